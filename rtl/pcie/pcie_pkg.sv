@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// PCI Express transaction-layer packets as they cross the boundary to the hard block.
+///
+/// One TLP is one or more beats. The first beat (`sop`) carries the header in the layout of the PCIe Base Specification:
+/// byte 0 of the header in hdr[127:120], so DW0 is hdr[127:96]; a 3DW header leaves hdr[31:0] zero. Payload starts in byte
+/// lane 0 of the first beat and fills 64 bytes a beat, first byte in the lowest lane; its length is the header's Length
+/// field. A TLP without payload is one beat. `data` beyond the payload is undefined.
+package pcie_pkg;
+  localparam int BeatBytes = 64;
+
+  typedef struct packed {
+    logic [127:0] hdr;
+    logic [8*BeatBytes-1:0] data;
+    logic sop;
+    logic eop;
+  } tlp_beat_t;
+
+  // Fmt and Type of the TLPs in use, {fmt[2:0], type[4:0]}.
+  localparam logic [7:0] MRd3 = 8'h00, MRd4 = 8'h20, MWr3 = 8'h40, MWr4 = 8'h60, Cpl = 8'h0a, CplD = 8'h4a;
+
+  typedef enum logic [2:0] {
+    StatusSC  = 3'b000,
+    StatusUR  = 3'b001,
+    StatusCRS = 3'b010,
+    StatusCA  = 3'b100
+  } cpl_status_e;
+
+  /// DW0, the same in every TLP.
+  typedef struct packed {
+    logic [7:0] fmt_type;
+    logic       tag9;
+    logic [2:0] tc;
+    logic       tag8;
+    logic       attr_ido;
+    logic       ln;
+    logic       th;
+    logic       td;
+    logic       ep;        // poisoned
+    logic       attr_ro;   // relaxed ordering
+    logic       attr_ns;
+    logic [1:0] at;
+    logic [9:0] length;    // payload in DW, 0 means 1024
+  } tlp_dw0_t;
+
+  /// Memory request with a 64-bit address.
+  typedef struct packed {
+    tlp_dw0_t    dw0;
+    logic [15:0] requester_id;
+    logic [7:0]  tag;
+    logic [3:0]  last_be;
+    logic [3:0]  first_be;
+    logic [63:0] addr;          // bits 1:0 are zero
+  } mem4_hdr_t;
+
+  /// Memory request with a 32-bit address.
+  typedef struct packed {
+    tlp_dw0_t    dw0;
+    logic [15:0] requester_id;
+    logic [7:0]  tag;
+    logic [3:0]  last_be;
+    logic [3:0]  first_be;
+    logic [31:0] addr;          // bits 1:0 are zero
+    logic [31:0] unused;
+  } mem3_hdr_t;
+
+  /// Completion, with or without data.
+  typedef struct packed {
+    tlp_dw0_t    dw0;
+    logic [15:0] completer_id;
+    cpl_status_e status;
+    logic        bcm;
+    logic [11:0] byte_count;    // bytes left including this TLP, 0 means 4096
+    logic [15:0] requester_id;
+    logic [7:0]  tag;
+    logic        reserved;
+    logic [6:0]  lower_addr;    // of the first byte returned
+    logic [31:0] unused;
+  } cpl_hdr_t;
+
+  /// What the hard block's configuration space tells the logic behind it.
+  typedef struct packed {
+    logic [15:0] requester_id;
+    logic [2:0]  max_payload;       // 128 << n bytes
+    logic [2:0]  max_read_request;  // 128 << n bytes
+    logic        bus_master;
+    logic        extended_tag;
+    logic        relaxed_ordering;
+    logic        msix_enable;
+    logic        msix_mask;         // function mask
+  } pcie_cfg_t;
+
+  /// Transmit flow control: cumulative credit limits since link up, modulo the field (PCIe Base Specification 2.6.1).
+  /// A header credit is one TLP, a data credit 16 bytes. An `inf` bit says that credits of that kind are never used up.
+  typedef struct packed {
+    logic [7:0]  ph;
+    logic [11:0] pd;
+    logic        p_inf;
+    logic [7:0]  nph;
+    logic        np_inf;
+    logic [7:0]  cplh;
+    logic [11:0] cpld;
+    logic        cpl_inf;
+  } fc_limit_t;
+endpackage

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Queues between host and NIC: what lies in host memory, and what the queue blocks say to each other.
+///
+/// A descriptor queue (TX or RX) is a ring of slots; a slot is 1, 2, 4 or 8 descriptors of 16 bytes and describes one
+/// packet (a descriptor of length 0 ends it early). A completion queue and an event queue are rings of 16-byte records
+/// whose bit 31 is the phase: 1 in the first pass over the ring, then toggling, so that the host sees new records without
+/// asking the NIC. Rings hold 2^log_size slots or records, 8 ... 32768; the base address is a multiple of 4096 (so eight
+/// descriptors or records from an index that is a multiple of eight never straddle 128 bytes). Pointers count modulo 65536.
+package queue_pkg;
+  localparam int BlockSlots = 8;  // descriptors or records moved in one DMA transfer at the most
+
+  typedef logic [15:0] queue_t;
+  typedef logic [15:0] ring_ptr_t;
+
+  typedef struct packed {
+    logic [7:0]  csum_offset;  // TX: where the checksum goes, in bytes from csum_start
+    logic [7:0]  csum_start;   // TX: first byte summed
+    logic [14:0] reserved;
+    logic        csum_enable;  // TX
+    logic [15:0] len;          // in bytes
+    logic [63:0] addr;
+  } desc_t;
+
+  typedef struct packed {
+    logic [39:0] timestamp;  // PTP time in ns, modulo 2^40
+    logic [7:0]  flags;      // RX: see rx_flags in docs; TX: 0
+    logic [15:0] csum;       // RX: ones' complement sum from byte 14 on
+    logic [31:0] hash;       // RX: flow hash
+    logic        phase;      // set by the completion writer
+    logic        error;      // the packet was not sent, or is not whole
+    logic [13:0] len;        // packet bytes, without FCS
+    queue_t      queue;      // descriptor queue
+  } cpl_t;
+
+  typedef enum logic [7:0] {
+    ErrNone         = 8'd0,
+    ErrDoorbell     = 8'd1,  // producer pointer further ahead than the ring is long
+    ErrNullAddress  = 8'd2,  // descriptor with address 0
+    ErrUnsupported  = 8'd3,  // the host refused the address
+    ErrAborted      = 8'd4,
+    ErrPoisoned     = 8'd5,
+    ErrTimeout      = 8'd6,
+    ErrLength       = 8'd7,  // packet empty, or longer than the MTU allows
+    ErrOverflow     = 8'd8   // completion or event queue full: a record was lost
+  } error_e;
+
+  typedef enum logic [7:0] {
+    EvtTxCpl = 8'd0,
+    EvtRxCpl = 8'd1,
+    EvtTxError = 8'd2,  // source: descriptor queue; code: error_e
+    EvtRxError = 8'd3,
+    EvtTxCqError = 8'd4,  // source: completion queue
+    EvtRxCqError = 8'd5
+  } event_e;
+
+  typedef struct packed {
+    logic [79:0] reserved1;
+    error_e      code;
+    logic [7:0]  reserved0;
+    logic        phase;
+    logic [6:0]  reserved2;
+    event_e      kind;
+    queue_t      source;
+  } event_t;
+
+  /// Any 16-byte record bound for completion or event queue `cq`; bit 31 is filled in on the way.
+  typedef struct packed {
+    queue_t       cq;
+    logic [127:0] record;
+  } record_t;
+
+  // Register words of a descriptor queue, 32 bytes apart (word address bits 2:0). Unused words read 0.
+  localparam logic [2:0] QRegBaseLo = 3'd0,  // bits 31:12 of the base address
+  QRegBaseHi = 3'd1,
+      // bit 0 enable (RW), bit 1 stopped by an error (RO, cleared by writing enable), 7:4 log_size, 9:8 log_block,
+      // 23:16 error_e of the stop (RO)
+  QRegControl = 3'd2, QRegCq = 3'd3,  // 15:0 completion queue
+  QRegProducer = 3'd4,  // 15:0, written by the host: the doorbell
+  QRegConsumer = 3'd5;  // 15:0 slots finished by the NIC (RO), 31:16 slots handed out (RO)
+
+  // Register words of a completion or event queue.
+  localparam logic [2:0] CqRegBaseLo = 3'd0, CqRegBaseHi = 3'd1,
+      // bit 0 enable (RW), bit 1 a record was lost (RO, cleared by writing enable), 7:4 log_size
+  CqRegControl = 3'd2,
+      CqRegTarget = 3'd3,  // 15:0 event queue, or interrupt vector for an event queue
+  CqRegConsumer = 3'd4,  // 15:0 consumer pointer, bit 31 arm: notify once when a record is there
+  CqRegProducer = 3'd5;  // 15:0 (RO) records written
+
+  /// Ask for up to `max` slots of a queue.
+  typedef struct packed {
+    queue_t     queue;
+    logic [3:0] max;   // 1 ... 8
+  } deq_req_t;
+
+  typedef enum logic [1:0] {
+    DeqOk      = 2'd0,
+    DeqEmpty   = 2'd1,
+    DeqStopped = 2'd2   // disabled, or stopped by an error
+  } deq_status_e;
+
+  /// The answer: `count` slots from `index` on are the asker's. They and `ahead` more that are not yet handed out lie in
+  /// one block of BlockSlots descriptors, so they may be read together.
+  typedef struct packed {
+    queue_t      queue;
+    deq_status_e status;
+    logic [3:0]  count;
+    logic [3:0]  ahead;
+    logic        more;       // the queue is not empty after this
+    ring_ptr_t   index;      // of the first slot, before wrapping
+    logic [63:0] addr;       // of the first slot's first descriptor
+    logic [1:0]  log_block;
+    queue_t      cq;
+  } deq_rsp_t;
+
+  /// `count` slots are finished with.
+  typedef struct packed {
+    queue_t     queue;
+    logic [3:0] count;
+  } commit_t;
+
+  /// Something went wrong with a queue. As a command to the queue manager: stop it.
+  typedef struct packed {
+    queue_t queue;
+    error_e code;
+  } queue_error_t;
+
+  /// Ask for the next record's place in a completion queue.
+  typedef struct packed {
+    queue_t      cq;
+    logic        ok;      // enabled and not full; otherwise the record is lost (counted, reported)
+    ring_ptr_t   index;   // before wrapping
+    logic        phase;
+    logic [63:0] addr;    // of the record
+  } enq_rsp_t;
+
+  /// A completion queue has records and was armed.
+  typedef struct packed {
+    queue_t cq;
+    queue_t target;  // event queue or interrupt vector
+  } notify_t;
+
+  /// Scheduler to descriptor fetch: send up to `max` packets of `queue`.
+  typedef deq_req_t grant_t;
+
+  /// Descriptor fetch to scheduler: what a grant found, in the order of the grants.
+  typedef struct packed {
+    queue_t      queue;
+    deq_status_e status;
+    logic [3:0]  count;
+    logic        more;
+  } granted_t;
+
+  /// Transmit engine to scheduler: one packet has left (or failed), in the order of the grants.
+  typedef struct packed {
+    queue_t      queue;
+    logic [13:0] bytes;
+  } sent_t;
+
+  /// Descriptor fetch to an engine: one descriptor.
+  typedef struct packed {
+    queue_t      queue;
+    queue_t      cq;
+    deq_status_e status;  // not DeqOk: no descriptor follows for this request, this beat stands alone
+    dma_pkg::dma_result_e result;  // of reading the descriptor
+    logic        last;    // last descriptor of its packet
+    desc_t       desc;
+  } desc_beat_t;
+endpackage
