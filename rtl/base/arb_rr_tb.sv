@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+/// arb_rr and spill_reg behind it: every beat arrives once and in order of its input; an input that waits sees every
+/// other input served once at the most; one beat a clock.
+module arb_rr_tb;
+  `TB_BEGIN
+  `TB_TIMEOUT(100_000)
+  localparam int N = 5;
+  typedef struct packed {
+    logic [7:0]  source;
+    logic [23:0] number;
+  } beat_t;
+
+  stream_if #(.T(beat_t)) in[N] (clk, rst);
+  stream_if #(.T(beat_t)) chosen (clk, rst);
+  stream_if #(.T(beat_t)) out (clk, rst);
+  logic [2:0] index;
+  arb_rr #(.T(beat_t), .N(N)) dut (.clk_i(clk), .rst_i(rst), .in, .out(chosen), .index_o(index));
+  spill_reg #(.T(beat_t)) i_spill (.clk_i(clk), .rst_i(rst), .in(chosen), .out);
+
+  int unsigned in_percent[N], out_percent = 100, moved = 0;
+  int unsigned next_number[N];
+  int unsigned waited[N];
+
+  for (genvar i = 0; i < N; i++) begin : g_in
+    logic [23:0] number = 0;
+    always @(posedge clk) begin
+      if (chosen.valid && chosen.ready) waited[i] = (in[i].valid && !in[i].ready) ? waited[i] + 1 : 0;
+      `CHECK(waited[i] < N, $sformatf("input %0d was passed over", i))
+      if (rst) in[i].valid <= 0;
+      else if (!in[i].valid || in[i].ready) begin
+        in[i].valid <= $urandom_range(99) < in_percent[i];
+        in[i].data  <= '{source: 8'(i), number: number};
+      end
+      if (in[i].valid && in[i].ready) begin
+        number <= number + 1;
+        in[i].data.number <= number + 1;
+      end
+    end
+  end
+
+  always @(posedge clk) begin
+    if (out.valid && out.ready) begin
+      `CHECK(24'(next_number[out.data.source]) == out.data.number, "lost, doubled or reordered")
+      next_number[out.data.source]++;
+      moved++;
+    end
+    out.ready <= !rst && $urandom_range(99) < out_percent;
+  end
+
+  initial begin
+    int unsigned start;
+    foreach (in_percent[i]) in_percent[i] = 100;
+    @(negedge rst);
+    repeat (10) @(posedge clk);
+    start = moved;
+    repeat (1000) @(posedge clk);
+    `CHECK(moved - start >= 999, "not one beat a clock")
+    for (int i = 0; i < 30; i++) begin
+      foreach (in_percent[k]) in_percent[k] = $urandom_range(100);
+      out_percent = $urandom_range(100, 1);
+      repeat (300) @(posedge clk);
+    end
+    `TB_PASS
+  end
+endmodule

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+/// fifo_async: order and content across clocks of random ratio, capacity, and one beat a clock of the slower side.
+module fifo_async_tb;
+  `TB_BEGIN
+  `TB_TIMEOUT(100_000)
+  localparam int Depth = 16;
+  typedef logic [31:0] word_t;
+
+  int unsigned read_half = 7;
+  logic rclk = 0;
+  initial forever #(read_half) rclk = !rclk;
+
+  stream_if #(.T(word_t)) in (clk, rst);
+  stream_if #(.T(word_t)) out (rclk, rst);
+  logic [4:0] count;
+  fifo_async #(.T(word_t), .Depth(Depth)) dut (
+      .wclk_i(clk), .wrst_i(rst), .in, .count_o(count), .rclk_i(rclk), .rrst_i(rst), .out);
+
+  int unsigned in_percent = 100, out_percent = 100, moved = 0;
+  word_t expected[$];
+
+  always @(posedge clk) begin
+    if (in.valid && in.ready) expected.push_back(in.data);
+    if (rst) in.valid <= 0;
+    else if (!in.valid || in.ready) begin
+      in.valid <= $urandom_range(99) < in_percent;
+      in.data  <= $urandom();
+    end
+  end
+  always @(posedge rclk) begin
+    if (out.valid && out.ready) begin
+      `CHECK(expected.size() != 0, "a beat came out that did not go in")
+      `CHECK(out.data == expected.pop_front(), "wrong beat")
+      moved++;
+    end
+    if (rst) out.ready <= 0;
+    else out.ready <= $urandom_range(99) < out_percent;
+  end
+
+  initial begin
+    int unsigned start;
+    @(negedge rst);
+    repeat (50) @(posedge clk);
+    start = moved;
+    repeat (700) @(posedge rclk);
+    `CHECK(moved - start >= 699, $sformatf("only %0d beats in 700 clocks of the slower side", moved - start))
+    for (int i = 0; i < 20; i++) begin
+      read_half = $urandom_range(11, 2);
+      in_percent = $urandom_range(100, 1);
+      out_percent = $urandom_range(100, 1);
+      repeat (500) @(posedge clk);
+    end
+    out_percent = 0;
+    in_percent = 100;
+    repeat (100) @(posedge clk);
+    `CHECK(!in.ready && expected.size() inside {Depth, Depth + 1}, "does not fill to its depth")
+    in_percent = 0;
+    out_percent = 100;
+    repeat (300) @(posedge clk);
+    `CHECK(expected.size() == 0 && count == 0, "beats were lost")
+    `TB_PASS
+  end
+endmodule
