@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// DMA write engine: moves bytes from DMA RAMs to host memory as posted writes (host-nic paper, section II-F).
+///
+/// A request of 1 ... 65535 bytes becomes memory writes of at most the maximum payload that never cross 4 kB, with a 3DW
+/// header below 4 GB, and byte enables for the odd bytes at both ends; both addresses may have any alignment. One TLP beat
+/// a clock without a gap between TLPs or requests: a request that fits in one beat takes one clock. Latency 9 clocks.
+/// A beat is one read of 64 bytes at a byte address of the RAM, so beats do not depend on each other. RAM reads are fixed
+/// in time, so a beat is only begun when it has a place in the output FIFO; that is the back-pressure from `tlp`.
+/// `status_o` (always DmaOk) comes in request order in the clock after `tlp` took the last beat of the request: whatever
+/// is sent after that arrives after it. Requests wait while bus mastering is off. Reset empties it; drops nothing.
+module dma_write
+  import pcie_pkg::*;
+  import dma_pkg::*;
+#(
+    parameter int FifoBeats = 16  // 8 are enough to hide the RAM latency
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input pcie_cfg_t cfg_i,
+
+    // dma_req_t in; one status each.
+    stream_if.snk       req,
+    output dma_status_t status_o,
+
+    // Read port of all DMA RAMs, ORed.
+    output ram_read_t ram_o,
+    input  ram_row_t  ram_i,
+
+    // tlp_beat_t out, registered.
+    stream_if.src tlp
+);
+  if (FifoBeats < 2) begin : g_bad_parameter
+    $fatal(1, "dma_write: FifoBeats %0d is below 2", FifoBeats);
+  end
+
+  localparam int UsedW = $clog2(FifoBeats + 1);
+  localparam logic [10:0] BeatDws = 11'(BeatBytes / 4);
+
+  /// A TLP, or what is left of it.
+  typedef struct packed {
+    logic [127:0] hdr;
+    ram_sel_t     sel;
+    ram_addr_t    ram_addr;  // of the byte that goes to lane 0
+    logic [10:0]  dws;       // left to send
+    logic         last;      // of its request
+  } part_t;
+
+  /// What goes with a beat of data.
+  typedef struct packed {
+    logic [127:0] hdr;
+    logic         sop;
+    logic         eop;
+    ram_sel_t     sel;
+    logic         last;  // of its request
+  } info_t;
+
+  wire unused = &{1'b0, cfg_i};  // not all of it matters here
+
+  // First stage: cut a TLP off the request under way.
+  dma_req_t rest_q;
+  logic rest_full_q;
+  logic [12:0] mps_q;  // maximum payload in bytes
+  wire [1:0] skew = rest_q.host_addr[1:0];
+  wire [12:0] to_page = 13'h1000 - 13'(rest_q.host_addr[11:0]);
+  // The payload counts whole DWs: the bytes before the first one in its DW are part of it.
+  wire [12:0] to_mps = mps_q - 13'(skew);
+  wire page_cut = to_page <= to_mps;
+  wire [12:0] room = page_cut ? to_page : to_mps;
+  wire last_part = rest_q.len <= 16'(room);
+  wire [12:0] part_end = (last_part ? rest_q.len[12:0] : room) + 13'(skew);
+  wire [10:0] part_dws = 11'((part_end + 13'd3) >> 2);
+
+  part_t part_q, part_d;
+  logic part_full_q, first_q;
+  logic part_done;
+  wire cut = rest_full_q && cfg_i.bus_master && (!part_full_q || part_done);
+  assign req.ready = !rest_full_q || (cut && last_part);
+
+  // Bytes enabled in the first DW, and in the last.
+  wire [3:0] low_be = 4'hf << skew;
+  wire [3:0] high_be = 4'hf >> (2'd0 - part_end[1:0]);
+
+  always_comb begin
+    tlp_dw0_t dw0;
+    logic [31:0] dw1;
+    dw0 = '0;
+    dw0.fmt_type = rest_q.host_addr[63:32] == '0 ? MWr3 : MWr4;
+    dw0.attr_ro = rest_q.relaxed && cfg_i.relaxed_ordering;
+    dw0.length = part_dws[9:0];
+    dw1 = {cfg_i.requester_id, 8'h0, high_be, low_be};
+    if (part_dws == 11'd1) dw1[7:0] = {4'h0, low_be & high_be};
+    part_d.hdr = {dw0, dw1, rest_q.host_addr[63:2], 2'b00};
+    if (rest_q.host_addr[63:32] == '0) part_d.hdr[63:0] = {rest_q.host_addr[31:2], 2'b00, 32'h0};
+    part_d.sel = rest_q.sel;
+    part_d.ram_addr = rest_q.ram_addr - ram_addr_t'(skew);
+    part_d.dws = part_dws;
+    part_d.last = last_part;
+  end
+
+  always_ff @(posedge clk_i) begin
+    mps_q <= cfg_i.max_payload > 3'd5 ? 13'd4096 : 13'd128 << cfg_i.max_payload;
+    if (req.ready) begin
+      rest_full_q <= req.valid;
+      if (req.valid) rest_q <= req.data;
+    end else if (cut) begin
+      if (page_cut) rest_q.host_addr <= {rest_q.host_addr[63:12] + 1'b1, 12'h0};
+      else rest_q.host_addr[11:0] <= {rest_q.host_addr[11:2] + mps_q[11:2], 2'b00};
+      rest_q.ram_addr <= rest_q.ram_addr + ram_addr_t'(room);
+      rest_q.len <= rest_q.len - 16'(room);
+    end
+    if (rst_i) rest_full_q <= 1'b0;
+  end
+
+  // Second stage: one beat of the TLP a clock, as long as the output FIFO has a place for it.
+  logic [UsedW-1:0] used_q;  // beats begun that `tlp` has not taken
+  wire issue = part_full_q && used_q < UsedW'(FifoBeats);
+  wire beat_eop = part_q.dws <= BeatDws;
+  assign part_done = issue && beat_eop;
+
+  stream_if #(.T(info_t)) info_in (clk_i, rst_i);
+  stream_if #(.T(info_t)) info_out (clk_i, rst_i);
+  assign info_in.valid = issue;
+  assign info_in.data = '{
+          hdr: first_q ? part_q.hdr : '0,
+          sop: first_q,
+          eop: beat_eop,
+          sel: part_q.sel,
+          last: beat_eop && part_q.last
+      };
+
+  always_ff @(posedge clk_i) begin
+    if (cut) begin
+      part_q  <= part_d;
+      first_q <= 1'b1;
+    end else if (issue) begin
+      part_q.ram_addr <= part_q.ram_addr + ram_addr_t'(BeatBytes);
+      part_q.dws <= part_q.dws - BeatDws;
+      first_q <= 1'b0;
+    end
+    if (cut) part_full_q <= 1'b1;
+    else if (part_done) part_full_q <= 1'b0;
+    used_q <= used_q + UsedW'(issue) - UsedW'(tlp.valid && tlp.ready);
+    if (rst_i) begin
+      part_full_q <= 1'b0;
+      used_q <= '0;
+    end
+  end
+
+  // RAM read: the segments from the one with the first byte on; those that wrap around lie in the next row.
+  ram_read_t ram_q;
+  assign ram_o = ram_q;
+  wire [2:0] first_seg = part_q.ram_addr[6:4];
+
+  always_ff @(posedge clk_i) begin
+    ram_q.valid <= '0;
+    if (issue) begin
+      ram_q.sel <= part_q.sel;
+      for (int s = 0; s < Segs; s++) begin
+        ram_q.valid[s] <= 3'(s) - first_seg < 3'd4 || (3'(s) - first_seg == 3'd4 && part_q.ram_addr[3:0] != '0);
+        ram_q.row[s]   <= part_q.ram_addr[RamAddrW-1:7] + row_addr_t'(3'(s) < first_seg);
+      end
+    end
+    if (rst_i) ram_q.valid <= '0;
+  end
+
+  // The byte address modulo a row goes along with the read, then turns its data: first by segments, then by bytes.
+  logic [RamReadLatency:0] wait_q;
+  logic [RamReadLatency:0][6:0] turn_q;
+  logic segs_full_q;
+  logic [3:0] byte_turn_q;
+  logic [5*SegW-1:0] segs_q;
+
+  always_ff @(posedge clk_i) begin
+    wait_q <= {wait_q[RamReadLatency-1:0], issue};
+    turn_q <= {turn_q[RamReadLatency-1:0], part_q.ram_addr[6:0]};
+    segs_full_q <= wait_q[RamReadLatency];
+    if (wait_q[RamReadLatency]) begin
+      segs_q <= (5 * SegW)'({ram_i, ram_i} >> {turn_q[RamReadLatency][6:4], 7'd0});
+      byte_turn_q <= turn_q[RamReadLatency][3:0];
+    end
+    if (rst_i) begin
+      wait_q <= '0;
+      segs_full_q <= 1'b0;
+    end
+  end
+
+  stream_if #(.T(logic [511:0])) data_in (clk_i, rst_i);
+  stream_if #(.T(logic [511:0])) data_out (clk_i, rst_i);
+  assign data_in.valid = segs_full_q;
+  always_comb begin
+    data_in.data = '0;
+    if (segs_full_q) data_in.data = 512'(segs_q >> {byte_turn_q, 3'd0});
+  end
+
+  // Output: header and data of a beat meet again; the data comes later.
+  logic [UsedW-1:0] info_count, data_count;
+  fifo #(
+      .T(info_t),
+      .Depth(FifoBeats)
+  ) i_info (
+      .clk_i,
+      .rst_i,
+      .in(info_in),
+      .out(info_out),
+      .count_o(info_count)
+  );
+  fifo #(
+      .T(logic [511:0]),
+      .Depth(FifoBeats)
+  ) i_data (
+      .clk_i,
+      .rst_i,
+      .in(data_in),
+      .out(data_out),
+      .count_o(data_count)
+  );
+
+  assign tlp.valid = data_out.valid;
+  assign tlp.data = '{
+          hdr: info_out.data.hdr,
+          data: data_out.data,
+          sop: info_out.data.sop,
+          eop: info_out.data.eop
+      };
+  assign data_out.ready = tlp.ready;
+  assign info_out.ready = data_out.valid && tlp.ready;
+
+  always_ff @(posedge clk_i) begin
+    status_o.valid  <= tlp.valid && tlp.ready && info_out.data.last && !rst_i;
+    status_o.sel    <= info_out.data.sel;
+    status_o.result <= DmaOk;
+  end
+
+  `ASSERT(LengthNotZero, req.valid |-> req.data.len != '0)
+  `ASSERT(InfoPlaceReserved, issue |-> info_in.ready)
+  `ASSERT(DataPlaceReserved, segs_full_q |-> data_in.ready)
+  `ASSERT(HeaderBeforeData, data_out.valid |-> info_out.valid)
+  `ASSERT(BeatsCounted, info_count == used_q && data_count <= used_q)
+endmodule

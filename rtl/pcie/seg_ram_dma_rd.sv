@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// DMA RAM that the datapath fills in order and the DMA write engine empties (host-nic paper, section II-F).
+///
+/// Write side: 64 bytes (half a row) a clock, `waddr_i` counts 64-byte units. Read side: any segment at any row, one read
+/// of all segments a clock, data `RamReadLatency` (2) clocks after `ram_i`; addresses wrap at `Bytes`. Only reads with the
+/// RAM's own `Sel` are served and the output is zero otherwise, so that the outputs of several RAMs are simply ORed.
+/// Nothing is ever refused; a read in the clock of the write of the same bytes gives the old ones. Contents are not reset.
+module seg_ram_dma_rd
+  import dma_pkg::*;
+#(
+    parameter int Bytes = 65536,
+    parameter ram_sel_t Sel = '0,
+    localparam int HalfAddrW = $clog2(Bytes / 64)
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Write side, from the datapath.
+    input logic                 we_i,
+    input logic [HalfAddrW-1:0] waddr_i,
+    input logic [        511:0] wdata_i,
+
+    // Read side, from the DMA write engine.
+    input  ram_read_t ram_i,
+    output ram_row_t  ram_o
+);
+  localparam int Rows = Bytes / RowBytes;
+  localparam int RowW = $clog2(Rows);
+  if (Rows < 2 || 2 ** RowW * RowBytes != Bytes || RowW > RowAddrW) begin : g_bad_parameter
+    $fatal(
+        1, "seg_ram_dma_rd: Bytes %0d is not a power of two from 256 to %0d", Bytes, 2 ** RamAddrW
+    );
+  end
+
+  wire selected = |ram_i.valid && ram_i.sel == Sel;
+  ram_row_t read, row_q;
+  logic read_q, shown_q;
+
+  for (genvar s = 0; s < Segs; s++) begin : g_seg
+    ram_sdp #(
+        .Width(SegW),
+        .Depth(Rows)
+    ) i_ram (
+        .clk_i,
+        .we_i   (we_i && waddr_i[0] == (s >= Segs / 2)),
+        .waddr_i(waddr_i[HalfAddrW-1:1]),
+        .wdata_i(wdata_i[s%(Segs/2)*SegW+:SegW]),
+        .re_i   (selected && ram_i.valid[s]),
+        .raddr_i(ram_i.row[s][RowW-1:0]),
+        .rdata_o(read[s])
+    );
+  end
+
+  assign ram_o = row_q;
+
+  always_ff @(posedge clk_i) begin
+    read_q  <= selected;
+    shown_q <= read_q;
+    if (read_q) row_q <= read;
+    else if (shown_q) row_q <= '0;
+    if (rst_i) begin
+      read_q  <= 1'b0;
+      shown_q <= 1'b0;
+      row_q   <= '0;  // the OR with other RAMs must start from zero
+    end
+  end
+
+  `ASSERT(ZeroUnlessSelected, !shown_q |-> ram_o == '0)
+endmodule
