@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+/// queue_manager against a model of its queues: random dequeues, commits, stops, doorbells (also bad ones), set-ups and
+/// register reads on few queues, so that operations on one queue meet at every distance; then a dequeue and a commit
+/// in every clock on a single queue.
+module queue_manager_tb
+  import queue_pkg::*;
+;
+  `TB_BEGIN
+  `TB_TIMEOUT(400_000)
+  localparam int Queues = 5;  // number 5 does not exist
+
+  reg_if regs ();
+  stream_if #(.T(deq_req_t)) deq_req (clk, rst);
+  stream_if #(.T(deq_rsp_t)) deq_rsp (clk, rst);
+  stream_if #(.T(commit_t)) commit (clk, rst);
+  stream_if #(.T(queue_error_t)) stop (clk, rst);
+  stream_if #(.T(queue_t)) doorbell (clk, rst);
+  stream_if #(.T(queue_error_t)) error (clk, rst);
+  queue_manager #(.Queues(Queues)) dut (.clk_i(clk), .rst_i(rst), .*);
+
+  typedef struct {
+    logic [63:0] base;
+    int log_size, log_block;
+    queue_t cq;
+    ring_ptr_t producer, taken, finished, answered;
+    logic enable, stopped;
+    error_e code;
+  } model_t;
+  model_t m[Queues+1];
+  deq_rsp_t rsps[$];
+  queue_t doorbells[$];
+  queue_error_t errors[$];
+  logic [31:0] rdata, expected_rdata;
+  int unsigned deq_percent = 0, commit_percent = 0, stop_percent = 0, out_percent = 100, max_max = 8, queues_used = 6;
+  int unsigned deqs = 0, commits = 0, good_slots = 0, bad_doorbells = 0, stops = 0;
+
+  function automatic int min(int a, int b);
+    return a < b ? a : b;
+  endfunction
+
+  // What a dequeue does to the model.
+  task automatic model_deq(deq_req_t req);
+    deq_rsp_t r;
+    int available, block;
+    r = '0;
+    r.queue = req.queue;
+    if (req.queue >= Queues) r.status = DeqStopped;
+    else begin
+      available = int'(ring_ptr_t'(m[req.queue].producer - m[req.queue].taken));
+      block = 8 >> m[req.queue].log_block;
+      r.status = !m[req.queue].enable || m[req.queue].stopped ? DeqStopped : available == 0 ? DeqEmpty : DeqOk;
+      if (r.status == DeqOk) begin
+        r.index = m[req.queue].taken;
+        r.count = 4'(min(min(int'(req.max), available), block - int'(r.index) % block));
+        r.ahead = 4'(min(available, block - int'(r.index) % block) - int'(r.count));
+        r.more = available > int'(r.count);
+        r.log_block = 2'(m[req.queue].log_block);
+        r.cq = m[req.queue].cq;
+        r.addr = m[req.queue].base + 64'((int'(r.index) % (1 << m[req.queue].log_size)) * (16 << m[req.queue].log_block));
+        m[req.queue].taken += 16'(r.count);
+        good_slots += r.count;
+      end
+    end
+    rsps.push_back(r);
+  endtask
+
+  task automatic model_error(int q, error_e code);
+    m[q].stopped = 1;
+    m[q].code = code;
+    errors.push_back('{queue: queue_t'(q), code: code});
+  endtask
+
+  function automatic logic in_range(int q, ring_ptr_t producer);
+    int ahead, used;
+    ahead = int'(ring_ptr_t'(producer - m[q].finished));
+    used  = int'(ring_ptr_t'(m[q].taken - m[q].finished));
+    return ahead >= used && ahead <= 1 << m[q].log_size;
+  endfunction
+
+  task automatic model_access(int q, logic [2:0] word, logic write, logic [31:0] d);
+    expected_rdata = 0;
+    if (q >= Queues) return;
+    if (!write) begin
+      case (word)
+        QRegBaseLo: expected_rdata = m[q].base[31:0];
+        QRegBaseHi: expected_rdata = m[q].base[63:32];
+        QRegCq: expected_rdata = 32'(m[q].cq);
+        QRegProducer: expected_rdata = 32'(m[q].producer);
+        QRegConsumer: expected_rdata = {m[q].taken, m[q].finished};
+        QRegControl:
+        expected_rdata = 32'(m[q].enable) | 32'(m[q].stopped) << 1 | m[q].log_size << 4 | m[q].log_block << 8 |
+            32'(m[q].code) << 16;
+        default: ;
+      endcase
+      return;
+    end
+    case (word)
+      QRegBaseLo:
+      if (!m[q].enable) begin
+        m[q].base[31:0] = d & ~32'hFFF;
+        m[q].producer   = 0;
+        m[q].taken      = 0;
+        m[q].finished   = 0;
+        m[q].answered   = 0;
+      end
+      QRegBaseHi: if (!m[q].enable) m[q].base[63:32] = d;
+      QRegCq: if (!m[q].enable) m[q].cq = d[15:0];
+      QRegControl: begin
+        if (!m[q].enable) begin
+          m[q].log_size  = d[7:4] < 3 ? 3 : int'(d[7:4]);
+          m[q].log_block = int'(d[9:8]);
+        end
+        m[q].enable = d[0];
+        if (d[0]) begin
+          m[q].stopped = 0;
+          m[q].code = ErrNone;
+          if (!in_range(q, m[q].producer)) model_error(q, ErrDoorbell);
+          else if (m[q].producer != m[q].taken) doorbells.push_back(queue_t'(q));
+        end
+      end
+      QRegProducer:
+      if (!m[q].enable) m[q].producer = d[15:0];
+      else if (in_range(q, d[15:0])) begin
+        if (!m[q].stopped && m[q].producer != d[15:0]) doorbells.push_back(queue_t'(q));
+        m[q].producer = d[15:0];
+      end else if (!m[q].stopped) begin
+        bad_doorbells++;
+        model_error(q, ErrDoorbell);
+      end
+      default: ;
+    endcase
+  endtask
+
+  // Everything takes effect in the clock in which it is taken; a register access in the clock in which it starts.
+  always @(posedge clk) begin
+    if (dut.access) model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
+    if (stop.valid && stop.ready && stop.data.queue < Queues &&
+        m[stop.data.queue].enable && !m[stop.data.queue].stopped) begin
+      stops++;
+      model_error(int'(stop.data.queue), stop.data.code);
+    end
+    if (commit.valid && commit.ready) begin
+      commits++;
+      if (commit.data.queue < Queues) m[commit.data.queue].finished += 16'(commit.data.count);
+    end
+    if (deq_req.valid && deq_req.ready) begin
+      deqs++;
+      model_deq(deq_req.data);
+    end
+    if (deq_rsp.valid && deq_rsp.ready) begin
+      deq_rsp_t e, r;
+      `CHECK(rsps.size() != 0, "an answer nobody asked for")
+      e = rsps.pop_front();
+      r = deq_rsp.data;
+      if (e.status != DeqOk) {r.index, r.addr, r.log_block, r.cq} = '0;
+      `CHECK(r == e, $sformatf("dequeue: %p instead of %p", r, e))
+      if (r.status == DeqOk) m[r.queue].answered += 16'(r.count);
+    end
+    if (doorbell.valid && doorbell.ready) begin
+      `CHECK(doorbells.size() != 0, "a doorbell too many")
+      `CHECK(doorbell.data == doorbells.pop_front(), "wrong doorbell")
+    end
+    if (error.valid && error.ready) begin
+      `CHECK(errors.size() != 0, "an error too many")
+      `CHECK(error.data == errors.pop_front(), "wrong error")
+    end
+  end
+
+  // Drivers.
+  always @(posedge clk) begin
+    int q;
+    deq_rsp.ready  <= $urandom_range(99) < out_percent;
+    doorbell.ready <= $urandom_range(99) < out_percent;
+    error.ready    <= $urandom_range(99) < out_percent;
+    if (!deq_req.valid || deq_req.ready) begin
+      deq_req.valid <= $urandom_range(99) < deq_percent;
+      deq_req.data  <= '{queue: queue_t'($urandom_range(queues_used - 1)), max: 4'($urandom_range(max_max, 1))};
+    end
+    if (!stop.valid || stop.ready) begin
+      stop.valid <= $urandom_range(999) < stop_percent;
+      stop.data  <= '{queue: queue_t'($urandom_range(queues_used - 1)), code: ErrTimeout};
+    end
+    // Commit slots whose answer has been seen.
+    if (!commit.valid || commit.ready) begin
+      ring_ptr_t open;
+      q = $urandom_range(min(queues_used, Queues) - 1);
+      open = m[q].answered - m[q].finished;
+      if (commit.valid && commit.data.queue == queue_t'(q)) open = m[q].answered - m[q].finished;
+      commit.valid <= open != 0 && $urandom_range(99) < commit_percent;
+      commit.data  <= '{queue: queue_t'(q), count: 4'($urandom_range(min(min(int'(open), 8), max_max), 1))};
+    end
+    if (rst) begin
+      deq_req.valid <= 0;
+      commit.valid <= 0;
+      stop.valid <= 0;
+    end
+  end
+
+  task automatic register(logic write, int q, logic [2:0] word, logic [31:0] d, logic [3:0] strb = 4'hF);
+    @(negedge clk);
+    regs.req   = 1;
+    regs.write = write;
+    regs.addr  = 24'(q * 32) + 24'(word) * 4;
+    regs.wdata = d;
+    regs.wstrb = strb;
+    @(negedge clk);
+    regs.req = 0;
+    while (!regs.ack) @(negedge clk);
+    rdata = regs.rdata;
+    if (!write) `CHECK(rdata == expected_rdata, $sformatf("queue %0d word %0d reads %x, not %x", q, word, rdata, expected_rdata))
+  endtask
+
+  // A queue is set up anew when nothing of it is under way.
+  task automatic set_up(int q, int log_size, int log_block);
+    register(1, q, QRegControl, 0);
+    while (m[q].taken != m[q].finished) @(posedge clk);
+    repeat (4) @(posedge clk);
+    register(1, q, QRegBaseLo, $urandom());
+    register(1, q, QRegBaseHi, $urandom());
+    register(1, q, QRegCq, $urandom());
+    register(1, q, QRegProducer, $urandom_range(12));
+    register(1, q, QRegControl, 32'(log_size << 4 | log_block << 8 | 1));
+  endtask
+
+  task automatic drain();
+    {deq_percent, stop_percent} = '0;
+    commit_percent = 100;
+    out_percent = 100;
+    repeat (400) @(posedge clk);
+  endtask
+
+  initial begin
+    int q, start_deqs, start_commits;
+    regs.req = 0;
+    for (int i = 0; i <= Queues; i++) m[i] = '{default: 0, code: ErrNone};
+    @(negedge rst);
+    register(0, 0, QRegControl, 0);
+    `CHECK(rdata == 0, "not disabled by reset")
+    for (int round = 0; round < 40; round++) begin
+      queues_used = $urandom_range(6, 1);
+      deq_percent = $urandom_range(100, 10);
+      commit_percent = $urandom_range(100, 20);
+      stop_percent = $urandom_range(1) * 20;
+      out_percent = $urandom_range(100, 20);
+      max_max = $urandom_range(8, 1);
+      for (int i = 0; i < 120; i++) begin
+        q = $urandom_range(queues_used - 1);
+        case ($urandom_range(19))
+          0: if (q < Queues) set_up(q, $urandom_range(5, 1), $urandom_range(3));
+          1, 2: register(1, q, QRegControl, 32'($urandom_range(7) != 0));
+          3: register(1, q, QRegProducer, $urandom_range(65535));
+          4: register(1, q, 3'($urandom()), $urandom(), 4'($urandom_range(14)));
+          5, 6, 7: register(0, q, 3'($urandom()), 0);
+          8: register(1, q, $urandom_range(1) ? QRegBaseHi : QRegCq, $urandom());
+          default: begin
+            // Anything up to a full ring.
+            int room;
+            room = (1 << m[q].log_size) - int'(ring_ptr_t'(m[q].producer - m[q].finished));
+            register(1, q, QRegProducer, 32'(ring_ptr_t'(m[q].producer + 16'($urandom_range(room > 0 ? room : 0)))));
+          end
+        endcase
+        if ($urandom_range(3) == 0) repeat ($urandom_range(20)) @(posedge clk);
+      end
+    end
+    drain();
+    `CHECK(rsps.size() == 0 && doorbells.size() == 0 && errors.size() == 0, "something was lost")
+    `CHECK(good_slots > 2000 && bad_doorbells > 20 && stops > 20, "the test did not do its work")
+
+    // One queue, every clock a dequeue and a commit; out and back again through the largest ring.
+    queues_used = 1;
+    max_max = 1;
+    set_up(0, 15, 0);
+    register(1, 0, QRegProducer, 32768);
+    deq_percent = 100;
+    repeat (30) @(posedge clk);
+    start_deqs = deqs;
+    start_commits = commits;
+    repeat (1000) @(posedge clk);
+    $display("%0d dequeues and %0d commits in 1000 clocks", deqs - start_deqs, commits - start_commits);
+    `CHECK(deqs - start_deqs >= 999, "less than a dequeue a clock")
+    `CHECK(commits - start_commits >= 999, "less than a commit a clock")
+    register(0, 0, QRegConsumer, 0);
+    `CHECK(rdata[31:16] >= 1000 && rdata[31:16] - rdata[15:0] < 20, "pointers do not move on")
+    drain();
+    `CHECK(rsps.size() == 0, "answers were lost")
+    `TB_PASS
+  end
+endmodule
