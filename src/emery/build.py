@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From RTL and C++ to an executable: Verilator, a parallel compile, a link; every step cached by content.
+
+The steps are cached apart. Verilator's output is named by the RTL and its parameters, an object by its source, what it
+includes and its flags, an executable by its objects. So two parameter sets share the bench's objects and the Verilator
+runtime, and a comment in one module recompiles next to nothing.
+"""
+
+import os
+import re
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from emery import cache, registers, toolchain
+from emery.common import ROOT, Progress, UserError, cache_dir, jobs
+
+_HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
+_COLD = ["-O0"]  # runs once, at start
+_LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
+_WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
+_BATCH_BYTES = 250_000
+
+
+@dataclass(frozen=True)
+class Rtl:
+    """A top module and how to verilate it. Paths are relative to the checkout, or absolute for generated files."""
+
+    top: str
+    files: tuple[str, ...]  # packages first, then the top
+    dirs: tuple[str, ...]  # searched for modules and headers
+    parameters: tuple[tuple[str, str], ...] = ()
+    assertions: bool = False
+    trace: str = ""  # "", "fst" or "vcd"
+    stand_alone: bool = False  # a test bench with its own main and delays
+    hot: tuple[str, ...] = tuple(_HOT)
+
+    def arguments(self) -> list[str]:
+        """The command line for Verilator, without the output directory."""
+        words = ["--cc", "--top-module", self.top, "--prefix", f"V{self.top}", "-O3", "--timescale", "1ns/1ps"]
+        words += ["--output-split", "8000", "--output-split-cfuncs", "500", "-Wno-fatal", "-Wno-lint", "-Wno-style"]
+        words += ["-x-assign", "fast", "--x-initial", "fast"] if not self.stand_alone else []
+        words += ["--exe", "--main", "--timing"] if self.stand_alone else ["--no-timing"]
+        words += ["--assert" if self.assertions else "--no-assert"]
+        words += [f"--trace-{self.trace}", "--trace-structs"] if self.trace else []
+        words += [f"-G{name}={value}" for name, value in self.parameters]
+        for directory in self.dirs:
+            words += ["-y", directory, f"-I{directory}"]
+        return [*words, *self.files]
+
+
+def packages() -> list[str]:
+    """The packages of rtl/, in the order they depend on each other."""
+    lines = (ROOT / "rtl" / "packages.f").read_text().splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def rtl_dirs() -> list[str]:
+    """The folders of rtl/."""
+    return sorted(str(x.relative_to(ROOT)) for x in (ROOT / "rtl").iterdir() if x.is_dir())
+
+
+def is_design_file(path: Path) -> bool:
+    """Whether a file is part of the hardware, as against a test or a proof of it."""
+    return path.suffix in (".sv", ".svh", ".v") and not path.stem.endswith(("_tb", "_formal"))
+
+
+def _rtl_digest(rtl: Rtl) -> str:
+    files = {ROOT / name for name in rtl.files}
+    for directory in rtl.dirs:
+        files.update(x for x in (ROOT / directory).iterdir() if is_design_file(x))
+    content = sorted((x.name, cache.file_digest(x)) for x in files)
+    # Generated files lie in the cache, under a name that says their content: leave the place of the cache out.
+    arguments = [x.replace(str(cache_dir()), "") for x in rtl.arguments()]
+    return cache.digest("verilated", 1, toolchain.verilator_version(), arguments, content)
+
+
+def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
+    """The directory with Verilator's C++ for `rtl`."""
+
+    def make(out: Path):
+        if progress:
+            progress.say("verilating")
+        (out / "verilator.log").write_text(toolchain.run_verilator([*rtl.arguments(), "--Mdir", str(out)]))
+        _batch(rtl, out)
+
+    waiting = (lambda: progress.say("another process is building the same model")) if progress else None
+    return cache.entry("verilated", _rtl_digest(rtl), make, waiting)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One C++ file to compile."""
+
+    source: Path
+    flags: tuple[str, ...]
+    includes: tuple[Path, ...] = ()
+
+
+def _object(unit: Unit) -> Path:
+    """Compiles one file, unless its object is in the cache."""
+    system = toolchain.verilator_root() / "include"
+    content = cache.sources_digest(unit.source, list(unit.includes))
+    key = cache.digest("object", 1, toolchain.cxx_version(), toolchain.verilator_version(), unit.flags, content)
+    path = cache_dir() / "objects" / key[:2] / f"{key}.o"
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, scratch = tempfile.mkstemp(suffix=".o", dir=cache.scratch())
+    os.close(handle)
+    words = [*unit.flags, "-isystem", str(system), "-isystem", str(system / "vltstd")]
+    for directory in unit.includes:
+        words += ["-I", str(directory)]
+    warnings = toolchain.run_cxx([*words, "-c", str(unit.source), "-o", scratch], cwd=unit.source.parent)
+    if warnings and "-Werror" not in unit.flags and unit.source.is_relative_to(ROOT / "bench"):
+        path.with_suffix(".log").write_text(warnings)
+    os.replace(scratch, path)
+    os.rmdir(os.path.dirname(scratch))
+    return path
+
+
+def compile_all(units: list[Unit], progress: Progress | None = None) -> list[Path]:
+    """The objects of `units`, compiled side by side; the largest sources first, so that no core waits at the end."""
+    done = 0
+
+    def one(unit: Unit) -> Path:
+        nonlocal done
+        path = _object(unit)
+        done += 1
+        if progress:
+            progress.update(done, len(units), f"compiled {done} of {len(units)} files")
+        return path
+
+    order = sorted(units, key=lambda unit: (unit.flags[0] == "-O0", -unit.source.stat().st_size))
+    with ThreadPoolExecutor(jobs()) as pool:
+        futures = [pool.submit(one, unit) for unit in order]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def link(objects: list[Path], libraries: list[str], name: str) -> Path:
+    """The executable made of `objects`."""
+    key = cache.digest("executable", 1, toolchain.cxx_version(), sorted(x.name for x in objects), libraries)
+
+    def make(out: Path):
+        words = [*map(str, sorted(objects)), "-o", str(out / name), "-pthread", *libraries]
+        toolchain.run_cxx(words, cwd=out, cached=False)
+
+    return cache.entry("executables", key, make) / name
+
+
+def _runtime_defines(rtl: Rtl) -> list[str]:
+    flags = {
+        "VERILATOR": 1,
+        "VM_COVERAGE": 0,
+        "VM_SC": 0,
+        "VM_TIMING": int(rtl.stand_alone),
+        "VM_TRACE": int(bool(rtl.trace)),
+        "VM_TRACE_FST": int(rtl.trace == "fst"),
+        "VM_TRACE_VCD": int(rtl.trace == "vcd"),
+        "VM_TRACE_SAIF": 0,
+    }
+    return [f"-D{name}={value}" for name, value in flags.items()]
+
+
+def _classes(rtl: Rtl, directory: Path) -> dict[str, list[str]]:
+    """Verilator's lists of the files it wrote (and of the runtime they need), by kind."""
+    text = (directory / f"V{rtl.top}_classes.mk").read_text()
+    lists = re.findall(r"^VM_(\w+) \+= *\\\n((?:[ \t]+\w+ *\\\n)*)", text, re.MULTILINE)
+    return {kind: names.replace("\\", " ").split() for kind, names in lists}
+
+
+def _batch(rtl: Rtl, directory: Path):
+    """Gathers small files: each costs the compiler a second for the runtime's headers alone."""
+    classes = _classes(rtl, directory)
+    for speed in ("FAST", "SLOW"):
+        batches: list[list[str]] = []
+        room = 0
+        for name in classes[f"CLASSES_{speed}"] + classes[f"SUPPORT_{speed}"]:
+            size = (directory / f"{name}.cpp").stat().st_size
+            if size > room:
+                batches.append([])
+                room = _BATCH_BYTES
+            batches[-1].append(name)
+            room -= size
+        for number, batch in enumerate(batches):
+            text = "".join(f'#include "{name}.cpp"\n' for name in batch)
+            (directory / f"batch_{speed.lower()}_{number}.cpp").write_text(text)
+
+
+def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
+    """The C++ files of a verilated model and of the Verilator runtime it needs."""
+    runtime = toolchain.verilator_root() / "include"
+    common = (*_LANGUAGE, *_runtime_defines(rtl), "-w")
+    classes = _classes(rtl, directory)
+    units = [
+        Unit(runtime / f"{name}.cpp", (*_HOT, *common), (runtime,))
+        for name in classes["GLOBAL_FAST"] + classes["GLOBAL_SLOW"]
+    ]
+    units += [Unit(x, (*rtl.hot, *common), (directory,)) for x in sorted(directory.glob("batch_fast_*.cpp"))]
+    units += [Unit(x, (*_COLD, *common), (directory,)) for x in sorted(directory.glob("batch_slow_*.cpp"))]
+    return units
+
+
+def _libraries(rtl: Rtl) -> list[str]:
+    return ["-lz", "-llz4"] if rtl.trace == "fst" else []
+
+
+def trace_format() -> str:
+    """The waves that can be written on this machine."""
+    return "fst" if toolchain.fst_headers() else "vcd"
+
+
+def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) -> Rtl:
+    """How to verilate a system with these parameter values."""
+    folder = str(system.folder.relative_to(ROOT))
+    generated = [str(registers.generate(system.folder / x.file, x.blocks, x.map)) for x in system.registers]
+    files = packages()
+    for directory, description in zip(generated, system.registers, strict=True):
+        files += [f"{directory}/{block}_pkg.sv" for block in description.blocks]
+    files += [f"{folder}/{name}" for name in system.rtl_files]
+    return Rtl(
+        top=system.top,
+        files=tuple(files),
+        dirs=(*system.rtl_dirs, folder, *generated),
+        parameters=tuple(system.rtl_parameters(values)),
+        assertions=assertions,
+        trace=trace,
+    )
+
+
+def bench_units(system, rtl: Rtl, model: Path) -> list[Unit]:
+    """The C++ files of a system's bench. Those under bench/ see neither the model nor its flags, so systems share them."""
+    generated = tuple(Path(x) for x in rtl.dirs if Path(x).is_absolute())
+    units = []
+    for source in system.bench_sources():
+        shared = source.is_relative_to(ROOT / "bench")
+        flags = [*_HOT, *_LANGUAGE, *_WARNINGS]
+        flags += [] if shared else [*_runtime_defines(rtl), f'-DEMERY_SYSTEM="{system.name}"']
+        includes = (ROOT,) if shared else (ROOT, *generated, model)
+        units.append(Unit(source, tuple(flags), includes))
+    return units
+
+
+def build_system(system, values: dict, waves: bool = False, assertions: bool = False) -> Path:
+    """The simulator of a system with these parameter values."""
+    toolchain.cxx()
+    progress = Progress(f"building {system.name}")
+    try:
+        rtl = system_rtl(system, values, trace_format() if waves else "", assertions)
+        model = verilate(rtl, progress)
+        units = bench_units(system, rtl, model) + model_units(rtl, model)
+        return link(compile_all(units, progress), _libraries(rtl), f"{system.name}-sim")
+    finally:
+        progress.done()
+
+
+def test_rtl(bench: Path) -> Rtl:
+    """How to verilate a block test (a `_tb.sv` file that stands beside its block)."""
+    name = str(bench.relative_to(ROOT))
+    return Rtl(
+        top=bench.stem,
+        files=(*packages(), name),
+        dirs=tuple(rtl_dirs()),
+        assertions=True,
+        stand_alone=True,
+        hot=("-O1",),
+    )
+
+
+def build_block_test(bench: Path) -> Path:
+    """The executable of a block test."""
+    rtl = test_rtl(bench)
+    model = verilate(rtl)
+    return link(compile_all(model_units(rtl, model)), [], bench.stem)
+
+
+def build_bench_test(source: Path) -> Path:
+    """The executable of a C++ test (`_test.cpp`): it is linked with all of bench/, and warnings are errors in it."""
+    flags = (*_HOT, *_LANGUAGE, *_WARNINGS)
+    units = [Unit(source, (*flags, "-Werror"), (ROOT,))]
+    units += [Unit(x, flags, (ROOT,)) for x in bench_sources()]
+    return link(compile_all(units), [], source.stem)
+
+
+def bench_sources() -> list[Path]:
+    """The C++ files of the bench that all systems share."""
+    return sorted(x for x in (ROOT / "bench").rglob("*.cpp") if not x.stem.endswith("_test"))
+
+
+def main(arguments: list[str]) -> None:
+    """`python -m emery build`: builds what is named and prints the path of the executable.
+
+    SYSTEM [NAME=VALUE ...] [--waves] [--assert], or one `_tb.sv` or `_test.cpp` file.
+    """
+    from emery.system import load
+
+    if not arguments:
+        raise UserError("build: name a system, a _tb.sv file or a _test.cpp file")
+    target, *rest = arguments
+    path = Path(target).resolve()
+    if target.endswith("_tb.sv"):
+        print(build_block_test(path))
+    elif target.endswith("_test.cpp"):
+        print(build_bench_test(path))
+    else:
+        system = load(target)
+        values = system.values([x for x in rest if not x.startswith("--")])
+        print(build_system(system, values, "--waves" in rest, "--assert" in rest))

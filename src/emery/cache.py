@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cache of directories and files named by the content they were made from.
+
+An entry is made in a scratch directory and renamed into place when it is whole, under a lock of its own: two processes
+that want the same entry make it once, and one that is interrupted leaves nothing behind that anyone would use.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from emery.common import UserError, cache_dir
+
+
+def digest(*parts) -> str:
+    """Name for what is made from these parts (anything JSON can write)."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+@lru_cache(maxsize=None)
+def _file_digest(path: str, _mtime_ns: int, _size: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """Digest of a file's content."""
+    stat = os.stat(path)
+    return _file_digest(str(path), stat.st_mtime_ns, stat.st_size)
+
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+
+
+def sources_digest(source: Path, include_dirs: list[Path]) -> str:
+    """Digest of a C++ file and of everything it includes with quotes, as far as it is found here."""
+    seen: dict[Path, str] = {}
+    waiting = [source.resolve()]
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen[path] = file_digest(path)
+        for name in _INCLUDE.findall(path.read_bytes()):
+            for base in [path.parent, *include_dirs]:
+                found = base / name.decode()
+                if found.is_file():
+                    waiting.append(found.resolve())
+                    break
+    return digest(sorted(seen.values()))
+
+
+@contextlib.contextmanager
+def lock(name: str, waiting=None):
+    """Holds the lock of that name, across processes; calls `waiting` when someone else has it."""
+    directory = _writable(cache_dir() / "locks")
+    with open(directory / name, "w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waiting:
+                waiting()
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def scratch() -> Path:
+    """A new scratch directory inside the cache, to be renamed into place."""
+    base = _writable(cache_dir() / "tmp")
+    for old in base.iterdir():
+        owner = old.name.split("-")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
+
+
+def entry(kind: str, key: str, make, waiting=None) -> Path:
+    """The directory of that kind and key; `make(dir)` fills it when it is not there yet."""
+    path = cache_dir() / kind / key
+    if path.exists():
+        return path
+    with lock(f"{kind}-{key}", waiting):
+        if path.exists():
+            return path
+        work = scratch()
+        try:
+            make(work)
+            _writable(path.parent)
+            os.rename(work, path)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    return path
+
+
+def _writable(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write the cache {path}: {error.strerror} (set EMERY_CACHE)") from error
+    return path

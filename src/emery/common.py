@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every module here shares: the checkout, user errors, progress."""
+
+import difflib
+import os
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class UserError(Exception):
+    """Bad input or usage: one line that says what and where; exit status 2."""
+
+
+def cache_dir() -> Path:
+    """Where built models are kept."""
+    return Path(os.environ.get("EMERY_CACHE") or ROOT / ".cache" / "emery").resolve()
+
+
+def jobs() -> int:
+    """Processes to run side by side."""
+    return max(1, int(os.environ.get("EMERY_JOBS") or os.cpu_count() or 1))
+
+
+def nearest(name: str, known) -> str:
+    """A hint for a misspelt name: ` (did you mean ...?)`, or the known names when none is near."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    if near:
+        return f" (did you mean {' or '.join(near)}?)"
+    return f" (known: {', '.join(known)})"
+
+
+class Progress:
+    """One line on a terminal, rewritten in place; nothing at all in a pipe."""
+
+    def __init__(self, what: str):
+        self.what = what
+        self.start = time.monotonic()
+        self.width = 0
+        self.live = sys.stderr.isatty()
+
+    def update(self, done: float, total: float = 1.0, note: str = ""):
+        """Shows `done` of `total`."""
+        if not self.live:
+            return
+        seconds = time.monotonic() - self.start
+        text = f"{self.what} {100 * done / max(total, 1e-9):3.0f} %  {seconds:.0f} s {note}"
+        self._put(text[:100])
+
+    def say(self, note: str):
+        """Shows a note without a figure."""
+        if self.live:
+            self._put(f"{self.what}: {note}"[:100])
+
+    def _put(self, text: str):
+        sys.stderr.write("\r" + text.ljust(self.width))
+        sys.stderr.flush()
+        self.width = len(text)
+
+    def done(self):
+        """Clears the line."""
+        if self.live and self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+            sys.stderr.flush()
+            self.width = 0

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What physics allows: Ethernet, PCI Express under a NIC, PCI-X. All in frames (or bytes) a second, exact means.
+
+Frame sizes are Ethernet frames with FCS. A workload's sizes are a distribution {size: share}; costs that are not linear
+in the size (splitting at MPS and MRRS) are summed over it, not computed from its mean.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+FCS = 4
+GAP = 20  # preamble 8 + inter-frame gap 12
+_GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0}
+
+
+def ethernet_fps(size: float, gbps: float) -> float:
+    """Frames a second of `size` bytes with FCS on a line."""
+    return gbps * 1e9 / (8 * (size + GAP))
+
+
+def pcie_gbps(gen: int, lanes: int) -> float:
+    """Data rate of a link, one way: symbol rate, line code, skip ordered sets."""
+    if gen <= 2:
+        return _GT[gen] * lanes * 8 / 10
+    return _GT[gen] * lanes * 128 / 130 * (1 - 1 / 373)
+
+
+def write_cost(payload: float, mps: int, header: int = 24) -> float:
+    """Bytes on the link for a memory write, header and framing included (24: 4DW, 20: 3DW)."""
+    return payload + ceil(payload / mps) * header
+
+
+def read_request_cost(payload: float, mrrs: int, header: int = 24) -> float:
+    """Bytes on the link for the requests that read `payload` bytes."""
+    return ceil(payload / mrrs) * header
+
+
+def completion_cost(payload: float, mps: int) -> float:
+    """Bytes on the link for the completions that bring `payload` bytes."""
+    return payload + ceil(payload / mps) * 20
+
+
+@dataclass(frozen=True)
+class NicModel:
+    """What a queue-managed NIC needs from its PCIe link for a frame, and how fast its wires are.
+
+    Up is device to host. Descriptors are read and completions written `block` at a time; the host rings one doorbell
+    (a 4-byte write) a block and consumes an event, if there are any, every `event_every` frames. `dllp_share` is the
+    part of each direction that ACK and flow-control packets take.
+    """
+
+    gen: int = 3
+    lanes: int = 16
+    mps: int = 256
+    mrrs: int = 512
+    line_gbps: float = 100.0
+    ports: int = 1
+    descriptor: int = 16
+    completion: int = 16
+    block: int = 8
+    event: int = 0
+    event_every: int = 32
+    dllp_share: float = 0.0
+
+    def capacity(self) -> float:
+        """Bytes a second for TLPs, each way."""
+        return pcie_gbps(self.gen, self.lanes) * 1e9 / 8 * (1 - self.dllp_share)
+
+    def _records(self) -> tuple[float, float]:
+        """(up, down) bytes a frame for completions, events, interrupts and doorbells."""
+        up = write_cost(self.completion * self.block, self.mps) / self.block
+        down = (4 + 24) / self.block
+        if self.event:
+            up += (write_cost(self.event, self.mps) + write_cost(4, self.mps, 20)) / self.event_every
+            down += (4 + 20) / self.event_every
+        return up, down
+
+    def tx_cost(self, size: float) -> tuple[float, float]:
+        """(up, down) bytes on the link to send a frame."""
+        up, down = self._records()
+        descriptors = self.descriptor * self.block
+        up += read_request_cost(descriptors, self.mrrs) / self.block + read_request_cost(size - FCS, self.mrrs)
+        down += completion_cost(descriptors, self.mps) / self.block + completion_cost(size - FCS, self.mps)
+        return up, down
+
+    def rx_cost(self, size: float) -> tuple[float, float]:
+        """(up, down) bytes on the link to receive a frame."""
+        up, down = self._records()
+        descriptors = self.descriptor * self.block
+        up += read_request_cost(descriptors, self.mrrs) / self.block + write_cost(size - FCS, self.mps)
+        down += completion_cost(descriptors, self.mps) / self.block
+        return up, down
+
+    def loads(self, sizes: dict, tx: float, rx: float) -> dict:
+        """Seconds of each resource that `tx` frames sent and `rx` frames received a second take (1 is all of it)."""
+        total = sum(sizes.values())
+        up = down = wire = 0.0
+        for size, share in sizes.items():
+            t, r = self.tx_cost(size), self.rx_cost(size)
+            up += share / total * (tx * t[0] + rx * r[0])
+            down += share / total * (tx * t[1] + rx * r[1])
+            wire += share / total / ethernet_fps(size, self.line_gbps * self.ports)
+        return {
+            "line": max(tx, rx) * wire,
+            "pcie_up": up / self.capacity(),
+            "pcie_down": down / self.capacity(),
+        }
+
+
+def mean_size(sizes: dict) -> float:
+    """Mean of a distribution of sizes."""
+    return sum(size * share for size, share in sizes.items()) / sum(sizes.values())
+
+
+def nic(model: NicModel, sizes: dict, direction: str) -> dict:
+    """The limit for a workload: the rate of all frames, both ways together when `direction` is both (equally)."""
+    tx, rx = (direction in ("tx", "both")), (direction in ("rx", "both"))
+    loads = model.loads(sizes, tx, rx)
+    by = max(loads, key=loads.get)
+    return {**rates((tx + rx) / loads[by], mean_size(sizes)), "by": by}
+
+
+def rates(fps: float, size: float) -> dict:
+    """A frame rate in the three units of a result."""
+    return {"mpps": fps / 1e6, "l1_gbps": fps * (size + GAP) * 8e-9, "l2_gbps": fps * size * 8e-9}
+
+
+def pcix_write_clocks(nbytes: int, width: int = 8, burst: int = 4096) -> int:
+    """Clocks of PCI-X burst writes: address, attribute, response, data, turnaround for each burst."""
+    return ceil(nbytes / width) + 4 * ceil(nbytes / burst)
+
+
+def pcix_read_clocks(nbytes: int, width: int = 8, burst: int = 4096) -> int:
+    """Bus clocks of PCI-X split reads, latency of the target not counted: request, then completion, for each burst."""
+    return ceil(nbytes / width) + 9 * ceil(nbytes / burst)
+
+
+def pcix_gbps(mhz: float, packet: int, header: int = 8, width: int = 8) -> float:
+    """Packet bits a second over a PCI-X bus that carries nothing but packets, each with a header, in endless bursts."""
+    clocks = ceil(packet / width) + ceil(header / width)
+    return mhz * 1e6 / clocks * (packet + GAP) * 8e-9

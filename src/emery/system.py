@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A system as its folder declares it (`systems/NAME/system.toml`): parameters, sources, limit model, targets.
+
+docs/systems.md describes the file.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from emery.common import ROOT, UserError, nearest
+
+SYSTEMS = ROOT / "systems"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something about a system that a user may set."""
+
+    name: str
+    default: object
+    help: str
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple = ()
+    power_of_two: bool = False
+    rtl: str = ""  # Verilog parameter of the top; without it, a matter of the bench
+    rtl_values: tuple = ()  # what each choice is called in Verilog
+
+    @property
+    def allowed(self) -> str:
+        """The values it takes, for people."""
+        if self.choices:
+            return " | ".join(map(str, self.choices))
+        if isinstance(self.default, bool):
+            return "true | false"
+        if self.minimum is None:
+            return "any"
+        power = ", power of two" if self.power_of_two else ""
+        return f"{self.minimum:g} ... {self.maximum:g}{power}"
+
+    def parse(self, text: str):
+        """The value that `text` says, checked."""
+        try:
+            if isinstance(self.default, bool):
+                value = {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+            else:
+                value = type(self.default)(text)
+        except (ValueError, KeyError):
+            raise UserError(f"parameter {self.name}: {text!r} is not one of: {self.allowed}") from None
+        self.check(value)
+        return value
+
+    def check(self, value):
+        """Refuses a value out of range."""
+        bad = self.choices and value not in self.choices
+        bad = bad or (self.minimum is not None and not self.minimum <= value <= self.maximum)
+        bad = bad or (self.power_of_two and value & (value - 1))
+        if bad:
+            raise UserError(f"parameter {self.name}: {value} is out of range ({self.allowed})")
+
+    def verilog(self, value) -> str:
+        """The value as Verilator's -G takes it."""
+        if self.rtl_values:
+            return str(self.rtl_values[self.choices.index(value)])
+        if isinstance(value, str):
+            return f'"{value}"'
+        return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True)
+class Registers:
+    """A SystemRDL file of the system's folder: the addrmaps in it that are RTL blocks, and the one that is the whole map."""
+
+    file: str
+    blocks: list[str]
+    map: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """A number of the paper, and what Emery is to show for it."""
+
+    id: str
+    figure: str
+    what: str
+    measure: str  # path in the result, with dots
+    unit: str = ""
+    run: dict = field(default_factory=dict)  # options of the run, as on the command line
+    paper: str = ""  # what the text says
+    paper_value: float | None = None
+    peer_value: float | None = None  # the paper's own open design, measured by us
+    limit: object = None  # a number, or "computed" from the limit model
+    goal: float | None = None
+    goal_fraction: float | None = None  # of the limit
+    compare: str = ">="
+    x: float | None = None  # place on the figure's axis
+
+
+@dataclass(frozen=True)
+class System:
+    """One of the published systems."""
+
+    name: str
+    title: str
+    paper: str
+    description: str
+    folder: Path
+    top: str
+    rtl_dirs: tuple[str, ...]
+    rtl_files: tuple[str, ...]
+    registers: tuple[Registers, ...]
+    sources: tuple[str, ...]
+    ports: dict
+    run: dict  # defaults of the main job
+    parameters: dict[str, Parameter]
+    limit: dict
+    figures: dict
+    targets: tuple[Target, ...]
+
+    def values(self, settings: list[str] = ()) -> dict:
+        """All parameters, with `NAME=VALUE` settings applied."""
+        values = {x.name: x.default for x in self.parameters.values()}
+        for setting in settings:
+            name, equals, text = setting.partition("=")
+            if not equals:
+                raise UserError(f"--set {setting}: write it as NAME=VALUE")
+            if name not in self.parameters:
+                raise UserError(f"{self.name} has no parameter {name}{nearest(name, self.parameters)}")
+            values[name] = self.parameters[name].parse(text)
+        return values
+
+    def rtl_parameters(self, values: dict) -> list[tuple[str, str]]:
+        """What the RTL's top is given, by Verilog name."""
+        return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl]
+
+    def bench_sources(self) -> list[Path]:
+        """The C++ files that make its simulator, besides the model itself."""
+        from emery.build import bench_sources
+
+        return bench_sources() + [self.folder / x for x in self.sources]
+
+
+def _folder(name: str) -> Path:
+    return SYSTEMS / name.replace("-", "_")
+
+
+def names() -> list[str]:
+    """The systems there are."""
+    return sorted(x.parent.name.replace("_", "-") for x in SYSTEMS.glob("*/system.toml"))
+
+
+def load(name: str) -> System:
+    """The system of that name."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name) or not (_folder(name) / "system.toml").is_file():
+        raise UserError(f"there is no system {name}{nearest(name, names())}")
+    return read(_folder(name))
+
+
+def _parameter(name: str, table: dict) -> Parameter:
+    low, high = table.pop("range", (None, None))
+    choices = tuple(table.pop("choices", ()))
+    values = tuple(table.pop("rtl_values", ()))
+    parameter = Parameter(name=name, minimum=low, maximum=high, choices=choices, rtl_values=values, **table)
+    parameter.check(parameter.default)
+    return parameter
+
+
+def read(folder: Path) -> System:
+    """The system that a folder declares."""
+    path = folder / "system.toml"
+    try:
+        with open(path, "rb") as handle:
+            data = tomllib.load(handle)
+        rtl = data["rtl"]
+        return System(
+            name=data["name"],
+            title=data["title"],
+            paper=data.get("paper", ""),
+            description=data["description"].strip(),
+            folder=folder,
+            top=rtl["top"],
+            rtl_dirs=tuple(rtl["dirs"]),
+            rtl_files=tuple(rtl["files"]),
+            registers=tuple(Registers(**x) for x in data.get("registers", ())),
+            sources=tuple(data["bench"]["sources"]),
+            ports=data.get("ports", {}),
+            run=data.get("run", {}),
+            parameters={k: _parameter(k, dict(v)) for k, v in data.get("parameters", {}).items()},
+            limit=data.get("limit", {}),
+            figures=data.get("figure", {}),
+            targets=tuple(Target(**x) for x in data.get("target", ())),
+        )
+    except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}: {error}") from error

