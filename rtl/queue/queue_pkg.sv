@@ -165,4 +165,38 @@ package queue_pkg;
     logic        last;    // last descriptor of its packet
     desc_t       desc;
   } desc_beat_t;
+
+  /// Index of the engine behind a shared descriptor fetch.
+  typedef logic [1:0] port_t;
+
+  typedef struct packed {
+    port_t    port;
+    deq_req_t req;
+  } fetch_req_t;
+
+  typedef struct packed {
+    port_t    port;
+    granted_t granted;
+  } fetch_granted_t;
+
+  typedef struct packed {
+    port_t      port;
+    desc_beat_t beat;
+  } fetch_desc_t;
+
+  /// What descriptor fetch did in this clock, for counters.
+  typedef struct packed {
+    logic read;    // a block is read
+    logic hit;     // a request was served from a block read before
+    logic failed;  // a read ended with an error
+  } fetch_events_t;
+
+  /// What completion write did in this clock, for counters.
+  typedef struct packed {
+    logic lost;     // the queue had no room: the record is gone
+    logic write;    // a line of records is written
+    logic expired;  // a line was closed because of its age
+    logic evicted;  // a line was closed to make room
+    logic failed;   // a write ended with an error
+  } cpl_write_events_t;
 endpackage

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// Descriptor fetch: dequeues slots of descriptor queues and brings their descriptors (host-nic paper, section II-C).
+///
+/// Each `req` becomes a dequeue. What it found goes to `granted` at once; the descriptors follow on `desc`, all in the order
+/// of the requests. A request that found nothing is one beat without descriptor. A read fetches all that is ready in a block
+/// of 128 bytes, and requests for the rest of the block are served from it without another read (`Slots` blocks are kept,
+/// replaced oldest first, never while a request waits on them). A descriptor of length 0, unless first, ends its packet
+/// and is left out. A failed read gives one beat a packet, `last`, with the error in `result` and undefined `desc`.
+/// Throughput one request, one read and one descriptor a clock while at most `Jobs` requests are under way; latency 10
+/// clocks, the queue manager and the DMA not counted. Full back-pressure; answers of the queue manager, statuses and RAM
+/// writes are always taken. Reset forgets everything. Counts in `events_o`, drops nothing.
+///
+/// `desc` is one stream for all ports: an engine asks only for what it has room for, or it holds up the others.
+/// A ring set up anew must start at index 0: that is how blocks read before are known to be stale. The host does not
+/// change descriptors behind the doorbell.
+module desc_fetch
+  import queue_pkg::*;
+  import dma_pkg::*;
+#(
+    parameter int Queues = 1024,
+    parameter int Slots = 128,  // blocks kept or being read, a power of two
+    parameter int Ports = 1,
+    parameter int Jobs = 512,  // requests waiting for their descriptors
+    parameter ram_sel_t Sel = '0
+) (
+    input  logic          clk_i,
+    input  logic          rst_i,
+    // Engines: requests (fetch_req_t), what they found (fetch_granted_t), descriptors (fetch_desc_t).
+           stream_if.snk  req,
+           stream_if.src  granted,
+           stream_if.src  desc,
+    // Queue manager (deq_req_t, deq_rsp_t). Room for each answer is kept before asking.
+           stream_if.src  deq_req,
+           stream_if.snk  deq_rsp,
+    // DMA read engine (dma_req_t); statuses and writes of other clients are ignored.
+           stream_if.src  dma,
+    input  dma_status_t   status_i,
+    input  ram_write_t    ram_i,
+    // Pulses for counters.
+    output fetch_events_t events_o
+);
+  localparam int SlotW = $clog2(Slots);
+  localparam int QueueW = Queues > 1 ? $clog2(Queues) : 1;
+  localparam int Window = 32;  // dequeues under way
+  localparam int WindowW = $clog2(Window + 1);
+  // A slot is used at most 8 times, and at most 2 * Slots of them between its allocation and its next one.
+  localparam int UseW = $clog2(16 * Slots + Jobs) + 2;
+
+  if (Slots < 2 || 2 ** SlotW != Slots || Slots * RowBytes > 2 ** RamAddrW) begin : g_bad_slots
+    $fatal(1, "desc_fetch: Slots %0d is not a power of two that fits a DMA RAM", Slots);
+  end
+  if (Ports < 1 || Ports > 4 || Jobs < 2) begin : g_bad_parameter
+    $fatal(1, "desc_fetch: Ports %0d is not 1 ... 4, or Jobs %0d below 2", Ports, Jobs);
+  end
+
+  typedef logic [SlotW-1:0] slot_t;
+  typedef logic [UseW-1:0] use_t;
+
+  // What the queue's last block has left: `left` slots from descriptor `pos` on.
+  typedef struct packed {
+    slot_t      slot;
+    logic [2:0] pos;
+    logic [2:0] left;
+  } hint_t;
+
+  typedef struct packed {
+    port_t    port;
+    deq_rsp_t rsp;
+  } found_t;
+
+  // A request on its way to its descriptors.
+  typedef struct packed {
+    port_t       port;
+    queue_t      queue;
+    queue_t      cq;
+    deq_status_e status;
+    slot_t       slot;
+    logic [2:0]  pos;
+    logic [3:0]  count;
+    logic [1:0]  log_block;
+  } job_t;
+
+  // ---- Dequeue: the answer's place in both FIFOs is kept from the request on.
+  stream_if #(.T(port_t)) asked_in (.clk_i, .rst_i);
+  stream_if #(.T(port_t)) asked (.clk_i, .rst_i);
+  stream_if #(.T(found_t)) found_in (.clk_i, .rst_i);
+  stream_if #(.T(found_t)) found (.clk_i, .rst_i);
+  stream_if #(.T(fetch_granted_t)) granted_in (.clk_i, .rst_i);
+  logic [WindowW-1:0] asked_count, found_count, granted_count;
+
+  fifo #(.T(port_t), .Depth(Window)) i_asked (
+      .clk_i, .rst_i, .in(asked_in), .out(asked), .count_o(asked_count)
+  );
+  fifo #(.T(found_t), .Depth(Window)) i_found (
+      .clk_i, .rst_i, .in(found_in), .out(found), .count_o(found_count)
+  );
+  fifo #(.T(fetch_granted_t), .Depth(Window)) i_granted (
+      .clk_i, .rst_i, .in(granted_in), .out(granted), .count_o(granted_count)
+  );
+
+  wire room = (WindowW + 1)'(asked_count) + (WindowW + 1)'(found_count) < (WindowW + 1)'(Window) &&
+      (WindowW + 1)'(asked_count) + (WindowW + 1)'(granted_count) < (WindowW + 1)'(Window);
+  assign deq_req.valid = req.valid && room;
+  assign deq_req.data = req.data.req;
+  assign req.ready = room && deq_req.ready;
+  assign asked_in.valid = deq_req.valid && deq_req.ready;
+  assign asked_in.data = req.data.port;
+
+  wire answer = deq_rsp.valid && asked.valid;
+  assign deq_rsp.ready = asked.valid;
+  assign asked.ready = deq_rsp.valid;
+  assign found_in.valid = answer;
+  assign found_in.data = '{port: asked.data, rsp: deq_rsp.data};
+  assign granted_in.valid = answer;
+  assign granted_in.data = '{
+          port: asked.data,
+          granted: '{
+              queue: deq_rsp.data.queue,
+              status: deq_rsp.data.status,
+              count: deq_rsp.data.count,
+              more: deq_rsp.data.more
+          }
+      };
+
+  // ---- Two stages: look the queue's hint up, then choose the slot.
+  logic look_valid_q, pick_valid_q, written_valid_q;
+  found_t look_q, pick_q;
+  hint_t hint_ram, hint_look, hint_q, hint_next, written_hint_q;
+  queue_t written_queue_q;
+  logic go;
+  deq_rsp_t rsp;
+  assign rsp = pick_q.rsp;
+  wire ok = rsp.status == DeqOk;
+
+  wire step = !pick_valid_q || go;
+  assign found.ready = step;
+
+  ram_sdp #(.Width($bits(hint_t)), .Depth(Queues)) i_hint (
+      .clk_i,
+      .we_i(go && ok),
+      .waddr_i(rsp.queue[QueueW-1:0]),
+      .wdata_i(hint_next),
+      .re_i(step && found.valid),
+      .raddr_i(found.data.rsp.queue[QueueW-1:0]),
+      .rdata_o(hint_ram)
+  );
+
+  // The RAM does not show the write of this clock, nor that of the clock in which it was read.
+  always_comb begin
+    hint_look = hint_ram;
+    if (written_valid_q && written_queue_q == look_q.rsp.queue) hint_look = written_hint_q;
+    if (pick_valid_q && ok && rsp.queue == look_q.rsp.queue) hint_look = hint_next;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (step) begin
+      look_valid_q <= found.valid;
+      look_q <= found.data;
+      pick_valid_q <= look_valid_q;
+      pick_q <= look_q;
+      hint_q <= hint_look;
+    end
+    if (go && ok) begin
+      written_valid_q <= 1'b1;
+      written_queue_q <= rsp.queue;
+      written_hint_q <= hint_next;
+    end
+    if (rst_i) begin
+      look_valid_q <= 1'b0;
+      pick_valid_q <= 1'b0;
+      written_valid_q <= 1'b0;
+    end
+  end
+
+  // ---- Slots, used in turn. One may be taken when the last request that uses it has left.
+  queue_t owner_q[Slots];
+  use_t last_use_q[Slots];
+  dma_result_e result_q[Slots];
+  slot_t alloc_q, done_q;
+  logic wrapped_q;  // every slot has been used since reset
+  logic [SlotW:0] reading_q;  // slots done_q ... alloc_q - 1 wait for their status
+  use_t issued_q, left_q;  // uses of slots begun and ended
+
+  wire [2:0] pos = rsp.addr[6:4];
+  // The hint is the queue's own only if the slot still is; the position tells a ring that was started again. A block
+  // known to have failed is read again.
+  wire slot_t hint_at = hint_q.slot - done_q;
+  wire usable = {1'b0, hint_at} < reading_q || result_q[hint_q.slot] == DmaOk;
+  wire hit = ok && (wrapped_q || hint_q.slot < alloc_q) && owner_q[hint_q.slot] == rsp.queue && usable &&
+      hint_q.pos == pos && {1'b0, hint_q.left} >= rsp.count;
+  wire miss = ok && !hit;
+  wire use_t past_use = left_q - last_use_q[alloc_q] - use_t'(1);  // negative while in use
+  wire slot_free = !wrapped_q || !past_use[UseW-1];
+  wire slot_t slot = hit ? hint_q.slot : alloc_q;
+  wire [3:0] fetched = rsp.count + rsp.ahead;
+  wire [3:0] fetched_desc = fetched << rsp.log_block;
+
+  stream_if #(.T(job_t)) jobs_in (.clk_i, .rst_i);
+  stream_if #(.T(job_t)) jobs (.clk_i, .rst_i);
+  stream_if #(.T(dma_req_t)) dma_in (.clk_i, .rst_i);
+  logic [$clog2(Jobs+1)-1:0] unused_jobs_count;
+
+  assign go = jobs_in.valid && jobs_in.ready;
+  assign jobs_in.valid = pick_valid_q && (!miss || (slot_free && dma_in.ready));
+  assign jobs_in.data = '{
+          port: pick_q.port,
+          queue: rsp.queue,
+          cq: rsp.cq,
+          status: rsp.status,
+          slot: slot,
+          pos: pos,
+          count: rsp.count,
+          log_block: rsp.log_block
+      };
+  assign dma_in.valid = pick_valid_q && miss && slot_free && jobs_in.ready;
+  assign dma_in.data = '{
+          host_addr: rsp.addr,
+          sel: Sel,
+          ram_addr: ram_addr_t'({slot, pos, 4'b0}),
+          len: {8'b0, fetched_desc, 4'b0},
+          relaxed: 1'b0
+      };
+  always_comb begin
+    hint_next.slot = slot;
+    hint_next.pos  = pos + 3'(rsp.count << rsp.log_block);
+    hint_next.left = hit ? 3'(hint_q.left - rsp.count[2:0]) : rsp.ahead[2:0];
+  end
+
+  spill_reg #(.T(dma_req_t)) i_dma (.clk_i, .rst_i, .in(dma_in), .out(dma));
+  fifo #(.T(job_t), .Depth(Jobs)) i_jobs (
+      .clk_i, .rst_i, .in(jobs_in), .out(jobs), .count_o(unused_jobs_count)
+  );
+
+  wire ended = status_i.valid && status_i.sel == Sel;
+  logic take;
+
+  always_ff @(posedge clk_i) begin
+    if (go && ok) begin
+      last_use_q[slot] <= issued_q;
+      issued_q <= issued_q + 1'b1;
+    end
+    if (go && miss) begin
+      owner_q[slot] <= rsp.queue;
+      alloc_q <= alloc_q + 1'b1;
+      if (&alloc_q) wrapped_q <= 1'b1;
+    end
+    if (ended) begin
+      result_q[done_q] <= status_i.result;
+      done_q <= done_q + 1'b1;
+    end
+    reading_q <= reading_q + (SlotW + 1)'(go && miss) - (SlotW + 1)'(ended);
+    if (take && jobs.data.status == DeqOk) left_q <= left_q + 1'b1;
+    if (rst_i) begin
+      alloc_q <= '0;
+      done_q <= '0;
+      wrapped_q <= 1'b0;
+      reading_q <= '0;
+      issued_q <= '0;
+      left_q <= '0;
+    end
+  end
+
+  // ---- Delivery: read the whole block of a request, then send its descriptors from the RAM's output.
+  desc_t [Segs-1:0] row;
+  for (genvar i = 0; i < Segs; i++) begin : g_segment
+    ram_sdp #(.Width(SegW), .Depth(Slots), .Lanes(SegBytes)) i_ram (
+        .clk_i,
+        .we_i(ram_i.valid[i] && ram_i.sel == Sel ? ram_i.strb[i] : '0),
+        .waddr_i(ram_i.row[i][SlotW-1:0]),
+        .wdata_i(ram_i.data[i]),
+        .re_i(take),
+        .raddr_i(jobs.data.slot),
+        .rdata_o(row[i])
+    );
+  end
+
+  stream_if #(.T(fetch_desc_t)) beat (.clk_i, .rst_i);
+  logic send_q;
+  job_t job_q;  // pos and count advance
+  dma_result_e job_result_q;
+
+  wire slot_t reading_at = jobs.data.slot - done_q;
+  wire arrived = jobs.data.status != DeqOk || {1'b0, reading_at} >= reading_q;
+  wire sent = beat.valid && beat.ready;
+  wire empty = job_q.status != DeqOk;
+  wire [2:0] in_slot = 3'((4'd1 << job_q.log_block) - 4'd1);  // position bits inside a slot
+  wire [2:0] pos_after = job_q.pos + 3'd1;
+  wire last = empty || job_result_q != DmaOk || (pos_after & in_slot) == 3'd0 ||
+      row[pos_after].len == '0;
+  wire job_ends = last && (empty || job_q.count == 4'd1);
+  assign jobs.ready = arrived && (!send_q || (sent && job_ends));
+  assign take = jobs.valid && jobs.ready;
+
+  assign beat.valid = send_q;
+  assign beat.data = '{
+          port: job_q.port,
+          beat: '{
+              queue: job_q.queue,
+              cq: job_q.cq,
+              status: job_q.status,
+              result: job_result_q,
+              last: last,
+              desc: row[job_q.pos]
+          }
+      };
+  spill_reg #(.T(fetch_desc_t)) i_desc (.clk_i, .rst_i, .in(beat), .out(desc));
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      send_q <= 1'b1;
+      job_q <= jobs.data;
+      job_result_q <= jobs.data.status == DeqOk ? result_q[jobs.data.slot] : DmaOk;
+    end else if (sent) begin
+      job_q.pos <= last ? (job_q.pos | in_slot) + 3'd1 : pos_after;
+      if (last) begin
+        job_q.count <= job_q.count - 1'b1;
+        if (job_ends) send_q <= 1'b0;
+      end
+    end
+    if (rst_i) send_q <= 1'b0;
+  end
+
+  assign events_o = '{
+          read: go && miss,
+          hit: go && hit,
+          failed: ended && status_i.result != DmaOk
+      };
+
+  `ASSERT(AnswerHasRoom, answer |-> found_in.ready && granted_in.ready && asked_in.ready)
+  `ASSERT(AnswerInBlock, pick_valid_q && ok |->
+      rsp.count != 0 && 32'(pos) + ((32'(rsp.count) + 32'(rsp.ahead)) << rsp.log_block) <= 8)
+  `ASSERT(StatusExpected, ended |-> reading_q != '0)
+  `ASSERT(PortExists, req.valid |-> int'(req.data.port) < Ports)
+  `ASSERT(QueueExists, pick_valid_q && ok |-> int'(rsp.queue) < Queues)
+endmodule
