@@ -56,6 +56,7 @@ module tlp_tx_mux_tb;
     if (left[i] == 0) begin
       left[i] = NonPosted[i] || (i == 4 && $urandom_range(3) == 0) ? 0 :
           $urandom_range(max_dws, min_dws);
+      if (left[i] != 0 && $urandom_range(3) == 0) left[i] = max_dws;
       dw0 = '0;
       dw0.fmt_type = i == 4 ? (left[i] == 0 ? Cpl : CplD) : NonPosted[i] ? MRd4 : MWr4;
       dw0.length = NonPosted[i] ? 10'($urandom()) : 10'(left[i]);
