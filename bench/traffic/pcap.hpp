@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures: reading pcap (micro- and nanosecond, both byte orders) and pcapng, writing nanosecond
+// pcap.
+//
+// Only Ethernet without FCS, only whole packets: anything else is a CaptureError that names the
+// file, the packet (from 1) and the byte offset, and nothing is delivered. A capture is read and
+// checked whole before the first frame is used.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/sim/time.hpp"
+
+namespace emery {
+
+class CaptureError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Capture {
+ public:
+  struct Packet {
+    std::size_t offset;  // of the first byte in the file
+    std::int64_t ns;     // stamp, since 1970
+    std::uint32_t size;
+    std::uint32_t flow;  // dense number of its (directed) 5-tuple, or of its addresses when it is
+                         // not TCP, UDP or SCTP
+  };
+
+  static std::shared_ptr<const Capture> read(const std::string& path);
+  static std::shared_ptr<const Capture> parse(std::vector<std::uint8_t> file,
+                                              const std::string& name);
+
+  const std::string& name() const { return name_; }
+  const std::vector<Packet>& packets() const { return packets_; }
+  std::uint32_t flows() const { return flows_; }
+  std::span<const std::uint8_t> bytes(const Packet& packet) const {
+    return {file_.data() + packet.offset, packet.size};
+  }
+
+ private:
+  Capture() = default;
+  void parse_pcap();
+  void parse_pcapng();
+  void add(std::size_t offset, std::uint64_t captured, std::uint64_t length, std::int64_t ns,
+           std::size_t at);
+  void number_flows();
+  [[noreturn]] void fail(const std::string& what, std::size_t offset) const;
+  std::uint32_t u32(std::size_t offset) const;
+  std::uint16_t u16(std::size_t offset) const;
+
+  std::string name_;
+  std::vector<std::uint8_t> file_;
+  std::vector<Packet> packets_;
+  std::uint32_t flows_ = 0;
+  bool big_endian_ = false;
+};
+
+/// Names a flow: a hash of the directed 5-tuple of IPv4 or IPv6, of the addresses where there are
+/// no ports (fragments too), of the MAC addresses and the type where there is no IP. One or two
+/// VLAN tags are looked through.
+std::uint64_t flow_hash(std::span<const std::uint8_t> frame);
+
+/// A nanosecond pcap (little endian on every machine). Errors throw CaptureError; `close` reports
+/// the last of them.
+class PcapWriter {
+ public:
+  explicit PcapWriter(const std::string& path);
+  ~PcapWriter();
+  PcapWriter(const PcapWriter&) = delete;
+  PcapWriter& operator=(const PcapWriter&) = delete;
+
+  void write(Time time, std::span<const std::uint8_t> frame);
+  void close();
+  std::uint64_t packets() const { return packets_; }
+
+ private:
+  void put(const void* data, std::size_t size);
+  std::string path_;
+  std::FILE* file_;
+  std::uint64_t packets_ = 0;
+};
+
+}  // namespace emery

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources of frames: a capture, or synthetic UDP frames of chosen sizes and flows, paced at a
+// chosen rate.
+//
+// Synthetic frames are valid Ethernet/IPv4/UDP with right checksums. A flow has addresses and ports
+// of its own; the payload begins with the number of the source (16 bits) and of the frame (48
+// bits), so no two frames of a run are the same, and the rest is random. Everything follows from
+// the seed. A capture's frames are given as they are, in file order, its stamps unused.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/sim/random.hpp"
+#include "bench/sim/time.hpp"
+#include "bench/stats/json.hpp"
+#include "bench/traffic/frame.hpp"
+#include "bench/traffic/pcap.hpp"
+
+namespace emery {
+
+/// Frame sizes with FCS.
+struct Sizes {
+  enum class Kind {
+    kFixed,    // low
+    kRange,    // uniform, low ... high
+    kImix,     // 64, 594 and 1518 bytes, 7:4:1, each twelve frames in an order of their own
+    kRfc2544,  // 64, 128, 256, 512, 1024, 1280 and 1518 bytes in turn
+  };
+  Kind kind = Kind::kFixed;
+  std::uint32_t low = 64;
+  std::uint32_t high = 64;
+
+  /// "64", "64-1518", "random" (64-1518), "imix", "rfc2544"; otherwise std::invalid_argument.
+  static Sizes parse(const std::string& text);
+};
+
+/// "0.5" is a fraction of the line rate, "80G" (or k, M, T) bits a second on the line, preamble and
+/// gap included.
+double parse_rate(const std::string& text, double line_rate);
+
+enum class FlowOrder { kRandom, kRoundRobin };
+
+struct TrafficConfig {
+  std::shared_ptr<const Capture>
+      capture;  // when set, sizes, flows and everything below `flow_order` are unused
+  Sizes sizes;
+  std::uint64_t frames = 0;  // 0: a capture once, or as many as `duration` holds
+  Time duration = 0;         // 0: no limit; else all frames start before `start` + `duration`
+  double rate = 100e9;       // bits a second on the line, see parse_rate
+  Time start = 0;            // of the first frame
+  std::uint64_t seed = 1;
+  bool pad_to_minimum =
+      true;  // captured frames under 60 bytes come padded, as a MAC would send them
+  std::uint32_t deal_index =
+      0;  // of the capture's flows only those with flow % deal_count == deal_index
+  std::uint32_t deal_count = 1;
+
+  std::uint32_t flows = 64;
+  FlowOrder flow_order = FlowOrder::kRandom;
+  std::uint16_t source = 0;  // different in the sources of one run
+  std::uint64_t src_mac = 0x020000000001;
+  std::uint64_t dst_mac = 0x020000000002;
+  std::vector<std::uint32_t>
+      destinations;  // IPv4 of flow f is destinations[f % size]; empty: addresses from the seed
+};
+
+struct TrafficStats {
+  std::uint64_t frames = 0;
+  std::uint64_t bytes = 0;   // with FCS
+  std::uint64_t padded = 0;  // captured frames brought up to the minimum
+
+  void write(JsonWriter& json) const {
+    json.begin_object()
+        .field("frames", frames)
+        .field("bytes", bytes)
+        .field("padded", padded)
+        .end_object();
+  }
+};
+
+class Traffic final : public FrameSource {
+ public:
+  /// Throws std::invalid_argument for settings that make no sense, with a line that says which.
+  explicit Traffic(TrafficConfig config);
+
+  bool next(Frame& frame) override;
+
+  /// No more frames will come.
+  bool done() const { return done_; }
+  std::uint32_t flows() const { return config_.capture ? config_.capture->flows() : config_.flows; }
+  const TrafficStats& stats() const { return stats_; }
+  const TrafficConfig& config() const { return config_; }
+
+ private:
+  struct Flow {
+    std::uint32_t src_ip, dst_ip;
+    std::uint16_t src_port, dst_port;
+  };
+
+  bool next_captured(Frame& frame);
+  void synthesize(Frame& frame);
+  std::uint32_t next_size();
+
+  TrafficConfig config_;
+  Random random_;
+  std::vector<Flow> flows_;
+  std::vector<std::uint32_t> dealt_;  // packets of the capture that are ours
+  std::size_t next_dealt_ = 0;
+  std::vector<std::uint32_t> cycle_;  // sizes of the current round of IMIX
+  std::size_t next_in_cycle_ = 0;
+  LineClock line_;
+  TrafficStats stats_;
+  bool done_ = false;
+};
+
+}  // namespace emery
