@@ -2,3 +2,4 @@ rtl/pcie/pcie_pkg.sv
 rtl/pcie/dma_pkg.sv
 rtl/queue/queue_pkg.sv
 rtl/eth/eth_pkg.sv
+rtl/port/port_pkg.sv

@@ -16,4 +16,13 @@ package eth_pkg;
     logic                   eop;
     logic                   err;   // with eop: the frame is bad (FCS error on receive, abort on transmit)
   } frame_beat_t;
+
+  /// What mac_rx saw: each bit high for one clock for each frame of its kind. A frame is of one kind only.
+  typedef struct packed {
+    logic good;       // handed on
+    logic bad_fcs;    // FCS or other MAC error
+    logic runt;       // shorter than MinFrame
+    logic oversize;   // longer than the maximum
+    logic fifo_full;  // lost in the clock crossing
+  } mac_rx_count_t;
 endpackage
