@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// Completion write: puts records into completion (or event) queues in host memory (host-nic paper, section II-C).
+///
+/// Each `record` gets its place from the completion queue manager and is gathered with the next ones of its queue in a
+/// line: up to eight records that share 128 bytes of the ring. A line is written when its block is full, when its first
+/// record is `max_delay_i` clocks old, or when Lines/2 further lines have been opened since; after the DMA status the
+/// records are committed. Records of one queue are written and committed in order.
+/// Throughput one record a clock with up to Lines/2 queues in turn (beyond that lines go out part full: at worst one
+/// record a line, Lines records each DMA round trip); latency 10 clocks and the delay, queue manager and DMA not counted.
+/// Full back-pressure; answers, statuses and RAM reads are always taken. Reset forgets everything.
+/// Drops and counts records that the queue manager has no place for (`lost`). A failed write is counted and committed: the
+/// phase bit keeps the host from taking what is not there.
+///
+/// A ring set up anew must start at index 0, after everything begun for it has been committed.
+module cpl_write
+  import queue_pkg::*;
+  import dma_pkg::*;
+#(
+    parameter int Queues = 1024,
+    parameter int Lines = 64,  // open or being written, a power of two
+    parameter ram_sel_t Sel = '0
+) (
+    input  logic              clk_i,
+    input  logic              rst_i,
+    // Longest time a record waits for others, in clocks.
+    input  logic [15:0]       max_delay_i,
+    // Records (record_t).
+           stream_if.snk      record,
+    // Completion queue manager (queue_t, enq_rsp_t, commit_t). Room for each answer is kept before asking.
+           stream_if.src      enq_req,
+           stream_if.snk      enq_rsp,
+           stream_if.src      commit,
+    // DMA write engine (dma_req_t); statuses and reads of other clients are ignored, RAM output 0 then.
+           stream_if.src      dma,
+    input  dma_status_t       status_i,
+    input  ram_read_t         ram_i,
+    output ram_row_t          ram_o,
+    // Pulses for counters.
+    output cpl_write_events_t events_o
+);
+  localparam int LineW = $clog2(Lines);
+  localparam int QueueW = Queues > 1 ? $clog2(Queues) : 1;
+  localparam int Window = 32;  // records waiting for their place
+
+  if (Lines < 4 || 2 ** LineW != Lines || Lines * RowBytes > 2 ** RamAddrW) begin : g_bad_lines
+    $fatal(1, "cpl_write: Lines %0d is not a power of two from 4 that fits a DMA RAM", Lines);
+  end
+
+  typedef logic [LineW-1:0] line_t;
+  typedef logic [LineW:0] lines_t;  // a number of lines
+  typedef logic [16:0] stamp_t;  // max_delay_i and more, so that it cannot pass unseen
+
+  typedef struct packed {
+    record_t     record;
+    logic [63:0] addr;
+  } placed_t;
+
+  // What stays the same while a line is open.
+  typedef struct packed {
+    queue_t      cq;
+    logic [56:0] block;  // bits 63:7 of the address in host memory
+    logic [2:0]  first;
+  } line_info_t;
+
+  typedef struct packed {
+    line_t      line;
+    logic [2:0] last;
+  } closed_t;
+
+  typedef struct packed {
+    line_t   line;
+    commit_t commit;
+  } writing_t;
+
+  // ---- Places: a record waits here while the queue manager is asked.
+  stream_if #(.T(record_t)) waiting_in (.clk_i, .rst_i);
+  stream_if #(.T(record_t)) waiting (.clk_i, .rst_i);
+  stream_if #(.T(enq_rsp_t)) place (.clk_i, .rst_i);
+  logic [$clog2(Window+1)-1:0] unused_waiting_count, unused_place_count;
+
+  fifo #(.T(record_t), .Depth(Window)) i_waiting (
+      .clk_i, .rst_i, .in(waiting_in), .out(waiting), .count_o(unused_waiting_count)
+  );
+  // Never full: there is one answer for each waiting record at the most.
+  fifo #(.T(enq_rsp_t), .Depth(Window)) i_place (
+      .clk_i, .rst_i, .in(enq_rsp), .out(place), .count_o(unused_place_count)
+  );
+
+  assign enq_req.valid = record.valid && waiting_in.ready;
+  assign enq_req.data = record.data.cq;
+  assign record.ready = waiting_in.ready && enq_req.ready;
+  assign waiting_in.valid = record.valid && record.ready;
+  assign waiting_in.data = record.data;
+
+  logic look_valid_q, pick_valid_q, go;
+  wire step = !pick_valid_q || go;
+  wire take = step && waiting.valid && place.valid;
+  assign waiting.ready = step && place.valid;
+  assign place.ready = step && waiting.valid;
+
+  // ---- Two stages: look up the line the queue used last, then choose the line.
+  placed_t look_q, pick_q;
+  logic written_valid_q;
+  line_t hint_ram, hint_look, hint_q, written_line_q, line;
+  queue_t written_cq_q;
+  logic opens;  // the record starts a line
+  wire queue_t cq = pick_q.record.cq;
+  wire [2:0] pos = pick_q.addr[6:4];
+
+  ram_sdp #(.Width(LineW), .Depth(Queues)) i_hint (
+      .clk_i,
+      .we_i(go && opens),
+      .waddr_i(cq[QueueW-1:0]),
+      .wdata_i(line),
+      .re_i(take),
+      .raddr_i(waiting.data.cq[QueueW-1:0]),
+      .rdata_o(hint_ram)
+  );
+
+  // The RAM does not show the write of this clock, nor that of the clock in which it was read.
+  always_comb begin
+    hint_look = hint_ram;
+    if (written_valid_q && written_cq_q == look_q.record.cq) hint_look = written_line_q;
+    if (pick_valid_q && opens && cq == look_q.record.cq) hint_look = line;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (step) begin
+      look_valid_q <= take && place.data.ok;
+      look_q.record <= waiting.data;
+      look_q.record.record[31] <= place.data.phase;
+      look_q.addr <= place.data.addr;
+      pick_valid_q <= look_valid_q;
+      pick_q <= look_q;
+      hint_q <= hint_look;
+    end
+    if (go && opens) begin
+      written_valid_q <= 1'b1;
+      written_cq_q <= cq;
+      written_line_q <= line;
+    end
+    if (rst_i) begin
+      look_valid_q <= 1'b0;
+      pick_valid_q <= 1'b0;
+      written_valid_q <= 1'b0;
+    end
+  end
+
+  // ---- Lines, opened in turn. `old_q` follows and closes those that are due; `span_q` lines lie between the two.
+  logic [Lines-1:0] open_q, busy_q;  // taking records; not yet committed
+  queue_t owner_q[Lines];
+  logic [2:0] last_q[Lines];  // position of the newest record
+  stamp_t opened_q[Lines];
+  line_t new_q, old_q;
+  lines_t span_q;
+  stamp_t now_q;
+
+  stream_if #(.T(closed_t)) closed_in (.clk_i, .rst_i);
+  stream_if #(.T(closed_t)) closed (.clk_i, .rst_i);
+  stream_if #(.T(writing_t)) writing_in (.clk_i, .rst_i);
+  stream_if #(.T(writing_t)) writing (.clk_i, .rst_i);
+  lines_t unused_closed_count, unused_writing_count, ended_q;
+
+  // A line that is still open and the queue's own takes the record if the record comes next in it.
+  assign opens = !(open_q[hint_q] && owner_q[hint_q] == cq && last_q[hint_q] + 3'd1 == pos);
+  assign line = opens ? new_q : hint_q;
+  wire fills = pos == 3'd7;
+
+  // The oldest open line waits while a record goes into it.
+  wire touched = pick_valid_q && !opens && hint_q == old_q;
+  wire old_open = span_q != '0 && open_q[old_q];
+  wire expired = now_q - opened_q[old_q] >= {1'b0, max_delay_i};
+  wire crowded = span_q > lines_t'(Lines / 2);
+  wire close_old = old_open && !touched && (expired || crowded);
+  wire step_old = span_q != '0 && (!open_q[old_q] || close_old);
+
+  wire may_open = !busy_q[new_q] && span_q != lines_t'(Lines);
+  assign go = pick_valid_q && (!opens || may_open) && !(fills && close_old);
+
+  assign closed_in.valid = close_old || (go && fills);
+  assign closed_in.data = close_old ? '{line: old_q, last: last_q[old_q]} : '{line: line, last: 3'd7};
+
+  fifo #(.T(closed_t), .Depth(Lines)) i_closed (
+      .clk_i, .rst_i, .in(closed_in), .out(closed), .count_o(unused_closed_count)
+  );
+
+  wire retire = writing.valid && commit.valid && commit.ready;
+
+  always_ff @(posedge clk_i) begin
+    now_q <= now_q + 1'b1;
+    if (close_old) open_q[old_q] <= 1'b0;
+    if (retire) busy_q[writing.data.line] <= 1'b0;
+    if (go) begin
+      last_q[line] <= pos;
+      open_q[line] <= !fills;
+      if (opens) begin
+        busy_q[line] <= 1'b1;
+        owner_q[line] <= cq;
+        opened_q[line] <= now_q;
+        new_q <= new_q + 1'b1;
+      end
+    end
+    if (step_old) old_q <= old_q + 1'b1;
+    span_q <= span_q + lines_t'(go && opens) - lines_t'(step_old);
+    if (rst_i) begin
+      open_q <= '0;
+      busy_q <= '0;
+      new_q  <= '0;
+      old_q  <= '0;
+      span_q <= '0;
+      now_q  <= '0;
+    end
+  end
+
+  // ---- Writing: closed lines become DMA requests; statuses come in their order.
+  line_info_t info;
+  closed_t send_q;
+  logic send_valid_q;
+  wire load = closed.valid && (!send_valid_q || dma.ready);
+  wire [3:0] count = {1'b0, send_q.last} - {1'b0, info.first} + 4'd1;
+  wire ended = status_i.valid && status_i.sel == Sel;
+
+  ram_sdp #(.Width($bits(line_info_t)), .Depth(Lines)) i_info (
+      .clk_i,
+      .we_i(go && opens),
+      .waddr_i(line),
+      .wdata_i({cq, pick_q.addr[63:7], pos}),
+      .re_i(load),
+      .raddr_i(closed.data.line),
+      .rdata_o(info)
+  );
+
+  assign closed.ready = !send_valid_q || dma.ready;
+  assign dma.valid = send_valid_q;
+  assign dma.data = '{
+          host_addr: {info.block, info.first, 4'b0},
+          sel: Sel,
+          ram_addr: ram_addr_t'({send_q.line, info.first, 4'b0}),
+          len: {8'b0, count, 4'b0},
+          relaxed: 1'b0
+      };
+
+  // Never full: one place a line.
+  assign writing_in.valid = send_valid_q && dma.ready;
+  assign writing_in.data = '{line: send_q.line, commit: '{queue: info.cq, count: count}};
+  fifo #(.T(writing_t), .Depth(Lines)) i_writing (
+      .clk_i, .rst_i, .in(writing_in), .out(writing), .count_o(unused_writing_count)
+  );
+
+  assign commit.valid = writing.valid && ended_q != '0;
+  assign commit.data = writing.data.commit;
+  assign writing.ready = commit.ready && ended_q != '0;
+
+  always_ff @(posedge clk_i) begin
+    if (load) begin
+      send_valid_q <= 1'b1;
+      send_q <= closed.data;
+    end else if (dma.ready) begin
+      send_valid_q <= 1'b0;
+    end
+    ended_q <= ended_q + lines_t'(ended) - lines_t'(retire);
+    if (rst_i) begin
+      send_valid_q <= 1'b0;
+      ended_q <= '0;
+    end
+  end
+
+  // ---- The records' RAM, one row a line.
+  wire selected = |ram_i.valid && ram_i.sel == Sel;
+  ram_row_t row, row_q;
+  logic read_q, shown_q;
+  for (genvar i = 0; i < Segs; i++) begin : g_segment
+    ram_sdp #(.Width(SegW), .Depth(Lines)) i_ram (
+        .clk_i,
+        .we_i(go && pos == 3'(i)),
+        .waddr_i(line),
+        .wdata_i(pick_q.record.record),
+        .re_i(selected && ram_i.valid[i]),
+        .raddr_i(ram_i.row[i][LineW-1:0]),
+        .rdata_o(row[i])
+    );
+  end
+
+  assign ram_o = row_q;
+  always_ff @(posedge clk_i) begin
+    read_q  <= selected;
+    shown_q <= read_q;
+    if (read_q) row_q <= row;
+    else if (shown_q) row_q <= '0;
+    if (rst_i) begin
+      read_q  <= 1'b0;
+      shown_q <= 1'b0;
+      row_q   <= '0;  // ORed with other RAMs
+    end
+  end
+
+  assign events_o = '{
+          lost: take && !place.data.ok,
+          write: dma.valid && dma.ready,
+          expired: close_old && expired,
+          evicted: close_old && !expired,
+          failed: ended && status_i.result != DmaOk
+      };
+
+  `ASSERT(PlaceTaken, enq_rsp.valid |-> enq_rsp.ready)
+  `ASSERT(AnswerMatches, take |-> place.data.cq == waiting.data.cq)
+  `ASSERT(LineClosedOnce, closed_in.valid |-> closed_in.ready)
+  `ASSERT(StatusExpected, ended |-> ended_q < lines_t'(Lines) && |busy_q)
+  `ASSERT(QueueExists, look_valid_q |-> int'(look_q.record.cq) < Queues)
+endmodule
