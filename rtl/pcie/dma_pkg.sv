@@ -63,4 +63,27 @@ package dma_pkg;
   } ram_read_t;
 
   typedef logic [Segs-1:0][SegW-1:0] ram_row_t;
+
+  /// The part of a DMA read that one read request TLP asks for: 1 ... 4096 bytes that cross no 4 kB boundary.
+  typedef struct packed {
+    host_addr_t  host_addr;
+    ram_sel_t    sel;
+    ram_addr_t   ram_addr;
+    logic [12:0] len;
+    logic        last;       // of its DMA request
+    logic        relaxed;
+  } dma_chunk_t;
+
+  /// What the DMA read engine counts; each bit is high for one clock an occurrence.
+  typedef struct packed {
+    logic tlp;         // read request sent
+    logic wait_tag;    // a clock in which a read request waited for a tag
+    logic beat;        // completion beat that brought data
+    logic error;       // completion with UR, CA or another error status
+    logic poisoned;    // completion with EP
+    logic malformed;   // completion that does not fit its request: dropped, tag quarantined
+    logic timeout;     // tag given up
+    logic late;        // completion for a quarantined tag: dropped
+    logic unexpected;  // completion nobody waits for: dropped
+  } dma_read_count_t;
 endpackage

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// Completion side of the DMA read engine: what each tag waits for, and completion data into the DMA RAMs.
+///
+/// A completion names its place by its Byte Count: what is left of the request, counted from the end. It must continue
+/// exactly where the tag's last completion ended (Byte Count and Lower Address are both checked), so nothing is ever
+/// written outside the request or twice. Tags may be answered in any order, in pieces of any size.
+/// A tag stops waiting with its last byte, an error status, a malformed completion or `expire_i`; after the latter two it
+/// is quarantined, because more completions may come: until one arrives that would be its last, or for four to eight
+/// timeouts (without a timeout: 2^34 to 2^35 clocks).
+/// One completion beat a clock, never stalled. A beat is on `ram_o` 3 clocks after it arrived; a tag stops waiting one clock
+/// before its last beat is there. Completions for tags that do not wait are dropped and counted. Reset forgets all tags.
+module dma_read_cpl
+  import dma_pkg::*;
+  import pcie_pkg::*;
+#(
+    parameter  int Tags = 256,
+    localparam int TagW = $clog2(Tags)
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic [15:0] requester_id_i,
+    input logic [31:0] timeout_cycles_i,
+
+    // A tag starts to wait for the bytes of `chunk_i`.
+    input  logic                  start_i,
+    input  logic       [TagW-1:0] start_tag_i,
+    input  dma_chunk_t            chunk_i,
+    // The tag of `start_tag_i` must not be used yet.
+    output logic                  quarantined_o,
+
+    // The oldest tag: whether it waits, its result one clock later, and giving it up.
+    input logic [TagW-1:0] head_tag_i,
+    output logic head_waits_o,
+    output logic head_receives_o,  // a completion of it is arriving: not to be given up now
+    output dma_result_e head_result_o,
+    input logic expire_i,
+
+    stream_if.snk cpl,  // tlp_beat_t, always ready
+
+    output ram_write_t ram_o,
+    output logic       beat_o,
+    output logic       error_o,
+    output logic       poisoned_o,
+    output logic       malformed_o,
+    output logic       late_o,
+    output logic       unexpected_o
+);
+  /// Where the bytes of a tag go. Byte Count counts from the end, so the ends are kept.
+  typedef struct packed {
+    ram_sel_t    sel;
+    ram_addr_t   ram_end;
+    logic [6:0]  host_end;
+    logic [12:0] len;
+  } entry_t;
+
+  typedef struct packed {
+    dma_result_e result;
+    logic [12:0] left;    // bytes still to come
+  } progress_t;
+
+  // Flags of each tag.
+  logic [Tags-1:0] waits_q;  // a completion is awaited
+  logic [Tags-1:0] begun_q;  // its progress entry is valid
+  logic [Tags-1:0] lost_q;  // quarantined
+  logic [Tags-1:0] lost_long_q;  // quarantined since before the last period began
+
+  // Stage 0: a beat arrives; the first one of a TLP looks up its tag.
+  cpl_hdr_t in_hdr, hdr_q;
+  logic valid_q, sop_q, eop_q, inside_q;
+  logic [8*BeatBytes-1:0] data_q;
+  assign cpl.ready = 1'b1;
+  assign in_hdr = cpl.data.hdr;
+  wire look_up = cpl.valid && cpl.data.sop;
+
+  always_ff @(posedge clk_i) begin
+    valid_q <= cpl.valid;
+    if (cpl.valid) begin
+      sop_q  <= cpl.data.sop;
+      eop_q  <= cpl.data.eop;
+      data_q <= cpl.data.data;
+    end
+    if (look_up) hdr_q <= in_hdr;
+    if (valid_q) inside_q <= !eop_q;
+    if (rst_i) begin
+      valid_q  <= 1'b0;
+      inside_q <= 1'b0;
+    end
+  end
+
+  entry_t entry, start_entry;
+  assign start_entry = '{
+          sel: chunk_i.sel,
+          ram_end: chunk_i.ram_addr + RamAddrW'(chunk_i.len),
+          host_end: chunk_i.host_addr[6:0] + chunk_i.len[6:0],
+          len: chunk_i.len
+      };
+  ram_sdp #(
+      .Width($bits(entry_t)),
+      .Depth(Tags)
+  ) i_entries (
+      .clk_i,
+      .we_i   (start_i),
+      .waddr_i(start_tag_i),
+      .wdata_i(start_entry),
+      .re_i   (look_up),
+      .raddr_i(in_hdr.tag[TagW-1:0]),
+      .rdata_o(entry)
+  );
+
+  progress_t stored, forward_q, progress, progress_d;
+  logic forward_valid_q, update;
+  logic [$bits(dma_result_e)-1:0] head_result;
+  wire [TagW-1:0] tag = hdr_q.tag[TagW-1:0];
+  ram_sdp #(
+      .Width($bits(progress_t)),
+      .Depth(Tags)
+  ) i_progress (
+      .clk_i,
+      .we_i   (update),
+      .waddr_i(tag),
+      .wdata_i(progress_d),
+      .re_i   (look_up),
+      .raddr_i(in_hdr.tag[TagW-1:0]),
+      .rdata_o(stored)
+  );
+  ram_sdp #(
+      .Width($bits(dma_result_e)),
+      .Depth(Tags)
+  ) i_results (
+      .clk_i,
+      .we_i   (update),
+      .waddr_i(tag),
+      .wdata_i(progress_d.result),
+      .re_i   (1'b1),
+      .raddr_i(head_tag_i),
+      .rdata_o(head_result)
+  );
+  assign head_result_o = dma_result_e'(head_result);
+
+  // Stage 1: what the header means. It, the entry and the progress stay for all beats of the TLP.
+  always_ff @(posedge clk_i) begin
+    if (look_up) begin
+      // The update made in this clock is not seen by the read.
+      forward_valid_q <= update && tag == in_hdr.tag[TagW-1:0];
+      forward_q <= progress_d;
+    end
+  end
+
+  always_comb begin
+    progress = forward_valid_q ? forward_q : stored;
+    if (!begun_q[tag]) progress = '{result: DmaOk, left: entry.len};
+  end
+
+  wire [1:0] skip = hdr_q.lower_addr[1:0];  // payload bytes before the first that was asked for
+  wire [12:0] byte_count = {hdr_q.byte_count == '0, hdr_q.byte_count};
+  wire [12:0] payload = {hdr_q.dw0.length == '0, hdr_q.dw0.length, 2'b00};
+  wire [12:0] wanted = byte_count + 13'(skip);  // from the first payload byte to the end of the request
+  wire final_tlp = payload >= wanted;
+  wire [12:0] payload_end = final_tlp ? wanted : payload;
+  logic [12:0] left_q;
+  wire [12:0] left = sop_q ? payload_end : left_q;  // bytes in this beat and the ones after it
+  ram_addr_t dest_q;
+  wire ram_addr_t dest = sop_q ? entry.ram_end - RamAddrW'(byte_count) - RamAddrW'(skip) : dest_q;
+
+  wire ours = {hdr_q.dw0.tag9, hdr_q.dw0.tag8} == 2'b00 && hdr_q.requester_id == requester_id_i &&
+      {1'b0, hdr_q.tag} < 9'(Tags);
+  // Held from the first beat on: a tag given out meanwhile must not be taken for the one this TLP was meant for.
+  logic known_q;
+  wire known = sop_q ? ours && waits_q[tag] : known_q;
+  wire success = hdr_q.status == StatusSC;
+  wire fits = hdr_q.dw0.fmt_type == CplD && byte_count == progress.left &&
+      hdr_q.lower_addr == entry.host_end - byte_count[6:0] && payload <= wanted + 13'd3;
+  wire whole = left <= 13'(BeatBytes);  // asked at eop: no beat is missing
+  wire last_beat = valid_q && eop_q;
+
+  assign update = last_beat && known;
+  wire malformed = success && !(fits && whole);
+  wire ends = !success || malformed || final_tlp;
+
+  always_comb begin
+    progress_d.left   = byte_count - (payload - 13'(skip));
+    progress_d.result = progress.result;
+    // The first thing that went wrong is what the tag reports.
+    if (progress.result == DmaOk) begin
+      if (!success) progress_d.result = (hdr_q.status == StatusUR) ? DmaUnsupported : DmaAborted;
+      else if (malformed) progress_d.result = DmaAborted;
+      else if (hdr_q.dw0.ep) progress_d.result = DmaPoisoned;
+    end
+  end
+
+  assign beat_o          = valid_q && known && success && fits && !hdr_q.dw0.ep && left != '0;
+  assign error_o         = update && !success;
+  assign malformed_o     = update && malformed;
+  assign poisoned_o      = update && success && !malformed && hdr_q.dw0.ep;
+  assign late_o          = last_beat && !known && ours && lost_q[tag];
+  assign unexpected_o    = last_beat && !known && !(ours && lost_q[tag]);
+
+  // Tags.
+  assign head_waits_o    = waits_q[head_tag_i];
+  assign head_receives_o = (valid_q || inside_q) && tag == head_tag_i;
+  assign quarantined_o   = lost_q[start_tag_i];
+
+  logic [33:0] period_q;
+  wire [33:0] period = (timeout_cycles_i == '0) ? '1 : {timeout_cycles_i, 2'b00};
+  wire period_ends = period_q >= period;
+
+  always_ff @(posedge clk_i) begin
+    period_q <= period_q + 1'b1;
+    if (period_ends) begin
+      period_q <= '0;
+      lost_q <= lost_q & ~lost_long_q;
+      lost_long_q <= lost_q & ~lost_long_q;
+    end
+    if (late_o && (!success || final_tlp)) lost_q[tag] <= 1'b0;
+    if (update) begin
+      begun_q[tag] <= 1'b1;
+      if (ends) waits_q[tag] <= 1'b0;
+      if (malformed) begin
+        lost_q[tag] <= 1'b1;
+        lost_long_q[tag] <= 1'b0;
+      end
+    end
+    if (expire_i) begin
+      waits_q[head_tag_i] <= 1'b0;
+      lost_q[head_tag_i] <= 1'b1;
+      lost_long_q[head_tag_i] <= 1'b0;
+    end
+    if (start_i) begin
+      waits_q[start_tag_i] <= 1'b1;
+      begun_q[start_tag_i] <= 1'b0;
+    end
+    if (rst_i) begin
+      period_q <= '0;
+      waits_q <= '0;
+      lost_q <= '0;
+      lost_long_q <= '0;
+    end
+  end
+
+  // Which bytes of the beat are wanted, and the place of the next beat.
+  wire [6:0] stop = whole ? left[6:0] : 7'(BeatBytes);
+  always_ff @(posedge clk_i) begin
+    if (valid_q) begin
+      known_q <= known;
+      left_q  <= whole ? '0 : left - 13'(BeatBytes);
+      dest_q  <= dest + RamAddrW'(BeatBytes);
+    end
+  end
+
+  dma_read_place i_place (
+      .clk_i,
+      .rst_i,
+      .valid_i(beat_o),
+      .sel_i  (entry.sel),
+      .dest_i (dest),
+      .start_i(sop_q ? skip : 2'd0),
+      .stop_i (stop),
+      .data_i (data_q),
+      .ram_o
+  );
+
+  wire unused = &{1'b0, chunk_i, hdr_q};
+
+  `ASSERT(StartsFree, start_i |-> !waits_q[start_tag_i] && !lost_q[start_tag_i])
+  `ASSERT(ExpireWaits, expire_i |-> head_waits_o && !head_receives_o)
+endmodule
