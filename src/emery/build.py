@@ -237,7 +237,7 @@ def bench_units(system, rtl: Rtl, model: Path) -> list[Unit]:
     """The C++ files of a system's bench. Those under bench/ see neither the model nor its flags, so systems share them."""
     generated = tuple(Path(x) for x in rtl.dirs if Path(x).is_absolute())
     units = []
-    for source in system.bench_sources():
+    for source in bench_sources() + system.own_sources():
         shared = source.is_relative_to(ROOT / "bench")
         flags = [*_HOT, *_LANGUAGE, *_WARNINGS]
         flags += [] if shared else [*_runtime_defines(rtl), f'-DEMERY_SYSTEM="{system.name}"']

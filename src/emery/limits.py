@@ -25,19 +25,21 @@ def pcie_gbps(gen: int, lanes: int) -> float:
     return _GT[gen] * lanes * 128 / 130 * (1 - 1 / 373)
 
 
-def write_cost(payload: float, mps: int, header: int = 24) -> float:
-    """Bytes on the link for a memory write, header and framing included (24: 4DW, 20: 3DW)."""
-    return payload + ceil(payload / mps) * header
+def _split(payload: float, limit: int, header: int, share: float = 1.0) -> tuple[float, float]:
+    """(TLPs, bytes on the link) that carry a payload; header: 24 for writes with 4DW, 20 for 3DW and completions."""
+    tlps = ceil(payload / limit)
+    return tlps * share, (payload + tlps * header) * share
 
 
-def read_request_cost(payload: float, mrrs: int, header: int = 24) -> float:
-    """Bytes on the link for the requests that read `payload` bytes."""
-    return ceil(payload / mrrs) * header
+def _requests(payload: float, mrrs: int, share: float = 1.0) -> tuple[float, float]:
+    """(TLPs, bytes on the link) of the requests that read a payload."""
+    tlps = ceil(payload / mrrs)
+    return tlps * share, tlps * 24 * share
 
 
-def completion_cost(payload: float, mps: int) -> float:
-    """Bytes on the link for the completions that bring `payload` bytes."""
-    return payload + ceil(payload / mps) * 20
+def pcie_write_gbps(gen: int, lanes: int, mps: int) -> float:
+    """Payload of memory writes as long as MPS allows, 4DW headers."""
+    return pcie_gbps(gen, lanes) * mps / (mps + 24)
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ class NicModel:
     """What a queue-managed NIC needs from its PCIe link for a frame, and how fast its wires are.
 
     Up is device to host. Descriptors are read and completions written `block` at a time; the host rings one doorbell
-    (a 4-byte write) a block and consumes an event, if there are any, every `event_every` frames. `dllp_share` is the
-    part of each direction that ACK and flow-control packets take.
+    (a 4-byte write) a block and consumes an event, if there are any, every `event_every` frames. An ACK (8 bytes) goes
+    against each `ack_every` TLPs; 0 leaves them out. `dllp_share` is a flat part of each way for ACK and flow control.
     """
 
     gen: int = 3
@@ -60,36 +62,45 @@ class NicModel:
     block: int = 8
     event: int = 0
     event_every: int = 32
+    ack_every: int = 0
     dllp_share: float = 0.0
 
     def capacity(self) -> float:
         """Bytes a second for TLPs, each way."""
         return pcie_gbps(self.gen, self.lanes) * 1e9 / 8 * (1 - self.dllp_share)
 
-    def _records(self) -> tuple[float, float]:
-        """(up, down) bytes a frame for completions, events, interrupts and doorbells."""
-        up = write_cost(self.completion * self.block, self.mps) / self.block
-        down = (4 + 24) / self.block
+    def _records(self) -> list[tuple[str, float, float]]:
+        """(way, TLPs a frame, bytes a frame) of completions, descriptor reads, doorbells, events and interrupts."""
+        completions, descriptors = self.completion * self.block, self.descriptor * self.block
+        parts = [
+            ("up", *_split(completions, self.mps, 24, 1 / self.block)),
+            ("up", *_requests(descriptors, self.mrrs, 1 / self.block)),
+            ("down", *_split(descriptors, self.mps, 20, 1 / self.block)),
+            ("down", *_split(4, self.mps, 24, 1 / self.block)),
+        ]
         if self.event:
-            up += (write_cost(self.event, self.mps) + write_cost(4, self.mps, 20)) / self.event_every
-            down += (4 + 20) / self.event_every
-        return up, down
+            parts.append(("up", *_split(self.event, self.mps, 24, 1 / self.event_every)))
+            parts.append(("up", *_split(4, self.mps, 20, 1 / self.event_every)))
+            parts.append(("down", *_split(4, self.mps, 20, 1 / self.event_every)))
+        return parts
+
+    def _cost(self, parts) -> tuple[float, float]:
+        tlps, nbytes = {"up": 0.0, "down": 0.0}, {"up": 0.0, "down": 0.0}
+        for way, count, size in parts:
+            tlps[way] += count
+            nbytes[way] += size
+        ack = 8 / self.ack_every if self.ack_every else 0
+        return nbytes["up"] + ack * tlps["down"], nbytes["down"] + ack * tlps["up"]
 
     def tx_cost(self, size: float) -> tuple[float, float]:
         """(up, down) bytes on the link to send a frame."""
-        up, down = self._records()
-        descriptors = self.descriptor * self.block
-        up += read_request_cost(descriptors, self.mrrs) / self.block + read_request_cost(size - FCS, self.mrrs)
-        down += completion_cost(descriptors, self.mps) / self.block + completion_cost(size - FCS, self.mps)
-        return up, down
+        frame = size - FCS
+        parts = [("up", *_requests(frame, self.mrrs)), ("down", *_split(frame, self.mps, 20))]
+        return self._cost(self._records() + parts)
 
     def rx_cost(self, size: float) -> tuple[float, float]:
         """(up, down) bytes on the link to receive a frame."""
-        up, down = self._records()
-        descriptors = self.descriptor * self.block
-        up += read_request_cost(descriptors, self.mrrs) / self.block + write_cost(size - FCS, self.mps)
-        down += completion_cost(descriptors, self.mps) / self.block
-        return up, down
+        return self._cost(self._records() + [("up", *_split(size - FCS, self.mps, 24))])
 
     def loads(self, sizes: dict, tx: float, rx: float) -> dict:
         """Seconds of each resource that `tx` frames sent and `rx` frames received a second take (1 is all of it)."""

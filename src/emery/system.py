@@ -112,9 +112,10 @@ class System:
     rtl_dirs: tuple[str, ...]
     rtl_files: tuple[str, ...]
     registers: tuple[Registers, ...]
-    sources: tuple[str, ...]
+    sources: tuple[str, ...]  # patterns
     ports: dict
-    run: dict  # defaults of the main job
+    options: tuple[str, ...]  # run options that only some systems take: direction, routes
+    run: dict  # the main job: run options where the command line gives none
     parameters: dict[str, Parameter]
     limit: dict
     figures: dict
@@ -136,11 +137,10 @@ class System:
         """What the RTL's top is given, by Verilog name."""
         return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl]
 
-    def bench_sources(self) -> list[Path]:
-        """The C++ files that make its simulator, besides the model itself."""
-        from emery.build import bench_sources
-
-        return bench_sources() + [self.folder / x for x in self.sources]
+    def own_sources(self) -> list[Path]:
+        """The C++ files of its own that make its simulator."""
+        found = sorted(x for pattern in self.sources for x in self.folder.glob(pattern))
+        return [x for x in found if not x.stem.endswith("_test")]
 
 
 def _folder(name: str) -> Path:
@@ -187,6 +187,7 @@ def read(folder: Path) -> System:
             registers=tuple(Registers(**x) for x in data.get("registers", ())),
             sources=tuple(data["bench"]["sources"]),
             ports=data.get("ports", {}),
+            options=tuple(data.get("options", ())),
             run=data.get("run", {}),
             parameters={k: _parameter(k, dict(v)) for k, v in data.get("parameters", {}).items()},
             limit=data.get("limit", {}),

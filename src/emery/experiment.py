@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of one system: build, simulate, complete the result with what the workload allows."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from emery import build, cache, limits
+from emery.common import Progress, UserError
+from emery.workload import Workload
+
+SCHEMA = 1
+
+
+class IntegrityError(Exception):
+    """The run ended, but not every frame is accounted for; `result` is what was measured."""
+
+    def __init__(self, line: str, result: dict | None):
+        super().__init__(line)
+        self.result = result
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files a run writes besides its result."""
+
+    pcap_out: str = ""
+    waves: str = ""
+
+
+def check_file(option: str, path: str):
+    """Refuses a file that could not be written, before the work begins."""
+    parent = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise UserError(f"{option} {path}: is a directory")
+    if not os.path.isdir(parent):
+        raise UserError(f"{option} {path}: no directory {parent}")
+    if not os.access(path if os.path.exists(path) else parent, os.W_OK):
+        raise UserError(f"{option} {path}: cannot be written")
+
+
+def prepare_outputs(pcap_out: str | None, waves: str | None, note=lambda line: None) -> Outputs:
+    """Checks and makes the places a run writes to. Waves become VCD where FST cannot be written, and `note` says so."""
+    if pcap_out:
+        try:
+            os.makedirs(pcap_out, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"--pcap-out {pcap_out}: {error.strerror}") from error
+        if not os.access(pcap_out, os.W_OK):
+            raise UserError(f"--pcap-out {pcap_out}: cannot be written")
+    if waves:
+        if build.trace_format() == "vcd":
+            path = Path(waves).with_suffix(".vcd")
+            note(f"FST needs the packages liblz4-dev and zlib1g-dev; writing VCD to {path} instead")
+            waves = str(path)
+        check_file("--waves", waves)
+    return Outputs(os.path.abspath(pcap_out) if pcap_out else "", os.path.abspath(waves) if waves else "")
+
+
+def simulate(program: Path, settings: dict, title: str) -> tuple[dict | None, str]:
+    """Runs a simulator; gives its result and, when its own integrity check failed, the line that says why."""
+    work = cache.scratch()
+    try:
+        settings = {**settings, "result": str(work / "result.json")}
+        for name, value in settings.items():
+            if any(x in str(value) for x in "#\n"):
+                raise UserError(f"{name}: {value!r}: a name may not have # or a line break in it")
+        lines = [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in settings.items()]
+        (work / "config").write_text("\n".join(lines) + "\n")
+        status, last = _watch([str(program), str(work / "config")], work, title)
+        path = work / "result.json"
+        result = json.loads(path.read_text()) if path.exists() else None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    if status == 0 and result is not None:
+        return result, ""
+    if status == 1 and last.startswith("integrity: "):
+        return result, last.removeprefix("integrity: ")
+    if status == 2 and last.startswith("error: "):
+        raise UserError(last.removeprefix("error: "))
+    what = f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+    raise IntegrityError(f"the simulator {what}: {last or 'it said nothing'}", result)
+
+
+def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
+    progress = Progress(title)
+    last = ""
+    with open(work / "stdout", "w+") as out:
+        process = subprocess.Popen(command, cwd=work, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace")
+        try:
+            for line in process.stderr:
+                words = line.split()
+                if len(words) == 2 and words[0] == "progress":
+                    progress.update(float(words[1]))
+                elif words:
+                    last = line.strip()
+            status = process.wait()
+        finally:
+            progress.done()
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        if not last:  # Verilator reports a failed assertion on its standard output
+            out.seek(0)
+            last = next((x.strip() for x in out if "rror" in x), "")
+    return status, last
+
+
+def limit_model(system, values: dict) -> limits.NicModel | None:
+    """The limits of a system with these parameter values; None when it declares none."""
+    if system.limit.get("model") != "nic":
+        return None
+    given = {k: v for k, v in system.limit.items() if k != "model"}
+    return limits.NicModel(
+        gen=values["pcie_gen"],
+        lanes=values["pcie_lanes"],
+        mps=values["mps"],
+        mrrs=values["mrrs"],
+        ports=values["ports"] * values["interfaces"],
+        **given,
+    )
+
+
+def add_limit(result: dict, system, values: dict, work: Workload):
+    """Puts `limit` into a result: what physics allows this workload, what sets it, how close the run came."""
+    model = limit_model(system, values)
+    if model is None:
+        return
+    sizes = work.sizes()
+    limit = limits.nic(model, sizes, work.direction)
+    rate = {"tx": 0.0, "rx": 0.0}
+    for name, stream in result["streams"].items():
+        rate[name[:2]] += stream["mpps"] * 1e6
+    # How much of the scarcest resource the measured rates take: the same as measured / limit when both ways are equal.
+    limit["fraction"] = max(model.loads(sizes, rate["tx"], rate["rx"]).values())
+    result["limit"] = limit
+
+
+def problem(result: dict) -> str:
+    """Why a result fails the integrity rule; empty when it does not."""
+    for name, stream in result["streams"].items():
+        dropped = sum(stream["dropped"].values())
+        if stream["offered"] != stream["delivered"] + dropped:
+            missing = stream["offered"] - stream["delivered"] - dropped
+            return f"stream {name}: {missing} of {stream['offered']} frames are neither delivered nor counted as dropped"
+        for kind in ("corrupted", "duplicated", "misdelivered", "reordered"):
+            if stream[kind]:
+                return f"stream {name}: {stream[kind]} frames {kind}"
+    return ""
+
+
+def run(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
+    """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
+    program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
+    settings = {**values, **work.settings()}
+    if outputs.pcap_out:
+        settings["pcap_out"] = outputs.pcap_out
+    if outputs.waves:
+        settings["waves"] = outputs.waves
+    body, failure = simulate(program, settings, f"running {system.name}")
+    result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
+    if body is not None:
+        result.update(body)
+        add_limit(result, system, values, work)
+    failure = failure or problem(result)
+    if failure:
+        raise IntegrityError(failure, result if body is not None else None)
+    return result

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results for people: tables of plain text."""
+
+
+def table(rows: list[list], left: int = 1) -> str:
+    """Aligned columns: the first `left` to the left, the others to the right. The first row is the heading."""
+    text = [[str(cell) for cell in row] for row in rows]
+    width = [max(len(row[i]) for row in text) for i in range(len(text[0]))]
+    lines = []
+    for row in text:
+        cells = [cell.ljust(w) if i < left else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, width, strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    lines.insert(1, "  ".join("-" * w for w in width))
+    return "\n".join(lines)
+
+
+def _latency(stream: dict) -> list[str]:
+    latency = stream.get("latency_ns") or {}
+    return [f"{latency[x]:,.0f}" if latency.get(x) is not None else "-" for x in ("min", "p50", "p99", "max")]
+
+
+def _row(name: str, stream: dict) -> list:
+    counts = [f"{stream[x]:,}" for x in ("offered", "delivered")] + [f"{sum(stream['dropped'].values()):,}"]
+    rates = [f"{stream['l1_gbps']:.2f}", f"{stream['l2_gbps']:.2f}", f"{stream['mpps']:.3f}"]
+    return [name, *counts, *rates, *_latency(stream)]
+
+
+def run_table(result: dict, title: str) -> str:
+    """The compact table of one run."""
+    cycles = result["cycles"].get("core", 0)
+    micro = result["simulated_s"] * 1e6
+    lines = [f"{result['system']}: {title}, seed {result['seed']}: {micro:,.1f} us simulated", ""]
+    heading = ["stream", "offered", "delivered", "dropped", "Gb/s L1", "Gb/s L2", "Mpps"]
+    rows = [[*heading, "ns min", "p50", "p99", "max"]]
+    rows += [_row(name, stream) for name, stream in result["streams"].items()]
+    if len(result["streams"]) > 1:
+        rows.append(_row("total", result["totals"]))
+    lines += [table(rows), ""]
+    drops = [
+        f"{name} {reason} {count:,}"
+        for name, stream in result["streams"].items()
+        for reason, count in stream["dropped"].items()
+        if count
+    ]
+    lines.append("dropped    " + (", ".join(drops) or "nothing"))
+    total = result["totals"]
+    kinds = ("corrupted", "duplicated", "misdelivered", "reordered")
+    lines.append("integrity  " + ", ".join(f"{total[x]:,} {x}" for x in kinds))
+    if "limit" in result:
+        limit = result["limit"]
+        lines.append(
+            f"limit      {limit['l1_gbps']:.2f} Gb/s L1, {limit['mpps']:.3f} Mpps, set by {limit['by']}; "
+            f"reached {100 * limit['fraction']:.1f} %"
+        )
+    if result.get("wall_s"):
+        speed = cycles / result["wall_s"] / 1e3
+        lines.append(f"speed      {cycles:,} core clocks in {result['wall_s']:.2f} s: {speed:,.0f} kilocycles/s")
+    lines.append(f"digest     {result['digest']}")
+    return "\n".join(lines)
+
+
+def show(system) -> str:
+    """What a system is: parameters, ports, targets."""
+    lines = [f"{system.name}: {system.title}", ""]
+    lines += [system.description, ""]
+    if system.paper:
+        lines += [f"paper: {system.paper}", ""]
+    rows = [["parameter", "meaning", "default", "unit", "allowed"]]
+    for x in system.parameters.values():
+        default = str(x.default).lower() if isinstance(x.default, bool) else x.default
+        rows.append([x.name, x.help, default, x.unit, x.allowed])
+    lines += [table(rows, left=5), ""]
+    lines += [table([["port", "what"], *map(list, system.ports.items())], left=2), ""]
+    rows = [["target", "what", "paper", "goal"]]
+    for x in system.targets:
+        goal = f"{x.compare} {x.goal:g} {x.unit}" if x.goal is not None else f"{x.compare} {100 * x.goal_fraction:g} % of the limit"
+        rows.append([x.id, x.what, f"{x.paper}", goal])
+    lines.append(table(rows, left=3))
+    return "\n".join(lines)

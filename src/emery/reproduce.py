@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paper's numbers beside Emery's: runs a system's targets and judges them."""
+
+import json
+import os
+from pathlib import Path
+
+from emery import experiment
+from emery.common import UserError, nearest
+from emery.report import table
+from emery.workload import workload
+
+
+def _settings(run: dict) -> tuple[list[str], dict]:
+    options = dict(run)
+    return [f"{name}={value}" for name, value in options.pop("set", {}).items()], options
+
+
+def measure(result: dict, path: str):
+    """The number at a dotted path of a result."""
+    value = result
+    for key in path.split("."):
+        if not isinstance(value, dict) or key not in value:
+            raise UserError(f"target: the result has no {path}")
+        value = value[key]
+    return value
+
+
+def judge(target, result: dict) -> dict:
+    """One row: what the paper says, what physics allows, what Emery measured, whether the goal is met."""
+    value = measure(result, target.measure)
+    limit = target.limit
+    if limit == "computed":
+        limit = result["limit"][target.measure.split(".")[-1]]
+    goal = target.goal if target.goal is not None else target.goal_fraction * limit
+    met = value >= goal if target.compare == ">=" else value <= goal
+    return {
+        "id": target.id,
+        "figure": target.figure,
+        "what": target.what,
+        "unit": target.unit,
+        "x": target.x,
+        "paper": target.paper,
+        "paper_value": target.paper_value,
+        "peer_value": target.peer_value,
+        "limit": limit,
+        "goal": goal,
+        "emery": value,
+        "met": met,
+        "verdict": ("met" if met else "missed") + f" ({value:.4g} {target.compare} {goal:.4g})",
+    }
+
+
+def run(system, only: str | None, settings: list[str], seed, out: str, say) -> list[dict]:
+    """Runs the targets of a system (of one figure, or one target, when `only` names it); writes pictures and rows."""
+    known = {x.figure for x in system.targets} | {x.id for x in system.targets}
+    if only and only not in known:
+        raise UserError(f"{system.name} has no figure or target {only}{nearest(only, known)}")
+    targets = [x for x in system.targets if only in (None, x.figure, x.id)]
+    if not targets:
+        raise UserError(f"{system.name} declares no targets")
+    try:
+        os.makedirs(out, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {out}: {error.strerror}") from error
+    experiment.check_file("--out", os.path.join(out, "rows.json"))
+    rows = []
+    done: dict[str, dict] = {}
+    for target in targets:
+        own, options = _settings(target.run)
+        values = system.values(own + settings)
+        work = workload(system, {**options, **({"seed": seed} if seed is not None else {})})
+        key = json.dumps([values, work.describe()], sort_keys=True)
+        if key not in done:  # several targets may look at one run
+            done[key] = experiment.run(system, values, work)
+        rows.append(judge(target, done[key]))
+        say(f"{target.id}: {rows[-1]['verdict']}")
+    (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
+    return rows
+
+
+def tables(system, rows: list[dict]) -> str:
+    """The rows as text, figure by figure."""
+    parts = []
+    for name in dict.fromkeys(row["figure"] for row in rows):
+        figure = system.figures.get(name, {})
+        parts.append(f"{figure.get('title', name)} ({figure.get('paper', 'the paper')})")
+        lines = [["", "paper", "peer", "limit", "Emery", "unit", "verdict"]]
+        for row in (x for x in rows if x["figure"] == name):
+            peer = "" if row["peer_value"] is None else f"{row['peer_value']:g}"
+            limit = "" if row["limit"] is None else f"{row['limit']:.4g}"
+            lines.append([row["what"], row["paper"], peer, limit, f"{row['emery']:.4g}", row["unit"], row["verdict"]])
+        parts.append(table(lines, left=2) + "\n")
+    return "\n".join(parts)
+
+
+def pictures(system, rows: list[dict], out: str) -> list[str]:
+    """One PNG a figure that says `plot`: bars, or curves where its targets have a place on an axis."""
+    paths = []
+    for name, figure in system.figures.items():
+        own = [x for x in rows if x["figure"] == name]
+        if not figure.get("plot") or len(own) < 2:
+            continue
+        os.environ.setdefault("MPLBACKEND", "Agg")
+        from matplotlib import pyplot
+
+        canvas, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
+        series = [("limit", "limit", "0.75"), ("paper", "paper_value", "tab:orange"), ("peer", "peer_value", "tab:red")]
+        series = [x for x in [*series, ("Emery", "emery", "tab:blue")] if any(row[x[1]] is not None for row in own)]
+        curve = all(row["x"] is not None for row in own)
+        for number, (label, key, colour) in enumerate(series):
+            values = [float("nan") if row[key] is None else row[key] for row in own]
+            if curve:
+                axes.plot([row["x"] for row in own], values, marker="o", label=label, color=colour)
+            else:
+                place = [i + (number - (len(series) - 1) / 2) * 0.8 / len(series) for i in range(len(own))]
+                axes.bar(place, values, 0.8 / len(series), label=label, color=colour)
+        if not curve:
+            axes.set_xticks(range(len(own)), [row["what"].replace(", ", "\n") for row in own], fontsize=8)
+        axes.set_xlabel(figure.get("x", ""))
+        axes.set_ylabel(own[0]["unit"])
+        axes.set_ylim(bottom=0)
+        axes.set_title(f"{system.name}: {figure['title']}", fontsize=10)
+        axes.legend(fontsize=8)
+        path = os.path.join(out, f"{system.name}-{name}.png")
+        canvas.savefig(path, dpi=130)
+        pyplot.close(canvas)
+        paths.append(path)
+    return paths

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is sent through a system: the run options of the command line, checked."""
+
+import os
+import re
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from emery.capture import frame_sizes
+from emery.common import UserError
+
+_SMALLEST, _LARGEST = 64, 9234  # with FCS; a system's MTU may allow less
+_NAMED = {
+    "imix": {64: 7, 594: 4, 1518: 1},
+    "random": {size: 1 for size in range(64, 1519)},
+    "rfc2544": {size: 1 for size in (64, 128, 256, 512, 1024, 1280, 1518)},
+}
+_UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
+_RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+DIRECTIONS = ("tx", "rx", "both")
+DEFAULT_DURATION = "200us"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Traffic: captures (one for all inputs under the key "", or one an input) or generated frames of `size`."""
+
+    pcap: dict = field(default_factory=dict)
+    size: str = ""
+    frames: int = 0  # 0: as many as `duration_ps` holds, or a capture once
+    duration_ps: int = 0
+    flows: int = 64
+    rate: str = "1.0"
+    direction: str = ""
+    routes: str = ""
+    seed: int = 1
+
+    def settings(self) -> dict:
+        """As the simulator is told."""
+        lines = {("pcap" if not port else f"pcap.{port}"): path for port, path in self.pcap.items()}
+        for name in ("size", "frames", "duration_ps", "direction", "routes"):
+            if getattr(self, name):
+                lines[name] = getattr(self, name)
+        return {**lines, "flows": self.flows, "rate": self.rate, "seed": self.seed}
+
+    def describe(self) -> dict:
+        """As the result states it: only what applies."""
+        every = asdict(self)
+        every.pop("seed")
+        if self.pcap:
+            every.pop("flows")
+        return {name: value for name, value in every.items() if value}
+
+    def sizes(self) -> Counter:
+        """The distribution of frame sizes, with FCS."""
+        if self.pcap:
+            return sum((frame_sizes(Path(x)) for x in self.pcap.values()), Counter())
+        if self.size in _NAMED:
+            return Counter(_NAMED[self.size])
+        low, _, high = self.size.partition("-")
+        return Counter({size: 1 for size in range(int(low), int(high or low) + 1)})
+
+    def title(self) -> str:
+        """In words."""
+        if self.pcap:
+            what = ", ".join(os.path.basename(x) for x in self.pcap.values())
+        else:
+            what = f"{self.size} B frames" if self.size[0].isdigit() else f"{self.size} frames"
+            what += f", {self.flows} flow{'s' * (self.flows != 1)}"
+        way = {"tx": ", transmit", "rx": ", receive", "both": ", both ways"}.get(self.direction, "")
+        return f"{what}{way}, rate {self.rate}"
+
+
+def _whole(text, option: str, low: int, high: int) -> int:
+    if not re.fullmatch(r"\d{1,18}", str(text)) or not low <= int(text) <= high:
+        raise UserError(f"{option} {text}: not a whole number from {low} to {high}")
+    return int(text)
+
+
+def parse_duration(text: str) -> int:
+    """Picoseconds of a duration like 200us."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|ms|us|ns|ps)", text)
+    if not match or float(match[1]) == 0:
+        raise UserError(f"--duration {text}: write a number with a unit, like 200us")
+    return round(float(match[1]) * _UNITS[match[2]])
+
+
+def _size(text: str) -> str:
+    if text in _NAMED:
+        return text
+    match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text)
+    if not match:
+        raise UserError(f"--size {text}: write a number, a range like 64-1518, or {', '.join(_NAMED)}")
+    low, high = int(match[1]), int(match[2] or match[1])
+    if not _SMALLEST <= low <= high <= _LARGEST:
+        raise UserError(f"--size {text}: frames have {_SMALLEST} to {_LARGEST} bytes with FCS")
+    return text
+
+
+def _rate(text: str) -> str:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)([kMGT]?)", text)
+    if not match or float(match[1]) == 0 or (not match[2] and float(match[1]) > 1):
+        raise UserError(f"--rate {text}: write a fraction of line rate up to 1.0, or bits a second like 80G")
+    return text
+
+
+def _pcaps(names: list[str]) -> dict:
+    captures = {}
+    for name in names:
+        port, equals, path = name.partition("=")
+        if not (equals and port.isdigit()):
+            port, path = "", name
+        if port in captures:
+            raise UserError(f"--pcap {name}: " + (f"port {port} has a capture already" if port else "given twice"))
+        frame_sizes(Path(path))  # refuses what is no capture, before anything is built
+        captures[port] = os.path.abspath(path)
+    if "" in captures and len(captures) > 1:
+        raise UserError("--pcap: give one capture for all ports, or one for each port as PORT=FILE, not both")
+    return captures
+
+
+def workload(system, options: dict) -> Workload:
+    """The workload that the run options say, with the system's main job where they say nothing."""
+    given = {k: v for k, v in options.items() if v not in (None, [], ())}
+    if given.get("pcap") and given.get("size"):
+        raise UserError("--pcap and --size: choose one")
+    if given.get("frames") and given.get("duration"):
+        raise UserError("--frames and --duration: choose one")
+    if given.get("pcap") and given.get("flows"):
+        raise UserError("--flows: a capture has its own flows")
+    merged = dict(system.run)
+    if given.get("size"):
+        merged.pop("pcap", None)
+    merged.update(given)
+    names = merged.get("pcap", [])
+    if isinstance(names, str):  # the main job's own, from the checkout
+        from emery.common import ROOT
+
+        names = [str(ROOT / names)]
+    pcap = _pcaps(names)
+    size = "" if pcap else _size(str(merged.get("size", "64")))
+    for option in ("direction", "routes"):
+        if given.get(option) and option not in system.options:
+            raise UserError(f"--{option}: {system.name} has no such option")
+    direction = merged.get("direction", "")
+    if direction and direction not in DIRECTIONS:
+        raise UserError(f"--direction {direction}: choose {', '.join(DIRECTIONS)}")
+    frames = _whole(merged["frames"], "--frames", 1, 10**9) if "frames" in merged else 0
+    duration = merged.get("duration") or ("" if frames or pcap else DEFAULT_DURATION)
+    routes = merged.get("routes", "")
+    if routes and not os.access(routes, os.R_OK):
+        raise UserError(f"--routes {routes}: cannot be read")
+    return Workload(
+        pcap=pcap,
+        size=size,
+        frames=frames,
+        duration_ps=parse_duration(duration) if duration else 0,
+        flows=_whole(merged.get("flows", 64), "--flows", 1, 1 << 20),
+        rate=_rate(str(merged.get("rate", "1.0"))),
+        direction=direction,
+        routes=os.path.abspath(routes) if routes else "",
+        seed=_whole(merged.get("seed", 1), "--seed", 0, 2**63 - 1),
+    )
