@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ethernet port outside the chip: MAC and wire at the 512-bit MAC stream of rtl/eth/eth_pkg.sv.
+//
+// Transmit side: takes the device's frames at line rate. A frame begins on the wire with its first
+// beat (cut-through) or when the line is free; preamble 8, FCS 4 and gap 12 bytes are added, short
+// frames are padded. `ready` falls while the small buffer is full. A beat that comes after its turn
+// on the wire is an underrun: the frame is counted and lost, as with an `err` at its end. Receive
+// side: plays frames of a FrameSource, none before its start time, as beats: one as soon as its
+// last byte has come, the last one when the FCS has. Faults are made here: a bad FCS (`err`, and
+// one bit of the frame flipped), runts, oversize frames. An approximation in these points: PCS, FEC
+// and MAC pipelines take no time (add it to `propagation`); the gap is always 12 bytes (a real one
+// is 12 on average); the FCS is not computed, `err` stands for it; after an underrun the line goes
+// on as planned.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "bench/sim/random.hpp"
+#include "bench/sim/ring.hpp"
+#include "bench/sim/simulation.hpp"
+#include "bench/sim/time.hpp"
+#include "bench/stats/json.hpp"
+#include "bench/traffic/frame.hpp"
+
+namespace emery {
+
+/// One direction of a MAC stream, as pointers into the Verilated model. data: 16 words, first byte
+/// in bits 7:0 of word 0.
+struct FramePins {
+  std::uint8_t* valid = nullptr;
+  std::uint8_t* ready = nullptr;  // transmit only
+  std::uint32_t* data = nullptr;
+  std::uint8_t* len = nullptr;
+  std::uint8_t* sop = nullptr;
+  std::uint8_t* eop = nullptr;
+  std::uint8_t* err = nullptr;
+};
+
+/// Which frames a fault strikes: each with a probability, and the nth (from 1).
+struct FaultPlan {
+  double rate = 0;
+  std::uint64_t nth = 0;
+};
+
+enum class WireFault { kNone, kBadFcs, kRunt, kOversize };
+
+struct MacConfig {
+  double rate = 100e9;              // bits a second on the line
+  double clock_hz = 322'265'625;    // of the stream; only to refuse a line the stream cannot carry
+  Time propagation = 5'000;         // ps, each way: 1 m of fibre
+  std::size_t tx_buffer_beats = 8;  // 64 bytes each
+  FaultPlan bad_fcs{}, runt{},
+      oversize{};  // received frames; one fault a frame, the first that strikes
+  std::uint32_t oversize_bytes = 9022;  // with FCS, at most 9220
+  std::uint64_t seed = 1;
+};
+
+struct MacStats {
+  std::uint64_t tx_frames = 0;  // good ones
+  std::uint64_t tx_bytes = 0;   // with FCS
+  std::uint64_t tx_padded = 0;
+  std::uint64_t tx_aborted = 0;    // ended with err
+  std::uint64_t tx_underruns = 0;  // frames
+  std::uint64_t tx_protocol_errors = 0;
+  std::string tx_first_protocol_error;
+  std::uint64_t rx_frames = 0;  // all, faulty ones too
+  std::uint64_t rx_bytes = 0;   // with FCS, as on the wire
+  std::uint64_t rx_padded = 0;
+  std::uint64_t rx_bad_fcs = 0;
+  std::uint64_t rx_runts = 0;
+  std::uint64_t rx_oversize = 0;
+
+  void write(JsonWriter& json) const {
+    json.begin_object();
+    json.field("tx_frames", tx_frames).field("tx_bytes", tx_bytes).field("tx_padded", tx_padded);
+    json.field("tx_aborted", tx_aborted).field("tx_underruns", tx_underruns);
+    json.field("tx_protocol_errors", tx_protocol_errors);
+    if (tx_protocol_errors != 0) json.field("tx_first_protocol_error", tx_first_protocol_error);
+    json.field("rx_frames", rx_frames).field("rx_bytes", rx_bytes).field("rx_padded", rx_padded);
+    json.field("rx_bad_fcs", rx_bad_fcs)
+        .field("rx_runts", rx_runts)
+        .field("rx_oversize", rx_oversize);
+    json.end_object();
+  }
+};
+
+class Mac final : public Component {
+ public:
+  /// A good frame the device sent; `arrived` is when its last bit is at the far end (up to a
+  /// buffer's time ahead of now).
+  using OnTransmitted = std::function<void(std::span<const std::uint8_t> bytes, Time arrived)>;
+  /// A frame begins towards the device: as it was before any fault; its first bit leaves at
+  /// `started`, its last is at the device at `arrives`.
+  using OnReceiving =
+      std::function<void(const Frame& frame, WireFault fault, Time started, Time arrives)>;
+
+  /// Either direction may be left out (pins with a null `valid`). Throws std::invalid_argument for
+  /// a bad configuration.
+  Mac(const MacConfig& config, const FramePins& tx, const FramePins& rx)
+      : config_(config),
+        tx_(tx),
+        rx_(rx),
+        tx_line_(config.rate),
+        rx_line_(config.rate),
+        random_(config.seed) {
+    // The worst frame has 65 bytes without FCS: two beats in 89 bytes of line time.
+    if (config.rate > config.clock_hz / 2 * 8 * (65 + kFcsBytes + kLineOverhead))
+      throw std::invalid_argument("mac: the stream is too slow for this line rate");
+    if (config.tx_buffer_beats == 0)
+      throw std::invalid_argument("mac: tx_buffer_beats must not be 0");
+    if (config.oversize_bytes < 1519 || config.oversize_bytes - kFcsBytes > frame_.data.size())
+      throw std::invalid_argument("mac: oversize_bytes must be 1519 ... 9220");
+  }
+
+  void set_source(FrameSource* source) { source_ = source; }
+  void on_transmitted(OnTransmitted callback) { on_transmitted_ = std::move(callback); }
+  void on_receiving(OnReceiving callback) { on_receiving_ = std::move(callback); }
+
+  /// The source had nothing more when asked last, and everything it gave has been played.
+  bool rx_idle() const { return !loaded_; }
+  /// No frame is half taken and the last one has left.
+  bool tx_idle(Time now) const { return !in_frame_ && tx_line_.now() <= now; }
+  const MacStats& stats() const { return stats_; }
+  const MacConfig& config() const { return config_; }
+
+  void sample(Time now) override {
+    if (tx_.valid) sample_tx(now);
+    if (rx_.valid) sample_rx(now);
+  }
+
+  void drive() override {
+    if (tx_.valid) *tx_.ready = ready_;
+    if (rx_.valid) drive_rx();
+  }
+
+ private:
+  static constexpr std::uint32_t kBeat = 64;
+  static_assert(std::endian::native == std::endian::little,
+                "beats are copied as they lie in the model's words");
+
+  struct Beat {
+    bool valid = false, sop = false, eop = false, err = false;
+    std::uint32_t offset = 0;
+    std::uint8_t len = 0;
+  };
+
+  void sample_tx(Time now) {
+    while (!leaving_.empty() && leaving_.front() <= now) leaving_.pop();
+    if (ready_ && *tx_.valid) take_beat(now);
+    ready_ = leaving_.size() < config_.tx_buffer_beats;
+  }
+
+  void take_beat(Time now) {
+    const std::uint32_t len = *tx_.len;
+    const bool eop = *tx_.eop != 0;
+    if ((*tx_.sop != 0) == in_frame_)
+      protocol_error(in_frame_ ? "sop inside a frame" : "no sop at the start of a frame", now);
+    if (len == 0 || len > kBeat || (!eop && len != kBeat))
+      protocol_error("bad len " + std::to_string(len), now);
+    if (*tx_.sop) {
+      tx_line_.wait_until(now);
+      out_.size = 0;
+      late_ = false;
+    }
+    in_frame_ = !eop;
+    late_ = late_ || now > tx_line_.after(kPreambleBytes + out_.size);
+    if (out_.size + kBeat > out_.data.size()) {
+      protocol_error("frame without an end", now);
+      out_.size = 0;
+      late_ = true;
+    }
+    std::memcpy(out_.data.data() + out_.size, tx_.data, kBeat);
+    out_.size += len <= kBeat ? len : kBeat;
+    leaving_.push(tx_line_.after(kPreambleBytes + out_.size));
+    if (eop) send(*tx_.err != 0);
+  }
+
+  void send(bool aborted) {
+    const bool padded = out_.pad_to_minimum();
+    const std::uint64_t last = kPreambleBytes + out_.size + kFcsBytes;
+    if (late_) {
+      ++stats_.tx_underruns;
+    } else if (aborted) {
+      ++stats_.tx_aborted;
+    } else {
+      ++stats_.tx_frames;
+      stats_.tx_bytes += out_.size + kFcsBytes;
+      stats_.tx_padded += padded;
+      if (on_transmitted_)
+        on_transmitted_(out_.bytes(), tx_line_.after(last) + config_.propagation);
+    }
+    tx_line_.advance(last + kGapBytes);
+  }
+
+  void protocol_error(const std::string& what, Time now) {
+    if (stats_.tx_protocol_errors++ == 0)
+      stats_.tx_first_protocol_error = what + " at " + std::to_string(now) + " ps";
+  }
+
+  void sample_rx(Time now) {
+    beat_.valid = false;
+    if (!loaded_ && !load()) return;
+    if (!playing_) {
+      if (now < started_) return;
+      begin();
+    }
+    if (now < due_) return;
+    const std::uint32_t left = frame_.size - offset_;
+    const bool eop = left <= kBeat;
+    beat_ = {true,    offset_ == 0,
+             eop,     eop && fault_ == WireFault::kBadFcs,
+             offset_, static_cast<std::uint8_t>(eop ? left : kBeat)};
+    offset_ += beat_.len;
+    if (eop) {
+      rx_line_.advance(kPreambleBytes + frame_.size + kFcsBytes + kGapBytes);
+      loaded_ = playing_ = false;
+    } else {
+      due_ = due();
+    }
+  }
+
+  bool load() {
+    if (!source_ || !source_->next(frame_)) return false;
+    loaded_ = true;
+    stats_.rx_padded += frame_.pad_to_minimum();
+    rx_line_.wait_until(frame_.start);
+    started_ = rx_line_.now();
+    return true;
+  }
+
+  void begin() {
+    playing_ = true;
+    ++stats_.rx_frames;
+    fault_ = choose_fault();
+    const std::uint32_t size = faulty_size();
+    if (on_receiving_)
+      on_receiving_(frame_, fault_, started_,
+                    rx_line_.after(kPreambleBytes + size + kFcsBytes) + config_.propagation);
+    spoil(size);
+    stats_.rx_bytes += size + kFcsBytes;
+    offset_ = 0;
+    due_ = due();
+  }
+
+  /// When the beat at `offset_` is there: with its last byte, or with the FCS.
+  Time due() const {
+    const std::uint32_t left = frame_.size - offset_;
+    const std::uint32_t bytes =
+        kPreambleBytes + offset_ + (left <= kBeat ? left + kFcsBytes : kBeat);
+    return rx_line_.after(bytes) + config_.propagation;
+  }
+
+  bool strikes(const FaultPlan& plan) {
+    return (plan.nth != 0 && stats_.rx_frames == plan.nth) ||
+           (plan.rate > 0 && random_.chance(plan.rate));
+  }
+
+  WireFault choose_fault() {
+    if (strikes(config_.bad_fcs)) return ++stats_.rx_bad_fcs, WireFault::kBadFcs;
+    if (strikes(config_.runt)) return ++stats_.rx_runts, WireFault::kRunt;
+    if (strikes(config_.oversize)) return ++stats_.rx_oversize, WireFault::kOversize;
+    return WireFault::kNone;
+  }
+
+  std::uint32_t faulty_size() {
+    if (fault_ == WireFault::kRunt)
+      return static_cast<std::uint32_t>(random_.between(1, kMinFrame - 1));
+    if (fault_ == WireFault::kOversize) return config_.oversize_bytes - kFcsBytes;
+    return frame_.size;
+  }
+
+  void spoil(std::uint32_t size) {
+    if (fault_ == WireFault::kBadFcs) {
+      const std::uint64_t bit = random_.below(8u * frame_.size);
+      frame_.data[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+    }
+    if (size > frame_.size) std::memset(frame_.data.data() + frame_.size, 0xa5, size - frame_.size);
+    frame_.size = size;
+  }
+
+  void drive_rx() {
+    if (beat_.valid) {
+      // What lies behind the last byte is left over from earlier frames: the device must not look
+      // at it.
+      std::memcpy(rx_.data, frame_.data.data() + beat_.offset, kBeat);
+      *rx_.len = beat_.len;
+      *rx_.sop = beat_.sop;
+      *rx_.eop = beat_.eop;
+      *rx_.err = beat_.err;
+    }
+    *rx_.valid = beat_.valid;
+  }
+
+  MacConfig config_;
+  FramePins tx_, rx_;
+  MacStats stats_;
+
+  LineClock tx_line_;   // start of the frame now taken, then end of its gap
+  Frame out_{};         // the frame now taken
+  Ring<Time> leaving_;  // when each beat in the buffer has left
+  bool in_frame_ = false;
+  bool late_ = false;
+  bool ready_ = false;
+  OnTransmitted on_transmitted_;
+
+  LineClock rx_line_;  // start of the frame now played
+  FrameSource* source_ = nullptr;
+  Frame frame_{};
+  bool loaded_ = false;  // frame_ waits or is played
+  bool playing_ = false;
+  Time started_ = 0;
+  Time due_ = 0;  // of the next beat
+  std::uint32_t offset_ = 0;
+  WireFault fault_ = WireFault::kNone;
+  Beat beat_;
+  Random random_;
+  OnReceiving on_receiving_;
+};
+
+}  // namespace emery
