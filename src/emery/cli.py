@@ -9,7 +9,7 @@ import sys
 from emery import build, experiment, report, system
 from emery.common import UserError, nearest
 
-_COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "test", "build")
+_COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "test", "format", "build")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     _traffic_options(compare)
     test = commands.add_parser("test", help="the test suite; everything after it goes to pytest")
     test.add_argument("pytest", nargs=argparse.REMAINDER)
+    commands.add_parser("format", help="format the sources in place")
     made = commands.add_parser("build", help="build a simulator or a block test and print its path")
     made.add_argument("what", nargs=argparse.REMAINDER)
     return parser
@@ -143,6 +144,10 @@ def _dispatch(argv: list[str]) -> int:
         from emery import testing
 
         return testing.main(argv[1:])
+    if argv[:1] == ["format"]:
+        from emery import testing
+
+        return testing.format_all()
     if argv and not argv[0].startswith("-") and argv[0] not in _COMMANDS:
         raise UserError(f"there is no command {argv[0]}{nearest(argv[0], _COMMANDS)}")
     parser = _parser()

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`./emery test` (pytest, two workers at the most) and `./emery format`; the checks that tests and format share."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from emery import build, toolchain
+from emery.common import ROOT
+
+_FORMATTERS = {
+    "verible": (["verible-verilog-format", "--column_limit", "100", "--inplace"], ["--verify"], ("*.sv", "*.svh")),
+    "clang-format": (["clang-format", "-i"], ["--dry-run", "--Werror"], ("*.cpp", "*.hpp", "*.h")),
+    "ruff": (["ruff", "format", "--quiet"], ["--check"], ("*.py", "emery")),
+}
+_PLACES = ("rtl", "systems", "bench", "sw", "src", "tests", "emery")
+
+
+def sources(patterns) -> list[Path]:
+    """The files of the checkout that match; nothing that is generated."""
+    found = set()
+    for place in (ROOT / x for x in _PLACES):
+        if place.is_file():
+            found.update([place] if place.name in patterns else [])
+        else:
+            found.update(x for pattern in patterns for x in place.rglob(pattern) if x.is_file())
+    return sorted(found)
+
+
+def format_problems(tool: str) -> str:
+    """What a formatter would change; empty when all is as it should be."""
+    command, check, patterns = _FORMATTERS[tool]
+    if tool == "verible":  # one file at a time: with --verify it tells by its status only
+        bad = [x for x in sources(patterns) if _run([*command, *check, str(x)]).returncode]
+        return "".join(f"{x.relative_to(ROOT)}: not formatted\n" for x in bad)
+    words = [x for x in command if x != "-i"]
+    done = _run([*words, *check, *map(str, sources(patterns))])
+    return done.stdout + done.stderr if done.returncode else ""
+
+
+def format_all() -> int:
+    """Formats the sources in place."""
+    status = 0
+    for command, _, patterns in _FORMATTERS.values():
+        files = sources(patterns)
+        if files:
+            status |= subprocess.run([*command, *map(str, files)], cwd=ROOT).returncode
+    return status
+
+
+def _run(command: list[str]):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+# A bench may do what hardware may not, and a package holds more than one block needs.
+_WARNING = re.compile(r"^%Warning-(\w+): ([^:]+):\d+:\d+: ")
+_TOLERATED = {"UNUSEDPARAM": ("_pkg.sv",)}
+
+
+def lint_problems(log: str) -> str:
+    """The warnings of Verilator about the hardware in its output."""
+    lines = []
+    for line in log.splitlines():
+        match = _WARNING.match(line)
+        if not match:
+            continue
+        kind, path = match.groups()
+        ours = not Path(path).is_absolute() and not path.endswith(("_tb.sv", "tb.svh"))
+        if ours and not path.endswith(_TOLERATED.get(kind, ())):
+            lines.append(line)
+    return "\n".join(dict.fromkeys(lines))
+
+
+def lint_rtl(rtl: build.Rtl) -> str:
+    """What `verilator -Wall` says about a top and everything under it."""
+    words = [x for x in rtl.arguments() if x not in ("--cc", "--exe", "--main", "-Wno-lint", "-Wno-style")]
+    return lint_problems(toolchain.run_verilator(["--lint-only", "-Wall", *words]))
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the suite; `arguments` go to pytest."""
+    import importlib.util
+
+    if importlib.util.find_spec("pytest") is None:
+        print("emery: pytest is not installed: start the tests with ./emery test", file=sys.stderr)
+        return 2
+    workers = min(2, os.cpu_count() or 1)
+    environment = dict(os.environ)
+    if workers > 1 and not any(x in ("-n", "-p", "--pdb", "-s") for x in arguments):
+        arguments = ["-n", str(workers), "--dist", "worksteal", *arguments]
+        environment["EMERY_JOBS"] = "1"
+    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+    return subprocess.run([*command, *arguments], cwd=ROOT, env=environment).returncode

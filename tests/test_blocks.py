@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The block tests (`_tb.sv`), proofs (`_formal.sv`) and C++ tests (`_test.cpp`) that stand beside what they test."""
+
+import subprocess
+
+import pytest
+
+from emery import build, testing
+from emery.common import ROOT
+
+BENCHES = sorted((ROOT / "rtl").rglob("*_tb.sv"))
+CXX_TESTS = sorted((ROOT / "bench").rglob("*_test.cpp"))
+PROOFS = sorted((ROOT / "rtl").rglob("*_formal.sv"))
+SEEDS = (1, 2)
+
+
+def label(path):
+    return path.stem
+
+
+@pytest.mark.parametrize("bench", BENCHES, ids=label)
+def test_block(bench):
+    problems = testing.lint_rtl(build.test_rtl(bench))
+    assert not problems, problems
+    program = build.build_block_test(bench)
+    for seed in SEEDS:
+        done = subprocess.run([program, f"+seed={seed}"], capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0 and "\nPASS " in f"\n{done.stdout}", f"seed {seed}\n{(done.stdout + done.stderr)[-3000:]}"
+
+
+@pytest.mark.parametrize("source", CXX_TESTS, ids=label)
+def test_bench(source):
+    program = build.build_bench_test(source)
+    done = subprocess.run([program], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0 and "PASS " in done.stdout, (done.stdout + done.stderr)[-3000:]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=label)
+def test_proof(proof):
+    from emery import prove
+
+    ok, log = prove.prove(proof)
+    assert ok, log[-3000:]
+
+
+def test_every_block_is_used():
+    """A block nobody instantiates or tests is dead weight."""
+    files = testing.sources(("*.sv",))
+    text = {x: x.read_text() for x in files}
+    unused = []
+    for path in files:
+        if not path.is_relative_to(ROOT / "rtl") or path.stem.endswith(("_tb", "_formal", "_pkg")):
+            continue
+        if not any(path.stem in content for other, content in text.items() if other != path):
+            unused.append(path.stem)
+    assert not unused, unused

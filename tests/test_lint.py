@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Style and lint of all sources. `./emery format` mends what the formatters find."""
+
+import subprocess
+
+import pytest
+
+from emery import build, system, testing
+from emery.common import ROOT
+
+SUFFIXES = ("*.sv", "*.svh", "*.cpp", "*.hpp", "*.h", "*.c", "*.py", "*.rdl", "emery")
+
+
+@pytest.mark.parametrize("tool", ["verible", "clang-format", "ruff"])
+def test_format(tool):
+    assert not (problems := testing.format_problems(tool)), problems
+
+
+def test_ruff():
+    files = map(str, testing.sources(("*.py", "emery")))
+    done = subprocess.run(["ruff", "check", "--quiet", *files], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_verible_lint():
+    files = map(str, testing.sources(("*.sv",)))
+    command = ["verible-verilog-lint", f"--rules_config={ROOT / '.rules.verible_lint'}", *files]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    # The linter's preprocessor knows no include path: what it says about macros of included files is not about style.
+    lines = [x for x in done.stdout.splitlines() if "preprocessing error" not in x]
+    assert not lines, "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", system.names())
+def test_verilator_lint(name):
+    target = system.load(name)
+    problems = testing.lint_rtl(build.system_rtl(target, target.values()))
+    assert not problems, problems
+
+
+def test_licence_lines():
+    missing = [x for x in testing.sources(SUFFIXES) if "SPDX-License-Identifier:" not in x.read_text()[:300]]
+    assert not missing, missing
+
+
+def test_packages_are_listed():
+    listed = {ROOT / x for x in build.packages()}
+    assert listed == {x for x in testing.sources(("*_pkg.sv",)) if x.is_relative_to(ROOT / "rtl")}
+
+
+@pytest.mark.parametrize("name", system.names())
+def test_systems_only_wire_blocks_together(name):
+    for path in system.load(name).folder.glob("*.sv"):
+        lines = [x for x in path.read_text().splitlines() if x.strip().startswith("always")]
+        assert not lines, f"{path.relative_to(ROOT)}: {lines[0]}"
