@@ -18,7 +18,7 @@ module rx_engine_tb;
   rx_free_t free;
   dma_status_t status;
   rx_engine_count_t count;
-  rx_engine #(.Sel(Sel), .MaxFrames(512)) dut (
+  rx_engine #(.Sel(Sel), .MaxFrames(256)) dut (
       .clk_i(clk), .rst_i(rst), .meta, .free_o(free), .req, .desc, .dma, .status_i(status), .record, .commit, .stop,
       .count_o(count));
 
@@ -242,7 +242,7 @@ module rx_engine_tb;
     // Very slow writes: the engine must not ask for more than it can take.
     trouble = 0;
     dma_latency = 2000;
-    to_send = 1500;
+    to_send = 800;
     settle();
     trouble = 1;
     max_len = 3000;
