@@ -21,23 +21,23 @@ module cpl_write
     parameter int Lines = 64,  // open or being written, a power of two
     parameter ram_sel_t Sel = '0
 ) (
-    input  logic              clk_i,
-    input  logic              rst_i,
+    input  logic                     clk_i,
+    input  logic                     rst_i,
     // Longest time a record waits for others, in clocks.
-    input  logic [15:0]       max_delay_i,
+    input  logic              [15:0] max_delay_i,
     // Records (record_t).
-           stream_if.snk      record,
+           stream_if.snk             record,
     // Completion queue manager (queue_t, enq_rsp_t, commit_t). Room for each answer is kept before asking.
-           stream_if.src      enq_req,
-           stream_if.snk      enq_rsp,
-           stream_if.src      commit,
+           stream_if.src             enq_req,
+           stream_if.snk             enq_rsp,
+           stream_if.src             commit,
     // DMA write engine (dma_req_t); statuses and reads of other clients are ignored, RAM output 0 then.
-           stream_if.src      dma,
-    input  dma_status_t       status_i,
-    input  ram_read_t         ram_i,
-    output ram_row_t          ram_o,
+           stream_if.src             dma,
+    input  dma_status_t              status_i,
+    input  ram_read_t                ram_i,
+    output ram_row_t                 ram_o,
     // Pulses for counters.
-    output cpl_write_events_t events_o
+    output cpl_write_events_t        events_o
 );
   localparam int LineW = $clog2(Lines);
   localparam int QueueW = Queues > 1 ? $clog2(Queues) : 1;
@@ -74,17 +74,46 @@ module cpl_write
   } writing_t;
 
   // ---- Places: a record waits here while the queue manager is asked.
-  stream_if #(.T(record_t)) waiting_in (.clk_i, .rst_i);
-  stream_if #(.T(record_t)) waiting (.clk_i, .rst_i);
-  stream_if #(.T(enq_rsp_t)) place (.clk_i, .rst_i);
+  stream_if #(
+      .T(record_t)
+  ) waiting_in (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(record_t)
+  ) waiting (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(enq_rsp_t)
+  ) place (
+      .clk_i,
+      .rst_i
+  );
   logic [$clog2(Window+1)-1:0] unused_waiting_count, unused_place_count;
 
-  fifo #(.T(record_t), .Depth(Window)) i_waiting (
-      .clk_i, .rst_i, .in(waiting_in), .out(waiting), .count_o(unused_waiting_count)
+  fifo #(
+      .T(record_t),
+      .Depth(Window)
+  ) i_waiting (
+      .clk_i,
+      .rst_i,
+      .in(waiting_in),
+      .out(waiting),
+      .count_o(unused_waiting_count)
   );
   // Never full: there is one answer for each waiting record at the most.
-  fifo #(.T(enq_rsp_t), .Depth(Window)) i_place (
-      .clk_i, .rst_i, .in(enq_rsp), .out(place), .count_o(unused_place_count)
+  fifo #(
+      .T(enq_rsp_t),
+      .Depth(Window)
+  ) i_place (
+      .clk_i,
+      .rst_i,
+      .in(enq_rsp),
+      .out(place),
+      .count_o(unused_place_count)
   );
 
   assign enq_req.valid = record.valid && waiting_in.ready;
@@ -97,7 +126,7 @@ module cpl_write
   wire step = !pick_valid_q || go;
   wire take = step && waiting.valid && place.valid;
   assign waiting.ready = step && place.valid;
-  assign place.ready = step && waiting.valid;
+  assign place.ready   = step && waiting.valid;
 
   // ---- Two stages: look up the line the queue used last, then choose the line.
   placed_t look_q, pick_q;
@@ -108,7 +137,10 @@ module cpl_write
   wire queue_t cq = pick_q.record.cq;
   wire [2:0] pos = pick_q.addr[6:4];
 
-  ram_sdp #(.Width(LineW), .Depth(Queues)) i_hint (
+  ram_sdp #(
+      .Width(LineW),
+      .Depth(Queues)
+  ) i_hint (
       .clk_i,
       .we_i(go && opens),
       .waddr_i(cq[QueueW-1:0]),
@@ -156,15 +188,35 @@ module cpl_write
   lines_t span_q;
   stamp_t now_q;
 
-  stream_if #(.T(closed_t)) closed_in (.clk_i, .rst_i);
-  stream_if #(.T(closed_t)) closed (.clk_i, .rst_i);
-  stream_if #(.T(writing_t)) writing_in (.clk_i, .rst_i);
-  stream_if #(.T(writing_t)) writing (.clk_i, .rst_i);
+  stream_if #(
+      .T(closed_t)
+  ) closed_in (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(closed_t)
+  ) closed (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(writing_t)
+  ) writing_in (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(writing_t)
+  ) writing (
+      .clk_i,
+      .rst_i
+  );
   lines_t unused_closed_count, unused_writing_count, ended_q;
 
   // A line that is still open and the queue's own takes the record if the record comes next in it.
   assign opens = !(open_q[hint_q] && owner_q[hint_q] == cq && last_q[hint_q] + 3'd1 == pos);
-  assign line = opens ? new_q : hint_q;
+  assign line  = opens ? new_q : hint_q;
   wire fills = pos == 3'd7;
 
   // The oldest open line waits while a record goes into it.
@@ -179,10 +231,19 @@ module cpl_write
   assign go = pick_valid_q && (!opens || may_open) && !(fills && close_old);
 
   assign closed_in.valid = close_old || (go && fills);
-  assign closed_in.data = close_old ? '{line: old_q, last: last_q[old_q]} : '{line: line, last: 3'd7};
+  assign closed_in.data = close_old ?
+      '{line: old_q, last: last_q[old_q]} :
+      '{line: line, last: 3'd7};
 
-  fifo #(.T(closed_t), .Depth(Lines)) i_closed (
-      .clk_i, .rst_i, .in(closed_in), .out(closed), .count_o(unused_closed_count)
+  fifo #(
+      .T(closed_t),
+      .Depth(Lines)
+  ) i_closed (
+      .clk_i,
+      .rst_i,
+      .in(closed_in),
+      .out(closed),
+      .count_o(unused_closed_count)
   );
 
   wire retire = writing.valid && commit.valid && commit.ready;
@@ -221,7 +282,10 @@ module cpl_write
   wire [3:0] count = {1'b0, send_q.last} - {1'b0, info.first} + 4'd1;
   wire ended = status_i.valid && status_i.sel == Sel;
 
-  ram_sdp #(.Width($bits(line_info_t)), .Depth(Lines)) i_info (
+  ram_sdp #(
+      .Width($bits(line_info_t)),
+      .Depth(Lines)
+  ) i_info (
       .clk_i,
       .we_i(go && opens),
       .waddr_i(line),
@@ -244,12 +308,19 @@ module cpl_write
   // Never full: one place a line.
   assign writing_in.valid = send_valid_q && dma.ready;
   assign writing_in.data = '{line: send_q.line, commit: '{queue: info.cq, count: count}};
-  fifo #(.T(writing_t), .Depth(Lines)) i_writing (
-      .clk_i, .rst_i, .in(writing_in), .out(writing), .count_o(unused_writing_count)
+  fifo #(
+      .T(writing_t),
+      .Depth(Lines)
+  ) i_writing (
+      .clk_i,
+      .rst_i,
+      .in(writing_in),
+      .out(writing),
+      .count_o(unused_writing_count)
   );
 
-  assign commit.valid = writing.valid && ended_q != '0;
-  assign commit.data = writing.data.commit;
+  assign commit.valid  = writing.valid && ended_q != '0;
+  assign commit.data   = writing.data.commit;
   assign writing.ready = commit.ready && ended_q != '0;
 
   always_ff @(posedge clk_i) begin
@@ -271,7 +342,10 @@ module cpl_write
   ram_row_t row, row_q;
   logic read_q, shown_q;
   for (genvar i = 0; i < Segs; i++) begin : g_segment
-    ram_sdp #(.Width(SegW), .Depth(Lines)) i_ram (
+    ram_sdp #(
+        .Width(SegW),
+        .Depth(Lines)
+    ) i_ram (
         .clk_i,
         .we_i(go && pos == 3'(i)),
         .waddr_i(line),

@@ -82,21 +82,67 @@ module desc_fetch
   } job_t;
 
   // ---- Dequeue: the answer's place in both FIFOs is kept from the request on.
-  stream_if #(.T(port_t)) asked_in (.clk_i, .rst_i);
-  stream_if #(.T(port_t)) asked (.clk_i, .rst_i);
-  stream_if #(.T(found_t)) found_in (.clk_i, .rst_i);
-  stream_if #(.T(found_t)) found (.clk_i, .rst_i);
-  stream_if #(.T(fetch_granted_t)) granted_in (.clk_i, .rst_i);
+  stream_if #(
+      .T(port_t)
+  ) asked_in (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(port_t)
+  ) asked (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(found_t)
+  ) found_in (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(found_t)
+  ) found (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(fetch_granted_t)
+  ) granted_in (
+      .clk_i,
+      .rst_i
+  );
   logic [WindowW-1:0] asked_count, found_count, granted_count;
 
-  fifo #(.T(port_t), .Depth(Window)) i_asked (
-      .clk_i, .rst_i, .in(asked_in), .out(asked), .count_o(asked_count)
+  fifo #(
+      .T(port_t),
+      .Depth(Window)
+  ) i_asked (
+      .clk_i,
+      .rst_i,
+      .in(asked_in),
+      .out(asked),
+      .count_o(asked_count)
   );
-  fifo #(.T(found_t), .Depth(Window)) i_found (
-      .clk_i, .rst_i, .in(found_in), .out(found), .count_o(found_count)
+  fifo #(
+      .T(found_t),
+      .Depth(Window)
+  ) i_found (
+      .clk_i,
+      .rst_i,
+      .in(found_in),
+      .out(found),
+      .count_o(found_count)
   );
-  fifo #(.T(fetch_granted_t), .Depth(Window)) i_granted (
-      .clk_i, .rst_i, .in(granted_in), .out(granted), .count_o(granted_count)
+  fifo #(
+      .T(fetch_granted_t),
+      .Depth(Window)
+  ) i_granted (
+      .clk_i,
+      .rst_i,
+      .in(granted_in),
+      .out(granted),
+      .count_o(granted_count)
   );
 
   wire room = (WindowW + 1)'(asked_count) + (WindowW + 1)'(found_count) < (WindowW + 1)'(Window) &&
@@ -136,7 +182,10 @@ module desc_fetch
   wire step = !pick_valid_q || go;
   assign found.ready = step;
 
-  ram_sdp #(.Width($bits(hint_t)), .Depth(Queues)) i_hint (
+  ram_sdp #(
+      .Width($bits(hint_t)),
+      .Depth(Queues)
+  ) i_hint (
       .clk_i,
       .we_i(go && ok),
       .waddr_i(rsp.queue[QueueW-1:0]),
@@ -164,7 +213,7 @@ module desc_fetch
     if (go && ok) begin
       written_valid_q <= 1'b1;
       written_queue_q <= rsp.queue;
-      written_hint_q <= hint_next;
+      written_hint_q  <= hint_next;
     end
     if (rst_i) begin
       look_valid_q <= 1'b0;
@@ -196,9 +245,24 @@ module desc_fetch
   wire [3:0] fetched = rsp.count + rsp.ahead;
   wire [3:0] fetched_desc = fetched << rsp.log_block;
 
-  stream_if #(.T(job_t)) jobs_in (.clk_i, .rst_i);
-  stream_if #(.T(job_t)) jobs (.clk_i, .rst_i);
-  stream_if #(.T(dma_req_t)) dma_in (.clk_i, .rst_i);
+  stream_if #(
+      .T(job_t)
+  ) jobs_in (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(job_t)
+  ) jobs (
+      .clk_i,
+      .rst_i
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) dma_in (
+      .clk_i,
+      .rst_i
+  );
   logic [$clog2(Jobs+1)-1:0] unused_jobs_count;
 
   assign go = jobs_in.valid && jobs_in.ready;
@@ -227,12 +291,26 @@ module desc_fetch
     hint_next.left = hit ? 3'(hint_q.left - rsp.count[2:0]) : rsp.ahead[2:0];
   end
 
-  spill_reg #(.T(dma_req_t)) i_dma (.clk_i, .rst_i, .in(dma_in), .out(dma));
-  fifo #(.T(job_t), .Depth(Jobs)) i_jobs (
-      .clk_i, .rst_i, .in(jobs_in), .out(jobs), .count_o(unused_jobs_count)
+  spill_reg #(
+      .T(dma_req_t)
+  ) i_dma (
+      .clk_i,
+      .rst_i,
+      .in (dma_in),
+      .out(dma)
+  );
+  fifo #(
+      .T(job_t),
+      .Depth(Jobs)
+  ) i_jobs (
+      .clk_i,
+      .rst_i,
+      .in(jobs_in),
+      .out(jobs),
+      .count_o(unused_jobs_count)
   );
 
-  wire ended = status_i.valid && status_i.sel == Sel;
+  wire  ended = status_i.valid && status_i.sel == Sel;
   logic take;
 
   always_ff @(posedge clk_i) begin
@@ -264,7 +342,11 @@ module desc_fetch
   // ---- Delivery: read the whole block of a request, then send its descriptors from the RAM's output.
   desc_t [Segs-1:0] row;
   for (genvar i = 0; i < Segs; i++) begin : g_segment
-    ram_sdp #(.Width(SegW), .Depth(Slots), .Lanes(SegBytes)) i_ram (
+    ram_sdp #(
+        .Width(SegW),
+        .Depth(Slots),
+        .Lanes(SegBytes)
+    ) i_ram (
         .clk_i,
         .we_i(ram_i.valid[i] && ram_i.sel == Sel ? ram_i.strb[i] : '0),
         .waddr_i(ram_i.row[i][SlotW-1:0]),
@@ -275,7 +357,12 @@ module desc_fetch
     );
   end
 
-  stream_if #(.T(fetch_desc_t)) beat (.clk_i, .rst_i);
+  stream_if #(
+      .T(fetch_desc_t)
+  ) beat (
+      .clk_i,
+      .rst_i
+  );
   logic send_q;
   job_t job_q;  // pos and count advance
   dma_result_e job_result_q;
@@ -304,7 +391,14 @@ module desc_fetch
               desc: row[job_q.pos]
           }
       };
-  spill_reg #(.T(fetch_desc_t)) i_desc (.clk_i, .rst_i, .in(beat), .out(desc));
+  spill_reg #(
+      .T(fetch_desc_t)
+  ) i_desc (
+      .clk_i,
+      .rst_i,
+      .in (beat),
+      .out(desc)
+  );
 
   always_ff @(posedge clk_i) begin
     if (take) begin
@@ -328,8 +422,9 @@ module desc_fetch
       };
 
   `ASSERT(AnswerHasRoom, answer |-> found_in.ready && granted_in.ready && asked_in.ready)
-  `ASSERT(AnswerInBlock, pick_valid_q && ok |->
-      rsp.count != 0 && 32'(pos) + ((32'(rsp.count) + 32'(rsp.ahead)) << rsp.log_block) <= 8)
+  `ASSERT(
+      AnswerInBlock,
+      pick_valid_q && ok |-> rsp.count != 0 && 32'(pos) + ((32'(rsp.count) + 32'(rsp.ahead)) << rsp.log_block) <= 8)
   `ASSERT(StatusExpected, ended |-> reading_q != '0)
   `ASSERT(PortExists, req.valid |-> int'(req.data.port) < Ports)
   `ASSERT(QueueExists, pick_valid_q && ok |-> int'(rsp.queue) < Queues)

@@ -12,18 +12,61 @@ module desc_fetch_tb;
   localparam int RingSlots = 1024;
   localparam ram_sel_t Sel = 5'd3;
 
-  stream_if #(.T(fetch_req_t)) req (clk, rst);
-  stream_if #(.T(fetch_granted_t)) granted (clk, rst);
-  stream_if #(.T(fetch_desc_t)) desc (clk, rst);
-  stream_if #(.T(deq_req_t)) deq_req (clk, rst);
-  stream_if #(.T(deq_rsp_t)) deq_rsp (clk, rst);
-  stream_if #(.T(dma_req_t)) dma (clk, rst);
+  stream_if #(
+      .T(fetch_req_t)
+  ) req (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(fetch_granted_t)
+  ) granted (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(fetch_desc_t)
+  ) desc (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(deq_req_t)
+  ) deq_req (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(deq_rsp_t)
+  ) deq_rsp (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) dma (
+      clk,
+      rst
+  );
   dma_status_t status;
   ram_write_t ram;
   fetch_events_t events;
-  desc_fetch #(.Queues(Queues), .Ports(4), .Sel(Sel)) dut (
-      .clk_i(clk), .rst_i(rst), .req, .granted, .desc, .deq_req, .deq_rsp, .dma,
-      .status_i(status), .ram_i(ram), .events_o(events)
+  desc_fetch #(
+      .Queues(Queues),
+      .Ports(4),
+      .Sel(Sel)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .req,
+      .granted,
+      .desc,
+      .deq_req,
+      .deq_rsp,
+      .dma,
+      .status_i(status),
+      .ram_i(ram),
+      .events_o(events)
   );
 
   // ---- What the phases set.
@@ -50,7 +93,7 @@ module desc_fetch_tb;
       d = '0;
       d.len = (k == hole) ? 16'd0 : 16'($urandom_range(1500, 1));
       d.addr = {16'(q), 16'(epoch[q]), 24'(produced[q]), 8'(k)};
-      memory[(address(q, produced[q]) >> 4) + 64'(k)] = d;
+      memory[(address(q, produced[q])>>4)+64'(k)] = d;
     end
     produced[q]++;
   endfunction
@@ -77,12 +120,20 @@ module desc_fetch_tb;
     int unsigned due;
   } read_t;
   read_t reads[$];
-  int unsigned now = 0, beats = 0, read_count = 0, in_packet = 0, next_queue = 0, errors = 0, shorts = 0, empties = 0;
+  int unsigned
+      now = 0,
+      beats = 0,
+      read_count = 0,
+      next_queue = 0,
+      next_max = 1,
+      errors = 0,
+      shorts = 0,
+      empties = 0;
 
   task automatic dequeue(deq_req_t r);
     int unsigned q = int'(r.queue), per_block = 8 >> log_block[q], here, count;
     answer_t a;
-    port_t port = ports.pop_front();
+    port_t   port = ports.pop_front();
     a.due = now + qm_latency;
     a.rsp = '0;
     a.rsp.queue = r.queue;
@@ -101,26 +152,46 @@ module desc_fetch_tb;
       a.rsp.more = produced[q] - handed[q] > count;
     end
     answers.push_back(a);
-    expected_granted.push_back('{port: port,
-        granted: '{queue: r.queue, status: a.rsp.status, count: a.rsp.count, more: a.rsp.more}});
+    expected_granted.push_back(
+        '{port: port,
+        granted: '{queue: r.queue, status: a.rsp.status, count: a.rsp.count, more: a.rsp.more}
+        });
     if (a.rsp.status != DeqOk) begin
       expect_t e;
-      e.beat = '{port: port, beat: '{queue: r.queue, cq: a.rsp.cq, status: a.rsp.status, result: DmaOk,
-                                     last: 1'b1, desc: '0}};
+      e.beat = '{
+          port: port,
+          beat: '{
+              queue: r.queue,
+              cq: a.rsp.cq,
+              status: a.rsp.status,
+              result: DmaOk,
+              last: 1'b1,
+              desc: '0
+          }
+      };
       expected.push_back(e);
     end
     for (int unsigned s = 0; s < int'(a.rsp.count); s++) begin
       for (int unsigned k = 0; k < (1 << log_block[q]); k++) begin
         expect_t e;
-        desc_t d = memory[(address(q, handed[q] + s) >> 4) + 64'(k)];
+        desc_t d = memory[(address(q, handed[q]+s)>>4)+64'(k)];
         bit ends = k + 1 == (1 << log_block[q]);
         if (!ends) begin
-          desc_t n = memory[(address(q, handed[q] + s) >> 4) + 64'(k + 1)];
+          desc_t n = memory[(address(q, handed[q]+s)>>4)+64'(k+1)];
           ends = n.len == 0;
           if (ends) shorts++;
         end
-        e.beat = '{port: port, beat: '{queue: r.queue, cq: a.rsp.cq, status: DeqOk, result: DmaOk,
-                                       last: ends, desc: d}};
+        e.beat = '{
+            port: port,
+            beat: '{
+                queue: r.queue,
+                cq: a.rsp.cq,
+                status: DeqOk,
+                result: DmaOk,
+                last: ends,
+                desc: d
+            }
+        };
         e.index = handed[q] + s;
         e.first = k == 0;
         expected.push_back(e);
@@ -145,7 +216,7 @@ module desc_fetch_tb;
       if (e.first) result = result_of[at];
       if (result != DmaOk) begin  // one beat instead of the packet's
         while (!e.beat.beat.last) e = expected.pop_front();
-        e.beat.beat.desc = got.beat.desc;
+        e.beat.beat.desc   = got.beat.desc;
         e.beat.beat.result = result;
         errors++;
       end
@@ -163,7 +234,7 @@ module desc_fetch_tb;
     ram.valid <= '1;
     ram.strb <= '1;
     for (int i = 0; i < Segs; i++) begin
-      ram.row[i] <= row_addr_t'($urandom_range(127));
+      ram.row[i]  <= row_addr_t'($urandom_range(127));
       ram.data[i] <= {4{32'hdead_beef}};
     end
     if (current_left == 0 && reads.size() != 0 && reads[0].due <= now) begin
@@ -173,14 +244,14 @@ module desc_fetch_tb;
     end
     if (current_left != 0) begin
       int unsigned n = current_left < 4 ? current_left : 4;
-      ram.sel <= Sel;
+      ram.sel   <= Sel;
       ram.valid <= '0;
       for (int unsigned i = 0; i < n; i++) begin
         ram_addr_t a = current.req.ram_addr + ram_addr_t'(16 * (current_at + i));
         bit [63:0] h = (current.req.host_addr >> 4) + 64'(current_at + i);
         ram.valid[a[6:4]] <= current.result == DmaOk;
-        ram.row[a[6:4]] <= a[RamAddrW-1:7];
-        ram.data[a[6:4]] <= memory.exists(h) ? memory[h] : {4{32'hbad0_bad0}};
+        ram.row[a[6:4]]   <= a[RamAddrW-1:7];
+        ram.data[a[6:4]]  <= memory.exists(h) ? memory[h] : {4{32'hbad0_bad0}};
       end
       current_at += n;
       current_left -= n;
@@ -217,9 +288,11 @@ module desc_fetch_tb;
         r.req = dma.data;
         r.due = now + latency;
         r.result = percent(error_percent) ? dma_result_e'($urandom_range(4, 1)) : DmaOk;
-        `CHECK(r.req.sel == Sel && !r.req.relaxed && r.req.len[3:0] == 0 && r.req.len != 0, "odd read")
+        `CHECK(r.req.sel == Sel && !r.req.relaxed && r.req.len[3:0] == 0 && r.req.len != 0,
+               "odd read")
         `CHECK(32'(r.req.host_addr[6:0]) + 32'(r.req.len) <= 128, "read leaves its block")
-        for (int i = 0; i < int'(r.req.len) / 16; i++) result_of[(r.req.host_addr >> 4) + 64'(i)] = r.result;
+        for (int i = 0; i < int'(r.req.len) / 16; i++)
+        result_of[(r.req.host_addr>>4)+64'(i)] = r.result;
         reads.push_back(r);
         read_count++;
         reads_under_way++;
@@ -239,14 +312,14 @@ module desc_fetch_tb;
         // Directed: ask for no more than one descriptor a clock, so that the rings stay full.
         req.valid <= percent(req_percent) && (random_queue || now % max_slots == 0);
         next_queue = random_queue ? $urandom_range(queues - 1) : (next_queue + 1) % queues;
-        req.data.port <= 2'($urandom());
-        req.data.req.queue <= 16'(next_queue);
-        req.data.req.max <= random_queue && max_slots > 1 ? 4'($urandom_range(max_slots, 1)) : 4'(max_slots);
+        next_max   = random_queue ? $urandom_range(max_slots, 1) : max_slots;
+        req.data <= '{port: 2'($urandom()), req: '{queue: 16'(next_queue), max: 4'(next_max)}};
       end
-      if (percent(stop_percent)) stopped[$urandom_range(queues - 1)] ^= 1;
+      if (percent(stop_percent)) stopped[$urandom_range(queues-1)] ^= 1;
       // The host keeps rings full, or adds a slot here and there.
       if (full) begin
-        for (int unsigned q = 0; q < queues; q++) while (produced[q] - consumed[q] < RingSlots) produce(q);
+        for (int unsigned q = 0; q < queues; q++)
+        while (produced[q] - consumed[q] < RingSlots) produce(q);
       end else if (percent(make_percent)) begin
         automatic int unsigned q = $urandom_range(queues - 1);
         repeat ($urandom_range(4)) if (produced[q] - consumed[q] < RingSlots) produce(q);
@@ -261,22 +334,24 @@ module desc_fetch_tb;
     dma_percent = 100;
     do repeat (100) @(posedge clk); while (expected.size() != 0);
     repeat (100) @(posedge clk);
-    `CHECK(expected_granted.size() == 0 && reads_under_way == 0 && !desc.valid, "something is left over")
+    `CHECK(expected_granted.size() == 0 && reads_under_way == 0 && !desc.valid,
+           "something is left over")
   endtask
 
   /// Starts every queue again at index 0, with new descriptors in the old places.
   task automatic restart(bit blocks);
     for (int unsigned q = 0; q < Queues; q++) begin
       produced[q] = 0;
-      handed[q] = 0;
+      handed[q]   = 0;
       consumed[q] = 0;
       epoch[q]++;
-      stopped[q] = 0;
+      stopped[q]   = 0;
       log_block[q] = blocks ? $urandom_range(3) : 0;
     end
   endtask
 
-  task automatic measure(string name, int unsigned n, int unsigned max, int unsigned percent_of_clocks);
+  task automatic measure(string name, int unsigned n, int unsigned max,
+                         int unsigned percent_of_clocks);
     int unsigned beats0, reads0;
     drain();
     restart(0);
@@ -289,7 +364,8 @@ module desc_fetch_tb;
     beats0 = beats;
     reads0 = read_count;
     repeat (4000) @(posedge clk);
-    $display("%s: %0d descriptors, %0d reads in 4000 clocks", name, beats - beats0, read_count - reads0);
+    $display("%s: %0d descriptors, %0d reads in 4000 clocks", name, beats - beats0,
+             read_count - reads0);
     `CHECK((beats - beats0) * 100 >= 4000 * percent_of_clocks, "too slow")
     `CHECK((read_count - reads0) <= (beats - beats0) / 8 + 16, "too many reads")
     drain();
@@ -334,7 +410,8 @@ module desc_fetch_tb;
     req_percent = 100;
     repeat (1000) @(posedge clk);
     drain();
-    $display("%0d descriptors, %0d failed, %0d short packets, %0d empty", beats, errors, shorts, empties);
+    $display("%0d descriptors, %0d failed, %0d short packets, %0d empty", beats, errors, shorts,
+             empties);
     `TB_PASS
   end
 endmodule
