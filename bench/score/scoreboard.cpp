@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/score/scoreboard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "bench/stats/hash.hpp"
+#include "bench/traffic/frame.hpp"
+
+namespace emery {
+
+void RateMeter::add(Time time, std::uint64_t bytes) {
+  total_ = {time, total_.frames + 1, total_.bytes + bytes};
+  if ((total_.frames - 1) % every_ != 0) return;
+  points_.push_back(total_);
+  if (points_.size() < kMaxPoints) return;
+  // Frame numbers 1, 1 + every, 1 + 2 every ...: every second one keeps the pattern.
+  for (std::size_t i = 0; i < points_.size() / 2; ++i) points_[i] = points_[2 * i];
+  points_.resize(points_.size() / 2);
+  every_ *= 2;
+}
+
+RateMeter::Window RateMeter::window(double from, double to) const {
+  if (points_.size() < 2) return {};
+  const auto nearest = [&](double share) {
+    const double frame = 1 + share * static_cast<double>(total_.frames - 1);
+    const auto i = static_cast<std::size_t>((frame - 1) / static_cast<double>(every_) + 0.5);
+    return points_[std::min(i, points_.size() - 1)];
+  };
+  const Point a = nearest(from), b = nearest(to);
+  return {a.time, b.time, b.frames - a.frames, b.bytes - a.bytes};
+}
+
+std::uint64_t Scoreboard::Counts::dropped_total() const {
+  std::uint64_t sum = 0;
+  for (const auto& [reason, n] : dropped) sum += n;
+  return sum;
+}
+
+Scoreboard::Counts& Scoreboard::Counts::operator+=(const Counts& other) {
+  offered += other.offered;
+  delivered += other.delivered;
+  corrupted += other.corrupted;
+  duplicated += other.duplicated;
+  misdelivered += other.misdelivered;
+  reordered += other.reordered;
+  strayed += other.strayed;
+  for (const auto& [reason, n] : other.dropped) dropped[reason] += n;
+  return *this;
+}
+
+int Scoreboard::stream(const std::string& name) {
+  const auto [it, added] = names_.try_emplace(name, static_cast<int>(streams_.size()));
+  if (added) streams_.emplace_back().name = name;
+  return it->second;
+}
+
+void Scoreboard::offered(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow,
+                         Time time) {
+  if (flow > 1u << 26) throw std::invalid_argument("scoreboard: flow numbers must be dense");
+  Stream& s = at(stream);
+  if (4 * (used_ + 1) > 3 * slots_.size()) grow();
+  const std::uint64_t hash = hash_bytes(bytes) | 1;  // never 0, which marks a free slot
+  Slot& slot = find(hash);
+  if (slot.hash == 0) {
+    slot.hash = hash;
+    ++used_;
+  }
+  const std::uint32_t e = allocate();
+  entries_[e] = {time, s.counts.offered++, flow, stream, kNil};
+  (slot.head == kNil ? slot.head : entries_[slot.tail].next) = e;
+  slot.tail = e;
+}
+
+void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time time) {
+  Stream& s = at(stream);
+  const auto size = static_cast<std::uint32_t>(bytes.size());
+  const std::array<std::uint8_t, 4> length = {
+      static_cast<std::uint8_t>(size), static_cast<std::uint8_t>(size >> 8),
+      static_cast<std::uint8_t>(size >> 16), static_cast<std::uint8_t>(size >> 24)};
+  s.sha.update(length);
+  s.sha.update(bytes);
+
+  const std::uint64_t hash = hash_bytes(bytes) | 1;
+  if (slots_.empty() || find(hash).hash == 0) {
+    ++s.counts.corrupted;
+    return;
+  }
+  Slot& slot = find(hash);
+  if (slot.head == kNil) {
+    ++s.counts.duplicated;
+    return;
+  }
+  const Choice choice = choose(slot, stream);
+  const Entry entry = entries_[choice.taken.entry];
+  // The forgotten one stands before the taken one, so unlinking in this order keeps both places
+  // right.
+  unlink(slot, choice.taken);
+  if (choice.forgotten.entry != kNil) unlink(slot, choice.forgotten);
+  if (entry.stream != stream) {
+    ++s.counts.misdelivered;
+    ++at(entry.stream).counts.strayed;
+    return;
+  }
+  if (entry.flow >= s.newest.size()) s.newest.resize(entry.flow + 1);
+  std::uint64_t& newest = s.newest[entry.flow];
+  if (entry.sequence < newest) {
+    ++s.counts.reordered;
+  } else {
+    newest = entry.sequence + 1;
+  }
+  ++s.counts.delivered;
+  s.latency.add(time - entry.time);
+  s.meter.add(time, size + kFcsBytes);
+  latest_ = std::max(latest_, time);
+  meter_.add(latest_, size + kFcsBytes);
+}
+
+void Scoreboard::dropped(int stream, const std::string& reason, std::uint64_t frames) {
+  if (frames != 0) at(stream).counts.dropped[reason] += frames;
+}
+
+std::uint64_t Scoreboard::under_way(int stream) const {
+  const Counts& c = counts(stream);
+  return c.offered - c.delivered - c.strayed;
+}
+
+std::uint64_t Scoreboard::under_way() const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < streams_.size(); ++i) sum += under_way(static_cast<int>(i));
+  return sum;
+}
+
+RateMeter::Window Scoreboard::window(int stream) const {
+  return at(stream).meter.window(config_.window_from, config_.window_to);
+}
+
+RateMeter::Window Scoreboard::window() const {
+  return meter_.window(config_.window_from, config_.window_to);
+}
+
+Scoreboard::Counts Scoreboard::totals() const {
+  Counts sum;
+  for (const Stream& s : streams_) sum += s.counts;
+  return sum;
+}
+
+std::vector<std::string> Scoreboard::failures() const {
+  std::vector<std::string> lines;
+  for (const Stream* s : by_name()) {
+    const Counts& c = s->counts;
+    const auto say = [&](const std::string& what) {
+      lines.push_back("stream " + s->name + ": " + what);
+    };
+    const std::uint64_t accounted = c.delivered + c.dropped_total();
+    if (accounted != c.offered) {
+      std::string sum = "offered " + std::to_string(c.offered) + ", delivered " +
+                        std::to_string(c.delivered) + ", dropped " +
+                        std::to_string(c.dropped_total());
+      if (!c.dropped.empty()) {
+        std::string reasons;
+        for (const auto& [reason, n] : c.dropped)
+          reasons += (reasons.empty() ? "" : ", ") + reason + " " + std::to_string(n);
+        sum += " (" + reasons + ")";
+      }
+      if (c.strayed != 0) sum += ", delivered elsewhere " + std::to_string(c.strayed);
+      say(accounted < c.offered
+              ? std::to_string(c.offered - accounted) + " frames missing: " + sum
+              : std::to_string(accounted - c.offered) + " frames too many: " + sum);
+    }
+    const auto none = [&](std::uint64_t n, const char* what) {
+      if (n != 0) say(std::to_string(n) + " frames " + what);
+    };
+    none(c.corrupted, "corrupted: they match nothing that was offered");
+    none(c.duplicated, "duplicated: delivered more often than offered");
+    none(c.misdelivered, "misdelivered: they belong to another stream");
+    if (config_.order_promised) none(c.reordered, "reordered within their flows");
+  }
+  return lines;
+}
+
+std::string Scoreboard::digest() const {
+  Sha256 all;
+  for (const Stream* s : by_name()) {
+    all.update({reinterpret_cast<const std::uint8_t*>(s->name.c_str()), s->name.size() + 1});
+    all.update(s->sha.digest());
+  }
+  return all.hex();
+}
+
+void Scoreboard::write(JsonWriter& json) const {
+  Histogram latency;
+  json.object("streams");
+  for (const Stream* s : by_name()) {
+    json.key(s->name);
+    write_one(json, s->counts, s->latency, s->meter.window(config_.window_from, config_.window_to));
+    latency.merge(s->latency);
+  }
+  json.end_object();
+  json.key("totals");
+  write_one(json, totals(), latency, window());
+  json.field("digest", digest());
+}
+
+void Scoreboard::write_one(JsonWriter& json, const Counts& counts, const Histogram& latency,
+                           const RateMeter::Window& window) const {
+  json.begin_object().field("offered", counts.offered).field("delivered", counts.delivered);
+  json.object("dropped");
+  for (const auto& [reason, n] : counts.dropped) json.field(reason, n);
+  json.end_object();
+  json.field("corrupted", counts.corrupted).field("duplicated", counts.duplicated);
+  json.field("misdelivered", counts.misdelivered).field("reordered", counts.reordered);
+  json.field("mpps", window.mpps())
+      .field("l1_gbps", window.l1_gbps())
+      .field("l2_gbps", window.l2_gbps());
+  json.key("latency_ns");
+  latency.write_ns(json);
+  json.object("window").field("from_ns", static_cast<double>(window.from) / kNanosecond);
+  json.field("to_ns", static_cast<double>(window.to) / kNanosecond)
+      .field("frames", window.frames)
+      .end_object();
+  json.end_object();
+}
+
+std::vector<const Scoreboard::Stream*> Scoreboard::by_name() const {
+  std::vector<const Stream*> sorted;
+  for (const auto& [name, number] : names_) sorted.push_back(&at(number));
+  return sorted;
+}
+
+/// The slot of that content, or the free one where it belongs.
+Scoreboard::Slot& Scoreboard::find(std::uint64_t hash) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = (hash >> 20) & mask;
+  while (slots_[i].hash != 0 && slots_[i].hash != hash) i = (i + 1) & mask;
+  return slots_[i];
+}
+
+void Scoreboard::grow() {
+  std::vector<Slot> old(std::max<std::size_t>(1024, 2 * slots_.size()));
+  old.swap(slots_);
+  for (const Slot& slot : old)
+    if (slot.hash != 0) find(slot.hash) = slot;
+}
+
+std::uint32_t Scoreboard::allocate() {
+  if (free_ != kNil) return std::exchange(free_, entries_[free_].next);
+  if (entries_.size() == kNil) throw std::length_error("scoreboard: too many frames under way");
+  entries_.emplace_back();
+  return static_cast<std::uint32_t>(entries_.size() - 1);
+}
+
+/// The oldest copy on this stream that is not behind its flow, else the oldest on this stream, else
+/// the oldest. A copy lost earlier may still stand in the list: taking it would call the delivery
+/// late and out of order.
+Scoreboard::Choice Scoreboard::choose(const Slot& slot, int stream) const {
+  const std::vector<std::uint64_t>& newest = at(stream).newest;
+  Place behind, here{slot.head, kNil};
+  int left_behind = 0;
+  for (; here.entry != kNil; here = {entries_[here.entry].next, here.entry}) {
+    const Entry& entry = entries_[here.entry];
+    if (entry.stream != stream) continue;
+    if (entry.flow >= newest.size() || entry.sequence >= newest[entry.flow])
+      return {here, left_behind > kMaxLeftBehind ? behind : Place{}};
+    if (left_behind++ == 0) behind = here;
+  }
+  return {left_behind != 0 ? behind : Place{slot.head, kNil}, {}};
+}
+
+void Scoreboard::unlink(Slot& slot, const Place& place) {
+  Entry& entry = entries_[place.entry];
+  (place.before == kNil ? slot.head : entries_[place.before].next) = entry.next;
+  if (slot.tail == place.entry) slot.tail = place.before;
+  entry.next = free_;
+  free_ = place.entry;
+}
+
+}  // namespace emery
