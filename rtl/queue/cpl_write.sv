@@ -7,7 +7,7 @@
 /// record is `max_delay_i` clocks old, or when Lines/2 further lines have been opened since; after the DMA status the
 /// records are committed. Records of one queue are written and committed in order.
 /// Throughput one record a clock with up to Lines/2 queues in turn (beyond that lines go out part full: at worst one
-/// record a line, Lines records each DMA round trip); latency 10 clocks and the delay, queue manager and DMA not counted.
+/// record a line, Lines records each DMA round trip); latency about 8 clocks and the delay, queue manager and DMA not counted.
 /// Full back-pressure; answers, statuses and RAM reads are always taken. Reset forgets everything.
 /// Drops and counts records that the queue manager has no place for (`lost`). A failed write is counted and committed: the
 /// phase bit keeps the host from taking what is not there.

@@ -7,7 +7,7 @@
 /// of 128 bytes, and requests for the rest of the block are served from it without another read (`Slots` blocks are kept,
 /// replaced oldest first, never while a request waits on them). A descriptor of length 0, unless first, ends its packet
 /// and is left out. A failed read gives one beat a packet, `last`, with the error in `result` and undefined `desc`.
-/// Throughput one request, one read and one descriptor a clock while at most `Jobs` requests are under way; latency 10
+/// Throughput one request, one read and one descriptor a clock while at most `Jobs` requests are under way; latency about 8
 /// clocks, the queue manager and the DMA not counted. Full back-pressure; answers of the queue manager, statuses and RAM
 /// writes are always taken. Reset forgets everything. Counts in `events_o`, drops nothing.
 ///
