@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// Sorts received TLPs: completions to the DMA read engine, memory requests to the completer.
+///
+/// Completions pass through at once, one beat a clock. Memory requests go through a FIFO of `ReqDepth` beats, so that a
+/// completer that is busy, or waits for credits, does not hold up completions (PCI Express ordering rules want
+/// completions to pass) as long as the host has no more beats of requests outstanding than that. All other TLPs (I/O,
+/// configuration, locked, messages: the hard block answers those it must) are dropped and counted. Reset empties the FIFO.
+module tlp_rx_demux
+  import pcie_pkg::*;
+#(
+    parameter int ReqDepth = 32
+) (
+    input  logic         clk_i,
+    input  logic         rst_i,
+           stream_if.snk in,        // tlp_beat_t
+           stream_if.src cpl,       // tlp_beat_t
+           stream_if.src req,       // tlp_beat_t
+    output logic         dropped_o  // one clock a TLP dropped
+);
+  typedef enum logic [1:0] {
+    ToNone,
+    ToCpl,
+    ToReq
+  } route_e;
+
+  tlp_beat_t beat;
+  assign beat = in.data;
+
+  // The first beat says where all beats of its TLP go.
+  route_e route, first_route, route_q;
+  always_comb begin
+    unique case (beat.hdr[127:120])
+      Cpl, CplD: first_route = ToCpl;
+      MRd3, MRd4, MWr3, MWr4: first_route = ToReq;
+      default: first_route = ToNone;
+    endcase
+  end
+  assign route = beat.sop ? first_route : route_q;
+
+  logic [$clog2(ReqDepth+1)-1:0] unused_count;
+  stream_if #(
+      .T(tlp_beat_t)
+  ) queue_in (
+      clk_i,
+      rst_i
+  );
+  fifo #(
+      .T(tlp_beat_t),
+      .Depth(ReqDepth)
+  ) i_requests (
+      .clk_i,
+      .rst_i,
+      .in(queue_in),
+      .out(req),
+      .count_o(unused_count)
+  );
+
+  assign cpl.valid = in.valid && route == ToCpl;
+  assign cpl.data = beat;
+  assign queue_in.valid = in.valid && route == ToReq;
+  assign queue_in.data = beat;
+
+  always_comb begin
+    unique case (route)
+      ToCpl:   in.ready = cpl.ready;
+      ToReq:   in.ready = queue_in.ready;
+      default: in.ready = 1'b1;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (in.valid && in.ready) route_q <= route;
+    if (rst_i) route_q <= ToNone;
+  end
+  assign dropped_o = in.valid && beat.eop && route == ToNone;
+endmodule
