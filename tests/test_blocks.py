@@ -19,9 +19,13 @@ def label(path):
 
 
 @pytest.mark.parametrize("bench", BENCHES, ids=label)
-def test_block(bench):
+def test_lint(bench):
     problems = testing.lint_rtl(build.test_rtl(bench))
     assert not problems, problems
+
+
+@pytest.mark.parametrize("bench", BENCHES, ids=label)
+def test_block(bench):
     program = build.build_block_test(bench)
     for seed in SEEDS:
         done = subprocess.run([program, f"+seed={seed}"], capture_output=True, text=True, timeout=600)

@@ -27,6 +27,7 @@ class Parameter:
     choices: tuple = ()
     power_of_two: bool = False
     rtl: str = ""  # Verilog parameter of the top; without it, a matter of the bench
+    rtl_scale: int = 1  # the Verilog parameter is this many times the value
     rtl_values: tuple = ()  # what each choice is called in Verilog
 
     @property
@@ -67,7 +68,7 @@ class Parameter:
             return str(self.rtl_values[self.choices.index(value)])
         if isinstance(value, str):
             return f'"{value}"'
-        return str(int(value)) if isinstance(value, bool) else str(value)
+        return str(int(value)) if isinstance(value, bool) else str(value * self.rtl_scale)
 
 
 @dataclass(frozen=True)
