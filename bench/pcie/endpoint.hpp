@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PCIe hard block of the device: link transactions on one side, TLP beats to and from the logic
+// on the other.
+//
+// It answers configuration requests itself, refuses (UR) memory requests that miss BAR 0, and
+// passes the rest on in order, one beat a clock. Packets from the logic wait in a small transmit
+// buffer; a packet for which the root complex has given no credit blocks those behind it and is
+// counted: the logic has the limits on `fc` and must keep to them. Clock it with the logic behind
+// it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "bench/pcie/config_space.hpp"
+#include "bench/pcie/pcie_link.hpp"
+#include "bench/pcie/pins.hpp"
+#include "bench/pcie/tlp.hpp"
+#include "bench/sim/ring.hpp"
+#include "bench/sim/simulation.hpp"
+
+namespace emery {
+
+struct EndpointConfig {
+  FunctionConfig function;
+  int tx_tlps =
+      16;  // transmit buffer: packets and bytes of payload; the last packet may exceed the bytes
+  std::uint32_t tx_bytes = 4096;
+};
+
+struct EndpointStats {
+  std::uint64_t tx_tlps = 0, tx_beats = 0, rx_tlps = 0, rx_beats = 0;
+  std::uint64_t tx_stall_clocks = 0;  // a beat waited for the transmit buffer
+  std::uint64_t rx_stall_clocks = 0;  // a beat waited for the logic
+  std::uint64_t fc_violations = 0;    // packets of the logic beyond the root complex's credits
+  std::uint64_t tx_malformed = 0;     // beats that do not fit the header: dropped
+  std::uint64_t tx_not_master = 0;    // requests while bus mastering is off: dropped
+  std::uint64_t rx_unsupported = 0;   // requests that missed BAR 0
+  std::uint64_t rx_misrouted = 0;     // completions for someone else
+  std::uint64_t reads = 0, read_bytes = 0;
+  std::uint64_t read_bytes_max =
+      0;  // asked for and not yet given to the logic: what the hard block must buffer
+  std::uint64_t reads_max = 0;  // reads outstanding
+  Time read_time_sum = 0, read_time_min = kNever,
+       read_time_max = 0;  // request accepted to last completion beat
+
+  template <class Json>
+  void write(Json& json) const {
+    json.begin_object()
+        .field("tx_tlps", tx_tlps)
+        .field("tx_beats", tx_beats)
+        .field("rx_tlps", rx_tlps)
+        .field("rx_beats", rx_beats)
+        .field("tx_stall_clocks", tx_stall_clocks)
+        .field("rx_stall_clocks", rx_stall_clocks)
+        .field("fc_violations", fc_violations)
+        .field("tx_malformed", tx_malformed)
+        .field("tx_not_master", tx_not_master)
+        .field("rx_unsupported", rx_unsupported)
+        .field("rx_misrouted", rx_misrouted)
+        .field("reads", reads)
+        .field("read_bytes", read_bytes)
+        .field("read_bytes_max", read_bytes_max)
+        .field("reads_max", reads_max)
+        .field("read_ns_min", reads ? static_cast<double>(read_time_min) / 1e3 : 0.0)
+        .field("read_ns_mean",
+               reads ? static_cast<double>(read_time_sum) / 1e3 / static_cast<double>(reads) : 0.0)
+        .field("read_ns_max", static_cast<double>(read_time_max) / 1e3)
+        .end_object();
+  }
+};
+
+class Endpoint : public Component {
+ public:
+  // tx: driven by the logic; rx: driven by the hard block.
+  Endpoint(const EndpointConfig& config, PcieLink& link, const TlpPins& tx, const TlpPins& rx,
+           const PcieCfgPins& cfg, const FcLimitPins& fc)
+      : config_(config),
+        link_(link),
+        tx_(tx),
+        rx_(rx),
+        cfg_(cfg),
+        fc_(fc),
+        space_(config.function, link.config()) {
+    *tx_.ready = 0;
+    *rx_.valid = 0;
+  }
+
+  void sample(Time now) override {
+    link_.up.service(now);
+    if (rx_valid_) {
+      if (*rx_.ready) {
+        rx_accepted(now);
+      } else {
+        ++stats_.rx_stall_clocks;
+      }
+    }
+    if (!rx_valid_ && link_.down.front(now)) rx_next(now);
+    if (*tx_.valid) {
+      if (tx_ready_) {
+        tx_beat(now);
+      } else {
+        ++stats_.tx_stall_clocks;
+      }
+    }
+    if (!own_.empty() || !tx_queue_.empty()) launch(now);
+  }
+
+  void drive() override {
+    const bool ready = tx_queue_.size() < static_cast<std::size_t>(config_.tx_tlps) &&
+                       tx_queue_.payload_bytes() < config_.tx_bytes;
+    if (ready != tx_ready_) *tx_.ready = tx_ready_ = ready;
+    if (rx_changed_) drive_rx();
+    if (cfg_changed_) drive_cfg();
+    if (fc_version_ != link_.up.limit_version()) drive_fc();
+  }
+
+  // Conventional reset: configuration space back to its defaults, packets in the transmit buffer
+  // lost, reads forgotten. Reset the logic with it: its credit counters start from zero again.
+  void reset(Time now) {
+    space_.reset();
+    if (rx_valid_) {
+      rx_valid_ = false;
+      rx_changed_ = true;
+      finish_packet(*link_.down.front(now), now);
+    }
+    for (int c = 0; c < kFcClasses; ++c) {
+      base_h_[c] = link_.up.used_header(c);
+      base_d_[c] = link_.up.used_data(c);
+      used_h_[c] = used_d_[c] = 0;
+    }
+    fc_version_ = 0;
+    requester_ = 0;
+    tx_queue_.clear();
+    own_.clear();
+    in_packet_ = drop_packet_ = false;
+    for (ReadState& r : reads_) r = {};
+    reads_open_ = read_bytes_open_ = 0;
+    cfg_changed_ = true;
+  }
+
+  const ConfigSpace& config_space() const { return space_; }
+  std::uint16_t id() const { return requester_; }
+  const EndpointStats& stats() const { return stats_; }
+
+ private:
+  static constexpr std::uint32_t kBeat = 64;
+
+  struct ReadState {
+    Time since = 0;
+    std::uint32_t left = 0;  // bytes
+  };
+
+  struct OwnCompletion {
+    Tlp tlp;
+    std::uint32_t data;
+  };
+
+  // ---- from the link to the logic
+
+  // Takes the next packet for the logic from the link, dealing with those that are the hard block's
+  // own.
+  void rx_next(Time now) {
+    while (const Tlp* tlp = link_.down.front(now)) {
+      if (tlp->is_completion() ? tlp->cpl_requester() == requester_
+                               : tlp->is_mem() && space_.in_bar0(tlp->addr())) {
+        rx_valid_ = rx_changed_ = true;
+        rx_offset_ = 0;
+        ++stats_.rx_tlps;
+        return;
+      }
+      if (tlp->is_config()) {
+        answer_config(*tlp, now);
+      } else if (tlp->is_completion()) {
+        ++stats_.rx_misrouted;
+      } else {
+        ++stats_.rx_unsupported;
+        if (!tlp->is_mem_write()) {
+          const ByteRange range = ByteRange::of(*tlp);
+          answer(make_completion(*tlp, requester_, kStatusUR, 0, std::max(range.count, 1u),
+                                 range.first & 0x7f),
+                 0, now);
+        }
+      }
+      finish_packet(*tlp, now);
+    }
+  }
+
+  void rx_accepted(Time now) {
+    ++stats_.rx_beats;
+    rx_offset_ += kBeat;
+    rx_changed_ = true;
+    const Tlp& tlp = *link_.down.front(now);
+    if (rx_offset_ < tlp.bytes) return;
+    if (tlp.is_completion()) read_progress(tlp, now);
+    rx_valid_ = false;
+    finish_packet(tlp, now);
+  }
+
+  void finish_packet(const Tlp& tlp, Time now) {
+    const FcClass c = tlp.fc_class();
+    const std::uint32_t data = tlp.data_credits();
+    link_.down.pop();
+    link_.down.release(c, data, now);
+  }
+
+  void answer_config(const Tlp& tlp, Time now) {
+    // The function learns its number from the write that reaches it (Base Specification 2.2.6.2).
+    std::uint32_t data = 0;
+    if (tlp.has_data()) {
+      if (requester_ != tlp.config_target()) requester_ = tlp.config_target();
+      std::uint32_t value;
+      std::memcpy(&value, tlp.payload, 4);
+      space_.write(tlp.config_offset(), value, tlp.first_be());
+      cfg_changed_ = true;
+    } else {
+      data = space_.read(tlp.config_offset());
+    }
+    const std::uint16_t id = tlp.config_target();
+    answer(make_completion(tlp, id, kStatusSC, tlp.has_data() ? 0 : 4, 4, 0), data, now);
+  }
+
+  void answer(Tlp completion, std::uint32_t data, Time now) {
+    completion.time = now;
+    own_.push({completion, data});
+  }
+
+  // ---- from the logic to the link
+
+  void tx_beat(Time now) {
+    ++stats_.tx_beats;
+    if (*tx_.sop != !in_packet_) {  // a packet inside a packet, or a tail without a head
+      ++stats_.tx_malformed;
+      if (!*tx_.sop) return;
+    }
+    if (*tx_.sop) {
+      tx_tlp_ = Tlp{};
+      for (int i = 0; i < 4; ++i) tx_tlp_.dw[i] = tx_.hdr[3 - i];
+      tx_tlp_.bytes = tx_tlp_.payload_expected();
+      tx_offset_ = 0;
+      in_packet_ = true;
+      drop_packet_ = !space_.bus_master() && tx_tlp_.is_mem();
+      if (drop_packet_) ++stats_.tx_not_master;
+      tx_room_ = tx_queue_.reserve(tx_tlp_.bytes);
+    }
+    if (tx_offset_ < tx_tlp_.bytes) {
+      std::memcpy(tx_room_ + tx_offset_, tx_.data, std::min(kBeat, tx_tlp_.bytes - tx_offset_));
+    }
+    tx_offset_ += kBeat;
+    const bool last = tx_offset_ >= tx_tlp_.bytes;
+    if (last != static_cast<bool>(*tx_.eop)) {
+      ++stats_.tx_malformed;
+      drop_packet_ = true;
+    }
+    if (!*tx_.eop) return;
+    in_packet_ = false;
+    if (drop_packet_) {
+      tx_queue_.cancel();
+      return;
+    }
+    tx_tlp_.time = now;
+    ++stats_.tx_tlps;
+    if (tx_tlp_.is_mem_read()) read_begins(now);
+    const FcClass c = tx_tlp_.fc_class();
+    ++used_h_[c];
+    used_d_[c] += tx_tlp_.data_credits();
+    if (!link_.up.within_limits(c, base_h_[c] + used_h_[c], base_d_[c] + used_d_[c]))
+      ++stats_.fc_violations;
+    tx_queue_.commit(tx_tlp_);
+  }
+
+  void launch(Time now) {
+    while (link_.up.idle(now)) {
+      if (!own_.empty()) {
+        OwnCompletion& own = own_.front();
+        if (!link_.up.has_credit(kCompletion, own.tlp.data_credits())) return;
+        std::uint8_t data[4];
+        std::memcpy(data, &own.data, 4);
+        own.tlp.payload = data;
+        link_.up.send(own.tlp, own.tlp.time);
+        // The hard block's completions use the logic's credits: the limit it sees moves back.
+        ++base_h_[kCompletion];
+        base_d_[kCompletion] += own.tlp.data_credits();
+        fc_version_ = 0;
+        own_.pop();
+      } else if (!tx_queue_.empty()) {
+        const Tlp& tlp = tx_queue_.front();
+        if (!link_.up.has_credit(tlp.fc_class(), tlp.data_credits())) return;
+        link_.up.send(tlp, tlp.time);
+        tx_queue_.pop();
+      } else {
+        return;
+      }
+    }
+  }
+
+  // ---- reads of the logic, for the statistics
+
+  void read_begins(Time now) {
+    ReadState& r = reads_[tx_tlp_.tag()];
+    r.since = now;
+    r.left = std::max(ByteRange::of(tx_tlp_).count, 1u);
+    read_bytes_open_ += r.left;
+    stats_.read_bytes_max = std::max(stats_.read_bytes_max, read_bytes_open_);
+    stats_.reads_max = std::max(stats_.reads_max, ++reads_open_);
+  }
+
+  void read_progress(const Tlp& tlp, Time now) {
+    ReadState& r = reads_[tlp.cpl_tag()];
+    if (r.left == 0) return;
+    const std::uint32_t in_packet = tlp.bytes - std::min(tlp.bytes, tlp.lower_addr() & 3);
+    const std::uint32_t got = tlp.status() == kStatusSC
+                                  ? std::min(r.left, std::min(in_packet, tlp.byte_count()))
+                                  : r.left;
+    read_bytes_open_ -= got;
+    r.left -= got;
+    stats_.read_bytes += got;
+    if (r.left) return;
+    const Time took = now - r.since;
+    --reads_open_;
+    ++stats_.reads;
+    stats_.read_time_sum += took;
+    stats_.read_time_min = std::min(stats_.read_time_min, took);
+    stats_.read_time_max = std::max(stats_.read_time_max, took);
+  }
+
+  // ---- pins
+
+  void drive_rx() {
+    rx_changed_ = false;
+    *rx_.valid = rx_valid_;
+    if (!rx_valid_) return;
+    const Tlp& tlp = *link_.down.front(kNever);
+    *rx_.sop = rx_offset_ == 0;
+    *rx_.eop = rx_offset_ + kBeat >= tlp.bytes;
+    if (rx_offset_ == 0) {
+      for (int i = 0; i < 4; ++i) rx_.hdr[3 - i] = tlp.dw[i];
+    }
+    if (tlp.bytes > rx_offset_) {
+      std::memcpy(rx_.data, tlp.payload + rx_offset_, std::min(kBeat, tlp.bytes - rx_offset_));
+    }
+  }
+
+  void drive_cfg() {
+    cfg_changed_ = false;
+    *cfg_.requester_id = requester_;
+    *cfg_.max_payload = static_cast<std::uint8_t>(space_.max_payload());
+    *cfg_.max_read_request = static_cast<std::uint8_t>(space_.max_read_request());
+    *cfg_.bus_master = space_.bus_master();
+    *cfg_.extended_tag = space_.extended_tag();
+    *cfg_.relaxed_ordering = space_.relaxed_ordering();
+    *cfg_.msix_enable = space_.msix_enabled();
+    *cfg_.msix_mask = space_.msix_masked();
+  }
+
+  void drive_fc() {
+    fc_version_ = link_.up.limit_version();
+    const LinkDirection& up = link_.up;
+    *fc_.ph = (up.limit_header(kPosted) - base_h_[kPosted]) & 0xff;
+    *fc_.pd = (up.limit_data(kPosted) - base_d_[kPosted]) & 0xfff;
+    *fc_.p_inf = up.infinite(kPosted);
+    *fc_.nph = (up.limit_header(kNonPosted) - base_h_[kNonPosted]) & 0xff;
+    *fc_.np_inf = up.infinite(kNonPosted);
+    *fc_.cplh = (up.limit_header(kCompletion) - base_h_[kCompletion]) & 0xff;
+    *fc_.cpld = (up.limit_data(kCompletion) - base_d_[kCompletion]) & 0xfff;
+    *fc_.cpl_inf = up.infinite(kCompletion);
+  }
+
+  EndpointConfig config_;
+  PcieLink& link_;
+  TlpPins tx_, rx_;
+  PcieCfgPins cfg_;
+  FcLimitPins fc_;
+  ConfigSpace space_;
+  std::uint16_t requester_ = 0;
+
+  bool rx_valid_ = false, rx_changed_ = false;
+  std::uint32_t rx_offset_ = 0;
+
+  bool tx_ready_ = false, in_packet_ = false, drop_packet_ = false;
+  Tlp tx_tlp_;
+  std::uint32_t tx_offset_ = 0;
+  std::uint8_t* tx_room_ = nullptr;
+  TlpFifo tx_queue_;
+  Ring<OwnCompletion> own_;
+  // Credits of the link the logic knows nothing of, and credits it has used.
+  std::uint64_t base_h_[kFcClasses] = {0, 0, 0}, base_d_[kFcClasses] = {0, 0, 0};
+  std::uint64_t used_h_[kFcClasses] = {0, 0, 0}, used_d_[kFcClasses] = {0, 0, 0};
+
+  bool cfg_changed_ = true;
+  std::uint64_t fc_version_ = 0;
+  ReadState reads_[1024];
+  std::uint64_t reads_open_ = 0, read_bytes_open_ = 0;
+  EndpointStats stats_;
+};
+
+}  // namespace emery

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Test of the PCIe models' behaviour: enumeration, MMIO, data and ordering, interrupts, faults,
+// protocol checks, reset.
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "bench/pcie/test_device.hpp"
+#include "bench/stats/json.hpp"
+
+namespace emery::test {
+namespace {
+
+void test_byte_enables() {
+  bool ok = true;
+  for (std::uint64_t at = 0x1000; at < 0x1008; ++at) {
+    for (std::uint32_t n = 1; n < 40; ++n) {
+      const Tlp tlp = make_memory(true, at, n, 0, 0);
+      const ByteRange range = ByteRange::of(tlp);
+      ok &= range.first == at && range.count == n && range.contiguous;
+    }
+  }
+  check(ok, "byte enables round trip");
+  check(ByteRange::of(make_memory(false, 0x1000, 0, 0, 0)).count == 0, "zero-length request");
+  Tlp holes = make_memory(true, 0x1000, 8, 0, 0);
+  holes.dw[1] = (holes.dw[1] & ~0xffu) | 0x5a;
+  check(!ByteRange::of(holes).contiguous, "byte enables with holes");
+}
+
+void test_enumeration() {
+  Setup setup;
+  setup.endpoint.function.vendor = 0xabcd;
+  setup.endpoint.function.device = 0x1001;
+  setup.endpoint.function.msix_vectors = 64;
+  setup.endpoint.function.msix_table = 0x8000;
+  setup.endpoint.function.msix_pba = 0x9000;
+  setup.endpoint.function.bar0_bytes = 1 << 25;
+  setup.endpoint.function.max_payload = 512;
+  setup.root.max_payload = 1024;
+  setup.root.max_read_request = 4096;
+  Bench bench(setup);
+  const PciDevice& d = bench.root.device();
+  check(d.vendor == 0xabcd && d.device == 0x1001 && d.class_code == 0x020000, "ids and class");
+  check(d.bar0 >> 32 != 0 && d.bar0_bytes == 1 << 25 && d.bar0 % d.bar0_bytes == 0,
+        "BAR 0 above 4 GB, aligned");
+  check(bench.endpoint.config_space().bar0() == d.bar0, "BAR 0 in the device");
+  check(d.max_payload == 512 && bench.device.mps == 2, "max payload is the device's");
+  check(d.max_read_request == 4096 && bench.device.mrrs == 5, "max read request");
+  check(d.msix_vectors == 64 && d.msix_table == 0x8000 && d.msix_pba == 0x9000, "MSI-X capability");
+  check(d.link_gen == 3 && d.link_lanes == 16, "link status");
+  check(bench.endpoint.id() == 0x100 && bench.device.master == 1 && bench.device.ext_tag == 1,
+        "id and control bits at the pins");
+  bench.root.enable_msix(3);
+  std::uint32_t entry[4];
+  std::memcpy(entry, bench.device.registers + (0x8000 + 2 * 16) % 4096, 16);
+  const MsixMessage m = bench.root.msix_message(2);
+  check(entry[0] == m.addr && entry[1] == 0 && entry[2] == m.data && entry[3] == 0,
+        "MSI-X table entry");
+  check(bench.device.msix_enable == 1 && bench.device.msix_mask == 0, "MSI-X enabled");
+  bench.root.set_bus_master(false);
+  bench.simulation.run_for(100 * kNanosecond);
+  check(bench.device.master == 0, "bus mastering off");
+  check_clean(bench, "enumeration");
+}
+
+void test_mmio() {
+  Bench bench;
+  const std::uint64_t bar = bench.root.device().bar0;
+  for (unsigned i = 0; i < 64; ++i) bench.root.mmio_write(bar + 4 * i, 0x1000'0000u + i, 4);
+  const Time before = bench.simulation.now();
+  bool same = true;
+  for (unsigned i = 0; i < 64; ++i)
+    same &= bench.root.mmio_read(bar + 4 * i, 4) == 0x1000'0000u + i;
+  const double each = static_cast<double>(bench.simulation.now() - before) / 64e3;
+  check(same, "MMIO read back");
+  check(each > 400 && each < 520, "MMIO read takes " + std::to_string(each) + " ns");
+  check(bench.root.mmio_read(bar + 8, 8) == 0x1000'0003'1000'0002u, "MMIO read of 8 bytes");
+  bench.root.mmio_write(bar + 0x101, 0xa5, 1);
+  check(bench.root.mmio_read(bar + 0x100, 4) == 0xa500, "MMIO write of one byte");
+  std::uint8_t block[150], back[150];
+  for (unsigned i = 0; i < sizeof block; ++i) block[i] = static_cast<std::uint8_t>(i * 7);
+  bench.device.write_log.clear();
+  bench.root.mmio_write_block(bar + 0x220, block, sizeof block);
+  bench.root.mmio_read(bar, 4);  // pushes the writes before it
+  std::memcpy(back, bench.device.registers + 0x220, sizeof back);
+  check(std::memcmp(block, back, sizeof block) == 0, "MMIO block");
+  check(
+      (bench.device.write_log == std::vector<std::uint64_t>{bar + 0x220, bar + 0x240, bar + 0x280}),
+      "MMIO writes in order");
+  std::uint64_t seen = 0;
+  bench.root.mmio_read_async(bar + 4, 4,
+                             [&](std::uint64_t value, bool ok) { seen = ok ? value : 0; });
+  bench.simulation.run_for(2 * kMicrosecond);
+  check(seen == 0x1000'0001, "MMIO read with a callback");
+  check_clean(bench, "MMIO");
+  check(bench.root.mmio_read(bar + bench.root.device().bar0_bytes, 4) == 0xffff'ffff,
+        "MMIO read beside the BAR");
+  check(bench.endpoint.stats().rx_unsupported == 1 && bench.root.stats().mmio_failed == 1,
+        "... is refused and counted");
+  // More writes than the device has credits for, to a device that takes them slowly.
+  bench.device.rx_ready_probability = 0.05;
+  bench.device.write_log.clear();
+  for (unsigned i = 0; i < 2000; ++i) bench.root.mmio_write(bar + 4 * (i % 1000), i, 4);
+  check(bench.root.mmio_read(bar + 4 * 999, 4) == 1999, "MMIO read behind 2000 writes");
+  bool ordered = bench.device.write_log.size() == 2000;
+  for (unsigned i = 0; ordered && i < 2000; ++i)
+    ordered = bench.device.write_log[i] == bar + 4 * (i % 1000);
+  check(ordered, "2000 MMIO writes in order against back-pressure");
+}
+
+// Random sizes and addresses against a slow device and a root complex that reorders: data, order of
+// writes, tags.
+void test_random(std::uint64_t seed, bool reorder) {
+  Setup setup;
+  setup.root.reorder = reorder;
+  setup.root.jitter = reorder ? 200 * kNanosecond : 50 * kNanosecond;
+  setup.root.random_split = true;
+  setup.root.seed = seed;
+  setup.root_credits.header[kPosted] = 20;
+  setup.root_credits.header[kNonPosted] = 12;
+  Bench bench(setup);
+  Random random(seed);
+  const std::uint64_t size = 64 << 10;
+  const std::uint64_t source = pattern_buffer(bench.memory, size),
+                      target = bench.memory.alloc(size);
+  const auto within = [&](std::uint64_t base, std::uint32_t most) {
+    const std::uint64_t at = random.below(size - 4096);
+    const auto bytes = static_cast<std::uint32_t>(random.between(1, most));
+    const std::uint64_t room = 4096 - at % 4096;
+    const std::uint64_t fits = std::min<std::uint64_t>(room, most - at % 4);
+    return Device::Request{base + at,
+                           static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, fits))};
+  };
+  std::vector<Device::Request> sent;
+  std::size_t landed = 0;
+  bool in_order = true;
+  bench.root.watch(target, size, [&](std::uint64_t addr, std::uint32_t bytes) {
+    in_order &= landed < sent.size() && sent[landed].addr == addr && sent[landed].bytes == bytes;
+    ++landed;
+  });
+  int left = 5000;
+  bench.device.next_read = [&] { return left > 0 ? within(source, 512) : Device::Request{0, 0}; };
+  bench.device.next_write = [&] {
+    if (left <= 0) return Device::Request{0, 0};
+    --left;
+    sent.push_back(within(target, 256));
+    return sent.back();
+  };
+  bench.device.rx_ready_probability = 0.6;
+  bench.simulation.run_until(
+      [&] { return left <= 0 && landed == sent.size() && bench.device.open_reads() == 0; },
+      500 * kMicrosecond);
+  const std::string name = std::string("random traffic") + (reorder ? ", reordered" : "");
+  check(landed == 5000 && in_order, name + ": writes land once and in order");
+  check(bench.device.reads_done > 2000 && bench.device.open_reads() == 0,
+        name + ": every read answered");
+  check((bench.device.out_of_order > 0) == reorder, name + ": order of reads");
+  check_clean(bench, name);
+}
+
+void test_ordering() {
+  // A read sees the write just before it.
+  Bench bench;
+  const std::uint64_t buffer = bench.memory.alloc(4096);
+  std::uint64_t step = 0;
+  bench.device.tags = 1;
+  bench.device.next_write = [&] {
+    const bool go = step % 2 == 0 && bench.device.open_reads() == 0;
+    step += go;
+    return Device::Request{buffer, go ? 64u : 0u};
+  };
+  bench.device.next_read = [&] {
+    const bool go = step % 2 == 1;
+    step += go;
+    return Device::Request{buffer, go ? 64u : 0u};
+  };
+  bench.simulation.run_for(100 * kMicrosecond);
+  check(bench.device.reads_done > 50 && bench.device.mismatches == 0,
+        "a read sees the write before it");
+  // An interrupt comes after the data written before it.
+  bench.device.next_write = bench.device.next_read = nullptr;
+  std::vector<std::uint32_t> seen;
+  bench.root.on_vector([&](unsigned vector) {
+    std::uint32_t data = 0;
+    bench.root.dma_read(buffer + 128, &data, 4);
+    seen.push_back(data ^ vector);
+  });
+  std::vector<std::uint32_t> want;
+  for (std::uint32_t i = 1; i <= 20; ++i) {
+    const MsixMessage message = bench.root.msix_message(i);
+    bench.device.raw.push_back(
+        {make_memory(true, buffer + 128, 4, 0, 0x100), 0x5a5a0000u + i * 256});
+    bench.device.raw.push_back({make_memory(true, message.addr, 4, 0, 0x100), message.data});
+    want.push_back((0x5a5a0000u + i * 256) ^ i);
+  }
+  bench.simulation.run_for(2 * kMicrosecond);
+  check(seen == want, "MSI-X messages become vectors, after the data written before them");
+  check(bench.root.stats().interrupts == 20, "interrupts counted");
+  check_clean(bench, "ordering");
+}
+
+void test_memory() {
+  HostMemory memory;
+  const std::uint64_t a = memory.alloc(10'000), b = memory.alloc(64, 1 << 16),
+                      low = memory.alloc(64, 64, HostMemory::Zone::kLow);
+  check(a >> 32 != 0 && b % (1 << 16) == 0 && low >> 32 == 0, "zones and alignment");
+  std::vector<std::uint8_t> out(10'000, 0xee), in(10'000);
+  check(memory.read(a, out.data(), 10'000) && out == std::vector<std::uint8_t>(10'000),
+        "memory starts as zero");
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint8_t>(i * 31);
+  check(memory.write(a, in.data(), 10'000) && memory.read(a, out.data(), 10'000) && in == out,
+        "access over pages");
+  check(std::memcmp(memory.pointer(a, 10'000), in.data(), 10'000) == 0, "pointer");
+  check(!memory.mapped(a, 10'001) && !memory.write(a + 9'999, in.data(), 2) &&
+            !memory.pointer(a - 1, 1),
+        "mapped to the byte");
+  int calls = 0;
+  const int id = memory.watch(a + 4'090, 16, [&](std::uint64_t, std::uint32_t) { ++calls; });
+  memory.notify(a + 4'080, 10);
+  memory.notify(a + 4'106, 10);
+  check(calls == 0, "writes beside a watch");
+  memory.notify(a + 4'088, 4);
+  memory.notify(a + 4'096, 64);
+  check(calls == 2, "writes that touch a watch, on both of its pages");
+  memory.unwatch(id);
+  memory.notify(a + 4'096, 64);
+  check(calls == 2, "watch removed");
+  memory.free(a);
+  check(!memory.mapped(a + 5'000, 1) && memory.alloc(64) != a,
+        "freed addresses are unmapped and not used again");
+}
+
+void test_statistics() {
+  Bench bench;
+  JsonWriter json;
+  json.begin_object();
+  json.key("root");
+  bench.root.stats().write(json);
+  json.key("endpoint");
+  bench.endpoint.stats().write(json);
+  json.key("up");
+  bench.link.up.stats().write(json);
+  json.end_object();
+  check(json.text().find("\"protocol_errors\": 0") != std::string::npos, "statistics as JSON");
+}
+
+void test_faults() {
+  Bench bench;
+  const std::uint64_t buffer = pattern_buffer(bench.memory, 8192);
+  std::deque<Device::Request> todo;
+  bench.device.next_read = [&] {
+    if (todo.empty()) return Device::Request{0, 0};
+    const Device::Request r = todo.front();
+    todo.pop_front();
+    return r;
+  };
+  const auto run = [&](int n) {
+    for (int i = 0; i < n; ++i) todo.push_back({buffer + 512u * static_cast<unsigned>(i % 8), 512});
+    bench.simulation.run_for(5 * kMicrosecond);
+  };
+  const auto& d = bench.device;
+  bench.root.inject({.kind = ReadFault::Kind::kUnsupported, .nth = 3});
+  run(10);
+  check(d.reads_done == 9 && d.reads_failed == 1, "third read refused");
+  bench.root.inject(
+      {.kind = ReadFault::Kind::kAbort, .nth = 1, .count = 2, .addr = buffer + 1024, .bytes = 64});
+  run(24);
+  check(d.reads_done == 31 && d.reads_failed == 3, "reads of an address aborted, twice");
+  bench.root.inject({.kind = ReadFault::Kind::kPoison, .nth = 2});
+  run(4);
+  check(d.reads_poisoned == 1 && d.reads_done == 35, "second read poisoned");
+  bench.root.inject({.kind = ReadFault::Kind::kDelay, .nth = 1, .delay = 2 * kMicrosecond});
+  const std::uint64_t before = d.out_of_order;
+  run(8);
+  check(d.out_of_order == before + 1 && d.reads_done == 43, "delayed read overtaken");
+  bench.root.inject({.kind = ReadFault::Kind::kDrop, .nth = 2});
+  run(4);
+  check(d.open_reads() == 1 && d.reads_done == 46, "second read lost");
+  const std::uint64_t completions = d.completions;
+  bench.root.inject({.kind = ReadFault::Kind::kDropLast, .nth = 1});
+  run(1);
+  check(d.open_reads() == 2 && d.completions == completions + 1, "last completion lost");
+  check(bench.root.stats().faults == 7, "faults counted");
+  // Nothing moves while the host stalls; everything does afterwards.
+  bench.root.stall(bench.simulation.now(), bench.simulation.now() + 20 * kMicrosecond);
+  run(10);
+  const std::uint64_t stalled = d.reads_done;
+  check(stalled == 46, "host stalled");
+  bench.simulation.run_for(20 * kMicrosecond);
+  check(d.reads_done == 56, "host goes on");
+  check_clean(bench, "faults");
+}
+
+void test_errors() {
+  Bench bench;
+  const std::uint64_t buffer =
+      pattern_buffer(bench.memory, 100);  // 100 bytes are mapped, not the page
+  std::deque<Device::Request> reads{
+      {buffer + 36, 64}, {buffer + 37, 64}, {0x10'0000, 64}, {buffer + 4096, 64}};
+  std::deque<Device::Request> writes{
+      {buffer, 100}, {buffer + 90, 11}, {buffer - 4, 4}, {0xff'0000'0000, 4}};
+  const auto take = [](std::deque<Device::Request>& q) {
+    if (q.empty()) return Device::Request{0, 0};
+    const Device::Request r = q.front();
+    q.pop_front();
+    return r;
+  };
+  bench.device.next_read = [&] { return take(reads); };
+  bench.simulation.run_for(5 * kMicrosecond);
+  check(bench.device.reads_done == 1 && bench.device.reads_failed == 3,
+        "reads of unmapped memory are refused");
+  check(bench.root.stats().unsupported == 3, "... and counted");
+  std::uint8_t before[100], after[100];
+  bench.memory.read(buffer, before, 100);
+  bench.device.next_write = [&] { return take(writes); };
+  bench.simulation.run_for(5 * kMicrosecond);
+  bench.memory.read(buffer, after, 100);
+  check(bench.root.stats().writes == 1 && bench.root.stats().wild_writes == 3,
+        "wild writes counted");
+  check(bench.root.stats().first_wild_addr == buffer + 90, "first wild address");
+  check(std::memcmp(before, after, 100) != 0, "the good write landed");
+  bench.memory.free(buffer);
+  check(!bench.memory.mapped(buffer, 1), "freed memory is unmapped");
+
+  // Each of these breaks one rule.
+  const auto errors = [&](Tlp tlp, const char* what) {
+    const std::uint64_t count = bench.root.stats().protocol_errors;
+    bench.device.raw.push_back({tlp});
+    bench.simulation.run_for(2 * kMicrosecond);
+    check(bench.root.stats().protocol_errors == count + 1, std::string("protocol error: ") + what);
+  };
+  Tlp tlp = make_memory(false, 0x10'0000'0fe0, 64, 1, 0x100);
+  errors(tlp, "4 kB border");
+  tlp = make_memory(false, 0x10'0000'0000, 64, 1, 0x100);
+  tlp.dw[2] = 0;
+  errors(tlp, "4DW header below 4 GB");
+  errors(make_memory(false, 0x10'0000'0000, 1024, 1, 0x100), "read larger than allowed");
+  errors(make_memory(true, 0x10'0000'0000, 512, 1, 0x100), "payload larger than allowed");
+  errors(make_memory(false, 0x10'0000'0000, 64, 1, 0x200), "requester id");
+  tlp = make_memory(false, 0x10'0000'0000, 64, 1, 0x100);
+  tlp.dw[1] &= ~0xfu;
+  errors(tlp, "byte enables");
+  Tlp other = make_memory(false, 0x10'0000'0000, 4, 5, 0x100);
+  errors(make_completion(other, 0x100, kStatusSC, 4, 4, 0), "unexpected completion");
+  // The same tag twice.
+  tlp = make_memory(false, 0x10'0000'0000, 64, 200, 0x100);
+  bench.device.raw.push_back({tlp});
+  errors(tlp, "tag in use");
+  const std::uint64_t master = bench.endpoint.stats().tx_not_master;
+  bench.root.set_bus_master(false);
+  bench.device.raw.push_back({make_memory(false, 0x10'0000'0000, 64, 1, 0x100)});
+  bench.simulation.run_for(kMicrosecond);
+  check(bench.endpoint.stats().tx_not_master == master + 1,
+        "requests are dropped while bus mastering is off");
+}
+
+void test_reset() {
+  Bench bench;
+  const std::uint64_t size = 1 << 20, buffer = pattern_buffer(bench.memory, size);
+  bench.device.next_read = walk(buffer, size, 512);
+  bench.device.next_write = walk(bench.memory.alloc(size), size, 256);
+  bench.simulation.run_for(10 * kMicrosecond);
+  bench.device.next_read = bench.device.next_write = nullptr;
+  bench.endpoint.reset(bench.simulation.now());
+  bench.device.forget();
+  bench.root.forget_reads();
+  bench.simulation.run_for(5 * kMicrosecond);
+  check(bench.device.master == 0 && bench.device.mps == 0, "reset clears the configuration");
+  bench.root.enumerate();
+  bench.root.set_bus_master(true);
+  bench.device.next_read = walk(buffer, size, 512);
+  const std::uint64_t before = bench.device.reads_done;
+  bench.simulation.run_for(10 * kMicrosecond);
+  check(bench.device.reads_done > before + 200, "traffic after a reset");
+  check(bench.endpoint.stats().fc_violations == 0 && bench.device.mismatches == 0,
+        "credits and data after a reset");
+  check(bench.root.stats().protocol_errors == 0,
+        "reset: " + bench.root.stats().first_protocol_error);
+}
+
+// What the link moves does not depend on anything but the inputs.
+void test_deterministic() {
+  std::string first;
+  for (int i = 0; i < 2; ++i) {
+    Setup setup;
+    setup.root.reorder = true;
+    setup.root.jitter = 100 * kNanosecond;
+    Bench bench(setup);
+    const std::uint64_t size = 1 << 20;
+    bench.device.next_read = walk(pattern_buffer(bench.memory, size), size, 384);
+    bench.simulation.run_for(50 * kMicrosecond);
+    const std::string state = std::to_string(bench.root.stats().read_bytes) + " " +
+                              std::to_string(bench.device.out_of_order) + " " +
+                              std::to_string(bench.endpoint.stats().read_time_sum);
+    if (i == 0) first = state;
+    check(state == first, "two runs are the same");
+  }
+}
+
+}  // namespace
+}  // namespace emery::test
+
+int main() {
+  using namespace emery::test;
+  test_byte_enables();
+  test_enumeration();
+  test_mmio();
+  test_random(1, false);
+  test_random(2, true);
+  test_random(3, true);
+  test_ordering();
+  test_memory();
+  test_statistics();
+  test_faults();
+  test_errors();
+  test_reset();
+  test_deterministic();
+  return report();
+}

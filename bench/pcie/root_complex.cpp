@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/pcie/root_complex.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "bench/pcie/config_space.hpp"
+
+namespace emery {
+
+RootConfig RootConfig::from(const Options& options, const std::string& prefix) {
+  RootConfig c;
+  c.ingress = options.get_time(prefix + "ingress", c.ingress);
+  c.memory_latency = options.get_time(prefix + "memory_latency", c.memory_latency);
+  c.jitter = options.get_time(prefix + "jitter", c.jitter);
+  c.reorder = options.get(prefix + "reorder", c.reorder);
+  c.random_split = options.get(prefix + "random_split", c.random_split);
+  c.rcb = options.get(prefix + "rcb", c.rcb);
+  c.completion_payload = options.get(prefix + "completion_payload", c.completion_payload);
+  c.max_payload = options.get(prefix + "mps", c.max_payload);
+  c.max_read_request = options.get(prefix + "mrrs", c.max_read_request);
+  c.extended_tag = options.get(prefix + "extended_tag", c.extended_tag);
+  c.relaxed_ordering = options.get(prefix + "relaxed_ordering", c.relaxed_ordering);
+  c.max_reads = options.get(prefix + "max_reads", c.max_reads);
+  c.mmio_latency = options.get_time(prefix + "mmio_latency", c.mmio_latency);
+  c.mmio_timeout = options.get_time(prefix + "mmio_timeout", c.mmio_timeout);
+  return c;
+}
+
+void RootConfig::check() const {
+  const auto size_ok = [](int bytes) {
+    return bytes >= 128 && bytes <= 4096 && std::has_single_bit(static_cast<unsigned>(bytes));
+  };
+  if (rcb != 64 && rcb != 128) throw OptionError("read completion boundary must be 64 or 128");
+  if (!size_ok(max_payload))
+    throw OptionError("maximum payload must be 128 to 4096, a power of two");
+  if (!size_ok(max_read_request))
+    throw OptionError("maximum read request must be 128 to 4096, a power of two");
+  if (completion_payload != 0 && (completion_payload < rcb || completion_payload % rcb)) {
+    throw OptionError("completion payload must be a multiple of the read completion boundary");
+  }
+  if (max_reads == 0) throw OptionError("max_reads must be at least 1");
+}
+
+RootComplex::RootComplex(const RootConfig& config, Simulation& simulation, PcieLink& link,
+                         HostMemory& memory)
+    : config_(config), simulation_(simulation), link_(link), memory_(memory), random_(config.seed) {
+  config.check();
+}
+
+void RootComplex::sample(Time now) {
+  link_.down.service(now);
+  if (now >= stall_from_) {
+    if (now < stall_until_) return;
+    stall_from_ = stall_until_ = kNever;
+  }
+  while (const Tlp* tlp = link_.up.front(now - config_.ingress)) {
+    if (tlp->is_mem_read() && reads_.size() >= config_.max_reads) break;
+    accept(*tlp);
+    const FcClass c = tlp->fc_class();
+    const std::uint32_t data = tlp->data_credits();
+    link_.up.pop();
+    link_.up.release(c, data, now);
+  }
+  if ((!reads_.empty() && reads_.front().ready <= now) || !posted_.empty() ||
+      !cpu_requests_.empty())
+    launch(now);
+}
+
+// ---- what the device sends
+
+void RootComplex::accept(const Tlp& tlp) {
+  if (tlp.is_mem_write()) {
+    if (check_request(tlp)) accept_write(tlp);
+  } else if (tlp.is_mem_read()) {
+    if (check_request(tlp)) accept_read(tlp);
+  } else if (tlp.is_completion()) {
+    accept_completion(tlp);
+  } else {
+    protocol_error(tlp, "type of packet not expected from a device");
+  }
+}
+
+bool RootComplex::protocol_error(const Tlp& tlp, const char* what) {
+  if (stats_.protocol_errors++ == 0) {
+    char text[160];
+    std::snprintf(text, sizeof text, "%s: header %08x %08x %08x %08x, payload %u bytes, at %lld ps",
+                  what, tlp.dw[0], tlp.dw[1], tlp.dw[2], tlp.dw[3], tlp.bytes,
+                  static_cast<long long>(simulation_.now()));
+    stats_.first_protocol_error = text;
+  }
+  return false;
+}
+
+// The rules of the Base Specification's chapter 2 for memory requests of an endpoint.
+bool RootComplex::check_request(const Tlp& tlp) {
+  const std::uint64_t addr = tlp.addr();
+  const std::uint32_t span = 4 * tlp.length_dw();
+  if ((addr & 0xfff) + span > 4096) return protocol_error(tlp, "request crosses a 4 kB border");
+  if (tlp.four_dw() && addr >> 32 == 0)
+    return protocol_error(tlp, "4DW header for an address below 4 GB");
+  if (tlp.requester() != device_id()) return protocol_error(tlp, "wrong requester id");
+  if (tlp.length_dw() == 1 ? tlp.last_be() != 0 : tlp.first_be() == 0 || tlp.last_be() == 0) {
+    return protocol_error(tlp, "byte enables do not fit the length");
+  }
+  if (tlp.length_dw() > 2 && !ByteRange::of(tlp).contiguous)
+    return protocol_error(tlp, "byte enables with holes");
+  if (tlp.relaxed() && !config_.relaxed_ordering)
+    return protocol_error(tlp, "relaxed ordering is off");
+  if (tlp.is_mem_write()) {
+    if (span > static_cast<std::uint32_t>(device_.max_payload))
+      return protocol_error(tlp, "payload too large");
+  } else {
+    if (span > static_cast<std::uint32_t>(device_.max_read_request))
+      return protocol_error(tlp, "read too large");
+    if (tlp.tag() > (config_.extended_tag ? 255u : 31u))
+      return protocol_error(tlp, "tag out of range");
+    if (tag_used_[tlp.tag()]) return protocol_error(tlp, "tag in use");
+  }
+  return true;
+}
+
+void RootComplex::accept_write(const Tlp& tlp) {
+  if (tlp.poisoned()) {
+    ++stats_.poisoned_writes;
+    return;
+  }
+  const ByteRange range = ByteRange::of(tlp);
+  if (range.count == 0) return;
+  const std::uint8_t* from = tlp.payload + (range.first - tlp.addr());
+  if (range.first >= kInterruptBase && range.first < kInterruptEnd) {
+    if (range.count != 4 || (range.first & 3)) {
+      protocol_error(tlp, "interrupt message is not one DW");
+      return;
+    }
+    std::uint32_t data;
+    std::memcpy(&data, from, 4);
+    ++stats_.interrupts;
+    if (on_vector_) on_vector_(data);
+    return;
+  }
+  bool landed;
+  if (range.contiguous) {
+    landed = memory_.write(range.first, from, range.count);
+  } else {
+    landed = memory_.mapped(range.first, range.count);
+    const std::uint32_t enables = tlp.first_be() | tlp.last_be() << 4;
+    for (std::uint32_t i = 0; landed && i < 8; ++i) {
+      if (enables >> i & 1) memory_.write(tlp.addr() + i, tlp.payload + i, 1);
+    }
+  }
+  if (!landed) {
+    if (stats_.wild_writes++ == 0) stats_.first_wild_addr = range.first;
+    return;
+  }
+  ++stats_.writes;
+  stats_.write_bytes += range.count;
+  memory_.notify(range.first, range.count);
+}
+
+void RootComplex::accept_read(const Tlp& tlp) {
+  const ByteRange range = ByteRange::of(tlp);
+  Read read;
+  read.request = tlp;
+  read.request.payload = nullptr;
+  read.at = range.first;
+  read.left = range.count;
+  Time ready = tlp.time + config_.ingress + config_.memory_latency;
+  if (config_.jitter)
+    ready += static_cast<Time>(random_.below(static_cast<std::uint64_t>(config_.jitter) + 1));
+  if (!config_.reorder) ready = last_ready_ = std::max(ready, last_ready_);
+  read.ready = ready;
+  tag_used_[tlp.tag()] = true;
+  ++stats_.reads;
+  if (range.count && !memory_.mapped(range.first, range.count)) {
+    read.status = kStatusUR;
+    ++stats_.unsupported;
+  }
+  if (!faults_.empty()) apply_faults(read);
+  reads_.insert_sorted(read, [](const Read& a, const Read& b) { return a.ready > b.ready; });
+  stats_.reads_max = std::max<std::uint64_t>(stats_.reads_max, reads_.size());
+}
+
+void RootComplex::apply_faults(Read& read) {
+  for (std::size_t i = 0; i < faults_.size();) {
+    ArmedFault& armed = faults_[i];
+    const ReadFault& fault = armed.fault;
+    const bool touches = fault.bytes == 0 ||
+                         (read.at < fault.addr + fault.bytes && fault.addr < read.at + read.left);
+    if (!touches || ++armed.seen < fault.nth) {
+      ++i;
+      continue;
+    }
+    ++stats_.faults;
+    switch (fault.kind) {
+      case ReadFault::Kind::kDrop:
+        read.drop = true;
+        break;
+      case ReadFault::Kind::kDropLast:
+        read.drop_last = true;
+        break;
+      case ReadFault::Kind::kPoison:
+        read.poison = true;
+        break;
+      case ReadFault::Kind::kUnsupported:
+        read.status = kStatusUR;
+        break;
+      case ReadFault::Kind::kAbort:
+        read.status = kStatusCA;
+        break;
+      case ReadFault::Kind::kDelay:
+        read.ready += fault.delay;
+        break;
+    }
+    if (armed.seen >= fault.nth + fault.count - 1) {
+      faults_.erase(faults_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+void RootComplex::accept_completion(const Tlp& tlp) {
+  const std::uint32_t tag = tlp.cpl_tag();
+  if (tlp.cpl_requester() != 0 || tag >= kCpuTags || !cpu_pending_[tag].used) {
+    protocol_error(tlp, "completion nobody waits for");
+    return;
+  }
+  CpuPending& pending = cpu_pending_[tag];
+  if (tlp.status() != kStatusSC || tlp.poisoned()) {
+    cpu_finish(tag, false);
+    return;
+  }
+  if (!tlp.has_data()) {
+    if (pending.bytes != 0) protocol_error(tlp, "completion of a read without data");
+    cpu_finish(tag, pending.bytes == 0);
+    return;
+  }
+  const std::uint32_t skip = tlp.lower_addr() & 3;
+  if (tlp.byte_count() != pending.left || skip >= tlp.bytes) {
+    protocol_error(tlp, "completion with a wrong byte count");
+    cpu_finish(tag, false);
+    return;
+  }
+  const std::uint32_t got = std::min(pending.left, tlp.bytes - skip);
+  std::memcpy(reinterpret_cast<std::uint8_t*>(&pending.value) + (pending.bytes - pending.left),
+              tlp.payload + skip, got);
+  pending.left -= got;
+  if (pending.left == 0) cpu_finish(tag, true);
+}
+
+// ---- what the device gets
+
+void RootComplex::launch(Time now) {
+  while (link_.down.idle(now)) {
+    // Neither completions nor requests may pass a posted write, so one without credits holds all of
+    // them.
+    if (!posted_.empty() && posted_.front().time <= now) {
+      const Tlp& tlp = posted_.front();
+      if (!link_.down.has_credit(kPosted, tlp.data_credits())) return;
+      link_.down.send(tlp, tlp.time);
+      posted_.pop();
+      continue;
+    }
+    if (!cpu_requests_.empty() && cpu_requests_.front().tlp.time <= now && launch_cpu_request())
+      continue;
+    if (reads_.empty() || reads_.front().ready > now) return;
+    send_completion();
+  }
+}
+
+// Sends the next completion of the oldest read.
+void RootComplex::send_completion() {
+  Read& read = reads_.front();
+  const Time ready = read.ready;
+  const auto lower = static_cast<std::uint32_t>(read.at & 0x7f);
+  std::uint32_t sent = 0;
+  bool drop = read.drop;
+  Tlp tlp;
+  if (read.status == kStatusSC && read.left) {
+    const auto rcb = static_cast<std::uint64_t>(config_.rcb);
+    std::uint64_t most = config_.completion_payload
+                             ? std::min(config_.completion_payload, device_.max_payload)
+                             : device_.max_payload;
+    if (config_.random_split) most = rcb * random_.between(1, most / rcb);
+    const std::uint64_t border = (read.at + most) & ~(rcb - 1);
+    sent = static_cast<std::uint32_t>(std::min<std::uint64_t>(read.left, border - read.at));
+    const std::uint32_t skip = read.at & 3;
+    const std::uint32_t bytes = (skip + sent + 3) & ~3u;
+    std::memset(buffer_, 0, 4);
+    std::memset(buffer_ + bytes - 4, 0, 4);
+    if (memory_.read(read.at, buffer_ + skip, sent)) {
+      tlp = make_completion(read.request, 0, kStatusSC, bytes, read.left, lower);
+      tlp.payload = buffer_;
+      if (read.poison) tlp.dw[0] |= 1u << 14;
+      read.poison = false;
+    } else {
+      read.status = kStatusCA;  // freed while it was read
+    }
+  } else if (read.status == kStatusSC) {
+    std::memset(buffer_, 0, 4);
+    tlp = make_completion(read.request, 0, kStatusSC, 4, 1, lower);
+    tlp.payload = buffer_;
+  }
+  if (read.status != kStatusSC) {
+    tlp = make_completion(read.request, 0, read.status, 0, std::max(read.left, 1u), lower);
+    sent = read.left;
+  }
+  read.at += sent;
+  read.left -= sent;
+  if (read.drop_last && read.left == 0) drop = true;
+  const bool last = read.left == 0;
+  // A dropped completion leaves its tag in use as long as the read is in service; the device
+  // decides when to give up.
+  if (last) tag_used_[read.request.tag()] = false;
+  if (last) {
+    reads_.pop();
+  } else if (config_.reorder && reads_.size() > 1 && random_.chance(0.5)) {
+    Read rest = read;
+    rest.ready = std::max(rest.ready, reads_[1].ready);
+    reads_.pop();
+    reads_.insert_sorted(rest, [](const Read& a, const Read& b) { return a.ready > b.ready; });
+  }
+  if (drop) return;
+  ++stats_.completions;
+  if (tlp.status() == kStatusSC) stats_.read_bytes += sent;
+  link_.down.send(tlp, ready);
+}
+
+// ---- what the CPU asks
+
+bool RootComplex::launch_cpu_request() {
+  CpuRequest& request = cpu_requests_.front();
+  if (!link_.down.has_credit(kNonPosted, request.tlp.data_credits()) || cpu_pending_[cpu_tag_].used)
+    return false;
+  const std::uint32_t tag = cpu_tag_;
+  cpu_tag_ = (cpu_tag_ + 1) % kCpuTags;
+  CpuPending& pending = cpu_pending_[tag];
+  pending.used = true;
+  pending.bytes = pending.left = request.bytes;
+  pending.value = 0;
+  pending.serial = ++cpu_serial_;
+  pending.done = std::move(request.done);
+  std::uint8_t data[4];
+  std::memcpy(data, &request.data, 4);
+  Tlp tlp = request.tlp;
+  tlp.dw[1] |= tag << 8;
+  tlp.payload = data;
+  link_.down.send(tlp, tlp.time);
+  cpu_requests_.pop();
+  simulation_.at(simulation_.now() + config_.mmio_timeout,
+                 [this, tag, serial = pending.serial](Time) {
+                   if (cpu_pending_[tag].used && cpu_pending_[tag].serial == serial)
+                     cpu_finish(tag, false);
+                 });
+  return true;
+}
+
+void RootComplex::cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes,
+                              ReadDone done) {
+  CpuRequest request;
+  request.tlp = tlp;
+  request.tlp.time = simulation_.now() + config_.mmio_latency;
+  request.data = data;
+  request.bytes = bytes;
+  request.done = std::move(done);
+  cpu_requests_.push(std::move(request));
+}
+
+void RootComplex::cpu_finish(std::uint32_t tag, bool ok) {
+  CpuPending& pending = cpu_pending_[tag];
+  const ReadDone done = std::move(pending.done);
+  const std::uint64_t ones =
+      pending.bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * pending.bytes) - 1;
+  const std::uint64_t value = ok ? pending.value : ones;
+  pending.used = false;
+  if (!ok) ++stats_.mmio_failed;
+  if (done) done(value, ok);
+}
+
+std::uint64_t RootComplex::blocking(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes) {
+  // Shared, because the answer may come after this call has been left by an exception.
+  struct Answer {
+    std::uint64_t value = 0;
+    bool there = false;
+  };
+  const auto answer = std::make_shared<Answer>();
+  cpu_request(tlp, data, bytes, [answer](std::uint64_t value, bool) { *answer = {value, true}; });
+  while (!answer->there) simulation_.step();
+  return answer->value;
+}
+
+std::uint32_t RootComplex::config_read(std::uint16_t offset) {
+  const Tlp tlp = make_config(false, device_id(), offset, 0xf, 0, 0);
+  return static_cast<std::uint32_t>(blocking(tlp, 0, 4));
+}
+
+void RootComplex::config_write(std::uint16_t offset, std::uint32_t value, unsigned byte_enables) {
+  blocking(make_config(true, device_id(), offset, byte_enables, 0, 0), value, 0);
+}
+
+void RootComplex::mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) {
+  if (bytes == 0 || (addr & 7) + bytes > 8)
+    throw std::invalid_argument("mmio_read: bad size or alignment");
+  ++stats_.mmio_reads;
+  cpu_request(make_memory(false, addr, bytes, 0, 0), 0, bytes, std::move(done));
+}
+
+std::uint64_t RootComplex::mmio_read(std::uint64_t addr, unsigned bytes) {
+  if (bytes == 0 || (addr & 7) + bytes > 8)
+    throw std::invalid_argument("mmio_read: bad size or alignment");
+  ++stats_.mmio_reads;
+  return blocking(make_memory(false, addr, bytes, 0, 0), 0, bytes);
+}
+
+void RootComplex::mmio_write(std::uint64_t addr, std::uint64_t value, unsigned bytes) {
+  if (bytes == 0 || (addr & 7) + bytes > 8)
+    throw std::invalid_argument("mmio_write: bad size or alignment");
+  mmio_write_block(addr, &value, bytes);
+}
+
+void RootComplex::mmio_write_block(std::uint64_t addr, const void* from, unsigned bytes) {
+  const auto* source = static_cast<const std::uint8_t*>(from);
+  while (bytes) {
+    const unsigned here = std::min(bytes, static_cast<unsigned>(64 - addr % 64));
+    std::uint8_t data[64] = {};
+    std::memcpy(data + (addr & 3), source, here);
+    Tlp tlp = make_memory(true, addr, here, 0, 0);
+    tlp.payload = data;
+    tlp.time = simulation_.now() + config_.mmio_latency;
+    posted_.push(tlp);
+    ++stats_.mmio_writes;
+    addr += here;
+    source += here;
+    bytes -= here;
+  }
+}
+
+void RootComplex::dma_read(std::uint64_t addr, void* to, std::uint64_t bytes) {
+  if (!memory_.read(addr, to, bytes)) throw std::out_of_range("host reads unmapped memory");
+}
+
+void RootComplex::dma_write(std::uint64_t addr, const void* from, std::uint64_t bytes) {
+  if (!memory_.write(addr, from, bytes)) throw std::out_of_range("host writes unmapped memory");
+}
+
+const PciDevice& RootComplex::enumerate() {
+  PciDevice d;
+  d.id = device_id();
+  config_write(0x04, 0, 0x3);  // gives the device its number
+  const std::uint32_t ids = config_read(0x00);
+  if (ids == 0xffff'ffff || ids == 0) throw std::runtime_error("no PCIe device answers");
+  d.vendor = ids & 0xffff;
+  d.device = static_cast<std::uint16_t>(ids >> 16);
+  d.class_code = config_read(0x08) >> 8;
+  const std::uint32_t subsystem = config_read(0x2c);
+  d.subsystem_vendor = subsystem & 0xffff;
+  d.subsystem = static_cast<std::uint16_t>(subsystem >> 16);
+
+  config_write(0x10, 0xffff'ffff, 0xf);
+  config_write(0x14, 0xffff'ffff, 0xf);
+  const std::uint32_t low = config_read(0x10), high = config_read(0x14);
+  if ((low & 7) != 4) throw std::runtime_error("BAR 0 is not a 64-bit memory BAR");
+  d.bar0_bytes = ~(std::uint64_t{high} << 32 | (low & ~0xfu)) + 1;
+  d.bar0 = (config_.mmio_base + d.bar0_bytes - 1) & ~(d.bar0_bytes - 1);
+  config_write(0x10, static_cast<std::uint32_t>(d.bar0), 0xf);
+  config_write(0x14, static_cast<std::uint32_t>(d.bar0 >> 32), 0xf);
+
+  for (std::uint32_t at = config_read(0x34) & 0xfc, steps = 0; at != 0 && steps < 48; ++steps) {
+    const auto offset = static_cast<std::uint16_t>(at);
+    const std::uint32_t head = config_read(offset);
+    if ((head & 0xff) == 0x10) {
+      d.pcie_cap = offset;
+    } else if ((head & 0xff) == 0x11) {
+      d.msix_cap = offset;
+      d.msix_vectors = static_cast<int>(head >> 16 & 0x7ff) + 1;
+      d.msix_table = config_read(static_cast<std::uint16_t>(offset + 4)) & ~7u;
+      d.msix_pba = config_read(static_cast<std::uint16_t>(offset + 8)) & ~7u;
+    }
+    at = head >> 8 & 0xfc;
+  }
+  if (d.pcie_cap == 0) throw std::runtime_error("device has no PCI Express capability");
+  const int supported = 128 << (config_read(static_cast<std::uint16_t>(d.pcie_cap + 4)) & 7);
+  d.max_payload = std::min(config_.max_payload, supported);
+  d.max_read_request = config_.max_read_request;
+  const std::uint32_t link = config_read(static_cast<std::uint16_t>(d.pcie_cap + 16)) >> 16;
+  d.link_gen = link & 0xf;
+  d.link_lanes = link >> 4 & 0x3f;
+  const auto log = [](int bytes) {
+    return static_cast<std::uint32_t>(std::bit_width(static_cast<unsigned>(bytes) / 128) - 1);
+  };
+  const std::uint32_t control = log(d.max_payload) << 5 | log(d.max_read_request) << 12 |
+                                std::uint32_t{config_.extended_tag} << 8 |
+                                std::uint32_t{config_.relaxed_ordering} << 4;
+  config_write(static_cast<std::uint16_t>(d.pcie_cap + 8), control, 0x3);
+  const std::uint32_t link_control = config_.rcb == 128 ? 8 : 0;
+  config_write(static_cast<std::uint16_t>(d.pcie_cap + 16), link_control, 0x3);
+  config_write(0x04, 0x2, 0x3);  // memory space on; bus mastering is the driver's to enable
+  device_ = d;
+  return device_;
+}
+
+}  // namespace emery

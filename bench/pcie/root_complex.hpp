@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Root complex and host: memory behind the link, enumeration, MMIO, interrupts. Implements
+// HostInterface.
+//
+// A request is accepted `ingress` (50 ns) after it arrived, in order: writes land in memory then;
+// reads take `memory_latency` (350 ns) more and see every write before them. Completions end at
+// multiples of the read completion boundary and carry up to the maximum payload. With the link's 2
+// x 175 ns a read takes about 0.8 us from the device's request to its last data. `jitter` adds a
+// uniform random time to each read; `reorder` lets reads overtake each other and interleaves their
+// completions; all from `seed`.
+//
+// Packets a real root complex would drop as malformed, and requests the specification forbids,
+// count as protocol_errors (the first is kept in words) and change nothing. Writes to unmapped
+// memory count as wild_writes.
+//
+// Left out: memory bandwidth, caches, address translation, more than one function on the link.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/pcie/host_if.hpp"
+#include "bench/pcie/host_memory.hpp"
+#include "bench/pcie/pcie_link.hpp"
+#include "bench/pcie/tlp.hpp"
+#include "bench/sim/options.hpp"
+#include "bench/sim/random.hpp"
+#include "bench/sim/ring.hpp"
+#include "bench/sim/simulation.hpp"
+
+namespace emery {
+
+struct RootConfig {
+  Time ingress = 50 * kNanosecond;
+  Time memory_latency = 350 * kNanosecond;
+  Time jitter = 0;
+  bool reorder = false;
+  bool random_split = false;  // completions end at random multiples of the boundary
+  std::uint64_t seed = 1;
+  int rcb = 64;
+  int completion_payload = 0;  // most bytes a completion carries; 0: the maximum payload
+  int max_payload = 256;       // asked for; the device may support less
+  int max_read_request = 512;
+  bool extended_tag = true;
+  bool relaxed_ordering = true;
+  std::size_t max_reads = 512;  // reads in service; more wait, and block what is behind them
+  Time mmio_latency = 50 * kNanosecond;  // from the CPU to the link
+  Time mmio_timeout = 50 * kMicrosecond;
+  std::uint8_t bus = 1;                      // the device's
+  std::uint64_t mmio_base = 0x20'0000'0000;  // where BAR 0 goes
+
+  static RootConfig from(const Options& options, const std::string& prefix = "host_");
+  void check() const;
+};
+
+// A fault in the answers to reads. Of the reads that touch [addr, addr + bytes) (bytes 0: all
+// reads), the nth from now (1: the next) and the `count - 1` after it are hit.
+struct ReadFault {
+  enum class Kind {
+    kDrop,         // no completion at all
+    kDropLast,     // all but the last completion
+    kPoison,       // first completion poisoned
+    kUnsupported,  // UR
+    kAbort,        // CA
+    kDelay,        // completed `delay` later; others pass
+  };
+  Kind kind = Kind::kDrop;
+  std::uint64_t nth = 1, count = 1;
+  std::uint64_t addr = 0, bytes = 0;
+  Time delay = 0;
+};
+
+struct RootStats {
+  std::uint64_t writes = 0, write_bytes = 0;
+  std::uint64_t reads = 0, read_bytes = 0, completions = 0;
+  std::uint64_t unsupported = 0;  // reads of unmapped memory
+  std::uint64_t wild_writes = 0;  // writes to unmapped memory
+  std::uint64_t poisoned_writes = 0;
+  std::uint64_t interrupts = 0;
+  std::uint64_t protocol_errors = 0;
+  std::uint64_t faults = 0;  // injected
+  std::uint64_t mmio_reads = 0, mmio_writes = 0, mmio_failed = 0;
+  std::uint64_t reads_max = 0;
+  std::uint64_t first_wild_addr = 0;
+  std::string first_protocol_error;
+
+  template <class Json>
+  void write(Json& json) const {
+    json.begin_object()
+        .field("writes", writes)
+        .field("write_bytes", write_bytes)
+        .field("reads", reads)
+        .field("read_bytes", read_bytes)
+        .field("completions", completions)
+        .field("unsupported", unsupported)
+        .field("wild_writes", wild_writes)
+        .field("poisoned_writes", poisoned_writes)
+        .field("interrupts", interrupts)
+        .field("protocol_errors", protocol_errors)
+        .field("first_protocol_error", first_protocol_error)
+        .field("faults", faults)
+        .field("mmio_reads", mmio_reads)
+        .field("mmio_writes", mmio_writes)
+        .field("mmio_failed", mmio_failed)
+        .field("reads_max", reads_max)
+        .end_object();
+  }
+};
+
+class RootComplex : public Component, public HostInterface {
+ public:
+  static constexpr std::uint64_t kInterruptBase = 0xfee0'0000, kInterruptEnd = 0xfef0'0000;
+
+  RootComplex(const RootConfig& config, Simulation& simulation, PcieLink& link, HostMemory& memory);
+
+  // ---- Component
+  void sample(Time now) override;
+  void drive() override {}
+
+  // ---- HostInterface
+  const PciDevice& enumerate() override;
+  const PciDevice& device() const override { return device_; }
+  std::uint32_t config_read(std::uint16_t offset) override;
+  void config_write(std::uint16_t offset, std::uint32_t value, unsigned byte_enables) override;
+  std::uint64_t mmio_read(std::uint64_t addr, unsigned bytes) override;
+  void mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) override;
+  void mmio_write(std::uint64_t addr, std::uint64_t value, unsigned bytes) override;
+  void mmio_write_block(std::uint64_t addr, const void* from, unsigned bytes) override;
+  std::uint64_t dma_alloc(std::uint64_t bytes, std::uint64_t align) override {
+    return memory_.alloc(bytes, align);
+  }
+  void dma_free(std::uint64_t addr) override { memory_.free(addr); }
+  void dma_read(std::uint64_t addr, void* to, std::uint64_t bytes) override;
+  void dma_write(std::uint64_t addr, const void* from, std::uint64_t bytes) override;
+  std::uint8_t* dma_pointer(std::uint64_t addr, std::uint64_t bytes) override {
+    return memory_.pointer(addr, bytes);
+  }
+  int watch(std::uint64_t addr, std::uint64_t bytes, WriteHandler handler) override {
+    return memory_.watch(addr, bytes, std::move(handler));
+  }
+  void unwatch(int id) override { memory_.unwatch(id); }
+  MsixMessage msix_message(unsigned vector) const override { return {kInterruptBase, vector}; }
+  void on_vector(VectorHandler handler) override { on_vector_ = std::move(handler); }
+  Time now() const override { return simulation_.now(); }
+  void advance(Time duration) override { simulation_.run_for(duration); }
+  void at(Time when, std::function<void(Time)> callback) override {
+    simulation_.at(when, std::move(callback));
+  }
+  bool wait(const std::function<bool()>& done, Time timeout) override {
+    return simulation_.run_until(done, simulation_.now() + timeout);
+  }
+
+  // ---- faults
+  void inject(const ReadFault& fault) { faults_.push_back({fault, 0}); }
+  // Neither accepts requests nor completes reads in [from, until).
+  void stall(Time from, Time until) {
+    stall_from_ = from;
+    stall_until_ = until;
+  }
+
+  // When the device is reset: forgets its reads. Follow with enumerate().
+  void forget_reads() {
+    reads_.clear();
+    tag_used_.assign(tag_used_.size(), false);
+  }
+
+  HostMemory& memory() { return memory_; }
+  const RootStats& stats() const { return stats_; }
+  std::size_t reads_open() const { return reads_.size(); }
+
+ private:
+  struct Read {
+    Tlp request;
+    std::uint64_t at = 0;    // next byte
+    std::uint32_t left = 0;  // bytes; 0 for a zero-length read
+    Time ready = 0;
+    CplStatus status = kStatusSC;
+    bool drop = false, drop_last = false, poison = false, started = false;
+  };
+  struct ArmedFault {
+    ReadFault fault;
+    std::uint64_t seen;
+  };
+  // A read or configuration request of the CPU.
+  struct CpuRequest {
+    Tlp tlp;
+    std::uint32_t data = 0;
+    std::uint32_t bytes = 0;
+    ReadDone done;
+  };
+  struct CpuPending {
+    bool used = false;
+    std::uint32_t bytes = 0, left = 0;
+    std::uint64_t value = 0;
+    std::uint64_t serial = 0;
+    ReadDone done;
+  };
+  static constexpr std::uint32_t kCpuTags = 64;
+
+  void accept(const Tlp& tlp);
+  void accept_write(const Tlp& tlp);
+  void accept_read(const Tlp& tlp);
+  void accept_completion(const Tlp& tlp);
+  bool check_request(const Tlp& tlp);
+  bool protocol_error(const Tlp& tlp, const char* what);
+  void apply_faults(Read& read);
+  void launch(Time now);
+  void send_completion();
+  bool launch_cpu_request();
+  void cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes, ReadDone done);
+  void cpu_finish(std::uint32_t tag, bool ok);
+  std::uint64_t blocking(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes);
+  std::uint16_t device_id() const { return static_cast<std::uint16_t>(config_.bus << 8); }
+
+  RootConfig config_;
+  Simulation& simulation_;
+  PcieLink& link_;
+  HostMemory& memory_;
+  Random random_;
+  PciDevice device_;
+
+  Ring<Read> reads_{64};  // by ready time
+  Time last_ready_ = 0;
+  std::vector<bool> tag_used_ = std::vector<bool>(1024, false);
+  std::vector<ArmedFault> faults_;
+  Time stall_from_ = kNever, stall_until_ = kNever;
+
+  TlpFifo posted_{4096};
+  Ring<CpuRequest> cpu_requests_;
+  CpuPending cpu_pending_[kCpuTags];
+  std::uint32_t cpu_tag_ = 0;
+  std::uint64_t cpu_serial_ = 0;
+
+  VectorHandler on_vector_;
+  std::uint8_t buffer_[4096 + 8];
+  RootStats stats_;
+};
+
+}  // namespace emery

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Test of simulated time and of the option reader.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "bench/sim/check.hpp"
+#include "bench/sim/options.hpp"
+#include "bench/sim/random.hpp"
+#include "bench/sim/ring.hpp"
+#include "bench/sim/simulation.hpp"
+
+namespace emery::test {
+namespace {
+
+void test_clocks() {
+  Simulation simulation;
+  const int a = simulation.add_clock("core", 250'000'000),
+            b = simulation.add_clock("mac", 322'265'625);
+  std::vector<Time> mac;
+  int both = 0;
+  simulation.set_model([&](std::uint32_t rising) {
+    if (rising & 2) mac.push_back(simulation.now());
+    both += rising == 3;
+  });
+  std::vector<int> order;
+  simulation.at(10'000, [&](Time) { order.push_back(1); });
+  simulation.at(9'999, [&](Time) { order.push_back(0); });
+  simulation.at(10'000, [&](Time) { order.push_back(2); });
+  simulation.run_until(100 * kMicrosecond);
+  check(simulation.cycles(a) == 25'000, "250 MHz clocks in 100 us");
+  check(simulation.cycles(b) == 32'226, "322.265625 MHz clocks in 100 us");
+  bool exact = true;
+  for (std::size_t i = 0; i < mac.size(); ++i) {
+    exact &= mac[i] == std::llround(static_cast<double>(i + 1) * 1e12 / 322'265'625.0);
+  }
+  check(exact, "edges at rounded multiples of the period");
+  // 250 : 322.265625 = 128 : 165.
+  check(both == 25'000 / 128, "coinciding edges are one evaluation: " + std::to_string(both));
+  check((order == std::vector<int>{0, 1, 2}), "callbacks in order of time, then of call");
+}
+
+void test_options() {
+  Options options;
+  options.parse("a_latency=1.5us");
+  options.parse("size = 64k");
+  options.parse("flag=on");
+  check(options.get_time("a_latency", 0) == 1'500'000, "time option");
+  check(options.get("size", 0) == 65536, "integer option");
+  check(options.get("flag", false), "truth value option");
+  check(options.get("rate", 2.5) == 2.5, "default");
+  options.check_all_used();
+  options.parse("tpyo=1");
+  bool refused = false;
+  try {
+    options.check_all_used();
+  } catch (const OptionError&) {
+    refused = true;
+  }
+  check(refused, "unknown option refused");
+  refused = false;
+  try {
+    options.parse("size=64q");
+    options.get("size", 0);
+  } catch (const OptionError&) {
+    refused = true;
+  }
+  check(refused, "bad integer refused");
+}
+
+void test_ring() {
+  Ring<int> ring(4);
+  Random random(5);
+  std::vector<int> want;
+  for (int i = 0; i < 1000; ++i) {
+    const int value = i + static_cast<int>(random.below(20));
+    ring.insert_sorted(value, [](int a, int b) { return a > b; });
+    want.insert(std::upper_bound(want.begin(), want.end(), value), value);
+  }
+  bool same = ring.size() == want.size();
+  for (const int value : want) {
+    same = same && ring.front() == value;
+    ring.pop();
+  }
+  check(same && ring.empty(), "sorted insertion");
+}
+
+}  // namespace
+}  // namespace emery::test
+
+int main() {
+  using namespace emery::test;
+  test_clocks();
+  test_options();
+  test_ring();
+  return report();
+}
