@@ -12,11 +12,22 @@
 #include <span>
 #include <string>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace emery {
 
 class Sha256 {
  public:
   using Digest = std::array<std::uint8_t, 32>;
+  enum class Code { kFastest, kPortable };
+
+  explicit Sha256([[maybe_unused]] Code code = Code::kFastest) {
+#if defined(__x86_64__)
+    use_instructions_ = code == Code::kFastest && have_instructions();
+#endif
+  }
 
   void update(std::span<const std::uint8_t> data) {
     total_ += data.size();
@@ -26,10 +37,12 @@ class Sha256 {
       filled_ += n;
       data = data.subspan(n);
       if (filled_ < block_.size()) return;
-      compress(block_.data());
+      compress(block_.data(), 1);
       filled_ = 0;
     }
-    for (; data.size() >= block_.size(); data = data.subspan(block_.size())) compress(data.data());
+    const std::size_t blocks = data.size() / block_.size();
+    if (blocks != 0) compress(data.data(), blocks);
+    data = data.subspan(blocks * block_.size());
     if (data.empty()) return;
     std::memcpy(block_.data(), data.data(), data.size());
     filled_ = data.size();
@@ -73,7 +86,69 @@ class Sha256 {
       0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
       0xc67178f2};
 
-  void compress(const std::uint8_t* p) {
+  void compress(const std::uint8_t* p, std::size_t blocks) {
+#if defined(__x86_64__)
+    if (use_instructions_) {
+      compress_x86(p, blocks);
+      return;
+    }
+#endif
+    for (; blocks != 0; --blocks, p += block_.size()) compress_portable(p);
+  }
+
+#if defined(__x86_64__)
+  static bool have_instructions() {
+    static const bool have = [] {
+      __builtin_cpu_init();
+      unsigned
+          a = 7,
+          b = 0, c = 0,
+          d = 0;  // leaf 7: SHA is bit 29 of EBX; __builtin_cpu_supports has no name for it yet
+      asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+      return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("ssse3") &&
+             (b >> 29 & 1) != 0;
+    }();
+    return have;
+  }
+
+  // The instructions keep the state as (a b e f) and (c d g h) and do two rounds each; sha256msg1
+  // and msg2 extend the message by four words, needing w[i-7] from alignr.
+  __attribute__((target("sha,sse4.1,ssse3"))) void compress_x86(const std::uint8_t* p,
+                                                                std::size_t blocks) {
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+    const auto load = [](const void* from) __attribute__((target("sse4.1"))) {
+      return _mm_loadu_si128(static_cast<const __m128i*>(from));
+    };
+    __m128i low = _mm_shuffle_epi32(load(&state_[0]), 0xb1);   // b a d c, highest word last
+    __m128i high = _mm_shuffle_epi32(load(&state_[4]), 0x1b);  // h g f e
+    __m128i abef = _mm_alignr_epi8(low, high, 8);
+    __m128i cdgh = _mm_blend_epi16(high, low, 0xf0);
+    for (; blocks != 0; --blocks, p += 64) {
+      const __m128i abef_before = abef, cdgh_before = cdgh;
+      __m128i w[4];
+      for (int i = 0; i < 4; ++i) w[i] = _mm_shuffle_epi8(load(p + 16 * i), swap);
+      for (std::size_t i = 0; i < 16; ++i) {
+        const __m128i now = w[i % 4];
+        const __m128i keyed = _mm_add_epi32(now, load(&kRound[4 * i]));
+        cdgh = _mm_sha256rnds2_epu32(cdgh, abef, keyed);
+        abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(keyed, 0x0e));
+        if (i >= 12) continue;
+        const __m128i next = w[(i + 1) % 4], after = w[(i + 2) % 4], last = w[(i + 3) % 4];
+        const __m128i sum =
+            _mm_add_epi32(_mm_sha256msg1_epu32(now, next), _mm_alignr_epi8(last, after, 4));
+        w[i % 4] = _mm_sha256msg2_epu32(sum, last);
+      }
+      abef = _mm_add_epi32(abef, abef_before);
+      cdgh = _mm_add_epi32(cdgh, cdgh_before);
+    }
+    low = _mm_shuffle_epi32(abef, 0x1b);
+    high = _mm_shuffle_epi32(cdgh, 0xb1);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(&state_[0]), _mm_blend_epi16(low, high, 0xf0));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(&state_[4]), _mm_alignr_epi8(high, low, 8));
+  }
+#endif
+
+  void compress_portable(const std::uint8_t* p) {
     std::array<std::uint32_t, 64> w;
     for (std::size_t i = 0; i < 16; ++i, p += 4)
       w[i] =
@@ -100,6 +175,7 @@ class Sha256 {
   std::array<std::uint8_t, 64> block_;
   std::size_t filled_ = 0;
   std::uint64_t total_ = 0;
+  bool use_instructions_ = false;
 };
 
 }  // namespace emery

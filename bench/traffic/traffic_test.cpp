@@ -49,8 +49,9 @@ void test_json(Checks& check) {
   check.throws([] { JsonWriter().begin_array().text(); }, {"open"}, "unclosed");
 }
 
-void test_sha256(Checks& check) {
-  Sha256 empty, abc, million, pieces;
+void test_sha256(Checks& check, Sha256::Code code) {
+  const Sha256 empty(code);
+  Sha256 abc(code), million(code), pieces(code);
   check.equal(empty.hex(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
               "sha256 of nothing");
   abc.update(span("abc"));
@@ -357,7 +358,8 @@ void test_capture_source(Checks& check) {
 int main(int argc, char** argv) {
   Checks check;
   test_json(check);
-  test_sha256(check);
+  test_sha256(check, Sha256::Code::kPortable);
+  test_sha256(check, Sha256::Code::kFastest);
   test_histogram(check);
   test_hash(check);
   test_pcap(check);

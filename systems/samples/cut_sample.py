@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts a small sample of whole flows out of a large capture (classic little-endian pcap, microseconds, Ethernet).
+"""Cuts a small sample of whole flows out of a large capture.
+
+The capture is a classic little-endian pcap with microseconds, of Ethernet.
 
     python3 cut_sample.py internet-mix.pcap internet-mix-small.pcap
 
