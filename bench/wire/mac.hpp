@@ -119,7 +119,11 @@ class Mac final : public Component {
       throw std::invalid_argument("mac: oversize_bytes must be 1519 ... 9220");
   }
 
-  void set_source(FrameSource* source) { source_ = source; }
+  /// Where received frames come from (null: from nowhere); their start times count from `origin`.
+  void set_source(FrameSource* source, Time origin = 0) {
+    source_ = source;
+    origin_ = origin;
+  }
   void on_transmitted(OnTransmitted callback) { on_transmitted_ = std::move(callback); }
   void on_receiving(OnReceiving callback) { on_receiving_ = std::move(callback); }
 
@@ -230,6 +234,7 @@ class Mac final : public Component {
     if (!source_ || !source_->next(frame_)) return false;
     loaded_ = true;
     stats_.rx_padded += frame_.pad_to_minimum();
+    frame_.start += origin_;
     rx_line_.wait_until(frame_.start);
     started_ = rx_line_.now();
     return true;
@@ -312,6 +317,7 @@ class Mac final : public Component {
 
   LineClock rx_line_;  // start of the frame now played
   FrameSource* source_ = nullptr;
+  Time origin_ = 0;
   Frame frame_{};
   bool loaded_ = false;  // frame_ waits or is played
   bool playing_ = false;

@@ -128,7 +128,8 @@ void test_receive(Checks& check, const std::string& sizes, double line, double s
   config.propagation = propagation;
   Mac mac(config, {}, wires.pins());
   Traffic traffic(traffic_config(sizes, 3000, line * share)), reference(traffic.config());
-  mac.set_source(&traffic);
+  constexpr Time kOrigin = 777'777;
+  mac.set_source(&traffic, kOrigin);
   struct Sent {
     Time start, started, arrives;
   };
@@ -146,6 +147,7 @@ void test_receive(Checks& check, const std::string& sizes, double line, double s
   check.equal(sink.seen.size(), 3000u, what + "frames");
   check.that(sink.contract() && mac.rx_idle(), what + "stream contract");
   bool same = true, causal = true, prompt = true, on_time = true, exact = true;
+  check.equal(sent.front().started, kOrigin, what + "first start");
   Frame frame;
   for (std::size_t i = 0; i < sink.seen.size(); ++i) {
     reference.next(frame);
