@@ -42,6 +42,14 @@ package port_pkg;
     logic truncated;         // longer than its descriptors
   } rx_engine_count_t;
 
+  /// A packet that left for the wire, or failed.
+  typedef struct packed {
+    queue_pkg::queue_t queue;
+    queue_pkg::queue_t cq;
+    logic [13:0]       len;
+    logic              error;
+  } tx_done_t;
+
   /// Packets that tx_engine finished: each bit high for one clock for each packet of its kind.
   typedef struct packed {
     logic sent;
