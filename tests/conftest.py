@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command line share: captures to feed it, and a simulator that is none."""
+
+import json
+import struct
+import sys
+
+import pytest
+
+from emery import build
+
+
+def write_pcap(path, frames, order="<", nano=False, link=1):
+    """A capture of these frames; one with too long a length field when a frame is a (bytes, length) pair."""
+    magic = 0xA1B23C4D if nano else 0xA1B2C3D4
+    data = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, link)
+    for number, frame in enumerate(frames):
+        content, length = frame if isinstance(frame, tuple) else (frame, len(frame))
+        data += struct.pack(order + "IIII", number, 0, len(content), length) + content
+    path.write_bytes(data)
+    return path
+
+
+def read_pcap(path):
+    """The frames of a capture, in order."""
+    data = path.read_bytes()
+    order = "<" if data[0] in (0xD4, 0x4D) else ">"
+    frames, at = [], 24
+    while at < len(data):
+        kept = struct.unpack_from(order + "I", data, at + 8)[0]
+        frames.append(data[at + 16 : at + 16 + kept])
+        at += 16 + kept
+    return frames
+
+
+def stream(offered, dropped=None, mpps=10.0, size=64, **extra):
+    """One stream of a result."""
+    dropped = dropped or {}
+    counts = {x: 0 for x in ("corrupted", "duplicated", "misdelivered", "reordered")}
+    rates = {"mpps": mpps, "l1_gbps": mpps * (size + 20) * 8e-3, "l2_gbps": mpps * size * 8e-3}
+    latency = {"min": 900.0, "p50": 1000.0, "p99": 1500.0, "max": 2000.0}
+    delivered = offered - sum(dropped.values())
+    return {"offered": offered, "delivered": delivered, "dropped": dropped, **counts, **rates, "latency_ns": latency, **extra}
+
+
+def body(streams, totals=None):
+    """What a simulator writes."""
+    return {
+        "simulated_s": 1e-5,
+        "wall_s": 0.02,
+        "cycles": {"core": 2500},
+        "streams": streams,
+        "totals": totals or next(iter(streams.values())),
+        "resources": {},
+        "digest": "0" * 64,
+    }
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Puts a script in place of every simulator: it keeps its settings, writes a body, says its last words and ends."""
+    monkeypatch.setenv("EMERY_CACHE", str(tmp_path / "cache"))
+
+    def put(result, status=0, last="", code=""):
+        seen = tmp_path / "settings"
+        seen.mkdir(exist_ok=True)
+        script = tmp_path / "sim"
+        script.write_text(
+            f"#!{sys.executable}\nimport os, sys, time\n"
+            "settings = dict(x.split('=', 1) for x in open(sys.argv[1]).read().splitlines())\n"
+            f"open({str(seen)!r} + '/' + str(len(os.listdir({str(seen)!r}))), 'w').write(open(sys.argv[1]).read())\n"
+            f"print('progress 0.5', file=sys.stderr)\n{code}\n"
+            f"if {result is not None}: open(settings['result'], 'w').write({json.dumps(result)!r})\n"
+            f"print({last!r}, file=sys.stderr)\nsys.exit({status})\n"
+        )
+        script.chmod(0o755)
+        monkeypatch.setattr(build, "build_system", lambda *a, **k: script)
+        return lambda number=0: dict(x.split("=", 1) for x in (seen / str(number)).read_text().splitlines())
+
+    return put

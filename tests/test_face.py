@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: what it accepts, refuses, prints and writes, with a script in place of the simulator."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import body, stream, write_pcap
+
+from emery import build, experiment, system
+from emery.cli import main
+from emery.common import ROOT, UserError
+
+BOTH = {"tx": stream(100), "rx": stream(100, {"rx_buffer_full": 4}, mpps=5.0)}
+TOTAL = stream(200, {"rx_buffer_full": 4}, mpps=15.0)
+
+
+def refused(capsys, *words):
+    """The one line a command is refused with."""
+    assert main(list(words)) == 2
+    captured = capsys.readouterr()
+    lines = captured.err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("emery: ") and captured.out == ""
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["run", "host-nik", "--size", "64"], "did you mean host-nic"),
+        (["rum"], "did you mean run"),
+        (["run"], "system"),
+        (["run", "host-nic", "--size", "63"], "--size 63"),
+        (["run", "host-nic", "--size", "1518-64"], "--size 1518-64"),
+        (["run", "host-nic", "--size", "big"], "--size big"),
+        (["run", "host-nic", "--size", "64", "--frames", "0"], "--frames 0"),
+        (["run", "host-nic", "--size", "64", "--frames", "9", "--duration", "1us"], "choose one"),
+        (["run", "host-nic", "--size", "64", "--duration", "5"], "--duration 5"),
+        (["run", "host-nic", "--size", "64", "--rate", "1.5"], "--rate 1.5"),
+        (["run", "host-nic", "--size", "64", "--rate", "-1"], "--rate"),
+        (["run", "host-nic", "--size", "64", "--direction", "up"], "--direction up"),
+        (["run", "host-nic", "--size", "64", "--routes", "x"], "no such option"),
+        (["run", "host-nic", "--size", "64", "--seed", "x"], "--seed x"),
+        (["run", "host-nic", "--set", "tx_queus=4"], "did you mean tx_queues"),
+        (["run", "host-nic", "--set", "tx_queues"], "NAME=VALUE"),
+        (["run", "host-nic", "--set", "tx_queues=0"], "out of range"),
+        (["run", "host-nic", "--set", "tx_queues=65536"], "out of range"),
+        (["run", "host-nic", "--set", "tx_queues=100"], "power of two"),
+        (["run", "host-nic", "--set", "tx_queues=1e3"], "tx_queues"),
+        (["run", "host-nic", "--set", "interrupts=maybe"], "true | false"),
+        (["run", "host-nic", "--set", "mps=300"], "out of range"),
+        (["run", "host-nic", "--pcap", "nowhere.pcap"], "nowhere.pcap"),
+        (["run", "host-nic", "--size", "64", "--pcap", "x"], "choose one"),
+        (["run", "host-nic", "--size", "64", "--json", "/nowhere/x.json"], "--json /nowhere/x.json"),
+        (["run", "host-nic", "--size", "64", "--pcap-out", "/proc/x"], "--pcap-out /proc/x"),
+        (["run", "host-nic", "--size", "64", "--colour"], "--colour"),
+        (["sweep", "host-nic", "--over", "tx_queues"], "NAME=A,B,C"),
+        (["sweep", "host-nic", "--over", "queues=1,2"], "did you mean"),
+        (["reproduce", "host-nic", "figure9"], "figure9"),
+        (["compare", "host-nic"], "two systems"),
+    ],
+)
+def test_refuses(capsys, monkeypatch, tmp_path, words, says):
+    monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built before the input was checked"))
+    monkeypatch.chdir(tmp_path)
+    assert says in refused(capsys, *words)
+
+
+def test_refuses_damaged_captures(capsys, tmp_path):
+    empty = tmp_path / "empty.pcap"
+    empty.write_bytes(b"")
+    assert str(empty) in refused(capsys, "run", "host-nic", "--pcap", str(empty))
+    text = tmp_path / "text.pcap"
+    text.write_text("hello, this is no capture at all\n")
+    assert "not a pcap" in refused(capsys, "run", "host-nic", "--pcap", str(text))
+    none = write_pcap(tmp_path / "none.pcap", [])
+    assert "no packet" in refused(capsys, "run", "host-nic", "--pcap", str(none))
+    good = write_pcap(tmp_path / "good.pcap", [bytes(60)])
+    assert "not both" in refused(capsys, "run", "host-nic", "--pcap", str(good), "--pcap", f"1={good}")
+
+
+def test_list_and_show(capsys):
+    assert main(["list"]) == 0
+    assert "host-nic" in capsys.readouterr().out
+    assert main(["show", "host-nic"]) == 0
+    shown = capsys.readouterr().out
+    for parameter in system.load("host-nic").parameters:
+        assert parameter in shown
+
+
+def test_run_writes_the_result_contract(capsys, tmp_path, fake):
+    settings = fake(body(BOTH, TOTAL))
+    out = tmp_path / "out.json"
+    words = ["run", "host-nic", "--size", "64", "--frames", "100", "--direction", "both", "--seed", "7", "--set", "mps=128"]
+    assert main([*words, "--json", str(out), "--rate", "80G", "--pcap-out", str(tmp_path / "captures")]) == 0
+    told = settings()
+    assert told["size"] == "64" and told["frames"] == "100" and told["rate"] == "80G" and told["seed"] == "7"
+    assert told["mps"] == "128" and told["tx_queues"] == "256" and told["interrupts"] == "false"
+    assert told["pcap_out"] == str(tmp_path / "captures") and "duration_ps" not in told and "waves" not in told
+    result = json.loads(out.read_text())
+    assert result["schema"] == 1 and result["system"] == "host-nic" and result["seed"] == 7
+    assert result["parameters"]["mps"] == 128 and result["workload"]["size"] == "64"
+    assert set(result["limit"]) == {"mpps", "l1_gbps", "l2_gbps", "by", "fraction"}
+    assert 0 < result["limit"]["fraction"] < 1
+    printed = capsys.readouterr()
+    assert "rx_buffer_full 4" in printed.out and "kilocycles/s" in printed.out and "total" in printed.out
+    assert printed.err == ""  # quiet in a pipe
+
+
+def test_a_capture_is_played_once_and_by_port(tmp_path, fake):
+    settings = fake(body(BOTH, TOTAL))
+    capture = write_pcap(tmp_path / "a.pcap", [bytes(60), bytes(1000)], order=">", nano=True)
+    assert main(["run", "host-nic", "--pcap", str(capture)]) == 0
+    told = settings(0)
+    assert told["pcap"] == str(capture) and not {"frames", "duration_ps", "size"} & set(told)
+    assert main(["run", "host-nic", "--pcap", f"0={capture}", "--pcap", f"1={capture}", "--set", "ports=2"]) == 0
+    assert settings(1)["pcap.1"] == str(capture)
+
+
+def test_a_simulator_that_refuses_its_input(capsys, fake):
+    fake(None, status=2, last="error: x.pcap: packet 3 at byte 188: cut off")
+    assert "packet 3" in refused(capsys, "run", "host-nic", "--size", "64")
+
+
+def test_integrity_failures_end_with_1(capsys, tmp_path, fake):
+    out = tmp_path / "x.json"
+    words = ["run", "host-nic", "--size", "64", "--json", str(out)]
+    fake(body(BOTH, TOTAL), status=1, last="integrity: rx: 3 frames missing")
+    assert main(words) == 1
+    assert "3 frames missing" in capsys.readouterr().err
+    assert json.loads(out.read_text())["streams"]["rx"]["offered"] == 100
+    fake(body({"tx": stream(100, delivered=99), "rx": stream(5)}))  # a simulator that does not notice
+    assert main(words) == 1
+    assert "1 of 100 frames" in capsys.readouterr().err
+    fake(body({"tx": stream(100, corrupted=1), "rx": stream(5)}))
+    assert main(words) == 1
+    assert "1 frames corrupted" in capsys.readouterr().err
+    fake(None, code="os.abort()")
+    assert main(words) == 1
+    assert "SIGABRT" in capsys.readouterr().err
+
+
+def test_limit_follows_the_split_of_directions():
+    target = system.load("host-nic")
+    values = target.values(["pcie_gen=3"])
+    from emery.workload import workload
+
+    work = workload(target, {"size": "64", "direction": "both"})
+    result = {"streams": {"tx": stream(1, mpps=90.0), "rx": stream(1, mpps=90.0)}}
+    experiment.add_limit(result, target, values, work)
+    assert result["limit"]["fraction"] == pytest.approx(180 / result["limit"]["mpps"])
+
+
+def test_missing_compiler(capsys, monkeypatch, tmp_path):
+    from emery import toolchain
+
+    toolchain.cxx.cache_clear()
+    monkeypatch.setenv("CXX", str(tmp_path / "no-such-compiler"))
+    try:
+        assert "apt install g++" in refused(capsys, "run", "host-nic", "--size", "64")
+    finally:
+        toolchain.cxx.cache_clear()
+
+
+def test_a_sweep_goes_on_where_it_stopped(capsys, tmp_path, fake):
+    settings = fake(body(BOTH, TOTAL))
+    out = tmp_path / "sweep.jsonl"
+    words = ["sweep", "host-nic", "--size", "64", "--out", str(out), "--over"]
+    assert main([*words, "mps=128,256"]) == 0
+    assert len(out.read_text().splitlines()) == 2
+    out.write_text(out.read_text()[:-40])  # the second line was cut off by a crash
+    assert main([*words, "mps=128,256,512"]) == 0
+    told = [settings(x)["mps"] for x in range(4)]
+    assert sorted(told[:2]) == ["128", "256"] and len(set(told[2:])) == 2 and "512" in told[2:]
+    assert "512" in capsys.readouterr().out
+
+
+def test_reproduce_computes_its_verdicts(capsys, tmp_path, fake):
+    slow = stream(200, mpps=8.0, size=1518)
+    fake(body({"tx": slow, "rx": stream(0, mpps=0.0)}, slow))
+    assert main(["reproduce", "host-nic", "mtu1500-tx", "--out", str(tmp_path)]) == 0
+    assert "missed" in capsys.readouterr().out  # 8.0 of 8.127 Mpps is 98.4 %, and 99 % is the goal
+    fast = stream(200, mpps=8.12, size=1518)
+    fake(body({"tx": fast, "rx": stream(0, mpps=0.0)}, fast))
+    assert main(["reproduce", "host-nic", "mtu1500-tx", "--out", str(tmp_path)]) == 0
+    assert "missed" not in capsys.readouterr().out
+    row = json.loads((tmp_path / "host-nic.json").read_text())[0]
+    assert row["met"] and row["paper_value"] == 72.2 and row["limit"] == pytest.approx(100)
+
+
+def test_reproduce_draws_figures(tmp_path, fake):
+    fake(body(BOTH, TOTAL))
+    assert main(["reproduce", "host-nic", "throughput", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "host-nic-throughput.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_interrupted_run_leaves_no_simulator_and_no_scratch(tmp_path):
+    """Ctrl-C ends the run with its simulator, in one line."""
+    program = tmp_path / "sim"
+    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
+    program.chmod(0o755)
+    code = (
+        "import sys; from emery import build, cli; from pathlib import Path\n"
+        f"build.build_system = lambda *a, **k: Path({str(program)!r})\n"
+        "sys.exit(cli.main(['run', 'host-nic', '--size', '64']))\n"
+    )
+    environment = {**os.environ, "EMERY_CACHE": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    face = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
+    for _ in range(200):
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip():
+            break
+        time.sleep(0.05)
+    face.send_signal(signal.SIGINT)
+    _, said = face.communicate(timeout=20)
+    assert face.returncode == 130 and said.strip() == "emery: interrupted"
+    child = int((tmp_path / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+    assert not list((tmp_path / "cache" / "tmp").iterdir())
+
+
+def test_a_broken_declaration_is_refused(tmp_path):
+    (tmp_path / "system.toml").write_text('name = "x"\n')
+    with pytest.raises(UserError, match="system.toml"):
+        system.read(tmp_path)
+
+
+@pytest.mark.parametrize("name", system.names())
+def test_declarations_hold_together(name):
+    """Parameters and targets of a system are usable as they stand."""
+    from emery.workload import workload
+
+    target = system.load(name)
+    assert target.folder == ROOT / "systems" / name.replace("-", "_")
+    ids = [x.id for x in target.targets]
+    assert len(ids) == len(set(ids))
+    for x in target.targets:
+        options = dict(x.run)
+        target.values([f"{k}={v}" for k, v in options.pop("set", {}).items()])
+        workload(target, options)
+        assert x.figure in target.figures
+        assert (x.goal is None) != (x.goal_fraction is None)
