@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model builder and its cache, on a tiny test bench; and the launcher's set-up."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from emery import build, cache, registers, toolchain
+from emery.common import ROOT, UserError
+
+TINY = """module tiny_tb #(parameter int N = 3) (); initial begin $display("N=%0d", N); $finish; end endmodule\n"""
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMERY_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def tiny(folder, **more) -> build.Rtl:
+    path = folder / "tiny_tb.sv"
+    if not path.exists():
+        path.write_text(TINY)
+    return build.Rtl(top="tiny_tb", files=(str(path),), dirs=(), stand_alone=True, hot=("-O0",), **more)
+
+
+def make(rtl):
+    return build.link(build.compile_all(build.model_units(rtl, build.verilate(rtl))), [], "tiny")
+
+
+def says(program):
+    return subprocess.run([program], capture_output=True, text=True).stdout
+
+
+def test_models_are_cached_by_content(own_cache, tmp_path, monkeypatch):
+    first = make(tiny(tmp_path))
+    assert "N=3" in says(first)
+    compiled = []
+    run_cxx = toolchain.run_cxx
+    monkeypatch.setattr(toolchain, "run_cxx", lambda words, **k: (compiled.append(words), run_cxx(words, **k))[1])
+    assert make(tiny(tmp_path)) == first and not compiled
+    other = make(tiny(tmp_path, parameters=(("N", "5"),)))
+    assert other != first and "N=5" in says(other)
+    assert not any("verilated" in Path(w).name for words in compiled for w in words)  # the runtime was not compiled again
+    (tmp_path / "tiny_tb.sv").write_text(TINY.replace("N=%0d", "M=%0d"))
+    assert "M=3" in says(make(tiny(tmp_path)))
+    assert not list((own_cache / "tmp").iterdir())
+
+
+def test_an_entry_is_whole_or_absent(own_cache):
+    def broken(out):
+        (out / "half").write_text("x")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cache.entry("things", "a", broken)
+    assert not (own_cache / "things").exists() and not list((own_cache / "tmp").iterdir())
+    path = cache.entry("things", "a", lambda out: (out / "whole").write_text("y"))
+    assert [x.name for x in path.iterdir()] == ["whole"]
+
+
+def test_two_at_once_make_an_entry_once(own_cache):
+    made = []
+
+    def slow(out):
+        made.append(out)
+        time.sleep(0.3)
+
+    threads = [threading.Thread(target=cache.entry, args=("things", "b", slow)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+
+
+def test_scratch_of_the_dead_is_swept(own_cache):
+    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    left = own_cache / "tmp" / f"{dead.stdout.strip()}-x"
+    left.mkdir(parents=True)
+    mine = cache.scratch()
+    assert not left.exists() and mine.exists()
+
+
+def test_an_object_follows_what_it_includes(own_cache, tmp_path):
+    (tmp_path / "a.hpp").write_text('#include "b.hpp"\n')
+    (tmp_path / "b.hpp").write_text("inline int f() { return 1; }\n")
+    source = tmp_path / "a.cpp"
+    source.write_text('#include "a.hpp"\nint g() { return f(); }\n')
+    unit = build.Unit(source, ("-O0",), (tmp_path,))
+    first = build.compile_all([unit])
+    assert build.compile_all([unit]) == first
+    (tmp_path / "b.hpp").write_text("inline int f() { return 2222; }\n")
+    assert build.compile_all([unit]) != first
+
+
+def test_errors_name_the_place(own_cache, tmp_path):
+    (tmp_path / "tiny_tb.sv").write_text("module tiny_tb; wrong wrong endmodule\n")
+    with pytest.raises(UserError, match=r"tiny_tb\.sv:1"):
+        make(tiny(tmp_path))
+    source = tmp_path / "bad.cpp"
+    source.write_text("int f() { return nothing; }\n")
+    with pytest.raises(UserError, match=r"bad\.cpp:1"):
+        build.compile_all([build.Unit(source, ("-O0",))])
+    source = tmp_path / "bad.rdl"
+    source.write_text("addrmap a {\n reg { field { sw = nonsense; } x; } r;\n};\n")
+    with pytest.raises(UserError, match=r"bad\.rdl:2"):
+        registers.generate(source, ["a"], "a")
+
+
+def test_an_unwritable_cache(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("EMERY_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(UserError, match="EMERY_CACHE"):
+        cache.scratch()
+
+
+# ---------------------------------------------------------------- the launcher
+
+
+def checkout(folder, fails=False):
+    """A checkout in small: the launcher, one list of packages, and a program that says hello; pip is a script that counts."""
+    shutil.copy(ROOT / "emery", folder / "emery")
+    (folder / "requirements").mkdir()
+    (folder / "requirements" / "run.txt").write_text("thing==1\n")
+    (folder / "src" / "emery").mkdir(parents=True)
+    (folder / "src" / "emery" / "__main__.py").write_text("import thing, sys; print('hello', *sys.argv[1:])\n")
+    pip = folder / "fake" / "pip"
+    pip.mkdir(parents=True)
+    (pip / "__main__.py").write_text(
+        "import os, sys, time\n"
+        f"open({str(folder / 'log')!r}, 'a').write('install\\n')\n"
+        "target = sys.argv[sys.argv.index('--target') + 1]\n"
+        "os.makedirs(target)\n"
+        "time.sleep(float(os.environ.get('PIP_SLEEP', '0.3')))\n"
+        + ("print('ERROR: no thing'); sys.exit(1)\n" if fails else "open(target + '/thing.py', 'w').close()\n")
+    )
+    (pip / "__init__.py").write_text("")
+    return {**os.environ, "PYTHONPATH": str(folder / "fake"), "EMERY_HOME": str(folder / "home")}
+
+
+def start(folder, environment, *words):
+    command = [sys.executable, str(folder / "emery"), *words]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_set_up_happens_once(tmp_path):
+    environment = checkout(tmp_path)
+    both = [start(tmp_path, environment, "run") for _ in range(2)]
+    for process in both:
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 0 and out == "hello run\n", err
+    again = start(tmp_path, environment, "list")
+    assert again.communicate() == ("hello list\n", "")
+    assert (tmp_path / "log").read_text() == "install\n"
+    (tmp_path / "requirements" / "run.txt").write_text("thing==2\n")
+    start(tmp_path, environment).communicate()
+    assert (tmp_path / "log").read_text() == "install\n" * 2
+
+
+def test_an_interrupted_set_up_is_done_again(tmp_path):
+    environment = checkout(tmp_path)
+    process = start(tmp_path, {**environment, "PIP_SLEEP": "30"})
+    for _ in range(200):
+        if (tmp_path / "log").exists():
+            break
+        time.sleep(0.05)
+    time.sleep(0.2)
+    process.kill()
+    process.communicate()
+    done = start(tmp_path, environment)
+    assert done.communicate(timeout=30)[0] == "hello\n"
+    assert sorted(re.sub("-.*", "", x.name) for x in (tmp_path / "home" / ".venv").iterdir()) == ["lock", "run"]
+
+
+def test_a_failed_set_up_is_one_line(tmp_path):
+    process = start(tmp_path, checkout(tmp_path, fails=True))
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 2 and out == ""
+    assert err.splitlines()[-1].startswith("emery: set-up: ") and "no thing" in err.splitlines()[-1]
+    assert [x.name for x in (tmp_path / "home" / ".venv").iterdir()] == ["lock"]
