@@ -101,6 +101,7 @@ struct CreditConfig {
 struct LinkStats {
   std::uint64_t tlps = 0, wire_bytes = 0, payload_bytes = 0, dllps = 0;
   std::uint64_t tlps_by_class[kFcClasses] = {0, 0, 0};
+  std::uint64_t credit_overruns = 0;  // packets sent beyond what the receiver granted
 
   template <class Json>
   void write(Json& json) const {
@@ -112,6 +113,7 @@ struct LinkStats {
         .field("payload_bytes", payload_bytes)
         .field("tlp_bytes", wire_bytes)
         .field("dllps", dllps)
+        .field("credit_overruns", credit_overruns)
         .end_object();
   }
 };
@@ -164,6 +166,10 @@ class LinkDirection {
     const FcClass c = tlp.fc_class();
     ++fc_[c].used_h;
     fc_[c].used_d += tlp.data_credits();
+    if (!infinite(c) && (fc_[c].used_h > fc_[c].granted_h ||
+                         (credits_.data[c] != 0 && fc_[c].used_d > fc_[c].granted_d))) {
+      ++stats_.credit_overruns;
+    }
     const std::uint32_t bytes = tlp.wire_bytes();
     const Time start = std::max(free_at_, ready);
     const Time end = occupy(bytes, ready);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Test of the PCIe models' rates and latency against the formulas of docs and specification. With
 // an argument, also prints the wall-clock cost of a clock.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +15,11 @@ namespace emery::test {
 namespace {
 
 std::uint64_t allocations = 0;
+
+// Within a fraction of what is wanted.
+void check_near(double got, double want, double fraction, const std::string& what) {
+  checks.near(got, want, fraction * want, what);
+}
 
 struct Rates {
   double write, read;
@@ -46,8 +52,8 @@ void test_latency() {
   const double mean =
       static_cast<double>(stats.read_time_sum) / 1e3 / static_cast<double>(stats.reads);
   std::printf("%-40s %8.1f ns\n", "read round trip, 64 bytes, idle link", mean);
-  check(stats.reads == 100 && mean > 750 && mean < 800,
-        "read round trip " + std::to_string(mean) + " ns");
+  checks.that(stats.reads == 100 && mean > 750 && mean < 800,
+              "read round trip " + std::to_string(mean) + " ns");
   check_clean(bench, "latency");
 }
 
@@ -68,7 +74,7 @@ void test_writes(int gen, int lanes, int mps, bool low, std::uint64_t hz) {
   const std::string name = "writes gen" + std::to_string(gen) + " x" + std::to_string(lanes) +
                            " mps " + std::to_string(mps) + (low ? " 3DW" : " 4DW");
   std::printf("%-40s %8.3f Gb/s (formula %.3f)\n", name.c_str(), rates.write, want);
-  check_near(rates.write, want, 0.005, name);
+  check_near(rates.write, want, 0.0015, name);
   check_clean(bench, name);
 }
 
@@ -91,10 +97,11 @@ void test_reads(int gen, int lanes, int mps, int mrrs) {
   const std::string name = "reads gen" + std::to_string(gen) + " x" + std::to_string(lanes) +
                            " mps " + std::to_string(mps) + " mrrs " + std::to_string(mrrs);
   std::printf("%-40s %8.3f Gb/s (formula %.3f)\n", name.c_str(), rates.read, want);
-  check_near(rates.read, want, 0.005, name);
-  check(bench.device.reads_done > 300 && bench.device.out_of_order == 0, name + ": reads in order");
-  check(bench.device.largest_completion == static_cast<std::uint32_t>(mps),
-        name + ": completion size");
+  check_near(rates.read, want, 0.0015, name);
+  checks.that(bench.device.reads_done > 300 && bench.device.out_of_order == 0,
+              name + ": reads in order");
+  checks.that(bench.device.largest_completion == static_cast<std::uint32_t>(mps),
+              name + ": completion size");
   check_clean(bench, name);
 }
 
@@ -124,8 +131,8 @@ void test_both(int lanes) {
   const std::string name = "both gen3 x" + std::to_string(lanes);
   std::printf("%-40s %8.3f Gb/s written (formula %.3f), %.3f read (formula %.3f)\n", name.c_str(),
               rates.write, 8 * 256 / write_ns, rates.read, 8 * 512 / read_ns);
-  check_near(rates.write, 8 * 256 / write_ns, 0.005, name + " writes");
-  check_near(rates.read, 8 * 512 / read_ns, 0.005, name + " reads");
+  check_near(rates.write, 8 * 256 / write_ns, 0.0015, name + " writes");
+  check_near(rates.read, 8 * 512 / read_ns, 0.0015, name + " reads");
   check_clean(bench, name);
 }
 
@@ -154,7 +161,7 @@ void test_credits() {
   bench.device.ignore_credits = true;
   bench.device.next_write = walk(bench.memory.alloc(size), size, 256);
   bench.simulation.run_for(10 * kMicrosecond);
-  check(bench.endpoint.stats().fc_violations > 0, "credits exceeded are counted");
+  checks.that(bench.endpoint.stats().fc_violations > 0, "credits exceeded are counted");
   // Completion credits are finite: the hard block's own completions use them too.
   Setup finite;
   finite.root_credits.header[kCompletion] = 4;
@@ -166,7 +173,7 @@ void test_credits() {
     same &= limited.root.mmio_read(limited.root.device().bar0 + 4, 4) == i;
     limited.root.config_read(0);
   }
-  check(same, "completions with finite credits");
+  checks.that(same, "completions with finite credits");
   check_clean(limited, "finite completion credits");
 }
 
@@ -212,9 +219,10 @@ void test_two_links() {
   simulation.run_for(100 * kMicrosecond);
   const auto moved =
       static_cast<double>(a.root.stats().write_bytes + b.root.stats().write_bytes - before);
-  check_near(8 * moved / 100e3, 2 * setup.link.gbps() * 256 / 280, 0.005, "writes over x8 + x8");
-  check(a.endpoint.id() == 0x100 && b.endpoint.id() == 0x200, "two devices");
-  check(a.root.stats().protocol_errors + b.root.stats().protocol_errors == 0, "x8 + x8: protocol");
+  check_near(8 * moved / 100e3, 2 * setup.link.gbps() * 256 / 280, 0.0015, "writes over x8 + x8");
+  checks.that(a.endpoint.id() == 0x100 && b.endpoint.id() == 0x200, "two devices");
+  checks.that(a.root.stats().protocol_errors + b.root.stats().protocol_errors == 0,
+              "x8 + x8: protocol");
 }
 
 // In the steady state nothing is allocated.
@@ -227,7 +235,7 @@ void test_allocations() {
   const std::uint64_t before = allocations;
   bench.simulation.run_for(50 * kMicrosecond);
   const std::uint64_t more = allocations - before;
-  check(more == 0, std::to_string(more) + " allocations in 50 us of traffic");
+  checks.that(more == 0, std::to_string(more) + " allocations in 50 us of traffic");
 }
 
 void cost(const char* name, Bench& bench, std::uint64_t clocks) {
@@ -296,5 +304,5 @@ int main(int argc, char**) {
   test_allocations();
   test_two_links();
   if (argc > 1) measure_cost();
-  return report();
+  return checks.finish();
 }

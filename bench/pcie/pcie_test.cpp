@@ -21,11 +21,11 @@ void test_byte_enables() {
       ok &= range.first == at && range.count == n && range.contiguous;
     }
   }
-  check(ok, "byte enables round trip");
-  check(ByteRange::of(make_memory(false, 0x1000, 0, 0, 0)).count == 0, "zero-length request");
+  checks.that(ok, "byte enables round trip");
+  checks.that(ByteRange::of(make_memory(false, 0x1000, 0, 0, 0)).count == 0, "zero-length request");
   Tlp holes = make_memory(true, 0x1000, 8, 0, 0);
   holes.dw[1] = (holes.dw[1] & ~0xffu) | 0x5a;
-  check(!ByteRange::of(holes).contiguous, "byte enables with holes");
+  checks.that(!ByteRange::of(holes).contiguous, "byte enables with holes");
 }
 
 void test_enumeration() {
@@ -41,26 +41,28 @@ void test_enumeration() {
   setup.root.max_read_request = 4096;
   Bench bench(setup);
   const PciDevice& d = bench.root.device();
-  check(d.vendor == 0xabcd && d.device == 0x1001 && d.class_code == 0x020000, "ids and class");
-  check(d.bar0 >> 32 != 0 && d.bar0_bytes == 1 << 25 && d.bar0 % d.bar0_bytes == 0,
-        "BAR 0 above 4 GB, aligned");
-  check(bench.endpoint.config_space().bar0() == d.bar0, "BAR 0 in the device");
-  check(d.max_payload == 512 && bench.device.mps == 2, "max payload is the device's");
-  check(d.max_read_request == 4096 && bench.device.mrrs == 5, "max read request");
-  check(d.msix_vectors == 64 && d.msix_table == 0x8000 && d.msix_pba == 0x9000, "MSI-X capability");
-  check(d.link_gen == 3 && d.link_lanes == 16, "link status");
-  check(bench.endpoint.id() == 0x100 && bench.device.master == 1 && bench.device.ext_tag == 1,
-        "id and control bits at the pins");
+  checks.that(d.vendor == 0xabcd && d.device == 0x1001 && d.class_code == 0x020000,
+              "ids and class");
+  checks.that(d.bar0 >> 32 != 0 && d.bar0_bytes == 1 << 25 && d.bar0 % d.bar0_bytes == 0,
+              "BAR 0 above 4 GB, aligned");
+  checks.that(bench.endpoint.config_space().bar0() == d.bar0, "BAR 0 in the device");
+  checks.that(d.max_payload == 512 && bench.device.mps == 2, "max payload is the device's");
+  checks.that(d.max_read_request == 4096 && bench.device.mrrs == 5, "max read request");
+  checks.that(d.msix_vectors == 64 && d.msix_table == 0x8000 && d.msix_pba == 0x9000,
+              "MSI-X capability");
+  checks.that(d.link_gen == 3 && d.link_lanes == 16, "link status");
+  checks.that(bench.endpoint.id() == 0x100 && bench.device.master == 1 && bench.device.ext_tag == 1,
+              "id and control bits at the pins");
   bench.root.enable_msix(3);
   std::uint32_t entry[4];
   std::memcpy(entry, bench.device.registers + (0x8000 + 2 * 16) % 4096, 16);
   const MsixMessage m = bench.root.msix_message(2);
-  check(entry[0] == m.addr && entry[1] == 0 && entry[2] == m.data && entry[3] == 0,
-        "MSI-X table entry");
-  check(bench.device.msix_enable == 1 && bench.device.msix_mask == 0, "MSI-X enabled");
+  checks.that(entry[0] == m.addr && entry[1] == 0 && entry[2] == m.data && entry[3] == 0,
+              "MSI-X table entry");
+  checks.that(bench.device.msix_enable == 1 && bench.device.msix_mask == 0, "MSI-X enabled");
   bench.root.set_bus_master(false);
   bench.simulation.run_for(100 * kNanosecond);
-  check(bench.device.master == 0, "bus mastering off");
+  checks.that(bench.device.master == 0, "bus mastering off");
   check_clean(bench, "enumeration");
 }
 
@@ -73,40 +75,40 @@ void test_mmio() {
   for (unsigned i = 0; i < 64; ++i)
     same &= bench.root.mmio_read(bar + 4 * i, 4) == 0x1000'0000u + i;
   const double each = static_cast<double>(bench.simulation.now() - before) / 64e3;
-  check(same, "MMIO read back");
-  check(each > 400 && each < 520, "MMIO read takes " + std::to_string(each) + " ns");
-  check(bench.root.mmio_read(bar + 8, 8) == 0x1000'0003'1000'0002u, "MMIO read of 8 bytes");
+  checks.that(same, "MMIO read back");
+  checks.that(each > 400 && each < 520, "MMIO read takes " + std::to_string(each) + " ns");
+  checks.that(bench.root.mmio_read(bar + 8, 8) == 0x1000'0003'1000'0002u, "MMIO read of 8 bytes");
   bench.root.mmio_write(bar + 0x101, 0xa5, 1);
-  check(bench.root.mmio_read(bar + 0x100, 4) == 0xa500, "MMIO write of one byte");
+  checks.that(bench.root.mmio_read(bar + 0x100, 4) == 0xa500, "MMIO write of one byte");
   std::uint8_t block[150], back[150];
   for (unsigned i = 0; i < sizeof block; ++i) block[i] = static_cast<std::uint8_t>(i * 7);
   bench.device.write_log.clear();
   bench.root.mmio_write_block(bar + 0x220, block, sizeof block);
   bench.root.mmio_read(bar, 4);  // pushes the writes before it
   std::memcpy(back, bench.device.registers + 0x220, sizeof back);
-  check(std::memcmp(block, back, sizeof block) == 0, "MMIO block");
-  check(
+  checks.that(std::memcmp(block, back, sizeof block) == 0, "MMIO block");
+  checks.that(
       (bench.device.write_log == std::vector<std::uint64_t>{bar + 0x220, bar + 0x240, bar + 0x280}),
       "MMIO writes in order");
   std::uint64_t seen = 0;
   bench.root.mmio_read_async(bar + 4, 4,
                              [&](std::uint64_t value, bool ok) { seen = ok ? value : 0; });
   bench.simulation.run_for(2 * kMicrosecond);
-  check(seen == 0x1000'0001, "MMIO read with a callback");
+  checks.that(seen == 0x1000'0001, "MMIO read with a callback");
   check_clean(bench, "MMIO");
-  check(bench.root.mmio_read(bar + bench.root.device().bar0_bytes, 4) == 0xffff'ffff,
-        "MMIO read beside the BAR");
-  check(bench.endpoint.stats().rx_unsupported == 1 && bench.root.stats().mmio_failed == 1,
-        "... is refused and counted");
+  checks.that(bench.root.mmio_read(bar + bench.root.device().bar0_bytes, 4) == 0xffff'ffff,
+              "MMIO read beside the BAR");
+  checks.that(bench.endpoint.stats().rx_unsupported == 1 && bench.root.stats().mmio_failed == 1,
+              "... is refused and counted");
   // More writes than the device has credits for, to a device that takes them slowly.
   bench.device.rx_ready_probability = 0.05;
   bench.device.write_log.clear();
   for (unsigned i = 0; i < 2000; ++i) bench.root.mmio_write(bar + 4 * (i % 1000), i, 4);
-  check(bench.root.mmio_read(bar + 4 * 999, 4) == 1999, "MMIO read behind 2000 writes");
+  checks.that(bench.root.mmio_read(bar + 4 * 999, 4) == 1999, "MMIO read behind 2000 writes");
   bool ordered = bench.device.write_log.size() == 2000;
   for (unsigned i = 0; ordered && i < 2000; ++i)
     ordered = bench.device.write_log[i] == bar + 4 * (i % 1000);
-  check(ordered, "2000 MMIO writes in order against back-pressure");
+  checks.that(ordered, "2000 MMIO writes in order against back-pressure");
 }
 
 // Random sizes and addresses against a slow device and a root complex that reorders: data, order of
@@ -134,10 +136,15 @@ void test_random(std::uint64_t seed, bool reorder) {
   };
   std::vector<Device::Request> sent;
   std::size_t landed = 0;
-  bool in_order = true;
+  bool in_order = true, intact = true;
   bench.root.watch(target, size, [&](std::uint64_t addr, std::uint32_t bytes) {
     in_order &= landed < sent.size() && sent[landed].addr == addr && sent[landed].bytes == bytes;
     ++landed;
+    // The payload is the number of the write, over and over.
+    const std::uint8_t* bytes_there = bench.memory.pointer(addr, bytes);
+    for (std::uint32_t i = 0; i < bytes; ++i) {
+      intact &= bytes_there[i] == (landed >> 8 * ((addr + i) % 4) & 0xff);
+    }
   });
   int left = 5000;
   bench.device.next_read = [&] { return left > 0 ? within(source, 512) : Device::Request{0, 0}; };
@@ -152,10 +159,11 @@ void test_random(std::uint64_t seed, bool reorder) {
       [&] { return left <= 0 && landed == sent.size() && bench.device.open_reads() == 0; },
       500 * kMicrosecond);
   const std::string name = std::string("random traffic") + (reorder ? ", reordered" : "");
-  check(landed == 5000 && in_order, name + ": writes land once and in order");
-  check(bench.device.reads_done > 2000 && bench.device.open_reads() == 0,
-        name + ": every read answered");
-  check((bench.device.out_of_order > 0) == reorder, name + ": order of reads");
+  checks.that(intact, name + ": data written");
+  checks.that(landed == 5000 && in_order, name + ": writes land once and in order");
+  checks.that(bench.device.reads_done > 2000 && bench.device.open_reads() == 0,
+              name + ": every read answered");
+  checks.that((bench.device.out_of_order > 0) == reorder, name + ": order of reads");
   check_clean(bench, name);
 }
 
@@ -176,8 +184,8 @@ void test_ordering() {
     return Device::Request{buffer, go ? 64u : 0u};
   };
   bench.simulation.run_for(100 * kMicrosecond);
-  check(bench.device.reads_done > 50 && bench.device.mismatches == 0,
-        "a read sees the write before it");
+  checks.that(bench.device.reads_done > 50 && bench.device.mismatches == 0,
+              "a read sees the write before it");
   // An interrupt comes after the data written before it.
   bench.device.next_write = bench.device.next_read = nullptr;
   std::vector<std::uint32_t> seen;
@@ -195,8 +203,8 @@ void test_ordering() {
     want.push_back((0x5a5a0000u + i * 256) ^ i);
   }
   bench.simulation.run_for(2 * kMicrosecond);
-  check(seen == want, "MSI-X messages become vectors, after the data written before them");
-  check(bench.root.stats().interrupts == 20, "interrupts counted");
+  checks.that(seen == want, "MSI-X messages become vectors, after the data written before them");
+  checks.that(bench.root.stats().interrupts == 20, "interrupts counted");
   check_clean(bench, "ordering");
 }
 
@@ -204,31 +212,31 @@ void test_memory() {
   HostMemory memory;
   const std::uint64_t a = memory.alloc(10'000), b = memory.alloc(64, 1 << 16),
                       low = memory.alloc(64, 64, HostMemory::Zone::kLow);
-  check(a >> 32 != 0 && b % (1 << 16) == 0 && low >> 32 == 0, "zones and alignment");
+  checks.that(a >> 32 != 0 && b % (1 << 16) == 0 && low >> 32 == 0, "zones and alignment");
   std::vector<std::uint8_t> out(10'000, 0xee), in(10'000);
-  check(memory.read(a, out.data(), 10'000) && out == std::vector<std::uint8_t>(10'000),
-        "memory starts as zero");
+  checks.that(memory.read(a, out.data(), 10'000) && out == std::vector<std::uint8_t>(10'000),
+              "memory starts as zero");
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint8_t>(i * 31);
-  check(memory.write(a, in.data(), 10'000) && memory.read(a, out.data(), 10'000) && in == out,
-        "access over pages");
-  check(std::memcmp(memory.pointer(a, 10'000), in.data(), 10'000) == 0, "pointer");
-  check(!memory.mapped(a, 10'001) && !memory.write(a + 9'999, in.data(), 2) &&
-            !memory.pointer(a - 1, 1),
-        "mapped to the byte");
+  checks.that(memory.write(a, in.data(), 10'000) && memory.read(a, out.data(), 10'000) && in == out,
+              "access over pages");
+  checks.that(std::memcmp(memory.pointer(a, 10'000), in.data(), 10'000) == 0, "pointer");
+  checks.that(!memory.mapped(a, 10'001) && !memory.write(a + 9'999, in.data(), 2) &&
+                  !memory.pointer(a - 1, 1),
+              "mapped to the byte");
   int calls = 0;
   const int id = memory.watch(a + 4'090, 16, [&](std::uint64_t, std::uint32_t) { ++calls; });
   memory.notify(a + 4'080, 10);
   memory.notify(a + 4'106, 10);
-  check(calls == 0, "writes beside a watch");
+  checks.that(calls == 0, "writes beside a watch");
   memory.notify(a + 4'088, 4);
   memory.notify(a + 4'096, 64);
-  check(calls == 2, "writes that touch a watch, on both of its pages");
+  checks.that(calls == 2, "writes that touch a watch, on both of its pages");
   memory.unwatch(id);
   memory.notify(a + 4'096, 64);
-  check(calls == 2, "watch removed");
+  checks.that(calls == 2, "watch removed");
   memory.free(a);
-  check(!memory.mapped(a + 5'000, 1) && memory.alloc(64) != a,
-        "freed addresses are unmapped and not used again");
+  checks.that(!memory.mapped(a + 5'000, 1) && memory.alloc(64) != a,
+              "freed addresses are unmapped and not used again");
 }
 
 void test_statistics() {
@@ -242,7 +250,8 @@ void test_statistics() {
   json.key("up");
   bench.link.up.stats().write(json);
   json.end_object();
-  check(json.text().find("\"protocol_errors\": 0") != std::string::npos, "statistics as JSON");
+  checks.that(json.text().find("\"protocol_errors\": 0") != std::string::npos,
+              "statistics as JSON");
 }
 
 void test_faults() {
@@ -262,33 +271,33 @@ void test_faults() {
   const auto& d = bench.device;
   bench.root.inject({.kind = ReadFault::Kind::kUnsupported, .nth = 3});
   run(10);
-  check(d.reads_done == 9 && d.reads_failed == 1, "third read refused");
+  checks.that(d.reads_done == 9 && d.reads_failed == 1, "third read refused");
   bench.root.inject(
       {.kind = ReadFault::Kind::kAbort, .nth = 1, .count = 2, .addr = buffer + 1024, .bytes = 64});
   run(24);
-  check(d.reads_done == 31 && d.reads_failed == 3, "reads of an address aborted, twice");
+  checks.that(d.reads_done == 31 && d.reads_failed == 3, "reads of an address aborted, twice");
   bench.root.inject({.kind = ReadFault::Kind::kPoison, .nth = 2});
   run(4);
-  check(d.reads_poisoned == 1 && d.reads_done == 35, "second read poisoned");
+  checks.that(d.reads_poisoned == 1 && d.reads_done == 35, "second read poisoned");
   bench.root.inject({.kind = ReadFault::Kind::kDelay, .nth = 1, .delay = 2 * kMicrosecond});
   const std::uint64_t before = d.out_of_order;
   run(8);
-  check(d.out_of_order == before + 1 && d.reads_done == 43, "delayed read overtaken");
+  checks.that(d.out_of_order == before + 1 && d.reads_done == 43, "delayed read overtaken");
   bench.root.inject({.kind = ReadFault::Kind::kDrop, .nth = 2});
   run(4);
-  check(d.open_reads() == 1 && d.reads_done == 46, "second read lost");
+  checks.that(d.open_reads() == 1 && d.reads_done == 46, "second read lost");
   const std::uint64_t completions = d.completions;
   bench.root.inject({.kind = ReadFault::Kind::kDropLast, .nth = 1});
   run(1);
-  check(d.open_reads() == 2 && d.completions == completions + 1, "last completion lost");
-  check(bench.root.stats().faults == 7, "faults counted");
+  checks.that(d.open_reads() == 2 && d.completions == completions + 1, "last completion lost");
+  checks.that(bench.root.stats().faults == 7, "faults counted");
   // Nothing moves while the host stalls; everything does afterwards.
   bench.root.stall(bench.simulation.now(), bench.simulation.now() + 20 * kMicrosecond);
   run(10);
   const std::uint64_t stalled = d.reads_done;
-  check(stalled == 46, "host stalled");
+  checks.that(stalled == 46, "host stalled");
   bench.simulation.run_for(20 * kMicrosecond);
-  check(d.reads_done == 56, "host goes on");
+  checks.that(d.reads_done == 56, "host goes on");
   check_clean(bench, "faults");
 }
 
@@ -308,27 +317,28 @@ void test_errors() {
   };
   bench.device.next_read = [&] { return take(reads); };
   bench.simulation.run_for(5 * kMicrosecond);
-  check(bench.device.reads_done == 1 && bench.device.reads_failed == 3,
-        "reads of unmapped memory are refused");
-  check(bench.root.stats().unsupported == 3, "... and counted");
+  checks.that(bench.device.reads_done == 1 && bench.device.reads_failed == 3,
+              "reads of unmapped memory are refused");
+  checks.that(bench.root.stats().unsupported == 3, "... and counted");
   std::uint8_t before[100], after[100];
   bench.memory.read(buffer, before, 100);
   bench.device.next_write = [&] { return take(writes); };
   bench.simulation.run_for(5 * kMicrosecond);
   bench.memory.read(buffer, after, 100);
-  check(bench.root.stats().writes == 1 && bench.root.stats().wild_writes == 3,
-        "wild writes counted");
-  check(bench.root.stats().first_wild_addr == buffer + 90, "first wild address");
-  check(std::memcmp(before, after, 100) != 0, "the good write landed");
+  checks.that(bench.root.stats().writes == 1 && bench.root.stats().wild_writes == 3,
+              "wild writes counted");
+  checks.that(bench.root.stats().first_wild_addr == buffer + 90, "first wild address");
+  checks.that(std::memcmp(before, after, 100) != 0, "the good write landed");
   bench.memory.free(buffer);
-  check(!bench.memory.mapped(buffer, 1), "freed memory is unmapped");
+  checks.that(!bench.memory.mapped(buffer, 1), "freed memory is unmapped");
 
   // Each of these breaks one rule.
   const auto errors = [&](Tlp tlp, const char* what) {
     const std::uint64_t count = bench.root.stats().protocol_errors;
     bench.device.raw.push_back({tlp});
     bench.simulation.run_for(2 * kMicrosecond);
-    check(bench.root.stats().protocol_errors == count + 1, std::string("protocol error: ") + what);
+    checks.that(bench.root.stats().protocol_errors == count + 1,
+                std::string("protocol error: ") + what);
   };
   Tlp tlp = make_memory(false, 0x10'0000'0fe0, 64, 1, 0x100);
   errors(tlp, "4 kB border");
@@ -351,8 +361,8 @@ void test_errors() {
   bench.root.set_bus_master(false);
   bench.device.raw.push_back({make_memory(false, 0x10'0000'0000, 64, 1, 0x100)});
   bench.simulation.run_for(kMicrosecond);
-  check(bench.endpoint.stats().tx_not_master == master + 1,
-        "requests are dropped while bus mastering is off");
+  checks.that(bench.endpoint.stats().tx_not_master == master + 1,
+              "requests are dropped while bus mastering is off");
 }
 
 void test_reset() {
@@ -366,17 +376,18 @@ void test_reset() {
   bench.device.forget();
   bench.root.forget_reads();
   bench.simulation.run_for(5 * kMicrosecond);
-  check(bench.device.master == 0 && bench.device.mps == 0, "reset clears the configuration");
+  checks.that(bench.device.master == 0 && bench.device.mps == 0, "reset clears the configuration");
   bench.root.enumerate();
   bench.root.set_bus_master(true);
+  bench.device.next_write = walk(bench.memory.alloc(size), size, 256);
   bench.device.next_read = walk(buffer, size, 512);
   const std::uint64_t before = bench.device.reads_done;
   bench.simulation.run_for(10 * kMicrosecond);
-  check(bench.device.reads_done > before + 200, "traffic after a reset");
-  check(bench.endpoint.stats().fc_violations == 0 && bench.device.mismatches == 0,
-        "credits and data after a reset");
-  check(bench.root.stats().protocol_errors == 0,
-        "reset: " + bench.root.stats().first_protocol_error);
+  checks.that(bench.device.reads_done > before + 200, "traffic after a reset");
+  checks.that(bench.endpoint.stats().fc_violations == 0 && bench.device.mismatches == 0,
+              "credits and data after a reset");
+  checks.that(bench.root.stats().protocol_errors == 0,
+              "reset: " + bench.root.stats().first_protocol_error);
 }
 
 // What the link moves does not depend on anything but the inputs.
@@ -394,7 +405,7 @@ void test_deterministic() {
                               std::to_string(bench.device.out_of_order) + " " +
                               std::to_string(bench.endpoint.stats().read_time_sum);
     if (i == 0) first = state;
-    check(state == first, "two runs are the same");
+    checks.that(state == first, "two runs are the same");
   }
 }
 
@@ -416,5 +427,5 @@ int main() {
   test_errors();
   test_reset();
   test_deterministic();
-  return report();
+  return checks.finish();
 }

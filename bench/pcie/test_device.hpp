@@ -16,11 +16,13 @@
 #include "bench/pcie/host_memory.hpp"
 #include "bench/pcie/pcie_link.hpp"
 #include "bench/pcie/root_complex.hpp"
-#include "bench/sim/check.hpp"
 #include "bench/sim/random.hpp"
 #include "bench/sim/simulation.hpp"
+#include "bench/stats/check.hpp"
 
 namespace emery::test {
+
+inline Checks checks;
 
 // A device with registered outputs: writes and reads host memory as fast as the pins, its tags and
 // the credits allow, checks what it reads, and has 4 kB of registers.
@@ -212,8 +214,8 @@ class Device {
         if (credit(out_)) {
           have_write_ = false;
           ++sequence_;
-          for (std::uint32_t i = 0; i + 8 <= out_.bytes; i += 8)
-            std::memcpy(payload_ + i, &sequence_, 8);
+          for (std::uint32_t i = 0; i < out_.bytes; i += 4)
+            std::memcpy(payload_ + i, &sequence_, 4);
           return true;
         }
       }
@@ -260,7 +262,8 @@ class Device {
   Used used_;
   int open_ = 0;
   std::uint32_t tag_cursor_ = 0;
-  std::uint64_t order_ = 0, last_order_ = 0, sequence_ = 0;
+  std::uint64_t order_ = 0, last_order_ = 0;
+  std::uint32_t sequence_ = 0;  // of writes; fills their payload
   Request read_{}, write_{};
   bool have_read_ = false, have_write_ = false, sending_ = false;
   std::uint32_t offset_ = 0;
@@ -323,13 +326,16 @@ inline std::function<Device::Request()> walk(std::uint64_t base, std::uint64_t s
 inline void check_clean(Bench& bench, const std::string& what) {
   const RootStats& root = bench.root.stats();
   const EndpointStats& endpoint = bench.endpoint.stats();
-  check(root.protocol_errors == 0, what + ": " + root.first_protocol_error);
-  check(root.wild_writes == 0 && root.unsupported == 0, what + ": unmapped memory touched");
-  check(endpoint.fc_violations == 0, what + ": credits exceeded");
-  check(endpoint.tx_malformed == 0 && endpoint.rx_unsupported == 0 && endpoint.rx_misrouted == 0,
-        what + ": endpoint errors");
-  check(bench.device.mismatches == 0, what + ": read data");
-  check(bench.device.bad_completions == 0, what + ": malformed completions");
+  checks.that(root.protocol_errors == 0, what + ": " + root.first_protocol_error);
+  checks.that(root.wild_writes == 0 && root.unsupported == 0, what + ": unmapped memory touched");
+  checks.that(endpoint.fc_violations == 0, what + ": credits exceeded");
+  checks.that(
+      endpoint.tx_malformed == 0 && endpoint.rx_unsupported == 0 && endpoint.rx_misrouted == 0,
+      what + ": endpoint errors");
+  checks.that(bench.link.up.stats().credit_overruns + bench.link.down.stats().credit_overruns == 0,
+              what + ": receiver overrun");
+  checks.that(bench.device.mismatches == 0, what + ": read data");
+  checks.that(bench.device.bad_completions == 0, what + ": malformed completions");
 }
 
 }  // namespace emery::test

@@ -4,14 +4,16 @@
 #include <cmath>
 #include <vector>
 
-#include "bench/sim/check.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/random.hpp"
 #include "bench/sim/ring.hpp"
 #include "bench/sim/simulation.hpp"
+#include "bench/stats/check.hpp"
 
 namespace emery::test {
 namespace {
+
+Checks checks;
 
 void test_clocks() {
   Simulation simulation;
@@ -28,16 +30,16 @@ void test_clocks() {
   simulation.at(9'999, [&](Time) { order.push_back(0); });
   simulation.at(10'000, [&](Time) { order.push_back(2); });
   simulation.run_until(100 * kMicrosecond);
-  check(simulation.cycles(a) == 25'000, "250 MHz clocks in 100 us");
-  check(simulation.cycles(b) == 32'226, "322.265625 MHz clocks in 100 us");
+  checks.that(simulation.cycles(a) == 25'000, "250 MHz clocks in 100 us");
+  checks.that(simulation.cycles(b) == 32'226, "322.265625 MHz clocks in 100 us");
   bool exact = true;
   for (std::size_t i = 0; i < mac.size(); ++i) {
     exact &= mac[i] == std::llround(static_cast<double>(i + 1) * 1e12 / 322'265'625.0);
   }
-  check(exact, "edges at rounded multiples of the period");
+  checks.that(exact, "edges at rounded multiples of the period");
   // 250 : 322.265625 = 128 : 165.
-  check(both == 25'000 / 128, "coinciding edges are one evaluation: " + std::to_string(both));
-  check((order == std::vector<int>{0, 1, 2}), "callbacks in order of time, then of call");
+  checks.that(both == 25'000 / 128, "coinciding edges are one evaluation: " + std::to_string(both));
+  checks.that((order == std::vector<int>{0, 1, 2}), "callbacks in order of time, then of call");
 }
 
 void test_options() {
@@ -45,10 +47,10 @@ void test_options() {
   options.parse("a_latency=1.5us");
   options.parse("size = 64k");
   options.parse("flag=on");
-  check(options.get_time("a_latency", 0) == 1'500'000, "time option");
-  check(options.get("size", 0) == 65536, "integer option");
-  check(options.get("flag", false), "truth value option");
-  check(options.get("rate", 2.5) == 2.5, "default");
+  checks.that(options.get_time("a_latency", 0) == 1'500'000, "time option");
+  checks.that(options.get("size", 0) == 65536, "integer option");
+  checks.that(options.get("flag", false), "truth value option");
+  checks.that(options.get("rate", 2.5) == 2.5, "default");
   options.check_all_used();
   options.parse("tpyo=1");
   bool refused = false;
@@ -57,7 +59,7 @@ void test_options() {
   } catch (const OptionError&) {
     refused = true;
   }
-  check(refused, "unknown option refused");
+  checks.that(refused, "unknown option refused");
   refused = false;
   try {
     options.parse("size=64q");
@@ -65,7 +67,7 @@ void test_options() {
   } catch (const OptionError&) {
     refused = true;
   }
-  check(refused, "bad integer refused");
+  checks.that(refused, "bad integer refused");
 }
 
 void test_ring() {
@@ -82,7 +84,7 @@ void test_ring() {
     same = same && ring.front() == value;
     ring.pop();
   }
-  check(same && ring.empty(), "sorted insertion");
+  checks.that(same && ring.empty(), "sorted insertion");
 }
 
 }  // namespace
@@ -93,5 +95,5 @@ int main() {
   test_clocks();
   test_options();
   test_ring();
-  return report();
+  return checks.finish();
 }
