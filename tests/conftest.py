@@ -36,7 +36,7 @@ def read_pcap(path):
 def stream(offered, dropped=None, mpps=10.0, size=64, **extra):
     """One stream of a result."""
     dropped = dropped or {}
-    counts = {x: 0 for x in ("corrupted", "duplicated", "misdelivered", "reordered")}
+    counts = dict.fromkeys(("corrupted", "duplicated", "misdelivered", "reordered"), 0)
     rates = {"mpps": mpps, "l1_gbps": mpps * (size + 20) * 8e-3, "l2_gbps": mpps * size * 8e-3}
     latency = {"min": 900.0, "p50": 1000.0, "p99": 1500.0, "max": 2000.0}
     delivered = offered - sum(dropped.values())

@@ -198,8 +198,7 @@ def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
     common = (*_LANGUAGE, *_runtime_defines(rtl), "-w")
     classes = _classes(rtl, directory)
     units = [
-        Unit(runtime / f"{name}.cpp", (*_HOT, *common), (runtime,))
-        for name in classes["GLOBAL_FAST"] + classes["GLOBAL_SLOW"]
+        Unit(runtime / f"{name}.cpp", (*_HOT, *common), (runtime,)) for name in classes["GLOBAL_FAST"] + classes["GLOBAL_SLOW"]
     ]
     units += [Unit(x, (*rtl.hot, *common), (directory,)) for x in sorted(directory.glob("batch_fast_*.cpp"))]
     units += [Unit(x, (*_COLD, *common), (directory,)) for x in sorted(directory.glob("batch_slow_*.cpp"))]

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tempfile
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from emery.common import UserError, cache_dir
@@ -24,7 +24,7 @@ def digest(*parts) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _file_digest(path: str, _mtime_ns: int, _size: int) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 

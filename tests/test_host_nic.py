@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""host-nic as a whole: RTL, PCIe, driver model and wire, through the command line; assertions in the RTL are on.
+
+Few frames a run: what a block does at its edges is the business of the block tests.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from conftest import read_pcap, write_pcap
+
+from emery import build
+from emery.cli import main
+from emery.common import ROOT
+
+SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
+
+
+@pytest.fixture
+def nic(tmp_path, capsys):
+    """Runs host-nic; gives its result."""
+
+    def run(*words, status=0, assertions=True):
+        out = tmp_path / "result.json"
+        checks = ["--assertions"] if assertions else []
+        ended = main(["run", "host-nic", *map(str, words), "--json", str(out), *checks])
+        assert ended == status, capsys.readouterr().err
+        return json.loads(out.read_text())
+
+    return run
+
+
+def refused(capsys, *words):
+    assert main(["run", "host-nic", *map(str, words), "--assertions"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("emery: ")
+    return lines[0]
+
+
+def padded(path):
+    """A capture's frames as they are on the wire."""
+    return [x.ljust(60, b"\0") for x in read_pcap(path)]
+
+
+def whole(result):
+    """Nothing lost and nothing harmed."""
+    for name, stream in result["streams"].items():
+        assert stream["offered"] == stream["delivered"] > 0, name
+        assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered")), name
+
+
+def test_a_real_capture_both_ways_byte_for_byte(nic, tmp_path):
+    result = nic("--pcap", SAMPLE, "--direction", "both", "--pcap-out", tmp_path / "out")
+    whole(result)
+    frames = padded(SAMPLE)
+    assert read_pcap(tmp_path / "out" / "host.pcap") == frames  # in the order of the wire
+    assert Counter(read_pcap(tmp_path / "out" / "wire0.pcap")) == Counter(frames)
+    assert result["streams"]["tx"]["delivered"] == len(frames)
+    assert 0 < result["limit"]["fraction"] <= 1.005
+
+
+def test_the_same_run_twice_is_the_same_and_another_seed_is_not(nic):
+    words = ("--size", "random", "--frames", "300", "--set", "read_jitter_ns=400")
+    first, again, other = nic(*words), nic(*words), nic(*words, "--seed", "2")
+    first.pop("wall_s"), again.pop("wall_s")
+    assert first == again
+    assert first["digest"] != other["digest"]
+
+
+@pytest.mark.parametrize("size", ["64", "65", "127", "128", "1518", "9018", "imix", "64-300"])
+def test_sizes(nic, size):
+    whole(nic("--size", size, "--frames", "200", "--direction", "both", "--rate", "0.4"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["segments=4"],
+        ["interrupts=true"],
+        ["read_jitter_ns=2000"],
+        ["mps=128", "mrrs=128"],
+        ["mps=512", "mrrs=4096"],
+        ["tx_ring=8", "rx_ring=256", "burst=1"],
+        ["pcie_gen=5"],
+        ["cpus=4", "cpu_ns_per_packet=5"],
+    ],
+    ids=",".join,
+)
+def test_settings(nic, settings):
+    words = [x for setting in settings for x in ("--set", setting)]
+    whole(nic("--size", "64-1000", "--frames", "300", "--rate", "0.3", *words))
+
+
+def test_bad_fcs_is_dropped_and_counted(nic):
+    result = nic("--size", "64-600", "--frames", "500", "--direction", "rx", "--rate", "0.5", "--set", "bad_fcs_every=10")
+    stream = result["streams"]["rx"]
+    assert 20 <= stream["dropped"]["bad_fcs"] <= 100 and set(stream["dropped"]) == {"bad_fcs"}
+    assert stream["delivered"] == 500 - stream["dropped"]["bad_fcs"] and not stream["corrupted"]
+
+
+def test_a_slow_host_costs_counted_drops_and_nothing_else(nic):
+    slow = ("--set", "cpu_ns_per_packet=400", "--set", "rx_ring=64")
+    stream = nic("--size", "64", "--frames", "12000", "--direction", "rx", *slow)["streams"]["rx"]
+    assert sum(stream["dropped"].values()) > 1000
+    assert set(stream["dropped"]) <= {"no_descriptor", "buffer_full", "fifo_full"}
+    assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered"))
+
+
+def test_a_narrow_link_costs_counted_drops_and_nothing_else(nic):
+    result = nic("--size", "512", "--frames", "2500", "--set", "pcie_gen=1", "--set", "pcie_lanes=4")
+    assert not sum(result["streams"]["tx"]["dropped"].values())
+    assert sum(result["streams"]["rx"]["dropped"].values()) > 100
+    assert result["limit"]["by"].startswith("pcie")
+
+
+def test_two_ports_and_two_interfaces(nic, tmp_path):
+    shape = ("--set", "ports=2", "--set", "interfaces=2", "--set", "tx_queues=16", "--set", "rx_queues=16")
+    result = nic("--pcap", SAMPLE, "--rate", "0.4", "--pcap-out", tmp_path / "out", *shape)
+    whole(result)
+    assert set(result["streams"]) == {f"{way}{port}" for way in ("tx", "rx") for port in range(4)}
+    wires = [read_pcap(tmp_path / "out" / f"wire{port}.pcap") for port in range(4)]
+    assert Counter(x for wire in wires for x in wire) == Counter(padded(SAMPLE))
+    assert Counter(read_pcap(tmp_path / "out" / "host.pcap")) == Counter(padded(SAMPLE))
+
+
+def test_two_runs_at_once(tmp_path):
+    """Side by side they give what each gives alone."""
+    command = [sys.executable, "-m", "emery", "run", "host-nic", "--size", "imix", "--frames", "200", "--assertions"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    runs = []
+    for number in range(2):
+        words = [*command, "--json", str(tmp_path / f"{number}.json")]
+        runs.append(subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    for process in runs:
+        _, said = process.communicate(timeout=600)
+        assert process.returncode == 0 and said == ""
+    digests = {json.loads((tmp_path / f"{number}.json").read_text())["digest"] for number in range(2)}
+    assert len(digests) == 1
+
+
+def test_damaged_captures(capsys, tmp_path):
+    frame = bytes(range(60))
+    cut = write_pcap(tmp_path / "cut.pcap", [frame] * 3)
+    cut.write_bytes(cut.read_bytes()[:-5])
+    assert "cut.pcap" in (line := refused(capsys, "--pcap", cut)) and "3" in line
+    foreign = write_pcap(tmp_path / "foreign.pcap", [frame], link=105)
+    assert "foreign.pcap" in refused(capsys, "--pcap", foreign)
+    snapped = write_pcap(tmp_path / "snapped.pcap", [frame, (frame, 1500)])
+    assert "snapped.pcap" in (line := refused(capsys, "--pcap", snapped)) and "2" in line
+    long = write_pcap(tmp_path / "long.pcap", [frame, bytes(2000)])
+    assert "long.pcap" in (line := refused(capsys, "--pcap", long, "--set", "mtu=1500")) and "2" in line
+
+
+def test_frames_longer_than_the_mtu(capsys):
+    assert "MTU" in refused(capsys, "--size", "1600", "--set", "mtu=1500")
+
+
+def test_waves(nic, tmp_path):
+    nic("--size", "64", "--frames", "5", "--waves", tmp_path / "x.fst", assertions=False)
+    written = tmp_path / f"x.{build.trace_format()}"
+    assert written.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "size, direction, least",
+    [
+        ("1518", "tx", 0.97),
+        ("1518", "rx", 0.97),
+        ("1518", "both", 0.95),
+        ("64", "tx", 0.5),
+        ("64", "rx", 0.5),
+        ("64", "both", 0.38),
+    ],
+)
+def test_throughput(nic, size, direction, least):
+    """The least this design is to reach, as a part of the limit; `emery reproduce` shows what it does reach."""
+    frames = 20000 if size == "64" else 3000
+    result = nic("--size", size, "--frames", frames, "--direction", direction, assertions=False)
+    assert result["limit"]["fraction"] >= least
