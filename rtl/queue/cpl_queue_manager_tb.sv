@@ -11,12 +11,43 @@ module cpl_queue_manager_tb
   localparam int Queues = 5;  // number 5 does not exist
 
   reg_if regs ();
-  stream_if #(.T(queue_t)) enq_req (clk, rst);
-  stream_if #(.T(enq_rsp_t)) enq_rsp (clk, rst);
-  stream_if #(.T(commit_t)) commit (clk, rst);
-  stream_if #(.T(notify_t)) notify (clk, rst);
-  stream_if #(.T(queue_error_t)) error (clk, rst);
-  cpl_queue_manager #(.Queues(Queues)) dut (.clk_i(clk), .rst_i(rst), .*);
+  stream_if #(
+      .T(queue_t)
+  ) enq_req (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(enq_rsp_t)
+  ) enq_rsp (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(commit_t)
+  ) commit (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(notify_t)
+  ) notify (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) error (
+      clk,
+      rst
+  );
+  cpl_queue_manager #(
+      .Queues(Queues)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .*
+  );
 
   typedef struct {
     logic [63:0] base;
@@ -107,7 +138,8 @@ module cpl_queue_manager_tb
 
   // Everything takes effect in the clock in which it is taken; a register access in the clock in which it starts.
   always @(posedge clk) begin
-    if (dut.access) model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
+    if (dut.access)
+      model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
     if (commit.valid && commit.ready) begin
       commits++;
       if (commit.data.queue < Queues) begin
@@ -163,7 +195,8 @@ module cpl_queue_manager_tb
     end
   end
 
-  task automatic register(logic write, int q, logic [2:0] word, logic [31:0] d, logic [3:0] strb = 4'hF);
+  task automatic register(logic write, int q, logic [2:0] word, logic [31:0] d,
+                          logic [3:0] strb = 4'hF);
     @(negedge clk);
     regs.req   = 1;
     regs.write = write;
@@ -174,7 +207,9 @@ module cpl_queue_manager_tb
     regs.req = 0;
     while (!regs.ack) @(negedge clk);
     rdata = regs.rdata;
-    if (!write) `CHECK(rdata == expected_rdata, $sformatf("queue %0d word %0d reads %x, not %x", q, word, rdata, expected_rdata))
+    if (!write)
+      `CHECK(rdata == expected_rdata, $sformatf(
+             "queue %0d word %0d reads %x, not %x", q, word, rdata, expected_rdata))
   endtask
 
   // A queue is set up anew when nothing of it is under way.
@@ -210,7 +245,9 @@ module cpl_queue_manager_tb
       out_percent = $urandom_range(100, 10);
       for (int i = 0; i < 120; i++) begin
         q = $urandom_range(queues_used - 1);
-        case ($urandom_range(19))
+        case ($urandom_range(
+            19
+        ))
           0: if (q < Queues) set_up(q, $urandom_range(6, 1));
           1: register(1, q, CqRegControl, 32'($urandom_range(7) != 0));
           2: register(1, q, CqRegConsumer, $urandom());
@@ -220,7 +257,8 @@ module cpl_queue_manager_tb
           default: begin
             ring_ptr_t unread;
             unread = m[q].written - m[q].consumer;
-            register(1, q, CqRegConsumer, {1'($urandom()), 15'd0, m[q].consumer + 16'($urandom_range(32'(unread)))});
+            register(1, q, CqRegConsumer, {
+                     1'($urandom()), 15'd0, m[q].consumer + 16'($urandom_range(32'(unread)))});
           end
         endcase
         if ($urandom_range(3) == 0) repeat ($urandom_range(20)) @(posedge clk);
@@ -228,7 +266,8 @@ module cpl_queue_manager_tb
     end
     drain();
     `CHECK(rsps.size() == 0 && notifies.size() == 0 && errors.size() == 0, "something was lost")
-    `CHECK(records > 2000 && notified > 200 && overflows > 50 && bad_consumers > 50, "the test did not do its work")
+    `CHECK(records > 2000 && notified > 200 && overflows > 50 && bad_consumers > 50,
+           "the test did not do its work")
 
     // One queue, every clock an enqueue and a commit.
     queues_used = 1;
@@ -238,7 +277,8 @@ module cpl_queue_manager_tb
     start_enqs = enqs;
     start_commits = commits;
     repeat (1000) @(posedge clk);
-    $display("%0d enqueues and %0d commits in 1000 clocks", enqs - start_enqs, commits - start_commits);
+    $display("%0d enqueues and %0d commits in 1000 clocks", enqs - start_enqs,
+             commits - start_commits);
     `CHECK(enqs - start_enqs >= 999, "less than an enqueue a clock")
     `CHECK(commits - start_commits >= 995, "less than a commit a clock")
     start_notified = notified;

@@ -10,11 +10,35 @@ module irq_moderate_tb
   localparam int Vectors = 5;
 
   reg_if regs ();
-  stream_if #(.T(queue_t)) in (clk, rst);
-  stream_if #(.T(queue_t)) out (clk, rst);
-  irq_moderate #(.Vectors(Vectors)) dut (.clk_i(clk), .rst_i(rst), .*);
+  stream_if #(
+      .T(queue_t)
+  ) in (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(queue_t)
+  ) out (
+      clk,
+      rst
+  );
+  irq_moderate #(
+      .Vectors(Vectors)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .*
+  );
 
-  int unsigned in_percent = 0, out_percent = 100, now = 0, taken = 0, ins = 0, outs = 0, merged = 0, slack = 60;
+  int unsigned
+      in_percent = 0,
+      out_percent = 100,
+      now = 0,
+      taken = 0,
+      ins = 0,
+      outs = 0,
+      merged = 0,
+      slack = 60;
   int unsigned interval[Vectors+1], last[Vectors+1], owed_since[Vectors+1];
   int unsigned arrived[Vectors+1], unanswered[Vectors+1], shown_since = 0;
   logic owed[Vectors+1], seen[Vectors+1], shown = 0;
@@ -42,7 +66,8 @@ module irq_moderate_tb
       unanswered[v]--;
       // A blocked output may bring two closer together.
       if (seen[v] && out_percent == 100)
-        `CHECK(now - last[v] >= interval[v], $sformatf("vector %0d after %0d clocks", v, now - last[v]))
+        `CHECK(now - last[v] >= interval[v], $sformatf(
+               "vector %0d after %0d clocks", v, now - last[v]))
       seen[v] = 1;
       last[v] = now;
       owed_since[v] = now;
@@ -53,7 +78,8 @@ module irq_moderate_tb
     end
     if (out_percent == 100)
       for (int v = 0; v < Vectors; v++)
-        if (owed[v]) `CHECK(now - owed_since[v] <= interval[v] + slack, $sformatf("vector %0d is late", v))
+      if (owed[v])
+        `CHECK(now - owed_since[v] <= interval[v] + slack, $sformatf("vector %0d is late", v))
     out.ready <= $urandom_range(99) < out_percent;
     if (!in.valid || in.ready) begin
       in.valid <= $urandom_range(99) < in_percent;

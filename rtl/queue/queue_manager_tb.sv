@@ -11,13 +11,49 @@ module queue_manager_tb
   localparam int Queues = 5;  // number 5 does not exist
 
   reg_if regs ();
-  stream_if #(.T(deq_req_t)) deq_req (clk, rst);
-  stream_if #(.T(deq_rsp_t)) deq_rsp (clk, rst);
-  stream_if #(.T(commit_t)) commit (clk, rst);
-  stream_if #(.T(queue_error_t)) stop (clk, rst);
-  stream_if #(.T(queue_t)) doorbell (clk, rst);
-  stream_if #(.T(queue_error_t)) error (clk, rst);
-  queue_manager #(.Queues(Queues)) dut (.clk_i(clk), .rst_i(rst), .*);
+  stream_if #(
+      .T(deq_req_t)
+  ) deq_req (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(deq_rsp_t)
+  ) deq_rsp (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(commit_t)
+  ) commit (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) stop (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(queue_t)
+  ) doorbell (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) error (
+      clk,
+      rst
+  );
+  queue_manager #(
+      .Queues(Queues)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .*
+  );
 
   typedef struct {
     logic [63:0] base;
@@ -32,7 +68,13 @@ module queue_manager_tb
   queue_t doorbells[$];
   queue_error_t errors[$];
   logic [31:0] rdata, expected_rdata;
-  int unsigned deq_percent = 0, commit_percent = 0, stop_percent = 0, out_percent = 100, max_max = 8, queues_used = 6;
+  int unsigned
+      deq_percent = 0,
+      commit_percent = 0,
+      stop_percent = 0,
+      out_percent = 100,
+      max_max = 8,
+      queues_used = 6;
   int unsigned deqs = 0, commits = 0, good_slots = 0, bad_doorbells = 0, stops = 0;
 
   function automatic int min(int a, int b);
@@ -134,7 +176,8 @@ module queue_manager_tb
 
   // Everything takes effect in the clock in which it is taken; a register access in the clock in which it starts.
   always @(posedge clk) begin
-    if (dut.access) model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
+    if (dut.access)
+      model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
     if (stop.valid && stop.ready && stop.data.queue < Queues &&
         m[stop.data.queue].enable && !m[stop.data.queue].stopped) begin
       stops++;
@@ -175,7 +218,10 @@ module queue_manager_tb
     error.ready    <= $urandom_range(99) < out_percent;
     if (!deq_req.valid || deq_req.ready) begin
       deq_req.valid <= $urandom_range(99) < deq_percent;
-      deq_req.data  <= '{queue: queue_t'($urandom_range(queues_used - 1)), max: 4'($urandom_range(max_max, 1))};
+      deq_req.data <= '{
+          queue: queue_t'($urandom_range(queues_used - 1)),
+          max: 4'($urandom_range(max_max, 1))
+      };
     end
     if (!stop.valid || stop.ready) begin
       stop.valid <= $urandom_range(999) < stop_percent;
@@ -188,7 +234,10 @@ module queue_manager_tb
       open = m[q].answered - m[q].finished;
       if (commit.valid && commit.data.queue == queue_t'(q)) open = m[q].answered - m[q].finished;
       commit.valid <= open != 0 && $urandom_range(99) < commit_percent;
-      commit.data  <= '{queue: queue_t'(q), count: 4'($urandom_range(min(min(int'(open), 8), max_max), 1))};
+      commit.data <= '{
+          queue: queue_t'(q),
+          count: 4'($urandom_range(min(min(int'(open), 8), max_max), 1))
+      };
     end
     if (rst) begin
       deq_req.valid <= 0;
@@ -197,7 +246,8 @@ module queue_manager_tb
     end
   end
 
-  task automatic register(logic write, int q, logic [2:0] word, logic [31:0] d, logic [3:0] strb = 4'hF);
+  task automatic register(logic write, int q, logic [2:0] word, logic [31:0] d,
+                          logic [3:0] strb = 4'hF);
     @(negedge clk);
     regs.req   = 1;
     regs.write = write;
@@ -208,7 +258,9 @@ module queue_manager_tb
     regs.req = 0;
     while (!regs.ack) @(negedge clk);
     rdata = regs.rdata;
-    if (!write) `CHECK(rdata == expected_rdata, $sformatf("queue %0d word %0d reads %x, not %x", q, word, rdata, expected_rdata))
+    if (!write)
+      `CHECK(rdata == expected_rdata, $sformatf(
+             "queue %0d word %0d reads %x, not %x", q, word, rdata, expected_rdata))
   endtask
 
   // A queue is set up anew when nothing of it is under way.
@@ -246,7 +298,9 @@ module queue_manager_tb
       max_max = $urandom_range(8, 1);
       for (int i = 0; i < 120; i++) begin
         q = $urandom_range(queues_used - 1);
-        case ($urandom_range(19))
+        case ($urandom_range(
+            19
+        ))
           0: if (q < Queues) set_up(q, $urandom_range(5, 1), $urandom_range(3));
           1, 2: register(1, q, QRegControl, 32'($urandom_range(7) != 0));
           3: register(1, q, QRegProducer, $urandom_range(65535));
@@ -257,7 +311,8 @@ module queue_manager_tb
             // Anything up to a full ring.
             int room;
             room = (1 << m[q].log_size) - int'(ring_ptr_t'(m[q].producer - m[q].finished));
-            register(1, q, QRegProducer, 32'(ring_ptr_t'(m[q].producer + 16'($urandom_range(room > 0 ? room : 0)))));
+            register(1, q, QRegProducer, 32'(ring_ptr_t'(m[q].producer + 16'($urandom_range(
+                     room > 0 ? room : 0)))));
           end
         endcase
         if ($urandom_range(3) == 0) repeat ($urandom_range(20)) @(posedge clk);
@@ -277,7 +332,8 @@ module queue_manager_tb
     start_deqs = deqs;
     start_commits = commits;
     repeat (1000) @(posedge clk);
-    $display("%0d dequeues and %0d commits in 1000 clocks", deqs - start_deqs, commits - start_commits);
+    $display("%0d dequeues and %0d commits in 1000 clocks", deqs - start_deqs,
+             commits - start_commits);
     `CHECK(deqs - start_deqs >= 999, "less than a dequeue a clock")
     `CHECK(commits - start_commits >= 999, "less than a commit a clock")
     register(0, 0, QRegConsumer, 0);

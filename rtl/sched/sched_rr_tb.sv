@@ -10,15 +10,41 @@ module sched_rr_tb
   `TB_TIMEOUT(400_000)
   localparam int Queues = 24;  // number 24 does not exist
 
-  logic [3:0] max_burst = 8;
+  logic [ 3:0] max_burst = 8;
   logic [15:0] max_inflight = 1000;
   reg_if regs ();
-  stream_if #(.T(queue_t)) doorbell (clk, rst);
-  stream_if #(.T(grant_t)) grant (clk, rst);
-  stream_if #(.T(granted_t)) granted (clk, rst);
-  stream_if #(.T(sent_t)) sent (clk, rst);
-  sched_rr #(.Queues(Queues)) dut (
-      .clk_i(clk), .rst_i(rst), .max_burst_i(max_burst), .max_inflight_i(max_inflight), .*
+  stream_if #(
+      .T(queue_t)
+  ) doorbell (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(grant_t)
+  ) grant (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(granted_t)
+  ) granted (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(sent_t)
+  ) sent (
+      clk,
+      rst
+  );
+  sched_rr #(
+      .Queues(Queues)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .max_burst_i(max_burst),
+      .max_inflight_i(max_inflight),
+      .*
   );
 
   typedef struct {
@@ -31,12 +57,17 @@ module sched_rr_tb
   } flight_t;
   answer_t answers[$];
   flight_t flights[$];
-  queue_t rings[$];
+  queue_t  rings  [$];
   int unsigned now = 0, grants = 0, sents = 0, empties = 0, produced = 0, waited_at_limit = 0;
   int unsigned backlog[Queues], inflight[Queues], last_due = 0;
   logic outstanding[Queues], enabled[Queues], allowance[Queues], waiting[Queues];
   int unsigned overtaken[Queues][Queues];
-  int unsigned fetch_max = 10, flight_max = 20, grant_percent = 100, sent_percent = 100, granted_percent = 100;
+  int unsigned
+      fetch_max = 10,
+      flight_max = 20,
+      grant_percent = 100,
+      sent_percent = 100,
+      granted_percent = 100;
   logic [31:0] rdata;
 
   always @(posedge clk) begin
@@ -50,20 +81,22 @@ module sched_rr_tb
       `CHECK(enabled[q] || allowance[q], "a grant of a disabled queue")
       if (!enabled[q]) allowance[q] = 0;
       `CHECK(grant.data.max != 0 && grant.data.max <= max_burst, "burst out of bounds")
-      `CHECK(32'(grant.data.max) + inflight[q] <= 32'(max_inflight), "more packets in flight than allowed")
+      `CHECK(32'(grant.data.max) + inflight[q] <= 32'(max_inflight),
+             "more packets in flight than allowed")
       outstanding[q] = 1;
       waiting[q] = 0;
       for (int o = 0; o < Queues; o++) begin
         overtaken[q][o] = 0;
         overtaken[o][q]++;
-        `CHECK(!waiting[o] || overtaken[o][q] <= 1, $sformatf("queue %0d passed queue %0d twice", q, o))
+        `CHECK(!waiting[o] || overtaken[o][q] <= 1, $sformatf(
+               "queue %0d passed queue %0d twice", q, o))
       end
       // The fetch looks into the queue at once and answers later.
       n = backlog[q] < 32'(grant.data.max) ? int'(backlog[q]) : int'(grant.data.max);
       backlog[q] -= n;
-      g.queue = queue_t'(q);
-      g.count = 4'(n);
-      g.more = backlog[q] != 0;
+      g.queue  = queue_t'(q);
+      g.count  = 4'(n);
+      g.more   = backlog[q] != 0;
       g.status = n != 0 ? DeqOk : $urandom_range(1) ? DeqEmpty : DeqStopped;
       if (n == 0) empties++;
       if (last_due < now + 2) last_due = now + 2;
@@ -75,7 +108,7 @@ module sched_rr_tb
       q = int'(granted.data.queue);
       outstanding[q] = 0;
       for (int i = 0; i < int'(granted.data.count); i++)
-        flights.push_back('{due: now + $urandom_range(flight_max), q: queue_t'(q)});
+      flights.push_back('{due: now + $urandom_range(flight_max), q: queue_t'(q)});
       // With a limit it may have to pass its turn on.
       waiting[q] = granted.data.more && enabled[q] && max_inflight == 1000;
       for (int o = 0; o < Queues; o++) overtaken[q][o] = 0;
@@ -90,7 +123,9 @@ module sched_rr_tb
     grant.ready <= $urandom_range(99) < grant_percent;
     if (!granted.valid || granted.ready) begin
       granted.valid <= 0;
-      if (answers.size() != 0 && answers[0].due <= now && $urandom_range(99) < granted_percent) begin
+      if (answers.size() != 0 && answers[0].due <= now && $urandom_range(
+              99
+          ) < granted_percent) begin
         granted.valid <= 1;
         granted.data  <= answers[0].g;
         void'(answers.pop_front());
@@ -154,7 +189,8 @@ module sched_rr_tb
   initial begin
     int q, used, start;
     regs.req = 0;
-    for (q = 0; q < Queues; q++) {backlog[q], inflight[q], outstanding[q], enabled[q], allowance[q], waiting[q]} = '0;
+    for (q = 0; q < Queues; q++)
+    {backlog[q], inflight[q], outstanding[q], enabled[q], allowance[q], waiting[q]} = '0;
     @(negedge rst);
     register(0, 3, 0);
     `CHECK(rdata == 0, "not idle after reset")
@@ -177,7 +213,9 @@ module sched_rr_tb
       sent_percent = $urandom_range(2) == 0 ? $urandom_range(60, 10) : 100;
       for (int i = 0; i < 60; i++) begin
         q = $urandom_range(used - 1);
-        case ($urandom_range(9))
+        case ($urandom_range(
+            9
+        ))
           0: enable(q, $urandom_range(1) == 1);
           1: begin
             register(0, q, 0);
