@@ -113,7 +113,7 @@ module mac_rx
   assign head = cross_out.data;
 
   stream_if #(.T(ptp_time_t)) stamp_in (clk_i, rst_i);
-  logic [$clog2(StampDepth+1)-1:0] stamps;
+  logic [$clog2(StampDepth+1)-1:0] unused_stamps;
   fifo #(
       .T(ptp_time_t),
       .Depth(StampDepth)
@@ -122,7 +122,7 @@ module mac_rx
       .rst_i,
       .in(stamp_in),
       .out(stamp),
-      .count_o(stamps)
+      .count_o(unused_stamps)
   );
 
   // An oversize frame has 512 beats at most in the count: it is cut long before that.

@@ -39,7 +39,7 @@ module mac_tx
   stream_if #(.T(frame_beat_t)) cross_in (clk_i, rst_i);
   stream_if #(.T(frame_beat_t)) store_in (mac_clk_i, mac_rst_i);
   stream_if #(.T(frame_beat_t)) store (mac_clk_i, mac_rst_i);
-  logic [$clog2(CrossDepth):0] crossing;
+  logic [$clog2(CrossDepth):0] unused_crossing;
   logic [CountW-1:0] stored;
 
   assign cross_in.valid = frame.valid;
@@ -62,7 +62,7 @@ module mac_tx
       .wclk_i (clk_i),
       .wrst_i (rst_i),
       .in     (cross_in),
-      .count_o(crossing),
+      .count_o(unused_crossing),
       .rclk_i (mac_clk_i),
       .rrst_i (mac_rst_i),
       .out    (store_in)
@@ -86,7 +86,7 @@ module mac_tx
   wire end_out = store.valid && store.ready && store.data.eop;
 
   stream_if #(.T(ptp_time_t)) stamp_in (mac_clk_i, mac_rst_i);
-  logic [$clog2(StampDepth):0] stamps;
+  logic [$clog2(StampDepth):0] unused_stamps;
   // All of these grow only, until the frame's own beats leave: a start once offered stays offered.
   wire start = (whole_q != '0 || stored >= CountW'(StartBeats)) && stamp_in.ready;
   assign tx_valid_o  = store.valid && (started_q || start);
@@ -112,7 +112,7 @@ module mac_tx
       .wclk_i (mac_clk_i),
       .wrst_i (mac_rst_i),
       .in     (stamp_in),
-      .count_o(stamps),
+      .count_o(unused_stamps),
       .rclk_i (clk_i),
       .rrst_i (rst_i),
       .out    (stamp)

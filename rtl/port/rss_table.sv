@@ -20,6 +20,8 @@ module rss_table
   localparam int Entries = 128;
   localparam int IndexW = $clog2(Entries);
 
+  wire unused = &{1'b0, regs.addr, regs.wdata, regs.wstrb};
+
   queue_t mem[Entries];
   logic [IndexW:0] clear_q;  // next entry to clear; Entries when all are
   wire cleared = clear_q[IndexW];

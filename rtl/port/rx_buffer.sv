@@ -45,7 +45,7 @@ module rx_buffer
   logic drop_q;                        // no room for it
 
   stream_if #(.T(rx_meta_t)) note (clk_i, rst_i);
-  logic [$clog2(MaxFrames+1)-1:0] notes;
+  logic [$clog2(MaxFrames+1)-1:0] unused_notes;
   fifo #(
       .T(rx_meta_t),
       .Depth(MaxFrames)
@@ -54,11 +54,12 @@ module rx_buffer
       .rst_i,
       .in(note),
       .out(meta),
-      .count_o(notes)
+      .count_o(unused_notes)
   );
 
   frame_beat_t beat;
   assign beat = frame.data;
+  wire unused = beat.sop;
   assign frame.ready = !beat.eop || info.valid;
   wire take = frame.valid && frame.ready;
   assign info.ready = take && beat.eop;

@@ -66,7 +66,7 @@ module tx_engine
   stream_if #(.T(dma_req_t)) dma_in (clk_i, rst_i);
   stream_if #(.T(packet_t)) packet_in (clk_i, rst_i);
   stream_if #(.T(packet_t)) packet (clk_i, rst_i);
-  logic [$clog2(MaxPackets+1)-1:0] packets, answers;
+  logic [$clog2(MaxPackets+1)-1:0] unused_packets, answers;
   spill_reg #(.T(dma_req_t)) i_dma (.clk_i, .rst_i, .in(dma_in), .out(dma));
   fifo #(
       .T(packet_t),
@@ -76,7 +76,7 @@ module tx_engine
       .rst_i,
       .in(packet_in),
       .out(packet),
-      .count_o(packets)
+      .count_o(unused_packets)
   );
 
   desc_beat_t d;
@@ -218,6 +218,7 @@ module tx_engine
   stream_if #(.T(tx_done_t)) done_in (clk_i, rst_i);
   packet_t r;
   assign r = fetched_out.data;
+  wire unused = &{1'b0, r.requests};
   logic [8:0] unit_q;
   logic out_room;
   wire good = r.code == ErrNone;

@@ -22,7 +22,7 @@ module tx_finish
   stream_if #(.T(record_t)) record_in (clk_i, rst_i);
   stream_if #(.T(commit_t)) commit_in (clk_i, rst_i);
   stream_if #(.T(sent_t)) sent_in (clk_i, rst_i);
-  logic [$clog2(Depth+1)-1:0] waiting;
+  logic [$clog2(Depth+1)-1:0] unused_waiting;
   fifo #(
       .T(tx_done_t),
       .Depth(Depth)
@@ -31,7 +31,7 @@ module tx_finish
       .rst_i,
       .in(done),
       .out(head),
-      .count_o(waiting)
+      .count_o(unused_waiting)
   );
   spill_reg #(.T(record_t)) i_record (.clk_i, .rst_i, .in(record_in), .out(record));
   spill_reg #(.T(commit_t)) i_commit (.clk_i, .rst_i, .in(commit_in), .out(commit));
