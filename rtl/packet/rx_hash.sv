@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Receive flow hash: Toeplitz hash of Microsoft's RSS specification over the addresses and ports of a frame (host-nic
+/// paper, sections II-A and II-D).
+///
+/// Watches the beats of a stream of frames; needs only the first one of each, which holds all fields behind up to two VLAN
+/// tags (but for the ports of double-tagged IPv6). `type_o`: bit 0 IPv4, bit 1 IPv6, bit 2 with TCP ports, bit 3 with UDP
+/// ports, 0 no IP (the hash is then 0). Without ports are fragments, IPv4 with options, IPv6 with extension headers.
+/// `valid_o` comes 3 clocks after a first beat, one frame a clock, and is never refused. `key_i` should not change while
+/// frames arrive; its first byte is the leftmost. Reset drops the frames inside.
+module rx_hash
+  import eth_pkg::*;
+(
+    input logic         clk_i,
+    input logic         rst_i,
+    input logic [319:0] key_i,
+
+    // A beat of a frame moves.
+    input logic        valid_i,
+    input frame_beat_t beat_i,
+
+    output logic        valid_o,
+    output logic [31:0] hash_o,
+    output logic [ 3:0] type_o
+);
+  localparam int FieldBits = 288;  // IPv6 addresses and ports
+  localparam int Parts = 3;
+  localparam int PartBits = FieldBits / Parts;
+
+  function automatic logic is_tag(logic [15:0] ether_type);
+    return ether_type inside {16'h8100, 16'h88a8};
+  endfunction
+
+  // Stage 1: fields, in network order from the left.
+  logic first;
+  assign first = valid_i && beat_i.sop;
+
+  logic valid_q;
+  logic [FieldBits-1:0] fields, fields_q;
+  logic [3:0] kind, kind_q;
+  logic [511:0] frame;
+  logic [399:0] l3;  // from the IP header on
+  logic [ 15:0] ether_type;
+  logic [  6:0] l3_start;
+  logic v4, v6, ports;
+  logic [7:0] protocol;
+
+  always_comb begin
+    frame = '0;
+    l3 = '0;
+    ether_type = '0;
+    l3_start = 7'd14;
+    v4 = 1'b0;
+    v6 = 1'b0;
+    ports = 1'b0;
+    protocol = '0;
+    kind = '0;
+    fields = '0;
+    if (first) begin
+      frame = {<<8{beat_i.data}};
+      if (!is_tag(frame[415-:16])) begin
+        ether_type = frame[415-:16];
+        l3 = frame[399-:400];
+      end else if (!is_tag(frame[383-:16])) begin
+        ether_type = frame[383-:16];
+        l3 = {frame[367-:368], 32'd0};
+        l3_start = 7'd18;
+      end else begin
+        ether_type = frame[351-:16];
+        l3 = {frame[335-:336], 64'd0};
+        l3_start = 7'd22;
+      end
+      v4 = ether_type == 16'h0800 && l3[399-:4] == 4'd4;
+      v6 = ether_type == 16'h86dd && l3[399-:4] == 4'd6 && l3_start + 7'd40 <= beat_i.len;
+      protocol = v4 ? l3[399-8*9-:8] : l3[399-8*6-:8];
+      // Not behind options and not in fragments; all in this beat.
+      if (v4)
+        ports = l3[395-:4] == 4'd5 && l3[399-8*6-2-:14] == '0 && l3_start + 7'd24 <= beat_i.len;
+      if (v6) ports = l3_start + 7'd44 <= beat_i.len;
+      kind = {ports && protocol == 8'd17, ports && protocol == 8'd6, v6, v4};
+      if (v4) fields[287-:64] = l3[399-8*12-:64];
+      if (v6) fields[287-:256] = l3[399-8*8-:256];
+      if (kind[3:2] != '0) begin
+        if (v4) fields[223-:32] = l3[399-8*20-:32];
+        else fields[31-:32] = l3[399-8*40-:32];
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    valid_q <= first && !rst_i;
+    if (first) begin
+      kind_q   <= kind;
+      fields_q <= fields;
+    end
+  end
+
+  // Stage 2: each hash bit is the parity of the fields under a window of the key; in parts, for speed.
+  logic part_valid_q;
+  logic [Parts-1:0][31:0] part_q;
+  logic [3:0] part_kind_q;
+
+  always_ff @(posedge clk_i) begin
+    part_valid_q <= valid_q && !rst_i;
+    if (valid_q) begin
+      part_kind_q <= kind_q;
+      for (int p = 0; p < Parts; p++) begin
+        for (int b = 0; b < 32; b++) begin
+          part_q[p][b] <= ^(fields_q[PartBits*p+:PartBits] & key_i[PartBits*p+1+b+:PartBits]);
+        end
+      end
+    end
+  end
+
+  // Stage 3: the parts together.
+  always_ff @(posedge clk_i) begin
+    valid_o <= part_valid_q && !rst_i;
+    if (part_valid_q) begin
+      hash_o <= part_q[0] ^ part_q[1] ^ part_q[2];
+      type_o <= part_kind_q;
+    end
+  end
+
+  wire unused = &{1'b0, beat_i.eop, beat_i.err, frame, l3};
+endmodule

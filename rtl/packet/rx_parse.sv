@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// What the receive path finds out about each frame before it is stored: flow hash and checksum, joined with its time
+/// stamp (host-nic paper, section II-D).
+///
+/// Frames pass unchanged, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), about 7
+/// clocks after its last beat came in. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
+/// back-pressure: at most `Depth` frames are inside until their `info` is taken. Drops nothing. Reset empties it.
+module rx_parse
+  import eth_pkg::*, port_pkg::*;
+#(
+    parameter int Depth = 16  // beats held, and frames whose info is not taken
+) (
+    input logic         clk_i,
+    input logic         rst_i,
+    input logic [319:0] key_i,  // of the hash, first byte leftmost
+
+    stream_if.snk frame_in,   // frame_beat_t
+    stream_if.snk stamp,      // ptp_time_t
+    stream_if.src frame_out,  // frame_beat_t
+    stream_if.src info        // rx_info_t
+);
+  localparam int CountW = $clog2(Depth + 1);
+  if (Depth < 12) begin : g_bad_parameter
+    $fatal(1, "rx_parse: Depth %0d is below 12: not one frame a clock", Depth);
+  end
+
+  typedef struct packed {
+    logic [31:0] hash;
+    logic [3:0]  kind;
+  } hash_t;
+
+  // A frame starts only when its results have a place.
+  logic [CountW-1:0] inside_q, unused_beats, unused_hashes, unused_csums;
+  frame_beat_t beat;
+  assign beat = frame_in.data;
+  wire open = !beat.sop || inside_q < CountW'(Depth);
+  wire moves = frame_in.valid && frame_in.ready;
+  wire leaves = info.valid && info.ready;
+
+  always_ff @(posedge clk_i) begin
+    inside_q <= inside_q + CountW'(moves && beat.sop) - CountW'(leaves);
+    if (rst_i) inside_q <= '0;
+  end
+
+  stream_if #(
+      .T(frame_beat_t)
+  ) held (
+      clk_i,
+      rst_i
+  );
+  assign held.valid = frame_in.valid && open;
+  assign held.data = beat;
+  assign frame_in.ready = held.ready && open;
+  fifo #(
+      .T(frame_beat_t),
+      .Depth(Depth)
+  ) i_beats (
+      .clk_i,
+      .rst_i,
+      .in(held),
+      .out(frame_out),
+      .count_o(unused_beats)
+  );
+
+  stream_if #(
+      .T(hash_t)
+  ) hash_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(hash_t)
+  ) hash_out (
+      clk_i,
+      rst_i
+  );
+  rx_hash i_hash (
+      .clk_i,
+      .rst_i,
+      .key_i,
+      .valid_i(moves),
+      .beat_i (beat),
+      .valid_o(hash_in.valid),
+      .hash_o (hash_in.data.hash),
+      .type_o (hash_in.data.kind)
+  );
+  fifo #(
+      .T(hash_t),
+      .Depth(Depth)
+  ) i_hashes (
+      .clk_i,
+      .rst_i,
+      .in(hash_in),
+      .out(hash_out),
+      .count_o(unused_hashes)
+  );
+
+  stream_if #(
+      .T(logic [15:0])
+  ) csum_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(logic [15:0])
+  ) csum_out (
+      clk_i,
+      rst_i
+  );
+  rx_csum i_csum (
+      .clk_i,
+      .rst_i,
+      .valid_i(moves),
+      .beat_i (beat),
+      .valid_o(csum_in.valid),
+      .csum_o (csum_in.data)
+  );
+  fifo #(
+      .T(logic [15:0]),
+      .Depth(Depth)
+  ) i_csums (
+      .clk_i,
+      .rst_i,
+      .in(csum_in),
+      .out(csum_out),
+      .count_o(unused_csums)
+  );
+
+  assign info.valid = hash_out.valid && csum_out.valid && stamp.valid;
+  assign info.data = '{
+          stamp: stamp.data,
+          hash: hash_out.data.hash,
+          hash_type: hash_out.data.kind,
+          csum: csum_out.data
+      };
+  assign hash_out.ready = leaves;
+  assign csum_out.ready = leaves;
+  assign stamp.ready = leaves;
+
+  `ASSERT(ResultsHaveRoom, (hash_in.valid |-> hash_in.ready) and(csum_in.valid |-> csum_in.ready))
+endmodule

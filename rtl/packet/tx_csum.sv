@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// Transmit checksum: sums a frame from byte `start` to its end and stores the inverted sum `offset` bytes behind `start`
+/// (Linux's CHECKSUM_PARTIAL: the field holds the sum of the pseudo header before; host-nic paper, section II-D).
+///
+/// `csum_i` is the command of the frame whose first beat is on offer. Frames with a checksum are stored and forwarded once
+/// their sum is known, 8 clocks after their last beat; others pass after 8 clocks. A sum of 0 is sent as 0xffff, which is
+/// right for UDP and the same for TCP. Any `start` and `offset`, odd ones included; a field behind the end is not written.
+/// One beat a clock, full back-pressure; frames of up to `Depth` beats. Drops nothing. Reset empties it.
+module tx_csum
+  import eth_pkg::*, port_pkg::*;
+#(
+    parameter int Depth = 256  // beats, at least the longest frame
+) (
+    input logic         clk_i,
+    input logic         rst_i,
+          stream_if.snk frame_in,  // frame_beat_t
+    input tx_csum_t     csum_i,
+          stream_if.src frame_out  // frame_beat_t
+);
+  localparam int CountW = $clog2(Depth + 1);
+  localparam int SumClocks = 4;
+
+  // Sent on: where the sum goes. One for each frame, in order.
+  typedef struct packed {
+    logic        enable;
+    logic [8:0]  place;   // of the first of its two bytes
+    logic [15:0] value;
+  } token_t;
+
+  typedef struct packed {
+    logic       valid;   // the frame may leave from here on
+    logic       enable;
+    logic       odd;     // the sum began at an odd byte
+    logic [8:0] place;
+  } mark_t;
+
+  frame_beat_t beat_in, beat_out;
+  logic [CountW-1:0] unused_beats, unused_tokens;
+  assign beat_in = frame_in.data;
+  stream_if #(
+      .T(frame_beat_t)
+  ) held (
+      clk_i,
+      rst_i
+  );
+  fifo #(
+      .T(frame_beat_t),
+      .Depth(Depth)
+  ) i_beats (
+      .clk_i,
+      .rst_i,
+      .in(frame_in),
+      .out(held),
+      .count_o(unused_beats)
+  );
+
+  // The command stays for all beats of the frame; `start` is counted down to the beat it lies in.
+  wire moves = frame_in.valid && frame_in.ready;
+  tx_csum_t command_q;
+  logic [2:0] index_q;
+  wire tx_csum_t command = beat_in.sop ? csum_i : command_q;
+  wire [2:0] index = beat_in.sop ? 3'd0 : index_q;  // of the beat, 4 for all later ones
+  logic [6:0] from;
+  always_comb begin
+    from = 7'd0;
+    if (index < {1'b0, command.start[7:6]}) from = 7'd64;
+    else if (index == {1'b0, command.start[7:6]}) from = {1'b0, command.start[5:0]};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (moves) begin
+      command_q <= command;
+      index_q   <= (index == 3'd4) ? 3'd4 : index + 1'b1;
+    end
+  end
+
+  logic sum_valid;
+  logic [15:0] sum;
+  csum_sum i_sum (
+      .clk_i,
+      .rst_i,
+      .valid_i(moves && command.enable),
+      .first_i(beat_in.sop),
+      .last_i (beat_in.eop),
+      .data_i (beat_in.data),
+      .from_i (from),
+      .to_i   (beat_in.len),
+      .valid_o(sum_valid),
+      .sum_o  (sum)
+  );
+
+  // Beside the sum: all frames take the same time, so tokens stay in order.
+  mark_t [SumClocks-1:0] mark_q;
+  mark_t mark;
+  always_ff @(posedge clk_i) begin
+    mark_q <= {
+      mark_q[SumClocks-2:0],
+      mark_t
+'{
+          valid: moves && (command.enable ? beat_in.eop : beat_in.sop),
+          enable: command.enable,
+          odd: command.start[0],
+          place: 9'(command.start) + 9'(command.offset)
+      }
+    };
+    if (rst_i) for (int i = 0; i < SumClocks; i++) mark_q[i].valid <= 1'b0;
+  end
+  assign mark = mark_q[SumClocks-1];
+
+  stream_if #(
+      .T(token_t)
+  ) token_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(token_t)
+  ) token_out (
+      clk_i,
+      rst_i
+  );
+  token_t token;
+  wire [15:0] in_order = mark.odd ? {sum[7:0], sum[15:8]} : sum;
+  assign token_in.valid = mark.valid;
+  assign token_in.data = '{
+          enable: mark.enable,
+          place: mark.place,
+          value: (in_order == 16'hffff) ? 16'hffff : ~in_order
+      };
+  // Each token has a beat in the other FIFO, so there is always room.
+  fifo #(
+      .T(token_t),
+      .Depth(Depth)
+  ) i_tokens (
+      .clk_i,
+      .rst_i,
+      .in(token_in),
+      .out(token_out),
+      .count_o(unused_tokens)
+  );
+
+  // Out: the two bytes are put in where their beat comes by.
+  logic [3:0] out_index_q;  // 8 for all beats after the last that can hold the field
+  wire  [9:0] low_place = 10'(token.place) + 10'd1;
+  assign token = token_out.data;
+  always_comb begin
+    beat_out = held.data;
+    if (frame_out.valid && token.enable) begin
+      if ({1'b0, token.place[8:6]} == out_index_q && {1'b0, token.place[5:0]} < beat_out.len) begin
+        beat_out.data[8*token.place[5:0]+:8] = token.value[15:8];
+      end
+      if (low_place[9:6] == out_index_q && {1'b0, low_place[5:0]} < beat_out.len) begin
+        beat_out.data[8*low_place[5:0]+:8] = token.value[7:0];
+      end
+    end
+  end
+
+  assign frame_out.valid = held.valid && token_out.valid;
+  assign frame_out.data  = beat_out;
+  wire leaves = frame_out.valid && frame_out.ready;
+  assign held.ready = leaves;
+  assign token_out.ready = leaves && beat_out.eop;
+
+  always_ff @(posedge clk_i) begin
+    if (leaves) begin
+      if (beat_out.eop) out_index_q <= '0;
+      else if (out_index_q != 4'd8) out_index_q <= out_index_q + 1'b1;
+    end
+    if (rst_i) out_index_q <= '0;
+  end
+
+  wire unused = &{1'b0, beat_in, unused_beats, unused_tokens};
+
+  `ASSERT(TokenHasRoom, token_in.valid |-> token_in.ready)
+  `ASSERT(SumInTime, sum_valid == (mark.valid && mark.enable))
+endmodule
