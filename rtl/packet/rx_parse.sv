@@ -3,7 +3,7 @@
 /// What the receive path finds out about each frame before it is stored: flow hash and checksum, joined with its time
 /// stamp (host-nic paper, section II-D).
 ///
-/// Frames pass unchanged, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), about 7
+/// Frames pass unchanged, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
 /// clocks after its last beat came in. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
 /// back-pressure: at most `Depth` frames are inside until their `info` is taken. Drops nothing. Reset empties it.
 module rx_parse

@@ -4,7 +4,7 @@
 /// (Linux's CHECKSUM_PARTIAL: the field holds the sum of the pseudo header before; host-nic paper, section II-D).
 ///
 /// `csum_i` is the command of the frame whose first beat is on offer. Frames with a checksum are stored and forwarded once
-/// their sum is known, 8 clocks after their last beat; others pass after 8 clocks. A sum of 0 is sent as 0xffff, which is
+/// their sum is known, 6 clocks after their last beat; others pass after 6 clocks. A sum of 0 is sent as 0xffff, which is
 /// right for UDP and the same for TCP. Any `start` and `offset`, odd ones included; a field behind the end is not written.
 /// One beat a clock, full back-pressure; frames of up to `Depth` beats. Drops nothing. Reset empties it.
 module tx_csum
