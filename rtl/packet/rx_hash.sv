@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Receive flow hash: Toeplitz hash of Microsoft's RSS specification over the addresses and ports of a frame (host-nic
-/// paper, sections II-A and II-D).
+/// paper, sections II-A and II-E).
 ///
 /// Watches the beats of a stream of frames; needs only the first one of each, which holds all fields behind up to two VLAN
 /// tags (but for the ports of double-tagged IPv6). `type_o`: bit 0 IPv4, bit 1 IPv6, bit 2 with TCP ports, bit 3 with UDP

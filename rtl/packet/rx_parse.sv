@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
 /// What the receive path finds out about each frame before it is stored: flow hash and checksum, joined with its time
-/// stamp (host-nic paper, section II-D).
+/// stamp (host-nic paper, section II-E).
 ///
 /// Frames pass unchanged, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
 /// clocks after its last beat came in. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full

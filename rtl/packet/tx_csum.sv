@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
 /// Transmit checksum: sums a frame from byte `start` to its end and stores the inverted sum `offset` bytes behind `start`
-/// (Linux's CHECKSUM_PARTIAL: the field holds the sum of the pseudo header before; host-nic paper, section II-D).
+/// (Linux's CHECKSUM_PARTIAL: the field holds the sum of the pseudo header before; host-nic paper, section II-E).
 ///
 /// `csum_i` is the command of the frame whose first beat is on offer. Frames with a checksum are stored and forwarded once
 /// their sum is known, 6 clocks after their last beat; others pass after 6 clocks. A sum of 0 is sent as 0xffff, which is
