@@ -51,8 +51,8 @@ def test_proof(proof):
         (out / "log").write_text(log)
 
     # Proofs are long: one that held for exactly these sources is not done again.
-    rtl = [x for x in testing.sources(("*.sv", "*.svh")) if x.is_relative_to(ROOT / "rtl") and build.is_design_file(x)]
-    content = [(str(x.relative_to(ROOT)), cache.file_digest(x)) for x in [*rtl, proof, Path(prove.__file__)]]
+    files = [*testing.needed_rtl(proof), Path(prove.__file__)]
+    content = [(str(x.relative_to(ROOT)), cache.file_digest(x)) for x in files]
     cache.entry("proofs", cache.digest(1, content, metadata.version("pyosys")), work)
 
 

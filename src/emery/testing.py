@@ -81,6 +81,18 @@ def lint_rtl(rtl: build.Rtl) -> str:
     return lint_problems(toolchain.run_verilator(["--lint-only", "-Wall", *words]))
 
 
+def needed_rtl(path: Path) -> list[Path]:
+    """A file of RTL and all it may use: the modules, packages and headers whose names occur in it, and so on."""
+    known = {x.stem: x for x in sources(("*.sv", "*.svh")) if build.is_design_file(x)}
+    needed, waiting = {path}, [path]
+    while waiting:
+        words = set(re.findall(r"\w+", waiting.pop().read_text()))
+        new = {known[x] for x in words & known.keys()} - needed
+        needed |= new
+        waiting += new
+    return sorted(needed)
+
+
 def main(arguments: list[str]) -> int:
     """Runs the suite; `arguments` go to pytest."""
     import importlib.util
