@@ -156,7 +156,7 @@ def problem(result: dict) -> str:
 def run(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
     program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
-    settings = {**values, **work.settings()}
+    settings = {**system.bench_settings(values), **work.settings()}
     if outputs.pcap_out:
         settings["pcap_out"] = outputs.pcap_out
     if outputs.waves:

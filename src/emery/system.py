@@ -27,6 +27,7 @@ class Parameter:
     choices: tuple = ()
     power_of_two: bool = False
     rtl: str = ""  # Verilog parameter of the top; without it, a matter of the bench
+    rtl_only: bool = False  # the bench is not told
     rtl_scale: int = 1  # the Verilog parameter is this many times the value
     rtl_values: tuple = ()  # what each choice is called in Verilog
 
@@ -137,6 +138,10 @@ class System:
     def rtl_parameters(self, values: dict) -> list[tuple[str, str]]:
         """What the RTL's top is given, by Verilog name."""
         return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl]
+
+    def bench_settings(self, values: dict) -> dict:
+        """What the bench is told, by parameter name."""
+        return {name: value for name, value in values.items() if not self.parameters[name].rtl_only}
 
     def own_sources(self) -> list[Path]:
         """The C++ files of its own that make its simulator."""
