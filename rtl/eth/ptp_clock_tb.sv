@@ -12,10 +12,27 @@ module ptp_clock_tb;
   ptp_time_t set = 0, now, now_slow, now_free;
 
   ptp_clock dut (
-      .clk_i(clk), .rst_i(rst), .adjust_i(adjust), .step_valid_i(step_valid), .step_i(step),
-      .set_valid_i(set_valid), .set_i(set), .time_o(now));
-  ptp_clock #(.Period(Slow)) dut_slow (.clk_i(clk), .rst_i(rst), .time_o(now_slow));
-  ptp_clock dut_free (.clk_i(clk), .rst_i(rst), .time_o(now_free));
+      .clk_i(clk),
+      .rst_i(rst),
+      .adjust_i(adjust),
+      .step_valid_i(step_valid),
+      .step_i(step),
+      .set_valid_i(set_valid),
+      .set_i(set),
+      .time_o(now)
+  );
+  ptp_clock #(
+      .Period(Slow)
+  ) dut_slow (
+      .clk_i (clk),
+      .rst_i (rst),
+      .time_o(now_slow)
+  );
+  ptp_clock dut_free (
+      .clk_i (clk),
+      .rst_i (rst),
+      .time_o(now_free)
+  );
 
   // The model: what was given at this edge counts from the next edge on.
   logic [79:0] want = 0, due = 80'h4_0000_0000;
@@ -33,7 +50,8 @@ module ptp_clock_tb;
     if (!rst) begin
       `CHECK(now == want[79:32], $sformatf("time %0d, not %0d", now, want[79:32]))
       `CHECK(now_free == 48'(4 * clocks), "the free running clock")
-      `CHECK(now_slow == 48'((128'(Slow) * 128'(clocks)) >> 32), "the clock with a fractional period")
+      `CHECK(now_slow == 48'((128'(Slow) * 128'(clocks)) >> 32),
+             "the clock with a fractional period")
     end
   end
 
@@ -47,7 +65,7 @@ module ptp_clock_tb;
 
   // A slave that looks once in `Sync` clocks how far it is from a master whose clocks are `1 + ppm` long.
   localparam int Sync = 1000;
-  task automatic discipline(real ppm, ptp_time_t from);
+  task automatic follow_master(real ppm, ptp_time_t from);
     real master, offset, sum = 0;
     int late = 0;
     adjust = 0;
@@ -69,7 +87,8 @@ module ptp_clock_tb;
         adjust = int'((0.6 * offset + sum) / Sync * 4294967296.0);
       end
       if (n >= 100) begin
-        `CHECK(offset < 3.0 && offset > -3.0, $sformatf("%f ns from the master of %f ppm", offset, ppm))
+        `CHECK(offset < 3.0 && offset > -3.0, $sformatf("%f ns from the master of %f ppm", offset,
+                                                        ppm))
         late++;
       end
     end
@@ -95,7 +114,7 @@ module ptp_clock_tb;
     @(negedge clk);
     `CHECK(now == 48'd999_508, "stepped in the second clock")
     // The frequency: half an ns more for 1000 clocks.
-    start = now;
+    start  = now;
     adjust = 32'sh7fff_ffff;
     repeat (1001) @(negedge clk);
     `CHECK(now - start == 48'(4 + 4499), $sformatf("fast by an eighth: %0d", now - start))
@@ -117,9 +136,9 @@ module ptp_clock_tb;
     step_valid = 0;
     set_valid = 0;
     adjust = 0;
-    discipline(50.0, 48'd0);
-    discipline(-200.0, 48'd123_456_789);
-    discipline(0.0, 48'd77_000_000_000);
+    follow_master(50.0, 48'd0);
+    follow_master(-200.0, 48'd123_456_789);
+    follow_master(0.0, 48'd77_000_000_000);
     `TB_PASS
   end
 endmodule
