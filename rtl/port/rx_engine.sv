@@ -13,6 +13,7 @@ module rx_engine
   import dma_pkg::*, queue_pkg::*, port_pkg::*;
 #(
     parameter ram_sel_t Sel = '0,
+    parameter logic [1:0] Port = '0,  // told in the record's flags
     parameter int MaxFrames = 512  // that wait for their descriptors, and that wait for their data to be written
 ) (
     input logic clk_i,
@@ -58,7 +59,7 @@ module rx_engine
   stream_if #(.T(deq_req_t)) req_in (clk_i, rst_i);
   stream_if #(.T(rx_meta_t)) wait_in (clk_i, rst_i);
   stream_if #(.T(rx_meta_t)) wait_out (clk_i, rst_i);
-  logic [CountW-1:0] waiting, flying, answers;
+  logic [CountW-1:0] unused_waiting, unused_flying, answers;
   spill_reg #(.T(deq_req_t)) i_req (.clk_i, .rst_i, .in(req_in), .out(req));
   fifo #(
       .T(rx_meta_t),
@@ -68,7 +69,7 @@ module rx_engine
       .rst_i,
       .in(wait_in),
       .out(wait_out),
-      .count_o(waiting)
+      .count_o(unused_waiting)
   );
   // Both readies come from registers, so taking them together closes no loop.
   assign meta.ready = req_in.ready && wait_in.ready;
@@ -90,7 +91,7 @@ module rx_engine
       .rst_i,
       .in(flight_in),
       .out(flight),
-      .count_o(flying)
+      .count_o(unused_flying)
   );
 
   desc_beat_t d;
@@ -101,6 +102,7 @@ module rx_engine
   logic [CountW-1:0] owed_q;  // DMA requests whose answer was not used yet
   assign d = desc.data;
   assign m = wait_out.data;
+  wire unused = &{1'b0, m.queue};  // the descriptor names it again
 
   wire [13:0] left = m.len - written_q;
   wire [13:0] piece = (d.desc.len < 16'(left)) ? d.desc.len[13:0] : left;
@@ -211,7 +213,7 @@ module rx_engine
   cpl_t cpl;
   assign cpl = '{
           timestamp: f.info.stamp[39:0],
-          flags: {4'd0, f.info.hash_type},
+          flags: {2'd0, Port, f.info.hash_type},
           csum: f.info.csum,
           hash: f.info.hash,
           phase: 1'b0,

@@ -23,7 +23,7 @@ package queue_pkg;
 
   typedef struct packed {
     logic [39:0] timestamp;  // PTP time in ns, modulo 2^40
-    logic [7:0]  flags;      // RX: see rx_flags in docs; TX: 0
+    logic [7:0]  flags;      // RX: 3:0 hash type (rx_hash), 5:4 port; TX: 0
     logic [15:0] csum;       // RX: ones' complement sum from byte 14 on
     logic [31:0] hash;       // RX: flow hash
     logic        phase;      // set by the completion writer

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ties a Verilated model to the simulation: raises and lowers its clocks, and writes waves.
+//
+// One evaluation an edge: a clock that has risen is lowered before the next evaluation, whichever clock that is for; only when
+// the same clock rises again before any other does the model need an evaluation of its own to see it low. With waves on, the
+// falling edge is shown halfway to the next one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/sim/simulation.hpp"
+#include "verilated.h"
+#if VM_TRACE_FST
+#include "verilated_fst_c.h"
+#elif VM_TRACE_VCD
+#include "verilated_vcd_c.h"
+#endif
+
+namespace emery {
+
+template <class Model>
+class VerilatedModel {
+ public:
+  explicit VerilatedModel(const std::string& name) : model_(std::make_unique<Model>(&context_, name.c_str())) {}
+  ~VerilatedModel() {
+    model_->final();
+    close_waves();
+  }
+
+  Model* operator->() { return model_.get(); }
+  Model& operator*() { return *model_; }
+
+  // Adds `pin` as a clock of `hz` / `divisor`; the first one added is number 0.
+  int add_clock(Simulation& simulation, const std::string& name, std::uint64_t hz, std::uint64_t divisor,
+                std::uint8_t& pin) {
+    pin = 0;
+    clocks_.push_back(&pin);
+    return simulation.add_clock(name, hz, divisor);
+  }
+
+  // Call when all clocks are there.
+  void attach(Simulation& simulation) {
+    model_->eval();
+    simulation.set_model([this, &simulation](std::uint32_t rising) { edge(rising, simulation.now()); });
+  }
+
+  // Writes waves to `path` from now on; the model must have been built with them.
+  void open_waves([[maybe_unused]] const std::string& path) {
+#if VM_TRACE
+    context_.traceEverOn(true);
+    waves_ = std::make_unique<Waves>();
+    model_->trace(waves_.get(), 99);
+    waves_->open(path.c_str());
+#else
+    throw std::logic_error("this model was built without waves");
+#endif
+  }
+
+ private:
+  void edge(std::uint32_t rising, Time now) {
+    if ((rising & unseen_low_) != 0 || tracing()) {
+      model_->eval();
+      dump((now + last_) / 2);
+    }
+    for (std::size_t i = 0; i < clocks_.size(); ++i) *clocks_[i] = rising >> i & 1;
+    model_->eval();
+    dump(now);
+    for (std::uint8_t* clock : clocks_) *clock = 0;
+    unseen_low_ = rising;
+    last_ = now;
+  }
+
+#if VM_TRACE_FST
+  using Waves = VerilatedFstC;
+#elif VM_TRACE_VCD
+  using Waves = VerilatedVcdC;
+#endif
+#if VM_TRACE
+  bool tracing() const { return waves_ != nullptr; }
+  void dump(Time time) {
+    if (waves_) waves_->dump(static_cast<std::uint64_t>(time));
+  }
+  void close_waves() {
+    if (waves_) waves_->close();
+  }
+  std::unique_ptr<Waves> waves_;
+#else
+  static constexpr bool tracing() { return false; }
+  void dump(Time) {}
+  void close_waves() {}
+#endif
+
+  VerilatedContext context_;
+  std::unique_ptr<Model> model_;
+  std::vector<std::uint8_t*> clocks_;
+  std::uint32_t unseen_low_ = 0;
+  Time last_ = 0;
+};
+
+}  // namespace emery

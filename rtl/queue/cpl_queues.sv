@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Completion (or event) queues as one block: a completion writer and the manager that gives it places.
+///
+/// Wiring only; see cpl_write for throughput and delay, cpl_queue_manager for registers and notification.
+module cpl_queues
+  import queue_pkg::*;
+  import dma_pkg::*;
+#(
+    parameter int Queues = 256,
+    parameter int Lines = 64,
+    parameter ram_sel_t Sel = '0
+) (
+    input  logic                     clk_i,
+    input  logic                     rst_i,
+           reg_if.slave              regs,
+    input  logic              [15:0] max_delay_i,
+           stream_if.snk             record,       // record_t
+    // DMA write engine.
+           stream_if.src             dma,          // dma_req_t
+    input  dma_status_t              status_i,
+    input  ram_read_t                ram_i,
+    output ram_row_t                 ram_o,
+    // To the event path.
+           stream_if.src             notify,       // notify_t
+           stream_if.src             error,        // queue_error_t
+    output cpl_write_events_t        events_o
+);
+  stream_if #(.T(queue_t)) enq_req (clk_i, rst_i);
+  stream_if #(.T(enq_rsp_t)) enq_rsp (clk_i, rst_i);
+  stream_if #(.T(commit_t)) commit (clk_i, rst_i);
+
+  cpl_write #(
+      .Queues(Queues),
+      .Lines(Lines),
+      .Sel(Sel)
+  ) i_write (
+      .clk_i,
+      .rst_i,
+      .max_delay_i,
+      .record,
+      .enq_req,
+      .enq_rsp,
+      .commit,
+      .dma,
+      .status_i,
+      .ram_i,
+      .ram_o,
+      .events_o
+  );
+  cpl_queue_manager #(
+      .Queues(Queues)
+  ) i_manager (
+      .clk_i,
+      .rst_i,
+      .regs,
+      .enq_req,
+      .enq_rsp,
+      .commit,
+      .notify,
+      .error
+  );
+endmodule

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+// host-nic on the bench: the NIC's RTL between a PCIe link with its host on one side and Ethernet wires on the other.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "Vhost_nic.h"
+#include "bench/pcie/endpoint.hpp"
+#include "bench/pcie/root_complex.hpp"
+#include "bench/score/scoreboard.hpp"
+#include "bench/sim/options.hpp"
+#include "bench/sim/verilated_model.hpp"
+#include "bench/traffic/pcap.hpp"
+#include "bench/traffic/traffic.hpp"
+#include "bench/wire/mac.hpp"
+#include "host_nic.h"
+#include "systems/host_nic/driver.hpp"
+
+namespace emery::host_nic {
+namespace {
+
+constexpr std::uint64_t kCoreHz = 250'000'000;
+constexpr double kLineRate = 100e9;
+constexpr Time kQuiet = 30 * kMicrosecond;  // nothing more is coming when nothing came for so long
+constexpr unsigned kVlanAndHeader = 18;
+
+class Bench final : public Component {
+ public:
+  explicit Bench(const Options& options);
+  // The whole run: reset, driver, traffic, drain, counters.
+  void run();
+  void write(JsonWriter& json, double wall_seconds) const;
+  std::vector<std::string> failures() const;
+  void close();
+
+  // Component, on the core clock: the driver and what feeds it.
+  void sample(Time now) override;
+  void drive() override {}
+
+ private:
+  struct Port {
+    std::unique_ptr<Mac> mac;
+    TrafficConfig plan;                // of what comes on its wire
+    std::unique_ptr<Traffic> receive;
+    std::unique_ptr<PcapWriter> capture;
+    int tx_stream = 0, rx_stream = 0;
+  };
+  // What an interface is to send.
+  struct Sender {
+    TrafficConfig plan;
+    std::unique_ptr<Traffic> traffic;
+    Frame frame{};
+    bool loaded = false;
+  };
+  struct Arrival {
+    std::uint64_t timestamp;
+    std::vector<std::uint8_t> bytes;
+  };
+
+  void connect();
+  void plan_traffic(const Options& options);
+  void start_traffic();
+  void feed(unsigned interface, Time now);
+  bool sources_done() const;
+  double progress() const;
+  void collect_drops();
+  std::string stream_name(const char* direction, unsigned port) const;
+
+  Simulation simulation_;
+  VerilatedModel<Vhost_nic> model_;
+  unsigned interfaces_, ports_;  // ports of one interface
+  int core_, mac_clock_;
+  std::string direction_;
+  PcieLink link_;
+  HostMemory memory_;
+  RootComplex root_;
+  std::unique_ptr<Endpoint> endpoint_;
+  Driver driver_;
+  Scoreboard score_;
+  std::vector<Port> port_;
+  std::vector<Sender> sender_;
+  std::unique_ptr<PcapWriter> host_capture_;
+  std::vector<Arrival> arrivals_;
+  unsigned most_outstanding_;
+  unsigned tx_queues_, rx_queues_;
+  Time dma_timeout_;
+  bool running_ = false;
+  Time last_activity_ = 0, traffic_start_ = 0, traffic_end_ = 0;
+  Time up_busy_ = 0, down_busy_ = 0;  // of the link, before traffic
+};
+
+DriverConfig driver_config(const Options& options) {
+  DriverConfig c;
+  const auto flows = options.get("flows", 64u);
+  c.tx_queues = options.get("tx_queues", 256u);
+  c.rx_queues = options.get("rx_queues", 256u);
+  const bool capture = options.has("pcap") || options.has("pcap.0");
+  c.tx_queues = std::min(c.tx_queues, capture ? 64u : flows);
+  c.rx_queues = std::min(c.rx_queues, 128u);
+  c.tx_ring = options.get("tx_ring", c.tx_ring);
+  c.rx_ring = options.get("rx_ring", c.rx_ring);
+  c.max_frame = options.get("mtu", 9000u) + kVlanAndHeader;
+  c.segments = options.get("segments", c.segments);
+  c.tx_burst = options.get("burst", c.tx_burst);
+  c.interrupts = options.get("interrupts", c.interrupts);
+  c.cpus = options.get("cpus", c.cpus);
+  c.cpu_per_packet = options.get("cpu_ns_per_packet", 0) * kNanosecond;
+  return c;
+}
+
+LinkConfig link_config(const Options& options) { return LinkConfig::from(options); }
+
+RootConfig root_config(const Options& options) {
+  RootConfig c;
+  c.memory_latency = options.get("read_latency_ns", 350) * kNanosecond;
+  c.jitter = options.get("read_jitter_ns", 0) * kNanosecond;
+  c.reorder = c.jitter != 0;
+  c.max_payload = options.get("mps", c.max_payload);
+  c.max_read_request = options.get("mrrs", c.max_read_request);
+  c.seed = options.get("seed", std::uint64_t{1});
+  return c;
+}
+
+Bench::Bench(const Options& options)
+    : model_("host_nic"),
+      interfaces_(options.get("interfaces", 1u)),
+      ports_(options.get("ports", 1u)),
+      core_(model_.add_clock(simulation_, "core", kCoreHz, 1, model_->clk_i)),
+      mac_clock_(model_.add_clock(simulation_, "mac", 322'265'625, 1, model_->mac_clk_i)),
+      direction_(options.get("direction", "both")),
+      link_(link_config(options), PcieLink::root_credits(), PcieLink::device_credits()),
+      root_(root_config(options), simulation_, link_, memory_),
+      driver_(root_, driver_config(options)),
+      port_(interfaces_ * ports_),
+      sender_(interfaces_) {
+  if (const std::string waves = options.get("waves", ""); !waves.empty()) model_.open_waves(waves);
+  connect();
+  plan_traffic(options);
+  tx_queues_ = options.get("tx_queues", 256u);
+  rx_queues_ = options.get("rx_queues", 256u);
+  dma_timeout_ = driver_config(options).dma_timeout_clocks * 4 * kNanosecond;
+  // Enough for blocks of eight on every queue, twice.
+  most_outstanding_ = options.get("tx_backlog", 16 * driver_.tx_queues() + 256);
+
+  driver_.on_receive = [this](const Received& received, Time now) {
+    last_activity_ = now;
+    const unsigned port = received.flags >> 4 & 3;
+    score_.delivered(port_.at(received.interface * ports_ + port).rx_stream, received.frame, now);
+    if (host_capture_) {
+      arrivals_.push_back({received.timestamp, {received.frame.begin(), received.frame.end()}});
+    }
+  };
+  driver_.on_sent = [this](unsigned, unsigned, bool, std::uint64_t, Time now) { last_activity_ = now; };
+}
+
+std::string Bench::stream_name(const char* direction, unsigned port) const {
+  return port_.size() == 1 ? direction : direction + std::to_string(port);
+}
+
+void Bench::connect() {
+  Vhost_nic& m = *model_;
+  const TlpPins tx{&m.tx_tlp_valid_o, &m.tx_tlp_ready_i, m.tx_tlp_data_o.data(), m.tx_tlp_hdr_o.data(),
+                   &m.tx_tlp_sop_o, &m.tx_tlp_eop_o};
+  const TlpPins rx{&m.rx_tlp_valid_i, &m.rx_tlp_ready_o, m.rx_tlp_data_i.data(), m.rx_tlp_hdr_i.data(),
+                   &m.rx_tlp_sop_i, &m.rx_tlp_eop_i};
+  const PcieCfgPins cfg{&m.cfg_requester_id_i, &m.cfg_max_payload_i, &m.cfg_max_read_request_i, &m.cfg_bus_master_i,
+                        &m.cfg_extended_tag_i, &m.cfg_relaxed_ordering_i, &m.cfg_msix_enable_i, &m.cfg_msix_mask_i};
+  const FcLimitPins fc{&m.fc_ph_i, &m.fc_pd_i, &m.fc_p_inf_i, &m.fc_nph_i,
+                       &m.fc_np_inf_i, &m.fc_cplh_i, &m.fc_cpld_i, &m.fc_cpl_inf_i};
+  EndpointConfig config;
+  config.function.bar0_bytes = 64 << 20;
+  config.function.msix_table = 0x10000;
+  config.function.msix_pba = 0x18000;
+  endpoint_ = std::make_unique<Endpoint>(config, link_, tx, rx, cfg, fc);
+  simulation_.add(core_, *endpoint_);
+  simulation_.add(core_, root_);
+  simulation_.add(core_, *this);
+}
+
+void Bench::plan_traffic(const Options& options) {
+  const std::string capture_dir = options.get("pcap_out", "");
+  const bool transmit = direction_ != "rx", receive = direction_ != "tx";
+  if (!capture_dir.empty() && receive) host_capture_ = std::make_unique<PcapWriter>(capture_dir + "/host.pcap");
+
+  TrafficConfig config;
+  config.sizes = Sizes::parse(options.get("size", "64"));
+  config.frames = options.get("frames", std::uint64_t{0});
+  config.duration = options.get("duration_ps", Time{0});
+  config.flows = options.get("flows", 64u);
+  config.seed = options.get("seed", std::uint64_t{1});
+  const double rate = parse_rate(options.get("rate", "1.0"), kLineRate);
+  const auto most = static_cast<std::uint32_t>(options.get("mtu", 9000u) + kVlanAndHeader);
+  if (config.sizes.high + 0u > most + kFcsBytes) {
+    throw OptionError("size " + std::to_string(config.sizes.high) + ": longer than the MTU of " +
+                      std::to_string(most - kVlanAndHeader) + " allows");
+  }
+  const auto read_capture = [&](const std::string& path) {
+    auto capture = Capture::read(path);
+    for (std::size_t i = 0; i < capture->packets().size(); ++i) {
+      if (capture->packets()[i].size > most) {
+        throw OptionError(path + ": packet " + std::to_string(i + 1) + " has " +
+                          std::to_string(capture->packets()[i].size) + " bytes, more than the MTU of " +
+                          std::to_string(most - kVlanAndHeader) + " allows");
+      }
+    }
+    return capture;
+  };
+
+  const auto count = static_cast<std::uint32_t>(port_.size());
+  std::shared_ptr<const Capture> shared;
+  if (const std::string path = options.get("pcap", ""); !path.empty()) shared = read_capture(path);
+  std::vector<std::shared_ptr<const Capture>> own(count);
+  for (unsigned p = 0; p < count; ++p) {
+    const std::string path = options.get("pcap." + std::to_string(p), "");
+    if (!path.empty()) own[p] = read_capture(path);
+  }
+
+  const FaultPlan bad_fcs{0, 0};
+  const auto every = options.get("bad_fcs_every", std::uint64_t{0});
+  for (unsigned p = 0; p < count; ++p) {
+    Port& port = port_[p];
+    Vhost_nic& m = *model_;
+    const FramePins tx{&m.mac_tx_valid_o[p], &m.mac_tx_ready_i[p], m.mac_tx_data_o[p].data(), &m.mac_tx_len_o[p],
+                       &m.mac_tx_sop_o[p],   &m.mac_tx_eop_o[p],   &m.mac_tx_err_o[p]};
+    const FramePins rx{&m.mac_rx_valid_i[p], nullptr,              m.mac_rx_data_i[p].data(), &m.mac_rx_len_i[p],
+                       &m.mac_rx_sop_i[p],   &m.mac_rx_eop_i[p],   &m.mac_rx_err_i[p]};
+    MacConfig mac;
+    mac.rate = kLineRate;
+    mac.seed = config.seed + 1000 + p;
+    mac.bad_fcs = every ? FaultPlan{1.0 / static_cast<double>(every), 0} : bad_fcs;
+    port.mac = std::make_unique<Mac>(mac, tx, rx);
+    simulation_.add(mac_clock_, *port.mac);
+
+    if (transmit) {
+      port.tx_stream = score_.stream(stream_name("tx", p));
+      if (!capture_dir.empty()) {
+        port.capture = std::make_unique<PcapWriter>(capture_dir + "/wire" + std::to_string(p) + ".pcap");
+      }
+    }
+    port.mac->on_transmitted([this, p](std::span<const std::uint8_t> bytes, Time arrived) {
+      score_.delivered(port_[p].tx_stream, bytes, arrived);
+      if (port_[p].capture) port_[p].capture->write(arrived, bytes);
+      last_activity_ = simulation_.now();
+    });
+    if (receive) {
+      port.rx_stream = score_.stream(stream_name("rx", p));
+      TrafficConfig traffic = config;
+      traffic.rate = rate;
+      traffic.source = static_cast<std::uint16_t>(0x100 + p);
+      traffic.capture = own[p] ? own[p] : shared;
+      if (!own[p] && shared) traffic.deal_index = p, traffic.deal_count = count;
+      port.plan = traffic;
+      port.mac->on_receiving([this, p](const Frame& frame, WireFault, Time started, Time) {
+        score_.offered(port_[p].rx_stream, frame.bytes(), frame.flow, started);
+        last_activity_ = simulation_.now();
+      });
+    }
+  }
+  if (!transmit) return;
+  for (unsigned i = 0; i < interfaces_; ++i) {
+    TrafficConfig traffic = config;
+    traffic.rate = rate * ports_;
+    traffic.source = static_cast<std::uint16_t>(i);
+    traffic.capture = own[i * ports_] ? own[i * ports_] : shared;
+    if (!own[i * ports_] && shared) traffic.deal_index = i, traffic.deal_count = interfaces_;
+    sender_[i].plan = traffic;
+  }
+}
+
+void Bench::start_traffic() {
+  traffic_start_ = last_activity_ = simulation_.now();
+  if (direction_ != "tx") {
+    for (Port& port : port_) {
+      port.plan.start = traffic_start_;
+      port.receive = std::make_unique<Traffic>(port.plan);
+      port.mac->set_source(port.receive.get());
+    }
+  }
+  if (direction_ != "rx") {
+    for (Sender& sender : sender_) {
+      sender.plan.start = traffic_start_;
+      sender.traffic = std::make_unique<Traffic>(sender.plan);
+    }
+  }
+  running_ = true;
+}
+
+// Hands the driver what is due, as far as rings and backlog allow.
+void Bench::feed(unsigned interface, Time now) {
+  Sender& sender = sender_[interface];
+  if (!sender.traffic) return;
+  while (driver_.tx_outstanding() < most_outstanding_) {
+    if (!sender.loaded && !(sender.loaded = sender.traffic->next(sender.frame))) return;
+    if (sender.frame.start > now) return;
+    const unsigned queue = sender.frame.flow % driver_.tx_queues();
+    if (!driver_.transmit(interface, queue, sender.frame.bytes(), now)) return;
+    score_.offered(port_[interface * ports_ + queue % ports_].tx_stream, sender.frame.bytes(), sender.frame.flow, now);
+    sender.loaded = false;
+    last_activity_ = now;
+  }
+}
+
+void Bench::sample(Time now) {
+  if (!running_) return;
+  driver_.poll(now);
+  for (unsigned i = 0; i < interfaces_; ++i) feed(i, now);
+}
+
+bool Bench::sources_done() const {
+  for (const Sender& sender : sender_) {
+    if (sender.traffic && (sender.loaded || !sender.traffic->done())) return false;
+  }
+  for (const Port& port : port_) {
+    if (port.receive && !(port.receive->done() && port.mac->rx_idle())) return false;
+  }
+  return true;
+}
+
+void Bench::run() {
+  model_->rst_i = 1;
+  model_->mac_rst_i = 1;
+  model_.attach(simulation_);
+  simulation_.run_for(100 * kNanosecond);
+  model_->rst_i = 0;
+  model_->mac_rst_i = 0;
+  // The queue managers clear their RAMs, one queue a clock.
+  simulation_.run_for((std::max(tx_queues_, rx_queues_) + 64) * 4 * kNanosecond);
+
+  driver_.probe();
+  driver_.open();
+  up_busy_ = link_.up.busy_time();
+  down_busy_ = link_.down.busy_time();
+  start_traffic();
+
+  double shown = 0;
+  bool done = false;
+  while (!done) {
+    simulation_.run_for(2 * kMicrosecond);
+    const Time quiet = simulation_.now() - last_activity_;
+    done = sources_done() ? (score_.under_way() == 0 || quiet > kQuiet) : quiet > dma_timeout_ + kQuiet;
+    if (const double part = progress(); part - shown >= 0.01) {
+      std::fprintf(stderr, "progress %.2f\n", shown = part);
+    }
+  }
+  traffic_end_ = last_activity_;
+  running_ = false;
+  collect_drops();
+}
+
+double Bench::progress() const {
+  double done = 0;
+  unsigned sources = 0;
+  const auto add = [&](const Traffic& traffic) {
+    const TrafficConfig& config = traffic.config();
+    const double frames = config.frames    ? static_cast<double>(config.frames)
+                          : config.capture ? static_cast<double>(config.capture->packets().size()) / config.deal_count
+                                           : 0;
+    const double part = frames > 0 ? static_cast<double>(traffic.stats().frames) / frames
+                                   : static_cast<double>(simulation_.now() - traffic_start_) /
+                                         static_cast<double>(std::max<Time>(config.duration, 1));
+    done += std::min(part, 1.0);
+    ++sources;
+  };
+  for (const Sender& sender : sender_) {
+    if (sender.traffic) add(*sender.traffic);
+  }
+  for (const Port& port : port_) {
+    if (port.receive) add(*port.receive);
+  }
+  return sources ? done / sources : 1;
+}
+
+// The device's own counters say what became of frames that did not arrive.
+void Bench::collect_drops() {
+  using Regs = nic_port_regs__stride1000_t;
+  struct Reason {
+    const char* name;
+    std::size_t offset;
+  };
+#define EMERY_REASON(name) {#name, offsetof(Regs, rx_##name)}
+  static constexpr Reason kReceive[] = {
+      EMERY_REASON(bad_fcs),       EMERY_REASON(runt),          EMERY_REASON(oversize),
+      EMERY_REASON(fifo_full),     EMERY_REASON(buffer_full),   EMERY_REASON(no_descriptor),
+      EMERY_REASON(queue_stopped), EMERY_REASON(descriptor_error), EMERY_REASON(dma_error),
+      EMERY_REASON(truncated)};
+#undef EMERY_REASON
+  for (unsigned i = 0; i < interfaces_; ++i) {
+    for (unsigned p = 0; p < ports_; ++p) {
+      const Port& port = port_[i * ports_ + p];
+      if (direction_ != "tx") {
+        for (const Reason& reason : kReceive) {
+          if (const auto count = driver_.port_register(i, p, reason.offset)) {
+            score_.dropped(port.rx_stream, reason.name, count);
+          }
+        }
+      }
+      if (direction_ != "rx") {
+        if (const auto count = driver_.port_register(i, p, offsetof(Regs, tx_errors))) {
+          score_.dropped(port.tx_stream, "tx_error", count);
+        }
+        if (const auto count = driver_.tx_stranded(i, p)) score_.dropped(port.tx_stream, "queue_stopped", count);
+      }
+    }
+  }
+}
+
+std::vector<std::string> Bench::failures() const {
+  std::vector<std::string> lines = score_.failures();
+  const auto fail = [&](std::uint64_t count, const std::string& what) {
+    if (count != 0) lines.push_back(std::to_string(count) + " " + what);
+  };
+  fail(endpoint_->stats().fc_violations, "TLPs sent without credit");
+  fail(endpoint_->stats().tx_malformed, "malformed TLPs sent");
+  fail(root_.stats().protocol_errors, "PCIe protocol errors: " + root_.stats().first_protocol_error);
+  for (const Port& port : port_) {
+    fail(port.mac->stats().tx_underruns, "transmit underruns");
+    fail(port.mac->stats().tx_protocol_errors, "MAC protocol errors: " + port.mac->stats().tx_first_protocol_error);
+  }
+  return lines;
+}
+
+// Frames the host received, in the order of their hardware timestamps: as they came over the wire.
+void Bench::close() {
+  std::stable_sort(arrivals_.begin(), arrivals_.end(),
+                   [](const Arrival& a, const Arrival& b) { return a.timestamp < b.timestamp; });
+  for (const Arrival& arrival : arrivals_) {
+    host_capture_->write(static_cast<Time>(arrival.timestamp) * kNanosecond, arrival.bytes);
+  }
+  if (host_capture_) host_capture_->close();
+  for (Port& port : port_) {
+    if (port.capture) port.capture->close();
+  }
+}
+
+void Bench::write(JsonWriter& json, double wall_seconds) const {
+  const double traffic_s = static_cast<double>(std::max<Time>(traffic_end_ - traffic_start_, 1)) / 1e12;
+  json.begin_object().field("schema", 1).field("system", "host-nic");
+  json.field("simulated_s", static_cast<double>(simulation_.now()) / 1e12).field("wall_s", wall_seconds);
+  json.object("cycles").field("core", simulation_.cycles(core_)).field("mac", simulation_.cycles(mac_clock_)).end_object();
+  score_.write(json);
+
+  json.object("resources");
+  const auto busy = [&](Time now, Time before) { return static_cast<double>(now - before) / 1e12 / traffic_s; };
+  const auto gbps = [&](std::uint64_t bytes) { return 8e-9 * static_cast<double>(bytes) / traffic_s; };
+  json.field("pcie_up_busy", busy(link_.up.busy_time(), up_busy_))
+      .field("pcie_down_busy", busy(link_.down.busy_time(), down_busy_))
+      .field("tlp_payload_up_gbps", gbps(link_.up.stats().payload_bytes))
+      .field("tlp_payload_down_gbps", gbps(link_.down.stats().payload_bytes));
+  json.key("pcie_up");
+  link_.up.stats().write(json);
+  json.key("pcie_down");
+  link_.down.stats().write(json);
+  json.key("endpoint");
+  endpoint_->stats().write(json);
+  json.key("root_complex");
+  root_.stats().write(json);
+  json.key("driver");
+  driver_.write(json);
+  json.array("macs");
+  for (const Port& port : port_) port.mac->stats().write(json);
+  json.end_array().end_object();
+  json.end_object();
+}
+
+int simulate(const std::string& config) {
+  Options options;
+  options.read_file(config);
+  const std::string result = options.get("result", "");
+  Bench bench(options);
+  options.check_all_used();
+  const auto start = std::chrono::steady_clock::now();
+  bench.run();
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  bench.close();
+
+  JsonWriter json;
+  bench.write(json, wall.count());
+  std::ofstream file(result);
+  if (!(file << json.text()) || !file.flush()) throw OptionError(result + ": cannot be written");
+  const std::vector<std::string> failures = bench.failures();
+  if (!failures.empty()) {
+    const std::string more = failures.size() > 1 ? " (and " + std::to_string(failures.size() - 1) + " more)" : "";
+    std::fprintf(stderr, "integrity: %s%s\n", failures.front().c_str(), more.c_str());
+  }
+  return failures.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace emery::host_nic
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "error: usage: %s CONFIG\n", argv[0]);
+    return 2;
+  }
+  try {
+    return emery::host_nic::simulate(argv[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 2;
+  }
+}

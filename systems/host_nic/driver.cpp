@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/host_nic/driver.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+
+#include "host_nic.h"
+
+namespace emery::host_nic {
+
+namespace {
+
+using DescQueueRegs = desc_queue_regs__stride20_t;
+using CplQueueRegs = cpl_queue_regs__stride20_t;
+using PortRegs = nic_port_regs__stride1000_t;
+
+constexpr unsigned kRecordBytes = 16;
+constexpr unsigned kDescriptorBytes = 16;
+constexpr unsigned kEventRing = 256;
+constexpr std::uint64_t kPage = 4096;  // rings begin on a page
+constexpr std::uint32_t kEnable = DESC_QUEUE_REGS__CONTROL__ENABLE_bm;
+
+// Fields of cpl_t and event_t (rtl/queue/queue_pkg.sv).
+struct Completion {
+  std::uint64_t low, high;
+  bool phase() const { return low >> 31 & 1; }
+  bool error() const { return low >> 30 & 1; }
+  unsigned length() const { return low >> 16 & 0x3fff; }
+  unsigned queue() const { return low & 0xffff; }
+  std::uint32_t hash() const { return static_cast<std::uint32_t>(low >> 32); }
+  std::uint16_t csum() const { return static_cast<std::uint16_t>(high); }
+  std::uint8_t flags() const { return static_cast<std::uint8_t>(high >> 16); }
+  std::uint64_t timestamp() const { return high >> 24; }
+};
+
+Completion read_record(const std::uint8_t* ring, std::uint32_t index) {
+  Completion record;
+  std::memcpy(&record, ring + std::size_t{index} * kRecordBytes, sizeof record);
+  return record;
+}
+
+void write_descriptor(std::uint8_t* ring, std::uint32_t index, std::uint64_t addr, std::uint64_t len) {
+  const std::uint64_t descriptor[2] = {addr, len};
+  std::memcpy(ring + std::size_t{index} * kDescriptorBytes, descriptor, sizeof descriptor);
+}
+
+// A ring's phase bit is 1 in the first pass and toggles with each one.
+bool is_new(const Completion& record, std::uint16_t index, unsigned log_size) {
+  return record.phase() == !(index >> log_size & 1);
+}
+
+unsigned log2_exact(unsigned value) { return static_cast<unsigned>(std::countr_zero(value)); }
+
+}  // namespace
+
+Driver::Driver(HostInterface& host, DriverConfig config) : host_(host), config_(config) {
+  for (const unsigned ring : {config.tx_ring, config.rx_ring}) {
+    if (!std::has_single_bit(ring) || ring < 8 || ring > 32768) {
+      throw std::invalid_argument("ring of " + std::to_string(ring) + " slots: not a power of two from 8 to 32768");
+    }
+  }
+  if (!std::has_single_bit(config.segments) || config.segments > 8) {
+    throw std::invalid_argument("segments must be 1, 2, 4 or 8");
+  }
+  log_block_ = log2_exact(config.segments);
+  cpus_.resize(std::max(1u, config.cpus));
+}
+
+void Driver::probe() {
+  bar_ = host_.enumerate().bar0;
+  host_.set_bus_master(true);
+  const auto device = [&](std::size_t offset) { return device_register(offset); };
+  if (device(offsetof(nic_device_regs_t, magic)) != NIC_DEVICE_REGS__MAGIC__VALUE_reset) {
+    throw std::runtime_error("host-nic driver: no host-nic behind BAR 0");
+  }
+  if (device(offsetof(nic_device_regs_t, version)) >> 16 != NIC_DEVICE_REGS__VERSION__VALUE_reset >> 16) {
+    throw std::runtime_error("host-nic driver: register map of another version");
+  }
+  vectors_ = device(offsetof(nic_device_regs_t, vectors));
+  const unsigned count = device(offsetof(nic_device_regs_t, interfaces));
+  const std::uint64_t offset = device(offsetof(nic_device_regs_t, interface_offset));
+  const std::uint64_t stride = device(offsetof(nic_device_regs_t, interface_stride));
+  for (unsigned i = 0; i < count; ++i) {
+    Interface interface;
+    interface.base = bar_ + offset + i * stride;
+    interfaces_.push_back(interface);
+    const auto reg = [&](std::size_t at) { return interface_register(i, at); };
+#define EMERY_REG(name) reg(offsetof(nic_interface_regs_t, name))
+    interface.ports = EMERY_REG(ports);
+    interface.tx_queues = EMERY_REG(tx_queues);
+    interface.rx_queues = EMERY_REG(rx_queues);
+    interface.event_queues = EMERY_REG(event_queues);
+    interface.max_frame = EMERY_REG(max_frame);
+    interface.features = EMERY_REG(features);
+    interface.txq = interface.base + EMERY_REG(txq_offset);
+    interface.rxq = interface.base + EMERY_REG(rxq_offset);
+    interface.txcq = interface.base + EMERY_REG(txcq_offset);
+    interface.rxcq = interface.base + EMERY_REG(rxcq_offset);
+    interface.eq = interface.base + EMERY_REG(eq_offset);
+    interface.sched = interface.base + EMERY_REG(sched_offset);
+    interface.sched_stride = EMERY_REG(sched_stride);
+    interface.port = interface.base + EMERY_REG(port_offset);
+    interface.port_stride = EMERY_REG(port_stride);
+    interface.rss = interface.base + EMERY_REG(rss_offset);
+    interface.rss_stride = EMERY_REG(rss_stride);
+#undef EMERY_REG
+    interfaces_.back() = interface;
+    config_.tx_queues = std::min(config_.tx_queues, interface.tx_queues);
+    config_.rx_queues = std::min(config_.rx_queues, interface.rx_queues);
+    if (config_.max_frame > interface.max_frame) {
+      throw std::runtime_error("host-nic driver: MTU above what the device's buffers are made for");
+    }
+  }
+}
+
+// Where the registers of interfaces lie relative to their base is part of the map's version.
+std::uint32_t Driver::interface_register(unsigned interface, std::size_t offset) {
+  return read32(interfaces_[interface].base + offsetof(nic_interface_map__stride800000_t, regs) + offset);
+}
+
+std::uint32_t Driver::device_register(std::size_t offset) { return read32(bar_ + offset); }
+
+void Driver::open() {
+  buffer_bytes_ = (config_.max_frame + 127u) / 128u * 128u;
+  write32(bar_ + offsetof(nic_device_regs_t, dma_timeout), config_.dma_timeout_clocks);
+  host_.enable_msix(vectors_);
+  const std::uint64_t moderation = bar_ + device_register(offsetof(nic_device_regs_t, moderation_offset));
+  for (unsigned v = 0; v < vectors_; ++v) write32(moderation + 4 * v, config_.interrupt_interval_clocks);
+  host_.on_vector([this](unsigned vector) {
+    ++interrupts_;
+    wake(vector);
+  });
+  for (unsigned i = 0; i < interfaces_.size(); ++i) open_interface(i);
+  device_register(offsetof(nic_device_regs_t, magic));  // a read returns when all writes before it have arrived
+}
+
+void Driver::set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target) {
+  write32(regs + offsetof(CplQueueRegs, base_lo), static_cast<std::uint32_t>(ring));
+  write32(regs + offsetof(CplQueueRegs, base_hi), static_cast<std::uint32_t>(ring >> 32));
+  write32(regs + offsetof(CplQueueRegs, target), target);
+  write32(regs + offsetof(CplQueueRegs, control), kEnable | log2_exact(slots) << 4);
+}
+
+void Driver::set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned log_block, unsigned cq) {
+  write32(regs + offsetof(DescQueueRegs, base_lo), static_cast<std::uint32_t>(ring));
+  write32(regs + offsetof(DescQueueRegs, base_hi), static_cast<std::uint32_t>(ring >> 32));
+  write32(regs + offsetof(DescQueueRegs, cq), cq);
+  write32(regs + offsetof(DescQueueRegs, control), kEnable | log2_exact(slots) << 4 | log_block << 8);
+}
+
+// Event queues are looked at when their interrupt comes, or without interrupts when something was written to them.
+void Driver::wake(std::uint32_t event_queue) {
+  if (event_queue >= events_.size() || events_[event_queue].pending) return;
+  events_[event_queue].pending = true;
+  pending_events_.push_back(event_queue);
+}
+
+void Driver::open_interface(unsigned i) {
+  const Interface& interface = interfaces_[i];
+  const std::uint64_t regs = interface.base + offsetof(nic_interface_map__stride800000_t, regs);
+  write32(regs + offsetof(nic_interface_regs_t, cpl_delay), config_.cpl_delay_clocks);
+  write32(regs + offsetof(nic_interface_regs_t, tx_burst), config_.tx_burst);
+
+  // Event queues: one a vector, as many as there are CPUs to interrupt.
+  const unsigned events = std::min({interface.event_queues, static_cast<unsigned>(cpus_.size()),
+                                    std::max(1u, vectors_ / static_cast<unsigned>(interfaces_.size()))});
+  for (unsigned e = 0; e < events; ++e) {
+    const auto index = static_cast<std::uint32_t>(events_.size());
+    const std::uint64_t ring = host_.dma_alloc(kEventRing * kRecordBytes);
+    EventQueue queue;
+    queue.ring = host_.dma_pointer(ring, kEventRing * kRecordBytes);
+    queue.doorbell = interface.eq + e * sizeof(CplQueueRegs) + offsetof(CplQueueRegs, consumer);
+    events_.push_back(queue);
+    set_up_cq(interface.eq + e * sizeof(CplQueueRegs), ring, kEventRing, index);
+    arm(queue.doorbell, 0, true);
+    if (!config_.interrupts) {
+      host_.watch(ring, kEventRing * kRecordBytes, [this, index](std::uint64_t, std::uint32_t) { wake(index); });
+    }
+  }
+
+  struct Memory {
+    std::uint64_t addr, stride;
+    std::uint8_t* bytes;
+    std::uint64_t at(unsigned n) const { return addr + n * stride; }
+  };
+  const auto allocate = [this](unsigned count, std::uint64_t bytes, std::uint64_t least) {
+    Memory memory;
+    memory.stride = std::max(bytes, least);
+    memory.addr = host_.dma_alloc(count * memory.stride);
+    memory.bytes = host_.dma_pointer(memory.addr, count * memory.stride);
+    return memory;
+  };
+  // Polling: work is where the device has written completions.
+  const auto watch = [this](const Memory& rings, unsigned queues, std::uint32_t first, Work::Kind kind) {
+    if (config_.interrupts) return;
+    host_.watch(rings.addr, queues * rings.stride, [this, rings, first, kind](std::uint64_t addr, std::uint32_t) {
+      schedule({first + static_cast<std::uint32_t>((addr - rings.addr) / rings.stride), kind});
+    });
+  };
+
+  const std::uint64_t tx_slots = std::uint64_t{config_.tx_ring} << log_block_;
+  const Memory tx_rings = allocate(config_.tx_queues, tx_slots * kDescriptorBytes, kPage);
+  const Memory tx_cpl = allocate(config_.tx_queues, std::uint64_t{config_.tx_ring} * kRecordBytes, kPage);
+  const Memory tx_buffers = allocate(config_.tx_queues, std::uint64_t{config_.tx_ring} * buffer_bytes_, 0);
+  watch(tx_cpl, config_.tx_queues, tx_index(i, 0), Work::kTx);
+  for (unsigned q = 0; q < config_.tx_queues; ++q) {
+    const std::uint64_t at = interface.txq + q * sizeof(DescQueueRegs);
+    const std::uint64_t cq = interface.txcq + q * sizeof(CplQueueRegs);
+    TxQueue queue;
+    queue.ring = tx_rings.bytes + q * tx_rings.stride;
+    queue.cpl_ring = tx_cpl.bytes + q * tx_cpl.stride;
+    queue.buffers = tx_buffers.at(q);
+    queue.buffer_bytes = tx_buffers.bytes + q * tx_buffers.stride;
+    queue.doorbell = at + offsetof(DescQueueRegs, producer);
+    queue.cq_doorbell = cq + offsetof(CplQueueRegs, consumer);
+    set_up_cq(cq, tx_cpl.at(q), config_.tx_ring, q % events);
+    set_up_queue(at, tx_rings.at(q), config_.tx_ring, log_block_, q);
+    // Queues are dealt to the ports; a scheduler is free to do otherwise.
+    write32(interface.sched + (q % interface.ports) * interface.sched_stride + 4 * q, 1);
+    if (config_.interrupts) arm(queue.cq_doorbell, 0, true);
+    tx_.push_back(queue);
+  }
+
+  // Every receive slot gets its buffer once and for all.
+  const Memory rx_rings = allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * kDescriptorBytes, kPage);
+  const Memory rx_cpl = allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * kRecordBytes, kPage);
+  const Memory rx_buffers = allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * buffer_bytes_, 0);
+  watch(rx_cpl, config_.rx_queues, rx_index(i, 0), Work::kRx);
+  for (unsigned q = 0; q < config_.rx_queues; ++q) {
+    const std::uint64_t at = interface.rxq + q * sizeof(DescQueueRegs);
+    const std::uint64_t cq = interface.rxcq + q * sizeof(CplQueueRegs);
+    RxQueue queue;
+    queue.ring = rx_rings.bytes + q * rx_rings.stride;
+    queue.cpl_ring = rx_cpl.bytes + q * rx_cpl.stride;
+    queue.buffers = rx_buffers.at(q);
+    queue.buffer_bytes = rx_buffers.bytes + q * rx_buffers.stride;
+    queue.doorbell = at + offsetof(DescQueueRegs, producer);
+    queue.cq_doorbell = cq + offsetof(CplQueueRegs, consumer);
+    for (unsigned slot = 0; slot < config_.rx_ring; ++slot) {
+      write_descriptor(queue.ring, slot, queue.buffers + std::uint64_t{slot} * buffer_bytes_, buffer_bytes_);
+    }
+    set_up_cq(cq, rx_cpl.at(q), config_.rx_ring, q % events);
+    set_up_queue(at, rx_rings.at(q), config_.rx_ring, 0, q);
+    queue.producer = queue.rung = static_cast<std::uint16_t>(config_.rx_ring);
+    write32(queue.doorbell, queue.producer);
+    if (config_.interrupts) arm(queue.cq_doorbell, 0, true);
+    rx_.push_back(queue);
+  }
+
+  // Ports: the Toeplitz key of Microsoft's RSS specification, an even spread over the queues.
+  static constexpr std::uint32_t kKey[10] = {0x6d5a56da, 0x255b0ec2, 0x4167253d, 0x43a38fb0, 0xd0ca2bcb,
+                                             0xae7b30b4, 0x77cb2da3, 0x8030f20c, 0x6a42b73b, 0xbeac01fa};
+  for (unsigned p = 0; p < interface.ports; ++p) {
+    const std::uint64_t port = interface.port + p * interface.port_stride;
+    write32(port + offsetof(PortRegs, max_frame), config_.max_frame);
+    for (unsigned k = 0; k < 10; ++k) write32(port + offsetof(PortRegs, rss_key) + 4 * k, kKey[k]);
+    for (unsigned e = 0; e < 128; ++e) write32(interface.rss + p * interface.rss_stride + 4 * e, e % config_.rx_queues);
+  }
+}
+
+void Driver::arm(std::uint64_t cq_doorbell, std::uint16_t consumer, bool arm) {
+  write32(cq_doorbell, consumer | (arm ? 1u << 31 : 0u));
+}
+
+void Driver::schedule(Work work) {
+  const bool tx = work.kind == Work::kTx;
+  bool& pending = tx ? tx_[work.index].pending : rx_[work.index].pending;
+  if (pending) return;
+  pending = true;
+  Cpu& cpu = cpus_[(tx ? work.index % config_.tx_queues : work.index % config_.rx_queues) % cpus_.size()];
+  if (cpu.ring.empty()) cpu.ring.resize(std::bit_ceil(tx_.size() + rx_.size() + 1));
+  cpu.ring[cpu.tail++ & (cpu.ring.size() - 1)] = work;
+}
+
+bool Driver::tx_room(unsigned interface, unsigned queue) const {
+  const TxQueue& q = tx_[tx_index(interface, queue)];
+  return !q.stopped && static_cast<std::uint16_t>(q.producer - q.done) < config_.tx_ring;
+}
+
+unsigned Driver::tx_stranded(unsigned interface, unsigned port) const {
+  unsigned count = 0;
+  for (unsigned queue = port; queue < config_.tx_queues; queue += interfaces_[interface].ports) {
+    const TxQueue& q = tx_[tx_index(interface, queue)];
+    if (q.stopped) count += static_cast<std::uint16_t>(q.producer - q.done);
+  }
+  return count;
+}
+
+bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame, Time now) {
+  if (!tx_room(interface, queue)) return false;
+  const std::uint32_t index = tx_index(interface, queue);
+  TxQueue& q = tx_[index];
+  const unsigned slot = q.producer & (config_.tx_ring - 1);
+  const std::uint64_t offset = std::uint64_t{slot} * buffer_bytes_;
+  std::memcpy(q.buffer_bytes + offset, frame.data(), frame.size());
+  const std::size_t share = (frame.size() + config_.segments - 1) / config_.segments;
+  for (std::size_t s = 0, at = 0; s < config_.segments; ++s) {
+    const std::size_t length = std::min(share, frame.size() - at);
+    write_descriptor(q.ring, (slot << log_block_) + static_cast<std::uint32_t>(s), q.buffers + offset + at, length);
+    at += length;
+  }
+  const bool busy = q.rung != q.done;
+  ++q.producer;
+  ++tx_outstanding_;
+  if (!busy || static_cast<std::uint16_t>(q.producer - q.rung) >= config_.doorbell_batch) {
+    ring(q);
+  } else if (q.waiting_since == kNever) {
+    q.waiting_since = now;
+    waiting_.push_back(index);
+  }
+  return true;
+}
+
+void Driver::ring(TxQueue& queue) {
+  queue.rung = queue.producer;
+  queue.waiting_since = kNever;
+  ++doorbells_;
+  write32(queue.doorbell, queue.producer);
+}
+
+// Queues wait in the order in which they began to, so the first that is not due ends the walk.
+void Driver::flush(Time now) {
+  std::size_t gone = 0;
+  for (; gone < waiting_.size(); ++gone) {
+    TxQueue& queue = tx_[waiting_[gone]];
+    if (queue.waiting_since == kNever) continue;
+    if (queue.rung != queue.done && now - queue.waiting_since < config_.doorbell_delay) break;
+    ring(queue);
+  }
+  if (gone != 0) waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(gone));
+}
+
+void Driver::poll(Time now) {
+  if (!pending_events_.empty()) {
+    for (std::size_t i = 0; i < pending_events_.size(); ++i) serve_events(pending_events_[i], now);
+    pending_events_.clear();
+  }
+  for (Cpu& cpu : cpus_) {
+    while (cpu.head != cpu.tail && cpu.busy_until <= now) {
+      const Work work = cpu.ring[cpu.head++ & (cpu.ring.size() - 1)];
+      ++polls_;
+      const unsigned served = work.kind == Work::kTx ? serve_tx(work.index, now) : serve_rx(work.index, now);
+      if (config_.cpu_per_packet != 0) cpu.busy_until = now + served * config_.cpu_per_packet;
+    }
+  }
+  if (!waiting_.empty()) flush(now);
+}
+
+unsigned Driver::serve_tx(std::uint32_t index, Time now) {
+  TxQueue& q = tx_[index];
+  const unsigned log_size = log2_exact(config_.tx_ring);
+  unsigned served = 0;
+  bool more = true;
+  for (; served < config_.budget; ++served) {
+    const Completion record = read_record(q.cpl_ring, q.cpl & (config_.tx_ring - 1));
+    more = is_new(record, q.cpl, log_size);
+    if (!more) break;
+    ++q.cpl;
+    ++q.done;
+    --tx_outstanding_;
+    if (record.error()) ++tx_errors_;
+    if (on_sent) {
+      on_sent(index / config_.tx_queues, index % config_.tx_queues, record.error(), record.timestamp(), now);
+    }
+  }
+  q.pending = false;
+  if (static_cast<std::uint16_t>(q.cpl - q.cpl_rung) >= config_.tx_ring / 4 || (config_.interrupts && !more)) {
+    q.cpl_rung = q.cpl;
+    arm(q.cq_doorbell, q.cpl, config_.interrupts && !more);
+  }
+  if (more) schedule({index, Work::kTx});
+  return served;
+}
+
+unsigned Driver::serve_rx(std::uint32_t index, Time now) {
+  RxQueue& q = rx_[index];
+  const unsigned log_size = log2_exact(config_.rx_ring);
+  unsigned served = 0;
+  bool more = true;
+  for (; served < config_.budget; ++served) {
+    const unsigned slot = q.cpl & (config_.rx_ring - 1);
+    const Completion record = read_record(q.cpl_ring, slot);
+    more = is_new(record, q.cpl, log_size);
+    if (!more) break;
+    if (record.error()) {
+      ++rx_errors_;
+    } else if (on_receive) {
+      const std::span frame(q.buffer_bytes + std::size_t{slot} * buffer_bytes_, record.length());
+      on_receive({frame, index / config_.rx_queues, index % config_.rx_queues, record.timestamp(),
+                  record.hash(), record.csum(), record.flags()},
+                 now);
+    }
+    ++q.cpl;
+    ++q.producer;
+  }
+  q.pending = false;
+  const unsigned refill = std::min(32u, config_.rx_ring / 4);
+  if (static_cast<std::uint16_t>(q.producer - q.rung) >= refill || (config_.interrupts && !more)) {
+    q.rung = q.producer;
+    ++doorbells_;
+    write32(q.doorbell, q.producer);
+  }
+  if (static_cast<std::uint16_t>(q.cpl - q.cpl_rung) >= config_.rx_ring / 4 || (config_.interrupts && !more)) {
+    q.cpl_rung = q.cpl;
+    arm(q.cq_doorbell, q.cpl, config_.interrupts && !more);
+  }
+  if (more) schedule({index, Work::kRx});
+  return served;
+}
+
+// Events name the completion queue that has something (or the queue that failed); each re-arms its event queue.
+void Driver::serve_events(std::uint32_t index, Time now) {
+  EventQueue& q = events_[index];
+  const unsigned per_interface = static_cast<unsigned>(events_.size() / interfaces_.size());
+  const unsigned interface = index / per_interface;
+  q.pending = false;
+  for (;;) {
+    const Completion record = read_record(q.ring, q.consumer & (kEventRing - 1));
+    if (!is_new(record, q.consumer, log2_exact(kEventRing))) break;
+    ++q.consumer;
+    const unsigned kind = record.low >> 16 & 0xff, source = record.low & 0xffff, code = record.low >> 40 & 0xff;
+    if (kind == 0 && source < config_.tx_queues) {
+      schedule({tx_index(interface, source), Work::kTx});
+    } else if (kind == 1 && source < config_.rx_queues) {
+      schedule({rx_index(interface, source), Work::kRx});
+    } else {
+      errors_.push_back({interface, kind, source, code, now});
+      if (kind == 2 && source < config_.tx_queues) tx_[tx_index(interface, source)].stopped = true;
+      if (kind == 3 && source < config_.rx_queues) rx_[rx_index(interface, source)].stopped = true;
+    }
+  }
+  arm(q.doorbell, q.consumer, true);
+}
+
+std::uint32_t Driver::port_register(unsigned interface, unsigned port, std::size_t offset) {
+  return read32(interfaces_[interface].port + port * interfaces_[interface].port_stride + offset);
+}
+
+void Driver::write_tx_descriptor(unsigned interface, unsigned queue, std::uint64_t addr, std::uint16_t len) {
+  TxQueue& q = tx_[tx_index(interface, queue)];
+  const unsigned slot = q.producer & (config_.tx_ring - 1);
+  write_descriptor(q.ring, slot << log_block_, addr, len);
+  ++q.producer;
+  ++tx_outstanding_;
+  ring(q);
+}
+
+void Driver::ring_tx_doorbell(unsigned interface, unsigned queue, std::uint16_t producer) {
+  write32(tx_[tx_index(interface, queue)].doorbell, producer);
+}
+
+std::uint16_t Driver::tx_producer(unsigned interface, unsigned queue) const {
+  return tx_[tx_index(interface, queue)].producer;
+}
+
+void Driver::poison_rx_descriptor(unsigned interface, unsigned queue, unsigned ahead, std::uint64_t addr) {
+  const RxQueue& q = rx_[rx_index(interface, queue)];
+  const unsigned slot = (q.cpl + ahead) & (config_.rx_ring - 1);
+  write_descriptor(q.ring, slot, addr, buffer_bytes_);
+}
+
+void Driver::write(JsonWriter& json) const {
+  json.begin_object()
+      .field("doorbells", doorbells_)
+      .field("interrupts", interrupts_)
+      .field("polls", polls_)
+      .field("tx_errors", tx_errors_)
+      .field("rx_errors", rx_errors_)
+      .field("device_errors", errors_.size())
+      .end_object();
+}
+
+}  // namespace emery::host_nic

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Driver model of host-nic, on the host interface alone: it finds the device, reads from its registers what it is made of,
+// sets up rings, rings doorbells and polls completions, as a kernel or user-space driver would.
+//
+// Approximation: CPU cost is a stated time for each packet on the CPU that serves the queue (0 by default); caches and
+// memory bandwidth are not modelled, and reading or writing host memory takes no time of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/pcie/host_if.hpp"
+#include "bench/sim/time.hpp"
+#include "bench/stats/json.hpp"
+
+namespace emery::host_nic {
+
+struct DriverConfig {
+  unsigned tx_queues = 64;            // transmit queues opened on each interface
+  unsigned rx_queues = 64;            // receive queues opened on each interface
+  unsigned tx_ring = 512;             // slots, a power of two from 8 to 32768
+  unsigned rx_ring = 512;             // likewise
+  unsigned max_frame = 1518;          // bytes without FCS
+  unsigned segments = 1;              // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
+  unsigned doorbell_batch = 8;        // packets gathered for one doorbell of a busy queue
+  Time doorbell_delay = kMicrosecond; // longest time a packet waits for that
+  bool interrupts = false;            // wait for MSI-X instead of polling
+  unsigned budget = 64;               // packets served before the next queue has its turn
+  unsigned cpus = 1;                  // queue q is served by CPU q mod cpus
+  Time cpu_per_packet = 0;            // for each packet received or completed
+  unsigned cpl_delay_clocks = 64;     // completion coalescing
+  unsigned tx_burst = 8;              // packets a queue sends in its turn
+  unsigned interrupt_interval_clocks = 0;
+  unsigned dma_timeout_clocks = 250'000;
+};
+
+// A frame that arrived, valid during the callback only.
+struct Received {
+  std::span<const std::uint8_t> frame;
+  unsigned interface;
+  unsigned queue;
+  std::uint64_t timestamp;  // PTP, ns, 40 bits
+  std::uint32_t hash;
+  std::uint16_t csum;
+  std::uint8_t flags;
+};
+
+// An error the device reported through an event queue.
+struct DeviceError {
+  unsigned interface;
+  unsigned kind;   // event_e of rtl/queue/queue_pkg.sv
+  unsigned queue;
+  unsigned code;   // error_e of rtl/queue/queue_pkg.sv
+  Time when;
+};
+
+class Driver {
+ public:
+  // What the device says of itself.
+  struct Interface {
+    std::uint64_t base = 0;
+    unsigned ports = 0, tx_queues = 0, rx_queues = 0, event_queues = 0, max_frame = 0, features = 0;
+    std::uint64_t txq = 0, rxq = 0, txcq = 0, rxcq = 0, eq = 0, sched = 0, sched_stride = 0, port = 0,
+                  port_stride = 0, rss = 0, rss_stride = 0;
+  };
+
+  Driver(HostInterface& host, DriverConfig config);
+
+  // Finds the device and reads its registers; throws std::runtime_error when it is not there or not understood.
+  void probe();
+  // Sets up all queues and lets traffic in. Advances simulated time.
+  void open();
+
+  const std::vector<Interface>& interfaces() const { return interfaces_; }
+  unsigned tx_queues() const { return config_.tx_queues; }
+
+  // True when transmit(queue) would take a packet.
+  bool tx_room(unsigned interface, unsigned queue) const;
+  // Packets of all queues handed to the device and not completed.
+  unsigned tx_outstanding() const { return tx_outstanding_; }
+  // Of these, the ones for a port in queues that the device has stopped: they will not be sent.
+  unsigned tx_stranded(unsigned interface, unsigned port) const;
+  // Puts a frame into the ring; its doorbell follows at once on an idle queue, in a batch on a busy one. False when full.
+  bool transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame, Time now);
+
+  // One round of the driver's work at this time.
+  void poll(Time now);
+  // Rings the doorbells that wait for company.
+  void flush(Time now);
+
+  std::function<void(const Received&, Time now)> on_receive;
+  // A packet was completed; `error` when the device did not send it.
+  std::function<void(unsigned interface, unsigned queue, bool error, std::uint64_t timestamp, Time now)> on_sent;
+
+  // Registers at a byte offset of nic_port_regs and so on. Reading takes simulated time.
+  std::uint32_t port_register(unsigned interface, unsigned port, std::size_t offset);
+  std::uint32_t device_register(std::size_t offset);
+  std::uint32_t interface_register(unsigned interface, std::size_t offset);
+  const std::vector<DeviceError>& errors() const { return errors_; }
+
+  // For tests of how the device meets a bad driver: raw access to a transmit or receive ring.
+  void write_tx_descriptor(unsigned interface, unsigned queue, std::uint64_t addr, std::uint16_t len);
+  void ring_tx_doorbell(unsigned interface, unsigned queue, std::uint16_t producer);
+  std::uint16_t tx_producer(unsigned interface, unsigned queue) const;
+  // Makes the receive queue's descriptor `ahead` places after the newest used one point to `addr`.
+  void poison_rx_descriptor(unsigned interface, unsigned queue, unsigned ahead, std::uint64_t addr);
+
+  void write(JsonWriter& json) const;
+
+ private:
+  struct TxQueue {
+    std::uint64_t buffers = 0, doorbell = 0, cq_doorbell = 0;
+    std::uint8_t *ring = nullptr, *buffer_bytes = nullptr, *cpl_ring = nullptr;
+    std::uint16_t producer = 0, rung = 0, done = 0, cpl = 0, cpl_rung = 0;
+    Time waiting_since = kNever;
+    bool pending = false, stopped = false;
+  };
+  struct RxQueue {
+    std::uint64_t buffers = 0, doorbell = 0, cq_doorbell = 0;
+    std::uint8_t *ring = nullptr, *buffer_bytes = nullptr, *cpl_ring = nullptr;
+    std::uint16_t producer = 0, cpl = 0, cpl_rung = 0, rung = 0;
+    bool pending = false, stopped = false;
+  };
+  struct EventQueue {
+    std::uint8_t* ring = nullptr;
+    std::uint64_t doorbell = 0;
+    std::uint16_t consumer = 0;
+    bool pending = false;
+  };
+  struct Work {
+    std::uint32_t index;  // into tx_, rx_ or events_
+    enum Kind : std::uint8_t { kTx, kRx } kind;
+  };
+  struct Cpu {
+    std::vector<Work> ring;  // power-of-two ring of queues with something to do
+    std::size_t head = 0, tail = 0;
+    Time busy_until = 0;
+  };
+
+  void open_interface(unsigned interface);
+  void write32(std::uint64_t addr, std::uint32_t value) { host_.mmio_write(addr, value, 4); }
+  std::uint32_t read32(std::uint64_t addr) { return static_cast<std::uint32_t>(host_.mmio_read(addr, 4)); }
+  void set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target);
+  void set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned log_block, unsigned cq);
+  void schedule(Work work);
+  void wake(std::uint32_t event_queue);
+  unsigned serve_tx(std::uint32_t index, Time now);
+  unsigned serve_rx(std::uint32_t index, Time now);
+  void serve_events(std::uint32_t index, Time now);
+  void arm(std::uint64_t cq_doorbell, std::uint16_t consumer, bool arm);
+  void ring(TxQueue& queue);
+  std::uint32_t tx_index(unsigned interface, unsigned queue) const { return interface * config_.tx_queues + queue; }
+  std::uint32_t rx_index(unsigned interface, unsigned queue) const { return interface * config_.rx_queues + queue; }
+
+  HostInterface& host_;
+  DriverConfig config_;
+  std::uint64_t bar_ = 0;
+  unsigned vectors_ = 0;
+  unsigned buffer_bytes_ = 0, log_block_ = 0;
+  std::vector<Interface> interfaces_;
+  std::vector<TxQueue> tx_;
+  std::vector<RxQueue> rx_;
+  std::vector<EventQueue> events_;
+  std::vector<Cpu> cpus_;
+  std::vector<std::uint32_t> waiting_;  // transmit queues whose doorbell waits for company
+  std::vector<std::uint32_t> pending_events_;
+  std::vector<DeviceError> errors_;
+  unsigned tx_outstanding_ = 0;
+  std::uint64_t doorbells_ = 0, interrupts_ = 0, polls_ = 0, tx_errors_ = 0, rx_errors_ = 0;
+};
+
+}  // namespace emery::host_nic

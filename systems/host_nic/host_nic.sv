@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+/// host-nic: a queue-managed NIC between a PCIe hard block and Ethernet MACs (host-nic paper, figure 1).
+///
+/// Wiring only. `clk_i` is the 250 MHz PCIe user clock, `mac_clk_i` the MAC stream clock (322.265625 MHz at 100G); resets are
+/// synchronous, active high, and given together. PCIe side: one stream of TLPs each way (pcie_pkg), configuration and
+/// credits from the hard block. MAC side: frame_beat_t of each port (eth_pkg), port n in word n; receive cannot wait.
+/// Registers: BAR 0 as in host_nic.rdl. No output depends combinationally on an input.
+module host_nic
+  import pcie_pkg::*;
+  import dma_pkg::*;
+  import eth_pkg::*;
+  import queue_pkg::*;
+#(
+    parameter int Interfaces = 1,
+    parameter int Ports = 1,            // of each interface
+    parameter int TxQueues = 256,       // of each interface
+    parameter int RxQueues = 256,       // of each interface
+    parameter int EventQueues = 32,     // of each interface
+    parameter int DescSlots = 128,      // descriptor blocks kept on chip, each direction
+    parameter int CplLines = 64,        // completion lines open or being written, each direction
+    parameter int MaxPackets = 512,     // packets in flight in an engine
+    parameter int TxRamBytes = 131072,  // packet RAM of a port, transmit
+    parameter int RxRamBytes = 131072,  // receive
+    parameter int MaxFrame = 9216,      // without FCS
+    parameter int Tags = 256,           // PCIe reads in flight
+    localparam int MacPorts = Interfaces * Ports
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // TLPs from the hard block.
+    input  logic         rx_tlp_valid_i,
+    output logic         rx_tlp_ready_o,
+    input  logic [511:0] rx_tlp_data_i,
+    input  logic [127:0] rx_tlp_hdr_i,
+    input  logic         rx_tlp_sop_i,
+    input  logic         rx_tlp_eop_i,
+
+    // TLPs to the hard block.
+    output logic         tx_tlp_valid_o,
+    input  logic         tx_tlp_ready_i,
+    output logic [511:0] tx_tlp_data_o,
+    output logic [127:0] tx_tlp_hdr_o,
+    output logic         tx_tlp_sop_o,
+    output logic         tx_tlp_eop_o,
+
+    // Configuration space (pcie_cfg_t) and transmit credit limits (fc_limit_t).
+    input logic [15:0] cfg_requester_id_i,
+    input logic [ 2:0] cfg_max_payload_i,
+    input logic [ 2:0] cfg_max_read_request_i,
+    input logic        cfg_bus_master_i,
+    input logic        cfg_extended_tag_i,
+    input logic        cfg_relaxed_ordering_i,
+    input logic        cfg_msix_enable_i,
+    input logic        cfg_msix_mask_i,
+    input logic [ 7:0] fc_ph_i,
+    input logic [11:0] fc_pd_i,
+    input logic        fc_p_inf_i,
+    input logic [ 7:0] fc_nph_i,
+    input logic        fc_np_inf_i,
+    input logic [ 7:0] fc_cplh_i,
+    input logic [11:0] fc_cpld_i,
+    input logic        fc_cpl_inf_i,
+
+    // MAC streams.
+    input  logic         mac_clk_i,
+    input  logic         mac_rst_i,
+    output logic         mac_tx_valid_o[MacPorts],
+    input  logic         mac_tx_ready_i[MacPorts],
+    output logic [511:0] mac_tx_data_o [MacPorts],
+    output logic [  6:0] mac_tx_len_o  [MacPorts],
+    output logic         mac_tx_sop_o  [MacPorts],
+    output logic         mac_tx_eop_o  [MacPorts],
+    output logic         mac_tx_err_o  [MacPorts],
+    input  logic         mac_rx_valid_i[MacPorts],
+    input  logic [511:0] mac_rx_data_i [MacPorts],
+    input  logic [  6:0] mac_rx_len_i  [MacPorts],
+    input  logic         mac_rx_sop_i  [MacPorts],
+    input  logic         mac_rx_eop_i  [MacPorts],
+    input  logic         mac_rx_err_i  [MacPorts]
+);
+  localparam int AddrW = 26;
+  localparam int Vectors = 32;
+  localparam int ReadClients = 2 + Ports;
+  localparam int WriteClients = 3 + Ports;
+
+  if (Interfaces < 1 || Interfaces > 4 || Ports < 1 || Ports > 4) begin : g_bad_ports
+    $fatal(1, "host_nic: Interfaces %0d and Ports %0d must be 1 ... 4", Interfaces, Ports);
+  end
+  if (Interfaces * WriteClients > 2 ** SelW) begin : g_bad_clients
+    $fatal(1, "host_nic: more DMA clients than dma_pkg::SelW can name");
+  end
+
+  pcie_cfg_t cfg_pins, cfg;
+  assign cfg_pins = '{
+          requester_id: cfg_requester_id_i,
+          max_payload: cfg_max_payload_i,
+          max_read_request: cfg_max_read_request_i,
+          bus_master: cfg_bus_master_i,
+          extended_tag: cfg_extended_tag_i,
+          relaxed_ordering: cfg_relaxed_ordering_i,
+          msix_enable: cfg_msix_enable_i,
+          msix_mask: cfg_msix_mask_i
+      };
+  fc_limit_t fc_pins, fc;
+  assign fc_pins = '{
+          ph: fc_ph_i,
+          pd: fc_pd_i,
+          p_inf: fc_p_inf_i,
+          nph: fc_nph_i,
+          np_inf: fc_np_inf_i,
+          cplh: fc_cplh_i,
+          cpld: fc_cpld_i,
+          cpl_inf: fc_cpl_inf_i
+      };
+  // Nothing inside hangs on the pins themselves.
+  pipe_reg #(
+      .T(pcie_cfg_t)
+  ) i_cfg (
+      .clk_i,
+      .d_i(cfg_pins),
+      .q_o(cfg)
+  );
+  pipe_reg #(
+      .T(fc_limit_t)
+  ) i_fc (
+      .clk_i,
+      .d_i(fc_pins),
+      .q_o(fc)
+  );
+
+  // ---------------------------------------------------------------- TLPs in
+  stream_if #(.T(tlp_beat_t)) rx_pins (clk_i, rst_i);
+  stream_if #(.T(tlp_beat_t)) rx_tlp (clk_i, rst_i);
+  stream_if #(.T(tlp_beat_t)) rx_completion (clk_i, rst_i);
+  stream_if #(.T(tlp_beat_t)) rx_request (clk_i, rst_i);
+  logic tlp_foreign;
+
+  assign rx_pins.valid = rx_tlp_valid_i;
+  assign rx_pins.data = '{hdr: rx_tlp_hdr_i, data: rx_tlp_data_i, sop: rx_tlp_sop_i, eop: rx_tlp_eop_i};
+  assign rx_tlp_ready_o = rx_pins.ready;
+  spill_reg #(
+      .T(tlp_beat_t)
+  ) i_rx_tlp (
+      .clk_i,
+      .rst_i,
+      .in (rx_pins),
+      .out(rx_tlp)
+  );
+  tlp_rx_demux i_rx_demux (
+      .clk_i,
+      .rst_i,
+      .in(rx_tlp),
+      .cpl(rx_completion),
+      .req(rx_request),
+      .dropped_o(tlp_foreign)
+  );
+
+  // ---------------------------------------------------------------- TLPs out
+  localparam int TxRead = 0, TxWrite = 1, TxMsix = 2, TxCompletion = 3;
+  stream_if #(.T(tlp_beat_t)) tx_source[4] (clk_i, rst_i);
+  stream_if #(.T(tlp_beat_t)) tx_tlp (clk_i, rst_i);
+  logic [2:0] unused_starved;
+  tlp_tx_mux #(
+      .N(4),
+      .Posted(4'b0110),
+      .NonPosted(4'b0001)
+  ) i_tx_mux (
+      .clk_i,
+      .rst_i,
+      .fc_i(fc),
+      .starved_o(unused_starved),
+      .in(tx_source),
+      .out(tx_tlp)
+  );
+  assign tx_tlp_valid_o = tx_tlp.valid;
+  assign tx_tlp_data_o  = tx_tlp.data.data;
+  assign tx_tlp_hdr_o   = tx_tlp.data.hdr;
+  assign tx_tlp_sop_o   = tx_tlp.data.sop;
+  assign tx_tlp_eop_o   = tx_tlp.data.eop;
+  assign tx_tlp.ready   = tx_tlp_ready_i;
+
+  // ---------------------------------------------------------------- DMA
+  stream_if #(.T(dma_req_t)) read_client[Interfaces*ReadClients] (clk_i, rst_i);
+  stream_if #(.T(dma_req_t)) write_client[Interfaces*WriteClients] (clk_i, rst_i);
+  stream_if #(.T(dma_req_t)) read_request (clk_i, rst_i);
+  stream_if #(.T(dma_req_t)) write_request (clk_i, rst_i);
+  dma_status_t read_status, write_status;
+  ram_write_t ram_write;
+  ram_read_t ram_read;
+  ram_row_t ram_row;
+  dma_read_count_t read_count;
+  logic [31:0] dma_timeout;
+
+  // Descriptors, completions and events go before packet data.
+  dma_mux #(
+      .N(Interfaces * ReadClients),
+      .High({Interfaces{{Ports{1'b0}}, 2'b11}})
+  ) i_read_mux (
+      .clk_i,
+      .rst_i,
+      .in (read_client),
+      .out(read_request)
+  );
+  dma_mux #(
+      .N(Interfaces * WriteClients),
+      .High({Interfaces{{Ports{1'b0}}, 3'b111}})
+  ) i_write_mux (
+      .clk_i,
+      .rst_i,
+      .in (write_client),
+      .out(write_request)
+  );
+  dma_read #(
+      .Tags(Tags)
+  ) i_dma_read (
+      .clk_i,
+      .rst_i,
+      .cfg_i(cfg),
+      .timeout_cycles_i(dma_timeout),
+      .req(read_request),
+      .tlp(tx_source[TxRead]),
+      .cpl(rx_completion),
+      .ram_o(ram_write),
+      .status_o(read_status),
+      .count_o(read_count)
+  );
+  dma_write i_dma_write (
+      .clk_i,
+      .rst_i,
+      .cfg_i(cfg),
+      .req(write_request),
+      .status_o(write_status),
+      .ram_o(ram_read),
+      .ram_i(ram_row),
+      .tlp(tx_source[TxWrite])
+  );
+
+  // ---------------------------------------------------------------- registers
+  localparam int RegDevice = 0, RegModeration = 1, RegMsix = 2, RegInterface = 3;
+  localparam int RegRegions = RegInterface + Interfaces;
+  typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
+
+  function automatic region_t region_bases();
+    region_t base;
+    base[RegDevice] = AddrW'('h0000);
+    base[RegModeration] = AddrW'('h4000);
+    base[RegMsix] = AddrW'('h10000);
+    for (int i = 0; i < Interfaces; i++) base[RegInterface+i] = AddrW'('h800000 * (i + 1));
+    return base;
+  endfunction
+
+  function automatic region_t region_sizes();
+    region_t size;
+    size[RegDevice] = AddrW'('h1000);
+    size[RegModeration] = AddrW'('h1000);
+    size[RegMsix] = AddrW'('h10000);
+    for (int i = 0; i < Interfaces; i++) size[RegInterface+i] = AddrW'('h800000);
+    return size;
+  endfunction
+
+  reg_if #(.AddrW(AddrW)) host_regs ();
+  reg_if #(.AddrW(AddrW)) region[RegRegions] ();
+  logic request_unsupported, request_dropped, unused_unmapped;
+
+  completer #(
+      .AddrW(AddrW)
+  ) i_completer (
+      .clk_i,
+      .rst_i,
+      .cfg_i(cfg),
+      .req(rx_request),
+      .regs(host_regs),
+      .cpl(tx_source[TxCompletion]),
+      .unsupported_o(request_unsupported),
+      .dropped_o(request_dropped)
+  );
+  reg_demux #(
+      .N(RegRegions),
+      .AddrW(AddrW),
+      .Base(region_bases()),
+      .Size(region_sizes())
+  ) i_regs (
+      .clk_i,
+      .rst_i,
+      .in(host_regs),
+      .out(region),
+      .unmapped_o(unused_unmapped)
+  );
+
+  nic_device_regs_pkg::nic_device_regs__in_t hw_in;
+  nic_device_regs_pkg::nic_device_regs__out_t hw_out;
+  ptp_time_t core_time, mac_time;
+  assign dma_timeout = hw_out.dma_timeout.value.value;
+  assign hw_in.interfaces.value.next = 32'(Interfaces);
+  assign hw_in.interface_offset.value.next = 32'h800000;
+  assign hw_in.interface_stride.value.next = 32'h800000;
+  assign hw_in.vectors.value.next = 32'(Vectors);
+  assign hw_in.core_khz.value.next = 32'd250000;
+  assign hw_in.moderation_offset.value.next = 32'h4000;
+  assign hw_in.dma_timeouts.value.incr = read_count.timeout;
+  assign hw_in.dma_errors.value.incr = read_count.error || read_count.poisoned;
+  assign hw_in.dma_late.value.incr = read_count.late;
+  assign hw_in.dma_unexpected.value.incr = read_count.unexpected || read_count.malformed;
+  assign hw_in.tlp_foreign.value.incr = tlp_foreign;
+  assign hw_in.tlp_refused.value.incr = request_unsupported || request_dropped;
+  assign hw_in.ptp_time_lo.value.next = core_time[31:0];
+  assign hw_in.ptp_time_hi.value.next = 32'(core_time[47:32]);
+
+  logic device_read_ack, device_write_ack, unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  nic_device_regs i_device_regs (
+      .clk(clk_i),
+      .rst(rst_i),
+      .s_cpuif_req(region[RegDevice].req),
+      .s_cpuif_req_is_wr(region[RegDevice].write),
+      .s_cpuif_addr(region[RegDevice].addr[nic_device_regs_pkg::NIC_DEVICE_REGS_MIN_ADDR_WIDTH-1:0]),
+      .s_cpuif_wr_data(region[RegDevice].wdata),
+      .s_cpuif_wr_biten({
+        {8{region[RegDevice].wstrb[3]}},
+        {8{region[RegDevice].wstrb[2]}},
+        {8{region[RegDevice].wstrb[1]}},
+        {8{region[RegDevice].wstrb[0]}}
+      }),
+      .s_cpuif_req_stall_wr(unused_stall_write),
+      .s_cpuif_req_stall_rd(unused_stall_read),
+      .s_cpuif_rd_ack(device_read_ack),
+      .s_cpuif_rd_err(unused_read_error),
+      .s_cpuif_rd_data(region[RegDevice].rdata),
+      .s_cpuif_wr_ack(device_write_ack),
+      .s_cpuif_wr_err(unused_write_error),
+      .hwif_in(hw_in),
+      .hwif_out(hw_out)
+  );
+  assign region[RegDevice].ack = device_read_ack || device_write_ack;
+
+  // ---------------------------------------------------------------- interrupts
+  stream_if #(.T(queue_t)) interface_vector[Interfaces] (clk_i, rst_i);
+  stream_if #(.T(queue_t)) vector (clk_i, rst_i);
+  stream_if #(.T(queue_t)) moderated (clk_i, rst_i);
+  logic [(Interfaces > 1 ? $clog2(Interfaces) : 1)-1:0] unused_vector;
+  logic unused_msix_sent, unused_msix_dropped;
+  arb_rr #(
+      .T(queue_t),
+      .N(Interfaces)
+  ) i_vector (
+      .clk_i,
+      .rst_i,
+      .in(interface_vector),
+      .out(vector),
+      .index_o(unused_vector)
+  );
+  irq_moderate #(
+      .Vectors(Vectors)
+  ) i_moderate (
+      .clk_i,
+      .rst_i,
+      .regs(region[RegModeration]),
+      .in  (vector),
+      .out (moderated)
+  );
+  msix #(
+      .Vectors  (Vectors),
+      .PbaOffset(16'h8000)
+  ) i_msix (
+      .clk_i,
+      .rst_i,
+      .cfg_i(cfg),
+      .regs(region[RegMsix]),
+      .vector(moderated),
+      .tlp(tx_source[TxMsix]),
+      .sent_o(unused_msix_sent),
+      .dropped_o(unused_msix_dropped)
+  );
+
+  // ---------------------------------------------------------------- time
+  ptp_clock i_ptp (
+      .clk_i,
+      .rst_i,
+      .time_o(core_time)
+  );
+  ptp_cdc i_ptp_mac (
+      .clk_i,
+      .rst_i,
+      .time_i(core_time),
+      .mac_clk_i,
+      .mac_rst_i,
+      .time_o(mac_time)
+  );
+
+  // ---------------------------------------------------------------- interfaces
+  ram_row_t [Interfaces-1:0] interface_row;
+  frame_beat_t [MacPorts-1:0] mac_tx, mac_rx;
+
+  logic [MacPorts-1:0] mac_tx_valid, mac_tx_ready, mac_rx_valid;
+  for (genvar m = 0; m < MacPorts; m++) begin : g_mac
+    assign mac_tx_valid_o[m] = mac_tx_valid[m];
+    assign mac_tx_ready[m] = mac_tx_ready_i[m];
+    assign mac_rx_valid[m] = mac_rx_valid_i[m];
+    assign mac_tx_data_o[m] = mac_tx[m].data;
+    assign mac_tx_len_o[m] = mac_tx[m].len;
+    assign mac_tx_sop_o[m]  = mac_tx[m].sop;
+    assign mac_tx_eop_o[m]  = mac_tx[m].eop;
+    assign mac_tx_err_o[m]  = mac_tx[m].err;
+    assign mac_rx[m] = '{
+            data: mac_rx_data_i[m],
+            len: mac_rx_len_i[m],
+            sop: mac_rx_sop_i[m],
+            eop: mac_rx_eop_i[m],
+            err: mac_rx_err_i[m]
+        };
+  end
+
+  for (genvar i = 0; i < Interfaces; i++) begin : g_interface
+    host_nic_interface #(
+        .Index(i),
+        .Ports(Ports),
+        .TxQueues(TxQueues),
+        .RxQueues(RxQueues),
+        .EventQueues(EventQueues),
+        .DescSlots(DescSlots),
+        .CplLines(CplLines),
+        .MaxPackets(MaxPackets),
+        .TxRamBytes(TxRamBytes),
+        .RxRamBytes(RxRamBytes),
+        .MaxFrame(MaxFrame),
+        .AddrW(AddrW)
+    ) i_interface (
+        .clk_i,
+        .rst_i,
+        .regs(region[RegInterface+i]),
+        .dma_read(read_client[i*ReadClients:(i+1)*ReadClients-1]),
+        .read_status_i(read_status),
+        .ram_write_i(ram_write),
+        .dma_write(write_client[i*WriteClients:(i+1)*WriteClients-1]),
+        .write_status_i(write_status),
+        .ram_read_i(ram_read),
+        .ram_row_o(interface_row[i]),
+        .vector(interface_vector[i]),
+        .mac_time_i(mac_time),
+        .mac_clk_i,
+        .mac_rst_i,
+        .mac_tx_valid_o(mac_tx_valid[i*Ports+:Ports]),
+        .mac_tx_ready_i(mac_tx_ready[i*Ports+:Ports]),
+        .mac_tx_o(mac_tx[i*Ports+:Ports]),
+        .mac_rx_valid_i(mac_rx_valid[i*Ports+:Ports]),
+        .mac_rx_i(mac_rx[i*Ports+:Ports])
+    );
+  end
+
+  // A RAM that is not read gives zero.
+  always_comb begin
+    ram_row = '0;
+    for (int i = 0; i < Interfaces; i++) ram_row |= interface_row[i];
+  end
+endmodule

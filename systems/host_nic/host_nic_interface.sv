@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One network interface of host-nic: its queues, their completions and events, and its ports (paper, sections II-A to II-E).
+///
+/// Wiring only. Transmit and receive have a queue manager, a descriptor fetch, a completion queue manager and a completion
+/// write each; events have a completion queue manager and a completion write of their own. All ports share the queues.
+/// DMA clients, in order: reads: transmit descriptors, receive descriptors, then transmit data of each port; writes:
+/// transmit completions, receive completions, events, then receive data of each port.
+module host_nic_interface
+  import queue_pkg::*;
+  import dma_pkg::*;
+  import eth_pkg::*;
+#(
+    parameter int Index = 0,
+    parameter int Ports = 1,
+    parameter int TxQueues = 256,
+    parameter int RxQueues = 256,
+    parameter int EventQueues = 32,
+    parameter int DescSlots = 128,
+    parameter int CplLines = 64,
+    parameter int MaxPackets = 512,
+    parameter int TxRamBytes = 131072,
+    parameter int RxRamBytes = 131072,
+    parameter int MaxFrame = 9216,
+    parameter int AddrW = 26,
+    localparam int ReadClients = 2 + Ports,
+    localparam int WriteClients = 3 + Ports
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Registers: nic_interface_map of host_nic.rdl.
+    reg_if.slave regs,
+
+    // DMA: dma_req_t in the order above; status, RAM write and RAM read of all clients.
+           stream_if.src dma_read [ReadClients],
+    input  dma_status_t  read_status_i,
+    input  ram_write_t   ram_write_i,
+           stream_if.src dma_write[WriteClients],
+    input  dma_status_t  write_status_i,
+    input  ram_read_t    ram_read_i,
+    output ram_row_t     ram_row_o,
+
+    // Interrupts: vector numbers, queue_t.
+    stream_if.src vector,
+
+    // MAC side of each port.
+    input  ptp_time_t               mac_time_i,
+    input  logic                    mac_clk_i,
+    input  logic                    mac_rst_i,
+    output logic        [Ports-1:0] mac_tx_valid_o,
+    input  logic        [Ports-1:0] mac_tx_ready_i,
+    output frame_beat_t [Ports-1:0] mac_tx_o,
+    input  logic        [Ports-1:0] mac_rx_valid_i,
+    input  frame_beat_t [Ports-1:0] mac_rx_i
+);
+  localparam int ReadBase = Index * ReadClients;
+  localparam int WriteBase = Index * WriteClients;
+  localparam int PortW = Ports > 1 ? $clog2(Ports) : 1;
+
+  // ---------------------------------------------------------------- registers
+  localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegPorts = 6;
+  localparam int RegRegions = RegPorts + 3 * Ports;  // registers, scheduler, RSS table of each port
+
+  typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
+
+  function automatic region_t region_bases();
+    region_t base;
+    base[RegTxq] = AddrW'('h000000);
+    base[RegRxq] = AddrW'('h100000);
+    base[RegTxcq] = AddrW'('h200000);
+    base[RegRxcq] = AddrW'('h300000);
+    base[RegEq] = AddrW'('h400000);
+    base[RegOwn] = AddrW'('h580000);
+    for (int p = 0; p < Ports; p++) begin
+      base[RegPorts+3*p] = AddrW'('h590000 + p * 'h1000);
+      base[RegPorts+3*p+1] = AddrW'('h500000 + p * 'h20000);
+      base[RegPorts+3*p+2] = AddrW'('h5a0000 + p * 'h1000);
+    end
+    return base;
+  endfunction
+
+  function automatic region_t region_sizes();
+    region_t size;
+    for (int i = 0; i < 4; i++) size[i] = AddrW'('h100000);
+    size[RegEq] = AddrW'('h8000);
+    size[RegOwn] = AddrW'('h1000);
+    for (int p = 0; p < Ports; p++) begin
+      size[RegPorts+3*p] = AddrW'('h1000);
+      size[RegPorts+3*p+1] = AddrW'('h20000);
+      size[RegPorts+3*p+2] = AddrW'('h1000);
+    end
+    return size;
+  endfunction
+
+  reg_if #(.AddrW(AddrW)) region[RegRegions] ();
+  logic unused_unmapped;
+  reg_demux #(
+      .N(RegRegions),
+      .AddrW(AddrW),
+      .Base(region_bases()),
+      .Size(region_sizes())
+  ) i_regs (
+      .clk_i,
+      .rst_i,
+      .in(regs),
+      .out(region),
+      .unmapped_o(unused_unmapped)
+  );
+
+  nic_interface_regs_pkg::nic_interface_regs__in_t hw_in;
+  nic_interface_regs_pkg::nic_interface_regs__out_t hw_out;
+  logic error_valid;
+  queue_error_t error;
+  event_e error_kind;
+  cpl_write_events_t tx_cpl_events, rx_cpl_events, event_events;
+
+  assign hw_in.ports.value.next = 32'(Ports);
+  assign hw_in.tx_queues.value.next = 32'(TxQueues);
+  assign hw_in.rx_queues.value.next = 32'(RxQueues);
+  assign hw_in.event_queues.value.next = 32'(EventQueues);
+  assign hw_in.max_frame.value.next = 32'(MaxFrame);
+  assign hw_in.features.value.next = 32'hf;
+  assign hw_in.txq_offset.value.next = 32'h000000;
+  assign hw_in.rxq_offset.value.next = 32'h100000;
+  assign hw_in.txcq_offset.value.next = 32'h200000;
+  assign hw_in.rxcq_offset.value.next = 32'h300000;
+  assign hw_in.eq_offset.value.next = 32'h400000;
+  assign hw_in.sched_offset.value.next = 32'h500000;
+  assign hw_in.sched_stride.value.next = 32'h20000;
+  assign hw_in.port_offset.value.next = 32'h590000;
+  assign hw_in.port_stride.value.next = 32'h1000;
+  assign hw_in.rss_offset.value.next = 32'h5a0000;
+  assign hw_in.rss_stride.value.next = 32'h1000;
+  assign hw_in.last_error.queue.we = error_valid;
+  assign hw_in.last_error.queue.next = error.queue;
+  assign hw_in.last_error.code.we = error_valid;
+  assign hw_in.last_error.code.next = error.code;
+  assign hw_in.last_error.kind.we = error_valid;
+  assign hw_in.last_error.kind.next = error_kind;
+  assign hw_in.errors.value.incr = error_valid;
+  assign hw_in.tx_cpl_lost.value.incr = tx_cpl_events.lost;
+  assign hw_in.rx_cpl_lost.value.incr = rx_cpl_events.lost;
+  assign hw_in.event_lost.value.incr = event_events.lost;
+
+  logic own_read_ack, own_write_ack, unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  nic_interface_regs i_own_regs (
+      .clk(clk_i),
+      .rst(rst_i),
+      .s_cpuif_req(region[RegOwn].req),
+      .s_cpuif_req_is_wr(region[RegOwn].write),
+      .s_cpuif_addr(region[RegOwn].addr[nic_interface_regs_pkg::NIC_INTERFACE_REGS_MIN_ADDR_WIDTH-1:0]),
+      .s_cpuif_wr_data(region[RegOwn].wdata),
+      .s_cpuif_wr_biten({
+        {8{region[RegOwn].wstrb[3]}},
+        {8{region[RegOwn].wstrb[2]}},
+        {8{region[RegOwn].wstrb[1]}},
+        {8{region[RegOwn].wstrb[0]}}
+      }),
+      .s_cpuif_req_stall_wr(unused_stall_write),
+      .s_cpuif_req_stall_rd(unused_stall_read),
+      .s_cpuif_rd_ack(own_read_ack),
+      .s_cpuif_rd_err(unused_read_error),
+      .s_cpuif_rd_data(region[RegOwn].rdata),
+      .s_cpuif_wr_ack(own_write_ack),
+      .s_cpuif_wr_err(unused_write_error),
+      .hwif_in(hw_in),
+      .hwif_out(hw_out)
+  );
+  assign region[RegOwn].ack = own_read_ack || own_write_ack;
+
+  // ---------------------------------------------------------------- transmit queues
+  stream_if #(.T(fetch_req_t)) tx_request[Ports] (clk_i, rst_i);
+  stream_if #(.T(fetch_req_t)) tx_fetch_request (clk_i, rst_i);
+  stream_if #(.T(fetch_granted_t)) tx_granted (clk_i, rst_i);
+  stream_if #(.T(fetch_granted_t)) tx_port_granted[Ports] (clk_i, rst_i);
+  stream_if #(.T(fetch_desc_t)) tx_desc (clk_i, rst_i);
+  stream_if #(.T(fetch_desc_t)) tx_port_desc[Ports] (clk_i, rst_i);
+  stream_if #(.T(deq_req_t)) tx_deq_request (clk_i, rst_i);
+  stream_if #(.T(deq_rsp_t)) tx_deq_response (clk_i, rst_i);
+  stream_if #(.T(commit_t)) tx_port_commit[Ports] (clk_i, rst_i);
+  stream_if #(.T(commit_t)) tx_commit (clk_i, rst_i);
+  stream_if #(.T(queue_error_t)) tx_port_stop[Ports] (clk_i, rst_i);
+  stream_if #(.T(queue_error_t)) tx_stop (clk_i, rst_i);
+  stream_if #(.T(queue_t)) doorbell (clk_i, rst_i);
+  stream_if #(.T(queue_t)) port_doorbell[Ports] (clk_i, rst_i);
+  stream_if #(.T(queue_error_t)) queue_error[4] (clk_i, rst_i);
+  logic [PortW-1:0] unused_tx_request, unused_tx_commit, unused_tx_stop, unused_tx_record;
+  fetch_events_t unused_tx_fetch_events, unused_rx_fetch_events;
+
+  arb_rr #(
+      .T(fetch_req_t),
+      .N(Ports)
+  ) i_tx_request (
+      .clk_i,
+      .rst_i,
+      .in(tx_request),
+      .out(tx_fetch_request),
+      .index_o(unused_tx_request)
+  );
+  desc_fetch #(
+      .Queues(TxQueues),
+      .Slots(DescSlots),
+      .Ports(Ports),
+      .Jobs(MaxPackets),
+      .Sel(ram_sel_t'(ReadBase))
+  ) i_tx_fetch (
+      .clk_i,
+      .rst_i,
+      .req(tx_fetch_request),
+      .granted(tx_granted),
+      .desc(tx_desc),
+      .deq_req(tx_deq_request),
+      .deq_rsp(tx_deq_response),
+      .dma(dma_read[0]),
+      .status_i(read_status_i),
+      .ram_i(ram_write_i),
+      .events_o(unused_tx_fetch_events)
+  );
+  stream_demux #(
+      .T(fetch_granted_t),
+      .N(Ports)
+  ) i_tx_granted (
+      .clk_i,
+      .rst_i,
+      .in(tx_granted),
+      .select_i(tx_granted.data.port[PortW-1:0]),
+      .out(tx_port_granted)
+  );
+  stream_demux #(
+      .T(fetch_desc_t),
+      .N(Ports)
+  ) i_tx_desc (
+      .clk_i,
+      .rst_i,
+      .in(tx_desc),
+      .select_i(tx_desc.data.port[PortW-1:0]),
+      .out(tx_port_desc)
+  );
+  arb_rr #(
+      .T(commit_t),
+      .N(Ports)
+  ) i_tx_commit (
+      .clk_i,
+      .rst_i,
+      .in(tx_port_commit),
+      .out(tx_commit),
+      .index_o(unused_tx_commit)
+  );
+  arb_rr #(
+      .T(queue_error_t),
+      .N(Ports)
+  ) i_tx_stop (
+      .clk_i,
+      .rst_i,
+      .in(tx_port_stop),
+      .out(tx_stop),
+      .index_o(unused_tx_stop)
+  );
+  queue_manager #(
+      .Queues(TxQueues)
+  ) i_tx_queues (
+      .clk_i,
+      .rst_i,
+      .regs(region[RegTxq]),
+      .deq_req(tx_deq_request),
+      .deq_rsp(tx_deq_response),
+      .commit(tx_commit),
+      .stop(tx_stop),
+      .doorbell(doorbell),
+      .error(queue_error[0])
+  );
+  // Every port's scheduler hears every doorbell and knows by its enable bits which queues are its own.
+  stream_fork #(
+      .T(queue_t),
+      .N(Ports)
+  ) i_doorbell (
+      .clk_i,
+      .rst_i,
+      .in (doorbell),
+      .out(port_doorbell)
+  );
+
+  // ---------------------------------------------------------------- receive queues
+  stream_if #(.T(fetch_req_t)) rx_request[Ports] (clk_i, rst_i);
+  stream_if #(.T(fetch_req_t)) rx_fetch_request (clk_i, rst_i);
+  stream_if #(.T(fetch_granted_t)) rx_granted (clk_i, rst_i);
+  stream_if #(.T(fetch_desc_t)) rx_desc (clk_i, rst_i);
+  stream_if #(.T(fetch_desc_t)) rx_port_desc[Ports] (clk_i, rst_i);
+  stream_if #(.T(deq_req_t)) rx_deq_request (clk_i, rst_i);
+  stream_if #(.T(deq_rsp_t)) rx_deq_response (clk_i, rst_i);
+  stream_if #(.T(commit_t)) rx_port_commit[Ports] (clk_i, rst_i);
+  stream_if #(.T(commit_t)) rx_commit (clk_i, rst_i);
+  stream_if #(.T(queue_error_t)) rx_port_stop[Ports] (clk_i, rst_i);
+  stream_if #(.T(queue_error_t)) rx_stop (clk_i, rst_i);
+  stream_if #(.T(queue_t)) rx_doorbell (clk_i, rst_i);
+  logic [PortW-1:0] unused_rx_request, unused_rx_commit, unused_rx_stop, unused_rx_record;
+
+  // Receive descriptors are fetched when a frame is there: neither doorbells nor grants are waited for.
+  assign rx_doorbell.ready = 1'b1;
+  assign rx_granted.ready  = 1'b1;
+
+  arb_rr #(
+      .T(fetch_req_t),
+      .N(Ports)
+  ) i_rx_request (
+      .clk_i,
+      .rst_i,
+      .in(rx_request),
+      .out(rx_fetch_request),
+      .index_o(unused_rx_request)
+  );
+  desc_fetch #(
+      .Queues(RxQueues),
+      .Slots(DescSlots),
+      .Ports(Ports),
+      .Jobs(MaxPackets),
+      .Sel(ram_sel_t'(ReadBase + 1))
+  ) i_rx_fetch (
+      .clk_i,
+      .rst_i,
+      .req(rx_fetch_request),
+      .granted(rx_granted),
+      .desc(rx_desc),
+      .deq_req(rx_deq_request),
+      .deq_rsp(rx_deq_response),
+      .dma(dma_read[1]),
+      .status_i(read_status_i),
+      .ram_i(ram_write_i),
+      .events_o(unused_rx_fetch_events)
+  );
+  stream_demux #(
+      .T(fetch_desc_t),
+      .N(Ports)
+  ) i_rx_desc (
+      .clk_i,
+      .rst_i,
+      .in(rx_desc),
+      .select_i(rx_desc.data.port[PortW-1:0]),
+      .out(rx_port_desc)
+  );
+  arb_rr #(
+      .T(commit_t),
+      .N(Ports)
+  ) i_rx_commit (
+      .clk_i,
+      .rst_i,
+      .in(rx_port_commit),
+      .out(rx_commit),
+      .index_o(unused_rx_commit)
+  );
+  arb_rr #(
+      .T(queue_error_t),
+      .N(Ports)
+  ) i_rx_stop (
+      .clk_i,
+      .rst_i,
+      .in(rx_port_stop),
+      .out(rx_stop),
+      .index_o(unused_rx_stop)
+  );
+  queue_manager #(
+      .Queues(RxQueues)
+  ) i_rx_queues (
+      .clk_i,
+      .rst_i,
+      .regs(region[RegRxq]),
+      .deq_req(rx_deq_request),
+      .deq_rsp(rx_deq_response),
+      .commit(rx_commit),
+      .stop(rx_stop),
+      .doorbell(rx_doorbell),
+      .error(queue_error[1])
+  );
+
+  // ---------------------------------------------------------------- completions and events
+  stream_if #(.T(record_t)) tx_port_record[Ports] (clk_i, rst_i);
+  stream_if #(.T(record_t)) rx_port_record[Ports] (clk_i, rst_i);
+  stream_if #(.T(record_t)) record[3] (clk_i, rst_i);
+  stream_if #(.T(notify_t)) notify[3] (clk_i, rst_i);
+  stream_if #(.T(queue_error_t)) event_error (clk_i, rst_i);
+  ram_row_t cpl_row[3];
+
+  arb_rr #(
+      .T(record_t),
+      .N(Ports)
+  ) i_tx_record (
+      .clk_i,
+      .rst_i,
+      .in(tx_port_record),
+      .out(record[0]),
+      .index_o(unused_tx_record)
+  );
+  arb_rr #(
+      .T(record_t),
+      .N(Ports)
+  ) i_rx_record (
+      .clk_i,
+      .rst_i,
+      .in(rx_port_record),
+      .out(record[1]),
+      .index_o(unused_rx_record)
+  );
+  event_mux i_event_mux (
+      .clk_i,
+      .rst_i,
+      .tx_notify(notify[0]),
+      .rx_notify(notify[1]),
+      .error(queue_error),
+      .record(record[2]),
+      .error_valid_o(error_valid),
+      .error_o(error),
+      .error_kind_o(error_kind)
+  );
+
+  cpl_queues #(
+      .Queues(TxQueues),
+      .Lines(CplLines),
+      .Sel(ram_sel_t'(WriteBase))
+  ) i_tx_cpl (
+      .clk_i,
+      .rst_i,
+      .regs(region[RegTxcq]),
+      .max_delay_i(hw_out.cpl_delay.value.value[15:0]),
+      .record(record[0]),
+      .dma(dma_write[0]),
+      .status_i(write_status_i),
+      .ram_i(ram_read_i),
+      .ram_o(cpl_row[0]),
+      .notify(notify[0]),
+      .error(queue_error[2]),
+      .events_o(tx_cpl_events)
+  );
+  cpl_queues #(
+      .Queues(RxQueues),
+      .Lines(CplLines),
+      .Sel(ram_sel_t'(WriteBase + 1))
+  ) i_rx_cpl (
+      .clk_i,
+      .rst_i,
+      .regs(region[RegRxcq]),
+      .max_delay_i(hw_out.cpl_delay.value.value[15:0]),
+      .record(record[1]),
+      .dma(dma_write[1]),
+      .status_i(write_status_i),
+      .ram_i(ram_read_i),
+      .ram_o(cpl_row[1]),
+      .notify(notify[1]),
+      .error(queue_error[3]),
+      .events_o(rx_cpl_events)
+  );
+  cpl_queues #(
+      .Queues(EventQueues),
+      .Lines(8),
+      .Sel(ram_sel_t'(WriteBase + 2))
+  ) i_events (
+      .clk_i,
+      .rst_i,
+      .regs(region[RegEq]),
+      .max_delay_i(16'd4),
+      .record(record[2]),
+      .dma(dma_write[2]),
+      .status_i(write_status_i),
+      .ram_i(ram_read_i),
+      .ram_o(cpl_row[2]),
+      .notify(notify[2]),
+      .error(event_error),
+      .events_o(event_events)
+  );
+  assign event_error.ready = 1'b1;  // there is no queue to report it to; event_lost counts
+
+  assign vector.valid = notify[2].valid;
+  assign vector.data = notify[2].data.target;
+  assign notify[2].ready = vector.ready;
+
+  // ---------------------------------------------------------------- ports
+  ram_row_t [Ports-1:0] port_row;
+  for (genvar p = 0; p < Ports; p++) begin : g_port
+    host_nic_port #(
+        .Index(p),
+        .TxQueues(TxQueues),
+        .MaxPackets(MaxPackets),
+        .TxRamBytes(TxRamBytes),
+        .RxRamBytes(RxRamBytes),
+        .ReadSel(ram_sel_t'(ReadBase + 2 + p)),
+        .WriteSel(ram_sel_t'(WriteBase + 3 + p))
+    ) i_port (
+        .clk_i,
+        .rst_i,
+        .regs(region[RegPorts+3*p]),
+        .sched_regs(region[RegPorts+3*p+1]),
+        .rss_regs(region[RegPorts+3*p+2]),
+        .burst_i(hw_out.tx_burst.value.value[3:0]),
+        .max_inflight_i(hw_out.tx_max_inflight.value.value[15:0]),
+        .doorbell(port_doorbell[p]),
+        .tx_request(tx_request[p]),
+        .tx_granted(tx_port_granted[p]),
+        .tx_desc(tx_port_desc[p]),
+        .tx_commit(tx_port_commit[p]),
+        .tx_stop(tx_port_stop[p]),
+        .tx_record(tx_port_record[p]),
+        .tx_dma(dma_read[2+p]),
+        .read_status_i,
+        .ram_write_i,
+        .rx_request(rx_request[p]),
+        .rx_desc(rx_port_desc[p]),
+        .rx_commit(rx_port_commit[p]),
+        .rx_stop(rx_port_stop[p]),
+        .rx_record(rx_port_record[p]),
+        .rx_dma(dma_write[3+p]),
+        .write_status_i,
+        .ram_read_i,
+        .ram_row_o(port_row[p]),
+        .mac_time_i,
+        .mac_clk_i,
+        .mac_rst_i,
+        .mac_tx_valid_o(mac_tx_valid_o[p]),
+        .mac_tx_ready_i(mac_tx_ready_i[p]),
+        .mac_tx_o(mac_tx_o[p]),
+        .mac_rx_valid_i(mac_rx_valid_i[p]),
+        .mac_rx_i(mac_rx_i[p])
+    );
+  end
+
+  // A RAM that is not read gives zero.
+  always_comb begin
+    ram_row_o = cpl_row[0] | cpl_row[1] | cpl_row[2];
+    for (int p = 0; p < Ports; p++) ram_row_o |= port_row[p];
+  end
+endmodule

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One Ethernet port of host-nic: scheduler, transmit and receive engine, packet RAMs, MAC side (paper, section II-D, II-E).
+///
+/// Wiring only. Transmit: scheduler, engine, checksum, MAC. Receive: MAC, flow hash and checksum, packet buffer, queue by
+/// hash, engine.
+module host_nic_port
+  import queue_pkg::*;
+  import dma_pkg::*;
+  import eth_pkg::*;
+  import port_pkg::*;
+#(
+    parameter int Index = 0,
+    parameter int TxQueues = 256,
+    parameter int MaxPackets = 512,
+    parameter int TxRamBytes = 131072,
+    parameter int RxRamBytes = 131072,
+    parameter ram_sel_t ReadSel = '0,
+    parameter ram_sel_t WriteSel = '0
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Registers: nic_port_regs, sched_regs[], rss_regs of host_nic.rdl.
+    reg_if.slave regs,
+    reg_if.slave sched_regs,
+    reg_if.slave rss_regs,
+    input logic [3:0] burst_i,
+    input logic [15:0] max_inflight_i,
+
+    // Transmit: queue_t, fetch_req_t, fetch_granted_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t.
+           stream_if.snk doorbell,
+           stream_if.src tx_request,
+           stream_if.snk tx_granted,
+           stream_if.snk tx_desc,
+           stream_if.src tx_commit,
+           stream_if.src tx_stop,
+           stream_if.src tx_record,
+           stream_if.src tx_dma,
+    input  dma_status_t  read_status_i,
+    input  ram_write_t   ram_write_i,
+
+    // Receive: fetch_req_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t.
+           stream_if.src rx_request,
+           stream_if.snk rx_desc,
+           stream_if.src rx_commit,
+           stream_if.src rx_stop,
+           stream_if.src rx_record,
+           stream_if.src rx_dma,
+    input  dma_status_t  write_status_i,
+    input  ram_read_t    ram_read_i,
+    output ram_row_t     ram_row_o,
+
+    // MAC side.
+    input  ptp_time_t   mac_time_i,
+    input  logic        mac_clk_i,
+    input  logic        mac_rst_i,
+    output logic        mac_tx_valid_o,
+    input  logic        mac_tx_ready_i,
+    output frame_beat_t mac_tx_o,
+    input  logic        mac_rx_valid_i,
+    input  frame_beat_t mac_rx_i
+);
+  // ---------------------------------------------------------------- registers
+  nic_port_regs_pkg::nic_port_regs__in_t hw_in;
+  nic_port_regs_pkg::nic_port_regs__out_t hw_out;
+  mac_rx_count_t mac_rx_count;
+  rx_engine_count_t rx_count;
+  tx_engine_count_t tx_count;
+  logic rx_buffer_full;
+  logic [13:0] max_frame;
+  logic [319:0] rss_key;
+
+  assign max_frame = hw_out.max_frame.value.value[13:0];
+  for (genvar i = 0; i < 10; i++) begin : g_key
+    assign rss_key[319-32*i-:32] = hw_out.rss_key[i].value.value;
+  end
+  assign hw_in.rx_frames.value.incr = mac_rx_count.good;
+  assign hw_in.rx_bad_fcs.value.incr = mac_rx_count.bad_fcs;
+  assign hw_in.rx_runt.value.incr = mac_rx_count.runt;
+  assign hw_in.rx_oversize.value.incr = mac_rx_count.oversize;
+  assign hw_in.rx_fifo_full.value.incr = mac_rx_count.fifo_full;
+  assign hw_in.rx_buffer_full.value.incr = rx_buffer_full;
+  assign hw_in.rx_no_descriptor.value.incr = rx_count.no_descriptor;
+  assign hw_in.rx_queue_stopped.value.incr = rx_count.queue_stopped;
+  assign hw_in.rx_descriptor_error.value.incr = rx_count.descriptor_error;
+  assign hw_in.rx_dma_error.value.incr = rx_count.dma_error;
+  assign hw_in.rx_truncated.value.incr = rx_count.truncated;
+  assign hw_in.tx_frames.value.incr = tx_count.sent;
+  assign hw_in.tx_errors.value.incr = tx_count.error;
+
+  logic read_ack, write_ack, unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  nic_port_regs i_regs (
+      .clk(clk_i),
+      .rst(rst_i),
+      .s_cpuif_req(regs.req),
+      .s_cpuif_req_is_wr(regs.write),
+      .s_cpuif_addr(regs.addr[nic_port_regs_pkg::NIC_PORT_REGS_MIN_ADDR_WIDTH-1:0]),
+      .s_cpuif_wr_data(regs.wdata),
+      .s_cpuif_wr_biten({{8{regs.wstrb[3]}}, {8{regs.wstrb[2]}}, {8{regs.wstrb[1]}}, {8{regs.wstrb[0]}}}),
+      .s_cpuif_req_stall_wr(unused_stall_write),
+      .s_cpuif_req_stall_rd(unused_stall_read),
+      .s_cpuif_rd_ack(read_ack),
+      .s_cpuif_rd_err(unused_read_error),
+      .s_cpuif_rd_data(regs.rdata),
+      .s_cpuif_wr_ack(write_ack),
+      .s_cpuif_wr_err(unused_write_error),
+      .hwif_in(hw_in),
+      .hwif_out(hw_out)
+  );
+  assign regs.ack = read_ack || write_ack;
+
+  // ---------------------------------------------------------------- transmit
+  stream_if #(.T(grant_t)) grant (clk_i, rst_i);
+  stream_if #(.T(granted_t)) granted (clk_i, rst_i);
+  stream_if #(.T(sent_t)) sent (clk_i, rst_i);
+  stream_if #(.T(desc_beat_t)) tx_beat (clk_i, rst_i);
+  stream_if #(.T(frame_beat_t)) tx_raw (clk_i, rst_i);
+  stream_if #(.T(frame_beat_t)) tx_frame (clk_i, rst_i);
+  stream_if #(.T(ptp_time_t)) tx_stamp (clk_i, rst_i);
+  tx_csum_t tx_csum_command;
+
+  sched_rr #(
+      .Queues(TxQueues)
+  ) i_sched (
+      .clk_i,
+      .rst_i,
+      .max_burst_i(burst_i),
+      .max_inflight_i,
+      .regs(sched_regs),
+      .doorbell,
+      .grant,
+      .granted,
+      .sent
+  );
+  assign tx_request.valid = grant.valid;
+  assign tx_request.data = '{port: port_t'(Index), req: grant.data};
+  assign grant.ready = tx_request.ready;
+  assign granted.valid = tx_granted.valid;
+  assign granted.data = tx_granted.data.granted;
+  assign tx_granted.ready = granted.ready;
+  assign tx_beat.valid = tx_desc.valid;
+  assign tx_beat.data = tx_desc.data.beat;
+  assign tx_desc.ready = tx_beat.ready;
+
+  tx_engine #(
+      .RamBytes(TxRamBytes),
+      .Sel(ReadSel),
+      .MaxPackets(MaxPackets)
+  ) i_tx_engine (
+      .clk_i,
+      .rst_i,
+      .max_frame_i(max_frame),
+      .desc(tx_beat),
+      .dma(tx_dma),
+      .status_i(read_status_i),
+      .ram_i(ram_write_i),
+      .frame(tx_raw),
+      .csum_o(tx_csum_command),
+      .stamp(tx_stamp),
+      .record(tx_record),
+      .commit(tx_commit),
+      .sent(sent),
+      .stop(tx_stop),
+      .count_o(tx_count)
+  );
+  tx_csum i_tx_csum (
+      .clk_i,
+      .rst_i,
+      .frame_in(tx_raw),
+      .csum_i(tx_csum_command),
+      .frame_out(tx_frame)
+  );
+  mac_tx i_mac_tx (
+      .clk_i,
+      .rst_i,
+      .frame(tx_frame),
+      .stamp(tx_stamp),
+      .mac_clk_i,
+      .mac_rst_i,
+      .time_i(mac_time_i),
+      .tx_valid_o(mac_tx_valid_o),
+      .tx_ready_i(mac_tx_ready_i),
+      .tx_o(mac_tx_o)
+  );
+
+  // ---------------------------------------------------------------- receive
+  stream_if #(.T(frame_beat_t)) rx_raw (clk_i, rst_i);
+  stream_if #(.T(frame_beat_t)) rx_frame (clk_i, rst_i);
+  stream_if #(.T(ptp_time_t)) rx_stamp (clk_i, rst_i);
+  stream_if #(.T(rx_info_t)) rx_info (clk_i, rst_i);
+  stream_if #(.T(rx_meta_t)) rx_stored (clk_i, rst_i);
+  stream_if #(.T(rx_meta_t)) rx_meta (clk_i, rst_i);
+  stream_if #(.T(deq_req_t)) rx_deq (clk_i, rst_i);
+  stream_if #(.T(desc_beat_t)) rx_beat (clk_i, rst_i);
+  rx_free_t rx_free;
+
+  mac_rx i_mac_rx (
+      .mac_clk_i,
+      .mac_rst_i,
+      .rx_valid_i(mac_rx_valid_i),
+      .rx_i(mac_rx_i),
+      .time_i(mac_time_i),
+      .clk_i,
+      .rst_i,
+      .max_frame_i(max_frame),
+      .frame(rx_raw),
+      .stamp(rx_stamp),
+      .count_o(mac_rx_count)
+  );
+  rx_parse i_rx_parse (
+      .clk_i,
+      .rst_i,
+      .key_i(rss_key),
+      .frame_in(rx_raw),
+      .stamp(rx_stamp),
+      .frame_out(rx_frame),
+      .info(rx_info)
+  );
+  rx_buffer #(
+      .RamBytes(RxRamBytes),
+      .Sel(WriteSel),
+      .MaxFrames(MaxPackets)
+  ) i_rx_buffer (
+      .clk_i,
+      .rst_i,
+      .frame(rx_frame),
+      .info(rx_info),
+      .meta(rx_stored),
+      .free_i(rx_free),
+      .ram_i(ram_read_i),
+      .ram_o(ram_row_o),
+      .dropped_o(rx_buffer_full)
+  );
+  rss_table i_rss (
+      .clk_i,
+      .rst_i,
+      .regs(rss_regs),
+      .in  (rx_stored),
+      .out (rx_meta)
+  );
+  rx_engine #(
+      .Sel(WriteSel),
+      .Port(2'(Index)),
+      .MaxFrames(MaxPackets)
+  ) i_rx_engine (
+      .clk_i,
+      .rst_i,
+      .meta(rx_meta),
+      .free_o(rx_free),
+      .req(rx_deq),
+      .desc(rx_beat),
+      .dma(rx_dma),
+      .status_i(write_status_i),
+      .record(rx_record),
+      .commit(rx_commit),
+      .stop(rx_stop),
+      .count_o(rx_count)
+  );
+  assign rx_request.valid = rx_deq.valid;
+  assign rx_request.data = '{port: port_t'(Index), req: rx_deq.data};
+  assign rx_deq.ready = rx_request.ready;
+  assign rx_beat.valid = rx_desc.valid;
+  assign rx_beat.data = rx_desc.data.beat;
+  assign rx_desc.ready = rx_beat.ready;
+endmodule
