@@ -10,13 +10,13 @@ module fifo_async #(
     parameter int Depth = 16,
     localparam int PtrW = $clog2(Depth)
 ) (
-    input  logic          wclk_i,
-    input  logic          wrst_i,
-           stream_if.snk  in,
-    output logic [PtrW:0] count_o,
-    input  logic          rclk_i,
-    input  logic          rrst_i,
-           stream_if.src  out
+    input  logic                  wclk_i,
+    input  logic                  wrst_i,
+           stream_if.snk          in,
+    output logic         [PtrW:0] count_o,
+    input  logic                  rclk_i,
+    input  logic                  rrst_i,
+           stream_if.src          out
 );
   if (Depth < 4 || 2 ** PtrW != Depth) begin : g_bad_parameter
     $fatal(1, "fifo_async: Depth %0d is not a power of two from 4", Depth);
@@ -34,6 +34,7 @@ module fifo_async #(
   endfunction
 
   T mem[Depth];
+  logic [PtrW:0] read_gray_q;
 
   // Write side.
   logic [PtrW:0] write_q, write_gray_q, read_gray_at_w;
@@ -63,7 +64,7 @@ module fifo_async #(
   end
 
   // Read side.
-  logic [PtrW:0] read_q, read_gray_q, write_gray_at_r;
+  logic [PtrW:0] read_q, write_gray_at_r;
   T head_q;
   logic head_full_q;
   sync_2ff #(

@@ -7,7 +7,7 @@ may be used to help an induction along). Its settings stand in a comment line, `
 
     mode=prove      true at all times (property-directed reachability, after a search for short counterexamples)
     mode=bmc        true for the first `depth` clocks
-    depth=N         clocks searched for counterexamples and for covers (20)
+    depth=N         clocks searched for counterexamples (in mode prove for 20 s at the most) and for covers (20)
     timeout=S       seconds for everything (600)
     clocks=async    several clocks that are inputs as any other (default: all flip-flops follow `clk_i`)
 
@@ -98,10 +98,11 @@ def prove(formal_file, mode=None, depth=None, engine=None) -> tuple[bool, str]:
         raise UserError("pyosys is not installed: start Emery with ./emery, which sets it up")
     with tempfile.TemporaryDirectory(prefix="emery-prove-") as directory:
         run = _Run(Path(directory), Path(next(iter(package.submodule_search_locations))) / "yosys-abc", int(chosen["timeout"]))
+        unbounded = mode == "prove" and engine != "bmc3"
         try:
-            ok = run.compile(path, chosen["clocks"]) and run.search(path, depth)
-            if ok and mode == "prove" and engine != "bmc3":
-                ok = run.settle()
+            ok = run.compile(path, chosen["clocks"]) and run.search(path, depth, 20 if unbounded else 0)
+            if ok and unbounded:
+                ok = run.settle(path)
         except subprocess.TimeoutExpired:
             ok = False
             run.say(f"undecided after {chosen['timeout']} s")
@@ -163,36 +164,45 @@ class _Run:
         order = json.loads((self.directory / f"{kind}.ywm").read_text())["asserts"]
         return [_source_line(self.directory, names.get(x[-1], "")) or x[-1] for x in order]
 
-    def search(self, path: Path, depth: int) -> bool:
-        """Looks for counterexamples, and reaches all covers."""
-        printed = self._abc("assert", f"bmc3 -F {depth}; write_cex -a cex.aiw")
-        match = re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", printed)
-        if match:
-            self.say(f"FAILS in clock {match[2]}: {self.outputs['assert'][int(match[1])]}")
-            self._trace(path.stem)
+    def search(self, path: Path, depth: int, seconds: int) -> bool:
+        """Looks for counterexamples, at the most for so many seconds if that is not 0; and reaches all covers."""
+        limit = f" -T {seconds}" if seconds else ""
+        printed = self._abc("assert", f"bmc3 -F {depth}{limit}; write_cex -a cex.aiw")
+        if self._refuted(path, printed):
             return False
-        if "No output asserted" not in printed and "No output failed" not in printed:
+        match = re.search(r"No output (?:asserted|failed) in (\d+) frames", printed)
+        if not match:
             self.log += printed.splitlines()[-10:]
             return False
-        self.say(f"no counterexample in {depth} clocks")
-        ok = True
+        self.say(f"no counterexample in {match[1]} clocks")
+        missed = []
         if self.outputs["cover"]:
             printed = self._abc("cover", f"bmc3 -a -F {depth}")
             reached = {int(x) for x in re.findall(r"Output\s+(\d+) (?:of miter .* )?was asserted", printed)}
             missed = [x for i, x in enumerate(self.outputs["cover"]) if i not in reached]
             for line in missed:
                 self.say(f"NOT REACHED in {depth} clocks: {line}")
-            ok = not missed
-        return ok
+            if not missed:
+                self.say("all covers reached")
+        return not missed
 
-    def settle(self) -> bool:
+    def settle(self, path: Path) -> bool:
         """Proves all assertions for all times."""
-        printed = self._abc("assert", "scorr; dc2; pdr")
+        printed = self._abc("assert", "scorr; dc2; pdr; write_cex -a cex.aiw")
         if "Property proved" in printed:
             self.say("proved")
             return True
-        self.say("NOT PROVED: " + (printed.strip().splitlines() or ["no answer"])[-1])
+        if not self._refuted(path, printed):
+            self.say("NOT PROVED: " + (printed.strip().splitlines() or ["no answer"])[-1])
         return False
+
+    def _refuted(self, path: Path, printed: str) -> bool:
+        """Whether an engine found a counterexample; says which."""
+        match = re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", printed)
+        if match:
+            self.say(f"FAILS in clock {match[2]}: {self.outputs['assert'][int(match[1])]}")
+            self._trace(path.stem)
+        return match is not None
 
     def _abc(self, kind: str, commands: str) -> str:
         return self.run([str(self.abc), "-c", f"read_aiger {kind}.aig; fold; strash; {commands}"])
