@@ -14,6 +14,7 @@ from conftest import body, stream, write_pcap
 from emery import build, experiment, system
 from emery.cli import main
 from emery.common import ROOT, UserError
+from emery.workload import workload
 
 BOTH = {"tx": stream(100), "rx": stream(100, {"rx_buffer_full": 4}, mpps=5.0)}
 TOTAL = stream(200, {"rx_buffer_full": 4}, mpps=15.0)
@@ -144,15 +145,22 @@ def test_integrity_failures_end_with_1(capsys, tmp_path, fake):
     assert "SIGABRT" in capsys.readouterr().err
 
 
-def test_limit_follows_the_split_of_directions():
+def test_fraction_of_the_limit_counts_both_ways():
+    """One way at full speed does not hide that the other is slow."""
     target = system.load("host-nic")
-    values = target.values(["pcie_gen=3"])
-    from emery.workload import workload
+    work = workload(target, {"size": "1518", "direction": "both"})
+    result = {"totals": stream(1, mpps=8.127 + 4.0635)}
+    experiment.add_limit(result, target, target.values(), work)
+    assert result["limit"]["by"] == "line"
+    assert result["limit"]["fraction"] == pytest.approx(0.75, rel=1e-3)
 
-    work = workload(target, {"size": "64", "direction": "both"})
-    result = {"streams": {"tx": stream(1, mpps=90.0), "rx": stream(1, mpps=90.0)}}
-    experiment.add_limit(result, target, values, work)
-    assert result["limit"]["fraction"] == pytest.approx(180 / result["limit"]["mpps"])
+
+def test_the_rate_of_the_main_job_is_for_captures(tmp_path):
+    target = system.load("host-nic")
+    capture = write_pcap(tmp_path / "a.pcap", [bytes(60)])
+    assert workload(target, {}).rate == workload(target, {"pcap": [str(capture)]}).rate == target.run["rate"]
+    assert workload(target, {"size": "64"}).rate == "1.0"
+    assert workload(target, {"pcap": [str(capture)], "rate": "0.9"}).rate == "0.9"
 
 
 def test_missing_compiler(capsys, monkeypatch, tmp_path):
@@ -232,8 +240,6 @@ def test_a_broken_declaration_is_refused(tmp_path):
 @pytest.mark.parametrize("name", system.names())
 def test_declarations_hold_together(name):
     """Parameters and targets of a system are usable as they stand."""
-    from emery.workload import workload
-
     target = system.load(name)
     assert target.folder == ROOT / "systems" / name.replace("-", "_")
     ids = [x.id for x in target.targets]

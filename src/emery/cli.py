@@ -28,7 +28,9 @@ def _traffic_options(parser):
     group.add_argument("--frames", help="how many frames an input sends")
     group.add_argument("--duration", help="how long the inputs send, like 200us")
     group.add_argument("--flows", help="flows of generated traffic (default 64)")
-    group.add_argument("--rate", help="fraction of line rate (1.0), or bits a second like 80G")
+    group.add_argument(
+        "--rate", help="fraction of line rate, or bits a second like 80G (default 1.0; captures: see the system)"
+    )
     group.add_argument("--direction", help="tx, rx or both (NICs)")
     group.add_argument("--routes", metavar="FILE", help="lines `prefix port` (routers)")
     group.add_argument("--seed", help="everything random follows from it (default 1)")

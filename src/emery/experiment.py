@@ -130,13 +130,8 @@ def add_limit(result: dict, system, values: dict, work: Workload):
     model = limit_model(system, values)
     if model is None:
         return
-    sizes = work.sizes()
-    limit = limits.nic(model, sizes, work.direction)
-    rate = {"tx": 0.0, "rx": 0.0}
-    for name, stream in result["streams"].items():
-        rate[name[:2]] += stream["mpps"] * 1e6
-    # How much of the scarcest resource the measured rates take: the same as measured / limit when both ways are equal.
-    limit["fraction"] = max(model.loads(sizes, rate["tx"], rate["rx"]).values())
+    limit = limits.nic(model, work.sizes(), work.direction)
+    limit["fraction"] = result["totals"]["mpps"] / limit["mpps"]
     result["limit"] = limit
 
 

@@ -132,6 +132,7 @@ def workload(system, options: dict) -> Workload:
     merged = dict(system.run)
     if given.get("size"):
         merged.pop("pcap", None)
+        merged.pop("rate", None)  # the main job's rate is for captures
     merged.update(given)
     names = merged.get("pcap", [])
     if isinstance(names, str):  # the main job's own, from the checkout
