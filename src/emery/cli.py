@@ -118,7 +118,7 @@ def _reproduce(arguments) -> int:
     print(reproduce.tables(target, rows))
     for path in reproduce.pictures(target, rows, arguments.out):
         print(path)
-    return 0
+    return int(any(row["verdict"].startswith("failed") for row in rows))
 
 
 def _sweep(arguments) -> int:

@@ -28,27 +28,18 @@ def measure(result: dict, path: str):
 
 def judge(target, result: dict) -> dict:
     """One row: what the paper says, what physics allows, what Emery measured, whether the goal is met."""
+    row = {x: getattr(target, x) for x in ("id", "figure", "what", "unit", "x", "paper", "paper_value", "peer_value")}
+    if "failure" in result:
+        verdict = f"failed: {result['failure']}"
+        return {**row, "limit": None, "goal": None, "emery": None, "met": False, "verdict": verdict}
     value = measure(result, target.measure)
     limit = target.limit
     if limit == "computed":
         limit = result["limit"][target.measure.split(".")[-1]]
     goal = target.goal if target.goal is not None else target.goal_fraction * limit
     met = value >= goal if target.compare == ">=" else value <= goal
-    return {
-        "id": target.id,
-        "figure": target.figure,
-        "what": target.what,
-        "unit": target.unit,
-        "x": target.x,
-        "paper": target.paper,
-        "paper_value": target.paper_value,
-        "peer_value": target.peer_value,
-        "limit": limit,
-        "goal": goal,
-        "emery": value,
-        "met": met,
-        "verdict": ("met" if met else "missed") + f" ({value:.4g} {target.compare} {goal:.4g})",
-    }
+    verdict = ("met" if met else "missed") + f" ({value:.4g} {target.compare} {goal:.4g})"
+    return {**row, "limit": limit, "goal": goal, "emery": value, "met": met, "verdict": verdict}
 
 
 def run(system, only: str | None, settings: list[str], seed, out: str, say) -> list[dict]:
@@ -72,7 +63,10 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
         work = workload(system, {**options, **({"seed": seed} if seed is not None else {})})
         key = json.dumps([values, work.describe()], sort_keys=True)
         if key not in done:  # several targets may look at one run
-            done[key] = experiment.run(system, values, work)
+            try:
+                done[key] = experiment.run(system, values, work)
+            except experiment.IntegrityError as error:
+                done[key] = {"failure": str(error)}
         rows.append(judge(target, done[key]))
         say(f"{target.id}: {rows[-1]['verdict']}")
     (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
@@ -87,9 +81,8 @@ def tables(system, rows: list[dict]) -> str:
         parts.append(f"{figure.get('title', name)} ({figure.get('paper', 'the paper')})")
         lines = [["", "paper", "peer", "limit", "Emery", "unit", "verdict"]]
         for row in (x for x in rows if x["figure"] == name):
-            peer = "" if row["peer_value"] is None else f"{row['peer_value']:g}"
-            limit = "" if row["limit"] is None else f"{row['limit']:.4g}"
-            lines.append([row["what"], row["paper"], peer, limit, f"{row['emery']:.4g}", row["unit"], row["verdict"]])
+            numbers = ["" if x is None else f"{x:.4g}" for x in (row["peer_value"], row["limit"], row["emery"])]
+            lines.append([row["what"], row["paper"], *numbers, row["unit"], row["verdict"]])
         parts.append(table(lines, left=2) + "\n")
     return "\n".join(parts)
 
