@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The configuration space of an endpoint with one function: type 0 header, one 64-bit BAR, PCI
-// Express and MSI-X capabilities. Fields that nothing reads back (cache line, error reporting,
-// power management) are absent or read zero.
+// Express and MSI-X capabilities, Device Serial Number. Fields that nothing reads back (cache line,
+// error reporting, power management) are absent or read zero.
 #pragma once
 
 #include <array>
@@ -25,6 +25,7 @@ struct FunctionConfig {
   int msix_vectors = 32;         // 0: no MSI-X capability
   std::uint32_t msix_table = 0;  // offsets in BAR 0, multiples of 8
   std::uint32_t msix_pba = 0;
+  std::uint64_t serial = 0;  // Device Serial Number capability; 0: none
 
   void check() const {
     if (!std::has_single_bit(bar0_bytes) || bar0_bytes < 4096)
@@ -40,7 +41,7 @@ struct FunctionConfig {
 
 class ConfigSpace {
  public:
-  static constexpr std::uint16_t kPcieCap = 0x40, kMsixCap = 0xb0;
+  static constexpr std::uint16_t kPcieCap = 0x40, kMsixCap = 0xb0, kSerialCap = 0x100;
 
   ConfigSpace(const FunctionConfig& f, const LinkConfig& link) : function_(f), link_(link) {
     f.check();
@@ -84,6 +85,11 @@ class ConfigSpace {
       words_[(kMsixCap + 4) / 4] = f.msix_table;
       words_[(kMsixCap + 8) / 4] = f.msix_pba;
     }
+    if (f.serial) {
+      words_[kSerialCap / 4] = 0x0001'0003;  // version 1, the only one in the list
+      words_[kSerialCap / 4 + 1] = static_cast<std::uint32_t>(f.serial);
+      words_[kSerialCap / 4 + 2] = static_cast<std::uint32_t>(f.serial >> 32);
+    }
   }
 
   std::uint32_t read(std::uint16_t offset) const { return words_[offset / 4 % words_.size()]; }
@@ -121,7 +127,7 @@ class ConfigSpace {
 
   FunctionConfig function_;
   LinkConfig link_;
-  std::array<std::uint32_t, 1024> words_{}, writable_{};  // the extended space reads zero
+  std::array<std::uint32_t, 1024> words_{}, writable_{};
 };
 
 }  // namespace emery

@@ -73,17 +73,20 @@ struct EndpointStats {
 
 class Endpoint : public Component {
  public:
-  // tx: driven by the logic; rx: driven by the hard block.
+  // tx: driven by the logic; rx: driven by the hard block. Logic may have a stream of its own for read requests, `reads`
+  // (header only: data, sop and eop are not used); they keep their place in time among the packets of `tx`.
   Endpoint(const EndpointConfig& config, PcieLink& link, const TlpPins& tx, const TlpPins& rx,
-           const PcieCfgPins& cfg, const FcLimitPins& fc)
+           const PcieCfgPins& cfg, const FcLimitPins& fc, const TlpPins& reads = {})
       : config_(config),
         link_(link),
         tx_(tx),
+        tx_read_(reads),
         rx_(rx),
         cfg_(cfg),
         fc_(fc),
         space_(config.function, link.config()) {
     *tx_.ready = 0;
+    if (tx_read_.valid) *tx_read_.ready = 0;
     *rx_.valid = 0;
   }
 
@@ -104,13 +107,17 @@ class Endpoint : public Component {
         ++stats_.tx_stall_clocks;
       }
     }
-    if (!own_.empty() || !tx_queue_.empty()) launch(now);
+    if (tx_read_.valid && *tx_read_.valid && read_ready_) read_request(now);
+    if (!own_.empty() || !tx_queue_.empty() || !read_queue_.empty()) launch(now);
   }
 
   void drive() override {
     const bool ready = tx_queue_.size() < static_cast<std::size_t>(config_.tx_tlps) &&
                        tx_queue_.payload_bytes() < config_.tx_bytes;
     if (ready != tx_ready_) *tx_.ready = tx_ready_ = ready;
+    if (tx_read_.valid) {
+      *tx_read_.ready = read_ready_ = read_queue_.size() < static_cast<std::size_t>(config_.tx_tlps);
+    }
     if (rx_changed_) drive_rx();
     if (cfg_changed_) drive_cfg();
     if (fc_version_ != link_.up.limit_version()) drive_fc();
@@ -133,11 +140,32 @@ class Endpoint : public Component {
     fc_version_ = 0;
     requester_ = 0;
     tx_queue_.clear();
+    read_queue_.clear();
     own_.clear();
     in_packet_ = drop_packet_ = false;
     for (ReadState& r : reads_) r = {};
     reads_open_ = read_bytes_open_ = 0;
     cfg_changed_ = true;
+  }
+
+  // The link goes down, or is trained again: packets under way and in the transmit buffer are lost,
+  // the configuration space is as after reset. The logic may be reset with it (`logic_reset`) or go
+  // on: then its credit counters go on too, and the limits it sees follow what it has used. While
+  // the link is lost the hard block takes packets as fast as they come and drops them.
+  void set_link_lost(bool lost, bool logic_reset, Time now) {
+    std::uint64_t used_h[kFcClasses] = {}, used_d[kFcClasses] = {};
+    if (!logic_reset) {
+      std::copy_n(used_h_, kFcClasses, used_h);
+      std::copy_n(used_d_, kFcClasses, used_d);
+    }
+    const bool in_packet = in_packet_ && !logic_reset;
+    reset(now);
+    link_.set_lost(lost);
+    for (int c = 0; c < kFcClasses; ++c) {
+      used_h_[c] = used_h[c], used_d_[c] = used_d[c];
+      base_h_[c] = -used_h[c], base_d_[c] = -used_d[c];  // modulo 2^64: only differences count
+    }
+    in_packet_ = drop_packet_ = in_packet;
   }
 
   const ConfigSpace& config_space() const { return space_; }
@@ -255,19 +283,51 @@ class Endpoint : public Component {
     }
     if (!*tx_.eop) return;
     in_packet_ = false;
+    const FcClass c = tx_tlp_.fc_class();
     if (drop_packet_) {
       tx_queue_.cancel();
+      give_back(c);
       return;
     }
     tx_tlp_.time = now;
     ++stats_.tx_tlps;
-    if (tx_tlp_.is_mem_read()) read_begins(now);
-    const FcClass c = tx_tlp_.fc_class();
+    if (tx_tlp_.is_mem_read()) read_begins(tx_tlp_, now);
+    use_credits(tx_tlp_);
+    tx_queue_.commit(tx_tlp_);
+  }
+
+  // A request on the stream for reads.
+  void read_request(Time now) {
+    Tlp tlp{};
+    for (int i = 0; i < 4; ++i) tlp.dw[i] = tx_read_.hdr[3 - i];
+    if (!tlp.is_mem_read()) {
+      ++stats_.tx_malformed;
+    } else if (!space_.bus_master()) {
+      ++stats_.tx_not_master;
+    } else {
+      tlp.time = now;
+      ++stats_.tx_tlps;
+      read_begins(tlp, now);
+      use_credits(tlp);
+      read_queue_.push(tlp);
+    }
+  }
+
+  void use_credits(const Tlp& tlp) {
+    const FcClass c = tlp.fc_class();
     ++used_h_[c];
-    used_d_[c] += tx_tlp_.data_credits();
+    used_d_[c] += tlp.data_credits();
     if (!link_.up.within_limits(c, base_h_[c] + used_h_[c], base_d_[c] + used_d_[c]))
       ++stats_.fc_violations;
-    tx_queue_.commit(tx_tlp_);
+  }
+
+  // A packet that was dropped here: the logic has used credits that the link has not.
+  void give_back(FcClass c) {
+    ++used_h_[c];
+    used_d_[c] += tx_tlp_.data_credits();
+    --base_h_[c];
+    base_d_[c] -= tx_tlp_.data_credits();
+    fc_version_ = 0;
   }
 
   void launch(Time now) {
@@ -284,23 +344,31 @@ class Endpoint : public Component {
         base_d_[kCompletion] += own.tlp.data_credits();
         fc_version_ = 0;
         own_.pop();
-      } else if (!tx_queue_.empty()) {
+      } else if (!read_is_next()) {
+        if (tx_queue_.empty()) return;
         const Tlp& tlp = tx_queue_.front();
         if (!link_.up.has_credit(tlp.fc_class(), tlp.data_credits())) return;
         link_.up.send(tlp, tlp.time);
         tx_queue_.pop();
       } else {
-        return;
+        link_.up.send(read_queue_.front(), read_queue_.front().time);
+        read_queue_.pop();
       }
     }
   }
 
+  // Reads keep their place behind what was there before them, but do not block the rest while they have no credit.
+  bool read_is_next() const {
+    return !read_queue_.empty() && link_.up.has_credit(kNonPosted, 0) &&
+           (tx_queue_.empty() || read_queue_.front().time < tx_queue_.front().time);
+  }
+
   // ---- reads of the logic, for the statistics
 
-  void read_begins(Time now) {
-    ReadState& r = reads_[tx_tlp_.tag()];
+  void read_begins(const Tlp& tlp, Time now) {
+    ReadState& r = reads_[tlp.tag()];
     r.since = now;
-    r.left = std::max(ByteRange::of(tx_tlp_).count, 1u);
+    r.left = std::max(ByteRange::of(tlp).count, 1u);
     read_bytes_open_ += r.left;
     stats_.read_bytes_max = std::max(stats_.read_bytes_max, read_bytes_open_);
     stats_.reads_max = std::max(stats_.reads_max, ++reads_open_);
@@ -369,7 +437,7 @@ class Endpoint : public Component {
 
   EndpointConfig config_;
   PcieLink& link_;
-  TlpPins tx_, rx_;
+  TlpPins tx_, tx_read_, rx_;
   PcieCfgPins cfg_;
   FcLimitPins fc_;
   ConfigSpace space_;
@@ -383,6 +451,8 @@ class Endpoint : public Component {
   std::uint32_t tx_offset_ = 0;
   std::uint8_t* tx_room_ = nullptr;
   TlpFifo tx_queue_;
+  bool read_ready_ = false;
+  Ring<Tlp> read_queue_;  // header only
   Ring<OwnCompletion> own_;
   // Credits of the link the logic knows nothing of, and credits it has used.
   std::uint64_t base_h_[kFcClasses] = {0, 0, 0}, base_d_[kFcClasses] = {0, 0, 0};

@@ -15,6 +15,9 @@
 // of the gen 3 time (Neugebauer et al., Understanding PCIe performance for end host networking,
 // SIGCOMM 2018).
 //
+// A link can be lost and trained again: what is under way then is gone, what is sent meanwhile too,
+// and credits start afresh.
+//
 // Left out: bit errors and replays, power states, virtual channels, lane skew, non-posted data
 // credits.
 #pragma once
@@ -39,6 +42,7 @@ struct LinkConfig {
   Time ack_delay = 150 * kNanosecond;
   int fc_tlps = 8;
   Time fc_delay = 150 * kNanosecond;
+  double speed = 1;  // of the rate these settings give; below 1 for a link that does badly
 
   static LinkConfig from(const Options& options, const std::string& prefix = "pcie_") {
     LinkConfig c;
@@ -58,6 +62,7 @@ struct LinkConfig {
       throw OptionError("PCIe lanes must be 1, 2, 4, 8 or 16");
     }
     if (latency < 20 * kNanosecond) throw OptionError("PCIe latency must be at least 20 ns");
+    if (!(speed > 0 && speed <= 1)) throw OptionError("PCIe speed must be above 0, at most 1");
     if (ack_tlps < 1 || fc_tlps < 1)
       throw OptionError("PCIe ack_tlps and fc_tlps must be at least 1");
   }
@@ -66,7 +71,7 @@ struct LinkConfig {
   double gbps() const {
     static constexpr double kTransfers[] = {2.5, 5, 8, 16, 32};
     const double coding = gen >= 3 ? 128.0 / 130 * (1 - 1.0 / 373) : 0.8 * (1 - 4.0 / 1184);
-    return kTransfers[gen - 1] * lanes * coding;
+    return kTransfers[gen - 1] * lanes * coding * speed;
   }
 };
 
@@ -102,6 +107,7 @@ struct LinkStats {
   std::uint64_t tlps = 0, wire_bytes = 0, payload_bytes = 0, dllps = 0;
   std::uint64_t tlps_by_class[kFcClasses] = {0, 0, 0};
   std::uint64_t credit_overruns = 0;  // packets sent beyond what the receiver granted
+  std::uint64_t lost = 0;             // packets under way when the link was lost, or sent while it was
 
   template <class Json>
   void write(Json& json) const {
@@ -114,6 +120,7 @@ struct LinkStats {
         .field("tlp_bytes", wire_bytes)
         .field("dllps", dllps)
         .field("credit_overruns", credit_overruns)
+        .field("lost", lost)
         .end_object();
   }
 };
@@ -126,11 +133,23 @@ class LinkDirection {
       : config_(config), credits_(credits) {
     // Byte time in 2^-16 ps: one part in 10^8 of rounding at gen 5 x16.
     byte_time_ = static_cast<std::int64_t>(8e3 / config.gbps() * 65536 + 0.5);
-    for (int c = 0; c < kFcClasses; ++c)
-      fc_[c].limit_h = credits.header[c], fc_[c].limit_d = credits.data[c];
-    for (int c = 0; c < kFcClasses; ++c)
-      fc_[c].granted_h = credits.header[c], fc_[c].granted_d = credits.data[c];
+    init_credits();
   }
+
+  // While lost, the transmitter's packets vanish as it sends them.
+  void set_lost(bool lost) {
+    lost_ = lost;
+    stats_.lost += queue_.size();
+    queue_.clear();
+    updates_.clear();
+    acks_.clear();
+    unacked_ = 0;
+    owed_ = 0;
+    ack_due_ = next_service_ = kNever;
+    init_credits();
+    ++limit_version_;
+  }
+  bool lost() const { return lost_; }
 
   void set_reverse(LinkDirection& reverse) { reverse_ = &reverse; }
 
@@ -141,7 +160,7 @@ class LinkDirection {
   bool infinite(int c) const { return credits_.header[c] == 0; }
 
   bool has_credit(FcClass c, std::uint32_t data) const {
-    if (infinite(c)) return true;
+    if (lost_ || infinite(c)) return true;
     const Credit& fc = fc_[c];
     return fc.limit_h - fc.used_h >= 1 && (credits_.data[c] == 0 || fc.limit_d - fc.used_d >= data);
   }
@@ -163,6 +182,10 @@ class LinkDirection {
   // Sends a packet that was ready at `ready`; returns when its last byte leaves. Call when idle, so
   // that packets of several sources are chosen one at a time.
   Time send(const Tlp& tlp, Time ready) {
+    if (lost_) {
+      ++stats_.lost;
+      return ready;
+    }
     const FcClass c = tlp.fc_class();
     ++fc_[c].used_h;
     fc_[c].used_d += tlp.data_credits();
@@ -231,6 +254,14 @@ class LinkDirection {
     int c;
     std::uint64_t header, data;
   };
+
+  void init_credits() {
+    for (int c = 0; c < kFcClasses; ++c) {
+      fc_[c] = {};
+      fc_[c].limit_h = fc_[c].granted_h = credits_.header[c];
+      fc_[c].limit_d = fc_[c].granted_d = credits_.data[c];
+    }
+  }
 
   Time occupy(std::uint32_t bytes, Time ready) {
     const Time start = std::max(free_at_, ready);
@@ -312,6 +343,7 @@ class LinkDirection {
   LinkConfig config_;
   CreditConfig credits_;
   LinkDirection* reverse_ = nullptr;
+  bool lost_ = false;
   std::int64_t byte_time_;
   std::int64_t fraction_ = 0;
   Time free_at_ = 0;
@@ -348,6 +380,13 @@ class PcieLink {
   PcieLink& operator=(const PcieLink&) = delete;
 
   const LinkConfig& config() const { return config_; }
+
+  // For both ends at once; Endpoint::set_link_lost calls it.
+  void set_lost(bool lost) {
+    up.set_lost(lost);
+    down.set_lost(lost);
+  }
+  bool lost() const { return up.lost(); }
 
  private:
   static const LinkConfig& checked(const LinkConfig& config, const CreditConfig& a,

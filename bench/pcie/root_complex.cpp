@@ -12,6 +12,14 @@
 #include "bench/pcie/config_space.hpp"
 
 namespace emery {
+namespace {
+
+// What a read of `bytes` that failed gives.
+std::uint64_t all_ones(std::uint32_t bytes) {
+  return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * bytes) - 1;
+}
+
+}  // namespace
 
 RootConfig RootConfig::from(const Options& options, const std::string& prefix) {
   RootConfig c;
@@ -363,6 +371,13 @@ bool RootComplex::launch_cpu_request() {
 
 void RootComplex::cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes,
                               ReadDone done) {
+  if (link_.lost()) {
+    simulation_.at(simulation_.now() + config_.mmio_latency, [this, bytes, done = std::move(done)](Time) {
+      ++stats_.mmio_failed;
+      if (done) done(all_ones(bytes), false);
+    });
+    return;
+  }
   CpuRequest request;
   request.tlp = tlp;
   request.tlp.time = simulation_.now() + config_.mmio_latency;
@@ -372,12 +387,24 @@ void RootComplex::cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t 
   cpu_requests_.push(std::move(request));
 }
 
+void RootComplex::link_lost() {
+  posted_.clear();
+  forget_reads();
+  while (!cpu_requests_.empty()) {
+    CpuRequest request = std::move(cpu_requests_.front());
+    cpu_requests_.pop();
+    ++stats_.mmio_failed;
+    if (request.done) request.done(all_ones(request.bytes), false);
+  }
+  for (std::uint32_t tag = 0; tag < kCpuTags; ++tag) {
+    if (cpu_pending_[tag].used) cpu_finish(tag, false);
+  }
+}
+
 void RootComplex::cpu_finish(std::uint32_t tag, bool ok) {
   CpuPending& pending = cpu_pending_[tag];
   const ReadDone done = std::move(pending.done);
-  const std::uint64_t ones =
-      pending.bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * pending.bytes) - 1;
-  const std::uint64_t value = ok ? pending.value : ones;
+  const std::uint64_t value = ok ? pending.value : all_ones(pending.bytes);
   pending.used = false;
   if (!ok) ++stats_.mmio_failed;
   if (done) done(value, ok);
@@ -433,7 +460,7 @@ void RootComplex::mmio_write_block(std::uint64_t addr, const void* from, unsigne
     Tlp tlp = make_memory(true, addr, here, 0, 0);
     tlp.payload = data;
     tlp.time = simulation_.now() + config_.mmio_latency;
-    posted_.push(tlp);
+    if (!link_.lost()) posted_.push(tlp);
     ++stats_.mmio_writes;
     addr += here;
     source += here;
