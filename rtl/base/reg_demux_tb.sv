@@ -46,16 +46,28 @@ module reg_demux_tb;
     end
   end
 
+  // Answers are taken at the clock edge itself: a task that wakes at the edge may see the value after it.
+  int unsigned answers = 0;
+  logic [31:0] answer;
+  always @(posedge clk) begin
+    if (in.ack) begin
+      answers <= answers + 1;
+      answer <= in.rdata;
+    end
+  end
+
   task automatic access(input logic is_write, input logic [AddrW-1:0] addr, input logic [31:0] value,
                         output logic [31:0] rdata);
+    int unsigned before;
+    before = answers;
     req <= 1;
     write <= is_write;
     req_addr <= addr;
     wdata <= value;
     @(posedge clk);
     req <= 0;
-    do @(posedge clk); while (!in.ack);
-    rdata = in.rdata;
+    while (answers == before) @(posedge clk);
+    rdata = answer;
   endtask
 
   initial begin

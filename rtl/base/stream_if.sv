@@ -17,15 +17,18 @@ interface stream_if #(
   modport snk(input valid, input data, output ready);
 
 `ifndef SYNTHESIS
+  // The law, as immediate assertions: a build without assertions has nothing of this left.
   logic waiting_q;
   T data_q;
   always_ff @(posedge clk_i) begin
     waiting_q <= valid && !ready && !rst_i;
+    data_q <= data;
     if (waiting_q && !rst_i) begin
-      if (!valid) $error("%m: valid fell before the beat moved");
-      else if (data !== data_q) $error("%m: data changed before the beat moved");
+      assert (valid)
+      else $error("%m: valid fell before the beat moved");
+      assert (data === data_q)
+      else $error("%m: data changed before the beat moved");
     end
-    if (valid && !ready) data_q <= data;
   end
 `endif
 endinterface

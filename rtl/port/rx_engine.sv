@@ -142,7 +142,8 @@ module rx_engine
         len: m.len,
         info: m.info
     };
-    if (!found) flight_in.data.fate = (d.status == DeqEmpty) ? NoDescriptor : QueueStopped;
+    if (!found && d.status == DeqEmpty) flight_in.data.fate = NoDescriptor;
+    else if (!found) flight_in.data.fate = QueueStopped;
     else if (code != ErrNone) flight_in.data.fate = BadDescriptor;
     else if (written != m.len) flight_in.data.fate = Truncated;
   end

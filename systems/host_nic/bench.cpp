@@ -166,6 +166,7 @@ void Bench::connect() {
   Vhost_nic& m = *model_;
   const TlpPins tx{&m.tx_tlp_valid_o, &m.tx_tlp_ready_i, m.tx_tlp_data_o.data(), m.tx_tlp_hdr_o.data(),
                    &m.tx_tlp_sop_o, &m.tx_tlp_eop_o};
+  const TlpPins reads{&m.tx_read_valid_o, &m.tx_read_ready_i, nullptr, m.tx_read_hdr_o.data(), nullptr, nullptr};
   const TlpPins rx{&m.rx_tlp_valid_i, &m.rx_tlp_ready_o, m.rx_tlp_data_i.data(), m.rx_tlp_hdr_i.data(),
                    &m.rx_tlp_sop_i, &m.rx_tlp_eop_i};
   const PcieCfgPins cfg{&m.cfg_requester_id_i, &m.cfg_max_payload_i, &m.cfg_max_read_request_i, &m.cfg_bus_master_i,
@@ -176,7 +177,7 @@ void Bench::connect() {
   config.function.bar0_bytes = 64 << 20;
   config.function.msix_table = 0x10000;
   config.function.msix_pba = 0x18000;
-  endpoint_ = std::make_unique<Endpoint>(config, link_, tx, rx, cfg, fc);
+  endpoint_ = std::make_unique<Endpoint>(config, link_, tx, rx, cfg, fc, reads);
   simulation_.add(core_, *endpoint_);
   simulation_.add(core_, root_);
   simulation_.add(core_, *this);
@@ -298,7 +299,7 @@ void Bench::feed(unsigned interface, Time now) {
     if (!sender.loaded && !(sender.loaded = sender.traffic->next(sender.frame))) return;
     if (sender.frame.start > now) return;
     const unsigned queue = sender.frame.flow % driver_.tx_queues();
-    if (!driver_.transmit(interface, queue, sender.frame.bytes(), now)) return;
+    if (!driver_.transmit(interface, queue, sender.frame.bytes())) return;
     score_.offered(port_[interface * ports_ + queue % ports_].tx_stream, sender.frame.bytes(), sender.frame.flow, now);
     sender.loaded = false;
     last_activity_ = now;
@@ -309,6 +310,7 @@ void Bench::sample(Time now) {
   if (!running_) return;
   driver_.poll(now);
   for (unsigned i = 0; i < interfaces_; ++i) feed(i, now);
+  driver_.flush();
 }
 
 bool Bench::sources_done() const {

@@ -11,18 +11,6 @@
 
 namespace emery::host_nic {
 
-namespace {
-
-using DescQueueRegs = desc_queue_regs__stride20_t;
-using CplQueueRegs = cpl_queue_regs__stride20_t;
-using PortRegs = nic_port_regs__stride1000_t;
-
-constexpr unsigned kRecordBytes = 16;
-constexpr unsigned kDescriptorBytes = 16;
-constexpr unsigned kEventRing = 256;
-constexpr std::uint64_t kPage = 4096;  // rings begin on a page
-constexpr std::uint32_t kEnable = DESC_QUEUE_REGS__CONTROL__ENABLE_bm;
-
 // Fields of cpl_t and event_t (rtl/queue/queue_pkg.sv).
 struct Completion {
   std::uint64_t low, high;
@@ -35,6 +23,19 @@ struct Completion {
   std::uint8_t flags() const { return static_cast<std::uint8_t>(high >> 16); }
   std::uint64_t timestamp() const { return high >> 24; }
 };
+
+namespace {
+
+using DescQueueRegs = desc_queue_regs__stride20_t;
+using CplQueueRegs = cpl_queue_regs__stride20_t;
+using PortRegs = nic_port_regs__stride1000_t;
+
+constexpr unsigned kRecordBytes = 16;
+constexpr unsigned kDescriptorBytes = 16;
+constexpr unsigned kEventRing = 256;
+constexpr std::uint64_t kPage = 4096;  // rings begin on a page
+constexpr unsigned kLargestRing = 32768;
+constexpr std::uint32_t kEnable = DESC_QUEUE_REGS__CONTROL__ENABLE_bm;
 
 Completion read_record(const std::uint8_t* ring, std::uint32_t index) {
   Completion record;
@@ -165,9 +166,9 @@ void Driver::open_interface(unsigned i) {
   write32(regs + offsetof(nic_interface_regs_t, tx_burst), config_.tx_burst);
 
   // Event queues: one a vector, as many as there are CPUs to interrupt.
-  const unsigned events = std::min({interface.event_queues, static_cast<unsigned>(cpus_.size()),
-                                    std::max(1u, vectors_ / static_cast<unsigned>(interfaces_.size()))});
-  for (unsigned e = 0; e < events; ++e) {
+  event_queues_ = std::min({interface.event_queues, static_cast<unsigned>(cpus_.size()),
+                            std::max(1u, vectors_ / static_cast<unsigned>(interfaces_.size()))});
+  for (unsigned e = 0; e < event_queues_; ++e) {
     const auto index = static_cast<std::uint32_t>(events_.size());
     const std::uint64_t ring = host_.dma_alloc(kEventRing * kRecordBytes);
     EventQueue queue;
@@ -193,60 +194,42 @@ void Driver::open_interface(unsigned i) {
     memory.bytes = host_.dma_pointer(memory.addr, count * memory.stride);
     return memory;
   };
-  // Polling: work is where the device has written completions.
-  const auto watch = [this](const Memory& rings, unsigned queues, std::uint32_t first, Work::Kind kind) {
-    if (config_.interrupts) return;
-    host_.watch(rings.addr, queues * rings.stride, [this, rings, first, kind](std::uint64_t addr, std::uint32_t) {
-      schedule({first + static_cast<std::uint32_t>((addr - rings.addr) / rings.stride), kind});
-    });
-  };
-
   const std::uint64_t tx_slots = std::uint64_t{config_.tx_ring} << log_block_;
   const Memory tx_rings = allocate(config_.tx_queues, tx_slots * kDescriptorBytes, kPage);
-  const Memory tx_cpl = allocate(config_.tx_queues, std::uint64_t{config_.tx_ring} * kRecordBytes, kPage);
   const Memory tx_buffers = allocate(config_.tx_queues, std::uint64_t{config_.tx_ring} * buffer_bytes_, 0);
-  watch(tx_cpl, config_.tx_queues, tx_index(i, 0), Work::kTx);
+  first_tx_cq_.push_back(static_cast<std::uint32_t>(completions_.size()));
+  const unsigned tx_cqs = open_completions(i, true, config_.tx_queues, config_.tx_ring);
   for (unsigned q = 0; q < config_.tx_queues; ++q) {
     const std::uint64_t at = interface.txq + q * sizeof(DescQueueRegs);
-    const std::uint64_t cq = interface.txcq + q * sizeof(CplQueueRegs);
     TxQueue queue;
     queue.ring = tx_rings.bytes + q * tx_rings.stride;
-    queue.cpl_ring = tx_cpl.bytes + q * tx_cpl.stride;
     queue.buffers = tx_buffers.at(q);
     queue.buffer_bytes = tx_buffers.bytes + q * tx_buffers.stride;
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
-    queue.cq_doorbell = cq + offsetof(CplQueueRegs, consumer);
-    set_up_cq(cq, tx_cpl.at(q), config_.tx_ring, q % events);
-    set_up_queue(at, tx_rings.at(q), config_.tx_ring, log_block_, q);
+    set_up_queue(at, tx_rings.at(q), config_.tx_ring, log_block_, q % tx_cqs);
     // Queues are dealt to the ports; a scheduler is free to do otherwise.
     write32(interface.sched + (q % interface.ports) * interface.sched_stride + 4 * q, 1);
-    if (config_.interrupts) arm(queue.cq_doorbell, 0, true);
     tx_.push_back(queue);
   }
 
   // Every receive slot gets its buffer once and for all.
   const Memory rx_rings = allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * kDescriptorBytes, kPage);
-  const Memory rx_cpl = allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * kRecordBytes, kPage);
   const Memory rx_buffers = allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * buffer_bytes_, 0);
-  watch(rx_cpl, config_.rx_queues, rx_index(i, 0), Work::kRx);
+  first_rx_cq_.push_back(static_cast<std::uint32_t>(completions_.size()));
+  const unsigned rx_cqs = open_completions(i, false, config_.rx_queues, config_.rx_ring);
   for (unsigned q = 0; q < config_.rx_queues; ++q) {
     const std::uint64_t at = interface.rxq + q * sizeof(DescQueueRegs);
-    const std::uint64_t cq = interface.rxcq + q * sizeof(CplQueueRegs);
     RxQueue queue;
     queue.ring = rx_rings.bytes + q * rx_rings.stride;
-    queue.cpl_ring = rx_cpl.bytes + q * rx_cpl.stride;
     queue.buffers = rx_buffers.at(q);
     queue.buffer_bytes = rx_buffers.bytes + q * rx_buffers.stride;
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
-    queue.cq_doorbell = cq + offsetof(CplQueueRegs, consumer);
     for (unsigned slot = 0; slot < config_.rx_ring; ++slot) {
       write_descriptor(queue.ring, slot, queue.buffers + std::uint64_t{slot} * buffer_bytes_, buffer_bytes_);
     }
-    set_up_cq(cq, rx_cpl.at(q), config_.rx_ring, q % events);
-    set_up_queue(at, rx_rings.at(q), config_.rx_ring, 0, q);
+    set_up_queue(at, rx_rings.at(q), config_.rx_ring, 0, q % rx_cqs);
     queue.producer = queue.rung = static_cast<std::uint16_t>(config_.rx_ring);
     write32(queue.doorbell, queue.producer);
-    if (config_.interrupts) arm(queue.cq_doorbell, 0, true);
     rx_.push_back(queue);
   }
 
@@ -265,14 +248,40 @@ void Driver::arm(std::uint64_t cq_doorbell, std::uint16_t consumer, bool arm) {
   write32(cq_doorbell, consumer | (arm ? 1u << 31 : 0u));
 }
 
-void Driver::schedule(Work work) {
-  const bool tx = work.kind == Work::kTx;
-  bool& pending = tx ? tx_[work.index].pending : rx_[work.index].pending;
-  if (pending) return;
-  pending = true;
-  Cpu& cpu = cpus_[(tx ? work.index % config_.tx_queues : work.index % config_.rx_queues) % cpus_.size()];
-  if (cpu.ring.empty()) cpu.ring.resize(std::bit_ceil(tx_.size() + rx_.size() + 1));
-  cpu.ring[cpu.tail++ & (cpu.ring.size() - 1)] = work;
+unsigned Driver::open_completions(unsigned i, bool transmit, unsigned queues, unsigned ring) {
+  const Interface& interface = interfaces_[i];
+  const std::uint64_t slots = std::uint64_t{queues} * ring;
+  const auto least = static_cast<unsigned>((slots + kLargestRing - 1) / kLargestRing);
+  const auto cpus = static_cast<unsigned>(cpus_.size());
+  const unsigned count = std::min(std::max(least, cpus), transmit ? interface.tx_queues : interface.rx_queues);
+  if ((queues + count - 1) / count * ring > kLargestRing) throw std::invalid_argument("host-nic driver: more ring slots than completion queues hold");
+  for (unsigned c = 0; c < count; ++c) {
+    const auto index = static_cast<std::uint32_t>(completions_.size());
+    const std::uint64_t memory = host_.dma_alloc(std::uint64_t{kLargestRing} * kRecordBytes);
+    const std::uint64_t regs = (transmit ? interface.txcq : interface.rxcq) + c * sizeof(CplQueueRegs);
+    CplQueue queue;
+    queue.ring = host_.dma_pointer(memory, std::uint64_t{kLargestRing} * kRecordBytes);
+    queue.doorbell = regs + offsetof(CplQueueRegs, consumer);
+    queue.interface = i;
+    queue.cpu = c % cpus;
+    queue.transmit = transmit;
+    completions_.push_back(queue);
+    set_up_cq(regs, memory, kLargestRing, c % event_queues_);
+    if (config_.interrupts) {
+      arm(queue.doorbell, 0, true);
+    } else {  // polling: work is where the device has written
+      host_.watch(memory, std::uint64_t{kLargestRing} * kRecordBytes,
+                  [this, index](std::uint64_t, std::uint32_t) { schedule(index); });
+    }
+  }
+  return count;
+}
+
+void Driver::schedule(std::uint32_t cpl_queue) {
+  CplQueue& queue = completions_[cpl_queue];
+  if (queue.pending) return;
+  queue.pending = true;
+  cpus_[queue.cpu].work.push(cpl_queue);
 }
 
 bool Driver::tx_room(unsigned interface, unsigned queue) const {
@@ -289,7 +298,7 @@ unsigned Driver::tx_stranded(unsigned interface, unsigned port) const {
   return count;
 }
 
-bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame, Time now) {
+bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame) {
   if (!tx_room(interface, queue)) return false;
   const std::uint32_t index = tx_index(interface, queue);
   TxQueue& q = tx_[index];
@@ -302,35 +311,34 @@ bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::u
     write_descriptor(q.ring, (slot << log_block_) + static_cast<std::uint32_t>(s), q.buffers + offset + at, length);
     at += length;
   }
-  const bool busy = q.rung != q.done;
   ++q.producer;
   ++tx_outstanding_;
-  if (!busy || static_cast<std::uint16_t>(q.producer - q.rung) >= config_.doorbell_batch) {
-    ring(q);
-  } else if (q.waiting_since == kNever) {
-    q.waiting_since = now;
-    waiting_.push_back(index);
-  }
+  touch(index);
   return true;
+}
+
+void Driver::touch(std::uint32_t tx_queue) {
+  if (tx_[tx_queue].touched) return;
+  tx_[tx_queue].touched = true;
+  touched_.push_back(tx_queue);
 }
 
 void Driver::ring(TxQueue& queue) {
   queue.rung = queue.producer;
-  queue.waiting_since = kNever;
   ++doorbells_;
   write32(queue.doorbell, queue.producer);
 }
 
-// Queues wait in the order in which they began to, so the first that is not due ends the walk.
-void Driver::flush(Time now) {
-  std::size_t gone = 0;
-  for (; gone < waiting_.size(); ++gone) {
-    TxQueue& queue = tx_[waiting_[gone]];
-    if (queue.waiting_since == kNever) continue;
-    if (queue.rung != queue.done && now - queue.waiting_since < config_.doorbell_delay) break;
-    ring(queue);
+// A queue with a batch under way can wait until it has gathered another, or until the one under way is nearly done.
+void Driver::flush() {
+  for (const std::uint32_t index : touched_) {
+    TxQueue& q = tx_[index];
+    q.touched = false;
+    const auto waiting = static_cast<std::uint16_t>(q.producer - q.rung);
+    const auto under_way = static_cast<std::uint16_t>(q.rung - q.done);
+    if (waiting != 0 && (waiting >= config_.doorbell_batch || under_way < config_.doorbell_batch)) ring(q);
   }
-  if (gone != 0) waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(gone));
+  touched_.clear();
 }
 
 void Driver::poll(Time now) {
@@ -339,76 +347,69 @@ void Driver::poll(Time now) {
     pending_events_.clear();
   }
   for (Cpu& cpu : cpus_) {
-    while (cpu.head != cpu.tail && cpu.busy_until <= now) {
-      const Work work = cpu.ring[cpu.head++ & (cpu.ring.size() - 1)];
+    while (!cpu.work.empty() && cpu.busy_until <= now) {
+      const std::uint32_t queue = cpu.work.front();
+      cpu.work.pop();
       ++polls_;
-      const unsigned served = work.kind == Work::kTx ? serve_tx(work.index, now) : serve_rx(work.index, now);
+      const unsigned served = serve(queue, now);
       if (config_.cpu_per_packet != 0) cpu.busy_until = now + served * config_.cpu_per_packet;
     }
   }
-  if (!waiting_.empty()) flush(now);
+  flush();
 }
 
-unsigned Driver::serve_tx(std::uint32_t index, Time now) {
-  TxQueue& q = tx_[index];
-  const unsigned log_size = log2_exact(config_.tx_ring);
+unsigned Driver::serve(std::uint32_t cpl_queue, Time now) {
+  CplQueue& q = completions_[cpl_queue];
   unsigned served = 0;
   bool more = true;
   for (; served < config_.budget; ++served) {
-    const Completion record = read_record(q.cpl_ring, q.cpl & (config_.tx_ring - 1));
-    more = is_new(record, q.cpl, log_size);
+    const Completion record = read_record(q.ring, q.consumer & (kLargestRing - 1));
+    more = is_new(record, q.consumer, log2_exact(kLargestRing));
     if (!more) break;
-    ++q.cpl;
-    ++q.done;
-    --tx_outstanding_;
-    if (record.error()) ++tx_errors_;
-    if (on_sent) {
-      on_sent(index / config_.tx_queues, index % config_.tx_queues, record.error(), record.timestamp(), now);
+    ++q.consumer;
+    if (q.transmit) {
+      complete_tx(q.interface, record, now);
+    } else {
+      complete_rx(q.interface, record, now);
     }
   }
   q.pending = false;
-  if (static_cast<std::uint16_t>(q.cpl - q.cpl_rung) >= config_.tx_ring / 4 || (config_.interrupts && !more)) {
-    q.cpl_rung = q.cpl;
-    arm(q.cq_doorbell, q.cpl, config_.interrupts && !more);
+  const bool wait = config_.interrupts && !more;
+  if (wait || static_cast<std::uint16_t>(q.consumer - q.rung) >= kLargestRing / 8) {
+    q.rung = q.consumer;
+    arm(q.doorbell, q.consumer, wait);
   }
-  if (more) schedule({index, Work::kTx});
+  if (more) schedule(cpl_queue);
   return served;
 }
 
-unsigned Driver::serve_rx(std::uint32_t index, Time now) {
-  RxQueue& q = rx_[index];
-  const unsigned log_size = log2_exact(config_.rx_ring);
-  unsigned served = 0;
-  bool more = true;
-  for (; served < config_.budget; ++served) {
-    const unsigned slot = q.cpl & (config_.rx_ring - 1);
-    const Completion record = read_record(q.cpl_ring, slot);
-    more = is_new(record, q.cpl, log_size);
-    if (!more) break;
-    if (record.error()) {
-      ++rx_errors_;
-    } else if (on_receive) {
-      const std::span frame(q.buffer_bytes + std::size_t{slot} * buffer_bytes_, record.length());
-      on_receive({frame, index / config_.rx_queues, index % config_.rx_queues, record.timestamp(),
-                  record.hash(), record.csum(), record.flags()},
-                 now);
-    }
-    ++q.cpl;
-    ++q.producer;
+void Driver::complete_tx(unsigned interface, const Completion& record, Time now) {
+  const std::uint32_t index = tx_index(interface, record.queue());
+  TxQueue& q = tx_.at(index);
+  ++q.done;
+  if (q.producer != q.rung) touch(index);
+  --tx_outstanding_;
+  if (record.error()) ++tx_errors_;
+  if (on_sent) on_sent(interface, record.queue(), record.error(), record.timestamp(), now);
+}
+
+void Driver::complete_rx(unsigned interface, const Completion& record, Time now) {
+  RxQueue& q = rx_.at(rx_index(interface, record.queue()));
+  if (record.error()) {
+    ++rx_errors_;
+  } else if (on_receive) {
+    const std::size_t slot = q.done & (config_.rx_ring - 1);
+    const std::span frame(q.buffer_bytes + slot * buffer_bytes_, record.length());
+    on_receive({frame, interface, record.queue(), record.timestamp(), record.hash(), record.csum(), record.flags()},
+               now);
   }
-  q.pending = false;
-  const unsigned refill = std::min(32u, config_.rx_ring / 4);
-  if (static_cast<std::uint16_t>(q.producer - q.rung) >= refill || (config_.interrupts && !more)) {
+  ++q.done;
+  ++q.producer;
+  if (static_cast<std::uint16_t>(q.producer - q.rung) >= std::min(32u, config_.rx_ring / 4)) {
     q.rung = q.producer;
     ++doorbells_;
     write32(q.doorbell, q.producer);
   }
-  if (static_cast<std::uint16_t>(q.cpl - q.cpl_rung) >= config_.rx_ring / 4 || (config_.interrupts && !more)) {
-    q.cpl_rung = q.cpl;
-    arm(q.cq_doorbell, q.cpl, config_.interrupts && !more);
-  }
-  if (more) schedule({index, Work::kRx});
-  return served;
 }
 
 // Events name the completion queue that has something (or the queue that failed); each re-arms its event queue.
@@ -422,10 +423,10 @@ void Driver::serve_events(std::uint32_t index, Time now) {
     if (!is_new(record, q.consumer, log2_exact(kEventRing))) break;
     ++q.consumer;
     const unsigned kind = record.low >> 16 & 0xff, source = record.low & 0xffff, code = record.low >> 40 & 0xff;
-    if (kind == 0 && source < config_.tx_queues) {
-      schedule({tx_index(interface, source), Work::kTx});
-    } else if (kind == 1 && source < config_.rx_queues) {
-      schedule({rx_index(interface, source), Work::kRx});
+    if (kind == 0) {
+      schedule(first_tx_cq_[interface] + source);
+    } else if (kind == 1) {
+      schedule(first_rx_cq_[interface] + source);
     } else {
       errors_.push_back({interface, kind, source, code, now});
       if (kind == 2 && source < config_.tx_queues) tx_[tx_index(interface, source)].stopped = true;
@@ -458,7 +459,7 @@ std::uint16_t Driver::tx_producer(unsigned interface, unsigned queue) const {
 
 void Driver::poison_rx_descriptor(unsigned interface, unsigned queue, unsigned ahead, std::uint64_t addr) {
   const RxQueue& q = rx_[rx_index(interface, queue)];
-  const unsigned slot = (q.cpl + ahead) & (config_.rx_ring - 1);
+  const unsigned slot = (q.done + ahead) & (config_.rx_ring - 1);
   write_descriptor(q.ring, slot, addr, buffer_bytes_);
 }
 

@@ -2,6 +2,8 @@
 // Driver model of host-nic, on the host interface alone: it finds the device, reads from its registers what it is made of,
 // sets up rings, rings doorbells and polls completions, as a kernel or user-space driver would.
 //
+// The queues of a CPU share its completion queues, as few as hold a record for every slot: records then come in full blocks.
+//
 // Approximation: CPU cost is a stated time for each packet on the CPU that serves the queue (0 by default); caches and
 // memory bandwidth are not modelled, and reading or writing host memory takes no time of its own.
 #pragma once
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "bench/pcie/host_if.hpp"
+#include "bench/sim/ring.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
 
@@ -25,17 +28,18 @@ struct DriverConfig {
   unsigned rx_ring = 512;             // likewise
   unsigned max_frame = 1518;          // bytes without FCS
   unsigned segments = 1;              // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
-  unsigned doorbell_batch = 8;        // packets gathered for one doorbell of a busy queue
-  Time doorbell_delay = kMicrosecond; // longest time a packet waits for that
+  unsigned doorbell_batch = 8;        // packets gathered for one doorbell of a queue that is busy with as many
   bool interrupts = false;            // wait for MSI-X instead of polling
   unsigned budget = 64;               // packets served before the next queue has its turn
-  unsigned cpus = 1;                  // queue q is served by CPU q mod cpus
+  unsigned cpus = 1;                  // each serves its share of the queues
   Time cpu_per_packet = 0;            // for each packet received or completed
   unsigned cpl_delay_clocks = 64;     // completion coalescing
   unsigned tx_burst = 8;              // packets a queue sends in its turn
   unsigned interrupt_interval_clocks = 0;
   unsigned dma_timeout_clocks = 250'000;
 };
+
+struct Completion;  // a record as it lies in host memory
 
 // A frame that arrived, valid during the callback only.
 struct Received {
@@ -83,13 +87,13 @@ class Driver {
   unsigned tx_outstanding() const { return tx_outstanding_; }
   // Of these, the ones for a port in queues that the device has stopped: they will not be sent.
   unsigned tx_stranded(unsigned interface, unsigned port) const;
-  // Puts a frame into the ring; its doorbell follows at once on an idle queue, in a batch on a busy one. False when full.
-  bool transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame, Time now);
+  // Puts a frame into the ring. Its doorbell comes with the next flush, or in a batch if the queue is busy. False when full.
+  bool transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame);
 
   // One round of the driver's work at this time.
   void poll(Time now);
-  // Rings the doorbells that wait for company.
-  void flush(Time now);
+  // Rings the doorbells that are due; call it after transmitting.
+  void flush();
 
   std::function<void(const Received&, Time now)> on_receive;
   // A packet was completed; `error` when the device did not send it.
@@ -112,17 +116,23 @@ class Driver {
 
  private:
   struct TxQueue {
-    std::uint64_t buffers = 0, doorbell = 0, cq_doorbell = 0;
-    std::uint8_t *ring = nullptr, *buffer_bytes = nullptr, *cpl_ring = nullptr;
-    std::uint16_t producer = 0, rung = 0, done = 0, cpl = 0, cpl_rung = 0;
-    Time waiting_since = kNever;
-    bool pending = false, stopped = false;
+    std::uint64_t buffers = 0, doorbell = 0;
+    std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
+    std::uint16_t producer = 0, rung = 0, done = 0;
+    bool stopped = false, touched = false;
   };
   struct RxQueue {
-    std::uint64_t buffers = 0, doorbell = 0, cq_doorbell = 0;
-    std::uint8_t *ring = nullptr, *buffer_bytes = nullptr, *cpl_ring = nullptr;
-    std::uint16_t producer = 0, cpl = 0, cpl_rung = 0, rung = 0;
-    bool pending = false, stopped = false;
+    std::uint64_t buffers = 0, doorbell = 0;
+    std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
+    std::uint16_t producer = 0, rung = 0, done = 0;
+    bool stopped = false;
+  };
+  struct CplQueue {
+    std::uint64_t doorbell = 0;
+    std::uint8_t* ring = nullptr;
+    unsigned interface = 0, cpu = 0;
+    std::uint16_t consumer = 0, rung = 0;
+    bool transmit = false, pending = false;
   };
   struct EventQueue {
     std::uint8_t* ring = nullptr;
@@ -130,13 +140,8 @@ class Driver {
     std::uint16_t consumer = 0;
     bool pending = false;
   };
-  struct Work {
-    std::uint32_t index;  // into tx_, rx_ or events_
-    enum Kind : std::uint8_t { kTx, kRx } kind;
-  };
   struct Cpu {
-    std::vector<Work> ring;  // power-of-two ring of queues with something to do
-    std::size_t head = 0, tail = 0;
+    Ring<std::uint32_t> work;  // completion queues with something in them
     Time busy_until = 0;
   };
 
@@ -145,12 +150,16 @@ class Driver {
   std::uint32_t read32(std::uint64_t addr) { return static_cast<std::uint32_t>(host_.mmio_read(addr, 4)); }
   void set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target);
   void set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned log_block, unsigned cq);
-  void schedule(Work work);
+  // Completion queues for `queues` rings of `ring` slots, taken in turn; returns how many.
+  unsigned open_completions(unsigned interface, bool transmit, unsigned queues, unsigned ring);
+  void schedule(std::uint32_t cpl_queue);
   void wake(std::uint32_t event_queue);
-  unsigned serve_tx(std::uint32_t index, Time now);
-  unsigned serve_rx(std::uint32_t index, Time now);
+  unsigned serve(std::uint32_t cpl_queue, Time now);
+  void complete_tx(unsigned interface, const Completion& record, Time now);
+  void complete_rx(unsigned interface, const Completion& record, Time now);
   void serve_events(std::uint32_t index, Time now);
   void arm(std::uint64_t cq_doorbell, std::uint16_t consumer, bool arm);
+  void touch(std::uint32_t tx_queue);
   void ring(TxQueue& queue);
   std::uint32_t tx_index(unsigned interface, unsigned queue) const { return interface * config_.tx_queues + queue; }
   std::uint32_t rx_index(unsigned interface, unsigned queue) const { return interface * config_.rx_queues + queue; }
@@ -163,9 +172,12 @@ class Driver {
   std::vector<Interface> interfaces_;
   std::vector<TxQueue> tx_;
   std::vector<RxQueue> rx_;
+  std::vector<CplQueue> completions_;  // of each interface: transmit, then receive
+  std::vector<std::uint32_t> first_tx_cq_, first_rx_cq_;  // of each interface, in completions_
+  unsigned event_queues_ = 0;                             // of each interface
   std::vector<EventQueue> events_;
   std::vector<Cpu> cpus_;
-  std::vector<std::uint32_t> waiting_;  // transmit queues whose doorbell waits for company
+  std::vector<std::uint32_t> touched_;  // transmit queues whose doorbell may be due
   std::vector<std::uint32_t> pending_events_;
   std::vector<DeviceError> errors_;
   unsigned tx_outstanding_ = 0;

@@ -36,7 +36,11 @@ module host_nic
     input  logic         rx_tlp_sop_i,
     input  logic         rx_tlp_eop_i,
 
-    // TLPs to the hard block.
+    // TLPs to the hard block: read requests on a stream of their own, which is header only, so that they take no beats from
+    // packets with data.
+    output logic         tx_read_valid_o,
+    input  logic         tx_read_ready_i,
+    output logic [127:0] tx_read_hdr_o,
     output logic         tx_tlp_valid_o,
     input  logic         tx_tlp_ready_i,
     output logic [511:0] tx_tlp_data_o,
@@ -157,14 +161,31 @@ module host_nic
   );
 
   // ---------------------------------------------------------------- TLPs out
-  localparam int TxRead = 0, TxWrite = 1, TxMsix = 2, TxCompletion = 3;
-  stream_if #(.T(tlp_beat_t)) tx_source[4] (clk_i, rst_i);
+  localparam int TxWrite = 0, TxMsix = 1, TxCompletion = 2;
+  stream_if #(.T(tlp_beat_t)) tx_source[3] (clk_i, rst_i);
+  stream_if #(.T(tlp_beat_t)) read_source[1] (clk_i, rst_i);
+  stream_if #(.T(tlp_beat_t)) tx_read (clk_i, rst_i);
   stream_if #(.T(tlp_beat_t)) tx_tlp (clk_i, rst_i);
-  logic [2:0] unused_starved;
+  logic [2:0] unused_starved, unused_read_starved;
   tlp_tx_mux #(
-      .N(4),
-      .Posted(4'b0110),
-      .NonPosted(4'b0001)
+      .N(1),
+      .Posted(1'b0),
+      .NonPosted(1'b1)
+  ) i_tx_read (
+      .clk_i,
+      .rst_i,
+      .fc_i(fc),
+      .starved_o(unused_read_starved),
+      .in(read_source),
+      .out(tx_read)
+  );
+  assign tx_read_valid_o = tx_read.valid;
+  assign tx_read_hdr_o   = tx_read.data.hdr;
+  assign tx_read.ready   = tx_read_ready_i;
+  tlp_tx_mux #(
+      .N(3),
+      .Posted(3'b011),
+      .NonPosted(3'b000)
   ) i_tx_mux (
       .clk_i,
       .rst_i,
@@ -219,7 +240,7 @@ module host_nic
       .cfg_i(cfg),
       .timeout_cycles_i(dma_timeout),
       .req(read_request),
-      .tlp(tx_source[TxRead]),
+      .tlp(read_source[0]),
       .cpl(rx_completion),
       .ram_o(ram_write),
       .status_o(read_status),
