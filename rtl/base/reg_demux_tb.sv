@@ -58,15 +58,15 @@ module reg_demux_tb;
 
   task automatic access(input logic is_write, input logic [AddrW-1:0] addr, input logic [31:0] value,
                         output logic [31:0] rdata);
-    int unsigned before;
-    before = answers;
+    int unsigned seen;
+    seen = answers;
     req <= 1;
     write <= is_write;
     req_addr <= addr;
     wdata <= value;
     @(posedge clk);
     req <= 0;
-    while (answers == before) @(posedge clk);
+    while (answers == seen) @(posedge clk);
     rdata = answer;
   endtask
 
