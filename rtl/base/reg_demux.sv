@@ -72,6 +72,11 @@ module reg_demux #(
   end
 
   `ASSERT(OneRegionAtMost, in.req |-> $onehot0(hit))
-  `ASSERT(OneAtATime, in.req |-> !held_q || go)
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (in.req && !rst_i) assert (!held_q || go)
+      else $error("%m: an access came before the one before was answered");
+  end
+`endif
   `ASSERT(AnswersAreWanted, answered |-> busy_q || go)
 endmodule
