@@ -3,3 +3,4 @@ rtl/pcie/dma_pkg.sv
 rtl/queue/queue_pkg.sv
 rtl/eth/eth_pkg.sv
 rtl/port/port_pkg.sv
+rtl/capture/cap_pkg.sv

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Packet capture into host memory over several PCIe links: what the blocks of rtl/capture tell each other. The formats in
+/// host memory are described at the top of systems/capture/capture.rdl.
+package cap_pkg;
+  localparam int MaxLinks = 2;
+  localparam int RingW = 5;          // 32 rings at the most
+  localparam int LenW = 15;          // packets of up to 16 kB, and their records
+  localparam int OffW = 21;          // bytes in a block, up to 1 MB
+  localparam int PageIdW = 12;       // pages of a link
+  localparam int PageOffW = 11;      // bytes in a page, up to 1 kB
+  localparam int QueuedW = 16;
+  localparam int FilterEntries = 4;
+
+  typedef logic [RingW-1:0] ring_t;
+
+  /// What is known of a packet before it is stored.
+  typedef struct packed {
+    logic        drop;    // by a filter
+    logic [31:0] hash;
+    logic [47:0] stamp;
+  } info_t;
+
+  /// One beat of a packet on its way to the packer; the note comes with the first one and stays.
+  typedef struct packed {
+    logic [511:0]    data;
+    logic [6:0]      len;     // of this beat
+    logic            sop;
+    logic            eop;
+    logic [LenW-1:0] bytes;   // of the packet
+    logic [LenW-1:0] record;  // bytes of its record: header, packet, padding
+    ring_t           ring;
+    logic [23:0]     hash;
+    logic [47:0]     stamp;
+  } beat_t;
+
+  /// Contents of a progress entry.
+  typedef struct packed {
+    logic [7:0]  link;
+    logic [23:0] packets;
+    logic [31:0] first;
+    logic        closed;
+    logic [30:0] seq;
+    logic [31:0] bytes;
+  } entry_t;
+
+  /// Work for a link, done in order.
+  typedef struct packed {
+    logic                is_entry;  // else data: part of a page
+    logic                free;      // the page is free when this is done
+    logic [PageIdW-1:0]  page;
+    logic [PageOffW-1:0] from;      // in the page
+    logic [PageOffW-1:0] len;       // 0: only to free the page
+    logic [63:0]         addr;
+    entry_t              entry;
+    logic [23:0]         packets;   // that no entry before this one tells of
+    logic [OffW-1:0]     bytes;
+  } work_t;
+
+  /// A write to staging memory: 16 lanes of 8 bytes, those that wrapped around go to the second row.
+  typedef struct packed {
+    logic         valid;
+    logic [15:0]  lanes;
+    logic [15:0]  second;
+    logic [PageIdW+3:0] row;         // {page, row in page} at the most 8 rows a page
+    logic [PageIdW+3:0] next_row;
+    logic [1023:0] data;
+  } stage_write_t;
+
+  typedef struct packed {
+    logic        enable;
+    logic        drop;
+    logic [31:0] src_ip;
+    logic [31:0] src_mask;
+    logic [31:0] dst_ip;
+    logic [31:0] dst_mask;
+    logic [31:0] ports;
+    logic [31:0] ports_mask;
+    logic [7:0]  protocol;
+    logic [7:0]  protocol_mask;
+  } filter_t;
+
+  typedef struct packed {
+    logic        timestamps;
+    logic        enable;
+    logic [4:0]  log_block_bytes;
+    logic [4:0]  log_blocks;
+    logic [19:0] flush_clocks;
+    logic [OffW-1:0]    switch_bytes;
+    logic [QueuedW-1:0] switch_margin;
+    logic [63:0] base;
+    logic [63:0] progress;
+  } pack_cfg_t;
+endpackage
