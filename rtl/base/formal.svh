@@ -12,13 +12,13 @@
 /// Stream `s` of type `t` keeps its beat until that is taken: promised by whom drives it (`kind` assert) or relied upon (assume).
 `define FORMAL_STREAM(kind, s, t) \
   if (1) begin : law_of_``s \
-    logic waiting_q = 1'b0; \
+    logic waiting_q; \
     t data_q; \
     always_ff @(posedge clk_i) begin \
       waiting_q <= started_q && s.valid && !s.ready; \
       data_q <= s.data; \
     end \
-    always_comb if (waiting_q) kept : kind (s.valid && s.data == data_q); \
+    always_comb if (started_q && waiting_q) kept : kind (s.valid && s.data == data_q); \
   end
 
 `endif
