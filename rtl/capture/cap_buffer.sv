@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// Store-and-forward packet buffer before the packer: whole, good, wanted packets only come out, with their length and ring.
+///
+/// Frames in, one beat a clock; `info` has one entry for each frame, which a frame's last beat waits for. A frame that ends
+/// with `err` (counted where it was marked) or that the filter drops (pulse of `filtered_o`) is erased. A frame without
+/// room waits while `wait_i` is high (a source that can), else it is dropped whole (pulse of `dropped_o`). Out: one beat a
+/// clock, packets back to back, 4 clocks after the last beat came in. Packets of up to Bytes / 2. Reset empties it.
+module cap_buffer
+  import eth_pkg::*, cap_pkg::*;
+#(
+    parameter int Bytes = 65536,     // a power of two, at least 32768
+    parameter int MaxPackets = 512
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic wait_i,
+    input logic timestamps_i,
+    input logic [2:0] log_rings_i,
+
+    stream_if.snk frame,  // frame_beat_t
+    stream_if.snk info,   // info_t
+    stream_if.src out,    // beat_t
+
+    output logic dropped_o,
+    output logic filtered_o
+);
+  localparam int Units = Bytes / BeatBytes;
+  localparam int UnitW = $clog2(Units);
+  if (2 ** UnitW * BeatBytes != Bytes || Units < 512) begin : g_bad_parameter
+    $fatal(1, "cap_buffer: Bytes %0d is not a power of two from 32768", Bytes);
+  end
+
+  typedef struct packed {
+    logic [LenW-1:0] bytes;
+    logic [LenW-1:0] record;
+    ring_t           ring;
+    logic [23:0]     hash;
+    logic [47:0]     stamp;
+  } note_t;
+
+  stream_if #(.T(note_t)) note_in (clk_i, rst_i);
+  stream_if #(.T(note_t)) note (clk_i, rst_i);
+  logic [$clog2(MaxPackets+1)-1:0] unused_notes;
+  fifo #(
+      .T(note_t),
+      .Depth(MaxPackets)
+  ) i_notes (
+      .clk_i,
+      .rst_i,
+      .in(note_in),
+      .out(note),
+      .count_o(unused_notes)
+  );
+
+  // Write side.
+  logic [UnitW-1:0] start_q, write_q, read_q;  // of the packet that arrives; its next beat; the next beat to read
+  logic [8:0] beats_q;                         // of the packet that arrives
+  logic drop_q;
+  frame_beat_t beat;
+  info_t what;
+  assign beat = frame.data;
+  assign what = info.data;
+  wire room = UnitW'(write_q + 1'b1) != read_q && beats_q < 9'd260;
+  assign frame.ready = (!beat.eop || info.valid) && (!wait_i || (room && note_in.ready));
+  wire take = frame.valid && frame.ready;
+  assign info.ready = take && beat.eop;
+  wire no_room = drop_q || !room || (beat.eop && !note_in.ready);
+  wire store = take && !drop_q && room;
+  wire last = take && beat.eop;
+  wire keep = last && !no_room && !beat.err && !what.drop;
+  wire [LenW-1:0] bytes = LenW'({beats_q, 6'd0}) + LenW'(beat.len);
+  wire [RingW-1:0] ring_mask = ~({RingW{1'b1}} << log_rings_i);
+
+  assign note_in.valid = keep;
+  assign note_in.data = '{
+          bytes: bytes,
+          record: {(LenW-3)'((bytes + LenW'(7)) >> 3) + (timestamps_i ? (LenW-3)'(2) : (LenW-3)'(1)), 3'd0},
+          ring: what.hash[RingW-1:0] & ring_mask,
+          hash: what.hash[23:0],
+          stamp: what.stamp
+      };
+
+  always_ff @(posedge clk_i) begin
+    dropped_o  <= last && no_room && !beat.err && !what.drop && !rst_i;
+    filtered_o <= last && what.drop && !beat.err && !rst_i;
+    if (keep) begin
+      start_q <= write_q + 1'b1;
+      write_q <= write_q + 1'b1;
+    end else if (last) begin
+      write_q <= start_q;
+    end else if (store) begin
+      write_q <= write_q + 1'b1;
+    end
+    if (last) begin
+      beats_q <= '0;
+      drop_q  <= 1'b0;
+    end else if (take) begin
+      if (store) beats_q <= beats_q + 1'b1;
+      drop_q <= drop_q || !room;
+    end
+    if (rst_i) begin
+      start_q <= '0;
+      write_q <= '0;
+      beats_q <= '0;
+      drop_q  <= 1'b0;
+    end
+  end
+
+  // Read side: the RAM's output register is the output.
+  logic valid_q, sop_q, eop_q, inside_q;
+  logic [6:0] len_q;
+  logic [LenW-1:0] left_q;  // bytes after the beat shown
+  note_t note_q;
+  logic [511:0] data;
+  wire advance = !valid_q || out.ready;
+  wire read = advance && (inside_q || note.valid);
+  wire [LenW-1:0] left = inside_q ? left_q : note.data.bytes;
+  wire final_beat = left <= LenW'(BeatBytes);
+  assign note.ready = advance && !inside_q;
+
+  ram_sdp #(
+      .Width(512),
+      .Depth(Units)
+  ) i_ram (
+      .clk_i,
+      .we_i   (store),
+      .waddr_i(write_q),
+      .wdata_i(beat.data),
+      .re_i   (read),
+      .raddr_i(read_q),
+      .rdata_o(data)
+  );
+
+  assign out.valid = valid_q;
+  assign out.data = '{
+          data: data,
+          len: len_q,
+          sop: sop_q,
+          eop: eop_q,
+          bytes: note_q.bytes,
+          record: note_q.record,
+          ring: note_q.ring,
+          hash: note_q.hash,
+          stamp: note_q.stamp
+      };
+
+  always_ff @(posedge clk_i) begin
+    if (advance) valid_q <= read;
+    if (read) begin
+      if (!inside_q) note_q <= note.data;
+      sop_q <= !inside_q;
+      eop_q <= final_beat;
+      len_q <= final_beat ? 7'(left) : 7'(BeatBytes);
+      left_q <= left - LenW'(BeatBytes);
+      inside_q <= !final_beat;
+      read_q <= read_q + 1'b1;
+    end
+    if (rst_i) begin
+      valid_q  <= 1'b0;
+      inside_q <= 1'b0;
+      read_q   <= '0;
+    end
+  end
+  wire unused = beat.sop;
+
+  `ASSERT(WaitingNeverDrops, !(wait_i && dropped_o))
+endmodule

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+/// capture: packets from a 100G wire or the internal generator into one host buffer over one or two PCIe links (capture
+/// paper, all of it).
+///
+/// Wiring only. A packet's way: mac_rx or cap_generator, cap_front (flow hash, filter), cap_buffer (whole packets, length),
+/// cap_pack (records in blocks), then for each link cap_link (pages, DMA writes), tlp_tx_mux and the hard block. Registers
+/// (capture.rdl) are the same through every link. Core clock 250 MHz; one TLP beat a clock on each link. The wire is never
+/// held up: what finds no room is dropped whole and counted; the generator waits. No output depends combinationally on an
+/// input.
+module capture
+  import pcie_pkg::*;
+  import dma_pkg::*;
+  import eth_pkg::*;
+  import cap_pkg::*;
+#(
+    parameter int Links = 2,              // PCIe endpoints, 1 or 2
+    parameter int Rings = 8,              // power of two, 1 ... 32
+    parameter int Pages = 256,            // staging pages of each link, a power of two
+    parameter int PageBytes = 512,        // 128, 256, 512 or 1024: at least the maximum payload for full-size writes
+    parameter int BufferBytes = 65536,    // packet buffer before the packer
+    parameter int MacFifoBeats = 64
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // TLPs from the hard block of each link.
+    input  logic         rx_tlp_valid_i[Links],
+    output logic         rx_tlp_ready_o[Links],
+    input  logic [511:0] rx_tlp_data_i [Links],
+    input  logic [127:0] rx_tlp_hdr_i  [Links],
+    input  logic         rx_tlp_sop_i  [Links],
+    input  logic         rx_tlp_eop_i  [Links],
+
+    // TLPs to the hard block of each link.
+    output logic         tx_tlp_valid_o[Links],
+    input  logic         tx_tlp_ready_i[Links],
+    output logic [511:0] tx_tlp_data_o [Links],
+    output logic [127:0] tx_tlp_hdr_o  [Links],
+    output logic         tx_tlp_sop_o  [Links],
+    output logic         tx_tlp_eop_o  [Links],
+
+    // Link state, configuration space (pcie_cfg_t) and transmit credit limits (fc_limit_t). While link_up_i is low all
+    // TLP logic of the link is in reset; credits count from its rise.
+    input logic        link_up_i             [Links],
+    input logic [15:0] cfg_requester_id_i    [Links],
+    input logic [ 2:0] cfg_max_payload_i     [Links],
+    input logic [ 2:0] cfg_max_read_request_i[Links],
+    input logic        cfg_bus_master_i      [Links],
+    input logic        cfg_extended_tag_i    [Links],
+    input logic        cfg_relaxed_ordering_i[Links],
+    input logic        cfg_msix_enable_i     [Links],
+    input logic        cfg_msix_mask_i       [Links],
+    input logic [ 7:0] fc_ph_i               [Links],
+    input logic [11:0] fc_pd_i               [Links],
+    input logic        fc_p_inf_i            [Links],
+    input logic [ 7:0] fc_nph_i              [Links],
+    input logic        fc_np_inf_i           [Links],
+    input logic [ 7:0] fc_cplh_i             [Links],
+    input logic [11:0] fc_cpld_i             [Links],
+    input logic        fc_cpl_inf_i          [Links],
+
+    // MAC stream, receive only.
+    input logic         mac_clk_i,
+    input logic         mac_rst_i,
+    input logic         mac_rx_valid_i,
+    input logic [511:0] mac_rx_data_i,
+    input logic [  6:0] mac_rx_len_i,
+    input logic         mac_rx_sop_i,
+    input logic         mac_rx_eop_i,
+    input logic         mac_rx_err_i
+);
+  localparam int AddrW = 16;
+
+  if (Links < 1 || Links > cap_pkg::MaxLinks) begin : g_bad_links
+    $fatal(1, "capture: Links %0d is not 1 or 2", Links);
+  end
+  if (Pages < Rings + 16384 / PageBytes + 16) begin : g_bad_pages
+    $fatal(1, "capture: Pages %0d are too few for %0d rings", Pages, Rings);
+  end
+
+  // ---------------------------------------------------------------- settings
+  cap_regs_pkg::cap_regs__in_t hw_in;
+  cap_regs_pkg::cap_regs__out_t hw_out;
+  pack_cfg_t pack_cfg;
+  filter_t [FilterEntries-1:0] filter;
+  logic enable, use_generator, enabled_q;
+  logic [2:0] log_rings;
+  ptp_time_t core_time, mac_time;
+
+  assign enable = hw_out.control.enable.value;
+  assign use_generator = hw_out.control.generator.value;
+  // Never more rings than there are.
+  always_comb begin
+    log_rings = 3'($clog2(Rings));
+    if (hw_out.log_rings.value.value < 32'($clog2(Rings))) log_rings = hw_out.log_rings.value.value[2:0];
+  end
+  assign pack_cfg = '{
+          timestamps: hw_out.control.timestamps.value,
+          enable: enable,
+          log_block_bytes: hw_out.log_block_bytes.value.value[4:0],
+          log_blocks: hw_out.log_blocks.value.value[4:0],
+          flush_clocks: hw_out.flush_clocks.value.value[19:0],
+          switch_bytes: hw_out.switch_bytes.value.value[OffW-1:0],
+          switch_margin: hw_out.switch_margin.value.value[QueuedW-1:0],
+          base: {hw_out.base_hi.value.value, hw_out.base_lo.value.value},
+          progress: {hw_out.progress_hi.value.value, hw_out.progress_lo.value.value}
+      };
+  for (genvar i = 0; i < FilterEntries; i++) begin : g_filter
+    assign filter[i] = '{
+            enable: hw_out.filter[i].control.enable.value,
+            drop: hw_out.filter[i].control.drop.value,
+            src_ip: hw_out.filter[i].src_ip.value.value,
+            src_mask: hw_out.filter[i].src_mask.value.value,
+            dst_ip: hw_out.filter[i].dst_ip.value.value,
+            dst_mask: hw_out.filter[i].dst_mask.value.value,
+            ports: hw_out.filter[i].ports.value.value,
+            ports_mask: hw_out.filter[i].ports_mask.value.value,
+            protocol: hw_out.filter[i].control.protocol.value,
+            protocol_mask: hw_out.filter[i].control.protocol_mask.value
+        };
+  end
+  wire start = enable && !enabled_q;
+  always_ff @(posedge clk_i) enabled_q <= enable && !rst_i;
+
+  // ---------------------------------------------------------------- packets in
+  stream_if #(.T(frame_beat_t)) generated (clk_i, rst_i);
+  stream_if #(.T(frame_beat_t)) wire_frame (clk_i, rst_i);
+  stream_if #(.T(ptp_time_t)) wire_stamp (clk_i, rst_i);
+  stream_if #(.T(frame_beat_t)) front_frame (clk_i, rst_i);
+  stream_if #(.T(info_t)) front_info (clk_i, rst_i);
+  stream_if #(.T(beat_t)) packet (clk_i, rst_i);
+  frame_beat_t mac_rx;
+  mac_rx_count_t mac_count;
+  logic buffer_full, filtered;
+
+  cap_generator i_generator (
+      .clk_i,
+      .rst_i,
+      .enable_i(hw_out.gen_control.enable.value),
+      .seed_i(hw_out.gen_seed.value.value),
+      .len_min_i(hw_out.gen_len_min.value.value[LenW-1:0]),
+      .len_max_i(hw_out.gen_len_max.value.value[LenW-1:0]),
+      .flow_mask_i(hw_out.gen_flow_mask.value.value[15:0]),
+      .rate_i(hw_out.gen_rate.value.value[23:0]),
+      .count_i(hw_out.gen_count.value.value),
+      .sent_o(hw_in.gen_sent.value.next),
+      .frame(generated)
+  );
+  assign mac_rx = '{data: mac_rx_data_i, len: mac_rx_len_i, sop: mac_rx_sop_i, eop: mac_rx_eop_i, err: mac_rx_err_i};
+  mac_rx #(
+      .Depth(MacFifoBeats)
+  ) i_mac_rx (
+      .mac_clk_i,
+      .mac_rst_i,
+      .rx_valid_i(mac_rx_valid_i),
+      .rx_i(mac_rx),
+      .time_i(mac_time),
+      .clk_i,
+      .rst_i,
+      .max_frame_i(hw_out.max_frame.value.value[13:0]),
+      .frame(wire_frame),
+      .stamp(wire_stamp),
+      .count_o(mac_count)
+  );
+  ptp_clock i_ptp (
+      .clk_i,
+      .rst_i,
+      .time_o(core_time)
+  );
+  ptp_cdc i_ptp_mac (
+      .clk_i,
+      .rst_i,
+      .time_i(core_time),
+      .mac_clk_i,
+      .mac_rst_i,
+      .time_o(mac_time)
+  );
+  cap_front i_front (
+      .clk_i,
+      .rst_i,
+      .enable_i(enable),
+      .use_generator_i(use_generator),
+      .time_i(core_time),
+      .filter_i(filter),
+      .generated(generated),
+      .wire_frame(wire_frame),
+      .wire_stamp(wire_stamp),
+      .frame(front_frame),
+      .info(front_info)
+  );
+  cap_buffer #(
+      .Bytes(BufferBytes)
+  ) i_buffer (
+      .clk_i,
+      .rst_i,
+      .wait_i(use_generator),
+      .timestamps_i(pack_cfg.timestamps),
+      .log_rings_i(log_rings),
+      .frame(front_frame),
+      .info(front_info),
+      .out(packet),
+      .dropped_o(buffer_full),
+      .filtered_o(filtered)
+  );
+
+  // ---------------------------------------------------------------- packets into blocks
+  ring_t ring;
+  logic open, close, captured, ring_full, too_long, page_wait, bad_return;
+  logic [Rings-1:0] room;
+  logic [Rings-1:0][31:0] opened, packets;
+  logic [MaxLinks-1:0] link_ok, link_space, link_take, link_using, link_opened, work_valid, stage_valid;
+  logic [MaxLinks-1:0][PageIdW:0] link_pages;
+  logic [MaxLinks-1:0][PageIdW-1:0] link_page;
+  logic [MaxLinks-1:0][QueuedW-1:0] link_queued;
+  work_t work;
+  stage_write_t stage;
+  reg_if #(.AddrW(AddrW)) region[2] ();
+
+  cap_pack #(
+      .Rings(Rings),
+      .PageBytes(PageBytes)
+  ) i_pack (
+      .clk_i,
+      .rst_i,
+      .cfg_i(pack_cfg),
+      .in(packet),
+      .ring_o(ring),
+      .open_o(open),
+      .close_o(close),
+      .packet_o(captured),
+      .dropped_o(ring_full),
+      .too_long_o(too_long),
+      .waits_o(page_wait),
+      .room_i(room),
+      .opened_i(opened),
+      .packets_i(packets),
+      .ok_i(link_ok),
+      .space_i(link_space),
+      .pages_i(link_pages),
+      .page_i(link_page),
+      .queued_i(link_queued),
+      .take_o(link_take),
+      .using_o(link_using),
+      .opened_o(link_opened),
+      .work_valid_o(work_valid),
+      .work_o(work),
+      .stage_valid_o(stage_valid),
+      .stage_o(stage)
+  );
+  cap_rings #(
+      .Rings(Rings)
+  ) i_rings (
+      .clk_i,
+      .rst_i,
+      .start_i(start),
+      .log_blocks_i(pack_cfg.log_blocks),
+      .regs(region[1]),
+      .refused_o(bad_return),
+      .ring_i(ring),
+      .open_i(open),
+      .close_i(close),
+      .packet_i(captured),
+      .dropped_i(ring_full),
+      .room_o(room),
+      .opened_o(opened),
+      .packets_o(packets)
+  );
+
+  // ---------------------------------------------------------------- links
+  reg_if #(.AddrW(AddrW)) link_regs[Links] ();
+  logic [Links-1:0] link_down, foreign, unsupported, dropped;
+  for (genvar l = 0; l < Links; l++) begin : g_link
+    pcie_cfg_t cfg_pins, cfg;
+    fc_limit_t fc_pins, fc;
+    logic up, link_rst;
+    assign cfg_pins = '{
+            requester_id: cfg_requester_id_i[l],
+            max_payload: cfg_max_payload_i[l],
+            max_read_request: cfg_max_read_request_i[l],
+            bus_master: cfg_bus_master_i[l],
+            extended_tag: cfg_extended_tag_i[l],
+            relaxed_ordering: cfg_relaxed_ordering_i[l],
+            msix_enable: cfg_msix_enable_i[l],
+            msix_mask: cfg_msix_mask_i[l]
+        };
+    assign fc_pins = '{
+            ph: fc_ph_i[l],
+            pd: fc_pd_i[l],
+            p_inf: fc_p_inf_i[l],
+            nph: fc_nph_i[l],
+            np_inf: fc_np_inf_i[l],
+            cplh: fc_cplh_i[l],
+            cpld: fc_cpld_i[l],
+            cpl_inf: fc_cpl_inf_i[l]
+        };
+    // Nothing inside hangs on the pins themselves.
+    pipe_reg #(
+        .T(pcie_cfg_t)
+    ) i_cfg (
+        .clk_i,
+        .d_i(cfg_pins),
+        .q_o(cfg)
+    );
+    pipe_reg #(
+        .T(fc_limit_t)
+    ) i_fc (
+        .clk_i,
+        .d_i(fc_pins),
+        .q_o(fc)
+    );
+    pipe_reg i_up (
+        .clk_i,
+        .d_i(link_up_i[l]),
+        .q_o(up)
+    );
+    assign link_rst = rst_i || !up;
+    assign link_down[l] = !up;
+
+    stream_if #(.T(tlp_beat_t)) rx_pins (clk_i, link_rst);
+    stream_if #(.T(tlp_beat_t)) rx_tlp (clk_i, link_rst);
+    stream_if #(.T(tlp_beat_t)) rx_completion (clk_i, link_rst);
+    stream_if #(.T(tlp_beat_t)) rx_request (clk_i, link_rst);
+    stream_if #(.T(tlp_beat_t)) tx_source[2] (clk_i, link_rst);
+    stream_if #(.T(tlp_beat_t)) tx_tlp (clk_i, link_rst);
+    logic [2:0] unused_starved;
+
+    assign rx_pins.valid = rx_tlp_valid_i[l] && up;
+    assign rx_pins.data = '{hdr: rx_tlp_hdr_i[l], data: rx_tlp_data_i[l], sop: rx_tlp_sop_i[l], eop: rx_tlp_eop_i[l]};
+    assign rx_tlp_ready_o[l] = rx_pins.ready;
+    spill_reg #(
+        .T(tlp_beat_t)
+    ) i_rx_tlp (
+        .clk_i,
+        .rst_i(link_rst),
+        .in(rx_pins),
+        .out(rx_tlp)
+    );
+    tlp_rx_demux i_rx_demux (
+        .clk_i,
+        .rst_i(link_rst),
+        .in(rx_tlp),
+        .cpl(rx_completion),
+        .req(rx_request),
+        .dropped_o(foreign[l])
+    );
+    // The device asks for nothing, so completions are nobody's.
+    assign rx_completion.ready = 1'b1;
+    wire unused_completion = &{1'b0, rx_completion.valid, rx_completion.data};
+
+    completer #(
+        .AddrW(AddrW)
+    ) i_completer (
+        .clk_i,
+        .rst_i(link_rst),
+        .cfg_i(cfg),
+        .req(rx_request),
+        .regs(link_regs[l]),
+        .cpl(tx_source[1]),
+        .unsupported_o(unsupported[l]),
+        .dropped_o(dropped[l])
+    );
+    cap_link #(
+        .Pages(Pages),
+        .PageBytes(PageBytes)
+    ) i_link (
+        .clk_i,
+        .rst_i,
+        .link_rst_i(!up),
+        .cfg_i(cfg),
+        .enable_i(hw_out.link[l].control.enable.value),
+        .ok_o(link_ok[l]),
+        .space_o(link_space[l]),
+        .pages_o(link_pages[l]),
+        .page_o(link_page[l]),
+        .queued_o(link_queued[l]),
+        .take_i(link_take[l]),
+        .using_i(link_using[l]),
+        .work_valid_i(work_valid[l]),
+        .work_i(work),
+        .stage_valid_i(stage_valid[l]),
+        .stage_i(stage),
+        .idle_o(hw_in.link[l].status.idle.next),
+        .bytes_o(hw_in.link[l].bytes.value.next),
+        .entries_o(hw_in.link[l].entries.value.next),
+        .lost_blocks_o(hw_in.link[l].lost_blocks.value.next),
+        .lost_packets_o(hw_in.link[l].lost_packets.value.next),
+        .lost_bytes_o(hw_in.link[l].lost_bytes.value.next),
+        .tlp(tx_source[0])
+    );
+    assign hw_in.link[l].status.up.next = up && cfg.bus_master;
+    assign hw_in.link[l].status.in_use.next = link_ok[l];
+    assign hw_in.link[l].status.queued.next = link_queued[l];
+    logic [31:0] opened_q;
+    always_ff @(posedge clk_i) begin
+      if (link_opened[l]) opened_q <= opened_q + 1'b1;
+      if (rst_i) opened_q <= '0;
+    end
+    assign hw_in.link[l].opened.value.next = opened_q;
+
+    tlp_tx_mux #(
+        .N(2),
+        .Posted(2'b01),
+        .NonPosted(2'b00)
+    ) i_tx_mux (
+        .clk_i,
+        .rst_i(link_rst),
+        .fc_i(fc),
+        .starved_o(unused_starved),
+        .in(tx_source),
+        .out(tx_tlp)
+    );
+    assign tx_tlp_valid_o[l] = tx_tlp.valid;
+    assign tx_tlp_data_o[l] = tx_tlp.data.data;
+    assign tx_tlp_hdr_o[l] = tx_tlp.data.hdr;
+    assign tx_tlp_sop_o[l] = tx_tlp.data.sop;
+    assign tx_tlp_eop_o[l] = tx_tlp.data.eop;
+    assign tx_tlp.ready = tx_tlp_ready_i[l];
+  end
+  for (genvar l = Links; l < MaxLinks; l++) begin : g_no_link
+    assign link_ok[l] = 1'b0;
+    assign link_space[l] = 1'b0;
+    assign link_pages[l] = '0;
+    assign link_page[l] = '0;
+    assign link_queued[l] = '0;
+    assign hw_in.link[l] = '{default: '0};
+    wire unused = &{1'b0, link_take[l], link_using[l], link_opened[l], work_valid[l], stage_valid[l], hw_out.link[l].control};
+  end
+
+  // ---------------------------------------------------------------- registers
+  typedef logic [1:0][AddrW-1:0] region_t;
+  localparam region_t RegionBase = {AddrW'('h1000), AddrW'('h0000)};
+  localparam region_t RegionSize = {AddrW'('h1000), AddrW'('h1000)};
+  reg_if #(.AddrW(AddrW)) host_regs ();
+  logic [(Links > 1 ? $clog2(Links) : 1)-1:0] from_link;
+  logic unused_unmapped;
+
+  reg_arb #(
+      .N(Links),
+      .AddrW(AddrW)
+  ) i_reg_arb (
+      .clk_i,
+      .rst_i,
+      .drop_i(link_down),
+      .in(link_regs),
+      .out(host_regs),
+      .index_o(from_link)
+  );
+  reg_demux #(
+      .N(2),
+      .AddrW(AddrW),
+      .Base(RegionBase),
+      .Size(RegionSize)
+  ) i_regs (
+      .clk_i,
+      .rst_i,
+      .in(host_regs),
+      .out(region),
+      .unmapped_o(unused_unmapped)
+  );
+
+  logic [15:0] time_hi_q;
+  wire reads_time = region[0].req && !region[0].write && region[0].addr[9:0] == 10'h120;
+  always_ff @(posedge clk_i) if (reads_time) time_hi_q <= core_time[47:32];
+
+  assign hw_in.links.value.next = 32'(Links);
+  assign hw_in.rings.value.next = 32'(Rings);
+  assign hw_in.link_index.value.next = 32'(from_link);
+  assign hw_in.core_khz.value.next = 32'd250000;
+  assign hw_in.page_bytes.value.next = 32'(PageBytes);
+  assign hw_in.pages.value.next = 32'(Pages);
+  assign hw_in.ring_offset.value.next = 32'h1000;
+  assign hw_in.filters.value.next = 32'(FilterEntries);
+  assign hw_in.rx_frames.value.incr = mac_count.good;
+  assign hw_in.rx_bad_fcs.value.incr = mac_count.bad_fcs;
+  assign hw_in.rx_runt.value.incr = mac_count.runt;
+  assign hw_in.rx_oversize.value.incr = mac_count.oversize;
+  assign hw_in.rx_fifo_full.value.incr = mac_count.fifo_full;
+  assign hw_in.rx_buffer_full.value.incr = buffer_full;
+  assign hw_in.filtered.value.incr = filtered;
+  assign hw_in.captured.value.incr = captured;
+  assign hw_in.ring_full.value.incr = ring_full;
+  assign hw_in.too_long.value.incr = too_long;
+  assign hw_in.bad_returns.value.incr = bad_return;
+  assign hw_in.page_waits.value.incr = page_wait;
+  assign hw_in.tlp_foreign.value.incr = |foreign;
+  assign hw_in.tlp_refused.value.incr = |unsupported || |dropped;
+  assign hw_in.time_lo.value.next = core_time[31:0];
+  assign hw_in.time_hi.value.next = 32'(time_hi_q);
+
+  logic read_ack, write_ack, unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  cap_regs i_cap_regs (
+      .clk(clk_i),
+      .rst(rst_i),
+      .s_cpuif_req(region[0].req),
+      .s_cpuif_req_is_wr(region[0].write),
+      .s_cpuif_addr(region[0].addr[cap_regs_pkg::CAP_REGS_MIN_ADDR_WIDTH-1:0]),
+      .s_cpuif_wr_data(region[0].wdata),
+      .s_cpuif_wr_biten({
+        {8{region[0].wstrb[3]}}, {8{region[0].wstrb[2]}}, {8{region[0].wstrb[1]}}, {8{region[0].wstrb[0]}}
+      }),
+      .s_cpuif_req_stall_wr(unused_stall_write),
+      .s_cpuif_req_stall_rd(unused_stall_read),
+      .s_cpuif_rd_ack(read_ack),
+      .s_cpuif_rd_err(unused_read_error),
+      .s_cpuif_rd_data(region[0].rdata),
+      .s_cpuif_wr_ack(write_ack),
+      .s_cpuif_wr_err(unused_write_error),
+      .hwif_in(hw_in),
+      .hwif_out(hw_out)
+  );
+  assign region[0].ack = read_ack || write_ack;
+endmodule
