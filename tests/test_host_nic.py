@@ -79,20 +79,38 @@ def test_sizes(nic, size):
 @pytest.mark.parametrize(
     "settings",
     [
+        ["segments=2"],
         ["segments=4"],
+        ["segments=8", "read_jitter_ns=300"],
         ["interrupts=true"],
+        ["interrupts=true", "cpus=4", "read_jitter_ns=300"],
+        ["read_jitter_ns=300"],
         ["read_jitter_ns=2000"],
         ["mps=128", "mrrs=128"],
         ["mps=512", "mrrs=4096"],
         ["tx_ring=8", "rx_ring=256", "burst=1"],
         ["pcie_gen=5"],
+        ["cpus=4"],
         ["cpus=4", "cpu_ns_per_packet=5"],
+        ["cpu_ns_per_packet=20"],
     ],
     ids=",".join,
 )
 def test_settings(nic, settings):
     words = [x for setting in settings for x in ("--set", setting)]
     whole(nic("--size", "64-1000", "--frames", "300", "--rate", "0.3", *words))
+
+
+def test_polling_and_interrupts_deliver_the_same(nic, tmp_path):
+    delivered = []
+    for interrupts in ("false", "true"):
+        out = tmp_path / interrupts
+        words = ("--size", "64-1000", "--frames", "300", "--rate", "0.3", "--set", f"interrupts={interrupts}")
+        result = nic(*words, "--pcap-out", out)
+        whole(result)
+        assert (result["resources"]["driver"]["interrupts"] > 0) == (interrupts == "true")
+        delivered.append([Counter(read_pcap(out / name)) for name in ("host.pcap", "wire0.pcap")])
+    assert delivered[0] == delivered[1]
 
 
 def test_bad_fcs_is_dropped_and_counted(nic):

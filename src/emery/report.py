@@ -46,6 +46,10 @@ def run_table(result: dict, title: str) -> str:
     total = result["totals"]
     kinds = ("corrupted", "duplicated", "misdelivered", "reordered")
     lines.append("integrity  " + ", ".join(f"{total[x]:,} {x}" for x in kinds))
+    errors = result.get("resources", {}).get("device_errors")
+    if errors:
+        words = [f"interface {x['interface']} {x['kind']} {x['queue']}: {x['code']}" for x in errors[:4]]
+        lines.append("errors     " + ", ".join(words) + (f" (and {len(errors) - 4:,} more)" if len(errors) > 4 else ""))
     if "limit" in result:
         limit = result["limit"]
         lines.append(

@@ -20,6 +20,7 @@
 #include "bench/wire/mac.hpp"
 #include "host_nic.h"
 #include "systems/host_nic/driver.hpp"
+#include "systems/host_nic/faults.hpp"
 
 namespace emery::host_nic {
 namespace {
@@ -81,6 +82,7 @@ class Bench final : public Component {
   RootComplex root_;
   std::unique_ptr<Endpoint> endpoint_;
   Driver driver_;
+  Faults faults_;
   Scoreboard score_;
   std::vector<Port> port_;
   std::vector<Sender> sender_;
@@ -92,6 +94,7 @@ class Bench final : public Component {
   bool running_ = false;
   Time last_activity_ = 0, traffic_start_ = 0, traffic_end_ = 0;
   Time up_busy_ = 0, down_busy_ = 0;  // of the link, before traffic
+  std::uint32_t dma_timeouts_ = 0, dma_errors_ = 0, dma_late_ = 0, dma_unexpected_ = 0;  // the device's own counts
 };
 
 DriverConfig driver_config(const Options& options) {
@@ -110,6 +113,7 @@ DriverConfig driver_config(const Options& options) {
   c.interrupts = options.get("interrupts", c.interrupts);
   c.cpus = options.get("cpus", c.cpus);
   c.cpu_per_packet = options.get("cpu_ns_per_packet", 0) * kNanosecond;
+  c.dma_timeout_clocks = options.get("dma_timeout_us", 1000u) * (kCoreHz / 1'000'000);
   return c;
 }
 
@@ -136,6 +140,7 @@ Bench::Bench(const Options& options)
       link_(link_config(options), PcieLink::root_credits(), PcieLink::device_credits()),
       root_(root_config(options), simulation_, link_, memory_),
       driver_(root_, driver_config(options)),
+      faults_(options, driver_config(options)),
       port_(interfaces_ * ports_),
       sender_(interfaces_) {
   if (const std::string waves = options.get("waves", ""); !waves.empty()) model_.open_waves(waves);
@@ -149,6 +154,7 @@ Bench::Bench(const Options& options)
 
   driver_.on_receive = [this](const Received& received, Time now) {
     last_activity_ = now;
+    if (received.interface == 0) faults_.received(driver_, root_, received.queue, now);
     const unsigned port = received.flags >> 4 & 3;
     score_.delivered(port_.at(received.interface * ports_ + port).rx_stream, received.frame, now);
     if (host_capture_) {
@@ -221,8 +227,6 @@ void Bench::plan_traffic(const Options& options) {
     if (!path.empty()) own[p] = read_capture(path);
   }
 
-  const FaultPlan bad_fcs{0, 0};
-  const auto every = options.get("bad_fcs_every", std::uint64_t{0});
   for (unsigned p = 0; p < count; ++p) {
     Port& port = port_[p];
     Vhost_nic& m = *model_;
@@ -233,7 +237,7 @@ void Bench::plan_traffic(const Options& options) {
     MacConfig mac;
     mac.rate = kLineRate;
     mac.seed = config.seed + 1000 + p;
-    mac.bad_fcs = every ? FaultPlan{1.0 / static_cast<double>(every), 0} : bad_fcs;
+    set_wire_faults(options, most, mac);
     port.mac = std::make_unique<Mac>(mac, tx, rx);
     simulation_.add(mac_clock_, *port.mac);
 
@@ -299,10 +303,17 @@ void Bench::feed(unsigned interface, Time now) {
     if (!sender.loaded && !(sender.loaded = sender.traffic->next(sender.frame))) return;
     if (sender.frame.start > now) return;
     const unsigned queue = sender.frame.flow % driver_.tx_queues();
-    if (!driver_.transmit(interface, queue, sender.frame.bytes())) return;
-    score_.offered(port_[interface * ports_ + queue % ports_].tx_stream, sender.frame.bytes(), sender.frame.flow, now);
+    const int stream = port_[interface * ports_ + queue % ports_].tx_stream;
+    const bool stopped = driver_.tx_stopped(interface, queue);
+    if (!stopped && !driver_.transmit(interface, queue, sender.frame.bytes())) return;
+    score_.offered(stream, sender.frame.bytes(), sender.frame.flow, now);
     sender.loaded = false;
     last_activity_ = now;
+    if (stopped) {
+      score_.dropped(stream, "queue_stopped", 1);
+    } else if (interface == 0) {
+      faults_.transmitted(driver_, root_, queue, now);
+    }
   }
 }
 
@@ -344,7 +355,7 @@ void Bench::run() {
   while (!done) {
     simulation_.run_for(2 * kMicrosecond);
     const Time quiet = simulation_.now() - last_activity_;
-    done = sources_done() ? (score_.under_way() == 0 || quiet > kQuiet) : quiet > dma_timeout_ + kQuiet;
+    done = sources_done() ? (score_.under_way() == 0 || quiet > kQuiet + faults_.pause()) : quiet > dma_timeout_ + kQuiet;
     if (const double part = progress(); part - shown >= 0.01) {
       std::fprintf(stderr, "progress %.2f\n", shown = part);
     }
@@ -409,6 +420,11 @@ void Bench::collect_drops() {
       }
     }
   }
+  driver_.read_error_registers();
+  dma_timeouts_ = driver_.device_register(offsetof(nic_device_regs_t, dma_timeouts));
+  dma_errors_ = driver_.device_register(offsetof(nic_device_regs_t, dma_errors));
+  dma_late_ = driver_.device_register(offsetof(nic_device_regs_t, dma_late));
+  dma_unexpected_ = driver_.device_register(offsetof(nic_device_regs_t, dma_unexpected));
 }
 
 std::vector<std::string> Bench::failures() const {
@@ -463,6 +479,18 @@ void Bench::write(JsonWriter& json, double wall_seconds) const {
   root_.stats().write(json);
   json.key("driver");
   driver_.write(json);
+  json.object("dma_read")
+      .field("timeouts", dma_timeouts_)
+      .field("errors", dma_errors_)
+      .field("late", dma_late_)
+      .field("unexpected", dma_unexpected_)
+      .end_object();
+  json.key("fault");
+  faults_.write(json);
+  json.key("device_errors");
+  driver_.write_errors(json);
+  json.key("error_registers");
+  driver_.write_error_registers(json);
   json.array("macs");
   for (const Port& port : port_) port.mac->stats().write(json);
   json.end_array().end_object();

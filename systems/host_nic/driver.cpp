@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 #include "host_nic.h"
@@ -51,6 +52,21 @@ void write_descriptor(std::uint8_t* ring, std::uint32_t index, std::uint64_t add
 // A ring's phase bit is 1 in the first pass and toggles with each one.
 bool is_new(const Completion& record, std::uint16_t index, unsigned log_size) {
   return record.phase() == !(index >> log_size & 1);
+}
+
+// event_e and error_e of rtl/queue/queue_pkg.sv.
+constexpr unsigned kTxError = 2, kRxError = 3;
+
+const char* event_name(unsigned kind) {
+  static constexpr const char* kNames[] = {"tx_completion", "rx_completion",       "tx_queue",
+                                           "rx_queue",      "tx_completion_queue", "rx_completion_queue"};
+  return kind < std::size(kNames) ? kNames[kind] : "unknown";
+}
+
+const char* error_name(unsigned code) {
+  static constexpr const char* kNames[] = {"none",     "doorbell", "null_address", "unsupported", "aborted",
+                                           "poisoned", "timeout",  "length",       "overflow"};
+  return code < std::size(kNames) ? kNames[code] : "unknown";
 }
 
 unsigned log2_exact(unsigned value) { return static_cast<unsigned>(std::countr_zero(value)); }
@@ -203,6 +219,8 @@ void Driver::open_interface(unsigned i) {
     const std::uint64_t at = interface.txq + q * sizeof(DescQueueRegs);
     TxQueue queue;
     queue.ring = tx_rings.bytes + q * tx_rings.stride;
+    queue.regs = at;
+    queue.descriptors = tx_rings.at(q);
     queue.buffers = tx_buffers.at(q);
     queue.buffer_bytes = tx_buffers.bytes + q * tx_buffers.stride;
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
@@ -221,6 +239,7 @@ void Driver::open_interface(unsigned i) {
     const std::uint64_t at = interface.rxq + q * sizeof(DescQueueRegs);
     RxQueue queue;
     queue.ring = rx_rings.bytes + q * rx_rings.stride;
+    queue.regs = at;
     queue.buffers = rx_buffers.at(q);
     queue.buffer_bytes = rx_buffers.bytes + q * rx_buffers.stride;
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
@@ -323,6 +342,13 @@ void Driver::touch(std::uint32_t tx_queue) {
   touched_.push_back(tx_queue);
 }
 
+void Driver::stop_tx(unsigned interface, unsigned queue) {
+  TxQueue& q = tx_[tx_index(interface, queue)];
+  if (q.stopped) return;
+  q.stopped = true;
+  tx_outstanding_ -= static_cast<std::uint16_t>(q.producer - q.done);
+}
+
 void Driver::ring(TxQueue& queue) {
   queue.rung = queue.producer;
   ++doorbells_;
@@ -388,7 +414,7 @@ void Driver::complete_tx(unsigned interface, const Completion& record, Time now)
   TxQueue& q = tx_.at(index);
   ++q.done;
   if (q.producer != q.rung) touch(index);
-  --tx_outstanding_;
+  if (!q.stopped) --tx_outstanding_;
   if (record.error()) ++tx_errors_;
   if (on_sent) on_sent(interface, record.queue(), record.error(), record.timestamp(), now);
 }
@@ -429,8 +455,8 @@ void Driver::serve_events(std::uint32_t index, Time now) {
       schedule(first_rx_cq_[interface] + source);
     } else {
       errors_.push_back({interface, kind, source, code, now});
-      if (kind == 2 && source < config_.tx_queues) tx_[tx_index(interface, source)].stopped = true;
-      if (kind == 3 && source < config_.rx_queues) rx_[rx_index(interface, source)].stopped = true;
+      if (kind == kTxError && source < config_.tx_queues) stop_tx(interface, source);
+      if (kind == kRxError && source < config_.rx_queues) rx_[rx_index(interface, source)].stopped = true;
     }
   }
   arm(q.doorbell, q.consumer, true);
@@ -440,13 +466,35 @@ std::uint32_t Driver::port_register(unsigned interface, unsigned port, std::size
   return read32(interfaces_[interface].port + port * interfaces_[interface].port_stride + offset);
 }
 
-void Driver::write_tx_descriptor(unsigned interface, unsigned queue, std::uint64_t addr, std::uint16_t len) {
+void Driver::read_error_registers() {
+  error_registers_.clear();
+  for (unsigned i = 0; i < interfaces_.size(); ++i) {
+    const std::uint32_t last = interface_register(i, offsetof(nic_interface_regs_t, last_error));
+    error_registers_.push_back({interface_register(i, offsetof(nic_interface_regs_t, errors)), last >> 24,
+                                last & 0xffff, last >> 16 & 0xff});
+  }
+  for (DeviceError& error : errors_) {
+    const bool transmit = error.kind == kTxError;
+    if (!transmit && error.kind != kRxError) continue;
+    if (error.queue >= (transmit ? config_.tx_queues : config_.rx_queues)) continue;
+    const std::uint64_t regs = transmit ? tx_[tx_index(error.interface, error.queue)].regs
+                                        : rx_[rx_index(error.interface, error.queue)].regs;
+    const std::uint32_t control = read32(regs + offsetof(DescQueueRegs, control));
+    error.stopped = (control & DESC_QUEUE_REGS__CONTROL__STOPPED_bm) != 0;
+    error.register_code = control >> 16 & 0xff;
+  }
+}
+
+Driver::TxSlot Driver::newest_tx(unsigned interface, unsigned queue) const {
+  const TxQueue& q = tx_[tx_index(interface, queue)];
+  const std::uint64_t slot = (q.producer - 1u) & (config_.tx_ring - 1);
+  return {q.buffers + slot * buffer_bytes_, q.descriptors + (slot << log_block_) * kDescriptorBytes};
+}
+
+void Driver::poison_tx_descriptor(unsigned interface, unsigned queue, std::uint64_t addr) {
   TxQueue& q = tx_[tx_index(interface, queue)];
-  const unsigned slot = q.producer & (config_.tx_ring - 1);
-  write_descriptor(q.ring, slot << log_block_, addr, len);
-  ++q.producer;
-  ++tx_outstanding_;
-  ring(q);
+  const std::uint32_t slot = (q.producer - 1u) & (config_.tx_ring - 1);
+  std::memcpy(q.ring + (std::size_t{slot} << log_block_) * kDescriptorBytes, &addr, sizeof addr);
 }
 
 void Driver::ring_tx_doorbell(unsigned interface, unsigned queue, std::uint16_t producer) {
@@ -461,6 +509,36 @@ void Driver::poison_rx_descriptor(unsigned interface, unsigned queue, unsigned a
   const RxQueue& q = rx_[rx_index(interface, queue)];
   const unsigned slot = (q.done + ahead) & (config_.rx_ring - 1);
   write_descriptor(q.ring, slot, addr, buffer_bytes_);
+}
+
+void Driver::write_errors(JsonWriter& json) const {
+  json.begin_array();
+  for (const DeviceError& error : errors_) {
+    json.begin_object()
+        .field("interface", error.interface)
+        .field("kind", event_name(error.kind))
+        .field("queue", error.queue)
+        .field("code", error_name(error.code))
+        .field("at_us", static_cast<double>(error.when) / kMicrosecond)
+        .field("queue_stopped", error.stopped)
+        .field("queue_code", error_name(error.register_code))
+        .end_object();
+  }
+  json.end_array();
+}
+
+void Driver::write_error_registers(JsonWriter& json) const {
+  json.begin_array();
+  for (const ErrorRegisters& registers : error_registers_) {
+    json.begin_object().field("errors", registers.errors);
+    if (registers.errors != 0) {
+      json.field("last_kind", event_name(registers.kind))
+          .field("last_queue", registers.queue)
+          .field("last_code", error_name(registers.code));
+    }
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void Driver::write(JsonWriter& json) const {

@@ -59,6 +59,15 @@ struct DeviceError {
   unsigned queue;
   unsigned code;   // error_e of rtl/queue/queue_pkg.sv
   Time when;
+  // What the queue's control register says at the end of the run.
+  bool stopped = false;
+  unsigned register_code = 0;
+};
+
+// What an interface's registers say of errors, at the end of the run.
+struct ErrorRegisters {
+  std::uint32_t errors = 0;
+  unsigned kind = 0, queue = 0, code = 0;  // of the last one
 };
 
 class Driver {
@@ -83,10 +92,12 @@ class Driver {
 
   // True when transmit(queue) would take a packet.
   bool tx_room(unsigned interface, unsigned queue) const;
-  // Packets of all queues handed to the device and not completed.
+  // Packets handed to the device and not completed, but for those in queues that it has stopped.
   unsigned tx_outstanding() const { return tx_outstanding_; }
-  // Of these, the ones for a port in queues that the device has stopped: they will not be sent.
+  // Packets for a port that lie in queues which the device has stopped: they will not be sent.
   unsigned tx_stranded(unsigned interface, unsigned port) const;
+  // The device has reported that it stopped the queue.
+  bool tx_stopped(unsigned interface, unsigned queue) const { return tx_[tx_index(interface, queue)].stopped; }
   // Puts a frame into the ring. Its doorbell comes with the next flush, or in a batch if the queue is busy. False when full.
   bool transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame);
 
@@ -104,25 +115,36 @@ class Driver {
   std::uint32_t device_register(std::size_t offset);
   std::uint32_t interface_register(unsigned interface, std::size_t offset);
   const std::vector<DeviceError>& errors() const { return errors_; }
+  // Reads back what the registers say of the errors. Takes simulated time.
+  void read_error_registers();
 
   // For tests of how the device meets a bad driver: raw access to a transmit or receive ring.
-  void write_tx_descriptor(unsigned interface, unsigned queue, std::uint64_t addr, std::uint16_t len);
+  struct TxSlot {
+    std::uint64_t buffer, descriptor;  // bus addresses
+  };
+  // Where the frame put into the ring last lies.
+  TxSlot newest_tx(unsigned interface, unsigned queue) const;
+  // Makes its (first) descriptor point to `addr`; before its doorbell is rung.
+  void poison_tx_descriptor(unsigned interface, unsigned queue, std::uint64_t addr);
   void ring_tx_doorbell(unsigned interface, unsigned queue, std::uint16_t producer);
   std::uint16_t tx_producer(unsigned interface, unsigned queue) const;
   // Makes the receive queue's descriptor `ahead` places after the newest used one point to `addr`.
   void poison_rx_descriptor(unsigned interface, unsigned queue, unsigned ahead, std::uint64_t addr);
 
   void write(JsonWriter& json) const;
+  // The errors reported, as an array of objects; and what the registers say of them, an object an interface.
+  void write_errors(JsonWriter& json) const;
+  void write_error_registers(JsonWriter& json) const;
 
  private:
   struct TxQueue {
-    std::uint64_t buffers = 0, doorbell = 0;
+    std::uint64_t buffers = 0, descriptors = 0, regs = 0, doorbell = 0;
     std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
     std::uint16_t producer = 0, rung = 0, done = 0;
     bool stopped = false, touched = false;
   };
   struct RxQueue {
-    std::uint64_t buffers = 0, doorbell = 0;
+    std::uint64_t buffers = 0, regs = 0, doorbell = 0;
     std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
     std::uint16_t producer = 0, rung = 0, done = 0;
     bool stopped = false;
@@ -160,6 +182,7 @@ class Driver {
   void serve_events(std::uint32_t index, Time now);
   void arm(std::uint64_t cq_doorbell, std::uint16_t consumer, bool arm);
   void touch(std::uint32_t tx_queue);
+  void stop_tx(unsigned interface, unsigned queue);
   void ring(TxQueue& queue);
   std::uint32_t tx_index(unsigned interface, unsigned queue) const { return interface * config_.tx_queues + queue; }
   std::uint32_t rx_index(unsigned interface, unsigned queue) const { return interface * config_.rx_queues + queue; }
@@ -180,6 +203,7 @@ class Driver {
   std::vector<std::uint32_t> touched_;  // transmit queues whose doorbell may be due
   std::vector<std::uint32_t> pending_events_;
   std::vector<DeviceError> errors_;
+  std::vector<ErrorRegisters> error_registers_;  // of each interface
   unsigned tx_outstanding_ = 0;
   std::uint64_t doorbells_ = 0, interrupts_ = 0, polls_ = 0, tx_errors_ = 0, rx_errors_ = 0;
 };

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""host-nic with a bad driver, a bad host and a bad wire, end to end: the device reports the error through its event queue
+and registers, stops that queue and no other, and every frame is accounted for. All runs share one model.
+"""
+
+import json
+from collections import Counter
+
+import pytest
+from conftest import read_pcap
+
+from emery.cli import main
+
+FLOWS = 8
+FRAMES = 600
+STREAMS = {"tx": "wire0.pcap", "rx": "host.pcap"}
+
+
+@pytest.fixture
+def nic(tmp_path, capsys):
+    """Runs host-nic below its limits, so that nothing but the fault can cost a frame; gives its result."""
+
+    def run(*settings, direction="both", frames=FRAMES, rate="0.3", size="64-1000", flows=FLOWS, captures=None):
+        out = tmp_path / "result.json"
+        words = [x for setting in settings for x in ("--set", setting)]
+        words += ["--size", size, "--frames", str(frames), "--rate", rate, "--flows", str(flows), "--direction", direction]
+        words += ["--pcap-out", str(captures)] if captures else []
+        ended = main(["run", "host-nic", *words, "--json", str(out), "--assertions"])
+        assert ended == 0, capsys.readouterr().err
+        result = json.loads(out.read_text())
+        for stream in result["streams"].values():
+            assert stream["offered"] == frames == stream["delivered"] + sum(stream["dropped"].values())
+            assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered"))
+        return result
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def all_frames(tmp_path_factory):
+    """What the runs above deliver when nothing is wrong, each way."""
+    out = tmp_path_factory.mktemp("all")
+    words = ["--size", "64-1000", "--frames", str(FRAMES), "--rate", "0.3", "--flows", str(FLOWS)]
+    assert main(["run", "host-nic", *words, "--pcap-out", str(out), "--assertions"]) == 0
+    return {way: Counter(read_pcap(out / name)) for way, name in STREAMS.items()}
+
+
+def flow(frame):
+    """Addresses and ports of a generated frame: frames of a flow are frames of a queue."""
+    return frame[26:38]
+
+
+def lost(all_frames, captures, way):
+    """The frames that did not arrive."""
+    delivered = Counter(read_pcap(captures / STREAMS[way]))
+    assert all_frames[way].total() == FRAMES and not delivered - all_frames[way]
+    return list((all_frames[way] - delivered).elements())
+
+
+def stopped_queue(result, kind, code):
+    """One queue of that kind was stopped for that reason, and the events and all registers say so; gives its number."""
+    resources = result["resources"]
+    (error,) = resources["device_errors"]
+    fault = resources["fault"]
+    assert fault["struck"] and error["queue"] == fault["queue"]
+    assert (error["interface"], error["kind"], error["code"]) == (0, kind, code)
+    assert error["queue_stopped"] and error["queue_code"] == code
+    (registers,) = resources["error_registers"]
+    assert registers == {"errors": 1, "last_kind": kind, "last_queue": error["queue"], "last_code": code}
+    return error["queue"]
+
+
+def all_well(stream):
+    return stream["delivered"] == stream["offered"] and not stream["dropped"]
+
+
+@pytest.mark.parametrize(
+    "fault, code, failed, dma_read",
+    [
+        ("doorbell", "doorbell", 0, {}),
+        ("null_address", "null_address", 1, {}),
+        ("wild_address", "unsupported", 1, {"errors"}),
+        ("poisoned_completion", "poisoned", 1, {"errors"}),
+        ("lost_completion", "timeout", 1, {"timeouts"}),
+        ("late_completion", "timeout", 1, {"timeouts", "late"}),
+        ("lost_descriptor", "timeout", None, {"timeouts"}),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("segments=4", "interrupts=true", "cpus=4")], ids=["", "segments,interrupts"])
+def test_a_bad_transmit_queue_stops_alone(nic, all_frames, tmp_path, fault, code, failed, dma_read, more):
+    result = nic(f"fault={fault}", "dma_timeout_us=20", *more, captures=tmp_path / "out")
+    stopped_queue(result, "tx_queue", code)
+    assert all_well(result["streams"]["rx"])
+    tx = result["streams"]["tx"]
+    errors = tx["dropped"].get("tx_error", 0)
+    assert errors == failed if failed is not None else 1 <= errors <= 8  # a block of descriptors
+    # The other seven queues lose nothing; this one sent what came before the fault.
+    assert set(tx["dropped"]) <= {"tx_error", "queue_stopped"}
+    missing = lost(all_frames, tmp_path / "out", "tx")
+    assert len(missing) == sum(tx["dropped"].values()) > errors
+    assert len({flow(x) for x in missing}) == 1 and len({flow(x) for x in all_frames["tx"]}) == FLOWS
+    assert len(missing) < sum(n for x, n in all_frames["tx"].items() if flow(x) == flow(missing[0]))
+    counts = result["resources"]["dma_read"]
+    assert {name for name, count in counts.items() if count} == set(dma_read)
+    assert counts["timeouts"] == ("timeouts" in dma_read)
+
+
+def test_a_null_address_in_a_receive_ring_stops_that_queue_alone(nic, all_frames, tmp_path):
+    result = nic("fault=rx_null_address", "rx_ring=64", captures=tmp_path / "out")
+    stopped_queue(result, "rx_queue", "null_address")
+    assert all_well(result["streams"]["tx"])
+    dropped = result["streams"]["rx"]["dropped"]
+    assert set(dropped) == {"descriptor_error", "queue_stopped"} and dropped["descriptor_error"] == 1
+    missing = lost(all_frames, tmp_path / "out", "rx")
+    assert len(missing) == sum(dropped.values()) and len({flow(x) for x in missing}) == 1
+
+
+def test_an_error_under_full_load(nic):
+    """Hundreds of packets are under way when the queue stops, and the receive side is above its limit."""
+    result = nic("fault=null_address", "fault_frame=1500", frames=4000, rate="1.0", size="64")
+    stopped_queue(result, "tx_queue", "null_address")
+    assert result["streams"]["tx"]["dropped"]["tx_error"] == 1
+    assert result["streams"]["tx"]["delivered"] > 3500
+    assert set(result["streams"]["rx"]["dropped"]) <= {"buffer_full", "fifo_full"}
+
+
+def test_the_only_queue_stops(nic):
+    """Nothing more is sent, and the driver goes on to the end all the same."""
+    result = nic("fault=lost_completion", "dma_timeout_us=5", "tx_ring=8", "burst=1", flows=1, frames=300)
+    stopped_queue(result, "tx_queue", "timeout")
+    assert all_well(result["streams"]["rx"])
+
+
+@pytest.mark.parametrize("direction", ["tx", "rx", "both"])
+def test_a_host_that_stalls_costs_no_queue(nic, direction):
+    result = nic("fault=slow_host", direction=direction)
+    resources = result["resources"]
+    assert resources["fault"]["struck"] and resources["device_errors"] == []
+    assert resources["error_registers"] == [{"errors": 0}] and not any(resources["dma_read"].values())
+    for stream in result["streams"].values():
+        assert all_well(stream)
+        assert stream["latency_ns"]["max"] > 15_000  # it did stall
+
+
+def test_a_host_that_stalls_for_longer_than_the_timeout(nic):
+    """Queues stop, completions come late; nothing is sent twice, nothing is written where it does not belong."""
+    result = nic("fault=slow_host", "dma_timeout_us=10")
+    errors = result["resources"]["device_errors"]
+    assert errors and {x["code"] for x in errors} == {"timeout"} and all(x["queue_stopped"] for x in errors)
+    assert len({(x["kind"], x["queue"]) for x in errors}) == len(errors)  # each queue once
+    assert result["resources"]["error_registers"][0]["errors"] == len(errors)
+    assert result["resources"]["dma_read"]["late"] > 0 and result["resources"]["dma_read"]["unexpected"] == 0
+
+
+def test_bad_frames_on_the_wire(nic):
+    result = nic("bad_fcs_every=12", "runt_every=12", "oversize_every=12", rate="0.5")
+    stream, mac = result["streams"]["rx"], result["resources"]["macs"][0]
+    made = {"bad_fcs": mac["rx_bad_fcs"], "runt": mac["rx_runts"], "oversize": mac["rx_oversize"]}
+    assert stream["dropped"] == made and all(20 <= x <= 100 for x in made.values())
+    assert all_well(result["streams"]["tx"]) and result["resources"]["device_errors"] == []
+
+
+def test_a_fault_that_cannot_strike_is_refused(capsys):
+    def refused(*words):
+        assert main(["run", "host-nic", "--size", "64", "--frames", "10", *words, "--assertions"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        return line
+
+    assert "nothing is received" in refused("--direction", "tx", "--set", "fault=rx_null_address")
+    assert "nothing is transmitted" in refused("--direction", "rx", "--set", "fault=wild_address")
+    assert "fault" in refused("--set", "fault=fire")
+
+
+def test_errors_are_told_to_people(nic, capsys):
+    queue = stopped_queue(nic("fault=null_address", direction="tx"), "tx_queue", "null_address")
+    (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith("errors"))
+    assert line.split(maxsplit=1)[1] == f"interface 0 tx_queue {queue}: null_address"
