@@ -39,6 +39,7 @@ module tlp_tx_mux
   logic [11:0] left_pd_q, left_cpld_q;
   logic p_inf_q, np_inf_q, cpl_inf_q;
   logic known_q;  // the credits left have been computed
+  wire unused_class = &{1'b0, left_ph_q, left_nph_q, left_cplh_q, p_inf_q, np_inf_q, cpl_inf_q};  // one may have no inputs
 
   logic [N-1:0] valid, affordable, wants;
   tlp_beat_t beat[N];
