@@ -39,8 +39,18 @@ module cap_buffer
     logic [47:0]     stamp;
   } note_t;
 
-  stream_if #(.T(note_t)) note_in (clk_i, rst_i);
-  stream_if #(.T(note_t)) note (clk_i, rst_i);
+  stream_if #(
+      .T(note_t)
+  ) note_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(note_t)
+  ) note (
+      clk_i,
+      rst_i
+  );
   logic [$clog2(MaxPackets+1)-1:0] unused_notes;
   fifo #(
       .T(note_t),
@@ -54,11 +64,12 @@ module cap_buffer
   );
 
   // Write side.
-  logic [UnitW-1:0] start_q, write_q, read_q;  // of the packet that arrives; its next beat; the next beat to read
-  logic [8:0] beats_q;                         // of the packet that arrives
-  logic drop_q;
-  frame_beat_t beat;
-  info_t what;
+  logic [UnitW-1:0]
+      start_q, write_q, read_q;  // of the packet that arrives; its next beat; the next beat to read
+  logic        [8:0] beats_q;  // of the packet that arrives
+  logic              drop_q;
+  frame_beat_t       beat;
+  info_t             what;
   assign beat = frame.data;
   assign what = info.data;
   wire room = UnitW'(write_q + 1'b1) != read_q && beats_q < 9'd260;
@@ -75,7 +86,10 @@ module cap_buffer
   assign note_in.valid = keep;
   assign note_in.data = '{
           bytes: bytes,
-          record: {(LenW-3)'((bytes + LenW'(7)) >> 3) + (timestamps_i ? (LenW-3)'(2) : (LenW-3)'(1)), 3'd0},
+          record: {
+            (LenW - 3)'((bytes + LenW'(7)) >> 3) + (timestamps_i ? (LenW - 3)'(2) : (LenW - 3)'(1)),
+            3'd0
+          },
           ring: what.hash[RingW-1:0] & ring_mask,
           hash: what.hash[23:0],
           stamp: what.stamp

@@ -41,8 +41,33 @@ module cap_front
 
   logic [CountW-1:0] count_q, unused_beats, unused_hashes, unused_stamps;
   frame_beat_t gen_beat, wire_beat, beat;
-  assign gen_beat = generated.data;
+  assign gen_beat  = generated.data;
   assign wire_beat = wire_frame.data;
+
+  // The stamp of a frame from the wire comes after its first beat: whether it is wanted then is kept until then.
+  stream_if #(
+      .T(logic)
+  ) kind_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(logic)
+  ) kind (
+      clk_i,
+      rst_i
+  );
+  logic [CountW-1:0] unused_kinds;
+  fifo #(
+      .T(logic),
+      .Depth(Depth)
+  ) i_kinds (
+      .clk_i,
+      .rst_i,
+      .in(kind_in),
+      .out(kind),
+      .count_o(unused_kinds)
+  );
 
   wire place = count_q < CountW'(Depth);
   always_comb begin
@@ -50,16 +75,21 @@ module cap_front
     if (!inside_q) begin
       source = None;
       if (!enable_i) begin
-        if (wire_frame.valid && wire_stamp.valid) source = Waste;
+        if (wire_frame.valid && kind_in.ready) source = Waste;
       end else if (use_generator_i) begin
         if (generated.valid && place) source = Generated;
-      end else if (wire_frame.valid && wire_stamp.valid && place) begin
+      end else if (wire_frame.valid && kind_in.ready && place) begin
         source = Wire;
       end
     end
   end
 
-  stream_if #(.T(frame_beat_t)) held (clk_i, rst_i);
+  stream_if #(
+      .T(frame_beat_t)
+  ) held (
+      clk_i,
+      rst_i
+  );
   assign beat = source == Generated ? gen_beat : wire_beat;
   assign held.valid = (source == Generated && generated.valid) || (source == Wire && wire_frame.valid);
   assign held.data = beat;
@@ -67,8 +97,9 @@ module cap_front
   assign wire_frame.ready = source == Waste || (source == Wire && held.ready);
   wire moves = held.valid && held.ready;
   wire wastes = source == Waste && wire_frame.valid;
-  assign wire_stamp.ready = !inside_q && (wastes || (source == Wire && moves));
   wire leaves = info.valid && info.ready;
+  assign kind_in.valid = !inside_q && (wastes || (source == Wire && moves));
+  assign kind_in.data  = source == Wire;
 
   always_ff @(posedge clk_i) begin
     if (moves || wastes) begin
@@ -97,31 +128,51 @@ module cap_front
     logic drop;
     logic [31:0] hash;
   } verdict_t;
-  stream_if #(.T(verdict_t)) verdict_in (clk_i, rst_i);
-  stream_if #(.T(verdict_t)) verdict_out (clk_i, rst_i);
-  stream_if #(.T(ptp_time_t)) stamp_in (clk_i, rst_i);
-  stream_if #(.T(ptp_time_t)) stamp_out (clk_i, rst_i);
+  stream_if #(
+      .T(verdict_t)
+  ) verdict_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(verdict_t)
+  ) verdict_out (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(ptp_time_t)
+  ) stamp_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(ptp_time_t)
+  ) stamp_out (
+      clk_i,
+      rst_i
+  );
   logic hash_valid;
   logic [3:0] unused_kind;
 
   rx_hash i_hash (
       .clk_i,
       .rst_i,
-      .key_i(Key),
+      .key_i  (Key),
       .valid_i(moves),
-      .beat_i(beat),
+      .beat_i (beat),
       .valid_o(hash_valid),
-      .hash_o(verdict_in.data.hash),
-      .type_o(unused_kind)
+      .hash_o (verdict_in.data.hash),
+      .type_o (unused_kind)
   );
   cap_filter i_filter (
       .clk_i,
       .rst_i,
       .filter_i,
       .valid_i(moves),
-      .beat_i(beat),
+      .beat_i (beat),
       .valid_o(verdict_in.valid),
-      .drop_o(verdict_in.data.drop)
+      .drop_o (verdict_in.data.drop)
   );
   fifo #(
       .T(verdict_t),
@@ -133,8 +184,12 @@ module cap_front
       .out(verdict_out),
       .count_o(unused_hashes)
   );
-  assign stamp_in.valid = moves && beat.sop;
-  assign stamp_in.data  = source == Generated ? time_i : wire_stamp.data;
+  wire generates = moves && source == Generated && beat.sop;
+  wire stamped = wire_stamp.valid && kind.valid && !generates;
+  assign wire_stamp.ready = stamped;
+  assign kind.ready = stamped;
+  assign stamp_in.valid = generates || (stamped && kind.data);
+  assign stamp_in.data = generates ? time_i : wire_stamp.data;
   fifo #(
       .T(ptp_time_t),
       .Depth(Depth)
@@ -147,10 +202,15 @@ module cap_front
   );
 
   assign info.valid = verdict_out.valid && stamp_out.valid;
-  assign info.data = '{drop: verdict_out.data.drop, hash: verdict_out.data.hash, stamp: stamp_out.data};
+  assign info.data = '{
+          drop: verdict_out.data.drop,
+          hash: verdict_out.data.hash,
+          stamp: stamp_out.data
+      };
   assign verdict_out.ready = leaves;
   assign stamp_out.ready = leaves;
 
   `ASSERT(HashAndFilterInStep, hash_valid == verdict_in.valid)
-  `ASSERT(ResultsHaveRoom, (verdict_in.valid |-> verdict_in.ready) and (stamp_in.valid |-> stamp_in.ready))
+  `ASSERT(ResultsHaveRoom,
+          (verdict_in.valid |-> verdict_in.ready) and(stamp_in.valid |-> stamp_in.ready))
 endmodule

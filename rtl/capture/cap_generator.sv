@@ -12,14 +12,14 @@ module cap_generator
     input logic clk_i,
     input logic rst_i,
 
-    input logic            enable_i,
-    input logic [31:0]     seed_i,
-    input logic [LenW-1:0] len_min_i,   // 60 ... 16384
-    input logic [LenW-1:0] len_max_i,   // len_min_i ... 16384
-    input logic [15:0]     flow_mask_i,
-    input logic [23:0]     rate_i,
-    input logic [31:0]     count_i,
-    output logic [31:0]    sent_o,
+    input  logic            enable_i,
+    input  logic [    31:0] seed_i,
+    input  logic [LenW-1:0] len_min_i,    // 60 ... 16384
+    input  logic [LenW-1:0] len_max_i,    // len_min_i ... 16384
+    input  logic [    15:0] flow_mask_i,
+    input  logic [    23:0] rate_i,
+    input  logic [    31:0] count_i,
+    output logic [    31:0] sent_o,
 
     stream_if.src frame  // frame_beat_t
 );
@@ -31,11 +31,11 @@ module cap_generator
 
   // A packet's numbers are worked out in three steps, ahead of the beats.
   typedef struct packed {
-    logic [31:0]     number;
-    logic [31:0]     m;
-    logic [LenW-1:0] len;
-    logic [15:0]     flow;
-    logic [15:0]     csum;
+    logic [31:0]       number;
+    logic [31:0]       m;
+    logic [LenW-1:0]   len;
+    logic [15:0] flow;
+    logic [15:0]       csum;
   } plan_t;
 
   logic [31:0] number_q;
@@ -90,14 +90,14 @@ module cap_generator
 
   // Beats.
   logic inside_q, valid_q, enabled_q;
-  plan_t plan_q;
-  logic [8:0] beat_q;         // next beat of the packet under way
-  logic [LenW-1:0] left_q;    // bytes from there on
+  plan_t            plan_q;
+  logic  [     8:0] beat_q;  // next beat of the packet under way
+  logic  [LenW-1:0] left_q;  // bytes from there on
   frame_beat_t beat_d, out_q;
   wire advance = !valid_q || frame.ready;
   assign start = advance && !inside_q && full3_q && enable_i && !credit_q[31];
-  assign take = start;
-  wire go = advance && (inside_q || start);
+  assign take  = start;
+  wire   go = advance && (inside_q || start);
 
   plan_t plan;
   assign plan = inside_q ? plan_q : plan3_q;

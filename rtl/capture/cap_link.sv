@@ -22,17 +22,17 @@ module cap_link
     input logic enable_i,
 
     // The packer.
-    output logic                ok_o,
-    output logic                space_o,
-    output logic [PageIdW:0]    pages_o,
-    output logic [PageIdW-1:0]  page_o,
-    output logic [QueuedW-1:0]  queued_o,
-    input  logic                take_i,
-    input  logic                using_i,
-    input  logic                work_valid_i,
-    input  work_t               work_i,
-    input  logic                stage_valid_i,
-    input  stage_write_t        stage_i,
+    output logic                       ok_o,
+    output logic                       space_o,
+    output logic         [  PageIdW:0] pages_o,
+    output logic         [PageIdW-1:0] page_o,
+    output logic         [QueuedW-1:0] queued_o,
+    input  logic                       take_i,
+    input  logic                       using_i,
+    input  logic                       work_valid_i,
+    input  work_t                      work_i,
+    input  logic                       stage_valid_i,
+    input  stage_write_t               stage_i,
 
     // Counts since reset.
     output logic        idle_o,
@@ -50,13 +50,29 @@ module cap_link
   localparam ram_sel_t SelStage = 0, SelEntry = 1;
   localparam int Slots = InFlight + 4;  // entries on their way
   localparam int SlotW = $clog2(Slots);
-  if (2 ** $clog2(Pages) != Pages || Pages > 2 ** PageIdW || Pages < 16384 / PageBytes + 16) begin : g_bad_parameter
-    $fatal(1, "cap_link: Pages %0d is not a power of two that holds more than the longest packet", Pages);
+  if (2 ** $clog2(
+          Pages
+      ) != Pages || Pages > 2 ** PageIdW || Pages < 16384 / PageBytes + 16) begin : g_bad_parameter
+    $fatal(
+        1,
+        "cap_link: Pages %0d is not a power of two that holds more than the longest packet",
+        Pages
+    );
   end
 
   // Free pages: all of them after the sweep.
-  stream_if #(.T(logic [PageIdW-1:0])) freed (clk_i, rst_i);
-  stream_if #(.T(logic [PageIdW-1:0])) page (clk_i, rst_i);
+  stream_if #(
+      .T(logic [PageIdW-1:0])
+  ) freed (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(logic [PageIdW-1:0])
+  ) page (
+      clk_i,
+      rst_i
+  );
   logic [$clog2(Pages+1)-1:0] pages;
   logic [$clog2(Pages+1)-1:0] sweep_q;
   wire ready = sweep_q == ($clog2(Pages + 1))'(Pages);
@@ -83,8 +99,18 @@ module cap_link
   end
 
   // Queue of work.
-  stream_if #(.T(work_t)) work_in (clk_i, rst_i);
-  stream_if #(.T(work_t)) work (clk_i, rst_i);
+  stream_if #(
+      .T(work_t)
+  ) work_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(work_t)
+  ) work (
+      clk_i,
+      rst_i
+  );
   logic [$clog2(WorkDepth+1)-1:0] work_count;
   fifo #(
       .T(work_t),
@@ -120,7 +146,7 @@ module cap_link
 
   // Work on its way through the engine.
   typedef struct packed {
-    logic               waits;  // for the engine's status
+    logic               waits;     // for the engine's status
     logic               lost;
     logic               is_entry;
     logic               closed;
@@ -129,8 +155,18 @@ module cap_link
     logic [23:0]        packets;
     logic [OffW-1:0]    bytes;
   } going_t;
-  stream_if #(.T(going_t)) going_in (clk_i, rst_i);
-  stream_if #(.T(going_t)) going (clk_i, rst_i);
+  stream_if #(
+      .T(going_t)
+  ) going_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(going_t)
+  ) going (
+      clk_i,
+      rst_i
+  );
   logic [$clog2(InFlight+1)-1:0] going_count;
   fifo #(
       .T(going_t),
@@ -146,7 +182,12 @@ module cap_link
   work_t head;
   assign head = work.data;
   wire engine_rst = rst_i || link_rst_i || dead_q;
-  stream_if #(.T(dma_req_t)) req (clk_i, engine_rst);
+  stream_if #(
+      .T(dma_req_t)
+  ) req (
+      clk_i,
+      engine_rst
+  );
   dma_req_t req_q;
   logic req_full_q;
   wire nothing = !head.is_entry && head.len == '0;
@@ -174,7 +215,19 @@ module cap_link
       req_q <= '{
           host_addr: head.addr,
           sel: head.is_entry ? SelEntry : SelStage,
-          ram_addr: head.is_entry ? ram_addr_t'({slot_q, 6'd0}) : ram_addr_t'({head.page, PageW'(0)}) + ram_addr_t'(head.from),
+          ram_addr:
+          head.is_entry
+          ?
+          ram_addr_t'({slot_q, 6'd0})
+          :
+          ram_addr_t
+          '(
+          {head.page, PageW'(0)}
+          ) +
+          ram_addr_t
+          '(
+          head.from
+          ),
           len: head.is_entry ? 16'd16 : 16'(head.len),
           relaxed: 1'b0
       };
@@ -197,7 +250,11 @@ module cap_link
   assign free_now  = done && gone.free;
   assign free_page = gone.page;
   always_ff @(posedge clk_i) begin
-    left_q <= left_q + ($clog2(InFlight + 4))'(status.valid) - ($clog2(InFlight + 4))'(done && gone.waits);
+    left_q <= left_q + ($clog2(
+        InFlight + 4
+    ))'(status.valid) - ($clog2(
+        InFlight + 4
+    ))'(done && gone.waits);
     dead_q <= link_rst_i || (dead_q && going_count != '0);
     if (done) begin
       if (!lost) begin
@@ -223,21 +280,26 @@ module cap_link
   // Engine and what it reads.
   ram_read_t ram_read;
   ram_row_t stage_row, entry_row;
-  stream_if #(.T(tlp_beat_t)) engine_tlp (clk_i, engine_rst);
+  stream_if #(
+      .T(tlp_beat_t)
+  ) engine_tlp (
+      clk_i,
+      engine_rst
+  );
   cap_stage_ram #(
       .Bytes(Pages * PageBytes),
-      .Sel(SelStage)
+      .Sel  (SelStage)
   ) i_stage (
       .clk_i,
       .rst_i,
       .write_i(stage_valid_i),
       .stage_i(stage_i),
-      .ram_i(ram_read),
-      .ram_o(stage_row)
+      .ram_i  (ram_read),
+      .ram_o  (stage_row)
   );
   seg_ram_dma_rd #(
       .Bytes(2 ** SlotW * 64),
-      .Sel(SelEntry)
+      .Sel  (SelEntry)
   ) i_entries (
       .clk_i,
       .rst_i,

@@ -26,30 +26,30 @@ module cap_pack
     stream_if.snk in,  // beat_t
 
     // Rings.
-    output ring_t                  ring_o,
-    output logic                   open_o,
-    output logic                   close_o,
-    output logic                   packet_o,
-    output logic                   dropped_o,
-    output logic                   too_long_o,
-    output logic                   waits_o,
-    input  logic [Rings-1:0]       room_i,
-    input  logic [Rings-1:0][31:0] opened_i,
-    input  logic [Rings-1:0][31:0] packets_i,
+    output ring_t                   ring_o,
+    output logic                    open_o,
+    output logic                    close_o,
+    output logic                    packet_o,
+    output logic                    dropped_o,
+    output logic                    too_long_o,
+    output logic                    waits_o,
+    input  logic  [Rings-1:0]       room_i,
+    input  logic  [Rings-1:0][31:0] opened_i,
+    input  logic  [Rings-1:0][31:0] packets_i,
 
     // Links. `pages_i` pages are free, `page_i` is the next of them.
-    input  logic [MaxLinks-1:0]                ok_i,
-    input  logic [MaxLinks-1:0]                space_i,   // for all the work of the longest packet
-    input  logic [MaxLinks-1:0][PageIdW:0]     pages_i,
-    input  logic [MaxLinks-1:0][PageIdW-1:0]   page_i,
-    input  logic [MaxLinks-1:0][QueuedW-1:0]   queued_i,
-    output logic [MaxLinks-1:0]                take_o,    // the page
-    output logic [MaxLinks-1:0]                using_o,   // the link has an open block, or work on its way to it
-    output logic [MaxLinks-1:0]                opened_o,  // a block
-    output logic [MaxLinks-1:0]                work_valid_o,
-    output work_t                              work_o,
-    output logic [MaxLinks-1:0]                stage_valid_o,
-    output stage_write_t                       stage_o
+    input logic [MaxLinks-1:0] ok_i,
+    input logic [MaxLinks-1:0] space_i,  // for all the work of the longest packet
+    input logic [MaxLinks-1:0][PageIdW:0] pages_i,
+    input logic [MaxLinks-1:0][PageIdW-1:0] page_i,
+    input logic [MaxLinks-1:0][QueuedW-1:0] queued_i,
+    output logic [MaxLinks-1:0] take_o,  // the page
+    output logic [MaxLinks-1:0] using_o,  // the link has an open block, or work on its way to it
+    output logic [MaxLinks-1:0] opened_o,  // a block
+    output logic [MaxLinks-1:0] work_valid_o,
+    output work_t work_o,
+    output logic [MaxLinks-1:0] stage_valid_o,
+    output stage_write_t stage_o
 );
   localparam int PageW = $clog2(PageBytes);
   localparam int RowsW = PageW - 7;
@@ -72,7 +72,7 @@ module cap_pack
   } state_t;
   state_t state_q[Rings];
 
-  beat_t beat;
+  beat_t  beat;
   assign beat = in.data;
   logic [23:0] now_q;
 
@@ -85,11 +85,11 @@ module cap_pack
   } step_e;
   step_e step_q, step_d;
   logic [RingIndexW-1:0] ring_q;  // of Inside and Entry
-  logic closing_q, closing_d;     // Entry of a block that closes
+  logic closing_q, closing_d;  // Entry of a block that closes
 
   // Timer: looks at one ring each clock; a ring that is due is served in the next clock between packets.
   logic [RingIndexW-1:0] scan_q, due_ring_q;
-  logic due_q;
+  logic   due_q;
   state_t scanned;
   assign scanned = state_q[scan_q];
   wire unused_scanned = &{1'b0, scanned.page, scanned.sent, scanned.packets, scanned.told_packets};
@@ -144,12 +144,12 @@ module cap_pack
 
   // Work, first half: its address is worked out in the next clock.
   typedef struct packed {
-    logic                valid;
-    logic [LinkW-1:0]    link;
+    logic                  valid;
+    logic [LinkW-1:0]      link;
     logic [RingIndexW-1:0] ring;
-    logic [31:0]         block;
-    logic [OffW-1:0]     off;
-    work_t               work;
+    logic [31:0]           block;
+    logic [OffW-1:0]       off;
+    work_t                 work;
   } part_t;
   part_t part_d, part_q;
 
@@ -181,13 +181,13 @@ module cap_pack
     part_d.work.packets = now.packets - now.told_packets;
     part_d.work.bytes = now.off - now.told;
     part_d.work.entry = '{
-            link: 8'(now.link),
-            packets: now.packets,
-            first: packets_i[ring] - 32'(now.packets),
-            closed: closing_q,
-            seq: 31'(opened_i[ring]),
-            bytes: 32'(now.off)
-        };
+        link: 8'(now.link),
+        packets: now.packets,
+        first: packets_i[ring] - 32'(now.packets),
+        closed: closing_q,
+        seq: 31'(opened_i[ring]),
+        bytes: 32'(now.off)
+    };
 
     unique case (step_q)
       Entry: begin
@@ -223,7 +223,7 @@ module cap_pack
         end else if (in.valid) begin
           if (too_long) begin
             too_long_o = 1'b1;
-            in.ready = 1'b1;
+            in.ready   = 1'b1;
             if (!beat.eop) step_d = Dropping;
           end else if (now.open && (!fits || change || !ok_i[now.link])) begin
             if (space_i[now.link]) begin
@@ -245,7 +245,7 @@ module cap_pack
             end
           end else if (!room_i[ring]) begin
             dropped_o = 1'b1;
-            in.ready = 1'b1;
+            in.ready  = 1'b1;
             if (!beat.eop) step_d = Dropping;
           end else if (can[choice]) begin
             open = 1'b1;
@@ -263,7 +263,7 @@ module cap_pack
     endcase
 
     if (write) begin
-      update = 1'b1;
+      update   = 1'b1;
       next.off = now.off + OffW'(added);
       if (beat.sop) begin
         next.packets = now.packets + 1'b1;

@@ -17,7 +17,12 @@ module cap_pack_tb;
 
   pack_cfg_t cfg;
   pcie_cfg_t pcie;
-  stream_if #(.T(beat_t)) in (clk, rst);
+  stream_if #(
+      .T(beat_t)
+  ) in (
+      clk,
+      rst
+  );
   ring_t ring;
   logic open, close, packet, dropped, too_long, waits, refused;
   logic [Rings-1:0] room;
@@ -33,15 +38,55 @@ module cap_pack_tb;
   logic [1:0] link_rst = '0, enable = '0, idle;
   logic [1:0][31:0] bytes, entries, lost_blocks, lost_packets, lost_bytes;
 
-  cap_pack #(.Rings(Rings), .PageBytes(PageBytes)) dut (
-      .clk_i(clk), .rst_i(rst), .cfg_i(cfg), .in, .ring_o(ring), .open_o(open), .close_o(close), .packet_o(packet),
-      .dropped_o(dropped), .too_long_o(too_long), .waits_o(waits), .room_i(room), .opened_i(opened), .packets_i(packets),
-      .ok_i(ok), .space_i(space), .pages_i(pages), .page_i(page), .queued_i(queued), .take_o(take), .using_o(used),
-      .opened_o(link_opened), .work_valid_o(work_valid), .work_o(work), .stage_valid_o(stage_valid), .stage_o(stage));
-  cap_rings #(.Rings(Rings)) i_rings (
-      .clk_i(clk), .rst_i(rst), .start_i(start), .log_blocks_i(5'(LogBlocks)), .regs, .refused_o(refused), .ring_i(ring),
-      .open_i(open), .close_i(close), .packet_i(packet), .dropped_i(dropped), .room_o(room), .opened_o(opened),
-      .packets_o(packets));
+  cap_pack #(
+      .Rings(Rings),
+      .PageBytes(PageBytes)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .cfg_i(cfg),
+      .in,
+      .ring_o(ring),
+      .open_o(open),
+      .close_o(close),
+      .packet_o(packet),
+      .dropped_o(dropped),
+      .too_long_o(too_long),
+      .waits_o(waits),
+      .room_i(room),
+      .opened_i(opened),
+      .packets_i(packets),
+      .ok_i(ok),
+      .space_i(space),
+      .pages_i(pages),
+      .page_i(page),
+      .queued_i(queued),
+      .take_o(take),
+      .using_o(used),
+      .opened_o(link_opened),
+      .work_valid_o(work_valid),
+      .work_o(work),
+      .stage_valid_o(stage_valid),
+      .stage_o(stage)
+  );
+  cap_rings #(
+      .Rings(Rings)
+  ) i_rings (
+      .clk_i(clk),
+      .rst_i(rst),
+      .start_i(start),
+      .log_blocks_i(5'(LogBlocks)),
+      .regs,
+      .refused_o(refused),
+      .ring_i(ring),
+      .open_i(open),
+      .close_i(close),
+      .packet_i(packet),
+      .dropped_i(dropped),
+      .room_o(room),
+      .opened_o(opened),
+      .packets_o(packets)
+  );
 
   // Host memory, and the links' speed in percent.
   byte memory[longint];
@@ -49,13 +94,40 @@ module cap_pack_tb;
   longint beats[2] = '{0, 0};
   longint tlps[2] = '{0, 0};
   for (genvar l = 0; l < 2; l++) begin : g_link
-    stream_if #(.T(tlp_beat_t)) tlp (clk, rst || link_rst[l]);
-    cap_link #(.Pages(Pages), .PageBytes(PageBytes)) i_link (
-        .clk_i(clk), .rst_i(rst), .link_rst_i(link_rst[l]), .cfg_i(pcie), .enable_i(enable[l]), .ok_o(ok[l]),
-        .space_o(space[l]), .pages_o(pages[l]), .page_o(page[l]), .queued_o(queued[l]), .take_i(take[l]), .using_i(used[l]),
-        .work_valid_i(work_valid[l]), .work_i(work), .stage_valid_i(stage_valid[l]), .stage_i(stage), .idle_o(idle[l]),
-        .bytes_o(bytes[l]), .entries_o(entries[l]), .lost_blocks_o(lost_blocks[l]), .lost_packets_o(lost_packets[l]),
-        .lost_bytes_o(lost_bytes[l]), .tlp);
+    stream_if #(
+        .T(tlp_beat_t)
+    ) tlp (
+        clk,
+        rst || link_rst[l]
+    );
+    cap_link #(
+        .Pages(Pages),
+        .PageBytes(PageBytes)
+    ) i_link (
+        .clk_i(clk),
+        .rst_i(rst),
+        .link_rst_i(link_rst[l]),
+        .cfg_i(pcie),
+        .enable_i(enable[l]),
+        .ok_o(ok[l]),
+        .space_o(space[l]),
+        .pages_o(pages[l]),
+        .page_o(page[l]),
+        .queued_o(queued[l]),
+        .take_i(take[l]),
+        .using_i(used[l]),
+        .work_valid_i(work_valid[l]),
+        .work_i(work),
+        .stage_valid_i(stage_valid[l]),
+        .stage_i(stage),
+        .idle_o(idle[l]),
+        .bytes_o(bytes[l]),
+        .entries_o(entries[l]),
+        .lost_blocks_o(lost_blocks[l]),
+        .lost_packets_o(lost_packets[l]),
+        .lost_bytes_o(lost_bytes[l]),
+        .tlp
+    );
     longint addr;
     int left;
     always @(posedge clk) begin
@@ -67,7 +139,8 @@ module cap_pack_tb;
         if (tlp.data.sop) begin
           tlps[l]++;
           `CHECK(hdr.dw0.fmt_type == MWr4, "a write with a 64-bit address")
-          `CHECK(hdr.first_be == 4'hf && (hdr.last_be == 4'hf || hdr.dw0.length == 1), "whole DWs only")
+          `CHECK(hdr.first_be == 4'hf && (hdr.last_be == 4'hf || hdr.dw0.length == 1),
+                 "whole DWs only")
           addr = hdr.addr;
           left = int'(hdr.dw0.length) * 4;
           `CHECK(left <= 256, "not longer than the maximum payload")
@@ -82,22 +155,24 @@ module cap_pack_tb;
 
   function automatic longint word(longint addr, int n);
     longint value = 0;
-    for (int i = n - 1; i >= 0; i--) value = value << 8 | (memory.exists(addr + i) ? longint'(memory[addr+i] & 8'hff) : 0);
+    for (int i = n - 1; i >= 0; i--)
+    value = value << 8 | (memory.exists(addr + i) ? longint'(memory[addr+i] & 8'hff) : 0);
     return value;
   endfunction
 
   // Packets: number in bytes 0-3, the rest from it. The next number that a ring has got, and those sent to each.
   int sent_len[Rings][$], sent_number[Rings][$];
   int number = 0, sent_bytes = 0, dropped_count = 0, long_count = 0, captured = 0;
-  always @(posedge clk) if (!rst) begin
-    dropped_count += int'(dropped);
-    long_count += int'(too_long);
-    captured += int'(packet);
-    if (packet) begin
-      sent_len[ring].push_back(int'(in.data.bytes));
-      sent_number[ring].push_back(int'(in.data.data[31:0]));
+  always @(posedge clk)
+    if (!rst) begin
+      dropped_count += int'(dropped);
+      long_count += int'(too_long);
+      captured += int'(packet);
+      if (packet) begin
+        sent_len[ring].push_back(int'(in.data.bytes));
+        sent_number[ring].push_back(int'(in.data.data[31:0]));
+      end
     end
-  end
 
   function automatic logic [7:0] content(int n, int i);
     return i < 4 ? 8'(n >> (8 * i)) : 8'(n * 7 + i * 13 + (i >> 8));
@@ -146,9 +221,9 @@ module cap_pack_tb;
 
   task automatic write_returned(int r, int count);
     writes++;
-    regs.req <= 1;
+    regs.req   <= 1;
     regs.write <= 1;
-    regs.addr <= 12'(r * 32);
+    regs.addr  <= 12'(r * 32);
     regs.wdata <= 32'(count);
     regs.wstrb <= '1;
     @(posedge clk);
@@ -173,7 +248,7 @@ module cap_pack_tb;
     int valid, first;
     forever begin
       entry = Progress + longint'(((r << LogBlocks) + (seq[r] & (2 ** LogBlocks - 1))) * 16);
-      data = Base + (longint'((r << LogBlocks) + (seq[r] & (2 ** LogBlocks - 1))) << LogBlock);
+      data  = Base + (longint'((r << LogBlocks) + (seq[r] & (2 ** LogBlocks - 1))) << LogBlock);
       if (int'(word(entry + 4, 4) & 32'h7fff_ffff) != seq[r] + 1) begin
         // Lost if a later block is there while this one's link is down; here all is still.
         if (!later(r)) return;
@@ -186,7 +261,8 @@ module cap_pack_tb;
       valid = int'(word(entry, 4));
       first = int'(word(entry + 8, 4));
       if (off[r] == 0) begin
-        `CHECK(first >= taken[r] + lost[r] && (may_lose || first == taken[r] + lost[r]), "packets before the block")
+        `CHECK(first >= taken[r] + lost[r] && (may_lose || first == taken[r] + lost[r]),
+               "packets before the block")
         while (taken[r] + lost[r] < first) begin
           void'(sent_len[r].pop_front());
           void'(sent_number[r].pop_front());
@@ -201,15 +277,28 @@ module cap_pack_tb;
         n = sent_number[r].pop_front();
         `CHECK(len == sent_len[r].pop_front(), "length")
         `CHECK(int'(word(data + off[r] + 2, 2)) == len, "length on the wire")
-        `CHECK(int'(word(data + off[r] + 4, 4)) == (((n * 3) & 32'hffffff) << 8 | int'(cfg.timestamps)), "flags and hash")
+        `CHECK(int'(word(data + off[r] + 4, 4
+               )) == (((n * 3) & 32'hffffff) << 8 | int'(cfg.timestamps)), "flags and hash")
         record = 8;
         if (cfg.timestamps) begin
           `CHECK(word(data + off[r] + 8, 8) == longint'(n) * 1000, "time stamp")
           record = 16;
         end
         for (int i = 0; i < len; i++)
-          if (memory[data+longint'(off[r]+record+i)] !== content(n, i))
-            $fatal(1, "FAIL ring %0d block %0d offset %0d packet %0d byte %0d: %h not %h", r, seq[r], off[r], n, i, memory[data+longint'(off[r]+record+i)], content(n, i));
+        if (memory[data+longint'(off[r]+record+i)] !== content(n, i))
+          $fatal(
+              1,
+              "FAIL ring %0d block %0d offset %0d packet %0d byte %0d: %h not %h",
+              r,
+              seq[r],
+              off[r],
+              n,
+              i,
+              memory[data+longint'(off[r]+record+i)],
+              content(
+                  n, i
+              )
+          );
         off[r] += (record + len + 7) / 8 * 8;
         taken[r]++;
       end
@@ -219,7 +308,8 @@ module cap_pack_tb;
         if (!later(r)) return;
         holes[r]++;
       end
-      `CHECK(int'(word(entry + 12, 3)) + first == taken[r] + lost[r] || may_lose, "packets in the block")
+      `CHECK(int'(word(entry + 12, 3)) + first == taken[r] + lost[r] || may_lose,
+             "packets in the block")
       seq[r]++;
       off[r] = 0;
       if (!hold_returns) write_returned(r, seq[r]);
@@ -235,10 +325,11 @@ module cap_pack_tb;
   endtask
 
   int in_use_max = 0, done = 0;
-  initial forever begin
-    repeat (50) @(posedge clk);
-    if (!rst && !done && !may_lose) walk_all();
-  end
+  initial
+    forever begin
+      repeat (50) @(posedge clk);
+      if (!rst && !done && !may_lose) walk_all();
+    end
 
   function automatic int total(int a[Rings]);
     return a.sum();
@@ -291,9 +382,13 @@ module cap_pack_tb;
       base_bytes = '{int'(bytes[0]), int'(bytes[1])};
       t0 = $time;
       for (int i = 0; i < 400; i++)
-        send($urandom_range(9) == 0 ? $urandom_range(12000, 60) : $urandom_range(400, 60), round == 1 ? 0 : $urandom_range(Rings - 1));
-      $display("round %0d: %0d and %0d bytes, %0d clocks", round, int'(bytes[0]) - base_bytes[0], int'(bytes[1]) - base_bytes[1], ($time - t0) / 10);
-      if (round >= 2) `CHECK(int'(bytes[0]) - base_bytes[0] > int'(bytes[1]) - base_bytes[1], "the faster link does more")
+      send($urandom_range(9) == 0 ? $urandom_range(12000, 60) : $urandom_range(400, 60),
+           round == 1 ? 0 : $urandom_range(Rings - 1));
+      $display("round %0d: %0d and %0d bytes, %0d clocks", round, int'(bytes[0]) - base_bytes[0],
+               int'(bytes[1]) - base_bytes[1], ($time - t0) / 10);
+      if (round >= 2)
+        `CHECK(int'(bytes[0]) - base_bytes[0] > int'(bytes[1]) - base_bytes[1],
+               "the faster link does more")
       speed = '{100, 100};
       repeat (3000) @(posedge clk);
       walk_all();
@@ -302,7 +397,7 @@ module cap_pack_tb;
     cfg.timestamps = 0;
 
     // A consumer that does not return blocks: the ring fills, whole packets are dropped and counted; wrong returns refused.
-    hold_returns = 1;
+    hold_returns   = 1;
     for (int i = 0; i < 200; i++) send(1500, 1);
     repeat (1500) @(posedge clk);
     walk_all();
@@ -320,7 +415,8 @@ module cap_pack_tb;
     for (int i = 0; i < 50; i++) send(1500, 1);
     repeat (1500) @(posedge clk);
     walk_all();
-    `CHECK(total(taken) + dropped_count + long_count == number && captured == total(taken), "goes on")
+    `CHECK(total(taken) + dropped_count + long_count == number && captured == total(taken),
+           "goes on")
 
     // A link goes down in the middle: the rest goes over the other, nothing torn or twice, the loss is what the entries say.
     may_lose = 1;
@@ -343,8 +439,10 @@ module cap_pack_tb;
       for (int r = 0; r < Rings; r++) send(100, r);
       repeat (500) @(posedge clk);
       walk_all();
-      `CHECK(total(taken) + total(lost) + dropped_count + long_count == number, "each packet delivered or lost")
-      $display("link %0d off: %0d packets lost, %0d blocks missing, device says %0d", which, total(lost), total(holes), lost_packets[0] + lost_packets[1]);
+      `CHECK(total(taken) + total(lost) + dropped_count + long_count == number,
+             "each packet delivered or lost")
+      $display("link %0d off: %0d packets lost, %0d blocks missing, device says %0d", which, total(
+               lost), total(holes), lost_packets[0] + lost_packets[1]);
       link_rst[which] = 0;
       enable = 2'b11;
       repeat (10) @(posedge clk);
@@ -359,7 +457,8 @@ module cap_pack_tb;
     cfg.enable = 0;
     repeat (2000) @(posedge clk);
     walk_all();
-    `CHECK(total(taken) + total(lost) + dropped_count + long_count == number, "each packet delivered or lost, to the end")
+    `CHECK(total(taken) + total(lost) + dropped_count + long_count == number,
+           "each packet delivered or lost, to the end")
     `CHECK(idle == 2'b11 && pages[0] == Pages && pages[1] == Pages, "nothing left behind")
     done = 1;
     `TB_PASS

@@ -3,11 +3,11 @@
 /// host memory are described at the top of systems/capture/capture.rdl.
 package cap_pkg;
   localparam int MaxLinks = 2;
-  localparam int RingW = 5;          // 32 rings at the most
-  localparam int LenW = 15;          // packets of up to 16 kB, and their records
-  localparam int OffW = 21;          // bytes in a block, up to 1 MB
-  localparam int PageIdW = 12;       // pages of a link
-  localparam int PageOffW = 11;      // bytes in a page, up to 1 kB
+  localparam int RingW = 5;  // 32 rings at the most
+  localparam int LenW = 15;  // packets of up to 16 kB, and their records
+  localparam int OffW = 21;  // bytes in a block, up to 1 MB
+  localparam int PageIdW = 12;  // pages of a link
+  localparam int PageOffW = 11;  // bytes in a page, up to 1 kB
   localparam int QueuedW = 16;
   localparam int FilterEntries = 4;
 
@@ -15,7 +15,7 @@ package cap_pkg;
 
   /// What is known of a packet before it is stored.
   typedef struct packed {
-    logic        drop;    // by a filter
+    logic        drop;   // by a filter
     logic [31:0] hash;
     logic [47:0] stamp;
   } info_t;
@@ -45,25 +45,25 @@ package cap_pkg;
 
   /// Work for a link, done in order.
   typedef struct packed {
-    logic                is_entry;  // else data: part of a page
-    logic                free;      // the page is free when this is done
-    logic [PageIdW-1:0]  page;
-    logic [PageOffW-1:0] from;      // in the page
-    logic [PageOffW-1:0] len;       // 0: only to free the page
-    logic [63:0]         addr;
-    entry_t              entry;
-    logic [23:0]         packets;   // that no entry before this one tells of
-    logic [OffW-1:0]     bytes;
+    logic                      is_entry;  // else data: part of a page
+    logic                      free;      // the page is free when this is done
+    logic [PageIdW-1:0]        page;
+    logic [PageOffW-1:0] from;            // in the page
+    logic [PageOffW-1:0]       len;       // 0: only to free the page
+    logic [63:0]               addr;
+    entry_t                    entry;
+    logic [23:0]               packets;   // that no entry before this one tells of
+    logic [OffW-1:0]           bytes;
   } work_t;
 
   /// A write to staging memory: 16 lanes of 8 bytes, those that wrapped around go to the second row.
   typedef struct packed {
-    logic         valid;
-    logic [15:0]  lanes;
-    logic [15:0]  second;
-    logic [PageIdW+3:0] row;         // {page, row in page} at the most 8 rows a page
+    logic               valid;
+    logic [15:0]        lanes;
+    logic [15:0]        second;
+    logic [PageIdW+3:0] row;       // {page, row in page} at the most 8 rows a page
     logic [PageIdW+3:0] next_row;
-    logic [1023:0] data;
+    logic [1023:0]      data;
   } stage_write_t;
 
   typedef struct packed {
@@ -80,14 +80,14 @@ package cap_pkg;
   } filter_t;
 
   typedef struct packed {
-    logic        timestamps;
-    logic        enable;
-    logic [4:0]  log_block_bytes;
-    logic [4:0]  log_blocks;
-    logic [19:0] flush_clocks;
+    logic               timestamps;
+    logic               enable;
+    logic [4:0]         log_block_bytes;
+    logic [4:0]         log_blocks;
+    logic [19:0]        flush_clocks;
     logic [OffW-1:0]    switch_bytes;
     logic [QueuedW-1:0] switch_margin;
-    logic [63:0] base;
-    logic [63:0] progress;
+    logic [63:0]        base;
+    logic [63:0]        progress;
   } pack_cfg_t;
 endpackage

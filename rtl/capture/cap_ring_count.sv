@@ -10,7 +10,7 @@ module cap_ring_count (
     input logic       clk_i,
     input logic       rst_i,
     input logic       start_i,
-    input logic [4:0] log_blocks_i,  // 0 ... 16, does not change while capture is on
+    input logic [4:0] log_blocks_i, // 0 ... 16, does not change while capture is on
 
     // From the packer.
     input  logic open_i,

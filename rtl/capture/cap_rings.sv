@@ -69,7 +69,7 @@ module cap_rings
 
   logic ack_q;
   logic [31:0] rdata_q;
-  assign regs.ack = ack_q;
+  assign regs.ack   = ack_q;
   assign regs.rdata = rdata_q;
   always_ff @(posedge clk_i) begin
     ack_q <= regs.req && !rst_i;

@@ -48,7 +48,8 @@ module cap_stage_ram
         .raddr_i(ram_i.row[s][RowW-1:0]),
         .rdata_o(read[s])
     );
-    `ASSERT(OneRowASegment, write_i && lanes == 2'b11 |-> stage_i.second[2*s] == stage_i.second[2*s+1])
+    `ASSERT(OneRowASegment,
+            write_i && lanes == 2'b11 |-> stage_i.second[2*s] == stage_i.second[2*s+1])
   end
 
   assign ram_o = row_q;

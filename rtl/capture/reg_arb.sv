@@ -10,12 +10,12 @@ module reg_arb #(
     parameter int AddrW = 16,
     localparam int IndexW = N > 1 ? $clog2(N) : 1
 ) (
-    input  logic               clk_i,
-    input  logic               rst_i,
-    input  logic       [N-1:0] drop_i,
-           reg_if.slave        in [N],
-           reg_if.master       out,
-    output logic [IndexW-1:0]  index_o
+    input  logic                      clk_i,
+    input  logic                      rst_i,
+    input  logic         [     N-1:0] drop_i,
+           reg_if.slave               in     [N],
+           reg_if.master              out,
+    output logic         [IndexW-1:0] index_o
 );
   typedef struct packed {
     logic             write;
@@ -30,12 +30,12 @@ module reg_arb #(
   logic busy_q, req_q, gone_q;
   logic [IndexW-1:0] index_q, choice;
   logic [N-1:0] ack_q;
-  logic [31:0] rdata_q;
+  logic [ 31:0] rdata_q;
 
-  assign index_o = index_q;
-  assign out.req = req_q;
+  assign index_o   = index_q;
+  assign out.req   = req_q;
   assign out.write = shown_q.write;
-  assign out.addr = shown_q.addr;
+  assign out.addr  = shown_q.addr;
   assign out.wdata = shown_q.wdata;
   assign out.wstrb = shown_q.wstrb;
 
@@ -48,11 +48,16 @@ module reg_arb #(
   wire start = !busy_q && waiting_q != '0;
 
   for (genvar i = 0; i < N; i++) begin : g_master
-    assign in[i].ack = ack_q[i];
+    assign in[i].ack   = ack_q[i];
     assign in[i].rdata = rdata_q;
     always_ff @(posedge clk_i) begin
       if (in[i].req) begin
-        access_q[i] <= '{write: in[i].write, addr: in[i].addr, wdata: in[i].wdata, wstrb: in[i].wstrb};
+        access_q[i] <= '{
+            write: in[i].write,
+            addr: in[i].addr,
+            wdata: in[i].wdata,
+            wstrb: in[i].wstrb
+        };
         waiting_q[i] <= 1'b1;
       end else if (start && choice == IndexW'(i)) begin
         waiting_q[i] <= 1'b0;
@@ -63,7 +68,9 @@ module reg_arb #(
         ack_q[i] <= 1'b0;
       end
     end
-    `ASSERT(OneAtATime, in[i].req |-> !waiting_q[i] && !(busy_q && !gone_q && index_q == IndexW'(i) && !drop_i[i]))
+    `ASSERT(
+        OneAtATime,
+        in[i].req |-> !waiting_q[i] && !(busy_q && !gone_q && index_q == IndexW'(i) && !drop_i[i]))
   end
 
   always_ff @(posedge clk_i) begin
@@ -80,10 +87,10 @@ module reg_arb #(
     end
     if (out.ack) rdata_q <= out.rdata;
     if (rst_i) begin
-      req_q <= 1'b0;
-      busy_q <= 1'b0;
+      req_q   <= 1'b0;
+      busy_q  <= 1'b0;
       index_q <= '0;
-      gone_q <= 1'b0;
+      gone_q  <= 1'b0;
     end
   end
 endmodule

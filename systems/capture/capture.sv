@@ -13,11 +13,11 @@ module capture
   import eth_pkg::*;
   import cap_pkg::*;
 #(
-    parameter int Links = 2,              // PCIe endpoints, 1 or 2
-    parameter int Rings = 8,              // power of two, 1 ... 32
-    parameter int Pages = 256,            // staging pages of each link, a power of two
+    parameter int Links = 2,  // PCIe endpoints, 1 or 2
+    parameter int Rings = 8,  // power of two, 1 ... 32
+    parameter int Pages = 256,  // staging pages of each link, a power of two
     parameter int PageBytes = 512,        // 128, 256, 512 or 1024: at least the maximum payload for full-size writes
-    parameter int BufferBytes = 65536,    // packet buffer before the packer
+    parameter int BufferBytes = 65536,  // packet buffer before the packer
     parameter int MacFifoBeats = 64
 ) (
     input logic clk_i,
@@ -92,7 +92,8 @@ module capture
   // Never more rings than there are.
   always_comb begin
     log_rings = 3'($clog2(Rings));
-    if (hw_out.log_rings.value.value < 32'($clog2(Rings))) log_rings = hw_out.log_rings.value.value[2:0];
+    if (hw_out.log_rings.value.value < 32'($clog2(Rings)))
+      log_rings = hw_out.log_rings.value.value[2:0];
   end
   assign pack_cfg = '{
           timestamps: hw_out.control.timestamps.value,
@@ -123,13 +124,43 @@ module capture
   always_ff @(posedge clk_i) enabled_q <= enable && !rst_i;
 
   // ---------------------------------------------------------------- packets in
-  stream_if #(.T(frame_beat_t)) generated (clk_i, rst_i);
-  stream_if #(.T(frame_beat_t)) wire_frame (clk_i, rst_i);
-  stream_if #(.T(ptp_time_t)) wire_stamp (clk_i, rst_i);
-  stream_if #(.T(frame_beat_t)) front_frame (clk_i, rst_i);
-  stream_if #(.T(info_t)) front_info (clk_i, rst_i);
-  stream_if #(.T(beat_t)) packet (clk_i, rst_i);
-  frame_beat_t mac_rx;
+  stream_if #(
+      .T(frame_beat_t)
+  ) generated (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(frame_beat_t)
+  ) wire_frame (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(ptp_time_t)
+  ) wire_stamp (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(frame_beat_t)
+  ) front_frame (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(info_t)
+  ) front_info (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(beat_t)
+  ) packet (
+      clk_i,
+      rst_i
+  );
+  frame_beat_t   mac_rx;
   mac_rx_count_t mac_count;
   logic buffer_full, filtered;
 
@@ -146,7 +177,13 @@ module capture
       .sent_o(hw_in.gen_sent.value.next),
       .frame(generated)
   );
-  assign mac_rx = '{data: mac_rx_data_i, len: mac_rx_len_i, sop: mac_rx_sop_i, eop: mac_rx_eop_i, err: mac_rx_err_i};
+  assign mac_rx = '{
+          data: mac_rx_data_i,
+          len: mac_rx_len_i,
+          sop: mac_rx_sop_i,
+          eop: mac_rx_eop_i,
+          err: mac_rx_err_i
+      };
   mac_rx #(
       .Depth(MacFifoBeats)
   ) i_mac_rx (
@@ -208,7 +245,8 @@ module capture
   logic open, close, captured, ring_full, too_long, page_wait, bad_return;
   logic [Rings-1:0] room;
   logic [Rings-1:0][31:0] opened, packets;
-  logic [MaxLinks-1:0] link_ok, link_space, link_take, link_using, link_opened, work_valid, stage_valid;
+  logic [MaxLinks-1:0]
+      link_ok, link_space, link_take, link_using, link_opened, work_valid, stage_valid;
   logic [MaxLinks-1:0][PageIdW:0] link_pages;
   logic [MaxLinks-1:0][PageIdW-1:0] link_page;
   logic [MaxLinks-1:0][QueuedW-1:0] link_queued;
@@ -316,16 +354,51 @@ module capture
     assign link_rst = rst_i || !up;
     assign link_down[l] = !up;
 
-    stream_if #(.T(tlp_beat_t)) rx_pins (clk_i, link_rst);
-    stream_if #(.T(tlp_beat_t)) rx_tlp (clk_i, link_rst);
-    stream_if #(.T(tlp_beat_t)) rx_completion (clk_i, link_rst);
-    stream_if #(.T(tlp_beat_t)) rx_request (clk_i, link_rst);
-    stream_if #(.T(tlp_beat_t)) tx_source[2] (clk_i, link_rst);
-    stream_if #(.T(tlp_beat_t)) tx_tlp (clk_i, link_rst);
+    stream_if #(
+        .T(tlp_beat_t)
+    ) rx_pins (
+        clk_i,
+        link_rst
+    );
+    stream_if #(
+        .T(tlp_beat_t)
+    ) rx_tlp (
+        clk_i,
+        link_rst
+    );
+    stream_if #(
+        .T(tlp_beat_t)
+    ) rx_completion (
+        clk_i,
+        link_rst
+    );
+    stream_if #(
+        .T(tlp_beat_t)
+    ) rx_request (
+        clk_i,
+        link_rst
+    );
+    stream_if #(
+        .T(tlp_beat_t)
+    ) tx_source[2] (
+        clk_i,
+        link_rst
+    );
+    stream_if #(
+        .T(tlp_beat_t)
+    ) tx_tlp (
+        clk_i,
+        link_rst
+    );
     logic [2:0] unused_starved;
 
     assign rx_pins.valid = rx_tlp_valid_i[l] && up;
-    assign rx_pins.data = '{hdr: rx_tlp_hdr_i[l], data: rx_tlp_data_i[l], sop: rx_tlp_sop_i[l], eop: rx_tlp_eop_i[l]};
+    assign rx_pins.data = '{
+            hdr: rx_tlp_hdr_i[l],
+            data: rx_tlp_data_i[l],
+            sop: rx_tlp_sop_i[l],
+            eop: rx_tlp_eop_i[l]
+        };
     assign rx_tlp_ready_o[l] = rx_pins.ready;
     spill_reg #(
         .T(tlp_beat_t)
@@ -487,7 +560,13 @@ module capture
   assign hw_in.time_lo.value.next = core_time[31:0];
   assign hw_in.time_hi.value.next = 32'(time_hi_q);
 
-  logic read_ack, write_ack, unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  logic
+      read_ack,
+      write_ack,
+      unused_read_error,
+      unused_write_error,
+      unused_stall_write,
+      unused_stall_read;
   cap_regs i_cap_regs (
       .clk(clk_i),
       .rst(rst_i),
@@ -496,7 +575,10 @@ module capture
       .s_cpuif_addr(region[0].addr[cap_regs_pkg::CAP_REGS_MIN_ADDR_WIDTH-1:0]),
       .s_cpuif_wr_data(region[0].wdata),
       .s_cpuif_wr_biten({
-        {8{region[0].wstrb[3]}}, {8{region[0].wstrb[2]}}, {8{region[0].wstrb[1]}}, {8{region[0].wstrb[0]}}
+        {8{region[0].wstrb[3]}},
+        {8{region[0].wstrb[2]}},
+        {8{region[0].wstrb[1]}},
+        {8{region[0].wstrb[0]}}
       }),
       .s_cpuif_req_stall_wr(unused_stall_write),
       .s_cpuif_req_stall_rd(unused_stall_read),
