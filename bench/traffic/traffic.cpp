@@ -106,6 +106,7 @@ Traffic::Traffic(TrafficConfig config)
     return;
   }
   require(config_.frames != 0 || config_.duration != 0, "neither frames nor duration is given");
+  require(config_.train >= 1, "train must be at least 1");
   require(config_.flows >= 1 && config_.flows <= 1u << 24, "flows must be 1 ... 16777216");
   require(valid_size(config_.sizes.low) && valid_size(config_.sizes.high) &&
               config_.sizes.low <= config_.sizes.high,
@@ -183,9 +184,12 @@ std::uint32_t Traffic::next_size() {
 void Traffic::synthesize(Frame& frame) {
   const std::uint32_t size = next_size() - kFcsBytes;
   frame.size = size;
-  frame.flow = config_.flow_order == FlowOrder::kRoundRobin
-                   ? static_cast<std::uint32_t>(stats_.frames % config_.flows)
-                   : static_cast<std::uint32_t>(random_.below(config_.flows));
+  if (stats_.frames % config_.train == 0) {
+    train_flow_ = config_.flow_order == FlowOrder::kRoundRobin
+                      ? static_cast<std::uint32_t>(stats_.frames / config_.train % config_.flows)
+                      : static_cast<std::uint32_t>(random_.below(config_.flows));
+  }
+  frame.flow = train_flow_;
   const Flow& flow = flows_[frame.flow];
 
   std::uint8_t* const eth = frame.data.data();

@@ -32,6 +32,15 @@ package port_pkg;
     logic [8:0] units;
   } rx_free_t;
 
+  /// What becomes of a received frame.
+  typedef enum logic [2:0] {
+    Whole,
+    Truncated,
+    NoDescriptor,
+    QueueStopped,
+    BadDescriptor
+  } rx_fate_e;
+
   /// Frames that rx_engine finished: each bit high for one clock for each frame of its kind.
   typedef struct packed {
     logic delivered;

@@ -37,15 +37,8 @@ module rx_engine
            stream_if.src     stop,    // queue_error_t
     output rx_engine_count_t count_o
 );
-  typedef enum logic [2:0] {
-    Whole,
-    Truncated,
-    NoDescriptor,
-    QueueStopped,
-    BadDescriptor
-  } fate_e;
   typedef struct packed {
-    fate_e       fate;
+    rx_fate_e       fate;
     error_e      code;
     logic [3:0]  requests;  // DMA statuses to wait for
     queue_t      queue;

@@ -16,6 +16,7 @@ module tx_engine
     parameter int RamBytes = 131072,   // a power of two, at least the longest frame
     parameter ram_sel_t Sel = '0,
     parameter int MaxPackets = 512,
+    parameter int ReadBytes = 32768,   // of packets under way from the host: bandwidth times round trip, and some
     localparam int Requests = MaxPackets  // DMA reads under way
 ) (
     input logic        clk_i,
@@ -50,6 +51,9 @@ module tx_engine
     $fatal(1, "tx_engine: RamBytes %0d is no power of two up to %0d, or MaxPackets %0d is below 16", RamBytes,
            2 ** RamAddrW, MaxPackets);
   end
+  if (ReadBytes < 16384 || ReadBytes % UnitBytes != 0) begin : g_bad_read_bytes
+    $fatal(1, "tx_engine: ReadBytes %0d is no multiple of %0d from 16384 (the longest frame)", ReadBytes, UnitBytes);
+  end
 
   typedef struct packed {
     queue_t           queue;
@@ -79,6 +83,8 @@ module tx_engine
       .count_o(unused_packets)
   );
 
+  packet_t p;
+  assign p = packet.data;
   desc_beat_t d;
   assign d = desc.data;
   logic first_q;
@@ -89,6 +95,8 @@ module tx_engine
   tx_csum_t csum_q;
   logic [UnitW-1:0] start_q;
   logic [UnitW:0] used_q;    // units taken
+  logic [UnitW:0] flying_q;  // of these, units of packets that are not whole yet
+  logic fetched;
   logic [$clog2(Requests+1)-1:0] owed_q;  // DMA requests whose answer was not used yet
 
   wire found = d.status == DeqOk;
@@ -104,7 +112,9 @@ module tx_engine
 
   wire issue = code == ErrNone && d.desc.len != '0;
   wire [8:0] units_after = issue ? units_of(total[13:0]) : units_q;
-  wire room = used_q + (UnitW + 1)'(units_after - units_q) <= (UnitW + 1)'(Units);
+  wire [UnitW:0] more_units = (UnitW + 1)'(units_after - units_q);
+  // Room in the RAM, and no more on the way than the link needs: what queues up at the host delays everybody's reads.
+  wire room = used_q + more_units <= (UnitW + 1)'(Units) && flying_q + more_units <= (UnitW + 1)'(ReadBytes / UnitBytes);
   // A packet that is to be dropped needs neither room nor a request.
   wire may_issue = !issue || (room && dma_in.ready && owed_q < ($bits(owed_q))'(Requests));
   wire step = desc.valid && found && may_issue && packet_in.ready;
@@ -145,7 +155,8 @@ module tx_engine
       code_q     <= d.last ? ErrNone : code;
       if (d.last) start_q <= start_q + UnitW'(units_after);
     end
-    used_q <= used_q + (step ? (UnitW + 1)'(units_after - units_q) : '0) - (UnitW + 1)'(freed);
+    used_q <= used_q + (step ? more_units : '0) - (UnitW + 1)'(freed);
+    flying_q <= flying_q + (step ? more_units : '0) - (fetched ? (UnitW + 1)'(p.units) : '0);
     if (rst_i) begin
       first_q    <= 1'b1;
       total_q    <= '0;
@@ -154,6 +165,7 @@ module tx_engine
       code_q     <= ErrNone;
       start_q    <= '0;
       used_q     <= '0;
+      flying_q   <= '0;
     end
   end
 
@@ -178,13 +190,11 @@ module tx_engine
   spill_reg #(.T(packet_t)) i_fetched (.clk_i, .rst_i, .in(fetched_in), .out(fetched_out));
   spill_reg #(.T(queue_error_t)) i_stop (.clk_i, .rst_i, .in(stop_in), .out(stop));
 
-  packet_t p;
-  assign p = packet.data;
   logic [3:0] answered_q;  // of the oldest packet's requests
   error_e failed_q, failed;
   wire need = answered_q != p.requests;
   wire last_answer = answered_q + 4'd1 == p.requests;
-  wire fetched = packet.valid && fetched_in.ready && stop_in.ready && (!need || (answer.valid && last_answer));
+  assign fetched = packet.valid && fetched_in.ready && stop_in.ready && (!need || (answer.valid && last_answer));
   wire use_answer = packet.valid && need && answer.valid && (fetched || !last_answer);
   always_comb begin
     failed = failed_q;

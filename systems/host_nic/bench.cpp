@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // host-nic on the bench: the NIC's RTL between a PCIe link with its host on one side and Ethernet wires on the other.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -27,7 +28,7 @@ namespace {
 
 constexpr std::uint64_t kCoreHz = 250'000'000;
 constexpr double kLineRate = 100e9;
-constexpr Time kQuiet = 30 * kMicrosecond;  // nothing more is coming when nothing came for so long
+constexpr Time kQuiet = 150 * kMicrosecond;  // nothing more is coming when nothing came for so long
 constexpr unsigned kVlanAndHeader = 18;
 
 class Bench final : public Component {
@@ -97,6 +98,11 @@ class Bench final : public Component {
   std::uint32_t dma_timeouts_ = 0, dma_errors_ = 0, dma_late_ = 0, dma_unexpected_ = 0;  // the device's own counts
 };
 
+// 0 leaves it to the number of queues: 65,536 slots for all, 16 to 1024 each.
+unsigned ring_slots(unsigned wanted, unsigned queues) {
+  return wanted ? wanted : std::clamp(std::bit_floor(65536 / queues), 16u, 1024u);
+}
+
 DriverConfig driver_config(const Options& options) {
   DriverConfig c;
   const auto flows = options.get("flows", 64u);
@@ -105,8 +111,8 @@ DriverConfig driver_config(const Options& options) {
   const bool capture = options.has("pcap") || options.has("pcap.0");
   c.tx_queues = std::min(c.tx_queues, capture ? 64u : flows);
   c.rx_queues = std::min(c.rx_queues, 128u);
-  c.tx_ring = options.get("tx_ring", c.tx_ring);
-  c.rx_ring = options.get("rx_ring", c.rx_ring);
+  c.tx_ring = ring_slots(options.get("tx_ring", 0u), c.tx_queues);
+  c.rx_ring = ring_slots(options.get("rx_ring", 0u), c.rx_queues);
   c.max_frame = options.get("mtu", 9000u) + kVlanAndHeader;
   c.segments = options.get("segments", c.segments);
   c.tx_burst = options.get("burst", c.tx_burst);
@@ -150,7 +156,7 @@ Bench::Bench(const Options& options)
   rx_queues_ = options.get("rx_queues", 256u);
   dma_timeout_ = driver_config(options).dma_timeout_clocks * 4 * kNanosecond;
   // Enough for blocks of eight on every queue, twice.
-  most_outstanding_ = options.get("tx_backlog", 16 * driver_.tx_queues() + 256);
+  most_outstanding_ = 16 * driver_.tx_queues() + 512;
 
   driver_.on_receive = [this](const Received& received, Time now) {
     last_activity_ = now;
@@ -199,6 +205,7 @@ void Bench::plan_traffic(const Options& options) {
   config.frames = options.get("frames", std::uint64_t{0});
   config.duration = options.get("duration_ps", Time{0});
   config.flows = options.get("flows", 64u);
+  config.train = options.get("train", 1u);
   config.seed = options.get("seed", std::uint64_t{1});
   const double rate = parse_rate(options.get("rate", "1.0"), kLineRate);
   const auto most = static_cast<std::uint32_t>(options.get("mtu", 9000u) + kVlanAndHeader);
