@@ -73,8 +73,9 @@ struct EndpointStats {
 
 class Endpoint : public Component {
  public:
-  // tx: driven by the logic; rx: driven by the hard block. Logic may have a stream of its own for read requests, `reads`
-  // (header only: data, sop and eop are not used); they keep their place in time among the packets of `tx`.
+  // tx: driven by the logic; rx: driven by the hard block. Logic may have a stream of its own for
+  // read requests, `reads` (header only: data, sop and eop are not used); they keep their place in
+  // time among the packets of `tx`.
   Endpoint(const EndpointConfig& config, PcieLink& link, const TlpPins& tx, const TlpPins& rx,
            const PcieCfgPins& cfg, const FcLimitPins& fc, const TlpPins& reads = {})
       : config_(config),
@@ -116,7 +117,8 @@ class Endpoint : public Component {
                        tx_queue_.payload_bytes() < config_.tx_bytes;
     if (ready != tx_ready_) *tx_.ready = tx_ready_ = ready;
     if (tx_read_.valid) {
-      *tx_read_.ready = read_ready_ = read_queue_.size() < static_cast<std::size_t>(config_.tx_tlps);
+      *tx_read_.ready = read_ready_ =
+          read_queue_.size() < static_cast<std::size_t>(config_.tx_tlps);
     }
     if (rx_changed_) drive_rx();
     if (cfg_changed_) drive_cfg();
@@ -357,7 +359,8 @@ class Endpoint : public Component {
     }
   }
 
-  // Reads keep their place behind what was there before them, but do not block the rest while they have no credit.
+  // Reads keep their place behind what was there before them, but do not block the rest while they
+  // have no credit.
   bool read_is_next() const {
     return !read_queue_.empty() && link_.up.has_credit(kNonPosted, 0) &&
            (tx_queue_.empty() || read_queue_.front().time < tx_queue_.front().time);

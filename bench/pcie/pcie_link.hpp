@@ -107,7 +107,7 @@ struct LinkStats {
   std::uint64_t tlps = 0, wire_bytes = 0, payload_bytes = 0, dllps = 0;
   std::uint64_t tlps_by_class[kFcClasses] = {0, 0, 0};
   std::uint64_t credit_overruns = 0;  // packets sent beyond what the receiver granted
-  std::uint64_t lost = 0;             // packets under way when the link was lost, or sent while it was
+  std::uint64_t lost = 0;  // packets under way when the link was lost, or sent while it was
 
   template <class Json>
   void write(Json& json) const {

@@ -416,15 +416,16 @@ void test_reset(Time after) {
               "reset: " + bench.root.stats().first_protocol_error);
 }
 
-// The link is lost in the middle of writes and comes back. The device either is reset with it, or goes on writing all the
-// while, its credit counters too.
+// The link is lost in the middle of writes and comes back. The device either is reset with it, or
+// goes on writing all the while, its credit counters too.
 void test_link_loss(Time after, bool reset) {
   Setup setup;
   setup.endpoint.function.serial = 0x0123456789abcdef;
   Bench bench(setup);
   checks.that(bench.root.config_read(0x100) == 0x0001'0003, "serial number capability");
-  checks.that(bench.root.config_read(0x104) == 0x89abcdef && bench.root.config_read(0x108) == 0x01234567,
-              "serial number");
+  checks.that(
+      bench.root.config_read(0x104) == 0x89abcdef && bench.root.config_read(0x108) == 0x01234567,
+      "serial number");
   const std::uint64_t size = 1 << 20;
   bench.device.next_write = walk(bench.memory.alloc(size), size, 256);
   bench.simulation.run_for(after);
@@ -438,20 +439,22 @@ void test_link_loss(Time after, bool reset) {
   checks.that(failed, "read under way when the link is lost");
   bench.simulation.run_for(kMicrosecond);
   const std::uint64_t written = bench.root.stats().writes;
-  bench.root.mmio_read_async(bench.root.device().bar0, 4, [&](std::uint64_t, bool ok) { failed_too = !ok; });
+  bench.root.mmio_read_async(bench.root.device().bar0, 4,
+                             [&](std::uint64_t, bool ok) { failed_too = !ok; });
   bench.simulation.run_for(20 * kMicrosecond);
   checks.that(failed_too && bench.root.stats().writes == written, "nothing passes a lost link");
   const std::uint64_t before = bench.endpoint.stats().tx_not_master;
   bench.simulation.run_for(5 * kMicrosecond);
-  checks.that(bench.endpoint.stats().tx_not_master > before + 20, "the device is not held up by it");
+  checks.that(bench.endpoint.stats().tx_not_master > before + 20,
+              "the device is not held up by it");
   bench.endpoint.set_link_lost(false, false, bench.simulation.now());
   bench.simulation.run_for(kMicrosecond);
   bench.root.enumerate();
   bench.root.set_bus_master(true);
   bench.simulation.run_for(10 * kMicrosecond);
   checks.that(bench.root.stats().writes > written + 200, "traffic when it is back");
-  checks.that(bench.root.stats().protocol_errors == 0 && bench.endpoint.stats().fc_violations == 0 &&
-                  bench.root.stats().wild_writes == 0,
+  checks.that(bench.root.stats().protocol_errors == 0 &&
+                  bench.endpoint.stats().fc_violations == 0 && bench.root.stats().wild_writes == 0,
               "link loss: " + bench.root.stats().first_protocol_error);
 }
 

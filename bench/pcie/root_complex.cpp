@@ -372,10 +372,11 @@ bool RootComplex::launch_cpu_request() {
 void RootComplex::cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes,
                               ReadDone done) {
   if (link_.lost()) {
-    simulation_.at(simulation_.now() + config_.mmio_latency, [this, bytes, done = std::move(done)](Time) {
-      ++stats_.mmio_failed;
-      if (done) done(all_ones(bytes), false);
-    });
+    simulation_.at(simulation_.now() + config_.mmio_latency,
+                   [this, bytes, done = std::move(done)](Time) {
+                     ++stats_.mmio_failed;
+                     if (done) done(all_ones(bytes), false);
+                   });
     return;
   }
   CpuRequest request;

@@ -159,8 +159,8 @@ class RootComplex : public Component, public HostInterface {
     stall_until_ = until;
   }
 
-  // The link was lost: what the CPU waits for fails, what it sent is gone. Requests while the link is lost fail at once
-  // (reads give all ones). Follow with enumerate() when it is back.
+  // The link was lost: what the CPU waits for fails, what it sent is gone. Requests while the link
+  // is lost fail at once (reads give all ones). Follow with enumerate() when it is back.
   void link_lost();
 
   // When the device is reset: forgets its reads. Follow with enumerate().

@@ -110,10 +110,8 @@ def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
     return status, last
 
 
-def limit_model(system, values: dict) -> limits.NicModel | None:
-    """The limits of a system with these parameter values; None when it declares none."""
-    if system.limit.get("model") != "nic":
-        return None
+def nic_model(system, values: dict) -> limits.NicModel:
+    """The limits of a NIC with these parameter values."""
     given = {k: v for k, v in system.limit.items() if k != "model"}
     return limits.NicModel(
         gen=values["pcie_gen"],
@@ -125,14 +123,37 @@ def limit_model(system, values: dict) -> limits.NicModel | None:
     )
 
 
+def capture_model(values: dict) -> limits.CaptureModel:
+    """The limits of a capture device with these parameter values."""
+    return limits.CaptureModel(
+        links=values["links"],
+        gen=values["pcie_gen"],
+        lanes=values["pcie_lanes"],
+        mps=values["mps"],
+        header=16 if values["timestamps"] else 8,
+        wire_gbps=100.0 if values["source"] == "wire" else 0.0,
+        consumers=values["consumers"],
+        ns_per_packet=values["ns_per_packet"],
+        ns_per_byte=values["ns_per_byte"],
+    )
+
+
+def workload_limit(system, values: dict, work: Workload) -> dict | None:
+    """What physics allows a system with these parameter values for a workload; None when it declares no limits."""
+    match system.limit.get("model"):
+        case "nic":
+            return limits.nic(nic_model(system, values), work.sizes(), work.direction)
+        case "capture":
+            return limits.capture(capture_model(values), work.sizes())
+    return None
+
+
 def add_limit(result: dict, system, values: dict, work: Workload):
     """Puts `limit` into a result: what physics allows this workload, what sets it, how close the run came."""
-    model = limit_model(system, values)
-    if model is None:
-        return
-    limit = limits.nic(model, work.sizes(), work.direction)
-    limit["fraction"] = result["totals"]["mpps"] / limit["mpps"]
-    result["limit"] = limit
+    limit = workload_limit(system, values, work)
+    if limit is not None:
+        limit["fraction"] = result["totals"]["mpps"] / limit["mpps"]
+        result["limit"] = limit
 
 
 def problem(result: dict) -> str:

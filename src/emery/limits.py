@@ -131,6 +131,52 @@ def nic(model: NicModel, sizes: dict, direction: str) -> dict:
     return {**rates((tx + rx) / loads[by], mean_size(sizes)), "by": by}
 
 
+@dataclass(frozen=True)
+class CaptureModel:
+    """What a capture device needs of its links for a packet, and how fast what lies around it is.
+
+    Packets are records of a header and the packet, padded to 8 bytes, side by side in writes as long as MPS allows.
+    """
+
+    links: int = 2
+    gen: int = 3
+    lanes: int = 8
+    mps: int = 256
+    header: int = 8
+    wire_gbps: float = 100.0  # 0: packets come from the generator
+    clock_mhz: float = 250.0  # of the 64-byte datapath
+    consumers: int = 1
+    ns_per_packet: float = 0.0
+    ns_per_byte: float = 0.0
+
+    def payload_gbps(self) -> float:
+        """What all links together carry of TLP payload."""
+        return self.links * pcie_write_gbps(self.gen, self.lanes, self.mps)
+
+    def record(self, size: float) -> int:
+        """Bytes in host memory for a frame of `size` bytes with FCS."""
+        return self.header + ceil((size - FCS) / 8) * 8
+
+
+def capture(model: CaptureModel, sizes: dict) -> dict:
+    """The limit for a workload: frames a second, and the TLP payload that goes with it."""
+    total = sum(sizes.values())
+    seconds = dict.fromkeys(("pcie", "wire" if model.wire_gbps else "datapath", "consumers"), 0.0)
+    record = 0.0
+    for size, count in sizes.items():
+        share = count / total
+        record += share * model.record(size)
+        if model.wire_gbps:
+            seconds["wire"] += share / ethernet_fps(size, model.wire_gbps)
+        else:
+            seconds["datapath"] += share * ceil((size - FCS) / 64) / (model.clock_mhz * 1e6)
+        seconds["consumers"] += share * (model.ns_per_packet + model.ns_per_byte * (size - FCS)) * 1e-9 / model.consumers
+    seconds["pcie"] = record * 8e-9 / model.payload_gbps()
+    by = max(seconds, key=seconds.get)
+    fps = 1 / seconds[by]
+    return {**rates(fps, mean_size(sizes)), "tlp_payload_gbps": fps * record * 8e-9, "by": by}
+
+
 def rates(fps: float, size: float) -> dict:
     """A frame rate in the three units of a result."""
     return {"mpps": fps / 1e6, "l1_gbps": fps * (size + GAP) * 8e-9, "l2_gbps": fps * size * 8e-9}

@@ -10,7 +10,7 @@ from pathlib import Path
 from emery.capture import frame_sizes
 from emery.common import UserError
 
-_SMALLEST, _LARGEST = 64, 9234  # with FCS; a system's MTU may allow less
+_SMALLEST = 64  # with FCS; the largest is the system's
 _NAMED = {
     "imix": {64: 7, 594: 4, 1518: 1},
     "random": dict.fromkeys(range(64, 1519), 1),
@@ -86,15 +86,15 @@ def parse_duration(text: str) -> int:
     return round(float(match[1]) * _UNITS[match[2]])
 
 
-def _size(text: str) -> str:
+def _size(text: str, largest: int) -> str:
     if text in _NAMED:
         return text
     match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text)
     if not match:
         raise UserError(f"--size {text}: write a number, a range like 64-1518, or {', '.join(_NAMED)}")
     low, high = int(match[1]), int(match[2] or match[1])
-    if not _SMALLEST <= low <= high <= _LARGEST:
-        raise UserError(f"--size {text}: frames have {_SMALLEST} to {_LARGEST} bytes with FCS")
+    if not _SMALLEST <= low <= high <= largest:
+        raise UserError(f"--size {text}: frames have {_SMALLEST} to {largest} bytes with FCS")
     return text
 
 
@@ -140,7 +140,7 @@ def workload(system, options: dict) -> Workload:
 
         names = [str(ROOT / names)]
     pcap = _pcaps(names)
-    size = "" if pcap else _size(str(merged.get("size", "64")))
+    size = "" if pcap else _size(str(merged.get("size", "64")), system.largest_frame)
     for option in ("direction", "routes"):
         if given.get(option) and option not in system.options:
             raise UserError(f"--{option}: {system.name} has no such option")

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packets that the device's generator makes, made once more from their description in
+// capture.rdl: what arrives is held against these, not against what the device says it sent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace emery::capture {
+
+struct GeneratorConfig {
+  std::uint32_t seed = 1;
+  std::uint32_t low = 60, high = 60;  // bytes without FCS
+  std::uint32_t flow_mask = 63;
+};
+
+class Generator {
+ public:
+  static constexpr std::uint32_t kLongest = 16384;
+
+  explicit Generator(const GeneratorConfig& config) : config_(config) {}
+
+  /// Packet `number`; valid until the next call.
+  std::span<const std::uint8_t> packet(std::uint32_t number) {
+    const std::uint32_t m = mix(number ^ config_.seed ^ 0x9e3779b9u);
+    const std::uint32_t length =
+        config_.low + ((m & 0xffff) * (config_.high - config_.low + 1) >> 16);
+    flow_ = mix(m) & config_.flow_mask & 0xffff;
+    static constexpr std::uint8_t kFixed[34] = {2, 0, 0,    0, 0, 1, 2,  0, 0,    0, 0,    2,
+                                                8, 0, 0x45, 0, 0, 0, 0,  0, 0x40, 0, 0x40, 17,
+                                                0, 0, 10,   1, 0, 0, 10, 2, 0,    1};
+    std::memcpy(data_.data(), kFixed, sizeof kFixed);
+    put16(16, length - 14);
+    data_[28] = static_cast<std::uint8_t>(flow_ >> 8);
+    data_[29] = static_cast<std::uint8_t>(flow_);
+    std::uint32_t sum = 0;
+    for (unsigned i = 14; i < 34; i += 2)
+      sum += static_cast<std::uint32_t>(data_[i]) << 8 | data_[i + 1];
+    while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
+    put16(24, ~sum);
+    put16(34, flow_);
+    put16(36, 9);
+    put16(38, length - 34);
+    put16(40, 0);
+    std::memcpy(&data_[42], &number, 4);
+    data_[46] = data_[47] = 0;
+    for (std::uint32_t k = 12; 4 * k < length; ++k) {
+      const std::uint32_t word = m ^ (k << 16 | (~k & 0xffff));
+      std::memcpy(&data_[4 * k], &word, 4);
+    }
+    return {data_.data(), length};
+  }
+
+  /// Of the packet made last.
+  std::uint32_t flow() const { return flow_; }
+
+  /// The number that a packet carries.
+  static std::optional<std::uint32_t> number(std::span<const std::uint8_t> packet) {
+    if (packet.size() < 60) return {};
+    std::uint32_t n;
+    std::memcpy(&n, &packet[42], 4);
+    return n;
+  }
+
+ private:
+  static std::uint32_t mix(std::uint32_t x) {
+    x ^= x << 13;
+    x ^= x >> 17;
+    return x ^ x << 5;
+  }
+  void put16(unsigned at, std::uint32_t value) {
+    data_[at] = static_cast<std::uint8_t>(value >> 8);
+    data_[at + 1] = static_cast<std::uint8_t>(value);
+  }
+
+  GeneratorConfig config_;
+  std::array<std::uint8_t, kLongest + 4> data_{};
+  std::uint32_t flow_ = 0;
+};
+
+}  // namespace emery::capture
