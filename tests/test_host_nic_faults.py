@@ -126,7 +126,7 @@ def test_an_error_under_full_load(nic):
 
 def test_the_only_queue_stops(nic):
     """Nothing more is sent, and the driver goes on to the end all the same."""
-    result = nic("fault=lost_completion", "dma_timeout_us=5", "tx_ring=8", "burst=1", flows=1, frames=300)
+    result = nic("fault=lost_completion", "dma_timeout_us=10", "tx_ring=8", "burst=1", flows=1, frames=300)
     stopped_queue(result, "tx_queue", "timeout")
     assert all_well(result["streams"]["rx"])
 
