@@ -37,6 +37,7 @@ module tlp_tx_mux
   logic [11:0] used_pd_q, used_cpld_q, used_pd_d, used_cpld_d;
   logic [7:0] left_ph_q, left_nph_q, left_cplh_q;
   logic [11:0] left_pd_q, left_cpld_q;
+  wire unused_credits = &{1'b0, left_pd_q, left_cpld_q};  // no input of a class with data
   logic p_inf_q, np_inf_q, cpl_inf_q;
   logic known_q;  // the credits left have been computed
   wire unused_class = &{1'b0, left_ph_q, left_nph_q, left_cplh_q, p_inf_q, np_inf_q, cpl_inf_q};  // one may have no inputs

@@ -29,7 +29,7 @@ package port_pkg;
   /// The oldest frame in the packet RAM is no longer needed; valid for one clock, never refused.
   typedef struct packed {
     logic       valid;
-    logic [8:0] units;
+    logic [8:0] count;  // in units of UnitBytes
   } rx_free_t;
 
   /// What becomes of a received frame.

@@ -82,7 +82,7 @@ module rx_buffer
     logic [UnitW:0] used;
     dropped_o <= last && no_room && !beat.err;
     used = used_q;
-    if (free_i.valid) used -= (UnitW + 1)'(free_i.units);
+    if (free_i.valid) used -= (UnitW + 1)'(free_i.count);
     if (keep) begin
       start_q <= write_q + 1'b1;
       write_q <= write_q + 1'b1;
@@ -127,5 +127,5 @@ module rx_buffer
   );
 
   `ASSERT(NeverOverfull, used_q <= (UnitW + 1)'(Units))
-  `ASSERT(FreesWhatIsThere, free_i.valid |-> (UnitW + 1)'(free_i.units) <= used_q - (UnitW + 1)'(beats_q))
+  `ASSERT(FreesWhatIsThere, free_i.valid |-> (UnitW + 1)'(free_i.count) <= used_q - (UnitW + 1)'(beats_q))
 endmodule

@@ -224,7 +224,7 @@ module rx_engine
     else if (use_answer) failed_q <= failure;
     owed_q <= owed_q + CountW'(dma_in.valid) - CountW'(use_answer);
     free_o.valid <= finish;
-    free_o.units <= units_of(f.len);
+    free_o.count <= units_of(f.len);
     count_o <= '0;
     if (finish) begin
       unique case (f.fate)

@@ -159,7 +159,7 @@ module rx_engine_tb;
     end
     if (commit.valid && commit.ready) `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
     if (stop.valid && stop.ready) `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
-    if (free.valid) `CHECK(want_free.size() != 0 && 32'(free.units) == want_free.pop_front(), "wrong free")
+    if (free.valid) `CHECK(want_free.size() != 0 && 32'(free.count) == want_free.pop_front(), "wrong free")
     if (!rst) for (int i = 0; i < 6; i++) got_count[i] += 32'(count[i]);
 
     // Stimuli.

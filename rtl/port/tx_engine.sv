@@ -62,7 +62,7 @@ module tx_engine
     error_e           code;
     logic [3:0]       requests;  // DMA statuses to wait for
     logic [UnitW-1:0] start;
-    logic [8:0]       units;     // taken in the RAM, also when the packet failed
+    logic [8:0]       taken;     // units, taken in the RAM, also when the packet failed
     tx_csum_t         csum;
   } packet_t;
 
@@ -139,7 +139,7 @@ module tx_engine
           code: code,
           requests: requests_q + 4'(issue),
           start: start_q,
-          units: units_after,
+          taken: units_after,
           csum: csum
       };
 
@@ -156,7 +156,7 @@ module tx_engine
       if (d.last) start_q <= start_q + UnitW'(units_after);
     end
     used_q <= used_q + (step ? more_units : '0) - (UnitW + 1)'(freed);
-    flying_q <= flying_q + (step ? more_units : '0) - (fetched ? (UnitW + 1)'(p.units) : '0);
+    flying_q <= flying_q + (step ? more_units : '0) - (fetched ? (UnitW + 1)'(p.taken) : '0);
     if (rst_i) begin
       first_q    <= 1'b1;
       total_q    <= '0;
@@ -232,12 +232,12 @@ module tx_engine
   logic [8:0] unit_q;
   logic out_room;
   wire good = r.code == ErrNone;
-  wire last_unit = unit_q + 9'd1 == r.units;
+  wire last_unit = unit_q + 9'd1 == r.taken;
   wire read = fetched_out.valid && good && out_room && (!last_unit || done_in.ready);
   assign fetched_out.ready = done_in.ready && (!good || (out_room && last_unit));
   assign done_in.valid = fetched_out.valid && fetched_out.ready;
   assign done_in.data = '{queue: r.queue, cq: r.cq, len: r.len, error: !good};
-  assign freed = read ? 9'd1 : (fetched_out.valid && fetched_out.ready) ? r.units : 9'd0;
+  assign freed = read ? 9'd1 : (fetched_out.valid && fetched_out.ready) ? r.taken : 9'd0;
 
   always_ff @(posedge clk_i) begin
     if (read) unit_q <= last_unit ? '0 : unit_q + 1'b1;

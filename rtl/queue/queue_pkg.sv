@@ -13,9 +13,10 @@ package queue_pkg;
   typedef logic [15:0] ring_ptr_t;
 
   typedef struct packed {
+    logic [15:0] reserved1;
     logic [7:0]  csum_offset;  // TX: where the checksum goes, in bytes from csum_start
     logic [7:0]  csum_start;   // TX: first byte summed
-    logic [14:0] reserved;
+    logic [14:0] reserved0;
     logic        csum_enable;  // TX
     logic [15:0] len;          // in bytes
     logic [63:0] addr;

@@ -127,6 +127,10 @@ void Driver::probe() {
     interfaces_.back() = interface;
     config_.tx_queues = std::min(config_.tx_queues, interface.tx_queues);
     config_.rx_queues = std::min(config_.rx_queues, interface.rx_queues);
+    if (config_.rx_queues % interface.ports != 0) {
+      throw std::runtime_error("host-nic driver: rx_queues " + std::to_string(config_.rx_queues) + " cannot be dealt to " +
+                               std::to_string(interface.ports) + " ports");
+    }
     if (config_.max_frame > interface.max_frame) {
       throw std::runtime_error("host-nic driver: MTU above what the device's buffers are made for");
     }
@@ -259,7 +263,11 @@ void Driver::open_interface(unsigned i) {
     const std::uint64_t port = interface.port + p * interface.port_stride;
     write32(port + offsetof(PortRegs, max_frame), config_.max_frame);
     for (unsigned k = 0; k < 10; ++k) write32(port + offsetof(PortRegs, rss_key) + 4 * k, kKey[k]);
-    for (unsigned e = 0; e < 128; ++e) write32(interface.rss + p * interface.rss_stride + 4 * e, e % config_.rx_queues);
+    // Each port has queues of its own: records carry no slot number, so one queue's must come from one engine.
+    for (unsigned e = 0; e < 128; ++e) {
+      const unsigned queue = (e * interface.ports + p) % config_.rx_queues;
+      write32(interface.rss + p * interface.rss_stride + 4 * e, queue);
+    }
   }
 }
 

@@ -468,9 +468,10 @@ module host_nic
     );
   end
 
-  // A RAM that is not read gives zero.
-  always_comb begin
-    ram_row = '0;
-    for (int i = 0; i < Interfaces; i++) ram_row |= interface_row[i];
-  end
+  ram_row_or #(
+      .N(Interfaces)
+  ) i_ram_row (
+      .row_i(interface_row),
+      .row_o(ram_row)
+  );
 endmodule

@@ -378,7 +378,7 @@ module host_nic_interface
   stream_if #(.T(record_t)) record[3] (clk_i, rst_i);
   stream_if #(.T(notify_t)) notify[3] (clk_i, rst_i);
   stream_if #(.T(queue_error_t)) event_error (clk_i, rst_i);
-  ram_row_t cpl_row[3];
+  ram_row_t [2:0] cpl_row;
 
   arb_rr #(
       .T(record_t),
@@ -521,9 +521,10 @@ module host_nic_interface
     );
   end
 
-  // A RAM that is not read gives zero.
-  always_comb begin
-    ram_row_o = cpl_row[0] | cpl_row[1] | cpl_row[2];
-    for (int p = 0; p < Ports; p++) ram_row_o |= port_row[p];
-  end
+  ram_row_or #(
+      .N(3 + Ports)
+  ) i_ram_row (
+      .row_i({port_row, cpl_row}),
+      .row_o(ram_row_o)
+  );
 endmodule
