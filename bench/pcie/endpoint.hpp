@@ -168,6 +168,7 @@ class Endpoint : public Component {
       base_h_[c] = -used_h[c], base_d_[c] = -used_d[c];  // modulo 2^64: only differences count
     }
     in_packet_ = drop_packet_ = in_packet;
+    deaf_ = lost && logic_reset;
   }
 
   const ConfigSpace& config_space() const { return space_; }
@@ -259,6 +260,7 @@ class Endpoint : public Component {
   // ---- from the logic to the link
 
   void tx_beat(Time now) {
+    if (deaf_) return;
     ++stats_.tx_beats;
     if (*tx_.sop != !in_packet_) {  // a packet inside a packet, or a tail without a head
       ++stats_.tx_malformed;
@@ -450,6 +452,7 @@ class Endpoint : public Component {
   std::uint32_t rx_offset_ = 0;
 
   bool tx_ready_ = false, in_packet_ = false, drop_packet_ = false;
+  bool deaf_ = false;  // the link is lost and the logic is in reset: what it drives says nothing
   Tlp tx_tlp_;
   std::uint32_t tx_offset_ = 0;
   std::uint8_t* tx_room_ = nullptr;

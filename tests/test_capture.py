@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""capture as a whole: RTL, links, capture library and consumers, through the command line; assertions in the RTL are on."""
+
+import json
+import subprocess
+
+import pytest
+from conftest import read_pcap
+
+from emery import limits, registers
+from emery.cli import main
+from emery.common import ROOT
+
+SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
+HARM = ("corrupted", "duplicated", "misdelivered", "reordered")
+
+
+@pytest.fixture
+def capture(tmp_path, capsys):
+    """Runs capture with `name=value` settings; gives its result."""
+
+    def run(*words, status=0, assertions=True, **settings):
+        out = tmp_path / "result.json"
+        options = [x for name, value in settings.items() for x in ("--set", f"{name}={str(value).lower()}")]
+        checks = ["--assertions"] if assertions else []
+        ended = main(["run", "capture", *map(str, words), *options, "--json", str(out), *checks])
+        assert ended == status, capsys.readouterr().err
+        return json.loads(out.read_text())
+
+    return run
+
+
+def refused(capsys, *words):
+    assert main(["run", "capture", *map(str, words), "--assertions"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("emery: ")
+    return lines[0]
+
+
+def whole(result, *reasons):
+    """Nothing harmed, and nothing lost but for these reasons, each of which occurred."""
+    stream = result["streams"]["rx"]
+    assert not any(stream[x] for x in HARM)
+    assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values()) and stream["delivered"] > 0
+    assert set(stream["dropped"]) == set(reasons)
+    return stream
+
+
+def padded(path):
+    return [x.ljust(60, b"\0") for x in read_pcap(path)]
+
+
+def test_library(tmp_path):
+    """The capture library as C11, against a device in C whose links bring writes in their own time, die and come back."""
+    folder = registers.generate(ROOT / "systems" / "capture" / "capture.rdl", ["cap_regs"], "capture")
+    program = tmp_path / "emcap_test"
+    words = ["gcc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{folder}"]
+    sources = [str(ROOT / "sw" / "capture" / x) for x in ("emcap.c", "emcap_test.c")]
+    subprocess.run([*words, *sources, "-o", str(program)], check=True)
+    done = subprocess.run([program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout == "PASS\n", done.stdout
+
+
+@pytest.mark.parametrize("rings", [1, 8])
+def test_a_real_capture_in_the_order_of_the_wire(capture, tmp_path, rings):
+    consumers = {"rings": rings, "consumers": rings, "timestamps": True}
+    result = capture("--pcap", SAMPLE, "--pcap-out", tmp_path / "out", source="wire", **consumers)
+    whole(result)
+    assert read_pcap(tmp_path / "out" / "host.pcap") == padded(SAMPLE)
+    assert all(link["blocks"] > 0 for link in result["resources"]["links"])
+
+
+@pytest.mark.parametrize("size", ["64", "65", "72", "127-129", "64-1518", "9000-16388"])
+def test_generated_sizes(capture, size):
+    whole(capture("--size", size, "--frames", "1500"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"links": 1},
+        {"links": 1, "pcie_lanes": 16},
+        {"mps": 128, "pcie_gen": 2},
+        {"mps": 512, "pcie_gen": 4},
+        {"rings": 32, "consumers": 32, "block_kb": 4, "blocks": 4},
+        {"rings": 1, "consumers": 8, "block_kb": 4, "ns_per_packet": 20},
+        {"rings": 16, "consumers": 3, "flush_us": 0.5, "timestamps": True},
+    ],
+    ids=str,
+)
+def test_settings(capture, settings):
+    whole(capture("--size", "64-700", "--frames", "4000", **settings))
+
+
+@pytest.mark.parametrize("size", ["64", "1518", "9018", "imix"])
+def test_frames_from_the_wire(capture, size):
+    whole(capture("--size", size, "--frames", "1000", source="wire"))
+
+
+def test_the_same_run_twice_is_the_same(capture):
+    words = {"link_lost_at_us": 15, "link_back_at_us": 30}
+    first, again = (capture("--duration", "60us", "--size", "64-200", **words) for _ in range(2))
+    first.pop("wall_s"), again.pop("wall_s")
+    assert first == again
+
+
+@pytest.mark.parametrize("fault_link", [0, 1])
+@pytest.mark.parametrize("source, rate", [("generator", "1.0"), ("wire", "0.5")])
+def test_a_link_is_lost_and_comes_back(capture, fault_link, source, rate):
+    words = ("--duration", "150us", "--size", "64-400", "--rate", rate)
+    faults = {"fault_link": fault_link, "link_lost_at_us": 40.3, "link_back_at_us": 90}
+    result = capture(*words, source=source, **faults)
+    stream = whole(result, "link_lost")
+    resources = result["resources"]
+    assert resources["link_losses"] == 1 and resources["lost_packets"] == stream["dropped"]["link_lost"]
+    assert stream["dropped"]["link_lost"] < 0.15 * stream["offered"]
+    gone = capture(*words, source=source, **{**faults, "link_back_at_us": 0})
+    whole(gone, "link_lost")
+    key = f"link{fault_link}_payload_gbps"
+    assert resources[key] > 1.3 * gone["resources"][key]  # it carries its share again
+
+
+def test_a_slow_link_gets_less_and_a_late_one_holds_nothing_up_for_good(capture):
+    result = capture("--duration", "120us", link_rate=0.5)
+    whole(result)
+    fast, slow = (result["resources"][f"link{x}_payload_gbps"] for x in (0, 1))
+    assert 0.45 * fast < slow < 0.55 * fast and fast > 56
+    for stall in (30, 90):  # 90 us is longer than a register read waits: the library gives the link up
+        whole_or_lost = capture("--duration", "150us", link_stall_us=stall)["streams"]["rx"]
+        assert not any(whole_or_lost[x] for x in HARM) and set(whole_or_lost["dropped"]) <= {"link_lost"}
+
+
+def test_slow_consumers_cost_whole_packets_that_are_counted(capture):
+    slow = {"consumers": 2, "rings": 2, "ns_per_packet": 50, "block_kb": 4, "blocks": 4}
+    stream = whole(capture("--duration", "100us", **slow), "ring_full")
+    assert stream["dropped"]["ring_full"] > 1000
+
+
+def test_consumers_that_misbehave(capture):
+    assert capture("--frames", "3000", consumer_fault="wrong_put")["resources"]["bad_puts"] > 10
+    result = capture("--frames", "3000", consumer_fault="past_frontier")
+    whole(result)
+    assert result["resources"]["bad_returns"] == 3
+    hoarded = capture("--frames", "20000", consumer_fault="no_put", blocks=2, block_kb=16)
+    assert whole(hoarded, "ring_full")["dropped"]["ring_full"] > 1000
+
+
+def test_bad_fcs_is_dropped_and_counted(capture):
+    stream = whole(capture("--size", "64-600", "--frames", "500", source="wire", bad_fcs_every=10), "bad_fcs")
+    assert 20 <= stream["dropped"]["bad_fcs"] <= 100
+
+
+def test_the_flush_bounds_the_delay(capture):
+    longest = {}
+    for flush in (1, 4):
+        result = capture("--frames", "100", "--rate", "0.5G", source="wire", flush_us=flush)
+        longest[flush] = whole(result)["latency_ns"]["max"]
+    assert longest[1] < 1900 and 3000 < longest[4] < 4900
+
+
+def test_what_the_generator_cannot(capsys):
+    assert "source=wire" in refused(capsys, "--pcap", SAMPLE)
+    assert "imix" in refused(capsys, "--size", "imix")
+    assert "power of two" in refused(capsys, "--flows", "10")
+    assert "block" in refused(capsys, "--size", "9018", "--set", "block_kb=8")
+    assert "fault_link" in refused(capsys, "--set", "links=1", "--set", "link_stall_us=5")
+
+
+def test_limits():
+    model = limits.CaptureModel(wire_gbps=0)
+    assert limits.capture(model, {64: 1})["tlp_payload_gbps"] == pytest.approx(114.92, abs=0.01)
+    assert limits.capture(model, {64: 1})["mpps"] == pytest.approx(199.5, abs=0.1)
+    assert limits.capture(limits.CaptureModel(), {64: 1})["by"] == "wire"
+    assert limits.capture(limits.CaptureModel(header=16), {64: 1})["by"] == "wire"  # a stamp still fits
+    slow = limits.capture(limits.CaptureModel(consumers=4, ns_per_packet=60), {64: 1})
+    assert slow["by"] == "consumers" and slow["mpps"] == pytest.approx(4e3 / 60)
+
+
+@pytest.mark.parametrize("size", ["64", "1518", "16388"])
+def test_throughput(capture, size):
+    """The paper's graph: the same, whatever the length."""
+    result = capture("--size", size, "--duration", "150us", assertions=False)
+    assert result["resources"]["tlp_payload_gbps"] >= 113.5
+    whole(result)
+
+
+def test_line_rate_without_loss(capture):
+    result = capture("--duration", "150us", source="wire", timestamps=True, assertions=False)
+    assert whole(result)["mpps"] > 148.5
