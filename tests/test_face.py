@@ -256,3 +256,15 @@ def test_declarations_hold_together(name):
         workload(target, options)
         assert x.figure in target.figures
         assert (x.goal is None) != (x.goal_fraction is None)
+
+
+def test_front_page_names_the_blocks_of_each_system():
+    from emery import blocks
+
+    assert (ROOT / "README.md").read_text() == blocks.readme_with_table(), "run python -m emery.blocks"
+
+
+def test_every_block_has_a_user():
+    from emery import blocks
+
+    assert not blocks.unused()

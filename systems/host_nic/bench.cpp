@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::uint64_t kCoreHz = 250'000'000;
 constexpr double kLineRate = 100e9;
-constexpr Time kQuiet = 150 * kMicrosecond;  // nothing more is coming when nothing came for so long
+constexpr Time kQuiet = 500 * kMicrosecond;  // nothing more is coming when nothing came for so long
 constexpr unsigned kVlanAndHeader = 18;
 
 class Bench final : public Component {
