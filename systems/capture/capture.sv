@@ -90,11 +90,11 @@ module capture
   assign enable = hw_out.control.enable.value;
   assign use_generator = hw_out.control.generator.value;
   // Never more rings than there are.
-  always_comb begin
-    log_rings = 3'($clog2(Rings));
-    if (hw_out.log_rings.value.value < 32'($clog2(Rings)))
-      log_rings = hw_out.log_rings.value.value[2:0];
-  end
+  assign log_rings = hw_out.log_rings.value.value < 32'($clog2(
+      Rings
+  )) ? hw_out.log_rings.value.value[2:0] : 3'($clog2(
+      Rings
+  ));
   assign pack_cfg = '{
           timestamps: hw_out.control.timestamps.value,
           enable: enable,
@@ -121,7 +121,11 @@ module capture
         };
   end
   wire start = enable && !enabled_q;
-  always_ff @(posedge clk_i) enabled_q <= enable && !rst_i;
+  pipe_reg i_enabled (
+      .clk_i,
+      .d_i(enable && !rst_i),
+      .q_o(enabled_q)
+  );
 
   // ---------------------------------------------------------------- packets in
   stream_if #(
@@ -463,12 +467,7 @@ module capture
     assign hw_in.link[l].status.up.next = up && cfg.bus_master;
     assign hw_in.link[l].status.in_use.next = link_ok[l];
     assign hw_in.link[l].status.queued.next = link_queued[l];
-    logic [31:0] opened_q;
-    always_ff @(posedge clk_i) begin
-      if (link_opened[l]) opened_q <= opened_q + 1'b1;
-      if (rst_i) opened_q <= '0;
-    end
-    assign hw_in.link[l].opened.value.next = opened_q;
+    assign hw_in.link[l].opened.value.incr = link_opened[l];
 
     tlp_tx_mux #(
         .N(2),
@@ -533,7 +532,13 @@ module capture
 
   logic [15:0] time_hi_q;
   wire reads_time = region[0].req && !region[0].write && region[0].addr[9:0] == 10'h120;
-  always_ff @(posedge clk_i) if (reads_time) time_hi_q <= core_time[47:32];
+  pipe_reg #(
+      .T(logic [15:0])
+  ) i_time_hi (
+      .clk_i,
+      .d_i(reads_time ? core_time[47:32] : time_hi_q),
+      .q_o(time_hi_q)
+  );
 
   assign hw_in.links.value.next = 32'(Links);
   assign hw_in.rings.value.next = 32'(Rings);
