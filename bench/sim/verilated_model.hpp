@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ties a Verilated model to the simulation: raises and lowers its clocks, and writes waves.
 //
-// One evaluation an edge: a clock that has risen is lowered before the next evaluation, whichever clock that is for; only when
-// the same clock rises again before any other does the model need an evaluation of its own to see it low. With waves on, the
-// falling edge is shown halfway to the next one.
+// One evaluation an edge: a clock that has risen is lowered before the next evaluation, whichever
+// clock that is for; only when the same clock rises again before any other does the model need an
+// evaluation of its own to see it low. With waves on, the falling edge is shown halfway to the next
+// one.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ namespace emery {
 template <class Model>
 class VerilatedModel {
  public:
-  explicit VerilatedModel(const std::string& name) : model_(std::make_unique<Model>(&context_, name.c_str())) {}
+  explicit VerilatedModel(const std::string& name)
+      : model_(std::make_unique<Model>(&context_, name.c_str())) {}
   ~VerilatedModel() {
     model_->final();
     close_waves();
@@ -35,8 +37,8 @@ class VerilatedModel {
   Model& operator*() { return *model_; }
 
   // Adds `pin` as a clock of `hz` / `divisor`; the first one added is number 0.
-  int add_clock(Simulation& simulation, const std::string& name, std::uint64_t hz, std::uint64_t divisor,
-                std::uint8_t& pin) {
+  int add_clock(Simulation& simulation, const std::string& name, std::uint64_t hz,
+                std::uint64_t divisor, std::uint8_t& pin) {
     pin = 0;
     clocks_.push_back(&pin);
     return simulation.add_clock(name, hz, divisor);
@@ -45,7 +47,8 @@ class VerilatedModel {
   // Call when all clocks are there.
   void attach(Simulation& simulation) {
     model_->eval();
-    simulation.set_model([this, &simulation](std::uint32_t rising) { edge(rising, simulation.now()); });
+    simulation.set_model(
+        [this, &simulation](std::uint32_t rising) { edge(rising, simulation.now()); });
   }
 
   // Writes waves to `path` from now on; the model must have been built with them.

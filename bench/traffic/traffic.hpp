@@ -60,7 +60,7 @@ struct TrafficConfig {
 
   std::uint32_t flows = 64;
   FlowOrder flow_order = FlowOrder::kRandom;
-  std::uint32_t train = 1;  // frames of a flow in a row
+  std::uint32_t train = 1;   // frames of a flow in a row
   std::uint16_t source = 0;  // different in the sources of one run
   std::uint64_t src_mac = 0x020000000001;
   std::uint64_t dst_mac = 0x020000000002;

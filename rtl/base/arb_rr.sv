@@ -9,11 +9,11 @@ module arb_rr #(
     parameter int N = 2,
     localparam int IndexW = N > 1 ? $clog2(N) : 1
 ) (
-    input  logic              clk_i,
-    input  logic              rst_i,
-           stream_if.snk      in[N],
-           stream_if.src      out,
-    output logic [IndexW-1:0] index_o  // which input `out` carries
+    input  logic                      clk_i,
+    input  logic                      rst_i,
+           stream_if.snk              in     [N],
+           stream_if.src              out,
+    output logic         [IndexW-1:0] index_o      // which input `out` carries
 );
   logic [N-1:0] valid;
   T data[N];

@@ -11,12 +11,43 @@ module arb_rr_tb;
     logic [23:0] number;
   } beat_t;
 
-  stream_if #(.T(beat_t)) in[N] (clk, rst);
-  stream_if #(.T(beat_t)) chosen (clk, rst);
-  stream_if #(.T(beat_t)) out (clk, rst);
+  stream_if #(
+      .T(beat_t)
+  ) in[N] (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(beat_t)
+  ) chosen (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(beat_t)
+  ) out (
+      clk,
+      rst
+  );
   logic [2:0] index;
-  arb_rr #(.T(beat_t), .N(N)) dut (.clk_i(clk), .rst_i(rst), .in, .out(chosen), .index_o(index));
-  spill_reg #(.T(beat_t)) i_spill (.clk_i(clk), .rst_i(rst), .in(chosen), .out);
+  arb_rr #(
+      .T(beat_t),
+      .N(N)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .in,
+      .out(chosen),
+      .index_o(index)
+  );
+  spill_reg #(
+      .T(beat_t)
+  ) i_spill (
+      .clk_i(clk),
+      .rst_i(rst),
+      .in(chosen),
+      .out
+  );
 
   int unsigned in_percent[N], out_percent = 100, moved = 0;
   int unsigned next_number[N];
@@ -25,7 +56,8 @@ module arb_rr_tb;
   for (genvar i = 0; i < N; i++) begin : g_in
     logic [23:0] number = 0;
     always @(posedge clk) begin
-      if (chosen.valid && chosen.ready) waited[i] = (in[i].valid && !in[i].ready) ? waited[i] + 1 : 0;
+      if (chosen.valid && chosen.ready)
+        waited[i] = (in[i].valid && !in[i].ready) ? waited[i] + 1 : 0;
       `CHECK(waited[i] < N, $sformatf("input %0d was passed over", i))
       if (rst) in[i].valid <= 0;
       else if (!in[i].valid || in[i].ready) begin

@@ -9,11 +9,11 @@ module fifo #(
     parameter int Depth = 16,
     localparam int CountW = $clog2(Depth + 1)
 ) (
-    input  logic              clk_i,
-    input  logic              rst_i,
-           stream_if.snk      in,
-           stream_if.src      out,
-    output logic [CountW-1:0] count_o
+    input  logic                      clk_i,
+    input  logic                      rst_i,
+           stream_if.snk              in,
+           stream_if.src              out,
+    output logic         [CountW-1:0] count_o
 );
   if (Depth < 2) begin : g_bad_parameter
     $fatal(1, "fifo: Depth %0d is below 2", Depth);

@@ -11,11 +11,31 @@ module fifo_async_tb;
   logic rclk = 0;
   initial forever #(read_half) rclk = !rclk;
 
-  stream_if #(.T(word_t)) in (clk, rst);
-  stream_if #(.T(word_t)) out (rclk, rst);
+  stream_if #(
+      .T(word_t)
+  ) in (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(word_t)
+  ) out (
+      rclk,
+      rst
+  );
   logic [4:0] count;
-  fifo_async #(.T(word_t), .Depth(Depth)) dut (
-      .wclk_i(clk), .wrst_i(rst), .in, .count_o(count), .rclk_i(rclk), .rrst_i(rst), .out);
+  fifo_async #(
+      .T(word_t),
+      .Depth(Depth)
+  ) dut (
+      .wclk_i (clk),
+      .wrst_i (rst),
+      .in,
+      .count_o(count),
+      .rclk_i (rclk),
+      .rrst_i (rst),
+      .out
+  );
 
   int unsigned in_percent = 100, out_percent = 100, moved = 0;
   word_t expected[$];
@@ -44,18 +64,19 @@ module fifo_async_tb;
     repeat (50) @(posedge clk);
     start = moved;
     repeat (700) @(posedge rclk);
-    `CHECK(moved - start >= 699, $sformatf("only %0d beats in 700 clocks of the slower side", moved - start))
+    `CHECK(moved - start >= 699, $sformatf(
+           "only %0d beats in 700 clocks of the slower side", moved - start))
     for (int i = 0; i < 20; i++) begin
-      read_half = $urandom_range(11, 2);
-      in_percent = $urandom_range(100, 1);
+      read_half   = $urandom_range(11, 2);
+      in_percent  = $urandom_range(100, 1);
       out_percent = $urandom_range(100, 1);
       repeat (500) @(posedge clk);
     end
     out_percent = 0;
-    in_percent = 100;
+    in_percent  = 100;
     repeat (100) @(posedge clk);
     `CHECK(!in.ready && expected.size() inside {Depth, Depth + 1}, "does not fill to its depth")
-    in_percent = 0;
+    in_percent  = 0;
     out_percent = 100;
     repeat (300) @(posedge clk);
     `CHECK(expected.size() == 0 && count == 0, "beats were lost")

@@ -7,10 +7,29 @@ module fifo_tb;
   localparam int Depth = 5;
   typedef logic [31:0] word_t;
 
-  stream_if #(.T(word_t)) in (clk, rst);
-  stream_if #(.T(word_t)) out (clk, rst);
+  stream_if #(
+      .T(word_t)
+  ) in (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(word_t)
+  ) out (
+      clk,
+      rst
+  );
   logic [2:0] count;
-  fifo #(.T(word_t), .Depth(Depth)) dut (.clk_i(clk), .rst_i(rst), .in, .out, .count_o(count));
+  fifo #(
+      .T(word_t),
+      .Depth(Depth)
+  ) dut (
+      .clk_i  (clk),
+      .rst_i  (rst),
+      .in,
+      .out,
+      .count_o(count)
+  );
 
   int unsigned in_percent = 100, out_percent = 100;
   word_t expected[$];
@@ -24,7 +43,7 @@ module fifo_tb;
       moved++;
     end
     if (rst) begin
-      in.valid <= 0;
+      in.valid  <= 0;
       out.ready <= 0;
     end else begin
       out.ready <= $urandom_range(99) < out_percent;
@@ -42,17 +61,17 @@ module fifo_tb;
     start = moved;
     repeat (1000) @(posedge clk);
     `CHECK(moved - start >= 999, $sformatf("only %0d beats in 1000 clocks", moved - start))
-    foreach (expected[i]) ;
+    foreach (expected[i]);
     for (int i = 0; i < 20; i++) begin
-      in_percent = $urandom_range(100, 1);
+      in_percent  = $urandom_range(100, 1);
       out_percent = $urandom_range(100, 1);
       repeat (500) @(posedge clk);
     end
     out_percent = 0;
-    in_percent = 100;
+    in_percent  = 100;
     repeat (20) @(posedge clk);
     `CHECK(count == Depth, "does not fill to its depth")
-    in_percent = 0;
+    in_percent  = 0;
     out_percent = 100;
     repeat (20) @(posedge clk);
     `CHECK(expected.size() == 0 && count == 0, "beats were lost")

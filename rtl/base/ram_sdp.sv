@@ -4,9 +4,9 @@
 /// Read latency 1 clock, `rdata_o` holds its value while `re_i` is low. A read of the word written in the same clock gives
 /// the old value. Contents are not reset.
 module ram_sdp #(
-    parameter int Width  = 128,
-    parameter int Depth  = 256,
-    parameter int Lanes  = 1,                              // Width / Lanes bits have an enable each
+    parameter  int Width = 128,
+    parameter  int Depth = 256,
+    parameter  int Lanes = 1,                             // Width / Lanes bits have an enable each
     localparam int AddrW = Depth > 1 ? $clog2(Depth) : 1
 ) (
     input  logic             clk_i,

@@ -12,11 +12,11 @@ module reg_demux #(
     parameter logic [N-1:0][AddrW-1:0] Base = '0,
     parameter logic [N-1:0][AddrW-1:0] Size = '0
 ) (
-    input  logic          clk_i,
-    input  logic          rst_i,
-           reg_if.slave   in,
-           reg_if.master  out[N],
-    output logic          unmapped_o
+    input  logic         clk_i,
+    input  logic         rst_i,
+           reg_if.slave  in,
+           reg_if.master out       [N],
+    output logic         unmapped_o
 );
   logic [N-1:0] hit, target_q, ack;
   logic held_q, write_q, busy_q, reading_q, ack_q, none_q;
@@ -53,28 +53,29 @@ module reg_demux #(
     none_q <= in.req && hit == '0;
     if (in.req) begin
       target_q <= hit;
-      write_q <= in.write;
-      addr_q <= in.addr;
-      wdata_q <= in.wdata;
-      wstrb_q <= in.wstrb;
+      write_q  <= in.write;
+      addr_q   <= in.addr;
+      wdata_q  <= in.wdata;
+      wstrb_q  <= in.wstrb;
     end
     busy_q <= (busy_q || go) && !answered;
     if (go) reading_q <= !write_q;
-    ack_q <= none_q || (go && write_q) || read_done;
+    ack_q   <= none_q || (go && write_q) || read_done;
     rdata_q <= '0;
     for (int i = 0; i < N; i++) if (read_done && ack[i]) rdata_q <= rdata[i];
     if (rst_i) begin
       held_q <= 1'b0;
       none_q <= 1'b0;
       busy_q <= 1'b0;
-      ack_q <= 1'b0;
+      ack_q  <= 1'b0;
     end
   end
 
   `ASSERT(OneRegionAtMost, in.req |-> $onehot0(hit))
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (in.req && !rst_i) assert (!held_q || go)
+    if (in.req && !rst_i)
+      assert (!held_q || go)
       else $error("%m: an access came before the one before was answered");
   end
 `endif

@@ -14,13 +14,23 @@ module reg_demux_tb;
   logic unmapped, req, write;
   logic [AddrW-1:0] req_addr;
   logic [31:0] wdata;
-  assign in.req = req;
+  assign in.req   = req;
   assign in.write = write;
-  assign in.addr = req_addr;
+  assign in.addr  = req_addr;
   assign in.wdata = wdata;
   assign in.wstrb = '1;
-  reg_demux #(.N(N), .AddrW(AddrW), .Base(Base), .Size(Size)) dut (
-      .clk_i(clk), .rst_i(rst), .in, .out, .unmapped_o(unmapped));
+  reg_demux #(
+      .N(N),
+      .AddrW(AddrW),
+      .Base(Base),
+      .Size(Size)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .in,
+      .out,
+      .unmapped_o(unmapped)
+  );
 
   logic [31:0] mem[N][int];
   int unsigned unmapped_count = 0, unmapped_expected = 0;
@@ -34,7 +44,7 @@ module reg_demux_tb;
       if (delay != 0) begin
         delay <= delay - 1;
         if (delay == 1) begin
-          out[i].ack <= 1;
+          out[i].ack   <= 1;
           out[i].rdata <= mem[i].exists(int'(addr)) ? mem[i][int'(addr)] : 32'd0;
         end
       end
@@ -52,12 +62,12 @@ module reg_demux_tb;
   always @(posedge clk) begin
     if (in.ack) begin
       answers <= answers + 1;
-      answer <= in.rdata;
+      answer  <= in.rdata;
     end
   end
 
-  task automatic access(input logic is_write, input logic [AddrW-1:0] addr, input logic [31:0] value,
-                        output logic [31:0] rdata);
+  task automatic access (input logic is_write, input logic [AddrW-1:0] addr,
+                         input logic [31:0] value, output logic [31:0] rdata);
     int unsigned seen;
     seen = answers;
     req <= 1;
@@ -83,11 +93,12 @@ module reg_demux_tb;
       mapped = addr < 16'h1100 || (addr >= 16'h8000 && addr < 16'hc000);
       if ($urandom_range(1) == 1) begin
         value = $urandom();
-        access(1, addr, value, rdata);
+        access (1, addr, value, rdata);
         if (mapped) reference[int'(addr)] = value;
       end else begin
-        access(0, addr, 0, rdata);
-        `CHECK(rdata == (reference.exists(int'(addr)) ? reference[int'(addr)] : 32'd0), "wrong data read")
+        access (0, addr, 0, rdata);
+        `CHECK(rdata == (reference.exists(int'(addr)) ? reference[int'(addr)] : 32'd0),
+               "wrong data read")
       end
       if (!mapped) unmapped_expected++;
     end

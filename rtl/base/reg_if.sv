@@ -8,11 +8,11 @@ interface reg_if #(
 );
   logic             req;
   logic             write;
-  logic [AddrW-1:0] addr;   // in bytes, a multiple of 4
-  logic [31:0]      wdata;
-  logic [3:0]       wstrb;
+  logic [AddrW-1:0] addr;  // in bytes, a multiple of 4
+  logic [     31:0] wdata;
+  logic [      3:0] wstrb;
   logic             ack;
-  logic [31:0]      rdata;
+  logic [     31:0] rdata;
 
   modport master(output req, write, addr, wdata, wstrb, input ack, rdata);
   modport slave(input req, write, addr, wdata, wstrb, output ack, rdata);

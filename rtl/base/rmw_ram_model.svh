@@ -32,10 +32,10 @@ module rmw_ram #(
     end
     if (rst_i) begin
       for (int i = 0; i < Depth; i++) word_q[i] <= '0;
-      read_q <= 1'b0;
+      read_q   <= 1'b0;
       update_q <= 1'b0;
-      ready_o <= 1'b0;
-      sweep_q <= '0;
+      ready_o  <= 1'b0;
+      sweep_q  <= '0;
     end
   end
 endmodule

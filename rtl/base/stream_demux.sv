@@ -8,11 +8,11 @@ module stream_demux #(
     parameter int N = 2,
     localparam int IndexW = N > 1 ? $clog2(N) : 1
 ) (
-    input logic              clk_i,
-    input logic              rst_i,
-          stream_if.snk      in,
-    input logic [IndexW-1:0] select_i,  // valid with in.valid
-          stream_if.src      out[N]
+    input logic                      clk_i,
+    input logic                      rst_i,
+          stream_if.snk              in,
+    input logic         [IndexW-1:0] select_i,    // valid with in.valid
+          stream_if.src              out     [N]
 );
   logic [N-1:0] ready;
   assign in.ready = ready[select_i];

@@ -5,12 +5,12 @@
 /// Outputs take a beat independently; the input moves on when all have it. Latency 0, one beat a clock when all are ready.
 module stream_fork #(
     parameter type T = logic,
-    parameter int N = 2
+    parameter int  N = 2
 ) (
     input logic         clk_i,
     input logic         rst_i,
           stream_if.snk in,
-          stream_if.src out[N]
+          stream_if.src out  [N]
 );
   logic [N-1:0] ready, done_q;
 

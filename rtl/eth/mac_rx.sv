@@ -11,7 +11,7 @@
 module mac_rx
   import eth_pkg::*;
 #(
-    parameter int Depth = 64,       // beats between the clocks, a power of two
+    parameter int Depth      = 64,  // beats between the clocks, a power of two
     parameter int StampDepth = 32   // frames between here and the packet buffer
 ) (
     // MAC clock domain.
@@ -43,8 +43,18 @@ module mac_rx
   localparam int CountW = $clog2(Depth) + 1;
 
   // MAC side: never ready-checked, the fill level decides before each push. The last place is kept for a Cut.
-  stream_if #(.T(entry_t)) cross_in (mac_clk_i, mac_rst_i);
-  stream_if #(.T(entry_t)) cross_out (clk_i, rst_i);
+  stream_if #(
+      .T(entry_t)
+  ) cross_in (
+      mac_clk_i,
+      mac_rst_i
+  );
+  stream_if #(
+      .T(entry_t)
+  ) cross_out (
+      clk_i,
+      rst_i
+  );
   logic [CountW-1:0] level;
   fifo_async #(
       .T(entry_t),
@@ -105,14 +115,19 @@ module mac_rx
   end
 
   // Core side.
-  entry_t head;
-  logic [8:0] beats_q;      // of the frame so far
-  logic swallow_q;          // the rest of an oversize frame
-  logic [15:0] unreported_q;  // lost frames not yet told on count_o
-  mac_rx_count_t count_d;
+  entry_t               head;
+  logic          [ 8:0] beats_q;  // of the frame so far
+  logic                 swallow_q;  // the rest of an oversize frame
+  logic          [15:0] unreported_q;  // lost frames not yet told on count_o
+  mac_rx_count_t        count_d;
   assign head = cross_out.data;
 
-  stream_if #(.T(ptp_time_t)) stamp_in (clk_i, rst_i);
+  stream_if #(
+      .T(ptp_time_t)
+  ) stamp_in (
+      clk_i,
+      rst_i
+  );
   logic [$clog2(StampDepth+1)-1:0] unused_stamps;
   fifo #(
       .T(ptp_time_t),

@@ -17,15 +17,40 @@ module mac_rx_tb;
   logic rx_valid = 0, next_valid = 0;  // what the MAC drives in this and in the next clock
   frame_beat_t rx, next;
   ptp_time_t now = 0;
-  stream_if #(.T(frame_beat_t)) frame (clk, rst);
-  stream_if #(.T(ptp_time_t)) stamp (clk, rst);
+  stream_if #(
+      .T(frame_beat_t)
+  ) frame (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(ptp_time_t)
+  ) stamp (
+      clk,
+      rst
+  );
   mac_rx_count_t count;
   mac_rx dut (
-      .mac_clk_i(mac_clk), .mac_rst_i(mac_rst), .rx_valid_i(rx_valid), .rx_i(rx), .time_i(now),
-      .clk_i(clk), .rst_i(rst), .max_frame_i(14'(MaxFrame)), .frame, .stamp, .count_o(count));
+      .mac_clk_i(mac_clk),
+      .mac_rst_i(mac_rst),
+      .rx_valid_i(rx_valid),
+      .rx_i(rx),
+      .time_i(now),
+      .clk_i(clk),
+      .rst_i(rst),
+      .max_frame_i(14'(MaxFrame)),
+      .frame,
+      .stamp,
+      .count_o(count)
+  );
 
   // What was sent, by the number in the frame's first four bytes.
-  typedef enum int {Good, BadFcs, Runt, Oversize} fate_e;
+  typedef enum int {
+    Good,
+    BadFcs,
+    Runt,
+    Oversize
+  } fate_e;
   int unsigned sent_len[$];
   fate_e sent_fate[$];
   ptp_time_t sent_stamp[$];
@@ -43,11 +68,12 @@ module mac_rx_tb;
     sent_of[fate]++;
     for (int unsigned at = 0; at < len; at += 64) begin
       next_valid = 1;
-      next.sop = at == 0;
-      next.eop = at + 64 >= len;
-      next.err = at + 64 >= len && bad;
-      next.len = 7'(len - at > 64 ? 64 : len - at);
-      for (int unsigned i = 0; i < 64; i++) next.data[8*i+:8] = at + i < len ? content(id, at + i) : 8'hee;
+      next.sop   = at == 0;
+      next.eop   = at + 64 >= len;
+      next.err   = at + 64 >= len && bad;
+      next.len   = 7'(len - at > 64 ? 64 : len - at);
+      for (int unsigned i = 0; i < 64; i++)
+      next.data[8*i+:8] = at + i < len ? content(id, at + i) : 8'hee;
       @(posedge mac_clk);
     end
     next_valid = 0;
@@ -92,7 +118,8 @@ module mac_rx_tb;
     end
     if (stamp.valid && stamp.ready) stamps.push_back(stamp.data);
     while (stamps.size() != 0 && ids.size() != 0) begin
-      `CHECK(stamps[0] == sent_stamp[ids[0]], $sformatf("frame %0d: time stamp %0d, not %0d", ids[0], stamps[0], sent_stamp[ids[0]]))
+      `CHECK(stamps[0] == sent_stamp[ids[0]], $sformatf(
+             "frame %0d: time stamp %0d, not %0d", ids[0], stamps[0], sent_stamp[ids[0]]))
       void'(stamps.pop_front());
       void'(ids.pop_front());
     end
@@ -112,7 +139,8 @@ module mac_rx_tb;
     repeat (300) @(posedge clk);
     @(posedge mac_clk);
     `CHECK(counted[0] == delivered, "good frames miscounted")
-    `CHECK(counted[0] + counted[1] + counted[2] + counted[3] + counted[4] == sent_len.size(), "a frame has no fate")
+    `CHECK(counted[0] + counted[1] + counted[2] + counted[3] + counted[4] == sent_len.size(),
+           "a frame has no fate")
     `CHECK(ids.size() == 0 && stamps.size() == 0 && bytes.size() == 0, "something is left over")
   endtask
 
@@ -142,14 +170,16 @@ module mac_rx_tb;
     end
     settle();
     `CHECK(counted[4] == 0, "overflow without cause")
-    `CHECK(counted[0] == sent_of[Good] && counted[1] == sent_of[BadFcs], "good or bad frames miscounted")
-    `CHECK(counted[2] == sent_of[Runt] && counted[3] == sent_of[Oversize], "runt or oversize frames miscounted")
+    `CHECK(counted[0] == sent_of[Good] && counted[1] == sent_of[BadFcs],
+           "good or bad frames miscounted")
+    `CHECK(counted[2] == sent_of[Runt] && counted[3] == sent_of[Oversize],
+           "runt or oversize frames miscounted")
     // A sink that is too slow: frames are lost whole or marked, the sum still holds.
     for (int round = 0; round < 12; round++) begin
       ready_percent = $urandom_range(40);
       for (int i = 0; i < 120; i++) begin
-        send($urandom_range(9) < 3 ? $urandom_range(MaxFrame + 300, 20) : $urandom_range(200, 50), $urandom_range(9) == 0,
-             $urandom_range(3));
+        send($urandom_range(9) < 3 ? $urandom_range(MaxFrame + 300, 20) : $urandom_range(200, 50),
+             $urandom_range(9) == 0, $urandom_range(3));
       end
       settle();
     end

@@ -11,9 +11,9 @@
 module mac_tx
   import eth_pkg::*;
 #(
-    parameter int Depth = 128,       // beats in the MAC clock domain
-    parameter int StartBeats = 64,
-    parameter int StampDepth = 16,   // a power of two
+    parameter  int Depth      = 128,  // beats in the MAC clock domain
+    parameter  int StartBeats = 64,
+    parameter  int StampDepth = 16,   // a power of two
     localparam int CrossDepth = 16
 ) (
     // Core clock domain.
@@ -36,9 +36,24 @@ module mac_tx
   localparam int CountW = $clog2(Depth + 1);
 
   // Core side: pad, then cross.
-  stream_if #(.T(frame_beat_t)) cross_in (clk_i, rst_i);
-  stream_if #(.T(frame_beat_t)) store_in (mac_clk_i, mac_rst_i);
-  stream_if #(.T(frame_beat_t)) store (mac_clk_i, mac_rst_i);
+  stream_if #(
+      .T(frame_beat_t)
+  ) cross_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(frame_beat_t)
+  ) store_in (
+      mac_clk_i,
+      mac_rst_i
+  );
+  stream_if #(
+      .T(frame_beat_t)
+  ) store (
+      mac_clk_i,
+      mac_rst_i
+  );
   logic [$clog2(CrossDepth):0] unused_crossing;
   logic [CountW-1:0] stored;
 
@@ -81,11 +96,16 @@ module mac_tx
   );
 
   logic [CountW-1:0] whole_q;  // ends of frames in the store
-  logic started_q;             // inside a frame
-  wire end_in = store_in.valid && store_in.ready && store_in.data.eop;
-  wire end_out = store.valid && store.ready && store.data.eop;
+  logic              started_q;  // inside a frame
+  wire               end_in = store_in.valid && store_in.ready && store_in.data.eop;
+  wire               end_out = store.valid && store.ready && store.data.eop;
 
-  stream_if #(.T(ptp_time_t)) stamp_in (mac_clk_i, mac_rst_i);
+  stream_if #(
+      .T(ptp_time_t)
+  ) stamp_in (
+      mac_clk_i,
+      mac_rst_i
+  );
   logic [$clog2(StampDepth):0] unused_stamps;
   // All of these grow only, until the frame's own beats leave: a start once offered stays offered.
   wire start = (whole_q != '0 || stored >= CountW'(StartBeats)) && stamp_in.ready;

@@ -13,21 +13,41 @@ module mac_tx_tb;
     mac_rst <= 0;
   end
 
-  stream_if #(.T(frame_beat_t)) frame (clk, rst);
-  stream_if #(.T(ptp_time_t)) stamp (clk, rst);
+  stream_if #(
+      .T(frame_beat_t)
+  ) frame (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(ptp_time_t)
+  ) stamp (
+      clk,
+      rst
+  );
   logic tx_valid, tx_ready = 0;
   frame_beat_t tx;
-  ptp_time_t now = 0;
+  ptp_time_t   now = 0;
   mac_tx dut (
-      .clk_i(clk), .rst_i(rst), .frame, .stamp, .mac_clk_i(mac_clk), .mac_rst_i(mac_rst), .time_i(now),
-      .tx_valid_o(tx_valid), .tx_ready_i(tx_ready), .tx_o(tx));
+      .clk_i(clk),
+      .rst_i(rst),
+      .frame,
+      .stamp,
+      .mac_clk_i(mac_clk),
+      .mac_rst_i(mac_rst),
+      .time_i(now),
+      .tx_valid_o(tx_valid),
+      .tx_ready_i(tx_ready),
+      .tx_o(tx)
+  );
 
   function automatic byte unsigned content(int unsigned id, int unsigned i);
     return 8'(id * 7 + i * 13 + (i >> 6) + 1);
   endfunction
 
   // Source: one beat a clock inside a frame, pauses between frames only.
-  int unsigned sent_len[$], to_send = 0, min_len = 60, max_len = 60, pause_percent = 0, bad_percent = 0;
+  int unsigned
+      sent_len[$], to_send = 0, min_len = 60, max_len = 60, pause_percent = 0, bad_percent = 0;
   bit sent_err[$];
   int unsigned len = 0, at = 0, sent = 0;
   bit err;
@@ -36,7 +56,7 @@ module mac_tx_tb;
       frame.valid <= 0;
       if (at >= len) begin
         len = 0;
-        at = 0;
+        at  = 0;
         if (to_send != 0 && !rst && $urandom_range(99) >= pause_percent) begin
           to_send--;
           len = $urandom_range(max_len, min_len);
@@ -52,7 +72,8 @@ module mac_tx_tb;
         frame.data.eop <= at + 64 >= len;
         frame.data.err <= at + 64 >= len && err;
         frame.data.len <= 7'(len - at > 64 ? 64 : len - at);
-        for (int unsigned i = 0; i < 64; i++) frame.data.data[8*i+:8] <= at + i < len ? content(sent - 1, at + i) : 8'hee;
+        for (int unsigned i = 0; i < 64; i++)
+        frame.data.data[8*i+:8] <= at + i < len ? content(sent - 1, at + i) : 8'hee;
         at += 64;
       end
     end
@@ -60,7 +81,14 @@ module mac_tx_tb;
   end
 
   // MAC.
-  int unsigned ready_percent = 100, stamp_percent = 100, got = 0, out_at = 0, beats = 0, bubbles = 0, stamped = 0;
+  int unsigned
+      ready_percent = 100,
+      stamp_percent = 100,
+      got = 0,
+      out_at = 0,
+      beats = 0,
+      bubbles = 0,
+      stamped = 0;
   ptp_time_t want_stamp[$];
   always @(posedge mac_clk) begin
     now <= now + 3;
@@ -73,10 +101,12 @@ module mac_tx_tb;
       `CHECK(got < sent, "a frame too many")
       want = sent_len[got] < MinFrame ? MinFrame : sent_len[got];
       n = want - out_at > 64 ? 64 : want - out_at;
-      `CHECK(tx.sop == (out_at == 0) && tx.eop == (out_at + n == want) && 32'(tx.len) == n, "wrong marks of a beat")
+      `CHECK(tx.sop == (out_at == 0) && tx.eop == (out_at + n == want) && 32'(tx.len) == n,
+             "wrong marks of a beat")
       `CHECK(tx.err == (tx.eop && sent_err[got]), "wrong err")
       for (int unsigned i = 0; i < n; i++)
-        `CHECK(tx.data[8*i+:8] == (out_at + i < sent_len[got] ? content(got, out_at + i) : 8'd0), "wrong byte")
+        `CHECK(tx.data[8*i+:8] == (out_at + i < sent_len[got] ? content(got, out_at + i) : 8'd0),
+               "wrong byte")
       if (tx.sop) want_stamp.push_back(now);
       out_at = tx.eop ? 0 : out_at + 64;
       if (tx.eop) got++;
@@ -95,7 +125,8 @@ module mac_tx_tb;
     ready_percent = 100;
     stamp_percent = 100;
     repeat (500) @(posedge clk);
-    `CHECK(got == sent && stamped == sent && want_stamp.size() == 0, $sformatf("%0d sent, %0d out, %0d stamps", sent, got, stamped))
+    `CHECK(got == sent && stamped == sent && want_stamp.size() == 0,
+           $sformatf("%0d sent, %0d out, %0d stamps", sent, got, stamped))
   endtask
 
   initial begin
@@ -121,7 +152,8 @@ module mac_tx_tb;
     repeat (200) @(posedge clk);
     start = bubbles;
     repeat (1000) @(posedge clk);
-    `CHECK(to_send != 0 && bubbles == start, $sformatf("%0d bubbles between frames", bubbles - start))
+    `CHECK(to_send != 0 && bubbles == start, $sformatf("%0d bubbles between frames", bubbles - start
+           ))
     settle();
     // Short frames, aborted frames, pauses, slow stamps, any ready.
     for (int round = 0; round < 30; round++) begin

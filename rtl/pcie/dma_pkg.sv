@@ -24,9 +24,9 @@ package dma_pkg;
   /// One transfer between host memory and a DMA RAM, 1 ... 65535 bytes. `sel` names both the RAM and the client: the
   /// status comes back to it, in the order of its requests. Either address may have any alignment.
   typedef struct packed {
-    host_addr_t  host_addr;
-    ram_sel_t    sel;
-    ram_addr_t   ram_addr;
+    host_addr_t host_addr;
+    ram_sel_t sel;
+    ram_addr_t ram_addr;
     logic [15:0] len;
     logic        relaxed;    // may be reordered by the host (packet data; never descriptors, completions, events)
   } dma_req_t;
@@ -48,11 +48,11 @@ package dma_pkg;
 
   /// Write port of the DMA RAMs (driven by the DMA read engine): each segment is a write of its own.
   typedef struct packed {
-    ram_sel_t                       sel;
-    logic [Segs-1:0]                valid;
-    row_addr_t [Segs-1:0]           row;
-    logic [Segs-1:0][SegBytes-1:0]  strb;
-    logic [Segs-1:0][SegW-1:0]      data;
+    ram_sel_t                      sel;
+    logic [Segs-1:0]               valid;
+    row_addr_t [Segs-1:0]          row;
+    logic [Segs-1:0][SegBytes-1:0] strb;
+    logic [Segs-1:0][SegW-1:0]     data;
   } ram_write_t;
 
   /// Read port of the DMA RAMs (driven by the DMA write engine); data comes RamReadLatency clocks later.

@@ -160,7 +160,7 @@ module tlp_tx_mux_tb;
     // Random traffic, windows from scarce to plenty; the least is what one TLP of the greatest length needs.
     for (int k = 0; k < 25; k++) begin
       max_dws = $urandom_range(64, 1);
-      window = $urandom_range(100, 8);
+      window  = $urandom_range(100, 8);
       if (k % 8 == 7) begin  // up to the longest TLP there is
         max_dws = 1024;
         window  = 80;

@@ -27,7 +27,12 @@ module rss_table
   wire cleared = clear_q[IndexW];
 
   // Frames.
-  stream_if #(.T(rx_meta_t)) found (clk_i, rst_i);
+  stream_if #(
+      .T(rx_meta_t)
+  ) found (
+      clk_i,
+      rst_i
+  );
   rx_meta_t meta;
   wire [IndexW-1:0] index = (meta.info.hash_type == '0) ? '0 : meta.info.hash[IndexW-1:0];
   assign meta = in.data;
@@ -38,7 +43,14 @@ module rss_table
     found.data = meta;
     found.data.queue = mem[index];
   end
-  spill_reg #(.T(rx_meta_t)) i_out (.clk_i, .rst_i, .in(found), .out);
+  spill_reg #(
+      .T(rx_meta_t)
+  ) i_out (
+      .clk_i,
+      .rst_i,
+      .in(found),
+      .out
+  );
 
   // Registers. A request that comes while the table is being cleared is kept.
   logic pending_q, write_q;
@@ -48,7 +60,7 @@ module rss_table
   queue_t old;
   assign old = mem[addr_q];
   wire answer = pending_q && cleared;
-  assign regs.ack = answer;
+  assign regs.ack   = answer;
   assign regs.rdata = 32'(old);
 
   wire we = !cleared || (answer && write_q);
@@ -56,7 +68,8 @@ module rss_table
   queue_t wdata;
   always_comb begin
     wdata = '0;
-    if (cleared) wdata = {strb_q[1] ? wdata_q[15:8] : old[15:8], strb_q[0] ? wdata_q[7:0] : old[7:0]};
+    if (cleared)
+      wdata = {strb_q[1] ? wdata_q[15:8] : old[15:8], strb_q[0] ? wdata_q[7:0] : old[7:0]};
   end
 
   always_ff @(posedge clk_i) begin

@@ -6,25 +6,41 @@ module rss_table_tb;
   `TB_BEGIN
   `TB_TIMEOUT(200_000)
 
-  stream_if #(.T(rx_meta_t)) in (clk, rst);
-  stream_if #(.T(rx_meta_t)) out (clk, rst);
+  stream_if #(
+      .T(rx_meta_t)
+  ) in (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(rx_meta_t)
+  ) out (
+      clk,
+      rst
+  );
   reg_if regs ();
-  rss_table dut (.clk_i(clk), .rst_i(rst), .regs, .in, .out);
+  rss_table dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .regs,
+      .in,
+      .out
+  );
 
-  queue_t model[128];
-  rx_meta_t want[$];
+  queue_t   model[128];
+  rx_meta_t want [  $];
   int unsigned moved = 0, in_percent = 100, out_percent = 100, without_hash = 0;
 
   // Accesses: an entry changes with its ack; the frame taken in that clock still sees the old one.
   bit writing, write_q;
-  logic [6:0] entry;
+  logic [ 6:0] entry;
   logic [31:0] value;
-  logic [3:0] strb;
+  logic [ 3:0] strb;
   always @(posedge clk) begin
     if (in.valid && in.ready) begin
       rx_meta_t m;
       m = in.data;
-      m.queue = model[m.info.hash_type == 0 ? 7'd0 : m.info.hash[6:0]];
+      m.queue = model[m.info.hash_type==0?7'd0 : m.info.hash[6:0]];
       if (m.info.hash_type == 0) without_hash++;
       want.push_back(m);
     end
@@ -58,14 +74,16 @@ module rss_table_tb;
     if (rst) regs.req <= 0;
   end
 
-  task automatic access(bit write, logic [6:0] at, logic [31:0] data, logic [3:0] lanes);
+  task automatic access (bit write, logic [6:0] at, logic [31:0] data, logic [3:0] lanes);
     writing = write;
     entry = at;
     value = data;
     strb = lanes;
     go = 1;
     do @(posedge clk); while (!regs.ack);
-    if (!write) `CHECK(regs.rdata == 32'(model[at]), $sformatf("entry %0d reads %h, not %h", at, regs.rdata, model[at]))
+    if (!write)
+      `CHECK(regs.rdata == 32'(model[at]), $sformatf(
+             "entry %0d reads %h, not %h", at, regs.rdata, model[at]))
     @(posedge clk);
   endtask
 
@@ -74,19 +92,19 @@ module rss_table_tb;
     foreach (model[i]) model[i] = 0;
     @(negedge rst);
     repeat (10) @(posedge clk);
-    access(1, 7'd5, 32'h1234, 4'hf);  // waits for the table to be cleared
-    for (int i = 0; i < 128; i++) access(0, 7'(i), 0, 0);
-    for (int i = 0; i < 128; i++) access(1, 7'(i), $urandom(), 4'hf);
-    for (int i = 0; i < 128; i++) access(0, 7'(i), 0, 0);
+    access (1, 7'd5, 32'h1234, 4'hf);  // waits for the table to be cleared
+    for (int i = 0; i < 128; i++) access (0, 7'(i), 0, 0);
+    for (int i = 0; i < 128; i++) access (1, 7'(i), $urandom(), 4'hf);
+    for (int i = 0; i < 128; i++) access (0, 7'(i), 0, 0);
     start = moved;
     repeat (1000) @(posedge clk);
     `CHECK(moved - start >= 999, $sformatf("%0d frames in 1000 clocks", moved - start))
     for (int i = 0; i < 20; i++) begin
-      in_percent = $urandom_range(100, 10);
+      in_percent  = $urandom_range(100, 10);
       out_percent = $urandom_range(100, 10);
-      repeat (50) access(1'($urandom()), 7'($urandom()), $urandom(), 4'($urandom()));
+      repeat (50) access (1'($urandom()), 7'($urandom()), $urandom(), 4'($urandom()));
     end
-    in_percent = 0;
+    in_percent  = 0;
     out_percent = 100;
     repeat (20) @(posedge clk);
     `CHECK(want.size() == 0 && without_hash > 20, "a frame was lost, or none was without hash")

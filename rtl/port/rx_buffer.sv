@@ -23,8 +23,8 @@ module rx_buffer
     stream_if.snk info,   // rx_info_t
 
     // Whole frames to rx_engine, which gives their space back.
-           stream_if.src meta,    // rx_meta_t, `queue` not filled in
-    input  rx_free_t     free_i,
+          stream_if.src meta,   // rx_meta_t, `queue` not filled in
+    input rx_free_t     free_i,
 
     // Read port of the DMA write engine.
     input  ram_read_t ram_i,
@@ -36,15 +36,22 @@ module rx_buffer
   localparam int UnitW = $clog2(Units);
   localparam int MaxUnits = 255;  // of a frame, so that its length fits 14 bits
   if (2 ** UnitW * UnitBytes != RamBytes || UnitW + 6 > RamAddrW || Units < 4) begin : g_bad_parameter
-    $fatal(1, "rx_buffer: RamBytes %0d is not a power of two from 256 to %0d", RamBytes, 2 ** RamAddrW);
+    $fatal(
+        1, "rx_buffer: RamBytes %0d is not a power of two from 256 to %0d", RamBytes, 2 ** RamAddrW
+    );
   end
 
   logic [UnitW-1:0] start_q, write_q;  // of the frame that arrives, and its next unit
-  logic [UnitW:0] used_q;              // units, those of the frame that arrives included
-  logic [8:0] beats_q;                 // stored of this frame
-  logic drop_q;                        // no room for it
+  logic [UnitW:0] used_q;  // units, those of the frame that arrives included
+  logic [    8:0] beats_q;  // stored of this frame
+  logic           drop_q;  // no room for it
 
-  stream_if #(.T(rx_meta_t)) note (clk_i, rst_i);
+  stream_if #(
+      .T(rx_meta_t)
+  ) note (
+      clk_i,
+      rst_i
+  );
   logic [$clog2(MaxFrames+1)-1:0] unused_notes;
   fifo #(
       .T(rx_meta_t),
@@ -127,5 +134,6 @@ module rx_buffer
   );
 
   `ASSERT(NeverOverfull, used_q <= (UnitW + 1)'(Units))
-  `ASSERT(FreesWhatIsThere, free_i.valid |-> (UnitW + 1)'(free_i.count) <= used_q - (UnitW + 1)'(beats_q))
+  `ASSERT(FreesWhatIsThere,
+          free_i.valid |-> (UnitW + 1)'(free_i.count) <= used_q - (UnitW + 1)'(beats_q))
 endmodule

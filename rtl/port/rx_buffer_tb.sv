@@ -8,18 +8,52 @@ module rx_buffer_tb;
   localparam int RamBytes = 8192, Units = RamBytes / 64, MaxFrames = 100;
   localparam ram_sel_t Sel = 5'd9;
 
-  stream_if #(.T(frame_beat_t)) frame (clk, rst);
-  stream_if #(.T(rx_info_t)) info (clk, rst);
-  stream_if #(.T(rx_meta_t)) meta (clk, rst);
+  stream_if #(
+      .T(frame_beat_t)
+  ) frame (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(rx_info_t)
+  ) info (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(rx_meta_t)
+  ) meta (
+      clk,
+      rst
+  );
   rx_free_t free;
   ram_read_t ram_read;
   ram_row_t ram_row;
   logic dropped;
-  rx_buffer #(.RamBytes(RamBytes), .Sel(Sel), .MaxFrames(MaxFrames)) dut (
-      .clk_i(clk), .rst_i(rst), .frame, .info, .meta, .free_i(free), .ram_i(ram_read), .ram_o(ram_row), .dropped_o(dropped));
+  rx_buffer #(
+      .RamBytes(RamBytes),
+      .Sel(Sel),
+      .MaxFrames(MaxFrames)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .frame,
+      .info,
+      .meta,
+      .free_i(free),
+      .ram_i(ram_read),
+      .ram_o(ram_row),
+      .dropped_o(dropped)
+  );
 
   // Source. Frame `id` has its number in the first four bytes; its info is derived from it.
-  int unsigned sent_len[$], valid_percent = 100, info_percent = 100, bad_percent = 0, min_len = 60, max_len = 60;
+  int unsigned
+      sent_len[$],
+      valid_percent = 100,
+      info_percent = 100,
+      bad_percent = 0,
+      min_len = 60,
+      max_len = 60;
   bit sent_bad[$];
   int unsigned at = 0, len = 0, sent = 0, errors = 0, drops = 0, to_send = 0, infos = 0;
   bit bad;
@@ -27,7 +61,9 @@ module rx_buffer_tb;
     return i < 4 ? 8'(id >> (8 * i)) : 8'(id * 5 + i * 11 + (i >> 6));
   endfunction
   function automatic rx_info_t info_of(int unsigned id);
-    return '{stamp: 48'(id * 100), hash: id * 32'h9e3779b9, hash_type: 4'(id), csum: 16'(id * 3)};
+    return
+    '{stamp: 48'(id * 100), hash: id * 32'h9e3779b9, hash_type: 4'(id), csum: 16'(id * 3)}
+    ;
   endfunction
   always @(posedge clk) begin
     if (frame.valid && frame.ready && frame.data.eop) begin
@@ -37,7 +73,7 @@ module rx_buffer_tb;
     end
     if (!rst && (!frame.valid || frame.ready)) begin
       if (at >= len) begin
-        at = 0;
+        at  = 0;
         len = 0;
         if (to_send != 0) begin
           to_send--;
@@ -65,7 +101,7 @@ module rx_buffer_tb;
     if (dropped) drops++;
     if (rst) begin
       frame.valid <= 0;
-      info.valid <= 0;
+      info.valid  <= 0;
     end
   end
 
@@ -74,22 +110,36 @@ module rx_buffer_tb;
   rx_meta_t frames[$];
   int unsigned unit = 0;
   int unsigned frees[$];
-  typedef struct {bit valid; bit upper; bit first; int unsigned left; bit last; rx_meta_t m;} read_t;
+  typedef struct {
+    bit valid;
+    bit upper;
+    bit first;
+    int unsigned left;
+    bit last;
+    rx_meta_t m;
+  } read_t;
   read_t pipe[4];
   int unsigned id, free_percent = 100;
   always @(posedge clk) begin
     if (frame.valid && frame.ready) beats++;
     if (meta.valid && meta.ready) frames.push_back(meta.data);
     meta.ready <= !rst && $urandom_range(99) < meta_percent;
-    ram_read <= '0;
+    ram_read   <= '0;
     pipe[0].valid = 0;
     if (frames.size() != 0) begin
       ram_addr_t a;
       a = frames[0].addr + ram_addr_t'(unit * 64);
-      ram_read.sel <= Sel;
+      ram_read.sel   <= Sel;
       ram_read.valid <= a[6] ? 8'hf0 : 8'h0f;
-      ram_read.row <= {8{a[19:7]}};
-      pipe[0] = '{1, a[6], unit == 0, 32'(frames[0].len) - unit * 64, (unit + 1) * 64 >= 32'(frames[0].len), frames[0]};
+      ram_read.row   <= {8{a[19:7]}};
+      pipe[0] = '{
+          1,
+          a[6],
+          unit == 0,
+          32'(frames[0].len) - unit * 64,
+          (unit + 1) * 64 >= 32'(frames[0].len),
+          frames[0]
+      };
       unit++;
       if (pipe[0].last) begin
         unit = 0;
@@ -117,7 +167,8 @@ module rx_buffer_tb;
     end
     for (int i = 3; i > 0; i--) pipe[i] = pipe[i-1];
     free <= '0;
-    if (frees.size() != 0 && $urandom_range(99) < free_percent) free <= '{1'b1, 9'(frees.pop_front())};
+    if (frees.size() != 0 && $urandom_range(99) < free_percent)
+      free <= '{1'b1, 9'(frees.pop_front())};
   end
 
   task automatic settle();
@@ -125,7 +176,8 @@ module rx_buffer_tb;
     free_percent = 100;
     meta_percent = 100;
     repeat (500) @(posedge clk);
-    `CHECK(got + errors + drops == sent && infos == sent, $sformatf("%0d out, %0d bad, %0d dropped of %0d", got, errors, drops, sent))
+    `CHECK(got + errors + drops == sent && infos == sent,
+           $sformatf("%0d out, %0d bad, %0d dropped of %0d", got, errors, drops, sent))
     `CHECK(frees.size() == 0, "frees left over")
   endtask
 
@@ -149,7 +201,8 @@ module rx_buffer_tb;
     repeat (20) @(posedge clk);
     start = beats;
     repeat (1000) @(posedge clk);
-    `CHECK(beats - start == 1000, $sformatf("%0d beats of long frames in 1000 clocks", beats - start))
+    `CHECK(beats - start == 1000, $sformatf("%0d beats of long frames in 1000 clocks", beats - start
+           ))
     settle();
     `CHECK(drops == 0, "dropped although there was room")
     // Capacity: without frees exactly Units units of frames stay, the next is dropped.
@@ -160,7 +213,8 @@ module rx_buffer_tb;
     base = got;
     while (to_send != 0 || frame.valid || at < len) @(posedge clk);
     repeat (500) @(posedge clk);
-    `CHECK(got - base == Units / 2, $sformatf("held %0d two-unit frames in %0d units", got - base, Units))
+    `CHECK(got - base == Units / 2, $sformatf(
+           "held %0d two-unit frames in %0d units", got - base, Units))
     `CHECK(drops == 100 - Units / 2, "dropped frames miscounted")
     settle();
     // A full list of notes drops frames as well.
@@ -171,7 +225,8 @@ module rx_buffer_tb;
     base = drops;
     while (to_send != 0 || frame.valid || at < len) @(posedge clk);
     repeat (10) @(posedge clk);
-    `CHECK(drops - base == 120 - MaxFrames, $sformatf("%0d dropped with %0d notes", drops - base, MaxFrames))
+    `CHECK(drops - base == 120 - MaxFrames, $sformatf(
+           "%0d dropped with %0d notes", drops - base, MaxFrames))
     settle();
     // Anything at random, now and then a frame longer than the RAM.
     for (int round = 0; round < 40; round++) begin

@@ -24,12 +24,12 @@ module rx_engine
     output rx_free_t     free_o,
 
     // Descriptor fetch: one request a frame, its descriptors in the order of the requests.
-    stream_if.src req,   // deq_req_t
-    stream_if.snk desc,  // desc_beat_t
+    stream_if.src req,  // deq_req_t
+    stream_if.snk desc, // desc_beat_t
 
     // DMA write engine; only statuses with the own `Sel` count.
-           stream_if.src dma,      // dma_req_t
-    input  dma_status_t  status_i,
+          stream_if.src dma,      // dma_req_t
+    input dma_status_t  status_i,
 
     // Finished frames: record to the completion writer; commit and stop to the queue manager.
            stream_if.src     record,  // record_t
@@ -38,7 +38,7 @@ module rx_engine
     output rx_engine_count_t count_o
 );
   typedef struct packed {
-    rx_fate_e       fate;
+    rx_fate_e    fate;
     error_e      code;
     logic [3:0]  requests;  // DMA statuses to wait for
     queue_t      queue;
@@ -49,11 +49,33 @@ module rx_engine
   localparam int CountW = $clog2(MaxFrames + 1);
 
   // Step 1: a frame asks for a slot and waits for its descriptors.
-  stream_if #(.T(deq_req_t)) req_in (clk_i, rst_i);
-  stream_if #(.T(rx_meta_t)) wait_in (clk_i, rst_i);
-  stream_if #(.T(rx_meta_t)) wait_out (clk_i, rst_i);
+  stream_if #(
+      .T(deq_req_t)
+  ) req_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(rx_meta_t)
+  ) wait_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(rx_meta_t)
+  ) wait_out (
+      clk_i,
+      rst_i
+  );
   logic [CountW-1:0] unused_waiting, unused_flying, answers;
-  spill_reg #(.T(deq_req_t)) i_req (.clk_i, .rst_i, .in(req_in), .out(req));
+  spill_reg #(
+      .T(deq_req_t)
+  ) i_req (
+      .clk_i,
+      .rst_i,
+      .in (req_in),
+      .out(req)
+  );
   fifo #(
       .T(rx_meta_t),
       .Depth(MaxFrames)
@@ -72,10 +94,32 @@ module rx_engine
   assign wait_in.data = meta.data;
 
   // Step 2: one descriptor a clock becomes a DMA request.
-  stream_if #(.T(dma_req_t)) dma_in (clk_i, rst_i);
-  stream_if #(.T(flight_t)) flight_in (clk_i, rst_i);
-  stream_if #(.T(flight_t)) flight (clk_i, rst_i);
-  spill_reg #(.T(dma_req_t)) i_dma (.clk_i, .rst_i, .in(dma_in), .out(dma));
+  stream_if #(
+      .T(dma_req_t)
+  ) dma_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(flight_t)
+  ) flight_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(flight_t)
+  ) flight (
+      clk_i,
+      rst_i
+  );
+  spill_reg #(
+      .T(dma_req_t)
+  ) i_dma (
+      .clk_i,
+      .rst_i,
+      .in (dma_in),
+      .out(dma)
+  );
   fifo #(
       .T(flight_t),
       .Depth(MaxFrames)
@@ -89,8 +133,8 @@ module rx_engine
 
   desc_beat_t d;
   rx_meta_t m;
-  logic [13:0] written_q;    // bytes of the frame that found a place
-  logic [3:0] requests_q;    // DMA requests of the frame so far
+  logic [13:0] written_q;  // bytes of the frame that found a place
+  logic [3:0] requests_q;  // DMA requests of the frame so far
   error_e code_q, code;
   logic [CountW-1:0] owed_q;  // DMA requests whose answer was not used yet
   assign d = desc.data;
@@ -155,8 +199,18 @@ module rx_engine
   end
 
   // Step 3: the statuses come in the order of the requests. Room for each was reserved with the request (owed_q).
-  stream_if #(.T(dma_result_e)) answer_in (clk_i, rst_i);
-  stream_if #(.T(dma_result_e)) answer (clk_i, rst_i);
+  stream_if #(
+      .T(dma_result_e)
+  ) answer_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_result_e)
+  ) answer (
+      clk_i,
+      rst_i
+  );
   assign answer_in.valid = status_i.valid && status_i.sel == Sel;
   assign answer_in.data  = status_i.result;
   fifo #(
@@ -170,16 +224,52 @@ module rx_engine
       .count_o(answers)
   );
 
-  stream_if #(.T(record_t)) record_in (clk_i, rst_i);
-  stream_if #(.T(commit_t)) commit_in (clk_i, rst_i);
-  stream_if #(.T(queue_error_t)) stop_in (clk_i, rst_i);
-  spill_reg #(.T(record_t)) i_record (.clk_i, .rst_i, .in(record_in), .out(record));
-  spill_reg #(.T(commit_t)) i_commit (.clk_i, .rst_i, .in(commit_in), .out(commit));
-  spill_reg #(.T(queue_error_t)) i_stop (.clk_i, .rst_i, .in(stop_in), .out(stop));
+  stream_if #(
+      .T(record_t)
+  ) record_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(commit_t)
+  ) commit_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) stop_in (
+      clk_i,
+      rst_i
+  );
+  spill_reg #(
+      .T(record_t)
+  ) i_record (
+      .clk_i,
+      .rst_i,
+      .in (record_in),
+      .out(record)
+  );
+  spill_reg #(
+      .T(commit_t)
+  ) i_commit (
+      .clk_i,
+      .rst_i,
+      .in (commit_in),
+      .out(commit)
+  );
+  spill_reg #(
+      .T(queue_error_t)
+  ) i_stop (
+      .clk_i,
+      .rst_i,
+      .in (stop_in),
+      .out(stop)
+  );
 
-  flight_t f;
-  logic [3:0] answered_q;  // of the oldest frame's requests
-  error_e failed_q;        // the first failure among them
+  flight_t       f;
+  logic    [3:0] answered_q;  // of the oldest frame's requests
+  error_e        failed_q;  // the first failure among them
   assign f = flight.data;
 
   wire need = answered_q != f.requests;

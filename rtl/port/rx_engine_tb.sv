@@ -8,21 +8,78 @@ module rx_engine_tb;
   `TB_TIMEOUT(400_000)
   localparam ram_sel_t Sel = 5'd3;
 
-  stream_if #(.T(rx_meta_t)) meta (clk, rst);
-  stream_if #(.T(deq_req_t)) req (clk, rst);
-  stream_if #(.T(desc_beat_t)) desc (clk, rst);
-  stream_if #(.T(dma_req_t)) dma (clk, rst);
-  stream_if #(.T(record_t)) record (clk, rst);
-  stream_if #(.T(commit_t)) commit (clk, rst);
-  stream_if #(.T(queue_error_t)) stop (clk, rst);
+  stream_if #(
+      .T(rx_meta_t)
+  ) meta (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(deq_req_t)
+  ) req (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(desc_beat_t)
+  ) desc (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) dma (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(record_t)
+  ) record (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(commit_t)
+  ) commit (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) stop (
+      clk,
+      rst
+  );
   rx_free_t free;
   dma_status_t status;
   rx_engine_count_t count;
-  rx_engine #(.Sel(Sel), .MaxFrames(256)) dut (
-      .clk_i(clk), .rst_i(rst), .meta, .free_o(free), .req, .desc, .dma, .status_i(status), .record, .commit, .stop,
-      .count_o(count));
+  rx_engine #(
+      .Sel(Sel),
+      .MaxFrames(256)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .meta,
+      .free_o(free),
+      .req,
+      .desc,
+      .dma,
+      .status_i(status),
+      .record,
+      .commit,
+      .stop,
+      .count_o(count)
+  );
 
-  int unsigned to_send = 0, sent = 0, trouble = 0, ready_percent = 100, record_percent = 100, max_len = 60, now = 0, dma_fails = 0;
+  int unsigned
+      to_send = 0,
+      sent = 0,
+      trouble = 0,
+      ready_percent = 100,
+      record_percent = 100,
+      max_len = 60,
+      now = 0,
+      dma_fails = 0;
   int unsigned desc_latency = 200, dma_latency = 20;
   ram_addr_t next_addr = 0;
 
@@ -34,8 +91,14 @@ module rx_engine_tb;
     rx_meta_t meta;
     queue_t cq;
   } frame_t;
-  typedef struct {int unsigned due; desc_beat_t beat;} beat_t;
-  typedef struct {int unsigned due; dma_status_t status;} answer_t;
+  typedef struct {
+    int unsigned due;
+    desc_beat_t  beat;
+  } beat_t;
+  typedef struct {
+    int unsigned due;
+    dma_status_t status;
+  } answer_t;
   rx_meta_t metas[$];
   frame_t frames[$];
   beat_t beats[$];
@@ -73,7 +136,7 @@ module rx_engine_tb;
       b.last = 1'($urandom());
       beats.push_back('{now + desc_latency, b});
     end else begin
-      n = trouble != 0 ? $urandom_range(8, 1) : 1;
+      n  = trouble != 0 ? $urandom_range(8, 1) : 1;
       at = 0;
       for (int unsigned i = 0; i < n; i++) begin
         b.last = i == n - 1;
@@ -93,7 +156,8 @@ module rx_engine_tb;
           room = 32'(m.len) - at;
           if (32'(b.desc.len) < room) room = 32'(b.desc.len);
           if (room != 0) begin
-            want_dma.push_back('{host_addr: b.desc.addr, sel: Sel, ram_addr: m.addr + 20'(at), len: 16'(room), relaxed: 1'b1});
+            want_dma.push_back('{host_addr: b.desc.addr, sel: Sel, ram_addr: m.addr + 20'(at),
+                               len: 16'(room), relaxed: 1'b1});
             f.requests++;
             at += room;
           end
@@ -112,7 +176,7 @@ module rx_engine_tb;
     while (frames.size() != 0 && results.size() >= frames[0].requests) begin
       frame_t f;
       error_e code;
-      cpl_t cpl;
+      cpl_t   cpl;
       f = frames.pop_front();
       code = f.code;
       for (int unsigned i = 0; i < f.requests; i++) begin
@@ -127,8 +191,16 @@ module rx_engine_tb;
       want_free.push_back((32'(f.meta.len) + 63) / 64);
       for (int i = 0; i < 6; i++) want_count[i] += 32'(f.fate[i]);
       if (!f.fate.no_descriptor && !f.fate.queue_stopped) begin
-        cpl = '{timestamp: f.meta.info.stamp[39:0], flags: 8'(f.meta.info.hash_type), csum: f.meta.info.csum,
-            hash: f.meta.info.hash, phase: 0, error: !f.fate.delivered, len: f.meta.len, queue: f.meta.queue};
+        cpl = '{
+            timestamp: f.meta.info.stamp[39:0],
+            flags: 8'(f.meta.info.hash_type),
+            csum: f.meta.info.csum,
+            hash: f.meta.info.hash,
+            phase: 0,
+            error: !f.fate.delivered,
+            len: f.meta.len,
+            queue: f.meta.queue
+        };
         want_record.push_back('{cq: f.cq, record: cpl});
         want_commit.push_back('{queue: f.meta.queue, count: 1});
         if (code != ErrNone) want_stop.push_back('{queue: f.meta.queue, code: code});
@@ -139,7 +211,8 @@ module rx_engine_tb;
   always @(posedge clk) begin
     now++;
     if (req.valid && req.ready) begin
-      `CHECK(metas.size() != 0 && req.data.queue == metas[0].queue && req.data.max == 1, "wrong request for a slot")
+      `CHECK(metas.size() != 0 && req.data.queue == metas[0].queue && req.data.max == 1,
+             "wrong request for a slot")
       decide(metas.pop_front());
       asked++;
     end
@@ -157,9 +230,12 @@ module rx_engine_tb;
       `CHECK(want_record.size() != 0 && record.data == want_record.pop_front(), "wrong record")
       finished++;
     end
-    if (commit.valid && commit.ready) `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
-    if (stop.valid && stop.ready) `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
-    if (free.valid) `CHECK(want_free.size() != 0 && 32'(free.count) == want_free.pop_front(), "wrong free")
+    if (commit.valid && commit.ready)
+      `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
+    if (stop.valid && stop.ready)
+      `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
+    if (free.valid)
+      `CHECK(want_free.size() != 0 && 32'(free.count) == want_free.pop_front(), "wrong free")
     if (!rst) for (int i = 0; i < 6; i++) got_count[i] += 32'(count[i]);
 
     // Stimuli.
@@ -176,14 +252,14 @@ module rx_engine_tb;
       meta.valid <= 0;
       if (to_send != 0 && (trouble == 0 || !one_in(4))) begin
         rx_meta_t m;
-        m.addr = next_addr;
-        m.len = 14'($urandom_range(max_len, 60));
+        m.addr  = next_addr;
+        m.len   = 14'($urandom_range(max_len, 60));
         m.queue = 16'($urandom());
-        m.info = {$urandom(), $urandom(), $urandom(), $urandom()};
+        m.info  = {$urandom(), $urandom(), $urandom(), $urandom()};
         next_addr += 20'((32'(m.len) + 63) / 64 * 64);
         metas.push_back(m);
         meta.valid <= 1;
-        meta.data <= m;
+        meta.data  <= m;
         to_send--;
         sent++;
       end
@@ -192,7 +268,7 @@ module rx_engine_tb;
       desc.valid <= 0;
       if (beats.size() != 0 && beats[0].due <= now) begin
         desc.valid <= 1;
-        desc.data <= beats[0].beat;
+        desc.data  <= beats[0].beat;
         void'(beats.pop_front());
       end
     end
@@ -211,10 +287,14 @@ module rx_engine_tb;
     while (to_send != 0 || meta.valid) @(posedge clk);
     ready_percent = 100;
     repeat (3000 + 4 * dma_latency) @(posedge clk);
-    `CHECK(frames.size() == 0 && metas.size() == 0 && want_dma.size() == 0 && asked == sent, "a frame is stuck")
-    `CHECK(want_record.size() == 0 && want_commit.size() == 0 && want_stop.size() == 0 && want_free.size() == 0,
-           "a record, commit, stop or free is missing")
-    for (int i = 0; i < 6; i++) `CHECK(got_count[i] == want_count[i], $sformatf("count %0d: %0d, not %0d", i, got_count[i], want_count[i]))
+    `CHECK(frames.size() == 0 && metas.size() == 0 && want_dma.size() == 0 && asked == sent,
+           "a frame is stuck")
+    `CHECK(
+        want_record.size() == 0 && want_commit.size() == 0 && want_stop.size() == 0 && want_free.size() == 0,
+        "a record, commit, stop or free is missing")
+    for (int i = 0; i < 6; i++)
+      `CHECK(got_count[i] == want_count[i], $sformatf(
+             "count %0d: %0d, not %0d", i, got_count[i], want_count[i]))
   endtask
 
   initial begin
@@ -237,7 +317,8 @@ module rx_engine_tb;
       to_send = 300;
       settle();
     end
-    for (int i = 0; i < 6; i++) `CHECK(got_count[i] > 20, $sformatf("fate %0d was seen only %0d times", i, got_count[i]))
+    for (int i = 0; i < 6; i++)
+      `CHECK(got_count[i] > 20, $sformatf("fate %0d was seen only %0d times", i, got_count[i]))
     `CHECK(dma_fails > 20, "no DMA failed")
     // Very slow writes: the engine must not ask for more than it can take.
     trouble = 0;

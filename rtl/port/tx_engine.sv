@@ -13,7 +13,7 @@
 module tx_engine
   import eth_pkg::*, dma_pkg::*, queue_pkg::*, port_pkg::*;
 #(
-    parameter int RamBytes = 131072,   // a power of two, at least the longest frame
+    parameter int RamBytes = 131072,  // a power of two, at least the longest frame
     parameter ram_sel_t Sel = '0,
     parameter int MaxPackets = 512,
     parameter int ReadBytes = 32768,   // of packets under way from the host: bandwidth times round trip, and some
@@ -21,15 +21,15 @@ module tx_engine
 ) (
     input logic        clk_i,
     input logic        rst_i,
-    input logic [13:0] max_frame_i,  // in bytes without FCS
+    input logic [13:0] max_frame_i, // in bytes without FCS
 
     // Descriptor fetch.
     stream_if.snk desc,  // desc_beat_t
 
     // DMA read engine; only statuses and writes with the own `Sel` count.
-           stream_if.src dma,       // dma_req_t
-    input  dma_status_t  status_i,
-    input  ram_write_t   ram_i,
+          stream_if.src dma,       // dma_req_t
+    input dma_status_t  status_i,
+    input ram_write_t   ram_i,
 
     // Frames towards the MAC. csum_o belongs to the frame on offer.
            stream_if.src frame,   // frame_beat_t
@@ -48,11 +48,21 @@ module tx_engine
   localparam int OutDepth = 8;  // beats read from the RAM and not yet taken
   localparam int DoneDepth = MaxPackets;
   if (2 ** UnitW * UnitBytes != RamBytes || UnitW + 6 > RamAddrW || MaxPackets < 16) begin : g_bad_parameter
-    $fatal(1, "tx_engine: RamBytes %0d is no power of two up to %0d, or MaxPackets %0d is below 16", RamBytes,
-           2 ** RamAddrW, MaxPackets);
+    $fatal(
+        1,
+        "tx_engine: RamBytes %0d is no power of two up to %0d, or MaxPackets %0d is below 16",
+        RamBytes,
+        2 ** RamAddrW,
+        MaxPackets
+    );
   end
   if (ReadBytes < 16384 || ReadBytes % UnitBytes != 0) begin : g_bad_read_bytes
-    $fatal(1, "tx_engine: ReadBytes %0d is no multiple of %0d from 16384 (the longest frame)", ReadBytes, UnitBytes);
+    $fatal(
+        1,
+        "tx_engine: ReadBytes %0d is no multiple of %0d from 16384 (the longest frame)",
+        ReadBytes,
+        UnitBytes
+    );
   end
 
   typedef struct packed {
@@ -67,11 +77,33 @@ module tx_engine
   } packet_t;
 
   // Step 1: one descriptor a clock becomes a DMA request; space is taken segment by segment.
-  stream_if #(.T(dma_req_t)) dma_in (clk_i, rst_i);
-  stream_if #(.T(packet_t)) packet_in (clk_i, rst_i);
-  stream_if #(.T(packet_t)) packet (clk_i, rst_i);
+  stream_if #(
+      .T(dma_req_t)
+  ) dma_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(packet_t)
+  ) packet_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(packet_t)
+  ) packet (
+      clk_i,
+      rst_i
+  );
   logic [$clog2(MaxPackets+1)-1:0] unused_packets, answers;
-  spill_reg #(.T(dma_req_t)) i_dma (.clk_i, .rst_i, .in(dma_in), .out(dma));
+  spill_reg #(
+      .T(dma_req_t)
+  ) i_dma (
+      .clk_i,
+      .rst_i,
+      .in (dma_in),
+      .out(dma)
+  );
   fifo #(
       .T(packet_t),
       .Depth(MaxPackets)
@@ -87,14 +119,14 @@ module tx_engine
   assign p = packet.data;
   desc_beat_t d;
   assign d = desc.data;
-  logic first_q;
-  logic [18:0] total_q;      // bytes of this packet's descriptors so far
-  logic [8:0] units_q;       // taken for this packet
-  logic [3:0] requests_q;
+  logic        first_q;
+  logic [18:0] total_q;  // bytes of this packet's descriptors so far
+  logic [ 8:0] units_q;  // taken for this packet
+  logic [ 3:0] requests_q;
   error_e code_q, code;
   tx_csum_t csum_q;
   logic [UnitW-1:0] start_q;
-  logic [UnitW:0] used_q;    // units taken
+  logic [UnitW:0] used_q;  // units taken
   logic [UnitW:0] flying_q;  // of these, units of packets that are not whole yet
   logic fetched;
   logic [$clog2(Requests+1)-1:0] owed_q;  // DMA requests whose answer was not used yet
@@ -129,8 +161,9 @@ module tx_engine
       };
 
   tx_csum_t csum;
-  assign csum = first_q
-      ? '{enable: d.desc.csum_enable, start: d.desc.csum_start, offset: d.desc.csum_offset} : csum_q;
+  assign csum = first_q ?
+      '{enable: d.desc.csum_enable, start: d.desc.csum_start, offset: d.desc.csum_offset}
+      : csum_q;
   assign packet_in.valid = step && d.last;
   assign packet_in.data = '{
           queue: d.queue,
@@ -155,7 +188,7 @@ module tx_engine
       code_q     <= d.last ? ErrNone : code;
       if (d.last) start_q <= start_q + UnitW'(units_after);
     end
-    used_q <= used_q + (step ? more_units : '0) - (UnitW + 1)'(freed);
+    used_q   <= used_q + (step ? more_units : '0) - (UnitW + 1)'(freed);
     flying_q <= flying_q + (step ? more_units : '0) - (fetched ? (UnitW + 1)'(p.taken) : '0);
     if (rst_i) begin
       first_q    <= 1'b1;
@@ -170,11 +203,36 @@ module tx_engine
   end
 
   // Step 2: the statuses come in the order of the requests. Room for each was reserved with the request (owed_q).
-  stream_if #(.T(dma_result_e)) answer_in (clk_i, rst_i);
-  stream_if #(.T(dma_result_e)) answer (clk_i, rst_i);
-  stream_if #(.T(packet_t)) fetched_in (clk_i, rst_i);
-  stream_if #(.T(packet_t)) fetched_out (clk_i, rst_i);
-  stream_if #(.T(queue_error_t)) stop_in (clk_i, rst_i);
+  stream_if #(
+      .T(dma_result_e)
+  ) answer_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_result_e)
+  ) answer (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(packet_t)
+  ) fetched_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(packet_t)
+  ) fetched_out (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) stop_in (
+      clk_i,
+      rst_i
+  );
   assign answer_in.valid = status_i.valid && status_i.sel == Sel;
   assign answer_in.data  = status_i.result;
   fifo #(
@@ -187,8 +245,22 @@ module tx_engine
       .out(answer),
       .count_o(answers)
   );
-  spill_reg #(.T(packet_t)) i_fetched (.clk_i, .rst_i, .in(fetched_in), .out(fetched_out));
-  spill_reg #(.T(queue_error_t)) i_stop (.clk_i, .rst_i, .in(stop_in), .out(stop));
+  spill_reg #(
+      .T(packet_t)
+  ) i_fetched (
+      .clk_i,
+      .rst_i,
+      .in (fetched_in),
+      .out(fetched_out)
+  );
+  spill_reg #(
+      .T(queue_error_t)
+  ) i_stop (
+      .clk_i,
+      .rst_i,
+      .in (stop_in),
+      .out(stop)
+  );
 
   logic [3:0] answered_q;  // of the oldest packet's requests
   error_e failed_q, failed;
@@ -209,7 +281,7 @@ module tx_engine
     if (p.code == ErrNone) fetched_in.data.code = failed;
   end
   assign stop_in.valid = fetched && fetched_in.data.code != ErrNone;
-  assign stop_in.data = '{queue: p.queue, code: fetched_in.data.code};
+  assign stop_in.data  = '{queue: p.queue, code: fetched_in.data.code};
 
   always_ff @(posedge clk_i) begin
     if (fetched) answered_q <= '0;
@@ -225,7 +297,12 @@ module tx_engine
   end
 
   // Step 3: read out, one unit a clock.
-  stream_if #(.T(tx_done_t)) done_in (clk_i, rst_i);
+  stream_if #(
+      .T(tx_done_t)
+  ) done_in (
+      clk_i,
+      rst_i
+  );
   packet_t r;
   assign r = fetched_out.data;
   wire unused = &{1'b0, r.requests};
@@ -255,9 +332,9 @@ module tx_engine
       .room_o(out_room),
       .read_i(read),
       .unit_i(r.start + UnitW'(unit_q)),
-      .sop_i(unit_q == '0),
-      .eop_i(last_unit),
-      .len_i(last_unit ? 7'(r.len - 14'({unit_q, 6'd0})) : 7'(UnitBytes)),
+      .sop_i (unit_q == '0),
+      .eop_i (last_unit),
+      .len_i (last_unit ? 7'(r.len - 14'({unit_q, 6'd0})) : 7'(UnitBytes)),
       .csum_i(r.csum),
       .frame,
       .csum_o

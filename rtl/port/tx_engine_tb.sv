@@ -9,23 +9,88 @@ module tx_engine_tb;
   localparam ram_sel_t Sel = 5'd6;
   localparam int MaxFrame = 2500;
 
-  stream_if #(.T(desc_beat_t)) desc (clk, rst);
-  stream_if #(.T(dma_req_t)) dma (clk, rst);
-  stream_if #(.T(frame_beat_t)) frame (clk, rst);
-  stream_if #(.T(ptp_time_t)) stamp (clk, rst);
-  stream_if #(.T(record_t)) record (clk, rst);
-  stream_if #(.T(commit_t)) commit (clk, rst);
-  stream_if #(.T(sent_t)) sent (clk, rst);
-  stream_if #(.T(queue_error_t)) stop (clk, rst);
+  stream_if #(
+      .T(desc_beat_t)
+  ) desc (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) dma (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(frame_beat_t)
+  ) frame (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(ptp_time_t)
+  ) stamp (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(record_t)
+  ) record (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(commit_t)
+  ) commit (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(sent_t)
+  ) sent (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) stop (
+      clk,
+      rst
+  );
   dma_status_t status;
   ram_write_t ram;
   tx_csum_t csum;
   tx_engine_count_t count;
-  tx_engine #(.RamBytes(32768), .Sel(Sel), .MaxPackets(512)) dut (
-      .clk_i(clk), .rst_i(rst), .max_frame_i(14'(MaxFrame)), .desc, .dma, .status_i(status), .ram_i(ram), .frame,
-      .csum_o(csum), .stamp, .record, .commit, .sent, .stop, .count_o(count));
+  tx_engine #(
+      .RamBytes(32768),
+      .Sel(Sel),
+      .MaxPackets(512)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .max_frame_i(14'(MaxFrame)),
+      .desc,
+      .dma,
+      .status_i(status),
+      .ram_i(ram),
+      .frame,
+      .csum_o(csum),
+      .stamp,
+      .record,
+      .commit,
+      .sent,
+      .stop,
+      .count_o(count)
+  );
 
-  int unsigned to_send = 0, trouble = 0, ready_percent = 100, frame_percent = 100, min_len = 60, max_len = 60, now = 0;
+  int unsigned
+      to_send = 0,
+      trouble = 0,
+      ready_percent = 100,
+      frame_percent = 100,
+      min_len = 60,
+      max_len = 60,
+      now = 0;
   int unsigned dma_latency = 250, stamp_latency = 20, record_percent = 100;
 
   typedef struct {
@@ -36,8 +101,15 @@ module tx_engine_tb;
     bit [63:0] addr[$];
     int unsigned size[$];
   } packet_t;
-  typedef struct {int unsigned due; dma_req_t req; dma_result_e result;} fetch_t;
-  typedef struct {int unsigned due; ptp_time_t stamp;} stamp_t;
+  typedef struct {
+    int unsigned due;
+    dma_req_t req;
+    dma_result_e result;
+  } fetch_t;
+  typedef struct {
+    int unsigned due;
+    ptp_time_t   stamp;
+  } stamp_t;
   desc_beat_t beats[$];
   packet_t packets[$], frames[$], closing[$];
   dma_req_t want_dma[$];
@@ -49,7 +121,8 @@ module tx_engine_tb;
   sent_t want_sent[$];
   queue_error_t want_stop[$];
   ptp_time_t frame_stamp[$];
-  int unsigned offered = 0, finished = 0, beats_out = 0, good = 0, bad = 0, codes[16], dma_fails = 0;
+  int unsigned
+      offered = 0, finished = 0, beats_out = 0, good = 0, bad = 0, codes[16], dma_fails = 0;
 
   function automatic bit one_in(int unsigned n);
     return $urandom_range(n - 1) == 0;
@@ -109,7 +182,8 @@ module tx_engine_tb;
         else if (b.desc.addr == 0 && piece != 0) p.code = ErrNullAddress;
         else if (p.len > MaxFrame || (b.last && p.len == 0)) p.code = ErrLength;
         else if (piece != 0) begin
-          want_dma.push_back('{host_addr: b.desc.addr, sel: Sel, ram_addr: '0, len: 16'(piece), relaxed: 1'b1});
+          want_dma.push_back('{host_addr: b.desc.addr, sel: Sel, ram_addr: '0, len: 16'(piece),
+                             relaxed: 1'b1});
           p.addr.push_back(b.desc.addr);
           p.size.push_back(piece);
           p.requests++;
@@ -147,7 +221,7 @@ module tx_engine_tb;
       cpl = '0;
       cpl.error = p.code != ErrNone;
       if (p.code == ErrNone) cpl.timestamp = 40'(frame_stamp.pop_front());
-      cpl.len = p.len > 16383 ? 14'd16383 : 14'(p.len);
+      cpl.len   = p.len > 16383 ? 14'd16383 : 14'(p.len);
       cpl.queue = p.queue;
       want_record.push_back('{cq: p.cq, record: cpl});
       want_commit.push_back('{queue: p.queue, count: 1});
@@ -215,10 +289,12 @@ module tx_engine_tb;
       beats_out++;
       `CHECK(frames.size() != 0, "a frame too many")
       n = frames[0].len - at > 64 ? 64 : frames[0].len - at;
-      `CHECK(b.sop == (at == 0) && b.eop == (at + n == frames[0].len) && 32'(b.len) == n && !b.err, "wrong marks of a beat")
+      `CHECK(b.sop == (at == 0) && b.eop == (at + n == frames[0].len) && 32'(b.len) == n && !b.err,
+             "wrong marks of a beat")
       `CHECK(csum == frames[0].csum, "wrong checksum command")
       for (int unsigned i = 0; i < n; i++) begin
-        `CHECK(b.data[8*i+:8] == host(frames[0].addr[seg] + 64'(seg_at)), $sformatf("wrong byte %0d", at + i))
+        `CHECK(b.data[8*i+:8] == host(frames[0].addr[seg] + 64'(seg_at)), $sformatf(
+               "wrong byte %0d", at + i))
         seg_at++;
         if (seg_at == frames[0].size[seg]) begin
           seg++;
@@ -238,9 +314,12 @@ module tx_engine_tb;
       `CHECK(want_record.size() != 0 && record.data == want_record.pop_front(), "wrong record")
       finished++;
     end
-    if (commit.valid && commit.ready) `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
-    if (sent.valid && sent.ready) `CHECK(want_sent.size() != 0 && sent.data == want_sent.pop_front(), "wrong sent")
-    if (stop.valid && stop.ready) `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
+    if (commit.valid && commit.ready)
+      `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
+    if (sent.valid && sent.ready)
+      `CHECK(want_sent.size() != 0 && sent.data == want_sent.pop_front(), "wrong sent")
+    if (stop.valid && stop.ready)
+      `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
     if (!rst) begin
       got_good += 32'(count.sent);
       got_bad += 32'(count.error);
@@ -251,7 +330,7 @@ module tx_engine_tb;
       stamp.valid <= 0;
       if (stamps.size() != 0 && stamps[0].due <= now) begin
         stamp.valid <= 1;
-        stamp.data <= stamps[0].stamp;
+        stamp.data  <= stamps[0].stamp;
         frame_stamp.push_back(stamps[0].stamp);
         void'(stamps.pop_front());
       end
@@ -265,7 +344,7 @@ module tx_engine_tb;
       end
       if (beats.size() != 0 && (trouble == 0 || !one_in(4))) begin
         desc.valid <= 1;
-        desc.data <= beats.pop_front();
+        desc.data  <= beats.pop_front();
       end
     end
     dma.ready <= $urandom_range(99) < ready_percent;
@@ -275,20 +354,22 @@ module tx_engine_tb;
     sent.ready <= $urandom_range(99) < ready_percent;
     stop.ready <= $urandom_range(99) < ready_percent;
     if (rst) begin
-      desc.valid <= 0;
+      desc.valid  <= 0;
       stamp.valid <= 0;
     end
   end
 
   task automatic settle();
     while (to_send != 0 || desc.valid || beats.size() != 0) @(posedge clk);
-    ready_percent = 100;
-    frame_percent = 100;
+    ready_percent  = 100;
+    frame_percent  = 100;
     record_percent = 100;
     repeat (3000 + 2 * dma_latency) @(posedge clk);
-    `CHECK(packets.size() == 0 && frames.size() == 0 && closing.size() == 0 && want_dma.size() == 0, "a packet is stuck")
-    `CHECK(want_record.size() == 0 && want_commit.size() == 0 && want_sent.size() == 0 && want_stop.size() == 0,
-           "a record, commit, sent or stop is missing")
+    `CHECK(packets.size() == 0 && frames.size() == 0 && closing.size() == 0 && want_dma.size() == 0,
+           "a packet is stuck")
+    `CHECK(
+        want_record.size() == 0 && want_commit.size() == 0 && want_sent.size() == 0 && want_stop.size() == 0,
+        "a record, commit, sent or stop is missing")
     `CHECK(finished == offered && got_good == good && got_bad == bad, "packets miscounted")
   endtask
 
@@ -310,7 +391,8 @@ module tx_engine_tb;
     repeat (600) @(posedge clk);
     start = beats_out;
     repeat (2000) @(posedge clk);
-    `CHECK(beats_out - start >= 1998, $sformatf("%0d beats of long frames in 2000 clocks", beats_out - start))
+    `CHECK(beats_out - start >= 1998, $sformatf(
+           "%0d beats of long frames in 2000 clocks", beats_out - start))
     settle();
     // Everything that can go wrong, with back-pressure.
     trouble = 1;
@@ -326,8 +408,8 @@ module tx_engine_tb;
       settle();
     end
     foreach (codes[i])
-      if (i inside {ErrNone, ErrNullAddress, ErrUnsupported, ErrAborted, ErrPoisoned, ErrTimeout, ErrLength})
-        `CHECK(codes[i] > 10, $sformatf("error %0d was seen only %0d times", i, codes[i]))
+    if (i inside {ErrNone, ErrNullAddress, ErrUnsupported, ErrAborted, ErrPoisoned, ErrTimeout, ErrLength})
+      `CHECK(codes[i] > 10, $sformatf("error %0d was seen only %0d times", i, codes[i]))
     `CHECK(dma_fails > 20, "no DMA failed")
     // Answers and frames pile up behind a wire that stands still.
     frame_percent = 0;

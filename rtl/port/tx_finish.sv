@@ -18,10 +18,30 @@ module tx_finish
            stream_if.src     sent,    // sent_t
     output tx_engine_count_t count_o
 );
-  stream_if #(.T(tx_done_t)) head (clk_i, rst_i);
-  stream_if #(.T(record_t)) record_in (clk_i, rst_i);
-  stream_if #(.T(commit_t)) commit_in (clk_i, rst_i);
-  stream_if #(.T(sent_t)) sent_in (clk_i, rst_i);
+  stream_if #(
+      .T(tx_done_t)
+  ) head (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(record_t)
+  ) record_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(commit_t)
+  ) commit_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(sent_t)
+  ) sent_in (
+      clk_i,
+      rst_i
+  );
   logic [$clog2(Depth+1)-1:0] unused_waiting;
   fifo #(
       .T(tx_done_t),
@@ -33,14 +53,35 @@ module tx_finish
       .out(head),
       .count_o(unused_waiting)
   );
-  spill_reg #(.T(record_t)) i_record (.clk_i, .rst_i, .in(record_in), .out(record));
-  spill_reg #(.T(commit_t)) i_commit (.clk_i, .rst_i, .in(commit_in), .out(commit));
-  spill_reg #(.T(sent_t)) i_sent (.clk_i, .rst_i, .in(sent_in), .out(sent));
+  spill_reg #(
+      .T(record_t)
+  ) i_record (
+      .clk_i,
+      .rst_i,
+      .in (record_in),
+      .out(record)
+  );
+  spill_reg #(
+      .T(commit_t)
+  ) i_commit (
+      .clk_i,
+      .rst_i,
+      .in (commit_in),
+      .out(commit)
+  );
+  spill_reg #(
+      .T(sent_t)
+  ) i_sent (
+      .clk_i,
+      .rst_i,
+      .in (sent_in),
+      .out(sent)
+  );
 
   // All three leave together; their readies come from registers.
   wire open = record_in.ready && commit_in.ready && sent_in.ready;
   wire finish = head.valid && open && (head.data.error || stamp.valid);
-  assign head.ready = finish;
+  assign head.ready  = finish;
   assign stamp.ready = finish && !head.data.error;
 
   cpl_t cpl;

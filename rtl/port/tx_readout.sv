@@ -18,13 +18,13 @@ module tx_readout
     input ram_write_t ram_i,
 
     // Read command.
-    output logic             room_o,
-    input  logic             read_i,
-    input  logic [UnitW-1:0] unit_i,
-    input  logic             sop_i,
-    input  logic             eop_i,
-    input  logic [      6:0] len_i,
-    input  tx_csum_t         csum_i,
+    output logic                 room_o,
+    input  logic                 read_i,
+    input  logic     [UnitW-1:0] unit_i,
+    input  logic                 sop_i,
+    input  logic                 eop_i,
+    input  logic     [      6:0] len_i,
+    input  tx_csum_t             csum_i,
 
     // Frames; csum_o belongs to the frame on offer.
            stream_if.src frame,
@@ -54,16 +54,28 @@ module tx_readout
       .rdata_o(rdata)
   );
 
-  logic [RamReadLatency-1:0] valid_q;
+  logic  [RamReadLatency-1:0] valid_q;
   mark_t [RamReadLatency-1:0] mark_q;
   always_ff @(posedge clk_i) begin
     valid_q <= {valid_q[RamReadLatency-2:0], read_i};
-    mark_q  <= {mark_q[RamReadLatency-2:0], mark_t'{sop: sop_i, eop: eop_i, len: len_i, csum: csum_i}};
+    mark_q <= {
+      mark_q[RamReadLatency-2:0], mark_t'{sop: sop_i, eop: eop_i, len: len_i, csum: csum_i}
+    };
     if (rst_i) valid_q <= '0;
   end
 
-  stream_if #(.T(out_t)) out_in (clk_i, rst_i);
-  stream_if #(.T(out_t)) out (clk_i, rst_i);
+  stream_if #(
+      .T(out_t)
+  ) out_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(out_t)
+  ) out (
+      clk_i,
+      rst_i
+  );
   mark_t mark;
   logic [$clog2(Depth+1)-1:0] held;
   assign mark = mark_q[RamReadLatency-1];

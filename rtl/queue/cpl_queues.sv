@@ -25,9 +25,24 @@ module cpl_queues
            stream_if.src             error,        // queue_error_t
     output cpl_write_events_t        events_o
 );
-  stream_if #(.T(queue_t)) enq_req (clk_i, rst_i);
-  stream_if #(.T(enq_rsp_t)) enq_rsp (clk_i, rst_i);
-  stream_if #(.T(commit_t)) commit (clk_i, rst_i);
+  stream_if #(
+      .T(queue_t)
+  ) enq_req (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(enq_rsp_t)
+  ) enq_rsp (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(commit_t)
+  ) commit (
+      clk_i,
+      rst_i
+  );
 
   cpl_write #(
       .Queues(Queues),

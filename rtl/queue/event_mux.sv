@@ -5,20 +5,21 @@
 /// A notification goes to the event queue its completion queue names; an error goes to event queue 0 and shows for one
 /// clock on `error_o`. One record a clock, round robin over the sources, full back-pressure, registered output.
 module event_mux (
-    input  logic                                  clk_i,
-    input  logic                                  rst_i,
-           stream_if.snk                          tx_notify,  // notify_t
-           stream_if.snk                          rx_notify,  // notify_t
-           stream_if.snk                          error[4],   // queue_error_t of: TX, RX, TX completion, RX completion queues
-           stream_if.src                          record,     // record_t
+    input logic clk_i,
+    input logic rst_i,
+    stream_if.snk tx_notify,  // notify_t
+    stream_if.snk rx_notify,  // notify_t
+    stream_if.snk error[4],  // queue_error_t of: TX, RX, TX completion, RX completion queues
+    stream_if.src record,  // record_t
     // The error just reported.
-    output logic                                  error_valid_o,
-    output queue_pkg::queue_error_t               error_o,
-    output queue_pkg::event_e                     error_kind_o
+    output logic error_valid_o,
+    output queue_pkg::queue_error_t error_o,
+    output queue_pkg::event_e error_kind_o
 );
   import queue_pkg::*;
 
-  function automatic record_t to_record(queue_t event_queue, event_e kind, queue_t source, error_e code);
+  function automatic record_t to_record(queue_t event_queue, event_e kind, queue_t source,
+                                        error_e code);
     event_t entry;
     entry = '0;
     entry.kind = kind;
@@ -29,12 +30,17 @@ module event_mux (
 
   localparam event_e [3:0] ErrorKind = {EvtRxCqError, EvtTxCqError, EvtRxError, EvtTxError};
 
-  stream_if #(.T(record_t)) source[6] (clk_i, rst_i);
+  stream_if #(
+      .T(record_t)
+  ) source[6] (
+      clk_i,
+      rst_i
+  );
   assign source[0].valid = tx_notify.valid;
-  assign source[0].data = to_record(tx_notify.data.target, EvtTxCpl, tx_notify.data.cq, ErrNone);
+  assign source[0].data  = to_record(tx_notify.data.target, EvtTxCpl, tx_notify.data.cq, ErrNone);
   assign tx_notify.ready = source[0].ready;
   assign source[1].valid = rx_notify.valid;
-  assign source[1].data = to_record(rx_notify.data.target, EvtRxCpl, rx_notify.data.cq, ErrNone);
+  assign source[1].data  = to_record(rx_notify.data.target, EvtRxCpl, rx_notify.data.cq, ErrNone);
   assign rx_notify.ready = source[1].ready;
 
   logic [3:0] error_taken;
@@ -59,7 +65,12 @@ module event_mux (
     end
   end
 
-  stream_if #(.T(record_t)) chosen (clk_i, rst_i);
+  stream_if #(
+      .T(record_t)
+  ) chosen (
+      clk_i,
+      rst_i
+  );
   logic [2:0] unused_index;
   arb_rr #(
       .T(record_t),

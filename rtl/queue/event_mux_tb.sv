@@ -6,27 +6,56 @@ module event_mux_tb;
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
 
-  stream_if #(.T(notify_t)) tx_notify (clk, rst);
-  stream_if #(.T(notify_t)) rx_notify (clk, rst);
-  stream_if #(.T(queue_error_t)) error[4] (clk, rst);
-  stream_if #(.T(record_t)) record (clk, rst);
+  stream_if #(
+      .T(notify_t)
+  ) tx_notify (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(notify_t)
+  ) rx_notify (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) error[4] (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(record_t)
+  ) record (
+      clk,
+      rst
+  );
   logic error_valid;
   queue_error_t error_data;
   event_e error_kind;
   event_mux dut (
-      .clk_i(clk), .rst_i(rst), .tx_notify, .rx_notify, .error, .record,
-      .error_valid_o(error_valid), .error_o(error_data), .error_kind_o(error_kind));
+      .clk_i(clk),
+      .rst_i(rst),
+      .tx_notify,
+      .rx_notify,
+      .error,
+      .record,
+      .error_valid_o(error_valid),
+      .error_o(error_data),
+      .error_kind_o(error_kind)
+  );
 
   // Expected records in order of each kind.
   record_t expected[event_e][$];
   int unsigned errors_in = 0, errors_shown = 0, moved = 0;
   logic run = 0;
 
-  function automatic void expect_record(event_e kind, queue_t source, queue_t event_queue, error_e code);
+  function automatic void expect_record(event_e kind, queue_t source, queue_t event_queue,
+                                        error_e code);
     event_t entry = '0;
-    entry.kind = kind;
+    entry.kind   = kind;
     entry.source = source;
-    entry.code = code;
+    entry.code   = code;
     expected[kind].push_back('{cq: event_queue, record: entry});
   endfunction
 
@@ -48,7 +77,8 @@ module event_mux_tb;
     if (record.valid && record.ready) begin
       event_t entry;
       entry = record.data.record;
-      `CHECK(expected[entry.kind].size() != 0 && expected[entry.kind].pop_front() == record.data, "wrong record")
+      `CHECK(expected[entry.kind].size() != 0 && expected[entry.kind].pop_front() == record.data,
+             "wrong record")
       moved++;
     end
   end

@@ -34,15 +34,15 @@ package queue_pkg;
   } cpl_t;
 
   typedef enum logic [7:0] {
-    ErrNone         = 8'd0,
-    ErrDoorbell     = 8'd1,  // producer pointer further ahead than the ring is long
-    ErrNullAddress  = 8'd2,  // descriptor with address 0
-    ErrUnsupported  = 8'd3,  // the host refused the address
-    ErrAborted      = 8'd4,
-    ErrPoisoned     = 8'd5,
-    ErrTimeout      = 8'd6,
-    ErrLength       = 8'd7,  // packet empty, or longer than the MTU allows
-    ErrOverflow     = 8'd8   // completion or event queue full: a record was lost
+    ErrNone        = 8'd0,
+    ErrDoorbell    = 8'd1,  // producer pointer further ahead than the ring is long
+    ErrNullAddress = 8'd2,  // descriptor with address 0
+    ErrUnsupported = 8'd3,  // the host refused the address
+    ErrAborted     = 8'd4,
+    ErrPoisoned    = 8'd5,
+    ErrTimeout     = 8'd6,
+    ErrLength      = 8'd7,  // packet empty, or longer than the MTU allows
+    ErrOverflow    = 8'd8   // completion or event queue full: a record was lost
   } error_e;
 
   typedef enum logic [7:0] {
@@ -73,15 +73,15 @@ package queue_pkg;
   // Register words of a descriptor queue, 32 bytes apart (word address bits 2:0). Unused words read 0.
   localparam logic [2:0] QRegBaseLo = 3'd0,  // bits 31:12 of the base address
   QRegBaseHi = 3'd1,
-      // bit 0 enable (RW), bit 1 stopped by an error (RO, cleared by writing enable), 7:4 log_size, 9:8 log_block,
-      // 23:16 error_e of the stop (RO)
+  // bit 0 enable (RW), bit 1 stopped by an error (RO, cleared by writing enable), 7:4 log_size, 9:8 log_block,
+  // 23:16 error_e of the stop (RO)
   QRegControl = 3'd2, QRegCq = 3'd3,  // 15:0 completion queue
   QRegProducer = 3'd4,  // 15:0, written by the host: the doorbell
   QRegConsumer = 3'd5;  // 15:0 slots finished by the NIC (RO), 31:16 slots handed out (RO)
 
   // Register words of a completion or event queue.
   localparam logic [2:0] CqRegBaseLo = 3'd0, CqRegBaseHi = 3'd1,
-      // bit 0 enable (RW), bit 1 a record was lost (RO, cleared by writing enable), 7:4 log_size
+  // bit 0 enable (RW), bit 1 a record was lost (RO, cleared by writing enable), 7:4 log_size
   CqRegControl = 3'd2,
       CqRegTarget = 3'd3,  // 15:0 event queue, or interrupt vector for an event queue
   CqRegConsumer = 3'd4,  // 15:0 consumer pointer, bit 31 arm: notify once when a record is there
@@ -90,7 +90,7 @@ package queue_pkg;
   /// Ask for up to `max` slots of a queue.
   typedef struct packed {
     queue_t     queue;
-    logic [3:0] max;   // 1 ... 8
+    logic [3:0] max;    // 1 ... 8
   } deq_req_t;
 
   typedef enum logic [1:0] {
@@ -128,10 +128,10 @@ package queue_pkg;
   /// Ask for the next record's place in a completion queue.
   typedef struct packed {
     queue_t      cq;
-    logic        ok;      // enabled and not full; otherwise the record is lost (counted, reported)
-    ring_ptr_t   index;   // before wrapping
+    logic        ok;     // enabled and not full; otherwise the record is lost (counted, reported)
+    ring_ptr_t   index;  // before wrapping
     logic        phase;
-    logic [63:0] addr;    // of the record
+    logic [63:0] addr;   // of the record
   } enq_rsp_t;
 
   /// A completion queue has records and was armed.
@@ -159,12 +159,12 @@ package queue_pkg;
 
   /// Descriptor fetch to an engine: one descriptor.
   typedef struct packed {
-    queue_t      queue;
-    queue_t      cq;
+    queue_t queue;
+    queue_t cq;
     deq_status_e status;  // not DeqOk: no descriptor follows for this request, this beat stands alone
     dma_pkg::dma_result_e result;  // of reading the descriptor
-    logic        last;    // last descriptor of its packet
-    desc_t       desc;
+    logic last;  // last descriptor of its packet
+    desc_t desc;
   } desc_beat_t;
 
   /// Index of the engine behind a shared descriptor fetch.

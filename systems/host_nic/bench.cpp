@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// host-nic on the bench: the NIC's RTL between a PCIe link with its host on one side and Ethernet wires on the other.
+// host-nic on the bench: the NIC's RTL between a PCIe link with its host on one side and Ethernet
+// wires on the other.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -47,7 +48,7 @@ class Bench final : public Component {
  private:
   struct Port {
     std::unique_ptr<Mac> mac;
-    TrafficConfig plan;                // of what comes on its wire
+    TrafficConfig plan;  // of what comes on its wire
     std::unique_ptr<Traffic> receive;
     std::unique_ptr<PcapWriter> capture;
     int tx_stream = 0, rx_stream = 0;
@@ -95,7 +96,8 @@ class Bench final : public Component {
   bool running_ = false;
   Time last_activity_ = 0, traffic_start_ = 0, traffic_end_ = 0;
   Time up_busy_ = 0, down_busy_ = 0;  // of the link, before traffic
-  std::uint32_t dma_timeouts_ = 0, dma_errors_ = 0, dma_late_ = 0, dma_unexpected_ = 0;  // the device's own counts
+  std::uint32_t dma_timeouts_ = 0, dma_errors_ = 0, dma_late_ = 0,
+                dma_unexpected_ = 0;  // the device's own counts
 };
 
 // 0 leaves it to the number of queues: 65,536 slots for all, 16 to 1024 each.
@@ -167,7 +169,9 @@ Bench::Bench(const Options& options)
       arrivals_.push_back({received.timestamp, {received.frame.begin(), received.frame.end()}});
     }
   };
-  driver_.on_sent = [this](unsigned, unsigned, bool, std::uint64_t, Time now) { last_activity_ = now; };
+  driver_.on_sent = [this](unsigned, unsigned, bool, std::uint64_t, Time now) {
+    last_activity_ = now;
+  };
 }
 
 std::string Bench::stream_name(const char* direction, unsigned port) const {
@@ -176,15 +180,17 @@ std::string Bench::stream_name(const char* direction, unsigned port) const {
 
 void Bench::connect() {
   Vhost_nic& m = *model_;
-  const TlpPins tx{&m.tx_tlp_valid_o, &m.tx_tlp_ready_i, m.tx_tlp_data_o.data(), m.tx_tlp_hdr_o.data(),
-                   &m.tx_tlp_sop_o, &m.tx_tlp_eop_o};
-  const TlpPins reads{&m.tx_read_valid_o, &m.tx_read_ready_i, nullptr, m.tx_read_hdr_o.data(), nullptr, nullptr};
-  const TlpPins rx{&m.rx_tlp_valid_i, &m.rx_tlp_ready_o, m.rx_tlp_data_i.data(), m.rx_tlp_hdr_i.data(),
-                   &m.rx_tlp_sop_i, &m.rx_tlp_eop_i};
-  const PcieCfgPins cfg{&m.cfg_requester_id_i, &m.cfg_max_payload_i, &m.cfg_max_read_request_i, &m.cfg_bus_master_i,
-                        &m.cfg_extended_tag_i, &m.cfg_relaxed_ordering_i, &m.cfg_msix_enable_i, &m.cfg_msix_mask_i};
-  const FcLimitPins fc{&m.fc_ph_i, &m.fc_pd_i, &m.fc_p_inf_i, &m.fc_nph_i,
-                       &m.fc_np_inf_i, &m.fc_cplh_i, &m.fc_cpld_i, &m.fc_cpl_inf_i};
+  const TlpPins tx{&m.tx_tlp_valid_o,     &m.tx_tlp_ready_i, m.tx_tlp_data_o.data(),
+                   m.tx_tlp_hdr_o.data(), &m.tx_tlp_sop_o,   &m.tx_tlp_eop_o};
+  const TlpPins reads{
+      &m.tx_read_valid_o, &m.tx_read_ready_i, nullptr, m.tx_read_hdr_o.data(), nullptr, nullptr};
+  const TlpPins rx{&m.rx_tlp_valid_i,     &m.rx_tlp_ready_o, m.rx_tlp_data_i.data(),
+                   m.rx_tlp_hdr_i.data(), &m.rx_tlp_sop_i,   &m.rx_tlp_eop_i};
+  const PcieCfgPins cfg{&m.cfg_requester_id_i, &m.cfg_max_payload_i,  &m.cfg_max_read_request_i,
+                        &m.cfg_bus_master_i,   &m.cfg_extended_tag_i, &m.cfg_relaxed_ordering_i,
+                        &m.cfg_msix_enable_i,  &m.cfg_msix_mask_i};
+  const FcLimitPins fc{&m.fc_ph_i,     &m.fc_pd_i,   &m.fc_p_inf_i, &m.fc_nph_i,
+                       &m.fc_np_inf_i, &m.fc_cplh_i, &m.fc_cpld_i,  &m.fc_cpl_inf_i};
   EndpointConfig config;
   config.function.bar0_bytes = 64 << 20;
   config.function.msix_table = 0x10000;
@@ -198,7 +204,8 @@ void Bench::connect() {
 void Bench::plan_traffic(const Options& options) {
   const std::string capture_dir = options.get("pcap_out", "");
   const bool transmit = direction_ != "rx", receive = direction_ != "tx";
-  if (!capture_dir.empty() && receive) host_capture_ = std::make_unique<PcapWriter>(capture_dir + "/host.pcap");
+  if (!capture_dir.empty() && receive)
+    host_capture_ = std::make_unique<PcapWriter>(capture_dir + "/host.pcap");
 
   TrafficConfig config;
   config.sizes = Sizes::parse(options.get("size", "64"));
@@ -218,8 +225,9 @@ void Bench::plan_traffic(const Options& options) {
     for (std::size_t i = 0; i < capture->packets().size(); ++i) {
       if (capture->packets()[i].size > most) {
         throw OptionError(path + ": packet " + std::to_string(i + 1) + " has " +
-                          std::to_string(capture->packets()[i].size) + " bytes, more than the MTU of " +
-                          std::to_string(most - kVlanAndHeader) + " allows");
+                          std::to_string(capture->packets()[i].size) +
+                          " bytes, more than the MTU of " + std::to_string(most - kVlanAndHeader) +
+                          " allows");
       }
     }
     return capture;
@@ -237,10 +245,13 @@ void Bench::plan_traffic(const Options& options) {
   for (unsigned p = 0; p < count; ++p) {
     Port& port = port_[p];
     Vhost_nic& m = *model_;
-    const FramePins tx{&m.mac_tx_valid_o[p], &m.mac_tx_ready_i[p], m.mac_tx_data_o[p].data(), &m.mac_tx_len_o[p],
-                       &m.mac_tx_sop_o[p],   &m.mac_tx_eop_o[p],   &m.mac_tx_err_o[p]};
-    const FramePins rx{&m.mac_rx_valid_i[p], nullptr,              m.mac_rx_data_i[p].data(), &m.mac_rx_len_i[p],
-                       &m.mac_rx_sop_i[p],   &m.mac_rx_eop_i[p],   &m.mac_rx_err_i[p]};
+    const FramePins tx{&m.mac_tx_valid_o[p], &m.mac_tx_ready_i[p], m.mac_tx_data_o[p].data(),
+                       &m.mac_tx_len_o[p],   &m.mac_tx_sop_o[p],   &m.mac_tx_eop_o[p],
+                       &m.mac_tx_err_o[p]};
+    const FramePins rx{&m.mac_rx_valid_i[p],      nullptr,
+                       m.mac_rx_data_i[p].data(), &m.mac_rx_len_i[p],
+                       &m.mac_rx_sop_i[p],        &m.mac_rx_eop_i[p],
+                       &m.mac_rx_err_i[p]};
     MacConfig mac;
     mac.rate = kLineRate;
     mac.seed = config.seed + 1000 + p;
@@ -251,7 +262,8 @@ void Bench::plan_traffic(const Options& options) {
     if (transmit) {
       port.tx_stream = score_.stream(stream_name("tx", p));
       if (!capture_dir.empty()) {
-        port.capture = std::make_unique<PcapWriter>(capture_dir + "/wire" + std::to_string(p) + ".pcap");
+        port.capture =
+            std::make_unique<PcapWriter>(capture_dir + "/wire" + std::to_string(p) + ".pcap");
       }
     }
     port.mac->on_transmitted([this, p](std::span<const std::uint8_t> bytes, Time arrived) {
@@ -362,7 +374,8 @@ void Bench::run() {
   while (!done) {
     simulation_.run_for(2 * kMicrosecond);
     const Time quiet = simulation_.now() - last_activity_;
-    done = sources_done() ? (score_.under_way() == 0 || quiet > kQuiet + faults_.pause()) : quiet > dma_timeout_ + kQuiet;
+    done = sources_done() ? (score_.under_way() == 0 || quiet > kQuiet + faults_.pause())
+                          : quiet > dma_timeout_ + kQuiet;
     if (const double part = progress(); part - shown >= 0.01) {
       std::fprintf(stderr, "progress %.2f\n", shown = part);
     }
@@ -377,9 +390,10 @@ double Bench::progress() const {
   unsigned sources = 0;
   const auto add = [&](const Traffic& traffic) {
     const TrafficConfig& config = traffic.config();
-    const double frames = config.frames    ? static_cast<double>(config.frames)
-                          : config.capture ? static_cast<double>(config.capture->packets().size()) / config.deal_count
-                                           : 0;
+    const double frames =
+        config.frames    ? static_cast<double>(config.frames)
+        : config.capture ? static_cast<double>(config.capture->packets().size()) / config.deal_count
+                         : 0;
     const double part = frames > 0 ? static_cast<double>(traffic.stats().frames) / frames
                                    : static_cast<double>(simulation_.now() - traffic_start_) /
                                          static_cast<double>(std::max<Time>(config.duration, 1));
@@ -402,12 +416,15 @@ void Bench::collect_drops() {
     const char* name;
     std::size_t offset;
   };
-#define EMERY_REASON(name) {#name, offsetof(Regs, rx_##name)}
-  static constexpr Reason kReceive[] = {
-      EMERY_REASON(bad_fcs),       EMERY_REASON(runt),          EMERY_REASON(oversize),
-      EMERY_REASON(fifo_full),     EMERY_REASON(buffer_full),   EMERY_REASON(no_descriptor),
-      EMERY_REASON(queue_stopped), EMERY_REASON(descriptor_error), EMERY_REASON(dma_error),
-      EMERY_REASON(truncated)};
+#define EMERY_REASON(name)           \
+  {                                  \
+    #name, offsetof(Regs, rx_##name) \
+  }
+  static constexpr Reason kReceive[] = {EMERY_REASON(bad_fcs),       EMERY_REASON(runt),
+                                        EMERY_REASON(oversize),      EMERY_REASON(fifo_full),
+                                        EMERY_REASON(buffer_full),   EMERY_REASON(no_descriptor),
+                                        EMERY_REASON(queue_stopped), EMERY_REASON(descriptor_error),
+                                        EMERY_REASON(dma_error),     EMERY_REASON(truncated)};
 #undef EMERY_REASON
   for (unsigned i = 0; i < interfaces_; ++i) {
     for (unsigned p = 0; p < ports_; ++p) {
@@ -423,7 +440,8 @@ void Bench::collect_drops() {
         if (const auto count = driver_.port_register(i, p, offsetof(Regs, tx_errors))) {
           score_.dropped(port.tx_stream, "tx_error", count);
         }
-        if (const auto count = driver_.tx_stranded(i, p)) score_.dropped(port.tx_stream, "queue_stopped", count);
+        if (const auto count = driver_.tx_stranded(i, p))
+          score_.dropped(port.tx_stream, "queue_stopped", count);
       }
     }
   }
@@ -441,10 +459,12 @@ std::vector<std::string> Bench::failures() const {
   };
   fail(endpoint_->stats().fc_violations, "TLPs sent without credit");
   fail(endpoint_->stats().tx_malformed, "malformed TLPs sent");
-  fail(root_.stats().protocol_errors, "PCIe protocol errors: " + root_.stats().first_protocol_error);
+  fail(root_.stats().protocol_errors,
+       "PCIe protocol errors: " + root_.stats().first_protocol_error);
   for (const Port& port : port_) {
     fail(port.mac->stats().tx_underruns, "transmit underruns");
-    fail(port.mac->stats().tx_protocol_errors, "MAC protocol errors: " + port.mac->stats().tx_first_protocol_error);
+    fail(port.mac->stats().tx_protocol_errors,
+         "MAC protocol errors: " + port.mac->stats().tx_first_protocol_error);
   }
   return lines;
 }
@@ -463,15 +483,24 @@ void Bench::close() {
 }
 
 void Bench::write(JsonWriter& json, double wall_seconds) const {
-  const double traffic_s = static_cast<double>(std::max<Time>(traffic_end_ - traffic_start_, 1)) / 1e12;
+  const double traffic_s =
+      static_cast<double>(std::max<Time>(traffic_end_ - traffic_start_, 1)) / 1e12;
   json.begin_object().field("schema", 1).field("system", "host-nic");
-  json.field("simulated_s", static_cast<double>(simulation_.now()) / 1e12).field("wall_s", wall_seconds);
-  json.object("cycles").field("core", simulation_.cycles(core_)).field("mac", simulation_.cycles(mac_clock_)).end_object();
+  json.field("simulated_s", static_cast<double>(simulation_.now()) / 1e12)
+      .field("wall_s", wall_seconds);
+  json.object("cycles")
+      .field("core", simulation_.cycles(core_))
+      .field("mac", simulation_.cycles(mac_clock_))
+      .end_object();
   score_.write(json);
 
   json.object("resources");
-  const auto busy = [&](Time now, Time before) { return static_cast<double>(now - before) / 1e12 / traffic_s; };
-  const auto gbps = [&](std::uint64_t bytes) { return 8e-9 * static_cast<double>(bytes) / traffic_s; };
+  const auto busy = [&](Time now, Time before) {
+    return static_cast<double>(now - before) / 1e12 / traffic_s;
+  };
+  const auto gbps = [&](std::uint64_t bytes) {
+    return 8e-9 * static_cast<double>(bytes) / traffic_s;
+  };
   json.field("pcie_up_busy", busy(link_.up.busy_time(), up_busy_))
       .field("pcie_down_busy", busy(link_.down.busy_time(), down_busy_))
       .field("tlp_payload_up_gbps", gbps(link_.up.stats().payload_bytes))
@@ -521,7 +550,8 @@ int simulate(const std::string& config) {
   if (!(file << json.text()) || !file.flush()) throw OptionError(result + ": cannot be written");
   const std::vector<std::string> failures = bench.failures();
   if (!failures.empty()) {
-    const std::string more = failures.size() > 1 ? " (and " + std::to_string(failures.size() - 1) + " more)" : "";
+    const std::string more =
+        failures.size() > 1 ? " (and " + std::to_string(failures.size() - 1) + " more)" : "";
     std::fprintf(stderr, "integrity: %s%s\n", failures.front().c_str(), more.c_str());
   }
   return failures.empty() ? 0 : 1;

@@ -44,7 +44,8 @@ Completion read_record(const std::uint8_t* ring, std::uint32_t index) {
   return record;
 }
 
-void write_descriptor(std::uint8_t* ring, std::uint32_t index, std::uint64_t addr, std::uint64_t len) {
+void write_descriptor(std::uint8_t* ring, std::uint32_t index, std::uint64_t addr,
+                      std::uint64_t len) {
   const std::uint64_t descriptor[2] = {addr, len};
   std::memcpy(ring + std::size_t{index} * kDescriptorBytes, descriptor, sizeof descriptor);
 }
@@ -58,14 +59,16 @@ bool is_new(const Completion& record, std::uint16_t index, unsigned log_size) {
 constexpr unsigned kTxError = 2, kRxError = 3;
 
 const char* event_name(unsigned kind) {
-  static constexpr const char* kNames[] = {"tx_completion", "rx_completion",       "tx_queue",
-                                           "rx_queue",      "tx_completion_queue", "rx_completion_queue"};
+  static constexpr const char* kNames[] = {
+      "tx_completion", "rx_completion",       "tx_queue",
+      "rx_queue",      "tx_completion_queue", "rx_completion_queue"};
   return kind < std::size(kNames) ? kNames[kind] : "unknown";
 }
 
 const char* error_name(unsigned code) {
-  static constexpr const char* kNames[] = {"none",     "doorbell", "null_address", "unsupported", "aborted",
-                                           "poisoned", "timeout",  "length",       "overflow"};
+  static constexpr const char* kNames[] = {"none",        "doorbell", "null_address",
+                                           "unsupported", "aborted",  "poisoned",
+                                           "timeout",     "length",   "overflow"};
   return code < std::size(kNames) ? kNames[code] : "unknown";
 }
 
@@ -76,7 +79,8 @@ unsigned log2_exact(unsigned value) { return static_cast<unsigned>(std::countr_z
 Driver::Driver(HostInterface& host, DriverConfig config) : host_(host), config_(config) {
   for (const unsigned ring : {config.tx_ring, config.rx_ring}) {
     if (!std::has_single_bit(ring) || ring < 8 || ring > 32768) {
-      throw std::invalid_argument("ring of " + std::to_string(ring) + " slots: not a power of two from 8 to 32768");
+      throw std::invalid_argument("ring of " + std::to_string(ring) +
+                                  " slots: not a power of two from 8 to 32768");
     }
   }
   if (!std::has_single_bit(config.segments) || config.segments > 8) {
@@ -93,7 +97,8 @@ void Driver::probe() {
   if (device(offsetof(nic_device_regs_t, magic)) != NIC_DEVICE_REGS__MAGIC__VALUE_reset) {
     throw std::runtime_error("host-nic driver: no host-nic behind BAR 0");
   }
-  if (device(offsetof(nic_device_regs_t, version)) >> 16 != NIC_DEVICE_REGS__VERSION__VALUE_reset >> 16) {
+  if (device(offsetof(nic_device_regs_t, version)) >> 16 !=
+      NIC_DEVICE_REGS__VERSION__VALUE_reset >> 16) {
     throw std::runtime_error("host-nic driver: register map of another version");
   }
   vectors_ = device(offsetof(nic_device_regs_t, vectors));
@@ -128,8 +133,8 @@ void Driver::probe() {
     config_.tx_queues = std::min(config_.tx_queues, interface.tx_queues);
     config_.rx_queues = std::min(config_.rx_queues, interface.rx_queues);
     if (config_.rx_queues % interface.ports != 0) {
-      throw std::runtime_error("host-nic driver: rx_queues " + std::to_string(config_.rx_queues) + " cannot be dealt to " +
-                               std::to_string(interface.ports) + " ports");
+      throw std::runtime_error("host-nic driver: rx_queues " + std::to_string(config_.rx_queues) +
+                               " cannot be dealt to " + std::to_string(interface.ports) + " ports");
     }
     if (config_.max_frame > interface.max_frame) {
       throw std::runtime_error("host-nic driver: MTU above what the device's buffers are made for");
@@ -139,7 +144,8 @@ void Driver::probe() {
 
 // Where the registers of interfaces lie relative to their base is part of the map's version.
 std::uint32_t Driver::interface_register(unsigned interface, std::size_t offset) {
-  return read32(interfaces_[interface].base + offsetof(nic_interface_map__stride800000_t, regs) + offset);
+  return read32(interfaces_[interface].base + offsetof(nic_interface_map__stride800000_t, regs) +
+                offset);
 }
 
 std::uint32_t Driver::device_register(std::size_t offset) { return read32(bar_ + offset); }
@@ -148,14 +154,17 @@ void Driver::open() {
   buffer_bytes_ = (config_.max_frame + 127u) / 128u * 128u;
   write32(bar_ + offsetof(nic_device_regs_t, dma_timeout), config_.dma_timeout_clocks);
   host_.enable_msix(vectors_);
-  const std::uint64_t moderation = bar_ + device_register(offsetof(nic_device_regs_t, moderation_offset));
-  for (unsigned v = 0; v < vectors_; ++v) write32(moderation + 4 * v, config_.interrupt_interval_clocks);
+  const std::uint64_t moderation =
+      bar_ + device_register(offsetof(nic_device_regs_t, moderation_offset));
+  for (unsigned v = 0; v < vectors_; ++v)
+    write32(moderation + 4 * v, config_.interrupt_interval_clocks);
   host_.on_vector([this](unsigned vector) {
     ++interrupts_;
     wake(vector);
   });
   for (unsigned i = 0; i < interfaces_.size(); ++i) open_interface(i);
-  device_register(offsetof(nic_device_regs_t, magic));  // a read returns when all writes before it have arrived
+  device_register(
+      offsetof(nic_device_regs_t, magic));  // a read returns when all writes before it have arrived
 }
 
 void Driver::set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target) {
@@ -165,14 +174,17 @@ void Driver::set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, u
   write32(regs + offsetof(CplQueueRegs, control), kEnable | log2_exact(slots) << 4);
 }
 
-void Driver::set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned log_block, unsigned cq) {
+void Driver::set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots,
+                          unsigned log_block, unsigned cq) {
   write32(regs + offsetof(DescQueueRegs, base_lo), static_cast<std::uint32_t>(ring));
   write32(regs + offsetof(DescQueueRegs, base_hi), static_cast<std::uint32_t>(ring >> 32));
   write32(regs + offsetof(DescQueueRegs, cq), cq);
-  write32(regs + offsetof(DescQueueRegs, control), kEnable | log2_exact(slots) << 4 | log_block << 8);
+  write32(regs + offsetof(DescQueueRegs, control),
+          kEnable | log2_exact(slots) << 4 | log_block << 8);
 }
 
-// Event queues are looked at when their interrupt comes, or without interrupts when something was written to them.
+// Event queues are looked at when their interrupt comes, or without interrupts when something was
+// written to them.
 void Driver::wake(std::uint32_t event_queue) {
   if (event_queue >= events_.size() || events_[event_queue].pending) return;
   events_[event_queue].pending = true;
@@ -198,7 +210,8 @@ void Driver::open_interface(unsigned i) {
     set_up_cq(interface.eq + e * sizeof(CplQueueRegs), ring, kEventRing, index);
     arm(queue.doorbell, 0, true);
     if (!config_.interrupts) {
-      host_.watch(ring, kEventRing * kRecordBytes, [this, index](std::uint64_t, std::uint32_t) { wake(index); });
+      host_.watch(ring, kEventRing * kRecordBytes,
+                  [this, index](std::uint64_t, std::uint32_t) { wake(index); });
     }
   }
 
@@ -216,7 +229,8 @@ void Driver::open_interface(unsigned i) {
   };
   const std::uint64_t tx_slots = std::uint64_t{config_.tx_ring} << log_block_;
   const Memory tx_rings = allocate(config_.tx_queues, tx_slots * kDescriptorBytes, kPage);
-  const Memory tx_buffers = allocate(config_.tx_queues, std::uint64_t{config_.tx_ring} * buffer_bytes_, 0);
+  const Memory tx_buffers =
+      allocate(config_.tx_queues, std::uint64_t{config_.tx_ring} * buffer_bytes_, 0);
   first_tx_cq_.push_back(static_cast<std::uint32_t>(completions_.size()));
   const unsigned tx_cqs = open_completions(i, true, config_.tx_queues, config_.tx_ring);
   for (unsigned q = 0; q < config_.tx_queues; ++q) {
@@ -235,8 +249,10 @@ void Driver::open_interface(unsigned i) {
   }
 
   // Every receive slot gets its buffer once and for all.
-  const Memory rx_rings = allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * kDescriptorBytes, kPage);
-  const Memory rx_buffers = allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * buffer_bytes_, 0);
+  const Memory rx_rings =
+      allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * kDescriptorBytes, kPage);
+  const Memory rx_buffers =
+      allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * buffer_bytes_, 0);
   first_rx_cq_.push_back(static_cast<std::uint32_t>(completions_.size()));
   const unsigned rx_cqs = open_completions(i, false, config_.rx_queues, config_.rx_ring);
   for (unsigned q = 0; q < config_.rx_queues; ++q) {
@@ -248,7 +264,8 @@ void Driver::open_interface(unsigned i) {
     queue.buffer_bytes = rx_buffers.bytes + q * rx_buffers.stride;
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
     for (unsigned slot = 0; slot < config_.rx_ring; ++slot) {
-      write_descriptor(queue.ring, slot, queue.buffers + std::uint64_t{slot} * buffer_bytes_, buffer_bytes_);
+      write_descriptor(queue.ring, slot, queue.buffers + std::uint64_t{slot} * buffer_bytes_,
+                       buffer_bytes_);
     }
     set_up_queue(at, rx_rings.at(q), config_.rx_ring, 0, q % rx_cqs);
     queue.producer = queue.rung = static_cast<std::uint16_t>(config_.rx_ring);
@@ -257,13 +274,15 @@ void Driver::open_interface(unsigned i) {
   }
 
   // Ports: the Toeplitz key of Microsoft's RSS specification, an even spread over the queues.
-  static constexpr std::uint32_t kKey[10] = {0x6d5a56da, 0x255b0ec2, 0x4167253d, 0x43a38fb0, 0xd0ca2bcb,
-                                             0xae7b30b4, 0x77cb2da3, 0x8030f20c, 0x6a42b73b, 0xbeac01fa};
+  static constexpr std::uint32_t kKey[10] = {0x6d5a56da, 0x255b0ec2, 0x4167253d, 0x43a38fb0,
+                                             0xd0ca2bcb, 0xae7b30b4, 0x77cb2da3, 0x8030f20c,
+                                             0x6a42b73b, 0xbeac01fa};
   for (unsigned p = 0; p < interface.ports; ++p) {
     const std::uint64_t port = interface.port + p * interface.port_stride;
     write32(port + offsetof(PortRegs, max_frame), config_.max_frame);
     for (unsigned k = 0; k < 10; ++k) write32(port + offsetof(PortRegs, rss_key) + 4 * k, kKey[k]);
-    // Each port has queues of its own: records carry no slot number, so one queue's must come from one engine.
+    // Each port has queues of its own: records carry no slot number, so one queue's must come from
+    // one engine.
     for (unsigned e = 0; e < 128; ++e) {
       const unsigned queue = (e * interface.ports + p) % config_.rx_queues;
       write32(interface.rss + p * interface.rss_stride + 4 * e, queue);
@@ -280,12 +299,15 @@ unsigned Driver::open_completions(unsigned i, bool transmit, unsigned queues, un
   const std::uint64_t slots = std::uint64_t{queues} * ring;
   const auto least = static_cast<unsigned>((slots + kLargestRing - 1) / kLargestRing);
   const auto cpus = static_cast<unsigned>(cpus_.size());
-  const unsigned count = std::min(std::max(least, cpus), transmit ? interface.tx_queues : interface.rx_queues);
-  if ((queues + count - 1) / count * ring > kLargestRing) throw std::invalid_argument("host-nic driver: more ring slots than completion queues hold");
+  const unsigned count =
+      std::min(std::max(least, cpus), transmit ? interface.tx_queues : interface.rx_queues);
+  if ((queues + count - 1) / count * ring > kLargestRing)
+    throw std::invalid_argument("host-nic driver: more ring slots than completion queues hold");
   for (unsigned c = 0; c < count; ++c) {
     const auto index = static_cast<std::uint32_t>(completions_.size());
     const std::uint64_t memory = host_.dma_alloc(std::uint64_t{kLargestRing} * kRecordBytes);
-    const std::uint64_t regs = (transmit ? interface.txcq : interface.rxcq) + c * sizeof(CplQueueRegs);
+    const std::uint64_t regs =
+        (transmit ? interface.txcq : interface.rxcq) + c * sizeof(CplQueueRegs);
     CplQueue queue;
     queue.ring = host_.dma_pointer(memory, std::uint64_t{kLargestRing} * kRecordBytes);
     queue.doorbell = regs + offsetof(CplQueueRegs, consumer);
@@ -335,7 +357,8 @@ bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::u
   const std::size_t share = (frame.size() + config_.segments - 1) / config_.segments;
   for (std::size_t s = 0, at = 0; s < config_.segments; ++s) {
     const std::size_t length = std::min(share, frame.size() - at);
-    write_descriptor(q.ring, (slot << log_block_) + static_cast<std::uint32_t>(s), q.buffers + offset + at, length);
+    write_descriptor(q.ring, (slot << log_block_) + static_cast<std::uint32_t>(s),
+                     q.buffers + offset + at, length);
     at += length;
   }
   ++q.producer;
@@ -363,14 +386,16 @@ void Driver::ring(TxQueue& queue) {
   write32(queue.doorbell, queue.producer);
 }
 
-// A queue with a batch under way can wait until it has gathered another, or until the one under way is nearly done.
+// A queue with a batch under way can wait until it has gathered another, or until the one under way
+// is nearly done.
 void Driver::flush() {
   for (const std::uint32_t index : touched_) {
     TxQueue& q = tx_[index];
     q.touched = false;
     const auto waiting = static_cast<std::uint16_t>(q.producer - q.rung);
     const auto under_way = static_cast<std::uint16_t>(q.rung - q.done);
-    if (waiting != 0 && (waiting >= config_.doorbell_batch || under_way < config_.doorbell_batch)) ring(q);
+    if (waiting != 0 && (waiting >= config_.doorbell_batch || under_way < config_.doorbell_batch))
+      ring(q);
   }
   touched_.clear();
 }
@@ -434,7 +459,8 @@ void Driver::complete_rx(unsigned interface, const Completion& record, Time now)
   } else if (on_receive) {
     const std::size_t slot = q.done & (config_.rx_ring - 1);
     const std::span frame(q.buffer_bytes + slot * buffer_bytes_, record.length());
-    on_receive({frame, interface, record.queue(), record.timestamp(), record.hash(), record.csum(), record.flags()},
+    on_receive({frame, interface, record.queue(), record.timestamp(), record.hash(), record.csum(),
+                record.flags()},
                now);
   }
   ++q.done;
@@ -446,7 +472,8 @@ void Driver::complete_rx(unsigned interface, const Completion& record, Time now)
   }
 }
 
-// Events name the completion queue that has something (or the queue that failed); each re-arms its event queue.
+// Events name the completion queue that has something (or the queue that failed); each re-arms its
+// event queue.
 void Driver::serve_events(std::uint32_t index, Time now) {
   EventQueue& q = events_[index];
   const unsigned per_interface = static_cast<unsigned>(events_.size() / interfaces_.size());
@@ -456,7 +483,8 @@ void Driver::serve_events(std::uint32_t index, Time now) {
     const Completion record = read_record(q.ring, q.consumer & (kEventRing - 1));
     if (!is_new(record, q.consumer, log2_exact(kEventRing))) break;
     ++q.consumer;
-    const unsigned kind = record.low >> 16 & 0xff, source = record.low & 0xffff, code = record.low >> 40 & 0xff;
+    const unsigned kind = record.low >> 16 & 0xff, source = record.low & 0xffff,
+                   code = record.low >> 40 & 0xff;
     if (kind == 0) {
       schedule(first_tx_cq_[interface] + source);
     } else if (kind == 1) {
@@ -464,7 +492,8 @@ void Driver::serve_events(std::uint32_t index, Time now) {
     } else {
       errors_.push_back({interface, kind, source, code, now});
       if (kind == kTxError && source < config_.tx_queues) stop_tx(interface, source);
-      if (kind == kRxError && source < config_.rx_queues) rx_[rx_index(interface, source)].stopped = true;
+      if (kind == kRxError && source < config_.rx_queues)
+        rx_[rx_index(interface, source)].stopped = true;
     }
   }
   arm(q.doorbell, q.consumer, true);
@@ -478,8 +507,8 @@ void Driver::read_error_registers() {
   error_registers_.clear();
   for (unsigned i = 0; i < interfaces_.size(); ++i) {
     const std::uint32_t last = interface_register(i, offsetof(nic_interface_regs_t, last_error));
-    error_registers_.push_back({interface_register(i, offsetof(nic_interface_regs_t, errors)), last >> 24,
-                                last & 0xffff, last >> 16 & 0xff});
+    error_registers_.push_back({interface_register(i, offsetof(nic_interface_regs_t, errors)),
+                                last >> 24, last & 0xffff, last >> 16 & 0xff});
   }
   for (DeviceError& error : errors_) {
     const bool transmit = error.kind == kTxError;
@@ -496,7 +525,8 @@ void Driver::read_error_registers() {
 Driver::TxSlot Driver::newest_tx(unsigned interface, unsigned queue) const {
   const TxQueue& q = tx_[tx_index(interface, queue)];
   const std::uint64_t slot = (q.producer - 1u) & (config_.tx_ring - 1);
-  return {q.buffers + slot * buffer_bytes_, q.descriptors + (slot << log_block_) * kDescriptorBytes};
+  return {q.buffers + slot * buffer_bytes_,
+          q.descriptors + (slot << log_block_) * kDescriptorBytes};
 }
 
 void Driver::poison_tx_descriptor(unsigned interface, unsigned queue, std::uint64_t addr) {
@@ -513,7 +543,8 @@ std::uint16_t Driver::tx_producer(unsigned interface, unsigned queue) const {
   return tx_[tx_index(interface, queue)].producer;
 }
 
-void Driver::poison_rx_descriptor(unsigned interface, unsigned queue, unsigned ahead, std::uint64_t addr) {
+void Driver::poison_rx_descriptor(unsigned interface, unsigned queue, unsigned ahead,
+                                  std::uint64_t addr) {
   const RxQueue& q = rx_[rx_index(interface, queue)];
   const unsigned slot = (q.done + ahead) & (config_.rx_ring - 1);
   write_descriptor(q.ring, slot, addr, buffer_bytes_);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver model of host-nic, on the host interface alone: it finds the device, reads from its registers what it is made of,
-// sets up rings, rings doorbells and polls completions, as a kernel or user-space driver would.
+// Driver model of host-nic, on the host interface alone: it finds the device, reads from its
+// registers what it is made of, sets up rings, rings doorbells and polls completions, as a kernel
+// or user-space driver would.
 //
-// The queues of a CPU share its completion queues, as few as hold a record for every slot: records then come in full blocks.
+// The queues of a CPU share its completion queues, as few as hold a record for every slot: records
+// then come in full blocks.
 //
-// Approximation: CPU cost is a stated time for each packet on the CPU that serves the queue (0 by default); caches and
-// memory bandwidth are not modelled, and reading or writing host memory takes no time of its own.
+// Approximation: CPU cost is a stated time for each packet on the CPU that serves the queue (0 by
+// default); caches and memory bandwidth are not modelled, and reading or writing host memory takes
+// no time of its own.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +25,20 @@
 namespace emery::host_nic {
 
 struct DriverConfig {
-  unsigned tx_queues = 64;            // transmit queues opened on each interface
-  unsigned rx_queues = 64;            // receive queues opened on each interface
-  unsigned tx_ring = 512;             // slots, a power of two from 8 to 32768
-  unsigned rx_ring = 512;             // likewise
-  unsigned max_frame = 1518;          // bytes without FCS
-  unsigned segments = 1;              // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
-  unsigned doorbell_batch = 8;        // packets gathered for one doorbell of a queue that is busy with as many
-  bool interrupts = false;            // wait for MSI-X instead of polling
-  unsigned budget = 64;               // packets served before the next queue has its turn
-  unsigned cpus = 1;                  // each serves its share of the queues
-  Time cpu_per_packet = 0;            // for each packet received or completed
-  unsigned cpl_delay_clocks = 64;     // completion coalescing
-  unsigned tx_burst = 8;              // packets a queue sends in its turn
+  unsigned tx_queues = 64;    // transmit queues opened on each interface
+  unsigned rx_queues = 64;    // receive queues opened on each interface
+  unsigned tx_ring = 512;     // slots, a power of two from 8 to 32768
+  unsigned rx_ring = 512;     // likewise
+  unsigned max_frame = 1518;  // bytes without FCS
+  unsigned segments = 1;      // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
+  unsigned doorbell_batch =
+      8;  // packets gathered for one doorbell of a queue that is busy with as many
+  bool interrupts = false;         // wait for MSI-X instead of polling
+  unsigned budget = 64;            // packets served before the next queue has its turn
+  unsigned cpus = 1;               // each serves its share of the queues
+  Time cpu_per_packet = 0;         // for each packet received or completed
+  unsigned cpl_delay_clocks = 64;  // completion coalescing
+  unsigned tx_burst = 8;           // packets a queue sends in its turn
   unsigned interrupt_interval_clocks = 0;
   unsigned dma_timeout_clocks = 250'000;
 };
@@ -55,9 +59,9 @@ struct Received {
 // An error the device reported through an event queue.
 struct DeviceError {
   unsigned interface;
-  unsigned kind;   // event_e of rtl/queue/queue_pkg.sv
+  unsigned kind;  // event_e of rtl/queue/queue_pkg.sv
   unsigned queue;
-  unsigned code;   // error_e of rtl/queue/queue_pkg.sv
+  unsigned code;  // error_e of rtl/queue/queue_pkg.sv
   Time when;
   // What the queue's control register says at the end of the run.
   bool stopped = false;
@@ -76,13 +80,14 @@ class Driver {
   struct Interface {
     std::uint64_t base = 0;
     unsigned ports = 0, tx_queues = 0, rx_queues = 0, event_queues = 0, max_frame = 0, features = 0;
-    std::uint64_t txq = 0, rxq = 0, txcq = 0, rxcq = 0, eq = 0, sched = 0, sched_stride = 0, port = 0,
-                  port_stride = 0, rss = 0, rss_stride = 0;
+    std::uint64_t txq = 0, rxq = 0, txcq = 0, rxcq = 0, eq = 0, sched = 0, sched_stride = 0,
+                  port = 0, port_stride = 0, rss = 0, rss_stride = 0;
   };
 
   Driver(HostInterface& host, DriverConfig config);
 
-  // Finds the device and reads its registers; throws std::runtime_error when it is not there or not understood.
+  // Finds the device and reads its registers; throws std::runtime_error when it is not there or not
+  // understood.
   void probe();
   // Sets up all queues and lets traffic in. Advances simulated time.
   void open();
@@ -97,8 +102,11 @@ class Driver {
   // Packets for a port that lie in queues which the device has stopped: they will not be sent.
   unsigned tx_stranded(unsigned interface, unsigned port) const;
   // The device has reported that it stopped the queue.
-  bool tx_stopped(unsigned interface, unsigned queue) const { return tx_[tx_index(interface, queue)].stopped; }
-  // Puts a frame into the ring. Its doorbell comes with the next flush, or in a batch if the queue is busy. False when full.
+  bool tx_stopped(unsigned interface, unsigned queue) const {
+    return tx_[tx_index(interface, queue)].stopped;
+  }
+  // Puts a frame into the ring. Its doorbell comes with the next flush, or in a batch if the queue
+  // is busy. False when full.
   bool transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame);
 
   // One round of the driver's work at this time.
@@ -108,7 +116,9 @@ class Driver {
 
   std::function<void(const Received&, Time now)> on_receive;
   // A packet was completed; `error` when the device did not send it.
-  std::function<void(unsigned interface, unsigned queue, bool error, std::uint64_t timestamp, Time now)> on_sent;
+  std::function<void(unsigned interface, unsigned queue, bool error, std::uint64_t timestamp,
+                     Time now)>
+      on_sent;
 
   // Registers at a byte offset of nic_port_regs and so on. Reading takes simulated time.
   std::uint32_t port_register(unsigned interface, unsigned port, std::size_t offset);
@@ -132,7 +142,8 @@ class Driver {
   void poison_rx_descriptor(unsigned interface, unsigned queue, unsigned ahead, std::uint64_t addr);
 
   void write(JsonWriter& json) const;
-  // The errors reported, as an array of objects; and what the registers say of them, an object an interface.
+  // The errors reported, as an array of objects; and what the registers say of them, an object an
+  // interface.
   void write_errors(JsonWriter& json) const;
   void write_error_registers(JsonWriter& json) const;
 
@@ -169,9 +180,12 @@ class Driver {
 
   void open_interface(unsigned interface);
   void write32(std::uint64_t addr, std::uint32_t value) { host_.mmio_write(addr, value, 4); }
-  std::uint32_t read32(std::uint64_t addr) { return static_cast<std::uint32_t>(host_.mmio_read(addr, 4)); }
+  std::uint32_t read32(std::uint64_t addr) {
+    return static_cast<std::uint32_t>(host_.mmio_read(addr, 4));
+  }
   void set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target);
-  void set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned log_block, unsigned cq);
+  void set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned log_block,
+                    unsigned cq);
   // Completion queues for `queues` rings of `ring` slots, taken in turn; returns how many.
   unsigned open_completions(unsigned interface, bool transmit, unsigned queues, unsigned ring);
   void schedule(std::uint32_t cpl_queue);
@@ -184,8 +198,12 @@ class Driver {
   void touch(std::uint32_t tx_queue);
   void stop_tx(unsigned interface, unsigned queue);
   void ring(TxQueue& queue);
-  std::uint32_t tx_index(unsigned interface, unsigned queue) const { return interface * config_.tx_queues + queue; }
-  std::uint32_t rx_index(unsigned interface, unsigned queue) const { return interface * config_.rx_queues + queue; }
+  std::uint32_t tx_index(unsigned interface, unsigned queue) const {
+    return interface * config_.tx_queues + queue;
+  }
+  std::uint32_t rx_index(unsigned interface, unsigned queue) const {
+    return interface * config_.rx_queues + queue;
+  }
 
   HostInterface& host_;
   DriverConfig config_;

@@ -12,17 +12,17 @@ module host_nic
   import queue_pkg::*;
 #(
     parameter int Interfaces = 1,
-    parameter int Ports = 1,            // of each interface
-    parameter int TxQueues = 256,       // of each interface
-    parameter int RxQueues = 256,       // of each interface
-    parameter int EventQueues = 32,     // of each interface
-    parameter int DescSlots = 128,      // descriptor blocks kept on chip, each direction
-    parameter int CplLines = 64,        // completion lines open or being written, each direction
-    parameter int MaxPackets = 512,     // packets in flight in an engine
+    parameter int Ports = 1,  // of each interface
+    parameter int TxQueues = 256,  // of each interface
+    parameter int RxQueues = 256,  // of each interface
+    parameter int EventQueues = 32,  // of each interface
+    parameter int DescSlots = 128,  // descriptor blocks kept on chip, each direction
+    parameter int CplLines = 64,  // completion lines open or being written, each direction
+    parameter int MaxPackets = 512,  // packets in flight in an engine
     parameter int TxRamBytes = 131072,  // packet RAM of a port, transmit
     parameter int RxRamBytes = 131072,  // receive
-    parameter int MaxFrame = 9216,      // without FCS
-    parameter int Tags = 256,           // PCIe reads in flight
+    parameter int MaxFrame = 9216,  // without FCS
+    parameter int Tags = 256,  // PCIe reads in flight
     localparam int MacPorts = Interfaces * Ports
 ) (
     input logic clk_i,
@@ -134,14 +134,39 @@ module host_nic
   );
 
   // ---------------------------------------------------------------- TLPs in
-  stream_if #(.T(tlp_beat_t)) rx_pins (clk_i, rst_i);
-  stream_if #(.T(tlp_beat_t)) rx_tlp (clk_i, rst_i);
-  stream_if #(.T(tlp_beat_t)) rx_completion (clk_i, rst_i);
-  stream_if #(.T(tlp_beat_t)) rx_request (clk_i, rst_i);
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_pins (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_tlp (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_completion (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_request (
+      clk_i,
+      rst_i
+  );
   logic tlp_foreign;
 
   assign rx_pins.valid = rx_tlp_valid_i;
-  assign rx_pins.data = '{hdr: rx_tlp_hdr_i, data: rx_tlp_data_i, sop: rx_tlp_sop_i, eop: rx_tlp_eop_i};
+  assign rx_pins.data = '{
+          hdr: rx_tlp_hdr_i,
+          data: rx_tlp_data_i,
+          sop: rx_tlp_sop_i,
+          eop: rx_tlp_eop_i
+      };
   assign rx_tlp_ready_o = rx_pins.ready;
   spill_reg #(
       .T(tlp_beat_t)
@@ -162,10 +187,30 @@ module host_nic
 
   // ---------------------------------------------------------------- TLPs out
   localparam int TxWrite = 0, TxMsix = 1, TxCompletion = 2;
-  stream_if #(.T(tlp_beat_t)) tx_source[3] (clk_i, rst_i);
-  stream_if #(.T(tlp_beat_t)) read_source[1] (clk_i, rst_i);
-  stream_if #(.T(tlp_beat_t)) tx_read (clk_i, rst_i);
-  stream_if #(.T(tlp_beat_t)) tx_tlp (clk_i, rst_i);
+  stream_if #(
+      .T(tlp_beat_t)
+  ) tx_source[3] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) read_source[1] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) tx_read (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) tx_tlp (
+      clk_i,
+      rst_i
+  );
   logic [2:0] unused_starved, unused_read_starved;
   tlp_tx_mux #(
       .N(1),
@@ -202,10 +247,30 @@ module host_nic
   assign tx_tlp.ready   = tx_tlp_ready_i;
 
   // ---------------------------------------------------------------- DMA
-  stream_if #(.T(dma_req_t)) read_client[Interfaces*ReadClients] (clk_i, rst_i);
-  stream_if #(.T(dma_req_t)) write_client[Interfaces*WriteClients] (clk_i, rst_i);
-  stream_if #(.T(dma_req_t)) read_request (clk_i, rst_i);
-  stream_if #(.T(dma_req_t)) write_request (clk_i, rst_i);
+  stream_if #(
+      .T(dma_req_t)
+  ) read_client[Interfaces*ReadClients] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) write_client[Interfaces*WriteClients] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) read_request (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) write_request (
+      clk_i,
+      rst_i
+  );
   dma_status_t read_status, write_status;
   ram_write_t ram_write;
   ram_read_t ram_read;
@@ -309,7 +374,7 @@ module host_nic
       .unmapped_o(unused_unmapped)
   );
 
-  nic_device_regs_pkg::nic_device_regs__in_t hw_in;
+  nic_device_regs_pkg::nic_device_regs__in_t  hw_in;
   nic_device_regs_pkg::nic_device_regs__out_t hw_out;
   ptp_time_t core_time, mac_time;
   assign dma_timeout = hw_out.dma_timeout.value.value;
@@ -328,7 +393,13 @@ module host_nic
   assign hw_in.ptp_time_lo.value.next = core_time[31:0];
   assign hw_in.ptp_time_hi.value.next = 32'(core_time[47:32]);
 
-  logic device_read_ack, device_write_ack, unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  logic
+      device_read_ack,
+      device_write_ack,
+      unused_read_error,
+      unused_write_error,
+      unused_stall_write,
+      unused_stall_read;
   nic_device_regs i_device_regs (
       .clk(clk_i),
       .rst(rst_i),
@@ -355,9 +426,24 @@ module host_nic
   assign region[RegDevice].ack = device_read_ack || device_write_ack;
 
   // ---------------------------------------------------------------- interrupts
-  stream_if #(.T(queue_t)) interface_vector[Interfaces] (clk_i, rst_i);
-  stream_if #(.T(queue_t)) vector (clk_i, rst_i);
-  stream_if #(.T(queue_t)) moderated (clk_i, rst_i);
+  stream_if #(
+      .T(queue_t)
+  ) interface_vector[Interfaces] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_t)
+  ) vector (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_t)
+  ) moderated (
+      clk_i,
+      rst_i
+  );
   logic [(Interfaces > 1 ? $clog2(Interfaces) : 1)-1:0] unused_vector;
   logic unused_msix_sent, unused_msix_dropped;
   arb_rr #(
@@ -419,9 +505,9 @@ module host_nic
     assign mac_rx_valid[m] = mac_rx_valid_i[m];
     assign mac_tx_data_o[m] = mac_tx[m].data;
     assign mac_tx_len_o[m] = mac_tx[m].len;
-    assign mac_tx_sop_o[m]  = mac_tx[m].sop;
-    assign mac_tx_eop_o[m]  = mac_tx[m].eop;
-    assign mac_tx_err_o[m]  = mac_tx[m].err;
+    assign mac_tx_sop_o[m] = mac_tx[m].sop;
+    assign mac_tx_eop_o[m] = mac_tx[m].eop;
+    assign mac_tx_err_o[m] = mac_tx[m].err;
     assign mac_rx[m] = '{
             data: mac_rx_data_i[m],
             len: mac_rx_len_i[m],

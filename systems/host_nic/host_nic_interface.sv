@@ -32,10 +32,10 @@ module host_nic_interface
     reg_if.slave regs,
 
     // DMA: dma_req_t in the order above; status, RAM write and RAM read of all clients.
-           stream_if.src dma_read [ReadClients],
+           stream_if.src dma_read      [ ReadClients],
     input  dma_status_t  read_status_i,
     input  ram_write_t   ram_write_i,
-           stream_if.src dma_write[WriteClients],
+           stream_if.src dma_write     [WriteClients],
     input  dma_status_t  write_status_i,
     input  ram_read_t    ram_read_i,
     output ram_row_t     ram_row_o,
@@ -65,14 +65,14 @@ module host_nic_interface
 
   function automatic region_t region_bases();
     region_t base;
-    base[RegTxq] = AddrW'('h000000);
-    base[RegRxq] = AddrW'('h100000);
+    base[RegTxq]  = AddrW'('h000000);
+    base[RegRxq]  = AddrW'('h100000);
     base[RegTxcq] = AddrW'('h200000);
     base[RegRxcq] = AddrW'('h300000);
-    base[RegEq] = AddrW'('h400000);
-    base[RegOwn] = AddrW'('h580000);
+    base[RegEq]   = AddrW'('h400000);
+    base[RegOwn]  = AddrW'('h580000);
     for (int p = 0; p < Ports; p++) begin
-      base[RegPorts+3*p] = AddrW'('h590000 + p * 'h1000);
+      base[RegPorts+3*p]   = AddrW'('h590000 + p * 'h1000);
       base[RegPorts+3*p+1] = AddrW'('h500000 + p * 'h20000);
       base[RegPorts+3*p+2] = AddrW'('h5a0000 + p * 'h1000);
     end
@@ -82,10 +82,10 @@ module host_nic_interface
   function automatic region_t region_sizes();
     region_t size;
     for (int i = 0; i < 4; i++) size[i] = AddrW'('h100000);
-    size[RegEq] = AddrW'('h8000);
+    size[RegEq]  = AddrW'('h8000);
     size[RegOwn] = AddrW'('h1000);
     for (int p = 0; p < Ports; p++) begin
-      size[RegPorts+3*p] = AddrW'('h1000);
+      size[RegPorts+3*p]   = AddrW'('h1000);
       size[RegPorts+3*p+1] = AddrW'('h20000);
       size[RegPorts+3*p+2] = AddrW'('h1000);
     end
@@ -142,7 +142,13 @@ module host_nic_interface
   assign hw_in.rx_cpl_lost.value.incr = rx_cpl_events.lost;
   assign hw_in.event_lost.value.incr = event_events.lost;
 
-  logic own_read_ack, own_write_ack, unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  logic
+      own_read_ack,
+      own_write_ack,
+      unused_read_error,
+      unused_write_error,
+      unused_stall_write,
+      unused_stall_read;
   nic_interface_regs i_own_regs (
       .clk(clk_i),
       .rst(rst_i),
@@ -169,21 +175,96 @@ module host_nic_interface
   assign region[RegOwn].ack = own_read_ack || own_write_ack;
 
   // ---------------------------------------------------------------- transmit queues
-  stream_if #(.T(fetch_req_t)) tx_request[Ports] (clk_i, rst_i);
-  stream_if #(.T(fetch_req_t)) tx_fetch_request (clk_i, rst_i);
-  stream_if #(.T(fetch_granted_t)) tx_granted (clk_i, rst_i);
-  stream_if #(.T(fetch_granted_t)) tx_port_granted[Ports] (clk_i, rst_i);
-  stream_if #(.T(fetch_desc_t)) tx_desc (clk_i, rst_i);
-  stream_if #(.T(fetch_desc_t)) tx_port_desc[Ports] (clk_i, rst_i);
-  stream_if #(.T(deq_req_t)) tx_deq_request (clk_i, rst_i);
-  stream_if #(.T(deq_rsp_t)) tx_deq_response (clk_i, rst_i);
-  stream_if #(.T(commit_t)) tx_port_commit[Ports] (clk_i, rst_i);
-  stream_if #(.T(commit_t)) tx_commit (clk_i, rst_i);
-  stream_if #(.T(queue_error_t)) tx_port_stop[Ports] (clk_i, rst_i);
-  stream_if #(.T(queue_error_t)) tx_stop (clk_i, rst_i);
-  stream_if #(.T(queue_t)) doorbell (clk_i, rst_i);
-  stream_if #(.T(queue_t)) port_doorbell[Ports] (clk_i, rst_i);
-  stream_if #(.T(queue_error_t)) queue_error[4] (clk_i, rst_i);
+  stream_if #(
+      .T(fetch_req_t)
+  ) tx_request[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(fetch_req_t)
+  ) tx_fetch_request (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(fetch_granted_t)
+  ) tx_granted (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(fetch_granted_t)
+  ) tx_port_granted[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(fetch_desc_t)
+  ) tx_desc (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(fetch_desc_t)
+  ) tx_port_desc[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(deq_req_t)
+  ) tx_deq_request (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(deq_rsp_t)
+  ) tx_deq_response (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(commit_t)
+  ) tx_port_commit[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(commit_t)
+  ) tx_commit (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) tx_port_stop[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) tx_stop (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_t)
+  ) doorbell (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_t)
+  ) port_doorbell[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) queue_error[4] (
+      clk_i,
+      rst_i
+  );
   logic [PortW-1:0] unused_tx_request, unused_tx_commit, unused_tx_stop, unused_tx_record;
   fetch_events_t unused_tx_fetch_events, unused_rx_fetch_events;
 
@@ -281,18 +362,78 @@ module host_nic_interface
   );
 
   // ---------------------------------------------------------------- receive queues
-  stream_if #(.T(fetch_req_t)) rx_request[Ports] (clk_i, rst_i);
-  stream_if #(.T(fetch_req_t)) rx_fetch_request (clk_i, rst_i);
-  stream_if #(.T(fetch_granted_t)) rx_granted (clk_i, rst_i);
-  stream_if #(.T(fetch_desc_t)) rx_desc (clk_i, rst_i);
-  stream_if #(.T(fetch_desc_t)) rx_port_desc[Ports] (clk_i, rst_i);
-  stream_if #(.T(deq_req_t)) rx_deq_request (clk_i, rst_i);
-  stream_if #(.T(deq_rsp_t)) rx_deq_response (clk_i, rst_i);
-  stream_if #(.T(commit_t)) rx_port_commit[Ports] (clk_i, rst_i);
-  stream_if #(.T(commit_t)) rx_commit (clk_i, rst_i);
-  stream_if #(.T(queue_error_t)) rx_port_stop[Ports] (clk_i, rst_i);
-  stream_if #(.T(queue_error_t)) rx_stop (clk_i, rst_i);
-  stream_if #(.T(queue_t)) rx_doorbell (clk_i, rst_i);
+  stream_if #(
+      .T(fetch_req_t)
+  ) rx_request[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(fetch_req_t)
+  ) rx_fetch_request (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(fetch_granted_t)
+  ) rx_granted (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(fetch_desc_t)
+  ) rx_desc (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(fetch_desc_t)
+  ) rx_port_desc[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(deq_req_t)
+  ) rx_deq_request (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(deq_rsp_t)
+  ) rx_deq_response (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(commit_t)
+  ) rx_port_commit[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(commit_t)
+  ) rx_commit (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) rx_port_stop[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) rx_stop (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_t)
+  ) rx_doorbell (
+      clk_i,
+      rst_i
+  );
   logic [PortW-1:0] unused_rx_request, unused_rx_commit, unused_rx_stop, unused_rx_record;
 
   // Receive descriptors are fetched when a frame is there: neither doorbells nor grants are waited for.
@@ -373,11 +514,36 @@ module host_nic_interface
   );
 
   // ---------------------------------------------------------------- completions and events
-  stream_if #(.T(record_t)) tx_port_record[Ports] (clk_i, rst_i);
-  stream_if #(.T(record_t)) rx_port_record[Ports] (clk_i, rst_i);
-  stream_if #(.T(record_t)) record[3] (clk_i, rst_i);
-  stream_if #(.T(notify_t)) notify[3] (clk_i, rst_i);
-  stream_if #(.T(queue_error_t)) event_error (clk_i, rst_i);
+  stream_if #(
+      .T(record_t)
+  ) tx_port_record[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(record_t)
+  ) rx_port_record[Ports] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(record_t)
+  ) record[3] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(notify_t)
+  ) notify[3] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(queue_error_t)
+  ) event_error (
+      clk_i,
+      rst_i
+  );
   ram_row_t [2:0] cpl_row;
 
   arb_rr #(

@@ -28,16 +28,16 @@ module host_nic_port
     input logic [15:0] max_inflight_i,
 
     // Transmit: queue_t, fetch_req_t, fetch_granted_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t.
-           stream_if.snk doorbell,
-           stream_if.src tx_request,
-           stream_if.snk tx_granted,
-           stream_if.snk tx_desc,
-           stream_if.src tx_commit,
-           stream_if.src tx_stop,
-           stream_if.src tx_record,
-           stream_if.src tx_dma,
-    input  dma_status_t  read_status_i,
-    input  ram_write_t   ram_write_i,
+    stream_if.snk doorbell,
+    stream_if.src tx_request,
+    stream_if.snk tx_granted,
+    stream_if.snk tx_desc,
+    stream_if.src tx_commit,
+    stream_if.src tx_stop,
+    stream_if.src tx_record,
+    stream_if.src tx_dma,
+    input dma_status_t read_status_i,
+    input ram_write_t ram_write_i,
 
     // Receive: fetch_req_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t.
            stream_if.src rx_request,
@@ -88,7 +88,13 @@ module host_nic_port
   assign hw_in.tx_frames.value.incr = tx_count.sent;
   assign hw_in.tx_errors.value.incr = tx_count.error;
 
-  logic read_ack, write_ack, unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  logic
+      read_ack,
+      write_ack,
+      unused_read_error,
+      unused_write_error,
+      unused_stall_write,
+      unused_stall_read;
   nic_port_regs i_regs (
       .clk(clk_i),
       .rst(rst_i),
@@ -96,7 +102,9 @@ module host_nic_port
       .s_cpuif_req_is_wr(regs.write),
       .s_cpuif_addr(regs.addr[nic_port_regs_pkg::NIC_PORT_REGS_MIN_ADDR_WIDTH-1:0]),
       .s_cpuif_wr_data(regs.wdata),
-      .s_cpuif_wr_biten({{8{regs.wstrb[3]}}, {8{regs.wstrb[2]}}, {8{regs.wstrb[1]}}, {8{regs.wstrb[0]}}}),
+      .s_cpuif_wr_biten({
+        {8{regs.wstrb[3]}}, {8{regs.wstrb[2]}}, {8{regs.wstrb[1]}}, {8{regs.wstrb[0]}}
+      }),
       .s_cpuif_req_stall_wr(unused_stall_write),
       .s_cpuif_req_stall_rd(unused_stall_read),
       .s_cpuif_rd_ack(read_ack),
@@ -110,13 +118,48 @@ module host_nic_port
   assign regs.ack = read_ack || write_ack;
 
   // ---------------------------------------------------------------- transmit
-  stream_if #(.T(grant_t)) grant (clk_i, rst_i);
-  stream_if #(.T(granted_t)) granted (clk_i, rst_i);
-  stream_if #(.T(sent_t)) sent (clk_i, rst_i);
-  stream_if #(.T(desc_beat_t)) tx_beat (clk_i, rst_i);
-  stream_if #(.T(frame_beat_t)) tx_raw (clk_i, rst_i);
-  stream_if #(.T(frame_beat_t)) tx_frame (clk_i, rst_i);
-  stream_if #(.T(ptp_time_t)) tx_stamp (clk_i, rst_i);
+  stream_if #(
+      .T(grant_t)
+  ) grant (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(granted_t)
+  ) granted (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(sent_t)
+  ) sent (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(desc_beat_t)
+  ) tx_beat (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(frame_beat_t)
+  ) tx_raw (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(frame_beat_t)
+  ) tx_frame (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(ptp_time_t)
+  ) tx_stamp (
+      clk_i,
+      rst_i
+  );
   tx_csum_t tx_csum_command;
 
   sched_rr #(
@@ -184,14 +227,54 @@ module host_nic_port
   );
 
   // ---------------------------------------------------------------- receive
-  stream_if #(.T(frame_beat_t)) rx_raw (clk_i, rst_i);
-  stream_if #(.T(frame_beat_t)) rx_frame (clk_i, rst_i);
-  stream_if #(.T(ptp_time_t)) rx_stamp (clk_i, rst_i);
-  stream_if #(.T(rx_info_t)) rx_info (clk_i, rst_i);
-  stream_if #(.T(rx_meta_t)) rx_stored (clk_i, rst_i);
-  stream_if #(.T(rx_meta_t)) rx_meta (clk_i, rst_i);
-  stream_if #(.T(deq_req_t)) rx_deq (clk_i, rst_i);
-  stream_if #(.T(desc_beat_t)) rx_beat (clk_i, rst_i);
+  stream_if #(
+      .T(frame_beat_t)
+  ) rx_raw (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(frame_beat_t)
+  ) rx_frame (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(ptp_time_t)
+  ) rx_stamp (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(rx_info_t)
+  ) rx_info (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(rx_meta_t)
+  ) rx_stored (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(rx_meta_t)
+  ) rx_meta (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(deq_req_t)
+  ) rx_deq (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(desc_beat_t)
+  ) rx_beat (
+      clk_i,
+      rst_i
+  );
   rx_free_t rx_free;
 
   mac_rx i_mac_rx (
