@@ -111,7 +111,8 @@ DriverConfig driver_config(const Options& options) {
   c.tx_queues = options.get("tx_queues", 256u);
   c.rx_queues = options.get("rx_queues", 256u);
   const bool capture = options.has("pcap") || options.has("pcap.0");
-  c.tx_queues = std::min(c.tx_queues, capture ? 64u : flows);
+  // A capture is replayed in its order: one queue a port.
+  c.tx_queues = std::min(c.tx_queues, capture ? options.get("ports", 1u) : flows);
   c.rx_queues = std::min(c.rx_queues, 128u);
   c.tx_ring = ring_slots(options.get("tx_ring", 0u), c.tx_queues);
   c.rx_ring = ring_slots(options.get("rx_ring", 0u), c.rx_queues);
