@@ -5,7 +5,8 @@
 /// sched_rr, turns of any one queue while none is at its limit: a queue that is enabled and has work gets its grant within
 /// a fixed number of clocks in which `grant` is not held up, and each other queue passes it at most once meanwhile; it never
 /// has two turns, nor a turn and a grant on its way; a burst is within its bounds. Relies on: `granted` only for grants on
-/// their way, one register access at a time. (Limits are left to the block test.)
+/// their way, one register access at a time. (Limits, and more than three queues,
+/// are left to the block test.)
 module sched_rr_formal
   import queue_pkg::*;
 (
