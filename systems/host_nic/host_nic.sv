@@ -16,7 +16,7 @@ module host_nic
     parameter int TxQueues = 256,  // of each interface
     parameter int RxQueues = 256,  // of each interface
     parameter int EventQueues = 32,  // of each interface
-    parameter int DescSlots = 128,  // descriptor blocks kept on chip, each direction
+    parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
     parameter int CplLines = 64,  // completion lines open or being written, each direction
     parameter int MaxPackets = 512,  // packets in flight in an engine
     parameter int TxRamBytes = 131072,  // packet RAM of a port, transmit
