@@ -254,13 +254,18 @@ void Capture::number_flows() {
 }
 
 PcapWriter::PcapWriter(const std::string& path)
-    : path_(path), file_(std::fopen(path.c_str(), "wb")) {
+    : path_(path),
+      next_generation_(path.ends_with(".pcapng")),
+      file_(std::fopen(path.c_str(), "wb")) {
   if (!file_) throw CaptureError(path + ": " + std::strerror(errno));
   const std::uint32_t snap = 262144;
-  std::uint8_t header[24] = {0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0};
-  for (int i = 0; i < 4; ++i) header[16 + i] = static_cast<std::uint8_t>(snap >> 8 * i);
-  header[20] = kLinkEthernet;
-  put(header, sizeof header);
+  if (next_generation_) {
+    // Section header, then one Ethernet interface with option if_tsresol = 9 (nanoseconds).
+    put_words({0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28});
+    put_words({1, 32, kLinkEthernet, snap, 9 | 1 << 16, 9, 0, 32});
+  } else {
+    put_words({0xa1b23c4d, 2 | 4 << 16, 0, 0, snap, kLinkEthernet});
+  }
 }
 
 PcapWriter::~PcapWriter() {
@@ -270,12 +275,18 @@ PcapWriter::~PcapWriter() {
 void PcapWriter::write(Time time, std::span<const std::uint8_t> frame) {
   const std::int64_t ns = time / kNanosecond;
   const auto size = static_cast<std::uint32_t>(frame.size());
-  const std::uint32_t words[4] = {static_cast<std::uint32_t>(ns / kNsPerSecond),
-                                  static_cast<std::uint32_t>(ns % kNsPerSecond), size, size};
-  std::uint8_t header[16];
-  for (int i = 0; i < 16; ++i) header[i] = static_cast<std::uint8_t>(words[i / 4] >> 8 * (i % 4));
-  put(header, sizeof header);
-  put(frame.data(), frame.size());
+  if (next_generation_) {
+    const std::uint32_t padding = (4 - size % 4) % 4, block = 32 + size + padding;
+    put_words({6, block, 0, static_cast<std::uint32_t>(ns >> 32), static_cast<std::uint32_t>(ns),
+               size, size});
+    put(frame.data(), frame.size());
+    put("\0\0", padding);
+    put_words({block});
+  } else {
+    put_words({static_cast<std::uint32_t>(ns / kNsPerSecond),
+               static_cast<std::uint32_t>(ns % kNsPerSecond), size, size});
+    put(frame.data(), frame.size());
+  }
   ++packets_;
 }
 
@@ -283,6 +294,14 @@ void PcapWriter::close() {
   if (!file_) return;
   if (std::fclose(std::exchange(file_, nullptr)) != 0)
     throw CaptureError(path_ + ": " + std::strerror(errno));
+}
+
+void PcapWriter::put_words(std::initializer_list<std::uint32_t> words) {
+  for (const std::uint32_t word : words) {
+    std::uint8_t bytes[4];
+    for (int i = 0; i < 4; ++i) bytes[i] = static_cast<std::uint8_t>(word >> 8 * i);
+    put(bytes, sizeof bytes);
+  }
 }
 
 void PcapWriter::put(const void* data, std::size_t size) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -68,8 +69,8 @@ class Capture {
 /// VLAN tags are looked through.
 std::uint64_t flow_hash(std::span<const std::uint8_t> frame);
 
-/// A nanosecond pcap (little endian on every machine). Errors throw CaptureError; `close` reports
-/// the last of them.
+/// A nanosecond pcap, or a pcapng with nanosecond stamps when the path ends in .pcapng (little
+/// endian on every machine). Errors throw CaptureError; `close` reports the last of them.
 class PcapWriter {
  public:
   explicit PcapWriter(const std::string& path);
@@ -83,7 +84,9 @@ class PcapWriter {
 
  private:
   void put(const void* data, std::size_t size);
+  void put_words(std::initializer_list<std::uint32_t> words);
   std::string path_;
+  bool next_generation_;
   std::FILE* file_;
   std::uint64_t packets_ = 0;
 };

@@ -368,7 +368,9 @@ int main(int argc, char** argv) {
   const auto scratch = std::filesystem::temp_directory_path() /
                        ("traffic_test." + std::to_string(std::random_device{}()));
   Builder file = Builder().pcap_header(0xa1b2c3d4, 1).pcap_packet(0, 0, sample(77, 1), 77);
-  test_write(check, scratch.string(),
-             argc > 1 ? *Capture::read(argv[1]) : *Capture::parse(file.bytes, "made.pcap"));
+  for (const char* suffix : {"", ".pcapng"}) {
+    test_write(check, scratch.string() + suffix,
+               argc > 1 ? *Capture::read(argv[1]) : *Capture::parse(file.bytes, "made.pcap"));
+  }
   return check.finish();
 }

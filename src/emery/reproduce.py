@@ -112,7 +112,7 @@ def pictures(system, rows: list[dict], out: str) -> list[str]:
             axes.set_xticks(range(len(own)), [row["what"].replace(", ", "\n") for row in own], fontsize=8)
         axes.set_xlabel(figure.get("x", ""))
         axes.set_ylabel(own[0]["unit"])
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, axes.get_ylim()[1] * 1.05)
         axes.set_title(f"{system.name}: {figure['title']}", fontsize=10)
         axes.legend(fontsize=8)
         path = os.path.join(out, f"{system.name}-{name}.png")

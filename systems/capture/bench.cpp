@@ -126,7 +126,7 @@ class Bench final : public Component {
   std::uint64_t offered_ = 0;
   std::unique_ptr<Traffic> traffic_;
   std::unique_ptr<Mac> mac_;
-  std::unique_ptr<PcapWriter> capture_;
+  std::unique_ptr<PcapWriter> capture_, capture_ng_;  // the same as pcap and as pcapng
   std::vector<Arrival> arrivals_;
   std::vector<std::vector<Waiting>> waiting_;  // by ring; empty when no ring is shared
 
@@ -215,7 +215,10 @@ void Bench::read_options(const Options& options) {
                       std::to_string(rings_.rings) + " rings evenly");
   }
   const std::string capture_dir = options.get("pcap_out", "");
-  if (!capture_dir.empty()) capture_ = std::make_unique<PcapWriter>(capture_dir + "/host.pcap");
+  if (!capture_dir.empty()) {
+    capture_ = std::make_unique<PcapWriter>(capture_dir + "/host.pcap");
+    capture_ng_ = std::make_unique<PcapWriter>(capture_dir + "/host.pcapng");
+  }
   waiting_.resize(consuming_.consumers > rings_.rings ? rings_.rings : 0);
 
   std::uint32_t longest = 0;
@@ -553,8 +556,10 @@ void Bench::close() {
   if (capture_) {
     std::stable_sort(arrivals_.begin(), arrivals_.end(),
                      [](const Arrival& a, const Arrival& b) { return a.time < b.time; });
-    for (const Arrival& arrival : arrivals_) capture_->write(arrival.time, arrival.bytes);
-    capture_->close();
+    for (const auto& writer : {capture_.get(), capture_ng_.get()}) {
+      for (const Arrival& arrival : arrivals_) writer->write(arrival.time, arrival.bytes);
+      writer->close();
+    }
   }
   consumers_.reset();
   emcap_close(device_);
