@@ -15,7 +15,8 @@ module dma_read
   import dma_pkg::*;
   import pcie_pkg::*;
 #(
-    parameter int Tags = 256
+    parameter int Tags = 256,
+    parameter int QuarantineCycles = 65536  // least time before a tag given up is used again
 ) (
     input logic             clk_i,
     input logic             rst_i,
@@ -193,7 +194,8 @@ module dma_read
   end
 
   dma_read_cpl #(
-      .Tags(Tags)
+      .Tags(Tags),
+      .QuarantineCycles(QuarantineCycles)
   ) i_cpl (
       .clk_i,
       .rst_i,

@@ -7,7 +7,8 @@
 /// written outside the request or twice. Tags may be answered in any order, in pieces of any size.
 /// A tag stops waiting with its last byte, an error status, a malformed completion or `expire_i`; after the latter two it
 /// is quarantined, because more completions may come: until one arrives that would be its last, or for four to eight
-/// timeouts (without a timeout: 2^34 to 2^35 clocks).
+/// timeouts (without a timeout: 2^34 to 2^35 clocks), but never less than `QuarantineCycles`: however short the timeout, a
+/// completion that is merely slow must not meet its tag in other hands.
 /// One completion beat a clock, never stalled. A beat is on `ram_o` 3 clocks after it arrived; a tag stops waiting one clock
 /// before its last beat is there. Completions for tags that do not wait are dropped and counted. Reset forgets all tags.
 module dma_read_cpl
@@ -15,6 +16,7 @@ module dma_read_cpl
   import pcie_pkg::*;
 #(
     parameter  int Tags = 256,
+    parameter  int QuarantineCycles = 65536,
     localparam int TagW = $clog2(Tags)
 ) (
     input logic clk_i,
@@ -202,7 +204,8 @@ module dma_read_cpl
   assign quarantined_o   = lost_q[start_tag_i];
 
   logic [33:0] period_q;
-  wire [33:0] period = (timeout_cycles_i == '0) ? '1 : {timeout_cycles_i, 2'b00};
+  wire [33:0] four_timeouts = (timeout_cycles_i == '0) ? '1 : {timeout_cycles_i, 2'b00};
+  wire [33:0] period = four_timeouts < 34'(QuarantineCycles) ? 34'(QuarantineCycles) : four_timeouts;
   wire period_ends = period_q >= period;
 
   always_ff @(posedge clk_i) begin

@@ -33,7 +33,9 @@ module dma_read_tb;
       clk,
       rst
   );
-  dma_read dut (
+  dma_read #(
+      .QuarantineCycles(4)  // so that tags come back within the test
+  ) dut (
       .clk_i(clk),
       .rst_i(rst),
       .cfg_i(cfg),
