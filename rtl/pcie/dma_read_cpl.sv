@@ -15,8 +15,8 @@ module dma_read_cpl
   import dma_pkg::*;
   import pcie_pkg::*;
 #(
-    parameter  int Tags = 256,
-    parameter  int QuarantineCycles = 65536,
+    parameter int Tags = 256,
+    parameter int QuarantineCycles = 65536,
     localparam int TagW = $clog2(Tags)
 ) (
     input logic clk_i,
