@@ -322,7 +322,7 @@ void Bench::feed(unsigned interface, Time now) {
   while (driver_.tx_outstanding() < most_outstanding_) {
     if (!sender.loaded && !(sender.loaded = sender.traffic->next(sender.frame))) return;
     if (sender.frame.start > now) return;
-    const unsigned queue = sender.frame.flow % driver_.tx_queues();
+    const unsigned queue = sender.frame.flow / sender.plan.deal_count % driver_.tx_queues();
     const int stream = port_[interface * ports_ + queue % ports_].tx_stream;
     const bool stopped = driver_.tx_stopped(interface, queue);
     if (!stopped && !driver_.transmit(interface, queue, sender.frame.bytes())) return;
