@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ethernet frames on 512-bit streams, without preamble and FCS.
+/// Ethernet frames on streams of 512 bits (100G), 64 bits and 8 bits (1G), without preamble and FCS.
 package eth_pkg;
   localparam int BeatBytes = 64;
   localparam int MinFrame = 60;  // bytes without FCS
@@ -16,6 +16,23 @@ package eth_pkg;
     logic eop;
     logic err;  // with eop: the frame is bad (FCS error on receive, abort on transmit)
   } frame_beat_t;
+
+  /// The same in 64-bit words: of a 1G port after its MAC.
+  typedef struct packed {
+    logic [63:0] data;
+    logic [3:0] len;  // valid bytes, 1 ... 8
+    logic sop;
+    logic eop;
+    logic err;
+  } word_beat_t;
+
+  /// The 8-bit MAC stream of a 1G port at 125 MHz.
+  typedef struct packed {
+    logic [7:0] data;
+    logic sop;
+    logic eop;
+    logic err;
+  } byte_beat_t;
 
   /// What mac_rx saw: each bit high for one clock for each frame of its kind. A frame is of one kind only.
   typedef struct packed {
