@@ -6,3 +6,4 @@ rtl/port/port_pkg.sv
 rtl/capture/cap_pkg.sv
 rtl/pcix/pcix_pkg.sv
 rtl/direct/direct_pkg.sv
+rtl/packet/route_pkg.sv

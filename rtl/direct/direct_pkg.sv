@@ -65,5 +65,15 @@ package direct_pkg;
     logic header;        // version, header length, total length (RFC 1812, 5.2.2)
     logic checksum;      // of the IP header
     logic ttl;           // would reach zero
+    logic no_route;      // the route says so
+    logic not_ours;      // sent to another MAC address
   } route_drop_t;
+
+  /// A descriptor ring in host memory as the driver sets it: 2^log_size descriptors of 16 bytes.
+  typedef struct packed {
+    logic        enable;
+    logic [63:0] base;
+    logic [3:0]  log_size;
+    logic [15:0] producer;  // descriptors given to the card, modulo 2^16
+  } ring_t;
 endpackage
