@@ -35,11 +35,17 @@ package route_pkg;
     logic [15:0] value;
   } lpm_entry_t;
 
+  /// What a lookup gives; without `hit` the trie has no end there.
+  typedef struct packed {
+    logic        hit;
+    logic [15:0] value;
+  } lpm_result_t;
+
   /// `value` of an entry that ends a lookup of `ip_route`.
   typedef struct packed {
+    logic       slow;    // the host decides; or, with
+    logic       drop;    // this, nobody: a route that leads nowhere
     logic [9:0] unused;
-    logic       drop;    // a route that leads nowhere
-    logic       slow;    // the host decides
     logic [3:0] peer;
   } lpm_route_t;
 
@@ -74,9 +80,11 @@ package route_pkg;
     direct_pkg::peer_t  dest;
     direct_pkg::class_t cls;
     logic               rewrite;       // new addresses, TTL - 1, checksum
+    logic               new_source;    // the source address too
     logic               ip;            // check total_length
     logic [15:0]        total_length;
     mac_t               next_hop;
+    mac_t               source;
     logic [15:0]        checksum;      // the new one
     logic               header;        // reasons to drop
     logic               bad_checksum;
