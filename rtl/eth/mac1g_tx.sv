@@ -30,7 +30,7 @@ module mac1g_tx
     $fatal(1, "mac1g_tx: StartWords %0d does not fit Depth %0d", StartWords, Depth);
   end
   localparam int CountW = $clog2(Depth + 1);
-  localparam logic [2:0] LastWord = 3'((MinFrame - 1) / 8);  // of the shortest frame,
+  localparam logic [3:0] LastWord = 4'((MinFrame - 1) / 8);  // of the shortest frame,
   localparam logic [3:0] LastLen = 4'(MinFrame - 8 * int'(LastWord));  // and its bytes
 
   // Bus side: pad, then cross.
@@ -56,12 +56,12 @@ module mac1g_tx
   logic [CountW-1:0] stored;
 
   word_beat_t word;
-  logic [2:0] at_q;  // number of the next word, up to the last of the shortest frame
+  logic [3:0] at_q;  // number of the next word, at most that behind the shortest frame
   logic padding_q;  // words of zeros are still to come
   logic err_q;  // of the frame that is padded
   assign word = frame.data;
   wire at_last = at_q == LastWord;
-  wire pads = word.eop && (!at_last || word.len < LastLen);
+  wire pads = word.eop && (at_q < LastWord || (at_last && word.len < LastLen));
 
   assign cross_in.valid = padding_q || frame.valid;
   assign frame.ready = !padding_q && cross_in.ready;
@@ -84,12 +84,12 @@ module mac1g_tx
 
   always_ff @(posedge clk_i) begin
     if (cross_in.valid && cross_in.ready) begin
-      at_q <= cross_in.data.eop ? 3'd0 : at_last ? LastWord : at_q + 1'b1;
+      at_q <= cross_in.data.eop ? '0 : at_q > LastWord ? at_q : at_q + 1'b1;
       padding_q <= (padding_q || pads) && !at_last;
       if (!padding_q) err_q <= word.err;
     end
     if (rst_i) begin
-      at_q <= 3'd0;
+      at_q <= '0;
       padding_q <= 1'b0;
     end
   end
