@@ -19,7 +19,7 @@ module card_tables
 
     // Settings.
     output route_rule_t [Peers-1:0]            routes_o,
-    output logic        [Peers-1:0][63:0]      windows_o,
+    output logic        [Peers-1:0][     63:0] windows_o,
     output class_rule_t [  Peers:0][Masks-1:0] classes_o,
 
     // Input FIFOs: one clock for each frame, words held.
@@ -139,7 +139,8 @@ module card_tables
         end
       end
       for (int d = 0; d <= Peers; d++) begin
-        for (int c = 0; c < Masks; c++) if ({mask_dest, mask_cls} == 6'(4 * d + c)) mask = classes_q[d][c];
+        for (int c = 0; c < Masks; c++)
+        if ({mask_dest, mask_cls} == 6'(4 * d + c)) mask = classes_q[d][c];
         for (int c = 0; c < Classes; c++) if (queue == 6'(4 * d + c)) used = used_i[d][c];
       end
     end
@@ -161,7 +162,9 @@ module card_tables
         {2'd1, 3'd1} : rdata_q <= mask.mask.src;
         {2'd1, 3'd2} : rdata_q <= mask.value.dst;
         {2'd1, 3'd3} : rdata_q <= mask.mask.dst;
-        {2'd1, 3'd4} :
+        {
+          2'd1, 3'd4
+        } :
         rdata_q <= {mask.value.tos, mask.mask.tos, mask.value.protocol, mask.mask.protocol};
         {2'd1, 3'd5} : rdata_q <= {mask.valid, 31'd0};
         {2'd2, 3'd0}, {2'd2, 3'd4} : rdata_q <= accepted_q[queue];

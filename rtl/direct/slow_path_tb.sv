@@ -30,7 +30,7 @@ module slow_path_tb_memory
   logic [63:0] word;
 
   logic cmd_ready = 0, wdata_ready = 0, rdata_valid = 0, done_valid = 0;
-  dma_word_t rdata_data;
+  dma_word_t   rdata_data;
   dma_result_e done_data;
   assign cmd.ready   = cmd_ready;
   assign wdata.ready = wdata_ready;
@@ -111,12 +111,42 @@ module slow_path_tb;
   logic [3:0] prefetch = 1;
   logic rx_frame, rx_too_long, rx_bus_error, tx_frame, tx_bad, tx_bus_error, tx_written;
 
-  stream_if #(.T(stored_word_t)) frame[Classes] (clk, rst);
-  stream_if #(.T(stored_word_t)) out (clk, rst);
-  stream_if #(.T(dma_cmd_t)) cmd[2] (clk, rst);
-  stream_if #(.T(logic [63:0])) wdata[2] (clk, rst);
-  stream_if #(.T(dma_word_t)) rdata[2] (clk, rst);
-  stream_if #(.T(dma_result_e)) done[2] (clk, rst);
+  stream_if #(
+      .T(stored_word_t)
+  ) frame[Classes] (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(stored_word_t)
+  ) out (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(dma_cmd_t)
+  ) cmd[2] (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(logic [63:0])
+  ) wdata[2] (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(dma_word_t)
+  ) rdata[2] (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(dma_result_e)
+  ) done[2] (
+      clk,
+      rst
+  );
 
   slow_tx dut_tx (
       .clk_i(clk),
@@ -203,7 +233,7 @@ module slow_path_tb;
         begin
           int unsigned bytes;
           packet_header_t header;
-          bytes = ($urandom_range(9) == 0) ? $urandom_range(1514, 1) : $urandom_range(200, 1);
+          bytes  = ($urandom_range(9) == 0) ? $urandom_range(1514, 1) : $urandom_range(200, 1);
           header = '{kind: Packet, unused: '0, cls: class_t'(c), bytes: 16'(bytes)};
           lengths[c].push_back(bytes);
           valid <= 1;
@@ -213,7 +243,7 @@ module slow_path_tb;
           for (int i = 0; i < (int'(bytes) + 7) / 8; i++) begin
             data <= '{data: word_of(c, offered[c], i), last: i == (int'(bytes) + 7) / 8 - 1};
             `WAIT(clk, frame[c].ready)
-          @(negedge clk);
+            @(negedge clk);
           end
           valid <= 0;
           offered[c]++;
@@ -232,13 +262,13 @@ module slow_path_tb;
   endfunction
   int unsigned capacity = 1520;
   task automatic give(int c);
-    rx_memory.mem[rx_slot(c, rx_ring[c].producer)/8] = buffer(c, rx_ring[c].producer);
+    rx_memory.mem[rx_slot(c, rx_ring[c].producer)/8]   = buffer(c, rx_ring[c].producer);
     rx_memory.mem[rx_slot(c, rx_ring[c].producer)/8+1] = 64'(capacity);
     rx_ring[c].producer <= rx_ring[c].producer + 1;
     @(negedge clk);
   endtask
   task automatic send(longint unsigned addr, int unsigned bytes);
-    tx_memory.mem[(TxRing+16*64'(tx_ring.producer%16'(1<<LogTx)))/8] = addr;
+    tx_memory.mem[(TxRing+16*64'(tx_ring.producer%16'(1<<LogTx)))/8]   = addr;
     tx_memory.mem[(TxRing+16*64'(tx_ring.producer%16'(1<<LogTx)))/8+1] = 64'(bytes);
     tx_ring.producer <= tx_ring.producer + 1;
     @(negedge clk);
@@ -257,7 +287,8 @@ module slow_path_tb;
     `CHECK(status[15:0] == 16'(lengths[c][seen[c]]), "length in the descriptor")
     `CHECK(status[30:16] == 15'(c) && status[63:32] == 0, "rest of the descriptor")
     for (int i = 0; i < (int'(status[15:0]) + 7) / 8; i++) begin
-      `CHECK(rx_memory.mem[buffer(c, taken[c])/8+64'(i)] == word_of(c, seen[c], i), "word in memory")
+      `CHECK(rx_memory.mem[buffer(c, taken[c])/8+64'(i)] == word_of(c, seen[c], i),
+             "word in memory")
       tx_memory.mem[buffer(c, taken[c])/8+64'(i)] = word_of(c, seen[c], i);
     end
     while (tx_ring.producer - 16'(tx_memory.mem[Status/8]) == 16'(1 << LogTx)) @(negedge clk);
@@ -282,7 +313,8 @@ module slow_path_tb;
       int unsigned words;
       pop_word(header, 0);
       `CHECK(expect_bytes.size() > 0, "a frame too many")
-      `CHECK(header.kind == Packet && header.cls == 0 && 32'(header.bytes) == expect_bytes[0], "header")
+      `CHECK(header.kind == Packet && header.cls == 0 && 32'(header.bytes) == expect_bytes[0],
+             "header")
       words = (expect_bytes[0] + 7) / 8;
       for (int i = 0; i < int'(words); i++) begin
         logic [63:0] data;
@@ -355,7 +387,7 @@ module slow_path_tb;
     latency  = 60;
     prefetch = 4;
     run(100, 100);
-    latency  = 0;
+    latency = 0;
     prefetch = 8;
     stall = 0;
     run(200, 200);
@@ -415,7 +447,7 @@ module slow_path_tb;
     begin
       int unsigned frames_before;
       frames_before = rx_frames;
-      rx_ring[1].enable <= 0;
+      rx_ring[1].enable   <= 0;
       rx_ring[1].producer <= 0;
       repeat (3) @(negedge clk);
       rx_ring[1].enable <= 1;
@@ -428,11 +460,11 @@ module slow_path_tb;
     end
 
     // A buffer nobody answers for stops its ring, not the other.
-    rx_ring[1].enable <= 0;
+    rx_ring[1].enable   <= 0;
     rx_ring[1].producer <= 0;
     repeat (3) @(negedge clk);
     rx_ring[1].enable <= 1;
-    rx_memory.mem[rx_slot(1, 0)/8] = 64'h1_0000_0000;
+    rx_memory.mem[rx_slot(1, 0)/8]   = 64'h1_0000_0000;
     rx_memory.mem[rx_slot(1, 0)/8+1] = 64'd2048;
     rx_ring[1].producer <= 1;
     todo[1] = 1;

@@ -19,9 +19,9 @@ module slow_rx
     input logic rst_i,
 
     // Settings and state of the rings: descriptors done, and stopped.
-    input  ring_t       ring_i    [Classes],
-    output logic [15:0] consumer_o[Classes],
-    output logic        error_o   [Classes],
+    input  ring_t        ring_i    [Classes],
+    output logic  [15:0] consumer_o[Classes],
+    output logic         error_o   [Classes],
 
     // Frames in stored form (stored_word_t).
     stream_if.snk frame[Classes],
@@ -135,7 +135,7 @@ module slow_rx
   // ---------------------------------------------------------------- transfers: over when all words and the result came
   logic last_q, ended_q, failed_q;
   assign rdata.ready = 1'b1;
-  assign done.ready = 1'b1;
+  assign done.ready  = 1'b1;
   wire writing = state_q == WriteFrame && !last_q;
   wire take_last = frame_valid[cls_q] && take[cls_q] && frame_data[cls_q].last;
   wire last = last_q || (rdata.valid && rdata.data.last) || (writing && take_last) || state_q == WriteDone;
@@ -234,7 +234,7 @@ module slow_rx
         frame_q <= !failed;
         state_q <= Idle;
       end
-      Drain: if (take_last) state_q <= Idle;
+      Drain:   if (take_last) state_q <= Idle;
       default: state_q <= Idle;
     endcase
 

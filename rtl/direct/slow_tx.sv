@@ -19,10 +19,10 @@ module slow_tx
     input logic rst_i,
 
     // Settings.
-    input ring_t       ring_i,
-    input logic [ 3:0] prefetch_i,    // 1 ... 8
-    input logic [ 7:0] writeback_i,
-    input logic [63:0] status_addr_i,
+    input ring_t        ring_i,
+    input logic  [ 3:0] prefetch_i,    // 1 ... 8
+    input logic  [ 7:0] writeback_i,
+    input logic  [63:0] status_addr_i,
 
     // State: descriptors done, and stopped.
     output logic [15:0] consumer_o,
@@ -64,7 +64,7 @@ module slow_tx
     WriteStatus
   } state_e;
 
-  state_e state_q;
+  state_e   state_q;
   dma_cmd_t cmd_q;
   logic cmd_valid_q, word_valid_q;
   descriptor_t descriptors[MaxPrefetch];
@@ -75,11 +75,11 @@ module slow_tx
   logic error_q, frame_q, bad_q, bus_error_q, status_q;
 
   // ---------------------------------------------------------------- what to do next
-  wire [15:0] todo = ring_i.producer - consumer_q;
-  wire [15:0] size = 16'd1 << ring_i.log_size;
-  wire [15:0] slot = consumer_q & (size - 16'd1);
-  wire [15:0] to_end = size - slot;
-  logic [3:0] fetch;
+  wire  [15:0] todo = ring_i.producer - consumer_q;
+  wire  [15:0] size = 16'd1 << ring_i.log_size;
+  wire  [15:0] slot = consumer_q & (size - 16'd1);
+  wire  [15:0] to_end = size - slot;
+  logic [ 3:0] fetch;
   always_comb begin
     fetch = (prefetch_i == '0) ? 4'd1 : (prefetch_i > 4'd8) ? 4'd8 : prefetch_i;
     if (todo < 16'(fetch)) fetch = todo[3:0];
@@ -97,7 +97,7 @@ module slow_tx
   // ---------------------------------------------------------------- transfers: over when all words and the result came
   logic last_q, ended_q, failed_q;
   assign rdata.ready = 1'b1;
-  assign done.ready = 1'b1;
+  assign done.ready  = 1'b1;
   wire last = last_q || (rdata.valid && rdata.data.last) || state_q == WriteStatus;
   wire ended = ended_q || done.valid;
   wire failed = failed_q || (done.valid && done.data != DmaOk);
@@ -225,8 +225,8 @@ module slow_tx
       WriteStatus:
       if (over) begin
         written_q <= consumer_q;
-        status_q <= 1'b1;
-        state_q <= Idle;
+        status_q  <= 1'b1;
+        state_q   <= Idle;
       end
       default: state_q <= Idle;
     endcase

@@ -44,7 +44,7 @@ module direct_card
   localparam int Masks = Classes > 1 ? Classes - 1 : 1;
   localparam int LpmAddrW = $clog2(LpmNodes) + 4;
 
-  card_regs_pkg::card_regs__in_t hw_in;
+  card_regs_pkg::card_regs__in_t  hw_in;
   card_regs_pkg::card_regs__out_t hw_out;
   reg_if #(.AddrW(AddrW)) region[2] ();
 
@@ -305,7 +305,7 @@ module direct_card
       .unmapped_o(unused_unmapped)
   );
   card_tables #(
-      .Peers(Peers),
+      .Peers  (Peers),
       .Classes(Classes)
   ) i_tables (
       .clk_i,

@@ -38,7 +38,7 @@ module direct_router
     output logic [63:0] ad_o,
     input  logic [ 7:0] cbe_n_i,
     output logic [ 7:0] cbe_n_o,
-    output logic        ad_oe_o,  // ad_o, cbe_n_o
+    output logic        ad_oe_o,      // ad_o, cbe_n_o
     output logic        irq_o,
 
     // MAC stream, one byte a beat.
@@ -122,7 +122,12 @@ module direct_router
   assign cbe_n_o = pins_out.cbe_n;
   assign ad_oe_o = pins_out.ad_oe;
 
-  assign mac_rx = '{data: mac_rx_data_i, sop: mac_rx_sop_i, eop: mac_rx_eop_i, err: mac_rx_err_i};
+  assign mac_rx = '{
+          data: mac_rx_data_i,
+          sop: mac_rx_sop_i,
+          eop: mac_rx_eop_i,
+          err: mac_rx_err_i
+      };
   assign mac_tx_data_o = mac_tx.data;
   assign mac_tx_sop_o = mac_tx.sop;
   assign mac_tx_eop_o = mac_tx.eop;
