@@ -78,6 +78,8 @@ module lpm_trie_tb;
       taken++;
       if (result.valid) done++;
     end
+    while (!key.ready) @(negedge clk);
+    @(negedge clk);
     key.valid = 0;
     repeat (20) @(negedge clk);
     result.ready = 0;
@@ -129,7 +131,7 @@ module lpm_trie_tb;
       race(32'h12345678, 50, taken);
       `CHECK(taken <= 50 * (length / 4 + 2), $sformatf("%0d clocks for %0d levels", taken / 50, length / 4))
     end
-    $display("%0d clocks for a lookup of 8 levels", taken / 50);
+    $display("%0d clocks for a lookup of 8 levels", (taken + 49) / 50);
     // A path that does not end, and one out of the table.
     set(7 * 16 + 8, '{node: 1, value: 16'd2});
     ask(32'h12345678, found);
