@@ -12,7 +12,7 @@
 module pcix_channel
   import pcix_pkg::*;
 #(
-    parameter int Index = 0,  // lower bits of the tag
+    parameter int Index = 0,    // lower bits of the tag
     parameter bit Reads = 1'b1
 ) (
     input logic clk_i,
@@ -53,8 +53,8 @@ module pcix_channel
     Ready,
     Running,
     Waiting,  // for a Split Completion
-    Flush,  // the words of a command that failed
-    Finish  // waits to say `done`
+    Flush,    // the words of a command that failed
+    Finish    // waits to say `done`
   } state_e;
 
   state_e state_q;
@@ -96,9 +96,9 @@ module pcix_channel
     );
     assign room = count + piece_q[12:3] <= 10'(ReadWords);
   end else begin : g_no_reads
-    assign fill.ready  = 1'b1;
+    assign fill.ready = 1'b1;
     assign rdata.valid = 1'b0;
-    assign rdata.data  = '0;
+    assign rdata.data = '0;
     assign room = 1'b0;
   end
 
@@ -111,7 +111,7 @@ module pcix_channel
   wire last_of_piece = word && piece_q == 13'd8;
 
   assign fill.valid = split_word || (state_q == Flush && cmd_q.read);
-  assign fill.data = '{data: state_q == Waiting ? word_data_i : '0, last: cmd_q.bytes == 16'd8};
+  assign fill.data  = '{data: state_q == Waiting ? word_data_i : '0, last: cmd_q.bytes == 16'd8};
 
   // The first word of a transaction may be one that was sent before.
   wire replay = hold_valid_q && !fresh_q;
@@ -181,7 +181,8 @@ module pcix_channel
     end
 
     unique case (state_q)
-      Ready: if (start_i) begin
+      Ready:
+      if (start_i) begin
         state_q <= Running;
         fresh_q <= 1'b0;
       end
@@ -229,8 +230,8 @@ module pcix_channel
     end
   end
 
-  `ASSERT(WholeWords, cmd.valid |-> cmd_in.bytes != '0 && cmd_in.bytes[2:0] == '0 &&
-          cmd_in.addr[2:0] == '0)
+  `ASSERT(WholeWords,
+          cmd.valid |-> cmd_in.bytes != '0 && cmd_in.bytes[2:0] == '0 && cmd_in.addr[2:0] == '0)
   `ASSERT(ThisChannelReads, cmd.valid |-> !cmd_in.read || Reads)
   `ASSERT(WriteWordsComeWithoutGap, pop_i |-> replay || wdata.valid)
   `ASSERT(ReadBufferHasRoom, split_word |-> fill.ready)

@@ -62,7 +62,7 @@ module pcix_completer
   );
 
   state_e state_q;
-  logic   reading_q;
+  logic reading_q;
   logic [63:0] value_q;
   access_t now, arriving;
   assign now = head.data;
@@ -78,13 +78,13 @@ module pcix_completer
   wire nothing = state_q == Idle && head.valid && !now.read && now.strobe == '0;
   assign head.ready = written || replied || nothing;
 
-  assign regs.req   = low || high;
+  assign regs.req = low || high;
   assign regs.write = !now.read;
-  assign regs.addr  = {now.addr[16:3], !in_low, 2'b00};
+  assign regs.addr = {now.addr[16:3], !in_low, 2'b00};
   assign regs.wdata = in_low ? now.data[31:0] : now.data[63:32];
   assign regs.wstrb = now.read ? '0 : (in_low ? now.strobe[3:0] : now.strobe[7:4]);
   assign config_index_o = now.addr[7:2];
-  assign reading_o  = reading_q;
+  assign reading_o = reading_q;
   assign bad_read_o = state_q == Idle && head.valid && now.read && now.bad;
 
   split_address_t reply_addr;
@@ -142,7 +142,7 @@ module pcix_completer
           state_q <= now.read ? Reply : Idle;
         end
       end
-      Reply: if (start_i) state_q <= Replying;
+      Reply:   if (start_i) state_q <= Replying;
       default: if (end_i) state_q <= how_i == EndRetry ? Reply : Idle;
     endcase
     if (rst_i) begin

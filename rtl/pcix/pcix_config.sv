@@ -40,7 +40,7 @@ module pcix_config
 
   logic memory_q, master_q, unexpected_q, error_q, numbered_q;
   logic [31:18] low_q;
-  logic [31:0] high_q;
+  logic [ 31:0] high_q;
   logic [7:0] line_q, bus_q;
   logic [4:0] device_q;
 
@@ -52,8 +52,7 @@ module pcix_config
   assign numbered_o = numbered_q;
 
   // Every byte that is not enabled keeps its value.
-  function automatic logic [31:0] merge(logic [31:0] old, logic [31:0] fresh,
-                                        logic [3:0] lanes);
+  function automatic logic [31:0] merge(logic [31:0] old, logic [31:0] fresh, logic [3:0] lanes);
     logic [31:0] result;
     for (int i = 0; i < 4; i++) result[8*i+:8] = lanes[i] ? fresh[8*i+:8] : old[8*i+:8];
     return result;
@@ -75,7 +74,9 @@ module pcix_config
       // Up to 4 reads outstanding of up to 4096 bytes.
       PcixCommandReg: rdata_o = {9'd0, 3'd3, 2'd3, 2'd0, 8'd0, 8'h07};
       PcixStatusReg:
-      rdata_o = {2'd0, error_q, 3'd0, 3'd3, 2'd3, 1'b0, unexpected_q, 1'b0, 1'b1, 1'b1, bus_q, device_q, 3'd0};
+      rdata_o = {
+        2'd0, error_q, 3'd0, 3'd3, 2'd3, 1'b0, unexpected_q, 1'b0, 1'b1, 1'b1, bus_q, device_q, 3'd0
+      };
       default: rdata_o = '0;
     endcase
   end

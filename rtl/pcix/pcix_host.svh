@@ -31,60 +31,67 @@ function automatic bit host_busy();
   return pending.size() != 0 || ops.size() != 0 || in_transaction || host_waits;
 endfunction
 
-initial begin
-  out[Host] = '0;
-  {out[Host].req_n, out[Host].frame_n, out[Host].irdy_n} = '1;
+// What the host drives: `next` is set between clock edges.
+pins_out_t next = '0, master_q, target_q = '0;
+initial {next.req_n, next.frame_n, next.irdy_n} = '1;
+always @(posedge clk) master_q <= next;
+always_comb begin
+  out[Host] = master_q;
+  out[Host].devsel_n = target_q.devsel_n;
+  out[Host].stop_n = target_q.stop_n;
+  out[Host].trdy_n = target_q.trdy_n;
+  out[Host].target_oe = target_q.target_oe;
 end
 
-// The bus of a clock, as seen at its end.
+// The bus of this clock, when all have settled; what is put into `next` now is driven from the next clock.
 pins_in_t seen;
 task automatic tick();
   @(negedge clk);
   seen = bus;
   seen.gnt_n = gnt_n[Host];
-  @(posedge clk);
 endtask
 
 // One transaction as a master; `taken` words of `data` were taken.
-task automatic transact(command_e command, logic [63:0] addr, attribute_t attr, logic [63:0] data[$],
-                        logic [7:0] cbe_n, output response_e response, output int taken);
+task automatic transact(command_e command, logic [63:0] addr, attribute_t attr,
+                        logic [63:0] data[$], logic [7:0] cbe_n, output response_e response,
+                        output int taken);
   bit read = command inside {MemReadDword, MemReadBlock, ConfigRead};
   int waited = 0;
   taken = 0;
-  out[Host].req_n <= 0;
+  next.req_n = 0;
   do tick(); while (!(!seen.gnt_n && seen.frame_n && seen.irdy_n));
-  out[Host].req_n <= 1;
-  out[Host].master_oe <= 1;
-  out[Host].frame_n <= 0;
-  out[Host].ad_oe <= 1;
-  out[Host].ad <= addr;
-  out[Host].cbe_n <= {4'd0, command};
+  next.req_n = 1;
+  next.master_oe = 1;
+  next.frame_n = 0;
+  next.ad_oe = 1;
+  next.ad = addr;
+  next.cbe_n = {4'd0, command};
   tick();
-  out[Host].ad <= 64'(attr);
-  out[Host].cbe_n <= 0;
+  next.ad = 64'(attr);
+  next.cbe_n = 0;
   tick();
-  out[Host].irdy_n <= 0;
-  out[Host].ad_oe <= !read;
-  if (!read) out[Host].ad <= data[0];
-  out[Host].cbe_n <= cbe_n;
+  next.irdy_n = 0;
+  next.ad_oe  = !read;
+  if (!read) next.ad = data[0];
+  next.cbe_n = cbe_n;
   tick();
-  if (read || data.size() == 1) out[Host].frame_n <= 1;
+  if (read || data.size() == 1) next.frame_n = 1;
   forever begin
     tick();
     response = response_e'({seen.devsel_n, seen.stop_n, seen.trdy_n});
     waited++;
     if (response inside {Transfer, SingleDisconnect, DisconnectNextAdb}) taken++;
     if (response == Transfer && taken < data.size()) begin
-      out[Host].ad <= data[taken];
-      out[Host].frame_n <= taken == data.size() - 1;
+      next.ad = data[taken];
+      next.frame_n = taken == data.size() - 1;
     end else if (response != Wait && !(response == Silent && waited < 5)) break;
   end
-  out[Host].ad_oe   <= 0;
-  out[Host].frame_n <= 1;
+  next.ad_oe   = 0;
+  next.frame_n = 1;
   if (!seen.frame_n) tick();
-  out[Host].irdy_n <= 1;
+  next.irdy_n = 1;
   tick();
-  out[Host].master_oe <= 0;
+  next.master_oe = 0;
 endtask
 
 // Split Completions that are due go first, in any order; then accesses in their order.
@@ -115,7 +122,7 @@ initial begin
       attr.message = wrong;
       data = {};
       for (int i = 0; i < bytes; i += 8)
-        data.push_back(memory.exists(p.addr + 64'(i)) ? memory[p.addr+64'(i)] : 0);
+      data.push_back(memory.exists(p.addr + 64'(i)) ? memory[p.addr+64'(i)] : 0);
       transact(SplitCompletion, {32'd0, to}, attr, data, 0, response, taken);
       `CHECK(response == Transfer && taken == data.size(), "a card refused a Split Completion")
       pending.delete(n);
@@ -126,7 +133,7 @@ initial begin
         pending.push_back(p);
       end
     end else if (ops.size() != 0 && !host_waits) begin
-      automatic host_op_t op = ops[0];
+      automatic host_op_t   op = ops[0];
       automatic attribute_t attr = '0;
       in_transaction = 1;
       attr.byte_count = 12'(op.bytes);
@@ -159,13 +166,13 @@ logic t_claim, t_stop = 0, t_before = 1;
 int t_words, t_after;
 task automatic answer(response_e r);
   t_response = r;
-  {out[Host].devsel_n, out[Host].stop_n, out[Host].trdy_n} <= r;
+  {target_q.devsel_n, target_q.stop_n, target_q.trdy_n} <= r;
 endtask
 always @(posedge clk) begin
   t_before <= bus.frame_n;
   case (target_state)
     0: begin
-      out[Host].target_oe <= 0;
+      target_q.target_oe <= 0;
       if (!bus.frame_n && t_before && !out[Host].master_oe) begin
         t_command = command_e'(bus.cbe_n[3:0]);
         t_addr = bus.ad;
@@ -178,12 +185,12 @@ always @(posedge clk) begin
     end
     1: begin
       t_attr = bus.ad[34:0];
-      out[Host].target_oe <= 1;
+      target_q.target_oe <= 1;
       answer(Wait);
       target_state = 2;
     end
     2: begin
-      t_stop = 0;
+      t_stop  = 0;
       t_words = 0;
       t_after = 0;
       answer(Transfer);
@@ -196,12 +203,9 @@ always @(posedge clk) begin
       end
       target_state = 3;
       if (t_response == SplitResponse)
-        pending.push_back('{
-            addr: t_addr,
-            bytes: t_attr.byte_count == 0 ? 4096 : int'(t_attr.byte_count),
-            requester: t_attr,
-            due: clock + latency
-        });
+        pending.push_back('{addr: t_addr,
+                          bytes: t_attr.byte_count == 0 ? 4096 : int'(t_attr.byte_count),
+                          requester: t_attr, due: clock + latency});
     end
     3: begin
       t_stop = t_stop || t_response == DisconnectNextAdb;
@@ -209,7 +213,7 @@ always @(posedge clk) begin
         if (t_command == SplitCompletion) begin
           `CHECK(host_waits && t_tag == 5'(ops_done), "a completion the host does not wait for")
           host_value = bus.ad;
-          host_bad = t_attr.message;
+          host_bad   = t_attr.message;
           host_waits = 0;
           ops_done++;
         end else memory[t_addr] = bus.ad;
@@ -233,11 +237,11 @@ always @(posedge clk) begin
 end
 
 // Accesses.
-task automatic issue(command_e command, logic [63:0] addr, logic [63:0] data, logic [7:0] cbe_n, int bytes, int device,
-                     bit posted = 0);
+task automatic issue(command_e command, logic [63:0] addr, logic [63:0] data, logic [7:0] cbe_n,
+                     int bytes, int device, bit posted = 0);
   int unsigned mine;
-  ops.push_back('{
-      command: command, addr: addr, data: data, cbe_n: cbe_n, bytes: bytes, device: 5'(device)});
+  ops.push_back('{command: command, addr: addr, data: data, cbe_n: cbe_n, bytes: bytes,
+                device: 5'(device)});
   ops_given++;
   mine = ops_given;
   if (!posted) while (ops_done < mine) @(posedge clk);
@@ -255,7 +259,8 @@ endtask
 task automatic host_post(logic [63:0] addr, logic [63:0] data, logic [7:0] cbe_n, int bytes);
   issue(MemWrite, addr, data, cbe_n, bytes, 0, 1);
 endtask
-task automatic host_read(logic [63:0] addr, int bytes, command_e command, output logic [63:0] data, output logic bad);
+task automatic host_read(logic [63:0] addr, int bytes, command_e command, output logic [63:0] data,
+                         output logic bad);
   issue(command, addr, 0, 8'h00, bytes, 0);
   data = host_value;
   bad  = host_bad;

@@ -64,7 +64,7 @@ module pcix_master
     choice = '0;
     for (int i = Sources - 1; i >= 1; i--) if (want_i[i]) choice = SourceW'(i);
     for (int i = Sources - 1; i >= 1; i--)
-      if (want_i[i] && SourceW'(i) >= next_q) choice = SourceW'(i);
+    if (want_i[i] && SourceW'(i) >= next_q) choice = SourceW'(i);
     if (want_i[0]) choice = '0;
   end
 

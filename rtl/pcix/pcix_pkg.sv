@@ -140,13 +140,13 @@ package pcix_pkg;
   typedef struct packed {
     logic        read;
     logic        config_space;
-    logic        bad;          // a read that cannot be done: answered by an error message
-    logic [16:0] addr;         // of the 64-bit word; of the 32-bit word in configuration space
+    logic        bad;           // a read that cannot be done: answered by an error message
+    logic [16:0] addr;          // of the 64-bit word; of the 32-bit word in configuration space
     logic [63:0] data;
-    logic [7:0]  strobe;       // of a read: 8'h0f, 8'hf0, 8'hff
-    logic [11:0] byte_count;   // of a read, as requested
+    logic [7:0]  strobe;        // of a read: 8'h0f, 8'hf0, 8'hff
+    logic [11:0] byte_count;    // of a read, as requested
     logic [3:0]  lower_addr;
-    logic [4:0]  tag;          // tag to function: the requester
+    logic [4:0]  tag;           // tag to function: the requester
     logic [7:0]  bus;
     logic [4:0]  device;
     logic [2:0]  func;

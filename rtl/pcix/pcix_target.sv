@@ -220,12 +220,7 @@ module pcix_target
   assign config_data_o = in_q.ad[31:0];
   assign config_strobe_o = ~in_q.cbe_n[3:0];
   assign recv_valid_o = word_q && kind_q == WindowKind;
-  assign recv_o = '{
-          window: addr_q[16:13],
-          message: addr_q[12],
-          first: first_q,
-          data: in_q.ad
-      };
+  assign recv_o = '{window: addr_q[16:13], message: addr_q[12], first: first_q, data: in_q.ad};
   assign split_o = answer && kind_q == CompletionKind;
   assign split_start_o = '{
           tag: split_tag_q,
@@ -249,6 +244,7 @@ module pcix_target
     end
   end
 
-  `ASSERT(NobodyElseAnswers, target_oe_o |->
-          {pins_i.devsel_n, pins_i.stop_n, pins_i.trdy_n} == {devsel_n_o, stop_n_o, trdy_n_o})
+  `ASSERT(
+      NobodyElseAnswers,
+      target_oe_o |-> {pins_i.devsel_n, pins_i.stop_n, pins_i.trdy_n} == {devsel_n_o, stop_n_o, trdy_n_o})
 endmodule
