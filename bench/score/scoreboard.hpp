@@ -101,6 +101,9 @@ class Scoreboard {
   void offered(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow, Time time);
   /// A frame came out.
   void delivered(int stream, std::span<const std::uint8_t> bytes, Time time);
+  /// Which of these streams has waited longest for such a frame; -1: none of them waits for it. For
+  /// outputs that several streams share.
+  int waiting_for(std::span<const int> streams, std::span<const std::uint8_t> bytes) const;
   /// Adds to the device's own count of frames lost for that reason.
   void dropped(int stream, const std::string& reason, std::uint64_t frames);
 
@@ -166,7 +169,8 @@ class Scoreboard {
   Stream& at(int stream) { return streams_.at(static_cast<std::size_t>(stream)); }
   const Stream& at(int stream) const { return streams_.at(static_cast<std::size_t>(stream)); }
   std::vector<const Stream*> by_name() const;
-  Slot& find(std::uint64_t hash);
+  std::size_t place(std::uint64_t hash) const;
+  Slot& find(std::uint64_t hash) { return slots_[place(hash)]; }
   void grow();
   std::uint32_t allocate();
   Choice choose(const Slot& slot, int stream) const;

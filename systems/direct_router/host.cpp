@@ -33,8 +33,8 @@ void put_mac(std::uint8_t* to, std::uint64_t mac) {
 
 }  // namespace
 
-Host::Host(const HostConfig& config, Simulation& simulation, HostBridge& bridge,
-           HostMemory& memory, const Routes& routes)
+Host::Host(const HostConfig& config, Simulation& simulation, HostBridge& bridge, HostMemory& memory,
+           const Routes& routes)
     : config_(config),
       simulation_(simulation),
       bridge_(bridge),

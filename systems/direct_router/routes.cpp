@@ -39,7 +39,8 @@ Routes read_routes(const std::string& path, unsigned ports) {
     const Route route{a << 24 | b << 16 | c << 8 | d, length, port};
     if (route.prefix & ~route.mask()) throw OptionError(where + "bits set behind the prefix");
     const auto [it, fresh] = seen.try_emplace({route.prefix, length}, port);
-    if (!fresh && it->second != port) throw OptionError(where + "this prefix has another port already");
+    if (!fresh && it->second != port)
+      throw OptionError(where + "this prefix has another port already");
     if (fresh) routes.push_back(route);
   }
   return routes;
@@ -49,7 +50,8 @@ Routes default_routes(unsigned ports, bool everything) {
   Routes routes;
   for (unsigned p = 0; p < ports; ++p) routes.push_back({10u << 24 | p << 16, 16, p});
   if (everything) {
-    for (unsigned block = 0; block < 4096; ++block) routes.push_back({block << 20, 12, block % ports});
+    for (unsigned block = 0; block < 4096; ++block)
+      routes.push_back({block << 20, 12, block % ports});
   }
   return routes;
 }

@@ -3,8 +3,8 @@
 //
 // A card forwards by itself what its ternary table matches, one entry a peer: enough while no peer
 // has more than one prefix and no two prefixes overlap (the paper's case). Otherwise it gets a trie
-// for longest-prefix match, 16 entries a node, leaf-pushed; what does not fit into its nodes is left
-// to the host, as are routes back to the card itself and addresses without a route.
+// for longest-prefix match, 16 entries a node, leaf-pushed; what does not fit into its nodes is
+// left to the host, as are routes back to the card itself and addresses without a route.
 #pragma once
 
 #include <array>
