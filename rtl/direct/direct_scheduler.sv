@@ -6,7 +6,8 @@
 /// Messages and bursts leave as commands on two DMA channels; what peers write into this card's windows comes in by `recv`
 /// (always ready), window w from peer w. Received packets go to the output FIFO of `direct_output`, whose room bounds every
 /// RES. An aborted message or burst means a dead peer: it is left alone for `retry_i` clocks; so is one that leaves a REQ
-/// unanswered for `timeout_i` clocks, and one that does not send its burst loses the grant. Nothing is dropped on the way out;
+/// unanswered for 4 * `timeout_i` clocks; one that sends nothing of its burst for `timeout_i` clocks loses the grant. (Both up
+/// to a quarter later.) Nothing is dropped on the way out;
 /// packets of bursts that were not granted (any more) are discarded and counted. Reset forgets all exchanges.
 module direct_scheduler
   import direct_pkg::*;

@@ -12,7 +12,7 @@ module direct_scheduler_tb #(
 );
   import direct_pkg::*;
   `TB_BEGIN
-  `TB_TIMEOUT(600_000)
+  `TB_TIMEOUT(1_000_000)
   localparam int Peers = Cards - 1;
   localparam int Channels = 2 * Cards;  // 2 * card: messages, 2 * card + 1: bursts
 
@@ -41,9 +41,11 @@ module direct_scheduler_tb #(
     int to;
     int cls;
   } frame_t;
-  frame_t expected[Cards * Cards * Classes][$];
-  frame_t undecided[Cards][$];
-  int unsigned next_id = 1;
+  localparam int Flows = 2 ** $clog2(Cards * Cards * Classes);
+  frame_t expected[Flows][$];
+  frame_t undecided[16][$];
+  int unsigned next_id = 1, last_id[Flows], doubled = 0;
+  bit reborn = 0;
   int unsigned delivered[Cards][Cards], input_drops[Classes], skipped, discarded;
   int unsigned bursts, packets, empties, nulls, timeouts, aborts, stale, commands, words_moved;
   function automatic int flow(int from, int to, int cls);
@@ -178,8 +180,9 @@ module direct_scheduler_tb #(
     int got = 0;
     frame_t f;
     int from;
+    bit again;
     always @(posedge clk) begin
-      out.ready <= $urandom_range(99) < out_percent;
+      out.ready <= $urandom_range(99) < out_percent && !dead[i];
       if (card_rst[i]) got = 0;
       else if (out.valid && out.ready) begin
         eth_pkg::word_beat_t b;
@@ -190,12 +193,15 @@ module direct_scheduler_tb #(
           from = int'(b.data[31:24]);
           `CHECK(f.to == i && from < Cards && f.cls < Classes, "frame at the wrong card")
           // What a faulty card lost may be missing, and what another discarded because of it.
-          while (expected[flow(from, i, f.cls)].size() != 0 && expected[flow(from, i, f.cls)][0].id != f.id &&
+          // What had arrived of a burst that a dying card cut comes again when the card is back.
+          again = faulty[i] && reborn && f.id <= last_id[flow(from, i, f.cls)];
+          if (again) doubled++;
+          while (!again && expected[flow(from, i, f.cls)].size() != 0 && expected[flow(from, i, f.cls)][0].id != f.id &&
                  (faulty[i] || faulty[from])) begin
             void'(expected[flow(from, i, f.cls)].pop_front());
             skipped++;
           end
-          `CHECK(expected[flow(from, i, f.cls)].size() != 0 && expected[flow(from, i, f.cls)][0].id == f.id, $sformatf(
+          `CHECK(again || (expected[flow(from, i, f.cls)].size() != 0 && expected[flow(from, i, f.cls)][0].id == f.id), $sformatf(
                  "frame %0d from %0d to %0d class %0d lost, doubled or out of order", f.id, from, i, f.cls))
         end
         `CHECK(b.data == content(f.id, from, i, f.cls, f.bytes, got), "content")
@@ -203,8 +209,11 @@ module direct_scheduler_tb #(
         `CHECK(int'(b.len) == (b.eop ? f.bytes - got * 8 : 8), "length")
         got++;
         if (b.eop) begin
-          void'(expected[flow(from, i, f.cls)].pop_front());
-          delivered[from][i]++;
+          if (!again) begin
+            void'(expected[flow(from, i, f.cls)].pop_front());
+            last_id[flow(from, i, f.cls)] = f.id;
+            delivered[from][i]++;
+          end
           got = 0;
         end
       end
@@ -343,6 +352,7 @@ module direct_scheduler_tb #(
       int from, to;
       from = k / (Cards * Classes);
       to = (k / Classes) % Cards;
+      if (from >= Cards) break;
       while (expected[k].size() != 0 && (faulty[from] || faulty[to])) begin
         void'(expected[k].pop_front());
         skipped++;
@@ -421,7 +431,8 @@ module direct_scheduler_tb #(
     $display("hot spot: %0d to %0d frames from each, %0d high and %0d low dropped", least, most, input_drops[0], input_drops[1]);
     `CHECK(least * 100 >= most * 90, "unfair")
     `CHECK(input_drops[0] == 0 && input_drops[Classes-1] != 0, "priority")
-    `CHECK((least + most) / 2 * (Cards - 1) * 8 > 20000 * 28 / 100, "the line is not full")
+    // 8 words in 30 % of the clocks and 5 clocks between frames: 6.3 clocks of 20 are the most.
+    `CHECK((least + most) / 2 * (Cards - 1) * 8 > 20000 * 25 / 100, "the line is not full")
     drain("hot spot");
     clear();
 
@@ -439,7 +450,8 @@ module direct_scheduler_tb #(
     high_percent = 30;
 
     // A card stalls for longer than anybody waits, then goes on.
-    timeout = 32'd2000;
+    timeout = 32'd2500;
+    retry = 32'd20000;
     max_bytes = 300;
     faulty[2] = 1;
     for (int n = 0; n < 4; n++) begin
@@ -448,10 +460,10 @@ module direct_scheduler_tb #(
       out_percent = 60;
       repeat ($urandom_range(1500, 1000)) @(posedge clk);
       stalled[2] = 1;
-      repeat (7000) @(posedge clk);
+      repeat (14000) @(posedge clk);
       earlier = delivered[0][1];
-      repeat (2000) @(posedge clk);
-      `CHECK(delivered[0][1] > earlier + 10, "a stalled card holds up others")
+      repeat (5000) @(posedge clk);
+      `CHECK(delivered[0][1] > earlier + 20, "a stalled card holds up others")
       stalled[2] = 0;
     end
     drain("stall");
@@ -459,27 +471,29 @@ module direct_scheduler_tb #(
     clear();
 
     // A card dies in the middle of things and comes back empty.
+    reborn = 1;
     for (int n = 0; n < 4; n++) begin
       int unsigned earlier;
       in_percent = 20;
       out_percent = 60;
       repeat ($urandom_range(1500, 1000)) @(posedge clk);
       dead[2] = 1;
-      repeat (7000) @(posedge clk);
+      repeat (14000) @(posedge clk);
       earlier = delivered[0][1];
-      repeat (2000) @(posedge clk);
-      `CHECK(delivered[0][1] > earlier + 10, "a dead card holds up others")
+      repeat (5000) @(posedge clk);
+      `CHECK(delivered[0][1] > earlier + 20, "a dead card holds up others")
       card_rst[2] <= 1;
       undecided[2].delete();
       repeat (10) @(posedge clk);
       card_rst[2] <= 0;
       dead[2] = 0;
-      repeat (1000) @(posedge clk);
+      repeat (25000) @(posedge clk);
       earlier = delivered[2][0];
-      repeat (4000) @(posedge clk);
+      repeat (6000) @(posedge clk);
       `CHECK(delivered[2][0] > earlier + 10, "a card does not come back")
     end
     drain("death");
+    $display("%0d frames came twice, %0d never", doubled, skipped);
     `CHECK(aborts != 0, "nobody noticed")
     `TB_PASS
   end

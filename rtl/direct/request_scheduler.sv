@@ -6,7 +6,8 @@
 /// way. (That is the paper's rule, an arrival when all FIFOs of the output are empty, as a level: nothing that arrives between
 /// a null REQ and the end of its burst is forgotten.) Active outputs are served round robin, one REQ at a time: the next one
 /// waits until the RES to the one before has come. REQs that end bursts are noted here too, each REQ gets the next tag.
-/// An output that does not answer for `timeout_i` clocks, or that nobody answers for, is left alone for `retry_i` clocks.
+/// An output that does not answer for 4 * `timeout_i` clocks, or that nobody answers for, is left alone for `retry_i` clocks.
+/// (An output waits `timeout_i` for a dead input's burst; its living inputs must outlast that.)
 /// `take_i` picks what `want_o`, `peer_o`, `tag_o` show in that clock. Reset forgets all.
 module request_scheduler
   import direct_pkg::*;
@@ -57,7 +58,7 @@ module request_scheduler
   age_tick i_timeout (
       .clk_i,
       .rst_i,
-      .limit_i(timeout_i),
+      .limit_i(|timeout_i[31:30] ? '1 : {timeout_i[29:0], 2'b00}),
       .tick_o (timeout_tick)
   );
   age_tick i_retry (

@@ -626,7 +626,7 @@ void Bench::collect_card(unsigned c) {
         const int number = port.streams[std::size_t{out} * host_config_.classes + s];
         if (number >= 0 && (!by_class_ || !host_config_.qos || s == k)) streams.push_back(number);
       }
-      attribute(streams, "input_full", left.dropped);
+      attribute(streams, "input_fifo_full", left.dropped);
       // Frames still waiting for a peer that does not take them: at least two words each.
       std::uint64_t waiting = 0;
       for (const int s : streams) waiting += missing(s);
@@ -646,7 +646,7 @@ void Bench::collect_card(unsigned c) {
     }
   }
   for (const Left& left : slow) {
-    attribute(streams_from(c, static_cast<int>(left.cls)), "host_full", left.dropped);
+    attribute(streams_from(c, static_cast<int>(left.cls)), "slow_fifo_full", left.dropped);
     std::uint64_t waiting = 0;
     for (const int s : any) waiting += missing(s);
     if (left.words != 0) attribute(any, "stranded", std::min(waiting, left.words / 2));
