@@ -25,7 +25,7 @@ module card_tables_tb;
   words_t [Peers:0][Classes-1:0] used = '0;
   words_t [1:0] out_used = '0, out_max;
   card_tables #(
-      .Peers(Peers),
+      .Peers  (Peers),
       .Classes(Classes)
   ) dut (
       .clk_i(clk),
@@ -76,7 +76,8 @@ module card_tables_tb;
     @(negedge rst);
     @(negedge clk);
     for (int i = 0; i < 4000; i++) begin
-      where = ($urandom_range(1) == 0) ? 14'($urandom_range('h1ff)) : 14'('h1000 + $urandom_range('h7ff));
+      where = ($urandom_range(1) == 0) ? 14'($urandom_range('h1ff)) :
+          14'('h1000 + $urandom_range('h7ff));
       where &= 14'h3ffc;
       value = $urandom();
       if ($urandom_range(2) == 0) begin
@@ -89,9 +90,16 @@ module card_tables_tb;
     end
     // Each setting on its own.
     for (int p = 0; p < Peers; p++) begin
-      for (int w = 0; w < 6; w++) access (1, 14'(p * 32 + w * 4), 32'h1111_1111 * 32'(w + 1) + 32'(p), ignored);
-      `CHECK(routes[p] == '{valid: 0, value: 32'h1111_1111 + 32'(p), mask: 32'h2222_2222 + 32'(p),
-                            next_hop: {32'h3333_3333 + 32'(p), 16'h4444 + 16'(p)}}, "route")
+      for (int w = 0; w < 6; w++)
+      access (1, 14'(p * 32 + w * 4), 32'h1111_1111 * 32'(w + 1) + 32'(p), ignored);
+      `CHECK(routes[p] ==
+             '{
+                 valid: 0,
+                 value: 32'h1111_1111 + 32'(p),
+                 mask: 32'h2222_2222 + 32'(p),
+                 next_hop: {32'h3333_3333 + 32'(p), 16'h4444 + 16'(p)}
+             },
+             "route")
       `CHECK(windows[p] == {32'h6666_6666 + 32'(p), 32'h5555_5555 + 32'(p)}, "window")
       access (1, 14'(p * 32 + 12), 32'h8000_0000, ignored);
       `CHECK(routes[p].valid, "route in use")
@@ -99,14 +107,17 @@ module card_tables_tb;
     for (int d = 0; d <= Peers; d++) begin
       for (int c = 0; c < Masks; c++) begin
         for (int w = 0; w < 6; w++)
-          access (1, 14'('h1000 + (4 * d + c) * 32 + w * 4), 32'h1234_5678 * 32'(w + 1) + 32'(4 * d + c), ignored);
+        access (1, 14'('h1000 + (4 * d + c) * 32 + w * 4),
+                32'h1234_5678 * 32'(w + 1) + 32'(4 * d + c), ignored);
         value = 32'h1234_5678 * 5 + 32'(4 * d + c);
         `CHECK(classes[d][c].value.src == 32'h1234_5678 + 32'(4 * d + c), "source")
         `CHECK(classes[d][c].mask.src == 32'h1234_5678 * 2 + 32'(4 * d + c), "source mask")
         `CHECK(classes[d][c].value.dst == 32'h1234_5678 * 3 + 32'(4 * d + c), "destination")
         `CHECK(classes[d][c].mask.dst == 32'h1234_5678 * 4 + 32'(4 * d + c), "destination mask")
-        `CHECK({classes[d][c].value.tos, classes[d][c].mask.tos, classes[d][c].value.protocol,
-                classes[d][c].mask.protocol} == value, "type of service and protocol")
+        `CHECK(
+            {classes[d][c].value.tos, classes[d][c].mask.tos, classes[d][c].value.protocol,
+                classes[d][c].mask.protocol} == value,
+            "type of service and protocol")
       end
     end
 
@@ -123,7 +134,7 @@ module card_tables_tb;
           else if ($urandom_range(3) == 0) used[d][c] = used[d][c] / 2;
           if (32'(used[d][c]) > most[4*d+c]) most[4*d+c] = 32'(used[d][c]);
           accepted[d][c] = $urandom_range(5) == 0;
-          dropped[d][c] = $urandom_range(7) == 0 && !accepted[d][c];
+          dropped[d][c]  = $urandom_range(7) == 0 && !accepted[d][c];
           n_accepted[4*d+c] += 32'(accepted[d][c]);
           n_dropped[4*d+c] += 32'(dropped[d][c]);
         end

@@ -5,8 +5,18 @@ module word_gate_tb;
   import eth_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
-  stream_if #(.T(word_beat_t)) in (clk, rst);
-  stream_if #(.T(word_beat_t)) out (clk, rst);
+  stream_if #(
+      .T(word_beat_t)
+  ) in (
+      clk,
+      rst
+  );
+  stream_if #(
+      .T(word_beat_t)
+  ) out (
+      clk,
+      rst
+  );
   logic enable = 1, dropped, in_valid = 0, out_ready = 0;
   word_beat_t word = '0;
   assign in.valid  = in_valid;
@@ -48,7 +58,13 @@ module word_gate_tb;
         in_valid = 0;
         repeat ($urandom_range(4) == 0 ? 2 : 0) @(negedge clk);
         in_valid = 1;
-        word = '{data: {32'(n), 32'(i)}, len: 4'd8, sop: i == 0, eop: i == int'(words) - 1, err: 0};
+        word = '{
+            data: {32'(n), 32'(i)},
+            len: 4'd8,
+            sop: i == 0,
+            eop: i == int'(words) - 1,
+            err: 0
+        };
         first = 1;
         forever begin
           #2;
