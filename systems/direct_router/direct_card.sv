@@ -42,7 +42,7 @@ module direct_card
 );
   localparam int AddrW = 17;
   localparam int Masks = Classes > 1 ? Classes - 1 : 1;
-  localparam int LpmAddrW = $clog2(LpmNodes) + 4;
+  localparam int LpmAddrW = $clog2(LpmNodes < 2 ? 2 : LpmNodes) + 4;  // as ip_route has it
 
   card_regs_pkg::card_regs__in_t  hw_in;
   card_regs_pkg::card_regs__out_t hw_out;
