@@ -2,7 +2,7 @@
 `include "assert.svh"
 /// What becomes of a frame, from its header: check, route, classify (see `ip_route`, where these rules are given).
 ///
-/// One header at a time: 4 clocks, with a lookup in the trie the levels it takes + 7. Decisions leave in order of the
+/// One header at a time: 3 clocks, with a lookup in the trie the levels it takes + 5. Decisions leave in order of the
 /// headers and wait until taken. Drops and counts nothing itself. Reset forgets the header inside.
 module ip_decide
   import route_pkg::*, direct_pkg::*;

@@ -9,7 +9,7 @@
 /// the reason, the first of these, once a frame, none for frames that come with `err`. Frames found bad at their end come
 /// out with `drop`, the others not at all. The first class mask of the destination that matches decides the class, no
 /// match or not IPv4: the last class.
-/// One word a clock; a frame takes its words, but 5 clocks at least, with a lookup in the trie levels + 7 (15 at the most).
+/// One word a clock; a frame takes its words, but 5 clocks at least, with a lookup in the trie levels + 5 (13 at the most).
 /// Full back-pressure. What is set may change at any time; a frame sees old or new.
 module ip_route
   import eth_pkg::*, route_pkg::*, direct_pkg::*;

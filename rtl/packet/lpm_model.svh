@@ -16,6 +16,7 @@
     lpm_value.delete(); \
   endfunction \
   function automatic logic [31:0] lpm_mask(int length); \
+    /* verilator no_inline_task */ \
     return length == 0 ? 32'd0 : 32'hffffffff << (32 - length); \
   endfunction \
   function automatic void lpm_add(logic [31:0] prefix, int length, logic [15:0] value); \
