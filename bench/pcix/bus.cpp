@@ -98,6 +98,11 @@ void PcixBus::write_inputs(std::size_t i) {
   const Slot& slot = slots_[i];
   if (slot.agent) return;
   const PcixPins& p = slot.pins;
+  if (slot.dead) {  // sees a bus where nothing happens
+    *p.gnt_n_in = *p.frame_n_in = *p.irdy_n_in = *p.devsel_n_in = *p.trdy_n_in = *p.stop_n_in = 1;
+    *p.idsel_in = 0;
+    return;
+  }
   *p.gnt_n_in = !(grant_ && granted_ == i) || reset_;
   *p.idsel_in = i < 16 && (wires_.ad >> (16 + i) & 1);
   *p.frame_n_in = wires_.frame_n;

@@ -52,7 +52,7 @@ class PcixBus final : public Component {
 
   /// While held in reset nothing is driven or granted.
   void set_reset(bool reset) { reset_ = reset; }
-  /// What it drives no longer reaches the bus.
+  /// It and the bus no longer see each other.
   void set_dead(int agent, bool dead) { slots_.at(static_cast<std::size_t>(agent)).dead = dead; }
   /// It is no longer granted the bus.
   void set_ungranted(int agent, bool on) {

@@ -15,30 +15,30 @@ module burst_receiver
     parameter int Classes = 2,
     parameter int MessageWords = 1
 ) (
-    input  logic                 clk_i,
-    input  logic                 rst_i,
-           stream_if.snk         recv,             // window_word_t
+    input  logic               clk_i,
+    input  logic               rst_i,
+           stream_if.snk       recv,            // window_word_t
     // The open grant, and its end without a burst
-    input  logic                 open_i,
-    input  peer_t                open_peer_i,
-    input  logic         [3:0]   open_tag_i,
-    input  logic                 cancel_i,
+    input  logic               open_i,
+    input  peer_t              open_peer_i,
+    input  logic         [3:0] open_tag_i,
+    input  logic               cancel_i,
     // Messages: a REQ (own: not at the end of a burst), a RES
-    output logic                 req_o,
-    output logic                 req_own_o,
-    output logic                 res_o,
-    output peer_t                peer_o,
-    output message_t             message_o,
+    output logic               req_o,
+    output logic               req_own_o,
+    output logic               res_o,
+    output peer_t              peer_o,
+    output message_t           message_o,
     // The granted burst: a word of it, its trailing REQ, nonsense
-    output logic                 burst_word_o,
-    output logic                 burst_done_o,
-    output logic                 burst_broken_o,
+    output logic               burst_word_o,
+    output logic               burst_done_o,
+    output logic               burst_broken_o,
     // Packets
-    output frame_write_t         out_o,
-    output logic                 received_o,
-    output logic                 discarded_o,
-    output logic                 stale_burst_o,
-    output logic                 malformed_o
+    output frame_write_t       out_o,
+    output logic               received_o,
+    output logic               discarded_o,
+    output logic               stale_burst_o,
+    output logic               malformed_o
 );
   typedef logic [(Peers > 1 ? $clog2(Peers) : 1)-1:0] index_t;
   typedef enum logic [2:0] {
@@ -129,7 +129,7 @@ module burst_receiver
             then.words = 14'((17'(header.bytes) + 17'd7) >> 3);
           end
           Data: begin
-            data_word = 1'b1;
+            data_word  = 1'b1;
             then.words = now.words - 1'b1;
             if (now.words == 14'd1) begin
               then.packets = now.packets - 1'b1;

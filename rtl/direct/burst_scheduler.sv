@@ -14,30 +14,30 @@ module burst_scheduler
     parameter int Classes = 2,
     parameter int MessageWords = 1
 ) (
-    input  logic                             clk_i,
-    input  logic                             rst_i,
-    input  logic           [Peers-1:0][63:0] peer_base_i,
-           frame_read_if.reader              fast,              // queue = peer * Classes + class
+    input logic clk_i,
+    input logic rst_i,
+    input logic [Peers-1:0][63:0] peer_base_i,
+    frame_read_if.reader fast,  // queue = peer * Classes + class
     // A RES that was awaited
-    input  logic                             res_i,
-    input  peer_t                            res_peer_i,
-    input  message_t                         res_message_i,
+    input logic res_i,
+    input peer_t res_peer_i,
+    input message_t res_message_i,
     // For request_scheduler
-    output logic           [Peers-1:0]       granted_o,
-    output logic           [Peers-1:0]       bursting_o,
-    output logic                             trailing_o,
-    output logic                             trailing_null_o,
-    input  logic           [3:0]             trailing_tag_i,
-    output peer_t                            peer_o,
-    output logic                             aborted_o,         // nobody took the burst
+    output logic [Peers-1:0] granted_o,
+    output logic [Peers-1:0] bursting_o,
+    output logic trailing_o,
+    output logic trailing_null_o,
+    input logic [3:0] trailing_tag_i,
+    output peer_t peer_o,
+    output logic aborted_o,  // nobody took the burst
     // Channel
-           stream_if.src                     cmd,               // pcix_pkg::dma_cmd_t
-           stream_if.src                     data,              // logic [63:0]
-           stream_if.snk                     done,              // pcix_pkg::dma_result_e
+    stream_if.src cmd,  // pcix_pkg::dma_cmd_t
+    stream_if.src data,  // logic [63:0]
+    stream_if.snk done,  // pcix_pkg::dma_result_e
     // Events
-    output logic                             sent_o,
-    output logic                             empty_o,
-    output logic                             packet_o
+    output logic sent_o,
+    output logic empty_o,
+    output logic packet_o
 );
   typedef logic [(Peers > 1 ? $clog2(Peers) : 1)-1:0] index_t;
   localparam int Depth = 16;
@@ -140,14 +140,16 @@ module burst_scheduler
       .out(held),
       .count_o(held_count)
   );
-  wire go = held_count < ($clog2(Depth + 1))'(Depth - 1);  // a place is left besides the one on its way
+  wire go = held_count < ($clog2(
+      Depth + 1
+  ))'(Depth - 1);  // a place is left besides the one on its way
   wire last_pad = pad_q == LastWord;
   assign made.valid = emit_q;
   assign made.data  = from_ram_q ? fast.word : literal_q;
 
   logic flowing_q;  // enough words are there for the rest to follow without a gap
   assign data.valid = held.valid && flowing_q;
-  assign data.data = held.data;
+  assign data.data  = held.data;
   assign held.ready = data.ready && flowing_q;
 
   logic cmd_valid_q;

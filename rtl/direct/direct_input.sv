@@ -13,17 +13,17 @@ module direct_input
     parameter int Classes = 2,
     parameter int FifoBytes = 15360  // of each FIFO
 ) (
-    input  logic                                    clk_i,
-    input  logic                                    rst_i,
+    input logic clk_i,
+    input logic rst_i,
     // Frames after routing
-           stream_if.snk                            in,             // routed_beat_t, always ready
+    stream_if.snk in,  // routed_beat_t, always ready
     // To the burst scheduler, and to the slow path (stored_word_t)
-           frame_read_if.store                      fast,           // Queues = Peers * Classes
-           stream_if.src                            slow[Classes],
+    frame_read_if.store fast,  // Queues = Peers * Classes
+    stream_if.src slow[Classes],
     // One clock for each frame; words held
-    output logic       [Peers:0][Classes-1:0]       accepted_o,
-    output logic       [Peers:0][Classes-1:0]       dropped_o,
-    output words_t     [Peers:0][Classes-1:0]       used_o
+    output logic [Peers:0][Classes-1:0] accepted_o,
+    output logic [Peers:0][Classes-1:0] dropped_o,
+    output words_t [Peers:0][Classes-1:0] used_o
 );
   if (Peers < 1 || Peers > MaxPeers || Classes < 1 || Classes > MaxClasses) begin : g_bad_parameter
     $fatal(1, "direct_input: Peers %0d or Classes %0d is out of range", Peers, Classes);

@@ -126,13 +126,15 @@ module direct_output
   wire stored_word_t word = from_slow ? slow_out.data : fast_out.data;
   wire valid = from_slow ? slow_out.valid : fast_out.valid;
   wire take = valid && (busy_q ? out.ready : 1'b1);
-  wire eth_pkg::word_beat_t beat = '{
+  wire eth_pkg::word_beat_t beat =
+  '{
       data: word.data,
       len: (word.last && tail_q != '0) ? {1'b0, tail_q} : 4'd8,
       sop: first_q,
       eop: word.last,
       err: 1'b0
-  };
+  }
+  ;
   assign out.valid = busy_q && valid;
   assign out.data = beat;
   assign slow_out.ready = from_slow && (!busy_q || out.ready);

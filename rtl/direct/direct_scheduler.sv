@@ -15,32 +15,32 @@ module direct_scheduler
     parameter int Peers = 7,
     parameter int Classes = 2,
     parameter int FifoBytes = 15360,  // of the output FIFO
-    parameter int MessageWords = 1    // of REQ, RES, burst header and packet header on the bus
+    parameter int MessageWords = 1  // of REQ, RES, burst header and packet header on the bus
 ) (
-    input  logic                                clk_i,
-    input  logic                                rst_i,
+    input logic clk_i,
+    input logic rst_i,
     // Settings
-    input  logic              [Peers-1:0][63:0] peer_base_i,      // this card's window at each peer
-    input  words_t                              res_min_words_i,  // grant at least this much, 0: any (paper)
-    input  logic              [31:0]            timeout_i,        // clocks, 0: wait for ever (paper)
-    input  logic              [31:0]            retry_i,          // clocks until a silent peer gets another REQ
+    input logic [Peers-1:0][63:0] peer_base_i,  // this card's window at each peer
+    input words_t res_min_words_i,  // grant at least this much, 0: any (paper)
+    input logic [31:0] timeout_i,  // clocks, 0: wait for ever (paper)
+    input logic [31:0] retry_i,  // clocks until a silent peer gets another REQ
     // Input FIFOs
-           frame_read_if.reader                 fast,             // Queues = Peers * Classes
+    frame_read_if.reader fast,  // Queues = Peers * Classes
     // DMA channels: dma_cmd_t, logic [63:0], dma_result_e
-           stream_if.src                        msg_cmd,
-           stream_if.src                        msg_data,
-           stream_if.snk                        msg_done,
-           stream_if.src                        burst_cmd,
-           stream_if.src                        burst_data,
-           stream_if.snk                        burst_done,
+    stream_if.src msg_cmd,
+    stream_if.src msg_data,
+    stream_if.snk msg_done,
+    stream_if.src burst_cmd,
+    stream_if.src burst_data,
+    stream_if.snk burst_done,
     // Words from the windows: window_word_t, always ready
-           stream_if.snk                        recv,
+    stream_if.snk recv,
     // Fast output FIFO
-    output frame_write_t                        out_o,
-    input  words_t                              out_room_i,
+    output frame_write_t out_o,
+    input words_t out_room_i,
     // Events; peers that are being left alone
-    output scheduler_events_t                   events_o,
-    output logic              [Peers-1:0]       silent_o
+    output scheduler_events_t events_o,
+    output logic [Peers-1:0] silent_o
 );
   if (Peers < 1 || Peers > MaxPeers || Classes < 1 || Classes > MaxClasses) begin : g_bad_peers
     $fatal(1, "direct_scheduler: Peers %0d or Classes %0d is out of range", Peers, Classes);

@@ -53,7 +53,7 @@ module frame_queues
 
   // Write side: words of the open frame.
   logic open_q, lost_q;
-  ptr_t   place_q;
+  ptr_t place_q;
   words_t count_q;
 
   wire open = open_q && !write_i.abort;

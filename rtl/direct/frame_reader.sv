@@ -12,7 +12,7 @@ module frame_reader
     input logic                clk_i,
     input logic                rst_i,
           frame_read_if.reader read,
-          stream_if.src        out    // stored_word_t
+          stream_if.src        out     // stored_word_t
 );
   typedef enum logic [2:0] {
     Idle,
@@ -31,7 +31,10 @@ module frame_reader
   wire done = state_q == Data && have_q && last && out.ready;
 
   assign out.valid = state_q == Header || have_q;
-  assign out.data = '{data: state_q == Header ? header : read.word, last: state_q == Data && last};
+  assign out.data = '{
+          data: state_q == Header ? header : read.word,
+          last: state_q == Data && last
+      };
 
   // The next word is read when the one before it leaves, the first with the header.
   assign read.next_word = state_q == Header ? out.ready : (state_q == Data && !last && out.ready);
@@ -44,7 +47,7 @@ module frame_reader
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
-      Idle: if (read.used[0] != '0) state_q <= Length;
+      Idle:   if (read.used[0] != '0) state_q <= Length;
       Length: state_q <= Wait;
       Wait: begin
         words_q <= words;

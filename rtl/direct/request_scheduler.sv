@@ -14,36 +14,36 @@ module request_scheduler
 #(
     parameter int Peers = 7
 ) (
-    input  logic                  clk_i,
-    input  logic                  rst_i,
-    input  logic      [31:0]      timeout_i,
-    input  logic      [31:0]      retry_i,
+    input  logic              clk_i,
+    input  logic              rst_i,
+    input  logic  [     31:0] timeout_i,
+    input  logic  [     31:0] retry_i,
     // Frames wait for the output; it holds a RES that is not used up, or a burst is under way
-    input  logic      [Peers-1:0] waiting_i,
-    input  logic      [Peers-1:0] granted_i,
-    input  logic      [Peers-1:0] bursting_i,
+    input  logic  [Peers-1:0] waiting_i,
+    input  logic  [Peers-1:0] granted_i,
+    input  logic  [Peers-1:0] bursting_i,
     // A REQ of its own
-    output logic                  want_o,
-    output peer_t                 peer_o,
-    output logic      [3:0]       tag_o,
-    input  logic                  take_i,
+    output logic              want_o,
+    output peer_t             peer_o,
+    output logic  [      3:0] tag_o,
+    input  logic              take_i,
     // The REQ at the end of a burst to `burst_peer_i`, and its tag
-    input  logic                  trailing_i,
-    input  logic                  trailing_null_i,
-    input  peer_t                 burst_peer_i,
-    output logic      [3:0]       trailing_tag_o,
+    input  logic              trailing_i,
+    input  logic              trailing_null_i,
+    input  peer_t             burst_peer_i,
+    output logic  [      3:0] trailing_tag_o,
     // A RES came: is it the one awaited?
-    input  logic                  res_i,
-    input  peer_t                 res_peer_i,
-    input  logic      [3:0]       res_tag_i,
-    output logic                  res_awaited_o,
+    input  logic              res_i,
+    input  peer_t             res_peer_i,
+    input  logic  [      3:0] res_tag_i,
+    output logic              res_awaited_o,
     // A REQ, or a burst, that nobody took
-    input  logic                  req_aborted_i,
-    input  peer_t                 req_aborted_peer_i,
-    input  logic      [3:0]       req_aborted_tag_i,
-    input  logic                  burst_aborted_i,    // to burst_peer_i
-    output logic      [Peers-1:0] silent_o,
-    output logic                  timeout_o
+    input  logic              req_aborted_i,
+    input  peer_t             req_aborted_peer_i,
+    input  logic  [      3:0] req_aborted_tag_i,
+    input  logic              burst_aborted_i,     // to burst_peer_i
+    output logic  [Peers-1:0] silent_o,
+    output logic              timeout_o
 );
   typedef logic [(Peers > 1 ? $clog2(Peers) : 1)-1:0] index_t;
   // By output: a REQ is unanswered; left alone; ticks in either.
@@ -74,7 +74,8 @@ module request_scheduler
   always_comb begin
     peer_o = '0;
     for (int p = Peers - 1; p >= 0; p--) if (active[p]) peer_o = peer_t'(p);
-    for (int p = Peers - 1; p >= 0; p--) if (active[p] && peer_t'(p) > pointer_q) peer_o = peer_t'(p);
+    for (int p = Peers - 1; p >= 0; p--)
+    if (active[p] && peer_t'(p) > pointer_q) peer_o = peer_t'(p);
   end
   assign want_o = |active && !round_q;
   assign tag_o = tag_q[index_t'(peer_o)] + 1'b1;

@@ -15,35 +15,35 @@ module response_scheduler
     parameter int Classes = 2,
     parameter int FifoBytes = 15360  // of the output FIFO
 ) (
-    input  logic                  clk_i,
-    input  logic                  rst_i,
-    input  words_t                min_words_i,
-    input  logic     [31:0]       timeout_i,
-    input  words_t                room_i,
+    input  logic            clk_i,
+    input  logic            rst_i,
+    input  words_t          min_words_i,
+    input  logic     [31:0] timeout_i,
+    input  words_t          room_i,
     // A REQ from an input: of its own, or at the end of a burst
-    input  logic                  req_i,
-    input  logic                  req_own_i,
-    input  peer_t                 req_peer_i,
-    input  message_t              req_message_i,
+    input  logic            req_i,
+    input  logic            req_own_i,
+    input  peer_t           req_peer_i,
+    input  message_t        req_message_i,
     // The RES
-    output logic                  want_o,
-    output peer_t                 peer_o,
-    output message_t              message_o,
-    input  logic                  take_i,
+    output logic            want_o,
+    output peer_t           peer_o,
+    output message_t        message_o,
+    input  logic            take_i,
     // How a RES ended on the bus
-    input  logic                  sent_i,
-    input  logic                  sent_aborted_i,
-    input  peer_t                 sent_peer_i,
-    input  logic     [3:0]        sent_tag_i,
+    input  logic            sent_i,
+    input  logic            sent_aborted_i,
+    input  peer_t           sent_peer_i,
+    input  logic     [ 3:0] sent_tag_i,
     // The open grant; its burst: a word came, the trailing REQ came, it cannot be read
-    output logic                  open_o,
-    output peer_t                 open_peer_o,
-    output logic     [3:0]        open_tag_o,
-    input  logic                  burst_word_i,
-    input  logic                  burst_done_i,
-    input  logic                  burst_broken_i,
-    output logic                  cancel_o,           // the grant ends in this clock, without its burst
-    output logic                  timeout_o
+    output logic            open_o,
+    output peer_t           open_peer_o,
+    output logic     [ 3:0] open_tag_o,
+    input  logic            burst_word_i,
+    input  logic            burst_done_i,
+    input  logic            burst_broken_i,
+    output logic            cancel_o,        // the grant ends in this clock, without its burst
+    output logic            timeout_o
 );
   typedef logic [(Peers > 1 ? $clog2(Peers) : 1)-1:0] index_t;
   localparam words_t Capacity = words_t'(FifoBytes / 8);
@@ -59,7 +59,7 @@ module response_scheduler
   end
 
   // The choice, made one clock before it may be offered.
-  logic  chosen_q;
+  logic chosen_q;
   peer_t choice_q, pointer_q, next;
   words_t needs_q;  // room to wait for
   logic [UnitsW+1:0] sum_next;
@@ -104,11 +104,11 @@ module response_scheduler
   wire given_up = req_i && req_own_i && req_peer_i == open_peer_q;
   wire not_taken = sent_aborted_i && sent_peer_i == open_peer_q && sent_tag_i == open_tag_q;
   wire expired = tick && age_q == 3'd4 && !burst_word_i;
-  assign timeout_o   = open_q && expired;
-  assign cancel_o    = open_q && !burst_done_i && (given_up || not_taken || expired || burst_broken_i);
-  assign open_o      = open_q;
+  assign timeout_o = open_q && expired;
+  assign cancel_o = open_q && !burst_done_i && (given_up || not_taken || expired || burst_broken_i);
+  assign open_o = open_q;
   assign open_peer_o = open_peer_q;
-  assign open_tag_o  = open_tag_q;
+  assign open_tag_o = open_tag_q;
 
   always_ff @(posedge clk_i) begin
     if (tick) age_q <= age_q + 1'b1;
@@ -129,8 +129,8 @@ module response_scheduler
     end
     // The newest REQ of an input is the one that counts; a null one ends the exchange.
     if (req_i) begin
-      asks_q[index_t'(req_peer_i)]  <= sum_req != '0;
-      tag_q[index_t'(req_peer_i)]   <= req_message_i.tag;
+      asks_q[index_t'(req_peer_i)] <= sum_req != '0;
+      tag_q[index_t'(req_peer_i)]  <= req_message_i.tag;
       for (int c = 0; c < Classes; c++) asked_q[index_t'(req_peer_i)][c] <= req_message_i.count[c];
       // What was chosen may just have changed.
       if (req_peer_i == next) chosen_q <= 1'b0;

@@ -144,11 +144,11 @@ module mac1g_rx
   end
 
   // Bus side.
-  entry_t        head;
-  logic   [11:0] words_q;  // of the frame so far
-  logic          swallow_q;  // the rest of an oversize frame
-  logic   [15:0] unreported_q;  // lost frames not yet told on count_o
-  mac_rx_count_t count_d;
+  entry_t               head;
+  logic          [11:0] words_q;  // of the frame so far
+  logic                 swallow_q;  // the rest of an oversize frame
+  logic          [15:0] unreported_q;  // lost frames not yet told on count_o
+  mac_rx_count_t        count_d;
   assign head = cross_out.data;
 
   wire [15:0] bytes = 16'({words_q, 3'd0}) + 16'(head.word.len);

@@ -58,7 +58,9 @@ module mac1g_rx_tb;
     sent_fate.push_back(fate);
     sent_of[fate]++;
     for (int unsigned at = 0; at < len; at++) begin
-      while ($urandom_range(99) < hole_percent) begin
+      while ($urandom_range(
+          99
+      ) < hole_percent) begin
         next_valid = 0;
         @(posedge mac_clk);
       end

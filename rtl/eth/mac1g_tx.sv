@@ -10,7 +10,7 @@
 module mac1g_tx
   import eth_pkg::*;
 #(
-    parameter  int Depth = 256,       // words in the MAC clock domain
+    parameter  int Depth      = 256,  // words in the MAC clock domain
     parameter  int StartWords = 200,
     localparam int CrossDepth = 16
 ) (

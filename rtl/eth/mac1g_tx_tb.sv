@@ -90,7 +90,8 @@ module mac1g_tx_tb;
       bytes++;
       `CHECK(got < sent, "a frame too many")
       want = sent_len[got] < MinFrame ? MinFrame : sent_len[got];
-      `CHECK(tx.sop == (out_at == 0) && tx.eop == (out_at + 1 == want), $sformatf("wrong marks of byte %0d of %0d: %p", out_at, want, tx))
+      `CHECK(tx.sop == (out_at == 0) && tx.eop == (out_at + 1 == want),
+             $sformatf("wrong marks of byte %0d of %0d: %p", out_at, want, tx))
       `CHECK(tx.err == (tx.eop && sent_err[got]), "wrong err")
       `CHECK(tx.data == (out_at < sent_len[got] ? content(got, out_at) : 8'd0), "wrong byte")
       out_at = tx.eop ? 0 : out_at + 1;

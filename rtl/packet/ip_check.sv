@@ -21,7 +21,7 @@ module ip_check
   wire [7:0] network = header_i.dst[31:24];
   wire plain = header_i.ihl == 4'd5;
   // Ten half words carry at most 9, and adding that carries at most once more.
-  wire [16:0] once = 17'(header_i.sum[15:0]) + 17'(header_i.sum[19:16]);
+  wire [16:0] once = 17'(header_i.half_sum[15:0]) + 17'(header_i.half_sum[19:16]);
   wire [15:0] folded = once[15:0] + 16'(once[16]);
 
   always_comb begin

@@ -182,7 +182,7 @@ module ip_decide
         decision_q.rewrite <= routed;
         state_q <= (LpmNodes > 0 && lpm_i && forward && !routed && !bad) ? Lookup : Classify;
       end
-      Lookup: if (key.ready) state_q <= Wait;
+      Lookup:  if (key.ready) state_q <= Wait;
       Wait:
       if (result.valid) begin
         if (found_peer) decision_q.dest <= found_route.peer;

@@ -53,23 +53,23 @@ module ip_parse
           header_q.typed <= word.len >= 4'd6;
           header_q.ethertype <= half2;
           {header_q.version, header_q.ihl, header_q.tos} <= half3;
-          header_q.sum <= 20'(half3);
+          header_q.half_sum <= 20'(half3);
         end
         3'd2: begin
           header_q.total_length <= half0;
           {header_q.ttl, header_q.protocol} <= half3;
-          header_q.sum <= header_q.sum + 20'(half0) + 20'(half1) + 20'(half2) + 20'(half3);
+          header_q.half_sum <= header_q.half_sum + 20'(half0) + 20'(half1) + 20'(half2) + 20'(half3);
         end
         3'd3: begin
           header_q.checksum <= half0;
           header_q.src <= {half1, half2};
           header_q.dst[31:16] <= half3;
-          header_q.sum <= header_q.sum + 20'(half0) + 20'(half1) + 20'(half2) + 20'(half3);
+          header_q.half_sum <= header_q.half_sum + 20'(half0) + 20'(half1) + 20'(half2) + 20'(half3);
         end
         3'd4: begin
-          header_q.complete <= word.len >= 4'd2;
+          header_q.complete  <= word.len >= 4'd2;
           header_q.dst[15:0] <= half0;
-          header_q.sum <= header_q.sum + 20'(half0);
+          header_q.half_sum  <= header_q.half_sum + 20'(half0);
         end
         default: ;
       endcase

@@ -12,9 +12,9 @@ module ip_rewrite
     input logic clk_i,
     input logic rst_i,
 
-    stream_if.snk in,       // word_beat_t
-    stream_if.snk decision, // route_decision_t
-    stream_if.src out,      // routed_beat_t
+    stream_if.snk in,        // word_beat_t
+    stream_if.snk decision,  // route_decision_t
+    stream_if.src out,       // routed_beat_t
 
     output route_drop_t drop_o
 );
@@ -47,7 +47,7 @@ module ip_rewrite
   );
 
   assign done.valid = in.valid && decision.valid && !hidden;
-  assign in.ready = decision.valid && (hidden || done.ready);
+  assign in.ready   = decision.valid && (hidden || done.ready);
   wire moves = in.valid && in.ready;
   assign decision.ready = moves && word.eop;
 
@@ -74,9 +74,9 @@ module ip_rewrite
           done.data.data[47:0] = next_hop;
           if (what.new_source) done.data.data[63:48] = own[15:0];
         end
-        11'd1: if (what.new_source) done.data.data[31:0] = own[47:16];
-        11'd2: done.data.data[55:48] = word.data[55:48] - 1'b1;
-        11'd3: done.data.data[15:0] = {what.checksum[7:0], what.checksum[15:8]};
+        11'd1:   if (what.new_source) done.data.data[31:0] = own[47:16];
+        11'd2:   done.data.data[55:48] = word.data[55:48] - 1'b1;
+        11'd3:   done.data.data[15:0] = {what.checksum[7:0], what.checksum[15:8]};
         default: ;
       endcase
     end

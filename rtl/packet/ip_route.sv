@@ -51,9 +51,7 @@ module ip_route
   end
 
   // Words wait; their header is looked at.
-  stream_if #(
-      .T(word_beat_t)
-  )
+  stream_if #(.T(word_beat_t))
       hold (
           clk_i,
           rst_i
@@ -72,9 +70,7 @@ module ip_route
       clk_i,
       rst_i
   );
-  stream_if #(
-      .T(route_decision_t)
-  )
+  stream_if #(.T(route_decision_t))
       decision (
           clk_i,
           rst_i

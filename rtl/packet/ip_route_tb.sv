@@ -99,7 +99,8 @@ module ip_route_tb;
     if (!ip || !qos) return Classes - 1;
     key = {f[15], word_at(f, 26), word_at(f, 30), f[23]};
     for (int i = 0; i < Classes - 1; i++)
-      if (classes[dest][i].valid && ((key ^ classes[dest][i].value) & classes[dest][i].mask) == 0) return i;
+    if (classes[dest][i].valid && ((key ^ classes[dest][i].value) & classes[dest][i].mask) == 0)
+      return i;
     return Classes - 1;
   endfunction
 
@@ -140,10 +141,10 @@ module ip_route_tb;
       if (fast && ihl == 5 && !group && f[30] != 0 && f[30] != 127 && f[30] < 224) begin
         found = 0;
         for (int i = Peers - 1; i >= 0; i--)
-          if (routes[i].valid && ((dst ^ routes[i].value) & routes[i].mask) == 0) begin
-            found  = 1;
-            e.dest = i;
-          end
+        if (routes[i].valid && ((dst ^ routes[i].value) & routes[i].mask) == 0) begin
+          found  = 1;
+          e.dest = i;
+        end
         if (!found && lpm) begin
           route = int'(lpm_lookup(dst, ToHost));
           if (route == int'(Nowhere)) begin
@@ -196,8 +197,12 @@ module ip_route_tb;
     int kind = $urandom_range(3);
     unique case (kind)
       0: return $urandom();
-      1: return lpm_prefix.size() == 0 ? $urandom()
-          : lpm_prefix[$urandom_range(lpm_prefix.size()-1)] ^ ($urandom() >> $urandom_range(31));
+      1:
+      return lpm_prefix.size() == 0 ? $urandom() : lpm_prefix[$urandom_range(
+          lpm_prefix.size()-1
+      )] ^ ($urandom() >> $urandom_range(
+          31
+      ));
       default: return (routes[i].value & routes[i].mask) | ($urandom() & ~routes[i].mask);
     endcase
   endfunction
@@ -274,10 +279,10 @@ module ip_route_tb;
       for (int i = 0; i < int'(out.data.len); i++) got.push_back(out.data.data[8*i+:8]);
       `CHECK(expected.size() != 0, "a frame too many")
       if (!expected[0].any) begin
-        `CHECK(int'(out.data.dest) == expected[0].dest, $sformatf(
-               "to %0d, not to %0d", out.data.dest, expected[0].dest))
-        `CHECK(int'(out.data.cls) == expected[0].cls, $sformatf(
-               "class %0d, not %0d", out.data.cls, expected[0].cls))
+        `CHECK(int'(out.data.dest) == expected[0].dest, $sformatf("to %0d, not to %0d",
+                                                                  out.data.dest, expected[0].dest))
+        `CHECK(int'(out.data.cls) == expected[0].cls, $sformatf("class %0d, not %0d", out.data.cls,
+                                                                expected[0].cls))
       end
       if (out.data.eop) begin
         frames_out++;
@@ -285,8 +290,8 @@ module ip_route_tb;
         if (!expected[0].any) begin
           `CHECK(got.size() == expected[0].bytes.size(), "wrong length")
           foreach (got[i])
-          `CHECK(got[i] == expected[0].bytes[i], $sformatf(
-                 "byte %0d is %h, not %h", i, got[i], expected[0].bytes[i]))
+            `CHECK(got[i] == expected[0].bytes[i], $sformatf(
+                   "byte %0d is %h, not %h", i, got[i], expected[0].bytes[i]))
           if (expected[0].dest == Peers) to_host++;
           else rewritten++;
         end else erased++;
@@ -311,11 +316,11 @@ module ip_route_tb;
     while (to_send.size() != 0 || at < sending.size()) @(posedge clk);
     out_percent = 100;
     repeat (1000) @(posedge clk);
-    `CHECK(expected.size() == 0 && got.size() == 0, $sformatf(
-           "%0d frames missing", expected.size()))
+    `CHECK(expected.size() == 0 && got.size() == 0, $sformatf("%0d frames missing",
+                                                              expected.size()))
     foreach (counted[i])
-    `CHECK(counted[i] == wanted[i], $sformatf(
-           "%0d times %s, not %0d", counted[i], reasons[i], wanted[i]))
+      `CHECK(counted[i] == wanted[i], $sformatf(
+             "%0d times %s, not %0d", counted[i], reasons[i], wanted[i]))
   endtask
 
   task automatic load_trie();
@@ -333,25 +338,25 @@ module ip_route_tb;
     int kind;
     lpm_clear();
     for (int i = 0; i < Peers; i++)
-      routes[i] = '{
-          valid: $urandom_range(3) != 0,
-          value: {8'($urandom_range(223, 1)), 24'($urandom())},
-          mask: $urandom_range(4) == 0 ? 32'hff00ff00 : 32'hffffffff << $urandom_range(24, 4),
-          next_hop: {16'h0200, $urandom()}
-      };
+    routes[i] = '{
+        valid: $urandom_range(3) != 0,
+        value: {8'($urandom_range(223, 1)), 24'($urandom())},
+        mask: $urandom_range(4) == 0 ? 32'hff00ff00 : 32'hffffffff << $urandom_range(24, 4),
+        next_hop: {16'h0200, $urandom()}
+    };
     for (int d = 0; d <= Peers; d++)
-      for (int i = 0; i < Classes - 1; i++) begin
-        classes[d][i] = '0;
-        classes[d][i].valid = $urandom_range(4) != 0;
-        classes[d][i].value = {8'($urandom()), $urandom(), $urandom(), 8'($urandom_range(20))};
-        kind = $urandom_range(3);
-        unique case (kind)
-          0: classes[d][i].mask.tos = 8'h03;
-          1: classes[d][i].mask.src = 32'h80000001;
-          2: classes[d][i].mask.dst = 32'h00000003;
-          default: classes[d][i].mask.protocol = 8'h05;
-        endcase
-      end
+    for (int i = 0; i < Classes - 1; i++) begin
+      classes[d][i] = '0;
+      classes[d][i].valid = $urandom_range(4) != 0;
+      classes[d][i].value = {8'($urandom()), $urandom(), $urandom(), 8'($urandom_range(20))};
+      kind = $urandom_range(3);
+      unique case (kind)
+        0: classes[d][i].mask.tos = 8'h03;
+        1: classes[d][i].mask.src = 32'h80000001;
+        2: classes[d][i].mask.dst = 32'h00000003;
+        default: classes[d][i].mask.protocol = 8'h05;
+      endcase
+    end
     for (int i = 0; i < 30; i++) begin
       int what = $urandom_range(4);
       lpm_add($urandom(), $urandom_range(32, 1),
@@ -383,7 +388,12 @@ module ip_route_tb;
   initial begin
     @(negedge rst);
     // Speed: every word a clock; 8 levels of the trie.
-    routes[1] = '{valid: 1, value: 32'h0a010000, mask: 32'hffff0000, next_hop: 48'h020000000001};
+    routes[1] = '{
+        valid: 1,
+        value: 32'h0a010000,
+        mask: 32'hffff0000,
+        next_hop: 48'h020000000001
+    };
     lpm_add(32'hc0a80101, 32, 16'd2);
     `CHECK(lpm_build(ToHost), "the table does not fit")
     load_trie();
@@ -412,9 +422,9 @@ module ip_route_tb;
       some_tables();
       load_trie();
       fast = $urandom_range(7) != 0;
-      lpm = $urandom_range(1)[0];
+      lpm = 1'($urandom_range(1));
       qos = $urandom_range(3) != 0;
-      rewrite_source = $urandom_range(1)[0];
+      rewrite_source = 1'($urandom_range(1));
       promiscuous = $urandom_range(2) == 0;
       in_percent = round % 2 == 0 ? 100 : $urandom_range(100, 10);
       out_percent = round % 4 < 2 ? 100 : $urandom_range(100, 10);

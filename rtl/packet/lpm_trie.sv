@@ -22,9 +22,9 @@ module lpm_trie
     stream_if.snk key,    // ipv4_t
     stream_if.src result, // lpm_result_t
 
-    input logic             we_i,
-    input logic [AddrW-1:0] addr_i,
-    input lpm_entry_t       data_i
+    input logic                   we_i,
+    input logic       [AddrW-1:0] addr_i,
+    input lpm_entry_t             data_i
 );
   if (Nodes < 1 || Nodes > 65536) begin : g_bad_parameter
     $fatal(1, "lpm_trie: %0d nodes are not 1 ... 65536", Nodes);
@@ -46,10 +46,10 @@ module lpm_trie
       .Depth(Nodes * 16)
   ) i_nodes (
       .clk_i,
-      .we_i   (we_i && 32'(addr_i) < Nodes * 16),
+      .we_i(we_i && 32'(addr_i) < Nodes * 16),
       .waddr_i(RamAddrW'(addr_i)),
       .wdata_i(data_i),
-      .re_i   (start || onward),
+      .re_i(start || onward),
       .raddr_i(RamAddrW'(start ? AddrW'(key.data[31:28]) : {entry.value[NodeW-1:0], rest_q[27:24]})),
       .rdata_o(entry)
   );

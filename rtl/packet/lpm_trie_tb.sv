@@ -99,8 +99,15 @@ module lpm_trie_tb;
       if (round % 3 != 0) lpm_add(0, 0, 16'd9);
       // Prefixes inside each other and apart.
       for (int i = 0; i < wanted; i++) begin
-        automatic ipv4_t prefix = $urandom_range(1) ? $urandom() : base ^ ($urandom() >> $urandom_range(31));
-        lpm_add(prefix, $urandom_range(3) == 0 ? 32 : $urandom_range(30, 1), 16'($urandom_range(32767)));
+        automatic
+        ipv4_t
+        prefix = $urandom_range(
+            1
+        ) ? $urandom() : base ^ ($urandom() >> $urandom_range(
+            31
+        ));
+        lpm_add(prefix, $urandom_range(3) == 0 ? 32 : $urandom_range(30, 1), 16'($urandom_range(
+                32767)));
         if (!lpm_build(None)) begin
           void'(lpm_prefix.pop_back());
           void'(lpm_length.pop_back());
@@ -129,7 +136,8 @@ module lpm_trie_tb;
       `CHECK(lpm_build(None), "the table does not fit")
       load();
       race(32'h12345678, 50, taken);
-      `CHECK(taken <= 50 * (length / 4 + 2), $sformatf("%0d clocks for %0d levels", taken / 50, length / 4))
+      `CHECK(taken <= 50 * (length / 4 + 2), $sformatf(
+             "%0d clocks for %0d levels", taken / 50, length / 4))
     end
     $display("%0d clocks for a lookup of 8 levels", (taken + 49) / 50);
     // A path that does not end, and one out of the table.

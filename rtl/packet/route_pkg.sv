@@ -64,7 +64,7 @@ package route_pkg;
     logic [15:0] checksum;
     ipv4_t       src;
     ipv4_t       dst;
-    logic [19:0] sum;           // of the ten half words of the header
+    logic [19:0] half_sum;      // of the ten half words of the header
   } ip_header_t;
 
   /// What `ip_check` thinks of it.

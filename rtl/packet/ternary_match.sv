@@ -9,10 +9,10 @@ module ternary_match #(
     localparam int IndexW = Rules > 1 ? $clog2(Rules) : 1
 ) (
     input  logic                         valid_i,
-    input  logic [Width-1:0]             key_i,
-    input  logic [Rules-1:0]             rule_valid_i,
-    input  logic [Rules-1:0][Width-1:0]  value_i,
-    input  logic [Rules-1:0][Width-1:0]  mask_i,
+    input  logic [ Width-1:0]            key_i,
+    input  logic [ Rules-1:0]            rule_valid_i,
+    input  logic [ Rules-1:0][Width-1:0] value_i,
+    input  logic [ Rules-1:0][Width-1:0] mask_i,
     output logic                         hit_o,
     output logic [IndexW-1:0]            index_o
 );

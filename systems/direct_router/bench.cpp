@@ -477,8 +477,10 @@ void Bench::run() {
     port.mac->set_source(port.source.get());
   }
   if (faults_.dead_card >= 0) {
-    simulation_.at(traffic_start_ + faults_.dead_at,
-                   [this](Time) { bus_.set_dead(faults_.dead_card, true); });
+    simulation_.at(traffic_start_ + faults_.dead_at, [this](Time) {
+      bus_.set_dead(faults_.dead_card, true);
+      model_[static_cast<std::size_t>(faults_.dead_card)].rst_i = 1;
+    });
   }
   if (faults_.stalled_card >= 0) {
     const Time from = traffic_start_ + faults_.stall_at;
