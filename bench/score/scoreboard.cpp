@@ -113,9 +113,9 @@ void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time
   }
   ++s.counts.delivered;
   s.latency.add(time - entry.time);
-  s.meter.add(time, size + kFcsBytes);
+  if (metering_) s.meter.add(time, size + kFcsBytes);
   latest_ = std::max(latest_, time);
-  meter_.add(latest_, size + kFcsBytes);
+  if (metering_) meter_.add(latest_, size + kFcsBytes);
 }
 
 int Scoreboard::waiting_for(std::span<const int> streams,

@@ -104,6 +104,9 @@ class Scoreboard {
   /// Which of these streams has waited longest for such a frame; -1: none of them waits for it. For
   /// outputs that several streams share.
   int waiting_for(std::span<const int> streams, std::span<const std::uint8_t> bytes) const;
+  /// Deliveries from now on do not count for rates: what an overloaded device still had when its
+  /// sources ended is no measure of it.
+  void end_rates() { metering_ = false; }
   /// Adds to the device's own count of frames lost for that reason.
   void dropped(int stream, const std::string& reason, std::uint64_t frames);
 
@@ -182,6 +185,7 @@ class Scoreboard {
   std::map<std::string, int> names_;
   std::vector<Stream> streams_;
   RateMeter meter_;
+  bool metering_ = true;
   Time latest_ = 0;
   std::vector<Slot> slots_;  // open addressing, a power of two
   std::size_t used_ = 0;

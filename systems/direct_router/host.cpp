@@ -304,9 +304,9 @@ void Host::finish() {
   std::uint8_t* const frame = memory_.pointer(buffer, bytes);
   std::uint8_t* const ip = frame + 14;
   --ip[8];
-  // RFC 1141: the TTL is the high byte of its word.
-  const unsigned sum = big16(ip + 10) + 0x100u;
-  const unsigned checksum = (sum + (sum >> 16)) & 0xffff;
+  // RFC 1624, equation 3: the TTL is the high byte of its word, which gets 0x100 less.
+  const unsigned sum = (~big16(ip + 10) & 0xffff) + 0xfeffu;
+  const unsigned checksum = ~(sum + (sum >> 16)) & 0xffff;
   ip[10] = static_cast<std::uint8_t>(checksum >> 8);
   ip[11] = static_cast<std::uint8_t>(checksum);
   put_mac(frame, config_.next_hop[work_.to]);
