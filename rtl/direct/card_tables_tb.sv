@@ -10,6 +10,7 @@ module card_tables_tb;
   localparam int Peers = 3, Classes = 3, Masks = 2;
 
   reg_if #(.AddrW(14)) regs ();
+  wire unused = &{1'b0, regs.wstrb};
   logic req = 0, write = 0;
   logic [13:0] addr;
   logic [31:0] wdata;

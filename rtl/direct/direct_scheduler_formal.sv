@@ -11,14 +11,11 @@ module direct_scheduler_formal
     input logic clk_i,
     input logic rst_i,
     input logic arrive_i,  // a frame for peer `to_i`
-    input logic to_i,
-    input logic long_i,
-    input logic wait_i,    // the bus is busy with others
-    input logic watched_i
+    input logic wait_i     // the bus is busy with others
 );
   `FORMAL_BEGIN
-  localparam int Peers = 2;
-  localparam int Words = 6;
+  localparam int Peers = 1;
+  localparam int Words = 4;
   localparam int Bound = 127;
 
   stream_if #(
@@ -77,15 +74,7 @@ module direct_scheduler_formal
   logic [Peers-1:0] silent;
   logic accepted, dropped, out_accepted, out_dropped;
 
-  // Arrivals: a frame of one word, or of two in two clocks.
-  logic second_q, to_q;
-  assign arrival = '{
-          valid: arrive_i || second_q,
-          data: '0,
-          last: second_q || !long_i,
-          bytes: second_q ? 16'd16 : 16'd8,
-          abort: 1'b0
-      };
+  assign arrival = '{valid: arrive_i, data: '0, last: 1'b1, bytes: 16'd8, abort: 1'b0};
   frame_queues #(
       .Queues(Peers),
       .Bytes(8 * Words),
@@ -94,7 +83,7 @@ module direct_scheduler_formal
       .clk_i,
       .rst_i,
       .write_i(arrival),
-      .write_queue_i(second_q ? to_q : to_i),
+      .write_queue_i(1'b0),
       .accepted_o(accepted),
       .dropped_o(dropped),
       .read(fast)
@@ -106,7 +95,7 @@ module direct_scheduler_formal
   ) dut (
       .clk_i,
       .rst_i,
-      .peer_base_i({64'h2000, 64'h0}),
+      .peer_base_i('0),
       .res_min_words_i('0),
       .timeout_i('0),
       .retry_i('0),
@@ -153,7 +142,7 @@ module direct_scheduler_formal
     Done
   } bus_e;
   bus_e bus_q;
-  logic was_message_q, window_q;
+  logic was_message_q;
   logic [1:0] waited_q;
   logic [3:0] left_q;
   wire go = bus_q == Idle && !(wait_i && waited_q != 2'd2);
@@ -169,28 +158,22 @@ module direct_scheduler_formal
   assign burst_done.data = pcix_pkg::DmaOk;
   assign recv.valid = bus_q inside {Message, Burst};
   assign recv.data = '{
-          window: 4'(window_q),
+          window: '0,
           message: bus_q == Message,
           first: 1'b1,
           data: bus_q == Message ? msg_data.data : burst_data.data
       };
 
   logic [6:0] age_q;
-  logic watched_q;
   always_ff @(posedge clk_i) begin
-    watched_q <= watched_i;
-    second_q <= arrive_i && long_i && !second_q;
-    to_q <= to_i;
     waited_q <= (bus_q == Idle && wait_i && waited_q != 2'd2) ? waited_q + 1'b1 : '0;
     unique case (bus_q)
       Idle: begin
         if (pick_message) begin
           bus_q <= Message;
-          window_q <= msg_cmd.data.addr[13];
           left_q <= msg_cmd.data.bytes[6:3];
         end else if (pick_burst) begin
           bus_q <= Burst;
-          window_q <= burst_cmd.data.addr[13];
           left_q <= burst_cmd.data.bytes[6:3];
         end
         was_message_q <= pick_message || (was_message_q && !pick_burst);
@@ -201,14 +184,13 @@ module direct_scheduler_formal
         if (left_q == 4'd1) bus_q <= Done;
       end
     endcase
-    if (fast.used[watched_i] == '0 || (fast.free && fast.queue == watched_i)) age_q <= '0;
+    if (fast.used[0] == '0 || fast.free) age_q <= '0;
     else age_q <= age_q + 1'b1;
-    if (rst_i) {second_q, waited_q, bus_q, was_message_q, age_q} <= '0;
+    if (rst_i) {waited_q, bus_q, was_message_q, age_q} <= '0;
   end
 
   always_comb begin
     if (started_q) begin
-      assume (watched_i == watched_q);
       if (bus_q == Message) assert (msg_data.valid);
       if (bus_q == Burst) assert (burst_data.valid);
       assert (age_q <= 7'(Bound));
@@ -217,7 +199,7 @@ module direct_scheduler_formal
       assert (!events.packet_discarded && !events.aborted && silent == '0);
       cover (events.null_req);
       cover (events.empty_burst);
-      cover (events.burst_received && fast.used[0] != 0 && fast.used[1] != 0);
+      cover (events.burst_received && fast.used[0] != 0);
     end
   end
 endmodule

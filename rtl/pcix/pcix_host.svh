@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model in one clocked process: its variables are assigned in turn.
 /* verilator lint_off BLKSEQ */
+/* verilator lint_off PROCASSINIT */
+/* verilator lint_off UNUSEDSIGNAL */
 // The host of pcix_core_tb: memory, configuration and register accesses. Uses clk, bus, gnt_n, out[Host] of the test.
 // Addresses: 0xA... target abort, 0xD... reads get an error message, 0xE... nobody; else below 4 GB memory.
 
@@ -267,4 +269,6 @@ task automatic host_read(logic [63:0] addr, int bytes, command_e command, output
   data = host_value;
   bad  = host_bad;
 endtask
+/* verilator lint_on UNUSEDSIGNAL */
+/* verilator lint_on PROCASSINIT */
 /* verilator lint_on BLKSEQ */
