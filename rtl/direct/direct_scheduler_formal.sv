@@ -170,10 +170,10 @@ module direct_scheduler_formal
     unique case (bus_q)
       Idle: begin
         if (pick_message) begin
-          bus_q <= Message;
+          bus_q  <= Message;
           left_q <= msg_cmd.data.bytes[6:3];
         end else if (pick_burst) begin
-          bus_q <= Burst;
+          bus_q  <= Burst;
           left_q <= burst_cmd.data.bytes[6:3];
         end
         was_message_q <= pick_message || (was_message_q && !pick_burst);
