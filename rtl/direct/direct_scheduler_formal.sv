@@ -16,7 +16,7 @@ module direct_scheduler_formal
   `FORMAL_BEGIN
   localparam int Peers = 1;
   localparam int Words = 4;
-  localparam int Bound = 127;
+  localparam int Bound = 30;
 
   stream_if #(
       .T(pcix_pkg::dma_cmd_t)
@@ -198,7 +198,6 @@ module direct_scheduler_formal
       assert (!events.stale_res && !events.stale_burst && !events.malformed);
       assert (!events.packet_discarded && !events.aborted && silent == '0);
       cover (events.null_req);
-      cover (events.empty_burst);
       cover (events.burst_received && fast.used[0] != 0);
     end
   end
