@@ -132,6 +132,21 @@ def test_malformed_packets_are_counted(router):
     assert result["totals"]["delivered"] > 0
 
 
+def test_the_others_go_on_when_a_card_dies(router):
+    result = router(
+        "--size", "64", "--duration", "2ms", cards=4, pattern="uniform", dead_card=3, dead_at_us=300, timeout_us=100
+    )
+    for stream in ("0->1", "1->2", "2->0"):
+        assert result["streams"][stream]["delivered"] > 0.9 * result["streams"][stream]["offered"]
+    assert result["totals"]["dropped"]["dead_card"] > 0
+
+
+@pytest.mark.parametrize("dead_at_us", [50, 50.1, 50.3, 50.7])
+def test_a_card_may_die_in_any_phase_of_a_transaction(router, dead_at_us):
+    result = router("--size", "64", "--duration", "300us", config="F", dead_card=2, dead_at_us=dead_at_us, timeout_us=100)
+    assert result["streams"]["0->1"]["dropped"] == {}
+
+
 def test_a_card_that_stalls_comes_back(router):
     result = router("--size", "64", "--duration", "1500us", config="F", stalled_card=1, stall_at_us=300, stall_us=400)
     assert result["streams"]["1->0"]["delivered"] > 0

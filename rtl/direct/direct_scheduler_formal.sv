@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prove: mode=bmc depth=90 timeout=1500
+// prove: mode=bmc depth=54 timeout=600
 `include "formal.svh"
 /// direct_scheduler connected to itself, as input and as output of two exchanges at once (peer 0 and peer 1 are both this
 /// card), on a bus that serves each transaction within 2 clocks: no deadlock of REQ, RES and burst without any timeout. A frame
@@ -16,7 +16,7 @@ module direct_scheduler_formal
   `FORMAL_BEGIN
   localparam int Peers = 1;
   localparam int Words = 4;
-  localparam int Bound = 30;
+  localparam int Bound = 40;
 
   stream_if #(
       .T(pcix_pkg::dma_cmd_t)

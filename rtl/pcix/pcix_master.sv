@@ -76,7 +76,8 @@ module pcix_master
   response_e response;
   assign response = response_e'({pins_i.devsel_n, pins_i.stop_n, pins_i.trdy_n});
   wire data = state_q == Data && wait_q != '0;  // not yet in the response phase
-  wire nobody = response == Silent && !answered_q && wait_q == DecodeClocks;
+  // Nobody answered in time, or who did answer is gone.
+  wire nobody = response == Silent && (answered_q || wait_q == DecodeClocks);
   wire taken = data && !current_q.read &&
       (response inside {Transfer, DisconnectNextAdb, SingleDisconnect});
   // A read can only be put off, split or refused.
