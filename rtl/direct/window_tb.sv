@@ -64,7 +64,7 @@ module window_tb;
       clk,
       rst
   );
-  logic [1:0] sent, word_out;
+  logic [1:0] sent;
   logic [1:0] cmd_valid = '0, cmd_ready, wdata_valid = '0, wdata_ready, done_valid;
   dma_cmd_t cmd_data[2];
   logic [63:0] wdata_data[2];
@@ -91,8 +91,7 @@ module window_tb;
         .wdata(wdata[i]),
         .done(done[i]),
         .tlp(out[i]),
-        .sent_o(sent[i]),
-        .word_o(word_out[i])
+        .sent_o(sent[i])
     );
   end
   tlp_tx_mux #(

@@ -7,7 +7,7 @@
 /// those behind the same tlp_tx_mux: latency 2 clocks and one a word. One word a clock, also from TLP to TLP. `done` says DmaOk
 /// when the last TLP of the command was taken by `tlp`: what any channel sends after that arrives after it, as posted writes
 /// keep their order. Nobody says whether a peer took a posted write, so a command never fails. Nothing begins while bus
-/// mastering is off. `sent_o` is high a clock for each TLP, `word_o` for each word taken. Reset drops the command.
+/// mastering is off. `sent_o` is high a clock for each TLP that has gone. Reset drops the command.
 module window_writer
   import pcie_pkg::*;
   import pcix_pkg::dma_cmd_t;
@@ -20,14 +20,13 @@ module window_writer
     input  logic         rst_i,
     input  pcie_cfg_t    cfg_i,
     // Client.
-           stream_if.snk cmd,     // dma_cmd_t, writes only
-           stream_if.snk wdata,   // logic [63:0]
-           stream_if.src done,    // dma_result_e
+           stream_if.snk cmd,    // dma_cmd_t, writes only
+           stream_if.snk wdata,  // logic [63:0]
+           stream_if.src done,   // dma_result_e
     // To tlp_tx_mux: tlp_beat_t
            stream_if.src tlp,
     // Events.
-    output logic         sent_o,
-    output logic         word_o
+    output logic         sent_o
 );
   if (!(MaxPayload inside {128, 256, 512, 1024})) begin : g_bad_parameter
     $fatal(1, "window_writer: MaxPayload %0d is not 128, 256, 512 or 1024", MaxPayload);
@@ -133,7 +132,6 @@ module window_writer
   assign done.valid = done_valid_q;
   assign done.data = DmaOk;
   assign sent_o = leaves;
-  assign word_o = word;
 
   always_ff @(posedge clk_i) begin
     whole_q <= whole_q + CountW'(whole) - CountW'(leaves);

@@ -209,6 +209,7 @@ module pcix_core
   assign events.retry = |ended && how == EndRetry;
   assign events.split_timeout = |timeout;
   assign events.split_error = |split_error;
+  assign events.bad_write = 1'b0;
   assign events.unexpected_split = word && word_last && accept == '0;
 
   always_ff @(posedge clk_i) event_o <= rst_i ? '0 : events;

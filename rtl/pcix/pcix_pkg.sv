@@ -166,5 +166,6 @@ package pcix_pkg;
     logic unexpected_split;  // a Split Completion nobody waits for
     logic retry_given;       // this card told somebody to try again
     logic bad_read;          // a read of this card that was answered by an error message
+    logic bad_write;         // a write to this card that was dropped (other buses)
   } event_t;
 endpackage

@@ -15,7 +15,8 @@ module direct_card
     parameter int Classes = 2,
     parameter int FifoBytes = 15360,
     parameter int MessageWords = 1,
-    parameter int LpmNodes = 2048
+    parameter int LpmNodes = 2048,
+    parameter bit SlowPath = 1'b1  // else channels 0 and 1 are silent, and frames for the host are dropped
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -215,42 +216,79 @@ module direct_card
           log_size: hw_out.tx_ring.control.log_size.value,
           producer: hw_out.tx_ring.producer.value.value[15:0]
       };
-  slow_rx #(
-      .Classes(Classes)
-  ) i_slow_rx (
-      .clk_i,
-      .rst_i,
-      .ring_i(rx_ring),
-      .consumer_o(rx_consumer),
-      .error_o(rx_error),
-      .frame(slow_in),
-      .cmd(cmd[1]),
-      .wdata(wdata[1]),
-      .rdata(rdata[1]),
-      .done(done[1]),
-      .frame_o(slow_rx_frame),
-      .too_long_o(hw_in.slow_rx_too_long.value.incr),
-      .bus_error_o(slow_rx_bus_error)
-  );
-  slow_tx i_slow_tx (
-      .clk_i,
-      .rst_i,
-      .ring_i(tx_ring),
-      .prefetch_i(hw_out.tx_ring.control.prefetch.value),
-      .writeback_i(hw_out.tx_ring.control.writeback.value),
-      .status_addr_i({hw_out.tx_ring.status_hi.value.value, hw_out.tx_ring.status_lo.value.value}),
-      .consumer_o(hw_in.tx_ring.consumer.count.next),
-      .error_o(hw_in.tx_ring.consumer.error.next),
-      .cmd(cmd[0]),
-      .wdata(wdata[0]),
-      .rdata(rdata[0]),
-      .done(done[0]),
-      .out(slow_out),
-      .frame_o(hw_in.slow_tx_frames.value.incr),
-      .bad_o(hw_in.slow_tx_bad.value.incr),
-      .bus_error_o(slow_tx_bus_error),
-      .written_o(slow_tx_written)
-  );
+  if (SlowPath) begin : g_slow_path
+    slow_rx #(
+        .Classes(Classes)
+    ) i_slow_rx (
+        .clk_i,
+        .rst_i,
+        .ring_i(rx_ring),
+        .consumer_o(rx_consumer),
+        .error_o(rx_error),
+        .frame(slow_in),
+        .cmd(cmd[1]),
+        .wdata(wdata[1]),
+        .rdata(rdata[1]),
+        .done(done[1]),
+        .frame_o(slow_rx_frame),
+        .too_long_o(hw_in.slow_rx_too_long.value.incr),
+        .bus_error_o(slow_rx_bus_error)
+    );
+    slow_tx i_slow_tx (
+        .clk_i,
+        .rst_i,
+        .ring_i(tx_ring),
+        .prefetch_i(hw_out.tx_ring.control.prefetch.value),
+        .writeback_i(hw_out.tx_ring.control.writeback.value),
+        .status_addr_i({
+          hw_out.tx_ring.status_hi.value.value, hw_out.tx_ring.status_lo.value.value
+        }),
+        .consumer_o(hw_in.tx_ring.consumer.count.next),
+        .error_o(hw_in.tx_ring.consumer.error.next),
+        .cmd(cmd[0]),
+        .wdata(wdata[0]),
+        .rdata(rdata[0]),
+        .done(done[0]),
+        .out(slow_out),
+        .frame_o(hw_in.slow_tx_frames.value.incr),
+        .bad_o(hw_in.slow_tx_bad.value.incr),
+        .bus_error_o(slow_tx_bus_error),
+        .written_o(slow_tx_written)
+    );
+    assign hw_in.slow_none.value.incr = 1'b0;
+  end else begin : g_no_slow_path
+    slow_none #(
+        .Classes(Classes)
+    ) i_none (
+        .frame(slow_in),
+        .dropped_o(hw_in.slow_none.value.incr)
+    );
+    for (genvar i = 0; i < 2; i++) begin : g_channel
+      assign cmd[i].valid = 1'b0;
+      assign cmd[i].data = '0;
+      assign wdata[i].valid = 1'b0;
+      assign wdata[i].data = '0;
+      assign rdata[i].ready = 1'b1;
+      assign done[i].ready = 1'b1;
+      wire unused = &{1'b0, cmd[i].ready, wdata[i].ready, rdata[i].valid, rdata[i].data, done[i].valid, done[i].data};
+    end
+    for (genvar c = 0; c < Classes; c++) begin : g_ring
+      assign rx_consumer[c] = '0;
+      assign rx_error[c] = 1'b0;
+      wire unused = &{1'b0, rx_ring[c]};
+    end
+    wire unused = &{1'b0, tx_ring, hw_out.tx_ring.control.prefetch.value,
+        hw_out.tx_ring.control.writeback.value, hw_out.tx_ring.status_hi.value.value,
+        hw_out.tx_ring.status_lo.value.value};
+    assign hw_in.tx_ring.consumer.count.next = '0;
+    assign hw_in.tx_ring.consumer.error.next = 1'b0;
+    assign slow_out.valid = 1'b0;
+    assign slow_out.data = '0;
+    assign hw_in.slow_rx_too_long.value.incr = 1'b0;
+    assign hw_in.slow_tx_frames.value.incr = 1'b0;
+    assign hw_in.slow_tx_bad.value.incr = 1'b0;
+    assign {slow_rx_frame, slow_rx_bus_error, slow_tx_bus_error, slow_tx_written} = '0;
+  end
 
   // ---------------------------------------------------------------- frames out
   stream_if #(
@@ -382,6 +420,7 @@ module direct_card
   assign hw_in.bus_unexpected.value.incr = bus_event_i.unexpected_split;
   assign hw_in.bus_put_off.value.incr = bus_event_i.retry_given;
   assign hw_in.bus_bad_read.value.incr = bus_event_i.bad_read;
+  assign hw_in.bus_bad_write.value.incr = bus_event_i.bad_write;
   assign hw_in.bus_transactions.value.incr = bus_event_i.transaction;
   assign hw_in.bus_words_out.value.incr = bus_event_i.word_out;
   assign hw_in.bus_words_in.value.incr = bus_event_i.word_in;

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+/// direct-router on PCI Express: the card of direct_router with a PCIe hard block in place of the PCI-X bus. Cards hand each
+/// other packets by posted writes through whatever switches lie between them (the paper's scheduler, unchanged; not in the
+/// paper).
+///
+/// Wiring only. `clk_i` is the PCIe user clock, `mac_clk_i` the 125 MHz of the 8-bit MAC streams; resets are synchronous,
+/// active high, and given together. One stream of TLPs each way (pcie_pkg), configuration and credits from the hard block.
+/// Registers and windows: BAR 0 as in direct_router.rdl. There is no slow path: frames that need the host are dropped and
+/// counted. Receive from the wire cannot wait; from PCIe it can. No output depends combinationally on an input.
+module direct_router_pcie
+  import eth_pkg::*;
+  import pcie_pkg::*;
+  import pcix_pkg::dma_cmd_t;
+  import pcix_pkg::dma_word_t;
+  import pcix_pkg::dma_result_e;
+  import pcix_pkg::window_word_t;
+#(
+    parameter int Cards = 8,  // this one included: 2 ... 16
+    parameter int Classes = 2,  // 1 ... 4
+    parameter int FifoBytes = 15360,  // of each input and output FIFO
+    parameter int MessageWords = 1,  // of a message or header on the bus, 1 ... 4
+    parameter int LpmNodes = 2048  // of the longest-prefix table
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // TLPs from and to the hard block.
+    input  logic         rx_tlp_valid_i,
+    output logic         rx_tlp_ready_o,
+    input  logic [511:0] rx_tlp_data_i,
+    input  logic [127:0] rx_tlp_hdr_i,
+    input  logic         rx_tlp_sop_i,
+    input  logic         rx_tlp_eop_i,
+    output logic         tx_tlp_valid_o,
+    input  logic         tx_tlp_ready_i,
+    output logic [511:0] tx_tlp_data_o,
+    output logic [127:0] tx_tlp_hdr_o,
+    output logic         tx_tlp_sop_o,
+    output logic         tx_tlp_eop_o,
+
+    // Configuration space (pcie_cfg_t) and transmit credit limits (fc_limit_t).
+    input logic [15:0] cfg_requester_id_i,
+    input logic [ 2:0] cfg_max_payload_i,
+    input logic [ 2:0] cfg_max_read_request_i,
+    input logic        cfg_bus_master_i,
+    input logic        cfg_extended_tag_i,
+    input logic        cfg_relaxed_ordering_i,
+    input logic        cfg_msix_enable_i,
+    input logic        cfg_msix_mask_i,
+    input logic [ 7:0] fc_ph_i,
+    input logic [11:0] fc_pd_i,
+    input logic        fc_p_inf_i,
+    input logic [ 7:0] fc_nph_i,
+    input logic        fc_np_inf_i,
+    input logic [ 7:0] fc_cplh_i,
+    input logic [11:0] fc_cpld_i,
+    input logic        fc_cpl_inf_i,
+
+    // MAC stream, one byte a beat.
+    input  logic       mac_clk_i,
+    input  logic       mac_rst_i,
+    input  logic       mac_rx_valid_i,
+    input  logic [7:0] mac_rx_data_i,
+    input  logic       mac_rx_sop_i,
+    input  logic       mac_rx_eop_i,
+    input  logic       mac_rx_err_i,
+    output logic       mac_tx_valid_o,
+    input  logic       mac_tx_ready_i,
+    output logic [7:0] mac_tx_data_o,
+    output logic       mac_tx_sop_o,
+    output logic       mac_tx_eop_o,
+    output logic       mac_tx_err_o
+);
+  localparam int Channels = 4;
+  localparam int Writers = 2;  // channels 2 (messages) and 3 (bursts)
+  localparam int BarW = 18;
+
+  if (Cards < 2 || Cards > 16) begin : g_bad_cards
+    $fatal(1, "direct_router_pcie: Cards %0d is not 2 ... 16", Cards);
+  end
+
+  pcie_cfg_t cfg_pins, cfg;
+  assign cfg_pins = '{
+          requester_id: cfg_requester_id_i,
+          max_payload: cfg_max_payload_i,
+          max_read_request: cfg_max_read_request_i,
+          bus_master: cfg_bus_master_i,
+          extended_tag: cfg_extended_tag_i,
+          relaxed_ordering: cfg_relaxed_ordering_i,
+          msix_enable: cfg_msix_enable_i,
+          msix_mask: cfg_msix_mask_i
+      };
+  fc_limit_t fc_pins, fc;
+  assign fc_pins = '{
+          ph: fc_ph_i,
+          pd: fc_pd_i,
+          p_inf: fc_p_inf_i,
+          nph: fc_nph_i,
+          np_inf: fc_np_inf_i,
+          cplh: fc_cplh_i,
+          cpld: fc_cpld_i,
+          cpl_inf: fc_cpl_inf_i
+      };
+  // Nothing inside hangs on the pins themselves.
+  pipe_reg #(
+      .T(pcie_cfg_t)
+  ) i_cfg (
+      .clk_i,
+      .d_i(cfg_pins),
+      .q_o(cfg)
+  );
+  pipe_reg #(
+      .T(fc_limit_t)
+  ) i_fc (
+      .clk_i,
+      .d_i(fc_pins),
+      .q_o(fc)
+  );
+
+  // ---------------------------------------------------------------- TLPs in
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_pins (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_tlp (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_cpl (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_req (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) access (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(window_word_t)
+  ) recv (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) out[Writers+1] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) tx_tlp (
+      clk_i,
+      rst_i
+  );
+  reg_if #(.AddrW(BarW)) bar ();
+  reg_if #(.AddrW(BarW)) lower[1] ();
+  reg_if #(.AddrW(BarW - 1)) regs ();
+  pcix_pkg::event_t bus_event;
+  logic [Writers-1:0] tlp_sent;
+  logic unused_dropped, write_dropped, access_dropped, word_in, bad_read, unused_unmapped;
+  logic [2:0] unused_starved;
+
+  assign rx_pins.valid = rx_tlp_valid_i;
+  assign rx_pins.data = '{
+          hdr: rx_tlp_hdr_i,
+          data: rx_tlp_data_i,
+          sop: rx_tlp_sop_i,
+          eop: rx_tlp_eop_i
+      };
+  assign rx_tlp_ready_o = rx_pins.ready;
+  spill_reg #(
+      .T(tlp_beat_t)
+  ) i_rx (
+      .clk_i,
+      .rst_i,
+      .in (rx_pins),
+      .out(rx_tlp)
+  );
+  tlp_rx_demux i_rx_demux (
+      .clk_i,
+      .rst_i,
+      .in(rx_tlp),
+      .cpl(rx_cpl),
+      .req(rx_req),
+      .dropped_o(unused_dropped)
+  );
+  // The card reads nothing.
+  assign rx_cpl.ready = 1'b1;
+  window_reader i_reader (
+      .clk_i,
+      .rst_i,
+      .in(rx_req),
+      .other(access),
+      .recv,
+      .dropped_o(write_dropped),
+      .word_o(word_in)
+  );
+  completer #(
+      .AddrW(BarW)
+  ) i_completer (
+      .clk_i,
+      .rst_i,
+      .cfg_i(cfg),
+      .req(access),
+      .regs(bar),
+      .cpl(out[Writers]),
+      .unsupported_o(bad_read),
+      .dropped_o(access_dropped)
+  );
+  // A window reads as zero.
+  reg_demux #(
+      .N(1),
+      .AddrW(BarW),
+      .Base('0),
+      .Size(BarW'(2 ** (BarW - 1)))
+  ) i_lower (
+      .clk_i,
+      .rst_i,
+      .in(bar),
+      .out(lower),
+      .unmapped_o(unused_unmapped)
+  );
+  assign regs.req = lower[0].req;
+  assign regs.write = lower[0].write;
+  assign regs.addr = lower[0].addr[BarW-2:0];
+  assign regs.wdata = lower[0].wdata;
+  assign regs.wstrb = lower[0].wstrb;
+  assign lower[0].ack = regs.ack;
+  assign lower[0].rdata = regs.rdata;
+  wire unused_addr = &{1'b0, lower[0].addr[BarW-1]};
+
+  // ---------------------------------------------------------------- TLPs out
+  stream_if #(
+      .T(dma_cmd_t)
+  ) cmd[Channels] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(logic [63:0])
+  ) wdata[Channels] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_word_t)
+  ) rdata[Channels] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_result_e)
+  ) done[Channels] (
+      clk_i,
+      rst_i
+  );
+  for (genvar i = 0; i < Channels; i++) begin : g_channel
+    localparam int Writer = i - (Channels - Writers);
+    assign rdata[i].valid = 1'b0;
+    assign rdata[i].data  = '0;
+    wire unused = &{1'b0, rdata[i].ready};
+    if (Writer >= 0) begin : g_writer
+      window_writer i_writer (
+          .clk_i,
+          .rst_i,
+          .cfg_i(cfg),
+          .cmd(cmd[i]),
+          .wdata(wdata[i]),
+          .done(done[i]),
+          .tlp(out[Writer]),
+          .sent_o(tlp_sent[Writer])
+      );
+    end else begin : g_no_writer
+      assign cmd[i].ready   = 1'b0;
+      assign wdata[i].ready = 1'b0;
+      assign done[i].valid  = 1'b0;
+      assign done[i].data   = pcix_pkg::DmaOk;
+      wire unused_channel = &{1'b0, cmd[i].valid, cmd[i].data, wdata[i].valid, wdata[i].data, done[i].ready};
+    end
+  end
+  tlp_tx_mux #(
+      .N(Writers + 1),
+      .Posted(3'b011)
+  ) i_tx_mux (
+      .clk_i,
+      .rst_i,
+      .fc_i(fc),
+      .starved_o(unused_starved),
+      .in(out),
+      .out(tx_tlp)
+  );
+  tlp_beat_t tx_beat;
+  assign tx_beat = tx_tlp.data;
+  assign tx_tlp_valid_o = tx_tlp.valid;
+  assign tx_tlp.ready = tx_tlp_ready_i;
+  assign tx_tlp_data_o = tx_beat.data;
+  assign tx_tlp_hdr_o = tx_beat.hdr;
+  assign tx_tlp_sop_o = tx_beat.sop;
+  assign tx_tlp_eop_o = tx_beat.eop;
+
+  // What PCI-X alone has stays zero.
+  assign bus_event = '{
+          transaction: |tlp_sent,
+          word_in: word_in,
+          bad_read: bad_read,
+          bad_write: write_dropped || access_dropped,
+          unexpected_split: rx_cpl.valid,
+          default: 1'b0
+      };
+  wire unused_cpl = &{1'b0, rx_cpl.data};
+
+  // ---------------------------------------------------------------- the card
+  byte_beat_t mac_rx, mac_tx;
+  logic [31:0] unused_read_timeout;
+  logic unused_irq;
+  assign mac_rx = '{
+          data: mac_rx_data_i,
+          sop: mac_rx_sop_i,
+          eop: mac_rx_eop_i,
+          err: mac_rx_err_i
+      };
+  assign mac_tx_data_o = mac_tx.data;
+  assign mac_tx_sop_o = mac_tx.sop;
+  assign mac_tx_eop_o = mac_tx.eop;
+  assign mac_tx_err_o = mac_tx.err;
+
+  direct_card #(
+      .Peers(Cards - 1),
+      .Classes(Classes),
+      .FifoBytes(FifoBytes),
+      .MessageWords(MessageWords),
+      .LpmNodes(LpmNodes),
+      .SlowPath(1'b0)
+  ) i_card (
+      .clk_i,
+      .rst_i,
+      .cmd(cmd),
+      .wdata(wdata),
+      .rdata(rdata),
+      .done(done),
+      .recv(recv),
+      .regs(regs),
+      .read_timeout_o(unused_read_timeout),
+      .bus_event_i(bus_event),
+      .irq_o(unused_irq),
+      .mac_clk_i,
+      .mac_rst_i,
+      .mac_rx_valid_i,
+      .mac_rx_i(mac_rx),
+      .mac_tx_valid_o,
+      .mac_tx_ready_i,
+      .mac_tx_o(mac_tx)
+  );
+endmodule
