@@ -12,10 +12,10 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 
 #include "bench/pcie/host_memory.hpp"
 #include "bench/pcix/agent.hpp"
+#include "bench/sim/cpu_port.hpp"
 #include "bench/sim/ring.hpp"
 #include "bench/stats/json.hpp"
 
@@ -35,23 +35,17 @@ struct HostBridgeStats {
   void write(JsonWriter& json) const;
 };
 
-class HostBridge final : public PcixAgent {
+class HostBridge final : public PcixAgent, public CpuPort {
  public:
-  /// `ok` is false, and the value all ones, when nobody answered.
-  using OnRead = std::function<void(std::uint32_t value, bool ok)>;
-
   HostBridge(const HostBridgeConfig& config, HostMemory& memory)
       : config_(config), memory_(memory) {}
 
-  /// 32-bit accesses; addresses are multiples of 4.
-  void write(std::uint64_t address, std::uint32_t value);
-  void read(std::uint64_t address, OnRead on_read);
-  void config_write(unsigned device, unsigned reg, std::uint32_t value);
-  void config_read(unsigned device, unsigned reg, OnRead on_read);
-
-  /// Nothing of the CPU's is under way.
-  bool quiet() const { return requests_.empty() && !waiting_; }
-  std::size_t requests() const { return requests_.size(); }
+  void write(std::uint64_t address, std::uint32_t value) override;
+  void read(std::uint64_t address, OnRead on_read) override;
+  void config_write(unsigned device, unsigned reg, std::uint32_t value) override;
+  void config_read(unsigned device, unsigned reg, OnRead on_read) override;
+  bool quiet() const override { return requests_.empty() && !waiting_; }
+  std::size_t requests() const override { return requests_.size(); }
   const HostBridgeStats& stats() const { return stats_; }
 
  protected:

@@ -216,6 +216,7 @@ def trace_format() -> str:
 
 def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) -> Rtl:
     """How to verilate a system with these parameter values."""
+    system = system.variant(values)
     folder = str(system.folder.relative_to(ROOT))
     generated = [str(registers.generate(system.folder / x.file, x.blocks, x.map)) for x in system.registers]
     files = packages()
@@ -248,6 +249,7 @@ def bench_units(system, rtl: Rtl, model: Path) -> list[Unit]:
 def build_system(system, values: dict, waves: bool = False, assertions: bool = False) -> Path:
     """The simulator of a system with these parameter values."""
     toolchain.cxx()
+    system = system.variant(values)
     progress = Progress(f"building {system.name}")
     try:
         rtl = system_rtl(system, values, trace_format() if waves else "", assertions)

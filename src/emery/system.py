@@ -6,7 +6,7 @@ docs/systems.md describes the file.
 
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from emery.common import ROOT, UserError, nearest
@@ -30,6 +30,7 @@ class Parameter:
     rtl_only: bool = False  # the bench is not told
     rtl_scale: int = 1  # the Verilog parameter is this many times the value
     rtl_values: tuple = ()  # what each choice is called in Verilog
+    when: dict = field(default_factory=dict)  # the bench is told only while these parameters have these values
 
     @property
     def allowed(self) -> str:
@@ -125,6 +126,7 @@ class System:
     limit: dict
     figures: dict
     targets: tuple[Target, ...]
+    variants: tuple[dict, ...] = ()  # fields that are others `when` parameters have certain values
 
     def values(self, settings: list[str] = ()) -> dict:
         """All parameters, with `NAME=VALUE` settings applied."""
@@ -144,12 +146,24 @@ class System:
 
     def bench_settings(self, values: dict) -> dict:
         """What the bench is told, by parameter name."""
-        return {name: value for name, value in values.items() if not self.parameters[name].rtl_only}
+        told = {name: x for name, x in self.parameters.items() if not x.rtl_only and _holds(x.when, values)}
+        return {name: values[name] for name in told}
+
+    def variant(self, values: dict) -> "System":
+        """The system with the top and sources that these parameter values call for."""
+        for variant in self.variants:
+            if _holds(variant["when"], values):
+                return replace(self, **{name: x for name, x in variant.items() if name != "when"})
+        return self
 
     def own_sources(self) -> list[Path]:
         """The C++ files of its own that make its simulator."""
         found = sorted(x for pattern in self.sources for x in self.folder.glob(pattern))
         return [x for x in found if not x.stem.endswith("_test")]
+
+
+def _holds(when: dict, values: dict) -> bool:
+    return all(values[name] == value for name, value in when.items())
 
 
 def _folder(name: str) -> Path:
@@ -175,6 +189,12 @@ def _parameter(name: str, table: dict) -> Parameter:
     parameter = Parameter(name=name, minimum=low, maximum=high, choices=choices, rtl_values=values, **table)
     parameter.check(parameter.default)
     return parameter
+
+
+def _variant(table: dict) -> dict:
+    fields = {"top": "top", "dirs": "rtl_dirs", "files": "rtl_files", "sources": "sources"}
+    changed = {fields[name]: x if name == "top" else tuple(x) for name, x in table.items() if name != "when"}
+    return {"when": table["when"], **changed}
 
 
 def _fill(template, values: dict):
@@ -224,6 +244,7 @@ def read(folder: Path) -> System:
             limit=data.get("limit", {}),
             figures=data.get("figure", {}),
             targets=_targets(data.get("target", [])),
+            variants=tuple(map(_variant, data.get("variant", ()))),
         )
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
         raise UserError(f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}: {error}") from error

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// direct-router on the bench: N cards on a PCI-X bus, the PC they are in, a Gigabit Ethernet wire
-// at each card.
+// direct-router on the bench: N cards in a machine (a PCI-X bus, or a PCI Express switch), the PC
+// they are in, a Gigabit Ethernet wire at each card.
 //
 // Streams are named IN->OUT by ports; with a mix of priorities there is one a class, as in
 // 0->2/high. What is not to be forwarded is offered on IN->drop, and the device's and host's
@@ -16,19 +16,16 @@
 #include <string>
 #include <vector>
 
-#include "Vdirect_router.h"
-#include "bench/pcix/bus.hpp"
-#include "bench/pcix/host_bridge.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/runner.hpp"
-#include "bench/sim/verilated_model.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
 #include "bench/wire/mac.hpp"
 #include "direct_router.h"
 #include "systems/direct_router/host.hpp"
 #include "systems/direct_router/hostile.hpp"
+#include "systems/direct_router/machine.hpp"
 #include "systems/direct_router/reference.hpp"
 #include "systems/direct_router/routes.hpp"
 
@@ -88,11 +85,6 @@ Setup make_setup(const Options& options) {
   return s;
 }
 
-std::uint64_t bus_hz_times_3(const Options& options) {
-  const auto mhz = options.get("bus_mhz", 66u);
-  return mhz == 66 ? 200'000'000 : mhz == 133 ? 400'000'000 : mhz * 3'000'000ull;
-}
-
 struct Faults {
   int dead_card = -1, stalled_card = -1;
   Time dead_at = 0, stall_at = 0, stall_for = 0;
@@ -126,7 +118,6 @@ class Bench final : public Component {
   };
   using Counter = std::pair<const char*, std::size_t>;
 
-  void connect();
   void plan_traffic(const Options& options);
   void plan_flows(unsigned port, const Options& options);
   void plan_faults(const Options& options);
@@ -144,12 +135,8 @@ class Bench final : public Component {
 
   Setup setup_;
   Simulation simulation_;
-  VerilatedModel<Vdirect_router> model_;
-  int bus_clock_, mac_clock_;
   HostMemory memory_;
-  HostBridge bridge_;
-  PcixBus bus_;
-  int bridge_slot_ = 0;
+  std::unique_ptr<Machine> machine_;
   Routes routes_;
   HostConfig host_config_;
   std::unique_ptr<Host> host_;
@@ -164,7 +151,6 @@ class Bench final : public Component {
   Time timeout_ = 0;
   bool running_ = false;
   Time traffic_start_ = 0, traffic_end_ = 0, last_activity_ = 0;
-  std::array<PcixBusStats, 2> bus_stats_;  // when traffic began, and when it ended
   Time host_busy_ = 0;
   std::vector<std::uint64_t> delivered_by_end_;                 // by stream
   std::vector<std::map<std::string, std::uint64_t>> counters_;  // by card
@@ -172,31 +158,14 @@ class Bench final : public Component {
   std::vector<std::string> extra_failures_;
 };
 
-std::vector<std::uint8_t*> clock_pins(VerilatedModel<Vdirect_router>& model, unsigned cards,
-                                      bool mac) {
-  std::vector<std::uint8_t*> pins;
-  for (unsigned c = 0; c < cards; ++c) pins.push_back(mac ? &model[c].mac_clk_i : &model[c].clk_i);
-  return pins;
-}
-
-HostBridgeConfig bridge_config(const Options& options) {
-  HostBridgeConfig config;
-  config.read_latency = options.get("read_latency_ns", 480) * kNanosecond;
-  return config;
-}
-
 Bench::Bench(const Options& options)
     : setup_(make_setup(options)),
-      model_("card", setup_.cards),
-      bus_clock_(model_.add_clock(simulation_, "bus", bus_hz_times_3(options), 3,
-                                  clock_pins(model_, setup_.cards, false))),
-      mac_clock_(model_.add_clock(simulation_, "mac", 125'000'000, 1,
-                                  clock_pins(model_, setup_.cards, true))),
-      bridge_(bridge_config(options), memory_),
+      machine_(Machine::make(options, setup_.cards, simulation_, memory_)),
       port_(setup_.cards),
       to_port_(setup_.cards) {
-  if (const std::string waves = options.get("waves", ""); !waves.empty()) model_.open_waves(waves);
-  connect();
+  if (setup_.slow && !machine_->slow_path())
+    throw OptionError("these cards have no slow path: config=A and slow_path need bus=pcix");
+  simulation_.add(machine_->bus_clock(), *this);
 
   HostConfig& h = host_config_;
   h.cards = setup_.cards;
@@ -206,11 +175,12 @@ Bench::Bench(const Options& options)
     h.next_hop.push_back(0x0200'0000'0200 + p);
   }
   h.fast_path = !setup_.slow;
+  h.slow_path = machine_->slow_path();
   h.qos = options.get("qos", true);
   h.rewrite_source = options.get("rewrite_source", false);
   h.output_round_robin = options.get("output_round_robin", false);
   h.max_frame = options.get("mtu", 1500u) + kVlanAndHeader;
-  const double clocks_per_us = static_cast<double>(bus_hz_times_3(options)) / 3e6;
+  const double clocks_per_us = machine_->bus_mhz();
   const double timeout_us = options.get("timeout_us", 200.0);
   h.res_min_words = (options.get("res_min", 0u) + 7) / 8;
   h.timeout_clocks = static_cast<std::uint32_t>(std::lround(timeout_us * clocks_per_us));
@@ -223,19 +193,6 @@ Bench::Bench(const Options& options)
 
   plan_traffic(options);
   plan_faults(options);
-}
-
-void Bench::connect() {
-  for (unsigned c = 0; c < setup_.cards; ++c) {
-    Vdirect_router& m = model_[c];
-    bus_.add_card({&m.req_n_o,    &m.frame_n_o, &m.irdy_n_o,    &m.master_oe_o, &m.devsel_n_o,
-                   &m.trdy_n_o,   &m.stop_n_o,  &m.target_oe_o, &m.ad_o,        &m.cbe_n_o,
-                   &m.ad_oe_o,    &m.gnt_n_i,   &m.idsel_i,     &m.frame_n_i,   &m.irdy_n_i,
-                   &m.devsel_n_i, &m.trdy_n_i,  &m.stop_n_i,    &m.ad_i,        &m.cbe_n_i});
-  }
-  bridge_slot_ = bus_.add_agent(bridge_);
-  simulation_.add(bus_clock_, bus_);
-  simulation_.add(bus_clock_, *this);
 }
 
 void Bench::plan_faults(const Options& options) {
@@ -321,14 +278,9 @@ void Bench::plan_traffic(const Options& options) {
     inputs += port.sends;
     if (!captures && port.sends) plan_flows(p, options);
 
-    Vdirect_router& m = model_[p];
-    const FramePins tx{&m.mac_tx_valid_o, &m.mac_tx_ready_i, &m.mac_tx_data_o, nullptr,
-                       &m.mac_tx_sop_o,   &m.mac_tx_eop_o,   &m.mac_tx_err_o};
-    const FramePins rx{&m.mac_rx_valid_i, nullptr,         &m.mac_rx_data_i, nullptr,
-                       &m.mac_rx_sop_i,   &m.mac_rx_eop_i, &m.mac_rx_err_i};
     mac.seed = config.seed + 1000 + p;
-    port.mac = std::make_unique<ByteMac>(mac, tx, rx);
-    simulation_.add(mac_clock_, *port.mac);
+    port.mac = std::make_unique<ByteMac>(mac, machine_->mac_tx(p), machine_->mac_rx(p));
+    simulation_.add(machine_->mac_clock(), *port.mac);
     if (!capture_dir.empty()) {
       port.capture =
           std::make_unique<PcapWriter>(capture_dir + "/wire" + std::to_string(p) + ".pcap");
@@ -409,6 +361,7 @@ void Bench::offered(unsigned p, const Frame& frame, WireFault fault, Time starte
   out.assign(frame.bytes());
   const Verdict verdict = reference_->forward(p, {out.data.data(), out.size});
   if (verdict.drop) return drop(verdict.drop);
+  if (verdict.slow && !machine_->slow_path()) return drop("no_slow_path");
   // Order is kept within a class, on the fast path and on the slow path.
   const std::uint32_t flow = (frame.flow * 2 + verdict.slow) * host_config_.classes + verdict.cls;
   // With classes ignored a frame still counts as what its type of service says.
@@ -448,16 +401,17 @@ double Bench::progress() const {
 }
 
 void Bench::run() {
-  for (unsigned c = 0; c < setup_.cards; ++c) model_[c].rst_i = model_[c].mac_rst_i = 1;
-  model_.attach(simulation_);
+  for (unsigned c = 0; c < setup_.cards; ++c) machine_->set_reset(c, true);
+  machine_->attach();
   simulation_.run_for(200 * kNanosecond);
-  for (unsigned c = 0; c < setup_.cards; ++c) model_[c].rst_i = model_[c].mac_rst_i = 0;
+  for (unsigned c = 0; c < setup_.cards; ++c) machine_->set_reset(c, false);
   simulation_.run_for(kMicrosecond);
-  bus_.set_reset(false);
+  machine_->release();
   simulation_.run_for(kMicrosecond);
 
-  host_ = std::make_unique<Host>(host_config_, simulation_, bridge_, memory_, routes_);
+  host_ = std::make_unique<Host>(host_config_, simulation_, machine_->cpu(), memory_, routes_);
   host_->probe();
+  machine_->found();
   for (unsigned c = 0; c < setup_.cards; ++c)
     card_routes_.emplace_back(routes_, c, setup_.cards, host_->lpm_nodes());
   ReferenceConfig reference{host_config_.own_mac,     host_config_.next_hop,
@@ -469,7 +423,7 @@ void Bench::run() {
   simulation_.run_for(5 * kMicrosecond);
 
   traffic_start_ = last_activity_ = simulation_.now();
-  bus_stats_[0] = bus_.stats();
+  machine_->mark(0);
   for (Port& port : port_) {
     if (!port.sends) continue;
     port.plan.start = traffic_start_;
@@ -479,16 +433,16 @@ void Bench::run() {
   }
   if (faults_.dead_card >= 0) {
     simulation_.at(traffic_start_ + faults_.dead_at, [this](Time) {
-      bus_.set_dead(faults_.dead_card, true);
-      Vdirect_router& card = model_[static_cast<std::size_t>(faults_.dead_card)];
-      card.rst_i = card.mac_rst_i = 1;
+      machine_->set_dead(static_cast<unsigned>(faults_.dead_card));
+      machine_->set_reset(static_cast<unsigned>(faults_.dead_card), true);
     });
   }
   if (faults_.stalled_card >= 0) {
     const Time from = traffic_start_ + faults_.stall_at;
-    simulation_.at(from, [this](Time) { bus_.set_ungranted(faults_.stalled_card, true); });
+    const auto card = static_cast<unsigned>(faults_.stalled_card);
+    simulation_.at(from, [this, card](Time) { machine_->set_stalled(card, true); });
     simulation_.at(from + faults_.stall_for,
-                   [this](Time) { bus_.set_ungranted(faults_.stalled_card, false); });
+                   [this, card](Time) { machine_->set_stalled(card, false); });
   }
 
   double shown = 0;
@@ -503,7 +457,7 @@ void Bench::run() {
       std::fprintf(stderr, "progress %.2f\n", shown = part);
   }
   traffic_end_ = simulation_.now();
-  bus_stats_[1] = bus_.stats();
+  machine_->mark(1);
   host_busy_ = host_->stats().busy;
   // Full rings and FIFOs still have to drain; in a short run that is all there is.
   if (score_.totals().delivered >= kEnough) score_.end_rates();
@@ -595,7 +549,7 @@ void Bench::collect_card(unsigned c) {
       {"oversize", EMERY_REG(rx_oversize)},   {"disabled", EMERY_REG(rx_disabled)},
       {"header", EMERY_REG(drop_header)},     {"checksum", EMERY_REG(drop_checksum)},
       {"ttl", EMERY_REG(drop_ttl)},           {"no_route", EMERY_REG(drop_no_route)},
-      {"not_ours", EMERY_REG(drop_not_ours)},
+      {"not_ours", EMERY_REG(drop_not_ours)}, {"no_slow_path", EMERY_REG(slow_none)},
   };
   Port& port = port_[c];
   for (const auto& [name, offset] : kCounters) counters_[c][name] = host_->read(c, offset);
@@ -633,6 +587,16 @@ void Bench::collect_card(unsigned c) {
       for (const int s : streams) waiting += missing(s);
       if (left.words != 0) attribute(streams, "stranded", std::min(waiting, left.words / 2));
     }
+  }
+
+  // What the host would have dropped, a card without it drops for want of a slow path.
+  if (!machine_->slow_path()) {
+    std::uint64_t for_host = 0;
+    for (const auto& [name, count] : port.expected_drops) {
+      const std::uint64_t dropped = port.drops[name];
+      if (name != "no_slow_path" && count > dropped) for_host += count - dropped;
+    }
+    port.expected_drops["no_slow_path"] += for_host;
   }
 
   const auto any = streams_from(c, -1);
@@ -682,9 +646,7 @@ std::vector<std::string> Bench::failures() const {
   const auto fail = [&](std::uint64_t count, const std::string& what) {
     if (count != 0) lines.push_back(std::to_string(count) + " " + what);
   };
-  fail(bus_.stats().violations, "PCI-X protocol errors: " + bus_.stats().first_violation);
-  fail(bridge_.stats().unmapped_writes, "writes to memory that is not there");
-  fail(bridge_.stats().unmapped_reads, "reads of memory that is not there");
+  machine_->add_failures(lines);
   for (unsigned c = 0; c < setup_.cards; ++c) {
     const auto& mac = port_[c].mac->stats();
     if (dead(c)) continue;
@@ -728,20 +690,15 @@ void Bench::write(JsonWriter& json, double wall_seconds) const {
   json.field("simulated_s", static_cast<double>(simulation_.now()) / 1e12)
       .field("wall_s", wall_seconds);
   json.object("cycles")
-      .field("core", simulation_.cycles(bus_clock_))
-      .field("mac", simulation_.cycles(mac_clock_))
+      .field("core", simulation_.cycles(machine_->bus_clock()))
+      .field("mac", simulation_.cycles(machine_->mac_clock()))
       .end_object();
   score_.write(json);
 
-  const PcixBusStats &from = bus_stats_[0], &to = bus_stats_[1];
   const auto seconds = static_cast<double>(std::max<Time>(traffic_end_ - traffic_start_, 1));
-  const auto clocks = static_cast<double>(std::max<std::uint64_t>(to.clocks - from.clocks, 1));
-  const auto share = [&](std::uint64_t n) { return static_cast<double>(n) / clocks; };
   json.object("resources");
-  json.field("bus_busy", share(to.busy_clocks - from.busy_clocks))
-      .field("bus_data_share", share(to.words - from.words))
-      .field("cpu_busy", static_cast<double>(host_busy_) / seconds)
-      .field("jain", jain());
+  machine_->write_summary(json);
+  json.field("cpu_busy", static_cast<double>(host_busy_) / seconds).field("jain", jain());
   std::uint64_t packets = 0, bursts = 0;
   for (const auto& counters : counters_) {
     if (counters.empty()) continue;
@@ -778,10 +735,7 @@ void Bench::write(JsonWriter& json, double wall_seconds) const {
       json.end_object();
     }
   }
-  json.key("bus");
-  bus_.stats().write(json);
-  json.key("bridge");
-  bridge_.stats().write(json);
+  machine_->write_details(json);
   json.key("host");
   host_->write_json(json);
   json.array("cards");

@@ -33,11 +33,11 @@ void put_mac(std::uint8_t* to, std::uint64_t mac) {
 
 }  // namespace
 
-Host::Host(const HostConfig& config, Simulation& simulation, HostBridge& bridge, HostMemory& memory,
+Host::Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostMemory& memory,
            const Routes& routes)
     : config_(config),
       simulation_(simulation),
-      bridge_(bridge),
+      bus_(bus),
       memory_(memory),
       routes_(routes),
       card_(config.cards),
@@ -51,7 +51,7 @@ void Host::wait_for(const std::function<bool()>& done, const char* what) {
 std::uint32_t Host::read(unsigned card, std::size_t offset) {
   std::uint32_t value = 0;
   bool done = false, good = false;
-  bridge_.read(card_[card].base + offset, [&](std::uint32_t v, bool ok) {
+  bus_.read(card_[card].base + offset, [&](std::uint32_t v, bool ok) {
     value = v;
     good = ok;
     done = true;
@@ -65,7 +65,7 @@ void Host::probe() {
   const auto config_read = [&](unsigned device, unsigned reg) {
     std::uint32_t value = 0;
     bool done = false;
-    bridge_.config_read(device, reg, [&](std::uint32_t v, bool) {
+    bus_.config_read(device, reg, [&](std::uint32_t v, bool) {
       value = v;
       done = true;
     });
@@ -74,15 +74,15 @@ void Host::probe() {
   };
   for (unsigned c = 0; c < config_.cards; ++c) {
     // The first write also tells the card its number, without which it cannot answer a read.
-    bridge_.config_write(c, kBar0, ~0u);
-    bridge_.config_write(c, kBar0 + 4, 0);
+    bus_.config_write(c, kBar0, ~0u);
+    bus_.config_write(c, kBar0 + 4, 0);
     if (config_read(c, 0) == ~0u)
       throw std::runtime_error("host: there is no card " + std::to_string(c));
     const std::uint32_t size = config_read(c, kBar0) & ~0xfu;
     if (~size + 1 != kBarBytes) throw std::runtime_error("host: BAR 0 has an unknown size");
     card_[c].base = kBarBase + c * kBarBytes;
-    bridge_.config_write(c, kBar0, static_cast<std::uint32_t>(card_[c].base));
-    bridge_.config_write(c, kCommand, 0x6);  // memory space, bus master
+    bus_.config_write(c, kBar0, static_cast<std::uint32_t>(card_[c].base));
+    bus_.config_write(c, kCommand, 0x6);  // memory space, bus master
     if (read(c, EMERY_REG(magic)) != CARD_REGS__MAGIC__VALUE_reset)
       throw std::runtime_error("host: card " + std::to_string(c) + " is not a direct-router card");
   }
@@ -108,7 +108,7 @@ void Host::make_ring(Ring& ring, bool receive) {
   ring.producer = ring.told = static_cast<std::uint16_t>(config_.ring);
 }
 
-void Host::start(const std::vector<CardRoutes>& routes) {
+void Host::make_rings() {
   // Buffers for every receive descriptor, and as many as transmit rings can hold back.
   const unsigned buffers = config_.cards * config_.ring * (config_.classes + 1) + 64;
   const std::uint64_t pool =
@@ -120,15 +120,6 @@ void Host::start(const std::vector<CardRoutes>& routes) {
 
   for (unsigned c = 0; c < config_.cards; ++c) {
     Card& card = card_[c];
-    write(c, EMERY_REG(max_frame), config_.max_frame);
-    write(c, EMERY_REG(mac_lo), static_cast<std::uint32_t>(config_.own_mac[c] >> 16));
-    write(c, EMERY_REG(mac_hi), static_cast<std::uint32_t>(config_.own_mac[c] & 0xffff));
-    write(c, EMERY_REG(res_min), config_.res_min_words);
-    write(c, EMERY_REG(timeout), config_.timeout_clocks);
-    write(c, EMERY_REG(retry), config_.retry_clocks);
-    load_routes(c, routes[c]);
-    load_classes(c);
-
     for (unsigned k = 0; k < config_.classes; ++k) {
       Ring& ring = card.receive.emplace_back();
       make_ring(ring, true);
@@ -158,6 +149,20 @@ void Host::start(const std::vector<CardRoutes>& routes) {
               config_.tx_prefetch << CARD_REGS__TX_RING__CONTROL__PREFETCH_bp |
               16u << CARD_REGS__TX_RING__CONTROL__WRITEBACK_bp);
   }
+}
+
+void Host::start(const std::vector<CardRoutes>& routes) {
+  for (unsigned c = 0; c < config_.cards; ++c) {
+    write(c, EMERY_REG(max_frame), config_.max_frame);
+    write(c, EMERY_REG(mac_lo), static_cast<std::uint32_t>(config_.own_mac[c] >> 16));
+    write(c, EMERY_REG(mac_hi), static_cast<std::uint32_t>(config_.own_mac[c] & 0xffff));
+    write(c, EMERY_REG(res_min), config_.res_min_words);
+    write(c, EMERY_REG(timeout), config_.timeout_clocks);
+    write(c, EMERY_REG(retry), config_.retry_clocks);
+    load_routes(c, routes[c]);
+    load_classes(c);
+  }
+  if (config_.slow_path) make_rings();
   // All cards know their peers before the first takes a frame.
   for (unsigned c = 0; c < config_.cards; ++c) {
     std::uint32_t control = CARD_REGS__CONTROL__ENABLE_bm;
@@ -169,10 +174,10 @@ void Host::start(const std::vector<CardRoutes>& routes) {
     if (config_.promiscuous) control |= CARD_REGS__CONTROL__PROMISCUOUS_bm;
     write(c, EMERY_REG(control), control);
   }
-  const Time most = (static_cast<Time>(bridge_.requests()) + 100) * kMicrosecond;
-  if (!simulation_.run_until([&] { return bridge_.quiet(); }, simulation_.now() + most))
+  const Time most = (static_cast<Time>(bus_.requests()) + 100) * kMicrosecond;
+  if (!simulation_.run_until([&] { return bus_.quiet(); }, simulation_.now() + most))
     throw std::runtime_error("host: the cards do not take their settings");
-  running_ = true;
+  running_ = config_.slow_path;
 }
 
 void Host::load_routes(unsigned c, const CardRoutes& routes) {
@@ -273,7 +278,7 @@ void Host::poll(Time now) {
     finish();
     working_ = false;
   }
-  if (bridge_.requests() >= kMostAccesses) return;
+  if (bus_.requests() >= kMostAccesses) return;
   for (Card& card : card_) reap(card);
   for (unsigned k = 0; k < config_.classes; ++k) {
     for (unsigned n = 0; n < config_.cards; ++n) {

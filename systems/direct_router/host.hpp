@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "bench/pcie/host_memory.hpp"
-#include "bench/pcix/host_bridge.hpp"
+#include "bench/sim/cpu_port.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/json.hpp"
 #include "systems/direct_router/routes.hpp"
@@ -29,6 +29,7 @@ struct HostConfig {
   unsigned cards = 3;
   unsigned classes = 2;
   std::vector<std::uint64_t> own_mac, next_hop;  // by port
+  bool slow_path = true;  // the cards have one: else no rings, and nothing to poll
   bool fast_path = true, qos = true, rewrite_source = false, promiscuous = false;
   bool output_round_robin = false;
   std::uint32_t max_frame = 1514;  // without FCS
@@ -46,7 +47,7 @@ struct HostStats {
 
 class Host {
  public:
-  Host(const HostConfig& config, Simulation& simulation, HostBridge& bridge, HostMemory& memory,
+  Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostMemory& memory,
        const Routes& routes);
 
   /// Finds the cards and gives them their addresses. Throws if one is missing or not what it
@@ -56,12 +57,12 @@ class Host {
   void start(const std::vector<CardRoutes>& routes);
   /// On the bus clock.
   void poll(Time now);
-  bool idle() const { return !working_ && bridge_.quiet(); }
+  bool idle() const { return !working_ && bus_.quiet(); }
 
   /// A register of a card, read over the bus.
   std::uint32_t read(unsigned card, std::size_t offset);
   void write(unsigned card, std::size_t offset, std::uint32_t value) {
-    bridge_.write(card_[card].base + offset, value);
+    bus_.write(card_[card].base + offset, value);
   }
   /// The number a card has for the slow path as a destination.
   unsigned slow_destination() const { return peers_; }
@@ -99,6 +100,7 @@ class Host {
   };
 
   void make_ring(Ring& ring, bool receive);
+  void make_rings();
   void load_routes(unsigned card, const CardRoutes& routes);
   void load_classes(unsigned card);
   void wait_for(const std::function<bool()>& done, const char* what);
@@ -111,7 +113,7 @@ class Host {
 
   HostConfig config_;
   Simulation& simulation_;
-  HostBridge& bridge_;
+  CpuPort& bus_;
   HostMemory& memory_;
   RouteTrie routes_;
   std::vector<Card> card_;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the cards are in, as the bench sees it: cards, the bus between them, the CPU's way to them.
+// Which machine it is was decided when the simulator was linked (`make`).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/pcie/host_memory.hpp"
+#include "bench/sim/cpu_port.hpp"
+#include "bench/sim/options.hpp"
+#include "bench/sim/simulation.hpp"
+#include "bench/sim/verilated_model.hpp"
+#include "bench/stats/json.hpp"
+#include "bench/wire/mac.hpp"
+
+namespace emery::direct_router {
+
+class Machine {
+ public:
+  static std::unique_ptr<Machine> make(const Options& options, unsigned cards,
+                                       Simulation& simulation, HostMemory& memory);
+  virtual ~Machine() = default;
+
+  virtual CpuPort& cpu() = 0;
+  /// Whether frames can take the way through the host.
+  virtual bool slow_path() const = 0;
+  /// Clocks of the bus side and of the MAC streams.
+  virtual int bus_clock() const = 0;
+  virtual int mac_clock() const = 0;
+  virtual double bus_mhz() const = 0;
+
+  virtual FramePins mac_tx(unsigned card) = 0;
+  virtual FramePins mac_rx(unsigned card) = 0;
+  virtual void set_reset(unsigned card, bool reset) = 0;
+  /// Ties the cards to the simulation; call once all clocks' components are there.
+  virtual void attach() = 0;
+  /// The cards are out of reset.
+  virtual void release() {}
+  /// The host has found the cards and given them their addresses.
+  virtual void found() {}
+
+  /// Traffic begins (0) or ends (1): what `write_summary` is about.
+  virtual void mark(int end) = 0;
+  /// The card vanishes; it gets no turn on the bus while it is stalled.
+  virtual void set_dead(unsigned card) = 0;
+  virtual void set_stalled(unsigned card, bool stalled) = 0;
+
+  /// Fields of the object that is open.
+  virtual void write_summary(JsonWriter& json) const = 0;
+  virtual void write_details(JsonWriter& json) const = 0;
+  virtual void add_failures(std::vector<std::string>& lines) const = 0;
+};
+
+/// The part that is the same for every top: model, clocks, resets, MAC pins.
+template <class Model>
+class CardMachine : public Machine {
+ public:
+  CardMachine(const Options& options, unsigned cards, Simulation& simulation, std::uint64_t bus_hz,
+              std::uint64_t divisor)
+      : simulation_(simulation),
+        cards_(cards),
+        bus_mhz_(static_cast<double>(bus_hz) / static_cast<double>(divisor) / 1e6),
+        model_("card", cards) {
+    std::vector<std::uint8_t*> bus_pins, mac_pins;
+    for (unsigned c = 0; c < cards; ++c) {
+      bus_pins.push_back(&model_[c].clk_i);
+      mac_pins.push_back(&model_[c].mac_clk_i);
+    }
+    bus_clock_ = model_.add_clock(simulation, "bus", bus_hz, divisor, bus_pins);
+    mac_clock_ = model_.add_clock(simulation, "mac", 125'000'000, 1, mac_pins);
+    if (const std::string waves = options.get("waves", ""); !waves.empty())
+      model_.open_waves(waves);
+  }
+
+  int bus_clock() const override { return bus_clock_; }
+  int mac_clock() const override { return mac_clock_; }
+  double bus_mhz() const override { return bus_mhz_; }
+
+  FramePins mac_tx(unsigned card) override {
+    Model& m = model_[card];
+    return {&m.mac_tx_valid_o, &m.mac_tx_ready_i, &m.mac_tx_data_o, nullptr,
+            &m.mac_tx_sop_o,   &m.mac_tx_eop_o,   &m.mac_tx_err_o};
+  }
+  FramePins mac_rx(unsigned card) override {
+    Model& m = model_[card];
+    return {&m.mac_rx_valid_i, nullptr,         &m.mac_rx_data_i, nullptr,
+            &m.mac_rx_sop_i,   &m.mac_rx_eop_i, &m.mac_rx_err_i};
+  }
+  void set_reset(unsigned card, bool reset) override {
+    model_[card].rst_i = model_[card].mac_rst_i = reset;
+  }
+  void attach() override { model_.attach(simulation_); }
+
+ protected:
+  Simulation& simulation_;
+  unsigned cards_;
+  double bus_mhz_;
+  VerilatedModel<Model> model_;
+  int bus_clock_ = 0, mac_clock_ = 0;
+};
+
+}  // namespace emery::direct_router

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cards behind a PCI Express switch: each a hard block and a link of its own; the CPU above the
+// switch only sets them up and reads their counters. What cards send each other passes from port to
+// port.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+
+#include "Vdirect_router_pcie.h"
+#include "bench/pcie/endpoint.hpp"
+#include "bench/pcie/pcie_switch.hpp"
+#include "bench/pcie/switch_cpu.hpp"
+#include "systems/direct_router/machine.hpp"
+
+namespace emery::direct_router {
+namespace {
+
+constexpr std::uint64_t kBarBytes = 0x40000;
+constexpr std::uint64_t kUserHz = 125'000'000;  // as hard blocks of narrow links have it
+constexpr unsigned kDeviceControl = ConfigSpace::kPcieCap + 8;
+
+LinkConfig link_config(const Options& options) {
+  LinkConfig config;
+  config.gen = options.get("pcie_gen", 1);
+  config.lanes = options.get("pcie_lanes", 1);
+  config.speed = options.get("pcie_speed", 1.0);
+  return config;
+}
+
+SwitchConfig switch_config(const Options& options) {
+  return {options.get("switch_latency_ns", 150) * kNanosecond};
+}
+
+EndpointConfig endpoint_config() {
+  EndpointConfig config;
+  config.function.device = 0xd1ec;
+  config.function.bar0_bytes = kBarBytes;
+  config.function.bar0_prefetchable = false;
+  config.function.max_payload = 512;
+  config.function.msix_vectors = 0;
+  // Little is held behind the logic's back: messages wait for what is before them.
+  config.tx_tlps = 2;
+  config.tx_bytes = 512;
+  return config;
+}
+
+class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
+ public:
+  PcieMachine(const Options& options, unsigned cards, Simulation& simulation)
+      : CardMachine(options, cards, simulation, kUserHz, 1),
+        mps_(options.get("mps", 256u)),
+        switch_(switch_config(options)),
+        root_link_(LinkConfig{}),
+        cpu_(root_link_, switch_, kBarBytes) {
+    for (unsigned c = 0; c < cards; ++c) {
+      Vdirect_router_pcie& m = model_[c];
+      Card& card = card_.emplace_back();
+      card.link = std::make_unique<PcieLink>(link_config(options));
+      cpu_.add_device(*card.link);
+      const TlpPins tx{&m.tx_tlp_valid_o,     &m.tx_tlp_ready_i, m.tx_tlp_data_o.data(),
+                       m.tx_tlp_hdr_o.data(), &m.tx_tlp_sop_o,   &m.tx_tlp_eop_o};
+      const TlpPins rx{&m.rx_tlp_valid_i,     &m.rx_tlp_ready_o, m.rx_tlp_data_i.data(),
+                       m.rx_tlp_hdr_i.data(), &m.rx_tlp_sop_i,   &m.rx_tlp_eop_i};
+      const PcieCfgPins cfg{&m.cfg_requester_id_i, &m.cfg_max_payload_i,  &m.cfg_max_read_request_i,
+                            &m.cfg_bus_master_i,   &m.cfg_extended_tag_i, &m.cfg_relaxed_ordering_i,
+                            &m.cfg_msix_enable_i,  &m.cfg_msix_mask_i};
+      const FcLimitPins fc{&m.fc_ph_i,     &m.fc_pd_i,   &m.fc_p_inf_i, &m.fc_nph_i,
+                           &m.fc_np_inf_i, &m.fc_cplh_i, &m.fc_cpld_i,  &m.fc_cpl_inf_i};
+      card.endpoint =
+          std::make_unique<Endpoint>(endpoint_config(), *card.link, tx, rx, cfg, fc, TlpPins{});
+      simulation.add(bus_clock_, *card.endpoint);
+    }
+    simulation.add(bus_clock_, switch_);
+    simulation.add(bus_clock_, cpu_);
+  }
+
+  CpuPort& cpu() override { return cpu_; }
+  bool slow_path() const override { return false; }
+
+  void found() override {
+    const auto payload = static_cast<std::uint32_t>(std::bit_width(mps_ / 128) - 1);
+    for (unsigned c = 0; c < cards_; ++c)
+      cpu_.config_write(c, kDeviceControl, 0x2810 | payload << 5);
+  }
+
+  void mark(int end) override {
+    for (Card& card : card_) {
+      card.at[static_cast<std::size_t>(end)] = {simulation_.now(), card.link->up.busy_time(),
+                                                card.link->down.busy_time(), card.link->up.stats(),
+                                                card.link->down.stats()};
+    }
+  }
+  void set_dead(unsigned card) override {
+    card_[card].dead = true;
+    card_[card].endpoint->set_link_lost(true, true, simulation_.now());
+  }
+  void set_stalled(unsigned card, bool stalled) override {
+    switch_.set_stalled(cpu_.port(card), stalled);
+  }
+
+  void write_summary(JsonWriter& json) const override {
+    double most = 0, sum = 0;
+    std::uint64_t payload = 0, bytes = 0, tlps = 0;
+    for (const Card& card : card_) {
+      const auto& [from, to] = card.at;
+      const auto time = static_cast<double>(std::max<Time>(to.now - from.now, 1));
+      for (const Time busy : {to.up_busy - from.up_busy, to.down_busy - from.down_busy}) {
+        most = std::max(most, static_cast<double>(busy) / time);
+        sum += static_cast<double>(busy) / time;
+      }
+      payload += to.up.payload_bytes - from.up.payload_bytes;
+      bytes += to.up.wire_bytes - from.up.wire_bytes;
+      tlps += to.up.tlps - from.up.tlps;
+    }
+    json.field("link_busy", most)
+        .field("link_busy_mean", sum / (2.0 * static_cast<double>(card_.size())))
+        .field("link_payload_share",
+               bytes ? static_cast<double>(payload) / static_cast<double>(bytes) : 0.0)
+        .field("payload_per_tlp",
+               tlps ? static_cast<double>(payload) / static_cast<double>(tlps) : 0.0);
+  }
+  void write_details(JsonWriter& json) const override {
+    json.key("cpu");
+    cpu_.stats().write(json);
+    json.array("links");
+    for (unsigned c = 0; c < cards_; ++c) {
+      const Card& card = card_[c];
+      json.begin_object();
+      json.key("up");
+      card.link->up.stats().write(json);
+      json.key("down");
+      card.link->down.stats().write(json);
+      json.key("endpoint");
+      card.endpoint->stats().write(json);
+      json.key("port");
+      switch_.stats(cpu_.port(c)).write(json);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  void add_failures(std::vector<std::string>& lines) const override {
+    for (unsigned c = 0; c < cards_; ++c) {
+      const Card& card = card_[c];
+      if (card.dead) continue;
+      const EndpointStats& e = card.endpoint->stats();
+      const auto fail = [&](std::uint64_t count, const char* what) {
+        if (count == 0) return;
+        lines.push_back("card " + std::to_string(c) + ": " + std::to_string(count) + " " + what);
+      };
+      fail(e.fc_violations, "packets sent without credit");
+      fail(e.tx_malformed, "malformed packets sent");
+      fail(e.tx_not_master, "packets sent before it was bus master");
+      fail(e.rx_unsupported, "packets that missed BAR 0");
+      fail(e.rx_misrouted, "completions for someone else");
+      fail(card.link->up.stats().credit_overruns + card.link->down.stats().credit_overruns,
+           "credit overruns on its link");
+      fail(switch_.stats(cpu_.port(c)).unroutable, "packets the switch has no port for");
+    }
+    if (cpu_.stats().unexpected != 0)
+      lines.push_back(std::to_string(cpu_.stats().unexpected) + " packets the CPU did not expect");
+  }
+
+ private:
+  struct Snapshot {
+    Time now = 0, up_busy = 0, down_busy = 0;
+    LinkStats up, down;
+  };
+  struct Card {
+    std::unique_ptr<PcieLink> link;
+    std::unique_ptr<Endpoint> endpoint;
+    std::array<Snapshot, 2> at;
+    bool dead = false;
+  };
+
+  unsigned mps_;
+  PcieSwitch switch_;
+  PcieLink root_link_;
+  SwitchCpu cpu_;
+  std::vector<Card> card_;
+};
+
+}  // namespace
+
+std::unique_ptr<Machine> Machine::make(const Options& options, unsigned cards,
+                                       Simulation& simulation, HostMemory&) {
+  return std::make_unique<PcieMachine>(options, cards, simulation);
+}
+
+}  // namespace emery::direct_router

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paper's machine: cards on a PCI-X bus, and the chipset with its memory.
+#include <algorithm>
+#include <array>
+
+#include "Vdirect_router.h"
+#include "bench/pcix/bus.hpp"
+#include "bench/pcix/host_bridge.hpp"
+#include "systems/direct_router/machine.hpp"
+
+namespace emery::direct_router {
+namespace {
+
+std::uint64_t bus_hz_times_3(const Options& options) {
+  const auto mhz = options.get("bus_mhz", 66u);
+  return mhz == 66 ? 200'000'000 : mhz == 133 ? 400'000'000 : mhz * 3'000'000ull;
+}
+
+HostBridgeConfig bridge_config(const Options& options) {
+  HostBridgeConfig config;
+  config.read_latency = options.get("read_latency_ns", 480) * kNanosecond;
+  return config;
+}
+
+class PcixMachine final : public CardMachine<Vdirect_router> {
+ public:
+  PcixMachine(const Options& options, unsigned cards, Simulation& simulation, HostMemory& memory)
+      : CardMachine(options, cards, simulation, bus_hz_times_3(options), 3),
+        bridge_(bridge_config(options), memory) {
+    for (unsigned c = 0; c < cards; ++c) {
+      Vdirect_router& m = model_[c];
+      bus_.add_card({&m.req_n_o,    &m.frame_n_o, &m.irdy_n_o,    &m.master_oe_o, &m.devsel_n_o,
+                     &m.trdy_n_o,   &m.stop_n_o,  &m.target_oe_o, &m.ad_o,        &m.cbe_n_o,
+                     &m.ad_oe_o,    &m.gnt_n_i,   &m.idsel_i,     &m.frame_n_i,   &m.irdy_n_i,
+                     &m.devsel_n_i, &m.trdy_n_i,  &m.stop_n_i,    &m.ad_i,        &m.cbe_n_i});
+    }
+    bus_.add_agent(bridge_);
+    simulation.add(bus_clock_, bus_);
+  }
+
+  CpuPort& cpu() override { return bridge_; }
+  bool slow_path() const override { return true; }
+  void release() override { bus_.set_reset(false); }
+
+  void mark(int end) override { at_[static_cast<std::size_t>(end)] = bus_.stats(); }
+  void set_dead(unsigned card) override { bus_.set_dead(static_cast<int>(card), true); }
+  void set_stalled(unsigned card, bool stalled) override {
+    bus_.set_ungranted(static_cast<int>(card), stalled);
+  }
+
+  void write_summary(JsonWriter& json) const override {
+    const auto& [from, to] = at_;
+    const auto clocks = static_cast<double>(std::max<std::uint64_t>(to.clocks - from.clocks, 1));
+    const auto share = [&](std::uint64_t n) { return static_cast<double>(n) / clocks; };
+    json.field("bus_busy", share(to.busy_clocks - from.busy_clocks))
+        .field("bus_data_share", share(to.words - from.words));
+  }
+  void write_details(JsonWriter& json) const override {
+    json.key("bus");
+    bus_.stats().write(json);
+    json.key("bridge");
+    bridge_.stats().write(json);
+  }
+  void add_failures(std::vector<std::string>& lines) const override {
+    const auto fail = [&](std::uint64_t count, const std::string& what) {
+      if (count != 0) lines.push_back(std::to_string(count) + " " + what);
+    };
+    fail(bus_.stats().violations, "PCI-X protocol errors: " + bus_.stats().first_violation);
+    fail(bridge_.stats().unmapped_writes, "writes to memory that is not there");
+    fail(bridge_.stats().unmapped_reads, "reads of memory that is not there");
+  }
+
+ private:
+  HostBridge bridge_;
+  PcixBus bus_;
+  std::array<PcixBusStats, 2> at_;
+};
+
+}  // namespace
+
+std::unique_ptr<Machine> Machine::make(const Options& options, unsigned cards,
+                                       Simulation& simulation, HostMemory& memory) {
+  return std::make_unique<PcixMachine>(options, cards, simulation, memory);
+}
+
+}  // namespace emery::direct_router
