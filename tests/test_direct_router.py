@@ -171,6 +171,69 @@ def test_bad_input(capsys, tmp_path):
         assert "routes.txt:1" in message and says in message
 
 
+@pytest.mark.parametrize(("config", "lines"), [("B", 1), ("C", 2), ("E", 1), ("F", 3)])
+def test_configurations_over_pcie(router, config, lines):
+    result = router("--size", "64", "--duration", "300us", config=config, bus="pcie")
+    assert lost(result) == {}
+    assert result["totals"]["l1_gbps"] == pytest.approx(lines, rel=0.02)
+
+
+@pytest.mark.parametrize(("cards", "pattern"), [(2, "permutation"), (4, "hotspot"), (8, "uniform"), (8, "permutation")])
+def test_patterns_over_pcie(router, cards, pattern):
+    """Over the narrowest link there is; outputs may be asked for more than they have, the links never."""
+    result = router("--size", "64-1518", "--duration", "400us", bus="pcie", cards=cards, pattern=pattern, mps=128)
+    assert result["totals"]["delivered"] > 0
+    assert set(lost(result)) <= ({"input_fifo_full"} if pattern == "hotspot" else set())
+    assert result["resources"]["link_busy"] < 1
+
+
+def test_a_link_that_is_too_slow_drops_at_the_inputs(router):
+    result = router("--size", "64", "--duration", "1500us", bus="pcie", cards=3, pattern="permutation", pcie_speed=0.3)
+    assert set(lost(result)) == {"input_fifo_full"}
+    assert result["limit"]["by"] == "pcie"
+    assert 0.8 < result["limit"]["fraction"] < 1
+
+
+def test_what_needs_the_host_is_dropped_over_pcie(router):
+    result = router(
+        "--size", "64", "--duration", "500us", "--rate", "0.3", bus="pcie", config="C", bad_ip_every=5, bad_fcs_every=50
+    )
+    reasons = lost(result)
+    assert {"header", "checksum", "ttl", "bad_fcs", "no_slow_path"} <= set(reasons)
+    assert reasons["no_slow_path"] == sum(x["slow_none"] for x in result["resources"]["cards"])
+
+
+def test_the_others_go_on_when_a_card_dies_over_pcie(router):
+    settings = {"cards": 4, "pattern": "uniform", "dead_card": 3, "dead_at_us": 300, "timeout_us": 100}
+    result = router("--size", "64", "--duration", "2ms", bus="pcie", **settings)
+    for stream in ("0->1", "1->2", "2->0"):
+        assert result["streams"][stream]["delivered"] > 0.9 * result["streams"][stream]["offered"]
+    assert result["totals"]["dropped"]["dead_card"] > 0
+
+
+def test_a_card_that_stalls_comes_back_over_pcie(router):
+    settings = {"config": "F", "stalled_card": 1, "stall_at_us": 300, "stall_us": 400}
+    result = router("--size", "64", "--duration", "1500us", bus="pcie", **settings)
+    assert result["streams"]["1->0"]["delivered"] > 0
+    assert set(lost(result)) <= {"input_fifo_full"}
+
+
+def test_no_slow_path_over_pcie(capsys):
+    assert "slow path" in refused(capsys, "--set", "bus=pcie", "--set", "config=A")
+
+
+def test_limits_over_pcie():
+    """By hand: 72 bytes a 64-byte frame in writes of 256 are 77.6; 1.993 Gb/s carry 3.21 Mpps of them, a line 1.488."""
+    target = system.load("direct-router")
+
+    def limit(*settings):
+        return limits.direct(direct_model(target.values(["bus=pcie", "pattern=uniform", "cards=8", *settings])), {64: 1})
+
+    assert limit()["by"] == "line" and limit()["l1_gbps"] == pytest.approx(8.0)
+    slow = limit("pcie_speed=0.25")
+    assert slow["by"] == "pcie" and slow["mpps"] == pytest.approx(8 * 2.0e9 * 0.25 / 8 / 77.625 / 1e6, rel=0.01)
+
+
 def test_limits():
     """The ceiling of the bus by hand: 9 words a 64-byte frame at 66.67 MHz are 7.41 Mpps, 4.98 Gb/s."""
     target = system.load("direct-router")

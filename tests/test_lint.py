@@ -34,8 +34,9 @@ def test_verible_lint():
 @pytest.mark.parametrize("name", system.names())
 def test_verilator_lint(name):
     target = system.load(name)
-    problems = testing.lint_rtl(build.system_rtl(target, target.values()))
-    assert not problems, problems
+    for when in ({}, *(x["when"] for x in target.variants)):
+        problems = testing.lint_rtl(build.system_rtl(target, target.values() | when))
+        assert not problems, problems
 
 
 def test_licence_lines():

@@ -157,6 +157,7 @@ def direct_model(values: dict) -> limits.DirectModel:
         "hotspot": [[0 if i else 1] for i in range(n)],
     }
     outputs = _FIGURE_3.get(values["config"]) or patterns[values["pattern"]]
+    link = limits.pcie_gbps(values["pcie_gen"], values["pcie_lanes"]) * values["pcie_speed"]
     return limits.DirectModel(
         demand=tuple(tuple(x.count(o) / len(x) if x else 0.0 for o in range(len(outputs))) for x in outputs),
         bus_mhz={66: 200 / 3, 133: 400 / 3}.get(values["bus_mhz"], values["bus_mhz"]),
@@ -164,6 +165,8 @@ def direct_model(values: dict) -> limits.DirectModel:
         slow=values["slow_path"] or values["config"] == "A",
         read_latency_ns=values["read_latency_ns"],
         cpu_ns=values["cpu_ns"],
+        link_gbps=link if values["bus"] == "pcie" else 0.0,
+        mps=values["mps"],
     )
 
 

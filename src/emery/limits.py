@@ -179,11 +179,12 @@ def capture(model: CaptureModel, sizes: dict) -> dict:
 
 @dataclass(frozen=True)
 class DirectModel:
-    """Cards on a shared PCI-X bus that hand each other packets, or have a host do it.
+    """Cards on a shared PCI-X bus, or on PCI Express links to a switch, that hand each other packets, or have a host do it.
 
     `demand[i][o]` is the share of input i's line that wants to leave at output o. A packet crosses the bus once, with a
     header of `header` bytes in bursts that never end; through the host it crosses twice, costs two reads of
-    `read_latency_ns` in series at its output card and `cpu_ns` of the one CPU.
+    `read_latency_ns` in series at its output card and `cpu_ns` of the one CPU. On PCI Express each card has a link of
+    `link_gbps` each way, and bursts are writes of `mps` bytes with 3DW headers; the switch is no limit.
     """
 
     demand: tuple[tuple[float, ...], ...]
@@ -193,6 +194,8 @@ class DirectModel:
     slow: bool = False
     read_latency_ns: float = 750.0
     cpu_ns: float = 1600.0
+    link_gbps: float = 0.0  # 0: PCI-X
+    mps: int = 256
 
 
 def direct(model: DirectModel, sizes: dict) -> dict:
@@ -200,13 +203,23 @@ def direct(model: DirectModel, sizes: dict) -> dict:
     total = sum(sizes.values())
     lines = [sum(row[o] for row in model.demand) for o in range(len(model.demand))]
     open_share = sum(min(1.0, x) for x in lines)  # lines' worth of frames that outputs have room for
-    wire = bus = 0.0  # seconds a frame
+    wire = bus = link = 0.0  # seconds a frame
     for size, count in sizes.items():
         share = count / total
         wire += share / ethernet_fps(size, model.line_gbps)
         words = ceil((size - FCS) / 8)
         bus += share * (words * 2 if model.slow else words + ceil(model.header / 8)) / (model.bus_mhz * 1e6)
-    caps = {"line": open_share / wire, "pcix": 1 / bus}
+        if model.link_gbps:
+            nbytes = 8 * (words + ceil(model.header / 8))
+            link += share * nbytes * (1 + 20 / model.mps) / (model.link_gbps * 1e9 / 8)
+    if model.link_gbps:
+        sums = [sum(row) for row in model.demand], lines
+        caps = {
+            "line": open_share / wire,
+            "pcie": min(sum(min(x / wire, 1 / link) for x in way if x) for way in sums),
+        }
+    else:
+        caps = {"line": open_share / wire, "pcix": 1 / bus}
     if model.slow:
         outputs = sum(x > 0 for x in lines)
         caps["reads"] = outputs / (2 * model.read_latency_ns * 1e-9 + bus)
