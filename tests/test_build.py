@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from emery import build, cache, registers, toolchain
+from emery import area, build, cache, registers, toolchain
 from emery.common import ROOT, UserError
 
 TINY = """module tiny_tb #(parameter int N = 3) (); initial begin $display("N=%0d", N); $finish; end endmodule\n"""
@@ -186,3 +186,16 @@ def test_a_failed_set_up_is_one_line(tmp_path):
     assert process.returncode == 2 and out == ""
     assert err.splitlines()[-1].startswith("emery: set-up: ") and "no thing" in err.splitlines()[-1]
     assert [x.name for x in (tmp_path / "home" / ".venv").iterdir()] == ["lock"]
+
+
+def test_area_of_a_block_counts_its_flip_flops():
+    cells = area.area("age_tick", [])
+    assert cells["flip-flop"] == 31 and cells["RAMB36"] == 0 and 0 < cells["LUT"] < 100
+
+
+@pytest.mark.parametrize(
+    "name, settings, says", [("fifo", [], "interface port"), ("no_such", [], "no_such"), ("age_tick", ["X"], "NAME=VALUE")]
+)
+def test_area_of_what_cannot_be_measured(name, settings, says):
+    with pytest.raises(UserError, match=says):
+        area.area(name, settings)

@@ -66,7 +66,8 @@ def is_design_file(path: Path) -> bool:
     return path.suffix in (".sv", ".svh", ".v") and not path.stem.endswith(("_tb", "_formal"))
 
 
-def _rtl_digest(rtl: Rtl) -> str:
+def rtl_digest(rtl: Rtl) -> str:
+    """What a verilated model of `rtl` follows from."""
     files = {ROOT / name for name in rtl.files}
     for directory in rtl.dirs:
         files.update(x for x in (ROOT / directory).iterdir() if is_design_file(x))
@@ -86,7 +87,7 @@ def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
         _batch(rtl, out)
 
     waiting = (lambda: progress.say("another process is building the same model")) if progress else None
-    return cache.entry("verilated", _rtl_digest(rtl), make, waiting)
+    return cache.entry("verilated", rtl_digest(rtl), make, waiting)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import sys
 from emery import build, experiment, report, system
 from emery.common import UserError, nearest
 
-_COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "test", "format", "build")
+_COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "area", "test", "format", "build")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -72,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     compare = commands.add_parser("compare", help="the same traffic through several systems")
     compare.add_argument("systems", nargs="+", metavar="SYSTEM")
     _traffic_options(compare)
+    area = commands.add_parser("area", help="FPGA area of a system or of a block, by Yosys (minutes)")
+    area.add_argument("what", metavar="SYSTEM|BLOCK")
+    area.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     test = commands.add_parser("test", help="the test suite; everything after it goes to pytest")
     test.add_argument("pytest", nargs=argparse.REMAINDER)
     commands.add_parser("format", help="format the sources in place")
@@ -171,6 +174,11 @@ def _dispatch(argv: list[str]) -> int:
             return _sweep(arguments)
         case "compare":
             return _compare(arguments)
+        case "area":
+            from emery.area import area
+
+            cells = area(arguments.what, arguments.set)
+            print(report.table([("cells", arguments.what), *((kind, f"{n:,g}") for kind, n in cells.items())]))
     return 0
 
 

@@ -207,7 +207,14 @@ module direct_card
       assign hw_in.rx_ring[c].consumer.error.next = rx_error[c];
     end else begin : g_unused
       assign hw_in.rx_ring[c] = '{default: '0};
-      wire unused = &{1'b0, hw_out.rx_ring[c]};
+      wire unused = &{
+        1'b0,
+        hw_out.rx_ring[c].control.enable.value,
+        hw_out.rx_ring[c].control.log_size.value,
+        hw_out.rx_ring[c].base_hi.value.value,
+        hw_out.rx_ring[c].base_lo.value.value,
+        hw_out.rx_ring[c].producer.value.value
+      };
     end
   end
   assign tx_ring = '{
