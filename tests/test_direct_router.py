@@ -222,6 +222,15 @@ def test_no_slow_path_over_pcie(capsys):
     assert "slow path" in refused(capsys, "--set", "bus=pcie", "--set", "config=A")
 
 
+def test_a_parameter_chooses_the_top():
+    target = system.load("direct-router")
+    pcix, pcie = (target.values([f"bus={x}"]) for x in ("pcix", "pcie"))
+    assert target.variant(pcix).top == "direct_router" and target.variant(pcie).top == "direct_router_pcie"
+    told = set(target.bench_settings(pcix)), set(target.bench_settings(pcie))
+    assert told[0] - told[1] == {"bus_mhz", "read_latency_ns"}
+    assert told[1] - told[0] == {"pcie_gen", "pcie_lanes", "pcie_speed", "mps", "switch_latency_ns"}
+
+
 def test_limits_over_pcie():
     """By hand: 72 bytes a 64-byte frame in writes of 256 are 77.6; 1.993 Gb/s carry 3.21 Mpps of them, a line 1.488."""
     target = system.load("direct-router")
