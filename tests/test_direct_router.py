@@ -200,7 +200,7 @@ def test_what_needs_the_host_is_dropped_over_pcie(router):
     )
     reasons = lost(result)
     assert {"header", "checksum", "ttl", "bad_fcs", "no_slow_path"} <= set(reasons)
-    assert reasons["no_slow_path"] == sum(x["slow_none"] for x in result["resources"]["cards"])
+    assert reasons["no_slow_path"] == sum(x["no_slow_path"] for x in result["resources"]["cards"])
 
 
 def test_the_others_go_on_when_a_card_dies_over_pcie(router):

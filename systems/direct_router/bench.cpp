@@ -539,6 +539,8 @@ void Bench::collect_card(unsigned c) {
       {"tx_fast_frames", EMERY_REG(tx_fast_frames)},
       {"tx_slow_frames", EMERY_REG(tx_slow_frames)},
       {"tx_overflow", EMERY_REG(tx_overflow)},
+      {"no_slow_path", EMERY_REG(slow_none)},
+      {"bad_writes", EMERY_REG(bus_bad_write)},
       {"master_aborts", EMERY_REG(bus_master_abort)},
       {"retries", EMERY_REG(bus_retry)},
       {"out_fast_max", EMERY_REG(out_fast_max)},
@@ -654,6 +656,7 @@ std::vector<std::string> Bench::failures() const {
     fail(mac.tx_aborted, "frames aborted on the wire");
     fail(mac.tx_protocol_errors, "MAC protocol errors: " + mac.tx_first_protocol_error);
     fail(counters_[c].at("tx_overflow"), "frames too many for an output FIFO");
+    fail(counters_[c].at("bad_writes"), "writes that a card could not take");
   }
   return lines;
 }
