@@ -6,3 +6,5 @@ rtl/port/port_pkg.sv
 rtl/capture/cap_pkg.sv
 rtl/pcix/pcix_pkg.sv
 rtl/direct/direct_pkg.sv
+rtl/core/core_pkg.sv
+rtl/assist/assist_pkg.sv
