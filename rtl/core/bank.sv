@@ -11,13 +11,13 @@ module bank
 #(
     parameter int Words = 16384
 ) (
-    input logic clk_i,
-    input logic rst_i,
+    input  logic            clk_i,
+    input  logic            rst_i,
     // An access.
-    input logic     valid_i,
-    input mem_req_t req_i,
+    input  logic            valid_i,
+    input  mem_req_t        req_i,
     // Its answer, a clock later.
-    output logic [31:0] rdata_o
+    output logic     [31:0] rdata_o
 );
   localparam int AddrW = Words > 1 ? $clog2(Words) : 1;
   wire [AddrW-1:0] index = req_i.addr[2+:AddrW];

@@ -14,7 +14,7 @@ module xbar
   import core_pkg::*;
 #(
     parameter int Masters = 10,
-    parameter int Banks = 4,                // a power of two; consecutive words lie in consecutive banks
+    parameter int Banks = 4,  // a power of two; consecutive words lie in consecutive banks
     parameter int ScratchBytes = 256 * 1024,
     parameter int DeviceBytes = 4096,
     parameter int FrameBytes = 32 * 1024 * 1024,
@@ -106,8 +106,8 @@ module xbar
   logic [Masters-1:0] granted, passed;
   always_comb begin
     granted = nobody;
-    passed = '0;
-    first = '0;
+    passed  = '0;
+    first   = '0;
     for (int s = 0; s < Slaves; s++) begin
       grant[s] = '0;
       if (wants[s] != '0 && takes[s]) begin
@@ -157,7 +157,7 @@ module xbar
   always_comb begin
     rsp_valid_o = quick_q;
     for (int m = 0; m < Masters; m++) begin
-      rsp_o[m].rdata = bank_rdata_i[BankW == 0 ? 0 : from_q[m][(BankW == 0 ? 1 : BankW)-1:0]];
+      rsp_o[m].rdata = bank_rdata_i[BankW==0?0 : from_q[m][(BankW==0?1 : BankW)-1:0]];
       rsp_o[m].error = error_q[m];
     end
     if (dev_rsp_valid_i && dev_open_q) begin
@@ -181,7 +181,7 @@ module xbar
       // All above the one served.
       if (grant[s] != '0) turn_q[s] <= ~(grant[s] | (grant[s] - 1'b1));
     end
-    dev_open_q <= dev_asked || (dev_open_q && !dev_rsp_valid_i);
+    dev_open_q   <= dev_asked || (dev_open_q && !dev_rsp_valid_i);
     frame_open_q <= frame_asked || (frame_open_q && !frame_rsp_valid_i);
     if (dev_asked) dev_owner_q <= dev_master_o;
     if (frame_asked) frame_owner_q <= chosen_index[Frame];
@@ -195,5 +195,6 @@ module xbar
     end
   end
 
-  `ASSERT(AnswersAreExpected, (!dev_rsp_valid_i || dev_open_q) && (!frame_rsp_valid_i || frame_open_q))
+  `ASSERT(AnswersAreExpected,
+          (!dev_rsp_valid_i || dev_open_q) && (!frame_rsp_valid_i || frame_open_q))
 endmodule
