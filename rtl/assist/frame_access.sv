@@ -18,13 +18,12 @@ module frame_access
     output logic     rsp_valid_o,
     output mem_rsp_t rsp_o,
 
-    // Memory clock: the bus.
+    // Memory clock: the bus (bus_req_t, bus_wdata_t, logic [127:0]).
     input logic mem_clk_i,
     input logic mem_rst_i,
     stream_if.src req,
     stream_if.src wdata,
-    input logic rvalid_i,
-    input logic [127:0] rdata_i
+    stream_if.snk rdata
 );
   typedef struct packed {
     logic write;
@@ -92,8 +91,9 @@ module frame_access
   assign wdata.data = '{data: {4{access.data.wdata}}, strb: 16'(access.data.be) << {lane, 2'b00}};
   assign access.ready = (req_gone_q || req_goes) && (wdata_gone_q || wdata_goes || !access.data.write);
 
-  assign loaded.valid = rvalid_i;
-  assign loaded.data  = rdata_i[{lane_q, 5'b0}+:32];
+  assign loaded.valid = rdata.valid;
+  assign loaded.data  = rdata.data[{lane_q, 5'b0}+:32];
+  assign rdata.ready  = 1'b1;
 
   always_ff @(posedge mem_clk_i) begin
     if (access.valid && access.ready) begin
