@@ -86,14 +86,18 @@ module frame_access
   wire req_goes = req.valid && req.ready;
   wire wdata_goes = wdata.valid && wdata.ready;
   assign req.valid = access.valid && !req_gone_q;
-  assign req.data = '{write: access.data.write, addr: access.data.word[FrameAddrW-3:2], beats: 8'd1};
+  assign req.data = '{
+          write: access.data.write,
+          addr: access.data.word[FrameAddrW-3:2],
+          beats: 8'd1
+      };
   assign wdata.valid = access.valid && access.data.write && !wdata_gone_q;
   assign wdata.data = '{data: {4{access.data.wdata}}, strb: 16'(access.data.be) << {lane, 2'b00}};
   assign access.ready = (req_gone_q || req_goes) && (wdata_gone_q || wdata_goes || !access.data.write);
 
   assign loaded.valid = rdata.valid;
-  assign loaded.data  = rdata.data[{lane_q, 5'b0}+:32];
-  assign rdata.ready  = 1'b1;
+  assign loaded.data = rdata.data[{lane_q, 5'b0}+:32];
+  assign rdata.ready = 1'b1;
 
   always_ff @(posedge mem_clk_i) begin
     if (access.valid && access.ready) begin
@@ -123,7 +127,7 @@ module frame_access
       .out    (answer)
   );
   assign answer.ready = 1'b1;
-  assign rsp_valid_o  = answer.valid;
+  assign rsp_valid_o = answer.valid;
   assign rsp_o = '{rdata: answer.data, error: 1'b0};
 
   `ASSERT(OnlyLoadAndStore, valid_i |-> req_i.op inside {Load, Store})

@@ -12,7 +12,7 @@
 module frame_bus
   import assist_pkg::*;
 #(
-    parameter int Clients = 5,
+    parameter  int Clients = 5,
     localparam int ClientW = Clients > 1 ? $clog2(Clients) : 1
 ) (
     input logic clk_i,
@@ -54,7 +54,7 @@ module frame_bus
     `ASSERT(RoomForData, rdata[i].valid |-> rdata[i].ready)
   end
   assign burst_wdata.valid = wvalid[wclient_i];
-  assign burst_wdata.data = wbeat[wclient_i];
+  assign burst_wdata.data  = wbeat[wclient_i];
 
   `ASSERT(BurstFitsFrame, burst.valid |-> burst.data.beats inside {[1 : 128]})
 endmodule

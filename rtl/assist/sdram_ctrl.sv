@@ -17,9 +17,9 @@ module sdram_ctrl
     parameter int TRp = 7,
     parameter int TRas = 15,
     parameter int TRrd = 5,
-    parameter int TWr = 7,       // last write data to precharge
-    parameter int TWtr = 4,      // last write data to read command
-    parameter int TRtp = 2,      // read command to precharge
+    parameter int TWr = 7,  // last write data to precharge
+    parameter int TWtr = 4,  // last write data to read command
+    parameter int TRtp = 2,  // read command to precharge
     parameter int CasLatency = 7,
     parameter int WriteLatency = 3,
     parameter int TRfc = 36,
@@ -110,7 +110,7 @@ module sdram_ctrl
 
   typedef enum logic [1:0] {
     Run,
-    CloseAll,  // waits until all banks may be closed
+    CloseAll,   // waits until all banks may be closed
     Refreshing
   } state_e;
   state_e state_q;
@@ -155,7 +155,7 @@ module sdram_ctrl
     ca = '{cmd: Nop, bank: ca_o.bank, addr: ca_o.addr};
     if (column || activate || precharge) begin
       ca.bank = 3'(bank);
-      ca.cmd = activate ? Activate : precharge ? Precharge : part_q.write ? Write : Read;
+      ca.cmd  = activate ? Activate : precharge ? Precharge : part_q.write ? Write : Read;
       ca.addr = activate ? 14'(for_next ? next_q.row : part_q.row) : 14'(part_q.col);
     end
     if (state_q == CloseAll && now_q >= all_idle_at_q) ca.cmd = PrechargeAll;
@@ -177,7 +177,7 @@ module sdram_ctrl
   dram_dq_t writing_data_q[WriteLatency];
 
   always_ff @(posedge clk_i) begin
-    ca_o <= ca;
+    ca_o  <= ca;
     now_q <= now_q + 1'b1;
 
     if (move_up) begin
@@ -185,7 +185,7 @@ module sdram_ctrl
       if (next_full_q) part_q <= next_q;
     end else if (column) begin
       part_q.beats <= part_q.beats - 1'b1;
-      part_q.col <= part_q.col + 1'b1;
+      part_q.col   <= part_q.col + 1'b1;
     end
     if (accept) begin
       next_full_q <= 1'b1;
@@ -248,11 +248,12 @@ module sdram_ctrl
     end
     rvalid_o <= reading_q[ReadStages-1];
     if (reading_q[ReadStages-1]) begin
-      rdata_o <= dq_i;
+      rdata_o   <= dq_i;
       rclient_o <= reading_client_q[ReadStages-1];
     end
     writing_q <= WriteLatency'({writing_q, wdata.valid && wdata.ready});
-    if (wdata.valid && wdata.ready) writing_data_q[0] <= '{data: wdata.data.data, mask: ~wdata.data.strb};
+    if (wdata.valid && wdata.ready)
+      writing_data_q[0] <= '{data: wdata.data.data, mask: ~wdata.data.strb};
     if (writing_q != '0) begin
       for (int i = 1; i < WriteLatency; i++) writing_data_q[i] <= writing_data_q[i-1];
     end

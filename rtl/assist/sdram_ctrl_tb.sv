@@ -64,7 +64,7 @@ module sdram_ctrl_tb
       .rdata_i(ctrl_rdata)
   );
   sdram_ctrl #(
-      .Banks(Banks),
+      .Banks  (Banks),
       .Clients(Clients)
   ) dut (
       .clk_i(clk),
@@ -111,7 +111,7 @@ module sdram_ctrl_tb
   always @(posedge clk) begin
     t++;
     now = int'(t);
-    b = int'(ca.bank);
+    b   = int'(ca.bank);
     if (!rst && ca.cmd != Nop) begin
       `CHECK(now - refreshed >= TRfc, "a command during a refresh")
       c = {row[b], 3'(b), ca.addr[6:0]};
@@ -130,7 +130,7 @@ module sdram_ctrl_tb
           `CHECK(open[b] && now - activated[b] >= TRcd, "read of a bank that is not open yet")
           `CHECK(now - any_written >= Wl + 1 + TWtr, "read too early after a write")
           reads.push_back('{at: now + Cl, cell_no: c});
-          read[b] = now;
+          read[b]  = now;
           any_read = now;
         end
         Write: begin
@@ -138,7 +138,7 @@ module sdram_ctrl_tb
           // The pins change hands with a clock between.
           `CHECK(now + Wl - (any_read + Cl) >= 2, "write too early after a read")
           writes.push_back('{at: now + Wl, cell_no: c});
-          written[b] = now;
+          written[b]  = now;
           any_written = now;
         end
         Precharge: begin
@@ -153,7 +153,8 @@ module sdram_ctrl_tb
           precharged[i] = now;
         end
         Refresh: begin
-          for (int i = 0; i < Banks; i++) `CHECK(!open[i] && now - precharged[i] >= TRp, "refresh too early")
+          for (int i = 0; i < Banks; i++)
+            `CHECK(!open[i] && now - precharged[i] >= TRp, "refresh too early")
           refreshed = now;
           refreshes++;
         end
@@ -181,9 +182,9 @@ module sdram_ctrl_tb
   bus_wdata_t to_write[Clients][$];
   typedef enum {
     Stopped,
-    Random,  // any bursts near to each other, in a small piece of memory
-    Frames,  // 1518 bytes in slots of 2 kB one after the other; 0 and 1 write, 2 and 3 read
-    Single   // one word anywhere
+    Random,   // any bursts near to each other, in a small piece of memory
+    Frames,   // 1518 bytes in slots of 2 kB one after the other; 0 and 1 write, 2 and 3 read
+    Single    // one word anywhere
   } kind_e;
   kind_e kind = Stopped;
   int unsigned percent = 100, wdata_percent = 100, slots_apart = 1;
@@ -194,16 +195,16 @@ module sdram_ctrl_tb
     r.write = $urandom_range(1) == 0;
     r.beats = 8'($urandom_range(1) == 0 ? $urandom_range(128, 1) : $urandom_range(6, 1));
     // 16 places in 2 banks and 2 rows of them.
-    r.addr = 21'($urandom_range(1) << 10 | $urandom_range(1) << 7 | $urandom_range(127));
+    r.addr  = 21'($urandom_range(1) << 10 | $urandom_range(1) << 7 | $urandom_range(127));
     if (kind == Frames) begin
       r.write = client < 2;
       r.beats = 95;
-      r.addr = 21'((client % 2 * 512 + slot[client] % 512) * 128);
+      r.addr  = 21'((client % 2 * 512 + slot[client] % 512) * 128);
       slot[client] += slots_apart;
     end
     if (kind == Single) begin
       r.beats = 1;
-      r.addr = 21'($urandom_range(1023) * 128 + $urandom_range(94));
+      r.addr  = 21'($urandom_range(1023) * 128 + $urandom_range(94));
     end
     return r;
   endfunction
@@ -263,7 +264,8 @@ module sdram_ctrl_tb
   task automatic drain();
     kind = Stopped;
     repeat (3000) @(posedge clk);
-    foreach (expected[i]) `CHECK(expected[i].size() == 0 && to_write[i].size() == 0, "a burst was not finished")
+    foreach (expected[i])
+      `CHECK(expected[i].size() == 0 && to_write[i].size() == 0, "a burst was not finished")
   endtask
 
   // Bytes that matter, a clock, in Gb/s at 500 MHz.
@@ -312,10 +314,12 @@ module sdram_ctrl_tb
     start  = bursts;
     clocks = 50_000;
     repeat (clocks) @(posedge clk);
-    $display("bursts of one word anywhere: %.1f clocks each", real'(clocks) / real'(bursts - start));
+    $display("bursts of one word anywhere: %.1f clocks each",
+             real'(clocks) / real'(bursts - start));
     `CHECK((bursts - start) * 20 > clocks, "a small burst takes too long")
     drain();
-    `CHECK(refreshes + 8 >= t / TRefi && refreshes <= t / (TRefi - 300) + 2, $sformatf("%0d refreshes in %0d clocks", refreshes, t))
+    `CHECK(refreshes + 8 >= t / TRefi && refreshes <= t / (TRefi - 300) + 2, $sformatf(
+           "%0d refreshes in %0d clocks", refreshes, t))
     `CHECK(activations > 1000, "rows were hardly opened")
     `TB_PASS
   end

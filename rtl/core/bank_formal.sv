@@ -7,15 +7,15 @@
 module bank_formal
   import core_pkg::*;
 (
-    input logic        clk_i,
-    input logic        rst_i,
-    input logic        valid_i,
-    input mem_op_e     op_i,
-    input logic        index_i,
-    input logic [31:0] wdata_i,
-    input logic [ 3:0] be_i,
-    input logic        watched_i,  // the word looked at
-    input logic [ 4:0] bit_i       // and the bit
+    input logic           clk_i,
+    input logic           rst_i,
+    input logic           valid_i,
+    input mem_op_e        op_i,
+    input logic           index_i,
+    input logic    [31:0] wdata_i,
+    input logic    [ 3:0] be_i,
+    input logic           watched_i,  // the word looked at
+    input logic    [ 4:0] bit_i       // and the bit
 );
   `FORMAL_BEGIN
   localparam int Words = 2;
@@ -73,7 +73,7 @@ module bank_formal
       Update:
       for (int i = 0; i < 32; i++) begin
         if (i >= 32'(wdata_q[4:0]) && going) begin
-          going = word_q[i];
+          going   = word_q[i];
           word[i] = 1'b0;
           cleared += 6'(going);
         end
@@ -96,8 +96,9 @@ module bank_formal
         assert (rdata == 32'(cleared));
         // What is counted was set and is cleared; the one behind the last was not set; all else stays.
         assert (first + rdata[5:0] <= 6'd32);
-        if (counted) assert (word_q[bit_q] && !dut.next[bit_q]);
-        else assert (dut.next[bit_q] == word_q[bit_q]);
+        if (counted)
+          assert (word_q[bit_q] && !dut.next[bit_q]);
+          else assert (dut.next[bit_q] == word_q[bit_q]);
         if (the_bit == first + rdata[5:0]) assert (!word_q[bit_q]);
       end else if (op_q != Store) begin
         assert (rdata == word_q);
@@ -110,8 +111,9 @@ module bank_formal
     // For the induction: where the word is.
     if (started_q && known_q) begin
       assert (dut.valid_q || !asked_q);
-      if (asked_q) assert (dut.index_q == watched_q && dut.op_q == op_q && dut.wdata_q == wdata_q && dut.be_q == be_q);
-      else if (dut.valid_q) assert (dut.index_q != watched_q);
+      if (asked_q)
+        assert (dut.index_q == watched_q && dut.op_q == op_q && dut.wdata_q == wdata_q && dut.be_q == be_q);
+        else if (dut.valid_q) assert (dut.index_q != watched_q);
       if (asked_q) assert (dut.old == word_q);
       if (!asked_q) assert (dut.i_ram.mem[watched_q] == word_q);
     end

@@ -67,9 +67,10 @@ module bank_tb
     #1;
     if (v) begin
       answer = rdata;
-      want = access(r);
+      want   = access (r);
       kinds[r.op]++;
-      if (r.op != Store) `CHECK(answer == want, $sformatf("%s at %h: %h, not %h", r.op.name(), r.addr, answer, want))
+      if (r.op != Store)
+        `CHECK(answer == want, $sformatf("%s at %h: %h, not %h", r.op.name(), r.addr, answer, want))
     end
   endtask
 

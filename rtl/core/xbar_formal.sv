@@ -43,27 +43,27 @@ module xbar_formal
   ) dut (
       .clk_i,
       .rst_i,
-      .req_valid_i      (valid_i),
-      .req_i            (req),
-      .req_ready_o      (ready),
-      .rsp_valid_o      (rsp_valid),
-      .rsp_o            (rsp),
-      .store_error_o    (store_error),
-      .wait_o           (waits),
-      .bank_valid_o     (bank_valid),
-      .bank_req_o       (bank_req),
-      .bank_rdata_i     (bank_rdata),
-      .dev_valid_o      (dev_valid),
-      .dev_req_o        (dev_req),
-      .dev_master_o     (dev_master),
+      .req_valid_i  (valid_i),
+      .req_i        (req),
+      .req_ready_o  (ready),
+      .rsp_valid_o  (rsp_valid),
+      .rsp_o        (rsp),
+      .store_error_o(store_error),
+      .wait_o       (waits),
+      .bank_valid_o (bank_valid),
+      .bank_req_o   (bank_req),
+      .bank_rdata_i (bank_rdata),
+      .dev_valid_o  (dev_valid),
+      .dev_req_o    (dev_req),
+      .dev_master_o (dev_master),
       .dev_ready_i,
       .dev_rsp_valid_i,
-      .dev_rsp_i        ('{rdata: 32'(dev_rdata_i), error: dev_rdata_i[0]}),
-      .frame_valid_o    (frame_valid),
-      .frame_req_o      (frame_req),
+      .dev_rsp_i    ('{rdata: 32'(dev_rdata_i), error: dev_rdata_i[0]}),
+      .frame_valid_o(frame_valid),
+      .frame_req_o  (frame_req),
       .frame_ready_i,
       .frame_rsp_valid_i,
-      .frame_rsp_i      ('{rdata: 32'(frame_rdata_i), error: frame_rdata_i[0]})
+      .frame_rsp_i  ('{rdata: 32'(frame_rdata_i), error: frame_rdata_i[0]})
   );
   for (genvar b = 0; b < Banks; b++) begin : g_bank
     assign bank_rdata[b] = 32'(bank_rdata_i[b]);
@@ -74,12 +74,17 @@ module xbar_formal
   for (genvar m = 0; m < Masters; m++) begin : g_master
     wire mem_op_e op = op_i[m] == 0 ? Load : op_i[m] == 1 ? Store : op_i[m] == 2 ? Add : Update;
     wire [31:0] base = place_i[m] == 0 ? ScratchBase : place_i[m] == 1 ? DeviceBase : place_i[m] == 2 ? FrameBase : ScratchBase + 16;
-    assign req[m] = '{op: op, addr: base + {28'b0, word_i[m], 2'b0}, wdata: 32'(wdata_i[m]), be: {2'b0, wdata_i[m]}};
+    assign req[m] = '{
+            op: op,
+            addr: base + {28'b0, word_i[m], 2'b0},
+            wdata: 32'(wdata_i[m]),
+            be: {2'b0, wdata_i[m]}
+        };
     assign slave[m] = place_i[m] == 0 ? {2'b0, word_i[m][0]} : (place_i[m] == 3 || op_i[m] > 1) ? 3'd4 : {1'b0, place_i[m]} + 3'd1;
     // The law of masters; `open_q`: an answer is to come.
     logic waiting_q = 1'b0, open_q = 1'b0;
     logic [7:0] last_q;
-    wire [7:0] now = {place_i[m], word_i[m], op_i[m], wdata_i[m]};
+    wire  [7:0] now = {place_i[m], word_i[m], op_i[m], wdata_i[m]};
     always_ff @(posedge clk_i) begin
       waiting_q <= started_q && valid_i[m] && !ready[m];
       last_q <= now;
@@ -114,7 +119,9 @@ module xbar_formal
   logic [3:0] valid, takes;
   assign valid = {frame_valid, dev_valid, bank_valid};
   assign takes = {
-    frame_ready_i && (!frame_open_q || frame_rsp_valid_i), dev_ready_i && (!dev_open_q || dev_rsp_valid_i), 2'b11
+    frame_ready_i && (!frame_open_q || frame_rsp_valid_i),
+    dev_ready_i && (!dev_open_q || dev_rsp_valid_i),
+    2'b11
   };
   always_comb begin
     for (int s = 0; s < 4; s++) begin
@@ -129,13 +136,14 @@ module xbar_formal
     for (int m = 0; m < Masters; m++) begin
       if (started_q) begin
         for (int b = 0; b < Banks; b++)
-          if (served[b][m])
-            assert (bank_req[b].op == req[m].op && bank_req[b].wdata == req[m].wdata && bank_req[b].be == req[m].be &&
+        if (served[b][m])
+          assert (bank_req[b].op == req[m].op && bank_req[b].wdata == req[m].wdata && bank_req[b].be == req[m].be &&
                     bank_req[b].addr == {29'b0, word_i[m][1], 2'b0});
         if (served[2][m]) assert (dev_req == req[m] && dev_master == 2'(m));
         if (served[3][m]) assert (frame_req == req[m]);
-        if (valid_i[m] && slave[m] == 3'd4) assert (ready[m] && !waits[m]);
-        else assert (waits[m] == (valid_i[m] && !ready[m] && served[slave[m][1:0]] != '0));
+        if (valid_i[m] && slave[m] == 3'd4)
+          assert (ready[m] && !waits[m]);
+          else assert (waits[m] == (valid_i[m] && !ready[m] && served[slave[m][1:0]] != '0));
         assert (!ready[m] || valid_i[m]);
       end
     end

@@ -19,7 +19,13 @@ module xbar_tb
   logic [Banks-1:0] bank_valid;
   mem_req_t bank_req[Banks];
   logic [31:0] bank_rdata[Banks];
-  logic dev_valid, dev_ready = 0, dev_rsp_valid = 0, frame_valid, frame_ready = 0, frame_rsp_valid = 0;
+  logic
+      dev_valid,
+      dev_ready = 0,
+      dev_rsp_valid = 0,
+      frame_valid,
+      frame_ready = 0,
+      frame_rsp_valid = 0;
   mem_req_t dev_req, frame_req;
   mem_rsp_t dev_rsp, frame_rsp;
   logic [2:0] dev_master;
@@ -76,10 +82,11 @@ module xbar_tb
     frame_rsp_valid <= frame_left == 0;
     if (frame_left >= 0) frame_left--;
     if (dev_valid && !rst) begin
-      `CHECK(dev_ready && dev_left < 0 && req_ready[dev_master], "device: taken though busy, or by nobody")
+      `CHECK(dev_ready && dev_left < 0 && req_ready[dev_master],
+             "device: taken though busy, or by nobody")
       if (dev_req.op == Store) dev_word = dev_req.wdata;
       else begin
-        dev_rsp  <= '{rdata: dev_word, error: 1'b0};
+        dev_rsp <= '{rdata: dev_word, error: 1'b0};
         dev_left = int'($urandom_range(latency));
       end
     end
@@ -87,7 +94,7 @@ module xbar_tb
       `CHECK(frame_ready && frame_left < 0, "frame memory: taken though busy")
       if (frame_req.op == Store) frame_word = frame_req.wdata;
       else begin
-        frame_rsp  <= '{rdata: frame_word, error: frame_word[0]};
+        frame_rsp <= '{rdata: frame_word, error: frame_word[0]};
         frame_left = int'($urandom_range(latency));
       end
     end
@@ -102,7 +109,8 @@ module xbar_tb
   logic only_bank_0 = 0;
   // 100 and 101 are the slow ones, negative: nobody.
   function automatic int slave_of(mem_req_t a, int m);
-    if (a.addr >= ScratchBase && a.addr < ScratchBase + ScratchBytes) return int'(a.addr / 4) % Banks;
+    if (a.addr >= ScratchBase && a.addr < ScratchBase + ScratchBytes)
+      return int'(a.addr / 4) % Banks;
     if (!(a.op inside {Load, Store})) return -1 - m;
     if (a.addr >= DeviceBase && a.addr < DeviceBase + 4096) return 100;
     if (a.addr >= FrameBase && a.addr < FrameBase + 32'h0200_0000) return 101;
@@ -116,7 +124,9 @@ module xbar_tb
     r.addr = ScratchBase + 4 * $urandom_range(spread - 1);
     if (only_bank_0) r.addr &= ~32'(4 * Banks - 1);
     if ($urandom_range(99) < slow_percent) begin
-      case ($urandom_range(5))
+      case ($urandom_range(
+          5
+      ))
         0: r.addr = ScratchBase + ScratchBytes + 4 * $urandom_range(3);
         1: r.addr = FrameBase + 32'h0200_0000;
         2, 3: r.addr = DeviceBase + 4 * $urandom_range(1023);
@@ -138,7 +148,8 @@ module xbar_tb
       `CHECK(store_error[m] == store_bad[m], "store error missed or made up")
       if (rsp_valid[m]) begin
         `CHECK(open[m], "an answer to nothing")
-        `CHECK(rsp[m].error == want[m].error && (rsp[m].rdata == want[m].rdata || failed[m]), $sformatf("master %0d: %h, not %h", m, rsp[m], want[m]))
+        `CHECK(rsp[m].error == want[m].error && (rsp[m].rdata == want[m].rdata || failed[m]),
+               $sformatf("master %0d: %h, not %h", m, rsp[m], want[m]))
         open[m] = 0;
       end
     end
@@ -151,7 +162,7 @@ module xbar_tb
         logic other;
         other = 0;
         for (int k = 0; k < Masters; k++)
-          if (k != m && req_valid[k] && req_ready[k] && slave_of(req[k], k) == s) other = 1;
+        if (k != m && req_valid[k] && req_ready[k] && slave_of(req[k], k) == s) other = 1;
         `CHECK(!other || !req_ready[m], "two masters at one slave")
         if (!req_ready[m]) begin
           `CHECK(waits[m] == other, "waiting for another is not what is counted")
@@ -167,7 +178,7 @@ module xbar_tb
       if (req_valid[m] && req_ready[m] && !rst) begin
         r = req[m];
         taken++;
-        open[m] = r.op != Store;
+        open[m]   = r.op != Store;
         failed[m] = s < 0;
         if (s < 0) begin
           errors++;
@@ -178,7 +189,7 @@ module xbar_tb
         else if (s == 101) want[m] = '{rdata: frame_word, error: frame_word[0]};
         else begin
           quick[m] = r.op != Store;
-          want[m] = '{rdata: access(r), error: 1'b0};
+          want[m]  = '{rdata: access (r), error: 1'b0};
         end
       end
     end
@@ -193,7 +204,7 @@ module xbar_tb
   end
 
   // What an access answers; the word changes.
-  function automatic logic [31:0] access(mem_req_t a);
+  function automatic logic [31:0] access (mem_req_t a);
     int w;
     logic [31:0] old, n, count;
     w = int'((a.addr - ScratchBase) >> 2);
@@ -225,7 +236,9 @@ module xbar_tb
   endfunction
 
   for (genvar b = 0; b < Banks; b++) begin : g_clear
-    initial for (int i = 0; i < Words / Banks; i++) g_bank[b].i_bank.i_ram.mem[i] = 32'(i * Banks + b) * 32'h01234567;
+    initial
+      for (int i = 0; i < Words / Banks; i++)
+        g_bank[b].i_bank.i_ram.mem[i] = 32'(i * Banks + b) * 32'h01234567;
   end
   initial begin
     int unsigned start;
@@ -240,7 +253,8 @@ module xbar_tb
     only_bank_0 = 0;
     start = taken;
     repeat (1000) @(posedge clk);
-    `CHECK(taken - start > 2700, $sformatf("four banks: only %0d accesses in 1000 clocks", taken - start))
+    `CHECK(taken - start > 2700, $sformatf(
+           "four banks: only %0d accesses in 1000 clocks", taken - start))
     for (int i = 0; i < 60; i++) begin
       percent = $urandom_range(100, 5);
       spread = i % 3 == 0 ? Words : $urandom_range(8, 1);
