@@ -57,6 +57,8 @@ module frame_access
       rst_i
   );
 
+  logic [2:0] unused_asked, unused_loaded;
+
   // What the crossbar offers may change until it is taken; the FIFO sees only what is.
   assign ready_o = asked.ready;
   assign asked.valid = valid_i && asked.ready;
@@ -73,7 +75,7 @@ module frame_access
       .wclk_i (clk_i),
       .wrst_i (rst_i),
       .in     (asked),
-      .count_o(),
+      .count_o(unused_asked),
       .rclk_i (mem_clk_i),
       .rrst_i (mem_rst_i),
       .out    (access)
@@ -121,7 +123,7 @@ module frame_access
       .wclk_i (mem_clk_i),
       .wrst_i (mem_rst_i),
       .in     (loaded),
-      .count_o(),
+      .count_o(unused_loaded),
       .rclk_i (clk_i),
       .rrst_i (rst_i),
       .out    (answer)
