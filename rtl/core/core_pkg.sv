@@ -10,17 +10,17 @@ package core_pkg;
 
   /// What is done at the bank, in one go. All but Store answer with a word: the old value, or for Update see below.
   typedef enum logic [3:0] {
-    Load   = 4'd0,
-    Store  = 4'd1,
-    Swap   = 4'd2,
-    Add    = 4'd3,
-    And    = 4'd4,
-    Or     = 4'd5,
-    Xor    = 4'd6,
-    Min    = 4'd7,
-    Max    = 4'd8,
-    MinU   = 4'd9,
-    MaxU   = 4'd10,
+    Load = 4'd0,
+    Store = 4'd1,
+    Swap = 4'd2,
+    Add = 4'd3,
+    And = 4'd4,
+    Or = 4'd5,
+    Xor = 4'd6,
+    Min = 4'd7,
+    Max = 4'd8,
+    MinU = 4'd9,
+    MaxU = 4'd10,
     Update = 4'd11  // wdata[4:0] = first bit; clears the consecutive ones from there to the end of the word; answers how many
   } mem_op_e;
 
@@ -40,25 +40,25 @@ package core_pkg;
 
   /// What a core did in a clock: exactly one of these, so that counts of them sum to the clocks.
   typedef enum logic [2:0] {
-    Retire       = 3'd0,  // an instruction left the pipeline
-    StallFetch   = 3'd1,  // instruction cache miss
-    StallLoad    = 3'd2,  // the clock every load takes longer (and device, frame memory latency)
-    StallBank    = 3'd3,  // somebody else was served by that bank
-    StallPipe    = 3'd4,  // load-use, branch, multiply/divide, bubbles after them
-    Halted       = 3'd5   // in reset, trapped or stopped
+    Retire     = 3'd0,  // an instruction left the pipeline
+    StallFetch = 3'd1,  // instruction cache miss
+    StallLoad  = 3'd2,  // the clock every load takes longer (and device, frame memory latency)
+    StallBank  = 3'd3,  // somebody else was served by that bank
+    StallPipe  = 3'd4,  // load-use, branch, multiply/divide, bubbles after them
+    Halted     = 3'd5   // in reset, trapped or stopped
   } clock_use_e;
 
   typedef enum logic [3:0] {
-    NoTrap           = 4'd0,
-    TrapIllegal      = 4'd1,
-    TrapFetch        = 4'd2,  // misaligned or outside the instruction memory
-    TrapLoadAlign    = 4'd3,
-    TrapStoreAlign   = 4'd4,
-    TrapLoadAccess   = 4'd5,  // nobody at that address
-    TrapStoreAccess  = 4'd6,
-    TrapBreak        = 4'd7,  // ebreak
-    TrapCall         = 4'd8,  // ecall
-    TrapWatchdog     = 4'd9
+    NoTrap          = 4'd0,
+    TrapIllegal     = 4'd1,
+    TrapFetch       = 4'd2,  // misaligned or outside the instruction memory
+    TrapLoadAlign   = 4'd3,
+    TrapStoreAlign  = 4'd4,
+    TrapLoadAccess  = 4'd5,  // nobody at that address
+    TrapStoreAccess = 4'd6,
+    TrapBreak       = 4'd7,  // ebreak
+    TrapCall        = 4'd8,  // ecall
+    TrapWatchdog    = 4'd9
   } trap_e;
 
   /// A retired instruction, as RVFI has it (one channel; the core's number beside it).
