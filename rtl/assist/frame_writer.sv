@@ -35,7 +35,7 @@ module frame_writer
   wire two = words[7];
   wire unused = &{1'b0, now.addr[31:FrameAddrW]};
 
-  // The part goes on when its last request and its shape do.
+  // Its data may be asked for as soon as its first request is taken; the part goes with its last one.
   assign req.valid = part.valid && shape_in.ready;
   assign req.data = '{
           write: 1'b1,
@@ -43,7 +43,7 @@ module frame_writer
           beats: begun_q ? 8'(words[6:0]) + 8'd1 : two ? 8'd128 : words + 8'd1
       };
   assign part.ready = shape_in.ready && req.ready && (!two || begun_q);
-  assign shape_in.valid = part.valid && part.ready;
+  assign shape_in.valid = part.valid && req.ready && !begun_q;
   assign shape_in.data = '{first: now.addr[3:0], last: last_byte[3:0], words: words};
 
   always_ff @(posedge clk_i) begin

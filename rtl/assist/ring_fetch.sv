@@ -32,7 +32,7 @@ module ring_fetch
 );
   localparam int WordW = Words > 1 ? $clog2(Words) : 1;
   localparam int CountW = $clog2(Depth + 1);
-  if (Words < 2 || Depth < 3) begin : g_bad_parameter
+  if (Words < 2 || Depth < 2) begin : g_bad_parameter
     $fatal(1, "ring_fetch: Words %0d or Depth %0d is too small", Words, Depth);
   end
   typedef logic [Words-1:0][31:0] command_t;
@@ -44,8 +44,8 @@ module ring_fetch
   logic [CountW-1:0] count;
   stream_if #(.T(command_t)) whole (clk_i, rst_i);
 
-  // A command is begun when it will find a place behind the one that may be on its way.
-  wire begin_ok = fetched_q != producer_i && count < CountW'(Depth - 1);
+  // A command is begun when it will find a place, behind the one that just comes.
+  wire begin_ok = fetched_q != producer_i && count + CountW'(whole.valid) < CountW'(Depth);
   wire [31:0] index = fetched_q & ((32'd1 << log_i) - 1'b1);
   assign req_valid_o = (word_q != '0 || begin_ok) && (!waiting_q || rsp_valid_i);
   assign req_o = '{

@@ -97,7 +97,7 @@ module core_nic
     output logic [ 13:0] dram_addr_o,
     output logic         dram_dq_valid_o,  // drives the data pins
     output logic [127:0] dram_dq_o,
-    output logic [ 15:0] dram_mask_o,
+    output logic [ 15:0] dram_dm_o,
     input  logic [127:0] dram_dq_i,
 
     // Core clock, for whoever looks on: what the cores do, what the firmware prints, its exit code.
@@ -832,7 +832,7 @@ module core_nic
   assign dram_bank_o = dram_ca.bank;
   assign dram_addr_o = dram_ca.addr;
   assign dram_dq_o = dram_dq.data;
-  assign dram_mask_o = dram_dq.mask;
+  assign dram_dm_o = dram_dq.mask;
 
   // ---------------------------------------------------------------- counters and registers
   // Events of the other clocks: those of the MAC in the order of device_pkg, then the host's, then the memory's.
