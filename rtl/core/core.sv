@@ -337,7 +337,10 @@ module core
       mem_q.valid <= ex_go;
       mem_q.use_  <= stop ? Halted : ex_q.valid ? StallPipe : ex_q.use_;
     end
-    if (rst_i) mem_q.valid <= 1'b0;
+    if (rst_i) begin
+      mem_q.valid <= 1'b0;
+      mem_q.use_  <= Halted;
+    end
   end
 
   // ---- MEM
@@ -396,6 +399,7 @@ module core
     end
     wb_q.valid <= mem_go && !rst_i;
     wb_q.use_  <= !mem_q.valid ? mem_q.use_ : port_conflict ? StallBank : StallLoad;
+    if (rst_i) wb_q.use_ <= Halted;
   end
 
   // ---- WB
