@@ -202,7 +202,8 @@ module core_tb
     if (access) begin
       r.addr = {addr[31:2], 2'd0};
       old = mem[addr[15:2]];
-      mem[addr[15:2]] = rig.done(r, old, w);
+      mem[addr[15:2]] = rig.done(r.op, r.wdata, r.be, old);
+      w = rig.answer(r.op, r.wdata[4:0], old);
       result = w;
       if (r.op == Load) begin
         w = w >> (8 * addr[1:0]);
