@@ -17,7 +17,7 @@ package assist_pkg;
   /// A burst of an assist (or a core) on the 128-bit bus: `beats` words of 16 bytes from a 16-byte-aligned address.
   typedef struct packed {
     logic write;
-    logic [FrameAddrW-5:0] addr;   // in 16-byte units
+    logic [FrameAddrW-5:0] addr;  // in 16-byte units
     logic [7:0] beats;  // 1 ... 128
   } bus_req_t;
 

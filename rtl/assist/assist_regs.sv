@@ -28,26 +28,26 @@ module assist_regs
     output logic [Cores-1:0] watchdog_o,
 
     // Assists: 0 DMA read, 1 DMA write, 2 MAC transmit, 3 MAC receive (whose producer is `freed`).
-    output logic [3:0][31:0] base_o,
-    output logic [3:0][ 3:0] log_o,
-    output logic [3:0][31:0] producer_o,
-    input  logic [3:0][31:0] progress_i,
-    output logic [31:0]      slot_base_o,
-    output logic             rx_enable_o,
+    output logic [ 3:0][31:0] base_o,
+    output logic [ 3:0][ 3:0] log_o,
+    output logic [ 3:0][31:0] producer_o,
+    input  logic [ 3:0][31:0] progress_i,
+    output logic [31:0]       slot_base_o,
+    output logic              rx_enable_o,
 
     // From the host: buffer descriptors (0 send, 1 receive), configuration; to it.
-    input  logic [1:0][31:0]   mailbox_i,
-    input  logic [15:0][31:0]  config_i,
-    output logic               interrupt_o,
-    output logic               print_o,
-    output logic [7:0]         print_char_o,
-    output logic [MasterW-1:0] print_master_o,
-    output logic               exit_o,
-    output logic [31:0]        exit_code_o,
+    input  logic [        1:0][31:0] mailbox_i,
+    input  logic [       15:0][31:0] config_i,
+    output logic                     interrupt_o,
+    output logic                     print_o,
+    output logic [        7:0]       print_char_o,
+    output logic [MasterW-1:0]       print_master_o,
+    output logic                     exit_o,
+    output logic [       31:0]       exit_code_o,
 
     // Counters, in the order of device_pkg from RxBadFcs on, and the clock.
-    input  logic [7:0][31:0] counter_i,
-    output logic [31:0]      clock_o
+    input  logic [ 7:0][31:0] counter_i,
+    output logic [31:0]       clock_o
 );
   import device_pkg::Events;
   wire [11:0] addr = req_i.addr[11:0];
@@ -94,7 +94,8 @@ module assist_regs
           endcase
         end
         default: begin
-          for (int i = 0; i < Events; i++) if (addr == device_pkg::Seen + 12'(4 * i)) value = seen_q[i];
+          for (int i = 0; i < Events; i++)
+          if (addr == device_pkg::Seen + 12'(4 * i)) value = seen_q[i];
         end
       endcase
     end
@@ -108,7 +109,7 @@ module assist_regs
     print_o <= write && addr == device_pkg::Print;
     exit_o <= write && addr == device_pkg::Exit;
     if (write) begin
-      print_char_o <= data[7:0];
+      print_char_o   <= data[7:0];
       print_master_o <= master_i;
       if (addr == device_pkg::Exit) exit_code_o <= data;
       if (addr == device_pkg::WatchdogLimit) limit_q <= data;

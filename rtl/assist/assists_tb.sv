@@ -65,14 +65,16 @@ module assists_tb
     bank #(
         .Words(ScratchBytes / 16)
     ) i_bank (
-        .clk_i(cclk),
-        .rst_i(rst),
+        .clk_i  (cclk),
+        .rst_i  (rst),
         .valid_i(bank_valid[b]),
-        .req_i(bank_req[b]),
+        .req_i  (bank_req[b]),
         .rdata_o(bank_rdata[b])
     );
   end
-  always @(posedge cclk) if (!rst) `CHECK(!dev_valid && !frame_valid && store_error == '0, "access outside the scratchpad")
+  always @(posedge cclk)
+    if (!rst)
+      `CHECK(!dev_valid && !frame_valid && store_error == '0, "access outside the scratchpad")
 
   // A word of the scratchpad, by byte offset.
   function automatic logic [31:0] get_word(int unsigned at);
@@ -93,11 +95,36 @@ module assists_tb
   endfunction
 
   // ---------------------------------------------------------------- frame memory
-  stream_if #(.T(bus_req_t)) bus_req[Clients] (mclk, rst);
-  stream_if #(.T(bus_wdata_t)) bus_wdata[Clients] (mclk, rst);
-  stream_if #(.T(logic [127:0])) bus_rdata[Clients] (mclk, rst);
-  stream_if #(.T(bus_req_t)) burst (mclk, rst);
-  stream_if #(.T(bus_wdata_t)) burst_wdata (mclk, rst);
+  stream_if #(
+      .T(bus_req_t)
+  ) bus_req[Clients] (
+      mclk,
+      rst
+  );
+  stream_if #(
+      .T(bus_wdata_t)
+  ) bus_wdata[Clients] (
+      mclk,
+      rst
+  );
+  stream_if #(
+      .T(logic [127:0])
+  ) bus_rdata[Clients] (
+      mclk,
+      rst
+  );
+  stream_if #(
+      .T(bus_req_t)
+  ) burst (
+      mclk,
+      rst
+  );
+  stream_if #(
+      .T(bus_wdata_t)
+  ) burst_wdata (
+      mclk,
+      rst
+  );
   logic [2:0] burst_client, wclient, rclient;
   logic rvalid, dq_valid;
   logic [127:0] rdata, dq_in;
@@ -148,13 +175,13 @@ module assists_tb
     for (int i = 7; i > 0; i--) read_cell[i] = read_cell[i-1];
     if (ca.cmd == Activate) row[ca.bank] = int'(ca.addr);
     write_cell[0] = {row[ca.bank], ca.bank, ca.addr[6:0]};
-    read_cell[0] = write_cell[0];
+    read_cell[0]  = write_cell[0];
     dq_in <= cells[read_cell[6][20:0]];
   end
   for (genvar i = 0; i < 2; i++) begin : g_one_way
-    assign bus_rdata[i].ready = 1'b1;
+    assign bus_rdata[i].ready   = 1'b1;
     assign bus_wdata[i+2].valid = 1'b0;
-    assign bus_wdata[i+2].data = '0;
+    assign bus_wdata[i+2].data  = '0;
   end
   assign bus_req[4].valid = 1'b0;
   assign bus_req[4].data = '0;
@@ -174,14 +201,39 @@ module assists_tb
           msix_enable: 1'b0,
           msix_mask: 1'b0
       };
-  stream_if #(.T(dma_req_t)) read_request (hclk, rst);
-  stream_if #(.T(dma_req_t)) write_request (hclk, rst);
-  stream_if #(.T(tlp_beat_t)) read_tlp (hclk, rst);
-  stream_if #(.T(tlp_beat_t)) write_tlp (hclk, rst);
-  stream_if #(.T(tlp_beat_t)) cpl (hclk, rst);
+  stream_if #(
+      .T(dma_req_t)
+  ) read_request (
+      hclk,
+      rst
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) write_request (
+      hclk,
+      rst
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) read_tlp (
+      hclk,
+      rst
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) write_tlp (
+      hclk,
+      rst
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) cpl (
+      hclk,
+      rst
+  );
   ram_write_t ram_write;
-  ram_read_t ram_read;
-  ram_row_t ram_row;
+  ram_read_t  ram_read;
+  ram_row_t   ram_row;
   dma_status_t read_status, write_status;
   dma_read_count_t read_count;
   dma_read #(
@@ -214,7 +266,7 @@ module assists_tb
   logic [7:0] host[HostBytes];
   typedef struct {
     mem4_hdr_t   hdr;
-    int unsigned at;  // when it may be answered
+    int unsigned at;   // when it may be answered
   } read_t;
   read_t reads[$];
   int unsigned hnow = 0, latency = 60, write_percent = 100, refused = 0, refuse_percent = 0;
@@ -249,9 +301,12 @@ module assists_tb
         answer_hdr.dw0.length = h.dw0.length;
         answer_hdr.requester_id = h.requester_id;
         answer_hdr.tag = h.tag;
-        answer_hdr.lower_addr = {h.addr[6:2], h.first_be[0] ? 2'd0 : h.first_be[1] ? 2'd1 : h.first_be[2] ? 2'd2 : 2'd3};
+        answer_hdr.lower_addr = {
+          h.addr[6:2], h.first_be[0] ? 2'd0 : h.first_be[1] ? 2'd1 : h.first_be[2] ? 2'd2 : 2'd3
+        };
         answer_hdr.byte_count = 12'(answer_end - answer_at - 32'(answer_hdr.lower_addr[1:0]));
-        if (h.last_be != 0) answer_hdr.byte_count -= h.last_be[3] ? 0 : h.last_be[2] ? 1 : h.last_be[1] ? 2 : 3;
+        if (h.last_be != 0)
+          answer_hdr.byte_count -= h.last_be[3] ? 0 : h.last_be[2] ? 1 : h.last_be[1] ? 2 : 3;
         else answer_hdr.byte_count -= h.first_be[3] ? 0 : h.first_be[2] ? 1 : h.first_be[1] ? 2 : 3;
         beat.sop = 1;
         if ($urandom_range(99) < refuse_percent) begin
@@ -290,7 +345,8 @@ module assists_tb
         be = 4'hf;
         if (write_tlp.data.sop && d == 0) be = write_first;
         else if (write_left == 1) be = write_last;
-        for (int i = 0; i < 4; i++) if (be[i]) host[write_at+32'(i)] = write_tlp.data.data[32*d+8*i+:8];
+        for (int i = 0; i < 4; i++)
+        if (be[i]) host[write_at+32'(i)] = write_tlp.data.data[32*d+8*i+:8];
         write_at += 4;
         write_left--;
       end
@@ -416,7 +472,8 @@ module assists_tb
   endfunction
   task automatic fill();
     for (int unsigned i = 0; i < 'h30000; i += 4) put_word(i, $urandom());
-    for (int unsigned i = 0; i < FrameBytes / 16; i++) cells[i] = {$urandom(), $urandom(), $urandom(), $urandom()};
+    for (int unsigned i = 0; i < FrameBytes / 16; i++)
+      cells[i] = {$urandom(), $urandom(), $urandom(), $urandom()};
     for (int unsigned i = 0; i < HostBytes; i++) host[i] = 8'($urandom());
     for (int unsigned i = 0; i < 'h30000; i++) want_scratch[i] = get_scratch(i);
     for (int unsigned i = 0; i < FrameBytes; i++) want_frame[i] = get_frame(i);
@@ -425,9 +482,11 @@ module assists_tb
   task automatic compare();
     repeat (100) @(posedge cclk);
     for (int unsigned i = 0; i < 'h30000; i++)
-      `CHECK(want_scratch[i] == get_scratch(i), $sformatf("scratchpad %h: %h, not %h", i, get_scratch(i), want_scratch[i]))
+      `CHECK(want_scratch[i] == get_scratch(i), $sformatf(
+             "scratchpad %h: %h, not %h", i, get_scratch(i), want_scratch[i]))
     for (int unsigned i = 0; i < FrameBytes; i++)
-      `CHECK(want_frame[i] == get_frame(i), $sformatf("frame memory %h: %h, not %h", i, get_frame(i), want_frame[i]))
+      `CHECK(want_frame[i] == get_frame(i), $sformatf(
+             "frame memory %h: %h, not %h", i, get_frame(i), want_frame[i]))
     for (int unsigned i = 0; i < HostBytes; i++)
       `CHECK(want_host[i] == host[i], $sformatf("host %h: %h, not %h", i, host[i], want_host[i]))
   endtask
@@ -466,7 +525,8 @@ module assists_tb
         // What has been promised: scratchpad and host are as they must be; the frame memory for whoever asks its bus.
         if (c.kind == 1 && a == 0 && checking)
           for (int unsigned i = 0; i < c.len; i++)
-            `CHECK(get_scratch(c.local_at + i) == want_scratch[c.local_at+i], "read into the scratchpad is not done")
+            `CHECK(get_scratch(c.local_at + i) == want_scratch[c.local_at+i],
+                   "read into the scratchpad is not done")
         if (c.kind != 2 && a == 1 && checking)
           for (int unsigned i = 0; i < c.len; i++)
             `CHECK(host[c.host_at+i] == want_host[c.host_at+i], "write to the host is not done")
@@ -486,7 +546,9 @@ module assists_tb
     int unsigned gap;
     c.kind = $urandom_range(9) == 0 ? 2 : $urandom_range(2) == 0 ? 1 : 0;
     c.irq  = $urandom_range(3) == 0;
-    case ($urandom_range(5))
+    case ($urandom_range(
+        5
+    ))
       0: c.len = $urandom_range(2048, 1);
       1: c.len = $urandom_range(2048, 2030);
       2: c.len = 42;
@@ -514,7 +576,8 @@ module assists_tb
     for (int unsigned i = 0; i < c.len; i++) begin
       if (a == 0 && c.kind == 1) want_scratch[c.local_at+i] = want_host[c.host_at+i];
       if (a == 0 && c.kind == 0) want_frame[c.local_at+i] = want_host[c.host_at+i];
-      if (a == 1 && c.kind != 2) want_host[c.host_at+i] = c.kind == 1 ? want_scratch[c.local_at+i] : want_frame[c.local_at+i];
+      if (a == 1 && c.kind != 2)
+        want_host[c.host_at+i] = c.kind == 1 ? want_scratch[c.local_at+i] : want_frame[c.local_at+i];
     end
     if (c.kind == 2 && $urandom_range(1) == 0) c.len = $urandom_range(1) == 0 ? 0 : 2049;
     return c;
@@ -533,9 +596,7 @@ module assists_tb
   endtask
 
   // ---------------------------------------------------------------- MAC transmit
-  typedef struct {
-    int unsigned at, len;
-  } frame_t;
+  typedef struct {int unsigned at, len;} frame_t;
   frame_t tx_given[$];
   int unsigned tx_pos = 0, tx_gap = 0, tx_frames = 0, tx_percent = 100;
   bit tx_inside = 0, tx_check = 1;
@@ -556,8 +617,9 @@ module assists_tb
       if (tx.sop) tx_pos = 0;
       for (int unsigned i = 0; i < tx.len; i++) begin
         if (tx_check)
-          `CHECK(tx.data[8*i+:8] == (tx_pos + i < tx_given[0].len ? want_frame[tx_given[0].at+tx_pos+i] : 8'h0),
-                 $sformatf("byte %0d of a frame of %0d", tx_pos + i, tx_given[0].len))
+          `CHECK(
+              tx.data[8*i+:8] == (tx_pos + i < tx_given[0].len ? want_frame[tx_given[0].at+tx_pos+i] : 8'h0),
+              $sformatf("byte %0d of a frame of %0d", tx_pos + i, tx_given[0].len))
       end
       tx_pos += 32'(tx.len);
       `CHECK(tx.eop || tx.len == 8, "a short word inside a frame")
@@ -573,7 +635,9 @@ module assists_tb
     tx_ready <= tx_gap == 0 && $urandom_range(99) < tx_percent;
   end
   // Progress never runs ahead of the wire.
-  always @(posedge cclk) if (!rst) `CHECK(progress[2] <= tx_frames + bad_given, "progress before the frame")
+  always @(posedge cclk)
+    if (!rst)
+      `CHECK(progress[2] <= tx_frames + bad_given, "progress before the frame")
 
   // ---------------------------------------------------------------- MAC receive
   typedef struct {
@@ -613,9 +677,7 @@ module assists_tb
     repeat (gap) @(posedge xclk);
   endtask
   // Firmware: what a descriptor tells must be a frame that was sent, in order; those between were lost.
-  typedef struct {
-    int unsigned n, len;
-  } sent_t;
+  typedef struct {int unsigned n, len;} sent_t;
   sent_t rx_list[$];
   int unsigned rx_lost = 0;
   bit rx_check = 1;
@@ -624,7 +686,7 @@ module assists_tb
     sent_t s;
     while (rx_next != progress[3]) begin
       slot = rx_next % (1 << rx_log);
-      at = RingAt[3] + slot * 8;
+      at   = RingAt[3] + slot * 8;
       repeat (2) @(posedge cclk);  // a bank writes its RAM a clock after it took the access
       `CHECK(get_word(at) == SlotBase + slot * 2048 && get_word(at + 4) >> 16 == 1, "descriptor")
       len = get_word(at + 4) & 'hffff;
@@ -634,12 +696,23 @@ module assists_tb
           `CHECK(rx_list.size() != 0, "a frame that was not sent")
           s = rx_list.pop_front();
           rx_lost++;
-        end while (s.len != len || get_frame('h180_0000 + slot * 2048) != rx_byte(s.n, 0) ||
-                   get_frame('h180_0000 + slot * 2048 + 1) != rx_byte(s.n, 1) ||
-                   get_frame('h180_0000 + slot * 2048 + 9) != rx_byte(s.n, 9));
+        end while (s.len != len || get_frame(
+            'h180_0000 + slot * 2048
+        ) != rx_byte(
+            s.n, 0
+        ) || get_frame(
+            'h180_0000 + slot * 2048 + 1
+        ) != rx_byte(
+            s.n, 1
+        ) || get_frame(
+            'h180_0000 + slot * 2048 + 9
+        ) != rx_byte(
+            s.n, 9
+        ));
         rx_lost--;
         for (int unsigned i = 0; i < len; i++)
-          `CHECK(get_frame('h180_0000 + slot * 2048 + i) == rx_byte(s.n, i), $sformatf("byte %0d of received frame %0d", i, s.n))
+          `CHECK(get_frame('h180_0000 + slot * 2048 + i) == rx_byte(s.n, i), $sformatf(
+                 "byte %0d of received frame %0d", i, s.n))
       end
       rx_next++;
     end
@@ -655,8 +728,10 @@ module assists_tb
     for (int i = 0; i < 4; i++) from[i] = progress[i];
   endtask
   task automatic end_rates(string what);
-    for (int i = 0; i < 4; i++) rate[i] = real'(progress[i] - from[i]) * 1000.0 / ($realtime - started);
-    $display("%s: DMA read %.3f, DMA write %.3f, MAC transmit %.3f, MAC receive %.3f M/s", what, rate[0], rate[1], rate[2], rate[3]);
+    for (int i = 0; i < 4; i++)
+      rate[i] = real'(progress[i] - from[i]) * 1000.0 / ($realtime - started);
+    $display("%s: DMA read %.3f, DMA write %.3f, MAC transmit %.3f, MAC receive %.3f M/s", what,
+             rate[0], rate[1], rate[2], rate[3]);
   endtask
   // Keeps the rings of chosen assists full of equal commands: kind, length of the two that take turns.
   int fill_kind[2];
@@ -676,19 +751,22 @@ module assists_tb
           give(a, c);
         end
       end
-      if (fill_on[2] && producer[2] - progress[2] < 200) give_tx((producer[2] % 300) * 2048 + 2, fill_len[2][0]);
+      if (fill_on[2] && producer[2] - progress[2] < 200)
+        give_tx((producer[2] % 300) * 2048 + 2, fill_len[2][0]);
     end
   end
   bit rx_stream = 0;
   int unsigned rx_stream_len = 1514;
-  initial forever begin
-    @(posedge xclk);
-    while (rx_stream) begin
-      // 1538 bytes of wire are 192.25 words.
-      send_rx(rx_sent, rx_stream_len, 0, rx_stream_len == 60 ? (rx_sent % 2 == 0 ? 2 : 3) : (rx_sent % 4 == 0 ? 3 : 2));
-      rx_sent++;
+  initial
+    forever begin
+      @(posedge xclk);
+      while (rx_stream) begin
+        // 1538 bytes of wire are 192.25 words.
+        send_rx(rx_sent, rx_stream_len, 0,
+                rx_stream_len == 60 ? (rx_sent % 2 == 0 ? 2 : 3) : (rx_sent % 4 == 0 ? 3 : 2));
+        rx_sent++;
+      end
     end
-  end
 
   initial begin
     int unsigned len, errors;
@@ -712,7 +790,8 @@ module assists_tb
     random_dma(0, 300);
     write_percent = 100;
     latency = 60;
-    `CHECK(bad_seen == bad_given && irq_seen == irq_given && irq_given > 50, "refused commands, interrupts")
+    `CHECK(bad_seen == bad_given && irq_seen == irq_given && irq_given > 50,
+           "refused commands, interrupts")
 
     // MAC transmit.
     for (int i = 0; i < 400; i++) begin
@@ -735,16 +814,20 @@ module assists_tb
       bit err;
       err = $urandom_range(9) == 0;
       len = $urandom_range(2) == 0 ? $urandom_range(1514, 60) : $urandom_range(130, 60);
-      if ($urandom_range(9) == 0) len = $urandom_range(1) == 0 ? $urandom_range(59, 1) : $urandom_range(3000, 1515);
+      if ($urandom_range(9) == 0)
+        len = $urandom_range(1) == 0 ? $urandom_range(59, 1) : $urandom_range(3000, 1515);
       if (!err && len >= 60 && len <= 1514) rx_list.push_back('{n: rx_sent, len: len});
       else errors++;
       send_rx(rx_sent, len, err, $urandom_range(20, 1));
       rx_sent++;
     end
     repeat (3000) @(posedge xclk);
-    `CHECK(rx_list.size() == 0 && rx_lost == 0 && rx_good == 32'(rx_sent) - errors, "good frames were lost")
-    `CHECK(rx_dropped[0] + rx_dropped[1] + rx_dropped[2] == errors && rx_dropped[3] == 0 && rx_dropped[4] == 0 &&
-           rx_dropped[0] > 10 && rx_dropped[1] > 3 && rx_dropped[2] > 3, "bad frames miscounted")
+    `CHECK(rx_list.size() == 0 && rx_lost == 0 && rx_good == 32'(rx_sent) - errors,
+           "good frames were lost")
+    `CHECK(
+        rx_dropped[0] + rx_dropped[1] + rx_dropped[2] == errors && rx_dropped[3] == 0 && rx_dropped[4] == 0 &&
+           rx_dropped[0] > 10 && rx_dropped[1] > 3 && rx_dropped[2] > 3,
+        "bad frames miscounted")
     rx_hold = 1;
     for (int i = 0; i < 100; i++) begin
       rx_list.push_back('{n: rx_sent, len: 200});
@@ -755,7 +838,8 @@ module assists_tb
     `CHECK(rx_dropped[4] > 40 && rx_dropped[3] == 0, "no slots, but frames were not dropped for it")
     rx_hold = 0;
     repeat (3000) @(posedge xclk);
-    `CHECK(rx_lost + rx_list.size() == rx_dropped[4] && progress[3] == rx_good, "frames lost without being counted")
+    `CHECK(rx_lost + rx_list.size() == rx_dropped[4] && progress[3] == rx_good,
+           "frames lost without being counted")
     rx_list.delete();
     rx_check = 0;
     tx_check = 0;
@@ -765,13 +849,15 @@ module assists_tb
     for (int k = 0; k < 2; k++) begin
       for (int a = 0; a < 2; a++) begin
         fill_kind = '{k, k};
-        fill_len = '{default: 64};
-        fill_on = 3'(1 << a);
-        filling = 1;
+        fill_len  = '{default: 64};
+        fill_on   = 3'(1 << a);
+        filling   = 1;
         #4us;
         begin_rates();
         #20us;
-        end_rates($sformatf("64 bytes, %s, %s", a == 0 ? "read" : "write", k == 0 ? "frame memory" : "scratchpad"));
+        end_rates(
+            $sformatf(
+            "64 bytes, %s, %s", a == 0 ? "read" : "write", k == 0 ? "frame memory" : "scratchpad"));
         filling = 0;
         `CHECK(rate[a] > 5.0, "small commands are too slow")
         #10us;
@@ -787,10 +873,13 @@ module assists_tb
     begin_rates();
     #300us;
     end_rates("1518-byte frames, everything at once");
-    `CHECK(rate[0] > 2 * 0.8127 && rate[1] > 2 * 0.8127 && rate[2] > 0.809 && rate[3] > 0.809 && rx_dropped[3] == 0, "below 10G line rate")
+    `CHECK(
+        rate[0] > 2 * 0.8127 && rate[1] > 2 * 0.8127 && rate[2] > 0.809 && rate[3] > 0.809 && rx_dropped[3] == 0,
+        "below 10G line rate")
     rx_stream = 0;
-    filling = 0;
-    while (progress[0] != producer[0] || progress[1] != producer[1] || progress[2] != producer[2]) @(posedge cclk);
+    filling   = 0;
+    while (progress[0] != producer[0] || progress[1] != producer[1] || progress[2] != producer[2])
+    @(posedge cclk);
     errors = rx_dropped[3] + rx_dropped[4];
     fill_len[2] = '{60, 60};
     fill_on = 3'b100;
@@ -802,15 +891,17 @@ module assists_tb
     #40us;
     end_rates("64-byte frames, MAC only");
     $display("lost %0d", rx_dropped[3] + rx_dropped[4] - errors);
-    `CHECK(rate[2] > 14.7 && rate[3] > 14.7 && rx_dropped[3] + rx_dropped[4] == errors, "small frames are too slow")
+    `CHECK(rate[2] > 14.7 && rate[3] > 14.7 && rx_dropped[3] + rx_dropped[4] == errors,
+           "small frames are too slow")
     rx_stream = 0;
-    filling = 0;
+    filling   = 0;
     while (progress[2] != producer[2]) @(posedge cclk);
 
     // Reads that the host refuses are counted, and progress goes on.
     errors = errors_seen;
     refuse_percent = 30;
-    for (int i = 0; i < 100; i++) give(0, '{kind: i % 2, host_at: i * 64, local_at: i * 64, len: 64, irq: 0});
+    for (int i = 0; i < 100; i++)
+    give(0, '{kind: i % 2, host_at: i * 64, local_at: i * 64, len: 64, irq: 0});
     while (progress[0] != producer[0]) @(posedge cclk);
     `CHECK(refused > 10 && errors_seen - errors == refused, "refused reads miscounted")
     `TB_PASS

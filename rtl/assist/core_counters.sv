@@ -18,11 +18,12 @@ module core_counters
 );
   localparam int Kinds = 6;
   localparam int CoreW = Cores > 1 ? $clog2(Cores) : 1;
-  logic [31:0] count_q[Cores][Kinds];
+  logic [31:0] count_q[Cores] [Kinds];
   logic [31:0] waits_q[Cores];
   always_ff @(posedge clk_i) begin
     for (int c = 0; c < Cores; c++) begin
-      for (int k = 0; k < Kinds; k++) if (use_i[c] == clock_use_e'(k)) count_q[c][k] <= count_q[c][k] + 1'b1;
+      for (int k = 0; k < Kinds; k++)
+      if (use_i[c] == clock_use_e'(k)) count_q[c][k] <= count_q[c][k] + 1'b1;
       if (wait_i[c]) waits_q[c] <= waits_q[c] + 1'b1;
     end
     if (rst_i) begin
@@ -36,7 +37,7 @@ module core_counters
   wire [3:0] core = regs.addr[9:6];
   wire [CoreW-1:0] index = CoreW'(core);
   always_ff @(posedge clk_i) begin
-    regs.ack <= regs.req && !rst_i;
+    regs.ack   <= regs.req && !rst_i;
     regs.rdata <= '0;
     if (regs.req && 5'(core) < 5'(Cores)) begin
       unique case (regs.addr[5:2]) inside

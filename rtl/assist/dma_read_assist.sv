@@ -47,9 +47,24 @@ module dma_read_assist
   localparam int CommandDepth = 8;
 
   // ---------------------------------------------------------------- core clock: commands and progress
-  stream_if #(.T(logic [3:0][31:0])) words (core_clk_i, core_rst_i);
-  stream_if #(.T(dma_command_t)) command (core_clk_i, core_rst_i);
-  stream_if #(.T(logic [1:0])) kind (core_clk_i, core_rst_i);
+  stream_if #(
+      .T(logic [3:0][31:0])
+  ) words (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(dma_command_t)
+  ) command (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(logic [1:0])
+  ) kind (
+      core_clk_i,
+      core_rst_i
+  );
   logic [1:0] user_valid, user_ready, user_rsp_valid;
   mem_req_t [1:0] user_req;
   mem_rsp_t user_rsp;
@@ -105,19 +120,44 @@ module dma_read_assist
   progress_order #(
       .Places(2)
   ) i_progress (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
+      .clk_i (core_clk_i),
+      .rst_i (core_rst_i),
       .kind,
       .done_i({scratch_done_q, frame_done}),
       .progress_o
   );
 
   // ---------------------------------------------------------------- host clock
-  stream_if #(.T(dma_command_t)) host_command (host_clk_i, host_rst_i);
-  stream_if #(.T(local_part_t)) frame_part (host_clk_i, host_rst_i);
-  stream_if #(.T(row_t)) frame_row (host_clk_i, host_rst_i);
-  stream_if #(.T(local_part_t)) scratch_part (host_clk_i, host_rst_i);
-  stream_if #(.T(row_t)) scratch_row (host_clk_i, host_rst_i);
+  stream_if #(
+      .T(dma_command_t)
+  ) host_command (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) frame_part (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) frame_row (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) scratch_part (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) scratch_row (
+      host_clk_i,
+      host_rst_i
+  );
   logic [$clog2(CommandDepth):0] unused_commands;
   logic [$clog2(RowDepth):0] frame_rows, scratch_rows, unused_frame_parts, unused_scratch_parts;
 
@@ -154,8 +194,18 @@ module dma_read_assist
   );
 
   // ---------------------------------------------------------------- memory clock
-  stream_if #(.T(local_part_t)) mem_part (mem_clk_i, mem_rst_i);
-  stream_if #(.T(row_t)) mem_row (mem_clk_i, mem_rst_i);
+  stream_if #(
+      .T(local_part_t)
+  ) mem_part (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) mem_row (
+      mem_clk_i,
+      mem_rst_i
+  );
   fifo_async #(
       .T(local_part_t),
       .Depth(RowDepth)
@@ -199,8 +249,18 @@ module dma_read_assist
   );
 
   // ---------------------------------------------------------------- core clock: into the scratchpad
-  stream_if #(.T(local_part_t)) core_part (core_clk_i, core_rst_i);
-  stream_if #(.T(row_t)) core_row (core_clk_i, core_rst_i);
+  stream_if #(
+      .T(local_part_t)
+  ) core_part (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) core_row (
+      core_clk_i,
+      core_rst_i
+  );
   fifo_async #(
       .T(local_part_t),
       .Depth(RowDepth)

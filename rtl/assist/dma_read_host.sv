@@ -47,8 +47,18 @@ module dma_read_host
     local_part_t part;
     logic        scratch;
   } pending_t;
-  stream_if #(.T(pending_t)) pending_in (clk_i, rst_i);
-  stream_if #(.T(pending_t)) pending (clk_i, rst_i);
+  stream_if #(
+      .T(pending_t)
+  ) pending_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(pending_t)
+  ) pending (
+      clk_i,
+      rst_i
+  );
 
   // Commands in: room in the buffer, then the request.
   dma_command_t now;

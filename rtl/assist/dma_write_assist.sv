@@ -40,19 +40,39 @@ module dma_write_assist
     output logic         interrupt_o,
 
     // Memory clock: frame bus.
-    input  logic         mem_clk_i,
-    input  logic         mem_rst_i,
-           stream_if.src req,        // bus_req_t
-    stream_if.snk rdata  // logic [127:0]
+    input logic         mem_clk_i,
+    input logic         mem_rst_i,
+          stream_if.src req,        // bus_req_t
+          stream_if.snk rdata       // logic [127:0]
 );
   localparam int RowDepth = 16;
   localparam int CommandDepth = 8;
 
   // ---------------------------------------------------------------- core clock: commands and progress
-  stream_if #(.T(logic [3:0][31:0])) words (core_clk_i, core_rst_i);
-  stream_if #(.T(dma_command_t)) command (core_clk_i, core_rst_i);
-  stream_if #(.T(logic [1:0])) kind_in (core_clk_i, core_rst_i);
-  stream_if #(.T(logic)) kind (core_clk_i, core_rst_i);
+  stream_if #(
+      .T(logic [3:0][31:0])
+  ) words (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(dma_command_t)
+  ) command (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(logic [1:0])
+  ) kind_in (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(logic)
+  ) kind (
+      core_clk_i,
+      core_rst_i
+  );
   logic [1:0] user_valid, user_ready, user_rsp_valid;
   mem_req_t [1:0] user_req;
   mem_rsp_t user_rsp;
@@ -93,7 +113,7 @@ module dma_write_assist
       .rst_i(core_rst_i),
       .words,
       .command,
-      .kind(kind_in),
+      .kind (kind_in),
       .bad_o
   );
   // All that are not refused end in the same place.
@@ -106,8 +126,8 @@ module dma_write_assist
   progress_order #(
       .Places(1)
   ) i_progress (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
+      .clk_i (core_clk_i),
+      .rst_i (core_rst_i),
       .kind,
       .done_i(done),
       .progress_o
@@ -122,11 +142,36 @@ module dma_write_assist
   );
 
   // ---------------------------------------------------------------- host clock
-  stream_if #(.T(dma_command_t)) host_command (host_clk_i, host_rst_i);
-  stream_if #(.T(local_part_t)) frame_part (host_clk_i, host_rst_i);
-  stream_if #(.T(row_t)) frame_row (host_clk_i, host_rst_i);
-  stream_if #(.T(local_part_t)) scratch_part (host_clk_i, host_rst_i);
-  stream_if #(.T(row_t)) scratch_row (host_clk_i, host_rst_i);
+  stream_if #(
+      .T(dma_command_t)
+  ) host_command (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) frame_part (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) frame_row (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) scratch_part (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) scratch_row (
+      host_clk_i,
+      host_rst_i
+  );
   logic [$clog2(CommandDepth):0] unused_commands, unused_frame_parts, unused_scratch_parts;
 
   fifo_async #(
@@ -145,8 +190,8 @@ module dma_write_assist
       .BufferBytes(BufferBytes),
       .Sel(Sel)
   ) i_host (
-      .clk_i(host_clk_i),
-      .rst_i(host_rst_i),
+      .clk_i  (host_clk_i),
+      .rst_i  (host_rst_i),
       .command(host_command),
       .frame_part,
       .scratch_part,
@@ -156,13 +201,23 @@ module dma_write_assist
       .ram_i,
       .ram_o,
       .status_i,
-      .done_o(done_pulse),
+      .done_o (done_pulse),
       .interrupt_o
   );
 
   // ---------------------------------------------------------------- memory clock: from the frame memory
-  stream_if #(.T(local_part_t)) mem_part (mem_clk_i, mem_rst_i);
-  stream_if #(.T(row_t)) mem_row (mem_clk_i, mem_rst_i);
+  stream_if #(
+      .T(local_part_t)
+  ) mem_part (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) mem_row (
+      mem_clk_i,
+      mem_rst_i
+  );
   logic [$clog2(RowDepth):0] unused_frame_rows;
   logic last;
   fifo_async #(
@@ -208,8 +263,18 @@ module dma_write_assist
   );
 
   // ---------------------------------------------------------------- core clock: from the scratchpad
-  stream_if #(.T(local_part_t)) core_part (core_clk_i, core_rst_i);
-  stream_if #(.T(row_t)) core_row (core_clk_i, core_rst_i);
+  stream_if #(
+      .T(local_part_t)
+  ) core_part (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) core_row (
+      core_clk_i,
+      core_rst_i
+  );
   logic [2:0] unused_scratch_rows;
   fifo_async #(
       .T(local_part_t),

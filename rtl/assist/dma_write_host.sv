@@ -53,11 +53,36 @@ module dma_write_host
     rows_t rows;
     logic  irq;
   } sent_t;
-  stream_if #(.T(pending_t)) pending_in (clk_i, rst_i);
-  stream_if #(.T(pending_t)) pending (clk_i, rst_i);
-  stream_if #(.T(sent_t)) sent_in (clk_i, rst_i);
-  stream_if #(.T(sent_t)) sent (clk_i, rst_i);
-  stream_if #(.T(dma_req_t)) dma_in (clk_i, rst_i);
+  stream_if #(
+      .T(pending_t)
+  ) pending_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(pending_t)
+  ) pending (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(sent_t)
+  ) sent_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(sent_t)
+  ) sent (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) dma_in (
+      clk_i,
+      rst_i
+  );
 
   localparam int CountW = $clog2(Depth + 1);
   logic [CountW-1:0] unused_pending, unused_sent;
@@ -99,12 +124,22 @@ module dma_write_host
     rows_t           rows;
   } place_t;
   for (genvar p = 0; p < 2; p++) begin : g_place
-    stream_if #(.T(place_t)) place_in (clk_i, rst_i);
-    stream_if #(.T(place_t)) place (clk_i, rst_i);
+    stream_if #(
+        .T(place_t)
+    ) place_in (
+        clk_i,
+        rst_i
+    );
+    stream_if #(
+        .T(place_t)
+    ) place (
+        clk_i,
+        rst_i
+    );
     logic [CountW-1:0] unused_places;
     rows_t row_q;
     assign place_in.valid = place_valid[p];
-    assign place_in.data = '{start: tail_q, rows: now_last[11:6]};
+    assign place_in.data  = '{start: tail_q, rows: now_last[11:6]};
     assign place_ready[p] = place_in.ready;
     fifo #(
         .T(place_t),
@@ -117,9 +152,9 @@ module dma_write_host
         .count_o(unused_places)
     );
     assign row_last[p] = row_q == place.data.rows;
-    assign row_at[p] = place.data.start + RowW'(row_q);
+    assign row_at[p]   = place.data.start + RowW'(row_q);
     assign place.ready = row_valid[p] && row_last[p];
-    assign filled[p] = row_valid[p] && row_last[p];
+    assign filled[p]   = row_valid[p] && row_last[p];
     always_ff @(posedge clk_i) begin
       if (row_valid[p]) row_q <= row_last[p] ? '0 : row_q + 1'b1;
       if (rst_i) row_q <= '0;
@@ -166,7 +201,7 @@ module dma_write_host
   ) i_dma (
       .clk_i,
       .rst_i,
-      .in(dma_in),
+      .in (dma_in),
       .out(dma)
   );
   fifo #(

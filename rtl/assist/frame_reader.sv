@@ -12,20 +12,30 @@ module frame_reader
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
-           stream_if.snk part,    // local_part_t
-           stream_if.src req,     // bus_req_t
+           stream_if.snk part,      // local_part_t
+           stream_if.src req,       // bus_req_t
     input  logic         rvalid_i,
-    output logic         last_o    // the word that comes now is the last one of its part
+    output logic         last_o     // the word that comes now is the last one of its part
 );
   typedef logic [7:0] words_t;
-  stream_if #(.T(words_t)) words_in (clk_i, rst_i);
-  stream_if #(.T(words_t)) words_out (clk_i, rst_i);
+  stream_if #(
+      .T(words_t)
+  ) words_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(words_t)
+  ) words_out (
+      clk_i,
+      rst_i
+  );
 
   logic begun_q;
   local_part_t now;
   assign now = part.data;
   wire [11:0] last_byte = now.len - 1'b1 + 12'(now.addr[3:0]);
-  wire [ 7:0] words = last_byte[11:4];  // less one
+  wire [7:0] words = last_byte[11:4];  // less one
   wire two = words[7];
   wire unused = &{1'b0, now.addr[31:FrameAddrW], last_byte[3:0]};
 

@@ -23,15 +23,25 @@ module frame_writer
     logic [3:0] last;   // and in the last
     logic [7:0] words;  // less one
   } shape_t;
-  stream_if #(.T(shape_t)) shape_in (clk_i, rst_i);
-  stream_if #(.T(shape_t)) shape (clk_i, rst_i);
+  stream_if #(
+      .T(shape_t)
+  ) shape_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(shape_t)
+  ) shape (
+      clk_i,
+      rst_i
+  );
 
   // Requests. `begun_q`: the first 128 words of this part have been asked for.
   logic begun_q;
   local_part_t now;
   assign now = part.data;
   wire [11:0] last_byte = now.len - 1'b1 + 12'(now.addr[3:0]);
-  wire [ 7:0] words = last_byte[11:4];  // less one
+  wire [7:0] words = last_byte[11:4];  // less one
   wire two = words[7];
   wire unused = &{1'b0, now.addr[31:FrameAddrW]};
 
@@ -71,8 +81,11 @@ module frame_writer
   assign wdata.data = '{
           data: row.data[128*word_q[1:0]+:128],
           strb:
-          (word_q == '0 ? 16'hffff << shape.data.first : 16'hffff) &
-          (last ? 16'hffff >> (4'd15 - shape.data.last) : 16'hffff)
+          (
+          word_q == '0 ? 16'hffff << shape.data.first : 16'hffff
+          ) & (
+          last ? 16'hffff >> (4'd15 - shape.data.last) : 16'hffff
+          )
       };
   assign row.ready = go && (last || word_q[1:0] == 2'd3);
   assign shape.ready = go && last;

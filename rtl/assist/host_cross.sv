@@ -22,10 +22,30 @@ module host_cross #(
     logic [31:0]      wdata;
     logic [3:0]       wstrb;
   } access_t;
-  stream_if #(.T(access_t)) in (host_clk_i, host_rst_i);
-  stream_if #(.T(access_t)) out (core_clk_i, core_rst_i);
-  stream_if #(.T(logic [31:0])) answer_in (core_clk_i, core_rst_i);
-  stream_if #(.T(logic [31:0])) answer (host_clk_i, host_rst_i);
+  stream_if #(
+      .T(access_t)
+  ) in (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(access_t)
+  ) out (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(logic [31:0])
+  ) answer_in (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(logic [31:0])
+  ) answer (
+      host_clk_i,
+      host_rst_i
+  );
   logic [$clog2(Depth):0] unused_accesses;
   logic [2:0] unused_answers;
 
@@ -52,12 +72,12 @@ module host_cross #(
       .T(access_t),
       .Depth(Depth)
   ) i_accesses (
-      .wclk_i(host_clk_i),
-      .wrst_i(host_rst_i),
+      .wclk_i (host_clk_i),
+      .wrst_i (host_rst_i),
       .in,
       .count_o(unused_accesses),
-      .rclk_i(core_clk_i),
-      .rrst_i(core_rst_i),
+      .rclk_i (core_clk_i),
+      .rrst_i (core_rst_i),
       .out
   );
   fifo_async #(

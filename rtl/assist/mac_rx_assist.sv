@@ -13,7 +13,7 @@ module mac_rx_assist
   import eth_pkg::*;
   import assist_pkg::*;
 #(
-    parameter int MaxFrame = 1514,   // without FCS
+    parameter int MaxFrame = 1514,  // without FCS
     parameter int BufferWords = 256  // of 16 bytes: two frames and more, a power of two
 ) (
     // Core clock: ring, crossbar port, counts.
@@ -32,8 +32,8 @@ module mac_rx_assist
     // Memory clock: frame bus.
     input logic mem_clk_i,
     input logic mem_rst_i,
-    stream_if.src req,   // bus_req_t
-    stream_if.src wdata, // bus_wdata_t
+    stream_if.src req,  // bus_req_t
+    stream_if.src wdata,  // bus_wdata_t
 
     // MAC clock; counts are high for a clock a frame.
     input  logic          mac_clk_i,
@@ -53,7 +53,12 @@ module mac_rx_assist
   typedef logic [11:0] len_t;
 
   // ---------------------------------------------------------------- MAC clock
-  stream_if #(.T(len_t)) mac_frame (mac_clk_i, mac_rst_i);
+  stream_if #(
+      .T(len_t)
+  ) mac_frame (
+      mac_clk_i,
+      mac_rst_i
+  );
   logic enable_at_mac, starved, starved_at_mac, we, re, freed;
   logic [WordW-1:0] waddr, raddr;
   logic [127:0] buffer_in, buffer_out;
@@ -113,9 +118,24 @@ module mac_rx_assist
   );
 
   // ---------------------------------------------------------------- memory clock
-  stream_if #(.T(len_t)) mem_frame (mem_clk_i, mem_rst_i);
-  stream_if #(.T(logic [31:0])) mem_slot (mem_clk_i, mem_rst_i);
-  stream_if #(.T(len_t)) mem_stored (mem_clk_i, mem_rst_i);
+  stream_if #(
+      .T(len_t)
+  ) mem_frame (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(logic [31:0])
+  ) mem_slot (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(len_t)
+  ) mem_stored (
+      mem_clk_i,
+      mem_rst_i
+  );
   logic starves;
   logic [$clog2(Frames):0] unused_frames;
   fifo_async #(
@@ -148,13 +168,23 @@ module mac_rx_assist
   );
   pipe_reg i_starved (
       .clk_i(mem_clk_i),
-      .d_i(starves),
-      .q_o(starved)
+      .d_i  (starves),
+      .q_o  (starved)
   );
 
   // ---------------------------------------------------------------- core clock: slots out, descriptors in
-  stream_if #(.T(logic [31:0])) slot (core_clk_i, core_rst_i);
-  stream_if #(.T(len_t)) stored (core_clk_i, core_rst_i);
+  stream_if #(
+      .T(logic [31:0])
+  ) slot (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(len_t)
+  ) stored (
+      core_clk_i,
+      core_rst_i
+  );
   logic [$clog2(Slots):0] unused_slots, unused_stored;
   fifo_async #(
       .T(logic [31:0]),
@@ -188,7 +218,7 @@ module mac_rx_assist
   wire [31:0] give_index = given_q & (ring - 1'b1);
   wire [31:0] index = produced_o & (ring - 1'b1);
   assign slot.valid = enable_i && given_q - freed_i < ring;
-  assign slot.data = slot_base_i + give_index * SlotBytes;
+  assign slot.data  = slot_base_i + give_index * SlotBytes;
 
   len_t len;
   assign len = stored.data;

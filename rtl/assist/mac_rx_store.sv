@@ -15,7 +15,7 @@ module mac_rx_store
     input logic rst_i,
 
     stream_if.snk frame,  // logic [11:0]: length
-    stream_if.snk slot,   // logic [31:0]: address, a multiple of 16
+    stream_if.snk slot,  // logic [31:0]: address, a multiple of 16
     output logic starved_o,
 
     // Buffer.
@@ -29,8 +29,18 @@ module mac_rx_store
     stream_if.src stored  // logic [11:0]: length
 );
   typedef logic [11:0] len_t;
-  stream_if #(.T(len_t)) moving_in (clk_i, rst_i);
-  stream_if #(.T(len_t)) moving (clk_i, rst_i);
+  stream_if #(
+      .T(len_t)
+  ) moving_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(len_t)
+  ) moving (
+      clk_i,
+      rst_i
+  );
 
   // Requests.
   len_t len;
@@ -41,7 +51,7 @@ module mac_rx_store
   wire unused = &{1'b0, address[31:FrameAddrW], address[3:0], last_byte[3:0]};
   assign starved_o = frame.valid && !slot.valid;
   assign req.valid = frame.valid && slot.valid && moving_in.ready;
-  assign req.data = '{write: 1'b1, addr: address[FrameAddrW-1:4], beats: last_byte[11:4] + 8'd1};
+  assign req.data  = '{write: 1'b1, addr: address[FrameAddrW-1:4], beats: last_byte[11:4] + 8'd1};
   wire asks = req.valid && req.ready;
   assign frame.ready = asks;
   assign slot.ready = asks;
@@ -71,7 +81,10 @@ module mac_rx_store
   assign re_o = left_q != '0 && (!shown_q || go);
   assign raddr_o = read_q;
   assign wdata.valid = shown_q && moving.valid && stored.ready;
-  assign wdata.data = '{data: rdata_i, strb: last ? 16'hffff >> (4'd15 - last_moving[3:0]) : 16'hffff};
+  assign wdata.data = '{
+          data: rdata_i,
+          strb: last ? 16'hffff >> (4'd15 - last_moving[3:0]) : 16'hffff
+      };
   assign moving.ready = go && last;
   assign stored.valid = go && last;
   assign stored.data = moving.data;
@@ -84,10 +97,10 @@ module mac_rx_store
     if (go) word_q <= last ? '0 : word_q + 1'b1;
     freed_o <= re_o;
     if (rst_i) begin
-      read_q <= '0;
-      left_q <= '0;
+      read_q  <= '0;
+      left_q  <= '0;
       shown_q <= 1'b0;
-      word_q <= '0;
+      word_q  <= '0;
       freed_o <= 1'b0;
     end
   end

@@ -22,7 +22,7 @@ module mac_rx_take
     input word_beat_t rx_i,
 
     // Buffer and frames.
-    output logic                    we_o,
+    output logic                     we_o,
     output logic         [WordW-1:0] waddr_o,
     output logic         [    127:0] wdata_o,
     input  logic         [     31:0] freed_i,
@@ -70,11 +70,11 @@ module mac_rx_take
     count_o <= kind;
     if (take) begin
       inside_q <= !rx_i.eop;
-      upper_q <= !word_ends;
+      upper_q  <= !word_ends;
       if (!upper) lower_q <= rx_i.data;
-      full_q <= lost;
+      full_q  <= lost;
       // Long enough to be too long is long enough.
-      len_q <= too_long ? LenW'(MaxFrame + 1) : len;
+      len_q   <= too_long ? LenW'(MaxFrame + 1) : len;
       write_q <= at + (WordW + 1)'(we_o);
       if (kind.good) start_q <= at + 1'b1;
     end else if (first) begin
@@ -82,8 +82,8 @@ module mac_rx_take
     end
     if (rst_i) begin
       inside_q <= 1'b0;
-      start_q <= '0;
-      count_o <= '0;
+      start_q  <= '0;
+      count_o  <= '0;
     end
   end
 

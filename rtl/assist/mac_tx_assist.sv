@@ -12,7 +12,7 @@ module mac_tx_assist
   import eth_pkg::*;
   import assist_pkg::*;
 #(
-    parameter int MaxFrame = 1514,   // without FCS
+    parameter int MaxFrame = 1514,  // without FCS
     parameter int BufferWords = 256  // of 16 bytes: two frames and more, a power of two
 ) (
     // Core clock: ring, crossbar port, progress.
@@ -32,7 +32,7 @@ module mac_tx_assist
     // Memory clock: frame bus.
     input logic mem_clk_i,
     input logic mem_rst_i,
-          stream_if.src req,  // bus_req_t
+    stream_if.src req,  // bus_req_t
     stream_if.snk rdata,  // logic [127:0]
 
     // MAC clock.
@@ -50,9 +50,24 @@ module mac_tx_assist
 
   // ---------------------------------------------------------------- core clock: commands and progress
   typedef logic [1:0][31:0] words_t;
-  stream_if #(.T(words_t)) words (core_clk_i, core_rst_i);
-  stream_if #(.T(local_part_t)) part (core_clk_i, core_rst_i);
-  stream_if #(.T(logic)) kind (core_clk_i, core_rst_i);
+  stream_if #(
+      .T(words_t)
+  ) words (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) part (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(logic)
+  ) kind (
+      core_clk_i,
+      core_rst_i
+  );
   ring_fetch #(
       .Words(2)
   ) i_fetch (
@@ -85,10 +100,10 @@ module mac_tx_assist
   logic done_pulse;
   progress_order #(
       .Places(1),
-      .Depth(128)
+      .Depth (128)
   ) i_progress (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
+      .clk_i (core_clk_i),
+      .rst_i (core_rst_i),
       .kind,
       .done_i(done),
       .progress_o
@@ -104,12 +119,42 @@ module mac_tx_assist
 
   // ---------------------------------------------------------------- memory clock: into the buffer
   typedef logic [15:0] shape_t;  // byte in the first word, length
-  stream_if #(.T(local_part_t)) mem_part (mem_clk_i, mem_rst_i);
-  stream_if #(.T(local_part_t)) ask (mem_clk_i, mem_rst_i);
-  stream_if #(.T(shape_t)) asked_in (mem_clk_i, mem_rst_i);
-  stream_if #(.T(shape_t)) asked (mem_clk_i, mem_rst_i);
-  stream_if #(.T(shape_t)) frame_in (mem_clk_i, mem_rst_i);
-  stream_if #(.T(logic [127:0])) word_in (mem_clk_i, mem_rst_i);
+  stream_if #(
+      .T(local_part_t)
+  ) mem_part (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) ask (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(shape_t)
+  ) asked_in (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(shape_t)
+  ) asked (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(shape_t)
+  ) frame_in (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(logic [127:0])
+  ) word_in (
+      mem_clk_i,
+      mem_rst_i
+  );
   logic [$clog2(CommandDepth):0] unused_commands;
   logic [$clog2(BufferWords):0] words_held, asked_words_q;
   logic [$clog2(Frames):0] frames_held, asked_frames_q;
@@ -166,8 +211,18 @@ module mac_tx_assist
 
   // The frame is told of in the clock after its last word went in.
   always_ff @(posedge mem_clk_i) begin
-    if (asks || rdata.valid) asked_words_q <= asked_words_q + (asks ? ($bits(asked_words_q))'(now_words) : '0) - ($bits(asked_words_q))'(rdata.valid);
-    if (asks || whole_q) asked_frames_q <= asked_frames_q + ($bits(asked_frames_q))'(asks) - ($bits(asked_frames_q))'(whole_q);
+    if (asks || rdata.valid)
+      asked_words_q <= asked_words_q + (asks ? ($bits(
+          asked_words_q
+      ))'(now_words) : '0) - ($bits(
+          asked_words_q
+      ))'(rdata.valid);
+    if (asks || whole_q)
+      asked_frames_q <= asked_frames_q + ($bits(
+          asked_frames_q
+      ))'(asks) - ($bits(
+          asked_frames_q
+      ))'(whole_q);
     whole_q <= rdata.valid && last;
     if (mem_rst_i) begin
       asked_words_q <= '0;
@@ -182,8 +237,18 @@ module mac_tx_assist
   assign asked.ready = whole_q;
 
   // ---------------------------------------------------------------- MAC clock: out of the buffer
-  stream_if #(.T(shape_t)) frame (mac_clk_i, mac_rst_i);
-  stream_if #(.T(logic [127:0])) word (mac_clk_i, mac_rst_i);
+  stream_if #(
+      .T(shape_t)
+  ) frame (
+      mac_clk_i,
+      mac_rst_i
+  );
+  stream_if #(
+      .T(logic [127:0])
+  ) word (
+      mac_clk_i,
+      mac_rst_i
+  );
   fifo_async #(
       .T(shape_t),
       .Depth(Frames)
@@ -209,8 +274,8 @@ module mac_tx_assist
       .out(word)
   );
   mac_tx_send i_send (
-      .clk_i(mac_clk_i),
-      .rst_i(mac_rst_i),
+      .clk_i (mac_clk_i),
+      .rst_i (mac_rst_i),
       .frame,
       .word,
       .tx_valid_o,

@@ -25,7 +25,7 @@ module mac_tx_send
   assign now = frame.data;
   wire [11:0] len = now[11:0];
   wire [11:0] sent_len = len < 12'(MinFrame) ? 12'(MinFrame) : len;
-  wire [2:0] skew = now[14:12];
+  wire [ 2:0] skew = now[14:12];
 
   // Halves of words, 8 bytes each; `upper` is the one to be taken next, `before_q` the one taken last.
   logic begun_q, upper_q, out_full_q;
@@ -48,11 +48,11 @@ module mac_tx_send
   wire over = send && last;
   logic held_q;  // a word of this frame of which the lower half was taken is at the head of the FIFO
   wire held = take_half ? !upper : begun_q && held_q;
-  assign word.ready = take_half ? upper || over : over && begun_q && held_q;
+  assign word.ready  = take_half ? upper || over : over && begun_q && held_q;
   assign frame.ready = over;
 
-  wire [63:0] joined = skew == '0 ? half : 64'({half, before_q} >> {skew, 3'd0});
-  wire [3:0] valid_bytes = left >= 12'd8 ? 4'd8 : left[3:0];
+  wire  [63:0] joined = skew == '0 ? half : 64'({half, before_q} >> {skew, 3'd0});
+  wire  [ 3:0] valid_bytes = left >= 12'd8 ? 4'd8 : left[3:0];
   logic [63:0] masked;
   always_comb begin
     for (int i = 0; i < 8; i++) masked[8*i+:8] = 4'(i) < valid_bytes ? joined[8*i+:8] : 8'h0;

@@ -10,14 +10,19 @@ module progress_order #(
     parameter  int Depth  = 64,
     localparam int KindW  = $clog2(Places + 1)
 ) (
-    input  logic                     clk_i,
-    input  logic                     rst_i,
-           stream_if.snk             kind,       // logic [KindW-1:0]
-    input  logic [Places-1:0][31:0] done_i,
-    output logic [31:0]              progress_o
+    input  logic                            clk_i,
+    input  logic                            rst_i,
+           stream_if.snk                    kind,       // logic [KindW-1:0]
+    input  logic         [Places-1:0][31:0] done_i,
+    output logic         [      31:0]       progress_o
 );
   typedef logic [KindW-1:0] kind_t;
-  stream_if #(.T(kind_t)) head (clk_i, rst_i);
+  stream_if #(
+      .T(kind_t)
+  ) head (
+      clk_i,
+      rst_i
+  );
   logic [$clog2(Depth+1)-1:0] unused_count;
   fifo #(
       .T(kind_t),

@@ -42,7 +42,12 @@ module ring_fetch
   logic waiting_q;
   logic [Words-2:0][31:0] words_q;
   logic [CountW-1:0] count;
-  stream_if #(.T(command_t)) whole (clk_i, rst_i);
+  stream_if #(
+      .T(command_t)
+  ) whole (
+      clk_i,
+      rst_i
+  );
 
   // A command is begun when it will find a place, behind the one that just comes.
   wire begin_ok = fetched_q != producer_i && count + CountW'(whole.valid) < CountW'(Depth);

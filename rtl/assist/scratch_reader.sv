@@ -11,7 +11,7 @@ module scratch_reader
     input logic clk_i,
     input logic rst_i,
     stream_if.snk part,  // local_part_t
-    stream_if.src row,   // row_t
+    stream_if.src row,  // row_t
 
     // Crossbar port: loads only.
     output logic     req_valid_o,

@@ -12,7 +12,7 @@ module scratch_writer
     input logic clk_i,
     input logic rst_i,
     stream_if.snk part,  // local_part_t
-    stream_if.snk row,   // row_t
+    stream_if.snk row,  // row_t
 
     // Crossbar port: stores only.
     output logic     req_valid_o,
@@ -39,7 +39,12 @@ module scratch_writer
           op: Store,
           addr: {base_q, 4'h0} + 32'({word_q, 2'b00}),
           wdata: row.data[32*word_q[3:0]+:32],
-          be: (first_q ? 4'hf << first_byte_q : 4'hf) & (last ? 4'hf >> (2'd3 - last_byte_q) : 4'hf)
+          be:
+          (
+          first_q ? 4'hf << first_byte_q : 4'hf
+          ) & (
+          last ? 4'hf >> (2'd3 - last_byte_q) : 4'hf
+          )
       };
   assign row.ready = go && (last || word_q[3:0] == 4'd15);
 

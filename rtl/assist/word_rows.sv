@@ -6,12 +6,12 @@
 module word_rows
   import assist_pkg::*;
 (
-    input  logic         clk_i,
-    input  logic         rst_i,
-    input  logic         valid_i,
-    input  logic         last_i,   // of its part
-    input  logic [127:0] data_i,
-    stream_if.src        row       // row_t
+    input logic                 clk_i,
+    input logic                 rst_i,
+    input logic                 valid_i,
+    input logic                 last_i,   // of its part
+    input logic         [127:0] data_i,
+          stream_if.src         row       // row_t
 );
   logic [1:0] place_q;
   logic full_q;

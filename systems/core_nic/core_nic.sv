@@ -145,10 +145,15 @@ module core_nic
     $fatal(1, "core_nic: Cores %0d must be 1 ... 16, Banks %0d 1, 2, 4 or 8", Cores, Banks);
   end
   if (ScratchBytes > 262144 || ImemBytes > 131072) begin : g_bad_memory
-    $fatal(1, "core_nic: ScratchBytes %0d or ImemBytes %0d does not fit its window", ScratchBytes, ImemBytes);
+    $fatal(
+        1,
+        "core_nic: ScratchBytes %0d or ImemBytes %0d does not fit its window",
+        ScratchBytes,
+        ImemBytes
+    );
   end
 
-  core_nic_regs_pkg::core_nic_regs__in_t hw_in;
+  core_nic_regs_pkg::core_nic_regs__in_t  hw_in;
   core_nic_regs_pkg::core_nic_regs__out_t hw_out;
 
   // ---------------------------------------------------------------- host clock: hard block
@@ -178,15 +183,15 @@ module core_nic
       .T(pcie_cfg_t)
   ) i_cfg (
       .clk_i(host_clk_i),
-      .d_i(cfg_pins),
-      .q_o(cfg)
+      .d_i  (cfg_pins),
+      .q_o  (cfg)
   );
   pipe_reg #(
       .T(fc_limit_t)
   ) i_fc (
       .clk_i(host_clk_i),
-      .d_i(fc_pins),
-      .q_o(fc)
+      .d_i  (fc_pins),
+      .q_o  (fc)
   );
 
   stream_if #(
@@ -252,8 +257,8 @@ module core_nic
   logic foreign, unsupported, dropped, read_error, write_interrupt;
   logic [2:0] unused_starved, unused_read_starved;
   ram_write_t ram_write;
-  ram_read_t ram_read;
-  ram_row_t ram_row;
+  ram_read_t  ram_read;
+  ram_row_t   ram_row;
   dma_status_t read_status, write_status;
   dma_read_count_t read_count;
   wire unused_count = &{1'b0, read_count};
@@ -342,8 +347,12 @@ module core_nic
 
   // ---------------------------------------------------------------- registers: completer, core clock, regions
   typedef logic [3:0][AddrW-1:0] region_t;
-  localparam region_t RegionBase = {AddrW'('h80000), AddrW'('h40000), AddrW'('h01000), AddrW'('h00000)};
-  localparam region_t RegionSize = {AddrW'('h40000), AddrW'('h20000), AddrW'('h01000), AddrW'('h01000)};
+  localparam region_t RegionBase = {
+    AddrW'('h80000), AddrW'('h40000), AddrW'('h01000), AddrW'('h00000)
+  };
+  localparam region_t RegionSize = {
+    AddrW'('h40000), AddrW'('h20000), AddrW'('h01000), AddrW'('h01000)
+  };
   reg_if #(.AddrW(AddrW)) host_regs ();
   reg_if #(.AddrW(AddrW)) core_regs ();
   reg_if #(.AddrW(AddrW)) region[4] ();
@@ -395,8 +404,8 @@ module core_nic
   );
   pipe_reg i_imem_written (
       .clk_i(core_clk_i),
-      .d_i(imem_we || core_rst_i),
-      .q_o(imem_written)
+      .d_i  (imem_we || core_rst_i),
+      .q_o  (imem_written)
   );
 
   // ---------------------------------------------------------------- cores
@@ -552,10 +561,10 @@ module core_nic
     bank #(
         .Words(ScratchBytes / 4 / Banks)
     ) i_bank (
-        .clk_i(core_clk_i),
-        .rst_i(core_rst_i),
+        .clk_i  (core_clk_i),
+        .rst_i  (core_rst_i),
         .valid_i(bank_valid[b]),
-        .req_i(bank_req[b]),
+        .req_i  (bank_req[b]),
         .rdata_o(bank_rdata[b])
     );
   end
@@ -580,7 +589,7 @@ module core_nic
     assign host_config[i] = hw_out.cfg[i].value.value;
   end
   assist_regs #(
-      .Cores(Cores),
+      .Cores  (Cores),
       .Masters(Masters)
   ) i_assist_regs (
       .clk_i(core_clk_i),
@@ -749,8 +758,8 @@ module core_nic
   assign mac_tx_err_o = mac_tx.err;
   for (genvar a = 0; a < 4; a++) begin : g_assist_access
     assign assist_access_o[a] = req_valid[Cores+a] && req_ready[Cores+a];
-    assign assist_write_o[a] = mem_req[Cores+a].op == Store;
-    assign assist_addr_o[a] = mem_req[Cores+a].addr;
+    assign assist_write_o[a]  = mem_req[Cores+a].op == Store;
+    assign assist_addr_o[a]   = mem_req[Cores+a].addr;
   end
 
   // ---------------------------------------------------------------- frame memory
@@ -788,9 +797,9 @@ module core_nic
   );
   // Clients that only write, and those that only read.
   for (genvar i = 0; i < 2; i++) begin : g_one_way
-    assign bus_rdata[i].ready = 1'b1;
+    assign bus_rdata[i].ready   = 1'b1;
     assign bus_wdata[i+2].valid = 1'b0;
-    assign bus_wdata[i+2].data = '0;
+    assign bus_wdata[i+2].data  = '0;
     wire unused = &{1'b0, bus_rdata[i].valid, bus_rdata[i].data, bus_wdata[i+2].ready};
   end
   frame_bus #(
@@ -828,11 +837,11 @@ module core_nic
       .dq_o(dram_dq),
       .dq_i(dram_dq_i)
   );
-  assign dram_cmd_o = dram_ca.cmd;
+  assign dram_cmd_o  = dram_ca.cmd;
   assign dram_bank_o = dram_ca.bank;
   assign dram_addr_o = dram_ca.addr;
-  assign dram_dq_o = dram_dq.data;
-  assign dram_dm_o = dram_dq.mask;
+  assign dram_dq_o   = dram_dq.data;
+  assign dram_dm_o   = dram_dq.mask;
 
   // ---------------------------------------------------------------- counters and registers
   // Events of the other clocks: those of the MAC in the order of device_pkg, then the host's, then the memory's.
@@ -840,7 +849,12 @@ module core_nic
   logic [3:0] host_event;
   logic [10:0][31:0] event_count;
   assign mac_event = {
-    mac_count.good, mac_count.fifo_full, no_buffer, mac_count.runt, mac_count.oversize, mac_count.bad_fcs
+    mac_count.good,
+    mac_count.fifo_full,
+    no_buffer,
+    mac_count.runt,
+    mac_count.oversize,
+    mac_count.bad_fcs
   };
   assign host_event = {write_interrupt, unsupported || dropped, foreign, read_error};
   for (genvar i = 0; i < 6; i++) begin : g_mac_event
@@ -880,9 +894,11 @@ module core_nic
       .d_i(core_rst_i ? '0 : {
         event_count[9],
         imem_reads + 32'(|fill_ready),
-        scratch_accesses + 32'($countones(bank_valid)),
-        bad_commands + 32'($countones(bad_command))
-      }),
+        scratch_accesses + 32'($countones(
+          bank_valid
+      )), bad_commands + 32'($countones(
+          bad_command
+      ))}),
       .q_o({interrupts_seen, imem_reads, scratch_accesses, bad_commands})
   );
   assign counter = {bad_commands, event_count[6:0]};
@@ -920,7 +936,13 @@ module core_nic
       .q_o  (irq_o)
   );
 
-  logic read_ack, write_ack, unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  logic
+      read_ack,
+      write_ack,
+      unused_read_error,
+      unused_write_error,
+      unused_stall_write,
+      unused_stall_read;
   wire unused_run = &{1'b0, hw_out.control.run.value, hw_out.status.exited.value};
   core_nic_regs i_core_nic_regs (
       .clk(core_clk_i),
