@@ -11,3 +11,4 @@ rtl/core/core_pipe_pkg.sv
 rtl/assist/assist_pkg.sv
 rtl/assist/dram_pkg.sv
 rtl/assist/device_pkg.sv
+rtl/packet/route_pkg.sv

@@ -11,7 +11,7 @@ import time
 import pytest
 from conftest import body, stream, write_pcap
 
-from emery import build, experiment, system
+from emery import build, experiment, reproduce, system
 from emery.cli import main
 from emery.common import ROOT, UserError
 from emery.workload import workload
@@ -255,7 +255,28 @@ def test_declarations_hold_together(name):
         target.values([f"{k}={v}" for k, v in options.pop("set", {}).items()])
         workload(target, options)
         assert x.figure in target.figures
-        assert (x.goal is None) != (x.goal_fraction is None)
+        assert (x.goal is not None) + (x.goal_fraction is not None) == (1 if x.compare else 0)
+
+
+def test_targets_that_vary():
+    """One table of targets stands for many; numbers stay numbers."""
+    run = {"size": "{size}", "set": {"cards": "{n}"}}
+    common = {"id": "a-{n}", "figure": "f", "what": "{n} cards", "measure": "totals.mpps", "run": run}
+    two = system._targets([{**common, "vary": [{"n": 2, "size": "64", "goal": 1.0}, {"n": 3, "size": "68", "goal": 2.0}]}])
+    assert [(x.id, x.what, x.run["size"], x.run["set"], x.goal) for x in two] == [
+        ("a-2", "2 cards", "64", {"cards": 2}, 1.0),
+        ("a-3", "3 cards", "68", {"cards": 3}, 2.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("compare", "value", "met"),
+    [(">=", 9.9, False), (">=", 10.0, True), ("<=", 10.1, False), ("~", 10.4, True), ("~", 10.6, False)],
+)
+def test_verdicts(compare, value, met):
+    """What counts as a target met."""
+    target = system.Target("t", "f", "", "totals.mpps", goal=10.0, compare=compare, tolerance=0.05)
+    assert reproduce.judge(target, {"totals": {"mpps": value}})["met"] is met
 
 
 def test_front_page_names_the_blocks_of_each_system():

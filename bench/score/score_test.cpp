@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -237,6 +238,34 @@ void measure() {
   }
 }
 
+/// Outputs that several streams share, and rates that end before the last delivery.
+void test_shared(Checks& check) {
+  Scoreboard board;
+  const int a = board.stream("a"), b = board.stream("b");
+  const int both[] = {a, b};
+  check.equal(board.waiting_for(both, content(1)), -1, "nobody waits yet");
+  board.offered(b, content(1), 0, 0);
+  board.offered(a, content(1), 0, 1);
+  board.offered(a, content(2), 0, 2);
+  check.equal(board.waiting_for(both, content(1)), b, "the one that waits longest");
+  check.equal(board.waiting_for(std::span(both).first(1), content(1)), a, "of those asked about");
+  check.equal(board.waiting_for(both, content(3)), -1, "an unknown content");
+  board.delivered(b, content(1), 10);
+  check.equal(board.waiting_for(both, content(1)), a, "then the next");
+  board.delivered(a, content(1), 11);
+  check.equal(board.waiting_for(both, content(1)), -1, "then none");
+
+  Scoreboard rates;
+  const int s = rates.stream("s");
+  for (std::uint32_t i = 0; i < 200; ++i) rates.offered(s, content(i), 0, 0);
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    if (i == 100) rates.end_rates();
+    rates.delivered(s, content(i), (i < 100 ? 10 * i : 1000 + i) * kNanosecond);
+  }
+  check.near(rates.window().mpps(), 100.0, 1.0, "the rate before the end of rates");
+  check.that(rates.passed() && rates.counts(s).delivered == 200, "all deliveries count as such");
+}
+
 }  // namespace
 
 int main(int argc, char**) {
@@ -246,6 +275,7 @@ int main(int argc, char**) {
   test_rates(check);
   test_digest(check);
   test_json(check);
+  test_shared(check);
   if (argc > 1) measure();
   return check.finish();
 }

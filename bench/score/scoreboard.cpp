@@ -113,9 +113,20 @@ void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time
   }
   ++s.counts.delivered;
   s.latency.add(time - entry.time);
-  s.meter.add(time, size + kFcsBytes);
+  if (metering_) s.meter.add(time, size + kFcsBytes);
   latest_ = std::max(latest_, time);
-  meter_.add(latest_, size + kFcsBytes);
+  if (metering_) meter_.add(latest_, size + kFcsBytes);
+}
+
+int Scoreboard::waiting_for(std::span<const int> streams,
+                            std::span<const std::uint8_t> bytes) const {
+  if (slots_.empty()) return -1;
+  const Slot& slot = slots_[place(hash_bytes(bytes) | 1)];
+  for (std::uint32_t e = slot.head; slot.hash != 0 && e != kNil; e = entries_[e].next) {
+    const int stream = entries_[e].stream;
+    if (std::find(streams.begin(), streams.end(), stream) != streams.end()) return stream;
+  }
+  return -1;
 }
 
 void Scoreboard::dropped(int stream, const std::string& reason, std::uint64_t frames) {
@@ -231,11 +242,11 @@ std::vector<const Scoreboard::Stream*> Scoreboard::by_name() const {
 }
 
 /// The slot of that content, or the free one where it belongs.
-Scoreboard::Slot& Scoreboard::find(std::uint64_t hash) {
+std::size_t Scoreboard::place(std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t i = (hash >> 20) & mask;
   while (slots_[i].hash != 0 && slots_[i].hash != hash) i = (i + 1) & mask;
-  return slots_[i];
+  return i;
 }
 
 void Scoreboard::grow() {

@@ -101,6 +101,12 @@ class Scoreboard {
   void offered(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow, Time time);
   /// A frame came out.
   void delivered(int stream, std::span<const std::uint8_t> bytes, Time time);
+  /// Which of these streams has waited longest for such a frame; -1: none of them waits for it. For
+  /// outputs that several streams share.
+  int waiting_for(std::span<const int> streams, std::span<const std::uint8_t> bytes) const;
+  /// Deliveries from now on do not count for rates: what an overloaded device still had when its
+  /// sources ended is no measure of it.
+  void end_rates() { metering_ = false; }
   /// Adds to the device's own count of frames lost for that reason.
   void dropped(int stream, const std::string& reason, std::uint64_t frames);
 
@@ -166,7 +172,8 @@ class Scoreboard {
   Stream& at(int stream) { return streams_.at(static_cast<std::size_t>(stream)); }
   const Stream& at(int stream) const { return streams_.at(static_cast<std::size_t>(stream)); }
   std::vector<const Stream*> by_name() const;
-  Slot& find(std::uint64_t hash);
+  std::size_t place(std::uint64_t hash) const;
+  Slot& find(std::uint64_t hash) { return slots_[place(hash)]; }
   void grow();
   std::uint32_t allocate();
   Choice choose(const Slot& slot, int stream) const;
@@ -178,6 +185,7 @@ class Scoreboard {
   std::map<std::string, int> names_;
   std::vector<Stream> streams_;
   RateMeter meter_;
+  bool metering_ = true;
   Time latest_ = 0;
   std::vector<Slot> slots_;  // open addressing, a power of two
   std::size_t used_ = 0;

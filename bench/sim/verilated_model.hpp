@@ -4,7 +4,7 @@
 // One evaluation an edge: a clock that has risen is lowered before the next evaluation, whichever
 // clock that is for; only when the same clock rises again before any other does the model need an
 // evaluation of its own to see it low. With waves on, the falling edge is shown halfway to the next
-// one.
+// one. Several instances of a model share the clocks and the waves.
 #pragma once
 
 #include <cstdint>
@@ -26,27 +26,36 @@ namespace emery {
 template <class Model>
 class VerilatedModel {
  public:
-  explicit VerilatedModel(const std::string& name)
-      : model_(std::make_unique<Model>(&context_, name.c_str())) {}
+  explicit VerilatedModel(const std::string& name) { add(name); }
+  // So many instances: name0, name1, ...
+  VerilatedModel(const std::string& name, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) add(name + std::to_string(i));
+  }
   ~VerilatedModel() {
-    model_->final();
+    for (auto& model : models_) model->final();
     close_waves();
   }
 
-  Model* operator->() { return model_.get(); }
-  Model& operator*() { return *model_; }
+  Model* operator->() { return models_.front().get(); }
+  Model& operator*() { return *models_.front(); }
+  Model& operator[](std::size_t i) { return *models_[i]; }
 
   // Adds `pin` as a clock of `hz` / `divisor`; the first one added is number 0.
   int add_clock(Simulation& simulation, const std::string& name, std::uint64_t hz,
                 std::uint64_t divisor, std::uint8_t& pin) {
-    pin = 0;
-    clocks_.push_back(&pin);
+    return add_clock(simulation, name, hz, divisor, std::vector<std::uint8_t*>{&pin});
+  }
+  // The same clock at a pin of each instance.
+  int add_clock(Simulation& simulation, const std::string& name, std::uint64_t hz,
+                std::uint64_t divisor, std::vector<std::uint8_t*> pins) {
+    for (std::uint8_t* pin : pins) *pin = 0;
+    clocks_.push_back(std::move(pins));
     return simulation.add_clock(name, hz, divisor);
   }
 
   // Call when all clocks are there.
   void attach(Simulation& simulation) {
-    model_->eval();
+    evaluate();
     simulation.set_model(
         [this, &simulation](std::uint32_t rising) { edge(rising, simulation.now()); });
   }
@@ -56,7 +65,7 @@ class VerilatedModel {
 #if VM_TRACE
     context_.traceEverOn(true);
     waves_ = std::make_unique<Waves>();
-    model_->trace(waves_.get(), 99);
+    for (auto& model : models_) model->trace(waves_.get(), 99);
     waves_->open(path.c_str());
 #else
     throw std::logic_error("this model was built without waves");
@@ -64,15 +73,26 @@ class VerilatedModel {
   }
 
  private:
+  void add(const std::string& name) {
+    models_.push_back(std::make_unique<Model>(&context_, name.c_str()));
+  }
+  void evaluate() {
+    for (auto& model : models_) model->eval();
+  }
+
   void edge(std::uint32_t rising, Time now) {
     if ((rising & unseen_low_) != 0 || tracing()) {
-      model_->eval();
+      evaluate();
       dump((now + last_) / 2);
     }
-    for (std::size_t i = 0; i < clocks_.size(); ++i) *clocks_[i] = rising >> i & 1;
-    model_->eval();
+    for (std::size_t i = 0; i < clocks_.size(); ++i) {
+      for (std::uint8_t* pin : clocks_[i]) *pin = rising >> i & 1;
+    }
+    evaluate();
     dump(now);
-    for (std::uint8_t* clock : clocks_) *clock = 0;
+    for (const auto& pins : clocks_) {
+      for (std::uint8_t* pin : pins) *pin = 0;
+    }
     unseen_low_ = rising;
     last_ = now;
   }
@@ -98,8 +118,8 @@ class VerilatedModel {
 #endif
 
   VerilatedContext context_;
-  std::unique_ptr<Model> model_;
-  std::vector<std::uint8_t*> clocks_;
+  std::vector<std::unique_ptr<Model>> models_;
+  std::vector<std::vector<std::uint8_t*>> clocks_;  // pins of each
   std::uint32_t unseen_low_ = 0;
   Time last_ = 0;
 };

@@ -122,6 +122,7 @@ Traffic::Traffic(TrafficConfig config)
     flow.dst_ip = config_.destinations.empty()
                       ? 0xac100000 | (high & 0xfffff)
                       : config_.destinations[f % config_.destinations.size()];
+    flow.tos = config_.tos.empty() ? std::uint8_t{0} : config_.tos[f % config_.tos.size()];
     flow.src_port = static_cast<std::uint16_t>(1024 + (low & 0xffff) % (65536 - 1024));
     flow.dst_port = static_cast<std::uint16_t>(1024 + (low >> 16) % (65536 - 1024));
     flows_.push_back(flow);
@@ -198,7 +199,7 @@ void Traffic::synthesize(Frame& frame) {
   put16(eth + 12, 0x0800);
 
   std::uint8_t* const ip = eth + kEth;
-  put16(ip, 0x4500);
+  put16(ip, 0x4500u | flow.tos);
   put16(ip + 2, size - kEth);
   put16(ip + 4, static_cast<std::uint32_t>(stats_.frames));
   put16(ip + 6, 0x4000);  // don't fragment

@@ -66,6 +66,7 @@ struct TrafficConfig {
   std::uint64_t dst_mac = 0x020000000002;
   std::vector<std::uint32_t>
       destinations;  // IPv4 of flow f is destinations[f % size]; empty: addresses from the seed
+  std::vector<std::uint8_t> tos;  // type of service of flow f is tos[f % size]; empty: 0
 };
 
 struct TrafficStats {
@@ -99,6 +100,7 @@ class Traffic final : public FrameSource {
   struct Flow {
     std::uint32_t src_ip, dst_ip;
     std::uint16_t src_port, dst_port;
+    std::uint8_t tos;
   };
 
   bool next_captured(Frame& frame);

@@ -320,6 +320,27 @@ void test_synthetic(Checks& check) {
   check.throws([] { Traffic{TrafficConfig{}}; }, {"frames"}, "endless traffic");
 }
 
+void test_chosen_flows(Checks& check) {
+  TrafficConfig config;
+  config.frames = 40;
+  config.flows = 4;
+  config.flow_order = FlowOrder::kRoundRobin;
+  config.destinations = {0x0a000001, 0x0a010001};
+  config.tos = {0, 0, 0xb8};
+  Traffic traffic(config);
+  Frame frame{};
+  bool right = true;
+  for (std::uint32_t n = 0; traffic.next(frame); ++n) {
+    const std::uint8_t* ip = frame.data.data() + 14;
+    right = right && frame.flow == n % 4 && ip[17] == frame.flow % 2 &&
+            ip[1] == config.tos[frame.flow % 3];
+    std::uint32_t sum = 0;
+    for (unsigned i = 0; i < 20; i += 2) sum += static_cast<std::uint32_t>(ip[i] << 8 | ip[i + 1]);
+    right = right && (sum & 0xffff) + (sum >> 16) == 0xffff;
+  }
+  check.that(right, "destinations and types of service by flow");
+}
+
 void test_capture_source(Checks& check) {
   Builder file = Builder().pcap_header(0xa1b2c3d4, 1);
   for (std::uint8_t i = 0; i < 10; ++i) file.pcap_packet(0, 0, sample(50 + i * 2u, i), 50 + i * 2u);
@@ -365,6 +386,7 @@ int main(int argc, char** argv) {
   test_pcap(check);
   test_synthetic(check);
   test_capture_source(check);
+  test_chosen_flows(check);
   const auto scratch = std::filesystem::temp_directory_path() /
                        ("traffic_test." + std::to_string(std::random_device{}()));
   Builder file = Builder().pcap_header(0xa1b2c3d4, 1).pcap_packet(0, 0, sample(77, 1), 77);

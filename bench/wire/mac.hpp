@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Ethernet port outside the chip: MAC and wire at the 512-bit MAC stream of rtl/eth/eth_pkg.sv.
+// The Ethernet port outside the chip: MAC and wire at a MAC stream of rtl/eth/eth_pkg.sv, 512 bits
+// (`Mac`) or 8 bits (`ByteMac`, whose stream has no `len`) wide.
 //
 // Transmit side: takes the device's frames at line rate. A frame begins on the wire with its first
 // beat (cut-through) or when the line is free; preamble 8, FCS 4 and gap 12 bytes are added, short
@@ -31,13 +32,13 @@
 
 namespace emery {
 
-/// One direction of a MAC stream, as pointers into the Verilated model. data: 16 words, first byte
-/// in bits 7:0 of word 0.
+/// One direction of a MAC stream, as pointers into the Verilated model. data: the bytes of a beat
+/// as they lie in the model's words, first byte in bits 7:0 of word 0.
 struct FramePins {
   std::uint8_t* valid = nullptr;
   std::uint8_t* ready = nullptr;  // transmit only
-  std::uint32_t* data = nullptr;
-  std::uint8_t* len = nullptr;
+  void* data = nullptr;
+  std::uint8_t* len = nullptr;  // not where beats are single bytes
   std::uint8_t* sop = nullptr;
   std::uint8_t* eop = nullptr;
   std::uint8_t* err = nullptr;
@@ -52,10 +53,10 @@ struct FaultPlan {
 enum class WireFault { kNone, kBadFcs, kRunt, kOversize };
 
 struct MacConfig {
-  double rate = 100e9;              // bits a second on the line
-  double clock_hz = 322'265'625;    // of the stream; only to refuse a line the stream cannot carry
-  Time propagation = 5'000;         // ps, each way: 1 m of fibre
-  std::size_t tx_buffer_beats = 8;  // 64 bytes each
+  double rate = 100e9;            // bits a second on the line
+  double clock_hz = 322'265'625;  // of the stream; only to refuse a line the stream cannot carry
+  Time propagation = 5'000;       // ps, each way: 1 m of fibre
+  std::size_t tx_buffer_beats = 8;
   FaultPlan bad_fcs{}, runt{},
       oversize{};  // received frames; one fault a frame, the first that strikes
   std::uint32_t oversize_bytes = 9022;  // with FCS, at most 9220
@@ -91,7 +92,8 @@ struct MacStats {
   }
 };
 
-class Mac final : public Component {
+template <std::uint32_t kBeat>
+class BasicMac final : public Component {
  public:
   /// A good frame the device sent; `arrived` is when its last bit is at the far end (up to a
   /// buffer's time ahead of now).
@@ -103,15 +105,18 @@ class Mac final : public Component {
 
   /// Either direction may be left out (pins with a null `valid`). Throws std::invalid_argument for
   /// a bad configuration.
-  Mac(const MacConfig& config, const FramePins& tx, const FramePins& rx)
+  BasicMac(const MacConfig& config, const FramePins& tx, const FramePins& rx)
       : config_(config),
         tx_(tx),
         rx_(rx),
         tx_line_(config.rate),
         rx_line_(config.rate),
         random_(config.seed) {
-    // The worst frame has 65 bytes without FCS: two beats in 89 bytes of line time.
-    if (config.rate > config.clock_hz / 2 * 8 * (65 + kFcsBytes + kLineOverhead))
+    // The worst frame is a byte longer than its first beat: two beats in its line time. (One of
+    // single bytes has a beat for each byte of the line.)
+    if (config.rate > (kBeat == 1
+                           ? config.clock_hz * 8
+                           : config.clock_hz / 2 * 8 * (kBeat + 1 + kFcsBytes + kLineOverhead)))
       throw std::invalid_argument("mac: the stream is too slow for this line rate");
     if (config.tx_buffer_beats == 0)
       throw std::invalid_argument("mac: tx_buffer_beats must not be 0");
@@ -145,7 +150,7 @@ class Mac final : public Component {
   }
 
  private:
-  static constexpr std::uint32_t kBeat = 64;
+  static_assert(kBeat >= 1 && kBeat <= 64, "beats of up to 512 bits");
   static_assert(std::endian::native == std::endian::little,
                 "beats are copied as they lie in the model's words");
 
@@ -162,7 +167,7 @@ class Mac final : public Component {
   }
 
   void take_beat(Time now) {
-    const std::uint32_t len = *tx_.len;
+    const std::uint32_t len = kBeat == 1 ? 1 : *tx_.len;
     const bool eop = *tx_.eop != 0;
     if ((*tx_.sop != 0) == in_frame_)
       protocol_error(in_frame_ ? "sop inside a frame" : "no sop at the start of a frame", now);
@@ -295,7 +300,7 @@ class Mac final : public Component {
       // What lies behind the last byte is left over from earlier frames: the device must not look
       // at it.
       std::memcpy(rx_.data, frame_.data.data() + beat_.offset, kBeat);
-      *rx_.len = beat_.len;
+      if (kBeat != 1) *rx_.len = beat_.len;
       *rx_.sop = beat_.sop;
       *rx_.eop = beat_.eop;
       *rx_.err = beat_.err;
@@ -329,5 +334,8 @@ class Mac final : public Component {
   Random random_;
   OnReceiving on_receiving_;
 };
+
+using Mac = BasicMac<64>;
+using ByteMac = BasicMac<1>;
 
 }  // namespace emery

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "bench/stats/check.hpp"
@@ -336,6 +338,72 @@ void measure() {
       took.count() / static_cast<double>(sim.cycles(clock)), 1e12 / static_cast<double>(sink.last));
 }
 
+/// The 8-bit stream of a 1G port: a loop from its receive to its transmit side keeps all frames and
+/// the line rate.
+void test_bytes(Checks& check) {
+  std::uint8_t rx_valid = 0, rx_sop = 0, rx_eop = 0, rx_err = 0, rx_data = 0;
+  std::uint8_t tx_valid = 0, tx_ready = 0, tx_sop = 0, tx_eop = 0, tx_err = 0, tx_data = 0;
+  const FramePins rx{&rx_valid, nullptr, &rx_data, nullptr, &rx_sop, &rx_eop, &rx_err};
+  const FramePins tx{&tx_valid, &tx_ready, &tx_data, nullptr, &tx_sop, &tx_eop, &tx_err};
+  MacConfig config;
+  config.rate = 1e9;
+  config.clock_hz = 125e6;
+  ByteMac mac(config, tx, rx);
+  Traffic traffic(traffic_config("64-200", 500, 1e9)), reference(traffic.config());
+  mac.set_source(&traffic);
+  std::vector<Bytes> sent;
+  Time last = 0;
+  mac.on_transmitted([&](std::span<const std::uint8_t> bytes, Time arrived) {
+    sent.emplace_back(bytes.begin(), bytes.end());
+    last = arrived;
+  });
+  // In place of the device: whole frames are stored, then sent.
+  std::vector<std::uint8_t> filling;
+  std::vector<Bytes> stored;
+  std::size_t sending = 0, offset = 0;
+  struct Loop final : Component {
+    std::function<void()> on_sample, on_drive;
+    void sample(Time) override { on_sample(); }
+    void drive() override { on_drive(); }
+  } loop;
+  bool contract = true;
+  loop.on_sample = [&] {
+    if (rx_valid) {
+      contract = contract && (rx_sop != 0) == filling.empty();
+      filling.push_back(rx_data);
+      if (rx_eop) stored.push_back(std::exchange(filling, {}));
+    }
+    if (tx_valid && tx_ready && ++offset == stored[sending].size()) ++sending, offset = 0;
+  };
+  loop.on_drive = [&] {
+    tx_valid = sending < stored.size();
+    if (!tx_valid) return;
+    tx_data = stored[sending][offset];
+    tx_sop = offset == 0;
+    tx_eop = offset + 1 == stored[sending].size();
+  };
+  Simulation sim;
+  const int clock = sim.add_clock("mac", 125'000'000);
+  sim.add(clock, mac);
+  sim.add(clock, loop);
+  sim.run_until([&] { return sent.size() == 500; }, 2000 * kMicrosecond);
+  check.equal(sent.size(), std::size_t{500}, "8 bits: all frames come back");
+  check.that(contract, "8 bits: sop at the start of a frame");
+  Frame frame{};
+  bool same = true;
+  std::uint64_t line = 0;
+  for (const Bytes& bytes : sent) {
+    reference.next(frame);
+    same = same && bytes == Bytes(frame.bytes().begin(), frame.bytes().end());
+    line += bytes.size() + kFcsBytes + kLineOverhead;
+  }
+  check.that(same, "8 bits: content");
+  check.equal(mac.stats().tx_underruns + mac.stats().tx_protocol_errors, std::uint64_t{0},
+              "8 bits: no underruns");
+  // 8 ns a byte; the loop adds a frame and a few clocks.
+  check.near(static_cast<double>(last), static_cast<double>(line) * 8000, 3e6, "8 bits: line rate");
+}
+
 }  // namespace
 
 int main(int argc, char**) {
@@ -348,6 +416,7 @@ int main(int argc, char**) {
   test_receive(check, "imix", 100e9, 0.37, 1'234'567);
   test_transmit_errors(check);
   test_faults(check);
+  test_bytes(check);
   if (argc > 1) measure();
   return check.finish();
 }

@@ -65,5 +65,43 @@ package direct_pkg;
     logic header;        // version, header length, total length (RFC 1812, 5.2.2)
     logic checksum;      // of the IP header
     logic ttl;           // would reach zero
+    logic no_route;      // the route says so
+    logic not_ours;      // sent to another MAC address
   } route_drop_t;
+
+  /// A descriptor ring in host memory as the driver sets it: 2^log_size descriptors of 16 bytes.
+  typedef struct packed {
+    logic        enable;
+    logic [63:0] base;
+    logic [3:0]  log_size;
+    logic [15:0] producer;  // descriptors given to the card, modulo 2^16
+  } ring_t;
+  /// A frame on its way into a FIFO: data words one by one, `bytes` with the last. `abort` takes back the words of a frame
+  /// that is not complete (and goes before a word of the same clock).
+  typedef struct packed {
+    logic        valid;
+    logic [63:0] data;
+    logic        last;
+    logic [15:0] bytes;
+    logic        abort;
+  } frame_write_t;
+
+  /// What the schedulers did, one bit high for a clock each time.
+  typedef struct packed {
+    logic req_sent;          // standalone
+    logic res_sent;
+    logic burst_sent;
+    logic empty_burst;       // of these: without a packet
+    logic null_req;          // of these: nothing was left, the exchange ended
+    logic packet_sent;       // put into a burst (again after a burst that was aborted)
+    logic burst_received;    // granted, complete with its trailing REQ
+    logic packet_received;   // stored in the output FIFO
+    logic packet_discarded;  // of a burst that was not granted, or no longer
+    logic request_timeout;   // no RES came
+    logic burst_timeout;     // no burst came
+    logic aborted;           // a message or burst that nobody took
+    logic stale_res;
+    logic stale_burst;
+    logic malformed;         // a word that cannot stand where it came
+  } scheduler_events_t;
 endpackage

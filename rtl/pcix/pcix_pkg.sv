@@ -110,4 +110,61 @@ package pcix_pkg;
     logic        first;    // first data phase of a bus transaction
     logic [63:0] data;
   } window_word_t;
+
+  /// A transaction that a source inside the card wants: see pcix_master.
+  typedef struct packed {
+    command_e    command;
+    logic        read;     // data comes later, by Split Completion
+    logic [63:0] addr;
+    attribute_t  attr;
+    logic [9:0]  words;    // data phases, 1 ... 512
+  } offer_t;
+
+  /// How a transaction ended for its source. Words taken before the end are told one by one.
+  typedef enum logic [1:0] {
+    EndDone  = 2'd0,  // all words, or as many as the target wanted
+    EndRetry = 2'd1,  // the target asks to try again
+    EndSplit = 2'd2,  // a read: the data comes later
+    EndAbort = 2'd3   // nobody answered, or the target gave up
+  } end_e;
+
+  /// A Split Completion for this card begins: the tag and the bytes it still owes.
+  typedef struct packed {
+    logic [4:0]  tag;
+    logic [3:0]  lower_addr;
+    logic [11:0] byte_count;
+    logic        message;
+  } split_start_t;
+
+  /// A register or configuration access of the host, in the order of the bus.
+  typedef struct packed {
+    logic        read;
+    logic        config_space;
+    logic        bad;           // a read that cannot be done: answered by an error message
+    logic [16:0] addr;          // of the 64-bit word; of the 32-bit word in configuration space
+    logic [63:0] data;
+    logic [7:0]  strobe;        // of a read: 8'h0f, 8'hf0, 8'hff
+    logic [11:0] byte_count;    // of a read, as requested
+    logic [3:0]  lower_addr;
+    logic [4:0]  tag;           // tag to function: the requester
+    logic [7:0]  bus;
+    logic [4:0]  device;
+    logic [2:0]  func;
+  } access_t;
+
+  /// What happened at the bus, each bit high for one clock each time.
+  typedef struct packed {
+    logic transaction;       // begun by this card
+    logic word_out;          // word taken from this card as master
+    logic word_in;           // word taken by this card as target
+    logic master_abort;      // nobody answered this card
+    logic target_abort;      // the target gave up
+    logic retry;             // this card was told to try again
+    logic disconnect;        // this card was told to come back for the rest
+    logic split_timeout;     // a read was given up
+    logic split_error;       // a read was answered by an error message
+    logic unexpected_split;  // a Split Completion nobody waits for
+    logic retry_given;       // this card told somebody to try again
+    logic bad_read;          // a read of this card that was answered by an error message
+  } event_t;
 endpackage

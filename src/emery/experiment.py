@@ -138,6 +138,35 @@ def capture_model(values: dict) -> limits.CaptureModel:
     )
 
 
+_FIGURE_3 = {
+    "A": [[1], []],
+    "B": [[1], []],
+    "C": [[1], [0]],
+    "D": [[2], [2], []],
+    "E": [[1, 2], [], []],
+    "F": [[1, 2], [2, 0], [0, 1]],
+}
+
+
+def direct_model(values: dict) -> limits.DirectModel:
+    """The limits of a direct router with these parameter values, every input at line rate."""
+    n = values["cards"]
+    patterns = {
+        "permutation": [[(i + 1) % n] for i in range(n)],
+        "uniform": [[o for o in range(n) if o != i] for i in range(n)],
+        "hotspot": [[0 if i else 1] for i in range(n)],
+    }
+    outputs = _FIGURE_3.get(values["config"]) or patterns[values["pattern"]]
+    return limits.DirectModel(
+        demand=tuple(tuple(x.count(o) / len(x) if x else 0.0 for o in range(len(outputs))) for x in outputs),
+        bus_mhz={66: 200 / 3, 133: 400 / 3}.get(values["bus_mhz"], values["bus_mhz"]),
+        header=values["message_bytes"],
+        slow=values["slow_path"] or values["config"] == "A",
+        read_latency_ns=values["read_latency_ns"],
+        cpu_ns=values["cpu_ns"],
+    )
+
+
 def workload_limit(system, values: dict, work: Workload) -> dict | None:
     """What physics allows a system with these parameter values for a workload; None when it declares no limits."""
     match system.limit.get("model"):
@@ -145,6 +174,8 @@ def workload_limit(system, values: dict, work: Workload) -> dict | None:
             return limits.nic(nic_model(system, values), work.sizes(), work.direction)
         case "capture":
             return limits.capture(capture_model(values), work.sizes())
+        case "direct":
+            return limits.direct(direct_model(values), work.sizes())
     return None
 
 

@@ -177,6 +177,44 @@ def capture(model: CaptureModel, sizes: dict) -> dict:
     return {**rates(fps, mean_size(sizes)), "tlp_payload_gbps": fps * record * 8e-9, "by": by}
 
 
+@dataclass(frozen=True)
+class DirectModel:
+    """Cards on a shared PCI-X bus that hand each other packets, or have a host do it.
+
+    `demand[i][o]` is the share of input i's line that wants to leave at output o. A packet crosses the bus once, with a
+    header of `header` bytes in bursts that never end; through the host it crosses twice, costs two reads of
+    `read_latency_ns` in series at its output card and `cpu_ns` of the one CPU.
+    """
+
+    demand: tuple[tuple[float, ...], ...]
+    bus_mhz: float = 200 / 3
+    line_gbps: float = 1.0
+    header: int = 8
+    slow: bool = False
+    read_latency_ns: float = 750.0
+    cpu_ns: float = 1600.0
+
+
+def direct(model: DirectModel, sizes: dict) -> dict:
+    """The limit for a workload offered at line rate: what all outputs together can send."""
+    total = sum(sizes.values())
+    lines = [sum(row[o] for row in model.demand) for o in range(len(model.demand))]
+    open_share = sum(min(1.0, x) for x in lines)  # lines' worth of frames that outputs have room for
+    wire = bus = 0.0  # seconds a frame
+    for size, count in sizes.items():
+        share = count / total
+        wire += share / ethernet_fps(size, model.line_gbps)
+        words = ceil((size - FCS) / 8)
+        bus += share * (words * 2 if model.slow else words + ceil(model.header / 8)) / (model.bus_mhz * 1e6)
+    caps = {"line": open_share / wire, "pcix": 1 / bus}
+    if model.slow:
+        outputs = sum(x > 0 for x in lines)
+        caps["reads"] = outputs / (2 * model.read_latency_ns * 1e-9 + bus)
+        caps["cpu"] = 1e9 / model.cpu_ns
+    by = min(caps, key=caps.get)
+    return {**rates(caps[by], mean_size(sizes)), "by": by}
+
+
 def rates(fps: float, size: float) -> dict:
     """A frame rate in the three units of a result."""
     return {"mpps": fps / 1e6, "l1_gbps": fps * (size + GAP) * 8e-9, "l2_gbps": fps * size * 8e-9}

@@ -10,6 +10,8 @@ from emery.common import UserError, nearest
 from emery.report import table
 from emery.workload import workload
 
+_COPIED = ("id", "figure", "what", "unit", "x", "series", "paper", "paper_value", "peer_value")
+
 
 def _settings(run: dict) -> tuple[list[str], dict]:
     options = dict(run)
@@ -19,7 +21,11 @@ def _settings(run: dict) -> tuple[list[str], dict]:
 def measure(result: dict, path: str):
     """The number at a dotted path of a result."""
     value = result
+    before = ""
     for key in path.split("."):
+        if before == "dropped":  # by reason: what never happened is not there
+            return value.get(key, 0)
+        before = key
         if not isinstance(value, dict) or key not in value:
             raise UserError(f"target: the result has no {path}")
         value = value[key]
@@ -28,7 +34,7 @@ def measure(result: dict, path: str):
 
 def judge(target, result: dict) -> dict:
     """One row: what the paper says, what physics allows, what Emery measured, whether the goal is met."""
-    row = {x: getattr(target, x) for x in ("id", "figure", "what", "unit", "x", "paper", "paper_value", "peer_value")}
+    row = {name: getattr(target, name) for name in _COPIED}
     if "failure" in result:
         verdict = f"failed: {result['failure']}"
         return {**row, "limit": None, "goal": None, "emery": None, "met": False, "verdict": verdict}
@@ -36,10 +42,14 @@ def judge(target, result: dict) -> dict:
     limit = target.limit
     if limit == "computed":
         limit = result["limit"][target.measure.split(".")[-1]]
+    row |= {"limit": limit, "emery": value}
+    if not target.compare:
+        return {**row, "goal": None, "met": True, "verdict": "reported"}
     goal = target.goal if target.goal is not None else target.goal_fraction * limit
-    met = value >= goal if target.compare == ">=" else value <= goal
-    verdict = ("met" if met else "missed") + f" ({value:.4g} {target.compare} {goal:.4g})"
-    return {**row, "limit": limit, "goal": goal, "emery": value, "met": met, "verdict": verdict}
+    met = {">=": value >= goal, "<=": value <= goal, "~": abs(value - goal) <= target.tolerance * abs(goal)}[target.compare]
+    margin = f" +- {target.tolerance:.0%}" if target.compare == "~" else ""
+    verdict = ("met" if met else "missed") + f" ({value:.4g} {target.compare} {goal:.4g}{margin})"
+    return {**row, "goal": goal, "met": met, "verdict": verdict}
 
 
 def run(system, only: str | None, settings: list[str], seed, out: str, say) -> list[dict]:
@@ -87,6 +97,33 @@ def tables(system, rows: list[dict]) -> str:
     return "\n".join(parts)
 
 
+_COLUMNS = [("limit", "limit", "0.75"), ("paper", "paper_value", "tab:orange"), ("peer", "peer_value", "tab:red")]
+
+
+def _curves(axes, own: list[dict]):
+    """Rows that have a place on an axis: Emery's points a series, and what paper and physics say beside the first."""
+    names = list(dict.fromkeys(row["series"] for row in own))
+    for number, name in enumerate(names):
+        rows = [row for row in own if row["series"] == name]
+        for label, key, colour in _COLUMNS if number == 0 else []:
+            if any(row[key] is not None for row in rows):
+                axes.plot(*_points(rows, key), marker=".", label=label, color=colour)
+        colour = "tab:blue" if len(names) == 1 else f"C{number}"
+        axes.plot(*_points(rows, "emery"), marker="o", label=name or "Emery", color=colour)
+
+
+def _points(rows: list[dict], key: str):
+    return [row["x"] for row in rows], [float("nan") if row[key] is None else row[key] for row in rows]
+
+
+def _bars(axes, own: list[dict]):
+    columns = [x for x in [*_COLUMNS, ("Emery", "emery", "tab:blue")] if any(row[x[1]] is not None for row in own)]
+    for number, (label, key, colour) in enumerate(columns):
+        place = [i + (number - (len(columns) - 1) / 2) * 0.8 / len(columns) for i in range(len(own))]
+        axes.bar(place, [row[key] or 0.0 for row in own], 0.8 / len(columns), label=label, color=colour)
+    axes.set_xticks(range(len(own)), [row["what"].replace(", ", "\n") for row in own], fontsize=8)
+
+
 def pictures(system, rows: list[dict], out: str) -> list[str]:
     """One PNG a figure that says `plot`: bars, or curves where its targets have a place on an axis."""
     paths = []
@@ -98,18 +135,7 @@ def pictures(system, rows: list[dict], out: str) -> list[str]:
         from matplotlib import pyplot
 
         canvas, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
-        series = [("limit", "limit", "0.75"), ("paper", "paper_value", "tab:orange"), ("peer", "peer_value", "tab:red")]
-        series = [x for x in [*series, ("Emery", "emery", "tab:blue")] if any(row[x[1]] is not None for row in own)]
-        curve = all(row["x"] is not None for row in own)
-        for number, (label, key, colour) in enumerate(series):
-            values = [float("nan") if row[key] is None else row[key] for row in own]
-            if curve:
-                axes.plot([row["x"] for row in own], values, marker="o", label=label, color=colour)
-            else:
-                place = [i + (number - (len(series) - 1) / 2) * 0.8 / len(series) for i in range(len(own))]
-                axes.bar(place, values, 0.8 / len(series), label=label, color=colour)
-        if not curve:
-            axes.set_xticks(range(len(own)), [row["what"].replace(", ", "\n") for row in own], fontsize=8)
+        (_curves if all(row["x"] is not None for row in own) else _bars)(axes, own)
         axes.set_xlabel(figure.get("x", ""))
         axes.set_ylabel(own[0]["unit"])
         axes.set_ylim(0, axes.get_ylim()[1] * 1.05)

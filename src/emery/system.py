@@ -97,8 +97,10 @@ class Target:
     limit: object = None  # a number, or "computed" from the limit model
     goal: float | None = None
     goal_fraction: float | None = None  # of the limit
-    compare: str = ">="
+    compare: str = ">="  # or "<=", "~" (within `tolerance` of the goal), "" (reported, not judged)
+    tolerance: float = 0.0  # as a fraction
     x: float | None = None  # place on the figure's axis
+    series: str = ""  # the curve it is a point of, where a figure has several
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,27 @@ def _parameter(name: str, table: dict) -> Parameter:
     return parameter
 
 
+def _fill(template, values: dict):
+    """A template with its {names} filled in; a string that is one name becomes the value itself, not its text."""
+    if isinstance(template, dict):
+        return {name: _fill(x, values) for name, x in template.items()}
+    if not isinstance(template, str):
+        return template
+    alone = re.fullmatch(r"\{(\w+)\}", template)
+    return values[alone[1]] if alone else template.format_map(values)
+
+
+def _targets(tables: list[dict]) -> tuple[Target, ...]:
+    """The targets; a table with `vary` stands for one a row, whose values fill its texts or are fields themselves."""
+    targets = []
+    for table in tables:
+        rows = table.pop("vary", [{}])
+        for row in rows:
+            own = {name: x for name, x in row.items() if name in Target.__dataclass_fields__}
+            targets.append(Target(**{**_fill(table, row), **own}))
+    return tuple(targets)
+
+
 def read(folder: Path) -> System:
     """The system that a folder declares."""
     path = folder / "system.toml"
@@ -200,7 +223,7 @@ def read(folder: Path) -> System:
             largest_frame=data.get("largest_frame", 9234),
             limit=data.get("limit", {}),
             figures=data.get("figure", {}),
-            targets=tuple(Target(**x) for x in data.get("target", ())),
+            targets=_targets(data.get("target", [])),
         )
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
         raise UserError(f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}: {error}") from error

@@ -4,10 +4,8 @@
 // packets out of the rings.
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "bench/pcie/root_complex.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
+#include "bench/sim/runner.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
@@ -624,42 +623,7 @@ void Bench::write(JsonWriter& json, double wall_seconds) const {
   json.end_object().end_object();
 }
 
-int simulate(const std::string& config) {
-  Options options;
-  options.read_file(config);
-  const std::string result = options.get("result", "");
-  Bench bench(options);
-  options.check_all_used();
-  const auto start = std::chrono::steady_clock::now();
-  bench.run();
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-
-  JsonWriter json;
-  bench.write(json, wall.count());
-  const std::vector<std::string> failures = bench.failures();
-  bench.close();
-  std::ofstream file(result);
-  if (!(file << json.text()) || !file.flush()) throw OptionError(result + ": cannot be written");
-  if (!failures.empty()) {
-    const std::string more =
-        failures.size() > 1 ? " (and " + std::to_string(failures.size() - 1) + " more)" : "";
-    std::fprintf(stderr, "integrity: %s%s\n", failures.front().c_str(), more.c_str());
-  }
-  return failures.empty() ? 0 : 1;
-}
-
 }  // namespace
 }  // namespace emery::capture
 
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "error: usage: %s CONFIG\n", argv[0]);
-    return 2;
-  }
-  try {
-    return emery::capture::simulate(argv[1]);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 2;
-  }
-}
+int main(int argc, char** argv) { return emery::run_simulator<emery::capture::Bench>(argc, argv); }

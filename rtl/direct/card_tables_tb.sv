@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+/// card_tables: every register reads back what was written to it and nothing else, settings come out where they belong, and
+/// the counts are those of the events.
+module card_tables_tb;
+  import direct_pkg::*;
+  import route_pkg::*;
+  `TB_BEGIN
+  `TB_TIMEOUT(100_000)
+  localparam int Peers = 3, Classes = 3, Masks = 2;
+
+  reg_if #(.AddrW(14)) regs ();
+  wire unused = &{1'b0, regs.wstrb};
+  logic req = 0, write = 0;
+  logic [13:0] addr;
+  logic [31:0] wdata;
+  assign regs.req   = req;
+  assign regs.write = write;
+  assign regs.addr  = addr;
+  assign regs.wdata = wdata;
+  assign regs.wstrb = '1;
+  route_rule_t [Peers-1:0] routes;
+  logic [Peers-1:0][63:0] windows;
+  class_rule_t [Peers:0][Masks-1:0] classes;
+  logic [Peers:0][Classes-1:0] accepted = '0, dropped = '0;
+  words_t [Peers:0][Classes-1:0] used = '0;
+  words_t [1:0] out_used = '0, out_max;
+  card_tables #(
+      .Peers  (Peers),
+      .Classes(Classes)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .regs,
+      .routes_o(routes),
+      .windows_o(windows),
+      .classes_o(classes),
+      .accepted_i(accepted),
+      .dropped_i(dropped),
+      .used_i(used),
+      .out_used_i(out_used),
+      .out_max_o(out_max)
+  );
+
+  // Driven and looked at on the falling edge.
+  task automatic access (input logic is_write, input logic [13:0] where, input logic [31:0] value,
+                         output logic [31:0] rdata);
+    req   = 1;
+    write = is_write;
+    addr  = where;
+    wdata = value;
+    @(negedge clk);
+    req = 0;
+    `CHECK(regs.ack, "no answer")
+    rdata = regs.rdata;
+    @(negedge clk);
+    `CHECK(!regs.ack, "two answers")
+  endtask
+  function automatic logic [31:0] kept(logic [13:0] where, logic [31:0] value);
+    logic [2:0] word;
+    word = where[4:2];
+    if (where < 14'h1000 && where[11:5] < 7'(Peers)) begin
+      if (word == 3) return value & 32'h8000_ffff;
+      return (word < 6) ? value : 0;
+    end
+    if (where >= 14'h1000 && where < 14'h2000 && where[11:7] <= 5'(Peers) && where[6:5] < 2'(Masks)) begin
+      if (word == 5) return value & 32'h8000_0000;
+      return (word < 5) ? value : 0;
+    end
+    return 0;
+  endfunction
+
+  initial begin
+    logic [31:0] model[logic [13:0]], rdata, value, ignored;
+    logic [13:0] where;
+    int unsigned n_accepted[64], n_dropped[64], most[64];
+    @(negedge rst);
+    @(negedge clk);
+    for (int i = 0; i < 4000; i++) begin
+      where = ($urandom_range(1) == 0) ? 14'($urandom_range('h1ff)) :
+          14'('h1000 + $urandom_range('h7ff));
+      where &= 14'h3ffc;
+      value = $urandom();
+      if ($urandom_range(2) == 0) begin
+        access (1, where, value, ignored);
+        model[where] = kept(where, value);
+      end else begin
+        access (0, where, value, rdata);
+        `CHECK(rdata == (model.exists(where) ? model[where] : 0), "wrong data read")
+      end
+    end
+    // Each setting on its own.
+    for (int p = 0; p < Peers; p++) begin
+      for (int w = 0; w < 6; w++)
+      access (1, 14'(p * 32 + w * 4), 32'h1111_1111 * 32'(w + 1) + 32'(p), ignored);
+      `CHECK(routes[p] ==
+             '{
+                 valid: 0,
+                 value: 32'h1111_1111 + 32'(p),
+                 mask: 32'h2222_2222 + 32'(p),
+                 next_hop: {32'h3333_3333 + 32'(p), 16'h4444 + 16'(p)}
+             },
+             "route")
+      `CHECK(windows[p] == {32'h6666_6666 + 32'(p), 32'h5555_5555 + 32'(p)}, "window")
+      access (1, 14'(p * 32 + 12), 32'h8000_0000, ignored);
+      `CHECK(routes[p].valid, "route in use")
+    end
+    for (int d = 0; d <= Peers; d++) begin
+      for (int c = 0; c < Masks; c++) begin
+        for (int w = 0; w < 6; w++)
+        access (1, 14'('h1000 + (4 * d + c) * 32 + w * 4),
+                32'h1234_5678 * 32'(w + 1) + 32'(4 * d + c), ignored);
+        value = 32'h1234_5678 * 5 + 32'(4 * d + c);
+        `CHECK(classes[d][c].value.src == 32'h1234_5678 + 32'(4 * d + c), "source")
+        `CHECK(classes[d][c].mask.src == 32'h1234_5678 * 2 + 32'(4 * d + c), "source mask")
+        `CHECK(classes[d][c].value.dst == 32'h1234_5678 * 3 + 32'(4 * d + c), "destination")
+        `CHECK(classes[d][c].mask.dst == 32'h1234_5678 * 4 + 32'(4 * d + c), "destination mask")
+        `CHECK(
+            {classes[d][c].value.tos, classes[d][c].mask.tos, classes[d][c].value.protocol,
+                classes[d][c].mask.protocol} == value,
+            "type of service and protocol")
+      end
+    end
+
+    // Counts; the fill is seen the clock after the frame.
+    for (int i = 0; i < 64; i++) begin
+      n_accepted[i] = 0;
+      n_dropped[i] = 0;
+      most[i] = 0;
+    end
+    for (int i = 0; i < 2000; i++) begin
+      for (int d = 0; d <= Peers; d++) begin
+        for (int c = 0; c < Classes; c++) begin
+          if (accepted[d][c]) used[d][c] = used[d][c] + 12'($urandom_range(200));
+          else if ($urandom_range(3) == 0) used[d][c] = used[d][c] / 2;
+          if (32'(used[d][c]) > most[4*d+c]) most[4*d+c] = 32'(used[d][c]);
+          accepted[d][c] = $urandom_range(5) == 0;
+          dropped[d][c]  = $urandom_range(7) == 0 && !accepted[d][c];
+          n_accepted[4*d+c] += 32'(accepted[d][c]);
+          n_dropped[4*d+c] += 32'(dropped[d][c]);
+        end
+      end
+      @(negedge clk);
+    end
+    accepted = '0;
+    dropped  = '0;
+    repeat (2) @(negedge clk);
+    for (int i = 0; i < 64; i++) begin
+      where = 14'('h2000 + i * 16);
+      access (0, where, 0, rdata);
+      `CHECK(rdata == n_accepted[i], "frames taken")
+      access (0, where + 4, 0, rdata);
+      `CHECK(rdata == n_dropped[i], "frames dropped")
+      access (0, where + 8, 0, rdata);
+      `CHECK(rdata == ((i / 4 <= Peers && i % 4 < Classes) ? 32'(used[i/4][i%4]) : 0), "words")
+      access (0, where + 12, 0, rdata);
+      `CHECK(rdata == most[i], "most words")
+    end
+    out_used = {12'd7, 12'd900};
+    @(negedge clk);
+    out_used = {12'd9, 12'd3};
+    repeat (2) @(negedge clk);
+    `CHECK(out_max == {12'd9, 12'd900}, "output FIFOs")
+    `TB_PASS
+  end
+endmodule

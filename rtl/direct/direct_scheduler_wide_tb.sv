@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/// direct_scheduler_tb with more classes and padded messages.
+module direct_scheduler_wide_tb;
+  direct_scheduler_tb #(
+      .Cards(5),
+      .Classes(3),
+      .MessageWords(2),
+      .FifoBytes(6000)
+  ) i_tb ();
+endmodule

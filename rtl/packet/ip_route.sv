@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Routes, checks, classifies and rewrites the frames of one port (direct-router paper, section III-A).
+///
+/// Frames come out in order with their destination (0 ... Peers-1 the fast path to a peer, Peers the slow path to the host)
+/// and class. Untagged IPv4 without options to a unicast destination that a ternary route matches (the lowest index), or
+/// else the longest prefix in the trie when `lpm_i`, takes the fast path: new MAC addresses, TTL - 1, checksum updated.
+/// Everything else goes to the host untouched. Dropped (RFC 1812): frames to another MAC address, unless `promiscuous_i`;
+/// IPv4 with a bad header or checksum; a route that says so; a TTL that would reach zero on the fast path. `drop_o` names
+/// the reason, the first of these, once a frame, none for frames that come with `err`. Frames found bad at their end come
+/// out with `drop`, the others not at all. The first class mask of the destination that matches decides the class, no
+/// match or not IPv4: the last class.
+/// One word a clock; a frame takes its words, but 5 clocks at least, with a lookup in the trie levels + 5 (13 at the most).
+/// Full back-pressure. What is set may change at any time; a frame sees old or new.
+module ip_route
+  import eth_pkg::*, route_pkg::*, direct_pkg::*;
+#(
+    parameter int Peers = 7,  // 1 ... 15
+    parameter int Classes = 2,  // 1 ... 4
+    parameter int LpmNodes = 2048,  // 0: no trie
+    parameter int Depth = 32,  // words that wait for a decision
+    localparam int Masks = Classes > 1 ? Classes - 1 : 1,  // of a destination; unused with one class
+    localparam int LpmAddrW = (LpmNodes > 1 ? $clog2(LpmNodes) : 1) + 4
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // What to do.
+    input logic                               fast_i,            // there is a fast path
+    input logic                               lpm_i,             // the trie is loaded
+    input logic                               qos_i,             // else all are in the last class
+    input logic                               rewrite_source_i,  // the MAC source address too
+    input logic                               promiscuous_i,
+    input mac_t                               mac_i,             // own address
+    input route_rule_t [Peers-1:0]            routes_i,
+    input class_rule_t [  Peers:0][Masks-1:0] classes_i,
+
+    // Loads the trie.
+    input logic                      lpm_we_i,
+    input logic       [LpmAddrW-1:0] lpm_addr_i,  // node * 16 + nibble
+    input lpm_entry_t                lpm_data_i,
+
+    // Frames.
+    stream_if.snk in,  // word_beat_t
+    stream_if.src out, // routed_beat_t
+
+    output route_drop_t drop_o
+);
+  if (Peers < 1 || Peers > MaxPeers || Classes < 1 || Classes > MaxClasses || Depth < 8)
+  begin : g_bad_parameter
+    $fatal(1, "ip_route: %0d peers, %0d classes, %0d words", Peers, Classes, Depth);
+  end
+
+  // Words wait; their header is looked at.
+  stream_if #(.T(word_beat_t))
+      hold (
+          clk_i,
+          rst_i
+      ),
+      held (
+          clk_i,
+          rst_i
+      ),
+      look (
+          clk_i,
+          rst_i
+      );
+  stream_if #(
+      .T(ip_header_t)
+  ) header (
+      clk_i,
+      rst_i
+  );
+  stream_if #(.T(route_decision_t))
+      decision (
+          clk_i,
+          rst_i
+      ),
+      decided (
+          clk_i,
+          rst_i
+      );
+  logic [$clog2(Depth+1)-1:0] unused_held;
+  logic [2:0] unused_decided;
+
+  assign hold.valid = in.valid && look.ready;
+  assign hold.data  = in.data;
+  assign look.valid = in.valid && hold.ready;
+  assign look.data  = in.data;
+  assign in.ready   = hold.ready && look.ready;
+
+  fifo #(
+      .T(word_beat_t),
+      .Depth(Depth)
+  ) i_words (
+      .clk_i,
+      .rst_i,
+      .in(hold),
+      .out(held),
+      .count_o(unused_held)
+  );
+  ip_parse i_parse (
+      .clk_i,
+      .rst_i,
+      .in(look),
+      .header
+  );
+  ip_decide #(
+      .Peers(Peers),
+      .Classes(Classes),
+      .LpmNodes(LpmNodes)
+  ) i_decide (
+      .clk_i,
+      .rst_i,
+      .fast_i,
+      .lpm_i,
+      .qos_i,
+      .rewrite_source_i,
+      .promiscuous_i,
+      .mac_i,
+      .routes_i,
+      .classes_i,
+      .lpm_we_i,
+      .lpm_addr_i,
+      .lpm_data_i,
+      .header,
+      .decision
+  );
+  fifo #(
+      .T(route_decision_t),
+      .Depth(4)
+  ) i_decisions (
+      .clk_i,
+      .rst_i,
+      .in(decision),
+      .out(decided),
+      .count_o(unused_decided)
+  );
+  ip_rewrite i_rewrite (
+      .clk_i,
+      .rst_i,
+      .in(held),
+      .decision(decided),
+      .out,
+      .drop_o
+  );
+endmodule

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Types of IPv4 forwarding in 64-bit words. Addresses are numbers as one writes them: the first byte on the wire leftmost.
+package route_pkg;
+  typedef logic [47:0] mac_t;
+  typedef logic [31:0] ipv4_t;
+
+  localparam logic [15:0] EtherIpv4 = 16'h0800;
+  localparam int HeaderBytes = 34;  // Ethernet and IPv4 without options
+
+  /// A ternary route: matches when all bits of `value` and of the destination are equal where `mask` is set.
+  typedef struct packed {
+    logic  valid;
+    ipv4_t value;
+    ipv4_t mask;
+    mac_t  next_hop;
+  } route_rule_t;
+
+  /// What frames are classified by (direct-router paper, section III-A).
+  typedef struct packed {
+    logic [7:0] tos;
+    ipv4_t      src;
+    ipv4_t      dst;
+    logic [7:0] protocol;
+  } class_key_t;
+
+  typedef struct packed {
+    logic       valid;
+    class_key_t value;
+    class_key_t mask;
+  } class_rule_t;
+
+  /// Entry of a trie node: the next node, or what the lookup gives.
+  typedef struct packed {
+    logic        node;
+    logic [15:0] value;
+  } lpm_entry_t;
+
+  /// What a lookup gives; without `hit` the trie has no end there.
+  typedef struct packed {
+    logic        hit;
+    logic [15:0] value;
+  } lpm_result_t;
+
+  /// `value` of an entry that ends a lookup of `ip_route`.
+  typedef struct packed {
+    logic       slow;    // the host decides; or, with
+    logic       drop;    // this, nobody: a route that leads nowhere
+    logic [9:0] unused;
+    logic [3:0] peer;
+  } lpm_route_t;
+
+  /// What `ip_parse` finds in front of a frame. Fields behind the end of a short frame are whatever came before.
+  typedef struct packed {
+    logic        complete;      // the frame has HeaderBytes at least
+    logic        typed;         // and 14 at least
+    mac_t        dst_mac;
+    logic [15:0] ethertype;
+    logic [3:0]  version;
+    logic [3:0]  ihl;
+    logic [7:0]  tos;
+    logic [15:0] total_length;
+    logic [7:0]  ttl;
+    logic [7:0]  protocol;
+    logic [15:0] checksum;
+    ipv4_t       src;
+    ipv4_t       dst;
+    logic [19:0] half_sum;      // of the ten half words of the header
+  } ip_header_t;
+
+  /// What `ip_check` thinks of it.
+  typedef struct packed {
+    logic ip;            // IPv4, untagged; the others hold only then
+    logic bad_header;    // version, header length, total length
+    logic bad_checksum;  // header without options only
+    logic forwardable;   // no options, a unicast destination that a router may forward to
+  } ip_verdict_t;
+
+  /// What `ip_rewrite` does to a frame.
+  typedef struct packed {
+    direct_pkg::peer_t  dest;
+    direct_pkg::class_t cls;
+    logic               rewrite;       // new addresses, TTL - 1, checksum
+    logic               new_source;    // the source address too
+    logic               ip;            // check total_length
+    logic [15:0]        total_length;
+    mac_t               next_hop;
+    mac_t               source;
+    logic [15:0]        checksum;      // the new one
+    logic               header;        // reasons to drop
+    logic               bad_checksum;
+    logic               ttl;
+    logic               no_route;
+    logic               not_ours;
+  } route_decision_t;
+endpackage

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Everything of a direct-router card that does not depend on the bus (direct-router paper, figure 2).
+///
+/// Wiring only. The way of a frame: mac1g_rx, ip_route, direct_input, then either direct_scheduler and the bus to the peer's
+/// direct_output, or slow_rx to the host; what the host sends comes by slow_tx; direct_output, mac1g_tx. DMA channels: 0 frames
+/// from the host, 1 frames to it, 2 messages, 3 bursts (the paper's assignment); `recv` brings what peers wrote into the
+/// windows and is always ready. Registers as in direct_router.rdl. All in the clock of the bus but the MAC streams.
+module direct_card
+  import direct_pkg::*;
+  import eth_pkg::*;
+  import pcix_pkg::*;
+  import route_pkg::*;
+#(
+    parameter int Peers = 7,
+    parameter int Classes = 2,
+    parameter int FifoBytes = 15360,
+    parameter int MessageWords = 1,
+    parameter int LpmNodes = 2048
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Bus side.
+    stream_if.src cmd[4],  // dma_cmd_t
+    stream_if.src wdata[4],  // logic [63:0]
+    stream_if.snk rdata[4],  // dma_word_t
+    stream_if.snk done[4],  // dma_result_e
+    stream_if.snk recv,  // window_word_t
+    reg_if.slave regs,  // AddrW 17
+    output logic [31:0] read_timeout_o,
+    input event_t bus_event_i,
+    output logic irq_o,
+
+    // MAC side.
+    input  logic       mac_clk_i,
+    input  logic       mac_rst_i,
+    input  logic       mac_rx_valid_i,
+    input  byte_beat_t mac_rx_i,
+    output logic       mac_tx_valid_o,
+    input  logic       mac_tx_ready_i,
+    output byte_beat_t mac_tx_o
+);
+  localparam int AddrW = 17;
+  localparam int Masks = Classes > 1 ? Classes - 1 : 1;
+  localparam int LpmAddrW = $clog2(LpmNodes < 2 ? 2 : LpmNodes) + 4;  // as ip_route has it
+
+  card_regs_pkg::card_regs__in_t  hw_in;
+  card_regs_pkg::card_regs__out_t hw_out;
+  reg_if #(.AddrW(AddrW)) region[2] ();
+
+  // ---------------------------------------------------------------- frames in
+  stream_if #(
+      .T(word_beat_t)
+  ) wire_frame (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(word_beat_t)
+  ) taken_frame (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(routed_beat_t)
+  ) routed_frame (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(stored_word_t)
+  ) slow_in[Classes] (
+      clk_i,
+      rst_i
+  );
+  frame_read_if #(.Queues(Peers * Classes)) fast_in ();
+  mac_rx_count_t mac_count;
+  route_drop_t route_drop;
+  route_rule_t [Peers-1:0] routes;
+  logic [Peers-1:0][63:0] windows;
+  class_rule_t [Peers:0][Masks-1:0] class_rules;
+  logic [Peers:0][Classes-1:0] accepted, dropped;
+  words_t [Peers:0][Classes-1:0] in_used;
+  logic lpm_write;
+
+  mac1g_rx i_mac_rx (
+      .mac_clk_i,
+      .mac_rst_i,
+      .rx_valid_i(mac_rx_valid_i),
+      .rx_i(mac_rx_i),
+      .clk_i,
+      .rst_i,
+      .max_frame_i(hw_out.max_frame.value.value[13:0]),
+      .frame(wire_frame),
+      .count_o(mac_count)
+  );
+  word_gate i_gate (
+      .clk_i,
+      .rst_i,
+      .enable_i(hw_out.control.enable.value),
+      .in(wire_frame),
+      .out(taken_frame),
+      .dropped_o(hw_in.rx_disabled.value.incr)
+  );
+  // The registers hold the entry one clock after the write.
+  pipe_reg i_lpm_write (
+      .clk_i,
+      .d_i(hw_out.lpm_data.value.swmod && !rst_i),
+      .q_o(lpm_write)
+  );
+  ip_route #(
+      .Peers(Peers),
+      .Classes(Classes),
+      .LpmNodes(LpmNodes)
+  ) i_route (
+      .clk_i,
+      .rst_i,
+      .fast_i(hw_out.control.fast_path.value),
+      .lpm_i(hw_out.control.lpm.value),
+      .qos_i(hw_out.control.qos.value),
+      .rewrite_source_i(hw_out.control.rewrite_source.value),
+      .promiscuous_i(hw_out.control.promiscuous.value),
+      .mac_i({hw_out.mac_lo.value.value, hw_out.mac_hi.value.value[15:0]}),
+      .routes_i(routes),
+      .classes_i(class_rules),
+      .lpm_we_i(lpm_write),
+      .lpm_addr_i(hw_out.lpm_addr.value.value[LpmAddrW-1:0]),
+      .lpm_data_i(hw_out.lpm_data.value.value[16:0]),
+      .in(taken_frame),
+      .out(routed_frame),
+      .drop_o(route_drop)
+  );
+  direct_input #(
+      .Peers(Peers),
+      .Classes(Classes),
+      .FifoBytes(FifoBytes)
+  ) i_input (
+      .clk_i,
+      .rst_i,
+      .in(routed_frame),
+      .fast(fast_in),
+      .slow(slow_in),
+      .accepted_o(accepted),
+      .dropped_o(dropped),
+      .used_o(in_used)
+  );
+
+  // ---------------------------------------------------------------- fast path
+  frame_write_t fast_out;
+  words_t fast_room, unused_slow_room, fast_used, slow_used;
+  words_t [1:0] out_max;
+  scheduler_events_t sched;
+  logic [Peers-1:0] silent;
+
+  direct_scheduler #(
+      .Peers(Peers),
+      .Classes(Classes),
+      .FifoBytes(FifoBytes),
+      .MessageWords(MessageWords)
+  ) i_scheduler (
+      .clk_i,
+      .rst_i,
+      .peer_base_i(windows),
+      .res_min_words_i(hw_out.res_min.value.value),
+      .timeout_i(hw_out.timeout.value.value),
+      .retry_i(hw_out.retry.value.value),
+      .fast(fast_in),
+      .msg_cmd(cmd[2]),
+      .msg_data(wdata[2]),
+      .msg_done(done[2]),
+      .burst_cmd(cmd[3]),
+      .burst_data(wdata[3]),
+      .burst_done(done[3]),
+      .recv,
+      .out_o(fast_out),
+      .out_room_i(fast_room),
+      .events_o(sched),
+      .silent_o(silent)
+  );
+  // Messages and bursts are only written.
+  assign rdata[2].ready = 1'b1;
+  assign rdata[3].ready = 1'b1;
+  wire unused_rdata = &{1'b0, rdata[2].valid, rdata[2].data, rdata[3].valid, rdata[3].data};
+
+  // ---------------------------------------------------------------- slow path
+  ring_t rx_ring[Classes], tx_ring;
+  logic [15:0] rx_consumer[Classes];
+  logic rx_error[Classes];
+  logic slow_rx_frame, slow_rx_bus_error, slow_tx_bus_error, slow_tx_written;
+  stream_if #(
+      .T(stored_word_t)
+  ) slow_out (
+      clk_i,
+      rst_i
+  );
+
+  for (genvar c = 0; c < MaxClasses; c++) begin : g_ring
+    if (c < Classes) begin : g_used
+      assign rx_ring[c] = '{
+              enable: hw_out.rx_ring[c].control.enable.value,
+              base: {hw_out.rx_ring[c].base_hi.value.value, hw_out.rx_ring[c].base_lo.value.value},
+              log_size: hw_out.rx_ring[c].control.log_size.value,
+              producer: hw_out.rx_ring[c].producer.value.value[15:0]
+          };
+      assign hw_in.rx_ring[c].consumer.count.next = rx_consumer[c];
+      assign hw_in.rx_ring[c].consumer.error.next = rx_error[c];
+    end else begin : g_unused
+      assign hw_in.rx_ring[c] = '{default: '0};
+      wire unused = &{1'b0, hw_out.rx_ring[c]};
+    end
+  end
+  assign tx_ring = '{
+          enable: hw_out.tx_ring.control.enable.value,
+          base: {hw_out.tx_ring.base_hi.value.value, hw_out.tx_ring.base_lo.value.value},
+          log_size: hw_out.tx_ring.control.log_size.value,
+          producer: hw_out.tx_ring.producer.value.value[15:0]
+      };
+  slow_rx #(
+      .Classes(Classes)
+  ) i_slow_rx (
+      .clk_i,
+      .rst_i,
+      .ring_i(rx_ring),
+      .consumer_o(rx_consumer),
+      .error_o(rx_error),
+      .frame(slow_in),
+      .cmd(cmd[1]),
+      .wdata(wdata[1]),
+      .rdata(rdata[1]),
+      .done(done[1]),
+      .frame_o(slow_rx_frame),
+      .too_long_o(hw_in.slow_rx_too_long.value.incr),
+      .bus_error_o(slow_rx_bus_error)
+  );
+  slow_tx i_slow_tx (
+      .clk_i,
+      .rst_i,
+      .ring_i(tx_ring),
+      .prefetch_i(hw_out.tx_ring.control.prefetch.value),
+      .writeback_i(hw_out.tx_ring.control.writeback.value),
+      .status_addr_i({hw_out.tx_ring.status_hi.value.value, hw_out.tx_ring.status_lo.value.value}),
+      .consumer_o(hw_in.tx_ring.consumer.count.next),
+      .error_o(hw_in.tx_ring.consumer.error.next),
+      .cmd(cmd[0]),
+      .wdata(wdata[0]),
+      .rdata(rdata[0]),
+      .done(done[0]),
+      .out(slow_out),
+      .frame_o(hw_in.slow_tx_frames.value.incr),
+      .bad_o(hw_in.slow_tx_bad.value.incr),
+      .bus_error_o(slow_tx_bus_error),
+      .written_o(slow_tx_written)
+  );
+
+  // ---------------------------------------------------------------- frames out
+  stream_if #(
+      .T(word_beat_t)
+  ) out_frame (
+      clk_i,
+      rst_i
+  );
+  direct_output #(
+      .FifoBytes(FifoBytes)
+  ) i_output (
+      .clk_i,
+      .rst_i,
+      .round_robin_i(hw_out.control.output_round_robin.value),
+      .fast_i(fast_out),
+      .fast_room_o(fast_room),
+      .slow(slow_out),
+      .slow_room_o(unused_slow_room),
+      .out(out_frame),
+      .fast_used_o(fast_used),
+      .slow_used_o(slow_used),
+      .sent_fast_o(hw_in.tx_fast_frames.value.incr),
+      .sent_slow_o(hw_in.tx_slow_frames.value.incr),
+      .overflow_o(hw_in.tx_overflow.value.incr)
+  );
+  mac1g_tx i_mac_tx (
+      .clk_i,
+      .rst_i,
+      .frame(out_frame),
+      .mac_clk_i,
+      .mac_rst_i,
+      .tx_valid_o(mac_tx_valid_o),
+      .tx_ready_i(mac_tx_ready_i),
+      .tx_o(mac_tx_o)
+  );
+
+  // ---------------------------------------------------------------- registers
+  typedef logic [1:0][AddrW-1:0] region_t;
+  localparam region_t RegionBase = {AddrW'('h4000), AddrW'('h0000)};
+  localparam region_t RegionSize = {AddrW'('h4000), AddrW'('h0400)};
+  logic unused_unmapped;
+  reg_demux #(
+      .N(2),
+      .AddrW(AddrW),
+      .Base(RegionBase),
+      .Size(RegionSize)
+  ) i_regs (
+      .clk_i,
+      .rst_i,
+      .in(regs),
+      .out(region),
+      .unmapped_o(unused_unmapped)
+  );
+  card_tables #(
+      .Peers  (Peers),
+      .Classes(Classes)
+  ) i_tables (
+      .clk_i,
+      .rst_i,
+      .regs(region[1]),
+      .routes_o(routes),
+      .windows_o(windows),
+      .classes_o(class_rules),
+      .accepted_i(accepted),
+      .dropped_i(dropped),
+      .used_i(in_used),
+      .out_used_i({slow_used, fast_used}),
+      .out_max_o(out_max)
+  );
+
+  assign read_timeout_o = hw_out.read_timeout.value.value;
+  assign hw_in.peers.value.next = 32'(Peers);
+  assign hw_in.classes.value.next = 32'(Classes);
+  assign hw_in.fifo_bytes.value.next = 32'(FifoBytes);
+  assign hw_in.message_words.value.next = 32'(MessageWords);
+  assign hw_in.lpm_nodes.value.next = 32'(LpmNodes);
+  assign hw_in.lpm_addr.value.incr = lpm_write;
+
+  assign hw_in.irq_cause.rx.hwset = slow_rx_frame;
+  assign hw_in.irq_cause.tx.hwset = slow_tx_written;
+  assign hw_in.irq_cause.error.hwset = slow_rx_bus_error || slow_tx_bus_error;
+  pipe_reg i_irq (
+      .clk_i,
+      .d_i((hw_out.irq_cause.rx.value && hw_out.irq_enable.rx.value) ||
+           (hw_out.irq_cause.tx.value && hw_out.irq_enable.tx.value) ||
+           (hw_out.irq_cause.error.value && hw_out.irq_enable.error.value)),
+      .q_o(irq_o)
+  );
+
+  assign hw_in.rx_frames.value.incr = mac_count.good;
+  assign hw_in.rx_bad_fcs.value.incr = mac_count.bad_fcs;
+  assign hw_in.rx_runt.value.incr = mac_count.runt;
+  assign hw_in.rx_oversize.value.incr = mac_count.oversize;
+  assign hw_in.rx_fifo_full.value.incr = mac_count.fifo_full;
+  assign hw_in.drop_header.value.incr = route_drop.header;
+  assign hw_in.drop_checksum.value.incr = route_drop.checksum;
+  assign hw_in.drop_ttl.value.incr = route_drop.ttl;
+  assign hw_in.drop_no_route.value.incr = route_drop.no_route;
+  assign hw_in.drop_not_ours.value.incr = route_drop.not_ours;
+  assign hw_in.drop_full.value.incr = |dropped;
+
+  assign hw_in.sched_requests.value.incr = sched.req_sent;
+  assign hw_in.sched_responses.value.incr = sched.res_sent;
+  assign hw_in.sched_bursts.value.incr = sched.burst_sent;
+  assign hw_in.sched_empty.value.incr = sched.empty_burst;
+  assign hw_in.sched_null.value.incr = sched.null_req;
+  assign hw_in.sched_packets.value.incr = sched.packet_sent;
+  assign hw_in.sched_bursts_received.value.incr = sched.burst_received;
+  assign hw_in.sched_packets_received.value.incr = sched.packet_received;
+  assign hw_in.sched_discarded.value.incr = sched.packet_discarded;
+  assign hw_in.sched_request_timeout.value.incr = sched.request_timeout;
+  assign hw_in.sched_burst_timeout.value.incr = sched.burst_timeout;
+  assign hw_in.sched_aborted.value.incr = sched.aborted;
+  assign hw_in.sched_stale_res.value.incr = sched.stale_res;
+  assign hw_in.sched_stale_burst.value.incr = sched.stale_burst;
+  assign hw_in.sched_malformed.value.incr = sched.malformed;
+  assign hw_in.sched_silent.value.next = 32'(silent);
+
+  assign hw_in.slow_rx_frames.value.incr = slow_rx_frame;
+  assign hw_in.slow_rx_bus_error.value.incr = slow_rx_bus_error;
+  assign hw_in.slow_tx_bus_error.value.incr = slow_tx_bus_error;
+
+  assign hw_in.bus_master_abort.value.incr = bus_event_i.master_abort;
+  assign hw_in.bus_target_abort.value.incr = bus_event_i.target_abort;
+  assign hw_in.bus_retry.value.incr = bus_event_i.retry;
+  assign hw_in.bus_disconnect.value.incr = bus_event_i.disconnect;
+  assign hw_in.bus_split_timeout.value.incr = bus_event_i.split_timeout;
+  assign hw_in.bus_split_error.value.incr = bus_event_i.split_error;
+  assign hw_in.bus_unexpected.value.incr = bus_event_i.unexpected_split;
+  assign hw_in.bus_put_off.value.incr = bus_event_i.retry_given;
+  assign hw_in.bus_bad_read.value.incr = bus_event_i.bad_read;
+  assign hw_in.bus_transactions.value.incr = bus_event_i.transaction;
+  assign hw_in.bus_words_out.value.incr = bus_event_i.word_out;
+  assign hw_in.bus_words_in.value.incr = bus_event_i.word_in;
+
+  assign hw_in.out_fast_words.value.next = 32'(fast_used);
+  assign hw_in.out_slow_words.value.next = 32'(slow_used);
+  assign hw_in.out_fast_max.value.next = 32'(out_max[0]);
+  assign hw_in.out_slow_max.value.next = 32'(out_max[1]);
+
+  localparam int BlockAddrW = card_regs_pkg::CARD_REGS_MIN_ADDR_WIDTH;
+  logic block_req, block_is_wr, read_ack, write_ack;
+  logic [BlockAddrW-1:0] block_addr;
+  logic [31:0] block_wr_data, block_wr_biten, block_rd_data;
+  logic unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
+  reg_passthrough #(
+      .AddrW(BlockAddrW)
+  ) i_passthrough (
+      .regs(region[0]),
+      .req_o(block_req),
+      .req_is_wr_o(block_is_wr),
+      .addr_o(block_addr),
+      .wr_data_o(block_wr_data),
+      .wr_biten_o(block_wr_biten),
+      .rd_ack_i(read_ack),
+      .rd_data_i(block_rd_data),
+      .wr_ack_i(write_ack)
+  );
+  card_regs i_card_regs (
+      .clk(clk_i),
+      .rst(rst_i),
+      .s_cpuif_req(block_req),
+      .s_cpuif_req_is_wr(block_is_wr),
+      .s_cpuif_addr(block_addr),
+      .s_cpuif_wr_data(block_wr_data),
+      .s_cpuif_wr_biten(block_wr_biten),
+      .s_cpuif_req_stall_wr(unused_stall_write),
+      .s_cpuif_req_stall_rd(unused_stall_read),
+      .s_cpuif_rd_ack(read_ack),
+      .s_cpuif_rd_err(unused_read_error),
+      .s_cpuif_rd_data(block_rd_data),
+      .s_cpuif_wr_ack(write_ack),
+      .s_cpuif_wr_err(unused_write_error),
+      .hwif_in(hw_in),
+      .hwif_out(hw_out)
+  );
+endmodule

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/// direct-router: one card of a software router on a PCI-X bus, which routes IP packets itself and hands them to the other
+/// cards directly (direct-router paper, figure 2).
+///
+/// Wiring only. `clk_i` is the bus clock (66.67, 100 or 133.33 MHz), `mac_clk_i` the 125 MHz of the 8-bit MAC streams; resets
+/// are synchronous, active high, and given together. A bus signal counts only while its `_oe_o` is high. Registers: BAR 0 as
+/// in direct_router.rdl. Receive cannot wait. Every bus output comes from a register.
+module direct_router
+  import eth_pkg::*;
+  import pcix_pkg::*;
+#(
+    parameter int Cards = 8,  // on the bus, this one included: 2 ... 16
+    parameter int Classes = 2,  // 1 ... 4
+    parameter int FifoBytes = 15360,  // of each input and output FIFO
+    parameter int MessageWords = 1,  // of a message or header on the bus, 1 ... 4
+    parameter int LpmNodes = 2048  // of the longest-prefix table
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // PCI-X, 64 bits.
+    output logic        req_n_o,
+    input  logic        gnt_n_i,
+    input  logic        idsel_i,
+    input  logic        frame_n_i,
+    output logic        frame_n_o,
+    input  logic        irdy_n_i,
+    output logic        irdy_n_o,
+    output logic        master_oe_o,  // frame_n_o, irdy_n_o
+    input  logic        devsel_n_i,
+    output logic        devsel_n_o,
+    input  logic        trdy_n_i,
+    output logic        trdy_n_o,
+    input  logic        stop_n_i,
+    output logic        stop_n_o,
+    output logic        target_oe_o,  // devsel_n_o, trdy_n_o, stop_n_o
+    input  logic [63:0] ad_i,
+    output logic [63:0] ad_o,
+    input  logic [ 7:0] cbe_n_i,
+    output logic [ 7:0] cbe_n_o,
+    output logic        ad_oe_o,      // ad_o, cbe_n_o
+    output logic        irq_o,
+
+    // MAC stream, one byte a beat.
+    input  logic       mac_clk_i,
+    input  logic       mac_rst_i,
+    input  logic       mac_rx_valid_i,
+    input  logic [7:0] mac_rx_data_i,
+    input  logic       mac_rx_sop_i,
+    input  logic       mac_rx_eop_i,
+    input  logic       mac_rx_err_i,
+    output logic       mac_tx_valid_o,
+    input  logic       mac_tx_ready_i,
+    output logic [7:0] mac_tx_data_o,
+    output logic       mac_tx_sop_o,
+    output logic       mac_tx_eop_o,
+    output logic       mac_tx_err_o
+);
+  localparam int Channels = 4;
+
+  if (Cards < 2 || Cards > 16) begin : g_bad_cards
+    $fatal(1, "direct_router: Cards %0d is not 2 ... 16", Cards);
+  end
+
+  stream_if #(
+      .T(dma_cmd_t)
+  ) cmd[Channels] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(logic [63:0])
+  ) wdata[Channels] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_word_t)
+  ) rdata[Channels] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(dma_result_e)
+  ) done[Channels] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(window_word_t)
+  ) recv (
+      clk_i,
+      rst_i
+  );
+  reg_if #(.AddrW(17)) regs ();
+  pins_in_t pins_in;
+  pins_out_t pins_out;
+  event_t bus_event;
+  byte_beat_t mac_rx, mac_tx;
+  logic [31:0] read_timeout;
+
+  assign pins_in = '{
+          gnt_n: gnt_n_i,
+          idsel: idsel_i,
+          frame_n: frame_n_i,
+          irdy_n: irdy_n_i,
+          devsel_n: devsel_n_i,
+          trdy_n: trdy_n_i,
+          stop_n: stop_n_i,
+          ad: ad_i,
+          cbe_n: cbe_n_i
+      };
+  assign req_n_o = pins_out.req_n;
+  assign frame_n_o = pins_out.frame_n;
+  assign irdy_n_o = pins_out.irdy_n;
+  assign master_oe_o = pins_out.master_oe;
+  assign devsel_n_o = pins_out.devsel_n;
+  assign trdy_n_o = pins_out.trdy_n;
+  assign stop_n_o = pins_out.stop_n;
+  assign target_oe_o = pins_out.target_oe;
+  assign ad_o = pins_out.ad;
+  assign cbe_n_o = pins_out.cbe_n;
+  assign ad_oe_o = pins_out.ad_oe;
+
+  assign mac_rx = '{
+          data: mac_rx_data_i,
+          sop: mac_rx_sop_i,
+          eop: mac_rx_eop_i,
+          err: mac_rx_err_i
+      };
+  assign mac_tx_data_o = mac_tx.data;
+  assign mac_tx_sop_o = mac_tx.sop;
+  assign mac_tx_eop_o = mac_tx.eop;
+  assign mac_tx_err_o = mac_tx.err;
+
+  // Only the slow path reads.
+  pcix_core #(
+      .Channels(Channels),
+      .Reads(4'b0011)
+  ) i_pcix (
+      .clk_i,
+      .rst_i,
+      .pins_i(pins_in),
+      .pins_o(pins_out),
+      .cmd(cmd),
+      .wdata(wdata),
+      .rdata(rdata),
+      .done(done),
+      .regs(regs),
+      .recv(recv),
+      .timeout_i(read_timeout),
+      .event_o(bus_event)
+  );
+  direct_card #(
+      .Peers(Cards - 1),
+      .Classes(Classes),
+      .FifoBytes(FifoBytes),
+      .MessageWords(MessageWords),
+      .LpmNodes(LpmNodes)
+  ) i_card (
+      .clk_i,
+      .rst_i,
+      .cmd(cmd),
+      .wdata(wdata),
+      .rdata(rdata),
+      .done(done),
+      .recv(recv),
+      .regs(regs),
+      .read_timeout_o(read_timeout),
+      .bus_event_i(bus_event),
+      .irq_o,
+      .mac_clk_i,
+      .mac_rst_i,
+      .mac_rx_valid_i,
+      .mac_rx_i(mac_rx),
+      .mac_tx_valid_o,
+      .mac_tx_ready_i,
+      .mac_tx_o(mac_tx)
+  );
+endmodule

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/direct_router/host.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+
+#include "direct_router.h"
+#include "systems/direct_router/reference.hpp"
+
+namespace emery::direct_router {
+namespace {
+
+constexpr std::uint64_t kBarBase = 0xe000'0000, kBarBytes = 0x40000;
+constexpr std::uint64_t kWindows = 0x20000, kWindowBytes = 0x2000;
+constexpr unsigned kDescriptor = 16, kDone = 0x80;
+constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
+
+constexpr std::size_t kPeer = offsetof(direct_router_t, peer);
+constexpr std::size_t kClassMask = offsetof(direct_router_t, class_mask);
+#define EMERY_REG(name) offsetof(card_regs_t, name)
+
+void put(std::uint8_t* to, std::uint64_t value, unsigned bytes) {
+  for (unsigned i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+unsigned get16(const std::uint8_t* from) { return from[0] | from[1] << 8; }
+unsigned big16(const std::uint8_t* from) { return from[0] << 8 | from[1]; }
+
+void put_mac(std::uint8_t* to, std::uint64_t mac) {
+  for (unsigned i = 0; i < 6; ++i) to[i] = static_cast<std::uint8_t>(mac >> (40 - 8 * i));
+}
+
+}  // namespace
+
+Host::Host(const HostConfig& config, Simulation& simulation, HostBridge& bridge, HostMemory& memory,
+           const Routes& routes)
+    : config_(config),
+      simulation_(simulation),
+      bridge_(bridge),
+      memory_(memory),
+      routes_(routes),
+      card_(config.cards),
+      turn_(config.classes) {}
+
+void Host::wait_for(const std::function<bool()>& done, const char* what) {
+  if (!simulation_.run_until(done, simulation_.now() + 200 * kMicrosecond))
+    throw std::runtime_error(std::string("host: the bus does not answer: ") + what);
+}
+
+std::uint32_t Host::read(unsigned card, std::size_t offset) {
+  std::uint32_t value = 0;
+  bool done = false, good = false;
+  bridge_.read(card_[card].base + offset, [&](std::uint32_t v, bool ok) {
+    value = v;
+    good = ok;
+    done = true;
+  });
+  wait_for([&] { return done; }, "a register");
+  if (!good) throw std::runtime_error("host: card " + std::to_string(card) + " does not answer");
+  return value;
+}
+
+void Host::probe() {
+  const auto config_read = [&](unsigned device, unsigned reg) {
+    std::uint32_t value = 0;
+    bool done = false;
+    bridge_.config_read(device, reg, [&](std::uint32_t v, bool) {
+      value = v;
+      done = true;
+    });
+    wait_for([&] { return done; }, "configuration space");
+    return value;
+  };
+  for (unsigned c = 0; c < config_.cards; ++c) {
+    // The first write also tells the card its number, without which it cannot answer a read.
+    bridge_.config_write(c, kBar0, ~0u);
+    bridge_.config_write(c, kBar0 + 4, 0);
+    if (config_read(c, 0) == ~0u)
+      throw std::runtime_error("host: there is no card " + std::to_string(c));
+    const std::uint32_t size = config_read(c, kBar0) & ~0xfu;
+    if (~size + 1 != kBarBytes) throw std::runtime_error("host: BAR 0 has an unknown size");
+    card_[c].base = kBarBase + c * kBarBytes;
+    bridge_.config_write(c, kBar0, static_cast<std::uint32_t>(card_[c].base));
+    bridge_.config_write(c, kCommand, 0x6);  // memory space, bus master
+    if (read(c, EMERY_REG(magic)) != CARD_REGS__MAGIC__VALUE_reset)
+      throw std::runtime_error("host: card " + std::to_string(c) + " is not a direct-router card");
+  }
+  peers_ = read(0, EMERY_REG(peers));
+  lpm_nodes_ = read(0, EMERY_REG(lpm_nodes));
+  if (peers_ + 1 < config_.cards) throw std::runtime_error("host: too many cards for their tables");
+  if (read(0, EMERY_REG(classes)) != config_.classes)
+    throw std::runtime_error("host: the cards have another number of classes");
+}
+
+void Host::make_ring(Ring& ring, bool receive) {
+  ring.base = memory_.alloc(std::uint64_t{kDescriptor} * config_.ring, HostMemory::kPage,
+                            HostMemory::Zone::kLow);
+  ring.memory = memory_.pointer(ring.base, std::uint64_t{kDescriptor} * config_.ring);
+  ring.buffers.resize(config_.ring);
+  if (!receive) return;
+  for (unsigned i = 0; i < config_.ring; ++i) {
+    ring.buffers[i] = free_.back();
+    free_.pop_back();
+    put(ring.memory + kDescriptor * i, ring.buffers[i], 8);
+    put(ring.memory + kDescriptor * i + 8, buffer_bytes(), 8);
+  }
+  ring.producer = ring.told = static_cast<std::uint16_t>(config_.ring);
+}
+
+void Host::start(const std::vector<CardRoutes>& routes) {
+  // Buffers for every receive descriptor, and as many as transmit rings can hold back.
+  const unsigned buffers = config_.cards * config_.ring * (config_.classes + 1) + 64;
+  const std::uint64_t pool =
+      memory_.alloc(buffers * buffer_bytes(), HostMemory::kPage, HostMemory::Zone::kLow);
+  for (unsigned i = 0; i < buffers; ++i) free_.push_back(pool + i * buffer_bytes());
+  const auto log_size = static_cast<std::uint32_t>(std::countr_zero(config_.ring));
+  const std::uint64_t status =
+      memory_.alloc(8 * config_.cards, HostMemory::kPage, HostMemory::Zone::kLow);
+
+  for (unsigned c = 0; c < config_.cards; ++c) {
+    Card& card = card_[c];
+    write(c, EMERY_REG(max_frame), config_.max_frame);
+    write(c, EMERY_REG(mac_lo), static_cast<std::uint32_t>(config_.own_mac[c] >> 16));
+    write(c, EMERY_REG(mac_hi), static_cast<std::uint32_t>(config_.own_mac[c] & 0xffff));
+    write(c, EMERY_REG(res_min), config_.res_min_words);
+    write(c, EMERY_REG(timeout), config_.timeout_clocks);
+    write(c, EMERY_REG(retry), config_.retry_clocks);
+    load_routes(c, routes[c]);
+    load_classes(c);
+
+    for (unsigned k = 0; k < config_.classes; ++k) {
+      Ring& ring = card.receive.emplace_back();
+      make_ring(ring, true);
+      const std::size_t at = EMERY_REG(rx_ring) + k * sizeof(card_regs__rx_ring__stride20_t);
+      write(c, at + offsetof(card_regs__rx_ring__stride20_t, base_lo),
+            static_cast<std::uint32_t>(ring.base));
+      write(c, at + offsetof(card_regs__rx_ring__stride20_t, base_hi),
+            static_cast<std::uint32_t>(ring.base >> 32));
+      write(c, at + offsetof(card_regs__rx_ring__stride20_t, control),
+            CARD_REGS__RX_RING__CONTROL__ENABLE_bm | log_size);
+      write(c, at + offsetof(card_regs__rx_ring__stride20_t, producer), ring.producer);
+    }
+    make_ring(card.transmit, false);
+    card.status = status + 8 * c;
+    card.status_memory = memory_.pointer(card.status, 8);
+    const std::size_t at = EMERY_REG(tx_ring);
+    write(c, at + offsetof(card_regs__tx_ring_t, base_lo),
+          static_cast<std::uint32_t>(card.transmit.base));
+    write(c, at + offsetof(card_regs__tx_ring_t, base_hi),
+          static_cast<std::uint32_t>(card.transmit.base >> 32));
+    write(c, at + offsetof(card_regs__tx_ring_t, status_lo),
+          static_cast<std::uint32_t>(card.status));
+    write(c, at + offsetof(card_regs__tx_ring_t, status_hi),
+          static_cast<std::uint32_t>(card.status >> 32));
+    write(c, at + offsetof(card_regs__tx_ring_t, control),
+          CARD_REGS__TX_RING__CONTROL__ENABLE_bm | log_size |
+              config_.tx_prefetch << CARD_REGS__TX_RING__CONTROL__PREFETCH_bp |
+              16u << CARD_REGS__TX_RING__CONTROL__WRITEBACK_bp);
+  }
+  // All cards know their peers before the first takes a frame.
+  for (unsigned c = 0; c < config_.cards; ++c) {
+    std::uint32_t control = CARD_REGS__CONTROL__ENABLE_bm;
+    if (config_.qos) control |= CARD_REGS__CONTROL__QOS_bm;
+    if (config_.fast_path) control |= CARD_REGS__CONTROL__FAST_PATH_bm;
+    if (routes[c].trie()) control |= CARD_REGS__CONTROL__LPM_bm;
+    if (config_.rewrite_source) control |= CARD_REGS__CONTROL__REWRITE_SOURCE_bm;
+    if (config_.output_round_robin) control |= CARD_REGS__CONTROL__OUTPUT_ROUND_ROBIN_bm;
+    if (config_.promiscuous) control |= CARD_REGS__CONTROL__PROMISCUOUS_bm;
+    write(c, EMERY_REG(control), control);
+  }
+  const Time most = (static_cast<Time>(bridge_.requests()) + 100) * kMicrosecond;
+  if (!simulation_.run_until([&] { return bridge_.quiet(); }, simulation_.now() + most))
+    throw std::runtime_error("host: the cards do not take their settings");
+  running_ = true;
+}
+
+void Host::load_routes(unsigned c, const CardRoutes& routes) {
+  using Peer = peer_regs__stride20_t;
+  for (unsigned other = 0; other < config_.cards; ++other) {
+    if (other == c) continue;
+    const unsigned peer = CardRoutes::peer(c, other);
+    const std::size_t at = kPeer + peer * sizeof(Peer);
+    const auto& route = routes.ternary()[peer];
+    const std::uint64_t window =
+        card_[other].base + kWindows + CardRoutes::peer(other, c) * kWindowBytes;
+    write(c, at + offsetof(Peer, window_lo), static_cast<std::uint32_t>(window));
+    write(c, at + offsetof(Peer, window_hi), static_cast<std::uint32_t>(window >> 32));
+    write(c, at + offsetof(Peer, value), route ? route->prefix : 0);
+    write(c, at + offsetof(Peer, mask), route ? route->mask() : 0);
+    write(c, at + offsetof(Peer, hop_lo),
+          static_cast<std::uint32_t>(config_.next_hop[other] >> 16));
+    write(c, at + offsetof(Peer, hop_hi),
+          static_cast<std::uint32_t>(config_.next_hop[other] & 0xffff) |
+              (route ? PEER_REGS__HOP_HI__VALID_bm : 0));
+  }
+  if (!routes.trie()) return;
+  write(c, EMERY_REG(lpm_addr), 0);
+  for (const std::uint32_t entry : routes.entries()) write(c, EMERY_REG(lpm_data), entry);
+}
+
+void Host::load_classes(unsigned c) {
+  using Class = class_regs__stride20_t;
+  for (unsigned d = 0; d <= peers_; ++d) {
+    if (d + 1 >= config_.cards && d != peers_) continue;
+    for (unsigned k = 0; k + 1 < config_.classes; ++k) {
+      const std::size_t at = kClassMask + (4 * d + k) * sizeof(Class);
+      for (const std::size_t off : {offsetof(Class, src), offsetof(Class, src_mask),
+                                    offsetof(Class, dst), offsetof(Class, dst_mask)})
+        write(c, at + off, 0);
+      write(c, at + offsetof(Class, other),
+            std::uint32_t{kTos[k]} << CLASS_REGS__OTHER__TOS_bp |
+                std::uint32_t{kTosMask} << CLASS_REGS__OTHER__TOS_MASK_bp);
+      write(c, at + offsetof(Class, control), CLASS_REGS__CONTROL__VALID_bm);
+    }
+  }
+}
+
+// ---- packets
+
+// RFC 1812, 5.2: why a packet is not forwarded, or null and where it goes. Then it is rewritten.
+const char* Host::judge(std::span<std::uint8_t> frame, unsigned& port) const {
+  std::uint8_t* const eth = frame.data();
+  if (big16(eth + 12) != 0x0800) return "not_ip";
+  std::uint8_t* const ip = eth + 14;
+  const unsigned room = static_cast<unsigned>(frame.size()) - 14, words = 2u * (ip[0] & 15u);
+  const unsigned total = big16(ip + 2);
+  if (ip[0] >> 4 != 4 || words < 10 || total < 2 * words || total > room) return "header";
+  std::uint32_t sum = 0;
+  for (unsigned i = 0; i < words; ++i) sum += big16(ip + 2 * i);
+  sum = (sum & 0xffff) + (sum >> 16);
+  if (sum + (sum >> 16) != 0xffff && ((sum & 0xffff) + (sum >> 16)) != 0xffff) return "checksum";
+  if (eth[0] & 1) return "group_mac";
+  if (ip[16] == 0 || ip[16] == 127 || ip[16] >= 224) return "martian";
+  const auto to = routes_.find(static_cast<std::uint32_t>(big16(ip + 16)) << 16 | big16(ip + 18));
+  if (!to) return "no_route";
+  if (ip[8] < 2) return "ttl";
+  port = *to;
+  return nullptr;
+}
+
+bool Host::begin(unsigned from, unsigned cls) {
+  Card& card = card_[from];
+  Ring& ring = card.receive[cls];
+  const unsigned slot = ring.consumer % config_.ring;
+  const std::uint8_t* descriptor = ring.memory + kDescriptor * slot;
+  if ((descriptor[11] & kDone) == 0) return false;
+  const unsigned bytes = get16(descriptor + 8);
+  std::uint8_t* data = memory_.pointer(ring.buffers[slot], bytes);
+  Work work{from, cls, kNone, nullptr};
+  if (data == nullptr || bytes < 60) {
+    work.drop = "bad_descriptor";
+  } else {
+    unsigned port = 0;
+    work.drop = judge({data, bytes}, port);
+    if (work.drop == nullptr) {
+      work.to = port;
+      const Ring& out = card_[port].transmit;
+      if (static_cast<std::uint16_t>(out.producer - out.consumer) == config_.ring) {
+        ++stats_.ring_full;
+        return false;
+      }
+    }
+  }
+  work_ = work;
+  return true;
+}
+
+void Host::poll(Time now) {
+  if (!running_) return;
+  if (working_) {
+    if (now < until_) return;
+    finish();
+    working_ = false;
+  }
+  if (bridge_.requests() >= kMostAccesses) return;
+  for (Card& card : card_) reap(card);
+  for (unsigned k = 0; k < config_.classes; ++k) {
+    for (unsigned n = 0; n < config_.cards; ++n) {
+      const unsigned from = (turn_[k] + n) % config_.cards;
+      if (!begin(from, k)) continue;
+      turn_[k] = (from + 1) % config_.cards;
+      working_ = true;
+      until_ = now + config_.cpu_per_packet;
+      stats_.busy += config_.cpu_per_packet;
+      return;
+    }
+  }
+}
+
+void Host::finish() {
+  Card& card = card_[work_.from];
+  Ring& ring = card.receive[work_.cls];
+  const unsigned slot = ring.consumer % config_.ring;
+  const unsigned bytes = get16(ring.memory + kDescriptor * slot + 8);
+  const std::uint64_t buffer = ring.buffers[slot];
+  ++ring.consumer;
+  ++stats_.received;
+  if (work_.drop) {
+    ++stats_.dropped;
+    ++card.drops[work_.drop];
+    return give_back(card, ring, buffer);
+  }
+  std::uint8_t* const frame = memory_.pointer(buffer, bytes);
+  std::uint8_t* const ip = frame + 14;
+  --ip[8];
+  // RFC 1624, equation 3: the TTL is the high byte of its word, which gets 0x100 less.
+  const unsigned sum = (~big16(ip + 10) & 0xffff) + 0xfeffu;
+  const unsigned checksum = ~(sum + (sum >> 16)) & 0xffff;
+  ip[10] = static_cast<std::uint8_t>(checksum >> 8);
+  ip[11] = static_cast<std::uint8_t>(checksum);
+  put_mac(frame, config_.next_hop[work_.to]);
+  put_mac(frame + 6, config_.own_mac[work_.to]);
+
+  Ring& out = card_[work_.to].transmit;
+  const unsigned at = out.producer % config_.ring;
+  out.buffers[at] = buffer;
+  put(out.memory + kDescriptor * at, buffer, 8);
+  put(out.memory + kDescriptor * at + 8, bytes, 8);
+  ++out.producer;
+  write(work_.to, EMERY_REG(tx_ring) + offsetof(card_regs__tx_ring_t, producer), out.producer);
+  ++stats_.forwarded;
+  const std::uint64_t fresh = free_.back();
+  free_.pop_back();
+  give_back(card, ring, fresh);
+}
+
+// The next receive descriptor gets this buffer; the card hears of several at once.
+void Host::give_back(Card& card, Ring& ring, std::uint64_t buffer) {
+  const unsigned slot = ring.producer % config_.ring;
+  ring.buffers[slot] = buffer;
+  put(ring.memory + kDescriptor * slot, buffer, 8);
+  put(ring.memory + kDescriptor * slot + 8, buffer_bytes(), 8);
+  ++ring.producer;
+  if (static_cast<std::uint16_t>(ring.producer - ring.told) < config_.refill) return;
+  ring.told = ring.producer;
+  const auto c = static_cast<unsigned>(&card - card_.data());
+  const auto k = static_cast<std::size_t>(&ring - card.receive.data());
+  write(c,
+        EMERY_REG(rx_ring) + k * sizeof(card_regs__rx_ring__stride20_t) +
+            offsetof(card_regs__rx_ring__stride20_t, producer),
+        ring.producer);
+}
+
+void Host::reap(Card& card) {
+  Ring& out = card.transmit;
+  const auto done = static_cast<std::uint16_t>(get16(card.status_memory));
+  while (out.consumer != done && out.consumer != out.producer) {
+    free_.push_back(out.buffers[out.consumer % config_.ring]);
+    ++out.consumer;
+  }
+}
+
+void Host::write_json(JsonWriter& json) const {
+  json.begin_object().field("received", stats_.received).field("forwarded", stats_.forwarded);
+  json.field("dropped", stats_.dropped).field("polls_ring_full", stats_.ring_full);
+  json.end_object();
+}
+
+}  // namespace emery::direct_router

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PC around the cards: finds them on the bus, loads them, and routes what they do not.
+//
+// One CPU polls the receive rings in host memory (NAPI), class 0 of all cards first, the cards of a
+// class in turn. A packet costs `cpu_per_packet`; then it is in the transmit ring of its output
+// card, in the buffer it came in, and the doorbell is rung. A packet whose transmit ring is full
+// stays where it is, and its ring waits. Packets that are not to be forwarded cost the same and are
+// counted by reason. The CPU stops while 32 of its accesses wait for the bus. An approximation:
+// memory accesses of the CPU take no time of their own, everything is in `cpu_per_packet`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/pcie/host_memory.hpp"
+#include "bench/pcix/host_bridge.hpp"
+#include "bench/sim/simulation.hpp"
+#include "bench/stats/json.hpp"
+#include "systems/direct_router/routes.hpp"
+
+namespace emery::direct_router {
+
+struct HostConfig {
+  unsigned cards = 3;
+  unsigned classes = 2;
+  std::vector<std::uint64_t> own_mac, next_hop;  // by port
+  bool fast_path = true, qos = true, rewrite_source = false, promiscuous = false;
+  bool output_round_robin = false;
+  std::uint32_t max_frame = 1514;  // without FCS
+  std::uint32_t res_min_words = 0, timeout_clocks = 0, retry_clocks = 65536;
+  unsigned ring = 256;  // descriptors of each ring, a power of two
+  unsigned tx_prefetch = 1;
+  unsigned refill = 16;  // receive descriptors given back at once
+  Time cpu_per_packet = 1600 * kNanosecond;
+};
+
+struct HostStats {
+  std::uint64_t received = 0, forwarded = 0, dropped = 0, ring_full = 0;
+  Time busy = 0;
+};
+
+class Host {
+ public:
+  Host(const HostConfig& config, Simulation& simulation, HostBridge& bridge, HostMemory& memory,
+       const Routes& routes);
+
+  /// Finds the cards and gives them their addresses. Throws if one is missing or not what it
+  /// should be.
+  void probe();
+  /// Sets the cards up; they take frames from then on.
+  void start(const std::vector<CardRoutes>& routes);
+  /// On the bus clock.
+  void poll(Time now);
+  bool idle() const { return !working_ && bridge_.quiet(); }
+
+  /// A register of a card, read over the bus.
+  std::uint32_t read(unsigned card, std::size_t offset);
+  void write(unsigned card, std::size_t offset, std::uint32_t value) {
+    bridge_.write(card_[card].base + offset, value);
+  }
+  /// The number a card has for the slow path as a destination.
+  unsigned slow_destination() const { return peers_; }
+  unsigned lpm_nodes() const { return lpm_nodes_; }
+
+  const HostStats& stats() const { return stats_; }
+  /// What was not forwarded, by reason; of the frames that came in at that card.
+  const std::map<std::string, std::uint64_t>& drops(unsigned card) const {
+    return card_[card].drops;
+  }
+  void write_json(JsonWriter& json) const;
+
+ private:
+  static constexpr unsigned kMostAccesses = 32;
+  static constexpr unsigned kNone = ~0u;
+
+  struct Ring {
+    std::uint64_t base = 0;
+    std::uint8_t* memory = nullptr;
+    std::uint16_t producer = 0, consumer = 0, told = 0;
+    std::vector<std::uint64_t> buffers;
+  };
+  struct Card {
+    std::uint64_t base = 0;
+    std::vector<Ring> receive;  // by class
+    Ring transmit;
+    std::uint64_t status = 0;
+    const std::uint8_t* status_memory = nullptr;
+    std::map<std::string, std::uint64_t> drops;
+  };
+  // What the CPU is at.
+  struct Work {
+    unsigned from = 0, cls = 0, to = kNone;
+    const char* drop = nullptr;
+  };
+
+  void make_ring(Ring& ring, bool receive);
+  void load_routes(unsigned card, const CardRoutes& routes);
+  void load_classes(unsigned card);
+  void wait_for(const std::function<bool()>& done, const char* what);
+  bool begin(unsigned from, unsigned cls);
+  void finish();
+  void give_back(Card& card, Ring& ring, std::uint64_t buffer);
+  void reap(Card& card);
+  const char* judge(std::span<std::uint8_t> frame, unsigned& port) const;
+  std::uint64_t buffer_bytes() const { return (config_.max_frame + 15 + 255) / 256 * 256; }
+
+  HostConfig config_;
+  Simulation& simulation_;
+  HostBridge& bridge_;
+  HostMemory& memory_;
+  RouteTrie routes_;
+  std::vector<Card> card_;
+  std::vector<std::uint64_t> free_;
+  unsigned peers_ = 0, lpm_nodes_ = 0;
+  bool working_ = false, running_ = false;
+  Work work_;
+  Time until_ = 0;
+  std::vector<unsigned> turn_;  // by class: the card whose turn it is
+  HostStats stats_;
+};
+
+}  // namespace emery::direct_router

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the router is to do with a frame, by a second opinion: shares no code with the host's
+// software router, looks every prefix length up by itself, computes every checksum anew.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "systems/direct_router/routes.hpp"
+
+namespace emery::direct_router {
+
+struct ReferenceConfig {
+  std::vector<std::uint64_t> own_mac, next_hop;  // by port; first byte in bits 47:40
+  bool fast_path = true, rewrite_source = false, promiscuous = false, qos = true;
+  unsigned classes = 2;
+};
+
+/// Types of service of the classes but the last, compared under kTosMask.
+inline constexpr std::array<std::uint8_t, 3> kTos = {0xb8, 0x88, 0x48};
+inline constexpr std::uint8_t kTosMask = 0xfc;
+
+struct Verdict {
+  const char* drop = nullptr;  // why; else the frame leaves at `port`
+  unsigned port = 0;
+  bool slow = false;  // through the host
+  unsigned cls = 0;   // of service
+};
+
+class Reference {
+ public:
+  Reference(const ReferenceConfig& config, const Routes& routes,
+            const std::vector<CardRoutes>& cards);
+
+  /// Judges a good frame that came in at `port`; `frame` becomes what is to go out.
+  Verdict forward(unsigned port, std::span<std::uint8_t> frame) const;
+  std::optional<unsigned> route(std::uint32_t address) const;
+
+ private:
+  unsigned class_of(std::uint8_t tos) const;
+
+  ReferenceConfig config_;
+  const std::vector<CardRoutes>& cards_;
+  std::array<std::unordered_map<std::uint32_t, unsigned>, 33> by_length_;
+};
+
+}  // namespace emery::direct_router

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/direct_router/routes.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include "bench/sim/options.hpp"
+
+namespace emery::direct_router {
+
+std::string dotted(std::uint32_t a) {
+  return std::to_string(a >> 24) + "." + std::to_string(a >> 16 & 255) + "." +
+         std::to_string(a >> 8 & 255) + "." + std::to_string(a & 255);
+}
+
+Routes read_routes(const std::string& path, unsigned ports) {
+  std::ifstream file(path);
+  if (!file) throw OptionError(path + ": cannot be read");
+  std::map<std::pair<std::uint32_t, unsigned>, unsigned> seen;
+  Routes routes;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    line.resize(std::min(line.size(), line.find('#')));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    unsigned a, b, c, d, length, port;
+    char rest = 0;
+    const int read = std::sscanf(line.c_str(), "%3u.%3u.%3u.%3u/%2u %u %c", &a, &b, &c, &d, &length,
+                                 &port, &rest);
+    const std::string where = path + ":" + std::to_string(number) + ": ";
+    if (read != 6 || a > 255 || b > 255 || c > 255 || d > 255 || length > 32)
+      throw OptionError(where + "not a line like '10.1.0.0/16 3'");
+    if (port >= ports) {
+      throw OptionError(where + "there is no port " + std::to_string(port) + ", only 0 ... " +
+                        std::to_string(ports - 1));
+    }
+    const Route route{a << 24 | b << 16 | c << 8 | d, length, port};
+    if (route.prefix & ~route.mask()) throw OptionError(where + "bits set behind the prefix");
+    const auto [it, fresh] = seen.try_emplace({route.prefix, length}, port);
+    if (!fresh && it->second != port)
+      throw OptionError(where + "this prefix has another port already");
+    if (fresh) routes.push_back(route);
+  }
+  return routes;
+}
+
+Routes default_routes(unsigned ports, bool everything) {
+  Routes routes;
+  for (unsigned p = 0; p < ports; ++p) routes.push_back({10u << 24 | p << 16, 16, p});
+  if (everything) {
+    for (unsigned block = 0; block < 4096; ++block)
+      routes.push_back({block << 20, 12, block % ports});
+  }
+  return routes;
+}
+
+RouteTrie::RouteTrie(const Routes& routes) : nodes_(1) {
+  for (const Route& route : routes) {
+    std::size_t at = 0;
+    for (unsigned bit = 0; bit < route.length; ++bit) {
+      const unsigned way = route.prefix >> (31 - bit) & 1;
+      if (nodes_[at].next[way] < 0) {
+        nodes_[at].next[way] = static_cast<std::int32_t>(nodes_.size());
+        nodes_.emplace_back();
+      }
+      at = static_cast<std::size_t>(nodes_[at].next[way]);
+    }
+    nodes_[at].port = static_cast<std::int32_t>(route.port);
+  }
+}
+
+std::optional<unsigned> RouteTrie::find(std::uint32_t address) const {
+  std::int32_t at = 0, port = -1;
+  for (unsigned bit = 0; at >= 0; ++bit) {
+    const Node& node = nodes_[static_cast<std::size_t>(at)];
+    if (node.port >= 0) port = node.port;
+    at = bit < 32 ? node.next[address >> (31 - bit) & 1] : -1;
+  }
+  if (port < 0) return std::nullopt;
+  return static_cast<unsigned>(port);
+}
+
+CardRoutes::CardRoutes(const Routes& routes, unsigned card, unsigned ports, unsigned nodes)
+    : card_(card), ports_(ports), ternary_(ports - 1) {
+  if (!make_ternary(routes)) make_trie(routes, nodes);
+}
+
+bool CardRoutes::make_ternary(const Routes& routes) {
+  if (routes.size() > ports_) return false;
+  for (const Route& a : routes) {
+    for (const Route& b : routes) {
+      const std::uint32_t mask = a.mask() & b.mask();
+      if (!(a == b) && (a.port == b.port || (a.prefix & mask) == (b.prefix & mask))) return false;
+    }
+  }
+  for (const Route& route : routes) {
+    if (route.port != card_) ternary_[peer(card_, route.port)] = route;
+  }
+  return true;
+}
+
+void CardRoutes::make_trie(const Routes& routes, unsigned room) {
+  struct Entry {
+    std::uint32_t result = kSlow;
+    std::int32_t child = -1;
+    int length = -1;  // of the prefix it is from
+  };
+  using Node = std::array<Entry, 16>;
+  std::vector<Node> nodes(1);
+  for (const Route& route : routes) {
+    const std::uint32_t result = route.port == card_ ? kSlow : peer(card_, route.port);
+    std::size_t at = 0;
+    unsigned depth = 0;
+    for (; route.length > 4 * (depth + 1); ++depth) {
+      const unsigned nibble = route.prefix >> (28 - 4 * depth) & 15;
+      if (nodes[at][nibble].child < 0) {
+        nodes[at][nibble].child = static_cast<std::int32_t>(nodes.size());
+        nodes.emplace_back();
+      }
+      at = static_cast<std::size_t>(nodes[at][nibble].child);
+    }
+    const unsigned first = route.prefix >> (28 - 4 * depth) & 15;
+    const unsigned count = 1u << (4 * (depth + 1) - route.length);
+    for (unsigned n = first; n < first + count; ++n) {
+      Entry& entry = nodes[at][n];
+      if (entry.length > static_cast<int>(route.length)) continue;
+      entry.length = static_cast<int>(route.length);
+      entry.result = result;
+    }
+  }
+  // Results are pushed down to the leaves; children have higher numbers than their parents. Then,
+  // from the bottom, a node whose entries all say the same becomes one entry of its parent.
+  for (Node& node : nodes) {
+    for (const Entry& entry : node) {
+      if (entry.child < 0) continue;
+      for (Entry& below : nodes[static_cast<std::size_t>(entry.child)]) {
+        if (below.length < 0) below.result = entry.result, below.length = entry.length;
+      }
+    }
+  }
+  for (std::size_t n = nodes.size(); n-- > 0;) {
+    for (Entry& entry : nodes[n]) {
+      if (entry.child < 0) continue;
+      const Node& child = nodes[static_cast<std::size_t>(entry.child)];
+      const bool same = std::all_of(child.begin(), child.end(), [&](const Entry& e) {
+        return e.child < 0 && e.result == child[0].result;
+      });
+      if (same) entry.result = child[0].result, entry.child = -1;
+    }
+  }
+  // Nearest to the root first, as long as there are nodes.
+  std::vector<std::size_t> order = {0};
+  entries_.clear();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (const Entry& entry : nodes[order[i]]) {
+      if (entry.child < 0) {
+        entries_.push_back(entry.result);
+      } else if (order.size() < room) {
+        entries_.push_back(kNode | static_cast<std::uint32_t>(order.size()));
+        order.push_back(static_cast<std::size_t>(entry.child));
+      } else {
+        entries_.push_back(kSlow);
+        ++cut_;
+      }
+    }
+  }
+  if (room == 0) entries_.clear();
+}
+
+std::optional<unsigned> CardRoutes::find(std::uint32_t address) const {
+  if (!trie()) {
+    for (unsigned p = 0; p < ternary_.size(); ++p) {
+      if (ternary_[p] && (address & ternary_[p]->mask()) == ternary_[p]->prefix)
+        return card(card_, p);
+    }
+    return std::nullopt;
+  }
+  std::uint32_t node = 0;
+  for (int shift = 28; shift >= 0; shift -= 4) {
+    const std::uint32_t entry = entries_[node * 16 + (address >> shift & 15)];
+    if (entry & kNode) {
+      node = entry & 0xffff;
+      continue;
+    }
+    if (entry & kSlow) return std::nullopt;
+    return card(card_, entry & 15);
+  }
+  return std::nullopt;
+}
+
+}  // namespace emery::direct_router

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of the whole router, and what of them a card is loaded with.
+//
+// A card forwards by itself what its ternary table matches, one entry a peer: enough while no peer
+// has more than one prefix and no two prefixes overlap (the paper's case). Otherwise it gets a trie
+// for longest-prefix match, 16 entries a node, leaf-pushed; what does not fit into its nodes is
+// left to the host, as are routes back to the card itself and addresses without a route.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace emery::direct_router {
+
+struct Route {
+  std::uint32_t prefix = 0;
+  unsigned length = 0;  // 0 ... 32
+  unsigned port = 0;
+
+  std::uint32_t mask() const { return length == 0 ? 0 : ~0u << (32 - length); }
+  bool operator==(const Route&) const = default;
+};
+
+using Routes = std::vector<Route>;
+
+/// Lines `prefix port`, as in `10.1.0.0/16 3`; # starts a comment. Throws OptionError naming the
+/// line.
+Routes read_routes(const std::string& path, unsigned ports);
+
+/// Port p owns 10.p.0.0/16. With `everything`, the rest of the address space is dealt to the ports
+/// as well, in turn, by /12.
+Routes default_routes(unsigned ports, bool everything);
+
+/// Longest-prefix match as the host does it: a binary trie.
+class RouteTrie {
+ public:
+  explicit RouteTrie(const Routes& routes);
+  std::optional<unsigned> find(std::uint32_t address) const;
+
+ private:
+  struct Node {
+    std::int32_t next[2] = {-1, -1};
+    std::int32_t port = -1;
+  };
+  std::vector<Node> nodes_;
+};
+
+/// What one card is loaded with.
+class CardRoutes {
+ public:
+  static constexpr std::uint32_t kNode = 1 << 16, kSlow = 0x8000;
+
+  /// `nodes`: what its trie has.
+  CardRoutes(const Routes& routes, unsigned card, unsigned ports, unsigned nodes);
+
+  /// The number that card `from` has for another one.
+  static unsigned peer(unsigned from, unsigned to) { return to < from ? to : to - 1; }
+  static unsigned card(unsigned from, unsigned peer) { return peer < from ? peer : peer + 1; }
+
+  /// By peer; only without a trie.
+  const std::vector<std::optional<Route>>& ternary() const { return ternary_; }
+  bool trie() const { return !entries_.empty(); }
+  /// Entry 16 * node + nibble, in the card's format.
+  const std::vector<std::uint32_t>& entries() const { return entries_; }
+  /// Subtrees left to the host for want of nodes.
+  unsigned cut() const { return cut_; }
+
+  /// The port the card sends an address to by itself.
+  std::optional<unsigned> find(std::uint32_t address) const;
+
+ private:
+  bool make_ternary(const Routes& routes);
+  void make_trie(const Routes& routes, unsigned nodes);
+
+  unsigned card_, ports_;
+  std::vector<std::optional<Route>> ternary_;
+  std::vector<std::uint32_t> entries_;
+  unsigned cut_ = 0;
+};
+
+std::string dotted(std::uint32_t address);
+
+}  // namespace emery::direct_router

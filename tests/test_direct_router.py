@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""direct-router as a whole: cards, bus, PC, through the command line; assertions in the RTL are on."""
+
+import ipaddress
+import json
+import random
+import struct
+
+import pytest
+from conftest import read_pcap
+
+from emery import limits, system
+from emery.cli import main
+from emery.common import ROOT
+from emery.experiment import direct_model
+
+SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
+HARM = ("corrupted", "duplicated", "misdelivered", "reordered")
+FORWARDED = {"not_ip", "header", "checksum", "martian", "no_route", "ttl", "group_mac"}  # what a router may say no to
+
+
+@pytest.fixture
+def router(tmp_path, capsys):
+    """Runs direct-router with `name=value` settings; gives its result."""
+
+    def run(*words, **settings):
+        out = tmp_path / "result.json"
+        options = [
+            x
+            for name, value in settings.items()
+            for x in ("--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}")
+        ]
+        ended = main(["run", "direct-router", *map(str, words), *options, "--json", str(out), "--assertions"])
+        assert ended == 0, capsys.readouterr().err
+        result = json.loads(out.read_text())
+        for stream in result["streams"].values():
+            assert not any(stream[x] for x in HARM)
+            assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values())
+        return result
+
+    return run
+
+
+def refused(capsys, *words):
+    assert main(["run", "direct-router", *map(str, words), "--assertions"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("emery: ")
+    return lines[0]
+
+
+def lost(result):
+    """Frames dropped by reason, all streams."""
+    sums = {}
+    for stream in result["streams"].values():
+        for reason, frames in stream["dropped"].items():
+            sums[reason] = sums.get(reason, 0) + frames
+    return sums
+
+
+@pytest.mark.parametrize(("config", "lines"), [("B", 1), ("C", 2), ("E", 1), ("F", 3)])
+def test_configurations_without_loss(router, config, lines):
+    result = router("--size", "64", "--duration", "300us", config=config)
+    assert lost(result) == {}
+    assert result["totals"]["l1_gbps"] == pytest.approx(lines, rel=0.02)
+
+
+def test_two_inputs_share_an_output_and_drop_at_the_inputs(router):
+    result = router("--size", "64", "--duration", "1500us", config="D", res_min=2304)
+    assert set(lost(result)) == {"input_fifo_full"}
+    assert result["totals"]["l1_gbps"] == pytest.approx(1.0, rel=0.01)
+    first, second = (result["streams"][x]["delivered"] for x in ("0->2", "1->2"))
+    assert first == pytest.approx(second, rel=0.1)
+
+
+def test_only_low_priority_is_lost(router):
+    result = router("--size", "64", "--duration", "1500us", config="D", high=0.4)
+    high, low = (result["resources"][x] for x in ("high", "low"))
+    assert high["dropped"] == 0 and low["dropped"] > 0
+    ignored = router("--size", "64", "--duration", "1500us", config="D", high=0.4, qos=False)
+    assert ignored["resources"]["high"]["dropped"] > 0
+
+
+def test_slow_path_is_as_fast_as_two_reads(router):
+    result = router("--size", "64", "--duration", "3ms", config="A")
+    assert result["totals"]["mpps"] == pytest.approx(0.6, rel=0.05)
+
+
+@pytest.mark.parametrize("pattern", ["permutation", "uniform", "hotspot"])
+def test_patterns(router, pattern):
+    result = router("--size", "64-1518", "--frames", "300", cards=4, pattern=pattern)
+    assert result["totals"]["delivered"] > 0
+    assert set(lost(result)) <= {"input_fifo_full"}
+
+
+def routes_file(path, ports, rng):
+    """Overlapping prefixes, all of the address space covered."""
+    lines = [f"0.0.0.0/0 {ports - 1}"]
+    for _ in range(400):
+        length = rng.choice([4, 8, 12, 16, 20, 24, 32])
+        network = ipaddress.ip_network((rng.getrandbits(32), length), strict=False)
+        lines.append(f"{network} {rng.randrange(ports)}")
+    lines = list({x.split()[0]: x for x in lines}.values())
+    path.write_text("\n".join(["# made up", *lines]) + "\n")
+    return [(ipaddress.ip_network(x.split()[0]), int(x.split()[1])) for x in lines]
+
+
+def test_a_capture_over_overlapping_routes(router, tmp_path):
+    """Each IP packet leaves at the port of its longest prefix with one hop less to live, its checksum right."""
+    table = routes_file(tmp_path / "routes.txt", 3, random.Random(5))
+    options = ("--pcap", SAMPLE, "--rate", "0.2", "--routes", tmp_path / "routes.txt", "--pcap-out", tmp_path / "out")
+    result = router(*options, cards=3, mtu=9000)
+    seen = 0
+    for port in range(3):
+        for frame in read_pcap(tmp_path / "out" / f"wire{port}.pcap"):
+            header = frame[14 : 14 + 4 * (frame[14] & 15)]
+            total = sum(struct.unpack(f">{len(header) // 2}H", header))
+            while total >> 16:
+                total = (total & 0xFFFF) + (total >> 16)
+            assert total == 0xFFFF
+            address = ipaddress.ip_address(frame[30:34])
+            best = max((net.prefixlen, out) for net, out in table if address in net)
+            assert best[1] == port
+            seen += 1
+    assert seen == result["totals"]["delivered"] > 100
+    assert set(lost(result)) <= FORWARDED
+
+
+def test_malformed_packets_are_counted(router):
+    result = router("--size", "64", "--duration", "1ms", "--rate", "0.3", config="C", bad_ip_every=5, bad_fcs_every=50)
+    reasons = lost(result)
+    assert {"header", "checksum", "ttl", "bad_fcs"} <= set(reasons)
+    assert result["totals"]["delivered"] > 0
+
+
+def test_a_card_that_stalls_comes_back(router):
+    result = router("--size", "64", "--duration", "1500us", config="F", stalled_card=1, stall_at_us=300, stall_us=400)
+    assert result["streams"]["1->0"]["delivered"] > 0
+    assert set(lost(result)) <= {"input_fifo_full"}
+
+
+def test_same_seed_same_result(router):
+    results = [router("--size", "imix", "--frames", "200", "--seed", seed, cards=3, pattern="uniform") for seed in (7, 7, 8)]
+    assert results[0]["digest"] == results[1]["digest"] != results[2]["digest"]
+
+
+def test_bad_input(capsys, tmp_path):
+    assert "max_cards" in refused(capsys, "--set", "cards=12")
+    for line, says in (
+        ("10.0.0.0/8", "not a line"),
+        ("10.0.0.0/33 1", "not a line"),
+        ("10.0.0.0/8 9", "9"),
+        ("ten/8 1", "not a line"),
+    ):
+        (tmp_path / "routes.txt").write_text(line + "\n")
+        message = refused(capsys, "--routes", tmp_path / "routes.txt", "--frames", "10")
+        assert "routes.txt:1" in message and says in message
+
+
+def test_limits():
+    """The ceiling of the bus by hand: 9 words a 64-byte frame at 66.67 MHz are 7.41 Mpps, 4.98 Gb/s."""
+    target = system.load("direct-router")
+    model = direct_model(target.values(["cards=8", "pattern=uniform"]))
+    limit = limits.direct(model, {64: 1})
+    assert limit["by"] == "pcix" and limit["mpps"] == pytest.approx(7.407, rel=1e-3)
+    assert limit["l1_gbps"] == pytest.approx(4.978, rel=1e-3)
+    shared = limits.direct(direct_model(target.values(["config=D"])), {64: 1})
+    assert shared["by"] == "line" and shared["l1_gbps"] == pytest.approx(1.0)
