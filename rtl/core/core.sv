@@ -40,6 +40,7 @@ module core
     input  logic              store_error_i,  // the Store taken in the clock before went nowhere
     // what it does
     output clock_use_e        use_o,
+    output logic       [31:0] pc_o,           // of the instruction that left the pipeline last
     output rvfi_t             rvfi_o,
     output trap_e             trap_o,
     output logic       [31:0] trap_pc_o
@@ -434,6 +435,7 @@ module core
   initial regs[0] = '0;  // never written
 
   assign use_o = retire ? Retire : wb_q.valid ? Halted : wb_q.use_;
+  assign pc_o  = wb_q.pc;
 
   if (Rvfi) begin : g_rvfi
     rvfi_t retired_insn_q;

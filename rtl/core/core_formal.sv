@@ -47,6 +47,7 @@ module core_formal
       .rsp_i,
       .store_error_i(1'b0),
       .use_o        (clock_use),
+      .pc_o         (),
       .rvfi_o       (rvfi),
       .trap_o       (trap),
       .trap_pc_o    (trap_pc)

@@ -52,6 +52,7 @@ module core_rig
       .rsp_i        (rsp),
       .store_error_i(store_error),
       .use_o,
+      .pc_o         (),
       .rvfi_o,
       .trap_o,
       .trap_pc_o

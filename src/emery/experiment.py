@@ -167,6 +167,29 @@ def direct_model(values: dict) -> limits.DirectModel:
     )
 
 
+def core_model(values: dict) -> limits.CoreModel:
+    """The limits of a NIC run by firmware with these parameter values."""
+    return limits.CoreModel(
+        mem_mhz=values["mem_mhz"],
+        gen=values["pcie_gen"],
+        lanes=values["pcie_lanes"],
+        mps=values["mps"],
+        mrrs=values["mrrs"],
+        segments=values["segments"],
+        ideal=values["interconnect"] == "ideal",
+    )
+
+
+def firmware_image(system, values: dict) -> str:
+    """The program that the system's cores run: the user's own, or the project's, built when it is not there yet."""
+    own = values[system.firmware["image"]]
+    if own:
+        return os.path.abspath(own)
+    from emery import firmware
+
+    return str(firmware.build(system.folder / "firmware", values[system.firmware["parameter"]]))
+
+
 def workload_limit(system, values: dict, work: Workload) -> dict | None:
     """What physics allows a system with these parameter values for a workload; None when it declares no limits."""
     match system.limit.get("model"):
@@ -176,6 +199,8 @@ def workload_limit(system, values: dict, work: Workload) -> dict | None:
             return limits.capture(capture_model(values), work.sizes())
         case "direct":
             return limits.direct(direct_model(values), work.sizes())
+        case "core":
+            return limits.core(core_model(values), work.sizes(), work.direction)
     return None
 
 
@@ -204,6 +229,8 @@ def run(system, values: dict, work: Workload, outputs: Outputs = Outputs(), asse
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
     program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
     settings = {**system.bench_settings(values), **work.settings()}
+    if system.firmware:
+        settings[system.firmware["image"]] = firmware_image(system, values)
     if outputs.pcap_out:
         settings["pcap_out"] = outputs.pcap_out
     if outputs.waves:

@@ -121,6 +121,7 @@ class System:
     options: tuple[str, ...]  # run options that only some systems take: direction, routes
     run: dict  # the main job: run options where the command line gives none
     parameters: dict[str, Parameter]
+    firmware: dict  # names of the parameters that choose the firmware's variant and name an image of the user's own
     largest_frame: int  # bytes with FCS that --size may say; an MTU may allow less
     limit: dict
     figures: dict
@@ -220,6 +221,7 @@ def read(folder: Path) -> System:
             options=tuple(data.get("options", ())),
             run=data.get("run", {}),
             parameters={k: _parameter(k, dict(v)) for k, v in data.get("parameters", {}).items()},
+            firmware=data.get("firmware", {}),
             largest_frame=data.get("largest_frame", 9234),
             limit=data.get("limit", {}),
             figures=data.get("figure", {}),

@@ -102,6 +102,7 @@ module core_nic
 
     // Core clock, for whoever looks on: what the cores do, what the firmware prints, its exit code.
     output logic [ 2:0] core_use_o    [Cores],  // clock_use_e
+    output logic [31:0] core_pc_o     [Cores],  // of the instruction that retired last
     output logic [ 3:0] core_trap_o   [Cores],  // trap_e
     output logic [31:0] core_trap_pc_o[Cores],
     output logic        print_valid_o,
@@ -445,6 +446,7 @@ module core_nic
         .rsp_i(mem_rsp[c]),
         .store_error_i(store_error[c]),
         .use_o(core_use[c]),
+        .pc_o(core_pc_o[c]),
         .rvfi_o(core_rvfi[c]),
         .trap_o(core_trap[c]),
         .trap_pc_o(core_trap_pc[c])
