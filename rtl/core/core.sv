@@ -83,10 +83,10 @@ module core
     logic [31:0] result;
   } wb_t;
 
-  id_t id_q;
-  ex_t ex_q;
-  mem_t mem_q;
-  wb_t wb_q;
+  id_t id_q  /*verilator split_var*/;
+  ex_t ex_q  /*verilator split_var*/;
+  mem_t mem_q  /*verilator split_var*/;
+  wb_t wb_q  /*verilator split_var*/;
   logic [31:0] regs[32];
   logic [63:0] cycles_q, retired_q;
 
