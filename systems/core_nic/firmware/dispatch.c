@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame-parallel firmware (core-nic paper, section 3.3): every core runs this loop. It looks at the hardware's progress
+// counts; where one has moved on, it takes a few of the units of work for itself, so that another core can have the next few,
+// and does them. Work that software finds for itself, or must try again, comes from the queue of events.
+#include "nic.h"
+
+// What can be taken of the work up to `there`: at most CLAIM units from `first` on. The caller holds the lock of that work.
+static inline uint32_t claim(shared_t *taken, uint32_t there, uint32_t *first) {
+  const uint32_t from = *taken;
+  const uint32_t news = there - from;
+  const uint32_t count = news < CLAIM ? news : CLAIM;
+  *first = from;
+  *taken = from + count;
+  return count;
+}
+
+// Is there anything? Asked before a lock is tried, and by a core that has nothing to do.
+static inline bool send_dmas_waiting(void) { return DEVICE(DMA_READ + PROGRESS) != send.dmas; }
+static inline bool receive_dmas_waiting(void) {
+  return DEVICE(DMA_WRITE + PROGRESS) != receive.dmas;
+}
+static inline bool frames_waiting(void) {
+  const uint32_t frames = receive.frames;
+  return DEVICE(MAC_RX + PRODUCED) != frames && (int32_t)(receive.fetch.arrived - frames) > 0;
+}
+
+static __attribute__((noinline)) bool send_dispatch(void) {
+  bool found = false;
+  if (fetch_arrived(&send.fetch)) {
+    send_bds_arrived();
+    found = true;
+  }
+  if (send_fetch_waiting()) {
+    fetch_send_bds();
+    found = true;
+  }
+  struct Event event;
+  if (events_waiting() && take_event(&event)) {
+    if (event.type == EVENT_SEND_FRAMES) {
+      send_frames(&event);
+    } else {
+      receive_frames(&event);
+    }
+    found = true;
+  }
+  if (send_dmas_waiting() && send_try_lock(&send.dma_lock)) {
+    uint32_t first;
+    const uint32_t count = claim(&send.dmas, DEVICE(DMA_READ + PROGRESS), &first);
+    send_unlock(&send.dma_lock);
+    if (count != 0) {
+      send_process_dmas(first, count);
+      send_commit();
+    }
+    found = true;
+  }
+  if (send_report_waiting()) {
+    send_report();
+    found = true;
+  }
+  return found;
+}
+
+static __attribute__((noinline)) bool receive_dispatch(void) {
+  bool found = false;
+  if (fetch_arrived(&receive.fetch)) {
+    receive_bds_arrived();
+    found = true;
+  }
+  if (receive_fetch_waiting()) {
+    fetch_receive_bds();
+    found = true;
+  }
+  if (frames_waiting() && receive_try_lock(&receive.frame_lock)) {
+    struct Event event = {.type = EVENT_RECEIVE_FRAMES};
+    event.count = (uint16_t)claim(&receive.frames, DEVICE(MAC_RX + PRODUCED), &event.first);
+    receive_unlock(&receive.frame_lock);
+    if (event.count != 0) receive_frames(&event);
+    found = true;
+  }
+  if (receive_dmas_waiting() && receive_try_lock(&receive.dma_lock)) {
+    uint32_t first;
+    const uint32_t count = claim(&receive.dmas, DEVICE(DMA_WRITE + PROGRESS), &first);
+    receive_unlock(&receive.dma_lock);
+    if (count != 0) {
+      receive_process_dmas(first, count);
+      receive_commit();
+    }
+    found = true;
+  }
+  return found;
+}
+
+// Nothing to do: looks now and then until there is.
+static __attribute__((noinline)) void idle(void) {
+  do {
+    DEVICE(WATCHDOG_KICK) = 0;
+    pause_core();
+  } while (!(send_dmas_waiting() || receive_dmas_waiting() || frames_waiting() || events_waiting() ||
+             send_report_waiting() || fetch_arrived(&send.fetch) || fetch_arrived(&receive.fetch) ||
+             send_fetch_waiting() || receive_fetch_waiting()));
+}
+
+void run_core(void) {
+  for (;;) {
+    DEVICE(WATCHDOG_KICK) = 0;
+    const bool sends = send_dispatch();
+    const bool receives = receive_dispatch();
+    if (!sends && !receives) idle();
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The firmware's data, all of it in the scratchpad, and its functions.
+//
+// A frame is known by a number: frames are counted as they come, modulo 2^32, and what belongs to a frame lies at its number
+// modulo the size of an array. So nothing is ever searched for or allocated: frame f waits in slot f, its MAC command is at
+// place f of the MAC's ring, its "done" flag is flag f.
+//
+// What bounds what: a send buffer descriptor stays here until the MAC has sent its frame, and there is room for SEND_BDS. So at
+// most that many frames and DMA reads of frames are under way, and no ring below can overflow. A received frame keeps its slot
+// until it and everything before it is with the host, so at most RECEIVE_SLOTS are under way.
+#ifndef EMERY_FIRMWARE_NIC_H
+#define EMERY_FIRMWARE_NIC_H
+
+#include "hw.h"
+
+enum {
+  SEND_BDS = 512,       // kept here; also slots in the frame memory for frames to be sent, and places in the MAC's ring
+  RECEIVE_SLOTS = 256,  // in the frame memory, at most
+  RECEIVE_BDS = 1024,   // places for descriptors of receive buffers; at most half of them are ahead of the frames
+  READ_RING = 1024,     // commands for the DMA read assist: SEND_BDS and a few fetches
+  WRITE_RING = 2048,    // for DMA write: RECEIVE_SLOTS, two for each commit, and reports of what was sent
+  EVENTS = 1024,        // more than there can be: each is about another frame
+  SLOT = 2048,          // bytes of a slot
+  SEND_FETCH = 32,      // buffer descriptors a DMA
+  RECEIVE_FETCH = 16,
+  FETCHES = 4,   // of a kind under way
+  BATCH = 8,     // frames in an event of frames to be sent
+  CLAIM = 16,    // units of work a core takes from the hardware at a time
+  REPORT = 8,    // frames sent before the host is told, unless the MAC has run dry
+  STACK = 512,   // bytes for each core
+};
+#define SEND_SLOT(frame) (FRAME_MEMORY + ((frame) & (SEND_BDS - 1)) * SLOT)
+#define RECEIVE_SLOT_BASE (FRAME_MEMORY + SEND_BDS * SLOT)
+
+// A lock is held while it is not 0.
+typedef shared_t lock_t;
+
+// A ring of buffer descriptors that is fetched from the host, a piece at a time.
+struct Fetch {
+  lock_t lock;  // of who fetches
+  lock_t arrival_lock;  // of who looks what has arrived
+  shared_t requested;   // descriptors asked for
+  shared_t arrived;     // descriptors here
+  shared_t begun, done;  // fetches, counted
+  struct {
+    shared_t command;  // number of its DMA command
+    shared_t end;      // descriptors there are when it is done
+  } pieces[FETCHES];
+  uint32_t host_low, host_high, host_mask;  // the ring in host memory; mask of a descriptor's number
+};
+
+struct Send {
+  struct Fetch fetch;
+  shared_t cut;     // descriptors that were cut into frames
+  shared_t frames;  // frames they make
+  lock_t dma_lock;
+  shared_t dmas;  // commands of the DMA read assist whose end was seen
+  lock_t report_lock;
+  shared_t reported;  // frames the host knows to be sent
+  shared_t consumed;  // and their buffer descriptors
+};
+
+struct Receive {
+  struct Fetch fetch;
+  lock_t frame_lock;
+  shared_t frames;  // frames that a core has taken
+  lock_t dma_lock;
+  shared_t dmas;         // commands of the DMA write assist whose end was seen
+  uint32_t slots_mask;   // slots of the MAC receive assist - 1
+  uint32_t return_low, return_high, return_mask;
+  uint32_t status_low, status_high;
+  uint32_t interrupt;  // DMA_INTERRUPT or nothing, for the writes of the status block
+};
+
+// Something to be done, by whichever core comes first.
+enum { EVENT_SEND_FRAMES, EVENT_RECEIVE_FRAMES };
+struct Event {
+  uint16_t type;
+  uint16_t count;  // of frames
+  uint32_t first;  // number of the first frame
+  uint32_t bd;     // send: number of its first buffer descriptor
+  uint32_t bds;    // and how many there are
+};
+
+extern struct Send send;
+extern struct Receive receive;
+extern struct Bd send_bds[SEND_BDS];
+extern struct Bd receive_bds[RECEIVE_BDS];
+extern struct DmaCommand read_ring[READ_RING];
+extern struct DmaCommand write_ring[WRITE_RING];
+extern struct MacCommand tx_ring[SEND_BDS];  // `info` has the number of the descriptor after the frame in its high half
+extern struct MacCommand rx_ring[RECEIVE_SLOTS];
+extern uint32_t status_words[WRITE_RING];  // one for each command, as several reports may be on their way
+
+// locks.c. Those of send and receive are apart only so that a profile shows them apart.
+bool send_try_lock(lock_t *lock);
+void send_lock(lock_t *lock);
+void send_unlock(lock_t *lock);
+bool receive_try_lock(lock_t *lock);
+void receive_lock(lock_t *lock);
+void receive_unlock(lock_t *lock);
+
+// events.c
+void raise_event(const struct Event *event);
+bool take_event(struct Event *event);
+bool events_waiting(void);
+
+// send.c
+void fetch_send_bds(void);
+void send_bds_arrived(void);
+void send_frames(const struct Event *event);
+void send_process_dmas(uint32_t first, uint32_t count);
+void send_commit(void);
+void send_report(void);
+
+// receive.c
+void fetch_receive_bds(void);
+void receive_bds_arrived(void);
+void receive_frames(const struct Event *event);
+void receive_process_dmas(uint32_t first, uint32_t count);
+void receive_commit(void);
+
+// What a core does from the moment everything is set up; there is one for each way of parallel work.
+void run_core(void) __attribute__((noreturn));
+
+// Whether a fetch has come back / should be made. Cheap, as it is asked all the time.
+static inline bool fetch_arrived(const struct Fetch *fetch) {
+  const uint32_t done = fetch->done;
+  return done != fetch->begun &&
+         (int32_t)(DEVICE(DMA_READ + PROGRESS) - fetch->pieces[done % FETCHES].command) > 0;
+}
+
+// A piece that is not whole is fetched only when nothing is on its way, so that a driver that adds descriptors one by one does
+// not make us fetch them one by one.
+static inline bool fetch_waiting(const struct Fetch *fetch, uint32_t piece, uint32_t producer) {
+  const uint32_t requested = fetch->requested;
+  if (producer == requested) return false;
+  const uint32_t under_way = fetch->begun - fetch->done;
+  return under_way == 0 ||
+         (under_way < FETCHES && producer - requested >= piece - requested % piece);
+}
+
+static inline bool send_fetch_waiting(void) {
+  return fetch_waiting(&send.fetch, SEND_FETCH, DEVICE(SEND_PRODUCER)) &&
+         send.fetch.requested - send.consumed <= SEND_BDS - SEND_FETCH;
+}
+
+static inline bool receive_fetch_waiting(void) {
+  return fetch_waiting(&receive.fetch, RECEIVE_FETCH, DEVICE(RECEIVE_PRODUCER)) &&
+         receive.fetch.requested - DEVICE(MAC_RX + FREED) <= RECEIVE_BDS / 2 - RECEIVE_FETCH;
+}
+
+// Whether the host should be told of frames sent: some are enough to be worth it, or nothing else will come for a while. Not
+// while so much is to be written to the host already that it would not hear of it soon anyway.
+static inline bool send_report_waiting(void) {
+  const uint32_t sent = DEVICE(MAC_TX + PROGRESS);
+  const uint32_t news = sent - send.reported;
+  return news != 0 && (news >= REPORT || sent == DEVICE(MAC_TX + PRODUCER)) &&
+         DEVICE(DMA_WRITE + PRODUCER) - DEVICE(DMA_WRITE + PROGRESS) < WRITE_RING / 2;
+}
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task-parallel firmware (core-nic paper, section 3.2), to compare with: the hardware's event register tells what kinds of
+// work there are, and one core at a time does all there is of a kind. Cores beyond the number of kinds are of no use.
+#include "nic.h"
+
+static lock_t task_locks[6];
+
+// What software raises is done at once: it belongs to the same kind of work.
+void raise_event(const struct Event *event) { send_frames(event); }
+
+static __attribute__((noinline)) void task_dma_read(void) {
+  const uint32_t from = send.dmas;
+  const uint32_t progress = DEVICE(DMA_READ + PROGRESS);
+  if (fetch_arrived(&send.fetch)) send_bds_arrived();
+  if (fetch_arrived(&receive.fetch)) receive_bds_arrived();
+  send_process_dmas(from, progress - from);
+  send.dmas = progress;
+  send_commit();
+  DEVICE(SEEN + 4 * EVENT_DMA_READ) = progress;
+}
+
+static __attribute__((noinline)) void task_dma_write(void) {
+  const uint32_t from = receive.dmas;
+  const uint32_t progress = DEVICE(DMA_WRITE + PROGRESS);
+  receive_process_dmas(from, progress - from);
+  receive.dmas = progress;
+  receive_commit();
+  DEVICE(SEEN + 4 * EVENT_DMA_WRITE) = progress;
+}
+
+static __attribute__((noinline)) void task_mac_tx(void) {
+  if (send_report_waiting()) send_report();
+  DEVICE(SEEN + 4 * EVENT_MAC_TX) = send.reported;
+}
+
+static __attribute__((noinline)) void task_mac_rx(void) {
+  const uint32_t from = receive.frames;
+  const uint32_t there = DEVICE(MAC_RX + PRODUCED) - from;
+  const uint32_t buffers = receive.fetch.arrived - from;
+  const uint32_t count = there < buffers ? there : buffers;
+  if (count == 0) return;  // no buffers: the bit stays
+  const struct Event event = {
+      .type = EVENT_RECEIVE_FRAMES, .count = (uint16_t)count, .first = from};
+  receive_frames(&event);
+  receive.frames = from + count;
+  DEVICE(SEEN + 4 * EVENT_MAC_RX) = from + count;
+}
+
+static __attribute__((noinline)) void task_send_bds(void) {
+  if (send_fetch_waiting()) fetch_send_bds();
+  DEVICE(SEEN + 4 * EVENT_SEND_BDS) = send.fetch.requested;
+}
+
+static __attribute__((noinline)) void task_receive_bds(void) {
+  if (receive_fetch_waiting()) fetch_receive_bds();
+  DEVICE(SEEN + 4 * EVENT_RECEIVE_BDS) = receive.fetch.requested;
+}
+
+// Starts the task of a bit of the event register, unless another core is at it.
+static __attribute__((noinline)) void task_dispatch(uint32_t event, void (*task)(void)) {
+  if (!send_try_lock(&task_locks[event])) return;
+  task();
+  send_unlock(&task_locks[event]);
+}
+
+static __attribute__((noinline)) uint32_t idle(void) {
+  uint32_t events;
+  while ((events = DEVICE(EVENT)) == 0) {
+    DEVICE(WATCHDOG_KICK) = 0;
+    pause_core();
+  }
+  return events;
+}
+
+void run_core(void) {
+  for (;;) {
+    DEVICE(WATCHDOG_KICK) = 0;
+    const uint32_t events = idle();
+    if (events >> EVENT_MAC_RX & 1) task_dispatch(EVENT_MAC_RX, task_mac_rx);
+    if (events >> EVENT_DMA_READ & 1) task_dispatch(EVENT_DMA_READ, task_dma_read);
+    if (events >> EVENT_DMA_WRITE & 1) task_dispatch(EVENT_DMA_WRITE, task_dma_write);
+    if (events >> EVENT_MAC_TX & 1) task_dispatch(EVENT_MAC_TX, task_mac_tx);
+    if (events >> EVENT_SEND_BDS & 1) task_dispatch(EVENT_SEND_BDS, task_send_bds);
+    if (events >> EVENT_RECEIVE_BDS & 1) task_dispatch(EVENT_RECEIVE_BDS, task_receive_bds);
+  }
+}
