@@ -33,8 +33,8 @@ constexpr unsigned kMostFrame = 1514;     // without FCS
 constexpr Time kStep = 2 * kMicrosecond;  // between looks at how the run goes
 constexpr Time kSettled =
     30 * kMicrosecond;  // without a delivery: see whether all is accounted for
-constexpr Time kBoot = 20'000 * kMicrosecond;  // for the firmware to get ready
-constexpr double kMeasureFrom = 0.1;           // of the traffic
+constexpr Time kBoot = 5'000 * kMicrosecond;  // for the firmware to get ready
+constexpr double kMeasureFrom = 0.1;          // of the traffic
 #define EMERY_REG(name) offsetof(core_nic_regs_t, name)
 
 // 166 stands for 166 2/3 MHz and so on: whole MHz or thirds.
