@@ -35,7 +35,7 @@ static void boot(void) {
   set_up_ring(DMA_WRITE, write_ring, WRITE_RING);
   set_up_ring(MAC_TX, tx_ring, SEND_BDS);
   const uint32_t asked = config(CONFIG_SLOTS_LOG);
-  const uint32_t slots = asked >= 5 && asked <= 8 ? 1u << asked : RECEIVE_SLOTS;
+  const uint32_t slots = asked >= 1 && asked <= 8 ? 1u << asked : RECEIVE_SLOTS;
   receive.slots_mask = slots - 1;
   set_up_ring(MAC_RX, rx_ring, slots);
   DEVICE(MAC_RX + SLOT_BASE) = RECEIVE_SLOT_BASE;

@@ -4,13 +4,16 @@
 // and does them. Work that software finds for itself, or must try again, comes from the queue of events.
 #include "nic.h"
 
-// What can be taken of the work up to `there`: at most CLAIM units from `first` on. The caller holds the lock of that work.
-static inline uint32_t claim(shared_t *taken, uint32_t there, uint32_t *first) {
+// Takes a share of the work there is: how much, from `first` on. None if another core is just taking some.
+static inline uint32_t claim(lock_t *lock, bool (*try_lock)(lock_t *), void (*unlock)(lock_t *),
+                             shared_t *taken, shared_t *progress, uint32_t places,
+                             uint32_t *first) {
+  if (!try_lock(lock)) return 0;
   const uint32_t from = *taken;
-  const uint32_t news = there - from;
-  const uint32_t count = news < CLAIM ? news : CLAIM;
-  *first = from;
+  const uint32_t count = share(from, *progress, places);
   *taken = from + count;
+  unlock(lock);
+  *first = from;
   return count;
 }
 
@@ -43,14 +46,12 @@ static __attribute__((noinline)) bool send_dispatch(void) {
     }
     found = true;
   }
-  if (send_dmas_waiting() && send_try_lock(&send.dma_lock)) {
-    uint32_t first;
-    const uint32_t count = claim(&send.dmas, DEVICE(DMA_READ + PROGRESS), &first);
-    send_unlock(&send.dma_lock);
-    if (count != 0) {
-      send_process_dmas(first, count);
-      send_commit();
-    }
+  uint32_t first, count;
+  if (send_dmas_waiting() &&
+      (count = claim(&send.dma_lock, send_try_lock, send_unlock, &send.dmas,
+                     &DEVICE(DMA_READ + PROGRESS), READ_RING, &first)) != 0) {
+    send_process_dmas(first, count);
+    send_commit();
     found = true;
   }
   if (send_report_waiting()) {
@@ -70,21 +71,20 @@ static __attribute__((noinline)) bool receive_dispatch(void) {
     fetch_receive_bds();
     found = true;
   }
-  if (frames_waiting() && receive_try_lock(&receive.frame_lock)) {
-    struct Event event = {.type = EVENT_RECEIVE_FRAMES};
-    event.count = (uint16_t)claim(&receive.frames, DEVICE(MAC_RX + PRODUCED), &event.first);
-    receive_unlock(&receive.frame_lock);
-    if (event.count != 0) receive_frames(&event);
+  uint32_t first, count;
+  if (frames_waiting() &&
+      (count = claim(&receive.frame_lock, receive_try_lock, receive_unlock, &receive.frames,
+                     &DEVICE(MAC_RX + PRODUCED), receive.slots_mask + 1, &first)) != 0) {
+    const struct Event event = {
+        .type = EVENT_RECEIVE_FRAMES, .count = (uint16_t)count, .first = first};
+    receive_frames(&event);
     found = true;
   }
-  if (receive_dmas_waiting() && receive_try_lock(&receive.dma_lock)) {
-    uint32_t first;
-    const uint32_t count = claim(&receive.dmas, DEVICE(DMA_WRITE + PROGRESS), &first);
-    receive_unlock(&receive.dma_lock);
-    if (count != 0) {
-      receive_process_dmas(first, count);
-      receive_commit();
-    }
+  if (receive_dmas_waiting() &&
+      (count = claim(&receive.dma_lock, receive_try_lock, receive_unlock, &receive.dmas,
+                     &DEVICE(DMA_WRITE + PROGRESS), WRITE_RING, &first)) != 0) {
+    receive_process_dmas(first, count);
+    receive_commit();
     found = true;
   }
   return found;

@@ -56,7 +56,7 @@ enum {
   CONFIG_RETURN_RING = 4,
   CONFIG_STATUS = 6,
   CONFIG_LOGS = 8,  // log2 of the entries: [7:0] send ring, [15:8] receive ring, [23:16] return ring; 5 or more
-  CONFIG_SLOTS_LOG = 9,  // log2 of receive slots in the frame memory: 5 ... 8, anything else means 8
+  CONFIG_SLOTS_LOG = 9,  // log2 of receive slots in the frame memory: 1 ... 8, anything else means 8
   CONFIG_WATCHDOG = 10,  // clocks; 0: off
   CONFIG_FLAGS = 11,     // bit 0: no interrupts
 };

@@ -24,8 +24,7 @@ enum {
   SEND_FETCH = 32,      // buffer descriptors a DMA
   RECEIVE_FETCH = 16,
   FETCHES = 4,   // of a kind under way
-  BATCH = 8,     // frames in an event of frames to be sent
-  CLAIM = 16,    // units of work a core takes from the hardware at a time
+  CLAIM = 32,    // units of work a core takes from the hardware at a time
   REPORT = 8,    // frames sent before the host is told, unless the MAC has run dry
   STACK = 512,   // bytes for each core
 };
@@ -51,8 +50,8 @@ struct Fetch {
 
 struct Send {
   struct Fetch fetch;
-  shared_t cut;     // descriptors that were cut into frames
-  shared_t frames;  // frames they make
+  shared_t cut;     // descriptors of whole frames
+  shared_t frames;  // those frames
   lock_t dma_lock;
   shared_t dmas;  // commands of the DMA read assist whose end was seen
   lock_t report_lock;
@@ -122,6 +121,14 @@ void receive_commit(void);
 
 // What a core does from the moment everything is set up; there is one for each way of parallel work.
 void run_core(void) __attribute__((noreturn));
+
+// How many of the units of work from `taken` to `there` to take: CLAIM at most, and such that they lie in one piece in a ring.
+static inline uint32_t share(uint32_t taken, uint32_t there, uint32_t places) {
+  const uint32_t to_end = places - (taken & (places - 1));
+  uint32_t count = there - taken;
+  if (count > CLAIM) count = CLAIM;
+  return count < to_end ? count : to_end;
+}
 
 // Whether a fetch has come back / should be made. Cheap, as it is asked all the time.
 static inline bool fetch_arrived(const struct Fetch *fetch) {

@@ -61,32 +61,34 @@ void receive_frames(const struct Event *event) {
     count = possible;
   }
   const uint32_t first = write_ring_reserve(count);
-  uint32_t at = first;
+  // The frames' own things lie side by side; only the ring of commands may end in between.
+  const struct MacCommand *mac = &rx_ring[frame & receive.slots_mask];
+  struct Bd *buffer = &receive_bds[frame % RECEIVE_BDS];
+  struct DmaCommand *command = &write_ring[first % WRITE_RING];
   const uint32_t end = frame + count;
   do {
-    const struct MacCommand *mac = &rx_ring[frame & receive.slots_mask];
-    struct Bd *buffer = &receive_bds[frame % RECEIVE_BDS];
-    struct DmaCommand *command = &write_ring[at % WRITE_RING];
-    const uint32_t length = mac->info & BD_LENGTH;
     const uint32_t slot = mac->address;
+    const uint32_t length = mac->info & BD_LENGTH;
     const uint32_t low = buffer->address_low;
     const uint32_t high = buffer->address_high;
+    buffer->info = length | BD_LAST;
     command->host_low = low;
     command->host_high = high;
     command->local = slot;
     command->info = length | DMA_NOTE(frame % RECEIVE_SLOTS);
-    buffer->info = length | BD_LAST;
     frame++;
-    at++;
+    mac++;
+    buffer++;
+    if (++command == write_ring + WRITE_RING) command = write_ring;
   } while (frame != end);
   write_ring_publish(first, count);
 }
 
-// The DMA write assist has done these commands: marks the frames that are in their buffers now.
+// The DMA write assist has done these commands, which lie in one piece: marks the frames that are in their buffers now.
 void receive_process_dmas(uint32_t first, uint32_t count) {
-  const uint32_t end = first + count;
-  for (uint32_t at = first; at != end; at++) {
-    const uint32_t info = write_ring[at % WRITE_RING].info;
+  const struct DmaCommand *command = &write_ring[first % WRITE_RING];
+  for (const struct DmaCommand *end = command + count; command != end; command++) {
+    const uint32_t info = command->info;
     if ((int32_t)info < 0) receive_frame_done(DMA_NOTE_FRAME(info));
   }
 }

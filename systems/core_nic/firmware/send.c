@@ -35,88 +35,81 @@ void fetch_send_bds(void) {
   send_unlock(&fetch->lock);
 }
 
-// Descriptors have come: cuts them into frames and raises events to send those, a few frames each, for all cores to share.
+// How many of these descriptors are the last of a frame.
+static uint32_t count_frames(const struct Bd *bds, uint32_t count) {
+  uint32_t frames = 0;
+  for (const struct Bd *end = bds + count; bds != end; bds++) frames += bds->info >> 16 & 1;
+  return frames;
+}
+
+// Descriptors have come: raises an event to send their frames, for whichever core is free.
 void send_bds_arrived(void) {
   struct Fetch *fetch = &send.fetch;
   if (!send_try_lock(&fetch->arrival_lock)) return;
-  uint32_t end = fetch->arrived;
   while (fetch_arrived(fetch)) {
-    end = fetch->pieces[fetch->done % FETCHES].end;
+    const uint32_t from = fetch->arrived;
+    const uint32_t end = fetch->pieces[fetch->done % FETCHES].end;
+    fetch->arrived = end;
     fetch->done++;
-  }
-  fetch->arrived = end;
-  const uint32_t cut = send.cut;
-  struct Event event = {.type = EVENT_SEND_FRAMES, .first = send.frames, .bd = cut};
-  uint32_t frames = 0;
-  // Descriptors of a frame that is not whole yet are looked at again when more come.
-  for (uint32_t bd = cut; bd != end;) {
-    const uint32_t info = send_bds[bd % SEND_BDS].info;
-    bd++;
-    if (!(info & BD_LAST)) continue;
-    frames++;
-    event.bds = bd - event.bd;
-    if (frames == BATCH) {
-      event.count = frames;
-      raise_event(&event);
-      event.first += frames;
-      event.bd = bd;
-      event.bds = 0;
-      frames = 0;
-    }
-  }
-  if (frames != 0) {
-    event.count = frames;
+    // A piece lies in one piece here too.
+    const uint32_t frames = count_frames(&send_bds[from % SEND_BDS], end - from);
+    if (frames == 0) continue;
+    // What is left of a frame that is not whole yet goes with the next ones.
+    uint32_t cut = end;
+    while (!(send_bds[(cut - 1) % SEND_BDS].info & BD_LAST)) cut--;
+    const struct Event event = {.type = EVENT_SEND_FRAMES,
+                                .count = (uint16_t)frames,
+                                .first = send.frames,
+                                .bd = send.cut,
+                                .bds = cut - send.cut};
+    send.frames += frames;
+    send.cut = cut;
     raise_event(&event);
-    event.first += frames;
-    event.bd += event.bds;
   }
-  send.frames = event.first;
-  send.cut = event.bd;
   send_unlock(&fetch->arrival_lock);
 }
 
 // Step 4: has the parts of each frame put together in its slot of the frame memory, and writes what the MAC is to do with it
 // later. The last part's command carries the frame's number.
 void send_frames(const struct Event *event) {
-  const uint32_t first = read_ring_reserve(event->bds);
-  uint32_t at = first;
-  uint32_t bd = event->bd;
   uint32_t frame = event->first;
+  uint32_t bd = event->bd;
   const uint32_t end = frame + event->count;
+  const uint32_t commands = event->bds;
+  const uint32_t first = read_ring_reserve(commands);
+  const struct Bd *part = &send_bds[bd % SEND_BDS];
+  struct DmaCommand *command = &read_ring[first % READ_RING];
   do {
-    const uint32_t slot = SEND_SLOT(frame);
+    const uint32_t place = frame % SEND_BDS;
+    const uint32_t slot = SEND_SLOT(place);
     uint32_t local = slot;
-    uint32_t info;
-    struct DmaCommand *command;
-    do {
-      const struct Bd *part = &send_bds[bd % SEND_BDS];
-      command = &read_ring[at % READ_RING];
+    for (;;) {
       const uint32_t low = part->address_low;
       const uint32_t high = part->address_high;
-      info = part->info;
+      const uint32_t info = part->info;
       const uint32_t length = info & BD_LENGTH;
       command->host_low = low;
       command->host_high = high;
       command->local = local;
-      command->info = length;
+      command->info = info & BD_LAST ? length | DMA_NOTE(place) : length;
       local += length;
       bd++;
-      at++;
-    } while (!(info & BD_LAST));
-    command->info = (info & BD_LENGTH) | DMA_NOTE(frame % SEND_BDS);
-    struct MacCommand *mac = &tx_ring[frame % SEND_BDS];
-    mac->address = slot;
-    mac->info = (local - slot) | bd << 16;
+      if (++part == send_bds + SEND_BDS) part = send_bds;
+      if (++command == read_ring + READ_RING) command = read_ring;
+      if (info & BD_LAST) break;
+    }
+    tx_ring[place].address = slot;
+    tx_ring[place].info = (local - slot) | bd << 16;
     frame++;
   } while (frame != end);
-  read_ring_publish(first, event->bds);
+  read_ring_publish(first, commands);
 }
 
-// The DMA read assist has done these commands: marks the frames that are complete now.
+// The DMA read assist has done these commands, which lie in one piece: marks the frames that are complete now.
 void send_process_dmas(uint32_t first, uint32_t count) {
-  const uint32_t end = first + count;
-  for (uint32_t at = first; at != end; at++) {
-    const uint32_t info = read_ring[at % READ_RING].info;
+  const struct DmaCommand *command = &read_ring[first % READ_RING];
+  for (const struct DmaCommand *end = command + count; command != end; command++) {
+    const uint32_t info = command->info;
     if ((int32_t)info < 0) send_frame_done(DMA_NOTE_FRAME(info));
   }
 }

@@ -9,21 +9,25 @@ static lock_t task_locks[6];
 void raise_event(const struct Event *event) { send_frames(event); }
 
 static __attribute__((noinline)) void task_dma_read(void) {
-  const uint32_t from = send.dmas;
   const uint32_t progress = DEVICE(DMA_READ + PROGRESS);
   if (fetch_arrived(&send.fetch)) send_bds_arrived();
   if (fetch_arrived(&receive.fetch)) receive_bds_arrived();
-  send_process_dmas(from, progress - from);
-  send.dmas = progress;
+  for (uint32_t at = send.dmas; at != progress;) {
+    const uint32_t count = share(at, progress, READ_RING);
+    send_process_dmas(at, count);
+    send.dmas = at += count;
+  }
   send_commit();
   DEVICE(SEEN + 4 * EVENT_DMA_READ) = progress;
 }
 
 static __attribute__((noinline)) void task_dma_write(void) {
-  const uint32_t from = receive.dmas;
   const uint32_t progress = DEVICE(DMA_WRITE + PROGRESS);
-  receive_process_dmas(from, progress - from);
-  receive.dmas = progress;
+  for (uint32_t at = receive.dmas; at != progress;) {
+    const uint32_t count = share(at, progress, WRITE_RING);
+    receive_process_dmas(at, count);
+    receive.dmas = at += count;
+  }
   receive_commit();
   DEVICE(SEEN + 4 * EVENT_DMA_WRITE) = progress;
 }
@@ -35,7 +39,7 @@ static __attribute__((noinline)) void task_mac_tx(void) {
 
 static __attribute__((noinline)) void task_mac_rx(void) {
   const uint32_t from = receive.frames;
-  const uint32_t there = DEVICE(MAC_RX + PRODUCED) - from;
+  const uint32_t there = share(from, DEVICE(MAC_RX + PRODUCED), receive.slots_mask + 1);
   const uint32_t buffers = receive.fetch.arrived - from;
   const uint32_t count = there < buffers ? there : buffers;
   if (count == 0) return;  // no buffers: the bit stays
