@@ -45,6 +45,8 @@ module core
     output trap_e             trap_o,
     output logic       [31:0] trap_pc_o
 );
+  // One copy of the code for all cores stays in the simulating machine's cache.
+  /*verilator no_inline_module*/
   typedef struct packed {
     logic valid;
     clock_use_e use_;  // of a bubble

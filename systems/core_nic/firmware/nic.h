@@ -24,6 +24,7 @@ enum {
   SEND_FETCH = 32,      // buffer descriptors a DMA
   RECEIVE_FETCH = 16,
   FETCHES = 4,   // of a kind under way
+  BEYOND = 64,   // commands that somebody writes at a time, at most
   CLAIM = 32,    // units of work a core takes from the hardware at a time
   REPORT = 8,    // frames sent before the host is told, unless the MAC has run dry
   STACK = 512,   // bytes for each core
@@ -85,8 +86,9 @@ extern struct Send send;
 extern struct Receive receive;
 extern struct Bd send_bds[SEND_BDS];
 extern struct Bd receive_bds[RECEIVE_BDS];
-extern struct DmaCommand read_ring[READ_RING];
-extern struct DmaCommand write_ring[WRITE_RING];
+// Who writes many commands goes on beyond the end of the ring; close_ring() brings those to its beginning.
+extern struct DmaCommand read_ring[READ_RING + BEYOND];
+extern struct DmaCommand write_ring[WRITE_RING + BEYOND];
 extern struct MacCommand tx_ring[SEND_BDS];  // `info` has the number of the descriptor after the frame in its high half
 extern struct MacCommand rx_ring[RECEIVE_SLOTS];
 extern uint32_t status_words[WRITE_RING];  // one for each command, as several reports may be on their way
@@ -128,6 +130,13 @@ static inline uint32_t share(uint32_t taken, uint32_t there, uint32_t places) {
   uint32_t count = there - taken;
   if (count > CLAIM) count = CLAIM;
   return count < to_end ? count : to_end;
+}
+
+static inline void close_ring(struct DmaCommand *ring, uint32_t places, uint32_t first,
+                              uint32_t count) {
+  const uint32_t place = first & (places - 1);
+  if (place + count <= places) return;
+  for (uint32_t i = 0; i < place + count - places; i++) ring[i] = ring[places + i];
 }
 
 // Whether a fetch has come back / should be made. Cheap, as it is asked all the time.

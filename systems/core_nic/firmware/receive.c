@@ -4,7 +4,7 @@
 
 struct Receive receive;
 struct Bd receive_bds[RECEIVE_BDS] __attribute__((section(".noinit")));
-struct DmaCommand write_ring[WRITE_RING] __attribute__((section(".noinit")));
+struct DmaCommand write_ring[WRITE_RING + BEYOND] __attribute__((section(".noinit")));
 struct MacCommand rx_ring[RECEIVE_SLOTS] __attribute__((section(".noinit")));
 uint32_t status_words[WRITE_RING] __attribute__((section(".noinit")));
 
@@ -61,7 +61,7 @@ void receive_frames(const struct Event *event) {
     count = possible;
   }
   const uint32_t first = write_ring_reserve(count);
-  // The frames' own things lie side by side; only the ring of commands may end in between.
+  // What belongs to these frames lies side by side: shares are made so.
   const struct MacCommand *mac = &rx_ring[frame & receive.slots_mask];
   struct Bd *buffer = &receive_bds[frame % RECEIVE_BDS];
   struct DmaCommand *command = &write_ring[first % WRITE_RING];
@@ -79,8 +79,9 @@ void receive_frames(const struct Event *event) {
     frame++;
     mac++;
     buffer++;
-    if (++command == write_ring + WRITE_RING) command = write_ring;
+    command++;
   } while (frame != end);
+  close_ring(write_ring, WRITE_RING, first, count);
   write_ring_publish(first, count);
 }
 

@@ -4,7 +4,7 @@
 
 struct Send send;
 struct Bd send_bds[SEND_BDS] __attribute__((section(".noinit")));
-struct DmaCommand read_ring[READ_RING] __attribute__((section(".noinit")));
+struct DmaCommand read_ring[READ_RING + BEYOND] __attribute__((section(".noinit")));
 struct MacCommand tx_ring[SEND_BDS] __attribute__((section(".noinit")));
 
 // Step 3: asks for the next descriptors, 32 at a time. Fewer only when nothing is on its way, so that a driver that adds them
@@ -83,25 +83,26 @@ void send_frames(const struct Event *event) {
     const uint32_t place = frame % SEND_BDS;
     const uint32_t slot = SEND_SLOT(place);
     uint32_t local = slot;
-    for (;;) {
+    uint32_t info;
+    do {
       const uint32_t low = part->address_low;
       const uint32_t high = part->address_high;
-      const uint32_t info = part->info;
-      const uint32_t length = info & BD_LENGTH;
+      info = part->info;
       command->host_low = low;
       command->host_high = high;
       command->local = local;
-      command->info = info & BD_LAST ? length | DMA_NOTE(place) : length;
-      local += length;
+      command->info = info & BD_LENGTH;
+      local += info & BD_LENGTH;
+      command++;
       bd++;
-      if (++part == send_bds + SEND_BDS) part = send_bds;
-      if (++command == read_ring + READ_RING) command = read_ring;
-      if (info & BD_LAST) break;
-    }
+      if (__builtin_expect(++part == send_bds + SEND_BDS, 0)) part = send_bds;
+    } while (!(info & BD_LAST));
+    command[-1].info = (info & BD_LENGTH) | DMA_NOTE(place);
     tx_ring[place].address = slot;
     tx_ring[place].info = (local - slot) | bd << 16;
     frame++;
   } while (frame != end);
+  close_ring(read_ring, READ_RING, first, commands);
   read_ring_publish(first, commands);
 }
 
