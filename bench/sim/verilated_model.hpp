@@ -7,6 +7,8 @@
 // one. Several instances of a model share the clocks and the waves.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -80,19 +82,23 @@ class VerilatedModel {
     for (auto& model : models_) model->eval();
   }
 
+  // The pins of those clocks.
+  void set(std::uint32_t clocks, std::uint8_t value) {
+    for (; clocks != 0; clocks &= clocks - 1) {
+      for (std::uint8_t* pin : clocks_[static_cast<std::size_t>(std::countr_zero(clocks))])
+        *pin = value;
+    }
+  }
+
   void edge(std::uint32_t rising, Time now) {
     if ((rising & unseen_low_) != 0 || tracing()) {
       evaluate();
       dump((now + last_) / 2);
     }
-    for (std::size_t i = 0; i < clocks_.size(); ++i) {
-      for (std::uint8_t* pin : clocks_[i]) *pin = rising >> i & 1;
-    }
+    set(rising, 1);
     evaluate();
     dump(now);
-    for (const auto& pins : clocks_) {
-      for (std::uint8_t* pin : pins) *pin = 0;
-    }
+    set(rising, 0);
     unseen_low_ = rising;
     last_ = now;
   }

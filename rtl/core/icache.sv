@@ -29,6 +29,7 @@ module icache #(
     input  logic             fill_rsp_valid_i,
     input  logic [    127:0] fill_rsp_data_i
 );
+  /*verilator no_inline_module*/  // one copy of the code for all cores when simulating
   localparam int Sets = Bytes / 32 / Ways;
   localparam int SetW = $clog2(Sets);
   localparam int TagW = $clog2(ImemBytes) - 5 - SetW;

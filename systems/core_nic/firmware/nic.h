@@ -24,6 +24,7 @@ enum {
   SEND_FETCH = 32,      // buffer descriptors a DMA
   RECEIVE_FETCH = 16,
   FETCHES = 4,   // of a kind under way
+  FEW = 64,      // descriptors here that are not worth waiting for more
   BEYOND = 64,   // commands that somebody writes at a time, at most
   CLAIM = 32,    // units of work a core takes from the hardware at a time
   REPORT = 8,    // frames sent before the host is told, unless the MAC has run dry
@@ -54,7 +55,7 @@ struct Send {
   shared_t cut;     // descriptors of whole frames
   shared_t frames;  // those frames
   lock_t dma_lock;
-  shared_t dmas;  // commands of the DMA read assist whose end was seen
+  shared_t dmas;  // commands of the DMA read assist that were looked at after their end
   lock_t report_lock;
   shared_t reported;  // frames the host knows to be sent
   shared_t consumed;  // and their buffer descriptors
@@ -65,7 +66,7 @@ struct Receive {
   lock_t frame_lock;
   shared_t frames;  // frames that a core has taken
   lock_t dma_lock;
-  shared_t dmas;         // commands of the DMA write assist whose end was seen
+  shared_t dmas;         // commands of the DMA write assist that were looked at after their end
   uint32_t slots_mask;   // slots of the MAC receive assist - 1
   uint32_t return_low, return_high, return_mask;
   uint32_t status_low, status_high;
@@ -146,24 +147,26 @@ static inline bool fetch_arrived(const struct Fetch *fetch) {
          (int32_t)(DEVICE(DMA_READ + PROGRESS) - fetch->pieces[done % FETCHES].command) > 0;
 }
 
-// A piece that is not whole is fetched only when nothing is on its way, so that a driver that adds descriptors one by one does
-// not make us fetch them one by one.
-static inline bool fetch_waiting(const struct Fetch *fetch, uint32_t piece, uint32_t producer) {
+// A piece that is not whole is fetched only when `here`, the descriptors not used up yet, are few and nothing is on its way: so a
+// driver that adds them one by one does not make us fetch them one by one.
+static inline bool fetch_waiting(const struct Fetch *fetch, uint32_t piece, uint32_t producer,
+                                 uint32_t here, uint32_t room) {
   const uint32_t requested = fetch->requested;
-  if (producer == requested) return false;
+  const uint32_t news = producer - requested;
+  if (news == 0 || here > room - piece) return false;
   const uint32_t under_way = fetch->begun - fetch->done;
-  return under_way == 0 ||
-         (under_way < FETCHES && producer - requested >= piece - requested % piece);
+  if (news >= piece - requested % piece) return under_way < FETCHES;
+  return under_way == 0 && here < FEW;
 }
 
 static inline bool send_fetch_waiting(void) {
-  return fetch_waiting(&send.fetch, SEND_FETCH, DEVICE(SEND_PRODUCER)) &&
-         send.fetch.requested - send.consumed <= SEND_BDS - SEND_FETCH;
+  return fetch_waiting(&send.fetch, SEND_FETCH, DEVICE(SEND_PRODUCER),
+                       send.fetch.requested - send.consumed, SEND_BDS);
 }
 
 static inline bool receive_fetch_waiting(void) {
-  return fetch_waiting(&receive.fetch, RECEIVE_FETCH, DEVICE(RECEIVE_PRODUCER)) &&
-         receive.fetch.requested - DEVICE(MAC_RX + FREED) <= RECEIVE_BDS / 2 - RECEIVE_FETCH;
+  return fetch_waiting(&receive.fetch, RECEIVE_FETCH, DEVICE(RECEIVE_PRODUCER),
+                       receive.fetch.requested - DEVICE(MAC_RX + FREED), RECEIVE_BDS / 2);
 }
 
 // Whether the host should be told of frames sent: some are enough to be worth it, or nothing else will come for a while. Not
