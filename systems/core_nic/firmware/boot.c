@@ -9,13 +9,13 @@ extern uint32_t bss_begin[], bss_end[];
 
 static uint32_t config(uint32_t word) { return DEVICE(CONFIG + 4 * word); }
 
-static void set_up_ring(uint32_t assist, const void *ring, uint32_t places) {
+static void set_up_ring(uint32_t assist, const void* ring, uint32_t places) {
   DEVICE(assist + RING_BASE) = (uint32_t)ring;
   DEVICE(assist + RING_LOG) = (uint32_t)__builtin_ctz(places);
 }
 
 static void boot(void) {
-  for (uint32_t *word = bss_begin; word != bss_end; word++) *word = 0;
+  for (uint32_t* word = bss_begin; word != bss_end; word++) *word = 0;
 
   const uint32_t logs = config(CONFIG_LOGS);
   send.fetch.host_low = config(CONFIG_SEND_RING);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame-parallel firmware (core-nic paper, section 3.3): every core runs this loop. It looks at the hardware's progress
-// counts; where one has moved on, it takes a few of the units of work for itself, so that another core can have the next few,
-// and does them. Work that software finds for itself, or must try again, comes from the queue of events.
+// The frame-parallel firmware (core-nic paper, section 3.3): every core runs this loop. It looks at
+// the hardware's progress counts; where one has moved on, it takes a few of the units of work for
+// itself, so that another core can have the next few, and does them. Work that software finds for
+// itself, or must try again, comes from the queue of events.
 #include "nic.h"
 
-// Takes a share of the work there is: how much, from `first` on. None if another core is just taking some.
-static inline uint32_t claim(lock_t *lock, bool (*try_lock)(lock_t *), void (*unlock)(lock_t *),
-                             shared_t *taken, shared_t *progress, uint32_t places,
-                             uint32_t *first) {
+// Takes a share of the work there is: how much, from `first` on. None if another core is just
+// taking some.
+static inline uint32_t claim(lock_t* lock, bool (*try_lock)(lock_t*), void (*unlock)(lock_t*),
+                             shared_t* taken, shared_t* progress, uint32_t places,
+                             uint32_t* first) {
   if (!try_lock(lock)) return 0;
   const uint32_t from = *taken;
   const uint32_t count = share(from, *progress, places);
@@ -95,9 +97,9 @@ static __attribute__((noinline)) void idle(void) {
   do {
     DEVICE(WATCHDOG_KICK) = 0;
     pause_core();
-  } while (!(send_dmas_waiting() || receive_dmas_waiting() || frames_waiting() || events_waiting() ||
-             send_report_waiting() || fetch_arrived(&send.fetch) || fetch_arrived(&receive.fetch) ||
-             send_fetch_waiting() || receive_fetch_waiting()));
+  } while (!(send_dmas_waiting() || receive_dmas_waiting() || frames_waiting() ||
+             events_waiting() || send_report_waiting() || fetch_arrived(&send.fetch) ||
+             fetch_arrived(&receive.fetch) || send_fetch_waiting() || receive_fetch_waiting()));
 }
 
 void run_core(void) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of events that software raises: work one step found for the next, and what is to be tried again.
+// The queue of events that software raises: work one step found for the next, and what is to be
+// tried again.
 #include "nic.h"
 
 static struct Event events[EVENTS] __attribute__((section(".noinit")));
@@ -9,7 +10,7 @@ static lock_t lock;
 bool events_waiting(void) { return raised != taken; }
 
 // There is always room: each event is about another frame that is under way.
-void raise_event(const struct Event *event) {
+void raise_event(const struct Event* event) {
   send_lock(&lock);
   const uint32_t at = raised;
   events[at % EVENTS] = *event;
@@ -18,7 +19,7 @@ void raise_event(const struct Event *event) {
   send_unlock(&lock);
 }
 
-bool take_event(struct Event *event) {
+bool take_event(struct Event* event) {
   if (raised == taken || !send_try_lock(&lock)) return false;
   const uint32_t at = taken;
   const bool got = raised != at;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the firmware sees of the hardware: device registers, commands of the assists, the two special instructions.
+// What the firmware sees of the hardware: device registers, commands of the assists, the two
+// special instructions.
 //
-// Offsets are those of rtl/assist/device_pkg.sv (a test compares them), commands those of rtl/assist/assist_pkg.sv.
+// Offsets are those of rtl/assist/device_pkg.sv (a test compares them), commands those of
+// rtl/assist/assist_pkg.sv.
 #ifndef EMERY_FIRMWARE_HW_H
 #define EMERY_FIRMWARE_HW_H
 
@@ -11,7 +13,7 @@
 // Others (cores, assists, the host) write what is declared so.
 typedef volatile uint32_t shared_t;
 
-#define DEVICE(offset) (*(shared_t *)(0x20000000u + (offset)))
+#define DEVICE(offset) (*(shared_t*)(0x20000000u + (offset)))
 #define FRAME_MEMORY 0x40000000u
 
 enum {
@@ -47,7 +49,14 @@ enum {
 };
 
 // Bits of the event register; `SEEN + 4 * bit` is the count that has been dealt with.
-enum { EVENT_DMA_READ, EVENT_DMA_WRITE, EVENT_MAC_TX, EVENT_MAC_RX, EVENT_SEND_BDS, EVENT_RECEIVE_BDS };
+enum {
+  EVENT_DMA_READ,
+  EVENT_DMA_WRITE,
+  EVENT_MAC_TX,
+  EVENT_MAC_RX,
+  EVENT_SEND_BDS,
+  EVENT_RECEIVE_BDS
+};
 
 // Words of the configuration, agreed with the driver: CONFIG + 4 * word.
 enum {
@@ -55,13 +64,16 @@ enum {
   CONFIG_RECEIVE_RING = 2,
   CONFIG_RETURN_RING = 4,
   CONFIG_STATUS = 6,
-  CONFIG_LOGS = 8,  // log2 of the entries: [7:0] send ring, [15:8] receive ring, [23:16] return ring; 5 or more
-  CONFIG_SLOTS_LOG = 9,  // log2 of receive slots in the frame memory: 1 ... 8, anything else means 8
+  CONFIG_LOGS = 8,  // log2 of the entries: [7:0] send ring, [15:8] receive ring, [23:16] return
+                    // ring; 5 or more
+  CONFIG_SLOTS_LOG =
+      9,  // log2 of receive slots in the frame memory: 1 ... 8, anything else means 8
   CONFIG_WATCHDOG = 10,  // clocks; 0: off
   CONFIG_FLAGS = 11,     // bit 0: no interrupts
 };
 
-// A buffer descriptor, in host memory and here. What the host gets back for a received frame looks the same.
+// A buffer descriptor, in host memory and here. What the host gets back for a received frame looks
+// the same.
 struct Bd {
   uint32_t address_low;
   uint32_t address_high;
@@ -71,12 +83,14 @@ struct Bd {
 #define BD_LENGTH 0xffffu
 #define BD_LAST 0x10000u
 
-// A command of a DMA assist. The hardware looks at bits 16:0 of `info` only; the rest is a note to ourselves.
+// A command of a DMA assist. The hardware looks at bits 16:0 of `info` only; the rest is a note to
+// ourselves.
 struct DmaCommand {
   uint32_t host_low;
   uint32_t host_high;
   uint32_t local;
-  uint32_t info;  // [15:0] length, [16] interrupt; [31] completes the frame whose index is in [30:17]
+  uint32_t
+      info;  // [15:0] length, [16] interrupt; [31] completes the frame whose index is in [30:17]
 };
 #define DMA_INTERRUPT 0x10000u
 #define DMA_NOTE(frame) (0x80000000u | (frame) << 17)
@@ -88,34 +102,39 @@ struct MacCommand {
   uint32_t info;  // [15:0] length without FCS; transmit ignores the rest
 };
 
-// Keeps the compiler from moving memory accesses across. The core itself makes its accesses in order.
+// Keeps the compiler from moving memory accesses across. The core itself makes its accesses in
+// order.
 static inline void in_order(void) { __asm__ volatile("" ::: "memory"); }
 
 // Sets bit `index` of an array of bits, atomically with all other accesses to it.
-static inline void set_bit(shared_t *bits, uint32_t index) {
+static inline void set_bit(shared_t* bits, uint32_t index) {
   __asm__ volatile(".insn r 0x0b, 0, 0, x0, %0, %1" ::"r"(bits), "r"(index) : "memory");
 }
 
-// Clears the consecutive bits that are set from `index` on, up to the end of its word at most. Gives how many they were.
-static inline uint32_t update_bits(shared_t *bits, uint32_t index) {
+// Clears the consecutive bits that are set from `index` on, up to the end of its word at most.
+// Gives how many they were.
+static inline uint32_t update_bits(shared_t* bits, uint32_t index) {
   uint32_t count;
-  __asm__ volatile(".insn r 0x0b, 1, 0, %0, %1, %2" : "=r"(count) : "r"(bits), "r"(index) : "memory");
+  __asm__ volatile(".insn r 0x0b, 1, 0, %0, %1, %2"
+                   : "=r"(count)
+                   : "r"(bits), "r"(index)
+                   : "memory");
   return count;
 }
 
-static inline uint32_t atomic_swap(shared_t *word, uint32_t value) {
+static inline uint32_t atomic_swap(shared_t* word, uint32_t value) {
   uint32_t old;
   __asm__ volatile("amoswap.w %0, %1, (%2)" : "=r"(old) : "r"(value), "r"(word) : "memory");
   return old;
 }
 
-static inline uint32_t atomic_add(shared_t *word, uint32_t value) {
+static inline uint32_t atomic_add(shared_t* word, uint32_t value) {
   uint32_t old;
   __asm__ volatile("amoadd.w %0, %1, (%2)" : "=r"(old) : "r"(value), "r"(word) : "memory");
   return old;
 }
 
-static inline void atomic_or(shared_t *word, uint32_t value) {
+static inline void atomic_or(shared_t* word, uint32_t value) {
   __asm__ volatile("amoor.w x0, %0, (%1)" ::"r"(value), "r"(word) : "memory");
 }
 

@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // The firmware's data, all of it in the scratchpad, and its functions.
 //
-// A frame is known by a number: frames are counted as they come, modulo 2^32, and what belongs to a frame lies at its number
-// modulo the size of an array. So nothing is ever searched for or allocated: frame f waits in slot f, its MAC command is at
-// place f of the MAC's ring, its "done" flag is flag f.
+// A frame is known by a number: frames are counted as they come, modulo 2^32, and what belongs to a
+// frame lies at its number modulo the size of an array. So nothing is ever searched for or
+// allocated: frame f waits in slot f, its MAC command is at place f of the MAC's ring, its "done"
+// flag is flag f.
 //
-// What bounds what: a send buffer descriptor stays here until the MAC has sent its frame, and there is room for SEND_BDS. So at
-// most that many frames and DMA reads of frames are under way, and no ring below can overflow. A received frame keeps its slot
-// until it and everything before it is with the host, so at most RECEIVE_SLOTS are under way.
+// What bounds what: a send buffer descriptor stays here until the MAC has sent its frame, and there
+// is room for SEND_BDS. So at most that many frames and DMA reads of frames are under way, and no
+// ring below can overflow. A received frame keeps its slot until it and everything before it is
+// with the host, so at most RECEIVE_SLOTS are under way.
 #ifndef EMERY_FIRMWARE_NIC_H
 #define EMERY_FIRMWARE_NIC_H
 
 #include "hw.h"
 
 enum {
-  SEND_BDS = 512,       // kept here; also slots in the frame memory for frames to be sent, and places in the MAC's ring
+  SEND_BDS = 512,  // kept here; also slots in the frame memory for frames to be sent, and places in
+                   // the MAC's ring
   RECEIVE_SLOTS = 256,  // in the frame memory, at most
-  RECEIVE_BDS = 1024,   // places for descriptors of receive buffers; at most half of them are ahead of the frames
+  RECEIVE_BDS = 1024,   // places for descriptors of receive buffers; at most half of them are ahead
+                        // of the frames
   READ_RING = 1024,     // commands for the DMA read assist: SEND_BDS and a few fetches
-  WRITE_RING = 2048,    // for DMA write: RECEIVE_SLOTS, two for each commit, and reports of what was sent
-  EVENTS = 1024,        // more than there can be: each is about another frame
-  SLOT = 2048,          // bytes of a slot
-  SEND_FETCH = 32,      // buffer descriptors a DMA
+  WRITE_RING =
+      2048,       // for DMA write: RECEIVE_SLOTS, two for each commit, and reports of what was sent
+  EVENTS = 1024,  // more than there can be: each is about another frame
+  SLOT = 2048,    // bytes of a slot
+  SEND_FETCH = 32,  // buffer descriptors a DMA
   RECEIVE_FETCH = 16,
-  FETCHES = 4,   // of a kind under way
-  FEW = 64,      // descriptors here that are not worth waiting for more
-  BEYOND = 64,   // commands that somebody writes at a time, at most
-  CLAIM = 32,    // units of work a core takes from the hardware at a time
-  REPORT = 8,    // frames sent before the host is told, unless the MAC has run dry
-  STACK = 512,   // bytes for each core
+  FETCHES = 4,  // of a kind under way
+  FEW = 64,     // descriptors here that are not worth waiting for more
+  BEYOND = 64,  // commands that somebody writes at a time, at most
+  CLAIM = 32,   // units of work a core takes from the hardware at a time
+  REPORT = 8,   // frames sent before the host is told, unless the MAC has run dry
+  STACK = 512,  // bytes for each core
 };
 #define SEND_SLOT(frame) (FRAME_MEMORY + ((frame) & (SEND_BDS - 1)) * SLOT)
 #define RECEIVE_SLOT_BASE (FRAME_MEMORY + SEND_BDS * SLOT)
@@ -38,16 +43,17 @@ typedef shared_t lock_t;
 
 // A ring of buffer descriptors that is fetched from the host, a piece at a time.
 struct Fetch {
-  lock_t lock;  // of who fetches
-  lock_t arrival_lock;  // of who looks what has arrived
-  shared_t requested;   // descriptors asked for
-  shared_t arrived;     // descriptors here
+  lock_t lock;           // of who fetches
+  lock_t arrival_lock;   // of who looks what has arrived
+  shared_t requested;    // descriptors asked for
+  shared_t arrived;      // descriptors here
   shared_t begun, done;  // fetches, counted
   struct {
     shared_t command;  // number of its DMA command
     shared_t end;      // descriptors there are when it is done
   } pieces[FETCHES];
-  uint32_t host_low, host_high, host_mask;  // the ring in host memory; mask of a descriptor's number
+  uint32_t host_low, host_high,
+      host_mask;  // the ring in host memory; mask of a descriptor's number
 };
 
 struct Send {
@@ -66,8 +72,8 @@ struct Receive {
   lock_t frame_lock;
   shared_t frames;  // frames that a core has taken
   lock_t dma_lock;
-  shared_t dmas;         // commands of the DMA write assist that were looked at after their end
-  uint32_t slots_mask;   // slots of the MAC receive assist - 1
+  shared_t dmas;        // commands of the DMA write assist that were looked at after their end
+  uint32_t slots_mask;  // slots of the MAC receive assist - 1
   uint32_t return_low, return_high, return_mask;
   uint32_t status_low, status_high;
   uint32_t interrupt;  // DMA_INTERRUPT or nothing, for the writes of the status block
@@ -87,30 +93,33 @@ extern struct Send send;
 extern struct Receive receive;
 extern struct Bd send_bds[SEND_BDS];
 extern struct Bd receive_bds[RECEIVE_BDS];
-// Who writes many commands goes on beyond the end of the ring; close_ring() brings those to its beginning.
+// Who writes many commands goes on beyond the end of the ring; close_ring() brings those to its
+// beginning.
 extern struct DmaCommand read_ring[READ_RING + BEYOND];
 extern struct DmaCommand write_ring[WRITE_RING + BEYOND];
-extern struct MacCommand tx_ring[SEND_BDS];  // `info` has the number of the descriptor after the frame in its high half
+extern struct MacCommand
+    tx_ring[SEND_BDS];  // `info` has the number of the descriptor after the frame in its high half
 extern struct MacCommand rx_ring[RECEIVE_SLOTS];
-extern uint32_t status_words[WRITE_RING];  // one for each command, as several reports may be on their way
+extern uint32_t
+    status_words[WRITE_RING];  // one for each command, as several reports may be on their way
 
 // locks.c. Those of send and receive are apart only so that a profile shows them apart.
-bool send_try_lock(lock_t *lock);
-void send_lock(lock_t *lock);
-void send_unlock(lock_t *lock);
-bool receive_try_lock(lock_t *lock);
-void receive_lock(lock_t *lock);
-void receive_unlock(lock_t *lock);
+bool send_try_lock(lock_t* lock);
+void send_lock(lock_t* lock);
+void send_unlock(lock_t* lock);
+bool receive_try_lock(lock_t* lock);
+void receive_lock(lock_t* lock);
+void receive_unlock(lock_t* lock);
 
 // events.c
-void raise_event(const struct Event *event);
-bool take_event(struct Event *event);
+void raise_event(const struct Event* event);
+bool take_event(struct Event* event);
 bool events_waiting(void);
 
 // send.c
 void fetch_send_bds(void);
 void send_bds_arrived(void);
-void send_frames(const struct Event *event);
+void send_frames(const struct Event* event);
 void send_process_dmas(uint32_t first, uint32_t count);
 void send_commit(void);
 void send_report(void);
@@ -118,14 +127,16 @@ void send_report(void);
 // receive.c
 void fetch_receive_bds(void);
 void receive_bds_arrived(void);
-void receive_frames(const struct Event *event);
+void receive_frames(const struct Event* event);
 void receive_process_dmas(uint32_t first, uint32_t count);
 void receive_commit(void);
 
-// What a core does from the moment everything is set up; there is one for each way of parallel work.
+// What a core does from the moment everything is set up; there is one for each way of parallel
+// work.
 void run_core(void) __attribute__((noreturn));
 
-// How many of the units of work from `taken` to `there` to take: CLAIM at most, and such that they lie in one piece in a ring.
+// How many of the units of work from `taken` to `there` to take: CLAIM at most, and such that they
+// lie in one piece in a ring.
 static inline uint32_t share(uint32_t taken, uint32_t there, uint32_t places) {
   const uint32_t to_end = places - (taken & (places - 1));
   uint32_t count = there - taken;
@@ -133,7 +144,7 @@ static inline uint32_t share(uint32_t taken, uint32_t there, uint32_t places) {
   return count < to_end ? count : to_end;
 }
 
-static inline void close_ring(struct DmaCommand *ring, uint32_t places, uint32_t first,
+static inline void close_ring(struct DmaCommand* ring, uint32_t places, uint32_t first,
                               uint32_t count) {
   const uint32_t place = first & (places - 1);
   if (place + count <= places) return;
@@ -141,15 +152,16 @@ static inline void close_ring(struct DmaCommand *ring, uint32_t places, uint32_t
 }
 
 // Whether a fetch has come back / should be made. Cheap, as it is asked all the time.
-static inline bool fetch_arrived(const struct Fetch *fetch) {
+static inline bool fetch_arrived(const struct Fetch* fetch) {
   const uint32_t done = fetch->done;
   return done != fetch->begun &&
          (int32_t)(DEVICE(DMA_READ + PROGRESS) - fetch->pieces[done % FETCHES].command) > 0;
 }
 
-// A piece that is not whole is fetched only when `here`, the descriptors not used up yet, are few and nothing is on its way: so a
-// driver that adds them one by one does not make us fetch them one by one.
-static inline bool fetch_waiting(const struct Fetch *fetch, uint32_t piece, uint32_t producer,
+// A piece that is not whole is fetched only when `here`, the descriptors not used up yet, are few
+// and nothing is on its way: so a driver that adds them one by one does not make us fetch them one
+// by one.
+static inline bool fetch_waiting(const struct Fetch* fetch, uint32_t piece, uint32_t producer,
                                  uint32_t here, uint32_t room) {
   const uint32_t requested = fetch->requested;
   const uint32_t news = producer - requested;
@@ -169,8 +181,9 @@ static inline bool receive_fetch_waiting(void) {
                        receive.fetch.requested - DEVICE(MAC_RX + FREED), RECEIVE_BDS / 2);
 }
 
-// Whether the host should be told of frames sent: some are enough to be worth it, or nothing else will come for a while. Not
-// while so much is to be written to the host already that it would not hear of it soon anyway.
+// Whether the host should be told of frames sent: some are enough to be worth it, or nothing else
+// will come for a while. Not while so much is to be written to the host already that it would not
+// hear of it soon anyway.
 static inline bool send_report_waiting(void) {
   const uint32_t sent = DEVICE(MAC_TX + PROGRESS);
   const uint32_t news = sent - send.reported;

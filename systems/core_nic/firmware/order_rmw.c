@@ -9,7 +9,7 @@ static shared_t read_reserved, write_reserved;
 static shared_t read_bits[READ_RING / 32], write_bits[WRITE_RING / 32];
 
 // Sets `count` bits from `first` on: with `set` if it is one, else a word at a time.
-static inline void mark(shared_t *bits, uint32_t places, uint32_t first, uint32_t count) {
+static inline void mark(shared_t* bits, uint32_t places, uint32_t first, uint32_t count) {
   uint32_t place = first & (places - 1);
   if (count == 1) {
     set_bit(bits, place);
@@ -24,9 +24,9 @@ static inline void mark(shared_t *bits, uint32_t places, uint32_t first, uint32_
   } while (count != 0);
 }
 
-// Moves the producer over what is published. Who loses a race for a run gets 0 from `update`; whoever won it comes back for
-// what is published until then, after he has moved the count.
-static inline void publish(shared_t *bits, uint32_t places, shared_t *producer) {
+// Moves the producer over what is published. Who loses a race for a run gets 0 from `update`;
+// whoever won it comes back for what is published until then, after he has moved the count.
+static inline void publish(shared_t* bits, uint32_t places, shared_t* producer) {
   uint32_t at = *producer;
   uint32_t run;
   while ((run = update_bits(bits, at & (places - 1))) != 0) {

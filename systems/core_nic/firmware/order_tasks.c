@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rings of commands where only one core at a time does a kind of work: several kinds write to the same ring, so a ring is
-// locked from reserving places to publishing them.
+// The rings of commands where only one core at a time does a kind of work: several kinds write to
+// the same ring, so a ring is locked from reserving places to publishing them.
 #include "order.h"
 
 shared_t send_done, receive_done;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiving (core-nic paper, figure 2): descriptors of free buffers from the host, frames into those, descriptors back.
+// Receiving (core-nic paper, figure 2): descriptors of free buffers from the host, frames into
+// those, descriptors back.
 #include "order.h"
 
 struct Receive receive;
@@ -10,7 +11,7 @@ uint32_t status_words[WRITE_RING] __attribute__((section(".noinit")));
 
 // Asks for the next descriptors, 16 at a time; fewer only when nothing is on its way.
 void fetch_receive_bds(void) {
-  struct Fetch *fetch = &receive.fetch;
+  struct Fetch* fetch = &receive.fetch;
   if (!receive_try_lock(&fetch->lock)) return;
   const uint32_t from = fetch->requested;
   const uint32_t there = DEVICE(RECEIVE_PRODUCER) - from;
@@ -22,7 +23,7 @@ void fetch_receive_bds(void) {
     return;
   }
   const uint32_t at = read_ring_reserve(1);
-  struct DmaCommand *command = &read_ring[at % READ_RING];
+  struct DmaCommand* command = &read_ring[at % READ_RING];
   command->host_low = fetch->host_low + (from & fetch->host_mask) * sizeof(struct Bd);
   command->host_high = fetch->host_high;
   command->local = (uint32_t)&receive_bds[from % RECEIVE_BDS];
@@ -36,7 +37,7 @@ void fetch_receive_bds(void) {
 }
 
 void receive_bds_arrived(void) {
-  struct Fetch *fetch = &receive.fetch;
+  struct Fetch* fetch = &receive.fetch;
   if (!receive_try_lock(&fetch->arrival_lock)) return;
   while (fetch_arrived(fetch)) {
     fetch->arrived = fetch->pieces[fetch->done % FETCHES].end;
@@ -45,9 +46,10 @@ void receive_bds_arrived(void) {
   receive_unlock(&fetch->arrival_lock);
 }
 
-// Step 2: has each frame written to the buffer of the descriptor with the frame's own number. That descriptor, with the frame's
-// length in it, is also what the host gets back. Frames there is no buffer for yet are tried again later.
-void receive_frames(const struct Event *event) {
+// Step 2: has each frame written to the buffer of the descriptor with the frame's own number. That
+// descriptor, with the frame's length in it, is also what the host gets back. Frames there is no
+// buffer for yet are tried again later.
+void receive_frames(const struct Event* event) {
   uint32_t frame = event->first;
   uint32_t count = event->count;
   const int32_t buffers = (int32_t)(receive.fetch.arrived - frame);
@@ -62,9 +64,9 @@ void receive_frames(const struct Event *event) {
   }
   const uint32_t first = write_ring_reserve(count);
   // What belongs to these frames lies side by side: shares are made so.
-  const struct MacCommand *mac = &rx_ring[frame & receive.slots_mask];
-  struct Bd *buffer = &receive_bds[frame % RECEIVE_BDS];
-  struct DmaCommand *command = &write_ring[first % WRITE_RING];
+  const struct MacCommand* mac = &rx_ring[frame & receive.slots_mask];
+  struct Bd* buffer = &receive_bds[frame % RECEIVE_BDS];
+  struct DmaCommand* command = &write_ring[first % WRITE_RING];
   const uint32_t end = frame + count;
   do {
     const uint32_t slot = mac->address;
@@ -85,19 +87,21 @@ void receive_frames(const struct Event *event) {
   write_ring_publish(first, count);
 }
 
-// The DMA write assist has done these commands, which lie in one piece: marks the frames that are in their buffers now.
+// The DMA write assist has done these commands, which lie in one piece: marks the frames that are
+// in their buffers now.
 void receive_process_dmas(uint32_t first, uint32_t count) {
-  const struct DmaCommand *command = &write_ring[first % WRITE_RING];
-  for (const struct DmaCommand *end = command + count; command != end; command++) {
+  const struct DmaCommand* command = &write_ring[first % WRITE_RING];
+  for (const struct DmaCommand* end = command + count; command != end; command++) {
     const uint32_t info = command->info;
     if ((int32_t)info < 0) receive_frame_done(DMA_NOTE_FRAME(info));
   }
 }
 
-// Steps 3 and 4: gives descriptors of frames back to the host, then tells how many have been given back. Both are in
-// reserved places, as the order of the reservations is the order in which the host sees them.
+// Steps 3 and 4: gives descriptors of frames back to the host, then tells how many have been given
+// back. Both are in reserved places, as the order of the reservations is the order in which the
+// host sees them.
 static void __attribute__((noinline)) receive_return(uint32_t frame, uint32_t count, uint32_t at) {
-  struct DmaCommand *command = &write_ring[at % WRITE_RING];
+  struct DmaCommand* command = &write_ring[at % WRITE_RING];
   command->host_low = receive.return_low + (frame & receive.return_mask) * sizeof(struct Bd);
   command->host_high = receive.return_high;
   command->local = (uint32_t)&receive_bds[frame % RECEIVE_BDS];

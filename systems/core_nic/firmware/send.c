@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending (core-nic paper, figure 1): descriptors from the host, frames into the frame memory, frames to the MAC, report.
+// Sending (core-nic paper, figure 1): descriptors from the host, frames into the frame memory,
+// frames to the MAC, report.
 #include "order.h"
 
 struct Send send;
@@ -7,10 +8,10 @@ struct Bd send_bds[SEND_BDS] __attribute__((section(".noinit")));
 struct DmaCommand read_ring[READ_RING + BEYOND] __attribute__((section(".noinit")));
 struct MacCommand tx_ring[SEND_BDS] __attribute__((section(".noinit")));
 
-// Step 3: asks for the next descriptors, 32 at a time. Fewer only when nothing is on its way, so that a driver that adds them
-// one by one does not make us fetch them one by one.
+// Step 3: asks for the next descriptors, 32 at a time. Fewer only when nothing is on its way, so
+// that a driver that adds them one by one does not make us fetch them one by one.
 void fetch_send_bds(void) {
-  struct Fetch *fetch = &send.fetch;
+  struct Fetch* fetch = &send.fetch;
   if (!send_try_lock(&fetch->lock)) return;
   const uint32_t from = fetch->requested;
   const uint32_t there = DEVICE(SEND_PRODUCER) - from;
@@ -22,7 +23,7 @@ void fetch_send_bds(void) {
     return;
   }
   const uint32_t at = read_ring_reserve(1);
-  struct DmaCommand *command = &read_ring[at % READ_RING];
+  struct DmaCommand* command = &read_ring[at % READ_RING];
   command->host_low = fetch->host_low + (from & fetch->host_mask) * sizeof(struct Bd);
   command->host_high = fetch->host_high;
   command->local = (uint32_t)&send_bds[from % SEND_BDS];
@@ -36,15 +37,15 @@ void fetch_send_bds(void) {
 }
 
 // How many of these descriptors are the last of a frame.
-static uint32_t count_frames(const struct Bd *bds, uint32_t count) {
+static uint32_t count_frames(const struct Bd* bds, uint32_t count) {
   uint32_t frames = 0;
-  for (const struct Bd *end = bds + count; bds != end; bds++) frames += bds->info >> 16 & 1;
+  for (const struct Bd* end = bds + count; bds != end; bds++) frames += bds->info >> 16 & 1;
   return frames;
 }
 
 // Descriptors have come: raises an event to send their frames, for whichever core is free.
 void send_bds_arrived(void) {
-  struct Fetch *fetch = &send.fetch;
+  struct Fetch* fetch = &send.fetch;
   if (!send_try_lock(&fetch->arrival_lock)) return;
   while (fetch_arrived(fetch)) {
     const uint32_t from = fetch->arrived;
@@ -69,16 +70,16 @@ void send_bds_arrived(void) {
   send_unlock(&fetch->arrival_lock);
 }
 
-// Step 4: has the parts of each frame put together in its slot of the frame memory, and writes what the MAC is to do with it
-// later. The last part's command carries the frame's number.
-void send_frames(const struct Event *event) {
+// Step 4: has the parts of each frame put together in its slot of the frame memory, and writes what
+// the MAC is to do with it later. The last part's command carries the frame's number.
+void send_frames(const struct Event* event) {
   uint32_t frame = event->first;
   uint32_t bd = event->bd;
   const uint32_t end = frame + event->count;
   const uint32_t commands = event->bds;
   const uint32_t first = read_ring_reserve(commands);
-  const struct Bd *part = &send_bds[bd % SEND_BDS];
-  struct DmaCommand *command = &read_ring[first % READ_RING];
+  const struct Bd* part = &send_bds[bd % SEND_BDS];
+  struct DmaCommand* command = &read_ring[first % READ_RING];
   do {
     const uint32_t place = frame % SEND_BDS;
     const uint32_t slot = SEND_SLOT(place);
@@ -106,10 +107,11 @@ void send_frames(const struct Event *event) {
   read_ring_publish(first, commands);
 }
 
-// The DMA read assist has done these commands, which lie in one piece: marks the frames that are complete now.
+// The DMA read assist has done these commands, which lie in one piece: marks the frames that are
+// complete now.
 void send_process_dmas(uint32_t first, uint32_t count) {
-  const struct DmaCommand *command = &read_ring[first % READ_RING];
-  for (const struct DmaCommand *end = command + count; command != end; command++) {
+  const struct DmaCommand* command = &read_ring[first % READ_RING];
+  for (const struct DmaCommand* end = command + count; command != end; command++) {
     const uint32_t info = command->info;
     if ((int32_t)info < 0) send_frame_done(DMA_NOTE_FRAME(info));
   }
@@ -136,7 +138,7 @@ void send_report(void) {
   const uint32_t was = send.consumed;
   const uint32_t consumed = was + (uint16_t)((tx_ring[(sent - 1) % SEND_BDS].info >> 16) - was);
   const uint32_t at = write_ring_reserve(1);
-  struct DmaCommand *command = &write_ring[at % WRITE_RING];
+  struct DmaCommand* command = &write_ring[at % WRITE_RING];
   status_words[at % WRITE_RING] = consumed;
   command->host_low = receive.status_low;
   command->host_high = receive.status_high;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task-parallel firmware (core-nic paper, section 3.2), to compare with: the hardware's event register tells what kinds of
-// work there are, and one core at a time does all there is of a kind. Cores beyond the number of kinds are of no use.
+// The task-parallel firmware (core-nic paper, section 3.2), to compare with: the hardware's event
+// register tells what kinds of work there are, and one core at a time does all there is of a kind.
+// Cores beyond the number of kinds are of no use.
 #include "nic.h"
 
 static lock_t task_locks[6];
 
 // What software raises is done at once: it belongs to the same kind of work.
-void raise_event(const struct Event *event) { send_frames(event); }
+void raise_event(const struct Event* event) { send_frames(event); }
 
 static __attribute__((noinline)) void task_dma_read(void) {
   const uint32_t progress = DEVICE(DMA_READ + PROGRESS);
