@@ -20,6 +20,9 @@ static inline uint32_t claim(lock_t* lock, bool (*try_lock)(lock_t*), void (*unl
 }
 
 // Is there anything? Asked before a lock is tried, and by a core that has nothing to do.
+static inline bool event_waiting(void) {
+  return events_waiting() && DEVICE(DMA_READ + PRODUCER) - DEVICE(DMA_READ + PROGRESS) < AHEAD;
+}
 static inline bool send_dmas_waiting(void) { return DEVICE(DMA_READ + PROGRESS) != send.dmas; }
 static inline bool receive_dmas_waiting(void) {
   return DEVICE(DMA_WRITE + PROGRESS) != receive.dmas;
@@ -40,7 +43,7 @@ static __attribute__((noinline)) bool send_dispatch(void) {
     found = true;
   }
   struct Event event;
-  if (events_waiting() && take_event(&event)) {
+  if (event_waiting() && take_event(&event)) {
     if (event.type == EVENT_SEND_FRAMES) {
       send_frames(&event);
     } else {
@@ -98,7 +101,7 @@ static __attribute__((noinline)) void idle(void) {
     DEVICE(WATCHDOG_KICK) = 0;
     pause_core();
   } while (!(send_dmas_waiting() || receive_dmas_waiting() || frames_waiting() ||
-             events_waiting() || send_report_waiting() || fetch_arrived(&send.fetch) ||
+             event_waiting() || send_report_waiting() || fetch_arrived(&send.fetch) ||
              fetch_arrived(&receive.fetch) || send_fetch_waiting() || receive_fetch_waiting()));
 }
 

@@ -28,7 +28,8 @@ enum {
   SLOT = 2048,    // bytes of a slot
   SEND_FETCH = 32,  // buffer descriptors a DMA
   RECEIVE_FETCH = 16,
-  FETCHES = 4,  // of a kind under way
+  FETCHES = 8,  // of a kind under way
+  AHEAD = 64,   // DMA reads of frames that wait for the host: more would only keep fetches waiting
   FEW = 64,     // descriptors here that are not worth waiting for more
   BEYOND = 64,  // commands that somebody writes at a time, at most
   CLAIM = 32,   // units of work a core takes from the hardware at a time
