@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from emery import build, cache, limits
+from emery import build, cache, firmware, limits, profile
 from emery.common import Progress, UserError
 from emery.workload import Workload
 
@@ -185,8 +185,6 @@ def firmware_image(system, values: dict) -> str:
     own = values[system.firmware["image"]]
     if own:
         return os.path.abspath(own)
-    from emery import firmware
-
     return str(firmware.build(system.folder / "firmware", values[system.firmware["parameter"]]))
 
 
@@ -239,6 +237,8 @@ def run(system, values: dict, work: Workload, outputs: Outputs = Outputs(), asse
     result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
     if body is not None:
         result.update(body)
+        if system.firmware and not values[system.firmware["image"]]:
+            result["resources"]["rows"] = profile.rows(system.folder / "firmware", result)
         add_limit(result, system, values, work)
     failure = failure or problem(result)
     if failure:

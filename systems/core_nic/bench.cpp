@@ -24,6 +24,7 @@
 #include "systems/core_nic/driver.hpp"
 #include "systems/core_nic/image.hpp"
 #include "systems/core_nic/profile.hpp"
+#include "systems/core_nic/studies.hpp"
 
 namespace emery::core_nic {
 namespace {
@@ -47,8 +48,10 @@ std::uint64_t thirds_of_mhz(unsigned mhz) {
 // instruction against the model when that is asked for.
 class Observer final : public Component {
  public:
-  Observer(Vcore_nic& model, const Image& image, unsigned cores, bool check)
+  Observer(Vcore_nic& model, const Image& image, unsigned cores, bool check, bool study)
       : model_(model), image_(image), cores_(cores), profile_(image, cores) {
+    if (study && !check) throw OptionError("studies: they need cosim=true");
+    if (study) studies_ = std::make_unique<Studies>(image, cores);
     for (unsigned c = 0; check && c < cores; ++c) {
       models_.emplace_back(static_cast<int>(c), [this](std::uint32_t address, std::uint32_t& word) {
         if (address >= Image::kImemBytes) return false;
@@ -62,7 +65,11 @@ class Observer final : public Component {
     if (measuring_) {
       for (unsigned c = 0; c < cores_; ++c)
         profile_.clock(c, model_.core_use_o[c], model_.core_pc_o[c]);
-      for (unsigned a = 0; a < 4; ++a) assist_accesses_ += model_.assist_access_o[a];
+      for (unsigned a = 0; a < 4; ++a) {
+        if (!model_.assist_access_o[a]) continue;
+        ++assist_accesses_;
+        if (studies_) studies_->assist(a, model_.assist_addr_o[a], model_.assist_write_o[a]);
+      }
     }
     if (model_.print_valid_o) print(model_.print_char_o);
     if (model_.exit_valid_o) {
@@ -95,6 +102,7 @@ class Observer final : public Component {
 
   void measure(bool on) { measuring_ = on; }
   const Profile& profile() const { return profile_; }
+  const Studies* studies() const { return studies_.get(); }
   std::uint64_t assist_accesses() const { return assist_accesses_; }
 
  private:
@@ -130,6 +138,7 @@ class Observer final : public Component {
     r.mem_rdata = m.rvfi_mem_rdata_o[c];
     r.mem_wdata = m.rvfi_mem_wdata_o[c];
     ++checked_;
+    if (studies_ && measuring_) studies_->retired(c, r);
     const std::string wrong = models_[c].check(r);
     if (!wrong.empty() && mismatch_.empty())
       mismatch_ = "core " + std::to_string(c) + " departs from the instruction-set model at " +
@@ -141,6 +150,7 @@ class Observer final : public Component {
   unsigned cores_;
   Profile profile_;
   std::vector<InstructionModel> models_;
+  std::unique_ptr<Studies> studies_;
   std::string line_, mismatch_;
   std::uint64_t checked_ = 0, assist_accesses_ = 0;
   std::uint32_t exit_code_ = 0;
@@ -286,7 +296,8 @@ Bench::Bench(const Options& options)
       link_(link_config(options), PcieLink::root_credits(), PcieLink::device_credits()),
       root_(root_config(options), simulation_, link_, memory_),
       driver_(root_, driver_config(options)),
-      observer_(*model_, image_, cores_, options.get("cosim", false)),
+      observer_(*model_, image_, cores_, options.get("cosim", false),
+                options.get("studies", false)),
       stall_after_(options.get("stall_after_us", 0) * kMicrosecond),
       stall_for_(options.get("stall_us", 0) * kMicrosecond),
       patience_(options.get("patience_us", 2000) * kMicrosecond) {
@@ -651,6 +662,10 @@ void Bench::write(JsonWriter& json, double wall_seconds) const {
   json.key("mac");
   mac_->stats().write(json);
   json.field("instructions_checked", observer_.checked());
+  if (const Studies* studies = observer_.studies()) {
+    json.key("studies");
+    studies->write(json);
+  }
   profile.write_functions(json, sent + received);
   json.end_object();
   json.end_object();

@@ -105,6 +105,7 @@ Image Image::read(const std::string& path) {
         file.at<SectionHeader>(header.shoff + std::size_t{section.link} * header.shentsize);
     for (std::uint32_t at = 0; at + sizeof(Symbol) <= section.size; at += sizeof(Symbol)) {
       const auto symbol = file.at<Symbol>(section.offset + at);
+      if (symbol.name != 0) image.symbols_[file.text(names.offset + symbol.name)] = symbol.value;
       if ((symbol.info & 15) != kFunction || symbol.value >= kImemBytes) continue;
       image.functions_.push_back(
           {file.text(names.offset + symbol.name), symbol.value, symbol.size});
@@ -132,6 +133,11 @@ std::size_t Image::function_at(std::uint32_t pc) const {
   for (std::size_t i = 1; i < functions_.size() && functions_[i].address <= pc; ++i) found = i;
   const Function& f = functions_[found];
   return found != 0 && pc - f.address < f.bytes ? found : 0;
+}
+
+std::uint32_t Image::symbol(const std::string& name) const {
+  const auto it = symbols_.find(name);
+  return it == symbols_.end() ? 0 : it->second;
 }
 
 std::string Image::where(std::uint32_t pc) const {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,12 +40,15 @@ class Image {
   std::size_t function_at(std::uint32_t pc) const;
   // The function and the distance from its start, for people.
   std::string where(std::uint32_t pc) const;
+  // The address of a symbol of any kind, 0 if there is none of that name.
+  std::uint32_t symbol(const std::string& name) const;
   // The instruction memory as loaded, 0 where nothing was.
   const std::vector<std::uint32_t>& program() const { return program_; }
 
  private:
   std::vector<Segment> segments_;
   std::vector<Function> functions_;
+  std::map<std::string, std::uint32_t> symbols_;
   std::vector<std::uint32_t> program_;
 };
 

@@ -106,6 +106,7 @@ void Profile::write_functions(JsonWriter& json, double frames) const {
         .field("name", image_.functions()[sum.function].name)
         .field("clocks", sum.clocks)
         .field("instructions", sum.uses[kRetire])
+        .field("accesses", sum.loads + sum.stores)
         .field("instructions_a_frame", each(sum.uses[kRetire]))
         .field("accesses_a_frame", each(sum.loads + sum.stores))
         .field("clocks_a_frame", each(sum.clocks));
