@@ -109,6 +109,10 @@ def test_a_real_capture_both_ways_byte_for_byte(nic, tmp_path):
     assert read_pcap(tmp_path / "out" / "wire0.pcap") == frames
 
 
+def test_slow_cores(nic):
+    whole(nic("--size", "1518", "--frames", "200", "--rate", "0.5", "--set", "core_mhz=50"))
+
+
 def test_every_retired_instruction_is_as_the_model_has_it(nic):
     result = nic("--size", "1518", "--frames", "150", "--set", "cosim=true", "--set", "cores=2")
     whole(result)

@@ -91,6 +91,7 @@ class Target:
     measure: str  # path in the result, with dots
     unit: str = ""
     run: dict = field(default_factory=dict)  # options of the run, as on the command line
+    against: dict = field(default_factory=dict)  # options of another run: the number is the change against it
     paper: str = ""  # what the text says
     paper_value: float | None = None
     peer_value: float | None = None  # the paper's own open design, measured by us

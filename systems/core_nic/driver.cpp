@@ -16,6 +16,7 @@ constexpr std::uint32_t kMagic = 0x434f5245;
 constexpr unsigned kDescriptorBytes = 16;
 constexpr std::uint16_t kLast = 1;
 constexpr unsigned kBlock = 64;  // bytes of program in one packet
+constexpr unsigned kLoadStep = 1024;
 #define EMERY_REG(name) offsetof(core_nic_regs_t, name)
 
 }  // namespace
@@ -45,9 +46,10 @@ void Driver::load(const Image& image) {
           static_cast<unsigned>(std::min<std::uint64_t>(bytes - at, kBlock - (base + at) % kBlock));
       host_.mmio_write_block(base + at, segment.words.data() + at / 4, here);
       at += here;
+      // A slow core clock takes its time: what has been sent has arrived, before more follows.
+      if ((base + at) % kLoadStep == 0 || at == bytes) read(EMERY_REG(magic));
     }
   }
-  read(EMERY_REG(magic));  // all of it has arrived
 }
 
 void Driver::start() {
