@@ -39,6 +39,11 @@ enum {
 #define SEND_SLOT(frame) (FRAME_MEMORY + ((frame) & (SEND_BDS - 1)) * SLOT)
 #define RECEIVE_SLOT_BASE (FRAME_MEMORY + SEND_BDS * SLOT)
 
+// How far the work of a kind has been taken, in the unit of the hardware's count: DMA commands whose end was looked at, frames the
+// host knows to be sent, received frames, descriptors asked for. The hardware compares these with its own counts, so one load, of
+// the event register, tells a core what kinds of work there are.
+#define TAKEN(kind) DEVICE(SEEN + 4 * (kind))
+
 // A lock is held while it is not 0.
 typedef shared_t lock_t;
 
@@ -46,7 +51,6 @@ typedef shared_t lock_t;
 struct Fetch {
   lock_t lock;           // of who fetches
   lock_t arrival_lock;   // of who looks what has arrived
-  shared_t requested;    // descriptors asked for
   shared_t arrived;      // descriptors here
   shared_t begun, done;  // fetches, counted
   struct {
@@ -62,18 +66,14 @@ struct Send {
   shared_t cut;     // descriptors of whole frames
   shared_t frames;  // those frames
   lock_t dma_lock;
-  shared_t dmas;  // commands of the DMA read assist that were looked at after their end
   lock_t report_lock;
-  shared_t reported;  // frames the host knows to be sent
-  shared_t consumed;  // and their buffer descriptors
+  shared_t consumed;  // descriptors of frames the host knows to be sent
 };
 
 struct Receive {
   struct Fetch fetch;
   lock_t frame_lock;
-  shared_t frames;  // frames that a core has taken
   lock_t dma_lock;
-  shared_t dmas;        // commands of the DMA write assist that were looked at after their end
   uint32_t slots_mask;  // slots of the MAC receive assist - 1
   uint32_t return_low, return_high, return_mask;
   uint32_t status_low, status_high;
@@ -115,7 +115,7 @@ void receive_unlock(lock_t* lock);
 // events.c
 void raise_event(const struct Event* event);
 bool take_event(struct Event* event);
-bool events_waiting(void);
+extern shared_t events_raised, events_taken;
 
 // send.c
 void fetch_send_bds(void);
@@ -152,42 +152,40 @@ static inline void close_ring(struct DmaCommand* ring, uint32_t places, uint32_t
   for (uint32_t i = 0; i < place + count - places; i++) ring[i] = ring[places + i];
 }
 
-// Whether a fetch has come back / should be made. Cheap, as it is asked all the time.
+// Whether a fetch has come back.
 static inline bool fetch_arrived(const struct Fetch* fetch) {
   const uint32_t done = fetch->done;
   return done != fetch->begun &&
          (int32_t)(DEVICE(DMA_READ + PROGRESS) - fetch->pieces[done % FETCHES].command) > 0;
 }
 
-// A piece that is not whole is fetched only when `here`, the descriptors not used up yet, are few
-// and nothing is on its way: so a driver that adds them one by one does not make us fetch them one
-// by one.
-static inline bool fetch_waiting(const struct Fetch* fetch, uint32_t piece, uint32_t producer,
-                                 uint32_t here, uint32_t room) {
-  const uint32_t requested = fetch->requested;
-  const uint32_t news = producer - requested;
-  if (news == 0 || here > room - piece) return false;
+// Whether to fetch more. A piece that is not whole is fetched only when `here`, the descriptors not used up yet, are few and
+// nothing is on its way: so a driver that adds them one by one does not make us fetch them one by one.
+static inline bool fetch_wanted(const struct Fetch* fetch, uint32_t piece, uint32_t requested,
+                                uint32_t producer, uint32_t here, uint32_t room) {
+  if (producer == requested || here > room - piece) return false;
   const uint32_t under_way = fetch->begun - fetch->done;
-  if (news >= piece - requested % piece) return under_way < FETCHES;
+  if (producer - requested >= piece - requested % piece) return under_way < FETCHES;
   return under_way == 0 && here < FEW;
 }
 
-static inline bool send_fetch_waiting(void) {
-  return fetch_waiting(&send.fetch, SEND_FETCH, DEVICE(SEND_PRODUCER),
-                       send.fetch.requested - send.consumed, SEND_BDS);
+static inline bool send_fetch_wanted(void) {
+  const uint32_t requested = TAKEN(EVENT_SEND_BDS);
+  return fetch_wanted(&send.fetch, SEND_FETCH, requested, DEVICE(SEND_PRODUCER),
+                      requested - send.consumed, SEND_BDS);
 }
 
-static inline bool receive_fetch_waiting(void) {
-  return fetch_waiting(&receive.fetch, RECEIVE_FETCH, DEVICE(RECEIVE_PRODUCER),
-                       receive.fetch.requested - DEVICE(MAC_RX + FREED), RECEIVE_BDS / 2);
+static inline bool receive_fetch_wanted(void) {
+  const uint32_t requested = TAKEN(EVENT_RECEIVE_BDS);
+  return fetch_wanted(&receive.fetch, RECEIVE_FETCH, requested, DEVICE(RECEIVE_PRODUCER),
+                      requested - DEVICE(MAC_RX + FREED), RECEIVE_BDS / 2);
 }
 
-// Whether the host should be told of frames sent: some are enough to be worth it, or nothing else
-// will come for a while. Not while so much is to be written to the host already that it would not
-// hear of it soon anyway.
-static inline bool send_report_waiting(void) {
+// Whether the host should be told of frames sent: some are enough to be worth it, or nothing else will come for a while. Not
+// while so much is to be written to the host already that it would not hear of it soon anyway.
+static inline bool send_report_wanted(void) {
   const uint32_t sent = DEVICE(MAC_TX + PROGRESS);
-  const uint32_t news = sent - send.reported;
+  const uint32_t news = sent - TAKEN(EVENT_MAC_TX);
   return news != 0 && (news >= REPORT || sent == DEVICE(MAC_TX + PRODUCER)) &&
          DEVICE(DMA_WRITE + PRODUCER) - DEVICE(DMA_WRITE + PROGRESS) < WRITE_RING / 2;
 }

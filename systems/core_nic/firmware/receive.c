@@ -13,12 +13,12 @@ uint32_t status_words[WRITE_RING] __attribute__((section(".noinit")));
 void fetch_receive_bds(void) {
   struct Fetch* fetch = &receive.fetch;
   if (!receive_try_lock(&fetch->lock)) return;
-  const uint32_t from = fetch->requested;
+  const uint32_t from = TAKEN(EVENT_RECEIVE_BDS);
   const uint32_t there = DEVICE(RECEIVE_PRODUCER) - from;
   const uint32_t piece = RECEIVE_FETCH - from % RECEIVE_FETCH;
   const uint32_t count = there < piece ? there : piece;
   const uint32_t begun = fetch->begun;
-  if (!receive_fetch_waiting()) {
+  if (!receive_fetch_wanted()) {
     receive_unlock(&fetch->lock);
     return;
   }
@@ -30,7 +30,7 @@ void fetch_receive_bds(void) {
   command->info = count * sizeof(struct Bd);
   fetch->pieces[begun % FETCHES].command = at;
   fetch->pieces[begun % FETCHES].end = from + count;
-  fetch->requested = from + count;
+  TAKEN(EVENT_RECEIVE_BDS) = from + count;
   fetch->begun = begun + 1;
   read_ring_publish(at, 1);
   receive_unlock(&fetch->lock);

@@ -13,12 +13,12 @@ struct MacCommand tx_ring[SEND_BDS] __attribute__((section(".noinit")));
 void fetch_send_bds(void) {
   struct Fetch* fetch = &send.fetch;
   if (!send_try_lock(&fetch->lock)) return;
-  const uint32_t from = fetch->requested;
+  const uint32_t from = TAKEN(EVENT_SEND_BDS);
   const uint32_t there = DEVICE(SEND_PRODUCER) - from;
   const uint32_t piece = SEND_FETCH - from % SEND_FETCH;
   const uint32_t count = there < piece ? there : piece;
   const uint32_t begun = fetch->begun;
-  if (!send_fetch_waiting()) {
+  if (!send_fetch_wanted()) {
     send_unlock(&fetch->lock);
     return;
   }
@@ -30,7 +30,7 @@ void fetch_send_bds(void) {
   command->info = count * sizeof(struct Bd);
   fetch->pieces[begun % FETCHES].command = at;
   fetch->pieces[begun % FETCHES].end = from + count;
-  fetch->requested = from + count;
+  TAKEN(EVENT_SEND_BDS) = from + count;
   fetch->begun = begun + 1;
   read_ring_publish(at, 1);
   send_unlock(&fetch->lock);
@@ -130,7 +130,7 @@ void send_commit(void) {
 void send_report(void) {
   if (!send_try_lock(&send.report_lock)) return;
   const uint32_t sent = DEVICE(MAC_TX + PROGRESS);
-  if (sent == send.reported) {
+  if (sent == TAKEN(EVENT_MAC_TX)) {
     send_unlock(&send.report_lock);
     return;
   }
@@ -146,7 +146,7 @@ void send_report(void) {
   command->info = sizeof(uint32_t) | receive.interrupt;
   // Only now may the descriptors' places, and the command we looked at, be used again.
   send.consumed = consumed;
-  send.reported = sent;
+  TAKEN(EVENT_MAC_TX) = sent;
   write_ring_publish(at, 1);
   send_unlock(&send.report_lock);
 }

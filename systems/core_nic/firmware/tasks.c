@@ -13,33 +13,30 @@ static __attribute__((noinline)) void task_dma_read(void) {
   const uint32_t progress = DEVICE(DMA_READ + PROGRESS);
   if (fetch_arrived(&send.fetch)) send_bds_arrived();
   if (fetch_arrived(&receive.fetch)) receive_bds_arrived();
-  for (uint32_t at = send.dmas; at != progress;) {
+  for (uint32_t at = TAKEN(EVENT_DMA_READ); at != progress;) {
     const uint32_t count = share(at, progress, READ_RING);
     send_process_dmas(at, count);
-    send.dmas = at += count;
+    TAKEN(EVENT_DMA_READ) = at += count;
   }
   send_commit();
-  DEVICE(SEEN + 4 * EVENT_DMA_READ) = progress;
 }
 
 static __attribute__((noinline)) void task_dma_write(void) {
   const uint32_t progress = DEVICE(DMA_WRITE + PROGRESS);
-  for (uint32_t at = receive.dmas; at != progress;) {
+  for (uint32_t at = TAKEN(EVENT_DMA_WRITE); at != progress;) {
     const uint32_t count = share(at, progress, WRITE_RING);
     receive_process_dmas(at, count);
-    receive.dmas = at += count;
+    TAKEN(EVENT_DMA_WRITE) = at += count;
   }
   receive_commit();
-  DEVICE(SEEN + 4 * EVENT_DMA_WRITE) = progress;
 }
 
 static __attribute__((noinline)) void task_mac_tx(void) {
-  if (send_report_waiting()) send_report();
-  DEVICE(SEEN + 4 * EVENT_MAC_TX) = send.reported;
+  if (send_report_wanted()) send_report();
 }
 
 static __attribute__((noinline)) void task_mac_rx(void) {
-  const uint32_t from = receive.frames;
+  const uint32_t from = TAKEN(EVENT_MAC_RX);
   const uint32_t there = share(from, DEVICE(MAC_RX + PRODUCED), receive.slots_mask + 1);
   const uint32_t buffers = receive.fetch.arrived - from;
   const uint32_t count = there < buffers ? there : buffers;
@@ -47,18 +44,15 @@ static __attribute__((noinline)) void task_mac_rx(void) {
   const struct Event event = {
       .type = EVENT_RECEIVE_FRAMES, .count = (uint16_t)count, .first = from};
   receive_frames(&event);
-  receive.frames = from + count;
-  DEVICE(SEEN + 4 * EVENT_MAC_RX) = from + count;
+  TAKEN(EVENT_MAC_RX) = from + count;
 }
 
 static __attribute__((noinline)) void task_send_bds(void) {
-  if (send_fetch_waiting()) fetch_send_bds();
-  DEVICE(SEEN + 4 * EVENT_SEND_BDS) = send.fetch.requested;
+  if (send_fetch_wanted()) fetch_send_bds();
 }
 
 static __attribute__((noinline)) void task_receive_bds(void) {
-  if (receive_fetch_waiting()) fetch_receive_bds();
-  DEVICE(SEEN + 4 * EVENT_RECEIVE_BDS) = receive.fetch.requested;
+  if (receive_fetch_wanted()) fetch_receive_bds();
 }
 
 // Starts the task of a bit of the event register, unless another core is at it.
