@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "Vcore_nic.h"
+#include "Vcore_nic___024root.h"
 #include "bench/core/iss.hpp"
 #include "bench/dram/ddr.hpp"
 #include "bench/pcie/endpoint.hpp"
@@ -482,6 +483,7 @@ Bench::Snapshot Bench::snapshot() {
 void Bench::run() {
   Vcore_nic& m = *model_;
   m.core_rst_i = m.mem_rst_i = m.host_rst_i = m.mac_rst_i = 1;
+  model_.keeps(mem_clock_, model_->rootp->__Vtrigprevexpr___TOP__mem_clk_i__0);
   model_.attach(simulation_);
   simulation_.run_for(200 * kNanosecond);
   m.core_rst_i = m.mem_rst_i = m.host_rst_i = m.mac_rst_i = 0;
