@@ -109,6 +109,15 @@ def test_a_real_capture_both_ways_byte_for_byte(nic, tmp_path):
     assert read_pcap(tmp_path / "out" / "wire0.pcap") == frames
 
 
+@pytest.mark.parametrize("firmware", ["rmw", "locks", "tasks"])
+def test_small_rings_run_dry_and_full(nic, firmware):
+    sizes = {"send_ring": 64, "receive_ring": 32, "receive_slots": 32, "read_latency_ns": 3000, "firmware": firmware}
+    result = nic("--size", "random", "--frames", "300", *(y for x in sizes.items() for y in ("--set", "=".join(map(str, x)))))
+    accounted_for(result)
+    assert result["streams"]["tx"]["delivered"] == 300
+    assert result["streams"]["rx"]["dropped"].keys() <= {"no_buffer", "fifo_full"}
+
+
 def test_slow_cores(nic):
     whole(nic("--size", "1518", "--frames", "200", "--rate", "0.5", "--set", "core_mhz=50"))
 
