@@ -42,34 +42,25 @@ enum {
   SEND_PRODUCER = 0x0c0,
   RECEIVE_PRODUCER = 0x0c4,
   CONFIG = 0x180,
-  // The event register (task-parallel firmware only) and what it compares with.
+  // The event register, and the counts it compares those of the hardware with.
   EVENT = 0x100,
   SEEN = 0x104,
   INTERRUPT = 0x140,
 };
 
 // Bits of the event register; `SEEN + 4 * bit` is the count that has been dealt with.
-enum {
-  EVENT_DMA_READ,
-  EVENT_DMA_WRITE,
-  EVENT_MAC_TX,
-  EVENT_MAC_RX,
-  EVENT_SEND_BDS,
-  EVENT_RECEIVE_BDS
-};
+enum { KIND_DMA_READ, KIND_DMA_WRITE, KIND_MAC_TX, KIND_MAC_RX, KIND_SEND_BDS, KIND_RECEIVE_BDS };
 
 // Words of the configuration, agreed with the driver: CONFIG + 4 * word.
 enum {
-  CONFIG_SEND_RING = 0,  // host address, low and high word, of the ring of send buffer descriptors
-  CONFIG_RECEIVE_RING = 2,
-  CONFIG_RETURN_RING = 4,
-  CONFIG_STATUS = 6,
-  CONFIG_LOGS = 8,  // log2 of the entries: [7:0] send ring, [15:8] receive ring, [23:16] return
-                    // ring; 5 or more
-  CONFIG_SLOTS_LOG =
-      9,  // log2 of receive slots in the frame memory: 1 ... 8, anything else means 8
-  CONFIG_WATCHDOG = 10,  // clocks; 0: off
-  CONFIG_FLAGS = 11,     // bit 0: no interrupts
+  CONFIG_SEND_RING = 0,     // host address, low and high word, of the send buffer descriptors
+  CONFIG_RECEIVE_RING = 2,  // of the receive buffer descriptors
+  CONFIG_RETURN_RING = 4,   // of the descriptors given back
+  CONFIG_STATUS = 6,        // of the status block
+  CONFIG_LOGS = 8,          // log2 of the entries of the rings, a byte each, 5 or more
+  CONFIG_SLOTS_LOG = 9,     // log2 of receive slots in the frame memory: 1 ... 8, else 8
+  CONFIG_WATCHDOG = 10,     // clocks; 0: off
+  CONFIG_FLAGS = 11,        // bit 0: no interrupts
 };
 
 // A buffer descriptor, in host memory and here. What the host gets back for a received frame looks
@@ -89,8 +80,7 @@ struct DmaCommand {
   uint32_t host_low;
   uint32_t host_high;
   uint32_t local;
-  uint32_t
-      info;  // [15:0] length, [16] interrupt; [31] completes the frame whose index is in [30:17]
+  uint32_t info;  // [15:0] length, [16] interrupt; [31] completes the frame that [30:17] says
 };
 #define DMA_INTERRUPT 0x10000u
 #define DMA_NOTE(frame) (0x80000000u | (frame) << 17)

@@ -16,32 +16,35 @@
 #include "hw.h"
 
 enum {
-  SEND_BDS = 512,  // kept here; also slots in the frame memory for frames to be sent, and places in
-                   // the MAC's ring
-  RECEIVE_SLOTS = 256,  // in the frame memory, at most
-  RECEIVE_BDS = 1024,   // places for descriptors of receive buffers; at most half of them are ahead
-                        // of the frames
-  READ_RING = 1024,     // commands for the DMA read assist: SEND_BDS and a few fetches
-  WRITE_RING =
-      2048,       // for DMA write: RECEIVE_SLOTS, two for each commit, and reports of what was sent
-  EVENTS = 1024,  // more than there can be: each is about another frame
-  SLOT = 2048,    // bytes of a slot
-  SEND_FETCH = 32,  // buffer descriptors a DMA
-  RECEIVE_FETCH = 16,
-  FETCHES = 8,  // of a kind under way
-  AHEAD = 64,   // DMA reads of frames that wait for the host: more would only keep fetches waiting
-  FEW = 64,     // descriptors here that are not worth waiting for more
-  BEYOND = 64,  // commands that somebody writes at a time, at most
-  CLAIM = 32,   // units of work a core takes from the hardware at a time
-  REPORT = 8,   // frames sent before the host is told, unless the MAC has run dry
-  STACK = 512,  // bytes for each core
+  // Buffer descriptors of frames to be sent that are kept here; as many slots in the frame memory
+  // and places in the MAC's ring.
+  SEND_BDS = 512,
+  // Received frames in the frame memory, at most.
+  RECEIVE_SLOTS = 256,
+  // Places for descriptors of receive buffers. At most half of them are ahead of the frames.
+  RECEIVE_BDS = 1024,
+  // Commands for DMA read: SEND_BDS and some fetches. For DMA write: RECEIVE_SLOTS, two for each
+  // commit, and reports of what was sent.
+  READ_RING = 1024,
+  WRITE_RING = 2048,
+  BEYOND = 64,         // commands that somebody writes at a time, at most
+  EVENTS = 1024,       // more than there can be: each is about another frame
+  SLOT = 2048,         // bytes of a slot
+  SEND_FETCH = 32,     // buffer descriptors a DMA
+  RECEIVE_FETCH = 16,  // likewise
+  FETCHES = 8,         // of a ring under way
+  FEW = 64,            // descriptors here; with fewer, a piece that is not whole is fetched too
+  AHEAD = 64,          // DMA reads of frames under way; with more, fetches would wait for them
+  CLAIM = 32,          // units of work a core takes from the hardware at a time
+  REPORT = 8,          // frames sent before the host is told, unless the MAC has run dry
 };
 #define SEND_SLOT(frame) (FRAME_MEMORY + ((frame) & (SEND_BDS - 1)) * SLOT)
 #define RECEIVE_SLOT_BASE (FRAME_MEMORY + SEND_BDS * SLOT)
 
-// How far the work of a kind has been taken, in the unit of the hardware's count: DMA commands whose end was looked at, frames the
-// host knows to be sent, received frames, descriptors asked for. The hardware compares these with its own counts, so one load, of
-// the event register, tells a core what kinds of work there are.
+// How far the work of a kind has been taken, in the unit of the hardware's count: DMA commands
+// whose end was looked at, frames the host knows to be sent, received frames, descriptors asked
+// for. The hardware compares these with its own counts, so one load, of the event register, tells a
+// core what kinds of work there are.
 #define TAKEN(kind) DEVICE(SEEN + 4 * (kind))
 
 // A lock is held while it is not 0.
@@ -57,8 +60,8 @@ struct Fetch {
     shared_t command;  // number of its DMA command
     shared_t end;      // descriptors there are when it is done
   } pieces[FETCHES];
-  uint32_t host_low, host_high,
-      host_mask;  // the ring in host memory; mask of a descriptor's number
+  uint32_t host_low, host_high;  // the ring in host memory
+  uint32_t host_mask;            // its descriptors - 1
 };
 
 struct Send {
@@ -94,15 +97,14 @@ extern struct Send send;
 extern struct Receive receive;
 extern struct Bd send_bds[SEND_BDS];
 extern struct Bd receive_bds[RECEIVE_BDS];
-// Who writes many commands goes on beyond the end of the ring; close_ring() brings those to its
-// beginning.
+// Who writes many commands goes on beyond the end of the ring, and calls close_ring().
 extern struct DmaCommand read_ring[READ_RING + BEYOND];
 extern struct DmaCommand write_ring[WRITE_RING + BEYOND];
-extern struct MacCommand
-    tx_ring[SEND_BDS];  // `info` has the number of the descriptor after the frame in its high half
+// The high half of `info` is the low half of the number of the descriptor after the frame.
+extern struct MacCommand tx_ring[SEND_BDS];
 extern struct MacCommand rx_ring[RECEIVE_SLOTS];
-extern uint32_t
-    status_words[WRITE_RING];  // one for each command, as several reports may be on their way
+// One for each command for DMA write, as several reports may be on their way.
+extern uint32_t status_words[WRITE_RING];
 
 // locks.c. Those of send and receive are apart only so that a profile shows them apart.
 bool send_try_lock(lock_t* lock);
@@ -145,6 +147,7 @@ static inline uint32_t share(uint32_t taken, uint32_t there, uint32_t places) {
   return count < to_end ? count : to_end;
 }
 
+// Brings what was written beyond the end of a ring to its beginning.
 static inline void close_ring(struct DmaCommand* ring, uint32_t places, uint32_t first,
                               uint32_t count) {
   const uint32_t place = first & (places - 1);
@@ -159,8 +162,9 @@ static inline bool fetch_arrived(const struct Fetch* fetch) {
          (int32_t)(DEVICE(DMA_READ + PROGRESS) - fetch->pieces[done % FETCHES].command) > 0;
 }
 
-// Whether to fetch more. A piece that is not whole is fetched only when `here`, the descriptors not used up yet, are few and
-// nothing is on its way: so a driver that adds them one by one does not make us fetch them one by one.
+// Whether to fetch more. A piece that is not whole is fetched only when `here`, the descriptors not
+// used up yet, are few and nothing is on its way: so a driver that adds them one by one does not
+// make us fetch them one by one.
 static inline bool fetch_wanted(const struct Fetch* fetch, uint32_t piece, uint32_t requested,
                                 uint32_t producer, uint32_t here, uint32_t room) {
   if (producer == requested || here > room - piece) return false;
@@ -170,22 +174,23 @@ static inline bool fetch_wanted(const struct Fetch* fetch, uint32_t piece, uint3
 }
 
 static inline bool send_fetch_wanted(void) {
-  const uint32_t requested = TAKEN(EVENT_SEND_BDS);
+  const uint32_t requested = TAKEN(KIND_SEND_BDS);
   return fetch_wanted(&send.fetch, SEND_FETCH, requested, DEVICE(SEND_PRODUCER),
                       requested - send.consumed, SEND_BDS);
 }
 
 static inline bool receive_fetch_wanted(void) {
-  const uint32_t requested = TAKEN(EVENT_RECEIVE_BDS);
+  const uint32_t requested = TAKEN(KIND_RECEIVE_BDS);
   return fetch_wanted(&receive.fetch, RECEIVE_FETCH, requested, DEVICE(RECEIVE_PRODUCER),
                       requested - DEVICE(MAC_RX + FREED), RECEIVE_BDS / 2);
 }
 
-// Whether the host should be told of frames sent: some are enough to be worth it, or nothing else will come for a while. Not
-// while so much is to be written to the host already that it would not hear of it soon anyway.
+// Whether the host should be told of frames sent: some are enough to be worth it, or nothing else
+// will come for a while. Not while so much is to be written to the host already that it would not
+// hear of it soon anyway.
 static inline bool send_report_wanted(void) {
   const uint32_t sent = DEVICE(MAC_TX + PROGRESS);
-  const uint32_t news = sent - TAKEN(EVENT_MAC_TX);
+  const uint32_t news = sent - TAKEN(KIND_MAC_TX);
   return news != 0 && (news >= REPORT || sent == DEVICE(MAC_TX + PRODUCER)) &&
          DEVICE(DMA_WRITE + PRODUCER) - DEVICE(DMA_WRITE + PROGRESS) < WRITE_RING / 2;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order with `set` and `update` (core-nic paper, section 4): a bit for each frame. Nobody locks
 // anything: `update` gives a run of frames to one core only, and the next run begins where that
-// core will move the count to, so nobody gets it before.
+// core will move the count to, so nobody gets it before. (A core that has read the count asks in
+// the next few clocks; the same bit comes up again hundreds of frames later.)
 #ifndef EMERY_FIRMWARE_ORDER_RMW_H
 #define EMERY_FIRMWARE_ORDER_RMW_H
 

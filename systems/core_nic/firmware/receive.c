@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receiving (core-nic paper, figure 2): descriptors of free buffers from the host, frames into
 // those, descriptors back.
-#include "order.h"
+#include "fetch.h"
 
 struct Receive receive;
 struct Bd receive_bds[RECEIVE_BDS] __attribute__((section(".noinit")));
@@ -9,33 +9,17 @@ struct DmaCommand write_ring[WRITE_RING + BEYOND] __attribute__((section(".noini
 struct MacCommand rx_ring[RECEIVE_SLOTS] __attribute__((section(".noinit")));
 uint32_t status_words[WRITE_RING] __attribute__((section(".noinit")));
 
-// Asks for the next descriptors, 16 at a time; fewer only when nothing is on its way.
+// Asks for the next descriptors, 16 at a time.
 void fetch_receive_bds(void) {
-  struct Fetch* fetch = &receive.fetch;
-  if (!receive_try_lock(&fetch->lock)) return;
-  const uint32_t from = TAKEN(EVENT_RECEIVE_BDS);
-  const uint32_t there = DEVICE(RECEIVE_PRODUCER) - from;
-  const uint32_t piece = RECEIVE_FETCH - from % RECEIVE_FETCH;
-  const uint32_t count = there < piece ? there : piece;
-  const uint32_t begun = fetch->begun;
-  if (!receive_fetch_wanted()) {
-    receive_unlock(&fetch->lock);
-    return;
+  if (!receive_try_lock(&receive.fetch.lock)) return;
+  if (receive_fetch_wanted()) {  // still
+    fetch_piece(&receive.fetch, KIND_RECEIVE_BDS, RECEIVE_FETCH, DEVICE(RECEIVE_PRODUCER),
+                receive_bds, RECEIVE_BDS - 1);
   }
-  const uint32_t at = read_ring_reserve(1);
-  struct DmaCommand* command = &read_ring[at % READ_RING];
-  command->host_low = fetch->host_low + (from & fetch->host_mask) * sizeof(struct Bd);
-  command->host_high = fetch->host_high;
-  command->local = (uint32_t)&receive_bds[from % RECEIVE_BDS];
-  command->info = count * sizeof(struct Bd);
-  fetch->pieces[begun % FETCHES].command = at;
-  fetch->pieces[begun % FETCHES].end = from + count;
-  TAKEN(EVENT_RECEIVE_BDS) = from + count;
-  fetch->begun = begun + 1;
-  read_ring_publish(at, 1);
-  receive_unlock(&fetch->lock);
+  receive_unlock(&receive.fetch.lock);
 }
 
+// Descriptors have come; that they are here is all there is to know.
 void receive_bds_arrived(void) {
   struct Fetch* fetch = &receive.fetch;
   if (!receive_try_lock(&fetch->arrival_lock)) return;

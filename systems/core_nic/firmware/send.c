@@ -1,39 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending (core-nic paper, figure 1): descriptors from the host, frames into the frame memory,
 // frames to the MAC, report.
-#include "order.h"
+#include "fetch.h"
 
 struct Send send;
 struct Bd send_bds[SEND_BDS] __attribute__((section(".noinit")));
 struct DmaCommand read_ring[READ_RING + BEYOND] __attribute__((section(".noinit")));
 struct MacCommand tx_ring[SEND_BDS] __attribute__((section(".noinit")));
 
-// Step 3: asks for the next descriptors, 32 at a time. Fewer only when nothing is on its way, so
-// that a driver that adds them one by one does not make us fetch them one by one.
+// Step 3: asks for the next descriptors, 32 at a time.
 void fetch_send_bds(void) {
-  struct Fetch* fetch = &send.fetch;
-  if (!send_try_lock(&fetch->lock)) return;
-  const uint32_t from = TAKEN(EVENT_SEND_BDS);
-  const uint32_t there = DEVICE(SEND_PRODUCER) - from;
-  const uint32_t piece = SEND_FETCH - from % SEND_FETCH;
-  const uint32_t count = there < piece ? there : piece;
-  const uint32_t begun = fetch->begun;
-  if (!send_fetch_wanted()) {
-    send_unlock(&fetch->lock);
-    return;
+  if (!send_try_lock(&send.fetch.lock)) return;
+  if (send_fetch_wanted()) {  // still
+    fetch_piece(&send.fetch, KIND_SEND_BDS, SEND_FETCH, DEVICE(SEND_PRODUCER), send_bds,
+                SEND_BDS - 1);
   }
-  const uint32_t at = read_ring_reserve(1);
-  struct DmaCommand* command = &read_ring[at % READ_RING];
-  command->host_low = fetch->host_low + (from & fetch->host_mask) * sizeof(struct Bd);
-  command->host_high = fetch->host_high;
-  command->local = (uint32_t)&send_bds[from % SEND_BDS];
-  command->info = count * sizeof(struct Bd);
-  fetch->pieces[begun % FETCHES].command = at;
-  fetch->pieces[begun % FETCHES].end = from + count;
-  TAKEN(EVENT_SEND_BDS) = from + count;
-  fetch->begun = begun + 1;
-  read_ring_publish(at, 1);
-  send_unlock(&fetch->lock);
+  send_unlock(&send.fetch.lock);
 }
 
 // How many of these descriptors are the last of a frame.
@@ -130,7 +112,7 @@ void send_commit(void) {
 void send_report(void) {
   if (!send_try_lock(&send.report_lock)) return;
   const uint32_t sent = DEVICE(MAC_TX + PROGRESS);
-  if (sent == TAKEN(EVENT_MAC_TX)) {
+  if (sent == TAKEN(KIND_MAC_TX)) {
     send_unlock(&send.report_lock);
     return;
   }
@@ -146,7 +128,7 @@ void send_report(void) {
   command->info = sizeof(uint32_t) | receive.interrupt;
   // Only now may the descriptors' places, and the command we looked at, be used again.
   send.consumed = consumed;
-  TAKEN(EVENT_MAC_TX) = sent;
+  TAKEN(KIND_MAC_TX) = sent;
   write_ring_publish(at, 1);
   send_unlock(&send.report_lock);
 }

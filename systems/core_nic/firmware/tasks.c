@@ -13,20 +13,20 @@ static __attribute__((noinline)) void task_dma_read(void) {
   const uint32_t progress = DEVICE(DMA_READ + PROGRESS);
   if (fetch_arrived(&send.fetch)) send_bds_arrived();
   if (fetch_arrived(&receive.fetch)) receive_bds_arrived();
-  for (uint32_t at = TAKEN(EVENT_DMA_READ); at != progress;) {
+  for (uint32_t at = TAKEN(KIND_DMA_READ); at != progress;) {
     const uint32_t count = share(at, progress, READ_RING);
     send_process_dmas(at, count);
-    TAKEN(EVENT_DMA_READ) = at += count;
+    TAKEN(KIND_DMA_READ) = at += count;
   }
   send_commit();
 }
 
 static __attribute__((noinline)) void task_dma_write(void) {
   const uint32_t progress = DEVICE(DMA_WRITE + PROGRESS);
-  for (uint32_t at = TAKEN(EVENT_DMA_WRITE); at != progress;) {
+  for (uint32_t at = TAKEN(KIND_DMA_WRITE); at != progress;) {
     const uint32_t count = share(at, progress, WRITE_RING);
     receive_process_dmas(at, count);
-    TAKEN(EVENT_DMA_WRITE) = at += count;
+    TAKEN(KIND_DMA_WRITE) = at += count;
   }
   receive_commit();
 }
@@ -36,7 +36,7 @@ static __attribute__((noinline)) void task_mac_tx(void) {
 }
 
 static __attribute__((noinline)) void task_mac_rx(void) {
-  const uint32_t from = TAKEN(EVENT_MAC_RX);
+  const uint32_t from = TAKEN(KIND_MAC_RX);
   const uint32_t there = share(from, DEVICE(MAC_RX + PRODUCED), receive.slots_mask + 1);
   const uint32_t buffers = receive.fetch.arrived - from;
   const uint32_t count = there < buffers ? there : buffers;
@@ -44,7 +44,7 @@ static __attribute__((noinline)) void task_mac_rx(void) {
   const struct Event event = {
       .type = EVENT_RECEIVE_FRAMES, .count = (uint16_t)count, .first = from};
   receive_frames(&event);
-  TAKEN(EVENT_MAC_RX) = from + count;
+  TAKEN(KIND_MAC_RX) = from + count;
 }
 
 static __attribute__((noinline)) void task_send_bds(void) {
@@ -75,11 +75,11 @@ void run_core(void) {
   for (;;) {
     DEVICE(WATCHDOG_KICK) = 0;
     const uint32_t events = idle();
-    if (events >> EVENT_MAC_RX & 1) task_dispatch(EVENT_MAC_RX, task_mac_rx);
-    if (events >> EVENT_DMA_READ & 1) task_dispatch(EVENT_DMA_READ, task_dma_read);
-    if (events >> EVENT_DMA_WRITE & 1) task_dispatch(EVENT_DMA_WRITE, task_dma_write);
-    if (events >> EVENT_MAC_TX & 1) task_dispatch(EVENT_MAC_TX, task_mac_tx);
-    if (events >> EVENT_SEND_BDS & 1) task_dispatch(EVENT_SEND_BDS, task_send_bds);
-    if (events >> EVENT_RECEIVE_BDS & 1) task_dispatch(EVENT_RECEIVE_BDS, task_receive_bds);
+    if (events >> KIND_MAC_RX & 1) task_dispatch(KIND_MAC_RX, task_mac_rx);
+    if (events >> KIND_DMA_READ & 1) task_dispatch(KIND_DMA_READ, task_dma_read);
+    if (events >> KIND_DMA_WRITE & 1) task_dispatch(KIND_DMA_WRITE, task_dma_write);
+    if (events >> KIND_MAC_TX & 1) task_dispatch(KIND_MAC_TX, task_mac_tx);
+    if (events >> KIND_SEND_BDS & 1) task_dispatch(KIND_SEND_BDS, task_send_bds);
+    if (events >> KIND_RECEIVE_BDS & 1) task_dispatch(KIND_RECEIVE_BDS, task_receive_bds);
   }
 }
