@@ -6,4 +6,9 @@ rtl/port/port_pkg.sv
 rtl/capture/cap_pkg.sv
 rtl/pcix/pcix_pkg.sv
 rtl/direct/direct_pkg.sv
+rtl/core/core_pkg.sv
+rtl/core/core_pipe_pkg.sv
+rtl/assist/assist_pkg.sv
+rtl/assist/dram_pkg.sv
+rtl/assist/device_pkg.sv
 rtl/packet/route_pkg.sv

@@ -74,3 +74,16 @@ def test_pcix():
     assert limits.pcix_write_clocks(4096) == 516
     assert limits.pcix_write_clocks(4097) == 513 + 8
     assert limits.pcix_read_clocks(128) == 16 + 9
+
+
+def test_a_nic_run_by_firmware():
+    nic = limits.CoreModel()
+    line = limits.core(nic, {1518: 1}, "both")
+    assert line["by"] == "line" and line["mpps"] == pytest.approx(2 * 0.812744, rel=1e-5)
+    # Line rate both ways takes 39.5 Gb/s of the frame memory: at 300 MHz it has 38.4.
+    memory = limits.core(limits.CoreModel(mem_mhz=300), {1518: 1}, "both")
+    assert memory["by"] == "frame_memory" and memory["l1_gbps"] < 20
+    assert limits.core(limits.CoreModel(mem_mhz=310), {1518: 1}, "both")["by"] == "line"
+    narrow = limits.core(limits.CoreModel(gen=1, lanes=4), {1518: 1}, "tx")
+    assert narrow["by"] == "pcie_down" and narrow["l1_gbps"] < 8.5
+    assert limits.core(limits.CoreModel(gen=1, lanes=4, ideal=True), {1518: 1}, "tx")["by"] == "line"

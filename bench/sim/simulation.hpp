@@ -11,6 +11,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -85,7 +87,13 @@ class Simulation {
     } leave{inside_};
 
     Time next = kNever;
-    for (const Clock& clock : clocks_) next = std::min(next, clock.next);
+    std::uint32_t rising = 0;
+    for (std::size_t i = 0; i < clocks_.size(); ++i) {
+      const Time edge = clocks_[i].next;
+      if (edge > next) continue;
+      rising = (edge == next ? rising : 0) | 1u << i;
+      next = edge;
+    }
     if (!events_.empty() && events_.front().when <= next) {
       now_ = events_.front().when;
       std::pop_heap(events_.begin(), events_.end(), Later{});
@@ -96,18 +104,15 @@ class Simulation {
     }
     if (next == kNever) throw std::logic_error("simulation has nothing left to do");
     now_ = next;
-    std::uint32_t rising = 0;
-    for (std::size_t i = 0; i < clocks_.size(); ++i) {
-      if (clocks_[i].next != next) continue;
-      rising |= 1u << i;
-      for (Component* component : clocks_[i].components) component->sample(next);
+    for (std::uint32_t left = rising; left != 0; left &= left - 1) {
+      for (Component* component : clocks_[first(left)].components) component->sample(next);
     }
     if (eval_) eval_(rising);
-    for (std::size_t i = 0; i < clocks_.size(); ++i) {
-      if ((rising >> i & 1) == 0) continue;
-      for (Component* component : clocks_[i].components) component->drive();
-      ++clocks_[i].cycles;
-      clocks_[i].advance();
+    for (std::uint32_t left = rising; left != 0; left &= left - 1) {
+      Clock& clock = clocks_[first(left)];
+      for (Component* component : clock.components) component->drive();
+      ++clock.cycles;
+      clock.advance();
     }
   }
 
@@ -159,6 +164,10 @@ class Simulation {
       return a.when != b.when ? a.when > b.when : a.order > b.order;
     }
   };
+
+  static std::size_t first(std::uint32_t bits) {
+    return static_cast<std::size_t>(std::countr_zero(bits));
+  }
 
   Time next_time() const {
     Time next = events_.empty() ? kNever : events_.front().when;

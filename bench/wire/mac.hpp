@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Ethernet port outside the chip: MAC and wire at a MAC stream of rtl/eth/eth_pkg.sv, 512 bits
-// (`Mac`) or 8 bits (`ByteMac`, whose stream has no `len`) wide.
+// (`Mac`), 64 bits (`WordMac`) or 8 bits (`ByteMac`, whose stream has no `len`) wide.
 //
 // Transmit side: takes the device's frames at line rate. A frame begins on the wire with its first
 // beat (cut-through) or when the line is free; preamble 8, FCS 4 and gap 12 bytes are added, short
@@ -336,6 +336,7 @@ class BasicMac final : public Component {
 };
 
 using Mac = BasicMac<64>;
+using WordMac = BasicMac<8>;
 using ByteMac = BasicMac<1>;
 
 }  // namespace emery

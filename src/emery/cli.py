@@ -9,7 +9,7 @@ import sys
 from emery import build, experiment, report, system
 from emery.common import UserError, nearest
 
-_COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "area", "test", "format", "build")
+_COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "area", "test", "format", "build", "firmware")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     test = commands.add_parser("test", help="the test suite; everything after it goes to pytest")
     test.add_argument("pytest", nargs=argparse.REMAINDER)
     commands.add_parser("format", help="format the sources in place")
+    commands.add_parser("firmware", help="build the firmware of all systems that have one, to be shipped with them")
     made = commands.add_parser("build", help="build a simulator or a block test and print its path")
     made.add_argument("what", nargs=argparse.REMAINDER)
     return parser
@@ -166,6 +167,12 @@ def _dispatch(argv: list[str]) -> int:
             print(report.show(system.load(arguments.system)))
         case "build":
             build.main(arguments.what)
+        case "firmware":
+            from emery import firmware
+
+            for each in map(system.load, system.names()):
+                if each.firmware:
+                    firmware.main(each.folder / "firmware")
         case "run":
             return _run(arguments)
         case "reproduce":

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from emery import build, cache, limits
+from emery import build, cache, firmware, limits, profile
 from emery.common import Progress, UserError
 from emery.workload import Workload
 
@@ -170,6 +170,27 @@ def direct_model(values: dict) -> limits.DirectModel:
     )
 
 
+def core_model(values: dict) -> limits.CoreModel:
+    """The limits of a NIC run by firmware with these parameter values."""
+    return limits.CoreModel(
+        mem_mhz=values["mem_mhz"],
+        gen=values["pcie_gen"],
+        lanes=values["pcie_lanes"],
+        mps=values["mps"],
+        mrrs=values["mrrs"],
+        segments=values["segments"],
+        ideal=values["interconnect"] == "ideal",
+    )
+
+
+def firmware_image(system, values: dict) -> str:
+    """The program that the system's cores run: the user's own, or the project's, built when it is not there yet."""
+    own = values[system.firmware["image"]]
+    if own:
+        return os.path.abspath(own)
+    return str(firmware.build(system.folder / "firmware", values[system.firmware["parameter"]]))
+
+
 def workload_limit(system, values: dict, work: Workload) -> dict | None:
     """What physics allows a system with these parameter values for a workload; None when it declares no limits."""
     match system.limit.get("model"):
@@ -179,6 +200,8 @@ def workload_limit(system, values: dict, work: Workload) -> dict | None:
             return limits.capture(capture_model(values), work.sizes())
         case "direct":
             return limits.direct(direct_model(values), work.sizes())
+        case "core":
+            return limits.core(core_model(values), work.sizes(), work.direction)
     return None
 
 
@@ -207,6 +230,8 @@ def run(system, values: dict, work: Workload, outputs: Outputs = Outputs(), asse
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
     program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
     settings = {**system.bench_settings(values), **work.settings()}
+    if system.firmware:
+        settings[system.firmware["image"]] = firmware_image(system, values)
     if outputs.pcap_out:
         settings["pcap_out"] = outputs.pcap_out
     if outputs.waves:
@@ -215,6 +240,8 @@ def run(system, values: dict, work: Workload, outputs: Outputs = Outputs(), asse
     result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
     if body is not None:
         result.update(body)
+        if system.firmware and not values[system.firmware["image"]]:
+            result["resources"]["rows"] = profile.rows(system.folder / "firmware", result)
         add_limit(result, system, values, work)
     failure = failure or problem(result)
     if failure:

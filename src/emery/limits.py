@@ -228,6 +228,69 @@ def direct(model: DirectModel, sizes: dict) -> dict:
     return {**rates(caps[by], mean_size(sizes)), "by": by}
 
 
+@dataclass(frozen=True)
+class CoreModel:
+    """A NIC run by firmware: its wire, its frame memory, which every frame crosses twice, and its PCIe link, if it has one.
+
+    What the firmware could do at most is not a matter of physics and not counted. A sent frame has `segments` descriptors;
+    `send_fetch` of them are read at a time, `receive_fetch` for receive; a returned descriptor is a write of its own.
+    """
+
+    line_gbps: float = 10.0
+    mem_mhz: float = 500.0
+    mem_bytes: int = 16  # a clock
+    gen: int = 3
+    lanes: int = 8
+    mps: int = 256
+    mrrs: int = 512
+    segments: int = 2
+    headers: int = 42
+    descriptor: int = 16
+    send_fetch: int = 32
+    receive_fetch: int = 16
+    ideal: bool = False  # the interconnect has no limits
+
+    def words(self, size: float) -> int:
+        """Words of the frame memory that a frame takes at least, written and read."""
+        return 2 * ceil((size - FCS) / self.mem_bytes)
+
+    def tx_cost(self, size: float) -> tuple[float, float]:
+        """(up, down) bytes on the link to send a frame."""
+        frame = size - FCS
+        parts = [self.headers, frame - self.headers] if self.segments == 2 else [frame]
+        descriptors = self.descriptor * self.send_fetch
+        share = self.segments / self.send_fetch
+        up = sum(_requests(x, self.mrrs)[1] for x in parts) + _requests(descriptors, self.mrrs, share)[1]
+        down = sum(_split(x, self.mps, 20)[1] for x in parts) + _split(descriptors, self.mps, 20, share)[1]
+        return up, down
+
+    def rx_cost(self, size: float) -> tuple[float, float]:
+        """(up, down) bytes on the link to receive a frame."""
+        descriptors = self.descriptor * self.receive_fetch
+        share = 1 / self.receive_fetch
+        up = _split(size - FCS, self.mps, 24)[1] + self.descriptor + _requests(descriptors, self.mrrs, share)[1]
+        return up, _split(descriptors, self.mps, 20, share)[1]
+
+
+def core(model: CoreModel, sizes: dict, direction: str) -> dict:
+    """The limit for a workload: the rate of all frames, both ways together when `direction` is both (equally)."""
+    tx, rx = (direction in ("tx", "both")), (direction in ("rx", "both"))
+    total = sum(sizes.values())
+    seconds = dict.fromkeys(("line", "frame_memory", "pcie_up", "pcie_down"), 0.0)
+    for size, count in sizes.items():
+        share = count / total
+        seconds["line"] += share / ethernet_fps(size, model.line_gbps)
+        seconds["frame_memory"] += share * (tx + rx) * model.words(size) / (model.mem_mhz * 1e6)
+        if model.ideal:
+            continue
+        capacity = pcie_gbps(model.gen, model.lanes) * 1e9 / 8
+        sent, received = model.tx_cost(size), model.rx_cost(size)
+        seconds["pcie_up"] += share * (tx * sent[0] + rx * received[0]) / capacity
+        seconds["pcie_down"] += share * (tx * sent[1] + rx * received[1]) / capacity
+    by = max(seconds, key=seconds.get)
+    return {**rates((tx + rx) / seconds[by], mean_size(sizes)), "by": by}
+
+
 def rates(fps: float, size: float) -> dict:
     """A frame rate in the three units of a result."""
     return {"mpps": fps / 1e6, "l1_gbps": fps * (size + GAP) * 8e-9, "l2_gbps": fps * size * 8e-9}

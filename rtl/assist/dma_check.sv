@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Sorts the DMA commands that firmware wrote: to the host's clock, or refused.
+///
+/// A command has 1 ... 2048 bytes that all lie in the scratchpad or all in the frame memory (assist_pkg). Each one is told
+/// to `kind` in order: 0 it uses the frame memory, 1 the scratchpad, 2 it was refused, which `bad_o` counts. Combinational.
+module dma_check
+  import core_pkg::*;
+  import assist_pkg::*;
+#(
+    parameter int ScratchBytes = 262144
+) (
+    input logic clk_i,
+    input logic rst_i,
+    stream_if.snk words,    // logic [3:0][31:0]
+    stream_if.src command,  // dma_command_t
+    stream_if.src kind,     // logic [1:0]
+    output logic bad_o
+);
+  logic [3:0][31:0] word;
+  assign word = words.data;
+  wire [15:0] len = word[3][15:0];
+  wire len_ok = len >= 16'd1 && len <= 16'(MaxPart);
+  wire [31:0] in_frame = word[2] - FrameBase;
+  wire [31:0] in_scratch = word[2] - ScratchBase;
+  wire frame = in_frame < 2 ** FrameAddrW && in_frame + 32'(len) <= 2 ** FrameAddrW;
+  wire scratch = in_scratch < ScratchBytes && in_scratch + 32'(len) <= ScratchBytes;
+  wire good = len_ok && (frame || scratch);
+  wire unused = &{1'b0, word[3][31:17], clk_i, rst_i};
+
+  assign kind.valid = words.valid && (!good || command.ready);
+  assign kind.data = !good ? 2'd2 : {1'b0, scratch};
+  assign command.valid = words.valid && good && kind.ready;
+  assign command.data = '{
+          host_addr: {word[1], word[0]},
+          part: '{addr: word[2], len: len[11:0]},
+          scratch: scratch,
+          irq: word[3][16]
+      };
+  assign words.ready = kind.ready && (!good || command.ready);
+  assign bad_o = words.valid && words.ready && !good;
+endmodule

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+/// DMA read assist: moves bytes of host memory into the frame memory or the scratchpad (core-nic paper, section 4).
+///
+/// Commands (assist_pkg, four words) come from a ring in the scratchpad; `progress_o` counts those whose bytes are where they
+/// belong, in order, so that whoever asks afterwards finds them. Any alignment on both sides. Commands overlap: up to 16 are
+/// with the host, within a buffer of two maximum-size frames. One 64-byte row moves in a host clock, one word of 16 bytes in
+/// a memory clock, one of 4 bytes in a core clock. Commands that cannot be are skipped (`bad_o`); reads that the host
+/// refused are counted (`error_o`, host clock). Four clocks meet here; all resets must be given together.
+module dma_read_assist
+  import core_pkg::*;
+  import dma_pkg::*;
+  import assist_pkg::*;
+#(
+    parameter int ScratchBytes = 262144,
+    parameter int BufferBytes = 4096,
+    parameter ram_sel_t Sel = '0
+) (
+    // Core clock: ring, crossbar port, progress.
+    input  logic            core_clk_i,
+    input  logic            core_rst_i,
+    input  logic     [31:0] base_i,
+    input  logic     [ 3:0] log_i,
+    input  logic     [31:0] producer_i,
+    output logic     [31:0] progress_o,
+    output logic            bad_o,
+    output logic            mem_valid_o,
+    output mem_req_t        mem_req_o,
+    input  logic            mem_ready_i,
+    input  logic            mem_rsp_valid_i,
+    input  mem_rsp_t        mem_rsp_i,
+
+    // Host clock: DMA read engine.
+    input  logic         host_clk_i,
+    input  logic         host_rst_i,
+           stream_if.src dma,         // dma_req_t
+    input  ram_write_t   ram_i,
+    input  dma_status_t  status_i,
+    output logic         error_o,
+
+    // Memory clock: frame bus.
+    input logic         mem_clk_i,
+    input logic         mem_rst_i,
+          stream_if.src req,        // bus_req_t
+          stream_if.src wdata       // bus_wdata_t
+);
+  localparam int RowDepth = 16;
+  localparam int CommandDepth = 8;
+
+  // ---------------------------------------------------------------- core clock: commands and progress
+  stream_if #(
+      .T(logic [3:0][31:0])
+  ) words (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(dma_command_t)
+  ) command (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(logic [1:0])
+  ) kind (
+      core_clk_i,
+      core_rst_i
+  );
+  logic [1:0] user_valid, user_ready, user_rsp_valid;
+  mem_req_t [1:0] user_req;
+  mem_rsp_t user_rsp;
+  wire unused_rsp = user_rsp_valid[1];
+
+  port_merge i_port (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .req_valid_i(user_valid),
+      .req_i(user_req),
+      .req_ready_o(user_ready),
+      .rsp_valid_o(user_rsp_valid),
+      .rsp_o(user_rsp),
+      .req_valid_o(mem_valid_o),
+      .req_o(mem_req_o),
+      .req_ready_i(mem_ready_i),
+      .rsp_valid_i(mem_rsp_valid_i),
+      .rsp_i(mem_rsp_i)
+  );
+  ring_fetch #(
+      .Words(4)
+  ) i_fetch (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .base_i,
+      .log_i,
+      .producer_i,
+      .req_valid_o(user_valid[0]),
+      .req_o(user_req[0]),
+      .req_ready_i(user_ready[0]),
+      .rsp_valid_i(user_rsp_valid[0]),
+      .rsp_i(user_rsp),
+      .command(words)
+  );
+  dma_check #(
+      .ScratchBytes(ScratchBytes)
+  ) i_check (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .words,
+      .command,
+      .kind,
+      .bad_o
+  );
+
+  logic [31:0] frame_done;
+  logic [31:0] scratch_done_q;
+  logic scratch_done, frame_done_pulse;
+  always_ff @(posedge core_clk_i) begin
+    if (scratch_done) scratch_done_q <= scratch_done_q + 1'b1;
+    if (core_rst_i) scratch_done_q <= '0;
+  end
+  progress_order #(
+      .Places(2)
+  ) i_progress (
+      .clk_i (core_clk_i),
+      .rst_i (core_rst_i),
+      .kind,
+      .done_i({scratch_done_q, frame_done}),
+      .progress_o
+  );
+
+  // ---------------------------------------------------------------- host clock
+  stream_if #(
+      .T(dma_command_t)
+  ) host_command (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) frame_part (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) frame_row (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) scratch_part (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) scratch_row (
+      host_clk_i,
+      host_rst_i
+  );
+  logic [$clog2(CommandDepth):0] unused_commands;
+  logic [$clog2(RowDepth):0] frame_rows, scratch_rows, unused_frame_parts, unused_scratch_parts;
+
+  fifo_async #(
+      .T(dma_command_t),
+      .Depth(CommandDepth)
+  ) i_commands (
+      .wclk_i(core_clk_i),
+      .wrst_i(core_rst_i),
+      .in(command),
+      .count_o(unused_commands),
+      .rclk_i(host_clk_i),
+      .rrst_i(host_rst_i),
+      .out(host_command)
+  );
+  dma_read_host #(
+      .BufferBytes(BufferBytes),
+      .RowDepth(RowDepth),
+      .Sel(Sel)
+  ) i_host (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .command(host_command),
+      .dma,
+      .ram_i,
+      .status_i,
+      .frame_part,
+      .frame_row,
+      .frame_count_i(frame_rows),
+      .scratch_part,
+      .scratch_row,
+      .scratch_count_i(scratch_rows),
+      .error_o
+  );
+
+  // ---------------------------------------------------------------- memory clock
+  stream_if #(
+      .T(local_part_t)
+  ) mem_part (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) mem_row (
+      mem_clk_i,
+      mem_rst_i
+  );
+  fifo_async #(
+      .T(local_part_t),
+      .Depth(RowDepth)
+  ) i_frame_parts (
+      .wclk_i(host_clk_i),
+      .wrst_i(host_rst_i),
+      .in(frame_part),
+      .count_o(unused_frame_parts),
+      .rclk_i(mem_clk_i),
+      .rrst_i(mem_rst_i),
+      .out(mem_part)
+  );
+  fifo_async #(
+      .T(row_t),
+      .Depth(RowDepth)
+  ) i_frame_rows (
+      .wclk_i(host_clk_i),
+      .wrst_i(host_rst_i),
+      .in(frame_row),
+      .count_o(frame_rows),
+      .rclk_i(mem_clk_i),
+      .rrst_i(mem_rst_i),
+      .out(mem_row)
+  );
+  frame_writer i_frame_writer (
+      .clk_i(mem_clk_i),
+      .rst_i(mem_rst_i),
+      .part(mem_part),
+      .row(mem_row),
+      .req,
+      .wdata,
+      .done_o(frame_done_pulse)
+  );
+  count_cross i_frame_done (
+      .src_clk_i(mem_clk_i),
+      .src_rst_i(mem_rst_i),
+      .add_i(frame_done_pulse),
+      .dst_clk_i(core_clk_i),
+      .dst_rst_i(core_rst_i),
+      .count_o(frame_done)
+  );
+
+  // ---------------------------------------------------------------- core clock: into the scratchpad
+  stream_if #(
+      .T(local_part_t)
+  ) core_part (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) core_row (
+      core_clk_i,
+      core_rst_i
+  );
+  fifo_async #(
+      .T(local_part_t),
+      .Depth(RowDepth)
+  ) i_scratch_parts (
+      .wclk_i(host_clk_i),
+      .wrst_i(host_rst_i),
+      .in(scratch_part),
+      .count_o(unused_scratch_parts),
+      .rclk_i(core_clk_i),
+      .rrst_i(core_rst_i),
+      .out(core_part)
+  );
+  fifo_async #(
+      .T(row_t),
+      .Depth(RowDepth)
+  ) i_scratch_rows (
+      .wclk_i(host_clk_i),
+      .wrst_i(host_rst_i),
+      .in(scratch_row),
+      .count_o(scratch_rows),
+      .rclk_i(core_clk_i),
+      .rrst_i(core_rst_i),
+      .out(core_row)
+  );
+  scratch_writer i_scratch_writer (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .part(core_part),
+      .row(core_row),
+      .req_valid_o(user_valid[1]),
+      .req_o(user_req[1]),
+      .req_ready_i(user_ready[1]),
+      .done_o(scratch_done)
+  );
+endmodule

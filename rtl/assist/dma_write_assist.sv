@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+/// DMA write assist: moves bytes of the frame memory or the scratchpad into host memory (core-nic paper, section 4).
+///
+/// Commands (assist_pkg, four words) come from a ring in the scratchpad; `progress_o` counts those whose last write has been
+/// sent, in order: the host sees the writes of one command before those of the next. Any alignment on both sides. Commands
+/// overlap: up to 16, within a buffer of two maximum-size frames. `interrupt_o` (host clock) is high for a clock for
+/// each command that asks for an interrupt, after its last write was sent. Commands that cannot be are skipped (`bad_o`).
+/// One word of 16 bytes in a memory clock (not more than one 64-byte row in a host clock: the memory clock is at most four
+/// times the host clock), one of 4 bytes in a core clock. Four clocks meet here; all resets must be given together.
+module dma_write_assist
+  import core_pkg::*;
+  import dma_pkg::*;
+  import assist_pkg::*;
+#(
+    parameter int ScratchBytes = 262144,
+    parameter int BufferBytes = 4096,
+    parameter ram_sel_t Sel = '0
+) (
+    // Core clock: ring, crossbar port, progress.
+    input  logic            core_clk_i,
+    input  logic            core_rst_i,
+    input  logic     [31:0] base_i,
+    input  logic     [ 3:0] log_i,
+    input  logic     [31:0] producer_i,
+    output logic     [31:0] progress_o,
+    output logic            bad_o,
+    output logic            mem_valid_o,
+    output mem_req_t        mem_req_o,
+    input  logic            mem_ready_i,
+    input  logic            mem_rsp_valid_i,
+    input  mem_rsp_t        mem_rsp_i,
+
+    // Host clock: DMA write engine.
+    input  logic         host_clk_i,
+    input  logic         host_rst_i,
+           stream_if.src dma,         // dma_req_t
+    input  ram_read_t    ram_i,
+    output ram_row_t     ram_o,
+    input  dma_status_t  status_i,
+    output logic         interrupt_o,
+
+    // Memory clock: frame bus.
+    input logic         mem_clk_i,
+    input logic         mem_rst_i,
+          stream_if.src req,        // bus_req_t
+          stream_if.snk rdata       // logic [127:0]
+);
+  localparam int RowDepth = 16;
+  localparam int CommandDepth = 8;
+
+  // ---------------------------------------------------------------- core clock: commands and progress
+  stream_if #(
+      .T(logic [3:0][31:0])
+  ) words (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(dma_command_t)
+  ) command (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(logic [1:0])
+  ) kind_in (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(logic)
+  ) kind (
+      core_clk_i,
+      core_rst_i
+  );
+  logic [1:0] user_valid, user_ready, user_rsp_valid;
+  mem_req_t [1:0] user_req;
+  mem_rsp_t user_rsp;
+
+  port_merge i_port (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .req_valid_i(user_valid),
+      .req_i(user_req),
+      .req_ready_o(user_ready),
+      .rsp_valid_o(user_rsp_valid),
+      .rsp_o(user_rsp),
+      .req_valid_o(mem_valid_o),
+      .req_o(mem_req_o),
+      .req_ready_i(mem_ready_i),
+      .rsp_valid_i(mem_rsp_valid_i),
+      .rsp_i(mem_rsp_i)
+  );
+  ring_fetch #(
+      .Words(4)
+  ) i_fetch (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .base_i,
+      .log_i,
+      .producer_i,
+      .req_valid_o(user_valid[0]),
+      .req_o(user_req[0]),
+      .req_ready_i(user_ready[0]),
+      .rsp_valid_i(user_rsp_valid[0]),
+      .rsp_i(user_rsp),
+      .command(words)
+  );
+  dma_check #(
+      .ScratchBytes(ScratchBytes)
+  ) i_check (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .words,
+      .command,
+      .kind (kind_in),
+      .bad_o
+  );
+  // All that are not refused end in the same place.
+  assign kind.valid = kind_in.valid;
+  assign kind.data = kind_in.data == 2'd2;
+  assign kind_in.ready = kind.ready;
+
+  logic [31:0] done;
+  logic done_pulse;
+  progress_order #(
+      .Places(1)
+  ) i_progress (
+      .clk_i (core_clk_i),
+      .rst_i (core_rst_i),
+      .kind,
+      .done_i(done),
+      .progress_o
+  );
+  count_cross i_done (
+      .src_clk_i(host_clk_i),
+      .src_rst_i(host_rst_i),
+      .add_i(done_pulse),
+      .dst_clk_i(core_clk_i),
+      .dst_rst_i(core_rst_i),
+      .count_o(done)
+  );
+
+  // ---------------------------------------------------------------- host clock
+  stream_if #(
+      .T(dma_command_t)
+  ) host_command (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) frame_part (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) frame_row (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(local_part_t)
+  ) scratch_part (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) scratch_row (
+      host_clk_i,
+      host_rst_i
+  );
+  logic [$clog2(CommandDepth):0] unused_commands, unused_frame_parts, unused_scratch_parts;
+
+  fifo_async #(
+      .T(dma_command_t),
+      .Depth(CommandDepth)
+  ) i_commands (
+      .wclk_i(core_clk_i),
+      .wrst_i(core_rst_i),
+      .in(command),
+      .count_o(unused_commands),
+      .rclk_i(host_clk_i),
+      .rrst_i(host_rst_i),
+      .out(host_command)
+  );
+  dma_write_host #(
+      .BufferBytes(BufferBytes),
+      .Sel(Sel)
+  ) i_host (
+      .clk_i  (host_clk_i),
+      .rst_i  (host_rst_i),
+      .command(host_command),
+      .frame_part,
+      .scratch_part,
+      .frame_row,
+      .scratch_row,
+      .dma,
+      .ram_i,
+      .ram_o,
+      .status_i,
+      .done_o (done_pulse),
+      .interrupt_o
+  );
+
+  // ---------------------------------------------------------------- memory clock: from the frame memory
+  stream_if #(
+      .T(local_part_t)
+  ) mem_part (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) mem_row (
+      mem_clk_i,
+      mem_rst_i
+  );
+  logic [$clog2(RowDepth):0] unused_frame_rows;
+  logic last;
+  fifo_async #(
+      .T(local_part_t),
+      .Depth(CommandDepth)
+  ) i_frame_parts (
+      .wclk_i(host_clk_i),
+      .wrst_i(host_rst_i),
+      .in(frame_part),
+      .count_o(unused_frame_parts),
+      .rclk_i(mem_clk_i),
+      .rrst_i(mem_rst_i),
+      .out(mem_part)
+  );
+  assign rdata.ready = 1'b1;  // all was reserved before
+  frame_reader i_frame_reader (
+      .clk_i(mem_clk_i),
+      .rst_i(mem_rst_i),
+      .part(mem_part),
+      .req,
+      .rvalid_i(rdata.valid),
+      .last_o(last)
+  );
+  word_rows i_rows (
+      .clk_i(mem_clk_i),
+      .rst_i(mem_rst_i),
+      .valid_i(rdata.valid),
+      .last_i(last),
+      .data_i(rdata.data),
+      .row(mem_row)
+  );
+  fifo_async #(
+      .T(row_t),
+      .Depth(RowDepth)
+  ) i_frame_rows (
+      .wclk_i(mem_clk_i),
+      .wrst_i(mem_rst_i),
+      .in(mem_row),
+      .count_o(unused_frame_rows),
+      .rclk_i(host_clk_i),
+      .rrst_i(host_rst_i),
+      .out(frame_row)
+  );
+
+  // ---------------------------------------------------------------- core clock: from the scratchpad
+  stream_if #(
+      .T(local_part_t)
+  ) core_part (
+      core_clk_i,
+      core_rst_i
+  );
+  stream_if #(
+      .T(row_t)
+  ) core_row (
+      core_clk_i,
+      core_rst_i
+  );
+  logic [2:0] unused_scratch_rows;
+  fifo_async #(
+      .T(local_part_t),
+      .Depth(CommandDepth)
+  ) i_scratch_parts (
+      .wclk_i(host_clk_i),
+      .wrst_i(host_rst_i),
+      .in(scratch_part),
+      .count_o(unused_scratch_parts),
+      .rclk_i(core_clk_i),
+      .rrst_i(core_rst_i),
+      .out(core_part)
+  );
+  scratch_reader i_scratch_reader (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .part(core_part),
+      .row(core_row),
+      .req_valid_o(user_valid[1]),
+      .req_o(user_req[1]),
+      .req_ready_i(user_ready[1]),
+      .rsp_valid_i(user_rsp_valid[1]),
+      .rsp_i(user_rsp)
+  );
+  fifo_async #(
+      .T(row_t),
+      .Depth(4)
+  ) i_scratch_rows (
+      .wclk_i(core_clk_i),
+      .wrst_i(core_rst_i),
+      .in(core_row),
+      .count_o(unused_scratch_rows),
+      .rclk_i(host_clk_i),
+      .rrst_i(host_rst_i),
+      .out(scratch_row)
+  );
+endmodule

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// RV32IM processor with atomics, `set` and `update`: single issue, in order, five stages (core_decode lists the instructions).
+///
+/// IF: the cache's answer; jal and backward branches are followed at once (static prediction). ID: decode, registers, all
+/// operands: forwarded from EX, MEM and WB. EX: arithmetic, branches (two clocks lost when predicted wrong, and for jalr),
+/// addresses; division (34 clocks). MEM: data port (core_mem), multiplication. WB: registers, retirement.
+/// Clocks an instruction: 1; a load or an atomic whose result is read 2 and more as the memory takes, 1 again if the next
+/// instruction needs the result; a product needed by the next instruction 1 more; a store never waits while the one-entry
+/// buffer is free.
+/// While `run_i` is low the core stands at `ResetPc` (registers keep what they hold); accesses begun are finished. A trap
+/// ends the program: `trap_o`, `trap_pc_o` stand until `run_i` falls, nothing younger has any effect. Traps are precise but
+/// for those of stores, which are told later.
+/// `use_o` says what each clock went to; a bubble is charged to what made it, when it reaches WB.
+/// Paper: section 4 (core-nic), 6.1 (where the clocks go).
+module core
+  import core_pkg::*, core_pipe_pkg::*;
+#(
+    parameter logic [31:0] ResetPc = 32'h0,
+    parameter bit          Rvfi    = 1'b0,   // rvfi_o is driven
+    parameter bit          Predict = 1'b1    // 0: every jump and taken branch costs two clocks
+) (
+    input  logic              clk_i,
+    input  logic              rst_i,
+    input  logic       [ 4:0] hart_id_i,
+    input  logic              run_i,
+    input  logic              watchdog_i,     // trap: the program does not come back
+    // instruction cache: an address with fetch_en_o, its word in the next clock or later, kept until the next fetch_en_o
+    output logic              fetch_en_o,
+    output logic       [31:0] fetch_addr_o,
+    input  logic              fetch_valid_i,
+    input  logic       [31:0] fetch_data_i,
+    input  logic              fetch_error_i,  // with valid: no instruction memory there
+    // data port: a request stays until ready; an answer to all but Store, one clock later at the earliest
+    output logic              req_valid_o,
+    output mem_req_t          req_o,
+    input  logic              req_ready_i,
+    input  logic              rsp_valid_i,
+    input  mem_rsp_t          rsp_i,
+    input  logic              store_error_i,  // the Store taken in the clock before went nowhere
+    // what it does
+    output clock_use_e        use_o,
+    output logic       [31:0] pc_o,           // of the instruction that left the pipeline last
+    output rvfi_t             rvfi_o,
+    output trap_e             trap_o,
+    output logic       [31:0] trap_pc_o
+);
+  // One copy of the code for all cores stays in the simulating machine's cache.
+  /*verilator no_inline_module*/
+  typedef struct packed {
+    logic valid;
+    clock_use_e use_;  // of a bubble
+    logic [31:0] pc, insn;
+    logic taken;  // predicted
+    logic error;
+  } id_t;
+  typedef struct packed {
+    logic valid;
+    clock_use_e use_;
+    logic [31:0] pc, insn;
+    logic taken;
+    decoded_t op;
+    logic [31:0] a, b;  // operands
+    logic [31:0] rs1, rs2;
+  } ex_t;
+  typedef struct packed {
+    logic valid;
+    clock_use_e use_;
+    logic [31:0] pc, insn, next_pc;
+    trap_e trap;
+    unit_e unit;
+    logic [4:0] rd;
+    logic [2:0] funct3;
+    logic [1:0] shift;  // first byte of a load
+    logic [31:0] result;
+    mem_req_t req;
+    logic [31:0] rs1, rs2;
+  } mem_t;
+  typedef struct packed {
+    logic valid;
+    clock_use_e use_;
+    logic [31:0] pc;
+    trap_e trap;
+    logic [4:0] rd;
+    logic [31:0] result;
+  } wb_t;
+
+  id_t id_q  /*verilator split_var*/;
+  ex_t ex_q  /*verilator split_var*/;
+  mem_t mem_q  /*verilator split_var*/;
+  wb_t wb_q  /*verilator split_var*/;
+  logic [31:0] regs[32];
+  logic [63:0] cycles_q, retired_q;
+
+  // Nothing younger than what is in MEM goes on.
+  logic  stop;
+  trap_e trap_d;
+  logic id_go, ex_go, mem_go;
+  logic redirect;
+  logic [31:0] redirect_pc;
+
+  // ---- IF
+  logic fetching_q;  // an address was given
+  logic [31:0] pc_q;
+  wire if_valid = fetching_q && fetch_valid_i;
+  wire if_go = if_valid && (!id_q.valid || id_go);
+  logic if_taken;
+  logic [31:0] if_offset;
+  always_comb begin
+    if_taken  = 1'b0;
+    if_offset = 32'd4;
+    if (Predict && if_valid && !fetch_error_i) begin
+      if (fetch_data_i[6:0] == 7'h6f) begin
+        if_taken = 1'b1;
+        if_offset = {
+          {12{fetch_data_i[31]}}, fetch_data_i[19:12], fetch_data_i[20], fetch_data_i[30:21], 1'b0
+        };
+      end else if (fetch_data_i[6:0] == 7'h63 && fetch_data_i[31]) begin
+        if_taken  = 1'b1;
+        if_offset = {20'hfffff, fetch_data_i[7], fetch_data_i[30:25], fetch_data_i[11:8], 1'b0};
+      end
+    end
+  end
+  wire [31:0] if_next = pc_q + if_offset;
+  assign fetch_en_o   = !stop && (redirect || if_go || !fetching_q);
+  assign fetch_addr_o = redirect ? redirect_pc : fetching_q ? if_next : ResetPc;
+
+  always_ff @(posedge clk_i) begin
+    if (fetch_en_o) pc_q <= fetch_addr_o;
+    fetching_q <= !stop && !rst_i;
+    if (if_go) begin
+      id_q.pc <= pc_q;
+      id_q.insn <= fetch_data_i;
+      id_q.taken <= if_taken;
+      id_q.error <= fetch_error_i;
+    end
+    if (if_go || !id_q.valid || id_go) id_q.valid <= if_go;
+    if (!id_q.valid || id_go) id_q.use_ <= StallFetch;
+    if (redirect) begin
+      id_q.valid <= 1'b0;
+      id_q.use_  <= StallPipe;
+    end
+    if (stop || rst_i) begin
+      id_q.valid <= 1'b0;
+      id_q.use_  <= Halted;
+    end
+  end
+
+  // ---- ID
+  decoded_t op;
+  core_decode decode (
+      .insn_i(id_q.insn),
+      .op_o  (op)
+  );
+  wire [4:0] rs1_addr = id_q.insn[19:15];
+  wire [4:0] rs2_addr = id_q.insn[24:20];
+  logic [31:0] ex_result, mem_result, rs1, rs2, operand_a, operand_b;
+  logic hazard;
+
+  // The one place where registers are read. A result that is not there yet holds the instruction up.
+  always_comb begin
+    rs1 = regs[rs1_addr];
+    rs2 = regs[rs2_addr];
+    hazard = 1'b0;
+    if (wb_q.valid && wb_q.rd != 0) begin
+      if (wb_q.rd == rs1_addr) rs1 = wb_q.result;
+      if (wb_q.rd == rs2_addr) rs2 = wb_q.result;
+    end
+    if (mem_q.valid && mem_q.rd != 0) begin
+      if (mem_q.rd == rs1_addr) rs1 = mem_result;
+      if (mem_q.rd == rs2_addr) rs2 = mem_result;
+      if (mem_q.unit == UnitLoad && !mem_go)
+        hazard = (op.reads_rs1 && mem_q.rd == rs1_addr) || (op.reads_rs2 && mem_q.rd == rs2_addr);
+    end
+    if (ex_q.valid && ex_q.op.rd != 0) begin
+      if (ex_q.op.rd == rs1_addr) rs1 = ex_result;
+      if (ex_q.op.rd == rs2_addr) rs2 = ex_result;
+      if (ex_q.op.unit inside {UnitLoad, UnitMul})
+        hazard |= (op.reads_rs1 && ex_q.op.rd == rs1_addr) || (op.reads_rs2 && ex_q.op.rd == rs2_addr);
+    end
+    operand_a = op.a == FromPc ? id_q.pc : rs1;
+    unique case (op.b)
+      FromReg: operand_b = rs2;
+      FromBit: operand_b = {3'd0, rs2[31:5], 2'd0};
+      default: operand_b = op.imm;
+    endcase
+  end
+  assign id_go = id_q.valid && !hazard && (!ex_q.valid || ex_go);
+
+  always_ff @(posedge clk_i) begin
+    if (id_go) begin
+      ex_q.pc <= id_q.pc;
+      ex_q.insn <= id_q.insn;
+      ex_q.taken <= id_q.taken;
+      ex_q.op <= op;
+      if (id_q.error) begin
+        ex_q.op.unit <= UnitTrap;
+        ex_q.op.trap <= TrapFetch;
+        ex_q.op.rd   <= '0;
+      end
+      ex_q.a   <= operand_a;
+      ex_q.b   <= operand_b;
+      ex_q.rs1 <= rs1;
+      ex_q.rs2 <= rs2;
+    end
+    if (!ex_q.valid || ex_go) begin
+      ex_q.valid <= id_go && !redirect;
+      ex_q.use_  <= redirect || id_q.valid ? StallPipe : id_q.use_;
+    end
+    if (stop || rst_i) begin
+      ex_q.valid <= 1'b0;
+      ex_q.use_  <= Halted;
+    end
+  end
+
+  // ---- EX
+  logic ex_taken, redirected_q, div_started_q, div_done;
+  logic [31:0] div_result, alu_result, csr;
+  trap_e ex_trap;
+  mem_req_t ex_req;
+  wire [31:0] ex_target = ex_q.op.unit == UnitJalr ? {alu_result[31:1], 1'b0} : ex_q.pc + ex_q.op.imm;
+  wire [31:0] ex_next = ex_taken ? ex_target : ex_q.pc + 32'd4;
+  wire ex_div = ex_q.valid && ex_q.op.unit == UnitDiv;
+  wire ex_done = !ex_div || (div_started_q && div_done);
+
+  // The comparator serves branches and slt alike.
+  wire less_unsigned = ex_q.a < ex_q.b;
+  wire less_signed = (ex_q.a[31] != ex_q.b[31]) ? ex_q.a[31] : less_unsigned;
+
+  always_comb begin
+    unique case (ex_q.op.alu)
+      AluAdd:  alu_result = ex_q.a + ex_q.b;
+      AluSub:  alu_result = ex_q.a - ex_q.b;
+      AluSll:  alu_result = ex_q.a << ex_q.b[4:0];
+      AluSlt:  alu_result = {31'd0, less_signed};
+      AluSltu: alu_result = {31'd0, less_unsigned};
+      AluXor:  alu_result = ex_q.a ^ ex_q.b;
+      AluSrl:  alu_result = ex_q.a >> ex_q.b[4:0];
+      AluSra:  alu_result = 32'($signed(ex_q.a) >>> ex_q.b[4:0]);
+      AluOr:   alu_result = ex_q.a | ex_q.b;
+      AluAnd:  alu_result = ex_q.a & ex_q.b;
+      default: alu_result = ex_q.b;
+    endcase
+    unique case (ex_q.op.unit)
+      UnitJal, UnitJalr: ex_result = ex_q.pc + 32'd4;
+      UnitDiv: ex_result = div_result;
+      UnitCsr: ex_result = csr;
+      default: ex_result = alu_result;
+    endcase
+  end
+
+  always_comb begin
+    ex_taken = ex_q.op.unit inside {UnitJal, UnitJalr};
+    if (ex_q.op.unit == UnitBranch) begin
+      unique case (ex_q.op.funct3)
+        3'd0: ex_taken = ex_q.a == ex_q.b;
+        3'd1: ex_taken = ex_q.a != ex_q.b;
+        3'd4: ex_taken = less_signed;
+        3'd5: ex_taken = !less_signed;
+        3'd6: ex_taken = less_unsigned;
+        default: ex_taken = !less_unsigned;
+      endcase
+    end
+  end
+  assign redirect = ex_q.valid && !redirected_q && !stop && ex_taken != ex_q.taken;
+  assign redirect_pc = ex_next;
+
+  // Counters as they will be when all that is older has retired.
+  wire [63:0] retired = retired_q + 64'(mem_q.valid) + 64'(wb_q.valid);
+  always_comb begin
+    csr = '0;
+    if (ex_q.op.unit == UnitCsr) begin
+      unique case (ex_q.op.imm[11:0])
+        12'hb00, 12'hc00: csr = cycles_q[31:0];
+        12'hb80, 12'hc80: csr = cycles_q[63:32];
+        12'hb02, 12'hc02: csr = retired[31:0];
+        12'hb82, 12'hc82: csr = retired[63:32];
+        default: csr = {27'd0, hart_id_i};
+      endcase
+    end
+  end
+
+  // A store's bytes on the word's lanes; an access across a word's end is a trap, and so is a jump into an instruction.
+  wire [1:0] ex_size = ex_q.op.funct3[1:0];
+  wire ex_word = ex_q.op.mem_op != Load && ex_q.op.mem_op != Store;
+  wire ex_misaligned = ex_word || ex_size[1] ? alu_result[1:0] != 0 : ex_size[0] && alu_result[0];
+  always_comb begin
+    ex_req = '{op: ex_q.op.mem_op, addr: {alu_result[31:2], 2'd0}, wdata: ex_q.rs2, be: '1};
+    if (ex_q.op.mem_op == Store) begin
+      if (ex_size == 2'd0) begin
+        ex_req.be = 4'b0001 << alu_result[1:0];
+        ex_req.wdata = {4{ex_q.rs2[7:0]}};
+      end else if (ex_size == 2'd1) begin
+        ex_req.be = alu_result[1] ? 4'b1100 : 4'b0011;
+        ex_req.wdata = {2{ex_q.rs2[15:0]}};
+      end
+    end else if (ex_q.op.bit_index) begin
+      ex_req.wdata = ex_q.op.mem_op == Or ? 32'd1 << ex_q.rs2[4:0] : {27'd0, ex_q.rs2[4:0]};
+    end
+    ex_trap = ex_q.op.trap;
+    if (ex_q.op.unit == UnitLoad && ex_misaligned)
+      ex_trap = ex_q.op.mem_op == Load ? TrapLoadAlign : TrapStoreAlign;
+    if (ex_q.op.unit == UnitStore && ex_misaligned) ex_trap = TrapStoreAlign;
+    if (ex_taken && ex_target[1]) ex_trap = TrapFetch;
+  end
+
+  core_div divider (
+      .clk_i,
+      .rst_i,
+      .start_i    (ex_div && !div_started_q),
+      .abort_i    (stop),
+      .signed_i   (!ex_q.op.funct3[0]),
+      .remainder_i(ex_q.op.funct3[1]),
+      .a_i        (ex_q.a),
+      .b_i        (ex_q.b),
+      .done_o     (div_done),
+      .result_o   (div_result)
+  );
+
+  assign ex_go = ex_q.valid && ex_done && (!mem_q.valid || mem_go) && !stop;
+
+  always_ff @(posedge clk_i) begin
+    div_started_q <= ex_div && !ex_go && !stop && !rst_i;
+    redirected_q  <= (redirected_q || redirect) && !ex_go && !stop && !rst_i;
+    if (ex_go) begin
+      mem_q.pc <= ex_q.pc;
+      mem_q.insn <= ex_q.insn;
+      mem_q.next_pc <= ex_trap != NoTrap ? ex_q.pc : ex_next;
+      mem_q.trap <= ex_trap;
+      mem_q.unit <= ex_trap != NoTrap ? UnitTrap : ex_q.op.unit;
+      mem_q.rd <= ex_trap != NoTrap ? '0 : ex_q.op.rd;
+      mem_q.funct3 <= ex_q.op.funct3;
+      mem_q.shift <= alu_result[1:0];
+      mem_q.result <= ex_result;
+      mem_q.req <= ex_req;
+      mem_q.rs1 <= ex_q.rs1;
+      mem_q.rs2 <= ex_q.rs2;
+    end
+    if (!mem_q.valid || mem_go) begin
+      mem_q.valid <= ex_go;
+      mem_q.use_  <= stop ? Halted : ex_q.valid ? StallPipe : ex_q.use_;
+    end
+    if (rst_i) begin
+      mem_q.valid <= 1'b0;
+      mem_q.use_  <= Halted;
+    end
+  end
+
+  // ---- MEM
+  logic port_done, port_conflict, port_error, port_idle, posted_error;
+  logic [31:0] rdata, posted_pc, loaded;
+  wire mem_access = mem_q.valid && mem_q.unit inside {UnitLoad, UnitStore};
+  core_mem data_port (
+      .clk_i,
+      .rst_i,
+      .access_i      (mem_access),
+      .posted_i      (mem_q.unit == UnitStore),
+      .access_req_i  (mem_q.req),
+      .access_pc_i   (mem_q.pc),
+      .done_o        (port_done),
+      .conflict_o    (port_conflict),
+      .rdata_o       (rdata),
+      .error_o       (port_error),
+      .posted_error_o(posted_error),
+      .posted_pc_o   (posted_pc),
+      .idle_o        (port_idle),
+      .req_valid_o,
+      .req_o,
+      .req_ready_i,
+      .rsp_valid_i,
+      .rsp_i,
+      .store_error_i
+  );
+  assign mem_go = mem_q.valid && (!mem_access || port_done);
+
+  wire signed [32:0] factor_a = {mem_q.rs1[31] && mem_q.funct3[1:0] != 2'd3, mem_q.rs1};
+  wire signed [32:0] factor_b = {mem_q.rs2[31] && !mem_q.funct3[1], mem_q.rs2};
+  always_comb begin
+    loaded = rdata;
+    mem_result = mem_q.result;
+    if (mem_q.unit == UnitLoad) begin
+      if (mem_q.req.op == Load) begin
+        loaded = rdata >> {mem_q.shift, 3'd0};
+        if (mem_q.funct3[1:0] == 2'd0) loaded = {{24{loaded[7] && !mem_q.funct3[2]}}, loaded[7:0]};
+        if (mem_q.funct3[1:0] == 2'd1)
+          loaded = {{16{loaded[15] && !mem_q.funct3[2]}}, loaded[15:0]};
+      end
+      mem_result = loaded;
+    end else if (mem_q.unit == UnitMul) begin
+      automatic logic [63:0] product = 64'(factor_a) * 64'(factor_b);
+      mem_result = mem_q.funct3[1:0] == 0 ? product[31:0] : product[63:32];
+    end
+  end
+  wire trap_e mem_trap = port_error ? (mem_q.req.op == Load ? TrapLoadAccess : TrapStoreAccess) : mem_q.trap;
+
+  always_ff @(posedge clk_i) begin
+    if (mem_go) begin
+      wb_q.pc <= mem_q.pc;
+      wb_q.trap <= mem_trap;
+      wb_q.rd <= mem_trap != NoTrap ? '0 : mem_q.rd;
+      wb_q.result <= mem_result;
+    end
+    wb_q.valid <= mem_go && !rst_i;
+    wb_q.use_  <= !mem_q.valid ? mem_q.use_ : port_conflict ? StallBank : StallLoad;
+    if (rst_i) wb_q.use_ <= Halted;
+  end
+
+  // ---- WB
+  wire  retire = wb_q.valid && wb_q.trap == NoTrap;
+  // No new program before the accesses of the old one are through.
+  logic drained_q;
+  assign stop = !run_i || !drained_q || trap_o != NoTrap || trap_d != NoTrap || (mem_q.valid && mem_trap != NoTrap);
+
+  always_comb begin
+    trap_d = wb_q.valid ? wb_q.trap : NoTrap;
+    if (trap_d == NoTrap && posted_error) trap_d = TrapStoreAccess;
+    if (trap_d == NoTrap && watchdog_i && run_i) trap_d = TrapWatchdog;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (retire && wb_q.rd != 0) regs[wb_q.rd] <= wb_q.result;
+    cycles_q <= cycles_q + 64'd1;
+    if (retire) retired_q <= retired_q + 64'd1;
+    if (trap_o == NoTrap && trap_d != NoTrap) begin
+      trap_o <= trap_d;
+      trap_pc_o <= posted_error && !(wb_q.valid && wb_q.trap != NoTrap) ? posted_pc : wb_q.pc;
+    end
+    drained_q <= run_i && (drained_q || (!mem_q.valid && !wb_q.valid && port_idle));
+    if (!run_i) trap_o <= NoTrap;
+    if (rst_i) begin
+      trap_o <= NoTrap;
+      drained_q <= 1'b0;
+      cycles_q <= '0;
+      retired_q <= '0;
+    end
+  end
+  initial regs[0] = '0;  // never written
+
+  assign use_o = retire ? Retire : wb_q.valid ? Halted : wb_q.use_;
+  assign pc_o  = wb_q.pc;
+
+  if (Rvfi) begin : g_rvfi
+    rvfi_t retired_insn_q;
+    logic  writes;
+    assign writes = mem_q.unit == UnitStore || mem_q.req.op != Load;
+    always_ff @(posedge clk_i) begin
+      if (mem_go)
+        retired_insn_q <= '{
+            valid: 1'b1,
+            trap: mem_trap != NoTrap,
+            insn: mem_q.insn,
+            rs1_addr: mem_q.insn[19:15],
+            rs2_addr: mem_q.insn[24:20],
+            rs1_rdata: mem_q.rs1,
+            rs2_rdata: mem_q.rs2,
+            rd_addr: mem_trap != NoTrap ? '0 : mem_q.rd,
+            rd_wdata: mem_trap != NoTrap || mem_q.rd == 0 ? '0 : mem_result,
+            pc_rdata: mem_q.pc,
+            pc_wdata: mem_trap != NoTrap ? mem_q.pc : mem_q.next_pc,
+            mem_addr: mem_access ? mem_q.req.addr : '0,
+            mem_rmask: mem_access && mem_q.unit == UnitLoad ? 4'hf : 4'h0,
+            mem_wmask: mem_access && writes ? mem_q.req.be : 4'h0,
+            mem_rdata: rdata,
+            mem_wdata: mem_q.req.wdata
+        };
+    end
+    always_comb begin
+      rvfi_o = retired_insn_q;
+      rvfi_o.valid = wb_q.valid;
+    end
+  end else begin : g_no_rvfi
+    assign rvfi_o = '0;
+  end
+
+  `ASSERT(KeepsRequest, req_valid_o && !req_ready_i |=> req_valid_o && $stable(req_o))
+  `ASSERT(RegisterZero, regs[0] == 0)
+endmodule

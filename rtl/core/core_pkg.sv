@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What cores, assists, crossbar and memory banks say to each other, and the processor's custom instructions.
+///
+/// Memory map of a core: instruction memory from 0 (fetch only), scratchpad from 0x1000_0000 (words interleaved over the
+/// banks), device registers from 0x2000_0000, frame memory from 0x4000_0000. Anything else is an error (a trap).
+package core_pkg;
+  localparam logic [31:0] ScratchBase = 32'h1000_0000;
+  localparam logic [31:0] DeviceBase = 32'h2000_0000;
+  localparam logic [31:0] FrameBase = 32'h4000_0000;
+
+  /// What is done at the bank, in one go. All but Store answer with a word: the old value, or for Update see below.
+  typedef enum logic [3:0] {
+    Load = 4'd0,
+    Store = 4'd1,
+    Swap = 4'd2,
+    Add = 4'd3,
+    And = 4'd4,
+    Or = 4'd5,
+    Xor = 4'd6,
+    Min = 4'd7,
+    Max = 4'd8,
+    MinU = 4'd9,
+    MaxU = 4'd10,
+    Update = 4'd11  // wdata[4:0] = first bit; clears the consecutive ones from there to the end of the word; answers how many
+  } mem_op_e;
+
+  /// One access of a word. `addr` is a multiple of 4; `be` says which bytes a Store writes (all for the others).
+  typedef struct packed {
+    mem_op_e     op;
+    logic [31:0] addr;
+    logic [31:0] wdata;
+    logic [3:0]  be;
+  } mem_req_t;
+
+  /// `error`: nobody is at that address, or it cannot do that.
+  typedef struct packed {
+    logic [31:0] rdata;
+    logic        error;
+  } mem_rsp_t;
+
+  /// What a core did in a clock: exactly one of these, so that counts of them sum to the clocks.
+  typedef enum logic [2:0] {
+    Retire     = 3'd0,  // an instruction left the pipeline
+    StallFetch = 3'd1,  // instruction cache miss
+    StallLoad  = 3'd2,  // the clock every load takes longer (and device, frame memory latency)
+    StallBank  = 3'd3,  // somebody else was served by that bank
+    StallPipe  = 3'd4,  // load-use, branch, multiply/divide, bubbles after them
+    Halted     = 3'd5   // in reset, trapped or stopped
+  } clock_use_e;
+
+  typedef enum logic [3:0] {
+    NoTrap          = 4'd0,
+    TrapIllegal     = 4'd1,
+    TrapFetch       = 4'd2,  // misaligned or outside the instruction memory
+    TrapLoadAlign   = 4'd3,
+    TrapStoreAlign  = 4'd4,
+    TrapLoadAccess  = 4'd5,  // nobody at that address
+    TrapStoreAccess = 4'd6,
+    TrapBreak       = 4'd7,  // ebreak
+    TrapCall        = 4'd8,  // ecall
+    TrapWatchdog    = 4'd9
+  } trap_e;
+
+  /// A retired instruction, as RVFI has it (one channel; the core's number beside it).
+  typedef struct packed {
+    logic        valid;
+    logic        trap;
+    logic [31:0] insn;
+    logic [4:0]  rs1_addr;
+    logic [4:0]  rs2_addr;
+    logic [31:0] rs1_rdata;
+    logic [31:0] rs2_rdata;
+    logic [4:0]  rd_addr;
+    logic [31:0] rd_wdata;
+    logic [31:0] pc_rdata;
+    logic [31:0] pc_wdata;
+    logic [31:0] mem_addr;   // word address of the access
+    logic [3:0]  mem_rmask;
+    logic [3:0]  mem_wmask;
+    logic [31:0] mem_rdata;
+    logic [31:0] mem_wdata;
+  } rvfi_t;
+endpackage

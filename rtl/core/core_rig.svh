@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the core put around it: cache, instruction memory, and a scratchpad with slow and contested accesses.
+`ifndef EMERY_CORE_RIG_SVH
+`define EMERY_CORE_RIG_SVH
+
+/// 64 kB at 0x1000_0000 that answer in the next clock, and the same at 0x2000_0000 that take their time; all else is an error.
+module core_rig
+  import core_pkg::*;
+#(
+    parameter int CacheBytes = 1024,
+    parameter int ImemBytes  = 32768
+) (
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic               run_i,
+    input  logic               watchdog_i,
+    input  int unsigned        wait_percent_i,  // clocks in which somebody else is served
+    input  logic               we_i,
+    input  logic        [31:0] waddr_i,         // instruction memory or scratchpad
+    input  logic        [31:0] wdata_i,
+    output clock_use_e         use_o,
+    output rvfi_t              rvfi_o,
+    output trap_e              trap_o,
+    output logic        [31:0] trap_pc_o
+);
+  localparam int FillW = $clog2(ImemBytes) - 4;
+  logic fetch_en, fetch_valid, fetch_error, fill_valid, fill_ready, fill_rsp_valid;
+  logic [31:0] fetch_addr, fetch_data;
+  logic [FillW-1:0] fill_addr;
+  logic [127:0] fill_rsp_data;
+  logic req_valid, req_ready, rsp_valid, store_error;
+  mem_req_t req;
+  mem_rsp_t rsp;
+
+  core #(
+      .Rvfi(1)
+  ) dut (
+      .clk_i,
+      .rst_i,
+      .hart_id_i    (5'd9),
+      .run_i,
+      .watchdog_i,
+      .fetch_en_o   (fetch_en),
+      .fetch_addr_o (fetch_addr),
+      .fetch_valid_i(fetch_valid),
+      .fetch_data_i (fetch_data),
+      .fetch_error_i(fetch_error),
+      .req_valid_o  (req_valid),
+      .req_o        (req),
+      .req_ready_i  (req_ready),
+      .rsp_valid_i  (rsp_valid),
+      .rsp_i        (rsp),
+      .store_error_i(store_error),
+      .use_o,
+      .pc_o         (),
+      .rvfi_o,
+      .trap_o,
+      .trap_pc_o
+  );
+  icache #(
+      .ImemBytes(ImemBytes),
+      .Bytes(CacheBytes)
+  ) cache (
+      .clk_i,
+      .rst_i,
+      .clear_i         (!run_i),
+      .fetch_en_i      (fetch_en),
+      .fetch_addr_i    (fetch_addr),
+      .fetch_valid_o   (fetch_valid),
+      .fetch_data_o    (fetch_data),
+      .fetch_error_o   (fetch_error),
+      .fill_valid_o    (fill_valid),
+      .fill_addr_o     (fill_addr),
+      .fill_ready_i    (fill_ready),
+      .fill_rsp_valid_i(fill_rsp_valid),
+      .fill_rsp_data_i (fill_rsp_data)
+  );
+  imem #(
+      .Bytes(ImemBytes),
+      .Ports(1)
+  ) instructions (
+      .clk_i,
+      .rst_i,
+      .req_valid_i(fill_valid),
+      .req_addr_i (fill_addr),
+      .req_ready_o(fill_ready),
+      .rsp_valid_o(fill_rsp_valid),
+      .rsp_data_o (fill_rsp_data),
+      .we_i       (we_i && waddr_i < 32'(ImemBytes)),
+      .waddr_i    (waddr_i[FillW+3:2]),
+      .wdata_i
+  );
+
+  logic [31:0] mem[16384];
+  logic others, pending;
+  int unsigned delay;
+  wire known = req.addr[31:16] == ScratchBase[31:16] || req.addr[31:16] == DeviceBase[31:16];
+  wire slow = req.addr[31:16] == DeviceBase[31:16];
+  assign req_ready = req_valid && !others;
+
+  /// How many ones follow one another from bit `at`.
+  function automatic logic [31:0] ones(input logic [31:0] word, input logic [4:0] at);
+    ones = 0;
+    for (int i = 0; i < 32; i++) if (i == 32'(at) + ones && word[i]) ones++;
+  endfunction
+
+  /// What is answered.
+  function automatic logic [31:0] answer(input mem_op_e op, input logic [4:0] first,
+                                         input logic [31:0] old);
+    return op == Update ? ones(old, first) : old;
+  endfunction
+
+  /// What the word becomes.
+  function automatic logic [31:0] done(input mem_op_e op, input logic [31:0] wdata,
+                                       input logic [3:0] be, input logic [31:0] old);
+    case (op)
+      Load: return old;
+      Store: begin
+        for (int i = 0; i < 4; i++) old[i*8+:8] = be[i] ? wdata[i*8+:8] : old[i*8+:8];
+        return old;
+      end
+      Swap: return wdata;
+      Add:  return old + wdata;
+      And:  return old & wdata;
+      Or:   return old | wdata;
+      Xor:  return old ^ wdata;
+      Min:  return $signed(old) < $signed(wdata) ? old : wdata;
+      Max:  return $signed(old) > $signed(wdata) ? old : wdata;
+      MinU: return old < wdata ? old : wdata;
+      MaxU: return old > wdata ? old : wdata;
+      default: begin
+        for (int i = 0; i < 32; i++)
+        done[i] = old[i] && !(i >= 32'(wdata[4:0]) && i < 32'(wdata[4:0]) + ones(old, wdata[4:0]));
+      end
+    endcase
+  endfunction
+
+  always @(posedge clk_i) begin
+    others <= $urandom_range(99) < wait_percent_i;
+    store_error <= req_ready && req.op == Store && !known;
+    rsp_valid <= 0;
+    if (pending && delay != 0) delay <= delay - 1;
+    if (pending && delay == 0) begin
+      rsp_valid <= 1;
+      pending   <= 0;
+    end
+    if (req_valid && req_ready) begin
+      if (pending) $fatal(1, "FAIL: a request before the answer");
+      if (req.addr[1:0] != 0) $fatal(1, "FAIL: not a word");
+      rsp.error <= !known;
+      if (known) mem[req.addr[15:2]] <= done(req.op, req.wdata, req.be, mem[req.addr[15:2]]);
+      rsp.rdata <= answer(req.op, req.wdata[4:0], mem[req.addr[15:2]]);
+      if (req.op != Store) begin
+        rsp_valid <= !slow;
+        pending   <= slow;
+        delay     <= $urandom_range(4);
+      end
+    end
+    if (we_i && waddr_i[31:16] == ScratchBase[31:16]) mem[waddr_i[15:2]] <= wdata_i;
+    if (rst_i) begin
+      rsp_valid <= 0;
+      pending   <= 0;
+    end
+  end
+endmodule
+`endif

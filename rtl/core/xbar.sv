@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// Crossbar between cores and assists and the memories they share (core-nic paper, section 4): scratchpad banks, device
+/// registers, frame memory. 32 bits wide; every slave takes one request a clock, round robin among those who want it.
+///
+/// A master holds `req` until `req_ready_o`, which comes in the clock its slave takes the request. A bank's answer comes
+/// in the next clock (so a load takes two); device registers and frame memory may be not ready and may answer any time
+/// later, and take no request while one with an answer is open. A master has one answer open; it may ask again in the
+/// clock of the answer. Stores have no answer. Nobody at an address, or anything but Load and Store outside the scratchpad:
+/// taken at once, answered with `error` in the next clock, a Store with `store_error_o`. A master is passed at most
+/// Masters-1 times. `wait_o` is high in a clock in which a master waits because its slave serves another. Reset forgets
+/// open answers.
+module xbar
+  import core_pkg::*;
+#(
+    parameter int Masters = 10,
+    parameter int Banks = 4,  // a power of two; consecutive words lie in consecutive banks
+    parameter int ScratchBytes = 256 * 1024,
+    parameter int DeviceBytes = 4096,
+    parameter int FrameBytes = 32 * 1024 * 1024,
+    localparam int MasterW = Masters > 1 ? $clog2(Masters) : 1
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Masters.
+    input  logic     [Masters-1:0] req_valid_i,
+    input  mem_req_t               req_i        [Masters],
+    output logic     [Masters-1:0] req_ready_o,
+    output logic     [Masters-1:0] rsp_valid_o,
+    output mem_rsp_t               rsp_o        [Masters],
+    output logic     [Masters-1:0] store_error_o,
+    output logic     [Masters-1:0] wait_o,
+
+    // Banks: always ready. `addr` is the byte address inside the bank; the answer is there one clock later.
+    output logic     [Banks-1:0] bank_valid_o,
+    output mem_req_t             bank_req_o  [Banks],
+    input  logic     [     31:0] bank_rdata_i[Banks],
+
+    // Device registers: Load and Store, addresses as the master gave them, and the master's number. What is offered
+    // may change until it is taken.
+    output logic                   dev_valid_o,
+    output mem_req_t               dev_req_o,
+    output logic     [MasterW-1:0] dev_master_o,
+    input  logic                   dev_ready_i,
+    input  logic                   dev_rsp_valid_i,
+    input  mem_rsp_t               dev_rsp_i,
+
+    // Frame memory: the same.
+    output logic     frame_valid_o,
+    output mem_req_t frame_req_o,
+    input  logic     frame_ready_i,
+    input  logic     frame_rsp_valid_i,
+    input  mem_rsp_t frame_rsp_i
+);
+  localparam int BankW = Banks > 1 ? $clog2(Banks) : 0;
+  if (2 ** BankW != Banks || ScratchBytes % (4 * Banks) != 0) begin : g_bad_parameter
+    $fatal(1, "xbar: %0d banks of %0d bytes altogether", Banks, ScratchBytes);
+  end
+
+  // Slaves: the banks, then these two.
+  localparam int Device = Banks;
+  localparam int Frame = Banks + 1;
+  localparam int Slaves = Banks + 2;
+  localparam int SlaveW = $clog2(Slaves);
+
+  // Who wants which slave; who wants one that is not there.
+  logic [Masters-1:0] wants[Slaves], nobody;
+  logic [SlaveW-1:0] slave[Masters];
+  always_comb begin
+    for (int s = 0; s < Slaves; s++) wants[s] = '0;
+    nobody = '0;
+    for (int m = 0; m < Masters; m++) begin
+      slave[m] = '0;
+      if (req_valid_i[m]) begin
+        if (req_i[m].addr - ScratchBase < ScratchBytes) begin
+          slave[m] = SlaveW'((req_i[m].addr >> 2) & 32'(Banks - 1));
+          wants[slave[m]][m] = 1'b1;
+        end else if (!(req_i[m].op inside {Load, Store})) begin
+          nobody[m] = 1'b1;
+        end else if (req_i[m].addr - DeviceBase < DeviceBytes) begin
+          slave[m] = SlaveW'(Device);
+          wants[Device][m] = 1'b1;
+        end else if (req_i[m].addr - FrameBase < FrameBytes) begin
+          slave[m] = SlaveW'(Frame);
+          wants[Frame][m] = 1'b1;
+        end else begin
+          nobody[m] = 1'b1;
+        end
+      end
+    end
+  end
+
+  // The two slow slaves are closed while an answer is open that does not come just now.
+  logic dev_open_q, frame_open_q;
+  logic [MasterW-1:0] dev_owner_q, frame_owner_q;
+  logic [Slaves-1:0] takes;
+  always_comb begin
+    takes = '1;
+    takes[Device] = dev_ready_i && (!dev_open_q || dev_rsp_valid_i);
+    takes[Frame] = frame_ready_i && (!frame_open_q || frame_rsp_valid_i);
+  end
+
+  // Those behind the one served last (`turn_q`) go first, among them the lowest.
+  logic [Masters-1:0] turn_q[Slaves], grant[Slaves], first;
+  logic [Masters-1:0] granted, passed;
+  always_comb begin
+    granted = nobody;
+    passed  = '0;
+    first   = '0;
+    for (int s = 0; s < Slaves; s++) begin
+      grant[s] = '0;
+      if (wants[s] != '0 && takes[s]) begin
+        first = wants[s] & turn_q[s];
+        if (first == '0) first = wants[s];
+        grant[s] = first & (~first + 1'b1);
+        granted |= grant[s];
+        passed |= wants[s] & ~grant[s];
+      end
+    end
+  end
+  assign req_ready_o = granted;
+  assign wait_o = passed;
+
+  // Requests out. In an idle clock a slave keeps seeing the first master's.
+  mem_req_t chosen[Slaves];
+  logic [MasterW-1:0] chosen_index[Slaves];
+  always_comb begin
+    for (int s = 0; s < Slaves; s++) begin
+      chosen_index[s] = '0;
+      if (grant[s] != '0)
+        for (int m = 0; m < Masters; m++) if (grant[s][m]) chosen_index[s] |= MasterW'(m);
+      chosen[s] = req_i[chosen_index[s]];
+    end
+  end
+  for (genvar b = 0; b < Banks; b++) begin : g_bank
+    assign bank_valid_o[b] = grant[b] != '0;
+    assign bank_req_o[b] = '{
+            op: chosen[b].op,
+            addr: ((chosen[b].addr - ScratchBase) >> (2 + BankW)) << 2,
+            wdata: chosen[b].wdata,
+            be: chosen[b].be
+        };
+  end
+  assign dev_valid_o = grant[Device] != '0;
+  assign dev_req_o = chosen[Device];
+  assign dev_master_o = chosen_index[Device];
+  assign frame_valid_o = grant[Frame] != '0;
+  assign frame_req_o = chosen[Frame];
+
+  // Answers. `quick_q`: one comes in this clock, from a bank or from nobody (`error_q`).
+  logic [Masters-1:0] is_store, quick_q, error_q;
+  logic [SlaveW-1:0] from_q[Masters];
+  always_comb begin
+    for (int m = 0; m < Masters; m++) is_store[m] = req_i[m].op == Store;
+  end
+  always_comb begin
+    rsp_valid_o = quick_q;
+    for (int m = 0; m < Masters; m++) begin
+      rsp_o[m].rdata = bank_rdata_i[BankW==0?0 : from_q[m][(BankW==0?1 : BankW)-1:0]];
+      rsp_o[m].error = error_q[m];
+    end
+    if (dev_rsp_valid_i && dev_open_q) begin
+      rsp_valid_o[dev_owner_q] = 1'b1;
+      rsp_o[dev_owner_q] = dev_rsp_i;
+    end
+    if (frame_rsp_valid_i && frame_open_q) begin
+      rsp_valid_o[frame_owner_q] = 1'b1;
+      rsp_o[frame_owner_q] = frame_rsp_i;
+    end
+  end
+
+  wire dev_asked = dev_valid_o && dev_req_o.op != Store;
+  wire frame_asked = frame_valid_o && frame_req_o.op != Store;
+  always_ff @(posedge clk_i) begin
+    quick_q <= granted & ~is_store & ~(grant[Device] | grant[Frame]);
+    error_q <= nobody & ~is_store;
+    store_error_o <= nobody & is_store;
+    for (int m = 0; m < Masters; m++) if (granted[m]) from_q[m] <= slave[m];
+    for (int s = 0; s < Slaves; s++) begin
+      // All above the one served.
+      if (grant[s] != '0) turn_q[s] <= ~(grant[s] | (grant[s] - 1'b1));
+    end
+    dev_open_q   <= dev_asked || (dev_open_q && !dev_rsp_valid_i);
+    frame_open_q <= frame_asked || (frame_open_q && !frame_rsp_valid_i);
+    if (dev_asked) dev_owner_q <= dev_master_o;
+    if (frame_asked) frame_owner_q <= chosen_index[Frame];
+    if (rst_i) begin
+      quick_q <= '0;
+      error_q <= '0;
+      store_error_o <= '0;
+      dev_open_q <= 1'b0;
+      frame_open_q <= 1'b0;
+      for (int s = 0; s < Slaves; s++) turn_q[s] <= '0;
+    end
+  end
+
+  `ASSERT(AnswersAreExpected,
+          (!dev_rsp_valid_i || dev_open_q) && (!frame_rsp_valid_i || frame_open_q))
+endmodule

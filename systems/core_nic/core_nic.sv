@@ -1,0 +1,973 @@
+// SPDX-License-Identifier: Apache-2.0
+/// core_nic: a NIC whose work is done by firmware on parallel cores, with assists that move the frames (core-nic paper,
+/// figure 6).
+///
+/// Wiring only. Four clocks: core (100 ... 800 MHz: cores, caches, scratchpad, crossbar, registers), memory (500 MHz: 128-bit
+/// bus and frame memory), host (125 MHz: one TLP beat a clock each way; at least a quarter of the memory clock) and MAC
+/// (156.25 MHz: 64 bits a clock). Resets are synchronous, active high, and given together. Registers: BAR 0 as in
+/// core_nic.rdl for the host, device_pkg for the cores. Receive is never held up: what finds no room is dropped whole and
+/// counted. No output depends combinationally on an input.
+module core_nic
+  import pcie_pkg::*;
+  import dma_pkg::*;
+  import eth_pkg::*;
+  import core_pkg::*;
+  import assist_pkg::*;
+  import dram_pkg::*;
+#(
+    parameter int Cores = 6,  // 1 ... 16
+    parameter int Banks = 4,  // of the scratchpad: 1, 2, 4 or 8
+    parameter int ScratchBytes = 262144,  // at most the window of 256 kB
+    parameter int ImemBytes = 131072,  // at most the window of 128 kB
+    parameter int ICacheBytes = 8192,  // of each core
+    parameter int ICacheWays = 2,
+    parameter bit Predict = 1'b1,  // static branch prediction
+    parameter int DramBanks = 8,
+    parameter int CasLatency = 7,  // of the frame memory, in its clocks
+    parameter int Tags = 64,  // PCIe reads in flight
+    parameter bit Rvfi = 1'b0  // rvfi_* are driven
+) (
+    input logic core_clk_i,
+    input logic core_rst_i,
+    input logic mem_clk_i,
+    input logic mem_rst_i,
+    input logic host_clk_i,
+    input logic host_rst_i,
+    input logic mac_clk_i,
+    input logic mac_rst_i,
+
+    // Host clock: TLPs from the hard block.
+    input  logic         rx_tlp_valid_i,
+    output logic         rx_tlp_ready_o,
+    input  logic [511:0] rx_tlp_data_i,
+    input  logic [127:0] rx_tlp_hdr_i,
+    input  logic         rx_tlp_sop_i,
+    input  logic         rx_tlp_eop_i,
+
+    // TLPs to the hard block: read requests on a stream of their own, which is header only.
+    output logic         tx_read_valid_o,
+    input  logic         tx_read_ready_i,
+    output logic [127:0] tx_read_hdr_o,
+    output logic         tx_tlp_valid_o,
+    input  logic         tx_tlp_ready_i,
+    output logic [511:0] tx_tlp_data_o,
+    output logic [127:0] tx_tlp_hdr_o,
+    output logic         tx_tlp_sop_o,
+    output logic         tx_tlp_eop_o,
+
+    // Configuration space (pcie_cfg_t) and transmit credit limits (fc_limit_t).
+    input logic [15:0] cfg_requester_id_i,
+    input logic [ 2:0] cfg_max_payload_i,
+    input logic [ 2:0] cfg_max_read_request_i,
+    input logic        cfg_bus_master_i,
+    input logic        cfg_extended_tag_i,
+    input logic        cfg_relaxed_ordering_i,
+    input logic        cfg_msix_enable_i,
+    input logic        cfg_msix_mask_i,
+    input logic [ 7:0] fc_ph_i,
+    input logic [11:0] fc_pd_i,
+    input logic        fc_p_inf_i,
+    input logic [ 7:0] fc_nph_i,
+    input logic        fc_np_inf_i,
+    input logic [ 7:0] fc_cplh_i,
+    input logic [11:0] fc_cpld_i,
+    input logic        fc_cpl_inf_i,
+
+    // Interrupt pin: status.interrupt.
+    output logic irq_o,
+
+    // MAC clock: MAC streams.
+    output logic        mac_tx_valid_o,
+    input  logic        mac_tx_ready_i,
+    output logic [63:0] mac_tx_data_o,
+    output logic [ 3:0] mac_tx_len_o,
+    output logic        mac_tx_sop_o,
+    output logic        mac_tx_eop_o,
+    output logic        mac_tx_err_o,
+    input  logic        mac_rx_valid_i,
+    input  logic [63:0] mac_rx_data_i,
+    input  logic [ 3:0] mac_rx_len_i,
+    input  logic        mac_rx_sop_i,
+    input  logic        mac_rx_eop_i,
+    input  logic        mac_rx_err_i,
+
+    // Memory clock: frame memory (dram_pkg), all registered.
+    output logic [  2:0] dram_cmd_o,
+    output logic [  2:0] dram_bank_o,
+    output logic [ 13:0] dram_addr_o,
+    output logic         dram_dq_valid_o,  // drives the data pins
+    output logic [127:0] dram_dq_o,
+    output logic [ 15:0] dram_dm_o,
+    input  logic [127:0] dram_dq_i,
+
+    // Core clock, for whoever looks on: what the cores do, what the firmware prints, its exit code.
+    output logic [ 2:0] core_use_o    [Cores],  // clock_use_e
+    output logic [31:0] core_pc_o     [Cores],  // of the instruction that retired last
+    output logic [ 3:0] core_trap_o   [Cores],  // trap_e
+    output logic [31:0] core_trap_pc_o[Cores],
+    output logic        print_valid_o,
+    output logic [ 7:0] print_char_o,
+    output logic [ 4:0] print_core_o,
+    output logic        exit_valid_o,
+    output logic [31:0] exit_code_o,
+
+    // Retired instructions, as RVFI has them; 0 unless Rvfi.
+    output logic        rvfi_valid_o    [Cores],
+    output logic        rvfi_trap_o     [Cores],
+    output logic [31:0] rvfi_insn_o     [Cores],
+    output logic [ 4:0] rvfi_rs1_addr_o [Cores],
+    output logic [ 4:0] rvfi_rs2_addr_o [Cores],
+    output logic [31:0] rvfi_rs1_rdata_o[Cores],
+    output logic [31:0] rvfi_rs2_rdata_o[Cores],
+    output logic [ 4:0] rvfi_rd_addr_o  [Cores],
+    output logic [31:0] rvfi_rd_wdata_o [Cores],
+    output logic [31:0] rvfi_pc_rdata_o [Cores],
+    output logic [31:0] rvfi_pc_wdata_o [Cores],
+    output logic [31:0] rvfi_mem_addr_o [Cores],
+    output logic [ 3:0] rvfi_mem_rmask_o[Cores],
+    output logic [ 3:0] rvfi_mem_wmask_o[Cores],
+    output logic [31:0] rvfi_mem_rdata_o[Cores],
+    output logic [31:0] rvfi_mem_wdata_o[Cores],
+
+    // Scratchpad accesses taken of the assists: 0 DMA read, 1 DMA write, 2 MAC transmit, 3 MAC receive.
+    output logic        assist_access_o[4],
+    output logic        assist_write_o [4],
+    output logic [31:0] assist_addr_o  [4]
+);
+  localparam int AddrW = 20;
+  localparam int Masters = Cores + 5;  // cores, the four assists, the host's window
+  localparam int MasterW = $clog2(Masters);
+  localparam int HostMaster = Cores + 4;
+  localparam int Clients = 5;  // of the frame bus: DMA read, MAC receive, DMA write, MAC transmit, crossbar
+  localparam int ClientW = $clog2(Clients);
+  localparam int FillW = $clog2(ImemBytes) - 4;
+
+  if (Cores < 1 || Cores > 16 || !(Banks inside {1, 2, 4, 8})) begin : g_bad_machine
+    $fatal(1, "core_nic: Cores %0d must be 1 ... 16, Banks %0d 1, 2, 4 or 8", Cores, Banks);
+  end
+  if (ScratchBytes > 262144 || ImemBytes > 131072) begin : g_bad_memory
+    $fatal(
+        1,
+        "core_nic: ScratchBytes %0d or ImemBytes %0d does not fit its window",
+        ScratchBytes,
+        ImemBytes
+    );
+  end
+
+  core_nic_regs_pkg::core_nic_regs__in_t  hw_in;
+  core_nic_regs_pkg::core_nic_regs__out_t hw_out;
+
+  // ---------------------------------------------------------------- host clock: hard block
+  pcie_cfg_t cfg_pins, cfg;
+  fc_limit_t fc_pins, fc;
+  assign cfg_pins = '{
+          requester_id: cfg_requester_id_i,
+          max_payload: cfg_max_payload_i,
+          max_read_request: cfg_max_read_request_i,
+          bus_master: cfg_bus_master_i,
+          extended_tag: cfg_extended_tag_i,
+          relaxed_ordering: cfg_relaxed_ordering_i,
+          msix_enable: cfg_msix_enable_i,
+          msix_mask: cfg_msix_mask_i
+      };
+  assign fc_pins = '{
+          ph: fc_ph_i,
+          pd: fc_pd_i,
+          p_inf: fc_p_inf_i,
+          nph: fc_nph_i,
+          np_inf: fc_np_inf_i,
+          cplh: fc_cplh_i,
+          cpld: fc_cpld_i,
+          cpl_inf: fc_cpl_inf_i
+      };
+  pipe_reg #(
+      .T(pcie_cfg_t)
+  ) i_cfg (
+      .clk_i(host_clk_i),
+      .d_i  (cfg_pins),
+      .q_o  (cfg)
+  );
+  pipe_reg #(
+      .T(fc_limit_t)
+  ) i_fc (
+      .clk_i(host_clk_i),
+      .d_i  (fc_pins),
+      .q_o  (fc)
+  );
+
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_pins (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_tlp (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_completion (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) rx_request (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) read_source[1] (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) tx_source[2] (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) tx_read (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(tlp_beat_t)
+  ) tx_tlp (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) read_request (
+      host_clk_i,
+      host_rst_i
+  );
+  stream_if #(
+      .T(dma_req_t)
+  ) write_request (
+      host_clk_i,
+      host_rst_i
+  );
+  logic foreign, unsupported, dropped, read_error, write_interrupt;
+  logic [2:0] unused_starved, unused_read_starved;
+  ram_write_t ram_write;
+  ram_read_t  ram_read;
+  ram_row_t   ram_row;
+  dma_status_t read_status, write_status;
+  dma_read_count_t read_count;
+  wire unused_count = &{1'b0, read_count};
+
+  assign rx_pins.valid = rx_tlp_valid_i;
+  assign rx_pins.data = '{
+          hdr: rx_tlp_hdr_i,
+          data: rx_tlp_data_i,
+          sop: rx_tlp_sop_i,
+          eop: rx_tlp_eop_i
+      };
+  assign rx_tlp_ready_o = rx_pins.ready;
+  spill_reg #(
+      .T(tlp_beat_t)
+  ) i_rx_tlp (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .in(rx_pins),
+      .out(rx_tlp)
+  );
+  tlp_rx_demux i_rx_demux (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .in(rx_tlp),
+      .cpl(rx_completion),
+      .req(rx_request),
+      .dropped_o(foreign)
+  );
+  dma_read #(
+      .Tags(Tags)
+  ) i_dma_read (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .cfg_i(cfg),
+      .timeout_cycles_i(32'd6_250_000),  // 50 ms
+      .req(read_request),
+      .tlp(read_source[0]),
+      .cpl(rx_completion),
+      .ram_o(ram_write),
+      .status_o(read_status),
+      .count_o(read_count)
+  );
+  dma_write i_dma_write (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .cfg_i(cfg),
+      .req(write_request),
+      .status_o(write_status),
+      .ram_o(ram_read),
+      .ram_i(ram_row),
+      .tlp(tx_source[0])
+  );
+  tlp_tx_mux #(
+      .N(1),
+      .Posted(1'b0),
+      .NonPosted(1'b1)
+  ) i_tx_read (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .fc_i(fc),
+      .starved_o(unused_read_starved),
+      .in(read_source),
+      .out(tx_read)
+  );
+  tlp_tx_mux #(
+      .N(2),
+      .Posted(2'b01),
+      .NonPosted(2'b00)
+  ) i_tx_mux (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .fc_i(fc),
+      .starved_o(unused_starved),
+      .in(tx_source),
+      .out(tx_tlp)
+  );
+  assign tx_read_valid_o = tx_read.valid;
+  assign tx_read_hdr_o   = tx_read.data.hdr;
+  assign tx_read.ready   = tx_read_ready_i;
+  assign tx_tlp_valid_o  = tx_tlp.valid;
+  assign tx_tlp_data_o   = tx_tlp.data.data;
+  assign tx_tlp_hdr_o    = tx_tlp.data.hdr;
+  assign tx_tlp_sop_o    = tx_tlp.data.sop;
+  assign tx_tlp_eop_o    = tx_tlp.data.eop;
+  assign tx_tlp.ready    = tx_tlp_ready_i;
+
+  // ---------------------------------------------------------------- registers: completer, core clock, regions
+  typedef logic [3:0][AddrW-1:0] region_t;
+  localparam region_t RegionBase = {
+    AddrW'('h80000), AddrW'('h40000), AddrW'('h01000), AddrW'('h00000)
+  };
+  localparam region_t RegionSize = {
+    AddrW'('h40000), AddrW'('h20000), AddrW'('h01000), AddrW'('h01000)
+  };
+  reg_if #(.AddrW(AddrW)) host_regs ();
+  reg_if #(.AddrW(AddrW)) core_regs ();
+  reg_if #(.AddrW(AddrW)) region[4] ();
+  logic unused_unmapped, imem_we, imem_written;
+  logic [FillW+1:0] imem_waddr;
+  logic [31:0] imem_wdata;
+
+  completer #(
+      .AddrW(AddrW)
+  ) i_completer (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .cfg_i(cfg),
+      .req(rx_request),
+      .regs(host_regs),
+      .cpl(tx_source[1]),
+      .unsupported_o(unsupported),
+      .dropped_o(dropped)
+  );
+  host_cross #(
+      .AddrW(AddrW)
+  ) i_host_cross (
+      .host_clk_i,
+      .host_rst_i,
+      .host(host_regs),
+      .core_clk_i,
+      .core_rst_i,
+      .core(core_regs)
+  );
+  reg_demux #(
+      .N(4),
+      .AddrW(AddrW),
+      .Base(RegionBase),
+      .Size(RegionSize)
+  ) i_regs (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .in(core_regs),
+      .out(region),
+      .unmapped_o(unused_unmapped)
+  );
+  imem_window #(
+      .Bytes(ImemBytes)
+  ) i_imem_window (
+      .regs(region[2]),
+      .we_o(imem_we),
+      .waddr_o(imem_waddr),
+      .wdata_o(imem_wdata)
+  );
+  pipe_reg i_imem_written (
+      .clk_i(core_clk_i),
+      .d_i  (imem_we || core_rst_i),
+      .q_o  (imem_written)
+  );
+
+  // ---------------------------------------------------------------- cores
+  logic [Masters-1:0] req_valid, req_ready, rsp_valid, store_error, waits;
+  mem_req_t mem_req[Masters];
+  mem_rsp_t mem_rsp[Masters];
+  clock_use_e core_use[Cores];
+  trap_e core_trap[Cores];
+  logic [31:0] core_trap_pc[Cores];
+  rvfi_t core_rvfi[Cores];
+  logic [Cores-1:0] run, watchdog, trapped, fill_valid, fill_ready, fill_rsp_valid;
+  logic [Cores-1:0][FillW-1:0] fill_addr;
+  logic [127:0] fill_data;
+  assign run = hw_out.control.run.value[Cores-1:0];
+
+  for (genvar c = 0; c < Cores; c++) begin : g_core
+    logic fetch_en, fetch_valid, fetch_error;
+    logic [31:0] fetch_addr, fetch_data;
+    core #(
+        .Rvfi(Rvfi),
+        .Predict(Predict)
+    ) i_core (
+        .clk_i(core_clk_i),
+        .rst_i(core_rst_i),
+        .hart_id_i(5'(c)),
+        .run_i(run[c]),
+        .watchdog_i(watchdog[c]),
+        .fetch_en_o(fetch_en),
+        .fetch_addr_o(fetch_addr),
+        .fetch_valid_i(fetch_valid),
+        .fetch_data_i(fetch_data),
+        .fetch_error_i(fetch_error),
+        .req_valid_o(req_valid[c]),
+        .req_o(mem_req[c]),
+        .req_ready_i(req_ready[c]),
+        .rsp_valid_i(rsp_valid[c]),
+        .rsp_i(mem_rsp[c]),
+        .store_error_i(store_error[c]),
+        .use_o(core_use[c]),
+        .pc_o(core_pc_o[c]),
+        .rvfi_o(core_rvfi[c]),
+        .trap_o(core_trap[c]),
+        .trap_pc_o(core_trap_pc[c])
+    );
+    icache #(
+        .ImemBytes(ImemBytes),
+        .Bytes(ICacheBytes),
+        .Ways(ICacheWays)
+    ) i_icache (
+        .clk_i(core_clk_i),
+        .rst_i(core_rst_i),
+        .clear_i(imem_written),
+        .fetch_en_i(fetch_en),
+        .fetch_addr_i(fetch_addr),
+        .fetch_valid_o(fetch_valid),
+        .fetch_data_o(fetch_data),
+        .fetch_error_o(fetch_error),
+        .fill_valid_o(fill_valid[c]),
+        .fill_addr_o(fill_addr[c]),
+        .fill_ready_i(fill_ready[c]),
+        .fill_rsp_valid_i(fill_rsp_valid[c]),
+        .fill_rsp_data_i(fill_data)
+    );
+    assign trapped[c] = core_trap[c] != NoTrap;
+    assign core_use_o[c] = core_use[c];
+    assign core_trap_o[c] = core_trap[c];
+    assign core_trap_pc_o[c] = core_trap_pc[c];
+    assign rvfi_valid_o[c] = core_rvfi[c].valid;
+    assign rvfi_trap_o[c] = core_rvfi[c].trap;
+    assign rvfi_insn_o[c] = core_rvfi[c].insn;
+    assign rvfi_rs1_addr_o[c] = core_rvfi[c].rs1_addr;
+    assign rvfi_rs2_addr_o[c] = core_rvfi[c].rs2_addr;
+    assign rvfi_rs1_rdata_o[c] = core_rvfi[c].rs1_rdata;
+    assign rvfi_rs2_rdata_o[c] = core_rvfi[c].rs2_rdata;
+    assign rvfi_rd_addr_o[c] = core_rvfi[c].rd_addr;
+    assign rvfi_rd_wdata_o[c] = core_rvfi[c].rd_wdata;
+    assign rvfi_pc_rdata_o[c] = core_rvfi[c].pc_rdata;
+    assign rvfi_pc_wdata_o[c] = core_rvfi[c].pc_wdata;
+    assign rvfi_mem_addr_o[c] = core_rvfi[c].mem_addr;
+    assign rvfi_mem_rmask_o[c] = core_rvfi[c].mem_rmask;
+    assign rvfi_mem_wmask_o[c] = core_rvfi[c].mem_wmask;
+    assign rvfi_mem_rdata_o[c] = core_rvfi[c].mem_rdata;
+    assign rvfi_mem_wdata_o[c] = core_rvfi[c].mem_wdata;
+  end
+  imem #(
+      .Bytes(ImemBytes),
+      .Ports(Cores)
+  ) i_imem (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .req_valid_i(fill_valid),
+      .req_addr_i(fill_addr),
+      .req_ready_o(fill_ready),
+      .rsp_valid_o(fill_rsp_valid),
+      .rsp_data_o(fill_data),
+      .we_i(imem_we),
+      .waddr_i(imem_waddr),
+      .wdata_i(imem_wdata)
+  );
+  core_counters #(
+      .Cores(Cores)
+  ) i_core_counters (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .use_i(core_use),
+      .trap_i(core_trap),
+      .trap_pc_i(core_trap_pc),
+      .wait_i(waits[Cores-1:0]),
+      .regs(region[1])
+  );
+
+  // ---------------------------------------------------------------- crossbar, scratchpad, device registers
+  logic [Banks-1:0] bank_valid;
+  mem_req_t bank_req[Banks];
+  logic [31:0] bank_rdata[Banks];
+  logic dev_valid, dev_rsp_valid, frame_valid, frame_ready, frame_rsp_valid;
+  mem_req_t dev_req, frame_req;
+  mem_rsp_t dev_rsp, frame_rsp;
+  logic [MasterW-1:0] dev_master, print_master;
+  wire unused_masters = &{1'b0, store_error[Masters-1:Cores], waits[Masters-1:Cores]};
+
+  xbar #(
+      .Masters(Masters),
+      .Banks(Banks),
+      .ScratchBytes(ScratchBytes),
+      .DeviceBytes(2 ** device_pkg::AddrW),
+      .FrameBytes(2 ** FrameAddrW)
+  ) i_xbar (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .req_valid_i(req_valid),
+      .req_i(mem_req),
+      .req_ready_o(req_ready),
+      .rsp_valid_o(rsp_valid),
+      .rsp_o(mem_rsp),
+      .store_error_o(store_error),
+      .wait_o(waits),
+      .bank_valid_o(bank_valid),
+      .bank_req_o(bank_req),
+      .bank_rdata_i(bank_rdata),
+      .dev_valid_o(dev_valid),
+      .dev_req_o(dev_req),
+      .dev_master_o(dev_master),
+      .dev_ready_i(1'b1),
+      .dev_rsp_valid_i(dev_rsp_valid),
+      .dev_rsp_i(dev_rsp),
+      .frame_valid_o(frame_valid),
+      .frame_req_o(frame_req),
+      .frame_ready_i(frame_ready),
+      .frame_rsp_valid_i(frame_rsp_valid),
+      .frame_rsp_i(frame_rsp)
+  );
+  for (genvar b = 0; b < Banks; b++) begin : g_bank
+    bank #(
+        .Words(ScratchBytes / 4 / Banks)
+    ) i_bank (
+        .clk_i  (core_clk_i),
+        .rst_i  (core_rst_i),
+        .valid_i(bank_valid[b]),
+        .req_i  (bank_req[b]),
+        .rdata_o(bank_rdata[b])
+    );
+  end
+  host_window i_host_window (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .regs(region[3]),
+      .req_valid_o(req_valid[HostMaster]),
+      .req_o(mem_req[HostMaster]),
+      .req_ready_i(req_ready[HostMaster]),
+      .rsp_valid_i(rsp_valid[HostMaster]),
+      .rsp_i(mem_rsp[HostMaster])
+  );
+
+  logic [3:0][31:0] ring_base, producer, progress;
+  logic [3:0][3:0] ring_log;
+  logic [31:0] slot_base;
+  logic [7:0][31:0] counter;
+  logic [15:0][31:0] host_config;
+  logic rx_enable, interrupt, exits;
+  for (genvar i = 0; i < 16; i++) begin : g_config
+    assign host_config[i] = hw_out.cfg[i].value.value;
+  end
+  assist_regs #(
+      .Cores  (Cores),
+      .Masters(Masters)
+  ) i_assist_regs (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .valid_i(dev_valid),
+      .req_i(dev_req),
+      .master_i(dev_master),
+      .rsp_valid_o(dev_rsp_valid),
+      .rsp_o(dev_rsp),
+      .run_i(run),
+      .watchdog_o(watchdog),
+      .base_o(ring_base),
+      .log_o(ring_log),
+      .producer_o(producer),
+      .progress_i(progress),
+      .slot_base_o(slot_base),
+      .rx_enable_o(rx_enable),
+      .mailbox_i({hw_out.receive_producer.value.value, hw_out.send_producer.value.value}),
+      .config_i(host_config),
+      .interrupt_o(interrupt),
+      .print_o(print_valid_o),
+      .print_char_o,
+      .print_master_o(print_master),
+      .exit_o(exits),
+      .exit_code_o,
+      .counter_i(counter),
+      .clock_o(hw_in.clock.value.next)
+  );
+  assign print_core_o = 5'(print_master);
+  assign exit_valid_o = exits;
+
+  // ---------------------------------------------------------------- assists
+  mac_rx_count_t mac_count;
+  logic no_buffer;
+  word_beat_t mac_rx, mac_tx;
+  logic [2:0] bad_command;
+  stream_if #(
+      .T(bus_req_t)
+  ) bus_req[Clients] (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(bus_wdata_t)
+  ) bus_wdata[Clients] (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(logic [127:0])
+  ) bus_rdata[Clients] (
+      mem_clk_i,
+      mem_rst_i
+  );
+  dma_read_assist #(
+      .ScratchBytes(ScratchBytes)
+  ) i_dma_read_assist (
+      .core_clk_i,
+      .core_rst_i,
+      .base_i(ring_base[0]),
+      .log_i(ring_log[0]),
+      .producer_i(producer[0]),
+      .progress_o(progress[0]),
+      .bad_o(bad_command[0]),
+      .mem_valid_o(req_valid[Cores+0]),
+      .mem_req_o(mem_req[Cores+0]),
+      .mem_ready_i(req_ready[Cores+0]),
+      .mem_rsp_valid_i(rsp_valid[Cores+0]),
+      .mem_rsp_i(mem_rsp[Cores+0]),
+      .host_clk_i,
+      .host_rst_i,
+      .dma(read_request),
+      .ram_i(ram_write),
+      .status_i(read_status),
+      .error_o(read_error),
+      .mem_clk_i,
+      .mem_rst_i,
+      .req(bus_req[0]),
+      .wdata(bus_wdata[0])
+  );
+  dma_write_assist #(
+      .ScratchBytes(ScratchBytes)
+  ) i_dma_write_assist (
+      .core_clk_i,
+      .core_rst_i,
+      .base_i(ring_base[1]),
+      .log_i(ring_log[1]),
+      .producer_i(producer[1]),
+      .progress_o(progress[1]),
+      .bad_o(bad_command[1]),
+      .mem_valid_o(req_valid[Cores+1]),
+      .mem_req_o(mem_req[Cores+1]),
+      .mem_ready_i(req_ready[Cores+1]),
+      .mem_rsp_valid_i(rsp_valid[Cores+1]),
+      .mem_rsp_i(mem_rsp[Cores+1]),
+      .host_clk_i,
+      .host_rst_i,
+      .dma(write_request),
+      .ram_i(ram_read),
+      .ram_o(ram_row),
+      .status_i(write_status),
+      .interrupt_o(write_interrupt),
+      .mem_clk_i,
+      .mem_rst_i,
+      .req(bus_req[2]),
+      .rdata(bus_rdata[2])
+  );
+  mac_tx_assist i_mac_tx_assist (
+      .core_clk_i,
+      .core_rst_i,
+      .base_i(ring_base[2]),
+      .log_i(ring_log[2]),
+      .producer_i(producer[2]),
+      .progress_o(progress[2]),
+      .bad_o(bad_command[2]),
+      .mem_valid_o(req_valid[Cores+2]),
+      .mem_req_o(mem_req[Cores+2]),
+      .mem_ready_i(req_ready[Cores+2]),
+      .mem_rsp_valid_i(rsp_valid[Cores+2]),
+      .mem_rsp_i(mem_rsp[Cores+2]),
+      .mem_clk_i,
+      .mem_rst_i,
+      .req(bus_req[3]),
+      .rdata(bus_rdata[3]),
+      .mac_clk_i,
+      .mac_rst_i,
+      .tx_valid_o(mac_tx_valid_o),
+      .tx_ready_i(mac_tx_ready_i),
+      .tx_o(mac_tx)
+  );
+  mac_rx_assist i_mac_rx_assist (
+      .core_clk_i,
+      .core_rst_i,
+      .base_i(ring_base[3]),
+      .log_i(ring_log[3]),
+      .slot_base_i(slot_base),
+      .enable_i(rx_enable),
+      .freed_i(producer[3]),
+      .produced_o(progress[3]),
+      .mem_valid_o(req_valid[Cores+3]),
+      .mem_req_o(mem_req[Cores+3]),
+      .mem_ready_i(req_ready[Cores+3]),
+      .mem_clk_i,
+      .mem_rst_i,
+      .req(bus_req[1]),
+      .wdata(bus_wdata[1]),
+      .mac_clk_i,
+      .mac_rst_i,
+      .rx_valid_i(mac_rx_valid_i),
+      .rx_i(mac_rx),
+      .count_o(mac_count),
+      .no_buffer_o(no_buffer)
+  );
+  wire unused_rx_rsp = &{1'b0, rsp_valid[Cores+3], mem_rsp[Cores+3]};
+  assign mac_rx = '{
+          data: mac_rx_data_i,
+          len: mac_rx_len_i,
+          sop: mac_rx_sop_i,
+          eop: mac_rx_eop_i,
+          err: mac_rx_err_i
+      };
+  assign mac_tx_data_o = mac_tx.data;
+  assign mac_tx_len_o = mac_tx.len;
+  assign mac_tx_sop_o = mac_tx.sop;
+  assign mac_tx_eop_o = mac_tx.eop;
+  assign mac_tx_err_o = mac_tx.err;
+  for (genvar a = 0; a < 4; a++) begin : g_assist_access
+    assign assist_access_o[a] = req_valid[Cores+a] && req_ready[Cores+a];
+    assign assist_write_o[a]  = mem_req[Cores+a].op == Store;
+    assign assist_addr_o[a]   = mem_req[Cores+a].addr;
+  end
+
+  // ---------------------------------------------------------------- frame memory
+  stream_if #(
+      .T(bus_req_t)
+  ) burst (
+      mem_clk_i,
+      mem_rst_i
+  );
+  stream_if #(
+      .T(bus_wdata_t)
+  ) burst_wdata (
+      mem_clk_i,
+      mem_rst_i
+  );
+  logic [ClientW-1:0] burst_client, wclient, rclient;
+  logic rvalid;
+  logic [127:0] rdata;
+  dram_ca_t dram_ca;
+  dram_dq_t dram_dq;
+
+  frame_access i_frame_access (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .valid_i(frame_valid),
+      .req_i(frame_req),
+      .ready_o(frame_ready),
+      .rsp_valid_o(frame_rsp_valid),
+      .rsp_o(frame_rsp),
+      .mem_clk_i,
+      .mem_rst_i,
+      .req(bus_req[4]),
+      .wdata(bus_wdata[4]),
+      .rdata(bus_rdata[4])
+  );
+  // Clients that only write, and those that only read.
+  for (genvar i = 0; i < 2; i++) begin : g_one_way
+    assign bus_rdata[i].ready   = 1'b1;
+    assign bus_wdata[i+2].valid = 1'b0;
+    assign bus_wdata[i+2].data  = '0;
+    wire unused = &{1'b0, bus_rdata[i].valid, bus_rdata[i].data, bus_wdata[i+2].ready};
+  end
+  frame_bus #(
+      .Clients(Clients)
+  ) i_frame_bus (
+      .clk_i(mem_clk_i),
+      .rst_i(mem_rst_i),
+      .req(bus_req),
+      .wdata(bus_wdata),
+      .rdata(bus_rdata),
+      .burst,
+      .burst_client_o(burst_client),
+      .burst_wdata,
+      .wclient_i(wclient),
+      .rvalid_i(rvalid),
+      .rclient_i(rclient),
+      .rdata_i(rdata)
+  );
+  sdram_ctrl #(
+      .Banks(DramBanks),
+      .Clients(Clients),
+      .CasLatency(CasLatency)
+  ) i_sdram_ctrl (
+      .clk_i(mem_clk_i),
+      .rst_i(mem_rst_i),
+      .burst,
+      .burst_client_i(burst_client),
+      .wdata(burst_wdata),
+      .wclient_o(wclient),
+      .rvalid_o(rvalid),
+      .rclient_o(rclient),
+      .rdata_o(rdata),
+      .ca_o(dram_ca),
+      .dq_valid_o(dram_dq_valid_o),
+      .dq_o(dram_dq),
+      .dq_i(dram_dq_i)
+  );
+  assign dram_cmd_o  = dram_ca.cmd;
+  assign dram_bank_o = dram_ca.bank;
+  assign dram_addr_o = dram_ca.addr;
+  assign dram_dq_o   = dram_dq.data;
+  assign dram_dm_o   = dram_dq.mask;
+
+  // ---------------------------------------------------------------- counters and registers
+  // Events of the other clocks: those of the MAC in the order of device_pkg, then the host's, then the memory's.
+  logic [5:0] mac_event;
+  logic [3:0] host_event;
+  logic [10:0][31:0] event_count;
+  assign mac_event = {
+    mac_count.good,
+    mac_count.fifo_full,
+    no_buffer,
+    mac_count.runt,
+    mac_count.oversize,
+    mac_count.bad_fcs
+  };
+  assign host_event = {write_interrupt, unsupported || dropped, foreign, read_error};
+  for (genvar i = 0; i < 6; i++) begin : g_mac_event
+    count_cross i_count (
+        .src_clk_i(mac_clk_i),
+        .src_rst_i(mac_rst_i),
+        .add_i(mac_event[i]),
+        .dst_clk_i(core_clk_i),
+        .dst_rst_i(core_rst_i),
+        .count_o(event_count[i])
+    );
+  end
+  for (genvar i = 0; i < 4; i++) begin : g_host_event
+    count_cross i_count (
+        .src_clk_i(host_clk_i),
+        .src_rst_i(host_rst_i),
+        .add_i(host_event[i]),
+        .dst_clk_i(core_clk_i),
+        .dst_rst_i(core_rst_i),
+        .count_o(event_count[6+i])
+    );
+  end
+  count_cross i_frame_words (
+      .src_clk_i(mem_clk_i),
+      .src_rst_i(mem_rst_i),
+      .add_i(burst_wdata.valid && burst_wdata.ready || rvalid),
+      .dst_clk_i(core_clk_i),
+      .dst_rst_i(core_rst_i),
+      .count_o(event_count[10])
+  );
+
+  logic [31:0] bad_commands, scratch_accesses, imem_reads, interrupts_seen;
+  pipe_reg #(
+      .T(logic [3:0][31:0])
+  ) i_sums (
+      .clk_i(core_clk_i),
+      .d_i(core_rst_i ? '0 : {
+        event_count[9],
+        imem_reads + 32'(|fill_ready),
+        scratch_accesses + 32'($countones(
+          bank_valid
+      )), bad_commands + 32'($countones(
+          bad_command
+      ))}),
+      .q_o({interrupts_seen, imem_reads, scratch_accesses, bad_commands})
+  );
+  assign counter = {bad_commands, event_count[6:0]};
+
+  assign hw_in.cores.value.next = 32'(Cores);
+  assign hw_in.banks.value.next = 32'(Banks);
+  assign hw_in.scratch_bytes.value.next = 32'(ScratchBytes);
+  assign hw_in.imem_bytes.value.next = 32'(ImemBytes);
+  assign hw_in.status.interrupt.hwset = interrupt || event_count[9] != interrupts_seen;
+  assign hw_in.status.exited.hwset = exits;
+  assign hw_in.status.trapped.next = 16'(trapped);
+  assign hw_in.exit_code.value.next = exit_code_o;
+  assign hw_in.watchdog.expired.next = 16'(watchdog);
+  assign hw_in.rx_bad_fcs.value.next = event_count[0];
+  assign hw_in.rx_oversize.value.next = event_count[1];
+  assign hw_in.rx_runt.value.next = event_count[2];
+  assign hw_in.rx_no_buffer.value.next = event_count[3];
+  assign hw_in.rx_fifo_full.value.next = event_count[4];
+  assign hw_in.rx_good.value.next = event_count[5];
+  assign hw_in.dma_errors.value.next = event_count[6];
+  assign hw_in.tlp_foreign.value.next = event_count[7];
+  assign hw_in.tlp_refused.value.next = event_count[8];
+  assign hw_in.frame_words.value.next = event_count[10];
+  assign hw_in.dma_reads.value.next = progress[0];
+  assign hw_in.dma_writes.value.next = progress[1];
+  assign hw_in.tx_frames.value.next = progress[2];
+  assign hw_in.rx_stored.value.next = progress[3];
+  assign hw_in.bad_commands.value.next = bad_commands;
+  assign hw_in.scratch_accesses.value.next = scratch_accesses;
+  assign hw_in.imem_reads.value.next = imem_reads;
+  sync_2ff i_irq (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .d_i  (hw_out.status.interrupt.value),
+      .q_o  (irq_o)
+  );
+
+  logic
+      read_ack,
+      write_ack,
+      unused_read_error,
+      unused_write_error,
+      unused_stall_write,
+      unused_stall_read;
+  wire unused_run = &{1'b0, hw_out.control.run.value, hw_out.status.exited.value};
+  core_nic_regs i_core_nic_regs (
+      .clk(core_clk_i),
+      .rst(core_rst_i),
+      .s_cpuif_req(region[0].req),
+      .s_cpuif_req_is_wr(region[0].write),
+      .s_cpuif_addr(region[0].addr[core_nic_regs_pkg::CORE_NIC_REGS_MIN_ADDR_WIDTH-1:0]),
+      .s_cpuif_wr_data(region[0].wdata),
+      .s_cpuif_wr_biten({
+        {8{region[0].wstrb[3]}},
+        {8{region[0].wstrb[2]}},
+        {8{region[0].wstrb[1]}},
+        {8{region[0].wstrb[0]}}
+      }),
+      .s_cpuif_req_stall_wr(unused_stall_write),
+      .s_cpuif_req_stall_rd(unused_stall_read),
+      .s_cpuif_rd_ack(read_ack),
+      .s_cpuif_rd_err(unused_read_error),
+      .s_cpuif_rd_data(region[0].rdata),
+      .s_cpuif_wr_ack(write_ack),
+      .s_cpuif_wr_err(unused_write_error),
+      .hwif_in(hw_in),
+      .hwif_out(hw_out)
+  );
+  assign region[0].ack = read_ack || write_ack;
+endmodule

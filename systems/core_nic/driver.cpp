@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/core_nic/driver.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "core_nic.h"
+
+namespace emery::core_nic {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x434f5245;
+constexpr unsigned kDescriptorBytes = 16;
+constexpr std::uint16_t kLast = 1;
+constexpr unsigned kBlock = 64;  // bytes of program in one packet
+constexpr unsigned kLoadStep = 1024;
+#define EMERY_REG(name) offsetof(core_nic_regs_t, name)
+
+}  // namespace
+
+std::uint32_t Driver::read(std::size_t offset) {
+  return static_cast<std::uint32_t>(host_.mmio_read(bar_ + offset, 4));
+}
+
+void Driver::probe() {
+  bar_ = host_.enumerate().bar0;
+  host_.set_bus_master(true);
+  if (read(EMERY_REG(magic)) != kMagic) throw std::runtime_error("the device is no core-nic");
+  if (read(EMERY_REG(cores)) < config_.cores)
+    throw std::runtime_error("the device has fewer cores than were to be started");
+}
+
+void Driver::load(const Image& image) {
+  write32(EMERY_REG(control), 0);
+  for (const Image::Segment& segment : image.segments()) {
+    const std::uint64_t window =
+        segment.scratch() ? offsetof(core_nic_t, scratch) : offsetof(core_nic_t, imem);
+    const std::uint64_t base =
+        bar_ + window + (segment.address - (segment.scratch() ? Image::kScratchBase : 0));
+    const std::uint64_t bytes = 4 * segment.words.size();
+    for (std::uint64_t at = 0; at < bytes;) {
+      const auto here =
+          static_cast<unsigned>(std::min<std::uint64_t>(bytes - at, kBlock - (base + at) % kBlock));
+      host_.mmio_write_block(base + at, segment.words.data() + at / 4, here);
+      at += here;
+      // A slow core clock takes its time: what has been sent has arrived, before more follows.
+      if ((base + at) % kLoadStep == 0 || at == bytes) read(EMERY_REG(magic));
+    }
+  }
+}
+
+void Driver::start() {
+  const auto ring = [&](std::uint64_t bytes, std::uint8_t*& memory) {
+    const std::uint64_t addr = host_.dma_alloc(bytes);
+    memory = host_.dma_pointer(addr, bytes);
+    return addr;
+  };
+  const std::uint64_t addresses[] = {ring(kDescriptorBytes * config_.send_ring, send_),
+                                     ring(kDescriptorBytes * config_.receive_ring, receive_),
+                                     ring(kDescriptorBytes * config_.receive_ring, returned_),
+                                     ring(64, status_)};
+  header_addr_ = ring(64 * config_.send_ring, headers_);
+  payload_addr_ = ring(std::uint64_t{kBufferBytes} * config_.send_ring, payloads_);
+  buffer_addr_ = ring(std::uint64_t{kBufferBytes} * config_.receive_ring, buffers_);
+  host_.watch(addresses[3], 8, [this](std::uint64_t, std::uint32_t) {
+    ++status_writes_;
+    pending_ = true;
+  });
+
+  const auto config = [&](unsigned index, std::uint32_t value) {
+    write32(EMERY_REG(cfg) + 4 * index, value);
+  };
+  for (unsigned i = 0; i < 4; ++i) {
+    config(2 * i, static_cast<std::uint32_t>(addresses[i]));
+    config(2 * i + 1, static_cast<std::uint32_t>(addresses[i] >> 32));
+  }
+  const auto log2 = [](unsigned n) { return static_cast<std::uint32_t>(std::bit_width(n) - 1); };
+  config(8, log2(config_.send_ring) | log2(config_.receive_ring) << 8 |
+                log2(config_.receive_ring) << 16);
+  config(9, log2(config_.receive_slots));
+  config(10, config_.watchdog_clocks);
+  write32(EMERY_REG(send_producer), 0);
+  write32(EMERY_REG(receive_producer), 0);
+  write32(EMERY_REG(control), (1u << config_.cores) - 1);
+  read(EMERY_REG(magic));
+}
+
+void Driver::open() {
+  for (unsigned i = 0; i < config_.receive_ring; ++i) give(i);
+  write32(EMERY_REG(receive_producer), receive_rung_ = receive_producer_);
+  ++mailbox_writes_;
+}
+
+void Driver::put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const Descriptor& d) {
+  std::memcpy(ring + std::size_t{index & (entries - 1)} * kDescriptorBytes, &d, sizeof d);
+}
+
+void Driver::give(std::uint32_t buffer) {
+  put(receive_, config_.receive_ring, receive_producer_++,
+      {buffer_addr_ + std::uint64_t{buffer} * kBufferBytes, kReceiveRoom, 0, buffer});
+}
+
+bool Driver::transmit(std::span<const std::uint8_t> frame) {
+  if (outstanding() + config_.segments > config_.send_ring) return false;
+  // Buffers go with the slot of the frame's last descriptor.
+  const std::uint32_t last = send_producer_ + config_.segments - 1;
+  const std::uint32_t slot = last & (config_.send_ring - 1);
+  const std::size_t headers = config_.segments == 2 ? kHeaderBytes : 0;
+  if (headers != 0) {
+    // Headers are built in a place of their own, two bytes off a line as protocol stacks have it.
+    std::memcpy(headers_ + 64 * slot + 2, frame.data(), headers);
+    put(send_, config_.send_ring, send_producer_++,
+        {header_addr_ + 64 * slot + 2, kHeaderBytes, 0, last});
+  }
+  const std::uint64_t at = std::uint64_t{slot} * kBufferBytes + config_.payload_offset;
+  std::memcpy(payloads_ + at, frame.data() + headers, frame.size() - headers);
+  put(send_, config_.send_ring, send_producer_++,
+      {payload_addr_ + at, static_cast<std::uint16_t>(frame.size() - headers), kLast, last});
+  return true;
+}
+
+void Driver::take_status() {
+  std::uint32_t words[2];
+  std::memcpy(words, status_, sizeof words);
+  const std::uint32_t sent = words[0] - send_consumer_;
+  if (sent > send_rung_ - send_consumer_) {
+    if (complaint_.empty())
+      complaint_ = "status block: " + std::to_string(words[0]) + " send descriptors done of " +
+                   std::to_string(send_rung_);
+  } else if (sent != 0) {
+    send_consumer_ = words[0];
+    busy_until_ += sent / config_.segments * config_.cpu_per_frame;
+    if (on_sent) on_sent(sent, busy_until_);
+  }
+  if (words[1] - return_consumer_ > config_.receive_ring) {
+    if (complaint_.empty())
+      complaint_ = "status block: " + std::to_string(words[1]) + " frames returned, " +
+                   std::to_string(return_consumer_) + " of them taken, into a ring of " +
+                   std::to_string(config_.receive_ring);
+  } else {
+    return_produced_ = words[1];
+  }
+}
+
+bool Driver::receive_one(Time now) {
+  Descriptor d;
+  std::memcpy(
+      &d, returned_ + std::size_t{return_consumer_ & (config_.receive_ring - 1)} * kDescriptorBytes,
+      sizeof d);
+  ++return_consumer_;
+  if (d.cookie >= config_.receive_ring || d.length > kReceiveRoom ||
+      d.address != buffer_addr_ + std::uint64_t{d.cookie} * kBufferBytes) {
+    if (complaint_.empty())
+      complaint_ = "return ring entry " + std::to_string(return_consumer_ - 1) +
+                   " is of no buffer (cookie " + std::to_string(d.cookie) + ", length " +
+                   std::to_string(d.length) + ")";
+    return false;
+  }
+  if (on_receive) on_receive({buffers_ + std::size_t{d.cookie} * kBufferBytes, d.length}, now);
+  give(d.cookie);
+  return true;
+}
+
+void Driver::poll(Time now) {
+  if (pending_) {
+    pending_ = false;
+    busy_until_ = std::max(busy_until_, now);
+    take_status();
+  }
+  if (return_produced_ == return_consumer_ || now < busy_until_) return;
+  ++polls_;
+  busy_until_ = now;
+  while (return_consumer_ != return_produced_ && busy_until_ <= now) {
+    if (!receive_one(now)) return;
+    busy_until_ += config_.cpu_per_frame;
+  }
+  if (receive_producer_ - receive_rung_ >= config_.receive_batch) {
+    write32(EMERY_REG(receive_producer), receive_rung_ = receive_producer_);
+    ++mailbox_writes_;
+  }
+}
+
+void Driver::flush() {
+  if (send_rung_ == send_producer_) return;
+  write32(EMERY_REG(send_producer), send_rung_ = send_producer_);
+  ++mailbox_writes_;
+}
+
+void Driver::write(JsonWriter& json) const {
+  json.begin_object()
+      .field("mailbox_writes", mailbox_writes_)
+      .field("status_writes", status_writes_)
+      .field("polls", polls_)
+      .end_object();
+}
+
+}  // namespace emery::core_nic

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Driver model of core-nic, on the host interface alone (paper, figures 1 and 2): it loads the
+// firmware, fills send and receive rings of buffer descriptors, writes their producer counts to the
+// mailbox and follows the status block that the NIC writes.
+//
+// What driver and firmware have agreed on (systems/core_nic/firmware has the other side):
+//   descriptor      address (64 bits), length (16), flags (16; bit 0: last of its frame), cookie
+//   (32) return ring     the same, of a frame that was received: where it lies and how long it is
+//   status block    send descriptors done; return ring entries written (32 bits each)
+//   configuration   0-7: addresses of send, receive and return ring and status block, low word
+//                   first; 8: log2 of the entries of the rings, a byte each; 9: log2 of receive
+//                   slots in the frame memory; 10: watchdog limit in core clocks
+// Counts run freely modulo 2^32. A frame is a descriptor for its 42 bytes of headers and one for
+// the rest, which lie apart. The firmware prints 'R' when it is ready.
+//
+// Approximation: CPU cost is a stated time for each frame received or sent (0 by default); reading
+// or writing host memory takes no time of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "bench/pcie/host_if.hpp"
+#include "bench/sim/time.hpp"
+#include "bench/stats/json.hpp"
+#include "systems/core_nic/image.hpp"
+
+namespace emery::core_nic {
+
+struct DriverConfig {
+  unsigned cores = 6;
+  unsigned send_ring = 1024;     // descriptors, a power of two
+  unsigned receive_ring = 512;   // likewise; the return ring has as many
+  unsigned segments = 2;         // descriptors a sent frame: 1 or 2
+  unsigned payload_offset = 0;   // where in its buffer the payload of a sent frame begins
+  unsigned receive_slots = 64;   // wished for in the frame memory, a power of two
+  unsigned watchdog_clocks = 0;  // 0: off
+  unsigned receive_batch = 8;    // buffers given back with one mailbox write
+  Time cpu_per_frame = 0;
+};
+
+class Driver {
+ public:
+  static constexpr unsigned kHeaderBytes = 42, kBufferBytes = 2048, kReceiveRoom = 1536;
+
+  Driver(HostInterface& host, DriverConfig config) : host_(host), config_(config) {}
+
+  // Finds the device; throws std::runtime_error when it is not there or not the right one.
+  void probe();
+  // Writes the program to the device, whose cores stand still.
+  void load(const Image& image);
+  // Sets up the rings and lets the cores run. Advances simulated time, as all of the above.
+  void start();
+  // Gives the firmware the first receive buffers: it is ready.
+  void open();
+
+  // Puts a frame into the send ring; its mailbox write comes with the next flush. False when full.
+  bool transmit(std::span<const std::uint8_t> frame);
+  // One round of the driver's work at this time.
+  void poll(Time now);
+  void flush();
+
+  std::function<void(std::span<const std::uint8_t> frame, Time now)> on_receive;
+  // So many descriptors of sent frames were given back.
+  std::function<void(unsigned descriptors, Time now)> on_sent;
+
+  // Send descriptors not given back.
+  unsigned outstanding() const { return send_producer_ - send_consumer_; }
+  // A register of the device; reading takes simulated time.
+  std::uint32_t read(std::size_t offset);
+  // Findings about what the firmware wrote, empty when there are none.
+  const std::string& complaint() const { return complaint_; }
+  void write(JsonWriter& json) const;
+
+ private:
+  struct Descriptor {
+    std::uint64_t address;
+    std::uint16_t length, flags;
+    std::uint32_t cookie;
+  };
+  static_assert(sizeof(Descriptor) == 16);
+
+  void write32(std::size_t offset, std::uint32_t value) {
+    host_.mmio_write(bar_ + offset, value, 4);
+  }
+  void put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const Descriptor& d);
+  void give(std::uint32_t buffer);
+  void take_status();
+  bool receive_one(Time now);
+
+  HostInterface& host_;
+  DriverConfig config_;
+  std::uint64_t bar_ = 0;
+  std::uint8_t *send_ = nullptr, *receive_ = nullptr, *returned_ = nullptr, *status_ = nullptr;
+  std::uint8_t *headers_ = nullptr, *payloads_ = nullptr, *buffers_ = nullptr;
+  std::uint64_t header_addr_ = 0, payload_addr_ = 0, buffer_addr_ = 0;
+  std::uint32_t send_producer_ = 0, send_rung_ = 0, send_consumer_ = 0;
+  std::uint32_t receive_producer_ = 0, receive_rung_ = 0;
+  std::uint32_t return_produced_ = 0, return_consumer_ = 0;
+  bool pending_ = false;
+  Time busy_until_ = 0;
+  std::string complaint_;
+  std::uint64_t mailbox_writes_ = 0, status_writes_ = 0, polls_ = 0;
+};
+
+}  // namespace emery::core_nic

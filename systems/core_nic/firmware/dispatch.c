@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame-parallel firmware (core-nic paper, section 3.3): every core runs this loop. It looks
+// where the hardware's progress counts have moved on, takes a few of the units of work for itself,
+// so that another core can have the next few, and does them. Work that software finds for itself,
+// or must try again, comes from the queue of events.
+#include "nic.h"
+
+enum {
+  ENOUGH = 8,  // units of work in a round: with fewer a core rests, and finds more the next time
+  SHORTEST_REST = 4,  // in pauses of 34 clocks
+  LONGEST_REST = 16,
+};
+
+// Takes a share of the work of a kind: how much, from `first` on. None if another core is just
+// taking some.
+static inline uint32_t claim(lock_t* lock, bool (*try_lock)(lock_t*), void (*unlock)(lock_t*),
+                             uint32_t kind, shared_t* progress, uint32_t places, uint32_t* first) {
+  if (!try_lock(lock)) return 0;
+  const uint32_t from = TAKEN(kind);
+  const uint32_t count = share(from, *progress, places);
+  TAKEN(kind) = from + count;
+  unlock(lock);
+  *first = from;
+  return count;
+}
+
+// Is there work of this kind that can be done now? `events` is the event register.
+static inline bool pending(uint32_t events, uint32_t kind) { return events >> kind & 1; }
+static inline bool fetch_pending(uint32_t events) {
+  return pending(events, KIND_SEND_BDS) && send_fetch_wanted();
+}
+static inline bool event_pending(void) {
+  return events_raised != events_taken &&
+         DEVICE(DMA_READ + PRODUCER) - DEVICE(DMA_READ + PROGRESS) < AHEAD;
+}
+static inline bool report_pending(uint32_t events) {
+  return pending(events, KIND_MAC_TX) && send_report_wanted();
+}
+static inline bool receive_fetch_pending(uint32_t events) {
+  return pending(events, KIND_RECEIVE_BDS) && receive_fetch_wanted();
+}
+static inline bool frames_pending(uint32_t events) {
+  return pending(events, KIND_MAC_RX) && (int32_t)(receive.fetch.arrived - TAKEN(KIND_MAC_RX)) > 0;
+}
+
+static __attribute__((noinline)) uint32_t send_dispatch(uint32_t events) {
+  uint32_t done = 0;
+  if (fetch_arrived(&send.fetch)) {
+    send_bds_arrived();
+    done++;
+  }
+  if (fetch_pending(events)) {
+    fetch_send_bds();
+    done++;
+  }
+  struct Event event;
+  if (event_pending() && take_event(&event)) {
+    if (event.type == EVENT_SEND_FRAMES) {
+      send_frames(&event);
+    } else {
+      receive_frames(&event);
+    }
+    done += event.count;
+  }
+  uint32_t first, count;
+  if (pending(events, KIND_DMA_READ) &&
+      (count = claim(&send.dma_lock, send_try_lock, send_unlock, KIND_DMA_READ,
+                     &DEVICE(DMA_READ + PROGRESS), READ_RING, &first)) != 0) {
+    send_process_dmas(first, count);
+    send_commit();
+    done += count;
+  }
+  if (report_pending(events)) {
+    send_report();
+    done++;
+  }
+  return done;
+}
+
+static __attribute__((noinline)) uint32_t receive_dispatch(uint32_t events) {
+  uint32_t done = 0;
+  if (fetch_arrived(&receive.fetch)) {
+    receive_bds_arrived();
+    done++;
+  }
+  if (receive_fetch_pending(events)) {
+    fetch_receive_bds();
+    done++;
+  }
+  uint32_t first, count;
+  if (frames_pending(events) &&
+      (count = claim(&receive.frame_lock, receive_try_lock, receive_unlock, KIND_MAC_RX,
+                     &DEVICE(MAC_RX + PRODUCED), receive.slots_mask + 1, &first)) != 0) {
+    const struct Event event = {
+        .type = EVENT_RECEIVE_FRAMES, .count = (uint16_t)count, .first = first};
+    receive_frames(&event);
+    done += count;
+  }
+  if (pending(events, KIND_DMA_WRITE) &&
+      (count = claim(&receive.dma_lock, receive_try_lock, receive_unlock, KIND_DMA_WRITE,
+                     &DEVICE(DMA_WRITE + PROGRESS), WRITE_RING, &first)) != 0) {
+    receive_process_dmas(first, count);
+    receive_commit();
+    done += count;
+  }
+  return done;
+}
+
+// Little to do: rests, then looks now and then until there is something. Without this, six cores
+// share the work of one out among themselves frame by frame, and spend most of their instructions
+// on finding it; and idle cores would keep the memory from those that work.
+static __attribute__((noinline)) void idle(uint32_t rest) {
+  uint32_t events;
+  do {
+    DEVICE(WATCHDOG_KICK) = 0;
+    for (uint32_t i = 0; i < rest; i++) pause_core();
+    events = DEVICE(EVENT);
+  } while (!pending(events, KIND_DMA_READ) && !pending(events, KIND_DMA_WRITE) &&
+           !frames_pending(events) && !event_pending() && !report_pending(events) &&
+           !fetch_arrived(&send.fetch) && !fetch_arrived(&receive.fetch) &&
+           !fetch_pending(events) && !receive_fetch_pending(events));
+}
+
+void run_core(void) {
+  uint32_t rest = SHORTEST_REST;
+  for (;;) {
+    DEVICE(WATCHDOG_KICK) = 0;
+    const uint32_t events = DEVICE(EVENT);
+    const uint32_t done = send_dispatch(events) + receive_dispatch(events);
+    if (done >= ENOUGH) continue;
+    idle(rest);
+    rest = done != 0 ? SHORTEST_REST : rest < LONGEST_REST ? 2 * rest : rest;
+  }
+}

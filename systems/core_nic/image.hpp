@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A firmware image: what an ELF file puts into instruction memory and scratchpad, and where its
+// functions are.
+//
+// Segments are loaded where they are linked: from 0 on into the instruction memory, from 0x10000000
+// on into the scratchpad. What a segment has beyond its bytes in the file (.bss) is left to the
+// program's start-up code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace emery::core_nic {
+
+class Image {
+ public:
+  static constexpr std::uint32_t kScratchBase = 0x1000'0000;
+  static constexpr std::uint32_t kImemBytes = 128 << 10, kScratchBytes = 256 << 10;
+
+  struct Segment {
+    std::uint32_t address;
+    std::vector<std::uint32_t> words;
+    bool scratch() const { return address >= kScratchBase; }
+  };
+  struct Function {
+    std::string name;
+    std::uint32_t address, bytes;
+  };
+
+  // Throws OptionError when the file is not a program for this processor.
+  static Image read(const std::string& path);
+
+  const std::vector<Segment>& segments() const { return segments_; }
+  // Sorted by address; the first stands for whatever is in none.
+  const std::vector<Function>& functions() const { return functions_; }
+  // Index of the function that an instruction is in.
+  std::size_t function_at(std::uint32_t pc) const;
+  // The function and the distance from its start, for people.
+  std::string where(std::uint32_t pc) const;
+  // The address of a symbol of any kind, 0 if there is none of that name.
+  std::uint32_t symbol(const std::string& name) const;
+  // The instruction memory as loaded, 0 where nothing was.
+  const std::vector<std::uint32_t>& program() const { return program_; }
+
+ private:
+  std::vector<Segment> segments_;
+  std::vector<Function> functions_;
+  std::map<std::string, std::uint32_t> symbols_;
+  std::vector<std::uint32_t> program_;
+};
+
+}  // namespace emery::core_nic

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""core-nic as a whole: RTL with its firmware, frame memory, PCIe, driver model and wire, through the command line.
+
+Few frames a run, and assertions in the RTL are on: what a block does at its edges is the business of the block tests.
+"""
+
+import json
+import struct
+
+import pytest
+from conftest import read_pcap
+
+from emery.cli import main
+from emery.common import ROOT
+
+ONE_CORE = ("--set", "cores=1")
+SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
+
+
+@pytest.fixture
+def nic(tmp_path, capsys):
+    """Runs core-nic; gives its result."""
+
+    def run(*words, status=0):
+        out = tmp_path / "result.json"
+        ended = main(["run", "core-nic", *map(str, words), "--json", str(out), "--assertions"])
+        assert ended == status, capsys.readouterr().err
+        return json.loads(out.read_text())
+
+    return run
+
+
+def whole(result):
+    """Nothing lost and nothing harmed."""
+    for name, stream in result["streams"].items():
+        assert stream["offered"] == stream["delivered"] > 0, name
+        assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered")), name
+
+
+def accounted_for(result):
+    """Whatever was lost was counted by the device."""
+    for stream in result["streams"].values():
+        assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values())
+        assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered"))
+
+
+def padded(path):
+    """A capture's frames as they are on the wire."""
+    return [x.ljust(60, b"\0") for x in read_pcap(path)]
+
+
+def test_both_ways_at_line_rate_nothing_lost(nic):
+    result = nic("--size", "1518", "--frames", "600", "--direction", "both")
+    whole(result)
+    assert result["limit"]["by"] == "line"
+    assert 0.99 <= result["limit"]["fraction"] <= 1.001
+    use = result["resources"]["clock_use"]
+    assert sum(use.values()) == pytest.approx(1)
+    assert result["resources"]["ipc"] == use["retire"] > 0.5
+    names = {x["name"] for x in result["resources"]["functions"]}
+    assert "(elsewhere)" not in names and len(names) > 5
+
+
+def test_the_same_run_twice_is_the_same_and_another_seed_is_not(nic):
+    words = ("--size", "random", "--frames", "200", "--rate", "0.5", "--set", "read_jitter_ns=400")
+    first, again, other = nic(*words), nic(*words), nic(*words, "--seed", "2")
+    first.pop("wall_s"), again.pop("wall_s")
+    assert first == again
+    assert first["digest"] != other["digest"]
+
+
+@pytest.mark.parametrize("firmware", ["rmw", "locks", "tasks"])
+@pytest.mark.parametrize("size", ["64", "random"])
+def test_more_than_it_can_do_is_dropped_and_counted(nic, firmware, size):
+    accounted_for(nic("--size", size, "--frames", "600", "--direction", "both", "--set", f"firmware={firmware}"))
+
+
+@pytest.mark.parametrize("firmware", ["rmw", "locks", "tasks"])
+def test_firmware(nic, firmware):
+    whole(nic("--size", "1518", "--frames", "150", "--rate", "0.3", "--set", f"firmware={firmware}"))
+
+
+@pytest.mark.parametrize("firmware", ["rmw", "locks", "tasks"])
+def test_one_core(nic, firmware):
+    result = nic("--size", "1518", "--frames", "200", "--set", "core_mhz=400", *ONE_CORE, "--set", f"firmware={firmware}")
+    whole(result)
+    assert len(result["resources"]["core_ipc"]) == 1
+
+
+@pytest.mark.parametrize("size", ["64", "65", "127", "1517", "1518", "imix"])
+@pytest.mark.parametrize("segments", [1, 2])
+def test_sizes(nic, size, segments):
+    settings = ("--set", f"segments={segments}", "--set", "payload_offset=13")
+    whole(nic("--size", size, "--frames", "120", "--direction", "both", "--rate", "0.1", *settings))
+
+
+@pytest.mark.parametrize("direction", ["tx", "rx"])
+def test_one_direction(nic, direction):
+    result = nic("--size", "1518", "--frames", "150", "--direction", direction)
+    assert list(result["streams"]) == [direction]
+    whole(result)
+
+
+def test_a_real_capture_both_ways_byte_for_byte(nic, tmp_path):
+    result = nic("--pcap", SAMPLE, "--rate", "0.1", "--direction", "both", "--frames", "400", "--pcap-out", tmp_path / "out")
+    whole(result)
+    frames = padded(SAMPLE)[:400]
+    assert read_pcap(tmp_path / "out" / "host.pcap") == frames
+    assert read_pcap(tmp_path / "out" / "wire0.pcap") == frames
+
+
+@pytest.mark.parametrize("firmware", ["rmw", "locks", "tasks"])
+def test_small_rings_run_dry_and_full(nic, firmware):
+    sizes = {"send_ring": 64, "receive_ring": 32, "receive_slots": 32, "read_latency_ns": 3000, "firmware": firmware}
+    result = nic("--size", "random", "--frames", "300", *(y for x in sizes.items() for y in ("--set", "=".join(map(str, x)))))
+    accounted_for(result)
+    assert result["streams"]["tx"]["delivered"] == 300
+    assert result["streams"]["rx"]["dropped"].keys() <= {"no_buffer", "fifo_full"}
+
+
+def test_slow_cores(nic):
+    whole(nic("--size", "1518", "--frames", "200", "--rate", "0.5", "--set", "core_mhz=50"))
+
+
+def test_every_retired_instruction_is_as_the_model_has_it(nic):
+    result = nic("--size", "1518", "--frames", "150", "--set", "cosim=true", "--set", "cores=2")
+    whole(result)
+    assert result["resources"]["instructions_checked"] > 50_000
+
+
+def test_a_slow_host_loses_frames_on_the_receive_side_only(nic):
+    result = nic("--size", "1518", "--frames", "900", "--set", "cpu_ns_per_frame=1500")
+    accounted_for(result)
+    assert result["streams"]["rx"]["dropped"].keys() == {"no_buffer"}
+    assert not result["streams"]["tx"]["dropped"]
+
+
+def test_a_host_that_stands_still_for_a_while(nic):
+    result = nic("--size", "1518", "--frames", "500", "--set", "stall_us=100", "--set", "stall_after_us=50")
+    accounted_for(result)
+    assert result["streams"]["tx"]["delivered"] == 500
+    assert result["streams"]["rx"]["delivered"] > 350
+
+
+def test_bad_frames_are_counted_by_reason(nic):
+    faults = [f"{x}_every=20" for x in ("bad_fcs", "runt", "oversize")]
+    result = nic(
+        "--size", "256", "--frames", "300", "--direction", "rx", "--rate", "0.1", *(y for x in faults for y in ("--set", x))
+    )
+    accounted_for(result)
+    assert set(result["streams"]["rx"]["dropped"]) == {"bad_fcs", "runt", "oversize"}
+
+
+# ---------------------------------------------------------------- bad firmware: programs of a few instructions
+
+ZERO, T0, T1 = 0, 5, 6
+
+
+def lui(rd, page):
+    return page << 12 | rd << 7 | 0x37
+
+
+def addi(rd, rs, value):
+    return (value & 0xFFF) << 20 | rs << 15 | rd << 7 | 0x13
+
+
+def store(rs, offset, base):
+    return (offset >> 5) << 25 | rs << 20 | base << 15 | 2 << 12 | (offset & 31) << 7 | 0x23
+
+
+HERE = 0x6F  # jal zero, 0
+READY = [lui(T0, 0x20000), addi(T1, ZERO, ord("R")), store(T1, 0x10, T0)]
+
+
+def elf(path, functions):
+    """A program of these functions, one behind the other: {name: instructions}."""
+    code = b"".join(struct.pack("<I", x) for body in functions.values() for x in body)
+    names, symbols, at = b"\0", bytes(16), 0
+    for name, body in functions.items():
+        symbols += struct.pack("<IIIBBH", len(names), at, 4 * len(body), 0x12, 0, 1)
+        names += name.encode() + b"\0"
+        at += 4 * len(body)
+    start = 52 + 32
+    tables = start + len(code)
+    header = b"\x7fELF\1\1\1" + bytes(9)
+    header += struct.pack("<HHIIIIIHHHHHH", 2, 243, 1, 0, 52, tables + len(symbols) + len(names), 0, 52, 32, 1, 40, 3, 0)
+    program = struct.pack("<8I", 1, start, 0, 0, len(code), len(code), 5, 4)
+    sections = bytes(40)
+    sections += struct.pack("<10I", 0, 2, 0, 0, tables, len(symbols), 2, 1, 4, 16)
+    sections += struct.pack("<10I", 0, 3, 0, 0, tables + len(symbols), len(names), 0, 0, 1, 0)
+    path.write_bytes(header + program + code + symbols + names + sections)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ([lui(T0, 0x30000), store(T0, 0, T0)], "store to nowhere"),
+        ([lui(T0, 0x10000), store(T0, 2, T0)], "misaligned store"),
+        ([0xFFFFFFFF], "illegal instruction"),
+        ([0], "illegal instruction"),
+        # The watchdog is on, and nobody gives a sign of life.
+        ([lui(T0, 0x20000), addi(T1, ZERO, 2000), store(T1, 8, T0), HERE], "watchdog"),
+    ],
+)
+def test_bad_firmware_is_named_with_core_pc_and_function(tmp_path, capsys, wrong, what):
+    image = elf(tmp_path / "bad.elf", {"_start": READY, "broken": [*wrong, HERE]})
+    assert main(["run", "core-nic", "--set", f"firmware_image={image}", *ONE_CORE, "--frames", "50", "--assertions"]) == 1
+    line = capsys.readouterr().err.strip().splitlines()[-1]
+    assert f"trapped: {what} at pc 0x0000" in line and " in broken+" in line and "core " in line
+
+
+def test_firmware_that_does_nothing_does_not_hang(tmp_path, capsys):
+    image = elf(tmp_path / "idle.elf", {"_start": [*READY, HERE]})
+    assert main(["run", "core-nic", "--set", f"firmware_image={image}", *ONE_CORE, "--frames", "50", "--assertions"]) == 1
+    assert "no frame has moved for 2000 us" in capsys.readouterr().err
+
+
+def test_firmware_that_never_gets_ready(tmp_path, capsys):
+    image = elf(tmp_path / "dumb.elf", {"_start": [HERE]})
+    assert main(["run", "core-nic", "--set", f"firmware_image={image}", *ONE_CORE, "--frames", "50", "--assertions"]) == 1
+    assert "has not got ready" in capsys.readouterr().err
+
+
+def test_images_that_are_none(tmp_path, capsys):
+    bad = tmp_path / "bad.elf"
+    for content in (b"", b"\x7fELF", b"no program at all" * 10):
+        bad.write_bytes(content)
+        assert main(["run", "core-nic", "--set", f"firmware_image={bad}", *ONE_CORE, "--frames", "50", "--assertions"]) == 2
+        assert "firmware_image: " in capsys.readouterr().err
+    missing = ("--set", f"firmware_image={tmp_path / 'none'}")
+    assert main(["run", "core-nic", *missing, *ONE_CORE, "--frames", "50", "--assertions"]) == 2
+
+
+def test_frames_too_long_for_it_are_refused(capsys):
+    assert main(["run", "core-nic", "--size", "1519", "--frames", "5"]) == 2
+    assert "1518" in capsys.readouterr().err
