@@ -53,14 +53,14 @@ static __attribute__((noinline)) uint32_t send_dispatch(uint32_t events) {
     fetch_send_bds();
     done++;
   }
-  struct Event event;
-  if (event_pending() && take_event(&event)) {
-    if (event.type == EVENT_SEND_FRAMES) {
-      send_frames(&event);
+  const struct Event* event;
+  if (event_pending() && (event = take_event()) != 0) {
+    if (event->type == EVENT_SEND_FRAMES) {
+      send_frames(event->first, event->count, event->bd, event->bds);
     } else {
-      receive_frames(&event);
+      receive_frames(event->first, event->count);
     }
-    done += event.count;
+    done += event->count;
   }
   uint32_t first, count;
   if (pending(events, KIND_DMA_READ) &&
@@ -91,9 +91,7 @@ static __attribute__((noinline)) uint32_t receive_dispatch(uint32_t events) {
   if (frames_pending(events) &&
       (count = claim(&receive.frame_lock, receive_try_lock, receive_unlock, KIND_MAC_RX,
                      &DEVICE(MAC_RX + PRODUCED), receive.slots_mask + 1, &first)) != 0) {
-    const struct Event event = {
-        .type = EVENT_RECEIVE_FRAMES, .count = (uint16_t)count, .first = first};
-    receive_frames(&event);
+    receive_frames(first, count);
     done += count;
   }
   if (pending(events, KIND_DMA_WRITE) &&

@@ -17,15 +17,15 @@ void raise_event(const struct Event* event) {
   send_unlock(&lock);
 }
 
-bool take_event(struct Event* event) {
-  if (!send_try_lock(&lock)) return false;
+// For the same reason its place is not used again before the frames it is about have gone on.
+const struct Event* take_event(void) {
+  const struct Event* event = 0;
+  if (!send_try_lock(&lock)) return event;
   const uint32_t at = events_taken;
-  const bool got = events_raised != at;
-  if (got) {
-    *event = events[at % EVENTS];
-    in_order();
+  if (events_raised != at) {
+    event = &events[at % EVENTS];
     events_taken = at + 1;
   }
   send_unlock(&lock);
-  return got;
+  return event;
 }

@@ -116,13 +116,13 @@ void receive_unlock(lock_t* lock);
 
 // events.c
 void raise_event(const struct Event* event);
-bool take_event(struct Event* event);
+const struct Event* take_event(void);
 extern shared_t events_raised, events_taken;
 
 // send.c
 void fetch_send_bds(void);
 void send_bds_arrived(void);
-void send_frames(const struct Event* event);
+void send_frames(uint32_t frame, uint32_t count, uint32_t bd, uint32_t bds);
 void send_process_dmas(uint32_t first, uint32_t count);
 void send_commit(void);
 void send_report(void);
@@ -130,7 +130,7 @@ void send_report(void);
 // receive.c
 void fetch_receive_bds(void);
 void receive_bds_arrived(void);
-void receive_frames(const struct Event* event);
+void receive_frames(uint32_t frame, uint32_t count);
 void receive_process_dmas(uint32_t first, uint32_t count);
 void receive_commit(void);
 
@@ -165,24 +165,26 @@ static inline bool fetch_arrived(const struct Fetch* fetch) {
 // Whether to fetch more. A piece that is not whole is fetched only when `here`, the descriptors not
 // used up yet, are few and nothing is on its way: so a driver that adds them one by one does not
 // make us fetch them one by one.
-static inline bool fetch_wanted(const struct Fetch* fetch, uint32_t piece, uint32_t requested,
-                                uint32_t producer, uint32_t here, uint32_t room) {
-  if (producer == requested || here > room - piece) return false;
+static inline bool fetch_wanted(const struct Fetch* fetch, uint32_t kind, uint32_t producer,
+                                shared_t* used, uint32_t piece, uint32_t room) {
+  const uint32_t requested = TAKEN(kind);
+  const uint32_t here = requested - *used;
+  if (here > room - piece) return false;
+  const uint32_t news = DEVICE(producer) - requested;
+  if (news == 0) return false;
   const uint32_t under_way = fetch->begun - fetch->done;
-  if (producer - requested >= piece - requested % piece) return under_way < FETCHES;
+  if (news >= piece - requested % piece) return under_way < FETCHES;
   return under_way == 0 && here < FEW;
 }
 
 static inline bool send_fetch_wanted(void) {
-  const uint32_t requested = TAKEN(KIND_SEND_BDS);
-  return fetch_wanted(&send.fetch, SEND_FETCH, requested, DEVICE(SEND_PRODUCER),
-                      requested - send.consumed, SEND_BDS);
+  return fetch_wanted(&send.fetch, KIND_SEND_BDS, SEND_PRODUCER, &send.consumed, SEND_FETCH,
+                      SEND_BDS);
 }
 
 static inline bool receive_fetch_wanted(void) {
-  const uint32_t requested = TAKEN(KIND_RECEIVE_BDS);
-  return fetch_wanted(&receive.fetch, RECEIVE_FETCH, requested, DEVICE(RECEIVE_PRODUCER),
-                      requested - DEVICE(MAC_RX + FREED), RECEIVE_BDS / 2);
+  return fetch_wanted(&receive.fetch, KIND_RECEIVE_BDS, RECEIVE_PRODUCER, &DEVICE(MAC_RX + FREED),
+                      RECEIVE_FETCH, RECEIVE_BDS / 2);
 }
 
 // Whether the host should be told of frames sent: some are enough to be worth it, or nothing else

@@ -33,9 +33,7 @@ void receive_bds_arrived(void) {
 // Step 2: has each frame written to the buffer of the descriptor with the frame's own number. That
 // descriptor, with the frame's length in it, is also what the host gets back. Frames there is no
 // buffer for yet are tried again later.
-void receive_frames(const struct Event* event) {
-  uint32_t frame = event->first;
-  uint32_t count = event->count;
+void receive_frames(uint32_t frame, uint32_t count) {
   const int32_t buffers = (int32_t)(receive.fetch.arrived - frame);
   if (buffers < (int32_t)count) {
     const uint32_t possible = buffers > 0 ? (uint32_t)buffers : 0;

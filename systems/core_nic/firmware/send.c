@@ -45,21 +45,18 @@ void send_bds_arrived(void) {
                                 .first = send.frames,
                                 .bd = send.cut,
                                 .bds = cut - send.cut};
+    raise_event(&event);
     send.frames += frames;
     send.cut = cut;
-    raise_event(&event);
   }
   send_unlock(&fetch->arrival_lock);
 }
 
 // Step 4: has the parts of each frame put together in its slot of the frame memory, and writes what
 // the MAC is to do with it later. The last part's command carries the frame's number.
-void send_frames(const struct Event* event) {
-  uint32_t frame = event->first;
-  uint32_t bd = event->bd;
-  const uint32_t end = frame + event->count;
-  const uint32_t commands = event->bds;
-  const uint32_t first = read_ring_reserve(commands);
+void send_frames(uint32_t frame, uint32_t count, uint32_t bd, uint32_t bds) {
+  const uint32_t end = frame + count;
+  const uint32_t first = read_ring_reserve(bds);
   const struct Bd* part = &send_bds[bd % SEND_BDS];
   struct DmaCommand* command = &read_ring[first % READ_RING];
   do {
@@ -85,8 +82,8 @@ void send_frames(const struct Event* event) {
     tx_ring[place].info = (local - slot) | bd << 16;
     frame++;
   } while (frame != end);
-  close_ring(read_ring, READ_RING, first, commands);
-  read_ring_publish(first, commands);
+  close_ring(read_ring, READ_RING, first, bds);
+  read_ring_publish(first, bds);
 }
 
 // The DMA read assist has done these commands, which lie in one piece: marks the frames that are

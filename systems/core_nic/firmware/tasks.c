@@ -7,7 +7,9 @@
 static lock_t task_locks[6];
 
 // What software raises is done at once: it belongs to the same kind of work.
-void raise_event(const struct Event* event) { send_frames(event); }
+void raise_event(const struct Event* event) {
+  send_frames(event->first, event->count, event->bd, event->bds);
+}
 
 static __attribute__((noinline)) void task_dma_read(void) {
   const uint32_t progress = DEVICE(DMA_READ + PROGRESS);
@@ -41,9 +43,7 @@ static __attribute__((noinline)) void task_mac_rx(void) {
   const uint32_t buffers = receive.fetch.arrived - from;
   const uint32_t count = there < buffers ? there : buffers;
   if (count == 0) return;  // no buffers: the bit stays
-  const struct Event event = {
-      .type = EVENT_RECEIVE_FRAMES, .count = (uint16_t)count, .first = from};
-  receive_frames(&event);
+  receive_frames(from, count);
   TAKEN(KIND_MAC_RX) = from + count;
 }
 
