@@ -36,7 +36,7 @@ struct SwitchCpuStats {
 
 class SwitchCpu final : public Component, public CpuPort {
  public:
-  static constexpr Time kTimeout = 50 * kMicrosecond;
+  static constexpr Time kTimeout = 1000 * kMicrosecond;
 
   /// `link`: between the CPU and the switch; every device has a BAR 0 of `bar_bytes`.
   SwitchCpu(PcieLink& link, PcieSwitch& fabric, std::uint64_t bar_bytes)
@@ -69,6 +69,7 @@ class SwitchCpu final : public Component, public CpuPort {
     config(false, device, reg, 0, std::move(on_read));
   }
   bool quiet() const override { return requests_.empty(); }
+  bool buffers_writes() const override { return true; }
   std::size_t requests() const override { return requests_.size(); }
 
   const SwitchCpuStats& stats() const { return stats_; }

@@ -45,6 +45,7 @@ class HostBridge final : public PcixAgent, public CpuPort {
   void config_write(unsigned device, unsigned reg, std::uint32_t value) override;
   void config_read(unsigned device, unsigned reg, OnRead on_read) override;
   bool quiet() const override { return requests_.empty() && !waiting_; }
+  bool buffers_writes() const override { return false; }
   std::size_t requests() const override { return requests_.size(); }
   const HostBridgeStats& stats() const { return stats_; }
 

@@ -24,6 +24,8 @@ class CpuPort {
 
   /// Nothing of the CPU's is under way.
   virtual bool quiet() const = 0;
+  /// When quiet, writes may still be on their way: a read of the device waits for them.
+  virtual bool buffers_writes() const = 0;
   /// Accesses not done yet.
   virtual std::size_t requests() const = 0;
 };

@@ -44,7 +44,7 @@ Host::Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostM
       turn_(config.classes) {}
 
 void Host::wait_for(const std::function<bool()>& done, const char* what) {
-  if (!simulation_.run_until(done, simulation_.now() + 200 * kMicrosecond))
+  if (!simulation_.run_until(done, simulation_.now() + 2000 * kMicrosecond))
     throw std::runtime_error(std::string("host: the bus does not answer: ") + what);
 }
 
@@ -177,6 +177,9 @@ void Host::start(const std::vector<CardRoutes>& routes) {
   const Time most = (static_cast<Time>(bus_.requests()) + 100) * kMicrosecond;
   if (!simulation_.run_until([&] { return bus_.quiet(); }, simulation_.now() + most))
     throw std::runtime_error("host: the cards do not take their settings");
+  if (bus_.buffers_writes()) {
+    for (unsigned c = 0; c < config_.cards; ++c) read(c, EMERY_REG(magic));
+  }
   running_ = config_.slow_path;
 }
 
