@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment of the instruction tests: how a program starts, passes and fails. The names are those that the public
-// riscv-tests expect of their environment, so its rv32ui, rv32um and rv32ua programs assemble with this header too.
+// Environment of the instruction tests: how a program starts, passes and fails. The names are those
+// that the public riscv-tests expect of their environment, so its rv32ui, rv32um, rv32ua programs
+// assemble with this header too.
+// clang-format off
 #ifndef EMERY_RISCV_TEST_H
 #define EMERY_RISCV_TEST_H
 
@@ -13,7 +15,7 @@
   _start:                 \
   li TESTNUM, 0;
 #define RVTEST_CODE_END unimp
-// The end is an ecall with 1 in gp, or with the number of the test that failed, times two, plus one.
+// The end is an ecall with 1 in gp, or with twice the number of the test that failed, plus one.
 #define RVTEST_PASS \
   fence;            \
   li TESTNUM, 1;    \
