@@ -29,6 +29,7 @@ module core_rig
   logic [FillW-1:0] fill_addr;
   logic [127:0] fill_rsp_data;
   logic req_valid, req_ready, rsp_valid, store_error;
+  logic [31:0] pc;
   mem_req_t req;
   mem_rsp_t rsp;
 
@@ -52,7 +53,7 @@ module core_rig
       .rsp_i        (rsp),
       .store_error_i(store_error),
       .use_o,
-      .pc_o         (),
+      .pc_o         (pc),
       .rvfi_o,
       .trap_o,
       .trap_pc_o
@@ -156,6 +157,7 @@ module core_rig
         delay     <= $urandom_range(4);
       end
     end
+    if (rvfi_o.valid && pc != rvfi_o.pc_rdata) $fatal(1, "FAIL: pc_o is not what retires");
     if (we_i && waddr_i[31:16] == ScratchBase[31:16]) mem[waddr_i[15:2]] <= wdata_i;
     if (rst_i) begin
       rsp_valid <= 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where every core starts, at address 0: a stack of its own (STACK bytes), then C.
+# Where every core starts, at address 0: a stack of its own (512 bytes), then C.
         .section .text.start, "ax"
         .globl  _start
         .type   _start, @function
