@@ -230,7 +230,7 @@ module dma_read_assist
       .rrst_i(mem_rst_i),
       .out(mem_row)
   );
-  frame_writer i_frame_writer (
+  frame_memory_writer i_frame_writer (
       .clk_i(mem_clk_i),
       .rst_i(mem_rst_i),
       .part(mem_part),

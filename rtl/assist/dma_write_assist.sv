@@ -233,7 +233,7 @@ module dma_write_assist
       .out(mem_part)
   );
   assign rdata.ready = 1'b1;  // all was reserved before
-  frame_reader i_frame_reader (
+  frame_memory_reader i_frame_reader (
       .clk_i(mem_clk_i),
       .rst_i(mem_rst_i),
       .part(mem_part),

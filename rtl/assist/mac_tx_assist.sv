@@ -190,7 +190,7 @@ module mac_tx_assist
   assign asked_in.data = {now.addr[3:0], now.len};
 
   assign rdata.ready = 1'b1;  // all was reserved before
-  frame_reader i_frame_reader (
+  frame_memory_reader i_frame_reader (
       .clk_i(mem_clk_i),
       .rst_i(mem_rst_i),
       .part(ask),

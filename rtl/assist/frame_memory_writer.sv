@@ -7,7 +7,7 @@
 /// parts ahead of their data, so rows must come at the bus's rate (one in four clocks) or everybody waits. A part of more
 /// than 128 words is two bursts. `done_o` is high for a clock when the bus took a part's last word. One word a clock, no
 /// clock lost between parts. Reset forgets all.
-module frame_writer
+module frame_memory_writer
   import assist_pkg::*;
 (
     input  logic         clk_i,

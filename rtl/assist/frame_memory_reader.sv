@@ -5,7 +5,7 @@
 /// A part is given only when there is room for all its words: they come without back-pressure, one a clock, from the word
 /// with its first byte to that with its last one (`last_o`), in the order of the parts. Up to `Depth` parts are asked for
 /// ahead of their data. A part of more than 128 words is two bursts. Reset forgets all.
-module frame_reader
+module frame_memory_reader
   import assist_pkg::*;
 #(
     parameter int Depth = 8
