@@ -256,6 +256,11 @@ def test_declarations_hold_together(name):
         workload(target, options)
         assert x.figure in target.figures
         assert (x.goal is not None) + (x.goal_fraction is not None) == (1 if x.compare else 0)
+    for when in [x["when"] for x in target.variants] + [x.when for x in target.parameters.values()]:
+        target.values([f"{k}={v}" for k, v in when.items()])
+    for x in target.variants:
+        other = target.variant(target.values() | x["when"])
+        assert all((other.folder / file).is_file() for file in other.rtl_files) and other.own_sources()
 
 
 def test_targets_that_vary():
