@@ -141,7 +141,7 @@ def test_the_others_go_on_when_a_card_dies(router):
     assert result["totals"]["dropped"]["dead_card"] > 0
 
 
-@pytest.mark.parametrize("dead_at_us", [50, 50.1, 50.3, 50.7])
+@pytest.mark.parametrize("dead_at_us", [50 + n * 0.195 for n in range(12)])  # 13 bus clocks apart
 def test_a_card_may_die_in_any_phase_of_a_transaction(router, dead_at_us):
     result = router("--size", "64", "--duration", "300us", config="F", dead_card=2, dead_at_us=dead_at_us, timeout_us=100)
     assert result["streams"]["0->1"]["dropped"] == {}

@@ -141,6 +141,7 @@ void PcixBus::watch(Time now) {
     ++slots_[master_].busy;
   }
   if (phase == Phase::kIdle && !wires_.irdy_n) violation("IRDY# without FRAME#", now);
+  if (phase != Phase::kIdle && slots_[master_].dead) return;  // its lines float
   if (phase == Phase::kResponse && wires_.irdy_n) violation("a master's wait state", now);
   if (phase != Phase::kData) return;
 

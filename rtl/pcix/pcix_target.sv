@@ -182,7 +182,8 @@ module pcix_target
         config_device_o <= attr.device;
       end
       Words:
-      if (one_q || (word && pins_i.frame_n)) begin
+      // Masters do not wait: one that let go of FRAME# and IRDY# is gone.
+      if (one_q || pins_i.frame_n) begin
         state_q <= Idle;
         {devsel_n_o, stop_n_o, trdy_n_o} <= Silent;
       end
