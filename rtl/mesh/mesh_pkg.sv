@@ -158,7 +158,7 @@ package mesh_pkg;
     logic [10:0] reserved;
     place_t memory;  // of its payloads
     logic [4:0] reserved2;
-    logic interrupt;  // an Interrupt to the first of head_places_t before each frame with a payload
+    logic announce;  // an Interrupt to the first of head_places_t before each frame with a payload
     logic heads;  // heads go by FrameHead to head_places_t, not by static network 1
     logic set_up;  // the linecard itself announces streams to the memory (by the MDN)
     logic address;  // payload addresses are the linecard's: the word after the length is one
