@@ -35,6 +35,7 @@ module dcache
     output logic     rsp_valid_o,
     output mem_rsp_t rsp_o,
     output logic     store_error_o,
+    output logic     busy_o,         // a miss or a drop is not through
 
     // Memory network.
     stream_if.src out,
@@ -104,7 +105,8 @@ module dcache
 
   // An access to the set that is being changed would see it as it was.
   wire same_set = store_hit && req_i.addr[5+:SetW] == set;
-  assign req_ready_o = state_q == Idle && !miss && !(found && drop_q) && !same_set;
+  assign busy_o = state_q != Idle || miss || (found && drop_q);
+  assign req_ready_o = !busy_o && !same_set;
   wire accept = req_valid_i && req_ready_o;
 
   // ---- Messages
@@ -165,14 +167,12 @@ module dcache
     wire mine = store_hit && way == 1'(w);
     wire fill = filled && victim_q == 1'(w);
     wire drop = dropped && (state_q == Write ? victim_q : way) == 1'(w);
-    // A line that is being replaced is not there until the last word is in.
-    wire asked = state_q == Ask && sent && last_sent && victim_q == 1'(w);
     ram_sdp #(
         .Width($bits(tag_t)),
         .Depth(Sets)
     ) tag_ram (
         .clk_i,
-        .we_i   (mine || drop || asked || (fill && last_fill) || state_q == Clear),
+        .we_i   (mine || drop || (fill && last_fill) || state_q == Clear),
         .waddr_i(state_q == Clear ? clear_q : set),
         .wdata_i({mine || (fill && last_fill), mine, tag}),
         .re_i   (read && state_q != Write),

@@ -42,6 +42,7 @@ module dcache_tb
       .rsp_valid_o  (rsp_valid),
       .rsp_o        (rsp),
       .store_error_o(store_error),
+      .busy_o       (),
       .out,
       .in,
       .accesses_o   (accesses),
@@ -182,6 +183,21 @@ module dcache_tb
     start = clocks;
     for (int i = 0; i < 64; i++) access (Store, 32'h4000_0020 + ((i & 1) << 5) + 4 * (i / 8), i);
     `CHECK(clocks - start <= 66, $sformatf("64 stores in %0d clocks", clocks - start))
+
+    // The line replaced is the one not used last: of three in a set of two, the first stays when it was used again.
+    for (int i = 0; i < 4; i++) begin
+      automatic word_t lines[4] = '{32'h4000_0080, 32'h4000_0480, 32'h4000_0080, 32'h5000_0080};
+      access(Load, lines[i]);
+    end
+    idle();
+    start = asked;
+    access(Load, 32'h4000_0080);
+    access(Load, 32'h5000_0080);
+    idle();
+    `CHECK(asked == start, "the line used last was replaced")
+    access(Load, 32'h4000_0480);
+    idle();
+    `CHECK(asked == start + 1, "three lines in two ways")
 
     for (int pass = 0; pass < 8; pass++) begin
       ready_percent = $urandom_range(100, 10);
