@@ -12,7 +12,9 @@
 /// the way, and an exit that is no side counts as the core. Reset empties it.
 module dynamic_router
   import mesh_pkg::*;
-(
+#(
+    parameter int LinkDepth = 4  // words that each input holds
+) (
     input logic clk_i,
     input logic rst_i,
 
@@ -43,7 +45,9 @@ module dynamic_router
         clk_i,
         rst_i
     );
-    link_fifo fifo (
+    link_fifo #(
+        .Depth(LinkDepth)
+    ) fifo (
         .clk_i,
         .rst_i,
         .in (in[i]),
