@@ -61,13 +61,12 @@ module dynamic_router
     assign out_ready[i] = out[i].ready;
   end
 
-  function automatic logic [2:0] route(word_t word, logic [3:0] x, logic [3:0] y);
-    header_t header = header_t'(word);
-    if (header.dest.x > x) return East;
-    if (header.dest.x < x) return West;
-    if (header.dest.y > y) return South;
-    if (header.dest.y < y) return North;
-    return header.dest.exit < 3'(N) ? header.dest.exit : Core;
+  function automatic logic [2:0] route(place_t dest, logic [3:0] x, logic [3:0] y);
+    if (dest.x > x) return East;
+    if (dest.x < x) return West;
+    if (dest.y > y) return South;
+    if (dest.y < y) return North;
+    return dest.exit < 3'(N) ? dest.exit : Core;
   endfunction
 
   function automatic logic [2:0] lowest(logic [N-1:0] from);
@@ -97,7 +96,7 @@ module dynamic_router
     end
     if (|valid) begin
       for (int i = 0; i < N; i++) begin
-        if (valid[i] && !inside_q[i]) wanted[route(data[i], x_i, y_i)][i] = 1'b1;
+        if (valid[i] && !inside_q[i]) wanted[route(data[i][10:0], x_i, y_i)][i] = 1'b1;
       end
       for (int o = 0; o < N; o++) begin
         if (owned_q[o]) begin
