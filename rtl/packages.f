@@ -13,3 +13,4 @@ rtl/assist/dram_pkg.sv
 rtl/assist/device_pkg.sv
 rtl/packet/route_pkg.sv
 rtl/mesh/mesh_pkg.sv
+rtl/mesh/boot_pkg.sv
