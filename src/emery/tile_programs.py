@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is loaded into tile-router to make it a router: programs of tiles and switches, what each tile is told, slots.
 
-`python -m emery.tile_programs VERSION [--linecards N] [--columns N] [-o FILE]` writes a boot image, a text file for the
+`python -m emery.tile_programs VERSION [--linecards N] [--pipelines N] [-o FILE]` writes a boot image, a text file for the
 bench: what is where, then the writes to the boot port in their order (rtl/mesh/boot_pkg.sv). `--ship` compiles all programs
 and writes their built files. Layouts are drawn in systems/tile_router/programs/README.md.
 
@@ -33,6 +33,7 @@ _UNIT = 1 << 18
 _IMEM, _SWITCH, _RAM, _REGS = 0x00000, 0x10000, 0x20000, 0x30000
 _CONTROL, _MAP = 0, 16
 _SLOT, _WHOLE = 128, 255
+_IN_MEMORY = 10  # lowest bit of the memory in in_settings_t
 _KIND, _MEM, _IN, _RING_BASE, _RING_BYTES, _HEADS, _OUT = range(7)
 
 # Messages and settings (mesh_pkg).
@@ -56,12 +57,15 @@ def programs() -> dict[str, riscv.Program]:
         "lookup_placed": ("lookup.c", ("LINECARD_PLACES",)),
         "lookup_null": ("lookup.c", ("NULL_ROUTER", "LINECARD_PLACES")),
         "checksum": ("checksum.c", ()),
+        "lookup_dynamic": ("lookup_dynamic.c", ()),
+        "checksum_dynamic": ("checksum.c", ("DYNAMIC",)),
+        "forward_dynamic": ("forward_dynamic.c", ()),
         "forward": ("forward.c", ()),
         "forward_null": ("forward.c", ("NULL_ROUTER",)),
         "output": ("output.c", ()),
     }
     return {
-        name: riscv.Program(name, PROGRAMS, ("start.S", source), ("tile.h", "link.ld"), _CPU, defines)
+        name: riscv.Program(name, PROGRAMS, ("start.S", source), ("tile.h", "lookup.h", "forward.h", "link.ld"), _CPU, defines)
         for name, (source, defines) in built.items()
     }
 
@@ -212,135 +216,222 @@ def switch(name: str, tokens: dict[str, str]) -> switch_asm.Program:
     return switch_asm.assemble(text, str(path.relative_to(ROOT)))
 
 
-def _memory(router: Router, place: Place, kind: str, **settings) -> Place:
+def _memory(router: Router, place: Place, kind: str, static: int = _STREAM, reads: int = 4, half_duplex: int = 0) -> Place:
     """Makes a slot a memory."""
     slot = router.slot(place)
-    mem = settings.get("static", _STREAM) << 5 | settings.get("reads", 4) << 1 | settings.get("half_duplex", 0)
-    router.slots[slot] = {_KIND: _MEMORY, _MEM: mem}
+    router.slots[slot] = {_KIND: _MEMORY, _MEM: static << 5 | reads << 1 | half_duplex}
     router.memories[slot] = kind
     return place
 
 
-def _out_settings(tile: Place, dma: int = 0, words: int = 31, reads: int = 4) -> int:
-    return 1 << 21 | tile.code() << 10 | dma << 9 | words << 4 | reads
+@dataclass(frozen=True)
+class _Features:
+    """What a version is made of."""
+
+    payload: int  # how payloads leave the linecard
+    reads: int = 4  # from a memory at a time
+    half_duplex: int = 0
+    dma: int = 0
+    turned: bool = False  # a row is a pipeline
+    heads: bool = False  # heads are messages: no static network
+    null: bool = False
+
+    @property
+    def held(self) -> bool:
+        """Payloads stay in the linecards."""
+        return self.payload == _PAYLOAD_HELD
+
+    @property
+    def placed(self) -> bool:
+        """The linecard says where a payload is."""
+        return self.payload != _PAYLOAD_STATIC
 
 
-def rotated(version: str, linecards: int, columns: int = 4) -> Router:
-    """Versions II to V and the null router: a column is a pipeline, its stages are its rows (paper: figure 2)."""
-    if columns not in (2, 4):
-        raise UserError(f"version {version} fits 2 or 4 columns, not {columns}: the paths to more packet buffers would cross")
-    router = Router(version, columns, 4)
-    held = version in ("IV", "null")
-    placed = held or version == "II"
-    null = version == "null"
+_FEATURES = {
+    "I": _Features(_PAYLOAD_MDN, reads=1, half_duplex=1, dma=1, turned=True),
+    "II": _Features(_PAYLOAD_LINES, reads=1),
+    "III": _Features(_PAYLOAD_STATIC),
+    "III.d": _Features(_PAYLOAD_MDN, heads=True),
+    "IV": _Features(_PAYLOAD_HELD),
+    "V": _Features(_PAYLOAD_STATIC),
+    "null": _Features(_PAYLOAD_HELD, null=True),
+}
+_STAGES = 4
+_OPPOSITE = {"N": "S", "S": "N", "W": "E", "E": "W"}
 
-    # Linecards: the column of each, and the columns that serve it.
-    shares: list[list[int]]
-    if version == "V":
-        if linecards > columns // 2:
-            raise UserError(f"version V on {columns} columns shares out up to {columns // 2} linecards, not {linecards}")
-        shares = [[0, 1], [3, 2]][:linecards]
-    else:
-        if not 1 <= linecards <= columns:
-            raise UserError(f"{linecards} linecards, the grid has {columns} columns")
-        shares = [[x] for x in range(linecards)]
-    outputs = [Place(mine[0], 3) for mine in shares]
-    ports = [x.header(_FRAME_OUT, _OUT_WORDS) for x in outputs]
-    ports += [_constant("DropRoute")] * (_constant("Ports") - len(ports) - 1) + [_constant("DropDestination")]
-    tables = [_memory(router, Place(0, 0, _WEST), "table")]
-    tables.append(_memory(router, Place(columns - 1, 0, _EAST), "table"))
 
-    for mine in shares:
-        card = Place(mine[0], 0, _NORTH)
-        for number, x in enumerate(mine):
-            west = x < columns // 2
-            outer = x in (0, columns - 1)
-            side, letter = (_WEST, "W") if west else (_EAST, "E")
-            bank = Place(0 if west else columns - 1, 1 if outer else 3, side)
-            if not held:
-                _memory(router, bank, "payload", static=_LINES if version == "II" else _STREAM, reads=1 if version == "II" else 4)
-            came = "N" if number == 0 else "W" if x > mine[0] else "E"
-            lookup = Tile("lookup", x, "lookup_null" if null else "lookup_placed" if placed else "lookup")
-            lookup.config = {
-                "to_next": Place(x, 2).header(),
-                "to_memory": bank.header(_STREAM_WRITE, 2),
-                "ring_base": 0,
-                "ring_last": RING_BYTES - 2048,
-                "port": ports if not null else [outputs[shares.index(mine)].header(_FRAME_OUT, _OUT_WORDS)],
-            }
-            lookup.switch, lookup.tokens = "stage1", {"in": came, "out": "S", "address": ""}
-            if placed:
-                lookup.tokens["address"] = f"        nop                     route c{came}i->csti\n"
-            if len(mine) > 1 and number == 0:
-                lookup.switch, lookup.tokens = "share", {"in": came, "other": "E" if mine[1] > x else "W"}
-            checksum = Tile("checksum", x, "" if null else "checksum", {"to_next": Place(x, 0).header()})
-            checksum.switch, checksum.tokens = "stage2", {"payload": letter if outer else "S"}
-            if null:
-                checksum.switch, checksum.tokens = "pass", {"in": "N", "out": "S"}
-            forward = Tile("forward", x, "forward_null" if null else "forward")
-            source = card if held else bank
-            forward.config = {"from": (1 << 31 if held else 0) | source.code() << 16}
-            forward.config["to_free"] = card.header(_FREE, 1) if held else 0
-            last = "        jump frame              route cXi2->csti2"
-            if not outer:
-                last = (
-                    "        beqzd r0, frame         route cXi2->csti2\n"
-                    "body:   bnezd r0, body          route cNi->cSo\n"
-                    "        jump frame"
-                )
-            forward.switch, forward.tokens = "stage3", {"last": last}
-            for y, tile in enumerate((lookup, checksum, forward)):
-                router.tiles[router.tile(x, y)] = tile
-            router.tables[router.tile(x, 0)] = tables[0 if west else 1]
-            if not outer and not held:  # the payload's way to its bank
-                bottom = router.tiles.setdefault(router.tile(x, 3), Tile("path", x))
-                bottom.switch, bottom.tokens = "pass", {"in": "N", "out": letter}
-                corner = router.tiles.setdefault(router.tile(bank.x, 3), Tile("path", x))
-                corner.switch, corner.tokens = "pass", {"in": "E" if west else "W", "out": letter}
+class _Builder:
+    """Puts a version on the grid."""
 
-    for port, (mine, output) in enumerate(zip(shares, outputs, strict=True)):
-        card = Place(mine[0], 0, _NORTH)
-        leave = Place(output.x, output.y, _SOUTH)
-        payload = _PAYLOAD_HELD if held else _PAYLOAD_LINES if version == "II" else _PAYLOAD_STATIC
-        router.slots[router.slot(card)] = {
+    def __init__(self, version: str, linecards: int, pipelines: int):
+        self.has = _FEATURES[version]
+        self.pipelines = pipelines
+        size = (_STAGES, pipelines) if self.has.turned else (pipelines, _STAGES)
+        self.router = Router(version, *size)
+        self.enter, self.leave = (_WEST, _EAST) if self.has.turned else (_NORTH, _SOUTH)
+        self.shares = self._shares(version, linecards)
+        self.outputs = [self.at(mine[0], 3) for mine in self.shares]
+        ports = [x.header(_FRAME_OUT, _OUT_WORDS) for x in self.outputs]
+        ports += [_constant("DropRoute")] * (_constant("Ports") - len(ports) - 1)
+        self.ports = [*ports, _constant("DropDestination")]
+        if self.has.turned:
+            self.tables = [_memory(self.router, Place(0, 0, _NORTH), "table")]
+        elif not self.has.null:
+            self.tables = [_memory(self.router, Place(0, 0, _WEST), "table")]
+            self.tables.append(_memory(self.router, Place(pipelines - 1, 0, _EAST), "table"))
+
+    def _shares(self, version: str, linecards: int) -> list[list[int]]:
+        """The pipelines of each linecard, its own first."""
+        if version == "V":
+            if not 1 <= linecards <= self.pipelines // 2:
+                most = self.pipelines // 2
+                raise UserError(f"version V with {self.pipelines} pipelines has up to {most} linecards, not {linecards}")
+            last = self.pipelines - 1
+            return [[0, 1], [last, last - 1]][:linecards]
+        if not 1 <= linecards <= self.pipelines:
+            raise UserError(f"{linecards} linecards: there are {self.pipelines} pipelines")
+        return [[x] for x in range(linecards)]
+
+    def at(self, pipeline: int, stage: int, exit_: int = _CORE) -> Place:
+        """Where a stage of a pipeline is."""
+        return Place(stage, pipeline, exit_) if self.has.turned else Place(pipeline, stage, exit_)
+
+    def bank(self, pipeline: int) -> Place:
+        """The packet buffer of a pipeline."""
+        first = pipeline < self.pipelines // 2
+        if self.has.turned:  # two that are shared: above and below the third stages
+            return Place(2, 0, _NORTH) if first else Place(2, self.pipelines - 1, _SOUTH)
+        y = 1 if self.outer(pipeline) else 3
+        return Place(0, y, _WEST) if first else Place(self.pipelines - 1, y, _EAST)
+
+    def outer(self, pipeline: int) -> bool:
+        """Whether a pipeline is at the edge of the grid."""
+        return pipeline in (0, self.pipelines - 1)
+
+    def put(self, place: Place, tile: Tile) -> Tile:
+        """Gives a tile its work; one that passes payloads on may get a program as well."""
+        number = self.router.tile(place.x, place.y)
+        old = self.router.tiles.get(number)
+        if old:
+            tile.switch, tile.tokens = tile.switch or old.switch, tile.tokens or old.tokens
+        self.router.tiles[number] = tile
+        return tile
+
+    def pipeline(self, port: int, number: int):
+        """The first three stages of the pipeline that is the `number`th of a linecard."""
+        has, mine = self.has, self.shares[port]
+        x = mine[number]
+        card, bank = self.at(mine[0], 0, self.enter), self.bank(x)
+        if not has.held:
+            static = _LINES if has.payload == _PAYLOAD_LINES else _STREAM
+            _memory(self.router, bank, "payload", static, has.reads, has.half_duplex)
+        suffix = "_null" if has.null else "_dynamic" if has.heads else ""
+
+        lookup = Tile("lookup", x, "lookup_placed" if has.placed and not suffix else "lookup" + suffix)
+        lookup.config = {
+            "to_next": self.at(x, 2).header(),
+            "to_memory": bank.header(_STREAM_WRITE, 2),
+            "ring_base": 0,
+            "ring_last": RING_BYTES - 2048,
+            "port": self.ports[port : port + 1] if has.null else self.ports,
+        }
+        checksum = Tile("checksum", x, "" if has.null else "checksum" + suffix, {"to_next": self.at(x, 0).header()})
+        forward = Tile("forward", x, "forward" + suffix)
+        source = card if has.held else bank
+        forward.config = {
+            "from": (1 << 31 if has.held else 0) | source.code() << 16,
+            "to_free": card.header(_FREE, 1) if has.held else 0,
+        }
+        if not has.heads:
+            self.switches(x, mine, number, (lookup, checksum, forward))
+        for stage, tile in enumerate((lookup, checksum, forward)):
+            self.put(self.at(x, stage), tile)
+        if not has.null:
+            first = x < self.pipelines // 2
+            self.router.tables[self.router.tile(*self._xy(x, 0))] = self.tables[0 if first else -1]
+
+    def _xy(self, pipeline: int, stage: int) -> tuple[int, int]:
+        place = self.at(pipeline, stage)
+        return place.x, place.y
+
+    def switches(self, x: int, mine: list[int], number: int, stages: tuple[Tile, Tile, Tile]):
+        """Static paths of a pipeline: heads down its stages, payloads to its bank."""
+        lookup, checksum, forward = stages
+        has = self.has
+        down, side = _SIDES[self.leave], _SIDES[self.bank(x).exit]
+        streams = has.payload in (_PAYLOAD_STATIC, _PAYLOAD_LINES)
+        came = _SIDES[self.enter] if number == 0 else "W" if x > mine[0] else "E"
+        if len(mine) > 1 and number == 0:
+            lookup.switch, lookup.tokens = "share", {"in": came, "other": "E" if mine[1] > x else "W"}
+        else:
+            address = f"        nop                     route c{came}i->csti\n" if has.placed else ""
+            lookup.switch, lookup.tokens = "stage1", {"in": came, "out": down, "address": address}
+        back = _OPPOSITE[down]
+        beside = streams and self.outer(x)
+        if has.null:
+            checksum.switch, checksum.tokens = "pass", {"in": back, "out": down}
+        else:
+            checksum.switch, checksum.tokens = "stage2", {"in": back, "out": down, "payload": side if beside else down}
+        last = "        jump frame              route cXi2->csti2"
+        if streams and not beside:
+            last = (
+                "        beqzd r0, frame         route cXi2->csti2\n"
+                f"body:   bnezd r0, body          route c{back}i->c{down}o\n"
+                "        jump frame"
+            )
+            self.put(self.at(x, 3), Tile("path", x, switch="pass", tokens={"in": back, "out": side}))
+            bank = self.bank(x)
+            self.put(Place(bank.x, bank.y), Tile("path", x, switch="pass", tokens={"in": _OPPOSITE[side], "out": side}))
+        forward.switch, forward.tokens = "stage3", {"in": back, "last": last}
+
+    def port(self, port: int):
+        """Linecard and output queue of a port."""
+        has, mine, output = self.has, self.shares[port], self.outputs[port]
+        card, leave = self.at(mine[0], 0, self.enter), self.at(mine[0], 3, self.leave)
+        places = [self.at(mine[0], stage) for stage in (2, 0, 1)]  # stage 3 first: lookup_dynamic.c
+        heads = sum((1 << 8 | place.code()) << 9 * i for i, place in enumerate(places))
+        self.router.slots[self.router.slot(card)] = {
             _KIND: _LINECARD,
-            _IN: placed << 3 | payload,
-            _RING_BASE: 0,
+            _IN: has.payload | has.placed << 3 | has.heads << 5 | self.bank(mine[0]).code() << _IN_MEMORY,
+            _RING_BASE: RING_BYTES * (mine[0] % 2),  # two linecards may share a bank
             _RING_BYTES: RING_BYTES,
-            _HEADS: 0,
+            _HEADS: heads if has.heads else 0,
             _OUT: 0,
         }
-        router.slots[router.slot(leave)] = {
-            _KIND: _LINECARD,
-            _IN: 0,
-            _OUT: _out_settings(output, reads=1 if version == "II" else 4),
-        }
-        router.linecards.append((router.slot(card), router.slot(leave)))
-        tile = router.tiles.setdefault(router.tile(output.x, output.y), Tile("output", port))
-        tile.role, tile.pipeline, tile.program = "output", port, "output"
+        settings = 1 << 21 | output.code() << 10 | has.dma << 9 | 31 << 4 | has.reads
+        self.router.slots[self.router.slot(leave)] = {_KIND: _LINECARD, _IN: 0, _OUT: settings}
+        self.router.linecards.append((self.router.slot(card), self.router.slot(leave)))
+        tile = self.put(output, Tile("output", port, "output"))
         tile.config = {
             "to_next": leave.header(_FRAME_OUT, _OUT_WORDS),
-            "ready_flags": 1 << _SOUTH,
+            "ready_flags": 1 << self.leave,
             # A payload that comes over the GDN must not wait behind a head that waits for that payload's linecard.
-            "stall": 0 if held else 1,
-            "to_free": Place(0, 0).header(_FREE, 1) if held else 0,
+            "stall": 0 if has.held else 1,
+            "to_free": Place(0, 0).header(_FREE, 1) if has.held else 0,
         }
-    return router
 
 
-def router(version: str, linecards: int = 0, columns: int = 4) -> Router:
+def router(version: str, linecards: int = 0, pipelines: int = 4) -> Router:
     """A version of the router; `linecards` 0: as many as it is made for."""
     if version not in VERSIONS:
         raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
-    linecards = linecards or (columns // 2 if version == "V" else columns)
-    return rotated(version, linecards, columns)
+    if pipelines not in (2, 4):
+        raise UserError(f"2 or 4 pipelines, not {pipelines}: the static paths of more would cross")
+    linecards = linecards or (pipelines // 2 if version == "V" else pipelines)
+    builder = _Builder(version, linecards, pipelines)
+    for port, mine in enumerate(builder.shares):
+        for number in range(len(mine)):
+            builder.pipeline(port, number)
+    for port in range(linecards):
+        builder.port(port)
+    return builder.router
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m emery.tile_programs", description=__doc__.splitlines()[0])
     parser.add_argument("version", nargs="?", help=", ".join(VERSIONS))
     parser.add_argument("--linecards", type=int, default=0)
-    parser.add_argument("--columns", type=int, default=4)
+    parser.add_argument("--pipelines", type=int, default=4)
     parser.add_argument("--ship", action="store_true", help="compile all programs and write their built files")
     parser.add_argument("-o", "--output", type=Path, help="the boot image (default: standard output)")
     chosen = parser.parse_args(arguments)
@@ -349,7 +440,7 @@ def main(arguments: list[str] | None = None) -> int:
             for program in programs().values():
                 riscv.ship(program)
         if chosen.version:
-            text = router(chosen.version, chosen.linecards, chosen.columns).text()
+            text = router(chosen.version, chosen.linecards, chosen.pipelines).text()
             if chosen.output:
                 chosen.output.write_text(text)
             else:

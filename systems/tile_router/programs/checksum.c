@@ -4,21 +4,34 @@
    Takes the length of a frame and words 3 .. 8 of its head as they stream past (Ethernet type, and an IP header without
    options), and sends one word to stage 1: a message without payload, whose code is 0 or the reason to drop the packet.
    A header with options, which is rare, is summed up to its end by stage 3, which has all words: its verdict is `Options`, and the
-   sum so far. */
+   sum so far. In version III.d the head comes as a message, all of it. */
 #include "tile.h"
+
+#ifdef DYNAMIC
+#define take gdn_take
+static inline void skip(word words) {
+  for (word i = 0; i < words; i++) gdn_skip();
+}
+#else
+#define take st1_take
+static inline void skip(word words) { (void)words; }
+#endif
 
 #define ETHERNET_IPV4 0x0800u
 
 static inline word check(word *sum_so_far) {
-  word bytes = st1_take() >> 16;
-  word type = st1_take();
-  word first = st1_take(); /* version, header length, type of service, total length */
-  word sum = add(first, st1_take());
-  word ttl = st1_take(); /* time to live, protocol, checksum */
+  skip(1); /* header of the message */
+  word bytes = take() >> 16;
+  skip(4); /* where the payload is, words 0 .. 2 */
+  word type = take();
+  word first = take(); /* version, header length, type of service, total length */
+  word sum = add(first, take());
+  word ttl = take(); /* time to live, protocol, checksum */
   sum = add(sum, ttl);
-  word source = st1_take();
+  word source = take();
   sum = add(sum, source);
-  sum = add(sum, st1_take());
+  sum = add(sum, take());
+  skip(HeadWords - 9);
   int room = (int)bytes - EthernetBytes;
   int length = (int)(first & 0xffff);
   word net = source >> 24;

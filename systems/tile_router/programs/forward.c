@@ -3,45 +3,16 @@
 
    Stage 1 says first (over the GDN): the header of the message to the output queue, or the reason to drop the packet; and where
    its payload is. Then the head of the frame, which has waited in the FIFOs of the static networks, passes through to that
-   queue, one instruction a word; on its way the time to live goes down by one and the checksum is brought in step (RFC
-   1141, in the form that never makes an 0xffff of a 0). Counts what is dropped. */
-#include "tile.h"
-
-static void free_payload(word bytes, word payload) {
-  if (config.to_free && bytes > HeadBytes) {
-    gdn_put(config.to_free);
-    gdn_put(payload);
-  }
-}
-
-static void drop(word reason, word bytes, word payload) {
-  counters.drops[reason]++;
-  free_payload(bytes, payload);
-}
-
-static inline word less_ttl(word w) {
-  if (RARE(w << 16 >= 0xfeffu << 16)) w -= 0xffff; /* the carry of the checksum comes in again */
-  return w - (1u << 24) + (1u << 8);
-}
+   queue, one instruction a word; on its way the time to live goes down by one and the checksum is brought in step.
+   Counts what is dropped. */
+#include "forward.h"
 
 /* A header with options: all of its sum must be known before anything is sent. */
 __attribute__((noinline)) static word with_options(word out, word from, word sum, word payload) {
   static word head[HeadWords] __attribute__((section(".noinit")));
   word bytes = st2_take() >> 16;
   for (word i = 0; i < HeadWords; i++) head[i] = st2_take();
-  word words = head[4] >> 24 & 15;
-  for (word i = 5; i < words; i++) sum = add(sum, head[4 + i]);
-  if (!right(sum)) out = DropChecksum;
-  if (out < Reasons) {
-    drop(out, bytes, payload);
-    return 0;
-  }
-  head[6] = less_ttl(head[6]);
-  gdn_put(out);
-  gdn_put(from | bytes);
-  gdn_put(payload);
-  for (word i = 0; i < HeadWords; i++) gdn_from(&head[i]);
-  return 1;
+  return finish(out, from, bytes, payload, head, 1, sum);
 }
 
 __attribute__((noreturn)) void main(void) {

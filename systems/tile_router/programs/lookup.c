@@ -3,49 +3,45 @@
 
    Takes the length of a frame and the word with its destination address (the switch keeps the rest away). Manages the packet
    memory as a ring: announces the payload to the memory, which then takes it from the static network. Looks the address up
-   in two tables in DRAM (DIR-24-8, dir24.hpp) through the data cache: one load, two for prefixes longer than 24 bits. Waits
-   for the verdict of stage 2 about the header, then tells stage 3: to whom, or why not; and where the payload is. */
+   (lookup.h). Waits for the verdict of stage 2 about the header, then tells stage 3: to whom, or why not; and where the
+   payload is. */
 #include "tile.h"
-
-#define TABLE 0x80000000u
-#define LONG_TABLE 0x82000000u
-#define IS_LONG 0x8000u
-
 #ifndef NULL_ROUTER
-static inline word lookup(word address) {
-  word entry = *(const unsigned short *)(TABLE + (address >> 8 << 1));
-  if (RARE(entry & IS_LONG))
-    entry = *(const unsigned short *)(LONG_TABLE + ((entry & ~IS_LONG) << 9) + ((address & 255) << 1));
-  return entry;
-}
+#include "lookup.h"
 #endif
+
+/* Where the payload of the next frame is. */
+struct ring {
+  word next, base, last, to_memory;
+};
+
+static inline word place(struct ring *ring) {
+  word words = st1_take() & 0xffff;
+#ifdef LINECARD_PLACES /* the linecard says it */
+  (void)ring, (void)words;
+  return st1_take();
+#else
+  word payload = ring->next;
+  if (words) {
+    gdn_put(ring->to_memory);
+    gdn_put(payload);
+    gdn_put(words);
+    word next = payload + ((4 * words + 31) & ~31u);
+    ring->next = next > ring->last ? ring->base : next;
+  }
+  return payload;
+#endif
+}
 
 __attribute__((noreturn)) void main(void) {
   const word to_next = config.to_next;
-  const word to_memory = config.to_memory;
-  const word ring_base = config.ring_base;
-  const word ring_last = config.ring_last;
-  word next = ring_base;
+  struct ring ring = {config.ring_base, config.ring_base, config.ring_last, config.to_memory};
   word frames = 0;
   for (;;) {
-    word words = st1_take() & 0xffff;
-#ifdef LINECARD_PLACES /* the linecard says where the payload is */
-    word payload = st1_take();
-    (void)words, (void)to_memory, (void)ring_last, (void)next;
-#else
-    word payload = next;
-    if (words) {
-      gdn_put(to_memory);
-      gdn_put(payload);
-      gdn_put(words);
-      next += (4 * words + 31) & ~31u;
-      if (next > ring_last) next = ring_base;
-    }
-#endif
+    word payload = place(&ring);
 #ifdef NULL_ROUTER
     st1_skip();
     word out = config.port[0];
-    gdn_put(to_next | MESSAGE_LEN(2));
 #else
     word out = config.port[lookup(st1_take())];
     word verdict = gdn_take() >> 27;
@@ -61,8 +57,8 @@ __attribute__((noreturn)) void main(void) {
       }
       out = verdict;
     }
-    gdn_put(to_next | MESSAGE_LEN(2));
 #endif
+    gdn_put(to_next | MESSAGE_LEN(2));
     gdn_put(out);
     gdn_put(payload);
     counters.frames = ++frames;
