@@ -58,7 +58,7 @@ module mesh
       bases[i] = BootAddrW'(unit << UnitW);
     end
   endfunction
-  reg_if #(.AddrW(BootAddrW)) units[Units] ();
+  reg_if #(.AddrW(BootAddrW)) unit_regs[Units] ();
   reg_demux #(
       .N    (Units),
       .AddrW(BootAddrW),
@@ -67,8 +67,8 @@ module mesh
   ) demux (
       .clk_i,
       .rst_i,
-      .in        (boot),
-      .out       (units),
+      .in (boot),
+      .out(unit_regs),
       .unmapped_o
   );
   logic tiles_go, slots_go;
@@ -78,41 +78,86 @@ module mesh
   ) whole (
       .clk_i,
       .rst_i,
-      .boot      (units[Units-1]),
+      .boot      (unit_regs[Units-1]),
       .tiles_go_o(tiles_go),
       .slots_go_o(slots_go)
   );
 
   // ---- Links: 16 * tile + 4 * network + side, leaving a tile; and 4 * slot + network, entering the grid from a slot.
-  stream_if #(.T(word_t)) links[16*Tiles] (clk_i, rst_i);
-  stream_if #(.T(word_t)) edges[4*Slots] (clk_i, rst_i);
+  stream_if #(
+      .T(word_t)
+  ) links[16*Tiles] (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(word_t)
+  ) edges[4*Slots] (
+      clk_i,
+      rst_i
+  );
 
   for (genvar t = 0; t < Tiles; t++) begin : g_tile
     localparam int X = t % Cols, Y = t / Cols;
-    stream_if #(.T(word_t)) in[16] (clk_i, rst_i), out[16] (clk_i, rst_i);
+    stream_if #(.T(word_t))
+        in[16] (
+            clk_i,
+            rst_i
+        ),
+        out[16] (
+            clk_i,
+            rst_i
+        );
     for (genvar n = 0; n < 4; n++) begin : g_net
       for (genvar s = 0; s < 4; s++) begin : g_leave
-        link_wire leave (.in(out[4*n+s]), .out(links[16*t+4*n+s]));
+        link_wire leave (
+            .in (out[4*n+s]),
+            .out(links[16*t+4*n+s])
+        );
       end
       if (Y > 0) begin : g_north
-        link_wire north (.in(links[16*(t-Cols)+4*n+South]), .out(in[4*n+North]));
+        link_wire north (
+            .in (links[16*(t-Cols)+4*n+South]),
+            .out(in[4*n+North])
+        );
       end else begin : g_north_edge
-        link_wire north (.in(edges[4*X+n]), .out(in[4*n+North]));
+        link_wire north (
+            .in (edges[4*X+n]),
+            .out(in[4*n+North])
+        );
       end
       if (X < Cols - 1) begin : g_east
-        link_wire east (.in(links[16*(t+1)+4*n+West]), .out(in[4*n+East]));
+        link_wire east (
+            .in (links[16*(t+1)+4*n+West]),
+            .out(in[4*n+East])
+        );
       end else begin : g_east_edge
-        link_wire east (.in(edges[4*(Cols+Y)+n]), .out(in[4*n+East]));
+        link_wire east (
+            .in (edges[4*(Cols+Y)+n]),
+            .out(in[4*n+East])
+        );
       end
       if (Y < Rows - 1) begin : g_south
-        link_wire south (.in(links[16*(t+Cols)+4*n+North]), .out(in[4*n+South]));
+        link_wire south (
+            .in (links[16*(t+Cols)+4*n+North]),
+            .out(in[4*n+South])
+        );
       end else begin : g_south_edge
-        link_wire south (.in(edges[4*(Cols+Rows+X)+n]), .out(in[4*n+South]));
+        link_wire south (
+            .in (edges[4*(Cols+Rows+X)+n]),
+            .out(in[4*n+South])
+        );
       end
       if (X > 0) begin : g_west
-        link_wire west (.in(links[16*(t-1)+4*n+East]), .out(in[4*n+West]));
+        link_wire west (
+            .in (links[16*(t-1)+4*n+East]),
+            .out(in[4*n+West])
+        );
       end else begin : g_west_edge
-        link_wire west (.in(edges[4*(2*Cols+Rows+Y)+n]), .out(in[4*n+West]));
+        link_wire west (
+            .in (edges[4*(2*Cols+Rows+Y)+n]),
+            .out(in[4*n+West])
+        );
       end
     end
     tile #(
@@ -130,7 +175,7 @@ module mesh
         .y_i     (4'(Y)),
         .number_i(5'(t)),
         .go_i    (tiles_go),
-        .boot    (units[t]),
+        .boot    (unit_regs[t]),
         .in,
         .out,
         .use_o   (use_o[t]),
@@ -152,7 +197,7 @@ module mesh
     boot_slot settings (
         .clk_i,
         .rst_i,
-        .boot   (units[Tiles+s]),
+        .boot   (unit_regs[Tiles+s]),
         .we_o   (we),
         .addr_o (addr),
         .wdata_o(wdata),
