@@ -34,12 +34,11 @@ package mesh_pkg;
   } header_t;
 
   typedef enum logic [4:0] {
-    // To a memory. Addresses are in bytes, of lines; the lower three bits of a read's address are its tag, which comes back
-    // in the answer's `user`.
-    ReadLine = 5'd0,  // address | tag: the 8 words of a line
+    // To a memory. Addresses are in bytes. A read has a tag that comes back in the answer's `user`.
+    ReadLine = 5'd0,  // address | tag in bits 2:0: the 8 words of a line
     WriteLine = 5'd1,  // address, 8 words
     WriteMasked = 5'd2,  // address, mask (bit n: byte n of the line), 8 words
-    ReadDma = 5'd3,  // address (of a word in a linecard's buffer) | tag, dma_length_t
+    ReadDma = 5'd3,  // address, dma_length_t; also to a linecard that holds frames
     StreamWrite = 5'd4,  // address, words: that many words come over static network 1
     StreamRead = 5'd5,  // address, words: that many words leave over static network 1
     FreeBuffer = 5'd6,  // address: a frame in a linecard's buffer is not wanted any more
@@ -76,7 +75,8 @@ package mesh_pkg;
   /// Second word of a `ReadDma` message.
   typedef struct packed {
     logic        free;      // the last of this frame: a linecard's buffer is free after it
-    logic [25:0] reserved;
+    logic [22:0] reserved;
+    logic [2:0]  tag;
     logic [4:0]  words;     // 1 .. 31
   } dma_length_t;
 
@@ -124,6 +124,26 @@ package mesh_pkg;
     logic [SwitchPorts-1:0] no_room1;
     logic [15:0]            pc;
   } switch_status_t;
+
+  // Memory ports.
+
+  /// One word to the DRAM. Enable 3 is for bits 31:24.
+  typedef struct packed {
+    word_t      address;
+    word_t      data;
+    logic [3:0] enable;
+  } dram_write_t;
+
+  typedef struct packed {
+    header_t header;   // of the answer; with `len` 0 an error
+    word_t   address;
+  } mem_read_t;
+
+  typedef struct packed {
+    logic        write;
+    word_t       address;
+    logic [15:0] words;
+  } stream_set_up_t;
 
   // Edge slots.
 
