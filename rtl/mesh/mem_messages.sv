@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads the messages of one dynamic network to a memory port: makes reads, writes and stream set-ups of them.
+/// Reads the messages of one dynamic network to a memory port or a linecard's buffer: makes reads, writes and stream set-ups of
+/// them.
 ///
 /// One word a clock; it waits only for room at the output that the message needs. A message of unknown kind or of wrong length
 /// is read to its end and counted by a pulse on `bad_o`; if it was a read, an error is answered (a read of `len` 0 goes out).
-/// With `SetUpsOnly` any other message is bad, and nothing is answered. Reset forgets the message at hand.
+/// `Understands` says which messages are good here; for streams alone nothing is ever answered. Reset forgets the message at hand.
 module mem_messages
   import mesh_pkg::*;
 #(
-    parameter bit SetUpsOnly = 1'b0
+    parameter mem_understands_e Understands = ForMemory
 ) (
     input logic   clk_i,
     input logic   rst_i,
@@ -42,23 +43,25 @@ module mem_messages
   wire taken = in.valid && in.ready;
   wire is_dma = header_q.user == ReadDma;
   wire is_set_up = header_q.user inside {StreamWrite, StreamRead};
+  wire is_free = header_q.user == FreeBuffer && state_q != Failing;
   wire no_words = length.words == '0;
 
   logic good;
   always_comb begin
     case (header.user)
-      ReadLine: good = header.len == 5'd1 && !SetUpsOnly;
-      ReadDma: good = header.len == 5'd2 && !SetUpsOnly;
-      WriteLine: good = header.len == 5'(LineWords + 1) && !SetUpsOnly;
-      WriteMasked: good = header.len == 5'(LineWords + 2) && !SetUpsOnly;
-      StreamWrite, StreamRead: good = header.len == 5'd2;
+      ReadLine: good = header.len == 5'd1 && Understands == ForMemory;
+      ReadDma: good = header.len == 5'd2 && Understands != ForStreams;
+      WriteLine: good = header.len == 5'(LineWords + 1) && Understands == ForMemory;
+      WriteMasked: good = header.len == 5'(LineWords + 2) && Understands == ForMemory;
+      StreamWrite, StreamRead: good = header.len == 5'd2 && Understands != ForBuffer;
+      FreeBuffer: good = header.len == 5'd1 && Understands == ForBuffer;
       default: good = 1'b0;
     endcase
   end
 
   // What each word of the message causes.
   wire read_here = state_q == Failing || (in.valid &&
-      (state_q == AtAddress && header_q.user == ReadLine || state_q == AtSecond && is_dma));
+      (state_q == AtAddress && header_q.user inside {ReadLine, FreeBuffer} || state_q == AtSecond && is_dma));
   wire failed = state_q == Failing || (is_dma && no_words);
   assign read.valid = read_here;
   always_comb begin
@@ -72,6 +75,9 @@ module mem_messages
       read.data.header.user[4:3] = 2'b10;
       read.data.header.len = '0;
     end
+    read.data.free   = is_free || (is_dma && length.free && !failed);
+    read.data.silent = is_free;
+    if (is_free) read.data.header.len = '0;
     read.data.address = is_dma ? {address_q[31:2], 2'b00} : {in.data[31:5], 5'd0};
   end
   assign write.valid = state_q == AtWords && in.valid;
@@ -97,7 +103,7 @@ module mem_messages
   assign bad_o = taken &&
       (state_q == AtHeader && !good || state_q == AtSecond && is_dma && no_words);
 
-  wire to_fail = header_q.user inside {ReadLine, ReadDma} && !SetUpsOnly;
+  wire to_fail = header_q.user inside {ReadLine, ReadDma} && Understands != ForStreams;
   always_ff @(posedge clk_i) begin
     if (taken) begin
       left_q <= left_q - 1'b1;
@@ -109,11 +115,12 @@ module mem_messages
           mask_q <= '1;
           if (good) state_q <= AtAddress;
           else if (header.len != '0) state_q <= Skipping;
-          else if (header.user inside {ReadLine, ReadDma} && !SetUpsOnly) state_q <= Failing;
+          else if (header.user inside {ReadLine, ReadDma} && Understands != ForStreams)
+            state_q <= Failing;
         end
         AtAddress: begin
           address_q <= header_q.user inside {WriteLine, WriteMasked} ? {in.data[31:5], 5'd0} : in.data;
-          state_q <= header_q.user == ReadLine ? AtHeader :
+          state_q <= header_q.user inside {ReadLine, FreeBuffer} ? AtHeader :
               header_q.user == WriteLine ? AtWords : AtSecond;
         end
         AtSecond: begin

@@ -115,7 +115,7 @@ module mem_port
       .bad_o(bad_mdn)
   );
   mem_messages #(
-      .SetUpsOnly(1'b1)
+      .Understands(ForStreams)
   ) gdn_messages (
       .clk_i,
       .rst_i,

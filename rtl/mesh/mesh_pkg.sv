@@ -135,9 +135,18 @@ package mesh_pkg;
   } dram_write_t;
 
   typedef struct packed {
+    logic    free;     // of a linecard's buffer: afterwards
+    logic    silent;   // no answer
     header_t header;   // of the answer; with `len` 0 an error
     word_t   address;
   } mem_read_t;
+
+  /// Which messages a `mem_messages` understands.
+  typedef enum logic [1:0] {
+    ForMemory,   // all but FreeBuffer
+    ForStreams,  // set-ups
+    ForBuffer    // ReadDma, FreeBuffer
+  } mem_understands_e;
 
   typedef struct packed {
     logic        write;
@@ -175,7 +184,7 @@ package mesh_pkg;
   } mem_settings_t;
 
   typedef struct packed {
-    logic [10:0] reserved;
+    logic [8:0] reserved;
     place_t memory;  // of its payloads
     logic [4:0] reserved2;
     logic announce;  // an Interrupt to the first of head_places_t before each frame with a payload
