@@ -33,7 +33,7 @@ _UNIT = 1 << 18
 _IMEM, _SWITCH, _RAM, _REGS = 0x00000, 0x10000, 0x20000, 0x30000
 _CONTROL, _MAP = 0, 16
 _SLOT, _WHOLE = 128, 255
-_IN_MEMORY = 10  # lowest bit of the memory in in_settings_t
+_IN_MEMORY = 12  # lowest bit of the memory in in_settings_t
 _KIND, _MEM, _IN, _RING_BASE, _RING_BYTES, _HEADS, _OUT = range(7)
 
 # Messages and settings (mesh_pkg).
@@ -364,7 +364,7 @@ class _Builder:
         if len(mine) > 1 and number == 0:
             lookup.switch, lookup.tokens = "share", {"in": came, "other": "E" if mine[1] > x else "W"}
         else:
-            address = f"        nop                     route c{came}i->csti\n" if has.placed else ""
+            address = f"        nop                     route c{came}i->csti" if has.placed else ""
             lookup.switch, lookup.tokens = "stage1", {"in": came, "out": down, "address": address}
         back = _OPPOSITE[down]
         beside = streams and self.outer(x)
@@ -425,6 +425,11 @@ def router(version: str, linecards: int = 0, pipelines: int = 4) -> Router:
     for port in range(linecards):
         builder.port(port)
     return builder.router
+
+
+def boot_image(values: dict) -> str:
+    """The boot image of a router with these parameter values."""
+    return router(values["version"], values["linecards"]).text()
 
 
 def main(arguments: list[str] | None = None) -> int:
