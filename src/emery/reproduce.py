@@ -32,13 +32,18 @@ def measure(result: dict, path: str):
     return value
 
 
-def judge(target, result: dict) -> dict:
-    """One row: what the paper says, what physics allows, what Emery measured, whether the goal is met."""
+def judge(target, result: dict, base: dict | None = None) -> dict:
+    """One row: what the paper says, what physics allows, what Emery measured, whether the goal is met.
+
+    With `base`, the result of another run, what counts is the change against it, as a fraction.
+    """
     row = {name: getattr(target, name) for name in _COPIED}
-    if "failure" in result:
-        verdict = f"failed: {result['failure']}"
-        return {**row, "limit": None, "goal": None, "emery": None, "met": False, "verdict": verdict}
+    failure = result.get("failure") or (base or {}).get("failure")
+    if failure:
+        return {**row, "limit": None, "goal": None, "emery": None, "met": False, "verdict": f"failed: {failure}"}
     value = measure(result, target.measure)
+    if base is not None:
+        value = value / measure(base, target.measure) - 1
     limit = target.limit
     if limit == "computed":
         limit = result["limit"][target.measure.split(".")[-1]]
@@ -67,8 +72,9 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
     experiment.check_file("--out", os.path.join(out, "rows.json"))
     rows = []
     done: dict[str, dict] = {}
-    for target in targets:
-        own, options = _settings(target.run)
+
+    def result(options: dict) -> dict:
+        own, options = _settings(options)
         values = system.values(own + settings)
         work = workload(system, {**options, **({"seed": seed} if seed is not None else {})})
         key = json.dumps([values, work.describe()], sort_keys=True)
@@ -77,7 +83,12 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
                 done[key] = experiment.run(system, values, work)
             except experiment.IntegrityError as error:
                 done[key] = {"failure": str(error)}
-        rows.append(judge(target, done[key]))
+        return done[key]
+
+    for target in targets:
+        rows.append(judge(target, result(target.run), result(target.against) if target.against else None))
+        if system.figures.get(target.figure, {}).get("plot") == "grid":
+            rows[-1]["grid"] = result(target.run).get("resources", {})
         say(f"{target.id}: {rows[-1]['verdict']}")
     (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
     return rows
@@ -134,6 +145,12 @@ def pictures(system, rows: list[dict], out: str) -> list[str]:
         os.environ.setdefault("MPLBACKEND", "Agg")
         from matplotlib import pyplot
 
+        if figure["plot"] == "grid":
+            from emery import grid
+
+            paths.append(os.path.join(out, f"{system.name}-{name}.png"))
+            grid.draw([(row["what"], row["grid"]) for row in own if row["grid"]], paths[-1])
+            continue
         canvas, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
         (_curves if all(row["x"] is not None for row in own) else _bars)(axes, own)
         axes.set_xlabel(figure.get("x", ""))

@@ -91,6 +91,7 @@ class Target:
     measure: str  # path in the result, with dots
     unit: str = ""
     run: dict = field(default_factory=dict)  # options of the run, as on the command line
+    against: dict = field(default_factory=dict)  # options of another run: the number is the change against it
     paper: str = ""  # what the text says
     paper_value: float | None = None
     peer_value: float | None = None  # the paper's own open design, measured by us
@@ -121,6 +122,7 @@ class System:
     options: tuple[str, ...]  # run options that only some systems take: direction, routes
     run: dict  # the main job: run options where the command line gives none
     parameters: dict[str, Parameter]
+    boot: str  # module that makes the image the bench boots the system with; empty: none
     largest_frame: int  # bytes with FCS that --size may say; an MTU may allow less
     limit: dict
     figures: dict
@@ -220,6 +222,7 @@ def read(folder: Path) -> System:
             options=tuple(data.get("options", ())),
             run=data.get("run", {}),
             parameters={k: _parameter(k, dict(v)) for k, v in data.get("parameters", {}).items()},
+            boot=data.get("boot", ""),
             largest_frame=data.get("largest_frame", 9234),
             limit=data.get("limit", {}),
             figures=data.get("figure", {}),

@@ -19,6 +19,7 @@
 #include "Vdirect_router.h"
 #include "bench/pcix/bus.hpp"
 #include "bench/pcix/host_bridge.hpp"
+#include "bench/route/hostile.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/runner.hpp"
@@ -28,7 +29,6 @@
 #include "bench/wire/mac.hpp"
 #include "direct_router.h"
 #include "systems/direct_router/host.hpp"
-#include "systems/direct_router/hostile.hpp"
 #include "systems/direct_router/reference.hpp"
 #include "systems/direct_router/routes.hpp"
 
@@ -118,7 +118,7 @@ class Bench final : public Component {
     TrafficConfig plan;
     bool sends = false;
     std::unique_ptr<Traffic> traffic;
-    std::unique_ptr<Hostile> source;
+    std::unique_ptr<route::Hostile> source;
     std::unique_ptr<PcapWriter> capture;
     std::vector<int> streams;  // by output and class; -1: none yet
     int drop_stream = -1;
@@ -290,7 +290,8 @@ void Bench::plan_traffic(const Options& options) {
     const std::string path = options.get("pcap." + std::to_string(p), "");
     if (!path.empty()) port_[p].plan.capture = read_capture(path), captures = true;
   }
-  routes_ = routes_file.empty() ? default_routes(cards, captures) : read_routes(routes_file, cards);
+  routes_ = routes_file.empty() ? default_routes(cards, captures)
+                                : route::read_routes(routes_file, cards);
   host_config_.promiscuous = captures;
 
   hostile_every_ = options.get("bad_ip_every", std::uint64_t{0});
@@ -474,7 +475,7 @@ void Bench::run() {
     if (!port.sends) continue;
     port.plan.start = traffic_start_;
     port.traffic = std::make_unique<Traffic>(port.plan);
-    port.source = std::make_unique<Hostile>(*port.traffic, hostile_every_);
+    port.source = std::make_unique<route::Hostile>(*port.traffic, hostile_every_);
     port.mac->set_source(port.source.get());
   }
   if (faults_.dead_card >= 0) {
