@@ -22,8 +22,12 @@ __attribute__((noreturn)) void main(void) {
     }
     word out = gdn_take();
     word payload = gdn_take();
-    word sum = kind ? gdn_take() : 0;
-    sent += finish(out, from, pending[first].length >> 16, payload, pending[first].head, kind, sum);
+    word options = out == Options, sum = 0;
+    if (options) {
+      out = gdn_take();
+      sum = gdn_take();
+    }
+    sent += finish(out, from, pending[first].length >> 16, payload, pending[first].head, options, sum);
     counters.sent = sent;
     first = (first + 1) % Pending;
   }

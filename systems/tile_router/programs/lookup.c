@@ -48,9 +48,10 @@ __attribute__((noreturn)) void main(void) {
     if (RARE(verdict)) {
       if (verdict == Options) {
         word sum = gdn_take();
-        gdn_put(to_next | MESSAGE_USER(Options) | MESSAGE_LEN(3));
-        gdn_put(out);
+        gdn_put(to_next | MESSAGE_LEN(4));
+        gdn_put(Options);
         gdn_put(payload);
+        gdn_put(out);
         gdn_put(sum);
         counters.frames = ++frames;
         continue;

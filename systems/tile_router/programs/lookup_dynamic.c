@@ -25,12 +25,19 @@ __attribute__((noreturn)) void main(void) {
       counters.frames = ++frames;
       continue;
     }
-    word options = verdict == Options;
-    word sum = options ? gdn_take() : 0;
-    gdn_put(to_next | (options ? MESSAGE_USER(Options) | MESSAGE_LEN(3) : MESSAGE_LEN(2)));
-    gdn_put(verdict && !options ? verdict : pending[first].out);
-    gdn_put(pending[first].payload);
-    if (options) gdn_put(sum);
+    word out = pending[first].out;
+    if (verdict == Options) {
+      word sum = gdn_take();
+      gdn_put(to_next | MESSAGE_LEN(4));
+      gdn_put(Options);
+      gdn_put(pending[first].payload);
+      gdn_put(out);
+      gdn_put(sum);
+    } else {
+      gdn_put(to_next | MESSAGE_LEN(2));
+      gdn_put(verdict ? verdict : out);
+      gdn_put(pending[first].payload);
+    }
     first = (first + 1) % Pending;
   }
 }
