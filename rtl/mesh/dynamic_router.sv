@@ -35,8 +35,8 @@ module dynamic_router
   word_t data[N];
 
   // Outputs.
-  logic [N-1:0] out_valid, out_ready;
-  logic [2:0] choice[N];  // the input that has the output, or gets it now
+  logic [N-1:0] out_valid, out_ready, moved;
+  logic [N-1:0][2:0] choice;  // the input that has the output, or gets it now
 
   for (genvar i = 0; i < N; i++) begin : g_port
     stream_if #(
@@ -59,6 +59,13 @@ module dynamic_router
     assign out[i].valid = out_valid[i];
     assign out[i].data = data[choice[i]];
     assign out_ready[i] = out[i].ready;
+
+    word_t words_q;
+    assign words_o[i] = words_q;
+    always_ff @(posedge clk_i) begin
+      if (moved[i]) words_q <= words_q + 1'b1;
+      if (rst_i) words_q <= '0;
+    end
   end
 
   function automatic logic [2:0] route(place_t dest, logic [3:0] x, logic [3:0] y);
@@ -81,13 +88,12 @@ module dynamic_router
 
   // Messages on their way through: by input how many words are to come, by output whose it is.
   logic [N-1:0] inside_q;
-  logic [4:0] left_q[N];
+  logic [N-1:0][4:0] left_q;
   logic [N-1:0] owned_q;
-  logic [2:0] owner_q[N];
-  logic [N-1:0] turn_q[N];  // the inputs after the one served last
+  logic [N-1:0][2:0] owner_q;
+  logic [N-1:0][N-1:0] turn_q;  // the inputs after the one served last
 
-  logic [N-1:0] wanted[N];  // headers that want each output
-  logic [N-1:0] moved;
+  logic [N-1:0][N-1:0] wanted;  // headers that want each output
   always_comb begin
     out_valid = '0;
     for (int o = 0; o < N; o++) begin
@@ -116,7 +122,7 @@ module dynamic_router
   end
 
   // The words to come after the one at the head of each input.
-  logic [4:0] after[N];
+  logic [N-1:0][4:0] after;
   always_comb
     for (int i = 0; i < N; i++) after[i] = inside_q[i] ? left_q[i] - 1'b1 : data[i][15:11];
 
@@ -135,16 +141,12 @@ module dynamic_router
           owned_q[o] <= !(moved[o] && after[choice[o]] == '0);
           if (!owned_q[o]) turn_q[o] <= 5'b11110 << choice[o];
         end
-        if (moved[o]) words_o[o] <= words_o[o] + 1'b1;
       end
     end
     if (rst_i) begin
       inside_q <= '0;
       owned_q  <= '0;
-      for (int o = 0; o < N; o++) begin
-        turn_q[o]  <= '0;
-        words_o[o] <= '0;
-      end
+      turn_q   <= '0;
     end
   end
 

@@ -519,6 +519,8 @@ module edge_slot_tb;
     // A card that holds frames: those given up make room, those too long are dropped.
     boot(PayloadHeld, 0, 0, 4, 0, 0);
     giving_up = 1;
+    in_percent = 100;
+    out_percent = 100;
     for (int i = 0; i < 100; i++) send_frame(A, 700, 1);
     send_frame(A, 2100, 1);
     send_frame(A, 2045, 1);

@@ -153,6 +153,15 @@ module static_switch
     end
   end
 
+  for (genvar i = 0; i < 2 * RouterPorts; i++) begin : g_count
+    word_t words_q;
+    assign words_o[i] = words_q;
+    always_ff @(posedge clk_i) begin
+      if (send[i<RouterPorts?i : i+1]) words_q <= words_q + 1'b1;
+      if (rst_i) words_q <= '0;
+    end
+  end
+
   logic halted_q;
   logic [15:0] pc_q;
   logic [15:0] counter_q[4];
@@ -190,17 +199,12 @@ module static_switch
         OpHalt: halted_q <= 1'b1;
         default: ;
       endcase
-      for (int i = 0; i < RouterPorts; i++) begin
-        if (now.sends[i]) words_o[i] <= words_o[i] + 1'b1;
-        if (now.sends[N+i]) words_o[RouterPorts+i] <= words_o[RouterPorts+i] + 1'b1;
-      end
     end
     if (rst_i || !run_i) begin
       halted_q <= 1'b0;
       pc_q <= '0;
       for (int i = 0; i < 4; i++) counter_q[i] <= '0;
     end
-    if (rst_i) for (int i = 0; i < 2 * RouterPorts; i++) words_o[i] <= '0;
   end
 
   assign status_o = '{
