@@ -8,14 +8,13 @@
 /// mask) in front; a word that is not announced waits. Streams out leave in the order of their set-ups.
 ///
 /// One word a clock each way; half duplex: one of the two, in turns of a line when both are wanted. An answer begins
-/// DramLatency + 8 clocks after the last word of its request when nothing is ahead of it. Answers and requests cannot block
+/// `dram_latency_i` + 8 clocks after the last word of its request when nothing is ahead of it. Answers and requests cannot block
 /// each other as long as there are no more than `ReadQueue` reads under way: they are always taken, and a write needs no answer.
 /// Only set-ups ahead of their words can fill a queue (16). Reset forgets everything. Counts words, and messages it cannot read.
 module mem_port
   import mesh_pkg::*;
 #(
-    parameter int DramLatency = 16,  // clocks from rd_valid to its data
-    parameter int ReadQueue   = 64
+    parameter int ReadQueue = 64
 ) (
     input logic          clk_i,
     input logic          rst_i,
@@ -29,7 +28,8 @@ module mem_port
     stream_if.snk st_in,
     stream_if.src st_out,
 
-    // DRAM: byte addresses.
+    // DRAM: byte addresses. Data comes so many clocks (1 .. 63) after rd_valid; that does not change.
+    input  logic  [5:0] dram_latency_i,
     output logic        dram_rd_valid_o,
     output word_t       dram_rd_addr_o,
     input  word_t       dram_rd_data_i,
@@ -46,10 +46,6 @@ module mem_port
   localparam int ReplyWords = 256;
   localparam int StreamWords = 64;
   localparam int SetUps = 16;
-
-  if (DramLatency < 1) begin : g_bad_parameter
-    $fatal(1, "mem_port: DramLatency %0d is below 1", DramLatency);
-  end
 
   // Messages.
   stream_if #(.T(mem_read_t))
@@ -300,15 +296,15 @@ module mem_port
   assign next_out.ready = out_left_q == '0;
 
   // What is under way in the DRAM.
-  logic [DramLatency:0] message_q, out_q;
-  assign word_in.valid = message_q[DramLatency];
+  logic [63:0] message_q, out_q;
+  assign word_in.valid = message_q[dram_latency_i];
   assign word_in.data = dram_rd_data_i;
-  assign stream_in.valid = out_q[DramLatency];
+  assign stream_in.valid = out_q[dram_latency_i];
   assign stream_in.data = dram_rd_data_i;
 
   always_ff @(posedge clk_i) begin
-    message_q <= {message_q[DramLatency-1:0], go_message};
-    out_q <= {out_q[DramLatency-1:0], go_out};
+    message_q <= {message_q[62:0], go_message};
+    out_q <= {out_q[62:0], go_out};
     dram_rd_valid_o <= go_message || go_out;
     if (want_read) begin
       dram_rd_addr_o <= go_out ? out_address_q : address_q;

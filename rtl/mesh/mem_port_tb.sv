@@ -42,9 +42,7 @@ module mem_port_tb;
   logic rd_valid, wr_valid;
   logic [3:0] wr_be;
   word_t rd_addr, wr_addr, wr_data, rd_data, reads, writes, bad;
-  mem_port #(
-      .DramLatency(Latency)
-  ) dut (
+  mem_port dut (
       .clk_i(clk),
       .rst_i(rst),
       .place_i(Here),
@@ -54,6 +52,7 @@ module mem_port_tb;
       .gdn_in,
       .st_in,
       .st_out,
+      .dram_latency_i(6'(Latency)),
       .dram_rd_valid_o(rd_valid),
       .dram_rd_addr_o(rd_addr),
       .dram_rd_data_i(rd_data),
