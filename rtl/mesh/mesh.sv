@@ -8,18 +8,19 @@ module mesh
   import boot_pkg::*, mesh_pkg::word_t, mesh_pkg::place_t, mesh_pkg::wire_beat_t;
   import core_pkg::clock_use_e, core_pkg::trap_e;
 #(
-    parameter  int Cols         = 4,
-    parameter  int Rows         = 4,
-    parameter  int ImemBytes    = 32768,
-    parameter  int RamBytes     = 8192,
-    parameter  int CacheBytes   = 32768,
-    parameter  int Instructions = 512,
-    parameter  int DramLatency  = 16,
-    parameter  bit Predict      = 1'b1,
-    parameter  int LoadUse      = 0,
-    parameter  int Mispredict   = 0,
-    localparam int Tiles        = Cols * Rows,
-    localparam int Slots        = 2 * (Cols + Rows)
+    parameter int Cols = 4,
+    parameter int Rows = 4,
+    parameter int ImemBytes = 32768,
+    parameter int RamBytes = 8192,
+    parameter int CacheBytes = 32768,
+    parameter int Instructions = 512,
+    parameter int DramLatency = 16,
+    parameter bit Predict = 1'b1,
+    parameter int LoadUse = 0,
+    parameter int Mispredict = 0,
+    parameter bit Blocks = 1'b0,  // tiles are tile_block, with its parameters: to simulate
+    localparam int Tiles = Cols * Rows,
+    localparam int Slots = 2 * (Cols + Rows)
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -160,27 +161,66 @@ module mesh
         );
       end
     end
-    tile #(
-        .ImemBytes   (ImemBytes),
-        .RamBytes    (RamBytes),
-        .CacheBytes  (CacheBytes),
-        .Instructions(Instructions),
-        .Predict     (Predict),
-        .LoadUse     (LoadUse),
-        .Mispredict  (Mispredict)
-    ) i_tile (
-        .clk_i,
-        .rst_i,
-        .x_i     (4'(X)),
-        .y_i     (4'(Y)),
-        .number_i(5'(t)),
-        .go_i    (tiles_go),
-        .boot    (unit_regs[t]),
-        .in,
-        .out,
-        .use_o   (use_o[t]),
-        .trap_o  (trap_o[t])
-    );
+    if (Blocks) begin : g_block
+      logic [15:0] in_valid, in_ready, out_valid, out_ready;
+      word_t [15:0] in_data, out_data;
+      logic [2:0] use_bits;
+      logic [3:0] trap_bits;
+      for (genvar k = 0; k < 16; k++) begin : g_link
+        assign in_valid[k]  = in[k].valid;
+        assign in_data[k]   = in[k].data;
+        assign in[k].ready  = in_ready[k];
+        assign out[k].valid = out_valid[k];
+        assign out[k].data  = out_data[k];
+        assign out_ready[k] = out[k].ready;
+      end
+      assign use_o[t]  = clock_use_e'(use_bits);
+      assign trap_o[t] = trap_e'(trap_bits);
+      tile_block i_tile (
+          .clk_i,
+          .rst_i,
+          .x_i         (4'(X)),
+          .y_i         (4'(Y)),
+          .number_i    (5'(t)),
+          .go_i        (tiles_go),
+          .boot_req_i  (unit_regs[t].req),
+          .boot_write_i(unit_regs[t].write),
+          .boot_addr_i (unit_regs[t].addr),
+          .boot_wdata_i(unit_regs[t].wdata),
+          .boot_ack_o  (unit_regs[t].ack),
+          .boot_rdata_o(unit_regs[t].rdata),
+          .in_valid_i  (in_valid),
+          .in_data_i   (in_data),
+          .in_ready_o  (in_ready),
+          .out_valid_o (out_valid),
+          .out_data_o  (out_data),
+          .out_ready_i (out_ready),
+          .use_o       (use_bits),
+          .trap_o      (trap_bits)
+      );
+    end else begin : g_flat
+      tile #(
+          .ImemBytes   (ImemBytes),
+          .RamBytes    (RamBytes),
+          .CacheBytes  (CacheBytes),
+          .Instructions(Instructions),
+          .Predict     (Predict),
+          .LoadUse     (LoadUse),
+          .Mispredict  (Mispredict)
+      ) i_tile (
+          .clk_i,
+          .rst_i,
+          .x_i     (4'(X)),
+          .y_i     (4'(Y)),
+          .number_i(5'(t)),
+          .go_i    (tiles_go),
+          .boot    (unit_regs[t]),
+          .in,
+          .out,
+          .use_o   (use_o[t]),
+          .trap_o  (trap_o[t])
+      );
+    end
   end
 
   for (genvar s = 0; s < Slots; s++) begin : g_slot

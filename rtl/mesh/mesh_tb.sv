@@ -126,10 +126,10 @@ module mesh_tb
   int unsigned clocks = 0, sent_at[$], words_seen = 0, least = 1000;
   always @(posedge clk) begin
     clocks <= clocks + 1;
-    if (!rst && dut.g_tile[0].i_tile.st2_in[0].valid && dut.g_tile[0].i_tile.st2_in[0].ready)
+    if (!rst && dut.g_tile[0].g_flat.i_tile.st2_in[0].valid && dut.g_tile[0].g_flat.i_tile.st2_in[0].ready)
       sent_at.push_back(clocks);
     // In the FIFO of the other core a clock later.
-    if (!rst && dut.g_tile[2].i_tile.st2_out[0].valid && dut.g_tile[2].i_tile.st2_out[0].ready) begin
+    if (!rst && dut.g_tile[2].g_flat.i_tile.st2_out[0].valid && dut.g_tile[2].g_flat.i_tile.st2_out[0].ready) begin
       automatic int unsigned took = clocks - sent_at.pop_front() + 1;
       words_seen++;
       if (took < least) least = took;

@@ -18,6 +18,7 @@ module tile_router
     parameter bit Predict = 1'b1,  // 0: every jump costs the core two clocks
     parameter int LoadUse = 0,  // clocks more until a load's result can be used
     parameter int Mispredict = 0,  // clocks more that a wrong prediction costs
+    parameter bit Blocks = 1'b0,  // 1: tiles compiled once by the simulator, with their defaults
     localparam int Tiles = Cols * Rows,
     localparam int Slots = 2 * (Cols + Rows)
 ) (
@@ -112,7 +113,8 @@ module tile_router
       .DramLatency (DramLatency),
       .Predict     (Predict),
       .LoadUse     (LoadUse),
-      .Mispredict  (Mispredict)
+      .Mispredict  (Mispredict),
+      .Blocks      (Blocks)
   ) i_mesh (
       .clk_i,
       .rst_i,
