@@ -3,11 +3,13 @@
 
    Heads come from the third stages of all pipelines over the GDN. The linecard says by an interrupt that it can take the next
    frame, which raises a flag of the core; nothing happens at that moment, the flag is looked at between packets. A
-   head that finds the queue empty and the linecard ready goes straight through. With a full queue the program either takes
-   nothing from the network, which stalls whoever sends, or drops what comes. */
+   head that finds the queue empty and the linecard ready goes straight through. If the linecard is not ready, the head is taken into
+   registers: the interrupt may be right behind it. Only if it is not the head goes into the queue in the RAM. With a queue,
+   sending comes first. With a full queue the program either takes nothing from the network, which stalls whoever sends, or
+   drops what comes. */
 #include "tile.h"
 
-enum { Slots = 64 };
+enum { Slots = 64, Moment = 6 };
 static word queue[Slots][OutWords] __attribute__((section(".noinit")));
 
 static inline void take(word *slot) {
@@ -49,7 +51,29 @@ __attribute__((noreturn)) void main(void) {
       counters.sent = ++sent;
       continue;
     }
-    take(tail);
+    word out = gdn_take(), payload = gdn_take();
+    word w0 = gdn_take(), w1 = gdn_take(), w2 = gdn_take(), w3 = gdn_take();
+    word w4 = gdn_take(), w5 = gdn_take(), w6 = gdn_take(), w7 = gdn_take();
+    word w8 = gdn_take(), w9 = gdn_take(), w10 = gdn_take(), w11 = gdn_take();
+    word w12 = gdn_take(), w13 = gdn_take(), w14 = gdn_take(), w15 = gdn_take();
+    word now = flags() & ready;
+    for (word i = 0; i < Moment && !now; i++) now = flags() & ready;
+    if (now) {
+      flags_clear(ready);
+      gdn_put(header);
+      gdn_put(out), gdn_put(payload);
+      gdn_put(w0), gdn_put(w1), gdn_put(w2), gdn_put(w3);
+      gdn_put(w4), gdn_put(w5), gdn_put(w6), gdn_put(w7);
+      gdn_put(w8), gdn_put(w9), gdn_put(w10), gdn_put(w11);
+      gdn_put(w12), gdn_put(w13), gdn_put(w14), gdn_put(w15);
+      counters.sent = ++sent;
+      continue;
+    }
+    tail[0] = out, tail[1] = payload;
+    tail[2] = w0, tail[3] = w1, tail[4] = w2, tail[5] = w3;
+    tail[6] = w4, tail[7] = w5, tail[8] = w6, tail[9] = w7;
+    tail[10] = w8, tail[11] = w9, tail[12] = w10, tail[13] = w11;
+    tail[14] = w12, tail[15] = w13, tail[16] = w14, tail[17] = w15;
     tail += OutWords;
     if (tail == end) tail = queue[0];
     held = 1;
@@ -62,8 +86,7 @@ __attribute__((noreturn)) void main(void) {
         held--;
         counters.sent = ++sent;
         counters.queued = ++queued;
-      }
-      if (gdn_some()) {
+      } else if (gdn_some()) {
         if (held < Slots) {
           gdn_skip();
           take(tail);
