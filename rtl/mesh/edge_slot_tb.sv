@@ -7,7 +7,7 @@
 module edge_slot_tb;
   import mesh_pkg::*;
   `TB_BEGIN
-  `TB_TIMEOUT(900_000)
+  `TB_TIMEOUT(2_000_000)
   localparam int Latency = 12;
   localparam int MemWords = 65536;
   localparam int A = 0;  // west
@@ -437,7 +437,7 @@ module edge_slot_tb;
       set(card, SlotKind, SlotLinecard);
       set(card, SlotIn, card == A ? settings : of_b);
       set(card, SlotRingBase, 32'h20000);
-      set(card, SlotRingBytes, 32'h8000);
+      set(card, SlotRingBytes, 32'h18000);  // more than is ever on its way
       set(card, SlotHeads, places);
       set(card, SlotOut, out);
     end
@@ -446,7 +446,7 @@ module edge_slot_tb;
   endtask
 
   task automatic settle();
-    for (int i = 0; i < 60000; i++) begin
+    for (int i = 0; i < 100_000; i++) begin
       @(posedge clk);
       if (a_due.size() == 0 && b_due.size() == 0 && a_send.size() == 0) break;
     end
@@ -518,8 +518,8 @@ module edge_slot_tb;
 
     // A card that holds frames: those given up make room, those too long are dropped.
     boot(PayloadHeld, 0, 0, 4, 0, 0);
-    giving_up = 1;
-    in_percent = 100;
+    giving_up   = 1;
+    in_percent  = 100;
     out_percent = 100;
     for (int i = 0; i < 100; i++) send_frame(A, 700, 1);
     send_frame(A, 2100, 1);
