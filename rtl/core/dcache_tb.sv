@@ -187,15 +187,15 @@ module dcache_tb
     // The line replaced is the one not used last: of three in a set of two, the first stays when it was used again.
     for (int i = 0; i < 4; i++) begin
       automatic word_t lines[4] = '{32'h4000_0080, 32'h4000_0480, 32'h4000_0080, 32'h5000_0080};
-      access(Load, lines[i]);
+      access (Load, lines[i]);
     end
     idle();
     start = asked;
-    access(Load, 32'h4000_0080);
-    access(Load, 32'h5000_0080);
+    access (Load, 32'h4000_0080);
+    access (Load, 32'h5000_0080);
     idle();
     `CHECK(asked == start, "the line used last was replaced")
-    access(Load, 32'h4000_0480);
+    access (Load, 32'h4000_0480);
     idle();
     `CHECK(asked == start + 1, "three lines in two ways")
 
