@@ -116,6 +116,7 @@ class System:
     top: str
     rtl_dirs: tuple[str, ...]
     rtl_files: tuple[str, ...]
+    hierarchical: bool  # modules marked as blocks are built once, not once an instance
     registers: tuple[Registers, ...]
     sources: tuple[str, ...]  # patterns
     ports: dict
@@ -216,6 +217,7 @@ def read(folder: Path) -> System:
             top=rtl["top"],
             rtl_dirs=tuple(rtl["dirs"]),
             rtl_files=tuple(rtl["files"]),
+            hierarchical=rtl.get("hierarchical", False),
             registers=tuple(Registers(**x) for x in data.get("registers", ())),
             sources=tuple(data["bench"]["sources"]),
             ports=data.get("ports", {}),

@@ -151,6 +151,7 @@ Bench::Bench(const Options& options)
       std::count_if(image_.tiles.begin(), image_.tiles.end(),
                     [](const BootImage::Tile& tile) { return tile.role == "lookup"; });
   pipelines_a_port_ = std::max(1u, static_cast<unsigned>(lookups) / ports());
+  model_.attach(simulation_);
   plan_traffic(options);
   connect(options);
 }
@@ -306,7 +307,6 @@ void Bench::connect(const Options& options) {
       port.capture =
           std::make_unique<PcapWriter>(capture_dir + "/wire" + std::to_string(p) + ".pcap");
   }
-  model_.attach(simulation_);
 }
 
 int Bench::stream(unsigned in, unsigned out) {

@@ -61,6 +61,11 @@ module tile_router
     output logic [2:0] use_o [Tiles],
     output logic [3:0] trap_o[Tiles]
 );
+  if (Blocks && (ImemBytes != 32768 || RamBytes != 8192 || CacheBytes != 32768 || Instructions != 512 ||
+      !Predict || LoadUse != 0 || Mispredict != 0)) begin : g_bad_parameter
+    $fatal(1, "tile_router: Blocks=1 is for tiles with their defaults");
+  end
+
   reg_if #(.AddrW(BootAddrW)) boot ();
   assign boot.req = boot_req_i;
   assign boot.write = boot_write_i;
