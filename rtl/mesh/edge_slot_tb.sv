@@ -337,7 +337,8 @@ module edge_slot_tb;
       given_up++;
       return;
     end
-    stored_b.push_back(to_store);
+    // Messages are ahead of their head; what the static network brings comes after it.
+    stored_b.push_back(settings.payload == PayloadMdn ? 0 : to_store);
     out_b.push_back({FrameOut, Tile, 5'd18, Places[B]});
     out_b.push_back(frame);
     out_b.push_back(address);

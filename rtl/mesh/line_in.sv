@@ -155,7 +155,8 @@ module line_in
   logic [IndexW:0] total_q;  // words of the frame
   logic [IndexW:0] sent_q;  // index of the next word
   logic [1:0] place_q;  // among the tiles that get the head
-  word_t address_q;  // of the payload, of the next line
+  word_t payload_at_q;  // address of the payload
+  word_t address_q;  // of the next line
   word_t ring_q;  // offset of the next payload
 
   wire [15:0] frame_words = (frame.data.bytes + 16'd5) >> 2;
@@ -191,11 +192,13 @@ module line_in
   logic emit, from_buffer, room;
   leaving_t leaving;
   logic [LineBytes-1:0] mask;
-  state_e to_payload, to_head;
+  state_e to_payload, to_head, to_first;
   always_comb begin
     to_payload = Done;
-    if (has_payload && !held) to_payload = by_mdn ? LineTo : in_lines ? LineAddress : Payload;
+    if (has_payload && !held && !by_mdn) to_payload = in_lines ? LineAddress : Payload;
     to_head = settings_i.heads ? HeadTo : Length;
+    // Messages overtake heads: the payload goes to the memory first.
+    to_first = by_mdn ? LineTo : to_head;
     mask = '0;
     for (int i = 0; i < LineWords; i++)
     if (sent_q + (IndexW + 1)'(i) < total_q) mask[4*i+:4] = 4'hf;
@@ -206,15 +209,16 @@ module line_in
     leaving.word = '0;
     case (state_q)
       Idle: begin
-        if (frame.valid)
-          state_d = settings_i.announce && frame_lines != '0 ? Announce :
-              settings_i.set_up && frame_lines != '0 ? SetUp : to_head;
+        if (frame.valid) begin
+          if (frame_lines == '0) state_d = to_head;
+          else state_d = settings_i.announce ? Announce : settings_i.set_up ? SetUp : to_first;
+        end
       end
       Announce: begin
         emit = 1'b1;
         leaving.to = ToHeads;
         leaving.word = header(Interrupt, '0, {Core, heads_i.place[0].y, heads_i.place[0].x});
-        state_d = settings_i.set_up ? SetUp : to_head;
+        state_d = settings_i.set_up ? SetUp : to_first;
       end
       SetUp: begin
         emit = 1'b1;
@@ -232,7 +236,7 @@ module line_in
         emit = 1'b1;
         leaving.to = ToMdn;
         leaving.word = word_t'(payload_words);
-        state_d = to_head;
+        state_d = to_first;
       end
       HeadTo: begin
         emit = place_q != 2'd3 && head_place.valid;
@@ -246,7 +250,7 @@ module line_in
       end
       Address: begin
         emit = 1'b1;
-        leaving.word = address_q;
+        leaving.word = payload_at_q;
         state_d = Head;
       end
       Head: begin
@@ -279,7 +283,7 @@ module line_in
         leaving.to = by_mdn ? ToMdn : ToStatic;
         if (by_mdn || in_lines) begin
           if (last_of_line)
-            state_d = sent_q + 1'b1 >= total_q ? Done : by_mdn ? LineTo : LineAddress;
+            state_d = sent_q + 1'b1 < total_q ? (by_mdn ? LineTo : LineAddress) : by_mdn ? to_head : Done;
         end else if (sent_q + 1'b1 == total_q) begin
           state_d = Done;
         end
@@ -437,11 +441,12 @@ module line_in
       sent_slot_q <= frame.data.slot;
       bytes_q <= frame.data.bytes;
       total_q <= frame_words[IndexW:0];
-      sent_q <= '0;
+      sent_q <= by_mdn && frame_lines != '0 ? (IndexW + 1)'(HeadWords) : '0;
       place_q <= '0;
       if (held) begin
-        address_q <= word_t'({frame.data.slot, IndexW'(HeadWords), 2'b00});
+        payload_at_q <= word_t'({frame.data.slot, IndexW'(HeadWords), 2'b00});
       end else begin
+        payload_at_q <= ring_base_i + ring_at;
         address_q <= ring_base_i + ring_at;
         ring_q <= ring_at + ring_need;
       end
@@ -458,7 +463,7 @@ module line_in
           end
         end
         Payload: begin
-          sent_q <= sent_q + 1'b1;
+          sent_q <= by_mdn && state_d == to_head ? '0 : sent_q + 1'b1;
           if (last_of_line) address_q <= address_q + word_t'(LineBytes);
         end
         default: ;
