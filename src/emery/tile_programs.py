@@ -406,8 +406,8 @@ class _Builder:
         tile.config = {
             "to_next": leave.header(_FRAME_OUT, _OUT_WORDS),
             "ready_flags": 1 << self.leave,
-            # A payload that comes over the GDN must not wait behind a head that waits for that payload's linecard.
-            "stall": 0 if has.held else 1,
+            # A queue that stalls the network would wait for the linecard's interrupt, which waits behind the next head.
+            "stall": 0,
             "to_free": Place(0, 0).header(_FREE, 1) if has.held else 0,
         }
 
