@@ -219,7 +219,7 @@ module edge_slot_tb;
   word_t out_a[$], out_b[$];  // FrameOut messages
   int stored_b[$];  // words in the memory before a message of out_b may go
   int to_store = 0, pass_a = 0, ring = 0, interrupts = 0;
-  bit ready_a = 0, ready_b = 0, giving_up = 0;
+  bit ready_a = 0, ready_b = 0, giving_up = 0, tell_mdn = 0;
   int given_up = 0, message_left = 0;
 
   always @(posedge clk) begin
@@ -259,13 +259,21 @@ module edge_slot_tb;
             for (int i = 1; i < 19; i++) st_a.push_back(message[i]);
             head_of_a();
           end else begin
-            `CHECK(message[0][31:27] == Interrupt && message.size() == 1,
+            `CHECK(!tell_mdn && message[0][31:27] == Interrupt && message.size() == 1,
                    "unknown message to the tile")
             interrupts++;
             if (message[0][26:16] == Places[A]) ready_a = 1;
             else ready_b = 1;
           end
         end
+      end
+      if (mdn_out[Core].valid) begin
+        `CHECK(
+            tell_mdn && mdn_out[Core].data[31:27] == Interrupt && mdn_out[Core].data[15:11] == '0,
+            "unknown message to the tile over the MDN")
+        interrupts++;
+        if (mdn_out[Core].data[26:16] == Places[A]) ready_a = 1;
+        else ready_b = 1;
       end
       if (ready_b && out_b.size() != 0 && int'(cfg_rdata[M]) >= stored_b[0] && cfg_addr == SlotMemWrites) begin
         for (int i = 0; i < 19; i++) begin
@@ -428,6 +436,7 @@ module edge_slot_tb;
     mem.static_in = payload == PayloadLines ? StaticLines : payload == PayloadMasked ? StaticMasked : StaticStream;
     out = '0;
     out.enable = 1;
+    out.tell_mdn = tell_mdn;
     out.tile = Tile;
     out.dma = dma;
     out.words = 5'd31;
@@ -461,7 +470,8 @@ module edge_slot_tb;
     @(negedge rst);
     for (int mode = 0; mode < 12; mode++) begin
       payload_mode_e payload;
-      payload = payload_mode_e'(mode % 6 == 5 ? 0 : mode % 6);
+      payload  = payload_mode_e'(mode % 6 == 5 ? 0 : mode % 6);
+      tell_mdn = mode % 4 == 1;
       boot(payload, payload == PayloadMdn, mode % 6 == 5, mode < 6 ? 4 : $urandom_range(8, 1),
            mode[0], mode >= 6 && mode[1]);
 

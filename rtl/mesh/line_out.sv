@@ -7,10 +7,10 @@
 /// last with `free`), up to `max_reads` at a time into eight places of a reorder buffer; the reads for the next frame begin
 /// while the one before is sent. One word a clock to the wire when answers come in time; a frame may pause inside.
 ///
-/// With `enable` an interrupt message tells the tile each time there is room for one more frame (`Frames` fit); a frame that
-/// comes without room is then dropped and counted, so that answers behind it on the GDN get through. Without `enable` it
-/// waits. A failed read is counted, and leaves its words in the frame as they are. Malformed messages and answers nobody
-/// has asked for are read to their end and counted.
+/// With `enable` an interrupt message (over the GDN, or with `tell_mdn` the MDN) tells the tile each time there is room for one
+/// more frame (`Frames` fit); a frame that comes without room is then dropped and counted, so that answers behind it on the
+/// GDN get through. Without `enable` it waits. A failed read is counted, and leaves its words in the frame as they are.
+/// Malformed messages and answers nobody has asked for are read to their end and counted.
 module line_out
   import mesh_pkg::*;
 #(
@@ -208,11 +208,12 @@ module line_out
       default:   request = length;
     endcase
   end
-  assign gdn_out.valid = tell || (ask && by_gdn);
+  wire use_gdn = tell ? !settings_i.tell_mdn : by_gdn;
+  assign gdn_out.valid = (tell || ask) && use_gdn;
   assign gdn_out.data  = request;
-  assign mdn_out.valid = ask && !by_gdn && !tell;
+  assign mdn_out.valid = (tell || ask) && !use_gdn;
   assign mdn_out.data  = request;
-  wire told = tell && gdn_out.ready;
+  wire told = tell && (use_gdn ? gdn_out.ready : mdn_out.ready);
   wire sent = !tell && ask && (by_gdn ? gdn_out.ready : mdn_out.ready);
   wire asked_now = sent && state_q == (dma ? AtLength : AtAddress);
   assign wanted.ready = asked_now && last;

@@ -206,7 +206,8 @@ package mesh_pkg;
   } head_places_t;
 
   typedef struct packed {
-    logic [9:0] reserved;
+    logic [8:0] reserved;
+    logic       tell_mdn;   // interrupts go over the MDN: no head of a frame can stand in their way
     logic       enable;     // Interrupt to the tile when there is room for a frame
     place_t     tile;       // that is told
     logic       dma;        // memory is read by ReadDma, not ReadLine
