@@ -12,3 +12,5 @@ rtl/assist/assist_pkg.sv
 rtl/assist/dram_pkg.sv
 rtl/assist/device_pkg.sv
 rtl/packet/route_pkg.sv
+rtl/mesh/mesh_pkg.sv
+rtl/mesh/boot_pkg.sv

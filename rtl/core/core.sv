@@ -11,39 +11,54 @@
 /// While `run_i` is low the core stands at `ResetPc` (registers keep what they hold); accesses begun are finished. A trap
 /// ends the program: `trap_o`, `trap_pc_o` stand until `run_i` falls, nothing younger has any effect. Traps are precise but
 /// for those of stores, which are told later.
+/// With `Networks`, reading x26, x27 or x28 takes the next word of static network 1, 2 or the general dynamic network and
+/// waits for it in ID; it is gone when the instruction passes MEM (core_net): one that is flushed has taken nothing. Writing
+/// to them sends, in MEM, and waits there for room. An instruction that names one network twice reads one word. An
+/// interrupt takes the place of the instruction in ID, also of one that waits for a word (core_csr).
 /// `use_o` says what each clock went to; a bubble is charged to what made it, when it reaches WB.
-/// Paper: section 4 (core-nic), 6.1 (where the clocks go).
+/// Paper: section 4 (core-nic), 6.1 (where the clocks go); section 1, 3 (tile-router: networks in the register file).
 module core
   import core_pkg::*, core_pipe_pkg::*;
 #(
     parameter logic [31:0] ResetPc = 32'h0,
-    parameter bit          Rvfi    = 1'b0,   // rvfi_o is driven
-    parameter bit          Predict = 1'b1    // 0: every jump and taken branch costs two clocks
+    parameter bit Rvfi = 1'b0,  // rvfi_o is driven
+    parameter bit Predict = 1'b1,  // 0: every jump and taken branch costs two clocks
+    parameter bit Networks = 1'b0,  // x26 to x28 are networks, interrupts
+    parameter int LoadUse = 0,  // clocks more until a load's result can be used: a longer pipeline
+    parameter int Mispredict = 0  // clocks more that a redirect costs
 ) (
-    input  logic              clk_i,
-    input  logic              rst_i,
-    input  logic       [ 4:0] hart_id_i,
-    input  logic              run_i,
-    input  logic              watchdog_i,     // trap: the program does not come back
+    input logic clk_i,
+    input logic rst_i,
+    input logic [4:0] hart_id_i,
+    input logic run_i,
+    input logic watchdog_i,  // trap: the program does not come back
     // instruction cache: an address with fetch_en_o, its word in the next clock or later, kept until the next fetch_en_o
-    output logic              fetch_en_o,
-    output logic       [31:0] fetch_addr_o,
-    input  logic              fetch_valid_i,
-    input  logic       [31:0] fetch_data_i,
-    input  logic              fetch_error_i,  // with valid: no instruction memory there
+    output logic fetch_en_o,
+    output logic [31:0] fetch_addr_o,
+    input logic fetch_valid_i,
+    input logic [31:0] fetch_data_i,
+    input logic fetch_error_i,  // with valid: no instruction memory there
     // data port: a request stays until ready; an answer to all but Store, one clock later at the earliest
-    output logic              req_valid_o,
-    output mem_req_t          req_o,
-    input  logic              req_ready_i,
-    input  logic              rsp_valid_i,
-    input  mem_rsp_t          rsp_i,
-    input  logic              store_error_i,  // the Store taken in the clock before went nowhere
+    output logic req_valid_o,
+    output mem_req_t req_o,
+    input logic req_ready_i,
+    input logic rsp_valid_i,
+    input mem_rsp_t rsp_i,
+    input logic store_error_i,  // the Store taken in the clock before went nowhere
+    // networks: what arrives for x26 (0), x27, x28, and what was written to them; only room lets `net_out_valid_o` end
+    input logic [NetCount-1:0] net_in_valid_i = '0,
+    input logic [NetCount-1:0][31:0] net_in_data_i = '0,
+    output logic [NetCount-1:0] net_in_ready_o,
+    output logic [NetCount-1:0] net_out_valid_o,
+    output logic [31:0] net_out_data_o,
+    input logic [NetCount-1:0] net_out_ready_i = '0,
+    input logic [IrqCount-1:0] irq_i = '0,  // one clock: sets the flag
     // what it does
-    output clock_use_e        use_o,
-    output logic       [31:0] pc_o,           // of the instruction that left the pipeline last
-    output rvfi_t             rvfi_o,
-    output trap_e             trap_o,
-    output logic       [31:0] trap_pc_o
+    output clock_use_e use_o,
+    output logic [31:0] pc_o,  // of the instruction that left the pipeline last
+    output rvfi_t rvfi_o,
+    output trap_e trap_o,
+    output logic [31:0] trap_pc_o
 );
   // One copy of the code for all cores stays in the simulating machine's cache.
   /*verilator no_inline_module*/
@@ -62,6 +77,7 @@ module core
     decoded_t op;
     logic [31:0] a, b;  // operands
     logic [31:0] rs1, rs2;
+    logic [NetCount-1:0] takes;  // words read from networks
   } ex_t;
   typedef struct packed {
     logic valid;
@@ -75,6 +91,7 @@ module core
     logic [31:0] result;
     mem_req_t req;
     logic [31:0] rs1, rs2;
+    logic [NetCount-1:0] takes, sends;
   } mem_t;
   typedef struct packed {
     logic valid;
@@ -101,8 +118,9 @@ module core
 
   // ---- IF
   logic fetching_q;  // an address was given
+  logic late;  // a redirect still costs clocks
   logic [31:0] pc_q;
-  wire if_valid = fetching_q && fetch_valid_i;
+  wire if_valid = fetching_q && fetch_valid_i && !late;
   wire if_go = if_valid && (!id_q.valid || id_go);
   logic if_taken;
   logic [31:0] if_offset;
@@ -135,7 +153,7 @@ module core
       id_q.error <= fetch_error_i;
     end
     if (if_go || !id_q.valid || id_go) id_q.valid <= if_go;
-    if (!id_q.valid || id_go) id_q.use_ <= StallFetch;
+    if (!id_q.valid || id_go) id_q.use_ <= late ? StallPipe : StallFetch;
     if (redirect) begin
       id_q.valid <= 1'b0;
       id_q.use_  <= StallPipe;
@@ -146,22 +164,55 @@ module core
     end
   end
 
+  if (Mispredict > 0) begin : g_late
+    logic [$clog2(Mispredict+1)-1:0] left_q;
+    assign late = left_q != 0;
+    always_ff @(posedge clk_i) begin
+      if (redirect) left_q <= ($bits(left_q))'(Mispredict);
+      else if (late) left_q <= left_q - 1'b1;
+      if (rst_i) left_q <= '0;
+    end
+  end else begin : g_not_late
+    assign late = 1'b0;
+  end
+
   // ---- ID
-  decoded_t op;
-  core_decode decode (
+  decoded_t decoded, op;
+  core_decode #(
+      .Networks(Networks)
+  ) decode (
       .insn_i(id_q.insn),
-      .op_o  (op)
+      .op_o  (decoded)
   );
+  // An interrupt is not taken behind an instruction that may change whether there is one.
+  logic irq, load_late;
+  wire ex_changes_irq = ex_q.valid && ex_q.op.unit inside {UnitCsr, UnitMret, UnitIrq};
+  wire id_irq = Networks && irq && !ex_changes_irq;
+  always_comb begin
+    op = decoded;
+    if (id_irq) begin
+      op.unit = UnitIrq;
+      op.reads_rs1 = 1'b0;
+      op.reads_rs2 = 1'b0;
+      op.rd = '0;
+      op.sends = '0;
+      op.trap = NoTrap;
+    end
+  end
   wire [4:0] rs1_addr = id_q.insn[19:15];
   wire [4:0] rs2_addr = id_q.insn[24:20];
   logic [31:0] ex_result, mem_result, rs1, rs2, operand_a, operand_b;
-  logic hazard;
+  logic hazard, waits;
+  logic [NetCount-1:0] id_takes, net_some;
+  logic [NetCount-1:0][31:0] net_word;
 
   // The one place where registers are read. A result that is not there yet holds the instruction up.
   always_comb begin
     rs1 = regs[rs1_addr];
     rs2 = regs[rs2_addr];
     hazard = 1'b0;
+    id_takes = '0;
+    waits = 1'b0;
     if (wb_q.valid && wb_q.rd != 0) begin
       if (wb_q.rd == rs1_addr) rs1 = wb_q.result;
       if (wb_q.rd == rs2_addr) rs2 = wb_q.result;
@@ -178,6 +229,15 @@ module core
       if (ex_q.op.unit inside {UnitLoad, UnitMul})
         hazard |= (op.reads_rs1 && ex_q.op.rd == rs1_addr) || (op.reads_rs2 && ex_q.op.rd == rs2_addr);
     end
+    hazard |= load_late;
+    if (Networks) begin
+      for (int n = 0; n < NetCount; n++) begin
+        if (rs1_addr == FirstNet + 5'(n)) rs1 = net_word[n];
+        if (rs2_addr == FirstNet + 5'(n)) rs2 = net_word[n];
+        id_takes[n] = (op.reads_rs1 && rs1_addr == FirstNet + 5'(n)) || (op.reads_rs2 && rs2_addr == FirstNet + 5'(n));
+      end
+      waits = (id_takes & ~net_some) != 0;
+    end
     operand_a = op.a == FromPc ? id_q.pc : rs1;
     unique case (op.b)
       FromReg: operand_b = rs2;
@@ -185,18 +245,39 @@ module core
       default: operand_b = op.imm;
     endcase
   end
-  assign id_go = id_q.valid && !hazard && (!ex_q.valid || ex_go);
+  assign id_go = id_q.valid && !hazard && !waits && (!ex_q.valid || ex_go);
+
+  if (LoadUse > 0) begin : g_load_late
+    // Loads that are through MEM, the last one first.
+    logic [LoadUse-1:0][4:0] rd_q;
+    always_ff @(posedge clk_i) begin
+      rd_q[0] <= mem_go && mem_q.unit == UnitLoad ? mem_q.rd : '0;
+      for (int i = 1; i < LoadUse; i++) rd_q[i] <= rd_q[i-1];
+    end
+    always_comb begin
+      load_late = mem_q.valid && mem_q.unit == UnitLoad && mem_q.rd != 0 &&
+          ((op.reads_rs1 && mem_q.rd == rs1_addr) || (op.reads_rs2 && mem_q.rd == rs2_addr));
+      for (int i = 0; i + 1 < LoadUse; i++) begin
+        if (rd_q[i] != 0)
+          load_late |= (op.reads_rs1 && rd_q[i] == rs1_addr) || (op.reads_rs2 && rd_q[i] == rs2_addr);
+      end
+    end
+  end else begin : g_load_not_late
+    assign load_late = 1'b0;
+  end
 
   always_ff @(posedge clk_i) begin
     if (id_go) begin
       ex_q.pc <= id_q.pc;
       ex_q.insn <= id_q.insn;
-      ex_q.taken <= id_q.taken;
+      ex_q.taken <= id_q.taken && !id_irq;
       ex_q.op <= op;
-      if (id_q.error) begin
+      ex_q.takes <= id_takes;
+      if (id_q.error && !id_irq) begin
         ex_q.op.unit <= UnitTrap;
         ex_q.op.trap <= TrapFetch;
-        ex_q.op.rd   <= '0;
+        ex_q.op.rd <= '0;
+        ex_q.op.sends <= '0;
       end
       ex_q.a   <= operand_a;
       ex_q.b   <= operand_b;
@@ -205,7 +286,7 @@ module core
     end
     if (!ex_q.valid || ex_go) begin
       ex_q.valid <= id_go && !redirect;
-      ex_q.use_  <= redirect || id_q.valid ? StallPipe : id_q.use_;
+      ex_q.use_  <= redirect ? StallPipe : !id_q.valid ? id_q.use_ : waits && !hazard ? StallReceive : StallPipe;
     end
     if (stop || rst_i) begin
       ex_q.valid <= 1'b0;
@@ -215,10 +296,18 @@ module core
 
   // ---- EX
   logic ex_taken, redirected_q, div_started_q, div_done;
-  logic [31:0] div_result, alu_result, csr;
+  logic [31:0] div_result, alu_result, csr, net_csr, mtvec, mepc;
   trap_e ex_trap;
   mem_req_t ex_req;
-  wire [31:0] ex_target = ex_q.op.unit == UnitJalr ? {alu_result[31:1], 1'b0} : ex_q.pc + ex_q.op.imm;
+  logic [31:0] ex_target;
+  always_comb begin
+    unique case (ex_q.op.unit)
+      UnitJalr: ex_target = {alu_result[31:1], 1'b0};
+      UnitIrq:  ex_target = mtvec;
+      UnitMret: ex_target = mepc;
+      default:  ex_target = ex_q.pc + ex_q.op.imm;
+    endcase
+  end
   wire [31:0] ex_next = ex_taken ? ex_target : ex_q.pc + 32'd4;
   wire ex_div = ex_q.valid && ex_q.op.unit == UnitDiv;
   wire ex_done = !ex_div || (div_started_q && div_done);
@@ -250,7 +339,7 @@ module core
   end
 
   always_comb begin
-    ex_taken = ex_q.op.unit inside {UnitJal, UnitJalr};
+    ex_taken = ex_q.op.unit inside {UnitJal, UnitJalr, UnitIrq, UnitMret};
     if (ex_q.op.unit == UnitBranch) begin
       unique case (ex_q.op.funct3)
         3'd0: ex_taken = ex_q.a == ex_q.b;
@@ -275,7 +364,8 @@ module core
         12'hb80, 12'hc80: csr = cycles_q[63:32];
         12'hb02, 12'hc02: csr = retired[31:0];
         12'hb82, 12'hc82: csr = retired[63:32];
-        default: csr = {27'd0, hart_id_i};
+        12'hf14: csr = {27'd0, hart_id_i};
+        default: csr = net_csr;
       endcase
     end
   end
@@ -335,9 +425,11 @@ module core
       mem_q.req <= ex_req;
       mem_q.rs1 <= ex_q.rs1;
       mem_q.rs2 <= ex_q.rs2;
+      mem_q.takes <= ex_q.takes;
+      mem_q.sends <= ex_trap != NoTrap ? '0 : ex_q.op.sends;
     end
     if (!mem_q.valid || mem_go) begin
-      mem_q.valid <= ex_go;
+      mem_q.valid <= ex_go && ex_q.op.unit != UnitIrq;
       mem_q.use_  <= stop ? Halted : ex_q.valid ? StallPipe : ex_q.use_;
     end
     if (rst_i) begin
@@ -349,7 +441,9 @@ module core
   // ---- MEM
   logic port_done, port_conflict, port_error, port_idle, posted_error;
   logic [31:0] rdata, posted_pc, loaded;
-  wire mem_access = mem_q.valid && mem_q.unit inside {UnitLoad, UnitStore};
+  // What is to be sent and finds no room; a load whose result is sent begins when there is.
+  wire mem_blocked = Networks && (mem_q.sends & ~net_out_ready_i) != 0;
+  wire mem_access = mem_q.valid && mem_q.unit inside {UnitLoad, UnitStore} && !mem_blocked;
   core_mem data_port (
       .clk_i,
       .rst_i,
@@ -371,7 +465,7 @@ module core
       .rsp_i,
       .store_error_i
   );
-  assign mem_go = mem_q.valid && (!mem_access || port_done);
+  assign mem_go = mem_q.valid && (!mem_access || port_done) && !mem_blocked;
 
   wire signed [32:0] factor_a = {mem_q.rs1[31] && mem_q.funct3[1:0] != 2'd3, mem_q.rs1};
   wire signed [32:0] factor_b = {mem_q.rs2[31] && !mem_q.funct3[1], mem_q.rs2};
@@ -401,8 +495,64 @@ module core
       wb_q.result <= mem_result;
     end
     wb_q.valid <= mem_go && !rst_i;
-    wb_q.use_  <= !mem_q.valid ? mem_q.use_ : port_conflict ? StallBank : StallLoad;
+    wb_q.use_  <= !mem_q.valid ? mem_q.use_ : mem_blocked ? StallSend : port_conflict ? StallBank : StallLoad;
     if (rst_i) wb_q.use_ <= Halted;
+  end
+
+  // ---- networks, interrupts
+  if (Networks) begin : g_networks
+    wire mem_fine = mem_q.valid && mem_trap == NoTrap;
+    logic [NetCount-1:0][NetCountW-1:0] net_count;
+    core_net net (
+        .clk_i,
+        .rst_i,
+        .in_valid_i(net_in_valid_i),
+        .in_data_i (net_in_data_i),
+        .in_ready_o(net_in_ready_o),
+        .some_o    (net_some),
+        .word_o    (net_word),
+        .count_o   (net_count),
+        .take_i    (id_go && !redirect ? id_takes : '0),
+        .done_i    (mem_go && mem_fine ? mem_q.takes : '0),
+        .undo_i    (stop),
+        .keep_i    (mem_fine ? mem_q.takes : '0)
+    );
+    // A load's result is there when it is answered, all else at once.
+    assign net_out_valid_o = mem_fine && (mem_q.unit != UnitLoad || port_done) ? mem_q.sends : '0;
+    assign net_out_data_o  = mem_result;
+
+    wire [NetCount-1:0] room = net_out_ready_i & ~(mem_q.valid ? mem_q.sends : '0);
+    core_csr csrs (
+        .clk_i,
+        .rst_i,
+        .run_i,
+        .addr_i (ex_q.op.imm[11:0]),
+        .write_i(ex_go && ex_q.op.unit == UnitCsr),
+        .op_i   (ex_q.op.funct3[1:0]),
+        .wdata_i(ex_q.op.funct3[2] ? {27'd0, ex_q.insn[19:15]} : ex_q.rs1),
+        .rdata_o(net_csr),
+        .some_i (net_some),
+        .count_i(net_count),
+        .room_i (room),
+        .flag_i (irq_i),
+        .irq_o  (irq),
+        .enter_i(ex_go && ex_q.op.unit == UnitIrq),
+        .pc_i   (ex_q.pc),
+        .leave_i(ex_go && ex_q.op.unit == UnitMret),
+        .mtvec_o(mtvec),
+        .mepc_o (mepc)
+    );
+  end else begin : g_no_networks
+    wire unused = &{1'b0, net_in_valid_i, net_in_data_i, irq_i};
+    assign net_in_ready_o = '0;
+    assign net_out_valid_o = '0;
+    assign net_out_data_o = '0;
+    assign net_some = '0;
+    assign net_word = '0;
+    assign net_csr = '0;
+    assign irq = 1'b0;
+    assign mtvec = '0;
+    assign mepc = '0;
   end
 
   // ---- WB
@@ -474,4 +624,7 @@ module core
 
   `ASSERT(KeepsRequest, req_valid_o && !req_ready_i |=> req_valid_o && $stable(req_o))
   `ASSERT(RegisterZero, regs[0] == 0)
+  `ASSERT(RoomStays, Networks && (net_out_ready_i & ~net_out_valid_o) != 0 |=> ($past
+                     (net_out_ready_i & ~net_out_valid_o) & ~net_out_ready_i) == 0)
+  `ASSERT(SendsOne, $onehot0(net_out_valid_o))
 endmodule

@@ -3,10 +3,13 @@
 ///
 /// Combinational. Whatever is not listed is `UnitTrap` with `TrapIllegal`; fence and fence.i do nothing. `set`, and `update` and
 /// amo*.w with rd x0, are stores: nobody waits for their answer.
+/// With `Networks` also the CSRs of core_csr, mret, wfi (does nothing), and x26 to x28 as networks.
 /// Custom-0 (opcode 0x0b), rs1 = base of an array of bits, rs2 = index of a bit in it: funct3 0 `set`, funct3 1 `update rd`.
 module core_decode
   import core_pkg::*, core_pipe_pkg::*;
-(
+#(
+    parameter bit Networks = 1'b0
+) (
     input  logic     [31:0] insn_i,
     output decoded_t        op_o
 );
@@ -63,7 +66,8 @@ module core_decode
         rd: rd,
         mem_op: Load,
         bit_index: 1'b0,
-        trap: NoTrap
+        trap: NoTrap,
+        sends: '0
     };
     case (opcode)
       7'h37: begin  // lui
@@ -154,6 +158,17 @@ module core_decode
           op_o.trap = TrapIllegal;
           if (insn_i == 32'h0000_0073) op_o.trap = TrapCall;
           if (insn_i == 32'h0010_0073) op_o.trap = TrapBreak;
+          if (Networks && insn_i == 32'h3020_0073) begin  // mret
+            op_o.unit = UnitMret;
+            op_o.trap = NoTrap;
+          end
+          if (Networks && insn_i == 32'h1050_0073) begin  // wfi
+            op_o.unit = UnitAlu;
+            op_o.trap = NoTrap;
+          end
+        end else if (Networks && funct3 != 3'd4 && insn_i[31:20] inside {CsrMstatus, CsrMie, CsrMtvec, CsrMscratch,
+                     CsrMepc, CsrMcause, CsrMip, CsrNetStatus, CsrIrqFlags}) begin
+          op_o.reads_rs1 = !funct3[2];
         end else begin
           // Nothing may be written: csrrs and csrrc of x0, csrrsi and csrrci of 0.
           if (!funct3[1] || insn_i[19:15] != 0) op_o.trap = TrapIllegal;
@@ -167,6 +182,10 @@ module core_decode
       op_o.unit = UnitTrap;
       op_o.reads_rs1 = 1'b0;
       op_o.reads_rs2 = 1'b0;
+      op_o.rd = '0;
+    end
+    if (Networks && op_o.rd >= FirstNet && op_o.rd < FirstNet + 5'(NetCount)) begin
+      op_o.sends = NetCount'(1) << (op_o.rd - FirstNet);
       op_o.rd = '0;
     end
   end

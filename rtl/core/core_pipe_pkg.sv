@@ -35,22 +35,25 @@ package core_pipe_pkg;
     UnitCsr,
     UnitLoad,  // any access whose answer goes to rd
     UnitStore,  // any access whose answer, if there is one, nobody reads: goes through the store buffer
-    UnitTrap
+    UnitTrap,
+    UnitMret,
+    UnitIrq  // stands in for the instruction at which an interrupt is taken
   } unit_e;
 
   /// A decoded instruction.
   typedef struct packed {
-    unit_e       unit;
-    alu_e        alu;
-    operand_e    a;
-    operand_e    b;
+    unit_e unit;
+    alu_e alu;
+    operand_e a;
+    operand_e b;
     logic [31:0] imm;
-    logic [2:0]  funct3;
-    logic        reads_rs1;
-    logic        reads_rs2;
-    logic [4:0]  rd;         // 0: writes nothing
-    mem_op_e     mem_op;
-    logic        bit_index;  // `set`, `update`: what is written follows from the bit's index
-    trap_e       trap;
+    logic [2:0] funct3;
+    logic reads_rs1;
+    logic reads_rs2;
+    logic [4:0] rd;  // 0: writes nothing
+    mem_op_e mem_op;
+    logic bit_index;  // `set`, `update`: what is written follows from the bit's index
+    trap_e trap;
+    logic [NetCount-1:0] sends;  // the result goes to a network, not to rd
   } decoded_t;
 endpackage

@@ -8,6 +8,18 @@ package core_pkg;
   localparam logic [31:0] DeviceBase = 32'h2000_0000;
   localparam logic [31:0] FrameBase = 32'h4000_0000;
 
+  /// Networks in the register file: static network 1 is x26, static network 2 x27, the general dynamic network x28.
+  localparam int NetCount = 3;
+  localparam logic [4:0] FirstNet = 5'd26;
+  localparam int NetDepth = 4;  // words that wait for a core's read, those of instructions not through MEM included
+  localparam int NetCountW = $clog2(NetDepth + 1);
+  localparam int IrqCount = 8;  // interrupt flags
+
+  /// Control and status registers of a core with networks (core_csr).
+  localparam logic [11:0] CsrMstatus = 12'h300, CsrMie = 12'h304, CsrMtvec = 12'h305, CsrMscratch = 12'h340;
+  localparam logic [11:0] CsrMepc = 12'h341, CsrMcause = 12'h342, CsrMip = 12'h344;
+  localparam logic [11:0] CsrNetStatus = 12'h7c0, CsrIrqFlags = 12'h7c1;
+
   /// What is done at the bank, in one go. All but Store answer with a word: the old value, or for Update see below.
   typedef enum logic [3:0] {
     Load = 4'd0,
@@ -40,12 +52,14 @@ package core_pkg;
 
   /// What a core did in a clock: exactly one of these, so that counts of them sum to the clocks.
   typedef enum logic [2:0] {
-    Retire     = 3'd0,  // an instruction left the pipeline
-    StallFetch = 3'd1,  // instruction cache miss
-    StallLoad  = 3'd2,  // the clock every load takes longer (and device, frame memory latency)
-    StallBank  = 3'd3,  // somebody else was served by that bank
-    StallPipe  = 3'd4,  // load-use, branch, multiply/divide, bubbles after them
-    Halted     = 3'd5   // in reset, trapped or stopped
+    Retire       = 3'd0,  // an instruction left the pipeline
+    StallFetch   = 3'd1,  // instruction cache miss
+    StallLoad    = 3'd2,  // the clock every load takes longer (and device, frame memory latency)
+    StallBank    = 3'd3,  // somebody else was served by that bank
+    StallPipe    = 3'd4,  // load-use, branch, multiply/divide, bubbles after them
+    Halted       = 3'd5,  // in reset, trapped or stopped
+    StallReceive = 3'd6,  // no word from a network yet
+    StallSend    = 3'd7   // a network has no room
   } clock_use_e;
 
   typedef enum logic [3:0] {

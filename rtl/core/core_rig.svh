@@ -8,7 +8,10 @@ module core_rig
   import core_pkg::*;
 #(
     parameter int CacheBytes = 1024,
-    parameter int ImemBytes  = 32768
+    parameter int ImemBytes  = 32768,
+    parameter bit Networks   = 0,
+    parameter int LoadUse    = 0,
+    parameter int Mispredict = 0
 ) (
     input  logic               clk_i,
     input  logic               rst_i,
@@ -33,25 +36,41 @@ module core_rig
   mem_req_t req;
   mem_rsp_t rsp;
 
+  // Networks and interrupts are driven and watched by the test that has them.
+  logic [NetCount-1:0] net_in_valid = '0, net_in_ready, net_out_valid, net_out_ready = '0;
+  logic [NetCount-1:0][31:0] net_in_data;
+  logic [31:0] net_out_data;
+  logic [IrqCount-1:0] irq = '0;
+
   core #(
-      .Rvfi(1)
+      .Rvfi(1),
+      .Networks(Networks),
+      .LoadUse(LoadUse),
+      .Mispredict(Mispredict)
   ) dut (
       .clk_i,
       .rst_i,
-      .hart_id_i    (5'd9),
+      .hart_id_i      (5'd9),
       .run_i,
       .watchdog_i,
-      .fetch_en_o   (fetch_en),
-      .fetch_addr_o (fetch_addr),
-      .fetch_valid_i(fetch_valid),
-      .fetch_data_i (fetch_data),
-      .fetch_error_i(fetch_error),
-      .req_valid_o  (req_valid),
-      .req_o        (req),
-      .req_ready_i  (req_ready),
-      .rsp_valid_i  (rsp_valid),
-      .rsp_i        (rsp),
-      .store_error_i(store_error),
+      .fetch_en_o     (fetch_en),
+      .fetch_addr_o   (fetch_addr),
+      .fetch_valid_i  (fetch_valid),
+      .fetch_data_i   (fetch_data),
+      .fetch_error_i  (fetch_error),
+      .req_valid_o    (req_valid),
+      .req_o          (req),
+      .req_ready_i    (req_ready),
+      .rsp_valid_i    (rsp_valid),
+      .rsp_i          (rsp),
+      .store_error_i  (store_error),
+      .net_in_valid_i (net_in_valid),
+      .net_in_data_i  (net_in_data),
+      .net_in_ready_o (net_in_ready),
+      .net_out_valid_o(net_out_valid),
+      .net_out_data_o (net_out_data),
+      .net_out_ready_i(net_out_ready),
+      .irq_i          (irq),
       .use_o,
       .pc_o         (pc),
       .rvfi_o,

@@ -34,6 +34,7 @@ class Rtl:
     assertions: bool = False
     trace: str = ""  # "", "fst" or "vcd"
     stand_alone: bool = False  # a test bench with its own main and delays
+    hierarchical: bool = False  # modules marked hier_block are verilated once, not once an instance
     hot: tuple[str, ...] = tuple(_HOT)
 
     def arguments(self) -> list[str]:
@@ -42,6 +43,7 @@ class Rtl:
         words += ["--output-split", "8000", "--output-split-cfuncs", "500", "-Wno-fatal", "-Wno-lint", "-Wno-style"]
         words += ["-x-assign", "fast", "--x-initial", "fast"] if not self.stand_alone else []
         words += ["--exe", "--main", "--timing"] if self.stand_alone else ["--no-timing"]
+        words += ["--hierarchical"] if self.hierarchical else []
         words += ["--assert" if self.assertions else "--no-assert"]
         words += [f"--trace-{self.trace}", "--trace-structs"] if self.trace else []
         words += [f"-G{name}={value}" for name, value in self.parameters]
@@ -84,7 +86,8 @@ def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
         if progress:
             progress.say("verilating")
         (out / "verilator.log").write_text(toolchain.run_verilator([*rtl.arguments(), "--Mdir", str(out)]))
-        _batch(rtl, out)
+        for model in _models(out):
+            _batch(model)
 
     waiting = (lambda: progress.say("another process is building the same model")) if progress else None
     return cache.entry("verilated", rtl_digest(rtl), make, waiting)
@@ -168,16 +171,24 @@ def _runtime_defines(rtl: Rtl) -> list[str]:
     return [f"-D{name}={value}" for name, value in flags.items()]
 
 
-def _classes(rtl: Rtl, directory: Path) -> dict[str, list[str]]:
+def _models(directory: Path) -> list[Path]:
+    """Where the models are that Verilator wrote: the top's own, and one a module that it was to take as a block."""
+    return [directory, *sorted(x.parent for x in directory.glob("*/V*_classes.mk"))]
+
+
+def _classes(directory: Path) -> dict[str, list[str]]:
     """Verilator's lists of the files it wrote (and of the runtime they need), by kind."""
-    text = (directory / f"V{rtl.top}_classes.mk").read_text()
+    text = next(directory.glob("V*_classes.mk")).read_text()
     lists = re.findall(r"^VM_(\w+) \+= *\\\n((?:[ \t]+\w+ *\\\n)*)", text, re.MULTILINE)
     return {kind: names.replace("\\", " ").split() for kind, names in lists}
 
 
-def _batch(rtl: Rtl, directory: Path):
+def _batch(directory: Path):
     """Gathers small files: each costs the compiler a second for the runtime's headers alone."""
-    classes = _classes(rtl, directory)
+    classes = _classes(directory)
+    for glue in directory.glob("*.cpp"):  # between a block and the model it is part of
+        if not glue.name.startswith("V"):
+            classes["CLASSES_FAST"].append(glue.stem)
     for speed in ("FAST", "SLOW"):
         batches: list[list[str]] = []
         room = 0
@@ -197,12 +208,13 @@ def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
     """The C++ files of a verilated model and of the Verilator runtime it needs."""
     runtime = toolchain.verilator_root() / "include"
     common = (*_LANGUAGE, *_runtime_defines(rtl), "-w")
-    classes = _classes(rtl, directory)
+    classes = _classes(directory)
     units = [
         Unit(runtime / f"{name}.cpp", (*_HOT, *common), (runtime,)) for name in classes["GLOBAL_FAST"] + classes["GLOBAL_SLOW"]
     ]
-    units += [Unit(x, (*rtl.hot, *common), (directory,)) for x in sorted(directory.glob("batch_fast_*.cpp"))]
-    units += [Unit(x, (*_COLD, *common), (directory,)) for x in sorted(directory.glob("batch_slow_*.cpp"))]
+    for model in _models(directory):
+        units += [Unit(x, (*rtl.hot, *common), (model,)) for x in sorted(model.glob("batch_fast_*.cpp"))]
+        units += [Unit(x, (*_COLD, *common), (model,)) for x in sorted(model.glob("batch_slow_*.cpp"))]
     return units
 
 
@@ -231,6 +243,7 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
         parameters=tuple(system.rtl_parameters(values)),
         assertions=assertions,
         trace=trace,
+        hierarchical=system.hierarchical,
     )
 
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of one system: build, simulate, complete the result with what the workload allows."""
 
+import gzip
+import importlib
 import json
 import os
 import shutil
 import signal
 import subprocess
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -191,6 +194,41 @@ def firmware_image(system, values: dict) -> str:
     return str(firmware.build(system.folder / "firmware", values[system.firmware["parameter"]]))
 
 
+def tile_model(values: dict) -> limits.TileModel:
+    """The limits of a router of tiles with these parameter values."""
+    version = values["version"]
+    return limits.TileModel(
+        mhz=values["tile_mhz"],
+        ports=values["linecards"] or (2 if version == "V" else 4),
+        line_gbps=values["line_gbps"],
+        payload={"IV": "gdn", "null": "gdn"}.get(version, "memory"),
+        banks=2 if version == "I" else 4,
+        half_duplex=version == "I",
+        streams=version in ("III", "V"),
+    )
+
+
+def boot_image(system, values: dict) -> str:
+    """The file with what a system is booted with."""
+    text = importlib.import_module(f"emery.{system.boot}").boot_image(values)
+    return str(cache.entry("boot", cache.digest(text), lambda out: (out / "image").write_text(text)) / "image")
+
+
+def unpacked(path: str) -> str:
+    """A file that can be read as it is: `path`, or, when that is compressed, what is in it."""
+    if not path.endswith(".gz"):
+        return path
+
+    def unpack(out: Path):
+        with gzip.open(path) as packed, open(out / Path(path).stem, "wb") as plain:
+            shutil.copyfileobj(packed, plain)
+
+    try:
+        return str(cache.entry("unpacked", cache.digest(cache.file_digest(Path(path))), unpack) / Path(path).stem)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: cannot be unpacked: {error}") from error
+
+
 def workload_limit(system, values: dict, work: Workload) -> dict | None:
     """What physics allows a system with these parameter values for a workload; None when it declares no limits."""
     match system.limit.get("model"):
@@ -202,6 +240,8 @@ def workload_limit(system, values: dict, work: Workload) -> dict | None:
             return limits.direct(direct_model(values), work.sizes())
         case "core":
             return limits.core(core_model(values), work.sizes(), work.direction)
+        case "tile":
+            return limits.tile(tile_model(values), work.sizes())
     return None
 
 
@@ -232,11 +272,18 @@ def run(system, values: dict, work: Workload, outputs: Outputs = Outputs(), asse
     settings = {**system.bench_settings(values), **work.settings()}
     if system.firmware:
         settings[system.firmware["image"]] = firmware_image(system, values)
+    if system.boot:
+        settings["boot_image"] = boot_image(system, values)
+    if work.routes:
+        settings["routes"] = unpacked(work.routes)
     if outputs.pcap_out:
         settings["pcap_out"] = outputs.pcap_out
     if outputs.waves:
         settings["waves"] = outputs.waves
-    body, failure = simulate(program, settings, f"running {system.name}")
+    try:
+        body, failure = simulate(program, settings, f"running {system.name}")
+    except UserError as error:  # the user knows the file by another name
+        raise UserError(str(error).replace(settings.get("routes") or "\0", work.routes)) from error
     result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
     if body is not None:
         result.update(body)

@@ -291,6 +291,55 @@ def core(model: CoreModel, sizes: dict, direction: str) -> dict:
     return {**rates((tx + rx) / seconds[by], mean_size(sizes)), "by": by}
 
 
+@dataclass(frozen=True)
+class TileModel:
+    """Links of one word (32 bits) a clock, each way, between tiles, linecards and memories.
+
+    A frame enters as its length and its words; the head of 16 words and two more leave as a message to the output linecard.
+    What goes beyond the head comes to it in messages: of 31 words over the network that carries the heads (`gdn`), or of 8
+    words from a memory over another one (`memory`), which the payload was written to before, as a stream or in lines.
+    """
+
+    mhz: float = 425.0
+    ports: int = 4
+    line_gbps: float = 20.0
+    payload: str = "memory"
+    banks: int = 4
+    half_duplex: bool = False
+    streams: bool = True
+
+
+_HEAD = 16  # words of a frame that go through the stages
+_MESSAGE = _HEAD + 3  # words of a head on its way to the output linecard
+
+
+def tile(model: TileModel, sizes: dict) -> dict:
+    """The limit for a workload spread evenly over ports: what links and memories carry, whatever the programs do."""
+    total = sum(sizes.values())
+    clocks = dict.fromkeys(("link_in", "link_out", "memory"), 0.0)  # of one port (memory: of one bank), a frame
+    line = 0.0  # seconds
+    for size, count in sizes.items():
+        share = count / total
+        words = max(_HEAD, ceil((size - FCS + 2) / 4))
+        payload = words - _HEAD
+        lines = ceil(payload / 8)
+        line += share / ethernet_fps(size, model.line_gbps)
+        clocks["link_in"] += share * (1 + words)
+        if model.payload == "gdn":
+            clocks["link_out"] += share * (_MESSAGE + payload + ceil(payload / 31))
+        else:
+            clocks["link_out"] += share * max(_MESSAGE, lines * 9)
+            written = payload if model.streams else lines * 8
+            clocks["memory"] += share * ((written + lines * 8) if model.half_duplex else max(written, lines * 8))
+    hz = model.mhz * 1e6
+    caps = {"line": model.ports / line}
+    for name, need in clocks.items():
+        if need:
+            caps[name] = hz / need * (model.banks if name == "memory" else model.ports)
+    by = min(caps, key=caps.get)
+    return {**rates(caps[by], mean_size(sizes)), "by": by}
+
+
 def rates(fps: float, size: float) -> dict:
     """A frame rate in the three units of a result."""
     return {"mpps": fps / 1e6, "l1_gbps": fps * (size + GAP) * 8e-9, "l2_gbps": fps * size * 8e-9}

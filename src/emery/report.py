@@ -77,11 +77,11 @@ def show(system) -> str:
     lines += [table([["port", "what"], *map(list, system.ports.items())], left=2), ""]
     rows = [["target", "what", "paper", "goal"]]
     for x in system.targets:
-        goal = (
-            f"{x.compare} {x.goal:g} {x.unit}"
-            if x.goal is not None
-            else f"{x.compare} {100 * x.goal_fraction:g} % of the limit"
-        )
+        goal = "reported"
+        if x.compare and x.goal is not None:
+            goal = f"{x.compare} {x.goal:g} {x.unit}"
+        elif x.compare:
+            goal = f"{x.compare} {100 * x.goal_fraction:g} % of the limit"
         rows.append([x.id, x.what, f"{x.paper}", goal])
     lines.append(table(rows, left=3))
     return "\n".join(lines)

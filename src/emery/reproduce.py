@@ -87,6 +87,8 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
 
     for target in targets:
         rows.append(judge(target, result(target.run), result(target.against) if target.against else None))
+        if system.figures.get(target.figure, {}).get("plot") == "grid":
+            rows[-1]["grid"] = result(target.run).get("resources", {})
         say(f"{target.id}: {rows[-1]['verdict']}")
     (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
     return rows
@@ -143,6 +145,12 @@ def pictures(system, rows: list[dict], out: str) -> list[str]:
         os.environ.setdefault("MPLBACKEND", "Agg")
         from matplotlib import pyplot
 
+        if figure["plot"] == "grid":
+            from emery import grid
+
+            paths.append(os.path.join(out, f"{system.name}-{name}.png"))
+            grid.draw([(row["what"], row["grid"]) for row in own if row["grid"]], paths[-1])
+            continue
         canvas, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
         (_curves if all(row["x"] is not None for row in own) else _bars)(axes, own)
         axes.set_xlabel(figure.get("x", ""))

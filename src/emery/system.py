@@ -117,6 +117,7 @@ class System:
     top: str
     rtl_dirs: tuple[str, ...]
     rtl_files: tuple[str, ...]
+    hierarchical: bool  # modules marked as blocks are built once, not once an instance
     registers: tuple[Registers, ...]
     sources: tuple[str, ...]  # patterns
     ports: dict
@@ -124,6 +125,7 @@ class System:
     run: dict  # the main job: run options where the command line gives none
     parameters: dict[str, Parameter]
     firmware: dict  # names of the parameters that choose the firmware's variant and name an image of the user's own
+    boot: str  # module that makes the image the bench boots the system with; empty: none
     largest_frame: int  # bytes with FCS that --size may say; an MTU may allow less
     limit: dict
     figures: dict
@@ -236,6 +238,7 @@ def read(folder: Path) -> System:
             top=rtl["top"],
             rtl_dirs=tuple(rtl["dirs"]),
             rtl_files=tuple(rtl["files"]),
+            hierarchical=rtl.get("hierarchical", False),
             registers=tuple(Registers(**x) for x in data.get("registers", ())),
             sources=tuple(data["bench"]["sources"]),
             ports=data.get("ports", {}),
@@ -243,6 +246,7 @@ def read(folder: Path) -> System:
             run=data.get("run", {}),
             parameters={k: _parameter(k, dict(v)) for k, v in data.get("parameters", {}).items()},
             firmware=data.get("firmware", {}),
+            boot=data.get("boot", ""),
             largest_frame=data.get("largest_frame", 9234),
             limit=data.get("limit", {}),
             figures=data.get("figure", {}),

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/route/hostile.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/runner.hpp"
@@ -24,7 +25,6 @@
 #include "bench/wire/mac.hpp"
 #include "direct_router.h"
 #include "systems/direct_router/host.hpp"
-#include "systems/direct_router/hostile.hpp"
 #include "systems/direct_router/machine.hpp"
 #include "systems/direct_router/reference.hpp"
 #include "systems/direct_router/routes.hpp"
@@ -110,7 +110,7 @@ class Bench final : public Component {
     TrafficConfig plan;
     bool sends = false;
     std::unique_ptr<Traffic> traffic;
-    std::unique_ptr<Hostile> source;
+    std::unique_ptr<route::Hostile> source;
     std::unique_ptr<PcapWriter> capture;
     std::vector<int> streams;  // by output and class; -1: none yet
     int drop_stream = -1;
@@ -247,7 +247,8 @@ void Bench::plan_traffic(const Options& options) {
     const std::string path = options.get("pcap." + std::to_string(p), "");
     if (!path.empty()) port_[p].plan.capture = read_capture(path), captures = true;
   }
-  routes_ = routes_file.empty() ? default_routes(cards, captures) : read_routes(routes_file, cards);
+  routes_ = routes_file.empty() ? default_routes(cards, captures)
+                                : route::read_routes(routes_file, cards);
   host_config_.promiscuous = captures;
 
   hostile_every_ = options.get("bad_ip_every", std::uint64_t{0});
@@ -428,7 +429,7 @@ void Bench::run() {
     if (!port.sends) continue;
     port.plan.start = traffic_start_;
     port.traffic = std::make_unique<Traffic>(port.plan);
-    port.source = std::make_unique<Hostile>(*port.traffic, hostile_every_);
+    port.source = std::make_unique<route::Hostile>(*port.traffic, hostile_every_);
     port.mac->set_source(port.source.get());
   }
   if (faults_.dead_card >= 0) {

@@ -27,19 +27,7 @@ std::uint16_t header_checksum(std::span<const std::uint8_t> header) {
 
 Reference::Reference(const ReferenceConfig& config, const Routes& routes,
                      const std::vector<CardRoutes>& cards)
-    : config_(config), cards_(cards) {
-  for (const Route& r : routes) by_length_[r.length].insert_or_assign(r.prefix, r.port);
-}
-
-std::optional<unsigned> Reference::route(std::uint32_t address) const {
-  for (unsigned length = 33; length-- > 0;) {
-    const auto& table = by_length_[length];
-    if (table.empty()) continue;
-    const auto it = table.find(length == 0 ? 0 : address >> (32 - length) << (32 - length));
-    if (it != table.end()) return it->second;
-  }
-  return std::nullopt;
-}
+    : config_(config), cards_(cards), tables_(routes) {}
 
 unsigned Reference::class_of(std::uint8_t tos) const {
   if (config_.qos) {
@@ -72,7 +60,7 @@ Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame) const {
   const auto address = static_cast<std::uint32_t>(number(ip.subspan(16, 4)));
   const unsigned net = address >> 24;
   if (net == 0 || net == 127 || net >= 224) return drop("martian");
-  const auto out = route(address);
+  const auto out = tables_.find(address);
   if (!out) return drop("no_route");
   v.port = *out;
   v.slow = !config_.fast_path || header != 20 || cards_[port].find(address) != out;

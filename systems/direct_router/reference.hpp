@@ -5,11 +5,10 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "bench/route/routes.hpp"
 #include "systems/direct_router/routes.hpp"
 
 namespace emery::direct_router {
@@ -38,14 +37,13 @@ class Reference {
 
   /// Judges a good frame that came in at `port`; `frame` becomes what is to go out.
   Verdict forward(unsigned port, std::span<std::uint8_t> frame) const;
-  std::optional<unsigned> route(std::uint32_t address) const;
 
  private:
   unsigned class_of(std::uint8_t tos) const;
 
   ReferenceConfig config_;
   const std::vector<CardRoutes>& cards_;
-  std::array<std::unordered_map<std::uint32_t, unsigned>, 33> by_length_;
+  route::PrefixTables tables_;
 };
 
 }  // namespace emery::direct_router

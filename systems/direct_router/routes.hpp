@@ -7,46 +7,19 @@
 // left to the host, as are routes back to the card itself and addresses without a route.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
+
+#include "bench/route/routes.hpp"
 
 namespace emery::direct_router {
 
-struct Route {
-  std::uint32_t prefix = 0;
-  unsigned length = 0;  // 0 ... 32
-  unsigned port = 0;
-
-  std::uint32_t mask() const { return length == 0 ? 0 : ~0u << (32 - length); }
-  bool operator==(const Route&) const = default;
-};
-
-using Routes = std::vector<Route>;
-
-/// Lines `prefix port`, as in `10.1.0.0/16 3`; # starts a comment. Throws OptionError naming the
-/// line.
-Routes read_routes(const std::string& path, unsigned ports);
+using route::Route, route::Routes, route::RouteTrie;
 
 /// Port p owns 10.p.0.0/16. With `everything`, the rest of the address space is dealt to the ports
 /// as well, in turn, by /12.
 Routes default_routes(unsigned ports, bool everything);
-
-/// Longest-prefix match as the host does it: a binary trie.
-class RouteTrie {
- public:
-  explicit RouteTrie(const Routes& routes);
-  std::optional<unsigned> find(std::uint32_t address) const;
-
- private:
-  struct Node {
-    std::int32_t next[2] = {-1, -1};
-    std::int32_t port = -1;
-  };
-  std::vector<Node> nodes_;
-};
 
 /// What one card is loaded with.
 class CardRoutes {
@@ -80,7 +53,5 @@ class CardRoutes {
   std::vector<std::uint32_t> entries_;
   unsigned cut_ = 0;
 };
-
-std::string dotted(std::uint32_t address);
 
 }  // namespace emery::direct_router

@@ -7,7 +7,7 @@
 
 #include "bench/traffic/frame.hpp"
 
-namespace emery::direct_router {
+namespace emery::route {
 
 class Hostile final : public FrameSource {
  public:
@@ -115,4 +115,4 @@ class Hostile final : public FrameSource {
   unsigned kind_ = 0;
 };
 
-}  // namespace emery::direct_router
+}  // namespace emery::route

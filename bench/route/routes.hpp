@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of a router from a prefix file, and longest-prefix matches over all of them: a binary
+// trie, and a second opinion that shares no code with it and looks every prefix length up by
+// itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace emery::route {
+
+struct Route {
+  std::uint32_t prefix = 0;
+  unsigned length = 0;  // 0 ... 32
+  unsigned port = 0;
+
+  std::uint32_t mask() const { return length == 0 ? 0 : ~0u << (32 - length); }
+  bool operator==(const Route&) const = default;
+};
+
+using Routes = std::vector<Route>;
+
+/// Lines `prefix port`, as in `10.1.0.0/16 3`; # starts a comment. Throws OptionError naming the
+/// line.
+Routes read_routes(const std::string& path, unsigned ports);
+
+/// Longest-prefix match by a binary trie.
+class RouteTrie {
+ public:
+  explicit RouteTrie(const Routes& routes);
+  std::optional<unsigned> find(std::uint32_t address) const;
+
+ private:
+  struct Node {
+    std::int32_t next[2] = {-1, -1};
+    std::int32_t port = -1;
+  };
+  std::vector<Node> nodes_;
+};
+
+/// Longest-prefix match by a hash table of each prefix length.
+class PrefixTables {
+ public:
+  explicit PrefixTables(const Routes& routes);
+  std::optional<unsigned> find(std::uint32_t address) const;
+
+ private:
+  std::array<std::unordered_map<std::uint32_t, unsigned>, 33> by_length_;
+};
+
+}  // namespace emery::route

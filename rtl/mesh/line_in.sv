@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// Input linecard: takes frames from the wire, sends the head of each to the tiles and puts its payload where the router
+/// version wants it (`in_settings_t`).
+///
+/// A frame is stored whole in one of `Slots` places of `SlotWords` words (its length goes ahead of it); when none is free the wire
+/// stalls. Then, one word a clock: an interrupt message and the set-up of a stream if wanted; the head (length, payload address
+/// if wanted, 16 words, zeros after a short frame) on static network 1 or as a message to each of up to three tiles; the
+/// payload beyond 16 words, by `payload`: after the head as it is, or in lines with an address (and mask) in front, or as
+/// WriteLine messages, or not at all: then the place keeps it until its last word has been read (ReadDma with `free`) or
+/// FreeBuffer gives it up. Payload addresses are those of a ring in memory, lines, or byte addresses in this buffer.
+///
+/// `buffer_in` takes what is meant for the buffer (up to 64 reads wait); `answers` are ReadData messages, before heads in the use
+/// of the buffer. Three clocks a frame are lost. Frames too long for a place are dropped and counted, as are malformed messages.
+module line_in
+  import mesh_pkg::*;
+#(
+    parameter int Slots = 32,
+    parameter int SlotWords = 512
+) (
+    input logic         clk_i,
+    input logic         rst_i,
+    input place_t       place_i,
+    input in_settings_t settings_i,
+    input head_places_t heads_i,
+    input word_t        ring_base_i,
+    input word_t        ring_bytes_i,
+
+    stream_if.snk wire_in,    // wire_beat_t
+    stream_if.snk buffer_in,  // GDN
+    stream_if.src answers,    // GDN
+    stream_if.src heads,      // GDN
+    stream_if.src mdn_out,
+    stream_if.src st_out,
+
+    output word_t frames_o,
+    output word_t bad_o
+);
+  localparam int SlotW = $clog2(Slots);
+  localparam int IndexW = $clog2(SlotWords);
+  typedef logic [SlotW-1:0] slot_t;
+  typedef struct packed {
+    slot_t       slot;
+    logic [15:0] bytes;
+  } stored_t;
+
+  if (Slots < 2 || (Slots & (Slots - 1)) != 0 || (SlotWords & (SlotWords - 1)) != 0) begin : g_bad
+    $fatal(1, "line_in: Slots %0d and SlotWords %0d are not powers of two", Slots, SlotWords);
+  end
+
+  // Places that are free: those never used yet, then those given back.
+  stream_if #(.T(slot_t))
+      give (
+          clk_i,
+          rst_i
+      ),
+      back (
+          clk_i,
+          rst_i
+      );
+  fifo #(
+      .T(slot_t),
+      .Depth(Slots)
+  ) free_slots (
+      .clk_i,
+      .rst_i,
+      .in(give),
+      .out(back),
+      .count_o()
+  );
+  logic [SlotW:0] fresh_q;
+  wire fresh = fresh_q != (SlotW + 1)'(Slots);
+
+  // From the wire to the buffer.
+  stream_if #(.T(stored_t))
+      stored (
+          clk_i,
+          rst_i
+      ),
+      frame (
+          clk_i,
+          rst_i
+      );
+  wire_beat_t beat;
+  assign beat = wire_in.data;
+  logic filling_q;  // slot_q is there to be filled
+  slot_t slot_q;
+  logic [IndexW:0] index_q;  // of the next word; its highest bit: too many
+  wire [IndexW:0] index = beat.sop ? '0 : index_q;
+  wire arrives = wire_in.valid && wire_in.ready;
+  assign wire_in.ready = filling_q;
+  assign stored.valid  = arrives && beat.eop && !index[IndexW];
+  assign stored.data   = '{slot: slot_q, bytes: 16'({index, 2'b00}) + 16'(beat.bytes) - 16'd2};
+  fifo #(
+      .T(stored_t),
+      .Depth(Slots)
+  ) frames (
+      .clk_i,
+      .rst_i,
+      .in(stored),
+      .out(frame),
+      .count_o()
+  );
+  assign back.ready = !filling_q && !fresh;
+  always_ff @(posedge clk_i) begin
+    if (filling_q) begin
+      if (arrives) begin
+        index_q <= index[IndexW] ? index : index + 1'b1;
+        if (stored.valid) filling_q <= 1'b0;
+      end
+    end else if (fresh) begin
+      filling_q <= 1'b1;
+      slot_q <= fresh_q[SlotW-1:0];
+      fresh_q <= fresh_q + 1'b1;
+    end else if (back.valid) begin
+      filling_q <= 1'b1;
+      slot_q <= back.data;
+    end
+    if (rst_i) begin
+      filling_q <= 1'b0;
+      fresh_q   <= '0;
+      index_q   <= '0;
+    end
+  end
+
+  // The sender. What leaves goes through one FIFO, with where it goes.
+  typedef enum logic [1:0] {
+    ToStatic,
+    ToHeads,
+    ToMdn
+  } to_e;
+  typedef struct packed {
+    to_e   to;
+    word_t word;
+  } leaving_t;
+  typedef enum logic [3:0] {
+    Idle,
+    Announce,
+    SetUp,
+    SetUpAddress,
+    SetUpWords,
+    HeadTo,
+    Length,
+    Address,
+    Head,
+    LineTo,
+    LineAddress,
+    LineMask,
+    Payload,
+    Done
+  } state_e;
+  state_e state_q, state_d;
+  slot_t sent_slot_q;
+  logic [15:0] bytes_q;
+  logic [IndexW:0] total_q;  // words of the frame
+  logic [IndexW:0] sent_q;  // index of the next word
+  logic [1:0] place_q;  // among the tiles that get the head
+  word_t payload_at_q;  // address of the payload
+  word_t address_q;  // of the next line
+  word_t ring_q;  // offset of the next payload
+
+  wire [15:0] frame_words = (frame.data.bytes + 16'd5) >> 2;
+  wire [15:0] frame_lines = frame_words <= 16'(HeadWords) ? '0 : (frame_words - 16'd9) >> 3;
+  wire word_t ring_need = word_t'({frame_lines, 5'd0});
+  wire word_t ring_at = ring_q + ring_need > ring_bytes_i ? '0 : ring_q;
+  wire held = settings_i.payload == PayloadHeld;
+  wire masked = settings_i.payload == PayloadMasked;
+  wire in_lines = masked || settings_i.payload == PayloadLines;
+  wire by_mdn = settings_i.payload == PayloadMdn;
+  wire has_payload = total_q > (IndexW + 1)'(HeadWords);
+  wire [IndexW:0] payload_words = has_payload ? total_q - (IndexW + 1)'(HeadWords) : '0;
+  wire [IndexW-3:0] lines = (IndexW - 2)'((payload_words + (IndexW + 1)'(7)) >> 3);
+  wire head_place_t head_place = heads_i.place[place_q[1]?2 : int'(place_q[0])];
+  wire last_of_line = sent_q[2:0] == 3'd7;
+  wire is_there = sent_q < total_q;
+
+  // Words on the static network after the head.
+  logic [15:0] follow;
+  always_comb begin
+    follow = '0;
+    case (settings_i.payload)
+      PayloadStatic: follow = 16'(payload_words);
+      PayloadLines: follow = 16'({lines, 3'd0}) + 16'(lines);
+      PayloadMasked: follow = 16'({lines, 3'd0}) + 16'({lines, 1'b0});
+      default: ;
+    endcase
+  end
+  function automatic word_t header(logic [4:0] user, logic [4:0] len, place_t dest);
+    return {user, place_i, len, dest};
+  endfunction
+
+  logic emit, from_buffer, room;
+  leaving_t leaving;
+  logic [LineBytes-1:0] mask;
+  state_e to_payload, to_head, to_first;
+  always_comb begin
+    to_payload = Done;
+    if (has_payload && !held && !by_mdn) to_payload = in_lines ? LineAddress : Payload;
+    to_head = settings_i.heads ? HeadTo : Length;
+    // Messages overtake heads: the payload goes to the memory first.
+    to_first = by_mdn ? LineTo : to_head;
+    mask = '0;
+    for (int i = 0; i < LineWords; i++)
+    if (sent_q + (IndexW + 1)'(i) < total_q) mask[4*i+:4] = 4'hf;
+    state_d = state_q;
+    emit = 1'b0;
+    from_buffer = 1'b0;
+    leaving.to = settings_i.heads ? ToHeads : ToStatic;
+    leaving.word = '0;
+    case (state_q)
+      Idle: begin
+        if (frame.valid) begin
+          if (frame_lines == '0) state_d = to_head;
+          else state_d = settings_i.announce ? Announce : settings_i.set_up ? SetUp : to_first;
+        end
+      end
+      Announce: begin
+        emit = 1'b1;
+        leaving.to = ToHeads;
+        leaving.word = header(Interrupt, '0, {Core, heads_i.place[0].y, heads_i.place[0].x});
+        state_d = settings_i.set_up ? SetUp : to_first;
+      end
+      SetUp: begin
+        emit = 1'b1;
+        leaving.to = ToMdn;
+        leaving.word = header(StreamWrite, 5'd2, settings_i.memory);
+        state_d = SetUpAddress;
+      end
+      SetUpAddress: begin
+        emit = 1'b1;
+        leaving.to = ToMdn;
+        leaving.word = address_q;
+        state_d = SetUpWords;
+      end
+      SetUpWords: begin
+        emit = 1'b1;
+        leaving.to = ToMdn;
+        leaving.word = word_t'(payload_words);
+        state_d = to_first;
+      end
+      HeadTo: begin
+        emit = place_q != 2'd3 && head_place.valid;
+        leaving.word = header(FrameHead, 5'(HeadWords + 2), {Core, head_place.y, head_place.x});
+        state_d = emit ? Length : place_q == 2'd3 ? to_payload : HeadTo;
+      end
+      Length: begin
+        emit = 1'b1;
+        leaving.word = {bytes_q, follow};
+        state_d = settings_i.address || settings_i.heads ? Address : Head;
+      end
+      Address: begin
+        emit = 1'b1;
+        leaving.word = payload_at_q;
+        state_d = Head;
+      end
+      Head: begin
+        emit = 1'b1;
+        from_buffer = is_there;
+        if (sent_q == (IndexW + 1)'(HeadWords - 1))
+          state_d = settings_i.heads ? HeadTo : to_payload;
+      end
+      LineTo: begin
+        emit = 1'b1;
+        leaving.to = ToMdn;
+        leaving.word = header(WriteLine, 5'(LineWords + 1), settings_i.memory);
+        state_d = LineAddress;
+      end
+      LineAddress: begin
+        emit = 1'b1;
+        leaving.to = by_mdn ? ToMdn : ToStatic;
+        leaving.word = address_q;
+        state_d = masked ? LineMask : Payload;
+      end
+      LineMask: begin
+        emit = 1'b1;
+        leaving.to = ToStatic;
+        leaving.word = mask;
+        state_d = Payload;
+      end
+      Payload: begin
+        emit = 1'b1;
+        from_buffer = is_there;
+        leaving.to = by_mdn ? ToMdn : ToStatic;
+        if (by_mdn || in_lines) begin
+          if (last_of_line)
+            state_d = sent_q + 1'b1 < total_q ? (by_mdn ? LineTo : LineAddress) : by_mdn ? to_head : Done;
+        end else if (sent_q + 1'b1 == total_q) begin
+          state_d = Done;
+        end
+      end
+      default: state_d = Idle;  // Done
+    endcase
+  end
+
+  // Reads of the buffer, over the GDN.
+  stream_if #(.T(mem_read_t))
+      wanted (
+          clk_i,
+          rst_i
+      ),
+      read (
+          clk_i,
+          rst_i
+      );
+  stream_if #(
+      .T(dram_write_t)
+  ) no_write (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(stream_set_up_t)
+  ) no_set_up (
+      clk_i,
+      rst_i
+  );
+  logic bad_message;
+  mem_messages #(
+      .Understands(ForBuffer)
+  ) messages (
+      .clk_i,
+      .rst_i,
+      .place_i,
+      .in(buffer_in),
+      .read(wanted),
+      .write(no_write),
+      .set_up(no_set_up),
+      .bad_o(bad_message)
+  );
+  assign no_write.ready  = 1'b1;
+  assign no_set_up.ready = 1'b1;
+  fifo #(
+      .T(mem_read_t),
+      .Depth(64)
+  ) reads (
+      .clk_i,
+      .rst_i,
+      .in(wanted),
+      .out(read),
+      .count_o()
+  );
+  logic reading_q;  // the header of the answer has left
+  logic [4:0] read_left_q;
+  logic [SlotW+IndexW-1:0] read_at_q;
+  logic answer_room;
+  wire read_words = reading_q && read_left_q != '0 && answer_room;
+  wire read_done = read.valid && (reading_q ? read_words && read_left_q == 5'd1 :
+      (read.data.silent || read.data.header.len == '0 && answer_room)) && (!read.data.free || give.ready);
+  wire read_header = read.valid && !reading_q && !read.data.silent && answer_room &&
+      (read.data.header.len != '0 || read_done);
+  wire read_go = read_words && (read_left_q != 5'd1 || read_done);
+  assign read.ready = read_done;
+
+  // The buffer: one read a clock, answers first.
+  wire sends = emit && room && !(from_buffer && read_go);
+  wire advance = emit ? sends : state_q != Done || free_sent;
+  logic [31:0] word;
+  ram_sdp #(
+      .Width(32),
+      .Depth(Slots * SlotWords)
+  ) buffer (
+      .clk_i,
+      .we_i(arrives && !index[IndexW]),
+      .waddr_i({slot_q, index[IndexW-1:0]}),
+      .wdata_i(beat.data),
+      .re_i(read_go || (sends && from_buffer)),
+      .raddr_i(read_go ? read_at_q : {sent_slot_q, sent_q[IndexW-1:0]}),
+      .rdata_o(word)
+  );
+
+  // Places given back: by the sender, or by the last read of a place that keeps its frame.
+  logic [Slots-1:0] held_q;
+  slot_t read_slot;
+  assign read_slot = read.data.address[2+IndexW+:SlotW];
+  wire free_read = read_done && read.data.free;
+  wire free_held = free_read && held_q[read_slot];
+  wire free_send = state_q == Done && !(held && has_payload);
+  wire free_sent = !free_send || !free_held;
+  assign give.valid = free_held || free_send;
+  assign give.data  = free_held ? read_slot : sent_slot_q;
+
+  // One clock later the word is there and leaves with its direction.
+  stream_if #(.T(leaving_t))
+      leave_in (
+          clk_i,
+          rst_i
+      ),
+      leave_out (
+          clk_i,
+          rst_i
+      );
+  stream_if #(
+      .T(word_t)
+  ) answer_in (
+      clk_i,
+      rst_i
+  );
+  logic leave_q, leave_word_q, answer_q, answer_word_q;
+  leaving_t leaving_q;
+  word_t answer_header_q;
+  logic [3:0] leave_count;
+  logic [3:0] answer_count;
+  assign leave_in.valid = leave_q;
+  assign leave_in.data = '{to: leaving_q.to, word: leave_word_q ? word : leaving_q.word};
+  assign answer_in.valid = answer_q;
+  assign answer_in.data = answer_word_q ? word : answer_header_q;
+  assign room = leave_count + 4'(leave_q) < 4'd8;
+  assign answer_room = answer_count + 4'(answer_q) < 4'd8;
+  fifo #(
+      .T(leaving_t),
+      .Depth(8)
+  ) leave_fifo (
+      .clk_i,
+      .rst_i,
+      .in(leave_in),
+      .out(leave_out),
+      .count_o(leave_count)
+  );
+  fifo #(
+      .T(word_t),
+      .Depth(8)
+  ) answer_fifo (
+      .clk_i,
+      .rst_i,
+      .in(answer_in),
+      .out(answers),
+      .count_o(answer_count)
+  );
+  assign st_out.valid = leave_out.valid && leave_out.data.to == ToStatic;
+  assign heads.valid = leave_out.valid && leave_out.data.to == ToHeads;
+  assign mdn_out.valid = leave_out.valid && leave_out.data.to == ToMdn;
+  assign st_out.data = leave_out.data.word;
+  assign heads.data = leave_out.data.word;
+  assign mdn_out.data = leave_out.data.word;
+  assign leave_out.ready = st_out.valid ? st_out.ready : heads.valid ? heads.ready : mdn_out.ready;
+  assign frame.ready = state_q == Idle;
+
+  always_ff @(posedge clk_i) begin
+    if (advance) state_q <= state_d;
+    if (state_q == Idle && frame.valid) begin
+      sent_slot_q <= frame.data.slot;
+      bytes_q <= frame.data.bytes;
+      total_q <= frame_words[IndexW:0];
+      sent_q <= by_mdn && frame_lines != '0 ? (IndexW + 1)'(HeadWords) : '0;
+      place_q <= '0;
+      if (held) begin
+        payload_at_q <= word_t'({frame.data.slot, IndexW'(HeadWords), 2'b00});
+      end else begin
+        payload_at_q <= ring_base_i + ring_at;
+        address_q <= ring_base_i + ring_at;
+        ring_q <= ring_at + ring_need;
+      end
+      frames_o <= frames_o + 1'b1;
+    end
+    if (sends) begin
+      case (state_q)
+        Head: begin
+          sent_q <= sent_q + 1'b1;
+          // The next tile gets the head from its beginning.
+          if (settings_i.heads && state_d == HeadTo) begin
+            place_q <= place_q + 1'b1;
+            if (place_q != 2'd2) sent_q <= '0;
+          end
+        end
+        Payload: begin
+          sent_q <= by_mdn && state_d == to_head ? '0 : sent_q + 1'b1;
+          if (last_of_line) address_q <= address_q + word_t'(LineBytes);
+        end
+        default: ;
+      endcase
+    end
+    if (state_q == HeadTo && !emit) begin
+      if (place_q != 2'd3) place_q <= place_q + 1'b1;
+      else sent_q <= (IndexW + 1)'(HeadWords);
+    end
+    leave_q <= sends;
+    leave_word_q <= from_buffer;
+    if (sends) leaving_q <= leaving;
+
+    answer_q <= read_header || read_go;
+    answer_word_q <= read_go;
+    if (read_header) begin
+      answer_header_q <= read.data.header;
+      read_left_q <= read.data.header.len;
+      read_at_q <= read.data.address[2+:SlotW+IndexW];
+    end else if (read_go) begin
+      read_left_q <= read_left_q - 1'b1;
+      read_at_q   <= read_at_q + 1'b1;
+    end
+    if (read_done) reading_q <= 1'b0;
+    else if (read_header) reading_q <= 1'b1;
+
+    if (state_q == Done && held && has_payload) held_q[sent_slot_q] <= 1'b1;
+    if (free_held) held_q[read_slot] <= 1'b0;
+    if (arrives && beat.eop && index[IndexW] || bad_message || (free_read && !free_held))
+      bad_o <= bad_o + word_t'(arrives && beat.eop && index[IndexW]) + word_t'(bad_message) +
+          word_t'(free_read && !free_held);
+    if (rst_i) begin
+      state_q <= Idle;
+      ring_q <= '0;
+      leave_q <= 1'b0;
+      answer_q <= 1'b0;
+      reading_q <= 1'b0;
+      held_q <= '0;
+      frames_o <= '0;
+      bad_o <= '0;
+    end
+  end
+
+  `ASSERT(RoomToGiveBack, !(give.valid && !give.ready))
+  `ASSERT(RoomForWhatWasRead, !(leave_q && !leave_in.ready) && !(answer_q && !answer_in.ready))
+endmodule

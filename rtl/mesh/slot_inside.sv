@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is in an edge slot, without the FIFOs of its links (edge_slot has those): a memory port, a linecard, or nothing.
+///
+/// All are there; settings loaded at boot (`mesh_pkg::SlotKind` and the words after it) say which one is connected, so that one
+/// build serves every layout. While `run_i` is low nothing is connected. What nobody here takes (messages for places outside
+/// the grid, static words to a linecard, anything to nothing) is taken, dropped and counted by the word in SlotStray, so that it
+/// blocks no one.
+///
+/// Settings are written in one clock; `cfg_rdata_o` is the setting or counter of `cfg_addr_i`, in the same clock. Reset clears
+/// settings and counters. Memory: see mem_port; linecard: line_in and line_out. Plain ports and no parameters: slot_block.
+module slot_inside
+  import mesh_pkg::*;
+(
+    input logic   clk_i,
+    input logic   rst_i,
+    input logic   run_i,
+    input place_t place_i, // the tile, and its side on which this is
+
+    // Settings and counters.
+    input  logic        cfg_we_i,
+    input  logic  [4:0] cfg_addr_i,
+    input  word_t       cfg_wdata_i,
+    output word_t       cfg_rdata_o,
+
+    // Links from the tile, after their FIFOs, and to the tile: static 1, static 2, GDN, MDN.
+    input  logic  [3:0] link_valid_i,
+    input  word_t [3:0] link_data_i,
+    output logic  [3:0] link_ready_o,
+    output logic  [3:0] link_valid_o,
+    output word_t [3:0] link_data_o,
+    input  logic  [3:0] link_ready_i,
+
+    // DRAM: data comes `dram_latency_i` clocks after rd_valid; byte addresses; enable 3 is for bits 31:24.
+    input  logic  [5:0] dram_latency_i,
+    output logic        dram_rd_valid_o,
+    output word_t       dram_rd_addr_o,
+    input  word_t       dram_rd_data_i,
+    output logic        dram_wr_valid_o,
+    output word_t       dram_wr_addr_o,
+    output word_t       dram_wr_data_o,
+    output logic  [3:0] dram_wr_be_o,
+
+    // Wire.
+    input  logic       wire_valid_i,
+    input  wire_beat_t wire_data_i,
+    output logic       wire_ready_o,
+    output logic       wire_valid_o,
+    output wire_beat_t wire_data_o,
+    input  logic       wire_ready_i
+);
+  // Settings.
+  word_t setting_q[8];
+  always_ff @(posedge clk_i) begin
+    if (cfg_we_i && !cfg_addr_i[4]) setting_q[cfg_addr_i[2:0]] <= cfg_wdata_i;
+    if (rst_i) for (int i = 0; i < 8; i++) setting_q[i] <= '0;
+  end
+  wire memory_on = run_i && setting_q[SlotKind[2:0]][1:0] == SlotMemory;
+  wire linecard_on = run_i && setting_q[SlotKind[2:0]][1:0] == SlotLinecard;
+  wire in_settings_t in_settings = in_settings_t'(setting_q[SlotIn[2:0]]);
+
+  // Links as streams.
+  stream_if #(.T(word_t))
+      st1 (
+          clk_i,
+          rst_i
+      ),
+      st2 (
+          clk_i,
+          rst_i
+      ),
+      gdn (
+          clk_i,
+          rst_i
+      ),
+      mdn (
+          clk_i,
+          rst_i
+      ),
+      st1_out (
+          clk_i,
+          rst_i
+      ),
+      st2_out (
+          clk_i,
+          rst_i
+      ),
+      gdn_out (
+          clk_i,
+          rst_i
+      ),
+      mdn_out (
+          clk_i,
+          rst_i
+      );
+  stream_if #(.T(wire_beat_t))
+      wire_in (
+          clk_i,
+          rst_i
+      ),
+      wire_out (
+          clk_i,
+          rst_i
+      );
+  assign st1.valid = link_valid_i[0];
+  assign st1.data = link_data_i[0];
+  assign link_ready_o[0] = st1.ready;
+  assign st2.valid = link_valid_i[1];
+  assign st2.data = link_data_i[1];
+  assign link_ready_o[1] = st2.ready;
+  assign gdn.valid = link_valid_i[2];
+  assign gdn.data = link_data_i[2];
+  assign link_ready_o[2] = gdn.ready;
+  assign mdn.valid = link_valid_i[3];
+  assign mdn.data = link_data_i[3];
+  assign link_ready_o[3] = mdn.ready;
+  assign link_valid_o[0] = st1_out.valid;
+  assign link_data_o[0] = st1_out.data;
+  assign st1_out.ready = link_ready_i[0];
+  assign link_valid_o[1] = st2_out.valid;
+  assign link_data_o[1] = st2_out.data;
+  assign st2_out.ready = link_ready_i[1];
+  assign link_valid_o[2] = gdn_out.valid;
+  assign link_data_o[2] = gdn_out.data;
+  assign gdn_out.ready = link_ready_i[2];
+  assign link_valid_o[3] = mdn_out.valid;
+  assign link_data_o[3] = mdn_out.data;
+  assign mdn_out.ready = link_ready_i[3];
+  assign wire_in.valid = wire_valid_i;
+  assign wire_in.data = wire_data_i;
+  assign wire_ready_o = wire_in.ready;
+  assign wire_valid_o = wire_out.valid;
+  assign wire_data_o = wire_out.data;
+  assign wire_out.ready = wire_ready_i;
+
+  stream_if #(.T(word_t))
+      mem_st (
+          clk_i,
+          rst_i
+      ),
+      mem_st_out (
+          clk_i,
+          rst_i
+      ),
+      mem_gdn (
+          clk_i,
+          rst_i
+      ),
+      mem_mdn (
+          clk_i,
+          rst_i
+      ),
+      line_st (
+          clk_i,
+          rst_i
+      ),
+      line_gdn (
+          clk_i,
+          rst_i
+      ),
+      line_mdn (
+          clk_i,
+          rst_i
+      ),
+      buffer_gdn (
+          clk_i,
+          rst_i
+      ),
+      buffer_mdn (
+          clk_i,
+          rst_i
+      );
+  stream_if #(.T(word_t))
+      to_gdn[3] (
+          clk_i,
+          rst_i
+      ),
+      to_mdn[3] (
+          clk_i,
+          rst_i
+      );
+  logic stray_gdn, stray_mdn;
+  message_sort gdn_sort (
+      .clk_i,
+      .rst_i,
+      .place_i,
+      .memory_i  (memory_on),
+      .linecard_i(linecard_on),
+      .in        (gdn),
+      .memory    (mem_gdn),
+      .buffer    (buffer_gdn),
+      .line      (line_gdn),
+      .stray_o   (stray_gdn)
+  );
+  message_sort mdn_sort (
+      .clk_i,
+      .rst_i,
+      .place_i,
+      .memory_i  (memory_on),
+      .linecard_i(linecard_on),
+      .in        (mdn),
+      .memory    (mem_mdn),
+      .buffer    (buffer_mdn),
+      .line      (line_mdn),
+      .stray_o   (stray_mdn)
+  );
+  // A linecard's buffer is read over the GDN only.
+  assign buffer_mdn.ready = 1'b1;
+  assign mem_st.valid = st1.valid && memory_on;
+  assign mem_st.data = st1.data;
+  assign st1.ready = memory_on ? mem_st.ready : 1'b1;
+  assign st2.ready = 1'b1;
+  wire [2:0] strays = 3'(stray_gdn) + 3'(stray_mdn) + 3'(buffer_mdn.valid) + 3'(st2.valid) +
+      3'(st1.valid && !memory_on);
+
+  // Links: what the tile gets.
+  assign st1_out.valid = memory_on ? mem_st_out.valid : line_st.valid;
+  assign st1_out.data = memory_on ? mem_st_out.data : line_st.data;
+  assign mem_st_out.ready = memory_on && st1_out.ready;
+  assign line_st.ready = !memory_on && st1_out.ready;
+  assign st2_out.valid = 1'b0;
+  assign st2_out.data = '0;
+  message_merge #(
+      .N(3)
+  ) gdn_merge (
+      .clk_i,
+      .rst_i,
+      .in (to_gdn),
+      .out(gdn_out)
+  );
+  message_merge #(
+      .N(3)
+  ) mdn_merge (
+      .clk_i,
+      .rst_i,
+      .in (to_mdn),
+      .out(mdn_out)
+  );
+
+  word_t reads, writes, mem_bad, in_frames, in_bad, out_frames, out_bad, stray_q;
+  mem_port memory (
+      .clk_i,
+      .rst_i,
+      .place_i,
+      .settings_i(mem_settings_t'(setting_q[SlotMem[2:0]])),
+      .mdn_in    (mem_mdn),
+      .mdn_out   (to_mdn[0]),
+      .gdn_in    (mem_gdn),
+      .st_in     (mem_st),
+      .st_out    (mem_st_out),
+      .dram_latency_i,
+      .dram_rd_valid_o,
+      .dram_rd_addr_o,
+      .dram_rd_data_i,
+      .dram_wr_valid_o,
+      .dram_wr_addr_o,
+      .dram_wr_data_o,
+      .dram_wr_be_o,
+      .reads_o   (reads),
+      .writes_o  (writes),
+      .bad_o     (mem_bad)
+  );
+
+  // The wire ends here while this is no linecard.
+  stream_if #(
+      .T(wire_beat_t)
+  ) wire_on (
+      clk_i,
+      rst_i
+  );
+  assign wire_on.valid = wire_in.valid && linecard_on;
+  assign wire_on.data  = wire_in.data;
+  assign wire_in.ready = wire_on.ready && linecard_on;
+  line_in in_card (
+      .clk_i,
+      .rst_i,
+      .place_i,
+      .settings_i(in_settings),
+      .heads_i(head_places_t'(setting_q[SlotHeads[2:0]])),
+      .ring_base_i(setting_q[SlotRingBase[2:0]]),
+      .ring_bytes_i(setting_q[SlotRingBytes[2:0]]),
+      .wire_in(wire_on),
+      .buffer_in(buffer_gdn),
+      .answers(to_gdn[0]),
+      .heads(to_gdn[1]),
+      .mdn_out(to_mdn[1]),
+      .st_out(line_st),
+      .frames_o(in_frames),
+      .bad_o(in_bad)
+  );
+  line_out out_card (
+      .clk_i,
+      .rst_i,
+      .run_i(linecard_on),
+      .place_i,
+      .settings_i(out_settings_t'(setting_q[SlotOut[2:0]])),
+      .gdn_in(line_gdn),
+      .mdn_in(line_mdn),
+      .gdn_out(to_gdn[2]),
+      .mdn_out(to_mdn[2]),
+      .wire_out,
+      .frames_o(out_frames),
+      .bad_o(out_bad)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (strays != '0) stray_q <= stray_q + word_t'(strays);
+    if (rst_i) stray_q <= '0;
+  end
+  always_comb begin
+    case (cfg_addr_i)
+      SlotMemReads: cfg_rdata_o = reads;
+      SlotMemWrites: cfg_rdata_o = writes;
+      SlotMemBad: cfg_rdata_o = mem_bad;
+      SlotInFrames: cfg_rdata_o = in_frames;
+      SlotInBad: cfg_rdata_o = in_bad;
+      SlotOutFrames: cfg_rdata_o = out_frames;
+      SlotOutBad: cfg_rdata_o = out_bad;
+      SlotStray: cfg_rdata_o = stray_q;
+      default: cfg_rdata_o = setting_q[cfg_addr_i[2:0]];
+    endcase
+  end
+endmodule

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A tile: core with instruction memory, data RAM and data cache, switch processor with two static networks, routers of the
+/// general and of the memory dynamic network.
+///
+/// Links to the four neighbours, `in` and `out`: 4 * network + side; networks static 1, static 2, GDN, MDN; sides north, east,
+/// south, west. All links end in FIFOs with a registered `ready`. The core's registers x26, x27, x28 are static network 1, 2
+/// and the GDN (core); the MDN is the cache's. From a core's write to the read of its neighbour: 3 clocks on the static
+/// networks when both switches are ready. Interrupt messages become flags of the core (net_irq).
+/// Loaded, started and watched through `boot` (tile_regs). Reset empties links and cache. Paper: section 1.
+module tile
+  import core_pkg::*, mesh_pkg::word_t, mesh_pkg::switch_status_t;
+#(
+    parameter int ImemBytes    = 32768,
+    parameter int RamBytes     = 8192,
+    parameter int CacheBytes   = 32768,
+    parameter int Instructions = 512,    // of the switch
+    parameter bit Predict      = 1'b1,
+    parameter int LoadUse      = 0,      // of the core
+    parameter int Mispredict   = 0
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Its place and number.
+    input logic [3:0] x_i,
+    input logic [3:0] y_i,
+    input logic [4:0] number_i,
+
+    input logic go_i,
+    reg_if.slave boot,
+
+    // Neighbours.
+    stream_if.snk in [16],
+    stream_if.src out[16],
+
+    // What the core does.
+    output clock_use_e use_o,
+    output trap_e      trap_o
+);
+  localparam int Ports = mesh_pkg::RouterPorts;
+  localparam int ImemAddrW = $clog2(ImemBytes) - 2;
+  localparam int SwitchAddrW = $clog2(Instructions) + 1;
+
+  // Port 0 of switch and routers is the core (of the MDN's router: the cache), the others are the neighbours.
+  stream_if #(.T(word_t))
+      st1_in[Ports] (
+          clk_i,
+          rst_i
+      ),
+      st1_out[Ports] (
+          clk_i,
+          rst_i
+      );
+  stream_if #(.T(word_t))
+      st2_in[Ports] (
+          clk_i,
+          rst_i
+      ),
+      st2_out[Ports] (
+          clk_i,
+          rst_i
+      );
+  stream_if #(.T(word_t))
+      gdn_in[Ports] (
+          clk_i,
+          rst_i
+      ),
+      gdn_out[Ports] (
+          clk_i,
+          rst_i
+      );
+  stream_if #(.T(word_t))
+      mdn_in[Ports] (
+          clk_i,
+          rst_i
+      ),
+      mdn_out[Ports] (
+          clk_i,
+          rst_i
+      );
+  for (genvar s = 0; s < 4; s++) begin : g_side
+    link_wire st1_from (
+        .in (in[s]),
+        .out(st1_in[s+1])
+    );
+    link_wire st2_from (
+        .in (in[4+s]),
+        .out(st2_in[s+1])
+    );
+    link_wire gdn_from (
+        .in (in[8+s]),
+        .out(gdn_in[s+1])
+    );
+    link_wire mdn_from (
+        .in (in[12+s]),
+        .out(mdn_in[s+1])
+    );
+    link_wire st1_to (
+        .in (st1_out[s+1]),
+        .out(out[s])
+    );
+    link_wire st2_to (
+        .in (st2_out[s+1]),
+        .out(out[4+s])
+    );
+    link_wire gdn_to (
+        .in (gdn_out[s+1]),
+        .out(out[8+s])
+    );
+    link_wire mdn_to (
+        .in (mdn_out[s+1]),
+        .out(out[12+s])
+    );
+  end
+
+  // ---- Boot port
+  logic core_run, switch_run, imem_we, switch_we, ram_valid, ram_write, map_we;
+  logic [ImemAddrW-1:0] imem_addr;
+  logic [SwitchAddrW-1:0] switch_addr;
+  logic [15:0] ram_addr;
+  logic [3:0] map_addr;
+  word_t boot_wdata, ram_rdata, trap_pc;
+  word_t cache_counts[3], static_words[2*Ports], gdn_words[Ports], mdn_words[Ports];
+  switch_status_t switch_status;
+  tile_regs #(
+      .ImemAddrW  (ImemAddrW),
+      .SwitchAddrW(SwitchAddrW)
+  ) regs (
+      .clk_i,
+      .rst_i,
+      .go_i,
+      .boot,
+      .imem_we_o    (imem_we),
+      .imem_addr_o  (imem_addr),
+      .switch_we_o  (switch_we),
+      .switch_addr_o(switch_addr),
+      .ram_valid_o  (ram_valid),
+      .ram_write_o  (ram_write),
+      .ram_addr_o   (ram_addr),
+      .ram_rdata_i  (ram_rdata),
+      .map_we_o     (map_we),
+      .map_addr_o   (map_addr),
+      .wdata_o      (boot_wdata),
+      .core_run_o   (core_run),
+      .switch_run_o (switch_run),
+      .use_i        (use_o),
+      .trap_i       (trap_o),
+      .trap_pc_i    (trap_pc),
+      .switch_i     (switch_status),
+      .cache_i      (cache_counts),
+      .static_i     (static_words),
+      .gdn_i        (gdn_words),
+      .mdn_i        (mdn_words)
+  );
+
+  // ---- Core
+  logic fetch_en, fetch_valid, fetch_error, req_valid, req_ready, rsp_valid, store_error;
+  logic [31:0] fetch_addr, fetch_data, net_out_data;
+  mem_req_t req;
+  mem_rsp_t rsp;
+  logic [IrqCount-1:0] irq;
+  logic [NetCount-1:0] net_in_valid, net_in_ready, net_out_valid, net_out_ready;
+  logic [NetCount-1:0][31:0] net_in_data;
+  core #(
+      .Predict   (Predict),
+      .Networks  (1'b1),
+      .LoadUse   (LoadUse),
+      .Mispredict(Mispredict)
+  ) i_core (
+      .clk_i,
+      .rst_i,
+      .hart_id_i      (number_i),
+      .run_i          (core_run),
+      .watchdog_i     (1'b0),
+      .fetch_en_o     (fetch_en),
+      .fetch_addr_o   (fetch_addr),
+      .fetch_valid_i  (fetch_valid),
+      .fetch_data_i   (fetch_data),
+      .fetch_error_i  (fetch_error),
+      .req_valid_o    (req_valid),
+      .req_o          (req),
+      .req_ready_i    (req_ready),
+      .rsp_valid_i    (rsp_valid),
+      .rsp_i          (rsp),
+      .store_error_i  (store_error),
+      .net_in_valid_i (net_in_valid),
+      .net_in_data_i  (net_in_data),
+      .net_in_ready_o (net_in_ready),
+      .net_out_valid_o(net_out_valid),
+      .net_out_data_o (net_out_data),
+      .net_out_ready_i(net_out_ready),
+      .irq_i          (irq),
+      .use_o,
+      .rvfi_o         (),
+      .trap_o,
+      .pc_o           (),
+      .trap_pc_o      (trap_pc)
+  );
+  tile_imem #(
+      .Bytes(ImemBytes)
+  ) imem (
+      .clk_i,
+      .rst_i,
+      .fetch_en_i   (fetch_en),
+      .fetch_addr_i (fetch_addr),
+      .fetch_valid_o(fetch_valid),
+      .fetch_data_o (fetch_data),
+      .fetch_error_o(fetch_error),
+      .we_i         (imem_we),
+      .waddr_i      (imem_addr),
+      .wdata_i      (boot_wdata)
+  );
+  tile_mem #(
+      .RamBytes  (RamBytes),
+      .CacheBytes(CacheBytes)
+  ) mem (
+      .clk_i,
+      .rst_i,
+      .x_i,
+      .y_i,
+      .req_valid_i  (req_valid),
+      .req_i        (req),
+      .req_ready_o  (req_ready),
+      .rsp_valid_o  (rsp_valid),
+      .rsp_o        (rsp),
+      .store_error_o(store_error),
+      .boot_valid_i (ram_valid),
+      .boot_write_i (ram_write),
+      .boot_addr_i  (ram_addr),
+      .boot_wdata_i (boot_wdata),
+      .boot_rdata_o (ram_rdata),
+      .map_we_i     (map_we),
+      .map_addr_i   (map_addr),
+      .out          (mdn_in[0]),
+      .in           (mdn_out[0]),
+      .accesses_o   (cache_counts[0]),
+      .misses_o     (cache_counts[1]),
+      .writes_o     (cache_counts[2])
+  );
+
+  // ---- Core and networks
+  stream_if #(
+      .T(word_t)
+  ) messages (
+      clk_i,
+      rst_i
+  );
+  net_irq #(
+      .Flags(IrqCount)
+  ) interrupts (
+      .clk_i,
+      .rst_i,
+      .in   (gdn_out[0]),
+      .out  (messages),
+      .irq_o(irq)
+  );
+  assign net_in_valid = {messages.valid, st2_out[0].valid, st1_out[0].valid};
+  assign net_in_data = {messages.data, st2_out[0].data, st1_out[0].data};
+  assign {messages.ready, st2_out[0].ready, st1_out[0].ready} = net_in_ready;
+  assign {gdn_in[0].valid, st2_in[0].valid, st1_in[0].valid} = net_out_valid;
+  assign st1_in[0].data = net_out_data;
+  assign st2_in[0].data = net_out_data;
+  assign gdn_in[0].data = net_out_data;
+  assign net_out_ready = {gdn_in[0].ready, st2_in[0].ready, st1_in[0].ready};
+
+  // ---- Networks
+  static_switch #(
+      .Instructions(Instructions)
+  ) i_switch (
+      .clk_i,
+      .rst_i,
+      .run_i      (switch_run),
+      .prog_we_i  (switch_we),
+      .prog_addr_i(switch_addr),
+      .prog_data_i(boot_wdata),
+      .in1        (st1_in),
+      .in2        (st2_in),
+      .out1       (st1_out),
+      .out2       (st2_out),
+      .status_o   (switch_status),
+      .words_o    (static_words)
+  );
+  dynamic_router gdn (
+      .clk_i,
+      .rst_i,
+      .x_i,
+      .y_i,
+      .in     (gdn_in),
+      .out    (gdn_out),
+      .words_o(gdn_words)
+  );
+  dynamic_router mdn (
+      .clk_i,
+      .rst_i,
+      .x_i,
+      .y_i,
+      .in     (mdn_in),
+      .out    (mdn_out),
+      .words_o(mdn_words)
+  );
+endmodule

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C programs for the RV32 cores: compiled with the pinned zig, and shipped built so that no compiler is needed.
+
+A program is named by the digest of all it is made from. The built file that lies beside its source (`built/NAME.hex`) carries
+that digest: it is used as long as it is right, else the program is compiled, which the cache keeps.
+"""
+
+import importlib.util
+import struct
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from emery import cache
+from emery.common import UserError
+from emery.toolchain import BuildError
+
+ZIG = "0.17"
+_FLAGS = ["-target", "riscv32-freestanding-none", "-O2", "-funroll-loops", "-fomit-frame-pointer", "-ffreestanding"]
+_FLAGS += ["-fno-stack-protector", "-nostdlib", "-Wall", "-Wextra", "-Werror"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a program is made from, in one directory."""
+
+    name: str
+    directory: Path
+    sources: tuple[str, ...]  # compiled, in this order
+    others: tuple[str, ...]  # included; the linker script is the one that ends with .ld
+    cpu: str  # zig's -mcpu
+    defines: tuple[str, ...] = ()
+
+    def digest(self) -> str:
+        """Names what comes out."""
+        files = {x: cache.file_digest(self.directory / x) for x in (*self.sources, *self.others)}
+        return cache.digest(files, list(self.sources), self.cpu, list(self.defines), _FLAGS, ZIG)
+
+    @property
+    def built(self) -> Path:
+        """The file that is shipped."""
+        return self.directory / "built" / f"{self.name}.hex"
+
+
+def words(program: Program) -> dict[int, list[int]]:
+    """The program's words, by the address they begin at."""
+    digest = program.digest()
+    try:
+        return _read(program.built.read_text(), digest)
+    except (OSError, _StaleError):
+        pass
+
+    def make(directory: Path):
+        (directory / "program.hex").write_text(_text(_compile(program, directory), digest))
+
+    return _read((cache.entry("programs", digest, make) / "program.hex").read_text(), digest)
+
+
+def ship(program: Program):
+    """Writes the built file anew."""
+    digest = program.digest()
+    text = _text(words(program), digest)
+    if not program.built.is_file() or program.built.read_text() != text:
+        program.built.parent.mkdir(exist_ok=True)
+        program.built.write_text(text)
+
+
+class _StaleError(Exception):
+    """A built file of other sources."""
+
+
+def _text(parts: dict[int, list[int]], digest: str) -> str:
+    lines = [f"# {digest}"]
+    for address, data in sorted(parts.items()):
+        lines += [f"@{address:08x}", *(" ".join(f"{x:08x}" for x in data[i : i + 8]) for i in range(0, len(data), 8))]
+    return "\n".join(lines) + "\n"
+
+
+def _read(text: str, digest: str) -> dict[int, list[int]]:
+    lines = text.splitlines()
+    if not lines or lines[0] != f"# {digest}":
+        raise _StaleError
+    parts: dict[int, list[int]] = {}
+    for line in lines[1:]:
+        if line.startswith("@"):
+            data = parts.setdefault(int(line[1:], 16), [])
+        else:
+            data += [int(x, 16) for x in line.split()]
+    return parts
+
+
+def _compile(program: Program, directory: Path) -> dict[int, list[int]]:
+    if importlib.util.find_spec("ziglang") is None:
+        raise UserError(
+            f"{program.built.name} is not the one of these sources, and there is no compiler: "
+            f"`pip install 'ziglang>={ZIG},<{ZIG}.999'`, or take the sources back as they were"
+        )
+    script = next(x for x in program.others if x.endswith(".ld"))
+    elf = directory / "program.elf"
+    command = [sys.executable, "-m", "ziglang", "cc", *_FLAGS, f"-mcpu={program.cpu}"]
+    command += [*(f"-D{x}" for x in program.defines), *program.sources, "-T", script, "-o", str(elf)]
+    done = subprocess.run(command, cwd=program.directory, capture_output=True, text=True)
+    if done.returncode:
+        lines = [x for x in done.stderr.splitlines() if "error" in x] or done.stderr.splitlines() or ["no message"]
+        raise BuildError(f"{program.name}: {lines[0]}", done.stderr)
+    parts = loaded(elf.read_bytes())
+    elf.unlink()
+    return parts
+
+
+def loaded(elf: bytes) -> dict[int, list[int]]:
+    """The words of an ELF file's segments, by address; what is not in the file (cleared data) is left out."""
+    if elf[:6] != b"\x7fELF\x01\x01":
+        raise UserError("not a little-endian 32-bit ELF file")
+    offset, size, count = *struct.unpack_from("<I", elf, 28), *struct.unpack_from("<HH", elf, 42)
+    parts = {}
+    for i in range(count):
+        kind, at, address, _, filled = struct.unpack_from("<5I", elf, offset + i * size)
+        if kind != 1 or not filled:
+            continue
+        data = elf[at : at + filled] + bytes(-filled % 4)
+        parts[address] = list(struct.unpack(f"<{len(data) // 4}I", data))
+    return parts

@@ -1,0 +1,461 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is loaded into tile-router to make it a router: programs of tiles and switches, what each tile is told, slots.
+
+`python -m emery.tile_programs VERSION [--linecards N] [--pipelines N] [-o FILE]` writes a boot image, a text file for the
+bench: what is where, then the writes to the boot port in their order (rtl/mesh/boot_pkg.sv). `--ship` compiles all programs
+and writes their built files. Layouts are drawn in systems/tile_router/programs/README.md.
+
+    version III                 the version
+    grid 4 4                    columns, rows
+    linecard P IN OUT           port P: slot where its frames come in, slot where they leave
+    memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; payload: a packet buffer
+    tile T ROLE PIPELINE        what runs on a tile
+    counter NAME TILE ADDRESS   a counter in the RAM of a tile: read it at that boot address (several of a name: their sum)
+    write ADDRESS VALUE         to the boot port; hexadecimal, as all addresses and values
+"""
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from emery import riscv, switch_asm
+from emery.common import ROOT, UserError, nearest
+
+PROGRAMS = ROOT / "systems" / "tile_router" / "programs"
+VERSIONS = ("I", "II", "III", "III.d", "IV", "V", "null")
+_CPU = "generic_rv32+m+reserve_x26+reserve_x27+reserve_x28+reserve_x29"
+
+# Boot port (boot_pkg).
+_UNIT = 1 << 18
+_IMEM, _SWITCH, _RAM, _REGS = 0x00000, 0x10000, 0x20000, 0x30000
+_CONTROL, _MAP = 0, 16
+_SLOT, _WHOLE = 128, 255
+_IN_MEMORY = 12  # lowest bit of the memory in in_settings_t
+_KIND, _MEM, _IN, _RING_BASE, _RING_BYTES, _HEADS, _OUT = range(7)
+
+# Messages and settings (mesh_pkg).
+_CORE, _NORTH, _EAST, _SOUTH, _WEST = range(5)
+_SIDES = {_NORTH: "N", _EAST: "E", _SOUTH: "S", _WEST: "W"}
+_STREAM_WRITE, _FREE, _FRAME_OUT = 4, 6, 25
+_NONE, _MEMORY, _LINECARD = range(3)
+_STREAM, _LINES, _MASKED = range(3)
+_PAYLOAD_STATIC, _PAYLOAD_LINES, _PAYLOAD_MASKED, _PAYLOAD_MDN, _PAYLOAD_HELD = range(5)
+_OUT_WORDS = 18
+
+TABLE_REGION = 8  # addresses from 0x8000_0000: the lookup tables
+RING_BYTES = 1 << 22
+_CONFIG, _COUNTERS = 0x000, 0x180  # in a tile's RAM
+
+
+def programs() -> dict[str, riscv.Program]:
+    """All programs of tiles."""
+    built = {
+        "lookup": ("lookup.c", ()),
+        "lookup_placed": ("lookup.c", ("LINECARD_PLACES",)),
+        "lookup_null": ("lookup.c", ("NULL_ROUTER", "LINECARD_PLACES")),
+        "checksum": ("checksum.c", ()),
+        "lookup_dynamic": ("lookup_dynamic.c", ()),
+        "checksum_dynamic": ("checksum.c", ("DYNAMIC",)),
+        "forward_dynamic": ("forward_dynamic.c", ()),
+        "forward": ("forward.c", ()),
+        "forward_null": ("forward.c", ("NULL_ROUTER",)),
+        "output": ("output.c", ()),
+    }
+    return {
+        name: riscv.Program(name, PROGRAMS, ("start.S", source), ("tile.h", "lookup.h", "forward.h", "link.ld"), _CPU, defines)
+        for name, (source, defines) in built.items()
+    }
+
+
+@cache
+def _header() -> str:
+    return (PROGRAMS / "tile.h").read_text()
+
+
+@cache
+def fields(struct: str) -> dict[str, tuple[int, int]]:
+    """Byte offset and number of words of the members of a struct in tile.h."""
+    body = re.search(rf"struct {struct} {{(.*?)^}};", _header(), re.DOTALL | re.MULTILINE)
+    sizes = {"Ports": _constant("Ports")}
+    at, found = 0, {}
+    for name, size in re.findall(r"^\s*word (\w+)(?:\[(\w+)\])?;", body[1], re.MULTILINE):
+        count = sizes.get(size) or int(size or 1)
+        found[name] = (at, count)
+        at += 4 * count
+    return found
+
+
+@cache
+def _constant(name: str) -> int:
+    return int(re.search(rf"\b{name} = (\d+)", _header())[1])
+
+
+def reasons() -> dict[str, int]:
+    """Why packets are dropped: name and code."""
+    found = re.findall(r"\bDrop(\w+) = (\d+)", _header())
+    return {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): int(code) for name, code in found}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a message goes: a tile's core, or out of the grid on a side of it."""
+
+    x: int
+    y: int
+    exit: int = _CORE
+
+    def code(self) -> int:
+        """As place_t."""
+        return self.exit << 8 | self.y << 4 | self.x
+
+    def header(self, user: int = 0, length: int = 0, src: int = 0) -> int:
+        """Header of a message to here."""
+        return user << 27 | src << 16 | length << 11 | self.code()
+
+
+@dataclass
+class Tile:
+    """What one tile does."""
+
+    role: str
+    pipeline: int
+    program: str = ""
+    config: dict[str, int | list[int]] = field(default_factory=dict)
+    switch: str = ""  # source, in PROGRAMS/switches
+    tokens: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Router:
+    """A version on a grid."""
+
+    version: str
+    columns: int
+    rows: int
+    linecards: list[tuple[int, int]] = field(default_factory=list)  # slots: in, out
+    tiles: dict[int, Tile] = field(default_factory=dict)
+    slots: dict[int, dict[int, int]] = field(default_factory=dict)  # settings by word
+    memories: dict[int, str] = field(default_factory=dict)
+    tables: dict[int, Place] = field(default_factory=dict)  # by tile
+
+    def slot(self, place: Place) -> int:
+        """Number of the slot at that place (mesh.sv)."""
+        columns, rows = self.columns, self.rows
+        return {
+            _NORTH: place.x,
+            _EAST: columns + place.y,
+            _SOUTH: columns + rows + place.x,
+            _WEST: 2 * columns + rows + place.y,
+        }[place.exit]
+
+    def tile(self, x: int, y: int) -> int:
+        """Number of a tile."""
+        return y * self.columns + x
+
+    def text(self) -> str:
+        """The boot image."""
+        lines = [f"version {self.version}", f"grid {self.columns} {self.rows}"]
+        lines += [f"linecard {port} {a} {b}" for port, (a, b) in enumerate(self.linecards)]
+        lines += [f"memory {slot} {kind}" for slot, kind in sorted(self.memories.items())]
+        lines += [f"tile {t} {x.role} {x.pipeline}" for t, x in sorted(self.tiles.items())]
+        lines += [f"counter {name} {t} {address:x}" for name, t, address in self.counters()]
+        lines += [f"write {address:x} {value:x}" for address, value in self.writes()]
+        return "\n".join(lines) + "\n"
+
+    def counters(self) -> list[tuple[str, int, int]]:
+        """What can be read: name, tile, boot address."""
+        found = []
+        at = fields("counters")
+        for t, tile in sorted(self.tiles.items()):
+            base = t * _UNIT + _RAM + _COUNTERS
+            names = {"lookup": {"frames_in": "frames"}, "forward": {"forwarded": "sent"}}.get(tile.role, {})
+            if tile.role == "output":
+                names = {"frames_out": "sent", "queued": "queued", f"deepest_{tile.pipeline}": "deepest"}
+            if tile.role == "checksum":
+                names = {"headers_checked": "frames"}
+            found += [(name, t, base + at[member][0]) for name, member in names.items()]
+            if tile.role in ("forward", "output"):
+                drops = {x: n for x, n in reasons().items() if (x == "queue") == (tile.role == "output")}
+                found += [(f"drop_{name}", t, base + at["drops"][0] + 4 * n) for name, n in drops.items()]
+        return found
+
+    def writes(self) -> list[tuple[int, int]]:
+        """All writes to the boot port, the last one starts everything."""
+        built = programs()
+        writes = []
+        for t, tile in sorted(self.tiles.items()):
+            base = t * _UNIT
+            if tile.program:
+                for address, data in riscv.words(built[tile.program]).items():
+                    writes += [(base + _IMEM + address + 4 * i, x) for i, x in enumerate(data)]
+                ram = [0] * (0x200 // 4)
+                for name, value in tile.config.items():
+                    at, count = fields("config")[name]
+                    values = value if isinstance(value, list) else [value]
+                    if len(values) > count:
+                        raise UserError(f"{name}: {len(values)} words, there is room for {count}")
+                    ram[at // 4 : at // 4 + len(values)] = values
+                writes += [(base + _RAM + 4 * i, x) for i, x in enumerate(ram)]
+            if tile.switch:
+                writes += [(base + _SWITCH + 4 * i, x) for i, x in enumerate(switch(tile.switch, tile.tokens).words())]
+            if t in self.tables:
+                writes.append((base + _REGS + 4 * (_MAP + TABLE_REGION), 1 << 31 | self.tables[t].code()))
+            writes.append((base + _REGS + 4 * _CONTROL, (1 if tile.program else 0) | (2 if tile.switch else 0)))
+        for slot, settings in sorted(self.slots.items()):
+            writes += [((_SLOT + slot) * _UNIT + 4 * word, x) for word, x in sorted(settings.items())]
+        return [*writes, (_WHOLE * _UNIT, 3)]
+
+
+def switch(name: str, tokens: dict[str, str]) -> switch_asm.Program:
+    """A switch program; `<token>` in its source is replaced."""
+    path = PROGRAMS / "switches" / f"{name}.sw"
+    text = re.sub(r"<(\w+)>", lambda match: tokens[match[1]], path.read_text())
+    return switch_asm.assemble(text, str(path.relative_to(ROOT)))
+
+
+def _memory(router: Router, place: Place, kind: str, static: int = _STREAM, reads: int = 4, half_duplex: int = 0) -> Place:
+    """Makes a slot a memory."""
+    slot = router.slot(place)
+    router.slots[slot] = {_KIND: _MEMORY, _MEM: static << 5 | reads << 1 | half_duplex}
+    router.memories[slot] = kind
+    return place
+
+
+@dataclass(frozen=True)
+class _Features:
+    """What a version is made of."""
+
+    payload: int  # how payloads leave the linecard
+    reads: int = 4  # from a memory at a time
+    half_duplex: int = 0
+    dma: int = 0
+    turned: bool = False  # a row is a pipeline
+    heads: bool = False  # heads are messages: no static network
+    null: bool = False
+
+    @property
+    def held(self) -> bool:
+        """Payloads stay in the linecards."""
+        return self.payload == _PAYLOAD_HELD
+
+    @property
+    def placed(self) -> bool:
+        """The linecard says where a payload is."""
+        return self.payload != _PAYLOAD_STATIC
+
+
+_FEATURES = {
+    "I": _Features(_PAYLOAD_MDN, reads=1, half_duplex=1, dma=1, turned=True),
+    "II": _Features(_PAYLOAD_LINES, reads=1),
+    "III": _Features(_PAYLOAD_STATIC),
+    "III.d": _Features(_PAYLOAD_MDN, heads=True),
+    "IV": _Features(_PAYLOAD_HELD),
+    "V": _Features(_PAYLOAD_STATIC),
+    "null": _Features(_PAYLOAD_HELD, null=True),
+}
+_STAGES = 4
+_OPPOSITE = {"N": "S", "S": "N", "W": "E", "E": "W"}
+
+
+class _Builder:
+    """Puts a version on the grid."""
+
+    def __init__(self, version: str, linecards: int, pipelines: int):
+        self.has = _FEATURES[version]
+        self.pipelines = pipelines
+        size = (_STAGES, pipelines) if self.has.turned else (pipelines, _STAGES)
+        self.router = Router(version, *size)
+        self.enter, self.leave = (_WEST, _EAST) if self.has.turned else (_NORTH, _SOUTH)
+        self.shares = self._shares(version, linecards)
+        self.outputs = [self.at(mine[0], 3) for mine in self.shares]
+        ports = [x.header(_FRAME_OUT, _OUT_WORDS) for x in self.outputs]
+        ports += [_constant("DropRoute")] * (_constant("Ports") - len(ports) - 1)
+        self.ports = [*ports, _constant("DropDestination")]
+        if self.has.turned:
+            self.tables = [_memory(self.router, Place(0, 0, _NORTH), "table")]
+        elif not self.has.null:
+            self.tables = [_memory(self.router, Place(0, 0, _WEST), "table")]
+            self.tables.append(_memory(self.router, Place(pipelines - 1, 0, _EAST), "table"))
+
+    def _shares(self, version: str, linecards: int) -> list[list[int]]:
+        """The pipelines of each linecard, its own first."""
+        if version == "V":
+            if not 1 <= linecards <= self.pipelines // 2:
+                most = self.pipelines // 2
+                raise UserError(f"version V with {self.pipelines} pipelines has up to {most} linecards, not {linecards}")
+            last = self.pipelines - 1
+            return [[0, 1], [last, last - 1]][:linecards]
+        if not 1 <= linecards <= self.pipelines:
+            raise UserError(f"{linecards} linecards: there are {self.pipelines} pipelines")
+        return [[x] for x in range(linecards)]
+
+    def at(self, pipeline: int, stage: int, exit_: int = _CORE) -> Place:
+        """Where a stage of a pipeline is."""
+        return Place(stage, pipeline, exit_) if self.has.turned else Place(pipeline, stage, exit_)
+
+    def bank(self, pipeline: int) -> Place:
+        """The packet buffer of a pipeline."""
+        first = pipeline < self.pipelines // 2
+        if self.has.turned:  # two that are shared: above and below the third stages
+            return Place(2, 0, _NORTH) if first else Place(2, self.pipelines - 1, _SOUTH)
+        y = 1 if self.outer(pipeline) else 3
+        return Place(0, y, _WEST) if first else Place(self.pipelines - 1, y, _EAST)
+
+    def outer(self, pipeline: int) -> bool:
+        """Whether a pipeline is at the edge of the grid."""
+        return pipeline in (0, self.pipelines - 1)
+
+    def put(self, place: Place, tile: Tile) -> Tile:
+        """Gives a tile its work; one that passes payloads on may get a program as well."""
+        number = self.router.tile(place.x, place.y)
+        old = self.router.tiles.get(number)
+        if old:
+            tile.switch, tile.tokens = tile.switch or old.switch, tile.tokens or old.tokens
+        self.router.tiles[number] = tile
+        return tile
+
+    def pipeline(self, port: int, number: int):
+        """The first three stages of the pipeline that is the `number`th of a linecard."""
+        has, mine = self.has, self.shares[port]
+        x = mine[number]
+        card, bank = self.at(mine[0], 0, self.enter), self.bank(x)
+        if not has.held:
+            static = _LINES if has.payload == _PAYLOAD_LINES else _STREAM
+            _memory(self.router, bank, "payload", static, has.reads, has.half_duplex)
+        suffix = "_null" if has.null else "_dynamic" if has.heads else ""
+
+        lookup = Tile("lookup", x, "lookup_placed" if has.placed and not suffix else "lookup" + suffix)
+        lookup.config = {
+            "to_next": self.at(x, 2).header(),
+            "to_memory": bank.header(_STREAM_WRITE, 2),
+            "ring_base": 0,
+            "ring_last": RING_BYTES - 2048,
+            "port": self.ports[port : port + 1] if has.null else self.ports,
+        }
+        checksum = Tile("checksum", x, "" if has.null else "checksum" + suffix, {"to_next": self.at(x, 0).header()})
+        forward = Tile("forward", x, "forward" + suffix)
+        source = card if has.held else bank
+        forward.config = {
+            "from": (1 << 31 if has.held else 0) | source.code() << 16,
+            "to_free": card.header(_FREE, 1) if has.held else 0,
+        }
+        if not has.heads:
+            self.switches(x, mine, number, (lookup, checksum, forward))
+        for stage, tile in enumerate((lookup, checksum, forward)):
+            self.put(self.at(x, stage), tile)
+        if not has.null:
+            first = x < self.pipelines // 2
+            self.router.tables[self.router.tile(*self._xy(x, 0))] = self.tables[0 if first else -1]
+
+    def _xy(self, pipeline: int, stage: int) -> tuple[int, int]:
+        place = self.at(pipeline, stage)
+        return place.x, place.y
+
+    def switches(self, x: int, mine: list[int], number: int, stages: tuple[Tile, Tile, Tile]):
+        """Static paths of a pipeline: heads down its stages, payloads to its bank."""
+        lookup, checksum, forward = stages
+        has = self.has
+        down, side = _SIDES[self.leave], _SIDES[self.bank(x).exit]
+        streams = has.payload in (_PAYLOAD_STATIC, _PAYLOAD_LINES)
+        came = _SIDES[self.enter] if number == 0 else "W" if x > mine[0] else "E"
+        if len(mine) > 1 and number == 0:
+            lookup.switch, lookup.tokens = "share", {"in": came, "other": "E" if mine[1] > x else "W"}
+        else:
+            address = f"        nop                     route c{came}i->csti" if has.placed else ""
+            lookup.switch, lookup.tokens = "stage1", {"in": came, "out": down, "address": address}
+        back = _OPPOSITE[down]
+        beside = streams and self.outer(x)
+        if has.null:
+            checksum.switch, checksum.tokens = "pass", {"in": back, "out": down}
+        else:
+            checksum.switch, checksum.tokens = "stage2", {"in": back, "out": down, "payload": side if beside else down}
+        last = "        jump frame              route cXi2->csti2"
+        if streams and not beside:
+            last = (
+                "        beqzd r0, frame         route cXi2->csti2\n"
+                f"body:   bnezd r0, body          route c{back}i->c{down}o\n"
+                "        jump frame"
+            )
+            self.put(self.at(x, 3), Tile("path", x, switch="pass", tokens={"in": back, "out": side}))
+            bank = self.bank(x)
+            self.put(Place(bank.x, bank.y), Tile("path", x, switch="pass", tokens={"in": _OPPOSITE[side], "out": side}))
+        forward.switch, forward.tokens = "stage3", {"in": back, "last": last}
+
+    def port(self, port: int):
+        """Linecard and output queue of a port."""
+        has, mine, output = self.has, self.shares[port], self.outputs[port]
+        card, leave = self.at(mine[0], 0, self.enter), self.at(mine[0], 3, self.leave)
+        places = [self.at(mine[0], stage) for stage in (2, 0, 1)]  # stage 3 first: lookup_dynamic.c
+        heads = sum((1 << 8 | place.code()) << 9 * i for i, place in enumerate(places))
+        self.router.slots[self.router.slot(card)] = {
+            _KIND: _LINECARD,
+            _IN: has.payload | has.placed << 3 | has.heads << 5 | self.bank(mine[0]).code() << _IN_MEMORY,
+            _RING_BASE: RING_BYTES * (mine[0] % 2),  # two linecards may share a bank
+            _RING_BYTES: RING_BYTES,
+            _HEADS: heads if has.heads else 0,
+            _OUT: 0,
+        }
+        words = 31 if has.held else 8  # of a ReadDma; the DMA protocol of a memory has eight, as a line (paper: 3.2)
+        settings = 1 << 21 | output.code() << 10 | has.dma << 9 | words << 4 | has.reads
+        self.router.slots[self.router.slot(leave)] = {_KIND: _LINECARD, _IN: 0, _OUT: settings}
+        self.router.linecards.append((self.router.slot(card), self.router.slot(leave)))
+        tile = self.put(output, Tile("output", port, "output"))
+        tile.config = {
+            "to_next": leave.header(_FRAME_OUT, _OUT_WORDS),
+            "ready_flags": 1 << self.leave,
+            # A queue that stalls the network would wait for the linecard's interrupt, which waits behind the next head.
+            "stall": 0,
+            "to_free": Place(0, 0).header(_FREE, 1) if has.held else 0,
+        }
+
+
+def router(version: str, linecards: int = 0, pipelines: int = 4) -> Router:
+    """A version of the router; `linecards` 0: as many as it is made for."""
+    if version not in VERSIONS:
+        raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
+    if pipelines not in (2, 4):
+        raise UserError(f"2 or 4 pipelines, not {pipelines}: the static paths of more would cross")
+    linecards = linecards or (pipelines // 2 if version == "V" else pipelines)
+    builder = _Builder(version, linecards, pipelines)
+    for port, mine in enumerate(builder.shares):
+        for number in range(len(mine)):
+            builder.pipeline(port, number)
+    for port in range(linecards):
+        builder.port(port)
+    return builder.router
+
+
+def boot_image(values: dict) -> str:
+    """The boot image of a router with these parameter values."""
+    return router(values["version"], values["linecards"]).text()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m emery.tile_programs", description=__doc__.splitlines()[0])
+    parser.add_argument("version", nargs="?", help=", ".join(VERSIONS))
+    parser.add_argument("--linecards", type=int, default=0)
+    parser.add_argument("--pipelines", type=int, default=4)
+    parser.add_argument("--ship", action="store_true", help="compile all programs and write their built files")
+    parser.add_argument("-o", "--output", type=Path, help="the boot image (default: standard output)")
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.ship:
+            for program in programs().values():
+                riscv.ship(program)
+        if chosen.version:
+            text = router(chosen.version, chosen.linecards, chosen.pipelines).text()
+            if chosen.output:
+                chosen.output.write_text(text)
+            else:
+                sys.stdout.write(text)
+    except (UserError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/tile_router/boot.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "bench/sim/options.hpp"
+
+namespace emery::tile_router {
+
+BootImage BootImage::read(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw OptionError(path + ": cannot be read");
+  BootImage image;
+  std::string line, word;
+  for (int number = 1; std::getline(file, line); ++number) {
+    std::istringstream in(line);
+    in >> word;
+    if (word == "version") {
+      in >> image.version;
+    } else if (word == "grid") {
+      in >> image.columns >> image.rows;
+    } else if (word == "linecard") {
+      unsigned port = 0;
+      Linecard card{};
+      in >> port >> card.in >> card.out;
+      if (port != image.linecards.size()) in.setstate(std::ios::failbit);
+      image.linecards.push_back(card);
+    } else if (word == "memory") {
+      unsigned slot = 0;
+      in >> slot >> image.memories[slot];
+    } else if (word == "tile") {
+      Tile tile{};
+      in >> tile.number >> tile.role >> tile.pipeline;
+      image.tiles.push_back(tile);
+    } else if (word == "counter") {
+      Counter counter{};
+      in >> counter.name >> counter.tile >> std::hex >> counter.address;
+      image.counters.push_back(counter);
+    } else if (word == "write") {
+      std::uint32_t address = 0, value = 0;
+      in >> std::hex >> address >> value;
+      image.writes.emplace_back(address, value);
+    } else {
+      in.setstate(std::ios::failbit);
+    }
+    if (!in)
+      throw OptionError(path + ":" + std::to_string(number) + ": not a line of a boot image");
+  }
+  if (image.linecards.empty()) throw OptionError(path + ": a boot image without linecards");
+  return image;
+}
+
+unsigned BootImage::port_of(unsigned pipeline) const {
+  const auto pipelines = std::count_if(tiles.begin(), tiles.end(),
+                                       [](const Tile& tile) { return tile.role == "lookup"; });
+  const auto ports = static_cast<unsigned>(linecards.size());
+  return std::min(ports - 1, pipeline * ports / static_cast<unsigned>(pipelines));
+}
+
+std::string BootImage::role(unsigned tile) const {
+  for (const Tile& t : tiles) {
+    if (t.number == tile) return t.role + " " + std::to_string(t.pipeline);
+  }
+  return "unused";
+}
+
+}  // namespace emery::tile_router

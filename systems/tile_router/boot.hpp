@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boot port: what an image writes through it, and reading back what the tiles have counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "Vtile_router.h"
+#include "bench/sim/ring.hpp"
+#include "bench/sim/simulation.hpp"
+
+namespace emery::tile_router {
+
+/// What makes the grid a router (emery/tile_programs.py writes it and says what its lines mean).
+struct BootImage {
+  struct Linecard {
+    unsigned in, out;  // slots
+  };
+  struct Tile {
+    unsigned number;
+    std::string role;
+    unsigned pipeline;
+  };
+  struct Counter {
+    std::string name;
+    unsigned tile;
+    std::uint32_t address;
+  };
+
+  std::string version;
+  unsigned columns = 0, rows = 0;
+  std::vector<Linecard> linecards;           // by port
+  std::map<unsigned, std::string> memories;  // what for, by slot
+  std::vector<Tile> tiles;
+  std::vector<Counter> counters;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> writes;  // address and value, in order
+
+  /// Throws OptionError naming file and line.
+  static BootImage read(const std::string& path);
+
+  unsigned slots() const { return 2 * (columns + rows); }
+  /// Port whose frames a pipeline takes.
+  unsigned port_of(unsigned pipeline) const;
+  /// In words: the tile's role and number of its pipeline.
+  std::string role(unsigned tile) const;
+};
+
+/// Addresses of rtl/mesh/boot_pkg.sv and mesh_pkg.sv.
+struct BootMap {
+  static constexpr std::uint32_t kUnit = 1 << 18, kRegs = 0x30000;
+  static std::uint32_t tile(unsigned t, unsigned reg) { return t * kUnit + kRegs + 4 * reg; }
+  static std::uint32_t slot(unsigned s, unsigned reg) { return (128 + s) * kUnit + 4 * reg; }
+  enum TileReg : unsigned {
+    kTrapPc = 2,
+    kSwitch = 3,
+    kSwitchNeeds = 4,
+    kCache = 5,
+    kStatic = 32,
+    kGdn = 42,
+    kMdn = 47,
+  };
+  enum SlotReg : unsigned { kMemReads = 16, kSlotCounters = 8 };
+};
+
+class BootPort final : public Component {
+ public:
+  using Answer = std::function<void(std::uint32_t)>;
+
+  explicit BootPort(Vtile_router& pins) : pins_(pins) {}
+
+  void write(std::uint32_t address, std::uint32_t value) {
+    accesses_.push({address, value, true, {}});
+  }
+  void read(std::uint32_t address, Answer answer) {
+    accesses_.push({address, 0, false, std::move(answer)});
+  }
+  bool idle() const { return accesses_.empty() && !waiting_; }
+  /// Accesses to addresses that are not there.
+  std::uint64_t unmapped() const { return unmapped_; }
+
+  void sample(Time) override {
+    unmapped_ += pins_.boot_unmapped_o;
+    if (!waiting_ || !pins_.boot_ack_o) return;
+    waiting_ = false;
+    if (current_.answer) current_.answer(pins_.boot_rdata_o);
+  }
+  void drive() override {
+    pins_.boot_req_i = 0;
+    if (waiting_ || accesses_.empty()) return;
+    current_ = std::move(accesses_.front());
+    accesses_.pop();
+    waiting_ = true;
+    pins_.boot_req_i = 1;
+    pins_.boot_write_i = current_.write;
+    pins_.boot_addr_i = current_.address;
+    pins_.boot_wdata_i = current_.value;
+  }
+
+ private:
+  struct Access {
+    std::uint32_t address = 0, value = 0;
+    bool write = false;
+    Answer answer;
+  };
+
+  Vtile_router& pins_;
+  Ring<Access> accesses_;
+  Access current_;
+  bool waiting_ = false;
+  std::uint64_t unmapped_ = 0;
+};
+
+}  // namespace emery::tile_router

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage 1: where does it go?
+
+   Takes the length of a frame and the word with its destination address (the switch keeps the rest away). Manages the packet
+   memory as a ring: announces the payload to the memory, which then takes it from the static network. Looks the address up
+   (lookup.h). Waits for the verdict of stage 2 about the header, then tells stage 3: to whom, or why not; and where the
+   payload is. */
+#include "tile.h"
+#ifndef NULL_ROUTER
+#include "lookup.h"
+#endif
+
+/* Where the payload of the next frame is. */
+struct ring {
+  word next, base, last, to_memory;
+};
+
+static inline word place(struct ring *ring) {
+  word words = st1_take() & 0xffff;
+#ifdef LINECARD_PLACES /* the linecard says it */
+  (void)ring, (void)words;
+  return st1_take();
+#else
+  word payload = ring->next;
+  if (words) {
+    gdn_put(ring->to_memory);
+    gdn_put(payload);
+    gdn_put(words);
+    word next = payload + ((4 * words + 31) & ~31u);
+    ring->next = next > ring->last ? ring->base : next;
+  }
+  return payload;
+#endif
+}
+
+__attribute__((noreturn)) void main(void) {
+  const word to_next = config.to_next;
+  struct ring ring = {config.ring_base, config.ring_base, config.ring_last, config.to_memory};
+  word frames = 0;
+  for (;;) {
+    word payload = place(&ring);
+#ifdef NULL_ROUTER
+    st1_skip();
+    word out = config.port[0];
+#else
+    word out = config.port[lookup(st1_take())];
+    word verdict = gdn_take() >> 27;
+    if (RARE(verdict)) {
+      if (verdict == Options) {
+        word sum = gdn_take();
+        gdn_put(to_next | MESSAGE_LEN(4));
+        gdn_put(Options);
+        gdn_put(payload);
+        gdn_put(out);
+        gdn_put(sum);
+        counters.frames = ++frames;
+        continue;
+      }
+      out = verdict;
+    }
+#endif
+    gdn_put(to_next | MESSAGE_LEN(2));
+    gdn_put(out);
+    gdn_put(payload);
+    counters.frames = ++frames;
+  }
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boot images of tile-router: layouts, programs, what is shipped."""
+
+import re
+
+import pytest
+
+from emery import riscv, tile_programs
+from emery.common import UserError
+
+
+@pytest.mark.parametrize("version", tile_programs.VERSIONS)
+@pytest.mark.parametrize("pipelines", [2, 4])
+def test_image(version, pipelines):
+    """Every tile that has work gets a program, every slot one kind; the last write starts everything."""
+    router = tile_programs.router(version, pipelines=pipelines)
+    text = router.text()
+    writes = [tuple(int(x, 16) for x in line.split()[1:]) for line in text.splitlines() if line.startswith("write")]
+    assert writes[-1] == (255 << 18, 3)
+    assert len({address for address, _ in writes}) == len(writes)
+    roles = [tile.role for tile in router.tiles.values()]
+    assert [roles.count(x) for x in ("lookup", "checksum", "forward")] == [pipelines] * 3
+    assert roles.count("output") == len(router.linecards)
+    cards = [slot for pair in router.linecards for slot in pair]
+    assert not set(cards) & set(router.memories)
+    assert set(router.slots) == set(cards) | set(router.memories)
+    unit = {address >> 18 for address, _ in writes}
+    assert unit == set(router.tiles) | {128 + slot for slot in router.slots} | {255}
+
+
+def test_shipped():
+    """The built files are those of the sources: nothing is compiled when the router runs."""
+    for program in tile_programs.programs().values():
+        assert program.built.read_text().splitlines()[0] == f"# {program.digest()}"
+        words = riscv.words(program)
+        assert list(words) == [0]
+        assert len(words[0]) * 4 < 32768
+
+
+def test_structs():
+    """What tile.h says is what the image writes: names, room before the counters."""
+    config = tile_programs.fields("config")
+    assert config["to_next"] == (0, 1)
+    offset, words = config["port"]
+    assert offset + 4 * words <= 0x180
+    assert tile_programs.fields("counters")["drops"] == (16, 16)
+    assert max(tile_programs.reasons().values()) < 16
+
+
+def test_switches_follow_the_stages():
+    """Each switch takes the words of a frame in the order and number they come: length, head of 16."""
+    for router in (
+        tile_programs.router("III"),
+        tile_programs.router("II"),
+        tile_programs.router("I"),
+        tile_programs.router("V"),
+    ):
+        for tile in router.tiles.values():
+            if tile.switch not in ("stage1", "stage2", "stage3"):
+                continue
+            program = tile_programs.switch(tile.switch, tile.tokens)
+            comes = tile.tokens["in"]
+            lines = [program.where(i) for i in range(len(program.instructions))]
+            head = [x for x in lines if f"c{comes}i" in x and "bnezd" not in x]
+            assert len(head) == 17 + bool(tile.tokens.get("address")), lines
+            if tile.switch == "stage3":
+                assert sum("cXi2->csti2" in x for x in lines) == 17
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("VI",), "no version 'VI'"),
+        (("III", 5), "5 linecards"),
+        (("V", 4), "up to 2 linecards, not 4"),
+        (("III", 0, 8), "2 or 4 pipelines"),
+    ],
+)
+def test_refused(arguments, message):
+    """What does not fit is said."""
+    with pytest.raises(UserError, match=re.escape(message)):
+        tile_programs.router(*arguments)
