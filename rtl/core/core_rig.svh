@@ -37,10 +37,12 @@ module core_rig
   mem_rsp_t rsp;
 
   // Networks and interrupts are driven and watched by the test that has them.
-  logic [NetCount-1:0] net_in_valid = '0, net_in_ready, net_out_valid, net_out_ready = '0;
+  logic [NetCount-1:0] net_in_valid, net_in_ready, net_out_valid, net_out_ready;
   logic [NetCount-1:0][31:0] net_in_data;
   logic [31:0] net_out_data;
-  logic [IrqCount-1:0] irq = '0;
+  logic [IrqCount-1:0] irq;
+  initial {net_in_valid, net_in_data, net_out_ready, irq} = '0;
+  wire unused_networks = &{1'b0, net_in_ready, net_out_valid, net_out_data};
 
   core #(
       .Rvfi(1),
@@ -72,7 +74,7 @@ module core_rig
       .net_out_ready_i(net_out_ready),
       .irq_i          (irq),
       .use_o,
-      .pc_o         (pc),
+      .pc_o           (pc),
       .rvfi_o,
       .trap_o,
       .trap_pc_o

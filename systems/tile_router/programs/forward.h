@@ -12,7 +12,8 @@ static void drop(word reason, word bytes, word payload) {
   }
 }
 
-/* The word with time to live, protocol and checksum, one hop on (RFC 1141, in the form that never makes an 0xffff of a 0). */
+/* The word with time to live, protocol and checksum, one hop on (RFC 1141, in the form that never
+ * makes an 0xffff of a 0). */
 static inline word less_ttl(word w) {
   word sum; /* written so that the compiler does not shift it back */
   __asm__("slli %0, %1, 16" : "=r"(sum) : "r"(w));
@@ -20,8 +21,10 @@ static inline word less_ttl(word w) {
   return w - (1u << 24) + (1u << 8);
 }
 
-/* Sends a head that is in the RAM, or drops it; 1 if it was sent. With options the sum of the whole header is seen to first. */
-__attribute__((noinline)) static word finish(word out, word from, word bytes, word payload, word *head, word options, word sum) {
+/* Sends a head that is in the RAM, or drops it; 1 if it was sent. With options the sum of the whole
+ * header is seen to first. */
+__attribute__((noinline)) static word finish(word out, word from, word bytes, word payload,
+                                             word* head, word options, word sum) {
   if (options) {
     word words = head[4] >> 24 & 15;
     for (word i = 5; i < words; i++) sum = add(sum, head[4 + i]);
