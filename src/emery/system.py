@@ -147,7 +147,7 @@ class System:
         return [*found, (self.blocks["parameter"], "1")] if self.hierarchical(values) else found
 
     def hierarchical(self, values: dict) -> bool:
-        """Whether blocks are built once, not once an instance: they have no parameters, so the `fixed` ones must be as they are."""
+        """Whether blocks are built once, not once an instance: they have no parameters, so `fixed` ones keep their defaults."""
         return bool(self.blocks) and all(values[x] == self.parameters[x].default for x in self.blocks["fixed"])
 
     def bench_settings(self, values: dict) -> dict:
