@@ -243,7 +243,7 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
         parameters=tuple(system.rtl_parameters(values)),
         assertions=assertions,
         trace=trace,
-        hierarchical=system.hierarchical,
+        hierarchical=system.hierarchical(values),
     )
 
 

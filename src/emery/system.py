@@ -117,7 +117,7 @@ class System:
     top: str
     rtl_dirs: tuple[str, ...]
     rtl_files: tuple[str, ...]
-    hierarchical: bool  # modules marked as blocks are built once, not once an instance
+    blocks: dict  # `parameter` of the top that is 1 when modules marked as blocks are built once; `fixed`: see hierarchical()
     registers: tuple[Registers, ...]
     sources: tuple[str, ...]  # patterns
     ports: dict
@@ -146,7 +146,12 @@ class System:
 
     def rtl_parameters(self, values: dict) -> list[tuple[str, str]]:
         """What the RTL's top is given, by Verilog name."""
-        return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl]
+        found = [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl]
+        return [*found, (self.blocks["parameter"], "1")] if self.hierarchical(values) else found
+
+    def hierarchical(self, values: dict) -> bool:
+        """Whether blocks are built once, not once an instance: they have no parameters, so `fixed` ones keep their defaults."""
+        return bool(self.blocks) and all(values[x] == self.parameters[x].default for x in self.blocks["fixed"])
 
     def bench_settings(self, values: dict) -> dict:
         """What the bench is told, by parameter name."""
@@ -238,7 +243,7 @@ def read(folder: Path) -> System:
             top=rtl["top"],
             rtl_dirs=tuple(rtl["dirs"]),
             rtl_files=tuple(rtl["files"]),
-            hierarchical=rtl.get("hierarchical", False),
+            blocks=rtl.get("blocks", {}),
             registers=tuple(Registers(**x) for x in data.get("registers", ())),
             sources=tuple(data["bench"]["sources"]),
             ports=data.get("ports", {}),

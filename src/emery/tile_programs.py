@@ -269,6 +269,7 @@ class _Builder:
         size = (_STAGES, pipelines) if self.has.turned else (pipelines, _STAGES)
         self.router = Router(version, *size)
         self.enter, self.leave = (_WEST, _EAST) if self.has.turned else (_NORTH, _SOUTH)
+        self.shift = 4 if self.has.turned else 0  # of the number of a pipeline or output in place_t
         self.shares = self._shares(version, linecards)
         self.outputs = [self.at(mine[0], 3) for mine in self.shares]
         ports = [x.header(_FRAME_OUT, _OUT_WORDS) for x in self.outputs]
@@ -327,13 +328,14 @@ class _Builder:
             _memory(self.router, bank, "payload", static, has.reads, has.half_duplex)
         suffix = "_null" if has.null else "_dynamic" if has.heads else ""
 
+        ports = self.ports[port : port + 1] if has.null else self.ports
         lookup = Tile("lookup", x, "lookup_placed" if has.placed and not suffix else "lookup" + suffix)
         lookup.config = {
             "to_next": self.at(x, 2).header(),
             "to_memory": bank.header(_STREAM_WRITE, 2),
             "ring_base": 0,
             "ring_last": RING_BYTES - 2048,
-            "port": self.ports[port : port + 1] if has.null else self.ports,
+            "port": [word | self.at(x, 2).code() << 16 if word >= 64 else word for word in ports],
         }
         checksum = Tile("checksum", x, "" if has.null else "checksum" + suffix, {"to_next": self.at(x, 0).header()})
         forward = Tile("forward", x, "forward" + suffix)
@@ -341,6 +343,7 @@ class _Builder:
         forward.config = {
             "from": (1 << 31 if has.held else 0) | source.code() << 16,
             "to_free": card.header(_FREE, 1) if has.held else 0,
+            "number_shift": self.shift,
         }
         if not has.heads:
             self.switches(x, mine, number, (lookup, checksum, forward))
@@ -406,8 +409,8 @@ class _Builder:
         tile.config = {
             "to_next": leave.header(_FRAME_OUT, _OUT_WORDS),
             "ready_flags": 1 << self.leave,
-            # A queue that stalls the network would wait for the linecard's interrupt, which waits behind the next head.
-            "stall": 0,
+            "number_shift": self.shift,
+            "own_number": (output.y if has.turned else output.x),
             "to_free": Place(0, 0).header(_FREE, 1) if has.held else 0,
         }
 

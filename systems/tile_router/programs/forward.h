@@ -4,7 +4,7 @@
 #include "tile.h"
 
 /* A packet is dropped; if its payload is kept in a linecard, that hears of it. */
-static void drop(word reason, word bytes, word payload) {
+__attribute__((unused)) static void drop(word reason, word bytes, word payload) {
   counters.drops[reason]++;
   if (config.to_free && bytes > HeadBytes) {
     gdn_put(config.to_free);
@@ -15,6 +15,9 @@ static void drop(word reason, word bytes, word payload) {
 /* The word with time to live, protocol and checksum, one hop on (RFC 1141, in the form that never
  * makes an 0xffff of a 0). */
 static inline word less_ttl(word w) {
+#ifdef NULL_ROUTER
+  return w;
+#endif
   word sum; /* written so that the compiler does not shift it back */
   __asm__("slli %0, %1, 16" : "=r"(sum) : "r"(w));
   if (RARE(sum >= 0xfeffu << 16)) w -= 0xffff; /* the carry of the checksum comes in again */
@@ -23,8 +26,8 @@ static inline word less_ttl(word w) {
 
 /* Sends a head that is in the RAM, or drops it; 1 if it was sent. With options the sum of the whole
  * header is seen to first. */
-__attribute__((noinline)) static word finish(word out, word from, word bytes, word payload,
-                                             word* head, word options, word sum) {
+__attribute__((noinline, unused)) static word finish(word out, word from, word bytes, word payload,
+                                                     word* head, word options, word sum) {
   if (options) {
     word words = head[4] >> 24 & 15;
     for (word i = 5; i < words; i++) sum = add(sum, head[4 + i]);
@@ -40,4 +43,49 @@ __attribute__((noinline)) static word finish(word out, word from, word bytes, wo
   gdn_put(payload);
   for (word i = 0; i < HeadWords; i++) gdn_from(&head[i]);
   return 1;
+}
+
+/* A queue that fills says Stop to who sends to it, and Go when there is room again: 1 << output.
+   What stage 1 says meanwhile is kept here; it is two packets ahead at most. */
+struct said {
+  word out, payload, options_out, sum;
+};
+enum { Kept = 8 };
+struct flow {
+  word stopped, first, count, shift;
+};
+static struct said kept[Kept] __attribute__((section(".noinit")));
+
+/* Takes a message: Stop, Go, or of stage 1, which is put behind those that are kept. */
+static inline void flow_message(struct flow* flow, word header) {
+  word kind = header >> 27;
+  word bit = 1u << (header >> 16 & 15);
+  if (kind == Stop) {
+    flow->stopped |= bit;
+  } else if (kind == Go) {
+    flow->stopped &= ~bit;
+  } else {
+    struct said* said = &kept[(flow->first + flow->count++) % Kept];
+    said->out = gdn_take();
+    said->payload = gdn_take();
+    if (said->out == Options) {
+      said->options_out = gdn_take();
+      said->sum = gdn_take();
+    }
+  }
+}
+
+/* What stage 1 says of the next packet, when that may be sent; `header` of a message that has
+   begun, or 0. Gives 0 when nothing is stopped or kept any more. */
+__attribute__((noinline, unused)) static word flow_next(struct flow* flow, struct said* said,
+                                                        word header) {
+  if (header) flow_message(flow, header);
+  while (!flow->count) flow_message(flow, gdn_take());
+  *said = kept[flow->first % Kept];
+  flow->first = (flow->first + 1) % Kept;
+  flow->count--;
+  word out = said->out == Options ? said->options_out : said->out;
+  if (out >= Reasons)
+    while (flow->stopped >> (out >> flow->shift & 15) & 1) flow_message(flow, gdn_take());
+  return flow->stopped | flow->count;
 }

@@ -10,25 +10,29 @@ static struct {
 
 __attribute__((noreturn)) void main(void) {
   const word from = config.from;
+  struct flow flow = {0, 0, 0, config.number_shift};
   word first = 0, behind = 0, sent = 0;
   for (;;) {
-    word kind = gdn_take() >> 27;
-    if (kind == FrameHead) {
+    word header = gdn_take();
+    if (header >> 27 == FrameHead) {
       gdn_to(&pending[behind].length);
       gdn_to(&pending[behind].payload);
       for (word i = 0; i < HeadWords; i++) gdn_to(&pending[behind].head[i]);
       behind = (behind + 1) % Pending;
-      continue;
+    } else {
+      flow_message(&flow, header);
     }
-    word out = gdn_take();
-    word payload = gdn_take();
-    word options = out == Options, sum = 0;
-    if (options) {
-      out = gdn_take();
-      sum = gdn_take();
+    while (flow.count) {
+      struct said *said = &kept[flow.first];
+      word options = said->out == Options;
+      word out = options ? said->options_out : said->out;
+      if (out >= Reasons && flow.stopped >> (out >> flow.shift & 15) & 1) break;
+      word bytes = pending[first].length >> 16;
+      sent += finish(out, from, bytes, said->payload, pending[first].head, options, options ? said->sum : 0);
+      counters.sent = sent;
+      first = (first + 1) % Pending;
+      flow.first = (flow.first + 1) % Kept;
+      flow.count--;
     }
-    sent += finish(out, from, pending[first].length >> 16, payload, pending[first].head, options, sum);
-    counters.sent = sent;
-    first = (first + 1) % Pending;
   }
 }

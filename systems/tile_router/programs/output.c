@@ -5,11 +5,11 @@
    frame, which raises a flag of the core; nothing happens at that moment, the flag is looked at between packets. A
    head that finds the queue empty and the linecard ready goes straight through. If the linecard is not ready, the head is taken into
    registers: the interrupt may be right behind it. Only if it is not the head goes into the queue in the RAM. With a queue,
-   sending comes first. With a full queue the program either takes nothing from the network, which stalls whoever sends, or
-   drops what comes. */
+   sending comes first. The network is never stalled: that would hold up the interrupt that is waited for, behind the next
+   head. When the queue fills, whoever sends to it hears Stop, and Go when it has become shorter. */
 #include "tile.h"
 
-enum { Slots = 64, Moment = 6 };
+enum { Slots = 64, High = 36, Low = 24, Moment = 6 };
 static word queue[Slots][OutWords] __attribute__((section(".noinit")));
 
 static inline void take(word *slot) {
@@ -21,7 +21,26 @@ static inline void give(word header, const word *slot) {
   for (word i = 0; i < OutWords; i++) gdn_from(&slot[i]);
 }
 
-/* Takes a packet off the network that nobody will send; its payload may be in a linecard (frame_out_t: bits 26:16 where). */
+/* Who was told to stop: bit n pipeline n, and where its third stage is. */
+static word places[16] __attribute__((section(".noinit")));
+
+static inline word stop(word stopped, word header, word own, word shift) {
+  word place = header >> 16 & 0x7ff;
+  word number = place >> shift & 15;
+  if (stopped >> number & 1) return stopped;
+  places[number] = place;
+  gdn_put(MESSAGE_USER(Stop) | own << 16 | place);
+  return stopped | 1u << number;
+}
+
+static word go(word stopped, word own) {
+  for (word i = 0; i < 16; i++)
+    if (stopped >> i & 1) gdn_put(MESSAGE_USER(Go) | own << 16 | places[i]);
+  return 0;
+}
+
+/* Takes a packet off the network that nobody will send (for the case that High is too high); its payload may be in a linecard
+   (frame_out_t: bits 26:16 where). */
 static void drop(word to_free) {
   word out = gdn_take();
   word payload = gdn_take();
@@ -36,11 +55,12 @@ static void drop(word to_free) {
 __attribute__((noreturn)) void main(void) {
   const word header = config.to_next;
   const word ready = config.ready_flags;
-  const word stall = config.stall;
+  const word own = config.own_number;
+  const word shift = config.number_shift;
   const word to_free = config.to_free;
   word *const end = &queue[0][0] + Slots * OutWords;
   word *head = queue[0], *tail = queue[0];
-  word held = 0, sent = 0, queued = 0, deepest = 0;
+  word held = 0, sent = 0, queued = 0, deepest = 0, stopped = 0;
   for (;;) {
     /* Nothing is queued: wait for a packet. */
     gdn_skip();
@@ -86,16 +106,17 @@ __attribute__((noreturn)) void main(void) {
         held--;
         counters.sent = ++sent;
         counters.queued = ++queued;
+        if (stopped && held <= Low) stopped = go(stopped, own);
       } else if (gdn_some()) {
+        word from = gdn_take();
         if (held < Slots) {
-          gdn_skip();
           take(tail);
           tail += OutWords;
           if (tail == end) tail = queue[0];
           held++;
           if (held > deepest) counters.deepest = deepest = held;
-        } else if (!stall) {
-          gdn_skip();
+          if (held >= High) stopped = stop(stopped, from, own, shift);
+        } else {
           drop(to_free);
         }
       }

@@ -66,7 +66,7 @@ static inline word cycles(void) {
 /* Dynamic messages: what is in a header (mesh_pkg::header_t). */
 #define MESSAGE_LEN(words) ((word)(words) << 11)
 #define MESSAGE_USER(code) ((word)(code) << 27)
-enum { StreamWrite = 4, FreeBuffer = 6, FrameHead = 24, FrameOut = 25 };
+enum { StreamWrite = 4, FreeBuffer = 6, Stop = 20, Go = 21, FrameHead = 24, FrameOut = 25 };
 enum { HeadWords = 16, OutWords = HeadWords + 2 };
 
 /* The head: two bytes that mean nothing, 14 bytes of Ethernet, and the IP header from word 4. */
@@ -112,14 +112,15 @@ enum { PortNoRoute = 62, PortMartian = 63, Ports = 64 };
 struct config {
   word to_next; /* header of messages to the next stage (lookup: forward; checksum: lookup; output:
                    its linecard) */
-  word to_memory;   /* lookup: header of StreamWrite messages */
-  word ring_base;   /* lookup: where payloads are kept in that memory */
-  word ring_last;   /* lookup: no payload begins after this */
-  word from;        /* forward: frame_out_t of a frame without bytes: where its payload is */
-  word to_free;     /* header of FreeBuffer messages, 0: nothing is freed */
-  word stall;       /* output: a full queue stalls who sends to it (else drops) */
-  word ready_flags; /* output: flag of the linecard */
-  word port[Ports]; /* lookup: header of messages to the output of a port, or a reason */
+  word to_memory;    /* lookup: header of StreamWrite messages */
+  word ring_base;    /* lookup: where payloads are kept in that memory */
+  word ring_last;    /* lookup: no payload begins after this */
+  word from;         /* forward: frame_out_t of a frame without bytes: where its payload is */
+  word to_free;      /* header of FreeBuffer messages, 0: nothing is freed */
+  word number_shift; /* place of the number of a pipeline or output in a place_t: 0 (x) or 4 (y) */
+  word own_number;   /* output: number of this one */
+  word ready_flags;  /* output: flag of the linecard */
+  word port[Ports];  /* lookup: header of messages to the output of a port, or a reason */
 };
 extern const struct config config;
 
