@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format off: assembler
 // Environment of the instruction tests: how a program starts, passes and fails. The names are those that the public
 // riscv-tests expect of their environment, so its rv32ui, rv32um and rv32ua programs assemble with this header too.
 #ifndef EMERY_RISCV_TEST_H

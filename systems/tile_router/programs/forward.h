@@ -12,7 +12,8 @@ __attribute__((unused)) static void drop(word reason, word bytes, word payload) 
   }
 }
 
-/* The word with time to live, protocol and checksum, one hop on (RFC 1141, in the form that never makes an 0xffff of a 0). */
+/* The word with time to live, protocol and checksum, one hop on (RFC 1141, in the form that never
+ * makes an 0xffff of a 0). */
 static inline word less_ttl(word w) {
 #ifdef NULL_ROUTER
   return w;
@@ -23,8 +24,10 @@ static inline word less_ttl(word w) {
   return w - (1u << 24) + (1u << 8);
 }
 
-/* Sends a head that is in the RAM, or drops it; 1 if it was sent. With options the sum of the whole header is seen to first. */
-__attribute__((noinline, unused)) static word finish(word out, word from, word bytes, word payload, word *head, word options, word sum) {
+/* Sends a head that is in the RAM, or drops it; 1 if it was sent. With options the sum of the whole
+ * header is seen to first. */
+__attribute__((noinline, unused)) static word finish(word out, word from, word bytes, word payload,
+                                                     word* head, word options, word sum) {
   if (options) {
     word words = head[4] >> 24 & 15;
     for (word i = 5; i < words; i++) sum = add(sum, head[4 + i]);
@@ -42,8 +45,8 @@ __attribute__((noinline, unused)) static word finish(word out, word from, word b
   return 1;
 }
 
-/* A queue that fills says Stop to who sends to it, and Go when there is room again: 1 << output. What stage 1 says meanwhile is
-   kept here; it is two packets ahead at most. */
+/* A queue that fills says Stop to who sends to it, and Go when there is room again: 1 << output.
+   What stage 1 says meanwhile is kept here; it is two packets ahead at most. */
 struct said {
   word out, payload, options_out, sum;
 };
@@ -54,7 +57,7 @@ struct flow {
 static struct said kept[Kept] __attribute__((section(".noinit")));
 
 /* Takes a message: Stop, Go, or of stage 1, which is put behind those that are kept. */
-static inline void flow_message(struct flow *flow, word header) {
+static inline void flow_message(struct flow* flow, word header) {
   word kind = header >> 27;
   word bit = 1u << (header >> 16 & 15);
   if (kind == Stop) {
@@ -62,7 +65,7 @@ static inline void flow_message(struct flow *flow, word header) {
   } else if (kind == Go) {
     flow->stopped &= ~bit;
   } else {
-    struct said *said = &kept[(flow->first + flow->count++) % Kept];
+    struct said* said = &kept[(flow->first + flow->count++) % Kept];
     said->out = gdn_take();
     said->payload = gdn_take();
     if (said->out == Options) {
@@ -72,9 +75,10 @@ static inline void flow_message(struct flow *flow, word header) {
   }
 }
 
-/* What stage 1 says of the next packet, when that may be sent; `header` of a message that has begun, or 0. Gives 0 when nothing is
-   stopped or kept any more. */
-__attribute__((noinline, unused)) static word flow_next(struct flow *flow, struct said *said, word header) {
+/* What stage 1 says of the next packet, when that may be sent; `header` of a message that has
+   begun, or 0. Gives 0 when nothing is stopped or kept any more. */
+__attribute__((noinline, unused)) static word flow_next(struct flow* flow, struct said* said,
+                                                        word header) {
   if (header) flow_message(flow, header);
   while (!flow->count) flow_message(flow, gdn_take());
   *said = kept[flow->first % Kept];

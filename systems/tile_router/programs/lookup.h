@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of stage 1, in DRAM behind the data cache (dir24.hpp): one load, two for prefixes longer than 24 bits. */
+/* The tables of stage 1, in DRAM behind the data cache (dir24.hpp): one load, two for prefixes
+ * longer than 24 bits. */
 #pragma once
 #include "tile.h"
 
@@ -8,8 +9,9 @@
 #define IS_LONG 0x8000u
 
 static inline word lookup(word address) {
-  word entry = *(const unsigned short *)(TABLE + (address >> 8 << 1));
+  word entry = *(const unsigned short*)(TABLE + (address >> 8 << 1));
   if (RARE(entry & IS_LONG))
-    entry = *(const unsigned short *)(LONG_TABLE + ((entry & ~IS_LONG) << 9) + ((address & 255) << 1));
+    entry =
+        *(const unsigned short*)(LONG_TABLE + ((entry & ~IS_LONG) << 9) + ((address & 255) << 1));
   return entry;
 }

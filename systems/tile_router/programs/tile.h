@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs of the tiles share: networks, messages, what the boot image tells a tile, counters.
+/* What the programs of the tiles share: networks, messages, what the boot image tells a tile,
+   counters.
 
-   A network is a register: reading it takes a word and waits for one, writing it sends and waits for room. All of it is
-   `asm volatile`: the compiler keeps the order. */
+   A network is a register: reading it takes a word and waits for one, writing it sends and waits
+   for room. All of it is `asm volatile`: the compiler keeps the order. */
 #pragma once
 
 typedef unsigned int word;
@@ -33,9 +34,13 @@ static inline word gdn_take(void) {
 }
 static inline void gdn_skip(void) { __asm__ volatile("mv zero, x28"); }
 static inline void gdn_put(word w) { __asm__ volatile("mv x28, %0" : : "r"(w)); }
-static inline void gdn_pass(void) { __asm__ volatile("mv x28, x28"); }                      /* from the GDN to the GDN */
-static inline void gdn_to(word *p) { __asm__ volatile("sw x28, %0" : "=m"(*p)); }           /* a word into the RAM */
-static inline void gdn_from(const word *p) { __asm__ volatile("lw x28, %0" : : "m"(*p)); }  /* a word from there */
+static inline void gdn_pass(void) { __asm__ volatile("mv x28, x28"); } /* from the GDN to the GDN */
+static inline void gdn_to(word* p) {
+  __asm__ volatile("sw x28, %0" : "=m"(*p));
+} /* a word into the RAM */
+static inline void gdn_from(const word* p) {
+  __asm__ volatile("lw x28, %0" : : "m"(*p));
+} /* a word from there */
 
 /* Whether there is a word of the GDN to take. */
 static inline word gdn_some(void) {
@@ -67,24 +72,25 @@ enum { HeadWords = 16, OutWords = HeadWords + 2 };
 /* The head: two bytes that mean nothing, 14 bytes of Ethernet, and the IP header from word 4. */
 enum { EthernetBytes = 14, HeadBytes = 4 * HeadWords - 2, HeadIpWords = HeadWords - 4 };
 
-/* Why a packet does not go on. Also the codes of messages between stages, so none of them is 31 (an interrupt). */
+/* Why a packet does not go on. Also the codes of messages between stages, so none of them is 31 (an
+ * interrupt). */
 enum {
   Fine = 0,
-  DropNotIp = 1,        /* not IPv4 by its Ethernet type */
-  DropShort = 2,        /* no room for a header */
-  DropVersion = 3,      /* not version 4 */
-  DropHeader = 4,       /* header length below 20 bytes, or beyond the packet */
-  DropLength = 5,       /* total length below the header's, or beyond the frame */
+  DropNotIp = 1,   /* not IPv4 by its Ethernet type */
+  DropShort = 2,   /* no room for a header */
+  DropVersion = 3, /* not version 4 */
+  DropHeader = 4,  /* header length below 20 bytes, or beyond the packet */
+  DropLength = 5,  /* total length below the header's, or beyond the frame */
   DropChecksum = 6,
   DropSource = 7,       /* no host has that address (RFC 1812, 5.3.7) */
   DropOptions = 8,      /* header of more than 48 bytes: not all of it is in the head */
   DropRoute = 9,        /* no route, not even a default one */
   DropDestination = 10, /* an address that is not forwarded */
   DropTtl = 11,
-  DropQueue = 12,       /* output queue full */
+  DropQueue = 12, /* output queue full */
   Reasons = 13,
   /* Verdicts that are no reasons. */
-  Options = 16          /* a header with options: one word more comes along, the sum of its first 20 bytes */
+  Options = 16 /* a header with options: one word more comes along, the sum of its first 20 bytes */
 };
 
 /* Ones' complement sum of words: a carry comes in again below. */
@@ -104,25 +110,26 @@ enum { PortNoRoute = 62, PortMartian = 63, Ports = 64 };
 
 /* What the boot image tells a tile: at the start of its RAM, in this order. */
 struct config {
-  word to_next;       /* header of messages to the next stage (lookup: forward; checksum: lookup; output: its linecard) */
-  word to_memory;     /* lookup: header of StreamWrite messages */
-  word ring_base;     /* lookup: where payloads are kept in that memory */
-  word ring_last;     /* lookup: no payload begins after this */
-  word from;          /* forward: frame_out_t of a frame without bytes: where its payload is */
-  word to_free;       /* header of FreeBuffer messages, 0: nothing is freed */
-  word number_shift;  /* place of the number of a pipeline or output in a place_t: 0 (x) or 4 (y) */
-  word own_number;    /* output: number of this one */
-  word ready_flags;   /* output: flag of the linecard */
-  word port[Ports];   /* lookup: header of messages to the output of a port, or a reason */
+  word to_next; /* header of messages to the next stage (lookup: forward; checksum: lookup; output:
+                   its linecard) */
+  word to_memory;    /* lookup: header of StreamWrite messages */
+  word ring_base;    /* lookup: where payloads are kept in that memory */
+  word ring_last;    /* lookup: no payload begins after this */
+  word from;         /* forward: frame_out_t of a frame without bytes: where its payload is */
+  word to_free;      /* header of FreeBuffer messages, 0: nothing is freed */
+  word number_shift; /* place of the number of a pipeline or output in a place_t: 0 (x) or 4 (y) */
+  word own_number;   /* output: number of this one */
+  word ready_flags;  /* output: flag of the linecard */
+  word port[Ports];  /* lookup: header of messages to the output of a port, or a reason */
 };
 extern const struct config config;
 
 /* What the boot port reads while the programs run. */
 struct counters {
-  word frames;        /* taken */
-  word sent;          /* handed on */
-  word queued;        /* output: of those sent, how many waited in the queue */
-  word deepest;       /* output: most packets in the queue */
-  word drops[16];     /* by reason */
+  word frames;    /* taken */
+  word sent;      /* handed on */
+  word queued;    /* output: of those sent, how many waited in the queue */
+  word deepest;   /* output: most packets in the queue */
+  word drops[16]; /* by reason */
 };
 extern volatile struct counters counters;
