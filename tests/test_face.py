@@ -218,7 +218,8 @@ def test_an_interrupted_run_leaves_no_simulator_and_no_scratch(tmp_path):
     program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
     program.chmod(0o755)
     code = (
-        "import sys; from emery import build, cli; from pathlib import Path\n"
+        "import signal, sys; from emery import build, cli; from pathlib import Path\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs of a shell ignore it
         f"build.build_system = lambda *a, **k: Path({str(program)!r})\n"
         "sys.exit(cli.main(['run', 'host-nic', '--size', '64']))\n"
     )
