@@ -10,7 +10,7 @@ import struct
 import pytest
 from conftest import read_pcap
 
-from emery import limits, system, tile_programs
+from emery import build, limits, system, tile_programs
 from emery.cli import main
 from emery.common import ROOT
 from emery.experiment import tile_model
@@ -175,11 +175,14 @@ def test_what_tiles_and_links_did(router):
     assert set(result["resources"]["stages"]) == {"lookup", "checksum", "forward", "output"}
 
 
-def test_blocks_are_for_the_default_tile():
+def test_parts_have_their_parameters():
     target = system.load("tile-router")
-    for settings, blocks in (([], True), (["dram_latency=30"], True), (["load_use=1"], False), (["flat=true"], False)):
-        values = target.values(settings)
-        assert target.hierarchical(values) == blocks == (("Blocks", "1") in target.rtl_parameters(values))
+    values = target.values(["load_use=1", "dram_latency=30"])
+    parts = build.part_rtls(target, values, build.system_rtl(target, values))
+    given = {x.top: dict(x.parameters) for x in parts}
+    assert given["tile"]["LoadUse"] == "1" and given["slot"] == {"DramLatency": "30"} and given["boot_hub"] == {}
+    values = target.values(["flat=true"])
+    assert build.part_rtls(target, values, build.system_rtl(target, values)) == []
 
 
 def limit(size, **settings):

@@ -22,8 +22,9 @@ module dynamic_router
     input logic [3:0] x_i,
     input logic [3:0] y_i,
 
-    stream_if.snk in [RouterPorts],
+    stream_if.snk in[RouterPorts],
     stream_if.src out[RouterPorts],
+    output logic [RouterPorts-1:0] room_o,  // of the inputs, for a link_out
 
     // Words sent by each output since reset.
     output word_t words_o[RouterPorts]
@@ -50,8 +51,9 @@ module dynamic_router
     ) fifo (
         .clk_i,
         .rst_i,
-        .in (in[i]),
-        .out(head)
+        .in    (in[i]),
+        .out   (head),
+        .room_o(room_o[i])
     );
     assign valid[i] = head.valid;
     assign data[i] = head.data;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A place at the edge of the grid, wired to the outer links of its tile: a memory port, a linecard, or nothing (slot_block).
+/// A place at the edge of the grid, wired to the outer links of its tile: a memory port, a linecard, or nothing.
 ///
-/// Each link from the tile ends in a FIFO of four words here: `ready` comes from registers, and so does everything that goes
-/// into the block.
+/// All are there; settings loaded at boot (`mesh_pkg::SlotKind` and the words after it) say which one is connected, so that one
+/// build serves every layout. While `run_i` is low nothing is connected. What nobody here takes (messages for places outside
+/// the grid, static words to a linecard, anything to nothing) is taken, dropped and counted by the word in SlotStray, so that it
+/// blocks no one. Each link from the tile ends in a FIFO of four words: `ready` comes from registers.
+///
+/// Settings are written in one clock; `cfg_rdata_o` is the setting or counter of `cfg_addr_i`, in the same clock. Reset clears
+/// settings and counters. Memory: see mem_port; linecard: line_in and line_out.
 module edge_slot
   import mesh_pkg::*;
 #(
@@ -28,6 +33,7 @@ module edge_slot
     stream_if.src st2_out,
     stream_if.src gdn_out,
     stream_if.src mdn_out,
+    output logic [3:0] room_o,  // of the links from the tile, for a link_out: static 1, static 2, GDN, MDN
 
     // DRAM: data comes DramLatency clocks after rd_valid; byte addresses; enable 3 is for bits 31:24.
     output logic        dram_rd_valid_o,
@@ -45,6 +51,16 @@ module edge_slot
   if (DramLatency < 1 || DramLatency > 63) begin : g_bad_parameter
     $fatal(1, "edge_slot: DramLatency %0d is not 1 .. 63", DramLatency);
   end
+
+  // Settings.
+  word_t setting_q[8];
+  always_ff @(posedge clk_i) begin
+    if (cfg_we_i && !cfg_addr_i[4]) setting_q[cfg_addr_i[2:0]] <= cfg_wdata_i;
+    if (rst_i) for (int i = 0; i < 8; i++) setting_q[i] <= '0;
+  end
+  wire memory_on = run_i && setting_q[SlotKind[2:0]][1:0] == SlotMemory;
+  wire linecard_on = run_i && setting_q[SlotKind[2:0]][1:0] == SlotLinecard;
+  wire in_settings_t in_settings = in_settings_t'(setting_q[SlotIn[2:0]]);
 
   // Links from the tile.
   stream_if #(.T(word_t))
@@ -67,59 +83,147 @@ module edge_slot
   link_fifo st1_fifo (
       .clk_i,
       .rst_i,
-      .in (st1_in),
-      .out(st1)
+      .in    (st1_in),
+      .out   (st1),
+      .room_o(room_o[0])
   );
   link_fifo st2_fifo (
       .clk_i,
       .rst_i,
-      .in (st2_in),
-      .out(st2)
+      .in    (st2_in),
+      .out   (st2),
+      .room_o(room_o[1])
   );
   link_fifo gdn_fifo (
       .clk_i,
       .rst_i,
-      .in (gdn_in),
-      .out(gdn)
+      .in    (gdn_in),
+      .out   (gdn),
+      .room_o(room_o[2])
   );
   link_fifo mdn_fifo (
       .clk_i,
       .rst_i,
-      .in (mdn_in),
-      .out(mdn)
+      .in    (mdn_in),
+      .out   (mdn),
+      .room_o(room_o[3])
   );
 
-  logic [3:0] ready, valid;
-  word_t [3:0] data;
-  wire_beat_t wire_data;
-  assign st1.ready = ready[0];
-  assign st1_out.valid = valid[0];
-  assign st1_out.data = data[0];
-  assign st2.ready = ready[1];
-  assign st2_out.valid = valid[1];
-  assign st2_out.data = data[1];
-  assign gdn.ready = ready[2];
-  assign gdn_out.valid = valid[2];
-  assign gdn_out.data = data[2];
-  assign mdn.ready = ready[3];
-  assign mdn_out.valid = valid[3];
-  assign mdn_out.data = data[3];
-  assign wire_out.data = wire_data;
-  slot_block block (
+  stream_if #(.T(word_t))
+      mem_st (
+          clk_i,
+          rst_i
+      ),
+      mem_st_out (
+          clk_i,
+          rst_i
+      ),
+      mem_gdn (
+          clk_i,
+          rst_i
+      ),
+      mem_mdn (
+          clk_i,
+          rst_i
+      ),
+      line_st (
+          clk_i,
+          rst_i
+      ),
+      line_gdn (
+          clk_i,
+          rst_i
+      ),
+      line_mdn (
+          clk_i,
+          rst_i
+      ),
+      buffer_gdn (
+          clk_i,
+          rst_i
+      ),
+      buffer_mdn (
+          clk_i,
+          rst_i
+      );
+  stream_if #(.T(word_t))
+      to_gdn[3] (
+          clk_i,
+          rst_i
+      ),
+      to_mdn[3] (
+          clk_i,
+          rst_i
+      );
+  logic stray_gdn, stray_mdn;
+  message_sort gdn_sort (
       .clk_i,
       .rst_i,
-      .run_i,
       .place_i,
-      .cfg_we_i,
-      .cfg_addr_i,
-      .cfg_wdata_i,
-      .cfg_rdata_o,
-      .link_valid_i({mdn.valid, gdn.valid, st2.valid, st1.valid}),
-      .link_data_i({mdn.data, gdn.data, st2.data, st1.data}),
-      .link_ready_o(ready),
-      .link_valid_o(valid),
-      .link_data_o(data),
-      .link_ready_i({mdn_out.ready, gdn_out.ready, st2_out.ready, st1_out.ready}),
+      .memory_i  (memory_on),
+      .linecard_i(linecard_on),
+      .in        (gdn),
+      .memory    (mem_gdn),
+      .buffer    (buffer_gdn),
+      .line      (line_gdn),
+      .stray_o   (stray_gdn)
+  );
+  message_sort mdn_sort (
+      .clk_i,
+      .rst_i,
+      .place_i,
+      .memory_i  (memory_on),
+      .linecard_i(linecard_on),
+      .in        (mdn),
+      .memory    (mem_mdn),
+      .buffer    (buffer_mdn),
+      .line      (line_mdn),
+      .stray_o   (stray_mdn)
+  );
+  // A linecard's buffer is read over the GDN only.
+  assign buffer_mdn.ready = 1'b1;
+  assign mem_st.valid = st1.valid && memory_on;
+  assign mem_st.data = st1.data;
+  assign st1.ready = memory_on ? mem_st.ready : 1'b1;
+  assign st2.ready = 1'b1;
+  wire [2:0] strays = 3'(stray_gdn) + 3'(stray_mdn) + 3'(buffer_mdn.valid) + 3'(st2.valid) +
+      3'(st1.valid && !memory_on);
+
+  // Links: what the tile gets.
+  assign st1_out.valid = memory_on ? mem_st_out.valid : line_st.valid;
+  assign st1_out.data = memory_on ? mem_st_out.data : line_st.data;
+  assign mem_st_out.ready = memory_on && st1_out.ready;
+  assign line_st.ready = !memory_on && st1_out.ready;
+  assign st2_out.valid = 1'b0;
+  assign st2_out.data = '0;
+  message_merge #(
+      .N(3)
+  ) gdn_merge (
+      .clk_i,
+      .rst_i,
+      .in (to_gdn),
+      .out(gdn_out)
+  );
+  message_merge #(
+      .N(3)
+  ) mdn_merge (
+      .clk_i,
+      .rst_i,
+      .in (to_mdn),
+      .out(mdn_out)
+  );
+
+  word_t reads, writes, mem_bad, in_frames, in_bad, out_frames, out_bad, stray_q;
+  mem_port memory (
+      .clk_i,
+      .rst_i,
+      .place_i,
+      .settings_i    (mem_settings_t'(setting_q[SlotMem[2:0]])),
+      .mdn_in        (mem_mdn),
+      .mdn_out       (to_mdn[0]),
+      .gdn_in        (mem_gdn),
+      .st_in         (mem_st),
+      .st_out        (mem_st_out),
       .dram_latency_i(6'(DramLatency)),
       .dram_rd_valid_o,
       .dram_rd_addr_o,
@@ -128,11 +232,68 @@ module edge_slot
       .dram_wr_addr_o,
       .dram_wr_data_o,
       .dram_wr_be_o,
-      .wire_valid_i(wire_in.valid),
-      .wire_data_i(wire_in.data),
-      .wire_ready_o(wire_in.ready),
-      .wire_valid_o(wire_out.valid),
-      .wire_data_o(wire_data),
-      .wire_ready_i(wire_out.ready)
+      .reads_o       (reads),
+      .writes_o      (writes),
+      .bad_o         (mem_bad)
   );
+
+  // The wire ends here while this is no linecard.
+  stream_if #(
+      .T(wire_beat_t)
+  ) wire_on (
+      clk_i,
+      rst_i
+  );
+  assign wire_on.valid = wire_in.valid && linecard_on;
+  assign wire_on.data  = wire_in.data;
+  assign wire_in.ready = wire_on.ready && linecard_on;
+  line_in in_card (
+      .clk_i,
+      .rst_i,
+      .place_i,
+      .settings_i(in_settings),
+      .heads_i(head_places_t'(setting_q[SlotHeads[2:0]])),
+      .ring_base_i(setting_q[SlotRingBase[2:0]]),
+      .ring_bytes_i(setting_q[SlotRingBytes[2:0]]),
+      .wire_in(wire_on),
+      .buffer_in(buffer_gdn),
+      .answers(to_gdn[0]),
+      .heads(to_gdn[1]),
+      .mdn_out(to_mdn[1]),
+      .st_out(line_st),
+      .frames_o(in_frames),
+      .bad_o(in_bad)
+  );
+  line_out out_card (
+      .clk_i,
+      .rst_i,
+      .run_i(linecard_on),
+      .place_i,
+      .settings_i(out_settings_t'(setting_q[SlotOut[2:0]])),
+      .gdn_in(line_gdn),
+      .mdn_in(line_mdn),
+      .gdn_out(to_gdn[2]),
+      .mdn_out(to_mdn[2]),
+      .wire_out,
+      .frames_o(out_frames),
+      .bad_o(out_bad)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (strays != '0) stray_q <= stray_q + word_t'(strays);
+    if (rst_i) stray_q <= '0;
+  end
+  always_comb begin
+    case (cfg_addr_i)
+      SlotMemReads: cfg_rdata_o = reads;
+      SlotMemWrites: cfg_rdata_o = writes;
+      SlotMemBad: cfg_rdata_o = mem_bad;
+      SlotInFrames: cfg_rdata_o = in_frames;
+      SlotInBad: cfg_rdata_o = in_bad;
+      SlotOutFrames: cfg_rdata_o = out_frames;
+      SlotOutBad: cfg_rdata_o = out_bad;
+      SlotStray: cfg_rdata_o = stray_q;
+      default: cfg_rdata_o = setting_q[cfg_addr_i[2:0]];
+    endcase
+  end
 endmodule

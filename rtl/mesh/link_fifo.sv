@@ -4,13 +4,16 @@
 ///
 /// Holds `Depth` words (a power of two). Latency 1 clock, one word a clock; `in.ready` comes from a register, so that no
 /// combinational path goes from tile to tile. Reset empties it. Drops nothing.
+/// `room_o` is for a link_out at the other end, which looks at it a clock later: it falls while there is still a place for the
+/// word that may be on its way.
 module link_fifo #(
     parameter int Depth = 4
 ) (
     input logic clk_i,
     input logic rst_i,
     stream_if.snk in,
-    stream_if.src out
+    stream_if.src out,
+    output logic room_o
 );
   if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : g_bad_parameter
     $fatal(1, "link_fifo: Depth %0d is not a power of two", Depth);
@@ -19,34 +22,30 @@ module link_fifo #(
 
   mesh_pkg::word_t mem[Depth];
   logic [PtrW-1:0] write_q, read_q;
-  logic empty_q, full_q;
+  logic [PtrW:0] count_q;
+  wire empty = count_q == '0;
 
-  assign in.ready  = !full_q;
-  assign out.valid = !empty_q;
+  assign in.ready  = count_q < (PtrW + 1)'(Depth);
+  assign room_o    = count_q < (PtrW + 1)'(Depth - 1);
+  assign out.valid = !empty;
   assign out.data  = mem[read_q];
 
   wire push = in.valid && in.ready;
-  wire pop = out.valid && out.ready;
-  wire [PtrW-1:0] write_d = write_q + 1'b1;
-  wire [PtrW-1:0] read_d = read_q + 1'b1;
+  wire pop = !empty && out.ready;
 
   always_ff @(posedge clk_i) begin
     if (push) begin
       mem[write_q] <= in.data;
-      write_q <= write_d;
+      write_q <= write_q + 1'b1;
     end
-    if (pop) read_q <= read_d;
-    if (push != pop) begin
-      full_q  <= push && write_d == read_q;
-      empty_q <= pop && read_d == write_q;
-    end
+    if (pop) read_q <= read_q + 1'b1;
+    if (push != pop) count_q <= push ? count_q + 1'b1 : count_q - 1'b1;
     if (rst_i) begin
       write_q <= '0;
       read_q  <= '0;
-      empty_q <= 1'b1;
-      full_q  <= 1'b0;
+      count_q <= '0;
     end
   end
 
-  `ASSERT(NotBoth, !(empty_q && full_q))
+  `ASSERT(NeverOverfull, count_q <= (PtrW + 1)'(Depth))
 endmodule

@@ -270,8 +270,9 @@ module mem_port
   ) headers (
       .clk_i,
       .rst_i,
-      .in (header_in),
-      .out(header_out)
+      .in    (header_in),
+      .out   (header_out),
+      .room_o()
   );
   fifo #(
       .T(word_t),

@@ -5,7 +5,7 @@
 /// side, along the south side from the west, down the west side. All links of a side of an edge tile go to its slot, which
 /// is a memory port, a linecard or nothing, as its settings say. Wiring only. Paper: section 1, figures 1 and 2.
 module mesh
-  import boot_pkg::*, mesh_pkg::word_t, mesh_pkg::place_t, mesh_pkg::wire_beat_t;
+  import boot_pkg::*, mesh_pkg::word_t, mesh_pkg::place_t;
   import core_pkg::clock_use_e, core_pkg::trap_e;
 #(
     parameter int Cols = 4,
@@ -18,15 +18,20 @@ module mesh
     parameter bit Predict = 1'b1,
     parameter int LoadUse = 0,
     parameter int Mispredict = 0,
-    parameter bit Blocks = 1'b0,  // tiles are tile_block, with its parameters: to simulate
     localparam int Tiles = Cols * Rows,
     localparam int Slots = 2 * (Cols + Rows)
 ) (
     input logic clk_i,
     input logic rst_i,
 
-    reg_if.slave boot,
-    output logic unmapped_o,  // a clock: an access to no unit
+    // Boot port: an access (`boot_req_i` for a clock) when the one before was answered (`boot_ack_o`).
+    input  logic                  boot_req_i,
+    input  logic                  boot_write_i,
+    input  logic  [BootAddrW-1:0] boot_addr_i,     // in bytes
+    input  word_t                 boot_wdata_i,
+    output logic                  boot_ack_o,
+    output word_t                 boot_rdata_o,
+    output logic                  boot_unmapped_o, // a clock: an access to no unit
 
     // DRAM of each slot: byte addresses of words; what is read comes DramLatency clocks later.
     output logic        dram_rd_valid_o[Slots],
@@ -37,9 +42,19 @@ module mesh
     output word_t       dram_wr_data_o [Slots],
     output logic  [3:0] dram_wr_be_o   [Slots],
 
-    // Wires of each slot: wire_beat_t.
-    stream_if.snk wire_in [Slots],
-    stream_if.src wire_out[Slots],
+    // Wire of each slot, in and out.
+    input  logic        wire_in_valid_i [Slots],
+    output logic        wire_in_ready_o [Slots],
+    input  word_t       wire_in_data_i  [Slots],
+    input  logic        wire_in_sop_i   [Slots],
+    input  logic        wire_in_eop_i   [Slots],
+    input  logic  [2:0] wire_in_bytes_i [Slots],
+    output logic        wire_out_valid_o[Slots],
+    input  logic        wire_out_ready_i[Slots],
+    output word_t       wire_out_data_o [Slots],
+    output logic        wire_out_sop_o  [Slots],
+    output logic        wire_out_eop_o  [Slots],
+    output logic  [2:0] wire_out_bytes_o[Slots],
 
     // What the cores do.
     output clock_use_e use_o [Tiles],
@@ -50,177 +65,96 @@ module mesh
     $fatal(1, "mesh: %0d x %0d tiles", Cols, Rows);
   end
 
-  // ---- Boot port: tiles, slots, the whole
-  localparam int Units = Tiles + Slots + 1;
-  typedef logic [Units-1:0][BootAddrW-1:0] addresses_t;
-  function automatic addresses_t bases();
-    for (int i = 0; i < Units; i++) begin
-      automatic int unit = i < Tiles ? i : i == Units - 1 ? WholeUnit : FirstSlot + i - Tiles;
-      bases[i] = BootAddrW'(unit << UnitW);
-    end
-  endfunction
-  reg_if #(.AddrW(BootAddrW)) unit_regs[Units] ();
-  reg_demux #(
-      .N    (Units),
-      .AddrW(BootAddrW),
-      .Base (bases()),
-      .Size ({Units{BootAddrW'(1 << UnitW)}})
-  ) demux (
-      .clk_i,
-      .rst_i,
-      .in (boot),
-      .out(unit_regs),
-      .unmapped_o
-  );
-  logic tiles_go, slots_go;
-  boot_whole #(
+  // ---- Boot port
+  localparam int Units = Tiles + Slots;
+  logic [Units-1:0] unit_req, unit_ack;
+  logic unit_write, tiles_go, slots_go;
+  logic [UnitW-1:0] unit_addr;
+  word_t unit_wdata;
+  word_t [Units-1:0] unit_rdata;
+  boot_hub #(
       .Cols(Cols),
       .Rows(Rows)
-  ) whole (
+  ) hub (
       .clk_i,
       .rst_i,
-      .boot      (unit_regs[Units-1]),
-      .tiles_go_o(tiles_go),
-      .slots_go_o(slots_go)
+      .boot_req_i,
+      .boot_write_i,
+      .boot_addr_i,
+      .boot_wdata_i,
+      .boot_ack_o,
+      .boot_rdata_o,
+      .unmapped_o  (boot_unmapped_o),
+      .unit_req_o  (unit_req),
+      .unit_write_o(unit_write),
+      .unit_addr_o (unit_addr),
+      .unit_wdata_o(unit_wdata),
+      .unit_ack_i  (unit_ack),
+      .unit_rdata_i(unit_rdata),
+      .tiles_go_o  (tiles_go),
+      .slots_go_o  (slots_go)
   );
 
-  // ---- Links: 16 * tile + 4 * network + side, leaving a tile; and 4 * slot + network, entering the grid from a slot.
-  stream_if #(
-      .T(word_t)
-  ) links[16*Tiles] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(word_t)
-  ) edges[4*Slots] (
-      clk_i,
-      rst_i
-  );
+  // ---- What leaves tiles (4 * network + side) and slots (network), and where it is taken.
+  logic [15:0] tile_valid[Tiles], tile_room[Tiles];
+  word_t [15:0] tile_data[Tiles];
+  logic [3:0] slot_valid[Slots], slot_room[Slots];
+  word_t [3:0] slot_data[Slots];
 
   for (genvar t = 0; t < Tiles; t++) begin : g_tile
     localparam int X = t % Cols, Y = t / Cols;
-    stream_if #(.T(word_t))
-        in[16] (
-            clk_i,
-            rst_i
-        ),
-        out[16] (
-            clk_i,
-            rst_i
-        );
-    for (genvar n = 0; n < 4; n++) begin : g_net
-      for (genvar s = 0; s < 4; s++) begin : g_leave
-        link_wire leave (
-            .in (out[4*n+s]),
-            .out(links[16*t+4*n+s])
-        );
-      end
-      if (Y > 0) begin : g_north
-        link_wire north (
-            .in (links[16*(t-Cols)+4*n+South]),
-            .out(in[4*n+North])
-        );
-      end else begin : g_north_edge
-        link_wire north (
-            .in (edges[4*X+n]),
-            .out(in[4*n+North])
-        );
-      end
-      if (X < Cols - 1) begin : g_east
-        link_wire east (
-            .in (links[16*(t+1)+4*n+West]),
-            .out(in[4*n+East])
-        );
-      end else begin : g_east_edge
-        link_wire east (
-            .in (edges[4*(Cols+Y)+n]),
-            .out(in[4*n+East])
-        );
-      end
-      if (Y < Rows - 1) begin : g_south
-        link_wire south (
-            .in (links[16*(t+Cols)+4*n+North]),
-            .out(in[4*n+South])
-        );
-      end else begin : g_south_edge
-        link_wire south (
-            .in (edges[4*(Cols+Rows+X)+n]),
-            .out(in[4*n+South])
-        );
-      end
-      if (X > 0) begin : g_west
-        link_wire west (
-            .in (links[16*(t-1)+4*n+East]),
-            .out(in[4*n+West])
-        );
-      end else begin : g_west_edge
-        link_wire west (
-            .in (edges[4*(2*Cols+Rows+Y)+n]),
-            .out(in[4*n+West])
-        );
+    logic [15:0] in_valid, in_room, out_room;
+    word_t [15:0] in_data;
+    assign tile_room[t] = in_room;
+    for (genvar s = 0; s < 4; s++) begin : g_side
+      // Beyond this side: a tile, or a slot.
+      localparam bit Edge = s == North ? Y == 0 : s == East ? X == Cols - 1 : s == South ? Y == Rows - 1 : X == 0;
+      localparam int Slot = s == North ? X : s == East ? Cols + Y : s == South ? Cols + Rows + X :
+          2 * Cols + Rows + Y;
+      localparam int Tile = s == North ? t - Cols : s == East ? t + 1 : s == South ? t + Cols : t - 1;
+      localparam int Back = (s + 2) % 4;
+      for (genvar n = 0; n < 4; n++) begin : g_net
+        if (Edge) begin : g_edge
+          assign in_valid[4*n+s] = slot_valid[Slot][n];
+          assign in_data[4*n+s]  = slot_data[Slot][n];
+          assign out_room[4*n+s] = slot_room[Slot][n];
+        end else begin : g_tile
+          assign in_valid[4*n+s] = tile_valid[Tile][4*n+Back];
+          assign in_data[4*n+s]  = tile_data[Tile][4*n+Back];
+          assign out_room[4*n+s] = tile_room[Tile][4*n+Back];
+        end
       end
     end
-    if (Blocks) begin : g_block
-      logic [15:0] in_valid, in_ready, out_valid, out_ready;
-      word_t [15:0] in_data, out_data;
-      logic [2:0] use_bits;
-      logic [3:0] trap_bits;
-      for (genvar k = 0; k < 16; k++) begin : g_link
-        assign in_valid[k]  = in[k].valid;
-        assign in_data[k]   = in[k].data;
-        assign in[k].ready  = in_ready[k];
-        assign out[k].valid = out_valid[k];
-        assign out[k].data  = out_data[k];
-        assign out_ready[k] = out[k].ready;
-      end
-      assign use_o[t]  = clock_use_e'(use_bits);
-      assign trap_o[t] = trap_e'(trap_bits);
-      tile_block i_tile (
-          .clk_i,
-          .rst_i,
-          .x_i         (4'(X)),
-          .y_i         (4'(Y)),
-          .number_i    (5'(t)),
-          .go_i        (tiles_go),
-          .boot_req_i  (unit_regs[t].req),
-          .boot_write_i(unit_regs[t].write),
-          .boot_addr_i (unit_regs[t].addr),
-          .boot_wdata_i(unit_regs[t].wdata),
-          .boot_ack_o  (unit_regs[t].ack),
-          .boot_rdata_o(unit_regs[t].rdata),
-          .in_valid_i  (in_valid),
-          .in_data_i   (in_data),
-          .in_ready_o  (in_ready),
-          .out_valid_o (out_valid),
-          .out_data_o  (out_data),
-          .out_ready_i (out_ready),
-          .use_o       (use_bits),
-          .trap_o      (trap_bits)
-      );
-    end else begin : g_flat
-      tile #(
-          .ImemBytes   (ImemBytes),
-          .RamBytes    (RamBytes),
-          .CacheBytes  (CacheBytes),
-          .Instructions(Instructions),
-          .Predict     (Predict),
-          .LoadUse     (LoadUse),
-          .Mispredict  (Mispredict)
-      ) i_tile (
-          .clk_i,
-          .rst_i,
-          .x_i     (4'(X)),
-          .y_i     (4'(Y)),
-          .number_i(5'(t)),
-          .go_i    (tiles_go),
-          .boot    (unit_regs[t]),
-          .in,
-          .out,
-          .use_o   (use_o[t]),
-          .trap_o  (trap_o[t])
-      );
-    end
+    tile #(
+        .ImemBytes   (ImemBytes),
+        .RamBytes    (RamBytes),
+        .CacheBytes  (CacheBytes),
+        .Instructions(Instructions),
+        .Predict     (Predict),
+        .LoadUse     (LoadUse),
+        .Mispredict  (Mispredict)
+    ) i_tile (
+        .clk_i,
+        .rst_i,
+        .x_i         (4'(X)),
+        .y_i         (4'(Y)),
+        .number_i    (5'(t)),
+        .go_i        (tiles_go),
+        .boot_req_i  (unit_req[t]),
+        .boot_write_i(unit_write),
+        .boot_addr_i (unit_addr),
+        .boot_wdata_i(unit_wdata),
+        .boot_ack_o  (unit_ack[t]),
+        .boot_rdata_o(unit_rdata[t]),
+        .in_valid_i  (in_valid),
+        .in_data_i   (in_data),
+        .in_room_o   (in_room),
+        .out_valid_o (tile_valid[t]),
+        .out_data_o  (tile_data[t]),
+        .out_room_i  (out_room),
+        .use_o       (use_o[t]),
+        .trap_o      (trap_o[t])
+    );
   end
 
   for (genvar s = 0; s < Slots; s++) begin : g_slot
@@ -229,48 +163,54 @@ module mesh
     localparam int X = Side == North ? s : Side == East ? Cols - 1 : Side == South ? s - Cols - Rows : 0;
     localparam int Y = Side == North ? 0 : Side == East ? s - Cols : Side == South ? Rows - 1 :
         s - 2 * Cols - Rows;
-    localparam int Link = 16 * (Y * Cols + X) + Side;
+    localparam int Tile = Y * Cols + X;
     localparam place_t Place = '{exit: 3'(Side + 1), y: 4'(Y), x: 4'(X)};
-    logic we;
-    logic [4:0] addr;
-    word_t wdata, rdata;
-    boot_slot settings (
-        .clk_i,
-        .rst_i,
-        .boot   (unit_regs[Tiles+s]),
-        .we_o   (we),
-        .addr_o (addr),
-        .wdata_o(wdata),
-        .rdata_i(rdata)
-    );
-    edge_slot #(
+    logic [3:0] in_valid, in_room, out_room;
+    word_t [3:0] in_data;
+    assign slot_room[s] = in_room;
+    for (genvar n = 0; n < 4; n++) begin : g_net
+      assign in_valid[n] = tile_valid[Tile][4*n+Side];
+      assign in_data[n]  = tile_data[Tile][4*n+Side];
+      assign out_room[n] = tile_room[Tile][4*n+Side];
+    end
+    slot #(
         .DramLatency(DramLatency)
-    ) slot (
+    ) i_slot (
         .clk_i,
         .rst_i,
-        .run_i          (slots_go),
-        .place_i        (Place),
-        .cfg_we_i       (we),
-        .cfg_addr_i     (addr),
-        .cfg_wdata_i    (wdata),
-        .cfg_rdata_o    (rdata),
-        .st1_in         (links[Link]),
-        .st2_in         (links[Link+4]),
-        .gdn_in         (links[Link+8]),
-        .mdn_in         (links[Link+12]),
-        .st1_out        (edges[4*s]),
-        .st2_out        (edges[4*s+1]),
-        .gdn_out        (edges[4*s+2]),
-        .mdn_out        (edges[4*s+3]),
-        .dram_rd_valid_o(dram_rd_valid_o[s]),
-        .dram_rd_addr_o (dram_rd_addr_o[s]),
-        .dram_rd_data_i (dram_rd_data_i[s]),
-        .dram_wr_valid_o(dram_wr_valid_o[s]),
-        .dram_wr_addr_o (dram_wr_addr_o[s]),
-        .dram_wr_data_o (dram_wr_data_o[s]),
-        .dram_wr_be_o   (dram_wr_be_o[s]),
-        .wire_in        (wire_in[s]),
-        .wire_out       (wire_out[s])
+        .run_i           (slots_go),
+        .place_i         (Place),
+        .boot_req_i      (unit_req[Tiles+s]),
+        .boot_write_i    (unit_write),
+        .boot_addr_i     (unit_addr),
+        .boot_wdata_i    (unit_wdata),
+        .boot_ack_o      (unit_ack[Tiles+s]),
+        .boot_rdata_o    (unit_rdata[Tiles+s]),
+        .in_valid_i      (in_valid),
+        .in_data_i       (in_data),
+        .in_room_o       (in_room),
+        .out_valid_o     (slot_valid[s]),
+        .out_data_o      (slot_data[s]),
+        .out_room_i      (out_room),
+        .dram_rd_valid_o (dram_rd_valid_o[s]),
+        .dram_rd_addr_o  (dram_rd_addr_o[s]),
+        .dram_rd_data_i  (dram_rd_data_i[s]),
+        .dram_wr_valid_o (dram_wr_valid_o[s]),
+        .dram_wr_addr_o  (dram_wr_addr_o[s]),
+        .dram_wr_data_o  (dram_wr_data_o[s]),
+        .dram_wr_be_o    (dram_wr_be_o[s]),
+        .wire_in_valid_i (wire_in_valid_i[s]),
+        .wire_in_ready_o (wire_in_ready_o[s]),
+        .wire_in_data_i  (wire_in_data_i[s]),
+        .wire_in_sop_i   (wire_in_sop_i[s]),
+        .wire_in_eop_i   (wire_in_eop_i[s]),
+        .wire_in_bytes_i (wire_in_bytes_i[s]),
+        .wire_out_valid_o(wire_out_valid_o[s]),
+        .wire_out_ready_i(wire_out_ready_i[s]),
+        .wire_out_data_o (wire_out_data_o[s]),
+        .wire_out_sop_o  (wire_out_sop_o[s]),
+        .wire_out_eop_o  (wire_out_eop_o[s]),
+        .wire_out_bytes_o(wire_out_bytes_o[s])
     );
   end
 endmodule

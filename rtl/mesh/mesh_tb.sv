@@ -11,16 +11,11 @@ module mesh_tb
   `TB_TIMEOUT(2_000_000)
   localparam int Cols = 2, Rows = 2, Tiles = 4, Slots = 8, DramLatency = 16;
 
-  reg_if #(.AddrW(BootAddrW)) boot ();
-  stream_if #(.T(wire_beat_t))
-      wire_in[Slots] (
-          clk,
-          rst
-      ),
-      wire_out[Slots] (
-          clk,
-          rst
-      );
+  logic boot_req = 0, boot_write, boot_ack;
+  logic [BootAddrW-1:0] boot_addr;
+  word_t boot_wdata, boot_rdata;
+  logic [2:0] no_bytes[Slots];
+  logic nothing[Slots];  // comes in by the wires
   logic rd_valid[Slots], wr_valid[Slots], unmapped;
   word_t rd_addr[Slots], rd_data[Slots], wr_addr[Slots], wr_data[Slots];
   logic [3:0] wr_be[Slots];
@@ -33,27 +28,41 @@ module mesh_tb
       .Instructions(64),
       .DramLatency (DramLatency)
   ) dut (
-      .clk_i          (clk),
-      .rst_i          (rst),
-      .boot,
-      .unmapped_o     (unmapped),
-      .dram_rd_valid_o(rd_valid),
-      .dram_rd_addr_o (rd_addr),
-      .dram_rd_data_i (rd_data),
-      .dram_wr_valid_o(wr_valid),
-      .dram_wr_addr_o (wr_addr),
-      .dram_wr_data_o (wr_data),
-      .dram_wr_be_o   (wr_be),
-      .wire_in,
-      .wire_out,
-      .use_o          (core_use),
-      .trap_o         (trap)
+      .clk_i           (clk),
+      .rst_i           (rst),
+      .boot_req_i      (boot_req),
+      .boot_write_i    (boot_write),
+      .boot_addr_i     (boot_addr),
+      .boot_wdata_i    (boot_wdata),
+      .boot_ack_o      (boot_ack),
+      .boot_rdata_o    (boot_rdata),
+      .boot_unmapped_o (unmapped),
+      .dram_rd_valid_o (rd_valid),
+      .dram_rd_addr_o  (rd_addr),
+      .dram_rd_data_i  (rd_data),
+      .dram_wr_valid_o (wr_valid),
+      .dram_wr_addr_o  (wr_addr),
+      .dram_wr_data_o  (wr_data),
+      .dram_wr_be_o    (wr_be),
+      .wire_in_valid_i (nothing),
+      .wire_in_ready_o (),
+      .wire_in_data_i  (rd_data),
+      .wire_in_sop_i   (nothing),
+      .wire_in_eop_i   (nothing),
+      .wire_in_bytes_i (no_bytes),
+      .wire_out_valid_o(),
+      .wire_out_ready_i(nothing),
+      .wire_out_data_o (),
+      .wire_out_sop_o  (),
+      .wire_out_eop_o  (),
+      .wire_out_bytes_o(),
+      .use_o           (core_use),
+      .trap_o          (trap)
   );
 
   for (genvar s = 0; s < Slots; s++) begin : g_slot
-    assign wire_in[s].valid  = 1'b0;
-    assign wire_in[s].data   = '0;
-    assign wire_out[s].ready = 1'b1;
+    assign nothing[s]  = 1'b0;
+    assign no_bytes[s] = '0;
     word_t mem[131072], pipe[DramLatency];
     assign rd_data[s] = pipe[DramLatency-1];
     always @(posedge clk) begin
@@ -66,14 +75,6 @@ module mesh_tb
   end
 
   // ---- Boot port
-  logic boot_req = 0, boot_write;
-  logic [BootAddrW-1:0] boot_addr;
-  word_t boot_wdata;
-  assign boot.req   = boot_req;
-  assign boot.write = boot_write;
-  assign boot.addr  = boot_addr;
-  assign boot.wdata = boot_wdata;
-  assign boot.wstrb = '1;
   task automatic write(input int unit, input int offset, input word_t data);
     @(negedge clk);
     boot_req   = 1;
@@ -82,7 +83,7 @@ module mesh_tb
     boot_wdata = data;
     @(negedge clk);
     boot_req = 0;
-    while (!boot.ack) @(negedge clk);
+    while (!boot_ack) @(negedge clk);
   endtask
   task automatic read(input int unit, input int offset, output word_t data);
     @(negedge clk);
@@ -91,8 +92,8 @@ module mesh_tb
     boot_addr  = BootAddrW'(unit << UnitW) + BootAddrW'(offset);
     @(negedge clk);
     boot_req = 0;
-    while (!boot.ack) @(negedge clk);
-    data = boot.rdata;
+    while (!boot_ack) @(negedge clk);
+    data = boot_rdata;
   endtask
   task automatic write_register(input int unit, input logic [5:0] register, input word_t data);
     write(unit, int'(TileRegs) + 4 * int'(register), data);
@@ -126,10 +127,10 @@ module mesh_tb
   int unsigned clocks = 0, sent_at[$], words_seen = 0, least = 1000;
   always @(posedge clk) begin
     clocks <= clocks + 1;
-    if (!rst && dut.g_tile[0].g_flat.i_tile.st2_in[0].valid && dut.g_tile[0].g_flat.i_tile.st2_in[0].ready)
+    if (!rst && dut.g_tile[0].i_tile.st2_in[0].valid && dut.g_tile[0].i_tile.st2_in[0].ready)
       sent_at.push_back(clocks);
     // In the FIFO of the other core a clock later.
-    if (!rst && dut.g_tile[2].g_flat.i_tile.st2_out[0].valid && dut.g_tile[2].g_flat.i_tile.st2_out[0].ready) begin
+    if (!rst && dut.g_tile[2].i_tile.st2_out[0].valid && dut.g_tile[2].i_tile.st2_out[0].ready) begin
       automatic int unsigned took = clocks - sent_at.pop_front() + 1;
       words_seen++;
       if (took < least) least = took;

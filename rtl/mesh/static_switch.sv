@@ -28,10 +28,12 @@ module static_switch
     input logic  [PcW:0] prog_addr_i,
     input word_t         prog_data_i,
 
-    stream_if.snk in1 [RouterPorts],
-    stream_if.snk in2 [RouterPorts],
+    stream_if.snk in1[RouterPorts],
+    stream_if.snk in2[RouterPorts],
     stream_if.src out1[RouterPorts],
     stream_if.src out2[RouterPorts],
+    output logic [RouterPorts-1:0] room1_o,  // of the inputs, for a link_out
+    output logic [RouterPorts-1:0] room2_o,
 
     // What it waits for, and the words sent by out1[0 .. 4], out2[0 .. 4] since reset.
     output switch_status_t status_o,
@@ -88,7 +90,9 @@ module static_switch
   );
 
   // Links. Places 6 and 7 of the data are what `None` selects.
-  logic [Ends-1:0] valid, pop, room, send;
+  logic [Ends-1:0] valid, pop, room, send, link_room;
+  assign room1_o = link_room[RouterPorts-1:0];
+  assign room2_o = link_room[N+:RouterPorts];
   word_t data1[8], data2[8];
   assign data1[6] = '0;
   assign data1[7] = '0;
@@ -115,14 +119,16 @@ module static_switch
     link_fifo fifo1 (
         .clk_i,
         .rst_i,
-        .in (into1),
-        .out(head1)
+        .in    (into1),
+        .out   (head1),
+        .room_o(link_room[i])
     );
     link_fifo fifo2 (
         .clk_i,
         .rst_i,
-        .in (into2),
-        .out(head2)
+        .in    (into2),
+        .out   (head2),
+        .room_o(link_room[N+i])
     );
     assign valid[i] = head1.valid;
     assign valid[N+i] = head2.valid;

@@ -2,11 +2,12 @@
 /// A tile: core with instruction memory, data RAM and data cache, switch processor with two static networks, routers of the
 /// general and of the memory dynamic network.
 ///
-/// Links to the four neighbours, `in` and `out`: 4 * network + side; networks static 1, static 2, GDN, MDN; sides north, east,
-/// south, west. All links end in FIFOs with a registered `ready`. The core's registers x26, x27, x28 are static network 1, 2
-/// and the GDN (core); the MDN is the cache's. From a core's write to the read of its neighbour: 3 clocks on the static
-/// networks when both switches are ready. Interrupt messages become flags of the core (net_irq).
-/// Loaded, started and watched through `boot` (tile_regs). Reset empties links and cache. Paper: section 1.
+/// Links to the four neighbours: 4 * network + side; networks static 1, static 2, GDN, MDN; sides north, east, south, west. They
+/// begin in a link_out and end in a link_fifo, so that no combinational path leads through a tile. The core's registers x26,
+/// x27, x28 are static network 1, 2 and the GDN (core); the MDN is the cache's. From a core's write to the read of its
+/// neighbour: 3 clocks on the static networks when both switches are ready. Interrupt messages become flags of the core
+/// (net_irq). Loaded, started and watched through the boot port (tile_regs). Reset empties links and cache; place and number
+/// are those of the last clock of reset. Paper: section 1.
 module tile
   import core_pkg::*, mesh_pkg::word_t, mesh_pkg::switch_status_t;
 #(
@@ -26,12 +27,22 @@ module tile
     input logic [3:0] y_i,
     input logic [4:0] number_i,
 
-    input logic go_i,
-    reg_if.slave boot,
+    // Boot port: offset in the tile's region, answered by a clock of ack.
+    input  logic         go_i,
+    input  logic         boot_req_i,
+    input  logic         boot_write_i,
+    input  logic  [17:0] boot_addr_i,
+    input  word_t        boot_wdata_i,
+    output logic         boot_ack_o,
+    output word_t        boot_rdata_o,
 
     // Neighbours.
-    stream_if.snk in [16],
-    stream_if.src out[16],
+    input  logic  [15:0] in_valid_i,
+    input  word_t [15:0] in_data_i,
+    output logic  [15:0] in_room_o,
+    output logic  [15:0] out_valid_o,
+    output word_t [15:0] out_data_o,
+    input  logic  [15:0] out_room_i,
 
     // What the core does.
     output clock_use_e use_o,
@@ -78,39 +89,61 @@ module tile
           clk_i,
           rst_i
       );
+  logic [3:0][Ports-1:0] room;
+  assign in_room_o = {room[3][4:1], room[2][4:1], room[1][4:1], room[0][4:1]};
   for (genvar s = 0; s < 4; s++) begin : g_side
-    link_wire st1_from (
-        .in (in[s]),
-        .out(st1_in[s+1])
+    assign st1_in[s+1].valid = in_valid_i[s];
+    assign st1_in[s+1].data  = in_data_i[s];
+    assign st2_in[s+1].valid = in_valid_i[4+s];
+    assign st2_in[s+1].data  = in_data_i[4+s];
+    assign gdn_in[s+1].valid = in_valid_i[8+s];
+    assign gdn_in[s+1].data  = in_data_i[8+s];
+    assign mdn_in[s+1].valid = in_valid_i[12+s];
+    assign mdn_in[s+1].data  = in_data_i[12+s];
+    link_out st1_to (
+        .clk_i,
+        .rst_i,
+        .in     (st1_out[s+1]),
+        .valid_o(out_valid_o[s]),
+        .data_o (out_data_o[s]),
+        .room_i (out_room_i[s])
     );
-    link_wire st2_from (
-        .in (in[4+s]),
-        .out(st2_in[s+1])
+    link_out st2_to (
+        .clk_i,
+        .rst_i,
+        .in     (st2_out[s+1]),
+        .valid_o(out_valid_o[4+s]),
+        .data_o (out_data_o[4+s]),
+        .room_i (out_room_i[4+s])
     );
-    link_wire gdn_from (
-        .in (in[8+s]),
-        .out(gdn_in[s+1])
+    link_out gdn_to (
+        .clk_i,
+        .rst_i,
+        .in     (gdn_out[s+1]),
+        .valid_o(out_valid_o[8+s]),
+        .data_o (out_data_o[8+s]),
+        .room_i (out_room_i[8+s])
     );
-    link_wire mdn_from (
-        .in (in[12+s]),
-        .out(mdn_in[s+1])
+    link_out mdn_to (
+        .clk_i,
+        .rst_i,
+        .in     (mdn_out[s+1]),
+        .valid_o(out_valid_o[12+s]),
+        .data_o (out_data_o[12+s]),
+        .room_i (out_room_i[12+s])
     );
-    link_wire st1_to (
-        .in (st1_out[s+1]),
-        .out(out[s])
-    );
-    link_wire st2_to (
-        .in (st2_out[s+1]),
-        .out(out[4+s])
-    );
-    link_wire gdn_to (
-        .in (gdn_out[s+1]),
-        .out(out[8+s])
-    );
-    link_wire mdn_to (
-        .in (mdn_out[s+1]),
-        .out(out[12+s])
-    );
+  end
+
+  logic [3:0] x_q, y_q;
+  logic [4:0] number_q;
+  logic go_q;
+  always_ff @(posedge clk_i) begin
+    go_q <= go_i && !rst_i;
+    if (rst_i) begin
+      x_q <= x_i;
+      y_q <= y_i;
+      number_q <= number_i;
+    end
   end
 
   // ---- Boot port
@@ -128,8 +161,13 @@ module tile
   ) regs (
       .clk_i,
       .rst_i,
-      .go_i,
-      .boot,
+      .go_i         (go_q),
+      .boot_req_i,
+      .boot_write_i,
+      .boot_addr_i,
+      .boot_wdata_i,
+      .boot_ack_o,
+      .boot_rdata_o,
       .imem_we_o    (imem_we),
       .imem_addr_o  (imem_addr),
       .switch_we_o  (switch_we),
@@ -169,7 +207,7 @@ module tile
   ) i_core (
       .clk_i,
       .rst_i,
-      .hart_id_i      (number_i),
+      .hart_id_i      (number_q),
       .run_i          (core_run),
       .watchdog_i     (1'b0),
       .fetch_en_o     (fetch_en),
@@ -216,8 +254,8 @@ module tile
   ) mem (
       .clk_i,
       .rst_i,
-      .x_i,
-      .y_i,
+      .x_i          (x_q),
+      .y_i          (y_q),
       .req_valid_i  (req_valid),
       .req_i        (req),
       .req_ready_o  (req_ready),
@@ -277,25 +315,29 @@ module tile
       .in2        (st2_in),
       .out1       (st1_out),
       .out2       (st2_out),
+      .room1_o    (room[0]),
+      .room2_o    (room[1]),
       .status_o   (switch_status),
       .words_o    (static_words)
   );
   dynamic_router gdn (
       .clk_i,
       .rst_i,
-      .x_i,
-      .y_i,
+      .x_i    (x_q),
+      .y_i    (y_q),
       .in     (gdn_in),
       .out    (gdn_out),
+      .room_o (room[2]),
       .words_o(gdn_words)
   );
   dynamic_router mdn (
       .clk_i,
       .rst_i,
-      .x_i,
-      .y_i,
+      .x_i    (x_q),
+      .y_i    (y_q),
       .in     (mdn_in),
       .out    (mdn_out),
+      .room_o (room[3]),
       .words_o(mdn_words)
   );
 endmodule

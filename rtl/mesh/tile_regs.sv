@@ -14,7 +14,14 @@ module tile_regs
     input logic clk_i,
     input logic rst_i,
     input logic go_i,
-    reg_if.slave boot,
+
+    // Boot port: offset in the region, answered by a clock of ack.
+    input  logic         boot_req_i,
+    input  logic         boot_write_i,
+    input  logic  [17:0] boot_addr_i,
+    input  word_t        boot_wdata_i,
+    output logic         boot_ack_o,
+    output word_t        boot_rdata_o,
 
     // Memories.
     output logic                    imem_we_o,
@@ -86,15 +93,15 @@ module tile_regs
     end
   end
 
-  assign boot.ack   = done_q;
-  assign boot.rdata = addr_q[17:16] == 2'd2 ? ram_rdata_i : rdata_q;
+  assign boot_ack_o   = done_q;
+  assign boot_rdata_o = addr_q[17:16] == 2'd2 ? ram_rdata_i : rdata_q;
   always_ff @(posedge clk_i) begin
-    req_q  <= boot.req;
+    req_q  <= boot_req_i;
     done_q <= req_q;
-    if (boot.req) begin
-      write_q <= boot.write;
-      addr_q  <= boot.addr[17:0];
-      wdata_q <= boot.wdata;
+    if (boot_req_i) begin
+      write_q <= boot_write_i;
+      addr_q  <= boot_addr_i;
+      wdata_q <= boot_wdata_i;
     end
     if (req_q) begin
       rdata_q <= rdata;

@@ -10,7 +10,7 @@ import os
 import re
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emery import cache, registers, toolchain
@@ -34,7 +34,6 @@ class Rtl:
     assertions: bool = False
     trace: str = ""  # "", "fst" or "vcd"
     stand_alone: bool = False  # a test bench with its own main and delays
-    hierarchical: bool = False  # modules marked hier_block are verilated once, not once an instance
     hot: tuple[str, ...] = tuple(_HOT)
 
     def arguments(self) -> list[str]:
@@ -43,7 +42,6 @@ class Rtl:
         words += ["--output-split", "8000", "--output-split-cfuncs", "500", "-Wno-fatal", "-Wno-lint", "-Wno-style"]
         words += ["-x-assign", "fast", "--x-initial", "fast"] if not self.stand_alone else []
         words += ["--exe", "--main", "--timing"] if self.stand_alone else ["--no-timing"]
-        words += ["--hierarchical"] if self.hierarchical else []
         words += ["--assert" if self.assertions else "--no-assert"]
         words += [f"--trace-{self.trace}", "--trace-structs"] if self.trace else []
         words += [f"-G{name}={value}" for name, value in self.parameters]
@@ -86,8 +84,7 @@ def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
         if progress:
             progress.say("verilating")
         (out / "verilator.log").write_text(toolchain.run_verilator([*rtl.arguments(), "--Mdir", str(out)]))
-        for model in _models(out):
-            _batch(model)
+        _batch(out)
 
     waiting = (lambda: progress.say("another process is building the same model")) if progress else None
     return cache.entry("verilated", rtl_digest(rtl), make, waiting)
@@ -171,11 +168,6 @@ def _runtime_defines(rtl: Rtl) -> list[str]:
     return [f"-D{name}={value}" for name, value in flags.items()]
 
 
-def _models(directory: Path) -> list[Path]:
-    """Where the models are that Verilator wrote: the top's own, and one a module that it was to take as a block."""
-    return [directory, *sorted(x.parent for x in directory.glob("*/V*_classes.mk"))]
-
-
 def _classes(directory: Path) -> dict[str, list[str]]:
     """Verilator's lists of the files it wrote (and of the runtime they need), by kind."""
     text = next(directory.glob("V*_classes.mk")).read_text()
@@ -186,9 +178,6 @@ def _classes(directory: Path) -> dict[str, list[str]]:
 def _batch(directory: Path):
     """Gathers small files: each costs the compiler a second for the runtime's headers alone."""
     classes = _classes(directory)
-    for glue in directory.glob("*.cpp"):  # between a block and the model it is part of
-        if not glue.name.startswith("V"):
-            classes["CLASSES_FAST"].append(glue.stem)
     for speed in ("FAST", "SLOW"):
         batches: list[list[str]] = []
         room = 0
@@ -212,9 +201,8 @@ def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
     units = [
         Unit(runtime / f"{name}.cpp", (*_HOT, *common), (runtime,)) for name in classes["GLOBAL_FAST"] + classes["GLOBAL_SLOW"]
     ]
-    for model in _models(directory):
-        units += [Unit(x, (*rtl.hot, *common), (model,)) for x in sorted(model.glob("batch_fast_*.cpp"))]
-        units += [Unit(x, (*_COLD, *common), (model,)) for x in sorted(model.glob("batch_slow_*.cpp"))]
+    units += [Unit(x, (*rtl.hot, *common), (directory,)) for x in sorted(directory.glob("batch_fast_*.cpp"))]
+    units += [Unit(x, (*_COLD, *common), (directory,)) for x in sorted(directory.glob("batch_slow_*.cpp"))]
     return units
 
 
@@ -243,19 +231,27 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
         parameters=tuple(system.rtl_parameters(values)),
         assertions=assertions,
         trace=trace,
-        hierarchical=system.hierarchical(values),
     )
 
 
-def bench_units(system, rtl: Rtl, model: Path) -> list[Unit]:
-    """The C++ files of a system's bench. Those under bench/ see neither the model nor its flags, so systems share them."""
+def part_rtls(system, values: dict, whole: Rtl) -> list[Rtl]:
+    """How to verilate the modules that a bench puts together itself: each once, however many there are of it."""
+    given = dict(whole.parameters)
+    return [
+        replace(whole, top=x["top"], files=(*packages(), x["file"]), parameters=tuple((y, given[y]) for y in x["parameters"]))
+        for x in system.parts_with(values)
+    ]
+
+
+def bench_units(system, rtl: Rtl, models: list[Path], defines: tuple[str, ...] = ()) -> list[Unit]:
+    """The C++ files of a system's bench. Those under bench/ see neither the models nor their flags, so systems share them."""
     generated = tuple(Path(x) for x in rtl.dirs if Path(x).is_absolute())
     units = []
     for source in bench_sources() + system.own_sources():
         shared = source.is_relative_to(ROOT / "bench")
         flags = [*_HOT, *_LANGUAGE, *_WARNINGS]
-        flags += [] if shared else [*_runtime_defines(rtl), f'-DEMERY_SYSTEM="{system.name}"']
-        includes = (ROOT,) if shared else (ROOT, *generated, model)
+        flags += [] if shared else [*_runtime_defines(rtl), f'-DEMERY_SYSTEM="{system.name}"', *defines]
+        includes = (ROOT,) if shared else (ROOT, *generated, *models)
         units.append(Unit(source, tuple(flags), includes))
     return units
 
@@ -267,9 +263,12 @@ def build_system(system, values: dict, waves: bool = False, assertions: bool = F
     progress = Progress(f"building {system.name}")
     try:
         rtl = system_rtl(system, values, trace_format() if waves else "", assertions)
-        model = verilate(rtl, progress)
-        units = bench_units(system, rtl, model) + model_units(rtl, model)
-        return link(compile_all(units, progress), _libraries(rtl), f"{system.name}-sim")
+        parts = [] if waves else part_rtls(system, values, rtl)
+        rtls = parts or [rtl]
+        models = [verilate(x, progress) for x in rtls]
+        units = bench_units(system, rtl, models, ("-DEMERY_PARTS",) if parts else ())
+        units += [unit for x, model in zip(rtls, models, strict=True) for unit in model_units(x, model)]
+        return link(compile_all(list(dict.fromkeys(units)), progress), _libraries(rtl), f"{system.name}-sim")
     finally:
         progress.done()
 

@@ -117,7 +117,7 @@ class System:
     top: str
     rtl_dirs: tuple[str, ...]
     rtl_files: tuple[str, ...]
-    blocks: dict  # `parameter` of the top that is 1 when modules marked as blocks are built once; `fixed`: see hierarchical()
+    parts: dict  # `modules` that the bench puts together itself, unless the parameter `unless` is set
     registers: tuple[Registers, ...]
     sources: tuple[str, ...]  # patterns
     ports: dict
@@ -146,12 +146,11 @@ class System:
 
     def rtl_parameters(self, values: dict) -> list[tuple[str, str]]:
         """What the RTL's top is given, by Verilog name."""
-        found = [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl]
-        return [*found, (self.blocks["parameter"], "1")] if self.hierarchical(values) else found
+        return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl]
 
-    def hierarchical(self, values: dict) -> bool:
-        """Whether blocks are built once, not once an instance: they have no parameters, so `fixed` ones keep their defaults."""
-        return bool(self.blocks) and all(values[x] == self.parameters[x].default for x in self.blocks["fixed"])
+    def parts_with(self, values: dict) -> list[dict]:
+        """Modules to verilate apart: `top`, `file`, which `parameters` of the whole each has. Empty: the whole is one model."""
+        return [] if not self.parts or values[self.parts["unless"]] else self.parts["modules"]
 
     def bench_settings(self, values: dict) -> dict:
         """What the bench is told, by parameter name."""
@@ -243,7 +242,7 @@ def read(folder: Path) -> System:
             top=rtl["top"],
             rtl_dirs=tuple(rtl["dirs"]),
             rtl_files=tuple(rtl["files"]),
-            blocks=rtl.get("blocks", {}),
+            parts=rtl.get("parts", {}),
             registers=tuple(Registers(**x) for x in data.get("registers", ())),
             sources=tuple(data["bench"]["sources"]),
             ports=data.get("ports", {}),

@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "Vtile_router.h"
 #include "bench/route/hostile.hpp"
 #include "bench/route/routes.hpp"
 #include "bench/score/scoreboard.hpp"
@@ -27,6 +26,7 @@
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
 #include "systems/tile_router/boot.hpp"
+#include "systems/tile_router/chip.hpp"
 #include "systems/tile_router/dir24.hpp"
 #include "systems/tile_router/judge.hpp"
 #include "systems/tile_router/linecard.hpp"
@@ -105,7 +105,7 @@ class Bench final : public Component {
 
   BootImage image_;
   Simulation simulation_;
-  VerilatedModel<Vtile_router> model_;
+  VerilatedModel<Chip> model_;
   int clock_;
   BootPort boot_;
   std::vector<Port> port_;

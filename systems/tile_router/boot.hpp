@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "Vtile_router.h"
 #include "bench/sim/ring.hpp"
 #include "bench/sim/simulation.hpp"
+#include "systems/tile_router/chip.hpp"
 
 namespace emery::tile_router {
 
@@ -70,7 +70,7 @@ class BootPort final : public Component {
  public:
   using Answer = std::function<void(std::uint32_t)>;
 
-  explicit BootPort(Vtile_router& pins) : pins_(pins) {}
+  explicit BootPort(Chip& pins) : pins_(pins) {}
 
   void write(std::uint32_t address, std::uint32_t value) {
     accesses_.push({address, value, true, {}});
@@ -107,7 +107,7 @@ class BootPort final : public Component {
     Answer answer;
   };
 
-  Vtile_router& pins_;
+  Chip& pins_;
   Ring<Access> accesses_;
   Access current_;
   bool waiting_ = false;

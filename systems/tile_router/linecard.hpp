@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "Vtile_router.h"
 #include "bench/sim/simulation.hpp"
 #include "bench/traffic/frame.hpp"
+#include "systems/tile_router/chip.hpp"
 
 namespace emery::tile_router {
 
@@ -28,7 +28,7 @@ class WireIn final : public Component {
  public:
   using Entered = std::function<void(const Frame&, Time)>;
 
-  WireIn(Vtile_router& pins, unsigned slot, FrameSource& source, Entered entered)
+  WireIn(Chip& pins, unsigned slot, FrameSource& source, Entered entered)
       : pins_(pins), slot_(slot), source_(source), entered_(std::move(entered)) {}
 
   /// Frames that would start from now on do not.
@@ -79,7 +79,7 @@ class WireIn final : public Component {
   }
 
  private:
-  Vtile_router& pins_;
+  Chip& pins_;
   unsigned slot_;
   FrameSource& source_;
   Entered entered_;
@@ -94,7 +94,7 @@ class WireOut final : public Component {
  public:
   using Left = std::function<void(std::span<const std::uint8_t>, Time)>;
 
-  WireOut(Vtile_router& pins, unsigned slot, double rate, Left left)
+  WireOut(Chip& pins, unsigned slot, double rate, Left left)
       : pins_(pins), slot_(slot), line_(rate), left_(std::move(left)) {}
 
   /// Words outside a frame, frames without an end, wrong byte counts.
@@ -122,7 +122,7 @@ class WireOut final : public Component {
   void drive() override { pins_.wire_out_ready_i[slot_] = line_.now() <= now_; }
 
  private:
-  Vtile_router& pins_;
+  Chip& pins_;
   unsigned slot_;
   LineClock line_;
   Left left_;
@@ -135,7 +135,7 @@ class WireOut final : public Component {
 /// `latency` clocks later. No banks, no refresh: the port's rate is the limit, as in the paper.
 class Dram final : public Component {
  public:
-  Dram(Vtile_router& pins, unsigned slot, unsigned latency)
+  Dram(Chip& pins, unsigned slot, unsigned latency)
       : pins_(pins), slot_(slot), data_(latency, 0), pages_(kPages) {}
 
   void load(const std::vector<std::uint32_t>& words) {
@@ -183,7 +183,7 @@ class Dram final : public Component {
     return &(*page)[address / 4 % kPageWords];
   }
 
-  Vtile_router& pins_;
+  Chip& pins_;
   unsigned slot_;
   std::vector<std::uint32_t> data_;  // on its way
   std::size_t at_ = 0;

@@ -6,7 +6,7 @@
 /// of the slots (mesh). All in one clock. The boot port takes an access (`boot_req_i` for a clock) when the one before
 /// was answered (`boot_ack_o`).
 module tile_router
-  import boot_pkg::*, mesh_pkg::word_t, mesh_pkg::wire_beat_t;
+  import boot_pkg::*, mesh_pkg::word_t;
 #(
     parameter int Cols = 4,
     parameter int Rows = 4,
@@ -18,7 +18,6 @@ module tile_router
     parameter bit Predict = 1'b1,  // 0: every jump costs the core two clocks
     parameter int LoadUse = 0,  // clocks more until a load's result can be used
     parameter int Mispredict = 0,  // clocks more that a wrong prediction costs
-    parameter bit Blocks = 1'b0,  // 1: tiles compiled once by the simulator, with their defaults
     localparam int Tiles = Cols * Rows,
     localparam int Slots = 2 * (Cols + Rows)
 ) (
@@ -61,46 +60,6 @@ module tile_router
     output logic [2:0] use_o [Tiles],
     output logic [3:0] trap_o[Tiles]
 );
-  if (Blocks && (ImemBytes != 32768 || RamBytes != 8192 || CacheBytes != 32768 || Instructions != 512 ||
-      !Predict || LoadUse != 0 || Mispredict != 0)) begin : g_bad_parameter
-    $fatal(1, "tile_router: Blocks=1 is for tiles with their defaults");
-  end
-
-  reg_if #(.AddrW(BootAddrW)) boot ();
-  assign boot.req = boot_req_i;
-  assign boot.write = boot_write_i;
-  assign boot.addr = boot_addr_i;
-  assign boot.wdata = boot_wdata_i;
-  assign boot.wstrb = '1;
-  assign boot_ack_o = boot.ack;
-  assign boot_rdata_o = boot.rdata;
-
-  stream_if #(.T(wire_beat_t))
-      wire_in[Slots] (
-          clk_i,
-          rst_i
-      ),
-      wire_out[Slots] (
-          clk_i,
-          rst_i
-      );
-  for (genvar s = 0; s < Slots; s++) begin : g_wire
-    assign wire_in[s].valid = wire_in_valid_i[s];
-    assign wire_in[s].data = '{
-            data: wire_in_data_i[s],
-            sop: wire_in_sop_i[s],
-            eop: wire_in_eop_i[s],
-            bytes: wire_in_bytes_i[s]
-        };
-    assign wire_in_ready_o[s] = wire_in[s].ready;
-    assign wire_out_valid_o[s] = wire_out[s].valid;
-    assign wire_out_data_o[s] = wire_out[s].data.data;
-    assign wire_out_sop_o[s] = wire_out[s].data.sop;
-    assign wire_out_eop_o[s] = wire_out[s].data.eop;
-    assign wire_out_bytes_o[s] = wire_out[s].data.bytes;
-    assign wire_out[s].ready = wire_out_ready_i[s];
-  end
-
   core_pkg::clock_use_e core_use[Tiles];
   core_pkg::trap_e core_trap[Tiles];
   for (genvar t = 0; t < Tiles; t++) begin : g_use
@@ -118,13 +77,17 @@ module tile_router
       .DramLatency (DramLatency),
       .Predict     (Predict),
       .LoadUse     (LoadUse),
-      .Mispredict  (Mispredict),
-      .Blocks      (Blocks)
+      .Mispredict  (Mispredict)
   ) i_mesh (
       .clk_i,
       .rst_i,
-      .boot,
-      .unmapped_o(boot_unmapped_o),
+      .boot_req_i,
+      .boot_write_i,
+      .boot_addr_i,
+      .boot_wdata_i,
+      .boot_ack_o,
+      .boot_rdata_o,
+      .boot_unmapped_o,
       .dram_rd_valid_o,
       .dram_rd_addr_o,
       .dram_rd_data_i,
@@ -132,9 +95,19 @@ module tile_router
       .dram_wr_addr_o,
       .dram_wr_data_o,
       .dram_wr_be_o,
-      .wire_in,
-      .wire_out,
-      .use_o     (core_use),
-      .trap_o    (core_trap)
+      .wire_in_valid_i,
+      .wire_in_ready_o,
+      .wire_in_data_i,
+      .wire_in_sop_i,
+      .wire_in_eop_i,
+      .wire_in_bytes_i,
+      .wire_out_valid_o,
+      .wire_out_ready_i,
+      .wire_out_data_o,
+      .wire_out_sop_o,
+      .wire_out_eop_o,
+      .wire_out_bytes_o,
+      .use_o (core_use),
+      .trap_o(core_trap)
   );
 endmodule

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The router's hardware as the bench sees it: put together from its modules, or the whole as one
+// model (`flat=true`, waves).
+#pragma once
+
+#ifdef EMERY_PARTS
+#include "systems/tile_router/parted_chip.hpp"
+
+namespace emery::tile_router {
+using Chip = PartedChip<4, 4>;
+}
+#else
+#include "Vtile_router.h"
+
+namespace emery::tile_router {
+using Chip = Vtile_router;
+}
+#endif

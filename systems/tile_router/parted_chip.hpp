@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grid put together from its modules, each compiled once: what tile_router.sv is, pin for pin
+// and clock for clock.
+//
+// Nothing combinational leads through a tile, a slot or the hub of the boot port (link_out.sv says
+// why), so all of them can be evaluated once a clock, in any order, on what the others showed
+// before the edge. The code of one tile serves all tiles and stays in the simulating machine's
+// caches. The wiring is that of rtl/mesh/mesh.sv; tests/mesh/parts_test.cpp holds both against each
+// other.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "Vboot_hub.h"
+#include "Vboot_hub___024root.h"
+#include "Vslot.h"
+#include "Vslot___024root.h"
+#include "Vtile.h"
+#include "Vtile___024root.h"
+
+namespace emery::tile_router {
+
+template <unsigned Columns, unsigned Rows>
+class PartedChip {
+ public:
+  static constexpr unsigned kTiles = Columns * Rows, kSlots = 2 * (Columns + Rows);
+  template <class T>
+  using Slots = std::array<T, kSlots>;
+
+  // The pins of tile_router.sv.
+  std::uint8_t clk_i = 0, rst_i = 0;
+  std::uint8_t boot_req_i = 0, boot_write_i = 0, boot_ack_o = 0, boot_unmapped_o = 0;
+  std::uint32_t boot_addr_i = 0, boot_wdata_i = 0, boot_rdata_o = 0;
+  Slots<std::uint8_t> dram_rd_valid_o{}, dram_wr_valid_o{}, dram_wr_be_o{};
+  Slots<std::uint32_t> dram_rd_addr_o{}, dram_rd_data_i{}, dram_wr_addr_o{}, dram_wr_data_o{};
+  Slots<std::uint8_t> wire_in_valid_i{}, wire_in_ready_o{}, wire_in_sop_i{}, wire_in_eop_i{},
+      wire_in_bytes_i{}, wire_out_valid_o{}, wire_out_ready_i{}, wire_out_sop_o{}, wire_out_eop_o{},
+      wire_out_bytes_o{};
+  Slots<std::uint32_t> wire_in_data_i{}, wire_out_data_o{};
+  std::array<std::uint8_t, kTiles> use_o{}, trap_o{};
+
+  PartedChip(VerilatedContext* context, const std::string& name)
+      : hub_(std::make_unique<Vboot_hub>(context, (name + ".hub").c_str())) {
+    for (unsigned t = 0; t < kTiles; ++t) {
+      tiles_[t] = std::make_unique<Vtile>(context, (name + ".tile" + std::to_string(t)).c_str());
+      tiles_[t]->x_i = t % Columns;
+      tiles_[t]->y_i = t / Columns;
+      tiles_[t]->number_i = t;
+    }
+    for (unsigned s = 0; s < kSlots; ++s) {
+      slots_[s] = std::make_unique<Vslot>(context, (name + ".slot" + std::to_string(s)).c_str());
+      const Place place = place_of(s);
+      slots_[s]->place_i = (place.side + 1) << 8 | place.y << 4 | place.x;
+    }
+    for (unsigned t = 0; t < kTiles; ++t) {
+      const unsigned x = t % Columns, y = t / Columns;
+      const std::array<Beyond, 4> beyond = {
+          y > 0 ? tile(t - Columns, kSouth) : slot(x),
+          x < Columns - 1 ? tile(t + 1, kWest) : slot(Columns + y),
+          y < Rows - 1 ? tile(t + Columns, kNorth) : slot(Columns + Rows + x),
+          x > 0 ? tile(t - 1, kEast) : slot(2 * Columns + Rows + y)};
+      beyond_[t] = beyond;
+    }
+  }
+
+  // An edge of the clock, when it is high; otherwise nothing that could be seen.
+  void eval() {
+    if (!started_) {
+      each([](auto& part) { part.eval(); });
+      started_ = true;
+    }
+    if (!clk_i) return;
+    gather_hub();
+    for (unsigned t = 0; t < kTiles; ++t) gather_tile(t);
+    for (unsigned s = 0; s < kSlots; ++s) gather_slot(s);
+    each([this](auto& part) {
+      part.rst_i = rst_i;
+      part.clk_i = 1;
+      part.eval();
+      part.clk_i = 0;
+      part.rootp->__Vtrigprevexpr___TOP__clk_i__0 = 0;  // it need not be evaluated to see it low
+    });
+    show();
+  }
+
+  void final() {
+    each([](auto& part) { part.final(); });
+  }
+
+ private:
+  static constexpr unsigned kNorth = 0, kEast = 1, kSouth = 2, kWest = 3;
+  struct Place {
+    unsigned side, x, y;
+    unsigned tile() const { return y * Columns + x; }
+  };
+  // What is beyond a side of a tile: a slot, or a tile and the side of it that is towards us.
+  struct Beyond {
+    Vtile* tile;
+    Vslot* slot;
+    unsigned back;
+  };
+
+  static Place place_of(unsigned slot) {
+    if (slot < Columns) return {kNorth, slot, 0};
+    if (slot < Columns + Rows) return {kEast, Columns - 1, slot - Columns};
+    if (slot < 2 * Columns + Rows) return {kSouth, slot - Columns - Rows, Rows - 1};
+    return {kWest, 0, slot - 2 * Columns - Rows};
+  }
+  Beyond tile(unsigned number, unsigned back) { return {tiles_[number].get(), nullptr, back}; }
+  Beyond slot(unsigned number) { return {nullptr, slots_[number].get(), 0}; }
+
+  template <class F>
+  void each(F f) {
+    f(*hub_);
+    for (auto& part : tiles_) f(*part);
+    for (auto& part : slots_) f(*part);
+  }
+
+  template <class Part>
+  void boot_from_hub(Part& part, unsigned unit) {
+    part.boot_req_i = hub_->unit_req_o >> unit & 1;
+    part.boot_write_i = hub_->unit_write_o;
+    part.boot_addr_i = hub_->unit_addr_o;
+    part.boot_wdata_i = hub_->unit_wdata_o;
+  }
+
+  void gather_hub() {
+    hub_->boot_req_i = boot_req_i;
+    hub_->boot_write_i = boot_write_i;
+    hub_->boot_addr_i = boot_addr_i;
+    hub_->boot_wdata_i = boot_wdata_i;
+    hub_->unit_ack_i = 0;
+    const auto answer = [this](const auto& part, unsigned unit) {
+      if (!part.boot_ack_o) return;
+      hub_->unit_ack_i |= std::uint32_t{1} << unit;
+      hub_->unit_rdata_i[unit] = part.boot_rdata_o;
+    };
+    for (unsigned t = 0; t < kTiles; ++t) answer(*tiles_[t], t);
+    for (unsigned s = 0; s < kSlots; ++s) answer(*slots_[s], kTiles + s);
+  }
+
+  void gather_tile(unsigned t) {
+    Vtile& part = *tiles_[t];
+    boot_from_hub(part, t);
+    part.go_i = hub_->tiles_go_o;
+    unsigned valid = 0, room = 0;
+    for (unsigned side = 0; side < 4; ++side) {
+      const Beyond& from = beyond_[t][side];
+      for (unsigned n = 0; n < 4; ++n) {
+        const unsigned here = 4 * n + side;
+        const unsigned there = from.tile ? 4 * n + from.back : n;
+        const unsigned has = from.tile ? from.tile->out_valid_o : from.slot->out_valid_o;
+        const unsigned takes = from.tile ? from.tile->in_room_o : from.slot->in_room_o;
+        room |= (takes >> there & 1) << here;
+        if ((has >> there & 1) == 0) continue;
+        valid |= 1u << here;
+        part.in_data_i[here] =
+            from.tile ? from.tile->out_data_o[there] : from.slot->out_data_o[there];
+      }
+    }
+    part.in_valid_i = valid;
+    part.out_room_i = room;
+  }
+
+  void gather_slot(unsigned s) {
+    Vslot& part = *slots_[s];
+    boot_from_hub(part, kTiles + s);
+    part.run_i = hub_->slots_go_o;
+    const Place place = place_of(s);
+    const Vtile& from = *tiles_[place.tile()];
+    unsigned valid = 0, room = 0;
+    for (unsigned n = 0; n < 4; ++n) {
+      const unsigned there = 4 * n + place.side;
+      room |= (from.in_room_o >> there & 1u) << n;
+      if ((from.out_valid_o >> there & 1) == 0) continue;
+      valid |= 1u << n;
+      part.in_data_i[n] = from.out_data_o[there];
+    }
+    part.in_valid_i = valid;
+    part.out_room_i = room;
+    part.dram_rd_data_i = dram_rd_data_i[s];
+    part.wire_in_valid_i = wire_in_valid_i[s];
+    part.wire_in_data_i = wire_in_data_i[s];
+    part.wire_in_sop_i = wire_in_sop_i[s];
+    part.wire_in_eop_i = wire_in_eop_i[s];
+    part.wire_in_bytes_i = wire_in_bytes_i[s];
+    part.wire_out_ready_i = wire_out_ready_i[s];
+  }
+
+  void show() {
+    boot_ack_o = hub_->boot_ack_o;
+    boot_rdata_o = hub_->boot_rdata_o;
+    boot_unmapped_o = hub_->unmapped_o;
+    for (unsigned t = 0; t < kTiles; ++t) {
+      use_o[t] = tiles_[t]->use_o;
+      trap_o[t] = tiles_[t]->trap_o;
+    }
+    for (unsigned s = 0; s < kSlots; ++s) {
+      const Vslot& part = *slots_[s];
+      dram_rd_valid_o[s] = part.dram_rd_valid_o;
+      dram_rd_addr_o[s] = part.dram_rd_addr_o;
+      dram_wr_valid_o[s] = part.dram_wr_valid_o;
+      dram_wr_addr_o[s] = part.dram_wr_addr_o;
+      dram_wr_data_o[s] = part.dram_wr_data_o;
+      dram_wr_be_o[s] = part.dram_wr_be_o;
+      wire_in_ready_o[s] = part.wire_in_ready_o;
+      wire_out_valid_o[s] = part.wire_out_valid_o;
+      wire_out_data_o[s] = part.wire_out_data_o;
+      wire_out_sop_o[s] = part.wire_out_sop_o;
+      wire_out_eop_o[s] = part.wire_out_eop_o;
+      wire_out_bytes_o[s] = part.wire_out_bytes_o;
+    }
+  }
+
+  std::unique_ptr<Vboot_hub> hub_;
+  std::array<std::unique_ptr<Vtile>, kTiles> tiles_;
+  std::array<std::unique_ptr<Vslot>, kSlots> slots_;
+  std::array<std::array<Beyond, 4>, kTiles> beyond_{};
+  bool started_ = false;
+};
+
+}  // namespace emery::tile_router
