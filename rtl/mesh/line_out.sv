@@ -108,6 +108,8 @@ module line_out
           rst_i
       );
   wire frame_word = valid[0] && take[0] && at_words_q[0] && is_frame[0] && !drop_q;
+  // A frame has its place from its header on.
+  wire frame_begins = valid[0] && take[0] && !at_words_q[0] && is_frame[0] && !no_room;
   wire frame_whole = frame_word && left_q[0] == 5'd1;
   frame_out_t frame_q;
   word_t address_q;
@@ -257,7 +259,7 @@ module line_out
     telling_q <= tell && !told;
     asking_q  <= ask && !tell && !sent;
     if (told) told_q <= 1'b1;
-    else if (frame_whole) told_q <= 1'b0;
+    else if (frame_begins) told_q <= 1'b0;
     if (sent) begin
       state_q <= asked_now ? AtHeader : state_e'(state_q + 2'd1);
     end
@@ -292,9 +294,7 @@ module line_out
     end
     if (moves) sent_q <= at_end ? '0 : sent_q + 1'b1;
     if (moves && at_end) frames_o <= frames_o + 1'b1;
-    // A frame has its place from its header on.
-    frames_q <= frames_q + CountW'(valid[0] && take[0] && !at_words_q[0] && is_frame[0] && !no_room) -
-        CountW'(moves && at_end);
+    frames_q <= frames_q + CountW'(frame_begins) - CountW'(moves && at_end);
     if (|bad) bad_o <= bad_o + word_t'($countones(bad));
     if (rst_i) begin
       telling_q <= 1'b0;

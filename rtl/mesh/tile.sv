@@ -248,6 +248,16 @@ module tile
       .waddr_i      (imem_addr),
       .wdata_i      (boot_wdata)
   );
+  // What the dynamic networks bring to the core and to the cache, without the interrupts.
+  stream_if #(.T(word_t))
+      messages (
+          clk_i,
+          rst_i
+      ),
+      answers (
+          clk_i,
+          rst_i
+      );
   tile_mem #(
       .RamBytes  (RamBytes),
       .CacheBytes(CacheBytes)
@@ -270,27 +280,32 @@ module tile
       .map_we_i     (map_we),
       .map_addr_i   (map_addr),
       .out          (mdn_in[0]),
-      .in           (mdn_out[0]),
+      .in           (answers),
       .accesses_o   (cache_counts[0]),
       .misses_o     (cache_counts[1]),
       .writes_o     (cache_counts[2])
   );
 
   // ---- Core and networks
-  stream_if #(
-      .T(word_t)
-  ) messages (
-      clk_i,
-      rst_i
-  );
+  logic [IrqCount-1:0] irq_gdn, irq_mdn;
+  assign irq = irq_gdn | irq_mdn;
   net_irq #(
       .Flags(IrqCount)
-  ) interrupts (
+  ) interrupts_gdn (
       .clk_i,
       .rst_i,
       .in   (gdn_out[0]),
       .out  (messages),
-      .irq_o(irq)
+      .irq_o(irq_gdn)
+  );
+  net_irq #(
+      .Flags(IrqCount)
+  ) interrupts_mdn (
+      .clk_i,
+      .rst_i,
+      .in   (mdn_out[0]),
+      .out  (answers),
+      .irq_o(irq_mdn)
   );
   assign net_in_valid = {messages.valid, st2_out[0].valid, st1_out[0].valid};
   assign net_in_data = {messages.data, st2_out[0].data, st1_out[0].data};

@@ -402,7 +402,7 @@ class _Builder:
             _OUT: 0,
         }
         words = 31 if has.held else 8  # of a ReadDma; the DMA protocol of a memory has eight, as a line (paper: 3.2)
-        settings = 1 << 21 | output.code() << 10 | has.dma << 9 | words << 4 | has.reads
+        settings = 3 << 21 | output.code() << 10 | has.dma << 9 | words << 4 | has.reads
         self.router.slots[self.router.slot(leave)] = {_KIND: _LINECARD, _IN: 0, _OUT: settings}
         self.router.linecards.append((self.router.slot(card), self.router.slot(leave)))
         tile = self.put(output, Tile("output", port, "output"))
