@@ -55,7 +55,7 @@ def lost(result):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("size", ["64", "65-1518"])
+@pytest.mark.parametrize("size", ["64", "64-700", "65-1518"])
 def test_each_version_delivers(router, version, size):
     """As fast as it takes them, 60 frames an input: full output queues may drop."""
     result = router("--size", size, "--frames", 60, version=version)

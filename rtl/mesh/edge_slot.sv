@@ -147,7 +147,7 @@ module edge_slot
           rst_i
       );
   stream_if #(.T(word_t))
-      to_gdn[3] (
+      to_gdn[4] (
           clk_i,
           rst_i
       ),
@@ -197,7 +197,7 @@ module edge_slot
   assign st2_out.valid = 1'b0;
   assign st2_out.data = '0;
   message_merge #(
-      .N(3)
+      .N(4)
   ) gdn_merge (
       .clk_i,
       .rst_i,
@@ -222,6 +222,7 @@ module edge_slot
       .mdn_in        (mem_mdn),
       .mdn_out       (to_mdn[0]),
       .gdn_in        (mem_gdn),
+      .gdn_out       (to_gdn[3]),
       .st_in         (mem_st),
       .st_out        (mem_st_out),
       .dram_latency_i(6'(DramLatency)),

@@ -89,6 +89,7 @@ module mem_messages
   assign set_up.valid = state_q == AtSecond && is_set_up && in.valid;
   assign set_up.data = '{
           write: header_q.user == StreamWrite,
+          from : header_q.src,
           address: {address_q[31:2], 2'b00},
           words: in.data[15:0]
       };

@@ -5,7 +5,8 @@
 /// Messages (`mesh_pkg::message_e`) come over the MDN, stream set-ups also over the GDN. Reads are answered in their order, up
 /// to `max_reads` at a time are between DRAM and network; writes have no answer and go ahead of reads that wait. Words on the
 /// static input are written as `static_in` says: where set-ups have announced them, or as lines with an address (and a
-/// mask) in front; a word that is not announced waits. Streams out leave in the order of their set-ups.
+/// mask) in front; a word that is not announced waits. Streams out leave in the order of their set-ups. With `confirm` whoever sent a
+/// StreamWrite hears by an Interrupt (over the GDN) that it is in the queue: reads caused by that come after the words.
 ///
 /// One word a clock each way; half duplex: one of the two, in turns of a line when both are wanted. An answer begins
 /// `dram_latency_i` + 8 clocks after the last word of its request when nothing is ahead of it. Answers and requests cannot block
@@ -25,6 +26,7 @@ module mem_port
     stream_if.snk mdn_in,
     stream_if.src mdn_out,
     stream_if.snk gdn_in,
+    stream_if.src gdn_out,
     stream_if.snk st_in,
     stream_if.src st_out,
 
@@ -145,11 +147,29 @@ module mem_port
       .out(either),
       .index_o()
   );
-  assign to_in.valid  = either.valid && either.data.write;
-  assign to_in.data   = either.data;
+  stream_if #(
+      .T(word_t)
+  ) confirm_in (
+      clk_i,
+      rst_i
+  );
+  fifo #(
+      .T(word_t),
+      .Depth(SetUps)
+  ) confirmations (
+      .clk_i,
+      .rst_i,
+      .in(confirm_in),
+      .out(gdn_out),
+      .count_o()
+  );
+  assign confirm_in.valid = to_in.valid && to_in.ready && settings_i.confirm;
+  assign confirm_in.data = {Interrupt, place_i, 5'd0, either.data.from};
+  assign to_in.valid = either.valid && either.data.write && confirm_in.ready;
+  assign to_in.data = either.data;
   assign to_out.valid = either.valid && !either.data.write;
-  assign to_out.data  = either.data;
-  assign either.ready = either.data.write ? to_in.ready : to_out.ready;
+  assign to_out.data = either.data;
+  assign either.ready = either.data.write ? to_in.valid && to_in.ready : to_out.ready;
   fifo #(
       .T(stream_set_up_t),
       .Depth(SetUps)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 /// mem_port before a DRAM model: lines, masked lines, DMA reads, streams in all static modes against a model of the memory;
-/// malformed messages answered and counted; order and tags of answers; latency; words a clock with one and with four reads at
+/// set-ups confirmed; malformed messages answered and counted; order and tags of answers; latency; words a clock with one and with four reads at
 /// a time, full and half duplex; requests are taken while answers stand still.
 module mem_port_tb;
   import mesh_pkg::*;
@@ -25,6 +25,10 @@ module mem_port_tb;
           clk,
           rst
       ),
+      gdn_out (
+          clk,
+          rst
+      ),
       st_in (
           clk,
           rst
@@ -35,6 +39,7 @@ module mem_port_tb;
       );
   mem_settings_t settings = '{
       reserved: '0,
+      confirm: 1'b0,
       static_in: StaticStream,
       max_reads: 4'd4,
       half_duplex: 1'b0
@@ -50,6 +55,7 @@ module mem_port_tb;
       .mdn_in,
       .mdn_out,
       .gdn_in,
+      .gdn_out,
       .st_in,
       .st_out,
       .dram_latency_i(6'(Latency)),
@@ -88,6 +94,7 @@ module mem_port_tb;
       in_percent = 100,
       out_percent = 100,
       moved = 0,
+      confirms_due = 0,
       st_moved = 0,
       now = 0,
       last_out = 0,
@@ -102,6 +109,10 @@ module mem_port_tb;
       moved++;
       last_out = now;
     end
+    if (!rst && gdn_out.valid && gdn_out.ready) begin
+      `CHECK(gdn_out.data == {Interrupt, Here, 5'd0, Client}, "a wrong confirmation")
+      confirms_due--;
+    end
     if (!rst && st_out.valid && st_out.ready) begin
       `CHECK(st_due.size() != 0, "a streamed word that is not due")
       `CHECK(st_out.data == st_due.pop_front(), "wrong word in a stream")
@@ -109,6 +120,7 @@ module mem_port_tb;
     end
     if (mdn_in.valid && mdn_in.ready) last_in = now;
     mdn_out.ready <= !rst && $urandom_range(99) < out_percent;
+    gdn_out.ready <= !rst && $urandom_range(99) < out_percent;
     st_out.ready  <= !rst && $urandom_range(99) < out_percent;
     if (rst) begin
       mdn_in.valid <= 0;
@@ -193,6 +205,7 @@ module mem_port_tb;
   endtask
 
   task automatic stream_in(int word, int words, bit by_gdn);
+    if (settings.confirm) confirms_due++;
     if (by_gdn) begin
       gdn_send.push_back(header(StreamWrite, 2));
       gdn_send.push_back(4 * word);
@@ -219,7 +232,7 @@ module mem_port_tb;
 
   /// Until everything is sent, answered and in the memory.
   task automatic settle();
-    for (int i = 0; i < 20000; i++) begin
+    for (int i = 0; i < 60000; i++) begin
       @(posedge clk);
       if (mdn_send.size() == 0 && gdn_send.size() == 0 && st_send.size() == 0 && mdn_due.size() == 0 &&
           st_due.size() == 0)
@@ -227,7 +240,8 @@ module mem_port_tb;
     end
     `CHECK(mdn_due.size() == 0 && st_due.size() == 0 && mdn_send.size() == 0 && st_send.size() == 0,
            $sformatf("%0d words of answers, %0d of streams missing", mdn_due.size(), st_due.size()))
-    repeat (40) @(posedge clk);
+    repeat (100) @(posedge clk);
+    `CHECK(confirms_due == 0, $sformatf("%0d set-ups not confirmed", confirms_due))
   endtask
 
   task automatic compare(string what);
@@ -296,6 +310,7 @@ module mem_port_tb;
       settings.half_duplex = 1'(round);
       settings.max_reads = 4'($urandom_range(8));
       settings.static_in = static_mode_e'(round % 3);
+      settings.confirm = 1'(round / 3);
       in_percent = round % 4 == 0 ? 100 : $urandom_range(100, 10);
       out_percent = round % 5 == 0 ? 100 : $urandom_range(100, 10);
       for (int i = 0; i < 40; i++) begin

@@ -149,9 +149,10 @@ package mesh_pkg;
   } mem_understands_e;
 
   typedef struct packed {
-    logic        write;
-    word_t       address;
-    logic [15:0] words;
+    logic         write;
+    place_t from;
+    word_t        address;
+    logic [15:0]  words;
   } stream_set_up_t;
 
   // Edge slots.
@@ -177,10 +178,11 @@ package mesh_pkg;
   } payload_mode_e;
 
   typedef struct packed {
-    logic [24:0]  reserved;
+    logic [23:0] reserved;
+    logic confirm;  // an Interrupt (by the GDN) to who sent a StreamWrite, when it is in the queue
     static_mode_e static_in;
-    logic [3:0]   max_reads;    // messages whose data is on its way from the DRAM at a time, 1 .. 8
-    logic         half_duplex;  // reads and writes take turns
+    logic [3:0] max_reads;  // messages whose data is on its way from the DRAM at a time, 1 .. 8
+    logic half_duplex;  // reads and writes take turns
   } mem_settings_t;
 
   typedef struct packed {

@@ -216,10 +216,12 @@ def switch(name: str, tokens: dict[str, str]) -> switch_asm.Program:
     return switch_asm.assemble(text, str(path.relative_to(ROOT)))
 
 
-def _memory(router: Router, place: Place, kind: str, static: int = _STREAM, reads: int = 4, half_duplex: int = 0) -> Place:
+def _memory(
+    router: Router, place: Place, kind: str, static: int = _STREAM, reads: int = 4, half_duplex: int = 0, confirm: int = 0
+) -> Place:
     """Makes a slot a memory."""
     slot = router.slot(place)
-    router.slots[slot] = {_KIND: _MEMORY, _MEM: static << 5 | reads << 1 | half_duplex}
+    router.slots[slot] = {_KIND: _MEMORY, _MEM: confirm << 7 | static << 5 | reads << 1 | half_duplex}
     router.memories[slot] = kind
     return place
 
@@ -325,16 +327,17 @@ class _Builder:
         card, bank = self.at(mine[0], 0, self.enter), self.bank(x)
         if not has.held:
             static = _LINES if has.payload == _PAYLOAD_LINES else _STREAM
-            _memory(self.router, bank, "payload", static, has.reads, has.half_duplex)
+            _memory(self.router, bank, "payload", static, has.reads, has.half_duplex, not has.placed)
         suffix = "_null" if has.null else "_dynamic" if has.heads else ""
 
         ports = self.ports[port : port + 1] if has.null else self.ports
         lookup = Tile("lookup", x, "lookup_placed" if has.placed and not suffix else "lookup" + suffix)
         lookup.config = {
             "to_next": self.at(x, 2).header(),
-            "to_memory": bank.header(_STREAM_WRITE, 2),
+            "to_memory": bank.header(_STREAM_WRITE, 2) | self.at(x, 0).code() << 16,
             "ring_base": 0,
             "ring_last": RING_BYTES - 2048,
+            "ready_flags": 1 << bank.exit,
             "port": [word | self.at(x, 2).code() << 16 if word >= 64 else word for word in ports],
         }
         checksum = Tile("checksum", x, "" if has.null else "checksum" + suffix, {"to_next": self.at(x, 0).header()})

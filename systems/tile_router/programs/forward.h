@@ -56,6 +56,17 @@ struct flow {
 };
 static struct said kept[Kept] __attribute__((section(".noinit")));
 
+/* Keeps what stage 1 says, of which two words have been taken. */
+static inline void flow_keep(struct flow* flow, word out, word payload) {
+  struct said* said = &kept[(flow->first + flow->count++) % Kept];
+  said->out = out;
+  said->payload = payload;
+  if (out == Options) {
+    said->options_out = gdn_take();
+    said->sum = gdn_take();
+  }
+}
+
 /* Takes a message: Stop, Go, or of stage 1, which is put behind those that are kept. */
 static inline void flow_message(struct flow* flow, word header) {
   word kind = header >> 27;
@@ -65,13 +76,8 @@ static inline void flow_message(struct flow* flow, word header) {
   } else if (kind == Go) {
     flow->stopped &= ~bit;
   } else {
-    struct said* said = &kept[(flow->first + flow->count++) % Kept];
-    said->out = gdn_take();
-    said->payload = gdn_take();
-    if (said->out == Options) {
-      said->options_out = gdn_take();
-      said->sum = gdn_take();
-    }
+    word out = gdn_take();
+    flow_keep(flow, out, gdn_take());
   }
 }
 

@@ -4,35 +4,64 @@
 #include "forward.h"
 
 enum { Pending = 8 };
-static struct {
+struct pending {
   word length, payload, head[HeadWords];
-} pending[Pending] __attribute__((section(".noinit")));
+};
+static struct pending pending[Pending] __attribute__((section(".noinit")));
+static struct flow flow __attribute__((section(".noinit")));
+
+static inline struct pending *after(struct pending *slot) { return slot + 1 == pending + Pending ? pending : slot + 1; }
+
+/* All that is rare: something was kept that stage 1 said. Everything that may be sent by now is. Gives the first head that is left. */
+__attribute__((noinline)) static struct pending *rare(word from, struct pending *first, word *sent) {
+  while (flow.count) {
+    struct said *said = &kept[flow.first];
+    word options = said->out == Options;
+    word out = options ? said->options_out : said->out;
+    if (out >= Reasons && flow.stopped >> (out >> flow.shift & 15) & 1) break;
+    *sent += finish(out, from, first->length >> 16, said->payload, first->head, options, options ? said->sum : 0);
+    first = after(first);
+    flow.first = (flow.first + 1) % Kept;
+    flow.count--;
+  }
+  return first;
+}
 
 __attribute__((noreturn)) void main(void) {
   const word from = config.from;
-  struct flow flow = {0, 0, 0, config.number_shift};
-  word first = 0, behind = 0, sent = 0;
+  struct pending *first = pending, *behind = pending;
+  word busy = 0, sent = 0;
+  flow.stopped = flow.first = flow.count = 0;
+  flow.shift = config.number_shift;
   for (;;) {
     word header = gdn_take();
     if (header >> 27 == FrameHead) {
-      gdn_to(&pending[behind].length);
-      gdn_to(&pending[behind].payload);
-      for (word i = 0; i < HeadWords; i++) gdn_to(&pending[behind].head[i]);
-      behind = (behind + 1) % Pending;
+      gdn_to(&behind->length);
+      gdn_to(&behind->payload);
+      for (word i = 0; i < HeadWords; i++) gdn_to(&behind->head[i]);
+      behind = after(behind);
+      continue;
+    }
+    if (!RARE(busy | header >> 27)) {
+      word out = gdn_take();
+      word payload = gdn_take();
+      if (!RARE(out <= Options)) {
+        gdn_put(out);
+        gdn_put(from | first->length >> 16);
+        gdn_put(payload);
+        for (word i = 0; i < 6; i++) gdn_from(&first->head[i]);
+        gdn_put(less_ttl(first->head[6]));
+        for (word i = 7; i < HeadWords; i++) gdn_from(&first->head[i]);
+        counters.sent = ++sent;
+        first = after(first);
+        continue;
+      }
+      flow_keep(&flow, out, payload);
     } else {
       flow_message(&flow, header);
     }
-    while (flow.count) {
-      struct said *said = &kept[flow.first];
-      word options = said->out == Options;
-      word out = options ? said->options_out : said->out;
-      if (out >= Reasons && flow.stopped >> (out >> flow.shift & 15) & 1) break;
-      word bytes = pending[first].length >> 16;
-      sent += finish(out, from, bytes, said->payload, pending[first].head, options, options ? said->sum : 0);
-      counters.sent = sent;
-      first = (first + 1) % Pending;
-      flow.first = (flow.first + 1) % Kept;
-      flow.count--;
-    }
+    first = rare(from, first, &sent);
+    counters.sent = sent;
+    busy = flow.stopped | flow.count;
   }
 }

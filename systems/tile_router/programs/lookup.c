@@ -13,6 +13,7 @@
 /* Where the payload of the next frame is. */
 struct ring {
   word next, base, last, to_memory;
+  word wait; /* flags to wait for before the payload may be read */
 };
 
 static inline word place(struct ring *ring) {
@@ -26,6 +27,7 @@ static inline word place(struct ring *ring) {
     gdn_put(ring->to_memory);
     gdn_put(payload);
     gdn_put(words);
+    ring->wait = config.ready_flags;
     word next = payload + ((4 * words + 31) & ~31u);
     ring->next = next > ring->last ? ring->base : next;
   }
@@ -33,9 +35,23 @@ static inline word place(struct ring *ring) {
 #endif
 }
 
+/* The memory has the announcement, whatever stood in its way: only then stage 3 may hear where the payload is. Otherwise the output
+   linecard could read what is not written yet. */
+static inline void confirmed(struct ring *ring) {
+#ifdef LINECARD_PLACES
+  (void)ring;
+#else
+  if (ring->wait) {
+    while (!(flags() & ring->wait));
+    flags_clear(ring->wait);
+    ring->wait = 0;
+  }
+#endif
+}
+
 __attribute__((noreturn)) void main(void) {
   const word to_next = config.to_next;
-  struct ring ring = {config.ring_base, config.ring_base, config.ring_last, config.to_memory};
+  struct ring ring = {config.ring_base, config.ring_base, config.ring_last, config.to_memory, 0};
   word frames = 0;
   for (;;) {
     word payload = place(&ring);
@@ -48,6 +64,7 @@ __attribute__((noreturn)) void main(void) {
     if (RARE(verdict)) {
       if (verdict == Options) {
         word sum = gdn_take();
+        confirmed(&ring);
         gdn_put(to_next | MESSAGE_LEN(4));
         gdn_put(Options);
         gdn_put(payload);
@@ -59,6 +76,7 @@ __attribute__((noreturn)) void main(void) {
       out = verdict;
     }
 #endif
+    confirmed(&ring);
     gdn_put(to_next | MESSAGE_LEN(2));
     gdn_put(out);
     gdn_put(payload);

@@ -119,7 +119,7 @@ struct config {
   word to_free;      /* header of FreeBuffer messages, 0: nothing is freed */
   word number_shift; /* place of the number of a pipeline or output in a place_t: 0 (x) or 4 (y) */
   word own_number;   /* output: number of this one */
-  word ready_flags;  /* output: flag of the linecard */
+  word ready_flags;  /* flag of the linecard (output), of the packet memory (lookup) */
   word port[Ports];  /* lookup: header of messages to the output of a port, or a reason */
 };
 extern const struct config config;
