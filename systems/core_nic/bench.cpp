@@ -358,14 +358,7 @@ void Bench::plan_traffic(const Options& options) {
   std::string path = options.get("pcap", "");
   if (const std::string own = options.get("pcap.0", ""); !own.empty()) path = own;
   if (!path.empty()) {
-    config.capture = Capture::read(path);
-    for (std::size_t i = 0; i < config.capture->packets().size(); ++i) {
-      const auto bytes = config.capture->packets()[i].size;
-      if (bytes > kMostFrame) {
-        throw OptionError(path + ": packet " + std::to_string(i + 1) + " has " +
-                          std::to_string(bytes) + " bytes; the device takes up to 1514");
-      }
-    }
+    config.capture = Capture::read(path, kMostFrame, "the 1514 the device takes");
   }
   send_plan_ = receive_plan_ = config;
   send_plan_.source = 0;

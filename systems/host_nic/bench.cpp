@@ -216,30 +216,19 @@ void Bench::plan_traffic(const Options& options) {
   config.seed = options.get("seed", std::uint64_t{1});
   const double rate = parse_rate(options.get("rate", "1.0"), kLineRate);
   const auto most = static_cast<std::uint32_t>(options.get("mtu", 9000u) + kVlanAndHeader);
+  const std::string limit = "the MTU of " + std::to_string(most - kVlanAndHeader) + " allows";
   if (config.sizes.high + 0u > most + kFcsBytes) {
-    throw OptionError("size " + std::to_string(config.sizes.high) + ": longer than the MTU of " +
-                      std::to_string(most - kVlanAndHeader) + " allows");
+    throw OptionError("size " + std::to_string(config.sizes.high) + ": longer than " + limit);
   }
-  const auto read_capture = [&](const std::string& path) {
-    auto capture = Capture::read(path);
-    for (std::size_t i = 0; i < capture->packets().size(); ++i) {
-      if (capture->packets()[i].size > most) {
-        throw OptionError(path + ": packet " + std::to_string(i + 1) + " has " +
-                          std::to_string(capture->packets()[i].size) +
-                          " bytes, more than the MTU of " + std::to_string(most - kVlanAndHeader) +
-                          " allows");
-      }
-    }
-    return capture;
-  };
 
   const auto count = static_cast<std::uint32_t>(port_.size());
   std::shared_ptr<const Capture> shared;
-  if (const std::string path = options.get("pcap", ""); !path.empty()) shared = read_capture(path);
+  if (const std::string path = options.get("pcap", ""); !path.empty())
+    shared = Capture::read(path, most, limit);
   std::vector<std::shared_ptr<const Capture>> own(count);
   for (unsigned p = 0; p < count; ++p) {
     const std::string path = options.get("pcap." + std::to_string(p), "");
-    if (!path.empty()) own[p] = read_capture(path);
+    if (!path.empty()) own[p] = Capture::read(path, most, limit);
   }
 
   for (unsigned p = 0; p < count; ++p) {
