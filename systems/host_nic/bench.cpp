@@ -179,23 +179,11 @@ std::string Bench::stream_name(const char* direction, unsigned port) const {
 }
 
 void Bench::connect() {
-  Vhost_nic& m = *model_;
-  const TlpPins tx{&m.tx_tlp_valid_o,     &m.tx_tlp_ready_i, m.tx_tlp_data_o.data(),
-                   m.tx_tlp_hdr_o.data(), &m.tx_tlp_sop_o,   &m.tx_tlp_eop_o};
-  const TlpPins reads{
-      &m.tx_read_valid_o, &m.tx_read_ready_i, nullptr, m.tx_read_hdr_o.data(), nullptr, nullptr};
-  const TlpPins rx{&m.rx_tlp_valid_i,     &m.rx_tlp_ready_o, m.rx_tlp_data_i.data(),
-                   m.rx_tlp_hdr_i.data(), &m.rx_tlp_sop_i,   &m.rx_tlp_eop_i};
-  const PcieCfgPins cfg{&m.cfg_requester_id_i, &m.cfg_max_payload_i,  &m.cfg_max_read_request_i,
-                        &m.cfg_bus_master_i,   &m.cfg_extended_tag_i, &m.cfg_relaxed_ordering_i,
-                        &m.cfg_msix_enable_i,  &m.cfg_msix_mask_i};
-  const FcLimitPins fc{&m.fc_ph_i,     &m.fc_pd_i,   &m.fc_p_inf_i, &m.fc_nph_i,
-                       &m.fc_np_inf_i, &m.fc_cplh_i, &m.fc_cpld_i,  &m.fc_cpl_inf_i};
   EndpointConfig config;
   config.function.bar0_bytes = 64 << 20;
   config.function.msix_table = 0x10000;
   config.function.msix_pba = 0x18000;
-  endpoint_ = std::make_unique<Endpoint>(config, link_, tx, rx, cfg, fc, reads);
+  endpoint_ = std::make_unique<Endpoint>(config, link_, EndpointPins::of(*model_));
   simulation_.add(core_, *endpoint_);
   simulation_.add(core_, root_);
   simulation_.add(core_, *this);
