@@ -8,6 +8,9 @@ import sys
 import pytest
 
 from emery import build
+from emery.cli import main
+
+pytest.register_assert_rewrite("routers")
 
 
 def write_pcap(path, frames, order="<", nano=False, link=1):
@@ -31,6 +34,14 @@ def read_pcap(path):
         frames.append(data[at + 16 : at + 16 + kept])
         at += 16 + kept
     return frames
+
+
+def refused(command, capsys, *words):
+    """What a run of a system (its name and options) says before it ends with status 2: one line."""
+    assert main(["run", *command, *map(str, words)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("emery: ")
+    return lines[0]
 
 
 def stream(offered, dropped=None, mpps=10.0, size=64, **extra):
