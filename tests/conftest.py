@@ -8,6 +8,9 @@ import sys
 import pytest
 
 from emery import build
+from emery.cli import main
+
+pytest.register_assert_rewrite("routers")
 
 
 def write_pcap(path, frames, order="<", nano=False, link=1):
@@ -31,6 +34,14 @@ def read_pcap(path):
         frames.append(data[at + 16 : at + 16 + kept])
         at += 16 + kept
     return frames
+
+
+def refused(command, capsys, *words):
+    """What a run of a system (its name and options) says before it ends with status 2: one line."""
+    assert main(["run", *command, *map(str, words)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("emery: ")
+    return lines[0]
 
 
 def stream(offered, dropped=None, mpps=10.0, size=64, **extra):
@@ -68,7 +79,11 @@ def fake(tmp_path, monkeypatch):
         script.write_text(
             f"#!{sys.executable}\nimport os, sys, time\n"
             "settings = dict(x.split('=', 1) for x in open(sys.argv[1]).read().splitlines())\n"
-            f"open({str(seen)!r} + '/' + str(len(os.listdir({str(seen)!r}))), 'w').write(open(sys.argv[1]).read())\n"
+            "number = 0\nwhile True:\n"
+            f"    try: kept = open({str(seen)!r} + f'/{{number}}', 'x')\n"
+            "    except FileExistsError: number += 1\n"
+            "    else: break\n"
+            "kept.write(open(sys.argv[1]).read())\nkept.close()\n"
             f"print('progress 0.5', file=sys.stderr)\n{code}\n"
             f"if {result is not None}: open(settings['result'], 'w').write({json.dumps(result)!r})\n"
             f"print({last!r}, file=sys.stderr)\nsys.exit({status})\n"

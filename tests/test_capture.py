@@ -3,7 +3,9 @@
 
 import json
 import subprocess
+from functools import partial
 
+import conftest
 import pytest
 from conftest import read_pcap
 
@@ -12,6 +14,7 @@ from emery.cli import main
 from emery.common import ROOT
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
+refused = partial(conftest.refused, ("capture", "--assertions"))
 HARM = ("corrupted", "duplicated", "misdelivered", "reordered")
 
 
@@ -28,13 +31,6 @@ def capture(tmp_path, capsys):
         return json.loads(out.read_text())
 
     return run
-
-
-def refused(capsys, *words):
-    assert main(["run", "capture", *map(str, words), "--assertions"]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("emery: ")
-    return lines[0]
 
 
 def whole(result, *reasons):

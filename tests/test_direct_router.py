@@ -1,60 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """direct-router as a whole: cards, bus, PC, through the command line; assertions in the RTL are on."""
 
-import ipaddress
-import json
 import random
-import struct
+from functools import partial
 
+import conftest
 import pytest
-from conftest import read_pcap
+from routers import forwarded, lost, random_routes, runner
 
 from emery import limits, system
-from emery.cli import main
 from emery.common import ROOT
 from emery.experiment import direct_model
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
-HARM = ("corrupted", "duplicated", "misdelivered", "reordered")
+COMMAND = ("direct-router", "--assertions")
+refused = partial(conftest.refused, COMMAND)
 FORWARDED = {"not_ip", "header", "checksum", "martian", "no_route", "ttl", "group_mac"}  # what a router may say no to
 
 
 @pytest.fixture
 def router(tmp_path, capsys):
-    """Runs direct-router with `name=value` settings; gives its result."""
-
-    def run(*words, **settings):
-        out = tmp_path / "result.json"
-        options = [
-            x
-            for name, value in settings.items()
-            for x in ("--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}")
-        ]
-        ended = main(["run", "direct-router", *map(str, words), *options, "--json", str(out), "--assertions"])
-        assert ended == 0, capsys.readouterr().err
-        result = json.loads(out.read_text())
-        for stream in result["streams"].values():
-            assert not any(stream[x] for x in HARM)
-            assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values())
-        return result
-
-    return run
-
-
-def refused(capsys, *words):
-    assert main(["run", "direct-router", *map(str, words), "--assertions"]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("emery: ")
-    return lines[0]
-
-
-def lost(result):
-    """Frames dropped by reason, all streams."""
-    sums = {}
-    for stream in result["streams"].values():
-        for reason, frames in stream["dropped"].items():
-            sums[reason] = sums.get(reason, 0) + frames
-    return sums
+    """Runs direct-router; gives its result."""
+    return runner(COMMAND, tmp_path, capsys)
 
 
 @pytest.mark.parametrize(("config", "lines"), [("B", 1), ("C", 2), ("E", 1), ("F", 3)])
@@ -92,36 +59,13 @@ def test_patterns(router, pattern):
     assert set(lost(result)) <= {"input_fifo_full"}
 
 
-def routes_file(path, ports, rng):
-    """Overlapping prefixes, all of the address space covered."""
-    lines = [f"0.0.0.0/0 {ports - 1}"]
-    for _ in range(400):
-        length = rng.choice([4, 8, 12, 16, 20, 24, 32])
-        network = ipaddress.ip_network((rng.getrandbits(32), length), strict=False)
-        lines.append(f"{network} {rng.randrange(ports)}")
-    lines = list({x.split()[0]: x for x in lines}.values())
-    path.write_text("\n".join(["# made up", *lines]) + "\n")
-    return [(ipaddress.ip_network(x.split()[0]), int(x.split()[1])) for x in lines]
-
-
 def test_a_capture_over_overlapping_routes(router, tmp_path):
     """Each IP packet leaves at the port of its longest prefix with one hop less to live, its checksum right."""
-    table = routes_file(tmp_path / "routes.txt", 3, random.Random(5))
+    text, table = random_routes("0.0.0.0/0 2", [4, 8, 12, 16, 20, 24, 32], 3, random.Random(5))  # all addresses have one
+    (tmp_path / "routes.txt").write_text(text)
     options = ("--pcap", SAMPLE, "--rate", "0.2", "--routes", tmp_path / "routes.txt", "--pcap-out", tmp_path / "out")
     result = router(*options, cards=3, mtu=9000)
-    seen = 0
-    for port in range(3):
-        for frame in read_pcap(tmp_path / "out" / f"wire{port}.pcap"):
-            header = frame[14 : 14 + 4 * (frame[14] & 15)]
-            total = sum(struct.unpack(f">{len(header) // 2}H", header))
-            while total >> 16:
-                total = (total & 0xFFFF) + (total >> 16)
-            assert total == 0xFFFF
-            address = ipaddress.ip_address(frame[30:34])
-            best = max((net.prefixlen, out) for net, out in table if address in net)
-            assert best[1] == port
-            seen += 1
-    assert seen == result["totals"]["delivered"] > 100
+    assert forwarded(tmp_path / "out", 3, table) == result["totals"]["delivered"] > 100
     assert set(lost(result)) <= FORWARDED
 
 

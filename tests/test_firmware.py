@@ -6,11 +6,11 @@ import shutil
 
 import pytest
 
-from emery import firmware
+from emery import firmware, toolchain
 from emery.common import ROOT, UserError
 
 FOLDER = ROOT / "systems" / "core_nic" / "firmware"
-COMPILER = firmware.compiler("ziglang==0.17.0")
+COMPILER = toolchain.cross_compiler("ziglang==0.17.0")
 needs_compiler = pytest.mark.skipif(not COMPILER, reason="no cross compiler")
 
 
@@ -36,13 +36,13 @@ def test_what_is_shipped_is_what_the_compiler_makes(variant, tmp_path, monkeypat
 
 
 def test_without_compiler_the_shipped_one_is_used_and_said_so(monkeypatch, capsys):
-    monkeypatch.setattr(firmware, "compiler", lambda wanted: "")
+    monkeypatch.setattr(toolchain, "cross_compiler", lambda wanted: "")
     assert firmware.build(FOLDER, "rmw") == FOLDER / "prebuilt" / "rmw.elf"
     assert "ziglang==0.17.0 is not installed" in capsys.readouterr().err
 
 
 def test_changed_sources_without_compiler_say_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setattr(firmware, "compiler", lambda wanted: "")
+    monkeypatch.setattr(toolchain, "cross_compiler", lambda wanted: "")
     folder = tmp_path / "firmware"
     shutil.copytree(FOLDER, folder)
     (folder / "send.c").write_text((folder / "send.c").read_text() + "\n")

@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 
+import conftest
 import pytest
 from conftest import read_pcap, write_pcap
 
@@ -18,6 +20,7 @@ from emery.cli import main
 from emery.common import ROOT
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
+refused = partial(conftest.refused, ("host-nic", "--assertions"))
 
 
 @pytest.fixture
@@ -32,13 +35,6 @@ def nic(tmp_path, capsys):
         return json.loads(out.read_text())
 
     return run
-
-
-def refused(capsys, *words):
-    assert main(["run", "host-nic", *map(str, words), "--assertions"]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("emery: ")
-    return lines[0]
 
 
 def padded(path):

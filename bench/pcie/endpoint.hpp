@@ -73,18 +73,15 @@ struct EndpointStats {
 
 class Endpoint : public Component {
  public:
-  // tx: driven by the logic; rx: driven by the hard block. Logic may have a stream of its own for
-  // read requests, `reads` (header only: data, sop and eop are not used); they keep their place in
-  // time among the packets of `tx`.
-  Endpoint(const EndpointConfig& config, PcieLink& link, const TlpPins& tx, const TlpPins& rx,
-           const PcieCfgPins& cfg, const FcLimitPins& fc, const TlpPins& reads = {})
+  // Requests on the stream for reads keep their place in time among the packets of `tx`.
+  Endpoint(const EndpointConfig& config, PcieLink& link, const EndpointPins& pins)
       : config_(config),
         link_(link),
-        tx_(tx),
-        tx_read_(reads),
-        rx_(rx),
-        cfg_(cfg),
-        fc_(fc),
+        tx_(pins.tx),
+        tx_read_(pins.reads),
+        rx_(pins.rx),
+        cfg_(pins.cfg),
+        fc_(pins.fc),
         space_(config.function, link.config()) {
     *tx_.ready = 0;
     if (tx_read_.valid) *tx_read_.ready = 0;

@@ -186,10 +186,7 @@ void test_two_links() {
   HostMemory memory;
   struct Half {
     Half(const Setup& s, const RootConfig& r, Simulation& sim, HostMemory& m)
-        : link(s.link),
-          endpoint(s.endpoint, link, device.tx_pins(), device.rx_pins(), device.cfg_pins(),
-                   device.fc_pins()),
-          root(r, sim, link, m) {}
+        : link(s.link), endpoint(s.endpoint, link, device.pins()), root(r, sim, link, m) {}
     PcieLink link;
     Device device;
     Endpoint endpoint;

@@ -28,12 +28,12 @@ inline Checks checks;
 // the credits allow, checks what it reads, and has 4 kB of registers.
 class Device {
  public:
-  TlpPins tx_pins() { return {&tx_valid, &tx_ready, tx_data, tx_hdr, &tx_sop, &tx_eop}; }
-  TlpPins rx_pins() { return {&rx_valid, &rx_ready, rx_data, rx_hdr, &rx_sop, &rx_eop}; }
-  PcieCfgPins cfg_pins() {
-    return {&id, &mps, &mrrs, &master, &ext_tag, &ro, &msix_enable, &msix_mask};
+  EndpointPins pins() {
+    return {.tx = {&tx_valid, &tx_ready, tx_data, tx_hdr, &tx_sop, &tx_eop},
+            .rx = {&rx_valid, &rx_ready, rx_data, rx_hdr, &rx_sop, &rx_eop},
+            .cfg = {&id, &mps, &mrrs, &master, &ext_tag, &ro, &msix_enable, &msix_mask},
+            .fc = {&ph, &pd, &p_inf, &nph, &np_inf, &cplh, &cpld, &cpl_inf}};
   }
-  FcLimitPins fc_pins() { return {&ph, &pd, &p_inf, &nph, &np_inf, &cplh, &cpld, &cpl_inf}; }
 
   struct Request {
     std::uint64_t addr;
@@ -282,8 +282,7 @@ struct Setup {
 struct Bench {
   explicit Bench(const Setup& setup = {})
       : link(setup.link, setup.root_credits, setup.device_credits),
-        endpoint(setup.endpoint, link, device.tx_pins(), device.rx_pins(), device.cfg_pins(),
-                 device.fc_pins()),
+        endpoint(setup.endpoint, link, device.pins()),
         root(setup.root, simulation, link, memory) {
     const int clock = simulation.add_clock("core", setup.hz);
     simulation.add(clock, endpoint);

@@ -85,7 +85,8 @@ std::uint64_t flow_hash(std::span<const std::uint8_t> frame) {
   return hash_bytes({key.data(), used}, 1);
 }
 
-std::shared_ptr<const Capture> Capture::read(const std::string& path) {
+std::shared_ptr<const Capture> Capture::read(const std::string& path, std::uint32_t most,
+                                             const std::string& limit) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              std::fclose);
   if (!file) throw CaptureError(path + ": " + std::strerror(errno));
@@ -94,7 +95,13 @@ std::shared_ptr<const Capture> Capture::read(const std::string& path) {
   while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), file.get()))
     bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(n));
   if (std::ferror(file.get())) throw CaptureError(path + ": " + std::strerror(errno));
-  return parse(std::move(bytes), path);
+  auto capture = parse(std::move(bytes), path);
+  for (std::size_t i = 0; i < capture->packets_.size(); ++i) {
+    if (const auto size = capture->packets_[i].size; size > most)
+      throw CaptureError(path + ": packet " + std::to_string(i + 1) + " has " +
+                         std::to_string(size) + " bytes, more than " + limit);
+  }
+  return capture;
 }
 
 std::shared_ptr<const Capture> Capture::parse(std::vector<std::uint8_t> file,

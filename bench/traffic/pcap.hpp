@@ -35,7 +35,9 @@ class Capture {
                          // not TCP, UDP or SCTP
   };
 
-  static std::shared_ptr<const Capture> read(const std::string& path);
+  // Refuses a packet of more than `most` bytes; `limit` says what that is.
+  static std::shared_ptr<const Capture> read(const std::string& path, std::uint32_t most = ~0u,
+                                             const std::string& limit = "");
   static std::shared_ptr<const Capture> parse(std::vector<std::uint8_t> file,
                                               const std::string& name);
 

@@ -232,6 +232,11 @@ void test_write(Checks& check, const std::string& path, const Capture& from) {
         same && std::ranges::equal(back->bytes(back->packets()[i]), from.bytes(from.packets()[i]));
   check.that(same, "written bytes");
   check.equal(back->packets()[0].ns, 1'001'234'567, "written stamp");
+  const auto longest = std::ranges::max(back->packets(), {}, &Capture::Packet::size).size;
+  check.equal(Capture::read(path, longest)->packets().size(), from.packets().size(), "all fit");
+  check.throws([&] { Capture::read(path, longest - 1, "what fits"); },
+               {path, "packet", std::to_string(longest) + " bytes, more than what fits"},
+               "packet too long");
   std::filesystem::remove(path);
 }
 

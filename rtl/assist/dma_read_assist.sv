@@ -48,66 +48,44 @@ module dma_read_assist
 
   // ---------------------------------------------------------------- core clock: commands and progress
   stream_if #(
-      .T(logic [3:0][31:0])
-  ) words (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(dma_command_t)
-  ) command (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
       .T(logic [1:0])
   ) kind (
       core_clk_i,
       core_rst_i
   );
-  logic [1:0] user_valid, user_ready, user_rsp_valid;
-  mem_req_t [1:0] user_req;
-  mem_rsp_t user_rsp;
-  wire unused_rsp = user_rsp_valid[1];
-
-  port_merge i_port (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
-      .req_valid_i(user_valid),
-      .req_i(user_req),
-      .req_ready_o(user_ready),
-      .rsp_valid_o(user_rsp_valid),
-      .rsp_o(user_rsp),
-      .req_valid_o(mem_valid_o),
-      .req_o(mem_req_o),
-      .req_ready_i(mem_ready_i),
-      .rsp_valid_i(mem_rsp_valid_i),
-      .rsp_i(mem_rsp_i)
+  stream_if #(
+      .T(dma_command_t)
+  ) host_command (
+      host_clk_i,
+      host_rst_i
   );
-  ring_fetch #(
-      .Words(4)
-  ) i_fetch (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
+  logic own_valid, own_ready;
+  mem_req_t own_req;
+
+  dma_commands #(
+      .ScratchBytes(ScratchBytes),
+      .Depth(CommandDepth)
+  ) i_commands (
+      .core_clk_i,
+      .core_rst_i,
       .base_i,
       .log_i,
       .producer_i,
-      .req_valid_o(user_valid[0]),
-      .req_o(user_req[0]),
-      .req_ready_i(user_ready[0]),
-      .rsp_valid_i(user_rsp_valid[0]),
-      .rsp_i(user_rsp),
-      .command(words)
-  );
-  dma_check #(
-      .ScratchBytes(ScratchBytes)
-  ) i_check (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
-      .words,
-      .command,
+      .bad_o,
       .kind,
-      .bad_o
+      .mem_valid_o,
+      .mem_req_o,
+      .mem_ready_i,
+      .mem_rsp_valid_i,
+      .mem_rsp_i,
+      .req_valid_i(own_valid),
+      .req_i(own_req),
+      .req_ready_o(own_ready),
+      .rsp_valid_o(),
+      .rsp_o(),
+      .host_clk_i,
+      .host_rst_i,
+      .command(host_command)
   );
 
   logic [31:0] frame_done;
@@ -128,12 +106,6 @@ module dma_read_assist
   );
 
   // ---------------------------------------------------------------- host clock
-  stream_if #(
-      .T(dma_command_t)
-  ) host_command (
-      host_clk_i,
-      host_rst_i
-  );
   stream_if #(
       .T(local_part_t)
   ) frame_part (
@@ -158,21 +130,8 @@ module dma_read_assist
       host_clk_i,
       host_rst_i
   );
-  logic [$clog2(CommandDepth):0] unused_commands;
   logic [$clog2(RowDepth):0] frame_rows, scratch_rows, unused_frame_parts, unused_scratch_parts;
 
-  fifo_async #(
-      .T(dma_command_t),
-      .Depth(CommandDepth)
-  ) i_commands (
-      .wclk_i(core_clk_i),
-      .wrst_i(core_rst_i),
-      .in(command),
-      .count_o(unused_commands),
-      .rclk_i(host_clk_i),
-      .rrst_i(host_rst_i),
-      .out(host_command)
-  );
   dma_read_host #(
       .BufferBytes(BufferBytes),
       .RowDepth(RowDepth),
@@ -290,9 +249,9 @@ module dma_read_assist
       .rst_i(core_rst_i),
       .part(core_part),
       .row(core_row),
-      .req_valid_o(user_valid[1]),
-      .req_o(user_req[1]),
-      .req_ready_i(user_ready[1]),
+      .req_valid_o(own_valid),
+      .req_o(own_req),
+      .req_ready_i(own_ready),
       .done_o(scratch_done)
   );
 endmodule

@@ -50,18 +50,6 @@ module dma_write_assist
 
   // ---------------------------------------------------------------- core clock: commands and progress
   stream_if #(
-      .T(logic [3:0][31:0])
-  ) words (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(dma_command_t)
-  ) command (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
       .T(logic [1:0])
   ) kind_in (
       core_clk_i,
@@ -73,48 +61,40 @@ module dma_write_assist
       core_clk_i,
       core_rst_i
   );
-  logic [1:0] user_valid, user_ready, user_rsp_valid;
-  mem_req_t [1:0] user_req;
-  mem_rsp_t user_rsp;
-
-  port_merge i_port (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
-      .req_valid_i(user_valid),
-      .req_i(user_req),
-      .req_ready_o(user_ready),
-      .rsp_valid_o(user_rsp_valid),
-      .rsp_o(user_rsp),
-      .req_valid_o(mem_valid_o),
-      .req_o(mem_req_o),
-      .req_ready_i(mem_ready_i),
-      .rsp_valid_i(mem_rsp_valid_i),
-      .rsp_i(mem_rsp_i)
+  stream_if #(
+      .T(dma_command_t)
+  ) host_command (
+      host_clk_i,
+      host_rst_i
   );
-  ring_fetch #(
-      .Words(4)
-  ) i_fetch (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
+  logic own_valid, own_ready, own_rsp_valid;
+  mem_req_t own_req;
+  mem_rsp_t own_rsp;
+
+  dma_commands #(
+      .ScratchBytes(ScratchBytes),
+      .Depth(CommandDepth)
+  ) i_commands (
+      .core_clk_i,
+      .core_rst_i,
       .base_i,
       .log_i,
       .producer_i,
-      .req_valid_o(user_valid[0]),
-      .req_o(user_req[0]),
-      .req_ready_i(user_ready[0]),
-      .rsp_valid_i(user_rsp_valid[0]),
-      .rsp_i(user_rsp),
-      .command(words)
-  );
-  dma_check #(
-      .ScratchBytes(ScratchBytes)
-  ) i_check (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
-      .words,
-      .command,
-      .kind (kind_in),
-      .bad_o
+      .bad_o,
+      .kind(kind_in),
+      .mem_valid_o,
+      .mem_req_o,
+      .mem_ready_i,
+      .mem_rsp_valid_i,
+      .mem_rsp_i,
+      .req_valid_i(own_valid),
+      .req_i(own_req),
+      .req_ready_o(own_ready),
+      .rsp_valid_o(own_rsp_valid),
+      .rsp_o(own_rsp),
+      .host_clk_i,
+      .host_rst_i,
+      .command(host_command)
   );
   // All that are not refused end in the same place.
   assign kind.valid = kind_in.valid;
@@ -143,12 +123,6 @@ module dma_write_assist
 
   // ---------------------------------------------------------------- host clock
   stream_if #(
-      .T(dma_command_t)
-  ) host_command (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
       .T(local_part_t)
   ) frame_part (
       host_clk_i,
@@ -172,20 +146,8 @@ module dma_write_assist
       host_clk_i,
       host_rst_i
   );
-  logic [$clog2(CommandDepth):0] unused_commands, unused_frame_parts, unused_scratch_parts;
+  logic [$clog2(CommandDepth):0] unused_frame_parts, unused_scratch_parts;
 
-  fifo_async #(
-      .T(dma_command_t),
-      .Depth(CommandDepth)
-  ) i_commands (
-      .wclk_i(core_clk_i),
-      .wrst_i(core_rst_i),
-      .in(command),
-      .count_o(unused_commands),
-      .rclk_i(host_clk_i),
-      .rrst_i(host_rst_i),
-      .out(host_command)
-  );
   dma_write_host #(
       .BufferBytes(BufferBytes),
       .Sel(Sel)
@@ -293,11 +255,11 @@ module dma_write_assist
       .rst_i(core_rst_i),
       .part(core_part),
       .row(core_row),
-      .req_valid_o(user_valid[1]),
-      .req_o(user_req[1]),
-      .req_ready_i(user_ready[1]),
-      .rsp_valid_i(user_rsp_valid[1]),
-      .rsp_i(user_rsp)
+      .req_valid_o(own_valid),
+      .req_o(own_req),
+      .req_ready_i(own_ready),
+      .rsp_valid_i(own_rsp_valid),
+      .rsp_i(own_rsp)
   );
   fifo_async #(
       .T(row_t),

@@ -22,40 +22,8 @@ module bank_tb
       .rdata_o(rdata)
   );
 
-  logic [31:0] words[Words];
+  `include "bank_model.svh"
   int unsigned kinds[12];
-
-  // What an access answers; the word changes.
-  function automatic logic [31:0] access (mem_req_t r);
-    int w;
-    logic [31:0] old, n, count;
-    w = int'(r.addr >> 2);
-    old = words[w];
-    n = old;
-    count = old;
-    case (r.op)
-      Store: for (int i = 0; i < 32; i++) if (r.be[i/8]) n[i] = r.wdata[i];
-      Swap: n = r.wdata;
-      Add: n = old + r.wdata;
-      And: n = old & r.wdata;
-      Or: n = old | r.wdata;
-      Xor: n = old ^ r.wdata;
-      Min: n = int'(old) < int'(r.wdata) ? old : r.wdata;
-      Max: n = int'(old) > int'(r.wdata) ? old : r.wdata;
-      MinU: n = old < r.wdata ? old : r.wdata;
-      MaxU: n = old > r.wdata ? old : r.wdata;
-      Update: begin
-        count = 0;
-        for (int i = int'(r.wdata[4:0]); i < 32 && n[i]; i++) begin
-          n[i] = 0;
-          count++;
-        end
-      end
-      default: ;
-    endcase
-    words[w] = n;
-    return count;
-  endfunction
 
   // Drives one access, or none; checks its answer, which is there in the clock after.
   logic [31:0] answer;
@@ -67,7 +35,7 @@ module bank_tb
     #1;
     if (v) begin
       answer = rdata;
-      want   = access (r);
+      want   = bank_access(r);
       kinds[r.op]++;
       if (r.op != Store)
         `CHECK(answer == want, $sformatf("%s at %h: %h, not %h", r.op.name(), r.addr, answer, want))

@@ -101,8 +101,8 @@ module xbar_tb
   end
 
   // What answers must be: noted when a request is taken, in the order of the clocks; in a clock a word has one access.
-  logic [31:0] words[Words];
   mem_rsp_t want[Masters];
+  `include "bank_model.svh"
   logic [Masters-1:0] open = '0, quick = '0, store_bad = '0, failed = '0;
   int unsigned percent = 100, spread = Words, slow_percent = 0, taken = 0, errors = 0, waited = 0;
   int unsigned passed[Masters];
@@ -189,7 +189,7 @@ module xbar_tb
         else if (s == 101) want[m] = '{rdata: frame_word, error: frame_word[0]};
         else begin
           quick[m] = r.op != Store;
-          want[m]  = '{rdata: access (r), error: 1'b0};
+          want[m]  = '{rdata: bank_access(r), error: 1'b0};
         end
       end
     end
@@ -202,38 +202,6 @@ module xbar_tb
       end
     end
   end
-
-  // What an access answers; the word changes.
-  function automatic logic [31:0] access (mem_req_t a);
-    int w;
-    logic [31:0] old, n, count;
-    w = int'((a.addr - ScratchBase) >> 2);
-    old = words[w];
-    n = old;
-    count = old;
-    case (a.op)
-      Store: for (int i = 0; i < 32; i++) if (a.be[i/8]) n[i] = a.wdata[i];
-      Swap: n = a.wdata;
-      Add: n = old + a.wdata;
-      And: n = old & a.wdata;
-      Or: n = old | a.wdata;
-      Xor: n = old ^ a.wdata;
-      Min: n = int'(old) < int'(a.wdata) ? old : a.wdata;
-      Max: n = int'(old) > int'(a.wdata) ? old : a.wdata;
-      MinU: n = old < a.wdata ? old : a.wdata;
-      MaxU: n = old > a.wdata ? old : a.wdata;
-      Update: begin
-        count = 0;
-        for (int i = int'(a.wdata[4:0]); i < 32 && n[i]; i++) begin
-          n[i] = 0;
-          count++;
-        end
-      end
-      default: ;
-    endcase
-    words[w] = n;
-    return count;
-  endfunction
 
   for (genvar b = 0; b < Banks; b++) begin : g_clear
     initial

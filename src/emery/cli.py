@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     test = commands.add_parser("test", help="the test suite; everything after it goes to pytest")
     test.add_argument("pytest", nargs=argparse.REMAINDER)
     commands.add_parser("format", help="format the sources in place")
-    commands.add_parser("firmware", help="build the firmware of all systems that have one, to be shipped with them")
+    commands.add_parser("firmware", help="build the programs of all systems that have some, to be shipped with them")
     made = commands.add_parser("build", help="build a simulator or a block test and print its path")
     made.add_argument("what", nargs=argparse.REMAINDER)
     return parser
@@ -168,11 +168,8 @@ def _dispatch(argv: list[str]) -> int:
         case "build":
             build.main(arguments.what)
         case "firmware":
-            from emery import firmware
-
             for each in map(system.load, system.names()):
-                if each.firmware:
-                    firmware.main(each.folder / "firmware")
+                experiment.ship_programs(each)
         case "run":
             return _run(arguments)
         case "reproduce":

@@ -194,6 +194,14 @@ def firmware_image(system, values: dict) -> str:
     return str(firmware.build(system.folder / "firmware", values[system.firmware["parameter"]]))
 
 
+def ship_programs(system):
+    """Builds a system's programs anew and puts them where those look who have no compiler."""
+    if system.firmware:
+        firmware.main(system.folder / "firmware")
+    if system.boot:
+        importlib.import_module(f"emery.{system.boot}").ship()
+
+
 def tile_model(values: dict) -> limits.TileModel:
     """The limits of a router of tiles with these parameter values."""
     version = values["version"]

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C programs for the RV32 cores: compiled with the pinned zig, and shipped built so that no compiler is needed.
+"""C programs for the RV32 cores: compiled with the cross compiler, and shipped built so that none is needed.
 
 A program is named by the digest of all it is made from. The built file that lies beside its source (`built/NAME.hex`) carries
 that digest: it is used as long as it is right, else the program is compiled, which the cache keeps.
 """
 
-import importlib.util
 import struct
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from emery import cache
 from emery.common import UserError
-from emery.toolchain import BuildError
+from emery.toolchain import cross_compile
 
-ZIG = "0.17"
+COMPILER = "ziglang==0.17.0"  # requirements/firmware.txt names it too
 _FLAGS = ["-target", "riscv32-freestanding-none", "-O2", "-funroll-loops", "-fomit-frame-pointer", "-ffreestanding"]
 _FLAGS += ["-fno-stack-protector", "-nostdlib", "-Wall", "-Wextra", "-Werror"]
 
@@ -35,7 +32,7 @@ class Program:
     def digest(self) -> str:
         """Names what comes out."""
         files = {x: cache.file_digest(self.directory / x) for x in (*self.sources, *self.others)}
-        return cache.digest(files, list(self.sources), self.cpu, list(self.defines), _FLAGS, ZIG)
+        return cache.digest(files, list(self.sources), self.cpu, list(self.defines), _FLAGS, COMPILER)
 
     @property
     def built(self) -> Path:
@@ -91,19 +88,10 @@ def _read(text: str, digest: str) -> dict[int, list[int]]:
 
 
 def _compile(program: Program, directory: Path) -> dict[int, list[int]]:
-    if importlib.util.find_spec("ziglang") is None:
-        raise UserError(
-            f"{program.built.name} is not the one of these sources, and there is no compiler: "
-            f"`pip install 'ziglang>={ZIG},<{ZIG}.999'`, or take the sources back as they were"
-        )
     script = next(x for x in program.others if x.endswith(".ld"))
     elf = directory / "program.elf"
-    command = [sys.executable, "-m", "ziglang", "cc", *_FLAGS, f"-mcpu={program.cpu}"]
-    command += [*(f"-D{x}" for x in program.defines), *program.sources, "-T", script, "-o", str(elf)]
-    done = subprocess.run(command, cwd=program.directory, capture_output=True, text=True)
-    if done.returncode:
-        lines = [x for x in done.stderr.splitlines() if "error" in x] or done.stderr.splitlines() or ["no message"]
-        raise BuildError(f"{program.name}: {lines[0]}", done.stderr)
+    arguments = [*_FLAGS, f"-mcpu={program.cpu}", *(f"-D{x}" for x in program.defines), *program.sources]
+    cross_compile(COMPILER, [*arguments, "-T", script, "-o", str(elf)], program.directory, f"program {program.name}")
     parts = loaded(elf.read_bytes())
     elf.unlink()
     return parts

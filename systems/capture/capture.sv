@@ -312,44 +312,9 @@ module capture
   reg_if #(.AddrW(AddrW)) link_regs[Links] ();
   logic [Links-1:0] link_down, foreign, unsupported, dropped;
   for (genvar l = 0; l < Links; l++) begin : g_link
-    pcie_cfg_t cfg_pins, cfg;
-    fc_limit_t fc_pins, fc;
+    pcie_cfg_t cfg;
+    fc_limit_t fc;
     logic up, link_rst;
-    assign cfg_pins = '{
-            requester_id: cfg_requester_id_i[l],
-            max_payload: cfg_max_payload_i[l],
-            max_read_request: cfg_max_read_request_i[l],
-            bus_master: cfg_bus_master_i[l],
-            extended_tag: cfg_extended_tag_i[l],
-            relaxed_ordering: cfg_relaxed_ordering_i[l],
-            msix_enable: cfg_msix_enable_i[l],
-            msix_mask: cfg_msix_mask_i[l]
-        };
-    assign fc_pins = '{
-            ph: fc_ph_i[l],
-            pd: fc_pd_i[l],
-            p_inf: fc_p_inf_i[l],
-            nph: fc_nph_i[l],
-            np_inf: fc_np_inf_i[l],
-            cplh: fc_cplh_i[l],
-            cpld: fc_cpld_i[l],
-            cpl_inf: fc_cpl_inf_i[l]
-        };
-    // Nothing inside hangs on the pins themselves.
-    pipe_reg #(
-        .T(pcie_cfg_t)
-    ) i_cfg (
-        .clk_i,
-        .d_i(cfg_pins),
-        .q_o(cfg)
-    );
-    pipe_reg #(
-        .T(fc_limit_t)
-    ) i_fc (
-        .clk_i,
-        .d_i(fc_pins),
-        .q_o(fc)
-    );
     pipe_reg i_up (
         .clk_i,
         .d_i(link_up_i[l]),
@@ -358,12 +323,6 @@ module capture
     assign link_rst = rst_i || !up;
     assign link_down[l] = !up;
 
-    stream_if #(
-        .T(tlp_beat_t)
-    ) rx_pins (
-        clk_i,
-        link_rst
-    );
     stream_if #(
         .T(tlp_beat_t)
     ) rx_tlp (
@@ -396,21 +355,34 @@ module capture
     );
     logic [2:0] unused_starved;
 
-    assign rx_pins.valid = rx_tlp_valid_i[l] && up;
-    assign rx_pins.data = '{
-            hdr: rx_tlp_hdr_i[l],
-            data: rx_tlp_data_i[l],
-            sop: rx_tlp_sop_i[l],
-            eop: rx_tlp_eop_i[l]
-        };
-    assign rx_tlp_ready_o[l] = rx_pins.ready;
-    spill_reg #(
-        .T(tlp_beat_t)
-    ) i_rx_tlp (
+    pcie_pins i_pins (
         .clk_i,
         .rst_i(link_rst),
-        .in(rx_pins),
-        .out(rx_tlp)
+        .rx_tlp_valid_i(rx_tlp_valid_i[l] && up),
+        .rx_tlp_ready_o(rx_tlp_ready_o[l]),
+        .rx_tlp_data_i(rx_tlp_data_i[l]),
+        .rx_tlp_hdr_i(rx_tlp_hdr_i[l]),
+        .rx_tlp_sop_i(rx_tlp_sop_i[l]),
+        .rx_tlp_eop_i(rx_tlp_eop_i[l]),
+        .cfg_requester_id_i(cfg_requester_id_i[l]),
+        .cfg_max_payload_i(cfg_max_payload_i[l]),
+        .cfg_max_read_request_i(cfg_max_read_request_i[l]),
+        .cfg_bus_master_i(cfg_bus_master_i[l]),
+        .cfg_extended_tag_i(cfg_extended_tag_i[l]),
+        .cfg_relaxed_ordering_i(cfg_relaxed_ordering_i[l]),
+        .cfg_msix_enable_i(cfg_msix_enable_i[l]),
+        .cfg_msix_mask_i(cfg_msix_mask_i[l]),
+        .fc_ph_i(fc_ph_i[l]),
+        .fc_pd_i(fc_pd_i[l]),
+        .fc_p_inf_i(fc_p_inf_i[l]),
+        .fc_nph_i(fc_nph_i[l]),
+        .fc_np_inf_i(fc_np_inf_i[l]),
+        .fc_cplh_i(fc_cplh_i[l]),
+        .fc_cpld_i(fc_cpld_i[l]),
+        .fc_cpl_inf_i(fc_cpl_inf_i[l]),
+        .cfg_o(cfg),
+        .fc_o(fc),
+        .rx(rx_tlp)
     );
     tlp_rx_demux i_rx_demux (
         .clk_i,

@@ -310,21 +310,10 @@ Bench::Bench(const Options& options)
 
 void Bench::connect(const Options& options) {
   Vcore_nic& m = *model_;
-  const TlpPins tx{&m.tx_tlp_valid_o,     &m.tx_tlp_ready_i, m.tx_tlp_data_o.data(),
-                   m.tx_tlp_hdr_o.data(), &m.tx_tlp_sop_o,   &m.tx_tlp_eop_o};
-  const TlpPins reads{
-      &m.tx_read_valid_o, &m.tx_read_ready_i, nullptr, m.tx_read_hdr_o.data(), nullptr, nullptr};
-  const TlpPins rx{&m.rx_tlp_valid_i,     &m.rx_tlp_ready_o, m.rx_tlp_data_i.data(),
-                   m.rx_tlp_hdr_i.data(), &m.rx_tlp_sop_i,   &m.rx_tlp_eop_i};
-  const PcieCfgPins cfg{&m.cfg_requester_id_i, &m.cfg_max_payload_i,  &m.cfg_max_read_request_i,
-                        &m.cfg_bus_master_i,   &m.cfg_extended_tag_i, &m.cfg_relaxed_ordering_i,
-                        &m.cfg_msix_enable_i,  &m.cfg_msix_mask_i};
-  const FcLimitPins fc{&m.fc_ph_i,     &m.fc_pd_i,   &m.fc_p_inf_i, &m.fc_nph_i,
-                       &m.fc_np_inf_i, &m.fc_cplh_i, &m.fc_cpld_i,  &m.fc_cpl_inf_i};
   EndpointConfig config;
   config.function.bar0_bytes = 1 << 20;
   config.function.msix_vectors = 0;
-  endpoint_ = std::make_unique<Endpoint>(config, link_, tx, rx, cfg, fc, reads);
+  endpoint_ = std::make_unique<Endpoint>(config, link_, EndpointPins::of(m));
   simulation_.add(host_clock_, *endpoint_);
   simulation_.add(host_clock_, root_);
   simulation_.add(host_clock_, *this);
@@ -358,14 +347,7 @@ void Bench::plan_traffic(const Options& options) {
   std::string path = options.get("pcap", "");
   if (const std::string own = options.get("pcap.0", ""); !own.empty()) path = own;
   if (!path.empty()) {
-    config.capture = Capture::read(path);
-    for (std::size_t i = 0; i < config.capture->packets().size(); ++i) {
-      const auto bytes = config.capture->packets()[i].size;
-      if (bytes > kMostFrame) {
-        throw OptionError(path + ": packet " + std::to_string(i + 1) + " has " +
-                          std::to_string(bytes) + " bytes; the device takes up to 1514");
-      }
-    }
+    config.capture = Capture::read(path, kMostFrame, "the 1514 the device takes");
   }
   send_plan_ = receive_plan_ = config;
   send_plan_.source = 0;

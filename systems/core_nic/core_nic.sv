@@ -154,53 +154,13 @@ module core_nic
     );
   end
 
-  core_nic_regs_pkg::core_nic_regs__in_t  hw_in;
+  core_nic_regs_pkg::core_nic_regs__in_t hw_in;
   core_nic_regs_pkg::core_nic_regs__out_t hw_out;
 
   // ---------------------------------------------------------------- host clock: hard block
-  pcie_cfg_t cfg_pins, cfg;
-  fc_limit_t fc_pins, fc;
-  assign cfg_pins = '{
-          requester_id: cfg_requester_id_i,
-          max_payload: cfg_max_payload_i,
-          max_read_request: cfg_max_read_request_i,
-          bus_master: cfg_bus_master_i,
-          extended_tag: cfg_extended_tag_i,
-          relaxed_ordering: cfg_relaxed_ordering_i,
-          msix_enable: cfg_msix_enable_i,
-          msix_mask: cfg_msix_mask_i
-      };
-  assign fc_pins = '{
-          ph: fc_ph_i,
-          pd: fc_pd_i,
-          p_inf: fc_p_inf_i,
-          nph: fc_nph_i,
-          np_inf: fc_np_inf_i,
-          cplh: fc_cplh_i,
-          cpld: fc_cpld_i,
-          cpl_inf: fc_cpl_inf_i
-      };
-  pipe_reg #(
-      .T(pcie_cfg_t)
-  ) i_cfg (
-      .clk_i(host_clk_i),
-      .d_i  (cfg_pins),
-      .q_o  (cfg)
-  );
-  pipe_reg #(
-      .T(fc_limit_t)
-  ) i_fc (
-      .clk_i(host_clk_i),
-      .d_i  (fc_pins),
-      .q_o  (fc)
-  );
+  pcie_cfg_t cfg;
+  fc_limit_t fc;
 
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_pins (
-      host_clk_i,
-      host_rst_i
-  );
   stream_if #(
       .T(tlp_beat_t)
   ) rx_tlp (
@@ -264,21 +224,13 @@ module core_nic
   dma_read_count_t read_count;
   wire unused_count = &{1'b0, read_count};
 
-  assign rx_pins.valid = rx_tlp_valid_i;
-  assign rx_pins.data = '{
-          hdr: rx_tlp_hdr_i,
-          data: rx_tlp_data_i,
-          sop: rx_tlp_sop_i,
-          eop: rx_tlp_eop_i
-      };
-  assign rx_tlp_ready_o = rx_pins.ready;
-  spill_reg #(
-      .T(tlp_beat_t)
-  ) i_rx_tlp (
+  pcie_pins i_pins (
       .clk_i(host_clk_i),
       .rst_i(host_rst_i),
-      .in(rx_pins),
-      .out(rx_tlp)
+      .cfg_o(cfg),
+      .fc_o(fc),
+      .rx(rx_tlp),
+      .*  // the pins, by their names
   );
   tlp_rx_demux i_rx_demux (
       .clk_i(host_clk_i),

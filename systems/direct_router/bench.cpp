@@ -224,28 +224,17 @@ void Bench::plan_traffic(const Options& options) {
   config.seed = options.get("seed", std::uint64_t{1});
   config.rate = parse_rate(options.get("rate", "1.0"), kLineRate);
   config.flow_order = setup_.in_turn ? FlowOrder::kRoundRobin : FlowOrder::kRandom;
+  const std::string limit = "the MTU of " + std::to_string(most - kVlanAndHeader) + " allows";
   if (config.sizes.high > most + kFcsBytes) {
-    throw OptionError("size " + std::to_string(config.sizes.high) + ": longer than the MTU of " +
-                      std::to_string(most - kVlanAndHeader) + " allows");
+    throw OptionError("size " + std::to_string(config.sizes.high) + ": longer than " + limit);
   }
-  const auto read_capture = [&](const std::string& path) {
-    auto capture = Capture::read(path);
-    for (std::size_t i = 0; i < capture->packets().size(); ++i) {
-      if (capture->packets()[i].size > most) {
-        throw OptionError(path + ": packet " + std::to_string(i + 1) + " has " +
-                          std::to_string(capture->packets()[i].size) +
-                          " bytes, more than the MTU of " + std::to_string(most - kVlanAndHeader) +
-                          " allows");
-      }
-    }
-    return capture;
-  };
   std::shared_ptr<const Capture> shared;
-  if (const std::string path = options.get("pcap", ""); !path.empty()) shared = read_capture(path);
+  if (const std::string path = options.get("pcap", ""); !path.empty())
+    shared = Capture::read(path, most, limit);
   bool captures = shared != nullptr;
   for (unsigned p = 0; p < cards; ++p) {
     const std::string path = options.get("pcap." + std::to_string(p), "");
-    if (!path.empty()) port_[p].plan.capture = read_capture(path), captures = true;
+    if (!path.empty()) port_[p].plan.capture = Capture::read(path, most, limit), captures = true;
   }
   routes_ = routes_file.empty() ? default_routes(cards, captures)
                                 : route::read_routes(routes_file, cards);

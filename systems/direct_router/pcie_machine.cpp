@@ -54,21 +54,11 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
         root_link_(LinkConfig{}),
         cpu_(root_link_, switch_, kBarBytes) {
     for (unsigned c = 0; c < cards; ++c) {
-      Vdirect_router_pcie& m = model_[c];
       Card& card = card_.emplace_back();
       card.link = std::make_unique<PcieLink>(link_config(options));
       cpu_.add_device(*card.link);
-      const TlpPins tx{&m.tx_tlp_valid_o,     &m.tx_tlp_ready_i, m.tx_tlp_data_o.data(),
-                       m.tx_tlp_hdr_o.data(), &m.tx_tlp_sop_o,   &m.tx_tlp_eop_o};
-      const TlpPins rx{&m.rx_tlp_valid_i,     &m.rx_tlp_ready_o, m.rx_tlp_data_i.data(),
-                       m.rx_tlp_hdr_i.data(), &m.rx_tlp_sop_i,   &m.rx_tlp_eop_i};
-      const PcieCfgPins cfg{&m.cfg_requester_id_i, &m.cfg_max_payload_i,  &m.cfg_max_read_request_i,
-                            &m.cfg_bus_master_i,   &m.cfg_extended_tag_i, &m.cfg_relaxed_ordering_i,
-                            &m.cfg_msix_enable_i,  &m.cfg_msix_mask_i};
-      const FcLimitPins fc{&m.fc_ph_i,     &m.fc_pd_i,   &m.fc_p_inf_i, &m.fc_nph_i,
-                           &m.fc_np_inf_i, &m.fc_cplh_i, &m.fc_cpld_i,  &m.fc_cpl_inf_i};
       card.endpoint =
-          std::make_unique<Endpoint>(endpoint_config(), *card.link, tx, rx, cfg, fc, TlpPins{});
+          std::make_unique<Endpoint>(endpoint_config(), *card.link, EndpointPins::of(model_[c]));
       simulation.add(bus_clock_, *card.endpoint);
     }
     simulation.add(bus_clock_, switch_);

@@ -179,23 +179,11 @@ std::string Bench::stream_name(const char* direction, unsigned port) const {
 }
 
 void Bench::connect() {
-  Vhost_nic& m = *model_;
-  const TlpPins tx{&m.tx_tlp_valid_o,     &m.tx_tlp_ready_i, m.tx_tlp_data_o.data(),
-                   m.tx_tlp_hdr_o.data(), &m.tx_tlp_sop_o,   &m.tx_tlp_eop_o};
-  const TlpPins reads{
-      &m.tx_read_valid_o, &m.tx_read_ready_i, nullptr, m.tx_read_hdr_o.data(), nullptr, nullptr};
-  const TlpPins rx{&m.rx_tlp_valid_i,     &m.rx_tlp_ready_o, m.rx_tlp_data_i.data(),
-                   m.rx_tlp_hdr_i.data(), &m.rx_tlp_sop_i,   &m.rx_tlp_eop_i};
-  const PcieCfgPins cfg{&m.cfg_requester_id_i, &m.cfg_max_payload_i,  &m.cfg_max_read_request_i,
-                        &m.cfg_bus_master_i,   &m.cfg_extended_tag_i, &m.cfg_relaxed_ordering_i,
-                        &m.cfg_msix_enable_i,  &m.cfg_msix_mask_i};
-  const FcLimitPins fc{&m.fc_ph_i,     &m.fc_pd_i,   &m.fc_p_inf_i, &m.fc_nph_i,
-                       &m.fc_np_inf_i, &m.fc_cplh_i, &m.fc_cpld_i,  &m.fc_cpl_inf_i};
   EndpointConfig config;
   config.function.bar0_bytes = 64 << 20;
   config.function.msix_table = 0x10000;
   config.function.msix_pba = 0x18000;
-  endpoint_ = std::make_unique<Endpoint>(config, link_, tx, rx, cfg, fc, reads);
+  endpoint_ = std::make_unique<Endpoint>(config, link_, EndpointPins::of(*model_));
   simulation_.add(core_, *endpoint_);
   simulation_.add(core_, root_);
   simulation_.add(core_, *this);
@@ -216,30 +204,19 @@ void Bench::plan_traffic(const Options& options) {
   config.seed = options.get("seed", std::uint64_t{1});
   const double rate = parse_rate(options.get("rate", "1.0"), kLineRate);
   const auto most = static_cast<std::uint32_t>(options.get("mtu", 9000u) + kVlanAndHeader);
+  const std::string limit = "the MTU of " + std::to_string(most - kVlanAndHeader) + " allows";
   if (config.sizes.high + 0u > most + kFcsBytes) {
-    throw OptionError("size " + std::to_string(config.sizes.high) + ": longer than the MTU of " +
-                      std::to_string(most - kVlanAndHeader) + " allows");
+    throw OptionError("size " + std::to_string(config.sizes.high) + ": longer than " + limit);
   }
-  const auto read_capture = [&](const std::string& path) {
-    auto capture = Capture::read(path);
-    for (std::size_t i = 0; i < capture->packets().size(); ++i) {
-      if (capture->packets()[i].size > most) {
-        throw OptionError(path + ": packet " + std::to_string(i + 1) + " has " +
-                          std::to_string(capture->packets()[i].size) +
-                          " bytes, more than the MTU of " + std::to_string(most - kVlanAndHeader) +
-                          " allows");
-      }
-    }
-    return capture;
-  };
 
   const auto count = static_cast<std::uint32_t>(port_.size());
   std::shared_ptr<const Capture> shared;
-  if (const std::string path = options.get("pcap", ""); !path.empty()) shared = read_capture(path);
+  if (const std::string path = options.get("pcap", ""); !path.empty())
+    shared = Capture::read(path, most, limit);
   std::vector<std::shared_ptr<const Capture>> own(count);
   for (unsigned p = 0; p < count; ++p) {
     const std::string path = options.get("pcap." + std::to_string(p), "");
-    if (!path.empty()) own[p] = read_capture(path);
+    if (!path.empty()) own[p] = Capture::read(path, most, limit);
   }
 
   for (unsigned p = 0; p < count; ++p) {
