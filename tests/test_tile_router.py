@@ -149,5 +149,6 @@ def test_limits():
     assert limit(64, version="V")["mpps"] == pytest.approx(2 * 425 / 19)
     assert limit(1518, version="null", line_gbps=100)["by"] == "link_out"
     assert limit(1518, line_gbps=100)["by"] == "link_out"
+    assert limit(64, version="II")["mpps"] == pytest.approx(4 * 425 / 25)  # 8 words more come in
     half, full = limit(1518, version="I"), limit(1518, version="II")
     assert half["by"] == "memory" and half["l2_gbps"] < 0.4 * full["l2_gbps"]

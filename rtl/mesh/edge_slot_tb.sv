@@ -315,7 +315,7 @@ module edge_slot_tb;
     word_t address;
     frame_out_t frame;
     bytes   = int'(st_a[0][31:16]);
-    payload = (bytes + 5) / 4 > 16 ? (bytes + 5) / 4 - 16 : 0;
+    payload = ((bytes + 5) / 4 > 16 ? (bytes + 5) / 4 : 16) - (settings.early ? 8 : 16);
     pass_a  = settings.heads ? 0 : int'(st_a[0][15:0]);
     void'(st_a.pop_front());
     if (settings.address || settings.heads) begin
@@ -404,7 +404,8 @@ module edge_slot_tb;
     @(posedge clk);
   endtask
 
-  task automatic boot(payload_mode_e payload, bit heads, bit by_tile, int reads, bit dma, bit half);
+  task automatic boot(payload_mode_e payload, bit heads, bit by_tile, int reads, bit dma, bit half,
+                      bit early = 0);
     mem_settings_t mem;
     out_settings_t out;
     head_places_t  places;
@@ -427,6 +428,7 @@ module edge_slot_tb;
     settings.heads = heads;
     settings.set_up = payload == PayloadStatic && !by_tile;
     settings.address = !by_tile;
+    settings.early = early;
     settings.memory = Places[M];
     places = '0;
     places.place[1] = '{valid: 1'b1, y: '0, x: '0};
@@ -449,6 +451,7 @@ module edge_slot_tb;
       set(card, SlotRingBase, 32'h20000);
       set(card, SlotRingBytes, 32'h18000);  // more than is ever on its way
       set(card, SlotHeads, places);
+      out.early = early && card == B;  // A gets what B holds
       set(card, SlotOut, out);
     end
     run <= 1;
@@ -468,12 +471,12 @@ module edge_slot_tb;
   initial begin
     int value, start;
     @(negedge rst);
-    for (int mode = 0; mode < 12; mode++) begin
+    for (int mode = 0; mode < 18; mode++) begin
       payload_mode_e payload;
       payload  = payload_mode_e'(mode % 6 == 5 ? 0 : mode % 6);
       tell_mdn = mode % 4 == 1;
       boot(payload, payload == PayloadMdn, mode % 6 == 5, mode < 6 ? 4 : $urandom_range(8, 1),
-           mode[0], mode >= 6 && mode[1]);
+           mode[0], mode >= 6 && mode[1], mode >= 12 && mode % 6 != 4);
 
       // Rates, one way, everything open.
       in_percent  = 100;

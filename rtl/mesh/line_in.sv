@@ -6,7 +6,7 @@
 /// A frame is stored whole in one of `Slots` places of `SlotWords` words (its length goes ahead of it); when none is free the wire
 /// stalls. Then, one word a clock: an interrupt message and the set-up of a stream if wanted; the head (length, payload address
 /// if wanted, 16 words, zeros after a short frame) on static network 1 or as a message to each of up to three tiles; the
-/// payload beyond 16 words, by `payload`: after the head as it is, or in lines with an address (and mask) in front, or as
+/// payload beyond 16 words (8, with `early`), by `payload`: after the head as it is, or in lines with an address (and mask) in front, or as
 /// WriteLine messages, or not at all: then the place keeps it until its last word has been read (ReadDma with `free`) or
 /// FreeBuffer gives it up. Payload addresses are those of a ring in memory, lines, or byte addresses in this buffer.
 ///
@@ -160,15 +160,19 @@ module line_in
   word_t ring_q;  // offset of the next payload
 
   wire [15:0] frame_words = (frame.data.bytes + 16'd5) >> 2;
-  wire [15:0] frame_lines = frame_words <= 16'(HeadWords) ? '0 : (frame_words - 16'd9) >> 3;
+  // The first word of the payload; a short frame has the words of a head.
+  wire [IndexW:0] split = settings_i.early ? (IndexW + 1)'(EarlyWords) : (IndexW + 1)'(HeadWords);
+  wire [15:0] least = frame_words < 16'(HeadWords) ? 16'(HeadWords) : frame_words;
+  wire [15:0] frame_lines = (least - 16'(split) + 16'd7) >> 3;
   wire word_t ring_need = word_t'({frame_lines, 5'd0});
   wire word_t ring_at = ring_q + ring_need > ring_bytes_i ? '0 : ring_q;
   wire held = settings_i.payload == PayloadHeld;
   wire masked = settings_i.payload == PayloadMasked;
   wire in_lines = masked || settings_i.payload == PayloadLines;
   wire by_mdn = settings_i.payload == PayloadMdn;
-  wire has_payload = total_q > (IndexW + 1)'(HeadWords);
-  wire [IndexW:0] payload_words = has_payload ? total_q - (IndexW + 1)'(HeadWords) : '0;
+  wire [IndexW:0] end_of_frame = total_q < (IndexW + 1)'(HeadWords) ? (IndexW + 1)'(HeadWords) : total_q;
+  wire has_payload = end_of_frame > split;
+  wire [IndexW:0] payload_words = end_of_frame - split;
   wire [IndexW-3:0] lines = (IndexW - 2)'((payload_words + (IndexW + 1)'(7)) >> 3);
   wire head_place_t head_place = heads_i.place[place_q[1]?2 : int'(place_q[0])];
   wire last_of_line = sent_q[2:0] == 3'd7;
@@ -283,8 +287,8 @@ module line_in
         leaving.to = by_mdn ? ToMdn : ToStatic;
         if (by_mdn || in_lines) begin
           if (last_of_line)
-            state_d = sent_q + 1'b1 < total_q ? (by_mdn ? LineTo : LineAddress) : by_mdn ? to_head : Done;
-        end else if (sent_q + 1'b1 == total_q) begin
+            state_d = sent_q + 1'b1 < end_of_frame ? (by_mdn ? LineTo : LineAddress) : by_mdn ? to_head : Done;
+        end else if (sent_q + 1'b1 == end_of_frame) begin
           state_d = Done;
         end
       end
@@ -441,7 +445,7 @@ module line_in
       sent_slot_q <= frame.data.slot;
       bytes_q <= frame.data.bytes;
       total_q <= frame_words[IndexW:0];
-      sent_q <= by_mdn && frame_lines != '0 ? (IndexW + 1)'(HeadWords) : '0;
+      sent_q <= by_mdn && frame_lines != '0 ? split : '0;
       place_q <= '0;
       if (held) begin
         payload_at_q <= word_t'({frame.data.slot, IndexW'(HeadWords), 2'b00});
@@ -455,7 +459,7 @@ module line_in
     if (sends) begin
       case (state_q)
         Head: begin
-          sent_q <= sent_q + 1'b1;
+          sent_q <= state_d == to_payload ? split : sent_q + 1'b1;
           // The next tile gets the head from its beginning.
           if (settings_i.heads && state_d == HeadTo) begin
             place_q <= place_q + 1'b1;
@@ -471,7 +475,7 @@ module line_in
     end
     if (state_q == HeadTo && !emit) begin
       if (place_q != 2'd3) place_q <= place_q + 1'b1;
-      else sent_q <= (IndexW + 1)'(HeadWords);
+      else sent_q <= split;
     end
     leave_q <= sends;
     leave_word_q <= from_buffer;

@@ -40,6 +40,11 @@ module line_out
     word_t      address;
   } wanted_t;
 
+  // Words of a frame of so many bytes; a short one has those of a head.
+  function automatic logic [15:0] whole(logic [15:0] bytes);
+    return bytes > 16'(4 * HeadWords - 2) ? (bytes + 16'd5) >> 2 : 16'(HeadWords);
+  endfunction
+
   // Messages over the GDN and the MDN: heads, words of answers.
   logic [1:0] valid, take, at_words_q, to_slot, error, bad;
   word_t data[2];
@@ -113,9 +118,11 @@ module line_out
   wire frame_whole = frame_word && left_q[0] == 5'd1;
   frame_out_t frame_q;
   word_t address_q;
-  assign head_in.valid = frame_word && left_q[0] <= 5'(HeadWords);
+  // Words of the head that are sent; the others come with the payload.
+  wire [15:0] split = settings_i.early ? 16'(EarlyWords) : 16'(HeadWords);
+  assign head_in.valid = frame_word && left_q[0] <= 5'(HeadWords) && left_q[0] > 5'(HeadWords) - split[4:0];
   assign head_in.data = data[0];
-  assign wanted_in.valid = frame_whole && frame_q.bytes > 16'(4 * HeadWords - 2);
+  assign wanted_in.valid = frame_whole && (settings_i.early || frame_q.bytes > 16'(4 * HeadWords - 2));
   assign wanted_in.data = '{frame: frame_q, address: address_q};
   assign bytes_in.valid = frame_whole;
   assign bytes_in.data = frame_q.bytes;
@@ -233,12 +240,12 @@ module line_out
   // To the wire.
   logic [15:0] sent_q;  // words of the frame
   wire [15:0] total = (bytes_out.data + 16'd5) >> 2;
-  wire at_head = sent_q < 16'(HeadWords);
+  wire at_head = sent_q < split;
   wire beyond = sent_q >= total;  // the rest of the head of a short frame
   wire place_ready = used_q != '0 && (write_at_q[from_q] > send_at_q || !asked_q[from_q]);
   wire word_there = bytes_out.valid && (at_head ? head_out.valid : place_ready && send_at_q < use_q[from_q]);
   wire moves = word_there && (beyond || wire_out.ready);
-  wire at_end = sent_q + 1'b1 >= total && (!at_head || sent_q == 16'(HeadWords - 1));
+  wire at_end = sent_q + 1'b1 == whole(bytes_out.data);
   wire [1:0] tail = bytes_out.data[1:0] + 2'd1;  // bytes in the last word, less one
   wire_beat_t beat;
   assign beat = '{
@@ -266,7 +273,7 @@ module line_out
     if (!reading_q) begin
       if (wanted.valid) begin
         reading_q <= 1'b1;
-        to_read_q <= ((wanted.data.frame.bytes + 16'd5) >> 2) - 16'(HeadWords);
+        to_read_q <= whole(wanted.data.frame.bytes) - split;
         read_at_q <= wanted.data.address;
       end
     end else if (asked_now) begin

@@ -56,6 +56,7 @@ package mesh_pkg;
 
   // Frames. Byte 0 of a word is in bits 31:24. A frame has no FCS and two bytes in front (not part of `bytes`), so that the
   // IP header begins at word 4.
+  localparam int EarlyWords = 8;  // of it before the payload, with `early`
   localparam int HeadWords = 16;
 
   /// First word of a frame from a linecard.
@@ -188,7 +189,8 @@ package mesh_pkg;
   typedef struct packed {
     logic [8:0] reserved;
     place_t memory;  // of its payloads
-    logic [4:0] reserved2;
+    logic [3:0] reserved2;
+    logic early;  // the payload begins with word 8, in the head: each frame has one (not PayloadHeld)
     logic announce;  // an Interrupt to the first of head_places_t before each frame with a payload
     logic heads;  // heads go by FrameHead to head_places_t, not by static network 1
     logic set_up;  // the linecard itself announces streams to the memory (by the MDN)
@@ -208,7 +210,8 @@ package mesh_pkg;
   } head_places_t;
 
   typedef struct packed {
-    logic [8:0] reserved;
+    logic [7:0] reserved;
+    logic       early;      // payloads begin with word 8 (in_settings_t)
     logic       tell_mdn;   // interrupts go over the MDN: no head of a frame can stand in their way
     logic       enable;     // Interrupt to the tile when there is room for a frame
     place_t     tile;       // that is told

@@ -213,6 +213,7 @@ def tile_model(values: dict) -> limits.TileModel:
         banks=2 if version == "I" else 4,
         half_duplex=version == "I",
         streams=version in ("III", "V"),
+        early=version in ("I", "II"),
     )
 
 

@@ -307,6 +307,7 @@ class TileModel:
     banks: int = 4
     half_duplex: bool = False
     streams: bool = True
+    early: bool = False  # payloads begin in the head, with word 8
 
 
 _HEAD = 16  # words of a frame that go through the stages
@@ -321,10 +322,10 @@ def tile(model: TileModel, sizes: dict) -> dict:
     for size, count in sizes.items():
         share = count / total
         words = max(_HEAD, ceil((size - FCS + 2) / 4))
-        payload = words - _HEAD
+        payload = words - (8 if model.early else _HEAD)
         lines = ceil(payload / 8)
         line += share / ethernet_fps(size, model.line_gbps)
-        clocks["link_in"] += share * (1 + words)
+        clocks["link_in"] += share * (1 + _HEAD + payload)
         if model.payload == "gdn":
             clocks["link_out"] += share * (_MESSAGE + payload + ceil(payload / 31))
         else:

@@ -236,6 +236,7 @@ class _Features:
     dma: int = 0
     turned: bool = False  # a row is a pipeline
     heads: bool = False  # heads are messages: no static network
+    early: bool = False  # payloads begin in the head: every frame has one (paper: 3.3 keeps short ones out of memory)
     null: bool = False
 
     @property
@@ -250,8 +251,8 @@ class _Features:
 
 
 _FEATURES = {
-    "I": _Features(_PAYLOAD_MDN, reads=1, half_duplex=1, dma=1, turned=True),
-    "II": _Features(_PAYLOAD_LINES, reads=1),
+    "I": _Features(_PAYLOAD_MDN, reads=1, half_duplex=1, dma=1, turned=True, early=True),
+    "II": _Features(_PAYLOAD_LINES, reads=1, early=True),
     "III": _Features(_PAYLOAD_STATIC),
     "III.d": _Features(_PAYLOAD_MDN, heads=True),
     "IV": _Features(_PAYLOAD_HELD),
@@ -398,14 +399,14 @@ class _Builder:
         heads = sum((1 << 8 | place.code()) << 9 * i for i, place in enumerate(places))
         self.router.slots[self.router.slot(card)] = {
             _KIND: _LINECARD,
-            _IN: has.payload | has.placed << 3 | has.heads << 5 | self.bank(mine[0]).code() << _IN_MEMORY,
+            _IN: has.payload | has.placed << 3 | has.heads << 5 | has.early << 7 | self.bank(mine[0]).code() << _IN_MEMORY,
             _RING_BASE: RING_BYTES * (mine[0] % 2),  # two linecards may share a bank
             _RING_BYTES: RING_BYTES,
             _HEADS: heads if has.heads else 0,
             _OUT: 0,
         }
         words = 31 if has.held else 8  # of a ReadDma; the DMA protocol of a memory has eight, as a line (paper: 3.2)
-        settings = 3 << 21 | output.code() << 10 | has.dma << 9 | words << 4 | has.reads
+        settings = has.early << 23 | 3 << 21 | output.code() << 10 | has.dma << 9 | words << 4 | has.reads
         self.router.slots[self.router.slot(leave)] = {_KIND: _LINECARD, _IN: 0, _OUT: settings}
         self.router.linecards.append((self.router.slot(card), self.router.slot(leave)))
         tile = self.put(output, Tile("output", port, "output"))
