@@ -3,15 +3,13 @@
 /// Input linecard: takes frames from the wire, sends the head of each to the tiles and puts its payload where the router
 /// version wants it (`in_settings_t`).
 ///
-/// A frame is stored whole in one of `Slots` places of `SlotWords` words (its length goes ahead of it); when none is free the wire
-/// stalls. Then, one word a clock: an interrupt message and the set-up of a stream if wanted; the head (length, payload address
-/// if wanted, 16 words, zeros after a short frame) on static network 1 or as a message to each of up to three tiles; the
-/// payload beyond 16 words (8, with `early`), by `payload`: after the head as it is, or in lines with an address (and mask) in front, or as
-/// WriteLine messages, or not at all: then the place keeps it until its last word has been read (ReadDma with `free`) or
-/// FreeBuffer gives it up. Payload addresses are those of a ring in memory, lines, or byte addresses in this buffer.
-///
-/// `buffer_in` takes what is meant for the buffer (up to 64 reads wait); `answers` are ReadData messages, before heads in the use
-/// of the buffer. Three clocks a frame are lost. Frames too long for a place are dropped and counted, as are malformed messages.
+/// Frames are stored whole (line_buffer: when that is full the wire stalls). Then, one word a clock: an interrupt message and the
+/// set-up of a stream if wanted; the head (length, payload address if wanted, 16 words, zeros after a short frame) on
+/// static network 1 or as a message to each of up to three tiles; the payload beyond 16 words (8, with `early`), by
+/// `payload`: after the head as it is, or in lines with an address (and mask) in front, or as WriteLine messages, or not at
+/// all: then it stays in the buffer until it has been read or is given up by messages (`buffer_in`, `answers`). Payload
+/// addresses are those of a ring in memory, lines, or byte addresses in the buffer. Three clocks a frame are lost.
+/// Counts frames taken from the buffer; too long ones, dropped, and malformed messages.
 module line_in
   import mesh_pkg::*;
 #(
@@ -43,85 +41,6 @@ module line_in
     slot_t       slot;
     logic [15:0] bytes;
   } stored_t;
-
-  if (Slots < 2 || (Slots & (Slots - 1)) != 0 || (SlotWords & (SlotWords - 1)) != 0) begin : g_bad
-    $fatal(1, "line_in: Slots %0d and SlotWords %0d are not powers of two", Slots, SlotWords);
-  end
-
-  // Places that are free: those never used yet, then those given back.
-  stream_if #(.T(slot_t))
-      give (
-          clk_i,
-          rst_i
-      ),
-      back (
-          clk_i,
-          rst_i
-      );
-  fifo #(
-      .T(slot_t),
-      .Depth(Slots)
-  ) free_slots (
-      .clk_i,
-      .rst_i,
-      .in(give),
-      .out(back),
-      .count_o()
-  );
-  logic [SlotW:0] fresh_q;
-  wire fresh = fresh_q != (SlotW + 1)'(Slots);
-
-  // From the wire to the buffer.
-  stream_if #(.T(stored_t))
-      stored (
-          clk_i,
-          rst_i
-      ),
-      frame (
-          clk_i,
-          rst_i
-      );
-  wire_beat_t beat;
-  assign beat = wire_in.data;
-  logic filling_q;  // slot_q is there to be filled
-  slot_t slot_q;
-  logic [IndexW:0] index_q;  // of the next word; its highest bit: too many
-  wire [IndexW:0] index = beat.sop ? '0 : index_q;
-  wire arrives = wire_in.valid && wire_in.ready;
-  assign wire_in.ready = filling_q;
-  assign stored.valid  = arrives && beat.eop && !index[IndexW];
-  assign stored.data   = '{slot: slot_q, bytes: 16'({index, 2'b00}) + 16'(beat.bytes) - 16'd2};
-  fifo #(
-      .T(stored_t),
-      .Depth(Slots)
-  ) frames (
-      .clk_i,
-      .rst_i,
-      .in(stored),
-      .out(frame),
-      .count_o()
-  );
-  assign back.ready = !filling_q && !fresh;
-  always_ff @(posedge clk_i) begin
-    if (filling_q) begin
-      if (arrives) begin
-        index_q <= index[IndexW] ? index : index + 1'b1;
-        if (stored.valid) filling_q <= 1'b0;
-      end
-    end else if (fresh) begin
-      filling_q <= 1'b1;
-      slot_q <= fresh_q[SlotW-1:0];
-      fresh_q <= fresh_q + 1'b1;
-    end else if (back.valid) begin
-      filling_q <= 1'b1;
-      slot_q <= back.data;
-    end
-    if (rst_i) begin
-      filling_q <= 1'b0;
-      fresh_q   <= '0;
-      index_q   <= '0;
-    end
-  end
 
   // The sender. What leaves goes through one FIFO, with where it goes.
   typedef enum logic [1:0] {
@@ -296,92 +215,39 @@ module line_in
     endcase
   end
 
-  // Reads of the buffer, over the GDN.
-  stream_if #(.T(mem_read_t))
-      wanted (
-          clk_i,
-          rst_i
-      ),
-      read (
-          clk_i,
-          rst_i
-      );
+  // The buffer.
+  logic busy, done_ready;
+  logic [1:0] bad;
+  word_t word;
+  wire sends = emit && room && !(from_buffer && busy);
+  wire advance = emit ? sends : state_q != Done || done_ready;
   stream_if #(
-      .T(dram_write_t)
-  ) no_write (
+      .T(stored_t)
+  ) frame (
       clk_i,
       rst_i
   );
-  stream_if #(
-      .T(stream_set_up_t)
-  ) no_set_up (
-      clk_i,
-      rst_i
-  );
-  logic bad_message;
-  mem_messages #(
-      .Understands(ForBuffer)
-  ) messages (
+  line_buffer #(
+      .Slots    (Slots),
+      .SlotWords(SlotWords)
+  ) buffer (
       .clk_i,
       .rst_i,
       .place_i,
-      .in(buffer_in),
-      .read(wanted),
-      .write(no_write),
-      .set_up(no_set_up),
-      .bad_o(bad_message)
+      .wire_in,
+      .frame,
+      .in          (buffer_in),
+      .answers,
+      .rd_valid_i  (sends && from_buffer),
+      .rd_addr_i   ({sent_slot_q, sent_q[IndexW-1:0]}),
+      .rd_data_o   (word),
+      .busy_o      (busy),
+      .done_i      (state_q == Done),
+      .keep_i      (held && has_payload),
+      .done_slot_i (sent_slot_q),
+      .done_ready_o(done_ready),
+      .bad_o       (bad)
   );
-  assign no_write.ready  = 1'b1;
-  assign no_set_up.ready = 1'b1;
-  fifo #(
-      .T(mem_read_t),
-      .Depth(64)
-  ) reads (
-      .clk_i,
-      .rst_i,
-      .in(wanted),
-      .out(read),
-      .count_o()
-  );
-  logic reading_q;  // the header of the answer has left
-  logic [4:0] read_left_q;
-  logic [SlotW+IndexW-1:0] read_at_q;
-  logic answer_room;
-  wire read_words = reading_q && read_left_q != '0 && answer_room;
-  wire read_done = read.valid && (reading_q ? read_words && read_left_q == 5'd1 :
-      (read.data.silent || read.data.header.len == '0 && answer_room)) && (!read.data.free || give.ready);
-  wire read_header = read.valid && !reading_q && !read.data.silent && answer_room &&
-      (read.data.header.len != '0 || read_done);
-  wire read_go = read_words && (read_left_q != 5'd1 || read_done);
-  assign read.ready = read_done;
-
-  // The buffer: one read a clock, answers first.
-  wire sends = emit && room && !(from_buffer && read_go);
-  wire advance = emit ? sends : state_q != Done || free_sent;
-  logic [31:0] word;
-  ram_sdp #(
-      .Width(32),
-      .Depth(Slots * SlotWords)
-  ) buffer (
-      .clk_i,
-      .we_i(arrives && !index[IndexW]),
-      .waddr_i({slot_q, index[IndexW-1:0]}),
-      .wdata_i(beat.data),
-      .re_i(read_go || (sends && from_buffer)),
-      .raddr_i(read_go ? read_at_q : {sent_slot_q, sent_q[IndexW-1:0]}),
-      .rdata_o(word)
-  );
-
-  // Places given back: by the sender, or by the last read of a place that keeps its frame.
-  logic [Slots-1:0] held_q;
-  slot_t read_slot;
-  assign read_slot = read.data.address[2+IndexW+:SlotW];
-  wire free_read = read_done && read.data.free;
-  wire free_held = free_read && held_q[read_slot];
-  wire free_send = state_q == Done && !(held && has_payload);
-  wire free_sent = !free_send || !free_held;
-  assign give.valid = free_held || free_send;
-  assign give.data  = free_held ? read_slot : sent_slot_q;
 
   // One clock later the word is there and leaves with its direction.
   stream_if #(.T(leaving_t))
@@ -393,23 +259,12 @@ module line_in
           clk_i,
           rst_i
       );
-  stream_if #(
-      .T(word_t)
-  ) answer_in (
-      clk_i,
-      rst_i
-  );
-  logic leave_q, leave_word_q, answer_q, answer_word_q;
+  logic leave_q, leave_word_q;
   leaving_t leaving_q;
-  word_t answer_header_q;
   logic [3:0] leave_count;
-  logic [3:0] answer_count;
   assign leave_in.valid = leave_q;
   assign leave_in.data = '{to: leaving_q.to, word: leave_word_q ? word : leaving_q.word};
-  assign answer_in.valid = answer_q;
-  assign answer_in.data = answer_word_q ? word : answer_header_q;
   assign room = leave_count + 4'(leave_q) < 4'd8;
-  assign answer_room = answer_count + 4'(answer_q) < 4'd8;
   fifo #(
       .T(leaving_t),
       .Depth(8)
@@ -419,16 +274,6 @@ module line_in
       .in(leave_in),
       .out(leave_out),
       .count_o(leave_count)
-  );
-  fifo #(
-      .T(word_t),
-      .Depth(8)
-  ) answer_fifo (
-      .clk_i,
-      .rst_i,
-      .in(answer_in),
-      .out(answers),
-      .count_o(answer_count)
   );
   assign st_out.valid = leave_out.valid && leave_out.data.to == ToStatic;
   assign heads.valid = leave_out.valid && leave_out.data.to == ToHeads;
@@ -481,36 +326,15 @@ module line_in
     leave_word_q <= from_buffer;
     if (sends) leaving_q <= leaving;
 
-    answer_q <= read_header || read_go;
-    answer_word_q <= read_go;
-    if (read_header) begin
-      answer_header_q <= read.data.header;
-      read_left_q <= read.data.header.len;
-      read_at_q <= read.data.address[2+:SlotW+IndexW];
-    end else if (read_go) begin
-      read_left_q <= read_left_q - 1'b1;
-      read_at_q   <= read_at_q + 1'b1;
-    end
-    if (read_done) reading_q <= 1'b0;
-    else if (read_header) reading_q <= 1'b1;
-
-    if (state_q == Done && held && has_payload) held_q[sent_slot_q] <= 1'b1;
-    if (free_held) held_q[read_slot] <= 1'b0;
-    if (arrives && beat.eop && index[IndexW] || bad_message || (free_read && !free_held))
-      bad_o <= bad_o + word_t'(arrives && beat.eop && index[IndexW]) + word_t'(bad_message) +
-          word_t'(free_read && !free_held);
+    if (bad != '0) bad_o <= bad_o + word_t'(bad);
     if (rst_i) begin
       state_q <= Idle;
       ring_q <= '0;
       leave_q <= 1'b0;
-      answer_q <= 1'b0;
-      reading_q <= 1'b0;
-      held_q <= '0;
       frames_o <= '0;
       bad_o <= '0;
     end
   end
 
-  `ASSERT(RoomToGiveBack, !(give.valid && !give.ready))
-  `ASSERT(RoomForWhatWasRead, !(leave_q && !leave_in.ready) && !(answer_q && !answer_in.ready))
+  `ASSERT(RoomForWhatWasRead, !(leave_q && !leave_in.ready))
 endmodule
