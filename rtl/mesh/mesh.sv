@@ -173,9 +173,9 @@ module mesh
       assign in_data[n]  = tile_data[Tile][4*n+Side];
       assign out_room[n] = tile_room[Tile][4*n+Side];
     end
-    slot #(
+    edge_unit #(
         .DramLatency(DramLatency)
-    ) i_slot (
+    ) unit (
         .clk_i,
         .rst_i,
         .run_i           (slots_go),

@@ -18,8 +18,8 @@
 
 #include "Vboot_hub.h"
 #include "Vboot_hub___024root.h"
-#include "Vslot.h"
-#include "Vslot___024root.h"
+#include "Vedge_unit.h"
+#include "Vedge_unit___024root.h"
 #include "Vtile.h"
 #include "Vtile___024root.h"
 
@@ -53,7 +53,8 @@ class PartedChip {
       tiles_[t]->number_i = t;
     }
     for (unsigned s = 0; s < kSlots; ++s) {
-      slots_[s] = std::make_unique<Vslot>(context, (name + ".slot" + std::to_string(s)).c_str());
+      slots_[s] =
+          std::make_unique<Vedge_unit>(context, (name + ".slot" + std::to_string(s)).c_str());
       const Place place = place_of(s);
       slots_[s]->place_i = (place.side + 1) << 8 | place.y << 4 | place.x;
     }
@@ -101,7 +102,7 @@ class PartedChip {
   // What is beyond a side of a tile: a slot, or a tile and the side of it that is towards us.
   struct Beyond {
     Vtile* tile;
-    Vslot* slot;
+    Vedge_unit* slot;
     unsigned back;
   };
 
@@ -168,7 +169,7 @@ class PartedChip {
   }
 
   void gather_slot(unsigned s) {
-    Vslot& part = *slots_[s];
+    Vedge_unit& part = *slots_[s];
     boot_from_hub(part, kTiles + s);
     part.run_i = hub_->slots_go_o;
     const Place place = place_of(s);
@@ -201,7 +202,7 @@ class PartedChip {
       trap_o[t] = tiles_[t]->trap_o;
     }
     for (unsigned s = 0; s < kSlots; ++s) {
-      const Vslot& part = *slots_[s];
+      const Vedge_unit& part = *slots_[s];
       dram_rd_valid_o[s] = part.dram_rd_valid_o;
       dram_rd_addr_o[s] = part.dram_rd_addr_o;
       dram_wr_valid_o[s] = part.dram_wr_valid_o;
@@ -219,7 +220,7 @@ class PartedChip {
 
   std::unique_ptr<Vboot_hub> hub_;
   std::array<std::unique_ptr<Vtile>, kTiles> tiles_;
-  std::array<std::unique_ptr<Vslot>, kSlots> slots_;
+  std::array<std::unique_ptr<Vedge_unit>, kSlots> slots_;
   std::array<std::array<Beyond, 4>, kTiles> beyond_{};
   bool started_ = false;
 };

@@ -3,7 +3,7 @@
 ///
 /// Links: static 1, static 2, GDN, MDN; they begin in a link_out and end in a link_fifo, so that no combinational path leads
 /// through a slot. Boot port: settings and counters by word (boot_slot). Its place is that of the last clock of reset.
-module slot
+module edge_unit
   import mesh_pkg::*;
 #(
     parameter int DramLatency = 16
