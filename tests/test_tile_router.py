@@ -127,6 +127,14 @@ def test_what_tiles_and_links_did(router):
     assert set(result["resources"]["stages"]) == {"lookup", "checksum", "forward", "output"}
 
 
+def test_tasks_are_timed(router, capsys):
+    """Without changing what happens; each task is shorter than its stage, which moves words too."""
+    result = router("--size", "64", "--frames", 100, "--rate", "1G", timed="true")
+    for stage in result["resources"]["stages"].values():
+        assert 3 < stage["task_clocks"] < 60
+    assert "versions III and V, not II" in refused(capsys, "--set", "timed=true", "--set", "version=II")
+
+
 def test_parts_have_their_parameters():
     target = system.load("tile-router")
     values = target.values(["load_use=1", "dram_latency=30"])

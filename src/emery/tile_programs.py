@@ -45,6 +45,8 @@ _STREAM, _LINES, _MASKED = range(3)
 _PAYLOAD_STATIC, _PAYLOAD_LINES, _PAYLOAD_MASKED, _PAYLOAD_MDN, _PAYLOAD_HELD = range(5)
 _OUT_WORDS = 18
 
+_TIMED = ("lookup", "checksum", "forward", "output")  # programs that can take the time of their tasks
+
 TABLE_REGION = 8  # addresses from 0x8000_0000: the lookup tables
 RING_BYTES = 1 << 22
 _CONFIG, _COUNTERS = 0x000, 0x180  # in a tile's RAM
@@ -64,6 +66,7 @@ def programs() -> dict[str, riscv.Program]:
         "forward_null": ("forward.c", ("NULL_ROUTER",)),
         "output": ("output.c", ()),
     }
+    built |= {f"{x}_timed": (f"{x}.c", ("TIMED",)) for x in _TIMED}
     return {
         name: riscv.Program(name, PROGRAMS, ("start.S", source), ("tile.h", "lookup.h", "forward.h", "link.ld"), _CPU, defines)
         for name, (source, defines) in built.items()
@@ -176,6 +179,8 @@ class Router:
                 names = {"frames_out": "sent", "queued": "queued", f"deepest_{tile.pipeline}": "deepest"}
             if tile.role == "checksum":
                 names = {"headers_checked": "frames"}
+            if tile.program.endswith("_timed"):
+                names[f"clocks_{tile.role}"] = "clocks"
             found += [(name, t, base + at[member][0]) for name, member in names.items()]
             if tile.role in ("forward", "output"):
                 drops = {x: n for x, n in reasons().items() if (x == "queue") == (tile.role == "output")}
@@ -419,8 +424,8 @@ class _Builder:
         }
 
 
-def router(version: str, linecards: int = 0, pipelines: int = 4) -> Router:
-    """A version of the router; `linecards` 0: as many as it is made for."""
+def router(version: str, linecards: int = 0, pipelines: int = 4, timed: bool = False) -> Router:
+    """A version of the router; `linecards` 0: as many as it is made for; `timed`: with programs that time their tasks."""
     if version not in VERSIONS:
         raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
     if pipelines not in (2, 4):
@@ -432,12 +437,17 @@ def router(version: str, linecards: int = 0, pipelines: int = 4) -> Router:
             builder.pipeline(port, number)
     for port in range(linecards):
         builder.port(port)
+    if timed:
+        for tile in (x for x in builder.router.tiles.values() if x.program):
+            if tile.program not in _TIMED:
+                raise UserError(f"timed: tasks are timed in versions III and V, not {version}")
+            tile.program += "_timed"
     return builder.router
 
 
 def boot_image(values: dict) -> str:
     """The boot image of a router with these parameter values."""
-    return router(values["version"], values["linecards"]).text()
+    return router(values["version"], values["linecards"], timed=values["timed"]).text()
 
 
 def ship():

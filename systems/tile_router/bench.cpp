@@ -119,6 +119,7 @@ class Bench final : public Component {
   unsigned pipelines_a_port_ = 1;
   std::uint64_t hostile_every_;
   Time duration_, patience_, traffic_start_ = 0, traffic_end_ = 0, last_activity_ = 0;
+  bool timed_;
   std::uint64_t start_clock_ = 0, end_clock_ = 0, boot_clocks_ = 0, entered_ = 0;
   std::uint64_t measured_frames_ = 0;  // that entered while resources were measured
   bool measuring_ = false;
@@ -142,6 +143,7 @@ Bench::Bench(const Options& options)
       hostile_every_(options.get("bad_ip_every", std::uint64_t{0})),
       duration_(options.get("duration_ps", Time{0})),
       patience_(options.get("patience_us", 100) * kMicrosecond),
+      timed_(options.get("timed", false)),
       uses_(image_.columns * image_.rows),
       tiles_(image_.columns * image_.rows) {
   options.get("version", "");  // the image is made from these
@@ -613,8 +615,10 @@ void Bench::write_stages(JsonWriter& json) const {
     if (role == "path") continue;
     json.object(role)
         .field("clocks_per_frame", frames > 0 ? clocks[0] / frames : 0.0)
-        .field("busy", share > 0 ? clocks[0] / (share * clocks[2]) : 0.0)
-        .end_object();
+        .field("busy", share > 0 ? clocks[0] / (share * clocks[2]) : 0.0);
+    if (const auto all = static_cast<double>(sum("frames_in")); timed_ && all > 0)
+      json.field("task_clocks", static_cast<double>(sum("clocks_" + role)) / all);
+    json.end_object();
   }
   json.end_object();
 }

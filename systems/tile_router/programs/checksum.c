@@ -45,6 +45,7 @@ __attribute__((noreturn)) void main(void) {
     int room = (int)(take() >> 16) - EthernetBytes;
     skip(4); /* where the payload is, words 0 .. 2 */
     word type = take();
+    word began = task_begins(type);
     word first = take(); /* version, header length, type of service, total length */
     word sum = add(first, take());
     word ttl = take(); /* time to live, protocol, checksum */
@@ -65,6 +66,7 @@ __attribute__((noreturn)) void main(void) {
     if (RARE(net - 1 >= 223)) goto wrong;
     if (RARE(net == 127)) goto wrong;
     if (RARE(ttl < 2u << 24)) goto wrong;
+    task_ends(began, fine);
     gdn_put(fine);
     continue;
   wrong:;

@@ -47,7 +47,10 @@ __attribute__((noreturn)) void main(void) {
           gdn_put(from | length >> 16);
           gdn_put(payload);
           gdn_put(w0), gdn_put(w1), gdn_put(w2), gdn_put(w3);
-          gdn_put(w4), gdn_put(w5), gdn_put(less_ttl(w6)), gdn_put(w7);
+          word began = task_begins(w6);
+          w6 = less_ttl(w6);
+          task_ends(began, w6);
+          gdn_put(w4), gdn_put(w5), gdn_put(w6), gdn_put(w7);
           gdn_put(w8), gdn_put(w9), gdn_put(w10), gdn_put(w11);
           gdn_put(w12), gdn_put(w13), gdn_put(w14), gdn_put(w15);
           counters.sent = ++sent;

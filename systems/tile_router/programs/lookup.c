@@ -59,7 +59,10 @@ __attribute__((noreturn)) void main(void) {
     st1_skip();
     word out = config.port[0];
 #else
-    word out = config.port[lookup(st1_take())];
+    word address = st1_take();
+    word began = task_begins(address);
+    word out = config.port[lookup(address)];
+    task_ends(began, out);
     word verdict = gdn_take() >> 27;
     if (RARE(verdict)) {
       if (verdict == Options) {

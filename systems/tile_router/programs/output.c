@@ -65,9 +65,11 @@ __attribute__((noreturn)) void main(void) {
     /* Nothing is queued: wait for a packet. */
     gdn_skip();
     if (flags() & ready) {
+      word began = task_begins(ready);
       flags_clear(ready);
       gdn_put(header);
       for (word i = 0; i < OutWords; i++) gdn_pass();
+      task_ends(began, ready);
       counters.sent = ++sent;
       continue;
     }

@@ -57,12 +57,6 @@ static inline word flags(void) {
 }
 static inline void flags_clear(word bits) { __asm__ volatile("csrc 0x7c1, %0" : : "r"(bits)); }
 
-static inline word cycles(void) {
-  word w;
-  __asm__ volatile("csrr %0, 0xb00" : "=r"(w));
-  return w;
-}
-
 /* Dynamic messages: what is in a header (mesh_pkg::header_t). */
 #define MESSAGE_LEN(words) ((word)(words) << 11)
 #define MESSAGE_USER(code) ((word)(code) << 27)
@@ -131,5 +125,22 @@ struct counters {
   word queued;    /* output: of those sent, how many waited in the queue */
   word deepest;   /* output: most packets in the queue */
   word drops[16]; /* by reason */
+  word clocks;    /* with TIMED: of the stage's task, without the two that taking the time costs */
 };
 extern volatile struct counters counters;
+
+/* How long the task of a stage takes (paper: table 2): from when `from` is there to when `to` is.
+ */
+#ifdef TIMED
+static inline word task_begins(word from) {
+  word now;
+  __asm__ volatile("mv %1, %1\n csrr %0, 0xb00" : "=r"(now), "+r"(from));
+  return now;
+}
+static inline void task_ends(word began, word to) {
+  counters.clocks += task_begins(to) - began - 2;
+}
+#else
+static inline word task_begins(word from) { return from; }
+static inline void task_ends(word began, word to) { (void)began, (void)to; }
+#endif
