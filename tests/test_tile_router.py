@@ -35,6 +35,13 @@ def test_each_version_delivers(router, version, size):
     assert result["totals"]["delivered"] == frames * (2 if version == "V" else 4)
 
 
+@pytest.mark.parametrize("version", ["IV", "null"])
+def test_payloads_with_the_heads(router, version):
+    """As the paper has it: held payloads go over the general dynamic network."""
+    result = router("--size", "64-700", "--frames", 100, version=version, held_over="gdn")
+    assert lost(result) == {} and result["totals"]["delivered"] == 400
+
+
 @pytest.mark.parametrize("version", ["III", "V"])
 def test_the_shipped_capture(router, version):
     """Without routes: each of its networks has an output at random."""
@@ -155,7 +162,8 @@ def test_limits():
     """Four links of 13.6 Gb/s; a frame enters with its length, leaves the memory in lines."""
     assert limit(64)["mpps"] == pytest.approx(4 * 425 / 19)
     assert limit(64, version="V")["mpps"] == pytest.approx(2 * 425 / 19)
-    assert limit(1518, version="null", line_gbps=100)["by"] == "link_out"
+    assert limit(1518, version="null", line_gbps=100)["by"] == "link_in"
+    assert limit(1518, version="null", line_gbps=100, held_over="gdn")["by"] == "link_out"
     assert limit(1518, line_gbps=100)["by"] == "link_out"
     assert limit(64, version="II")["mpps"] == pytest.approx(4 * 425 / 25)  # 8 words more come in
     half, full = limit(1518, version="I"), limit(1518, version="II")

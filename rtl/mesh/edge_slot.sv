@@ -151,7 +151,7 @@ module edge_slot
           clk_i,
           rst_i
       ),
-      to_mdn[3] (
+      to_mdn[4] (
           clk_i,
           rst_i
       );
@@ -180,14 +180,44 @@ module edge_slot
       .line      (line_mdn),
       .stray_o   (stray_mdn)
   );
-  // A linecard's buffer is read over the GDN only.
-  assign buffer_mdn.ready = 1'b1;
+  // A linecard's buffer is read over either network and answers over one.
+  stream_if #(.T(word_t))
+      to_buffer[2] (
+          clk_i,
+          rst_i
+      ),
+      buffer_in (
+          clk_i,
+          rst_i
+      ),
+      buffer_out (
+          clk_i,
+          rst_i
+      );
+  assign to_buffer[0].valid = buffer_gdn.valid;
+  assign to_buffer[0].data  = buffer_gdn.data;
+  assign buffer_gdn.ready   = to_buffer[0].ready;
+  assign to_buffer[1].valid = buffer_mdn.valid;
+  assign to_buffer[1].data  = buffer_mdn.data;
+  assign buffer_mdn.ready   = to_buffer[1].ready;
+  message_merge #(
+      .N(2)
+  ) buffer_merge (
+      .clk_i,
+      .rst_i,
+      .in (to_buffer),
+      .out(buffer_in)
+  );
+  assign to_gdn[0].valid = buffer_out.valid && in_settings.answer_gdn;
+  assign to_gdn[0].data = buffer_out.data;
+  assign to_mdn[3].valid = buffer_out.valid && !in_settings.answer_gdn;
+  assign to_mdn[3].data = buffer_out.data;
+  assign buffer_out.ready = in_settings.answer_gdn ? to_gdn[0].ready : to_mdn[3].ready;
   assign mem_st.valid = st1.valid && memory_on;
   assign mem_st.data = st1.data;
   assign st1.ready = memory_on ? mem_st.ready : 1'b1;
   assign st2.ready = 1'b1;
-  wire [2:0] strays = 3'(stray_gdn) + 3'(stray_mdn) + 3'(buffer_mdn.valid) + 3'(st2.valid) +
-      3'(st1.valid && !memory_on);
+  wire [2:0] strays = 3'(stray_gdn) + 3'(stray_mdn) + 3'(st2.valid) + 3'(st1.valid && !memory_on);
 
   // Links: what the tile gets.
   assign st1_out.valid = memory_on ? mem_st_out.valid : line_st.valid;
@@ -205,7 +235,7 @@ module edge_slot
       .out(gdn_out)
   );
   message_merge #(
-      .N(3)
+      .N(4)
   ) mdn_merge (
       .clk_i,
       .rst_i,
@@ -257,8 +287,8 @@ module edge_slot
       .ring_base_i(setting_q[SlotRingBase[2:0]]),
       .ring_bytes_i(setting_q[SlotRingBytes[2:0]]),
       .wire_in(wire_on),
-      .buffer_in(buffer_gdn),
-      .answers(to_gdn[0]),
+      .buffer_in(buffer_in),
+      .answers(buffer_out),
       .heads(to_gdn[1]),
       .mdn_out(to_mdn[1]),
       .st_out(line_st),

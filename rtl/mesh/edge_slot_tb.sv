@@ -219,7 +219,7 @@ module edge_slot_tb;
   word_t out_a[$], out_b[$];  // FrameOut messages
   int stored_b[$];  // words in the memory before a message of out_b may go
   int to_store = 0, pass_a = 0, ring = 0, interrupts = 0;
-  bit ready_a = 0, ready_b = 0, giving_up = 0, tell_mdn = 0;
+  bit ready_a = 0, ready_b = 0, giving_up = 0, tell_mdn = 0, held_gdn = 0;
   int given_up = 0, message_left = 0;
 
   always @(posedge clk) begin
@@ -333,7 +333,7 @@ module edge_slot_tb;
     if (settings.payload == PayloadStatic) to_store += payload;
     else if (settings.payload != PayloadHeld) to_store += (payload + 7) / 8 * 8;
     frame = '{
-        by_gdn: settings.payload == PayloadHeld,
+        held: settings.payload == PayloadHeld,
         reserved: '0,
         from : settings.payload == PayloadHeld ? Places[A] : Places[M],
         bytes: 16'(bytes)
@@ -359,7 +359,7 @@ module edge_slot_tb;
   /// A head from card B, whose payload stays there, to A.
   task automatic head_of_b();
     frame_out_t frame;
-    frame = '{by_gdn: 1'b1, reserved: '0, from : Places[B], bytes: st_b[0][31:16]};
+    frame = '{held: 1'b1, reserved: '0, from : Places[B], bytes: st_b[0][31:16]};
     `CHECK(st_b[0][15:0] == '0, "words announced that do not come")
     out_a.push_back({FrameOut, Tile, 5'd18, Places[A]});
     out_a.push_back(frame);
@@ -429,6 +429,8 @@ module edge_slot_tb;
     settings.set_up = payload == PayloadStatic && !by_tile;
     settings.address = !by_tile;
     settings.early = early;
+    settings.answer_gdn = held_gdn;
+    of_b.answer_gdn = held_gdn;
     settings.memory = Places[M];
     places = '0;
     places.place[1] = '{valid: 1'b1, y: '0, x: '0};
@@ -439,6 +441,7 @@ module edge_slot_tb;
     out = '0;
     out.enable = 1;
     out.tell_mdn = tell_mdn;
+    out.held_gdn = held_gdn;
     out.tile = Tile;
     out.dma = dma;
     out.words = 5'd31;
@@ -475,6 +478,7 @@ module edge_slot_tb;
       payload_mode_e payload;
       payload  = payload_mode_e'(mode % 6 == 5 ? 0 : mode % 6);
       tell_mdn = mode % 4 == 1;
+      held_gdn = mode % 5 == 4;
       boot(payload, payload == PayloadMdn, mode % 6 == 5, mode < 6 ? 4 : $urandom_range(8, 1),
            mode[0], mode >= 6 && mode[1], mode >= 12 && mode % 6 != 4);
 
@@ -574,7 +578,7 @@ module edge_slot_tb;
     for (int i = 0; i < 8; i++) begin
       frame_out_t frame;
       wire_beat_t beat;
-      frame = '{by_gdn: 1'b0, reserved: '0, from : Places[M], bytes: 16'd60};
+      frame = '{held: 1'b0, reserved: '0, from : Places[M], bytes: 16'd60};
       gdn_send.push_back({FrameOut, Tile, 5'd18, Places[B]});
       gdn_send.push_back(frame);
       gdn_send.push_back(0);

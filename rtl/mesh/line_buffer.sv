@@ -5,7 +5,7 @@
 /// A frame from the wire is stored whole; when no place is free the wire stalls. Each stored frame comes out once as `frame` (its
 /// place and bytes). Who sends it reads its words (`rd_*`: the word comes in the next clock, not while `busy_o`) and says
 /// `done_i` for its place, taken with `done_ready_o`: the place is free, or, with `keep_i`, stays until its last word has been
-/// read over the GDN (ReadDma with `free`) or FreeBuffer gives it up. `in` takes such messages (64 reads wait), `answers` are
+/// read by messages (ReadDma with `free`) or FreeBuffer gives it up. `in` takes such messages (64 reads wait), `answers` are
 /// ReadData messages; they go before the sender. Frames too long for a place are dropped, as are malformed messages; `bad_o`
 /// is how many in this clock. Reset empties it.
 module line_buffer
@@ -23,7 +23,7 @@ module line_buffer
     stream_if.snk wire_in,  // wire_beat_t
     stream_if.src frame,    // {place, bytes (16)}
 
-    // GDN.
+    // A dynamic network.
     stream_if.snk in,
     stream_if.src answers,
 
@@ -118,7 +118,7 @@ module line_buffer
     end
   end
 
-  // Reads of the buffer, over the GDN.
+  // Reads of the buffer by messages.
   stream_if #(.T(mem_read_t))
       wanted (
           clk_i,

@@ -25,8 +25,8 @@ module line_in
     input word_t        ring_bytes_i,
 
     stream_if.snk wire_in,    // wire_beat_t
-    stream_if.snk buffer_in,  // GDN
-    stream_if.src answers,    // GDN
+    stream_if.snk buffer_in,
+    stream_if.src answers,
     stream_if.src heads,      // GDN
     stream_if.src mdn_out,
     stream_if.src st_out,

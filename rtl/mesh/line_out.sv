@@ -3,8 +3,8 @@
 /// Output linecard: gets the head of each frame from a tile (FrameOut over the GDN), fetches the rest from where the message
 /// says, and sends the frame to the wire.
 ///
-/// The payload is read over the MDN (a memory: ReadLine, or ReadDma with `dma`) or the GDN (a linecard's buffer: ReadDma, the
-/// last with `free`), up to `max_reads` at a time into eight places of a reorder buffer; the reads for the next frame begin
+/// The payload is read from a memory (over the MDN: ReadLine, or ReadDma with `dma`) or a linecard's buffer (over the MDN, or the
+/// GDN with `held_gdn`: ReadDma, the last with `free`), up to `max_reads` at a time into eight places of a reorder buffer; the reads for the next frame begin
 /// while the one before is sent. One word a clock to the wire when answers come in time; a frame may pause inside.
 ///
 /// With `enable` an interrupt message (over the GDN, or with `tell_mdn` the MDN) tells the tile each time there is room for one
@@ -193,8 +193,9 @@ module line_out
   always_comb asked = 4'($countones(asked_q));
   logic told_q;  // the tile knows of the room there is
 
-  wire by_gdn = wanted.data.frame.by_gdn;
-  wire dma = by_gdn || settings_i.dma;
+  wire held = wanted.data.frame.held;
+  wire by_gdn = held && settings_i.held_gdn;
+  wire dma = held || settings_i.dma;
   wire [4:0] most = !dma ? 5'(LineWords) : settings_i.words == '0 ? 5'(LineWords) : settings_i.words;
   wire [4:0] words = to_read_q < 16'(most) ? to_read_q[4:0] : most;
   wire last = to_read_q <= 16'(most);
@@ -204,7 +205,7 @@ module line_out
   logic telling_q, asking_q;
   wire tell = telling_q || (!asking_q && state_q == AtHeader && settings_i.enable && run_i && !told_q && !no_room);
   dma_length_t length;
-  assign length = '{free: by_gdn && last, reserved: '0, tag: slot_q, words: words};
+  assign length = '{free: held && last, reserved: '0, tag: slot_q, words: words};
 
   word_t request;
   always_comb begin

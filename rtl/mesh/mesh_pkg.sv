@@ -67,7 +67,7 @@ package mesh_pkg;
 
   /// First word of a `FrameOut` message.
   typedef struct packed {
-    logic         by_gdn;    // the payload is fetched over the GDN (else MDN)
+    logic         held;      // the payload is in a linecard's buffer (else in a memory)
     logic [3:0]   reserved;
     place_t from;            // the memory or linecard that holds the payload
     logic [15:0]  bytes;     // of the frame
@@ -175,7 +175,7 @@ package mesh_pkg;
     PayloadLines = 3'd1,  // so, in lines: address, 8 words
     PayloadMasked = 3'd2,  // so, in lines: address, mask, 8 words
     PayloadMdn = 3'd3,  // WriteLine messages over the MDN
-    PayloadHeld = 3'd4  // stays in the linecard until it is read over the GDN
+    PayloadHeld = 3'd4  // stays in the linecard until it is read
   } payload_mode_e;
 
   typedef struct packed {
@@ -189,7 +189,8 @@ package mesh_pkg;
   typedef struct packed {
     logic [8:0] reserved;
     place_t memory;  // of its payloads
-    logic [3:0] reserved2;
+    logic [2:0] reserved2;
+    logic answer_gdn;  // reads of the buffer are answered over the GDN (else MDN)
     logic early;  // the payload begins with word 8, in the head: each frame has one (not PayloadHeld)
     logic announce;  // an Interrupt to the first of head_places_t before each frame with a payload
     logic heads;  // heads go by FrameHead to head_places_t, not by static network 1
@@ -210,7 +211,8 @@ package mesh_pkg;
   } head_places_t;
 
   typedef struct packed {
-    logic [7:0] reserved;
+    logic [6:0] reserved;
+    logic       held_gdn;   // linecards' buffers are read over the GDN (else MDN)
     logic       early;      // payloads begin with word 8 (in_settings_t)
     logic       tell_mdn;   // interrupts go over the MDN: no head of a frame can stand in their way
     logic       enable;     // Interrupt to the tile when there is room for a frame

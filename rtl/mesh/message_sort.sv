@@ -2,7 +2,7 @@
 /// Gives each dynamic message that comes to an edge slot to the block it is meant for.
 ///
 /// `memory_i` and `linecard_i` say what the slot is. To a memory everything goes to `memory`; of a linecard reads of its buffer
-/// go to `buffer` (over the GDN), the rest to `line`. A message for another place, which left the grid because its destination
+/// go to `buffer`, the rest to `line`. A message for another place, which left the grid because its destination
 /// is outside, and any message to a slot that is nothing is read to its end; `stray_o` is high for each of its words.
 /// Combinational, one word a clock, whole messages.
 module message_sort

@@ -209,7 +209,7 @@ def tile_model(values: dict) -> limits.TileModel:
         mhz=values["tile_mhz"],
         ports=values["linecards"] or (2 if version == "V" else 4),
         line_gbps=values["line_gbps"],
-        payload={"IV": "gdn", "null": "gdn"}.get(version, "memory"),
+        payload=values["held_over"] if version in ("IV", "null") else "memory",
         banks=2 if version == "I" else 4,
         half_duplex=version == "I",
         streams=version in ("III", "V"),

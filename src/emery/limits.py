@@ -296,8 +296,9 @@ class TileModel:
     """Links of one word (32 bits) a clock, each way, between tiles, linecards and memories.
 
     A frame enters as its length and its words; the head of 16 words and two more leave as a message to the output linecard.
-    What goes beyond the head comes to it in messages: of 31 words over the network that carries the heads (`gdn`), or of 8
-    words from a memory over another one (`memory`), which the payload was written to before, as a stream or in lines.
+    What goes beyond the head comes to it in messages: of 31 words, over the network that carries the heads (`gdn`) or the
+    other one (`mdn`), or of 8 words from a memory over the latter (`memory`), which the payload was written to before, as a
+    stream or in lines.
     """
 
     mhz: float = 425.0
@@ -326,8 +327,11 @@ def tile(model: TileModel, sizes: dict) -> dict:
         lines = ceil(payload / 8)
         line += share / ethernet_fps(size, model.line_gbps)
         clocks["link_in"] += share * (1 + _HEAD + payload)
+        held = payload + ceil(payload / 31)
         if model.payload == "gdn":
-            clocks["link_out"] += share * (_MESSAGE + payload + ceil(payload / 31))
+            clocks["link_out"] += share * (_MESSAGE + held)
+        elif model.payload == "mdn":
+            clocks["link_out"] += share * max(_MESSAGE, held)
         else:
             clocks["link_out"] += share * max(_MESSAGE, lines * 9)
             written = payload if model.streams else lines * 8

@@ -271,8 +271,9 @@ _OPPOSITE = {"N": "S", "S": "N", "W": "E", "E": "W"}
 class _Builder:
     """Puts a version on the grid."""
 
-    def __init__(self, version: str, linecards: int, pipelines: int):
+    def __init__(self, version: str, linecards: int, pipelines: int, held_gdn: bool):
         self.has = _FEATURES[version]
+        self.held_gdn = held_gdn
         self.pipelines = pipelines
         size = (_STAGES, pipelines) if self.has.turned else (pipelines, _STAGES)
         self.router = Router(version, *size)
@@ -404,14 +405,19 @@ class _Builder:
         heads = sum((1 << 8 | place.code()) << 9 * i for i, place in enumerate(places))
         self.router.slots[self.router.slot(card)] = {
             _KIND: _LINECARD,
-            _IN: has.payload | has.placed << 3 | has.heads << 5 | has.early << 7 | self.bank(mine[0]).code() << _IN_MEMORY,
+            _IN: has.payload
+            | has.placed << 3
+            | has.heads << 5
+            | self.held_gdn << 8
+            | has.early << 7
+            | self.bank(mine[0]).code() << _IN_MEMORY,
             _RING_BASE: RING_BYTES * (mine[0] % 2),  # two linecards may share a bank
             _RING_BYTES: RING_BYTES,
             _HEADS: heads if has.heads else 0,
             _OUT: 0,
         }
         words = 31 if has.held else 8  # of a ReadDma; the DMA protocol of a memory has eight, as a line (paper: 3.2)
-        settings = has.early << 23 | 3 << 21 | output.code() << 10 | has.dma << 9 | words << 4 | has.reads
+        settings = self.held_gdn << 24 | has.early << 23 | 3 << 21 | output.code() << 10 | has.dma << 9 | words << 4 | has.reads
         self.router.slots[self.router.slot(leave)] = {_KIND: _LINECARD, _IN: 0, _OUT: settings}
         self.router.linecards.append((self.router.slot(card), self.router.slot(leave)))
         tile = self.put(output, Tile("output", port, "output"))
@@ -424,14 +430,17 @@ class _Builder:
         }
 
 
-def router(version: str, linecards: int = 0, pipelines: int = 4, timed: bool = False) -> Router:
-    """A version of the router; `linecards` 0: as many as it is made for; `timed`: with programs that time their tasks."""
+def router(version: str, linecards: int = 0, pipelines: int = 4, timed=False, held_gdn=False) -> Router:
+    """A version of the router; `linecards` 0: as many as it is made for.
+
+    `timed`: with programs that time their tasks. `held_gdn`: payloads that linecards hold leave over the GDN, not the MDN.
+    """
     if version not in VERSIONS:
         raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
     if pipelines not in (2, 4):
         raise UserError(f"2 or 4 pipelines, not {pipelines}: the static paths of more would cross")
     linecards = linecards or (pipelines // 2 if version == "V" else pipelines)
-    builder = _Builder(version, linecards, pipelines)
+    builder = _Builder(version, linecards, pipelines, held_gdn)
     for port, mine in enumerate(builder.shares):
         for number in range(len(mine)):
             builder.pipeline(port, number)
@@ -447,7 +456,7 @@ def router(version: str, linecards: int = 0, pipelines: int = 4, timed: bool = F
 
 def boot_image(values: dict) -> str:
     """The boot image of a router with these parameter values."""
-    return router(values["version"], values["linecards"], timed=values["timed"]).text()
+    return router(values["version"], values["linecards"], timed=values["timed"], held_gdn=values["held_over"] == "gdn").text()
 
 
 def ship():

@@ -5,7 +5,7 @@
    frame, which raises a flag of the core; nothing happens at that moment, the flag is looked at between packets. A
    head that finds the queue empty and the linecard ready goes straight through. If the linecard is not ready, the head is taken into
    registers and the flag looked at again; only then it goes into the queue in the RAM. With a queue, sending comes first. The
-   network is never stalled: in version IV that would hold up the payload that the linecard waits for, behind the next
+   network is never stalled: with payloads on it (version IV) that could hold up the payload that the linecard waits for, behind the next
    head. When the queue fills, whoever sends to it hears Stop, and Go when it has become shorter. */
 #include "tile.h"
 
