@@ -49,7 +49,7 @@ module core_isa_tb
     @(posedge clk);
     while (trap == NoTrap && clocks < 100_000) @(posedge clk);
     @(negedge clk);
-    `CHECK(trap == TrapCall && gp == 1 && retired > 10,
+    `CHECK(trap == TrapCall && gp == 1 && retired > 2,
            $sformatf("%s: %s at %h, gp %0d (test %0d)", name, trap.name(), trap_pc, gp, gp / 2))
     run <= 0;
     repeat (10) @(posedge clk);
