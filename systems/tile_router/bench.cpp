@@ -484,19 +484,23 @@ void Bench::run() {
   }
   std::uint64_t drops = 0;
   Time looked = 0;
-  while (!stuck && score_.under_way() != drops) {
+  // A frame that came out wrong is not inside any more.
+  const auto inside = [this] {
+    const std::uint64_t away = score_.under_way();
+    return away - std::min(away, score_.totals().corrupted);
+  };
+  while (!stuck && inside() != drops) {
     simulation_.run_for(kStep);
     if (simulation_.now() - std::max(last_activity_, looked) >= kQuiet) {
       drops = read_counters();
       looked = simulation_.now();
     }
-    stuck = trapped() || (!moving() && score_.under_way() != drops);
+    stuck = trapped() || (!moving() && inside() != drops);
   }
   if (stuck && trouble_.empty()) {
     drops = read_counters();
     trouble_.push_back("nothing moves for " + std::to_string(patience_ / kMicrosecond) + " us, " +
-                       std::to_string(score_.under_way() - drops) +
-                       " frames are inside:" + waiting());
+                       std::to_string(inside() - drops) + " frames are inside:" + waiting());
   }
   if (traffic_end_ == 0) {
     traffic_end_ = simulation_.now();
