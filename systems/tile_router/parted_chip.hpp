@@ -10,11 +10,9 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "Vboot_hub.h"
 #include "Vboot_hub___024root.h"
