@@ -156,6 +156,7 @@ module edge_slot
           rst_i
       );
   logic stray_gdn, stray_mdn;
+  logic [1:0] written, credit;  // interrupts to the linecard
   message_sort gdn_sort (
       .clk_i,
       .rst_i,
@@ -166,7 +167,9 @@ module edge_slot
       .memory    (mem_gdn),
       .buffer    (buffer_gdn),
       .line      (line_gdn),
-      .stray_o   (stray_gdn)
+      .stray_o   (stray_gdn),
+      .written_o (written[0]),
+      .credit_o  (credit[0])
   );
   message_sort mdn_sort (
       .clk_i,
@@ -178,7 +181,9 @@ module edge_slot
       .memory    (mem_mdn),
       .buffer    (buffer_mdn),
       .line      (line_mdn),
-      .stray_o   (stray_mdn)
+      .stray_o   (stray_mdn),
+      .written_o (written[1]),
+      .credit_o  (credit[1])
   );
   // A linecard's buffer is read over either network and answers over one.
   stream_if #(.T(word_t))
@@ -287,6 +292,8 @@ module edge_slot
       .ring_base_i(setting_q[SlotRingBase[2:0]]),
       .ring_bytes_i(setting_q[SlotRingBytes[2:0]]),
       .wire_in(wire_on),
+      .written_i(|written),
+      .credit_i(|credit),
       .buffer_in(buffer_in),
       .answers(buffer_out),
       .heads(to_gdn[1]),

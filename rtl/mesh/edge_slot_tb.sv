@@ -314,6 +314,7 @@ module edge_slot_tb;
     int bytes, payload;
     word_t address;
     frame_out_t frame;
+    if (settings.heads) gdn_send.push_back({Interrupt, Tile, 5'd0, Places[A]});
     bytes   = int'(st_a[0][31:16]);
     payload = ((bytes + 5) / 4 > 16 ? (bytes + 5) / 4 : 16) - (settings.early ? 8 : 16);
     pass_a  = settings.heads ? 0 : int'(st_a[0][15:0]);

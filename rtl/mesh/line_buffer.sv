@@ -140,6 +140,13 @@ module line_buffer
       clk_i,
       rst_i
   );
+  stream_if #(
+      .T(place_t)
+  ) no_confirm (
+      clk_i,
+      rst_i
+  );
+  assign no_confirm.ready = 1'b1;
   logic bad_message;
   mem_messages #(
       .Understands(ForBuffer)
@@ -148,10 +155,11 @@ module line_buffer
       .rst_i,
       .place_i,
       .in,
-      .read  (wanted),
-      .write (no_write),
+      .read(wanted),
+      .write(no_write),
       .set_up(no_set_up),
-      .bad_o (bad_message)
+      .confirm(no_confirm),
+      .bad_o(bad_message)
   );
   assign no_write.ready  = 1'b1;
   assign no_set_up.ready = 1'b1;

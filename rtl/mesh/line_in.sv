@@ -9,12 +9,14 @@
 /// `payload`: after the head as it is, or in lines with an address (and mask) in front, or as WriteLine messages, or not at
 /// all: then it stays in the buffer until it has been read or is given up by messages (`buffer_in`, `answers`). Payload
 /// addresses are those of a ring in memory, lines, or byte addresses in the buffer. Three clocks a frame are lost.
-/// Counts frames taken from the buffer; too long ones, dropped, and malformed messages.
+/// Heads leave as messages as long as the tiles give them back as credits (`credit_i`): they share the network with what the tiles say
+/// to each other, and must never fill it. Counts frames taken from the buffer; too long ones, dropped, and malformed messages.
 module line_in
   import mesh_pkg::*;
 #(
     parameter int Slots = 32,
-    parameter int SlotWords = 512
+    parameter int SlotWords = 512,
+    parameter int Window = 6  // heads on their way as messages that no tile is through with (15 at the most)
 ) (
     input logic         clk_i,
     input logic         rst_i,
@@ -24,12 +26,14 @@ module line_in
     input word_t        ring_base_i,
     input word_t        ring_bytes_i,
 
-    stream_if.snk wire_in,    // wire_beat_t
-    stream_if.snk buffer_in,
-    stream_if.src answers,
-    stream_if.src heads,      // GDN
-    stream_if.src mdn_out,
-    stream_if.src st_out,
+          stream_if.snk wire_in,    // wire_beat_t
+    input logic         written_i,  // the memory has what was sent to it by WriteLast
+    input logic         credit_i,   // with `heads`: the tiles are through with one more head
+          stream_if.snk buffer_in,
+          stream_if.src answers,
+          stream_if.src heads,      // GDN
+          stream_if.src mdn_out,
+          stream_if.src st_out,
 
     output word_t frames_o,
     output word_t bad_o
@@ -66,6 +70,7 @@ module line_in
     LineAddress,
     LineMask,
     Payload,
+    Written,
     Done
   } state_e;
   state_e state_q, state_d;
@@ -95,6 +100,9 @@ module line_in
   wire [IndexW-3:0] lines = (IndexW - 2)'((payload_words + (IndexW + 1)'(7)) >> 3);
   wire head_place_t head_place = heads_i.place[place_q[1]?2 : int'(place_q[0])];
   wire last_of_line = sent_q[2:0] == 3'd7;
+  wire last_line = sent_q + (IndexW + 1)'(LineWords) >= end_of_frame;
+  logic written_q;
+  logic [3:0] credits_q;  // heads that may still leave as messages
   wire is_there = sent_q < total_q;
 
   // Words on the static network after the head.
@@ -120,7 +128,7 @@ module line_in
     to_payload = Done;
     if (has_payload && !held && !by_mdn) to_payload = in_lines ? LineAddress : Payload;
     to_head = settings_i.heads ? HeadTo : Length;
-    // Messages overtake heads: the payload goes to the memory first.
+    // Messages overtake heads: the payload goes to the memory first, and the head when it is there.
     to_first = by_mdn ? LineTo : to_head;
     mask = '0;
     for (int i = 0; i < LineWords; i++)
@@ -133,7 +141,8 @@ module line_in
     case (state_q)
       Idle: begin
         if (frame.valid) begin
-          if (frame_lines == '0) state_d = to_head;
+          if (settings_i.heads && credits_q == '0) state_d = Idle;
+          else if (frame_lines == '0) state_d = to_head;
           else state_d = settings_i.announce ? Announce : settings_i.set_up ? SetUp : to_first;
         end
       end
@@ -185,7 +194,8 @@ module line_in
       LineTo: begin
         emit = 1'b1;
         leaving.to = ToMdn;
-        leaving.word = header(WriteLine, 5'(LineWords + 1), settings_i.memory);
+        leaving.word =
+            header(last_line ? WriteLast : WriteLine, 5'(LineWords + 1), settings_i.memory);
         state_d = LineAddress;
       end
       LineAddress: begin
@@ -206,11 +216,12 @@ module line_in
         leaving.to = by_mdn ? ToMdn : ToStatic;
         if (by_mdn || in_lines) begin
           if (last_of_line)
-            state_d = sent_q + 1'b1 < end_of_frame ? (by_mdn ? LineTo : LineAddress) : by_mdn ? to_head : Done;
+            state_d = sent_q + 1'b1 < end_of_frame ? (by_mdn ? LineTo : LineAddress) : by_mdn ? Written : Done;
         end else if (sent_q + 1'b1 == end_of_frame) begin
           state_d = Done;
         end
       end
+      Written: if (written_q) state_d = to_head;
       default: state_d = Idle;  // Done
     endcase
   end
@@ -282,11 +293,11 @@ module line_in
   assign heads.data = leave_out.data.word;
   assign mdn_out.data = leave_out.data.word;
   assign leave_out.ready = st_out.valid ? st_out.ready : heads.valid ? heads.ready : mdn_out.ready;
-  assign frame.ready = state_q == Idle;
+  assign frame.ready = state_q == Idle && !(settings_i.heads && credits_q == '0);
 
   always_ff @(posedge clk_i) begin
     if (advance) state_q <= state_d;
-    if (state_q == Idle && frame.valid) begin
+    if (frame.valid && frame.ready) begin
       sent_slot_q <= frame.data.slot;
       bytes_q <= frame.data.bytes;
       total_q <= frame_words[IndexW:0];
@@ -312,7 +323,7 @@ module line_in
           end
         end
         Payload: begin
-          sent_q <= by_mdn && state_d == to_head ? '0 : sent_q + 1'b1;
+          sent_q <= state_d == Written ? '0 : sent_q + 1'b1;
           if (last_of_line) address_q <= address_q + word_t'(LineBytes);
         end
         default: ;
@@ -322,6 +333,8 @@ module line_in
       if (place_q != 2'd3) place_q <= place_q + 1'b1;
       else sent_q <= split;
     end
+    written_q <= written_i || (written_q && state_q != Written);
+    credits_q <= credits_q + 4'(credit_i) - 4'(settings_i.heads && frame.valid && frame.ready);
     leave_q <= sends;
     leave_word_q <= from_buffer;
     if (sends) leaving_q <= leaving;
@@ -331,6 +344,8 @@ module line_in
       state_q <= Idle;
       ring_q <= '0;
       leave_q <= 1'b0;
+      written_q <= 1'b0;
+      credits_q <= 4'(Window);
       frames_o <= '0;
       bad_o <= '0;
     end

@@ -16,9 +16,10 @@ module mem_messages
 
     stream_if.snk in,
 
-    stream_if.src read,   // mem_read_t
+    stream_if.src read,  // mem_read_t
     stream_if.src write,  // dram_write_t
-    stream_if.src set_up, // stream_set_up_t
+    stream_if.src set_up,  // stream_set_up_t
+    stream_if.src confirm, // place_t: where to say that the words of a WriteLast are on their way to the DRAM
 
     output logic bad_o
 );
@@ -28,7 +29,8 @@ module mem_messages
     AtSecond,   // mask, length
     AtWords,
     Skipping,
-    Failing     // the error is answered
+    Failing,    // the error is answered
+    Confirming
   } state_e;
 
   state_e state_q;
@@ -51,7 +53,7 @@ module mem_messages
     case (header.user)
       ReadLine: good = header.len == 5'd1 && Understands == ForMemory;
       ReadDma: good = header.len == 5'd2 && Understands != ForStreams;
-      WriteLine: good = header.len == 5'(LineWords + 1) && Understands == ForMemory;
+      WriteLine, WriteLast: good = header.len == 5'(LineWords + 1) && Understands == ForMemory;
       WriteMasked: good = header.len == 5'(LineWords + 2) && Understands == ForMemory;
       StreamWrite, StreamRead: good = header.len == 5'd2 && Understands != ForBuffer;
       FreeBuffer: good = header.len == 5'd1 && Understands == ForBuffer;
@@ -94,9 +96,12 @@ module mem_messages
           words: in.data[15:0]
       };
 
+  assign confirm.valid = state_q == Confirming;
+  assign confirm.data = header_q.src;
+
   always_comb begin
     in.ready = 1'b1;
-    if (state_q == Failing) in.ready = 1'b0;
+    if (state_q inside {Failing, Confirming}) in.ready = 1'b0;
     else if (read_here) in.ready = read.ready;
     else if (write.valid) in.ready = write.ready;
     else if (set_up.valid) in.ready = set_up.ready;
@@ -120,9 +125,9 @@ module mem_messages
             state_q <= Failing;
         end
         AtAddress: begin
-          address_q <= header_q.user inside {WriteLine, WriteMasked} ? {in.data[31:5], 5'd0} : in.data;
+          address_q <= header_q.user inside {WriteLine, WriteLast, WriteMasked} ? {in.data[31:5], 5'd0} : in.data;
           state_q <= header_q.user inside {ReadLine, FreeBuffer} ? AtHeader :
-              header_q.user == WriteLine ? AtWords : AtSecond;
+              header_q.user inside {WriteLine, WriteLast} ? AtWords : AtSecond;
         end
         AtSecond: begin
           mask_q  <= in.data;
@@ -131,7 +136,7 @@ module mem_messages
         AtWords: begin
           address_q <= address_q + 32'd4;
           mask_q <= mask_q >> 4;
-          if (left_q == 5'd1) state_q <= AtHeader;
+          if (left_q == 5'd1) state_q <= header_q.user == WriteLast ? Confirming : AtHeader;
         end
         default: begin  // Skipping
           if (left_q == header_q.len) tag_q <= in.data[2:0];
@@ -140,6 +145,7 @@ module mem_messages
       endcase
     end
     if (state_q == Failing && read.ready) state_q <= AtHeader;
+    if (state_q == Confirming && confirm.ready) state_q <= AtHeader;
     if (rst_i) state_q <= AtHeader;
   end
 endmodule

@@ -5,12 +5,12 @@
 /// Messages (`mesh_pkg::message_e`) come over the MDN, stream set-ups also over the GDN. Reads are answered in their order, up
 /// to `max_reads` at a time are between DRAM and network; writes have no answer and go ahead of reads that wait. Words on the
 /// static input are written as `static_in` says: where set-ups have announced them, or as lines with an address (and a
-/// mask) in front; a word that is not announced waits. Streams out leave in the order of their set-ups. With `confirm` whoever sent a
-/// StreamWrite hears by an Interrupt (over the GDN) that it is in the queue: reads caused by that come after the words.
+/// mask) in front; a word that is not announced waits. Streams out leave in the order of their set-ups. Whoever sent a
+/// WriteLast, or with `confirm` a StreamWrite, hears of it by an Interrupt (over the GDN): reads caused by that come after the words.
 ///
 /// One word a clock each way; half duplex: one of the two, in turns of a line when both are wanted. An answer begins
 /// `dram_latency_i` + 8 clocks after the last word of its request when nothing is ahead of it. Answers and requests cannot block
-/// each other as long as there are no more than `ReadQueue` reads under way: they are always taken, and a write needs no answer.
+/// each other as long as confirmations are taken and no more than `ReadQueue` reads under way: requests are always taken.
 /// Only set-ups ahead of their words can fill a queue (16). Reset forgets everything. Counts words, and messages it cannot read.
 module mem_port
   import mesh_pkg::*;
@@ -101,6 +101,15 @@ module mem_port
           clk_i,
           rst_i
       );
+  stream_if #(.T(place_t))
+      written (
+          clk_i,
+          rst_i
+      ),
+      no_confirm (
+          clk_i,
+          rst_i
+      );
   logic bad_mdn, bad_gdn;
   mem_messages mdn_messages (
       .clk_i,
@@ -110,6 +119,7 @@ module mem_port
       .read,
       .write(write[0]),
       .set_up(set_up[0]),
+      .confirm(written),
       .bad_o(bad_mdn)
   );
   mem_messages #(
@@ -122,9 +132,11 @@ module mem_port
       .read(no_read),
       .write(no_write),
       .set_up(set_up[1]),
+      .confirm(no_confirm),
       .bad_o(bad_gdn)
   );
-  assign no_read.ready  = 1'b1;
+  assign no_confirm.ready = 1'b1;
+  assign no_read.ready = 1'b1;
   assign no_write.ready = 1'b1;
 
   fifo #(
@@ -147,25 +159,42 @@ module mem_port
       .out(either),
       .index_o()
   );
-  stream_if #(
-      .T(word_t)
-  ) confirm_in (
-      clk_i,
-      rst_i
-  );
-  fifo #(
-      .T(word_t),
-      .Depth(SetUps)
-  ) confirmations (
+  // Confirmations: of set-ups, and of what was written.
+  stream_if #(.T(word_t))
+      confirm_in[2] (
+          clk_i,
+          rst_i
+      ),
+      confirm_out[2] (
+          clk_i,
+          rst_i
+      );
+  for (genvar i = 0; i < 2; i++) begin : g_confirm
+    fifo #(
+        .T(word_t),
+        .Depth(SetUps)
+    ) confirmations (
+        .clk_i,
+        .rst_i,
+        .in(confirm_in[i]),
+        .out(confirm_out[i]),
+        .count_o()
+    );
+  end
+  message_merge #(
+      .N(2)
+  ) confirm_merge (
       .clk_i,
       .rst_i,
-      .in(confirm_in),
-      .out(gdn_out),
-      .count_o()
+      .in (confirm_out),
+      .out(gdn_out)
   );
-  assign confirm_in.valid = to_in.valid && to_in.ready && settings_i.confirm;
-  assign confirm_in.data = {Interrupt, place_i, 5'd0, either.data.from};
-  assign to_in.valid = either.valid && either.data.write && confirm_in.ready;
+  assign confirm_in[0].valid = to_in.valid && to_in.ready && settings_i.confirm;
+  assign confirm_in[0].data = {Interrupt, place_i, 5'd0, either.data.from};
+  assign confirm_in[1].valid = written.valid;
+  assign confirm_in[1].data = {Interrupt, place_i, 5'd0, written.data};
+  assign written.ready = confirm_in[1].ready;
+  assign to_in.valid = either.valid && either.data.write && confirm_in[0].ready;
   assign to_in.data = either.data;
   assign to_out.valid = either.valid && !either.data.write;
   assign to_out.data = either.data;

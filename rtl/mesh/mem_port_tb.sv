@@ -120,7 +120,7 @@ module mem_port_tb;
     end
     if (mdn_in.valid && mdn_in.ready) last_in = now;
     mdn_out.ready <= !rst && $urandom_range(99) < out_percent;
-    gdn_out.ready <= !rst && $urandom_range(99) < out_percent;
+    gdn_out.ready <= !rst && $urandom_range(99) < 50;  // confirmations are always taken
     st_out.ready  <= !rst && $urandom_range(99) < out_percent;
     if (rst) begin
       mdn_in.valid <= 0;
@@ -171,8 +171,13 @@ module mem_port_tb;
   /// A line, whole or masked, by the MDN or the static network.
   task automatic write_line(int line, bit masked, bit by_static);
     word_t mask, value;
+    bit last;
     mask = masked ? $urandom() : '1;
-    if (!by_static) mdn_send.push_back(header(masked ? WriteMasked : WriteLine, masked ? 10 : 9));
+    last = !masked && !by_static && 1'($urandom());
+    if (last) confirms_due++;
+    if (!by_static)
+      mdn_send.push_back(header(masked ? WriteMasked : last ? WriteLast : WriteLine, masked ? 10 : 9
+                         ));
     if (by_static) st_send.push_back(32 * line);
     else mdn_send.push_back(32 * line);
     if (masked && by_static) st_send.push_back(mask);
@@ -340,7 +345,7 @@ module mem_port_tb;
       int user, len, right;
       user = $urandom_range(31);
       len = $urandom_range(31);
-      right = user == ReadLine ? 1 : user == WriteLine ? 9 : user == WriteMasked ? 10 :
+      right = user == ReadLine ? 1 : user inside {WriteLine, WriteLast} ? 9 : user == WriteMasked ? 10 :
           user inside {ReadDma, StreamWrite, StreamRead} ? 2 : -1;
       if (len == right) continue;
       mdn_send.push_back(header(user, len));

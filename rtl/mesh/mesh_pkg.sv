@@ -42,13 +42,14 @@ package mesh_pkg;
     StreamWrite = 5'd4,  // address, words: that many words come over static network 1
     StreamRead = 5'd5,  // address, words: that many words leave over static network 1
     FreeBuffer = 5'd6,  // address: a frame in a linecard's buffer is not wanted any more
+    WriteLast = 5'd7,  // as WriteLine; afterwards an Interrupt goes back, by the GDN
     // Answers. The lower three bits are the tag.
     ReadData = 5'd8,  // 8 .. 15: the words
     ReadError = 5'd16,  // 16 .. 23: no payload
     // Frames.
     FrameHead = 5'd24,  // linecard to tile: frame_length_t, payload address, first 16 words
     FrameOut = 5'd25,  // tile to linecard: frame_out_t, payload address, first 16 words
-    // To a tile: an interrupt, no payload.
+    // To a tile or a linecard: an interrupt, no payload.
     Interrupt = 5'd31
   } message_e;
   localparam int LineWords = 8;

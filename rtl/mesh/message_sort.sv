@@ -2,7 +2,7 @@
 /// Gives each dynamic message that comes to an edge slot to the block it is meant for.
 ///
 /// `memory_i` and `linecard_i` say what the slot is. To a memory everything goes to `memory`; of a linecard reads of its buffer
-/// go to `buffer`, the rest to `line`. A message for another place, which left the grid because its destination
+/// go to `buffer`, interrupts are taken and told, the rest goes to `line`. A message for another place, which left the grid because its destination
 /// is outside, and any message to a slot that is nothing is read to its end; `stray_o` is high for each of its words.
 /// Combinational, one word a clock, whole messages.
 module message_sort
@@ -19,13 +19,16 @@ module message_sort
     stream_if.src buffer,
     stream_if.src line,
 
-    output logic stray_o
+    output logic stray_o,
+    output logic written_o,  // an interrupt to a linecard, of a memory
+    output logic credit_o    // and of a tile
 );
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     Stray,
     Memory,
     Buffer,
-    Line
+    Line,
+    Told
   } to_e;
   logic [4:0] left_q;  // words to come after the header
   to_e to_q, to_now, to;
@@ -36,7 +39,8 @@ module message_sort
     if (header.dest == place_i) begin
       if (memory_i) to_now = Memory;
       else if (linecard_i)
-        to_now = header.user inside {ReadLine, ReadDma, FreeBuffer} ? Buffer : Line;
+        to_now = header.user inside {ReadLine, ReadDma, FreeBuffer} ? Buffer :
+            header.user == Interrupt && header.len == '0 ? Told : Line;
     end
     to = left_q != '0 ? to_q : to_now;
   end
@@ -47,6 +51,8 @@ module message_sort
   assign buffer.data = in.data;
   assign line.data = in.data;
   assign stray_o = in.valid && to == Stray;
+  assign written_o = in.valid && to == Told && header.src.exit != Core;
+  assign credit_o = in.valid && to == Told && header.src.exit == Core;
   always_comb begin
     case (to)
       Memory:  in.ready = memory.ready;

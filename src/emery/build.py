@@ -266,7 +266,8 @@ def build_system(system, values: dict, waves: bool = False, assertions: bool = F
         parts = [] if waves else part_rtls(system, values, rtl)
         rtls = parts or [rtl]
         models = [verilate(x, progress) for x in rtls]
-        units = bench_units(system, rtl, models, ("-DEMERY_PARTS",) if parts else ())
+        defines = ("-DEMERY_PARTS", *(["-DEMERY_ASSERTIONS"] if assertions else [])) if parts else ()
+        units = bench_units(system, rtl, models, defines)
         units += [unit for x, model in zip(rtls, models, strict=True) for unit in model_units(x, model)]
         return link(compile_all(list(dict.fromkeys(units)), progress), _libraries(rtl), f"{system.name}-sim")
     finally:

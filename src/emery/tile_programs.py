@@ -39,7 +39,7 @@ _KIND, _MEM, _IN, _RING_BASE, _RING_BYTES, _HEADS, _OUT = range(7)
 # Messages and settings (mesh_pkg).
 _CORE, _NORTH, _EAST, _SOUTH, _WEST = range(5)
 _SIDES = {_NORTH: "N", _EAST: "E", _SOUTH: "S", _WEST: "W"}
-_STREAM_WRITE, _FREE, _FRAME_OUT = 4, 6, 25
+_STREAM_WRITE, _FREE, _FRAME_OUT, _INTERRUPT = 4, 6, 25, 31
 _NONE, _MEMORY, _LINECARD = range(3)
 _STREAM, _LINES, _MASKED = range(3)
 _PAYLOAD_STATIC, _PAYLOAD_LINES, _PAYLOAD_MASKED, _PAYLOAD_MDN, _PAYLOAD_HELD = range(5)
@@ -341,7 +341,7 @@ class _Builder:
         lookup = Tile("lookup", x, "lookup_placed" if has.placed and not suffix else "lookup" + suffix)
         lookup.config = {
             "to_next": self.at(x, 2).header(),
-            "to_memory": bank.header(_STREAM_WRITE, 2) | self.at(x, 0).code() << 16,
+            "to_memory": bank.header(_STREAM_WRITE, 2, self.at(x, 0).code()),
             "ring_base": 0,
             "ring_last": RING_BYTES - 2048,
             "ready_flags": 1 << bank.exit,
@@ -353,6 +353,7 @@ class _Builder:
         forward.config = {
             "from": (1 << 31 if has.held else 0) | source.code() << 16,
             "to_free": card.header(_FREE, 1) if has.held else 0,
+            "to_card": card.header(_INTERRUPT, src=self.at(x, 2).code()),
             "number_shift": self.shift,
         }
         if not has.heads:

@@ -79,6 +79,9 @@ class PartedChip {
     for (unsigned s = 0; s < kSlots; ++s) gather_slot(s);
     each([this](auto& part) {
       part.rst_i = rst_i;
+#ifdef EMERY_ASSERTIONS
+      part.eval();  // assertions look at what was there before the edge
+#endif
       part.clk_i = 1;
       part.eval();
       part.clk_i = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage 3 without static networks (version III.d): heads come as messages, each before what stage 1 says of it, but perhaps
-   before what stage 1 says of the frame before it too: they are kept in the RAM until then. */
+   before what stage 1 says of the frame before it too: they are kept in the RAM until then. For each that is done with the
+   linecard hears that it may send another one (line_in): so they fit, and what else comes by the GDN gets through. */
 #include "forward.h"
 
-enum { Pending = 8 };
+enum { Pending = 8 }; /* the linecard's window is smaller */
 struct pending {
   word length, payload, head[HeadWords];
 };
@@ -20,6 +21,7 @@ __attribute__((noinline)) static struct pending *rare(word from, struct pending 
     word out = options ? said->options_out : said->out;
     if (out >= Reasons && flow.stopped >> (out >> flow.shift & 15) & 1) break;
     *sent += finish(out, from, first->length >> 16, said->payload, first->head, options, options ? said->sum : 0);
+    gdn_put(config.to_card);
     first = after(first);
     flow.first = (flow.first + 1) % Kept;
     flow.count--;
@@ -52,6 +54,7 @@ __attribute__((noreturn)) void main(void) {
         for (word i = 0; i < 6; i++) gdn_from(&first->head[i]);
         gdn_put(less_ttl(first->head[6]));
         for (word i = 7; i < HeadWords; i++) gdn_from(&first->head[i]);
+        gdn_put(config.to_card);
         counters.sent = ++sent;
         first = after(first);
         continue;

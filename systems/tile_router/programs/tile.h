@@ -106,11 +106,13 @@ enum { PortNoRoute = 62, PortMartian = 63, Ports = 64 };
 struct config {
   word to_next; /* header of messages to the next stage (lookup: forward; checksum: lookup; output:
                    its linecard) */
-  word to_memory;    /* lookup: header of StreamWrite messages */
-  word ring_base;    /* lookup: where payloads are kept in that memory */
-  word ring_last;    /* lookup: no payload begins after this */
-  word from;         /* forward: frame_out_t of a frame without bytes: where its payload is */
-  word to_free;      /* header of FreeBuffer messages, 0: nothing is freed */
+  word to_memory; /* lookup: header of StreamWrite messages */
+  word ring_base; /* lookup: where payloads are kept in that memory */
+  word ring_last; /* lookup: no payload begins after this */
+  word from;      /* forward: frame_out_t of a frame without bytes: where its payload is */
+  word to_free;   /* header of FreeBuffer messages, 0: nothing is freed */
+  word to_card; /* forward, heads by the GDN: header of an Interrupt to the linecard they come from
+                 */
   word number_shift; /* place of the number of a pipeline or output in a place_t: 0 (x) or 4 (y) */
   word own_number;   /* output: number of this one */
   word ready_flags;  /* flag of the linecard (output), of the packet memory (lookup) */
