@@ -24,13 +24,12 @@ def jobs() -> int:
     return max(1, int(os.environ.get("EMERY_JOBS") or os.cpu_count() or 1))
 
 
-def nearest(name: str, known) -> str:
-    """A hint for a misspelt name: ` (did you mean ...?)`, or the known names when none is near."""
-    known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+def nearest(name: str, known, shown=None) -> str:
+    """A hint for a misspelt name: ` (did you mean ...?)`, or the known names (those of `shown`) when none is near."""
+    near = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
     if near:
         return f" (did you mean {' or '.join(near)}?)"
-    return f" (known: {', '.join(known)})"
+    return f" (known: {', '.join(sorted(known if shown is None else shown))})"
 
 
 class Progress:

@@ -59,9 +59,10 @@ def judge(target, result: dict, base: dict | None = None) -> dict:
 
 def run(system, only: str | None, settings: list[str], seed, out: str, say) -> list[dict]:
     """Runs the targets of a system (of one figure, or one target, when `only` names it); writes pictures and rows."""
-    known = {x.figure for x in system.targets} | {x.id for x in system.targets}
+    figures = {x.figure for x in system.targets}
+    known = figures | {x.id for x in system.targets}
     if only and only not in known:
-        raise UserError(f"{system.name} has no figure or target {only}{nearest(only, known)}")
+        raise UserError(f"{system.name} has no figure or target {only}{nearest(only, known, figures)}")
     targets = [x for x in system.targets if only in (None, x.figure, x.id)]
     if not targets:
         raise UserError(f"{system.name} declares no targets")
