@@ -89,12 +89,26 @@ def _read(text: str, digest: str) -> dict[int, list[int]]:
 
 def _compile(program: Program, directory: Path) -> dict[int, list[int]]:
     script = next(x for x in program.others if x.endswith(".ld"))
-    elf = directory / "program.elf"
-    arguments = [*_FLAGS, f"-mcpu={program.cpu}", *(f"-D{x}" for x in program.defines), *program.sources]
-    cross_compile(COMPILER, [*arguments, "-T", script, "-o", str(elf)], program.directory, f"program {program.name}")
+    flags = [*_FLAGS, f"-mcpu={program.cpu}", *(f"-D{x}" for x in program.defines)]
+    return compiled([*flags, *program.sources, "-T", script], program.directory, directory, f"program {program.name}")
+
+
+def compiled(arguments: list[str], cwd: Path, scratch: Path, what: str) -> dict[int, list[int]]:
+    """The words that the cross compiler makes with these arguments, run in `cwd`, by address; `what` is made, for messages."""
+    elf = scratch / "program.elf"
+    cross_compile(COMPILER, [*arguments, "-o", str(elf)], cwd, what)
     parts = loaded(elf.read_bytes())
     elf.unlink()
     return parts
+
+
+def rows(parts: dict[int, list[int]]) -> list[str]:
+    """Lines of an address and eight words, in hexadecimal, zeros at the end: what block tests read."""
+    lines = []
+    for address, words in parts.items():
+        words = words + [0] * (-len(words) % 8)
+        lines += [f"{address + 4 * i:08x} {' '.join(f'{x:08x}' for x in words[i : i + 8])}" for i in range(0, len(words), 8)]
+    return lines
 
 
 def loaded(elf: bytes) -> dict[int, list[int]]:

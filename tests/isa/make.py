@@ -11,13 +11,15 @@ the amo programs of rv32ua), in the same format: core_isa_tb takes it with +prog
 The format: `program NAME`, then lines of an address and eight words in hexadecimal.
 """
 
-import struct
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "src"))
+
+from emery import riscv  # noqa: E402
+
 HEX = HERE / "programs.hex"
 TARGET = ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+a+zicsr+zifencei"]
 MASK = 0xFFFFFFFF
@@ -405,30 +407,12 @@ def programs():
     return {name: p.text() for name, p in made.items()}
 
 
-def sections(elf):
-    """(address, bytes) of what an ELF32 file loads."""
-    offset, size, count = struct.unpack_from("<I", elf, 28)[0], *struct.unpack_from("<HH", elf, 42)
-    for i in range(count):
-        kind, place, address, _, length = struct.unpack_from("<5I", elf, offset + i * size)
-        if kind == 1 and length:
-            yield address, elf[place : place + length]
-
-
 def assemble(name, source, folders):
     """The lines of a program in programs.hex."""
     with tempfile.TemporaryDirectory() as scratch:
-        path, out = Path(scratch) / "program.S", Path(scratch) / "program"
-        path.write_text(source)
-        words = [sys.executable, "-m", "ziglang", "cc", *TARGET, "-nostdlib", *(f"-I{x}" for x in folders)]
-        done = subprocess.run([*words, "-T", str(HERE / "link.ld"), str(path), "-o", str(out)], capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"{name}: {done.stderr}")
-        lines = [f"program {name}"]
-        for address, content in sections(out.read_bytes()):
-            content += b"\0" * (-len(content) % 32)
-            numbers = [f"{x:08x}" for (x,) in struct.iter_unpack("<I", content)]
-            lines += [f"{address + 4 * i:08x} {' '.join(numbers[i : i + 8])}" for i in range(0, len(numbers), 8)]
-        return lines
+        (Path(scratch) / "program.S").write_text(source)
+        words = [*TARGET, "-nostdlib", *(f"-I{x}" for x in folders), "-T", str(HERE / "link.ld"), "program.S"]
+        return [f"program {name}", *riscv.rows(riscv.compiled(words, Path(scratch), Path(scratch), name))]
 
 
 def public(folder):
