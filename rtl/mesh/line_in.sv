@@ -45,6 +45,12 @@ module line_in
     slot_t       slot;
     logic [15:0] bytes;
   } stored_t;
+  stream_if #(
+      .T(stored_t)
+  ) frame (
+      clk_i,
+      rst_i
+  );
 
   // The sender. What leaves goes through one FIFO, with where it goes.
   typedef enum logic [1:0] {
@@ -103,6 +109,8 @@ module line_in
   wire last_line = sent_q + (IndexW + 1)'(LineWords) >= end_of_frame;
   logic written_q;
   logic [3:0] credits_q;  // heads that may still leave as messages
+  assign frame.ready = state_q == Idle && !(settings_i.heads && credits_q == '0);
+  wire starts = frame.valid && frame.ready;
   wire is_there = sent_q < total_q;
 
   // Words on the static network after the head.
@@ -140,9 +148,8 @@ module line_in
     leaving.word = '0;
     case (state_q)
       Idle: begin
-        if (frame.valid) begin
-          if (settings_i.heads && credits_q == '0) state_d = Idle;
-          else if (frame_lines == '0) state_d = to_head;
+        if (starts) begin
+          if (frame_lines == '0) state_d = to_head;
           else state_d = settings_i.announce ? Announce : settings_i.set_up ? SetUp : to_first;
         end
       end
@@ -232,12 +239,6 @@ module line_in
   word_t word;
   wire sends = emit && room && !(from_buffer && busy);
   wire advance = emit ? sends : state_q != Done || done_ready;
-  stream_if #(
-      .T(stored_t)
-  ) frame (
-      clk_i,
-      rst_i
-  );
   line_buffer #(
       .Slots    (Slots),
       .SlotWords(SlotWords)
@@ -293,11 +294,10 @@ module line_in
   assign heads.data = leave_out.data.word;
   assign mdn_out.data = leave_out.data.word;
   assign leave_out.ready = st_out.valid ? st_out.ready : heads.valid ? heads.ready : mdn_out.ready;
-  assign frame.ready = state_q == Idle && !(settings_i.heads && credits_q == '0);
 
   always_ff @(posedge clk_i) begin
     if (advance) state_q <= state_d;
-    if (frame.valid && frame.ready) begin
+    if (starts) begin
       sent_slot_q <= frame.data.slot;
       bytes_q <= frame.data.bytes;
       total_q <= frame_words[IndexW:0];
@@ -334,7 +334,7 @@ module line_in
       else sent_q <= split;
     end
     written_q <= written_i || (written_q && state_q != Written);
-    credits_q <= credits_q + 4'(credit_i) - 4'(settings_i.heads && frame.valid && frame.ready);
+    credits_q <= credits_q + 4'(credit_i) - 4'(settings_i.heads && starts);
     leave_q <= sends;
     leave_word_q <= from_buffer;
     if (sends) leaving_q <= leaving;
