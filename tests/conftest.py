@@ -13,6 +13,10 @@ from emery.cli import main
 pytest.register_assert_rewrite("routers")
 
 
+def pytest_addoption(parser):
+    parser.addoption("--record", action="store_true", help="test_fence.py: write down what the runs give now")
+
+
 def write_pcap(path, frames, order="<", nano=False, link=1):
     """A capture of these frames; one with too long a length field when a frame is a (bytes, length) pair."""
     magic = 0xA1B23C4D if nano else 0xA1B2C3D4
