@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from emery import build
 from emery.cli import main
+from emery.make import build
 
 pytest.register_assert_rewrite("routers")
 

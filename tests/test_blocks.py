@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from emery import build, cache, testing
+from emery.check import testing
 from emery.common import ROOT
+from emery.make import build, cache
 
 BENCHES = sorted((ROOT / "rtl").rglob("*_tb.sv"))
 CXX_TESTS = sorted((ROOT / "bench").rglob("*_test.cpp"))
@@ -43,7 +44,7 @@ def test_bench(source):
 
 @pytest.mark.parametrize("proof", PROOFS, ids=label)
 def test_proof(proof):
-    from emery import prove
+    from emery.check import prove
 
     def work(out):
         ok, log = prove.prove(proof)

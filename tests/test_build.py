@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from emery import area, build, cache, registers, toolchain
+from emery.check import area
 from emery.common import ROOT, UserError
+from emery.make import build, cache, registers, toolchain
 
 TINY = """module tiny_tb #(parameter int N = 3) (); initial begin $display("N=%0d", N); $finish; end endmodule\n"""
 

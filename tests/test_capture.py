@@ -9,9 +9,10 @@ import conftest
 import pytest
 from conftest import read_pcap
 
-from emery import limits, registers
+from emery import limits
 from emery.cli import main
 from emery.common import ROOT
+from emery.make import registers
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 refused = partial(conftest.refused, ("capture", "--assertions"))

@@ -10,7 +10,7 @@ from routers import forwarded, lost, random_routes, runner
 
 from emery import limits, system
 from emery.common import ROOT
-from emery.experiment import direct_model
+from emery.run import direct_model
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 COMMAND = ("direct-router", "--assertions")

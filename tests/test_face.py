@@ -11,9 +11,10 @@ import time
 import pytest
 from conftest import body, stream, write_pcap
 
-from emery import build, experiment, reproduce, system
+from emery import reproduce, run, system
 from emery.cli import main
 from emery.common import ROOT, UserError
+from emery.make import build
 from emery.workload import workload
 
 BOTH = {"tx": stream(100), "rx": stream(100, {"rx_buffer_full": 4}, mpps=5.0)}
@@ -150,7 +151,7 @@ def test_fraction_of_the_limit_counts_both_ways():
     target = system.load("host-nic")
     work = workload(target, {"size": "1518", "direction": "both"})
     result = {"totals": stream(1, mpps=8.127 + 4.0635)}
-    experiment.add_limit(result, target, target.values(), work)
+    run.add_limit(result, target, target.values(), work)
     assert result["limit"]["by"] == "line"
     assert result["limit"]["fraction"] == pytest.approx(0.75, rel=1e-3)
 
@@ -164,7 +165,7 @@ def test_the_rate_of_the_main_job_is_for_captures(tmp_path):
 
 
 def test_missing_compiler(capsys, monkeypatch, tmp_path):
-    from emery import toolchain
+    from emery.make import toolchain
 
     toolchain.cxx.cache_clear()
     monkeypatch.setenv("CXX", str(tmp_path / "no-such-compiler"))
@@ -218,7 +219,7 @@ def test_an_interrupted_run_leaves_no_simulator_and_no_scratch(tmp_path):
     program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
     program.chmod(0o755)
     code = (
-        "import signal, sys; from emery import build, cli; from pathlib import Path\n"
+        "import signal, sys; from emery import cli; from emery.make import build; from pathlib import Path\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs of a shell ignore it
         f"build.build_system = lambda *a, **k: Path({str(program)!r})\n"
         "sys.exit(cli.main(['run', 'host-nic', '--size', '64']))\n"
@@ -286,12 +287,12 @@ def test_verdicts(compare, value, met):
 
 
 def test_front_page_names_the_blocks_of_each_system():
-    from emery import blocks
+    from emery.check import blocks
 
-    assert (ROOT / "README.md").read_text() == blocks.readme_with_table(), "run python -m emery.blocks"
+    assert (ROOT / "README.md").read_text() == blocks.readme_with_table(), "run ./emery blocks"
 
 
 def test_every_block_has_a_user():
-    from emery import blocks
+    from emery.check import blocks
 
     assert not blocks.unused()

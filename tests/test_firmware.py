@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from emery import firmware, toolchain
 from emery.common import ROOT, UserError
+from emery.make import firmware, toolchain
 
 FOLDER = ROOT / "systems" / "core_nic" / "firmware"
 COMPILER = toolchain.cross_compiler("ziglang==0.17.0")

@@ -15,9 +15,9 @@ import conftest
 import pytest
 from conftest import read_pcap, write_pcap
 
-from emery import build
 from emery.cli import main
 from emery.common import ROOT
+from emery.make import build
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 refused = partial(conftest.refused, ("host-nic", "--assertions"))

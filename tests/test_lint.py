@@ -5,8 +5,10 @@ import subprocess
 
 import pytest
 
-from emery import build, system, testing
+from emery import system
+from emery.check import testing
 from emery.common import ROOT
+from emery.make import build
 
 SUFFIXES = ("*.sv", "*.svh", "*.cpp", "*.hpp", "*.h", "*.c", "*.py", "*.rdl", "emery")
 

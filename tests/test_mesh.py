@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from emery import build, switch_asm, system
+from emery import system
 from emery.common import ROOT
+from emery.make import build
 
+switch_asm = system.load("tile-router").module("switch_asm")
 FOLDER = ROOT / "tests" / "mesh"
 
 

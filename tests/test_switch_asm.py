@@ -5,8 +5,10 @@ import random
 
 import pytest
 
-from emery import switch_asm
+from emery import system
 from emery.common import UserError
+
+switch_asm = system.load("tile-router").module("switch_asm")
 
 FRAME = """
 # a length, 16 words to two places, a body

@@ -5,15 +5,18 @@ import re
 
 import pytest
 
-from emery import riscv, tile_programs
+from emery import system
 from emery.common import UserError
+from emery.make import riscv
+
+boot = system.load("tile-router").module("boot")
 
 
-@pytest.mark.parametrize("version", tile_programs.VERSIONS)
+@pytest.mark.parametrize("version", boot.VERSIONS)
 @pytest.mark.parametrize("pipelines", [2, 4])
 def test_image(version, pipelines):
     """Every tile that has work gets a program, every slot one kind; the last write starts everything."""
-    router = tile_programs.router(version, pipelines=pipelines)
+    router = boot.router(version, pipelines=pipelines)
     text = router.text()
     writes = [tuple(int(x, 16) for x in line.split()[1:]) for line in text.splitlines() if line.startswith("write")]
     assert writes[-1] == (255 << 18, 3)
@@ -30,7 +33,7 @@ def test_image(version, pipelines):
 
 def test_shipped():
     """The built files are those of the sources: nothing is compiled when the router runs."""
-    for program in tile_programs.programs().values():
+    for program in boot.programs().values():
         assert program.built.read_text().splitlines()[0] == f"# {program.digest()}"
         words = riscv.words(program)
         assert list(words) == [0]
@@ -39,26 +42,26 @@ def test_shipped():
 
 def test_structs():
     """What tile.h says is what the image writes: names, room before the counters."""
-    config = tile_programs.fields("config")
+    config = boot.fields("config")
     assert config["to_next"] == (0, 1)
     offset, words = config["port"]
     assert offset + 4 * words <= 0x180
-    assert tile_programs.fields("counters")["drops"] == (16, 16)
-    assert max(tile_programs.reasons().values()) < 16
+    assert boot.fields("counters")["drops"] == (16, 16)
+    assert max(boot.reasons().values()) < 16
 
 
 def test_switches_follow_the_stages():
     """Each switch takes the words of a frame in the order and number they come: length, head of 16."""
     for router in (
-        tile_programs.router("III"),
-        tile_programs.router("II"),
-        tile_programs.router("I"),
-        tile_programs.router("V"),
+        boot.router("III"),
+        boot.router("II"),
+        boot.router("I"),
+        boot.router("V"),
     ):
         for tile in router.tiles.values():
             if tile.switch not in ("stage1", "stage2", "stage3"):
                 continue
-            program = tile_programs.switch(tile.switch, tile.tokens)
+            program = boot.switch(tile.switch, tile.tokens)
             comes = tile.tokens["in"]
             lines = [program.where(i) for i in range(len(program.instructions))]
             head = [x for x in lines if f"c{comes}i" in x and "bnezd" not in x]
@@ -79,4 +82,4 @@ def test_switches_follow_the_stages():
 def test_refused(arguments, message):
     """What does not fit is said."""
     with pytest.raises(UserError, match=re.escape(message)):
-        tile_programs.router(*arguments)
+        boot.router(*arguments)

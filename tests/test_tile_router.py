@@ -9,14 +9,16 @@ import conftest
 import pytest
 from routers import forwarded, lost, random_routes, runner
 
-from emery import build, limits, system, tile_programs
+from emery import limits, system
 from emery.common import ROOT
-from emery.experiment import tile_model
+from emery.make import build
+from emery.run import tile_model
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 COMMAND = ("tile-router", "--assertions")
 refused = partial(conftest.refused, COMMAND)
-VERSIONS = tile_programs.VERSIONS
+boot = system.load("tile-router").module("boot")
+VERSIONS = boot.VERSIONS
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def test_a_capture_over_overlapping_routes(router, tmp_path, name):
     (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     result = router("--pcap", SAMPLE, "--routes", tmp_path / name, "--pcap-out", tmp_path / "out")
     assert forwarded(tmp_path / "out", 4, table) == result["totals"]["delivered"] > 100
-    assert {"not_ip", "checksum", "ttl"} <= set(lost(result)) <= tile_programs.reasons().keys()
+    assert {"not_ip", "checksum", "ttl"} <= set(lost(result)) <= boot.reasons().keys()
 
 
 def test_no_default_route(router, tmp_path):

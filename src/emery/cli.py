@@ -6,10 +6,25 @@ import json
 import os
 import sys
 
-from emery import build, experiment, report, system
+from emery import report, run, system
 from emery.common import UserError, nearest
+from emery.make import build
 
-_COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "area", "test", "format", "build", "firmware")
+_COMMANDS = (
+    "list",
+    "show",
+    "run",
+    "sweep",
+    "reproduce",
+    "compare",
+    "area",
+    "test",
+    "format",
+    "build",
+    "firmware",
+    "blocks",
+    "prove",
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -79,6 +94,12 @@ def _parser() -> argparse.ArgumentParser:
     test.add_argument("pytest", nargs=argparse.REMAINDER)
     commands.add_parser("format", help="format the sources in place")
     commands.add_parser("firmware", help="build the programs of all systems that have some, to be shipped with them")
+    commands.add_parser("blocks", help="write the table on the front page: which system uses which block")
+    proof = commands.add_parser("prove", help="prove blocks")
+    proof.add_argument("files", nargs="*", metavar="FILE", help="rtl/*/*_formal.sv (default: all)")
+    proof.add_argument("--mode", choices=("prove", "bmc"))
+    proof.add_argument("--depth", type=int)
+    proof.add_argument("--engine", choices=("induction", "pdr", "bmc3"))
     made = commands.add_parser("build", help="build a simulator or a block test and print its path")
     made.add_argument("what", nargs=argparse.REMAINDER)
     return parser
@@ -97,12 +118,12 @@ def _run(arguments) -> int:
     values = target.values(arguments.set)
     work = workload(target, _traffic(arguments))
     if arguments.json:
-        experiment.check_file("--json", arguments.json)
-    outputs = experiment.prepare_outputs(arguments.pcap_out, arguments.waves, _note)
+        run.check_file("--json", arguments.json)
+    outputs = run.prepare_outputs(arguments.pcap_out, arguments.waves, _note)
     status = 0
     try:
-        result = experiment.run(target, values, work, outputs, arguments.assertions)
-    except experiment.IntegrityError as error:
+        result = run.run_system(target, values, work, outputs, arguments.assertions)
+    except run.IntegrityError as error:
         _note(str(error))
         result, status = error.result, 1
     if result is not None:
@@ -147,11 +168,11 @@ def _compare(arguments) -> int:
 
 def _dispatch(argv: list[str]) -> int:
     if argv[:1] == ["test"]:
-        from emery import testing
+        from emery.check import testing
 
         return testing.main(argv[1:])
     if argv[:1] == ["format"]:
-        from emery import testing
+        from emery.check import testing
 
         return testing.format_all()
     if argv and not argv[0].startswith("-") and argv[0] not in _COMMANDS:
@@ -169,7 +190,7 @@ def _dispatch(argv: list[str]) -> int:
             build.main(arguments.what)
         case "firmware":
             for each in map(system.load, system.names()):
-                experiment.ship_programs(each)
+                run.ship_programs(each)
         case "run":
             return _run(arguments)
         case "reproduce":
@@ -178,8 +199,16 @@ def _dispatch(argv: list[str]) -> int:
             return _sweep(arguments)
         case "compare":
             return _compare(arguments)
+        case "blocks":
+            from emery.check import blocks
+
+            blocks.write()
+        case "prove":
+            from emery.check import prove
+
+            return prove.main(arguments.files, arguments.mode, arguments.depth, arguments.engine)
         case "area":
-            from emery.area import area
+            from emery.check.area import area
 
             cells = area(arguments.what, arguments.set)
             print(report.table([("cells", arguments.what), *((kind, f"{n:,g}") for kind, n in cells.items())]))
@@ -195,7 +224,7 @@ def main(argv: list[str]) -> int:
         if os.environ.get("EMERY_DEBUG") and getattr(error, "log", ""):
             print(error.log, file=sys.stderr)
         return 2
-    except experiment.IntegrityError as error:
+    except run.IntegrityError as error:
         _note(str(error))
         return 1
     except KeyboardInterrupt:

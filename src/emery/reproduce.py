@@ -5,9 +5,9 @@ import json
 import os
 from pathlib import Path
 
-from emery import experiment
 from emery.common import UserError, nearest
 from emery.report import table
+from emery.run import IntegrityError, check_file, run_system
 from emery.workload import workload
 
 _COPIED = ("id", "figure", "what", "unit", "x", "series", "paper", "paper_value", "peer_value")
@@ -70,7 +70,7 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
         os.makedirs(out, exist_ok=True)
     except OSError as error:
         raise UserError(f"--out {out}: {error.strerror}") from error
-    experiment.check_file("--out", os.path.join(out, "rows.json"))
+    check_file("--out", os.path.join(out, "rows.json"))
     rows = []
     done: dict[str, dict] = {}
 
@@ -81,8 +81,8 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
         key = json.dumps([values, work.describe()], sort_keys=True)
         if key not in done:  # several targets may look at one run
             try:
-                done[key] = experiment.run(system, values, work)
-            except experiment.IntegrityError as error:
+                done[key] = run_system(system, values, work)
+            except IntegrityError as error:
                 done[key] = {"failure": str(error)}
         return done[key]
 
@@ -147,10 +147,8 @@ def pictures(system, rows: list[dict], out: str) -> list[str]:
         from matplotlib import pyplot
 
         if figure["plot"] == "grid":
-            from emery import grid
-
             paths.append(os.path.join(out, f"{system.name}-{name}.png"))
-            grid.draw([(row["what"], row["grid"]) for row in own if row["grid"]], paths[-1])
+            system.module("grid").draw([(row["what"], row["grid"]) for row in own if row["grid"]], paths[-1])
             continue
         canvas, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
         (_curves if all(row["x"] is not None for row in own) else _bars)(axes, own)

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from emery import cache, experiment
 from emery.common import UserError, jobs, nearest
+from emery.make import cache
 from emery.report import table
+from emery.run import check_file, run_system
 from emery.workload import workload
 
 _OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed")
@@ -41,14 +42,14 @@ def sweep(system, over: list[str], settings: list[str], options: dict, out: str 
     if not out:
         out = f"out/sweep-{system.name}-{cache.digest(over, settings, options)[:8]}.jsonl"
         os.makedirs("out", exist_ok=True)
-    experiment.check_file("--out", out)
+    check_file("--out", out)
     finished = _finished(Path(out))
     fresh = [x for x in plans if x[3] not in finished]
     say(f"{len(plans)} points, {len(plans) - len(fresh)} of them in {out} already")
 
     def one(plan):
         point, values, work, key = plan
-        line = {"key": key, "point": point, "result": experiment.run(system, values, work)}
+        line = {"key": key, "point": point, "result": run_system(system, values, work)}
         with cache.lock("sweep"), open(out, "a") as handle:
             handle.write(json.dumps(line) + "\n")
         say(f"{point}: {line['result']['totals']['mpps']:.3f} Mpps")
@@ -105,5 +106,5 @@ def compare(systems: list, options: dict) -> str:
     lines = [["system", *COLUMNS]]
     for system in systems:
         own = {k: v for k, v in options.items() if k not in ("direction", "routes") or k in system.options}
-        lines.append([system.name, *result_row(experiment.run(system, system.values(), workload(system, own)))])
+        lines.append([system.name, *result_row(run_system(system, system.values(), workload(system, own)))])
     return table(lines)

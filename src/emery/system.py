@@ -4,12 +4,16 @@
 docs/systems.md describes the file.
 """
 
+import importlib
 import re
+import sys
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 
 from emery.common import ROOT, UserError, nearest
+from emery.make import cache
 
 SYSTEMS = ROOT / "systems"
 
@@ -125,7 +129,7 @@ class System:
     run: dict  # the main job: run options where the command line gives none
     parameters: dict[str, Parameter]
     firmware: dict  # names of the parameters that choose the firmware's variant and name an image of the user's own
-    boot: str  # module that makes the image the bench boots the system with; empty: none
+    boot: str  # module of the folder that makes the image the bench boots the system with; empty: none
     largest_frame: int  # bytes with FCS that --size may say; an MTU may allow less
     limit: dict
     figures: dict
@@ -163,6 +167,14 @@ class System:
             if _holds(variant["when"], values):
                 return replace(self, **{name: x for name, x in variant.items() if name != "when"})
         return self
+
+    def module(self, name: str) -> ModuleType:
+        """A Python module of the system's folder; one such module may import another (`from . import other`)."""
+        package = f"emery_{cache.digest(str(self.folder))}"  # the folder as a package: no name of two systems meets
+        if package not in sys.modules:
+            sys.modules[package] = ModuleType(package)
+            sys.modules[package].__path__ = [str(self.folder)]
+        return importlib.import_module(f"{package}.{name}")
 
     def own_sources(self) -> list[Path]:
         """The C++ files of its own that make its simulator."""

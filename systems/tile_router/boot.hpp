@@ -15,7 +15,7 @@
 
 namespace emery::tile_router {
 
-/// What makes the grid a router (emery/tile_programs.py writes it and says what its lines mean).
+/// What makes the grid a router (boot.py writes it and says what its lines mean).
 struct BootImage {
   struct Linecard {
     unsigned in, out;  // slots

@@ -18,7 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "src"))
 
-from emery import riscv  # noqa: E402
+from emery.make import riscv  # noqa: E402
 
 HEX = HERE / "programs.hex"
 TARGET = ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+a+zicsr+zifencei"]

@@ -11,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "src"))
 
-from emery import riscv  # noqa: E402
+from emery.make import riscv  # noqa: E402
 
 # The networks' registers stay free: the compiler knows that as features of the processor.
 CPU = "generic_rv32+m+a+zicsr" + "".join(f"+reserve_x{n}" for n in (26, 27, 28, 29))

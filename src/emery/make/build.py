@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from emery import cache, registers, toolchain
 from emery.common import ROOT, Progress, UserError, cache_dir, jobs
+from emery.make import cache, registers, toolchain
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
 _COLD = ["-O0"]  # runs once, at start
@@ -308,10 +308,12 @@ def bench_sources() -> list[Path]:
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m emery build`: builds what is named and prints the path of the executable.
+    """`./emery build`: builds what is named and prints the path of the executable.
 
-    SYSTEM [NAME=VALUE ...] [--waves] [--assert], or one `_tb.sv` or `_test.cpp` file.
+    SYSTEM [NAME=VALUE ...] [--waves] [--assert], or one `_tb.sv` or `_test.cpp` file; with --image what the system's cores are
+    loaded with.
     """
+    from emery.run import boot_image, firmware_image
     from emery.system import load
 
     if not arguments:
@@ -325,4 +327,9 @@ def main(arguments: list[str]) -> None:
     else:
         system = load(target)
         values = system.values([x for x in rest if not x.startswith("--")])
+        if "--image" in rest:
+            if not (system.boot or system.firmware):
+                raise UserError(f"build: {system.name} has no cores")
+            print((boot_image if system.boot else firmware_image)(system, values))
+            return
         print(build_system(system, values, "--waves" in rest, "--assert" in rest))

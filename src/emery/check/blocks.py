@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which system uses which block: the table on the front page, read from the sources.
 
-`python -m emery.blocks` writes it into README.md between its two markers.
+`./emery blocks` writes it into README.md between its two markers.
 """
 
 import re
@@ -65,5 +65,6 @@ def readme_with_table() -> str:
     return f"{head}{_BEGIN}\n{table()}\n{_END}{rest.split(_END)[1]}"
 
 
-if __name__ == "__main__":
+def write():
+    """Brings README.md up to date."""
     (ROOT / "README.md").write_text(readme_with_table())

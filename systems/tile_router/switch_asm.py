@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Assembler of the switch processors: `python -m emery.switch_asm FILE [--hex FILE]`.
+"""Assembler of the switch processors.
 
 One instruction a line: an operation, or routes, or both. It fires when every word it takes is there and every place it sends
 to has room (rtl/mesh/static_switch.sv).
@@ -27,11 +27,8 @@ Counters r0 .. r3 have 16 bits. `.set NAME VALUE` names a number; values may be 
 with # or //.
 """
 
-import argparse
 import re
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from emery.common import UserError, nearest
 
@@ -214,25 +211,3 @@ def waits_for(status: int) -> str:
             if status >> (low + 6 * net + port) & 1:
                 missing.append(f"{what} {name}")
     return ", ".join(missing)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m emery.switch_asm", description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--hex", type=Path, help="write one 64-bit instruction a line here")
-    chosen = parser.parse_args(arguments)
-    try:
-        program = assemble(chosen.file.read_text(), str(chosen.file))
-    except (UserError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    if chosen.hex:
-        chosen.hex.write_text("".join(f"{x:016x}\n" for x in program.instructions))
-    else:
-        for index, (number, instruction) in enumerate(zip(program.lines, program.instructions, strict=True)):
-            print(f"{index:4} {instruction:016x}  line {number:<4} {disassemble(instruction)}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from emery import build, toolchain
 from emery.common import ROOT
+from emery.make import build, toolchain
 
 _FORMATTERS = {
     "verible": (["verible-verilog-format", "--column_limit", "100", "--inplace"], ["--verify"], ("*.sv", "*.svh")),

@@ -2,7 +2,6 @@
 """One run of one system: build, simulate, complete the result with what the workload allows."""
 
 import gzip
-import importlib
 import json
 import os
 import shutil
@@ -14,8 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from emery import build, cache, firmware, limits, profile
+from emery import limits
 from emery.common import Progress, UserError
+from emery.make import build, cache, firmware
 from emery.workload import Workload
 
 SCHEMA = 1
@@ -220,7 +220,7 @@ def ship_programs(system):
     if system.firmware:
         firmware.main(system.folder / "firmware")
     if system.boot:
-        importlib.import_module(f"emery.{system.boot}").ship()
+        system.module(system.boot).ship()
 
 
 def tile_model(values: dict) -> limits.TileModel:
@@ -240,7 +240,7 @@ def tile_model(values: dict) -> limits.TileModel:
 
 def boot_image(system, values: dict) -> str:
     """The file with what a system is booted with."""
-    text = importlib.import_module(f"emery.{system.boot}").boot_image(values)
+    text = system.module(system.boot).boot_image(values)
     return str(cache.entry("boot", cache.digest(text), lambda out: (out / "image").write_text(text)) / "image")
 
 
@@ -296,7 +296,7 @@ def problem(result: dict) -> str:
     return ""
 
 
-def run(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
+def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
     program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
     settings = {**system.bench_settings(values), **work.settings()}
@@ -318,7 +318,7 @@ def run(system, values: dict, work: Workload, outputs: Outputs = Outputs(), asse
     if body is not None:
         result.update(body)
         if system.firmware and not values[system.firmware["image"]]:
-            result["resources"]["rows"] = profile.rows(system.folder / "firmware", result)
+            result["resources"]["rows"] = system.module(system.firmware["rows"]).rows(system.folder / "firmware", result)
         add_limit(result, system, values, work)
     failure = failure or problem(result)
     if failure:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs of blocks: `python -m emery.prove rtl/base/fifo_formal.sv`.
+"""Proofs of blocks: `./emery prove rtl/base/fifo_formal.sv`.
 
 A proof is a module `<block>_formal` beside its block: it instantiates the block with small parameters, assumes what the
 block may rely on, and asserts what it promises (immediate assertions, combinational or clocked; names inside the block
@@ -16,7 +16,6 @@ Yosys (from the pyosys wheel, with slang inside) makes an and-inverter graph of 
 flip-flops without a reset and memories take any value.
 """
 
-import argparse
 import json
 import os
 import re
@@ -245,26 +244,12 @@ def _source_line(directory: Path, source: str) -> str:
     return f"{shown}:{match[2]}: {text}"
 
 
-def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m emery.prove", description="Prove blocks.")
-    parser.add_argument("files", nargs="*", help="rtl/*/*_formal.sv (default: all)")
-    parser.add_argument("--mode", choices=("prove", "bmc"))
-    parser.add_argument("--depth", type=int)
-    parser.add_argument("--engine", choices=("induction", "pdr", "bmc3"))
-    given = parser.parse_args()
-    files = given.files or sorted(str(x.relative_to(ROOT)) for x in (ROOT / "rtl").rglob("*_formal.sv"))
+def main(files: list[str], mode: str | None, depth: int | None, engine: str | None) -> int:
+    """Proves what is named, or everything; prints as it goes."""
+    every = sorted(str(x.relative_to(ROOT)) for x in (ROOT / "rtl").rglob("*_formal.sv"))
     failed = 0
-    try:
-        for name in files:
-            ok, log = prove(os.path.abspath(name) if given.files else name, given.mode, given.depth, given.engine)
-            print(f"{'ok' if ok else 'FAILED'} {name}\n{log}", end="", flush=True)
-            failed |= not ok
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+    for name in map(os.path.abspath, files) if files else every:
+        ok, log = prove(name, mode, depth, engine)
+        print(f"{'ok' if ok else 'FAILED'} {name}\n{log}", end="", flush=True)
+        failed |= not ok
     return int(failed)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,9 +9,9 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from emery import cache
 from emery.common import UserError
-from emery.toolchain import cross_compile
+from emery.make import cache
+from emery.make.toolchain import cross_compile
 
 COMPILER = "ziglang==0.17.0"  # requirements/firmware.txt names it too
 _FLAGS = ["-target", "riscv32-freestanding-none", "-O2", "-funroll-loops", "-fomit-frame-pointer", "-ffreestanding"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is loaded into tile-router to make it a router: programs of tiles and switches, what each tile is told, slots.
 
-`python -m emery.tile_programs VERSION [--linecards N] [--pipelines N] [-o FILE]` writes a boot image, a text file for the
-bench: what is where, then the writes to the boot port in their order (rtl/mesh/boot_pkg.sv). `./emery firmware` writes the
-built files of all programs. Layouts are drawn in systems/tile_router/programs/README.md.
+A boot image is a text file for the bench: what is where, then the writes to the boot port in their order
+(rtl/mesh/boot_pkg.sv). `./emery build SYSTEM NAME=VALUE ... --image` makes one, `./emery firmware` writes the built files of
+all programs. Layouts are drawn in programs/README.md.
 
     version III                 the version
     grid 4 4                    columns, rows
@@ -14,17 +14,17 @@ built files of all programs. Layouts are drawn in systems/tile_router/programs/R
     write ADDRESS VALUE         to the boot port; hexadecimal, as all addresses and values
 """
 
-import argparse
 import re
-import sys
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from emery import riscv, switch_asm
 from emery.common import ROOT, UserError, nearest
+from emery.make import riscv
 
-PROGRAMS = ROOT / "systems" / "tile_router" / "programs"
+from . import switch_asm
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
 VERSIONS = ("I", "II", "III", "III.d", "IV", "V", "null")
 _CPU = "generic_rv32+m+reserve_x26+reserve_x27+reserve_x28+reserve_x29"
 
@@ -465,26 +465,3 @@ def ship():
     for program in programs().values():
         riscv.ship(program)
         print(f"{program.name}: {program.built.stat().st_size} bytes")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m emery.tile_programs", description=__doc__.splitlines()[0])
-    parser.add_argument("version", help=", ".join(VERSIONS))
-    parser.add_argument("--linecards", type=int, default=0)
-    parser.add_argument("--pipelines", type=int, default=4)
-    parser.add_argument("-o", "--output", type=Path, help="the boot image (default: standard output)")
-    chosen = parser.parse_args(arguments)
-    try:
-        text = router(chosen.version, chosen.linecards, chosen.pipelines).text()
-        if chosen.output:
-            chosen.output.write_text(text)
-        else:
-            sys.stdout.write(text)
-    except (UserError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,8 +4,8 @@
 import os
 from pathlib import Path
 
-from emery import cache
 from emery.common import ROOT, UserError
+from emery.make import cache
 
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # the HTML writer imports GitPython; no git is needed
 

@@ -10,8 +10,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from emery import cache, toolchain
 from emery.common import UserError
+from emery.make import cache, toolchain
 
 _KINDS = (".c", ".h", ".S", ".ld")
 

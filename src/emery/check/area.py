@@ -12,8 +12,9 @@ import sys
 from importlib import metadata, util
 from pathlib import Path
 
-from emery import build, cache, system
+from emery import system
 from emery.common import ROOT, UserError, nearest
+from emery.make import build, cache
 
 _SYNTHESIS = "synth_xilinx -family xcup -flatten -noiopad -noclkbuf"
 _PROGRAM = """
