@@ -55,16 +55,3 @@ def test_proof(proof):
     files = [*testing.needed_rtl(proof), Path(prove.__file__)]
     content = [(str(x.relative_to(ROOT)), cache.file_digest(x)) for x in files]
     cache.entry("proofs", cache.digest(1, content, metadata.version("pyosys")), work)
-
-
-def test_every_block_is_used():
-    """A block nobody instantiates or tests is dead weight."""
-    files = testing.sources(("*.sv",))
-    text = {x: x.read_text() for x in files}
-    unused = []
-    for path in files:
-        if not path.is_relative_to(ROOT / "rtl") or path.stem.endswith(("_tb", "_formal", "_pkg")):
-            continue
-        if not any(path.stem in content for other, content in text.items() if other != path):
-            unused.append(path.stem)
-    assert not unused, unused

@@ -284,15 +284,3 @@ def test_verdicts(compare, value, met):
     """What counts as a target met."""
     target = system.Target("t", "f", "", "totals.mpps", goal=10.0, compare=compare, tolerance=0.05)
     assert reproduce.judge(target, {"totals": {"mpps": value}})["met"] is met
-
-
-def test_front_page_names_the_blocks_of_each_system():
-    from emery.check import blocks
-
-    assert (ROOT / "README.md").read_text() == blocks.readme_with_table(), "run ./emery blocks"
-
-
-def test_every_block_has_a_user():
-    from emery.check import blocks
-
-    assert not blocks.unused()

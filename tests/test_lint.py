@@ -49,10 +49,3 @@ def test_licence_lines():
 def test_packages_are_listed():
     listed = {ROOT / x for x in build.packages()}
     assert listed == {x for x in testing.sources(("*_pkg.sv",)) if x.is_relative_to(ROOT / "rtl")}
-
-
-@pytest.mark.parametrize("name", system.names())
-def test_systems_only_wire_blocks_together(name):
-    for path in system.load(name).folder.glob("*.sv"):
-        lines = [x for x in path.read_text().splitlines() if x.strip().startswith("always")]
-        assert not lines, f"{path.relative_to(ROOT)}: {lines[0]}"

@@ -22,7 +22,7 @@ _COMMANDS = (
     "format",
     "build",
     "firmware",
-    "blocks",
+    "map",
     "prove",
 )
 
@@ -94,7 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     test.add_argument("pytest", nargs=argparse.REMAINDER)
     commands.add_parser("format", help="format the sources in place")
     commands.add_parser("firmware", help="build the programs of all systems that have some, to be shipped with them")
-    commands.add_parser("blocks", help="write the table on the front page: which system uses which block")
+    mapped = commands.add_parser("map", help="the RTL's rooms, blocks and systems: who uses what, and what breaks a rule")
+    mapped.add_argument("--modules", action="store_true", help="every module, a line each")
+    mapped.add_argument("--readme", action="store_true", help="write the table on the front page")
     proof = commands.add_parser("prove", help="prove blocks")
     proof.add_argument("files", nargs="*", metavar="FILE", help="rtl/*/*_formal.sv (default: all)")
     proof.add_argument("--mode", choices=("prove", "bmc"))
@@ -199,10 +201,13 @@ def _dispatch(argv: list[str]) -> int:
             return _sweep(arguments)
         case "compare":
             return _compare(arguments)
-        case "blocks":
-            from emery.check import blocks
+        case "map":
+            from emery.check import rtl_map, structure
 
-            blocks.write()
+            if arguments.readme:
+                structure.write_table()
+            else:
+                print(rtl_map.modules() if arguments.modules else rtl_map.text())
         case "prove":
             from emery.check import prove
 

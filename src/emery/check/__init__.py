@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the sources: the suite, lint and formatters, proofs, area, the table of blocks."""
+"""Checks of the sources: the suite, lint and formatters, proofs, area, the map of the RTL."""

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of the RTL: rooms in order, systems that only wire, blocks that are used and tested, the table on the front page.
+
+What is not yet as it should be is listed here by name. The lists only shrink: a new entry fails, and so does one that is no
+longer needed.
+"""
+
+import pytest
+
+from emery.check import structure, wiring
+from emery.common import ROOT
+
+# (room, room it may not use yet)
+AGAINST_THE_ORDER = {
+    ("assist", "eth"),
+    ("capture", "eth"),
+    ("core", "mesh"),
+    ("direct", "eth"),
+    ("eth", "base"),
+    ("packet", "direct"),
+    ("packet", "eth"),
+    ("packet", "port"),
+    ("port", "base"),
+    ("port", "eth"),
+    ("port", "pcie"),
+    ("port", "queue"),
+    ("systems/capture", "eth"),
+    ("systems/core_nic", "eth"),
+    ("systems/direct_router", "eth"),
+    ("systems/host_nic", "eth"),
+    ("systems/host_nic", "port"),
+}
+OVER_40_PORTS = {"core_nic", "direct_router_pcie", "host_nic"}
+OVER_400_LINES = {"capture", "core_nic", "direct_card", "host_nic", "host_nic_interface"}
+# Module of a system: how many of its expressions are more than wiring, at the most.
+MORE_THAN_WIRING = {"capture": 10, "core_nic": 17, "host_nic": 1, "host_nic_interface": 1, "host_nic_port": 1}
+IN_NO_TEST = {
+    "core_counters",
+    "cpl_queues",
+    "host_window",
+    "imem_window",
+    "pcie_pins",
+    "ram_row_or",
+    "reg_passthrough",
+    "slow_none",
+    "stream_demux",
+    "stream_fork",
+}
+SHARED_AT_LEAST = 0.14  # of the lines of RTL are in more than one system; to be raised as it grows
+
+
+@pytest.fixture(scope="module")
+def design():
+    return structure.read()
+
+
+def test_each_room_uses_those_before_it(design):
+    found = design.against_the_order()
+    assert found.keys() == AGAINST_THE_ORDER, {x: sorted(y) for x, y in found.items() if x not in AGAINST_THE_ORDER}
+
+
+def test_systems_have_few_ports(design):
+    assert {x.name for x in design.wiring() if len(x.ports) > 40} == OVER_40_PORTS
+
+
+def test_systems_are_short(design):
+    assert {x.name for x in design.wiring() if x.lines > 400} == OVER_400_LINES
+
+
+def test_systems_only_wire_blocks_together(design):
+    found = {x.name: wiring.problems(design, x) for x in design.wiring()}
+    for name, problems in found.items():
+        assert len(problems) <= MORE_THAN_WIRING.get(name, 0), (name, problems)
+    assert {x for x, problems in found.items() if problems} == MORE_THAN_WIRING.keys()
+
+
+def test_every_block_is_in_a_system(design):
+    assert not design.unused()
+
+
+def test_every_block_is_in_a_test_or_a_proof(design):
+    assert set(design.untested()) == IN_NO_TEST
+
+
+def test_front_page_names_the_blocks_of_each_system():
+    assert (ROOT / "README.md").read_text() == structure.readme_with_table(), "run ./emery map --readme"
+
+
+def test_share_of_lines_in_more_than_one_system(design):
+    assert design.shared_share >= SHARED_AT_LEAST
+
+
+# ---------------------------------------------------------------- the rules themselves
+
+PIPE_REG = """module pipe_reg #(parameter type T = logic) (input logic clk_i, input T d_i, output T q_o);
+  always_ff @(posedge clk_i) q_o <= d_i;
+endmodule
+"""
+STREAM_IF = """interface stream_if #(parameter type T = logic) (input logic clk_i, input logic rst_i);
+  logic valid, ready; T data;
+  modport src(output valid, data, input ready);
+  modport snk(input valid, data, output ready);
+endinterface
+"""
+BLOCK = "module block (input logic clk_i, input logic rst_i, input logic [3:0] a_i, output logic [3:0] b_o); endmodule\n"
+
+
+def made(folder, body, **others):
+    """A design whose one system has this body."""
+    top = f"""module top #(parameter int N = 2) (
+    input logic clk_i, input logic rst_i, input logic [3:0] a_i, input logic [1:0] s_i, output logic [3:0] b_o);
+  logic [3:0] x, y, z, w;
+  stream_if s (clk_i, rst_i);
+  stream_if t (clk_i, rst_i);
+  {body}
+endmodule
+"""
+    files = {"rtl/base/pipe_reg.sv": PIPE_REG, "rtl/base/stream_if.sv": STREAM_IF, "rtl/queue/block.sv": BLOCK}
+    for path, text in {**files, "systems/it/top.sv": top, **others}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return structure.Design(folder, {"it": {"top"}})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "block i_b (.clk_i, .rst_i, .a_i, .b_o);",
+        "block i_b (.*);",
+        "assign x = {a_i[3:2], 2'(s_i)}; block i_b (.clk_i, .rst_i, .a_i(x), .b_o);",
+        "assign b_o = {4{|a_i || !s_i[0]}};",  # several causes of one interrupt
+        "for (genvar i = 0; i < N; i++) begin : g assign b_o[i] = a_i[N - 1 - i]; end",
+        "assign b_o = N > 1 ? a_i : '0;",  # decided by a parameter
+        "wire unused = &{1'b0, s.valid, s.data}; assign s.ready = 1'b1;",
+        "assign t.valid = s.valid; assign t.data = s.data; assign s.ready = t.ready;",
+        "pipe_reg i_p (.clk_i, .d_i(x), .q_o(y)); block i_b (.clk_i, .rst_i, .a_i(y), .b_o(x));",  # a block in the loop
+        "pipe_reg i_p (.clk_i, .d_i(x), .q_o(y)); assign x = a_i & {4{!rst_i}}; assign z = y | {4{rst_i}};",
+    ],
+)
+def test_wiring(body, tmp_path):
+    design = made(tmp_path, body)
+    assert not wiring.problems(design, design.modules["top"])
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("always_ff @(posedge clk_i) b_o <= a_i;", "AlwaysFFBlock"),
+        ("`define HIDDEN always_comb\n `HIDDEN b_o = a_i;", "AlwaysCombBlock"),
+        ("initial x = 0;", "InitialBlock"),
+        ("and i_and (b_o[0], a_i[0], a_i[1]);", "PrimitiveInstantiation"),
+        ("assign b_o = a_i + 1;", "Add"),
+        ("wire [3:0] v = a_i == 3 ? 1 : 0;", "Equality"),
+        ("assign b_o = s_i[0] ? a_i : '0;", "Conditional"),
+        ("assign b_o[0] = a_i[s_i];", "selects by a signal"),
+        ("assign b_o = 4'($countones(a_i));", "Invocation"),
+        ("block i_b (.clk_i, .rst_i, .a_i(a_i - 1), .b_o);", "Subtract"),
+        ("assign t.valid = s.valid & a_i[0];", "gate on an interface"),
+        ("assign t.valid = a_i[0] | a_i[1];", "gate on an interface"),
+        ("wire unused = &{1'b0, a_i}; assign b_o[0] = unused;", "reads unused"),
+        # A toggle, whose way leads through assigns.
+        ("pipe_reg i_p (.clk_i, .d_i(x), .q_o(y)); assign z = y; assign x = ~z;", "a register follows from itself"),
+        # An edge detector, in one step and in three.
+        ("pipe_reg i_p (.clk_i, .d_i(a_i), .q_o(y)); assign b_o = a_i & ~y;", "before and after a register"),
+        (
+            "pipe_reg i_p (.clk_i, .d_i(a_i), .q_o(x)); pipe_reg i_q (.clk_i, .d_i(x), .q_o(y)); assign z = {x[0], y[2:0]};"
+            " assign b_o[0] = &z;",
+            "before and after a register",
+        ),
+    ],
+)
+def test_more_than_wiring(body, why, tmp_path):
+    design = made(tmp_path, body)
+    assert any(why in x for x in wiring.problems(design, design.modules["top"]))
+
+
+def test_wiring_below_does_not_hide_a_register(tmp_path):
+    child = "module delay (input logic clk_i, input logic [3:0] a_i, output logic [3:0] b_o);\n"
+    child += "  pipe_reg i_p (.clk_i, .d_i(a_i), .q_o(b_o));\nendmodule\n"
+    design = made(tmp_path, "delay i_d (.clk_i, .a_i(x), .b_o(y)); assign x = ~y;", **{"systems/it/delay.sv": child})
+    assert any("follows from itself" in x for x in wiring.problems(design, design.modules["top"]))
+
+
+def test_blocks_count_by_instance(tmp_path):
+    """A wire, a comment or an instance called as a block is does not use it; nor does a proof's stand-in for it."""
+    others = {
+        "rtl/queue/lonely.sv": "module lonely; endmodule\n",
+        "rtl/queue/early.sv": "module early; capture_block i_c (); endmodule\n",
+        "rtl/capture/capture_block.sv": "module capture_block (stream_if.snk s); endmodule\n",
+        "rtl/queue/early_tb.sv": "module early_tb; early i_e (); endmodule\nmodule lonely; endmodule\n",
+    }
+    design = made(tmp_path, "logic lonely; early lonely (); // lonely lonely\n", **others)
+    assert design.unused() == ["block", "lonely", "pipe_reg"]
+    assert design.untested() == ["block", "lonely", "pipe_reg"]
+    assert design.against_the_order().keys() == {("queue", "capture")}
+    assert design.circles() == []
+    assert "`early`" in design.block_table() and "`lonely`" not in design.block_table()
