@@ -18,6 +18,13 @@ def test_format(tool):
     assert not (problems := testing.format_problems(tool)), problems
 
 
+def test_a_formatter_that_does_not_converge_is_found(tmp_path):
+    """verible aligns these ports one way, then the other, and ends with status 0."""
+    path = tmp_path / "ports.sv"
+    path.write_text("module m (\n    stream_if.snk       req,\n    output dma_status_t status_o\n);\nendmodule\n")
+    assert "converge" in testing.verible(path)[1]
+
+
 def test_ruff():
     files = map(str, testing.sources(("*.py", "emery")))
     done = subprocess.run(["ruff", "check", "--quiet", *files], cwd=ROOT, capture_output=True, text=True)

@@ -19,8 +19,10 @@ module dma_write
     input logic rst_i,
     input pcie_cfg_t cfg_i,
 
-    // dma_req_t in; one status each.
-    stream_if.snk       req,
+    // dma_req_t in.
+    stream_if.snk req,
+
+    // One status each.
     output dma_status_t status_o,
 
     // Read port of all DMA RAMs, ORed.
@@ -73,8 +75,8 @@ module dma_write
 
   part_t part_q, part_d;
   logic part_full_q, first_q;
-  logic part_done;
-  wire cut = rest_full_q && cfg_i.bus_master && (!part_full_q || part_done);
+  logic part_done, cut;
+  assign cut = rest_full_q && cfg_i.bus_master && (!part_full_q || part_done);
   assign req.ready = !rest_full_q || (cut && last_part);
 
   // Bytes enabled in the first DW, and in the last.
@@ -118,8 +120,18 @@ module dma_write
   wire beat_eop = part_q.dws <= BeatDws;
   assign part_done = issue && beat_eop;
 
-  stream_if #(.T(info_t)) info_in (clk_i, rst_i);
-  stream_if #(.T(info_t)) info_out (clk_i, rst_i);
+  stream_if #(
+      .T(info_t)
+  ) info_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(info_t)
+  ) info_out (
+      clk_i,
+      rst_i
+  );
   assign info_in.valid = issue;
   assign info_in.data = '{
           hdr: first_q ? part_q.hdr : '0,
@@ -158,7 +170,7 @@ module dma_write
       ram_q.sel <= part_q.sel;
       for (int s = 0; s < Segs; s++) begin
         ram_q.valid[s] <= 3'(s) - first_seg < 3'd4 || (3'(s) - first_seg == 3'd4 && part_q.ram_addr[3:0] != '0);
-        ram_q.row[s]   <= part_q.ram_addr[RamAddrW-1:7] + row_addr_t'(3'(s) < first_seg);
+        ram_q.row[s] <= part_q.ram_addr[RamAddrW-1:7] + row_addr_t'(3'(s) < first_seg);
       end
     end
     if (rst_i) ram_q.valid <= '0;
@@ -185,8 +197,18 @@ module dma_write
     end
   end
 
-  stream_if #(.T(logic [511:0])) data_in (clk_i, rst_i);
-  stream_if #(.T(logic [511:0])) data_out (clk_i, rst_i);
+  stream_if #(
+      .T(logic [511:0])
+  ) data_in (
+      clk_i,
+      rst_i
+  );
+  stream_if #(
+      .T(logic [511:0])
+  ) data_out (
+      clk_i,
+      rst_i
+  );
   assign data_in.valid = segs_full_q;
   always_comb begin
     data_in.data = '0;

@@ -10,8 +10,9 @@ from pathlib import Path
 from emery.common import ROOT
 from emery.make import build, toolchain
 
+_VERIBLE = ["verible-verilog-format", "--column_limit", "100", "--verify_convergence=false"]
 _FORMATTERS = {
-    "verible": (["verible-verilog-format", "--column_limit", "100", "--inplace"], ["--verify"], ("*.sv", "*.svh")),
+    "verible": (_VERIBLE, [], ("*.sv", "*.svh")),
     "clang-format": (["clang-format", "-i"], ["--dry-run", "--Werror"], ("*.cpp", "*.hpp", "*.h")),
     "ruff": (["ruff", "format", "--quiet"], ["--check"], ("*.py", "emery")),
 }
@@ -32,26 +33,48 @@ def sources(patterns) -> list[Path]:
 def format_problems(tool: str) -> str:
     """What a formatter would change; empty when all is as it should be."""
     command, check, patterns = _FORMATTERS[tool]
-    if tool == "verible":  # one file at a time: with --verify it tells by its status only
-        bad = [x for x in sources(patterns) if _run([*command, *check, str(x)]).returncode]
-        return "".join(f"{x.relative_to(ROOT)}: not formatted\n" for x in bad)
+    if tool == "verible":
+        return "".join(f"{x.relative_to(ROOT)}: {why}\n" for x in sources(patterns) if (why := _verible_problem(x)))
     words = [x for x in command if x != "-i"]
     done = _run([*words, *check, *map(str, sources(patterns))])
     return done.stdout + done.stderr if done.returncode else ""
 
 
+def verible(path: Path) -> tuple[str, str]:
+    """What verible makes of a file, and why that is not to be used (its status says neither: it is formatted twice)."""
+    text = path.read_text()
+    once = _run([*_VERIBLE, "-"], text)
+    again = _run([*_VERIBLE, "-"], once.stdout)
+    if done := next((x for x in (once, again) if x.returncode or x.stderr), None):
+        return text, (done.stderr or f"verible ended with status {done.returncode}").splitlines()[0]
+    return once.stdout, "" if once.stdout == again.stdout else "formatting does not converge: put it in other words"
+
+
+def _verible_problem(path: Path) -> str:
+    text, problem = verible(path)
+    return problem or ("" if text == path.read_text() else "not formatted")
+
+
 def format_all() -> int:
     """Formats the sources in place."""
     status = 0
-    for command, _, patterns in _FORMATTERS.values():
+    for tool, (command, _, patterns) in _FORMATTERS.items():
         files = sources(patterns)
-        if files:
+        if tool != "verible":
             status |= subprocess.run([*command, *map(str, files)], cwd=ROOT).returncode
+            continue
+        for path in files:
+            text, problem = verible(path)
+            if problem:
+                print(f"{path.relative_to(ROOT)}: {problem}", file=sys.stderr)
+                status = 1
+            elif text != path.read_text():
+                path.write_text(text)
     return status
 
 
-def _run(command: list[str]):
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+def _run(command: list[str], text: str | None = None):
+    return subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True)
 
 
 # What Verilator warns about and Emery allows: parts of a bus or struct that a block has no use for, outputs left open by
