@@ -44,15 +44,11 @@ struct LinkConfig {
   Time fc_delay = 150 * kNanosecond;
   double speed = 1;  // of the rate these settings give; below 1 for a link that does badly
 
-  static LinkConfig from(const Options& options, const std::string& prefix = "pcie_") {
+  // The settings pcie_gen and pcie_lanes.
+  static LinkConfig from(const Options& options) {
     LinkConfig c;
-    c.gen = options.get(prefix + "gen", c.gen);
-    c.lanes = options.get(prefix + "lanes", c.lanes);
-    c.latency = options.get_time(prefix + "latency", c.latency);
-    c.ack_tlps = options.get(prefix + "ack_tlps", c.ack_tlps);
-    c.ack_delay = options.get_time(prefix + "ack_delay", c.ack_delay);
-    c.fc_tlps = options.get(prefix + "fc_tlps", c.fc_tlps);
-    c.fc_delay = options.get_time(prefix + "fc_delay", c.fc_delay);
+    c.gen = options.get<int>("pcie_gen");
+    c.lanes = options.get<int>("pcie_lanes");
     return c;
   }
 
@@ -81,16 +77,6 @@ struct LinkConfig {
 struct CreditConfig {
   std::uint32_t header[kFcClasses] = {0, 0, 0};
   std::uint32_t data[kFcClasses] = {0, 0, 0};
-
-  static CreditConfig from(const Options& options, const std::string& prefix, CreditConfig c) {
-    static constexpr const char* kHeader[] = {"ph", "nph", "cplh"};
-    static constexpr const char* kData[] = {"pd", nullptr, "cpld"};
-    for (int i = 0; i < kFcClasses; ++i) {
-      c.header[i] = options.get(prefix + kHeader[i], c.header[i]);
-      if (kData[i]) c.data[i] = options.get(prefix + kData[i], c.data[i]);
-    }
-    return c;
-  }
 
   void check() const {
     for (int i = 0; i < kFcClasses; ++i) {

@@ -21,23 +21,18 @@ std::uint64_t all_ones(std::uint32_t bytes) {
 
 }  // namespace
 
-RootConfig RootConfig::from(const Options& options, const std::string& prefix) {
+RootConfig RootConfig::from(const Options& options) {
   RootConfig c;
-  c.ingress = options.get_time(prefix + "ingress", c.ingress);
-  c.memory_latency = options.get_time(prefix + "memory_latency", c.memory_latency);
-  c.jitter = options.get_time(prefix + "jitter", c.jitter);
-  c.reorder = options.get(prefix + "reorder", c.reorder);
-  c.random_split = options.get(prefix + "random_split", c.random_split);
-  c.rcb = options.get(prefix + "rcb", c.rcb);
-  c.completion_payload = options.get(prefix + "completion_payload", c.completion_payload);
-  c.max_payload = options.get(prefix + "mps", c.max_payload);
-  c.max_read_request = options.get(prefix + "mrrs", c.max_read_request);
-  c.extended_tag = options.get(prefix + "extended_tag", c.extended_tag);
-  c.relaxed_ordering = options.get(prefix + "relaxed_ordering", c.relaxed_ordering);
-  c.max_reads = options.get(prefix + "max_reads", c.max_reads);
-  c.mmio_latency = options.get_time(prefix + "mmio_latency", c.mmio_latency);
-  c.mmio_timeout = options.get_time(prefix + "mmio_timeout", c.mmio_timeout);
+  c.max_payload = options.get<int>("mps");
+  c.seed = options.get<std::uint64_t>("seed");
   return c;
+}
+
+void RootConfig::read_timing(const Options& options) {
+  memory_latency = options.ns("read_latency_ns");
+  jitter = options.ns("read_jitter_ns");
+  reorder = jitter != 0;
+  max_read_request = options.get<int>("mrrs");
 }
 
 void RootConfig::check() const {

@@ -50,7 +50,10 @@ struct RootConfig {
   std::uint8_t bus = 1;                      // the device's
   std::uint64_t mmio_base = 0x20'0000'0000;  // where BAR 0 goes
 
-  static RootConfig from(const Options& options, const std::string& prefix = "host_");
+  // The settings mps and seed.
+  static RootConfig from(const Options& options);
+  // And those of a device that reads: mrrs, read_latency_ns, read_jitter_ns.
+  void read_timing(const Options& options);
   void check() const;
 };
 

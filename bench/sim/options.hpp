@@ -50,72 +50,30 @@ class Options {
 
   bool has(const std::string& key) const { return values_.count(key) != 0; }
 
-  std::string get(const std::string& key, const std::string& fallback) const {
+  /// The value of a setting; throws OptionError when it has none: what it is when nobody says
+  /// otherwise stands in system.toml alone. Integers: decimal, 0x hexadecimal, or with a binary
+  /// suffix k, M, G.
+  template <class T>
+  T get(const std::string& key) const {
     const std::string* text = find(key);
-    return text ? *text : fallback;
+    if (!text) throw OptionError(key + ": the setting has no value");
+    return convert<T>(key, *text);
   }
-  std::string get(const std::string& key, const char* fallback) const {
-    return get(key, std::string(fallback));
-  }
-
-  bool get(const std::string& key, bool fallback) const {
+  /// For settings that may be left out: `absent` then.
+  template <class T>
+  T get(const std::string& key, T absent) const {
     const std::string* text = find(key);
-    if (!text) return fallback;
-    if (*text == "1" || *text == "true" || *text == "yes" || *text == "on") return true;
-    if (*text == "0" || *text == "false" || *text == "no" || *text == "off") return false;
-    throw OptionError(key + ": '" + *text + "' is not a truth value");
+    return text ? convert<T>(key, *text) : absent;
   }
-
-  double get(const std::string& key, double fallback) const {
-    const std::string* text = find(key);
-    if (!text) return fallback;
-    std::size_t used = 0;
-    const double value = number(key, *text, used);
-    if (used != text->size()) throw OptionError(key + ": '" + *text + "' is not a number");
-    return value;
+  std::string get(const std::string& key, const char* absent) const {
+    return get<std::string>(key, absent);
   }
 
-  // Integers: decimal, 0x hexadecimal, or with a binary suffix k, M, G.
-  template <class Integer>
-    requires std::is_integral_v<Integer>
-  Integer get(const std::string& key, Integer fallback) const {
-    const std::string* text = find(key);
-    if (!text) return fallback;
-    std::size_t used = 0;
-    long long value = 0;
-    try {
-      value = std::stoll(*text, &used, 0);
-    } catch (const std::exception&) {
-      throw OptionError(key + ": '" + *text + "' is not an integer");
-    }
-    const std::string suffix = text->substr(used);
-    const int shift = suffix.empty()  ? 0
-                      : suffix == "k" ? 10
-                      : suffix == "M" ? 20
-                      : suffix == "G" ? 30
-                                      : -1;
-    if (shift < 0) throw OptionError(key + ": '" + *text + "' is not an integer");
-    const long long scaled = value * (1LL << shift);
-    if (scaled / (1LL << shift) != value || !std::in_range<Integer>(scaled)) {
-      throw OptionError(key + ": '" + *text + "' is out of range");
-    }
-    return static_cast<Integer>(scaled);
-  }
-
-  // Times: a number with the unit ps, ns, us or ms; ns when there is none.
-  Time get_time(const std::string& key, Time fallback) const {
-    const std::string* text = find(key);
-    if (!text) return fallback;
-    std::size_t used = 0;
-    const double value = number(key, *text, used);
-    const std::string unit = text->substr(used);
-    const double scale = unit.empty() || unit == "ns" ? 1e3
-                         : unit == "ps"               ? 1
-                         : unit == "us"               ? 1e6
-                         : unit == "ms"               ? 1e9
-                                                      : 0;
-    if (scale == 0) throw OptionError(key + ": '" + *text + "' is not a time");
-    return static_cast<Time>(std::llround(value * scale));
+  /// Whole nanoseconds and microseconds, and microseconds with a fraction.
+  Time ns(const std::string& key) const { return get<int>(key) * kNanosecond; }
+  Time us(const std::string& key) const { return get<int>(key) * kMicrosecond; }
+  Time fine_us(const std::string& key) const {
+    return static_cast<Time>(std::llround(get<double>(key) * kMicrosecond));
   }
 
   void check_all_used() const {
@@ -131,12 +89,54 @@ class Options {
     return it == values_.end() ? nullptr : &it->second;
   }
 
-  static double number(const std::string& key, const std::string& text, std::size_t& used) {
-    try {
-      return std::stod(text, &used);
-    } catch (const std::exception&) {
-      throw OptionError(key + ": '" + text + "' is not a number");
+  template <class T>
+  static T convert(const std::string& key, const std::string& text) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      return text;
+    } else if constexpr (std::is_same_v<T, bool>) {
+      if (text == "1" || text == "true" || text == "yes" || text == "on") return true;
+      if (text == "0" || text == "false" || text == "no" || text == "off") return false;
+      throw OptionError(key + ": '" + text + "' is not a truth value");
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return number(key, text);
+    } else {
+      return integer<T>(key, text);
     }
+  }
+
+  static double number(const std::string& key, const std::string& text) {
+    std::size_t used = 0;
+    double value = 0;
+    try {
+      value = std::stod(text, &used);
+    } catch (const std::exception&) {
+    }
+    if (used == 0 || used != text.size())
+      throw OptionError(key + ": '" + text + "' is not a number");
+    return value;
+  }
+
+  template <class Integer>
+  static Integer integer(const std::string& key, const std::string& text) {
+    std::size_t used = 0;
+    long long value = 0;
+    try {
+      value = std::stoll(text, &used, 0);
+    } catch (const std::exception&) {
+      throw OptionError(key + ": '" + text + "' is not an integer");
+    }
+    const std::string suffix = text.substr(used);
+    const int shift = suffix.empty()  ? 0
+                      : suffix == "k" ? 10
+                      : suffix == "M" ? 20
+                      : suffix == "G" ? 30
+                                      : -1;
+    if (shift < 0) throw OptionError(key + ": '" + text + "' is not an integer");
+    const long long scaled = value * (1LL << shift);
+    if (scaled / (1LL << shift) != value || !std::in_range<Integer>(scaled)) {
+      throw OptionError(key + ": '" + text + "' is out of range");
+    }
+    return static_cast<Integer>(scaled);
   }
 
   static std::string trim(std::string_view text) {

@@ -44,30 +44,19 @@ void test_clocks() {
 
 void test_options() {
   Options options;
-  options.parse("a_latency=1.5us");
+  options.parse("wait_us=1.5");
   options.parse("size = 64k");
   options.parse("flag=on");
-  checks.that(options.get_time("a_latency", 0) == 1'500'000, "time option");
-  checks.that(options.get("size", 0) == 65536, "integer option");
-  checks.that(options.get("flag", false), "truth value option");
-  checks.that(options.get("rate", 2.5) == 2.5, "default");
+  checks.that(options.fine_us("wait_us") == 1'500'000, "time option");
+  checks.that(options.get<int>("size") == 65536, "integer option");
+  checks.that(options.get<bool>("flag"), "truth value option");
+  checks.that(options.get("rate", 2.5) == 2.5, "a setting that may be left out");
   options.check_all_used();
+  checks.throws([&] { options.get<int>("frames"); }, {"frames", "no value"}, "no value");
   options.parse("tpyo=1");
-  bool refused = false;
-  try {
-    options.check_all_used();
-  } catch (const OptionError&) {
-    refused = true;
-  }
-  checks.that(refused, "unknown option refused");
-  refused = false;
-  try {
-    options.parse("size=64q");
-    options.get("size", 0);
-  } catch (const OptionError&) {
-    refused = true;
-  }
-  checks.that(refused, "bad integer refused");
+  checks.throws([&] { options.check_all_used(); }, {"tpyo"}, "unknown option");
+  options.parse("size=64q");
+  checks.throws([&] { options.get<int>("size"); }, {"size", "64q"}, "bad integer");
 }
 
 void test_ring() {

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -70,8 +71,18 @@ class VerilatedModel {
         [this, &simulation](std::uint32_t rising) { edge(rising, simulation.now()); });
   }
 
-  // Writes waves to `path` from now on; the model must have been built with them.
-  void open_waves([[maybe_unused]] const std::string& path) {
+  // Attaches the model with these resets high, and lowers them after `duration`.
+  void reset(Simulation& simulation, std::initializer_list<std::uint8_t*> pins, Time duration) {
+    for (std::uint8_t* pin : pins) *pin = 1;
+    attach(simulation);
+    simulation.run_for(duration);
+    for (std::uint8_t* pin : pins) *pin = 0;
+  }
+
+  // Writes waves to `path` from now on, unless that is empty; the model must have been built with
+  // them.
+  void open_waves(const std::string& path) {
+    if (path.empty()) return;
 #if VM_TRACE
     context_.traceEverOn(true);
     waves_ = std::make_unique<Waves>();

@@ -23,10 +23,12 @@
 #include <string>
 #include <utility>
 
+#include "bench/sim/options.hpp"
 #include "bench/sim/random.hpp"
 #include "bench/sim/ring.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/sim/time.hpp"
+#include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "bench/traffic/frame.hpp"
 
@@ -48,6 +50,12 @@ struct FramePins {
 struct FaultPlan {
   double rate = 0;
   std::uint64_t nth = 0;
+
+  /// One in so many, at random, as that setting says; 0: none.
+  static FaultPlan one_in(const Options& options, const std::string& setting) {
+    const auto every = options.get<std::uint64_t>(setting);
+    return {every ? 1.0 / static_cast<double>(every) : 0.0, 0};
+  }
 };
 
 enum class WireFault { kNone, kBadFcs, kRunt, kOversize };
@@ -61,6 +69,13 @@ struct MacConfig {
       oversize{};  // received frames; one fault a frame, the first that strikes
   std::uint32_t oversize_bytes = 9022;  // with FCS, at most 9220
   std::uint64_t seed = 1;
+
+  /// The settings bad_fcs_every, runt_every and oversize_every.
+  void read_faults(const Options& options) {
+    bad_fcs = FaultPlan::one_in(options, "bad_fcs_every");
+    runt = FaultPlan::one_in(options, "runt_every");
+    oversize = FaultPlan::one_in(options, "oversize_every");
+  }
 };
 
 struct MacStats {
@@ -78,6 +93,11 @@ struct MacStats {
   std::uint64_t rx_runts = 0;
   std::uint64_t rx_oversize = 0;
 
+  /// What the device did wrong at the stream.
+  void check(Findings& findings) const {
+    findings.add(tx_underruns, "transmit underruns");
+    findings.add(tx_protocol_errors, "MAC protocol errors: " + tx_first_protocol_error);
+  }
   void write(JsonWriter& json) const {
     json.begin_object();
     json.field("tx_frames", tx_frames).field("tx_bytes", tx_bytes).field("tx_padded", tx_padded);

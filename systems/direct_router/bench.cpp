@@ -19,7 +19,7 @@
 #include "bench/route/hostile.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
-#include "bench/sim/runner.hpp"
+#include "bench/run/main.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
 #include "bench/wire/mac.hpp"

@@ -4,20 +4,15 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "Vhost_nic.h"
-#include "bench/pcie/endpoint.hpp"
-#include "bench/pcie/root_complex.hpp"
-#include "bench/score/scoreboard.hpp"
-#include "bench/sim/options.hpp"
-#include "bench/sim/runner.hpp"
+#include "bench/run/main.hpp"
+#include "bench/run/pcie_host.hpp"
+#include "bench/run/run.hpp"
 #include "bench/sim/verilated_model.hpp"
-#include "bench/traffic/pcap.hpp"
-#include "bench/traffic/traffic.hpp"
 #include "bench/wire/mac.hpp"
 #include "host_nic.h"
 #include "systems/host_nic/driver.hpp"
@@ -27,367 +22,250 @@ namespace emery::host_nic {
 namespace {
 
 constexpr std::uint64_t kCoreHz = 250'000'000;
+constexpr Time kCoreClock = 4 * kNanosecond;
 constexpr double kLineRate = 100e9;
-constexpr Time kQuiet = 500 * kMicrosecond;  // nothing more is coming when nothing came for so long
+constexpr Time kQuiet = 500 * kMicrosecond;
 constexpr unsigned kVlanAndHeader = 18;
 
-class Bench final : public Component {
- public:
-  explicit Bench(const Options& options);
-  // The whole run: reset, driver, traffic, drain, counters.
-  void run();
-  void write(JsonWriter& json, double wall_seconds) const;
-  std::vector<std::string> failures() const;
-  void close();
+FramePins mac_tx(Vhost_nic& m, unsigned port) {
+  return {&m.mac_tx_valid_o[port], &m.mac_tx_ready_i[port], m.mac_tx_data_o[port].data(),
+          &m.mac_tx_len_o[port],   &m.mac_tx_sop_o[port],   &m.mac_tx_eop_o[port],
+          &m.mac_tx_err_o[port]};
+}
 
-  // Component, on the core clock: the driver and what feeds it.
-  void sample(Time now) override;
-  void drive() override {}
+FramePins mac_rx(Vhost_nic& m, unsigned port) {
+  return {&m.mac_rx_valid_i[port],      nullptr,
+          m.mac_rx_data_i[port].data(), &m.mac_rx_len_i[port],
+          &m.mac_rx_sop_i[port],        &m.mac_rx_eop_i[port],
+          &m.mac_rx_err_i[port]};
+}
 
- private:
-  struct Port {
-    std::unique_ptr<Mac> mac;
-    TrafficConfig plan;  // of what comes on its wire
-    std::unique_ptr<Traffic> receive;
-    std::unique_ptr<PcapWriter> capture;
-    int tx_stream = 0, rx_stream = 0;
-  };
-  // What an interface is to send.
-  struct Sender {
-    TrafficConfig plan;
-    std::unique_ptr<Traffic> traffic;
-    Frame frame{};
-    bool loaded = false;
-  };
-  struct Arrival {
-    std::uint64_t timestamp;
-    std::vector<std::uint8_t> bytes;
-  };
+FunctionConfig function() {
+  FunctionConfig f;
+  f.bar0_bytes = 64 << 20;
+  f.msix_table = 0x10000;
+  f.msix_pba = 0x18000;
+  return f;
+}
 
-  void connect();
-  void plan_traffic(const Options& options);
-  void start_traffic();
-  void feed(unsigned interface, Time now);
-  bool sources_done() const;
-  double progress() const;
-  void collect_drops();
-  std::string stream_name(const char* direction, unsigned port) const;
-
-  Simulation simulation_;
-  VerilatedModel<Vhost_nic> model_;
-  unsigned interfaces_, ports_;  // ports of one interface
-  int core_, mac_clock_;
-  std::string direction_;
-  PcieLink link_;
-  HostMemory memory_;
-  RootComplex root_;
-  std::unique_ptr<Endpoint> endpoint_;
-  Driver driver_;
-  Faults faults_;
-  Scoreboard score_;
-  std::vector<Port> port_;
-  std::vector<Sender> sender_;
-  std::unique_ptr<PcapWriter> host_capture_;
-  std::vector<Arrival> arrivals_;
-  unsigned most_outstanding_;
-  unsigned tx_queues_, rx_queues_;
-  Time dma_timeout_;
-  bool running_ = false;
-  Time last_activity_ = 0, traffic_start_ = 0, traffic_end_ = 0;
-  Time up_busy_ = 0, down_busy_ = 0;  // of the link, before traffic
-  std::uint32_t dma_timeouts_ = 0, dma_errors_ = 0, dma_late_ = 0,
-                dma_unexpected_ = 0;  // the device's own counts
-};
+RootConfig root_config(const Options& options) {
+  RootConfig c = RootConfig::from(options);
+  c.read_timing(options);
+  return c;
+}
 
 // 0 leaves it to the number of queues: 65,536 slots for all, 16 to 1024 each.
 unsigned ring_slots(unsigned wanted, unsigned queues) {
   return wanted ? wanted : std::clamp(std::bit_floor(65536 / queues), 16u, 1024u);
 }
 
-DriverConfig driver_config(const Options& options) {
-  DriverConfig c;
-  const auto flows = options.get("flows", 64u);
-  c.tx_queues = options.get("tx_queues", 256u);
-  c.rx_queues = options.get("rx_queues", 256u);
-  const bool capture = options.has("pcap") || options.has("pcap.0");
+DriverConfig driver_config(const Options& options, const Workload& workload) {
+  DriverConfig c{};
   // A capture is replayed in its order: one queue a port.
-  c.tx_queues = std::min(c.tx_queues, capture ? options.get("ports", 1u) : flows);
-  c.rx_queues = std::min(c.rx_queues, 128u);
-  c.tx_ring = ring_slots(options.get("tx_ring", 0u), c.tx_queues);
-  c.rx_ring = ring_slots(options.get("rx_ring", 0u), c.rx_queues);
-  c.max_frame = options.get("mtu", 9000u) + kVlanAndHeader;
-  c.segments = options.get("segments", c.segments);
-  c.tx_burst = options.get("burst", c.tx_burst);
-  c.interrupts = options.get("interrupts", c.interrupts);
-  c.cpus = options.get("cpus", c.cpus);
-  c.cpu_per_packet = options.get("cpu_ns_per_packet", 0) * kNanosecond;
-  c.dma_timeout_clocks = options.get("dma_timeout_us", 1000u) * (kCoreHz / 1'000'000);
+  c.tx_queues =
+      std::min(options.get<unsigned>("tx_queues"),
+               workload.captures() ? options.get<unsigned>("ports") : workload.common().flows);
+  c.rx_queues = std::min(options.get<unsigned>("rx_queues"), 128u);
+  c.tx_ring = ring_slots(options.get<unsigned>("tx_ring"), c.tx_queues);
+  c.rx_ring = ring_slots(options.get<unsigned>("rx_ring"), c.rx_queues);
+  c.max_frame = options.get<unsigned>("mtu") + kVlanAndHeader;
+  c.segments = options.get<unsigned>("segments");
+  c.tx_burst = options.get<unsigned>("burst");
+  c.interrupts = options.get<bool>("interrupts");
+  c.cpus = options.get<unsigned>("cpus");
+  c.cpu_per_packet = options.ns("cpu_ns_per_packet");
+  c.dma_timeout_clocks = options.get<unsigned>("dma_timeout_us") * (kCoreHz / 1'000'000);
   return c;
 }
 
-LinkConfig link_config(const Options& options) { return LinkConfig::from(options); }
-
-RootConfig root_config(const Options& options) {
-  RootConfig c;
-  c.memory_latency = options.get("read_latency_ns", 350) * kNanosecond;
-  c.jitter = options.get("read_jitter_ns", 0) * kNanosecond;
-  c.reorder = c.jitter != 0;
-  c.max_payload = options.get("mps", c.max_payload);
-  c.max_read_request = options.get("mrrs", c.max_read_request);
-  c.seed = options.get("seed", std::uint64_t{1});
-  return c;
+Workload::Line line(const Options& options) {
+  const auto mtu = options.get<unsigned>("mtu");
+  return {kLineRate, mtu + kVlanAndHeader, "the MTU of " + std::to_string(mtu) + " allows"};
 }
+
+class Bench final : public Run {
+ public:
+  explicit Bench(const Options& options);
+
+  // On the core clock: the driver and what feeds it.
+  void sample(Time now) override;
+
+ private:
+  struct Port {
+    std::unique_ptr<Mac> mac;
+    Output* output = nullptr;
+    int tx_stream = 0, rx_stream = 0;
+  };
+
+  void connect_port(unsigned port, const Options& options);
+  void add_traffic(const Workload& workload, const Options& options);
+  void received(const Received& received, Time now);
+  void feed(unsigned interface, Time now);
+  std::string stream_name(const char* direction, unsigned port) const;
+  bool transmits() const { return direction_ != "rx"; }
+  bool receives() const { return direction_ != "tx"; }
+
+  void open() override;
+  void look() override;
+  bool settled() override;
+  void account() override;
+  void check(Findings& findings) const override;
+  void report(JsonWriter& json) const override;
+
+  VerilatedModel<Vhost_nic> model_;
+  unsigned interfaces_, ports_;  // ports of one interface
+  int core_, mac_clock_;
+  std::string direction_;
+  Workload workload_;
+  DriverConfig driver_config_;
+  HostMemory memory_;
+  PcieHost host_;
+  Driver driver_;
+  Faults faults_;
+  std::vector<Port> port_;
+  std::vector<Source*> sender_;  // of each interface; null: it sends nothing
+  Output* host_output_ = nullptr;
+  unsigned most_outstanding_, most_queues_;
+  PcieHost::Busy before_;  // traffic
+  struct {
+    std::uint32_t timeouts, errors, late, unexpected;
+  } dma_{};  // the device's own counts
+};
 
 Bench::Bench(const Options& options)
-    : model_("host_nic"),
-      interfaces_(options.get("interfaces", 1u)),
-      ports_(options.get("ports", 1u)),
+    : Run(options, 2 * kMicrosecond, kQuiet),
+      model_("host_nic"),
+      interfaces_(options.get<unsigned>("interfaces")),
+      ports_(options.get<unsigned>("ports")),
       core_(model_.add_clock(simulation_, "core", kCoreHz, 1, model_->clk_i)),
       mac_clock_(model_.add_clock(simulation_, "mac", 322'265'625, 1, model_->mac_clk_i)),
-      direction_(options.get("direction", "both")),
-      link_(link_config(options), PcieLink::root_credits(), PcieLink::device_credits()),
-      root_(root_config(options), simulation_, link_, memory_),
-      driver_(root_, driver_config(options)),
-      faults_(options, driver_config(options)),
+      direction_(options.get<std::string>("direction")),
+      workload_(options, line(options), interfaces_ * ports_),
+      driver_config_(driver_config(options, workload_)),
+      host_(LinkConfig::from(options), root_config(options), simulation_, memory_),
+      driver_(host_.root, driver_config_),
+      faults_(options, driver_config_),
       port_(interfaces_ * ports_),
-      sender_(interfaces_) {
-  if (const std::string waves = options.get("waves", ""); !waves.empty()) model_.open_waves(waves);
-  connect();
-  plan_traffic(options);
-  tx_queues_ = options.get("tx_queues", 256u);
-  rx_queues_ = options.get("rx_queues", 256u);
-  dma_timeout_ = driver_config(options).dma_timeout_clocks * 4 * kNanosecond;
-  // Enough for blocks of eight on every queue, twice.
-  most_outstanding_ = 16 * driver_.tx_queues() + 512;
-
-  driver_.on_receive = [this](const Received& received, Time now) {
-    last_activity_ = now;
-    if (received.interface == 0) faults_.received(driver_, root_, received.queue, now);
-    const unsigned port = received.flags >> 4 & 3;
-    score_.delivered(port_.at(received.interface * ports_ + port).rx_stream, received.frame, now);
-    if (host_capture_) {
-      arrivals_.push_back({received.timestamp, {received.frame.begin(), received.frame.end()}});
-    }
-  };
-  driver_.on_sent = [this](unsigned, unsigned, bool, std::uint64_t, Time now) {
-    last_activity_ = now;
-  };
+      sender_(interfaces_),
+      // Enough for blocks of eight on every queue, twice.
+      most_outstanding_(16 * driver_.tx_queues() + 512),
+      most_queues_(
+          std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))) {
+  model_.open_waves(waves());
+  host_.attach(core_, function(), EndpointPins::of(*model_));
+  simulation_.add(core_, *this);
+  // Frames come to the host in another order than over the wire.
+  if (receives()) host_output_ = add_output("host.pcap", Output::Order::kByTime);
+  for (unsigned p = 0; p < port_.size(); ++p) connect_port(p, options);
+  add_traffic(workload_, options);
+  driver_.on_receive = [this](const Received& r, Time now) { received(r, now); };
+  driver_.on_sent = [this](unsigned, unsigned, bool, std::uint64_t, Time) { moved(); };
 }
 
 std::string Bench::stream_name(const char* direction, unsigned port) const {
   return port_.size() == 1 ? direction : direction + std::to_string(port);
 }
 
-void Bench::connect() {
-  EndpointConfig config;
-  config.function.bar0_bytes = 64 << 20;
-  config.function.msix_table = 0x10000;
-  config.function.msix_pba = 0x18000;
-  endpoint_ = std::make_unique<Endpoint>(config, link_, EndpointPins::of(*model_));
-  simulation_.add(core_, *endpoint_);
-  simulation_.add(core_, root_);
-  simulation_.add(core_, *this);
+void Bench::connect_port(unsigned p, const Options& options) {
+  Port& port = port_[p];
+  MacConfig config;
+  config.rate = kLineRate;
+  config.seed = workload_.common().seed + 1000 + p;
+  set_wire_faults(options, driver_config_.max_frame, config);
+  port.mac = std::make_unique<Mac>(config, mac_tx(*model_, p), mac_rx(*model_, p));
+  simulation_.add(mac_clock_, *port.mac);
+  if (transmits()) {
+    port.tx_stream = score_.stream(stream_name("tx", p));
+    port.output = add_output("wire" + std::to_string(p) + ".pcap");
+  }
+  if (receives()) port.rx_stream = score_.stream(stream_name("rx", p));
+  port.mac->on_transmitted([this, &port](std::span<const std::uint8_t> bytes, Time arrived) {
+    deliver(port.tx_stream, bytes, arrived, port.output);
+  });
+  port.mac->on_receiving([this, &port](const Frame& frame, WireFault, Time started, Time) {
+    offer(port.rx_stream, frame.bytes(), frame.flow, started);
+    moved();
+  });
 }
 
-void Bench::plan_traffic(const Options& options) {
-  const std::string capture_dir = options.get("pcap_out", "");
-  const bool transmit = direction_ != "rx", receive = direction_ != "tx";
-  if (!capture_dir.empty() && receive)
-    host_capture_ = std::make_unique<PcapWriter>(capture_dir + "/host.pcap");
-
-  TrafficConfig config;
-  config.sizes = Sizes::parse(options.get("size", "64"));
-  config.frames = options.get("frames", std::uint64_t{0});
-  config.duration = options.get("duration_ps", Time{0});
-  config.flows = options.get("flows", 64u);
-  config.train = options.get("train", 1u);
-  config.seed = options.get("seed", std::uint64_t{1});
-  const double rate = parse_rate(options.get("rate", "1.0"), kLineRate);
-  const auto most = static_cast<std::uint32_t>(options.get("mtu", 9000u) + kVlanAndHeader);
-  const std::string limit = "the MTU of " + std::to_string(most - kVlanAndHeader) + " allows";
-  if (config.sizes.high + 0u > most + kFcsBytes) {
-    throw OptionError("size " + std::to_string(config.sizes.high) + ": longer than " + limit);
+void Bench::add_traffic(const Workload& workload, const Options& options) {
+  const auto train = options.get<unsigned>("train");
+  for (unsigned p = 0; receives() && p < port_.size(); ++p) {
+    auto plan = workload.port(p);
+    if (!plan) continue;
+    plan->train = train;
+    plan->source = static_cast<std::uint16_t>(0x100 + p);
+    Mac& mac = *port_[p].mac;
+    mac.set_source(&add_source(*plan, [&mac] { return mac.rx_idle(); }));
   }
-
-  const auto count = static_cast<std::uint32_t>(port_.size());
-  std::shared_ptr<const Capture> shared;
-  if (const std::string path = options.get("pcap", ""); !path.empty())
-    shared = Capture::read(path, most, limit);
-  std::vector<std::shared_ptr<const Capture>> own(count);
-  for (unsigned p = 0; p < count; ++p) {
-    const std::string path = options.get("pcap." + std::to_string(p), "");
-    if (!path.empty()) own[p] = Capture::read(path, most, limit);
-  }
-
-  for (unsigned p = 0; p < count; ++p) {
-    Port& port = port_[p];
-    Vhost_nic& m = *model_;
-    const FramePins tx{&m.mac_tx_valid_o[p], &m.mac_tx_ready_i[p], m.mac_tx_data_o[p].data(),
-                       &m.mac_tx_len_o[p],   &m.mac_tx_sop_o[p],   &m.mac_tx_eop_o[p],
-                       &m.mac_tx_err_o[p]};
-    const FramePins rx{&m.mac_rx_valid_i[p],      nullptr,
-                       m.mac_rx_data_i[p].data(), &m.mac_rx_len_i[p],
-                       &m.mac_rx_sop_i[p],        &m.mac_rx_eop_i[p],
-                       &m.mac_rx_err_i[p]};
-    MacConfig mac;
-    mac.rate = kLineRate;
-    mac.seed = config.seed + 1000 + p;
-    set_wire_faults(options, most, mac);
-    port.mac = std::make_unique<Mac>(mac, tx, rx);
-    simulation_.add(mac_clock_, *port.mac);
-
-    if (transmit) {
-      port.tx_stream = score_.stream(stream_name("tx", p));
-      if (!capture_dir.empty()) {
-        port.capture =
-            std::make_unique<PcapWriter>(capture_dir + "/wire" + std::to_string(p) + ".pcap");
-      }
-    }
-    port.mac->on_transmitted([this, p](std::span<const std::uint8_t> bytes, Time arrived) {
-      score_.delivered(port_[p].tx_stream, bytes, arrived);
-      if (port_[p].capture) port_[p].capture->write(arrived, bytes);
-      last_activity_ = simulation_.now();
-    });
-    if (receive) {
-      port.rx_stream = score_.stream(stream_name("rx", p));
-      TrafficConfig traffic = config;
-      traffic.rate = rate;
-      traffic.source = static_cast<std::uint16_t>(0x100 + p);
-      traffic.capture = own[p] ? own[p] : shared;
-      if (!own[p] && shared) traffic.deal_index = p, traffic.deal_count = count;
-      port.plan = traffic;
-      port.mac->on_receiving([this, p](const Frame& frame, WireFault, Time started, Time) {
-        score_.offered(port_[p].rx_stream, frame.bytes(), frame.flow, started);
-        last_activity_ = simulation_.now();
-      });
-    }
-  }
-  if (!transmit) return;
-  for (unsigned i = 0; i < interfaces_; ++i) {
-    TrafficConfig traffic = config;
-    traffic.rate = rate * ports_;
-    traffic.source = static_cast<std::uint16_t>(i);
-    traffic.capture = own[i * ports_] ? own[i * ports_] : shared;
-    if (!own[i * ports_] && shared) traffic.deal_index = i, traffic.deal_count = interfaces_;
-    sender_[i].plan = traffic;
+  for (unsigned i = 0; transmits() && i < interfaces_; ++i) {
+    auto plan = workload.port(i * ports_, i, interfaces_);
+    if (!plan) continue;
+    plan->train = train;
+    plan->rate *= ports_;
+    plan->source = static_cast<std::uint16_t>(i);
+    sender_[i] = &add_source(*plan);
   }
 }
 
-void Bench::start_traffic() {
-  traffic_start_ = last_activity_ = simulation_.now();
-  if (direction_ != "tx") {
-    for (Port& port : port_) {
-      port.plan.start = traffic_start_;
-      port.receive = std::make_unique<Traffic>(port.plan);
-      port.mac->set_source(port.receive.get());
-    }
-  }
-  if (direction_ != "rx") {
-    for (Sender& sender : sender_) {
-      sender.plan.start = traffic_start_;
-      sender.traffic = std::make_unique<Traffic>(sender.plan);
-    }
-  }
-  running_ = true;
+void Bench::received(const Received& r, Time now) {
+  if (r.interface == 0) faults_.received(driver_, host_.root, r.queue, now);
+  const unsigned port = r.flags >> 4 & 3;
+  deliver(port_.at(r.interface * ports_ + port).rx_stream, r.frame, now, host_output_,
+          static_cast<Time>(r.timestamp) * kNanosecond);
 }
 
 // Hands the driver what is due, as far as rings and backlog allow.
 void Bench::feed(unsigned interface, Time now) {
-  Sender& sender = sender_[interface];
-  if (!sender.traffic) return;
+  Source* sender = sender_[interface];
+  if (!sender) return;
   while (driver_.tx_outstanding() < most_outstanding_) {
-    if (!sender.loaded && !(sender.loaded = sender.traffic->next(sender.frame))) return;
-    if (sender.frame.start > now) return;
-    const unsigned queue = sender.frame.flow / sender.plan.deal_count % driver_.tx_queues();
+    const Frame* frame = sender->due(now);
+    if (!frame) return;
+    const unsigned queue = frame->flow / sender->plan().deal_count % driver_.tx_queues();
     const int stream = port_[interface * ports_ + queue % ports_].tx_stream;
     const bool stopped = driver_.tx_stopped(interface, queue);
-    if (!stopped && !driver_.transmit(interface, queue, sender.frame.bytes())) return;
-    score_.offered(stream, sender.frame.bytes(), sender.frame.flow, now);
-    sender.loaded = false;
-    last_activity_ = now;
+    if (!stopped && !driver_.transmit(interface, queue, frame->bytes())) return;
+    offer(stream, frame->bytes(), frame->flow, now);
+    sender->pop();
+    moved();
     if (stopped) {
       score_.dropped(stream, "queue_stopped", 1);
     } else if (interface == 0) {
-      faults_.transmitted(driver_, root_, queue, now);
+      faults_.transmitted(driver_, host_.root, queue, now);
     }
   }
 }
 
 void Bench::sample(Time now) {
-  if (!running_) return;
+  if (!running()) return;
   driver_.poll(now);
   for (unsigned i = 0; i < interfaces_; ++i) feed(i, now);
   driver_.flush();
 }
 
-bool Bench::sources_done() const {
-  for (const Sender& sender : sender_) {
-    if (sender.traffic && (sender.loaded || !sender.traffic->done())) return false;
-  }
-  for (const Port& port : port_) {
-    if (port.receive && !(port.receive->done() && port.mac->rx_idle())) return false;
-  }
-  return true;
-}
+// ---- the run
 
-void Bench::run() {
-  model_->rst_i = 1;
-  model_->mac_rst_i = 1;
-  model_.attach(simulation_);
-  simulation_.run_for(100 * kNanosecond);
-  model_->rst_i = 0;
-  model_->mac_rst_i = 0;
+void Bench::open() {
+  model_.reset(simulation_, {&model_->rst_i, &model_->mac_rst_i}, 100 * kNanosecond);
   // The queue managers clear their RAMs, one queue a clock.
-  simulation_.run_for((std::max(tx_queues_, rx_queues_) + 64) * 4 * kNanosecond);
-
+  simulation_.run_for((most_queues_ + 64) * kCoreClock);
   driver_.probe();
   driver_.open();
-  up_busy_ = link_.up.busy_time();
-  down_busy_ = link_.down.busy_time();
-  start_traffic();
-
-  double shown = 0;
-  bool done = false;
-  while (!done) {
-    simulation_.run_for(2 * kMicrosecond);
-    const Time quiet = simulation_.now() - last_activity_;
-    done = sources_done() ? (score_.under_way() == 0 || quiet > kQuiet + faults_.pause())
-                          : quiet > dma_timeout_ + kQuiet;
-    if (const double part = progress(); part - shown >= 0.01) {
-      std::fprintf(stderr, "progress %.2f\n", shown = part);
-    }
-  }
-  traffic_end_ = last_activity_;
-  running_ = false;
-  collect_drops();
+  before_ = host_.busy();
 }
 
-double Bench::progress() const {
-  double done = 0;
-  unsigned sources = 0;
-  const auto add = [&](const Traffic& traffic) {
-    const TrafficConfig& config = traffic.config();
-    const double frames =
-        config.frames    ? static_cast<double>(config.frames)
-        : config.capture ? static_cast<double>(config.capture->packets().size()) / config.deal_count
-                         : 0;
-    const double part = frames > 0 ? static_cast<double>(traffic.stats().frames) / frames
-                                   : static_cast<double>(simulation_.now() - traffic_start_) /
-                                         static_cast<double>(std::max<Time>(config.duration, 1));
-    done += std::min(part, 1.0);
-    ++sources;
-  };
-  for (const Sender& sender : sender_) {
-    if (sender.traffic) add(*sender.traffic);
-  }
-  for (const Port& port : port_) {
-    if (port.receive) add(*port.receive);
-  }
-  return sources ? done / sources : 1;
+// A read that is never answered holds everything up until it times out; after that the device has
+// stopped for good.
+void Bench::look() {
+  if (!sources_finished() && quiet() > driver_config_.dma_timeout_clocks * kCoreClock + kQuiet)
+    give_up();
 }
+
+bool Bench::settled() { return score_.under_way() == 0 || quiet() > kQuiet + faults_.pause(); }
 
 // The device's own counters say what became of frames that did not arrive.
-void Bench::collect_drops() {
+void Bench::account() {
   using Regs = nic_port_regs__stride1000_t;
   struct Reason {
     const char* name;
@@ -406,97 +284,48 @@ void Bench::collect_drops() {
   for (unsigned i = 0; i < interfaces_; ++i) {
     for (unsigned p = 0; p < ports_; ++p) {
       const Port& port = port_[i * ports_ + p];
-      if (direction_ != "tx") {
-        for (const Reason& reason : kReceive) {
-          if (const auto count = driver_.port_register(i, p, reason.offset)) {
-            score_.dropped(port.rx_stream, reason.name, count);
-          }
-        }
+      for (const Reason& reason : kReceive) {
+        if (!receives()) break;
+        if (const auto count = driver_.port_register(i, p, reason.offset))
+          score_.dropped(port.rx_stream, reason.name, count);
       }
-      if (direction_ != "rx") {
-        if (const auto count = driver_.port_register(i, p, offsetof(Regs, tx_errors))) {
-          score_.dropped(port.tx_stream, "tx_error", count);
-        }
-        if (const auto count = driver_.tx_stranded(i, p))
-          score_.dropped(port.tx_stream, "queue_stopped", count);
-      }
+      if (!transmits()) continue;
+      if (const auto count = driver_.port_register(i, p, offsetof(Regs, tx_errors)))
+        score_.dropped(port.tx_stream, "tx_error", count);
+      if (const auto count = driver_.tx_stranded(i, p))
+        score_.dropped(port.tx_stream, "queue_stopped", count);
     }
   }
   driver_.read_error_registers();
-  dma_timeouts_ = driver_.device_register(offsetof(nic_device_regs_t, dma_timeouts));
-  dma_errors_ = driver_.device_register(offsetof(nic_device_regs_t, dma_errors));
-  dma_late_ = driver_.device_register(offsetof(nic_device_regs_t, dma_late));
-  dma_unexpected_ = driver_.device_register(offsetof(nic_device_regs_t, dma_unexpected));
+  const auto device = [&](std::size_t offset) { return driver_.device_register(offset); };
+  dma_.timeouts = device(offsetof(nic_device_regs_t, dma_timeouts));
+  dma_.errors = device(offsetof(nic_device_regs_t, dma_errors));
+  dma_.late = device(offsetof(nic_device_regs_t, dma_late));
+  dma_.unexpected = device(offsetof(nic_device_regs_t, dma_unexpected));
 }
 
-std::vector<std::string> Bench::failures() const {
-  std::vector<std::string> lines = score_.failures();
-  const auto fail = [&](std::uint64_t count, const std::string& what) {
-    if (count != 0) lines.push_back(std::to_string(count) + " " + what);
-  };
-  fail(endpoint_->stats().fc_violations, "TLPs sent without credit");
-  fail(endpoint_->stats().tx_malformed, "malformed TLPs sent");
-  fail(root_.stats().protocol_errors,
-       "PCIe protocol errors: " + root_.stats().first_protocol_error);
-  for (const Port& port : port_) {
-    fail(port.mac->stats().tx_underruns, "transmit underruns");
-    fail(port.mac->stats().tx_protocol_errors,
-         "MAC protocol errors: " + port.mac->stats().tx_first_protocol_error);
-  }
-  return lines;
+void Bench::check(Findings& findings) const {
+  host_.check(findings);
+  for (const Port& port : port_) port.mac->stats().check(findings);
 }
 
-// Frames the host received, in the order of their hardware timestamps: as they came over the wire.
-void Bench::close() {
-  std::stable_sort(arrivals_.begin(), arrivals_.end(),
-                   [](const Arrival& a, const Arrival& b) { return a.timestamp < b.timestamp; });
-  for (const Arrival& arrival : arrivals_) {
-    host_capture_->write(static_cast<Time>(arrival.timestamp) * kNanosecond, arrival.bytes);
-  }
-  if (host_capture_) host_capture_->close();
-  for (Port& port : port_) {
-    if (port.capture) port.capture->close();
-  }
-}
-
-void Bench::write(JsonWriter& json, double wall_seconds) const {
-  const double traffic_s =
-      static_cast<double>(std::max<Time>(traffic_end_ - traffic_start_, 1)) / 1e12;
-  json.begin_object().field("schema", 1).field("system", "host-nic");
-  json.field("simulated_s", static_cast<double>(simulation_.now()) / 1e12)
-      .field("wall_s", wall_seconds);
-  json.object("cycles")
-      .field("core", simulation_.cycles(core_))
-      .field("mac", simulation_.cycles(mac_clock_))
-      .end_object();
-  score_.write(json);
-
-  json.object("resources");
-  const auto busy = [&](Time now, Time before) {
-    return static_cast<double>(now - before) / 1e12 / traffic_s;
-  };
+void Bench::report(JsonWriter& json) const {
+  const double seconds =
+      static_cast<double>(std::max<Time>(last_move() - traffic_start(), 1)) / 1e12;
   const auto gbps = [&](std::uint64_t bytes) {
-    return 8e-9 * static_cast<double>(bytes) / traffic_s;
+    return 8e-9 * static_cast<double>(bytes) / seconds;
   };
-  json.field("pcie_up_busy", busy(link_.up.busy_time(), up_busy_))
-      .field("pcie_down_busy", busy(link_.down.busy_time(), down_busy_))
-      .field("tlp_payload_up_gbps", gbps(link_.up.stats().payload_bytes))
-      .field("tlp_payload_down_gbps", gbps(link_.down.stats().payload_bytes));
-  json.key("pcie_up");
-  link_.up.stats().write(json);
-  json.key("pcie_down");
-  link_.down.stats().write(json);
-  json.key("endpoint");
-  endpoint_->stats().write(json);
-  json.key("root_complex");
-  root_.stats().write(json);
+  PcieHost::write_busy(json, before_, host_.busy(), seconds);
+  json.field("tlp_payload_up_gbps", gbps(host_.link.up.stats().payload_bytes))
+      .field("tlp_payload_down_gbps", gbps(host_.link.down.stats().payload_bytes));
+  host_.write(json, "pcie_");
   json.key("driver");
   driver_.write(json);
   json.object("dma_read")
-      .field("timeouts", dma_timeouts_)
-      .field("errors", dma_errors_)
-      .field("late", dma_late_)
-      .field("unexpected", dma_unexpected_)
+      .field("timeouts", dma_.timeouts)
+      .field("errors", dma_.errors)
+      .field("late", dma_.late)
+      .field("unexpected", dma_.unexpected)
       .end_object();
   json.key("fault");
   faults_.write(json);
@@ -506,8 +335,7 @@ void Bench::write(JsonWriter& json, double wall_seconds) const {
   driver_.write_error_registers(json);
   json.array("macs");
   for (const Port& port : port_) port.mac->stats().write(json);
-  json.end_array().end_object();
-  json.end_object();
+  json.end_array();
 }
 
 }  // namespace

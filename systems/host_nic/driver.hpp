@@ -25,22 +25,21 @@
 namespace emery::host_nic {
 
 struct DriverConfig {
-  unsigned tx_queues = 64;    // transmit queues opened on each interface
-  unsigned rx_queues = 64;    // receive queues opened on each interface
-  unsigned tx_ring = 512;     // slots, a power of two from 8 to 32768
-  unsigned rx_ring = 512;     // likewise
-  unsigned max_frame = 1518;  // bytes without FCS
-  unsigned segments = 1;      // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
-  unsigned doorbell_batch =
-      8;  // packets gathered for one doorbell of a queue that is busy with as many
-  bool interrupts = false;         // wait for MSI-X instead of polling
+  unsigned tx_queues;   // transmit queues opened on each interface
+  unsigned rx_queues;   // receive queues opened on each interface
+  unsigned tx_ring;     // slots, a power of two from 8 to 32768
+  unsigned rx_ring;     // likewise
+  unsigned max_frame;   // bytes without FCS
+  unsigned segments;    // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
+  unsigned tx_burst;    // packets a queue sends in its turn
+  bool interrupts;      // wait for MSI-X instead of polling
+  unsigned cpus;        // each serves its share of the queues
+  Time cpu_per_packet;  // for each packet received or completed
+  unsigned dma_timeout_clocks;
+  unsigned doorbell_batch = 8;     // packets gathered for one doorbell of a queue busy with as many
   unsigned budget = 64;            // packets served before the next queue has its turn
-  unsigned cpus = 1;               // each serves its share of the queues
-  Time cpu_per_packet = 0;         // for each packet received or completed
   unsigned cpl_delay_clocks = 64;  // completion coalescing
-  unsigned tx_burst = 8;           // packets a queue sends in its turn
   unsigned interrupt_interval_clocks = 0;
-  unsigned dma_timeout_clocks = 250'000;
 };
 
 struct Completion;  // a record as it lies in host memory

@@ -25,8 +25,8 @@ constexpr const char* kNames[] = {"none",
 }  // namespace
 
 Faults::Faults(const Options& options, const DriverConfig& driver)
-    : name_(options.get("fault", "none")),
-      frame_(options.get("fault_frame", std::uint64_t{100})),
+    : name_(options.get<std::string>("fault")),
+      frame_(options.get<std::uint64_t>("fault_frame")),
       tx_ring_(driver.tx_ring),
       rx_ring_(driver.rx_ring),
       max_frame_(driver.max_frame),
@@ -34,7 +34,7 @@ Faults::Faults(const Options& options, const DriverConfig& driver)
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name_);
   if (found == std::end(kNames)) throw OptionError("fault: there is no '" + name_ + "'");
   kind_ = static_cast<Kind>(found - std::begin(kNames));
-  const std::string direction = options.get("direction", "both");
+  const std::string direction = options.get<std::string>("direction");
   if (kind_ == Kind::kRxNullAddress && direction == "tx")
     throw OptionError("fault=" + name_ + ": nothing is received");
   const bool transmit =
@@ -109,13 +109,7 @@ void Faults::write(JsonWriter& json) const {
 }
 
 void set_wire_faults(const Options& options, std::uint32_t max_frame, MacConfig& mac) {
-  const auto plan = [&](const char* option) {
-    const auto every = options.get(option, std::uint64_t{0});
-    return FaultPlan{every ? 1.0 / static_cast<double>(every) : 0.0, 0};
-  };
-  mac.bad_fcs = plan("bad_fcs_every");
-  mac.runt = plan("runt_every");
-  mac.oversize = plan("oversize_every");
+  mac.read_faults(options);
   if (max_frame < sizeof Frame::data) {
     mac.oversize_bytes = std::max(1519u, max_frame + 1 + kFcsBytes);
   } else if (mac.oversize.rate > 0) {

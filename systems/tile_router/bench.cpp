@@ -21,7 +21,7 @@
 #include "bench/route/routes.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
-#include "bench/sim/runner.hpp"
+#include "bench/run/main.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PCIe slot with the device in it: the link, the root complex above it, the hard block below, and
+// what the run's result says of them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bench/pcie/endpoint.hpp"
+#include "bench/pcie/host_memory.hpp"
+#include "bench/pcie/pcie_link.hpp"
+#include "bench/pcie/pins.hpp"
+#include "bench/pcie/root_complex.hpp"
+#include "bench/sim/simulation.hpp"
+#include "bench/stats/findings.hpp"
+#include "bench/stats/json.hpp"
+
+namespace emery {
+
+class PcieHost {
+ public:
+  PcieHost(const LinkConfig& link_config, const RootConfig& root_config, Simulation& simulation,
+           HostMemory& memory)
+      : link(link_config), root(root_config, simulation, link, memory), simulation_(simulation) {}
+
+  /// Puts the device in, whose logic runs at this clock.
+  void attach(int clock, const FunctionConfig& function, const EndpointPins& pins) {
+    EndpointConfig config;
+    config.function = function;
+    endpoint = std::make_unique<Endpoint>(config, link, pins);
+    simulation_.add(clock, *endpoint);
+    simulation_.add(clock, root);
+  }
+
+  /// Time the link has been busy with packets so far.
+  struct Busy {
+    Time up = 0, down = 0;
+  };
+  Busy busy() const { return {link.up.busy_time(), link.down.busy_time()}; }
+
+  void check(Findings& findings) const;
+  /// The shares of a time in which the link was busy.
+  static void write_busy(JsonWriter& json, const Busy& from, const Busy& to, double seconds);
+  /// What each part has counted, as fields of the open object; those of the link are named
+  /// `prefix`up and `prefix`down.
+  void write(JsonWriter& json, const std::string& prefix) const;
+
+  PcieLink link;
+  RootComplex root;
+  std::unique_ptr<Endpoint> endpoint;
+
+ private:
+  Simulation& simulation_;
+};
+
+}  // namespace emery

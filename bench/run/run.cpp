@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/run/run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace emery {
+
+Run::Run(const Options& options, Time step, Time patience)
+    : step_(step),
+      patience_(patience),
+      waves_(options.get("waves", "")),
+      output_folder_(options.get("pcap_out", "")) {}
+
+Source& Run::add_source(TrafficConfig plan, std::function<bool()> played) {
+  const auto ended = [this](const Source& source) { source_ended(source); };
+  return *sources_.emplace_back(
+      std::make_unique<Source>(std::move(plan), std::move(played), ended));
+}
+
+Output* Run::add_output(const std::string& name, Output::Order order) {
+  if (output_folder_.empty()) return nullptr;
+  return outputs_.emplace_back(std::make_unique<Output>(output_folder_ + "/" + name, order)).get();
+}
+
+bool Run::sources_finished() const {
+  return std::all_of(sources_.begin(), sources_.end(),
+                     [](const auto& source) { return source->finished(); });
+}
+
+void Run::source_ended(const Source&) { ++sources_ended_; }
+
+double Run::progress() const {
+  double least = 1;
+  for (const auto& source : sources_) least = std::min(least, source->part(simulation_.now()));
+  return least;
+}
+
+void Run::give_up(const std::string& why) {
+  given_up_ = true;
+  if (!why.empty()) complain(why);
+}
+
+void Run::step() {
+  simulation_.run_for(step_);
+  look();
+  if (const double part = progress(); part - shown_ >= 0.01)
+    std::fprintf(stderr, "progress %.2f\n", shown_ = part);
+}
+
+void Run::run() {
+  open();
+  if (!given_up_) {
+    traffic_start_ = last_move_ = simulation_.now();
+    for (const auto& source : sources_) source->start(traffic_start_);
+    running_ = true;
+    while (!given_up_ && !offered()) step();
+    draining_ = true;
+    while (!given_up_ && !settled()) step();
+    running_ = false;
+  }
+  account();
+}
+
+std::vector<std::string> Run::failures() const {
+  Findings findings = trouble_;
+  findings.add(score_.failures());
+  check(findings);
+  return findings.lines();
+}
+
+void Run::close() {
+  for (const auto& output : outputs_) output->close();
+}
+
+void Run::write(JsonWriter& json, double wall_seconds) const {
+  json.begin_object()
+      .field("simulated_s", static_cast<double>(simulation_.now()) / 1e12)
+      .field("wall_s", wall_seconds);
+  json.object("cycles");
+  for (int clock = 0; clock < simulation_.clocks(); ++clock)
+    json.field(simulation_.clock_name(clock), simulation_.cycles(clock));
+  json.end_object();
+  score_.write(json);
+  json.object("resources");
+  report(json);
+  json.end_object().end_object();
+}
+
+}  // namespace emery

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of one system, whatever the system: out of reset, traffic, drain, account, result.
+//
+// A system's bench derives from Run. Its constructor connects its models to the simulation, names
+// its streams and makes its sources; open() gets the device ready; sample(), as a component on the
+// clock of its choice, is what the host does at each clock. Every offered frame, every delivery and
+// every end of a source passes through offer(), deliver() and source_ended() here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/run/output.hpp"
+#include "bench/run/workload.hpp"
+#include "bench/score/scoreboard.hpp"
+#include "bench/sim/options.hpp"
+#include "bench/sim/simulation.hpp"
+#include "bench/stats/findings.hpp"
+#include "bench/stats/json.hpp"
+
+namespace emery {
+
+class Run : public Component {
+ public:
+  /// `step`: between looks at how the run goes. `patience`: when nothing has moved for so long
+  /// after the sources have ended, nothing more is coming.
+  Run(const Options& options, Time step, Time patience);
+
+  void run();
+  /// The result; the object is opened and closed here.
+  void write(JsonWriter& json, double wall_seconds) const;
+  /// What does not add up; empty when all is well.
+  std::vector<std::string> failures() const;
+  virtual void close();
+
+  void drive() override {}
+
+ protected:
+  // ---- what a system says of itself
+
+  /// From reset to ready for traffic. Advances simulated time.
+  virtual void open() = 0;
+  /// After each step, with the simulation at rest.
+  virtual void look() {}
+  /// Everything has been offered.
+  virtual bool offered() { return sources_finished(); }
+  /// Everything has come out that will; asked after each step once everything has been offered.
+  virtual bool settled() { return score_.under_way() == 0 || quiet() > patience_; }
+  /// What became of the frames that did not come out. Advances simulated time.
+  virtual void account() {}
+  /// More findings than those of the scoreboard.
+  virtual void check(Findings&) const {}
+  /// The fields of `resources`, which is open.
+  virtual void report(JsonWriter& json) const = 0;
+  /// How much of the traffic has been offered, 0 ... 1.
+  virtual double progress() const;
+
+  // ---- frames
+
+  /// A source of the run. `played`: what it gave has left whatever plays it.
+  Source& add_source(TrafficConfig plan, std::function<bool()> played = {});
+  /// Where frames of a place are captured to; null when no captures are wanted.
+  Output* add_output(const std::string& name, Output::Order order = Output::Order::kAsItComes);
+  /// A frame enters the system's care.
+  void offer(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow, Time when) {
+    score_.offered(stream, bytes, flow, when);
+  }
+  /// A frame has come out. `stamp` is its time in the capture, when that is another.
+  void deliver(int stream, std::span<const std::uint8_t> bytes, Time when, Output* output,
+               Time stamp) {
+    score_.delivered(stream, bytes, when);
+    if (output) output->write(stamp, bytes);
+    moved();
+  }
+  void deliver(int stream, std::span<const std::uint8_t> bytes, Time when, Output* output) {
+    deliver(stream, bytes, when, output, when);
+  }
+
+  /// Something has moved.
+  void moved() { last_move_ = simulation_.now(); }
+  /// Time since something moved.
+  Time quiet() const { return simulation_.now() - last_move_; }
+  Time last_move() const { return last_move_; }
+  Time traffic_start() const { return traffic_start_; }
+  bool running() const { return running_; }
+  bool sources_finished() const;
+  /// Everything has been offered; what is still inside comes out.
+  bool draining() const { return draining_; }
+  /// The run cannot go on; `why` is among its findings.
+  void give_up(const std::string& why = "");
+  bool given_up() const { return given_up_; }
+  /// A finding of the run itself.
+  void complain(std::string line) { trouble_.add(std::move(line)); }
+
+  const std::string& waves() const { return waves_; }
+
+  Simulation simulation_;
+  Scoreboard score_;
+
+ private:
+  void step();
+  void source_ended(const Source& source);
+
+  Time step_, patience_;
+  std::string waves_, output_folder_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<std::unique_ptr<Output>> outputs_;
+  std::size_t sources_ended_ = 0;
+  bool running_ = false, draining_ = false, given_up_ = false;
+  Time traffic_start_ = 0, last_move_ = 0;
+  double shown_ = 0;
+  Findings trouble_;
+};
+
+}  // namespace emery

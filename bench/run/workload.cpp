@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/run/workload.hpp"
+
+#include <algorithm>
+
+namespace emery {
+
+Workload::Workload(const Options& options, const Line& line, unsigned ports) : own_(ports) {
+  const auto read = [&](const std::string& path) {
+    captures_ = true;
+    return Capture::read(path, line.longest, line.limit);
+  };
+  if (const std::string path = options.get("pcap", ""); !path.empty()) common_.capture = read(path);
+  for (unsigned p = 0; p < ports; ++p) {
+    const std::string path = options.get("pcap." + std::to_string(p), "");
+    if (!path.empty()) own_[p] = read(path);
+  }
+  if (!captures_) common_.sizes = Sizes::parse(options.get<std::string>("size"));
+  common_.frames = options.get("frames", std::uint64_t{0});
+  common_.duration = options.get("duration_ps", Time{0});
+  common_.flows = options.get<unsigned>("flows");
+  common_.rate = parse_rate(options.get<std::string>("rate"), line.rate);
+  common_.seed = options.get<std::uint64_t>("seed");
+  if (common_.sizes.high > line.longest + kFcsBytes) {
+    throw OptionError("size " + std::to_string(common_.sizes.high) + ": longer than " + line.limit);
+  }
+}
+
+std::optional<TrafficConfig> Workload::port(unsigned p, unsigned index, unsigned count) const {
+  TrafficConfig plan = common_;
+  if (own_[p]) {
+    plan.capture = own_[p];
+  } else if (common_.capture) {
+    plan.deal_index = index;
+    plan.deal_count = count;
+  } else if (captures_) {
+    return std::nullopt;
+  }
+  return plan;
+}
+
+void Source::start(Time now) {
+  plan_.start = now;
+  traffic_ = std::make_unique<Traffic>(plan_);
+}
+
+bool Source::next(Frame& frame) {
+  if (!traffic_) return false;
+  if (traffic_->next(frame)) return true;
+  if (!over_ && traffic_->done()) {
+    over_ = true;
+    ended_(*this);
+  }
+  return false;
+}
+
+const Frame* Source::due(Time now) {
+  if (!held_) held_ = next(frame_);
+  return held_ && frame_.start <= now ? &frame_ : nullptr;
+}
+
+double Source::part(Time now) const {
+  if (!traffic_) return 0;
+  double part = 0;
+  if (plan_.frames != 0 || plan_.duration == 0) {
+    const double frames =
+        plan_.frames != 0 ? static_cast<double>(plan_.frames)
+                          : static_cast<double>(plan_.capture->packets().size()) / plan_.deal_count;
+    part = static_cast<double>(traffic_->stats().frames) / frames;
+  } else {
+    part = static_cast<double>(now - plan_.start) / static_cast<double>(plan_.duration);
+  }
+  return over_ ? 1 : std::min(part, 1.0);
+}
+
+}  // namespace emery

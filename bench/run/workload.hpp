@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is sent through a system: the run's settings read once, and the sources made of them.
+//
+// Settings: size (or a capture: pcap for all ports, pcap.PORT for one), flows, rate, seed, and
+// frames or duration_ps. One capture for all ports is dealt to them by flow. Where any port has a
+// capture, ports without one are silent: nothing is generated.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/sim/options.hpp"
+#include "bench/sim/time.hpp"
+#include "bench/traffic/frame.hpp"
+#include "bench/traffic/traffic.hpp"
+
+namespace emery {
+
+class Workload {
+ public:
+  /// The line of each port.
+  struct Line {
+    double rate;            // bits a second
+    std::uint32_t longest;  // frame, without FCS
+    std::string limit;      // what says so, as in "the MTU of 9000 allows"
+  };
+
+  /// Throws OptionError, CaptureError and std::invalid_argument, each with a line that says what is
+  /// wrong with the settings.
+  Workload(const Options& options, const Line& line, unsigned ports);
+
+  bool captures() const { return captures_; }
+  /// The frames of a port, of one source of `count` that share what all ports are sent; none when
+  /// the port is silent.
+  std::optional<TrafficConfig> port(unsigned port, unsigned index, unsigned count) const;
+  std::optional<TrafficConfig> port(unsigned p) const { return port(p, p, ports()); }
+  /// What all ports have in common.
+  const TrafficConfig& common() const { return common_; }
+  unsigned ports() const { return static_cast<unsigned>(own_.size()); }
+
+ private:
+  TrafficConfig common_;  // with the capture for all ports
+  std::vector<std::shared_ptr<const Capture>> own_;
+  bool captures_ = false;
+};
+
+/// The frames of one plan, from the start of traffic on: pulled by a wire, or handed to a driver
+/// when they are due.
+class Source final : public FrameSource {
+ public:
+  using Ended = std::function<void(const Source&)>;
+
+  /// `played`: what the source gave has left whatever took it. `ended` is called once, when no more
+  /// frames come.
+  Source(TrafficConfig plan, std::function<bool()> played, Ended ended)
+      : plan_(std::move(plan)), played_(std::move(played)), ended_(std::move(ended)) {}
+
+  void start(Time now);
+  bool next(Frame& frame) override;
+
+  /// For drivers: the next frame when it is due, else null; `pop` when it has been taken.
+  const Frame* due(Time now);
+  void pop() { held_ = false; }
+
+  /// No more frames come and none is held.
+  bool done() const { return over_ && !held_; }
+  /// And all have been played.
+  bool finished() const { return done() && (!played_ || played_()); }
+  /// How much of what it is to send it has sent, 0 ... 1.
+  double part(Time now) const;
+  const TrafficConfig& plan() const { return plan_; }
+
+ private:
+  TrafficConfig plan_;
+  std::function<bool()> played_;
+  Ended ended_;
+  std::unique_ptr<Traffic> traffic_;
+  Frame frame_{};
+  bool held_ = false, over_ = false;
+};
+
+}  // namespace emery
