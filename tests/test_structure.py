@@ -5,9 +5,11 @@ What is not yet as it should be is listed here by name. The lists only shrink: a
 longer needed.
 """
 
+from pathlib import Path
+
 import pytest
 
-from emery.check import structure, wiring
+from emery.check import duplicates, structure, wiring
 from emery.common import ROOT
 
 # (room, room it may not use yet)
@@ -45,6 +47,24 @@ IN_NO_TEST = {
     "slow_none",
     "stream_demux",
     "stream_fork",
+}
+# Files that have 13 or more lines in a row in common.
+ALIKE = {
+    ("capture.sv", "core_nic.sv"),
+    ("core_nic.sv", "direct_router_pcie.sv"),
+    ("core_nic.sv", "host_nic.sv"),
+    ("core_nic.sv", "pcie_pins.sv"),
+    ("direct_router.sv", "direct_router_pcie.sv"),
+    ("direct_router_pcie.sv", "host_nic.sv"),
+    ("direct_router_pcie.sv", "pcie_pins.sv"),
+    ("dma_read_assist.sv", "dma_write_assist.sv"),
+    ("dma_read_host.sv", "dma_write_host.sv"),
+    ("host_nic.sv", "pcie_pins.sv"),
+    ("ip_decide.sv", "ip_route.sv"),
+    ("mac1g_rx.sv", "mac_rx.sv"),
+    ("mesh.sv", "tile_router.sv"),
+    ("order_locks.c", "order_locks.c"),
+    ("rx_engine.sv", "tx_finish.sv"),
 }
 SHARED_AT_LEAST = 0.14  # of the lines of RTL are in more than one system; to be raised as it grows
 
@@ -88,6 +108,12 @@ def test_front_page_names_the_blocks_of_each_system():
 
 def test_share_of_lines_in_more_than_one_system(design):
     assert design.shared_share >= SHARED_AT_LEAST
+
+
+def test_nothing_is_said_twice():
+    found = duplicates.read()
+    names = {tuple(sorted((Path(x.first).name, Path(x.second).name))) for x in found}
+    assert names == ALIKE, "\n".join(map(str, found))
 
 
 # ---------------------------------------------------------------- the rules themselves
@@ -195,3 +221,57 @@ def test_blocks_count_by_instance(tmp_path):
     assert design.against_the_order().keys() == {("queue", "capture")}
     assert design.circles() == []
     assert "`early`" in design.block_table() and "`lonely`" not in design.block_table()
+
+
+CODE = """
+int sum(const Table& table) {
+  int total = 0;
+  for (int i = 0; i < 7; i++) {
+    if (table.at(i) > limit) total += 1;
+    while (total > 4) total -= step(i);
+  }
+  switch (total) {
+    case 1: return first;
+    case 2: break;
+    default: log("too many", total);
+  }
+  const auto rest = total % 3;
+  total = rest ? rest : -1;
+  store(total);
+  store.close(rest, total);
+  return rest + total;
+}
+"""
+
+
+def alike(first, second, suffix=".cpp"):
+    return duplicates.pairs({"a": duplicates.lines(first, suffix), "b": duplicates.lines(second, suffix)})
+
+
+def test_copies_are_found():
+    (pair,) = alike(CODE, "#include <x>\n\n" + CODE)
+    assert pair.identical and pair.lines == 14 and (pair.first_line, pair.second_line) == (2, 4)
+
+
+def test_copies_with_other_names_and_comments_are_found():
+    other = (
+        CODE.replace("total", "count")
+        .replace("7", "0x1f")
+        .replace("too many", "few")
+        .replace(") {", ") {  // so\n\n  // it is\n")
+    )
+    (pair,) = alike(CODE, other)
+    assert not pair.identical and pair.lines == 14
+
+
+def test_what_is_no_copy():
+    assert not alike(CODE, CODE.replace("case 2: break;", "case 2: return 9;"))
+    fields = "".join(f"  int {x};\n" for x in "abcdefghijklmnopqrstuvw")
+    assert not alike(fields, fields.replace("int ", "int x"))  # a list
+    assert alike(fields, fields)
+
+
+def test_connections_are_copies_when_the_wires_are_the_same():
+    ports = "".join(f"    input logic [{i}:0] {x}_i,\n" for i, x in enumerate("abcdefghijklmn"))
+    module = f"module m (\n{ports}    input logic clk_i\n);\nendmodule\n"
+    assert alike(module, module, ".sv") and not alike(module, module.replace("_i", "_j"), ".sv")

@@ -4,7 +4,7 @@
 import re
 
 from emery import report
-from emery.check import structure, wiring
+from emery.check import duplicates, structure, wiring
 from emery.check.structure import ROOMS, Design, Module
 
 _PLUMBING = re.compile(r"clk|rst")  # a clock or reset that is handed on says nothing about the wiring
@@ -65,6 +65,7 @@ def text(count: int = 15) -> str:
     wires += [[x.name, len(x.ports), x.lines, len(wiring.problems(design, x))] for x in design.wiring()]
     parts.append(report.table(wires))
     parts.append(report.table(_longest(design, count)))
+    parts.append("\n".join([f"places that say the same: {len(duplicates.read())}", *map(str, duplicates.read())]))
     return "\n\n".join(parts)
 
 
