@@ -7,8 +7,10 @@ import sys
 
 import pytest
 
+from emery import system
 from emery.cli import main
 from emery.make import build
+from emery.workload import workload
 
 pytest.register_assert_rewrite("routers")
 
@@ -46,6 +48,12 @@ def refused(command, capsys, *words):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1 and lines[0].startswith("emery: ")
     return lines[0]
+
+
+def limit_of(name, *settings, **options):
+    """What physics allows a system with these settings for a workload."""
+    target = system.load(name)
+    return target.hook("limit")(target.values(settings), workload(target, options))
 
 
 def stream(offered, dropped=None, mpps=10.0, size=64, **extra):

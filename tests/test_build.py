@@ -133,6 +133,7 @@ def checkout(folder, fails=False):
     (folder / "requirements" / "run.txt").write_text("thing==1\n")
     (folder / "src" / "emery").mkdir(parents=True)
     (folder / "src" / "emery" / "__main__.py").write_text("import thing, sys; print('hello', *sys.argv[1:])\n")
+    (folder / "src" / "emery" / "cli.py").write_text("def packages(argv): return ['run']\n")
     pip = folder / "fake" / "pip"
     pip.mkdir(parents=True)
     (pip / "__main__.py").write_text(
@@ -179,6 +180,19 @@ def test_an_interrupted_set_up_is_done_again(tmp_path):
     done = start(tmp_path, environment)
     assert done.communicate(timeout=30)[0] == "hello\n"
     assert sorted(re.sub("-.*", "", x.name) for x in (tmp_path / "home" / ".venv").iterdir()) == ["lock", "run"]
+
+
+@pytest.mark.parametrize("words", [["firmware", "x"], ["format", "x"], ["run", "x"], ["test", "--help"], ["list"]])
+def test_nothing_is_set_up_before_the_words_are_read(tmp_path, words):
+    """Wrong words, help, and what needs no package."""
+    done = start(ROOT, {**os.environ, "EMERY_HOME": str(tmp_path / "home")}, *words)
+    out, err = done.communicate(timeout=30)
+    wrong = len(words) > 1 and not words[1].startswith("-")
+    assert (done.returncode, bool(out), err.count("
+")) == ((2, False, 1) if wrong else (0, True, 0))
+        (0, True, 0) if len(words) == 1 or "-" in words[1] else (2, False, 1)
+    )
+    assert not (tmp_path / "home").exists()
 
 
 def test_a_failed_set_up_is_one_line(tmp_path):

@@ -7,9 +7,8 @@ from functools import partial
 
 import conftest
 import pytest
-from conftest import read_pcap
+from conftest import limit_of, read_pcap
 
-from emery import limits
 from emery.cli import main
 from emery.common import ROOT
 from emery.make import registers
@@ -164,12 +163,11 @@ def test_what_the_generator_cannot(capsys):
 
 
 def test_limits():
-    model = limits.CaptureModel(wire_gbps=0)
-    assert limits.capture(model, {64: 1})["tlp_payload_gbps"] == pytest.approx(114.92, abs=0.01)
-    assert limits.capture(model, {64: 1})["mpps"] == pytest.approx(199.5, abs=0.1)
-    assert limits.capture(limits.CaptureModel(), {64: 1})["by"] == "wire"
-    assert limits.capture(limits.CaptureModel(header=16), {64: 1})["by"] == "wire"  # a stamp still fits
-    slow = limits.capture(limits.CaptureModel(consumers=4, ns_per_packet=60), {64: 1})
+    assert limit_of("capture")["tlp_payload_gbps"] == pytest.approx(114.92, abs=0.01)
+    assert limit_of("capture")["mpps"] == pytest.approx(199.5, abs=0.1)
+    assert limit_of("capture", "source=wire")["by"] == "wire"
+    assert limit_of("capture", "source=wire", "timestamps=true")["by"] == "wire"  # a stamp still fits
+    slow = limit_of("capture", "source=wire", "consumers=4", "ns_per_packet=60")
     assert slow["by"] == "consumers" and slow["mpps"] == pytest.approx(4e3 / 60)
 
 

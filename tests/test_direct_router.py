@@ -6,11 +6,11 @@ from functools import partial
 
 import conftest
 import pytest
+from conftest import limit_of
 from routers import forwarded, lost, random_routes, runner
 
-from emery import limits, system
+from emery import system
 from emery.common import ROOT
-from emery.run import direct_model
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 COMMAND = ("direct-router", "--assertions")
@@ -170,17 +170,16 @@ def test_a_parameter_chooses_the_top():
     target = system.load("direct-router")
     pcix, pcie = (target.values([f"bus={x}"]) for x in ("pcix", "pcie"))
     assert target.variant(pcix).top == "direct_router" and target.variant(pcie).top == "direct_router_pcie"
-    told = set(target.bench_settings(pcix)), set(target.bench_settings(pcie))
+    told = set(target.settings(pcix)), set(target.settings(pcie))
     assert told[0] - told[1] == {"bus_mhz", "read_latency_ns"}
     assert told[1] - told[0] == {"pcie_gen", "pcie_lanes", "pcie_speed", "mps", "switch_latency_ns"}
 
 
 def test_limits_over_pcie():
     """By hand: 72 bytes a 64-byte frame in writes of 256 are 77.6; 1.993 Gb/s carry 3.21 Mpps of them, a line 1.488."""
-    target = system.load("direct-router")
 
     def limit(*settings):
-        return limits.direct(direct_model(target.values(["bus=pcie", "pattern=uniform", "cards=8", *settings])), {64: 1})
+        return limit_of("direct-router", "bus=pcie", "pattern=uniform", "cards=8", *settings)
 
     assert limit()["by"] == "line" and limit()["l1_gbps"] == pytest.approx(8.0)
     slow = limit("pcie_speed=0.25")
@@ -189,10 +188,8 @@ def test_limits_over_pcie():
 
 def test_limits():
     """The ceiling of the bus by hand: 9 words a 64-byte frame at 66.67 MHz are 7.41 Mpps, 4.98 Gb/s."""
-    target = system.load("direct-router")
-    model = direct_model(target.values(["cards=8", "pattern=uniform"]))
-    limit = limits.direct(model, {64: 1})
+    limit = limit_of("direct-router", "cards=8", "pattern=uniform")
     assert limit["by"] == "pcix" and limit["mpps"] == pytest.approx(7.407, rel=1e-3)
     assert limit["l1_gbps"] == pytest.approx(4.978, rel=1e-3)
-    shared = limits.direct(direct_model(target.values(["config=D"])), {64: 1})
+    shared = limit_of("direct-router", "config=D")
     assert shared["by"] == "line" and shared["l1_gbps"] == pytest.approx(1.0)

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -64,6 +65,11 @@ def refused(capsys, *words):
         (["sweep", "host-nic", "--over", "queues=1,2"], "did you mean"),
         (["reproduce", "host-nic", "figure9"], "figure9"),
         (["compare", "host-nic"], "two systems"),
+        (["run", "host-nic", "--direction", ""], "--direction: it is empty"),
+        (["run", "nowhere/x"], "nowhere/x: there is no system.toml"),
+        (["firmware", "x"], "there is no system x"),
+        (["format", "x"], "unrecognized arguments: x"),
+        (["build", "nothing_tb.sv"], "no such file"),
     ],
 )
 def test_refuses(capsys, monkeypatch, tmp_path, words, says):
@@ -284,3 +290,12 @@ def test_verdicts(compare, value, met):
     """What counts as a target met."""
     target = system.Target("t", "f", "", "totals.mpps", goal=10.0, compare=compare, tolerance=0.05)
     assert reproduce.judge(target, {"totals": {"mpps": value}})["met"] is met
+
+
+def test_the_command_line_knows_no_system_by_name():
+    """Neither in code nor in words: a system is its folder."""
+    names = [x.split("-") for x in system.names()]
+    spelt = ["[-_ ]?".join(x) if len(x) > 1 else f"[\"'/]{x[0]}[\"'/]" for x in names]
+    for path in sorted((ROOT / "src" / "emery").rglob("*.py")):
+        found = re.search("|".join(spelt), path.read_text(), re.IGNORECASE)
+        assert not found, f"{path.relative_to(ROOT)}: {found[0]}"

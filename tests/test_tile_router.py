@@ -9,10 +9,9 @@ import conftest
 import pytest
 from routers import forwarded, lost, random_routes, runner
 
-from emery import limits, system
+from emery import system
 from emery.common import ROOT
 from emery.make import build
-from emery.run import tile_model
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 COMMAND = ("tile-router", "--assertions")
@@ -156,9 +155,7 @@ def test_parts_have_their_parameters():
 
 
 def limit(size, **settings):
-    target = system.load("tile-router")
-    values = target.values([f"{name}={value}" for name, value in settings.items()])
-    return limits.tile(tile_model(values), {size: 1})
+    return conftest.limit_of("tile-router", *(f"{name}={value}" for name, value in settings.items()), size=str(size))
 
 
 def test_limits():

@@ -14,6 +14,11 @@ class UserError(Exception):
     """Bad input or usage: one line that says what and where; exit status 2."""
 
 
+def in_checkout(path: Path) -> str:
+    """A path as it is shown, and given to tools that run in the checkout: relative to that where it lies inside."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
 def cache_dir() -> Path:
     """Where built models are kept."""
     return Path(os.environ.get("EMERY_CACHE") or ROOT / ".cache" / "emery").resolve()
@@ -21,7 +26,10 @@ def cache_dir() -> Path:
 
 def jobs() -> int:
     """Processes to run side by side."""
-    return max(1, int(os.environ.get("EMERY_JOBS") or os.cpu_count() or 1))
+    given = os.environ.get("EMERY_JOBS") or str(os.cpu_count() or 1)
+    if not given.isdigit():
+        raise UserError(f"EMERY_JOBS={given}: not a number")
+    return max(1, int(given))
 
 
 def nearest(name: str, known, shown=None) -> str:

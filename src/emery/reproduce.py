@@ -88,8 +88,8 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
 
     for target in targets:
         rows.append(judge(target, result(target.run), result(target.against) if target.against else None))
-        if system.figures.get(target.figure, {}).get("plot") == "grid":
-            rows[-1]["grid"] = result(target.run).get("resources", {})
+        if system.figures.get(target.figure, {}).get("plot") == "own":
+            rows[-1]["resources"] = result(target.run).get("resources", {})
         say(f"{target.id}: {rows[-1]['verdict']}")
     (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
     return rows
@@ -146,9 +146,9 @@ def pictures(system, rows: list[dict], out: str) -> list[str]:
         os.environ.setdefault("MPLBACKEND", "Agg")
         from matplotlib import pyplot
 
-        if figure["plot"] == "grid":
-            paths.append(os.path.join(out, f"{system.name}-{name}.png"))
-            system.module("grid").draw([(row["what"], row["grid"]) for row in own if row["grid"]], paths[-1])
+        paths.append(os.path.join(out, f"{system.name}-{name}.png"))
+        if figure["plot"] == "own":
+            system.hook("picture")([(row["what"], row["resources"]) for row in own if row["resources"]], paths[-1])
             continue
         canvas, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
         (_curves if all(row["x"] is not None for row in own) else _bars)(axes, own)
@@ -157,8 +157,6 @@ def pictures(system, rows: list[dict], out: str) -> list[str]:
         axes.set_ylim(0, axes.get_ylim()[1] * 1.05)
         axes.set_title(f"{system.name}: {figure['title']}", fontsize=10)
         axes.legend(fontsize=8)
-        path = os.path.join(out, f"{system.name}-{name}.png")
-        canvas.savefig(path, dpi=130)
+        canvas.savefig(paths[-1], dpi=130)
         pyplot.close(canvas)
-        paths.append(path)
     return paths

@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from emery import limits
 from emery.common import Progress, UserError
-from emery.make import build, cache, firmware
+from emery.make import build, cache
 from emery.workload import Workload
 
 SCHEMA = 1
@@ -134,116 +133,6 @@ def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
     return status, last
 
 
-def nic_model(system, values: dict) -> limits.NicModel:
-    """The limits of a NIC with these parameter values."""
-    given = {k: v for k, v in system.limit.items() if k != "model"}
-    return limits.NicModel(
-        gen=values["pcie_gen"],
-        lanes=values["pcie_lanes"],
-        mps=values["mps"],
-        mrrs=values["mrrs"],
-        ports=values["ports"] * values["interfaces"],
-        **given,
-    )
-
-
-def capture_model(values: dict) -> limits.CaptureModel:
-    """The limits of a capture device with these parameter values."""
-    return limits.CaptureModel(
-        links=values["links"],
-        gen=values["pcie_gen"],
-        lanes=values["pcie_lanes"],
-        mps=values["mps"],
-        header=16 if values["timestamps"] else 8,
-        wire_gbps=100.0 if values["source"] == "wire" else 0.0,
-        consumers=values["consumers"],
-        ns_per_packet=values["ns_per_packet"],
-        ns_per_byte=values["ns_per_byte"],
-    )
-
-
-_FIGURE_3 = {
-    "A": [[1], []],
-    "B": [[1], []],
-    "C": [[1], [0]],
-    "D": [[2], [2], []],
-    "E": [[1, 2], [], []],
-    "F": [[1, 2], [2, 0], [0, 1]],
-}
-
-
-def direct_model(values: dict) -> limits.DirectModel:
-    """The limits of a direct router with these parameter values, every input at line rate."""
-    n = values["cards"]
-    patterns = {
-        "permutation": [[(i + 1) % n] for i in range(n)],
-        "uniform": [[o for o in range(n) if o != i] for i in range(n)],
-        "hotspot": [[0 if i else 1] for i in range(n)],
-    }
-    outputs = _FIGURE_3.get(values["config"]) or patterns[values["pattern"]]
-    link = limits.pcie_gbps(values["pcie_gen"], values["pcie_lanes"]) * values["pcie_speed"]
-    return limits.DirectModel(
-        demand=tuple(tuple(x.count(o) / len(x) if x else 0.0 for o in range(len(outputs))) for x in outputs),
-        bus_mhz={66: 200 / 3, 133: 400 / 3}.get(values["bus_mhz"], values["bus_mhz"]),
-        header=values["message_bytes"],
-        slow=values["slow_path"] or values["config"] == "A",
-        read_latency_ns=values["read_latency_ns"],
-        cpu_ns=values["cpu_ns"],
-        link_gbps=link if values["bus"] == "pcie" else 0.0,
-        mps=values["mps"],
-    )
-
-
-def core_model(values: dict) -> limits.CoreModel:
-    """The limits of a NIC run by firmware with these parameter values."""
-    return limits.CoreModel(
-        mem_mhz=values["mem_mhz"],
-        gen=values["pcie_gen"],
-        lanes=values["pcie_lanes"],
-        mps=values["mps"],
-        mrrs=values["mrrs"],
-        segments=values["segments"],
-        ideal=values["interconnect"] == "ideal",
-    )
-
-
-def firmware_image(system, values: dict) -> str:
-    """The program that the system's cores run: the user's own, or the project's, built when it is not there yet."""
-    own = values[system.firmware["image"]]
-    if own:
-        return os.path.abspath(own)
-    return str(firmware.build(system.folder / "firmware", values[system.firmware["parameter"]]))
-
-
-def ship_programs(system):
-    """Builds a system's programs anew and puts them where those look who have no compiler."""
-    if system.firmware:
-        firmware.main(system.folder / "firmware")
-    if system.boot:
-        system.module(system.boot).ship()
-
-
-def tile_model(values: dict) -> limits.TileModel:
-    """The limits of a router of tiles with these parameter values."""
-    version = values["version"]
-    return limits.TileModel(
-        mhz=values["tile_mhz"],
-        ports=values["linecards"] or (2 if version == "V" else 4),
-        line_gbps=values["line_gbps"],
-        payload=values["held_over"] if version in ("IV", "null") else "memory",
-        banks=2 if version == "I" else 4,
-        half_duplex=version == "I",
-        streams=version in ("III", "V"),
-        early=version in ("I", "II"),
-    )
-
-
-def boot_image(system, values: dict) -> str:
-    """The file with what a system is booted with."""
-    text = system.module(system.boot).boot_image(values)
-    return str(cache.entry("boot", cache.digest(text), lambda out: (out / "image").write_text(text)) / "image")
-
-
 def unpacked(path: str) -> str:
     """A file that can be read as it is: `path`, or, when that is compressed, what is in it."""
     if not path.endswith(".gz"):
@@ -259,28 +148,11 @@ def unpacked(path: str) -> str:
         raise UserError(f"{path}: cannot be unpacked: {error}") from error
 
 
-def workload_limit(system, values: dict, work: Workload) -> dict | None:
-    """What physics allows a system with these parameter values for a workload; None when it declares no limits."""
-    match system.limit.get("model"):
-        case "nic":
-            return limits.nic(nic_model(system, values), work.sizes(), work.direction)
-        case "capture":
-            return limits.capture(capture_model(values), work.sizes())
-        case "direct":
-            return limits.direct(direct_model(values), work.sizes())
-        case "core":
-            return limits.core(core_model(values), work.sizes(), work.direction)
-        case "tile":
-            return limits.tile(tile_model(values), work.sizes())
-    return None
-
-
 def add_limit(result: dict, system, values: dict, work: Workload):
     """Puts `limit` into a result: what physics allows this workload, what sets it, how close the run came."""
-    limit = workload_limit(system, values, work)
-    if limit is not None:
-        limit["fraction"] = result["totals"]["mpps"] / limit["mpps"]
-        result["limit"] = limit
+    if limit := system.hook("limit"):
+        allowed = limit(values, work)
+        result["limit"] = {**allowed, "fraction": result["totals"]["mpps"] / allowed["mpps"]}
 
 
 def problem(result: dict) -> str:
@@ -298,12 +170,8 @@ def problem(result: dict) -> str:
 
 def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
+    settings = {**system.settings(values), **work.settings()}
     program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
-    settings = {**system.bench_settings(values), **work.settings()}
-    if system.firmware:
-        settings[system.firmware["image"]] = firmware_image(system, values)
-    if system.boot:
-        settings["boot_image"] = boot_image(system, values)
     if work.routes:
         settings["routes"] = unpacked(work.routes)
     if outputs.pcap_out:
@@ -317,8 +185,8 @@ def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(
     result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
     if body is not None:
         result.update(body)
-        if system.firmware and not values[system.firmware["image"]]:
-            result["resources"]["rows"] = system.module(system.firmware["rows"]).rows(system.folder / "firmware", result)
+        if resources := system.hook("resources"):
+            result["resources"].update(resources(values, result))
         add_limit(result, system, values, work)
     failure = failure or problem(result)
     if failure:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A system as its folder declares it (`systems/NAME/system.toml`): parameters, sources, limit model, targets.
+"""A system as its folder declares it (`system.toml`): parameters, sources, modules, targets.
 
 docs/systems.md describes the file.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from emery.common import ROOT, UserError, nearest
+from emery.common import ROOT, UserError, in_checkout, nearest
 from emery.make import cache
 
 SYSTEMS = ROOT / "systems"
@@ -111,7 +111,7 @@ class Target:
 
 @dataclass(frozen=True)
 class System:
-    """One of the published systems."""
+    """A system: all that is known of it comes from its folder."""
 
     name: str
     title: str
@@ -128,10 +128,8 @@ class System:
     options: tuple[str, ...]  # run options that only some systems take: direction, routes
     run: dict  # the main job: run options where the command line gives none
     parameters: dict[str, Parameter]
-    firmware: dict  # names of the parameters that choose the firmware's variant and name an image of the user's own
-    boot: str  # module of the folder that makes the image the bench boots the system with; empty: none
+    python: dict  # names of functions to the modules of the folder that have them
     largest_frame: int  # bytes with FCS that --size may say; an MTU may allow less
-    limit: dict
     figures: dict
     targets: tuple[Target, ...]
     variants: tuple[dict, ...] = ()  # fields that are others `when` parameters have certain values
@@ -156,10 +154,11 @@ class System:
         """Modules to verilate apart: `top`, `file`, which `parameters` of the whole each has. Empty: the whole is one model."""
         return [] if not self.parts or values[self.parts["unless"]] else self.parts["modules"]
 
-    def bench_settings(self, values: dict) -> dict:
-        """What the bench is told, by parameter name."""
+    def settings(self, values: dict) -> dict:
+        """What the bench is told: parameters by name, and what the system makes of them (files, mostly)."""
         told = {name: x for name, x in self.parameters.items() if not x.rtl_only and _holds(x.when, values)}
-        return {name: values[name] for name in told}
+        made = self.hook("settings") or (lambda values: {})
+        return {**{name: values[name] for name in told}, **made(values)}
 
     def variant(self, values: dict) -> "System":
         """The system with the top and sources that these parameter values call for."""
@@ -175,6 +174,19 @@ class System:
             sys.modules[package] = ModuleType(package)
             sys.modules[package].__path__ = [str(self.folder)]
         return importlib.import_module(f"{package}.{name}")
+
+    def hook(self, name: str):
+        """The function of that name that the system declares (`[python]`), or None."""
+        if name not in self.python:
+            return None
+        try:
+            return getattr(self.module(self.python[name]), name)
+        except (ImportError, AttributeError, SyntaxError) as error:
+            raise UserError(f"{self.name}: [python] {name}: {error}") from error
+
+    def program_folders(self) -> list[Path]:
+        """The folders with programs of its cores."""
+        return sorted(x.parent for x in self.folder.glob("*/build.toml"))
 
     def own_sources(self) -> list[Path]:
         """The C++ files of its own that make its simulator."""
@@ -196,7 +208,12 @@ def names() -> list[str]:
 
 
 def load(name: str) -> System:
-    """The system of that name."""
+    """The system of that name, or the one that a folder (a name with a / in it) declares."""
+    if "/" in name:
+        folder = Path(name).resolve()
+        if not (folder / "system.toml").is_file():
+            raise UserError(f"{name}: there is no system.toml in it")
+        return read(folder)
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name) or not (_folder(name) / "system.toml").is_file():
         raise UserError(f"there is no system {name}{nearest(name, names())}")
     return read(_folder(name))
@@ -261,13 +278,13 @@ def read(folder: Path) -> System:
             options=tuple(data.get("options", ())),
             run=data.get("run", {}),
             parameters={k: _parameter(k, dict(v)) for k, v in data.get("parameters", {}).items()},
-            firmware=data.get("firmware", {}),
-            boot=data.get("boot", ""),
+            python=data.get("python", {}),
             largest_frame=data.get("largest_frame", 9234),
-            limit=data.get("limit", {}),
             figures=data.get("figure", {}),
             targets=_targets(data.get("target", [])),
             variants=tuple(map(_variant, data.get("variant", ()))),
         )
-    except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}: {error}") from error
+    except KeyError as error:
+        raise UserError(f"{in_checkout(path)}: {error} is missing") from error
+    except (OSError, ValueError, TypeError, AttributeError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"{in_checkout(path)}: {error}") from error

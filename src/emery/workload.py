@@ -4,7 +4,7 @@
 import os
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from emery.capture import frame_sizes
@@ -18,23 +18,25 @@ _NAMED = {
 }
 _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-DIRECTIONS = ("tx", "rx", "both")
-DEFAULT_DURATION = "200us"
+_DIRECTIONS = ("tx", "rx", "both")
+# What is sent when neither the command line nor the system's main job says it; inputs send for that long when there is no
+# number of frames and no capture.
+DEFAULTS = {"size": "64", "duration": "200us", "flows": 64, "rate": "1.0", "seed": 1}
 
 
 @dataclass(frozen=True)
 class Workload:
     """Traffic: captures (one for all inputs under the key "", or one an input) or generated frames of `size`."""
 
-    pcap: dict = field(default_factory=dict)
-    size: str = ""
-    frames: int = 0  # 0: as many as `duration_ps` holds, or a capture once
-    duration_ps: int = 0
-    flows: int = 64
-    rate: str = "1.0"
-    direction: str = ""
-    routes: str = ""
-    seed: int = 1
+    pcap: dict
+    size: str
+    frames: int  # 0: as many as `duration_ps` holds, or a capture once
+    duration_ps: int
+    flows: int
+    rate: str
+    direction: str
+    routes: str
+    seed: int
 
     def settings(self) -> dict:
         """As the simulator is told."""
@@ -129,26 +131,25 @@ def workload(system, options: dict) -> Workload:
         raise UserError("--frames and --duration: choose one")
     if given.get("pcap") and given.get("flows"):
         raise UserError("--flows: a capture has its own flows")
-    merged = dict(system.run)
+    main = dict(system.run)
     if given.get("size"):
-        merged.pop("pcap", None)
-        merged.pop("rate", None)  # the main job's rate is for captures
-    merged.update(given)
+        main.pop("pcap", None)
+        main.pop("rate", None)  # the main job's rate is for captures
+    chosen = {**main, **given}
+    merged = {**DEFAULTS, **chosen}
     names = merged.get("pcap", [])
-    if isinstance(names, str):  # the main job's own, from the checkout
-        from emery.common import ROOT
-
-        names = [str(ROOT / names)]
+    if isinstance(names, str):  # the main job's own
+        names = [str(system.folder / names)]
     pcap = _pcaps(names)
-    size = "" if pcap else _size(str(merged.get("size", "64")), system.largest_frame)
+    size = "" if pcap else _size(str(merged["size"]), system.largest_frame)
     for option in ("direction", "routes"):
         if given.get(option) and option not in system.options:
             raise UserError(f"--{option}: {system.name} has no such option")
     direction = merged.get("direction", "")
-    if direction and direction not in DIRECTIONS:
-        raise UserError(f"--direction {direction}: choose {', '.join(DIRECTIONS)}")
+    if direction and direction not in _DIRECTIONS:
+        raise UserError(f"--direction {direction}: choose {', '.join(_DIRECTIONS)}")
     frames = _whole(merged["frames"], "--frames", 1, 10**9) if "frames" in merged else 0
-    duration = merged.get("duration") or ("" if frames or pcap else DEFAULT_DURATION)
+    duration = chosen.get("duration") or ("" if frames or pcap else DEFAULTS["duration"])
     routes = merged.get("routes", "")
     if routes and not os.access(routes, os.R_OK):
         raise UserError(f"--routes {routes}: cannot be read")
@@ -157,9 +158,9 @@ def workload(system, options: dict) -> Workload:
         size=size,
         frames=frames,
         duration_ps=parse_duration(duration) if duration else 0,
-        flows=_whole(merged.get("flows", 64), "--flows", 1, 1 << 20),
-        rate=_rate(str(merged.get("rate", "1.0"))),
+        flows=_whole(merged["flows"], "--flows", 1, 1 << 20),
+        rate=_rate(str(merged["rate"])),
         direction=direction,
         routes=os.path.abspath(routes) if routes else "",
-        seed=_whole(merged.get("seed", 1), "--seed", 0, 2**63 - 1),
+        seed=_whole(merged["seed"], "--seed", 0, 2**63 - 1),
     )

@@ -2,8 +2,7 @@
 """What is loaded into tile-router to make it a router: programs of tiles and switches, what each tile is told, slots.
 
 A boot image is a text file for the bench: what is where, then the writes to the boot port in their order
-(rtl/mesh/boot_pkg.sv). `./emery build SYSTEM NAME=VALUE ... --image` makes one, `./emery firmware` writes the built files of
-all programs. Layouts are drawn in programs/README.md.
+(rtl/mesh/boot_pkg.sv). `./emery build SYSTEM NAME=VALUE ... --settings` makes one. Layouts are drawn in programs/README.md.
 
     version III                 the version
     grid 4 4                    columns, rows
@@ -14,19 +13,18 @@ all programs. Layouts are drawn in programs/README.md.
     write ADDRESS VALUE         to the boot port; hexadecimal, as all addresses and values
 """
 
+import functools
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from emery.common import ROOT, UserError, nearest
-from emery.make import riscv
+from emery.make import cache, programs
 
 from . import switch_asm
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 VERSIONS = ("I", "II", "III", "III.d", "IV", "V", "null")
-_CPU = "generic_rv32+m+reserve_x26+reserve_x27+reserve_x28+reserve_x29"
 
 # Boot port (boot_pkg).
 _UNIT = 1 << 18
@@ -52,33 +50,12 @@ RING_BYTES = 1 << 22
 _CONFIG, _COUNTERS = 0x000, 0x180  # in a tile's RAM
 
 
-def programs() -> dict[str, riscv.Program]:
-    """All programs of tiles."""
-    built = {
-        "lookup": ("lookup.c", ()),
-        "lookup_placed": ("lookup.c", ("LINECARD_PLACES",)),
-        "lookup_null": ("lookup.c", ("NULL_ROUTER", "LINECARD_PLACES")),
-        "checksum": ("checksum.c", ()),
-        "lookup_dynamic": ("lookup_dynamic.c", ()),
-        "checksum_dynamic": ("checksum.c", ("DYNAMIC",)),
-        "forward_dynamic": ("forward_dynamic.c", ()),
-        "forward": ("forward.c", ()),
-        "forward_null": ("forward.c", ("NULL_ROUTER",)),
-        "output": ("output.c", ()),
-    }
-    built |= {f"{x}_timed": (f"{x}.c", ("TIMED",)) for x in _TIMED}
-    return {
-        name: riscv.Program(name, PROGRAMS, ("start.S", source), ("tile.h", "lookup.h", "forward.h", "link.ld"), _CPU, defines)
-        for name, (source, defines) in built.items()
-    }
-
-
-@cache
+@functools.cache
 def _header() -> str:
     return (PROGRAMS / "tile.h").read_text()
 
 
-@cache
+@functools.cache
 def fields(struct: str) -> dict[str, tuple[int, int]]:
     """Byte offset and number of words of the members of a struct in tile.h."""
     body = re.search(rf"struct {struct} {{(.*?)^}};", _header(), re.DOTALL | re.MULTILINE)
@@ -91,7 +68,7 @@ def fields(struct: str) -> dict[str, tuple[int, int]]:
     return found
 
 
-@cache
+@functools.cache
 def _constant(name: str) -> int:
     return int(re.search(rf"\b{name} = (\d+)", _header())[1])
 
@@ -189,12 +166,11 @@ class Router:
 
     def writes(self) -> list[tuple[int, int]]:
         """All writes to the boot port, the last one starts everything."""
-        built = programs()
         writes = []
         for t, tile in sorted(self.tiles.items()):
             base = t * _UNIT
             if tile.program:
-                for address, data in riscv.words(built[tile.program]).items():
+                for address, data in programs.words(programs.build(PROGRAMS, tile.program)).items():
                     writes += [(base + _IMEM + address + 4 * i, x) for i, x in enumerate(data)]
                 ram = [0] * (0x200 // 4)
                 for name, value in tile.config.items():
@@ -455,13 +431,9 @@ def router(version: str, linecards: int = 0, pipelines: int = 4, timed=False, he
     return builder.router
 
 
-def boot_image(values: dict) -> str:
+def settings(values: dict) -> dict:
     """The boot image of a router with these parameter values."""
-    return router(values["version"], values["linecards"], timed=values["timed"], held_gdn=values["held_over"] == "gdn").text()
-
-
-def ship():
-    """Writes the built files of all programs."""
-    for program in programs().values():
-        riscv.ship(program)
-        print(f"{program.name}: {program.built.stat().st_size} bytes")
+    built = router(values["version"], values["linecards"], timed=values["timed"], held_gdn=values["held_over"] == "gdn")
+    text = built.text()
+    folder = cache.entry("boot", cache.digest(text), lambda out: (out / "image").write_text(text))
+    return {"boot_image": str(folder / "image")}

@@ -46,7 +46,7 @@ def _rectangle(x, y, width, height, face, edge):
     return Rectangle((x, y), width, height, facecolor=face, edgecolor=edge, linewidth=0.8)
 
 
-def draw(panels: list[tuple[str, dict]], path: str):
+def picture(panels: list[tuple[str, dict]], path: str):
     """Writes a PNG with a grid for each (title, resources of a result)."""
     from matplotlib import pyplot
     from matplotlib.lines import Line2D

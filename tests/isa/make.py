@@ -18,7 +18,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "src"))
 
-from emery.make import riscv  # noqa: E402
+from emery.make import programs as binaries  # noqa: E402
+from emery.make import toolchain  # noqa: E402
 
 HEX = HERE / "programs.hex"
 TARGET = ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+a+zicsr+zifencei"]
@@ -411,8 +412,9 @@ def assemble(name, source, folders):
     """The lines of a program in programs.hex."""
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "program.S").write_text(source)
-        words = [*TARGET, "-nostdlib", *(f"-I{x}" for x in folders), "-T", str(HERE / "link.ld"), "program.S"]
-        return [f"program {name}", *riscv.rows(riscv.compiled(words, Path(scratch), Path(scratch), name))]
+        words = [*TARGET, "-nostdlib", *(f"-I{x}" for x in folders), "-T", str(HERE / "link.ld")]
+        toolchain.cross_compile([*words, "program.S", "-o", "program.elf"], Path(scratch), name)
+        return [f"program {name}", *binaries.rows(binaries.words(Path(scratch) / "program.elf"))]
 
 
 def public(folder):

@@ -11,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "src"))
 
-from emery.make import riscv  # noqa: E402
+from emery.make import programs, toolchain  # noqa: E402
 
 # The networks' registers stay free: the compiler knows that as features of the processor.
 CPU = "generic_rv32+m+a+zicsr" + "".join(f"+reserve_x{n}" for n in (26, 27, 28, 29))
@@ -22,8 +22,9 @@ FLAGS += ["-nostdlib", "-Wall", "-Werror", "-T", "link.ld"]
 def make() -> str:
     """The text of program.hex."""
     with tempfile.TemporaryDirectory() as scratch:
-        parts = riscv.compiled([*FLAGS, "start.S", "smoke.c"], HERE, Path(scratch), "program of mesh_tb")
-    return "\n".join(riscv.rows(parts)) + "\n"
+        elf = Path(scratch) / "program.elf"
+        toolchain.cross_compile([*FLAGS, "start.S", "smoke.c", "-o", str(elf)], HERE, "program of mesh_tb")
+        return "\n".join(programs.rows(programs.words(elf))) + "\n"
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from importlib import metadata, util
 from pathlib import Path
 
 from emery import system
-from emery.common import ROOT, UserError, nearest
+from emery.common import ROOT, UserError, in_checkout, nearest
 from emery.make import build, cache
 
 _SYNTHESIS = "synth_xilinx -family xcup -flatten -noiopad -noclkbuf"
@@ -39,11 +39,11 @@ _KINDS = {
 def _target(name: str, settings: list[str]) -> build.Rtl:
     blocks = {x.stem: x for x in (ROOT / "rtl").rglob("*.sv") if build.is_design_file(x)}
     if name not in blocks:
-        if name not in system.names():
+        if "/" not in name and name not in system.names():
             raise UserError(f"there is no system and no block {name}{nearest(name, [*system.names(), *blocks])}")
         chosen = system.load(name)
         return build.system_rtl(chosen, chosen.values(settings))
-    path = str(blocks[name].relative_to(ROOT))
+    path = in_checkout(blocks[name])
     pairs = [setting.partition("=") for setting in settings]
     for (_, equals, _), setting in zip(pairs, settings, strict=True):
         if not equals:

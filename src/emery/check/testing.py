@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from emery.common import ROOT
+from emery.common import ROOT, cache_dir
 from emery.make import build, toolchain
 
 _VERIBLE = ["verible-verilog-format", "--column_limit", "100", "--verify_convergence=false"]
@@ -91,7 +91,8 @@ def lint_problems(log: str) -> str:
         if not match:
             continue
         kind, path, text = match.groups()
-        ours = not Path(path).is_absolute() and not path.endswith(("_tb.sv", "tb.svh"))
+        generated = any(Path(path).is_relative_to(x) for x in (cache_dir(), toolchain.verilator_root()))
+        ours = not generated and not path.endswith(("_tb.sv", "tb.svh"))
         allowed = path.endswith(_ALLOWED.get(kind, "-")) or text.startswith("Bits of signal are not used")
         if ours and not allowed:
             lines.append(line)

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from emery.common import ROOT, Progress, UserError, cache_dir, jobs
+from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
 from emery.make import cache, registers, toolchain
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
@@ -218,7 +218,7 @@ def trace_format() -> str:
 def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) -> Rtl:
     """How to verilate a system with these parameter values."""
     system = system.variant(values)
-    folder = str(system.folder.relative_to(ROOT))
+    folder = in_checkout(system.folder)
     generated = [str(registers.generate(system.folder / x.file, x.blocks, x.map)) for x in system.registers]
     files = packages()
     for directory, description in zip(generated, system.registers, strict=True):
@@ -276,10 +276,9 @@ def build_system(system, values: dict, waves: bool = False, assertions: bool = F
 
 def test_rtl(bench: Path) -> Rtl:
     """How to verilate a block test (a `_tb.sv` file that stands beside its block)."""
-    name = str(bench.relative_to(ROOT))
     return Rtl(
         top=bench.stem,
-        files=(*packages(), name),
+        files=(*packages(), in_checkout(bench)),
         dirs=tuple(rtl_dirs()),
         assertions=True,
         stand_alone=True,
@@ -302,34 +301,14 @@ def build_bench_test(source: Path) -> Path:
     return link(compile_all(units), [], source.stem)
 
 
+def build_test(name: str) -> Path:
+    """The executable of a test named on the command line: one `_tb.sv` or `_test.cpp` file."""
+    path = Path(name).resolve()
+    if not path.is_file():
+        raise UserError(f"build {name}: there is no such file")
+    return build_block_test(path) if path.suffix == ".sv" else build_bench_test(path)
+
+
 def bench_sources() -> list[Path]:
     """The C++ files of the bench that all systems share."""
     return sorted(x for x in (ROOT / "bench").rglob("*.cpp") if not x.stem.endswith("_test"))
-
-
-def main(arguments: list[str]) -> None:
-    """`./emery build`: builds what is named and prints the path of the executable.
-
-    SYSTEM [NAME=VALUE ...] [--waves] [--assert], or one `_tb.sv` or `_test.cpp` file; with --image what the system's cores are
-    loaded with.
-    """
-    from emery.run import boot_image, firmware_image
-    from emery.system import load
-
-    if not arguments:
-        raise UserError("build: name a system, a _tb.sv file or a _test.cpp file")
-    target, *rest = arguments
-    path = Path(target).resolve()
-    if target.endswith("_tb.sv"):
-        print(build_block_test(path))
-    elif target.endswith("_test.cpp"):
-        print(build_bench_test(path))
-    else:
-        system = load(target)
-        values = system.values([x for x in rest if not x.startswith("--")])
-        if "--image" in rest:
-            if not (system.boot or system.firmware):
-                raise UserError(f"build: {system.name} has no cores")
-            print((boot_image if system.boot else firmware_image)(system, values))
-            return
-        print(build_system(system, values, "--waves" in rest, "--assert" in rest))

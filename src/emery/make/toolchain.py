@@ -89,9 +89,16 @@ def run_cxx(arguments: list[str], cwd: Path, cached: bool = True):
 
 
 @cache
-def cross_compiler(wanted: str) -> str:
-    """The Python module that is the cross compiler `NAME==VERSION`; empty when that very version is not here."""
-    name, _, version = wanted.partition("==")
+def cross_wanted() -> str:
+    """The cross compiler, `NAME==VERSION`: clang as packaged with Zig."""
+    lines = (ROOT / "requirements" / "firmware.txt").read_text().splitlines()
+    return next(x for x in lines if not x.startswith("#"))
+
+
+@cache
+def cross_compiler() -> str:
+    """The Python module that is the cross compiler; empty when that very version is not here."""
+    name, _, version = cross_wanted().partition("==")
     if importlib.util.find_spec(name) is None:
         return ""
     try:
@@ -100,10 +107,11 @@ def cross_compiler(wanted: str) -> str:
         return ""
 
 
-def cross_compile(wanted: str, arguments: list[str], cwd: Path, what: str):
-    """Runs that cross compiler's C compiler in `cwd`; `what` is made, for messages."""
-    compiler = cross_compiler(wanted)
+def cross_compile(arguments: list[str], cwd: Path, what: str):
+    """Runs the cross compiler in `cwd`; `what` is made, for messages."""
+    compiler = cross_compiler()
     if not compiler:
+        wanted = cross_wanted()
         raise UserError(
             f"{what}: its sources have changed and {wanted} is not installed: `./emery firmware` installs it and builds"
         )

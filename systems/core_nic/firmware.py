@@ -1,19 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a frame costs, by the rows of the firmware's `rows.toml`: functions put together as the paper's tables have them."""
+"""The firmware: which program the cores run, and what a frame costs by the rows of its `rows.toml`, that is, with its
+functions put together as the paper's tables have them."""
 
+import os
 import tomllib
 from pathlib import Path
 
+from emery.make import programs
+
+FOLDER = Path(__file__).resolve().parent / "firmware"
 _COUNTS = ("instructions", "accesses", "clocks")
 
 
-def rows(folder: Path, result: dict) -> dict:
+def settings(values: dict) -> dict:
+    """The program: the user's own, or the project's."""
+    own = values["firmware_image"]
+    return {"firmware_image": os.path.abspath(own) if own else str(programs.build(FOLDER, values["firmware"]))}
+
+
+def resources(values: dict, result: dict) -> dict:
+    """What a result's resources have besides: `rows`, unless the firmware is the user's own."""
+    return {} if values["firmware_image"] else {"rows": rows(result["resources"])}
+
+
+def rows(resources: dict) -> dict:
     """{row: {instructions, accesses, clocks}} a frame of the row's direction; Idle, and Elsewhere, a frame of either."""
-    resources = result["resources"]
     functions = {x["name"]: x for x in resources.get("functions", [])}
     frames = {"send": resources["measured"]["sent"], "receive": resources["measured"]["received"]}
     table, seen = {}, set()
-    for name, members in tomllib.loads((folder / "rows.toml").read_text()).items():
+    for name, members in tomllib.loads((FOLDER / "rows.toml").read_text()).items():
         direction = next((x for x in frames if x in name.lower().split()), None)
         count = frames[direction] if direction else sum(frames.values())
         found = [functions[x] for x in members if x in functions]

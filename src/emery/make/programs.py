@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs for the cores of a system: compiled when they have to be, else as they are shipped, which needs no compiler.
+
+A folder of programs has a `build.toml` (`flags` and `sources` of all, and of each of its `variants`) and `prebuilt/`: an ELF
+file for each variant and `sources.txt`, the digest of the sources they were built from. While that is right they are used;
+else what is needed is compiled, which the cache keeps. `./emery firmware` writes them anew.
+"""
+
+import shutil
+import struct
+import tomllib
+from pathlib import Path
+
+from emery.common import UserError
+from emery.make import cache, toolchain
+
+_KINDS = (".c", ".h", ".S", ".ld")
+
+
+def _recipe(folder: Path) -> dict:
+    return tomllib.loads((folder / "build.toml").read_text())
+
+
+def variants(folder: Path) -> list[str]:
+    """What can be built in this folder."""
+    return list(_recipe(folder)["variants"])
+
+
+def sources_digest(folder: Path) -> str:
+    """Names what programs come from: compiler, sources, linker script, recipe."""
+    files = sorted(x for x in folder.iterdir() if x.suffix in _KINDS or x.name == "build.toml")
+    return cache.digest(toolchain.cross_wanted(), [(x.name, cache.file_digest(x)) for x in files])
+
+
+def is_shipped(folder: Path) -> bool:
+    """Whether what is shipped was built from these sources."""
+    stamp = folder / "prebuilt" / "sources.txt"
+    return stamp.is_file() and stamp.read_text().strip() == sources_digest(folder)
+
+
+def build(folder: Path, variant: str) -> Path:
+    """The ELF file of a variant."""
+    shipped = folder / "prebuilt" / f"{variant}.elf"
+    return shipped if is_shipped(folder) and shipped.is_file() else compiled(folder, variant)
+
+
+def compiled(folder: Path, variant: str) -> Path:
+    """The ELF file of a variant, compiled here."""
+    recipe = _recipe(folder)
+    chosen = recipe["variants"][variant]
+    arguments = [*recipe["flags"], *chosen.get("flags", ()), *recipe["sources"], *chosen.get("sources", ())]
+
+    def make(out: Path):
+        toolchain.cross_compile([*arguments, "-o", str(out / "program.elf")], folder, f"program {variant}")
+
+    return cache.entry("programs", cache.digest(sources_digest(folder), variant), make) / "program.elf"
+
+
+def ship(folder: Path):
+    """Builds all variants anew and puts them where those look who have no compiler."""
+    if not toolchain.cross_compiler():
+        wanted = toolchain.cross_wanted()
+        raise UserError(f"{wanted} is not installed: start Emery with ./emery, or `pip install {wanted}`")
+    target = folder / "prebuilt"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for variant in variants(folder):
+        shutil.copyfile(compiled(folder, variant), target / f"{variant}.elf")
+        print(f"{variant}: {(target / f'{variant}.elf').stat().st_size} bytes")
+    (target / "sources.txt").write_text(sources_digest(folder) + "\n")
+
+
+def words(elf: Path) -> dict[int, list[int]]:
+    """The words of an ELF file's segments, by address; what is not in the file (cleared data) is left out."""
+    data = elf.read_bytes()
+    if data[:6] != b"\x7fELF\x01\x01":
+        raise UserError(f"{elf}: not a little-endian 32-bit ELF file")
+    try:
+        return _segments(data)
+    except struct.error:
+        raise UserError(f"{elf}: cut off") from None
+
+
+def _segments(elf: bytes) -> dict[int, list[int]]:
+    offset, size, count = *struct.unpack_from("<I", elf, 28), *struct.unpack_from("<HH", elf, 42)
+    parts = {}
+    for i in range(count):
+        kind, at, address, _, filled = struct.unpack_from("<5I", elf, offset + i * size)
+        if kind != 1 or not filled:
+            continue
+        data = elf[at : at + filled] + bytes(-filled % 4)
+        parts[address] = list(struct.unpack(f"<{len(data) // 4}I", data))
+    return parts
+
+
+def rows(parts: dict[int, list[int]]) -> list[str]:
+    """Lines of an address and eight words, in hexadecimal, zeros at the end: what block tests read."""
+    lines = []
+    for address, words in parts.items():
+        words = words + [0] * (-len(words) % 8)
+        lines += [f"{address + 4 * i:08x} {' '.join(f'{x:08x}' for x in words[i : i + 8])}" for i in range(0, len(words), 8)]
+    return lines

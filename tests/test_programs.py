@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of cores as things that are built and shipped; what they do is the business of their systems' tests."""
+
+import re
+import shutil
+
+import pytest
+
+from emery import system
+from emery.common import ROOT, UserError
+from emery.make import programs, toolchain
+
+FOLDERS = [folder for name in system.names() for folder in system.load(name).program_folders()]
+EVERY = [pytest.param(folder, x, id=f"{folder.parent.name}-{x}") for folder in FOLDERS for x in programs.variants(folder)]
+FIRMWARE = ROOT / "systems" / "core_nic" / "firmware"
+needs_compiler = pytest.mark.skipif(not toolchain.cross_compiler(), reason="no cross compiler")
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """A copy of the firmware; give it a new send.c."""
+
+    def copy(text):
+        shutil.copytree(FIRMWARE, tmp_path / "firmware")
+        (tmp_path / "firmware" / "send.c").write_text(text)
+        return tmp_path / "firmware"
+
+    return copy
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda x: x.parent.name)
+def test_what_is_shipped_was_built_from_these_sources(folder):
+    assert programs.is_shipped(folder), "run ./emery firmware"
+    shipped = {x.stem for x in (folder / "prebuilt").glob("*.elf")}
+    assert shipped == set(programs.variants(folder))
+    for variant in shipped:
+        assert programs.build(folder, variant) == folder / "prebuilt" / f"{variant}.elf"
+
+
+@needs_compiler
+@pytest.mark.parametrize(("folder", "variant"), EVERY)
+def test_what_is_shipped_is_what_the_compiler_makes(folder, variant, tmp_path, monkeypatch):
+    monkeypatch.setenv("EMERY_CACHE", str(tmp_path))
+    assert programs.compiled(folder, variant).read_bytes() == (folder / "prebuilt" / f"{variant}.elf").read_bytes()
+
+
+def test_changed_sources_without_compiler_say_what_to_do(monkeypatch, changed):
+    monkeypatch.setattr(toolchain, "cross_compiler", lambda: "")
+    with pytest.raises(UserError, match="ziglang==0.17.0 is not installed: `./emery firmware` installs it"):
+        programs.build(changed("int x;\n"), "rmw")
+
+
+@needs_compiler
+def test_an_error_in_the_sources_names_its_line(monkeypatch, tmp_path, changed):
+    monkeypatch.setenv("EMERY_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(UserError, match=r"program rmw: send.c:1:9: error: .*'y'"):
+        programs.build(changed("int x = y;\n"), "rmw")
+
+
+@pytest.mark.parametrize(("content", "says"), [(b"text", "not a little-endian"), (b"\x7fELF\x01\x01", "cut off")])
+def test_what_is_no_program_is_refused(tmp_path, content, says):
+    (tmp_path / "a.elf").write_bytes(content)
+    with pytest.raises(UserError, match=says):
+        programs.words(tmp_path / "a.elf")
+
+
+def test_device_registers_are_those_of_the_rtl():
+    package = (ROOT / "rtl" / "assist" / "device_pkg.sv").read_text()
+    registers = dict(re.findall(r"\[AddrW-1:0\] (\w+) = 12'h([0-9a-f]+);", package))
+    rtl = {re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): int(value, 16) for name, value in registers.items()}
+    header = (FIRMWARE / "hw.h").read_text()
+    ours = {name: int(value, 16) for name, value in re.findall(r"^  (\w+) = 0x([0-9a-f]+),", header, re.MULTILINE)}
+    assert len(ours) > 20
+    assert ours == {name: rtl[name] for name in ours}
