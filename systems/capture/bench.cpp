@@ -284,7 +284,7 @@ void Bench::connect() {
     EndpointConfig config;
     config.function.class_code = 0x028000;  // other network controller
     config.function.device = static_cast<std::uint16_t>(0x0010 + l);
-    config.function.bar0_bytes = 64 << 10;
+    config.function.bar0_bytes = std::bit_ceil(sizeof(capture_t));
     config.function.msix_vectors = 0;
     config.function.serial = kSerial;
     link_[l].endpoint =

@@ -12,6 +12,7 @@ module capture
   import dma_pkg::*;
   import eth_pkg::*;
   import cap_pkg::*;
+  import capture_map_pkg::*;
 #(
     parameter int Links = 2,  // PCIe endpoints, 1 or 2
     parameter int Rings = 8,  // power of two, 1 ... 32
@@ -69,7 +70,7 @@ module capture
     input logic         mac_rx_eop_i,
     input logic         mac_rx_err_i
 );
-  localparam int AddrW = 16;
+  localparam int AddrW = MapW;
 
   if (Links < 1 || Links > cap_pkg::MaxLinks) begin : g_bad_links
     $fatal(1, "capture: Links %0d is not 1 or 2", Links);
@@ -472,8 +473,8 @@ module capture
 
   // ---------------------------------------------------------------- registers
   typedef logic [1:0][AddrW-1:0] region_t;
-  localparam region_t RegionBase = {AddrW'('h1000), AddrW'('h0000)};
-  localparam region_t RegionSize = {AddrW'('h1000), AddrW'('h1000)};
+  localparam region_t RegionBase = {AddrW'(RingBase), AddrW'(DeviceBase)};
+  localparam region_t RegionSize = {AddrW'(RingSize), AddrW'(DeviceSize)};
   reg_if #(.AddrW(AddrW)) host_regs ();
   logic [(Links > 1 ? $clog2(Links) : 1)-1:0] from_link;
   logic unused_unmapped;
@@ -503,7 +504,7 @@ module capture
   );
 
   logic [15:0] time_hi_q;
-  wire reads_time = region[0].req && !region[0].write && region[0].addr[9:0] == 10'h120;
+  wire reads_time = hw_out.time_lo.value.swacc;
   pipe_reg #(
       .T(logic [15:0])
   ) i_time_hi (
@@ -518,7 +519,7 @@ module capture
   assign hw_in.core_khz.value.next = 32'd250000;
   assign hw_in.page_bytes.value.next = 32'(PageBytes);
   assign hw_in.pages.value.next = 32'(Pages);
-  assign hw_in.ring_offset.value.next = 32'h1000;
+  assign hw_in.ring_offset.value.next = 32'(RingBase);
   assign hw_in.filters.value.next = 32'(FilterEntries);
   assign hw_in.rx_frames.value.incr = mac_count.good;
   assign hw_in.rx_bad_fcs.value.incr = mac_count.bad_fcs;

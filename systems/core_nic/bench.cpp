@@ -2,6 +2,7 @@
 // core-nic on the bench: the NIC's RTL with its firmware between a PCIe link with its host, an
 // Ethernet wire and a frame memory.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -311,7 +312,7 @@ Bench::Bench(const Options& options)
 void Bench::connect(const Options& options) {
   Vcore_nic& m = *model_;
   EndpointConfig config;
-  config.function.bar0_bytes = 1 << 20;
+  config.function.bar0_bytes = std::bit_ceil(sizeof(core_nic_t));
   config.function.msix_vectors = 0;
   endpoint_ = std::make_unique<Endpoint>(config, link_, EndpointPins::of(m));
   simulation_.add(host_clock_, *endpoint_);

@@ -14,6 +14,7 @@ module core_nic
   import core_pkg::*;
   import assist_pkg::*;
   import dram_pkg::*;
+  import core_nic_map_pkg::*;
 #(
     parameter int Cores = 6,  // 1 ... 16
     parameter int Banks = 4,  // of the scratchpad: 1, 2, 4 or 8
@@ -134,7 +135,7 @@ module core_nic
     output logic        assist_write_o [4],
     output logic [31:0] assist_addr_o  [4]
 );
-  localparam int AddrW = 20;
+  localparam int AddrW = MapW;
   localparam int Masters = Cores + 5;  // cores, the four assists, the host's window
   localparam int MasterW = $clog2(Masters);
   localparam int HostMaster = Cores + 4;
@@ -301,10 +302,10 @@ module core_nic
   // ---------------------------------------------------------------- registers: completer, core clock, regions
   typedef logic [3:0][AddrW-1:0] region_t;
   localparam region_t RegionBase = {
-    AddrW'('h80000), AddrW'('h40000), AddrW'('h01000), AddrW'('h00000)
+    AddrW'(ScratchBase), AddrW'(ImemBase), AddrW'(CoreBase), AddrW'(DeviceBase)
   };
   localparam region_t RegionSize = {
-    AddrW'('h40000), AddrW'('h20000), AddrW'('h01000), AddrW'('h01000)
+    AddrW'(ScratchSize), AddrW'(ImemSize), AddrW'(CoreSize), AddrW'(DeviceSize)
   };
   reg_if #(.AddrW(AddrW)) host_regs ();
   reg_if #(.AddrW(AddrW)) core_regs ();

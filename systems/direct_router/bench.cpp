@@ -37,7 +37,7 @@ constexpr Time kQuiet = 100 * kMicrosecond;  // nothing more is coming when noth
 constexpr Time kStep = 2 * kMicrosecond;
 constexpr std::uint64_t kEnough = 500;  // frames delivered that a rate can be taken from
 constexpr unsigned kVlanAndHeader = 18;
-constexpr std::size_t kQueue = offsetof(direct_router_t, queue);
+constexpr std::size_t kQueue = offsetof(direct_router_t, tables.queue);
 #define EMERY_REG(name) offsetof(card_regs_t, name)
 
 // Where each input sends, and how.

@@ -10,6 +10,7 @@ module direct_card
   import eth_pkg::*;
   import pcix_pkg::*;
   import route_pkg::*;
+  import direct_router_map_pkg::*;
 #(
     parameter int Peers = 7,
     parameter int Classes = 2,
@@ -27,7 +28,7 @@ module direct_card
     stream_if.snk rdata[4],  // dma_word_t
     stream_if.snk done[4],  // dma_result_e
     stream_if.snk recv,  // window_word_t
-    reg_if.slave regs,  // AddrW 17
+    reg_if.slave regs,  // the lower half of BAR 0
     output logic [31:0] read_timeout_o,
     input event_t bus_event_i,
     output logic irq_o,
@@ -41,13 +42,13 @@ module direct_card
     input  logic       mac_tx_ready_i,
     output byte_beat_t mac_tx_o
 );
-  localparam int AddrW = 17;
+  localparam int RegsW = MapW - 1;  // the lower half of BAR 0
   localparam int Masks = Classes > 1 ? Classes - 1 : 1;
   localparam int LpmAddrW = $clog2(LpmNodes < 2 ? 2 : LpmNodes) + 4;  // as ip_route has it
 
   card_regs_pkg::card_regs__in_t  hw_in;
   card_regs_pkg::card_regs__out_t hw_out;
-  reg_if #(.AddrW(AddrW)) region[2] ();
+  reg_if #(.AddrW(RegsW)) region[2] ();
 
   // ---------------------------------------------------------------- frames in
   stream_if #(
@@ -333,13 +334,13 @@ module direct_card
   );
 
   // ---------------------------------------------------------------- registers
-  typedef logic [1:0][AddrW-1:0] region_t;
-  localparam region_t RegionBase = {AddrW'('h4000), AddrW'('h0000)};
-  localparam region_t RegionSize = {AddrW'('h4000), AddrW'('h0400)};
+  typedef logic [1:0][RegsW-1:0] region_t;
+  localparam region_t RegionBase = {RegsW'(TablesBase), RegsW'(CardBase)};
+  localparam region_t RegionSize = {RegsW'(TablesSize), RegsW'(CardSize)};
   logic unused_unmapped;
   reg_demux #(
       .N(2),
-      .AddrW(AddrW),
+      .AddrW(RegsW),
       .Base(RegionBase),
       .Size(RegionSize)
   ) i_regs (

@@ -92,7 +92,7 @@ module direct_router
       clk_i,
       rst_i
   );
-  reg_if #(.AddrW(17)) regs ();
+  reg_if #(.AddrW(direct_router_map_pkg::MapW - 1)) regs ();
   pins_in_t pins_in;
   pins_out_t pins_out;
   event_t bus_event;

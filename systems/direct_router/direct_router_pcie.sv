@@ -73,7 +73,7 @@ module direct_router_pcie
 );
   localparam int Channels = 4;
   localparam int Writers = 2;  // channels 2 (messages) and 3 (bursts)
-  localparam int BarW = 18;
+  localparam int BarW = direct_router_map_pkg::MapW;
 
   if (Cards < 2 || Cards > 16) begin : g_bad_cards
     $fatal(1, "direct_router_pcie: Cards %0d is not 2 ... 16", Cards);
@@ -177,7 +177,7 @@ module direct_router_pcie
       .N(1),
       .AddrW(BarW),
       .Base('0),
-      .Size(BarW'(2 ** (BarW - 1)))
+      .Size(BarW'(direct_router_map_pkg::WindowBase))
   ) i_lower (
       .clk_i,
       .rst_i,

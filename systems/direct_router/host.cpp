@@ -12,13 +12,14 @@
 namespace emery::direct_router {
 namespace {
 
-constexpr std::uint64_t kBarBase = 0xe000'0000, kBarBytes = 0x40000;
-constexpr std::uint64_t kWindows = 0x20000, kWindowBytes = 0x2000;
+constexpr std::uint64_t kBarBase = 0xe000'0000, kBarBytes = std::bit_ceil(sizeof(direct_router_t));
+constexpr std::uint64_t kWindows = offsetof(direct_router_t, window);
+constexpr std::uint64_t kWindowBytes = sizeof(direct_router__window_t);
 constexpr unsigned kDescriptor = 16, kDone = 0x80;
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
 
-constexpr std::size_t kPeer = offsetof(direct_router_t, peer);
-constexpr std::size_t kClassMask = offsetof(direct_router_t, class_mask);
+constexpr std::size_t kPeer = offsetof(direct_router_t, tables.peer);
+constexpr std::size_t kClassMask = offsetof(direct_router_t, tables.class_mask);
 #define EMERY_REG(name) offsetof(card_regs_t, name)
 
 void put(std::uint8_t* to, std::uint64_t value, unsigned bytes) {

@@ -11,12 +11,13 @@
 #include "bench/pcie/endpoint.hpp"
 #include "bench/pcie/pcie_switch.hpp"
 #include "bench/pcie/switch_cpu.hpp"
+#include "direct_router.h"
 #include "systems/direct_router/machine.hpp"
 
 namespace emery::direct_router {
 namespace {
 
-constexpr std::uint64_t kBarBytes = 0x40000;
+constexpr std::uint64_t kBarBytes = std::bit_ceil(sizeof(direct_router_t));
 constexpr std::uint64_t kUserHz = 125'000'000;  // as hard blocks of narrow links have it
 constexpr unsigned kDeviceControl = ConfigSpace::kPcieCap + 8;
 

@@ -42,9 +42,9 @@ FramePins mac_rx(Vhost_nic& m, unsigned port) {
 
 FunctionConfig function() {
   FunctionConfig f;
-  f.bar0_bytes = 64 << 20;
-  f.msix_table = 0x10000;
-  f.msix_pba = 0x18000;
+  f.bar0_bytes = std::bit_ceil(sizeof(host_nic_t));
+  f.msix_table = offsetof(host_nic_t, msix.entry);
+  f.msix_pba = offsetof(host_nic_t, msix.pending);
   return f;
 }
 

@@ -10,6 +10,7 @@ module host_nic
   import dma_pkg::*;
   import eth_pkg::*;
   import queue_pkg::*;
+  import host_nic_map_pkg::*;
 #(
     parameter int Interfaces = 1,
     parameter int Ports = 1,  // of each interface
@@ -83,12 +84,12 @@ module host_nic
     input  logic         mac_rx_eop_i  [MacPorts],
     input  logic         mac_rx_err_i  [MacPorts]
 );
-  localparam int AddrW = 26;
-  localparam int Vectors = 32;
+  localparam int AddrW = MapW;
+  localparam int Vectors = MsixEntryCount;
   localparam int ReadClients = 2 + Ports;
   localparam int WriteClients = 3 + Ports;
 
-  if (Interfaces < 1 || Interfaces > 4 || Ports < 1 || Ports > 4) begin : g_bad_ports
+  if (Interfaces < 1 || Interfaces > InterfaceCount || Ports < 1 || Ports > 4) begin : g_bad_ports
     $fatal(1, "host_nic: Interfaces %0d and Ports %0d must be 1 ... 4", Interfaces, Ports);
   end
   if (Interfaces * WriteClients > 2 ** SelW) begin : g_bad_clients
@@ -280,19 +281,20 @@ module host_nic
 
   function automatic region_t region_bases();
     region_t base;
-    base[RegDevice] = AddrW'('h0000);
-    base[RegModeration] = AddrW'('h4000);
-    base[RegMsix] = AddrW'('h10000);
-    for (int i = 0; i < Interfaces; i++) base[RegInterface+i] = AddrW'('h800000 * (i + 1));
+    base[RegDevice] = AddrW'(DeviceBase);
+    base[RegModeration] = AddrW'(ModerationBase);
+    base[RegMsix] = AddrW'(MsixBase);
+    for (int i = 0; i < Interfaces; i++)
+    base[RegInterface+i] = AddrW'(InterfaceBase + i * InterfaceStride);
     return base;
   endfunction
 
   function automatic region_t region_sizes();
     region_t size;
-    size[RegDevice] = AddrW'('h1000);
-    size[RegModeration] = AddrW'('h1000);
-    size[RegMsix] = AddrW'('h10000);
-    for (int i = 0; i < Interfaces; i++) size[RegInterface+i] = AddrW'('h800000);
+    size[RegDevice] = AddrW'(DeviceSize);
+    size[RegModeration] = AddrW'(ModerationSize);
+    size[RegMsix] = AddrW'(MsixSize);
+    for (int i = 0; i < Interfaces; i++) size[RegInterface+i] = AddrW'(InterfaceStride);
     return size;
   endfunction
 
@@ -330,11 +332,11 @@ module host_nic
   ptp_time_t core_time, mac_time;
   assign dma_timeout = hw_out.dma_timeout.value.value;
   assign hw_in.interfaces.value.next = 32'(Interfaces);
-  assign hw_in.interface_offset.value.next = 32'h800000;
-  assign hw_in.interface_stride.value.next = 32'h800000;
+  assign hw_in.interface_offset.value.next = 32'(InterfaceBase);
+  assign hw_in.interface_stride.value.next = 32'(InterfaceStride);
   assign hw_in.vectors.value.next = 32'(Vectors);
   assign hw_in.core_khz.value.next = 32'd250000;
-  assign hw_in.moderation_offset.value.next = 32'h4000;
+  assign hw_in.moderation_offset.value.next = 32'(ModerationBase);
   assign hw_in.dma_timeouts.value.incr = read_count.timeout;
   assign hw_in.dma_errors.value.incr = read_count.error || read_count.poisoned;
   assign hw_in.dma_late.value.incr = read_count.late;
@@ -418,7 +420,7 @@ module host_nic
   );
   msix #(
       .Vectors  (Vectors),
-      .PbaOffset(16'h8000)
+      .PbaOffset(16'(MsixPendingBase - MsixBase))
   ) i_msix (
       .clk_i,
       .rst_i,

@@ -9,6 +9,7 @@ module host_nic_interface
   import queue_pkg::*;
   import dma_pkg::*;
   import eth_pkg::*;
+  import nic_interface_map_pkg::*;
 #(
     parameter int Index = 0,
     parameter int Ports = 1,
@@ -65,29 +66,32 @@ module host_nic_interface
 
   function automatic region_t region_bases();
     region_t base;
-    base[RegTxq]  = AddrW'('h000000);
-    base[RegRxq]  = AddrW'('h100000);
-    base[RegTxcq] = AddrW'('h200000);
-    base[RegRxcq] = AddrW'('h300000);
-    base[RegEq]   = AddrW'('h400000);
-    base[RegOwn]  = AddrW'('h580000);
+    base[RegTxq]  = AddrW'(TxqBase);
+    base[RegRxq]  = AddrW'(RxqBase);
+    base[RegTxcq] = AddrW'(TxcqBase);
+    base[RegRxcq] = AddrW'(RxcqBase);
+    base[RegEq]   = AddrW'(EqBase);
+    base[RegOwn]  = AddrW'(RegsBase);
     for (int p = 0; p < Ports; p++) begin
-      base[RegPorts+3*p]   = AddrW'('h590000 + p * 'h1000);
-      base[RegPorts+3*p+1] = AddrW'('h500000 + p * 'h20000);
-      base[RegPorts+3*p+2] = AddrW'('h5a0000 + p * 'h1000);
+      base[RegPorts+3*p]   = AddrW'(PortBase + p * PortStride);
+      base[RegPorts+3*p+1] = AddrW'(SchedBase + p * SchedStride);
+      base[RegPorts+3*p+2] = AddrW'(RssBase + p * RssStride);
     end
     return base;
   endfunction
 
   function automatic region_t region_sizes();
     region_t size;
-    for (int i = 0; i < 4; i++) size[i] = AddrW'('h100000);
-    size[RegEq]  = AddrW'('h8000);
-    size[RegOwn] = AddrW'('h1000);
+    size[RegTxq]  = AddrW'(TxqSize);
+    size[RegRxq]  = AddrW'(RxqSize);
+    size[RegTxcq] = AddrW'(TxcqSize);
+    size[RegRxcq] = AddrW'(RxcqSize);
+    size[RegEq]   = AddrW'(EqSize);
+    size[RegOwn]  = AddrW'(RegsSize);
     for (int p = 0; p < Ports; p++) begin
-      size[RegPorts+3*p]   = AddrW'('h1000);
-      size[RegPorts+3*p+1] = AddrW'('h20000);
-      size[RegPorts+3*p+2] = AddrW'('h1000);
+      size[RegPorts+3*p]   = AddrW'(PortStride);
+      size[RegPorts+3*p+1] = AddrW'(SchedStride);
+      size[RegPorts+3*p+2] = AddrW'(RssStride);
     end
     return size;
   endfunction
@@ -120,17 +124,17 @@ module host_nic_interface
   assign hw_in.event_queues.value.next = 32'(EventQueues);
   assign hw_in.max_frame.value.next = 32'(MaxFrame);
   assign hw_in.features.value.next = 32'hf;
-  assign hw_in.txq_offset.value.next = 32'h000000;
-  assign hw_in.rxq_offset.value.next = 32'h100000;
-  assign hw_in.txcq_offset.value.next = 32'h200000;
-  assign hw_in.rxcq_offset.value.next = 32'h300000;
-  assign hw_in.eq_offset.value.next = 32'h400000;
-  assign hw_in.sched_offset.value.next = 32'h500000;
-  assign hw_in.sched_stride.value.next = 32'h20000;
-  assign hw_in.port_offset.value.next = 32'h590000;
-  assign hw_in.port_stride.value.next = 32'h1000;
-  assign hw_in.rss_offset.value.next = 32'h5a0000;
-  assign hw_in.rss_stride.value.next = 32'h1000;
+  assign hw_in.txq_offset.value.next = 32'(TxqBase);
+  assign hw_in.rxq_offset.value.next = 32'(RxqBase);
+  assign hw_in.txcq_offset.value.next = 32'(TxcqBase);
+  assign hw_in.rxcq_offset.value.next = 32'(RxcqBase);
+  assign hw_in.eq_offset.value.next = 32'(EqBase);
+  assign hw_in.sched_offset.value.next = 32'(SchedBase);
+  assign hw_in.sched_stride.value.next = 32'(SchedStride);
+  assign hw_in.port_offset.value.next = 32'(PortBase);
+  assign hw_in.port_stride.value.next = 32'(PortStride);
+  assign hw_in.rss_offset.value.next = 32'(RssBase);
+  assign hw_in.rss_stride.value.next = 32'(RssStride);
   assign hw_in.last_error.queue.we = error_valid;
   assign hw_in.last_error.queue.next = error.queue;
   assign hw_in.last_error.code.we = error_valid;

@@ -221,8 +221,7 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
     folder = in_checkout(system.folder)
     generated = [str(registers.generate(system.folder / x.file, x.blocks, x.map)) for x in system.registers]
     files = packages()
-    for directory, description in zip(generated, system.registers, strict=True):
-        files += [f"{directory}/{block}_pkg.sv" for block in description.blocks]
+    files += [str(x) for directory in generated for x in sorted(Path(directory).glob("*_pkg.sv"))]
     files += [f"{folder}/{name}" for name in system.rtl_files]
     return Rtl(
         top=system.top,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is generated from a register description (SystemRDL): RTL register block, C header, documentation page."""
+"""What is generated from a register description (SystemRDL): RTL register blocks, address packages, C header, pages."""
 
 import os
 from pathlib import Path
@@ -35,19 +35,63 @@ def _elaborate(source: Path, top: str):
         raise UserError(lines[0] if lines else str(error)) from error
 
 
+def _camel(name: str) -> str:
+    return "".join(x.capitalize() for x in name.split("_"))
+
+
+def _places(node, prefix: str = "", origin: int = 0) -> list[tuple[str, str]]:
+    """Names and numbers for the parts of a map, and for those of its register files."""
+    from systemrdl.node import AddrmapNode, RegNode
+
+    found = []
+    for part in node.children():
+        if isinstance(part, RegNode) and not part.is_array:
+            continue
+        name, base = prefix + _camel(part.inst_name), origin + part.raw_absolute_address - node.raw_absolute_address
+        size = 1 << (part.total_size - 1).bit_length()  # what reg_demux takes: a power of two
+        found.append((f"{name}Base", f"'h{base:x}"))
+        if base % size == 0:
+            found.append((f"{name}Size", f"'h{size:x}"))
+        if part.is_array:
+            found.append((f"{name}Stride", f"'h{part.total_size // part.array_dimensions[0]:x}"))
+            found.append((f"{name}Count", f"{part.array_dimensions[0]}"))
+        elif not isinstance(part, AddrmapNode):
+            found += _places(part, name, base)
+    return found
+
+
+def _write_map(node, source: Path, out: Path):
+    """The package of where the parts of an addrmap lie, for reg_demux and for registers that say it to drivers."""
+    package = f"{node.type_name.removesuffix('_map')}_map_pkg"
+    lines = ["// SPDX-License-Identifier: Apache-2.0", f"/// Where the parts of {node.type_name} lie; made from {source.name}."]
+    lines += [f"package {package};", f"  localparam int MapW = {(node.size - 1).bit_length()};  // bits of an address"]
+    lines += [f"  localparam int {name} = {value};" for name, value in _places(node)]
+    (out / f"{package}.sv").write_text("\n".join([*lines, "endpackage", ""]))
+
+
 def generate(source: Path, blocks: list[str], top: str) -> Path:
-    """A directory with what `source` describes: BLOCK.sv and BLOCK_pkg.sv for each block (pass-through bus), TOP.h."""
+    """A directory with what `source` describes.
+
+    BLOCK.sv and BLOCK_pkg.sv for each block (pass-through bus); MAP_map_pkg.sv, the addresses in `top` and in the maps it has;
+    TOP.h, the C header.
+    """
 
     def make(out: Path):
         from peakrdl_cheader.exporter import CHeaderExporter
         from peakrdl_regblock import RegblockExporter
         from peakrdl_regblock.cpuif.passthrough import PassthroughCpuif
+        from systemrdl.node import AddrmapNode
 
         for block in blocks:
             RegblockExporter().export(_elaborate(source, block), str(out), cpuif_cls=PassthroughCpuif)
-        CHeaderExporter().export(_elaborate(source, top), str(out / f"{top}.h"))
+        whole = _elaborate(source, top)
+        maps = [x for x in whole.descendants() if isinstance(x, AddrmapNode) and x.type_name not in blocks]
+        for node in maps if top in blocks else [whole, *maps]:
+            _write_map(node, source, out)
+        CHeaderExporter().export(whole, str(out / f"{top}.h"))
 
-    return cache.entry("registers", cache.digest(1, blocks, top, cache.file_digest(source)), make)
+    key = cache.digest(cache.file_digest(Path(__file__)), blocks, top, cache.file_digest(source))
+    return cache.entry("registers", key, make)
 
 
 def document(source: Path, top: str, out: Path):
