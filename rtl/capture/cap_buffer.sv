@@ -25,16 +25,16 @@ module cap_buffer
     output logic dropped_o,
     output logic filtered_o
 );
-  localparam int Units = Bytes / BeatBytes;
+  localparam int Units = Bytes / FrameBeatBytes;
   localparam int UnitW = $clog2(Units);
-  if (2 ** UnitW * BeatBytes != Bytes || Units < 512) begin : g_bad_parameter
+  if (2 ** UnitW * FrameBeatBytes != Bytes || Units < 512) begin : g_bad_parameter
     $fatal(1, "cap_buffer: Bytes %0d is not a power of two from 32768", Bytes);
   end
 
   typedef struct packed {
     logic [LenW-1:0] bytes;
     logic [LenW-1:0] record;
-    ring_t           ring;
+    cap_ring_t       ring;
     logic [23:0]     hash;
     logic [47:0]     stamp;
   } note_t;
@@ -130,7 +130,7 @@ module cap_buffer
   wire advance = !valid_q || out.ready;
   wire read = advance && (inside_q || note.valid);
   wire [LenW-1:0] left = inside_q ? left_q : note.data.bytes;
-  wire final_beat = left <= LenW'(BeatBytes);
+  wire final_beat = left <= LenW'(FrameBeatBytes);
   assign note.ready = advance && !inside_q;
 
   ram_sdp #(
@@ -165,8 +165,8 @@ module cap_buffer
       if (!inside_q) note_q <= note.data;
       sop_q <= !inside_q;
       eop_q <= final_beat;
-      len_q <= final_beat ? 7'(left) : 7'(BeatBytes);
-      left_q <= left - LenW'(BeatBytes);
+      len_q <= final_beat ? 7'(left) : 7'(FrameBeatBytes);
+      left_q <= left - LenW'(FrameBeatBytes);
       inside_q <= !final_beat;
       read_q <= read_q + 1'b1;
     end

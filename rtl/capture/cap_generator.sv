@@ -103,7 +103,7 @@ module cap_generator
   assign plan = inside_q ? plan_q : plan3_q;
   wire [8:0] beat = inside_q ? beat_q : '0;
   wire [LenW-1:0] left = inside_q ? left_q : plan3_q.len;
-  wire last = left <= LenW'(BeatBytes);
+  wire last = left <= LenW'(FrameBeatBytes);
   wire [15:0] ip_len = 16'(plan.len) - 16'd14;
   wire [15:0] udp_len = 16'(plan.len) - 16'd34;
 
@@ -123,7 +123,7 @@ module cap_generator
       end
       beat_d.sop = !inside_q;
       beat_d.eop = last;
-      beat_d.len = last ? 7'(left) : 7'(BeatBytes);
+      beat_d.len = last ? 7'(left) : 7'(FrameBeatBytes);
     end
   end
 
@@ -138,7 +138,7 @@ module cap_generator
     if (go) begin
       inside_q <= !last;
       beat_q   <= beat + 1'b1;
-      left_q   <= left - LenW'(BeatBytes);
+      left_q   <= left - LenW'(FrameBeatBytes);
       if (start) begin
         plan_q <= plan3_q;
         sent_o <= sent_o + 1'b1;

@@ -26,16 +26,16 @@ module cap_pack
     stream_if.snk in,  // beat_t
 
     // Rings.
-    output ring_t                   ring_o,
-    output logic                    open_o,
-    output logic                    close_o,
-    output logic                    packet_o,
-    output logic                    dropped_o,
-    output logic                    too_long_o,
-    output logic                    waits_o,
-    input  logic  [Rings-1:0]       room_i,
-    input  logic  [Rings-1:0][31:0] opened_i,
-    input  logic  [Rings-1:0][31:0] packets_i,
+    output cap_ring_t                   ring_o,
+    output logic                        open_o,
+    output logic                        close_o,
+    output logic                        packet_o,
+    output logic                        dropped_o,
+    output logic                        too_long_o,
+    output logic                        waits_o,
+    input  logic      [Rings-1:0]       room_i,
+    input  logic      [Rings-1:0][31:0] opened_i,
+    input  logic      [Rings-1:0][31:0] packets_i,
 
     // Links. `pages_i` pages are free, `page_i` is the next of them.
     input logic [MaxLinks-1:0] ok_i,
@@ -280,7 +280,7 @@ module cap_pack
     end
   end
 
-  assign ring_o  = ring_t'(ring);
+  assign ring_o  = cap_ring_t'(ring);
   assign open_o  = open;
   assign close_o = close;
   assign take_o  = take;

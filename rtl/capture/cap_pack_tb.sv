@@ -23,7 +23,7 @@ module cap_pack_tb;
       clk,
       rst
   );
-  ring_t ring;
+  cap_ring_t ring;
   logic open, close, packet, dropped, too_long, waits, refused;
   logic [Rings-1:0] room;
   logic [Rings-1:0][31:0] opened, packets;
@@ -199,7 +199,7 @@ module cap_pack_tb;
       b.eop = at >= len;
       b.bytes = LenW'(len);
       b.record = LenW'((len + 7) / 8 * 8 + (cfg.timestamps ? 16 : 8));
-      b.ring = ring_t'(r);
+      b.ring = cap_ring_t'(r);
       b.hash = 24'(number * 3);
       b.stamp = 48'(number) * 48'd1000;
       beats_in.push_back(b);

@@ -11,7 +11,7 @@ package cap_pkg;
   localparam int QueuedW = 16;
   localparam int FilterEntries = 4;
 
-  typedef logic [RingW-1:0] ring_t;
+  typedef logic [RingW-1:0] cap_ring_t;
 
   /// What is known of a packet before it is stored.
   typedef struct packed {
@@ -28,7 +28,7 @@ package cap_pkg;
     logic            eop;
     logic [LenW-1:0] bytes;   // of the packet
     logic [LenW-1:0] record;  // bytes of its record: header, packet, padding
-    ring_t           ring;
+    cap_ring_t       ring;
     logic [23:0]     hash;
     logic [47:0]     stamp;
   } beat_t;
@@ -41,7 +41,7 @@ package cap_pkg;
     logic        closed;
     logic [30:0] seq;
     logic [31:0] bytes;
-  } entry_t;
+  } cap_entry_t;
 
   /// Work for a link, done in order.
   typedef struct packed {
@@ -51,7 +51,7 @@ package cap_pkg;
     logic [PageOffW-1:0] from;            // in the page
     logic [PageOffW-1:0]       len;       // 0: only to free the page
     logic [63:0]               addr;
-    entry_t                    entry;
+    cap_entry_t                entry;
     logic [23:0]               packets;   // that no entry before this one tells of
     logic [OffW-1:0]           bytes;
   } work_t;

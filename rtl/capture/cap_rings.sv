@@ -18,11 +18,11 @@ module cap_rings
     output logic refused_o,
 
     // Events of one ring in this clock.
-    input ring_t ring_i,
-    input logic  open_i,
-    input logic  close_i,
-    input logic  packet_i,
-    input logic  dropped_i,
+    input cap_ring_t ring_i,
+    input logic open_i,
+    input logic close_i,
+    input logic packet_i,
+    input logic dropped_i,
 
     output logic [Rings-1:0]       room_o,
     output logic [Rings-1:0][31:0] opened_o,
@@ -41,7 +41,7 @@ module cap_rings
   assign refused_o = |refused;
 
   for (genvar r = 0; r < Rings; r++) begin : g_ring
-    wire hit = ring_i == ring_t'(r);
+    wire hit = ring_i == cap_ring_t'(r);
     cap_ring_count i_count (
         .clk_i,
         .rst_i,

@@ -33,7 +33,7 @@ module burst_scheduler
     // Channel
     stream_if.src cmd,  // pcix_pkg::dma_cmd_t
     stream_if.src data,  // logic [63:0]
-    stream_if.snk done,  // pcix_pkg::dma_result_e
+    stream_if.snk done,  // pcix_pkg::bus_result_e
     // Events
     output logic sent_o,
     output logic empty_o,
@@ -200,7 +200,7 @@ module burst_scheduler
   assign peer_o = peer_q;
   assign granted_o = granted_q;
   assign bursting_o = state_q == Idle ? '0 : Peers'(1) << peer_q;
-  assign aborted_o = ended && done.data != pcix_pkg::DmaOk;
+  assign aborted_o = ended && done.data != pcix_pkg::BusOk;
   assign sent_o = ended && !aborted_o;
   assign empty_o = sent_o && none;
 

@@ -20,12 +20,12 @@ package direct_pkg;
     Respond = 4'd2,
     Burst   = 4'd3,
     Packet  = 4'd4
-  } message_e;
+  } message_kind_e;
 
   /// REQ: words waiting by class. RES: words that may come by class. Burst header: packets that follow by class.
   /// `tag` numbers a REQ; the RES and the burst that answer it repeat it.
   typedef struct packed {
-    message_e                          kind;
+    message_kind_e                     kind;
     logic [3:0]                        tag;
     logic [7:0]                        unused;
     logic [MaxClasses-1:0][UnitsW-1:0] count;
@@ -33,10 +33,10 @@ package direct_pkg;
 
   /// Before each packet, in FIFOs and on the bus.
   typedef struct packed {
-    message_e    kind;    // Packet
-    logic [41:0] unused;
-    class_t      cls;
-    logic [15:0] bytes;   // of the frame
+    message_kind_e kind;    // Packet
+    logic [41:0]   unused;
+    class_t        cls;
+    logic [15:0]   bytes;   // of the frame
   } packet_header_t;
 
   /// A frame after routing: `dest`, `cls` hold for the whole frame; `drop` with `eop` erases it.

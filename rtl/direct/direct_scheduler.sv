@@ -26,7 +26,7 @@ module direct_scheduler
     input logic [31:0] retry_i,  // clocks until a silent peer gets another REQ
     // Input FIFOs
     frame_read_if.reader fast,  // Queues = Peers * Classes
-    // DMA channels: dma_cmd_t, logic [63:0], dma_result_e
+    // DMA channels: dma_cmd_t, logic [63:0], bus_result_e
     stream_if.src msg_cmd,
     stream_if.src msg_data,
     stream_if.snk msg_done,
@@ -62,7 +62,7 @@ module direct_scheduler
   peer_t req_peer, res_peer, sent_peer;
   logic [3:0] req_tag;
   message_t req_message, res_message;
-  message_e sent_kind;
+  message_kind_e sent_kind;
   logic [3:0] sent_tag;
   // The burst going out.
   logic trailing, trailing_null, burst_aborted;

@@ -43,13 +43,13 @@ module direct_scheduler_formal
       rst_i
   );
   stream_if #(
-      .T(pcix_pkg::dma_result_e)
+      .T(pcix_pkg::bus_result_e)
   ) msg_done (
       clk_i,
       rst_i
   );
   stream_if #(
-      .T(pcix_pkg::dma_result_e)
+      .T(pcix_pkg::bus_result_e)
   ) burst_done (
       clk_i,
       rst_i
@@ -154,8 +154,8 @@ module direct_scheduler_formal
   assign burst_data.ready = bus_q == Burst;
   assign msg_done.valid = bus_q == Done && was_message_q;
   assign burst_done.valid = bus_q == Done && !was_message_q;
-  assign msg_done.data = pcix_pkg::DmaOk;
-  assign burst_done.data = pcix_pkg::DmaOk;
+  assign msg_done.data = pcix_pkg::BusOk;
+  assign burst_done.data = pcix_pkg::BusOk;
   assign recv.valid = bus_q inside {Message, Burst};
   assign recv.data = '{
           window: '0,

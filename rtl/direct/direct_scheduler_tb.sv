@@ -61,7 +61,7 @@ module direct_scheduler_tb #(
   logic [Channels-1:0] cmd_valid, cmd_ready, data_valid, data_ready, done_valid, done_ready;
   pcix_pkg::dma_cmd_t cmd_data[Channels];
   logic [63:0] data_data[Channels];
-  pcix_pkg::dma_result_e done_data[Channels];
+  pcix_pkg::bus_result_e done_data[Channels];
   logic [Cards-1:0] recv_valid;
   pcix_pkg::window_word_t recv_data[Cards];
   scheduler_events_t events[Cards];
@@ -105,13 +105,13 @@ module direct_scheduler_tb #(
         card_rst[i]
     );
     stream_if #(
-        .T(pcix_pkg::dma_result_e)
+        .T(pcix_pkg::bus_result_e)
     ) msg_done (
         clk,
         card_rst[i]
     );
     stream_if #(
-        .T(pcix_pkg::dma_result_e)
+        .T(pcix_pkg::bus_result_e)
     ) burst_done (
         clk,
         card_rst[i]
@@ -378,7 +378,7 @@ module direct_scheduler_tb #(
     assign cmd_ready[c]  = bus[c] == Free && !stalled[c/2] && !dead[c/2];
     assign data_ready[c] = bus[c] == Move;
     assign done_valid[c] = bus[c] == Answer && wait_q[c] == 0;
-    assign done_data[c]  = failed[c] ? pcix_pkg::DmaAbort : pcix_pkg::DmaOk;
+    assign done_data[c]  = failed[c] ? pcix_pkg::BusAbort : pcix_pkg::BusOk;
   end
   int turn = 0;
   always @(posedge clk) begin

@@ -10,28 +10,28 @@ module message_port
     parameter int Peers = 7,
     parameter int MessageWords = 1
 ) (
-    input  logic                           clk_i,
-    input  logic                           rst_i,
-    input  logic         [Peers-1:0][63:0] peer_base_i,
+    input  logic                            clk_i,
+    input  logic                            rst_i,
+    input  logic          [Peers-1:0][63:0] peer_base_i,
     // REQ and RES: who and what
-    input  logic                           req_want_i,
-    input  peer_t                          req_peer_i,
-    input  message_t                       req_message_i,
-    output logic                           take_req_o,
-    input  logic                           res_want_i,
-    input  peer_t                          res_peer_i,
-    input  message_t                       res_message_i,
-    output logic                           take_res_o,
+    input  logic                            req_want_i,
+    input  peer_t                           req_peer_i,
+    input  message_t                        req_message_i,
+    output logic                            take_req_o,
+    input  logic                            res_want_i,
+    input  peer_t                           res_peer_i,
+    input  message_t                        res_message_i,
+    output logic                            take_res_o,
     // Channel
-           stream_if.src                   cmd,            // pcix_pkg::dma_cmd_t
-           stream_if.src                   data,           // logic [63:0]
-           stream_if.snk                   done,           // pcix_pkg::dma_result_e
+           stream_if.src                    cmd,            // pcix_pkg::dma_cmd_t
+           stream_if.src                    data,           // logic [63:0]
+           stream_if.snk                    done,           // pcix_pkg::bus_result_e
     // How it ended
-    output logic                           sent_o,
-    output logic                           aborted_o,      // with sent_o
-    output message_e                       kind_o,
-    output logic         [      3:0]       tag_o,
-    output peer_t                          peer_o
+    output logic                            sent_o,
+    output logic                            aborted_o,      // with sent_o
+    output message_kind_e                   kind_o,
+    output logic          [      3:0]       tag_o,
+    output peer_t                           peer_o
 );
   typedef logic [(Peers > 1 ? $clog2(Peers) : 1)-1:0] index_t;
   localparam int Mailbox = 'h1000;
@@ -53,7 +53,7 @@ module message_port
   assign data.data = words_q == 3'(MessageWords) ? message_q : '0;
   assign done.ready = busy_q && !cmd_valid_q && words_q == '0;
   assign sent_o = done.valid && done.ready;
-  assign aborted_o = sent_o && done.data != pcix_pkg::DmaOk;
+  assign aborted_o = sent_o && done.data != pcix_pkg::BusOk;
   assign kind_o = message_q.kind;
   assign tag_o = message_q.tag;
   assign peer_o = peer_q;

@@ -31,7 +31,7 @@ module slow_path_tb_memory
 
   logic cmd_ready = 0, wdata_ready = 0, rdata_valid = 0, done_valid = 0;
   dma_word_t   rdata_data;
-  dma_result_e done_data;
+  bus_result_e done_data;
   assign cmd.ready   = cmd_ready;
   assign wdata.ready = wdata_ready;
   assign rdata.valid = rdata_valid;
@@ -86,7 +86,7 @@ module slow_path_tb_memory
 
   task automatic give_result();
     done_valid <= 1;
-    done_data  <= (now.addr < Broken) ? DmaOk : DmaAbort;
+    done_data  <= (now.addr < Broken) ? BusOk : BusAbort;
     `WAIT(clk_i, done.ready)
     @(negedge clk_i);
     done_valid <= 0;
@@ -142,7 +142,7 @@ module slow_path_tb;
       rst
   );
   stream_if #(
-      .T(dma_result_e)
+      .T(bus_result_e)
   ) done[2] (
       clk,
       rst

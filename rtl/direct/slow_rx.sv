@@ -140,7 +140,7 @@ module slow_rx
   wire take_last = frame_valid[cls_q] && take[cls_q] && frame_data[cls_q].last;
   wire last = last_q || (rdata.valid && rdata.data.last) || (writing && take_last) || state_q == WriteDone;
   wire ended = ended_q || done.valid;
-  wire failed = failed_q || (done.valid && done.data != DmaOk);
+  wire failed = failed_q || (done.valid && done.data != BusOk);
   wire busy = state_q == ReadDescriptors || state_q == WriteFrame || state_q == WriteDone;
   wire over = busy && last && ended;
 
@@ -164,7 +164,7 @@ module slow_rx
       if (last) last_q <= 1'b1;
       if (done.valid) begin
         ended_q  <= 1'b1;
-        failed_q <= done.data != DmaOk;
+        failed_q <= done.data != BusOk;
       end
     end
     if (over) begin

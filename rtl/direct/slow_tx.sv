@@ -100,7 +100,7 @@ module slow_tx
   assign done.ready  = 1'b1;
   wire last = last_q || (rdata.valid && rdata.data.last) || state_q == WriteStatus;
   wire ended = ended_q || done.valid;
-  wire failed = failed_q || (done.valid && done.data != DmaOk);
+  wire failed = failed_q || (done.valid && done.data != BusOk);
   wire over = last && ended;
 
   assign cmd.valid = cmd_valid_q;
@@ -163,7 +163,7 @@ module slow_tx
     if (rdata.valid && rdata.data.last) last_q <= 1'b1;
     if (done.valid) begin
       ended_q  <= 1'b1;
-      failed_q <= done.data != DmaOk;
+      failed_q <= done.data != BusOk;
     end
 
     case (state_q)

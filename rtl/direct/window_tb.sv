@@ -7,8 +7,8 @@
 module window_tb;
   import pcie_pkg::*;
   import pcix_pkg::dma_cmd_t;
-  import pcix_pkg::dma_result_e;
-  import pcix_pkg::DmaOk;
+  import pcix_pkg::bus_result_e;
+  import pcix_pkg::BusOk;
   import pcix_pkg::window_word_t;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
@@ -29,7 +29,7 @@ module window_tb;
       rst
   );
   stream_if #(
-      .T(dma_result_e)
+      .T(bus_result_e)
   ) done[2] (
       clk,
       rst
@@ -68,7 +68,7 @@ module window_tb;
   logic [1:0] cmd_valid = '0, cmd_ready, wdata_valid = '0, wdata_ready, done_valid;
   dma_cmd_t cmd_data[2];
   logic [63:0] wdata_data[2];
-  dma_result_e done_data[2];
+  bus_result_e done_data[2];
   logic [2:0] starved;
   logic dropped, word_in;
   for (genvar i = 0; i < 2; i++) begin : g_channel
@@ -214,7 +214,7 @@ module window_tb;
     end
     given += words;
     do @(negedge clk); while (!done_valid[ch]);
-    `CHECK(done_data[ch] == DmaOk, "result")
+    `CHECK(done_data[ch] == BusOk, "result")
   endtask
 
   // Bursts one after the other, and messages beside them; each burst is followed by a message that may not overtake it.

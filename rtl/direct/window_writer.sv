@@ -4,15 +4,15 @@
 ///
 /// A command is cut at the maximum payload (`cfg_i`, at most `MaxPayload`) and at 4 kB; with `fixed` every piece starts at
 /// `addr` again. The words of a TLP are gathered whole before its first beat is shown, so that a slow channel never holds up
-/// those behind the same tlp_tx_mux: latency 2 clocks and one a word. One word a clock, also from TLP to TLP. `done` says DmaOk
+/// those behind the same tlp_tx_mux: latency 2 clocks and one a word. One word a clock, also from TLP to TLP. `done` says BusOk
 /// when the last TLP of the command was taken by `tlp`: what any channel sends after that arrives after it, as posted writes
 /// keep their order. Nobody says whether a peer took a posted write, so a command never fails. Nothing begins while bus
 /// mastering is off. `sent_o` is high a clock for each TLP that has gone. Reset drops the command.
 module window_writer
   import pcie_pkg::*;
   import pcix_pkg::dma_cmd_t;
-  import pcix_pkg::dma_result_e;
-  import pcix_pkg::DmaOk;
+  import pcix_pkg::bus_result_e;
+  import pcix_pkg::BusOk;
 #(
     parameter int MaxPayload = 512  // 128, 256, 512, 1024
 ) (
@@ -22,7 +22,7 @@ module window_writer
     // Client.
            stream_if.snk cmd,    // dma_cmd_t, writes only
            stream_if.snk wdata,  // logic [63:0]
-           stream_if.src done,   // dma_result_e
+           stream_if.src done,   // bus_result_e
     // To tlp_tx_mux: tlp_beat_t
            stream_if.src tlp,
     // Events.
@@ -31,8 +31,8 @@ module window_writer
   if (!(MaxPayload inside {128, 256, 512, 1024})) begin : g_bad_parameter
     $fatal(1, "window_writer: MaxPayload %0d is not 128, 256, 512 or 1024", MaxPayload);
   end
-  localparam int BeatWords = BeatBytes / 8;
-  localparam int Depth = 2 * MaxPayload / BeatBytes;
+  localparam int BeatWords = TlpBeatBytes / 8;
+  localparam int Depth = 2 * MaxPayload / TlpBeatBytes;
   localparam int CountW = $clog2(Depth + 1);
   localparam logic [2:0] LastLane = 3'(BeatWords - 1);
   localparam logic [2:0] TopPayload = 3'($clog2(MaxPayload / 128));
@@ -130,7 +130,7 @@ module window_writer
 
   assign cmd.ready = state_q == Idle && cfg_i.bus_master && !done_valid_q;
   assign done.valid = done_valid_q;
-  assign done.data = DmaOk;
+  assign done.data = BusOk;
   assign sent_o = leaves;
 
   always_ff @(posedge clk_i) begin

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Ethernet frames on streams of 512 bits (100G), 64 bits and 8 bits (1G), without preamble and FCS.
 package eth_pkg;
-  localparam int BeatBytes = 64;
+  localparam int FrameBeatBytes = 64;
   localparam int MinFrame = 60;  // bytes without FCS
   localparam int TimeW = 48;
 
@@ -10,7 +10,7 @@ package eth_pkg;
 
   /// One beat of a frame. All beats but the last are full; the first byte is in the lowest lane.
   typedef struct packed {
-    logic [8*BeatBytes-1:0] data;
+    logic [8*FrameBeatBytes-1:0] data;
     logic [6:0] len;  // valid bytes, 1 ... 64
     logic sop;
     logic eop;

@@ -70,7 +70,7 @@ module dma_read_cpl
   // Stage 0: a beat arrives; the first one of a TLP looks up its tag.
   cpl_hdr_t in_hdr, hdr_q;
   logic valid_q, sop_q, eop_q, inside_q;
-  logic [8*BeatBytes-1:0] data_q;
+  logic [8*TlpBeatBytes-1:0] data_q;
   assign cpl.ready = 1'b1;
   assign in_hdr = cpl.data.hdr;
   wire look_up = cpl.valid && cpl.data.sop;
@@ -173,7 +173,7 @@ module dma_read_cpl
   wire success = hdr_q.status == StatusSC;
   wire fits = hdr_q.dw0.fmt_type == CplD && byte_count == progress.left &&
       hdr_q.lower_addr == entry.host_end - byte_count[6:0] && payload <= wanted + 13'd3;
-  wire whole = left <= 13'(BeatBytes);  // asked at eop: no beat is missing
+  wire whole = left <= 13'(TlpBeatBytes);  // asked at eop: no beat is missing
   wire last_beat = valid_q && eop_q;
 
   assign update = last_beat && known;
@@ -242,12 +242,12 @@ module dma_read_cpl
   end
 
   // Which bytes of the beat are wanted, and the place of the next beat.
-  wire [6:0] stop = whole ? left[6:0] : 7'(BeatBytes);
+  wire [6:0] stop = whole ? left[6:0] : 7'(TlpBeatBytes);
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
       known_q <= known;
-      left_q  <= whole ? '0 : left - 13'(BeatBytes);
-      dest_q  <= dest + RamAddrW'(BeatBytes);
+      left_q  <= whole ? '0 : left - 13'(TlpBeatBytes);
+      dest_q  <= dest + RamAddrW'(TlpBeatBytes);
     end
   end
 

@@ -352,7 +352,7 @@ module dma_read_tb;
     tlp_beat_t beat;
     beat.hdr = (out_sent == 0) ? out_hdr : {4{$urandom()}};
     beat.sop = out_sent == 0;
-    for (int i = 0; i < BeatBytes; i++) begin
+    for (int i = 0; i < TlpBeatBytes; i++) begin
       logic [63:0] addr = out_addr + 64'(64 * out_sent + i);
       beat.data[8*i+:8] = host_byte(addr) ^ ((addr < out_from || addr >= out_to) ? 8'h55 : 8'h00);
     end

@@ -37,7 +37,7 @@ module dma_write
   end
 
   localparam int UsedW = $clog2(FifoBeats + 1);
-  localparam logic [10:0] BeatDws = 11'(BeatBytes / 4);
+  localparam logic [10:0] BeatDws = 11'(TlpBeatBytes / 4);
 
   /// A TLP, or what is left of it.
   typedef struct packed {
@@ -146,7 +146,7 @@ module dma_write
       part_q  <= part_d;
       first_q <= 1'b1;
     end else if (issue) begin
-      part_q.ram_addr <= part_q.ram_addr + ram_addr_t'(BeatBytes);
+      part_q.ram_addr <= part_q.ram_addr + ram_addr_t'(TlpBeatBytes);
       part_q.dws <= part_q.dws - BeatDws;
       first_q <= 1'b0;
     end

@@ -6,11 +6,11 @@
 /// lane 0 of the first beat and fills 64 bytes a beat, first byte in the lowest lane; its length is the header's Length
 /// field. A TLP without payload is one beat. `data` beyond the payload is undefined.
 package pcie_pkg;
-  localparam int BeatBytes = 64;
+  localparam int TlpBeatBytes = 64;
 
   typedef struct packed {
     logic [127:0] hdr;
-    logic [8*BeatBytes-1:0] data;
+    logic [8*TlpBeatBytes-1:0] data;
     logic sop;
     logic eop;
   } tlp_beat_t;

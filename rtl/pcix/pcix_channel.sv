@@ -63,7 +63,7 @@ module pcix_channel
   logic [12:0] offset_q;  // from the beginning of the piece
   logic [63:0] hold_q;
   logic hold_valid_q, fresh_q, accept_q, message_q, done_valid_q;
-  dma_result_e result_q, done_q;
+  bus_result_e result_q, done_q;
   logic [2:0] turn_q;  // upper bits of the tag
   logic [31:0] timer_q;
 
@@ -194,7 +194,7 @@ module pcix_channel
           if (how_i == EndSplit) state_q <= Waiting;
           if (how_i == EndAbort) begin
             state_q  <= Flush;
-            result_q <= DmaAbort;
+            result_q <= BusAbort;
           end
         end
       end
@@ -202,7 +202,7 @@ module pcix_channel
         if (last_of_piece) state_q <= Ready;
         if (timeout || split_error_o) begin
           state_q  <= Flush;
-          result_q <= timeout ? DmaTimeout : DmaSplitError;
+          result_q <= timeout ? BusTimeout : BusSplitError;
           if (timeout) turn_q <= turn_q + 1'b1;
         end
       end
@@ -219,7 +219,7 @@ module pcix_channel
       cmd_q <= cmd_in;
       piece_q <= piece_of(cmd_in.bytes);
       offset_q <= '0;
-      result_q <= DmaOk;
+      result_q <= BusOk;
     end
     if (rst_i) begin
       state_q <= Empty;

@@ -25,13 +25,13 @@ module pcix_core
     stream_if.snk cmd[Channels],  // dma_cmd_t
     stream_if.snk wdata[Channels],  // logic [63:0]
     stream_if.src rdata[Channels],  // dma_word_t
-    stream_if.src done[Channels],  // dma_result_e
+    stream_if.src done[Channels],  // bus_result_e
     // Registers and windows of BAR0.
     reg_if.master regs,  // AddrW 17
     stream_if.src recv,  // window_word_t
     // Setting and events.
     input logic [31:0] timeout_i,  // clocks a read may take; 0: any
-    output event_t event_o
+    output bus_event_t event_o
 );
   if (Channels < 1 || Channels > 4) begin : g_bad_parameter
     $fatal(1, "pcix_core: %0d channels, can have 1 to 4", Channels);
@@ -46,7 +46,7 @@ module pcix_core
   logic [5:0] config_windex, config_rindex;
   logic [31:0] config_wdata, config_rdata;
   logic [3:0] config_strobe;
-  event_t events;
+  bus_event_t events;
   pcix_config #(
       .VendorId(VendorId),
       .DeviceId(DeviceId)

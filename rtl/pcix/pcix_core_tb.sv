@@ -45,10 +45,10 @@ module pcix_core_tb;
   dma_cmd_t cq[Cards][Channels][$];
   logic [63:0] wq[Cards][Channels][$];
   dma_word_t rq[Cards][Channels][$];  // expected
-  dma_result_e dq[Cards][Channels][$];  // expected
+  bus_result_e dq[Cards][Channels][$];  // expected
   window_word_t vq[Cards][Cards*16][$];  // expected, by window
   int unsigned done_count[Cards], ready_percent = 100, gap_percent = 0, ack_percent = 100;
-  event_t event_now[Cards];
+  bus_event_t event_now[Cards];
   int unsigned counts[Cards][string];
   logic [31:0] timeout = 0;
   logic [31:0] registers[Cards][logic [16:0]];
@@ -73,7 +73,7 @@ module pcix_core_tb;
         rst
     );
     stream_if #(
-        .T(dma_result_e)
+        .T(bus_result_e)
     ) done[Channels] (
         clk,
         rst
@@ -226,19 +226,19 @@ module pcix_core_tb;
   // A command of a card: what must come of it is put down at once.
   logic [63:0] number = 0;
   task automatic order(int card, int channel, bit read, bit fixed, logic [63:0] addr, int words,
-                       dma_result_e result = DmaOk, int good_words = 0);
+                       bus_result_e result = BusOk, int good_words = 0);
     logic [63:0] w;
     window_word_t v;
     for (int i = 0; i < words; i++) begin
       logic [63:0] at = addr + 64'(8 * (fixed ? i % 512 : i));
       if (read) begin
-        w = (result == DmaOk || i < good_words) ? (reference.exists(at) ? reference[at] : 0) : 0;
+        w = (result == BusOk || i < good_words) ? (reference.exists(at) ? reference[at] : 0) : 0;
         rq[card][channel].push_back('{data: w, last: i == words - 1});
       end else begin
         number++;
         w = {8'(card), 8'(channel), number[47:0]};
         wq[card][channel].push_back(w);
-        if (result == DmaOk) begin
+        if (result == BusOk) begin
           if (at < Bar) reference[at] = w;
           else begin
             v = '{window: at[16:13], message: at[12], first: i % 512 == 0, data: w};
@@ -387,12 +387,12 @@ module pcix_core_tb;
     disconnect_percent = 0;
     for (int i = 0; i < 3; i++) begin
       order(0, i, 0, 0, 64'h0_1000, 3);
-      order(0, i, 0, 0, 64'he000_0000, 20, DmaAbort);
+      order(0, i, 0, 0, 64'he000_0000, 20, BusAbort);
       order(0, i, 1, 0, 64'h0_1000, 3);
-      order(0, i, 1, 0, 64'he000_0000, 20, DmaAbort);
-      order(0, i, 0, 0, 64'ha000_0000, 700, DmaAbort);
-      order(0, i, 1, 0, 64'ha000_0000, 1, DmaAbort);
-      order(0, i, 1, 0, 64'hd000_0000, 600, DmaSplitError);
+      order(0, i, 1, 0, 64'he000_0000, 20, BusAbort);
+      order(0, i, 0, 0, 64'ha000_0000, 700, BusAbort);
+      order(0, i, 1, 0, 64'ha000_0000, 1, BusAbort);
+      order(0, i, 1, 0, 64'hd000_0000, 600, BusSplitError);
       order(0, i, 1, 0, 64'h0_1000, 3);
       settle();
     end
@@ -400,7 +400,7 @@ module pcix_core_tb;
     `CHECK(counts[0]["split_error"] == 3, "error messages counted")
     timeout = 300;
     latency = 2000;
-    order(1, 0, 1, 0, 64'h0_1000, 5, DmaTimeout);
+    order(1, 0, 1, 0, 64'h0_1000, 5, BusTimeout);
     settle();
     `CHECK(counts[1]["split_timeout"] == 1 && counts[1]["unexpected_split"] == 1, "late data")
     latency = 20;

@@ -83,11 +83,11 @@ package pcix_pkg;
   } response_e;
 
   typedef enum logic [1:0] {
-    DmaOk         = 2'd0,
-    DmaAbort      = 2'd1,  // nobody answered (master abort), or target abort
-    DmaTimeout    = 2'd2,  // a split read was never completed
-    DmaSplitError = 2'd3   // the completer sent a Split Completion Message
-  } dma_result_e;
+    BusOk         = 2'd0,
+    BusAbort      = 2'd1,  // nobody answered (master abort), or target abort
+    BusTimeout    = 2'd2,  // a split read was never completed
+    BusSplitError = 2'd3   // the completer sent a Split Completion Message
+  } bus_result_e;
 
   /// A transfer of one channel. `fixed`: pieces after the first start at `addr` again (a window, not memory).
   typedef struct packed {
@@ -167,5 +167,5 @@ package pcix_pkg;
     logic retry_given;       // this card told somebody to try again
     logic bad_read;          // a read of this card that was answered by an error message
     logic bad_write;         // a write to this card that was dropped (other buses)
-  } event_t;
+  } bus_event_t;
 endpackage

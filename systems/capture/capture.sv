@@ -246,7 +246,7 @@ module capture
   );
 
   // ---------------------------------------------------------------- packets into blocks
-  ring_t ring;
+  cap_ring_t ring;
   logic open, close, captured, ring_full, too_long, page_wait, bad_return;
   logic [Rings-1:0] room;
   logic [Rings-1:0][31:0] opened, packets;

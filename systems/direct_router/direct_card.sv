@@ -26,11 +26,11 @@ module direct_card
     stream_if.src cmd[4],  // dma_cmd_t
     stream_if.src wdata[4],  // logic [63:0]
     stream_if.snk rdata[4],  // dma_word_t
-    stream_if.snk done[4],  // dma_result_e
+    stream_if.snk done[4],  // bus_result_e
     stream_if.snk recv,  // window_word_t
     reg_if.slave regs,  // the lower half of BAR 0
     output logic [31:0] read_timeout_o,
-    input event_t bus_event_i,
+    input bus_event_t bus_event_i,
     output logic irq_o,
 
     // MAC side.

@@ -81,7 +81,7 @@ module direct_router
       rst_i
   );
   stream_if #(
-      .T(dma_result_e)
+      .T(bus_result_e)
   ) done[Channels] (
       clk_i,
       rst_i
@@ -93,9 +93,9 @@ module direct_router
       rst_i
   );
   reg_if #(.AddrW(direct_router_map_pkg::MapW - 1)) regs ();
-  pins_in_t pins_in;
-  pins_out_t pins_out;
-  event_t bus_event;
+  pins_in_t   pins_in;
+  pins_out_t  pins_out;
+  bus_event_t bus_event;
   byte_beat_t mac_rx, mac_tx;
   logic [31:0] read_timeout;
 

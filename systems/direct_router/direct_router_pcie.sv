@@ -12,7 +12,7 @@ module direct_router_pcie
   import pcie_pkg::*;
   import pcix_pkg::dma_cmd_t;
   import pcix_pkg::dma_word_t;
-  import pcix_pkg::dma_result_e;
+  import pcix_pkg::bus_result_e;
   import pcix_pkg::window_word_t;
 #(
     parameter int Cards = 8,  // this one included: 2 ... 16
@@ -128,7 +128,7 @@ module direct_router_pcie
   reg_if #(.AddrW(BarW)) bar ();
   reg_if #(.AddrW(BarW)) lower[1] ();
   reg_if #(.AddrW(BarW - 1)) regs ();
-  pcix_pkg::event_t bus_event;
+  pcix_pkg::bus_event_t bus_event;
   logic [Writers-1:0] tlp_sent;
   logic unused_dropped, write_dropped, access_dropped, word_in, bad_read, unused_unmapped;
   logic [2:0] unused_starved;
@@ -214,7 +214,7 @@ module direct_router_pcie
       rst_i
   );
   stream_if #(
-      .T(dma_result_e)
+      .T(bus_result_e)
   ) done[Channels] (
       clk_i,
       rst_i
@@ -239,7 +239,7 @@ module direct_router_pcie
       assign cmd[i].ready   = 1'b0;
       assign wdata[i].ready = 1'b0;
       assign done[i].valid  = 1'b0;
-      assign done[i].data   = pcix_pkg::DmaOk;
+      assign done[i].data   = pcix_pkg::BusOk;
       wire unused_channel = &{1'b0, cmd[i].valid, cmd[i].data, wdata[i].valid, wdata[i].data, done[i].ready};
     end
   end
