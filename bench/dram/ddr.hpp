@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graphics DDR memory at its pins (rtl/assist/dram_pkg.sv): banks, rows, data, and the times that
+// A graphics DDR memory at its pins (rtl/dram/dram_pkg.sv): banks, rows, data, and the times that
 // a controller must keep.
 //
 // One command a clock. A read drives its 16 bytes so that the device samples them `cas_latency`

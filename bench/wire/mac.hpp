@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Ethernet port outside the chip: MAC and wire at a MAC stream of rtl/eth/eth_pkg.sv, 512 bits
+// The Ethernet port outside the chip: MAC and wire at a MAC stream of rtl/packet/eth_pkg.sv, 512
+// bits
 // (`Mac`), 64 bits (`WordMac`) or 8 bits (`ByteMac`, whose stream has no `len`) wide.
 //
 // Transmit side: takes the device's frames at line rate. A frame begins on the wire with its first

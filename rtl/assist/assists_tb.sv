@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// The four assists with crossbar, scratchpad, DMA engines, frame bus and controller, between a host that answers at once and
 /// a memory: each assist against arrays of what every byte must be (all of scratchpad, host and the frame memory in use, so
 /// that neighbours are checked too), with random lengths, alignments, refused commands, bad frames; what is promised at the
 /// moment `progress` moves; then rates: small commands, 10G both ways with 1518-byte and with 64-byte frames.
 module assists_tb
-  import core_pkg::*, dma_pkg::*, pcie_pkg::*, eth_pkg::*, assist_pkg::*, dram_pkg::*;
+  import core_pkg::*, dma_pkg::*, pcie_pkg::*, eth_pkg::*, dram_pkg::*;
 ;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
@@ -95,36 +96,11 @@ module assists_tb
   endfunction
 
   // ---------------------------------------------------------------- frame memory
-  stream_if #(
-      .T(bus_req_t)
-  ) bus_req[Clients] (
-      mclk,
-      rst
-  );
-  stream_if #(
-      .T(bus_wdata_t)
-  ) bus_wdata[Clients] (
-      mclk,
-      rst
-  );
-  stream_if #(
-      .T(logic [127:0])
-  ) bus_rdata[Clients] (
-      mclk,
-      rst
-  );
-  stream_if #(
-      .T(bus_req_t)
-  ) burst (
-      mclk,
-      rst
-  );
-  stream_if #(
-      .T(bus_wdata_t)
-  ) burst_wdata (
-      mclk,
-      rst
-  );
+  `STREAM_ON(bus_req_t, bus_req[Clients], mclk, rst)
+  `STREAM_ON(bus_wdata_t, bus_wdata[Clients], mclk, rst)
+  `STREAM_ON(logic [127:0], bus_rdata[Clients], mclk, rst)
+  `STREAM_ON(bus_req_t, burst, mclk, rst)
+  `STREAM_ON(bus_wdata_t, burst_wdata, mclk, rst)
   logic [2:0] burst_client, wclient, rclient;
   logic rvalid, dq_valid;
   logic [127:0] rdata, dq_in;
@@ -201,36 +177,11 @@ module assists_tb
           msix_enable: 1'b0,
           msix_mask: 1'b0
       };
-  stream_if #(
-      .T(dma_req_t)
-  ) read_request (
-      hclk,
-      rst
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) write_request (
-      hclk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) read_tlp (
-      hclk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) write_tlp (
-      hclk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) cpl (
-      hclk,
-      rst
-  );
+  `STREAM_ON(dma_req_t, read_request, hclk, rst)
+  `STREAM_ON(dma_req_t, write_request, hclk, rst)
+  `STREAM_ON(tlp_beat_t, read_tlp, hclk, rst)
+  `STREAM_ON(tlp_beat_t, write_tlp, hclk, rst)
+  `STREAM_ON(tlp_beat_t, cpl, hclk, rst)
   ram_write_t ram_write;
   ram_read_t  ram_read;
   ram_row_t   ram_row;

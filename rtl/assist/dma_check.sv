@@ -5,7 +5,7 @@
 /// to `kind` in order: 0 it uses the frame memory, 1 the scratchpad, 2 it was refused, which `bad_o` counts. Combinational.
 module dma_check
   import core_pkg::*;
-  import assist_pkg::*;
+  import dram_pkg::*;
 #(
     parameter int ScratchBytes = 262144
 ) (

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// What both DMA assists do with their commands: from the ring in the scratchpad to the host's clock.
 ///
 /// Fetches commands (ring_fetch), refuses those that cannot be (dma_check: `kind`, `bad_o`) and hands the others over through
@@ -39,18 +40,8 @@ module dma_commands
     input logic         host_rst_i,
           stream_if.src command      // dma_command_t
 );
-  stream_if #(
-      .T(logic [3:0][31:0])
-  ) words (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(dma_command_t)
-  ) good (
-      core_clk_i,
-      core_rst_i
-  );
+  `STREAM_ON(logic [3:0][31:0], words, core_clk_i, core_rst_i)
+  `STREAM_ON(dma_command_t, good, core_clk_i, core_rst_i)
   logic fetch_valid, fetch_ready, fetch_rsp_valid;
   mem_req_t fetch_req;
   logic [$clog2(Depth):0] unused_count;

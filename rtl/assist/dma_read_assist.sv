@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// DMA read assist: moves bytes of host memory into the frame memory or the scratchpad (core-nic paper, section 4).
 ///
 /// Commands (assist_pkg, four words) come from a ring in the scratchpad; `progress_o` counts those whose bytes are where they
@@ -9,7 +10,7 @@
 module dma_read_assist
   import core_pkg::*;
   import dma_pkg::*;
-  import assist_pkg::*;
+  import assist_pkg::*, dram_pkg::*;
 #(
     parameter int ScratchBytes = 262144,
     parameter int BufferBytes = 4096,
@@ -47,18 +48,8 @@ module dma_read_assist
   localparam int CommandDepth = 8;
 
   // ---------------------------------------------------------------- core clock: commands and progress
-  stream_if #(
-      .T(logic [1:0])
-  ) kind (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(dma_command_t)
-  ) host_command (
-      host_clk_i,
-      host_rst_i
-  );
+  `STREAM_ON(logic [1:0], kind, core_clk_i, core_rst_i)
+  `STREAM_ON(dma_command_t, host_command, host_clk_i, host_rst_i)
   logic own_valid, own_ready;
   mem_req_t own_req;
 
@@ -106,30 +97,10 @@ module dma_read_assist
   );
 
   // ---------------------------------------------------------------- host clock
-  stream_if #(
-      .T(local_part_t)
-  ) frame_part (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(row_t)
-  ) frame_row (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(local_part_t)
-  ) scratch_part (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(row_t)
-  ) scratch_row (
-      host_clk_i,
-      host_rst_i
-  );
+  `STREAM_ON(local_part_t, frame_part, host_clk_i, host_rst_i)
+  `STREAM_ON(row_t, frame_row, host_clk_i, host_rst_i)
+  `STREAM_ON(local_part_t, scratch_part, host_clk_i, host_rst_i)
+  `STREAM_ON(row_t, scratch_row, host_clk_i, host_rst_i)
   logic [$clog2(RowDepth):0] frame_rows, scratch_rows, unused_frame_parts, unused_scratch_parts;
 
   dma_read_host #(
@@ -153,18 +124,8 @@ module dma_read_assist
   );
 
   // ---------------------------------------------------------------- memory clock
-  stream_if #(
-      .T(local_part_t)
-  ) mem_part (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(row_t)
-  ) mem_row (
-      mem_clk_i,
-      mem_rst_i
-  );
+  `STREAM_ON(local_part_t, mem_part, mem_clk_i, mem_rst_i)
+  `STREAM_ON(row_t, mem_row, mem_clk_i, mem_rst_i)
   fifo_async #(
       .T(local_part_t),
       .Depth(RowDepth)
@@ -208,18 +169,8 @@ module dma_read_assist
   );
 
   // ---------------------------------------------------------------- core clock: into the scratchpad
-  stream_if #(
-      .T(local_part_t)
-  ) core_part (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(row_t)
-  ) core_row (
-      core_clk_i,
-      core_rst_i
-  );
+  `STREAM_ON(local_part_t, core_part, core_clk_i, core_rst_i)
+  `STREAM_ON(row_t, core_row, core_clk_i, core_rst_i)
   fifo_async #(
       .T(local_part_t),
       .Depth(RowDepth)

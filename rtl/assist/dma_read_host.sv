@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// The host clock's half of the DMA read assist: commands in, host memory read, rows of their bytes out.
 ///
 /// A command gets room in the buffer, a ring of 64-byte rows for two maximum-size frames, and becomes a request to the
@@ -9,7 +10,7 @@
 /// Back-pressure from all sides; the row FIFOs behind must hold at least 8 rows. Reset forgets all.
 module dma_read_host
   import dma_pkg::*;
-  import assist_pkg::*;
+  import assist_pkg::*, dram_pkg::*;
 #(
     parameter int BufferBytes = 4096,  // two frames, a power of two
     parameter int Depth = 16,
@@ -47,18 +48,8 @@ module dma_read_host
     local_part_t part;
     logic        scratch;
   } pending_t;
-  stream_if #(
-      .T(pending_t)
-  ) pending_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(pending_t)
-  ) pending (
-      clk_i,
-      rst_i
-  );
+  `STREAM(pending_t, pending_in)
+  `STREAM(pending_t, pending)
 
   // Commands in: room in the buffer, then the request.
   dma_command_t now;
@@ -83,17 +74,7 @@ module dma_read_host
   assign pending_in.valid = take;
   assign pending_in.data = '{part: now.part, scratch: now.scratch};
 
-  logic [$clog2(Depth+1)-1:0] unused_count;
-  fifo #(
-      .T(pending_t),
-      .Depth(Depth)
-  ) i_pending (
-      .clk_i,
-      .rst_i,
-      .in(pending_in),
-      .out(pending),
-      .count_o(unused_count)
-  );
+  `FIFO(pending_t, Depth, i_pending, pending_in, pending)
 
   // Commands whose bytes have come, less those whose rows have all been read.
   logic [$clog2(Depth+1)-1:0] done_q;

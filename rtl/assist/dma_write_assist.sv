@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// DMA write assist: moves bytes of the frame memory or the scratchpad into host memory (core-nic paper, section 4).
 ///
 /// Commands (assist_pkg, four words) come from a ring in the scratchpad; `progress_o` counts those whose last write has been
@@ -10,7 +11,7 @@
 module dma_write_assist
   import core_pkg::*;
   import dma_pkg::*;
-  import assist_pkg::*;
+  import assist_pkg::*, dram_pkg::*;
 #(
     parameter int ScratchBytes = 262144,
     parameter int BufferBytes = 4096,
@@ -49,24 +50,9 @@ module dma_write_assist
   localparam int CommandDepth = 8;
 
   // ---------------------------------------------------------------- core clock: commands and progress
-  stream_if #(
-      .T(logic [1:0])
-  ) kind_in (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(logic)
-  ) kind (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(dma_command_t)
-  ) host_command (
-      host_clk_i,
-      host_rst_i
-  );
+  `STREAM_ON(logic [1:0], kind_in, core_clk_i, core_rst_i)
+  `STREAM_ON(logic, kind, core_clk_i, core_rst_i)
+  `STREAM_ON(dma_command_t, host_command, host_clk_i, host_rst_i)
   logic own_valid, own_ready, own_rsp_valid;
   mem_req_t own_req;
   mem_rsp_t own_rsp;
@@ -122,30 +108,10 @@ module dma_write_assist
   );
 
   // ---------------------------------------------------------------- host clock
-  stream_if #(
-      .T(local_part_t)
-  ) frame_part (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(row_t)
-  ) frame_row (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(local_part_t)
-  ) scratch_part (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(row_t)
-  ) scratch_row (
-      host_clk_i,
-      host_rst_i
-  );
+  `STREAM_ON(local_part_t, frame_part, host_clk_i, host_rst_i)
+  `STREAM_ON(row_t, frame_row, host_clk_i, host_rst_i)
+  `STREAM_ON(local_part_t, scratch_part, host_clk_i, host_rst_i)
+  `STREAM_ON(row_t, scratch_row, host_clk_i, host_rst_i)
   logic [$clog2(CommandDepth):0] unused_frame_parts, unused_scratch_parts;
 
   dma_write_host #(
@@ -168,18 +134,8 @@ module dma_write_assist
   );
 
   // ---------------------------------------------------------------- memory clock: from the frame memory
-  stream_if #(
-      .T(local_part_t)
-  ) mem_part (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(row_t)
-  ) mem_row (
-      mem_clk_i,
-      mem_rst_i
-  );
+  `STREAM_ON(local_part_t, mem_part, mem_clk_i, mem_rst_i)
+  `STREAM_ON(row_t, mem_row, mem_clk_i, mem_rst_i)
   logic [$clog2(RowDepth):0] unused_frame_rows;
   logic last;
   fifo_async #(
@@ -225,18 +181,8 @@ module dma_write_assist
   );
 
   // ---------------------------------------------------------------- core clock: from the scratchpad
-  stream_if #(
-      .T(local_part_t)
-  ) core_part (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(row_t)
-  ) core_row (
-      core_clk_i,
-      core_rst_i
-  );
+  `STREAM_ON(local_part_t, core_part, core_clk_i, core_rst_i)
+  `STREAM_ON(row_t, core_row, core_clk_i, core_rst_i)
   logic [2:0] unused_scratch_rows;
   fifo_async #(
       .T(local_part_t),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// The host clock's half of the DMA write assist: commands in, rows of their bytes in, host memory written.
 ///
 /// A command gets room in the buffer, a ring of 64-byte rows for two maximum-size frames; then its bytes are asked for, from
@@ -9,7 +10,7 @@
 /// when the last write of a command was sent, in order, with `interrupt_o` if it wants one. Reset forgets all.
 module dma_write_host
   import dma_pkg::*;
-  import assist_pkg::*;
+  import assist_pkg::*, dram_pkg::*;
 #(
     parameter int BufferBytes = 4096,  // two frames, a power of two
     parameter int Depth = 16,
@@ -53,39 +54,13 @@ module dma_write_host
     rows_t rows;
     logic  irq;
   } sent_t;
-  stream_if #(
-      .T(pending_t)
-  ) pending_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(pending_t)
-  ) pending (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(sent_t)
-  ) sent_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(sent_t)
-  ) sent (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) dma_in (
-      clk_i,
-      rst_i
-  );
+  `STREAM(pending_t, pending_in)
+  `STREAM(pending_t, pending)
+  `STREAM(sent_t, sent_in)
+  `STREAM(sent_t, sent)
+  `STREAM(dma_req_t, dma_in)
 
   localparam int CountW = $clog2(Depth + 1);
-  logic [CountW-1:0] unused_pending, unused_sent;
 
   // Commands in: room in the buffer, then the part is asked for.
   dma_command_t now;
@@ -107,16 +82,7 @@ module dma_write_host
   assign pending_in.valid = take;
   assign pending_in.data = '{command: now, start: tail_q};
   assign place_valid = {take && now.scratch, take && !now.scratch};
-  fifo #(
-      .T(pending_t),
-      .Depth(Depth)
-  ) i_pending (
-      .clk_i,
-      .rst_i,
-      .in(pending_in),
-      .out(pending),
-      .count_o(unused_pending)
-  );
+  `FIFO(pending_t, Depth, i_pending, pending_in, pending)
 
   // Where the rows of each memory go: 0 frame memory, 1 scratchpad.
   typedef struct packed {
@@ -124,33 +90,13 @@ module dma_write_host
     rows_t           rows;
   } place_t;
   for (genvar p = 0; p < 2; p++) begin : g_place
-    stream_if #(
-        .T(place_t)
-    ) place_in (
-        clk_i,
-        rst_i
-    );
-    stream_if #(
-        .T(place_t)
-    ) place (
-        clk_i,
-        rst_i
-    );
-    logic [CountW-1:0] unused_places;
+    `STREAM(place_t, place_in)
+    `STREAM(place_t, place)
     rows_t row_q;
     assign place_in.valid = place_valid[p];
     assign place_in.data  = '{start: tail_q, rows: now_last[11:6]};
     assign place_ready[p] = place_in.ready;
-    fifo #(
-        .T(place_t),
-        .Depth(Depth)
-    ) i_places (
-        .clk_i,
-        .rst_i,
-        .in(place_in),
-        .out(place),
-        .count_o(unused_places)
-    );
+    `FIFO(place_t, Depth, i_places, place_in, place)
     assign row_last[p] = row_q == place.data.rows;
     assign row_at[p]   = place.data.start + RowW'(row_q);
     assign place.ready = row_valid[p] && row_last[p];
@@ -204,16 +150,7 @@ module dma_write_host
       .in (dma_in),
       .out(dma)
   );
-  fifo #(
-      .T(sent_t),
-      .Depth(Depth)
-  ) i_sent (
-      .clk_i,
-      .rst_i,
-      .in(sent_in),
-      .out(sent),
-      .count_o(unused_sent)
-  );
+  `FIFO(sent_t, Depth, i_sent, sent_in, sent)
 
   // Statuses.
   wire over = status_i.valid && status_i.sel == Sel;

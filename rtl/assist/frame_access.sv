@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// The cores' access to frame memory: single words of the crossbar's frame memory slave, as bursts of one on the frame bus.
 ///
 /// Core clock on one side, memory clock on the other. Stores are posted, up to four; a Load is answered after all stores
@@ -7,7 +8,7 @@
 /// `ready_o` falls while stores wait; nothing is dropped. Takes about 3 core and 4 memory clocks besides the bus and the
 /// memory. Both resets must be given together.
 module frame_access
-  import core_pkg::*, assist_pkg::*;
+  import core_pkg::*, dram_pkg::*;
 (
     // Core clock: the crossbar. Load and Store only.
     input  logic     clk_i,
@@ -32,30 +33,10 @@ module frame_access
     logic [3:0] be;
   } access_t;
 
-  stream_if #(
-      .T(access_t)
-  ) asked (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(access_t)
-  ) access (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(logic [31:0])
-  ) loaded (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(logic [31:0])
-  ) answer (
-      clk_i,
-      rst_i
-  );
+  `STREAM(access_t, asked)
+  `STREAM_ON(access_t, access, mem_clk_i, mem_rst_i)
+  `STREAM_ON(logic [31:0], loaded, mem_clk_i, mem_rst_i)
+  `STREAM(logic [31:0], answer)
 
   logic [2:0] unused_asked, unused_loaded;
 

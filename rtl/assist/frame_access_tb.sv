@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// frame_access: random words stored and loaded from the core's clock, at several ratios of the clocks, with a bus that is
 /// busy now and then; loads see all stores before them, bytes not stored stay.
 module frame_access_tb
-  import core_pkg::*, assist_pkg::*;
+  import core_pkg::*, dram_pkg::*;
 ;
   `TB_BEGIN
   `TB_TIMEOUT(200_000)
@@ -18,24 +19,9 @@ module frame_access_tb
   logic valid = 0, ready, rsp_valid;
   mem_req_t r;
   mem_rsp_t rsp;
-  stream_if #(
-      .T(bus_req_t)
-  ) req (
-      mem_clk,
-      mem_rst
-  );
-  stream_if #(
-      .T(bus_wdata_t)
-  ) wdata (
-      mem_clk,
-      mem_rst
-  );
-  stream_if #(
-      .T(logic [127:0])
-  ) rdata (
-      mem_clk,
-      mem_rst
-  );
+  `STREAM_ON(bus_req_t, req, mem_clk, mem_rst)
+  `STREAM_ON(bus_wdata_t, wdata, mem_clk, mem_rst)
+  `STREAM_ON(logic [127:0], rdata, mem_clk, mem_rst)
   frame_access dut (
       .clk_i      (clk),
       .rst_i      (rst),

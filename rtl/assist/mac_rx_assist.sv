@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// MAC receive assist: frames from the MAC into slots of the frame memory (core-nic paper, section 4).
 ///
 /// There are 2^log_i slots of 2 kB from `slot_base_i` on, used in turn, and as many descriptors of two words (assist_pkg) in
@@ -11,7 +12,7 @@
 module mac_rx_assist
   import core_pkg::*;
   import eth_pkg::*;
-  import assist_pkg::*;
+  import dram_pkg::*;
 #(
     parameter int MaxFrame = 1514,  // without FCS
     parameter int BufferWords = 256  // of 16 bytes: two frames and more, a power of two
@@ -53,12 +54,7 @@ module mac_rx_assist
   typedef logic [11:0] len_t;
 
   // ---------------------------------------------------------------- MAC clock
-  stream_if #(
-      .T(len_t)
-  ) mac_frame (
-      mac_clk_i,
-      mac_rst_i
-  );
+  `STREAM_ON(len_t, mac_frame, mac_clk_i, mac_rst_i)
   logic enable_at_mac, starved, starved_at_mac, we, re, freed;
   logic [WordW-1:0] waddr, raddr;
   logic [127:0] buffer_in, buffer_out;
@@ -118,24 +114,9 @@ module mac_rx_assist
   );
 
   // ---------------------------------------------------------------- memory clock
-  stream_if #(
-      .T(len_t)
-  ) mem_frame (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(logic [31:0])
-  ) mem_slot (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(len_t)
-  ) mem_stored (
-      mem_clk_i,
-      mem_rst_i
-  );
+  `STREAM_ON(len_t, mem_frame, mem_clk_i, mem_rst_i)
+  `STREAM_ON(logic [31:0], mem_slot, mem_clk_i, mem_rst_i)
+  `STREAM_ON(len_t, mem_stored, mem_clk_i, mem_rst_i)
   logic starves;
   logic [$clog2(Frames):0] unused_frames;
   fifo_async #(
@@ -173,18 +154,8 @@ module mac_rx_assist
   );
 
   // ---------------------------------------------------------------- core clock: slots out, descriptors in
-  stream_if #(
-      .T(logic [31:0])
-  ) slot (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(len_t)
-  ) stored (
-      core_clk_i,
-      core_rst_i
-  );
+  `STREAM_ON(logic [31:0], slot, core_clk_i, core_rst_i)
+  `STREAM_ON(len_t, stored, core_clk_i, core_rst_i)
   logic [$clog2(Slots):0] unused_slots, unused_stored;
   fifo_async #(
       .T(logic [31:0]),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// The memory clock's half of the MAC receive assist: frames of the buffer into slots of the frame memory.
 ///
 /// Takes a frame and a slot, asks the bus for one burst and moves the words, one a clock without a gap; the next frame's
 /// request goes out meanwhile. `freed_o` is high for a clock for each word that left the buffer; `stored` tells the length of
 /// each frame when the bus took its last word. `starved_o`: a frame waits because there is no slot. Reset forgets all.
 module mac_rx_store
-  import assist_pkg::*;
+  import dram_pkg::*;
 #(
     parameter  int Words = 256,
     localparam int WordW = $clog2(Words)
@@ -29,18 +30,8 @@ module mac_rx_store
     stream_if.src stored  // logic [11:0]: length
 );
   typedef logic [11:0] len_t;
-  stream_if #(
-      .T(len_t)
-  ) moving_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(len_t)
-  ) moving (
-      clk_i,
-      rst_i
-  );
+  `STREAM(len_t, moving_in)
+  `STREAM(len_t, moving)
 
   // Requests.
   len_t len;
@@ -58,17 +49,7 @@ module mac_rx_store
   assign moving_in.valid = asks;
   assign moving_in.data = len;
 
-  logic [2:0] unused_count;
-  fifo #(
-      .T(len_t),
-      .Depth(4)
-  ) i_moving (
-      .clk_i,
-      .rst_i,
-      .in(moving_in),
-      .out(moving),
-      .count_o(unused_count)
-  );
+  `FIFO(len_t, 4, i_moving, moving_in, moving)
 
   // Words. `left_q`: asked for but not yet read of the buffer; the RAM's output is the word that the bus sees.
   logic [WordW-1:0] read_q;

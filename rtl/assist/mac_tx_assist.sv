@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// MAC transmit assist: frames from the frame memory to the MAC (core-nic paper, section 4).
 ///
 /// Commands (assist_pkg, two words) come from a ring in the scratchpad; `progress_o` counts the frames whose last word the MAC
@@ -10,7 +11,7 @@
 module mac_tx_assist
   import core_pkg::*;
   import eth_pkg::*;
-  import assist_pkg::*;
+  import dram_pkg::*;
 #(
     parameter int MaxFrame = 1514,  // without FCS
     parameter int BufferWords = 256  // of 16 bytes: two frames and more, a power of two
@@ -50,24 +51,9 @@ module mac_tx_assist
 
   // ---------------------------------------------------------------- core clock: commands and progress
   typedef logic [1:0][31:0] words_t;
-  stream_if #(
-      .T(words_t)
-  ) words (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(local_part_t)
-  ) part (
-      core_clk_i,
-      core_rst_i
-  );
-  stream_if #(
-      .T(logic)
-  ) kind (
-      core_clk_i,
-      core_rst_i
-  );
+  `STREAM_ON(words_t, words, core_clk_i, core_rst_i)
+  `STREAM_ON(local_part_t, part, core_clk_i, core_rst_i)
+  `STREAM_ON(logic, kind, core_clk_i, core_rst_i)
   ring_fetch #(
       .Words(2)
   ) i_fetch (
@@ -119,42 +105,12 @@ module mac_tx_assist
 
   // ---------------------------------------------------------------- memory clock: into the buffer
   typedef logic [15:0] shape_t;  // byte in the first word, length
-  stream_if #(
-      .T(local_part_t)
-  ) mem_part (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(local_part_t)
-  ) ask (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(shape_t)
-  ) asked_in (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(shape_t)
-  ) asked (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(shape_t)
-  ) frame_in (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(logic [127:0])
-  ) word_in (
-      mem_clk_i,
-      mem_rst_i
-  );
+  `STREAM_ON(local_part_t, mem_part, mem_clk_i, mem_rst_i)
+  `STREAM_ON(local_part_t, ask, mem_clk_i, mem_rst_i)
+  `STREAM_ON(shape_t, asked_in, mem_clk_i, mem_rst_i)
+  `STREAM_ON(shape_t, asked, mem_clk_i, mem_rst_i)
+  `STREAM_ON(shape_t, frame_in, mem_clk_i, mem_rst_i)
+  `STREAM_ON(logic [127:0], word_in, mem_clk_i, mem_rst_i)
   logic [$clog2(CommandDepth):0] unused_commands;
   logic [$clog2(BufferWords):0] words_held, asked_words_q;
   logic [$clog2(Frames):0] frames_held, asked_frames_q;
@@ -237,18 +193,8 @@ module mac_tx_assist
   assign asked.ready = whole_q;
 
   // ---------------------------------------------------------------- MAC clock: out of the buffer
-  stream_if #(
-      .T(shape_t)
-  ) frame (
-      mac_clk_i,
-      mac_rst_i
-  );
-  stream_if #(
-      .T(logic [127:0])
-  ) word (
-      mac_clk_i,
-      mac_rst_i
-  );
+  `STREAM_ON(shape_t, frame, mac_clk_i, mac_rst_i)
+  `STREAM_ON(logic [127:0], word, mac_clk_i, mac_rst_i)
   fifo_async #(
       .T(shape_t),
       .Depth(Frames)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// The progress count of an assist: commands end in several places, but are counted in their order.
 ///
 /// Each command enters `kind` when it is given out: 0 ... Places-1 says where it will end, Places that it was refused and
@@ -17,23 +18,8 @@ module progress_order #(
     output logic         [      31:0]       progress_o
 );
   typedef logic [KindW-1:0] kind_t;
-  stream_if #(
-      .T(kind_t)
-  ) head (
-      clk_i,
-      rst_i
-  );
-  logic [$clog2(Depth+1)-1:0] unused_count;
-  fifo #(
-      .T(kind_t),
-      .Depth(Depth)
-  ) i_order (
-      .clk_i,
-      .rst_i,
-      .in(kind),
-      .out(head),
-      .count_o(unused_count)
-  );
+  `STREAM(kind_t, head)
+  `FIFO(kind_t, Depth, i_order, kind, head)
 
   logic [Places-1:0][7:0] seen_q;
   logic [Places-1:0] ended;

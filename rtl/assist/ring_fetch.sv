@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Fetches the commands of an assist from their ring in the scratchpad (core-nic paper, section 4).
 ///
 /// The ring has 2^log_i commands of `Words` words from `base_i` on. While `producer_i` is ahead of what was fetched, the words
@@ -42,12 +43,7 @@ module ring_fetch
   logic waiting_q;
   logic [Words-2:0][31:0] words_q;
   logic [CountW-1:0] count;
-  stream_if #(
-      .T(command_t)
-  ) whole (
-      clk_i,
-      rst_i
-  );
+  `STREAM(command_t, whole)
 
   // A command is begun when it will find a place, behind the one that just comes.
   wire begin_ok = fetched_q != producer_i && count + CountW'(whole.valid) < CountW'(Depth);

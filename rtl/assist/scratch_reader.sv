@@ -6,7 +6,7 @@
 /// that cannot be given on holds up the loads behind it. A clock is lost between parts. Reset forgets all.
 module scratch_reader
   import core_pkg::*;
-  import assist_pkg::*;
+  import dram_pkg::*;
 (
     input logic clk_i,
     input logic rst_i,

@@ -7,7 +7,7 @@
 /// parts. Reset forgets all.
 module scratch_writer
   import core_pkg::*;
-  import assist_pkg::*;
+  import dram_pkg::*;
 (
     input logic clk_i,
     input logic rst_i,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=20
 `include "formal.svh"
+`include "stream.svh"
 /// arb_rr: an input that waits is served after at most N-1 others; a choice is kept until it is taken; the beat that leaves
 /// is that of the input that moves; something leaves whenever something waits.
 module arb_rr_formal (
@@ -13,18 +14,8 @@ module arb_rr_formal (
 );
   `FORMAL_BEGIN
   localparam int N = 4;
-  stream_if #(
-      .T(logic [1:0])
-  ) in[N] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [1:0])
-  ) out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(logic [1:0], in[N])
+  `STREAM(logic [1:0], out)
   logic [N-1:0] ready;
   logic [  1:0] index;
   arb_rr #(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// arb_rr and spill_reg behind it: every beat arrives once and in order of its input; an input that waits sees every
 /// other input served once at the most; one beat a clock.
 module arb_rr_tb;
@@ -11,24 +12,9 @@ module arb_rr_tb;
     logic [23:0] number;
   } beat_t;
 
-  stream_if #(
-      .T(beat_t)
-  ) in[N] (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(beat_t)
-  ) chosen (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(beat_t)
-  ) out (
-      clk,
-      rst
-  );
+  `STREAM_ON(beat_t, in[N], clk, rst)
+  `STREAM_ON(beat_t, chosen, clk, rst)
+  `STREAM_ON(beat_t, out, clk, rst)
   logic [2:0] index;
   arb_rr #(
       .T(beat_t),

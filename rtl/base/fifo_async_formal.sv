@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 // prove: mode=prove depth=30 clocks=async
 /// fifo_async with two clocks that tick as they please (also together): any beat comes out unharmed and exactly after those
 /// that went in before it, nothing else comes out, the pointers that cross change by one bit at a time, and `count_o` is
@@ -13,18 +14,8 @@ module fifo_async_formal (
     input logic pick_i    // the beat that goes in now is the one watched
 );
   localparam int Depth = 4;
-  stream_if #(
-      .T(logic)
-  ) in (
-      wclk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic)
-  ) out (
-      rclk_i,
-      rst_i
-  );
+  `STREAM_ON(logic, in, wclk_i, rst_i)
+  `STREAM_ON(logic, out, rclk_i, rst_i)
   logic [2:0] count;
   fifo_async #(
       .T(logic),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// fifo_async: order and content across clocks of random ratio, capacity, and one beat a clock of the slower side.
 module fifo_async_tb;
   `TB_BEGIN
@@ -11,18 +12,8 @@ module fifo_async_tb;
   logic rclk = 0;
   initial forever #(read_half) rclk = !rclk;
 
-  stream_if #(
-      .T(word_t)
-  ) in (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(word_t)
-  ) out (
-      rclk,
-      rst
-  );
+  `STREAM_ON(word_t, in, clk, rst)
+  `STREAM_ON(word_t, out, rclk, rst)
   logic [4:0] count;
   fifo_async #(
       .T(word_t),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=20
 `include "formal.svh"
+`include "stream.svh"
 /// fifo: any beat comes out unharmed and exactly after those that were inside when it went in; what is inside is offered
 /// within two clocks; it takes beats as long as it is not full.
 module fifo_formal (
@@ -13,18 +14,8 @@ module fifo_formal (
 );
   `FORMAL_BEGIN
   localparam int Depth = 3;
-  stream_if #(
-      .T(logic [1:0])
-  ) in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [1:0])
-  ) out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(logic [1:0], in)
+  `STREAM(logic [1:0], out)
   logic [1:0] count;
   fifo #(
       .T(logic [1:0]),

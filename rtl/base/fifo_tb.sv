@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// fifo: order and content under random back-pressure, capacity, and one beat a clock when both sides are open.
 module fifo_tb;
   `TB_BEGIN
@@ -7,18 +8,8 @@ module fifo_tb;
   localparam int Depth = 5;
   typedef logic [31:0] word_t;
 
-  stream_if #(
-      .T(word_t)
-  ) in (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(word_t)
-  ) out (
-      clk,
-      rst
-  );
+  `STREAM_ON(word_t, in, clk, rst)
+  `STREAM_ON(word_t, out, clk, rst)
   logic [2:0] count;
   fifo #(
       .T(word_t),

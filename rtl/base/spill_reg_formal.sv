@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=20
 `include "formal.svh"
+`include "stream.svh"
 /// spill_reg: any beat comes out unharmed and exactly after those that were inside when it went in, in the next clock if
 /// nothing is ahead; `ready` does not depend on what happens on the other side in the same clock.
 module spill_reg_formal (
@@ -12,18 +13,8 @@ module spill_reg_formal (
     input logic       pick_i    // the beat that goes in now is the one watched
 );
   `FORMAL_BEGIN
-  stream_if #(
-      .T(logic [1:0])
-  ) in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [1:0])
-  ) out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(logic [1:0], in)
+  `STREAM(logic [1:0], out)
   spill_reg #(
       .T(logic [1:0])
   ) dut (

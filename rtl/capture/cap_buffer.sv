@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Store-and-forward packet buffer before the packer: whole, good, wanted packets only come out, with their length and ring.
 ///
 /// Frames in, one beat a clock; `info` has one entry for each frame, which a frame's last beat waits for. A frame that ends
@@ -39,29 +40,9 @@ module cap_buffer
     logic [47:0]     stamp;
   } note_t;
 
-  stream_if #(
-      .T(note_t)
-  ) note_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(note_t)
-  ) note (
-      clk_i,
-      rst_i
-  );
-  logic [$clog2(MaxPackets+1)-1:0] unused_notes;
-  fifo #(
-      .T(note_t),
-      .Depth(MaxPackets)
-  ) i_notes (
-      .clk_i,
-      .rst_i,
-      .in(note_in),
-      .out(note),
-      .count_o(unused_notes)
-  );
+  `STREAM(note_t, note_in)
+  `STREAM(note_t, note)
+  `FIFO(note_t, MaxPackets, i_notes, note_in, note)
 
   // Write side.
   logic [UnitW-1:0]

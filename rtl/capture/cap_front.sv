@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Where packets come in: picks the generator or the wire, and finds out flow hash and filter verdict of each packet.
 ///
 /// Frames pass unchanged, 2 clocks later; `info` has one entry for each, in order. A frame from the wire brings a stamp of
@@ -39,35 +40,15 @@ module cap_front
   source_e source, source_q;
   logic inside_q;  // of a frame
 
-  logic [CountW-1:0] count_q, unused_beats, unused_hashes, unused_stamps;
+  logic [CountW-1:0] count_q;
   frame_beat_t gen_beat, wire_beat, beat;
   assign gen_beat  = generated.data;
   assign wire_beat = wire_frame.data;
 
   // The stamp of a frame from the wire comes after its first beat: whether it is wanted then is kept until then.
-  stream_if #(
-      .T(logic)
-  ) kind_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic)
-  ) kind (
-      clk_i,
-      rst_i
-  );
-  logic [CountW-1:0] unused_kinds;
-  fifo #(
-      .T(logic),
-      .Depth(Depth)
-  ) i_kinds (
-      .clk_i,
-      .rst_i,
-      .in(kind_in),
-      .out(kind),
-      .count_o(unused_kinds)
-  );
+  `STREAM(logic, kind_in)
+  `STREAM(logic, kind)
+  `FIFO(logic, Depth, i_kinds, kind_in, kind)
 
   wire place = count_q < CountW'(Depth);
   always_comb begin
@@ -84,12 +65,7 @@ module cap_front
     end
   end
 
-  stream_if #(
-      .T(frame_beat_t)
-  ) held (
-      clk_i,
-      rst_i
-  );
+  `STREAM(frame_beat_t, held)
   assign beat = source == Generated ? gen_beat : wire_beat;
   assign held.valid = (source == Generated && generated.valid) || (source == Wire && wire_frame.valid);
   assign held.data = beat;
@@ -113,45 +89,16 @@ module cap_front
     end
   end
 
-  fifo #(
-      .T(frame_beat_t),
-      .Depth(Depth)
-  ) i_beats (
-      .clk_i,
-      .rst_i,
-      .in(held),
-      .out(frame),
-      .count_o(unused_beats)
-  );
+  `FIFO(frame_beat_t, Depth, i_beats, held, frame)
 
   typedef struct packed {
     logic drop;
     logic [31:0] hash;
   } verdict_t;
-  stream_if #(
-      .T(verdict_t)
-  ) verdict_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(verdict_t)
-  ) verdict_out (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(ptp_time_t)
-  ) stamp_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(ptp_time_t)
-  ) stamp_out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(verdict_t, verdict_in)
+  `STREAM(verdict_t, verdict_out)
+  `STREAM(ptp_time_t, stamp_in)
+  `STREAM(ptp_time_t, stamp_out)
   logic hash_valid;
   logic [3:0] unused_kind;
 
@@ -174,32 +121,14 @@ module cap_front
       .valid_o(verdict_in.valid),
       .drop_o (verdict_in.data.drop)
   );
-  fifo #(
-      .T(verdict_t),
-      .Depth(Depth)
-  ) i_verdicts (
-      .clk_i,
-      .rst_i,
-      .in(verdict_in),
-      .out(verdict_out),
-      .count_o(unused_hashes)
-  );
+  `FIFO(verdict_t, Depth, i_verdicts, verdict_in, verdict_out)
   wire generates = moves && source == Generated && beat.sop;
   wire stamped = wire_stamp.valid && kind.valid && !generates;
   assign wire_stamp.ready = stamped;
   assign kind.ready = stamped;
   assign stamp_in.valid = generates || (stamped && kind.data);
   assign stamp_in.data = generates ? time_i : wire_stamp.data;
-  fifo #(
-      .T(ptp_time_t),
-      .Depth(Depth)
-  ) i_stamps (
-      .clk_i,
-      .rst_i,
-      .in(stamp_in),
-      .out(stamp_out),
-      .count_o(unused_stamps)
-  );
+  `FIFO(ptp_time_t, Depth, i_stamps, stamp_in, stamp_out)
 
   assign info.valid = verdict_out.valid && stamp_out.valid;
   assign info.data = '{

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// cap_front with cap_filter, and cap_buffer behind it: frames from the wire come out whole and in order with length,
 /// record size, stamp, hash and ring; bad and filtered ones are erased, those without room dropped whole and counted; the
 /// generator is held up instead. Hash and filter are checked against a model of their own.
@@ -20,36 +21,11 @@ module cap_front_tb;
   logic [2:0] log_rings = 3;
   ptp_time_t now = '0;
   filter_t [FilterEntries-1:0] filter;
-  stream_if #(
-      .T(frame_beat_t)
-  ) source[2] (
-      clk,
-      rst
-  );  // wire, generator
-  stream_if #(
-      .T(ptp_time_t)
-  ) stamp (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(frame_beat_t)
-  ) frame (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(info_t)
-  ) info (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(beat_t)
-  ) out (
-      clk,
-      rst
-  );
+  `STREAM_ON(frame_beat_t, source[2], clk, rst)  // wire, generator
+  `STREAM_ON(ptp_time_t, stamp, clk, rst)
+  `STREAM_ON(frame_beat_t, frame, clk, rst)
+  `STREAM_ON(info_t, info, clk, rst)
+  `STREAM_ON(beat_t, out, clk, rst)
   cap_front dut (
       .clk_i(clk),
       .rst_i(rst),

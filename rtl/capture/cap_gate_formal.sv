@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=20
 `include "formal.svh"
+`include "stream.svh"
 /// cap_gate: what comes out is whole TLPs, each beat kept until it is taken, whenever the gate moves; TLPs that do not come
 /// out vanish whole; nothing is swallowed while the gate is open and no swallowing had begun; closed, it is soon still.
 module cap_gate_formal
@@ -15,18 +16,8 @@ module cap_gate_formal
     input logic ready_i
 );
   `FORMAL_BEGIN
-  stream_if #(
-      .T(tlp_beat_t)
-  ) in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(tlp_beat_t, in)
+  `STREAM(tlp_beat_t, out)
   cap_gate dut (
       .clk_i,
       .rst_i,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// cap_generator: every byte of every packet as the formula in capture.rdl says, worked out here anew; count, restart, rate,
 /// back-pressure; one beat a clock.
 module cap_generator_tb;
@@ -12,12 +13,7 @@ module cap_generator_tb;
   logic [LenW-1:0] len_min = 60, len_max = 60;
   logic [15:0] flow_mask = 16'h3f;
   logic [23:0] rate = 0;
-  stream_if #(
-      .T(frame_beat_t)
-  ) frame (
-      clk,
-      rst
-  );
+  `STREAM_ON(frame_beat_t, frame, clk, rst)
   cap_generator dut (
       .clk_i(clk),
       .rst_i(rst),

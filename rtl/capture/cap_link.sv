@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// One link's share of the capture: staging pages, queue of work, DMA write engine (capture paper, "Bifurcation").
 ///
 /// Work is done in order: pieces of pages are written to host memory, progress entries after the data they tell of; both
@@ -61,18 +62,8 @@ module cap_link
   end
 
   // Free pages: all of them after the sweep.
-  stream_if #(
-      .T(logic [PageIdW-1:0])
-  ) freed (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [PageIdW-1:0])
-  ) page (
-      clk_i,
-      rst_i
-  );
+  `STREAM(logic [PageIdW-1:0], freed)
+  `STREAM(logic [PageIdW-1:0], page)
   logic [$clog2(Pages+1)-1:0] pages;
   logic [$clog2(Pages+1)-1:0] sweep_q;
   wire ready = sweep_q == ($clog2(Pages + 1))'(Pages);
@@ -99,18 +90,8 @@ module cap_link
   end
 
   // Queue of work.
-  stream_if #(
-      .T(work_t)
-  ) work_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(work_t)
-  ) work (
-      clk_i,
-      rst_i
-  );
+  `STREAM(work_t, work_in)
+  `STREAM(work_t, work)
   logic [$clog2(WorkDepth+1)-1:0] work_count;
   fifo #(
       .T(work_t),
@@ -155,18 +136,8 @@ module cap_link
     logic [23:0]        packets;
     logic [OffW-1:0]    bytes;
   } going_t;
-  stream_if #(
-      .T(going_t)
-  ) going_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(going_t)
-  ) going (
-      clk_i,
-      rst_i
-  );
+  `STREAM(going_t, going_in)
+  `STREAM(going_t, going)
   logic [$clog2(InFlight+1)-1:0] going_count;
   fifo #(
       .T(going_t),
@@ -182,12 +153,7 @@ module cap_link
   work_t head;
   assign head = work.data;
   wire engine_rst = rst_i || link_rst_i || dead_q;
-  stream_if #(
-      .T(dma_req_t)
-  ) req (
-      clk_i,
-      engine_rst
-  );
+  `STREAM_ON(dma_req_t, req, clk_i, engine_rst)
   dma_req_t req_q;
   logic req_full_q;
   wire nothing = !head.is_entry && head.len == '0;
@@ -280,12 +246,7 @@ module cap_link
   // Engine and what it reads.
   ram_read_t ram_read;
   ram_row_t stage_row, entry_row;
-  stream_if #(
-      .T(tlp_beat_t)
-  ) engine_tlp (
-      clk_i,
-      engine_rst
-  );
+  `STREAM_ON(tlp_beat_t, engine_tlp, clk_i, engine_rst)
   cap_stage_ram #(
       .Bytes(Pages * PageBytes),
       .Sel  (SelStage)

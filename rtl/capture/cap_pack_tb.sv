@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// cap_pack, cap_rings and two cap_link together: what lands in a model of host memory, walked as a consumer walks it, is
 /// every packet given in, in order in its ring, whatever lengths, link speeds, ring-full drops, flushes and link failures.
 module cap_pack_tb;
   import pcie_pkg::*;
-  import dma_pkg::*;
   import cap_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(400000)
@@ -17,12 +17,7 @@ module cap_pack_tb;
 
   pack_cfg_t cfg;
   pcie_cfg_t pcie;
-  stream_if #(
-      .T(beat_t)
-  ) in (
-      clk,
-      rst
-  );
+  `STREAM_ON(beat_t, in, clk, rst)
   cap_ring_t ring;
   logic open, close, packet, dropped, too_long, waits, refused;
   logic [Rings-1:0] room;

@@ -9,7 +9,7 @@
 /// mailbox, which a peer sends only when it has no burst under way: that REQ always starts a window afresh. One word a clock,
 /// always ready, 1 clock of latency to the events and 2 to `out_o`.
 module burst_receiver
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
 #(
     parameter int Peers = 7,
     parameter int Classes = 2,
@@ -58,7 +58,7 @@ module burst_receiver
 
   assign recv.ready = 1'b1;
   logic valid_q;
-  pcix_pkg::window_word_t word_q;
+  channel_pkg::window_word_t word_q;
   always_ff @(posedge clk_i) begin
     valid_q <= recv.valid;
     if (recv.valid) word_q <= recv.data;

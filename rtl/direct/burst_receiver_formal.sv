@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=30
 `include "formal.svh"
+`include "stream.svh"
 /// burst_receiver, response_scheduler and the fast output FIFO with two peers: the output FIFO never overflows, whatever
 /// the peers write and whenever they fall silent, as long as the packets of a granted burst are together no larger than the
 /// grant (that is what burst_scheduler plans by). Bursts without a grant, stale ones, cut ones, nonsense, and grants that end
 /// early are all included; so is any way in which the line takes frames out. FIFO of 7 words, packets of 2 and more.
 module burst_receiver_formal
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
 (
     input logic        clk_i,
     input logic        rst_i,
@@ -26,12 +27,7 @@ module burst_receiver_formal
   `FORMAL_BEGIN
   localparam int Words = 7;
 
-  stream_if #(
-      .T(pcix_pkg::window_word_t)
-  ) recv (
-      clk_i,
-      rst_i
-  );
+  `STREAM(channel_pkg::window_word_t, recv)
   frame_read_if #(.Queues(1)) read ();
   logic open, cancel, req, req_own, res, word, done, broken, want, timeout;
   logic received, discarded, stale, malformed, accepted, dropped;

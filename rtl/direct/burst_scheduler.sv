@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Sends bursts (direct-router paper, section III-B3): header, packets of class 0, then 1, ..., then a REQ for what is left.
 ///
 /// RESs are answered round robin over the outputs, one burst at a time. First the burst is planned, one packet a clock: as many
@@ -8,7 +9,7 @@
 /// this burst when it is made. The frames leave their FIFOs when the bus says that the burst has arrived; if nobody took it
 /// they stay there, first in their queues as before. Reset forgets all RESs.
 module burst_scheduler
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
 #(
     parameter int Peers = 7,
     parameter int Classes = 2,
@@ -31,9 +32,9 @@ module burst_scheduler
     output peer_t peer_o,
     output logic aborted_o,  // nobody took the burst
     // Channel
-    stream_if.src cmd,  // pcix_pkg::dma_cmd_t
+    stream_if.src cmd,  // channel_pkg::channel_cmd_t
     stream_if.src data,  // logic [63:0]
-    stream_if.snk done,  // pcix_pkg::bus_result_e
+    stream_if.snk done,  // channel_pkg::channel_result_e
     // Events
     output logic sent_o,
     output logic empty_o,
@@ -117,18 +118,8 @@ module burst_scheduler
   logic emit, emit_q, from_ram_q;
   logic [63:0] literal, literal_q;
   logic [13:0] length_q;  // data words of the packet still to be read
-  stream_if #(
-      .T(logic [63:0])
-  ) made (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [63:0])
-  ) held (
-      clk_i,
-      rst_i
-  );
+  `STREAM(logic [63:0], made)
+  `STREAM(logic [63:0], held)
   logic [$clog2(Depth + 1)-1:0] held_count;
   fifo #(
       .T(logic [63:0]),
@@ -200,7 +191,7 @@ module burst_scheduler
   assign peer_o = peer_q;
   assign granted_o = granted_q;
   assign bursting_o = state_q == Idle ? '0 : Peers'(1) << peer_q;
-  assign aborted_o = ended && done.data != pcix_pkg::BusOk;
+  assign aborted_o = ended && done.data != channel_pkg::ChannelOk;
   assign sent_o = ended && !aborted_o;
   assign empty_o = sent_o && none;
 

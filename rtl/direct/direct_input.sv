@@ -7,7 +7,7 @@
 /// peer * Classes + class), slow-path frames (dest == Peers) leave in stored form, a stream a class. Both sides have RAMs of
 /// their own. One word a clock in; 5 clocks from the last word to `slow`. Reset empties everything.
 module direct_input
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
 #(
     parameter int Peers = 7,
     parameter int Classes = 2,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Output FIFOs of a card, fast and slow path, and what chooses between them (direct-router paper, section III-A).
 ///
 /// Whole frames only: a frame is chosen when all of it is in its FIFO, then leaves one word a clock without a gap of its own.
@@ -64,18 +65,8 @@ module direct_output
 
   frame_read_if #(.Queues(1)) fast_read ();
   frame_read_if #(.Queues(1)) slow_read ();
-  stream_if #(
-      .T(stored_word_t)
-  ) fast_out (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(stored_word_t)
-  ) slow_out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(stored_word_t, fast_out)
+  `STREAM(stored_word_t, slow_out)
   logic fast_accepted, fast_dropped, slow_accepted;
   frame_queues #(
       .Queues(1),

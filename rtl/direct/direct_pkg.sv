@@ -6,12 +6,8 @@
 /// `MessageWords` words on the bus (a parameter; the paper gives no sizes); only the first word says anything, and only the
 /// unpadded form is stored and counted.
 package direct_pkg;
-  localparam int MaxClasses = 4;  // class 0 has the highest priority
-  localparam int MaxPeers = 15;  // windows of a card
   localparam int UnitsW = 12;  // counts in words: up to 4095 words, 32 kB
 
-  typedef logic [3:0] peer_t;  // also the destination of a frame: 0 ... Peers-1, Peers is the slow path
-  typedef logic [1:0] class_t;
   typedef logic [UnitsW-1:0] words_t;
 
   typedef enum logic [3:0] {
@@ -25,49 +21,25 @@ package direct_pkg;
   /// REQ: words waiting by class. RES: words that may come by class. Burst header: packets that follow by class.
   /// `tag` numbers a REQ; the RES and the burst that answer it repeat it.
   typedef struct packed {
-    message_kind_e                     kind;
-    logic [3:0]                        tag;
-    logic [7:0]                        unused;
-    logic [MaxClasses-1:0][UnitsW-1:0] count;
+    message_kind_e                                kind;
+    logic [3:0]                                   tag;
+    logic [7:0]                                   unused;
+    logic [route_pkg::MaxClasses-1:0][UnitsW-1:0] count;
   } message_t;
 
   /// Before each packet, in FIFOs and on the bus.
   typedef struct packed {
-    message_kind_e kind;    // Packet
-    logic [41:0]   unused;
-    class_t        cls;
-    logic [15:0]   bytes;   // of the frame
+    message_kind_e kind;  // Packet
+    logic [41:0] unused;
+    route_pkg::class_t cls;
+    logic [15:0] bytes;  // of the frame
   } packet_header_t;
-
-  /// A frame after routing: `dest`, `cls` hold for the whole frame; `drop` with `eop` erases it.
-  typedef struct packed {
-    logic [63:0] data;
-    logic [3:0]  len;   // valid bytes, 1 ... 8; 8 but at eop
-    logic        sop;
-    logic        eop;
-    logic        drop;
-    peer_t       dest;
-    class_t      cls;
-  } routed_beat_t;
 
   /// A frame in stored form: packet header first, then data words.
   typedef struct packed {
     logic [63:0] data;
     logic        last;
   } stored_word_t;
-
-  /// What becomes of a frame that is not forwarded, one bit high for a clock each time.
-  typedef struct packed {
-    logic bad_fcs;
-    logic runt;
-    logic oversize;
-    logic rx_fifo_full;  // between MAC and bus clock
-    logic header;        // version, header length, total length (RFC 1812, 5.2.2)
-    logic checksum;      // of the IP header
-    logic ttl;           // would reach zero
-    logic no_route;      // the route says so
-    logic not_ours;      // sent to another MAC address
-  } route_drop_t;
 
   /// A descriptor ring in host memory as the driver sets it: 2^log_size descriptors of 16 bytes.
   typedef struct packed {

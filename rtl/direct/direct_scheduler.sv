@@ -10,7 +10,7 @@
 /// to a quarter later.) Nothing is dropped on the way out;
 /// packets of bursts that were not granted (any more) are discarded and counted. Reset forgets all exchanges.
 module direct_scheduler
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
 #(
     parameter int Peers = 7,
     parameter int Classes = 2,
@@ -26,7 +26,7 @@ module direct_scheduler
     input logic [31:0] retry_i,  // clocks until a silent peer gets another REQ
     // Input FIFOs
     frame_read_if.reader fast,  // Queues = Peers * Classes
-    // DMA channels: dma_cmd_t, logic [63:0], bus_result_e
+    // DMA channels: channel_cmd_t, logic [63:0], channel_result_e
     stream_if.src msg_cmd,
     stream_if.src msg_data,
     stream_if.snk msg_done,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=bmc depth=54 timeout=600
 `include "formal.svh"
+`include "stream.svh"
 /// direct_scheduler connected to itself, as input and as output of two exchanges at once (peer 0 and peer 1 are both this
 /// card), on a bus that serves each transaction within 2 clocks: no deadlock of REQ, RES and burst without any timeout. A frame
 /// that waits in an input FIFO leaves it within a fixed number of clocks, whatever arrives meanwhile and when; nothing is
@@ -18,54 +19,14 @@ module direct_scheduler_formal
   localparam int Words = 4;
   localparam int Bound = 40;
 
-  stream_if #(
-      .T(pcix_pkg::dma_cmd_t)
-  ) msg_cmd (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(pcix_pkg::dma_cmd_t)
-  ) burst_cmd (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [63:0])
-  ) msg_data (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [63:0])
-  ) burst_data (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(pcix_pkg::bus_result_e)
-  ) msg_done (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(pcix_pkg::bus_result_e)
-  ) burst_done (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(pcix_pkg::window_word_t)
-  ) recv (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(stored_word_t)
-  ) out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(channel_pkg::channel_cmd_t, msg_cmd)
+  `STREAM(channel_pkg::channel_cmd_t, burst_cmd)
+  `STREAM(logic [63:0], msg_data)
+  `STREAM(logic [63:0], burst_data)
+  `STREAM(channel_pkg::channel_result_e, msg_done)
+  `STREAM(channel_pkg::channel_result_e, burst_done)
+  `STREAM(channel_pkg::window_word_t, recv)
+  `STREAM(stored_word_t, out)
   frame_read_if #(.Queues(Peers)) fast ();
   frame_read_if #(.Queues(1)) read ();
   frame_write_t arrival, write;
@@ -154,8 +115,8 @@ module direct_scheduler_formal
   assign burst_data.ready = bus_q == Burst;
   assign msg_done.valid = bus_q == Done && was_message_q;
   assign burst_done.valid = bus_q == Done && !was_message_q;
-  assign msg_done.data = pcix_pkg::BusOk;
-  assign burst_done.data = pcix_pkg::BusOk;
+  assign msg_done.data = channel_pkg::ChannelOk;
+  assign burst_done.data = channel_pkg::ChannelOk;
   assign recv.valid = bus_q inside {Message, Burst};
   assign recv.data = '{
           window: '0,

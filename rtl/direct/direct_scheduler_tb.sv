@@ -10,7 +10,7 @@ module direct_scheduler_tb #(
     parameter int MessageWords = 1,
     parameter int FifoBytes = 4096
 );
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(1_500_000)
   localparam int Peers = Cards - 1;
@@ -59,11 +59,11 @@ module direct_scheduler_tb #(
 
   // The cards, and their channels as arrays.
   logic [Channels-1:0] cmd_valid, cmd_ready, data_valid, data_ready, done_valid, done_ready;
-  pcix_pkg::dma_cmd_t cmd_data[Channels];
+  channel_pkg::channel_cmd_t cmd_data[Channels];
   logic [63:0] data_data[Channels];
-  pcix_pkg::bus_result_e done_data[Channels];
+  channel_pkg::channel_result_e done_data[Channels];
   logic [Cards-1:0] recv_valid;
-  pcix_pkg::window_word_t recv_data[Cards];
+  channel_pkg::window_word_t recv_data[Cards];
   scheduler_events_t events[Cards];
   logic [Cards-1:0] idle;
 
@@ -81,13 +81,13 @@ module direct_scheduler_tb #(
         card_rst[i]
     );
     stream_if #(
-        .T(pcix_pkg::dma_cmd_t)
+        .T(channel_pkg::channel_cmd_t)
     ) msg_cmd (
         clk,
         card_rst[i]
     );
     stream_if #(
-        .T(pcix_pkg::dma_cmd_t)
+        .T(channel_pkg::channel_cmd_t)
     ) burst_cmd (
         clk,
         card_rst[i]
@@ -105,19 +105,19 @@ module direct_scheduler_tb #(
         card_rst[i]
     );
     stream_if #(
-        .T(pcix_pkg::bus_result_e)
+        .T(channel_pkg::channel_result_e)
     ) msg_done (
         clk,
         card_rst[i]
     );
     stream_if #(
-        .T(pcix_pkg::bus_result_e)
+        .T(channel_pkg::channel_result_e)
     ) burst_done (
         clk,
         card_rst[i]
     );
     stream_if #(
-        .T(pcix_pkg::window_word_t)
+        .T(channel_pkg::window_word_t)
     ) recv (
         clk,
         card_rst[i]
@@ -373,12 +373,12 @@ module direct_scheduler_tb #(
   bus_e bus[Channels];
   int left[Channels], piece[Channels], wait_q[Channels], moved[Channels];
   bit owned[Cards], first[Channels], failed[Channels];
-  pcix_pkg::dma_cmd_t cmd[Channels];
+  channel_pkg::channel_cmd_t cmd[Channels];
   for (genvar c = 0; c < Channels; c++) begin : g_ready
     assign cmd_ready[c]  = bus[c] == Free && !stalled[c/2] && !dead[c/2];
     assign data_ready[c] = bus[c] == Move;
     assign done_valid[c] = bus[c] == Answer && wait_q[c] == 0;
-    assign done_data[c]  = failed[c] ? pcix_pkg::BusAbort : pcix_pkg::BusOk;
+    assign done_data[c]  = failed[c] ? channel_pkg::ChannelAbort : channel_pkg::ChannelOk;
   end
   int turn = 0;
   always @(posedge clk) begin

@@ -5,7 +5,7 @@
 /// Within a frame one word a clock, full back-pressure; 4 clocks from frame to frame. A frame's room is free again when its
 /// last word has left. Reset starts with the oldest frame.
 module frame_reader
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
 #(
     parameter class_t Class = '0  // written into the headers
 ) (

@@ -5,7 +5,7 @@
 /// Picks in turn between a REQ and a RES that want to go: contents are decided in that clock (`take_req_o`, `take_res_o`), not
 /// when they began to wait. The next message is picked when the bus has said how the last one ended (`sent_o`, one clock).
 module message_port
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
 #(
     parameter int Peers = 7,
     parameter int MessageWords = 1
@@ -23,9 +23,9 @@ module message_port
     input  message_t                        res_message_i,
     output logic                            take_res_o,
     // Channel
-           stream_if.src                    cmd,            // pcix_pkg::dma_cmd_t
+           stream_if.src                    cmd,            // channel_pkg::channel_cmd_t
            stream_if.src                    data,           // logic [63:0]
-           stream_if.snk                    done,           // pcix_pkg::bus_result_e
+           stream_if.snk                    done,           // channel_pkg::channel_result_e
     // How it ended
     output logic                            sent_o,
     output logic                            aborted_o,      // with sent_o
@@ -40,7 +40,7 @@ module message_port
   logic [2:0] words_q;  // still to be handed over
   message_t message_q;
   peer_t peer_q;
-  pcix_pkg::dma_cmd_t cmd_q;
+  channel_pkg::channel_cmd_t cmd_q;
 
   assign take_req_o = !busy_q && req_want_i && !(res_want_i && last_was_req_q);
   assign take_res_o = !busy_q && res_want_i && !take_req_o;
@@ -53,7 +53,7 @@ module message_port
   assign data.data = words_q == 3'(MessageWords) ? message_q : '0;
   assign done.ready = busy_q && !cmd_valid_q && words_q == '0;
   assign sent_o = done.valid && done.ready;
-  assign aborted_o = sent_o && done.data != pcix_pkg::BusOk;
+  assign aborted_o = sent_o && done.data != channel_pkg::ChannelOk;
   assign kind_o = message_q.kind;
   assign tag_o = message_q.tag;
   assign peer_o = peer_q;

@@ -10,7 +10,7 @@
 /// (An output waits `timeout_i` for a dead input's burst; its living inputs must outlast that.)
 /// `take_i` picks what `want_o`, `peer_o`, `tag_o` show in that clock. Reset forgets all.
 module request_scheduler
-  import direct_pkg::*;
+  import route_pkg::*;
 #(
     parameter int Peers = 7
 ) (

@@ -6,7 +6,7 @@
 /// if no RES ever comes; an output with a REQ unanswered, a RES unused or a burst under way gets no second REQ; only a RES with
 /// the latest tag counts. Relies on: a burst follows a RES, and ends with one trailing REQ or is aborted.
 module request_scheduler_formal
-  import direct_pkg::*;
+  import route_pkg::*;
 (
     input logic       clk_i,
     input logic       rst_i,

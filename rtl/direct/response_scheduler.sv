@@ -9,7 +9,7 @@
 /// is malformed, or when nothing of the burst comes for `timeout_i` clocks. `take_i` picks what `want_o` and `message_o` show
 /// in that clock. Reset forgets all.
 module response_scheduler
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
 #(
     parameter int Peers = 7,
     parameter int Classes = 2,

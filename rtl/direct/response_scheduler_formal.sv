@@ -6,7 +6,7 @@
 /// and is offered its RES within three clocks after the grant before is over and there is room; a grant is over within a
 /// fixed time (timeout of 4 clocks) after the last word of its burst, whatever the input does. Counts up to 7 words here.
 module response_scheduler_formal
-  import direct_pkg::*;
+  import direct_pkg::*, route_pkg::*;
 (
     input logic       clk_i,
     input logic       rst_i,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 // The bench drives at the falling edge and looks at the settled signals after it: `cond` holds at the next rising edge.
 `define WAIT(clk, cond) \
   begin \
@@ -12,7 +13,7 @@
 
 /// Host memory behind one DMA channel: any latency, results before or after the last word; addresses from Broken on fail.
 module slow_path_tb_memory
-  import pcix_pkg::*;
+  import channel_pkg::*;
 #(
     parameter logic [63:0] Broken = 64'h1_0000_0000
 ) (
@@ -26,12 +27,12 @@ module slow_path_tb_memory
 );
   logic [63:0] mem[longint unsigned];  // by address / 8
   int unsigned reads = 0, writes = 0;
-  dma_cmd_t now;
+  channel_cmd_t now;
   logic [63:0] word;
 
   logic cmd_ready = 0, wdata_ready = 0, rdata_valid = 0, done_valid = 0;
-  dma_word_t   rdata_data;
-  bus_result_e done_data;
+  channel_word_t   rdata_data;
+  channel_result_e done_data;
   assign cmd.ready   = cmd_ready;
   assign wdata.ready = wdata_ready;
   assign rdata.valid = rdata_valid;
@@ -86,7 +87,7 @@ module slow_path_tb_memory
 
   task automatic give_result();
     done_valid <= 1;
-    done_data  <= (now.addr < Broken) ? BusOk : BusAbort;
+    done_data  <= (now.addr < Broken) ? ChannelOk : ChannelAbort;
     `WAIT(clk_i, done.ready)
     @(negedge clk_i);
     done_valid <= 0;
@@ -96,8 +97,8 @@ endmodule
 /// slow_rx and slow_tx with a driver between them: every frame that goes in comes out once, whole, in the order of its
 /// class; what cannot be transferred is counted and leaves the others alone.
 module slow_path_tb;
-  import direct_pkg::*;
-  import pcix_pkg::*;
+  import direct_pkg::*, route_pkg::*;
+  import channel_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(2_000_000)
   localparam int Classes = 2;
@@ -111,42 +112,12 @@ module slow_path_tb;
   logic [3:0] prefetch = 1;
   logic rx_frame, rx_too_long, rx_bus_error, tx_frame, tx_bad, tx_bus_error, tx_written;
 
-  stream_if #(
-      .T(stored_word_t)
-  ) frame[Classes] (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(stored_word_t)
-  ) out (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(dma_cmd_t)
-  ) cmd[2] (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(logic [63:0])
-  ) wdata[2] (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(dma_word_t)
-  ) rdata[2] (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(bus_result_e)
-  ) done[2] (
-      clk,
-      rst
-  );
+  `STREAM_ON(stored_word_t, frame[Classes], clk, rst)
+  `STREAM_ON(stored_word_t, out, clk, rst)
+  `STREAM_ON(channel_cmd_t, cmd[2], clk, rst)
+  `STREAM_ON(logic [63:0], wdata[2], clk, rst)
+  `STREAM_ON(channel_word_t, rdata[2], clk, rst)
+  `STREAM_ON(channel_result_e, done[2], clk, rst)
 
   slow_tx dut_tx (
       .clk_i(clk),

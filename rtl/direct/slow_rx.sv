@@ -10,8 +10,8 @@
 /// turned off and on; its frame is lost. The words of a frame must come without a gap once the first is there. Turning a
 /// ring off takes effect after the transfer under way.
 module slow_rx
-  import direct_pkg::*;
-  import pcix_pkg::*;
+  import direct_pkg::*, route_pkg::*;
+  import channel_pkg::*;
 #(
     parameter int Classes = 2
 ) (
@@ -60,7 +60,7 @@ module slow_rx
 
   state_e state_q;
   logic [ClassW-1:0] cls_q;
-  dma_cmd_t cmd_q;
+  channel_cmd_t cmd_q;
   logic cmd_valid_q, word_valid_q;
   logic [63:0] word_q;
   logic [3:0] fill_q;  // descriptor words received
@@ -140,7 +140,7 @@ module slow_rx
   wire take_last = frame_valid[cls_q] && take[cls_q] && frame_data[cls_q].last;
   wire last = last_q || (rdata.valid && rdata.data.last) || (writing && take_last) || state_q == WriteDone;
   wire ended = ended_q || done.valid;
-  wire failed = failed_q || (done.valid && done.data != BusOk);
+  wire failed = failed_q || (done.valid && done.data != ChannelOk);
   wire busy = state_q == ReadDescriptors || state_q == WriteFrame || state_q == WriteDone;
   wire over = busy && last && ended;
 
@@ -164,7 +164,7 @@ module slow_rx
       if (last) last_q <= 1'b1;
       if (done.valid) begin
         ended_q  <= 1'b1;
-        failed_q <= done.data != BusOk;
+        failed_q <= done.data != ChannelOk;
       end
     end
     if (over) begin

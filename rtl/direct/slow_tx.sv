@@ -11,7 +11,7 @@
 /// descriptors and when the ring is empty. Turning the ring off takes effect after the transfer under way.
 module slow_tx
   import direct_pkg::*;
-  import pcix_pkg::*;
+  import channel_pkg::*;
 #(
     parameter int BufferWords = 2048  // at least 1153: header and words of the longest frame
 ) (
@@ -64,8 +64,8 @@ module slow_tx
     WriteStatus
   } state_e;
 
-  state_e   state_q;
-  dma_cmd_t cmd_q;
+  state_e state_q;
+  channel_cmd_t cmd_q;
   logic cmd_valid_q, word_valid_q;
   descriptor_t descriptors[MaxPrefetch];
   logic [3:0] held_q;  // descriptors held; the next one is number next_q
@@ -100,7 +100,7 @@ module slow_tx
   assign done.ready  = 1'b1;
   wire last = last_q || (rdata.valid && rdata.data.last) || state_q == WriteStatus;
   wire ended = ended_q || done.valid;
-  wire failed = failed_q || (done.valid && done.data != BusOk);
+  wire failed = failed_q || (done.valid && done.data != ChannelOk);
   wire over = last && ended;
 
   assign cmd.valid = cmd_valid_q;
@@ -163,7 +163,7 @@ module slow_tx
     if (rdata.valid && rdata.data.last) last_q <= 1'b1;
     if (done.valid) begin
       ended_q  <= 1'b1;
-      failed_q <= done.data != BusOk;
+      failed_q <= done.data != ChannelOk;
     end
 
     case (state_q)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Router of a dynamic network (GDN or MDN) in one tile.
 ///
 /// A message is a header (`mesh_pkg::header_t`) and up to 31 words. It goes along x first, then along y, then to the core or
@@ -40,12 +41,7 @@ module dynamic_router
   logic [N-1:0][2:0] choice;  // the input that has the output, or gets it now
 
   for (genvar i = 0; i < N; i++) begin : g_port
-    stream_if #(
-        .T(word_t)
-    ) head (
-        clk_i,
-        rst_i
-    );
+    `STREAM(word_t, head)
     link_fifo #(
         .Depth(LinkDepth)
     ) fifo (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=12
 `include "formal.svh"
+`include "stream.svh"
 /// dynamic_router, for any words in its link FIFOs (two words each): a word leaves by exactly one output and
 /// then its input moves, and no other; the output is that of its message, and no other message's words come in between; x is
 /// done before y and y before the exit; a word whose output is free and has room, or that some message before it keeps from
@@ -20,15 +21,8 @@ module dynamic_router_formal
 );
   `FORMAL_BEGIN
   localparam int N = RouterPorts;
-  stream_if #(.T(word_t))
-      in[N] (
-          clk_i,
-          rst_i
-      ),
-      out[N] (
-          clk_i,
-          rst_i
-      );
+  `STREAM(word_t, in[N])
+  `STREAM(word_t, out[N])
   logic [N-1:0] out_valid;
   logic [N-1:0][31:0] out_data;
   word_t words[N];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// dynamic_router: a grid of 3 x 3 with a source and a sink at each core and each edge link. Every message arrives once, at its
 /// place, in one piece and in order, under random traffic with back-pressure; one clock a tile; one word a clock on a link; three
 /// messages that want one output take turns; words are counted; what is bound for a place outside the grid leaves it.
@@ -18,15 +19,8 @@ module dynamic_router_tb;
   word_t words[Tiles][N];
 
   for (genvar t = 0; t < Tiles; t++) begin : g_tile
-    stream_if #(.T(word_t))
-        in[N] (
-            clk,
-            rst
-        ),
-        out[N] (
-            clk,
-            rst
-        );
+    `STREAM_ON(word_t, in[N], clk, rst)
+    `STREAM_ON(word_t, out[N], clk, rst)
     dynamic_router dut (
         .clk_i(clk),
         .rst_i(rst),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// net_irq: random messages, some of them interrupts (a few with words, which nobody sends but which must not get through),
 /// with back-pressure: what passes is all else in order, and each interrupt raises the flag of its sender's side once.
 module net_irq_tb
@@ -7,15 +8,8 @@ module net_irq_tb
 ;
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
-  stream_if #(.T(word_t))
-      in (
-          clk,
-          rst
-      ),
-      out (
-          clk,
-          rst
-      );
+  `STREAM_ON(word_t, in, clk, rst)
+  `STREAM_ON(word_t, out, clk, rst)
   logic [7:0] irq;
   net_irq dut (
       .clk_i(clk),

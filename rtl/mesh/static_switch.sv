@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Switch processor of a tile and its crossbars on the two static networks.
 ///
 /// Each instruction (`mesh_pkg::switch_instr_t`) says which input goes to which outputs on both networks, and one operation of
@@ -99,23 +100,10 @@ module static_switch
   assign data2[6] = '0;
   assign data2[7] = '0;
   for (genvar i = 0; i < N; i++) begin : g_port
-    stream_if #(.T(word_t))
-        into1 (
-            clk_i,
-            rst_i
-        ),
-        head1 (
-            clk_i,
-            rst_i
-        ),
-        into2 (
-            clk_i,
-            rst_i
-        ),
-        head2 (
-            clk_i,
-            rst_i
-        );
+    `STREAM(word_t, into1)
+    `STREAM(word_t, head1)
+    `STREAM(word_t, into2)
+    `STREAM(word_t, head2)
     link_fifo fifo1 (
         .clk_i,
         .rst_i,

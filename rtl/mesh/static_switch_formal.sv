@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=8
 `include "formal.svh"
+`include "stream.svh"
 /// static_switch with any program: an instruction fires as a whole. Either every word it takes is there and every place it
 /// sends to has room, and then each input it names moves once and each output it names carries the word of its input; or
 /// nothing moves at all, on neither network, and the same instruction is still there in the next clock. One that can fire
@@ -21,23 +22,10 @@ module static_switch_formal
   `FORMAL_BEGIN
   localparam int N = SwitchPorts;
   localparam int P = RouterPorts;
-  stream_if #(.T(word_t))
-      in1[P] (
-          clk_i,
-          rst_i
-      ),
-      in2[P] (
-          clk_i,
-          rst_i
-      ),
-      out1[P] (
-          clk_i,
-          rst_i
-      ),
-      out2[P] (
-          clk_i,
-          rst_i
-      );
+  `STREAM(word_t, in1[P])
+  `STREAM(word_t, in2[P])
+  `STREAM(word_t, out1[P])
+  `STREAM(word_t, out2[P])
   switch_status_t status;
   word_t words[2*P];
   static_switch #(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// static_switch: random programs against a model that runs them one instruction after the other (what comes out of each
 /// output, and in which order, does not depend on time); 3 clocks from core to neighbour's core; one word a clock through a
 /// counted loop; an instruction that lacks an operand moves nothing and says what it waits for; halt, stop and restart.
@@ -26,23 +27,10 @@ module static_switch_tb;
   word_t far_data;
 
   for (genvar s = 0; s < 2; s++) begin : g_switch
-    stream_if #(.T(word_t))
-        in1[RouterPorts] (
-            clk,
-            rst
-        ),
-        in2[RouterPorts] (
-            clk,
-            rst
-        ),
-        out1[RouterPorts] (
-            clk,
-            rst
-        ),
-        out2[RouterPorts] (
-            clk,
-            rst
-        );
+    `STREAM_ON(word_t, in1[RouterPorts], clk, rst)
+    `STREAM_ON(word_t, in2[RouterPorts], clk, rst)
+    `STREAM_ON(word_t, out1[RouterPorts], clk, rst)
+    `STREAM_ON(word_t, out2[RouterPorts], clk, rst)
     static_switch #(
         .Instructions(Size)
     ) dut (
@@ -83,15 +71,8 @@ module static_switch_tb;
     assign g_switch[1].out2[i].ready = 1;
   end
   // The input FIFO of the neighbour's core.
-  stream_if #(.T(word_t))
-      near (
-          clk,
-          rst
-      ),
-      far (
-          clk,
-          rst
-      );
+  `STREAM_ON(word_t, near, clk, rst)
+  `STREAM_ON(word_t, far, clk, rst)
   assign near.valid = g_switch[1].out1[Core].valid;
   assign near.data = g_switch[1].out1[Core].data;
   assign g_switch[1].out1[Core].ready = near.ready;

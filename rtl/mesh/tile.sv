@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// A tile: core with instruction memory, data RAM and data cache, switch processor with two static networks, routers of the
 /// general and of the memory dynamic network.
 ///
@@ -53,42 +54,14 @@ module tile
   localparam int SwitchAddrW = $clog2(Instructions) + 1;
 
   // Port 0 of switch and routers is the core (of the MDN's router: the cache), the others are the neighbours.
-  stream_if #(.T(word_t))
-      st1_in[Ports] (
-          clk_i,
-          rst_i
-      ),
-      st1_out[Ports] (
-          clk_i,
-          rst_i
-      );
-  stream_if #(.T(word_t))
-      st2_in[Ports] (
-          clk_i,
-          rst_i
-      ),
-      st2_out[Ports] (
-          clk_i,
-          rst_i
-      );
-  stream_if #(.T(word_t))
-      gdn_in[Ports] (
-          clk_i,
-          rst_i
-      ),
-      gdn_out[Ports] (
-          clk_i,
-          rst_i
-      );
-  stream_if #(.T(word_t))
-      mdn_in[Ports] (
-          clk_i,
-          rst_i
-      ),
-      mdn_out[Ports] (
-          clk_i,
-          rst_i
-      );
+  `STREAM(word_t, st1_in[Ports])
+  `STREAM(word_t, st1_out[Ports])
+  `STREAM(word_t, st2_in[Ports])
+  `STREAM(word_t, st2_out[Ports])
+  `STREAM(word_t, gdn_in[Ports])
+  `STREAM(word_t, gdn_out[Ports])
+  `STREAM(word_t, mdn_in[Ports])
+  `STREAM(word_t, mdn_out[Ports])
   logic [3:0][Ports-1:0] room;
   assign in_room_o = {room[3][4:1], room[2][4:1], room[1][4:1], room[0][4:1]};
   for (genvar s = 0; s < 4; s++) begin : g_side
@@ -249,15 +222,8 @@ module tile
       .wdata_i      (boot_wdata)
   );
   // What the dynamic networks bring to the core and to the cache, without the interrupts.
-  stream_if #(.T(word_t))
-      messages (
-          clk_i,
-          rst_i
-      ),
-      answers (
-          clk_i,
-          rst_i
-      );
+  `STREAM(word_t, messages)
+  `STREAM(word_t, answers)
   tile_mem #(
       .RamBytes  (RamBytes),
       .CacheBytes(CacheBytes)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// What becomes of a frame, from its header: check, route, classify (see `ip_route`, where these rules are given).
 ///
 /// One header at a time: 3 clocks, with a lookup in the trie the levels it takes + 5. Decisions leave in order of the
 /// headers and wait until taken. Drops and counts nothing itself. Reset forgets the header inside.
 module ip_decide
-  import route_pkg::*, direct_pkg::*;
+  import route_pkg::*;
 #(
     parameter int Peers = 7,
     parameter int Classes = 2,
@@ -89,18 +90,8 @@ module ip_decide
   wire bad = not_ours || (verdict.ip && (verdict.bad_header || verdict.bad_checksum));
 
   // Then the trie.
-  stream_if #(
-      .T(ipv4_t)
-  ) key (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(lpm_result_t)
-  ) result (
-      clk_i,
-      rst_i
-  );
+  `STREAM(ipv4_t, key)
+  `STREAM(lpm_result_t, result)
   if (LpmNodes > 0) begin : g_trie
     lpm_trie #(
         .Nodes(LpmNodes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Carries out what was decided for a frame: new addresses, TTL - 1, new checksum, or the end of it.
 ///
 /// `decision` brings one decision for each frame; a frame waits for its. A frame that is to be dropped is taken here and
@@ -7,7 +8,7 @@
 /// `drop_o` names the reason, once a frame, one clock after its last word; none for `err`. One word a clock, 1 clock
 /// latency, full back-pressure.
 module ip_rewrite
-  import eth_pkg::*, route_pkg::*, direct_pkg::*;
+  import eth_pkg::*, route_pkg::*;
 (
     input logic clk_i,
     input logic rst_i,
@@ -31,12 +32,7 @@ module ip_rewrite
   wire too_short = what.ip && 17'(bytes) < 17'(what.total_length) + 17'(Ethernet);
   wire hidden = what.not_ours || what.header || what.bad_checksum || what.no_route || what.ttl;
 
-  stream_if #(
-      .T(routed_beat_t)
-  ) done (
-      clk_i,
-      rst_i
-  );
+  `STREAM(routed_beat_t, done)
   spill_reg #(
       .T(routed_beat_t)
   ) i_out (

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Routes, checks, classifies and rewrites the frames of one port (direct-router paper, section III-A).
 ///
 /// Frames come out in order with their destination (0 ... Peers-1 the fast path to a peer, Peers the slow path to the host)
@@ -12,7 +13,7 @@
 /// One word a clock; a frame takes its words, but 5 clocks at least, with a lookup in the trie levels + 5 (13 at the most).
 /// Full back-pressure. What is set may change at any time; a frame sees old or new.
 module ip_route
-  import eth_pkg::*, route_pkg::*, direct_pkg::*;
+  import eth_pkg::*, route_pkg::*;
 #(
     parameter int Peers = 7,  // 1 ... 15
     parameter int Classes = 2,  // 1 ... 4
@@ -51,36 +52,12 @@ module ip_route
   end
 
   // Words wait; their header is looked at.
-  stream_if #(.T(word_beat_t))
-      hold (
-          clk_i,
-          rst_i
-      ),
-      held (
-          clk_i,
-          rst_i
-      ),
-      look (
-          clk_i,
-          rst_i
-      );
-  stream_if #(
-      .T(ip_header_t)
-  ) header (
-      clk_i,
-      rst_i
-  );
-  stream_if #(.T(route_decision_t))
-      decision (
-          clk_i,
-          rst_i
-      ),
-      decided (
-          clk_i,
-          rst_i
-      );
-  logic [$clog2(Depth+1)-1:0] unused_held;
-  logic [2:0] unused_decided;
+  `STREAM(word_beat_t, hold)
+  `STREAM(word_beat_t, held)
+  `STREAM(word_beat_t, look)
+  `STREAM(ip_header_t, header)
+  `STREAM(route_decision_t, decision)
+  `STREAM(route_decision_t, decided)
 
   assign hold.valid = in.valid && look.ready;
   assign hold.data  = in.data;
@@ -88,16 +65,7 @@ module ip_route
   assign look.data  = in.data;
   assign in.ready   = hold.ready && look.ready;
 
-  fifo #(
-      .T(word_beat_t),
-      .Depth(Depth)
-  ) i_words (
-      .clk_i,
-      .rst_i,
-      .in(hold),
-      .out(held),
-      .count_o(unused_held)
-  );
+  `FIFO(word_beat_t, Depth, i_words, hold, held)
   ip_parse i_parse (
       .clk_i,
       .rst_i,
@@ -125,16 +93,7 @@ module ip_route
       .header,
       .decision
   );
-  fifo #(
-      .T(route_decision_t),
-      .Depth(4)
-  ) i_decisions (
-      .clk_i,
-      .rst_i,
-      .in(decision),
-      .out(decided),
-      .count_o(unused_decided)
-  );
+  `FIFO(route_decision_t, 4, i_decisions, decision, decided)
   ip_rewrite i_rewrite (
       .clk_i,
       .rst_i,

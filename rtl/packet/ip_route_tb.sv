@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "lpm_model.svh"
+`include "stream.svh"
 /// ip_route: random frames of every kind against a model, the reason of each drop, clocks a frame, neighbours unharmed.
 module ip_route_tb;
-  import eth_pkg::*, route_pkg::*, direct_pkg::*;
+  import eth_pkg::*, route_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(3_000_000)
   localparam int Peers = 3, Classes = 3, Nodes = 128;
@@ -11,18 +12,8 @@ module ip_route_tb;
   localparam mac_t Own = 48'h02_01_02_03_04_05;
   `LPM_MODEL(Nodes)
 
-  stream_if #(
-      .T(word_beat_t)
-  ) in (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(routed_beat_t)
-  ) out (
-      clk,
-      rst
-  );
+  `STREAM_ON(word_beat_t, in, clk, rst)
+  `STREAM_ON(routed_beat_t, out, clk, rst)
   logic fast = 1, lpm = 0, qos = 1, rewrite_source = 1, promiscuous = 0, we = 0;
   route_rule_t [Peers-1:0] routes = '0;
   class_rule_t [Peers:0][Classes-2:0] classes = '0;

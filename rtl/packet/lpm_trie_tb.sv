@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "lpm_model.svh"
+`include "stream.svh"
 /// lpm_trie: random tables against a search of all prefixes, clocks a lookup, broken tables, entries changed meanwhile.
 module lpm_trie_tb;
   import route_pkg::*;
@@ -10,18 +11,8 @@ module lpm_trie_tb;
   localparam logic [15:0] None = 16'h8000;
   `LPM_MODEL(Nodes)
 
-  stream_if #(
-      .T(ipv4_t)
-  ) key (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(lpm_result_t)
-  ) result (
-      clk,
-      rst
-  );
+  `STREAM_ON(ipv4_t, key, clk, rst)
+  `STREAM_ON(lpm_result_t, result, clk, rst)
   logic we = 0;
   logic [12:0] addr;
   lpm_entry_t data;

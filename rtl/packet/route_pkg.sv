@@ -4,6 +4,12 @@ package route_pkg;
   typedef logic [47:0] mac_t;
   typedef logic [31:0] ipv4_t;
 
+  localparam int MaxClasses = 4;  // class 0 has the highest priority
+  localparam int MaxPeers = 15;  // windows of a card
+
+  typedef logic [3:0] peer_t;  // also the destination of a frame: 0 ... Peers-1, Peers is the slow path
+  typedef logic [1:0] class_t;
+
   localparam logic [15:0] EtherIpv4 = 16'h0800;
   localparam int HeaderBytes = 34;  // Ethernet and IPv4 without options
 
@@ -77,19 +83,42 @@ package route_pkg;
 
   /// What `ip_rewrite` does to a frame.
   typedef struct packed {
-    direct_pkg::peer_t  dest;
-    direct_pkg::class_t cls;
-    logic               rewrite;       // new addresses, TTL - 1, checksum
-    logic               new_source;    // the source address too
-    logic               ip;            // check total_length
-    logic [15:0]        total_length;
-    mac_t               next_hop;
-    mac_t               source;
-    logic [15:0]        checksum;      // the new one
-    logic               header;        // reasons to drop
-    logic               bad_checksum;
-    logic               ttl;
-    logic               no_route;
-    logic               not_ours;
+    peer_t       dest;
+    class_t      cls;
+    logic        rewrite;       // new addresses, TTL - 1, checksum
+    logic        new_source;    // the source address too
+    logic        ip;            // check total_length
+    logic [15:0] total_length;
+    mac_t        next_hop;
+    mac_t        source;
+    logic [15:0] checksum;      // the new one
+    logic        header;        // reasons to drop
+    logic        bad_checksum;
+    logic        ttl;
+    logic        no_route;
+    logic        not_ours;
   } route_decision_t;
+  /// A frame after routing: `dest`, `cls` hold for the whole frame; `drop` with `eop` erases it.
+  typedef struct packed {
+    logic [63:0] data;
+    logic [3:0]  len;   // valid bytes, 1 ... 8; 8 but at eop
+    logic        sop;
+    logic        eop;
+    logic        drop;
+    peer_t       dest;
+    class_t      cls;
+  } routed_beat_t;
+
+  /// What becomes of a frame that is not forwarded, one bit high for a clock each time.
+  typedef struct packed {
+    logic bad_fcs;
+    logic runt;
+    logic oversize;
+    logic rx_fifo_full;  // between MAC and bus clock
+    logic header;        // version, header length, total length (RFC 1812, 5.2.2)
+    logic checksum;      // of the IP header
+    logic ttl;           // would reach zero
+    logic no_route;      // the route says so
+    logic not_ours;      // sent to another MAC address
+  } route_drop_t;
 endpackage

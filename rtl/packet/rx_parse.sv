@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// What the receive path finds out about each frame before it is stored: flow hash and checksum, joined with its time
 /// stamp (host-nic paper, section II-E).
 ///
@@ -7,7 +8,7 @@
 /// clocks after its last beat came in. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
 /// back-pressure: at most `Depth` frames are inside until their `info` is taken. Drops nothing. Reset empties it.
 module rx_parse
-  import eth_pkg::*, port_pkg::*;
+  import eth_pkg::*;
 #(
     parameter int Depth = 16  // beats held, and frames whose info is not taken
 ) (
@@ -31,7 +32,7 @@ module rx_parse
   } hash_t;
 
   // A frame starts only when its results have a place.
-  logic [CountW-1:0] inside_q, unused_beats, unused_hashes, unused_csums;
+  logic [CountW-1:0] inside_q;
   frame_beat_t beat;
   assign beat = frame_in.data;
   wire open = !beat.sop || inside_q < CountW'(Depth);
@@ -43,38 +44,14 @@ module rx_parse
     if (rst_i) inside_q <= '0;
   end
 
-  stream_if #(
-      .T(frame_beat_t)
-  ) held (
-      clk_i,
-      rst_i
-  );
+  `STREAM(frame_beat_t, held)
   assign held.valid = frame_in.valid && open;
   assign held.data = beat;
   assign frame_in.ready = held.ready && open;
-  fifo #(
-      .T(frame_beat_t),
-      .Depth(Depth)
-  ) i_beats (
-      .clk_i,
-      .rst_i,
-      .in(held),
-      .out(frame_out),
-      .count_o(unused_beats)
-  );
+  `FIFO(frame_beat_t, Depth, i_beats, held, frame_out)
 
-  stream_if #(
-      .T(hash_t)
-  ) hash_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(hash_t)
-  ) hash_out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(hash_t, hash_in)
+  `STREAM(hash_t, hash_out)
   rx_hash i_hash (
       .clk_i,
       .rst_i,
@@ -85,29 +62,10 @@ module rx_parse
       .hash_o (hash_in.data.hash),
       .type_o (hash_in.data.kind)
   );
-  fifo #(
-      .T(hash_t),
-      .Depth(Depth)
-  ) i_hashes (
-      .clk_i,
-      .rst_i,
-      .in(hash_in),
-      .out(hash_out),
-      .count_o(unused_hashes)
-  );
+  `FIFO(hash_t, Depth, i_hashes, hash_in, hash_out)
 
-  stream_if #(
-      .T(logic [15:0])
-  ) csum_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [15:0])
-  ) csum_out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(logic [15:0], csum_in)
+  `STREAM(logic [15:0], csum_out)
   rx_csum i_csum (
       .clk_i,
       .rst_i,
@@ -116,16 +74,7 @@ module rx_parse
       .valid_o(csum_in.valid),
       .csum_o (csum_in.data)
   );
-  fifo #(
-      .T(logic [15:0]),
-      .Depth(Depth)
-  ) i_csums (
-      .clk_i,
-      .rst_i,
-      .in(csum_in),
-      .out(csum_out),
-      .count_o(unused_csums)
-  );
+  `FIFO(logic [15:0], Depth, i_csums, csum_in, csum_out)
 
   assign info.valid = hash_out.valid && csum_out.valid && stamp.valid;
   assign info.data = '{

@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// rx_parse (with rx_hash, rx_csum and csum_sum): Microsoft's published RSS verification vectors, then random frames of all
 /// kinds against a bit-by-bit hash and a word-by-word sum, under back-pressure, and one 64-byte frame a clock.
 module rx_parse_tb;
-  import eth_pkg::*, port_pkg::*;
+  import eth_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(500_000)
   localparam logic [319:0] MsKey =
       320'h6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa;
 
   logic [319:0] key = MsKey;
-  stream_if #(
-      .T(frame_beat_t)
-  ) in (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(frame_beat_t)
-  ) out (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(ptp_time_t)
-  ) stamp (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(rx_info_t)
-  ) info (
-      clk,
-      rst
-  );
+  `STREAM_ON(frame_beat_t, in, clk, rst)
+  `STREAM_ON(frame_beat_t, out, clk, rst)
+  `STREAM_ON(ptp_time_t, stamp, clk, rst)
+  `STREAM_ON(rx_info_t, info, clk, rst)
   rx_parse dut (
       .clk_i(clk),
       .rst_i(rst),

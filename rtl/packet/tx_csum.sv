@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Transmit checksum: sums a frame from byte `start` to its end and stores the inverted sum `offset` bytes behind `start`
 /// (Linux's CHECKSUM_PARTIAL: the field holds the sum of the pseudo header before; host-nic paper, section II-E).
 ///
@@ -8,7 +9,7 @@
 /// right for UDP and the same for TCP. Any `start` and `offset`, odd ones included; a field behind the end is not written.
 /// One beat a clock, full back-pressure; frames of up to `Depth` beats. Drops nothing. Reset empties it.
 module tx_csum
-  import eth_pkg::*, port_pkg::*;
+  import eth_pkg::*;
 #(
     parameter int Depth = 256  // beats, at least the longest frame
 ) (
@@ -18,7 +19,6 @@ module tx_csum
     input tx_csum_t     csum_i,
           stream_if.src frame_out  // frame_beat_t
 );
-  localparam int CountW = $clog2(Depth + 1);
   localparam int SumClocks = 4;
 
   // Sent on: where the sum goes. One for each frame, in order.
@@ -36,24 +36,9 @@ module tx_csum
   } mark_t;
 
   frame_beat_t beat_in, beat_out;
-  logic [CountW-1:0] unused_beats, unused_tokens;
   assign beat_in = frame_in.data;
-  stream_if #(
-      .T(frame_beat_t)
-  ) held (
-      clk_i,
-      rst_i
-  );
-  fifo #(
-      .T(frame_beat_t),
-      .Depth(Depth)
-  ) i_beats (
-      .clk_i,
-      .rst_i,
-      .in(frame_in),
-      .out(held),
-      .count_o(unused_beats)
-  );
+  `STREAM(frame_beat_t, held)
+  `FIFO(frame_beat_t, Depth, i_beats, frame_in, held)
 
   // The command stays for all beats of the frame; `start` is counted down to the beat it lies in.
   wire moves = frame_in.valid && frame_in.ready;
@@ -108,18 +93,8 @@ module tx_csum
   end
   assign mark = mark_q[SumClocks-1];
 
-  stream_if #(
-      .T(token_t)
-  ) token_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(token_t)
-  ) token_out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(token_t, token_in)
+  `STREAM(token_t, token_out)
   token_t token;
   wire [15:0] in_order = mark.odd ? {sum[7:0], sum[15:8]} : sum;
   assign token_in.valid = mark.valid;
@@ -129,16 +104,7 @@ module tx_csum
           value: (in_order == 16'hffff) ? 16'hffff : ~in_order
       };
   // Each token has a beat in the other FIFO, so there is always room.
-  fifo #(
-      .T(token_t),
-      .Depth(Depth)
-  ) i_tokens (
-      .clk_i,
-      .rst_i,
-      .in(token_in),
-      .out(token_out),
-      .count_o(unused_tokens)
-  );
+  `FIFO(token_t, Depth, i_tokens, token_in, token_out)
 
   // Out: the two bytes are put in where their beat comes by.
   logic [3:0] out_index_q;  // 8 for all beats after the last that can hold the field
@@ -170,7 +136,7 @@ module tx_csum
     if (rst_i) out_index_q <= '0;
   end
 
-  wire unused = &{1'b0, beat_in, unused_beats, unused_tokens};
+  wire unused = &{1'b0, beat_in};
 
   `ASSERT(TokenHasRoom, token_in.valid |-> token_in.ready)
   `ASSERT(SumInTime, sum_valid == (mark.valid && mark.enable))

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// tx_csum (with csum_sum): random frames with and without a command against a byte-by-byte reference, odd places and
 /// fields behind the end included, under back-pressure; a frame with a checksum sums to zero at the receiver; one 64-byte
 /// frame a clock and one beat a clock with long ones.
 module tx_csum_tb;
-  import eth_pkg::*, port_pkg::*;
+  import eth_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(500_000)
 
-  stream_if #(
-      .T(frame_beat_t)
-  ) in (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(frame_beat_t)
-  ) out (
-      clk,
-      rst
-  );
+  `STREAM_ON(frame_beat_t, in, clk, rst)
+  `STREAM_ON(frame_beat_t, out, clk, rst)
   tx_csum_t csum;
   tx_csum dut (
       .clk_i(clk),

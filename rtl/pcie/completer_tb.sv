@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// completer: random reads and writes with any byte enables against registers that answer after random delays; every
 /// access and every completion field is checked; refused reads get UR, refused writes and poisoned ones touch nothing.
 module completer_tb;
@@ -8,18 +9,8 @@ module completer_tb;
   `TB_TIMEOUT(400_000)
 
   pcie_cfg_t cfg;
-  stream_if #(
-      .T(tlp_beat_t)
-  ) req (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) cpl (
-      clk,
-      rst
-  );
+  `STREAM_ON(tlp_beat_t, req, clk, rst)
+  `STREAM_ON(tlp_beat_t, cpl, clk, rst)
   reg_if #(.AddrW(20)) regs ();
   logic unsupported, dropped;
   completer #(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// dma_mux: content and order of each client, its number in `sel`, class priority, turns within a class, one a clock.
 module dma_mux_tb;
   import dma_pkg::*;
@@ -8,18 +9,8 @@ module dma_mux_tb;
   localparam int N = 5;
   localparam logic [N-1:0] High = 5'b10010;
 
-  stream_if #(
-      .T(dma_req_t)
-  ) in[N] (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) out (
-      clk,
-      rst
-  );
+  `STREAM_ON(dma_req_t, in[N], clk, rst)
+  `STREAM_ON(dma_req_t, out, clk, rst)
   dma_mux #(
       .N(N),
       .High(High)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// DMA read engine: host memory to DMA RAM (host-nic paper, sections II-E and II-F).
 ///
 /// Splits each request into read request TLPs (dma_read_split), gives each a tag and puts the completions' bytes in place
@@ -37,12 +38,7 @@ module dma_read
     $fatal(1, "dma_read: Tags %0d is not a power of two from 4 to 256", Tags);
   end
 
-  stream_if #(
-      .T(dma_chunk_t)
-  ) chunk (
-      clk_i,
-      rst_i
-  );
+  `STREAM(dma_chunk_t, chunk)
   dma_read_split i_split (
       .clk_i,
       .rst_i,

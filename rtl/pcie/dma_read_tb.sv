@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// dma_read against a root complex that checks every request TLP, splits completions at the read completion boundary,
 /// reorders tags and injects faults. Every RAM byte is checked as it is written: it must belong to a request whose status
 /// is still to come, hold the byte of its host address and not have been written before. Throughput: request TLPs a clock
@@ -15,24 +16,9 @@ module dma_read_tb;
   ram_write_t ram;
   dma_status_t status;
   dma_read_count_t count;
-  stream_if #(
-      .T(dma_req_t)
-  ) req (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tlp (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) cpl (
-      clk,
-      rst
-  );
+  `STREAM_ON(dma_req_t, req, clk, rst)
+  `STREAM_ON(tlp_beat_t, tlp, clk, rst)
+  `STREAM_ON(tlp_beat_t, cpl, clk, rst)
   dma_read #(
       .QuarantineCycles(4)  // so that tags come back within the test
   ) dut (

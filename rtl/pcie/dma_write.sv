@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// DMA write engine: moves bytes from DMA RAMs to host memory as posted writes (host-nic paper, section II-F).
 ///
 /// A request of 1 ... 65535 bytes becomes memory writes of at most the maximum payload that never cross 4 kB, with a 3DW
@@ -120,18 +121,8 @@ module dma_write
   wire beat_eop = part_q.dws <= BeatDws;
   assign part_done = issue && beat_eop;
 
-  stream_if #(
-      .T(info_t)
-  ) info_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(info_t)
-  ) info_out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(info_t, info_in)
+  `STREAM(info_t, info_out)
   assign info_in.valid = issue;
   assign info_in.data = '{
           hdr: first_q ? part_q.hdr : '0,
@@ -197,18 +188,8 @@ module dma_write
     end
   end
 
-  stream_if #(
-      .T(logic [511:0])
-  ) data_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [511:0])
-  ) data_out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(logic [511:0], data_in)
+  `STREAM(logic [511:0], data_out)
   assign data_in.valid = segs_full_q;
   always_comb begin
     data_in.data = '0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// dma_write with two seg_ram_dma_rd: host memory rebuilt from the TLPs for any alignment and length, header rules, status
 /// order, throughput of 60-byte and of 4 kB requests.
 module dma_write_tb;
@@ -11,18 +12,8 @@ module dma_write_tb;
   localparam ram_sel_t SelA = 5'd3, SelB = 5'd17;
 
   pcie_cfg_t cfg;
-  stream_if #(
-      .T(dma_req_t)
-  ) req (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tlp (
-      clk,
-      rst
-  );
+  `STREAM_ON(dma_req_t, req, clk, rst)
+  `STREAM_ON(tlp_beat_t, tlp, clk, rst)
   dma_status_t status;
   ram_read_t   ram_read;
   ram_row_t row_a, row_b;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// msix: each request of a free vector gives exactly one right message; requests of a masked one are held, visible in the
 /// pending bits, and give one message once the mask is gone; table access; latency and rate.
 module msix_tb;
@@ -11,18 +12,8 @@ module msix_tb;
 
   pcie_cfg_t cfg;
   reg_if #(.AddrW(16)) regs ();
-  stream_if #(
-      .T(logic [15:0])
-  ) vector (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tlp (
-      clk,
-      rst
-  );
+  `STREAM_ON(logic [15:0], vector, clk, rst)
+  `STREAM_ON(tlp_beat_t, tlp, clk, rst)
   logic sent, dropped;
   msix #(
       .Vectors  (Vectors),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// What comes from the hard block's pins, as the logic behind them takes it: nothing inside hangs on the pins themselves.
 ///
 /// Packets go through a spill register to `rx` (one beat a clock, latency 1 clock); configuration and credit limits are a
@@ -77,12 +78,7 @@ module pcie_pins
       .q_o(fc_o)
   );
 
-  stream_if #(
-      .T(tlp_beat_t)
-  ) pins (
-      clk_i,
-      rst_i
-  );
+  `STREAM(tlp_beat_t, pins)
   assign pins.valid = rx_tlp_valid_i;
   assign pins.data = '{
           hdr: rx_tlp_hdr_i,

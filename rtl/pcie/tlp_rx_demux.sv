@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Sorts received TLPs: completions to the DMA read engine, memory requests to the completer.
 ///
 /// Completions pass through at once, one beat a clock. Memory requests go through a FIFO of `ReqDepth` beats, so that a
@@ -38,23 +39,8 @@ module tlp_rx_demux
   end
   assign route = beat.sop ? first_route : route_q;
 
-  logic [$clog2(ReqDepth+1)-1:0] unused_count;
-  stream_if #(
-      .T(tlp_beat_t)
-  ) queue_in (
-      clk_i,
-      rst_i
-  );
-  fifo #(
-      .T(tlp_beat_t),
-      .Depth(ReqDepth)
-  ) i_requests (
-      .clk_i,
-      .rst_i,
-      .in(queue_in),
-      .out(req),
-      .count_o(unused_count)
-  );
+  `STREAM(tlp_beat_t, queue_in)
+  `FIFO(tlp_beat_t, ReqDepth, i_requests, queue_in, req)
 
   assign cpl.valid = in.valid && route == ToCpl;
   assign cpl.data = beat;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// tlp_rx_demux: every kind of TLP, of one or several beats, comes out where it belongs, whole and in order; the rest is
 /// counted; completions pass a completer that takes nothing; one beat a clock.
 module tlp_rx_demux_tb;
@@ -8,24 +9,9 @@ module tlp_rx_demux_tb;
   `TB_TIMEOUT(200_000)
   localparam int Depth = 8;
 
-  stream_if #(
-      .T(tlp_beat_t)
-  ) in (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) cpl (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) req (
-      clk,
-      rst
-  );
+  `STREAM_ON(tlp_beat_t, in, clk, rst)
+  `STREAM_ON(tlp_beat_t, cpl, clk, rst)
+  `STREAM_ON(tlp_beat_t, req, clk, rst)
   logic dropped;
   tlp_rx_demux #(
       .ReqDepth(Depth)

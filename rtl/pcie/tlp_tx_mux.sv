@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Merges `N` streams of TLPs into the one to the hard block, within its flow-control credits.
 ///
 /// The class of each input is a parameter: posted, non-posted, or else completion. A TLP is chosen only when its class has
@@ -75,12 +76,7 @@ module tlp_tx_mux
   end
 
   // The choice may change until the beat moves, so it is only shown when the register has room. Its ready is a flip-flop.
-  stream_if #(
-      .T(tlp_beat_t)
-  ) chosen (
-      clk_i,
-      rst_i
-  );
+  `STREAM(tlp_beat_t, chosen)
   wire move = chosen.ready && (inside_q ? valid[current_q] : |wants);
   for (genvar i = 0; i < N; i++) begin : g_ready
     assign in[i].ready = move && choice == IndexW'(i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// tlp_tx_mux: every TLP comes out once, whole and in the order of its input; credits are never overdrawn; a class
 /// without credits does not hold up the others; every input gets its turn; a beat a clock.
 module tlp_tx_mux_tb;
@@ -11,18 +12,8 @@ module tlp_tx_mux_tb;
 
   fc_limit_t fc;
   logic [2:0] starved;
-  stream_if #(
-      .T(tlp_beat_t)
-  ) in[N] (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) out (
-      clk,
-      rst
-  );
+  `STREAM_ON(tlp_beat_t, in[N], clk, rst)
+  `STREAM_ON(tlp_beat_t, out, clk, rst)
   tlp_tx_mux #(
       .N(N),
       .Posted(Posted),

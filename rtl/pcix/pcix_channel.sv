@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// One DMA channel: commands become PCI-X transactions.
 ///
 /// A command is cut into transactions of up to 4096 bytes, sent one after the other. A write is offered when its next word is
@@ -10,7 +11,7 @@
 /// `rdata`, before it is done. A read not completed within `timeout_i` clocks is given up, and the tag's upper bits move on:
 /// what comes late counts as unexpected. Reset forgets everything.
 module pcix_channel
-  import pcix_pkg::*;
+  import pcix_pkg::*, channel_pkg::*;
 #(
     parameter int Index = 0,    // lower bits of the tag
     parameter bit Reads = 1'b1
@@ -58,16 +59,16 @@ module pcix_channel
   } state_e;
 
   state_e state_q;
-  dma_cmd_t cmd_q;  // addr: of the piece; bytes: left of the command
+  channel_cmd_t cmd_q;  // addr: of the piece; bytes: left of the command
   logic [12:0] piece_q;  // bytes left of the piece
   logic [12:0] offset_q;  // from the beginning of the piece
   logic [63:0] hold_q;
   logic hold_valid_q, fresh_q, accept_q, message_q, done_valid_q;
-  bus_result_e result_q, done_q;
+  channel_result_e result_q, done_q;
   logic [2:0] turn_q;  // upper bits of the tag
   logic [31:0] timer_q;
 
-  dma_cmd_t cmd_in;
+  channel_cmd_t cmd_in;
   assign cmd_in = cmd.data;
 
   function automatic logic [12:0] piece_of(logic [15:0] bytes);
@@ -75,17 +76,12 @@ module pcix_channel
   endfunction
 
   // Read buffer.
-  stream_if #(
-      .T(dma_word_t)
-  ) fill (
-      clk_i,
-      rst_i
-  );
+  `STREAM(channel_word_t, fill)
   logic room;
   if (Reads) begin : g_reads
     logic [9:0] count;
     fifo #(
-        .T(dma_word_t),
+        .T(channel_word_t),
         .Depth(ReadWords)
     ) i_buffer (
         .clk_i,
@@ -194,7 +190,7 @@ module pcix_channel
           if (how_i == EndSplit) state_q <= Waiting;
           if (how_i == EndAbort) begin
             state_q  <= Flush;
-            result_q <= BusAbort;
+            result_q <= ChannelAbort;
           end
         end
       end
@@ -202,7 +198,7 @@ module pcix_channel
         if (last_of_piece) state_q <= Ready;
         if (timeout || split_error_o) begin
           state_q  <= Flush;
-          result_q <= timeout ? BusTimeout : BusSplitError;
+          result_q <= timeout ? ChannelTimeout : ChannelSplitError;
           if (timeout) turn_q <= turn_q + 1'b1;
         end
       end
@@ -219,7 +215,7 @@ module pcix_channel
       cmd_q <= cmd_in;
       piece_q <= piece_of(cmd_in.bytes);
       offset_q <= '0;
-      result_q <= BusOk;
+      result_q <= ChannelOk;
     end
     if (rst_i) begin
       state_q <= Empty;

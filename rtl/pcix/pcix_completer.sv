@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Register and configuration accesses of the host, in their order.
 ///
 /// Holds `Depth` accesses. A write of a 64-bit word becomes up to two 32-bit register writes, by its byte enables; a read up
@@ -43,23 +44,8 @@ module pcix_completer
     Replying
   } state_e;
 
-  stream_if #(
-      .T(access_t)
-  ) head (
-      clk_i,
-      rst_i
-  );
-  logic [$clog2(Depth + 1)-1:0] unused_count;
-  fifo #(
-      .T(access_t),
-      .Depth(Depth)
-  ) i_fifo (
-      .clk_i,
-      .rst_i,
-      .in(access),
-      .out(head),
-      .count_o(unused_count)
-  );
+  `STREAM(access_t, head)
+  `FIFO(access_t, Depth, i_fifo, access, head)
 
   state_e state_q;
   logic reading_q;

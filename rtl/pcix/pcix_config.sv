@@ -5,9 +5,7 @@
 /// one region of 256 kB with 64-bit address, not prefetchable; the PCI-X capability at 0x40. The card's bus and device number are taken from
 /// each configuration write. Reads have no latency, writes take effect after 1 clock; everything else reads 0. The status of
 /// the PCI-X capability remembers an unexpected Split Completion and a received error message until 1 is written.
-module pcix_config
-  import pcix_pkg::*;
-#(
+module pcix_config #(
     parameter logic [15:0] VendorId = 16'h1234,
     parameter logic [15:0] DeviceId = 16'hd1ec,
     parameter logic [31:0] ClassRevision = 32'h0200_0001  // Ethernet controller

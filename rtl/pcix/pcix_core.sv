@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// A 64-bit PCI-X device: `Channels` DMA channels as a master, registers and windows as a target.
 ///
 /// Master: see pcix_channel for what a client must keep to, and pcix_master for the timing: a write of N words takes N + 4
@@ -22,10 +23,10 @@ module pcix_core
     input pins_in_t pins_i,
     output pins_out_t pins_o,
     // Channels.
-    stream_if.snk cmd[Channels],  // dma_cmd_t
+    stream_if.snk cmd[Channels],  // channel_cmd_t
     stream_if.snk wdata[Channels],  // logic [63:0]
-    stream_if.src rdata[Channels],  // dma_word_t
-    stream_if.src done[Channels],  // bus_result_e
+    stream_if.src rdata[Channels],  // channel_word_t
+    stream_if.src done[Channels],  // channel_result_e
     // Registers and windows of BAR0.
     reg_if.master regs,  // AddrW 17
     stream_if.src recv,  // window_word_t
@@ -104,12 +105,7 @@ module pcix_core
   );
 
   // Target.
-  stream_if #(
-      .T(access_t)
-  ) access (
-      clk_i,
-      rst_i
-  );
+  `STREAM(access_t, access)
   logic reading, split, word, word_last;
   split_start_t split_start;
   logic [63:0] word_data;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// Two pcix_cores and a host (memory, configuration, register accesses) on one bus with a round-robin arbiter: configuration
 /// and registers; windows; N + 4 clocks a write, back to back between two cards; random writes and reads of all channels
 /// under retries, disconnects and Split Completions in pieces, against a reference memory; aborts, error messages, timeouts.
 /// The bus is watched throughout: one driver, length of each transaction, disconnects only at 128-byte boundaries.
 module pcix_core_tb;
-  import pcix_pkg::*;
+  import pcix_pkg::*, channel_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(600_000)
   localparam int Cards = 2, Channels = 4, Host = 2;
@@ -42,10 +43,10 @@ module pcix_core_tb;
   end
 
   // Cards and their clients.
-  dma_cmd_t cq[Cards][Channels][$];
+  channel_cmd_t cq[Cards][Channels][$];
   logic [63:0] wq[Cards][Channels][$];
-  dma_word_t rq[Cards][Channels][$];  // expected
-  bus_result_e dq[Cards][Channels][$];  // expected
+  channel_word_t rq[Cards][Channels][$];  // expected
+  channel_result_e dq[Cards][Channels][$];  // expected
   window_word_t vq[Cards][Cards*16][$];  // expected, by window
   int unsigned done_count[Cards], ready_percent = 100, gap_percent = 0, ack_percent = 100;
   bus_event_t event_now[Cards];
@@ -54,36 +55,11 @@ module pcix_core_tb;
   logic [31:0] registers[Cards][logic [16:0]];
 
   for (genvar c = 0; c < Cards; c++) begin : g_card
-    stream_if #(
-        .T(dma_cmd_t)
-    ) cmd[Channels] (
-        clk,
-        rst
-    );
-    stream_if #(
-        .T(logic [63:0])
-    ) wdata[Channels] (
-        clk,
-        rst
-    );
-    stream_if #(
-        .T(dma_word_t)
-    ) rdata[Channels] (
-        clk,
-        rst
-    );
-    stream_if #(
-        .T(bus_result_e)
-    ) done[Channels] (
-        clk,
-        rst
-    );
-    stream_if #(
-        .T(window_word_t)
-    ) recv (
-        clk,
-        rst
-    );
+    `STREAM_ON(channel_cmd_t, cmd[Channels], clk, rst)
+    `STREAM_ON(logic [63:0], wdata[Channels], clk, rst)
+    `STREAM_ON(channel_word_t, rdata[Channels], clk, rst)
+    `STREAM_ON(channel_result_e, done[Channels], clk, rst)
+    `STREAM_ON(window_word_t, recv, clk, rst)
     reg_if #(.AddrW(17)) regs ();
     pins_in_t pins;
     always_comb begin
@@ -226,19 +202,20 @@ module pcix_core_tb;
   // A command of a card: what must come of it is put down at once.
   logic [63:0] number = 0;
   task automatic order(int card, int channel, bit read, bit fixed, logic [63:0] addr, int words,
-                       bus_result_e result = BusOk, int good_words = 0);
+                       channel_result_e result = ChannelOk, int good_words = 0);
     logic [63:0] w;
     window_word_t v;
     for (int i = 0; i < words; i++) begin
       logic [63:0] at = addr + 64'(8 * (fixed ? i % 512 : i));
       if (read) begin
-        w = (result == BusOk || i < good_words) ? (reference.exists(at) ? reference[at] : 0) : 0;
+        w = (result == ChannelOk || i < good_words) ? (reference.exists(at) ? reference[at] : 0) :
+            0;
         rq[card][channel].push_back('{data: w, last: i == words - 1});
       end else begin
         number++;
         w = {8'(card), 8'(channel), number[47:0]};
         wq[card][channel].push_back(w);
-        if (result == BusOk) begin
+        if (result == ChannelOk) begin
           if (at < Bar) reference[at] = w;
           else begin
             v = '{window: at[16:13], message: at[12], first: i % 512 == 0, data: w};
@@ -387,12 +364,12 @@ module pcix_core_tb;
     disconnect_percent = 0;
     for (int i = 0; i < 3; i++) begin
       order(0, i, 0, 0, 64'h0_1000, 3);
-      order(0, i, 0, 0, 64'he000_0000, 20, BusAbort);
+      order(0, i, 0, 0, 64'he000_0000, 20, ChannelAbort);
       order(0, i, 1, 0, 64'h0_1000, 3);
-      order(0, i, 1, 0, 64'he000_0000, 20, BusAbort);
-      order(0, i, 0, 0, 64'ha000_0000, 700, BusAbort);
-      order(0, i, 1, 0, 64'ha000_0000, 1, BusAbort);
-      order(0, i, 1, 0, 64'hd000_0000, 600, BusSplitError);
+      order(0, i, 1, 0, 64'he000_0000, 20, ChannelAbort);
+      order(0, i, 0, 0, 64'ha000_0000, 700, ChannelAbort);
+      order(0, i, 1, 0, 64'ha000_0000, 1, ChannelAbort);
+      order(0, i, 1, 0, 64'hd000_0000, 600, ChannelSplitError);
       order(0, i, 1, 0, 64'h0_1000, 3);
       settle();
     end
@@ -400,7 +377,7 @@ module pcix_core_tb;
     `CHECK(counts[0]["split_error"] == 3, "error messages counted")
     timeout = 300;
     latency = 2000;
-    order(1, 0, 1, 0, 64'h0_1000, 5, BusTimeout);
+    order(1, 0, 1, 0, 64'h0_1000, 5, ChannelTimeout);
     settle();
     `CHECK(counts[1]["split_timeout"] == 1 && counts[1]["unexpected_split"] == 1, "late data")
     latency = 20;

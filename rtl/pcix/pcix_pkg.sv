@@ -82,35 +82,6 @@ package pcix_pkg;
     Silent            = 3'b111
   } response_e;
 
-  typedef enum logic [1:0] {
-    BusOk         = 2'd0,
-    BusAbort      = 2'd1,  // nobody answered (master abort), or target abort
-    BusTimeout    = 2'd2,  // a split read was never completed
-    BusSplitError = 2'd3   // the completer sent a Split Completion Message
-  } bus_result_e;
-
-  /// A transfer of one channel. `fixed`: pieces after the first start at `addr` again (a window, not memory).
-  typedef struct packed {
-    logic        read;
-    logic        fixed;
-    logic [63:0] addr;   // a multiple of 8
-    logic [15:0] bytes;  // a multiple of 8, not 0
-  } dma_cmd_t;
-
-  /// Word of a read; `last` with the last word of the command. A failed read gives its missing words as zeros.
-  typedef struct packed {
-    logic [63:0] data;
-    logic        last;
-  } dma_word_t;
-
-  /// A word that somebody wrote into the card's windows.
-  typedef struct packed {
-    logic [3:0]  window;
-    logic        message;  // in the mailbox half (a message); else in the burst half
-    logic        first;    // first data phase of a bus transaction
-    logic [63:0] data;
-  } window_word_t;
-
   /// A transaction that a source inside the card wants: see pcix_master.
   typedef struct packed {
     command_e    command;

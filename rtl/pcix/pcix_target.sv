@@ -9,7 +9,7 @@
 /// rises with the `access` of the read), else Retry; a read of a window or of more than 8 bytes is passed on as `bad`.
 /// `recv_*`, `access` and Split Completion words come out 1 clock after they were on the bus. All pins from registers.
 module pcix_target
-  import pcix_pkg::*;
+  import pcix_pkg::*, channel_pkg::*;
 (
     input logic clk_i,
     input logic rst_i,

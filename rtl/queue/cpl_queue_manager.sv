@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Completion and event queues: rings in host memory that the NIC fills (host-nic paper, section II-D).
 ///
 /// `enq_req` asks for the place of the next record; `commit` says that records are in host memory; `notify` tells, once
@@ -202,24 +203,9 @@ module cpl_queue_manager
   end
 
   // The outcomes, one clock after the update; the address of a place is made there.
-  stream_if #(
-      .T(enq_rsp_t)
-  ) rsp (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(notify_t)
-  ) notification (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) lost (
-      clk_i,
-      rst_i
-  );
+  `STREAM(enq_rsp_t, rsp)
+  `STREAM(notify_t, notification)
+  `STREAM(queue_error_t, lost)
   logic rsp_valid_q, notify_valid_q, lost_valid_q, ack_q;
   enq_rsp_t rsp_q;
   notify_t notify_q;

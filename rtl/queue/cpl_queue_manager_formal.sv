@@ -2,6 +2,7 @@
 // prove: mode=prove depth=36
 `include "formal.svh"
 `include "rmw_ram_model.svh"
+`include "stream.svh"
 /// cpl_queue_manager: any one queue against what the host and the completion writer did to it. Places are given away in
 /// order, none twice, none skipped, each with its address and phase, and never one whose record the host has not read; the
 /// first loss is reported and shown; an armed queue that is enabled and has records has been notified, once each time it
@@ -33,36 +34,11 @@ module cpl_queue_manager_formal
   localparam int Queues = 2;  // 2 and 3 do not exist
 
   reg_if #(.AddrW(7)) regs ();
-  stream_if #(
-      .T(queue_t)
-  ) enq_req (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(enq_rsp_t)
-  ) enq_rsp (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(commit_t)
-  ) commit (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(notify_t)
-  ) notify (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) error (
-      clk_i,
-      rst_i
-  );
+  `STREAM(queue_t, enq_req)
+  `STREAM(enq_rsp_t, enq_rsp)
+  `STREAM(commit_t, commit)
+  `STREAM(notify_t, notify)
+  `STREAM(queue_error_t, error)
   cpl_queue_manager #(
       .Queues(Queues)
   ) dut (

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// cpl_queue_manager against a model of its queues: random enqueues, commits, consumer updates (also bad ones), arming and
 /// set-ups on few queues, so that operations on one queue meet at every distance; then an enqueue and a commit in every
 /// clock on a single queue while the host keeps reading and arming.
@@ -11,36 +12,11 @@ module cpl_queue_manager_tb
   localparam int Queues = 5;  // number 5 does not exist
 
   reg_if regs ();
-  stream_if #(
-      .T(queue_t)
-  ) enq_req (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(enq_rsp_t)
-  ) enq_rsp (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(commit_t)
-  ) commit (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(notify_t)
-  ) notify (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) error (
-      clk,
-      rst
-  );
+  `STREAM_ON(queue_t, enq_req, clk, rst)
+  `STREAM_ON(enq_rsp_t, enq_rsp, clk, rst)
+  `STREAM_ON(commit_t, commit, clk, rst)
+  `STREAM_ON(notify_t, notify, clk, rst)
+  `STREAM_ON(queue_error_t, error, clk, rst)
   cpl_queue_manager #(
       .Queues(Queues)
   ) dut (

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Completion (or event) queues as one block: a completion writer and the manager that gives it places.
 ///
 /// Wiring only; see cpl_write for throughput and delay, cpl_queue_manager for registers and notification.
@@ -25,24 +26,9 @@ module cpl_queues
            stream_if.src             error,        // queue_error_t
     output cpl_write_events_t        events_o
 );
-  stream_if #(
-      .T(queue_t)
-  ) enq_req (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(enq_rsp_t)
-  ) enq_rsp (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(commit_t)
-  ) commit (
-      clk_i,
-      rst_i
-  );
+  `STREAM(queue_t, enq_req)
+  `STREAM(enq_rsp_t, enq_rsp)
+  `STREAM(commit_t, commit)
 
   cpl_write #(
       .Queues(Queues),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Completion write: puts records into completion (or event) queues in host memory (host-nic paper, section II-C).
 ///
 /// Each `record` gets its place from the completion queue manager and is gathered with the next ones of its queue in a
@@ -74,47 +75,13 @@ module cpl_write
   } writing_t;
 
   // ---- Places: a record waits here while the queue manager is asked.
-  stream_if #(
-      .T(record_t)
-  ) waiting_in (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(record_t)
-  ) waiting (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(enq_rsp_t)
-  ) place (
-      .clk_i,
-      .rst_i
-  );
-  logic [$clog2(Window+1)-1:0] unused_waiting_count, unused_place_count;
+  `STREAM(record_t, waiting_in)
+  `STREAM(record_t, waiting)
+  `STREAM(enq_rsp_t, place)
 
-  fifo #(
-      .T(record_t),
-      .Depth(Window)
-  ) i_waiting (
-      .clk_i,
-      .rst_i,
-      .in(waiting_in),
-      .out(waiting),
-      .count_o(unused_waiting_count)
-  );
+  `FIFO(record_t, Window, i_waiting, waiting_in, waiting)
   // Never full: there is one answer for each waiting record at the most.
-  fifo #(
-      .T(enq_rsp_t),
-      .Depth(Window)
-  ) i_place (
-      .clk_i,
-      .rst_i,
-      .in(enq_rsp),
-      .out(place),
-      .count_o(unused_place_count)
-  );
+  `FIFO(enq_rsp_t, Window, i_place, enq_rsp, place)
 
   assign enq_req.valid = record.valid && waiting_in.ready;
   assign enq_req.data = record.data.cq;
@@ -188,31 +155,11 @@ module cpl_write
   lines_t span_q;
   stamp_t now_q;
 
-  stream_if #(
-      .T(closed_t)
-  ) closed_in (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(closed_t)
-  ) closed (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(writing_t)
-  ) writing_in (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(writing_t)
-  ) writing (
-      .clk_i,
-      .rst_i
-  );
-  lines_t unused_closed_count, unused_writing_count, ended_q;
+  `STREAM(closed_t, closed_in)
+  `STREAM(closed_t, closed)
+  `STREAM(writing_t, writing_in)
+  `STREAM(writing_t, writing)
+  lines_t ended_q;
 
   // A line that is still open and the queue's own takes the record if the record comes next in it.
   assign opens = !(open_q[hint_q] && owner_q[hint_q] == cq && last_q[hint_q] + 3'd1 == pos);
@@ -235,16 +182,7 @@ module cpl_write
       '{line: old_q, last: last_q[old_q]} :
       '{line: line, last: 3'd7};
 
-  fifo #(
-      .T(closed_t),
-      .Depth(Lines)
-  ) i_closed (
-      .clk_i,
-      .rst_i,
-      .in(closed_in),
-      .out(closed),
-      .count_o(unused_closed_count)
-  );
+  `FIFO(closed_t, Lines, i_closed, closed_in, closed)
 
   wire retire = writing.valid && commit.valid && commit.ready;
 
@@ -308,16 +246,7 @@ module cpl_write
   // Never full: one place a line.
   assign writing_in.valid = send_valid_q && dma.ready;
   assign writing_in.data = '{line: send_q.line, commit: '{queue: info.cq, count: count}};
-  fifo #(
-      .T(writing_t),
-      .Depth(Lines)
-  ) i_writing (
-      .clk_i,
-      .rst_i,
-      .in(writing_in),
-      .out(writing),
-      .count_o(unused_writing_count)
-  );
+  `FIFO(writing_t, Lines, i_writing, writing_in, writing)
 
   assign commit.valid  = writing.valid && ended_q != '0;
   assign commit.data   = writing.data.commit;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// cpl_write against models of completion queue manager, DMA write engine (250 clocks) and host memory: every record once,
 /// in its place, before its commit; the delay kept; lost records counted; one record a clock and one write for eight.
 module cpl_write_tb;
@@ -11,36 +12,11 @@ module cpl_write_tb;
   localparam int RingSlots = 512;
   localparam ram_sel_t Sel = 5'd6;
 
-  stream_if #(
-      .T(record_t)
-  ) record (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(queue_t)
-  ) enq_req (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(enq_rsp_t)
-  ) enq_rsp (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(commit_t)
-  ) commit (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) dma (
-      clk,
-      rst
-  );
+  `STREAM_ON(record_t, record, clk, rst)
+  `STREAM_ON(queue_t, enq_req, clk, rst)
+  `STREAM_ON(enq_rsp_t, enq_rsp, clk, rst)
+  `STREAM_ON(commit_t, commit, clk, rst)
+  `STREAM_ON(dma_req_t, dma, clk, rst)
   dma_status_t status;
   ram_read_t ram_read;
   ram_row_t ram_row;

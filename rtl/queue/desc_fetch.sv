@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Descriptor fetch: dequeues slots of descriptor queues and brings their descriptors (host-nic paper, section II-C).
 ///
 /// Each `req` becomes a dequeue. What it found goes to `granted` at once; the descriptors follow on `desc`, all in the order
@@ -82,36 +83,11 @@ module desc_fetch
   } job_t;
 
   // ---- Dequeue: the answer's place in both FIFOs is kept from the request on.
-  stream_if #(
-      .T(port_t)
-  ) asked_in (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(port_t)
-  ) asked (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(found_t)
-  ) found_in (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(found_t)
-  ) found (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(fetch_granted_t)
-  ) granted_in (
-      .clk_i,
-      .rst_i
-  );
+  `STREAM(port_t, asked_in)
+  `STREAM(port_t, asked)
+  `STREAM(found_t, found_in)
+  `STREAM(found_t, found)
+  `STREAM(fetch_granted_t, granted_in)
   logic [WindowW-1:0] asked_count, found_count, granted_count;
 
   fifo #(
@@ -245,25 +221,9 @@ module desc_fetch
   wire [3:0] fetched = rsp.count + rsp.ahead;
   wire [3:0] fetched_desc = fetched << rsp.log_block;
 
-  stream_if #(
-      .T(job_t)
-  ) jobs_in (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(job_t)
-  ) jobs (
-      .clk_i,
-      .rst_i
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) dma_in (
-      .clk_i,
-      .rst_i
-  );
-  logic [$clog2(Jobs+1)-1:0] unused_jobs_count;
+  `STREAM(job_t, jobs_in)
+  `STREAM(job_t, jobs)
+  `STREAM(dma_req_t, dma_in)
 
   assign go = jobs_in.valid && jobs_in.ready;
   assign jobs_in.valid = pick_valid_q && (!miss || (slot_free && dma_in.ready));
@@ -299,16 +259,7 @@ module desc_fetch
       .in (dma_in),
       .out(dma)
   );
-  fifo #(
-      .T(job_t),
-      .Depth(Jobs)
-  ) i_jobs (
-      .clk_i,
-      .rst_i,
-      .in(jobs_in),
-      .out(jobs),
-      .count_o(unused_jobs_count)
-  );
+  `FIFO(job_t, Jobs, i_jobs, jobs_in, jobs)
 
   wire  ended = status_i.valid && status_i.sel == Sel;
   logic take;
@@ -357,12 +308,7 @@ module desc_fetch
     );
   end
 
-  stream_if #(
-      .T(fetch_desc_t)
-  ) beat (
-      .clk_i,
-      .rst_i
-  );
+  `STREAM(fetch_desc_t, beat)
   logic send_q;
   job_t job_q;  // pos and count advance
   dma_result_e job_result_q;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// desc_fetch against models of queue manager, DMA read engine (250 clocks) and host memory: every descriptor once and in
 /// order, short packets, failed reads, empty and stopped queues, a queue started again; one descriptor a clock and one read
 /// for eight of them.
@@ -12,42 +13,12 @@ module desc_fetch_tb;
   localparam int RingSlots = 1024;
   localparam ram_sel_t Sel = 5'd3;
 
-  stream_if #(
-      .T(fetch_req_t)
-  ) req (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(fetch_granted_t)
-  ) granted (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(fetch_desc_t)
-  ) desc (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(deq_req_t)
-  ) deq_req (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(deq_rsp_t)
-  ) deq_rsp (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) dma (
-      clk,
-      rst
-  );
+  `STREAM_ON(fetch_req_t, req, clk, rst)
+  `STREAM_ON(fetch_granted_t, granted, clk, rst)
+  `STREAM_ON(fetch_desc_t, desc, clk, rst)
+  `STREAM_ON(deq_req_t, deq_req, clk, rst)
+  `STREAM_ON(deq_rsp_t, deq_rsp, clk, rst)
+  `STREAM_ON(dma_req_t, dma, clk, rst)
   dma_status_t status;
   ram_write_t ram;
   fetch_events_t events;

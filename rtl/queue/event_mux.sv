@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Turns notifications and errors of an interface's queues into event records.
 ///
 /// A notification goes to the event queue its completion queue names; an error goes to event queue 0 and shows for one
@@ -30,12 +31,7 @@ module event_mux (
 
   localparam event_e [3:0] ErrorKind = {EvtRxCqError, EvtTxCqError, EvtRxError, EvtTxError};
 
-  stream_if #(
-      .T(record_t)
-  ) source[6] (
-      clk_i,
-      rst_i
-  );
+  `STREAM(record_t, source[6])
   assign source[0].valid = tx_notify.valid;
   assign source[0].data  = to_record(tx_notify.data.target, EvtTxCpl, tx_notify.data.cq, ErrNone);
   assign tx_notify.ready = source[0].ready;
@@ -65,12 +61,7 @@ module event_mux (
     end
   end
 
-  stream_if #(
-      .T(record_t)
-  ) chosen (
-      clk_i,
-      rst_i
-  );
+  `STREAM(record_t, chosen)
   logic [2:0] unused_index;
   arb_rr #(
       .T(record_t),

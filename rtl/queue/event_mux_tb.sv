@@ -1,35 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// event_mux: every notification and error becomes one record with the right fields, for the right event queue.
 module event_mux_tb;
   import queue_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
 
-  stream_if #(
-      .T(notify_t)
-  ) tx_notify (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(notify_t)
-  ) rx_notify (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) error[4] (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(record_t)
-  ) record (
-      clk,
-      rst
-  );
+  `STREAM_ON(notify_t, tx_notify, clk, rst)
+  `STREAM_ON(notify_t, rx_notify, clk, rst)
+  `STREAM_ON(queue_error_t, error[4], clk, rst)
+  `STREAM_ON(record_t, record, clk, rst)
   logic error_valid;
   queue_error_t error_data;
   event_e error_kind;

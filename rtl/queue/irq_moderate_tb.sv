@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// irq_moderate: every vector that went in comes out afterwards, never sooner than its interval after the one before, and
 /// not much later than it must; unmoderated vectors pass one a clock; a blocked output merges but loses nothing.
 module irq_moderate_tb
@@ -10,18 +11,8 @@ module irq_moderate_tb
   localparam int Vectors = 5;
 
   reg_if regs ();
-  stream_if #(
-      .T(queue_t)
-  ) in (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(queue_t)
-  ) out (
-      clk,
-      rst
-  );
+  `STREAM_ON(queue_t, in, clk, rst)
+  `STREAM_ON(queue_t, out, clk, rst)
   irq_moderate #(
       .Vectors(Vectors)
   ) dut (

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Descriptor queues: rings in host memory, their pointers here (host-nic paper, section II-D).
 ///
 /// The host sets a queue up through `regs` (queue_pkg QReg*, 32 bytes a queue) and rings its doorbell; `deq_req` hands out
@@ -207,12 +208,7 @@ module queue_manager
   end
 
   // The answer to a dequeue: the address is made one clock after the update.
-  stream_if #(
-      .T(deq_rsp_t)
-  ) rsp (
-      clk_i,
-      rst_i
-  );
+  `STREAM(deq_rsp_t, rsp)
   logic rsp_valid_q;
   deq_rsp_t rsp_q;
   logic [3:0] log_size_q;

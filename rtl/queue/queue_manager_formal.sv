@@ -2,6 +2,7 @@
 // prove: mode=prove depth=24 timeout=200
 `include "formal.svh"
 `include "rmw_ram_model.svh"
+`include "stream.svh"
 /// queue_manager: any one queue against what the host and the engines did to it. Slots are handed out in order, none twice,
 /// none skipped, never more than produced, never across a block of eight descriptors; a queue that is disabled or stopped
 /// hands out nothing; a doorbell that counts is passed on; each stop is reported once; a doorbell outside the ring never
@@ -35,42 +36,12 @@ module queue_manager_formal
   localparam int Queues = 2;  // 2 and 3 do not exist
 
   reg_if #(.AddrW(7)) regs ();
-  stream_if #(
-      .T(deq_req_t)
-  ) deq_req (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(deq_rsp_t)
-  ) deq_rsp (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(commit_t)
-  ) commit (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) stop (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_t)
-  ) doorbell (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) error (
-      clk_i,
-      rst_i
-  );
+  `STREAM(deq_req_t, deq_req)
+  `STREAM(deq_rsp_t, deq_rsp)
+  `STREAM(commit_t, commit)
+  `STREAM(queue_error_t, stop)
+  `STREAM(queue_t, doorbell)
+  `STREAM(queue_error_t, error)
   queue_manager #(
       .Queues(Queues)
   ) dut (

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// queue_manager against a model of its queues: random dequeues, commits, stops, doorbells (also bad ones), set-ups and
 /// register reads on few queues, so that operations on one queue meet at every distance; then a dequeue and a commit
 /// in every clock on a single queue.
@@ -11,42 +12,12 @@ module queue_manager_tb
   localparam int Queues = 5;  // number 5 does not exist
 
   reg_if regs ();
-  stream_if #(
-      .T(deq_req_t)
-  ) deq_req (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(deq_rsp_t)
-  ) deq_rsp (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(commit_t)
-  ) commit (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) stop (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(queue_t)
-  ) doorbell (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) error (
-      clk,
-      rst
-  );
+  `STREAM_ON(deq_req_t, deq_req, clk, rst)
+  `STREAM_ON(deq_rsp_t, deq_rsp, clk, rst)
+  `STREAM_ON(commit_t, commit, clk, rst)
+  `STREAM_ON(queue_error_t, stop, clk, rst)
+  `STREAM_ON(queue_t, doorbell, clk, rst)
+  `STREAM_ON(queue_error_t, error, clk, rst)
   queue_manager #(
       .Queues(Queues)
   ) dut (

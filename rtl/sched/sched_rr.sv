@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Round-robin transmit scheduler (host-nic paper, section II-E).
 ///
 /// Queues with work wait in a FIFO; the one at its head gets a grant of up to `max_burst_i` packets, and goes to the tail
@@ -136,18 +137,8 @@ module sched_rr
   packets_t head_granted, head_sent;
   logic load, pass_by;
   index_t loaded;
-  stream_if #(
-      .T(index_t)
-  ) turn_in (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(index_t)
-  ) turn (
-      clk_i,
-      rst_i
-  );
+  `STREAM(index_t, turn_in)
+  `STREAM(index_t, turn)
   logic sweep_q;
   index_t sweep_index_q;
   logic [$clog2(Queues+1)-1:0] turns;

@@ -2,6 +2,7 @@
 // prove: mode=prove depth=26
 `include "formal.svh"
 `include "rmw_ram_model.svh"
+`include "stream.svh"
 /// sched_rr, turns of any one queue while none is at its limit: a queue that is enabled and has work gets its grant within
 /// a fixed number of clocks in which `grant` is not held up, and each other queue passes it at most once meanwhile; it never
 /// has two turns, nor a turn and a grant on its way; a burst is within its bounds. Relies on: `granted` only for grants on
@@ -31,30 +32,10 @@ module sched_rr_formal
   localparam int Bound = 4;
 
   reg_if #(.AddrW(4)) regs ();
-  stream_if #(
-      .T(queue_t)
-  ) doorbell (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(grant_t)
-  ) grant (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(granted_t)
-  ) granted (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(sent_t)
-  ) sent (
-      clk_i,
-      rst_i
-  );
+  `STREAM(queue_t, doorbell)
+  `STREAM(grant_t, grant)
+  `STREAM(granted_t, granted)
+  `STREAM(sent_t, sent)
   sched_rr #(
       .Queues(Queues)
   ) dut (

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "stream.svh"
 /// sched_rr with models of the queues, of the descriptor fetch (answers after some clocks) and of the transmit engine
 /// (packets leave after some clocks): every packet is sent once, limits and bursts are kept, turns are round robin,
 /// disabling works and forgets nothing, and many queues get a grant a clock at bursts of one packet.
@@ -13,30 +14,10 @@ module sched_rr_tb
   logic [ 3:0] max_burst = 8;
   logic [15:0] max_inflight = 1000;
   reg_if regs ();
-  stream_if #(
-      .T(queue_t)
-  ) doorbell (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(grant_t)
-  ) grant (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(granted_t)
-  ) granted (
-      clk,
-      rst
-  );
-  stream_if #(
-      .T(sent_t)
-  ) sent (
-      clk,
-      rst
-  );
+  `STREAM_ON(queue_t, doorbell, clk, rst)
+  `STREAM_ON(grant_t, grant, clk, rst)
+  `STREAM_ON(granted_t, granted, clk, rst)
+  `STREAM_ON(sent_t, sent, clk, rst)
   sched_rr #(
       .Queues(Queues)
   ) dut (

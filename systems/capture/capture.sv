@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// capture: packets from a 100G wire or the internal generator into one host buffer over one or two PCIe links (capture
 /// paper, all of it).
 ///
@@ -9,7 +10,6 @@
 /// input.
 module capture
   import pcie_pkg::*;
-  import dma_pkg::*;
   import eth_pkg::*;
   import cap_pkg::*;
   import capture_map_pkg::*;
@@ -129,42 +129,12 @@ module capture
   );
 
   // ---------------------------------------------------------------- packets in
-  stream_if #(
-      .T(frame_beat_t)
-  ) generated (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(frame_beat_t)
-  ) wire_frame (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(ptp_time_t)
-  ) wire_stamp (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(frame_beat_t)
-  ) front_frame (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(info_t)
-  ) front_info (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(beat_t)
-  ) packet (
-      clk_i,
-      rst_i
-  );
+  `STREAM(frame_beat_t, generated)
+  `STREAM(frame_beat_t, wire_frame)
+  `STREAM(ptp_time_t, wire_stamp)
+  `STREAM(frame_beat_t, front_frame)
+  `STREAM(info_t, front_info)
+  `STREAM(beat_t, packet)
   frame_beat_t   mac_rx;
   mac_rx_count_t mac_count;
   logic buffer_full, filtered;
@@ -324,36 +294,11 @@ module capture
     assign link_rst = rst_i || !up;
     assign link_down[l] = !up;
 
-    stream_if #(
-        .T(tlp_beat_t)
-    ) rx_tlp (
-        clk_i,
-        link_rst
-    );
-    stream_if #(
-        .T(tlp_beat_t)
-    ) rx_completion (
-        clk_i,
-        link_rst
-    );
-    stream_if #(
-        .T(tlp_beat_t)
-    ) rx_request (
-        clk_i,
-        link_rst
-    );
-    stream_if #(
-        .T(tlp_beat_t)
-    ) tx_source[2] (
-        clk_i,
-        link_rst
-    );
-    stream_if #(
-        .T(tlp_beat_t)
-    ) tx_tlp (
-        clk_i,
-        link_rst
-    );
+    `STREAM_ON(tlp_beat_t, rx_tlp, clk_i, link_rst)
+    `STREAM_ON(tlp_beat_t, rx_completion, clk_i, link_rst)
+    `STREAM_ON(tlp_beat_t, rx_request, clk_i, link_rst)
+    `STREAM_ON(tlp_beat_t, tx_source[2], clk_i, link_rst)
+    `STREAM_ON(tlp_beat_t, tx_tlp, clk_i, link_rst)
     logic [2:0] unused_starved;
 
     pcie_pins i_pins (

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// core_nic: a NIC whose work is done by firmware on parallel cores, with assists that move the frames (core-nic paper,
 /// figure 6).
 ///
@@ -12,7 +13,6 @@ module core_nic
   import dma_pkg::*;
   import eth_pkg::*;
   import core_pkg::*;
-  import assist_pkg::*;
   import dram_pkg::*;
   import core_nic_map_pkg::*;
 #(
@@ -162,60 +162,15 @@ module core_nic
   pcie_cfg_t cfg;
   fc_limit_t fc;
 
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_tlp (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_completion (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_request (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) read_source[1] (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tx_source[2] (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tx_read (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tx_tlp (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) read_request (
-      host_clk_i,
-      host_rst_i
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) write_request (
-      host_clk_i,
-      host_rst_i
-  );
+  `STREAM_ON(tlp_beat_t, rx_tlp, host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, rx_completion, host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, rx_request, host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, read_source[1], host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, tx_source[2], host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, tx_read, host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, tx_tlp, host_clk_i, host_rst_i)
+  `STREAM_ON(dma_req_t, read_request, host_clk_i, host_rst_i)
+  `STREAM_ON(dma_req_t, write_request, host_clk_i, host_rst_i)
   logic foreign, unsupported, dropped, read_error, write_interrupt;
   logic [2:0] unused_starved, unused_read_starved;
   ram_write_t ram_write;
@@ -584,24 +539,9 @@ module core_nic
   logic no_buffer;
   word_beat_t mac_rx, mac_tx;
   logic [2:0] bad_command;
-  stream_if #(
-      .T(bus_req_t)
-  ) bus_req[Clients] (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(bus_wdata_t)
-  ) bus_wdata[Clients] (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(logic [127:0])
-  ) bus_rdata[Clients] (
-      mem_clk_i,
-      mem_rst_i
-  );
+  `STREAM_ON(bus_req_t, bus_req[Clients], mem_clk_i, mem_rst_i)
+  `STREAM_ON(bus_wdata_t, bus_wdata[Clients], mem_clk_i, mem_rst_i)
+  `STREAM_ON(logic [127:0], bus_rdata[Clients], mem_clk_i, mem_rst_i)
   dma_read_assist #(
       .ScratchBytes(ScratchBytes)
   ) i_dma_read_assist (
@@ -721,18 +661,8 @@ module core_nic
   end
 
   // ---------------------------------------------------------------- frame memory
-  stream_if #(
-      .T(bus_req_t)
-  ) burst (
-      mem_clk_i,
-      mem_rst_i
-  );
-  stream_if #(
-      .T(bus_wdata_t)
-  ) burst_wdata (
-      mem_clk_i,
-      mem_rst_i
-  );
+  `STREAM_ON(bus_req_t, burst, mem_clk_i, mem_rst_i)
+  `STREAM_ON(bus_wdata_t, burst_wdata, mem_clk_i, mem_rst_i)
   logic [ClientW-1:0] burst_client, wclient, rclient;
   logic rvalid;
   logic [127:0] rdata;

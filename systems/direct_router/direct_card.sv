@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Everything of a direct-router card that does not depend on the bus (direct-router paper, figure 2).
 ///
 /// Wiring only. The way of a frame: mac1g_rx, ip_route, direct_input, then either direct_scheduler and the bus to the peer's
@@ -23,10 +24,10 @@ module direct_card
     input logic rst_i,
 
     // Bus side.
-    stream_if.src cmd[4],  // dma_cmd_t
+    stream_if.src cmd[4],  // channel_cmd_t
     stream_if.src wdata[4],  // logic [63:0]
-    stream_if.snk rdata[4],  // dma_word_t
-    stream_if.snk done[4],  // bus_result_e
+    stream_if.snk rdata[4],  // channel_word_t
+    stream_if.snk done[4],  // channel_result_e
     stream_if.snk recv,  // window_word_t
     reg_if.slave regs,  // the lower half of BAR 0
     output logic [31:0] read_timeout_o,
@@ -51,30 +52,10 @@ module direct_card
   reg_if #(.AddrW(RegsW)) region[2] ();
 
   // ---------------------------------------------------------------- frames in
-  stream_if #(
-      .T(word_beat_t)
-  ) wire_frame (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(word_beat_t)
-  ) taken_frame (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(routed_beat_t)
-  ) routed_frame (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(stored_word_t)
-  ) slow_in[Classes] (
-      clk_i,
-      rst_i
-  );
+  `STREAM(word_beat_t, wire_frame)
+  `STREAM(word_beat_t, taken_frame)
+  `STREAM(routed_beat_t, routed_frame)
+  `STREAM(stored_word_t, slow_in[Classes])
   frame_read_if #(.Queues(Peers * Classes)) fast_in ();
   mac_rx_count_t mac_count;
   route_drop_t route_drop;
@@ -189,12 +170,7 @@ module direct_card
   logic [15:0] rx_consumer[Classes];
   logic rx_error[Classes];
   logic slow_rx_frame, slow_rx_bus_error, slow_tx_bus_error, slow_tx_written;
-  stream_if #(
-      .T(stored_word_t)
-  ) slow_out (
-      clk_i,
-      rst_i
-  );
+  `STREAM(stored_word_t, slow_out)
 
   for (genvar c = 0; c < MaxClasses; c++) begin : g_ring
     if (c < Classes) begin : g_used
@@ -299,12 +275,7 @@ module direct_card
   end
 
   // ---------------------------------------------------------------- frames out
-  stream_if #(
-      .T(word_beat_t)
-  ) out_frame (
-      clk_i,
-      rst_i
-  );
+  `STREAM(word_beat_t, out_frame)
   direct_output #(
       .FifoBytes(FifoBytes)
   ) i_output (

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// direct-router: one card of a software router on a PCI-X bus, which routes IP packets itself and hands them to the other
 /// cards directly (direct-router paper, figure 2).
 ///
@@ -7,7 +8,7 @@
 /// in direct_router.rdl. Receive cannot wait. Every bus output comes from a register.
 module direct_router
   import eth_pkg::*;
-  import pcix_pkg::*;
+  import pcix_pkg::*, channel_pkg::*;
 #(
     parameter int Cards = 8,  // on the bus, this one included: 2 ... 16
     parameter int Classes = 2,  // 1 ... 4
@@ -62,36 +63,11 @@ module direct_router
     $fatal(1, "direct_router: Cards %0d is not 2 ... 16", Cards);
   end
 
-  stream_if #(
-      .T(dma_cmd_t)
-  ) cmd[Channels] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [63:0])
-  ) wdata[Channels] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(dma_word_t)
-  ) rdata[Channels] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(bus_result_e)
-  ) done[Channels] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(window_word_t)
-  ) recv (
-      clk_i,
-      rst_i
-  );
+  `STREAM(channel_cmd_t, cmd[Channels])
+  `STREAM(logic [63:0], wdata[Channels])
+  `STREAM(channel_word_t, rdata[Channels])
+  `STREAM(channel_result_e, done[Channels])
+  `STREAM(window_word_t, recv)
   reg_if #(.AddrW(direct_router_map_pkg::MapW - 1)) regs ();
   pins_in_t   pins_in;
   pins_out_t  pins_out;

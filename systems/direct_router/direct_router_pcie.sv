@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// direct-router on PCI Express: the card of direct_router with a PCIe hard block in place of the PCI-X bus. Cards hand each
 /// other packets by posted writes through whatever switches lie between them (the paper's scheduler, unchanged; not in the
 /// paper).
@@ -10,10 +11,10 @@
 module direct_router_pcie
   import eth_pkg::*;
   import pcie_pkg::*;
-  import pcix_pkg::dma_cmd_t;
-  import pcix_pkg::dma_word_t;
-  import pcix_pkg::bus_result_e;
-  import pcix_pkg::window_word_t;
+  import channel_pkg::channel_cmd_t;
+  import channel_pkg::channel_word_t;
+  import channel_pkg::channel_result_e;
+  import channel_pkg::window_word_t;
 #(
     parameter int Cards = 8,  // this one included: 2 ... 16
     parameter int Classes = 2,  // 1 ... 4
@@ -83,48 +84,13 @@ module direct_router_pcie
   fc_limit_t fc;
 
   // ---------------------------------------------------------------- TLPs in
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_tlp (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_cpl (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_req (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) access (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(window_word_t)
-  ) recv (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) out[Writers+1] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tx_tlp (
-      clk_i,
-      rst_i
-  );
+  `STREAM(tlp_beat_t, rx_tlp)
+  `STREAM(tlp_beat_t, rx_cpl)
+  `STREAM(tlp_beat_t, rx_req)
+  `STREAM(tlp_beat_t, access)
+  `STREAM(window_word_t, recv)
+  `STREAM(tlp_beat_t, out[Writers+1])
+  `STREAM(tlp_beat_t, tx_tlp)
   reg_if #(.AddrW(BarW)) bar ();
   reg_if #(.AddrW(BarW)) lower[1] ();
   reg_if #(.AddrW(BarW - 1)) regs ();
@@ -195,30 +161,10 @@ module direct_router_pcie
   wire unused_addr = &{1'b0, lower[0].addr[BarW-1]};
 
   // ---------------------------------------------------------------- TLPs out
-  stream_if #(
-      .T(dma_cmd_t)
-  ) cmd[Channels] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(logic [63:0])
-  ) wdata[Channels] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(dma_word_t)
-  ) rdata[Channels] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(bus_result_e)
-  ) done[Channels] (
-      clk_i,
-      rst_i
-  );
+  `STREAM(channel_cmd_t, cmd[Channels])
+  `STREAM(logic [63:0], wdata[Channels])
+  `STREAM(channel_word_t, rdata[Channels])
+  `STREAM(channel_result_e, done[Channels])
   for (genvar i = 0; i < Channels; i++) begin : g_channel
     localparam int Writer = i - (Channels - Writers);
     assign rdata[i].valid = 1'b0;
@@ -239,7 +185,7 @@ module direct_router_pcie
       assign cmd[i].ready   = 1'b0;
       assign wdata[i].ready = 1'b0;
       assign done[i].valid  = 1'b0;
-      assign done[i].data   = pcix_pkg::BusOk;
+      assign done[i].data   = channel_pkg::ChannelOk;
       wire unused_channel = &{1'b0, cmd[i].valid, cmd[i].data, wdata[i].valid, wdata[i].data, done[i].ready};
     end
   end

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// host-nic: a queue-managed NIC between a PCIe hard block and Ethernet MACs (host-nic paper, figure 1).
 ///
 /// Wiring only. `clk_i` is the 250 MHz PCIe user clock, `mac_clk_i` the MAC stream clock (322.265625 MHz at 100G); resets are
@@ -100,24 +101,9 @@ module host_nic
   fc_limit_t fc;
 
   // ---------------------------------------------------------------- TLPs in
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_tlp (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_completion (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) rx_request (
-      clk_i,
-      rst_i
-  );
+  `STREAM(tlp_beat_t, rx_tlp)
+  `STREAM(tlp_beat_t, rx_completion)
+  `STREAM(tlp_beat_t, rx_request)
   logic tlp_foreign;
 
   pcie_pins i_pins (
@@ -139,30 +125,10 @@ module host_nic
 
   // ---------------------------------------------------------------- TLPs out
   localparam int TxWrite = 0, TxMsix = 1, TxCompletion = 2;
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tx_source[3] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) read_source[1] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tx_read (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(tlp_beat_t)
-  ) tx_tlp (
-      clk_i,
-      rst_i
-  );
+  `STREAM(tlp_beat_t, tx_source[3])
+  `STREAM(tlp_beat_t, read_source[1])
+  `STREAM(tlp_beat_t, tx_read)
+  `STREAM(tlp_beat_t, tx_tlp)
   logic [2:0] unused_starved, unused_read_starved;
   tlp_tx_mux #(
       .N(1),
@@ -199,30 +165,10 @@ module host_nic
   assign tx_tlp.ready   = tx_tlp_ready_i;
 
   // ---------------------------------------------------------------- DMA
-  stream_if #(
-      .T(dma_req_t)
-  ) read_client[Interfaces*ReadClients] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) write_client[Interfaces*WriteClients] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) read_request (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(dma_req_t)
-  ) write_request (
-      clk_i,
-      rst_i
-  );
+  `STREAM(dma_req_t, read_client[Interfaces*ReadClients])
+  `STREAM(dma_req_t, write_client[Interfaces*WriteClients])
+  `STREAM(dma_req_t, read_request)
+  `STREAM(dma_req_t, write_request)
   dma_status_t read_status, write_status;
   ram_write_t ram_write;
   ram_read_t ram_read;
@@ -379,24 +325,9 @@ module host_nic
   assign region[RegDevice].ack = device_read_ack || device_write_ack;
 
   // ---------------------------------------------------------------- interrupts
-  stream_if #(
-      .T(queue_t)
-  ) interface_vector[Interfaces] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_t)
-  ) vector (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_t)
-  ) moderated (
-      clk_i,
-      rst_i
-  );
+  `STREAM(queue_t, interface_vector[Interfaces])
+  `STREAM(queue_t, vector)
+  `STREAM(queue_t, moderated)
   logic [(Interfaces > 1 ? $clog2(Interfaces) : 1)-1:0] unused_vector;
   logic unused_msix_sent, unused_msix_dropped;
   arb_rr #(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// One network interface of host-nic: its queues, their completions and events, and its ports (paper, sections II-A to II-E).
 ///
 /// Wiring only. Transmit and receive have a queue manager, a descriptor fetch, a completion queue manager and a completion
@@ -179,96 +180,21 @@ module host_nic_interface
   assign region[RegOwn].ack = own_read_ack || own_write_ack;
 
   // ---------------------------------------------------------------- transmit queues
-  stream_if #(
-      .T(fetch_req_t)
-  ) tx_request[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(fetch_req_t)
-  ) tx_fetch_request (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(fetch_granted_t)
-  ) tx_granted (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(fetch_granted_t)
-  ) tx_port_granted[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(fetch_desc_t)
-  ) tx_desc (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(fetch_desc_t)
-  ) tx_port_desc[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(deq_req_t)
-  ) tx_deq_request (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(deq_rsp_t)
-  ) tx_deq_response (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(commit_t)
-  ) tx_port_commit[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(commit_t)
-  ) tx_commit (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) tx_port_stop[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) tx_stop (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_t)
-  ) doorbell (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_t)
-  ) port_doorbell[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) queue_error[4] (
-      clk_i,
-      rst_i
-  );
+  `STREAM(fetch_req_t, tx_request[Ports])
+  `STREAM(fetch_req_t, tx_fetch_request)
+  `STREAM(fetch_granted_t, tx_granted)
+  `STREAM(fetch_granted_t, tx_port_granted[Ports])
+  `STREAM(fetch_desc_t, tx_desc)
+  `STREAM(fetch_desc_t, tx_port_desc[Ports])
+  `STREAM(deq_req_t, tx_deq_request)
+  `STREAM(deq_rsp_t, tx_deq_response)
+  `STREAM(commit_t, tx_port_commit[Ports])
+  `STREAM(commit_t, tx_commit)
+  `STREAM(queue_error_t, tx_port_stop[Ports])
+  `STREAM(queue_error_t, tx_stop)
+  `STREAM(queue_t, doorbell)
+  `STREAM(queue_t, port_doorbell[Ports])
+  `STREAM(queue_error_t, queue_error[4])
   logic [PortW-1:0] unused_tx_request, unused_tx_commit, unused_tx_stop, unused_tx_record;
   fetch_events_t unused_tx_fetch_events, unused_rx_fetch_events;
 
@@ -366,78 +292,18 @@ module host_nic_interface
   );
 
   // ---------------------------------------------------------------- receive queues
-  stream_if #(
-      .T(fetch_req_t)
-  ) rx_request[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(fetch_req_t)
-  ) rx_fetch_request (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(fetch_granted_t)
-  ) rx_granted (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(fetch_desc_t)
-  ) rx_desc (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(fetch_desc_t)
-  ) rx_port_desc[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(deq_req_t)
-  ) rx_deq_request (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(deq_rsp_t)
-  ) rx_deq_response (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(commit_t)
-  ) rx_port_commit[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(commit_t)
-  ) rx_commit (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) rx_port_stop[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) rx_stop (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_t)
-  ) rx_doorbell (
-      clk_i,
-      rst_i
-  );
+  `STREAM(fetch_req_t, rx_request[Ports])
+  `STREAM(fetch_req_t, rx_fetch_request)
+  `STREAM(fetch_granted_t, rx_granted)
+  `STREAM(fetch_desc_t, rx_desc)
+  `STREAM(fetch_desc_t, rx_port_desc[Ports])
+  `STREAM(deq_req_t, rx_deq_request)
+  `STREAM(deq_rsp_t, rx_deq_response)
+  `STREAM(commit_t, rx_port_commit[Ports])
+  `STREAM(commit_t, rx_commit)
+  `STREAM(queue_error_t, rx_port_stop[Ports])
+  `STREAM(queue_error_t, rx_stop)
+  `STREAM(queue_t, rx_doorbell)
   logic [PortW-1:0] unused_rx_request, unused_rx_commit, unused_rx_stop, unused_rx_record;
 
   // Receive descriptors are fetched when a frame is there: neither doorbells nor grants are waited for.
@@ -518,36 +384,11 @@ module host_nic_interface
   );
 
   // ---------------------------------------------------------------- completions and events
-  stream_if #(
-      .T(record_t)
-  ) tx_port_record[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(record_t)
-  ) rx_port_record[Ports] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(record_t)
-  ) record[3] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(notify_t)
-  ) notify[3] (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(queue_error_t)
-  ) event_error (
-      clk_i,
-      rst_i
-  );
+  `STREAM(record_t, tx_port_record[Ports])
+  `STREAM(record_t, rx_port_record[Ports])
+  `STREAM(record_t, record[3])
+  `STREAM(notify_t, notify[3])
+  `STREAM(queue_error_t, event_error)
   ram_row_t [2:0] cpl_row;
 
   arb_rr #(

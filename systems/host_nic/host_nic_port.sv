@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// One Ethernet port of host-nic: scheduler, transmit and receive engine, packet RAMs, MAC side (paper, section II-D, II-E).
 ///
 /// Wiring only. Transmit: scheduler, engine, checksum, MAC. Receive: MAC, flow hash and checksum, packet buffer, queue by
@@ -7,7 +8,7 @@ module host_nic_port
   import queue_pkg::*;
   import dma_pkg::*;
   import eth_pkg::*;
-  import port_pkg::*;
+  import engine_pkg::*;
 #(
     parameter int Index = 0,
     parameter int TxQueues = 256,
@@ -118,48 +119,13 @@ module host_nic_port
   assign regs.ack = read_ack || write_ack;
 
   // ---------------------------------------------------------------- transmit
-  stream_if #(
-      .T(grant_t)
-  ) grant (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(granted_t)
-  ) granted (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(sent_t)
-  ) sent (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(desc_beat_t)
-  ) tx_beat (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(frame_beat_t)
-  ) tx_raw (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(frame_beat_t)
-  ) tx_frame (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(ptp_time_t)
-  ) tx_stamp (
-      clk_i,
-      rst_i
-  );
+  `STREAM(grant_t, grant)
+  `STREAM(granted_t, granted)
+  `STREAM(sent_t, sent)
+  `STREAM(desc_beat_t, tx_beat)
+  `STREAM(frame_beat_t, tx_raw)
+  `STREAM(frame_beat_t, tx_frame)
+  `STREAM(ptp_time_t, tx_stamp)
   tx_csum_t tx_csum_command;
 
   sched_rr #(
@@ -227,54 +193,14 @@ module host_nic_port
   );
 
   // ---------------------------------------------------------------- receive
-  stream_if #(
-      .T(frame_beat_t)
-  ) rx_raw (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(frame_beat_t)
-  ) rx_frame (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(ptp_time_t)
-  ) rx_stamp (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(rx_info_t)
-  ) rx_info (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(rx_meta_t)
-  ) rx_stored (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(rx_meta_t)
-  ) rx_meta (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(deq_req_t)
-  ) rx_deq (
-      clk_i,
-      rst_i
-  );
-  stream_if #(
-      .T(desc_beat_t)
-  ) rx_beat (
-      clk_i,
-      rst_i
-  );
+  `STREAM(frame_beat_t, rx_raw)
+  `STREAM(frame_beat_t, rx_frame)
+  `STREAM(ptp_time_t, rx_stamp)
+  `STREAM(rx_info_t, rx_info)
+  `STREAM(rx_meta_t, rx_stored)
+  `STREAM(rx_meta_t, rx_meta)
+  `STREAM(deq_req_t, rx_deq)
+  `STREAM(desc_beat_t, rx_beat)
   rx_free_t rx_free;
 
   mac_rx i_mac_rx (

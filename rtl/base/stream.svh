@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line for a stream, and for a FIFO whose fill nobody looks at.
+`ifndef EMERY_STREAM_SVH
+`define EMERY_STREAM_SVH
+
+/// A stream (or, with `name[N]`, an array of them) of `type_` on this module's clock.
+`define STREAM(type_, name) stream_if #(.T(type_)) name (clk_i, rst_i);
+/// The same on another clock.
+`define STREAM_ON(type_, name, clk, rst) stream_if #(.T(type_)) name (clk, rst);
+/// A FIFO of `depth` beats of `type_` between the streams `source` and `sink`, on this module's clock.
+`define FIFO(type_, depth, name, source, sink) \
+  fifo #(.T(type_), .Depth(depth)) name (.clk_i, .rst_i, .in(source), .out(sink), .count_o());
+
+`endif

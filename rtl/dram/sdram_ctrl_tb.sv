@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+`include "stream.svh"
+/// frame_bus, sdram_ctrl and a memory that knows its times: random bursts of all clients against an array (order, content,
+/// masks, whose data they are), every command checked against the device's times, refreshes counted; the rates that
+/// four streams of 1518-byte frames and random single words reach.
+module sdram_ctrl_tb
+  import dram_pkg::*;
+;
+  `TB_BEGIN
+  `TB_TIMEOUT(2_000_000)
+  localparam int Clients = 5;
+  localparam int Banks = 8;
+  localparam int TRcd = 7, TRp = 7, TRas = 15, TRrd = 5, TWr = 7, TWtr = 4, TRtp = 2, Cl = 7, Wl = 3, TRfc = 36, TRefi = 3900;
+
+  `STREAM_ON(bus_req_t, req[Clients], clk, rst)
+  `STREAM_ON(bus_wdata_t, wdata[Clients], clk, rst)
+  `STREAM_ON(logic [127:0], rdata[Clients], clk, rst)
+  `STREAM_ON(bus_req_t, burst, clk, rst)
+  `STREAM_ON(bus_wdata_t, burst_wdata, clk, rst)
+  logic [127:0] ctrl_rdata, dq_in;
+  logic [2:0] burst_client, wclient, rclient;
+  logic ctrl_rvalid, dq_valid;
+  dram_ca_t ca;
+  dram_dq_t dq;
+  frame_bus #(
+      .Clients(Clients)
+  ) i_bus (
+      .clk_i(clk),
+      .rst_i(rst),
+      .req,
+      .wdata,
+      .rdata,
+      .burst,
+      .burst_client_o(burst_client),
+      .burst_wdata,
+      .wclient_i(wclient),
+      .rvalid_i(ctrl_rvalid),
+      .rclient_i(rclient),
+      .rdata_i(ctrl_rdata)
+  );
+  sdram_ctrl #(
+      .Banks  (Banks),
+      .Clients(Clients)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .burst,
+      .burst_client_i(burst_client),
+      .wdata(burst_wdata),
+      .wclient_o(wclient),
+      .rvalid_o(ctrl_rvalid),
+      .rclient_o(rclient),
+      .rdata_o(ctrl_rdata),
+      .ca_o(ca),
+      .dq_valid_o(dq_valid),
+      .dq_o(dq),
+      .dq_i(dq_in)
+  );
+
+  // The memory. Times of the last command of each kind, a bank each; -1000: long ago.
+  int unsigned t = 0, refreshes = 0, activations = 0;
+  logic [127:0] cells[int unsigned];
+  logic [Banks-1:0] open = '0;
+  int row[Banks];
+  int activated[Banks], precharged[Banks], read[Banks], written[Banks];
+  int any_activated = -1000, any_read = -1000, any_written = -1000, refreshed = -1000;
+  typedef struct {
+    int at;
+    int unsigned cell_no;
+  } move_t;
+  move_t reads[$], writes[$];
+  initial begin
+    foreach (row[b]) begin
+      activated[b] = -1000;
+      precharged[b] = -1000;
+      read[b] = -1000;
+      written[b] = -1000;
+    end
+  end
+  function automatic logic closable(int b);
+    return int'(t) - activated[b] >= TRas && int'(t) - read[b] >= TRtp && int'(t) - written[b] >= Wl + 1 + TWr;
+  endfunction
+  int b, now;
+  int unsigned c;
+  logic [127:0] old;
+  always @(posedge clk) begin
+    t++;
+    now = int'(t);
+    b   = int'(ca.bank);
+    if (!rst && ca.cmd != Nop) begin
+      `CHECK(now - refreshed >= TRfc, "a command during a refresh")
+      c = {row[b], 3'(b), ca.addr[6:0]};
+      case (ca.cmd)
+        Activate: begin
+          `CHECK(!open[b], "activate of an open bank")
+          `CHECK(now - precharged[b] >= TRp && now - any_activated >= TRrd, "activate too early")
+          `CHECK(ca.addr < 2048, "no such row")
+          open[b] = 1;
+          row[b] = int'(ca.addr);
+          activated[b] = now;
+          any_activated = now;
+          activations++;
+        end
+        Read: begin
+          `CHECK(open[b] && now - activated[b] >= TRcd, "read of a bank that is not open yet")
+          `CHECK(now - any_written >= Wl + 1 + TWtr, "read too early after a write")
+          reads.push_back('{at: now + Cl, cell_no: c});
+          read[b]  = now;
+          any_read = now;
+        end
+        Write: begin
+          `CHECK(open[b] && now - activated[b] >= TRcd, "write of a bank that is not open yet")
+          // The pins change hands with a clock between.
+          `CHECK(now + Wl - (any_read + Cl) >= 2, "write too early after a read")
+          writes.push_back('{at: now + Wl, cell_no: c});
+          written[b]  = now;
+          any_written = now;
+        end
+        Precharge: begin
+          `CHECK(open[b] && closable(b), "precharge too early")
+          open[b] = 0;
+          precharged[b] = now;
+        end
+        PrechargeAll:
+        for (int i = 0; i < Banks; i++) begin
+          `CHECK(!open[i] || closable(i), "precharge of all too early")
+          open[i] = 0;
+          precharged[i] = now;
+        end
+        Refresh: begin
+          for (int i = 0; i < Banks; i++)
+            `CHECK(!open[i] && now - precharged[i] >= TRp, "refresh too early")
+          refreshed = now;
+          refreshes++;
+        end
+        default: `CHECK(0, "no such command")
+      endcase
+    end
+    `CHECK(dq_valid == (writes.size() != 0 && writes[0].at == now), "write data at the wrong time")
+    if (dq_valid) begin
+      old = cells.exists(writes[0].cell_no) ? cells[writes[0].cell_no] : 'x;
+      for (int i = 0; i < 16; i++) if (!dq.mask[i]) old[8*i+:8] = dq.data[8*i+:8];
+      cells[writes[0].cell_no] = old;
+      void'(writes.pop_front());
+    end
+    // What is sampled at the edge after this one.
+    dq_in <= {4{$urandom()}};
+    if (reads.size() != 0 && reads[0].at == now + 1) begin
+      dq_in <= cells[reads[0].cell_no];
+      void'(reads.pop_front());
+    end
+  end
+
+  // Clients. What memory must hold after the bursts taken so far; what each client is to read.
+  logic [127:0] words[int unsigned];
+  logic [127:0] expected[Clients][$];
+  bus_wdata_t to_write[Clients][$];
+  typedef enum {
+    Stopped,
+    Random,   // any bursts near to each other, in a small piece of memory
+    Frames,   // 1518 bytes in slots of 2 kB one after the other; 0 and 1 write, 2 and 3 read
+    Single    // one word anywhere
+  } kind_e;
+  kind_e kind = Stopped;
+  int unsigned percent = 100, wdata_percent = 100, slots_apart = 1;
+  int unsigned bursts = 0, beats = 0, slot[Clients];
+
+  function automatic bus_req_t next_request(int unsigned client);
+    bus_req_t r;
+    r.write = $urandom_range(1) == 0;
+    r.beats = 8'($urandom_range(1) == 0 ? $urandom_range(128, 1) : $urandom_range(6, 1));
+    // 16 places in 2 banks and 2 rows of them.
+    r.addr  = 21'($urandom_range(1) << 10 | $urandom_range(1) << 7 | $urandom_range(127));
+    if (kind == Frames) begin
+      r.write = client < 2;
+      r.beats = 95;
+      r.addr  = 21'((client % 2 * 512 + slot[client] % 512) * 128);
+      slot[client] += slots_apart;
+    end
+    if (kind == Single) begin
+      r.beats = 1;
+      r.addr  = 21'($urandom_range(1023) * 128 + $urandom_range(94));
+    end
+    return r;
+  endfunction
+
+  for (genvar i = 0; i < Clients; i++) begin : g_client
+    bus_req_t next;
+    assign rdata[i].ready = 1'b1;
+    bus_wdata_t d;
+    int unsigned a;
+    logic [127:0] old_word;
+    always @(posedge clk) begin
+      if (rdata[i].valid) begin
+        `CHECK(expected[i].size() != 0, "data that nobody asked for")
+        `CHECK(rdata[i].data === expected[i].pop_front(), "wrong data")
+        beats++;
+      end
+      if (wdata[i].valid && wdata[i].ready) beats++;
+      if (req[i].valid && req[i].ready) bursts++;
+      if (rst) begin
+        req[i].valid   <= 0;
+        wdata[i].valid <= 0;
+      end else begin
+        if (!req[i].valid || req[i].ready) begin
+          req[i].valid <= 0;
+          if (kind != Stopped && (kind != Frames || i < 4) && $urandom_range(99) < percent) begin
+            next = next_request(i);
+            req[i].valid <= 1;
+            req[i].data  <= next;
+          end
+        end
+        if (!wdata[i].valid || wdata[i].ready) begin
+          wdata[i].valid <= 0;
+          if (to_write[i].size() != 0 && $urandom_range(99) < wdata_percent) begin
+            wdata[i].valid <= 1;
+            wdata[i].data  <= to_write[i].pop_front();
+          end
+        end
+      end
+    end
+    // When a burst is taken its effect is settled. (At the falling edge: one burst a clock, so no race.)
+    always @(negedge clk)
+      if (req[i].valid && req[i].ready && !rst) begin
+        for (int k = 0; k < int'(req[i].data.beats); k++) begin
+          a = 32'(req[i].data.addr) + k;
+          if (req[i].data.write) begin
+            d.data = {$urandom(), $urandom(), $urandom(), $urandom()};
+            d.strb = kind == Random ? 16'($urandom() | $urandom()) : '1;
+            to_write[i].push_back(d);
+            old_word = words.exists(a) ? words[a] : '0;
+            for (int n = 0; n < 16; n++) if (d.strb[n]) old_word[8*n+:8] = d.data[8*n+:8];
+            words[a] = old_word;
+          end else expected[i].push_back(words[a]);
+        end
+      end
+  end
+
+  task automatic drain();
+    kind = Stopped;
+    repeat (3000) @(posedge clk);
+    foreach (expected[i])
+      `CHECK(expected[i].size() == 0 && to_write[i].size() == 0, "a burst was not finished")
+  endtask
+
+  // Bytes that matter, a clock, in Gb/s at 500 MHz.
+  task automatic measure_frames(string what, real least);
+    int unsigned start, clocks;
+    real rate;
+    kind = Frames;
+    percent = 100;
+    wdata_percent = 100;
+    repeat (1000) @(posedge clk);
+    start  = beats;
+    clocks = 100_000;
+    repeat (clocks) @(posedge clk);
+    rate = real'(beats - start) / 95.0 * 1518.0 * 8.0 / (real'(clocks) * 2.0);
+    $display("four streams of 1518 bytes, %s: %.2f Gb/s (%.1f %%)", what, rate, rate / 0.64);
+    `CHECK(rate >= least * 0.64, $sformatf("only %.1f %% of the peak", rate / 0.64))
+    drain();
+  endtask
+
+  initial begin
+    int unsigned start, clocks;
+    // Memory is known where it is read: the first 4 MB.
+    for (int unsigned a = 0; a < 1024 * 128 + 128; a++) begin
+      words[a] = {4{a}};
+      cells[a] = {4{a}};
+    end
+    @(negedge rst);
+    for (int n = 0; n < 30; n++) begin
+      kind = Random;
+      percent = $urandom_range(1) == 0 ? 100 : $urandom_range(100, 1);
+      wdata_percent = $urandom_range(1) == 0 ? 100 : $urandom_range(100, 5);
+      repeat (4000) @(posedge clk);
+      if (n % 5 == 0) drain();
+    end
+    drain();
+    // Streams whose slots follow each other; then such that they meet in their banks.
+    foreach (slot[i]) slot[i] = 2 * i;
+    measure_frames("in step", 92.0);
+    foreach (slot[i]) slot[i] = 0;
+    measure_frames("in the same banks", 75.0);
+    slots_apart = 5;
+    foreach (slot[i]) slot[i] = $urandom_range(511);
+    measure_frames("apart", 75.0);
+    kind = Single;
+    repeat (1000) @(posedge clk);
+    start  = bursts;
+    clocks = 50_000;
+    repeat (clocks) @(posedge clk);
+    $display("bursts of one word anywhere: %.1f clocks each",
+             real'(clocks) / real'(bursts - start));
+    `CHECK((bursts - start) * 20 > clocks, "a small burst takes too long")
+    drain();
+    `CHECK(refreshes + 8 >= t / TRefi && refreshes <= t / (TRefi - 300) + 2, $sformatf(
+           "%0d refreshes in %0d clocks", refreshes, t))
+    `CHECK(activations > 1000, "rows were hardly opened")
+    `TB_PASS
+  end
+endmodule

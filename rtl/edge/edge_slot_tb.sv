@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+`include "stream.svh"
+/// edge_slot: two linecards (west, east) and a memory (north) around the routers of one tile; the test plays the tile's program
+/// and its switch. Frames of all lengths go both ways, each payload the way its setting says: streamed (set up by the
+/// linecard or by the tile), in lines, in masked lines, as messages, held in the linecard. Every frame leaves whole and in
+/// order. Rates of long and short frames; frames that are given up, too long, or come without room; strays; malformed reads.
+module edge_slot_tb;
+  import mesh_pkg::*;
+  `TB_BEGIN
+  `TB_TIMEOUT(2_000_000)
+  localparam int Latency = 12;
+  localparam int MemWords = 65536;
+  localparam int A = 0;  // west
+  localparam int B = 1;  // east
+  localparam int M = 2;  // north
+  localparam place_t Places[3] = '{{3'd4, 8'd0}, {3'd2, 8'd0}, {3'd1, 8'd0}};
+  localparam place_t Tile = '{exit: 3'd0, y: 4'd0, x: 4'd0};
+
+  logic run = 0;
+  logic [2:0] we = 0;
+  logic [4:0] cfg_addr = SlotMemWrites;
+  word_t cfg_wdata, cfg_rdata[3];
+  logic rd_valid[3], wr_valid[3];
+  logic [3:0] wr_be[3];
+  word_t rd_addr[3], wr_addr[3], wr_data[3], rd_data;
+
+  // The core's side of the networks.
+  `STREAM_ON(word_t, gdn_in[5], clk, rst)
+  `STREAM_ON(word_t, gdn_out[5], clk, rst)
+  `STREAM_ON(word_t, mdn_in[5], clk, rst)
+  `STREAM_ON(word_t, mdn_out[5], clk, rst)
+  `STREAM_ON(word_t, st_in[3], clk, rst)
+  `STREAM_ON(word_t, st_out[3], clk, rst)
+  `STREAM_ON(word_t, st2_in[3], clk, rst)
+  `STREAM_ON(word_t, st2_out[3], clk, rst)
+  `STREAM_ON(wire_beat_t, wire_in[3], clk, rst)
+  `STREAM_ON(wire_beat_t, wire_out[3], clk, rst)
+  word_t gdn_words[5], mdn_words[5];
+  dynamic_router gdn_router (
+      .clk_i(clk),
+      .rst_i(rst),
+      .x_i(4'd0),
+      .y_i(4'd0),
+      .in(gdn_in),
+      .out(gdn_out),
+      .words_o(gdn_words)
+  );
+  dynamic_router mdn_router (
+      .clk_i(clk),
+      .rst_i(rst),
+      .x_i(4'd0),
+      .y_i(4'd0),
+      .in(mdn_in),
+      .out(mdn_out),
+      .words_o(mdn_words)
+  );
+  for (genvar s = 0; s < 3; s++) begin : g_slot
+    localparam int Side = s == A ? West : s == B ? East : North;
+    edge_slot #(
+        .DramLatency(Latency)
+    ) slot (
+        .clk_i(clk),
+        .rst_i(rst),
+        .run_i(run),
+        .place_i(Places[s]),
+        .cfg_we_i(we[s]),
+        .cfg_addr_i(cfg_addr),
+        .cfg_wdata_i(cfg_wdata),
+        .cfg_rdata_o(cfg_rdata[s]),
+        .st1_in(st_in[s]),
+        .st2_in(st2_in[s]),
+        .gdn_in(gdn_out[Side]),
+        .mdn_in(mdn_out[Side]),
+        .st1_out(st_out[s]),
+        .st2_out(st2_out[s]),
+        .gdn_out(gdn_in[Side]),
+        .mdn_out(mdn_in[Side]),
+        .dram_rd_valid_o(rd_valid[s]),
+        .dram_rd_addr_o(rd_addr[s]),
+        .dram_rd_data_i(rd_data),
+        .dram_wr_valid_o(wr_valid[s]),
+        .dram_wr_addr_o(wr_addr[s]),
+        .dram_wr_data_o(wr_data[s]),
+        .dram_wr_be_o(wr_be[s]),
+        .wire_in(wire_in[s]),
+        .wire_out(wire_out[s])
+    );
+    assign st2_in[s].valid  = 0;
+    assign st2_in[s].data   = '0;
+    assign st2_out[s].ready = 1;
+  end
+  assign mdn_in[Core].valid = 0;
+  assign mdn_in[Core].data = '0;
+  assign mdn_out[Core].ready = 1;
+  assign gdn_in[South].valid = 0;
+  assign gdn_in[South].data = '0;
+  assign mdn_in[South].valid = 0;
+  assign mdn_in[South].data = '0;
+  assign gdn_out[South].ready = 1;
+  assign mdn_out[South].ready = 1;
+  assign st_in[A].valid = 0;
+  assign st_in[A].data = '0;
+  assign st_in[B].valid = 0;
+  assign st_in[B].data = '0;
+  assign st_out[M].ready = 1;
+  assign wire_in[M].valid = 0;
+  assign wire_in[M].data = '0;
+  assign wire_out[M].ready = 1;
+
+  // The DRAM.
+  word_t dram[MemWords];
+  word_t pipe[ Latency];
+  always @(posedge clk) begin
+    pipe[0] <= rd_valid[M] ? dram[rd_addr[M][17:2]] : 32'hdeadbeef;
+    for (int i = 1; i < Latency; i++) pipe[i] <= pipe[i-1];
+    if (wr_valid[M])
+      for (int b = 0; b < 4; b++)
+      if (wr_be[M][b]) dram[wr_addr[M][17:2]][8*b+:8] <= wr_data[M][8*b+:8];
+    if (!rst)
+      `CHECK(!wr_valid[A] && !wr_valid[B] && !rd_valid[A] && !rd_valid[B], "a linecard at a DRAM")
+  end
+  assign rd_data = pipe[Latency-1];
+
+  // Wires: what goes into a linecard has to come out of the other.
+  wire_beat_t a_send[$], b_send[$], a_due[$], b_due[$];
+  int
+      in_percent = 100,
+      out_percent = 100,
+      frames_out[2],
+      now = 0,
+      first_out = -1,
+      last_out = 0,
+      words_out = 0;
+  always @(posedge clk) begin
+    now++;
+    wire_out[A].ready <= !rst && $urandom_range(99) < out_percent;
+    wire_out[B].ready <= !rst && $urandom_range(99) < out_percent;
+    if (rst) begin
+      wire_in[A].valid <= 0;
+      wire_in[B].valid <= 0;
+    end else begin
+      if (!wire_in[A].valid || wire_in[A].ready) begin
+        wire_in[A].valid <= 0;
+        if (a_send.size() != 0 && $urandom_range(99) < in_percent) begin
+          wire_in[A].valid <= 1;
+          wire_in[A].data  <= a_send[0];
+          void'(a_send.pop_front());
+        end
+      end
+      if (!wire_in[B].valid || wire_in[B].ready) begin
+        wire_in[B].valid <= 0;
+        if (b_send.size() != 0 && $urandom_range(99) < in_percent) begin
+          wire_in[B].valid <= 1;
+          wire_in[B].data  <= b_send[0];
+          void'(b_send.pop_front());
+        end
+      end
+      if (wire_out[A].valid && wire_out[A].ready) begin
+        `CHECK(a_due.size() != 0 && same(wire_out[A].data, a_due[0]), "wrong word on the west wire")
+        void'(a_due.pop_front());
+        if (is_last(wire_out[A].data)) frames_out[A]++;
+      end
+      if (wire_out[B].valid && wire_out[B].ready) begin
+        `CHECK(b_due.size() != 0 && same(wire_out[B].data, b_due[0]), "wrong word on the east wire")
+        void'(b_due.pop_front());
+        if (is_last(wire_out[B].data)) frames_out[B]++;
+        if (first_out < 0) first_out = now;
+        last_out = now;
+        words_out++;
+      end
+    end
+  end
+  function automatic bit is_last(wire_beat_t beat);
+    return beat.eop;
+  endfunction
+  /// Equal in all bytes that belong to the frame.
+  function automatic bit same(wire_beat_t x, wire_beat_t y);
+    word_t mask;
+    mask = '1 << (8 * (4 - int'(y.bytes)));
+    return x.sop == y.sop && x.eop == y.eop && x.bytes == y.bytes && ((x.data ^ y.data) & mask) == '0;
+  endfunction
+
+  // The tile: heads from both cards, over the static network or the GDN; messages to the cards; payload to the memory.
+  in_settings_t settings;  // of card A
+  bit tile_sets_up = 0;
+  word_t st_a[$], st_b[$], gdn_send[$], st_send[$], message[$];
+  word_t out_a[$], out_b[$];  // FrameOut messages
+  int stored_b[$];  // words in the memory before a message of out_b may go
+  int to_store = 0, pass_a = 0, ring = 0, interrupts = 0;
+  bit ready_a = 0, ready_b = 0, giving_up = 0, tell_mdn = 0, held_gdn = 0;
+  int given_up = 0, message_left = 0;
+
+  always @(posedge clk) begin
+    if (rst) begin
+      gdn_in[Core].valid <= 0;
+      gdn_out[Core].ready <= 0;
+      st_in[M].valid <= 0;
+      st_out[A].ready <= 0;
+      st_out[B].ready <= 0;
+    end else begin
+      gdn_out[Core].ready <= 1;
+      st_out[A].ready <= $urandom_range(99) < in_percent;
+      st_out[B].ready <= $urandom_range(99) < in_percent;
+      if (st_out[A].valid && st_out[A].ready) begin
+        if (pass_a > 0) begin
+          st_send.push_back(st_out[A].data);
+          pass_a--;
+        end else begin
+          st_a.push_back(st_out[A].data);
+          if (st_a.size() == 17 + int'(settings.address)) head_of_a();
+        end
+      end
+      if (st_out[B].valid && st_out[B].ready) begin
+        st_b.push_back(st_out[B].data);
+        if (st_b.size() == 18) head_of_b();
+      end
+      if (gdn_out[Core].valid && gdn_out[Core].ready) begin
+        if (message_left == 0) begin
+          message.delete();
+          message_left = int'(gdn_out[Core].data[15:11]) + 1;
+        end
+        message.push_back(gdn_out[Core].data);
+        message_left--;
+        if (message_left == 0) begin
+          if (message[0][31:27] == FrameHead) begin
+            `CHECK(message.size() == 19 && message[0][26:16] == Places[A], "malformed head")
+            for (int i = 1; i < 19; i++) st_a.push_back(message[i]);
+            head_of_a();
+          end else begin
+            `CHECK(!tell_mdn && message[0][31:27] == Interrupt && message.size() == 1,
+                   "unknown message to the tile")
+            interrupts++;
+            if (message[0][26:16] == Places[A]) ready_a = 1;
+            else ready_b = 1;
+          end
+        end
+      end
+      if (mdn_out[Core].valid) begin
+        `CHECK(
+            tell_mdn && mdn_out[Core].data[31:27] == Interrupt && mdn_out[Core].data[15:11] == '0,
+            "unknown message to the tile over the MDN")
+        interrupts++;
+        if (mdn_out[Core].data[26:16] == Places[A]) ready_a = 1;
+        else ready_b = 1;
+      end
+      if (ready_b && out_b.size() != 0 && int'(cfg_rdata[M]) >= stored_b[0] && cfg_addr == SlotMemWrites) begin
+        for (int i = 0; i < 19; i++) begin
+          gdn_send.push_back(out_b[0]);
+          void'(out_b.pop_front());
+        end
+        void'(stored_b.pop_front());
+        ready_b = 0;
+      end
+      if (ready_a && out_a.size() != 0) begin
+        for (int i = 0; i < 19; i++) begin
+          gdn_send.push_back(out_a[0]);
+          void'(out_a.pop_front());
+        end
+        ready_a = 0;
+      end
+      if (!gdn_in[Core].valid || gdn_in[Core].ready) begin
+        gdn_in[Core].valid <= 0;
+        if (gdn_send.size() != 0) begin
+          gdn_in[Core].valid <= 1;
+          gdn_in[Core].data  <= gdn_send[0];
+          void'(gdn_send.pop_front());
+        end
+      end
+      if (!st_in[M].valid || st_in[M].ready) begin
+        st_in[M].valid <= 0;
+        if (st_send.size() != 0) begin
+          st_in[M].valid <= 1;
+          st_in[M].data  <= st_send[0];
+          void'(st_send.pop_front());
+        end
+      end
+    end
+  end
+
+  /// A head from card A is whole: its payload goes to the memory, its FrameOut to B.
+  task automatic head_of_a();
+    int bytes, payload;
+    word_t address;
+    frame_out_t frame;
+    if (settings.heads) gdn_send.push_back({Interrupt, Tile, 5'd0, Places[A]});
+    bytes   = int'(st_a[0][31:16]);
+    payload = ((bytes + 5) / 4 > 16 ? (bytes + 5) / 4 : 16) - (settings.early ? 8 : 16);
+    pass_a  = settings.heads ? 0 : int'(st_a[0][15:0]);
+    void'(st_a.pop_front());
+    if (settings.address || settings.heads) begin
+      address = st_a[0];
+      void'(st_a.pop_front());
+    end else begin
+      address = word_t'(ring);
+      ring = (ring + 2048) % 131072;
+      if (payload != 0 && tile_sets_up) begin
+        gdn_send.push_back({StreamWrite, Tile, 5'd2, Places[M]});
+        gdn_send.push_back(address);
+        gdn_send.push_back(word_t'(payload));
+      end
+    end
+    if (settings.payload == PayloadStatic) to_store += payload;
+    else if (settings.payload != PayloadHeld) to_store += (payload + 7) / 8 * 8;
+    frame = '{
+        held: settings.payload == PayloadHeld,
+        reserved: '0,
+        from : settings.payload == PayloadHeld ? Places[A] : Places[M],
+        bytes: 16'(bytes)
+    };
+    if (giving_up) begin
+      gdn_send.push_back({FreeBuffer, Tile, 5'd1, Places[A]});
+      gdn_send.push_back(address);
+      for (int i = 0; i < 16; i++) void'(st_a.pop_front());
+      given_up++;
+      return;
+    end
+    // Messages are ahead of their head; what the static network brings comes after it.
+    stored_b.push_back(settings.payload == PayloadMdn ? 0 : to_store);
+    out_b.push_back({FrameOut, Tile, 5'd18, Places[B]});
+    out_b.push_back(frame);
+    out_b.push_back(address);
+    for (int i = 0; i < 16; i++) begin
+      out_b.push_back(st_a[0]);
+      void'(st_a.pop_front());
+    end
+  endtask
+
+  /// A head from card B, whose payload stays there, to A.
+  task automatic head_of_b();
+    frame_out_t frame;
+    frame = '{held: 1'b1, reserved: '0, from : Places[B], bytes: st_b[0][31:16]};
+    `CHECK(st_b[0][15:0] == '0, "words announced that do not come")
+    out_a.push_back({FrameOut, Tile, 5'd18, Places[A]});
+    out_a.push_back(frame);
+    out_a.push_back(st_b[1]);
+    for (int i = 0; i < 16; i++) out_a.push_back(st_b[2+i]);
+    st_b.delete();
+  endtask
+
+  task automatic send_frame(int card, int bytes, bit lost = 0);
+    int words;
+    words = (bytes + 5) / 4;
+    for (int i = 0; i < words; i++) begin
+      wire_beat_t beat;
+      beat = '{
+          data: $urandom(),
+          sop: i == 0,
+          eop: i == words - 1,
+          bytes: 3'(i == words - 1 ? (bytes + 1) % 4 + 1 : 4)
+      };
+      if (i == words - 1) beat.data = beat.data & ('1 << (8 * (4 - int'(beat.bytes))));
+      if (card == A) a_send.push_back(beat);
+      else b_send.push_back(beat);
+      if (card == A && !lost) b_due.push_back(beat);
+      if (card == B) a_due.push_back(beat);
+    end
+  endtask
+
+  task automatic set(int slot, logic [4:0] index, word_t value);
+    we <= 3'(1 << slot);
+    cfg_addr <= index;
+    cfg_wdata <= value;
+    @(posedge clk);
+    we <= 0;
+    cfg_addr <= SlotMemWrites;
+  endtask
+
+  task automatic counter(int slot, logic [4:0] index, output int value);
+    cfg_addr <= index;
+    repeat (2) @(posedge clk);
+    value = int'(cfg_rdata[slot]);
+    cfg_addr <= SlotMemWrites;
+    @(posedge clk);
+  endtask
+
+  task automatic boot(payload_mode_e payload, bit heads, bit by_tile, int reads, bit dma, bit half,
+                      bit early = 0);
+    mem_settings_t mem;
+    out_settings_t out;
+    head_places_t  places;
+    in_settings_t  of_b;
+    of_b = '0;
+    of_b.address = 1;
+    of_b.payload = PayloadHeld;
+    rst <= 1;
+    run <= 0;
+    to_store = 0;
+    pass_a = 0;
+    ready_a = 0;
+    ready_b = 0;
+    tile_sets_up = by_tile;
+    repeat (3) @(posedge clk);
+    rst <= 0;
+    @(posedge clk);
+    settings = '0;
+    settings.payload = payload;
+    settings.heads = heads;
+    settings.set_up = payload == PayloadStatic && !by_tile;
+    settings.address = !by_tile;
+    settings.early = early;
+    settings.answer_gdn = held_gdn;
+    of_b.answer_gdn = held_gdn;
+    settings.memory = Places[M];
+    places = '0;
+    places.place[1] = '{valid: 1'b1, y: '0, x: '0};
+    mem = '0;
+    mem.half_duplex = half;
+    mem.max_reads = 4'(reads);
+    mem.static_in = payload == PayloadLines ? StaticLines : payload == PayloadMasked ? StaticMasked : StaticStream;
+    out = '0;
+    out.enable = 1;
+    out.tell_mdn = tell_mdn;
+    out.held_gdn = held_gdn;
+    out.tile = Tile;
+    out.dma = dma;
+    out.words = 5'd31;
+    out.max_reads = 4'(reads);
+    set(M, SlotKind, SlotMemory);
+    set(M, SlotMem, mem);
+    for (int card = A; card <= B; card++) begin
+      set(card, SlotKind, SlotLinecard);
+      set(card, SlotIn, card == A ? settings : of_b);
+      set(card, SlotRingBase, 32'h20000);
+      set(card, SlotRingBytes, 32'h18000);  // more than is ever on its way
+      set(card, SlotHeads, places);
+      out.early = early && card == B;  // A gets what B holds
+      set(card, SlotOut, out);
+    end
+    run <= 1;
+    @(posedge clk);
+  endtask
+
+  task automatic settle();
+    for (int i = 0; i < 100_000; i++) begin
+      @(posedge clk);
+      if (a_due.size() == 0 && b_due.size() == 0 && a_send.size() == 0) break;
+    end
+    `CHECK(a_due.size() == 0 && b_due.size() == 0,
+           $sformatf("words missing: %0d in the west, %0d in the east", a_due.size(), b_due.size()))
+    repeat (60) @(posedge clk);
+  endtask
+
+  initial begin
+    int value, start;
+    @(negedge rst);
+    for (int mode = 0; mode < 18; mode++) begin
+      payload_mode_e payload;
+      payload  = payload_mode_e'(mode % 6 == 5 ? 0 : mode % 6);
+      tell_mdn = mode % 4 == 1;
+      held_gdn = mode % 5 == 4;
+      boot(payload, payload == PayloadMdn, mode % 6 == 5, mode < 6 ? 4 : $urandom_range(8, 1),
+           mode[0], mode >= 6 && mode[1], mode >= 12 && mode % 6 != 4);
+
+      // Rates, one way, everything open.
+      in_percent  = 100;
+      out_percent = 100;
+      for (int size = 0; size < 2; size++) begin
+        words_out = 0;
+        first_out = -1;
+        start = now;
+        for (int i = 0; i < (size == 0 ? 40 : 100); i++) send_frame(A, size == 0 ? 1514 : 60);
+        settle();
+        if (mode < 6)
+          $display(
+              "%s%s, %0d bytes: first word after %0d clocks, %.2f words a clock",
+              payload.name(),
+              mode == 5 ? " (set up by the tile)" : "",
+              size == 0 ? 1514 : 60,
+              first_out - start,
+              real'(words_out) / (last_out - first_out)
+          );
+        // A head of 16 words needs 19 in a message; lines come with a header.
+        if (mode < 6)
+          `CHECK(real'(words_out) / (last_out - first_out) > (size == 0 ? 0.7 : 0.25), "too slow")
+      end
+
+      // Both ways, all lengths.
+      for (int round = 0; round < 4; round++) begin
+        in_percent  = round == 0 ? 100 : $urandom_range(100, 30);
+        out_percent = round == 0 ? 100 : $urandom_range(100, 30);
+        for (int i = 0; i < 30; i++) begin
+          int kind;
+          kind = $urandom_range(3);
+          send_frame(A, kind == 0 ? $urandom_range(62, 50) : kind == 1 ? $urandom_range(140, 60
+                     ) : $urandom_range(1514, 60));
+          kind = $urandom_range(3);
+          send_frame(B, kind == 0 ? $urandom_range(62, 50) : kind == 1 ? $urandom_range(140, 60
+                     ) : $urandom_range(1514, 60));
+        end
+        settle();
+      end
+      for (int card = A; card <= B; card++) begin
+        counter(card, SlotInFrames, value);
+        `CHECK(value == (card == A ? 260 : 120), $sformatf("%0d frames in counted", value))
+        counter(card, SlotOutFrames, value);
+        `CHECK(value == (card == A ? 120 : 260), $sformatf("%0d frames out counted", value))
+        counter(card, SlotInBad, value);
+        `CHECK(value == 0, "bad frames counted")
+        counter(card, SlotOutBad, value);
+        `CHECK(value == 0, "bad answers counted")
+        counter(card, SlotStray, value);
+        `CHECK(value == 0, "strays counted")
+      end
+    end
+
+    // A card that holds frames: those given up make room, those too long are dropped.
+    boot(PayloadHeld, 0, 0, 4, 0, 0);
+    giving_up   = 1;
+    in_percent  = 100;
+    out_percent = 100;
+    for (int i = 0; i < 100; i++) send_frame(A, 700, 1);
+    send_frame(A, 2100, 1);
+    send_frame(A, 2045, 1);
+    for (int i = 0; i < 30000 && given_up < 101; i++) @(posedge clk);
+    repeat (100) @(posedge clk);
+    `CHECK(given_up == 101, $sformatf("%0d of 101 frames came", given_up))
+    counter(A, SlotInBad, value);
+    `CHECK(value == 1, $sformatf("%0d bad counted, of one frame too long", value))
+    giving_up = 0;
+    for (int i = 0; i < 60; i++) send_frame(A, 900);
+    settle();
+
+    // Messages that nobody wants: for another place, of an unknown kind, a read nobody asked for, a buffer that is not held.
+    gdn_send.push_back({ReadLine, Tile, 5'd1, 3'd4, 4'd0, 4'd5});  // x = 5: leaves in the east
+    gdn_send.push_back(0);
+    gdn_send.push_back({5'd20, Tile, 5'd3, Places[B]});
+    for (int i = 0; i < 3; i++) gdn_send.push_back(i);
+    gdn_send.push_back({5'd9, Tile, 5'd2, Places[B]});
+    for (int i = 0; i < 2; i++) gdn_send.push_back(i);
+    gdn_send.push_back({FrameOut, Tile, 5'd17, Places[B]});
+    for (int i = 0; i < 17; i++) gdn_send.push_back(i);
+    gdn_send.push_back({FreeBuffer, Tile, 5'd1, Places[B]});
+    gdn_send.push_back(4096);
+    repeat (100) @(posedge clk);
+    counter(B, SlotStray, value);
+    `CHECK(value == 2, $sformatf("%0d stray words, not 2", value))
+    counter(B, SlotOutBad, value);
+    `CHECK(value == 3, $sformatf("%0d bad messages out, not 3", value))
+    counter(B, SlotInBad, value);
+    `CHECK(value == 1, $sformatf("%0d bad messages in, not 1", value))
+    for (int i = 0; i < 5; i++) send_frame(A, 500);
+    settle();
+
+    // More frames than fit, without asking: whole frames are dropped, the rest go through.
+    out_percent = 0;
+    repeat (5) @(posedge clk);
+    for (int i = 0; i < 8; i++) begin
+      frame_out_t frame;
+      wire_beat_t beat;
+      frame = '{held: 1'b0, reserved: '0, from : Places[M], bytes: 16'd60};
+      gdn_send.push_back({FrameOut, Tile, 5'd18, Places[B]});
+      gdn_send.push_back(frame);
+      gdn_send.push_back(0);
+      for (int j = 0; j < 16; j++) begin
+        gdn_send.push_back(32'(i * 65536 + j * 4096));
+        beat.data  = 32'(i * 65536 + j * 4096);
+        beat.sop   = j == 0;
+        beat.eop   = j == 15;
+        beat.bytes = j == 15 ? 3'd2 : 3'd4;
+        if (i < 4) b_due.push_back(beat);
+      end
+    end
+    repeat (400) @(posedge clk);
+    out_percent = 100;
+    settle();
+    counter(B, SlotOutBad, value);
+    `CHECK(value == 7, $sformatf("%0d dropped, not 4", value - 3))
+    `TB_PASS
+  end
+endmodule

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the blocks of an Ethernet port (packet buffers, transmit and receive engine) say to each other.
+package engine_pkg;
+  localparam int UnitBytes = 64;  // packet RAMs are allocated in these
+
+  /// A received frame in the packet RAM.
+  typedef struct packed {
+    dma_pkg::ram_addr_t addr;   // a multiple of UnitBytes
+    logic [13:0]        len;
+    queue_pkg::queue_t  queue;  // filled in by rss_table
+    eth_pkg::rx_info_t  info;
+  } rx_meta_t;
+
+  /// The oldest frame in the packet RAM is no longer needed; valid for one clock, never refused.
+  typedef struct packed {
+    logic       valid;
+    logic [8:0] count;  // in units of UnitBytes
+  } rx_free_t;
+
+  /// What becomes of a received frame.
+  typedef enum logic [2:0] {
+    Whole,
+    Truncated,
+    NoDescriptor,
+    QueueStopped,
+    BadDescriptor
+  } rx_fate_e;
+
+  /// Frames that rx_engine finished: each bit high for one clock for each frame of its kind.
+  typedef struct packed {
+    logic delivered;
+    logic no_descriptor;     // dropped: queue empty
+    logic queue_stopped;     // dropped: queue disabled or stopped
+    logic descriptor_error;  // dropped: null address, or the descriptor could not be read
+    logic dma_error;         // the packet data could not be written
+    logic truncated;         // longer than its descriptors
+  } rx_engine_count_t;
+
+  /// A packet that left for the wire, or failed.
+  typedef struct packed {
+    queue_pkg::queue_t queue;
+    queue_pkg::queue_t cq;
+    logic [13:0]       len;
+    logic              error;
+  } tx_done_t;
+
+  /// Packets that tx_engine finished: each bit high for one clock for each packet of its kind.
+  typedef struct packed {
+    logic sent;
+    logic error;  // bad descriptor or failed DMA read
+  } tx_engine_count_t;
+
+  /// Units that `len` bytes take.
+  function automatic logic [8:0] units_of(logic [13:0] len);
+    return 9'((15'(len) + 15'(UnitBytes - 1)) / 15'(UnitBytes));
+  endfunction
+
+  /// The error to report for a failed DMA.
+  function automatic queue_pkg::error_e error_of(dma_pkg::dma_result_e result);
+    unique case (result)
+      dma_pkg::DmaOk:          return queue_pkg::ErrNone;
+      dma_pkg::DmaUnsupported: return queue_pkg::ErrUnsupported;
+      dma_pkg::DmaPoisoned:    return queue_pkg::ErrPoisoned;
+      dma_pkg::DmaTimeout:     return queue_pkg::ErrTimeout;
+      default:                 return queue_pkg::ErrAborted;
+    endcase
+  endfunction
+endpackage

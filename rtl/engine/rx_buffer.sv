@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+`include "stream.svh"
+/// Packet RAM of a port's receive path (host-nic paper, section II-F): frames in, a note about each out.
+///
+/// Frames are stored one after the other in a ring, each from the next 64-byte boundary on; the DMA write engine reads them
+/// through `ram_i`/`ram_o`. `meta` names a frame once it is whole, 3 clocks after its last beat. `info` gives what the
+/// blocks before found out, one for each frame in order; a frame's last beat waits for it. One beat a clock, also across
+/// frames; never stalls otherwise. A frame that ends with `err` is erased (counted where it was marked); one that finds no
+/// room in the RAM or among the `MaxFrames` notes is dropped whole and counted by a pulse of `dropped_o`.
+/// The user gives frames back in order through `free_i`. Reset empties it.
+module rx_buffer
+  import eth_pkg::*, dma_pkg::*, engine_pkg::*;
+#(
+    parameter int RamBytes = 131072,  // a power of two, at most 2^RamAddrW
+    parameter ram_sel_t Sel = '0,
+    parameter int MaxFrames = 512
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Frames from the MAC and what is known about each.
+    stream_if.snk frame,  // frame_beat_t
+    stream_if.snk info,   // rx_info_t
+
+    // Whole frames to rx_engine, which gives their space back.
+          stream_if.src meta,   // rx_meta_t, `queue` not filled in
+    input rx_free_t     free_i,
+
+    // Read port of the DMA write engine.
+    input  ram_read_t ram_i,
+    output ram_row_t  ram_o,
+
+    output logic dropped_o  // one clock for each frame without room
+);
+  localparam int Units = RamBytes / UnitBytes;
+  localparam int UnitW = $clog2(Units);
+  localparam int MaxUnits = 255;  // of a frame, so that its length fits 14 bits
+  if (2 ** UnitW * UnitBytes != RamBytes || UnitW + 6 > RamAddrW || Units < 4) begin : g_bad_parameter
+    $fatal(
+        1, "rx_buffer: RamBytes %0d is not a power of two from 256 to %0d", RamBytes, 2 ** RamAddrW
+    );
+  end
+
+  logic [UnitW-1:0] start_q, write_q;  // of the frame that arrives, and its next unit
+  logic [UnitW:0] used_q;  // units, those of the frame that arrives included
+  logic [    8:0] beats_q;  // stored of this frame
+  logic           drop_q;  // no room for it
+
+  `STREAM(rx_meta_t, note)
+  `FIFO(rx_meta_t, MaxFrames, i_notes, note, meta)
+
+  frame_beat_t beat;
+  assign beat = frame.data;
+  wire unused = beat.sop;
+  assign frame.ready = !beat.eop || info.valid;
+  wire take = frame.valid && frame.ready;
+  assign info.ready = take && beat.eop;
+
+  wire room = used_q < (UnitW + 1)'(Units) && beats_q < 9'(MaxUnits);
+  wire store = take && !drop_q && room;
+  wire last = take && beat.eop;
+  wire no_room = drop_q || !room || !note.ready;
+  wire keep = last && !no_room && !beat.err;
+
+  assign note.valid = keep;
+  assign note.data = '{
+          addr: ram_addr_t'({start_q, 6'd0}),
+          len: 14'({beats_q, 6'd0}) + 14'(beat.len),
+          queue: '0,
+          info: info.data
+      };
+
+  always_ff @(posedge clk_i) begin
+    logic [UnitW:0] used;
+    dropped_o <= last && no_room && !beat.err;
+    used = used_q;
+    if (free_i.valid) used -= (UnitW + 1)'(free_i.count);
+    if (keep) begin
+      start_q <= write_q + 1'b1;
+      write_q <= write_q + 1'b1;
+      used += 1'b1;
+    end else if (last) begin
+      // Whatever was stored of the frame is given back.
+      write_q <= start_q;
+      used -= (UnitW + 1)'(beats_q);
+    end else if (store) begin
+      write_q <= write_q + 1'b1;
+      used += 1'b1;
+    end
+    if (last) begin
+      beats_q <= '0;
+      drop_q  <= 1'b0;
+    end else if (take) begin
+      if (store) beats_q <= beats_q + 1'b1;
+      drop_q <= drop_q || !room;
+    end
+    used_q <= used;
+    if (rst_i) begin
+      start_q <= '0;
+      write_q <= '0;
+      used_q <= '0;
+      beats_q <= '0;
+      drop_q <= 1'b0;
+      dropped_o <= 1'b0;
+    end
+  end
+
+  seg_ram_dma_rd #(
+      .Bytes(RamBytes),
+      .Sel  (Sel)
+  ) i_ram (
+      .clk_i,
+      .rst_i,
+      .we_i(store),
+      .waddr_i(write_q),
+      .wdata_i(beat.data),
+      .ram_i,
+      .ram_o
+  );
+
+  `ASSERT(NeverOverfull, used_q <= (UnitW + 1)'(Units))
+  `ASSERT(FreesWhatIsThere,
+          free_i.valid |-> (UnitW + 1)'(free_i.count) <= used_q - (UnitW + 1)'(beats_q))
+endmodule

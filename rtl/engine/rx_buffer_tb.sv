@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+`include "stream.svh"
+/// rx_buffer: every frame whole and in order with its info, exact capacity, erased and dropped frames, one beat a clock.
+module rx_buffer_tb;
+  import eth_pkg::*, dma_pkg::*, engine_pkg::*;
+  `TB_BEGIN
+  `TB_TIMEOUT(300_000)
+  localparam int RamBytes = 8192, Units = RamBytes / 64, MaxFrames = 100;
+  localparam ram_sel_t Sel = 5'd9;
+
+  `STREAM_ON(frame_beat_t, frame, clk, rst)
+  `STREAM_ON(rx_info_t, info, clk, rst)
+  `STREAM_ON(rx_meta_t, meta, clk, rst)
+  rx_free_t free;
+  ram_read_t ram_read;
+  ram_row_t ram_row;
+  logic dropped;
+  rx_buffer #(
+      .RamBytes(RamBytes),
+      .Sel(Sel),
+      .MaxFrames(MaxFrames)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .frame,
+      .info,
+      .meta,
+      .free_i(free),
+      .ram_i(ram_read),
+      .ram_o(ram_row),
+      .dropped_o(dropped)
+  );
+
+  // Source. Frame `id` has its number in the first four bytes; its info is derived from it.
+  int unsigned
+      sent_len[$],
+      valid_percent = 100,
+      info_percent = 100,
+      bad_percent = 0,
+      min_len = 60,
+      max_len = 60;
+  bit sent_bad[$];
+  int unsigned at = 0, len = 0, sent = 0, errors = 0, drops = 0, to_send = 0, infos = 0;
+  bit bad;
+  function automatic byte unsigned content(int unsigned id, int unsigned i);
+    return i < 4 ? 8'(id >> (8 * i)) : 8'(id * 5 + i * 11 + (i >> 6));
+  endfunction
+  function automatic rx_info_t info_of(int unsigned id);
+    return
+    '{stamp: 48'(id * 100), hash: id * 32'h9e3779b9, hash_type: 4'(id), csum: 16'(id * 3)}
+    ;
+  endfunction
+  always @(posedge clk) begin
+    if (frame.valid && frame.ready && frame.data.eop) begin
+      sent_len.push_back(len);
+      sent_bad.push_back(bad);
+      if (bad) errors++;
+    end
+    if (!rst && (!frame.valid || frame.ready)) begin
+      if (at >= len) begin
+        at  = 0;
+        len = 0;
+        if (to_send != 0) begin
+          to_send--;
+          len = $urandom_range(max_len, min_len);
+          bad = $urandom_range(99) < bad_percent;
+          sent++;
+        end
+      end
+      frame.valid <= 0;
+      if (len != 0 && $urandom_range(99) < valid_percent) begin
+        frame.valid <= 1;
+        frame.data.sop <= at == 0;
+        frame.data.eop <= at + 64 >= len;
+        frame.data.err <= at + 64 >= len && bad;
+        frame.data.len <= 7'(len - at > 64 ? 64 : len - at);
+        for (int unsigned i = 0; i < 64; i++) frame.data.data[8*i+:8] <= content(sent - 1, at + i);
+        at += 64;
+      end
+    end
+    if (info.valid && info.ready) infos++;
+    if (!rst && (!info.valid || info.ready)) begin
+      info.valid <= infos < sent && $urandom_range(99) < info_percent;
+      info.data  <= info_of(infos);
+    end
+    if (dropped) drops++;
+    if (rst) begin
+      frame.valid <= 0;
+      info.valid  <= 0;
+    end
+  end
+
+  // Sink: reads each frame back a unit a clock and gives its space back some time later.
+  int unsigned meta_percent = 100, got = 0, next_id = 0, beats = 0, latency = 0;
+  rx_meta_t frames[$];
+  int unsigned unit = 0;
+  int unsigned frees[$];
+  typedef struct {
+    bit valid;
+    bit upper;
+    bit first;
+    int unsigned left;
+    bit last;
+    rx_meta_t m;
+  } read_t;
+  read_t pipe[4];
+  int unsigned id, free_percent = 100;
+  always @(posedge clk) begin
+    if (frame.valid && frame.ready) beats++;
+    if (meta.valid && meta.ready) frames.push_back(meta.data);
+    meta.ready <= !rst && $urandom_range(99) < meta_percent;
+    ram_read   <= '0;
+    pipe[0].valid = 0;
+    if (frames.size() != 0) begin
+      ram_addr_t a;
+      a = frames[0].addr + ram_addr_t'(unit * 64);
+      ram_read.sel   <= Sel;
+      ram_read.valid <= a[6] ? 8'hf0 : 8'h0f;
+      ram_read.row   <= {8{a[19:7]}};
+      pipe[0] = '{
+          1,
+          a[6],
+          unit == 0,
+          32'(frames[0].len) - unit * 64,
+          (unit + 1) * 64 >= 32'(frames[0].len),
+          frames[0]
+      };
+      unit++;
+      if (pipe[0].last) begin
+        unit = 0;
+        void'(frames.pop_front());
+      end
+    end
+    if (pipe[3].valid) begin
+      logic [511:0] word;
+      word = pipe[3].upper ? ram_row[7:4] : ram_row[3:0];
+      if (pipe[3].first) begin
+        id = word[31:0];
+        `CHECK(id >= next_id && id < sent, "frames out of order")
+        next_id = id + 1;
+        `CHECK(!sent_bad[id], "a bad frame came out")
+        `CHECK(32'(pipe[3].m.len) == sent_len[id], "wrong length")
+        `CHECK(pipe[3].m.info == info_of(id), "wrong info")
+        `CHECK(pipe[3].m.addr[5:0] == 0, "not on a 64-byte boundary")
+      end
+      for (int unsigned i = 0; i < 64 && i < pipe[3].left; i++)
+        `CHECK(word[8*i+:8] == content(id, sent_len[id] - pipe[3].left + i), "wrong byte")
+      if (pipe[3].last) begin
+        got++;
+        frees.push_back((32'(pipe[3].m.len) + 63) / 64);
+      end
+    end
+    for (int i = 3; i > 0; i--) pipe[i] = pipe[i-1];
+    free <= '0;
+    if (frees.size() != 0 && $urandom_range(99) < free_percent)
+      free <= '{1'b1, 9'(frees.pop_front())};
+  end
+
+  task automatic settle();
+    while (to_send != 0 || frame.valid || at < len) @(posedge clk);
+    free_percent = 100;
+    meta_percent = 100;
+    repeat (500) @(posedge clk);
+    `CHECK(got + errors + drops == sent && infos == sent,
+           $sformatf("%0d out, %0d bad, %0d dropped of %0d", got, errors, drops, sent))
+    `CHECK(frees.size() == 0, "frees left over")
+  endtask
+
+  initial begin
+    int unsigned start, base;
+    for (int i = 0; i < 4; i++) pipe[i].valid = 0;
+    @(negedge rst);
+    repeat (5) @(posedge clk);
+    // One 60-byte frame a clock.
+    to_send = 1100;
+    repeat (20) @(posedge clk);
+    start = beats;
+    repeat (1000) @(posedge clk);
+    `CHECK(beats - start == 1000, $sformatf("%0d beats in 1000 clocks", beats - start))
+    settle();
+    `CHECK(drops == 0, "dropped although there was room")
+    // Long frames: 64 bytes a clock.
+    min_len = 700;
+    max_len = 1500;
+    to_send = 100;
+    repeat (20) @(posedge clk);
+    start = beats;
+    repeat (1000) @(posedge clk);
+    `CHECK(beats - start == 1000, $sformatf("%0d beats of long frames in 1000 clocks", beats - start
+           ))
+    settle();
+    `CHECK(drops == 0, "dropped although there was room")
+    // Capacity: without frees exactly Units units of frames stay, the next is dropped.
+    free_percent = 0;
+    min_len = 65;
+    max_len = 128;
+    to_send = 100;
+    base = got;
+    while (to_send != 0 || frame.valid || at < len) @(posedge clk);
+    repeat (500) @(posedge clk);
+    `CHECK(got - base == Units / 2, $sformatf(
+           "held %0d two-unit frames in %0d units", got - base, Units))
+    `CHECK(drops == 100 - Units / 2, "dropped frames miscounted")
+    settle();
+    // A full list of notes drops frames as well.
+    meta_percent = 0;
+    min_len = 60;
+    max_len = 64;
+    to_send = 120;
+    base = drops;
+    while (to_send != 0 || frame.valid || at < len) @(posedge clk);
+    repeat (10) @(posedge clk);
+    `CHECK(drops - base == 120 - MaxFrames, $sformatf(
+           "%0d dropped with %0d notes", drops - base, MaxFrames))
+    settle();
+    // Anything at random, now and then a frame longer than the RAM.
+    for (int round = 0; round < 40; round++) begin
+      valid_percent = $urandom_range(100, 20);
+      info_percent = $urandom_range(100, 20);
+      bad_percent = $urandom_range(30);
+      free_percent = $urandom_range(100, 5);
+      meta_percent = $urandom_range(100, 5);
+      min_len = $urandom_range(100, 20);
+      max_len = round % 8 == 0 ? 10000 : $urandom_range(2000, 100);
+      to_send = 100;
+      settle();
+    end
+    `CHECK(drops > 100 && errors > 100 && got > 1000, "the random test did not reach every case")
+    `TB_PASS
+  end
+endmodule

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+`include "stream.svh"
+/// Receive engine (host-nic paper, section II-E): from a frame in the packet RAM to a completion record.
+///
+/// For each frame of `meta`, in order: one slot is asked for (`req`), the frame is written into the buffers of the slot's
+/// descriptors (`dma`, one request a descriptor), and when their statuses are there the record and the commit of the slot
+/// leave and the frame's space is given back. Frames without a descriptor are dropped and leave no record. A frame with a
+/// null address or an unreadable descriptor is dropped, its record says `error`, and `stop` tells the queue manager; so is
+/// one whose data could not be written. One longer than its descriptors is cut: record with `error` and the full length.
+/// One frame a clock in every step; up to `MaxFrames` frames wait for descriptors or data, all streams may stall.
+/// `count_o` tells each frame's fate. Reset forgets everything under way.
+module rx_engine
+  import dma_pkg::*, queue_pkg::*, engine_pkg::*, eth_pkg::*;
+#(
+    parameter ram_sel_t Sel = '0,
+    parameter logic [1:0] Port = '0,  // told in the record's flags
+    parameter int MaxFrames = 512  // that wait for their descriptors, and that wait for their data to be written
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Packet buffer.
+           stream_if.snk meta,   // rx_meta_t
+    output rx_free_t     free_o,
+
+    // Descriptor fetch: one request a frame, its descriptors in the order of the requests.
+    stream_if.src req,  // deq_req_t
+    stream_if.snk desc, // desc_beat_t
+
+    // DMA write engine; only statuses with the own `Sel` count.
+          stream_if.src dma,      // dma_req_t
+    input dma_status_t  status_i,
+
+    // Finished frames: record to the completion writer; commit and stop to the queue manager.
+           stream_if.src     record,  // record_t
+           stream_if.src     commit,  // commit_t
+           stream_if.src     stop,    // queue_error_t
+    output rx_engine_count_t count_o
+);
+  typedef struct packed {
+    rx_fate_e    fate;
+    error_e      code;
+    logic [3:0]  requests;  // DMA statuses to wait for
+    queue_t      queue;
+    queue_t      cq;
+    logic [13:0] len;
+    rx_info_t    info;
+  } flight_t;
+  localparam int CountW = $clog2(MaxFrames + 1);
+
+  // Step 1: a frame asks for a slot and waits for its descriptors.
+  `STREAM(deq_req_t, req_in)
+  `STREAM(rx_meta_t, wait_in)
+  `STREAM(rx_meta_t, wait_out)
+  logic [CountW-1:0] answers;
+  spill_reg #(
+      .T(deq_req_t)
+  ) i_req (
+      .clk_i,
+      .rst_i,
+      .in (req_in),
+      .out(req)
+  );
+  `FIFO(rx_meta_t, MaxFrames, i_wait, wait_in, wait_out)
+  // Both readies come from registers, so taking them together closes no loop.
+  assign meta.ready = req_in.ready && wait_in.ready;
+  assign req_in.valid = meta.valid && meta.ready;
+  assign req_in.data = '{queue: meta.data.queue, max: 4'd1};
+  assign wait_in.valid = meta.valid && meta.ready;
+  assign wait_in.data = meta.data;
+
+  // Step 2: one descriptor a clock becomes a DMA request.
+  `STREAM(dma_req_t, dma_in)
+  `STREAM(flight_t, flight_in)
+  `STREAM(flight_t, flight)
+  spill_reg #(
+      .T(dma_req_t)
+  ) i_dma (
+      .clk_i,
+      .rst_i,
+      .in (dma_in),
+      .out(dma)
+  );
+  `FIFO(flight_t, MaxFrames, i_flight, flight_in, flight)
+
+  desc_beat_t d;
+  rx_meta_t m;
+  logic [13:0] written_q;  // bytes of the frame that found a place
+  logic [3:0] requests_q;  // DMA requests of the frame so far
+  error_e code_q, code;
+  logic [CountW-1:0] owed_q;  // DMA requests whose answer was not used yet
+  assign d = desc.data;
+  assign m = wait_out.data;
+  wire unused = &{1'b0, m.queue};  // the descriptor names it again
+
+  wire [13:0] left = m.len - written_q;
+  wire [13:0] piece = (d.desc.len < 16'(left)) ? d.desc.len[13:0] : left;
+  wire found = d.status == DeqOk;
+  wire done = d.last || !found;
+  wire issue = found && code == ErrNone && piece != '0;
+  wire [13:0] written = issue ? written_q + piece : written_q;
+
+  always_comb begin
+    code = code_q;
+    if (code_q == ErrNone && found) begin
+      if (d.result != DmaOk) code = error_of(d.result);
+      else if (d.desc.len != '0 && d.desc.addr == '0) code = ErrNullAddress;
+    end
+  end
+
+  wire step = desc.valid && wait_out.valid && dma_in.ready && flight_in.ready
+      && owed_q < CountW'(MaxFrames);
+  assign desc.ready = step;
+  assign wait_out.ready = step && done;
+  assign dma_in.valid = step && issue;
+  assign dma_in.data = '{
+          host_addr: d.desc.addr,
+          sel: Sel,
+          ram_addr: m.addr + ram_addr_t'(written_q),
+          len: 16'(piece),
+          relaxed: 1'b1
+      };
+  assign flight_in.valid = step && done;
+  always_comb begin
+    flight_in.data = '{
+        fate: Whole,
+        code: code,
+        requests: requests_q + 4'(issue),
+        queue: d.queue,
+        cq: d.cq,
+        len: m.len,
+        info: m.info
+    };
+    if (!found && d.status == DeqEmpty) flight_in.data.fate = NoDescriptor;
+    else if (!found) flight_in.data.fate = QueueStopped;
+    else if (code != ErrNone) flight_in.data.fate = BadDescriptor;
+    else if (written != m.len) flight_in.data.fate = Truncated;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (step) begin
+      written_q  <= done ? '0 : written;
+      requests_q <= done ? '0 : requests_q + 4'(issue);
+      code_q     <= done ? ErrNone : code;
+    end
+    if (rst_i) begin
+      written_q  <= '0;
+      requests_q <= '0;
+      code_q     <= ErrNone;
+    end
+  end
+
+  // Step 3: the statuses come in the order of the requests. Room for each was reserved with the request (owed_q).
+  `STREAM(dma_result_e, answer_in)
+  `STREAM(dma_result_e, answer)
+  assign answer_in.valid = status_i.valid && status_i.sel == Sel;
+  assign answer_in.data  = status_i.result;
+  fifo #(
+      .T(dma_result_e),
+      .Depth(MaxFrames)
+  ) i_answers (
+      .clk_i,
+      .rst_i,
+      .in(answer_in),
+      .out(answer),
+      .count_o(answers)
+  );
+
+  `STREAM(record_t, record_in)
+  `STREAM(commit_t, commit_in)
+  `STREAM(queue_error_t, stop_in)
+  spill_reg #(
+      .T(record_t)
+  ) i_record (
+      .clk_i,
+      .rst_i,
+      .in (record_in),
+      .out(record)
+  );
+  spill_reg #(
+      .T(commit_t)
+  ) i_commit (
+      .clk_i,
+      .rst_i,
+      .in (commit_in),
+      .out(commit)
+  );
+  spill_reg #(
+      .T(queue_error_t)
+  ) i_stop (
+      .clk_i,
+      .rst_i,
+      .in (stop_in),
+      .out(stop)
+  );
+
+  flight_t       f;
+  logic    [3:0] answered_q;  // of the oldest frame's requests
+  error_e        failed_q;  // the first failure among them
+  assign f = flight.data;
+
+  wire need = answered_q != f.requests;
+  wire final_answer = !need || (answer.valid && answered_q + 4'd1 == f.requests);
+  wire open = record_in.ready && commit_in.ready && stop_in.ready;
+  wire finish = flight.valid && open && final_answer;
+  wire use_answer = flight.valid && need && answer.valid && (finish || answered_q + 4'd1 != f.requests);
+  wire has_slot = f.fate inside {Whole, Truncated, BadDescriptor};
+
+  error_e failure;
+  always_comb begin
+    failure = failed_q;
+    if (failed_q == ErrNone && need && answer.valid) failure = error_of(answer.data);
+  end
+  wire error_e final_code = (f.code != ErrNone) ? f.code : failure;
+
+  assign flight.ready = finish;
+  assign answer.ready = use_answer;
+  assign record_in.valid = finish && has_slot;
+  assign commit_in.valid = finish && has_slot;
+  assign commit_in.data = '{queue: f.queue, count: 4'd1};
+  assign stop_in.valid = finish && has_slot && final_code != ErrNone;
+  assign stop_in.data = '{queue: f.queue, code: final_code};
+
+  cpl_t cpl;
+  assign cpl = '{
+          timestamp: f.info.stamp[39:0],
+          flags: {2'd0, Port, f.info.hash_type},
+          csum: f.info.csum,
+          hash: f.info.hash,
+          phase: 1'b0,
+          error: f.fate != Whole || final_code != ErrNone,
+          len: f.len,
+          queue: f.queue
+      };
+  assign record_in.data = '{cq: f.cq, record: cpl};
+
+  always_ff @(posedge clk_i) begin
+    if (finish) answered_q <= '0;
+    else if (use_answer) answered_q <= answered_q + 1'b1;
+    if (finish) failed_q <= ErrNone;
+    else if (use_answer) failed_q <= failure;
+    owed_q <= owed_q + CountW'(dma_in.valid) - CountW'(use_answer);
+    free_o.valid <= finish;
+    free_o.count <= units_of(f.len);
+    count_o <= '0;
+    if (finish) begin
+      unique case (f.fate)
+        NoDescriptor:  count_o.no_descriptor <= 1'b1;
+        QueueStopped:  count_o.queue_stopped <= 1'b1;
+        BadDescriptor: count_o.descriptor_error <= 1'b1;
+        default: begin
+          if (failure != ErrNone) count_o.dma_error <= 1'b1;
+          else if (f.fate == Truncated) count_o.truncated <= 1'b1;
+          else count_o.delivered <= 1'b1;
+        end
+      endcase
+    end
+    if (rst_i) begin
+      answered_q <= '0;
+      failed_q <= ErrNone;
+      owed_q <= '0;
+      free_o.valid <= 1'b0;
+      count_o <= '0;
+    end
+  end
+
+  `ASSERT(AnswersFit, answer_in.valid |-> answer_in.ready)
+  `ASSERT(AnswersWereOwed, answer_in.valid |-> answers < owed_q)
+endmodule

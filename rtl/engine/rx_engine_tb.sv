@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+`include "stream.svh"
+/// rx_engine: each DMA request, record, commit, stop, free and count against a model of what each frame meets
+/// (descriptor lists of 1 to 8, empty and stopped queues, null addresses, failed reads and writes); one frame a clock.
+module rx_engine_tb;
+  import dma_pkg::*, queue_pkg::*, engine_pkg::*;
+  `TB_BEGIN
+  `TB_TIMEOUT(400_000)
+  localparam ram_sel_t Sel = 5'd3;
+
+  `STREAM_ON(rx_meta_t, meta, clk, rst)
+  `STREAM_ON(deq_req_t, req, clk, rst)
+  `STREAM_ON(desc_beat_t, desc, clk, rst)
+  `STREAM_ON(dma_req_t, dma, clk, rst)
+  `STREAM_ON(record_t, record, clk, rst)
+  `STREAM_ON(commit_t, commit, clk, rst)
+  `STREAM_ON(queue_error_t, stop, clk, rst)
+  rx_free_t free;
+  dma_status_t status;
+  rx_engine_count_t count;
+  rx_engine #(
+      .Sel(Sel),
+      .MaxFrames(256)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .meta,
+      .free_o(free),
+      .req,
+      .desc,
+      .dma,
+      .status_i(status),
+      .record,
+      .commit,
+      .stop,
+      .count_o(count)
+  );
+
+  int unsigned
+      to_send = 0,
+      sent = 0,
+      trouble = 0,
+      ready_percent = 100,
+      record_percent = 100,
+      max_len = 60,
+      now = 0,
+      dma_fails = 0;
+  int unsigned desc_latency = 200, dma_latency = 20;
+  ram_addr_t next_addr = 0;
+
+  // The model: what each frame must do, decided when the engine asks for its slot.
+  typedef struct {
+    rx_engine_count_t fate;
+    error_e code;
+    int unsigned requests;
+    rx_meta_t meta;
+    queue_t cq;
+  } frame_t;
+  typedef struct {
+    int unsigned due;
+    desc_beat_t  beat;
+  } beat_t;
+  typedef struct {
+    int unsigned due;
+    dma_status_t status;
+  } answer_t;
+  rx_meta_t metas[$];
+  frame_t frames[$];
+  beat_t beats[$];
+  answer_t answers[$];
+  dma_result_e results[$];
+  dma_req_t want_dma[$];
+  record_t want_record[$];
+  commit_t want_commit[$];
+  queue_error_t want_stop[$];
+  int unsigned want_free[$];
+  int unsigned want_count[6], got_count[6], finished = 0, asked = 0;
+
+  function automatic bit one_in(int unsigned n);
+    return $urandom_range(n - 1) == 0;
+  endfunction
+
+  function automatic void decide(rx_meta_t m);
+    frame_t f;
+    int unsigned n, room, at;
+    desc_beat_t b;
+    f.meta = m;
+    f.cq = 16'(m.queue * 3);
+    f.code = ErrNone;
+    f.requests = 0;
+    f.fate = '0;
+    b = '0;
+    b.queue = m.queue;
+    b.cq = f.cq;
+    b.status = DeqOk;
+    b.result = DmaOk;
+    if (trouble != 0 && one_in(10)) begin
+      b.status = one_in(2) ? DeqEmpty : DeqStopped;
+      if (b.status == DeqEmpty) f.fate.no_descriptor = 1;
+      else f.fate.queue_stopped = 1;
+      b.last = 1'($urandom());
+      beats.push_back('{now + desc_latency, b});
+    end else begin
+      n  = trouble != 0 ? $urandom_range(8, 1) : 1;
+      at = 0;
+      for (int unsigned i = 0; i < n; i++) begin
+        b.last = i == n - 1;
+        b.desc.addr = {16'h1, 16'(m.queue), 32'($urandom())};
+        b.desc.len = trouble == 0 ? 16'd2048 : one_in(12) ? 16'd0 : 16'($urandom_range(700, 1));
+        b.result = DmaOk;
+        if (trouble != 0 && one_in(40)) b.desc.addr = 0;
+        if (trouble != 0 && one_in(40)) b.result = dma_result_e'($urandom_range(4, 1));
+        if (f.code == ErrNone) begin
+          if (b.result == DmaUnsupported) f.code = ErrUnsupported;
+          else if (b.result == DmaAborted) f.code = ErrAborted;
+          else if (b.result == DmaPoisoned) f.code = ErrPoisoned;
+          else if (b.result == DmaTimeout) f.code = ErrTimeout;
+          else if (b.desc.addr == 0 && b.desc.len != 0) f.code = ErrNullAddress;
+        end
+        if (f.code == ErrNone) begin
+          room = 32'(m.len) - at;
+          if (32'(b.desc.len) < room) room = 32'(b.desc.len);
+          if (room != 0) begin
+            want_dma.push_back('{host_addr: b.desc.addr, sel: Sel, ram_addr: m.addr + 20'(at),
+                               len: 16'(room), relaxed: 1'b1});
+            f.requests++;
+            at += room;
+          end
+        end
+        beats.push_back('{now + desc_latency, b});
+      end
+      if (f.code != ErrNone) f.fate.descriptor_error = 1;
+      else if (at != 32'(m.len)) f.fate.truncated = 1;
+      else f.fate.delivered = 1;
+    end
+    frames.push_back(f);
+  endfunction
+
+  // A frame is finished once all its results are known.
+  function automatic void resolve();
+    while (frames.size() != 0 && results.size() >= frames[0].requests) begin
+      frame_t f;
+      error_e code;
+      cpl_t   cpl;
+      f = frames.pop_front();
+      code = f.code;
+      for (int unsigned i = 0; i < f.requests; i++) begin
+        dma_result_e r;
+        r = results.pop_front();
+        if (r != DmaOk && !f.fate.descriptor_error) begin
+          f.fate = '0;
+          f.fate.dma_error = 1;
+        end
+        if (code == ErrNone && r != DmaOk) code = r == DmaTimeout ? ErrTimeout : ErrUnsupported;
+      end
+      want_free.push_back((32'(f.meta.len) + 63) / 64);
+      for (int i = 0; i < 6; i++) want_count[i] += 32'(f.fate[i]);
+      if (!f.fate.no_descriptor && !f.fate.queue_stopped) begin
+        cpl = '{
+            timestamp: f.meta.info.stamp[39:0],
+            flags: 8'(f.meta.info.hash_type),
+            csum: f.meta.info.csum,
+            hash: f.meta.info.hash,
+            phase: 0,
+            error: !f.fate.delivered,
+            len: f.meta.len,
+            queue: f.meta.queue
+        };
+        want_record.push_back('{cq: f.cq, record: cpl});
+        want_commit.push_back('{queue: f.meta.queue, count: 1});
+        if (code != ErrNone) want_stop.push_back('{queue: f.meta.queue, code: code});
+      end
+    end
+  endfunction
+
+  always @(posedge clk) begin
+    now++;
+    if (req.valid && req.ready) begin
+      `CHECK(metas.size() != 0 && req.data.queue == metas[0].queue && req.data.max == 1,
+             "wrong request for a slot")
+      decide(metas.pop_front());
+      asked++;
+    end
+    if (dma.valid && dma.ready) begin
+      dma_status_t s;
+      `CHECK(want_dma.size() != 0, "a DMA request too many")
+      `CHECK(dma.data == want_dma[0], $sformatf("DMA request %p, not %p", dma.data, want_dma[0]))
+      void'(want_dma.pop_front());
+      s = '{1'b1, Sel, DmaOk};
+      if (trouble != 0 && one_in(50)) s.result = one_in(2) ? DmaTimeout : DmaUnsupported;
+      if (s.result != DmaOk) dma_fails++;
+      answers.push_back('{now + dma_latency, s});
+    end
+    if (record.valid && record.ready) begin
+      `CHECK(want_record.size() != 0 && record.data == want_record.pop_front(), "wrong record")
+      finished++;
+    end
+    if (commit.valid && commit.ready)
+      `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
+    if (stop.valid && stop.ready)
+      `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
+    if (free.valid)
+      `CHECK(want_free.size() != 0 && 32'(free.count) == want_free.pop_front(), "wrong free")
+    if (!rst) for (int i = 0; i < 6; i++) got_count[i] += 32'(count[i]);
+
+    // Stimuli.
+    status <= '0;
+    if (answers.size() != 0 && answers[0].due <= now) begin
+      status <= answers[0].status;
+      results.push_back(answers[0].status.result);
+      void'(answers.pop_front());
+    end else if (one_in(3)) begin
+      status <= '{1'b1, Sel + 5'd1, DmaTimeout};  // somebody else's
+    end
+    resolve();
+    if (!meta.valid || meta.ready) begin
+      meta.valid <= 0;
+      if (to_send != 0 && (trouble == 0 || !one_in(4))) begin
+        rx_meta_t m;
+        m.addr  = next_addr;
+        m.len   = 14'($urandom_range(max_len, 60));
+        m.queue = 16'($urandom());
+        m.info  = {$urandom(), $urandom(), $urandom(), $urandom()};
+        next_addr += 20'((32'(m.len) + 63) / 64 * 64);
+        metas.push_back(m);
+        meta.valid <= 1;
+        meta.data  <= m;
+        to_send--;
+        sent++;
+      end
+    end
+    if (!desc.valid || desc.ready) begin
+      desc.valid <= 0;
+      if (beats.size() != 0 && beats[0].due <= now) begin
+        desc.valid <= 1;
+        desc.data  <= beats[0].beat;
+        void'(beats.pop_front());
+      end
+    end
+    req.ready <= $urandom_range(99) < ready_percent;
+    dma.ready <= $urandom_range(99) < ready_percent;
+    record.ready <= $urandom_range(99) < ready_percent && $urandom_range(99) < record_percent;
+    commit.ready <= $urandom_range(99) < ready_percent;
+    stop.ready <= $urandom_range(99) < ready_percent;
+    if (rst) begin
+      meta.valid <= 0;
+      desc.valid <= 0;
+    end
+  end
+
+  task automatic settle();
+    while (to_send != 0 || meta.valid) @(posedge clk);
+    ready_percent = 100;
+    repeat (3000 + 4 * dma_latency) @(posedge clk);
+    `CHECK(frames.size() == 0 && metas.size() == 0 && want_dma.size() == 0 && asked == sent,
+           "a frame is stuck")
+    `CHECK(
+        want_record.size() == 0 && want_commit.size() == 0 && want_stop.size() == 0 && want_free.size() == 0,
+        "a record, commit, stop or free is missing")
+    for (int i = 0; i < 6; i++)
+      `CHECK(got_count[i] == want_count[i], $sformatf(
+             "count %0d: %0d, not %0d", i, got_count[i], want_count[i]))
+  endtask
+
+  initial begin
+    int unsigned start;
+    @(negedge rst);
+    // One 60-byte frame a clock with descriptors 200 clocks away.
+    to_send = 3000;
+    repeat (400) @(posedge clk);
+    start = finished;
+    repeat (2000) @(posedge clk);
+    `CHECK(finished - start >= 1998, $sformatf("%0d frames in 2000 clocks", finished - start))
+    settle();
+    // Everything that can go wrong, with back-pressure.
+    trouble = 1;
+    for (int round = 0; round < 20; round++) begin
+      ready_percent = $urandom_range(100, 15);
+      max_len = $urandom_range(3000, 60);
+      desc_latency = $urandom_range(300, 1);
+      dma_latency = $urandom_range(200, 1);
+      to_send = 300;
+      settle();
+    end
+    for (int i = 0; i < 6; i++)
+      `CHECK(got_count[i] > 20, $sformatf("fate %0d was seen only %0d times", i, got_count[i]))
+    `CHECK(dma_fails > 20, "no DMA failed")
+    // Very slow writes: the engine must not ask for more than it can take.
+    trouble = 0;
+    dma_latency = 2000;
+    to_send = 800;
+    settle();
+    trouble = 1;
+    max_len = 3000;
+    record_percent = 10;  // answers pile up
+    to_send = 400;
+    settle();
+    `TB_PASS
+  end
+endmodule

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+`include "stream.svh"
+/// Transmit engine (host-nic paper, section II-E): from descriptors to frames and completion records, all in order.
+///
+/// Each descriptor becomes one DMA read into the packet RAM (a ring of 64-byte units; segments follow each other without
+/// gaps); when all statuses of a packet are there it is read out, 64 bytes a clock without a bubble between frames, with
+/// its checksum command beside it. The MAC's time stamp, one for each frame in order, closes it: record, commit, `sent`.
+/// A packet with a null address, an unreadable descriptor, a failed DMA read, no bytes or more than `max_frame_i` is not
+/// sent: record with `error`, commit and `sent` in its turn, and `stop` tells the queue manager. Zero-length descriptors
+/// are skipped; the record of a failed packet tells the sum of its descriptors' lengths; a beat without a descriptor (`status` not DeqOk) leaves no trace.
+/// One 60-byte packet a clock through every step; up to `MaxPackets` packets in DMA and as many on their way to the wire.
+/// All streams may stall. Reset forgets everything under way. `count_o`: one-clock pulses.
+module tx_engine
+  import eth_pkg::*, dma_pkg::*, queue_pkg::*, engine_pkg::*;
+#(
+    parameter int RamBytes = 131072,  // a power of two, at least the longest frame
+    parameter ram_sel_t Sel = '0,
+    parameter int MaxPackets = 512,
+    parameter int ReadBytes = 32768,   // of packets under way from the host: bandwidth times round trip, and some
+    localparam int Requests = MaxPackets  // DMA reads under way
+) (
+    input logic        clk_i,
+    input logic        rst_i,
+    input logic [13:0] max_frame_i, // in bytes without FCS
+
+    // Descriptor fetch.
+    stream_if.snk desc,  // desc_beat_t
+
+    // DMA read engine; only statuses and writes with the own `Sel` count.
+          stream_if.src dma,       // dma_req_t
+    input dma_status_t  status_i,
+    input ram_write_t   ram_i,
+
+    // Frames towards the MAC. csum_o belongs to the frame on offer.
+           stream_if.src frame,   // frame_beat_t
+    output tx_csum_t     csum_o,
+           stream_if.snk stamp,   // ptp_time_t
+
+    // Finished packets: record to the completion writer, commit and stop to the queue manager, sent to the scheduler.
+           stream_if.src     record,  // record_t
+           stream_if.src     commit,  // commit_t
+           stream_if.src     sent,    // sent_t
+           stream_if.src     stop,    // queue_error_t
+    output tx_engine_count_t count_o
+);
+  localparam int Units = RamBytes / UnitBytes;
+  localparam int UnitW = $clog2(Units);
+  localparam int OutDepth = 8;  // beats read from the RAM and not yet taken
+  localparam int DoneDepth = MaxPackets;
+  if (2 ** UnitW * UnitBytes != RamBytes || UnitW + 6 > RamAddrW || MaxPackets < 16) begin : g_bad_parameter
+    $fatal(
+        1,
+        "tx_engine: RamBytes %0d is no power of two up to %0d, or MaxPackets %0d is below 16",
+        RamBytes,
+        2 ** RamAddrW,
+        MaxPackets
+    );
+  end
+  if (ReadBytes < 16384 || ReadBytes % UnitBytes != 0) begin : g_bad_read_bytes
+    $fatal(
+        1,
+        "tx_engine: ReadBytes %0d is no multiple of %0d from 16384 (the longest frame)",
+        ReadBytes,
+        UnitBytes
+    );
+  end
+
+  typedef struct packed {
+    queue_t           queue;
+    queue_t           cq;
+    logic [13:0]      len;
+    error_e           code;
+    logic [3:0]       requests;  // DMA statuses to wait for
+    logic [UnitW-1:0] start;
+    logic [8:0]       taken;     // units, taken in the RAM, also when the packet failed
+    tx_csum_t         csum;
+  } packet_t;
+
+  // Step 1: one descriptor a clock becomes a DMA request; space is taken segment by segment.
+  `STREAM(dma_req_t, dma_in)
+  `STREAM(packet_t, packet_in)
+  `STREAM(packet_t, packet)
+  logic [$clog2(MaxPackets+1)-1:0] answers;
+  spill_reg #(
+      .T(dma_req_t)
+  ) i_dma (
+      .clk_i,
+      .rst_i,
+      .in (dma_in),
+      .out(dma)
+  );
+  `FIFO(packet_t, MaxPackets, i_packets, packet_in, packet)
+
+  packet_t p;
+  assign p = packet.data;
+  desc_beat_t d;
+  assign d = desc.data;
+  logic        first_q;
+  logic [18:0] total_q;  // bytes of this packet's descriptors so far
+  logic [ 8:0] units_q;  // taken for this packet
+  logic [ 3:0] requests_q;
+  error_e code_q, code;
+  tx_csum_t csum_q;
+  logic [UnitW-1:0] start_q;
+  logic [UnitW:0] used_q;  // units taken
+  logic [UnitW:0] flying_q;  // of these, units of packets that are not whole yet
+  logic fetched;
+  logic [$clog2(Requests+1)-1:0] owed_q;  // DMA requests whose answer was not used yet
+
+  wire found = d.status == DeqOk;
+  wire [18:0] total = total_q + 19'(d.desc.len);
+  always_comb begin
+    code = code_q;
+    if (code_q == ErrNone) begin
+      if (d.result != DmaOk) code = error_of(d.result);
+      else if (d.desc.len != '0 && d.desc.addr == '0) code = ErrNullAddress;
+      else if (total > 19'(max_frame_i) || (d.last && total == '0)) code = ErrLength;
+    end
+  end
+
+  wire issue = code == ErrNone && d.desc.len != '0;
+  wire [8:0] units_after = issue ? units_of(total[13:0]) : units_q;
+  wire [UnitW:0] more_units = (UnitW + 1)'(units_after - units_q);
+  // Room in the RAM, and no more on the way than the link needs: what queues up at the host delays everybody's reads.
+  wire room = used_q + more_units <= (UnitW + 1)'(Units) && flying_q + more_units <= (UnitW + 1)'(ReadBytes / UnitBytes);
+  // A packet that is to be dropped needs neither room nor a request.
+  wire may_issue = !issue || (room && dma_in.ready && owed_q < ($bits(owed_q))'(Requests));
+  wire step = desc.valid && found && may_issue && packet_in.ready;
+  assign desc.ready = step || (desc.valid && !found);
+  assign dma_in.valid = step && issue;
+  assign dma_in.data = '{
+          host_addr: d.desc.addr,
+          sel: Sel,
+          ram_addr: ram_addr_t'({start_q, 6'd0}) + ram_addr_t'(total_q),
+          len: d.desc.len,
+          relaxed: 1'b1
+      };
+
+  tx_csum_t csum;
+  assign csum = first_q ?
+      '{enable: d.desc.csum_enable, start: d.desc.csum_start, offset: d.desc.csum_offset}
+      : csum_q;
+  assign packet_in.valid = step && d.last;
+  assign packet_in.data = '{
+          queue: d.queue,
+          cq: d.cq,
+          len: (total > 19'h3fff) ? 14'h3fff : total[13:0],
+          code: code,
+          requests: requests_q + 4'(issue),
+          start: start_q,
+          taken: units_after,
+          csum: csum
+      };
+
+  // Units come back as beats are read, and all at once for a failed packet.
+  logic [8:0] freed;
+  always_ff @(posedge clk_i) begin
+    if (step) begin
+      first_q    <= d.last;
+      csum_q     <= csum;
+      total_q    <= d.last ? '0 : total;
+      units_q    <= d.last ? '0 : units_after;
+      requests_q <= d.last ? '0 : requests_q + 4'(issue);
+      code_q     <= d.last ? ErrNone : code;
+      if (d.last) start_q <= start_q + UnitW'(units_after);
+    end
+    used_q   <= used_q + (step ? more_units : '0) - (UnitW + 1)'(freed);
+    flying_q <= flying_q + (step ? more_units : '0) - (fetched ? (UnitW + 1)'(p.taken) : '0);
+    if (rst_i) begin
+      first_q    <= 1'b1;
+      total_q    <= '0;
+      units_q    <= '0;
+      requests_q <= '0;
+      code_q     <= ErrNone;
+      start_q    <= '0;
+      used_q     <= '0;
+      flying_q   <= '0;
+    end
+  end
+
+  // Step 2: the statuses come in the order of the requests. Room for each was reserved with the request (owed_q).
+  `STREAM(dma_result_e, answer_in)
+  `STREAM(dma_result_e, answer)
+  `STREAM(packet_t, fetched_in)
+  `STREAM(packet_t, fetched_out)
+  `STREAM(queue_error_t, stop_in)
+  assign answer_in.valid = status_i.valid && status_i.sel == Sel;
+  assign answer_in.data  = status_i.result;
+  fifo #(
+      .T(dma_result_e),
+      .Depth(Requests)
+  ) i_answers (
+      .clk_i,
+      .rst_i,
+      .in(answer_in),
+      .out(answer),
+      .count_o(answers)
+  );
+  spill_reg #(
+      .T(packet_t)
+  ) i_fetched (
+      .clk_i,
+      .rst_i,
+      .in (fetched_in),
+      .out(fetched_out)
+  );
+  spill_reg #(
+      .T(queue_error_t)
+  ) i_stop (
+      .clk_i,
+      .rst_i,
+      .in (stop_in),
+      .out(stop)
+  );
+
+  logic [3:0] answered_q;  // of the oldest packet's requests
+  error_e failed_q, failed;
+  wire need = answered_q != p.requests;
+  wire last_answer = answered_q + 4'd1 == p.requests;
+  assign fetched = packet.valid && fetched_in.ready && stop_in.ready && (!need || (answer.valid && last_answer));
+  wire use_answer = packet.valid && need && answer.valid && (fetched || !last_answer);
+  always_comb begin
+    failed = failed_q;
+    if (failed_q == ErrNone && need && answer.valid) failed = error_of(answer.data);
+  end
+
+  assign answer.ready = use_answer;
+  assign packet.ready = fetched;
+  assign fetched_in.valid = fetched;
+  always_comb begin
+    fetched_in.data = p;
+    if (p.code == ErrNone) fetched_in.data.code = failed;
+  end
+  assign stop_in.valid = fetched && fetched_in.data.code != ErrNone;
+  assign stop_in.data  = '{queue: p.queue, code: fetched_in.data.code};
+
+  always_ff @(posedge clk_i) begin
+    if (fetched) answered_q <= '0;
+    else if (use_answer) answered_q <= answered_q + 1'b1;
+    if (fetched) failed_q <= ErrNone;
+    else if (use_answer) failed_q <= failed;
+    owed_q <= owed_q + ($bits(owed_q))'(dma_in.valid) - ($bits(owed_q))'(use_answer);
+    if (rst_i) begin
+      answered_q <= '0;
+      failed_q   <= ErrNone;
+      owed_q     <= '0;
+    end
+  end
+
+  // Step 3: read out, one unit a clock.
+  `STREAM(tx_done_t, done_in)
+  packet_t r;
+  assign r = fetched_out.data;
+  wire unused = &{1'b0, r.requests};
+  logic [8:0] unit_q;
+  logic out_room;
+  wire good = r.code == ErrNone;
+  wire last_unit = unit_q + 9'd1 == r.taken;
+  wire read = fetched_out.valid && good && out_room && (!last_unit || done_in.ready);
+  assign fetched_out.ready = done_in.ready && (!good || (out_room && last_unit));
+  assign done_in.valid = fetched_out.valid && fetched_out.ready;
+  assign done_in.data = '{queue: r.queue, cq: r.cq, len: r.len, error: !good};
+  assign freed = read ? 9'd1 : (fetched_out.valid && fetched_out.ready) ? r.taken : 9'd0;
+
+  always_ff @(posedge clk_i) begin
+    if (read) unit_q <= last_unit ? '0 : unit_q + 1'b1;
+    if (rst_i) unit_q <= '0;
+  end
+
+  tx_readout #(
+      .RamBytes(RamBytes),
+      .Sel(Sel),
+      .Depth(OutDepth)
+  ) i_readout (
+      .clk_i,
+      .rst_i,
+      .ram_i,
+      .room_o(out_room),
+      .read_i(read),
+      .unit_i(r.start + UnitW'(unit_q)),
+      .sop_i (unit_q == '0),
+      .eop_i (last_unit),
+      .len_i (last_unit ? 7'(r.len - 14'({unit_q, 6'd0})) : 7'(UnitBytes)),
+      .csum_i(r.csum),
+      .frame,
+      .csum_o
+  );
+
+  // Step 4: the time stamp closes a packet.
+  tx_finish #(
+      .Depth(DoneDepth)
+  ) i_finish (
+      .clk_i,
+      .rst_i,
+      .done(done_in),
+      .stamp,
+      .record,
+      .commit,
+      .sent,
+      .count_o
+  );
+
+  `ASSERT(AnswersFit, answer_in.valid |-> answer_in.ready)
+  `ASSERT(AnswersWereOwed, answer_in.valid |-> answers < owed_q)
+  `ASSERT(LongestFits, 32'(max_frame_i) <= RamBytes)
+  `ASSERT(NeverOverfull, used_q <= (UnitW + 1)'(Units))
+endmodule

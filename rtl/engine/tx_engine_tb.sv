@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+`include "stream.svh"
+/// tx_engine: each DMA request, frame byte, checksum command, record, commit, sent and stop against a model of what each
+/// packet meets (1 to 8 segments at any address, bad descriptors, failed reads, bad lengths); one packet a clock.
+module tx_engine_tb;
+  import eth_pkg::*, dma_pkg::*, queue_pkg::*, engine_pkg::*;
+  `TB_BEGIN
+  `TB_TIMEOUT(400_000)
+  localparam ram_sel_t Sel = 5'd6;
+  localparam int MaxFrame = 2500;
+
+  `STREAM_ON(desc_beat_t, desc, clk, rst)
+  `STREAM_ON(dma_req_t, dma, clk, rst)
+  `STREAM_ON(frame_beat_t, frame, clk, rst)
+  `STREAM_ON(ptp_time_t, stamp, clk, rst)
+  `STREAM_ON(record_t, record, clk, rst)
+  `STREAM_ON(commit_t, commit, clk, rst)
+  `STREAM_ON(sent_t, sent, clk, rst)
+  `STREAM_ON(queue_error_t, stop, clk, rst)
+  dma_status_t status;
+  ram_write_t ram;
+  tx_csum_t csum;
+  tx_engine_count_t count;
+  tx_engine #(
+      .RamBytes(32768),
+      .Sel(Sel),
+      .MaxPackets(512)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .max_frame_i(14'(MaxFrame)),
+      .desc,
+      .dma,
+      .status_i(status),
+      .ram_i(ram),
+      .frame,
+      .csum_o(csum),
+      .stamp,
+      .record,
+      .commit,
+      .sent,
+      .stop,
+      .count_o(count)
+  );
+
+  int unsigned
+      to_send = 0,
+      trouble = 0,
+      ready_percent = 100,
+      frame_percent = 100,
+      min_len = 60,
+      max_len = 60,
+      now = 0;
+  int unsigned dma_latency = 250, stamp_latency = 20, record_percent = 100;
+
+  typedef struct {
+    error_e code;
+    int unsigned requests, len;
+    queue_t queue, cq;
+    tx_csum_t csum;
+    bit [63:0] addr[$];
+    int unsigned size[$];
+  } packet_t;
+  typedef struct {
+    int unsigned due;
+    dma_req_t req;
+    dma_result_e result;
+  } fetch_t;
+  typedef struct {
+    int unsigned due;
+    ptp_time_t   stamp;
+  } stamp_t;
+  desc_beat_t beats[$];
+  packet_t packets[$], frames[$], closing[$];
+  dma_req_t want_dma[$];
+  fetch_t fetches[$];
+  dma_result_e results[$];
+  stamp_t stamps[$];
+  record_t want_record[$];
+  commit_t want_commit[$];
+  sent_t want_sent[$];
+  queue_error_t want_stop[$];
+  ptp_time_t frame_stamp[$];
+  int unsigned
+      offered = 0, finished = 0, beats_out = 0, good = 0, bad = 0, codes[16], dma_fails = 0;
+
+  function automatic bit one_in(int unsigned n);
+    return $urandom_range(n - 1) == 0;
+  endfunction
+  function automatic byte unsigned host(bit [63:0] addr);
+    return 8'(addr ^ (addr >> 8) * 3 ^ (addr >> 16) * 7);
+  endfunction
+
+  function automatic error_e error_code(dma_result_e r);
+    case (r)
+      DmaUnsupported: return ErrUnsupported;
+      DmaAborted: return ErrAborted;
+      DmaPoisoned: return ErrPoisoned;
+      DmaTimeout: return ErrTimeout;
+      default: return ErrNone;
+    endcase
+  endfunction
+
+  function automatic void make_packet();
+    packet_t p;
+    desc_beat_t b;
+    int unsigned n, left, piece;
+    p.code = ErrNone;
+    p.queue = 16'($urandom());
+    p.cq = p.queue + 16'd5;
+    b = '0;
+    b.queue = p.queue;
+    b.cq = p.cq;
+    if (trouble != 0 && one_in(20)) begin
+      b.status = one_in(2) ? DeqEmpty : DeqStopped;  // leaves no trace
+      beats.push_back(b);
+      return;
+    end
+    p.len = 0;
+    p.requests = 0;
+    n = trouble != 0 ? $urandom_range(8, 1) : 1;
+    left = $urandom_range(max_len, min_len);
+    if (trouble != 0 && one_in(40)) left = 0;
+    if (trouble != 0 && one_in(20)) left = $urandom_range(MaxFrame + 3, MaxFrame - 3);
+    if (trouble != 0 && one_in(40)) left = $urandom_range(60000, MaxFrame + 1);
+    for (int unsigned i = 0; i < n; i++) begin
+      piece = i == n - 1 ? left : one_in(6) ? 0 : $urandom_range(left);
+      left -= piece;
+      b.last = i == n - 1;
+      b.desc.addr = {32'h12, $urandom() | 32'd1};
+      b.desc.len = 16'(piece);
+      b.desc.csum_enable = 1'($urandom());
+      b.desc.csum_start = 8'($urandom());
+      b.desc.csum_offset = 8'($urandom());
+      b.result = DmaOk;
+      if (trouble != 0 && one_in(80)) b.desc.addr = 0;
+      if (trouble != 0 && one_in(80)) b.result = dma_result_e'($urandom_range(4, 1));
+      if (i == 0) p.csum = '{b.desc.csum_enable, b.desc.csum_start, b.desc.csum_offset};
+      p.len += piece;
+      if (p.code == ErrNone) begin
+        if (b.result != DmaOk) p.code = error_code(b.result);
+        else if (b.desc.addr == 0 && piece != 0) p.code = ErrNullAddress;
+        else if (p.len > MaxFrame || (b.last && p.len == 0)) p.code = ErrLength;
+        else if (piece != 0) begin
+          want_dma.push_back('{host_addr: b.desc.addr, sel: Sel, ram_addr: '0, len: 16'(piece),
+                             relaxed: 1'b1});
+          p.addr.push_back(b.desc.addr);
+          p.size.push_back(piece);
+          p.requests++;
+        end
+      end
+      beats.push_back(b);
+    end
+    packets.push_back(p);
+    offered++;
+  endfunction
+
+  // A packet is ready once all its results are known: it comes out as a frame, or fails.
+  function automatic void resolve();
+    while (packets.size() != 0 && results.size() >= packets[0].requests) begin
+      packet_t p;
+      p = packets.pop_front();
+      repeat (p.requests) begin
+        dma_result_e r;
+        r = results.pop_front();
+        if (p.code == ErrNone) p.code = error_code(r);
+      end
+      if (p.code != ErrNone) want_stop.push_back('{queue: p.queue, code: p.code});
+      else frames.push_back(p);
+      codes[4'(p.code)]++;
+      closing.push_back(p);
+    end
+  endfunction
+
+  // Records follow in the order of the packets, those of frames when their stamp is known.
+  function automatic void close();
+    while (closing.size() != 0 && (closing[0].code != ErrNone || frame_stamp.size() != 0)) begin
+      packet_t p;
+      cpl_t cpl;
+      p = closing.pop_front();
+      cpl = '0;
+      cpl.error = p.code != ErrNone;
+      if (p.code == ErrNone) cpl.timestamp = 40'(frame_stamp.pop_front());
+      cpl.len   = p.len > 16383 ? 14'd16383 : 14'(p.len);
+      cpl.queue = p.queue;
+      want_record.push_back('{cq: p.cq, record: cpl});
+      want_commit.push_back('{queue: p.queue, count: 1});
+      want_sent.push_back('{queue: p.queue, bytes: cpl.len});
+      if (p.code == ErrNone) good++;
+      else bad++;
+    end
+  endfunction
+
+  int unsigned got_good = 0, got_bad = 0, at = 0, seg = 0, seg_at = 0;
+  int unsigned fetch_at = 0;
+  always @(posedge clk) begin
+    now++;
+    if (dma.valid && dma.ready) begin
+      fetch_t f;
+      `CHECK(want_dma.size() != 0, "a DMA request too many")
+      f.req = want_dma.pop_front();
+      f.req.ram_addr = dma.data.ram_addr;  // any place will do, the frames show whether it was a good one
+      `CHECK(dma.data == f.req, $sformatf("DMA request %p, not %p", dma.data, f.req))
+      f.due = now + dma_latency;
+      f.result = DmaOk;
+      if (trouble != 0 && one_in(60)) begin
+        f.result = dma_result_e'($urandom_range(4, 1));
+        dma_fails++;
+      end
+      fetches.push_back(f);
+    end
+    // The DMA engine: 64 bytes a clock, the status with the last.
+    ram <= '0;
+    status <= '0;
+    if (fetches.size() != 0 && fetches[0].due <= now) begin
+      int unsigned n;
+      ram_write_t w;
+      dma_req_t q;
+      q = fetches[0].req;
+      w = '0;
+      w.sel = Sel;
+      n = 32'(q.len) - fetch_at > 64 ? 64 : 32'(q.len) - fetch_at;
+      for (int unsigned i = 0; i < n; i++) begin
+        ram_addr_t a;
+        a = q.ram_addr + 20'(fetch_at + i);
+        w.valid[a[6:4]] = 1;
+        w.row[a[6:4]] = a[19:7];
+        w.strb[a[6:4]][a[3:0]] = 1;
+        w.data[a[6:4]][8*a[3:0]+:8] = host(q.host_addr + 64'(fetch_at + i));
+      end
+      ram <= w;
+      fetch_at += n;
+      if (fetch_at == 32'(q.len)) begin
+        fetch_at = 0;
+        status <= '{1'b1, Sel, fetches[0].result};
+        results.push_back(fetches[0].result);
+        void'(fetches.pop_front());
+      end
+    end else if (one_in(3)) begin
+      status <= '{1'b1, Sel - 5'd1, DmaAborted};  // somebody else's
+      ram <= '{sel: Sel + 5'd1, valid: '1, row: '0, strb: '1, data: '1};
+    end
+    resolve();
+
+    if (frame.valid && frame.ready) begin
+      frame_beat_t b;
+      int unsigned n;
+      b = frame.data;
+      beats_out++;
+      `CHECK(frames.size() != 0, "a frame too many")
+      n = frames[0].len - at > 64 ? 64 : frames[0].len - at;
+      `CHECK(b.sop == (at == 0) && b.eop == (at + n == frames[0].len) && 32'(b.len) == n && !b.err,
+             "wrong marks of a beat")
+      `CHECK(csum == frames[0].csum, "wrong checksum command")
+      for (int unsigned i = 0; i < n; i++) begin
+        `CHECK(b.data[8*i+:8] == host(frames[0].addr[seg] + 64'(seg_at)), $sformatf(
+               "wrong byte %0d", at + i))
+        seg_at++;
+        if (seg_at == frames[0].size[seg]) begin
+          seg++;
+          seg_at = 0;
+        end
+      end
+      at += n;
+      if (b.sop) stamps.push_back('{now + stamp_latency, 48'({$urandom(), $urandom()})});
+      if (b.eop) begin
+        at = 0;
+        seg = 0;
+        seg_at = 0;
+        void'(frames.pop_front());
+      end
+    end
+    if (record.valid && record.ready) begin
+      `CHECK(want_record.size() != 0 && record.data == want_record.pop_front(), "wrong record")
+      finished++;
+    end
+    if (commit.valid && commit.ready)
+      `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
+    if (sent.valid && sent.ready)
+      `CHECK(want_sent.size() != 0 && sent.data == want_sent.pop_front(), "wrong sent")
+    if (stop.valid && stop.ready)
+      `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
+    if (!rst) begin
+      got_good += 32'(count.sent);
+      got_bad += 32'(count.error);
+    end
+
+    // Stimuli.
+    if (!stamp.valid || stamp.ready) begin
+      stamp.valid <= 0;
+      if (stamps.size() != 0 && stamps[0].due <= now) begin
+        stamp.valid <= 1;
+        stamp.data  <= stamps[0].stamp;
+        frame_stamp.push_back(stamps[0].stamp);
+        void'(stamps.pop_front());
+      end
+    end
+    close();
+    if (!desc.valid || desc.ready) begin
+      desc.valid <= 0;
+      if (beats.size() == 0 && to_send != 0) begin
+        make_packet();
+        to_send--;
+      end
+      if (beats.size() != 0 && (trouble == 0 || !one_in(4))) begin
+        desc.valid <= 1;
+        desc.data  <= beats.pop_front();
+      end
+    end
+    dma.ready <= $urandom_range(99) < ready_percent;
+    frame.ready <= $urandom_range(99) < frame_percent;
+    record.ready <= $urandom_range(99) < record_percent;
+    commit.ready <= $urandom_range(99) < ready_percent;
+    sent.ready <= $urandom_range(99) < ready_percent;
+    stop.ready <= $urandom_range(99) < ready_percent;
+    if (rst) begin
+      desc.valid  <= 0;
+      stamp.valid <= 0;
+    end
+  end
+
+  task automatic settle();
+    while (to_send != 0 || desc.valid || beats.size() != 0) @(posedge clk);
+    ready_percent  = 100;
+    frame_percent  = 100;
+    record_percent = 100;
+    repeat (3000 + 2 * dma_latency) @(posedge clk);
+    `CHECK(packets.size() == 0 && frames.size() == 0 && closing.size() == 0 && want_dma.size() == 0,
+           "a packet is stuck")
+    `CHECK(
+        want_record.size() == 0 && want_commit.size() == 0 && want_sent.size() == 0 && want_stop.size() == 0,
+        "a record, commit, sent or stop is missing")
+    `CHECK(finished == offered && got_good == good && got_bad == bad, "packets miscounted")
+  endtask
+
+  initial begin
+    int unsigned start;
+    @(negedge rst);
+    // One 60-byte packet a clock with the host 250 clocks away.
+    to_send = 3000;
+    repeat (600) @(posedge clk);
+    start = finished;
+    repeat (2000) @(posedge clk);
+    `CHECK(finished - start >= 1998, $sformatf("%0d packets in 2000 clocks", finished - start))
+    settle();
+    // Long frames: 64 bytes a clock (their lengths are whole beats here, so that every beat counts in full).
+    min_len = 1472;
+    max_len = 1472;
+    dma_latency = 100;
+    to_send = 200;
+    repeat (600) @(posedge clk);
+    start = beats_out;
+    repeat (2000) @(posedge clk);
+    `CHECK(beats_out - start >= 1998, $sformatf(
+           "%0d beats of long frames in 2000 clocks", beats_out - start))
+    settle();
+    // Everything that can go wrong, with back-pressure.
+    trouble = 1;
+    min_len = 1;
+    for (int round = 0; round < 24; round++) begin
+      ready_percent = $urandom_range(100, 15);
+      frame_percent = $urandom_range(100, 15);
+      record_percent = $urandom_range(100, 5);
+      max_len = round % 2 == 0 ? $urandom_range(MaxFrame, 60) : 100;
+      dma_latency = $urandom_range(300, 1);
+      stamp_latency = $urandom_range(300, 1);
+      to_send = 250;
+      settle();
+    end
+    foreach (codes[i])
+    if (i inside {ErrNone, ErrNullAddress, ErrUnsupported, ErrAborted, ErrPoisoned, ErrTimeout, ErrLength})
+      `CHECK(codes[i] > 10, $sformatf("error %0d was seen only %0d times", i, codes[i]))
+    `CHECK(dma_fails > 20, "no DMA failed")
+    // Answers and frames pile up behind a wire that stands still.
+    frame_percent = 0;
+    max_len = 60;
+    dma_latency = 600;
+    to_send = 300;
+    repeat (3000) @(posedge clk);
+    frame_percent = 100;
+    settle();
+    `TB_PASS
+  end
+endmodule

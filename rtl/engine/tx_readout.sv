@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+`include "stream.svh"
+/// Packet RAM of the transmit path and the way from it to a stream of frames (host-nic paper, section II-F).
+///
+/// The DMA read engine writes through `ram_i`. Each clock with `read_i` (only while `room_o`) reads one 64-byte unit, which
+/// leaves as one beat of `frame` about 4 clocks later with the marks given beside it. One beat a clock without bubbles,
+/// full back-pressure: room is counted from the read until the beat is taken.
+module tx_readout
+  import eth_pkg::*, dma_pkg::*, engine_pkg::*;
+#(
+    parameter int RamBytes = 131072,
+    parameter ram_sel_t Sel = '0,
+    parameter int Depth = 8,  // beats between read and taken
+    localparam int UnitW = $clog2(RamBytes / UnitBytes)
+) (
+    input logic       clk_i,
+    input logic       rst_i,
+    input ram_write_t ram_i,
+
+    // Read command.
+    output logic                 room_o,
+    input  logic                 read_i,
+    input  logic     [UnitW-1:0] unit_i,
+    input  logic                 sop_i,
+    input  logic                 eop_i,
+    input  logic     [      6:0] len_i,
+    input  tx_csum_t             csum_i,
+
+    // Frames; csum_o belongs to the frame on offer.
+           stream_if.src frame,
+    output tx_csum_t     csum_o
+);
+  typedef struct packed {
+    logic       sop;
+    logic       eop;
+    logic [6:0] len;
+    tx_csum_t   csum;
+  } mark_t;
+  typedef struct packed {
+    frame_beat_t beat;
+    tx_csum_t    csum;
+  } out_t;
+
+  logic [511:0] rdata;
+  seg_ram_dma_wr #(
+      .Bytes(RamBytes),
+      .Sel  (Sel)
+  ) i_ram (
+      .clk_i,
+      .rst_i,
+      .ram_i,
+      .re_i(read_i),
+      .raddr_i(unit_i),
+      .rdata_o(rdata)
+  );
+
+  logic  [RamReadLatency-1:0] valid_q;
+  mark_t [RamReadLatency-1:0] mark_q;
+  always_ff @(posedge clk_i) begin
+    valid_q <= {valid_q[RamReadLatency-2:0], read_i};
+    mark_q <= {
+      mark_q[RamReadLatency-2:0], mark_t'{sop: sop_i, eop: eop_i, len: len_i, csum: csum_i}
+    };
+    if (rst_i) valid_q <= '0;
+  end
+
+  `STREAM(out_t, out_in)
+  `STREAM(out_t, out)
+  mark_t mark;
+  logic [$clog2(Depth+1)-1:0] held;
+  assign mark = mark_q[RamReadLatency-1];
+  assign out_in.valid = valid_q[RamReadLatency-1];
+  assign out_in.data = '{
+          beat: '{data: rdata, len: mark.len, sop: mark.sop, eop: mark.eop, err: 1'b0},
+          csum: mark.csum
+      };
+  fifo #(
+      .T(out_t),
+      .Depth(Depth)
+  ) i_out (
+      .clk_i,
+      .rst_i,
+      .in(out_in),
+      .out(out),
+      .count_o(held)
+  );
+  assign frame.valid = out.valid;
+  assign frame.data = out.data.beat;
+  assign csum_o = out.data.csum;
+  assign out.ready = frame.ready;
+
+  // Beats on their way from the RAM are counted as well.
+  assign room_o = 32'(held) + 32'($countones(valid_q)) < 32'(Depth);
+
+  `ASSERT(RoomIsKept, out_in.valid |-> out_in.ready)
+  `ASSERT(ReadNeedsRoom, read_i |-> room_o)
+endmodule

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+`include "stream.svh"
+/// mac_tx: contents, padding, time stamps, no gap inside a frame and no bubble between frames.
+module mac_tx_tb;
+  import eth_pkg::*;
+  `TB_BEGIN
+  `TB_TIMEOUT(400_000)
+
+  logic mac_clk = 0, mac_rst = 1;
+  initial #0.003 forever #3.88 mac_clk = !mac_clk;  // edges never coincide with those of clk
+  initial begin
+    repeat (4) @(posedge mac_clk);
+    mac_rst <= 0;
+  end
+
+  `STREAM_ON(frame_beat_t, frame, clk, rst)
+  `STREAM_ON(ptp_time_t, stamp, clk, rst)
+  logic tx_valid, tx_ready = 0;
+  frame_beat_t tx;
+  ptp_time_t   now = 0;
+  mac_tx dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .frame,
+      .stamp,
+      .mac_clk_i(mac_clk),
+      .mac_rst_i(mac_rst),
+      .time_i(now),
+      .tx_valid_o(tx_valid),
+      .tx_ready_i(tx_ready),
+      .tx_o(tx)
+  );
+
+  function automatic byte unsigned content(int unsigned id, int unsigned i);
+    return 8'(id * 7 + i * 13 + (i >> 6) + 1);
+  endfunction
+
+  // Source: one beat a clock inside a frame, pauses between frames only.
+  int unsigned
+      sent_len[$], to_send = 0, min_len = 60, max_len = 60, pause_percent = 0, bad_percent = 0;
+  bit sent_err[$];
+  int unsigned len = 0, at = 0, sent = 0;
+  bit err;
+  always @(posedge clk) begin
+    if (!frame.valid || frame.ready) begin
+      frame.valid <= 0;
+      if (at >= len) begin
+        len = 0;
+        at  = 0;
+        if (to_send != 0 && !rst && $urandom_range(99) >= pause_percent) begin
+          to_send--;
+          len = $urandom_range(max_len, min_len);
+          err = $urandom_range(99) < bad_percent;
+          sent_len.push_back(len);
+          sent_err.push_back(err);
+          sent++;
+        end
+      end
+      if (len != 0) begin
+        frame.valid <= 1;
+        frame.data.sop <= at == 0;
+        frame.data.eop <= at + 64 >= len;
+        frame.data.err <= at + 64 >= len && err;
+        frame.data.len <= 7'(len - at > 64 ? 64 : len - at);
+        for (int unsigned i = 0; i < 64; i++)
+        frame.data.data[8*i+:8] <= at + i < len ? content(sent - 1, at + i) : 8'hee;
+        at += 64;
+      end
+    end
+    if (rst) frame.valid <= 0;
+  end
+
+  // MAC.
+  int unsigned
+      ready_percent = 100,
+      stamp_percent = 100,
+      got = 0,
+      out_at = 0,
+      beats = 0,
+      bubbles = 0,
+      stamped = 0;
+  ptp_time_t want_stamp[$];
+  always @(posedge mac_clk) begin
+    now <= now + 3;
+    tx_ready <= !mac_rst && $urandom_range(99) < ready_percent;
+    if (tx_ready && !tx_valid) bubbles++;
+    if (!mac_rst && out_at != 0) `CHECK(tx_valid, "a gap inside a frame")
+    if (tx_valid && tx_ready) begin
+      int unsigned want, n;
+      beats++;
+      `CHECK(got < sent, "a frame too many")
+      want = sent_len[got] < MinFrame ? MinFrame : sent_len[got];
+      n = want - out_at > 64 ? 64 : want - out_at;
+      `CHECK(tx.sop == (out_at == 0) && tx.eop == (out_at + n == want) && 32'(tx.len) == n,
+             "wrong marks of a beat")
+      `CHECK(tx.err == (tx.eop && sent_err[got]), "wrong err")
+      for (int unsigned i = 0; i < n; i++)
+        `CHECK(tx.data[8*i+:8] == (out_at + i < sent_len[got] ? content(got, out_at + i) : 8'd0),
+               "wrong byte")
+      if (tx.sop) want_stamp.push_back(now);
+      out_at = tx.eop ? 0 : out_at + 64;
+      if (tx.eop) got++;
+    end
+  end
+  always @(posedge clk) begin
+    stamp.ready <= !rst && $urandom_range(99) < stamp_percent;
+    if (stamp.valid && stamp.ready) begin
+      `CHECK(want_stamp.size() != 0 && stamp.data == want_stamp.pop_front(), "wrong time stamp")
+      stamped++;
+    end
+  end
+
+  task automatic settle();
+    while (to_send != 0 || frame.valid || len != 0) @(posedge clk);
+    ready_percent = 100;
+    stamp_percent = 100;
+    repeat (500) @(posedge clk);
+    `CHECK(got == sent && stamped == sent && want_stamp.size() == 0,
+           $sformatf("%0d sent, %0d out, %0d stamps", sent, got, stamped))
+  endtask
+
+  initial begin
+    int unsigned start;
+    @(negedge rst);
+    // 60-byte frames, one a core clock.
+    to_send = 1200;
+    repeat (50) @(posedge clk);
+    start = beats;
+    repeat (1000) @(posedge clk);
+    `CHECK(beats - start >= 998, $sformatf("%0d small frames in 1000 core clocks", beats - start))
+    settle();
+    // The longest frames to a MAC that takes a beat in each of its clocks: no gap.
+    min_len = 16300;
+    max_len = 16383;
+    to_send = 10;
+    settle();
+    // A MAC slower than the core: it never waits between frames.
+    min_len = 60;
+    max_len = 1514;
+    ready_percent = 60;
+    to_send = 200;
+    repeat (200) @(posedge clk);
+    start = bubbles;
+    repeat (1000) @(posedge clk);
+    `CHECK(to_send != 0 && bubbles == start, $sformatf("%0d bubbles between frames", bubbles - start
+           ))
+    settle();
+    // Short frames, aborted frames, pauses, slow stamps, any ready.
+    for (int round = 0; round < 30; round++) begin
+      ready_percent = $urandom_range(100, 10);
+      stamp_percent = $urandom_range(100, 3);
+      pause_percent = $urandom_range(90);
+      bad_percent = $urandom_range(20);
+      min_len = $urandom_range(64, 1);
+      max_len = round % 3 == 0 ? 70 : $urandom_range(9018, 64);
+      to_send = 60;
+      settle();
+    end
+    `TB_PASS
+  end
+endmodule

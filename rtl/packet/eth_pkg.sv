@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Ethernet frames on streams of 512 bits (100G), 64 bits and 8 bits (1G), without preamble and FCS.
+package eth_pkg;
+  localparam int FrameBeatBytes = 64;
+  localparam int MinFrame = 60;  // bytes without FCS
+  localparam int TimeW = 48;
+
+  /// PTP time in ns since the clock was set, modulo 2^48.
+  typedef logic [TimeW-1:0] ptp_time_t;
+
+  /// One beat of a frame. All beats but the last are full; the first byte is in the lowest lane.
+  typedef struct packed {
+    logic [8*FrameBeatBytes-1:0] data;
+    logic [6:0] len;  // valid bytes, 1 ... 64
+    logic sop;
+    logic eop;
+    logic err;  // with eop: the frame is bad (FCS error on receive, abort on transmit)
+  } frame_beat_t;
+
+  /// The same in 64-bit words: of a 1G port after its MAC.
+  typedef struct packed {
+    logic [63:0] data;
+    logic [3:0] len;  // valid bytes, 1 ... 8
+    logic sop;
+    logic eop;
+    logic err;
+  } word_beat_t;
+
+  /// The 8-bit MAC stream of a 1G port at 125 MHz.
+  typedef struct packed {
+    logic [7:0] data;
+    logic sop;
+    logic eop;
+    logic err;
+  } byte_beat_t;
+
+  /// What mac_rx saw: each bit high for one clock for each frame of its kind. A frame is of one kind only.
+  typedef struct packed {
+    logic good;       // handed on
+    logic bad_fcs;    // FCS or other MAC error
+    logic runt;       // shorter than MinFrame
+    logic oversize;   // longer than the maximum
+    logic fifo_full;  // lost in the clock crossing
+  } mac_rx_count_t;
+
+  /// Checksum command of a frame to send (from its first descriptor), valid while its first beat is offered.
+  typedef struct packed {
+    logic       enable;
+    logic [7:0] start;   // first byte summed
+    logic [7:0] offset;  // where the sum goes, in bytes from `start`
+  } tx_csum_t;
+
+  /// What the receive path found out about a frame, one for each frame.
+  typedef struct packed {
+    ptp_time_t   stamp;
+    logic [31:0] hash;
+    logic [3:0]  hash_type;  // 0: none
+    logic [15:0] csum;
+  } rx_info_t;
+endpackage
