@@ -157,7 +157,7 @@ def test_fraction_of_the_limit_counts_both_ways():
     target = system.load("host-nic")
     work = workload(target, {"size": "1518", "direction": "both"})
     result = {"totals": stream(1, mpps=8.127 + 4.0635)}
-    run.add_limit(result, target, target.values(), work)
+    run.add_limit(result, target.hook("limit")(target.values(), work))
     assert result["limit"]["by"] == "line"
     assert result["limit"]["fraction"] == pytest.approx(0.75, rel=1e-3)
 

@@ -148,11 +148,9 @@ def unpacked(path: str) -> str:
         raise UserError(f"{path}: cannot be unpacked: {error}") from error
 
 
-def add_limit(result: dict, system, values: dict, work: Workload):
-    """Puts `limit` into a result: what physics allows this workload, what sets it, how close the run came."""
-    if limit := system.hook("limit"):
-        allowed = limit(values, work)
-        result["limit"] = {**allowed, "fraction": result["totals"]["mpps"] / allowed["mpps"]}
+def add_limit(result: dict, limit: dict):
+    """Puts into a result what physics allows its workload, what sets that, how close the run came."""
+    result["limit"] = {**limit, "fraction": result["totals"]["mpps"] / limit["mpps"]}
 
 
 def problem(result: dict) -> str:
@@ -171,6 +169,7 @@ def problem(result: dict) -> str:
 def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
     settings = {**system.settings(values), **work.settings()}
+    limit, resources = system.hook("limit"), system.hook("resources")
     program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
     if work.routes:
         settings["routes"] = unpacked(work.routes)
@@ -185,9 +184,10 @@ def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(
     result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
     if body is not None:
         result.update(body)
-        if resources := system.hook("resources"):
+        if resources:
             result["resources"].update(resources(values, result))
-        add_limit(result, system, values, work)
+        if limit:
+            add_limit(result, limit(values, work))
     failure = failure or problem(result)
     if failure:
         raise IntegrityError(failure, result if body is not None else None)

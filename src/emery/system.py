@@ -8,6 +8,8 @@ import importlib
 import re
 import sys
 import tomllib
+import traceback
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -176,13 +178,17 @@ class System:
         return importlib.import_module(f"{package}.{name}")
 
     def hook(self, name: str):
-        """The function of that name that the system declares (`[python]`), or None."""
+        """The function of that name that the system declares (`[python]`), or None. Its faults are told in one line."""
         if name not in self.python:
             return None
-        try:
-            return getattr(self.module(self.python[name]), name)
-        except (ImportError, AttributeError, SyntaxError) as error:
-            raise UserError(f"{self.name}: [python] {name}: {error}") from error
+        with _told(self.folder):
+            function = getattr(self.module(self.python[name]), name)
+
+        def call(*arguments):
+            with _told(self.folder):
+                return function(*arguments)
+
+        return call
 
     def program_folders(self) -> list[Path]:
         """The folders with programs of its cores."""
@@ -192,6 +198,21 @@ class System:
         """The C++ files of its own that make its simulator."""
         found = sorted(x for pattern in self.sources for x in self.folder.glob(pattern))
         return [x for x in found if not x.stem.endswith("_test")]
+
+
+@contextmanager
+def _told(folder: Path):
+    """An exception of a system's own Python as one line that says where; the rest is in the error's `log`."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [f"{in_checkout(Path(x.filename))}:{x.lineno}" for x in frames if Path(x.filename).is_relative_to(folder)]
+        told = UserError(f"{places[-1] if places else in_checkout(folder)}: {type(error).__name__}: {error}")
+        told.log = traceback.format_exc()
+        raise told from error
 
 
 def _holds(when: dict, values: dict) -> bool:
