@@ -11,7 +11,7 @@ from conftest import limit_of, read_pcap
 
 from emery.cli import main
 from emery.common import ROOT
-from emery.make import registers
+from emery.make import build, registers
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 refused = partial(conftest.refused, ("capture", "--assertions"))
@@ -174,11 +174,18 @@ def test_limits():
 @pytest.mark.parametrize("size", ["64", "1518", "16388"])
 def test_throughput(capture, size):
     """The paper's graph: the same, whatever the length."""
-    result = capture("--size", size, "--duration", "150us", assertions=False)
+    result = capture("--size", size, "--duration", "150us")
     assert result["resources"]["tlp_payload_gbps"] >= 113.5
     whole(result)
 
 
 def test_line_rate_without_loss(capture):
-    result = capture("--duration", "400us", source="wire", timestamps=True, assertions=False)
+    result = capture("--duration", "400us", source="wire", timestamps=True)
     assert whole(result)["mpps"] > 148
+
+
+def test_waves(capture, tmp_path):
+    """Of the smallest model there is: waves need one of their own."""
+    capture("--frames", "50", "--waves", tmp_path / "x.fst", assertions=False, links=1)
+    written = tmp_path / f"x.{build.trace_format()}"
+    assert written.stat().st_size > 10_000

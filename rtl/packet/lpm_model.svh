@@ -41,6 +41,7 @@
   function automatic bit lpm_build(logic [15:0] none); \
     lpm_nodes = 1; \
     for (int i = 0; i < 16; i++) lpm_image[i] = '{node: 0, value: none}; \
+    /* verilator unroll_disable */ \
     for (int length = 0; length <= 32; length++) \
       foreach (lpm_prefix[i]) \
         if (lpm_length[i] == length) begin \

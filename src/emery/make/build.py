@@ -11,6 +11,7 @@ import re
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 
 from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
@@ -20,7 +21,7 @@ _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than i
 _COLD = ["-O0"]  # runs once, at start
 _LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
-_BATCH_BYTES = 250_000
+_BATCH_BYTES = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Rtl:
         words = ["--cc", "--top-module", self.top, "--prefix", f"V{self.top}", "-O3", "--timescale", "1ns/1ps"]
         words += ["--output-split", "8000", "--output-split-cfuncs", "500", "-Wno-fatal", "-Wno-lint", "-Wno-style"]
         words += ["-x-assign", "fast", "--x-initial", "fast"] if not self.stand_alone else []
-        words += ["--exe", "--main", "--timing"] if self.stand_alone else ["--no-timing"]
+        # A test bench's loops written out are up to 40 times the code, for runs of a second.
+        words += ["--exe", "--main", "--timing", "--unroll-count", "8"] if self.stand_alone else ["--no-timing"]
         words += ["--assert" if self.assertions else "--no-assert"]
         words += [f"--trace-{self.trace}", "--trace-structs"] if self.trace else []
         words += [f"-G{name}={value}" for name, value in self.parameters]
@@ -74,7 +76,7 @@ def rtl_digest(rtl: Rtl) -> str:
     content = sorted((x.name, cache.file_digest(x)) for x in files)
     # Generated files lie in the cache, under a name that says their content: leave the place of the cache out.
     arguments = [x.replace(str(cache_dir()), "") for x in rtl.arguments()]
-    return cache.digest("verilated", 1, toolchain.verilator_version(), arguments, content)
+    return cache.digest("verilated", 2, toolchain.verilator_version(), arguments, content)
 
 
 def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
@@ -84,7 +86,7 @@ def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
         if progress:
             progress.say("verilating")
         (out / "verilator.log").write_text(toolchain.run_verilator([*rtl.arguments(), "--Mdir", str(out)]))
-        _batch(out)
+        _batch(out, rtl.stand_alone)
 
     waiting = (lambda: progress.say("another process is building the same model")) if progress else None
     return cache.entry("verilated", rtl_digest(rtl), make, waiting)
@@ -175,22 +177,20 @@ def _classes(directory: Path) -> dict[str, list[str]]:
     return {kind: names.replace("\\", " ").split() for kind, names in lists}
 
 
-def _batch(directory: Path):
-    """Gathers small files: each costs the compiler a second for the runtime's headers alone."""
+def _batch(directory: Path, stand_alone: bool):
+    """Gathers the files into a few of about the same size. The headers of model and runtime cost the compiler 3 to 5 s in each;
+    250 kB of what follows them cost it 1 s. What a block test runs once goes with the rest: it is not worth a file."""
     classes = _classes(directory)
-    for speed in ("FAST", "SLOW"):
-        batches: list[list[str]] = []
-        room = 0
-        for name in classes[f"CLASSES_{speed}"] + classes[f"SUPPORT_{speed}"]:
-            size = (directory / f"{name}.cpp").stat().st_size
-            if size > room:
-                batches.append([])
-                room = _BATCH_BYTES
-            batches[-1].append(name)
-            room -= size
-        for number, batch in enumerate(batches):
+    fast, slow = (classes[f"CLASSES_{x}"] + classes[f"SUPPORT_{x}"] for x in ("FAST", "SLOW"))
+    for speed, names in (("fast", fast + slow), ("slow", [])) if stand_alone else (("fast", fast), ("slow", slow)):
+        sizes = [(directory / f"{name}.cpp").stat().st_size for name in names]
+        share = sum(sizes) / -(-sum(sizes) // _BATCH_BYTES) if names else 0
+        batches: dict[int, list[str]] = {}
+        for name, end in zip(names, accumulate(sizes), strict=True):
+            batches.setdefault(int((end - 1) / share), []).append(name)
+        for number, batch in enumerate(batches.values()):
             text = "".join(f'#include "{name}.cpp"\n' for name in batch)
-            (directory / f"batch_{speed.lower()}_{number}.cpp").write_text(text)
+            (directory / f"batch_{speed}_{number}.cpp").write_text(text)
 
 
 def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
