@@ -19,16 +19,9 @@ OVER_400_LINES = {"capture", "core_nic", "direct_card", "host_nic", "host_nic_in
 # Module of a system: how many of its expressions are more than wiring, at the most.
 MORE_THAN_WIRING = {"capture": 10, "core_nic": 17, "host_nic": 1, "host_nic_interface": 1, "host_nic_port": 1}
 IN_NO_TEST = {
-    "core_counters",
     "cpl_queues",
-    "host_window",
-    "imem_window",
     "pcie_pins",
-    "ram_row_or",
     "reg_passthrough",
-    "slow_none",
-    "stream_demux",
-    "stream_fork",
 }
 # Files that have 13 or more lines in a row in common.
 ALIKE = {

@@ -16,7 +16,7 @@ module dma_write_tb;
   `STREAM_ON(tlp_beat_t, tlp, clk, rst)
   dma_status_t status;
   ram_read_t   ram_read;
-  ram_row_t row_a, row_b;
+  ram_row_t row_a, row_b, row;
   dma_write dut (
       .clk_i(clk),
       .rst_i(rst),
@@ -24,8 +24,15 @@ module dma_write_tb;
       .req,
       .status_o(status),
       .ram_o(ram_read),
-      .ram_i(row_a | row_b),
+      .ram_i(row),
       .tlp
+  );
+
+  ram_row_or #(
+      .N(2)
+  ) i_rows (
+      .row_i({row_a, row_b}),
+      .row_o(row)
   );
 
   logic we_a = 0, we_b = 0;

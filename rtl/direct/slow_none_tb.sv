@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+`include "stream.svh"
+/// slow_none: takes every word of the frames of all classes, the lowest class first, and counts each frame once.
+module slow_none_tb;
+  import direct_pkg::*;
+  `TB_BEGIN
+  `TB_TIMEOUT(100_000)
+  localparam int Classes = 3;
+  `STREAM_ON(stored_word_t, frame[Classes], clk, rst)
+  logic dropped;
+  slow_none #(
+      .Classes(Classes)
+  ) dut (
+      .frame,
+      .dropped_o(dropped)
+  );
+
+  int unsigned percent = 100, counted = 0, words = 0;
+  int unsigned frames[Classes];
+  logic [Classes-1:0] valid, ready;
+  for (genvar c = 0; c < Classes; c++) begin : g_class
+    stored_word_t word;
+    assign frame[c].data = word;
+    assign valid[c] = frame[c].valid;
+    assign ready[c] = frame[c].ready;
+    always @(posedge clk) begin
+      if (!rst && frame[c].valid && frame[c].ready && word.last) frames[c] = frames[c] + 1;
+      if (rst) frame[c].valid <= 0;
+      else if (!frame[c].valid || frame[c].ready) begin
+        frame[c].valid <= $urandom_range(99) < percent;
+        word <= '0;
+        word.last <= $urandom_range(7) == 0;
+      end
+    end
+  end
+
+  always @(posedge clk)
+    if (!rst) begin
+      `CHECK(ready == (valid & -valid), "not the lowest class that has a word")
+      if (dropped) counted++;
+      words += $countones(valid & ready);
+    end
+
+  initial begin
+    int unsigned all;
+    @(negedge rst);
+    for (int i = 0; i < 20; i++) begin
+      percent = $urandom_range(100, 10);
+      repeat (200) @(posedge clk);
+    end
+    percent = 0;
+    repeat (10) @(posedge clk);
+    all = 0;
+    for (int c = 0; c < Classes; c++) begin
+      `CHECK(frames[c] > 10, "a class was never served")
+      all += frames[c];
+    end
+    `CHECK(counted == all && words > 1000, "frames not counted once each")
+    `TB_PASS
+  end
+endmodule
