@@ -11,7 +11,7 @@ from conftest import limit_of, read_pcap
 
 from emery.cli import main
 from emery.common import ROOT
-from emery.make import build, registers
+from emery.make import build, formats, registers
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 refused = partial(conftest.refused, ("capture", "--assertions"))
@@ -51,6 +51,7 @@ def test_library(tmp_path):
     folder = registers.generate(ROOT / "systems" / "capture" / "capture.rdl", ["cap_regs"], "capture")
     program = tmp_path / "emcap_test"
     words = ["gcc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{folder}"]
+    words.append(f"-I{formats.generate(('cap_pkg',))}")
     sources = [str(ROOT / "sw" / "capture" / x) for x in ("emcap.c", "emcap_test.c")]
     subprocess.run([*words, *sources, "-o", str(program)], check=True)
     done = subprocess.run([program], capture_output=True, text=True, timeout=120)

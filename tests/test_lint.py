@@ -8,7 +8,7 @@ import pytest
 from emery import system
 from emery.check import testing
 from emery.common import ROOT
-from emery.make import build
+from emery.make import build, formats
 
 SUFFIXES = ("*.sv", "*.svh", "*.cpp", "*.hpp", "*.h", "*.c", "*.py", "*.rdl", "emery")
 
@@ -54,5 +54,5 @@ def test_licence_lines():
 
 
 def test_packages_are_listed():
-    listed = {ROOT / x for x in build.packages()}
+    listed = {ROOT / x for x in formats.package_files()}
     assert listed == {x for x in testing.sources(("*_pkg.sv",)) if x.is_relative_to(ROOT / "rtl")}

@@ -136,7 +136,8 @@ module cap_pack
 
   // Bytes that a beat adds.
   wire [6:0] padded = {beat.len[6:3] + 4'(|beat.len[2:0]), 3'd0};
-  wire [6:0] head = !beat.sop ? 7'd0 : cfg_i.timestamps ? 7'd16 : 7'd8;
+  localparam logic [6:0] RecordBytes = 7'($bits(cap_record_t) / 8);
+  wire [6:0] head = !beat.sop ? 7'd0 : RecordBytes + (cfg_i.timestamps ? 7'(StampBytes) : '0);
   wire [6:0] added = padded + head;
   wire [PageW-1:0] page_off = now.off[PageW-1:0];
   wire [PageW:0] page_end = {1'b0, page_off} + (PageW + 1)'(added);
@@ -341,8 +342,14 @@ module cap_pack
 
   // Data, first half: header and bytes side by side.
   localparam int LineLanes = 10;
-  logic [63:0] header;
-  assign header = {beat.hash, 7'd0, cfg_i.timestamps, 16'(beat.bytes), 16'(beat.bytes)};
+  cap_record_t header;
+  assign header = '{
+          hash: beat.hash,
+          unused: '0,
+          stamped: cfg_i.timestamps,
+          bytes: 16'(beat.bytes),
+          stored: 16'(beat.bytes)
+      };
   logic line_valid_q;
   logic [LineLanes*64-1:0] line_q;
   logic [3:0] line_start_q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Packet capture into host memory over several PCIe links: what the blocks of rtl/capture tell each other. The formats in
-/// host memory are described at the top of systems/capture/capture.rdl.
+/// Packet capture into host memory over several PCIe links: what lies in host memory, and what the blocks of rtl/capture tell
+/// each other.
 package cap_pkg;
   localparam int MaxLinks = 2;
   localparam int RingW = 5;  // 32 rings at the most
@@ -33,15 +33,26 @@ package cap_pkg;
     logic [47:0]     stamp;
   } beat_t;
 
-  /// Contents of a progress entry.
+  /// A progress entry.
   typedef struct packed {
-    logic [7:0]  link;
-    logic [23:0] packets;
-    logic [31:0] first;
-    logic        closed;
-    logic [30:0] seq;
-    logic [31:0] bytes;
+    logic [7:0] link;  // that carries the block
+    logic [23:0] packets;  // in the valid bytes
+    logic [31:0] first;    // packets given to the ring before this block, so that a consumer counts what a lost block held
+    logic closed;  // nothing more will come in this block
+    logic [30:0] seq;  // sequence number of the block
+    logic [31:0] bytes;  // valid in the block, whole packets
   } cap_entry_t;
+
+  /// First 8 bytes of a record in a block. With `stamped` StampBytes follow, the time in ns; then the packet, padded with
+  /// undefined bytes to a multiple of 8.
+  typedef struct packed {
+    logic [23:0] hash;     // of the flow, bits 23:0
+    logic [6:0]  unused;
+    logic        stamped;
+    logic [15:0] bytes;    // of the packet
+    logic [15:0] stored;   // of these, in the record
+  } cap_record_t;
+  localparam int StampBytes = 8;
 
   /// Work for a link, done in order.
   typedef struct packed {

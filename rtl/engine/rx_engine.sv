@@ -225,7 +225,7 @@ module rx_engine
   cpl_t cpl;
   assign cpl = '{
           timestamp: f.info.stamp[39:0],
-          flags: {2'd0, Port, f.info.hash_type},
+          flags: rx_flags_t'{unused: '0, port: Port, hash_type: f.info.hash_type},
           csum: f.info.csum,
           hash: f.info.hash,
           phase: 1'b0,

@@ -4,15 +4,15 @@ package mesh_pkg;
   typedef logic [31:0] word_t;
 
   /// Sides of a tile. The order of the ports of routers and switches, the codes of `header_t.exit`, and the operands of a
-  /// switch instruction (`Other`: the other static network, `None`: nothing).
+  /// switch instruction (`Other`: the other static network, `NoPort`: nothing).
   typedef enum logic [2:0] {
-    Core  = 3'd0,
-    North = 3'd1,
-    East  = 3'd2,
-    South = 3'd3,
-    West  = 3'd4,
-    Other = 3'd5,
-    None  = 3'd7
+    Core   = 3'd0,
+    North  = 3'd1,
+    East   = 3'd2,
+    South  = 3'd3,
+    West   = 3'd4,
+    Other  = 3'd5,
+    NoPort = 3'd7
   } port_e;
   localparam int RouterPorts = 5;  // Core .. West
   localparam int SwitchPorts = 6;  // Core .. Other
@@ -113,7 +113,7 @@ package mesh_pkg;
     logic [2:0]                  source;      // port_e; OpMovew
     logic [1:0]                  reserved;
     logic [15:0]                 imm;
-    logic [SwitchPorts-1:0][2:0] route2;      // by output: its input or None
+    logic [SwitchPorts-1:0][2:0] route2;      // by output: its input or NoPort
     logic [SwitchPorts-1:0][2:0] route1;
   } switch_instr_t;
 

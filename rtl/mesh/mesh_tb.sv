@@ -109,7 +109,7 @@ module mesh_tb
         op: op,
         counter: 0,
         source_net: 0,
-        source: None,
+        source: NoPort,
         reserved: 0,
         imm: imm,
         route2: '1,

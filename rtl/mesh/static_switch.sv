@@ -90,7 +90,7 @@ module static_switch
       .rdata_o(now)
   );
 
-  // Links. Places 6 and 7 of the data are what `None` selects.
+  // Links. Places 6 and 7 of the data are what `NoPort` selects.
   logic [Ends-1:0] valid, pop, room, send, link_room;
   assign room1_o = link_room[RouterPorts-1:0];
   assign room2_o = link_room[N+:RouterPorts];

@@ -115,11 +115,11 @@ module static_switch_tb;
     sends = '0;
     if (halted) return 0;
     for (int o = 0; o < N; o++) begin
-      if (now.route1[o] != None) begin
+      if (now.route1[o] != NoPort) begin
         sends[o] = 1;
         takes[now.route1[o]] = 1;
       end
-      if (now.route2[o] != None) begin
+      if (now.route2[o] != NoPort) begin
         sends[N+o] = 1;
         takes[N+int'(now.route2[o])] = 1;
       end
@@ -202,7 +202,7 @@ module static_switch_tb;
   function automatic switch_instr_t nothing();
     switch_instr_t instr;
     instr = '0;
-    instr.source = None;
+    instr.source = NoPort;
     instr.route1 = '1;
     instr.route2 = '1;
     return instr;
@@ -319,7 +319,7 @@ module static_switch_tb;
     end
     memory[0].route1[Core] = West;
     load(1);
-    memory[0].route1[Core] = None;
+    memory[0].route1[Core] = NoPort;
     memory[0].route1[East] = Core;
     load(0);
     neighbour   = 1;

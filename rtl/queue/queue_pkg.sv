@@ -24,7 +24,7 @@ package queue_pkg;
 
   typedef struct packed {
     logic [39:0] timestamp;  // PTP time in ns, modulo 2^40
-    logic [7:0]  flags;      // RX: 3:0 hash type (rx_hash), 5:4 port; TX: 0
+    logic [7:0]  flags;      // RX: rx_flags_t; TX: 0
     logic [15:0] csum;       // RX: ones' complement sum from byte 14 on
     logic [31:0] hash;       // RX: flow hash
     logic        phase;      // set by the completion writer
@@ -32,6 +32,12 @@ package queue_pkg;
     logic [13:0] len;        // packet bytes, without FCS
     queue_t      queue;      // descriptor queue
   } cpl_t;
+
+  typedef struct packed {
+    logic [1:0] unused;
+    logic [1:0] port;
+    logic [3:0] hash_type;  // rx_hash
+  } rx_flags_t;
 
   typedef enum logic [7:0] {
     ErrNone        = 8'd0,

@@ -125,6 +125,7 @@ class System:
     rtl_files: tuple[str, ...]
     parts: dict  # `modules` that the bench puts together itself, unless the parameter `unless` is set
     registers: tuple[Registers, ...]
+    formats: tuple[str, ...]  # packages of the RTL that its C, C++ or Python uses
     sources: tuple[str, ...]  # patterns
     ports: dict
     options: tuple[str, ...]  # run options that only some systems take: direction, routes
@@ -294,6 +295,7 @@ def read(folder: Path) -> System:
             rtl_files=tuple(rtl["files"]),
             parts=rtl.get("parts", {}),
             registers=tuple(Registers(**x) for x in data.get("registers", ())),
+            formats=tuple(data.get("formats", ())),
             sources=tuple(data["bench"]["sources"]),
             ports=data.get("ports", {}),
             options=tuple(data.get("options", ())),

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emcap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture.h"  // registers, generated from systems/capture/capture.rdl
+#include "cap_formats.h"  // what lies in memory, generated from rtl/capture/cap_pkg.sv
+#include "capture.h"      // registers, generated from systems/capture/capture.rdl
 
-enum { HELD = 4, ENTRY_BYTES = 16, HEADER = 8, STAMP = 8 };
+enum { HELD = 4 };
+static_assert((int)EMCAP_MAX_LINKS == MaxLinks && EMCAP_MAX_RINGS == 1 << RingW,
+              "as the device has them");
 
 #define DEVICE(field) ((uint32_t)offsetof(cap_regs_t, field))
 #define LINK(n, field) \
@@ -147,7 +151,7 @@ static int find(struct emcap* d) {
 static int set_up_memory(struct emcap* d) {
   const struct emcap_config* c = &d->config;
   const size_t ring_bytes = (size_t)c->blocks * c->block_bytes;
-  const size_t entries = (size_t)c->blocks * ENTRY_BYTES;
+  const size_t entries = (size_t)c->blocks * CAP_ENTRY_BYTES;
   uint64_t data = 0, progress = 0;
   d->data = d->ops.dma_alloc(d->ops.context, ring_bytes * c->rings, 4096, &data);
   d->progress = d->ops.dma_alloc(d->ops.context, entries * c->rings, 4096, &progress);
@@ -225,8 +229,8 @@ unsigned emcap_links(const struct emcap* d) { return d->links; }
 // The device's counts begin anew with each start; so do ours, with all blocks its own again.
 static void restart(struct ring* ring) {
   const struct emcap_config* config = &ring->device->config;
-  memset((uint8_t*)ring->device->progress + (size_t)ring->number * config->blocks * ENTRY_BYTES, 0,
-         (size_t)config->blocks * ENTRY_BYTES);
+  memset((uint8_t*)ring->device->progress + (size_t)ring->number * config->blocks * CAP_ENTRY_BYTES,
+         0, (size_t)config->blocks * CAP_ENTRY_BYTES);
   memset(ring->slots, 0, config->blocks * sizeof *ring->slots);
   ring->stats.lost_packets += ring->tail_lost;
   ring->next = 1;
@@ -266,14 +270,15 @@ static struct slot* slot_of(struct ring* ring, uint32_t block) {
 static int load(const struct ring* ring, uint32_t block, struct entry* e) {
   const uint64_t* at =
       ring->progress + 2 * (size_t)((block - 1) & (ring->device->config.blocks - 1));
-  const uint64_t low = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-  const uint64_t high = __atomic_load_n(at + 1, __ATOMIC_RELAXED);
-  if (((uint32_t)(low >> 32) & 0x7fffffffu) != (block & 0x7fffffffu)) return 0;
-  e->valid = (uint32_t)low;
-  e->closed = (int)(low >> 63);
-  e->before = (uint32_t)high;
-  e->packets = (uint32_t)(high >> 32) & 0xffffffu;
-  e->link = (unsigned)(high >> 56) & 1u;
+  uint64_t words[2];
+  words[0] = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+  words[1] = __atomic_load_n(at + 1, __ATOMIC_RELAXED);
+  if (cap_entry_seq(words) != (block & 0x7fffffffu)) return 0;
+  e->valid = (uint32_t)cap_entry_bytes(words);
+  e->closed = (int)cap_entry_closed(words);
+  e->before = (uint32_t)cap_entry_first(words);
+  e->packets = (uint32_t)cap_entry_packets(words);
+  e->link = (unsigned)cap_entry_link(words) & 1u;
   if (e->valid > ring->device->config.block_bytes) e->valid = 0;
   return 1;
 }
@@ -377,20 +382,20 @@ static uint32_t parse(const struct ring* ring, uint32_t block, uint32_t offset, 
                       struct emcap_packet* p) {
   const uint8_t* at = block_data(ring, block) + offset;
   uint64_t header;
-  if (valid - offset < HEADER) return 0;
+  if (valid - offset < CAP_RECORD_BYTES) return 0;
   memcpy(&header, at, sizeof header);
-  const int stamped = (int)(header >> 32 & 1);
-  const uint32_t stored = (uint32_t)header & 0xffff;
-  const uint32_t start = stamped ? HEADER + STAMP : HEADER;
+  const int stamped = (int)cap_record_stamped(header);
+  const uint32_t stored = (uint32_t)cap_record_stored(header);
+  const uint32_t start = stamped ? CAP_RECORD_BYTES + StampBytes : CAP_RECORD_BYTES;
   const uint32_t size = start + ((stored + 7u) & ~7u);
   if (stored == 0 || size > valid - offset) return 0;
   p->data = at + start;
   p->stored = stored;
-  p->length = (uint32_t)(header >> 16) & 0xffff;
-  p->hash = (uint32_t)(header >> 40);
+  p->length = (uint32_t)cap_record_bytes(header);
+  p->hash = (uint32_t)cap_record_hash(header);
   p->block = block;
   p->time_ns = 0;
-  if (stamped) memcpy(&p->time_ns, at + HEADER, sizeof p->time_ns);
+  if (stamped) memcpy(&p->time_ns, at + CAP_RECORD_BYTES, sizeof p->time_ns);
   return size;
 }
 

@@ -210,7 +210,7 @@ void Bench::add_traffic(const Workload& workload, const Options& options) {
 
 void Bench::received(const Received& r, Time now) {
   if (r.interface == 0) faults_.received(driver_, host_.root, r.queue, now);
-  const unsigned port = r.flags >> 4 & 3;
+  const unsigned port = queue_pkg::rx_flags_t{r.flags}.port();
   deliver(port_.at(r.interface * ports_ + port).rx_stream, r.frame, now, host_output_,
           static_cast<Time>(r.timestamp) * kNanosecond);
 }

@@ -12,64 +12,54 @@
 
 namespace emery::host_nic {
 
-// Fields of cpl_t and event_t (rtl/queue/queue_pkg.sv).
-struct Completion {
-  std::uint64_t low, high;
-  bool phase() const { return low >> 31 & 1; }
-  bool error() const { return low >> 30 & 1; }
-  unsigned length() const { return low >> 16 & 0x3fff; }
-  unsigned queue() const { return low & 0xffff; }
-  std::uint32_t hash() const { return static_cast<std::uint32_t>(low >> 32); }
-  std::uint16_t csum() const { return static_cast<std::uint16_t>(high); }
-  std::uint8_t flags() const { return static_cast<std::uint8_t>(high >> 16); }
-  std::uint64_t timestamp() const { return high >> 24; }
-};
-
 namespace {
 
+using queue_pkg::cpl_t, queue_pkg::desc_t, queue_pkg::event_t;
 using DescQueueRegs = desc_queue_regs__stride20_t;
 using CplQueueRegs = cpl_queue_regs__stride20_t;
 using PortRegs = nic_port_regs__stride1000_t;
 
-constexpr unsigned kRecordBytes = 16;
-constexpr unsigned kDescriptorBytes = 16;
+constexpr unsigned kRecordBytes = cpl_t::kBytes;
+constexpr unsigned kDescriptorBytes = desc_t::kBytes;
+// A field of a register's value.
+#define EMERY_FIELD(value, field) (((value) & field##_bm) >> field##_bp)
 constexpr unsigned kEventRing = 256;
 constexpr std::uint64_t kPage = 4096;  // rings begin on a page
 constexpr unsigned kLargestRing = 32768;
 constexpr std::uint32_t kEnable = DESC_QUEUE_REGS__CONTROL__ENABLE_bm;
 
-Completion read_record(const std::uint8_t* ring, std::uint32_t index) {
-  Completion record;
-  std::memcpy(&record, ring + std::size_t{index} * kRecordBytes, sizeof record);
-  return record;
+template <class Record>
+Record read_record(const std::uint8_t* ring, std::uint32_t index) {
+  return Record::read(ring + std::size_t{index} * kRecordBytes);
 }
 
 void write_descriptor(std::uint8_t* ring, std::uint32_t index, std::uint64_t addr,
                       std::uint64_t len) {
-  const std::uint64_t descriptor[2] = {addr, len};
-  std::memcpy(ring + std::size_t{index} * kDescriptorBytes, descriptor, sizeof descriptor);
+  desc_t{}.set_addr(addr).set_len(len).write(ring + std::size_t{index} * kDescriptorBytes);
 }
 
 // A ring's phase bit is 1 in the first pass and toggles with each one.
-bool is_new(const Completion& record, std::uint16_t index, unsigned log_size) {
+bool is_new(const auto& record, std::uint16_t index, unsigned log_size) {
   return record.phase() == !(index >> log_size & 1);
 }
 
-// event_e and error_e of rtl/queue/queue_pkg.sv.
-constexpr unsigned kTxError = 2, kRxError = 3;
-
-const char* event_name(unsigned kind) {
-  static constexpr const char* kNames[] = {
-      "tx_completion", "rx_completion",       "tx_queue",
-      "rx_queue",      "tx_completion_queue", "rx_completion_queue"};
-  return kind < std::size(kNames) ? kNames[kind] : "unknown";
-}
-
-const char* error_name(unsigned code) {
-  static constexpr const char* kNames[] = {"none",        "doorbell", "null_address",
-                                           "unsupported", "aborted",  "poisoned",
-                                           "timeout",     "length",   "overflow"};
-  return code < std::size(kNames) ? kNames[code] : "unknown";
+const char* kind_name(unsigned kind) {
+  switch (kind) {
+    case queue_pkg::EvtTxCpl:
+      return "tx_completion";
+    case queue_pkg::EvtRxCpl:
+      return "rx_completion";
+    case queue_pkg::EvtTxError:
+      return "tx_queue";
+    case queue_pkg::EvtRxError:
+      return "rx_queue";
+    case queue_pkg::EvtTxCqError:
+      return "tx_completion_queue";
+    case queue_pkg::EvtRxCqError:
+      return "rx_completion_queue";
+    default:
+      return "unknown";
+  }
 }
 
 unsigned log2_exact(unsigned value) { return static_cast<unsigned>(std::countr_zero(value)); }
@@ -171,7 +161,8 @@ void Driver::set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, u
   write32(regs + offsetof(CplQueueRegs, base_lo), static_cast<std::uint32_t>(ring));
   write32(regs + offsetof(CplQueueRegs, base_hi), static_cast<std::uint32_t>(ring >> 32));
   write32(regs + offsetof(CplQueueRegs, target), target);
-  write32(regs + offsetof(CplQueueRegs, control), kEnable | log2_exact(slots) << 4);
+  write32(regs + offsetof(CplQueueRegs, control),
+          kEnable | log2_exact(slots) << CPL_QUEUE_REGS__CONTROL__LOG_SIZE_bp);
 }
 
 void Driver::set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots,
@@ -180,7 +171,8 @@ void Driver::set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots
   write32(regs + offsetof(DescQueueRegs, base_hi), static_cast<std::uint32_t>(ring >> 32));
   write32(regs + offsetof(DescQueueRegs, cq), cq);
   write32(regs + offsetof(DescQueueRegs, control),
-          kEnable | log2_exact(slots) << 4 | log_block << 8);
+          kEnable | log2_exact(slots) << DESC_QUEUE_REGS__CONTROL__LOG_SIZE_bp |
+              log_block << DESC_QUEUE_REGS__CONTROL__LOG_BLOCK_bp);
 }
 
 // Event queues are looked at when their interrupt comes, or without interrupts when something was
@@ -291,7 +283,7 @@ void Driver::open_interface(unsigned i) {
 }
 
 void Driver::arm(std::uint64_t cq_doorbell, std::uint16_t consumer, bool arm) {
-  write32(cq_doorbell, consumer | (arm ? 1u << 31 : 0u));
+  write32(cq_doorbell, consumer | (arm ? CPL_QUEUE_REGS__CONSUMER__ARM_bm : 0u));
 }
 
 unsigned Driver::open_completions(unsigned i, bool transmit, unsigned queues, unsigned ring) {
@@ -422,7 +414,7 @@ unsigned Driver::serve(std::uint32_t cpl_queue, Time now) {
   unsigned served = 0;
   bool more = true;
   for (; served < config_.budget; ++served) {
-    const Completion record = read_record(q.ring, q.consumer & (kLargestRing - 1));
+    const auto record = read_record<cpl_t>(q.ring, q.consumer & (kLargestRing - 1));
     more = is_new(record, q.consumer, log2_exact(kLargestRing));
     if (!more) break;
     ++q.consumer;
@@ -442,7 +434,7 @@ unsigned Driver::serve(std::uint32_t cpl_queue, Time now) {
   return served;
 }
 
-void Driver::complete_tx(unsigned interface, const Completion& record, Time now) {
+void Driver::complete_tx(unsigned interface, const cpl_t& record, Time now) {
   const std::uint32_t index = tx_index(interface, record.queue());
   TxQueue& q = tx_.at(index);
   ++q.done;
@@ -452,13 +444,13 @@ void Driver::complete_tx(unsigned interface, const Completion& record, Time now)
   if (on_sent) on_sent(interface, record.queue(), record.error(), record.timestamp(), now);
 }
 
-void Driver::complete_rx(unsigned interface, const Completion& record, Time now) {
+void Driver::complete_rx(unsigned interface, const cpl_t& record, Time now) {
   RxQueue& q = rx_.at(rx_index(interface, record.queue()));
   if (record.error()) {
     ++rx_errors_;
   } else if (on_receive) {
     const std::size_t slot = q.done & (config_.rx_ring - 1);
-    const std::span frame(q.buffer_bytes + slot * buffer_bytes_, record.length());
+    const std::span frame(q.buffer_bytes + slot * buffer_bytes_, record.len());
     on_receive({frame, interface, record.queue(), record.timestamp(), record.hash(), record.csum(),
                 record.flags()},
                now);
@@ -480,19 +472,18 @@ void Driver::serve_events(std::uint32_t index, Time now) {
   const unsigned interface = index / per_interface;
   q.pending = false;
   for (;;) {
-    const Completion record = read_record(q.ring, q.consumer & (kEventRing - 1));
+    const auto record = read_record<event_t>(q.ring, q.consumer & (kEventRing - 1));
     if (!is_new(record, q.consumer, log2_exact(kEventRing))) break;
     ++q.consumer;
-    const unsigned kind = record.low >> 16 & 0xff, source = record.low & 0xffff,
-                   code = record.low >> 40 & 0xff;
-    if (kind == 0) {
+    const unsigned kind = record.kind(), source = record.source(), code = record.code();
+    if (kind == queue_pkg::EvtTxCpl) {
       schedule(first_tx_cq_[interface] + source);
-    } else if (kind == 1) {
+    } else if (kind == queue_pkg::EvtRxCpl) {
       schedule(first_rx_cq_[interface] + source);
     } else {
       errors_.push_back({interface, kind, source, code, now});
-      if (kind == kTxError && source < config_.tx_queues) stop_tx(interface, source);
-      if (kind == kRxError && source < config_.rx_queues)
+      if (kind == queue_pkg::EvtTxError && source < config_.tx_queues) stop_tx(interface, source);
+      if (kind == queue_pkg::EvtRxError && source < config_.rx_queues)
         rx_[rx_index(interface, source)].stopped = true;
     }
   }
@@ -508,17 +499,19 @@ void Driver::read_error_registers() {
   for (unsigned i = 0; i < interfaces_.size(); ++i) {
     const std::uint32_t last = interface_register(i, offsetof(nic_interface_regs_t, last_error));
     error_registers_.push_back({interface_register(i, offsetof(nic_interface_regs_t, errors)),
-                                last >> 24, last & 0xffff, last >> 16 & 0xff});
+                                EMERY_FIELD(last, NIC_INTERFACE_REGS__LAST_ERROR__KIND),
+                                EMERY_FIELD(last, NIC_INTERFACE_REGS__LAST_ERROR__QUEUE),
+                                EMERY_FIELD(last, NIC_INTERFACE_REGS__LAST_ERROR__CODE)});
   }
   for (DeviceError& error : errors_) {
-    const bool transmit = error.kind == kTxError;
-    if (!transmit && error.kind != kRxError) continue;
+    const bool transmit = error.kind == queue_pkg::EvtTxError;
+    if (!transmit && error.kind != queue_pkg::EvtRxError) continue;
     if (error.queue >= (transmit ? config_.tx_queues : config_.rx_queues)) continue;
     const std::uint64_t regs = transmit ? tx_[tx_index(error.interface, error.queue)].regs
                                         : rx_[rx_index(error.interface, error.queue)].regs;
     const std::uint32_t control = read32(regs + offsetof(DescQueueRegs, control));
     error.stopped = (control & DESC_QUEUE_REGS__CONTROL__STOPPED_bm) != 0;
-    error.register_code = control >> 16 & 0xff;
+    error.register_code = EMERY_FIELD(control, DESC_QUEUE_REGS__CONTROL__ERROR);
   }
 }
 
@@ -555,12 +548,12 @@ void Driver::write_errors(JsonWriter& json) const {
   for (const DeviceError& error : errors_) {
     json.begin_object()
         .field("interface", error.interface)
-        .field("kind", event_name(error.kind))
+        .field("kind", kind_name(error.kind))
         .field("queue", error.queue)
-        .field("code", error_name(error.code))
+        .field("code", queue_pkg::error_name(error.code))
         .field("at_us", static_cast<double>(error.when) / kMicrosecond)
         .field("queue_stopped", error.stopped)
-        .field("queue_code", error_name(error.register_code))
+        .field("queue_code", queue_pkg::error_name(error.register_code))
         .end_object();
   }
   json.end_array();
@@ -571,9 +564,9 @@ void Driver::write_error_registers(JsonWriter& json) const {
   for (const ErrorRegisters& registers : error_registers_) {
     json.begin_object().field("errors", registers.errors);
     if (registers.errors != 0) {
-      json.field("last_kind", event_name(registers.kind))
+      json.field("last_kind", kind_name(registers.kind))
           .field("last_queue", registers.queue)
-          .field("last_code", error_name(registers.code));
+          .field("last_code", queue_pkg::error_name(registers.code));
     }
     json.end_object();
   }

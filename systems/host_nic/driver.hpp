@@ -21,6 +21,7 @@
 #include "bench/sim/ring.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
+#include "queue_formats.hpp"
 
 namespace emery::host_nic {
 
@@ -42,8 +43,6 @@ struct DriverConfig {
   unsigned interrupt_interval_clocks = 0;
 };
 
-struct Completion;  // a record as it lies in host memory
-
 // A frame that arrived, valid during the callback only.
 struct Received {
   std::span<const std::uint8_t> frame;
@@ -58,9 +57,9 @@ struct Received {
 // An error the device reported through an event queue.
 struct DeviceError {
   unsigned interface;
-  unsigned kind;  // event_e of rtl/queue/queue_pkg.sv
+  unsigned kind;  // queue_pkg::event_e
   unsigned queue;
-  unsigned code;  // error_e of rtl/queue/queue_pkg.sv
+  unsigned code;  // queue_pkg::error_e
   Time when;
   // What the queue's control register says at the end of the run.
   bool stopped = false;
@@ -190,8 +189,8 @@ class Driver {
   void schedule(std::uint32_t cpl_queue);
   void wake(std::uint32_t event_queue);
   unsigned serve(std::uint32_t cpl_queue, Time now);
-  void complete_tx(unsigned interface, const Completion& record, Time now);
-  void complete_rx(unsigned interface, const Completion& record, Time now);
+  void complete_tx(unsigned interface, const queue_pkg::cpl_t& record, Time now);
+  void complete_rx(unsigned interface, const queue_pkg::cpl_t& record, Time now);
   void serve_events(std::uint32_t index, Time now);
   void arm(std::uint64_t cq_doorbell, std::uint16_t consumer, bool arm);
   void touch(std::uint32_t tx_queue);

@@ -15,6 +15,7 @@ from pathlib import Path
 from emery import system
 from emery.common import ROOT, UserError, in_checkout, nearest
 from emery.make import build, cache
+from emery.make.formats import package_files
 
 _SYNTHESIS = "synth_xilinx -family xcup -flatten -noiopad -noclkbuf"
 _PROGRAM = """
@@ -50,7 +51,7 @@ def _target(name: str, settings: list[str]) -> build.Rtl:
             raise UserError(f"--set {setting}: write it as NAME=VALUE")
     return build.Rtl(
         top=name,
-        files=(*build.packages(), path),
+        files=(*package_files(), path),
         dirs=tuple(build.rtl_dirs()),
         parameters=tuple((key, value) for key, _, value in pairs),
     )

@@ -15,7 +15,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
-from emery.make import cache, registers, toolchain
+from emery.make import cache, formats, registers, toolchain
+from emery.make.formats import package_files
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
 _COLD = ["-O0"]  # runs once, at start
@@ -50,12 +51,6 @@ class Rtl:
         for directory in self.dirs:
             words += ["-y", directory, f"-I{directory}"]
         return [*words, *self.files]
-
-
-def packages() -> list[str]:
-    """The packages of rtl/, in the order they depend on each other."""
-    lines = (ROOT / "rtl" / "packages.f").read_text().splitlines()
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def rtl_dirs() -> list[str]:
@@ -220,7 +215,7 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
     system = system.variant(values)
     folder = in_checkout(system.folder)
     generated = [str(registers.generate(system.folder / x.file, x.blocks, x.map)) for x in system.registers]
-    files = packages()
+    files = package_files()
     files += [str(x) for directory in generated for x in sorted(Path(directory).glob("*_pkg.sv"))]
     files += [f"{folder}/{name}" for name in system.rtl_files]
     return Rtl(
@@ -236,15 +231,16 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
 def part_rtls(system, values: dict, whole: Rtl) -> list[Rtl]:
     """How to verilate the modules that a bench puts together itself: each once, however many there are of it."""
     given = dict(whole.parameters)
+    files = package_files()
     return [
-        replace(whole, top=x["top"], files=(*packages(), x["file"]), parameters=tuple((y, given[y]) for y in x["parameters"]))
+        replace(whole, top=x["top"], files=(*files, x["file"]), parameters=tuple((y, given[y]) for y in x["parameters"]))
         for x in system.parts_with(values)
     ]
 
 
 def bench_units(system, rtl: Rtl, models: list[Path], defines: tuple[str, ...] = ()) -> list[Unit]:
     """The C++ files of a system's bench. Those under bench/ see neither the models nor their flags, so systems share them."""
-    generated = tuple(Path(x) for x in rtl.dirs if Path(x).is_absolute())
+    generated = (*(Path(x) for x in rtl.dirs if Path(x).is_absolute()), formats.generate(system.formats, system.folder))
     units = []
     for source in bench_sources() + system.own_sources():
         shared = source.is_relative_to(ROOT / "bench")
@@ -277,7 +273,7 @@ def test_rtl(bench: Path) -> Rtl:
     """How to verilate a block test (a `_tb.sv` file that stands beside its block)."""
     return Rtl(
         top=bench.stem,
-        files=(*packages(), in_checkout(bench)),
+        files=(*package_files(), in_checkout(bench)),
         dirs=tuple(rtl_dirs()),
         assertions=True,
         stand_alone=True,
