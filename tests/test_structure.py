@@ -5,6 +5,7 @@ What is not yet as it should be is listed here by name. The lists only shrink: a
 longer needed.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,19 @@ def test_every_block_is_in_a_test_or_a_proof(design):
 
 def test_front_page_names_the_blocks_of_each_system():
     assert (ROOT / "README.md").read_text() == structure.readme_with_table(), "run ./emery map --readme"
+
+
+def test_a_packets_way_names_blocks_that_are_on_it(design):
+    """docs/architecture.md, the first column of the tables of each system."""
+    text = (ROOT / "docs" / "architecture.md").read_text().split("\n## A packet's way\n")[1].split("\n## ")[0]
+    told = {}
+    for part in text.split("\n### ")[1:]:
+        name, *rows = part.splitlines()
+        cells = [x.split("|")[1] for x in rows if x.startswith("| `")]
+        told[name] = {word for cell in cells for word in re.findall(r"`(\w+)`", cell)}
+    assert told.keys() == design.reach.keys()
+    for name, words in told.items():
+        assert words and words <= design.reach[name], (name, words - design.reach[name])
 
 
 def test_share_of_lines_in_more_than_one_system(design):
