@@ -48,6 +48,30 @@ package direct_pkg;
     logic [3:0]  log_size;
     logic [15:0] producer;  // descriptors given to the card, modulo 2^16
   } ring_t;
+
+  /// What a descriptor says of its buffer. The driver writes `bytes` alone. When a receive buffer is full the card writes all of
+  /// it, after the frame on the same channel, so that memory has them in that order.
+  typedef struct packed {
+    logic [31:0] unused2;
+    logic done;  // a frame is in the buffer
+    logic [12:0] unused1;
+    route_pkg::class_t cls;  // of the frame
+    // Receive: that the buffer has, a multiple of 8; then of the frame. Transmit: of the frame, 1 ... 9216. Without FCS.
+    logic [15:0] bytes;
+  } slow_info_t;
+
+  /// A descriptor.
+  typedef struct packed {
+    slow_info_t  info;
+    logic [63:0] addr;  // of the buffer, a multiple of 8
+  } slow_desc_t;
+
+  /// What the card writes to the status address of the transmit ring.
+  typedef struct packed {
+    logic [47:0] unused;
+    logic [15:0] consumer;  // descriptors done, modulo 2^16
+  } slow_status_t;
+
   /// A frame on its way into a FIFO: data words one by one, `bytes` with the last. `abort` takes back the words of a frame
   /// that is not complete (and goes before a word of the same clock).
   typedef struct packed {

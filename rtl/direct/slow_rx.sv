@@ -223,7 +223,7 @@ module slow_rx
       WriteFrame:
       if (over) begin
         cmd_q <= '{read: 1'b0, fixed: 1'b0, addr: now_addr + 64'd8, bytes: 16'd8};
-        word_q <= {32'd0, 8'h80, 6'd0, class_t'(cls_q), bytes_q};
+        word_q <= slow_info_t'{done: 1'b1, cls: class_t'(cls_q), bytes: bytes_q, default: '0};
         cmd_valid_q <= !failed;
         word_valid_q <= !failed;
         state_q <= failed ? Idle : WriteDone;

@@ -6,26 +6,31 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "direct_formats.hpp"
 #include "direct_router.h"
 #include "systems/direct_router/reference.hpp"
 
 namespace emery::direct_router {
 namespace {
 
+using direct_pkg::slow_desc_t, direct_pkg::slow_info_t, direct_pkg::slow_status_t;
+
 constexpr std::uint64_t kBarBase = 0xe000'0000, kBarBytes = std::bit_ceil(sizeof(direct_router_t));
 constexpr std::uint64_t kWindows = offsetof(direct_router_t, window);
 constexpr std::uint64_t kWindowBytes = sizeof(direct_router__window_t);
-constexpr unsigned kDescriptor = 16, kDone = 0x80;
+constexpr unsigned kDescriptor = slow_desc_t::kBytes;
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
 
 constexpr std::size_t kPeer = offsetof(direct_router_t, tables.peer);
 constexpr std::size_t kClassMask = offsetof(direct_router_t, tables.class_mask);
 #define EMERY_REG(name) offsetof(card_regs_t, name)
 
-void put(std::uint8_t* to, std::uint64_t value, unsigned bytes) {
-  for (unsigned i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
+void put(std::uint8_t* to, std::uint64_t buffer, unsigned bytes) {
+  slow_desc_t{}.set_addr(buffer).set_info(slow_info_t{}.set_bytes(bytes).word).write(to);
 }
-unsigned get16(const std::uint8_t* from) { return from[0] | from[1] << 8; }
+slow_info_t info_of(const std::uint8_t* descriptor) {
+  return {slow_desc_t::read(descriptor).info()};
+}
 unsigned big16(const std::uint8_t* from) { return from[0] << 8 | from[1]; }
 
 void put_mac(std::uint8_t* to, std::uint64_t mac) {
@@ -103,8 +108,7 @@ void Host::make_ring(Ring& ring, bool receive) {
   for (unsigned i = 0; i < config_.ring; ++i) {
     ring.buffers[i] = free_.back();
     free_.pop_back();
-    put(ring.memory + kDescriptor * i, ring.buffers[i], 8);
-    put(ring.memory + kDescriptor * i + 8, buffer_bytes(), 8);
+    put(ring.memory + kDescriptor * i, ring.buffers[i], buffer_bytes());
   }
   ring.producer = ring.told = static_cast<std::uint16_t>(config_.ring);
 }
@@ -116,8 +120,8 @@ void Host::make_rings() {
       memory_.alloc(buffers * buffer_bytes(), HostMemory::kPage, HostMemory::Zone::kLow);
   for (unsigned i = 0; i < buffers; ++i) free_.push_back(pool + i * buffer_bytes());
   const auto log_size = static_cast<std::uint32_t>(std::countr_zero(config_.ring));
-  const std::uint64_t status =
-      memory_.alloc(8 * config_.cards, HostMemory::kPage, HostMemory::Zone::kLow);
+  const std::uint64_t status = memory_.alloc(slow_status_t::kBytes * config_.cards,
+                                             HostMemory::kPage, HostMemory::Zone::kLow);
 
   for (unsigned c = 0; c < config_.cards; ++c) {
     Card& card = card_[c];
@@ -134,8 +138,8 @@ void Host::make_rings() {
       write(c, at + offsetof(card_regs__rx_ring__stride20_t, producer), ring.producer);
     }
     make_ring(card.transmit, false);
-    card.status = status + 8 * c;
-    card.status_memory = memory_.pointer(card.status, 8);
+    card.status = status + slow_status_t::kBytes * c;
+    card.status_memory = memory_.pointer(card.status, slow_status_t::kBytes);
     const std::size_t at = EMERY_REG(tx_ring);
     write(c, at + offsetof(card_regs__tx_ring_t, base_lo),
           static_cast<std::uint32_t>(card.transmit.base));
@@ -253,8 +257,8 @@ bool Host::begin(unsigned from, unsigned cls) {
   Ring& ring = card.receive[cls];
   const unsigned slot = ring.consumer % config_.ring;
   const std::uint8_t* descriptor = ring.memory + kDescriptor * slot;
-  if ((descriptor[11] & kDone) == 0) return false;
-  const unsigned bytes = get16(descriptor + 8);
+  if (!info_of(descriptor).done()) return false;
+  const unsigned bytes = info_of(descriptor).bytes();
   std::uint8_t* data = memory_.pointer(ring.buffers[slot], bytes);
   Work work{from, cls, kNone, nullptr};
   if (data == nullptr || bytes < 60) {
@@ -301,7 +305,7 @@ void Host::finish() {
   Card& card = card_[work_.from];
   Ring& ring = card.receive[work_.cls];
   const unsigned slot = ring.consumer % config_.ring;
-  const unsigned bytes = get16(ring.memory + kDescriptor * slot + 8);
+  const unsigned bytes = info_of(ring.memory + kDescriptor * slot).bytes();
   const std::uint64_t buffer = ring.buffers[slot];
   ++ring.consumer;
   ++stats_.received;
@@ -324,8 +328,7 @@ void Host::finish() {
   Ring& out = card_[work_.to].transmit;
   const unsigned at = out.producer % config_.ring;
   out.buffers[at] = buffer;
-  put(out.memory + kDescriptor * at, buffer, 8);
-  put(out.memory + kDescriptor * at + 8, bytes, 8);
+  put(out.memory + kDescriptor * at, buffer, bytes);
   ++out.producer;
   write(work_.to, EMERY_REG(tx_ring) + offsetof(card_regs__tx_ring_t, producer), out.producer);
   ++stats_.forwarded;
@@ -338,8 +341,7 @@ void Host::finish() {
 void Host::give_back(Card& card, Ring& ring, std::uint64_t buffer) {
   const unsigned slot = ring.producer % config_.ring;
   ring.buffers[slot] = buffer;
-  put(ring.memory + kDescriptor * slot, buffer, 8);
-  put(ring.memory + kDescriptor * slot + 8, buffer_bytes(), 8);
+  put(ring.memory + kDescriptor * slot, buffer, buffer_bytes());
   ++ring.producer;
   if (static_cast<std::uint16_t>(ring.producer - ring.told) < config_.refill) return;
   ring.told = ring.producer;
@@ -353,7 +355,7 @@ void Host::give_back(Card& card, Ring& ring, std::uint64_t buffer) {
 
 void Host::reap(Card& card) {
   Ring& out = card.transmit;
-  const auto done = static_cast<std::uint16_t>(get16(card.status_memory));
+  const auto done = slow_status_t::read(card.status_memory).consumer();
   while (out.consumer != done && out.consumer != out.producer) {
     free_.push_back(out.buffers[out.consumer % config_.ring]);
     ++out.consumer;
