@@ -20,7 +20,6 @@ OVER_400_LINES = {"capture", "core_nic", "direct_card", "host_nic", "host_nic_in
 # Module of a system: how many of its expressions are more than wiring, at the most.
 MORE_THAN_WIRING = {"capture": 10, "core_nic": 17, "host_nic": 1, "host_nic_interface": 1, "host_nic_port": 1}
 IN_NO_TEST = {
-    "cpl_queues",
     "pcie_pins",
     "reg_passthrough",
 }
