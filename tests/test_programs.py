@@ -57,7 +57,9 @@ def test_an_error_in_the_sources_names_its_line(monkeypatch, tmp_path, changed):
         programs.build(changed("int x = y;\n"), "rmw")
 
 
-@pytest.mark.parametrize(("content", "says"), [(b"text", "not a little-endian"), (b"\x7fELF\x01\x01", "cut off")])
+@pytest.mark.parametrize(
+    ("content", "says"), [(b"text", "not a RISC-V program"), (b"\x7fELF\x01\x01" + bytes(12) + bytes((243, 0)), "cut off")]
+)
 def test_what_is_no_program_is_refused(tmp_path, content, says):
     (tmp_path / "a.elf").write_bytes(content)
     with pytest.raises(UserError, match=says):

@@ -2,20 +2,35 @@
 """The firmware: which program the cores run, and what a frame costs by the rows of its `rows.toml`, that is, with its
 functions put together as the paper's tables have them."""
 
-import os
 import tomllib
 from pathlib import Path
 
-from emery.make import programs
+from emery.common import UserError
+from emery.make import cache, programs
 
 FOLDER = Path(__file__).resolve().parent / "firmware"
 _COUNTS = ("instructions", "accesses", "clocks")
 
 
 def settings(values: dict) -> dict:
-    """The program: the user's own, or the project's."""
+    """The program, the user's own or the project's, as the bench reads it (image.hpp)."""
     own = values["firmware_image"]
-    return {"firmware_image": os.path.abspath(own) if own else str(programs.build(FOLDER, values["firmware"]))}
+    try:
+        text = image(Path(own) if own else programs.build(FOLDER, values["firmware"]))
+    except UserError as error:
+        raise UserError(f"firmware_image: {error}") from error
+    folder = cache.entry("firmware", cache.digest(text), lambda out: (out / "image").write_text(text))
+    return {"firmware_image": str(folder / "image")}
+
+
+def image(elf: Path) -> str:
+    """A program as lines: `segment ADDRESS ROOM WORD ...`, `symbol ADDRESS SIZE KIND NAME`, numbers in hexadecimal."""
+    lines = [f"segment {x.address:x} {x.room:x} {' '.join(f'{y:x}' for y in x.words)}" for x in programs.segments(elf)]
+    if not lines:
+        raise UserError(f"{elf}: has nothing to load")
+    kinds = {True: "function", False: "other"}
+    lines += [f"symbol {x.address:x} {x.size:x} {kinds[x.is_function]} {x.name}" for x in programs.symbols(elf)]
+    return "\n".join(lines) + "\n"
 
 
 def resources(values: dict, result: dict) -> dict:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A firmware image: what an ELF file puts into instruction memory and scratchpad, and where its
-// functions are.
+// A firmware image: what a program puts into instruction memory and scratchpad, and where its
+// functions are. firmware.py makes it of an ELF file.
 //
 // Segments are loaded where they are linked: from 0 on into the instruction memory, from 0x10000000
 // on into the scratchpad. What a segment has beyond its bytes in the file (.bss) is left to the
@@ -30,7 +30,7 @@ class Image {
     std::uint32_t address, bytes;
   };
 
-  // Throws OptionError when the file is not a program for this processor.
+  // Lines as firmware.py writes them. Throws OptionError when the program is none for this device.
   static Image read(const std::string& path);
 
   const std::vector<Segment>& segments() const { return segments_; }
@@ -46,6 +46,8 @@ class Image {
   const std::vector<std::uint32_t>& program() const { return program_; }
 
  private:
+  void place(const Segment& segment, std::uint32_t bytes);
+
   std::vector<Segment> segments_;
   std::vector<Function> functions_;
   std::map<std::string, std::uint32_t> symbols_;

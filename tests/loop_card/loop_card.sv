@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Sends back what it receives: a FIFO between the two sides of a MAC stream (`eth_pkg::byte_beat_t`).
 ///
 /// Latency 2 clocks, one beat a clock. Both sides have one line rate, so the FIFO never fills; a beat that finds it full is
@@ -24,15 +25,8 @@ module loop_card #(
     output logic mac_tx_eop_o,
     output logic mac_tx_err_o
 );
-  stream_if #(.T(eth_pkg::byte_beat_t))
-      received (
-          clk_i,
-          rst_i
-      ),
-      sent (
-          clk_i,
-          rst_i
-      );
+  `STREAM(eth_pkg::byte_beat_t, received)
+  `STREAM(eth_pkg::byte_beat_t, sent)
 
   assign received.valid = mac_rx_valid_i;
   assign received.data = {mac_rx_data_i, mac_rx_sop_i, mac_rx_eop_i, mac_rx_err_i};
@@ -40,14 +34,5 @@ module loop_card #(
   assign sent.ready = mac_tx_ready_i;
   assign {mac_tx_data_o, mac_tx_sop_o, mac_tx_eop_o, mac_tx_err_o} = sent.data;
 
-  fifo #(
-      .T(eth_pkg::byte_beat_t),
-      .Depth(Depth)
-  ) i_buffer (
-      .clk_i,
-      .rst_i,
-      .in(received),
-      .out(sent),
-      .count_o()
-  );
+  `FIFO(eth_pkg::byte_beat_t, Depth, i_buffer, received, sent)
 endmodule

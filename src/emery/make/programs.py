@@ -9,12 +9,15 @@ else what is needed is compiled, which the cache keeps. `./emery firmware` write
 import shutil
 import struct
 import tomllib
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from emery.common import UserError
 from emery.make import cache, toolchain
 
 _KINDS = (".c", ".h", ".S", ".ld")
+_LOAD, _SYMBOLS, _FUNCTION, _RISCV = 1, 2, 2, bytes((243, 0))  # of ELF
 
 
 def _recipe(folder: Path) -> dict:
@@ -70,27 +73,82 @@ def ship(folder: Path):
     (target / "sources.txt").write_text(sources_digest(folder) + "\n")
 
 
+@dataclass(frozen=True)
+class Segment:
+    """What is loaded at an address: words, and how many bytes there are to be (what is not in the file is cleared data)."""
+
+    address: int
+    room: int
+    words: list[int]
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name in a program."""
+
+    name: str
+    address: int
+    size: int
+    is_function: bool
+
+
+def segments(elf: Path) -> list[Segment]:
+    """What an ELF file wants loaded."""
+    data = _contents(elf)
+    with _whole(elf):
+        found = []
+        for at in _table(data, 28, 42):
+            kind, offset, address, _, filled, room = struct.unpack_from("<6I", data, at)
+            if kind == _LOAD and filled:
+                part = struct.unpack_from(f"{filled}s", data, offset)[0] + bytes(-filled % 4)
+                found.append(Segment(address, room, list(struct.unpack(f"<{len(part) // 4}I", part))))
+        return found
+
+
+def symbols(elf: Path) -> list[Symbol]:
+    """The names in an ELF file, in its order."""
+    data = _contents(elf)
+    with _whole(elf):
+        sections = [struct.unpack_from("<10I", data, at) for at in _table(data, 32, 46)]
+        found = []
+        for _, kind, _, _, offset, size, link, *_ in sections:
+            if kind != _SYMBOLS:
+                continue
+            names = sections[link][4]
+            for name, address, length, info, _, _ in struct.iter_unpack("<3IBBH", data[offset : offset + size]):
+                text = data[names + name : data.index(b"\0", names + name)].decode()
+                if text:
+                    found.append(Symbol(text, address, length, info & 15 == _FUNCTION))
+        return found
+
+
 def words(elf: Path) -> dict[int, list[int]]:
-    """The words of an ELF file's segments, by address; what is not in the file (cleared data) is left out."""
-    data = elf.read_bytes()
-    if data[:6] != b"\x7fELF\x01\x01":
-        raise UserError(f"{elf}: not a little-endian 32-bit ELF file")
+    """The words of an ELF file's segments, by address."""
+    return {x.address: x.words for x in segments(elf)}
+
+
+def _contents(elf: Path) -> bytes:
     try:
-        return _segments(data)
-    except struct.error:
-        raise UserError(f"{elf}: cut off") from None
+        data = elf.read_bytes()
+    except OSError as error:
+        raise UserError(f"{elf}: {error.strerror}") from error
+    if data[:6] != b"\x7fELF\x01\x01" or data[18:20] != _RISCV:
+        raise UserError(f"{elf}: not a RISC-V program (ELF, 32 bits)")
+    return data
 
 
-def _segments(elf: bytes) -> dict[int, list[int]]:
-    offset, size, count = *struct.unpack_from("<I", elf, 28), *struct.unpack_from("<HH", elf, 42)
-    parts = {}
-    for i in range(count):
-        kind, at, address, _, filled = struct.unpack_from("<5I", elf, offset + i * size)
-        if kind != 1 or not filled:
-            continue
-        data = elf[at : at + filled] + bytes(-filled % 4)
-        parts[address] = list(struct.unpack(f"<{len(data) // 4}I", data))
-    return parts
+def _table(data: bytes, start: int, size: int) -> range:
+    """Where the entries of a table of an ELF file are; where its header says where it is, how large they are and how many."""
+    offset, (each, count) = struct.unpack_from("<I", data, start)[0], struct.unpack_from("<HH", data, size)
+    return range(offset, offset + each * count, max(each, 1))
+
+
+@contextmanager
+def _whole(elf: Path):
+    try:
+        yield
+    except (struct.error, IndexError, ValueError):
+        raise UserError(f"{elf}: damaged, or cut off") from None
 
 
 def rows(parts: dict[int, list[int]]) -> list[str]:
