@@ -257,7 +257,10 @@ module core_nic
   // ---------------------------------------------------------------- registers: completer, core clock, regions
   typedef logic [3:0][AddrW-1:0] region_t;
   localparam region_t RegionBase = {
-    AddrW'(ScratchBase), AddrW'(ImemBase), AddrW'(CoreBase), AddrW'(DeviceBase)
+    AddrW'(core_nic_map_pkg::ScratchBase),  // core_pkg has such names too, as the cores see them
+    AddrW'(ImemBase),
+    AddrW'(CoreBase),
+    AddrW'(core_nic_map_pkg::DeviceBase)
   };
   localparam region_t RegionSize = {
     AddrW'(ScratchSize), AddrW'(ImemSize), AddrW'(CoreSize), AddrW'(DeviceSize)
