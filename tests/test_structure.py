@@ -35,7 +35,6 @@ ALIKE = {
     ("dma_read_assist.sv", "dma_write_assist.sv"),
     ("host_nic.sv", "pcie_pins.sv"),
     ("ip_decide.sv", "ip_route.sv"),
-    ("mac1g_rx.sv", "mac_rx.sv"),
     ("mesh.sv", "tile_router.sv"),
     ("order_locks.c", "order_locks.c"),
     ("rx_engine.sv", "tx_finish.sv"),
