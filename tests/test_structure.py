@@ -34,7 +34,6 @@ ALIKE = {
     ("direct_router_pcie.sv", "pcie_pins.sv"),
     ("dma_read_assist.sv", "dma_write_assist.sv"),
     ("host_nic.sv", "pcie_pins.sv"),
-    ("ip_decide.sv", "ip_route.sv"),
     ("mesh.sv", "tile_router.sv"),
     ("order_locks.c", "order_locks.c"),
     ("rx_engine.sv", "tx_finish.sv"),

@@ -27,12 +27,7 @@ module ip_route_tb;
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
-      .fast_i(fast),
-      .lpm_i(lpm),
-      .qos_i(qos),
-      .rewrite_source_i(rewrite_source),
-      .promiscuous_i(promiscuous),
-      .mac_i(Own),
+      .mode_i('{fast, lpm, qos, rewrite_source, promiscuous, Own}),
       .routes_i(routes),
       .classes_i(classes),
       .lpm_we_i(we),

@@ -117,12 +117,16 @@ module direct_card
   ) i_route (
       .clk_i,
       .rst_i,
-      .fast_i(hw_out.control.fast_path.value),
-      .lpm_i(hw_out.control.lpm.value),
-      .qos_i(hw_out.control.qos.value),
-      .rewrite_source_i(hw_out.control.rewrite_source.value),
-      .promiscuous_i(hw_out.control.promiscuous.value),
-      .mac_i({hw_out.mac_lo.value.value, hw_out.mac_hi.value.value[15:0]}),
+      .mode_i(
+      '{
+          fast: hw_out.control.fast_path.value,
+          lpm: hw_out.control.lpm.value,
+          qos: hw_out.control.qos.value,
+          rewrite_source: hw_out.control.rewrite_source.value,
+          promiscuous: hw_out.control.promiscuous.value,
+          mac: {hw_out.mac_lo.value.value, hw_out.mac_hi.value.value[15:0]}
+      }
+      ),
       .routes_i(routes),
       .classes_i(class_rules),
       .lpm_we_i(lpm_write),
