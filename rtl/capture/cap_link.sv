@@ -280,12 +280,15 @@ module cap_link
       .ram_i(stage_row | entry_row),
       .tlp(engine_tlp)
   );
-  cap_gate i_gate (
+  stream_gate #(
+      .T(tlp_beat_t)
+  ) i_gate (
       .clk_i,
       .rst_i(engine_rst),
       .closed_i(!active_q),
       .in(engine_tlp),
-      .out(tlp)
+      .out(tlp),
+      .dropped_o()
   );
   wire unused = &{1'b0, status.sel, status.result};
 

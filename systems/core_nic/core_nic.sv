@@ -284,15 +284,15 @@ module core_nic
       .unsupported_o(unsupported),
       .dropped_o(dropped)
   );
-  host_cross #(
+  reg_cross #(
       .AddrW(AddrW)
-  ) i_host_cross (
-      .host_clk_i,
-      .host_rst_i,
-      .host(host_regs),
-      .core_clk_i,
-      .core_rst_i,
-      .core(core_regs)
+  ) i_reg_cross (
+      .in_clk_i(host_clk_i),
+      .in_rst_i(host_rst_i),
+      .in(host_regs),
+      .out_clk_i(core_clk_i),
+      .out_rst_i(core_rst_i),
+      .out(core_regs)
   );
   reg_demux #(
       .N(4),

@@ -96,10 +96,12 @@ module direct_card
       .stamp(no_rx_stamp),
       .count_o(mac_count)
   );
-  word_gate i_gate (
+  stream_gate #(
+      .T(word_beat_t)
+  ) i_gate (
       .clk_i,
       .rst_i,
-      .enable_i(hw_out.control.enable.value),
+      .closed_i(!hw_out.control.enable.value),
       .in(wire_frame),
       .out(taken_frame),
       .dropped_o(hw_in.rx_disabled.value.incr)
