@@ -473,7 +473,7 @@ module assists_tb
       while (!rst && done[a] != progress[a]) begin
         c = given[a].pop_front();
         done[a]++;
-        // What has been promised: scratchpad and host are as they must be; the frame memory for whoever asks its bus.
+        // What has been promised: scratchpad and host are as they must be; the frame memory as seen through its bus.
         if (c.kind == 1 && a == 0 && checking)
           for (int unsigned i = 0; i < c.len; i++)
             `CHECK(get_scratch(c.local_at + i) == want_scratch[c.local_at+i],
@@ -627,7 +627,7 @@ module assists_tb
     rx_valid <= 0;
     repeat (gap) @(posedge xclk);
   endtask
-  // Firmware: what a descriptor tells must be a frame that was sent, in order; those between were lost.
+  // Firmware: what a descriptor names must be a frame that was sent, in order; those between were lost.
   typedef struct {int unsigned n, len;} sent_t;
   sent_t rx_list[$];
   int unsigned rx_lost = 0;

@@ -3,7 +3,7 @@
 /// DMA read assist: moves bytes of host memory into the frame memory or the scratchpad (core-nic paper, section 4).
 ///
 /// Commands (assist_pkg, four words) come from a ring in the scratchpad; `progress_o` counts those whose bytes are where they
-/// belong, in order, so that whoever asks afterwards finds them. Any alignment on both sides. Commands overlap: up to 16 are
+/// belong, in order, so that a later access finds them. Any alignment on both sides. Commands overlap: up to 16 are
 /// with the host, within a buffer of two maximum-size frames. One 64-byte row moves in a host clock, one word of 16 bytes in
 /// a memory clock, one of 4 bytes in a core clock. Commands that cannot be are skipped (`bad_o`); reads that the host
 /// refused are counted (`error_o`, host clock). Four clocks meet here; all resets must be given together.

@@ -46,7 +46,7 @@ module mac_rx_assist
 );
   localparam int WordW = $clog2(BufferWords);
   localparam int Frames = 64;
-  localparam int Slots = 16;  // told ahead
+  localparam int Slots = 16;  // known ahead
   localparam int SlotBytes = 2048;
   if (BufferWords * BusBytes < 2 * (MaxFrame + BusBytes) || BufferWords > 256) begin : g_bad_parameter
     $fatal(1, "mac_rx_assist: %0d words do not hold two frames, or are above 256", BufferWords);
@@ -182,7 +182,7 @@ module mac_rx_assist
       .out(stored)
   );
 
-  // Slots told to the memory side, which are not free until firmware says so.
+  // Slots given to the memory side, which are not free until firmware says so.
   logic [31:0] given_q;
   logic second_q;
   wire [31:0] ring = 32'd1 << log_i;

@@ -2,10 +2,10 @@
 `include "assert.svh"
 /// The MAC clock's half of the MAC receive assist: 64-bit words of the wire in, whole good frames in a buffer out.
 ///
-/// The buffer is a ring of 16-byte words, written here and read in the memory clock; a frame begins with a word of its own. When
-/// its last word is in, `frame` tells its length; a frame that is bad, of a wrong length or finds no room is taken back, and
-/// counted as one of its kinds: with MAC error, too short, too long, no room. Receive never waits. While `enable_i` is low
-/// frames that begin are not looked at. `freed_i` is what the reader counts of the words that it is done with. Reset empties.
+/// The buffer is a ring of 16-byte words, written here and read in the memory clock; a frame begins with a word of its own.
+/// When its last word is in, `frame` gives its length; a frame that is bad, of a wrong length or finds no room is taken back,
+/// and counted as one of its kinds: with MAC error, too short, too long, no room. Receive never waits. While `enable_i` is
+/// low frames that begin are ignored. `freed_i` is what the reader counts of the words that it is done with. Reset empties.
 module mac_rx_take
   import eth_pkg::*;
 #(

@@ -130,7 +130,7 @@ module mac_tx_assist
       .out(mem_part)
   );
 
-  // A frame is asked for when there is room for all of it behind those that are there or on their way.
+  // A frame is requested when there is room for all of it behind those that are there or on their way.
   local_part_t now;
   assign now = mem_part.data;
   wire [11:0] last_byte = now.len - 1'b1 + 12'(now.addr[3:0]);
@@ -165,7 +165,7 @@ module mac_tx_assist
       .count_o(unused_asked)
   );
 
-  // The frame is told of in the clock after its last word went in.
+  // The frame is announced in the clock after its last word went in.
   always_ff @(posedge mem_clk_i) begin
     if (asks || rdata.valid)
       asked_words_q <= asked_words_q + (asks ? ($bits(

@@ -203,7 +203,7 @@ module cap_pack_tb;
     number++;
   endtask
 
-  // The consumer: next block to look at, offset in it, packets taken, packets lost as the entries tell.
+  // The consumer: next block to read, offset in it, packets taken, packets lost as the entries tell.
   int seq[Rings], off[Rings], taken[Rings], lost[Rings], holes[Rings];
   bit hold_returns = 0;
   bit may_lose = 0;
@@ -227,7 +227,7 @@ module cap_pack_tb;
     `CHECK(acks == writes, "each access is answered in the next clock")
   endtask
 
-  // A block after the next one to look at has an entry.
+  // A block after the next one to read has an entry.
   function automatic bit later(int r);
     if (may_lose) begin
       for (int s = seq[r] + 1; s < seq[r] + 2 ** LogBlocks; s++) begin
@@ -351,7 +351,7 @@ module cap_pack_tb;
     repeat (Pages + 10) @(posedge clk);
     `CHECK(ok == 2'b11, "links in use")
 
-    // One packet in each ring: told of after the flush delay, with nothing behind it.
+    // One packet in each ring: an entry after the flush delay, with nothing behind it.
     for (int r = 0; r < Rings; r++) send(60 + r, r);
     repeat (250) @(posedge clk);
     walk_all();

@@ -42,7 +42,7 @@ module card_tables_tb;
       .out_max_o(out_max)
   );
 
-  // Driven and looked at on the falling edge.
+  // Driven and sampled on the falling edge.
   task automatic access (input logic is_write, input logic [13:0] where, input logic [31:0] value,
                          output logic [31:0] rdata);
     req   = 1;

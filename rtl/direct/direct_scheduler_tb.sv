@@ -447,7 +447,7 @@ module direct_scheduler_tb #(
     end
   end
 
-  // Lets everything drain; nothing may be left, nor anybody go on talking.
+  // Lets everything drain; nothing may be left, nor any card go on sending.
   task automatic drain(string what);
     int unsigned at;
     in_percent  = 0;
@@ -569,7 +569,7 @@ module direct_scheduler_tb #(
     hot = -1;
     high_percent = 30;
 
-    // A card stalls for longer than anybody waits, then goes on.
+    // A card stalls for longer than any timeout, then goes on.
     timeout = 32'd2500;
     retry = 32'd20000;
     max_bytes = 300;

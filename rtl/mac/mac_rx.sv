@@ -7,7 +7,7 @@
 /// it still arrives, about 6 core clocks behind. A frame that turns out bad (FCS error, runt, oversize, FIFO full in the
 /// middle) is cut at that beat, which leaves with `eop` and `err`: the packet buffer behind it erases such frames. Two leave
 /// no trace: a frame that finds the FIFO full at its start, and a runt where a beat holds a frame of minimum size. `count_o`
-/// tells each frame's fate once, in the core clock. `stamp` gives the time of the first beat in the MAC for each frame that
+/// gives each frame's fate once, in the core clock. `stamp` gives the time of the first beat in the MAC for each frame that
 /// leaves, good or marked, in order (StampDepth = 0: never). One beat a core clock out; `frame` and `stamp` may stall for as
 /// long as the FIFO has room. Reset loses what is inside; both resets together.
 module mac_rx
@@ -120,7 +120,7 @@ module mac_rx
   entry_t                     head;
   logic          [14-LaneW:0] beats_q;  // of the frame so far
   logic                       drop_q;  // the rest of an oversize frame
-  logic          [      15:0] unreported_q;  // lost frames not yet told on count_o
+  logic          [      15:0] unreported_q;  // lost frames not yet on count_o
   mac_rx_count_t              count_d;
   assign head = cross_out.data;
 
@@ -170,7 +170,7 @@ module mac_rx
       else if (frame.data.err) count_d.bad_fcs = 1'b1;
       else count_d.good = 1'b1;
     end
-    // Lost frames wait for a clock in which no other frame is told of as lost.
+    // Lost frames wait for a clock in which no other frame counts as lost.
     if (!count_d.fifo_full && unreported_q != '0) count_d.fifo_full = 1'b1;
   end
 

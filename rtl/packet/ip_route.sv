@@ -46,7 +46,7 @@ module ip_route
     $fatal(1, "ip_route: %0d peers, %0d classes, %0d words", Peers, Classes, Depth);
   end
 
-  // Words wait; their header is looked at.
+  // Words wait while their header is parsed.
   `STREAM(word_beat_t, hold)
   `STREAM(word_beat_t, held)
   `STREAM(word_beat_t, look)

@@ -98,7 +98,7 @@ module ip_route_tb;
     logic [31:0] dst;
     frame_t f;
     f = frame;
-    while (f.size() < 64) f.push_back(0);  // so that all fields can be looked at
+    while (f.size() < 64) f.push_back(0);  // so that all fields are there
     ip = frame.size() >= 14 && half_at(f, 12) == 16'h0800;
     group = f[0][0];
     total = int'(half_at(f, 16));

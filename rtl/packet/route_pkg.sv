@@ -83,7 +83,7 @@ package route_pkg;
     logic [19:0] half_sum;      // of the ten half words of the header
   } ip_header_t;
 
-  /// What `ip_check` thinks of it.
+  /// What `ip_check` finds.
   typedef struct packed {
     logic ip;            // IPv4, untagged; the others hold only then
     logic bad_header;    // version, header length, total length
