@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// The four assists with crossbar, scratchpad, DMA engines, frame bus and controller, between a host that answers at once and
@@ -221,6 +222,7 @@ module assists_tb
   } read_t;
   read_t reads[$];
   int unsigned hnow = 0, latency = 60, write_percent = 100, refused = 0, refuse_percent = 0;
+  `STREAM_SINK(tlp_beat_t, i_writes, write_tlp, write_percent)
   // The completion under way.
   logic answering = 0;
   logic [31:0] answer_at, answer_end;  // of the next DW, offsets into host
@@ -281,7 +283,6 @@ module assists_tb
       end
     end
     // Writes.
-    write_tlp.ready <= $urandom_range(99) < write_percent;
     if (write_tlp.valid && write_tlp.ready) begin
       if (write_tlp.data.sop) begin
         h = write_tlp.data.hdr;

@@ -35,6 +35,50 @@ module stream_source #(
   end
 endmodule
 
+typedef byte unsigned bytes_t[$];
+
+/// Sends frames on the stream `on`, whose beats have data, len, sop, eop and err. A frame begins in `percent` of the clocks in which
+/// it could, each other beat follows in `inside_percent`. What lies behind a frame's end is random. `taken` counts beats.
+module frame_source #(
+    parameter type T = logic
+) (
+    stream_if on,
+    input int unsigned percent,
+    input int unsigned inside_percent
+);
+  T queue[$];
+  int unsigned taken = 0;
+  function automatic void send(bytes_t bytes, bit err);
+    T   beat;
+    int size = $bits(beat.data) / 8;
+    for (int at = 0; at < bytes.size(); at += size) begin
+      for (int i = 0; i < size; i++)
+      beat.data[8*i+:8] = at + i < bytes.size() ? bytes[at+i] : 8'($urandom());
+      beat.sop = at == 0;
+      beat.eop = at + size >= bytes.size();
+      beat.err = beat.eop && err;
+      beat.len = $bits(beat.len)'(beat.eop ? bytes.size() - at : size);
+      queue.push_back(beat);
+    end
+  endfunction
+  always @(posedge on.clk_i) begin
+    if (on.rst_i) begin
+      on.valid <= 0;
+    end else begin
+      if (on.valid && on.ready) taken++;
+      if (!on.valid || on.ready) begin
+        on.valid <= 0;
+        if (queue.size() != 0 && $urandom_range(
+                99
+            ) < (queue[0].sop ? percent : inside_percent)) begin
+          on.valid <= 1;
+          on.data  <= queue.pop_front();
+        end
+      end
+    end
+  end
+endmodule
+
 /// Takes beats of the stream `on` in `percent` of the clocks, none in reset. `taken` counts them. With `Check` each must be the
 /// next of `expected`, and at the end `expected` is to be empty.
 module stream_sink #(
@@ -110,6 +154,8 @@ endmodule
 /// One line for each.
 `define STREAM_SOURCE(type_, name, stream, percent_) \
   stream_source #(.T(type_)) name (.on(stream), .percent(percent_));
+`define FRAME_SOURCE(type_, name, stream, percent_, inside) \
+  frame_source #(.T(type_)) name (.on(stream), .percent(percent_), .inside_percent(inside));
 `define STREAM_SINK(type_, name, stream, percent_) \
   stream_sink #(.T(type_)) name (.on(stream), .percent(percent_));
 `define STREAM_CHECK(type_, name, stream, percent_) \

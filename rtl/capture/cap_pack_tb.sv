@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// cap_pack, cap_rings and two cap_link together: what lands in a model of host memory, walked as a consumer walks it, is
@@ -85,7 +86,7 @@ module cap_pack_tb;
 
   // Host memory, and the links' speed in percent.
   byte memory[longint];
-  int speed[2] = '{100, 100};
+  int unsigned speed[2] = '{100, 100};
   longint beats[2] = '{0, 0};
   longint tlps[2] = '{0, 0};
   for (genvar l = 0; l < 2; l++) begin : g_link
@@ -123,10 +124,10 @@ module cap_pack_tb;
         .lost_bytes_o(lost_bytes[l]),
         .tlp
     );
+    `STREAM_SINK(tlp_beat_t, i_sink, tlp, speed[l])
     longint addr;
     int left;
     always @(posedge clk) begin
-      tlp.ready <= int'($urandom_range(99)) < speed[l];
       if (tlp.valid && tlp.ready && !rst && !link_rst[l]) begin
         mem4_hdr_t hdr;
         hdr = tlp.data.hdr;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// mac_rx: contents, time stamps and the fate of every frame, at line rate, with gaps, and with a sink that stalls. For the
@@ -107,6 +108,8 @@ module mac_rx_tb
 
   int unsigned counted[5];
   int unsigned ready_percent = 100, delivered = 0, marked = 0, frames_out = 0;
+  `STREAM_SINK(Beat, i_sink, frame, ready_percent)
+  `STREAM_SINK(ptp_time_t, i_stamps, stamp, 80)
   int last_id = -1;
   byte unsigned bytes[$];
   ptp_time_t stamps[$];
@@ -150,8 +153,6 @@ module mac_rx_tb
       counted[3] += 32'(count.oversize);
       counted[4] += 32'(count.fifo_full);
     end
-    frame.ready <= !rst && $urandom_range(99) < ready_percent;
-    stamp.ready <= !rst && $urandom_range(99) < 80;
   end
 
   task automatic settle();

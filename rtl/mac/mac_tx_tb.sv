@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// mac_tx: contents, padding, time stamps, no gap inside a frame and no bubble between frames. For the 100G stream;
@@ -85,37 +86,20 @@ module mac_tx_tb
       hole_percent = 0,
       bad_percent = 0;
   bit sent_err[$];
-  int unsigned len = 0, at = 0, sent = 0, beats_in = 0;
-  bit err;
-  always @(posedge clk) begin
-    if (!frame.valid || frame.ready) begin
-      if (frame.valid) beats_in++;
-      frame.valid <= 0;
-      if (at >= len) begin
-        len = 0;
-        at  = 0;
-        if (to_send != 0 && !rst && $urandom_range(99) >= pause_percent) begin
-          to_send--;
-          len = $urandom_range(max_len, min_len);
-          err = $urandom_range(99) < bad_percent;
-          sent_len.push_back(len);
-          sent_err.push_back(err);
-          sent++;
-        end
-      end
-      if (len != 0 && (hole_percent == 0 || $urandom_range(99) >= hole_percent)) begin
-        frame.valid <= 1;
-        frame.data.sop <= at == 0;
-        frame.data.eop <= at + BeatBytes >= len;
-        frame.data.err <= at + BeatBytes >= len && err;
-        frame.data.len <= $bits(frame.data.len)'(len - at > BeatBytes ? BeatBytes : len - at);
-        for (int unsigned i = 0; i < BeatBytes; i++)
-        frame.data.data[8*i+:8] <= at + i < len ? content(sent - 1, at + i) : 8'hee;
-        at += BeatBytes;
-      end
+  int unsigned sent = 0;
+  `FRAME_SOURCE(Beat, i_source, frame, 100 - pause_percent, 100 - hole_percent)
+  always @(posedge clk)
+    while (to_send != 0 && i_source.queue.size() < 4 && !rst) begin
+      bytes_t bytes;
+      int unsigned len = $urandom_range(max_len, min_len);
+      bit err = $urandom_range(99) < bad_percent;
+      for (int unsigned i = 0; i < len; i++) bytes.push_back(content(sent, i));
+      i_source.send(bytes, err);
+      sent_len.push_back(len);
+      sent_err.push_back(err);
+      sent++;
+      to_send--;
     end
-    if (rst) frame.valid <= 0;
-  end
 
   // MAC.
   int unsigned
@@ -126,6 +110,7 @@ module mac_tx_tb
       beats = 0,
       bubbles = 0,
       stamped = 0;
+  `STREAM_SINK(ptp_time_t, i_stamps, stamp, stamp_percent)
   ptp_time_t want_stamp[$];
   always @(posedge mac_clk) begin
     now <= now + 3;
@@ -150,7 +135,6 @@ module mac_tx_tb
     end
   end
   always @(posedge clk) begin
-    stamp.ready <= !rst && $urandom_range(99) < stamp_percent;
     if (stamp.valid && stamp.ready) begin
       `CHECK(want_stamp.size() != 0 && stamp.data == want_stamp.pop_front(), "wrong time stamp")
       stamped++;
@@ -158,7 +142,7 @@ module mac_tx_tb
   end
 
   task automatic settle();
-    while (to_send != 0 || frame.valid || len != 0) @(posedge clk);
+    while (to_send != 0 || i_source.queue.size() != 0 || frame.valid) @(posedge clk);
     ready_percent = 100;
     stamp_percent = 100;
     repeat (Bytes ? 5000 : 500) @(posedge clk);
@@ -189,10 +173,11 @@ module mac_tx_tb
       // One word a clock when the store is empty: 60 bytes take 8 words, no more than 8 clocks each.
       min_len = 60;
       max_len = 60;
-      start   = beats_in;
+      start   = i_source.taken;
       to_send = 30;
       repeat (205) @(posedge clk);
-      `CHECK(beats_in - start >= 200, $sformatf("%0d words in 205 clocks", beats_in - start))
+      `CHECK(i_source.taken - start >= 200, $sformatf("%0d words in 205 clocks",
+                                                      i_source.taken - start))
       settle();
     end else begin
       // 60-byte frames, one a core clock.
