@@ -32,7 +32,6 @@ ALIKE = {
     ("direct_router.sv", "direct_router_pcie.sv"),
     ("direct_router_pcie.sv", "host_nic.sv"),
     ("direct_router_pcie.sv", "pcie_pins.sv"),
-    ("dma_read_assist.sv", "dma_write_assist.sv"),
     ("host_nic.sv", "pcie_pins.sv"),
     ("mesh.sv", "tile_router.sv"),
     ("order_locks.c", "order_locks.c"),
