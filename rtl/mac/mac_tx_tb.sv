@@ -88,18 +88,18 @@ module mac_tx_tb
   bit sent_err[$];
   int unsigned sent = 0;
   `FRAME_SOURCE(Beat, i_source, frame, 100 - pause_percent, 100 - hole_percent)
-  always @(posedge clk)
-    while (to_send != 0 && i_source.queue.size() < 4 && !rst) begin
-      bytes_t bytes;
-      int unsigned len = $urandom_range(max_len, min_len);
-      bit err = $urandom_range(99) < bad_percent;
-      for (int unsigned i = 0; i < len; i++) bytes.push_back(content(sent, i));
-      i_source.send(bytes, err);
-      sent_len.push_back(len);
-      sent_err.push_back(err);
-      sent++;
-      to_send--;
-    end
+  task automatic make_frame();
+    bytes_t bytes;
+    int unsigned len = $urandom_range(max_len, min_len);
+    bit err = $urandom_range(99) < bad_percent;
+    for (int unsigned i = 0; i < len; i++) bytes.push_back(content(sent, i));
+    i_source.send(bytes, err);
+    sent_len.push_back(len);
+    sent_err.push_back(err);
+    sent++;
+    to_send--;
+  endtask
+  always @(posedge clk) while (to_send != 0 && i_source.queue.size() < 4 && !rst) make_frame();
 
   // MAC.
   int unsigned
