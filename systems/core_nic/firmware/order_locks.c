@@ -10,40 +10,25 @@ static flag_t read_flags[READ_RING], write_flags[WRITE_RING];
 static lock_t read_lock, write_lock, read_publish_lock, write_publish_lock;
 static shared_t read_reserved, write_reserved;
 
-static inline uint32_t reserve(shared_t* reserved, uint32_t count, lock_t* lock,
-                               void (*take)(lock_t*), void (*give)(lock_t*)) {
-  take(lock);
-  const uint32_t first = *reserved;
-  *reserved = first + count;
-  give(lock);
-  return first;
-}
-
-static inline void publish(flag_t* flags, uint32_t places, uint32_t first, uint32_t count,
-                           shared_t* producer, lock_t* lock, bool (*try_lock)(lock_t*),
-                           void (*give)(lock_t*)) {
-  for (uint32_t i = 0; i < count; i++) flags[(first + i) & (places - 1)] = 1;
-  uint32_t from, run;
-  while ((run = take_flags(flags, places, producer, &from, lock, try_lock, give)) != 0) {
-    *producer = from + run;
-    give(lock);
+// The functions of order.h for one ring, with the locks of the side of the firmware that uses it.
+#define COMMAND_RING(ring, RING, side)                                                         \
+  uint32_t ring##_ring_reserve(uint32_t count) {                                               \
+    side##_lock(&ring##_lock);                                                                 \
+    const uint32_t first = ring##_reserved;                                                    \
+    ring##_reserved = first + count;                                                           \
+    side##_unlock(&ring##_lock);                                                               \
+    return first;                                                                              \
+  }                                                                                            \
+  void ring##_ring_publish(uint32_t first, uint32_t count) {                                   \
+    shared_t* producer = &DEVICE(DMA_##RING + PRODUCER);                                       \
+    for (uint32_t i = 0; i < count; i++) ring##_flags[(first + i) & (RING##_RING - 1)] = 1;    \
+    uint32_t from, run;                                                                        \
+    while ((run = take_flags(ring##_flags, RING##_RING, producer, &from, &ring##_publish_lock, \
+                             side##_try_lock, side##_unlock)) != 0) {                          \
+      *producer = from + run;                                                                  \
+      side##_unlock(&ring##_publish_lock);                                                     \
+    }                                                                                          \
   }
-}
 
-uint32_t read_ring_reserve(uint32_t count) {
-  return reserve(&read_reserved, count, &read_lock, send_lock, send_unlock);
-}
-
-void read_ring_publish(uint32_t first, uint32_t count) {
-  publish(read_flags, READ_RING, first, count, &DEVICE(DMA_READ + PRODUCER), &read_publish_lock,
-          send_try_lock, send_unlock);
-}
-
-uint32_t write_ring_reserve(uint32_t count) {
-  return reserve(&write_reserved, count, &write_lock, receive_lock, receive_unlock);
-}
-
-void write_ring_publish(uint32_t first, uint32_t count) {
-  publish(write_flags, WRITE_RING, first, count, &DEVICE(DMA_WRITE + PRODUCER), &write_publish_lock,
-          receive_try_lock, receive_unlock);
-}
+COMMAND_RING(read, READ, send)
+COMMAND_RING(write, WRITE, receive)
