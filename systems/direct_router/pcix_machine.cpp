@@ -12,13 +12,13 @@ namespace emery::direct_router {
 namespace {
 
 std::uint64_t bus_hz_times_3(const Options& options) {
-  const auto mhz = options.get("bus_mhz", 66u);
+  const auto mhz = options.get<unsigned>("bus_mhz");
   return mhz == 66 ? 200'000'000 : mhz == 133 ? 400'000'000 : mhz * 3'000'000ull;
 }
 
 HostBridgeConfig bridge_config(const Options& options) {
   HostBridgeConfig config;
-  config.read_latency = options.get("read_latency_ns", 480) * kNanosecond;
+  config.read_latency = options.ns("read_latency_ns");
   return config;
 }
 
@@ -61,13 +61,10 @@ class PcixMachine final : public CardMachine<Vdirect_router> {
     json.key("bridge");
     bridge_.stats().write(json);
   }
-  void add_failures(std::vector<std::string>& lines) const override {
-    const auto fail = [&](std::uint64_t count, const std::string& what) {
-      if (count != 0) lines.push_back(std::to_string(count) + " " + what);
-    };
-    fail(bus_.stats().violations, "PCI-X protocol errors: " + bus_.stats().first_violation);
-    fail(bridge_.stats().unmapped_writes, "writes to memory that is not there");
-    fail(bridge_.stats().unmapped_reads, "reads of memory that is not there");
+  void check(Findings& findings) const override {
+    findings.add(bus_.stats().violations, "PCI-X protocol errors: " + bus_.stats().first_violation);
+    findings.add(bridge_.stats().unmapped_writes, "writes to memory that is not there");
+    findings.add(bridge_.stats().unmapped_reads, "reads of memory that is not there");
   }
 
  private:
