@@ -18,9 +18,11 @@ Source& Run::add_source(TrafficConfig plan, std::function<bool()> played) {
       std::make_unique<Source>(std::move(plan), std::move(played), ended));
 }
 
-Output* Run::add_output(const std::string& name, Output::Order order) {
+Output* Run::add_output(const std::string& name, Output::Order order, const std::string& also) {
   if (output_folder_.empty()) return nullptr;
-  return outputs_.emplace_back(std::make_unique<Output>(output_folder_ + "/" + name, order)).get();
+  std::vector<std::string> paths = {output_folder_ + "/" + name};
+  if (!also.empty()) paths.push_back(output_folder_ + "/" + also);
+  return outputs_.emplace_back(std::make_unique<Output>(paths, order)).get();
 }
 
 bool Run::sources_finished() const {
@@ -38,7 +40,7 @@ double Run::progress() const {
 
 void Run::give_up(const std::string& why) {
   given_up_ = true;
-  if (!why.empty()) complain(why);
+  if (!why.empty()) trouble_.add(why);
 }
 
 void Run::step() {

@@ -32,12 +32,12 @@ std::uint64_t address_of(const bd_t& d) {
 }  // namespace
 
 std::uint32_t Driver::read(std::size_t offset) {
-  return static_cast<std::uint32_t>(host_.mmio_read(bar_ + offset, 4));
+  return static_cast<std::uint32_t>(mmio_read(host_, bar_ + offset, 4));
 }
 
 void Driver::probe() {
-  bar_ = host_.enumerate().bar0;
-  host_.set_bus_master(true);
+  bar_ = host_.device().bar0;
+  set_bus_master(host_, true);
   if (read(EMERY_REG(magic)) != CORE_NIC_REGS__MAGIC__VALUE_reset)
     throw std::runtime_error("the device is no core-nic");
   if (read(EMERY_REG(cores)) < config_.cores)
@@ -55,7 +55,7 @@ void Driver::load(const Image& image) {
     for (std::uint64_t at = 0; at < bytes;) {
       const auto here =
           static_cast<unsigned>(std::min<std::uint64_t>(bytes - at, kBlock - (base + at) % kBlock));
-      host_.mmio_write_block(base + at, segment.words.data() + at / 4, here);
+      host_.mmio_write(base + at, segment.words.data() + at / 4, here);
       at += here;
       // A slow core clock takes its time: what has been sent has arrived, before more follows.
       if ((base + at) % kLoadStep == 0 || at == bytes) read(EMERY_REG(magic));

@@ -15,7 +15,7 @@
 #include <functional>
 #include <span>
 
-#include "bench/pcie/host_if.hpp"
+#include "bench/pcie/host_calls.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
 #include "mailbox_formats.hpp"
@@ -24,15 +24,15 @@
 namespace emery::core_nic {
 
 struct DriverConfig {
-  unsigned cores = 6;
-  unsigned send_ring = 1024;     // descriptors, a power of two
-  unsigned receive_ring = 512;   // likewise; the return ring has as many
-  unsigned segments = 2;         // descriptors a sent frame: 1 or 2
-  unsigned payload_offset = 0;   // where in its buffer the payload of a sent frame begins
-  unsigned receive_slots = 64;   // wished for in the frame memory, a power of two
-  unsigned watchdog_clocks = 0;  // 0: off
-  unsigned receive_batch = 8;    // buffers given back with one mailbox write
-  Time cpu_per_frame = 0;
+  unsigned cores;
+  unsigned send_ring;        // descriptors, a power of two
+  unsigned receive_ring;     // likewise; the return ring has as many
+  unsigned segments;         // descriptors a sent frame: 1 or 2
+  unsigned payload_offset;   // where in its buffer the payload of a sent frame begins
+  unsigned receive_slots;    // wished for in the frame memory, a power of two
+  unsigned watchdog_clocks;  // 0: off
+  Time cpu_per_frame;
+  unsigned receive_batch = 8;  // buffers given back with one mailbox write
 };
 
 class Driver {
@@ -70,7 +70,7 @@ class Driver {
 
  private:
   void write32(std::size_t offset, std::uint32_t value) {
-    host_.mmio_write(bar_ + offset, value, 4);
+    mmio_write(host_, bar_ + offset, value, 4);
   }
   void put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const mailbox_pkg::bd_t& d);
   void give(std::uint32_t buffer);

@@ -250,6 +250,7 @@ void Bench::open() {
   model_.reset(simulation_, {&model_->rst_i, &model_->mac_rst_i}, 100 * kNanosecond);
   // The queue managers clear their RAMs, one queue a clock.
   simulation_.run_for((most_queues_ + 64) * kCoreClock);
+  host_.root.enumerate();
   driver_.probe();
   driver_.open();
   before_ = host_.busy();

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +46,8 @@ struct BootImage {
   static BootImage read(const std::string& path);
 
   unsigned slots() const { return 2 * (columns + rows); }
+  /// How many there are: each has a lookup of its own.
+  unsigned pipelines() const;
   /// Port whose frames a pipeline takes.
   unsigned port_of(unsigned pipeline) const;
   /// In words: the tile's role and number of its pipeline.
@@ -70,6 +74,14 @@ class BootPort final : public Component {
   }
   void read(std::uint32_t address, Answer answer) {
     accesses_.push({address, 0, false, std::move(answer)});
+  }
+  /// Reads and waits for the answer. Throws std::runtime_error when there is none.
+  std::uint32_t read(Simulation& simulation, std::uint32_t address) {
+    std::optional<std::uint32_t> got;
+    read(address, [&](std::uint32_t value) { got = value; });
+    simulation.run_until([&] { return got.has_value(); }, simulation.now() + kMicrosecond);
+    if (!got) throw std::runtime_error("the boot port does not answer");
+    return *got;
   }
   bool idle() const { return accesses_.empty() && !waiting_; }
   /// Accesses to addresses that are not there.

@@ -20,6 +20,7 @@
 #include "Vedge_unit___024root.h"
 #include "Vtile.h"
 #include "Vtile___024root.h"
+#include "bench/sim/verilated_model.hpp"
 
 namespace emery::tile_router {
 
@@ -85,7 +86,7 @@ class PartedChip {
       part.clk_i = 1;
       part.eval();
       part.clk_i = 0;
-      part.rootp->__Vtrigprevexpr___TOP__clk_i__0 = 0;  // it need not be evaluated to see it low
+      EMERY_CLOCK_SEEN(part, clk_i) = 0;  // it need not be evaluated to see it low
     });
     show();
   }
