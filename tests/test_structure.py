@@ -40,7 +40,7 @@ ALIKE = {
     ("order_locks.c", "order_locks.c"),
     ("rx_engine.sv", "tx_finish.sv"),
 }
-SHARED_AT_LEAST = 0.14  # of the lines of RTL are in more than one system; to be raised as it grows
+SHARED_AT_LEAST = 0.15  # of the lines of RTL are in more than one system; to be raised as it grows
 
 
 @pytest.fixture(scope="module")
