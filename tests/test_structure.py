@@ -22,7 +22,6 @@ MORE_THAN_WIRING = {"capture": 10, "core_nic": 17, "host_nic": 1, "host_nic_inte
 IN_NO_TEST = {
     "cpl_queues",
     "pcie_pins",
-    "reg_passthrough",
 }
 # Files that have 13 or more lines in a row in common.
 ALIKE = {
