@@ -13,6 +13,7 @@
 #include "Vcapture.h"
 #include "bench/run/main.hpp"
 #include "bench/run/run.hpp"
+#include "bench/sim/member.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac.hpp"
 #include "capture.h"
@@ -37,7 +38,7 @@ FramePins mac_rx(Vcapture& m) {
 }
 
 EndpointPins endpoint_pins(Vcapture& m, unsigned link) {
-  return EndpointPins::of(m, [link](auto& pins) -> auto& { return pins[link]; });
+  return EndpointPins::of(m.pcie_i[link], m.pcie_o[link]);
 }
 
 emcap_config ring_config(const Options& options) {
@@ -116,7 +117,7 @@ Bench::Bench(const Options& options)
       links_(
           options, simulation_, memory_, core_,
           [this](unsigned l) { return endpoint_pins(*model_, l); },
-          [this](unsigned l, bool up) { model_->link_up_i[l] = up; }),
+          [this](unsigned l, bool up) { model_->pcie_i[l].EMERY_MEMBER(link_up) = up; }),
       stream_(score_.stream("rx")),
       output_(add_output("host.pcap", Output::Order::kByTime, "host.pcapng")),
       waiting_(consuming_.consumers > rings_.rings ? rings_.rings : 0) {
@@ -166,9 +167,9 @@ void Bench::add_source_of(const Options& options) {
 
 void Bench::open() {
   Vcapture& m = *model_;
-  for (unsigned l = 0; l < links_.count(); ++l) m.link_up_i[l] = 0;
+  for (unsigned l = 0; l < links_.count(); ++l) m.pcie_i[l].EMERY_MEMBER(link_up) = 0;
   model_.reset(simulation_, {&m.rst_i, &m.mac_rst_i}, kReset);
-  for (unsigned l = 0; l < links_.count(); ++l) m.link_up_i[l] = 1;
+  for (unsigned l = 0; l < links_.count(); ++l) m.pcie_i[l].EMERY_MEMBER(link_up) = 1;
   simulation_.run_for(kMicrosecond);
   open_library();
   if (generator_) generator_->set_up(device_);
