@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// The four assists with crossbar, scratchpad, DMA engines, frame bus and controller, between a host that answers at once and
@@ -221,6 +222,7 @@ module assists_tb
   } read_t;
   read_t reads[$];
   int unsigned hnow = 0, latency = 60, write_percent = 100, refused = 0, refuse_percent = 0;
+  `STREAM_SINK(tlp_beat_t, i_writes, write_tlp, write_percent)
   // The completion under way.
   logic answering = 0;
   logic [31:0] answer_at, answer_end;  // of the next DW, offsets into host
@@ -281,7 +283,6 @@ module assists_tb
       end
     end
     // Writes.
-    write_tlp.ready <= $urandom_range(99) < write_percent;
     if (write_tlp.valid && write_tlp.ready) begin
       if (write_tlp.data.sop) begin
         h = write_tlp.data.hdr;
@@ -315,19 +316,23 @@ module assists_tb
   mac_rx_count_t rx_count;
   logic [3:0] rx_log = 4'd4;
   localparam logic [31:0] SlotBase = FrameBase + 32'h180_0000;
+  assist_if assist[4] ();
+  for (genvar a = 0; a < 4; a++) begin : g_assist
+    assign assist[a].base = ScratchBase + RingAt[a];
+    assign assist[a].log = a == 3 ? rx_log : 4'(RingLog);
+    assign assist[a].producer = a == 3 ? freed : producer[a];
+    assign progress[a] = assist[a].progress;
+    if (a < 3) assign bad[a] = assist[a].bad;
+    assign req_valid[a] = assist[a].mem_valid;
+    assign mem_req[a] = assist[a].mem_req;
+    assign assist[a].mem_ready = req_ready[a];
+    assign assist[a].mem_rsp_valid = rsp_valid[a];
+    assign assist[a].mem_rsp = mem_rsp[a];
+  end
   dma_read_assist i_read (
       .core_clk_i(cclk),
       .core_rst_i(rst),
-      .base_i(ScratchBase + RingAt[0]),
-      .log_i(4'(RingLog)),
-      .producer_i(producer[0]),
-      .progress_o(progress[0]),
-      .bad_o(bad[0]),
-      .mem_valid_o(req_valid[0]),
-      .mem_req_o(mem_req[0]),
-      .mem_ready_i(req_ready[0]),
-      .mem_rsp_valid_i(rsp_valid[0]),
-      .mem_rsp_i(mem_rsp[0]),
+      .cores(assist[0]),
       .host_clk_i(hclk),
       .host_rst_i(rst),
       .dma(read_request),
@@ -342,16 +347,7 @@ module assists_tb
   dma_write_assist i_write (
       .core_clk_i(cclk),
       .core_rst_i(rst),
-      .base_i(ScratchBase + RingAt[1]),
-      .log_i(4'(RingLog)),
-      .producer_i(producer[1]),
-      .progress_o(progress[1]),
-      .bad_o(bad[1]),
-      .mem_valid_o(req_valid[1]),
-      .mem_req_o(mem_req[1]),
-      .mem_ready_i(req_ready[1]),
-      .mem_rsp_valid_i(rsp_valid[1]),
-      .mem_rsp_i(mem_rsp[1]),
+      .cores(assist[1]),
       .host_clk_i(hclk),
       .host_rst_i(rst),
       .dma(write_request),
@@ -367,16 +363,7 @@ module assists_tb
   mac_tx_assist i_tx (
       .core_clk_i(cclk),
       .core_rst_i(rst),
-      .base_i(ScratchBase + RingAt[2]),
-      .log_i(4'(RingLog)),
-      .producer_i(producer[2]),
-      .progress_o(progress[2]),
-      .bad_o(bad[2]),
-      .mem_valid_o(req_valid[2]),
-      .mem_req_o(mem_req[2]),
-      .mem_ready_i(req_ready[2]),
-      .mem_rsp_valid_i(rsp_valid[2]),
-      .mem_rsp_i(mem_rsp[2]),
+      .cores(assist[2]),
       .mem_clk_i(mclk),
       .mem_rst_i(rst),
       .req(bus_req[3]),
@@ -390,15 +377,9 @@ module assists_tb
   mac_rx_assist i_rx (
       .core_clk_i(cclk),
       .core_rst_i(rst),
-      .base_i(ScratchBase + RingAt[3]),
-      .log_i(rx_log),
+      .cores(assist[3]),
       .slot_base_i(SlotBase),
       .enable_i(rx_enable),
-      .freed_i(freed),
-      .produced_o(progress[3]),
-      .mem_valid_o(req_valid[3]),
-      .mem_req_o(mem_req[3]),
-      .mem_ready_i(req_ready[3]),
       .mem_clk_i(mclk),
       .mem_rst_i(rst),
       .req(bus_req[1]),
@@ -473,7 +454,7 @@ module assists_tb
       while (!rst && done[a] != progress[a]) begin
         c = given[a].pop_front();
         done[a]++;
-        // What has been promised: scratchpad and host are as they must be; the frame memory for whoever asks its bus.
+        // What has been promised: scratchpad and host are as they must be; the frame memory as seen through its bus.
         if (c.kind == 1 && a == 0 && checking)
           for (int unsigned i = 0; i < c.len; i++)
             `CHECK(get_scratch(c.local_at + i) == want_scratch[c.local_at+i],
@@ -627,7 +608,7 @@ module assists_tb
     rx_valid <= 0;
     repeat (gap) @(posedge xclk);
   endtask
-  // Firmware: what a descriptor tells must be a frame that was sent, in order; those between were lost.
+  // Firmware: what a descriptor names must be a frame that was sent, in order; those between were lost.
   typedef struct {int unsigned n, len;} sent_t;
   sent_t rx_list[$];
   int unsigned rx_lost = 0;

@@ -11,7 +11,7 @@ package device_pkg;
   localparam logic [AddrW-1:0] Clock = 12'h004;  // R: core clocks since reset
   localparam logic [AddrW-1:0] WatchdogLimit = 12'h008;  // RW: longest time between kicks of a core in clocks; 0: off
   localparam logic [AddrW-1:0] WatchdogKick = 12'h00c;  // W: the core that writes is alive
-  localparam logic [AddrW-1:0] Print = 12'h010;  // W: [7:0] character for whoever listens (host, bench)
+  localparam logic [AddrW-1:0] Print = 12'h010;  // W: [7:0] character for the observer (host, bench)
   localparam logic [AddrW-1:0] Exit = 12'h014;  // W: exit code; seen by the host
 
   // Assists that take commands: ring of 2^log2 commands in the scratchpad.

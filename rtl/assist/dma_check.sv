@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sorts the DMA commands that firmware wrote: to the host's clock, or refused.
 ///
-/// A command has 1 ... 2048 bytes that all lie in the scratchpad or all in the frame memory (assist_pkg). Each one is told
-/// to `kind` in order: 0 it uses the frame memory, 1 the scratchpad, 2 it was refused, which `bad_o` counts. Combinational.
+/// A command has 1 ... 2048 bytes that all lie in the scratchpad or all in the frame memory (assist_pkg). `kind` gets
+/// one word each, in order: 0 it uses the frame memory, 1 the scratchpad, 2 it was refused, which `bad_o` counts. Combinational.
 module dma_check
   import core_pkg::*;
   import assist_pkg::*;

@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "stream.svh"
-/// What both DMA assists do with their commands: from the ring in the scratchpad to the host's clock.
+/// What both DMA assists do with their commands: from the ring in the scratchpad to the host's clock, and their progress.
 ///
-/// Fetches commands (ring_fetch), refuses those that cannot be (dma_check: `kind`, `bad_o`) and hands the others over through
-/// a FIFO of `Depth`; one in four core clocks at the most. The assist's own accesses to the scratchpad share the crossbar
-/// port with the fetching (port_merge). Two clocks meet here; both resets must be given together, and forget all.
+/// Fetches commands (ring_fetch), refuses those that cannot be (dma_check) and hands the others over through a FIFO of `Depth`;
+/// one in four core clocks at the most. `done_i` counts those that ended in each place; `cores.progress` counts all in their
+/// order (progress_order). The assist's own accesses to the scratchpad share the crossbar port with the fetching
+/// (port_merge). Two clocks meet here; both resets must be given together, and forget all.
 module dma_commands
   import core_pkg::*;
   import assist_pkg::*;
 #(
     parameter int ScratchBytes = 262144,
-    parameter int Depth = 8
+    parameter int Depth = 8,
+    parameter int Places = 1  // 1: all commands end in one; 2: in that of the frame memory or of the scratchpad
 ) (
-    // Core clock: ring, what became of each command.
-    input  logic                core_clk_i,
-    input  logic                core_rst_i,
-    input  logic         [31:0] base_i,
-    input  logic         [ 3:0] log_i,
-    input  logic         [31:0] producer_i,
-    output logic                bad_o,
-           stream_if.src        kind,        // logic [1:0], as dma_check says it
-
-    // Core clock: crossbar port.
-    output logic     mem_valid_o,
-    output mem_req_t mem_req_o,
-    input  logic     mem_ready_i,
-    input  logic     mem_rsp_valid_i,
-    input  mem_rsp_t mem_rsp_i,
+    // Core clock.
+    input logic core_clk_i,
+    input logic core_rst_i,
+    assist_if.assist cores,
+    input logic [Places-1:0][31:0] done_i,
 
     // Core clock: the assist's own accesses.
     input  logic     req_valid_i,
@@ -42,6 +34,9 @@ module dma_commands
 );
   `STREAM_ON(logic [3:0][31:0], words, core_clk_i, core_rst_i)
   `STREAM_ON(dma_command_t, good, core_clk_i, core_rst_i)
+  typedef logic [$clog2(Places+1)-1:0] kind_t;
+  `STREAM_ON(logic [1:0], kind, core_clk_i, core_rst_i)
+  `STREAM_ON(kind_t, place, core_clk_i, core_rst_i)
   logic fetch_valid, fetch_ready, fetch_rsp_valid;
   mem_req_t fetch_req;
   logic [$clog2(Depth):0] unused_count;
@@ -54,20 +49,20 @@ module dma_commands
       .req_ready_o({req_ready_o, fetch_ready}),
       .rsp_valid_o({rsp_valid_o, fetch_rsp_valid}),
       .rsp_o,
-      .req_valid_o(mem_valid_o),
-      .req_o(mem_req_o),
-      .req_ready_i(mem_ready_i),
-      .rsp_valid_i(mem_rsp_valid_i),
-      .rsp_i(mem_rsp_i)
+      .req_valid_o(cores.mem_valid),
+      .req_o(cores.mem_req),
+      .req_ready_i(cores.mem_ready),
+      .rsp_valid_i(cores.mem_rsp_valid),
+      .rsp_i(cores.mem_rsp)
   );
   ring_fetch #(
       .Words(4)
   ) i_fetch (
       .clk_i(core_clk_i),
       .rst_i(core_rst_i),
-      .base_i,
-      .log_i,
-      .producer_i,
+      .base_i(cores.base),
+      .log_i(cores.log),
+      .producer_i(cores.producer),
       .req_valid_o(fetch_valid),
       .req_o(fetch_req),
       .req_ready_i(fetch_ready),
@@ -83,8 +78,23 @@ module dma_commands
       .words,
       .command(good),
       .kind,
-      .bad_o
+      .bad_o  (cores.bad)
   );
+
+  // In one place end all that are not refused.
+  assign place.valid = kind.valid;
+  assign place.data  = Places == 1 ? kind_t'(kind.data == 2'd2) : kind_t'(kind.data);
+  assign kind.ready  = place.ready;
+  progress_order #(
+      .Places(Places)
+  ) i_progress (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .kind(place),
+      .done_i,
+      .progress_o(cores.progress)
+  );
+
   fifo_async #(
       .T(dma_command_t),
       .Depth(Depth)

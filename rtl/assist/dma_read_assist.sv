@@ -2,10 +2,10 @@
 `include "stream.svh"
 /// DMA read assist: moves bytes of host memory into the frame memory or the scratchpad (core-nic paper, section 4).
 ///
-/// Commands (assist_pkg, four words) come from a ring in the scratchpad; `progress_o` counts those whose bytes are where they
-/// belong, in order, so that whoever asks afterwards finds them. Any alignment on both sides. Commands overlap: up to 16 are
+/// Commands (assist_pkg, four words) come from a ring in the scratchpad; `cores.progress` counts those whose bytes are where they
+/// belong, in order, so that a later access finds them. Any alignment on both sides. Commands overlap: up to 16 are
 /// with the host, within a buffer of two maximum-size frames. One 64-byte row moves in a host clock, one word of 16 bytes in
-/// a memory clock, one of 4 bytes in a core clock. Commands that cannot be are skipped (`bad_o`); reads that the host
+/// a memory clock, one of 4 bytes in a core clock. Commands that cannot be are skipped (`cores.bad`); reads that the host
 /// refused are counted (`error_o`, host clock). Four clocks meet here; all resets must be given together.
 module dma_read_assist
   import core_pkg::*;
@@ -16,19 +16,10 @@ module dma_read_assist
     parameter int BufferBytes = 4096,
     parameter ram_sel_t Sel = '0
 ) (
-    // Core clock: ring, crossbar port, progress.
-    input  logic            core_clk_i,
-    input  logic            core_rst_i,
-    input  logic     [31:0] base_i,
-    input  logic     [ 3:0] log_i,
-    input  logic     [31:0] producer_i,
-    output logic     [31:0] progress_o,
-    output logic            bad_o,
-    output logic            mem_valid_o,
-    output mem_req_t        mem_req_o,
-    input  logic            mem_ready_i,
-    input  logic            mem_rsp_valid_i,
-    input  mem_rsp_t        mem_rsp_i,
+    // Core clock.
+    input logic core_clk_i,
+    input logic core_rst_i,
+    assist_if.assist cores,
 
     // Host clock: DMA read engine.
     input  logic         host_clk_i,
@@ -48,27 +39,21 @@ module dma_read_assist
   localparam int CommandDepth = 8;
 
   // ---------------------------------------------------------------- core clock: commands and progress
-  `STREAM_ON(logic [1:0], kind, core_clk_i, core_rst_i)
   `STREAM_ON(dma_command_t, host_command, host_clk_i, host_rst_i)
   logic own_valid, own_ready;
   mem_req_t own_req;
+  logic [31:0] frame_done, scratch_done_q;
+  logic scratch_done, frame_done_pulse;
 
   dma_commands #(
       .ScratchBytes(ScratchBytes),
-      .Depth(CommandDepth)
+      .Depth(CommandDepth),
+      .Places(2)
   ) i_commands (
       .core_clk_i,
       .core_rst_i,
-      .base_i,
-      .log_i,
-      .producer_i,
-      .bad_o,
-      .kind,
-      .mem_valid_o,
-      .mem_req_o,
-      .mem_ready_i,
-      .mem_rsp_valid_i,
-      .mem_rsp_i,
+      .cores,
+      .done_i({scratch_done_q, frame_done}),
       .req_valid_i(own_valid),
       .req_i(own_req),
       .req_ready_o(own_ready),
@@ -79,22 +64,10 @@ module dma_read_assist
       .command(host_command)
   );
 
-  logic [31:0] frame_done;
-  logic [31:0] scratch_done_q;
-  logic scratch_done, frame_done_pulse;
   always_ff @(posedge core_clk_i) begin
     if (scratch_done) scratch_done_q <= scratch_done_q + 1'b1;
     if (core_rst_i) scratch_done_q <= '0;
   end
-  progress_order #(
-      .Places(2)
-  ) i_progress (
-      .clk_i (core_clk_i),
-      .rst_i (core_rst_i),
-      .kind,
-      .done_i({scratch_done_q, frame_done}),
-      .progress_o
-  );
 
   // ---------------------------------------------------------------- host clock
   `STREAM_ON(local_part_t, frame_part, host_clk_i, host_rst_i)

@@ -4,7 +4,7 @@
 /// The host clock's half of the DMA read assist: commands in, host memory read, rows of their bytes out.
 ///
 /// A command gets room in the buffer, a ring of 64-byte rows for two maximum-size frames, and becomes a request to the
-/// DMA read engine that puts the first byte at (local address mod 16) in its row, so that nobody has to shift it later.
+/// DMA read engine that puts the first byte at (local address mod 16) in its row: nothing is shifted later.
 /// Several commands are under way, up to `Depth` and the buffer's size. Those that are done go on in order, a row a clock:
 /// to the frame memory, or to the scratchpad. A read that failed is counted by `error_o`; its bytes go on as they are.
 /// Back-pressure from all sides; the row FIFOs behind must hold at least 8 rows. Reset forgets all.

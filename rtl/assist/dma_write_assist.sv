@@ -2,10 +2,10 @@
 `include "stream.svh"
 /// DMA write assist: moves bytes of the frame memory or the scratchpad into host memory (core-nic paper, section 4).
 ///
-/// Commands (assist_pkg, four words) come from a ring in the scratchpad; `progress_o` counts those whose last write has been
+/// Commands (assist_pkg, four words) come from a ring in the scratchpad; `cores.progress` counts those whose last write has been
 /// sent, in order: the host sees the writes of one command before those of the next. Any alignment on both sides. Commands
 /// overlap: up to 16, within a buffer of two maximum-size frames. `interrupt_o` (host clock) is high for a clock for
-/// each command that asks for an interrupt, after its last write was sent. Commands that cannot be are skipped (`bad_o`).
+/// each command that asks for an interrupt, after its last write was sent. Commands that cannot be are skipped (`cores.bad`).
 /// One word of 16 bytes in a memory clock (not more than one 64-byte row in a host clock: the memory clock is at most four
 /// times the host clock), one of 4 bytes in a core clock. Four clocks meet here; all resets must be given together.
 module dma_write_assist
@@ -17,19 +17,10 @@ module dma_write_assist
     parameter int BufferBytes = 4096,
     parameter ram_sel_t Sel = '0
 ) (
-    // Core clock: ring, crossbar port, progress.
-    input  logic            core_clk_i,
-    input  logic            core_rst_i,
-    input  logic     [31:0] base_i,
-    input  logic     [ 3:0] log_i,
-    input  logic     [31:0] producer_i,
-    output logic     [31:0] progress_o,
-    output logic            bad_o,
-    output logic            mem_valid_o,
-    output mem_req_t        mem_req_o,
-    input  logic            mem_ready_i,
-    input  logic            mem_rsp_valid_i,
-    input  mem_rsp_t        mem_rsp_i,
+    // Core clock.
+    input logic core_clk_i,
+    input logic core_rst_i,
+    assist_if.assist cores,
 
     // Host clock: DMA write engine.
     input  logic         host_clk_i,
@@ -50,29 +41,22 @@ module dma_write_assist
   localparam int CommandDepth = 8;
 
   // ---------------------------------------------------------------- core clock: commands and progress
-  `STREAM_ON(logic [1:0], kind_in, core_clk_i, core_rst_i)
-  `STREAM_ON(logic, kind, core_clk_i, core_rst_i)
   `STREAM_ON(dma_command_t, host_command, host_clk_i, host_rst_i)
   logic own_valid, own_ready, own_rsp_valid;
   mem_req_t own_req;
+  logic [31:0] done;
+  logic done_pulse;
   mem_rsp_t own_rsp;
 
   dma_commands #(
       .ScratchBytes(ScratchBytes),
-      .Depth(CommandDepth)
+      .Depth(CommandDepth),
+      .Places(1)
   ) i_commands (
       .core_clk_i,
       .core_rst_i,
-      .base_i,
-      .log_i,
-      .producer_i,
-      .bad_o,
-      .kind(kind_in),
-      .mem_valid_o,
-      .mem_req_o,
-      .mem_ready_i,
-      .mem_rsp_valid_i,
-      .mem_rsp_i,
+      .cores,
+      .done_i(done),
       .req_valid_i(own_valid),
       .req_i(own_req),
       .req_ready_o(own_ready),
@@ -81,22 +65,6 @@ module dma_write_assist
       .host_clk_i,
       .host_rst_i,
       .command(host_command)
-  );
-  // All that are not refused end in the same place.
-  assign kind.valid = kind_in.valid;
-  assign kind.data = kind_in.data == 2'd2;
-  assign kind_in.ready = kind.ready;
-
-  logic [31:0] done;
-  logic done_pulse;
-  progress_order #(
-      .Places(1)
-  ) i_progress (
-      .clk_i (core_clk_i),
-      .rst_i (core_rst_i),
-      .kind,
-      .done_i(done),
-      .progress_o
   );
   count_cross i_done (
       .src_clk_i(host_clk_i),

@@ -6,8 +6,8 @@
 /// A command gets room in the buffer, a ring of 64-byte rows for two maximum-size frames; then its bytes are asked for, from
 /// the frame memory or the scratchpad, as a part. Several are under way, up to `Depth` and the buffer's size. Rows go to
 /// their command's place as they come, one a clock: those of the frame memory at once, for they cannot wait, those of the
-/// scratchpad when there are none. The DMA write engine is asked in the order of the commands. `done_o` is high for a clock
-/// when the last write of a command was sent, in order, with `interrupt_o` if it wants one. Reset forgets all.
+/// scratchpad when there are none. Requests to the DMA write engine are in the order of the commands. `done_o` is high for a
+/// clock when the last write of a command was sent, in order, with `interrupt_o` if its flag is set. Reset forgets all.
 module dma_write_host
   import dma_pkg::*;
   import assist_pkg::*, dram_pkg::*;
@@ -62,7 +62,7 @@ module dma_write_host
 
   localparam int CountW = $clog2(Depth + 1);
 
-  // Commands in: room in the buffer, then the part is asked for.
+  // Commands in: room in the buffer, then the request for the part.
   dma_command_t now;
   assign now = command.data;
   wire [11:0] now_last = now.part.len - 1'b1 + 12'(now.part.addr[3:0]);

@@ -4,7 +4,7 @@
 /// The cores' access to frame memory: single words of the crossbar's frame memory slave, as bursts of one on the frame bus.
 ///
 /// Core clock on one side, memory clock on the other. Stores are posted, up to four; a Load is answered after all stores
-/// before it (so a Load of any word tells that they are done) and there is one at a time, as the crossbar has it.
+/// before it (so the answer of a Load of any word means that they are done) and there is one at a time, as the crossbar has it.
 /// `ready_o` falls while stores wait; nothing is dropped. Takes about 3 core and 4 memory clocks besides the bus and the
 /// memory. Both resets must be given together.
 module frame_access

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// frame_access: random words stored and loaded from the core's clock, at several ratios of the clocks, with a bus that is
@@ -42,6 +43,8 @@ module frame_access_tb
   bus_req_t requests[$];
   bus_wdata_t data[$];
   int unsigned bus_percent = 50, store_percent = 50, stores = 0, loads = 0;
+  `STREAM_SINK(bus_req_t, i_req, req, bus_percent)
+  `STREAM_SINK(bus_wdata_t, i_wdata, wdata, bus_percent)
   always @(posedge mem_clk) begin
     if (req.valid && req.ready) begin
       `CHECK(req.data.beats == 1 && req.data.addr[20:4] == '0, "wrong burst")
@@ -61,8 +64,6 @@ module frame_access_tb
         void'(requests.pop_front());
       end
     end
-    req.ready   <= !mem_rst && $urandom_range(99) < bus_percent;
-    wdata.ready <= !mem_rst && $urandom_range(99) < bus_percent;
   end
 
   logic [31:0] words[64];

@@ -3,9 +3,9 @@
 `include "stream.svh"
 /// MAC receive assist: frames from the MAC into slots of the frame memory (core-nic paper, section 4).
 ///
-/// There are 2^log_i slots of 2 kB from `slot_base_i` on, used in turn, and as many descriptors of two words (assist_pkg) in
+/// There are 2^`cores.log` slots of 2 kB from `slot_base_i` on, used in turn, and as many descriptors of two words (assist_pkg) in
 /// a ring in the scratchpad, one for each slot. A frame goes through a buffer of two maximum-size frames in one burst; then
-/// its descriptor is written, and then `produced_o` moves. `freed_i` counts the slots that firmware gave back, in order. The
+/// its descriptor is written, and then `cores.progress` moves. `cores.producer` counts the slots that firmware gave back, in order. The
 /// wire is never held up: a bad frame, or one that finds the buffer full, is dropped whole and counted; a frame waits in
 /// the buffer for a slot, and `no_buffer_o` counts in place of count_o.fifo_full what is lost meanwhile. One word of 16 bytes
 /// in a memory clock. Settings are fixed while `enable_i` is high. All resets must be given together.
@@ -17,18 +17,12 @@ module mac_rx_assist
     parameter int MaxFrame = 1514,  // without FCS
     parameter int BufferWords = 256  // of 16 bytes: two frames and more, a power of two
 ) (
-    // Core clock: ring, crossbar port, counts.
-    input  logic            core_clk_i,
-    input  logic            core_rst_i,
-    input  logic     [31:0] base_i,
-    input  logic     [ 3:0] log_i,
-    input  logic     [31:0] slot_base_i,
-    input  logic            enable_i,
-    input  logic     [31:0] freed_i,
-    output logic     [31:0] produced_o,
-    output logic            mem_valid_o,
-    output mem_req_t        mem_req_o,
-    input  logic            mem_ready_i,
+    // Core clock.
+    input logic core_clk_i,
+    input logic core_rst_i,
+    assist_if.assist cores,
+    input logic [31:0] slot_base_i,
+    input logic enable_i,
 
     // Memory clock: frame bus.
     input logic mem_clk_i,
@@ -46,7 +40,7 @@ module mac_rx_assist
 );
   localparam int WordW = $clog2(BufferWords);
   localparam int Frames = 64;
-  localparam int Slots = 16;  // told ahead
+  localparam int Slots = 16;  // known ahead
   localparam int SlotBytes = 2048;
   if (BufferWords * BusBytes < 2 * (MaxFrame + BusBytes) || BufferWords > 256) begin : g_bad_parameter
     $fatal(1, "mac_rx_assist: %0d words do not hold two frames, or are above 256", BufferWords);
@@ -182,35 +176,38 @@ module mac_rx_assist
       .out(stored)
   );
 
-  // Slots told to the memory side, which are not free until firmware says so.
-  logic [31:0] given_q;
+  // Slots given to the memory side, which are not free until firmware says so.
+  logic [31:0] given_q, produced_q;
   logic second_q;
-  wire [31:0] ring = 32'd1 << log_i;
+  wire [31:0] ring = 32'd1 << cores.log;
   wire [31:0] give_index = given_q & (ring - 1'b1);
-  wire [31:0] index = produced_o & (ring - 1'b1);
-  assign slot.valid = enable_i && given_q - freed_i < ring;
+  wire [31:0] index = produced_q & (ring - 1'b1);
+  assign cores.progress = produced_q;
+  assign cores.bad = 1'b0;
+  wire unused = &{1'b0, cores.mem_rsp_valid, cores.mem_rsp};
+  assign slot.valid = enable_i && given_q - cores.producer < ring;
   assign slot.data  = slot_base_i + give_index * SlotBytes;
 
   len_t len;
   assign len = stored.data;
-  assign mem_valid_o = stored.valid;
-  assign mem_req_o = '{
+  assign cores.mem_valid = stored.valid;
+  assign cores.mem_req = '{
           op: Store,
-          addr: base_i + {index[28:0], second_q, 2'b00},
+          addr: cores.base + {index[28:0], second_q, 2'b00},
           wdata: second_q ? {15'd0, 1'b1, 4'd0, len} : slot_base_i + index * SlotBytes,
           be: '1
       };
-  assign stored.ready = mem_ready_i && second_q;
+  assign stored.ready = cores.mem_ready && second_q;
   always_ff @(posedge core_clk_i) begin
     if (slot.valid && slot.ready) given_q <= given_q + 1'b1;
-    if (mem_valid_o && mem_ready_i) second_q <= !second_q;
-    if (stored.valid && stored.ready) produced_o <= produced_o + 1'b1;
+    if (cores.mem_valid && cores.mem_ready) second_q <= !second_q;
+    if (stored.valid && stored.ready) produced_q <= produced_q + 1'b1;
     if (core_rst_i) begin
       given_q <= '0;
       second_q <= 1'b0;
-      produced_o <= '0;
+      produced_q <= '0;
     end
   end
 
-  `ASSERT(NotFreedTwice, enable_i |-> given_q - freed_i <= ring, core_clk_i, core_rst_i)
+  `ASSERT(NotFreedTwice, enable_i |-> given_q - cores.producer <= ring, core_clk_i, core_rst_i)
 endmodule

@@ -4,7 +4,7 @@
 /// The memory clock's half of the MAC receive assist: frames of the buffer into slots of the frame memory.
 ///
 /// Takes a frame and a slot, asks the bus for one burst and moves the words, one a clock without a gap; the next frame's
-/// request goes out meanwhile. `freed_o` is high for a clock for each word that left the buffer; `stored` tells the length of
+/// request goes out meanwhile. `freed_o` is high for a clock for each word that left the buffer; `stored` gives the length of
 /// each frame when the bus took its last word. `starved_o`: a frame waits because there is no slot. Reset forgets all.
 module mac_rx_store
   import dram_pkg::*;

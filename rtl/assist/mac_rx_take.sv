@@ -2,10 +2,10 @@
 `include "assert.svh"
 /// The MAC clock's half of the MAC receive assist: 64-bit words of the wire in, whole good frames in a buffer out.
 ///
-/// The buffer is a ring of 16-byte words, written here and read in the memory clock; a frame begins with a word of its own. When
-/// its last word is in, `frame` tells its length; a frame that is bad, of a wrong length or finds no room is taken back, and
-/// counted as one of its kinds: with MAC error, too short, too long, no room. Receive never waits. While `enable_i` is low
-/// frames that begin are not looked at. `freed_i` is what the reader counts of the words that it is done with. Reset empties.
+/// The buffer is a ring of 16-byte words, written here and read in the memory clock; a frame begins with a word of its own.
+/// When its last word is in, `frame` gives its length; a frame that is bad, of a wrong length or finds no room is taken back,
+/// and counted as one of its kinds: with MAC error, too short, too long, no room. Receive never waits. While `enable_i` is
+/// low frames that begin are ignored. `freed_i` is what the reader counts of the words that it is done with. Reset empties.
 module mac_rx_take
   import eth_pkg::*;
 #(
@@ -31,8 +31,8 @@ module mac_rx_take
     output mac_rx_count_t count_o
 );
   localparam int LenW = 12;
-  logic [WordW:0] start_q, write_q;  // of the frame, of the next word
-  logic inside_q, upper_q, full_q;
+  logic [WordW:0] write;  // of the next word
+  logic inside_q, upper_q, keep;
   logic [LenW-1:0] len_q;
   logic [63:0] lower_q;
   wire unused = &{1'b0, freed_i[31:WordW+1]};
@@ -40,16 +40,28 @@ module mac_rx_take
   wire first = rx_valid_i && rx_i.sop;
   wire take = first ? enable_i : rx_valid_i && inside_q;
   wire upper = !first && upper_q;
-  wire [WordW:0] at = first ? start_q : write_q;
   wire [LenW-1:0] len = (first ? '0 : len_q) + LenW'(rx_i.len);
   wire too_long = len > LenW'(MaxFrame);
   wire word_ends = upper || rx_i.eop;
-  wire [WordW:0] used = at - freed_i[WordW:0];
-  wire no_room = used >= (WordW + 1)'(Words);
-  wire lost = (!first && full_q) || (word_ends && no_room && !too_long) || (rx_i.eop && !frame.ready);
-
-  assign we_o = take && word_ends && !no_room && !too_long;
-  assign waddr_o = at[WordW-1:0];
+  wire [WordW:0] used = write - freed_i[WordW:0];
+  frame_commit #(
+      .UnitW(WordW + 1)
+  ) i_commit (
+      .clk_i,
+      .rst_i,
+      .take_i(take && word_ends && (!too_long || rx_i.eop)),
+      .eop_i(rx_i.eop),
+      .erase_i(rx_i.err || len < LenW'(MinFrame) || too_long),
+      .room_i(used < (WordW + 1)'(Words)),
+      .note_ready_i(frame.ready),
+      .store_o(we_o),
+      .write_o(write),
+      .start_o(),
+      .beats_o(),
+      .keep_o(keep),
+      .drop_o()
+  );
+  assign waddr_o = write[WordW-1:0];
   assign wdata_o = upper ? {rx_i.data, lower_q} : {64'h0, rx_i.data};
 
   mac_rx_count_t kind;
@@ -59,11 +71,11 @@ module mac_rx_take
       if (rx_i.err) kind.bad_fcs = 1'b1;
       else if (len < LenW'(MinFrame)) kind.runt = 1'b1;
       else if (too_long) kind.oversize = 1'b1;
-      else if (lost) kind.fifo_full = 1'b1;
-      else kind.good = 1'b1;
+      else if (keep) kind.good = 1'b1;
+      else kind.fifo_full = 1'b1;
     end
   end
-  assign frame.valid = kind.good;
+  assign frame.valid = keep;
   assign frame.data  = len;
 
   always_ff @(posedge clk_i) begin
@@ -72,17 +84,13 @@ module mac_rx_take
       inside_q <= !rx_i.eop;
       upper_q  <= !word_ends;
       if (!upper) lower_q <= rx_i.data;
-      full_q  <= lost;
       // Long enough to be too long is long enough.
-      len_q   <= too_long ? LenW'(MaxFrame + 1) : len;
-      write_q <= at + (WordW + 1)'(we_o);
-      if (kind.good) start_q <= at + 1'b1;
+      len_q <= too_long ? LenW'(MaxFrame + 1) : len;
     end else if (first) begin
       inside_q <= 1'b0;
     end
     if (rst_i) begin
       inside_q <= 1'b0;
-      start_q  <= '0;
       count_o  <= '0;
     end
   end

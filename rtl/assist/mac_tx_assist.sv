@@ -3,10 +3,10 @@
 `include "stream.svh"
 /// MAC transmit assist: frames from the frame memory to the MAC (core-nic paper, section 4).
 ///
-/// Commands (assist_pkg, two words) come from a ring in the scratchpad; `progress_o` counts the frames whose last word the MAC
+/// Commands (assist_pkg, two words) come from a ring in the scratchpad; `cores.progress` counts the frames whose last word the MAC
 /// took, in order. A frame is read in one burst into a buffer of two maximum-size frames and starts when it is there to
 /// its end, so it has no gaps; the next ones are read meanwhile, as many as fit. Frames begin at any byte; those below 60
-/// bytes are padded. Commands with a length of 0 or above 1514, or not in the frame memory, are skipped (`bad_o`). One
+/// bytes are padded. Commands with a length of 0 or above 1514, or not in the frame memory, are skipped (`cores.bad`). One
 /// word of 16 bytes in a memory clock, one of 8 bytes in a MAC clock. All resets must be given together.
 module mac_tx_assist
   import core_pkg::*;
@@ -17,19 +17,10 @@ module mac_tx_assist
     parameter int MaxFrame = 1514,  // without FCS
     parameter int BufferWords = 256  // of 16 bytes: two frames and more, a power of two
 ) (
-    // Core clock: ring, crossbar port, progress.
-    input  logic            core_clk_i,
-    input  logic            core_rst_i,
-    input  logic     [31:0] base_i,
-    input  logic     [ 3:0] log_i,
-    input  logic     [31:0] producer_i,
-    output logic     [31:0] progress_o,
-    output logic            bad_o,
-    output logic            mem_valid_o,
-    output mem_req_t        mem_req_o,
-    input  logic            mem_ready_i,
-    input  logic            mem_rsp_valid_i,
-    input  mem_rsp_t        mem_rsp_i,
+    // Core clock.
+    input logic core_clk_i,
+    input logic core_rst_i,
+    assist_if.assist cores,
 
     // Memory clock: frame bus.
     input logic mem_clk_i,
@@ -59,14 +50,14 @@ module mac_tx_assist
   ) i_fetch (
       .clk_i(core_clk_i),
       .rst_i(core_rst_i),
-      .base_i,
-      .log_i,
-      .producer_i,
-      .req_valid_o(mem_valid_o),
-      .req_o(mem_req_o),
-      .req_ready_i(mem_ready_i),
-      .rsp_valid_i(mem_rsp_valid_i),
-      .rsp_i(mem_rsp_i),
+      .base_i(cores.base),
+      .log_i(cores.log),
+      .producer_i(cores.producer),
+      .req_valid_o(cores.mem_valid),
+      .req_o(cores.mem_req),
+      .req_ready_i(cores.mem_ready),
+      .rsp_valid_i(cores.mem_rsp_valid),
+      .rsp_i(cores.mem_rsp),
       .command(words)
   );
   mac_ring_command_t command;
@@ -80,7 +71,7 @@ module mac_tx_assist
   assign part.valid = words.valid && good && kind.ready;
   assign part.data = '{addr: command.address, len: len[11:0]};
   assign words.ready = kind.ready && (!good || part.ready);
-  assign bad_o = words.valid && words.ready && !good;
+  assign cores.bad   = words.valid && words.ready && !good;
 
   logic [31:0] done;
   logic done_pulse;
@@ -88,11 +79,11 @@ module mac_tx_assist
       .Places(1),
       .Depth (128)
   ) i_progress (
-      .clk_i (core_clk_i),
-      .rst_i (core_rst_i),
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
       .kind,
       .done_i(done),
-      .progress_o
+      .progress_o(cores.progress)
   );
   count_cross i_done (
       .src_clk_i(mac_clk_i),
@@ -130,7 +121,7 @@ module mac_tx_assist
       .out(mem_part)
   );
 
-  // A frame is asked for when there is room for all of it behind those that are there or on their way.
+  // A frame is requested when there is room for all of it behind those that are there or on their way.
   local_part_t now;
   assign now = mem_part.data;
   wire [11:0] last_byte = now.len - 1'b1 + 12'(now.addr[3:0]);
@@ -165,7 +156,7 @@ module mac_tx_assist
       .count_o(unused_asked)
   );
 
-  // The frame is told of in the clock after its last word went in.
+  // The frame is announced in the clock after its last word went in.
   always_ff @(posedge mem_clk_i) begin
     if (asks || rdata.valid)
       asked_words_q <= asked_words_q + (asks ? ($bits(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The MAC clock's half of the MAC transmit assist: words of 16 bytes in, a frame of 64-bit words out.
 ///
-/// `frame` tells that all words of a frame are in the buffer behind `word`, so a frame never has a gap. Its first byte may be
+/// `frame` says that all words of a frame are in the buffer behind `word`, so a frame never has a gap. Its first byte may be
 /// anywhere in the first word. Frames shorter than 60 bytes are padded with zeros. One 64-bit word a clock; a frame that
 /// does not begin on 8 bytes costs one clock before it, which is less than the gap between frames on the wire.
 /// `done_o` is high for a clock when the MAC took a frame's last word. Outputs are registered. Reset drops what is there.

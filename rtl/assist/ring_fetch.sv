@@ -4,9 +4,9 @@
 /// Fetches the commands of an assist from their ring in the scratchpad (core-nic paper, section 4).
 ///
 /// The ring has 2^log_i commands of `Words` words from `base_i` on. While `producer_i` is ahead of what was fetched, the words
-/// are loaded one after the other through a crossbar port, one a clock if nobody is in the way, and given on as one command
+/// are loaded one after the other through a crossbar port, one a clock without contention, and given on as one command
 /// with its first word lowest. Commands wait in a FIFO of `Depth`, so at most that many are fetched before they are
-/// wanted. A word that nobody answers for reads 0. Settings must not change while the ring is in use. Reset forgets all.
+/// wanted. A word at an address without a slave reads 0. Settings must not change while the ring is in use. Reset forgets all.
 module ring_fetch
   import core_pkg::*;
 #(

@@ -32,7 +32,7 @@ module scratch_reader
   wire [11:0] next_last = next.len - 1'b1 + 12'(next.addr[3:0]);
   wire unused = &{1'b0, next_last[1:0], next.addr[1:0], rsp_i.error};
 
-  // No word of the next row is asked for before this row has gone.
+  // No word of the next row is requested before this row has gone.
   wire last = word_q == last_word_q;
   wire fills = rsp_valid_i && ends_q;
   assign part.ready = !busy_q;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// arb_rr and spill_reg behind it: every beat arrives once and in order of its input; an input that waits sees every
@@ -35,35 +36,30 @@ module arb_rr_tb;
       .out
   );
 
-  int unsigned in_percent[N], out_percent = 100, moved = 0;
+  int unsigned in_percent[N], out_percent = 100;
   int unsigned next_number[N];
   int unsigned waited[N];
 
   for (genvar i = 0; i < N; i++) begin : g_in
     logic [23:0] number = 0;
+    `STREAM_SOURCE(beat_t, i_source, in[i], in_percent[i])
     always @(posedge clk) begin
       if (chosen.valid && chosen.ready)
         waited[i] = (in[i].valid && !in[i].ready) ? waited[i] + 1 : 0;
       `CHECK(waited[i] < N, $sformatf("input %0d was passed over", i))
-      if (rst) in[i].valid <= 0;
-      else if (!in[i].valid || in[i].ready) begin
-        in[i].valid <= $urandom_range(99) < in_percent[i];
-        in[i].data  <= '{source: 8'(i), number: number};
-      end
-      if (in[i].valid && in[i].ready) begin
-        number <= number + 1;
-        in[i].data.number <= number + 1;
+      if (i_source.queue.size() == 0) begin
+        i_source.queue.push_back('{source: 8'(i), number: number});
+        number++;
       end
     end
   end
 
+  `STREAM_SINK(beat_t, i_sink, out, out_percent)
   always @(posedge clk) begin
     if (out.valid && out.ready) begin
       `CHECK(24'(next_number[out.data.source]) == out.data.number, "lost, doubled or reordered")
       next_number[out.data.source]++;
-      moved++;
     end
-    out.ready <= !rst && $urandom_range(99) < out_percent;
   end
 
   initial begin
@@ -71,9 +67,9 @@ module arb_rr_tb;
     foreach (in_percent[i]) in_percent[i] = 100;
     @(negedge rst);
     repeat (10) @(posedge clk);
-    start = moved;
+    start = i_sink.taken;
     repeat (1000) @(posedge clk);
-    `CHECK(moved - start >= 999, "not one beat a clock")
+    `CHECK(i_sink.taken - start >= 999, "not one beat a clock")
     for (int i = 0; i < 30; i++) begin
       foreach (in_percent[k]) in_percent[k] = $urandom_range(100);
       out_percent = $urandom_range(100, 1);

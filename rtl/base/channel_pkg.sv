@@ -4,7 +4,7 @@
 package channel_pkg;
   typedef enum logic [1:0] {
     ChannelOk         = 2'd0,
-    ChannelAbort      = 2'd1,  // nobody answered (master abort), or target abort
+    ChannelAbort      = 2'd1,  // no target answered (master abort), or target abort
     ChannelTimeout    = 2'd2,  // a split read was never completed
     ChannelSplitError = 2'd3   // the completer sent a Split Completion Message
   } channel_result_e;
@@ -23,7 +23,7 @@ package channel_pkg;
     logic        last;
   } channel_word_t;
 
-  /// A word that somebody wrote into the card's windows.
+  /// A word that another device wrote into the card's windows.
   typedef struct packed {
     logic [3:0]  window;
     logic        message;  // in the mailbox half (a message); else in the burst half

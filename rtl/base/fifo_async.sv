@@ -22,80 +22,61 @@ module fifo_async #(
     $fatal(1, "fifo_async: Depth %0d is not a power of two from 4", Depth);
   end
 
-  function automatic logic [PtrW:0] to_gray(logic [PtrW:0] binary);
-    return binary ^ (binary >> 1);
-  endfunction
-
-  function automatic logic [PtrW:0] from_gray(logic [PtrW:0] gray);
-    logic [PtrW:0] binary;
-    binary = gray;
-    for (int shift = 1; shift <= PtrW; shift *= 2) binary ^= binary >> shift;
-    return binary;
-  endfunction
-
-  T mem[Depth];
-  logic [PtrW:0] read_gray_q;
-
-  // Write side.
-  logic [PtrW:0] write_q, write_gray_q, read_gray_at_w;
-  sync_2ff #(
+  // The pointers, each in both domains.
+  logic [PtrW:0] write, write_gray_at_r, read, read_gray, read_at_w;
+  wire  push = in.valid && in.ready;
+  logic pop;
+  gray_cross #(
       .Width(PtrW + 1)
-  ) i_read_ptr (
-      .clk_i(wclk_i),
-      .rst_i(wrst_i),
-      .d_i  (read_gray_q),
-      .q_o  (read_gray_at_w)
+  ) i_write (
+      .src_clk_i(wclk_i),
+      .src_rst_i(wrst_i),
+      .add_i(push),
+      .count_o(write),
+      .gray_o(),
+      .dst_clk_i(rclk_i),
+      .dst_rst_i(rrst_i),
+      .dst_count_o(),
+      .dst_gray_o(write_gray_at_r)
+  );
+  gray_cross #(
+      .Width(PtrW + 1)
+  ) i_read (
+      .src_clk_i(rclk_i),
+      .src_rst_i(rrst_i),
+      .add_i(pop),
+      .count_o(read),
+      .gray_o(read_gray),
+      .dst_clk_i(wclk_i),
+      .dst_rst_i(wrst_i),
+      .dst_count_o(read_at_w),
+      .dst_gray_o()
+  );
+  ram_2clk #(
+      .Width($bits(T)),
+      .Depth(Depth)
+  ) i_ram (
+      .wclk_i,
+      .we_i(push),
+      .waddr_i(write[PtrW-1:0]),
+      .wdata_i(in.data),
+      .rclk_i,
+      .re_i(pop),
+      .raddr_i(read[PtrW-1:0]),
+      .rdata_o(out.data)
   );
 
-  assign count_o  = write_q - from_gray(read_gray_at_w);
+  assign count_o  = write - read_at_w;
   assign in.ready = count_o < (PtrW + 1)'(Depth);
-  wire push = in.valid && in.ready;
 
-  always_ff @(posedge wclk_i) begin
-    if (push) begin
-      mem[write_q[PtrW-1:0]] <= in.data;
-      write_q <= write_q + 1'b1;
-      write_gray_q <= to_gray(write_q + 1'b1);
-    end
-    if (wrst_i) begin
-      write_q <= '0;
-      write_gray_q <= '0;
-    end
-  end
-
-  // Read side.
-  logic [PtrW:0] read_q, write_gray_at_r;
-  T head_q;
+  // The RAM's output is refilled in the clock in which it is empty or taken.
   logic head_full_q;
-  sync_2ff #(
-      .Width(PtrW + 1)
-  ) i_write_ptr (
-      .clk_i(rclk_i),
-      .rst_i(rrst_i),
-      .d_i  (write_gray_q),
-      .q_o  (write_gray_at_r)
-  );
-
-  wire filled = write_gray_at_r != read_gray_q;
-  // The head is refilled in the clock in which it is empty or taken.
-  wire pop = filled && (!head_full_q || out.ready);
+  assign pop = write_gray_at_r != read_gray && (!head_full_q || out.ready);
   assign out.valid = head_full_q;
-  assign out.data  = head_q;
-
   always_ff @(posedge rclk_i) begin
-    if (pop) begin
-      head_q <= mem[read_q[PtrW-1:0]];
-      read_q <= read_q + 1'b1;
-      read_gray_q <= to_gray(read_q + 1'b1);
-      head_full_q <= 1'b1;
-    end else if (out.ready) begin
-      head_full_q <= 1'b0;
-    end
-    if (rrst_i) begin
-      read_q <= '0;
-      read_gray_q <= '0;
-      head_full_q <= 1'b0;
-    end
+    if (pop) head_full_q <= 1'b1;
+    else if (out.ready) head_full_q <= 1'b0;
+    if (rrst_i) head_full_q <= 1'b0;
   end
 
   `ASSERT(NeverOverfull, count_o <= (PtrW + 1)'(Depth), wclk_i, wrst_i)

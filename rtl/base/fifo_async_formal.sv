@@ -53,11 +53,11 @@ module fifo_async_formal (
         watched_number_q <= ins_q;
       end
     end
-    last_write_gray_q <= dut.write_gray_q;
+    last_write_gray_q <= dut.i_write.gray_o;
     write_settled_q   <= !rst_i;
     if (write_settled_q)
-      assert (dut.write_gray_q == last_write_gray_q || $onehot(
-          dut.write_gray_q ^ last_write_gray_q
+      assert (dut.i_write.gray_o == last_write_gray_q || $onehot(
+          dut.i_write.gray_o ^ last_write_gray_q
       ));
   end
   assign in.valid = valid_q;
@@ -73,10 +73,12 @@ module fifo_async_formal (
       outs_q <= outs_q + 1'b1;
       if (watched_q && outs_q == watched_number_q) done_q <= 1'b1;
     end
-    last_read_gray_q <= dut.read_gray_q;
+    last_read_gray_q <= dut.i_read.gray_o;
     read_settled_q   <= !rst_i;
     if (read_settled_q)
-      assert (dut.read_gray_q == last_read_gray_q || $onehot(dut.read_gray_q ^ last_read_gray_q));
+      assert (dut.i_read.gray_o == last_read_gray_q || $onehot(
+          dut.i_read.gray_o ^ last_read_gray_q
+      ));
   end
   assign out.ready = ready_q;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// fifo_async: order and content across clocks of random ratio, capacity, and one beat a clock of the slower side.
@@ -28,35 +29,24 @@ module fifo_async_tb;
       .out
   );
 
-  int unsigned in_percent = 100, out_percent = 100, moved = 0;
-  word_t expected[$];
-
-  always @(posedge clk) begin
-    if (in.valid && in.ready) expected.push_back(in.data);
-    if (rst) in.valid <= 0;
-    else if (!in.valid || in.ready) begin
-      in.valid <= $urandom_range(99) < in_percent;
-      in.data  <= $urandom();
-    end
-  end
-  always @(posedge rclk) begin
-    if (out.valid && out.ready) begin
-      `CHECK(expected.size() != 0, "a beat came out that did not go in")
-      `CHECK(out.data == expected.pop_front(), "wrong beat")
-      moved++;
-    end
-    if (rst) out.ready <= 0;
-    else out.ready <= $urandom_range(99) < out_percent;
-  end
+  int unsigned in_percent = 100, out_percent = 100;
+  stream_source #(
+      .T(word_t),
+      .Endless(1)
+  ) i_source (
+      .on(in),
+      .percent(in_percent)
+  );
+  `STREAM_CHECK(word_t, i_sink, out, out_percent)
+  always @(posedge clk) if (in.valid && in.ready) i_sink.expected.push_back(in.data);
 
   initial begin
     int unsigned start;
     @(negedge rst);
     repeat (50) @(posedge clk);
-    start = moved;
+    start = i_sink.taken;
     repeat (700) @(posedge rclk);
-    `CHECK(moved - start >= 699, $sformatf(
-           "only %0d beats in 700 clocks of the slower side", moved - start))
+    `CHECK(i_sink.taken - start >= 699, "not one beat a clock of the slower side")
     for (int i = 0; i < 20; i++) begin
       read_half   = $urandom_range(11, 2);
       in_percent  = $urandom_range(100, 1);
@@ -66,11 +56,12 @@ module fifo_async_tb;
     out_percent = 0;
     in_percent  = 100;
     repeat (100) @(posedge clk);
-    `CHECK(!in.ready && expected.size() inside {Depth, Depth + 1}, "does not fill to its depth")
+    `CHECK(!in.ready && i_sink.expected.size() inside {Depth, Depth + 1},
+           "does not fill to its depth")
     in_percent  = 0;
     out_percent = 100;
     repeat (300) @(posedge clk);
-    `CHECK(expected.size() == 0 && count == 0, "beats were lost")
+    `CHECK(i_sink.expected.size() == 0 && count == 0, "beats were lost")
     `TB_PASS
   end
 endmodule

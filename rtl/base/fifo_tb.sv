@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// fifo: order and content under random back-pressure, capacity, and one beat a clock when both sides are open.
@@ -23,36 +24,23 @@ module fifo_tb;
   );
 
   int unsigned in_percent = 100, out_percent = 100;
-  word_t expected[$];
-  int unsigned moved = 0;
-
-  always @(posedge clk) begin
-    if (in.valid && in.ready) expected.push_back(in.data);
-    if (out.valid && out.ready) begin
-      `CHECK(expected.size() != 0, "a beat came out that did not go in")
-      `CHECK(out.data == expected.pop_front(), "wrong beat")
-      moved++;
-    end
-    if (rst) begin
-      in.valid  <= 0;
-      out.ready <= 0;
-    end else begin
-      out.ready <= $urandom_range(99) < out_percent;
-      if (!in.valid || in.ready) begin
-        in.valid <= $urandom_range(99) < in_percent;
-        in.data  <= $urandom();
-      end
-    end
-  end
+  stream_source #(
+      .T(word_t),
+      .Endless(1)
+  ) i_source (
+      .on(in),
+      .percent(in_percent)
+  );
+  `STREAM_CHECK(word_t, i_sink, out, out_percent)
+  always @(posedge clk) if (in.valid && in.ready) i_sink.expected.push_back(in.data);
 
   initial begin
     int unsigned start;
     @(negedge rst);
     repeat (10) @(posedge clk);
-    start = moved;
+    start = i_sink.taken;
     repeat (1000) @(posedge clk);
-    `CHECK(moved - start >= 999, $sformatf("only %0d beats in 1000 clocks", moved - start))
-    foreach (expected[i]);
+    `CHECK(i_sink.taken - start >= 999, "not one beat a clock")
     for (int i = 0; i < 20; i++) begin
       in_percent  = $urandom_range(100, 1);
       out_percent = $urandom_range(100, 1);
@@ -65,7 +53,7 @@ module fifo_tb;
     in_percent  = 0;
     out_percent = 100;
     repeat (20) @(posedge clk);
-    `CHECK(expected.size() == 0 && count == 0, "beats were lost")
+    `CHECK(i_sink.expected.size() == 0 && count == 0, "beats were lost")
     `TB_PASS
   end
 endmodule

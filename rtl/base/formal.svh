@@ -9,7 +9,7 @@
   always_ff @(posedge clk_i) started_q <= 1'b1; \
   always_comb assume (rst_i == !started_q);
 
-/// Stream `s` of type `t` keeps its beat until that is taken: promised by whom drives it (`kind` assert) or relied upon (assume).
+/// Stream `s` of type `t` keeps its beat until that is taken: guaranteed by the driver (`kind` assert) or relied upon (assume).
 `define FORMAL_STREAM(kind, s, t) \
   if (1) begin : law_of_``s \
     logic waiting_q; \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
-/// reg_arb: accesses of two masters reach a memory one at a time and come back to whom they belong, with any delay of the
-/// slave; a master that is reset in the middle gets no answer and holds nobody up.
+/// reg_arb: accesses of two masters reach a memory one at a time and come back to their master, with any delay of the
+/// slave; a master that is reset in the middle gets no answer and blocks no other.
 module reg_arb_tb;
   `TB_BEGIN
   `TB_TIMEOUT(200_000)

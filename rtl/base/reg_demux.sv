@@ -5,7 +5,7 @@
 /// Slave i answers addresses with (addr & ~(Size[i]-1)) == Base[i]; Size[i] is a power of two and Base[i] a multiple of it.
 /// The slave sees the offset within its region. One access is with the slaves at a time. Writes are posted: they are
 /// answered when they go to their slave, so that the next can come while that one is at work; all later accesses wait for
-/// it. Latency 1 clock each way. An address nobody answers reads 0, ignores writes, and pulses `unmapped_o`.
+/// it. Latency 1 clock each way. An address without a slave reads 0, ignores writes, and pulses `unmapped_o`.
 module reg_demux #(
     parameter int N = 2,
     parameter int AddrW = 26,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 /// reg_demux: each access reaches the one slave whose region it is in, with the offset in that region, and none is left
 /// without an answer.
@@ -11,14 +12,7 @@ module reg_demux_tb;
 
   reg_if #(.AddrW(AddrW)) in ();
   reg_if #(.AddrW(AddrW)) out[N] ();
-  logic unmapped, req, write;
-  logic [AddrW-1:0] req_addr;
-  logic [31:0] wdata;
-  assign in.req   = req;
-  assign in.write = write;
-  assign in.addr  = req_addr;
-  assign in.wdata = wdata;
-  assign in.wstrb = '1;
+  logic unmapped;
   reg_demux #(
       .N(N),
       .AddrW(AddrW),
@@ -56,35 +50,12 @@ module reg_demux_tb;
     end
   end
 
-  // Answers are taken at the clock edge itself: a task that wakes at the edge may see the value after it.
-  int unsigned answers = 0;
-  logic [31:0] answer;
-  always @(posedge clk) begin
-    if (in.ack) begin
-      answers <= answers + 1;
-      answer  <= in.rdata;
-    end
-  end
-
-  task automatic access (input logic is_write, input logic [AddrW-1:0] addr,
-                         input logic [31:0] value, output logic [31:0] rdata);
-    int unsigned seen;
-    seen = answers;
-    req <= 1;
-    write <= is_write;
-    req_addr <= addr;
-    wdata <= value;
-    @(posedge clk);
-    req <= 0;
-    while (answers == seen) @(posedge clk);
-    rdata = answer;
-  endtask
+  `REG_MASTER(AddrW, i_master, in)
 
   initial begin
     logic [31:0] reference[int], rdata, value;
     logic [AddrW-1:0] addr;
     logic mapped;
-    req <= 0;
     @(negedge rst);
     @(posedge clk);
     for (int i = 0; i < 2000; i++) begin
@@ -93,10 +64,10 @@ module reg_demux_tb;
       mapped = addr < 16'h1100 || (addr >= 16'h8000 && addr < 16'hc000);
       if ($urandom_range(1) == 1) begin
         value = $urandom();
-        access (1, addr, value, rdata);
+        i_master.write(addr, value);
         if (mapped) reference[int'(addr)] = value;
       end else begin
-        access (0, addr, 0, rdata);
+        i_master.read(addr, rdata);
         `CHECK(rdata == (reference.exists(int'(addr)) ? reference[int'(addr)] : 32'd0),
                "wrong data read")
       end

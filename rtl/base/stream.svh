@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line for a stream, and for a FIFO whose fill nobody looks at.
+// One line for a stream, and for a FIFO whose fill level is not needed.
 `ifndef EMERY_STREAM_SVH
 `define EMERY_STREAM_SVH
 

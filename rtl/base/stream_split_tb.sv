@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// stream_fork with a stream_demux behind each output: every beat reaches each fork output once, and there the one demux
@@ -25,21 +26,15 @@ module stream_split_tb;
       .out  (split)
   );
 
-  int unsigned in_percent = 100, out_percent = 100, sent = 0;
-  beat_t all[$];
+  int unsigned in_percent = 100, out_percent = 100, sent = 0, given = 0;
   int unsigned taken[Forks];
 
+  `STREAM_SOURCE(beat_t, i_source, in, in_percent)
   always @(posedge clk) begin
-    if (rst) in.valid <= 0;
-    else begin
-      if (in.valid && in.ready) begin
-        all.push_back(in.data);
-        sent++;
-      end
-      if (!in.valid || in.ready) begin
-        in.valid <= $urandom_range(99) < in_percent;
-        in.data  <= '{way: 3'($urandom_range(Ways - 1)), number: 29'(sent)};
-      end
+    if (!rst && in.valid && in.ready) sent++;
+    if (i_source.queue.size() == 0) begin
+      i_source.queue.push_back('{way: 3'($urandom_range(Ways - 1)), number: 29'(given)});
+      given++;
     end
   end
 
@@ -58,13 +53,13 @@ module stream_split_tb;
     logic [Ways-1:0] valid;
     for (genvar w = 0; w < Ways; w++) begin : g_way
       assign valid[w] = out[w].valid;
+      `STREAM_SINK(beat_t, i_sink, out[w], out_percent)
       always @(posedge clk) begin
         if (!rst && out[w].valid && out[w].ready) begin
           `CHECK(out[w].data.way == 3'(w), "at a way that the beat does not name")
           `CHECK(out[w].data.number == 29'(taken[f]), "lost, doubled or reordered")
           taken[f] = taken[f] + 1;
         end
-        out[w].ready <= !rst && $urandom_range(99) < out_percent;
       end
     end
     always @(posedge clk) `CHECK($onehot0(valid), "one beat at two ways")

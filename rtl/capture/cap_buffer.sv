@@ -46,22 +46,35 @@ module cap_buffer
 
   // Write side.
   logic [UnitW-1:0]
-      start_q, write_q, read_q;  // of the packet that arrives; its next beat; the next beat to read
-  logic        [8:0] beats_q;  // of the packet that arrives
-  logic              drop_q;
-  frame_beat_t       beat;
-  info_t             what;
+      write, read_q;  // the next beat of the packet that arrives; the next beat to read
+  logic [8:0] beats;  // of the packet that arrives
+  logic store, keep, drop;
+  frame_beat_t beat;
+  info_t what;
   assign beat = frame.data;
   assign what = info.data;
-  wire room = UnitW'(write_q + 1'b1) != read_q && beats_q < 9'd260;
+  wire room = UnitW'(write + 1'b1) != read_q && beats < 9'd260;
   assign frame.ready = (!beat.eop || info.valid) && (!wait_i || (room && note_in.ready));
   wire take = frame.valid && frame.ready;
   assign info.ready = take && beat.eop;
-  wire no_room = drop_q || !room || (beat.eop && !note_in.ready);
-  wire store = take && !drop_q && room;
-  wire last = take && beat.eop;
-  wire keep = last && !no_room && !beat.err && !what.drop;
-  wire [LenW-1:0] bytes = LenW'({beats_q, 6'd0}) + LenW'(beat.len);
+  frame_commit #(
+      .UnitW(UnitW)
+  ) i_commit (
+      .clk_i,
+      .rst_i,
+      .take_i(take),
+      .eop_i(beat.eop),
+      .erase_i(beat.err || what.drop),
+      .room_i(room),
+      .note_ready_i(note_in.ready),
+      .store_o(store),
+      .write_o(write),
+      .start_o(),
+      .beats_o(beats),
+      .keep_o(keep),
+      .drop_o(drop)
+  );
+  wire [ LenW-1:0] bytes = LenW'({beats, 6'd0}) + LenW'(beat.len);
   wire [RingW-1:0] ring_mask = ~({RingW{1'b1}} << log_rings_i);
 
   assign note_in.valid = keep;
@@ -77,29 +90,8 @@ module cap_buffer
       };
 
   always_ff @(posedge clk_i) begin
-    dropped_o  <= last && no_room && !beat.err && !what.drop && !rst_i;
-    filtered_o <= last && what.drop && !beat.err && !rst_i;
-    if (keep) begin
-      start_q <= write_q + 1'b1;
-      write_q <= write_q + 1'b1;
-    end else if (last) begin
-      write_q <= start_q;
-    end else if (store) begin
-      write_q <= write_q + 1'b1;
-    end
-    if (last) begin
-      beats_q <= '0;
-      drop_q  <= 1'b0;
-    end else if (take) begin
-      if (store) beats_q <= beats_q + 1'b1;
-      drop_q <= drop_q || !room;
-    end
-    if (rst_i) begin
-      start_q <= '0;
-      write_q <= '0;
-      beats_q <= '0;
-      drop_q  <= 1'b0;
-    end
+    dropped_o  <= drop && !rst_i;
+    filtered_o <= info.ready && what.drop && !beat.err && !rst_i;
   end
 
   // Read side: the RAM's output register is the output.
@@ -120,7 +112,7 @@ module cap_buffer
   ) i_ram (
       .clk_i,
       .we_i   (store),
-      .waddr_i(write_q),
+      .waddr_i(write),
       .wdata_i(beat.data),
       .re_i   (read),
       .raddr_i(read_q),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// cap_front with cap_filter, and cap_buffer behind it: frames from the wire come out whole and in order with length,
@@ -57,37 +58,15 @@ module cap_front_tb;
   always @(posedge clk) now <= now + 48'd4;
 
   // Sources: as many beats as there are; a stamp follows the first beat of its frame.
-  frame_beat_t waiting[2][$];
-  ptp_time_t stamps[$], stamps_ahead[$];
-  int percent = 100, out_percent = 100, moved = 0;
-  for (genvar s = 0; s < 2; s++) begin : g_source
-    always @(posedge clk) begin
-      if (source[s].valid && source[s].ready && !rst) begin
-        moved++;
-        if (s == 0 && source[s].data.sop) stamps.push_back(stamps_ahead.pop_front());
-      end
-      if (rst) source[s].valid <= 0;
-      else if (!source[s].valid || source[s].ready) begin
-        source[s].valid <= waiting[s].size() != 0 && $urandom_range(99) < percent;
-        // It leaves the queue below once it is shown.
-        if (waiting[s].size() != 0) source[s].data <= waiting[s][0];
-      end
-    end
-    always @(negedge clk)
-      if (source[s].valid && !shown[s]) begin
-        void'(waiting[s].pop_front());
-        shown[s] = 1;
-      end
-    always @(posedge clk) if (source[s].ready) shown[s] = 0;
-  end
-  logic [1:0] shown = '0;
-  always @(posedge clk) begin
-    if (rst) stamp.valid <= 0;
-    else if (!stamp.valid || stamp.ready) begin
-      stamp.valid <= stamps.size() != 0;
-      if (stamps.size() != 0) stamp.data <= stamps.pop_front();
-    end
-  end
+  ptp_time_t stamps_ahead[$];
+  int unsigned percent = 100, out_percent = 100;
+  `FRAME_SOURCE(frame_beat_t, i_wire, source[0], percent, percent)
+  `FRAME_SOURCE(frame_beat_t, i_generator, source[1], percent, percent)
+  `STREAM_SOURCE(ptp_time_t, i_stamps, stamp, 100)
+  `STREAM_SINK(beat_t, i_out, out, out_percent)
+  always @(posedge clk)
+    if (source[0].valid && source[0].ready && !rst && source[0].data.sop)
+      i_stamps.queue.push_back(stamps_ahead.pop_front());
 
   // Models.
   function automatic logic [31:0] toeplitz(logic [95:0] fields, int bits);
@@ -119,7 +98,6 @@ module cap_front_tb;
   always @(posedge clk) begin
     drops += int'(dropped && !rst);
     filtereds += int'(filtered && !rst);
-    out.ready <= !rst && $urandom_range(99) < out_percent;
     if (out.valid && out.ready && !rst) begin
       `CHECK(out.data.sop == (got.size() == 0), "sop")
       if (out.data.sop) first = out.data;
@@ -195,24 +173,16 @@ module cap_front_tb;
     end
     if (enable) sent++;
     if (way == 0) stamps_ahead.push_back(48'(p.stamp));
-    for (int i = 0; i < len; i += 64) begin
-      frame_beat_t b;
-      b = '0;
-      for (int j = 0; j < 64 && i + j < len; j++) b.data[8*j+:8] = p.bytes[i+j];
-      b.len = len - i > 64 ? 7'd64 : 7'(len - i);
-      b.sop = i == 0;
-      b.eop = i + 64 >= len;
-      b.err = b.eop && p.bad;
-      waiting[way].push_back(b);
-    end
-    while (waiting[way].size() > 8) @(posedge clk);
+    if (way == 0) i_wire.send(p.bytes, p.bad);
+    else i_generator.send(p.bytes, 0);
+    while (i_wire.queue.size() > 8 || i_generator.queue.size() > 8) @(posedge clk);
   endtask
 
   task automatic settle();
     int still = 0, last = -1;
     while (still < 300) begin
       @(posedge clk);
-      still = received == last && waiting[0].size() == 0 && waiting[1].size() == 0 && !out.valid ? still + 1 : 0;
+      still = received == last && i_wire.queue.size() == 0 && i_generator.queue.size() == 0 && !out.valid ? still + 1 : 0;
       last = received;
     end
     `CHECK(received + bad + filtereds + drops == sent,

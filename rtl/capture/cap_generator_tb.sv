@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// cap_generator: every byte of every packet as the formula in capture.rdl says, worked out here anew; count, restart, rate,
@@ -36,7 +37,8 @@ module cap_generator_tb;
   endfunction
 
   byte unsigned got[$];
-  int unsigned number = 0, beats = 0, bytes = 0, percent = 100;
+  int unsigned number = 0, bytes = 0, percent = 100;
+  `STREAM_SINK(frame_beat_t, i_sink, frame, percent)
   int shortest = 100000, longest = 0;
 
   task automatic check_packet();
@@ -115,12 +117,10 @@ module cap_generator_tb;
   endtask
 
   always @(posedge clk) begin
-    frame.ready <= !rst && $urandom_range(99) < percent;
     if (frame.valid && frame.ready && !rst) begin
       `CHECK(frame.data.sop == (got.size() == 0), "sop")
       `CHECK(frame.data.eop || frame.data.len == 64, "full beats before the last")
       for (int i = 0; i < int'(frame.data.len); i++) got.push_back(frame.data.data[8*i+:8]);
-      beats++;
       bytes += 32'(frame.data.len);
       if (frame.data.eop) check_packet();
     end
@@ -143,15 +143,16 @@ module cap_generator_tb;
     @(negedge rst);
     restart(0, 60, 60);
     repeat (20) @(posedge clk);
-    start = beats;
+    start = i_sink.taken;
     repeat (2000) @(posedge clk);
-    `CHECK(beats - start >= 1990, $sformatf("only %0d 60-byte packets in 2000 clocks", beats - start
-           ))
+    `CHECK(i_sink.taken - start >= 1990, $sformatf(
+           "only %0d 60-byte packets in 2000 clocks", i_sink.taken - start))
     restart(0, 60, 1514);
     repeat (20) @(posedge clk);
-    start = beats;
+    start = i_sink.taken;
     repeat (4000) @(posedge clk);
-    `CHECK(beats - start >= 3980, $sformatf("only %0d beats in 4000 clocks", beats - start))
+    `CHECK(i_sink.taken - start >= 3980, $sformatf(
+           "only %0d beats in 4000 clocks", i_sink.taken - start))
     percent = 40;
     repeat (4000) @(posedge clk);
     `CHECK(shortest < 200 && longest > 1300, "lengths over the whole range")

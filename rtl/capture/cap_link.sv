@@ -3,10 +3,10 @@
 `include "stream.svh"
 /// One link's share of the capture: staging pages, queue of work, DMA write engine (capture paper, "Bifurcation").
 ///
-/// Work is done in order: pieces of pages are written to host memory, progress entries after the data they tell of; both
+/// Work is done in order: pieces of pages are written to host memory, progress entries after the data they cover; both
 /// are posted writes on one link, which PCIe does not reorder. A page is free again when its last piece has left.
 /// While the link is in use (`ok_o`) it takes work; when it is disabled, goes down or loses bus mastering, all that is
-/// queued or under way is given up: TLPs are swallowed whole, pages freed, and what no entry tells of is counted as lost.
+/// queued or under way is given up: TLPs are dropped whole, pages freed, and what no entry covers is counted as lost.
 /// It is in use again when it is up and enabled, nothing is queued, and no block of a ring is on it any more.
 /// `link_rst_i` (link down) resets the engine. One beat a clock on `tlp`; `space_o` promises room for MaxWork pieces.
 module cap_link
@@ -280,12 +280,15 @@ module cap_link
       .ram_i(stage_row | entry_row),
       .tlp(engine_tlp)
   );
-  cap_gate i_gate (
+  stream_gate #(
+      .T(tlp_beat_t)
+  ) i_gate (
       .clk_i,
       .rst_i(engine_rst),
       .closed_i(!active_q),
       .in(engine_tlp),
-      .out(tlp)
+      .out(tlp),
+      .dropped_o()
   );
   wire unused = &{1'b0, status.sel, status.result};
 

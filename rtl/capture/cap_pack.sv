@@ -66,9 +66,9 @@ module cap_pack
     logic [OffW-1:0]    off;           // bytes in the block
     logic [PageW-1:0]   sent;          // bytes of the page that work is under way for
     logic [23:0]        packets;       // in the block
-    logic [OffW-1:0]    told;          // bytes that an entry tells of
+    logic [OffW-1:0]    told;          // bytes that an entry covers
     logic [23:0]        told_packets;
-    logic [23:0]        since;         // first packet no entry tells of
+    logic [23:0]        since;         // first packet no entry covers
   } state_t;
   state_t state_q[Rings];
 
@@ -87,7 +87,7 @@ module cap_pack
   logic [RingIndexW-1:0] ring_q;  // of Inside and Entry
   logic closing_q, closing_d;  // Entry of a block that closes
 
-  // Timer: looks at one ring each clock; a ring that is due is served in the next clock between packets.
+  // Timer: examines one ring each clock; a ring that is due is served in the next clock between packets.
   logic [RingIndexW-1:0] scan_q, due_ring_q;
   logic   due_q;
   state_t scanned;
@@ -99,7 +99,7 @@ module cap_pack
   wire stale = untold && age >= patience;
   wire ends = !ok_i[scanned.link] || (!cfg_i.enable && !in.valid);
 
-  // The ring looked at now.
+  // The ring examined now.
   logic [RingIndexW-1:0] ring;
   always_comb begin
     ring = RingIndexW'(beat.ring);
@@ -212,7 +212,7 @@ module cap_pack
       end
       default: begin
         if (due_q) begin
-          // A block whose link is down, or all of them at the end, is closed; else told of. Ends always free the page.
+          // A block whose link is down, or all of them at the end, is closed; else it gets an entry. Ends always free the page.
           if (now.open && (now.told != now.off || !ok_i[now.link] || !cfg_i.enable) && space_i[now.link]) begin
             closing_d = !ok_i[now.link] || (!cfg_i.enable && !in.valid);
             part_d.work.free = closing_d;
@@ -295,7 +295,7 @@ module cap_pack
     if (open) last_link_q <= choice;
     opened_o <= '0;
     if (open) opened_o[choice] <= 1'b1;
-    // A ring found due is looked at until its turn has come.
+    // A ring found due is examined until its turn has come.
     if (!due_q) begin
       due_q <= scanned.open && (stale || ends);
       due_ring_q <= scan_q;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// cap_pack, cap_rings and two cap_link together: what lands in a model of host memory, walked as a consumer walks it, is
@@ -85,7 +86,7 @@ module cap_pack_tb;
 
   // Host memory, and the links' speed in percent.
   byte memory[longint];
-  int speed[2] = '{100, 100};
+  int unsigned speed[2] = '{100, 100};
   longint beats[2] = '{0, 0};
   longint tlps[2] = '{0, 0};
   for (genvar l = 0; l < 2; l++) begin : g_link
@@ -123,10 +124,10 @@ module cap_pack_tb;
         .lost_bytes_o(lost_bytes[l]),
         .tlp
     );
+    `STREAM_SINK(tlp_beat_t, i_sink, tlp, speed[l])
     longint addr;
     int left;
     always @(posedge clk) begin
-      tlp.ready <= int'($urandom_range(99)) < speed[l];
       if (tlp.valid && tlp.ready && !rst && !link_rst[l]) begin
         mem4_hdr_t hdr;
         hdr = tlp.data.hdr;
@@ -203,7 +204,7 @@ module cap_pack_tb;
     number++;
   endtask
 
-  // The consumer: next block to look at, offset in it, packets taken, packets lost as the entries tell.
+  // The consumer: next block to read, offset in it, packets taken, packets lost as the entries tell.
   int seq[Rings], off[Rings], taken[Rings], lost[Rings], holes[Rings];
   bit hold_returns = 0;
   bit may_lose = 0;
@@ -227,7 +228,7 @@ module cap_pack_tb;
     `CHECK(acks == writes, "each access is answered in the next clock")
   endtask
 
-  // A block after the next one to look at has an entry.
+  // A block after the next one to read has an entry.
   function automatic bit later(int r);
     if (may_lose) begin
       for (int s = seq[r] + 1; s < seq[r] + 2 ** LogBlocks; s++) begin
@@ -351,7 +352,7 @@ module cap_pack_tb;
     repeat (Pages + 10) @(posedge clk);
     `CHECK(ok == 2'b11, "links in use")
 
-    // One packet in each ring: told of after the flush delay, with nothing behind it.
+    // One packet in each ring: an entry after the flush delay, with nothing behind it.
     for (int r = 0; r < Rings; r++) send(60 + r, r);
     repeat (250) @(posedge clk);
     walk_all();

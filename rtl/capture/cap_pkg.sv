@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Packet capture into host memory over several PCIe links: what lies in host memory, and what the blocks of rtl/capture tell
-/// each other.
+/// Packet capture into host memory over several PCIe links: what lies in host memory, and what goes between the blocks of
+/// rtl/capture.
 package cap_pkg;
   localparam int MaxLinks = 2;
   localparam int RingW = 5;  // 32 rings at the most
@@ -63,7 +63,7 @@ package cap_pkg;
     logic [PageOffW-1:0]       len;       // 0: only to free the page
     logic [63:0]               addr;
     cap_entry_t                entry;
-    logic [23:0]               packets;   // that no entry before this one tells of
+    logic [23:0]               packets;   // that no entry before this one covers
     logic [OffW-1:0]           bytes;
   } work_t;
 

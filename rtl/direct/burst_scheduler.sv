@@ -5,8 +5,8 @@
 ///
 /// RESs are answered round robin over the outputs, one burst at a time. First the burst is planned, one packet a clock: as many
 /// packets from each class, in order, as its grant has words for; none at all if no first packet fits. Then its words go
-/// out, after the first `Prefill` without a gap whatever the bus takes. The trailing REQ tells what the FIFOs hold beyond
-/// this burst when it is made. The frames leave their FIFOs when the bus says that the burst has arrived; if nobody took it
+/// out, after the first `Prefill` without a gap whatever the bus takes. The trailing REQ says what the FIFOs hold beyond
+/// this burst when it is made. The frames leave their FIFOs when the bus says that the burst has arrived; if it was aborted
 /// they stay there, first in their queues as before. Reset forgets all RESs.
 module burst_scheduler
   import direct_pkg::*, route_pkg::*;
@@ -30,7 +30,7 @@ module burst_scheduler
     output logic trailing_null_o,
     input logic [3:0] trailing_tag_i,
     output peer_t peer_o,
-    output logic aborted_o,  // nobody took the burst
+    output logic aborted_o,  // the burst ended in an abort
     // Channel
     stream_if.src cmd,  // channel_pkg::channel_cmd_t
     stream_if.src data,  // logic [63:0]

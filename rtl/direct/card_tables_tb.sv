@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 /// card_tables: every register reads back what was written to it and nothing else, settings come out where they belong, and
 /// the counts are those of the events.
@@ -11,14 +12,6 @@ module card_tables_tb;
 
   reg_if #(.AddrW(14)) regs ();
   wire unused = &{1'b0, regs.wstrb};
-  logic req = 0, write = 0;
-  logic [13:0] addr;
-  logic [31:0] wdata;
-  assign regs.req   = req;
-  assign regs.write = write;
-  assign regs.addr  = addr;
-  assign regs.wdata = wdata;
-  assign regs.wstrb = '1;
   route_rule_t [Peers-1:0] routes;
   logic [Peers-1:0][63:0] windows;
   class_rule_t [Peers:0][Masks-1:0] classes;
@@ -42,20 +35,7 @@ module card_tables_tb;
       .out_max_o(out_max)
   );
 
-  // Driven and looked at on the falling edge.
-  task automatic access (input logic is_write, input logic [13:0] where, input logic [31:0] value,
-                         output logic [31:0] rdata);
-    req   = 1;
-    write = is_write;
-    addr  = where;
-    wdata = value;
-    @(negedge clk);
-    req = 0;
-    `CHECK(regs.ack, "no answer")
-    rdata = regs.rdata;
-    @(negedge clk);
-    `CHECK(!regs.ack, "two answers")
-  endtask
+  `REG_MASTER(14, i_master, regs)
   function automatic logic [31:0] kept(logic [13:0] where, logic [31:0] value);
     logic [2:0] word;
     word = where[4:2];
@@ -71,7 +51,7 @@ module card_tables_tb;
   endfunction
 
   initial begin
-    logic [31:0] model[logic [13:0]], rdata, value, ignored;
+    logic [31:0] model[logic [13:0]], rdata, value;
     logic [13:0] where;
     int unsigned n_accepted[64], n_dropped[64], most[64];
     @(negedge rst);
@@ -82,17 +62,17 @@ module card_tables_tb;
       where &= 14'h3ffc;
       value = $urandom();
       if ($urandom_range(2) == 0) begin
-        access (1, where, value, ignored);
+        i_master.write(where, value);
         model[where] = kept(where, value);
       end else begin
-        access (0, where, value, rdata);
+        i_master.read(where, rdata);
         `CHECK(rdata == (model.exists(where) ? model[where] : 0), "wrong data read")
       end
     end
     // Each setting on its own.
     for (int p = 0; p < Peers; p++) begin
       for (int w = 0; w < 6; w++)
-      access (1, 14'(p * 32 + w * 4), 32'h1111_1111 * 32'(w + 1) + 32'(p), ignored);
+      i_master.write(14'(p * 32 + w * 4), 32'h1111_1111 * 32'(w + 1) + 32'(p));
       `CHECK(routes[p] ==
              '{
                  valid: 0,
@@ -102,14 +82,14 @@ module card_tables_tb;
              },
              "route")
       `CHECK(windows[p] == {32'h6666_6666 + 32'(p), 32'h5555_5555 + 32'(p)}, "window")
-      access (1, 14'(p * 32 + 12), 32'h8000_0000, ignored);
+      i_master.write(14'(p * 32 + 12), 32'h8000_0000);
       `CHECK(routes[p].valid, "route in use")
     end
     for (int d = 0; d <= Peers; d++) begin
       for (int c = 0; c < Masks; c++) begin
         for (int w = 0; w < 6; w++)
-        access (1, 14'('h1000 + (4 * d + c) * 32 + w * 4),
-                32'h1234_5678 * 32'(w + 1) + 32'(4 * d + c), ignored);
+        i_master.write(14'('h1000 + (4 * d + c) * 32 + w * 4),
+                       32'h1234_5678 * 32'(w + 1) + 32'(4 * d + c));
         value = 32'h1234_5678 * 5 + 32'(4 * d + c);
         `CHECK(classes[d][c].value.src == 32'h1234_5678 + 32'(4 * d + c), "source")
         `CHECK(classes[d][c].mask.src == 32'h1234_5678 * 2 + 32'(4 * d + c), "source mask")
@@ -128,6 +108,7 @@ module card_tables_tb;
       n_dropped[i] = 0;
       most[i] = 0;
     end
+    @(negedge clk);
     for (int i = 0; i < 2000; i++) begin
       for (int d = 0; d <= Peers; d++) begin
         for (int c = 0; c < Classes; c++) begin
@@ -147,15 +128,16 @@ module card_tables_tb;
     repeat (2) @(negedge clk);
     for (int i = 0; i < 64; i++) begin
       where = 14'('h2000 + i * 16);
-      access (0, where, 0, rdata);
+      i_master.read(where, rdata);
       `CHECK(rdata == n_accepted[i], "frames taken")
-      access (0, where + 4, 0, rdata);
+      i_master.read(where + 4, rdata);
       `CHECK(rdata == n_dropped[i], "frames dropped")
-      access (0, where + 8, 0, rdata);
+      i_master.read(where + 8, rdata);
       `CHECK(rdata == ((i / 4 <= Peers && i % 4 < Classes) ? 32'(used[i/4][i%4]) : 0), "words")
-      access (0, where + 12, 0, rdata);
+      i_master.read(where + 12, rdata);
       `CHECK(rdata == most[i], "most words")
     end
+    @(negedge clk);
     out_used = {12'd7, 12'd900};
     @(negedge clk);
     out_used = {12'd9, 12'd3};

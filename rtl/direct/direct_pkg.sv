@@ -95,7 +95,7 @@ package direct_pkg;
     logic packet_discarded;  // of a burst that was not granted, or no longer
     logic request_timeout;   // no RES came
     logic burst_timeout;     // no burst came
-    logic aborted;           // a message or burst that nobody took
+    logic aborted;           // a message or burst that ended in an abort
     logic stale_res;
     logic stale_burst;
     logic malformed;         // a word that cannot stand where it came

@@ -131,7 +131,7 @@ module direct_scheduler
       .timeout_o(events.burst_timeout)
   );
 
-  // A REQ tells what its output's FIFOs hold.
+  // A REQ says what its output's FIFOs hold.
   always_comb begin
     waiting = '0;
     req_message = '0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 /// direct_input, direct_scheduler and direct_output of several cards on a model of the bus with random latencies: each frame
 /// arrives once, in order within its class, unharmed, at its destination or is dropped at its input FIFO, counted; exchanges
@@ -271,12 +272,12 @@ module direct_scheduler_tb #(
     end
 
     // Frames out.
+    `STREAM_SINK(eth_pkg::word_beat_t, i_out, out, dead[i] ? 0 : out_percent)
     int got = 0;
     frame_t f;
     int from;
     bit again;
     always @(posedge clk) begin
-      out.ready <= $urandom_range(99) < out_percent && !dead[i];
       if (card_rst[i]) got = 0;
       else if (out.valid && out.ready) begin
         eth_pkg::word_beat_t b;
@@ -336,10 +337,10 @@ module direct_scheduler_tb #(
     end
     // Lower classes of the slow path end here.
     for (genvar c = 1; c < Classes; c++) begin : g_slow
+      `STREAM_SINK(stored_word_t, i_slow, slow[c], 50)
       int place = -1;
       frame_t s;
       always @(posedge clk) begin
-        slow[c].ready <= $urandom_range(1) == 0;
         if (card_rst[i]) place = -1;
         else if (slow[c].valid && slow[c].ready) begin
           stored_word_t   w;
@@ -447,7 +448,7 @@ module direct_scheduler_tb #(
     end
   end
 
-  // Lets everything drain; nothing may be left, nor anybody go on talking.
+  // Lets everything drain; nothing may be left, nor any card go on sending.
   task automatic drain(string what);
     int unsigned at;
     in_percent  = 0;
@@ -569,7 +570,7 @@ module direct_scheduler_tb #(
     hot = -1;
     high_percent = 30;
 
-    // A card stalls for longer than anybody waits, then goes on.
+    // A card stalls for longer than any timeout, then goes on.
     timeout = 32'd2500;
     retry = 32'd20000;
     max_bytes = 300;

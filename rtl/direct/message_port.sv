@@ -13,7 +13,7 @@ module message_port
     input  logic                            clk_i,
     input  logic                            rst_i,
     input  logic          [Peers-1:0][63:0] peer_base_i,
-    // REQ and RES: who and what
+    // REQ and RES: peer and contents
     input  logic                            req_want_i,
     input  peer_t                           req_peer_i,
     input  message_t                        req_message_i,

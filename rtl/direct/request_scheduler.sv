@@ -2,13 +2,13 @@
 `include "assert.svh"
 /// Who gets a REQ (direct-router paper, section III-B1), and how each output stands with this input.
 ///
-/// An output is active when frames wait for it of which it does not know: no REQ is unanswered, no RES unused, no burst under
+/// An output is active when frames wait for it that no REQ announced: no REQ is unanswered, no RES unused, no burst under
 /// way. (That is the paper's rule, an arrival when all FIFOs of the output are empty, as a level: nothing that arrives between
 /// a null REQ and the end of its burst is forgotten.) Active outputs are served round robin, one REQ at a time: the next one
 /// waits until the RES to the one before has come. REQs that end bursts are noted here too, each REQ gets the next tag.
-/// An output that does not answer for 4 * `timeout_i` clocks, or that nobody answers for, is left alone for `retry_i` clocks.
-/// (An output waits `timeout_i` for a dead input's burst; its living inputs must outlast that.)
-/// `take_i` picks what `want_o`, `peer_o`, `tag_o` show in that clock. Reset forgets all.
+/// An output that does not answer for 4 * `timeout_i` clocks, or whose REQ ends in an abort, is left alone for `retry_i`
+/// clocks. (An output waits `timeout_i` for a dead input's burst; its living inputs must outlast that.) `take_i` picks what
+/// `want_o`, `peer_o`, `tag_o` show in that clock. Reset forgets all.
 module request_scheduler
   import route_pkg::*;
 #(
@@ -37,7 +37,7 @@ module request_scheduler
     input  peer_t             res_peer_i,
     input  logic  [      3:0] res_tag_i,
     output logic              res_awaited_o,
-    // A REQ, or a burst, that nobody took
+    // A REQ, or a burst, that ended in an abort
     input  logic              req_aborted_i,
     input  peer_t             req_aborted_peer_i,
     input  logic  [      3:0] req_aborted_tag_i,

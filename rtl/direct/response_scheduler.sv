@@ -5,7 +5,7 @@
 /// Keeps the latest REQ of each input. One RES at a time, round robin: the next one waits until the burst that answers it has
 /// come with its trailing REQ. A RES grants the output FIFO's room by strict priority: to class 0 what it asked for, then to
 /// class 1, and so on. With `min_words_i` it waits for that much room, or for all that was asked for; with 0 it never waits.
-/// The grant ends without a burst when the input asks anew by itself (it gave up), when nobody takes the RES, when its burst
+/// The grant ends without a burst when the input asks anew by itself (it gave up), when the RES is aborted, when its burst
 /// is malformed, or when nothing of the burst comes for `timeout_i` clocks. `take_i` picks what `want_o` and `message_o` show
 /// in that clock. Reset forgets all.
 module response_scheduler

@@ -96,7 +96,7 @@ module response_scheduler_formal
     end
     if (!asks || asks_now || (take && peer == 4'(watched_i))) passed_q <= '0;
     else if (take && peer == 4'(other_i)) passed_q <= passed_q + 1'b1;
-    // With room for anything, and no REQ that changes minds: clocks until somebody is offered a RES.
+    // With room for anything, and no REQ that changes its demand: clocks until a RES is offered.
     if (!asks || open || want || req_i || room_i < 3'(Capacity)) idle_q <= '0;
     else idle_q <= idle_q + 1'b1;
     if (!open || word_i || sent_i) age_q <= '0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "stream.svh"
-// The bench drives at the falling edge and looks at the settled signals after it: `cond` holds at the next rising edge.
+// The bench drives at the falling edge and samples the settled signals after it: `cond` holds at the next rising edge.
 `define WAIT(clk, cond) \
   begin \
     #1; \
@@ -389,7 +389,7 @@ module slow_path_tb;
     send('h200004, 64);
     send('h200000 + 512, 64);
     send('h200000, 9217);
-    send(64'h1_0000_0000, 64);  // nobody there
+    send(64'h1_0000_0000, 64);  // no target there
     expect_bytes.push_back(60);
     expect_class.push_back(0);
     expect_number.push_back(2);
@@ -430,7 +430,7 @@ module slow_path_tb;
       capacity = 1520;
     end
 
-    // A buffer nobody answers for stops its ring, not the other.
+    // A buffer at an address without a target stops its ring, not the other.
     rx_ring[1].enable   <= 0;
     rx_ring[1].producer <= 0;
     repeat (3) @(negedge clk);

@@ -133,16 +133,22 @@ module slow_rx
   wire fits = words <= now.words;
 
   // ---------------------------------------------------------------- transfers: over when all words and the result came
-  logic last_q, ended_q, failed_q;
+  logic moved, over, failed;
   assign rdata.ready = 1'b1;
-  assign done.ready  = 1'b1;
-  wire writing = state_q == WriteFrame && !last_q;
+  wire writing = state_q == WriteFrame && !moved;
   wire take_last = frame_valid[cls_q] && take[cls_q] && frame_data[cls_q].last;
-  wire last = last_q || (rdata.valid && rdata.data.last) || (writing && take_last) || state_q == WriteDone;
-  wire ended = ended_q || done.valid;
-  wire failed = failed_q || (done.valid && done.data != ChannelOk);
+  wire last = (rdata.valid && rdata.data.last) || (writing && take_last) || state_q == WriteDone;
   wire busy = state_q == ReadDescriptors || state_q == WriteFrame || state_q == WriteDone;
-  wire over = busy && last && ended;
+  transfer_end i_end (
+      .clk_i,
+      .rst_i,
+      .busy_i  (busy),
+      .last_i  (last),
+      .done,
+      .moved_o (moved),
+      .over_o  (over),
+      .failed_o(failed)
+  );
 
   always_comb begin
     take = '0;
@@ -160,19 +166,7 @@ module slow_rx
     bus_error_q <= over && failed;
     if (cmd.ready) cmd_valid_q <= 1'b0;
     if (wdata.ready) word_valid_q <= 1'b0;
-    if (busy) begin
-      if (last) last_q <= 1'b1;
-      if (done.valid) begin
-        ended_q  <= 1'b1;
-        failed_q <= done.data != ChannelOk;
-      end
-    end
-    if (over) begin
-      last_q   <= 1'b0;
-      ended_q  <= 1'b0;
-      failed_q <= 1'b0;
-      if (failed) error_q[cls_q] <= 1'b1;
-    end
+    if (over && failed) error_q[cls_q] <= 1'b1;
 
     case (state_q)
       Idle: begin
@@ -246,10 +240,7 @@ module slow_rx
         consumer_q[c] <= '0;
         fetched_q[c]  <= '0;
       end
-      error_q  <= '0;
-      last_q   <= 1'b0;
-      ended_q  <= 1'b0;
-      failed_q <= 1'b0;
+      error_q <= '0;
     end
   end
 

@@ -95,13 +95,19 @@ module slow_tx
   wire bad = now.bytes == '0 || now.bytes > 16'(MaxBytes) || now.addr[2:0] != '0;
 
   // ---------------------------------------------------------------- transfers: over when all words and the result came
-  logic last_q, ended_q, failed_q;
+  logic over, failed;
   assign rdata.ready = 1'b1;
-  assign done.ready  = 1'b1;
-  wire last = last_q || (rdata.valid && rdata.data.last) || state_q == WriteStatus;
-  wire ended = ended_q || done.valid;
-  wire failed = failed_q || (done.valid && done.data != ChannelOk);
-  wire over = last && ended;
+  wire busy = state_q == ReadDescriptors || state_q == ReadFrame || state_q == WriteStatus;
+  transfer_end i_end (
+      .clk_i,
+      .rst_i,
+      .busy_i  (busy),
+      .last_i  ((rdata.valid && rdata.data.last) || state_q == WriteStatus),
+      .done,
+      .moved_o (),
+      .over_o  (over),
+      .failed_o(failed)
+  );
 
   assign cmd.valid = cmd_valid_q;
   assign cmd.data = cmd_q;
@@ -156,15 +162,10 @@ module slow_tx
   always_ff @(posedge clk_i) begin
     frame_q <= whole;
     bad_q <= 1'b0;
-    bus_error_q <= over && failed && state_q != Idle && state_q != Check;
+    bus_error_q <= over && failed;
     status_q <= 1'b0;
     if (cmd.ready) cmd_valid_q <= 1'b0;
     if (wdata.ready) word_valid_q <= 1'b0;
-    if (rdata.valid && rdata.data.last) last_q <= 1'b1;
-    if (done.valid) begin
-      ended_q  <= 1'b1;
-      failed_q <= done.data != ChannelOk;
-    end
 
     case (state_q)
       Idle: begin
@@ -230,11 +231,6 @@ module slow_tx
       end
       default: state_q <= Idle;
     endcase
-    if (over && state_q != Idle && state_q != Check) begin
-      last_q   <= 1'b0;
-      ended_q  <= 1'b0;
-      failed_q <= 1'b0;
-    end
 
     if (rst_i) begin
       state_q <= Idle;
@@ -243,9 +239,6 @@ module slow_tx
       consumer_q <= '0;
       written_q <= '0;
       error_q <= 1'b0;
-      last_q <= 1'b0;
-      ended_q <= 1'b0;
-      failed_q <= 1'b0;
       held_q <= '0;
     end
   end
@@ -258,6 +251,6 @@ module slow_tx
   assign written_o = status_q;
 
   `ASSERT(WordsAreWanted, rdata.valid |-> state_q == ReadDescriptors || state_q == ReadFrame)
-  `ASSERT(ResultIsWanted, done.valid |-> state_q != Idle && state_q != Check)
+  `ASSERT(ResultIsWanted, done.valid |-> busy)
   `ASSERT(NeverOverfull, write_q - read_q <= (PtrW + 1)'(BufferWords))
 endmodule

@@ -4,7 +4,7 @@
 ///
 /// A client asks for a burst on `req` and gets the bus for all of it; clients take turns burst by burst. The data of its
 /// write bursts go on `wdata`, in the order of its bursts and one beat for each (16 bytes, `strb` says which are
-/// written); they may be offered before, with or after the request, but a beat that is late holds up everybody. Read
+/// written); they may be offered before, with or after the request, but a beat that is late holds up all ports. Read
 /// data come on `rdata`, in the order of the client's bursts, one beat a clock and without any back-pressure: a client asks
 /// only for what it has room for and is always ready. All bursts are done in the order their requests were
 /// taken, so a read sees every write taken before it. Clients that write should be neighbours, and those that read: the

@@ -5,7 +5,7 @@
 ///
 /// `part` says where the bytes go, `row` brings them: byte i of the part in byte (address mod 16) + i of its rows, the last
 /// row's rest unused. Only the part's bytes are written. The request goes out as soon as the part is known, up to four
-/// parts ahead of their data, so rows must come at the bus's rate (one in four clocks) or everybody waits. A part of more
+/// parts ahead of their data, so rows must come at the bus's rate (one in four clocks) or all ports wait. A part of more
 /// than 128 words is two bursts. `done_o` is high for a clock when the bus took a part's last word. One word a clock, no
 /// clock lost between parts. Reset forgets all.
 module frame_memory_writer

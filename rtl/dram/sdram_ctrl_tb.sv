@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "stream.svh"
-/// frame_bus, sdram_ctrl and a memory that knows its times: random bursts of all clients against an array (order, content,
+/// frame_bus, sdram_ctrl and a memory that checks its timing: random bursts of all clients against an array (order, content,
 /// masks, whose data they are), every command checked against the device's times, refreshes counted; the rates that
 /// four streams of 1518-byte frames and random single words reach.
 module sdram_ctrl_tb

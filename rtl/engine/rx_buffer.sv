@@ -42,10 +42,10 @@ module rx_buffer
     );
   end
 
-  logic [UnitW-1:0] start_q, write_q;  // of the frame that arrives, and its next unit
+  logic [UnitW-1:0] start, write;  // of the frame that arrives, and its next unit
   logic [UnitW:0] used_q;  // units, those of the frame that arrives included
-  logic [    8:0] beats_q;  // stored of this frame
-  logic           drop_q;  // no room for it
+  logic [8:0] beats;  // stored of this frame
+  logic store, keep, drop;
 
   `STREAM(rx_meta_t, note)
   `FIFO(rx_meta_t, MaxFrames, i_notes, note, meta)
@@ -57,51 +57,44 @@ module rx_buffer
   wire take = frame.valid && frame.ready;
   assign info.ready = take && beat.eop;
 
-  wire room = used_q < (UnitW + 1)'(Units) && beats_q < 9'(MaxUnits);
-  wire store = take && !drop_q && room;
-  wire last = take && beat.eop;
-  wire no_room = drop_q || !room || !note.ready;
-  wire keep = last && !no_room && !beat.err;
+  wire room = used_q < (UnitW + 1)'(Units) && beats < 9'(MaxUnits);
+  frame_commit #(
+      .UnitW(UnitW)
+  ) i_commit (
+      .clk_i,
+      .rst_i,
+      .take_i(take),
+      .eop_i(beat.eop),
+      .erase_i(beat.err),
+      .room_i(room),
+      .note_ready_i(note.ready),
+      .store_o(store),
+      .write_o(write),
+      .start_o(start),
+      .beats_o(beats),
+      .keep_o(keep),
+      .drop_o(drop)
+  );
 
   assign note.valid = keep;
   assign note.data = '{
-          addr: ram_addr_t'({start_q, 6'd0}),
-          len: 14'({beats_q, 6'd0}) + 14'(beat.len),
+          addr: ram_addr_t'({start, 6'd0}),
+          len: 14'({beats, 6'd0}) + 14'(beat.len),
           queue: '0,
           info: info.data
       };
 
   always_ff @(posedge clk_i) begin
     logic [UnitW:0] used;
-    dropped_o <= last && no_room && !beat.err;
+    dropped_o <= drop;
     used = used_q;
     if (free_i.valid) used -= (UnitW + 1)'(free_i.count);
-    if (keep) begin
-      start_q <= write_q + 1'b1;
-      write_q <= write_q + 1'b1;
-      used += 1'b1;
-    end else if (last) begin
-      // Whatever was stored of the frame is given back.
-      write_q <= start_q;
-      used -= (UnitW + 1)'(beats_q);
-    end else if (store) begin
-      write_q <= write_q + 1'b1;
-      used += 1'b1;
-    end
-    if (last) begin
-      beats_q <= '0;
-      drop_q  <= 1'b0;
-    end else if (take) begin
-      if (store) beats_q <= beats_q + 1'b1;
-      drop_q <= drop_q || !room;
-    end
+    // What was stored of a frame that does not stay is given back.
+    if (info.ready && !keep) used -= (UnitW + 1)'(beats);
+    else if (store) used += 1'b1;
     used_q <= used;
     if (rst_i) begin
-      start_q <= '0;
-      write_q <= '0;
       used_q <= '0;
-      beats_q <= '0;
-      drop_q <= 1'b0;
       dropped_o <= 1'b0;
     end
   end
@@ -113,7 +106,7 @@ module rx_buffer
       .clk_i,
       .rst_i,
       .we_i(store),
-      .waddr_i(write_q),
+      .waddr_i(write),
       .wdata_i(beat.data),
       .ram_i,
       .ram_o
@@ -121,5 +114,5 @@ module rx_buffer
 
   `ASSERT(NeverOverfull, used_q <= (UnitW + 1)'(Units))
   `ASSERT(FreesWhatIsThere,
-          free_i.valid |-> (UnitW + 1)'(free_i.count) <= used_q - (UnitW + 1)'(beats_q))
+          free_i.valid |-> (UnitW + 1)'(free_i.count) <= used_q - (UnitW + 1)'(beats))
 endmodule

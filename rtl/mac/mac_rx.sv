@@ -3,42 +3,53 @@
 `include "stream.svh"
 /// Frames from the MAC into the core clock domain, bad ones marked or removed (host-nic paper, section II-A).
 ///
-/// The MAC cannot wait: one beat in each MAC clock is taken. Cut-through: a frame leaves while it still arrives, about 6
-/// core clocks behind. A runt is removed here; a frame that turns out bad later (FCS error, oversize, FIFO full in the
-/// middle) is cut at that beat, which leaves with `eop` and `err`: the packet buffer behind it erases such frames. A frame
-/// that finds the FIFO full at its start never leaves. `count_o` tells each frame's fate once, in the core clock.
-/// `stamp` gives the time of the first beat in the MAC for each frame that leaves, good or marked, in order.
-/// One beat a core clock out; `frame` and `stamp` may stall for as long as the FIFO has room. Both resets together.
+/// For beats of any width (`Beat`). The MAC cannot wait: one beat in each MAC clock is taken. Cut-through: a frame leaves while
+/// it still arrives, about 6 core clocks behind. A frame that turns out bad (FCS error, runt, oversize, FIFO full in the
+/// middle) is cut at that beat, which leaves with `eop` and `err`: the packet buffer behind it erases such frames. Two leave
+/// no trace: a frame that finds the FIFO full at its start, and a runt where a beat holds a frame of minimum size. `count_o`
+/// gives each frame's fate once, in the core clock. `stamp` gives the time of the first beat in the MAC for each frame that
+/// leaves, good or marked, in order (StampDepth = 0: never). One beat a core clock out; `frame` and `stamp` may stall for as
+/// long as the FIFO has room. Reset loses what is inside; both resets together.
 module mac_rx
   import eth_pkg::*;
 #(
-    parameter int Depth      = 64,  // beats between the clocks, a power of two
-    parameter int StampDepth = 32   // frames between here and the packet buffer
+    parameter type Beat = frame_beat_t,  // frame_beat_t or word_beat_t
+    parameter int Depth = 64,  // beats between the clocks, a power of two from 8
+    parameter int StampDepth = 32  // frames between here and the packet buffer; 0: no stamps
 ) (
     // MAC clock domain.
-    input logic        mac_clk_i,
-    input logic        mac_rst_i,
-    input logic        rx_valid_i,
-    input frame_beat_t rx_i,
-    input ptp_time_t   time_i,
+    input logic      mac_clk_i,
+    input logic      mac_rst_i,
+    input logic      rx_valid_i,
+    input Beat       rx_i,
+    input ptp_time_t time_i,
 
     // Core clock domain.
     input  logic                 clk_i,
     input  logic                 rst_i,
     input  logic          [13:0] max_frame_i,  // without FCS
-           stream_if.src         frame,        // frame_beat_t
+           stream_if.src         frame,        // Beat
            stream_if.src         stamp,        // ptp_time_t
     output mac_rx_count_t        count_o
 );
+  if (Depth < 8) begin : g_bad_parameter
+    $fatal(1, "mac_rx: Depth %0d is below 8", Depth);
+  end
+  localparam int BeatBytes = $bits(rx_i.data) / 8;
+  localparam int LaneW = $clog2(BeatBytes);
+  // A runt of one beat is known before any of it has left.
+  localparam bit RemovesRunts = BeatBytes >= MinFrame;
+  localparam int StampW = StampDepth == 0 ? 1 : TimeW;
+
   typedef enum logic [1:0] {
-    Beat = 2'd0,
+    Part = 2'd0,  // a beat
     Cut  = 2'd1,  // no room for the rest of this frame
     Lost = 2'd2   // data[15:0] frames were lost whole
   } kind_e;
   typedef struct packed {
-    kind_e       kind;
-    ptp_time_t   stamp;
-    frame_beat_t beat;
+    kind_e             kind;
+    logic [StampW-1:0] stamp;
+    Beat               beat;
   } entry_t;
 
   localparam int CountW = $clog2(Depth) + 1;
@@ -68,8 +79,8 @@ module mac_rx
 
   always_comb begin
     cross_in.valid = 1'b0;
-    cross_in.data.kind = Beat;
-    cross_in.data.stamp = time_i;
+    cross_in.data.kind = Part;
+    cross_in.data.stamp = time_i[StampW-1:0];
     cross_in.data.beat = rx_i;
     skip_d = skip_q;
     lost_d = lost_q;
@@ -106,49 +117,60 @@ module mac_rx
   end
 
   // Core side.
-  entry_t               head;
-  logic          [ 8:0] beats_q;  // of the frame so far
-  logic                 swallow_q;  // the rest of an oversize frame
-  logic          [15:0] unreported_q;  // lost frames not yet told on count_o
-  mac_rx_count_t        count_d;
+  entry_t                     head;
+  logic          [14-LaneW:0] beats_q;  // of the frame so far
+  logic                       drop_q;  // the rest of an oversize frame
+  logic          [      15:0] unreported_q;  // lost frames not yet on count_o
+  mac_rx_count_t              count_d;
   assign head = cross_out.data;
 
-  `STREAM(ptp_time_t, stamp_in)
-  `FIFO(ptp_time_t, StampDepth, i_stamp, stamp_in, stamp)
+  logic stamp_ready;
+  wire  takes_stamp = frame.valid && frame.ready && head.beat.sop;
+  if (StampDepth != 0) begin : g_stamp
+    `STREAM(ptp_time_t, stamp_in)
+    `FIFO(ptp_time_t, StampDepth, i_stamp, stamp_in, stamp)
+    assign stamp_in.valid = takes_stamp;
+    assign stamp_in.data = head.stamp;
+    assign stamp_ready = stamp_in.ready;
+    `ASSERT(StampFits, stamp_in.valid |-> stamp_in.ready)
+  end else begin : g_no_stamp
+    wire unused = &{1'b0, time_i[TimeW-1:StampW], head.stamp, stamp.ready, takes_stamp};
+    assign stamp.valid = 1'b0;
+    assign stamp.data  = '0;
+    assign stamp_ready = 1'b1;
+  end
 
-  // An oversize frame has 512 beats at most in the count: it is cut long before that.
-  wire [15:0] bytes = 16'({beats_q, 6'd0}) + 16'(head.beat.len);
+  // A frame has far less than 2^15 bytes in the count: an oversize one is cut long before that.
+  wire [15:0] bytes = 16'({beats_q, LaneW'(0)}) + 16'(head.beat.len);
   wire oversize = bytes > 16'(max_frame_i);
-  wire runt = head.beat.sop && head.beat.eop && head.beat.len < 7'(MinFrame);
+  wire runt = head.kind == Part && head.beat.eop && bytes < 16'(MinFrame);
   wire cut = head.kind == Cut;
   // These leave no trace on `frame`.
-  wire hidden = head.kind == Lost || swallow_q || (runt && !cut);
+  wire hidden = head.kind == Lost || drop_q || (RemovesRunts && runt);
 
-  assign frame.valid = cross_out.valid && !hidden && (!head.beat.sop || stamp_in.ready);
+  assign frame.valid = cross_out.valid && !hidden && (!head.beat.sop || stamp_ready);
   assign frame.data = '{
           data: head.beat.data,
           len: head.beat.len,
           sop: head.beat.sop,
           eop: head.beat.eop || cut || oversize,
-          err: cut || oversize || (head.beat.eop && head.beat.err)
+          err: cut || oversize || runt || (head.beat.eop && head.beat.err)
       };
-  assign cross_out.ready = hidden || (frame.ready && (!head.beat.sop || stamp_in.ready));
-  assign stamp_in.valid = frame.valid && frame.ready && head.beat.sop;
-  assign stamp_in.data = head.stamp;
+  assign cross_out.ready = hidden || (frame.ready && (!head.beat.sop || stamp_ready));
 
   wire pop = cross_out.valid && cross_out.ready;
   wire moved = frame.valid && frame.ready;
 
   always_comb begin
     count_d = '0;
-    if (moved && frame.data.eop) begin
+    if (frame.data.eop && (moved || (pop && runt && !drop_q))) begin
       if (cut) count_d.fifo_full = 1'b1;
       else if (oversize) count_d.oversize = 1'b1;
+      else if (runt) count_d.runt = 1'b1;
       else if (frame.data.err) count_d.bad_fcs = 1'b1;
       else count_d.good = 1'b1;
     end
-    if (pop && runt && head.kind == Beat && !swallow_q) count_d.runt = 1'b1;
-    // Lost frames wait for a clock in which no other frame is told of as lost.
+    // Lost frames wait for a clock in which no other frame counts as lost.
     if (!count_d.fifo_full && unreported_q != '0) count_d.fifo_full = 1'b1;
   end
 
@@ -157,18 +179,17 @@ module mac_rx
   always_ff @(posedge clk_i) begin
     count_o <= count_d;
     if (moved) beats_q <= frame.data.eop ? '0 : beats_q + 1'b1;
-    if (moved && !cut && oversize) swallow_q <= !head.beat.eop;
-    else if (pop && head.kind != Lost && (head.beat.eop || cut)) swallow_q <= 1'b0;
+    if (moved && !cut && oversize) drop_q <= !head.beat.eop;
+    else if (pop && head.kind != Lost && (head.beat.eop || cut)) drop_q <= 1'b0;
     unreported_q <= unreported_q - 16'(report_lost)
         + ((pop && head.kind == Lost) ? head.beat.data[15:0] : 16'd0);
     if (rst_i) begin
       count_o <= '0;
       beats_q <= '0;
-      swallow_q <= 1'b0;
+      drop_q <= 1'b0;
       unreported_q <= '0;
     end
   end
 
   `ASSERT(RoomIsKept, cross_in.valid |-> cross_in.ready, mac_clk_i, mac_rst_i)
-  `ASSERT(StampFits, stamp_in.valid |-> stamp_in.ready)
 endmodule

@@ -1,31 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// mac_rx: contents, time stamps and the fate of every frame, at line rate and with a sink that stalls.
-module mac_rx_tb;
+/// mac_rx: contents, time stamps and the fate of every frame, at line rate, with gaps, and with a sink that stalls. For the
+/// 100G stream; mac_rx_byte_tb has the same for that of 1G, with byte_pack before it.
+module mac_rx_tb
   import eth_pkg::*;
+#(
+    parameter type Beat = frame_beat_t
+);
   `TB_BEGIN
-  `TB_TIMEOUT(400_000)
-  localparam int MaxFrame = 1000;
+  `TB_TIMEOUT(2_000_000)
+  localparam bit Bytes = $bits(Beat) == $bits(word_beat_t);
+  localparam int Step = Bytes ? 1 : 64;  // bytes that the MAC gives in a clock
+  localparam int MaxFrame = Bytes ? 500 : 1000;
 
   logic mac_clk = 0, mac_rst = 1;
-  initial #0.003 forever #3.88 mac_clk = !mac_clk;  // edges never coincide with those of clk
+  real mac_half = Bytes ? 2.667 : 3.88;  // against 5 of clk; edges never coincide
+  initial #0.003 forever #(mac_half) mac_clk = !mac_clk;
   initial begin
     repeat (4) @(posedge mac_clk);
     mac_rst <= 0;
   end
 
   logic rx_valid = 0, next_valid = 0;  // what the MAC drives in this and in the next clock
-  frame_beat_t rx, next;
+  Beat rx, next;
   ptp_time_t now = 0;
-  `STREAM_ON(frame_beat_t, frame, clk, rst)
+  `STREAM_ON(Beat, frame, clk, rst)
   `STREAM_ON(ptp_time_t, stamp, clk, rst)
   mac_rx_count_t count;
-  mac_rx dut (
+  logic packed_valid;
+  Beat packed_rx;
+  mac_rx #(
+      .Beat(Beat),
+      .StampDepth(Bytes ? 0 : 32)
+  ) dut (
       .mac_clk_i(mac_clk),
       .mac_rst_i(mac_rst),
-      .rx_valid_i(rx_valid),
-      .rx_i(rx),
+      .rx_valid_i(packed_valid),
+      .rx_i(packed_rx),
       .time_i(now),
       .clk_i(clk),
       .rst_i(rst),
@@ -34,6 +47,19 @@ module mac_rx_tb;
       .stamp,
       .count_o(count)
   );
+  if (Bytes) begin : g_bytes
+    byte_pack i_pack (
+        .clk_i(mac_clk),
+        .rst_i(mac_rst),
+        .byte_valid_i(rx_valid),
+        .byte_i('{data: rx.data[7:0], sop: rx.sop, eop: rx.eop, err: rx.err}),
+        .word_valid_o(packed_valid),
+        .word_o(packed_rx)
+    );
+  end else begin : g_beats
+    assign packed_valid = rx_valid;
+    assign packed_rx = rx;
+  end
 
   // What was sent, by the number in the frame's first four bytes.
   typedef enum int {
@@ -51,24 +77,26 @@ module mac_rx_tb;
     return i < 4 ? 8'(id >> (8 * i)) : 8'(id * 7 + i * 13 + (i >> 6));
   endfunction
 
-  task automatic send(int unsigned len, bit bad, int unsigned gap);
+  task automatic send(int unsigned len, bit bad, int unsigned gap, int unsigned hole_percent = 0);
     int unsigned id = sent_len.size();
     fate_e fate = len < MinFrame ? Runt : len > MaxFrame ? Oversize : bad ? BadFcs : Good;
     sent_len.push_back(len);
     sent_fate.push_back(fate);
     sent_of[fate]++;
-    for (int unsigned at = 0; at < len; at += 64) begin
+    for (int unsigned at = 0; at < len; at += Step) begin
+      next_valid = 0;
+      while (hole_percent != 0 && $urandom_range(99) < hole_percent) @(posedge mac_clk);
       next_valid = 1;
       next.sop   = at == 0;
-      next.eop   = at + 64 >= len;
-      next.err   = at + 64 >= len && bad;
-      next.len   = 7'(len - at > 64 ? 64 : len - at);
-      for (int unsigned i = 0; i < 64; i++)
+      next.eop   = at + Step >= len;
+      next.err   = next.eop && bad;
+      next.len   = $bits(next.len)'(len - at > Step ? Step : len - at);
+      for (int unsigned i = 0; i < Step; i++)
       next.data[8*i+:8] = at + i < len ? content(id, at + i) : 8'hee;
       @(posedge mac_clk);
     end
     next_valid = 0;
-    next = '{default: '0};
+    next = '0;
     repeat (gap) @(posedge mac_clk);
   endtask
   always @(posedge mac_clk) begin
@@ -80,6 +108,8 @@ module mac_rx_tb;
 
   int unsigned counted[5];
   int unsigned ready_percent = 100, delivered = 0, marked = 0, frames_out = 0;
+  `STREAM_SINK(Beat, i_sink, frame, ready_percent)
+  `STREAM_SINK(ptp_time_t, i_stamps, stamp, 80)
   int last_id = -1;
   byte unsigned bytes[$];
   ptp_time_t stamps[$];
@@ -87,19 +117,21 @@ module mac_rx_tb;
   always @(posedge clk) begin
     if (frame.valid && frame.ready) begin
       `CHECK(frame.data.sop == (bytes.size() == 0), "sop in the wrong place")
-      `CHECK(frame.data.eop || frame.data.len == 64, "a short beat inside a frame")
+      `CHECK(int'(frame.data.len) inside {[1 : $bits(frame.data.data)
+             / 8]} && (frame.data.eop || 8 * frame.data.len == $bits(frame.data.data)),
+             "a short beat inside a frame")
       `CHECK(frame.data.eop || !frame.data.err, "err without eop")
       for (int i = 0; i < int'(frame.data.len); i++) bytes.push_back(frame.data.data[8*i+:8]);
-      if (frame.data.sop) ids.push_back({bytes[3], bytes[2], bytes[1], bytes[0]});
+      if (frame.data.sop && !Bytes) ids.push_back({bytes[3], bytes[2], bytes[1], bytes[0]});
       if (frame.data.eop) begin
         int unsigned id;
-        id = {bytes[3], bytes[2], bytes[1], bytes[0]};
-        `CHECK(int'(id) > last_id && id < sent_len.size(), "frames out of order")
-        last_id = int'(id);
         frames_out++;
         if (frame.data.err) marked++;
         else begin
           delivered++;
+          id = {bytes[3], bytes[2], bytes[1], bytes[0]};
+          `CHECK(int'(id) > last_id && id < sent_len.size(), "frames out of order")
+          last_id = int'(id);
           `CHECK(sent_fate[id] == Good, "a bad frame came out as good")
           `CHECK(bytes.size() == sent_len[id], "wrong length")
           foreach (bytes[i]) `CHECK(bytes[i] == content(id, i), "wrong byte")
@@ -121,8 +153,6 @@ module mac_rx_tb;
       counted[3] += 32'(count.oversize);
       counted[4] += 32'(count.fifo_full);
     end
-    frame.ready <= !rst && $urandom_range(99) < ready_percent;
-    stamp.ready <= !rst && $urandom_range(99) < 80;
   end
 
   task automatic settle();
@@ -138,38 +168,41 @@ module mac_rx_tb;
   initial begin
     @(negedge rst);
     repeat (10) @(posedge mac_clk);
-    // 60-byte frames at 100 Gb/s line rate (2.17 MAC clocks each): all must pass.
-    for (int i = 0; i < 600; i++) send(60, 0, i % 6 == 0 ? 2 : 1);
+    // 60-byte frames at line rate (at 100 Gb/s 2.17 MAC clocks each), then long ones in bursts of a whole frame: all must pass.
+    for (int i = 0; i < 600; i++) send(60, 0, Bytes ? 0 : i % 6 == 0 ? 2 : 1);
     settle();
-    `CHECK(delivered == 600, "lost a frame at line rate")
-    // Long frames at line rate: a beat in 5 of 8 MAC clocks on average, here in bursts of a whole frame.
-    for (int i = 0; i < 100; i++) send(MaxFrame, 0, 9);
+    for (int i = 0; i < 100; i++) send(MaxFrame, 0, Bytes ? 0 : 9);
     settle();
-    `CHECK(delivered == 700, "lost a long frame at line rate")
-    // Every kind of frame, without overflow: each count is exact.
-    for (int i = 0; i < 1500; i++) begin
-      int unsigned len, kind;
-      kind = $urandom_range(9);
-      unique case (kind)
-        0: len = $urandom_range(59, 4);
-        1: len = $urandom_range(MaxFrame + 700, MaxFrame - 2);
-        2: len = 64 * $urandom_range(15, 1);
-        3: len = $urandom_range(65, 58);
-        default: len = $urandom_range(MaxFrame, 60);
-      endcase
-      send(len, $urandom_range(9) == 0, (len / 64) / 2 + 2 + $urandom_range(3));
+    `CHECK(delivered == 700, "lost a frame at line rate")
+    // Every kind of frame, without overflow, bytes on slow and fast clocks: each count is exact.
+    for (int round = 0; round < 4; round++) begin
+      if (Bytes) mac_half = round == 3 ? 7.31 : 2.667 + 0.41 * round;
+      for (int i = 0; i < 400; i++) begin
+        int unsigned len, kind;
+        kind = $urandom_range(9);
+        unique case (kind)
+          0: len = $urandom_range(59, 1);
+          1: len = $urandom_range(MaxFrame + 700, MaxFrame - 2);
+          2: len = Bytes ? 8 * $urandom_range(50, 1) : 64 * $urandom_range(15, 1);
+          3: len = $urandom_range(65, 55);
+          default: len = $urandom_range(Bytes ? 200 : MaxFrame, 60);
+        endcase
+        if (Bytes) send(len, $urandom_range(9) == 0, $urandom_range(3), $urandom_range(1) * 30);
+        else send(len, $urandom_range(9) == 0, (len / 64) / 2 + 2 + $urandom_range(3));
+      end
+      settle();
     end
-    settle();
     `CHECK(counted[4] == 0, "overflow without cause")
     `CHECK(counted[0] == sent_of[Good] && counted[1] == sent_of[BadFcs],
            "good or bad frames miscounted")
     `CHECK(counted[2] == sent_of[Runt] && counted[3] == sent_of[Oversize],
            "runt or oversize frames miscounted")
     // A sink that is too slow: frames are lost whole or marked, the sum still holds.
+    if (Bytes) mac_half = 2.667;
     for (int round = 0; round < 12; round++) begin
-      ready_percent = $urandom_range(40);
+      ready_percent = $urandom_range(Bytes ? 15 : 40);
       for (int i = 0; i < 120; i++) begin
-        send($urandom_range(9) < 3 ? $urandom_range(MaxFrame + 300, 20) : $urandom_range(200, 50),
+        send($urandom_range(9) < 3 ? $urandom_range(MaxFrame + 300, 1) : $urandom_range(200, 50),
              $urandom_range(9) == 0, $urandom_range(3));
       end
       settle();

@@ -3,61 +3,96 @@
 `include "stream.svh"
 /// Frames from the core clock domain to the MAC, with a time stamp back for each (host-nic paper, section II-A).
 ///
-/// A frame shorter than 60 bytes is padded with zeros. In the MAC clock domain a frame starts once it is there to its end,
-/// or `StartBeats` beats of it; from then on it has no gaps. (With StartBeats = 64 that holds for every frame up to 16 kB
-/// even if the MAC takes a beat in each of its clocks, provided `frame` delivers one beat a core clock within a frame.)
-/// The time of the first beat's handshake with the MAC comes back on `stamp`, one for each frame in order; when nobody
-/// takes the stamps, the next frame waits. One beat a clock on both sides, no bubble between frames, full back-pressure.
-/// Drops nothing. Both resets must be given together.
+/// For beats of any width (`Beat`). A frame shorter than 60 bytes is padded with zeros. In the MAC clock domain a frame starts
+/// once it is there to its end, or `StartBeats` beats of it; from then on it has no gaps. (A frame of up to StartBeats beats
+/// needs nothing for that, a longer one a `frame` that delivers as fast as the MAC takes; with StartBeats = 64 of 64 bytes a
+/// beat a core clock is enough for every frame up to 16 kB and a MAC that takes a beat in each of its clocks.) The time of the
+/// first beat's handshake with the MAC comes back on `stamp`, one for each frame in order; while stamps find no room, the next
+/// frame waits (StampDepth = 0: no stamps). One beat a clock on both sides, no bubble between frames, full back-pressure.
+/// Drops nothing; `err` goes to the MAC with the last beat. Both resets must be given together.
 module mac_tx
   import eth_pkg::*;
 #(
-    parameter  int Depth      = 128,  // beats in the MAC clock domain
-    parameter  int StartBeats = 64,
-    parameter  int StampDepth = 16,   // a power of two
-    localparam int CrossDepth = 16
+    parameter  type Beat       = frame_beat_t,  // frame_beat_t or word_beat_t
+    parameter  int  Depth      = 128,           // beats in the MAC clock domain
+    parameter  int  StartBeats = 64,
+    parameter  int  StampDepth = 16,            // a power of two; 0: no stamps
+    localparam int  CrossDepth = 16
 ) (
     // Core clock domain.
     input logic         clk_i,
     input logic         rst_i,
-          stream_if.snk frame,  // frame_beat_t
+          stream_if.snk frame,  // Beat
           stream_if.src stamp,  // ptp_time_t
 
     // MAC clock domain.
-    input  logic        mac_clk_i,
-    input  logic        mac_rst_i,
-    input  ptp_time_t   time_i,
-    output logic        tx_valid_o,
-    input  logic        tx_ready_i,
-    output frame_beat_t tx_o
+    input  logic      mac_clk_i,
+    input  logic      mac_rst_i,
+    input  ptp_time_t time_i,
+    output logic      tx_valid_o,
+    input  logic      tx_ready_i,
+    output Beat       tx_o
 );
   if (StartBeats < 1 || StartBeats > Depth) begin : g_bad_parameter
     $fatal(1, "mac_tx: StartBeats %0d does not fit Depth %0d", StartBeats, Depth);
   end
   localparam int CountW = $clog2(Depth + 1);
+  localparam int BeatBytes = $bits(tx_o.data) / 8;
+  localparam int LenW = $bits(tx_o.len);
+  localparam int LastBeat = (MinFrame - 1) / BeatBytes;  // of the shortest frame,
+  localparam logic [LenW-1:0] LastLen = LenW'(MinFrame - BeatBytes * LastBeat);  // and its bytes
+  localparam int PadBytes = BeatBytes < MinFrame ? BeatBytes : MinFrame;
+  localparam int AtW = $clog2(LastBeat + 2);
 
   // Core side: pad, then cross.
-  `STREAM(frame_beat_t, cross_in)
-  `STREAM_ON(frame_beat_t, store_in, mac_clk_i, mac_rst_i)
-  `STREAM_ON(frame_beat_t, store, mac_clk_i, mac_rst_i)
+  `STREAM(Beat, cross_in)
+  `STREAM_ON(Beat, store_in, mac_clk_i, mac_rst_i)
+  `STREAM_ON(Beat, store, mac_clk_i, mac_rst_i)
   logic [$clog2(CrossDepth):0] unused_crossing;
   logic [CountW-1:0] stored;
 
-  assign cross_in.valid = frame.valid;
-  assign frame.ready = cross_in.ready;
+  Beat beat;
+  logic [AtW-1:0] at_q;  // number of the next beat, at most that behind the shortest frame
+  logic padding_q;  // beats of zeros are still to come
+  logic err_q;  // of the frame that is padded
+  assign beat = frame.data;
+  wire at_last = at_q == AtW'(LastBeat);
+  wire past = at_q > AtW'(LastBeat);
+  wire pads = frame.valid && beat.eop && !past && (!at_last || beat.len < LastLen);
+
+  assign cross_in.valid = padding_q || frame.valid;
+  assign frame.ready = !padding_q && cross_in.ready;
   always_comb begin
-    cross_in.data = frame.data;
-    if (frame.valid && frame.data.sop && frame.data.eop && frame.data.len < 7'(MinFrame)) begin
+    cross_in.data = beat;
+    if (padding_q) begin
+      cross_in.data = '0;
+    end else if (pads) begin
       // What lies behind the frame's end is not for the wire.
-      for (int i = 0; i < MinFrame; i++) begin
-        if (7'(i) >= frame.data.len) cross_in.data.data[8*i+:8] = '0;
+      for (int i = 0; i < PadBytes; i++) begin
+        if (LenW'(i) >= beat.len) cross_in.data.data[8*i+:8] = '0;
       end
-      cross_in.data.len = 7'(MinFrame);
+    end
+    if (padding_q || pads) begin
+      cross_in.data.len = at_last ? LastLen : LenW'(BeatBytes);
+      cross_in.data.eop = at_last;
+      cross_in.data.err = at_last && (padding_q ? err_q : beat.err);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (cross_in.valid && cross_in.ready) begin
+      at_q <= cross_in.data.eop ? '0 : past ? at_q : at_q + 1'b1;
+      padding_q <= (padding_q || pads) && !at_last;
+      if (!padding_q) err_q <= beat.err;
+    end
+    if (rst_i) begin
+      at_q <= '0;
+      padding_q <= 1'b0;
     end
   end
 
   fifo_async #(
-      .T(frame_beat_t),
+      .T(Beat),
       .Depth(CrossDepth)
   ) i_cross (
       .wclk_i (clk_i),
@@ -71,7 +106,7 @@ module mac_tx
 
   // MAC side: the store, and how much of it may go.
   fifo #(
-      .T(frame_beat_t),
+      .T(Beat),
       .Depth(Depth)
   ) i_store (
       .clk_i(mac_clk_i),
@@ -86,10 +121,9 @@ module mac_tx
   wire               end_in = store_in.valid && store_in.ready && store_in.data.eop;
   wire               end_out = store.valid && store.ready && store.data.eop;
 
-  `STREAM_ON(ptp_time_t, stamp_in, mac_clk_i, mac_rst_i)
-  logic [$clog2(StampDepth):0] unused_stamps;
+  logic              stamp_ready;
   // All of these grow only, until the frame's own beats leave: a start once offered stays offered.
-  wire start = (whole_q != '0 || stored >= CountW'(StartBeats)) && stamp_in.ready;
+  wire               start = (whole_q != '0 || stored >= CountW'(StartBeats)) && stamp_ready;
   assign tx_valid_o  = store.valid && (started_q || start);
   assign tx_o        = store.data;
   assign store.ready = tx_ready_i && tx_valid_o;
@@ -104,22 +138,32 @@ module mac_tx
   end
 
   // Time stamps back to the core.
-  assign stamp_in.valid = tx_valid_o && tx_ready_i && store.data.sop;
-  assign stamp_in.data  = time_i;
-  fifo_async #(
-      .T(ptp_time_t),
-      .Depth(StampDepth)
-  ) i_stamp (
-      .wclk_i (mac_clk_i),
-      .wrst_i (mac_rst_i),
-      .in     (stamp_in),
-      .count_o(unused_stamps),
-      .rclk_i (clk_i),
-      .rrst_i (rst_i),
-      .out    (stamp)
-  );
+  if (StampDepth != 0) begin : g_stamp
+    `STREAM_ON(ptp_time_t, stamp_in, mac_clk_i, mac_rst_i)
+    logic [$clog2(StampDepth):0] unused_stamps;
+    assign stamp_in.valid = tx_valid_o && tx_ready_i && store.data.sop;
+    assign stamp_in.data = time_i;
+    assign stamp_ready = stamp_in.ready;
+    fifo_async #(
+        .T(ptp_time_t),
+        .Depth(StampDepth)
+    ) i_stamp (
+        .wclk_i (mac_clk_i),
+        .wrst_i (mac_rst_i),
+        .in     (stamp_in),
+        .count_o(unused_stamps),
+        .rclk_i (clk_i),
+        .rrst_i (rst_i),
+        .out    (stamp)
+    );
+    `ASSERT(StampFits, stamp_in.valid |-> stamp_in.ready, mac_clk_i, mac_rst_i)
+  end else begin : g_no_stamp
+    wire unused = &{1'b0, time_i, stamp.ready};
+    assign stamp.valid = 1'b0;
+    assign stamp.data  = '0;
+    assign stamp_ready = 1'b1;
+  end
 
   `ASSERT(NoGapInFrame, started_q |-> tx_valid_o, mac_clk_i, mac_rst_i)
   `ASSERT(OfferStays, tx_valid_o && !tx_ready_i |=> tx_valid_o, mac_clk_i, mac_rst_i)
-  `ASSERT(StampFits, stamp_in.valid |-> stamp_in.ready, mac_clk_i, mac_rst_i)
 endmodule

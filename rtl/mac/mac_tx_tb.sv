@@ -1,25 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// mac_tx: contents, padding, time stamps, no gap inside a frame and no bubble between frames.
-module mac_tx_tb;
+/// mac_tx: contents, padding, time stamps, no gap inside a frame and no bubble between frames. For the 100G stream;
+/// mac_tx_byte_tb has the same for that of 1G, with byte_unpack behind it.
+module mac_tx_tb
   import eth_pkg::*;
+#(
+    parameter type Beat = frame_beat_t
+);
   `TB_BEGIN
-  `TB_TIMEOUT(400_000)
+  `TB_TIMEOUT(2_000_000)
+  localparam bit Bytes = $bits(Beat) == $bits(word_beat_t);
+  localparam int BeatBytes = Bytes ? 8 : 64;
+  localparam int Step = Bytes ? 1 : 64;  // bytes that the MAC takes in a clock
 
   logic mac_clk = 0, mac_rst = 1;
-  initial #0.003 forever #3.88 mac_clk = !mac_clk;  // edges never coincide with those of clk
+  real mac_half = Bytes ? 2.667 : 3.88;  // against 5 of clk; edges never coincide
+  initial #0.003 forever #(mac_half) mac_clk = !mac_clk;
   initial begin
     repeat (4) @(posedge mac_clk);
     mac_rst <= 0;
   end
 
-  `STREAM_ON(frame_beat_t, frame, clk, rst)
+  `STREAM_ON(Beat, frame, clk, rst)
   `STREAM_ON(ptp_time_t, stamp, clk, rst)
   logic tx_valid, tx_ready = 0;
-  frame_beat_t tx;
+  frame_beat_t tx;  // what the MAC takes, in the lowest lanes
   ptp_time_t   now = 0;
-  mac_tx dut (
+  logic beat_valid, beat_ready;
+  Beat beat;
+  mac_tx #(
+      .Beat(Beat),
+      .Depth(Bytes ? 256 : 128),
+      .StartBeats(Bytes ? 200 : 64),
+      .StampDepth(Bytes ? 0 : 16)
+  ) dut (
       .clk_i(clk),
       .rst_i(rst),
       .frame,
@@ -27,49 +43,63 @@ module mac_tx_tb;
       .mac_clk_i(mac_clk),
       .mac_rst_i(mac_rst),
       .time_i(now),
-      .tx_valid_o(tx_valid),
-      .tx_ready_i(tx_ready),
-      .tx_o(tx)
+      .tx_valid_o(beat_valid),
+      .tx_ready_i(beat_ready),
+      .tx_o(beat)
   );
+  if (Bytes) begin : g_bytes
+    byte_beat_t tx_byte;
+    byte_unpack i_unpack (
+        .clk_i(mac_clk),
+        .rst_i(mac_rst),
+        .word_valid_i(beat_valid),
+        .word_ready_o(beat_ready),
+        .word_i(beat),
+        .byte_valid_o(tx_valid),
+        .byte_ready_i(tx_ready),
+        .byte_o(tx_byte)
+    );
+    assign tx = '{
+            data: 512'(tx_byte.data),
+            len: 7'd1,
+            sop: tx_byte.sop,
+            eop: tx_byte.eop,
+            err: tx_byte.err
+        };
+  end else begin : g_beats
+    assign tx_valid = beat_valid;
+    assign tx = beat;
+    assign beat_ready = tx_ready;
+  end
 
   function automatic byte unsigned content(int unsigned id, int unsigned i);
     return 8'(id * 7 + i * 13 + (i >> 6) + 1);
   endfunction
 
-  // Source: one beat a clock inside a frame, pauses between frames only.
+  // Source: pauses between frames, inside of one only where all of it fits.
   int unsigned
-      sent_len[$], to_send = 0, min_len = 60, max_len = 60, pause_percent = 0, bad_percent = 0;
+      sent_len[$],
+      to_send = 0,
+      min_len = 60,
+      max_len = 60,
+      pause_percent = 0,
+      hole_percent = 0,
+      bad_percent = 0;
   bit sent_err[$];
-  int unsigned len = 0, at = 0, sent = 0;
-  bit err;
-  always @(posedge clk) begin
-    if (!frame.valid || frame.ready) begin
-      frame.valid <= 0;
-      if (at >= len) begin
-        len = 0;
-        at  = 0;
-        if (to_send != 0 && !rst && $urandom_range(99) >= pause_percent) begin
-          to_send--;
-          len = $urandom_range(max_len, min_len);
-          err = $urandom_range(99) < bad_percent;
-          sent_len.push_back(len);
-          sent_err.push_back(err);
-          sent++;
-        end
-      end
-      if (len != 0) begin
-        frame.valid <= 1;
-        frame.data.sop <= at == 0;
-        frame.data.eop <= at + 64 >= len;
-        frame.data.err <= at + 64 >= len && err;
-        frame.data.len <= 7'(len - at > 64 ? 64 : len - at);
-        for (int unsigned i = 0; i < 64; i++)
-        frame.data.data[8*i+:8] <= at + i < len ? content(sent - 1, at + i) : 8'hee;
-        at += 64;
-      end
+  int unsigned sent = 0;
+  `FRAME_SOURCE(Beat, i_source, frame, 100 - pause_percent, 100 - hole_percent)
+  always @(posedge clk)
+    while (to_send != 0 && i_source.queue.size() < 4 && !rst) begin
+      bytes_t bytes;
+      int unsigned len = $urandom_range(max_len, min_len);
+      bit err = $urandom_range(99) < bad_percent;
+      for (int unsigned i = 0; i < len; i++) bytes.push_back(content(sent, i));
+      i_source.send(bytes, err);
+      sent_len.push_back(len);
+      sent_err.push_back(err);
+      sent++;
+      to_send--;
     end
-    if (rst) frame.valid <= 0;
-  end
 
   // MAC.
   int unsigned
@@ -80,6 +110,7 @@ module mac_tx_tb;
       beats = 0,
       bubbles = 0,
       stamped = 0;
+  `STREAM_SINK(ptp_time_t, i_stamps, stamp, stamp_percent)
   ptp_time_t want_stamp[$];
   always @(posedge mac_clk) begin
     now <= now + 3;
@@ -91,20 +122,19 @@ module mac_tx_tb;
       beats++;
       `CHECK(got < sent, "a frame too many")
       want = sent_len[got] < MinFrame ? MinFrame : sent_len[got];
-      n = want - out_at > 64 ? 64 : want - out_at;
+      n = want - out_at > Step ? Step : want - out_at;
       `CHECK(tx.sop == (out_at == 0) && tx.eop == (out_at + n == want) && 32'(tx.len) == n,
              "wrong marks of a beat")
       `CHECK(tx.err == (tx.eop && sent_err[got]), "wrong err")
       for (int unsigned i = 0; i < n; i++)
         `CHECK(tx.data[8*i+:8] == (out_at + i < sent_len[got] ? content(got, out_at + i) : 8'd0),
                "wrong byte")
-      if (tx.sop) want_stamp.push_back(now);
-      out_at = tx.eop ? 0 : out_at + 64;
+      if (tx.sop && !Bytes) want_stamp.push_back(now);
+      out_at = tx.eop ? 0 : out_at + Step;
       if (tx.eop) got++;
     end
   end
   always @(posedge clk) begin
-    stamp.ready <= !rst && $urandom_range(99) < stamp_percent;
     if (stamp.valid && stamp.ready) begin
       `CHECK(want_stamp.size() != 0 && stamp.data == want_stamp.pop_front(), "wrong time stamp")
       stamped++;
@@ -112,48 +142,77 @@ module mac_tx_tb;
   end
 
   task automatic settle();
-    while (to_send != 0 || frame.valid || len != 0) @(posedge clk);
+    while (to_send != 0 || i_source.queue.size() != 0 || frame.valid) @(posedge clk);
     ready_percent = 100;
     stamp_percent = 100;
-    repeat (500) @(posedge clk);
-    `CHECK(got == sent && stamped == sent && want_stamp.size() == 0,
+    repeat (Bytes ? 5000 : 500) @(posedge clk);
+    `CHECK(got == sent && stamped == (Bytes ? 0 : sent) && want_stamp.size() == 0,
            $sformatf("%0d sent, %0d out, %0d stamps", sent, got, stamped))
   endtask
 
   initial begin
     int unsigned start;
     @(negedge rst);
-    // 60-byte frames, one a core clock.
-    to_send = 1200;
-    repeat (50) @(posedge clk);
-    start = beats;
-    repeat (1000) @(posedge clk);
-    `CHECK(beats - start >= 998, $sformatf("%0d small frames in 1000 core clocks", beats - start))
-    settle();
-    // The longest frames to a MAC that takes a beat in each of its clocks: no gap.
-    min_len = 16300;
-    max_len = 16383;
-    to_send = 10;
-    settle();
-    // A MAC slower than the core: it never waits between frames.
-    min_len = 60;
-    max_len = 1514;
-    ready_percent = 60;
-    to_send = 200;
-    repeat (200) @(posedge clk);
-    start = bubbles;
-    repeat (1000) @(posedge clk);
-    `CHECK(to_send != 0 && bubbles == start, $sformatf("%0d bubbles between frames", bubbles - start
-           ))
-    settle();
-    // Short frames, aborted frames, pauses, slow stamps, any ready.
+    if (Bytes) begin
+      // Short frames and long ones at a byte a MAC clock, no bubble once it runs.
+      for (int round = 0; round < 2; round++) begin
+        min_len = round == 0 ? 60 : 1514;
+        max_len = min_len;
+        to_send = 200;
+        while (beats == 0 || to_send > 100) @(posedge clk);
+        start = bubbles;
+        repeat (1000) @(posedge clk);
+        `CHECK(to_send != 0 && bubbles == start, $sformatf("%0d bubbles", bubbles - start))
+        settle();
+      end
+      // Frames longer than the store.
+      min_len = 9000;
+      max_len = 9018;
+      to_send = 10;
+      settle();
+      // One word a clock when the store is empty: 60 bytes take 8 words, no more than 8 clocks each.
+      min_len = 60;
+      max_len = 60;
+      start   = i_source.taken;
+      to_send = 30;
+      repeat (205) @(posedge clk);
+      `CHECK(i_source.taken - start >= 200, $sformatf("%0d words in 205 clocks",
+                                                      i_source.taken - start))
+      settle();
+    end else begin
+      // 60-byte frames, one a core clock.
+      to_send = 1200;
+      repeat (50) @(posedge clk);
+      start = beats;
+      repeat (1000) @(posedge clk);
+      `CHECK(beats - start >= 998, $sformatf("%0d small frames in 1000 clocks", beats - start))
+      settle();
+      // The longest frames to a MAC that takes a beat in each of its clocks: no gap.
+      min_len = 16300;
+      max_len = 16383;
+      to_send = 10;
+      settle();
+      // A MAC slower than the core: it never waits between frames.
+      min_len = 60;
+      max_len = 1514;
+      ready_percent = 60;
+      to_send = 200;
+      repeat (200) @(posedge clk);
+      start = bubbles;
+      repeat (1000) @(posedge clk);
+      `CHECK(to_send != 0 && bubbles == start, $sformatf("%0d bubbles", bubbles - start))
+      settle();
+    end
+    // Short frames, aborted frames, pauses, slow stamps, any ready; holes and other clocks for bytes.
     for (int round = 0; round < 30; round++) begin
+      if (Bytes) mac_half = round[0] ? 2.667 : 7.31;
+      hole_percent = Bytes && round % 4 == 1 ? $urandom_range(70) : 0;
       ready_percent = $urandom_range(100, 10);
       stamp_percent = $urandom_range(100, 3);
       pause_percent = $urandom_range(90);
       bad_percent = $urandom_range(20);
       min_len = $urandom_range(64, 1);
-      max_len = round % 3 == 0 ? 70 : $urandom_range(9018, 64);
+      max_len = round % 3 == 0 ? 70 : $urandom_range(Bytes ? 1518 : 9018, 64);
       to_send = 60;
       settle();
     end

@@ -32,7 +32,7 @@ module csum_sum (
     end
   end
 
-  // Stage 1: four words together. The sum does not care for the byte order, so words are taken as they lie.
+  // Stage 1: four words together. The sum is independent of the byte order: words are taken as they lie.
   logic [Groups-1:0][17:0] group_d, group_q;
   logic [2*Words-1:0] mask;
   always_comb begin

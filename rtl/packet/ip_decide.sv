@@ -18,12 +18,7 @@ module ip_decide
     input logic rst_i,
 
     // What to do.
-    input logic                               fast_i,
-    input logic                               lpm_i,
-    input logic                               qos_i,
-    input logic                               rewrite_source_i,
-    input logic                               promiscuous_i,
-    input mac_t                               mac_i,
+    input route_mode_t                        mode_i,
     input route_rule_t [Peers-1:0]            routes_i,
     input class_rule_t [  Peers:0][Masks-1:0] classes_i,
 
@@ -72,7 +67,7 @@ module ip_decide
   end
   logic routed;
   logic [RouteW-1:0] route;
-  wire forward = fast_i && verdict.ip && verdict.forwardable;
+  wire forward = mode_i.fast && verdict.ip && verdict.forwardable;
   ternary_match #(
       .Rules(Peers),
       .Width(32)
@@ -86,7 +81,7 @@ module ip_decide
       .index_o     (route)
   );
 
-  wire not_ours = head.typed && !head.dst_mac[40] && head.dst_mac != mac_i && !promiscuous_i;
+  wire not_ours = head.typed && !head.dst_mac[40] && head.dst_mac != mode_i.mac && !mode_i.promiscuous;
   wire bad = not_ours || (verdict.ip && (verdict.bad_header || verdict.bad_checksum));
 
   // Then the trie.
@@ -141,7 +136,7 @@ module ip_decide
       .Rules(Masks),
       .Width($bits(class_key_t))
   ) i_classes (
-      .valid_i     (state_q == Classify && qos_i && decision_q.ip && Classes > 1),
+      .valid_i     (state_q == Classify && mode_i.qos && decision_q.ip && Classes > 1),
       .key_i       (class_key_q),
       .rule_valid_i(mask_valid),
       .value_i     (mask_value),
@@ -171,7 +166,7 @@ module ip_decide
         decision_q.bad_checksum <= verdict.ip && verdict.bad_checksum;
         decision_q.dest <= routed ? peer_t'(route) : SlowPath;
         decision_q.rewrite <= routed;
-        state_q <= (LpmNodes > 0 && lpm_i && forward && !routed && !bad) ? Lookup : Classify;
+        state_q <= (LpmNodes > 0 && mode_i.lpm && forward && !routed && !bad) ? Lookup : Classify;
       end
       Lookup:  if (key.ready) state_q <= Wait;
       Wait:
@@ -185,8 +180,8 @@ module ip_decide
         decision_q.cls <= classified ? class_t'(mask) : LastClass;
         decision_q.checksum <= ~checksum_folded;
         decision_q.ttl <= decision_q.rewrite && ttl_q <= 8'd1;
-        decision_q.new_source <= rewrite_source_i;
-        decision_q.source <= mac_i;
+        decision_q.new_source <= mode_i.rewrite_source;
+        decision_q.source <= mode_i.mac;
         decision_q.next_hop <= routes_i[RouteW'(decision_q.dest)].next_hop;
         state_q <= Decided;
       end

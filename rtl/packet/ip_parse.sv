@@ -4,7 +4,7 @@
 ///
 /// `header` has one entry for each frame, valid in the clock after its fifth word, or after its last if that comes earlier.
 /// One word a clock; only the first word of a frame waits, until the header of the frame before was taken. What the
-/// header says is looked at by `ip_check`. Drops nothing; reset forgets a frame.
+/// header says is classified by `ip_check`. Drops nothing; reset forgets a frame.
 module ip_parse
   import eth_pkg::*, route_pkg::*;
 (

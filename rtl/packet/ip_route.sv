@@ -4,8 +4,8 @@
 ///
 /// Frames come out in order with their destination (0 ... Peers-1 the fast path to a peer, Peers the slow path to the host)
 /// and class. Untagged IPv4 without options to a unicast destination that a ternary route matches (the lowest index), or
-/// else the longest prefix in the trie when `lpm_i`, takes the fast path: new MAC addresses, TTL - 1, checksum updated.
-/// Everything else goes to the host untouched. Dropped (RFC 1812): frames to another MAC address, unless `promiscuous_i`;
+/// else the longest prefix in the trie when `mode_i.lpm`, takes the fast path: new MAC addresses, TTL - 1, checksum updated.
+/// Everything else goes to the host untouched. Dropped (RFC 1812): frames to another MAC address, unless `mode_i.promiscuous`;
 /// IPv4 with a bad header or checksum; a route that says so; a TTL that would reach zero on the fast path. `drop_o` names
 /// the reason, the first of these, once a frame, none for frames that come with `err`. Frames found bad at their end come
 /// out with `drop`, the others not at all. The first class mask of the destination that matches decides the class, no
@@ -26,12 +26,7 @@ module ip_route
     input logic rst_i,
 
     // What to do.
-    input logic                               fast_i,            // there is a fast path
-    input logic                               lpm_i,             // the trie is loaded
-    input logic                               qos_i,             // else all are in the last class
-    input logic                               rewrite_source_i,  // the MAC source address too
-    input logic                               promiscuous_i,
-    input mac_t                               mac_i,             // own address
+    input route_mode_t                        mode_i,
     input route_rule_t [Peers-1:0]            routes_i,
     input class_rule_t [  Peers:0][Masks-1:0] classes_i,
 
@@ -51,7 +46,7 @@ module ip_route
     $fatal(1, "ip_route: %0d peers, %0d classes, %0d words", Peers, Classes, Depth);
   end
 
-  // Words wait; their header is looked at.
+  // Words wait while their header is parsed.
   `STREAM(word_beat_t, hold)
   `STREAM(word_beat_t, held)
   `STREAM(word_beat_t, look)
@@ -79,12 +74,7 @@ module ip_route
   ) i_decide (
       .clk_i,
       .rst_i,
-      .fast_i,
-      .lpm_i,
-      .qos_i,
-      .rewrite_source_i,
-      .promiscuous_i,
-      .mac_i,
+      .mode_i,
       .routes_i,
       .classes_i,
       .lpm_we_i,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "lpm_model.svh"
 `include "stream.svh"
@@ -27,12 +28,7 @@ module ip_route_tb;
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
-      .fast_i(fast),
-      .lpm_i(lpm),
-      .qos_i(qos),
-      .rewrite_source_i(rewrite_source),
-      .promiscuous_i(promiscuous),
-      .mac_i(Own),
+      .mode_i('{fast, lpm, qos, rewrite_source, promiscuous, Own}),
       .routes_i(routes),
       .classes_i(classes),
       .lpm_we_i(we),
@@ -52,8 +48,6 @@ module ip_route_tb;
     int dest;
     int cls;
   } expected_t;
-  frame_t to_send[$];
-  bit to_send_err[$];
   expected_t expected[$];
   int unsigned wanted[5], counted[5];  // not_ours, header, checksum, no_route, ttl
   string reasons[5] = '{"not_ours", "header", "checksum", "no_route", "ttl"};
@@ -103,7 +97,7 @@ module ip_route_tb;
     logic [31:0] dst;
     frame_t f;
     f = frame;
-    while (f.size() < 64) f.push_back(0);  // so that all fields can be looked at
+    while (f.size() < 64) f.push_back(0);  // so that all fields are there
     ip = frame.size() >= 14 && half_at(f, 12) == 16'h0800;
     group = f[0][0];
     total = int'(half_at(f, 16));
@@ -162,8 +156,7 @@ module ip_route_tb;
   endfunction
 
   function automatic void offer(frame_t f, bit err);
-    to_send.push_back(f);
-    to_send_err.push_back(err);
+    i_source.send(f, err);
     foresee(f, err);
   endfunction
 
@@ -232,32 +225,9 @@ module ip_route_tb;
   endfunction
 
   // The way in.
-  int unsigned in_percent = 100, out_percent = 100, words_in = 0;
-  frame_t sending;
-  int at = 0;
-  bit err_now;
-  always @(posedge clk) begin
-    if (in.valid && in.ready) words_in++;
-    if (!in.valid || in.ready) begin
-      in.valid <= 0;
-      if (at >= sending.size() && to_send.size() != 0 && !rst) begin
-        sending = to_send.pop_front();
-        err_now = to_send_err.pop_front();
-        at = 0;
-      end
-      if (at < sending.size() && $urandom_range(99) < in_percent) begin
-        in.valid <= 1;
-        in.data.sop <= at == 0;
-        in.data.eop <= at + 8 >= sending.size();
-        in.data.err <= at + 8 >= sending.size() && err_now;
-        in.data.len <= 4'(sending.size() - at > 8 ? 8 : sending.size() - at);
-        for (int i = 0; i < 8; i++)
-        in.data.data[8*i+:8] <= at + i < sending.size() ? sending[at+i] : 8'($urandom());
-        at += 8;
-      end
-    end
-    if (rst) in.valid <= 0;
-  end
+  int unsigned in_percent = 100, out_percent = 100;
+  `FRAME_SOURCE(word_beat_t, i_source, in, in_percent, in_percent)
+  `STREAM_SINK(routed_beat_t, i_sink, out, out_percent)
 
   // The way out.
   frame_t got;
@@ -300,11 +270,10 @@ module ip_route_tb;
         `CHECK($onehot(drop) && !drop.bad_fcs && !drop.runt && !drop.oversize && !drop.rx_fifo_full,
                "two reasons, or one of the MAC")
     end
-    out.ready <= !rst && $urandom_range(99) < out_percent;
   end
 
   task automatic settle();
-    while (to_send.size() != 0 || at < sending.size()) @(posedge clk);
+    while (i_source.queue.size() != 0) @(posedge clk);
     out_percent = 100;
     repeat (1000) @(posedge clk);
     `CHECK(expected.size() == 0 && got.size() == 0, $sformatf("%0d frames missing",

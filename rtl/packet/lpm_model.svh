@@ -26,7 +26,7 @@
     lpm_length.push_back(length); \
     lpm_value.push_back(value); \
   endfunction \
-  /* The longest of all that match, looked at one by one; `none` if there is none. */ \
+  /* The longest of all that match, one by one; `none` if there is none. */ \
   function automatic logic [15:0] lpm_lookup(logic [31:0] address, logic [15:0] none); \
     int best = -1; \
     logic [15:0] value = none; \

@@ -3,12 +3,11 @@
 /// Longest-prefix match in a trie of four bits a level, all nodes in one RAM.
 ///
 /// A node is 16 entries, entry `n * 16 + i` for nibble `i` at node `n`: the next node, or a result. The root is node 0, the
-/// first nibble the highest four bits of the address. Prefixes are pushed to the leaves by whoever loads the trie, so the
-/// first result met is the one of the longest prefix. A path that goes on after eight levels, or to a node that does not
-/// exist, gives no `hit`. One clock a level: a lookup takes its levels + 2 clocks, 10 at the most, one at a time; the
-/// result waits until taken.
-/// Reset ends a lookup; the RAM keeps what it had. Entries may be written at any time: a lookup sees old or new; with new
-/// nodes written first and the entry that leads to them last it never sees a mixture.
+/// first nibble the highest four bits of the address. Prefixes are pushed to the leaves by the software that loads the trie,
+/// so the first result met is the one of the longest prefix. A path that goes on after eight levels, or to a node that does
+/// not exist, gives no `hit`. One clock a level: a lookup takes its levels + 2 clocks, 10 at the most, one at a time; the
+/// result waits until taken. Reset ends a lookup; the RAM keeps what it had. Entries may be written at any time: a lookup
+/// sees old or new; with new nodes written first and the entry that leads to them last it never sees a mixture.
 module lpm_trie
   import route_pkg::*;
 #(

@@ -49,11 +49,21 @@ package route_pkg;
 
   /// `value` of an entry that ends a lookup of `ip_route`.
   typedef struct packed {
-    logic       slow;    // the host decides; or, with
-    logic       drop;    // this, nobody: a route that leads nowhere
+    logic       slow;    // the host decides, or, with `drop`,
+    logic       drop;    // the frame is dropped: a route that leads nowhere
     logic [9:0] unused;
     logic [3:0] peer;
   } lpm_route_t;
+
+  /// How `ip_route` treats frames.
+  typedef struct packed {
+    logic fast;            // there is a fast path
+    logic lpm;             // the trie is loaded
+    logic qos;             // else all are in the last class
+    logic rewrite_source;  // the MAC source address too
+    logic promiscuous;
+    mac_t mac;             // own address
+  } route_mode_t;
 
   /// What `ip_parse` finds in front of a frame. Fields behind the end of a short frame are whatever came before.
   typedef struct packed {
@@ -73,7 +83,7 @@ package route_pkg;
     logic [19:0] half_sum;      // of the ten half words of the header
   } ip_header_t;
 
-  /// What `ip_check` thinks of it.
+  /// What `ip_check` finds.
   typedef struct packed {
     logic ip;            // IPv4, untagged; the others hold only then
     logic bad_header;    // version, header length, total length
@@ -98,6 +108,7 @@ package route_pkg;
     logic        no_route;
     logic        not_ours;
   } route_decision_t;
+
   /// A frame after routing: `dest`, `cls` hold for the whole frame; `drop` with `eop` erases it.
   typedef struct packed {
     logic [63:0] data;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Receive checksum: ones' complement sum of a frame from byte 14 (the end of the Ethernet header) to its end, as Linux's
-/// CHECKSUM_COMPLETE wants it (host-nic paper, section II-E).
+/// CHECKSUM_COMPLETE has it (host-nic paper, section II-E).
 ///
 /// Watches the beats of a stream of frames. The sum is not inverted and in network order; an odd last byte is the high half
 /// of a word. `valid_o` comes 4 clocks after a last beat, one frame a clock, and is never refused. Reset drops the

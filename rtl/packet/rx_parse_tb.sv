@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// rx_parse (with rx_hash, rx_csum and csum_sum): Microsoft's published RSS verification vectors, then random frames of all
@@ -78,27 +79,25 @@ module rx_parse_tb;
   endfunction
 
   // ---- Frames to send and what should come of them.
-  frame_beat_t to_send[$], passing[$];
+  frame_beat_t passing[$];
   logic [51:0] results[$];
-  ptp_time_t stamps[$], stamps_due[$];
-  int unsigned kinds[16], frames_out = 0, beats_out = 0;
+  ptp_time_t stamps_due[$];
+  int unsigned kinds[16], frames_out = 0;
   int unsigned in_percent = 100, out_percent = 100, info_percent = 100;
+  `FRAME_SOURCE(frame_beat_t, i_frames, in, in_percent, in_percent)
+  `STREAM_SOURCE(ptp_time_t, i_stamps, stamp, 100)
+  `STREAM_SINK(frame_beat_t, i_out, out, out_percent)
+  `STREAM_SINK(rx_info_t, i_info, info, info_percent)
 
   task automatic send();
-    frame_beat_t beat;
+    bytes_t bytes;
     ptp_time_t t = {16'($urandom()), $urandom()};
     logic [35:0] h = ref_hash();
-    for (int i = 0; i < len; i += 64) begin
-      for (int b = 0; b < 64; b++) beat.data[8*b+:8] = (i + b < len) ? f[i+b] : 8'($urandom());
-      beat.len = (len - i > 64) ? 7'd64 : 7'(len - i);
-      beat.sop = i == 0;
-      beat.eop = i + 64 >= len;
-      beat.err = beat.eop && $urandom_range(9) == 0;
-      to_send.push_back(beat);
-    end
+    for (int i = 0; i < len; i++) bytes.push_back(f[i]);
+    i_frames.send(bytes, $urandom_range(9) == 0);
     results.push_back({h, ref_csum()});
     kinds[h[35:32]]++;
-    stamps.push_back(t);
+    i_stamps.queue.push_back(t);
     stamps_due.push_back(t);
   endtask
 
@@ -171,7 +170,6 @@ module rx_parse_tb;
       if (in.valid && in.ready) passing.push_back(in.data);
       if (out.valid && out.ready) begin
         `CHECK(passing.size() != 0 && out.data == passing.pop_front(), "frame changed")
-        beats_out++;
       end
       if (info.valid && info.ready) begin
         `CHECK(results.size() != 0, "info without a frame")
@@ -183,30 +181,10 @@ module rx_parse_tb;
         frames_out++;
       end
     end
-    if (rst) begin
-      in.valid <= 0;
-      stamp.valid <= 0;
-      out.ready <= 0;
-      info.ready <= 0;
-    end else begin
-      out.ready  <= $urandom_range(99) < out_percent;
-      info.ready <= $urandom_range(99) < info_percent;
-      if (!in.valid || in.ready) begin
-        in.valid <= 0;
-        if (to_send.size() != 0 && $urandom_range(99) < in_percent) begin
-          in.valid <= 1;
-          in.data  <= to_send.pop_front();
-        end
-      end
-      if (!stamp.valid || stamp.ready) begin
-        stamp.valid <= stamps.size() != 0;
-        if (stamps.size() != 0) stamp.data <= stamps.pop_front();
-      end
-    end
   end
 
   task automatic drain();
-    while (to_send.size() != 0) @(posedge clk);
+    while (i_frames.queue.size() != 0) @(posedge clk);
     {in_percent, out_percent, info_percent} = {3{32'd100}};
     repeat (100) @(posedge clk);
     `CHECK(results.size() == 0 && passing.size() == 0, "frames were lost")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// tx_csum (with csum_sum): random frames with and without a command against a byte-by-byte reference, odd places and
@@ -20,9 +21,20 @@ module tx_csum_tb;
       .frame_out(out)
   );
 
-  frame_beat_t to_send[$], expected[$];
-  tx_csum_t commands[$];  // one a beat; random but for the first beat of a frame
+  // A command with each beat; random but for the first beat of a frame.
+  typedef struct packed {
+    tx_csum_t csum;
+    frame_beat_t beat;
+  } given_t;
+  frame_beat_t expected[$];
   int unsigned in_percent = 100, out_percent = 100, beats_out = 0, zeros = 0;
+  `STREAM_ON(given_t, given, clk, rst)
+  `STREAM_SOURCE(given_t, i_source, given, in_percent)
+  `STREAM_SINK(frame_beat_t, i_sink, out, out_percent)
+  assign in.valid = given.valid;
+  assign in.data = given.data.beat;
+  assign csum = given.data.csum;
+  assign given.ready = in.ready;
   logic [7:0] f[16384];
 
   function automatic int unsigned ones_sum(int unsigned from, int unsigned len);
@@ -32,7 +44,7 @@ module tx_csum_tb;
     return sum;
   endfunction
 
-  task automatic queue_frame(int unsigned len, bit out_side, bit err);
+  task automatic queue_frame(int unsigned len, bit out_side, bit err, tx_csum_t c);
     frame_beat_t beat;
     for (int i = 0; i < len; i += 64) begin
       for (int b = 0; b < 64; b++) beat.data[8*b+:8] = (i + b < len) ? f[i+b] : 8'hxx;
@@ -41,7 +53,7 @@ module tx_csum_tb;
       beat.eop = i + 64 >= len;
       beat.err = beat.eop && err;
       if (out_side) expected.push_back(beat);
-      else to_send.push_back(beat);
+      else i_source.queue.push_back('{csum: i == 0 ? c : tx_csum_t'($urandom()), beat: beat});
     end
   endtask
 
@@ -65,9 +77,7 @@ module tx_csum_tb;
       sum = ones_sum(c.start, len);
       {f[place], f[place+1]} = 16'hffff - 16'(sum);
     end
-    queue_frame(len, 0, err);
-    commands.push_back(c);
-    for (int i = 64; i < len; i += 64) commands.push_back(tx_csum_t'($urandom()));
+    queue_frame(len, 0, err, c);
     if (c.enable) begin
       sum = 'hffff - ones_sum(c.start, len);
       if (sum == 0) begin
@@ -77,7 +87,7 @@ module tx_csum_tb;
       if (place < len) f[place] = 8'(sum >> 8);
       if (place + 1 < len) f[place+1] = 8'(sum);
     end
-    queue_frame(len, 1, err);
+    queue_frame(len, 1, err, c);
   endtask
 
   /// With the field zero before, the sum of the frame as sent must be ffff.
@@ -105,24 +115,10 @@ module tx_csum_tb;
                                                                      beats_out))
       beats_out++;
     end
-    if (rst) begin
-      in.valid  <= 0;
-      out.ready <= 0;
-    end else begin
-      out.ready <= $urandom_range(99) < out_percent;
-      if (!in.valid || in.ready) begin
-        in.valid <= 0;
-        if (to_send.size() != 0 && $urandom_range(99) < in_percent) begin
-          in.valid <= 1;
-          in.data <= to_send.pop_front();
-          csum <= commands.pop_front();
-        end
-      end
-    end
   end
 
   task automatic drain();
-    while (to_send.size() != 0) @(posedge clk);
+    while (i_source.queue.size() != 0) @(posedge clk);
     {in_percent, out_percent} = {2{32'd100}};
     while (expected.size() != 0) @(posedge clk);
     repeat (20) @(posedge clk);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// Two pcix_cores and a host (memory, configuration, register accesses) on one bus with a round-robin arbiter: configuration
@@ -84,15 +85,13 @@ module pcix_core_tb;
         .event_o(event_now[c])
     );
     for (genvar k = 0; k < Channels; k++) begin : g_client
+      `STREAM_SINK(channel_word_t, i_rdata, rdata[k], ready_percent)
+      `STREAM_SINK(channel_result_e, i_done, done[k], ready_percent)
       always @(posedge clk) begin
         if (rst) begin
           cmd[k].valid   <= 0;
           wdata[k].valid <= 0;
-          rdata[k].ready <= 0;
-          done[k].ready  <= 0;
         end else begin
-          rdata[k].ready <= $urandom_range(99) < ready_percent;
-          done[k].ready  <= $urandom_range(99) < ready_percent;
           if (!cmd[k].valid || cmd[k].ready) begin
             cmd[k].valid <= 0;
             if (cq[c][k].size() != 0 && $urandom_range(99) >= gap_percent) begin

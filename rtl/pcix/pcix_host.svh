@@ -4,7 +4,7 @@
 /* verilator lint_off PROCASSINIT */
 /* verilator lint_off UNUSEDSIGNAL */
 // The host of pcix_core_tb: memory, configuration and register accesses. Uses clk, bus, gnt_n, out[Host] of the test.
-// Addresses: 0xA... target abort, 0xD... reads get an error message, 0xE... nobody; else below 4 GB memory.
+// Addresses: 0xA... target abort, 0xD... reads get an error message, 0xE... no target; else below 4 GB memory.
 
 logic [63:0] memory[logic [63:0]];
 logic [63:0] reference[logic [63:0]];
@@ -229,7 +229,7 @@ always @(posedge clk) begin
         if (!t_stop && $urandom_range(999) < disconnect_percent && t_command != SplitCompletion)
           answer(DisconnectNextAdb);
       end else begin
-        // A master that was told to stop stops at a boundary, at the next or (told in its last word) the one after.
+        // A disconnected master stops at a boundary, at the next or (disconnect in its last word) the one after.
         if (t_stop && 8 * t_words != (t_attr.byte_count == 0 ? 4096 : int'(t_attr.byte_count)))
           `CHECK(t_addr[6:0] == 0 && t_after <= 17, "disconnected elsewhere")
         answer(Silent);

@@ -8,7 +8,7 @@
 /// there whenever `pop_o` takes it. `taken_o` says that the target has a word, `end_o` with `how_o` how it ended (in the clock
 /// of the last `taken_o`). Reads end after the response: their data come as a Split Completion. A target that asks for a
 /// disconnect gets the words up to the next 128-byte boundary at which the master can still stop. REQ# is low while a source
-/// other than the one that has the bus wants it (`need_i`). All pins are driven by registers.
+/// other than the one that has the bus requests it (`need_i`). All pins are driven by registers.
 module pcix_master
   import pcix_pkg::*;
 #(
@@ -76,14 +76,14 @@ module pcix_master
   response_e response;
   assign response = response_e'({pins_i.devsel_n, pins_i.stop_n, pins_i.trdy_n});
   wire data = state_q == Data && wait_q != '0;  // not yet in the response phase
-  // Nobody answered in time, or who did answer is gone.
-  wire nobody = response == Silent && (answered_q || wait_q == DecodeClocks);
+  // No target answered in time, or the one that did is gone.
+  wire no_target = response == Silent && (answered_q || wait_q == DecodeClocks);
   wire taken = data && !current_q.read &&
       (response inside {Transfer, DisconnectNextAdb, SingleDisconnect});
   // A read can only be put off, split or refused.
   wire refused = data && (response == TargetAbort || (current_q.read &&
       (response inside {Transfer, DisconnectNextAdb, SingleDisconnect})));
-  wire cut = data && (nobody || refused || (response inside {Retry, SplitResponse, SingleDisconnect}));
+  wire cut = data && (no_target || refused || (response inside {Retry, SplitResponse, SingleDisconnect}));
   wire last = frame_n_o;  // FRAME# is high with the last word
   wire finish = cut || (taken && last);
   wire more = taken && !finish;
@@ -103,9 +103,9 @@ module pcix_master
     how_o = EndDone;
     if (response == Retry) how_o = EndRetry;
     if (response == SplitResponse) how_o = current_q.read ? EndSplit : EndAbort;
-    if (nobody || refused) how_o = EndAbort;
+    if (no_target || refused) how_o = EndAbort;
   end
-  assign master_abort_o = data && nobody;
+  assign master_abort_o = data && no_target;
   assign target_abort_o = refused;
   assign disconnect_o   = taken && finish && left_q != 10'd1;
 

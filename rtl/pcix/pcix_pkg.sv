@@ -82,7 +82,7 @@ package pcix_pkg;
     Silent            = 3'b111
   } response_e;
 
-  /// A transaction that a source inside the card wants: see pcix_master.
+  /// A transaction that a source inside the card requests: see pcix_master.
   typedef struct packed {
     command_e    command;
     logic        read;     // data comes later, by Split Completion
@@ -91,12 +91,12 @@ package pcix_pkg;
     logic [9:0]  words;    // data phases, 1 ... 512
   } offer_t;
 
-  /// How a transaction ended for its source. Words taken before the end are told one by one.
+  /// How a transaction ended for its source. Words taken before the end are reported one by one.
   typedef enum logic [1:0] {
     EndDone  = 2'd0,  // all words, or as many as the target wanted
-    EndRetry = 2'd1,  // the target asks to try again
+    EndRetry = 2'd1,  // the target ended it with Retry
     EndSplit = 2'd2,  // a read: the data comes later
-    EndAbort = 2'd3   // nobody answered, or the target gave up
+    EndAbort = 2'd3   // no target answered, or the target gave up
   } end_e;
 
   /// A Split Completion for this card begins: the tag and the bytes it still owes.
@@ -128,14 +128,14 @@ package pcix_pkg;
     logic transaction;       // begun by this card
     logic word_out;          // word taken from this card as master
     logic word_in;           // word taken by this card as target
-    logic master_abort;      // nobody answered this card
+    logic master_abort;      // no target answered this card
     logic target_abort;      // the target gave up
-    logic retry;             // this card was told to try again
-    logic disconnect;        // this card was told to come back for the rest
+    logic retry;             // this card got Retry
+    logic disconnect;        // this card got Disconnect
     logic split_timeout;     // a read was given up
     logic split_error;       // a read was answered by an error message
-    logic unexpected_split;  // a Split Completion nobody waits for
-    logic retry_given;       // this card told somebody to try again
+    logic unexpected_split;  // a Split Completion without a request
+    logic retry_given;       // this card ended another's transaction with Retry
     logic bad_read;          // a read of this card that was answered by an error message
     logic bad_write;         // a write to this card that was dropped (other buses)
   } bus_event_t;

@@ -172,15 +172,15 @@ module core_nic
   logic [FillW+1:0] imem_waddr;
   logic [31:0] imem_wdata;
 
-  host_cross #(
+  reg_cross #(
       .AddrW(AddrW)
-  ) i_host_cross (
-      .host_clk_i,
-      .host_rst_i,
-      .host(host_regs),
-      .core_clk_i,
-      .core_rst_i,
-      .core(core_regs)
+  ) i_reg_cross (
+      .in_clk_i(host_clk_i),
+      .in_rst_i(host_rst_i),
+      .in(host_regs),
+      .out_clk_i(core_clk_i),
+      .out_rst_i(core_rst_i),
+      .out(core_regs)
   );
   reg_demux #(
       .N(4),
@@ -417,7 +417,20 @@ module core_nic
   mac_rx_count_t mac_count;
   logic no_buffer;
   word_beat_t mac_rx, mac_tx;
-  logic [2:0] bad_command;
+  logic [3:0] bad_command;
+  assist_if assist[4] ();
+  for (genvar a = 0; a < 4; a++) begin : g_assist
+    assign assist[a].base = ring_base[a];
+    assign assist[a].log = ring_log[a];
+    assign assist[a].producer = producer[a];
+    assign progress[a] = assist[a].progress;
+    assign bad_command[a] = assist[a].bad;
+    assign req_valid[Cores+a] = assist[a].mem_valid;
+    assign mem_req[Cores+a] = assist[a].mem_req;
+    assign assist[a].mem_ready = req_ready[Cores+a];
+    assign assist[a].mem_rsp_valid = rsp_valid[Cores+a];
+    assign assist[a].mem_rsp = mem_rsp[Cores+a];
+  end
   `STREAM_ON(bus_req_t, bus_req[Clients], mem_clk_i, mem_rst_i)
   `STREAM_ON(bus_wdata_t, bus_wdata[Clients], mem_clk_i, mem_rst_i)
   `STREAM_ON(logic [127:0], bus_rdata[Clients], mem_clk_i, mem_rst_i)
@@ -426,16 +439,7 @@ module core_nic
   ) i_dma_read_assist (
       .core_clk_i,
       .core_rst_i,
-      .base_i(ring_base[0]),
-      .log_i(ring_log[0]),
-      .producer_i(producer[0]),
-      .progress_o(progress[0]),
-      .bad_o(bad_command[0]),
-      .mem_valid_o(req_valid[Cores+0]),
-      .mem_req_o(mem_req[Cores+0]),
-      .mem_ready_i(req_ready[Cores+0]),
-      .mem_rsp_valid_i(rsp_valid[Cores+0]),
-      .mem_rsp_i(mem_rsp[Cores+0]),
+      .cores(assist[0]),
       .host_clk_i,
       .host_rst_i,
       .dma(dma_read[0]),
@@ -452,16 +456,7 @@ module core_nic
   ) i_dma_write_assist (
       .core_clk_i,
       .core_rst_i,
-      .base_i(ring_base[1]),
-      .log_i(ring_log[1]),
-      .producer_i(producer[1]),
-      .progress_o(progress[1]),
-      .bad_o(bad_command[1]),
-      .mem_valid_o(req_valid[Cores+1]),
-      .mem_req_o(mem_req[Cores+1]),
-      .mem_ready_i(req_ready[Cores+1]),
-      .mem_rsp_valid_i(rsp_valid[Cores+1]),
-      .mem_rsp_i(mem_rsp[Cores+1]),
+      .cores(assist[1]),
       .host_clk_i,
       .host_rst_i,
       .dma(dma_write[0]),
@@ -477,16 +472,7 @@ module core_nic
   mac_tx_assist i_mac_tx_assist (
       .core_clk_i,
       .core_rst_i,
-      .base_i(ring_base[2]),
-      .log_i(ring_log[2]),
-      .producer_i(producer[2]),
-      .progress_o(progress[2]),
-      .bad_o(bad_command[2]),
-      .mem_valid_o(req_valid[Cores+2]),
-      .mem_req_o(mem_req[Cores+2]),
-      .mem_ready_i(req_ready[Cores+2]),
-      .mem_rsp_valid_i(rsp_valid[Cores+2]),
-      .mem_rsp_i(mem_rsp[Cores+2]),
+      .cores(assist[2]),
       .mem_clk_i,
       .mem_rst_i,
       .req(bus_req[3]),
@@ -500,15 +486,9 @@ module core_nic
   mac_rx_assist i_mac_rx_assist (
       .core_clk_i,
       .core_rst_i,
-      .base_i(ring_base[3]),
-      .log_i(ring_log[3]),
+      .cores(assist[3]),
       .slot_base_i(slot_base),
       .enable_i(rx_enable),
-      .freed_i(producer[3]),
-      .produced_o(progress[3]),
-      .mem_valid_o(req_valid[Cores+3]),
-      .mem_req_o(mem_req[Cores+3]),
-      .mem_ready_i(req_ready[Cores+3]),
       .mem_clk_i,
       .mem_rst_i,
       .req(bus_req[1]),
@@ -520,7 +500,6 @@ module core_nic
       .count_o(mac_count),
       .no_buffer_o(no_buffer)
   );
-  wire unused_rx_rsp = &{1'b0, rsp_valid[Cores+3], mem_rsp[Cores+3]};
   assign mac_rx = '{
           data: mac_rx_data_i,
           len: mac_rx_len_i,

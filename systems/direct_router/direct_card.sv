@@ -2,8 +2,8 @@
 `include "stream.svh"
 /// Everything of a direct-router card that does not depend on the bus (direct-router paper, figure 2).
 ///
-/// Wiring only. The way of a frame: mac1g_rx, ip_route, direct_input, then either direct_scheduler and the bus to the peer's
-/// direct_output, or slow_rx to the host; what the host sends comes by slow_tx; direct_output, mac1g_tx. DMA channels: 0 frames
+/// Wiring only. The way of a frame: byte_pack, mac_rx, ip_route, direct_input, then either direct_scheduler and the bus to the peer's
+/// direct_output, or slow_rx to the host; what the host sends comes by slow_tx; direct_output, mac_tx, byte_unpack. DMA channels: 0 frames
 /// from the host, 1 frames to it, 2 messages, 3 bursts (the paper's assignment); `recv` brings what peers wrote into the
 /// windows and is always ready. Registers as in direct_router.rdl. All in the clock of the bus but the MAC streams.
 module direct_card
@@ -66,21 +66,42 @@ module direct_card
   words_t [Peers:0][Classes-1:0] in_used;
   logic lpm_write;
 
-  mac1g_rx i_mac_rx (
+  logic rx_word_valid, tx_word_valid, tx_word_ready;
+  word_beat_t rx_word, tx_word;
+  `STREAM(ptp_time_t, no_rx_stamp)
+  `STREAM(ptp_time_t, no_tx_stamp)
+  assign no_rx_stamp.ready = 1'b1;
+  assign no_tx_stamp.ready = 1'b1;
+  byte_pack i_pack (
+      .clk_i(mac_clk_i),
+      .rst_i(mac_rst_i),
+      .byte_valid_i(mac_rx_valid_i),
+      .byte_i(mac_rx_i),
+      .word_valid_o(rx_word_valid),
+      .word_o(rx_word)
+  );
+  mac_rx #(
+      .Beat(word_beat_t),
+      .StampDepth(0)
+  ) i_mac_rx (
       .mac_clk_i,
       .mac_rst_i,
-      .rx_valid_i(mac_rx_valid_i),
-      .rx_i(mac_rx_i),
+      .rx_valid_i(rx_word_valid),
+      .rx_i(rx_word),
+      .time_i('0),
       .clk_i,
       .rst_i,
       .max_frame_i(hw_out.max_frame.value.value[13:0]),
       .frame(wire_frame),
+      .stamp(no_rx_stamp),
       .count_o(mac_count)
   );
-  word_gate i_gate (
+  stream_gate #(
+      .T(word_beat_t)
+  ) i_gate (
       .clk_i,
       .rst_i,
-      .enable_i(hw_out.control.enable.value),
+      .closed_i(!hw_out.control.enable.value),
       .in(wire_frame),
       .out(taken_frame),
       .dropped_o(hw_in.rx_disabled.value.incr)
@@ -98,12 +119,16 @@ module direct_card
   ) i_route (
       .clk_i,
       .rst_i,
-      .fast_i(hw_out.control.fast_path.value),
-      .lpm_i(hw_out.control.lpm.value),
-      .qos_i(hw_out.control.qos.value),
-      .rewrite_source_i(hw_out.control.rewrite_source.value),
-      .promiscuous_i(hw_out.control.promiscuous.value),
-      .mac_i({hw_out.mac_lo.value.value, hw_out.mac_hi.value.value[15:0]}),
+      .mode_i(
+      '{
+          fast: hw_out.control.fast_path.value,
+          lpm: hw_out.control.lpm.value,
+          qos: hw_out.control.qos.value,
+          rewrite_source: hw_out.control.rewrite_source.value,
+          promiscuous: hw_out.control.promiscuous.value,
+          mac: {hw_out.mac_lo.value.value, hw_out.mac_hi.value.value[15:0]}
+      }
+      ),
       .routes_i(routes),
       .classes_i(class_rules),
       .lpm_we_i(lpm_write),
@@ -293,15 +318,32 @@ module direct_card
       .sent_slow_o(hw_in.tx_slow_frames.value.incr),
       .overflow_o(hw_in.tx_overflow.value.incr)
   );
-  mac1g_tx i_mac_tx (
+  mac_tx #(
+      .Beat(word_beat_t),
+      .Depth(256),
+      .StartBeats(200),
+      .StampDepth(0)
+  ) i_mac_tx (
       .clk_i,
       .rst_i,
       .frame(out_frame),
+      .stamp(no_tx_stamp),
       .mac_clk_i,
       .mac_rst_i,
-      .tx_valid_o(mac_tx_valid_o),
-      .tx_ready_i(mac_tx_ready_i),
-      .tx_o(mac_tx_o)
+      .time_i('0),
+      .tx_valid_o(tx_word_valid),
+      .tx_ready_i(tx_word_ready),
+      .tx_o(tx_word)
+  );
+  byte_unpack i_unpack (
+      .clk_i(mac_clk_i),
+      .rst_i(mac_rst_i),
+      .word_valid_i(tx_word_valid),
+      .word_ready_o(tx_word_ready),
+      .word_i(tx_word),
+      .byte_valid_o(mac_tx_valid_o),
+      .byte_ready_i(mac_tx_ready_i),
+      .byte_o(mac_tx_o)
   );
 
   // ---------------------------------------------------------------- registers

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
-/// host_cross with a slave of random delay and clocks of random ratio: order, content, one access at a time, answers of reads;
+/// reg_cross with a slave of random delay and clocks of random ratio: order, content, one access at a time, answers of reads;
 /// then the rate of posted writes, and that a read comes after all of them.
-module host_cross_tb;
+module reg_cross_tb;
   `TB_BEGIN
   `TB_TIMEOUT(200_000)
   localparam int AddrW = 20;
@@ -12,15 +12,15 @@ module host_cross_tb;
 
   reg_if #(.AddrW(AddrW)) host ();
   reg_if #(.AddrW(AddrW)) core ();
-  host_cross #(
+  reg_cross #(
       .AddrW(AddrW)
   ) dut (
-      .host_clk_i(clk),
-      .host_rst_i(rst),
-      .host,
-      .core_clk_i(core_clk),
-      .core_rst_i(rst),
-      .core
+      .in_clk_i(clk),
+      .in_rst_i(rst),
+      .in(host),
+      .out_clk_i(core_clk),
+      .out_rst_i(rst),
+      .out(core)
   );
 
   typedef struct {
