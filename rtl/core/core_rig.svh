@@ -82,7 +82,7 @@ module core_rig
   icache #(
       .ImemBytes(ImemBytes),
       .Bytes(CacheBytes)
-  ) cache (
+  ) i_cache (
       .clk_i,
       .rst_i,
       .clear_i         (!run_i),
@@ -100,7 +100,7 @@ module core_rig
   imem #(
       .Bytes(ImemBytes),
       .Ports(1)
-  ) instructions (
+  ) i_instructions (
       .clk_i,
       .rst_i,
       .req_valid_i(fill_valid),

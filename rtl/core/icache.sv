@@ -85,7 +85,7 @@ module icache #(
     ram_sdp #(
         .Width(TagW),
         .Depth(Sets)
-    ) tag_ram (
+    ) i_tag_ram (
         .clk_i,
         .we_i   (mine && got_q),
         .waddr_i(fill_set),
@@ -98,7 +98,7 @@ module icache #(
       ram_sdp #(
           .Width(32),
           .Depth(Sets * 2)
-      ) data_ram (
+      ) i_data_ram (
           .clk_i,
           .we_i   (mine),
           .waddr_i({fill_set, got_q}),

@@ -37,7 +37,7 @@ module edge_slot_tb;
   `STREAM_ON(wire_beat_t, wire_in[3], clk, rst)
   `STREAM_ON(wire_beat_t, wire_out[3], clk, rst)
   word_t gdn_words[5], mdn_words[5];
-  dynamic_router gdn_router (
+  dynamic_router i_gdn_router (
       .clk_i(clk),
       .rst_i(rst),
       .x_i(4'd0),
@@ -46,7 +46,7 @@ module edge_slot_tb;
       .out(gdn_out),
       .words_o(gdn_words)
   );
-  dynamic_router mdn_router (
+  dynamic_router i_mdn_router (
       .clk_i(clk),
       .rst_i(rst),
       .x_i(4'd0),
@@ -59,7 +59,7 @@ module edge_slot_tb;
     localparam int Side = s == A ? West : s == B ? East : North;
     edge_slot #(
         .DramLatency(Latency)
-    ) slot (
+    ) i_slot (
         .clk_i(clk),
         .rst_i(rst),
         .run_i(run),

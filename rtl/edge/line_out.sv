@@ -106,9 +106,9 @@ module line_out
   assign wanted_in.data = '{frame: frame_q, address: address_q};
   assign bytes_in.valid = frame_whole;
   assign bytes_in.data = frame_q.bytes;
-  `FIFO(word_t, HeadWords * Frames, heads, head_in, head_out)
-  `FIFO(wanted_t, Frames, wanted_fifo, wanted_in, wanted)
-  `FIFO(logic [15:0], Frames, bytes_fifo, bytes_in, bytes_out)
+  `FIFO(word_t, HeadWords * Frames, i_heads, head_in, head_out)
+  `FIFO(wanted_t, Frames, i_wanted_fifo, wanted_in, wanted)
+  `FIFO(logic [15:0], Frames, i_bytes_fifo, bytes_in, bytes_out)
 
   always_ff @(posedge clk_i) begin
     for (int n = 0; n < 2; n++) begin

@@ -170,7 +170,7 @@ module dcache
     ram_sdp #(
         .Width($bits(tag_t)),
         .Depth(Sets)
-    ) tag_ram (
+    ) i_tag_ram (
         .clk_i,
         .we_i   (mine || drop || (fill && last_fill) || state_q == Clear),
         .waddr_i(state_q == Clear ? clear_q : set),
@@ -183,7 +183,7 @@ module dcache
         .Width(32),
         .Depth(Sets * 8),
         .Lanes(4)
-    ) data_ram (
+    ) i_data_ram (
         .clk_i,
         .we_i   (mine ? req_q.be : {4{fill}}),
         .waddr_i({set, mine ? req_q.addr[4:2] : count_q[2:0]}),

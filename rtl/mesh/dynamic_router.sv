@@ -44,7 +44,7 @@ module dynamic_router
     `STREAM(word_t, head)
     link_fifo #(
         .Depth(LinkDepth)
-    ) fifo (
+    ) i_fifo (
         .clk_i,
         .rst_i,
         .in    (in[i]),

@@ -179,6 +179,39 @@ package mesh_pkg;
     PayloadHeld = 3'd4  // stays in the linecard until it is read
   } payload_mode_e;
 
+  /// How a payload leaves an input linecard, by `payload_mode_e`.
+  typedef struct packed {
+    logic leaves;  // else it stays in the linecard
+    logic by_mdn;   // before the head, each line in a message; else on static network 1 after the head
+    logic lines;  // in lines of 8 words, with zeros behind its end
+    logic address;  // in front of each line
+    logic mask;  // and then: which bytes of the line are the frame's
+  } payload_form_t;
+
+  function automatic payload_form_t payload_form(payload_mode_e mode);
+    case (mode)  //          leaves by_mdn lines address mask
+      PayloadStatic: return 'b1____0______0_____0_______0;
+      PayloadLines: return 'b1_____0______1_____1_______0;
+      PayloadMasked: return 'b1____0______1_____1_______1;
+      PayloadMdn: return 'b1_______1______1_____1_______0;
+      default: return 'b0__________0______0_____0_______0;  // PayloadHeld
+    endcase
+  endfunction
+
+  /// Networks on which an input linecard sends.
+  typedef enum logic [1:0] {
+    ToStatic,
+    ToHeads,   // GDN
+    ToMdn
+  } line_to_e;
+
+  /// A word on its way out of an input linecard.
+  typedef struct packed {
+    line_to_e to;
+    logic     stored;  // it is the frame's word of this number, in the buffer
+    word_t    word;
+  } line_word_t;
+
   typedef struct packed {
     logic [23:0] reserved;
     logic confirm;  // an Interrupt (by the GDN) to who sent a StreamWrite, when it is in the queue

@@ -76,7 +76,7 @@ module static_switch_tb;
   assign near.valid = g_switch[1].out1[Core].valid;
   assign near.data = g_switch[1].out1[Core].data;
   assign g_switch[1].out1[Core].ready = near.ready;
-  link_fifo core_fifo (
+  link_fifo i_core_fifo (
       .clk_i(clk),
       .rst_i(rst),
       .in(near),

@@ -278,7 +278,7 @@ def test_rtl(bench: Path) -> Rtl:
     return Rtl(
         top=bench.stem,
         files=(*packages(), in_checkout(bench)),
-        dirs=tuple(rtl_dirs()),
+        dirs=tuple(dict.fromkeys([*rtl_dirs(), in_checkout(bench.parent)])),
         assertions=True,
         stand_alone=True,
         hot=("-O1",),
