@@ -10,7 +10,7 @@
 /// buffer is free.
 /// While `run_i` is low the core stands at `ResetPc` (registers keep what they hold); accesses begun are finished. A trap
 /// ends the program: `trap_o`, `trap_pc_o` stand until `run_i` falls, nothing younger has any effect. Traps are precise but
-/// for those of stores, which are told later.
+/// for those of stores, which come later.
 /// With `Networks`, reading x26, x27 or x28 takes the next word of static network 1, 2 or the general dynamic network and
 /// waits for it in ID; it is gone when the instruction passes MEM (core_net): one that is flushed has taken nothing. Writing
 /// to them sends, in MEM, and waits there for room. An instruction that names one network twice reads one word. An

@@ -5,7 +5,7 @@
 /// Settings loaded at boot (`mesh_pkg::SlotKind` and the words after it) say which, so that one build serves every layout;
 /// `Memory` and `Linecard` say which of them are built. While `run_i` is low nothing is connected. Words for another place or
 /// another kind of slot (messages for places outside the grid, static words to a linecard, anything to nothing) are dropped
-/// and counted in SlotStray, so that they hold up no link.
+/// and counted in SlotDropped, so that they block no link.
 ///
 /// Links: static 1, static 2, GDN, MDN; they begin in a link_out and end in a link_fifo of four words, so that no combinational
 /// path leads through a slot. Pins are flat, for a slot is a model of its own in simulation. Boot port: slot_regs. Its place is that
@@ -73,7 +73,7 @@ module edge_slot
   end
 
   // ---- Settings and counters
-  word_t setting[8], counter[8], stray_q;
+  word_t setting[8], counter[8], dropped_q;
   reg_if #(.AddrW(18)) boot ();
   assign boot.req = boot_req_i;
   assign boot.write = boot_write_i;
@@ -123,7 +123,7 @@ module edge_slot
   `STREAM(word_t, to_buffer[2])
   `STREAM(word_t, to_line[2])
   `STREAM(word_t, memory_st)
-  logic [1:0] stray, written, credit;
+  logic [1:0] drop, written, credit;
   for (genvar n = 0; n < 2; n++) begin : g_dynamic
     message_sort i_sort (
         .clk_i,
@@ -135,7 +135,7 @@ module edge_slot
         .memory    (to_memory[n]),
         .buffer    (to_buffer[n]),
         .line      (to_line[n]),
-        .stray_o   (stray[n]),
+        .drop_o    (drop[n]),
         .written_o (written[n]),
         .credit_o  (credit[n])
     );
@@ -144,12 +144,12 @@ module edge_slot
   assign memory_st.data = in[0].data;
   assign in[0].ready = !memory_on || memory_st.ready;
   assign in[1].ready = 1'b1;
-  wire [2:0] strays = 3'(stray[0]) + 3'(stray[1]) + 3'(in[1].valid) + 3'(in[0].valid && !memory_on);
+  wire [2:0] drops = 3'(drop[0]) + 3'(drop[1]) + 3'(in[1].valid) + 3'(in[0].valid && !memory_on);
   always_ff @(posedge clk_i) begin
-    if (strays != '0) stray_q <= stray_q + word_t'(strays);
-    if (rst_i) stray_q <= '0;
+    if (drops != '0) dropped_q <= dropped_q + word_t'(drops);
+    if (rst_i) dropped_q <= '0;
   end
-  assign counter[SlotStray[2:0]] = stray_q;
+  assign counter[SlotDropped[2:0]] = dropped_q;
 
   // ---- Words to the tile: static network 1 (0), GDN (1), MDN (2)
   `STREAM(word_t, of_memory[3])

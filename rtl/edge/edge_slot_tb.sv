@@ -537,7 +537,7 @@ module edge_slot_tb;
         `CHECK(value == 0, "bad frames counted")
         counter(card, SlotOutBad, value);
         `CHECK(value == 0, "bad answers counted")
-        counter(card, SlotStray, value);
+        counter(card, SlotDropped, value);
         `CHECK(value == 0, "words for other places counted")
       end
     end
@@ -571,7 +571,7 @@ module edge_slot_tb;
     gdn_send.push_back({FreeBuffer, Tile, 5'd1, Places[B]});
     gdn_send.push_back(4096);
     repeat (100) @(posedge clk);
-    counter(B, SlotStray, value);
+    counter(B, SlotDropped, value);
     `CHECK(value == 2, $sformatf("%0d words for other places, not 2", value))
     counter(B, SlotOutBad, value);
     `CHECK(value == 3, $sformatf("%0d bad messages out, not 3", value))

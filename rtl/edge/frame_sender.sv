@@ -3,13 +3,13 @@
 /// Sends what goes with each frame of an input linecard, and says when its payload goes: the order of a frame.
 ///
 /// For each `frame`, one word a clock: with a payload, an interrupt message (`announce`) and the set-up of a stream
-/// (`set_up`); the head (length, payload address if wanted, 16 words, zeros after a short frame) on static network 1 or (`heads`) as a
+/// (`set_up`); the head (length, payload address if set, 16 words, zeros after a short frame) on static network 1 or (`heads`) as a
 /// message to each of up to three tiles. The payload has its turn after the head, or before it when its messages can overtake the
 /// head (`payload_form_t.by_mdn`); `turn_o` until `turn_done_i`. Then `done_o` until the buffer has taken it.
 ///
 /// Payload addresses are those of a ring in memory, lines, or the byte address in the buffer of a payload that stays there.
-/// Heads leave as messages only while the tiles give them back as credits (`credit_i`): they share the network with what the tiles
-/// say to each other, and must never fill it. Three clocks a frame are lost, one more for each tile without a head.
+/// Heads leave as messages only while the tiles give them back as credits (`credit_i`): they share the network with the messages of
+/// the tiles to each other, and must never fill it. Three clocks a frame are lost, one more for each tile without a head.
 module frame_sender
   import mesh_pkg::*;
 #(

@@ -4,7 +4,7 @@
 /// Where an input linecard keeps frames: `Slots` places of `SlotWords` words in one RAM.
 ///
 /// A frame from the wire is stored whole; when no place is free the wire stalls. Each stored frame comes out once as `frame` (its
-/// place and bytes). Who sends it reads its words (`rd_*`: the word comes in the next clock, not while `busy_o`) and says
+/// place and bytes). The sender reads its words (`rd_*`: the word comes in the next clock, not while `busy_o`) and raises
 /// `done_i` for its place, taken with `done_ready_o`: the place is free, or, with `keep_i`, stays until its last word has been
 /// read by messages (ReadDma with `free`) or FreeBuffer gives it up. `in` takes such messages (64 reads wait), `answers` are
 /// ReadData messages; they go before the sender. Frames too long for a place are dropped, as are malformed messages; `bad_o`
@@ -90,7 +90,7 @@ module line_buffer
   end
 
   // Reads of the buffer by messages.
-  `STREAM(mem_read_t, wanted)
+  `STREAM(mem_read_t, requests)
   `STREAM(mem_read_t, read)
   `STREAM(dram_write_t, no_write)
   `STREAM(stream_set_up_t, no_set_up)
@@ -104,7 +104,7 @@ module line_buffer
       .rst_i,
       .place_i,
       .in,
-      .read(wanted),
+      .read(requests),
       .write(no_write),
       .set_up(no_set_up),
       .confirm(no_confirm),
@@ -112,7 +112,7 @@ module line_buffer
   );
   assign no_write.ready  = 1'b1;
   assign no_set_up.ready = 1'b1;
-  `FIFO(mem_read_t, 64, i_reads, wanted, read)
+  `FIFO(mem_read_t, 64, i_reads, requests, read)
   logic reading_q;  // the header of the answer has left
   logic [4:0] read_left_q;
   logic [SlotW+IndexW-1:0] read_at_q;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
 `include "stream.svh"
-/// Input linecard: takes frames from the wire, sends the head of each to the tiles and puts its payload where the router
-/// version wants it (`in_settings_t`; linecard has a table of the versions).
+/// Input linecard: takes frames from the wire, sends the head of each to the tiles and its payload where the settings
+/// say (`in_settings_t`; linecard has a table of the router's versions).
 ///
 /// Frames are stored whole (line_buffer: when that is full the wire stalls). Then frame_sender sends what goes with a frame and
 /// its head, payload_sender the payload beyond 16 words (8, with `early`), one word a clock; or the payload stays in the buffer

@@ -8,10 +8,10 @@
 /// GDN with `held_gdn`: ReadDma, the last with `free`), up to `max_reads` at a time into eight places of a reorder buffer; the reads for the next frame begin
 /// while the one before is sent. One word a clock to the wire when answers come in time; a frame may pause inside.
 ///
-/// With `enable` an interrupt message (over the GDN, or with `tell_mdn` the MDN) tells the tile each time there is room for one
+/// With `enable` an interrupt message (over the GDN, or with `tell_mdn` the MDN) goes to the tile each time there is room for one
 /// more frame (`Frames` fit); a frame that comes without room is then dropped and counted, so that answers behind it on the
 /// GDN get through. Without `enable` it waits. A failed read is counted, and leaves its words in the frame as they are.
-/// Malformed messages and answers nobody has asked for are read to their end and counted.
+/// Malformed messages and answers to no read are dropped and counted.
 module line_out
   import mesh_pkg::*;
 #(
@@ -39,7 +39,7 @@ module line_out
   typedef struct packed {
     frame_out_t frame;
     word_t      address;
-  } wanted_t;
+  } fetch_t;
 
   // Words of a frame of so many bytes; a short one has those of a head.
   function automatic logic [15:0] whole(logic [15:0] bytes);
@@ -88,8 +88,8 @@ module line_out
   // Heads and what is to be done with each.
   `STREAM(word_t, head_in)
   `STREAM(word_t, head_out)
-  `STREAM(wanted_t, wanted_in)
-  `STREAM(wanted_t, wanted)
+  `STREAM(fetch_t, fetch_in)
+  `STREAM(fetch_t, fetch)
   `STREAM(logic [15:0], bytes_in)
   `STREAM(logic [15:0], bytes_out)
   wire frame_word = valid[0] && take[0] && at_words_q[0] && is_frame[0] && !drop_q;
@@ -102,12 +102,12 @@ module line_out
   wire [15:0] split = settings_i.early ? 16'(EarlyWords) : 16'(HeadWords);
   assign head_in.valid = frame_word && left_q[0] <= 5'(HeadWords) && left_q[0] > 5'(HeadWords) - split[4:0];
   assign head_in.data = data[0];
-  assign wanted_in.valid = frame_whole && (settings_i.early || frame_q.bytes > 16'(4 * HeadWords - 2));
-  assign wanted_in.data = '{frame: frame_q, address: address_q};
+  assign fetch_in.valid = frame_whole && (settings_i.early || frame_q.bytes > 16'(4 * HeadWords - 2));
+  assign fetch_in.data = '{frame: frame_q, address: address_q};
   assign bytes_in.valid = frame_whole;
   assign bytes_in.data = frame_q.bytes;
   `FIFO(word_t, HeadWords * Frames, i_heads, head_in, head_out)
-  `FIFO(wanted_t, Frames, i_wanted_fifo, wanted_in, wanted)
+  `FIFO(fetch_t, Frames, i_fetches, fetch_in, fetch)
   `FIFO(logic [15:0], Frames, i_bytes_fifo, bytes_in, bytes_out)
 
   always_ff @(posedge clk_i) begin
@@ -144,9 +144,9 @@ module line_out
   logic [2:0] slot_q;  // the next place
   logic [3:0] used_q, asked;  // places in use, places that wait for words
   always_comb asked = 4'($countones(asked_q));
-  logic told_q;  // the tile knows of the room there is
+  logic told_q;  // an interrupt went for the room there is
 
-  wire held = wanted.data.frame.held;
+  wire held = fetch.data.frame.held;
   wire by_gdn = held && settings_i.held_gdn;
   wire dma = held || settings_i.dma;
   wire [4:0] most = !dma ? 5'(LineWords) : settings_i.words == '0 ? 5'(LineWords) : settings_i.words;
@@ -165,7 +165,7 @@ module line_out
     case (state_q)
       AtHeader: begin
         request = tell ? {Interrupt, place_i, 5'd0, settings_i.tile} :
-            {dma ? ReadDma : ReadLine, place_i, dma ? 5'd2 : 5'd1, wanted.data.frame.from};
+            {dma ? ReadDma : ReadLine, place_i, dma ? 5'd2 : 5'd1, fetch.data.frame.from};
       end
       AtAddress: request = dma ? read_at_q : read_at_q | word_t'(slot_q);
       default:   request = length;
@@ -179,7 +179,7 @@ module line_out
   wire told = tell && (use_gdn ? gdn_out.ready : mdn_out.ready);
   wire sent = !tell && ask && (by_gdn ? gdn_out.ready : mdn_out.ready);
   wire asked_now = sent && state_q == (dma ? AtLength : AtAddress);
-  assign wanted.ready = asked_now && last;
+  assign fetch.ready = asked_now && last;
 
   // The reorder buffer.
   word_t buffer[Slots*SlotWords];
@@ -225,10 +225,10 @@ module line_out
       state_q <= asked_now ? AtHeader : state_e'(state_q + 2'd1);
     end
     if (!reading_q) begin
-      if (wanted.valid) begin
+      if (fetch.valid) begin
         reading_q <= 1'b1;
-        to_read_q <= whole(wanted.data.frame.bytes) - split;
-        read_at_q <= wanted.data.address;
+        to_read_q <= whole(fetch.data.frame.bytes) - split;
+        read_at_q <= fetch.data.address;
       end
     end else if (asked_now) begin
       reading_q <= !last;
@@ -277,6 +277,6 @@ module line_out
 
   `ASSERT(
       RoomForHeads,
-      !(head_in.valid && !head_in.ready) && !(wanted_in.valid && !wanted_in.ready) && !(bytes_in.valid && !bytes_in.ready))
+      !(head_in.valid && !head_in.ready) && !(fetch_in.valid && !fetch_in.ready) && !(bytes_in.valid && !bytes_in.ready))
   `ASSERT(PlacesInUse, used_q <= 4'(Slots))
 endmodule

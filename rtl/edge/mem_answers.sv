@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
 `include "stream.svh"
-/// Answers the reads of a memory port, in their order: asks the DRAM for the words, sends header and words over the MDN.
+/// Answers the reads of a memory port, in their order: reads the words from the DRAM, sends header and words over the MDN.
 ///
 /// `read` (mem_read_t, `ReadQueue` wait; of `len` 0 an error without words) is taken while fewer than `max_reads_i` (0: one) are
 /// between DRAM and network and there is room for its words, so that `word_i` never has to wait. One word a clock each way, none
-/// lost between messages. Reset forgets everything.
+/// lost between messages. Reset drops everything.
 module mem_answers
   import mesh_pkg::*;
 #(

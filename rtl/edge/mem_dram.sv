@@ -3,7 +3,7 @@
 ///
 /// Two readers take turns by word. One word a clock each way; half duplex: one of the two, in turns of a line when both have
 /// words. Addresses leave through registers. `valid_o` marks the reader whose word is at `dram_rd_data_i`, `latency_i` clocks (1 ..
-/// 63) after dram_rd_valid; a reader must have room for what it asks for. Counts words. Reset forgets reads under way.
+/// 63) after dram_rd_valid; a reader must have room for its words. Counts words. Reset drops reads under way.
 module mem_dram
   import mesh_pkg::*;
 (

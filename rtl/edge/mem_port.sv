@@ -8,10 +8,10 @@
 /// mask) in front; a word that is not announced waits. Streams out leave in the order of their set-ups. An Interrupt (over the
 /// GDN) confirms a WriteLast, and with `confirm` a StreamWrite: reads caused by that come after the words.
 ///
-/// One word a clock each way; half duplex: one of the two, in turns of a line when both are wanted. An answer begins
+/// One word a clock each way; half duplex: one of the two, in turns of a line when both have words. An answer begins
 /// `dram_latency_i` + 8 clocks after the last word of its request when nothing is ahead of it. Answers and requests cannot block
 /// each other as long as confirmations are taken and no more than `ReadQueue` reads under way: requests are always taken.
-/// Only set-ups ahead of their words can fill a queue (16). Reset forgets everything. Counts words, and messages it cannot read.
+/// Only set-ups ahead of their words can fill a queue (16). Reset drops everything. Counts words and malformed messages.
 module mem_port
   import mesh_pkg::*;
 #(

@@ -3,8 +3,8 @@
 `include "stream.svh"
 /// Streams of a memory port out to the static network, in the order of their set-ups.
 ///
-/// Asks the DRAM for a word as long as there is room for it (`Words`), so that `word_i` never has to wait; one word a clock, one
-/// lost between streams. Reset forgets everything.
+/// Reads a word from the DRAM as long as there is room for it (`Words`), so that `word_i` never has to wait; one word a clock, one
+/// lost between streams. Reset drops everything.
 module mem_stream_out
   import mesh_pkg::*;
 #(

@@ -16,7 +16,7 @@ module slot_regs
   logic req_q, write_q;
   logic [4:0] addr_q;
   word_t wdata_q;
-  wire counter = addr_q inside {[SlotMemReads : SlotStray]};
+  wire counter = addr_q inside {[SlotMemReads : SlotDropped]};
   always_ff @(posedge clk_i) begin
     req_q <= boot.req && !rst_i;
     if (boot.req) begin

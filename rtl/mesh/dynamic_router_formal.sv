@@ -103,7 +103,7 @@ module dynamic_router_formal
       overtaken_q <= overtaken_q + 1'b1;
     end
   end
-  logic [3:0] served, distance;  // who began last there
+  logic [3:0] served, distance;  // the input that began last there
   always_comb begin
     case (dut.turn_q[out_i])
       5'b11110: served = 0;

@@ -41,7 +41,7 @@ package mesh_pkg;
     ReadDma = 5'd3,  // address, dma_length_t; also to a linecard that holds frames
     StreamWrite = 5'd4,  // address, words: that many words come over static network 1
     StreamRead = 5'd5,  // address, words: that many words leave over static network 1
-    FreeBuffer = 5'd6,  // address: a frame in a linecard's buffer is not wanted any more
+    FreeBuffer = 5'd6,  // address: a frame in a linecard's buffer is dropped
     WriteLast = 5'd7,  // as WriteLine; afterwards an Interrupt goes back, by the GDN
     // Answers. The lower three bits are the tag.
     ReadData = 5'd8,  // 8 .. 15: the words
@@ -214,7 +214,7 @@ package mesh_pkg;
 
   typedef struct packed {
     logic [23:0] reserved;
-    logic confirm;  // an Interrupt (by the GDN) to who sent a StreamWrite, when it is in the queue
+    logic confirm;  // a StreamWrite by an Interrupt (over the GDN) when it is in the queue
     static_mode_e static_in;
     logic [3:0] max_reads;  // messages whose data is on its way from the DRAM at a time, 1 .. 8
     logic half_duplex;  // reads and writes take turns
@@ -250,7 +250,7 @@ package mesh_pkg;
     logic       early;      // payloads begin with word 8 (in_settings_t)
     logic       tell_mdn;   // interrupts go over the MDN: no head of a frame can stand in their way
     logic       enable;     // Interrupt to the tile when there is room for a frame
-    place_t     tile;       // that is told
+    place_t     tile;       // that gets it
     logic       dma;        // memory is read by ReadDma, not ReadLine
     logic [4:0] words;      // of a ReadDma, to a linecard or with `dma`
     logic [3:0] max_reads;  // at a time, 1 .. 8
@@ -272,5 +272,5 @@ package mesh_pkg;
   localparam logic [4:0] SlotInBad = 5'd20;  // frames too long, dropped; malformed messages
   localparam logic [4:0] SlotOutFrames = 5'd21;  // frames sent to the wire
   localparam logic [4:0] SlotOutBad = 5'd22;  // malformed messages, failed reads
-  localparam logic [4:0] SlotStray = 5'd23;  // words that nobody here takes
+  localparam logic [4:0] SlotDropped = 5'd23;  // words for another place or kind of slot, dropped
 endpackage
