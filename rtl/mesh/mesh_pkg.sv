@@ -256,6 +256,14 @@ package mesh_pkg;
     logic [3:0] max_reads;  // at a time, 1 .. 8
   } out_settings_t;
 
+  /// A payload that an output linecard has to read.
+  typedef struct packed {
+    logic         held;     // in a linecard's buffer
+    place_t from;           // the linecard or memory
+    logic [15:0]  words;
+    word_t        address;
+  } payload_fetch_t;
+
   /// Words of a slot's settings.
   localparam logic [4:0] SlotKind = 5'd0;  // slot_e
   localparam logic [4:0] SlotMem = 5'd1;  // mem_settings_t
