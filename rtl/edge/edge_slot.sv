@@ -197,6 +197,7 @@ module edge_slot
       assign of_memory[n].data  = '0;
       assign counter[n]         = '0;
     end
+    wire unused = &{1'b0, dram_rd_data_i};
     assign to_memory[0].ready = 1'b1;
     assign to_memory[1].ready = 1'b1;
     assign memory_st.ready = 1'b1;
@@ -242,6 +243,7 @@ module edge_slot
         .out_bad_o   (counter[SlotOutBad[2:0]])
     );
   end else begin : g_no_linecard
+    wire unused = &{1'b0, written, credit};
     assign wire_in.ready  = 1'b0;
     assign wire_out.valid = 1'b0;
     assign wire_out.data  = '0;
