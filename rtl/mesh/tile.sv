@@ -7,8 +7,8 @@
 /// begin in a link_out and end in a link_fifo, so that no combinational path leads through a tile. The core's registers x26,
 /// x27, x28 are static network 1, 2 and the GDN (core); the MDN is the cache's. From a core's write to the read of its
 /// neighbour: 3 clocks on the static networks when both switches are ready. Interrupt messages become flags of the core
-/// (net_irq). Loaded, started and watched through the boot port (tile_regs). Reset empties links and cache; place and number
-/// are those of the last clock of reset. Paper: section 1.
+/// (net_irq). Loaded, started and observed through the boot port (tile_regs); its pins are flat, for a tile is a model of its
+/// own in simulation. Reset empties links and cache; place and number are those of the last clock of reset. Paper: section 1.
 module tile
   import core_pkg::*, mesh_pkg::word_t, mesh_pkg::switch_status_t;
 #(
@@ -28,7 +28,7 @@ module tile
     input logic [3:0] y_i,
     input logic [4:0] number_i,
 
-    // Boot port: offset in the tile's region, answered by a clock of ack.
+    // Boot port (reg_if): offset in the tile's region.
     input  logic         go_i,
     input  logic         boot_req_i,
     input  logic         boot_write_i,
@@ -73,7 +73,7 @@ module tile
     assign gdn_in[s+1].data  = in_data_i[8+s];
     assign mdn_in[s+1].valid = in_valid_i[12+s];
     assign mdn_in[s+1].data  = in_data_i[12+s];
-    link_out st1_to (
+    link_out i_st1_to (
         .clk_i,
         .rst_i,
         .in     (st1_out[s+1]),
@@ -81,7 +81,7 @@ module tile
         .data_o (out_data_o[s]),
         .room_i (out_room_i[s])
     );
-    link_out st2_to (
+    link_out i_st2_to (
         .clk_i,
         .rst_i,
         .in     (st2_out[s+1]),
@@ -89,7 +89,7 @@ module tile
         .data_o (out_data_o[4+s]),
         .room_i (out_room_i[4+s])
     );
-    link_out gdn_to (
+    link_out i_gdn_to (
         .clk_i,
         .rst_i,
         .in     (gdn_out[s+1]),
@@ -97,7 +97,7 @@ module tile
         .data_o (out_data_o[8+s]),
         .room_i (out_room_i[8+s])
     );
-    link_out mdn_to (
+    link_out i_mdn_to (
         .clk_i,
         .rst_i,
         .in     (mdn_out[s+1]),
@@ -120,6 +120,14 @@ module tile
   end
 
   // ---- Boot port
+  reg_if #(.AddrW(boot_pkg::UnitW)) boot ();
+  assign boot.req = boot_req_i;
+  assign boot.write = boot_write_i;
+  assign boot.addr = boot_addr_i;
+  assign boot.wdata = boot_wdata_i;
+  assign boot.wstrb = '1;
+  assign boot_ack_o = boot.ack;
+  assign boot_rdata_o = boot.rdata;
   logic core_run, switch_run, imem_we, switch_we, ram_valid, ram_write, map_we;
   logic [ImemAddrW-1:0] imem_addr;
   logic [SwitchAddrW-1:0] switch_addr;
@@ -131,16 +139,11 @@ module tile
   tile_regs #(
       .ImemAddrW  (ImemAddrW),
       .SwitchAddrW(SwitchAddrW)
-  ) regs (
+  ) i_regs (
       .clk_i,
       .rst_i,
       .go_i         (go_q),
-      .boot_req_i,
-      .boot_write_i,
-      .boot_addr_i,
-      .boot_wdata_i,
-      .boot_ack_o,
-      .boot_rdata_o,
+      .boot,
       .imem_we_o    (imem_we),
       .imem_addr_o  (imem_addr),
       .switch_we_o  (switch_we),
@@ -209,7 +212,7 @@ module tile
   );
   tile_imem #(
       .Bytes(ImemBytes)
-  ) imem (
+  ) i_imem (
       .clk_i,
       .rst_i,
       .fetch_en_i   (fetch_en),
@@ -227,7 +230,7 @@ module tile
   tile_mem #(
       .RamBytes  (RamBytes),
       .CacheBytes(CacheBytes)
-  ) mem (
+  ) i_mem (
       .clk_i,
       .rst_i,
       .x_i          (x_q),
@@ -257,7 +260,7 @@ module tile
   assign irq = irq_gdn | irq_mdn;
   net_irq #(
       .Flags(IrqCount)
-  ) interrupts_gdn (
+  ) i_interrupts_gdn (
       .clk_i,
       .rst_i,
       .in   (gdn_out[0]),
@@ -266,7 +269,7 @@ module tile
   );
   net_irq #(
       .Flags(IrqCount)
-  ) interrupts_mdn (
+  ) i_interrupts_mdn (
       .clk_i,
       .rst_i,
       .in   (mdn_out[0]),
@@ -301,7 +304,7 @@ module tile
       .status_o   (switch_status),
       .words_o    (static_words)
   );
-  dynamic_router gdn (
+  dynamic_router i_gdn (
       .clk_i,
       .rst_i,
       .x_i    (x_q),
@@ -311,7 +314,7 @@ module tile
       .room_o (room[2]),
       .words_o(gdn_words)
   );
-  dynamic_router mdn (
+  dynamic_router i_mdn (
       .clk_i,
       .rst_i,
       .x_i    (x_q),
