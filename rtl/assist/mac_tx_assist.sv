@@ -66,10 +66,10 @@ module mac_tx_assist
   wire [31:0] offset = command.address - FrameBase;
   wire good = len != '0 && len <= 16'(MaxFrame) && offset < 2 ** FrameAddrW && offset + 32'(len) <= 2 ** FrameAddrW;
   wire unused_flags = &{1'b0, command.info};
-  assign kind.valid = words.valid && (!good || part.ready);
-  assign kind.data = !good;
-  assign part.valid = words.valid && good && kind.ready;
-  assign part.data = '{addr: command.address, len: len[11:0]};
+  assign kind.valid  = words.valid && (!good || part.ready);
+  assign kind.data   = !good;
+  assign part.valid  = words.valid && good && kind.ready;
+  assign part.data   = '{addr: command.address, len: len[11:0]};
   assign words.ready = kind.ready && (!good || part.ready);
   assign cores.bad   = words.valid && words.ready && !good;
 
