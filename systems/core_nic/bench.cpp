@@ -15,9 +15,9 @@
 #include "bench/dram/ddr.hpp"
 #include "bench/pcie/endpoint.hpp"
 #include "bench/pcie/root_complex.hpp"
+#include "bench/run/main.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
-#include "bench/run/main.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
@@ -601,10 +601,11 @@ void Bench::write(JsonWriter& json, double wall_seconds) const {
       .end_object();
   json.field("core_mhz", core_thirds_ / 3.0);
   profile.write_use(json);
-  json.field("instructions_a_second", rate(profile.total(kRetire)))
+  json.field("instructions_a_second", rate(profile.total(core_pkg::Retire)))
       .field("instructions_a_frame",
-             sent + received > 0 ? static_cast<double>(profile.total(kRetire)) / (sent + received)
-                                 : 0.0)
+             sent + received > 0
+                 ? static_cast<double>(profile.total(core_pkg::Retire)) / (sent + received)
+                 : 0.0)
       .field("accesses_a_frame", sent + received > 0
                                      ? static_cast<double>(profile.accesses()) / (sent + received)
                                      : 0.0);

@@ -3,15 +3,9 @@
 // firmware, fills send and receive rings of buffer descriptors, writes their producer counts to the
 // mailbox and follows the status block that the NIC writes.
 //
-// What driver and firmware have agreed on (systems/core_nic/firmware has the other side):
-//   descriptor      address (64 bits), length (16), flags (16; bit 0: last of its frame), cookie
-//   (32) return ring     the same, of a frame that was received: where it lies and how long it is
-//   status block    send descriptors done; return ring entries written (32 bits each)
-//   configuration   0-7: addresses of send, receive and return ring and status block, low word
-//                   first; 8: log2 of the entries of the rings, a byte each; 9: log2 of receive
-//                   slots in the frame memory; 10: watchdog limit in core clocks
-// Counts run freely modulo 2^32. A frame is a descriptor for its 42 bytes of headers and one for
-// the rest, which lie apart. The firmware prints 'R' when it is ready.
+// What driver and firmware have agreed on is in systems/core_nic/firmware/mailbox_pkg.sv. A frame
+// is a descriptor for its 42 bytes of headers and one for the rest, which lie apart. The firmware
+// prints 'R' when it is ready.
 //
 // Approximation: CPU cost is a stated time for each frame received or sent (0 by default); reading
 // or writing host memory takes no time of its own.
@@ -24,6 +18,7 @@
 #include "bench/pcie/host_if.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
+#include "mailbox_formats.hpp"
 #include "systems/core_nic/image.hpp"
 
 namespace emery::core_nic {
@@ -74,17 +69,10 @@ class Driver {
   void write(JsonWriter& json) const;
 
  private:
-  struct Descriptor {
-    std::uint64_t address;
-    std::uint16_t length, flags;
-    std::uint32_t cookie;
-  };
-  static_assert(sizeof(Descriptor) == 16);
-
   void write32(std::size_t offset, std::uint32_t value) {
     host_.mmio_write(bar_ + offset, value, 4);
   }
-  void put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const Descriptor& d);
+  void put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const mailbox_pkg::bd_t& d);
   void give(std::uint32_t buffer);
   void take_status();
   bool receive_one(Time now);

@@ -119,7 +119,7 @@ def _package(symbol, source: str) -> Package:
 
 
 def _sources(folder: Path | None) -> dict[str, Path]:
-    own = sorted(folder.glob("*_pkg.sv")) if folder else []
+    own = sorted(folder.rglob("*_pkg.sv")) if folder else []
     return {x.stem: x for x in (*(ROOT / name for name in package_files()), *own)}
 
 

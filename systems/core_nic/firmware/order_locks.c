@@ -19,7 +19,7 @@ uint32_t read_ring_reserve(uint32_t count) {
 }
 
 void read_ring_publish(uint32_t first, uint32_t count) {
-  shared_t* producer = &DEVICE(DMA_READ + PRODUCER);
+  shared_t* producer = &DEVICE(DmaRead + Producer);
   for (uint32_t i = 0; i < count; i++) read_flags[(first + i) & (READ_RING - 1)] = 1;
   uint32_t from, run;
   while ((run = take_flags(read_flags, READ_RING, producer, &from, &read_publish_lock,
@@ -38,7 +38,7 @@ uint32_t write_ring_reserve(uint32_t count) {
 }
 
 void write_ring_publish(uint32_t first, uint32_t count) {
-  shared_t* producer = &DEVICE(DMA_WRITE + PRODUCER);
+  shared_t* producer = &DEVICE(DmaWrite + Producer);
   for (uint32_t i = 0; i < count; i++) write_flags[(first + i) & (WRITE_RING - 1)] = 1;
   uint32_t from, run;
   while ((run = take_flags(write_flags, WRITE_RING, producer, &from, &write_publish_lock,
