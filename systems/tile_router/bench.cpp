@@ -19,12 +19,14 @@
 
 #include "bench/route/hostile.hpp"
 #include "bench/route/routes.hpp"
+#include "bench/run/main.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
-#include "bench/run/main.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
+#include "core_formats.hpp"
+#include "mesh_formats.hpp"
 #include "systems/tile_router/boot.hpp"
 #include "systems/tile_router/chip.hpp"
 #include "systems/tile_router/dir24.hpp"
@@ -39,13 +41,18 @@ constexpr Time kStep = kMicrosecond;
 constexpr Time kQuiet = 3 * kMicrosecond;   // without a delivery: see whether all is accounted for
 constexpr Time kSettle = 2 * kMicrosecond;  // for the programs to get ready
 constexpr std::uint64_t kEnough = 200;      // frames delivered that a rate can be taken from
-constexpr std::array kUses = {"retire", "fetch",  "load",    "bank",
-                              "pipe",   "halted", "receive", "send"};  // clock_use_e
-constexpr std::array kSides = {"core", "north", "east", "south", "west", "other network"};
+constexpr unsigned kUses = core_pkg::StallSend + 1;
 constexpr std::array kNetworks = {"static1", "static2", "gdn", "mdn"};
-constexpr unsigned kTileLinks = 20;  // of each network, by side
+constexpr unsigned kTileLinks = kNetworks.size() * mesh_pkg::RouterPorts;
 constexpr std::array kSlotCounters = {"mem_reads", "mem_writes", "mem_bad", "in_frames",
                                       "in_bad",    "out_frames", "out_bad", "stray"};
+
+// What a core did in a clock, as the paper says it.
+std::string_view use_name(unsigned use) {
+  std::string_view name = core_pkg::clock_use_name(use);
+  if (name.starts_with("stall_")) name.remove_prefix(6);
+  return name;
+}
 
 class Bench final : public Component {
  public:
@@ -385,7 +392,7 @@ bool Bench::trapped() {
   for (unsigned t = 0; t < uses_.size(); ++t) {
     if (model_->trap_o[t] == 0) continue;
     char pc[16];
-    std::snprintf(pc, sizeof pc, "0x%08x", read(BootMap::tile(t, BootMap::kTrapPc)));
+    std::snprintf(pc, sizeof pc, "0x%08x", read(tile_address(t, boot_pkg::RegTrapPc)));
     trouble_.push_back("tile " + std::to_string(t) + " (" + image_.role(t) + ") trapped (" +
                        std::to_string(model_->trap_o[t]) + ") at pc " + pc);
   }
@@ -396,8 +403,8 @@ bool Bench::trapped() {
 std::string Bench::waiting() {
   std::string text;
   for (const BootImage::Tile& tile : image_.tiles) {
-    const std::uint32_t state = read(BootMap::tile(tile.number, BootMap::kSwitch));
-    const std::uint32_t needs = read(BootMap::tile(tile.number, BootMap::kSwitchNeeds));
+    const std::uint32_t state = read(tile_address(tile.number, boot_pkg::RegSwitch));
+    const std::uint32_t needs = read(tile_address(tile.number, boot_pkg::RegSwitchNeeds));
     const unsigned use = model_->use_o[tile.number] & 7;
     std::string line;
     if (state & 1 << 16) {
@@ -405,11 +412,13 @@ std::string Bench::waiting() {
       for (unsigned bit = 0; bit < 24; ++bit) {
         if (!(needs >> bit & 1)) continue;
         line += bit < 12 ? " a word from " : " room to ";
-        line += std::string(kSides[bit % 6]) + " on network " + (bit / 6 % 2 ? "2," : "1,");
+        line += std::string(mesh_pkg::port_name(bit % mesh_pkg::SwitchPorts)) + " on network " +
+                (bit / mesh_pkg::SwitchPorts % 2 ? "2," : "1,");
       }
     }
-    if (use >= 6)
-      line += std::string(" core waits ") + (use == 6 ? "for a word," : "for room in a network,");
+    if (use == core_pkg::StallReceive || use == core_pkg::StallSend)
+      line += std::string(" core waits ") +
+              (use == core_pkg::StallReceive ? "for a word," : "for room in a network,");
     if (line.empty()) continue;
     line.back() = ';';
     text += " tile " + std::to_string(tile.number) + " (" + tile.role + " " +
@@ -422,9 +431,10 @@ std::string Bench::waiting() {
 void Bench::snapshot() {
   for (unsigned t = 0; t < tiles_.size(); ++t) {
     TileCounts& counts = tiles_[t];
-    for (unsigned i = 0; i < 3; ++i) counts.cache[i] = read(BootMap::tile(t, BootMap::kCache + i));
+    for (unsigned i = 0; i < 3; ++i)
+      counts.cache[i] = read(tile_address(t, boot_pkg::RegCache + i));
     for (unsigned i = 0; i < kTileLinks; ++i)
-      counts.words[i] = read(BootMap::tile(t, BootMap::kStatic + i));
+      counts.words[i] = read(tile_address(t, boot_pkg::RegStatic + i));
     counts.clock = simulation_.cycles(clock_) - start_clock_;
   }
 }
@@ -560,7 +570,7 @@ void Bench::collect() {
   for (const BootImage::Linecard& card : image_.linecards) slots.insert({card.in, card.out});
   for (const unsigned slot : slots) {
     for (unsigned i = 0; i < 8; ++i)
-      slots_[slot][i] = read(BootMap::slot(slot, BootMap::kSlotCounters + 8 + i));
+      slots_[slot][i] = read(slot_address(slot, mesh_pkg::SlotMemReads + i));
   }
 }
 
@@ -636,10 +646,13 @@ void Bench::write_tiles(JsonWriter& json) const {
     const TileCounts& counts = tiles_[t];
     json.begin_object().field("tile", t).field("role", image_.role(t));
     json.object("use");
-    for (std::size_t u = 0; u < kUses.size(); ++u)
-      json.field(kUses[u], static_cast<double>(uses_[t][u]) / clocks);
+    for (unsigned u = 0; u < kUses; ++u)
+      json.field(use_name(u), static_cast<double>(uses_[t][u]) / clocks);
     json.end_object();
-    const double work = 1 - static_cast<double>(uses_[t][5] + uses_[t][6] + uses_[t][7]) / clocks;
+    const double work =
+        1 - static_cast<double>(uses_[t][core_pkg::Halted] + uses_[t][core_pkg::StallReceive] +
+                                uses_[t][core_pkg::StallSend]) /
+                clocks;
     busiest_core = std::max(busiest_core, work);
     json.object("links");
     for (unsigned n = 0; n < 4; ++n) {
@@ -651,8 +664,8 @@ void Bench::write_tiles(JsonWriter& json) const {
         json.value(use);
         if (use > busiest) {
           busiest = use;
-          name =
-              std::string(kNetworks[n]) + " of tile " + std::to_string(t) + " to " + kSides[side];
+          name = std::string(kNetworks[n]) + " of tile " + std::to_string(t) + " to " +
+                 std::string(mesh_pkg::port_name(side));
         }
       }
       json.end_array();

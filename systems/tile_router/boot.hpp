@@ -11,6 +11,7 @@
 
 #include "bench/sim/ring.hpp"
 #include "bench/sim/simulation.hpp"
+#include "boot_formats.hpp"
 #include "systems/tile_router/chip.hpp"
 
 namespace emery::tile_router {
@@ -49,22 +50,14 @@ struct BootImage {
   std::string role(unsigned tile) const;
 };
 
-/// Addresses of rtl/mesh/boot_pkg.sv and mesh_pkg.sv.
-struct BootMap {
-  static constexpr std::uint32_t kUnit = 1 << 18, kRegs = 0x30000;
-  static std::uint32_t tile(unsigned t, unsigned reg) { return t * kUnit + kRegs + 4 * reg; }
-  static std::uint32_t slot(unsigned s, unsigned reg) { return (128 + s) * kUnit + 4 * reg; }
-  enum TileReg : unsigned {
-    kTrapPc = 2,
-    kSwitch = 3,
-    kSwitchNeeds = 4,
-    kCache = 5,
-    kStatic = 32,
-    kGdn = 42,
-    kMdn = 47,
-  };
-  enum SlotReg : unsigned { kMemReads = 16, kSlotCounters = 8 };
-};
+/// Addresses at the boot port: of a register of a tile (boot_pkg::Reg*), of a word of a slot
+/// (mesh_pkg::Slot*).
+constexpr std::uint32_t tile_address(unsigned t, unsigned reg) {
+  return (t << boot_pkg::UnitW) + boot_pkg::TileRegs + 4 * reg;
+}
+constexpr std::uint32_t slot_address(unsigned s, unsigned word) {
+  return ((boot_pkg::FirstSlot + s) << boot_pkg::UnitW) + 4 * word;
+}
 
 class BootPort final : public Component {
  public:

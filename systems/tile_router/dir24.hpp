@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tile_formats.hpp"
+
 namespace emery {
 
 class RoutesError : public std::runtime_error {
@@ -36,11 +38,11 @@ struct Route {
 };
 
 struct Dir24 {
-  static constexpr std::uint16_t kLong = 0x8000;
-  static constexpr std::uint16_t kNoRoute = 62;
-  static constexpr std::uint16_t kMartian = 63;
-  static constexpr std::uint32_t kBlocks = 0x0200'0000;  // byte offset of the blocks
-  static constexpr unsigned kMostPorts = 62;
+  static constexpr std::uint16_t kLong = tile_pkg::EntryLong;
+  static constexpr std::uint16_t kNoRoute = tile_pkg::PortNoRoute;
+  static constexpr std::uint16_t kMartian = tile_pkg::PortMartian;
+  static constexpr std::uint32_t kBlocks = tile_pkg::TableBlocks;  // byte offset of the blocks
+  static constexpr unsigned kMostPorts = kNoRoute;
 
   /// The routes of a file's text. Throws RoutesError with `name`, line and what is wrong.
   static std::vector<Route> parse(std::string_view text, const std::string& name, unsigned ports);
