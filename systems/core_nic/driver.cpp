@@ -126,12 +126,12 @@ bool Driver::transmit(std::span<const std::uint8_t> frame) {
   // Buffers go with the slot of the frame's last descriptor.
   const std::uint32_t last = send_producer_ + config_.segments - 1;
   const std::uint32_t slot = last & (config_.send_ring - 1);
-  const std::size_t headers = config_.segments == 2 ? kHeaderBytes : 0;
+  const std::size_t headers = config_.segments == 2 ? kHeadersBytes : 0;
   if (headers != 0) {
     // Headers are built in a place of their own, two bytes off a line as protocol stacks have it.
     std::memcpy(headers_ + 64 * slot + 2, frame.data(), headers);
     put(send_, config_.send_ring, send_producer_++,
-        descriptor(header_addr_ + 64 * slot + 2, kHeaderBytes, false, last));
+        descriptor(header_addr_ + 64 * slot + 2, kHeadersBytes, false, last));
   }
   const std::uint64_t at = std::uint64_t{slot} * kBufferBytes + config_.payload_offset;
   std::memcpy(payloads_ + at, frame.data() + headers, frame.size() - headers);

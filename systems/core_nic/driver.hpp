@@ -37,7 +37,7 @@ struct DriverConfig {
 
 class Driver {
  public:
-  static constexpr unsigned kHeaderBytes = 42, kBufferBytes = 2048, kReceiveRoom = 1536;
+  static constexpr unsigned kHeadersBytes = 42, kBufferBytes = 2048, kReceiveRoom = 1536;
 
   Driver(HostInterface& host, DriverConfig config) : host_(host), config_(config) {}
 

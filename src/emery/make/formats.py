@@ -27,7 +27,7 @@ from emery.common import ROOT, UserError, in_checkout, nearest
 from emery.make import cache
 
 _WIDEST = 128
-_KEPT = {"class", "delete", "new", "operator", "read", "register", "template", "union", "word", "write"}  # by C++ or us
+KEPT = {"class", "delete", "new", "operator", "read", "register", "template", "union", "word", "write"}  # by C++ or us
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def in_words(enum: dict[str, int]) -> dict[str, str]:
 
 
 def _shown(package: Package) -> list[Record]:
-    return [x for x in package.records.values() if x.bits <= _WIDEST or _is_words(x)]
+    return [x for x in package.records.values() if x.bits <= _WIDEST or is_words(x)]
 
 
 def _storage(record: Record) -> tuple[int, int]:
@@ -224,7 +224,8 @@ def _c(package: Package) -> str:
     return "\n".join([*lines, "", f"#endif  // {guard}", ""])
 
 
-def _is_words(record: Record) -> bool:
+def is_words(record: Record) -> bool:
+    """Whether a record is made of words of 32 bits: a struct in C and C++."""
     return record.bits > 32 and all(x.width == 32 for x in record.fields.values())
 
 
@@ -235,7 +236,7 @@ def _words(record: Record, name: str, word: str) -> list[str]:
 
 
 def _c_record(record: Record) -> list[str]:
-    if _is_words(record):
+    if is_words(record):
         return _words(record, _stem(record.name), "uint32_t")
     stem, (bits, count) = _stem(record.name), _storage(record)
     word, upper = f"uint{bits}_t", stem.upper()
@@ -277,7 +278,7 @@ def _cpp(package: Package) -> str:
 
 
 def _cpp_record(record: Record) -> list[str]:
-    if _is_words(record):
+    if is_words(record):
         return _words(record, record.name, "std::uint32_t")
     bits, count = _storage(record)
     words = [f"word[{i}]" for i in range(count)] if count > 1 else ["word"]
@@ -285,7 +286,7 @@ def _cpp_record(record: Record) -> list[str]:
     lines.append(f"  std::uint{bits}_t word{'[2]' if count > 1 else ''} = {{}};")
     for name, field in _accessible(record).items():
         kind, index = _cpp_type(field), "unsigned i" if field.count > 1 else ""
-        own = name + "_" if name in _KEPT else name
+        own = name + "_" if name in KEPT else name
         lines.append(f"  constexpr {kind} {own}({index}) const {{ return static_cast<{kind}>({_get(words, bits, field)}); }}")
         body = _set(words, bits, field)
         lines.append(
