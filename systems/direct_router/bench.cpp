@@ -13,13 +13,14 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "bench/route/hostile.hpp"
+#include "bench/run/main.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
-#include "bench/run/main.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
 #include "bench/wire/mac.hpp"
@@ -48,40 +49,18 @@ struct Setup {
   bool in_turn = false;                        // the outputs of an input in turn, not at random
 };
 
+// `outputs` is `1,2/2/-`, by input; `-`: it is silent (scenario.py).
 Setup make_setup(const Options& options) {
   Setup s;
   s.slow = options.get("slow_path", false);
-  const std::string config = options.get("config", "none");
-  const std::string pattern = options.get("pattern", "permutation");
-  s.cards = options.get("cards", 3u);
-  if (config == "none") {
-    const unsigned n = s.cards;
-    s.outputs.resize(n);
-    for (unsigned i = 0; i < n; ++i) {
-      if (pattern == "permutation") s.outputs[i] = {(i + 1) % n};
-      if (pattern == "hotspot") s.outputs[i] = {i == 0 ? 1 : 0};
-      for (unsigned o = 0; o < n && pattern == "uniform"; ++o) {
-        if (o != i) s.outputs[i].push_back(o);
-      }
-    }
-  } else {
-    // Figure 3 of the paper.
-    static const std::map<std::string, std::vector<std::vector<unsigned>>> kConfigs = {
-        {"A", {{1}, {}}},      {"B", {{1}, {}}},        {"C", {{1}, {0}}},
-        {"D", {{2}, {2}, {}}}, {"E", {{1, 2}, {}, {}}}, {"F", {{1, 2}, {2, 0}, {0, 1}}},
-    };
-    const auto it = kConfigs.find(config);
-    if (it == kConfigs.end()) throw OptionError("config: there is no configuration " + config);
-    s.outputs = it->second;
-    s.cards = static_cast<unsigned>(s.outputs.size());
-    s.slow = s.slow || config == "A";
-    s.in_turn = true;
+  s.in_turn = options.get("in_turn", false);
+  std::istringstream inputs(options.get("outputs", ""));
+  for (std::string list, output; std::getline(inputs, list, '/');) {
+    std::vector<unsigned>& to = s.outputs.emplace_back();
+    for (std::istringstream in(list); list != "-" && std::getline(in, output, ',');)
+      to.push_back(static_cast<unsigned>(std::stoul(output)));
   }
-  const auto most = options.get("max_cards", 8u);
-  if (s.cards > most) {
-    throw OptionError("cards: " + std::to_string(s.cards) +
-                      " cards need max_cards=" + std::to_string(s.cards) + " at least");
-  }
+  s.cards = static_cast<unsigned>(s.outputs.size());
   return s;
 }
 

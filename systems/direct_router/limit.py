@@ -10,26 +10,14 @@ from math import ceil
 
 from emery.physics import FCS, ethernet_fps, mean_size, pcie_gbps, rates
 
+from . import scenario
+
 _LINE_GBPS = 1.0
-_FIGURE_3 = {
-    "A": [[1], []],
-    "B": [[1], []],
-    "C": [[1], [0]],
-    "D": [[2], [2], []],
-    "E": [[1, 2], [], []],
-    "F": [[1, 2], [2, 0], [0, 1]],
-}
 
 
 def demand(values: dict) -> list[list[float]]:
     """The share of each input's line that wants to leave at each output."""
-    n = values["cards"]
-    patterns = {
-        "permutation": [[(i + 1) % n] for i in range(n)],
-        "uniform": [[o for o in range(n) if o != i] for i in range(n)],
-        "hotspot": [[0 if i else 1] for i in range(n)],
-    }
-    outputs = _FIGURE_3.get(values["config"]) or patterns[values["pattern"]]
+    outputs = scenario.outputs(values)
     return [[x.count(o) / len(x) if x else 0.0 for o in range(len(outputs))] for x in outputs]
 
 
@@ -37,8 +25,8 @@ def limit(values: dict, workload) -> dict:
     """For a workload offered at line rate: what all outputs together can send."""
     wanted = demand(values)
     pcie = values["bus"] == "pcie"
-    slow = values["slow_path"] or values["config"] == "A"
-    bus_hz = {66: 200 / 3, 133: 400 / 3}.get(values["bus_mhz"], values["bus_mhz"]) * 1e6
+    slow = scenario.is_slow(values)
+    bus_hz = scenario.bus_hz_times_3(values) / 3
     link_bytes = pcie_gbps(values["pcie_gen"], values["pcie_lanes"]) * values["pcie_speed"] * 1e9 / 8
     header = ceil(values["message_bytes"] / 8)
     lines = [sum(row[o] for row in wanted) for o in range(len(wanted))]

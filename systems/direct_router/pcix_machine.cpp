@@ -11,11 +11,6 @@
 namespace emery::direct_router {
 namespace {
 
-std::uint64_t bus_hz_times_3(const Options& options) {
-  const auto mhz = options.get("bus_mhz", 66u);
-  return mhz == 66 ? 200'000'000 : mhz == 133 ? 400'000'000 : mhz * 3'000'000ull;
-}
-
 HostBridgeConfig bridge_config(const Options& options) {
   HostBridgeConfig config;
   config.read_latency = options.get("read_latency_ns", 480) * kNanosecond;
@@ -25,7 +20,8 @@ HostBridgeConfig bridge_config(const Options& options) {
 class PcixMachine final : public CardMachine<Vdirect_router> {
  public:
   PcixMachine(const Options& options, unsigned cards, Simulation& simulation, HostMemory& memory)
-      : CardMachine(options, cards, simulation, bus_hz_times_3(options), 3),
+      : CardMachine(options, cards, simulation,
+                    options.get("bus_hz_times_3", std::uint64_t{200'000'000}), 3),
         bridge_(bridge_config(options), memory) {
     for (unsigned c = 0; c < cards; ++c) {
       Vdirect_router& m = model_[c];
