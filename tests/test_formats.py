@@ -38,6 +38,22 @@ def test_names_are_unique():
             seen[name] = package.name
 
 
+def test_no_name_comes_from_two_packages_at_once():
+    """Where packages are imported whole and two have a name, it is written with its package (address packages included)."""
+    found = {x.name: set(names(x)) for x in everything().values()}
+    for target in map(system.load, system.names()):
+        for x in target.registers:
+            for path in registers.generate(target.folder / x.file, x.blocks, x.map).glob("*_map_pkg.sv"):
+                found[path.stem] = set(re.findall(r"localparam int (\w+)", path.read_text()))
+    for path in testing.sources(("*.sv",)):
+        text = re.sub(r"//.*", "", path.read_text())
+        whole = [x for x in re.findall(r"\b(\w+_pkg)::\*", text) if x in found]
+        for i, one in enumerate(whole):
+            for other in whole[i + 1 :]:
+                for name in (found[one] & found[other]) if one != other else ():
+                    assert not re.search(rf"(?<![\w:.]){name}\b", text), f"{path}: {name} of {one} or of {other}"
+
+
 def compiled(tmp_path: Path, name: str, text: str, *words: str) -> Path:
     source = tmp_path / name
     source.write_text(text)

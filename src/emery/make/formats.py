@@ -23,7 +23,7 @@ from functools import cache as remember
 from pathlib import Path
 from types import ModuleType
 
-from emery.common import ROOT, UserError, in_checkout, nearest
+from emery.common import ROOT, UserError, nearest
 from emery.make import cache
 
 _WIDEST = 128
@@ -76,7 +76,6 @@ class Package:
     """What a package of the RTL says."""
 
     name: str
-    source: str
     constants: dict[str, int]
     enums: dict[str, dict[str, int]]
     records: dict[str, Record]
@@ -102,7 +101,7 @@ def _field(field, package: str) -> Field:
     return Field(field.bitOffset, kind.bitWidth, count, enum[-1] if enum[0] == package else "")
 
 
-def _package(symbol, source: str) -> Package:
+def _package(symbol) -> Package:
     constants, enums, records = {}, {}, {}
     for member in symbol:
         kind = type(member).__name__
@@ -115,7 +114,7 @@ def _package(symbol, source: str) -> Package:
             elif of.isStruct:
                 fields = {x.name: _field(x, symbol.name) for x in of}
                 records[member.name] = Record(member.name, of.bitWidth, fields)
-    return Package(symbol.name, source, constants, enums, records)
+    return Package(symbol.name, constants, enums, records)
 
 
 def _sources(folder: Path | None) -> dict[str, Path]:
@@ -138,8 +137,7 @@ def packages(folder: Path | None = None) -> dict[str, Package]:
     if errors:
         text = DiagnosticEngine.reportAll(compilation.sourceManager, errors[:1]).splitlines()[0]
         raise UserError(text.replace(f"{ROOT}/", ""))
-    found = [x for x in compilation.getPackages() if x.name in files]
-    return {x.name: _package(x, in_checkout(files[x.name])) for x in found}
+    return {x.name: _package(x) for x in compilation.getPackages() if x.name in files}
 
 
 def words_of(name: str) -> list[str]:
@@ -212,7 +210,7 @@ def _set(words: list[str], bits: int, field: Field) -> str:
 
 def _c(package: Package) -> str:
     guard = f"EMERY_{package.stem.upper()}_FORMATS_H"
-    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// Made from {package.source}."]
+    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// Made from {package.name}."]
     lines += [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>"]
     small = [f"  {name} = {_number(x)}," for name, x in package.constants.items() if not x >> 31]
     lines += ["", "enum {", *small, "};"] if small else []
@@ -262,7 +260,7 @@ def _cpp_type(field: Field) -> str:
 
 
 def _cpp(package: Package) -> str:
-    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// Made from {package.source}.", "#pragma once", ""]
+    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// Made from {package.name}.", "#pragma once", ""]
     lines += ["#include <cstdint>", "#include <cstring>", "#include <string_view>", ""]
     lines += [f"namespace emery::{package.name} {{", ""]
     lines += [f"inline constexpr std::uint32_t {name} = {_number(x)};" for name, x in package.constants.items()]
@@ -299,7 +297,7 @@ def _cpp_record(record: Record) -> list[str]:
 
 
 def _python(package: Package) -> str:
-    lines = ["# SPDX-License-Identifier: Apache-2.0", f'"""Made from {package.source}."""', "", "from enum import IntEnum", ""]
+    lines = ["# SPDX-License-Identifier: Apache-2.0", f'"""Made from {package.name}."""', "", "from enum import IntEnum", ""]
     lines += ["from emery.make.formats import Field, Record", ""]
     lines += [f"{name} = {_number(x).rstrip('u')}" for name, x in package.constants.items()]
     for name, enum in package.enums.items():
