@@ -21,7 +21,6 @@ OVER_400_LINES = {"capture", "core_nic", "direct_card", "host_nic", "host_nic_in
 MORE_THAN_WIRING = {"capture": 10, "core_nic": 17, "host_nic": 1, "host_nic_interface": 1, "host_nic_port": 1}
 IN_NO_TEST = {
     "pcie_pins",
-    "reg_passthrough",
 }
 # Files that have 13 or more lines in a row in common.
 ALIKE = {

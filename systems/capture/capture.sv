@@ -483,35 +483,11 @@ module capture
   assign hw_in.time_lo.value.next = core_time[31:0];
   assign hw_in.time_hi.value.next = 32'(time_hi_q);
 
-  logic
-      read_ack,
-      write_ack,
-      unused_read_error,
-      unused_write_error,
-      unused_stall_write,
-      unused_stall_read;
   cap_regs i_cap_regs (
       .clk(clk_i),
       .rst(rst_i),
-      .s_cpuif_req(region[0].req),
-      .s_cpuif_req_is_wr(region[0].write),
-      .s_cpuif_addr(region[0].addr[cap_regs_pkg::CAP_REGS_MIN_ADDR_WIDTH-1:0]),
-      .s_cpuif_wr_data(region[0].wdata),
-      .s_cpuif_wr_biten({
-        {8{region[0].wstrb[3]}},
-        {8{region[0].wstrb[2]}},
-        {8{region[0].wstrb[1]}},
-        {8{region[0].wstrb[0]}}
-      }),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(region[0].rdata),
-      .s_cpuif_wr_ack(write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs(region[0]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
-  assign region[0].ack = read_ack || write_ack;
 endmodule

@@ -827,36 +827,12 @@ module core_nic
       .q_o  (irq_o)
   );
 
-  logic
-      read_ack,
-      write_ack,
-      unused_read_error,
-      unused_write_error,
-      unused_stall_write,
-      unused_stall_read;
   wire unused_run = &{1'b0, hw_out.control.run.value, hw_out.status.exited.value};
   core_nic_regs i_core_nic_regs (
       .clk(core_clk_i),
       .rst(core_rst_i),
-      .s_cpuif_req(region[0].req),
-      .s_cpuif_req_is_wr(region[0].write),
-      .s_cpuif_addr(region[0].addr[core_nic_regs_pkg::CORE_NIC_REGS_MIN_ADDR_WIDTH-1:0]),
-      .s_cpuif_wr_data(region[0].wdata),
-      .s_cpuif_wr_biten({
-        {8{region[0].wstrb[3]}},
-        {8{region[0].wstrb[2]}},
-        {8{region[0].wstrb[1]}},
-        {8{region[0].wstrb[0]}}
-      }),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(region[0].rdata),
-      .s_cpuif_wr_ack(write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs(region[0]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
-  assign region[0].ack = read_ack || write_ack;
 endmodule

@@ -292,37 +292,13 @@ module host_nic
   assign hw_in.ptp_time_lo.value.next = core_time[31:0];
   assign hw_in.ptp_time_hi.value.next = 32'(core_time[47:32]);
 
-  logic
-      device_read_ack,
-      device_write_ack,
-      unused_read_error,
-      unused_write_error,
-      unused_stall_write,
-      unused_stall_read;
   nic_device_regs i_device_regs (
       .clk(clk_i),
       .rst(rst_i),
-      .s_cpuif_req(region[RegDevice].req),
-      .s_cpuif_req_is_wr(region[RegDevice].write),
-      .s_cpuif_addr(region[RegDevice].addr[nic_device_regs_pkg::NIC_DEVICE_REGS_MIN_ADDR_WIDTH-1:0]),
-      .s_cpuif_wr_data(region[RegDevice].wdata),
-      .s_cpuif_wr_biten({
-        {8{region[RegDevice].wstrb[3]}},
-        {8{region[RegDevice].wstrb[2]}},
-        {8{region[RegDevice].wstrb[1]}},
-        {8{region[RegDevice].wstrb[0]}}
-      }),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(device_read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(region[RegDevice].rdata),
-      .s_cpuif_wr_ack(device_write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs(region[RegDevice]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
-  assign region[RegDevice].ack = device_read_ack || device_write_ack;
 
   // ---------------------------------------------------------------- interrupts
   `STREAM(queue_t, interface_vector[Interfaces])

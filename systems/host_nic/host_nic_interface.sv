@@ -147,37 +147,13 @@ module host_nic_interface
   assign hw_in.rx_cpl_lost.value.incr = rx_cpl_events.lost;
   assign hw_in.event_lost.value.incr = event_events.lost;
 
-  logic
-      own_read_ack,
-      own_write_ack,
-      unused_read_error,
-      unused_write_error,
-      unused_stall_write,
-      unused_stall_read;
   nic_interface_regs i_own_regs (
       .clk(clk_i),
       .rst(rst_i),
-      .s_cpuif_req(region[RegOwn].req),
-      .s_cpuif_req_is_wr(region[RegOwn].write),
-      .s_cpuif_addr(region[RegOwn].addr[nic_interface_regs_pkg::NIC_INTERFACE_REGS_MIN_ADDR_WIDTH-1:0]),
-      .s_cpuif_wr_data(region[RegOwn].wdata),
-      .s_cpuif_wr_biten({
-        {8{region[RegOwn].wstrb[3]}},
-        {8{region[RegOwn].wstrb[2]}},
-        {8{region[RegOwn].wstrb[1]}},
-        {8{region[RegOwn].wstrb[0]}}
-      }),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(own_read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(region[RegOwn].rdata),
-      .s_cpuif_wr_ack(own_write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs(region[RegOwn]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
-  assign region[RegOwn].ack = own_read_ack || own_write_ack;
 
   // ---------------------------------------------------------------- transmit queues
   `STREAM(fetch_req_t, tx_request[Ports])
