@@ -448,14 +448,12 @@ module capture
       .unmapped_o(unused_unmapped)
   );
 
-  logic [15:0] time_hi_q;
-  wire reads_time = hw_out.time_lo.value.swacc;
-  pipe_reg #(
-      .T(logic [15:0])
-  ) i_time_hi (
+  time_regs i_time_regs (
       .clk_i,
-      .d_i(reads_time ? core_time[47:32] : time_hi_q),
-      .q_o(time_hi_q)
+      .time_i (core_time),
+      .latch_i(hw_out.time_lo.value.swacc),
+      .lo_o   (hw_in.time_lo.value.next),
+      .hi_o   (hw_in.time_hi.value.next)
   );
 
   assign hw_in.links.value.next = 32'(Links);
@@ -480,8 +478,6 @@ module capture
   assign hw_in.page_waits.value.incr = page_wait;
   assign hw_in.tlp_foreign.value.incr = |foreign;
   assign hw_in.tlp_refused.value.incr = |unsupported || |dropped;
-  assign hw_in.time_lo.value.next = core_time[31:0];
-  assign hw_in.time_hi.value.next = 32'(time_hi_q);
 
   cap_regs i_cap_regs (
       .clk(clk_i),

@@ -289,8 +289,6 @@ module host_nic
   assign hw_in.dma_unexpected.value.incr = read_count.unexpected || read_count.malformed;
   assign hw_in.tlp_foreign.value.incr = tlp_foreign;
   assign hw_in.tlp_refused.value.incr = request_unsupported || request_dropped;
-  assign hw_in.ptp_time_lo.value.next = core_time[31:0];
-  assign hw_in.ptp_time_hi.value.next = 32'(core_time[47:32]);
 
   nic_device_regs i_device_regs (
       .clk(clk_i),
@@ -344,6 +342,13 @@ module host_nic
       .clk_i,
       .rst_i,
       .time_o(core_time)
+  );
+  time_regs i_time_regs (
+      .clk_i,
+      .time_i (core_time),
+      .latch_i(hw_out.ptp_time_lo.value.swacc),
+      .lo_o   (hw_in.ptp_time_lo.value.next),
+      .hi_o   (hw_in.ptp_time_hi.value.next)
   );
   ptp_cdc i_ptp_mac (
       .clk_i,
