@@ -15,31 +15,22 @@ from emery.common import ROOT
 
 # (room, room it may not use yet)
 AGAINST_THE_ORDER = {("mesh", "edge")}
-OVER_40_PORTS = {"core_nic", "direct_router_pcie", "host_nic"}
-OVER_400_LINES = {"capture", "core_nic", "direct_card", "host_nic", "host_nic_interface"}
+OVER_40_PORTS: set[str] = set()
+OVER_400_LINES = {"capture", "core_nic", "direct_card", "host_nic_interface"}
 # Module of a system: how many of its expressions are more than wiring, at the most.
-MORE_THAN_WIRING = {"capture": 10, "core_nic": 17, "host_nic": 1, "host_nic_interface": 1, "host_nic_port": 1}
-IN_NO_TEST = {
-    "pcie_pins",
-}
+MORE_THAN_WIRING = {"capture": 3, "core_nic": 15}
+IN_NO_TEST: set[str] = set()
 # Files that have 13 or more lines in a row in common.
 ALIKE = {
-    ("capture.sv", "core_nic.sv"),
-    ("core_nic.sv", "direct_router_pcie.sv"),
-    ("core_nic.sv", "host_nic.sv"),
-    ("core_nic.sv", "pcie_pins.sv"),
     ("direct_router.sv", "direct_router_pcie.sv"),
-    ("direct_router_pcie.sv", "host_nic.sv"),
-    ("direct_router_pcie.sv", "pcie_pins.sv"),
     ("dma_read_assist.sv", "dma_write_assist.sv"),
-    ("host_nic.sv", "pcie_pins.sv"),
     ("ip_decide.sv", "ip_route.sv"),
     ("mac1g_rx.sv", "mac_rx.sv"),
     ("mesh.sv", "tile_router.sv"),
     ("order_locks.c", "order_locks.c"),
     ("rx_engine.sv", "tx_finish.sv"),
 }
-SHARED_AT_LEAST = 0.15  # of the lines of RTL are in more than one system; to be raised as it grows
+SHARED_AT_LEAST = 0.16  # of the lines of RTL are in more than one system; to be raised as it grows
 
 
 @pytest.fixture(scope="module")

@@ -619,7 +619,7 @@ module core
       rvfi_o.valid = wb_q.valid;
     end
   end else begin : g_no_rvfi
-    assign rvfi_o = '0;
+    assign rvfi_o = '{default: '0};
   end
 
   `ASSERT(KeepsRequest, req_valid_o && !req_ready_i |=> req_valid_o && $stable(req_o))

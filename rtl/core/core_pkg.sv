@@ -76,7 +76,7 @@ package core_pkg;
   } trap_e;
 
   /// A retired instruction, as RVFI has it (one channel; the core's number beside it).
-  typedef struct packed {
+  typedef struct {
     logic        valid;
     logic        trap;
     logic [31:0] insn;
@@ -94,4 +94,20 @@ package core_pkg;
     logic [31:0] mem_rdata;
     logic [31:0] mem_wdata;
   } rvfi_t;
+
+  /// What a core shows to observers; not packed, so that a bench has each by its name.
+  typedef struct {
+    clock_use_e  use_;
+    logic [31:0] pc;       // of the instruction that retired last
+    trap_e       trap;
+    logic [31:0] trap_pc;
+    rvfi_t       rvfi;     // 0 unless the core's Rvfi is set
+  } core_seen_t;
+
+  /// A scratchpad access, as observers see it.
+  typedef struct {
+    logic        taken;
+    mem_op_e     op;
+    logic [31:0] addr;
+  } access_seen_t;
 endpackage

@@ -13,9 +13,10 @@
 #include "Vcapture.h"
 #include "bench/pcie/endpoint.hpp"
 #include "bench/pcie/root_complex.hpp"
-#include "bench/score/scoreboard.hpp"
-#include "bench/sim/options.hpp"
 #include "bench/run/main.hpp"
+#include "bench/score/scoreboard.hpp"
+#include "bench/sim/member.hpp"
+#include "bench/sim/options.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
@@ -280,18 +281,17 @@ void Bench::read_options(const Options& options) {
 void Bench::connect() {
   Vcapture& m = *model_;
   for (unsigned l = 0; l < links_; ++l) {
-    const auto mine = [l](auto& pins) -> auto& { return pins[l]; };
     EndpointConfig config;
     config.function.class_code = 0x028000;  // other network controller
     config.function.device = static_cast<std::uint16_t>(0x0010 + l);
     config.function.bar0_bytes = std::bit_ceil(sizeof(capture_t));
     config.function.msix_vectors = 0;
     config.function.serial = kSerial;
-    link_[l].endpoint =
-        std::make_unique<Endpoint>(config, *link_[l].wire, EndpointPins::of(m, mine));
+    link_[l].endpoint = std::make_unique<Endpoint>(config, *link_[l].wire,
+                                                   EndpointPins::of(m.pcie_i[l], m.pcie_o[l]));
     simulation_.add(core_, *link_[l].endpoint);
     simulation_.add(core_, *link_[l].root);
-    m.link_up_i[l] = 0;
+    m.pcie_i[l].EMERY_MEMBER(link_up) = 0;
   }
   simulation_.add(core_, *this);
   simulation_.add(mac_clock_, *mac_);
@@ -365,7 +365,7 @@ void Bench::link_event(bool lost, Time now) {
   Link& link = link_[faults_.link];
   link.endpoint->set_link_lost(lost, true, now);
   if (lost) link.root->link_lost();
-  model_->link_up_i[faults_.link] = !lost;
+  model_->pcie_i[faults_.link].EMERY_MEMBER(link_up) = !lost;
   back_ = !lost;
 }
 
@@ -433,12 +433,12 @@ bool Bench::source_done() {
 void Bench::run() {
   model_->rst_i = 1;
   model_->mac_rst_i = 1;
-  for (unsigned l = 0; l < links_; ++l) model_->link_up_i[l] = 0;
+  for (unsigned l = 0; l < links_; ++l) model_->pcie_i[l].EMERY_MEMBER(link_up) = 0;
   model_.attach(simulation_);
   simulation_.run_for(kReset);
   model_->rst_i = 0;
   model_->mac_rst_i = 0;
-  for (unsigned l = 0; l < links_; ++l) model_->link_up_i[l] = 1;
+  for (unsigned l = 0; l < links_; ++l) model_->pcie_i[l].EMERY_MEMBER(link_up) = 1;
   simulation_.run_for(kMicrosecond);
   open();
   start();

@@ -15,9 +15,10 @@
 #include "bench/dram/ddr.hpp"
 #include "bench/pcie/endpoint.hpp"
 #include "bench/pcie/root_complex.hpp"
-#include "bench/score/scoreboard.hpp"
-#include "bench/sim/options.hpp"
 #include "bench/run/main.hpp"
+#include "bench/score/scoreboard.hpp"
+#include "bench/sim/member.hpp"
+#include "bench/sim/options.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
@@ -33,6 +34,7 @@ namespace {
 
 constexpr double kLineRate = 10e9;
 constexpr unsigned kMostFrame = 1514;     // without FCS
+constexpr unsigned kStore = 1;            // mem_op_e
 constexpr Time kStep = 2 * kMicrosecond;  // between looks at how the run goes
 constexpr Time kSettled =
     30 * kMicrosecond;  // without a delivery: see whether all is accounted for
@@ -66,11 +68,13 @@ class Observer final : public Component {
   void sample(Time now) override {
     if (measuring_) {
       for (unsigned c = 0; c < cores_; ++c)
-        profile_.clock(c, model_.core_use_o[c], model_.core_pc_o[c]);
+        profile_.clock(c, model_.seen_o[c].EMERY_MEMBER(use_), model_.seen_o[c].EMERY_MEMBER(pc));
       for (unsigned a = 0; a < 4; ++a) {
-        if (!model_.assist_access_o[a]) continue;
+        if (!model_.access_o[a].EMERY_MEMBER(taken)) continue;
         ++assist_accesses_;
-        if (studies_) studies_->assist(a, model_.assist_addr_o[a], model_.assist_write_o[a]);
+        if (studies_)
+          studies_->assist(a, model_.access_o[a].EMERY_MEMBER(addr),
+                           model_.access_o[a].EMERY_MEMBER(op) == kStore);
       }
     }
     if (model_.print_valid_o) print(model_.print_char_o);
@@ -79,7 +83,7 @@ class Observer final : public Component {
       exit_code_ = model_.exit_code_o;
     }
     for (unsigned c = 0; c < models_.size(); ++c) {
-      if (model_.rvfi_valid_o[c]) check(c, now);
+      if (model_.seen_o[c].EMERY_MEMBER(rvfi).EMERY_MEMBER(valid)) check(c, now);
     }
   }
   void drive() override {}
@@ -87,12 +91,12 @@ class Observer final : public Component {
   // The first core that has trapped, in words; empty when none has.
   std::string trap() const {
     for (unsigned c = 0; c < cores_; ++c) {
-      if (model_.core_trap_o[c] == 0) continue;
+      if (model_.seen_o[c].EMERY_MEMBER(trap) == 0) continue;
       char pc[16];
-      std::snprintf(pc, sizeof pc, "0x%08x", model_.core_trap_pc_o[c]);
+      std::snprintf(pc, sizeof pc, "0x%08x", model_.seen_o[c].EMERY_MEMBER(trap_pc));
       return "core " + std::to_string(c) +
-             " trapped: " + std::string(trap_name(model_.core_trap_o[c])) + " at pc " + pc +
-             " in " + image_.where(model_.core_trap_pc_o[c]);
+             " trapped: " + std::string(trap_name(model_.seen_o[c].EMERY_MEMBER(trap))) +
+             " at pc " + pc + " in " + image_.where(model_.seen_o[c].EMERY_MEMBER(trap_pc));
     }
     return "";
   }
@@ -121,24 +125,24 @@ class Observer final : public Component {
   }
 
   void check(unsigned c, Time now) {
-    const Vcore_nic& m = model_;
+    const auto& insn = model_.seen_o[c].EMERY_MEMBER(rvfi);
     Retired r;
     r.valid = true;
-    r.trap = m.rvfi_trap_o[c];
-    r.insn = m.rvfi_insn_o[c];
-    r.rs1_addr = m.rvfi_rs1_addr_o[c];
-    r.rs2_addr = m.rvfi_rs2_addr_o[c];
-    r.rs1_rdata = m.rvfi_rs1_rdata_o[c];
-    r.rs2_rdata = m.rvfi_rs2_rdata_o[c];
-    r.rd_addr = m.rvfi_rd_addr_o[c];
-    r.rd_wdata = m.rvfi_rd_wdata_o[c];
-    r.pc_rdata = m.rvfi_pc_rdata_o[c];
-    r.pc_wdata = m.rvfi_pc_wdata_o[c];
-    r.mem_addr = m.rvfi_mem_addr_o[c];
-    r.mem_rmask = m.rvfi_mem_rmask_o[c];
-    r.mem_wmask = m.rvfi_mem_wmask_o[c];
-    r.mem_rdata = m.rvfi_mem_rdata_o[c];
-    r.mem_wdata = m.rvfi_mem_wdata_o[c];
+    r.trap = insn.EMERY_MEMBER(trap);
+    r.insn = insn.EMERY_MEMBER(insn);
+    r.rs1_addr = insn.EMERY_MEMBER(rs1_addr);
+    r.rs2_addr = insn.EMERY_MEMBER(rs2_addr);
+    r.rs1_rdata = insn.EMERY_MEMBER(rs1_rdata);
+    r.rs2_rdata = insn.EMERY_MEMBER(rs2_rdata);
+    r.rd_addr = insn.EMERY_MEMBER(rd_addr);
+    r.rd_wdata = insn.EMERY_MEMBER(rd_wdata);
+    r.pc_rdata = insn.EMERY_MEMBER(pc_rdata);
+    r.pc_wdata = insn.EMERY_MEMBER(pc_wdata);
+    r.mem_addr = insn.EMERY_MEMBER(mem_addr);
+    r.mem_rmask = insn.EMERY_MEMBER(mem_rmask);
+    r.mem_wmask = insn.EMERY_MEMBER(mem_wmask);
+    r.mem_rdata = insn.EMERY_MEMBER(mem_rdata);
+    r.mem_wdata = insn.EMERY_MEMBER(mem_wdata);
     ++checked_;
     if (studies_ && measuring_) studies_->retired(c, r);
     const std::string wrong = models_[c].check(r);
@@ -314,7 +318,7 @@ void Bench::connect(const Options& options) {
   EndpointConfig config;
   config.function.bar0_bytes = std::bit_ceil(sizeof(core_nic_t));
   config.function.msix_vectors = 0;
-  endpoint_ = std::make_unique<Endpoint>(config, link_, EndpointPins::of(m));
+  endpoint_ = std::make_unique<Endpoint>(config, link_, EndpointPins::of(m.pcie_i, m.pcie_o));
   simulation_.add(host_clock_, *endpoint_);
   simulation_.add(host_clock_, root_);
   simulation_.add(host_clock_, *this);

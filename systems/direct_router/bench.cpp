@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "bench/route/hostile.hpp"
+#include "bench/run/main.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
-#include "bench/run/main.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
 #include "bench/wire/mac.hpp"

@@ -58,8 +58,8 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
       Card& card = card_.emplace_back();
       card.link = std::make_unique<PcieLink>(link_config(options));
       cpu_.add_device(*card.link);
-      card.endpoint =
-          std::make_unique<Endpoint>(endpoint_config(), *card.link, EndpointPins::of(model_[c]));
+      card.endpoint = std::make_unique<Endpoint>(
+          endpoint_config(), *card.link, EndpointPins::of(model_[c].pcie_i, model_[c].pcie_o));
       simulation.add(bus_clock_, *card.endpoint);
     }
     simulation.add(bus_clock_, switch_);

@@ -19,9 +19,9 @@
 
 #include "bench/route/hostile.hpp"
 #include "bench/route/routes.hpp"
+#include "bench/run/main.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
-#include "bench/run/main.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
