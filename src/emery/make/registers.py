@@ -85,8 +85,8 @@ wire unused_cpuif = &{{1'b0, cpuif_req_stall_wr, cpuif_req_stall_rd, cpuif_rd_er
 def generate(source: Path, blocks: list[str], top: str) -> Path:
     """A directory with what `source` describes.
 
-    BLOCK.sv and BLOCK_pkg.sv for each block (a slave of reg_if, port `regs`); MAP_map_pkg.sv, the addresses in `top` and in the maps it has;
-    TOP.h, the C header.
+    BLOCK.sv and BLOCK_pkg.sv for each block, whose port `regs` is a slave of reg_if; MAP_map_pkg.sv, the addresses in `top` and
+    in the maps it has; TOP.h, the C header.
     """
 
     def make(out: Path):
