@@ -23,6 +23,7 @@
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/traffic.hpp"
 #include "bench/wire/mac.hpp"
+#include "core_formats.hpp"
 #include "core_nic.h"
 #include "systems/core_nic/driver.hpp"
 #include "systems/core_nic/image.hpp"
@@ -34,7 +35,6 @@ namespace {
 
 constexpr double kLineRate = 10e9;
 constexpr unsigned kMostFrame = 1514;     // without FCS
-constexpr unsigned kStore = 1;            // mem_op_e
 constexpr Time kStep = 2 * kMicrosecond;  // between looks at how the run goes
 constexpr Time kSettled =
     30 * kMicrosecond;  // without a delivery: see whether all is accounted for
@@ -74,7 +74,7 @@ class Observer final : public Component {
         ++assist_accesses_;
         if (studies_)
           studies_->assist(a, model_.access_o[a].EMERY_MEMBER(addr),
-                           model_.access_o[a].EMERY_MEMBER(op) == kStore);
+                           model_.access_o[a].EMERY_MEMBER(op) == core_pkg::Store);
       }
     }
     if (model_.print_valid_o) print(model_.print_char_o);
