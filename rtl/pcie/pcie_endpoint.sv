@@ -86,14 +86,7 @@ module pcie_endpoint
           sop: pins_i.rx_sop,
           eop: pins_i.rx_eop
       };
-  spill_reg #(
-      .T(tlp_beat_t)
-  ) i_rx (
-      .clk_i,
-      .rst_i,
-      .in (rx_pins),
-      .out(rx)
-  );
+  `SPILL(tlp_beat_t, i_rx, rx_pins, rx)
   tlp_rx_demux i_rx_demux (
       .clk_i,
       .rst_i,
