@@ -27,43 +27,29 @@ module cap_stage_ram
     $fatal(1, "cap_stage_ram: Bytes %0d is not a power of two up to %0d", Bytes, 2 ** RamAddrW);
   end
 
-  wire selected = |ram_i.valid && ram_i.sel == Sel;
-  ram_row_t read, row_q;
-  logic read_q, shown_q;
-
+  logic [Segs-1:0][1:0] we;
+  logic [Segs-1:0][RowW-1:0] waddr;
   for (genvar s = 0; s < Segs; s++) begin : g_seg
     // The two lanes of a segment lie in different rows only when one of them is not written.
     wire [1:0] lanes = stage_i.lanes[2*s+:2];
     wire second = lanes[0] ? stage_i.second[2*s] : stage_i.second[2*s+1];
-    ram_sdp #(
-        .Width(SegW),
-        .Depth(Rows),
-        .Lanes(2)
-    ) i_ram (
-        .clk_i,
-        .we_i   (write_i ? lanes : 2'b00),
-        .waddr_i(second ? stage_i.next_row[RowW-1:0] : stage_i.row[RowW-1:0]),
-        .wdata_i(stage_i.data[s*SegW+:SegW]),
-        .re_i   (selected && ram_i.valid[s]),
-        .raddr_i(ram_i.row[s][RowW-1:0]),
-        .rdata_o(read[s])
-    );
+    assign we[s] = write_i ? lanes : 2'b00;
+    assign waddr[s] = second ? stage_i.next_row[RowW-1:0] : stage_i.row[RowW-1:0];
     `ASSERT(OneRowASegment,
             write_i && lanes == 2'b11 |-> stage_i.second[2*s] == stage_i.second[2*s+1])
   end
-
-  assign ram_o = row_q;
+  seg_ram_read #(
+      .Rows (Rows),
+      .Lanes(2),
+      .Sel  (Sel)
+  ) i_ram (
+      .clk_i,
+      .rst_i,
+      .we_i(we),
+      .waddr_i(waddr),
+      .wdata_i(stage_i.data),
+      .ram_i,
+      .ram_o
+  );
   wire unused = &{1'b0, stage_i.valid, stage_i.row, stage_i.next_row};
-
-  always_ff @(posedge clk_i) begin
-    read_q  <= selected;
-    shown_q <= read_q;
-    if (read_q) row_q <= read;
-    else if (shown_q) row_q <= '0;
-    if (rst_i) begin
-      read_q  <= 1'b0;
-      shown_q <= 1'b0;
-      row_q   <= '0;
-    end
-  end
 endmodule

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "assert.svh"
 /// DMA RAM that the datapath fills in order and the DMA write engine empties (host-nic paper, section II-F).
 ///
 /// Write side: 64 bytes (half a row) a clock, `waddr_i` counts 64-byte units. Read side: any segment at any row, one read
@@ -33,38 +32,20 @@ module seg_ram_dma_rd
     );
   end
 
-  wire selected = |ram_i.valid && ram_i.sel == Sel;
-  ram_row_t read, row_q;
-  logic read_q, shown_q;
-
+  logic [Segs-1:0] we;
   for (genvar s = 0; s < Segs; s++) begin : g_seg
-    ram_sdp #(
-        .Width(SegW),
-        .Depth(Rows)
-    ) i_ram (
-        .clk_i,
-        .we_i   (we_i && waddr_i[0] == (s >= Segs / 2)),
-        .waddr_i(waddr_i[HalfAddrW-1:1]),
-        .wdata_i(wdata_i[s%(Segs/2)*SegW+:SegW]),
-        .re_i   (selected && ram_i.valid[s]),
-        .raddr_i(ram_i.row[s][RowW-1:0]),
-        .rdata_o(read[s])
-    );
+    assign we[s] = we_i && waddr_i[0] == (s >= Segs / 2);
   end
-
-  assign ram_o = row_q;
-
-  always_ff @(posedge clk_i) begin
-    read_q  <= selected;
-    shown_q <= read_q;
-    if (read_q) row_q <= read;
-    else if (shown_q) row_q <= '0;
-    if (rst_i) begin
-      read_q  <= 1'b0;
-      shown_q <= 1'b0;
-      row_q   <= '0;  // the OR with other RAMs must start from zero
-    end
-  end
-
-  `ASSERT(ZeroUnlessSelected, !shown_q |-> ram_o == '0)
+  seg_ram_read #(
+      .Rows(Rows),
+      .Sel (Sel)
+  ) i_ram (
+      .clk_i,
+      .rst_i,
+      .we_i(we),
+      .waddr_i({Segs{waddr_i[HalfAddrW-1:1]}}),
+      .wdata_i({2{wdata_i}}),
+      .ram_i,
+      .ram_o
+  );
 endmodule
