@@ -161,8 +161,7 @@ module edge_slot
     assign of_memory[n].ready = out[To].ready && is_memory;
     assign of_line[n].ready = out[To].ready && !is_memory;
   end
-  assign out[1].valid = 1'b0;
-  assign out[1].data  = '0;
+  assign {out[1].valid, out[1].data} = '0;
 
   if (Memory) begin : g_memory
     mem_port i_memory (
@@ -189,8 +188,7 @@ module edge_slot
         .bad_o         (counter[SlotMemBad[2:0]])
     );
   end else begin : g_no_memory
-    assign dram_rd_valid_o = 1'b0;
-    assign dram_rd_addr_o = '0;
+    assign {dram_rd_valid_o, dram_rd_addr_o} = '0;
     assign {dram_wr_valid_o, dram_wr_addr_o, dram_wr_data_o, dram_wr_be_o} = '0;
     for (genvar n = 0; n < 3; n++) begin : g_nothing
       assign of_memory[n].valid = 1'b0;
@@ -198,27 +196,17 @@ module edge_slot
       assign counter[n]         = '0;
     end
     wire unused = &{1'b0, dram_rd_data_i};
-    assign to_memory[0].ready = 1'b1;
-    assign to_memory[1].ready = 1'b1;
-    assign memory_st.ready = 1'b1;
+    assign {to_memory[0].ready, to_memory[1].ready, memory_st.ready} = '1;
   end
 
   // ---- The wire ends here while this is no linecard
   `STREAM(wire_beat_t, wire_in)
   `STREAM(wire_beat_t, wire_out)
   assign wire_in.valid = wire_in_valid_i && linecard_on;
-  assign wire_in.data = '{
-          data: wire_in_data_i,
-          sop: wire_in_sop_i,
-          eop: wire_in_eop_i,
-          bytes: wire_in_bytes_i
-      };
+  assign wire_in.data = {wire_in_data_i, wire_in_sop_i, wire_in_eop_i, wire_in_bytes_i};
   assign wire_in_ready_o = wire_in.ready && linecard_on;
   assign wire_out_valid_o = wire_out.valid;
-  assign wire_out_data_o = wire_out.data.data;
-  assign wire_out_sop_o = wire_out.data.sop;
-  assign wire_out_eop_o = wire_out.data.eop;
-  assign wire_out_bytes_o = wire_out.data.bytes;
+  assign {wire_out_data_o, wire_out_sop_o, wire_out_eop_o, wire_out_bytes_o} = wire_out.data;
   assign wire_out.ready = wire_out_ready_i;
   if (Linecard) begin : g_linecard
     linecard i_linecard (

@@ -106,7 +106,7 @@ module frame_sender
     to_head = settings_i.heads ? HeadTo : Length;
     to_first = form.by_mdn ? Payload : to_head;
     state_d = state_q;
-    out.valid = 1'b1;
+    out.valid = !(state_q inside {Idle, Payload, Done});
     out.data.to = settings_i.heads ? ToHeads : ToStatic;
     out.data.stored = 1'b0;
     out.data.word = '0;
@@ -149,16 +149,9 @@ module frame_sender
         if (out.data.stored) out.data.word = word_t'(index_q);
         if (index_q == 4'(HeadWords - 1)) state_d = settings_i.heads ? HeadTo : to_payload;
       end
-      Payload: begin
-        out.valid = 1'b0;
-        if (turn_done_i) state_d = form.by_mdn ? to_head : Done;
-      end
-      Done: begin
-        out.valid = 1'b0;
-        if (done_ready_i) state_d = Idle;
-      end
+      Payload: if (turn_done_i) state_d = form.by_mdn ? to_head : Done;
+      Done: if (done_ready_i) state_d = Idle;
       default: begin  // Idle
-        out.valid = 1'b0;
         if (starts && frame_lines == '0) state_d = to_head;
         else if (starts)
           state_d = settings_i.announce ? Announce : settings_i.set_up ? SetUp : to_first;

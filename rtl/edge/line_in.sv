@@ -38,14 +38,13 @@ module line_in
   localparam int SlotW = $clog2(Slots);
   localparam int IndexW = $clog2(SlotWords);
   typedef logic [SlotW+15:0] stored_t;
-  typedef logic [IndexW:0] count_t;
   `STREAM(stored_t, frame)
   `STREAM(line_word_t, head)
   `STREAM(line_word_t, payload)
 
   logic turn, turn_done, done, keep, done_ready;
   logic [SlotW-1:0] slot;
-  count_t first, words, end_of_frame;
+  logic [IndexW:0] first, words, end_of_frame;
   word_t address;
   frame_sender #(
       .Slots    (Slots),

@@ -161,15 +161,13 @@ module line_out
   wire moves = word_there && (beyond || wire_out.ready);
   wire at_end = sent_q + 1'b1 == whole(bytes_out.data);
   wire [1:0] tail = bytes_out.data[1:0] + 2'd1;  // bytes in the last word, less one
-  wire_beat_t beat;
-  assign beat = '{
+  assign wire_out.data = '{
           data: at_head ? head_out.data : payload.data,
           sop: sent_q == '0,
           eop: sent_q + 1'b1 == total,
           bytes: sent_q + 1'b1 == total ? {1'b0, tail} + 3'd1 : 3'd4
       };
   assign wire_out.valid = word_there && !beyond;
-  assign wire_out.data = beat;
   assign head_out.ready = moves && at_head;
   assign bytes_out.ready = moves && at_end;
   assign payload.ready = moves && !at_head;

@@ -5,19 +5,7 @@
 ///
 /// `gdn_in` and `mdn_in` are for line_out; reads of the buffer come by either network (`buffer_in`: GDN, MDN) and are answered
 /// over one (`in_settings_t.answer_gdn`). Whole messages leave in turns. Settings (by `Slot*`) do not change while it runs.
-///
-/// What the versions of the router set (systems/tile_router/boot.py; the paper's sections 3 and 4), all with a place in
-/// `in_settings_t.memory` where a payload leaves:
-///
-/// | version  | payload       | other bits of SlotIn | bits of SlotOut            | memory of payloads (SlotMem)              |
-/// |----------|---------------|----------------------|----------------------------|-------------------------------------------|
-/// | I        | PayloadMdn    | address, early       | dma, early, max_reads 1    | half_duplex, max_reads 1                  |
-/// | II       | PayloadLines  | address, early       | early, max_reads 1         | StaticLines, max_reads 1                  |
-/// | III, V   | PayloadStatic | -                    | max_reads 4                | StaticStream, confirm, max_reads 4        |
-/// | III.d    | PayloadMdn    | address, heads       | max_reads 4                | max_reads 4                               |
-/// | IV, null | PayloadHeld   | address (answer_gdn) | max_reads 4 (held_gdn)     | none: payloads stay in the linecard       |
-///
-/// All set `enable` and `tell_mdn` of SlotOut. No version uses `announce`, `set_up`, PayloadMasked and StaticMasked.
+/// Which version of the router sets which: docs/architecture.md, tile-router. No version uses `announce`, `set_up` and the masked modes.
 module linecard
   import mesh_pkg::*;
 (

@@ -37,7 +37,7 @@ module payload_sender
   step_e step_q, step, next;
   count_t index_q;  // of the next word
   logic   written_q;
-  wire    last = index_q + 1'b1 == end_i;
+  wire    last = index_q + 1'b1 >= end_i;  // zeros fill the last line
   wire    last_of_line = index_q[2:0] == 3'd7;
   wire    last_line = index_q + count_t'(LineWords) >= end_i;
 
@@ -65,15 +65,14 @@ module payload_sender
         out.data.stored = index_q < words_i;
         if (out.data.stored) out.data.word = word_t'(index_q);
         next = Words;
-        if (form_i.lines ? last_of_line && last_line : last) next = form_i.by_mdn ? Written : Begin;
-        else if (form_i.lines && last_of_line) next = Begin;
+        if (form_i.lines ? last_of_line : last) next = form_i.by_mdn && last ? Written : Begin;
       end
       default: next = written_q ? Begin : Written;
     endcase
   end
   assign out.valid = turn_i && step != Written;
   wire moves = turn_i && (out.ready || step == Written);
-  assign done_o = moves && next == Begin && (step == Written || !form_i.by_mdn && (form_i.lines ? last_line : last));
+  assign done_o = moves && next == Begin && (step == Written || (last && !form_i.by_mdn));
 
   always_ff @(posedge clk_i) begin
     if (moves) step_q <= next;

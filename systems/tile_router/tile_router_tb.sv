@@ -123,14 +123,14 @@ module tile_router_tb
     write(t, int'(TileSwitch) + 8 * at + 4, instr[63:32]);
   endtask
 
-  // ---- Observer: from the core of tile 0 to that of tile 2, on static network 2
+  // ---- Observer: from the core of tile 0 to that of tile 2, on static network 2 (ports 5 .. 9)
   int unsigned clocks = 0, sent_at[$], words_seen = 0, least = 1000;
   always @(posedge clk) begin
     clocks <= clocks + 1;
-    if (!rst && dut.g_tile[0].i_tile.st2_in[0].valid && dut.g_tile[0].i_tile.st2_in[0].ready)
+    if (!rst && dut.g_tile[0].i_tile.from[5].valid && dut.g_tile[0].i_tile.from[5].ready)
       sent_at.push_back(clocks);
     // In the FIFO of the other core a clock later.
-    if (!rst && dut.g_tile[2].i_tile.st2_out[0].valid && dut.g_tile[2].i_tile.st2_out[0].ready) begin
+    if (!rst && dut.g_tile[2].i_tile.to[5].valid && dut.g_tile[2].i_tile.to[5].ready) begin
       automatic int unsigned took = clocks - sent_at.pop_front() + 1;
       words_seen++;
       if (took < least) least = took;

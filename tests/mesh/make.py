@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program that systems/tile_router/tile_router_tb.sv runs on every tile: `python tests/mesh/make.py` compiles smoke.c to program.hex.
+"""The program that tile_router_tb runs on every tile: `python tests/mesh/make.py` compiles smoke.c to program.hex.
 
 program.hex is kept so that the test runs without the cross compiler. Its lines: an address and eight words.
 """
