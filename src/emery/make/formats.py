@@ -111,7 +111,7 @@ def _package(symbol) -> Package:
             of = member.canonicalType
             if of.isEnum:
                 enums[member.name] = {x.name: int(x.value.value) for x in of}
-            elif of.isStruct:
+            elif of.isStruct and of.isIntegral:  # packed: the others have no bits of their own
                 fields = {x.name: _field(x, symbol.name) for x in of}
                 records[member.name] = Record(member.name, of.bitWidth, fields)
     return Package(symbol.name, constants, enums, records)
