@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "mesh_formats.hpp"
+
 namespace emery::tile_router {
 
 std::uint64_t Counters::read() {
