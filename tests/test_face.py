@@ -12,7 +12,7 @@ import time
 import pytest
 from conftest import body, stream, write_pcap
 
-from emery import reproduce, run, system
+from emery import limits, reproduce, run, system
 from emery.cli import main
 from emery.common import ROOT, UserError
 from emery.make import build
@@ -110,9 +110,10 @@ def test_run_writes_the_result_contract(capsys, tmp_path, fake):
     assert told["mps"] == "128" and told["tx_queues"] == "256" and told["interrupts"] == "false"
     assert told["pcap_out"] == str(tmp_path / "captures") and "duration_ps" not in told and "waves" not in told
     result = json.loads(out.read_text())
-    assert result["schema"] == 1 and result["system"] == "host-nic" and result["seed"] == 7
+    assert result["schema"] == 2 and result["system"] == "host-nic" and result["seed"] == 7
     assert result["parameters"]["mps"] == 128 and result["workload"]["size"] == "64"
-    assert set(result["limit"]) == {"mpps", "l1_gbps", "l2_gbps", "by", "fraction"}
+    kinds = {"mpps", "l1_gbps", "l2_gbps", "by", "fraction", "loads"}
+    assert set(result["limit"]) == kinds | {"protocol"} and set(result["limit"]["protocol"]) == kinds
     assert 0 < result["limit"]["fraction"] < 1
     printed = capsys.readouterr()
     assert "rx_buffer_full 4" in printed.out and "kilocycles/s" in printed.out and "total" in printed.out
@@ -152,14 +153,40 @@ def test_integrity_failures_end_with_1(capsys, tmp_path, fake):
     assert "SIGABRT" in capsys.readouterr().err
 
 
-def test_fraction_of_the_limit_counts_both_ways():
-    """One way at full speed does not hide that the other is slow."""
+def limit(tx, rx, steady=True, size="1518", frames=1518):
+    """The limit of a host-nic that delivered so many Mpps of 1518-byte frames each way."""
+    streams = {"tx": stream(1000, mpps=tx, size=frames), "rx": stream(1000, mpps=rx, size=frames)}
+    result = body(streams, stream(2000, mpps=tx + rx, size=frames))
+    result["window"]["steady"] = steady
     target = system.load("host-nic")
-    work = workload(target, {"size": "1518", "direction": "both"})
-    result = {"totals": stream(1, mpps=8.127 + 4.0635)}
-    run.add_limit(result, target.hook("limit")(target.values(), work))
-    assert result["limit"]["by"] == "line"
-    assert result["limit"]["fraction"] == pytest.approx(0.75, rel=1e-3)
+    result["limit"] = limits.limit(target, target.values(), workload(target, {"size": size, "direction": "both"}), result)
+    return result
+
+
+def test_the_busiest_resource_sets_the_limit():
+    """One way at full speed does not hide behind the other: the mix that was measured can grow no further."""
+    line = limit(8.127, 4.0635)["limit"]
+    assert line["by"] == "line" and line["fraction"] == pytest.approx(1, rel=1e-3)
+    assert line["mpps"] == pytest.approx(12.19, rel=1e-3)
+    half = limit(4.0635, 2.0)["limit"]
+    assert half["fraction"] == pytest.approx(0.5, rel=1e-3) and half["mpps"] == pytest.approx(12.127, rel=1e-3)
+    assert half["protocol"]["loads"]["pcie_up"] > half["loads"]["pcie_up"] > 0
+
+
+def test_more_than_physics_allows_fails():
+    assert limits.excess(limit(8.127, 8.127)) == ""
+    assert "line carries 110.0 % of what it can" in limits.excess(limit(8.94, 4.0))
+    assert limits.excess(limit(8.94, 4.0, steady=False)) == ""
+
+
+def test_without_a_steady_time_there_is_no_fraction():
+    found = limit(8.127, 4.0635, steady=False)["limit"]
+    assert found["fraction"] is None and found["l1_gbps"] == pytest.approx(200)
+
+
+def test_frames_that_were_lost_by_length_are_not_counted():
+    """The long ones of a mix were dropped: what was delivered fills a quarter of the line."""
+    assert limit(37.202, 1.0, size="random", frames=64)["limit"]["loads"]["line"] == pytest.approx(0.25, rel=1e-3)
 
 
 def test_the_rate_of_the_main_job_is_for_captures(tmp_path):

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from emery.common import UserError, nearest
+from emery.limits import lost
 from emery.report import table
 from emery.run import IntegrityError, check_file, run_system
 from emery.workload import workload
@@ -32,6 +33,15 @@ def measure(result: dict, path: str):
     return value
 
 
+def _limit(target, result: dict):
+    """What bounds a target's number: a number of its own, or what was measured over the fraction of the limit it is."""
+    if target.limit not in ("physics", "protocol"):
+        return target.limit
+    part = result["limit"] if target.limit == "physics" else result["limit"]["protocol"]
+    name = target.measure.split(".")[-1]
+    return part[name] if name in part else measure(result, target.measure) / part["fraction"]
+
+
 def judge(target, result: dict, base: dict | None = None) -> dict:
     """One row: what the paper says, what physics allows, what Emery measured, whether the goal is met.
 
@@ -42,12 +52,20 @@ def judge(target, result: dict, base: dict | None = None) -> dict:
     if failure:
         return {**row, "limit": None, "goal": None, "emery": None, "met": False, "verdict": f"failed: {failure}"}
     value = measure(result, target.measure)
-    if base is not None:
-        value = value / measure(base, target.measure) - 1
-    limit = target.limit
-    if limit == "computed":
-        limit = result["limit"][target.measure.split(".")[-1]]
-    row |= {"limit": limit, "emery": value}
+    if base is not None and value is not None:
+        other = measure(base, target.measure)
+        value = None if other is None else value / other - 1
+    if value is None:
+        return {
+            **row,
+            "limit": None,
+            "goal": None,
+            "emery": None,
+            "met": False,
+            "verdict": "failed: at no time was the run steady",
+        }
+    limit = _limit(target, result)
+    row |= {"limit": limit, "emery": value, "lost": lost(result["totals"])}
     if not target.compare:
         return {**row, "goal": None, "met": True, "verdict": "reported"}
     goal = target.goal if target.goal is not None else target.goal_fraction * limit
@@ -101,10 +119,11 @@ def tables(system, rows: list[dict]) -> str:
     for name in dict.fromkeys(row["figure"] for row in rows):
         figure = system.figures.get(name, {})
         parts.append(f"{figure.get('title', name)} ({figure.get('paper', 'the paper')})")
-        lines = [["", "paper", "peer", "limit", "Emery", "unit", "verdict"]]
+        lines = [["", "paper", "peer", "limit", "Emery", "unit", "lost", "verdict"]]
         for row in (x for x in rows if x["figure"] == name):
             numbers = ["" if x is None else f"{x:.4g}" for x in (row["peer_value"], row["limit"], row["emery"])]
-            lines.append([row["what"], row["paper"], *numbers, row["unit"], row["verdict"]])
+            loss = "" if row.get("lost") is None else f"{100 * row['lost']:.2g} %"
+            lines.append([row["what"], row["paper"], *numbers, row["unit"], loss, row["verdict"]])
         parts.append(table(lines, left=2) + "\n")
     return "\n".join(parts)
 

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from emery import limits
 from emery.common import Progress, UserError
 from emery.make import build, cache
 from emery.workload import Workload
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class IntegrityError(Exception):
@@ -148,13 +149,8 @@ def unpacked(path: str) -> str:
         raise UserError(f"{path}: cannot be unpacked: {error}") from error
 
 
-def add_limit(result: dict, limit: dict):
-    """Puts into a result what physics allows its workload, what sets that, how close the run came."""
-    result["limit"] = {**limit, "fraction": result["totals"]["mpps"] / limit["mpps"]}
-
-
 def problem(result: dict) -> str:
-    """Why a result fails the integrity rule; empty when it does not."""
+    """Why a result fails: frames that are not accounted for, or more than physics allows; empty when all is well."""
     for name, stream in result["streams"].items():
         dropped = sum(stream["dropped"].values())
         if stream["offered"] != stream["delivered"] + dropped:
@@ -163,13 +159,13 @@ def problem(result: dict) -> str:
         for kind in ("corrupted", "duplicated", "misdelivered", "reordered"):
             if stream[kind]:
                 return f"stream {name}: {stream[kind]} frames {kind}"
-    return ""
+    return limits.excess(result)
 
 
 def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
     settings = {**system.settings(values), **work.settings()}
-    limit, resources = system.hook("limit"), system.hook("resources")
+    resources = system.hook("resources")
     program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
     if work.routes:
         settings["routes"] = unpacked(work.routes)
@@ -186,8 +182,9 @@ def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(
         result.update(body)
         if resources:
             result["resources"].update(resources(values, result))
-        if limit:
-            add_limit(result, limit(values, work))
+        found = limits.limit(system, values, work, result)
+        if found:
+            result["limit"] = found
     failure = failure or problem(result)
     if failure:
         raise IntegrityError(failure, result if body is not None else None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from emery.common import UserError, jobs, nearest
 from emery.make import cache
-from emery.report import table
+from emery.report import number, reached, table
 from emery.run import check_file, run_system
 from emery.workload import workload
 
@@ -52,7 +52,7 @@ def sweep(system, over: list[str], settings: list[str], options: dict, out: str 
         line = {"key": key, "point": point, "result": run_system(system, values, work)}
         with cache.lock("sweep"), open(out, "a") as handle:
             handle.write(json.dumps(line) + "\n")
-        say(f"{point}: {line['result']['totals']['mpps']:.3f} Mpps")
+        say(f"{point}: {number(line['result']['totals']['mpps'], '.3f')} Mpps")
         return key, line["result"]
 
     with ThreadPoolExecutor(jobs()) as pool:
@@ -84,10 +84,10 @@ def result_row(result: dict) -> list:
     return [
         f"{total['offered']:,}",
         f"{sum(total['dropped'].values()):,}",
-        f"{total['l1_gbps']:.2f}",
-        f"{total['mpps']:.3f}",
-        "-" if latency is None else f"{latency:,.0f}",
-        f"{100 * limit['fraction']:.1f} % of {limit['by']}" if limit else "-",
+        number(total["l1_gbps"], ".2f"),
+        number(total["mpps"], ".3f"),
+        number(latency, ",.0f"),
+        reached(limit, total) if limit else "-",
     ]
 
 
