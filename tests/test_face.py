@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: what it accepts, refuses, prints and writes, with a script in place of the simulator."""
 
+import hashlib
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import time
 import pytest
 from conftest import body, stream, write_pcap
 
-from emery import limits, reproduce, run, system
+from emery import limits, reproduce, system
 from emery.cli import main
 from emery.common import ROOT, UserError
 from emery.make import build
@@ -221,6 +222,57 @@ def test_a_sweep_goes_on_where_it_stopped(capsys, tmp_path, fake):
     assert "512" in capsys.readouterr().out
 
 
+def test_a_sweep_never_takes_old_results_for_new(tmp_path, fake):
+    """Other hardware, bench or capture behind the same words is another run; the same is not run again."""
+    out, capture = tmp_path / "sweep.jsonl", write_pcap(tmp_path / "a.pcap", [bytes(60)])
+    words = ["sweep", "host-nic", "--pcap", str(capture), "--out", str(out), "--over", "mps=128,256"]
+    for lines, change in (
+        (2, lambda: fake(body(BOTH, TOTAL))),
+        (2, lambda: None),
+        (4, lambda: write_pcap(capture, [bytes(61)])),
+        (6, lambda: fake(body(BOTH, TOTAL), code="# another model")),
+    ):
+        change()
+        assert main(words) == 0
+        assert len(out.read_text().splitlines()) == lines
+
+
+def test_a_point_that_fails_does_not_hide_the_others(capsys, tmp_path, fake):
+    fake(
+        body(BOTH, TOTAL),
+        code="if settings['mps'] == '256': print('integrity: 3 frames missing', file=sys.stderr), sys.exit(1)",
+    )
+    out = tmp_path / "sweep.jsonl"
+    assert main(["sweep", "host-nic", "--size", "64", "--out", str(out), "--over", "mps=128,256"]) == 1
+    printed = capsys.readouterr().out
+    assert "failed" in printed and "3 frames missing" in printed and " 128 " in f" {printed.split()} ".replace("'", " ")
+    assert len(out.read_text().splitlines()) == 1  # it is tried again next time
+
+
+def test_a_result_says_what_it_follows_from(tmp_path, fake):
+    fake(body(BOTH, TOTAL))
+    out, capture = tmp_path / "out.json", write_pcap(tmp_path / "a.pcap", [bytes(60)])
+
+    def identity(*words):
+        assert main(["run", "host-nic", "--pcap", str(capture), "--json", str(out), *words]) == 0
+        return json.loads(out.read_text())["identity"]
+
+    first = identity()
+    assert set(first) == {"version", "commit", "model", "programs", "inputs", "digest"}
+    assert first["inputs"] == {"pcap": hashlib.sha256(capture.read_bytes()).hexdigest()}
+    other = write_pcap(tmp_path / "b.pcap", [bytes(60)])
+    assert first == identity() and first["digest"] != identity("--seed", "2")["digest"]
+    capture = other  # the same content under another name
+    assert first["digest"] == identity()["digest"]
+
+
+def test_a_missed_goal_counts_when_asked(tmp_path, fake):
+    slow = stream(200, mpps=8.0, size=1518)
+    fake(body({"tx": slow, "rx": stream(0, mpps=0.0)}, slow))
+    words = ["reproduce", "host-nic", "mtu1500-tx", "--out", str(tmp_path)]
+    assert (main(words), main([*words, "--check"])) == (0, 1)
+
+
 def test_reproduce_computes_its_verdicts(capsys, tmp_path, fake):
     slow = stream(200, mpps=8.0, size=1518)
     fake(body({"tx": slow, "rx": stream(0, mpps=0.0)}, slow))
@@ -316,7 +368,7 @@ def test_targets_that_vary():
 def test_verdicts(compare, value, met):
     """What counts as a target met."""
     target = system.Target("t", "f", "", "totals.mpps", goal=10.0, compare=compare, tolerance=0.05)
-    assert reproduce.judge(target, {"totals": {"mpps": value}})["met"] is met
+    assert reproduce.judge(target, {"totals": stream(9, mpps=value)})["met"] is met
 
 
 def test_the_command_line_knows_no_system_by_name():

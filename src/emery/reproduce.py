@@ -8,7 +8,8 @@ from pathlib import Path
 from emery.common import UserError, nearest
 from emery.limits import lost
 from emery.report import table
-from emery.run import IntegrityError, check_file, run_system
+from emery.results import Results, all_of
+from emery.run import check_file, make_directory, plan
 from emery.workload import workload
 
 _COPIED = ("id", "figure", "what", "unit", "x", "series", "paper", "paper_value", "peer_value")
@@ -84,31 +85,26 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
     targets = [x for x in system.targets if only in (None, x.figure, x.id)]
     if not targets:
         raise UserError(f"{system.name} declares no targets")
-    try:
-        os.makedirs(out, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--out {out}: {error.strerror}") from error
+    make_directory("--out", out)
     check_file("--out", os.path.join(out, "rows.json"))
-    rows = []
-    done: dict[str, dict] = {}
+    finished = Results(os.path.join(out, f"{system.name}.runs.jsonl"))
 
     def result(options: dict) -> dict:
         own, options = _settings(options)
-        values = system.values(own + settings)
         work = workload(system, {**options, **({"seed": seed} if seed is not None else {})})
-        key = json.dumps([values, work.describe()], sort_keys=True)
-        if key not in done:  # several targets may look at one run
-            try:
-                done[key] = run_system(system, values, work)
-            except IntegrityError as error:
-                done[key] = {"failure": str(error)}
-        return done[key]
+        return finished.get(plan(system, system.values(own + settings), work))
 
-    for target in targets:
-        rows.append(judge(target, result(target.run), result(target.against) if target.against else None))
+    def one(target) -> dict:
+        found = result(target.run)
+        row = judge(target, found, result(target.against) if target.against else None)
         if system.figures.get(target.figure, {}).get("plot") == "own":
-            rows[-1]["resources"] = result(target.run).get("resources", {})
-        say(f"{target.id}: {rows[-1]['verdict']}")
+            row["resources"] = found.get("resources", {})
+        say(f"{target.id}: {row['verdict']}")
+        return row
+
+    rows = []
+    for target, row in zip(targets, all_of(targets, one), strict=True):
+        rows.append(judge(target, row) if "failure" in row else row)
     (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
     return rows
 

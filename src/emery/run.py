@@ -15,6 +15,7 @@ from pathlib import Path
 
 from emery import limits
 from emery.common import Progress, UserError
+from emery.identity import identity
 from emery.make import build, cache
 from emery.workload import Workload
 
@@ -48,13 +49,18 @@ def check_file(option: str, path: str):
         raise UserError(f"{option} {path}: cannot be written")
 
 
+def make_directory(option: str, path: str):
+    """Makes a directory that results go to, unless it is there."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{option} {path}: {error.strerror}") from error
+
+
 def prepare_outputs(pcap_out: str | None, waves: str | None, note=lambda line: None) -> Outputs:
     """Checks and makes the places a run writes to. Waves become VCD where FST cannot be written, and `note` says so."""
     if pcap_out:
-        try:
-            os.makedirs(pcap_out, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"--pcap-out {pcap_out}: {error.strerror}") from error
+        make_directory("--pcap-out", pcap_out)
         if not os.access(pcap_out, os.W_OK):
             raise UserError(f"--pcap-out {pcap_out}: cannot be written")
     if waves:
@@ -162,30 +168,63 @@ def problem(result: dict) -> str:
     return limits.excess(result)
 
 
-def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
-    """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
-    settings = {**system.settings(values), **work.settings()}
-    resources = system.hook("resources")
-    program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
-    if work.routes:
-        settings["routes"] = unpacked(work.routes)
-    if outputs.pcap_out:
-        settings["pcap_out"] = outputs.pcap_out
-    if outputs.waves:
-        settings["waves"] = outputs.waves
-    try:
-        body, failure = simulate(program, settings, f"running {system.name}")
-    except UserError as error:  # the user knows the file by another name
-        raise UserError(str(error).replace(settings.get("routes") or "\0", work.routes)) from error
-    result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
-    if body is not None:
+@dataclass(frozen=True)
+class Plan:
+    """A run that only has to be done: its simulator is built, and what its result will follow from is known."""
+
+    system: object
+    values: dict
+    work: Workload
+    program: Path
+    settings: dict
+    identity: dict
+
+    @property
+    def key(self) -> str:
+        """Names the result."""
+        return self.identity["digest"]
+
+    def run(self, outputs: Outputs = Outputs()) -> dict:
+        """Runs it; gives its result. Raises IntegrityError when frames are not accounted for."""
+        settings = dict(self.settings)
+        if outputs.pcap_out:
+            settings["pcap_out"] = outputs.pcap_out
+        if outputs.waves:
+            settings["waves"] = outputs.waves
+        system, values, work = self.system, self.values, self.work
+        try:
+            body, failure = simulate(self.program, settings, f"running {system.name}")
+        except UserError as error:  # the user knows the file by another name
+            raise UserError(str(error).replace(settings.get("routes") or "\0", work.routes)) from error
+        result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
+        result["identity"] = self.identity
+        if body is None:
+            raise IntegrityError(failure, None)
         result.update(body)
+        resources = system.hook("resources")
         if resources:
             result["resources"].update(resources(values, result))
         found = limits.limit(system, values, work, result)
         if found:
             result["limit"] = found
-    failure = failure or problem(result)
-    if failure:
-        raise IntegrityError(failure, result if body is not None else None)
-    return result
+        failure = failure or problem(result)
+        if failure:
+            raise IntegrityError(failure, result)
+        return result
+
+
+def plan(system, values: dict, work: Workload, waves: bool = False, assertions: bool = False) -> Plan:
+    """Builds what a run needs."""
+    made, traffic = system.settings(values), work.settings()
+    for hook in ("loads", "mix", "resources"):  # faults in them are told before the work begins
+        system.hook(hook)
+    program = build.build_system(system, values, waves=waves, assertions=assertions)
+    if work.routes:
+        traffic["routes"] = unpacked(work.routes)
+    found = identity(system, values, program, made, traffic)
+    return Plan(system, values, work, program, {**made, **traffic}, found)
+
+
+def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
+    """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
+    return plan(system, values, work, bool(outputs.waves), assertions).run(outputs)
