@@ -298,30 +298,52 @@ def test_reproduce_draws_figures(tmp_path, fake):
     assert (tmp_path / "host-nic-throughput.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_an_interrupted_run_leaves_no_simulator_and_no_scratch(tmp_path):
-    """Ctrl-C ends the run with its simulator, in one line."""
+ENDS = {"INT": (130, "emery: interrupted"), "TERM": (143, "emery: ended by SIGTERM"), "HUP": (129, "emery: ended by SIGHUP")}
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+@pytest.mark.parametrize("name", [*ENDS, "KILL"])
+def test_what_ends_emery_ends_its_simulators(tmp_path, name, command):
+    """In one line and with no scratch left; when it is killed, the kernel ends them."""
     program = tmp_path / "sim"
-    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
+    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid-$$\nexec sleep 60\n")
     program.chmod(0o755)
+    more = {"run": [], "sweep": ["--over", "mps=128,256", "--out", str(tmp_path / "sweep.jsonl")]}[command]
     code = (
-        "import signal, sys; from emery import cli; from emery.make import build; from pathlib import Path\n"
+        "import signal, sys; from emery import cli, process; from emery.make import build; from pathlib import Path\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs of a shell ignore it
-        f"build.build_system = lambda *a, **k: Path({str(program)!r})\n"
-        "sys.exit(cli.main(['run', 'host-nic', '--size', '64']))\n"
+        f"build.build_system = lambda *a, **k: Path({str(program)!r})\nprocess.guard()\n"
+        f"sys.exit(cli.main([{command!r}, 'host-nic', '--size', '64', *{more!r}]))\n"
     )
-    environment = {**os.environ, "EMERY_CACHE": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "EMERY_CACHE": str(tmp_path / "cache"), "EMERY_JOBS": "2"}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     face = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
-    for _ in range(200):
-        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip():
+
+    def children():
+        return [int(x.read_text()) for x in tmp_path.glob("pid-*") if x.read_text().strip()]
+
+    def runs(child):
+        try:
+            return "(zombie)" not in Path(f"/proc/{child}/status").read_text()
+        except OSError:
+            return False
+
+    wanted = 2 if command == "sweep" else 1
+    for _ in range(400):
+        if len(children()) == wanted:
             break
         time.sleep(0.05)
-    face.send_signal(signal.SIGINT)
+    face.send_signal(getattr(signal, f"SIG{name}"))
     _, said = face.communicate(timeout=20)
-    assert face.returncode == 130 and said.strip() == "emery: interrupted"
-    child = int((tmp_path / "pid").read_text())
-    with pytest.raises(ProcessLookupError):
-        os.kill(child, 0)
-    assert not list((tmp_path / "cache" / "tmp").iterdir())
+    if name in ENDS:
+        assert (face.returncode, said.strip()) == ENDS[name]
+        assert not list((tmp_path / "cache" / "tmp").iterdir())
+    for child in children():
+        for _ in range(100):  # the kernel's turn
+            if not runs(child):
+                break
+            time.sleep(0.02)
+        assert not runs(child)
 
 
 def test_a_broken_declaration_is_refused(tmp_path):

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-from emery import __version__, report, system
+from emery import __version__, process, report, system
 from emery.common import UserError, nearest
 from emery.run import IntegrityError, check_file, prepare_outputs, run_system
 from emery.workload import DEFAULTS, workload
@@ -284,6 +284,9 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         _note("interrupted")
         return 130
+    except process.Ended as error:
+        _note(f"ended by {error}")
+        return 128 + error.number
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

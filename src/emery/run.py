@@ -7,9 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
-import threading
 import zlib
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from emery import limits
 from emery.common import Progress, UserError
 from emery.identity import identity
 from emery.make import build, cache
+from emery.process import finish, start
 from emery.workload import Workload
 
 SCHEMA = 2
@@ -97,31 +96,13 @@ def simulate(program: Path, settings: dict, title: str) -> tuple[dict | None, st
     raise IntegrityError(f"the simulator {what}: {last or 'it said nothing'}", result)
 
 
-@contextmanager
-def _uninterrupted():
-    """Ctrl-C waits until a process that starts is known, so that it can be ended."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    caught = []
-    signal.signal(signal.SIGINT, lambda *what: caught.append(what))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if caught:
-            before(*caught[0])
-
-
 def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
     progress = Progress(title)
     last = ""
     with open(work / "stdout", "w+") as out:
         process = None
         try:
-            with _uninterrupted():
-                process = subprocess.Popen(command, cwd=work, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace")
+            process = start(command, cwd=work, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace")
             for line in process.stderr:
                 words = line.split()
                 if len(words) == 2 and words[0] == "progress":
@@ -131,9 +112,8 @@ def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
             status = process.wait()
         finally:
             progress.done()
-            if process and process.poll() is None:
-                process.kill()
-                process.wait()
+            if process:
+                finish(process)
         if not last:  # Verilator reports a failed assertion on its standard output
             out.seek(0)
             last = next((x.strip() for x in out if "rror" in x), "")
