@@ -30,7 +30,10 @@ bool Run::sources_finished() const {
                      [](const auto& source) { return source->finished(); });
 }
 
-void Run::source_ended(const Source&) { ++sources_ended_; }
+void Run::source_ended(const Source&) {
+  ++sources_ended_;
+  score_.end_rates(simulation_.now());
+}
 
 double Run::progress() const {
   double least = 1;
@@ -57,6 +60,7 @@ void Run::run() {
     for (const auto& source : sources_) source->start(traffic_start_);
     running_ = true;
     while (!given_up_ && !offered()) step();
+    score_.end_rates(simulation_.now());
     draining_ = true;
     while (!given_up_ && !settled()) step();
     running_ = false;

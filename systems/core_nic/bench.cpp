@@ -271,7 +271,6 @@ void Bench::look() {
   // Beyond this the load is no longer what was asked for.
   if (offering_ && sources_ended() != 0) {
     offering_ = false;
-    score_.end_rates();
     measurement_.end();
   }
   see_whether_it_goes_on();
