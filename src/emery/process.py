@@ -13,7 +13,7 @@ _CALLS = ctypes.CDLL(None)  # looked up before any fork
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _children: set[subprocess.Popen] = set()
 _guard = threading.RLock()  # a signal may come while its own thread holds it
-_ending = False
+_ending = 0  # the signal that came
 
 
 class Ended(BaseException):
@@ -34,6 +34,12 @@ def start(command: list[str], **how) -> subprocess.Popen:
     return child
 
 
+def check():
+    """Raises what a signal asks for, once the children it has ended are gone."""
+    if _ending:
+        raise KeyboardInterrupt if _ending == signal.SIGINT else Ended(_ending)
+
+
 def finish(child: subprocess.Popen):
     """Ends a child that still runs."""
     if child.poll() is None:
@@ -50,20 +56,20 @@ def run(command: list[str], **how) -> subprocess.CompletedProcess:
     child = start(command, **{**pipes, "stderr": subprocess.PIPE, "text": True, **how})
     try:
         out, said = child.communicate(text)
-        return subprocess.CompletedProcess(command, child.returncode, out, said)
     finally:
         finish(child)
+    check()
+    return subprocess.CompletedProcess(command, child.returncode, out, said)
 
 
 def _end(number: int, _frame):
     global _ending
-    _ending = True
-    for child in list(_children):
-        if child.poll() is None:
-            child.kill()
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
-    raise Ended(number)
+    _ending = number
+    alive = [x for x in list(_children) if x.returncode is None]
+    for child in alive:
+        child.kill()
+    if not alive:  # otherwise whoever waits for them raises it, at a place where that can be told
+        check()
 
 
 def guard():

@@ -15,7 +15,7 @@ from emery import limits
 from emery.common import Progress, UserError
 from emery.identity import identity
 from emery.make import build, cache
-from emery.process import finish, start
+from emery.process import check, finish, start
 from emery.workload import Workload
 
 SCHEMA = 2
@@ -114,6 +114,7 @@ def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
             progress.done()
             if process:
                 finish(process)
+        check()
         if not last:  # Verilator reports a failed assertion on its standard output
             out.seek(0)
             last = next((x.strip() for x in out if "rror" in x), "")
