@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small grid: the program of rtl/mesh/mesh_tb.sv is what the cross compiler makes today, and a grid put together from its
+"""A small grid: the program of tile_router_tb is what the cross compiler makes today, and a grid put together from its
 modules is the grid as one model, clock for clock."""
 
 import importlib.util

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of cores as things that are built and shipped; what they do is the business of their systems' tests."""
 
-import re
 import shutil
 
 import pytest
@@ -64,13 +63,3 @@ def test_what_is_no_program_is_refused(tmp_path, content, says):
     (tmp_path / "a.elf").write_bytes(content)
     with pytest.raises(UserError, match=says):
         programs.words(tmp_path / "a.elf")
-
-
-def test_device_registers_are_those_of_the_rtl():
-    package = (ROOT / "rtl" / "assist" / "device_pkg.sv").read_text()
-    registers = dict(re.findall(r"\[AddrW-1:0\] (\w+) = 12'h([0-9a-f]+);", package))
-    rtl = {re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): int(value, 16) for name, value in registers.items()}
-    header = (FIRMWARE / "hw.h").read_text()
-    ours = {name: int(value, 16) for name, value in re.findall(r"^  (\w+) = 0x([0-9a-f]+),", header, re.MULTILINE)}
-    assert len(ours) > 20
-    assert ours == {name: rtl[name] for name in ours}

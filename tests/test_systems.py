@@ -66,9 +66,9 @@ def test_lint_and_registers(card):
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ("def limit(values, workload):\n    return {'mpps': values['lanes']}\n", "limit.py:2: KeyError: 'lanes'"),
-        ("def limit(:\n", "SyntaxError"),
-        ("", "has no attribute 'limit'"),
+        ("def mix(v, w): ...\ndef loads(v, s, r):\n    return {'physics': v['lanes']}\n", "limit.py:3: KeyError: 'lanes'"),
+        ("def loads(:\n", "SyntaxError"),
+        ("", "has no attribute 'loads'"),
     ],
 )
 def test_faults_of_its_python_are_one_line(card, capsys, code, says):

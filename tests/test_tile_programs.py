@@ -7,9 +7,10 @@ import pytest
 
 from emery import system
 from emery.common import UserError
-from emery.make import programs
+from emery.make import formats, programs
 
 boot = system.load("tile-router").module("boot")
+TILE = formats.load("tile_pkg", boot.PROGRAMS)
 
 
 @pytest.mark.parametrize("version", boot.VERSIONS)
@@ -40,12 +41,12 @@ def test_programs():
 
 
 def test_structs():
-    """What tile.h says is what the image writes: names, room before the counters."""
-    config = boot.fields("config")
+    """What the image writes has room before the counters."""
+    config = boot.fields(TILE.config_t)
     assert config["to_next"] == (0, 1)
     offset, words = config["port"]
     assert offset + 4 * words <= 0x180
-    assert boot.fields("counters")["drops"] == (16, 16)
+    assert boot.fields(TILE.counters_t)["drops"] == (16, 16)
     assert max(boot.reasons().values()) < 16
 
 

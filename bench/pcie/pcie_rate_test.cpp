@@ -169,8 +169,8 @@ void test_credits() {
   Bench limited(finite);
   bool same = true;
   for (unsigned i = 0; i < 300; ++i) {
-    limited.root.mmio_write(limited.root.device().bar0 + 4, i, 4);
-    same &= limited.root.mmio_read(limited.root.device().bar0 + 4, 4) == i;
+    mmio_write(limited.root, limited.root.device().bar0 + 4, i, 4);
+    same &= mmio_read(limited.root, limited.root.device().bar0 + 4, 4) == i;
     limited.root.config_read(0);
   }
   checks.that(same, "completions with finite credits");
@@ -208,7 +208,7 @@ void test_two_links() {
   }
   for (Half* half : {&a, &b}) {
     half->root.enumerate();
-    half->root.set_bus_master(true);
+    set_bus_master(half->root, true);
     half->device.next_write = walk(buffer + (half == &a ? 0 : size / 2), size / 2, 256);
   }
   simulation.run_for(10 * kMicrosecond);

@@ -77,14 +77,14 @@ void test_enumeration() {
   checks.that(d.link_gen == 3 && d.link_lanes == 16, "link status");
   checks.that(bench.endpoint.id() == 0x100 && bench.device.master == 1 && bench.device.ext_tag == 1,
               "id and control bits at the pins");
-  bench.root.enable_msix(3);
+  enable_msix(bench.root, 3);
   std::uint32_t entry[4];
   std::memcpy(entry, bench.device.registers + (0x8000 + 2 * 16) % 4096, 16);
   const MsixMessage m = bench.root.msix_message(2);
   checks.that(entry[0] == m.addr && entry[1] == 0 && entry[2] == m.data && entry[3] == 0,
               "MSI-X table entry");
   checks.that(bench.device.msix_enable == 1 && bench.device.msix_mask == 0, "MSI-X enabled");
-  bench.root.set_bus_master(false);
+  set_bus_master(bench.root, false);
   bench.simulation.run_for(100 * kNanosecond);
   checks.that(bench.device.master == 0, "bus mastering off");
   check_clean(bench, "enumeration");
@@ -93,22 +93,22 @@ void test_enumeration() {
 void test_mmio() {
   Bench bench;
   const std::uint64_t bar = bench.root.device().bar0;
-  for (unsigned i = 0; i < 64; ++i) bench.root.mmio_write(bar + 4 * i, 0x1000'0000u + i, 4);
+  for (unsigned i = 0; i < 64; ++i) mmio_write(bench.root, bar + 4 * i, 0x1000'0000u + i, 4);
   const Time before = bench.simulation.now();
   bool same = true;
   for (unsigned i = 0; i < 64; ++i)
-    same &= bench.root.mmio_read(bar + 4 * i, 4) == 0x1000'0000u + i;
+    same &= mmio_read(bench.root, bar + 4 * i, 4) == 0x1000'0000u + i;
   const double each = static_cast<double>(bench.simulation.now() - before) / 64e3;
   checks.that(same, "MMIO read back");
   checks.that(each > 400 && each < 520, "MMIO read takes " + std::to_string(each) + " ns");
-  checks.that(bench.root.mmio_read(bar + 8, 8) == 0x1000'0003'1000'0002u, "MMIO read of 8 bytes");
-  bench.root.mmio_write(bar + 0x101, 0xa5, 1);
-  checks.that(bench.root.mmio_read(bar + 0x100, 4) == 0xa500, "MMIO write of one byte");
+  checks.that(mmio_read(bench.root, bar + 8, 8) == 0x1000'0003'1000'0002u, "MMIO read of 8 bytes");
+  mmio_write(bench.root, bar + 0x101, 0xa5, 1);
+  checks.that(mmio_read(bench.root, bar + 0x100, 4) == 0xa500, "MMIO write of one byte");
   std::uint8_t block[150], back[150];
   for (unsigned i = 0; i < sizeof block; ++i) block[i] = static_cast<std::uint8_t>(i * 7);
   bench.device.write_log.clear();
-  bench.root.mmio_write_block(bar + 0x220, block, sizeof block);
-  bench.root.mmio_read(bar, 4);  // pushes the writes before it
+  bench.root.mmio_write(bar + 0x220, block, sizeof block);
+  mmio_read(bench.root, bar, 4);  // pushes the writes before it
   std::memcpy(back, bench.device.registers + 0x220, sizeof back);
   checks.that(std::memcmp(block, back, sizeof block) == 0, "MMIO block");
   checks.that(
@@ -120,15 +120,15 @@ void test_mmio() {
   bench.simulation.run_for(2 * kMicrosecond);
   checks.that(seen == 0x1000'0001, "MMIO read with a callback");
   check_clean(bench, "MMIO");
-  checks.that(bench.root.mmio_read(bar + bench.root.device().bar0_bytes, 4) == 0xffff'ffff,
+  checks.that(mmio_read(bench.root, bar + bench.root.device().bar0_bytes, 4) == 0xffff'ffff,
               "MMIO read beside the BAR");
   checks.that(bench.endpoint.stats().rx_unsupported == 1 && bench.root.stats().mmio_failed == 1,
               "... is refused and counted");
   // More writes than the device has credits for, to a device that takes them slowly.
   bench.device.rx_ready_probability = 0.05;
   bench.device.write_log.clear();
-  for (unsigned i = 0; i < 2000; ++i) bench.root.mmio_write(bar + 4 * (i % 1000), i, 4);
-  checks.that(bench.root.mmio_read(bar + 4 * 999, 4) == 1999, "MMIO read behind 2000 writes");
+  for (unsigned i = 0; i < 2000; ++i) mmio_write(bench.root, bar + 4 * (i % 1000), i, 4);
+  checks.that(mmio_read(bench.root, bar + 4 * 999, 4) == 1999, "MMIO read behind 2000 writes");
   bool ordered = bench.device.write_log.size() == 2000;
   for (unsigned i = 0; ordered && i < 2000; ++i)
     ordered = bench.device.write_log[i] == bar + 4 * (i % 1000);
@@ -216,7 +216,7 @@ void test_ordering() {
   std::vector<std::uint32_t> seen;
   bench.root.on_vector([&](unsigned vector) {
     std::uint32_t data = 0;
-    bench.root.dma_read(buffer + 128, &data, 4);
+    bench.root.memory().read(buffer + 128, &data, 4);
     seen.push_back(data ^ vector);
   });
   std::vector<std::uint32_t> want;
@@ -383,7 +383,7 @@ void test_errors() {
   bench.device.raw.push_back({tlp});
   errors(tlp, "tag in use");
   const std::uint64_t master = bench.endpoint.stats().tx_not_master;
-  bench.root.set_bus_master(false);
+  set_bus_master(bench.root, false);
   bench.device.raw.push_back({make_memory(false, 0x10'0000'0000, 64, 1, 0x100)});
   bench.simulation.run_for(kMicrosecond);
   checks.that(bench.endpoint.stats().tx_not_master == master + 1,
@@ -403,7 +403,7 @@ void test_reset(Time after) {
   bench.simulation.run_for(5 * kMicrosecond);
   checks.that(bench.device.master == 0 && bench.device.mps == 0, "reset clears the configuration");
   bench.root.enumerate();
-  bench.root.set_bus_master(true);
+  set_bus_master(bench.root, true);
   bench.device.next_write = walk(bench.memory.alloc(size), size, 256);
   bench.device.next_read = walk(buffer, size, 512);
   const std::uint64_t before = bench.device.reads_done, written = bench.root.stats().writes;
@@ -451,7 +451,7 @@ void test_link_loss(Time after, bool reset) {
   bench.endpoint.set_link_lost(false, reset, bench.simulation.now());
   bench.simulation.run_for(kMicrosecond);
   bench.root.enumerate();
-  bench.root.set_bus_master(true);
+  set_bus_master(bench.root, true);
   bench.simulation.run_for(10 * kMicrosecond);
   checks.that(bench.root.stats().writes > written + 200, "traffic when it is back");
   checks.that(bench.root.stats().protocol_errors == 0 &&

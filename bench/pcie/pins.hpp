@@ -4,7 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+
+#include "bench/sim/member.hpp"
 
 namespace emery {
 
@@ -51,27 +52,26 @@ struct EndpointPins {
   FcLimitPins fc;
   TlpPins reads{};
 
-  // Those of a model whose ports have the usual names. `at` chooses what belongs to this endpoint
-  // where each port is an array over several.
-  template <class Model, class At = std::identity>
-  static EndpointPins of(Model& m, At at = {}) {
-    EndpointPins pins{
-        .tx = {&at(m.tx_tlp_valid_o), &at(m.tx_tlp_ready_i), at(m.tx_tlp_data_o).data(),
-               at(m.tx_tlp_hdr_o).data(), &at(m.tx_tlp_sop_o), &at(m.tx_tlp_eop_o)},
-        .rx = {&at(m.rx_tlp_valid_i), &at(m.rx_tlp_ready_o), at(m.rx_tlp_data_i).data(),
-               at(m.rx_tlp_hdr_i).data(), &at(m.rx_tlp_sop_i), &at(m.rx_tlp_eop_i)},
-        .cfg = {&at(m.cfg_requester_id_i), &at(m.cfg_max_payload_i), &at(m.cfg_max_read_request_i),
-                &at(m.cfg_bus_master_i), &at(m.cfg_extended_tag_i), &at(m.cfg_relaxed_ordering_i),
-                &at(m.cfg_msix_enable_i), &at(m.cfg_msix_mask_i)},
-        .fc = {&at(m.fc_ph_i), &at(m.fc_pd_i), &at(m.fc_p_inf_i), &at(m.fc_nph_i),
-               &at(m.fc_np_inf_i), &at(m.fc_cplh_i), &at(m.fc_cpld_i), &at(m.fc_cpl_inf_i)},
+  // Those of a model, from its ports of the types pcie_in_t and pcie_out_t.
+  template <class In, class Out>
+  static EndpointPins of(In& in, Out& out) {
+    return {
+        .tx = {&out.EMERY_MEMBER(tx_valid), &in.EMERY_MEMBER(tx_ready),
+               out.EMERY_MEMBER(tx_data).data(), out.EMERY_MEMBER(tx_hdr).data(),
+               &out.EMERY_MEMBER(tx_sop), &out.EMERY_MEMBER(tx_eop)},
+        .rx = {&in.EMERY_MEMBER(rx_valid), &out.EMERY_MEMBER(rx_ready),
+               in.EMERY_MEMBER(rx_data).data(), in.EMERY_MEMBER(rx_hdr).data(),
+               &in.EMERY_MEMBER(rx_sop), &in.EMERY_MEMBER(rx_eop)},
+        .cfg = {&in.EMERY_MEMBER(requester_id), &in.EMERY_MEMBER(max_payload),
+                &in.EMERY_MEMBER(max_read_request), &in.EMERY_MEMBER(bus_master),
+                &in.EMERY_MEMBER(extended_tag), &in.EMERY_MEMBER(relaxed_ordering),
+                &in.EMERY_MEMBER(msix_enable), &in.EMERY_MEMBER(msix_mask)},
+        .fc = {&in.EMERY_MEMBER(ph), &in.EMERY_MEMBER(pd), &in.EMERY_MEMBER(p_inf),
+               &in.EMERY_MEMBER(nph), &in.EMERY_MEMBER(np_inf), &in.EMERY_MEMBER(cplh),
+               &in.EMERY_MEMBER(cpld), &in.EMERY_MEMBER(cpl_inf)},
+        .reads = {&out.EMERY_MEMBER(read_valid), &in.EMERY_MEMBER(read_ready), nullptr,
+                  out.EMERY_MEMBER(read_hdr).data(), nullptr, nullptr},
     };
-    if constexpr (requires { m.tx_read_valid_o; }) {
-      pins.reads.valid = &at(m.tx_read_valid_o);
-      pins.reads.ready = &at(m.tx_read_ready_i);
-      pins.reads.hdr = at(m.tx_read_hdr_o).data();
-    }
-    return pins;
   }
 };
 

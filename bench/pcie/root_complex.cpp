@@ -434,20 +434,7 @@ void RootComplex::mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone d
   cpu_request(make_memory(false, addr, bytes, 0, 0), 0, bytes, std::move(done));
 }
 
-std::uint64_t RootComplex::mmio_read(std::uint64_t addr, unsigned bytes) {
-  if (bytes == 0 || (addr & 7) + bytes > 8)
-    throw std::invalid_argument("mmio_read: bad size or alignment");
-  ++stats_.mmio_reads;
-  return blocking(make_memory(false, addr, bytes, 0, 0), 0, bytes);
-}
-
-void RootComplex::mmio_write(std::uint64_t addr, std::uint64_t value, unsigned bytes) {
-  if (bytes == 0 || (addr & 7) + bytes > 8)
-    throw std::invalid_argument("mmio_write: bad size or alignment");
-  mmio_write_block(addr, &value, bytes);
-}
-
-void RootComplex::mmio_write_block(std::uint64_t addr, const void* from, unsigned bytes) {
+void RootComplex::mmio_write(std::uint64_t addr, const void* from, unsigned bytes) {
   const auto* source = static_cast<const std::uint8_t*>(from);
   while (bytes) {
     const unsigned here = std::min(bytes, static_cast<unsigned>(64 - addr % 64));
@@ -462,14 +449,6 @@ void RootComplex::mmio_write_block(std::uint64_t addr, const void* from, unsigne
     source += here;
     bytes -= here;
   }
-}
-
-void RootComplex::dma_read(std::uint64_t addr, void* to, std::uint64_t bytes) {
-  if (!memory_.read(addr, to, bytes)) throw std::out_of_range("host reads unmapped memory");
-}
-
-void RootComplex::dma_write(std::uint64_t addr, const void* from, std::uint64_t bytes) {
-  if (!memory_.write(addr, from, bytes)) throw std::out_of_range("host writes unmapped memory");
 }
 
 const PciDevice& RootComplex::enumerate() {

@@ -122,37 +122,31 @@ class RootComplex : public Component, public HostInterface {
   void drive() override {}
 
   // ---- HostInterface
-  const PciDevice& enumerate() override;
   const PciDevice& device() const override { return device_; }
   std::uint32_t config_read(std::uint16_t offset) override;
   void config_write(std::uint16_t offset, std::uint32_t value, unsigned byte_enables) override;
-  std::uint64_t mmio_read(std::uint64_t addr, unsigned bytes) override;
   void mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) override;
-  void mmio_write(std::uint64_t addr, std::uint64_t value, unsigned bytes) override;
-  void mmio_write_block(std::uint64_t addr, const void* from, unsigned bytes) override;
+  void mmio_write(std::uint64_t addr, const void* from, unsigned bytes) override;
   std::uint64_t dma_alloc(std::uint64_t bytes, std::uint64_t align) override {
     return memory_.alloc(bytes, align);
   }
   void dma_free(std::uint64_t addr) override { memory_.free(addr); }
-  void dma_read(std::uint64_t addr, void* to, std::uint64_t bytes) override;
-  void dma_write(std::uint64_t addr, const void* from, std::uint64_t bytes) override;
   std::uint8_t* dma_pointer(std::uint64_t addr, std::uint64_t bytes) override {
     return memory_.pointer(addr, bytes);
   }
   int watch(std::uint64_t addr, std::uint64_t bytes, WriteHandler handler) override {
     return memory_.watch(addr, bytes, std::move(handler));
   }
-  void unwatch(int id) override { memory_.unwatch(id); }
   MsixMessage msix_message(unsigned vector) const override { return {kInterruptBase, vector}; }
   void on_vector(VectorHandler handler) override { on_vector_ = std::move(handler); }
   Time now() const override { return simulation_.now(); }
-  void advance(Time duration) override { simulation_.run_for(duration); }
-  void at(Time when, std::function<void(Time)> callback) override {
-    simulation_.at(when, std::move(callback));
-  }
   bool wait(const std::function<bool()>& done, Time timeout) override {
     return simulation_.run_until(done, simulation_.now() + timeout);
   }
+
+  // Finds the device, assigns BAR 0, sets payload and request sizes: what a machine has done before
+  // any driver comes.
+  const PciDevice& enumerate();
 
   // ---- faults
   void inject(const ReadFault& fault) { faults_.push_back({fault, 0}); }

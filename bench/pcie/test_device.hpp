@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench/pcie/endpoint.hpp"
+#include "bench/pcie/host_calls.hpp"
 #include "bench/pcie/host_memory.hpp"
 #include "bench/pcie/pcie_link.hpp"
 #include "bench/pcie/root_complex.hpp"
@@ -290,7 +291,7 @@ struct Bench {
     simulation.set_model([this](std::uint32_t) { device.clock(); });
     device.memory = &memory;
     root.enumerate();
-    root.set_bus_master(true);
+    set_bus_master(root, true);
   }
 
   HostMemory memory;

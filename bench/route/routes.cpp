@@ -1,44 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/route/routes.hpp"
 
-#include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <fstream>
-#include <map>
-#include <utility>
+#include <iterator>
+#include <system_error>
 
 #include "bench/sim/options.hpp"
 
 namespace emery::route {
 
-Routes read_routes(const std::string& path, unsigned ports) {
-  std::ifstream file(path);
-  if (!file) throw OptionError(path + ": cannot be read");
-  std::map<std::pair<std::uint32_t, unsigned>, unsigned> seen;
-  Routes routes;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    line.resize(std::min(line.size(), line.find('#')));
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    unsigned a, b, c, d, length, port;
-    char rest = 0;
-    const int read = std::sscanf(line.c_str(), "%3u.%3u.%3u.%3u/%2u %u %c", &a, &b, &c, &d, &length,
-                                 &port, &rest);
-    const std::string where = path + ":" + std::to_string(number) + ": ";
-    if (read != 6 || a > 255 || b > 255 || c > 255 || d > 255 || length > 32)
-      throw OptionError(where + "not a line like '10.1.0.0/16 3'");
-    if (port >= ports) {
-      throw OptionError(where + "there is no port " + std::to_string(port) + ", only 0 ... " +
-                        std::to_string(ports - 1));
-    }
-    const Route route{a << 24 | b << 16 | c << 8 | d, length, port};
-    if (route.prefix & ~route.mask()) throw OptionError(where + "bits set behind the prefix");
-    const auto [it, fresh] = seen.try_emplace({route.prefix, length}, port);
-    if (!fresh && it->second != port)
-      throw OptionError(where + "this prefix has another port already");
-    if (fresh) routes.push_back(route);
+namespace {
+
+constexpr const char* kExample = "not a line like '10.1.0.0/16 3'";
+
+/// A decimal number up to `most` at the front of `text`, which is taken off; false if there is
+/// none.
+bool number(std::string_view& text, unsigned most, unsigned& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || value > most) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+bool take(std::string_view& text, char c) {
+  if (text.empty() || text.front() != c) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+bool skip_blanks(std::string_view& text) {
+  const std::size_t before = text.size();
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  return text.size() != before;
+}
+
+bool parse_line(std::string_view text, Route& route) {
+  unsigned part = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (!number(text, 255, part) || !take(text, i == 3 ? '/' : '.')) return false;
+    route.prefix = route.prefix << 8 | part;
   }
+  return number(text, 32, route.length) && skip_blanks(text) && number(text, ~0u, route.port) &&
+         text.empty();
+}
+
+std::string written(const Route& route) {
+  std::string text;
+  for (int i = 24; i >= 0; i -= 8)
+    text += std::to_string(route.prefix >> i & 255) + (i ? "." : "/");
+  return text + std::to_string(route.length);
+}
+
+}  // namespace
+
+Routes parse_routes(std::string_view text, const std::string& name, unsigned ports) {
+  if (text.starts_with("\x1f\x8b")) throw OptionError(name + ": compressed; unpack it first");
+  std::unordered_map<std::uint64_t, std::size_t> lines;  // of each prefix and length
+  Routes routes;
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::size_t end = text.find('\n');
+    std::string_view rest = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    rest = rest.substr(0, rest.find('#'));
+    while (!rest.empty() && blank(rest.back())) rest.remove_suffix(1);
+    skip_blanks(rest);
+    if (rest.empty()) continue;
+    const auto fail = [&](const std::string& what) {
+      throw OptionError(name + ":" + std::to_string(line) + ": " + what);
+    };
+    Route route;
+    if (!parse_line(rest, route)) fail(kExample);
+    if (route.port >= ports) {
+      fail("port " + std::to_string(route.port) + ": there are " + std::to_string(ports) +
+           ", from 0");
+    }
+    if (route.prefix & ~route.mask()) fail(written(route) + " has bits set beyond its length");
+    const auto [first, fresh] =
+        lines.try_emplace(std::uint64_t{route.prefix} << 8 | route.length, line);
+    if (!fresh) fail(written(route) + " was on line " + std::to_string(first->second));
+    routes.push_back(route);
+  }
+  if (routes.empty()) throw OptionError(name + ": no routes");
   return routes;
+}
+
+Routes read_routes(const std::string& path, unsigned ports) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw OptionError(path + ": cannot be read");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return parse_routes(text, path, ports);
 }
 
 RouteTrie::RouteTrie(const Routes& routes) : nodes_(1) {

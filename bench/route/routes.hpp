@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,9 +25,18 @@ struct Route {
 
 using Routes = std::vector<Route>;
 
-/// Lines `prefix port`, as in `10.1.0.0/16 3`; # starts a comment. Throws OptionError naming the
-/// line.
+/// Lines `prefix port`, as in `10.1.0.0/16 3`; empty lines and what follows a # do not count. Bits
+/// beyond the prefix length, a port that is not there, a prefix that was there before, a text
+/// without routes: OptionError with `name`, line and what is wrong. There need be no default route.
+Routes parse_routes(std::string_view text, const std::string& name, unsigned ports);
 Routes read_routes(const std::string& path, unsigned ports);
+
+/// Whether packets to this address are never forwarded, whatever the routes say (RFC 1812, 5.3.7,
+/// 4.2.2.11).
+inline bool martian(std::uint32_t address) {
+  const std::uint32_t net = address >> 24;
+  return net == 0 || net == 127 || net >= 224;
+}
 
 /// Longest-prefix match by a binary trie.
 class RouteTrie {

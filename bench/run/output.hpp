@@ -19,11 +19,14 @@ class Output {
  public:
   enum class Order { kAsItComes, kByTime };
 
-  Output(const std::string& path, Order order) : file_(path), order_(order) {}
+  /// Several paths: the same in each.
+  Output(const std::vector<std::string>& paths, Order order) : order_(order) {
+    for (const std::string& path : paths) files_.push_back(std::make_unique<PcapWriter>(path));
+  }
 
   void write(Time time, std::span<const std::uint8_t> bytes) {
     if (order_ == Order::kAsItComes) {
-      file_.write(time, bytes);
+      put(time, bytes);
     } else {
       kept_.push_back({time, {bytes.begin(), bytes.end()}});
     }
@@ -32,9 +35,9 @@ class Output {
   void close() {
     std::stable_sort(kept_.begin(), kept_.end(),
                      [](const Kept& a, const Kept& b) { return a.time < b.time; });
-    for (const Kept& frame : kept_) file_.write(frame.time, frame.bytes);
+    for (const Kept& frame : kept_) put(frame.time, frame.bytes);
     kept_.clear();
-    file_.close();
+    for (const auto& file : files_) file->close();
   }
 
  private:
@@ -42,7 +45,11 @@ class Output {
     Time time;
     std::vector<std::uint8_t> bytes;
   };
-  PcapWriter file_;
+  void put(Time time, std::span<const std::uint8_t> bytes) {
+    for (const auto& file : files_) file->write(time, bytes);
+  }
+
+  std::vector<std::unique_ptr<PcapWriter>> files_;
   Order order_;
   std::vector<Kept> kept_;
 };

@@ -18,9 +18,11 @@ Source& Run::add_source(TrafficConfig plan, std::function<bool()> played) {
       std::make_unique<Source>(std::move(plan), std::move(played), ended));
 }
 
-Output* Run::add_output(const std::string& name, Output::Order order) {
+Output* Run::add_output(const std::string& name, Output::Order order, const std::string& also) {
   if (output_folder_.empty()) return nullptr;
-  return outputs_.emplace_back(std::make_unique<Output>(output_folder_ + "/" + name, order)).get();
+  std::vector<std::string> paths = {output_folder_ + "/" + name};
+  if (!also.empty()) paths.push_back(output_folder_ + "/" + also);
+  return outputs_.emplace_back(std::make_unique<Output>(paths, order)).get();
 }
 
 bool Run::sources_finished() const {
@@ -28,7 +30,10 @@ bool Run::sources_finished() const {
                      [](const auto& source) { return source->finished(); });
 }
 
-void Run::source_ended(const Source&) { ++sources_ended_; }
+void Run::source_ended(const Source&) {
+  ++sources_ended_;
+  score_.end_rates(simulation_.now());
+}
 
 double Run::progress() const {
   double least = 1;
@@ -38,7 +43,7 @@ double Run::progress() const {
 
 void Run::give_up(const std::string& why) {
   given_up_ = true;
-  if (!why.empty()) complain(why);
+  if (!why.empty()) trouble_.add(why);
 }
 
 void Run::step() {
@@ -55,6 +60,7 @@ void Run::run() {
     for (const auto& source : sources_) source->start(traffic_start_);
     running_ = true;
     while (!given_up_ && !offered()) step();
+    score_.end_rates(simulation_.now());
     draining_ = true;
     while (!given_up_ && !settled()) step();
     running_ = false;

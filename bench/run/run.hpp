@@ -37,6 +37,7 @@ class Run : public Component {
   std::vector<std::string> failures() const;
   virtual void close();
 
+  void sample(Time) override {}
   void drive() override {}
 
  protected:
@@ -63,8 +64,10 @@ class Run : public Component {
 
   /// A source of the run. `played`: what it gave has left whatever plays it.
   Source& add_source(TrafficConfig plan, std::function<bool()> played = {});
-  /// Where frames of a place are captured to; null when no captures are wanted.
-  Output* add_output(const std::string& name, Output::Order order = Output::Order::kAsItComes);
+  /// Where frames of a place are captured to, and a file of another form with the same; null when
+  /// no captures are wanted.
+  Output* add_output(const std::string& name, Output::Order order = Output::Order::kAsItComes,
+                     const std::string& also = "");
   /// A frame enters the system's care.
   void offer(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow, Time when) {
     score_.offered(stream, bytes, flow, when);
@@ -88,13 +91,15 @@ class Run : public Component {
   Time traffic_start() const { return traffic_start_; }
   bool running() const { return running_; }
   bool sources_finished() const;
+  /// How many sources have given their last frame.
+  std::size_t sources_ended() const { return sources_ended_; }
   /// Everything has been offered; what is still inside comes out.
   bool draining() const { return draining_; }
   /// The run cannot go on; `why` is among its findings.
   void give_up(const std::string& why = "");
   bool given_up() const { return given_up_; }
-  /// A finding of the run itself.
-  void complain(std::string line) { trouble_.add(std::move(line)); }
+  /// Findings of the run itself; they come first.
+  Findings& trouble() { return trouble_; }
 
   const std::string& waves() const { return waves_; }
 

@@ -11,28 +11,6 @@
 
 namespace emery {
 
-void RateMeter::add(Time time, std::uint64_t bytes) {
-  total_ = {time, total_.frames + 1, total_.bytes + bytes};
-  if ((total_.frames - 1) % every_ != 0) return;
-  points_.push_back(total_);
-  if (points_.size() < kMaxPoints) return;
-  // Frame numbers 1, 1 + every, 1 + 2 every ...: every second one keeps the pattern.
-  for (std::size_t i = 0; i < points_.size() / 2; ++i) points_[i] = points_[2 * i];
-  points_.resize(points_.size() / 2);
-  every_ *= 2;
-}
-
-RateMeter::Window RateMeter::window(double from, double to) const {
-  if (points_.size() < 2) return {};
-  const auto nearest = [&](double share) {
-    const double frame = 1 + share * static_cast<double>(total_.frames - 1);
-    const auto i = static_cast<std::size_t>((frame - 1) / static_cast<double>(every_) + 0.5);
-    return points_[std::min(i, points_.size() - 1)];
-  };
-  const Point a = nearest(from), b = nearest(to);
-  return {a.time, b.time, b.frames - a.frames, b.bytes - a.bytes};
-}
-
 std::uint64_t Scoreboard::Counts::dropped_total() const {
   std::uint64_t sum = 0;
   for (const auto& [reason, n] : dropped) sum += n;
@@ -113,9 +91,7 @@ void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time
   }
   ++s.counts.delivered;
   s.latency.add(time - entry.time);
-  if (metering_) s.meter.add(time, size + kFcsBytes);
-  latest_ = std::max(latest_, time);
-  if (metering_) meter_.add(latest_, size + kFcsBytes);
+  meter_.add(stream, time, size + kFcsBytes);
 }
 
 int Scoreboard::waiting_for(std::span<const int> streams,
@@ -142,14 +118,6 @@ std::uint64_t Scoreboard::under_way() const {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < streams_.size(); ++i) sum += under_way(static_cast<int>(i));
   return sum;
-}
-
-RateMeter::Window Scoreboard::window(int stream) const {
-  return at(stream).meter.window(config_.window_from, config_.window_to);
-}
-
-RateMeter::Window Scoreboard::window() const {
-  return meter_.window(config_.window_from, config_.window_to);
 }
 
 Scoreboard::Counts Scoreboard::totals() const {
@@ -202,36 +170,45 @@ std::string Scoreboard::digest() const {
 }
 
 void Scoreboard::write(JsonWriter& json) const {
+  const Meter::Window window = meter_.window();
+  json.object("window")
+      .field("from_ns", static_cast<double>(window.from) / kNanosecond)
+      .field("to_ns", static_cast<double>(window.to) / kNanosecond)
+      .field("steady", window.steady)
+      .end_object();
   Histogram latency;
+  Meter::Amount sum;
   json.object("streams");
   for (const Stream* s : by_name()) {
+    const Meter::Amount amount = meter_.within(names_.at(s->name), window);
     json.key(s->name);
-    write_one(json, s->counts, s->latency, s->meter.window(config_.window_from, config_.window_to));
+    write_one(json, s->counts, s->latency, Meter::rates(amount, window));
     latency.merge(s->latency);
+    sum += amount;
   }
   json.end_object();
   json.key("totals");
-  write_one(json, totals(), latency, window());
+  write_one(json, totals(), latency, Meter::rates(sum, window));
   json.field("digest", digest());
 }
 
 void Scoreboard::write_one(JsonWriter& json, const Counts& counts, const Histogram& latency,
-                           const RateMeter::Window& window) const {
+                           const std::optional<Meter::Rates>& rates) {
   json.begin_object().field("offered", counts.offered).field("delivered", counts.delivered);
   json.object("dropped");
   for (const auto& [reason, n] : counts.dropped) json.field(reason, n);
   json.end_object();
   json.field("corrupted", counts.corrupted).field("duplicated", counts.duplicated);
   json.field("misdelivered", counts.misdelivered).field("reordered", counts.reordered);
-  json.field("mpps", window.mpps())
-      .field("l1_gbps", window.l1_gbps())
-      .field("l2_gbps", window.l2_gbps());
+  const auto rate = [&](const char* name, double Meter::Rates::* unit) {
+    json.key(name);
+    rates ? json.value((*rates).*unit) : json.null();
+  };
+  rate("mpps", &Meter::Rates::mpps);
+  rate("l1_gbps", &Meter::Rates::l1_gbps);
+  rate("l2_gbps", &Meter::Rates::l2_gbps);
   json.key("latency_ns");
   latency.write_ns(json);
-  json.object("window").field("from_ns", static_cast<double>(window.from) / kNanosecond);
-  json.field("to_ns", static_cast<double>(window.to) / kNanosecond)
-      .field("frames", window.frames)
-      .end_object();
   json.end_object();
 }
 

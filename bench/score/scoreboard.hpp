@@ -15,10 +15,8 @@
 // `delivered` counts matched frames only. Reordering is counted, and fails the run where order is
 // promised.
 //
-// Rates are measured from the delivery of 10 % of a stream's frames to that of 90 %, which leaves
-// out warm-up and drain; the window is part of the result. Its ends are taken from at most 8192
-// checkpoints, so they are off by up to 0.03 % of the frames, while frames, bytes and time between
-// them are exact. Latency is over all frames, delivery minus offering.
+// Rates are measured in one window of time for all streams and the totals (meter.hpp). Latency is
+// over all frames, delivery minus offering.
 //
 // Memory: 32 ... 64 bytes a frame under way (a dropped frame stays so, but for the rule of 16) and
 // 21 ... 43 bytes a content ever offered.
@@ -26,10 +24,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bench/score/meter.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/histogram.hpp"
 #include "bench/stats/json.hpp"
@@ -37,46 +37,9 @@
 
 namespace emery {
 
-/// Frames and line bytes over time, in bounded memory: a checkpoint every so many frames, thinned
-/// out when there are too many.
-class RateMeter {
- public:
-  struct Window {
-    Time from = 0, to = 0;
-    std::uint64_t frames = 0, bytes = 0;  // bytes with FCS
-
-    double mpps() const { return per_second(static_cast<double>(frames)) / 1e6; }
-    double l2_gbps() const { return per_second(8.0 * static_cast<double>(bytes)) / 1e9; }
-    double l1_gbps() const {
-      return per_second(8.0 * static_cast<double>(bytes + 20 * frames)) / 1e9;
-    }
-
-   private:
-    double per_second(double n) const {
-      return to > from ? n * 1e12 / static_cast<double>(to - from) : 0;
-    }
-  };
-
-  void add(Time time, std::uint64_t bytes);
-  /// Between the deliveries of the frames at these shares of all; empty when nothing lies between.
-  Window window(double from, double to) const;
-
- private:
-  static constexpr std::size_t kMaxPoints = 8192;
-  struct Point {
-    Time time;
-    std::uint64_t frames, bytes;
-  };
-  std::vector<Point> points_;
-  Point total_{};
-  std::uint64_t every_ = 1;
-};
-
 class Scoreboard {
  public:
   struct Config {
-    double window_from = 0.1;  // of the delivered frames
-    double window_to = 0.9;
     bool order_promised = true;  // reordering within a flow is a failure
   };
 
@@ -104,9 +67,8 @@ class Scoreboard {
   /// Which of these streams has waited longest for such a frame; -1: none of them waits for it. For
   /// outputs that several streams share.
   int waiting_for(std::span<const int> streams, std::span<const std::uint8_t> bytes) const;
-  /// Deliveries from now on do not count for rates: what an overloaded device still had when its
-  /// sources ended is no measure of it.
-  void end_rates() { metering_ = false; }
+  /// The first source has stopped: deliveries from now on count for no rate.
+  void end_rates(Time time) { meter_.end(time); }
   /// Adds to the device's own count of frames lost for that reason.
   void dropped(int stream, const std::string& reason, std::uint64_t frames);
 
@@ -116,9 +78,7 @@ class Scoreboard {
 
   const Counts& counts(int stream) const { return at(stream).counts; }
   const Histogram& latency(int stream) const { return at(stream).latency; }
-  RateMeter::Window window(int stream) const;
-  /// Rates of all streams together, over one window of their own.
-  RateMeter::Window window() const;
+  const Meter& meter() const { return meter_; }
   Counts totals() const;
 
   /// What does not add up, one line a finding, streams in name order; empty when all is well.
@@ -130,7 +90,7 @@ class Scoreboard {
   /// not.
   std::string digest() const;
 
-  /// The fields `streams`, `totals` and `digest` of the open object.
+  /// The fields `window`, `streams`, `totals` and `digest` of the open object.
   void write(JsonWriter& json) const;
 
  private:
@@ -141,7 +101,6 @@ class Scoreboard {
     std::string name;
     Counts counts;
     Histogram latency;
-    RateMeter meter;
     Sha256 sha;
     std::vector<std::uint64_t> newest;  // by flow: 1 + highest sequence number delivered
   };
@@ -178,15 +137,13 @@ class Scoreboard {
   std::uint32_t allocate();
   Choice choose(const Slot& slot, int stream) const;
   void unlink(Slot& slot, const Place& place);
-  void write_one(JsonWriter& json, const Counts& counts, const Histogram& latency,
-                 const RateMeter::Window& window) const;
+  static void write_one(JsonWriter& json, const Counts& counts, const Histogram& latency,
+                        const std::optional<Meter::Rates>& rates);
 
   Config config_;
   std::map<std::string, int> names_;
   std::vector<Stream> streams_;
-  RateMeter meter_;
-  bool metering_ = true;
-  Time latest_ = 0;
+  Meter meter_;
   std::vector<Slot> slots_;  // open addressing, a power of two
   std::size_t used_ = 0;
   std::vector<Entry> entries_;

@@ -57,7 +57,8 @@ class Histogram {
     return std::clamp(middle(i), min_, max_);
   }
 
-  /// {min, p50, p99, max} in nanoseconds; nulls when nothing was counted.
+  /// {min, p50, p99, p999, max, histogram} in nanoseconds; nulls when nothing was counted. The
+  /// histogram: pairs of a value and how many were within 1/32 of it.
   void write_ns(JsonWriter& json) const {
     json.begin_object();
     const auto ns = [&](const char* name, Time t) {
@@ -67,12 +68,23 @@ class Histogram {
     ns("min", min_);
     ns("p50", percentile(0.50));
     ns("p99", percentile(0.99));
+    ns("p999", percentile(0.999));
     ns("max", max_);
-    json.end_object();
+    json.array("histogram");
+    for (std::size_t i = 0; i < bins_.size(); i += kWritten) {
+      std::uint64_t sum = 0;
+      for (std::size_t k = i; k < std::min(i + kWritten, bins_.size()); ++k) sum += bins_[k];
+      if (sum == 0) continue;
+      json.begin_array();
+      json.value(static_cast<double>(middle(i + kWritten / 2)) / kNanosecond).value(sum);
+      json.end_array();
+    }
+    json.end_array().end_object();
   }
 
  private:
   static constexpr unsigned kSubBits = 7;
+  static constexpr std::size_t kWritten = 8;  // bins that are one in a result
 
   // Values below 2^(kSubBits+1) have a bin of their own; above that a bin is 2^shift wide and the
   // top kSubBits+1 bits name it.

@@ -61,6 +61,12 @@ struct FaultPlan {
 
 enum class WireFault { kNone, kBadFcs, kRunt, kOversize };
 
+/// As a reason to drop the frame; null when there is none.
+inline const char* reason(WireFault fault) {
+  static constexpr const char* kReasons[] = {nullptr, "bad_fcs", "runt", "oversize"};
+  return kReasons[static_cast<unsigned>(fault)];
+}
+
 struct MacConfig {
   double rate = 100e9;            // bits a second on the line
   double clock_hz = 322'265'625;  // of the stream; only to refuse a line the stream cannot carry

@@ -11,6 +11,7 @@
 
 #include "bench/stats/check.hpp"
 #include "bench/traffic/traffic.hpp"
+#include "bench/wire/wire.hpp"
 
 namespace {
 
@@ -404,6 +405,48 @@ void test_bytes(Checks& check) {
   check.near(static_cast<double>(last), static_cast<double>(line) * 8000, 3e6, "8 bits: line rate");
 }
 
+/// Two devices send each other frames over one wire; each gets the other's, in order, not before
+/// the wire's delay.
+void test_wire(Checks& check, Time delay) {
+  const std::string what = "wire of " + std::to_string(delay / kNanosecond) + " ns: ";
+  struct Device {
+    Wires tx, rx;
+    Mac mac{MacConfig{}, tx.pins(), rx.pins()};
+    Traffic traffic{traffic_config("64-1518", 1000)}, reference{traffic.config()};
+    Sender sender{tx, traffic};
+    Sink sink{rx};
+  };
+  Device device[2];
+  Simulation sim;
+  std::vector<Time> arrived[2];
+  const auto seen = [&](unsigned from, std::span<const std::uint8_t>, Time time) {
+    arrived[from].push_back(time);
+  };
+  const Wire wire(sim, MacConfig{}.rate, delay, device[0].mac, device[1].mac, seen);
+  const int clock = sim.add_clock("mac", kClockHz);
+  for (Device& d : device) {
+    sim.add(clock, d.mac);
+    sim.add(clock, d.sender);
+    sim.add(clock, d.sink);
+  }
+  sim.run_for(1000 * kMicrosecond);
+  for (unsigned to = 0; to < 2; ++to) {
+    Device& from = device[1 - to];
+    const auto& got = device[to].sink.seen;
+    bool same = true, later = true;
+    Frame frame;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      from.reference.next(frame);
+      same = same && std::ranges::equal(frame.bytes(), got[i].bytes);
+      later = later && got[i].at >= arrived[1 - to][i] + delay;
+    }
+    check.equal(got.size(), 1000u, what + "frames");
+    check.that(same && device[to].sink.contract(), what + "content and order");
+    check.that(later, what + "delay");
+    check.equal(wire.under_way(1 - to), 0u, what + "nothing left");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char**) {
@@ -417,6 +460,8 @@ int main(int argc, char**) {
   test_transmit_errors(check);
   test_faults(check);
   test_bytes(check);
+  for (const Time delay : {5 * kNanosecond, 500 * kNanosecond}) test_wire(check, delay);
   if (argc > 1) measure();
+
   return check.finish();
 }

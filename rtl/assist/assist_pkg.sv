@@ -4,12 +4,29 @@
 /// Firmware writes commands into rings in the scratchpad and moves a producer count; an assist takes them in order and moves
 /// its progress count, in order too. Counts run freely modulo 2^32; a ring has 2^log2 commands.
 package assist_pkg;
-  /// DMA read and write: four words. Word 0, 1: host address low, high. Word 2: local address (scratchpad or frame memory,
-  /// as a core sees it). Word 3: [15:0] length in bytes (1 ... 2048), [16] raise an interrupt when done (DMA write).
-  localparam int DmaCommandWords = 4;
-  /// MAC transmit: two words. Word 0: frame memory address. Word 1: [15:0] length without FCS.
-  /// MAC receive writes two words: address; [15:0] length, [16] good.
-  localparam int MacCommandWords = 2;
+  typedef struct packed {
+    logic [14:0] note;  // of the firmware to itself
+    logic irq;  // raise an interrupt when done (DMA write)
+    logic [15:0] len;  // bytes, 1 ... MaxPart
+  } dma_info_t;
+  /// DMA read and write.
+  typedef struct packed {
+    dma_info_t   info;
+    logic [31:0] local_addr;  // scratchpad or frame memory, as a core sees it
+    logic [31:0] host_high;   // host address
+    logic [31:0] host_low;
+  } dma_ring_command_t;
+
+  typedef struct packed {
+    logic [14:0] note;
+    logic good;  // receive
+    logic [15:0] len;  // bytes without FCS
+  } mac_info_t;
+  /// MAC transmit; and what MAC receive writes for a frame.
+  typedef struct packed {
+    mac_info_t   info;
+    logic [31:0] address;  // in the frame memory
+  } mac_ring_command_t;
 
   /// A DMA command on its way to the host's clock.
   typedef struct packed {

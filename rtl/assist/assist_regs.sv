@@ -105,7 +105,7 @@ module assist_regs
     clock_o <= clock_o + 1'b1;
     rsp_valid_o <= valid_i && req_i.op != Store;
     if (valid_i) rsp_o <= '{rdata: value, error: req_i.op != Load};
-    interrupt_o <= write && addr == device_pkg::Interrupt;
+    interrupt_o <= write && addr == device_pkg::HostInterrupt;
     print_o <= write && addr == device_pkg::Print;
     exit_o <= write && addr == device_pkg::Exit;
     if (write) begin

@@ -36,9 +36,15 @@ package device_pkg;
   localparam logic [AddrW-1:0] Config = 12'h180;  // R: 16 words
 
   // Event register: bit i is set while hardware's count i differs from the count that firmware has seen.
-  // Counts: 0 DMA read progress, 1 DMA write progress, 2 MAC transmit progress, 3 MAC receive produced, 4 send descriptors,
-  // 5 receive descriptors.
   localparam int Events = 6;
+  typedef enum logic [2:0] {
+    KindDmaRead    = 3'd0,  // progress
+    KindDmaWrite   = 3'd1,  // progress
+    KindMacTx      = 3'd2,  // progress
+    KindMacRx      = 3'd3,  // produced
+    KindSendBds    = 3'd4,  // send descriptors there are
+    KindReceiveBds = 3'd5   // receive descriptors there are
+  } event_kind_e;
   localparam logic [AddrW-1:0] Event = 12'h100;  // R
   localparam logic [AddrW-1:0] Seen = 12'h104;  // RW: word i at Seen + 4 i
 
@@ -52,5 +58,5 @@ package device_pkg;
   localparam logic [AddrW-1:0] DmaErrors = 12'h138;  // R: DMA reads that the host answered with an error
   localparam logic [AddrW-1:0] BadCommands = 12'h13c;  // R: commands with a length or address that cannot be: skipped
 
-  localparam logic [AddrW-1:0] Interrupt = 12'h140;  // W: interrupt to the host
+  localparam logic [AddrW-1:0] HostInterrupt = 12'h140;  // W: interrupt to the host
 endpackage

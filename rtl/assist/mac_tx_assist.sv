@@ -11,6 +11,7 @@
 module mac_tx_assist
   import core_pkg::*;
   import eth_pkg::*;
+  import assist_pkg::*;
   import dram_pkg::*;
 #(
     parameter int MaxFrame = 1514,  // without FCS
@@ -41,8 +42,7 @@ module mac_tx_assist
   end
 
   // ---------------------------------------------------------------- core clock: commands and progress
-  typedef logic [1:0][31:0] words_t;
-  `STREAM_ON(words_t, words, core_clk_i, core_rst_i)
+  `STREAM_ON(mac_ring_command_t, words, core_clk_i, core_rst_i)
   `STREAM_ON(local_part_t, part, core_clk_i, core_rst_i)
   `STREAM_ON(logic, kind, core_clk_i, core_rst_i)
   ring_fetch #(
@@ -60,16 +60,16 @@ module mac_tx_assist
       .rsp_i(cores.mem_rsp),
       .command(words)
   );
-  words_t command;
+  mac_ring_command_t command;
   assign command = words.data;
-  wire [15:0] len = command[1][15:0];
-  wire [31:0] offset = command[0] - FrameBase;
+  wire [15:0] len = command.info.len;
+  wire [31:0] offset = command.address - FrameBase;
   wire good = len != '0 && len <= 16'(MaxFrame) && offset < 2 ** FrameAddrW && offset + 32'(len) <= 2 ** FrameAddrW;
-  wire unused_flags = &{1'b0, command[1][31:16]};
+  wire unused_flags = &{1'b0, command.info};
   assign kind.valid  = words.valid && (!good || part.ready);
   assign kind.data   = !good;
   assign part.valid  = words.valid && good && kind.ready;
-  assign part.data   = '{addr: command[0], len: len[11:0]};
+  assign part.data   = '{addr: command.address, len: len[11:0]};
   assign words.ready = kind.ready && (!good || part.ready);
   assign cores.bad   = words.valid && words.ready && !good;
 

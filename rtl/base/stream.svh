@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line for a stream, and for a FIFO whose fill level is not needed.
+// One line for a stream, a spill register, and a FIFO whose fill level is not needed.
 `ifndef EMERY_STREAM_SVH
 `define EMERY_STREAM_SVH
 
@@ -10,5 +10,8 @@
 /// A FIFO of `depth` beats of `type_` between the streams `source` and `sink`, on this module's clock.
 `define FIFO(type_, depth, name, source, sink) \
   fifo #(.T(type_), .Depth(depth)) name (.clk_i, .rst_i, .in(source), .out(sink), .count_o());
+/// A spill register of `type_` between the streams `source` and `sink`, on this module's clock.
+`define SPILL(type_, name, source, sink) \
+  spill_reg #(.T(type_)) name (.clk_i, .rst_i, .in(source), .out(sink));
 
 `endif

@@ -10,7 +10,7 @@
 /// buffer is free.
 /// While `run_i` is low the core stands at `ResetPc` (registers keep what they hold); accesses begun are finished. A trap
 /// ends the program: `trap_o`, `trap_pc_o` stand until `run_i` falls, nothing younger has any effect. Traps are precise but
-/// for those of stores, which are told later.
+/// for those of stores, which come later.
 /// With `Networks`, reading x26, x27 or x28 takes the next word of static network 1, 2 or the general dynamic network and
 /// waits for it in ID; it is gone when the instruction passes MEM (core_net): one that is flushed has taken nothing. Writing
 /// to them sends, in MEM, and waits there for room. An instruction that names one network twice reads one word. An
@@ -180,7 +180,7 @@ module core
   decoded_t decoded, op;
   core_decode #(
       .Networks(Networks)
-  ) decode (
+  ) i_decode (
       .insn_i(id_q.insn),
       .op_o  (decoded)
   );
@@ -394,7 +394,7 @@ module core
     if (ex_taken && ex_target[1]) ex_trap = TrapFetch;
   end
 
-  core_div divider (
+  core_div i_divider (
       .clk_i,
       .rst_i,
       .start_i    (ex_div && !div_started_q),
@@ -444,7 +444,7 @@ module core
   // What is to be sent and finds no room; a load whose result is sent begins when there is.
   wire mem_blocked = Networks && (mem_q.sends & ~net_out_ready_i) != 0;
   wire mem_access = mem_q.valid && mem_q.unit inside {UnitLoad, UnitStore} && !mem_blocked;
-  core_mem data_port (
+  core_mem i_data_port (
       .clk_i,
       .rst_i,
       .access_i      (mem_access),
@@ -503,7 +503,7 @@ module core
   if (Networks) begin : g_networks
     wire mem_fine = mem_q.valid && mem_trap == NoTrap;
     logic [NetCount-1:0][NetCountW-1:0] net_count;
-    core_net net (
+    core_net i_net (
         .clk_i,
         .rst_i,
         .in_valid_i(net_in_valid_i),
@@ -522,7 +522,7 @@ module core
     assign net_out_data_o  = mem_result;
 
     wire [NetCount-1:0] room = net_out_ready_i & ~(mem_q.valid ? mem_q.sends : '0);
-    core_csr csrs (
+    core_csr i_csrs (
         .clk_i,
         .rst_i,
         .run_i,
@@ -619,7 +619,7 @@ module core
       rvfi_o.valid = wb_q.valid;
     end
   end else begin : g_no_rvfi
-    assign rvfi_o = '0;
+    assign rvfi_o = '{default: '0};
   end
 
   `ASSERT(KeepsRequest, req_valid_o && !req_ready_i |=> req_valid_o && $stable(req_o))

@@ -2,7 +2,7 @@
 /// Decoder of the core: RV32IM, the amo*.w of A (not lr, sc), reads of the counters among Zicsr, `set` and `update`.
 ///
 /// Combinational. Whatever is not listed is `UnitTrap` with `TrapIllegal`; fence and fence.i do nothing. `set`, and `update` and
-/// amo*.w with rd x0, are stores: nobody waits for their answer.
+/// amo*.w with rd x0, are stores: their answer is not waited for.
 /// With `Networks` also the CSRs of core_csr, mret, wfi (does nothing), and x26 to x28 as networks.
 /// Custom-0 (opcode 0x0b), rs1 = base of an array of bits, rs2 = index of a bit in it: funct3 0 `set`, funct3 1 `update rd`.
 module core_decode

@@ -2,7 +2,7 @@
 /// MEM stage's data port: loads wait for their answer, stores go on and leave what was not taken in a one-entry buffer.
 ///
 /// The instruction in MEM stands on `access_i` ... until `done_o`. A load is done in the clock of its answer, `rdata_o`: two
-/// clocks on a free bank. A store (or anything else whose answer nobody reads) is done at once, unless the buffer is full
+/// clocks on a free bank. A store (or anything else whose answer is dropped) is done at once, unless the buffer is full
 /// and not emptied in this clock. Everything goes out in order; at most one answer is outstanding. What was begun goes on to
 /// its end whatever becomes of the core: `idle_o` says nothing is left.
 /// `conflict_o` while not done: something waits for the crossbar, rather than for an answer. `posted_error_o`: the answer to

@@ -254,7 +254,7 @@ module core_net_check
   task automatic start(input bit reload = 1);
     run <= 0;
     repeat ($urandom_range(20, 1)) @(posedge clk);
-    while (rig.dut.mem_q.valid || rig.dut.data_port.full_q || rig.dut.data_port.waiting_q)
+    while (rig.dut.mem_q.valid || rig.dut.i_data_port.full_q || rig.dut.i_data_port.waiting_q)
       @(posedge clk);
     repeat (4) @(posedge clk);
     if (reload)

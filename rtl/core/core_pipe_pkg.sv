@@ -34,7 +34,7 @@ package core_pipe_pkg;
     UnitDiv,
     UnitCsr,
     UnitLoad,  // any access whose answer goes to rd
-    UnitStore,  // any access whose answer, if there is one, nobody reads: goes through the store buffer
+    UnitStore,  // any access whose answer, if there is one, is dropped: goes through the store buffer
     UnitTrap,
     UnitMret,
     UnitIrq  // stands in for the instruction at which an interrupt is taken

@@ -44,7 +44,7 @@ package core_pkg;
     logic [3:0]  be;
   } mem_req_t;
 
-  /// `error`: nobody is at that address, or it cannot do that.
+  /// `error`: an unmapped address, or an operation that is not supported there.
   typedef struct packed {
     logic [31:0] rdata;
     logic        error;
@@ -55,7 +55,7 @@ package core_pkg;
     Retire       = 3'd0,  // an instruction left the pipeline
     StallFetch   = 3'd1,  // instruction cache miss
     StallLoad    = 3'd2,  // the clock every load takes longer (and device, frame memory latency)
-    StallBank    = 3'd3,  // somebody else was served by that bank
+    StallBank    = 3'd3,  // bank conflict: another master was served
     StallPipe    = 3'd4,  // load-use, branch, multiply/divide, bubbles after them
     Halted       = 3'd5,  // in reset, trapped or stopped
     StallReceive = 3'd6,  // no word from a network yet
@@ -68,7 +68,7 @@ package core_pkg;
     TrapFetch       = 4'd2,  // misaligned or outside the instruction memory
     TrapLoadAlign   = 4'd3,
     TrapStoreAlign  = 4'd4,
-    TrapLoadAccess  = 4'd5,  // nobody at that address
+    TrapLoadAccess  = 4'd5,  // unmapped address
     TrapStoreAccess = 4'd6,
     TrapBreak       = 4'd7,  // ebreak
     TrapCall        = 4'd8,  // ecall
@@ -76,7 +76,7 @@ package core_pkg;
   } trap_e;
 
   /// A retired instruction, as RVFI has it (one channel; the core's number beside it).
-  typedef struct packed {
+  typedef struct {
     logic        valid;
     logic        trap;
     logic [31:0] insn;
@@ -94,4 +94,20 @@ package core_pkg;
     logic [31:0] mem_rdata;
     logic [31:0] mem_wdata;
   } rvfi_t;
+
+  /// What a core shows to observers; not packed, so that a bench has each by its name.
+  typedef struct {
+    clock_use_e  use_;
+    logic [31:0] pc;       // of the instruction that retired last
+    trap_e       trap;
+    logic [31:0] trap_pc;
+    rvfi_t       rvfi;     // 0 unless the core's Rvfi is set
+  } core_seen_t;
+
+  /// A scratchpad access, as observers see it.
+  typedef struct {
+    logic        taken;
+    mem_op_e     op;
+    logic [31:0] addr;
+  } access_seen_t;
 endpackage

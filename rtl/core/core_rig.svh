@@ -17,7 +17,7 @@ module core_rig
     input  logic               rst_i,
     input  logic               run_i,
     input  logic               watchdog_i,
-    input  int unsigned        wait_percent_i,  // clocks in which somebody else is served
+    input  int unsigned        wait_percent_i,  // clocks in which another master is served
     input  logic               we_i,
     input  logic        [31:0] waddr_i,         // instruction memory or scratchpad
     input  logic        [31:0] wdata_i,
@@ -82,7 +82,7 @@ module core_rig
   icache #(
       .ImemBytes(ImemBytes),
       .Bytes(CacheBytes)
-  ) cache (
+  ) i_cache (
       .clk_i,
       .rst_i,
       .clear_i         (!run_i),
@@ -100,7 +100,7 @@ module core_rig
   imem #(
       .Bytes(ImemBytes),
       .Ports(1)
-  ) instructions (
+  ) i_instructions (
       .clk_i,
       .rst_i,
       .req_valid_i(fill_valid),

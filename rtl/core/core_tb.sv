@@ -69,7 +69,7 @@ module core_tb
   task automatic start();
     run <= 0;
     repeat ($urandom_range(20, 1)) @(posedge clk);
-    while (rig.dut.mem_q.valid || rig.dut.data_port.full_q || rig.dut.data_port.waiting_q)
+    while (rig.dut.mem_q.valid || rig.dut.i_data_port.full_q || rig.dut.i_data_port.waiting_q)
       @(posedge clk);
     @(posedge clk);
     foreach (program_[i]) write(4 * i, program_[i]);

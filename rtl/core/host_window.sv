@@ -2,7 +2,7 @@
 /// The host's window into the scratchpad: a master of the crossbar behind register accesses.
 ///
 /// A write is a Store with its byte enables, answered when it is taken; a read a Load. A clock each way besides the
-/// crossbar. Reset forgets the access under way.
+/// crossbar. Reset drops the access under way.
 module host_window
   import core_pkg::*;
 (

@@ -3,7 +3,7 @@
 /// Instruction cache of a core: `Bytes` in `Ways` ways of 32-byte lines, filled from imem in two beats of 128 bits.
 ///
 /// An address with `fetch_en_i`; its word with `fetch_valid_o` in the next clock if it hits, kept until the next
-/// `fetch_en_i`. A miss takes 4 clocks more when nobody else uses the instruction memory. A new address during a miss
+/// `fetch_en_i`. A miss takes 4 clocks more when no other cache uses the instruction memory. A new address during a miss
 /// (a redirected core) is taken at once and looked up when the line is in. Replaced is the way not used recently (with two
 /// ways: the least recently used). An address outside the instruction memory answers with `fetch_error_o` and no fill.
 /// `clear_i` empties it: while the instruction memory is written.
@@ -85,7 +85,7 @@ module icache #(
     ram_sdp #(
         .Width(TagW),
         .Depth(Sets)
-    ) tag_ram (
+    ) i_tag_ram (
         .clk_i,
         .we_i   (mine && got_q),
         .waddr_i(fill_set),
@@ -98,7 +98,7 @@ module icache #(
       ram_sdp #(
           .Width(32),
           .Depth(Sets * 2)
-      ) data_ram (
+      ) i_data_ram (
           .clk_i,
           .we_i   (mine),
           .waddr_i({fill_set, got_q}),

@@ -42,7 +42,7 @@ module imem #(
       .Width(128),
       .Depth(Bytes / 16),
       .Lanes(4)
-  ) ram (
+  ) i_ram (
       .clk_i,
       .we_i   (4'(we_i) << waddr_i[1:0]),
       .waddr_i(waddr_i[2+:AddrW]),

@@ -2,9 +2,9 @@
 `include "assert.svh"
 /// Two users of one crossbar port.
 ///
-/// Round robin access by access; a choice, once offered, is kept until it is taken. One access that wants an answer is
+/// Round robin access by access; a choice, once offered, is kept until it is taken. One access with an answer is
 /// outstanding at a time: the next goes out in the clock of its answer at the earliest. Combinational both ways, one access
-/// a clock. Reset forgets whose answer is awaited.
+/// a clock. Reset clears whose answer is outstanding.
 module port_merge
   import core_pkg::*;
 (
@@ -26,7 +26,7 @@ module port_merge
     input  mem_rsp_t rsp_i
 );
   logic last_q, kept_q, keep_q, waiting_q, owner_q;
-  // The other one than last time, if it wants.
+  // The other one than last time, if it has a request.
   wire choice = keep_q ? kept_q : req_valid_i[!last_q] ? !last_q : last_q;
 
   assign req_valid_o = |req_valid_i && (!waiting_q || rsp_valid_i);

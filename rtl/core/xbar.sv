@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
 /// Crossbar between cores and assists and the memories they share (core-nic paper, section 4): scratchpad banks, device
-/// registers, frame memory. 32 bits wide; every slave takes one request a clock, round robin among those who want it.
+/// registers, frame memory. 32 bits wide; every slave takes one request a clock, round robin among its requests.
 ///
 /// A master holds `req` until `req_ready_o`, which comes in the clock its slave takes the request. A bank's answer comes
 /// in the next clock (so a load takes two); device registers and frame memory may be not ready and may answer any time
-/// later, and take no request while one with an answer is open. A master has one answer open; it may ask again in the
-/// clock of the answer. Stores have no answer. Nobody at an address, or anything but Load and Store outside the scratchpad:
+/// later, and take no request while one with an answer is open. A master has one answer open; it may request again in the
+/// clock of the answer. Stores have no answer. An unmapped address, or anything but Load and Store outside the scratchpad:
 /// taken at once, answered with `error` in the next clock, a Store with `store_error_o`. A master is passed at most
-/// Masters-1 times. `wait_o` is high in a clock in which a master waits because its slave serves another. Reset forgets
+/// Masters-1 times. `wait_o` is high in a clock in which a master waits because its slave serves another. Reset drops
 /// open answers.
 module xbar
   import core_pkg::*;
@@ -64,28 +64,28 @@ module xbar
   localparam int Slaves = Banks + 2;
   localparam int SlaveW = $clog2(Slaves);
 
-  // Who wants which slave; who wants one that is not there.
-  logic [Masters-1:0] wants[Slaves], nobody;
+  // Requests by slave; requests of unmapped addresses.
+  logic [Masters-1:0] requests[Slaves], unmapped;
   logic [SlaveW-1:0] slave[Masters];
   always_comb begin
-    for (int s = 0; s < Slaves; s++) wants[s] = '0;
-    nobody = '0;
+    for (int s = 0; s < Slaves; s++) requests[s] = '0;
+    unmapped = '0;
     for (int m = 0; m < Masters; m++) begin
       slave[m] = '0;
       if (req_valid_i[m]) begin
         if (req_i[m].addr - ScratchBase < ScratchBytes) begin
           slave[m] = SlaveW'((req_i[m].addr >> 2) & 32'(Banks - 1));
-          wants[slave[m]][m] = 1'b1;
+          requests[slave[m]][m] = 1'b1;
         end else if (!(req_i[m].op inside {Load, Store})) begin
-          nobody[m] = 1'b1;
+          unmapped[m] = 1'b1;
         end else if (req_i[m].addr - DeviceBase < DeviceBytes) begin
           slave[m] = SlaveW'(Device);
-          wants[Device][m] = 1'b1;
+          requests[Device][m] = 1'b1;
         end else if (req_i[m].addr - FrameBase < FrameBytes) begin
           slave[m] = SlaveW'(Frame);
-          wants[Frame][m] = 1'b1;
+          requests[Frame][m] = 1'b1;
         end else begin
-          nobody[m] = 1'b1;
+          unmapped[m] = 1'b1;
         end
       end
     end
@@ -105,17 +105,17 @@ module xbar
   logic [Masters-1:0] turn_q[Slaves], grant[Slaves], first;
   logic [Masters-1:0] granted, passed;
   always_comb begin
-    granted = nobody;
+    granted = unmapped;
     passed  = '0;
     first   = '0;
     for (int s = 0; s < Slaves; s++) begin
       grant[s] = '0;
-      if (wants[s] != '0 && takes[s]) begin
-        first = wants[s] & turn_q[s];
-        if (first == '0) first = wants[s];
+      if (requests[s] != '0 && takes[s]) begin
+        first = requests[s] & turn_q[s];
+        if (first == '0) first = requests[s];
         grant[s] = first & (~first + 1'b1);
         granted |= grant[s];
-        passed |= wants[s] & ~grant[s];
+        passed |= requests[s] & ~grant[s];
       end
     end
   end
@@ -148,7 +148,7 @@ module xbar
   assign frame_valid_o = grant[Frame] != '0;
   assign frame_req_o = chosen[Frame];
 
-  // Answers. `quick_q`: one comes in this clock, from a bank or from nobody (`error_q`).
+  // Answers. `quick_q`: one comes in this clock, from a bank or an error (`error_q`).
   logic [Masters-1:0] is_store, quick_q, error_q;
   logic [SlaveW-1:0] from_q[Masters];
   always_comb begin
@@ -174,8 +174,8 @@ module xbar
   wire frame_asked = frame_valid_o && frame_req_o.op != Store;
   always_ff @(posedge clk_i) begin
     quick_q <= granted & ~is_store & ~(grant[Device] | grant[Frame]);
-    error_q <= nobody & ~is_store;
-    store_error_o <= nobody & is_store;
+    error_q <= unmapped & ~is_store;
+    store_error_o <= unmapped & is_store;
     for (int m = 0; m < Masters; m++) if (granted[m]) from_q[m] <= slave[m];
     for (int s = 0; s < Slaves; s++) begin
       // All above the one served.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=16
 `include "formal.svh"
-/// xbar: a slave serves one master a clock, the one whose request it sees, and always one if it takes and is wanted; a
+/// xbar: a slave serves one master a clock, the one whose request it sees, and always one if it takes and has requests; a
 /// master is passed at most Masters-1 times; each access that has an answer gets exactly one, its own: from its bank in the
-/// next clock, from a slow slave when that answers, from nobody at once as an error. Relies on: masters keep their
+/// next clock, from a slow slave when that answers, of an unmapped address at once as an error. Relies on: masters keep their
 /// requests and have one answer open, slow slaves answer what they were asked.
 module xbar_formal
   import core_pkg::*;
@@ -11,7 +11,7 @@ module xbar_formal
     input logic            clk_i,
     input logic            rst_i,
     input logic [2:0]      valid_i,
-    input logic [2:0][1:0] place_i,            // scratchpad, device, frame memory, nobody
+    input logic [2:0][1:0] place_i,            // scratchpad, device, frame memory, unmapped
     input logic [2:0][1:0] word_i,
     input logic [2:0][1:0] op_i,               // Load, Store, Add, Update
     input logic [2:0][1:0] wdata_i,
@@ -69,7 +69,7 @@ module xbar_formal
     assign bank_rdata[b] = 32'(bank_rdata_i[b]);
   end
 
-  // Requests; a slave's number is its bank, 2 (device), 3 (frame memory), 4 (nobody).
+  // Requests; a slave's number is its bank, 2 (device), 3 (frame memory), 4 (unmapped).
   logic [2:0] slave[Masters];
   for (genvar m = 0; m < Masters; m++) begin : g_master
     wire mem_op_e op = op_i[m] == 0 ? Load : op_i[m] == 1 ? Store : op_i[m] == 2 ? Add : Update;
@@ -114,8 +114,8 @@ module xbar_formal
     end
   end
 
-  // Who is served, slave by slave.
-  logic [Masters-1:0] wants[4], served[4];
+  // Masters served, slave by slave.
+  logic [Masters-1:0] requests[4], served[4];
   logic [3:0] valid, takes;
   assign valid = {frame_valid, dev_valid, bank_valid};
   assign takes = {
@@ -125,12 +125,12 @@ module xbar_formal
   };
   always_comb begin
     for (int s = 0; s < 4; s++) begin
-      for (int m = 0; m < Masters; m++) wants[s][m] = valid_i[m] && slave[m] == 3'(s);
-      served[s] = wants[s] & ready;
+      for (int m = 0; m < Masters; m++) requests[s][m] = valid_i[m] && slave[m] == 3'(s);
+      served[s] = requests[s] & ready;
       if (started_q) begin
         assert ((served[s] & (served[s] - 1'b1)) == '0);
         assert (valid[s] == (served[s] != '0));
-        assert (valid[s] == (takes[s] && wants[s] != '0));
+        assert (valid[s] == (takes[s] && requests[s] != '0));
       end
     end
     for (int m = 0; m < Masters; m++) begin

@@ -83,7 +83,7 @@ module xbar_tb
     if (frame_left >= 0) frame_left--;
     if (dev_valid && !rst) begin
       `CHECK(dev_ready && dev_left < 0 && req_ready[dev_master],
-             "device: taken though busy, or by nobody")
+             "device: taken though busy, or unmapped")
       if (dev_req.op == Store) dev_word = dev_req.wdata;
       else begin
         dev_rsp <= '{rdata: dev_word, error: 1'b0};
@@ -107,7 +107,7 @@ module xbar_tb
   int unsigned percent = 100, spread = Words, slow_percent = 0, taken = 0, errors = 0, waited = 0;
   int unsigned passed[Masters];
   logic only_bank_0 = 0;
-  // 100 and 101 are the slow ones, negative: nobody.
+  // 100 and 101 are the slow ones, negative: unmapped.
   function automatic int slave_of(mem_req_t a, int m);
     if (a.addr >= ScratchBase && a.addr < ScratchBase + ScratchBytes)
       return int'(a.addr / 4) % Banks;
@@ -169,7 +169,7 @@ module xbar_tb
           waited += 32'(waits[m]);
           if (other) passed[m]++;
           `CHECK(passed[m] < Masters, "a master starves")
-          `CHECK(other || s >= 100, "a bank does nothing though it is wanted")
+          `CHECK(other || s >= 100, "a bank does nothing though it has requests")
         end else begin
           passed[m] = 0;
           `CHECK(!waits[m], "waits though it is served")

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "stream.svh"
+/// A link of the network `net`: from the stream `to` to the slot, from the slot to the stream `from`.
+`define LINK(net, to, from) \
+  link_out i_to``net (.clk_i(clk), .rst_i(rst), .in(to), .valid_o(in_valid[net]), \
+      .data_o(in_data[net]), .room_i(in_room[net])); \
+  link_fifo i_from``net (.clk_i(clk), .rst_i(rst), .in(from_slot[net]), .out(from), \
+      .room_o(out_room[net]));
+
 /// edge_slot: two linecards (west, east) and a memory (north) around the routers of one tile; the test plays the tile's program
 /// and its switch. Frames of all lengths go both ways, each payload the way its setting says: streamed (set up by the
 /// linecard or by the tile), in lines, in masked lines, as messages, held in the linecard. Every frame leaves whole and in
-/// order. Rates of long and short frames; frames that are given up, too long, or come without room; strays; malformed reads.
+/// order. Rates of long and short frames; frames that are given up, too long, or come without room; words for other places; malformed reads.
+/// One of the linecards is built without a memory port.
 module edge_slot_tb;
   import mesh_pkg::*;
   `TB_BEGIN
@@ -18,9 +26,11 @@ module edge_slot_tb;
   localparam place_t Tile = '{exit: 3'd0, y: 4'd0, x: 4'd0};
 
   logic run = 0;
-  logic [2:0] we = 0;
-  logic [4:0] cfg_addr = SlotMemWrites;
-  word_t cfg_wdata, cfg_rdata[3];
+  logic boot_write;
+  logic [2:0] boot_req = 0, boot_ack;
+  logic [4:0] boot_word;
+  word_t boot_wdata, boot_rdata[3];
+  int stored = 0;  // words in the memory
   logic rd_valid[3], wr_valid[3];
   logic [3:0] wr_be[3];
   word_t rd_addr[3], wr_addr[3], wr_data[3], rd_data;
@@ -37,7 +47,7 @@ module edge_slot_tb;
   `STREAM_ON(wire_beat_t, wire_in[3], clk, rst)
   `STREAM_ON(wire_beat_t, wire_out[3], clk, rst)
   word_t gdn_words[5], mdn_words[5];
-  dynamic_router gdn_router (
+  dynamic_router i_gdn_router (
       .clk_i(clk),
       .rst_i(rst),
       .x_i(4'd0),
@@ -46,7 +56,7 @@ module edge_slot_tb;
       .out(gdn_out),
       .words_o(gdn_words)
   );
-  dynamic_router mdn_router (
+  dynamic_router i_mdn_router (
       .clk_i(clk),
       .rst_i(rst),
       .x_i(4'd0),
@@ -57,25 +67,39 @@ module edge_slot_tb;
   );
   for (genvar s = 0; s < 3; s++) begin : g_slot
     localparam int Side = s == A ? West : s == B ? East : North;
+    // The tile's ends of the links.
+    logic [3:0] in_valid, in_room, out_valid, out_room;
+    word_t [3:0] in_data, out_data;
+    `STREAM_ON(word_t, from_slot[4], clk, rst)
+    for (genvar n = 0; n < 4; n++) begin : g_link
+      assign from_slot[n].valid = out_valid[n];
+      assign from_slot[n].data  = out_data[n];
+    end
+    `LINK(0, st_in[s], st_out[s])
+    `LINK(1, st2_in[s], st2_out[s])
+    `LINK(2, gdn_out[Side], gdn_in[Side])
+    `LINK(3, mdn_out[Side], mdn_in[Side])
     edge_slot #(
-        .DramLatency(Latency)
-    ) slot (
+        .DramLatency(Latency),
+        .Memory(s != A),  // A can be a linecard only
+        .Linecard(1'b1)
+    ) i_slot (
         .clk_i(clk),
         .rst_i(rst),
         .run_i(run),
         .place_i(Places[s]),
-        .cfg_we_i(we[s]),
-        .cfg_addr_i(cfg_addr),
-        .cfg_wdata_i(cfg_wdata),
-        .cfg_rdata_o(cfg_rdata[s]),
-        .st1_in(st_in[s]),
-        .st2_in(st2_in[s]),
-        .gdn_in(gdn_out[Side]),
-        .mdn_in(mdn_out[Side]),
-        .st1_out(st_out[s]),
-        .st2_out(st2_out[s]),
-        .gdn_out(gdn_in[Side]),
-        .mdn_out(mdn_in[Side]),
+        .boot_req_i(boot_req[s]),
+        .boot_write_i(boot_write),
+        .boot_addr_i({11'd0, boot_word, 2'b00}),
+        .boot_wdata_i(boot_wdata),
+        .boot_ack_o(boot_ack[s]),
+        .boot_rdata_o(boot_rdata[s]),
+        .in_valid_i(in_valid),
+        .in_data_i(in_data),
+        .in_room_o(in_room),
+        .out_valid_o(out_valid),
+        .out_data_o(out_data),
+        .out_room_i(out_room),
         .dram_rd_valid_o(rd_valid[s]),
         .dram_rd_addr_o(rd_addr[s]),
         .dram_rd_data_i(rd_data),
@@ -83,8 +107,18 @@ module edge_slot_tb;
         .dram_wr_addr_o(wr_addr[s]),
         .dram_wr_data_o(wr_data[s]),
         .dram_wr_be_o(wr_be[s]),
-        .wire_in(wire_in[s]),
-        .wire_out(wire_out[s])
+        .wire_in_valid_i(wire_in[s].valid),
+        .wire_in_ready_o(wire_in[s].ready),
+        .wire_in_data_i(wire_in[s].data.data),
+        .wire_in_sop_i(wire_in[s].data.sop),
+        .wire_in_eop_i(wire_in[s].data.eop),
+        .wire_in_bytes_i(wire_in[s].data.bytes),
+        .wire_out_valid_o(wire_out[s].valid),
+        .wire_out_ready_i(wire_out[s].ready),
+        .wire_out_data_o(wire_out[s].data.data),
+        .wire_out_sop_o(wire_out[s].data.sop),
+        .wire_out_eop_o(wire_out[s].data.eop),
+        .wire_out_bytes_o(wire_out[s].data.bytes)
     );
     assign st2_in[s].valid  = 0;
     assign st2_in[s].data   = '0;
@@ -114,6 +148,7 @@ module edge_slot_tb;
   always @(posedge clk) begin
     pipe[0] <= rd_valid[M] ? dram[rd_addr[M][17:2]] : 32'hdeadbeef;
     for (int i = 1; i < Latency; i++) pipe[i] <= pipe[i-1];
+    if (wr_valid[M]) stored++;
     if (wr_valid[M])
       for (int b = 0; b < 4; b++)
       if (wr_be[M][b]) dram[wr_addr[M][17:2]][8*b+:8] <= wr_data[M][8*b+:8];
@@ -244,7 +279,7 @@ module edge_slot_tb;
         if (mdn_out[Core].data[26:16] == Places[A]) ready_a = 1;
         else ready_b = 1;
       end
-      if (ready_b && out_b.size() != 0 && int'(cfg_rdata[M]) >= stored_b[0] && cfg_addr == SlotMemWrites) begin
+      if (ready_b && out_b.size() != 0 && stored >= stored_b[0]) begin
         for (int i = 0; i < 19; i++) begin
           gdn_send.push_back(out_b[0]);
           void'(out_b.pop_front());
@@ -357,21 +392,23 @@ module edge_slot_tb;
     end
   endtask
 
-  task automatic set(int slot, logic [4:0] index, word_t value);
-    we <= 3'(1 << slot);
-    cfg_addr <= index;
-    cfg_wdata <= value;
+  task automatic access (int slot, bit write, logic [4:0] index, word_t value);
+    boot_req   <= 3'(1 << slot);
+    boot_write <= write;
+    boot_word  <= index;
+    boot_wdata <= value;
     @(posedge clk);
-    we <= 0;
-    cfg_addr <= SlotMemWrites;
+    boot_req <= 0;
+    do @(posedge clk); while (!boot_ack[slot]);
+  endtask
+
+  task automatic set(int slot, logic [4:0] index, word_t value);
+    access (slot, 1, index, value);
   endtask
 
   task automatic counter(int slot, logic [4:0] index, output int value);
-    cfg_addr <= index;
-    repeat (2) @(posedge clk);
-    value = int'(cfg_rdata[slot]);
-    cfg_addr <= SlotMemWrites;
-    @(posedge clk);
+    access (slot, 0, index, 0);
+    value = int'(boot_rdata[slot]);
   endtask
 
   task automatic boot(payload_mode_e payload, bit heads, bit by_tile, int reads, bit dma, bit half,
@@ -386,6 +423,7 @@ module edge_slot_tb;
     rst <= 1;
     run <= 0;
     to_store = 0;
+    stored = 0;
     pass_a = 0;
     ready_a = 0;
     ready_b = 0;
@@ -499,8 +537,8 @@ module edge_slot_tb;
         `CHECK(value == 0, "bad frames counted")
         counter(card, SlotOutBad, value);
         `CHECK(value == 0, "bad answers counted")
-        counter(card, SlotStray, value);
-        `CHECK(value == 0, "strays counted")
+        counter(card, SlotDropped, value);
+        `CHECK(value == 0, "words for other places counted")
       end
     end
 
@@ -521,7 +559,7 @@ module edge_slot_tb;
     for (int i = 0; i < 60; i++) send_frame(A, 900);
     settle();
 
-    // Messages that nobody wants: for another place, of an unknown kind, a read nobody asked for, a buffer that is not held.
+    // Messages that are dropped: for another place, of an unknown kind, an answer to no read, a buffer that is not held.
     gdn_send.push_back({ReadLine, Tile, 5'd1, 3'd4, 4'd0, 4'd5});  // x = 5: leaves in the east
     gdn_send.push_back(0);
     gdn_send.push_back({5'd20, Tile, 5'd3, Places[B]});
@@ -533,8 +571,8 @@ module edge_slot_tb;
     gdn_send.push_back({FreeBuffer, Tile, 5'd1, Places[B]});
     gdn_send.push_back(4096);
     repeat (100) @(posedge clk);
-    counter(B, SlotStray, value);
-    `CHECK(value == 2, $sformatf("%0d stray words, not 2", value))
+    counter(B, SlotDropped, value);
+    `CHECK(value == 2, $sformatf("%0d words for other places, not 2", value))
     counter(B, SlotOutBad, value);
     `CHECK(value == 3, $sformatf("%0d bad messages out, not 3", value))
     counter(B, SlotInBad, value);

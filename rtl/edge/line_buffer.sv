@@ -4,7 +4,7 @@
 /// Where an input linecard keeps frames: `Slots` places of `SlotWords` words in one RAM.
 ///
 /// A frame from the wire is stored whole; when no place is free the wire stalls. Each stored frame comes out once as `frame` (its
-/// place and bytes). Who sends it reads its words (`rd_*`: the word comes in the next clock, not while `busy_o`) and says
+/// place and bytes). The sender reads its words (`rd_*`: the word comes in the next clock, not while `busy_o`) and raises
 /// `done_i` for its place, taken with `done_ready_o`: the place is free, or, with `keep_i`, stays until its last word has been
 /// read by messages (ReadDma with `free`) or FreeBuffer gives it up. `in` takes such messages (64 reads wait), `answers` are
 /// ReadData messages; they go before the sender. Frames too long for a place are dropped, as are malformed messages; `bad_o`
@@ -50,7 +50,7 @@ module line_buffer
   // Places that are free: those never used yet, then those given back.
   `STREAM(slot_t, give)
   `STREAM(slot_t, back)
-  `FIFO(slot_t, Slots, free_slots, give, back)
+  `FIFO(slot_t, Slots, i_free_slots, give, back)
   logic [SlotW:0] fresh_q;
   wire fresh = fresh_q != (SlotW + 1)'(Slots);
 
@@ -66,7 +66,7 @@ module line_buffer
   assign wire_in.ready = filling_q;
   assign stored.valid  = arrives && beat.eop && !index[IndexW];
   assign stored.data   = {slot_q, 16'({index, 2'b00}) + 16'(beat.bytes) - 16'd2};
-  `FIFO(stored_t, Slots, frames, stored, frame)
+  `FIFO(stored_t, Slots, i_frames, stored, frame)
   assign back.ready = !filling_q && !fresh;
   always_ff @(posedge clk_i) begin
     if (filling_q) begin
@@ -90,7 +90,7 @@ module line_buffer
   end
 
   // Reads of the buffer by messages.
-  `STREAM(mem_read_t, wanted)
+  `STREAM(mem_read_t, requests)
   `STREAM(mem_read_t, read)
   `STREAM(dram_write_t, no_write)
   `STREAM(stream_set_up_t, no_set_up)
@@ -99,12 +99,12 @@ module line_buffer
   logic bad_message;
   mem_messages #(
       .Understands(ForBuffer)
-  ) messages (
+  ) i_messages (
       .clk_i,
       .rst_i,
       .place_i,
       .in,
-      .read(wanted),
+      .read(requests),
       .write(no_write),
       .set_up(no_set_up),
       .confirm(no_confirm),
@@ -112,7 +112,7 @@ module line_buffer
   );
   assign no_write.ready  = 1'b1;
   assign no_set_up.ready = 1'b1;
-  `FIFO(mem_read_t, 64, reads, wanted, read)
+  `FIFO(mem_read_t, 64, i_reads, requests, read)
   logic reading_q;  // the header of the answer has left
   logic [4:0] read_left_q;
   logic [SlotW+IndexW-1:0] read_at_q;
@@ -130,7 +130,7 @@ module line_buffer
   ram_sdp #(
       .Width(32),
       .Depth(Slots * SlotWords)
-  ) buffer (
+  ) i_buffer (
       .clk_i,
       .we_i(arrives && !index[IndexW]),
       .waddr_i({slot_q, index[IndexW-1:0]}),
@@ -161,7 +161,7 @@ module line_buffer
   fifo #(
       .T(word_t),
       .Depth(8)
-  ) answer_fifo (
+  ) i_answer_fifo (
       .clk_i,
       .rst_i,
       .in(answer_in),

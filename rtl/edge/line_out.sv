@@ -2,16 +2,12 @@
 `include "assert.svh"
 `include "stream.svh"
 /// Output linecard: gets the head of each frame from a tile (FrameOut over the GDN), fetches the rest from where the message
-/// says, and sends the frame to the wire.
+/// says (payload_reader), and sends the frame to the wire.
 ///
-/// The payload is read from a memory (over the MDN: ReadLine, or ReadDma with `dma`) or a linecard's buffer (over the MDN, or the
-/// GDN with `held_gdn`: ReadDma, the last with `free`), up to `max_reads` at a time into eight places of a reorder buffer; the reads for the next frame begin
-/// while the one before is sent. One word a clock to the wire when answers come in time; a frame may pause inside.
-///
-/// With `enable` an interrupt message (over the GDN, or with `tell_mdn` the MDN) tells the tile each time there is room for one
-/// more frame (`Frames` fit); a frame that comes without room is then dropped and counted, so that answers behind it on the
-/// GDN get through. Without `enable` it waits. A failed read is counted, and leaves its words in the frame as they are.
-/// Malformed messages and answers nobody has asked for are read to their end and counted.
+/// One word a clock to the wire when answers come in time; a frame may pause inside. A tile that waits for the interrupts (`enable`:
+/// one each time there is room for one more frame, `Frames` fit) never sends too much; a frame that comes without room is dropped
+/// and counted, so that answers behind it on the GDN get through. Without `enable` it waits. A failed read is counted. Malformed
+/// messages and answers to no read are dropped and counted.
 module line_out
   import mesh_pkg::*;
 #(
@@ -32,14 +28,8 @@ module line_out
     output word_t frames_o,
     output word_t bad_o
 );
-  localparam int Slots = 8;
-  localparam int SlotWords = 32;
+  localparam int Slots = 8;  // payload_reader
   localparam int CountW = $clog2(Frames + 1);
-
-  typedef struct packed {
-    frame_out_t frame;
-    word_t      address;
-  } wanted_t;
 
   // Words of a frame of so many bytes; a short one has those of a head.
   function automatic logic [15:0] whole(logic [15:0] bytes);
@@ -57,8 +47,7 @@ module line_out
   assign gdn_in.ready = take[0];
   assign mdn_in.ready = take[1];
 
-  logic [4:0] due_q[Slots];  // words each place waits for
-  logic [Slots-1:0] asked_q;
+  logic [Slots-1:0] asked;  // places of payloads that wait for words
   logic [CountW-1:0] frames_q;  // between their FrameOut and their end
 
   header_t header[2];
@@ -68,9 +57,9 @@ module line_out
   always_comb begin
     for (int n = 0; n < 2; n++) begin
       header[n] = at_words_q[n] ? header_q[n] : header_t'(data[n]);
-      is_answer[n] = header[n].user[4:3] == 2'b01 && asked_q[header[n].user[2:0]] &&
+      is_answer[n] = header[n].user[4:3] == 2'b01 && asked[header[n].user[2:0]] &&
           header[n].len != '0;
-      is_error[n] = header[n].user[4:3] == 2'b10 && asked_q[header[n].user[2:0]];
+      is_error[n] = header[n].user[4:3] == 2'b10 && asked[header[n].user[2:0]];
       is_frame[n] = n == 0 && header[n].user == FrameOut && header[n].len == 5'(HeadWords + 2);
       to_slot[n] = valid[n] && at_words_q[n] && is_answer[n];
     end
@@ -88,8 +77,8 @@ module line_out
   // Heads and what is to be done with each.
   `STREAM(word_t, head_in)
   `STREAM(word_t, head_out)
-  `STREAM(wanted_t, wanted_in)
-  `STREAM(wanted_t, wanted)
+  `STREAM(payload_fetch_t, fetch_in)
+  `STREAM(payload_fetch_t, fetch)
   `STREAM(logic [15:0], bytes_in)
   `STREAM(logic [15:0], bytes_out)
   wire frame_word = valid[0] && take[0] && at_words_q[0] && is_frame[0] && !drop_q;
@@ -102,13 +91,18 @@ module line_out
   wire [15:0] split = settings_i.early ? 16'(EarlyWords) : 16'(HeadWords);
   assign head_in.valid = frame_word && left_q[0] <= 5'(HeadWords) && left_q[0] > 5'(HeadWords) - split[4:0];
   assign head_in.data = data[0];
-  assign wanted_in.valid = frame_whole && (settings_i.early || frame_q.bytes > 16'(4 * HeadWords - 2));
-  assign wanted_in.data = '{frame: frame_q, address: address_q};
+  assign fetch_in.valid = frame_whole && (settings_i.early || frame_q.bytes > 16'(4 * HeadWords - 2));
+  assign fetch_in.data = '{
+          held: frame_q.held,
+          from : frame_q.from,
+          words: whole(frame_q.bytes) - split,
+          address: address_q
+      };
   assign bytes_in.valid = frame_whole;
   assign bytes_in.data = frame_q.bytes;
-  `FIFO(word_t, HeadWords * Frames, heads, head_in, head_out)
-  `FIFO(wanted_t, Frames, wanted_fifo, wanted_in, wanted)
-  `FIFO(logic [15:0], Frames, bytes_fifo, bytes_in, bytes_out)
+  `FIFO(word_t, HeadWords * Frames, i_heads, head_in, head_out)
+  `FIFO(payload_fetch_t, Frames, i_fetches, fetch_in, fetch)
+  `FIFO(logic [15:0], Frames, i_bytes_fifo, bytes_in, bytes_out)
 
   always_ff @(posedge clk_i) begin
     for (int n = 0; n < 2; n++) begin
@@ -131,143 +125,59 @@ module line_out
     if (rst_i) at_words_q <= '0;
   end
 
-  // Requests: an interrupt, or the next read of the frame at hand.
-  typedef enum logic [1:0] {
-    AtHeader,
-    AtAddress,
-    AtLength
-  } state_e;
-  state_e state_q;
-  logic reading_q;  // a frame is at hand
-  logic [15:0] to_read_q;  // words of it
-  word_t read_at_q;
-  logic [2:0] slot_q;  // the next place
-  logic [3:0] used_q, asked;  // places in use, places that wait for words
-  always_comb asked = 4'($countones(asked_q));
-  logic told_q;  // the tile knows of the room there is
-
-  wire held = wanted.data.frame.held;
-  wire by_gdn = held && settings_i.held_gdn;
-  wire dma = held || settings_i.dma;
-  wire [4:0] most = !dma ? 5'(LineWords) : settings_i.words == '0 ? 5'(LineWords) : settings_i.words;
-  wire [4:0] words = to_read_q < 16'(most) ? to_read_q[4:0] : most;
-  wire last = to_read_q <= 16'(most);
-  wire [3:0] limit = settings_i.max_reads == '0 ? 4'd1 : settings_i.max_reads;
-  wire ask = reading_q && (state_q != AtHeader || (used_q != 4'(Slots) && asked < limit));
-  // What is offered at the beginning of a message stays: an interrupt, or a read.
-  logic telling_q, asking_q;
-  wire tell = telling_q || (!asking_q && state_q == AtHeader && settings_i.enable && run_i && !told_q && !no_room);
-  dma_length_t length;
-  assign length = '{free: held && last, reserved: '0, tag: slot_q, words: words};
-
-  word_t request;
-  always_comb begin
-    case (state_q)
-      AtHeader: begin
-        request = tell ? {Interrupt, place_i, 5'd0, settings_i.tile} :
-            {dma ? ReadDma : ReadLine, place_i, dma ? 5'd2 : 5'd1, wanted.data.frame.from};
-      end
-      AtAddress: request = dma ? read_at_q : read_at_q | word_t'(slot_q);
-      default:   request = length;
-    endcase
-  end
-  wire use_gdn = tell ? !settings_i.tell_mdn : by_gdn;
-  assign gdn_out.valid = (tell || ask) && use_gdn;
-  assign gdn_out.data  = request;
-  assign mdn_out.valid = (tell || ask) && !use_gdn;
-  assign mdn_out.data  = request;
-  wire told = tell && (use_gdn ? gdn_out.ready : mdn_out.ready);
-  wire sent = !tell && ask && (by_gdn ? gdn_out.ready : mdn_out.ready);
-  wire asked_now = sent && state_q == (dma ? AtLength : AtAddress);
-  assign wanted.ready = asked_now && last;
-
-  // The reorder buffer.
-  word_t buffer[Slots*SlotWords];
-  logic [4:0] write_at_q[Slots];
-  logic [4:0] use_q[Slots];  // words of the place that belong to the frame
-  logic [2:0] from_q;  // the place that is sent
-  logic [4:0] send_at_q;  // the word in it
+  // Payloads.
+  `STREAM(word_t, payload)
   wire from = to_slot[1];
-  wire slot_write = (to_slot[1] && take[1]) || (to_slot[0] && take[0]);
-  wire [2:0] write_slot = header[from].user[2:0];
+  logic [Slots-1:0] failed;
+  always_comb begin
+    failed = '0;
+    for (int n = 0; n < 2; n++) if (error[n]) failed[header[n].user[2:0]] = 1'b1;
+  end
+  payload_reader i_payloads (
+      .clk_i,
+      .rst_i,
+      .run_i,
+      .place_i,
+      .settings_i,
+      .fetch,
+      .room_i      (!no_room),
+      .begins_i    (frame_begins),
+      .gdn_out,
+      .mdn_out,
+      .asked_o     (asked),
+      .word_valid_i((to_slot[1] && take[1]) || (to_slot[0] && take[0])),
+      .word_slot_i (header[from].user[2:0]),
+      .word_i      (data[from]),
+      .failed_i    (failed),
+      .out         (payload)
+  );
 
   // To the wire.
   logic [15:0] sent_q;  // words of the frame
   wire [15:0] total = (bytes_out.data + 16'd5) >> 2;
   wire at_head = sent_q < split;
   wire beyond = sent_q >= total;  // the rest of the head of a short frame
-  wire place_ready = used_q != '0 && (write_at_q[from_q] > send_at_q || !asked_q[from_q]);
-  wire word_there = bytes_out.valid && (at_head ? head_out.valid : place_ready && send_at_q < use_q[from_q]);
+  wire word_there = bytes_out.valid && (at_head ? head_out.valid : payload.valid);
   wire moves = word_there && (beyond || wire_out.ready);
   wire at_end = sent_q + 1'b1 == whole(bytes_out.data);
   wire [1:0] tail = bytes_out.data[1:0] + 2'd1;  // bytes in the last word, less one
-  wire_beat_t beat;
-  assign beat = '{
-          data: at_head ? head_out.data : buffer[{from_q, send_at_q}],
+  assign wire_out.data = '{
+          data: at_head ? head_out.data : payload.data,
           sop: sent_q == '0,
           eop: sent_q + 1'b1 == total,
           bytes: sent_q + 1'b1 == total ? {1'b0, tail} + 3'd1 : 3'd4
       };
   assign wire_out.valid = word_there && !beyond;
-  assign wire_out.data = beat;
   assign head_out.ready = moves && at_head;
   assign bytes_out.ready = moves && at_end;
-  // A place is free when its words are sent and all it was to get has come.
-  wire word_sent = moves && !at_head;
-  wire place_done = used_q != '0 && !asked_q[from_q] && send_at_q + 5'(word_sent) == use_q[from_q];
+  assign payload.ready = moves && !at_head;
 
   always_ff @(posedge clk_i) begin
-    telling_q <= tell && !told;
-    asking_q  <= ask && !tell && !sent;
-    if (told) told_q <= 1'b1;
-    else if (frame_begins) told_q <= 1'b0;
-    if (sent) begin
-      state_q <= asked_now ? AtHeader : state_e'(state_q + 2'd1);
-    end
-    if (!reading_q) begin
-      if (wanted.valid) begin
-        reading_q <= 1'b1;
-        to_read_q <= whole(wanted.data.frame.bytes) - split;
-        read_at_q <= wanted.data.address;
-      end
-    end else if (asked_now) begin
-      reading_q <= !last;
-      to_read_q <= to_read_q - 16'(words);
-      read_at_q <= read_at_q + word_t'({words, 2'b00});
-      slot_q <= slot_q + 1'b1;
-      asked_q[slot_q] <= 1'b1;
-      due_q[slot_q] <= dma ? words : 5'(LineWords);
-      use_q[slot_q] <= words;
-      write_at_q[slot_q] <= '0;
-    end
-    if (slot_write) begin
-      buffer[{write_slot, write_at_q[write_slot]}] <= data[from];
-      write_at_q[write_slot] <= write_at_q[write_slot] + 1'b1;
-      if (write_at_q[write_slot] + 1'b1 == due_q[write_slot]) asked_q[write_slot] <= 1'b0;
-    end
-    for (int n = 0; n < 2; n++) if (error[n]) asked_q[header[n].user[2:0]] <= 1'b0;
-    used_q <= used_q + 4'(asked_now) - 4'(place_done);
-    if (place_done) begin
-      from_q <= from_q + 1'b1;
-      send_at_q <= '0;
-    end else if (word_sent) begin
-      send_at_q <= send_at_q + 1'b1;
-    end
     if (moves) sent_q <= at_end ? '0 : sent_q + 1'b1;
     if (moves && at_end) frames_o <= frames_o + 1'b1;
     frames_q <= frames_q + CountW'(frame_begins) - CountW'(moves && at_end);
     if (|bad) bad_o <= bad_o + word_t'($countones(bad));
     if (rst_i) begin
-      telling_q <= 1'b0;
-      asking_q <= 1'b0;
-      told_q <= 1'b0;
-      state_q <= AtHeader;
-      reading_q <= 1'b0;
-      slot_q <= '0;
-      asked_q <= '0;
-      used_q <= '0;
-      from_q <= '0;
-      send_at_q <= '0;
       sent_q <= '0;
       frames_q <= '0;
       frames_o <= '0;
@@ -277,6 +187,5 @@ module line_out
 
   `ASSERT(
       RoomForHeads,
-      !(head_in.valid && !head_in.ready) && !(wanted_in.valid && !wanted_in.ready) && !(bytes_in.valid && !bytes_in.ready))
-  `ASSERT(PlacesInUse, used_q <= 4'(Slots))
+      !(head_in.valid && !head_in.ready) && !(fetch_in.valid && !fetch_in.ready) && !(bytes_in.valid && !bytes_in.ready))
 endmodule

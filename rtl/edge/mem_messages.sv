@@ -4,7 +4,7 @@
 ///
 /// One word a clock; it waits only for room at the output that the message needs. A message of unknown kind or of wrong length
 /// is read to its end and counted by a pulse on `bad_o`; if it was a read, an error is answered (a read of `len` 0 goes out).
-/// `Understands` says which messages are good here; for streams alone nothing is ever answered. Reset forgets the message at hand.
+/// `Understands` says which messages are good here; for streams alone nothing is ever answered. Reset drops the message at hand.
 module mem_messages
   import mesh_pkg::*;
 #(

@@ -279,7 +279,7 @@ module mem_port_tb;
       compare("streams");
     end
 
-    // Requests are taken, writes done, while nobody takes an answer.
+    // Requests are taken, writes done, while no answer is taken.
     out_percent = 0;
     repeat (3) @(posedge clk);
     for (int i = 0; i < 50; i++) begin

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Makes DRAM writes of the words that a memory port gets from the static network.
 ///
-/// `mode_i` (set at boot): StaticStream: the words that set-ups announce, one after the other; a word nobody has announced
+/// `mode_i` (set at boot): StaticStream: the words that set-ups announce, one after the other; a word that is not announced
 /// waits. StaticLines: an address and the 8 words of a line. StaticMasked: an address, a mask of the line's bytes, 8 words.
-/// One word a clock, in the clock in which it is there; a set-up costs one clock. Reset forgets the line or stream at hand.
+/// One word a clock, in the clock in which it is there; a set-up costs one clock. Reset drops the line or stream at hand.
 module mem_static
   import mesh_pkg::*;
 (

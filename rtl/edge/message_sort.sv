@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Gives each dynamic message that comes to an edge slot to the block it is meant for.
+/// Demultiplexer of the dynamic messages that come to an edge slot.
 ///
 /// `memory_i` and `linecard_i` say what the slot is. To a memory everything goes to `memory`; of a linecard reads of its buffer
-/// go to `buffer`, interrupts are taken and told, the rest goes to `line`. A message for another place, which left the grid because its destination
-/// is outside, and any message to a slot that is nothing is read to its end; `stray_o` is high for each of its words.
+/// go to `buffer`, interrupts become pulses, the rest goes to `line`. A message for another place (its destination is outside
+/// the grid) and any message to a slot that is nothing is dropped; `drop_o` is high for each of its words.
 /// Combinational, one word a clock, whole messages.
 module message_sort
   import mesh_pkg::*;
@@ -19,28 +19,28 @@ module message_sort
     stream_if.src buffer,
     stream_if.src line,
 
-    output logic stray_o,
+    output logic drop_o,
     output logic written_o,  // an interrupt to a linecard, of a memory
     output logic credit_o    // and of a tile
 );
   typedef enum logic [2:0] {
-    Stray,
+    Drop,
     Memory,
     Buffer,
     Line,
-    Told
+    Pulse
   } to_e;
   logic [4:0] left_q;  // words to come after the header
   to_e to_q, to_now, to;
 
   wire header_t header = header_t'(in.data);
   always_comb begin
-    to_now = Stray;
+    to_now = Drop;
     if (header.dest == place_i) begin
       if (memory_i) to_now = Memory;
       else if (linecard_i)
         to_now = header.user inside {ReadLine, ReadDma, FreeBuffer} ? Buffer :
-            header.user == Interrupt && header.len == '0 ? Told : Line;
+            header.user == Interrupt && header.len == '0 ? Pulse : Line;
     end
     to = left_q != '0 ? to_q : to_now;
   end
@@ -50,9 +50,9 @@ module message_sort
   assign memory.data = in.data;
   assign buffer.data = in.data;
   assign line.data = in.data;
-  assign stray_o = in.valid && to == Stray;
-  assign written_o = in.valid && to == Told && header.src.exit != Core;
-  assign credit_o = in.valid && to == Told && header.src.exit == Core;
+  assign drop_o = in.valid && to == Drop;
+  assign written_o = in.valid && to == Pulse && header.src.exit != Core;
+  assign credit_o = in.valid && to == Pulse && header.src.exit == Core;
   always_comb begin
     case (to)
       Memory:  in.ready = memory.ready;

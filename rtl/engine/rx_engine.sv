@@ -47,21 +47,12 @@ module rx_engine
     logic [13:0] len;
     rx_info_t    info;
   } flight_t;
-  localparam int CountW = $clog2(MaxFrames + 1);
 
   // Step 1: a frame asks for a slot and waits for its descriptors.
   `STREAM(deq_req_t, req_in)
   `STREAM(rx_meta_t, wait_in)
   `STREAM(rx_meta_t, wait_out)
-  logic [CountW-1:0] answers;
-  spill_reg #(
-      .T(deq_req_t)
-  ) i_req (
-      .clk_i,
-      .rst_i,
-      .in (req_in),
-      .out(req)
-  );
+  `SPILL(deq_req_t, i_req, req_in, req)
   `FIFO(rx_meta_t, MaxFrames, i_wait, wait_in, wait_out)
   // Both readies come from registers, so taking them together closes no loop.
   assign meta.ready = req_in.ready && wait_in.ready;
@@ -74,14 +65,7 @@ module rx_engine
   `STREAM(dma_req_t, dma_in)
   `STREAM(flight_t, flight_in)
   `STREAM(flight_t, flight)
-  spill_reg #(
-      .T(dma_req_t)
-  ) i_dma (
-      .clk_i,
-      .rst_i,
-      .in (dma_in),
-      .out(dma)
-  );
+  `SPILL(dma_req_t, i_dma, dma_in, dma)
   `FIFO(flight_t, MaxFrames, i_flight, flight_in, flight)
 
   desc_beat_t d;
@@ -89,7 +73,7 @@ module rx_engine
   logic [13:0] written_q;  // bytes of the frame that found a place
   logic [3:0] requests_q;  // DMA requests of the frame so far
   error_e code_q, code;
-  logic [CountW-1:0] owed_q;  // DMA requests whose answer was not used yet
+  logic answer_room;  // for the status of one more request
   assign d = desc.data;
   assign m = wait_out.data;
   wire unused = &{1'b0, m.queue};  // the descriptor names it again
@@ -109,8 +93,7 @@ module rx_engine
     end
   end
 
-  wire step = desc.valid && wait_out.valid && dma_in.ready && flight_in.ready
-      && owed_q < CountW'(MaxFrames);
+  wire step = desc.valid && wait_out.valid && dma_in.ready && flight_in.ready && answer_room;
   assign desc.ready = step;
   assign wait_out.ready = step && done;
   assign dma_in.valid = step && issue;
@@ -151,71 +134,39 @@ module rx_engine
     end
   end
 
-  // Step 3: the statuses come in the order of the requests. Room for each was reserved with the request (owed_q).
-  `STREAM(dma_result_e, answer_in)
-  `STREAM(dma_result_e, answer)
-  assign answer_in.valid = status_i.valid && status_i.sel == Sel;
-  assign answer_in.data  = status_i.result;
-  fifo #(
-      .T(dma_result_e),
-      .Depth(MaxFrames)
-  ) i_answers (
-      .clk_i,
-      .rst_i,
-      .in(answer_in),
-      .out(answer),
-      .count_o(answers)
-  );
-
+  // Step 3: the statuses come in the order of the requests; the last of a frame's finishes it.
   `STREAM(record_t, record_in)
   `STREAM(commit_t, commit_in)
   `STREAM(queue_error_t, stop_in)
-  spill_reg #(
-      .T(record_t)
-  ) i_record (
-      .clk_i,
-      .rst_i,
-      .in (record_in),
-      .out(record)
-  );
-  spill_reg #(
-      .T(commit_t)
-  ) i_commit (
-      .clk_i,
-      .rst_i,
-      .in (commit_in),
-      .out(commit)
-  );
-  spill_reg #(
-      .T(queue_error_t)
-  ) i_stop (
-      .clk_i,
-      .rst_i,
-      .in (stop_in),
-      .out(stop)
-  );
+  `SPILL(record_t, i_record, record_in, record)
+  `SPILL(commit_t, i_commit, commit_in, commit)
+  `SPILL(queue_error_t, i_stop, stop_in, stop)
 
-  flight_t       f;
-  logic    [3:0] answered_q;  // of the oldest frame's requests
-  error_e        failed_q;  // the first failure among them
+  flight_t f;
+  error_e  failure;
+  logic    gathered;
   assign f = flight.data;
-
-  wire need = answered_q != f.requests;
-  wire final_answer = !need || (answer.valid && answered_q + 4'd1 == f.requests);
-  wire open = record_in.ready && commit_in.ready && stop_in.ready;
-  wire finish = flight.valid && open && final_answer;
-  wire use_answer = flight.valid && need && answer.valid && (finish || answered_q + 4'd1 != f.requests);
+  wire finish = flight.valid && record_in.ready && commit_in.ready && stop_in.ready && gathered;
+  dma_gather #(
+      .Sel  (Sel),
+      .Depth(MaxFrames)
+  ) i_gather (
+      .clk_i,
+      .rst_i,
+      .status_i,
+      .room_o(answer_room),
+      .request_i(dma_in.valid),
+      .valid_i(flight.valid),
+      .requests_i(f.requests),
+      .done_o(gathered),
+      .error_o(failure),
+      .take_i(finish)
+  );
   wire has_slot = f.fate inside {Whole, Truncated, BadDescriptor};
 
-  error_e failure;
-  always_comb begin
-    failure = failed_q;
-    if (failed_q == ErrNone && need && answer.valid) failure = error_of(answer.data);
-  end
   wire error_e final_code = (f.code != ErrNone) ? f.code : failure;
 
   assign flight.ready = finish;
-  assign answer.ready = use_answer;
   assign record_in.valid = finish && has_slot;
   assign commit_in.valid = finish && has_slot;
   assign commit_in.data = '{queue: f.queue, count: 4'd1};
@@ -236,11 +187,6 @@ module rx_engine
   assign record_in.data = '{cq: f.cq, record: cpl};
 
   always_ff @(posedge clk_i) begin
-    if (finish) answered_q <= '0;
-    else if (use_answer) answered_q <= answered_q + 1'b1;
-    if (finish) failed_q <= ErrNone;
-    else if (use_answer) failed_q <= failure;
-    owed_q <= owed_q + CountW'(dma_in.valid) - CountW'(use_answer);
     free_o.valid <= finish;
     free_o.count <= units_of(f.len);
     count_o <= '0;
@@ -257,14 +203,9 @@ module rx_engine
       endcase
     end
     if (rst_i) begin
-      answered_q <= '0;
-      failed_q <= ErrNone;
-      owed_q <= '0;
       free_o.valid <= 1'b0;
       count_o <= '0;
     end
   end
 
-  `ASSERT(AnswersFit, answer_in.valid |-> answer_in.ready)
-  `ASSERT(AnswersWereOwed, answer_in.valid |-> answers < owed_q)
 endmodule

@@ -81,15 +81,7 @@ module tx_engine
   `STREAM(dma_req_t, dma_in)
   `STREAM(packet_t, packet_in)
   `STREAM(packet_t, packet)
-  logic [$clog2(MaxPackets+1)-1:0] answers;
-  spill_reg #(
-      .T(dma_req_t)
-  ) i_dma (
-      .clk_i,
-      .rst_i,
-      .in (dma_in),
-      .out(dma)
-  );
+  `SPILL(dma_req_t, i_dma, dma_in, dma)
   `FIFO(packet_t, MaxPackets, i_packets, packet_in, packet)
 
   packet_t p;
@@ -106,7 +98,7 @@ module tx_engine
   logic [UnitW:0] used_q;  // units taken
   logic [UnitW:0] flying_q;  // of these, units of packets that are not whole yet
   logic fetched;
-  logic [$clog2(Requests+1)-1:0] owed_q;  // DMA requests whose answer was not used yet
+  logic answer_room;  // for the status of one more request
 
   wire found = d.status == DeqOk;
   wire [18:0] total = total_q + 19'(d.desc.len);
@@ -125,7 +117,7 @@ module tx_engine
   // Room in the RAM, and no more on the way than the link needs: what queues up at the host delays everybody's reads.
   wire room = used_q + more_units <= (UnitW + 1)'(Units) && flying_q + more_units <= (UnitW + 1)'(ReadBytes / UnitBytes);
   // A packet that is to be dropped needs neither room nor a request.
-  wire may_issue = !issue || (room && dma_in.ready && owed_q < ($bits(owed_q))'(Requests));
+  wire may_issue = !issue || (room && dma_in.ready && answer_room);
   wire step = desc.valid && found && may_issue && packet_in.ready;
   assign desc.ready = step || (desc.valid && !found);
   assign dma_in.valid = step && issue;
@@ -179,53 +171,31 @@ module tx_engine
     end
   end
 
-  // Step 2: the statuses come in the order of the requests. Room for each was reserved with the request (owed_q).
-  `STREAM(dma_result_e, answer_in)
-  `STREAM(dma_result_e, answer)
+  // Step 2: the statuses come in the order of the requests; with the last of a packet's its data is there.
   `STREAM(packet_t, fetched_in)
   `STREAM(packet_t, fetched_out)
   `STREAM(queue_error_t, stop_in)
-  assign answer_in.valid = status_i.valid && status_i.sel == Sel;
-  assign answer_in.data  = status_i.result;
-  fifo #(
-      .T(dma_result_e),
+  `SPILL(packet_t, i_fetched, fetched_in, fetched_out)
+  `SPILL(queue_error_t, i_stop, stop_in, stop)
+
+  error_e failed;
+  logic   gathered;
+  assign fetched = packet.valid && fetched_in.ready && stop_in.ready && gathered;
+  dma_gather #(
+      .Sel  (Sel),
       .Depth(Requests)
-  ) i_answers (
+  ) i_gather (
       .clk_i,
       .rst_i,
-      .in(answer_in),
-      .out(answer),
-      .count_o(answers)
+      .status_i,
+      .room_o(answer_room),
+      .request_i(dma_in.valid),
+      .valid_i(packet.valid),
+      .requests_i(p.requests),
+      .done_o(gathered),
+      .error_o(failed),
+      .take_i(fetched)
   );
-  spill_reg #(
-      .T(packet_t)
-  ) i_fetched (
-      .clk_i,
-      .rst_i,
-      .in (fetched_in),
-      .out(fetched_out)
-  );
-  spill_reg #(
-      .T(queue_error_t)
-  ) i_stop (
-      .clk_i,
-      .rst_i,
-      .in (stop_in),
-      .out(stop)
-  );
-
-  logic [3:0] answered_q;  // of the oldest packet's requests
-  error_e failed_q, failed;
-  wire need = answered_q != p.requests;
-  wire last_answer = answered_q + 4'd1 == p.requests;
-  assign fetched = packet.valid && fetched_in.ready && stop_in.ready && (!need || (answer.valid && last_answer));
-  wire use_answer = packet.valid && need && answer.valid && (fetched || !last_answer);
-  always_comb begin
-    failed = failed_q;
-    if (failed_q == ErrNone && need && answer.valid) failed = error_of(answer.data);
-  end
-
-  assign answer.ready = use_answer;
   assign packet.ready = fetched;
   assign fetched_in.valid = fetched;
   always_comb begin
@@ -234,19 +204,6 @@ module tx_engine
   end
   assign stop_in.valid = fetched && fetched_in.data.code != ErrNone;
   assign stop_in.data  = '{queue: p.queue, code: fetched_in.data.code};
-
-  always_ff @(posedge clk_i) begin
-    if (fetched) answered_q <= '0;
-    else if (use_answer) answered_q <= answered_q + 1'b1;
-    if (fetched) failed_q <= ErrNone;
-    else if (use_answer) failed_q <= failed;
-    owed_q <= owed_q + ($bits(owed_q))'(dma_in.valid) - ($bits(owed_q))'(use_answer);
-    if (rst_i) begin
-      answered_q <= '0;
-      failed_q   <= ErrNone;
-      owed_q     <= '0;
-    end
-  end
 
   // Step 3: read out, one unit a clock.
   `STREAM(tx_done_t, done_in)
@@ -301,8 +258,6 @@ module tx_engine
       .count_o
   );
 
-  `ASSERT(AnswersFit, answer_in.valid |-> answer_in.ready)
-  `ASSERT(AnswersWereOwed, answer_in.valid |-> answers < owed_q)
   `ASSERT(LongestFits, 32'(max_frame_i) <= RamBytes)
   `ASSERT(NeverOverfull, used_q <= (UnitW + 1)'(Units))
 endmodule

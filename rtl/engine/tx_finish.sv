@@ -24,30 +24,9 @@ module tx_finish
   `STREAM(commit_t, commit_in)
   `STREAM(sent_t, sent_in)
   `FIFO(tx_done_t, Depth, i_done, done, head)
-  spill_reg #(
-      .T(record_t)
-  ) i_record (
-      .clk_i,
-      .rst_i,
-      .in (record_in),
-      .out(record)
-  );
-  spill_reg #(
-      .T(commit_t)
-  ) i_commit (
-      .clk_i,
-      .rst_i,
-      .in (commit_in),
-      .out(commit)
-  );
-  spill_reg #(
-      .T(sent_t)
-  ) i_sent (
-      .clk_i,
-      .rst_i,
-      .in (sent_in),
-      .out(sent)
-  );
+  `SPILL(record_t, i_record, record_in, record)
+  `SPILL(commit_t, i_commit, commit_in, commit)
+  `SPILL(sent_t, i_sent, sent_in, sent)
 
   // All three leave together; their readies come from registers.
   wire open = record_in.ready && commit_in.ready && sent_in.ready;

@@ -6,7 +6,7 @@
 /// but for an access to the set that was stored to in the clock before, which waits one. A miss writes the line it replaces
 /// back (WriteLine) if it was changed, then asks for its own (ReadLine); the load is answered when its word comes, the cache
 /// takes the next access when the line is in. The line replaced is the one not used last. Answers are always taken at once.
-/// A `drop_i` with the request writes the line back and forgets it, whoever else reads or writes that memory (answered like
+/// A `drop_i` with the request writes the line back and invalidates it, for memory that others read or write too (answered like
 /// a Store). Atomics are errors, so is a region without a memory, and a line the memory refuses.
 /// Bits 31:28 of an address are its region: `map_*` says which memory that is, the bits below are the address there.
 /// Empty `Bytes / 64` clocks after reset. Paper: tile-router, sections 3.1 and 5.1 (lookups hit or miss).
@@ -129,7 +129,7 @@ module dcache
   end
   assign out.valid = state_q inside {Write, Ask};
 
-  // Nobody else sends to this port, and what comes is always taken.
+  // Only answers come here, and they are always taken.
   assign in.ready  = 1'b1;
   logic inside_q;  // the header of the answer has come
   header_t answer;
@@ -170,7 +170,7 @@ module dcache
     ram_sdp #(
         .Width($bits(tag_t)),
         .Depth(Sets)
-    ) tag_ram (
+    ) i_tag_ram (
         .clk_i,
         .we_i   (mine || drop || (fill && last_fill) || state_q == Clear),
         .waddr_i(state_q == Clear ? clear_q : set),
@@ -183,7 +183,7 @@ module dcache
         .Width(32),
         .Depth(Sets * 8),
         .Lanes(4)
-    ) data_ram (
+    ) i_data_ram (
         .clk_i,
         .we_i   (mine ? req_q.be : {4{fill}}),
         .waddr_i({set, mine ? req_q.addr[4:2] : count_q[2:0]}),

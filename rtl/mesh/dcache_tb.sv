@@ -158,7 +158,7 @@ module dcache_tb
     map_we <= 0;
     repeat (40) @(negedge clk);
 
-    // A miss: two words out, the delay, header and words up to the wanted one; then hits.
+    // A miss: two words out, the delay, header and words up to the one of the load; then hits.
     access (Load, 32'h4000_0020);
     `CHECK(asked == 1 && misses == 1, "a miss")
     $display("a miss with %0d clocks of memory and links: %0d clocks", delay, since);
@@ -213,7 +213,7 @@ module dcache_tb
               for (int k = 0; k < 8; k++) begin
                 automatic int r = int'(a[31:28]) - 4, at = int'(a[27:5]) * 8 + k;
                 `CHECK(dram[r][at] == flat[r][at], "a dropped line is not in memory")
-                // Somebody else writes it: the next load sees that.
+                // Another master writes it: the next load sees that.
                 dram[r][at] = $urandom();
                 flat[r][at] = dram[r][at];
               end
@@ -228,7 +228,7 @@ module dcache_tb
     hits_before = accesses - misses;
     `CHECK(hits_before > 1500, "few hits")
 
-    // Errors: no memory there, an atomic, a memory that refuses; the core is told, and nothing is kept of it.
+    // Errors: no memory there, an atomic, a memory that refuses; the core gets an error, and nothing is kept.
     `CHECK(store_errors == 0, "stores were refused")
     access (Load, 32'h9000_0000, .error(1));
     access (Add, 32'h4000_0000, .error(1));

@@ -5,8 +5,8 @@
 ///
 /// A message is a header (`mesh_pkg::header_t`) and up to 31 words. It goes along x first, then along y, then to the core or
 /// out of the grid by `exit`: its links are taken in one order, so no circle of messages that wait for each other can form
-/// as long as who receives takes what comes. Wormhole: an output belongs to a message from its header to its last word.
-/// Inputs that want the same output take turns (round robin by message): each waits for at most four others.
+/// as long as receivers take what comes. Wormhole: an output belongs to a message from its header to its last word.
+/// Inputs with headers for the same output take turns (round robin by message): each waits for at most four others.
 ///
 /// Ports in the order of `port_e`: core, north, east, south, west. One clock from a link's FIFO to that of the next tile, one
 /// word a clock on each output. `ready` comes from registers. Drops nothing: a message to a place outside the grid leaves it on
@@ -44,7 +44,7 @@ module dynamic_router
     `STREAM(word_t, head)
     link_fifo #(
         .Depth(LinkDepth)
-    ) fifo (
+    ) i_fifo (
         .clk_i,
         .rst_i,
         .in    (in[i]),
@@ -91,23 +91,23 @@ module dynamic_router
   logic [N-1:0][2:0] owner_q;
   logic [N-1:0][N-1:0] turn_q;  // the inputs after the one served last
 
-  logic [N-1:0][N-1:0] wanted;  // headers that want each output
+  logic [N-1:0][N-1:0] headers;  // for each output, by input
   always_comb begin
     out_valid = '0;
     for (int o = 0; o < N; o++) begin
-      wanted[o] = '0;
-      choice[o] = owner_q[o];
+      headers[o] = '0;
+      choice[o]  = owner_q[o];
     end
     if (|valid) begin
       for (int i = 0; i < N; i++) begin
-        if (valid[i] && !inside_q[i]) wanted[route(data[i][10:0], x_i, y_i)][i] = 1'b1;
+        if (valid[i] && !inside_q[i]) headers[route(data[i][10:0], x_i, y_i)][i] = 1'b1;
       end
       for (int o = 0; o < N; o++) begin
         if (owned_q[o]) begin
           out_valid[o] = valid[owner_q[o]];
-        end else if (|wanted[o]) begin
+        end else if (|headers[o]) begin
           out_valid[o] = 1'b1;
-          choice[o] = lowest(|(wanted[o] & turn_q[o]) ? wanted[o] & turn_q[o] : wanted[o]);
+          choice[o] = lowest(|(headers[o] & turn_q[o]) ? headers[o] & turn_q[o] : headers[o]);
         end
       end
     end

@@ -45,8 +45,8 @@ module dynamic_router_formal
     assign out_valid[i] = out[i].valid;
     assign out_data[i]  = out[i].data;
     // What link_fifo keeps true of itself.
-    wire same = dut.g_port[i].fifo.write_q == dut.g_port[i].fifo.read_q;
-    wire [1:0] count = dut.g_port[i].fifo.count_q;
+    wire same = dut.g_port[i].i_fifo.write_q == dut.g_port[i].i_fifo.read_q;
+    wire [1:0] count = dut.g_port[i].i_fifo.count_q;
     always_comb if (started_q) assert (same != count[0] && count <= 2'd2);
   end
   wire [N-1:0] moved = out_valid & ready_i;
@@ -103,7 +103,7 @@ module dynamic_router_formal
       overtaken_q <= overtaken_q + 1'b1;
     end
   end
-  logic [3:0] served, distance;  // who began last there
+  logic [3:0] served, distance;  // the input that began last there
   always_comb begin
     case (dut.turn_q[out_i])
       5'b11110: served = 0;

@@ -3,7 +3,7 @@
 `include "stream.svh"
 /// dynamic_router: a grid of 3 x 3 with a source and a sink at each core and each edge link. Every message arrives once, at its
 /// place, in one piece and in order, under random traffic with back-pressure; one clock a tile; one word a clock on a link; three
-/// messages that want one output take turns; words are counted; what is bound for a place outside the grid leaves it.
+/// messages for one output take turns; words are counted; what is bound for a place outside the grid leaves it.
 module dynamic_router_tb;
   import mesh_pkg::*;
   `TB_BEGIN

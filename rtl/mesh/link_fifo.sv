@@ -4,7 +4,7 @@
 ///
 /// Holds `Depth` words (a power of two). Latency 1 clock, one word a clock; `in.ready` comes from a register, so that no
 /// combinational path goes from tile to tile. Reset empties it. Drops nothing.
-/// `room_o` is for a link_out at the other end, which looks at it a clock later: it falls while there is still a place for the
+/// `room_o` is for a link_out at the other end, which registers it: it falls while there is still a place for the
 /// word that may be on its way.
 module link_fifo #(
     parameter int Depth = 4

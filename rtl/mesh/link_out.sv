@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The end of a link of the on-chip networks on the side of its sender: the last place before the border of a tile or an edge slot.
 ///
-/// `valid_o` is high for a clock for each word. `room_i` is that of the link_fifo at the other end, looked at through a
-/// register: so no combinational path goes into a tile and out of it again, and a simulation need look at a tile once a clock.
+/// `valid_o` is high for a clock for each word. `room_i` is that of the link_fifo at the other end, through a register:
+/// so no combinational path goes into a tile and out of it again, and a simulation evaluates a tile once a clock.
 /// Latency 0, one word a clock.
 module link_out
   import mesh_pkg::word_t;

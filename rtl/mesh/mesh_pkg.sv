@@ -41,7 +41,7 @@ package mesh_pkg;
     ReadDma = 5'd3,  // address, dma_length_t; also to a linecard that holds frames
     StreamWrite = 5'd4,  // address, words: that many words come over static network 1
     StreamRead = 5'd5,  // address, words: that many words leave over static network 1
-    FreeBuffer = 5'd6,  // address: a frame in a linecard's buffer is not wanted any more
+    FreeBuffer = 5'd6,  // address: a frame in a linecard's buffer is dropped
     WriteLast = 5'd7,  // as WriteLine; afterwards an Interrupt goes back, by the GDN
     // Answers. The lower three bits are the tag.
     ReadData = 5'd8,  // 8 .. 15: the words
@@ -179,9 +179,42 @@ package mesh_pkg;
     PayloadHeld = 3'd4  // stays in the linecard until it is read
   } payload_mode_e;
 
+  /// How a payload leaves an input linecard, by `payload_mode_e`.
+  typedef struct packed {
+    logic leaves;  // else it stays in the linecard
+    logic by_mdn;   // before the head, each line in a message; else on static network 1 after the head
+    logic lines;  // in lines of 8 words, with zeros behind its end
+    logic address;  // in front of each line
+    logic mask;  // and then: which bytes of the line are the frame's
+  } payload_form_t;
+
+  function automatic payload_form_t payload_form(payload_mode_e mode);
+    case (mode)  //          leaves by_mdn lines address mask
+      PayloadStatic: return 'b1____0______0_____0_______0;
+      PayloadLines: return 'b1_____0______1_____1_______0;
+      PayloadMasked: return 'b1____0______1_____1_______1;
+      PayloadMdn: return 'b1_______1______1_____1_______0;
+      default: return 'b0__________0______0_____0_______0;  // PayloadHeld
+    endcase
+  endfunction
+
+  /// Networks on which an input linecard sends.
+  typedef enum logic [1:0] {
+    ToStatic,
+    ToHeads,   // GDN
+    ToMdn
+  } line_to_e;
+
+  /// A word on its way out of an input linecard.
+  typedef struct packed {
+    line_to_e to;
+    logic     stored;  // it is the frame's word of this number, in the buffer
+    word_t    word;
+  } line_word_t;
+
   typedef struct packed {
     logic [23:0] reserved;
-    logic confirm;  // an Interrupt (by the GDN) to who sent a StreamWrite, when it is in the queue
+    logic confirm;  // a StreamWrite by an Interrupt (over the GDN) when it is in the queue
     static_mode_e static_in;
     logic [3:0] max_reads;  // messages whose data is on its way from the DRAM at a time, 1 .. 8
     logic half_duplex;  // reads and writes take turns
@@ -217,11 +250,19 @@ package mesh_pkg;
     logic       early;      // payloads begin with word 8 (in_settings_t)
     logic       tell_mdn;   // interrupts go over the MDN: no head of a frame can stand in their way
     logic       enable;     // Interrupt to the tile when there is room for a frame
-    place_t     tile;       // that is told
+    place_t     tile;       // that gets it
     logic       dma;        // memory is read by ReadDma, not ReadLine
     logic [4:0] words;      // of a ReadDma, to a linecard or with `dma`
     logic [3:0] max_reads;  // at a time, 1 .. 8
   } out_settings_t;
+
+  /// A payload that an output linecard has to read.
+  typedef struct packed {
+    logic         held;     // in a linecard's buffer
+    place_t from;           // the linecard or memory
+    logic [15:0]  words;
+    word_t        address;
+  } payload_fetch_t;
 
   /// Words of a slot's settings.
   localparam logic [4:0] SlotKind = 5'd0;  // slot_e
@@ -239,5 +280,5 @@ package mesh_pkg;
   localparam logic [4:0] SlotInBad = 5'd20;  // frames too long, dropped; malformed messages
   localparam logic [4:0] SlotOutFrames = 5'd21;  // frames sent to the wire
   localparam logic [4:0] SlotOutBad = 5'd22;  // malformed messages, failed reads
-  localparam logic [4:0] SlotStray = 5'd23;  // words that nobody here takes
+  localparam logic [4:0] SlotDropped = 5'd23;  // words for another place or kind of slot, dropped
 endpackage

@@ -2,7 +2,7 @@
 /// Merges streams of dynamic messages: whole messages, round robin.
 ///
 /// Combinational, one word a clock and none lost between messages; each input waits for at most one message of every other. An
-/// input may pause inside a message; the others wait. Drops nothing. Reset forgets whose turn it is.
+/// input may pause inside a message; the others wait. Drops nothing. Reset clears the turn.
 module message_merge
   import mesh_pkg::*;
 #(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "stream.svh"
-/// net_irq: random messages, some of them interrupts (a few with words, which nobody sends but which must not get through),
+/// net_irq: random messages, some of them interrupts (a few with words: malformed, and dropped whole),
 /// with back-pressure: what passes is all else in order, and each interrupt raises the flag of its sender's side once.
 module net_irq_tb
   import mesh_pkg::*;

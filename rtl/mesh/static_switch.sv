@@ -80,7 +80,7 @@ module static_switch
   ram_sdp #(
       .Width($bits(stored_t)),
       .Depth(Instructions)
-  ) program_ram (
+  ) i_program_ram (
       .clk_i,
       .we_i(prog_we_i && prog_addr_i[0]),
       .waddr_i(prog_addr_i[PcW:1]),
@@ -104,14 +104,14 @@ module static_switch
     `STREAM(word_t, head1)
     `STREAM(word_t, into2)
     `STREAM(word_t, head2)
-    link_fifo fifo1 (
+    link_fifo i_fifo1 (
         .clk_i,
         .rst_i,
         .in    (into1),
         .out   (head1),
         .room_o(link_room[i])
     );
-    link_fifo fifo2 (
+    link_fifo i_fifo2 (
         .clk_i,
         .rst_i,
         .in    (into2),

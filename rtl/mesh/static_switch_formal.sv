@@ -89,7 +89,9 @@ module static_switch_formal
     // The memory, with any content at the start, holds what loading would have put there.
     if (started_q) assume ({dut.now.takes, dut.now.sends} == {takes, sends});
     if (started_q) begin
-      assert (dut.program_ram.wdata_i == {needs({prog_data_i, dut.low_q}), prog_data_i, dut.low_q});
+      assert (dut.i_program_ram.wdata_i == {needs(
+          {prog_data_i, dut.low_q}
+      ), prog_data_i, dut.low_q});
       if (dut.fire) begin
         assert (run_i && !status.halted && (takes & ~dut.valid) == '0 && (sends & ~dut.room) == '0);
         assert (dut.pop == takes && out_valid == {sends[N+:P], sends[0+:P]});

@@ -76,7 +76,7 @@ module static_switch_tb;
   assign near.valid = g_switch[1].out1[Core].valid;
   assign near.data = g_switch[1].out1[Core].data;
   assign g_switch[1].out1[Core].ready = near.ready;
-  link_fifo core_fifo (
+  link_fifo i_core_fifo (
       .clk_i(clk),
       .rst_i(rst),
       .in(near),
@@ -375,7 +375,7 @@ module static_switch_tb;
     `CHECK(
         status[0].waiting && status[0].no_word1 == 6'b010000 && status[0].no_word2 == 6'b001000 &&
            status[0].no_room1 == '0 && status[0].no_room2 == '0,
-        "not told what it waits for")
+        "status does not name the word it waits for")
     `CHECK(out_valid == '0, "moves without its operands")
     force out_ready = '0;
     in_percent = 100;
@@ -383,7 +383,7 @@ module static_switch_tb;
     `CHECK(
         status[0].waiting && status[0].no_word1 == '0 && status[0].no_word2 == '0 &&
            status[0].no_room1 == 6'b000001 && status[0].no_room2 == 6'b000100,
-        "not told where no room is")
+        "status does not name the port without room")
     `CHECK(out_valid == '0, "moves without room")
     release out_ready;
     repeat (10) @(posedge clk);

@@ -7,8 +7,8 @@
 /// begin in a link_out and end in a link_fifo, so that no combinational path leads through a tile. The core's registers x26,
 /// x27, x28 are static network 1, 2 and the GDN (core); the MDN is the cache's. From a core's write to the read of its
 /// neighbour: 3 clocks on the static networks when both switches are ready. Interrupt messages become flags of the core
-/// (net_irq). Loaded, started and watched through the boot port (tile_regs). Reset empties links and cache; place and number
-/// are those of the last clock of reset. Paper: section 1.
+/// (net_irq). Loaded, started and observed through the boot port (tile_regs); its pins are flat, for a tile is a model of its
+/// own in simulation. Reset empties links and cache; place and number are those of the last clock of reset. Paper: section 1.
 module tile
   import core_pkg::*, mesh_pkg::word_t, mesh_pkg::switch_status_t;
 #(
@@ -28,7 +28,7 @@ module tile
     input logic [3:0] y_i,
     input logic [4:0] number_i,
 
-    // Boot port: offset in the tile's region, answered by a clock of ack.
+    // Boot port (reg_if): offset in the tile's region.
     input  logic         go_i,
     input  logic         boot_req_i,
     input  logic         boot_write_i,
@@ -53,58 +53,24 @@ module tile
   localparam int ImemAddrW = $clog2(ImemBytes) - 2;
   localparam int SwitchAddrW = $clog2(Instructions) + 1;
 
-  // Port 0 of switch and routers is the core (of the MDN's router: the cache), the others are the neighbours.
-  `STREAM(word_t, st1_in[Ports])
-  `STREAM(word_t, st1_out[Ports])
-  `STREAM(word_t, st2_in[Ports])
-  `STREAM(word_t, st2_out[Ports])
-  `STREAM(word_t, gdn_in[Ports])
-  `STREAM(word_t, gdn_out[Ports])
-  `STREAM(word_t, mdn_in[Ports])
-  `STREAM(word_t, mdn_out[Ports])
+  // Networks static 1, static 2, GDN, MDN, five ports each: port 0 is the core (of the MDN the cache), the others are the neighbours.
+  `STREAM(word_t, from[4*Ports])
+  `STREAM(word_t, to[4*Ports])
   logic [3:0][Ports-1:0] room;
-  assign in_room_o = {room[3][4:1], room[2][4:1], room[1][4:1], room[0][4:1]};
-  for (genvar s = 0; s < 4; s++) begin : g_side
-    assign st1_in[s+1].valid = in_valid_i[s];
-    assign st1_in[s+1].data  = in_data_i[s];
-    assign st2_in[s+1].valid = in_valid_i[4+s];
-    assign st2_in[s+1].data  = in_data_i[4+s];
-    assign gdn_in[s+1].valid = in_valid_i[8+s];
-    assign gdn_in[s+1].data  = in_data_i[8+s];
-    assign mdn_in[s+1].valid = in_valid_i[12+s];
-    assign mdn_in[s+1].data  = in_data_i[12+s];
-    link_out st1_to (
-        .clk_i,
-        .rst_i,
-        .in     (st1_out[s+1]),
-        .valid_o(out_valid_o[s]),
-        .data_o (out_data_o[s]),
-        .room_i (out_room_i[s])
-    );
-    link_out st2_to (
-        .clk_i,
-        .rst_i,
-        .in     (st2_out[s+1]),
-        .valid_o(out_valid_o[4+s]),
-        .data_o (out_data_o[4+s]),
-        .room_i (out_room_i[4+s])
-    );
-    link_out gdn_to (
-        .clk_i,
-        .rst_i,
-        .in     (gdn_out[s+1]),
-        .valid_o(out_valid_o[8+s]),
-        .data_o (out_data_o[8+s]),
-        .room_i (out_room_i[8+s])
-    );
-    link_out mdn_to (
-        .clk_i,
-        .rst_i,
-        .in     (mdn_out[s+1]),
-        .valid_o(out_valid_o[12+s]),
-        .data_o (out_data_o[12+s]),
-        .room_i (out_room_i[12+s])
-    );
+  for (genvar n = 0; n < 4; n++) begin : g_net
+    assign in_room_o[4*n+:4] = room[n][4:1];
+    for (genvar s = 0; s < 4; s++) begin : g_side
+      assign from[Ports*n+s+1].valid = in_valid_i[4*n+s];
+      assign from[Ports*n+s+1].data  = in_data_i[4*n+s];
+      link_out i_to (
+          .clk_i,
+          .rst_i,
+          .in     (to[Ports*n+s+1]),
+          .valid_o(out_valid_o[4*n+s]),
+          .data_o (out_data_o[4*n+s]),
+          .room_i (out_room_i[4*n+s])
+      );
+    end
   end
 
   logic [3:0] x_q, y_q;
@@ -120,27 +86,30 @@ module tile
   end
 
   // ---- Boot port
+  reg_if #(.AddrW(boot_pkg::UnitW)) boot ();
+  assign boot.req = boot_req_i;
+  assign boot.write = boot_write_i;
+  assign boot.addr = boot_addr_i;
+  assign boot.wdata = boot_wdata_i;
+  assign boot.wstrb = '1;
+  assign boot_ack_o = boot.ack;
+  assign boot_rdata_o = boot.rdata;
   logic core_run, switch_run, imem_we, switch_we, ram_valid, ram_write, map_we;
   logic [ImemAddrW-1:0] imem_addr;
   logic [SwitchAddrW-1:0] switch_addr;
   logic [15:0] ram_addr;
   logic [3:0] map_addr;
   word_t boot_wdata, ram_rdata, trap_pc;
-  word_t cache_counts[3], static_words[2*Ports], gdn_words[Ports], mdn_words[Ports];
+  word_t cache_counts[3], static_words[2*Ports], dynamic_words[2][Ports];
   switch_status_t switch_status;
   tile_regs #(
       .ImemAddrW  (ImemAddrW),
       .SwitchAddrW(SwitchAddrW)
-  ) regs (
+  ) i_regs (
       .clk_i,
       .rst_i,
       .go_i         (go_q),
-      .boot_req_i,
-      .boot_write_i,
-      .boot_addr_i,
-      .boot_wdata_i,
-      .boot_ack_o,
-      .boot_rdata_o,
+      .boot,
       .imem_we_o    (imem_we),
       .imem_addr_o  (imem_addr),
       .switch_we_o  (switch_we),
@@ -160,8 +129,8 @@ module tile
       .switch_i     (switch_status),
       .cache_i      (cache_counts),
       .static_i     (static_words),
-      .gdn_i        (gdn_words),
-      .mdn_i        (mdn_words)
+      .gdn_i        (dynamic_words[0]),
+      .mdn_i        (dynamic_words[1])
   );
 
   // ---- Core
@@ -209,7 +178,7 @@ module tile
   );
   tile_imem #(
       .Bytes(ImemBytes)
-  ) imem (
+  ) i_imem (
       .clk_i,
       .rst_i,
       .fetch_en_i   (fetch_en),
@@ -221,13 +190,11 @@ module tile
       .waddr_i      (imem_addr),
       .wdata_i      (boot_wdata)
   );
-  // What the dynamic networks bring to the core and to the cache, without the interrupts.
-  `STREAM(word_t, messages)
-  `STREAM(word_t, answers)
+  `STREAM(word_t, messages[2])
   tile_mem #(
       .RamBytes  (RamBytes),
       .CacheBytes(CacheBytes)
-  ) mem (
+  ) i_mem (
       .clk_i,
       .rst_i,
       .x_i          (x_q),
@@ -245,42 +212,22 @@ module tile
       .boot_rdata_o (ram_rdata),
       .map_we_i     (map_we),
       .map_addr_i   (map_addr),
-      .out          (mdn_in[0]),
-      .in           (answers),
+      .out          (from[3*Ports]),
+      .in           (messages[1]),
       .accesses_o   (cache_counts[0]),
       .misses_o     (cache_counts[1]),
       .writes_o     (cache_counts[2])
   );
 
   // ---- Core and networks
-  logic [IrqCount-1:0] irq_gdn, irq_mdn;
-  assign irq = irq_gdn | irq_mdn;
-  net_irq #(
-      .Flags(IrqCount)
-  ) interrupts_gdn (
-      .clk_i,
-      .rst_i,
-      .in   (gdn_out[0]),
-      .out  (messages),
-      .irq_o(irq_gdn)
-  );
-  net_irq #(
-      .Flags(IrqCount)
-  ) interrupts_mdn (
-      .clk_i,
-      .rst_i,
-      .in   (mdn_out[0]),
-      .out  (answers),
-      .irq_o(irq_mdn)
-  );
-  assign net_in_valid = {messages.valid, st2_out[0].valid, st1_out[0].valid};
-  assign net_in_data = {messages.data, st2_out[0].data, st1_out[0].data};
-  assign {messages.ready, st2_out[0].ready, st1_out[0].ready} = net_in_ready;
-  assign {gdn_in[0].valid, st2_in[0].valid, st1_in[0].valid} = net_out_valid;
-  assign st1_in[0].data = net_out_data;
-  assign st2_in[0].data = net_out_data;
-  assign gdn_in[0].data = net_out_data;
-  assign net_out_ready = {gdn_in[0].ready, st2_in[0].ready, st1_in[0].ready};
+  assign net_in_valid = {messages[0].valid, to[Ports].valid, to[0].valid};
+  assign net_in_data = {messages[0].data, to[Ports].data, to[0].data};
+  assign {messages[0].ready, to[Ports].ready, to[0].ready} = net_in_ready;
+  assign {from[2*Ports].valid, from[Ports].valid, from[0].valid} = net_out_valid;
+  assign from[0].data = net_out_data;
+  assign from[Ports].data = net_out_data;
+  assign from[2*Ports].data = net_out_data;
+  assign net_out_ready = {from[2*Ports].ready, from[Ports].ready, from[0].ready};
 
   // ---- Networks
   static_switch #(
@@ -292,33 +239,37 @@ module tile
       .prog_we_i  (switch_we),
       .prog_addr_i(switch_addr),
       .prog_data_i(boot_wdata),
-      .in1        (st1_in),
-      .in2        (st2_in),
-      .out1       (st1_out),
-      .out2       (st2_out),
+      .in1        (from[0+:Ports]),
+      .in2        (from[Ports+:Ports]),
+      .out1       (to[0+:Ports]),
+      .out2       (to[Ports+:Ports]),
       .room1_o    (room[0]),
       .room2_o    (room[1]),
       .status_o   (switch_status),
       .words_o    (static_words)
   );
-  dynamic_router gdn (
-      .clk_i,
-      .rst_i,
-      .x_i    (x_q),
-      .y_i    (y_q),
-      .in     (gdn_in),
-      .out    (gdn_out),
-      .room_o (room[2]),
-      .words_o(gdn_words)
-  );
-  dynamic_router mdn (
-      .clk_i,
-      .rst_i,
-      .x_i    (x_q),
-      .y_i    (y_q),
-      .in     (mdn_in),
-      .out    (mdn_out),
-      .room_o (room[3]),
-      .words_o(mdn_words)
-  );
+  // GDN and MDN, without the interrupts: to the core, to the cache.
+  logic [1:0][IrqCount-1:0] irqs;
+  assign irq = irqs[0] | irqs[1];
+  for (genvar n = 0; n < 2; n++) begin : g_dynamic
+    dynamic_router i_router (
+        .clk_i,
+        .rst_i,
+        .x_i    (x_q),
+        .y_i    (y_q),
+        .in     (from[(2+n)*Ports+:Ports]),
+        .out    (to[(2+n)*Ports+:Ports]),
+        .room_o (room[2+n]),
+        .words_o(dynamic_words[n])
+    );
+    net_irq #(
+        .Flags(IrqCount)
+    ) i_interrupts (
+        .clk_i,
+        .rst_i,
+        .in   (to[(2+n)*Ports]),
+        .out  (messages[n]),
+        .irq_o(irqs[n])
+    );
+  end
 endmodule

@@ -25,7 +25,7 @@ module tile_imem #(
   ram_sdp #(
       .Width(32),
       .Depth(2 ** AddrW)
-  ) ram (
+  ) i_ram (
       .clk_i,
       .we_i,
       .waddr_i,

@@ -66,7 +66,7 @@ module tile_mem
   end
   bank #(
       .Words(RamBytes / 4)
-  ) ram (
+  ) i_ram (
       .clk_i,
       .rst_i,
       .valid_i(ram_go || boot_valid_i),
@@ -83,7 +83,7 @@ module tile_mem
   end
   dcache #(
       .Bytes(CacheBytes)
-  ) cache (
+  ) i_cache (
       .clk_i,
       .rst_i,
       .x_i,

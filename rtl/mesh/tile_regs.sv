@@ -14,14 +14,7 @@ module tile_regs
     input logic clk_i,
     input logic rst_i,
     input logic go_i,
-
-    // Boot port: offset in the region, answered by a clock of ack.
-    input  logic         boot_req_i,
-    input  logic         boot_write_i,
-    input  logic  [17:0] boot_addr_i,
-    input  word_t        boot_wdata_i,
-    output logic         boot_ack_o,
-    output word_t        boot_rdata_o,
+    reg_if.slave boot,  // offset in the tile's region
 
     // Memories.
     output logic                    imem_we_o,
@@ -48,6 +41,7 @@ module tile_regs
     input  word_t          gdn_i       [  RouterPorts],
     input  word_t          mdn_i       [  RouterPorts]
 );
+  wire unused = &{1'b0, boot.wstrb};
   logic req_q, done_q, write_q;
   logic [17:0] addr_q;
   word_t wdata_q, rdata, rdata_q;
@@ -93,15 +87,15 @@ module tile_regs
     end
   end
 
-  assign boot_ack_o   = done_q;
-  assign boot_rdata_o = addr_q[17:16] == 2'd2 ? ram_rdata_i : rdata_q;
+  assign boot.ack   = done_q;
+  assign boot.rdata = addr_q[17:16] == 2'd2 ? ram_rdata_i : rdata_q;
   always_ff @(posedge clk_i) begin
-    req_q  <= boot_req_i;
+    req_q  <= boot.req;
     done_q <= req_q;
-    if (boot_req_i) begin
-      write_q <= boot_write_i;
-      addr_q  <= boot_addr_i;
-      wdata_q <= boot_wdata_i;
+    if (boot.req) begin
+      write_q <= boot.write;
+      addr_q  <= boot.addr;
+      wdata_q <= boot.wdata;
     end
     if (req_q) begin
       rdata_q <= rdata;

@@ -9,10 +9,10 @@ package pcie_pkg;
   localparam int TlpBeatBytes = 64;
 
   typedef struct packed {
-    logic [127:0] hdr;
-    logic [8*TlpBeatBytes-1:0] data;
     logic sop;
     logic eop;
+    logic [127:0] hdr;
+    logic [8*TlpBeatBytes-1:0] data;
   } tlp_beat_t;
 
   // Fmt and Type of the TLPs in use, {fmt[2:0], type[4:0]}.
@@ -101,4 +101,51 @@ package pcie_pkg;
     logic [11:0] cpld;
     logic        cpl_inf;
   } fc_limit_t;
+
+  /// What the hard block drives. Not packed, so that a bench has each pin by its name.
+  typedef struct {
+    // A beat to the logic; `ready` comes back with pcie_out_t.
+    logic                      rx_valid;
+    logic [127:0]              rx_hdr;
+    logic [8*TlpBeatBytes-1:0] rx_data;
+    logic                      rx_sop;
+    logic                      rx_eop;
+    // What the logic sends is taken.
+    logic                      tx_ready;
+    logic                      read_ready;
+    // The link is trained. Whoever cares holds the logic in reset while it is not.
+    logic                      link_up;
+    // Configuration space: pcie_cfg_t.
+    logic [15:0]               requester_id;
+    logic [2:0]                max_payload;
+    logic [2:0]                max_read_request;
+    logic                      bus_master;
+    logic                      extended_tag;
+    logic                      relaxed_ordering;
+    logic                      msix_enable;
+    logic                      msix_mask;
+    // Credits: fc_limit_t.
+    logic [7:0]                ph;
+    logic [11:0]               pd;
+    logic                      p_inf;
+    logic [7:0]                nph;
+    logic                      np_inf;
+    logic [7:0]                cplh;
+    logic [11:0]               cpld;
+    logic                      cpl_inf;
+  } pcie_in_t;
+
+  /// What the logic drives.
+  typedef struct {
+    logic                      rx_ready;
+    // A beat to the hard block.
+    logic                      tx_valid;
+    logic [127:0]              tx_hdr;
+    logic [8*TlpBeatBytes-1:0] tx_data;
+    logic                      tx_sop;
+    logic                      tx_eop;
+    // Read requests, header only: a stream of their own, so that they take no beats from packets with data.
+    logic                      read_valid;
+    logic [127:0]              read_hdr;
+  } pcie_out_t;
 endpackage

@@ -64,23 +64,34 @@ module cpl_queue_manager
     queue_t queue;
   } op_t;
 
-  // The register access under way; its request is kept until it is answered.
-  logic waiting_q, write_q;
-  logic [regs.AddrW-1:0] addr_q;
-  logic [31:0] wdata_q;
-  wire [2:0] word = addr_q[4:2];
-  wire [31:0] access_queue = 32'(addr_q[regs.AddrW-1:5]);
+  // The register access under way.
+  logic waiting, write, access;
+  logic [31:0] addr, wdata, rdata;
+  wire [ 2:0] word = addr[4:2];
+  wire [31:0] access_queue = 32'(addr[31:5]);
 
   // What may start: up to three outcomes may still be on their way to each FIFO.
   logic enq_ready, commit_ready;
   held_t rsp_count, notify_count, error_count;
   wire notify_room = 32'(notify_count) + 4 <= OutDepth;
-  wire access = waiting_q && enq_ready && commit_ready && notify_room;
+  assign access = waiting && enq_ready && commit_ready && notify_room;
   assign enq_req.ready = enq_ready && !access && 32'(rsp_count) + 4 <= OutDepth &&
       32'(error_count) + 4 <= OutDepth;
   assign commit.ready = commit_ready && !access && notify_room;
 
   op_t enq, enq_read_q, enq_q, com, com_read_q, com_q;
+  reg_slot i_slot (
+      .clk_i,
+      .rst_i,
+      .regs,
+      .waiting_o(waiting),
+      .write_o(write),
+      .addr_o(addr),
+      .wdata_o(wdata),
+      .take_i(access),
+      .answer_i(enq_q.access),
+      .rdata_i(rdata)
+  );
   logic [3:0] count_read_q, count_q;
   wire access_known = access_queue < Queues;
   always_comb begin
@@ -132,12 +143,12 @@ module cpl_queue_manager
       .next_i (com_next)
   );
 
-  wire writing = com_q.access && com_q.known && write_q;
+  wire writing = com_q.access && com_q.known && write;
   // The consumer moves within what has been written.
   ring_ptr_t unread;
   assign unread = com_now.written - com_now.consumer;
   wire moves = writing && word == CqRegConsumer &&
-      ring_ptr_t'(com_now.written - wdata_q[15:0]) <= unread;
+      ring_ptr_t'(com_now.written - wdata[15:0]) <= unread;
   wire starts_afresh = writing && word == CqRegBaseLo && !com_now.enable;
 
   // The update of the commit side.
@@ -146,11 +157,11 @@ module cpl_queue_manager
     com_next = com_now;
     if (!com_q.access) com_next.written = com_now.written + 16'(count_q);
     if (writing) begin
-      if (word == CqRegControl) com_next.enable = wdata_q[0];
-      if (word == CqRegTarget && !com_now.enable) com_next.target = wdata_q[15:0];
-      if (word == CqRegConsumer && wdata_q[31]) com_next.armed = 1'b1;
+      if (word == CqRegControl) com_next.enable = wdata[0];
+      if (word == CqRegTarget && !com_now.enable) com_next.target = wdata[15:0];
+      if (word == CqRegConsumer && wdata[31]) com_next.armed = 1'b1;
     end
-    if (moves) com_next.consumer = wdata_q[15:0];
+    if (moves) com_next.consumer = wdata[15:0];
     if (starts_afresh) begin
       com_next.written = '0;
       com_next.consumer = '0;
@@ -173,22 +184,21 @@ module cpl_queue_manager
       if (overflow) enq_next.lost = 1'b1;
     end
     if (writing) begin
-      if (word == CqRegBaseHi && !enq_now.enable) enq_next.base[51:20] = wdata_q;
+      if (word == CqRegBaseHi && !enq_now.enable) enq_next.base[51:20] = wdata;
       if (word == CqRegControl) begin
-        enq_next.enable = wdata_q[0];
-        if (wdata_q[0]) enq_next.lost = 1'b0;
-        if (!enq_now.enable) enq_next.log_size = wdata_q[7:4] < 4'd3 ? 4'd3 : wdata_q[7:4];
+        enq_next.enable = wdata[0];
+        if (wdata[0]) enq_next.lost = 1'b0;
+        if (!enq_now.enable) enq_next.log_size = wdata[7:4] < 4'd3 ? 4'd3 : wdata[7:4];
       end
     end
-    if (moves) enq_next.consumer = wdata_q[15:0];
+    if (moves) enq_next.consumer = wdata[15:0];
     if (starts_afresh) begin
-      enq_next.base[19:0] = wdata_q[31:12];
+      enq_next.base[19:0] = wdata[31:12];
       enq_next.reserved   = '0;
       enq_next.consumer   = '0;
     end
   end
 
-  logic [31:0] rdata;
   always_comb begin
     unique case (word)
       CqRegBaseLo:   rdata = {enq_now.base[19:0], 12'd0};
@@ -206,12 +216,11 @@ module cpl_queue_manager
   `STREAM(enq_rsp_t, rsp)
   `STREAM(notify_t, notification)
   `STREAM(queue_error_t, lost)
-  logic rsp_valid_q, notify_valid_q, lost_valid_q, ack_q;
+  logic rsp_valid_q, notify_valid_q, lost_valid_q;
   enq_rsp_t rsp_q;
   notify_t notify_q;
   queue_error_t lost_q;
   logic [3:0] log_size_q;
-  logic [31:0] rdata_q;
 
   wire [16:0] pass = {1'b0, rsp_q.index} >> log_size_q;
   ring_ptr_t wrapped;
@@ -226,8 +235,6 @@ module cpl_queue_manager
   assign notification.data = notify_q;
   assign lost.valid = lost_valid_q;
   assign lost.data = lost_q;
-  assign regs.ack = ack_q;
-  assign regs.rdata = rdata_q;
 
   fifo #(
       .T(enq_rsp_t),
@@ -261,21 +268,12 @@ module cpl_queue_manager
   );
 
   always_ff @(posedge clk_i) begin
-    if (regs.req) begin
-      waiting_q <= 1'b1;
-      write_q <= regs.write && &regs.wstrb;
-      addr_q <= regs.addr;
-      wdata_q <= regs.wdata;
-    end else if (access) waiting_q <= 1'b0;
-
     enq_read_q <= enq;
     enq_q <= enq_read_q;
     com_read_q <= com;
     com_q <= com_read_q;
     count_read_q <= commit.data.count;
     count_q <= count_read_q;
-    ack_q <= enq_q.access;
-    if (enq_q.access) rdata_q <= rdata;
 
     rsp_valid_q <= enq_q.valid && !enq_q.access;
     if (enq_q.valid) begin
@@ -294,12 +292,10 @@ module cpl_queue_manager
     if (overflow) lost_q <= '{queue: enq_q.queue, code: ErrOverflow};
 
     if (rst_i) begin
-      waiting_q <= 1'b0;
       enq_read_q <= '0;
       enq_q <= '0;
       com_read_q <= '0;
       com_q <= '0;
-      ack_q <= 1'b0;
       rsp_valid_q <= 1'b0;
       notify_valid_q <= 1'b0;
       lost_valid_q <= 1'b0;
@@ -309,5 +305,5 @@ module cpl_queue_manager
   `ASSERT(AnswerHasRoom, rsp.valid |-> rsp.ready)
   `ASSERT(NotifyHasRoom, notification.valid |-> notification.ready)
   `ASSERT(ErrorHasRoom, lost.valid |-> lost.ready)
-  `ASSERT(OneAccess, regs.req |-> !(waiting_q || enq_read_q.access || enq_q.access))
+  `ASSERT(OneAccess, regs.req |-> !(waiting || enq_read_q.access || enq_q.access))
 endmodule

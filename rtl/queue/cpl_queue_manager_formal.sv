@@ -213,9 +213,9 @@ module cpl_queue_manager_formal
       // How the block stands, for the induction: its pipes, its words of the watched queue, its room for outcomes.
       assert (promised_q - written_q == 16'(op1_q.count) + 16'(op_q.count));
       assert (16'(promised_q - written_q) <= 16'(reserved_now - written_q));
-      assert (32'(dut.waiting_q) + dut.enq_read_q.access + dut.enq_q.access + regs.ack == 32'(busy_q));
+      assert (32'(dut.waiting) + dut.enq_read_q.access + dut.enq_q.access + regs.ack == 32'(busy_q));
       if (busy_q)
-        assert (dut.write_q == write_q && dut.wdata_q == wdata_q && dut.addr_q == {req_queue_q, word_q, 2'b00});
+        assert (dut.write == write_q && dut.wdata == wdata_q && dut.addr == {req_queue_q, word_q, 2'b00});
       if (dut.enq_read_q.access)
         assert (dut.enq_read_q == dut.com_read_q && dut.enq_read_q.queue == 16'(req_queue_q));
       if (dut.enq_q.access) assert (dut.enq_q == dut.com_q && dut.enq_q.queue == 16'(req_queue_q));

@@ -251,14 +251,7 @@ module desc_fetch
     hint_next.left = hit ? 3'(hint_q.left - rsp.count[2:0]) : rsp.ahead[2:0];
   end
 
-  spill_reg #(
-      .T(dma_req_t)
-  ) i_dma (
-      .clk_i,
-      .rst_i,
-      .in (dma_in),
-      .out(dma)
-  );
+  `SPILL(dma_req_t, i_dma, dma_in, dma)
   `FIFO(job_t, Jobs, i_jobs, jobs_in, jobs)
 
   wire  ended = status_i.valid && status_i.sel == Sel;
@@ -337,14 +330,7 @@ module desc_fetch
               desc: row[job_q.pos]
           }
       };
-  spill_reg #(
-      .T(fetch_desc_t)
-  ) i_desc (
-      .clk_i,
-      .rst_i,
-      .in (beat),
-      .out(desc)
-  );
+  `SPILL(fetch_desc_t, i_desc, beat, desc)
 
   always_ff @(posedge clk_i) begin
     if (take) begin

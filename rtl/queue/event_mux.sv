@@ -73,14 +73,7 @@ module event_mux (
       .out(chosen),
       .index_o(unused_index)
   );
-  spill_reg #(
-      .T(record_t)
-  ) i_out (
-      .clk_i,
-      .rst_i,
-      .in (chosen),
-      .out(record)
-  );
+  `SPILL(record_t, i_out, chosen, record)
 
   `ASSERT(OneErrorAtATime, $onehot0(error_taken))
 endmodule

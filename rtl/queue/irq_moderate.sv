@@ -41,17 +41,29 @@ module irq_moderate
     queue_t vector;
   } op_t;
 
-  logic waiting_q, write_q;
-  logic [regs.AddrW-1:0] addr_q;
-  logic [31:0] wdata_q;
-  wire [31:0] access_vector = 32'(addr_q[regs.AddrW-1:2]);
+  // The register access under way.
+  logic waiting, write, access;
+  logic [31:0] addr, wdata, rdata;
+  wire [31:0] access_vector = 32'(addr[31:2]);
 
   // Vectors held back are looked for one after the other, as long as there are any.
   logic [IndexW:0] marked_q;
   index_t scan_q;
   logic ready;
   op_t op, read_q, update_q;
-  wire access = waiting_q && ready;
+  reg_slot i_slot (
+      .clk_i,
+      .rst_i,
+      .regs,
+      .waiting_o(waiting),
+      .write_o(write),
+      .addr_o(addr),
+      .wdata_o(wdata),
+      .take_i(access),
+      .answer_i(update_q.access),
+      .rdata_i(rdata)
+  );
+  assign access = waiting && ready;
   // Arrivals and scans take turns.
   wire scan = ready && !access && marked_q != '0 && (!in.valid || !read_q.scan);
   assign in.ready = ready && !access && !scan;
@@ -79,8 +91,8 @@ module irq_moderate
       .next_i (next)
   );
 
-  logic [31:0] time_q, rdata_q;
-  logic out_valid_q, ack_q;
+  logic [31:0] time_q;
+  logic out_valid_q;
   queue_t out_q;
   logic wanted, leaves;
   always_comb begin
@@ -89,22 +101,15 @@ module irq_moderate
     leaves = wanted && time_q - now.last >= now.interval && (!out_valid_q || out.ready);
     if (wanted) next.marked = !leaves;
     if (leaves) next.last = time_q;
-    if (update_q.access && write_q) next.interval = wdata_q;
+    if (update_q.access && write) next.interval = wdata;
   end
 
-  assign out.valid  = out_valid_q;
-  assign out.data   = out_q;
-  assign regs.ack   = ack_q;
-  assign regs.rdata = rdata_q;
+  assign out.valid = out_valid_q;
+  assign out.data = out_q;
+
+  assign rdata = update_q.known ? now.interval : '0;
 
   always_ff @(posedge clk_i) begin
-    if (regs.req) begin
-      waiting_q <= 1'b1;
-      write_q <= regs.write && &regs.wstrb;
-      addr_q <= regs.addr;
-      wdata_q <= regs.wdata;
-    end else if (access) waiting_q <= 1'b0;
-
     time_q <= time_q + 1'b1;
     if (scan) scan_q <= scan_q == index_t'(Vectors - 1) ? '0 : scan_q + 1'b1;
     read_q   <= op;
@@ -116,14 +121,10 @@ module irq_moderate
       out_valid_q <= 1'b1;
       out_q <= update_q.vector;
     end else if (out.ready) out_valid_q <= 1'b0;
-    ack_q <= update_q.access;
-    if (update_q.access) rdata_q <= update_q.known ? now.interval : '0;
 
     if (rst_i) begin
-      waiting_q <= 1'b0;
       read_q <= '0;
       update_q <= '0;
-      ack_q <= 1'b0;
       out_valid_q <= 1'b0;
       marked_q <= '0;
       scan_q <= '0;

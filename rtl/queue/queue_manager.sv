@@ -61,19 +61,30 @@ module queue_manager
     error_e       code;
   } op_t;
 
-  // The register access under way; its request is kept until it is answered.
-  logic waiting_q, write_q;
-  logic [regs.AddrW-1:0] addr_q;
-  logic [31:0] wdata_q;
-  wire [2:0] word = addr_q[4:2];
-  wire [31:0] access_queue = 32'(addr_q[regs.AddrW-1:5]);
+  // The register access under way.
+  logic waiting, write, access;
+  logic [31:0] addr, wdata, rdata;
+  wire [ 2:0] word = addr[4:2];
+  wire [31:0] access_queue = 32'(addr[31:5]);
 
   // What may start. A write waits until a doorbell and an error from it would have room; so does a stop.
   logic ready, finished_ready, error_room;
   op_t op, read_q, update_q;
   logic [$clog2(RspDepth+1)-1:0] rsp_count;
   wire all_ready = ready && finished_ready;
-  wire access = waiting_q && all_ready && (!write_q || (error_room && !doorbell.valid));
+  reg_slot i_slot (
+      .clk_i,
+      .rst_i,
+      .regs,
+      .waiting_o(waiting),
+      .write_o(write),
+      .addr_o(addr),
+      .wdata_o(wdata),
+      .take_i(access),
+      .answer_i(update_q.access),
+      .rdata_i(rdata)
+  );
+  assign access = waiting && all_ready && (!write || (error_room && !doorbell.valid));
   assign error_room = !error.valid && !(read_q.stop || update_q.stop || read_q.access || update_q.access);
   assign stop.ready = all_ready && error_room && !access;
   // Up to three answers may still be on their way to the FIFO.
@@ -139,7 +150,7 @@ module queue_manager
 
   // The update: what becomes of the state.
   logic ring, stopping, in_range;
-  wire writing = update_q.access && update_q.known && write_q;
+  wire writing = update_q.access && update_q.known && write;
   always_comb begin
     next = now;
     next_finished = update_q.access ? finished : finished + 16'(commit_count_q);
@@ -154,25 +165,25 @@ module queue_manager
       unique case (word)
         QRegBaseLo:
         if (!now.enable) begin
-          next.base[19:0] = wdata_q[31:12];
+          next.base[19:0] = wdata[31:12];
           next.producer   = '0;
           next.taken      = '0;
           next_finished   = '0;
         end
-        QRegBaseHi: if (!now.enable) next.base[51:20] = wdata_q;
-        QRegCq: if (!now.enable) next.cq = wdata_q[15:0];
+        QRegBaseHi: if (!now.enable) next.base[51:20] = wdata;
+        QRegCq: if (!now.enable) next.cq = wdata[15:0];
         QRegControl: begin
-          next.enable = wdata_q[0];
+          next.enable = wdata[0];
           if (!now.enable) begin
-            next.log_size  = wdata_q[7:4] < 4'd3 ? 4'd3 : wdata_q[7:4];
-            next.log_block = wdata_q[9:8];
+            next.log_size  = wdata[7:4] < 4'd3 ? 4'd3 : wdata[7:4];
+            next.log_block = wdata[9:8];
           end
           if (next.enable) begin
             next.stopped = 1'b0;
             next.code = ErrNone;
           end
         end
-        QRegProducer: next.producer = wdata_q[15:0];
+        QRegProducer: next.producer = wdata[15:0];
         default: ;
       endcase
     end
@@ -192,7 +203,6 @@ module queue_manager
     if (stopping) next.stopped = 1'b1;
   end
 
-  logic [31:0] rdata;
   always_comb begin
     unique case (word)
       QRegBaseLo: rdata = {now.base[19:0], 12'd0};
@@ -231,31 +241,19 @@ module queue_manager
       .count_o(rsp_count)
   );
 
-  logic doorbell_valid_q, error_valid_q, ack_q;
+  logic doorbell_valid_q, error_valid_q;
   queue_t doorbell_q;
   queue_error_t error_q;
-  logic [31:0] rdata_q;
   assign doorbell.valid = doorbell_valid_q;
   assign doorbell.data = doorbell_q;
   assign error.valid = error_valid_q;
   assign error.data = error_q;
-  assign regs.ack = ack_q;
-  assign regs.rdata = rdata_q;
 
   always_ff @(posedge clk_i) begin
-    if (regs.req) begin
-      waiting_q <= 1'b1;
-      write_q <= regs.write && &regs.wstrb;
-      addr_q <= regs.addr;
-      wdata_q <= regs.wdata;
-    end else if (access) waiting_q <= 1'b0;
-
     read_q <= op;
     update_q <= read_q;
     commit_count_read_q <= commit.data.count;
     commit_count_q <= commit_count_read_q;
-    ack_q <= update_q.access;
-    if (update_q.access) rdata_q <= rdata;
 
     rsp_valid_q <= update_q.deq;
     if (update_q.deq) begin
@@ -281,10 +279,8 @@ module queue_manager
     end else if (error.ready) error_valid_q <= 1'b0;
 
     if (rst_i) begin
-      waiting_q <= 1'b0;
       read_q <= '0;
       update_q <= '0;
-      ack_q <= 1'b0;
       rsp_valid_q <= 1'b0;
       doorbell_valid_q <= 1'b0;
       error_valid_q <= 1'b0;
@@ -294,5 +290,5 @@ module queue_manager
   `ASSERT(AnswerHasRoom, rsp.valid |-> rsp.ready)
   `ASSERT(ErrorHasRoom, stopping |-> !error.valid)
   `ASSERT(DoorbellHasRoom, ring |-> !doorbell.valid)
-  `ASSERT(OneAccess, regs.req |-> !(waiting_q || read_q.access || update_q.access))
+  `ASSERT(OneAccess, regs.req |-> !(waiting || read_q.access || update_q.access))
 endmodule

@@ -247,9 +247,9 @@ module queue_manager_formal
       assert (16'(promised_q - finished_q) == 16'(op1_q.count) + 16'(op_q.count));
 
       // How the block stands, for the induction: its pipes, its words of the watched queue, its room for answers.
-      assert (32'(dut.waiting_q) + dut.read_q.access + dut.update_q.access + regs.ack == 32'(busy_q));
+      assert (32'(dut.waiting) + dut.read_q.access + dut.update_q.access + regs.ack == 32'(busy_q));
       if (busy_q)
-        assert (dut.write_q == write_q && dut.wdata_q == wdata_q && dut.addr_q == {req_queue_q, word_q, 2'b00});
+        assert (dut.write == write_q && dut.wdata == wdata_q && dut.addr == {req_queue_q, word_q, 2'b00});
       assert (op1_q.access == (dut.read_q.access && req_queue_q == 2'(watched_i)));
       assert (op_q.access == (dut.update_q.access && req_queue_q == 2'(watched_i)));
       assert (op1_q.deq == (dut.read_q.deq && dut.read_q.queue == 16'(watched_i)));

@@ -53,16 +53,27 @@ module sched_rr
     logic [3:0]   count;
   } op_t;
 
-  // The register access under way; its request is kept until it is answered.
-  logic waiting_q, write_q;
-  logic [regs.AddrW-1:0] addr_q;
-  logic [31:0] wdata_q;
-  wire [31:0] access_queue = 32'(addr_q[regs.AddrW-1:2]);
+  // The register access under way.
+  logic waiting, write, access;
+  logic [31:0] addr, wdata, rdata;
+  wire [31:0] access_queue = 32'(addr[31:2]);
 
   logic state_ready, sent_ready;
   op_t op, read_q, update_q;
   wire ready = state_ready && sent_ready;
-  wire access = waiting_q && ready;
+  reg_slot i_slot (
+      .clk_i,
+      .rst_i,
+      .regs,
+      .waiting_o(waiting),
+      .write_o(write),
+      .addr_o(addr),
+      .wdata_o(wdata),
+      .take_i(access),
+      .answer_i(update_q.access),
+      .rdata_i(rdata)
+  );
+  assign access = waiting && ready;
   assign doorbell.ready = ready && !access;
   assign granted.ready = ready && !access && !doorbell.valid;
   assign sent.ready = ready && !access;
@@ -122,7 +133,7 @@ module sched_rr
       next.active  = 1'b0;
       next.work    = now.work || update_q.more;
     end
-    if (update_q.access && write_q) next.enable = wdata_q[0];
+    if (update_q.access && write) next.enable = wdata[0];
     take_turn = (update_q.access || update_q.ring || update_q.granted) && update_q.known &&
         next.enable && next.work && !next.active;
     if (take_turn) begin
@@ -204,28 +215,16 @@ module sched_rr
   assign grant.valid = grant_valid_q;
   assign grant.data = grant_q;
 
-  logic ack_q;
-  logic [31:0] rdata_q;
-  assign regs.ack   = ack_q;
-  assign regs.rdata = rdata_q;
+
+  assign rdata = update_q.known ? {now.granted - sent_now, 14'd0, now.active, now.enable} : '0;
 
   always_ff @(posedge clk_i) begin
-    if (regs.req) begin
-      waiting_q <= 1'b1;
-      write_q <= regs.write && &regs.wstrb;
-      addr_q <= regs.addr;
-      wdata_q <= regs.wdata;
-    end else if (access) waiting_q <= 1'b0;
-
     read_q <= op;
     update_q <= read_q;
     sent_read_q <= sending;
     sent_update_q <= sent_read_q;
     sent_read_index_q <= index_t'(sent.data.queue);
     sent_index_q <= sent_read_index_q;
-    ack_q <= update_q.access;
-    if (update_q.access)
-      rdata_q <= update_q.known ? {now.granted - sent_now, 14'd0, now.active, now.enable} : '0;
 
     if (load) begin
       head_q <= loaded;
@@ -242,12 +241,10 @@ module sched_rr
     if (sweep_index_q == index_t'(Queues - 1)) sweep_q <= 1'b0;
 
     if (rst_i) begin
-      waiting_q <= 1'b0;
       read_q <= '0;
       update_q <= '0;
       sent_read_q <= 1'b0;
       sent_update_q <= 1'b0;
-      ack_q <= 1'b0;
       head_valid_q <= 1'b0;
       grant_valid_q <= 1'b0;
       sweep_q <= 1'b1;
@@ -257,5 +254,5 @@ module sched_rr
 
   `ASSERT(TurnHasRoom, turn_in.valid |-> turn_in.ready)
   `ASSERT(GrantedWasActive, update_q.granted && update_q.known |-> now.active)
-  `ASSERT(OneAccess, regs.req |-> !(waiting_q || read_q.access || update_q.access))
+  `ASSERT(OneAccess, regs.req |-> !(waiting || read_q.access || update_q.access))
 endmodule

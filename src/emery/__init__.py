@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emery: programmable network interfaces in RTL, on a cycle-accurate native bench."""
+"""Programmable network interfaces in RTL, on a cycle-accurate bench."""
+
+__version__ = "0.2.0"

@@ -3,6 +3,8 @@
 
 import sys
 
+from emery import process
 from emery.cli import main
 
+process.guard()
 sys.exit(main(sys.argv[1:]))

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-from emery import report, system
+from emery import __version__, process, report, system
 from emery.common import UserError, nearest
 from emery.run import IntegrityError, check_file, prepare_outputs, run_system
 from emery.workload import DEFAULTS, workload
@@ -100,12 +100,13 @@ def _run(arguments) -> int:
     return status
 
 
-def _sweep(arguments):
+def _sweep(arguments) -> int:
     from emery import sweep
 
     rows, out = sweep.sweep(arguments.system, arguments.over, arguments.set, _traffic(arguments), arguments.out, _say())
     print(sweep.sweep_table(rows))
     print(out)
+    return int(any("failure" in result for _, result in rows))
 
 
 def _reproduce(arguments) -> int:
@@ -116,7 +117,8 @@ def _reproduce(arguments) -> int:
     print(reproduce.tables(target, rows))
     for path in reproduce.pictures(target, rows, arguments.out):
         print(path)
-    return int(any(row["verdict"].startswith("failed") for row in rows))
+    failed = any(row["verdict"].startswith("failed") for row in rows)
+    return int(failed or (arguments.check and not all(row["met"] for row in rows)))
 
 
 def _compare(arguments):
@@ -184,6 +186,7 @@ def _build(arguments):
 
 def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     parser = _Parser(prog="emery", description="Programmable network interfaces in RTL, on a cycle-accurate bench.")
+    parser.add_argument("--version", action="version", version=f"emery {__version__}")
     parser.set_defaults(func=lambda arguments: parser.print_help(), packages=())
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
 
@@ -213,6 +216,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     reproduce.add_argument("figure", nargs="?", type=_text, help="one figure or one target; all without it")
     _set_option(reproduce)
     reproduce.add_argument("--seed", type=_text)
+    reproduce.add_argument("--check", action="store_true", help="end with status 1 where a goal is missed")
     reproduce.add_argument("--out", metavar="DIR", default="out", type=_text, help="where rows and pictures go (default out/)")
     compare = command("compare", _compare, "run", "the same traffic through several systems")
     compare.add_argument("systems", nargs="+", type=system.load, metavar="SYSTEM")
@@ -280,6 +284,9 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         _note("interrupted")
         return 130
+    except process.Ended as error:
+        _note(f"ended by {error}")
+        return 128 + error.number
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

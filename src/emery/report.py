@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results for people: tables of plain text."""
 
+from emery.limits import lost
+
 
 def table(rows: list[list], left: int = 1) -> str:
     """Aligned columns: the first `left` to the left, the others to the right. The first row is the heading."""
@@ -14,15 +16,34 @@ def table(rows: list[list], left: int = 1) -> str:
     return "\n".join(lines)
 
 
+_LATENCIES = ("min", "p50", "p99", "p999", "max")
+
+
 def _latency(stream: dict) -> list[str]:
     latency = stream.get("latency_ns") or {}
-    return [f"{latency[x]:,.0f}" if latency.get(x) is not None else "-" for x in ("min", "p50", "p99", "max")]
+    return [number(latency.get(x), ",.0f") for x in _LATENCIES]
 
 
 def _row(name: str, stream: dict) -> list:
     counts = [f"{stream[x]:,}" for x in ("offered", "delivered")] + [f"{sum(stream['dropped'].values()):,}"]
-    rates = [f"{stream['l1_gbps']:.2f}", f"{stream['l2_gbps']:.2f}", f"{stream['mpps']:.3f}"]
+    rates = [number(stream[x], form) for x, form in (("l1_gbps", ".2f"), ("l2_gbps", ".2f"), ("mpps", ".3f"))]
     return [name, *counts, *rates, *_latency(stream)]
+
+
+def number(value, form: str) -> str:
+    """A number of a result; `-` where there is none."""
+    return "-" if value is None else format(value, form)
+
+
+def reached(limit: dict, totals: dict) -> str:
+    """How much of a limit was reached, by what it is set, and what was lost meanwhile."""
+    share = "-" if limit["fraction"] is None else f"{100 * limit['fraction']:.1f} %"
+    loss = lost(totals)
+    return f"{share} of {limit['by']}" + (f", {100 * loss:.2g} % lost" if loss else "")
+
+
+def _limit(name: str, limit: dict, totals: dict) -> str:
+    return f"{name:10} {limit['l1_gbps']:.2f} Gb/s L1, {limit['mpps']:.3f} Mpps at this mix; reached {reached(limit, totals)}"
 
 
 def run_table(result: dict, title: str) -> str:
@@ -31,7 +52,7 @@ def run_table(result: dict, title: str) -> str:
     micro = result["simulated_s"] * 1e6
     lines = [f"{result['system']}: {title}, seed {result['seed']}: {micro:,.1f} us simulated", ""]
     heading = ["stream", "offered", "delivered", "dropped", "Gb/s L1", "Gb/s L2", "Mpps"]
-    rows = [[*heading, "ns min", "p50", "p99", "max"]]
+    rows = [[*heading, "ns min", *_LATENCIES[1:]]]
     rows += [_row(name, stream) for name, stream in result["streams"].items()]
     if len(result["streams"]) > 1:
         rows.append(_row("total", result["totals"]))
@@ -50,12 +71,16 @@ def run_table(result: dict, title: str) -> str:
     if errors:
         words = [f"interface {x['interface']} {x['kind']} {x['queue']}: {x['code']}" for x in errors[:4]]
         lines.append("errors     " + ", ".join(words) + (f" (and {len(errors) - 4:,} more)" if len(errors) > 4 else ""))
+    window = result["window"]
+    micro = [f"{window[x] / 1e3:,.1f}" for x in ("from_ns", "to_ns")]
+    lines.append(
+        f"window     {micro[0]} ... {micro[1]} us"
+        if window["steady"]
+        else "window     none: at no time was the run steady; no rates"
+    )
     if "limit" in result:
         limit = result["limit"]
-        lines.append(
-            f"limit      {limit['l1_gbps']:.2f} Gb/s L1, {limit['mpps']:.3f} Mpps, set by {limit['by']}; "
-            f"reached {100 * limit['fraction']:.1f} %"
-        )
+        lines += [_limit("limit", limit, total), _limit("protocol", limit["protocol"], total)]
     if result.get("wall_s"):
         speed = cycles / result["wall_s"] / 1e3
         lines.append(f"speed      {cycles:,} core clocks in {result['wall_s']:.2f} s: {speed:,.0f} kilocycles/s")

@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 from emery.common import UserError, nearest
+from emery.limits import lost
 from emery.report import table
-from emery.run import IntegrityError, check_file, run_system
+from emery.results import Results, all_of
+from emery.run import check_file, make_directory, plan
 from emery.workload import workload
 
 _COPIED = ("id", "figure", "what", "unit", "x", "series", "paper", "paper_value", "peer_value")
@@ -32,6 +34,15 @@ def measure(result: dict, path: str):
     return value
 
 
+def _limit(target, result: dict):
+    """What bounds a target's number: a number of its own, or what was measured over the fraction of the limit it is."""
+    if target.limit not in ("physics", "protocol"):
+        return target.limit
+    part = result["limit"] if target.limit == "physics" else result["limit"]["protocol"]
+    name = target.measure.split(".")[-1]
+    return part[name] if name in part else measure(result, target.measure) / part["fraction"]
+
+
 def judge(target, result: dict, base: dict | None = None) -> dict:
     """One row: what the paper says, what physics allows, what Emery measured, whether the goal is met.
 
@@ -42,12 +53,20 @@ def judge(target, result: dict, base: dict | None = None) -> dict:
     if failure:
         return {**row, "limit": None, "goal": None, "emery": None, "met": False, "verdict": f"failed: {failure}"}
     value = measure(result, target.measure)
-    if base is not None:
-        value = value / measure(base, target.measure) - 1
-    limit = target.limit
-    if limit == "computed":
-        limit = result["limit"][target.measure.split(".")[-1]]
-    row |= {"limit": limit, "emery": value}
+    if base is not None and value is not None:
+        other = measure(base, target.measure)
+        value = None if other is None else value / other - 1
+    if value is None:
+        return {
+            **row,
+            "limit": None,
+            "goal": None,
+            "emery": None,
+            "met": False,
+            "verdict": "failed: at no time was the run steady",
+        }
+    limit = _limit(target, result)
+    row |= {"limit": limit, "emery": value, "lost": lost(result["totals"])}
     if not target.compare:
         return {**row, "goal": None, "met": True, "verdict": "reported"}
     goal = target.goal if target.goal is not None else target.goal_fraction * limit
@@ -66,31 +85,26 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
     targets = [x for x in system.targets if only in (None, x.figure, x.id)]
     if not targets:
         raise UserError(f"{system.name} declares no targets")
-    try:
-        os.makedirs(out, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--out {out}: {error.strerror}") from error
+    make_directory("--out", out)
     check_file("--out", os.path.join(out, "rows.json"))
-    rows = []
-    done: dict[str, dict] = {}
+    finished = Results(os.path.join(out, f"{system.name}.runs.jsonl"))
 
     def result(options: dict) -> dict:
         own, options = _settings(options)
-        values = system.values(own + settings)
         work = workload(system, {**options, **({"seed": seed} if seed is not None else {})})
-        key = json.dumps([values, work.describe()], sort_keys=True)
-        if key not in done:  # several targets may look at one run
-            try:
-                done[key] = run_system(system, values, work)
-            except IntegrityError as error:
-                done[key] = {"failure": str(error)}
-        return done[key]
+        return finished.get(plan(system, system.values(own + settings), work))
 
-    for target in targets:
-        rows.append(judge(target, result(target.run), result(target.against) if target.against else None))
+    def one(target) -> dict:
+        found = result(target.run)
+        row = judge(target, found, result(target.against) if target.against else None)
         if system.figures.get(target.figure, {}).get("plot") == "own":
-            rows[-1]["resources"] = result(target.run).get("resources", {})
-        say(f"{target.id}: {rows[-1]['verdict']}")
+            row["resources"] = found.get("resources", {})
+        say(f"{target.id}: {row['verdict']}")
+        return row
+
+    rows = []
+    for target, row in zip(targets, all_of(targets, one), strict=True):
+        rows.append(judge(target, row) if "failure" in row else row)
     (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
     return rows
 
@@ -101,10 +115,11 @@ def tables(system, rows: list[dict]) -> str:
     for name in dict.fromkeys(row["figure"] for row in rows):
         figure = system.figures.get(name, {})
         parts.append(f"{figure.get('title', name)} ({figure.get('paper', 'the paper')})")
-        lines = [["", "paper", "peer", "limit", "Emery", "unit", "verdict"]]
+        lines = [["", "paper", "peer", "limit", "Emery", "unit", "lost", "verdict"]]
         for row in (x for x in rows if x["figure"] == name):
             numbers = ["" if x is None else f"{x:.4g}" for x in (row["peer_value"], row["limit"], row["emery"])]
-            lines.append([row["what"], row["paper"], *numbers, row["unit"], row["verdict"]])
+            loss = "" if row.get("lost") is None else f"{100 * row['lost']:.2g} %"
+            lines.append([row["what"], row["paper"], *numbers, row["unit"], loss, row["verdict"]])
         parts.append(table(lines, left=2) + "\n")
     return "\n".join(parts)
 

@@ -7,17 +7,18 @@ import os
 import shutil
 import signal
 import subprocess
-import threading
 import zlib
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from emery import limits
 from emery.common import Progress, UserError
+from emery.identity import identity
 from emery.make import build, cache
+from emery.process import check, finish, start
 from emery.workload import Workload
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class IntegrityError(Exception):
@@ -47,13 +48,18 @@ def check_file(option: str, path: str):
         raise UserError(f"{option} {path}: cannot be written")
 
 
+def make_directory(option: str, path: str):
+    """Makes a directory that results go to, unless it is there."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{option} {path}: {error.strerror}") from error
+
+
 def prepare_outputs(pcap_out: str | None, waves: str | None, note=lambda line: None) -> Outputs:
     """Checks and makes the places a run writes to. Waves become VCD where FST cannot be written, and `note` says so."""
     if pcap_out:
-        try:
-            os.makedirs(pcap_out, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"--pcap-out {pcap_out}: {error.strerror}") from error
+        make_directory("--pcap-out", pcap_out)
         if not os.access(pcap_out, os.W_OK):
             raise UserError(f"--pcap-out {pcap_out}: cannot be written")
     if waves:
@@ -90,31 +96,13 @@ def simulate(program: Path, settings: dict, title: str) -> tuple[dict | None, st
     raise IntegrityError(f"the simulator {what}: {last or 'it said nothing'}", result)
 
 
-@contextmanager
-def _uninterrupted():
-    """Ctrl-C waits until a process that starts is known, so that it can be ended."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    caught = []
-    signal.signal(signal.SIGINT, lambda *what: caught.append(what))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if caught:
-            before(*caught[0])
-
-
 def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
     progress = Progress(title)
     last = ""
     with open(work / "stdout", "w+") as out:
         process = None
         try:
-            with _uninterrupted():
-                process = subprocess.Popen(command, cwd=work, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace")
+            process = start(command, cwd=work, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace")
             for line in process.stderr:
                 words = line.split()
                 if len(words) == 2 and words[0] == "progress":
@@ -124,9 +112,9 @@ def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
             status = process.wait()
         finally:
             progress.done()
-            if process and process.poll() is None:
-                process.kill()
-                process.wait()
+            if process:
+                finish(process)
+        check()
         if not last:  # Verilator reports a failed assertion on its standard output
             out.seek(0)
             last = next((x.strip() for x in out if "rror" in x), "")
@@ -148,13 +136,8 @@ def unpacked(path: str) -> str:
         raise UserError(f"{path}: cannot be unpacked: {error}") from error
 
 
-def add_limit(result: dict, limit: dict):
-    """Puts into a result what physics allows its workload, what sets that, how close the run came."""
-    result["limit"] = {**limit, "fraction": result["totals"]["mpps"] / limit["mpps"]}
-
-
 def problem(result: dict) -> str:
-    """Why a result fails the integrity rule; empty when it does not."""
+    """Why a result fails: frames that are not accounted for, or more than physics allows; empty when all is well."""
     for name, stream in result["streams"].items():
         dropped = sum(stream["dropped"].values())
         if stream["offered"] != stream["delivered"] + dropped:
@@ -163,32 +146,66 @@ def problem(result: dict) -> str:
         for kind in ("corrupted", "duplicated", "misdelivered", "reordered"):
             if stream[kind]:
                 return f"stream {name}: {stream[kind]} frames {kind}"
-    return ""
+    return limits.excess(result)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run that only has to be done: its simulator is built, and what its result will follow from is known."""
+
+    system: object
+    values: dict
+    work: Workload
+    program: Path
+    settings: dict
+    identity: dict
+
+    @property
+    def key(self) -> str:
+        """Names the result."""
+        return self.identity["digest"]
+
+    def run(self, outputs: Outputs = Outputs()) -> dict:
+        """Runs it; gives its result. Raises IntegrityError when frames are not accounted for."""
+        settings = dict(self.settings)
+        if outputs.pcap_out:
+            settings["pcap_out"] = outputs.pcap_out
+        if outputs.waves:
+            settings["waves"] = outputs.waves
+        system, values, work = self.system, self.values, self.work
+        try:
+            body, failure = simulate(self.program, settings, f"running {system.name}")
+        except UserError as error:  # the user knows the file by another name
+            raise UserError(str(error).replace(settings.get("routes") or "\0", work.routes)) from error
+        result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
+        result["identity"] = self.identity
+        if body is None:
+            raise IntegrityError(failure, None)
+        result.update(body)
+        resources = system.hook("resources")
+        if resources:
+            result["resources"].update(resources(values, result))
+        found = limits.limit(system, values, work, result)
+        if found:
+            result["limit"] = found
+        failure = failure or problem(result)
+        if failure:
+            raise IntegrityError(failure, result)
+        return result
+
+
+def plan(system, values: dict, work: Workload, waves: bool = False, assertions: bool = False) -> Plan:
+    """Builds what a run needs."""
+    made, traffic = system.settings(values), work.settings()
+    for hook in ("loads", "mix", "resources"):  # faults in them are told before the work begins
+        system.hook(hook)
+    program = build.build_system(system, values, waves=waves, assertions=assertions)
+    if work.routes:
+        traffic["routes"] = unpacked(work.routes)
+    found = identity(system, values, program, made, traffic)
+    return Plan(system, values, work, program, {**made, **traffic}, found)
 
 
 def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
-    settings = {**system.settings(values), **work.settings()}
-    limit, resources = system.hook("limit"), system.hook("resources")
-    program = build.build_system(system, values, waves=bool(outputs.waves), assertions=assertions)
-    if work.routes:
-        settings["routes"] = unpacked(work.routes)
-    if outputs.pcap_out:
-        settings["pcap_out"] = outputs.pcap_out
-    if outputs.waves:
-        settings["waves"] = outputs.waves
-    try:
-        body, failure = simulate(program, settings, f"running {system.name}")
-    except UserError as error:  # the user knows the file by another name
-        raise UserError(str(error).replace(settings.get("routes") or "\0", work.routes)) from error
-    result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
-    if body is not None:
-        result.update(body)
-        if resources:
-            result["resources"].update(resources(values, result))
-        if limit:
-            add_limit(result, limit(values, work))
-    failure = failure or problem(result)
-    if failure:
-        raise IntegrityError(failure, result if body is not None else None)
-    return result
+    return plan(system, values, work, bool(outputs.waves), assertions).run(outputs)

@@ -2,16 +2,12 @@
 """Many runs: one system over values of its parameters and options, or one workload through several systems."""
 
 import itertools
-import json
-import os
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
-from pathlib import Path
 
-from emery.common import UserError, jobs, nearest
+from emery.common import UserError, nearest
 from emery.make import cache
-from emery.report import table
-from emery.run import check_file, run_system
+from emery.report import number, reached, table
+from emery.results import Results, all_of
+from emery.run import check_file, make_directory, plan, run_system
 from emery.workload import workload
 
 _OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed")
@@ -32,62 +28,40 @@ def _points(system, over: list[str]) -> list[dict]:
 
 def sweep(system, over: list[str], settings: list[str], options: dict, out: str | None, say) -> tuple[list, str]:
     """Runs all points that `out` (lines of JSON, one a finished run) does not have yet; gives the rows and the file."""
-    points = _points(system, over)
-    plans = []
-    for point in points:
-        own = [f"{k}={v}" for k, v in point.items() if k in system.parameters]
-        values = system.values(settings + own)
+    points = []
+    for point in _points(system, over):
+        values = system.values(settings + [f"{k}={v}" for k, v in point.items() if k in system.parameters])
         work = workload(system, {**options, **{k: v for k, v in point.items() if k in _OPTIONS}})
-        plans.append((point, values, work, cache.digest(system.name, values, asdict(work))))
+        points.append((point, values, work))
     if not out:
         out = f"out/sweep-{system.name}-{cache.digest(over, settings, options)[:8]}.jsonl"
-        os.makedirs("out", exist_ok=True)
+        make_directory("--out", "out")
     check_file("--out", out)
-    finished = _finished(Path(out))
-    fresh = [x for x in plans if x[3] not in finished]
-    say(f"{len(plans)} points, {len(plans) - len(fresh)} of them in {out} already")
+    finished = Results(out)
 
-    def one(plan):
-        point, values, work, key = plan
-        line = {"key": key, "point": point, "result": run_system(system, values, work)}
-        with cache.lock("sweep"), open(out, "a") as handle:
-            handle.write(json.dumps(line) + "\n")
-        say(f"{point}: {line['result']['totals']['mpps']:.3f} Mpps")
-        return key, line["result"]
+    def one(piece):
+        point, values, work = piece
+        found = finished.get(plan(system, values, work), point)
+        say(f"{point}: {found.get('failure') or number(found['totals']['mpps'], '.3f') + ' Mpps'}")
+        return found
 
-    with ThreadPoolExecutor(jobs()) as pool:
-        finished.update(pool.map(one, fresh))
-    return [(point, finished[key]) for point, _, _, key in plans], out
-
-
-def _finished(path: Path) -> dict:
-    """Runs that an earlier sweep finished; a last line cut off in mid-write does not count."""
-    results = {}
-    if path.exists():
-        for line in path.read_text().splitlines():
-            try:
-                data = json.loads(line)
-                results[data["key"]] = data["result"]
-            except (json.JSONDecodeError, KeyError):
-                continue
-        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
-            with open(path, "a") as handle:
-                handle.write("\n")
-    return results
+    return list(zip((x[0] for x in points), all_of(points, one), strict=True)), out
 
 
 def result_row(result: dict) -> list:
     """The columns that sweep and compare show."""
+    if "failure" in result:
+        return ["failed", *[""] * (len(COLUMNS) - 2), result["failure"]]
     total = result["totals"]
     latency = (total.get("latency_ns") or {}).get("p99")
     limit = result.get("limit")
     return [
         f"{total['offered']:,}",
         f"{sum(total['dropped'].values()):,}",
-        f"{total['l1_gbps']:.2f}",
-        f"{total['mpps']:.3f}",
-        "-" if latency is None else f"{latency:,.0f}",
-        f"{100 * limit['fraction']:.1f} % of {limit['by']}" if limit else "-",
+        number(total["l1_gbps"], ".2f"),
+        number(total["mpps"], ".3f"),
+        number(latency, ",.0f"),
+        reached(limit, total) if limit else "-",
     ]
 
 

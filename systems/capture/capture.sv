@@ -24,41 +24,9 @@ module capture
     input logic clk_i,
     input logic rst_i,
 
-    // TLPs from the hard block of each link.
-    input  logic         rx_tlp_valid_i[Links],
-    output logic         rx_tlp_ready_o[Links],
-    input  logic [511:0] rx_tlp_data_i [Links],
-    input  logic [127:0] rx_tlp_hdr_i  [Links],
-    input  logic         rx_tlp_sop_i  [Links],
-    input  logic         rx_tlp_eop_i  [Links],
-
-    // TLPs to the hard block of each link.
-    output logic         tx_tlp_valid_o[Links],
-    input  logic         tx_tlp_ready_i[Links],
-    output logic [511:0] tx_tlp_data_o [Links],
-    output logic [127:0] tx_tlp_hdr_o  [Links],
-    output logic         tx_tlp_sop_o  [Links],
-    output logic         tx_tlp_eop_o  [Links],
-
-    // Link state, configuration space (pcie_cfg_t) and transmit credit limits (fc_limit_t). While link_up_i is low all
-    // TLP logic of the link is in reset; credits count from its rise.
-    input logic        link_up_i             [Links],
-    input logic [15:0] cfg_requester_id_i    [Links],
-    input logic [ 2:0] cfg_max_payload_i     [Links],
-    input logic [ 2:0] cfg_max_read_request_i[Links],
-    input logic        cfg_bus_master_i      [Links],
-    input logic        cfg_extended_tag_i    [Links],
-    input logic        cfg_relaxed_ordering_i[Links],
-    input logic        cfg_msix_enable_i     [Links],
-    input logic        cfg_msix_mask_i       [Links],
-    input logic [ 7:0] fc_ph_i               [Links],
-    input logic [11:0] fc_pd_i               [Links],
-    input logic        fc_p_inf_i            [Links],
-    input logic [ 7:0] fc_nph_i              [Links],
-    input logic        fc_np_inf_i           [Links],
-    input logic [ 7:0] fc_cplh_i             [Links],
-    input logic [11:0] fc_cpld_i             [Links],
-    input logic        fc_cpl_inf_i          [Links],
+    // PCIe hard block of each link. While its link_up is low all TLP logic of the link is in reset.
+    input  pcie_in_t  pcie_i[Links],
+    output pcie_out_t pcie_o[Links],
 
     // MAC stream, receive only.
     input logic         mac_clk_i,
@@ -284,76 +252,44 @@ module capture
   logic [Links-1:0] link_down, foreign, unsupported, dropped;
   for (genvar l = 0; l < Links; l++) begin : g_link
     pcie_cfg_t cfg;
-    fc_limit_t fc;
     logic up, link_rst;
     pipe_reg i_up (
         .clk_i,
-        .d_i(link_up_i[l]),
+        .d_i(pcie_i[l].link_up),
         .q_o(up)
     );
     assign link_rst = rst_i || !up;
     assign link_down[l] = !up;
 
-    `STREAM_ON(tlp_beat_t, rx_tlp, clk_i, link_rst)
-    `STREAM_ON(tlp_beat_t, rx_completion, clk_i, link_rst)
-    `STREAM_ON(tlp_beat_t, rx_request, clk_i, link_rst)
-    `STREAM_ON(tlp_beat_t, tx_source[2], clk_i, link_rst)
-    `STREAM_ON(tlp_beat_t, tx_tlp, clk_i, link_rst)
-    logic [2:0] unused_starved;
-
-    pcie_pins i_pins (
+    `STREAM_ON(tlp_beat_t, request, clk_i, link_rst)
+    `STREAM_ON(tlp_beat_t, completion, clk_i, link_rst)
+    `STREAM_ON(tlp_beat_t, read_tlp, clk_i, link_rst)
+    `STREAM_ON(tlp_beat_t, write_tlp[1], clk_i, link_rst)
+    pcie_endpoint #(
+        .AddrW(AddrW),
+        .Reads(1'b0)
+    ) i_endpoint (
         .clk_i,
         .rst_i(link_rst),
-        .rx_tlp_valid_i(rx_tlp_valid_i[l] && up),
-        .rx_tlp_ready_o(rx_tlp_ready_o[l]),
-        .rx_tlp_data_i(rx_tlp_data_i[l]),
-        .rx_tlp_hdr_i(rx_tlp_hdr_i[l]),
-        .rx_tlp_sop_i(rx_tlp_sop_i[l]),
-        .rx_tlp_eop_i(rx_tlp_eop_i[l]),
-        .cfg_requester_id_i(cfg_requester_id_i[l]),
-        .cfg_max_payload_i(cfg_max_payload_i[l]),
-        .cfg_max_read_request_i(cfg_max_read_request_i[l]),
-        .cfg_bus_master_i(cfg_bus_master_i[l]),
-        .cfg_extended_tag_i(cfg_extended_tag_i[l]),
-        .cfg_relaxed_ordering_i(cfg_relaxed_ordering_i[l]),
-        .cfg_msix_enable_i(cfg_msix_enable_i[l]),
-        .cfg_msix_mask_i(cfg_msix_mask_i[l]),
-        .fc_ph_i(fc_ph_i[l]),
-        .fc_pd_i(fc_pd_i[l]),
-        .fc_p_inf_i(fc_p_inf_i[l]),
-        .fc_nph_i(fc_nph_i[l]),
-        .fc_np_inf_i(fc_np_inf_i[l]),
-        .fc_cplh_i(fc_cplh_i[l]),
-        .fc_cpld_i(fc_cpld_i[l]),
-        .fc_cpl_inf_i(fc_cpl_inf_i[l]),
+        .pins_i(pcie_i[l]),
+        .pins_o(pcie_o[l]),
         .cfg_o(cfg),
-        .fc_o(fc),
-        .rx(rx_tlp)
-    );
-    tlp_rx_demux i_rx_demux (
-        .clk_i,
-        .rst_i(link_rst),
-        .in(rx_tlp),
-        .cpl(rx_completion),
-        .req(rx_request),
-        .dropped_o(foreign[l])
-    );
-    // The device asks for nothing, so completions are nobody's.
-    assign rx_completion.ready = 1'b1;
-    wire unused_completion = &{1'b0, rx_completion.valid, rx_completion.data};
-
-    completer #(
-        .AddrW(AddrW)
-    ) i_completer (
-        .clk_i,
-        .rst_i(link_rst),
-        .cfg_i(cfg),
-        .req(rx_request),
+        .req(request),
+        .access(request),
         .regs(link_regs[l]),
-        .cpl(tx_source[1]),
+        .cpl(completion),
+        .read(read_tlp),
+        .tx(write_tlp),
+        .foreign_o(foreign[l]),
         .unsupported_o(unsupported[l]),
         .dropped_o(dropped[l])
     );
+    // The device reads nothing, so completions are nobody's.
+    assign read_tlp.valid = 1'b0;
+    assign read_tlp.data = '0;
+    assign completion.ready = 1'b1;
+    wire unused_read = &{1'b0, read_tlp.ready, completion.valid, completion.data};
+
     cap_link #(
         .Pages(Pages),
         .PageBytes(PageBytes)
@@ -380,31 +316,12 @@ module capture
         .lost_blocks_o(hw_in.link[l].lost_blocks.value.next),
         .lost_packets_o(hw_in.link[l].lost_packets.value.next),
         .lost_bytes_o(hw_in.link[l].lost_bytes.value.next),
-        .tlp(tx_source[0])
+        .tlp(write_tlp[0])
     );
     assign hw_in.link[l].status.up.next = up && cfg.bus_master;
     assign hw_in.link[l].status.in_use.next = link_ok[l];
     assign hw_in.link[l].status.queued.next = link_queued[l];
     assign hw_in.link[l].opened.value.incr = link_opened[l];
-
-    tlp_tx_mux #(
-        .N(2),
-        .Posted(2'b01),
-        .NonPosted(2'b00)
-    ) i_tx_mux (
-        .clk_i,
-        .rst_i(link_rst),
-        .fc_i(fc),
-        .starved_o(unused_starved),
-        .in(tx_source),
-        .out(tx_tlp)
-    );
-    assign tx_tlp_valid_o[l] = tx_tlp.valid;
-    assign tx_tlp_data_o[l] = tx_tlp.data.data;
-    assign tx_tlp_hdr_o[l] = tx_tlp.data.hdr;
-    assign tx_tlp_sop_o[l] = tx_tlp.data.sop;
-    assign tx_tlp_eop_o[l] = tx_tlp.data.eop;
-    assign tx_tlp.ready = tx_tlp_ready_i[l];
   end
   for (genvar l = Links; l < MaxLinks; l++) begin : g_no_link
     assign link_ok[l] = 1'b0;
@@ -448,14 +365,12 @@ module capture
       .unmapped_o(unused_unmapped)
   );
 
-  logic [15:0] time_hi_q;
-  wire reads_time = hw_out.time_lo.value.swacc;
-  pipe_reg #(
-      .T(logic [15:0])
-  ) i_time_hi (
+  time_regs i_time_regs (
       .clk_i,
-      .d_i(reads_time ? core_time[47:32] : time_hi_q),
-      .q_o(time_hi_q)
+      .time_i (core_time),
+      .latch_i(hw_out.time_lo.value.swacc),
+      .lo_o   (hw_in.time_lo.value.next),
+      .hi_o   (hw_in.time_hi.value.next)
   );
 
   assign hw_in.links.value.next = 32'(Links);
@@ -480,38 +395,12 @@ module capture
   assign hw_in.page_waits.value.incr = page_wait;
   assign hw_in.tlp_foreign.value.incr = |foreign;
   assign hw_in.tlp_refused.value.incr = |unsupported || |dropped;
-  assign hw_in.time_lo.value.next = core_time[31:0];
-  assign hw_in.time_hi.value.next = 32'(time_hi_q);
 
-  logic
-      read_ack,
-      write_ack,
-      unused_read_error,
-      unused_write_error,
-      unused_stall_write,
-      unused_stall_read;
   cap_regs i_cap_regs (
       .clk(clk_i),
       .rst(rst_i),
-      .s_cpuif_req(region[0].req),
-      .s_cpuif_req_is_wr(region[0].write),
-      .s_cpuif_addr(region[0].addr[cap_regs_pkg::CAP_REGS_MIN_ADDR_WIDTH-1:0]),
-      .s_cpuif_wr_data(region[0].wdata),
-      .s_cpuif_wr_biten({
-        {8{region[0].wstrb[3]}},
-        {8{region[0].wstrb[2]}},
-        {8{region[0].wstrb[1]}},
-        {8{region[0].wstrb[0]}}
-      }),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(region[0].rdata),
-      .s_cpuif_wr_ack(write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs(region[0]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
-  assign region[0].ack = read_ack || write_ack;
 endmodule

@@ -12,9 +12,9 @@
 namespace emery::capture {
 
 struct GeneratorConfig {
-  std::uint32_t seed = 1;
-  std::uint32_t low = 60, high = 60;  // bytes without FCS
-  std::uint32_t flow_mask = 63;
+  std::uint32_t seed;
+  std::uint32_t low, high;  // bytes without FCS
+  std::uint32_t flow_mask;
 };
 
 class Generator {

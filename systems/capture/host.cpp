@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "bench/pcie/config_space.hpp"
+#include "bench/pcie/host_calls.hpp"
 
 namespace emery::capture {
 
@@ -31,13 +31,13 @@ emcap_ops Machine::ops() {
     return 0;
   };
   ops.read32 = [](void* context, unsigned function, std::uint32_t offset) {
-    return static_cast<Machine*>(context)->roots_[function]->read32(offset);
+    return read32(*static_cast<Machine*>(context)->roots_[function], offset);
   };
   ops.write32 = [](void* context, unsigned function, std::uint32_t offset, std::uint32_t value) {
-    static_cast<Machine*>(context)->roots_[function]->write32(offset, value);
+    write32(*static_cast<Machine*>(context)->roots_[function], offset, value);
   };
   ops.bus_master = [](void* context, unsigned function, int on) {
-    static_cast<Machine*>(context)->roots_[function]->set_bus_master(on != 0);
+    set_bus_master(*static_cast<Machine*>(context)->roots_[function], on != 0);
   };
   ops.dma_alloc = [](void* context, std::size_t bytes, std::size_t align,
                      std::uint64_t* bus) -> void* {
@@ -57,6 +57,22 @@ emcap_ops Machine::ops() {
     }
   };
   return ops;
+}
+
+ConsumerConfig ConsumerConfig::from(const Options& options) {
+  ConsumerConfig c{};
+  c.consumers = options.get<unsigned>("consumers");
+  c.rings = options.get<unsigned>("rings");
+  c.ns_per_packet = options.get<double>("ns_per_packet");
+  c.ns_per_byte = options.get<double>("ns_per_byte");
+  const auto fault = options.get<std::string>("consumer_fault");
+  if (fault == "wrong_put") c.misbehaviour = Misbehaviour::kWrongPut;
+  if (fault == "no_put") c.misbehaviour = Misbehaviour::kNoPut;
+  if (c.consumers > c.rings && c.consumers % c.rings != 0) {
+    throw OptionError("consumers: " + std::to_string(c.consumers) + " cannot share " +
+                      std::to_string(c.rings) + " rings evenly");
+  }
+  return c;
 }
 
 // Consumers are dealt to rings, or rings to consumers where there are more of these.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench/pcie/root_complex.hpp"
+#include "bench/sim/options.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
 #include "sw/capture/emcap.h"
@@ -49,11 +50,13 @@ enum class Misbehaviour {
 };
 
 struct ConsumerConfig {
-  unsigned consumers = 8;
-  unsigned rings = 8;
-  double ns_per_packet = 0, ns_per_byte = 0;
-  unsigned burst = 32;
+  unsigned consumers, rings;
+  double ns_per_packet, ns_per_byte;
   Misbehaviour misbehaviour = Misbehaviour::kNone;
+  unsigned burst = 32;
+
+  /// Throws OptionError when consumers and rings do not go together.
+  static ConsumerConfig from(const Options& options);
 };
 
 class Consumers {

@@ -6,7 +6,7 @@ Packets are records of a header and the packet, padded to 8 bytes, side by side 
 
 from math import ceil
 
-from emery.physics import FCS, ethernet_fps, mean_size, pcie_write_gbps, rates
+from emery.physics import FCS, ethernet_fps, pcie_write_gbps
 
 _WIRE_GBPS = 100.0
 _DATAPATH_BYTES, _DATAPATH_HZ = 64, 250e6
@@ -17,24 +17,28 @@ def _record(values: dict, size: float) -> int:
     return (16 if values["timestamps"] else 8) + ceil((size - FCS) / 8) * 8
 
 
-def limit(values: dict, workload) -> dict:
-    """Frames a second, and the TLP payload that goes with it."""
-    sizes = workload.sizes()
-    total = sum(sizes.values())
-    wire = values["source"] == "wire"
-    seconds = dict.fromkeys(("pcie", "wire" if wire else "datapath", "consumers"), 0.0)
-    record = 0.0
+def mix(values: dict, workload) -> dict:
+    """There is one stream."""
+    return {"rx": 1.0}
+
+
+def loads(values: dict, sizes: dict, rates: dict) -> dict:
+    """The wire, if packets come from one, the links and the consumers' time. Records add headers and padding; the generator's
+    datapath is the design's own, too."""
+    total, fps = sum(sizes.values()), sum(rates.values())
+    wire = packet = record = beats = consumed = 0.0
     for size, count in sizes.items():
         share = count / total
+        wire += share / ethernet_fps(size, _WIRE_GBPS)
+        packet += share * (size - FCS)
         record += share * _record(values, size)
-        if wire:
-            seconds["wire"] += share / ethernet_fps(size, _WIRE_GBPS)
-        else:
-            seconds["datapath"] += share * ceil((size - FCS) / _DATAPATH_BYTES) / _DATAPATH_HZ
-        consumed = values["ns_per_packet"] + values["ns_per_byte"] * (size - FCS)
-        seconds["consumers"] += share * consumed * 1e-9 / values["consumers"]
-    payload_gbps = values["links"] * pcie_write_gbps(values["pcie_gen"], values["pcie_lanes"], values["mps"])
-    seconds["pcie"] = record * 8e-9 / payload_gbps
-    by = max(seconds, key=seconds.get)
-    fps = 1 / seconds[by]
-    return {**rates(fps, mean_size(sizes)), "tlp_payload_gbps": fps * record * 8e-9, "by": by}
+        beats += share * ceil((size - FCS) / _DATAPATH_BYTES)
+        consumed += share * (values["ns_per_packet"] + values["ns_per_byte"] * (size - FCS))
+    second = values["links"] * pcie_write_gbps(values["pcie_gen"], values["pcie_lanes"], values["mps"]) / 8e-9
+    always = {"consumers": fps * consumed * 1e-9 / values["consumers"]}
+    if values["source"] == "wire":
+        always["line"] = fps * wire
+    physics, protocol = ({**always, "pcie": fps * nbytes / second} for nbytes in (packet, record))
+    if values["source"] != "wire":
+        protocol["datapath"] = fps * beats / _DATAPATH_HZ
+    return {"physics": physics, "protocol": protocol}

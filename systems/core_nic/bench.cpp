@@ -4,29 +4,23 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdio>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "Vcore_nic.h"
 #include "Vcore_nic___024root.h"
-#include "bench/core/iss.hpp"
 #include "bench/dram/ddr.hpp"
-#include "bench/pcie/endpoint.hpp"
-#include "bench/pcie/root_complex.hpp"
-#include "bench/score/scoreboard.hpp"
-#include "bench/sim/options.hpp"
 #include "bench/run/main.hpp"
+#include "bench/run/pcie_host.hpp"
+#include "bench/run/run.hpp"
 #include "bench/sim/verilated_model.hpp"
-#include "bench/traffic/pcap.hpp"
-#include "bench/traffic/traffic.hpp"
 #include "bench/wire/mac.hpp"
 #include "core_nic.h"
 #include "systems/core_nic/driver.hpp"
 #include "systems/core_nic/image.hpp"
-#include "systems/core_nic/profile.hpp"
-#include "systems/core_nic/studies.hpp"
+#include "systems/core_nic/measurement.hpp"
+#include "systems/core_nic/observer.hpp"
 
 namespace emery::core_nic {
 namespace {
@@ -40,228 +34,59 @@ constexpr Time kBoot = 5'000 * kMicrosecond;  // for the firmware to get ready
 constexpr double kMeasureFrom = 0.1;          // of the traffic
 #define EMERY_REG(name) offsetof(core_nic_regs_t, name)
 
-// 166 stands for 166 2/3 MHz and so on: whole MHz or thirds.
-std::uint64_t thirds_of_mhz(unsigned mhz) {
-  const unsigned rest = mhz % 100;
-  return 3ull * mhz + (rest == 33 ? 1 : rest == 66 ? 2 : 0);
+FramePins mac_tx(Vcore_nic& m) {
+  return {&m.mac_tx_valid_o, &m.mac_tx_ready_i, &m.mac_tx_data_o, &m.mac_tx_len_o,
+          &m.mac_tx_sop_o,   &m.mac_tx_eop_o,   &m.mac_tx_err_o};
 }
 
-// Watches the cores: what they do, what they print, whether they trap; checks each retired
-// instruction against the model when that is asked for.
-class Observer final : public Component {
- public:
-  Observer(Vcore_nic& model, const Image& image, unsigned cores, bool check, bool study)
-      : model_(model), image_(image), cores_(cores), profile_(image, cores) {
-    if (study && !check) throw OptionError("studies: they need cosim=true");
-    if (study) studies_ = std::make_unique<Studies>(image, cores);
-    for (unsigned c = 0; check && c < cores; ++c) {
-      models_.emplace_back(static_cast<int>(c), [this](std::uint32_t address, std::uint32_t& word) {
-        if (address >= Image::kImemBytes) return false;
-        word = image_.program()[address / 4];
-        return true;
-      });
-    }
-  }
+FramePins mac_rx(Vcore_nic& m) {
+  return {&m.mac_rx_valid_i, nullptr,         &m.mac_rx_data_i, &m.mac_rx_len_i,
+          &m.mac_rx_sop_i,   &m.mac_rx_eop_i, &m.mac_rx_err_i};
+}
 
-  void sample(Time now) override {
-    if (measuring_) {
-      for (unsigned c = 0; c < cores_; ++c)
-        profile_.clock(c, model_.core_use_o[c], model_.core_pc_o[c]);
-      for (unsigned a = 0; a < 4; ++a) {
-        if (!model_.assist_access_o[a]) continue;
-        ++assist_accesses_;
-        if (studies_) studies_->assist(a, model_.assist_addr_o[a], model_.assist_write_o[a]);
-      }
-    }
-    if (model_.print_valid_o) print(model_.print_char_o);
-    if (model_.exit_valid_o) {
-      exited_ = true;
-      exit_code_ = model_.exit_code_o;
-    }
-    for (unsigned c = 0; c < models_.size(); ++c) {
-      if (model_.rvfi_valid_o[c]) check(c, now);
-    }
-  }
-  void drive() override {}
+DdrPins dram_pins(Vcore_nic& m) {
+  return {&m.dram_cmd_o,      &m.dram_bank_o, &m.dram_addr_o,    &m.dram_dq_valid_o,
+          m.dram_dq_o.data(), &m.dram_dm_o,   m.dram_dq_i.data()};
+}
 
-  // The first core that has trapped, in words; empty when none has.
-  std::string trap() const {
-    for (unsigned c = 0; c < cores_; ++c) {
-      if (model_.core_trap_o[c] == 0) continue;
-      char pc[16];
-      std::snprintf(pc, sizeof pc, "0x%08x", model_.core_trap_pc_o[c]);
-      return "core " + std::to_string(c) +
-             " trapped: " + std::string(trap_name(model_.core_trap_o[c])) + " at pc " + pc +
-             " in " + image_.where(model_.core_trap_pc_o[c]);
-    }
-    return "";
-  }
-  bool ready() const { return ready_; }
-  bool exited() const { return exited_; }
-  std::uint32_t exit_code() const { return exit_code_; }
-  const std::string& mismatch() const { return mismatch_; }
-  std::uint64_t checked() const { return checked_; }
+FunctionConfig function() {
+  FunctionConfig f;
+  f.bar0_bytes = std::bit_ceil(sizeof(core_nic_t));
+  f.msix_vectors = 0;
+  return f;
+}
 
-  void measure(bool on) { measuring_ = on; }
-  const Profile& profile() const { return profile_; }
-  const Studies* studies() const { return studies_.get(); }
-  std::uint64_t assist_accesses() const { return assist_accesses_; }
-
- private:
-  // 'R' at the start of a line says that the firmware is ready; all else is for people.
-  void print(char c) {
-    if (line_.empty() && c == 'R') {
-      ready_ = true;
-    } else if (c == '\n') {
-      std::fprintf(stderr, "firmware: %s\n", line_.c_str());
-      line_.clear();
-    } else {
-      line_ += c;
-    }
-  }
-
-  void check(unsigned c, Time now) {
-    const Vcore_nic& m = model_;
-    Retired r;
-    r.valid = true;
-    r.trap = m.rvfi_trap_o[c];
-    r.insn = m.rvfi_insn_o[c];
-    r.rs1_addr = m.rvfi_rs1_addr_o[c];
-    r.rs2_addr = m.rvfi_rs2_addr_o[c];
-    r.rs1_rdata = m.rvfi_rs1_rdata_o[c];
-    r.rs2_rdata = m.rvfi_rs2_rdata_o[c];
-    r.rd_addr = m.rvfi_rd_addr_o[c];
-    r.rd_wdata = m.rvfi_rd_wdata_o[c];
-    r.pc_rdata = m.rvfi_pc_rdata_o[c];
-    r.pc_wdata = m.rvfi_pc_wdata_o[c];
-    r.mem_addr = m.rvfi_mem_addr_o[c];
-    r.mem_rmask = m.rvfi_mem_rmask_o[c];
-    r.mem_wmask = m.rvfi_mem_wmask_o[c];
-    r.mem_rdata = m.rvfi_mem_rdata_o[c];
-    r.mem_wdata = m.rvfi_mem_wdata_o[c];
-    ++checked_;
-    if (studies_ && measuring_) studies_->retired(c, r);
-    const std::string wrong = models_[c].check(r);
-    if (!wrong.empty() && mismatch_.empty())
-      mismatch_ = "core " + std::to_string(c) + " departs from the instruction-set model at " +
-                  std::to_string(now) + " ps: " + wrong;
-  }
-
-  Vcore_nic& model_;
-  const Image& image_;
-  unsigned cores_;
-  Profile profile_;
-  std::vector<InstructionModel> models_;
-  std::unique_ptr<Studies> studies_;
-  std::string line_, mismatch_;
-  std::uint64_t checked_ = 0, assist_accesses_ = 0;
-  std::uint32_t exit_code_ = 0;
-  bool measuring_ = false, ready_ = false, exited_ = false;
-};
-
-class Bench final : public Component {
- public:
-  explicit Bench(const Options& options);
-  // The whole run: reset, firmware, driver, traffic, drain, counters.
-  void run();
-  void write(JsonWriter& json, double wall_seconds) const;
-  std::vector<std::string> failures() const;
-  void close();
-
-  // Component, on the host clock: the driver and what feeds it.
-  void sample(Time now) override;
-  void drive() override {}
-
- private:
-  // What is read at both ends of the time that is measured.
-  struct Snapshot {
-    Time time = 0;
-    std::uint32_t scratch = 0, imem = 0;
-    std::uint64_t ddr_busy = 0, ddr_masked = 0, core_clocks = 0, mem_clocks = 0;
-    std::uint64_t sent = 0, received = 0;
-    Time up = 0, down = 0;
-  };
-
-  void connect(const Options& options);
-  void plan_traffic(const Options& options);
-  void start_traffic();
-  void feed(Time now);
-  bool sources_done() const;
-  double progress() const;
-  // True when the run cannot go on: a core has ended, or nothing moves.
-  bool ended_badly();
-  void run_traffic();
-  bool accounted_for();
-  std::uint64_t read_drops();
-  Snapshot snapshot();
-
-  Simulation simulation_;
-  VerilatedModel<Vcore_nic> model_;
-  unsigned cores_, banks_, core_thirds_;
-  double mem_mhz_;
-  int core_clock_, mem_clock_, host_clock_, mac_clock_;
-  std::string direction_;
-  Image image_;
-  PcieLink link_;
-  HostMemory memory_;
-  RootComplex root_;
-  Driver driver_;
-  Observer observer_;
-  std::unique_ptr<Endpoint> endpoint_;
-  std::unique_ptr<Ddr> ddr_;
-  std::unique_ptr<WordMac> mac_;
-  Scoreboard score_;
-  TrafficConfig send_plan_, receive_plan_;
-  std::unique_ptr<Traffic> send_, receive_;
-  std::unique_ptr<PcapWriter> host_capture_, wire_capture_;
-  Frame frame_{};
-  bool loaded_ = false, running_ = false;
-  int tx_stream_ = 0, rx_stream_ = 0;
-  Time stall_after_, stall_for_;
-  Time patience_;
-  Time last_activity_ = 0, traffic_start_ = 0, traffic_end_ = 0;
-  std::uint64_t sent_ = 0, received_ = 0;
-  Snapshot from_, to_;
-  std::vector<std::pair<std::string, std::uint64_t>> drops_;
-  std::string trouble_;  // what ended the run
-};
+bool ideal(const Options& options) { return options.get<std::string>("interconnect") == "ideal"; }
 
 LinkConfig link_config(const Options& options) {
   LinkConfig c = LinkConfig::from(options);
-  if (options.get("interconnect", "pcie") == "ideal") {
-    c.gen = 5;
-    c.lanes = 16;
-    c.latency = 20 * kNanosecond;
-  }
+  if (!ideal(options)) return c;
+  c.gen = 5;
+  c.lanes = 16;
+  c.latency = 20 * kNanosecond;
   return c;
 }
 
 RootConfig root_config(const Options& options) {
-  RootConfig c;
-  c.memory_latency = options.get("read_latency_ns", 350) * kNanosecond;
-  c.jitter = options.get("read_jitter_ns", 0) * kNanosecond;
-  c.reorder = c.jitter != 0;
-  c.max_payload = options.get("mps", c.max_payload);
-  c.max_read_request = options.get("mrrs", c.max_read_request);
-  c.seed = options.get("seed", std::uint64_t{1});
-  if (options.get("interconnect", "pcie") == "ideal") {
-    c.ingress = c.memory_latency = c.jitter = 0;
-    c.reorder = false;
-  }
+  RootConfig c = RootConfig::from(options);
+  c.read_timing(options);
+  if (!ideal(options)) return c;
+  c.ingress = c.memory_latency = c.jitter = 0;
+  c.reorder = false;
   return c;
 }
 
 DriverConfig driver_config(const Options& options) {
-  DriverConfig c;
-  c.cores = options.get("cores", c.cores);
-  c.send_ring = options.get("send_ring", c.send_ring);
-  c.receive_ring = options.get("receive_ring", c.receive_ring);
-  c.segments = options.get("segments", c.segments);
-  c.payload_offset = options.get("payload_offset", c.payload_offset);
-  c.receive_slots = options.get("receive_slots", c.receive_slots);
-  c.watchdog_clocks = static_cast<unsigned>(options.get("watchdog_us", 1000u) *
-                                            thirds_of_mhz(options.get("core_mhz", 166u)) / 3);
-  c.cpu_per_frame = options.get("cpu_ns_per_frame", 0) * kNanosecond;
+  DriverConfig c{};
+  c.cores = options.get<unsigned>("cores");
+  c.send_ring = options.get<unsigned>("send_ring");
+  c.receive_ring = options.get<unsigned>("receive_ring");
+  c.segments = options.get<unsigned>("segments");
+  c.payload_offset = options.get<unsigned>("payload_offset");
+  c.receive_slots = options.get<unsigned>("receive_slots");
+  c.watchdog_clocks = static_cast<unsigned>(options.get<std::uint64_t>("watchdog_us") *
+                                            Clocks::core_thirds_of(options) / 3);
+  c.cpu_per_frame = options.ns("cpu_ns_per_frame");
   return c;
 }
 
@@ -270,261 +95,192 @@ MacConfig mac_config(const Options& options) {
   c.rate = kLineRate;
   c.clock_hz = 156'250'000;
   c.oversize_bytes = 1600;
-  c.seed = options.get("seed", std::uint64_t{1}) + 1000;
-  const auto plan = [&](const char* option) {
-    const auto every = options.get(option, std::uint64_t{0});
-    return FaultPlan{every ? 1.0 / static_cast<double>(every) : 0.0, 0};
-  };
-  c.bad_fcs = plan("bad_fcs_every");
-  c.runt = plan("runt_every");
-  c.oversize = plan("oversize_every");
+  c.seed = options.get<std::uint64_t>("seed") + 1000;
+  c.read_faults(options);
   return c;
 }
 
+Clocks add_clocks(const Options& options, Simulation& simulation,
+                  VerilatedModel<Vcore_nic>& model) {
+  Clocks c(options);
+  c.core = model.add_clock(simulation, "core", c.core_thirds * 1'000'000ull, 3, model->core_clk_i);
+  c.mem = model.add_clock(simulation, "mem", c.mem_mhz * 1'000'000ull, 1, model->mem_clk_i);
+  return c;
+}
+
+class Bench final : public Run {
+ public:
+  explicit Bench(const Options& options);
+
+  // On the host clock: the driver and what feeds it.
+  void sample(Time now) override;
+
+ private:
+  void connect_wire();
+  void add_traffic(const Options& options);
+  void boot();
+  void see_whether_it_goes_on();
+  std::uint64_t read_drops();
+
+  void open() override;
+  void look() override;
+  bool settled() override;
+  void account() override;
+  void check(Findings& findings) const override;
+  void report(JsonWriter& json) const override;
+
+  VerilatedModel<Vcore_nic> model_;
+  Clocks clocks_;
+  int host_clock_, mac_clock_;
+  std::string direction_;
+  Image image_;
+  HostMemory memory_;
+  PcieHost host_;
+  Driver driver_;
+  Observer observer_;
+  Ddr ddr_;
+  WordMac mac_;
+  Measurement measurement_;
+  Source* sender_ = nullptr;
+  Output *wire_output_ = nullptr, *host_output_ = nullptr;
+  int tx_stream_ = 0, rx_stream_ = 0;
+  Time stall_after_, stall_for_, patience_;
+  bool serving_ = false;  // the driver polls
+  bool offering_ = true;  // the load is what was asked for
+  std::vector<std::pair<std::string, std::uint64_t>> drops_;
+};
+
 Bench::Bench(const Options& options)
-    : model_("core_nic"),
-      cores_(options.get("cores", 6u)),
-      banks_(options.get("banks", 4u)),
-      core_thirds_(static_cast<unsigned>(thirds_of_mhz(options.get("core_mhz", 166u)))),
-      mem_mhz_(options.get("mem_mhz", 500u)),
-      core_clock_(model_.add_clock(simulation_, "core", core_thirds_ * 1'000'000ull, 3,
-                                   model_->core_clk_i)),
-      mem_clock_(model_.add_clock(simulation_, "mem", options.get("mem_mhz", 500u) * 1'000'000ull,
-                                  1, model_->mem_clk_i)),
+    : Run(options, kStep, kSettled),
+      model_("core_nic"),
+      clocks_(add_clocks(options, simulation_, model_)),
       host_clock_(model_.add_clock(simulation_, "host", 125'000'000, 1, model_->host_clk_i)),
       mac_clock_(model_.add_clock(simulation_, "mac", 156'250'000, 1, model_->mac_clk_i)),
-      direction_(options.get("direction", "both")),
-      image_(Image::read(options.get("firmware_image", ""))),
-      link_(link_config(options), PcieLink::root_credits(), PcieLink::device_credits()),
-      root_(root_config(options), simulation_, link_, memory_),
-      driver_(root_, driver_config(options)),
-      observer_(*model_, image_, cores_, options.get("cosim", false),
-                options.get("studies", false)),
-      stall_after_(options.get("stall_after_us", 0) * kMicrosecond),
-      stall_for_(options.get("stall_us", 0) * kMicrosecond),
-      patience_(options.get("patience_us", 2000) * kMicrosecond) {
-  options.get("firmware", "");  // the image is made from it
-  if (const std::string waves = options.get("waves", ""); !waves.empty()) model_.open_waves(waves);
-  connect(options);
-  plan_traffic(options);
-}
-
-void Bench::connect(const Options& options) {
-  Vcore_nic& m = *model_;
-  EndpointConfig config;
-  config.function.bar0_bytes = std::bit_ceil(sizeof(core_nic_t));
-  config.function.msix_vectors = 0;
-  endpoint_ = std::make_unique<Endpoint>(config, link_, EndpointPins::of(m));
-  simulation_.add(host_clock_, *endpoint_);
-  simulation_.add(host_clock_, root_);
+      direction_(options.get<std::string>("direction")),
+      image_(Image::read(options.get<std::string>("firmware_image"))),
+      host_(link_config(options), root_config(options), simulation_, memory_),
+      driver_(host_.root, driver_config(options)),
+      observer_(*model_, image_, options),
+      ddr_(DdrConfig{}, dram_pins(*model_)),
+      mac_(mac_config(options), mac_tx(*model_), mac_rx(*model_)),
+      measurement_({simulation_, clocks_, driver_, observer_, ddr_, host_}),
+      stall_after_(options.us("stall_after_us")),
+      stall_for_(options.us("stall_us")),
+      patience_(options.us("patience_us")) {
+  options.get<std::string>("firmware");  // the image is made from it
+  model_.open_waves(waves());
+  model_.keeps(clocks_.mem, EMERY_CLOCK_SEEN(*model_, mem_clk_i));
+  host_.attach(host_clock_, function(), EndpointPins::of(model_->pcie_i, model_->pcie_o));
   simulation_.add(host_clock_, *this);
-
-  const DdrPins dram{&m.dram_cmd_o,      &m.dram_bank_o, &m.dram_addr_o,    &m.dram_dq_valid_o,
-                     m.dram_dq_o.data(), &m.dram_dm_o,   m.dram_dq_i.data()};
-  ddr_ = std::make_unique<Ddr>(DdrConfig{}, dram);
-  simulation_.add(mem_clock_, *ddr_);
-  simulation_.add(core_clock_, observer_);
-
-  const FramePins wire_tx{&m.mac_tx_valid_o, &m.mac_tx_ready_i, &m.mac_tx_data_o, &m.mac_tx_len_o,
-                          &m.mac_tx_sop_o,   &m.mac_tx_eop_o,   &m.mac_tx_err_o};
-  const FramePins wire_rx{&m.mac_rx_valid_i, nullptr,         &m.mac_rx_data_i, &m.mac_rx_len_i,
-                          &m.mac_rx_sop_i,   &m.mac_rx_eop_i, &m.mac_rx_err_i};
-  mac_ = std::make_unique<WordMac>(mac_config(options), wire_tx, wire_rx);
-  simulation_.add(mac_clock_, *mac_);
+  simulation_.add(clocks_.mem, ddr_);
+  simulation_.add(clocks_.core, observer_);
+  simulation_.add(mac_clock_, mac_);
+  add_traffic(options);
+  connect_wire();
 }
 
-void Bench::plan_traffic(const Options& options) {
-  TrafficConfig config;
-  config.sizes = Sizes::parse(options.get("size", "1518"));
-  config.frames = options.get("frames", std::uint64_t{0});
-  config.duration = options.get("duration_ps", Time{0});
-  config.flows = options.get("flows", 64u);
-  config.seed = options.get("seed", std::uint64_t{1});
-  config.rate = parse_rate(options.get("rate", "1.0"), kLineRate);
-  if (config.sizes.high > kMostFrame + kFcsBytes) {
-    throw OptionError("size " + std::to_string(config.sizes.high) +
-                      ": the device takes frames of up to 1518 bytes");
-  }
-  std::string path = options.get("pcap", "");
-  if (const std::string own = options.get("pcap.0", ""); !own.empty()) path = own;
-  if (!path.empty()) {
-    config.capture = Capture::read(path, kMostFrame, "the 1514 the device takes");
-  }
-  send_plan_ = receive_plan_ = config;
-  send_plan_.source = 0;
-  receive_plan_.source = 0x100;
-
-  const std::string capture_dir = options.get("pcap_out", "");
-  if (direction_ != "rx") {
-    tx_stream_ = score_.stream("tx");
-    if (!capture_dir.empty())
-      wire_capture_ = std::make_unique<PcapWriter>(capture_dir + "/wire0.pcap");
-  }
+void Bench::add_traffic(const Options& options) {
+  const Workload workload(
+      options, {kLineRate, kMostFrame, "the 1514 bytes (1518 with FCS) the device takes"}, 1);
+  TrafficConfig plan = *workload.port(0);
   if (direction_ != "tx") {
     rx_stream_ = score_.stream("rx");
-    if (!capture_dir.empty())
-      host_capture_ = std::make_unique<PcapWriter>(capture_dir + "/host.pcap");
+    host_output_ = add_output("host.pcap");
+    plan.source = 0x100;
+    mac_.set_source(&add_source(plan, [this] { return mac_.rx_idle(); }));
   }
-  mac_->on_transmitted([this](std::span<const std::uint8_t> bytes, Time arrived) {
-    score_.delivered(tx_stream_, bytes, arrived);
-    if (wire_capture_) wire_capture_->write(arrived, bytes);
-    ++sent_;
-    last_activity_ = simulation_.now();
+  if (direction_ != "rx") {
+    tx_stream_ = score_.stream("tx");
+    wire_output_ = add_output("wire0.pcap");
+    plan.source = 0;
+    sender_ = &add_source(plan);
+  }
+}
+
+void Bench::connect_wire() {
+  mac_.on_transmitted([this](std::span<const std::uint8_t> bytes, Time arrived) {
+    deliver(tx_stream_, bytes, arrived, wire_output_);
+    measurement_.sent();
   });
-  mac_->on_receiving([this](const Frame& frame, WireFault, Time started, Time) {
-    score_.offered(rx_stream_, frame.bytes(), frame.flow, started);
+  mac_.on_receiving([this](const Frame& frame, WireFault, Time started, Time) {
+    offer(rx_stream_, frame.bytes(), frame.flow, started);
   });
   driver_.on_receive = [this](std::span<const std::uint8_t> bytes, Time now) {
-    score_.delivered(rx_stream_, bytes, now);
-    if (host_capture_) host_capture_->write(now, bytes);
-    ++received_;
-    last_activity_ = now;
+    deliver(rx_stream_, bytes, now, host_output_);
+    measurement_.received();
   };
 }
 
-void Bench::start_traffic() {
-  traffic_start_ = last_activity_ = simulation_.now();
-  if (direction_ != "tx") {
-    receive_plan_.start = traffic_start_;
-    receive_ = std::make_unique<Traffic>(receive_plan_);
-    mac_->set_source(receive_.get());
-  }
-  if (direction_ != "rx") {
-    send_plan_.start = traffic_start_;
-    send_ = std::make_unique<Traffic>(send_plan_);
-  }
-  if (stall_for_ != 0)
-    root_.stall(traffic_start_ + stall_after_, traffic_start_ + stall_after_ + stall_for_);
-}
-
-// Hands the driver what is due, as far as its ring allows.
-void Bench::feed(Time now) {
-  if (!send_) return;
-  for (;;) {
-    if (!loaded_ && !(loaded_ = send_->next(frame_))) return;
-    if (frame_.start > now || !driver_.transmit(frame_.bytes())) return;
-    score_.offered(tx_stream_, frame_.bytes(), frame_.flow, now);
-    loaded_ = false;
-  }
-}
-
 void Bench::sample(Time now) {
-  if (!running_) return;
+  if (!serving_) return;
   driver_.poll(now);
-  feed(now);
+  while (sender_) {  // what is due, as far as the ring allows
+    const Frame* frame = sender_->due(now);
+    if (!frame || !driver_.transmit(frame->bytes())) break;
+    offer(tx_stream_, frame->bytes(), frame->flow, now);
+    sender_->pop();
+  }
   driver_.flush();
 }
 
-bool Bench::sources_done() const {
-  if (send_ && (loaded_ || !send_->done())) return false;
-  return !receive_ || (receive_->done() && mac_->rx_idle());
-}
+// ---- the run
 
-double Bench::progress() const {
-  double least = 1;
-  for (const Traffic* traffic : {send_.get(), receive_.get()}) {
-    if (!traffic) continue;
-    const TrafficConfig& config = traffic->config();
-    const double frames = config.frames    ? static_cast<double>(config.frames)
-                          : config.capture ? static_cast<double>(config.capture->packets().size())
-                                           : 0;
-    const double part = frames > 0 ? static_cast<double>(traffic->stats().frames) / frames
-                                   : static_cast<double>(simulation_.now() - traffic_start_) /
-                                         static_cast<double>(std::max<Time>(config.duration, 1));
-    least = std::min(least, part);
-  }
-  return least;
-}
-
-bool Bench::ended_badly() {
-  trouble_ = observer_.trap();
-  if (trouble_.empty() && observer_.exited() && observer_.exit_code() != 0)
-    trouble_ = "the firmware ended with exit code " + std::to_string(observer_.exit_code());
-  if (trouble_.empty()) trouble_ = observer_.mismatch();
-  if (trouble_.empty()) trouble_ = driver_.complaint();
-  if (trouble_.empty() && simulation_.now() - last_activity_ > patience_ + stall_for_)
-    trouble_ = "no frame has moved for " + std::to_string(patience_ / kMicrosecond) + " us";
-  return !trouble_.empty();
-}
-
-Bench::Snapshot Bench::snapshot() {
-  Snapshot s;
-  s.scratch = driver_.read(EMERY_REG(scratch_accesses));
-  s.imem = driver_.read(EMERY_REG(imem_reads));
-  s.time = simulation_.now();
-  s.ddr_busy = ddr_->stats().busy();
-  s.ddr_masked = ddr_->stats().bytes_masked;
-  s.core_clocks = simulation_.cycles(core_clock_);
-  s.mem_clocks = simulation_.cycles(mem_clock_);
-  s.sent = sent_;
-  s.received = received_;
-  s.up = link_.up.busy_time();
-  s.down = link_.down.busy_time();
-  return s;
-}
-
-void Bench::run() {
+void Bench::open() {
   Vcore_nic& m = *model_;
-  m.core_rst_i = m.mem_rst_i = m.host_rst_i = m.mac_rst_i = 1;
-  model_.keeps(mem_clock_, model_->rootp->__Vtrigprevexpr___TOP__mem_clk_i__0);
-  model_.attach(simulation_);
-  simulation_.run_for(200 * kNanosecond);
-  m.core_rst_i = m.mem_rst_i = m.host_rst_i = m.mac_rst_i = 0;
+  model_.reset(simulation_, {&m.core_rst_i, &m.mem_rst_i, &m.host_rst_i, &m.mac_rst_i},
+               200 * kNanosecond);
   simulation_.run_for(1 * kMicrosecond);
-
+  host_.root.enumerate();
   driver_.probe();
   driver_.load(image_);
   driver_.start();
-  last_activity_ = simulation_.now();
-  const Time deadline = simulation_.now() + kBoot;
-  while (!observer_.ready() && trouble_.empty()) {
-    simulation_.run_for(kStep);
-    last_activity_ = simulation_.now();
-    if (!ended_badly() && simulation_.now() > deadline)
-      trouble_ = "the firmware has not got ready within " + std::to_string(kBoot / 1'000'000'000) +
-                 " ms: it prints R when it is";
-  }
-  if (trouble_.empty()) {
-    running_ = true;
-    driver_.open();
-    simulation_.run_for(10 * kMicrosecond);  // receive descriptors are fetched
-    run_traffic();
-    running_ = false;
-  }
-  read_drops();
-  for (const auto& [reason, count] : drops_) score_.dropped(rx_stream_, reason, count);
+  boot();
+  if (given_up()) return;
+  serving_ = true;
+  driver_.open();
+  simulation_.run_for(10 * kMicrosecond);  // receive descriptors are fetched
+  const Time from = simulation_.now() + stall_after_;
+  if (stall_for_ != 0) host_.root.stall(from, from + stall_for_);
 }
 
-void Bench::run_traffic() {
-  start_traffic();
-  double shown = 0;
-  bool ended = false, offering = true;
-  while (!ended) {
+void Bench::boot() {
+  const Time deadline = simulation_.now() + kBoot;
+  while (!observer_.ready() && !given_up()) {
     simulation_.run_for(kStep);
-    const double part = progress();
-    if (from_.time == 0 && part >= kMeasureFrom) {
-      from_ = snapshot();
-      observer_.measure(true);
-    }
-    // Beyond this the load is no longer what was asked for.
-    if (offering && ((send_ && !loaded_ && send_->done()) || (receive_ && receive_->done()))) {
-      offering = false;
-      score_.end_rates();
-      observer_.measure(false);
-      to_ = snapshot();
-    }
-    ended = ended_badly() || (sources_done() && accounted_for());
-    if (part - shown >= 0.01) std::fprintf(stderr, "progress %.2f\n", shown = std::min(part, 1.0));
+    moved();
+    see_whether_it_goes_on();
+    if (!given_up() && simulation_.now() > deadline)
+      give_up("the firmware has not got ready within " + std::to_string(kBoot / 1'000'000'000) +
+              " ms: it prints R when it is");
   }
-  traffic_end_ = last_activity_;
+}
+
+void Bench::see_whether_it_goes_on() {
+  std::string trouble = observer_.trap();
+  if (trouble.empty() && observer_.exited() && observer_.exit_code() != 0)
+    trouble = "the firmware ended with exit code " + std::to_string(observer_.exit_code());
+  if (trouble.empty()) trouble = observer_.mismatch();
+  if (trouble.empty()) trouble = driver_.complaint();
+  if (trouble.empty() && quiet() > patience_ + stall_for_)
+    trouble = "no frame has moved for " + std::to_string(patience_ / kMicrosecond) + " us";
+  if (!trouble.empty()) give_up(trouble);
+}
+
+void Bench::look() {
+  if (!measurement_.begun() && progress() >= kMeasureFrom) measurement_.begin();
+  // Beyond this the load is no longer what was asked for.
+  if (offering_ && sources_ended() != 0) {
+    offering_ = false;
+    measurement_.end();
+  }
+  see_whether_it_goes_on();
 }
 
 // Whether every frame was delivered or is in a counter of the device. Reads the counters only when
 // nothing has moved for a while.
-bool Bench::accounted_for() {
+bool Bench::settled() {
   if (score_.under_way() == 0) return true;
-  const Time quiet = simulation_.now() - last_activity_;
-  return quiet > kSettled && score_.under_way() == read_drops();
+  return quiet() > kSettled && score_.under_way() == read_drops();
 }
 
 std::uint64_t Bench::read_drops() {
@@ -546,114 +302,36 @@ std::uint64_t Bench::read_drops() {
   return sum;
 }
 
-std::vector<std::string> Bench::failures() const {
-  std::vector<std::string> lines;
-  if (!trouble_.empty()) lines.push_back(trouble_);
-  for (std::string& line : score_.failures()) lines.push_back(std::move(line));
-  const auto fail = [&](std::uint64_t count, const std::string& what) {
-    if (count != 0) lines.push_back(std::to_string(count) + " " + what);
-  };
-  fail(endpoint_->stats().fc_violations, "TLPs sent without credit");
-  fail(endpoint_->stats().tx_malformed, "malformed TLPs sent");
-  fail(root_.stats().protocol_errors,
-       "PCIe protocol errors: " + root_.stats().first_protocol_error);
-  fail(root_.stats().wild_writes, "writes to host memory that nobody gave the device");
-  fail(root_.stats().unsupported, "reads of host memory that nobody gave the device");
-  fail(ddr_->stats().violations,
-       "violations at the frame memory: " + ddr_->stats().first_violation);
-  fail(mac_->stats().tx_underruns, "transmit underruns");
-  fail(mac_->stats().tx_protocol_errors,
-       "MAC protocol errors: " + mac_->stats().tx_first_protocol_error);
-  return lines;
+void Bench::account() {
+  serving_ = false;
+  read_drops();
+  for (const auto& [reason, count] : drops_) score_.dropped(rx_stream_, reason, count);
 }
 
-void Bench::close() {
-  if (host_capture_) host_capture_->close();
-  if (wire_capture_) wire_capture_->close();
+// ---- the result
+
+void Bench::check(Findings& findings) const {
+  host_.check(findings);
+  findings.add(host_.root.stats().wild_writes, "writes to host memory that nobody gave the device");
+  findings.add(host_.root.stats().unsupported, "reads of host memory that nobody gave the device");
+  findings.add(ddr_.stats().violations,
+               "violations at the frame memory: " + ddr_.stats().first_violation);
+  mac_.stats().check(findings);
 }
 
-void Bench::write(JsonWriter& json, double wall_seconds) const {
-  json.begin_object().field("schema", 1).field("system", "core-nic");
-  json.field("simulated_s", static_cast<double>(simulation_.now()) / 1e12)
-      .field("wall_s", wall_seconds);
-  json.object("cycles")
-      .field("core", simulation_.cycles(core_clock_))
-      .field("mem", simulation_.cycles(mem_clock_))
-      .field("host", simulation_.cycles(host_clock_))
-      .field("mac", simulation_.cycles(mac_clock_))
-      .end_object();
-  score_.write(json);
-
-  const Profile& profile = observer_.profile();
-  const Time span = to_.time - from_.time;
-  const double seconds = static_cast<double>(std::max<Time>(span, 1)) / 1e12;
-  const auto gbps = [&](std::uint64_t bits) { return 1e-9 * static_cast<double>(bits) / seconds; };
-  const auto rate = [&](std::uint64_t n) { return static_cast<double>(n) / seconds; };
-  const double sent = static_cast<double>(to_.sent - from_.sent),
-               received = static_cast<double>(to_.received - from_.received);
-  json.object("resources");
-  json.object("measured")
-      .field("from_us", static_cast<double>(from_.time - traffic_start_) / kMicrosecond)
-      .field("to_us", static_cast<double>(to_.time - traffic_start_) / kMicrosecond)
-      .field("core_clocks", to_.core_clocks - from_.core_clocks)
-      .field("sent", to_.sent - from_.sent)
-      .field("received", to_.received - from_.received)
-      .end_object();
-  json.field("core_mhz", core_thirds_ / 3.0);
-  profile.write_use(json);
-  json.field("instructions_a_second", rate(profile.total(kRetire)))
-      .field("instructions_a_frame",
-             sent + received > 0 ? static_cast<double>(profile.total(kRetire)) / (sent + received)
-                                 : 0.0)
-      .field("accesses_a_frame", sent + received > 0
-                                     ? static_cast<double>(profile.accesses()) / (sent + received)
-                                     : 0.0);
-  json.object("instruction_memory")
-      .field("gbps", gbps(128ull * (to_.imem - from_.imem)))
-      .field("peak_gbps", core_thirds_ / 3.0 * 0.128)
-      .end_object();
-  json.object("scratchpad")
-      .field("gbps", gbps(32ull * (to_.scratch - from_.scratch)))
-      .field("peak_gbps", core_thirds_ / 3.0 * 0.032 * banks_)
-      .field("core_accesses", profile.accesses())
-      .field("assist_accesses", observer_.assist_accesses())
-      .end_object();
-  const std::uint64_t words = to_.ddr_busy - from_.ddr_busy;
-  json.object("frame_memory")
-      .field("gbps", gbps(128 * words))
-      .field("peak_gbps", mem_mhz_ * 0.128)
-      .field("busy", to_.mem_clocks > from_.mem_clocks
-                         ? static_cast<double>(words) /
-                               static_cast<double>(to_.mem_clocks - from_.mem_clocks)
-                         : 0.0);
-  json.key("device");
-  ddr_->stats().write(json);
-  json.end_object();
-  const auto busy = [&](Time now, Time before) {
-    return static_cast<double>(now - before) / 1e12 / seconds;
-  };
-  json.field("pcie_up_busy", busy(to_.up, from_.up))
-      .field("pcie_down_busy", busy(to_.down, from_.down));
-  json.key("pcie_up");
-  link_.up.stats().write(json);
-  json.key("pcie_down");
-  link_.down.stats().write(json);
-  json.key("endpoint");
-  endpoint_->stats().write(json);
-  json.key("root_complex");
-  root_.stats().write(json);
+void Bench::report(JsonWriter& json) const {
+  measurement_.write(json, traffic_start());
+  host_.write(json, "pcie_");
   json.key("driver");
   driver_.write(json);
   json.key("mac");
-  mac_->stats().write(json);
+  mac_.stats().write(json);
   json.field("instructions_checked", observer_.checked());
   if (const Studies* studies = observer_.studies()) {
     json.key("studies");
     studies->write(json);
   }
-  profile.write_functions(json, sent + received);
-  json.end_object();
-  json.end_object();
+  observer_.profile().write_functions(json, static_cast<double>(measurement_.frames()));
 }
 
 }  // namespace

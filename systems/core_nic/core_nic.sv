@@ -26,7 +26,7 @@ module core_nic
     parameter int DramBanks = 8,
     parameter int CasLatency = 7,  // of the frame memory, in its clocks
     parameter int Tags = 64,  // PCIe reads in flight
-    parameter bit Rvfi = 1'b0  // rvfi_* are driven
+    parameter bit Rvfi = 1'b0  // seen_o shows retired instructions
 ) (
     input logic core_clk_i,
     input logic core_rst_i,
@@ -37,42 +37,9 @@ module core_nic
     input logic mac_clk_i,
     input logic mac_rst_i,
 
-    // Host clock: TLPs from the hard block.
-    input  logic         rx_tlp_valid_i,
-    output logic         rx_tlp_ready_o,
-    input  logic [511:0] rx_tlp_data_i,
-    input  logic [127:0] rx_tlp_hdr_i,
-    input  logic         rx_tlp_sop_i,
-    input  logic         rx_tlp_eop_i,
-
-    // TLPs to the hard block: read requests on a stream of their own, which is header only.
-    output logic         tx_read_valid_o,
-    input  logic         tx_read_ready_i,
-    output logic [127:0] tx_read_hdr_o,
-    output logic         tx_tlp_valid_o,
-    input  logic         tx_tlp_ready_i,
-    output logic [511:0] tx_tlp_data_o,
-    output logic [127:0] tx_tlp_hdr_o,
-    output logic         tx_tlp_sop_o,
-    output logic         tx_tlp_eop_o,
-
-    // Configuration space (pcie_cfg_t) and transmit credit limits (fc_limit_t).
-    input logic [15:0] cfg_requester_id_i,
-    input logic [ 2:0] cfg_max_payload_i,
-    input logic [ 2:0] cfg_max_read_request_i,
-    input logic        cfg_bus_master_i,
-    input logic        cfg_extended_tag_i,
-    input logic        cfg_relaxed_ordering_i,
-    input logic        cfg_msix_enable_i,
-    input logic        cfg_msix_mask_i,
-    input logic [ 7:0] fc_ph_i,
-    input logic [11:0] fc_pd_i,
-    input logic        fc_p_inf_i,
-    input logic [ 7:0] fc_nph_i,
-    input logic        fc_np_inf_i,
-    input logic [ 7:0] fc_cplh_i,
-    input logic [11:0] fc_cpld_i,
-    input logic        fc_cpl_inf_i,
+    // Host clock: PCIe hard block.
+    input  pcie_in_t  pcie_i,
+    output pcie_out_t pcie_o,
 
     // Interrupt pin: status.interrupt.
     output logic irq_o,
@@ -101,39 +68,16 @@ module core_nic
     output logic [ 15:0] dram_dm_o,
     input  logic [127:0] dram_dq_i,
 
-    // Core clock, for whoever looks on: what the cores do, what the firmware prints, its exit code.
-    output logic [ 2:0] core_use_o    [Cores],  // clock_use_e
-    output logic [31:0] core_pc_o     [Cores],  // of the instruction that retired last
-    output logic [ 3:0] core_trap_o   [Cores],  // trap_e
-    output logic [31:0] core_trap_pc_o[Cores],
-    output logic        print_valid_o,
-    output logic [ 7:0] print_char_o,
-    output logic [ 4:0] print_core_o,
-    output logic        exit_valid_o,
-    output logic [31:0] exit_code_o,
-
-    // Retired instructions, as RVFI has them; 0 unless Rvfi.
-    output logic        rvfi_valid_o    [Cores],
-    output logic        rvfi_trap_o     [Cores],
-    output logic [31:0] rvfi_insn_o     [Cores],
-    output logic [ 4:0] rvfi_rs1_addr_o [Cores],
-    output logic [ 4:0] rvfi_rs2_addr_o [Cores],
-    output logic [31:0] rvfi_rs1_rdata_o[Cores],
-    output logic [31:0] rvfi_rs2_rdata_o[Cores],
-    output logic [ 4:0] rvfi_rd_addr_o  [Cores],
-    output logic [31:0] rvfi_rd_wdata_o [Cores],
-    output logic [31:0] rvfi_pc_rdata_o [Cores],
-    output logic [31:0] rvfi_pc_wdata_o [Cores],
-    output logic [31:0] rvfi_mem_addr_o [Cores],
-    output logic [ 3:0] rvfi_mem_rmask_o[Cores],
-    output logic [ 3:0] rvfi_mem_wmask_o[Cores],
-    output logic [31:0] rvfi_mem_rdata_o[Cores],
-    output logic [31:0] rvfi_mem_wdata_o[Cores],
+    // Core clock, for observers: what the cores do, what the firmware prints, its exit code.
+    output core_seen_t        seen_o       [Cores],
+    output logic              print_valid_o,
+    output logic       [ 7:0] print_char_o,
+    output logic       [ 4:0] print_core_o,
+    output logic              exit_valid_o,
+    output logic       [31:0] exit_code_o,
 
     // Scratchpad accesses taken of the assists: 0 DMA read, 1 DMA write, 2 MAC transmit, 3 MAC receive.
-    output logic        assist_access_o[4],
-    output logic        assist_write_o [4],
-    output logic [31:0] assist_addr_o  [4]
+    output access_seen_t access_o[4]
 );
   localparam int AddrW = MapW;
   localparam int Masters = Cores + 5;  // cores, the four assists, the host's window
@@ -160,101 +104,58 @@ module core_nic
 
   // ---------------------------------------------------------------- host clock: hard block
   pcie_cfg_t cfg;
-  fc_limit_t fc;
-
-  `STREAM_ON(tlp_beat_t, rx_tlp, host_clk_i, host_rst_i)
-  `STREAM_ON(tlp_beat_t, rx_completion, host_clk_i, host_rst_i)
-  `STREAM_ON(tlp_beat_t, rx_request, host_clk_i, host_rst_i)
-  `STREAM_ON(tlp_beat_t, read_source[1], host_clk_i, host_rst_i)
-  `STREAM_ON(tlp_beat_t, tx_source[2], host_clk_i, host_rst_i)
-  `STREAM_ON(tlp_beat_t, tx_read, host_clk_i, host_rst_i)
-  `STREAM_ON(tlp_beat_t, tx_tlp, host_clk_i, host_rst_i)
-  `STREAM_ON(dma_req_t, read_request, host_clk_i, host_rst_i)
-  `STREAM_ON(dma_req_t, write_request, host_clk_i, host_rst_i)
+  reg_if #(.AddrW(AddrW)) host_regs ();
+  `STREAM_ON(tlp_beat_t, request, host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, completion, host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, read_tlp, host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, write_tlp[1], host_clk_i, host_rst_i)
+  `STREAM_ON(dma_req_t, dma_read[1], host_clk_i, host_rst_i)
+  `STREAM_ON(dma_req_t, dma_write[1], host_clk_i, host_rst_i)
   logic foreign, unsupported, dropped, read_error, write_interrupt;
-  logic [2:0] unused_starved, unused_read_starved;
   ram_write_t ram_write;
   ram_read_t  ram_read;
   ram_row_t   ram_row;
   dma_status_t read_status, write_status;
-  dma_read_count_t read_count;
-  wire unused_count = &{1'b0, read_count};
-
-  pcie_pins i_pins (
+  dma_read_count_t unused_count;
+  pcie_endpoint #(
+      .AddrW(AddrW)
+  ) i_endpoint (
       .clk_i(host_clk_i),
       .rst_i(host_rst_i),
+      .pins_i(pcie_i),
+      .pins_o(pcie_o),
       .cfg_o(cfg),
-      .fc_o(fc),
-      .rx(rx_tlp),
-      .*  // the pins, by their names
+      .req(request),
+      .access(request),
+      .regs(host_regs),
+      .cpl(completion),
+      .read(read_tlp),
+      .tx(write_tlp),
+      .foreign_o(foreign),
+      .unsupported_o(unsupported),
+      .dropped_o(dropped)
   );
-  tlp_rx_demux i_rx_demux (
-      .clk_i(host_clk_i),
-      .rst_i(host_rst_i),
-      .in(rx_tlp),
-      .cpl(rx_completion),
-      .req(rx_request),
-      .dropped_o(foreign)
-  );
-  dma_read #(
+  dma_engines #(
       .Tags(Tags)
-  ) i_dma_read (
+  ) i_dma (
       .clk_i(host_clk_i),
       .rst_i(host_rst_i),
       .cfg_i(cfg),
       .timeout_cycles_i(32'd6_250_000),  // 50 ms
-      .req(read_request),
-      .tlp(read_source[0]),
-      .cpl(rx_completion),
-      .ram_o(ram_write),
-      .status_o(read_status),
-      .count_o(read_count)
+      .read_tlp,
+      .cpl(completion),
+      .write_tlp(write_tlp[0]),
+      .read(dma_read),
+      .ram_write_o(ram_write),
+      .read_status_o(read_status),
+      .read_count_o(unused_count),
+      .write(dma_write),
+      .ram_read_o(ram_read),
+      .ram_row_i(ram_row),
+      .write_status_o(write_status)
   );
-  dma_write i_dma_write (
-      .clk_i(host_clk_i),
-      .rst_i(host_rst_i),
-      .cfg_i(cfg),
-      .req(write_request),
-      .status_o(write_status),
-      .ram_o(ram_read),
-      .ram_i(ram_row),
-      .tlp(tx_source[0])
-  );
-  tlp_tx_mux #(
-      .N(1),
-      .Posted(1'b0),
-      .NonPosted(1'b1)
-  ) i_tx_read (
-      .clk_i(host_clk_i),
-      .rst_i(host_rst_i),
-      .fc_i(fc),
-      .starved_o(unused_read_starved),
-      .in(read_source),
-      .out(tx_read)
-  );
-  tlp_tx_mux #(
-      .N(2),
-      .Posted(2'b01),
-      .NonPosted(2'b00)
-  ) i_tx_mux (
-      .clk_i(host_clk_i),
-      .rst_i(host_rst_i),
-      .fc_i(fc),
-      .starved_o(unused_starved),
-      .in(tx_source),
-      .out(tx_tlp)
-  );
-  assign tx_read_valid_o = tx_read.valid;
-  assign tx_read_hdr_o   = tx_read.data.hdr;
-  assign tx_read.ready   = tx_read_ready_i;
-  assign tx_tlp_valid_o  = tx_tlp.valid;
-  assign tx_tlp_data_o   = tx_tlp.data.data;
-  assign tx_tlp_hdr_o    = tx_tlp.data.hdr;
-  assign tx_tlp_sop_o    = tx_tlp.data.sop;
-  assign tx_tlp_eop_o    = tx_tlp.data.eop;
-  assign tx_tlp.ready    = tx_tlp_ready_i;
 
-  // ---------------------------------------------------------------- registers: completer, core clock, regions
+  // ---------------------------------------------------------------- registers: core clock, regions
   typedef logic [3:0][AddrW-1:0] region_t;
   localparam region_t RegionBase = {
     AddrW'(core_nic_map_pkg::ScratchBase),  // core_pkg has such names too, as the cores see them
@@ -265,25 +166,12 @@ module core_nic
   localparam region_t RegionSize = {
     AddrW'(ScratchSize), AddrW'(ImemSize), AddrW'(CoreSize), AddrW'(DeviceSize)
   };
-  reg_if #(.AddrW(AddrW)) host_regs ();
   reg_if #(.AddrW(AddrW)) core_regs ();
   reg_if #(.AddrW(AddrW)) region[4] ();
   logic unused_unmapped, imem_we, imem_written;
   logic [FillW+1:0] imem_waddr;
   logic [31:0] imem_wdata;
 
-  completer #(
-      .AddrW(AddrW)
-  ) i_completer (
-      .clk_i(host_clk_i),
-      .rst_i(host_rst_i),
-      .cfg_i(cfg),
-      .req(rx_request),
-      .regs(host_regs),
-      .cpl(tx_source[1]),
-      .unsupported_o(unsupported),
-      .dropped_o(dropped)
-  );
   reg_cross #(
       .AddrW(AddrW)
   ) i_reg_cross (
@@ -326,7 +214,7 @@ module core_nic
   mem_rsp_t mem_rsp[Masters];
   clock_use_e core_use[Cores];
   trap_e core_trap[Cores];
-  logic [31:0] core_trap_pc[Cores];
+  logic [31:0] core_pc[Cores], core_trap_pc[Cores];
   rvfi_t core_rvfi[Cores];
   logic [Cores-1:0] run, watchdog, trapped, fill_valid, fill_ready, fill_rsp_valid;
   logic [Cores-1:0][FillW-1:0] fill_addr;
@@ -360,7 +248,7 @@ module core_nic
         .net_out_valid_o(),
         .net_out_data_o(),
         .use_o(core_use[c]),
-        .pc_o(core_pc_o[c]),
+        .pc_o(core_pc[c]),
         .rvfi_o(core_rvfi[c]),
         .trap_o(core_trap[c]),
         .trap_pc_o(core_trap_pc[c])
@@ -385,25 +273,13 @@ module core_nic
         .fill_rsp_data_i(fill_data)
     );
     assign trapped[c] = core_trap[c] != NoTrap;
-    assign core_use_o[c] = core_use[c];
-    assign core_trap_o[c] = core_trap[c];
-    assign core_trap_pc_o[c] = core_trap_pc[c];
-    assign rvfi_valid_o[c] = core_rvfi[c].valid;
-    assign rvfi_trap_o[c] = core_rvfi[c].trap;
-    assign rvfi_insn_o[c] = core_rvfi[c].insn;
-    assign rvfi_rs1_addr_o[c] = core_rvfi[c].rs1_addr;
-    assign rvfi_rs2_addr_o[c] = core_rvfi[c].rs2_addr;
-    assign rvfi_rs1_rdata_o[c] = core_rvfi[c].rs1_rdata;
-    assign rvfi_rs2_rdata_o[c] = core_rvfi[c].rs2_rdata;
-    assign rvfi_rd_addr_o[c] = core_rvfi[c].rd_addr;
-    assign rvfi_rd_wdata_o[c] = core_rvfi[c].rd_wdata;
-    assign rvfi_pc_rdata_o[c] = core_rvfi[c].pc_rdata;
-    assign rvfi_pc_wdata_o[c] = core_rvfi[c].pc_wdata;
-    assign rvfi_mem_addr_o[c] = core_rvfi[c].mem_addr;
-    assign rvfi_mem_rmask_o[c] = core_rvfi[c].mem_rmask;
-    assign rvfi_mem_wmask_o[c] = core_rvfi[c].mem_wmask;
-    assign rvfi_mem_rdata_o[c] = core_rvfi[c].mem_rdata;
-    assign rvfi_mem_wdata_o[c] = core_rvfi[c].mem_wdata;
+    assign seen_o[c] = '{
+            use_: core_use[c],
+            pc: core_pc[c],
+            trap: core_trap[c],
+            trap_pc: core_trap_pc[c],
+            rvfi: core_rvfi[c]
+        };
   end
   imem #(
       .Bytes(ImemBytes),
@@ -566,7 +442,7 @@ module core_nic
       .cores(assist[0]),
       .host_clk_i,
       .host_rst_i,
-      .dma(read_request),
+      .dma(dma_read[0]),
       .ram_i(ram_write),
       .status_i(read_status),
       .error_o(read_error),
@@ -583,7 +459,7 @@ module core_nic
       .cores(assist[1]),
       .host_clk_i,
       .host_rst_i,
-      .dma(write_request),
+      .dma(dma_write[0]),
       .ram_i(ram_read),
       .ram_o(ram_row),
       .status_i(write_status),
@@ -637,9 +513,11 @@ module core_nic
   assign mac_tx_eop_o = mac_tx.eop;
   assign mac_tx_err_o = mac_tx.err;
   for (genvar a = 0; a < 4; a++) begin : g_assist_access
-    assign assist_access_o[a] = req_valid[Cores+a] && req_ready[Cores+a];
-    assign assist_write_o[a]  = mem_req[Cores+a].op == Store;
-    assign assist_addr_o[a]   = mem_req[Cores+a].addr;
+    assign access_o[a] = '{
+            taken: req_valid[Cores+a] && req_ready[Cores+a],
+            op: mem_req[Cores+a].op,
+            addr: mem_req[Cores+a].addr
+        };
   end
 
   // ---------------------------------------------------------------- frame memory
@@ -806,36 +684,12 @@ module core_nic
       .q_o  (irq_o)
   );
 
-  logic
-      read_ack,
-      write_ack,
-      unused_read_error,
-      unused_write_error,
-      unused_stall_write,
-      unused_stall_read;
   wire unused_run = &{1'b0, hw_out.control.run.value, hw_out.status.exited.value};
   core_nic_regs i_core_nic_regs (
       .clk(core_clk_i),
       .rst(core_rst_i),
-      .s_cpuif_req(region[0].req),
-      .s_cpuif_req_is_wr(region[0].write),
-      .s_cpuif_addr(region[0].addr[core_nic_regs_pkg::CORE_NIC_REGS_MIN_ADDR_WIDTH-1:0]),
-      .s_cpuif_wr_data(region[0].wdata),
-      .s_cpuif_wr_biten({
-        {8{region[0].wstrb[3]}},
-        {8{region[0].wstrb[2]}},
-        {8{region[0].wstrb[1]}},
-        {8{region[0].wstrb[0]}}
-      }),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(region[0].rdata),
-      .s_cpuif_wr_ack(write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs(region[0]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
-  assign region[0].ack = read_ack || write_ack;
 endmodule

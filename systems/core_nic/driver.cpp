@@ -12,23 +12,34 @@
 namespace emery::core_nic {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x434f5245;
-constexpr unsigned kDescriptorBytes = 16;
-constexpr std::uint16_t kLast = 1;
+using mailbox_pkg::bd_t;
+
+constexpr unsigned kDescriptorBytes = sizeof(bd_t);
 constexpr unsigned kBlock = 64;  // bytes of program in one packet
 constexpr unsigned kLoadStep = 1024;
 #define EMERY_REG(name) offsetof(core_nic_regs_t, name)
 
+bd_t descriptor(std::uint64_t address, std::size_t length, bool last, std::uint32_t cookie) {
+  const auto info =
+      mailbox_pkg::bd_info_t{}.set_len(static_cast<std::uint32_t>(length)).set_last(last);
+  return {static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32), info.word,
+          cookie};
+}
+std::uint64_t address_of(const bd_t& d) {
+  return d.address_low | std::uint64_t{d.address_high} << 32;
+}
+
 }  // namespace
 
 std::uint32_t Driver::read(std::size_t offset) {
-  return static_cast<std::uint32_t>(host_.mmio_read(bar_ + offset, 4));
+  return static_cast<std::uint32_t>(mmio_read(host_, bar_ + offset, 4));
 }
 
 void Driver::probe() {
-  bar_ = host_.enumerate().bar0;
-  host_.set_bus_master(true);
-  if (read(EMERY_REG(magic)) != kMagic) throw std::runtime_error("the device is no core-nic");
+  bar_ = host_.device().bar0;
+  set_bus_master(host_, true);
+  if (read(EMERY_REG(magic)) != CORE_NIC_REGS__MAGIC__VALUE_reset)
+    throw std::runtime_error("the device is no core-nic");
   if (read(EMERY_REG(cores)) < config_.cores)
     throw std::runtime_error("the device has fewer cores than were to be started");
 }
@@ -44,7 +55,7 @@ void Driver::load(const Image& image) {
     for (std::uint64_t at = 0; at < bytes;) {
       const auto here =
           static_cast<unsigned>(std::min<std::uint64_t>(bytes - at, kBlock - (base + at) % kBlock));
-      host_.mmio_write_block(base + at, segment.words.data() + at / 4, here);
+      host_.mmio_write(base + at, segment.words.data() + at / 4, here);
       at += here;
       // A slow core clock takes its time: what has been sent has arrived, before more follows.
       if ((base + at) % kLoadStep == 0 || at == bytes) read(EMERY_REG(magic));
@@ -65,7 +76,7 @@ void Driver::start() {
   header_addr_ = ring(64 * config_.send_ring, headers_);
   payload_addr_ = ring(std::uint64_t{kBufferBytes} * config_.send_ring, payloads_);
   buffer_addr_ = ring(std::uint64_t{kBufferBytes} * config_.receive_ring, buffers_);
-  host_.watch(addresses[3], 8, [this](std::uint64_t, std::uint32_t) {
+  host_.watch(addresses[3], sizeof(mailbox_pkg::status_t), [this](std::uint64_t, std::uint32_t) {
     ++status_writes_;
     pending_ = true;
   });
@@ -73,15 +84,22 @@ void Driver::start() {
   const auto config = [&](unsigned index, std::uint32_t value) {
     write32(EMERY_REG(cfg) + 4 * index, value);
   };
-  for (unsigned i = 0; i < 4; ++i) {
-    config(2 * i, static_cast<std::uint32_t>(addresses[i]));
-    config(2 * i + 1, static_cast<std::uint32_t>(addresses[i] >> 32));
-  }
+  const auto config_address = [&](unsigned index, std::uint64_t address) {
+    config(index, static_cast<std::uint32_t>(address));
+    config(index + 1, static_cast<std::uint32_t>(address >> 32));
+  };
+  config_address(mailbox_pkg::ConfigSendRing, addresses[0]);
+  config_address(mailbox_pkg::ConfigReceiveRing, addresses[1]);
+  config_address(mailbox_pkg::ConfigReturnRing, addresses[2]);
+  config_address(mailbox_pkg::ConfigStatus, addresses[3]);
   const auto log2 = [](unsigned n) { return static_cast<std::uint32_t>(std::bit_width(n) - 1); };
-  config(8, log2(config_.send_ring) | log2(config_.receive_ring) << 8 |
-                log2(config_.receive_ring) << 16);
-  config(9, log2(config_.receive_slots));
-  config(10, config_.watchdog_clocks);
+  config(mailbox_pkg::ConfigLogs, mailbox_pkg::config_logs_t{}
+                                      .set_send(log2(config_.send_ring))
+                                      .set_receive(log2(config_.receive_ring))
+                                      .set_returned(log2(config_.receive_ring))
+                                      .word);
+  config(mailbox_pkg::ConfigSlotsLog, log2(config_.receive_slots));
+  config(mailbox_pkg::ConfigWatchdog, config_.watchdog_clocks);
   write32(EMERY_REG(send_producer), 0);
   write32(EMERY_REG(receive_producer), 0);
   write32(EMERY_REG(control), (1u << config_.cores) - 1);
@@ -94,13 +112,13 @@ void Driver::open() {
   ++mailbox_writes_;
 }
 
-void Driver::put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const Descriptor& d) {
+void Driver::put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const bd_t& d) {
   std::memcpy(ring + std::size_t{index & (entries - 1)} * kDescriptorBytes, &d, sizeof d);
 }
 
 void Driver::give(std::uint32_t buffer) {
   put(receive_, config_.receive_ring, receive_producer_++,
-      {buffer_addr_ + std::uint64_t{buffer} * kBufferBytes, kReceiveRoom, 0, buffer});
+      descriptor(buffer_addr_ + std::uint64_t{buffer} * kBufferBytes, kReceiveRoom, false, buffer));
 }
 
 bool Driver::transmit(std::span<const std::uint8_t> frame) {
@@ -108,58 +126,59 @@ bool Driver::transmit(std::span<const std::uint8_t> frame) {
   // Buffers go with the slot of the frame's last descriptor.
   const std::uint32_t last = send_producer_ + config_.segments - 1;
   const std::uint32_t slot = last & (config_.send_ring - 1);
-  const std::size_t headers = config_.segments == 2 ? kHeaderBytes : 0;
+  const std::size_t headers = config_.segments == 2 ? kHeadersBytes : 0;
   if (headers != 0) {
     // Headers are built in a place of their own, two bytes off a line as protocol stacks have it.
     std::memcpy(headers_ + 64 * slot + 2, frame.data(), headers);
     put(send_, config_.send_ring, send_producer_++,
-        {header_addr_ + 64 * slot + 2, kHeaderBytes, 0, last});
+        descriptor(header_addr_ + 64 * slot + 2, kHeadersBytes, false, last));
   }
   const std::uint64_t at = std::uint64_t{slot} * kBufferBytes + config_.payload_offset;
   std::memcpy(payloads_ + at, frame.data() + headers, frame.size() - headers);
   put(send_, config_.send_ring, send_producer_++,
-      {payload_addr_ + at, static_cast<std::uint16_t>(frame.size() - headers), kLast, last});
+      descriptor(payload_addr_ + at, frame.size() - headers, true, last));
   return true;
 }
 
 void Driver::take_status() {
-  std::uint32_t words[2];
-  std::memcpy(words, status_, sizeof words);
-  const std::uint32_t sent = words[0] - send_consumer_;
+  mailbox_pkg::status_t status;
+  std::memcpy(&status, status_, sizeof status);
+  const std::uint32_t sent = status.sent - send_consumer_;
   if (sent > send_rung_ - send_consumer_) {
     if (complaint_.empty())
-      complaint_ = "status block: " + std::to_string(words[0]) + " send descriptors done of " +
+      complaint_ = "status block: " + std::to_string(status.sent) + " send descriptors done of " +
                    std::to_string(send_rung_);
   } else if (sent != 0) {
-    send_consumer_ = words[0];
+    send_consumer_ = status.sent;
     busy_until_ += sent / config_.segments * config_.cpu_per_frame;
     if (on_sent) on_sent(sent, busy_until_);
   }
-  if (words[1] - return_consumer_ > config_.receive_ring) {
+  if (status.returned - return_consumer_ > config_.receive_ring) {
     if (complaint_.empty())
-      complaint_ = "status block: " + std::to_string(words[1]) + " frames returned, " +
+      complaint_ = "status block: " + std::to_string(status.returned) + " frames returned, " +
                    std::to_string(return_consumer_) + " of them taken, into a ring of " +
                    std::to_string(config_.receive_ring);
   } else {
-    return_produced_ = words[1];
+    return_produced_ = status.returned;
   }
 }
 
 bool Driver::receive_one(Time now) {
-  Descriptor d;
+  bd_t d;
   std::memcpy(
       &d, returned_ + std::size_t{return_consumer_ & (config_.receive_ring - 1)} * kDescriptorBytes,
       sizeof d);
   ++return_consumer_;
-  if (d.cookie >= config_.receive_ring || d.length > kReceiveRoom ||
-      d.address != buffer_addr_ + std::uint64_t{d.cookie} * kBufferBytes) {
+  const unsigned length = mailbox_pkg::bd_info_t{d.info}.len();
+  if (d.cookie >= config_.receive_ring || length > kReceiveRoom ||
+      address_of(d) != buffer_addr_ + std::uint64_t{d.cookie} * kBufferBytes) {
     if (complaint_.empty())
       complaint_ = "return ring entry " + std::to_string(return_consumer_ - 1) +
                    " is of no buffer (cookie " + std::to_string(d.cookie) + ", length " +
-                   std::to_string(d.length) + ")";
+                   std::to_string(length) + ")";
     return false;
   }
-  if (on_receive) on_receive({buffers_ + std::size_t{d.cookie} * kBufferBytes, d.length}, now);
+  if (on_receive) on_receive({buffers_ + std::size_t{d.cookie} * kBufferBytes, length}, now);
   give(d.cookie);
   return true;
 }

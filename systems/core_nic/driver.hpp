@@ -3,15 +3,9 @@
 // firmware, fills send and receive rings of buffer descriptors, writes their producer counts to the
 // mailbox and follows the status block that the NIC writes.
 //
-// What driver and firmware have agreed on (systems/core_nic/firmware has the other side):
-//   descriptor      address (64 bits), length (16), flags (16; bit 0: last of its frame), cookie
-//   (32) return ring     the same, of a frame that was received: where it lies and how long it is
-//   status block    send descriptors done; return ring entries written (32 bits each)
-//   configuration   0-7: addresses of send, receive and return ring and status block, low word
-//                   first; 8: log2 of the entries of the rings, a byte each; 9: log2 of receive
-//                   slots in the frame memory; 10: watchdog limit in core clocks
-// Counts run freely modulo 2^32. A frame is a descriptor for its 42 bytes of headers and one for
-// the rest, which lie apart. The firmware prints 'R' when it is ready.
+// What driver and firmware have agreed on is in systems/core_nic/firmware/mailbox_pkg.sv. A frame
+// is a descriptor for its 42 bytes of headers and one for the rest, which lie apart. The firmware
+// prints 'R' when it is ready.
 //
 // Approximation: CPU cost is a stated time for each frame received or sent (0 by default); reading
 // or writing host memory takes no time of its own.
@@ -21,28 +15,29 @@
 #include <functional>
 #include <span>
 
-#include "bench/pcie/host_if.hpp"
+#include "bench/pcie/host_calls.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
+#include "mailbox_formats.hpp"
 #include "systems/core_nic/image.hpp"
 
 namespace emery::core_nic {
 
 struct DriverConfig {
-  unsigned cores = 6;
-  unsigned send_ring = 1024;     // descriptors, a power of two
-  unsigned receive_ring = 512;   // likewise; the return ring has as many
-  unsigned segments = 2;         // descriptors a sent frame: 1 or 2
-  unsigned payload_offset = 0;   // where in its buffer the payload of a sent frame begins
-  unsigned receive_slots = 64;   // wished for in the frame memory, a power of two
-  unsigned watchdog_clocks = 0;  // 0: off
-  unsigned receive_batch = 8;    // buffers given back with one mailbox write
-  Time cpu_per_frame = 0;
+  unsigned cores;
+  unsigned send_ring;        // descriptors, a power of two
+  unsigned receive_ring;     // likewise; the return ring has as many
+  unsigned segments;         // descriptors a sent frame: 1 or 2
+  unsigned payload_offset;   // where in its buffer the payload of a sent frame begins
+  unsigned receive_slots;    // wished for in the frame memory, a power of two
+  unsigned watchdog_clocks;  // 0: off
+  Time cpu_per_frame;
+  unsigned receive_batch = 8;  // buffers given back with one mailbox write
 };
 
 class Driver {
  public:
-  static constexpr unsigned kHeaderBytes = 42, kBufferBytes = 2048, kReceiveRoom = 1536;
+  static constexpr unsigned kHeadersBytes = 42, kBufferBytes = 2048, kReceiveRoom = 1536;
 
   Driver(HostInterface& host, DriverConfig config) : host_(host), config_(config) {}
 
@@ -74,17 +69,10 @@ class Driver {
   void write(JsonWriter& json) const;
 
  private:
-  struct Descriptor {
-    std::uint64_t address;
-    std::uint16_t length, flags;
-    std::uint32_t cookie;
-  };
-  static_assert(sizeof(Descriptor) == 16);
-
   void write32(std::size_t offset, std::uint32_t value) {
-    host_.mmio_write(bar_ + offset, value, 4);
+    mmio_write(host_, bar_ + offset, value, 4);
   }
-  void put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const Descriptor& d);
+  void put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const mailbox_pkg::bd_t& d);
   void give(std::uint32_t buffer);
   void take_status();
   bool receive_one(Time now);

@@ -2,9 +2,9 @@
 // A firmware image: what a program puts into instruction memory and scratchpad, and where its
 // functions are. firmware.py makes it of an ELF file.
 //
-// Segments are loaded where they are linked: from 0 on into the instruction memory, from 0x10000000
-// on into the scratchpad. What a segment has beyond its bytes in the file (.bss) is left to the
-// program's start-up code.
+// Segments are loaded where they are linked: from 0 on into the instruction memory, from
+// core_pkg::ScratchBase on into the scratchpad. What a segment has beyond its bytes in the file
+// (.bss) is left to the program's start-up code.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,16 @@
 #include <string>
 #include <vector>
 
+#include "core_formats.hpp"
+#include "core_nic.h"
+
 namespace emery::core_nic {
 
 class Image {
  public:
-  static constexpr std::uint32_t kScratchBase = 0x1000'0000;
-  static constexpr std::uint32_t kImemBytes = 128 << 10, kScratchBytes = 256 << 10;
+  static constexpr std::uint32_t kScratchBase = core_pkg::ScratchBase;
+  static constexpr std::uint32_t kImemBytes = sizeof(core_nic_t::imem);
+  static constexpr std::uint32_t kScratchBytes = sizeof(core_nic_t::scratch);
 
   struct Segment {
     std::uint32_t address;

@@ -6,7 +6,7 @@ What the firmware could do at most is not a matter of physics and not counted.
 
 from math import ceil
 
-from emery.physics import FCS, ethernet_fps, mean_size, pcie_gbps, pcie_requests, pcie_split, rates
+from emery.physics import FCS, ethernet_fps, pcie_gbps, pcie_requests, pcie_split
 
 _LINE_GBPS = 10.0
 _MEMORY_BYTES = 16  # a clock
@@ -20,38 +20,48 @@ def _words(size: float) -> int:
     return 2 * ceil((size - FCS) / _MEMORY_BYTES)
 
 
-def _tx_cost(values: dict, size: float) -> tuple[float, float]:
-    """(up, down) bytes on the link to send a frame."""
+def _tx_cost(values: dict, size: float, records: bool) -> tuple[float, float]:
+    """(up, down) bytes on the link to send a frame, with its descriptors or without."""
     frame = size - FCS
-    parts = [_HEADERS, frame - _HEADERS] if values["segments"] == 2 else [frame]
-    descriptors, share = _DESCRIPTOR * _SEND_FETCH, values["segments"] / _SEND_FETCH
-    up = sum(pcie_requests(x, values["mrrs"])[1] for x in parts) + pcie_requests(descriptors, values["mrrs"], share)[1]
-    down = sum(pcie_split(x, values["mps"], 20)[1] for x in parts) + pcie_split(descriptors, values["mps"], 20, share)[1]
+    parts = [_HEADERS, frame - _HEADERS] if values["segments"] == 2 and records else [frame]
+    up = sum(pcie_requests(x, values["mrrs"])[1] for x in parts)
+    down = sum(pcie_split(x, values["mps"], 20)[1] for x in parts)
+    if records:
+        descriptors, share = _DESCRIPTOR * _SEND_FETCH, values["segments"] / _SEND_FETCH
+        up += pcie_requests(descriptors, values["mrrs"], share)[1]
+        down += pcie_split(descriptors, values["mps"], 20, share)[1]
     return up, down
 
 
-def _rx_cost(values: dict, size: float) -> tuple[float, float]:
-    """(up, down) bytes on the link to receive a frame."""
+def _rx_cost(values: dict, size: float, records: bool) -> tuple[float, float]:
+    """(up, down) bytes on the link to receive a frame, with its descriptors or without."""
+    up = pcie_split(size - FCS, values["mps"], 24)[1]
+    if not records:
+        return up, 0.0
     descriptors, share = _DESCRIPTOR * _RECEIVE_FETCH, 1 / _RECEIVE_FETCH
-    up = pcie_split(size - FCS, values["mps"], 24)[1] + _DESCRIPTOR + pcie_requests(descriptors, values["mrrs"], share)[1]
+    up += _DESCRIPTOR + pcie_requests(descriptors, values["mrrs"], share)[1]
     return up, pcie_split(descriptors, values["mps"], 20, share)[1]
 
 
-def limit(values: dict, workload) -> dict:
-    """The rate of all frames, both ways together when the workload goes both ways (equally)."""
-    tx, rx = (workload.direction in ("tx", "both")), (workload.direction in ("rx", "both"))
-    sizes = workload.sizes()
+def mix(values: dict, workload) -> dict:
+    """Sent and received alike."""
+    return {way: 1.0 for way in ("tx", "rx") if workload.direction in (way, "both")}
+
+
+def loads(values: dict, sizes: dict, rates: dict) -> dict:
+    """The line's two ways, the frame memory, and the link's two ways, if there is a link."""
+    tx, rx = rates.get("tx", 0.0), rates.get("rx", 0.0)
     total = sum(sizes.values())
-    seconds = dict.fromkeys(("line", "frame_memory", "pcie_up", "pcie_down"), 0.0)
-    for size, count in sizes.items():
-        share = count / total
-        seconds["line"] += share / ethernet_fps(size, _LINE_GBPS)
-        seconds["frame_memory"] += share * (tx + rx) * _words(size) / (values["mem_mhz"] * 1e6)
-        if values["interconnect"] == "ideal":
-            continue
-        capacity = pcie_gbps(values["pcie_gen"], values["pcie_lanes"]) * 1e9 / 8
-        sent, received = _tx_cost(values, size), _rx_cost(values, size)
-        seconds["pcie_up"] += share * (tx * sent[0] + rx * received[0]) / capacity
-        seconds["pcie_down"] += share * (tx * sent[1] + rx * received[1]) / capacity
-    by = max(seconds, key=seconds.get)
-    return {**rates((tx + rx) / seconds[by], mean_size(sizes)), "by": by}
+    frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / total
+    words = sum(share * _words(size) for size, share in sizes.items()) / total
+    always = {"line": max(tx, rx) * frame, "frame_memory": (tx + rx) * words / (values["mem_mhz"] * 1e6)}
+    found = {"physics": dict(always), "protocol": dict(always)}
+    if values["interconnect"] == "ideal":
+        return found
+    second = pcie_gbps(values["pcie_gen"], values["pcie_lanes"]) * 1e9 / 8
+    for records, part in ((False, found["physics"]), (True, found["protocol"])):
+        for number, way in enumerate(("pcie_up", "pcie_down")):
+            sent = sum(share * _tx_cost(values, size, records)[number] for size, share in sizes.items()) / total
+            received = sum(share * _rx_cost(values, size, records)[number] for size, share in sizes.items()) / total
+            part[way] = (tx * sent + rx * received) / second
+    return found

@@ -6,23 +6,47 @@
 namespace emery::core_nic {
 
 std::string_view clock_use_name(unsigned use) {
-  static constexpr std::string_view kNames[] = {"retire",        "instruction_miss", "load",
-                                                "bank_conflict", "pipeline",         "halted"};
-  return kNames[use];
+  switch (use) {
+    case core_pkg::Retire:
+      return "retire";
+    case core_pkg::StallFetch:
+      return "instruction_miss";
+    case core_pkg::StallLoad:
+      return "load";
+    case core_pkg::StallBank:
+      return "bank_conflict";
+    case core_pkg::StallPipe:
+      return "pipeline";
+    default:
+      return "halted";
+  }
 }
 
 std::string_view trap_name(unsigned trap) {
-  static constexpr std::string_view kNames[] = {"no trap",
-                                                "illegal instruction",
-                                                "instruction fetch from nowhere",
-                                                "misaligned load",
-                                                "misaligned store",
-                                                "load from nowhere",
-                                                "store to nowhere",
-                                                "ebreak",
-                                                "ecall",
-                                                "watchdog"};
-  return trap < std::size(kNames) ? kNames[trap] : "unknown trap";
+  switch (trap) {
+    case core_pkg::NoTrap:
+      return "no trap";
+    case core_pkg::TrapIllegal:
+      return "illegal instruction";
+    case core_pkg::TrapFetch:
+      return "instruction fetch from nowhere";
+    case core_pkg::TrapLoadAlign:
+      return "misaligned load";
+    case core_pkg::TrapStoreAlign:
+      return "misaligned store";
+    case core_pkg::TrapLoadAccess:
+      return "load from nowhere";
+    case core_pkg::TrapStoreAccess:
+      return "store to nowhere";
+    case core_pkg::TrapBreak:
+      return "ebreak";
+    case core_pkg::TrapCall:
+      return "ecall";
+    case core_pkg::TrapWatchdog:
+      return "watchdog";
+    default:
+      return "unknown trap";
+  }
 }
 
 Profile::Kind Profile::kind(std::uint32_t instruction) {
@@ -49,7 +73,7 @@ std::uint64_t Profile::accesses() const {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < kWords; ++i) {
     const Kind k = kind(image_.program()[i]);
-    if (k.load || k.store) sum += clocks_[i * kStride + kRetire];
+    if (k.load || k.store) sum += clocks_[i * kStride + core_pkg::Retire];
   }
   return sum;
 }
@@ -60,7 +84,7 @@ void Profile::write_use(JsonWriter& json) const {
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
   };
-  json.field("ipc", share(total(kRetire), all));
+  json.field("ipc", share(total(core_pkg::Retire), all));
   json.object("clock_use");
   for (unsigned use = 0; use < kUses; ++use)
     json.field(clock_use_name(use), share(total(use), all));
@@ -69,7 +93,7 @@ void Profile::write_use(JsonWriter& json) const {
   for (const auto& core : cores_) {
     std::uint64_t clocks = 0;
     for (const std::uint64_t n : core) clocks += n;
-    json.value(share(core[kRetire], clocks));
+    json.value(share(core[core_pkg::Retire], clocks));
   }
   json.end_array();
 }
@@ -83,15 +107,15 @@ void Profile::write_functions(JsonWriter& json, double frames) const {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i].function = i;
   for (std::size_t i = 0; i < kWords; ++i) {
     const std::uint64_t* c = &clocks_[i * kStride];
-    if (std::all_of(c, c + kHalted, [](std::uint64_t n) { return n == 0; })) continue;
+    if (std::all_of(c, c + core_pkg::Halted, [](std::uint64_t n) { return n == 0; })) continue;
     Sum& sum = sums[image_.function_at(static_cast<std::uint32_t>(4 * i))];
-    for (unsigned use = 0; use < kHalted; ++use) {
+    for (unsigned use = 0; use < core_pkg::Halted; ++use) {
       sum.uses[use] += c[use];
       sum.clocks += c[use];
     }
     const Kind k = kind(image_.program()[i]);
-    if (k.load) sum.loads += c[kRetire];
-    if (k.store && !k.load) sum.stores += c[kRetire];
+    if (k.load) sum.loads += c[core_pkg::Retire];
+    if (k.store && !k.load) sum.stores += c[core_pkg::Retire];
   }
   std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) {
     return a.clocks != b.clocks ? a.clocks > b.clocks : a.function < b.function;
@@ -105,12 +129,12 @@ void Profile::write_functions(JsonWriter& json, double frames) const {
     json.begin_object()
         .field("name", image_.functions()[sum.function].name)
         .field("clocks", sum.clocks)
-        .field("instructions", sum.uses[kRetire])
+        .field("instructions", sum.uses[core_pkg::Retire])
         .field("accesses", sum.loads + sum.stores)
-        .field("instructions_a_frame", each(sum.uses[kRetire]))
+        .field("instructions_a_frame", each(sum.uses[core_pkg::Retire]))
         .field("accesses_a_frame", each(sum.loads + sum.stores))
         .field("clocks_a_frame", each(sum.clocks));
-    for (unsigned use = kStallFetch; use < kHalted; ++use)
+    for (unsigned use = core_pkg::StallFetch; use < core_pkg::Halted; ++use)
       json.field(clock_use_name(use), sum.uses[use]);
     json.end_object();
   }

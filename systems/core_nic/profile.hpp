@@ -14,22 +14,15 @@
 #include <vector>
 
 #include "bench/stats/json.hpp"
+#include "core_formats.hpp"
 #include "systems/core_nic/image.hpp"
 
 namespace emery::core_nic {
 
-// clock_use_e of rtl/core/core_pkg.sv.
-enum ClockUse : unsigned {
-  kRetire,
-  kStallFetch,
-  kStallLoad,
-  kStallBank,
-  kStallPipe,
-  kHalted,
-  kUses
-};
+// What a core without networks does in a clock: core_pkg::clock_use_e up to Halted.
+inline constexpr unsigned kUses = core_pkg::Halted + 1;
 std::string_view clock_use_name(unsigned use);
-// trap_e, in words.
+// core_pkg::trap_e, for people.
 std::string_view trap_name(unsigned trap);
 
 class Profile {

@@ -451,39 +451,10 @@ module direct_card
   assign hw_in.out_fast_max.value.next = 32'(out_max[0]);
   assign hw_in.out_slow_max.value.next = 32'(out_max[1]);
 
-  localparam int BlockAddrW = card_regs_pkg::CARD_REGS_MIN_ADDR_WIDTH;
-  logic block_req, block_is_wr, read_ack, write_ack;
-  logic [BlockAddrW-1:0] block_addr;
-  logic [31:0] block_wr_data, block_wr_biten, block_rd_data;
-  logic unused_read_error, unused_write_error, unused_stall_write, unused_stall_read;
-  reg_passthrough #(
-      .AddrW(BlockAddrW)
-  ) i_passthrough (
-      .regs(region[0]),
-      .req_o(block_req),
-      .req_is_wr_o(block_is_wr),
-      .addr_o(block_addr),
-      .wr_data_o(block_wr_data),
-      .wr_biten_o(block_wr_biten),
-      .rd_ack_i(read_ack),
-      .rd_data_i(block_rd_data),
-      .wr_ack_i(write_ack)
-  );
   card_regs i_card_regs (
       .clk(clk_i),
       .rst(rst_i),
-      .s_cpuif_req(block_req),
-      .s_cpuif_req_is_wr(block_is_wr),
-      .s_cpuif_addr(block_addr),
-      .s_cpuif_wr_data(block_wr_data),
-      .s_cpuif_wr_biten(block_wr_biten),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(block_rd_data),
-      .s_cpuif_wr_ack(write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs(region[0]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );

@@ -25,37 +25,9 @@ module direct_router_pcie
     input logic clk_i,
     input logic rst_i,
 
-    // TLPs from and to the hard block.
-    input  logic         rx_tlp_valid_i,
-    output logic         rx_tlp_ready_o,
-    input  logic [511:0] rx_tlp_data_i,
-    input  logic [127:0] rx_tlp_hdr_i,
-    input  logic         rx_tlp_sop_i,
-    input  logic         rx_tlp_eop_i,
-    output logic         tx_tlp_valid_o,
-    input  logic         tx_tlp_ready_i,
-    output logic [511:0] tx_tlp_data_o,
-    output logic [127:0] tx_tlp_hdr_o,
-    output logic         tx_tlp_sop_o,
-    output logic         tx_tlp_eop_o,
-
-    // Configuration space (pcie_cfg_t) and transmit credit limits (fc_limit_t).
-    input logic [15:0] cfg_requester_id_i,
-    input logic [ 2:0] cfg_max_payload_i,
-    input logic [ 2:0] cfg_max_read_request_i,
-    input logic        cfg_bus_master_i,
-    input logic        cfg_extended_tag_i,
-    input logic        cfg_relaxed_ordering_i,
-    input logic        cfg_msix_enable_i,
-    input logic        cfg_msix_mask_i,
-    input logic [ 7:0] fc_ph_i,
-    input logic [11:0] fc_pd_i,
-    input logic        fc_p_inf_i,
-    input logic [ 7:0] fc_nph_i,
-    input logic        fc_np_inf_i,
-    input logic [ 7:0] fc_cplh_i,
-    input logic [11:0] fc_cpld_i,
-    input logic        fc_cpl_inf_i,
+    // PCIe hard block.
+    input  pcie_in_t  pcie_i,
+    output pcie_out_t pcie_o,
 
     // MAC stream, one byte a beat.
     input  logic       mac_clk_i,
@@ -80,63 +52,54 @@ module direct_router_pcie
     $fatal(1, "direct_router_pcie: Cards %0d is not 2 ... 16", Cards);
   end
 
+  // ---------------------------------------------------------------- PCIe
   pcie_cfg_t cfg;
-  fc_limit_t fc;
-
-  // ---------------------------------------------------------------- TLPs in
-  `STREAM(tlp_beat_t, rx_tlp)
-  `STREAM(tlp_beat_t, rx_cpl)
-  `STREAM(tlp_beat_t, rx_req)
+  `STREAM(tlp_beat_t, request)
   `STREAM(tlp_beat_t, access)
+  `STREAM(tlp_beat_t, completion)
+  `STREAM(tlp_beat_t, read_tlp)
+  `STREAM(tlp_beat_t, write_tlp[Writers])
   `STREAM(window_word_t, recv)
-  `STREAM(tlp_beat_t, out[Writers+1])
-  `STREAM(tlp_beat_t, tx_tlp)
   reg_if #(.AddrW(BarW)) bar ();
   reg_if #(.AddrW(BarW)) lower[1] ();
   reg_if #(.AddrW(BarW - 1)) regs ();
   pcix_pkg::bus_event_t bus_event;
   logic [Writers-1:0] tlp_sent;
-  logic unused_dropped, write_dropped, access_dropped, word_in, bad_read, unused_unmapped;
-  logic [2:0] unused_starved;
+  logic unused_foreign, write_dropped, access_dropped, word_in, bad_read, unused_unmapped;
 
-  pcie_pins i_pins (
+  pcie_endpoint #(
+      .AddrW (BarW),
+      .Posted(Writers),
+      .Reads (1'b0)
+  ) i_endpoint (
       .clk_i,
       .rst_i,
+      .pins_i(pcie_i),
+      .pins_o(pcie_o),
       .cfg_o(cfg),
-      .fc_o(fc),
-      .rx(rx_tlp),
-      .*  // the pins, by their names
-  );
-  tlp_rx_demux i_rx_demux (
-      .clk_i,
-      .rst_i,
-      .in(rx_tlp),
-      .cpl(rx_cpl),
-      .req(rx_req),
-      .dropped_o(unused_dropped)
+      .req(request),
+      .access,
+      .regs(bar),
+      .cpl(completion),
+      .read(read_tlp),
+      .tx(write_tlp),
+      .foreign_o(unused_foreign),
+      .unsupported_o(bad_read),
+      .dropped_o(access_dropped)
   );
   // The card reads nothing.
-  assign rx_cpl.ready = 1'b1;
+  assign read_tlp.valid = 1'b0;
+  assign read_tlp.data = '0;
+  assign completion.ready = 1'b1;
+  wire unused_read = &{1'b0, read_tlp.ready, completion.data};
   window_reader i_reader (
       .clk_i,
       .rst_i,
-      .in(rx_req),
+      .in(request),
       .other(access),
       .recv,
       .dropped_o(write_dropped),
       .word_o(word_in)
-  );
-  completer #(
-      .AddrW(BarW)
-  ) i_completer (
-      .clk_i,
-      .rst_i,
-      .cfg_i(cfg),
-      .req(access),
-      .regs(bar),
-      .cpl(out[Writers]),
-      .unsupported_o(bad_read),
-      .dropped_o(access_dropped)
   );
   // A window reads as zero.
   reg_demux #(
@@ -160,7 +123,7 @@ module direct_router_pcie
   assign lower[0].rdata = regs.rdata;
   wire unused_addr = &{1'b0, lower[0].addr[BarW-1]};
 
-  // ---------------------------------------------------------------- TLPs out
+  // ---------------------------------------------------------------- writes
   `STREAM(channel_cmd_t, cmd[Channels])
   `STREAM(logic [63:0], wdata[Channels])
   `STREAM(channel_word_t, rdata[Channels])
@@ -178,7 +141,7 @@ module direct_router_pcie
           .cmd(cmd[i]),
           .wdata(wdata[i]),
           .done(done[i]),
-          .tlp(out[Writer]),
+          .tlp(write_tlp[Writer]),
           .sent_o(tlp_sent[Writer])
       );
     end else begin : g_no_writer
@@ -189,36 +152,15 @@ module direct_router_pcie
       wire unused_channel = &{1'b0, cmd[i].valid, cmd[i].data, wdata[i].valid, wdata[i].data, done[i].ready};
     end
   end
-  tlp_tx_mux #(
-      .N(Writers + 1),
-      .Posted(3'b011)
-  ) i_tx_mux (
-      .clk_i,
-      .rst_i,
-      .fc_i(fc),
-      .starved_o(unused_starved),
-      .in(out),
-      .out(tx_tlp)
-  );
-  tlp_beat_t tx_beat;
-  assign tx_beat = tx_tlp.data;
-  assign tx_tlp_valid_o = tx_tlp.valid;
-  assign tx_tlp.ready = tx_tlp_ready_i;
-  assign tx_tlp_data_o = tx_beat.data;
-  assign tx_tlp_hdr_o = tx_beat.hdr;
-  assign tx_tlp_sop_o = tx_beat.sop;
-  assign tx_tlp_eop_o = tx_beat.eop;
-
   // What PCI-X alone has stays zero.
   assign bus_event = '{
           transaction: |tlp_sent,
           word_in: word_in,
           bad_read: bad_read,
           bad_write: write_dropped || access_dropped,
-          unexpected_split: rx_cpl.valid,
+          unexpected_split: completion.valid,
           default: 1'b0
       };
-  wire unused_cpl = &{1'b0, rx_cpl.data};
 
   // ---------------------------------------------------------------- the card
   byte_beat_t mac_rx, mac_tx;

@@ -26,18 +26,17 @@
 namespace emery::direct_router {
 
 struct HostConfig {
-  unsigned cards = 3;
-  unsigned classes = 2;
+  unsigned cards, classes;
   std::vector<std::uint64_t> own_mac, next_hop;  // by port
-  bool slow_path = true;  // the cards have one: else no rings, and nothing to poll
-  bool fast_path = true, qos = true, rewrite_source = false, promiscuous = false;
-  bool output_round_robin = false;
-  std::uint32_t max_frame = 1514;  // without FCS
-  std::uint32_t res_min_words = 0, timeout_clocks = 0, retry_clocks = 65536;
-  unsigned ring = 256;  // descriptors of each ring, a power of two
-  unsigned tx_prefetch = 1;
+  bool slow_path;  // the cards have one: else no rings, and nothing to poll
+  bool fast_path, qos, rewrite_source, promiscuous;
+  bool output_round_robin;
+  std::uint32_t max_frame;  // without FCS
+  std::uint32_t res_min_words, timeout_clocks, retry_clocks;
+  unsigned ring;  // descriptors of each ring, a power of two
+  unsigned tx_prefetch;
+  Time cpu_per_packet;
   unsigned refill = 16;  // receive descriptors given back at once
-  Time cpu_per_packet = 1600 * kNanosecond;
 };
 
 struct HostStats {

@@ -8,59 +8,51 @@ switch is no limit.
 
 from math import ceil
 
-from emery.physics import FCS, ethernet_fps, mean_size, pcie_gbps, rates
+from emery.physics import FCS, ethernet_fps, pcie_gbps
+
+from . import scenario
 
 _LINE_GBPS = 1.0
-_FIGURE_3 = {
-    "A": [[1], []],
-    "B": [[1], []],
-    "C": [[1], [0]],
-    "D": [[2], [2], []],
-    "E": [[1, 2], [], []],
-    "F": [[1, 2], [2, 0], [0, 1]],
-}
 
 
 def demand(values: dict) -> list[list[float]]:
     """The share of each input's line that wants to leave at each output."""
-    n = values["cards"]
-    patterns = {
-        "permutation": [[(i + 1) % n] for i in range(n)],
-        "uniform": [[o for o in range(n) if o != i] for i in range(n)],
-        "hotspot": [[0 if i else 1] for i in range(n)],
-    }
-    outputs = _FIGURE_3.get(values["config"]) or patterns[values["pattern"]]
+    outputs = scenario.outputs(values)
     return [[x.count(o) / len(x) if x else 0.0 for o in range(len(outputs))] for x in outputs]
 
 
-def limit(values: dict, workload) -> dict:
-    """For a workload offered at line rate: what all outputs together can send."""
+def mix(values: dict, workload) -> dict:
+    """What outputs have room for of what every input offers at line rate."""
     wanted = demand(values)
-    pcie = values["bus"] == "pcie"
-    slow = values["slow_path"] or values["config"] == "A"
-    bus_hz = {66: 200 / 3, 133: 400 / 3}.get(values["bus_mhz"], values["bus_mhz"]) * 1e6
-    link_bytes = pcie_gbps(values["pcie_gen"], values["pcie_lanes"]) * values["pcie_speed"] * 1e9 / 8
+    asked = [sum(row[o] for row in wanted) for o in range(len(wanted))]
+    return {f"{i}->{o}": x / max(1.0, asked[o]) for i, row in enumerate(wanted) for o, x in enumerate(row) if x}
+
+
+def loads(values: dict, sizes: dict, rates: dict) -> dict:
+    """The lines in and out, and the bus (with the host's reads and time where it forwards) or the links to the switch."""
+    slow = scenario.is_slow(values)
+    total, fps = sum(sizes.values()), sum(rates.values())
+    frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / total
+    words = sum(share * ceil((size - FCS) / 8) for size, share in sizes.items()) / total
+    sums: dict[tuple, float] = {}
+    for name, rate in rates.items():
+        for place in zip(("in", "out"), name.partition("/")[0].split("->"), strict=True):
+            sums[place] = sums.get(place, 0.0) + rate
+    port = max(sums.values())
+    physics, protocol = {"line": port * frame}, {"line": port * frame}
     header = ceil(values["message_bytes"] / 8)
-    lines = [sum(row[o] for row in wanted) for o in range(len(wanted))]
-    open_share = sum(min(1.0, x) for x in lines)  # lines' worth of frames that outputs have room for
-    sizes = workload.sizes()
-    total = sum(sizes.values())
-    wire = bus = link = 0.0  # seconds a frame
-    for size, count in sizes.items():
-        share = count / total
-        wire += share / ethernet_fps(size, _LINE_GBPS)
-        words = ceil((size - FCS) / 8)
-        bus += share * (words * 2 if slow else words + header) / bus_hz
-        link += share * 8 * (words + header) * (1 + 20 / values["mps"]) / link_bytes
-    caps = {"line": open_share / wire}
-    if pcie:
-        sums = [sum(row) for row in wanted], lines
-        caps["pcie"] = min(sum(min(x / wire, 1 / link) for x in way if x) for way in sums)
-    else:
-        caps["pcix"] = 1 / bus
+    if values["bus"] == "pcie":
+        second = pcie_gbps(values["pcie_gen"], values["pcie_lanes"]) * values["pcie_speed"] * 1e9 / 8
+        for part, more in ((physics, 0), (protocol, header)):
+            part["pcie"] = port * 8 * (words + more) * (1 + 20 / values["mps"]) / second
+        return {"physics": physics, "protocol": protocol}
+    bus_hz = scenario.bus_hz_times_3(values) / 3
+    crossings = 2 if slow else 1
+    physics["pcix"] = fps * words * crossings / bus_hz
+    protocol["pcix"] = fps * (words * crossings if slow else words + header) / bus_hz
     if slow:
-        outputs = sum(x > 0 for x in lines)
-        caps["reads"] = outputs / (2 * values["read_latency_ns"] * 1e-9 + bus)
-        caps["cpu"] = 1e9 / values["cpu_ns"]
-    by = min(caps, key=caps.get)
-    return {**rates(caps[by], mean_size(sizes)), "by": by}
+        busiest = max(rate for (way, _), rate in sums.items() if way == "out")
+        reads = busiest * 2 * values["read_latency_ns"] * 1e-9 + fps * 2 * words / bus_hz
+        for part in (physics, protocol):
+            part["reads"], part["cpu"] = reads, fps * values["cpu_ns"] * 1e-9
+    return {"physics": physics, "protocol": protocol}

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "bench/pcie/host_memory.hpp"
@@ -13,6 +12,7 @@
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/sim/verilated_model.hpp"
+#include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "bench/wire/mac.hpp"
 
@@ -51,7 +51,7 @@ class Machine {
   /// Fields of the object that is open.
   virtual void write_summary(JsonWriter& json) const = 0;
   virtual void write_details(JsonWriter& json) const = 0;
-  virtual void add_failures(std::vector<std::string>& lines) const = 0;
+  virtual void check(Findings& findings) const = 0;
 };
 
 /// The part that is the same for every top: model, clocks, resets, MAC pins.
@@ -69,10 +69,9 @@ class CardMachine : public Machine {
       bus_pins.push_back(&model_[c].clk_i);
       mac_pins.push_back(&model_[c].mac_clk_i);
     }
-    bus_clock_ = model_.add_clock(simulation, "bus", bus_hz, divisor, bus_pins);
+    bus_clock_ = model_.add_clock(simulation, "core", bus_hz, divisor, bus_pins);
     mac_clock_ = model_.add_clock(simulation, "mac", 125'000'000, 1, mac_pins);
-    if (const std::string waves = options.get("waves", ""); !waves.empty())
-      model_.open_waves(waves);
+    model_.open_waves(options.get("waves", ""));
   }
 
   int bus_clock() const override { return bus_clock_; }

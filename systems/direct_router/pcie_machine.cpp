@@ -22,16 +22,12 @@ constexpr std::uint64_t kUserHz = 125'000'000;  // as hard blocks of narrow link
 constexpr unsigned kDeviceControl = ConfigSpace::kPcieCap + 8;
 
 LinkConfig link_config(const Options& options) {
-  LinkConfig config;
-  config.gen = options.get("pcie_gen", 1);
-  config.lanes = options.get("pcie_lanes", 1);
-  config.speed = options.get("pcie_speed", 1.0);
+  LinkConfig config = LinkConfig::from(options);
+  config.speed = options.get<double>("pcie_speed");
   return config;
 }
 
-SwitchConfig switch_config(const Options& options) {
-  return {options.get("switch_latency_ns", 150) * kNanosecond};
-}
+SwitchConfig switch_config(const Options& options) { return {options.ns("switch_latency_ns")}; }
 
 EndpointConfig endpoint_config() {
   EndpointConfig config;
@@ -50,7 +46,7 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
  public:
   PcieMachine(const Options& options, unsigned cards, Simulation& simulation)
       : CardMachine(options, cards, simulation, kUserHz, 1),
-        mps_(options.get("mps", 256u)),
+        mps_(options.get<unsigned>("mps")),
         switch_(switch_config(options)),
         root_link_(LinkConfig{}),
         cpu_(root_link_, switch_, kBarBytes) {
@@ -58,8 +54,8 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
       Card& card = card_.emplace_back();
       card.link = std::make_unique<PcieLink>(link_config(options));
       cpu_.add_device(*card.link);
-      card.endpoint =
-          std::make_unique<Endpoint>(endpoint_config(), *card.link, EndpointPins::of(model_[c]));
+      card.endpoint = std::make_unique<Endpoint>(
+          endpoint_config(), *card.link, EndpointPins::of(model_[c].pcie_i, model_[c].pcie_o));
       simulation.add(bus_clock_, *card.endpoint);
     }
     simulation.add(bus_clock_, switch_);
@@ -130,14 +126,14 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
     }
     json.end_array();
   }
-  void add_failures(std::vector<std::string>& lines) const override {
+  void check(Findings& findings) const override {
     for (unsigned c = 0; c < cards_; ++c) {
       const Card& card = card_[c];
       if (card.dead) continue;
       const EndpointStats& e = card.endpoint->stats();
       const auto fail = [&](std::uint64_t count, const char* what) {
         if (count == 0) return;
-        lines.push_back("card " + std::to_string(c) + ": " + std::to_string(count) + " " + what);
+        findings.add("card " + std::to_string(c) + ": " + std::to_string(count) + " " + what);
       };
       fail(e.fc_violations, "packets sent without credit");
       fail(e.tx_malformed, "malformed packets sent");
@@ -148,8 +144,7 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
            "credit overruns on its link");
       fail(switch_.stats(cpu_.port(c)).unroutable, "packets the switch has no port for");
     }
-    if (cpu_.stats().unexpected != 0)
-      lines.push_back(std::to_string(cpu_.stats().unexpected) + " packets the CPU did not expect");
+    findings.add(cpu_.stats().unexpected, "packets the CPU did not expect");
   }
 
  private:

@@ -11,21 +11,16 @@
 namespace emery::direct_router {
 namespace {
 
-std::uint64_t bus_hz_times_3(const Options& options) {
-  const auto mhz = options.get("bus_mhz", 66u);
-  return mhz == 66 ? 200'000'000 : mhz == 133 ? 400'000'000 : mhz * 3'000'000ull;
-}
-
 HostBridgeConfig bridge_config(const Options& options) {
   HostBridgeConfig config;
-  config.read_latency = options.get("read_latency_ns", 480) * kNanosecond;
+  config.read_latency = options.ns("read_latency_ns");
   return config;
 }
 
 class PcixMachine final : public CardMachine<Vdirect_router> {
  public:
   PcixMachine(const Options& options, unsigned cards, Simulation& simulation, HostMemory& memory)
-      : CardMachine(options, cards, simulation, bus_hz_times_3(options), 3),
+      : CardMachine(options, cards, simulation, options.get<std::uint64_t>("bus_hz_times_3"), 3),
         bridge_(bridge_config(options), memory) {
     for (unsigned c = 0; c < cards; ++c) {
       Vdirect_router& m = model_[c];
@@ -61,13 +56,10 @@ class PcixMachine final : public CardMachine<Vdirect_router> {
     json.key("bridge");
     bridge_.stats().write(json);
   }
-  void add_failures(std::vector<std::string>& lines) const override {
-    const auto fail = [&](std::uint64_t count, const std::string& what) {
-      if (count != 0) lines.push_back(std::to_string(count) + " " + what);
-    };
-    fail(bus_.stats().violations, "PCI-X protocol errors: " + bus_.stats().first_violation);
-    fail(bridge_.stats().unmapped_writes, "writes to memory that is not there");
-    fail(bridge_.stats().unmapped_reads, "reads of memory that is not there");
+  void check(Findings& findings) const override {
+    findings.add(bus_.stats().violations, "PCI-X protocol errors: " + bus_.stats().first_violation);
+    findings.add(bridge_.stats().unmapped_writes, "writes to memory that is not there");
+    findings.add(bridge_.stats().unmapped_reads, "reads of memory that is not there");
   }
 
  private:

@@ -15,8 +15,8 @@ namespace emery::direct_router {
 
 struct ReferenceConfig {
   std::vector<std::uint64_t> own_mac, next_hop;  // by port; first byte in bits 47:40
-  bool fast_path = true, rewrite_source = false, promiscuous = false, qos = true;
-  unsigned classes = 2;
+  bool fast_path, rewrite_source, promiscuous, qos;
+  unsigned classes;
 };
 
 /// Types of service of the classes but the last, compared under kTosMask.

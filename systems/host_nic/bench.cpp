@@ -152,7 +152,7 @@ Bench::Bench(const Options& options)
       most_queues_(
           std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))) {
   model_.open_waves(waves());
-  host_.attach(core_, function(), EndpointPins::of(*model_));
+  host_.attach(core_, function(), EndpointPins::of(model_->pcie_i, model_->pcie_o));
   simulation_.add(core_, *this);
   // Frames come to the host in another order than over the wire.
   if (receives()) host_output_ = add_output("host.pcap", Output::Order::kByTime);
@@ -250,6 +250,7 @@ void Bench::open() {
   model_.reset(simulation_, {&model_->rst_i, &model_->mac_rst_i}, 100 * kNanosecond);
   // The queue managers clear their RAMs, one queue a clock.
   simulation_.run_for((most_queues_ + 64) * kCoreClock);
+  host_.root.enumerate();
   driver_.probe();
   driver_.open();
   before_ = host_.busy();

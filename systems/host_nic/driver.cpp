@@ -81,8 +81,8 @@ Driver::Driver(HostInterface& host, DriverConfig config) : host_(host), config_(
 }
 
 void Driver::probe() {
-  bar_ = host_.enumerate().bar0;
-  host_.set_bus_master(true);
+  bar_ = host_.device().bar0;
+  set_bus_master(host_, true);
   const auto device = [&](std::size_t offset) { return device_register(offset); };
   if (device(offsetof(nic_device_regs_t, magic)) != NIC_DEVICE_REGS__MAGIC__VALUE_reset) {
     throw std::runtime_error("host-nic driver: no host-nic behind BAR 0");
@@ -143,7 +143,7 @@ std::uint32_t Driver::device_register(std::size_t offset) { return read32(bar_ +
 void Driver::open() {
   buffer_bytes_ = (config_.max_frame + 127u) / 128u * 128u;
   write32(bar_ + offsetof(nic_device_regs_t, dma_timeout), config_.dma_timeout_clocks);
-  host_.enable_msix(vectors_);
+  enable_msix(host_, vectors_);
   const std::uint64_t moderation =
       bar_ + device_register(offsetof(nic_device_regs_t, moderation_offset));
   for (unsigned v = 0; v < vectors_; ++v)

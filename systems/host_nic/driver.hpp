@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/pcie/host_if.hpp"
+#include "bench/pcie/host_calls.hpp"
 #include "bench/sim/ring.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
@@ -177,9 +177,9 @@ class Driver {
   };
 
   void open_interface(unsigned interface);
-  void write32(std::uint64_t addr, std::uint32_t value) { host_.mmio_write(addr, value, 4); }
+  void write32(std::uint64_t addr, std::uint32_t value) { mmio_write(host_, addr, value, 4); }
   std::uint32_t read32(std::uint64_t addr) {
-    return static_cast<std::uint32_t>(host_.mmio_read(addr, 4));
+    return static_cast<std::uint32_t>(mmio_read(host_, addr, 4));
   }
   void set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target);
   void set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned log_block,

@@ -30,43 +30,9 @@ module host_nic
     input logic clk_i,
     input logic rst_i,
 
-    // TLPs from the hard block.
-    input  logic         rx_tlp_valid_i,
-    output logic         rx_tlp_ready_o,
-    input  logic [511:0] rx_tlp_data_i,
-    input  logic [127:0] rx_tlp_hdr_i,
-    input  logic         rx_tlp_sop_i,
-    input  logic         rx_tlp_eop_i,
-
-    // TLPs to the hard block: read requests on a stream of their own, which is header only, so that they take no beats from
-    // packets with data.
-    output logic         tx_read_valid_o,
-    input  logic         tx_read_ready_i,
-    output logic [127:0] tx_read_hdr_o,
-    output logic         tx_tlp_valid_o,
-    input  logic         tx_tlp_ready_i,
-    output logic [511:0] tx_tlp_data_o,
-    output logic [127:0] tx_tlp_hdr_o,
-    output logic         tx_tlp_sop_o,
-    output logic         tx_tlp_eop_o,
-
-    // Configuration space (pcie_cfg_t) and transmit credit limits (fc_limit_t).
-    input logic [15:0] cfg_requester_id_i,
-    input logic [ 2:0] cfg_max_payload_i,
-    input logic [ 2:0] cfg_max_read_request_i,
-    input logic        cfg_bus_master_i,
-    input logic        cfg_extended_tag_i,
-    input logic        cfg_relaxed_ordering_i,
-    input logic        cfg_msix_enable_i,
-    input logic        cfg_msix_mask_i,
-    input logic [ 7:0] fc_ph_i,
-    input logic [11:0] fc_pd_i,
-    input logic        fc_p_inf_i,
-    input logic [ 7:0] fc_nph_i,
-    input logic        fc_np_inf_i,
-    input logic [ 7:0] fc_cplh_i,
-    input logic [11:0] fc_cpld_i,
-    input logic        fc_cpl_inf_i,
+    // PCIe hard block.
+    input  pcie_in_t  pcie_i,
+    output pcie_out_t pcie_o,
 
     // MAC streams.
     input  logic         mac_clk_i,
@@ -97,127 +63,65 @@ module host_nic
     $fatal(1, "host_nic: more DMA clients than dma_pkg::SelW can name");
   end
 
+  // ---------------------------------------------------------------- PCIe
   pcie_cfg_t cfg;
-  fc_limit_t fc;
-
-  // ---------------------------------------------------------------- TLPs in
-  `STREAM(tlp_beat_t, rx_tlp)
-  `STREAM(tlp_beat_t, rx_completion)
-  `STREAM(tlp_beat_t, rx_request)
-  logic tlp_foreign;
-
-  pcie_pins i_pins (
+  reg_if #(.AddrW(AddrW)) host_regs ();
+  `STREAM(tlp_beat_t, request)
+  `STREAM(tlp_beat_t, completion)
+  `STREAM(tlp_beat_t, read_tlp)
+  `STREAM(tlp_beat_t, posted_tlp[2])  // DMA, interrupts
+  logic tlp_foreign, request_unsupported, request_dropped;
+  pcie_endpoint #(
+      .AddrW (AddrW),
+      .Posted(2)
+  ) i_endpoint (
       .clk_i,
       .rst_i,
+      .pins_i(pcie_i),
+      .pins_o(pcie_o),
       .cfg_o(cfg),
-      .fc_o(fc),
-      .rx(rx_tlp),
-      .*  // the pins, by their names
-  );
-  tlp_rx_demux i_rx_demux (
-      .clk_i,
-      .rst_i,
-      .in(rx_tlp),
-      .cpl(rx_completion),
-      .req(rx_request),
-      .dropped_o(tlp_foreign)
+      .req(request),
+      .access(request),
+      .regs(host_regs),
+      .cpl(completion),
+      .read(read_tlp),
+      .tx(posted_tlp),
+      .foreign_o(tlp_foreign),
+      .unsupported_o(request_unsupported),
+      .dropped_o(request_dropped)
   );
 
-  // ---------------------------------------------------------------- TLPs out
-  localparam int TxWrite = 0, TxMsix = 1, TxCompletion = 2;
-  `STREAM(tlp_beat_t, tx_source[3])
-  `STREAM(tlp_beat_t, read_source[1])
-  `STREAM(tlp_beat_t, tx_read)
-  `STREAM(tlp_beat_t, tx_tlp)
-  logic [2:0] unused_starved, unused_read_starved;
-  tlp_tx_mux #(
-      .N(1),
-      .Posted(1'b0),
-      .NonPosted(1'b1)
-  ) i_tx_read (
-      .clk_i,
-      .rst_i,
-      .fc_i(fc),
-      .starved_o(unused_read_starved),
-      .in(read_source),
-      .out(tx_read)
-  );
-  assign tx_read_valid_o = tx_read.valid;
-  assign tx_read_hdr_o   = tx_read.data.hdr;
-  assign tx_read.ready   = tx_read_ready_i;
-  tlp_tx_mux #(
-      .N(3),
-      .Posted(3'b011),
-      .NonPosted(3'b000)
-  ) i_tx_mux (
-      .clk_i,
-      .rst_i,
-      .fc_i(fc),
-      .starved_o(unused_starved),
-      .in(tx_source),
-      .out(tx_tlp)
-  );
-  assign tx_tlp_valid_o = tx_tlp.valid;
-  assign tx_tlp_data_o  = tx_tlp.data.data;
-  assign tx_tlp_hdr_o   = tx_tlp.data.hdr;
-  assign tx_tlp_sop_o   = tx_tlp.data.sop;
-  assign tx_tlp_eop_o   = tx_tlp.data.eop;
-  assign tx_tlp.ready   = tx_tlp_ready_i;
-
-  // ---------------------------------------------------------------- DMA
   `STREAM(dma_req_t, read_client[Interfaces*ReadClients])
   `STREAM(dma_req_t, write_client[Interfaces*WriteClients])
-  `STREAM(dma_req_t, read_request)
-  `STREAM(dma_req_t, write_request)
   dma_status_t read_status, write_status;
   ram_write_t ram_write;
   ram_read_t ram_read;
   ram_row_t ram_row;
   dma_read_count_t read_count;
   logic [31:0] dma_timeout;
-
   // Descriptors, completions and events go before packet data.
-  dma_mux #(
-      .N(Interfaces * ReadClients),
-      .High({Interfaces{{Ports{1'b0}}, 2'b11}})
-  ) i_read_mux (
-      .clk_i,
-      .rst_i,
-      .in (read_client),
-      .out(read_request)
-  );
-  dma_mux #(
-      .N(Interfaces * WriteClients),
-      .High({Interfaces{{Ports{1'b0}}, 3'b111}})
-  ) i_write_mux (
-      .clk_i,
-      .rst_i,
-      .in (write_client),
-      .out(write_request)
-  );
-  dma_read #(
+  dma_engines #(
+      .Reads(Interfaces * ReadClients),
+      .Writes(Interfaces * WriteClients),
+      .ReadHigh({Interfaces{{Ports{1'b0}}, 2'b11}}),
+      .WriteHigh({Interfaces{{Ports{1'b0}}, 3'b111}}),
       .Tags(Tags)
-  ) i_dma_read (
+  ) i_dma (
       .clk_i,
       .rst_i,
       .cfg_i(cfg),
       .timeout_cycles_i(dma_timeout),
-      .req(read_request),
-      .tlp(read_source[0]),
-      .cpl(rx_completion),
-      .ram_o(ram_write),
-      .status_o(read_status),
-      .count_o(read_count)
-  );
-  dma_write i_dma_write (
-      .clk_i,
-      .rst_i,
-      .cfg_i(cfg),
-      .req(write_request),
-      .status_o(write_status),
-      .ram_o(ram_read),
-      .ram_i(ram_row),
-      .tlp(tx_source[TxWrite])
+      .read_tlp,
+      .cpl(completion),
+      .write_tlp(posted_tlp[0]),
+      .read(read_client),
+      .ram_write_o(ram_write),
+      .read_status_o(read_status),
+      .read_count_o(read_count),
+      .write(write_client),
+      .ram_read_o(ram_read),
+      .ram_row_i(ram_row),
+      .write_status_o(write_status)
   );
 
   // ---------------------------------------------------------------- registers
@@ -244,22 +148,8 @@ module host_nic
     return size;
   endfunction
 
-  reg_if #(.AddrW(AddrW)) host_regs ();
   reg_if #(.AddrW(AddrW)) region[RegRegions] ();
-  logic request_unsupported, request_dropped, unused_unmapped;
-
-  completer #(
-      .AddrW(AddrW)
-  ) i_completer (
-      .clk_i,
-      .rst_i,
-      .cfg_i(cfg),
-      .req(rx_request),
-      .regs(host_regs),
-      .cpl(tx_source[TxCompletion]),
-      .unsupported_o(request_unsupported),
-      .dropped_o(request_dropped)
-  );
+  logic unused_unmapped;
   reg_demux #(
       .N(RegRegions),
       .AddrW(AddrW),
@@ -289,40 +179,14 @@ module host_nic
   assign hw_in.dma_unexpected.value.incr = read_count.unexpected || read_count.malformed;
   assign hw_in.tlp_foreign.value.incr = tlp_foreign;
   assign hw_in.tlp_refused.value.incr = request_unsupported || request_dropped;
-  assign hw_in.ptp_time_lo.value.next = core_time[31:0];
-  assign hw_in.ptp_time_hi.value.next = 32'(core_time[47:32]);
 
-  logic
-      device_read_ack,
-      device_write_ack,
-      unused_read_error,
-      unused_write_error,
-      unused_stall_write,
-      unused_stall_read;
   nic_device_regs i_device_regs (
       .clk(clk_i),
       .rst(rst_i),
-      .s_cpuif_req(region[RegDevice].req),
-      .s_cpuif_req_is_wr(region[RegDevice].write),
-      .s_cpuif_addr(region[RegDevice].addr[nic_device_regs_pkg::NIC_DEVICE_REGS_MIN_ADDR_WIDTH-1:0]),
-      .s_cpuif_wr_data(region[RegDevice].wdata),
-      .s_cpuif_wr_biten({
-        {8{region[RegDevice].wstrb[3]}},
-        {8{region[RegDevice].wstrb[2]}},
-        {8{region[RegDevice].wstrb[1]}},
-        {8{region[RegDevice].wstrb[0]}}
-      }),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(device_read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(region[RegDevice].rdata),
-      .s_cpuif_wr_ack(device_write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs(region[RegDevice]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
-  assign region[RegDevice].ack = device_read_ack || device_write_ack;
 
   // ---------------------------------------------------------------- interrupts
   `STREAM(queue_t, interface_vector[Interfaces])
@@ -358,7 +222,7 @@ module host_nic
       .cfg_i(cfg),
       .regs(region[RegMsix]),
       .vector(moderated),
-      .tlp(tx_source[TxMsix]),
+      .tlp(posted_tlp[1]),
       .sent_o(unused_msix_sent),
       .dropped_o(unused_msix_dropped)
   );
@@ -368,6 +232,13 @@ module host_nic
       .clk_i,
       .rst_i,
       .time_o(core_time)
+  );
+  time_regs i_time_regs (
+      .clk_i,
+      .time_i (core_time),
+      .latch_i(hw_out.ptp_time_lo.value.swacc),
+      .lo_o   (hw_in.ptp_time_lo.value.next),
+      .hi_o   (hw_in.ptp_time_hi.value.next)
   );
   ptp_cdc i_ptp_mac (
       .clk_i,

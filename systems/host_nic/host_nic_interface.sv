@@ -147,241 +147,88 @@ module host_nic_interface
   assign hw_in.rx_cpl_lost.value.incr = rx_cpl_events.lost;
   assign hw_in.event_lost.value.incr = event_events.lost;
 
-  logic
-      own_read_ack,
-      own_write_ack,
-      unused_read_error,
-      unused_write_error,
-      unused_stall_write,
-      unused_stall_read;
   nic_interface_regs i_own_regs (
       .clk(clk_i),
       .rst(rst_i),
-      .s_cpuif_req(region[RegOwn].req),
-      .s_cpuif_req_is_wr(region[RegOwn].write),
-      .s_cpuif_addr(region[RegOwn].addr[nic_interface_regs_pkg::NIC_INTERFACE_REGS_MIN_ADDR_WIDTH-1:0]),
-      .s_cpuif_wr_data(region[RegOwn].wdata),
-      .s_cpuif_wr_biten({
-        {8{region[RegOwn].wstrb[3]}},
-        {8{region[RegOwn].wstrb[2]}},
-        {8{region[RegOwn].wstrb[1]}},
-        {8{region[RegOwn].wstrb[0]}}
-      }),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(own_read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(region[RegOwn].rdata),
-      .s_cpuif_wr_ack(own_write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs(region[RegOwn]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
-  assign region[RegOwn].ack = own_read_ack || own_write_ack;
 
   // ---------------------------------------------------------------- transmit queues
   `STREAM(fetch_req_t, tx_request[Ports])
-  `STREAM(fetch_req_t, tx_fetch_request)
-  `STREAM(fetch_granted_t, tx_granted)
-  `STREAM(fetch_granted_t, tx_port_granted[Ports])
-  `STREAM(fetch_desc_t, tx_desc)
-  `STREAM(fetch_desc_t, tx_port_desc[Ports])
-  `STREAM(deq_req_t, tx_deq_request)
-  `STREAM(deq_rsp_t, tx_deq_response)
-  `STREAM(commit_t, tx_port_commit[Ports])
-  `STREAM(commit_t, tx_commit)
-  `STREAM(queue_error_t, tx_port_stop[Ports])
-  `STREAM(queue_error_t, tx_stop)
-  `STREAM(queue_t, doorbell)
+  `STREAM(fetch_granted_t, tx_granted[Ports])
+  `STREAM(fetch_desc_t, tx_desc[Ports])
+  `STREAM(commit_t, tx_commit[Ports])
+  `STREAM(queue_error_t, tx_stop[Ports])
+  `STREAM(queue_t, tx_doorbell)
   `STREAM(queue_t, port_doorbell[Ports])
   `STREAM(queue_error_t, queue_error[4])
-  logic [PortW-1:0] unused_tx_request, unused_tx_commit, unused_tx_stop, unused_tx_record;
-  fetch_events_t unused_tx_fetch_events, unused_rx_fetch_events;
-
-  arb_rr #(
-      .T(fetch_req_t),
-      .N(Ports)
-  ) i_tx_request (
-      .clk_i,
-      .rst_i,
-      .in(tx_request),
-      .out(tx_fetch_request),
-      .index_o(unused_tx_request)
-  );
-  desc_fetch #(
+  desc_queues #(
       .Queues(TxQueues),
       .Slots(DescSlots),
       .Ports(Ports),
       .Jobs(MaxPackets),
       .Sel(ram_sel_t'(ReadBase))
-  ) i_tx_fetch (
-      .clk_i,
-      .rst_i,
-      .req(tx_fetch_request),
-      .granted(tx_granted),
-      .desc(tx_desc),
-      .deq_req(tx_deq_request),
-      .deq_rsp(tx_deq_response),
-      .dma(dma_read[0]),
-      .status_i(read_status_i),
-      .ram_i(ram_write_i),
-      .events_o(unused_tx_fetch_events)
-  );
-  stream_demux #(
-      .T(fetch_granted_t),
-      .N(Ports)
-  ) i_tx_granted (
-      .clk_i,
-      .rst_i,
-      .in(tx_granted),
-      .select_i(tx_granted.data.port[PortW-1:0]),
-      .out(tx_port_granted)
-  );
-  stream_demux #(
-      .T(fetch_desc_t),
-      .N(Ports)
-  ) i_tx_desc (
-      .clk_i,
-      .rst_i,
-      .in(tx_desc),
-      .select_i(tx_desc.data.port[PortW-1:0]),
-      .out(tx_port_desc)
-  );
-  arb_rr #(
-      .T(commit_t),
-      .N(Ports)
-  ) i_tx_commit (
-      .clk_i,
-      .rst_i,
-      .in(tx_port_commit),
-      .out(tx_commit),
-      .index_o(unused_tx_commit)
-  );
-  arb_rr #(
-      .T(queue_error_t),
-      .N(Ports)
-  ) i_tx_stop (
-      .clk_i,
-      .rst_i,
-      .in(tx_port_stop),
-      .out(tx_stop),
-      .index_o(unused_tx_stop)
-  );
-  queue_manager #(
-      .Queues(TxQueues)
   ) i_tx_queues (
       .clk_i,
       .rst_i,
       .regs(region[RegTxq]),
-      .deq_req(tx_deq_request),
-      .deq_rsp(tx_deq_response),
+      .request(tx_request),
+      .granted(tx_granted),
+      .desc(tx_desc),
       .commit(tx_commit),
       .stop(tx_stop),
-      .doorbell(doorbell),
-      .error(queue_error[0])
+      .doorbell(tx_doorbell),
+      .error(queue_error[0]),
+      .dma(dma_read[0]),
+      .status_i(read_status_i),
+      .ram_i(ram_write_i)
   );
-  // Every port's scheduler hears every doorbell and knows by its enable bits which queues are its own.
+  // The scheduler of every port is given every doorbell; its enable bits say which queues are its own.
   stream_fork #(
       .T(queue_t),
       .N(Ports)
   ) i_doorbell (
       .clk_i,
       .rst_i,
-      .in (doorbell),
+      .in (tx_doorbell),
       .out(port_doorbell)
   );
 
   // ---------------------------------------------------------------- receive queues
   `STREAM(fetch_req_t, rx_request[Ports])
-  `STREAM(fetch_req_t, rx_fetch_request)
-  `STREAM(fetch_granted_t, rx_granted)
-  `STREAM(fetch_desc_t, rx_desc)
-  `STREAM(fetch_desc_t, rx_port_desc[Ports])
-  `STREAM(deq_req_t, rx_deq_request)
-  `STREAM(deq_rsp_t, rx_deq_response)
-  `STREAM(commit_t, rx_port_commit[Ports])
-  `STREAM(commit_t, rx_commit)
-  `STREAM(queue_error_t, rx_port_stop[Ports])
-  `STREAM(queue_error_t, rx_stop)
+  `STREAM(fetch_granted_t, rx_granted[Ports])
+  `STREAM(fetch_desc_t, rx_desc[Ports])
+  `STREAM(commit_t, rx_commit[Ports])
+  `STREAM(queue_error_t, rx_stop[Ports])
   `STREAM(queue_t, rx_doorbell)
-  logic [PortW-1:0] unused_rx_request, unused_rx_commit, unused_rx_stop, unused_rx_record;
-
-  // Receive descriptors are fetched when a frame is there: neither doorbells nor grants are waited for.
-  assign rx_doorbell.ready = 1'b1;
-  assign rx_granted.ready  = 1'b1;
-
-  arb_rr #(
-      .T(fetch_req_t),
-      .N(Ports)
-  ) i_rx_request (
-      .clk_i,
-      .rst_i,
-      .in(rx_request),
-      .out(rx_fetch_request),
-      .index_o(unused_rx_request)
-  );
-  desc_fetch #(
+  desc_queues #(
       .Queues(RxQueues),
       .Slots(DescSlots),
       .Ports(Ports),
       .Jobs(MaxPackets),
       .Sel(ram_sel_t'(ReadBase + 1))
-  ) i_rx_fetch (
-      .clk_i,
-      .rst_i,
-      .req(rx_fetch_request),
-      .granted(rx_granted),
-      .desc(rx_desc),
-      .deq_req(rx_deq_request),
-      .deq_rsp(rx_deq_response),
-      .dma(dma_read[1]),
-      .status_i(read_status_i),
-      .ram_i(ram_write_i),
-      .events_o(unused_rx_fetch_events)
-  );
-  stream_demux #(
-      .T(fetch_desc_t),
-      .N(Ports)
-  ) i_rx_desc (
-      .clk_i,
-      .rst_i,
-      .in(rx_desc),
-      .select_i(rx_desc.data.port[PortW-1:0]),
-      .out(rx_port_desc)
-  );
-  arb_rr #(
-      .T(commit_t),
-      .N(Ports)
-  ) i_rx_commit (
-      .clk_i,
-      .rst_i,
-      .in(rx_port_commit),
-      .out(rx_commit),
-      .index_o(unused_rx_commit)
-  );
-  arb_rr #(
-      .T(queue_error_t),
-      .N(Ports)
-  ) i_rx_stop (
-      .clk_i,
-      .rst_i,
-      .in(rx_port_stop),
-      .out(rx_stop),
-      .index_o(unused_rx_stop)
-  );
-  queue_manager #(
-      .Queues(RxQueues)
   ) i_rx_queues (
       .clk_i,
       .rst_i,
       .regs(region[RegRxq]),
-      .deq_req(rx_deq_request),
-      .deq_rsp(rx_deq_response),
+      .request(rx_request),
+      .granted(rx_granted),
+      .desc(rx_desc),
       .commit(rx_commit),
       .stop(rx_stop),
       .doorbell(rx_doorbell),
-      .error(queue_error[1])
+      .error(queue_error[1]),
+      .dma(dma_read[1]),
+      .status_i(read_status_i),
+      .ram_i(ram_write_i)
   );
+  // Receive descriptors are fetched when a frame is there: neither doorbells nor grants are waited for.
+  assign rx_doorbell.ready = 1'b1;
+  for (genvar p = 0; p < Ports; p++) begin : g_rx_granted
+    assign rx_granted[p].ready = 1'b1;
+  end
 
   // ---------------------------------------------------------------- completions and events
   `STREAM(record_t, tx_port_record[Ports])
@@ -389,6 +236,7 @@ module host_nic_interface
   `STREAM(record_t, record[3])
   `STREAM(notify_t, notify[3])
   `STREAM(queue_error_t, event_error)
+  logic [PortW-1:0] unused_tx_record, unused_rx_record;
   ram_row_t [2:0] cpl_row;
 
   arb_rr #(
@@ -504,18 +352,18 @@ module host_nic_interface
         .max_inflight_i(hw_out.tx_max_inflight.value.value[15:0]),
         .doorbell(port_doorbell[p]),
         .tx_request(tx_request[p]),
-        .tx_granted(tx_port_granted[p]),
-        .tx_desc(tx_port_desc[p]),
-        .tx_commit(tx_port_commit[p]),
-        .tx_stop(tx_port_stop[p]),
+        .tx_granted(tx_granted[p]),
+        .tx_desc(tx_desc[p]),
+        .tx_commit(tx_commit[p]),
+        .tx_stop(tx_stop[p]),
         .tx_record(tx_port_record[p]),
         .tx_dma(dma_read[2+p]),
         .read_status_i,
         .ram_write_i,
         .rx_request(rx_request[p]),
-        .rx_desc(rx_port_desc[p]),
-        .rx_commit(rx_port_commit[p]),
-        .rx_stop(rx_port_stop[p]),
+        .rx_desc(rx_desc[p]),
+        .rx_commit(rx_commit[p]),
+        .rx_stop(rx_stop[p]),
         .rx_record(rx_port_record[p]),
         .rx_dma(dma_write[3+p]),
         .write_status_i,

@@ -89,34 +89,13 @@ module host_nic_port
   assign hw_in.tx_frames.value.incr = tx_count.sent;
   assign hw_in.tx_errors.value.incr = tx_count.error;
 
-  logic
-      read_ack,
-      write_ack,
-      unused_read_error,
-      unused_write_error,
-      unused_stall_write,
-      unused_stall_read;
   nic_port_regs i_regs (
       .clk(clk_i),
       .rst(rst_i),
-      .s_cpuif_req(regs.req),
-      .s_cpuif_req_is_wr(regs.write),
-      .s_cpuif_addr(regs.addr[nic_port_regs_pkg::NIC_PORT_REGS_MIN_ADDR_WIDTH-1:0]),
-      .s_cpuif_wr_data(regs.wdata),
-      .s_cpuif_wr_biten({
-        {8{regs.wstrb[3]}}, {8{regs.wstrb[2]}}, {8{regs.wstrb[1]}}, {8{regs.wstrb[0]}}
-      }),
-      .s_cpuif_req_stall_wr(unused_stall_write),
-      .s_cpuif_req_stall_rd(unused_stall_read),
-      .s_cpuif_rd_ack(read_ack),
-      .s_cpuif_rd_err(unused_read_error),
-      .s_cpuif_rd_data(regs.rdata),
-      .s_cpuif_wr_ack(write_ack),
-      .s_cpuif_wr_err(unused_write_error),
+      .regs,
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
-  assign regs.ack = read_ack || write_ack;
 
   // ---------------------------------------------------------------- transmit
   `STREAM(grant_t, grant)

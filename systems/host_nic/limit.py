@@ -3,12 +3,15 @@
 
 from dataclasses import dataclass
 
-from emery.physics import FCS, ethernet_fps, mean_size, pcie_gbps, pcie_requests, pcie_split, rates
+from emery.physics import FCS, ethernet_fps, pcie_gbps, pcie_requests, pcie_split
+
+_LINE_GBPS = 100.0
+_TAGS = 256  # of 8 bits
 
 
 @dataclass(frozen=True)
 class Nic:
-    """A link, wires, and what goes over the link besides frames.
+    """A link, and what goes over it besides frames.
 
     Up is device to host. Descriptors are read and completions written `block` at a time; the host rings one doorbell
     (a 4-byte write) a block and consumes an event, if there are any, every `event_every` frames. An ACK (8 bytes) goes
@@ -19,8 +22,6 @@ class Nic:
     lanes: int
     mps: int
     mrrs: int
-    ports: int
-    line_gbps: float = 100.0
     descriptor: int = 16
     completion: int = 16
     block: int = 8
@@ -56,40 +57,45 @@ class Nic:
         ack = 8 / self.ack_every if self.ack_every else 0
         return nbytes["up"] + ack * tlps["down"], nbytes["down"] + ack * tlps["up"]
 
-    def tx_cost(self, size: float) -> tuple[float, float]:
-        """(up, down) bytes on the link to send a frame."""
+    def tx_cost(self, size: float, records: bool = True) -> tuple[float, float]:
+        """(up, down) bytes on the link to send a frame, with its records or without."""
         frame = size - FCS
         parts = [("up", *pcie_requests(frame, self.mrrs)), ("down", *pcie_split(frame, self.mps, 20))]
-        return self._cost(self._records() + parts)
+        return self._cost((self._records() if records else []) + parts)
 
-    def rx_cost(self, size: float) -> tuple[float, float]:
-        """(up, down) bytes on the link to receive a frame."""
-        return self._cost(self._records() + [("up", *pcie_split(size - FCS, self.mps, 24))])
+    def rx_cost(self, size: float, records: bool = True) -> tuple[float, float]:
+        """(up, down) bytes on the link to receive a frame, with its records or without."""
+        return self._cost((self._records() if records else []) + [("up", *pcie_split(size - FCS, self.mps, 24))])
 
-    def loads(self, sizes: dict, tx: float, rx: float) -> dict:
-        """Seconds of each resource that `tx` frames sent and `rx` frames received a second take (1 is all of it)."""
+    def payload(self, sizes: dict, tx: float, rx: float, records: bool) -> dict:
+        """Loads of the link's two ways for `tx` frames sent and `rx` frames received a second; with the records or without."""
         total = sum(sizes.values())
-        up = down = wire = 0.0
+        up = down = 0.0
         for size, share in sizes.items():
-            t, r = self.tx_cost(size), self.rx_cost(size)
+            t, r = self.tx_cost(size, records), self.rx_cost(size, records)
             up += share / total * (tx * t[0] + rx * r[0])
             down += share / total * (tx * t[1] + rx * r[1])
-            wire += share / total / ethernet_fps(size, self.line_gbps * self.ports)
-        return {
-            "line": max(tx, rx) * wire,
-            "pcie_up": up / self.capacity(),
-            "pcie_down": down / self.capacity(),
-        }
+        return {"pcie_up": up / self.capacity(), "pcie_down": down / self.capacity()}
 
-    def limit(self, sizes: dict, direction: str) -> dict:
-        """The rate of all frames, both ways together when `direction` is both (equally)."""
-        tx, rx = (direction in ("tx", "both")), (direction in ("rx", "both"))
-        loads = self.loads(sizes, tx, rx)
-        by = max(loads, key=loads.get)
-        return {**rates((tx + rx) / loads[by], mean_size(sizes)), "by": by}
+    def requests(self, sizes: dict) -> float:
+        """Read requests a sent frame takes."""
+        return sum(share * pcie_requests(size - FCS, self.mrrs)[0] for size, share in sizes.items()) / sum(sizes.values())
 
 
-def limit(values: dict, workload) -> dict:
-    """What physics allows this NIC for a workload."""
-    link = {"gen": values["pcie_gen"], "lanes": values["pcie_lanes"], "mps": values["mps"], "mrrs": values["mrrs"]}
-    return Nic(**link, ports=values["ports"] * values["interfaces"]).limit(workload.sizes(), workload.direction)
+def mix(values: dict, workload) -> dict:
+    """All ports sent to and received from alike."""
+    ports = values["ports"] * values["interfaces"]
+    ways = [way for way in ("tx", "rx") if workload.direction in (way, "both")]
+    return {way if ports == 1 else f"{way}{port}": 1.0 for way in ways for port in range(ports)}
+
+
+def loads(values: dict, sizes: dict, rates: dict) -> dict:
+    """Lines, one each way a port; the link's two ways; and the tags that reads of the host's memory hold for its latency."""
+    nic = Nic(values["pcie_gen"], values["pcie_lanes"], values["mps"], values["mrrs"])
+    tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
+    frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / sum(sizes.values())
+    waiting = tx * nic.requests(sizes) * values["read_latency_ns"] * 1e-9
+    always = {"line": max(rates.values()) * frame, "tags": waiting / _TAGS}
+    return {
+        name: {**always, **nic.payload(sizes, tx, rx, records)} for name, records in (("physics", False), ("protocol", True))
+    }

@@ -52,11 +52,14 @@ BootImage BootImage::read(const std::string& path) {
   return image;
 }
 
+unsigned BootImage::pipelines() const {
+  return static_cast<unsigned>(std::count_if(
+      tiles.begin(), tiles.end(), [](const Tile& tile) { return tile.role == "lookup"; }));
+}
+
 unsigned BootImage::port_of(unsigned pipeline) const {
-  const auto pipelines = std::count_if(tiles.begin(), tiles.end(),
-                                       [](const Tile& tile) { return tile.role == "lookup"; });
   const auto ports = static_cast<unsigned>(linecards.size());
-  return std::min(ports - 1, pipeline * ports / static_cast<unsigned>(pipelines));
+  return std::min(ports - 1, pipeline * ports / pipelines());
 }
 
 std::string BootImage::role(unsigned tile) const {

@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/sim/ring.hpp"
 #include "bench/sim/simulation.hpp"
+#include "boot_formats.hpp"
 #include "systems/tile_router/chip.hpp"
 
 namespace emery::tile_router {
@@ -43,28 +46,22 @@ struct BootImage {
   static BootImage read(const std::string& path);
 
   unsigned slots() const { return 2 * (columns + rows); }
+  /// How many there are: each has a lookup of its own.
+  unsigned pipelines() const;
   /// Port whose frames a pipeline takes.
   unsigned port_of(unsigned pipeline) const;
   /// In words: the tile's role and number of its pipeline.
   std::string role(unsigned tile) const;
 };
 
-/// Addresses of rtl/mesh/boot_pkg.sv and mesh_pkg.sv.
-struct BootMap {
-  static constexpr std::uint32_t kUnit = 1 << 18, kRegs = 0x30000;
-  static std::uint32_t tile(unsigned t, unsigned reg) { return t * kUnit + kRegs + 4 * reg; }
-  static std::uint32_t slot(unsigned s, unsigned reg) { return (128 + s) * kUnit + 4 * reg; }
-  enum TileReg : unsigned {
-    kTrapPc = 2,
-    kSwitch = 3,
-    kSwitchNeeds = 4,
-    kCache = 5,
-    kStatic = 32,
-    kGdn = 42,
-    kMdn = 47,
-  };
-  enum SlotReg : unsigned { kMemReads = 16, kSlotCounters = 8 };
-};
+/// Addresses at the boot port: of a register of a tile (boot_pkg::Reg*), of a word of a slot
+/// (mesh_pkg::Slot*).
+constexpr std::uint32_t tile_address(unsigned t, unsigned reg) {
+  return (t << boot_pkg::UnitW) + boot_pkg::TileRegs + 4 * reg;
+}
+constexpr std::uint32_t slot_address(unsigned s, unsigned word) {
+  return ((boot_pkg::FirstSlot + s) << boot_pkg::UnitW) + 4 * word;
+}
 
 class BootPort final : public Component {
  public:
@@ -77,6 +74,14 @@ class BootPort final : public Component {
   }
   void read(std::uint32_t address, Answer answer) {
     accesses_.push({address, 0, false, std::move(answer)});
+  }
+  /// Reads and waits for the answer. Throws std::runtime_error when there is none.
+  std::uint32_t read(Simulation& simulation, std::uint32_t address) {
+    std::optional<std::uint32_t> got;
+    read(address, [&](std::uint32_t value) { got = value; });
+    simulation.run_until([&] { return got.has_value(); }, simulation.now() + kMicrosecond);
+    if (!got) throw std::runtime_error("the boot port does not answer");
+    return *got;
   }
   bool idle() const { return accesses_.empty() && !waiting_; }
   /// Accesses to addresses that are not there.

@@ -13,70 +13,40 @@ A boot image is a text file for the bench: what is where, then the writes to the
     write ADDRESS VALUE         to the boot port; hexadecimal, as all addresses and values
 """
 
-import functools
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from emery.common import ROOT, UserError, nearest
-from emery.make import cache, programs
+from emery.make import cache, formats, programs
 
 from . import switch_asm
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 VERSIONS = ("I", "II", "III", "III.d", "IV", "V", "null")
 
-# Boot port (boot_pkg).
-_UNIT = 1 << 18
-_IMEM, _SWITCH, _RAM, _REGS = 0x00000, 0x10000, 0x20000, 0x30000
-_CONTROL, _MAP = 0, 16
-_SLOT, _WHOLE = 128, 255
-_IN_MEMORY = 12  # lowest bit of the memory in in_settings_t
-_KIND, _MEM, _IN, _RING_BASE, _RING_BYTES, _HEADS, _OUT = range(7)
-
-# Messages and settings (mesh_pkg).
-_CORE, _NORTH, _EAST, _SOUTH, _WEST = range(5)
-_SIDES = {_NORTH: "N", _EAST: "E", _SOUTH: "S", _WEST: "W"}
-_STREAM_WRITE, _FREE, _FRAME_OUT, _INTERRUPT = 4, 6, 25, 31
-_NONE, _MEMORY, _LINECARD = range(3)
-_STREAM, _LINES, _MASKED = range(3)
-_PAYLOAD_STATIC, _PAYLOAD_LINES, _PAYLOAD_MASKED, _PAYLOAD_MDN, _PAYLOAD_HELD = range(5)
-_OUT_WORDS = 18
+_boot, _mesh = formats.load("boot_pkg"), formats.load("mesh_pkg")
+_tile = formats.load("tile_pkg", PROGRAMS)
+_SIDES = {x: x.name[0] for x in _mesh.port_e if _mesh.North <= x <= _mesh.West}
 
 _TIMED = ("lookup", "checksum", "forward", "output")  # programs that can take the time of their tasks
 
-TABLE_REGION = 8  # addresses from 0x8000_0000: the lookup tables
 RING_BYTES = 1 << 22
-_CONFIG, _COUNTERS = 0x000, 0x180  # in a tile's RAM
+_CONFIG, _COUNTERS, _TOLD = 0x000, 0x180, 0x200  # in a tile's RAM (link.ld): both, and what the image writes
 
 
-@functools.cache
-def _header() -> str:
-    return (PROGRAMS / "tile.h").read_text()
-
-
-@functools.cache
-def fields(struct: str) -> dict[str, tuple[int, int]]:
-    """Byte offset and number of words of the members of a struct in tile.h."""
-    body = re.search(rf"struct {struct} {{(.*?)^}};", _header(), re.DOTALL | re.MULTILINE)
-    sizes = {"Ports": _constant("Ports")}
-    at, found = 0, {}
-    for name, size in re.findall(r"^\s*word (\w+)(?:\[(\w+)\])?;", body[1], re.MULTILINE):
-        count = sizes.get(size) or int(size or 1)
-        found[name] = (at, count)
-        at += 4 * count
-    return found
-
-
-@functools.cache
-def _constant(name: str) -> int:
-    return int(re.search(rf"\b{name} = (\d+)", _header())[1])
+def fields(record: formats.Record) -> dict[str, tuple[int, int]]:
+    """Byte offset and number of words of the fields of a record made of words."""
+    return {name: (x.low // 8, x.count) for name, x in record.fields.items()}
 
 
 def reasons() -> dict[str, int]:
     """Why packets are dropped: name and code."""
-    found = re.findall(r"\bDrop(\w+) = (\d+)", _header())
-    return {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): int(code) for name, code in found}
+    return {"_".join(formats.words_of(x.name)[1:]): x.value for x in _tile.verdict_e if x.name.startswith("Drop")}
+
+
+def _unit(number: int) -> int:
+    return number << _boot.UnitW
 
 
 @dataclass(frozen=True)
@@ -85,15 +55,15 @@ class Place:
 
     x: int
     y: int
-    exit: int = _CORE
+    exit: int = _mesh.Core
 
     def code(self) -> int:
         """As place_t."""
-        return self.exit << 8 | self.y << 4 | self.x
+        return _mesh.place_t.pack(exit=self.exit, y=self.y, x=self.x)
 
     def header(self, user: int = 0, length: int = 0, src: int = 0) -> int:
         """Header of a message to here."""
-        return user << 27 | src << 16 | length << 11 | self.code()
+        return _mesh.header_t.pack(user=user, src=src, len=length, dest=self.code())
 
 
 @dataclass
@@ -125,10 +95,10 @@ class Router:
         """Number of the slot at that place (mesh.sv)."""
         columns, rows = self.columns, self.rows
         return {
-            _NORTH: place.x,
-            _EAST: columns + place.y,
-            _SOUTH: columns + rows + place.x,
-            _WEST: 2 * columns + rows + place.y,
+            _mesh.North: place.x,
+            _mesh.East: columns + place.y,
+            _mesh.South: columns + rows + place.x,
+            _mesh.West: 2 * columns + rows + place.y,
         }[place.exit]
 
     def tile(self, x: int, y: int) -> int:
@@ -148,9 +118,9 @@ class Router:
     def counters(self) -> list[tuple[str, int, int]]:
         """What can be read: name, tile, boot address."""
         found = []
-        at = fields("counters")
+        at = fields(_tile.counters_t)
         for t, tile in sorted(self.tiles.items()):
-            base = t * _UNIT + _RAM + _COUNTERS
+            base = _unit(t) + _boot.TileRam + _COUNTERS
             names = {"lookup": {"frames_in": "frames"}, "forward": {"forwarded": "sent"}}.get(tile.role, {})
             if tile.role == "output":
                 names = {"frames_out": "sent", "queued": "queued", f"deepest_{tile.pipeline}": "deepest"}
@@ -168,26 +138,28 @@ class Router:
         """All writes to the boot port, the last one starts everything."""
         writes = []
         for t, tile in sorted(self.tiles.items()):
-            base = t * _UNIT
+            base = _unit(t)
             if tile.program:
                 for address, data in programs.words(programs.build(PROGRAMS, tile.program)).items():
-                    writes += [(base + _IMEM + address + 4 * i, x) for i, x in enumerate(data)]
-                ram = [0] * (0x200 // 4)
+                    writes += [(base + _boot.TileImem + address + 4 * i, x) for i, x in enumerate(data)]
+                ram = [0] * (_TOLD // 4)
                 for name, value in tile.config.items():
-                    at, count = fields("config")[name]
+                    at, count = fields(_tile.config_t)[name]
                     values = value if isinstance(value, list) else [value]
                     if len(values) > count:
                         raise UserError(f"{name}: {len(values)} words, there is room for {count}")
                     ram[at // 4 : at // 4 + len(values)] = values
-                writes += [(base + _RAM + 4 * i, x) for i, x in enumerate(ram)]
+                writes += [(base + _boot.TileRam + 4 * i, x) for i, x in enumerate(ram)]
             if tile.switch:
-                writes += [(base + _SWITCH + 4 * i, x) for i, x in enumerate(switch(tile.switch, tile.tokens).words())]
+                writes += [(base + _boot.TileSwitch + 4 * i, x) for i, x in enumerate(switch(tile.switch, tile.tokens).words())]
             if t in self.tables:
-                writes.append((base + _REGS + 4 * (_MAP + TABLE_REGION), 1 << 31 | self.tables[t].code()))
-            writes.append((base + _REGS + 4 * _CONTROL, (1 if tile.program else 0) | (2 if tile.switch else 0)))
+                writes.append((base + _boot.TileRegs + 4 * (_boot.RegMap + _tile.TableRegion), 1 << 31 | self.tables[t].code()))
+            writes.append(
+                (base + _boot.TileRegs + 4 * _boot.RegControl, (1 if tile.program else 0) | (2 if tile.switch else 0))
+            )
         for slot, settings in sorted(self.slots.items()):
-            writes += [((_SLOT + slot) * _UNIT + 4 * word, x) for word, x in sorted(settings.items())]
-        return [*writes, (_WHOLE * _UNIT, 3)]
+            writes += [(_unit(_boot.FirstSlot + slot) + 4 * word, x) for word, x in sorted(settings.items())]
+        return [*writes, (_unit(_boot.WholeUnit) + 4 * _boot.WholeGo, 3)]
 
 
 def switch(name: str, tokens: dict[str, str]) -> switch_asm.Program:
@@ -198,11 +170,20 @@ def switch(name: str, tokens: dict[str, str]) -> switch_asm.Program:
 
 
 def _memory(
-    router: Router, place: Place, kind: str, static: int = _STREAM, reads: int = 4, half_duplex: int = 0, confirm: int = 0
+    router: Router,
+    place: Place,
+    kind: str,
+    static: int = _mesh.StaticStream,
+    reads: int = 4,
+    half_duplex: int = 0,
+    confirm: int = 0,
 ) -> Place:
     """Makes a slot a memory."""
     slot = router.slot(place)
-    router.slots[slot] = {_KIND: _MEMORY, _MEM: confirm << 7 | static << 5 | reads << 1 | half_duplex}
+    router.slots[slot] = {
+        _mesh.SlotKind: _mesh.SlotMemory,
+        _mesh.SlotMem: _mesh.mem_settings_t.pack(confirm=confirm, static_in=static, max_reads=reads, half_duplex=half_duplex),
+    }
     router.memories[slot] = kind
     return place
 
@@ -223,22 +204,22 @@ class _Features:
     @property
     def held(self) -> bool:
         """Payloads stay in the linecards."""
-        return self.payload == _PAYLOAD_HELD
+        return self.payload == _mesh.PayloadHeld
 
     @property
     def placed(self) -> bool:
         """The linecard says where a payload is."""
-        return self.payload != _PAYLOAD_STATIC
+        return self.payload != _mesh.PayloadStatic
 
 
 _FEATURES = {
-    "I": _Features(_PAYLOAD_MDN, reads=1, half_duplex=1, dma=1, turned=True, early=True),
-    "II": _Features(_PAYLOAD_LINES, reads=1, early=True),
-    "III": _Features(_PAYLOAD_STATIC),
-    "III.d": _Features(_PAYLOAD_MDN, heads=True),
-    "IV": _Features(_PAYLOAD_HELD),
-    "V": _Features(_PAYLOAD_STATIC),
-    "null": _Features(_PAYLOAD_HELD, null=True),
+    "I": _Features(_mesh.PayloadMdn, reads=1, half_duplex=1, dma=1, turned=True, early=True),
+    "II": _Features(_mesh.PayloadLines, reads=1, early=True),
+    "III": _Features(_mesh.PayloadStatic),
+    "III.d": _Features(_mesh.PayloadMdn, heads=True),
+    "IV": _Features(_mesh.PayloadHeld),
+    "V": _Features(_mesh.PayloadStatic),
+    "null": _Features(_mesh.PayloadHeld, null=True),
 }
 _STAGES = 4
 _OPPOSITE = {"N": "S", "S": "N", "W": "E", "E": "W"}
@@ -253,18 +234,18 @@ class _Builder:
         self.pipelines = pipelines
         size = (_STAGES, pipelines) if self.has.turned else (pipelines, _STAGES)
         self.router = Router(version, *size)
-        self.enter, self.leave = (_WEST, _EAST) if self.has.turned else (_NORTH, _SOUTH)
+        self.enter, self.leave = (_mesh.West, _mesh.East) if self.has.turned else (_mesh.North, _mesh.South)
         self.shift = 4 if self.has.turned else 0  # of the number of a pipeline or output in place_t
         self.shares = self._shares(version, linecards)
         self.outputs = [self.at(mine[0], 3) for mine in self.shares]
-        ports = [x.header(_FRAME_OUT, _OUT_WORDS) for x in self.outputs]
-        ports += [_constant("DropRoute")] * (_constant("Ports") - len(ports) - 1)
-        self.ports = [*ports, _constant("DropDestination")]
+        ports = [x.header(_mesh.FrameOut, _tile.OutWords) for x in self.outputs]
+        ports += [_tile.DropRoute] * (_tile.Ports - len(ports) - 1)
+        self.ports = [*ports, _tile.DropDestination]
         if self.has.turned:
-            self.tables = [_memory(self.router, Place(0, 0, _NORTH), "table")]
+            self.tables = [_memory(self.router, Place(0, 0, _mesh.North), "table")]
         elif not self.has.null:
-            self.tables = [_memory(self.router, Place(0, 0, _WEST), "table")]
-            self.tables.append(_memory(self.router, Place(pipelines - 1, 0, _EAST), "table"))
+            self.tables = [_memory(self.router, Place(0, 0, _mesh.West), "table")]
+            self.tables.append(_memory(self.router, Place(pipelines - 1, 0, _mesh.East), "table"))
 
     def _shares(self, version: str, linecards: int) -> list[list[int]]:
         """The pipelines of each linecard, its own first."""
@@ -278,7 +259,7 @@ class _Builder:
             raise UserError(f"{linecards} linecards: there are {self.pipelines} pipelines")
         return [[x] for x in range(linecards)]
 
-    def at(self, pipeline: int, stage: int, exit_: int = _CORE) -> Place:
+    def at(self, pipeline: int, stage: int, exit_: int = _mesh.Core) -> Place:
         """Where a stage of a pipeline is."""
         return Place(stage, pipeline, exit_) if self.has.turned else Place(pipeline, stage, exit_)
 
@@ -286,9 +267,9 @@ class _Builder:
         """The packet buffer of a pipeline."""
         first = pipeline < self.pipelines // 2
         if self.has.turned:  # two that are shared: above and below the third stages
-            return Place(2, 0, _NORTH) if first else Place(2, self.pipelines - 1, _SOUTH)
+            return Place(2, 0, _mesh.North) if first else Place(2, self.pipelines - 1, _mesh.South)
         y = 1 if self.outer(pipeline) else 3
-        return Place(0, y, _WEST) if first else Place(self.pipelines - 1, y, _EAST)
+        return Place(0, y, _mesh.West) if first else Place(self.pipelines - 1, y, _mesh.East)
 
     def outer(self, pipeline: int) -> bool:
         """Whether a pipeline is at the edge of the grid."""
@@ -309,7 +290,7 @@ class _Builder:
         x = mine[number]
         card, bank = self.at(mine[0], 0, self.enter), self.bank(x)
         if not has.held:
-            static = _LINES if has.payload == _PAYLOAD_LINES else _STREAM
+            static = _mesh.StaticLines if has.payload == _mesh.PayloadLines else _mesh.StaticStream
             _memory(self.router, bank, "payload", static, has.reads, has.half_duplex, not has.placed)
         suffix = "_null" if has.null else "_dynamic" if has.heads else ""
 
@@ -317,19 +298,19 @@ class _Builder:
         lookup = Tile("lookup", x, "lookup_placed" if has.placed and not suffix else "lookup" + suffix)
         lookup.config = {
             "to_next": self.at(x, 2).header(),
-            "to_memory": bank.header(_STREAM_WRITE, 2, self.at(x, 0).code()),
+            "to_memory": bank.header(_mesh.StreamWrite, 2, self.at(x, 0).code()),
             "ring_base": 0,
             "ring_last": RING_BYTES - 2048,
             "ready_flags": 1 << bank.exit,
-            "port": [word | self.at(x, 2).code() << 16 if word >= 64 else word for word in ports],
+            "port": [word | _mesh.header_t.pack(src=self.at(x, 2).code()) if word >= _tile.Ports else word for word in ports],
         }
         checksum = Tile("checksum", x, "" if has.null else "checksum" + suffix, {"to_next": self.at(x, 0).header()})
         forward = Tile("forward", x, "forward" + suffix)
         source = card if has.held else bank
         forward.config = {
-            "from": (1 << 31 if has.held else 0) | source.code() << 16,
-            "to_free": card.header(_FREE, 1) if has.held else 0,
-            "to_card": card.header(_INTERRUPT, src=self.at(x, 2).code()),
+            "from": _mesh.frame_out_t.pack(held=has.held, from_=source.code()),
+            "to_free": card.header(_mesh.FreeBuffer, 1) if has.held else 0,
+            "to_card": card.header(_mesh.Interrupt, src=self.at(x, 2).code()),
             "number_shift": self.shift,
         }
         if not has.heads:
@@ -349,7 +330,7 @@ class _Builder:
         lookup, checksum, forward = stages
         has = self.has
         down, side = _SIDES[self.leave], _SIDES[self.bank(x).exit]
-        streams = has.payload in (_PAYLOAD_STATIC, _PAYLOAD_LINES)
+        streams = has.payload in (_mesh.PayloadStatic, _mesh.PayloadLines)
         came = _SIDES[self.enter] if number == 0 else "W" if x > mine[0] else "E"
         if len(mine) > 1 and number == 0:
             lookup.switch, lookup.tokens = "share", {"in": came, "other": "E" if mine[1] > x else "W"}
@@ -379,31 +360,45 @@ class _Builder:
         has, mine, output = self.has, self.shares[port], self.outputs[port]
         card, leave = self.at(mine[0], 0, self.enter), self.at(mine[0], 3, self.leave)
         places = [self.at(mine[0], stage) for stage in (2, 0, 1)]  # stage 3 first: lookup_dynamic.c
-        heads = sum((1 << 8 | place.code()) << 9 * i for i, place in enumerate(places))
+        heads = [_mesh.head_place_t.pack(valid=1, y=place.y, x=place.x) for place in places]
         self.router.slots[self.router.slot(card)] = {
-            _KIND: _LINECARD,
-            _IN: has.payload
-            | has.placed << 3
-            | has.heads << 5
-            | self.held_gdn << 8
-            | has.early << 7
-            | self.bank(mine[0]).code() << _IN_MEMORY,
-            _RING_BASE: RING_BYTES * (mine[0] % 2),  # two linecards may share a bank
-            _RING_BYTES: RING_BYTES,
-            _HEADS: heads if has.heads else 0,
-            _OUT: 0,
+            _mesh.SlotKind: _mesh.SlotLinecard,
+            _mesh.SlotIn: _mesh.in_settings_t.pack(
+                payload=has.payload,
+                address=has.placed,
+                heads=has.heads,
+                early=has.early,
+                answer_gdn=self.held_gdn,
+                memory=self.bank(mine[0]).code(),
+            ),
+            _mesh.SlotRingBase: RING_BYTES * (mine[0] % 2),  # two linecards may share a bank
+            _mesh.SlotRingBytes: RING_BYTES,
+            _mesh.SlotHeads: _mesh.head_places_t.pack(place=heads) if has.heads else 0,
+            _mesh.SlotOut: 0,
         }
-        words = 31 if has.held else 8  # of a ReadDma; the DMA protocol of a memory has eight, as a line (paper: 3.2)
-        settings = self.held_gdn << 24 | has.early << 23 | 3 << 21 | output.code() << 10 | has.dma << 9 | words << 4 | has.reads
-        self.router.slots[self.router.slot(leave)] = {_KIND: _LINECARD, _IN: 0, _OUT: settings}
+        settings = _mesh.out_settings_t.pack(
+            held_gdn=self.held_gdn,
+            early=has.early,
+            tell_mdn=1,
+            enable=1,
+            tile=output.code(),
+            dma=has.dma,
+            words=31 if has.held else _mesh.LineWords,  # the DMA protocol of a memory has eight (paper: 3.2)
+            max_reads=has.reads,
+        )
+        self.router.slots[self.router.slot(leave)] = {
+            _mesh.SlotKind: _mesh.SlotLinecard,
+            _mesh.SlotIn: 0,
+            _mesh.SlotOut: settings,
+        }
         self.router.linecards.append((self.router.slot(card), self.router.slot(leave)))
         tile = self.put(output, Tile("output", port, "output"))
         tile.config = {
-            "to_next": leave.header(_FRAME_OUT, _OUT_WORDS),
+            "to_next": leave.header(_mesh.FrameOut, _tile.OutWords),
             "ready_flags": 1 << self.leave,
             "number_shift": self.shift,
             "own_number": (output.y if has.turned else output.x),
-            "to_free": Place(0, 0).header(_FREE, 1) if has.held else 0,
+            "to_free": Place(0, 0).header(_mesh.FreeBuffer, 1) if has.held else 0,
         }
 
 

@@ -25,11 +25,6 @@ std::uint32_t checksum(std::span<const std::uint8_t> header) {
   return 0xffff - sum;
 }
 
-bool nobody(std::uint32_t address) {
-  const std::uint32_t net = address >> 24;
-  return net == 0 || net == 127 || net >= 224;
-}
-
 }  // namespace
 
 Verdict Judge::forward(unsigned port, std::span<std::uint8_t> frame) const {
@@ -47,11 +42,11 @@ Verdict Judge::forward(unsigned port, std::span<std::uint8_t> frame) const {
   if (!options && !sum) return drop("checksum");
   if (total < header || total > ip.size()) return drop("length");
   if (header > kMostHeader) return drop("options");
-  if (nobody(number(ip.subspan(12, 4)))) return drop("source");
+  if (route::martian(number(ip.subspan(12, 4)))) return drop("source");
   if (ip[8] <= 1) return drop("ttl");
   if (!sum) return drop("checksum");
   const std::uint32_t address = number(ip.subspan(16, 4));
-  if (nobody(address)) return drop("destination");
+  if (route::martian(address)) return drop("destination");
   const auto out = tables_.find(address);
   if (!out) return drop("route");
 

@@ -9,44 +9,59 @@ stream or in lines.
 
 from math import ceil
 
-from emery.physics import FCS, ethernet_fps, mean_size, rates
+from emery.physics import FCS, ethernet_fps
 
 _HEAD = 16  # words of a frame that go through the stages
 _MESSAGE = _HEAD + 3  # words of a head on its way to the output linecard
 
 
-def limit(values: dict, workload) -> dict:
-    """For a workload spread evenly over ports: what links and memories carry, whatever the programs do."""
+def _ports(values: dict) -> int:
+    return values["linecards"] or (2 if values["version"] == "V" else 4)
+
+
+def mix(values: dict, workload) -> dict:
+    """Every input to the next output."""
+    ports = _ports(values)
+    return {f"{i}->{(i + 1) % ports}": 1.0 for i in range(ports)}
+
+
+def _clocks(values: dict, size: float) -> dict:
+    """Clocks of links and memories that a frame takes at least."""
     version = values["version"]
-    ports = values["linecards"] or (2 if version == "V" else 4)
     held_over = values["held_over"] if version in ("IV", "null") else "memory"
-    half_duplex, streams = version == "I", version in ("III", "V")
-    early = version in ("I", "II")  # payloads begin in the head, with word 8
-    sizes = workload.sizes()
-    total = sum(sizes.values())
-    clocks = dict.fromkeys(("link_in", "link_out", "memory"), 0.0)  # of one port (memory: of one bank), a frame
-    line = 0.0  # seconds
-    for size, count in sizes.items():
-        share = count / total
-        words = max(_HEAD, ceil((size - FCS + 2) / 4))
-        payload = words - (8 if early else _HEAD)
-        lines = ceil(payload / 8)
-        line += share / ethernet_fps(size, values["line_gbps"])
-        clocks["link_in"] += share * (1 + _HEAD + payload)
-        held = payload + ceil(payload / 31)
-        if held_over == "gdn":
-            clocks["link_out"] += share * (_MESSAGE + held)
-        elif held_over == "mdn":
-            clocks["link_out"] += share * max(_MESSAGE, held)
-        else:
-            clocks["link_out"] += share * max(_MESSAGE, lines * 9)
-            written = payload if streams else lines * 8
-            clocks["memory"] += share * ((written + lines * 8) if half_duplex else max(written, lines * 8))
-    hz = values["tile_mhz"] * 1e6
-    caps = {"line": ports / line}
-    for name, need in clocks.items():
-        if need:
-            banks = 2 if version == "I" else 4
-            caps[name] = hz / need * (banks if name == "memory" else ports)
-    by = min(caps, key=caps.get)
-    return {**rates(caps[by], mean_size(sizes)), "by": by}
+    words = max(_HEAD, ceil((size - FCS + 2) / 4))
+    payload = words - (8 if version in ("I", "II") else _HEAD)  # in I and II it begins in the head, with word 8
+    lines, held = ceil(payload / 8), payload + ceil(payload / 31)
+    clocks = {"link_in": 1 + _HEAD + payload, "memory": 0}
+    if held_over == "gdn":
+        clocks["link_out"] = _MESSAGE + held
+    elif held_over == "mdn":
+        clocks["link_out"] = max(_MESSAGE, held)
+    else:
+        clocks["link_out"] = max(_MESSAGE, lines * 9)
+        written = payload if version in ("III", "V") else lines * 8
+        clocks["memory"] = written + lines * 8 if version == "I" else max(written, lines * 8)
+    return clocks
+
+
+def loads(values: dict, sizes: dict, rates: dict) -> dict:
+    """Wires, links of linecards, memories: what they carry, whatever the programs do. The messages are the machine's."""
+    total, fps, hz = sum(sizes.values()), sum(rates.values()), values["tile_mhz"] * 1e6
+    sums: dict[tuple, float] = {}
+    for name, rate in rates.items():
+        for place in zip(("in", "out"), name.split("->"), strict=True):
+            sums[place] = sums.get(place, 0.0) + rate
+    most = {way: max(rate for (x, _), rate in sums.items() if x == way) for way in ("in", "out")}
+    frame = sum(share / ethernet_fps(size, values["line_gbps"]) for size, share in sizes.items()) / total
+    need = {
+        name: sum(share * _clocks(values, size)[name] for size, share in sizes.items()) / total / hz
+        for name in ("link_in", "link_out", "memory")
+    }
+    banks = 2 if values["version"] == "I" else 4
+    found = {
+        "line": max(most.values()) * frame,
+        "link_in": most["in"] * need["link_in"],
+        "link_out": most["out"] * need["link_out"],
+        "memory": fps / banks * need["memory"],
+    }
+    return {"physics": found, "protocol": found}

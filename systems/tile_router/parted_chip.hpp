@@ -5,8 +5,7 @@
 // Nothing combinational leads through a tile, a slot or the hub of the boot port (link_out.sv says
 // why), so all of them can be evaluated once a clock, in any order, on what the others showed
 // before the edge. The code of one tile serves all tiles and stays in the simulating machine's
-// caches. The wiring is that of rtl/mesh/mesh.sv; tests/mesh/parts_test.cpp holds both against each
-// other.
+// caches. tests/mesh/parts_test.cpp holds both against each other.
 #pragma once
 
 #include <array>
@@ -16,10 +15,11 @@
 
 #include "Vboot_hub.h"
 #include "Vboot_hub___024root.h"
-#include "Vedge_unit.h"
-#include "Vedge_unit___024root.h"
+#include "Vedge_slot.h"
+#include "Vedge_slot___024root.h"
 #include "Vtile.h"
 #include "Vtile___024root.h"
+#include "bench/sim/verilated_model.hpp"
 
 namespace emery::tile_router {
 
@@ -52,7 +52,7 @@ class PartedChip {
     }
     for (unsigned s = 0; s < kSlots; ++s) {
       slots_[s] =
-          std::make_unique<Vedge_unit>(context, (name + ".slot" + std::to_string(s)).c_str());
+          std::make_unique<Vedge_slot>(context, (name + ".slot" + std::to_string(s)).c_str());
       const Place place = place_of(s);
       slots_[s]->place_i = (place.side + 1) << 8 | place.y << 4 | place.x;
     }
@@ -85,7 +85,7 @@ class PartedChip {
       part.clk_i = 1;
       part.eval();
       part.clk_i = 0;
-      part.rootp->__Vtrigprevexpr___TOP__clk_i__0 = 0;  // it need not be evaluated to see it low
+      EMERY_CLOCK_SEEN(part, clk_i) = 0;  // it need not be evaluated to see it low
     });
     show();
   }
@@ -103,7 +103,7 @@ class PartedChip {
   // What is beyond a side of a tile: a slot, or a tile and the side of it that is towards us.
   struct Beyond {
     Vtile* tile;
-    Vedge_unit* slot;
+    Vedge_slot* slot;
     unsigned back;
   };
 
@@ -170,7 +170,7 @@ class PartedChip {
   }
 
   void gather_slot(unsigned s) {
-    Vedge_unit& part = *slots_[s];
+    Vedge_slot& part = *slots_[s];
     boot_from_hub(part, kTiles + s);
     part.run_i = hub_->slots_go_o;
     const Place place = place_of(s);
@@ -203,7 +203,7 @@ class PartedChip {
       trap_o[t] = tiles_[t]->trap_o;
     }
     for (unsigned s = 0; s < kSlots; ++s) {
-      const Vedge_unit& part = *slots_[s];
+      const Vedge_slot& part = *slots_[s];
       dram_rd_valid_o[s] = part.dram_rd_valid_o;
       dram_rd_addr_o[s] = part.dram_rd_addr_o;
       dram_wr_valid_o[s] = part.dram_wr_valid_o;
@@ -221,7 +221,7 @@ class PartedChip {
 
   std::unique_ptr<Vboot_hub> hub_;
   std::array<std::unique_ptr<Vtile>, kTiles> tiles_;
-  std::array<std::unique_ptr<Vedge_unit>, kSlots> slots_;
+  std::array<std::unique_ptr<Vedge_slot>, kSlots> slots_;
   std::array<std::array<Beyond, 4>, kTiles> beyond_{};
   bool started_ = false;
 };

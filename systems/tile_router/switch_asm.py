@@ -31,16 +31,15 @@ import re
 from dataclasses import dataclass, field
 
 from emery.common import UserError, nearest
+from emery.make import formats
 
-OPERATIONS = {"nop": 0, "jump": 1, "bnez": 2, "beqz": 3, "bnezd": 4, "beqzd": 5}
-OPERATIONS |= {"movei": 6, "movew": 7, "addi": 8, "jr": 9, "halt": 15}
-PORTS = ("core", "north", "east", "south", "west", "other")
+_mesh = formats.load("mesh_pkg")
+OPERATIONS = {x.name.removeprefix("Op").lower(): x.value for x in _mesh.switch_op_e}
 _INPUTS = ("csto", "cNi", "cEi", "cSi", "cWi", "cXi")
 _OUTPUTS = ("csti", "cNo", "cEo", "cSo", "cWo", "cXo")
 # Name: (network, port).
 INPUTS = {name + suffix: (net, port) for net, suffix in ((0, ""), (1, "2")) for port, name in enumerate(_INPUTS)}
 OUTPUTS = {name + suffix: (net, port) for net, suffix in ((0, ""), (1, "2")) for port, name in enumerate(_OUTPUTS)}
-_NONE = 7
 _LABEL = re.compile(r"([A-Za-z_]\w*)\s*:\s*")
 
 
@@ -94,7 +93,11 @@ def assemble(text: str, name: str = "switch", room: int = 512, values: dict[str,
         program.lines.append(number)
     if not program.instructions:
         raise UserError(f"{name}: no instructions")
-    if (program.instructions[-1] >> 60) not in (OPERATIONS["jump"], OPERATIONS["jr"], OPERATIONS["halt"]):
+    if _mesh.switch_instr_t.unpack(program.instructions[-1])["op"] not in (
+        OPERATIONS["jump"],
+        OPERATIONS["jr"],
+        OPERATIONS["halt"],
+    ):
         raise _error(name, program.lines[-1], "the program runs on past its last instruction: end it with jump, jr or halt")
     return program
 
@@ -138,7 +141,7 @@ def _instruction(operation: str, routes: str, labels: dict[str, int], known: dic
         raise _error(name, number, f"{word} has {wanted} operand{'' if wanted == 1 else 's'}, not {len(operands)}")
 
     counter = imm = 0
-    source = (0, _NONE)
+    source = (0, _mesh.NoPort)
     if wanted == 2 or word == "jr":
         if not re.fullmatch(r"r[0-3]", operands[0]):
             raise _error(name, number, f"operand {operands[0]!r} of {word} is not a counter r0 .. r3")
@@ -154,7 +157,7 @@ def _instruction(operation: str, routes: str, labels: dict[str, int], known: dic
     elif word == "movew":
         source = _port(operands[1], INPUTS, "input", name, number)
 
-    sends = [[_NONE] * len(PORTS) for _ in range(2)]
+    sends = [[_mesh.NoPort] * _mesh.SwitchPorts for _ in range(2)]
     for route in filter(None, (x.strip() for x in routes.split(","))):
         ends = [x.strip() for x in route.split("->")]
         if len(ends) != 2:
@@ -163,15 +166,19 @@ def _instruction(operation: str, routes: str, labels: dict[str, int], known: dic
         to_net, to_port = _port(ends[1], OUTPUTS, "output", name, number)
         if from_net != to_net:
             raise _error(name, number, f"route {route!r} changes the network: by cXo, and one word later from cXi")
-        if sends[to_net][to_port] != _NONE:
+        if sends[to_net][to_port] != _mesh.NoPort:
             raise _error(name, number, f"output {ends[1]!r} has two routes")
         sends[to_net][to_port] = from_port
 
-    result = OPERATIONS[word] << 60 | counter << 58 | source[0] << 57 | source[1] << 54 | (imm & 0xFFFF) << 36
-    for net in range(2):
-        for port, select in enumerate(sends[net]):
-            result |= select << (18 * net + 3 * port)
-    return result
+    return _mesh.switch_instr_t.pack(
+        op=OPERATIONS[word],
+        counter=counter,
+        source_net=source[0],
+        source=source[1],
+        imm=imm & 0xFFFF,
+        route2=sends[1],
+        route1=sends[0],
+    )
 
 
 def _port(text: str, ports: dict[str, tuple[int, int]], kind: str, name: str, number: int) -> tuple[int, int]:
@@ -186,28 +193,28 @@ def disassemble(instruction: int) -> str:
     by_code = {code: word for word, code in OPERATIONS.items()}
     inputs = {end: word for word, end in INPUTS.items()}
     outputs = {end: word for word, end in OUTPUTS.items()}
-    word = by_code.get(instruction >> 60, "?")
-    counter = f"r{instruction >> 58 & 3}"
-    imm = instruction >> 36 & 0xFFFF
+    fields = _mesh.switch_instr_t.unpack(instruction)
+    word = by_code.get(fields["op"], "?")
+    counter, imm = f"r{fields['counter']}", fields["imm"]
     operands = {"nop": "", "halt": "", "jump": str(imm), "jr": counter}.get(word, f"{counter}, {imm}")
     if word == "movew":
-        operands = f"{counter}, {inputs.get((instruction >> 57 & 1, instruction >> 54 & 7), '?')}"
+        operands = f"{counter}, {inputs.get((fields['source_net'], fields['source']), '?')}"
     routes = []
     for net in range(2):
-        for port in range(len(PORTS)):
-            select = instruction >> (18 * net + 3 * port) & 7
-            if select < len(PORTS):
+        for port, select in enumerate(fields[f"route{net + 1}"]):
+            if select < _mesh.SwitchPorts:
                 routes.append(f"{inputs[net, select]}->{outputs[net, port]}")
     return f"{word} {operands}".strip() + (" route " + ", ".join(routes) if routes else "")
 
 
 def waits_for(status: int) -> str:
     """What a switch that stands still waits for, from its `switch_status_t`; empty if it does not wait."""
-    if not status >> 40 & 1:
+    fields = _mesh.switch_status_t.unpack(status)
+    if not fields["waiting"]:
         return ""
     missing = []
-    for low, ends, what in ((28, INPUTS, "a word from"), (16, OUTPUTS, "room at")):
+    for kind, ends, what in (("no_word", INPUTS, "a word from"), ("no_room", OUTPUTS, "room at")):
         for name, (net, port) in ends.items():
-            if status >> (low + 6 * net + port) & 1:
+            if fields[f"{kind}{net + 1}"] >> port & 1:
                 missing.append(f"{what} {name}")
     return ", ".join(missing)

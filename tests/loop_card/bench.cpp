@@ -33,8 +33,6 @@ class Bench final : public Run {
     });
   }
 
-  void sample(Time) override {}
-
  private:
   static FramePins to_mac(Vloop_card& m) {
     return {&m.mac_tx_valid_o, &m.mac_tx_ready_i, &m.mac_tx_data_o, nullptr,

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wire is all there is."""
 
-from emery.physics import ethernet_fps, mean_size, rates
+from emery.physics import ethernet_fps
 
 
-def limit(values: dict, workload) -> dict:
-    """Line rate."""
-    sizes = workload.sizes()
-    seconds = sum(share / ethernet_fps(size, 1) for size, share in sizes.items()) / sum(sizes.values())
-    return {**rates(1 / seconds, mean_size(sizes)), "by": "line"}
+def mix(values: dict, workload) -> dict:
+    """One stream."""
+    return {"wire0": 1.0}
+
+
+def loads(values: dict, sizes: dict, rates: dict) -> dict:
+    """The line."""
+    frame = sum(share / ethernet_fps(size, 1) for size, share in sizes.items()) / sum(sizes.values())
+    line = {"line": sum(rates.values()) * frame}
+    return {"physics": line, "protocol": line}

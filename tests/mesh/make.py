@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program that rtl/mesh/mesh_tb.sv runs on every tile: `python tests/mesh/make.py` compiles smoke.c to program.hex.
+"""The program that tile_router_tb runs on every tile: `python tests/mesh/make.py` compiles smoke.c to program.hex.
 
 program.hex is kept so that the test runs without the cross compiler. Its lines: an address and eight words.
 """
@@ -23,7 +23,7 @@ def make() -> str:
     """The text of program.hex."""
     with tempfile.TemporaryDirectory() as scratch:
         elf = Path(scratch) / "program.elf"
-        toolchain.cross_compile([*FLAGS, "start.S", "smoke.c", "-o", str(elf)], HERE, "program of mesh_tb")
+        toolchain.cross_compile([*FLAGS, "start.S", "smoke.c", "-o", str(elf)], HERE, "program of tile_router_tb")
         return "\n".join(programs.rows(programs.words(elf))) + "\n"
 
 

@@ -11,6 +11,7 @@
 
 #include "Vtile_router.h"
 #include "bench/sim/random.hpp"
+#include "boot_formats.hpp"
 #include "systems/tile_router/parted_chip.hpp"
 
 namespace {
@@ -154,6 +155,8 @@ class Both {
 
 }  // namespace
 
+namespace boot_pkg = emery::boot_pkg;
+
 int main(int, char** argv) {
   Both chips;
   std::ifstream writes(argv[1]);
@@ -161,12 +164,13 @@ int main(int, char** argv) {
   while (writes >> std::hex >> address >> value) chips.write(address, value);
   chips.run(60'000);
   for (std::uint32_t unit = 0; unit < 256; ++unit) {
-    if (unit >= kTiles && unit < 128) continue;
-    if (unit >= 128 + kSlots && unit < 255) continue;
-    const std::uint32_t registers = unit < 128 ? 0x30000 : 0;
-    for (std::uint32_t i = 0; i < 52; ++i) chips.read(unit << 18 | (registers + 4 * i));
+    if (unit >= kTiles && unit < boot_pkg::FirstSlot) continue;
+    if (unit >= boot_pkg::FirstSlot + kSlots && unit < boot_pkg::WholeUnit) continue;
+    const std::uint32_t registers = unit < boot_pkg::FirstSlot ? boot_pkg::TileRegs : 0;
+    for (std::uint32_t i = 0; i < 52; ++i)
+      chips.read(unit << boot_pkg::UnitW | (registers + 4 * i));
   }
-  chips.read(100 << 18);  // nobody's
+  chips.read(100 << boot_pkg::UnitW);  // nobody's
   std::printf("PASS %llu clocks, %u words moved by DRAMs, %u by wires\n",
               static_cast<unsigned long long>(chips.clock()), chips.dram_words(),
               chips.wire_words());

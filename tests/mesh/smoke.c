@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every tile of a 2 x 2 grid runs this; mesh_tb has the switch programs. Ends with 0, or says what
-// went wrong.
+// Every tile of a 2 x 2 grid runs this; tile_router_tb has the switch programs. Ends with 0, or
+// says what went wrong.
 typedef unsigned int u32;
 
 // Networks in the register file: a read waits for a word, a write for room.

@@ -67,6 +67,11 @@ class Instance:
     node: SyntaxNode = field(compare=False)
 
 
+def _room(folder: Path) -> str:
+    """The room of a folder: its name below rtl/; a system's folder with all in it is one room, by its path."""
+    return folder.name if folder.parts[0] == "rtl" else str(Path(*folder.parts[:2]))
+
+
 @dataclass
 class Module:
     """A module or an interface."""
@@ -83,8 +88,8 @@ class Module:
 
     @property
     def room(self) -> str:
-        """The folder's name below rtl/; the folder's path for a system's modules."""
-        return self.path.parent.name if self.path.parts[0] == "rtl" else str(self.path.parent)
+        """The folder's name below rtl/; for what lies in a system's folder, the path of that."""
+        return _room(self.path.parent)
 
     @property
     def is_test(self) -> bool:
@@ -140,7 +145,7 @@ class Design:
             else:
                 self.modules[module.name] = module
         if not relative.stem.endswith(("_tb", "_formal")):
-            room = relative.parent.name if relative.parts[0] == "rtl" else str(relative.parent)
+            room = _room(relative.parent)
             self.includes[room] |= {headers[x].parent.name for x in _INCLUDE.findall(text) if x in headers}
 
     def below(self, start: set[str]) -> set[str]:
@@ -181,7 +186,7 @@ class Design:
         found = defaultdict(set)
 
         def need(room: str, folder: Path, what: str):
-            other = folder.name if folder.parts[0] == "rtl" else str(folder)
+            other = _room(folder)
             if other != room:
                 found[room, other].add(what)
 
@@ -193,7 +198,7 @@ class Design:
         for name, uses in self.package_uses.items():
             for package in uses & self.packages.keys():
                 room = self.packages[name]
-                need(room.name if room.parts[0] == "rtl" else str(room), self.packages[package], f"{name} uses {package}")
+                need(_room(room), self.packages[package], f"{name} uses {package}")
         for room, others in self.includes.items():
             for other in others - {room}:
                 found[room, other].add("an include")

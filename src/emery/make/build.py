@@ -274,7 +274,7 @@ def test_rtl(bench: Path) -> Rtl:
     return Rtl(
         top=bench.stem,
         files=(*package_files(), in_checkout(bench)),
-        dirs=tuple(rtl_dirs()),
+        dirs=tuple(dict.fromkeys([*rtl_dirs(), in_checkout(bench.parent)])),
         assertions=True,
         stand_alone=True,
         hot=("-O1",),

@@ -23,11 +23,11 @@ from functools import cache as remember
 from pathlib import Path
 from types import ModuleType
 
-from emery.common import ROOT, UserError, in_checkout, nearest
+from emery.common import ROOT, UserError, nearest
 from emery.make import cache
 
 _WIDEST = 128
-_KEPT = {"class", "delete", "new", "operator", "read", "register", "template", "union", "word", "write"}  # by C++ or us
+KEPT = {"class", "delete", "new", "operator", "read", "register", "template", "union", "word", "write"}  # by C++ or us
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,6 @@ class Package:
     """What a package of the RTL says."""
 
     name: str
-    source: str
     constants: dict[str, int]
     enums: dict[str, dict[str, int]]
     records: dict[str, Record]
@@ -102,7 +101,7 @@ def _field(field, package: str) -> Field:
     return Field(field.bitOffset, kind.bitWidth, count, enum[-1] if enum[0] == package else "")
 
 
-def _package(symbol, source: str) -> Package:
+def _package(symbol) -> Package:
     constants, enums, records = {}, {}, {}
     for member in symbol:
         kind = type(member).__name__
@@ -112,14 +111,14 @@ def _package(symbol, source: str) -> Package:
             of = member.canonicalType
             if of.isEnum:
                 enums[member.name] = {x.name: int(x.value.value) for x in of}
-            elif of.isStruct:
+            elif of.isStruct and of.isIntegral:  # packed: the others have no bits of their own
                 fields = {x.name: _field(x, symbol.name) for x in of}
                 records[member.name] = Record(member.name, of.bitWidth, fields)
-    return Package(symbol.name, source, constants, enums, records)
+    return Package(symbol.name, constants, enums, records)
 
 
 def _sources(folder: Path | None) -> dict[str, Path]:
-    own = sorted(folder.glob("*_pkg.sv")) if folder else []
+    own = sorted(folder.rglob("*_pkg.sv")) if folder else []
     return {x.stem: x for x in (*(ROOT / name for name in package_files()), *own)}
 
 
@@ -138,8 +137,7 @@ def packages(folder: Path | None = None) -> dict[str, Package]:
     if errors:
         text = DiagnosticEngine.reportAll(compilation.sourceManager, errors[:1]).splitlines()[0]
         raise UserError(text.replace(f"{ROOT}/", ""))
-    found = [x for x in compilation.getPackages() if x.name in files]
-    return {x.name: _package(x, in_checkout(files[x.name])) for x in found}
+    return {x.name: _package(x) for x in compilation.getPackages() if x.name in files}
 
 
 def words_of(name: str) -> list[str]:
@@ -156,7 +154,7 @@ def in_words(enum: dict[str, int]) -> dict[str, str]:
 
 
 def _shown(package: Package) -> list[Record]:
-    return [x for x in package.records.values() if x.bits <= _WIDEST or _is_words(x)]
+    return [x for x in package.records.values() if x.bits <= _WIDEST or is_words(x)]
 
 
 def _storage(record: Record) -> tuple[int, int]:
@@ -212,7 +210,7 @@ def _set(words: list[str], bits: int, field: Field) -> str:
 
 def _c(package: Package) -> str:
     guard = f"EMERY_{package.stem.upper()}_FORMATS_H"
-    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// Made from {package.source}."]
+    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// Made from {package.name}."]
     lines += [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>"]
     small = [f"  {name} = {_number(x)}," for name, x in package.constants.items() if not x >> 31]
     lines += ["", "enum {", *small, "};"] if small else []
@@ -224,7 +222,8 @@ def _c(package: Package) -> str:
     return "\n".join([*lines, "", f"#endif  // {guard}", ""])
 
 
-def _is_words(record: Record) -> bool:
+def is_words(record: Record) -> bool:
+    """Whether a record is made of words of 32 bits: a struct in C and C++."""
     return record.bits > 32 and all(x.width == 32 for x in record.fields.values())
 
 
@@ -235,7 +234,7 @@ def _words(record: Record, name: str, word: str) -> list[str]:
 
 
 def _c_record(record: Record) -> list[str]:
-    if _is_words(record):
+    if is_words(record):
         return _words(record, _stem(record.name), "uint32_t")
     stem, (bits, count) = _stem(record.name), _storage(record)
     word, upper = f"uint{bits}_t", stem.upper()
@@ -261,7 +260,7 @@ def _cpp_type(field: Field) -> str:
 
 
 def _cpp(package: Package) -> str:
-    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// Made from {package.source}.", "#pragma once", ""]
+    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// Made from {package.name}.", "#pragma once", ""]
     lines += ["#include <cstdint>", "#include <cstring>", "#include <string_view>", ""]
     lines += [f"namespace emery::{package.name} {{", ""]
     lines += [f"inline constexpr std::uint32_t {name} = {_number(x)};" for name, x in package.constants.items()]
@@ -277,7 +276,7 @@ def _cpp(package: Package) -> str:
 
 
 def _cpp_record(record: Record) -> list[str]:
-    if _is_words(record):
+    if is_words(record):
         return _words(record, record.name, "std::uint32_t")
     bits, count = _storage(record)
     words = [f"word[{i}]" for i in range(count)] if count > 1 else ["word"]
@@ -285,7 +284,7 @@ def _cpp_record(record: Record) -> list[str]:
     lines.append(f"  std::uint{bits}_t word{'[2]' if count > 1 else ''} = {{}};")
     for name, field in _accessible(record).items():
         kind, index = _cpp_type(field), "unsigned i" if field.count > 1 else ""
-        own = name + "_" if name in _KEPT else name
+        own = name + "_" if name in KEPT else name
         lines.append(f"  constexpr {kind} {own}({index}) const {{ return static_cast<{kind}>({_get(words, bits, field)}); }}")
         body = _set(words, bits, field)
         lines.append(
@@ -298,7 +297,7 @@ def _cpp_record(record: Record) -> list[str]:
 
 
 def _python(package: Package) -> str:
-    lines = ["# SPDX-License-Identifier: Apache-2.0", f'"""Made from {package.source}."""', "", "from enum import IntEnum", ""]
+    lines = ["# SPDX-License-Identifier: Apache-2.0", f'"""Made from {package.name}."""', "", "from enum import IntEnum", ""]
     lines += ["from emery.make.formats import Field, Record", ""]
     lines += [f"{name} = {_number(x).rstrip('u')}" for name, x in package.constants.items()]
     for name, enum in package.enums.items():

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for the cores of a system: compiled when they have to be, else as they are shipped, which needs no compiler.
 
-A folder of programs has a `build.toml` (`flags` and `sources` of all, and of each of its `variants`) and `prebuilt/`: an ELF
-file for each variant and `sources.txt`, the digest of the sources they were built from. While that is right they are used;
-else what is needed is compiled, which the cache keeps. `./emery firmware` writes them anew.
+A folder of programs has a `build.toml` (`flags` and `sources` of all, and of each of its `variants`; `formats`: the packages
+whose headers they include, of rtl/ or of the folder itself) and `prebuilt/`: an ELF file for each variant and `sources.txt`,
+the digest of what they were built from. While that is right they are used; else what is needed is compiled, which the cache
+keeps. `./emery firmware` writes them anew.
 """
 
 import shutil
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emery.common import UserError
-from emery.make import cache, toolchain
+from emery.make import cache, formats, toolchain
 
 _KINDS = (".c", ".h", ".S", ".ld")
 _LOAD, _SYMBOLS, _FUNCTION, _RISCV = 1, 2, 2, bytes((243, 0))  # of ELF
@@ -32,7 +33,12 @@ def variants(folder: Path) -> list[str]:
 def sources_digest(folder: Path) -> str:
     """Names what programs come from: compiler, sources, linker script, recipe."""
     files = sorted(x for x in folder.iterdir() if x.suffix in _KINDS or x.name == "build.toml")
+    files += sorted(_formats(folder).glob("*.h"))
     return cache.digest(toolchain.cross_wanted(), [(x.name, cache.file_digest(x)) for x in files])
+
+
+def _formats(folder: Path) -> Path:
+    return formats.generate(tuple(_recipe(folder).get("formats", ())), folder)
 
 
 def is_shipped(folder: Path) -> bool:
@@ -52,6 +58,7 @@ def compiled(folder: Path, variant: str) -> Path:
     recipe = _recipe(folder)
     chosen = recipe["variants"][variant]
     arguments = [*recipe["flags"], *chosen.get("flags", ()), *recipe["sources"], *chosen.get("sources", ())]
+    arguments.append(f"-I{_formats(folder)}")
 
     def make(out: Path):
         toolchain.cross_compile([*arguments, "-o", str(out / "program.elf")], folder, f"program {variant}")

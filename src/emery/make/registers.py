@@ -69,21 +69,40 @@ def _write_map(node, source: Path, out: Path):
     (out / f"{package}.sv").write_text("\n".join([*lines, "endpackage", ""]))
 
 
+# The bus of a register block: its one port is a slave of reg_if. Nothing stalls: reads and writes take as long as each other.
+_REG_IF = """
+assign cpuif_req = regs.req;
+assign cpuif_req_is_wr = regs.write;
+assign cpuif_addr = {width}'(regs.addr);
+assign cpuif_wr_data = regs.wdata;
+assign cpuif_wr_biten = {{{{8{{regs.wstrb[3]}}}}, {{8{{regs.wstrb[2]}}}}, {{8{{regs.wstrb[1]}}}}, {{8{{regs.wstrb[0]}}}}}};
+assign regs.ack = cpuif_rd_ack || cpuif_wr_ack;
+assign regs.rdata = cpuif_rd_data;
+wire unused_cpuif = &{{1'b0, cpuif_req_stall_wr, cpuif_req_stall_rd, cpuif_rd_err, cpuif_wr_err}};
+"""
+
+
 def generate(source: Path, blocks: list[str], top: str) -> Path:
     """A directory with what `source` describes.
 
-    BLOCK.sv and BLOCK_pkg.sv for each block (pass-through bus); MAP_map_pkg.sv, the addresses in `top` and in the maps it has;
-    TOP.h, the C header.
+    BLOCK.sv and BLOCK_pkg.sv for each block, whose port `regs` is a slave of reg_if; MAP_map_pkg.sv, the addresses in `top` and
+    in the maps it has; TOP.h, the C header.
     """
 
     def make(out: Path):
         from peakrdl_cheader.exporter import CHeaderExporter
         from peakrdl_regblock import RegblockExporter
-        from peakrdl_regblock.cpuif.passthrough import PassthroughCpuif
+        from peakrdl_regblock.cpuif.base import CpuifBase
         from systemrdl.node import AddrmapNode
 
+        class RegIf(CpuifBase):
+            port_declaration = "reg_if.slave regs"
+
+            def get_implementation(self) -> str:
+                return _REG_IF.format(width=self.addr_width)
+
         for block in blocks:
-            RegblockExporter().export(_elaborate(source, block), str(out), cpuif_cls=PassthroughCpuif)
+            RegblockExporter().export(_elaborate(source, block), str(out), cpuif_cls=RegIf)
         whole = _elaborate(source, top)
         maps = [x for x in whole.descendants() if isinstance(x, AddrmapNode) and x.type_name not in blocks]
         for node in maps if top in blocks else [whole, *maps]:

@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from emery import process
 from emery.common import ROOT, UserError, cache_dir
 
 
@@ -40,14 +41,8 @@ def run_verilator(arguments: list[str]) -> str:
     """Runs verilator in the checkout; gives what it printed."""
     root = verilator_root()
     environment = dict(os.environ, VERILATOR_ROOT=str(root))
-    done = subprocess.run(
-        [str(root / "bin" / "verilator_bin"), *arguments],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    command = [str(root / "bin" / "verilator_bin"), *arguments]
+    done = process.run(command, cwd=ROOT, env=environment, stderr=subprocess.STDOUT)
     if done.returncode:
         first = next((x for x in done.stdout.splitlines() if x.startswith("%Error")), "verilator failed")
         raise BuildError(f"verilator: {first.removeprefix('%Error: ')}", done.stdout)
@@ -66,14 +61,14 @@ def cxx() -> str:
 @cache
 def cxx_version() -> str:
     """First line of the compiler's version."""
-    return subprocess.run([cxx(), "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    return process.run([cxx(), "--version"]).stdout.splitlines()[0]
 
 
 @cache
 def fst_headers() -> bool:
     """Whether FST waves can be written here: Verilator's writer needs the headers of zlib and lz4."""
     program = "#include <lz4.h>\n#include <zlib.h>\n"
-    done = subprocess.run([cxx(), "-fsyntax-only", "-x", "c++", "-"], input=program, capture_output=True, text=True)
+    done = process.run([cxx(), "-fsyntax-only", "-x", "c++", "-"], input=program)
     return done.returncode == 0
 
 
@@ -82,7 +77,7 @@ def run_cxx(arguments: list[str], cwd: Path, cached: bool = True):
     ccache = shutil.which("ccache") if cached else None
     command = [*([ccache] if ccache else []), cxx(), *arguments]
     environment = dict(os.environ, CCACHE_BASEDIR=str(cwd), CCACHE_NOHASHDIR="1")
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    done = process.run(command, cwd=cwd, env=environment)
     if done.returncode:
         raise _refused(cxx(), done.stderr)
     return done.stderr
@@ -118,7 +113,7 @@ def cross_compile(arguments: list[str], cwd: Path, what: str):
     work = str(cache_dir() / "zig")
     environment = dict(os.environ, ZIG_LOCAL_CACHE_DIR=work, ZIG_GLOBAL_CACHE_DIR=work)
     command = [sys.executable, "-m", compiler, "cc", *arguments]
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    done = process.run(command, cwd=cwd, env=environment)
     if done.returncode:
         raise _refused(what, done.stderr)
 

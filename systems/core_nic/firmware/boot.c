@@ -7,41 +7,41 @@ static shared_t boot_done __attribute__((section(".data"))) = 0;
 
 extern uint32_t bss_begin[], bss_end[];
 
-static uint32_t config(uint32_t word) { return DEVICE(CONFIG + 4 * word); }
+static uint32_t config(uint32_t word) { return DEVICE(Config + 4 * word); }
 
 static void set_up_ring(uint32_t assist, const void* ring, uint32_t places) {
-  DEVICE(assist + RING_BASE) = (uint32_t)ring;
-  DEVICE(assist + RING_LOG) = (uint32_t)__builtin_ctz(places);
+  DEVICE(assist + RingBase) = (uint32_t)ring;
+  DEVICE(assist + RingLog) = (uint32_t)__builtin_ctz(places);
 }
 
 static void boot(void) {
   for (uint32_t* word = bss_begin; word != bss_end; word++) *word = 0;
 
-  const uint32_t logs = config(CONFIG_LOGS);
-  send.fetch.host_low = config(CONFIG_SEND_RING);
-  send.fetch.host_high = config(CONFIG_SEND_RING + 1);
+  const uint32_t logs = config(ConfigLogs);
+  send.fetch.host_low = config(ConfigSendRing);
+  send.fetch.host_high = config(ConfigSendRing + 1);
   send.fetch.host_mask = (1u << (logs & 31)) - 1;
-  receive.fetch.host_low = config(CONFIG_RECEIVE_RING);
-  receive.fetch.host_high = config(CONFIG_RECEIVE_RING + 1);
+  receive.fetch.host_low = config(ConfigReceiveRing);
+  receive.fetch.host_high = config(ConfigReceiveRing + 1);
   receive.fetch.host_mask = (1u << (logs >> 8 & 31)) - 1;
-  receive.return_low = config(CONFIG_RETURN_RING);
-  receive.return_high = config(CONFIG_RETURN_RING + 1);
+  receive.return_low = config(ConfigReturnRing);
+  receive.return_high = config(ConfigReturnRing + 1);
   receive.return_mask = (1u << (logs >> 16 & 31)) - 1;
-  receive.status_low = config(CONFIG_STATUS);
-  receive.status_high = config(CONFIG_STATUS + 1);
-  receive.interrupt = config(CONFIG_FLAGS) & 1 ? 0 : DMA_INTERRUPT;
+  receive.status_low = config(ConfigStatus);
+  receive.status_high = config(ConfigStatus + 1);
+  receive.interrupt = config(ConfigFlags) & 1 ? 0 : DMA_INFO_IRQ(1);
 
-  set_up_ring(DMA_READ, read_ring, READ_RING);
-  set_up_ring(DMA_WRITE, write_ring, WRITE_RING);
-  set_up_ring(MAC_TX, tx_ring, SEND_BDS);
-  const uint32_t asked = config(CONFIG_SLOTS_LOG);
+  set_up_ring(DmaRead, read_ring, READ_RING);
+  set_up_ring(DmaWrite, write_ring, WRITE_RING);
+  set_up_ring(MacTx, tx_ring, SEND_BDS);
+  const uint32_t asked = config(ConfigSlotsLog);
   const uint32_t slots = asked >= 1 && asked <= 8 ? 1u << asked : RECEIVE_SLOTS;
   receive.slots_mask = slots - 1;
-  set_up_ring(MAC_RX, rx_ring, slots);
-  DEVICE(MAC_RX + SLOT_BASE) = RECEIVE_SLOT_BASE;
-  DEVICE(MAC_RX + ENABLE) = 1;
-  DEVICE(WATCHDOG_LIMIT) = config(CONFIG_WATCHDOG);
-  DEVICE(PRINT) = 'R';  // ready: the driver waits for it
+  set_up_ring(MacRx, rx_ring, slots);
+  DEVICE(MacRx + SlotBase) = RECEIVE_SLOT_BASE;
+  DEVICE(MacRx + Enable) = 1;
+  DEVICE(WatchdogLimit) = config(ConfigWatchdog);
+  DEVICE(Print) = 'R';  // ready: the driver waits for it
 }
 
 // Every core comes here from start.S. Whichever is first sets everything up.

@@ -27,20 +27,20 @@ static inline uint32_t claim(lock_t* lock, bool (*try_lock)(lock_t*), void (*unl
 // Is there work of this kind that can be done now? `events` is the event register.
 static inline bool pending(uint32_t events, uint32_t kind) { return events >> kind & 1; }
 static inline bool fetch_pending(uint32_t events) {
-  return pending(events, KIND_SEND_BDS) && send_fetch_wanted();
+  return pending(events, KindSendBds) && send_fetch_wanted();
 }
 static inline bool event_pending(void) {
   return events_raised != events_taken &&
-         DEVICE(DMA_READ + PRODUCER) - DEVICE(DMA_READ + PROGRESS) < AHEAD;
+         DEVICE(DmaRead + Producer) - DEVICE(DmaRead + Progress) < AHEAD;
 }
 static inline bool report_pending(uint32_t events) {
-  return pending(events, KIND_MAC_TX) && send_report_wanted();
+  return pending(events, KindMacTx) && send_report_wanted();
 }
 static inline bool receive_fetch_pending(uint32_t events) {
-  return pending(events, KIND_RECEIVE_BDS) && receive_fetch_wanted();
+  return pending(events, KindReceiveBds) && receive_fetch_wanted();
 }
 static inline bool frames_pending(uint32_t events) {
-  return pending(events, KIND_MAC_RX) && (int32_t)(receive.fetch.arrived - TAKEN(KIND_MAC_RX)) > 0;
+  return pending(events, KindMacRx) && (int32_t)(receive.fetch.arrived - TAKEN(KindMacRx)) > 0;
 }
 
 static __attribute__((noinline)) uint32_t send_dispatch(uint32_t events) {
@@ -63,9 +63,9 @@ static __attribute__((noinline)) uint32_t send_dispatch(uint32_t events) {
     done += event->count;
   }
   uint32_t first, count;
-  if (pending(events, KIND_DMA_READ) &&
-      (count = claim(&send.dma_lock, send_try_lock, send_unlock, KIND_DMA_READ,
-                     &DEVICE(DMA_READ + PROGRESS), READ_RING, &first)) != 0) {
+  if (pending(events, KindDmaRead) &&
+      (count = claim(&send.dma_lock, send_try_lock, send_unlock, KindDmaRead,
+                     &DEVICE(DmaRead + Progress), READ_RING, &first)) != 0) {
     send_process_dmas(first, count);
     send_commit();
     done += count;
@@ -89,14 +89,14 @@ static __attribute__((noinline)) uint32_t receive_dispatch(uint32_t events) {
   }
   uint32_t first, count;
   if (frames_pending(events) &&
-      (count = claim(&receive.frame_lock, receive_try_lock, receive_unlock, KIND_MAC_RX,
-                     &DEVICE(MAC_RX + PRODUCED), receive.slots_mask + 1, &first)) != 0) {
+      (count = claim(&receive.frame_lock, receive_try_lock, receive_unlock, KindMacRx,
+                     &DEVICE(MacRx + Produced), receive.slots_mask + 1, &first)) != 0) {
     receive_frames(first, count);
     done += count;
   }
-  if (pending(events, KIND_DMA_WRITE) &&
-      (count = claim(&receive.dma_lock, receive_try_lock, receive_unlock, KIND_DMA_WRITE,
-                     &DEVICE(DMA_WRITE + PROGRESS), WRITE_RING, &first)) != 0) {
+  if (pending(events, KindDmaWrite) &&
+      (count = claim(&receive.dma_lock, receive_try_lock, receive_unlock, KindDmaWrite,
+                     &DEVICE(DmaWrite + Progress), WRITE_RING, &first)) != 0) {
     receive_process_dmas(first, count);
     receive_commit();
     done += count;
@@ -110,10 +110,10 @@ static __attribute__((noinline)) uint32_t receive_dispatch(uint32_t events) {
 static __attribute__((noinline)) void idle(uint32_t rest) {
   uint32_t events;
   do {
-    DEVICE(WATCHDOG_KICK) = 0;
+    DEVICE(WatchdogKick) = 0;
     for (uint32_t i = 0; i < rest; i++) pause_core();
-    events = DEVICE(EVENT);
-  } while (!pending(events, KIND_DMA_READ) && !pending(events, KIND_DMA_WRITE) &&
+    events = DEVICE(Event);
+  } while (!pending(events, KindDmaRead) && !pending(events, KindDmaWrite) &&
            !frames_pending(events) && !event_pending() && !report_pending(events) &&
            !fetch_arrived(&send.fetch) && !fetch_arrived(&receive.fetch) &&
            !fetch_pending(events) && !receive_fetch_pending(events));
@@ -122,8 +122,8 @@ static __attribute__((noinline)) void idle(uint32_t rest) {
 void run_core(void) {
   uint32_t rest = SHORTEST_REST;
   for (;;) {
-    DEVICE(WATCHDOG_KICK) = 0;
-    const uint32_t events = DEVICE(EVENT);
+    DEVICE(WatchdogKick) = 0;
+    const uint32_t events = DEVICE(Event);
     const uint32_t done = send_dispatch(events) + receive_dispatch(events);
     if (done >= ENOUGH) continue;
     idle(rest);

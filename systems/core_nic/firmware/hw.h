@@ -1,96 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the firmware sees of the hardware: device registers, commands of the assists, the two
-// special instructions.
-//
-// Offsets are those of rtl/assist/device_pkg.sv (a test compares them), commands those of
-// rtl/assist/assist_pkg.sv.
+// What the firmware sees of the hardware: device registers and commands of the assists, as the
+// packages of the RTL have them, and the two special instructions.
 #ifndef EMERY_FIRMWARE_HW_H
 #define EMERY_FIRMWARE_HW_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "assist_formats.h"
+#include "core_formats.h"
+#include "device_formats.h"
+#include "mailbox_formats.h"
+
 // Others (cores, assists, the host) write what is declared so.
 typedef volatile uint32_t shared_t;
 
-#define DEVICE(offset) (*(shared_t*)(0x20000000u + (offset)))
-#define FRAME_MEMORY 0x40000000u
+#define DEVICE(offset) (*(shared_t*)(DeviceBase + (offset)))
 
-enum {
-  // The machine.
-  CORES = 0x000,
-  CLOCK = 0x004,
-  WATCHDOG_LIMIT = 0x008,
-  WATCHDOG_KICK = 0x00c,
-  PRINT = 0x010,
-  EXIT = 0x014,
-  // Assists that take commands: base + register.
-  DMA_READ = 0x040,
-  DMA_WRITE = 0x060,
-  MAC_TX = 0x080,
-  RING_BASE = 0x000,
-  RING_LOG = 0x004,
-  PRODUCER = 0x008,
-  PROGRESS = 0x00c,
-  // MAC receive: base + register; ring base and log as above.
-  MAC_RX = 0x0a0,
-  PRODUCED = 0x008,
-  FREED = 0x00c,
-  SLOT_BASE = 0x010,
-  ENABLE = 0x014,
-  // What the driver wrote.
-  SEND_PRODUCER = 0x0c0,
-  RECEIVE_PRODUCER = 0x0c4,
-  CONFIG = 0x180,
-  // The event register, and the counts it compares those of the hardware with.
-  EVENT = 0x100,
-  SEEN = 0x104,
-  INTERRUPT = 0x140,
-};
-
-// Bits of the event register; `SEEN + 4 * bit` is the count that has been dealt with.
-enum { KIND_DMA_READ, KIND_DMA_WRITE, KIND_MAC_TX, KIND_MAC_RX, KIND_SEND_BDS, KIND_RECEIVE_BDS };
-
-// Words of the configuration, agreed with the driver: CONFIG + 4 * word.
-enum {
-  CONFIG_SEND_RING = 0,     // host address, low and high word, of the send buffer descriptors
-  CONFIG_RECEIVE_RING = 2,  // of the receive buffer descriptors
-  CONFIG_RETURN_RING = 4,   // of the descriptors given back
-  CONFIG_STATUS = 6,        // of the status block
-  CONFIG_LOGS = 8,          // log2 of the entries of the rings, a byte each, 5 or more
-  CONFIG_SLOTS_LOG = 9,     // log2 of receive slots in the frame memory: 1 ... 8, else 8
-  CONFIG_WATCHDOG = 10,     // clocks; 0: off
-  CONFIG_FLAGS = 11,        // bit 0: no interrupts
-};
-
-// A buffer descriptor, in host memory and here. What the host gets back for a received frame looks
-// the same.
-struct Bd {
-  uint32_t address_low;
-  uint32_t address_high;
-  uint32_t info;  // [15:0] length, [16] last of the frame
-  uint32_t cookie;
-};
-#define BD_LENGTH 0xffffu
-#define BD_LAST 0x10000u
-
-// A command of a DMA assist. The hardware looks at bits 16:0 of `info` only; the rest is a note to
-// ourselves.
-struct DmaCommand {
-  uint32_t host_low;
-  uint32_t host_high;
-  uint32_t local;
-  uint32_t info;  // [15:0] length, [16] interrupt; [31] completes the frame that [30:17] says
-};
-#define DMA_INTERRUPT 0x10000u
-#define DMA_NOTE(frame) (0x80000000u | (frame) << 17)
-#define DMA_NOTE_FRAME(info) ((info) >> 17 & 0x3fffu)
-
-// A command of the MAC transmit assist, a descriptor of the MAC receive assist.
-struct MacCommand {
-  uint32_t address;
-  uint32_t info;  // [15:0] length without FCS; transmit ignores the rest
-};
+// What the firmware notes in a command for DMA write that completes a frame.
+#define DMA_NOTE(frame) DMA_INFO_NOTE(1u << 14 | (frame))
+#define DMA_NOTE_FRAME(info) (dma_info_note(info) & 0x3fffu)
 
 // Keeps the compiler from moving memory accesses across. The core itself makes its accesses in
 // order.

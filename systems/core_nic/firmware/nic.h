@@ -38,14 +38,14 @@ enum {
   CLAIM = 32,          // units of work a core takes from the hardware at a time
   REPORT = 8,          // frames sent before the host is told, unless the MAC has run dry
 };
-#define SEND_SLOT(frame) (FRAME_MEMORY + ((frame) & (SEND_BDS - 1)) * SLOT)
-#define RECEIVE_SLOT_BASE (FRAME_MEMORY + SEND_BDS * SLOT)
+#define SEND_SLOT(frame) (FrameBase + ((frame) & (SEND_BDS - 1)) * SLOT)
+#define RECEIVE_SLOT_BASE (FrameBase + SEND_BDS * SLOT)
 
 // How far the work of a kind has been taken, in the unit of the hardware's count: DMA commands
 // whose end was looked at, frames the host knows to be sent, received frames, descriptors asked
 // for. The hardware compares these with its own counts, so one load, of the event register, tells a
 // core what kinds of work there are.
-#define TAKEN(kind) DEVICE(SEEN + 4 * (kind))
+#define TAKEN(kind) DEVICE(Seen + 4 * (kind))
 
 // A lock is held while it is not 0.
 typedef shared_t lock_t;
@@ -80,7 +80,7 @@ struct Receive {
   uint32_t slots_mask;  // slots of the MAC receive assist - 1
   uint32_t return_low, return_high, return_mask;
   uint32_t status_low, status_high;
-  uint32_t interrupt;  // DMA_INTERRUPT or nothing, for the writes of the status block
+  uint32_t interrupt;  // DMA_INFO_IRQ(1) or nothing, for the writes of the status block
 };
 
 // Something to be done, by whichever core comes first.
@@ -95,14 +95,14 @@ struct Event {
 
 extern struct Send send;
 extern struct Receive receive;
-extern struct Bd send_bds[SEND_BDS];
-extern struct Bd receive_bds[RECEIVE_BDS];
+extern struct bd send_bds[SEND_BDS];
+extern struct bd receive_bds[RECEIVE_BDS];
 // Who writes many commands goes on beyond the end of the ring, and calls close_ring().
-extern struct DmaCommand read_ring[READ_RING + BEYOND];
-extern struct DmaCommand write_ring[WRITE_RING + BEYOND];
+extern struct dma_ring_command read_ring[READ_RING + BEYOND];
+extern struct dma_ring_command write_ring[WRITE_RING + BEYOND];
 // The high half of `info` is the low half of the number of the descriptor after the frame.
-extern struct MacCommand tx_ring[SEND_BDS];
-extern struct MacCommand rx_ring[RECEIVE_SLOTS];
+extern struct mac_ring_command tx_ring[SEND_BDS];
+extern struct mac_ring_command rx_ring[RECEIVE_SLOTS];
 // One for each command for DMA write, as several reports may be on their way.
 extern uint32_t status_words[WRITE_RING];
 
@@ -148,7 +148,7 @@ static inline uint32_t share(uint32_t taken, uint32_t there, uint32_t places) {
 }
 
 // Brings what was written beyond the end of a ring to its beginning.
-static inline void close_ring(struct DmaCommand* ring, uint32_t places, uint32_t first,
+static inline void close_ring(struct dma_ring_command* ring, uint32_t places, uint32_t first,
                               uint32_t count) {
   const uint32_t place = first & (places - 1);
   if (place + count <= places) return;
@@ -159,7 +159,7 @@ static inline void close_ring(struct DmaCommand* ring, uint32_t places, uint32_t
 static inline bool fetch_arrived(const struct Fetch* fetch) {
   const uint32_t done = fetch->done;
   return done != fetch->begun &&
-         (int32_t)(DEVICE(DMA_READ + PROGRESS) - fetch->pieces[done % FETCHES].command) > 0;
+         (int32_t)(DEVICE(DmaRead + Progress) - fetch->pieces[done % FETCHES].command) > 0;
 }
 
 // Whether to fetch more. A piece that is not whole is fetched only when `here`, the descriptors not
@@ -178,12 +178,11 @@ static inline bool fetch_wanted(const struct Fetch* fetch, uint32_t kind, uint32
 }
 
 static inline bool send_fetch_wanted(void) {
-  return fetch_wanted(&send.fetch, KIND_SEND_BDS, SEND_PRODUCER, &send.consumed, SEND_FETCH,
-                      SEND_BDS);
+  return fetch_wanted(&send.fetch, KindSendBds, SendProducer, &send.consumed, SEND_FETCH, SEND_BDS);
 }
 
 static inline bool receive_fetch_wanted(void) {
-  return fetch_wanted(&receive.fetch, KIND_RECEIVE_BDS, RECEIVE_PRODUCER, &DEVICE(MAC_RX + FREED),
+  return fetch_wanted(&receive.fetch, KindReceiveBds, ReceiveProducer, &DEVICE(MacRx + Freed),
                       RECEIVE_FETCH, RECEIVE_BDS / 2);
 }
 
@@ -191,10 +190,10 @@ static inline bool receive_fetch_wanted(void) {
 // will come for a while. Not while so much is to be written to the host already that it would not
 // hear of it soon anyway.
 static inline bool send_report_wanted(void) {
-  const uint32_t sent = DEVICE(MAC_TX + PROGRESS);
-  const uint32_t news = sent - TAKEN(KIND_MAC_TX);
-  return news != 0 && (news >= REPORT || sent == DEVICE(MAC_TX + PRODUCER)) &&
-         DEVICE(DMA_WRITE + PRODUCER) - DEVICE(DMA_WRITE + PROGRESS) < WRITE_RING / 2;
+  const uint32_t sent = DEVICE(MacTx + Progress);
+  const uint32_t news = sent - TAKEN(KindMacTx);
+  return news != 0 && (news >= REPORT || sent == DEVICE(MacTx + Producer)) &&
+         DEVICE(DmaWrite + Producer) - DEVICE(DmaWrite + Progress) < WRITE_RING / 2;
 }
 
 #endif

@@ -11,7 +11,7 @@ static lock_t read_lock, write_lock, read_publish_lock, write_publish_lock;
 static shared_t read_reserved, write_reserved;
 
 // The functions of order.h for one ring, with the locks of the side of the firmware that uses it.
-#define COMMAND_RING(ring, RING, side)                                                         \
+#define COMMAND_RING(ring, RING, assist, side)                                                 \
   uint32_t ring##_ring_reserve(uint32_t count) {                                               \
     side##_lock(&ring##_lock);                                                                 \
     const uint32_t first = ring##_reserved;                                                    \
@@ -20,7 +20,7 @@ static shared_t read_reserved, write_reserved;
     return first;                                                                              \
   }                                                                                            \
   void ring##_ring_publish(uint32_t first, uint32_t count) {                                   \
-    shared_t* producer = &DEVICE(DMA_##RING + PRODUCER);                                       \
+    shared_t* producer = &DEVICE(assist + Producer);                                           \
     for (uint32_t i = 0; i < count; i++) ring##_flags[(first + i) & (RING##_RING - 1)] = 1;    \
     uint32_t from, run;                                                                        \
     while ((run = take_flags(ring##_flags, RING##_RING, producer, &from, &ring##_publish_lock, \
@@ -30,5 +30,5 @@ static shared_t read_reserved, write_reserved;
     }                                                                                          \
   }
 
-COMMAND_RING(read, READ, send)
-COMMAND_RING(write, WRITE, receive)
+COMMAND_RING(read, READ, DmaRead, send)
+COMMAND_RING(write, WRITE, DmaWrite, receive)

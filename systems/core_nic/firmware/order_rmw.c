@@ -39,12 +39,12 @@ uint32_t read_ring_reserve(uint32_t count) { return atomic_add(&read_reserved, c
 
 void read_ring_publish(uint32_t first, uint32_t count) {
   mark(read_bits, READ_RING, first, count);
-  publish(read_bits, READ_RING, &DEVICE(DMA_READ + PRODUCER));
+  publish(read_bits, READ_RING, &DEVICE(DmaRead + Producer));
 }
 
 uint32_t write_ring_reserve(uint32_t count) { return atomic_add(&write_reserved, count); }
 
 void write_ring_publish(uint32_t first, uint32_t count) {
   mark(write_bits, WRITE_RING, first, count);
-  publish(write_bits, WRITE_RING, &DEVICE(DMA_WRITE + PRODUCER));
+  publish(write_bits, WRITE_RING, &DEVICE(DmaWrite + Producer));
 }

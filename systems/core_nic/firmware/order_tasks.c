@@ -9,21 +9,21 @@ static lock_t read_lock, write_lock;
 
 uint32_t read_ring_reserve(uint32_t count) {
   send_lock(&read_lock);
-  return DEVICE(DMA_READ + PRODUCER);
+  return DEVICE(DmaRead + Producer);
 }
 
 void read_ring_publish(uint32_t first, uint32_t count) {
-  DEVICE(DMA_READ + PRODUCER) = first + count;
+  DEVICE(DmaRead + Producer) = first + count;
   send_unlock(&read_lock);
 }
 
 uint32_t write_ring_reserve(uint32_t count) {
   receive_lock(&write_lock);
-  return DEVICE(DMA_WRITE + PRODUCER);
+  return DEVICE(DmaWrite + Producer);
 }
 
 void write_ring_publish(uint32_t first, uint32_t count) {
   in_order();
-  DEVICE(DMA_WRITE + PRODUCER) = first + count;
+  DEVICE(DmaWrite + Producer) = first + count;
   receive_unlock(&write_lock);
 }

@@ -4,17 +4,17 @@
 #include "fetch.h"
 
 struct Receive receive;
-struct Bd receive_bds[RECEIVE_BDS] __attribute__((section(".noinit")));
-struct DmaCommand write_ring[WRITE_RING + BEYOND] __attribute__((section(".noinit")));
-struct MacCommand rx_ring[RECEIVE_SLOTS] __attribute__((section(".noinit")));
+struct bd receive_bds[RECEIVE_BDS] __attribute__((section(".noinit")));
+struct dma_ring_command write_ring[WRITE_RING + BEYOND] __attribute__((section(".noinit")));
+struct mac_ring_command rx_ring[RECEIVE_SLOTS] __attribute__((section(".noinit")));
 uint32_t status_words[WRITE_RING] __attribute__((section(".noinit")));
 
 // Asks for the next descriptors, 16 at a time.
 void fetch_receive_bds(void) {
   if (!receive_try_lock(&receive.fetch.lock)) return;
   if (receive_fetch_wanted()) {  // still
-    fetch_piece(&receive.fetch, KIND_RECEIVE_BDS, RECEIVE_FETCH, DEVICE(RECEIVE_PRODUCER),
-                receive_bds, RECEIVE_BDS - 1);
+    fetch_piece(&receive.fetch, KindReceiveBds, RECEIVE_FETCH, DEVICE(ReceiveProducer), receive_bds,
+                RECEIVE_BDS - 1);
   }
   receive_unlock(&receive.fetch.lock);
 }
@@ -46,19 +46,19 @@ void receive_frames(uint32_t frame, uint32_t count) {
   }
   const uint32_t first = write_ring_reserve(count);
   // What belongs to these frames lies side by side: shares are made so.
-  const struct MacCommand* mac = &rx_ring[frame & receive.slots_mask];
-  struct Bd* buffer = &receive_bds[frame % RECEIVE_BDS];
-  struct DmaCommand* command = &write_ring[first % WRITE_RING];
+  const struct mac_ring_command* mac = &rx_ring[frame & receive.slots_mask];
+  struct bd* buffer = &receive_bds[frame % RECEIVE_BDS];
+  struct dma_ring_command* command = &write_ring[first % WRITE_RING];
   const uint32_t end = frame + count;
   do {
     const uint32_t slot = mac->address;
-    const uint32_t length = mac->info & BD_LENGTH;
+    const uint32_t length = mac_info_len(mac->info);
     const uint32_t low = buffer->address_low;
     const uint32_t high = buffer->address_high;
-    buffer->info = length | BD_LAST;
+    buffer->info = length | BD_INFO_LAST(1);
     command->host_low = low;
     command->host_high = high;
-    command->local = slot;
+    command->local_addr = slot;
     command->info = length | DMA_NOTE(frame % RECEIVE_SLOTS);
     frame++;
     mac++;
@@ -72,8 +72,8 @@ void receive_frames(uint32_t frame, uint32_t count) {
 // The DMA write assist has done these commands, which lie in one piece: marks the frames that are
 // in their buffers now.
 void receive_process_dmas(uint32_t first, uint32_t count) {
-  const struct DmaCommand* command = &write_ring[first % WRITE_RING];
-  for (const struct DmaCommand* end = command + count; command != end; command++) {
+  const struct dma_ring_command* command = &write_ring[first % WRITE_RING];
+  for (const struct dma_ring_command* end = command + count; command != end; command++) {
     const uint32_t info = command->info;
     if ((int32_t)info < 0) receive_frame_done(DMA_NOTE_FRAME(info));
   }
@@ -83,26 +83,26 @@ void receive_process_dmas(uint32_t first, uint32_t count) {
 // back. Both are in reserved places, as the order of the reservations is the order in which the
 // host sees them.
 static void __attribute__((noinline)) receive_return(uint32_t frame, uint32_t count, uint32_t at) {
-  struct DmaCommand* command = &write_ring[at % WRITE_RING];
-  command->host_low = receive.return_low + (frame & receive.return_mask) * sizeof(struct Bd);
+  struct dma_ring_command* command = &write_ring[at % WRITE_RING];
+  command->host_low = receive.return_low + (frame & receive.return_mask) * sizeof(struct bd);
   command->host_high = receive.return_high;
-  command->local = (uint32_t)&receive_bds[frame % RECEIVE_BDS];
-  command->info = count * sizeof(struct Bd);
+  command->local_addr = (uint32_t)&receive_bds[frame % RECEIVE_BDS];
+  command->info = count * sizeof(struct bd);
   at++;
   command = &write_ring[at % WRITE_RING];
   status_words[at % WRITE_RING] = frame + count;
   command->host_low = receive.status_low + sizeof(uint32_t);
   command->host_high = receive.status_high;
-  command->local = (uint32_t)&status_words[at % WRITE_RING];
+  command->local_addr = (uint32_t)&status_words[at % WRITE_RING];
   command->info = sizeof(uint32_t) | receive.interrupt;
 }
 
 // Takes frames in order: their slots are free again, their descriptors go back.
 void receive_commit(void) {
   uint32_t first, count;
-  while ((count = receive_order_take(&DEVICE(MAC_RX + FREED), &first)) != 0) {
+  while ((count = receive_order_take(&DEVICE(MacRx + Freed), &first)) != 0) {
     const uint32_t at = write_ring_reserve(2);
-    DEVICE(MAC_RX + FREED) = first + count;
+    DEVICE(MacRx + Freed) = first + count;
     receive_order_leave();
     receive_return(first, count, at);
     write_ring_publish(at, 2);

@@ -4,24 +4,23 @@
 #include "fetch.h"
 
 struct Send send;
-struct Bd send_bds[SEND_BDS] __attribute__((section(".noinit")));
-struct DmaCommand read_ring[READ_RING + BEYOND] __attribute__((section(".noinit")));
-struct MacCommand tx_ring[SEND_BDS] __attribute__((section(".noinit")));
+struct bd send_bds[SEND_BDS] __attribute__((section(".noinit")));
+struct dma_ring_command read_ring[READ_RING + BEYOND] __attribute__((section(".noinit")));
+struct mac_ring_command tx_ring[SEND_BDS] __attribute__((section(".noinit")));
 
 // Step 3: asks for the next descriptors, 32 at a time.
 void fetch_send_bds(void) {
   if (!send_try_lock(&send.fetch.lock)) return;
   if (send_fetch_wanted()) {  // still
-    fetch_piece(&send.fetch, KIND_SEND_BDS, SEND_FETCH, DEVICE(SEND_PRODUCER), send_bds,
-                SEND_BDS - 1);
+    fetch_piece(&send.fetch, KindSendBds, SEND_FETCH, DEVICE(SendProducer), send_bds, SEND_BDS - 1);
   }
   send_unlock(&send.fetch.lock);
 }
 
 // How many of these descriptors are the last of a frame.
-static uint32_t count_frames(const struct Bd* bds, uint32_t count) {
+static uint32_t count_frames(const struct bd* bds, uint32_t count) {
   uint32_t frames = 0;
-  for (const struct Bd* end = bds + count; bds != end; bds++) frames += bds->info >> 16 & 1;
+  for (const struct bd* end = bds + count; bds != end; bds++) frames += bd_info_last(bds->info);
   return frames;
 }
 
@@ -39,7 +38,7 @@ void send_bds_arrived(void) {
     if (frames == 0) continue;
     // What is left of a frame that is not whole yet goes with the next ones.
     uint32_t cut = end;
-    while (!(send_bds[(cut - 1) % SEND_BDS].info & BD_LAST)) cut--;
+    while (!bd_info_last(send_bds[(cut - 1) % SEND_BDS].info)) cut--;
     const struct Event event = {.type = EVENT_SEND_FRAMES,
                                 .count = (uint16_t)frames,
                                 .first = send.frames,
@@ -57,8 +56,8 @@ void send_bds_arrived(void) {
 void send_frames(uint32_t frame, uint32_t count, uint32_t bd, uint32_t bds) {
   const uint32_t end = frame + count;
   const uint32_t first = read_ring_reserve(bds);
-  const struct Bd* part = &send_bds[bd % SEND_BDS];
-  struct DmaCommand* command = &read_ring[first % READ_RING];
+  const struct bd* part = &send_bds[bd % SEND_BDS];
+  struct dma_ring_command* command = &read_ring[first % READ_RING];
   do {
     const uint32_t place = frame % SEND_BDS;
     const uint32_t slot = SEND_SLOT(place);
@@ -70,14 +69,14 @@ void send_frames(uint32_t frame, uint32_t count, uint32_t bd, uint32_t bds) {
       info = part->info;
       command->host_low = low;
       command->host_high = high;
-      command->local = local;
-      command->info = info & BD_LENGTH;
-      local += info & BD_LENGTH;
+      command->local_addr = local;
+      command->info = bd_info_len(info);
+      local += bd_info_len(info);
       command++;
       bd++;
       if (__builtin_expect(++part == send_bds + SEND_BDS, 0)) part = send_bds;
-    } while (!(info & BD_LAST));
-    command[-1].info = (info & BD_LENGTH) | DMA_NOTE(place);
+    } while (!bd_info_last(info));
+    command[-1].info = bd_info_len(info) | DMA_NOTE(place);
     tx_ring[place].address = slot;
     tx_ring[place].info = (local - slot) | bd << 16;
     frame++;
@@ -89,8 +88,8 @@ void send_frames(uint32_t frame, uint32_t count, uint32_t bd, uint32_t bds) {
 // The DMA read assist has done these commands, which lie in one piece: marks the frames that are
 // complete now.
 void send_process_dmas(uint32_t first, uint32_t count) {
-  const struct DmaCommand* command = &read_ring[first % READ_RING];
-  for (const struct DmaCommand* end = command + count; command != end; command++) {
+  const struct dma_ring_command* command = &read_ring[first % READ_RING];
+  for (const struct dma_ring_command* end = command + count; command != end; command++) {
     const uint32_t info = command->info;
     if ((int32_t)info < 0) send_frame_done(DMA_NOTE_FRAME(info));
   }
@@ -99,8 +98,8 @@ void send_process_dmas(uint32_t first, uint32_t count) {
 // Step 5: gives frames to the MAC, in order. Their commands are in its ring already.
 void send_commit(void) {
   uint32_t first, count;
-  while ((count = send_order_take(&DEVICE(MAC_TX + PRODUCER), &first)) != 0) {
-    DEVICE(MAC_TX + PRODUCER) = first + count;
+  while ((count = send_order_take(&DEVICE(MacTx + Producer), &first)) != 0) {
+    DEVICE(MacTx + Producer) = first + count;
     send_order_leave();
   }
 }
@@ -108,8 +107,8 @@ void send_commit(void) {
 // Step 6: tells the host how many of its descriptors are free again.
 void send_report(void) {
   if (!send_try_lock(&send.report_lock)) return;
-  const uint32_t sent = DEVICE(MAC_TX + PROGRESS);
-  if (sent == TAKEN(KIND_MAC_TX)) {
+  const uint32_t sent = DEVICE(MacTx + Progress);
+  if (sent == TAKEN(KindMacTx)) {
     send_unlock(&send.report_lock);
     return;
   }
@@ -117,15 +116,15 @@ void send_report(void) {
   const uint32_t was = send.consumed;
   const uint32_t consumed = was + (uint16_t)((tx_ring[(sent - 1) % SEND_BDS].info >> 16) - was);
   const uint32_t at = write_ring_reserve(1);
-  struct DmaCommand* command = &write_ring[at % WRITE_RING];
+  struct dma_ring_command* command = &write_ring[at % WRITE_RING];
   status_words[at % WRITE_RING] = consumed;
   command->host_low = receive.status_low;
   command->host_high = receive.status_high;
-  command->local = (uint32_t)&status_words[at % WRITE_RING];
+  command->local_addr = (uint32_t)&status_words[at % WRITE_RING];
   command->info = sizeof(uint32_t) | receive.interrupt;
   // Only now may the descriptors' places, and the command we looked at, be used again.
   send.consumed = consumed;
-  TAKEN(KIND_MAC_TX) = sent;
+  TAKEN(KindMacTx) = sent;
   write_ring_publish(at, 1);
   send_unlock(&send.report_lock);
 }

@@ -12,23 +12,23 @@ void raise_event(const struct Event* event) {
 }
 
 static __attribute__((noinline)) void task_dma_read(void) {
-  const uint32_t progress = DEVICE(DMA_READ + PROGRESS);
+  const uint32_t progress = DEVICE(DmaRead + Progress);
   if (fetch_arrived(&send.fetch)) send_bds_arrived();
   if (fetch_arrived(&receive.fetch)) receive_bds_arrived();
-  for (uint32_t at = TAKEN(KIND_DMA_READ); at != progress;) {
+  for (uint32_t at = TAKEN(KindDmaRead); at != progress;) {
     const uint32_t count = share(at, progress, READ_RING);
     send_process_dmas(at, count);
-    TAKEN(KIND_DMA_READ) = at += count;
+    TAKEN(KindDmaRead) = at += count;
   }
   send_commit();
 }
 
 static __attribute__((noinline)) void task_dma_write(void) {
-  const uint32_t progress = DEVICE(DMA_WRITE + PROGRESS);
-  for (uint32_t at = TAKEN(KIND_DMA_WRITE); at != progress;) {
+  const uint32_t progress = DEVICE(DmaWrite + Progress);
+  for (uint32_t at = TAKEN(KindDmaWrite); at != progress;) {
     const uint32_t count = share(at, progress, WRITE_RING);
     receive_process_dmas(at, count);
-    TAKEN(KIND_DMA_WRITE) = at += count;
+    TAKEN(KindDmaWrite) = at += count;
   }
   receive_commit();
 }
@@ -38,13 +38,13 @@ static __attribute__((noinline)) void task_mac_tx(void) {
 }
 
 static __attribute__((noinline)) void task_mac_rx(void) {
-  const uint32_t from = TAKEN(KIND_MAC_RX);
-  const uint32_t there = share(from, DEVICE(MAC_RX + PRODUCED), receive.slots_mask + 1);
+  const uint32_t from = TAKEN(KindMacRx);
+  const uint32_t there = share(from, DEVICE(MacRx + Produced), receive.slots_mask + 1);
   const uint32_t buffers = receive.fetch.arrived - from;
   const uint32_t count = there < buffers ? there : buffers;
   if (count == 0) return;  // no buffers: the bit stays
   receive_frames(from, count);
-  TAKEN(KIND_MAC_RX) = from + count;
+  TAKEN(KindMacRx) = from + count;
 }
 
 static __attribute__((noinline)) void task_send_bds(void) {
@@ -64,8 +64,8 @@ static __attribute__((noinline)) void task_dispatch(uint32_t event, void (*task)
 
 static __attribute__((noinline)) uint32_t idle(void) {
   uint32_t events;
-  while ((events = DEVICE(EVENT)) == 0) {
-    DEVICE(WATCHDOG_KICK) = 0;
+  while ((events = DEVICE(Event)) == 0) {
+    DEVICE(WatchdogKick) = 0;
     pause_core();
   }
   return events;
@@ -73,13 +73,13 @@ static __attribute__((noinline)) uint32_t idle(void) {
 
 void run_core(void) {
   for (;;) {
-    DEVICE(WATCHDOG_KICK) = 0;
+    DEVICE(WatchdogKick) = 0;
     const uint32_t events = idle();
-    if (events >> KIND_MAC_RX & 1) task_dispatch(KIND_MAC_RX, task_mac_rx);
-    if (events >> KIND_DMA_READ & 1) task_dispatch(KIND_DMA_READ, task_dma_read);
-    if (events >> KIND_DMA_WRITE & 1) task_dispatch(KIND_DMA_WRITE, task_dma_write);
-    if (events >> KIND_MAC_TX & 1) task_dispatch(KIND_MAC_TX, task_mac_tx);
-    if (events >> KIND_SEND_BDS & 1) task_dispatch(KIND_SEND_BDS, task_send_bds);
-    if (events >> KIND_RECEIVE_BDS & 1) task_dispatch(KIND_RECEIVE_BDS, task_receive_bds);
+    if (events >> KindMacRx & 1) task_dispatch(KindMacRx, task_mac_rx);
+    if (events >> KindDmaRead & 1) task_dispatch(KindDmaRead, task_dma_read);
+    if (events >> KindDmaWrite & 1) task_dispatch(KindDmaWrite, task_dma_write);
+    if (events >> KindMacTx & 1) task_dispatch(KindMacTx, task_mac_tx);
+    if (events >> KindSendBds & 1) task_dispatch(KindSendBds, task_send_bds);
+    if (events >> KindReceiveBds & 1) task_dispatch(KindReceiveBds, task_receive_bds);
   }
 }

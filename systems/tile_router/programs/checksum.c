@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage 2: is the header right? (RFC 1812, 5.2.2, 5.3.1, 5.3.7)
 
-   Takes the length of a frame and words 3 .. 8 of its head as they stream past (Ethernet type, and an IP header without
-   options), and sends one word to stage 1: a message without payload, whose code is 0 or the reason to drop the packet.
-   A header with options, which is rare, is summed up to its end by stage 3, which has all words: its verdict is `Options`, and the
-   sum so far. In version III.d the head comes as a message, all of it. */
+   Takes the length of a frame and words 3 .. 8 of its head as they stream past (Ethernet type, and
+   an IP header without options), and sends one word to stage 1: a message without payload, whose
+   code is 0 or the reason to drop the packet. A header with options, which is rare, is summed up to
+   its end by stage 3, which has all words: its verdict is `Options`, and the sum so far. In version
+   III.d the head comes as a message, all of it. */
 #include "tile.h"
 
 #ifdef DYNAMIC
@@ -19,9 +20,10 @@ static inline void skip(word words) { (void)words; }
 
 #define ETHERNET_IPV4 0x0800u
 
-/* What is wrong with a header, in the order of RFC 1812, if anything; Options if that is yet to be seen. `room` is for IP in
-   the frame. */
-__attribute__((noinline)) static word reason(int room, word type, word first, word sum, word source, word ttl) {
+/* What is wrong with a header, in the order of RFC 1812, if anything; Options if that is yet to be
+   seen. `room` is for IP in the frame. */
+__attribute__((noinline)) static word reason(int room, word type, word first, word sum, word source,
+                                             word ttl) {
   int header = (int)(first >> 22 & 60);
   int length = (int)(first & 0xffff);
   word net = source >> 24;
@@ -57,7 +59,8 @@ __attribute__((noreturn)) void main(void) {
     counters.frames = ++frames;
     int length = (int)(first & 0xffff);
     word net = source >> 24;
-    /* As a rule nothing is wrong: each condition an instruction or two; what it was is found out later. */
+    /* As a rule nothing is wrong: each condition an instruction or two; what it was is found out
+     * later. */
     if (RARE((type & 0xffff) != ETHERNET_IPV4)) goto wrong;
     if (RARE(first >> 24 != 0x45)) goto wrong;
     if (RARE(length < 20)) goto wrong;
@@ -71,7 +74,7 @@ __attribute__((noreturn)) void main(void) {
     continue;
   wrong:;
     word what = reason(room, type, first, sum, source, ttl);
-    gdn_put(fine | MESSAGE_USER(what) | MESSAGE_LEN(what == Options));
+    gdn_put(fine | HEADER_USER(what) | HEADER_LEN(what == Options));
     if (what == Options) gdn_put(sum);
   }
 }

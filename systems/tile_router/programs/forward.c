@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage 3: forward or drop, and make the new header.
 
-   Takes the length and the whole head of a frame into registers, so that the next one can come as far as stage 2, then what
-   stage 1 says (over the GDN): the header of the message to the output queue, or the reason to drop the packet; and where its
-   payload is. Takes one from the time to live, brings the checksum in step, and sends the head to the output queue. Counts
-   what is dropped. */
+   Takes the length and the whole head of a frame into registers, so that the next one can come as
+   far as stage 2, then what stage 1 says (over the GDN): the header of the message to the output
+   queue, or the reason to drop the packet; and where its payload is. Takes one from the time to
+   live, brings the checksum in step, and sends the head to the output queue. Counts what is
+   dropped. */
 #include "forward.h"
 
-/* All that is rare: the head is in the RAM. What stage 1 says has been taken (`out` is not 0), or a message has begun (`header`),
-   or nothing. Gives 1 if a packet was sent, and 2 if the next one comes here as well. */
+/* All that is rare: the head is in the RAM. What stage 1 says has been taken (`out` is not 0), or a
+   message has begun (`header`), or nothing. Gives 1 if a packet was sent, and 2 if the next one
+   comes here as well. */
 static word head[HeadWords] __attribute__((section(".noinit")));
 static struct flow flow __attribute__((section(".noinit")));
 
-__attribute__((noinline)) static word rare(word header, word out, word payload, word length, word from) {
+__attribute__((noinline)) static word rare(word header, word out, word payload, word length,
+                                           word from) {
   struct said said = {out, payload, 0, 0};
   if (out == 0) {
     flow_next(&flow, &said, header);
@@ -21,7 +24,8 @@ __attribute__((noinline)) static word rare(word header, word out, word payload, 
     said.sum = gdn_take();
   }
   word options = said.out == Options;
-  word sent = finish(options ? said.options_out : said.out, from, length >> 16, said.payload, head, options, said.sum);
+  word sent = finish(options ? said.options_out : said.out, from, length >> 16, said.payload, head,
+                     options, said.sum);
   return sent | (flow.stopped | flow.count ? 2 : 0);
 }
 
@@ -39,7 +43,7 @@ __attribute__((noreturn)) void main(void) {
     word header = 0, out = 0, payload = 0;
     if (!RARE(busy)) {
       header = gdn_take();
-      if (!RARE(header >> 27)) {
+      if (!RARE(header_user(header))) {
         out = gdn_take();
         payload = gdn_take();
         if (!RARE(out <= Options)) {

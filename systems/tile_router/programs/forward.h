@@ -69,7 +69,7 @@ static inline void flow_keep(struct flow* flow, word out, word payload) {
 
 /* Takes a message: Stop, Go, or of stage 1, which is put behind those that are kept. */
 static inline void flow_message(struct flow* flow, word header) {
-  word kind = header >> 27;
+  word kind = header_user(header);
   word bit = 1u << (header >> 16 & 15);
   if (kind == Stop) {
     flow->stopped |= bit;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage 3 without static networks (version III.d): heads come as messages, each before what stage 1 says of it, but perhaps
-   before what stage 1 says of the frame before it too: they are kept in the RAM until then. For each that is done with the
-   linecard hears that it may send another one (line_in): so they fit, and what else comes by the GDN gets through. */
+/* Stage 3 without static networks (version III.d): heads come as messages, each before what stage 1
+   says of it, but perhaps before what stage 1 says of the frame before it too: they are kept in the
+   RAM until then. For each that is done with the linecard hears that it may send another one
+   (line_in): so they fit, and what else comes by the GDN gets through. */
 #include "forward.h"
 
 enum { Pending = 8 }; /* the linecard's window is smaller */
@@ -11,16 +12,21 @@ struct pending {
 static struct pending pending[Pending] __attribute__((section(".noinit")));
 static struct flow flow __attribute__((section(".noinit")));
 
-static inline struct pending *after(struct pending *slot) { return slot + 1 == pending + Pending ? pending : slot + 1; }
+static inline struct pending* after(struct pending* slot) {
+  return slot + 1 == pending + Pending ? pending : slot + 1;
+}
 
-/* All that is rare: something was kept that stage 1 said. Everything that may be sent by now is. Gives the first head that is left. */
-__attribute__((noinline)) static struct pending *rare(word from, struct pending *first, word *sent) {
+/* All that is rare: something was kept that stage 1 said. Everything that may be sent by now is.
+ * Gives the first head that is left. */
+__attribute__((noinline)) static struct pending* rare(word from, struct pending* first,
+                                                      word* sent) {
   while (flow.count) {
-    struct said *said = &kept[flow.first];
+    struct said* said = &kept[flow.first];
     word options = said->out == Options;
     word out = options ? said->options_out : said->out;
     if (out >= Reasons && flow.stopped >> (out >> flow.shift & 15) & 1) break;
-    *sent += finish(out, from, first->length >> 16, said->payload, first->head, options, options ? said->sum : 0);
+    *sent += finish(out, from, frame_length_bytes(first->length), said->payload, first->head,
+                    options, options ? said->sum : 0);
     gdn_put(config.to_card);
     first = after(first);
     flow.first = (flow.first + 1) % Kept;
@@ -37,19 +43,19 @@ __attribute__((noreturn)) void main(void) {
   flow.shift = config.number_shift;
   for (;;) {
     word header = gdn_take();
-    if (header >> 27 == FrameHead) {
+    if (header_user(header) == FrameHead) {
       gdn_to(&behind->length);
       gdn_to(&behind->payload);
       for (word i = 0; i < HeadWords; i++) gdn_to(&behind->head[i]);
       behind = after(behind);
       continue;
     }
-    if (!RARE(busy | header >> 27)) {
+    if (!RARE(busy | header_user(header))) {
       word out = gdn_take();
       word payload = gdn_take();
       if (!RARE(out <= Options)) {
         gdn_put(out);
-        gdn_put(from | first->length >> 16);
+        gdn_put(from | frame_length_bytes(first->length));
         gdn_put(payload);
         for (word i = 0; i < 6; i++) gdn_from(&first->head[i]);
         gdn_put(less_ttl(first->head[6]));

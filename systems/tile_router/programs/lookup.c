@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage 1: where does it go?
 
-   Takes the length of a frame and the word with its destination address (the switch keeps the rest away). Manages the packet
-   memory as a ring: announces the payload to the memory, which then takes it from the static network. Looks the address up
-   (lookup.h). Waits for the verdict of stage 2 about the header, then tells stage 3: to whom, or why not; and where the
-   payload is. */
+   Takes the length of a frame and the word with its destination address (the switch keeps the rest
+   away). Manages the packet memory as a ring: announces the payload to the memory, which then takes
+   it from the static network. Looks the address up (lookup.h). Waits for the verdict of stage 2
+   about the header, then tells stage 3: to whom, or why not; and where the payload is. */
 #include "tile.h"
 #ifndef NULL_ROUTER
 #include "lookup.h"
@@ -16,7 +16,7 @@ struct ring {
   word wait; /* flags to wait for before the payload may be read */
 };
 
-static inline word place(struct ring *ring) {
+static inline word place(struct ring* ring) {
   word words = st1_take() & 0xffff;
 #ifdef LINECARD_PLACES /* the linecard says it */
   (void)ring, (void)words;
@@ -35,9 +35,9 @@ static inline word place(struct ring *ring) {
 #endif
 }
 
-/* The memory has the announcement, whatever stood in its way: only then stage 3 may hear where the payload is. Otherwise the output
-   linecard could read what is not written yet. */
-static inline void confirmed(struct ring *ring) {
+/* The memory has the announcement, whatever stood in its way: only then stage 3 may hear where the
+   payload is. Otherwise the output linecard could read what is not written yet. */
+static inline void confirmed(struct ring* ring) {
 #ifdef LINECARD_PLACES
   (void)ring;
 #else
@@ -63,12 +63,12 @@ __attribute__((noreturn)) void main(void) {
     word began = task_begins(address);
     word out = config.port[lookup(address)];
     task_ends(began, out);
-    word verdict = gdn_take() >> 27;
+    word verdict = header_user(gdn_take());
     if (RARE(verdict)) {
       if (verdict == Options) {
         word sum = gdn_take();
         confirmed(&ring);
-        gdn_put(to_next | MESSAGE_LEN(4));
+        gdn_put(to_next | HEADER_LEN(4));
         gdn_put(Options);
         gdn_put(payload);
         gdn_put(out);
@@ -80,7 +80,7 @@ __attribute__((noreturn)) void main(void) {
     }
 #endif
     confirmed(&ring);
-    gdn_put(to_next | MESSAGE_LEN(2));
+    gdn_put(to_next | HEADER_LEN(2));
     gdn_put(out);
     gdn_put(payload);
     counters.frames = ++frames;

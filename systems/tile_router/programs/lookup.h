@@ -4,14 +4,13 @@
 #pragma once
 #include "tile.h"
 
-#define TABLE 0x80000000u
-#define LONG_TABLE 0x82000000u
-#define IS_LONG 0x8000u
+#define TABLE ((word)TableRegion << 28)
+#define LONG_TABLE (TABLE + TableBlocks)
 
 static inline word lookup(word address) {
   word entry = *(const unsigned short*)(TABLE + (address >> 8 << 1));
-  if (RARE(entry & IS_LONG))
+  if (RARE(entry & EntryLong))
     entry =
-        *(const unsigned short*)(LONG_TABLE + ((entry & ~IS_LONG) << 9) + ((address & 255) << 1));
+        *(const unsigned short*)(LONG_TABLE + ((entry & ~EntryLong) << 9) + ((address & 255) << 1));
   return entry;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage 1 without static networks (version III.d): whole heads come as messages, among the verdicts of stage 2, which may be a
-   frame or two behind. The linecard sends a head to stage 3 first, then here, then to stage 2: so the verdict about a frame
-   comes after its head, here as in stage 3. */
+/* Stage 1 without static networks (version III.d): whole heads come as messages, among the verdicts
+   of stage 2, which may be a frame or two behind. The linecard sends a head to stage 3 first, then
+   here, then to stage 2: so the verdict about a frame comes after its head, here as in stage 3. */
 #include "lookup.h"
 
-enum { Pending = 8 }; /* frames that wait for their verdict; the FIFOs between linecard and stage 2 hold less than one head */
+enum {
+  Pending = 8
+}; /* frames that wait for their verdict; the FIFOs between linecard and stage 2 hold less than one
+      head */
 static struct {
   word out, payload;
 } pending[Pending] __attribute__((section(".noinit")));
@@ -13,7 +16,7 @@ __attribute__((noreturn)) void main(void) {
   const word to_next = config.to_next;
   word first = 0, behind = 0, frames = 0;
   for (;;) {
-    word verdict = gdn_take() >> 27;
+    word verdict = header_user(gdn_take());
     if (verdict == FrameHead) {
       gdn_skip();
       pending[behind].payload = gdn_take();
@@ -28,13 +31,13 @@ __attribute__((noreturn)) void main(void) {
     word out = pending[first].out;
     if (verdict == Options) {
       word sum = gdn_take();
-      gdn_put(to_next | MESSAGE_LEN(4));
+      gdn_put(to_next | HEADER_LEN(4));
       gdn_put(Options);
       gdn_put(pending[first].payload);
       gdn_put(out);
       gdn_put(sum);
     } else {
-      gdn_put(to_next | MESSAGE_LEN(2));
+      gdn_put(to_next | HEADER_LEN(2));
       gdn_put(verdict ? verdict : out);
       gdn_put(pending[first].payload);
     }

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage 4: the output queue.
 
-   Heads come from the third stages of all pipelines over the GDN. The linecard says by an interrupt that it can take the next
-   frame, which raises a flag of the core; nothing happens at that moment, the flag is looked at between packets. A
-   head that finds the queue empty and the linecard ready goes straight through. If the linecard is not ready, the head is taken into
-   registers and the flag looked at again; only then it goes into the queue in the RAM. With a queue, sending comes first. The
-   network is never stalled: with payloads on it (version IV) that could hold up the payload that the linecard waits for, behind the next
-   head. When the queue fills, whoever sends to it hears Stop, and Go when it has become shorter. */
+   Heads come from the third stages of all pipelines over the GDN. The linecard says by an interrupt
+   that it can take the next frame, which raises a flag of the core; nothing happens at that moment,
+   the flag is looked at between packets. A head that finds the queue empty and the linecard ready
+   goes straight through. If the linecard is not ready, the head is taken into registers and the
+   flag looked at again; only then it goes into the queue in the RAM. With a queue, sending comes
+   first. The network is never stalled: with payloads on it (version IV) that could hold up the
+   payload that the linecard waits for, behind the next head. When the queue fills, whoever sends to
+   it hears Stop, and Go when it has become shorter. */
 #include "tile.h"
 
 enum { Slots = 64, High = 36, Low = 24, Moment = 6 };
 static word queue[Slots][OutWords] __attribute__((section(".noinit")));
 
-static inline void take(word *slot) {
+static inline void take(word* slot) {
   for (word i = 0; i < OutWords; i++) gdn_to(&slot[i]);
 }
 
-static inline void give(word header, const word *slot) {
+static inline void give(word header, const word* slot) {
   gdn_put(header);
   for (word i = 0; i < OutWords; i++) gdn_from(&slot[i]);
 }
@@ -25,28 +27,28 @@ static inline void give(word header, const word *slot) {
 static word places[16] __attribute__((section(".noinit")));
 
 static inline word stop(word stopped, word header, word own, word shift) {
-  word place = header >> 16 & 0x7ff;
+  word place = header_src(header);
   word number = place >> shift & 15;
   if (stopped >> number & 1) return stopped;
   places[number] = place;
-  gdn_put(MESSAGE_USER(Stop) | own << 16 | place);
+  gdn_put(HEADER_USER(Stop) | own << 16 | place);
   return stopped | 1u << number;
 }
 
 static word go(word stopped, word own) {
   for (word i = 0; i < 16; i++)
-    if (stopped >> i & 1) gdn_put(MESSAGE_USER(Go) | own << 16 | places[i]);
+    if (stopped >> i & 1) gdn_put(HEADER_USER(Go) | own << 16 | places[i]);
   return 0;
 }
 
-/* Takes a packet off the network that nobody will send (for the case that High is too high); its payload may be in a linecard
-   (frame_out_t: bits 26:16 where). */
+/* Takes a packet off the network that nobody will send (for the case that High is too high); its
+   payload may be in a linecard (frame_out_t: bits 26:16 where). */
 static void drop(word to_free) {
   word out = gdn_take();
   word payload = gdn_take();
   for (word i = 0; i < HeadWords; i++) gdn_skip();
   if (to_free && (out & 0xffff) > HeadBytes) {
-    gdn_put(to_free | (out >> 16 & 0x7ff));
+    gdn_put(to_free | frame_out_from(out));
     gdn_put(payload);
   }
   counters.drops[DropQueue]++;
@@ -58,7 +60,7 @@ __attribute__((noreturn)) void main(void) {
   const word own = config.own_number;
   const word shift = config.number_shift;
   const word to_free = config.to_free;
-  word *const end = &queue[0][0] + Slots * OutWords;
+  word* const end = &queue[0][0] + Slots * OutWords;
   word *head = queue[0], *tail = queue[0];
   word held = 0, sent = 0, queued = 0, deepest = 0, stopped = 0;
   for (;;) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
-/// mesh: 2 x 2 tiles run a compiled program (tests/mesh/smoke.c) that uses all networks, interrupts, caches and two memories,
+/// tile_router: 2 x 2 tiles run a compiled program (tests/mesh/smoke.c) that uses all networks, interrupts, caches and two memories,
 /// loaded and judged through the boot port, a few times over; a word takes 3 clocks from core to core, one a clock; what
-/// the cores did sums to all clocks; an access to no unit is said.
-module mesh_tb
+/// the cores did sums to all clocks; an access to no unit is reported.
+module tile_router_tb
   import boot_pkg::*;
   import mesh_pkg::*;
 ;
@@ -21,7 +21,7 @@ module mesh_tb
   logic [3:0] wr_be[Slots];
   core_pkg::clock_use_e core_use[Tiles];
   core_pkg::trap_e trap[Tiles];
-  mesh #(
+  tile_router #(
       .Cols        (Cols),
       .Rows        (Rows),
       .CacheBytes  (2048),
@@ -123,14 +123,14 @@ module mesh_tb
     write(t, int'(TileSwitch) + 8 * at + 4, instr[63:32]);
   endtask
 
-  // ---- The tile that is watched: from the core of tile 0 to that of tile 2, on static network 2
+  // ---- Observer: from the core of tile 0 to that of tile 2, on static network 2 (ports 5 .. 9)
   int unsigned clocks = 0, sent_at[$], words_seen = 0, least = 1000;
   always @(posedge clk) begin
     clocks <= clocks + 1;
-    if (!rst && dut.g_tile[0].i_tile.st2_in[0].valid && dut.g_tile[0].i_tile.st2_in[0].ready)
+    if (!rst && dut.g_tile[0].i_tile.from[5].valid && dut.g_tile[0].i_tile.from[5].ready)
       sent_at.push_back(clocks);
     // In the FIFO of the other core a clock later.
-    if (!rst && dut.g_tile[2].i_tile.st2_out[0].valid && dut.g_tile[2].i_tile.st2_out[0].ready) begin
+    if (!rst && dut.g_tile[2].i_tile.to[5].valid && dut.g_tile[2].i_tile.to[5].ready) begin
       automatic int unsigned took = clocks - sent_at.pop_front() + 1;
       words_seen++;
       if (took < least) least = took;
@@ -157,7 +157,7 @@ module mesh_tb
           @(posedge clk);
           if (unmapped) sum = 1;
         end
-        `CHECK(sum == 1, "an access to no unit is not said")
+        `CHECK(sum == 1, "an access to no unit is not reported")
       end
     join
 

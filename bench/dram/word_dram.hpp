@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A memory of 256 MB at pins of one word a clock each way: one word written and one read a clock,
+// the word read `latency` clocks later. No banks, no refresh (Ddr has them): the port's rate is the
+// limit.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bench/sim/simulation.hpp"
+
+namespace emery {
+
+/// As pointers into the model; addresses are of bytes.
+struct WordDramPins {
+  std::uint8_t* rd_valid = nullptr;
+  std::uint32_t* rd_addr = nullptr;
+  std::uint32_t* rd_data = nullptr;
+  std::uint8_t* wr_valid = nullptr;
+  std::uint32_t* wr_addr = nullptr;
+  std::uint32_t* wr_data = nullptr;
+  std::uint8_t* wr_be = nullptr;
+};
+
+class WordDram final : public Component {
+ public:
+  WordDram(const WordDramPins& pins, unsigned latency)
+      : pins_(pins), data_(latency, 0), pages_(kPages) {}
+
+  void load(const std::vector<std::uint32_t>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i)
+      *word(static_cast<std::uint32_t>(4 * i)) = words[i];
+  }
+  std::uint64_t reads() const { return reads_; }
+  std::uint64_t writes() const { return writes_; }
+  /// Accesses beyond its size.
+  std::uint64_t outside() const { return outside_; }
+
+  void sample(Time) override {
+    if (*pins_.wr_valid) write();
+    if (*pins_.rd_valid) {
+      ++reads_;
+      data_[at_] = inside(*pins_.rd_addr) ? *word(*pins_.rd_addr) : 0;
+    }
+    at_ = at_ + 1 == data_.size() ? 0 : at_ + 1;
+  }
+  // What was asked for `latency` edges ago, this one included, is there before the next.
+  void drive() override { *pins_.rd_data = data_[at_]; }
+
+ private:
+  static constexpr std::uint32_t kPageWords = 1 << 14, kPages = (1u << 28) / (4 * kPageWords);
+  using Page = std::array<std::uint32_t, kPageWords>;
+
+  void write() {
+    ++writes_;
+    std::uint32_t mask = 0;
+    for (unsigned i = 0; i < 4; ++i) mask |= (*pins_.wr_be >> i & 1u) * (0xffu << 8 * i);
+    if (!inside(*pins_.wr_addr)) return;
+    std::uint32_t& at = *word(*pins_.wr_addr);
+    at = (at & ~mask) | (*pins_.wr_data & mask);
+  }
+  bool inside(std::uint32_t address) {
+    const bool yes = address < kPages * 4 * kPageWords;
+    outside_ += !yes;
+    return yes;
+  }
+  std::uint32_t* word(std::uint32_t address) {
+    auto& page = pages_[address / (4 * kPageWords)];
+    if (!page) page = std::make_unique<Page>();
+    return &(*page)[address / 4 % kPageWords];
+  }
+
+  WordDramPins pins_;
+  std::vector<std::uint32_t> data_;  // on its way
+  std::size_t at_ = 0;
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::uint64_t reads_ = 0, writes_ = 0, outside_ = 0;
+};
+
+}  // namespace emery

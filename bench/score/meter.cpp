@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/score/meter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace emery {
+
+void Meter::add(int stream, Time time, std::uint64_t bytes) {
+  const auto number = static_cast<std::size_t>(stream);
+  if (streams_.empty()) begin_ = time;
+  if (number >= streams_.size()) streams_.resize(number + 1);
+  time = std::max(time, begin_);
+  while (bin(time) >= kBins) widen();
+  Stream& s = streams_[number];
+  if (s.total.frames == 0) s.first = time;
+  s.last = std::max(s.last, time);
+  if (bin(time) >= s.bins.size()) s.bins.resize(bin(time) + 1);
+  s.bins[bin(time)] += {1, bytes};
+  s.total += {1, bytes};
+}
+
+void Meter::widen() {
+  for (Stream& s : streams_) {
+    for (std::size_t i = 0; i < s.bins.size(); ++i) {
+      const Amount amount = s.bins[i];
+      s.bins[i] = {};
+      s.bins[i / 2] += amount;
+    }
+    s.bins.resize((s.bins.size() + 1) / 2);
+  }
+  width_ *= 2;
+}
+
+Meter::Amount Meter::sum(const Stream& stream, std::size_t from, std::size_t to) const {
+  Amount amount;
+  for (std::size_t i = from; i < std::min(to, stream.bins.size()); ++i) amount += stream.bins[i];
+  return amount;
+}
+
+// A stream of n frames of sizes that differ is off by chance: two standard deviations of each half
+// are allowed besides the 3 %.
+bool Meter::steady(const std::vector<const Stream*>& streams, std::size_t from,
+                   std::size_t to) const {
+  const std::size_t middle = from + (to - from) / 2;
+  const auto same = [](const Amount& a, const Amount& b, double parts) {
+    const double x = a.line_bits(), y = b.line_bits();
+    const auto frames = static_cast<double>(std::min(a.frames, b.frames));
+    return std::abs(x - y) <= (0.03 + parts / std::sqrt(std::max(frames, 1.0))) * std::max(x, y);
+  };
+  Amount first, second;
+  for (const Stream* s : streams) {
+    const Amount a = sum(*s, from, middle), b = sum(*s, middle, middle + (middle - from));
+    if (!same(a, b, 2.0)) return false;
+    first += a;
+    second += b;
+  }
+  return std::min(first.frames, second.frames) >= kLeastFrames && same(first, second, 0.5);
+}
+
+Meter::Window Meter::window() const {
+  std::uint64_t frames = 0;
+  for (const Stream& s : streams_) frames += s.total.frames;
+  std::vector<const Stream*> streams;
+  Time full = begin_, last = begin_;
+  for (const Stream& s : streams_) {
+    last = std::max(last, s.last);
+    if (s.total.frames == 0 || s.total.frames * 100 < frames) continue;
+    streams.push_back(&s);
+    full = std::max(full, s.first);
+  }
+  if (streams.empty()) return {};
+  const Time end = std::max(begin_, std::min(end_.value_or(last), last));
+  const std::size_t to = bin(end);
+  const std::size_t low = bin(full) + 1;
+  const auto at = [&](std::size_t i) { return begin_ + static_cast<Time>(i * width_); };
+  if (low + 2 > to) return {full, std::max(full, end), false};
+  for (std::size_t eighth = 0; eighth < 7; ++eighth) {
+    const std::size_t from = low + (to - low) * eighth / 8;
+    if (to - from >= 2 && steady(streams, from, to)) return {at(from), at(to), true};
+  }
+  return {at(low), at(to), false};
+}
+
+Meter::Amount Meter::within(int stream, const Window& window) const {
+  const auto number = static_cast<std::size_t>(stream);
+  if (number >= streams_.size() || window.to <= window.from) return {};
+  return sum(streams_[number], bin(window.from), bin(window.to));
+}
+
+std::optional<Meter::Rates> Meter::rates(const Amount& amount, const Window& window) {
+  if (!window.steady) return std::nullopt;
+  const double seconds = static_cast<double>(window.to - window.from) / 1e12;
+  const auto per_second = [&](double n) { return n / seconds; };
+  return Rates{per_second(static_cast<double>(amount.frames)) / 1e6,
+               per_second(amount.line_bits()) / 1e9,
+               per_second(8.0 * static_cast<double>(amount.bytes)) / 1e9};
+}
+
+}  // namespace emery

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What came out when: frames and line bytes of several streams in common bins of time, and the one
+// window in which rates are measured.
+//
+// Memory is bounded: when a run outgrows its bins they are joined in pairs, so a bin is at most
+// 1/2048 of the run. Counts are exact; a window begins and ends where bins do.
+//
+// The window ends when the first source stops (`end`). It begins when the pipes are full: after
+// every stream of weight (1 % of all deliveries) has delivered a frame, at the first of seven
+// places in the time that is left from which on the run is steady. Steady: both halves of the
+// window deliver the same, by line bytes, within 3 % (and what a few frames make of chance), in
+// total and on each stream of weight. Where there is no such place there are no rates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bench/sim/time.hpp"
+
+namespace emery {
+
+class Meter {
+ public:
+  struct Amount {
+    std::uint64_t frames = 0, bytes = 0;  // bytes with FCS
+
+    Amount& operator+=(const Amount& other) {
+      frames += other.frames;
+      bytes += other.bytes;
+      return *this;
+    }
+    double line_bits() const { return 8.0 * static_cast<double>(bytes + 20 * frames); }
+  };
+
+  /// In picoseconds of simulated time.
+  struct Window {
+    Time from = 0, to = 0;
+    bool steady = false;
+  };
+
+  struct Rates {
+    double mpps = 0, l1_gbps = 0, l2_gbps = 0;
+  };
+
+  /// A frame of so many bytes with FCS came out of a stream (a small dense number).
+  void add(int stream, Time time, std::uint64_t bytes);
+  /// The first source has stopped: what comes out from now on counts for no rate. The first call
+  /// counts.
+  void end(Time time) {
+    if (!end_) end_ = time;
+  }
+
+  Window window() const;
+  /// What a stream delivered in a window.
+  Amount within(int stream, const Window& window) const;
+  /// Rates of an amount; nothing when the window is not steady.
+  static std::optional<Rates> rates(const Amount& amount, const Window& window);
+
+ private:
+  static constexpr std::size_t kBins = 4096;
+  static constexpr std::uint64_t kLeastFrames = 32;  // in each half of a window
+  struct Stream {
+    std::vector<Amount> bins;
+    Amount total;
+    Time first = 0, last = 0;
+  };
+
+  std::size_t bin(Time time) const { return static_cast<std::size_t>(time - begin_) / width_; }
+  Amount sum(const Stream& stream, std::size_t from, std::size_t to) const;
+  bool steady(const std::vector<const Stream*>& streams, std::size_t from, std::size_t to) const;
+  void widen();
+
+  std::vector<Stream> streams_;
+  Time begin_ = 0;
+  std::size_t width_ = 1 << 16;  // ps
+  std::optional<Time> end_;
+};
+
+}  // namespace emery

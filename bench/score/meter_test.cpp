@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window of rates: where it begins and ends, when there is none, and that streams add up.
+#include "bench/score/meter.hpp"
+
+#include "bench/stats/check.hpp"
+
+namespace emery {
+namespace {
+
+/// Frames of 64 bytes at equal distances from one time to another.
+void play(Meter& meter, int stream, Time from, Time to, Time gap) {
+  for (Time t = from; t < to; t += gap) meter.add(stream, t, 64);
+}
+
+double mpps(const Meter& meter, int stream) {
+  const auto rates = Meter::rates(meter.within(stream, meter.window()), meter.window());
+  return rates ? rates->mpps : -1;
+}
+
+void test_one_stream(Checks& check) {
+  for (const Time span : {20 * kMicrosecond, 500 * kMicrosecond, 20000 * kMicrosecond}) {
+    Meter meter;
+    play(meter, 0, kMicrosecond, kMicrosecond + span, 10 * kNanosecond);
+    meter.end(span);
+    const Meter::Window window = meter.window();
+    check.that(window.steady && window.from > kMicrosecond && window.to <= span, "within the run");
+    check.that(window.to - window.from > span * 9 / 10, "most of the run is measured");
+    check.near(mpps(meter, 0), 100, 0.1, "rate of a steady stream");
+    const auto rates = *Meter::rates(meter.within(0, window), window);
+    check.near(rates.l2_gbps, 51.2, 0.1, "its frames' bits");
+    check.near(rates.l1_gbps, 67.2, 0.1, "and the line's");
+  }
+}
+
+void test_slow_start_and_drain_do_not_count(Checks& check) {
+  Meter meter;
+  play(meter, 0, 0, 20 * kMicrosecond, 100 * kNanosecond);  // pipes fill
+  play(meter, 0, 20 * kMicrosecond, 200 * kMicrosecond, 10 * kNanosecond);
+  play(meter, 0, 200 * kMicrosecond, 300 * kMicrosecond, 2 * kNanosecond);  // buffers drain
+  meter.end(200 * kMicrosecond);
+  meter.end(300 * kMicrosecond);
+  check.that(meter.window().from >= 20 * kMicrosecond, "begins when the pipes are full");
+  check.that(meter.window().to <= 200 * kMicrosecond, "ends when the first source stops");
+  check.near(mpps(meter, 0), 100, 0.2, "the rate between");
+}
+
+/// The second stream begins later and its source goes on for longer: both are measured while both
+/// run, and nothing else.
+void test_streams_share_the_window(Checks& check) {
+  Meter meter;
+  play(meter, 0, 0, 100 * kMicrosecond, 10 * kNanosecond);
+  play(meter, 1, 30 * kMicrosecond, 400 * kMicrosecond, 20 * kNanosecond);
+  play(meter, 0, 100 * kMicrosecond, 120 * kMicrosecond, 10 * kNanosecond);
+  meter.end(120 * kMicrosecond);
+  const Meter::Window window = meter.window();
+  check.that(window.steady && window.from >= 30 * kMicrosecond && window.to <= 120 * kMicrosecond,
+             "while both run");
+  check.near(mpps(meter, 0), 100, 0.2, "the first");
+  check.near(mpps(meter, 1), 50, 0.2, "the second");
+}
+
+void test_no_steady_time(Checks& check) {
+  Meter empty;
+  check.that(!empty.window().steady && mpps(empty, 0) < 0, "no frame, no rate");
+  Meter few;
+  play(few, 0, 0, 4 * kMicrosecond, 100 * kNanosecond);
+  few.end(4 * kMicrosecond);
+  check.that(!few.window().steady, "40 frames are no steady state");
+  Meter rising;
+  Time t = 0;
+  for (int i = 0; i < 4000; ++i) rising.add(0, t += (8000 - 2 * i) * 10, 64);
+  rising.end(t);
+  check.that(!rising.window().steady, "a rate that rises all the time is none");
+  Meter burst;  // everything comes out after the source has stopped
+  burst.end(kMicrosecond);
+  play(burst, 0, 2 * kMicrosecond, 40 * kMicrosecond, 10 * kNanosecond);
+  check.that(!burst.window().steady, "what drains is no measure");
+  Meter starved;  // the second half brings none of one stream
+  play(starved, 0, 0, 200 * kMicrosecond, 10 * kNanosecond);
+  play(starved, 1, 0, 30 * kMicrosecond, 10 * kNanosecond);
+  starved.end(200 * kMicrosecond);
+  check.that(starved.window().from >= 30 * kMicrosecond || !starved.window().steady,
+             "a stream that ends is not averaged over its absence");
+}
+
+}  // namespace
+}  // namespace emery
+
+int main() {
+  emery::Checks check;
+  emery::test_one_stream(check);
+  emery::test_slow_start_and_drain_do_not_count(check);
+  emery::test_streams_share_the_window(check);
+  emery::test_no_steady_time(check);
+  return check.finish();
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
+/// The PCIe side of a device: between the hard block's pins and what serves, reads and writes behind them.
+///
+/// Wiring only. Received packets go through a spill register (latency 1 clock, one beat a clock) and are sorted: completions to
+/// `cpl`, memory requests to `req`, which goes on to `access` and from there to the registers (completer); a device with
+/// windows puts its reader between the two, others connect both to one stream. Sent are the `Posted` streams `tx` and the
+/// completer's answers, within the credits (tlp_tx_mux, latency 1 clock); requests of `read` on pins of their own, or with
+/// `Reads` clear none: then `read` is never taken. Configuration and credit limits are a clock late, and not reset. `foreign_o`,
+/// `unsupported_o` and `dropped_o` are high a clock for each packet that tlp_rx_demux and completer count. Reset with the link:
+/// it drops what is under way, and credits count from it. No output depends combinationally on a pin.
+module pcie_endpoint
+  import pcie_pkg::*;
+#(
+    parameter int AddrW  = 24,   // of the registers
+    parameter int Posted = 1,    // streams of posted packets
+    parameter bit Reads  = 1'b1
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Pins of the hard block.
+    input  pcie_in_t  pins_i,
+    output pcie_out_t pins_o,
+    output pcie_cfg_t cfg_o,
+
+    // tlp_beat_t: requests received, and those left for the registers.
+    stream_if.src req,
+    stream_if.snk access,
+    reg_if.master regs,
+
+    // tlp_beat_t: completions received, read requests and posted packets to send.
+    stream_if.src cpl,
+    stream_if.snk read,
+    stream_if.snk tx  [Posted],
+
+    // Events.
+    output logic foreign_o,
+    output logic unsupported_o,
+    output logic dropped_o
+);
+  pcie_cfg_t cfg;
+  fc_limit_t fc, fc_now;
+  assign cfg = '{
+          requester_id: pins_i.requester_id,
+          max_payload: pins_i.max_payload,
+          max_read_request: pins_i.max_read_request,
+          bus_master: pins_i.bus_master,
+          extended_tag: pins_i.extended_tag,
+          relaxed_ordering: pins_i.relaxed_ordering,
+          msix_enable: pins_i.msix_enable,
+          msix_mask: pins_i.msix_mask
+      };
+  assign fc = '{
+          ph: pins_i.ph,
+          pd: pins_i.pd,
+          p_inf: pins_i.p_inf,
+          nph: pins_i.nph,
+          np_inf: pins_i.np_inf,
+          cplh: pins_i.cplh,
+          cpld: pins_i.cpld,
+          cpl_inf: pins_i.cpl_inf
+      };
+  pipe_reg #(
+      .T(pcie_cfg_t)
+  ) i_cfg (
+      .clk_i,
+      .d_i(cfg),
+      .q_o(cfg_o)
+  );
+  pipe_reg #(
+      .T(fc_limit_t)
+  ) i_fc (
+      .clk_i,
+      .d_i(fc),
+      .q_o(fc_now)
+  );
+
+  // ---------------------------------------------------------------- in
+  `STREAM(tlp_beat_t, rx_pins)
+  `STREAM(tlp_beat_t, rx)
+  assign rx_pins.valid = pins_i.rx_valid;
+  assign rx_pins.data = '{
+          hdr: pins_i.rx_hdr,
+          data: pins_i.rx_data,
+          sop: pins_i.rx_sop,
+          eop: pins_i.rx_eop
+      };
+  `SPILL(tlp_beat_t, i_rx, rx_pins, rx)
+  tlp_rx_demux i_rx_demux (
+      .clk_i,
+      .rst_i,
+      .in(rx),
+      .cpl,
+      .req,
+      .dropped_o(foreign_o)
+  );
+
+  // ---------------------------------------------------------------- out: posted packets, then completions
+  `STREAM(tlp_beat_t, tx_source[Posted+1])
+  `STREAM(tlp_beat_t, tx_pins)
+  logic [2:0] unused_starved;
+  for (genvar i = 0; i < Posted; i++) begin : g_posted
+    assign tx_source[i].valid = tx[i].valid;
+    assign tx_source[i].data  = tx[i].data;
+    assign tx[i].ready        = tx_source[i].ready;
+  end
+  completer #(
+      .AddrW(AddrW)
+  ) i_completer (
+      .clk_i,
+      .rst_i,
+      .cfg_i(cfg_o),
+      .req  (access),
+      .regs,
+      .cpl  (tx_source[Posted]),
+      .unsupported_o,
+      .dropped_o
+  );
+  tlp_tx_mux #(
+      .N(Posted + 1),
+      .Posted({1'b0, {Posted{1'b1}}})
+  ) i_tx (
+      .clk_i,
+      .rst_i,
+      .fc_i(fc_now),
+      .starved_o(unused_starved),
+      .in(tx_source),
+      .out(tx_pins)
+  );
+  assign tx_pins.ready = pins_i.tx_ready;
+
+  `STREAM(tlp_beat_t, read_source[1])
+  `STREAM(tlp_beat_t, read_pins)
+  assign read_source[0].valid = read.valid && Reads;
+  assign read_source[0].data = read.data;
+  assign read.ready = read_source[0].ready && Reads;
+  assign read_pins.ready = pins_i.read_ready;
+  if (Reads) begin : g_reads
+    logic [2:0] unused_read_starved;
+    tlp_tx_mux #(
+        .N(1),
+        .Posted(1'b0),
+        .NonPosted(1'b1)
+    ) i_read (
+        .clk_i,
+        .rst_i,
+        .fc_i(fc_now),
+        .starved_o(unused_read_starved),
+        .in(read_source),
+        .out(read_pins)
+    );
+  end else begin : g_no_reads
+    assign read_source[0].ready = 1'b0;
+    assign read_pins.valid = 1'b0;
+    assign read_pins.data = '0;
+    wire unused = &{1'b0, read_source[0].valid, read_source[0].data, read_pins.ready};
+  end
+
+  assign pins_o = '{
+          rx_ready: rx_pins.ready,
+          tx_valid: tx_pins.valid,
+          tx_hdr: tx_pins.data.hdr,
+          tx_data: tx_pins.data.data,
+          tx_sop: tx_pins.data.sop,
+          tx_eop: tx_pins.data.eop,
+          read_valid: read_pins.valid,
+          read_hdr: read_pins.data.hdr
+      };
+endmodule

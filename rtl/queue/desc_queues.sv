@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
+/// Descriptor queues as one block, for the engines of `Ports` ports: the manager that keeps them and the fetch of descriptors.
+///
+/// Wiring only; see queue_manager for registers, doorbells and errors, desc_fetch for throughput and delay. The ports take
+/// turns with their requests, commits and stops; grants and descriptors go to the port that asked, and one that is not ready
+/// holds up those behind it.
+module desc_queues
+  import queue_pkg::*;
+  import dma_pkg::*;
+#(
+    parameter int Queues = 256,
+    parameter int Slots = 128,  // descriptor blocks kept on chip
+    parameter int Ports = 1,
+    parameter int Jobs = 512,  // packets in flight
+    parameter ram_sel_t Sel = '0
+) (
+    input logic clk_i,
+    input logic rst_i,
+    reg_if.slave regs,
+
+    // Engine of each port.
+    stream_if.snk request[Ports],  // fetch_req_t
+    stream_if.src granted[Ports],  // fetch_granted_t
+    stream_if.src desc   [Ports],  // fetch_desc_t
+    stream_if.snk commit [Ports],  // commit_t
+    stream_if.snk stop   [Ports],  // queue_error_t
+
+    // Doorbells of the host (queue_t), errors (queue_error_t).
+    stream_if.src doorbell,
+    stream_if.src error,
+
+    // DMA read engine.
+          stream_if.src dma,       // dma_req_t
+    input dma_status_t  status_i,
+    input ram_write_t   ram_i
+);
+  localparam int PortW = Ports > 1 ? $clog2(Ports) : 1;
+  `STREAM(fetch_req_t, any_request)
+  `STREAM(fetch_granted_t, any_granted)
+  `STREAM(fetch_desc_t, any_desc)
+  `STREAM(deq_req_t, deq_request)
+  `STREAM(deq_rsp_t, deq_response)
+  `STREAM(commit_t, any_commit)
+  `STREAM(queue_error_t, any_stop)
+  logic [PortW-1:0] unused_request, unused_commit, unused_stop;
+  fetch_events_t unused_events;
+
+  arb_rr #(
+      .T(fetch_req_t),
+      .N(Ports)
+  ) i_request (
+      .clk_i,
+      .rst_i,
+      .in(request),
+      .out(any_request),
+      .index_o(unused_request)
+  );
+  desc_fetch #(
+      .Queues(Queues),
+      .Slots(Slots),
+      .Ports(Ports),
+      .Jobs(Jobs),
+      .Sel(Sel)
+  ) i_fetch (
+      .clk_i,
+      .rst_i,
+      .req(any_request),
+      .granted(any_granted),
+      .desc(any_desc),
+      .deq_req(deq_request),
+      .deq_rsp(deq_response),
+      .dma,
+      .status_i,
+      .ram_i,
+      .events_o(unused_events)
+  );
+  stream_demux #(
+      .T(fetch_granted_t),
+      .N(Ports)
+  ) i_granted (
+      .clk_i,
+      .rst_i,
+      .in(any_granted),
+      .select_i(any_granted.data.port[PortW-1:0]),
+      .out(granted)
+  );
+  stream_demux #(
+      .T(fetch_desc_t),
+      .N(Ports)
+  ) i_desc (
+      .clk_i,
+      .rst_i,
+      .in(any_desc),
+      .select_i(any_desc.data.port[PortW-1:0]),
+      .out(desc)
+  );
+  arb_rr #(
+      .T(commit_t),
+      .N(Ports)
+  ) i_commit (
+      .clk_i,
+      .rst_i,
+      .in(commit),
+      .out(any_commit),
+      .index_o(unused_commit)
+  );
+  arb_rr #(
+      .T(queue_error_t),
+      .N(Ports)
+  ) i_stop (
+      .clk_i,
+      .rst_i,
+      .in(stop),
+      .out(any_stop),
+      .index_o(unused_stop)
+  );
+  queue_manager #(
+      .Queues(Queues)
+  ) i_manager (
+      .clk_i,
+      .rst_i,
+      .regs,
+      .deq_req(deq_request),
+      .deq_rsp(deq_response),
+      .commit(any_commit),
+      .stop(any_stop),
+      .doorbell,
+      .error
+  );
+endmodule

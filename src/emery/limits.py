@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How close a run came to what physics allows: the load of each resource at the mix of streams that was measured.
+
+A system's `limit.py` says what a frame costs (docs/systems.md). `limit` is of lines, links, buses, memories and round trips,
+which any design on this hardware must pay; `limit.protocol` adds what the design's own descriptors, records and messages cost.
+"""
+
+from emery.physics import GAP, mean_size
+from emery.physics import rates as in_units
+
+_EDGE = 0.005  # what a window's ends may do to a rate, besides two frames a stream
+
+
+def _headroom(loads: dict, total: dict) -> dict:
+    """The rates at which the busiest of `loads` would be full, when all streams grow alike."""
+    by = max(loads, key=loads.get)
+    scale = 1 / loads[by] if loads[by] else 0.0
+    rates = {name: total[name] * scale for name in ("mpps", "l1_gbps", "l2_gbps")}
+    return {**rates, "by": by, "loads": loads}
+
+
+def _measured(streams: dict, size: float) -> dict:
+    """Frames a second of each stream. Where the frames delivered were longer or shorter than those offered, as many of the
+    offered kind as have the same bits on a line."""
+    bits = 8 * (size + GAP)
+    return {name: stream["l1_gbps"] * 1e9 / bits for name, stream in streams.items() if stream["mpps"]}
+
+
+def limit(system, values: dict, work, result: dict | None = None) -> dict | None:
+    """The `limit` of a result, or, without one, of the workload as it is offered (then no fraction is known)."""
+    loads, mix = system.hook("loads"), system.hook("mix")
+    if not loads:
+        return None
+    sizes = work.sizes()
+    size = mean_size(sizes)
+    steady = result is not None and result["window"]["steady"]
+    if steady:
+        total, rates = result["totals"], _measured(result["streams"], size)
+    else:
+        rates = mix(values, work)
+        total = in_units(sum(rates.values()), size)
+    found = loads(values, sizes, rates)
+    physics, protocol = (_headroom(x, total) for x in (found["physics"], found["protocol"]))
+    for part in (physics, protocol):
+        part["fraction"] = part["loads"][part["by"]] if steady else None
+    return {**physics, "protocol": protocol}
+
+
+def excess(result: dict) -> str:
+    """What is loaded beyond what it can carry, so that model or bench is wrong; empty when nothing is."""
+    found = result.get("limit")
+    if not found or found["fraction"] is None:
+        return ""
+    window = result["window"]
+    frames = result["totals"]["mpps"] * (window["to_ns"] - window["from_ns"]) / 1e3
+    if found["fraction"] <= 1 + _EDGE + 2 * len(result["streams"]) / frames:
+        return ""
+    return f"{found['by']} carries {100 * found['fraction']:.1f} % of what it can: the limit or the bench is wrong"
+
+
+def lost(counts: dict) -> float:
+    """The share of the offered frames that was dropped."""
+    return sum(counts["dropped"].values()) / counts["offered"] if counts["offered"] else 0.0

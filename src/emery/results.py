@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finished runs in a file of JSON lines, by identity: what is in it is not run again, and nothing old passes for new."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from emery.common import UserError, jobs
+from emery.make import cache
+from emery.run import IntegrityError, Plan
+
+
+class Results:
+    """Results of plans, from the file or run and added to it. Several processes may share a file: each run is done once."""
+
+    def __init__(self, path: str):
+        self.path = Path(path)
+        self.known: dict[str, dict] = {}
+        self._guard = threading.Lock()
+        self._read = 0
+        self.refresh()
+
+    def refresh(self):
+        """Takes in what others have added. A line that was cut off in mid-write counts for nothing."""
+        with self._guard:
+            if not self.path.exists():
+                return
+            with open(self.path, "rb") as handle:
+                handle.seek(self._read)
+                for line in handle:
+                    if not line.endswith(b"\n"):
+                        break
+                    self._read += len(line)
+                    try:
+                        result = json.loads(line)
+                        self.known[result["key"]] = result
+                    except (ValueError, KeyError, TypeError):
+                        continue
+
+    def _add(self, line: dict):
+        with cache.lock("results"), open(self.path, "ab+") as handle:
+            if handle.tell():
+                handle.seek(-1, 2)
+                cut = handle.read(1) != b"\n"
+            else:
+                cut = False
+            handle.write(b"\n" * cut + json.dumps(line).encode() + b"\n")
+        self.refresh()
+
+    def get(self, plan: Plan, point=None) -> dict:
+        """The result of a plan, or `{"failure": why}` when its run failed (which is not kept: it is tried again next time)."""
+        with cache.lock(f"result-{plan.key[:32]}"):
+            self.refresh()
+            if plan.key not in self.known:
+                try:
+                    self._add({"key": plan.key, "point": point, "result": plan.run()})
+                except IntegrityError as error:
+                    return {"failure": str(error)}
+        return self.known[plan.key]["result"]
+
+
+def all_of(work: list, one) -> list:
+    """`one(x)` for each piece of work, side by side, in its order; a UserError becomes a failure of its piece."""
+
+    def told(piece):
+        try:
+            return one(piece)
+        except UserError as error:
+            return {"failure": str(error)}
+
+    with ThreadPoolExecutor(jobs()) as pool:
+        futures = [pool.submit(told, piece) for piece in work]
+        try:
+            return [x.result() for x in futures]
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

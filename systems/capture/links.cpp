@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/capture/links.hpp"
+
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "capture.h"
+
+namespace emery::capture {
+namespace {
+
+constexpr std::uint64_t kSerial = 0x0011'22ff'fe33'4455;
+
+FunctionConfig function(unsigned link) {
+  FunctionConfig f;
+  f.class_code = 0x028000;  // other network controller
+  f.device = static_cast<std::uint16_t>(0x0010 + link);
+  f.bar0_bytes = std::bit_ceil(sizeof(capture_t));
+  f.msix_vectors = 0;
+  f.serial = kSerial;
+  return f;
+}
+
+RootConfig root_config(const Options& options, unsigned link) {
+  RootConfig c = RootConfig::from(options);
+  c.seed += link;
+  c.bus = static_cast<std::uint8_t>(1 + link);
+  c.mmio_base += std::uint64_t{link} << 32;
+  return c;
+}
+
+}  // namespace
+
+LinkFaults::LinkFaults(const Options& options, unsigned links)
+    : link(options.get<unsigned>("fault_link")),
+      rate(options.get<double>("link_rate")),
+      lost_at(options.fine_us("link_lost_at_us")),
+      back_at(options.fine_us("link_back_at_us")),
+      stall_at(options.fine_us("link_stall_at_us")),
+      stall_for(options.fine_us("link_stall_us")) {
+  if ((rate < 1 || lost_at || stall_for) && link >= links)
+    throw OptionError("fault_link: there is no link " + std::to_string(link));
+  if (lost_at && links < 2)
+    throw OptionError("link_lost_at_us: with one link nothing is left to go on with");
+  if (back_at && back_at <= lost_at)
+    throw OptionError("link_back_at_us: must be later than link_lost_at_us");
+}
+
+Links::Links(const Options& options, Simulation& simulation, HostMemory& memory, int clock,
+             const Pins& pins, OnUp on_up)
+    : simulation_(simulation),
+      faults_(options, options.get<unsigned>("links")),
+      on_up_(std::move(on_up)),
+      service_every_(options.us("service_us")) {
+  for (unsigned l = 0; l < options.get<unsigned>("links"); ++l) {
+    LinkConfig wire = LinkConfig::from(options);
+    if (l == faults_.link) wire.speed = faults_.rate;
+    link_.push_back(std::make_unique<PcieHost>(wire, root_config(options, l), simulation, memory));
+    link_[l]->attach(clock, function(l), pins(l));
+  }
+}
+
+void Links::start(emcap* device) {
+  device_ = device;
+  const Time now = simulation_.now();
+  next_service_ = now + service_every_;
+  if (faults_.lost_at) {
+    simulation_.at(now + faults_.lost_at, [this](Time when) { event(true, when); });
+    if (faults_.back_at)
+      simulation_.at(now + faults_.back_at, [this](Time when) { event(false, when); });
+  }
+  if (faults_.stall_for) {
+    const Time from = now + faults_.stall_at;
+    link_[faults_.link]->root.stall(from, from + faults_.stall_for);
+  }
+}
+
+void Links::event(bool lost, Time now) {
+  PcieHost& link = *link_[faults_.link];
+  link.endpoint->set_link_lost(lost, true, now);
+  if (lost) link.root.link_lost();
+  on_up_(faults_.link, !lost);
+  back_ = !lost;
+}
+
+bool Links::look() {
+  if (back_) {
+    // As the operating system does when a device is there again.
+    back_ = false;
+    if (!emcap_link_lost(device_, faults_.link)) emcap_link_disable(device_, faults_.link);
+    link_[faults_.link]->root.enumerate();
+  }
+  if (count() < 2 || simulation_.now() < next_service_) return false;
+  next_service_ = simulation_.now() + service_every_;
+  emcap_service(device_);
+  for (unsigned l = 0; l < count(); ++l) {
+    if (emcap_link_lost(device_, l) && !link_[l]->link.lost()) emcap_link_restore(device_, l);
+  }
+  return true;
+}
+
+void Links::mark(Time now) {
+  Point point{now, {0, 0}};
+  for (unsigned l = 0; l < count(); ++l) point.payload[l] = link_[l]->link.up.stats().payload_bytes;
+  points_.push_back(point);
+}
+
+double Links::payload_gbps(unsigned link) const {
+  if (points_.size() < 4) return 0;
+  const Point &a = points_[points_.size() / 4], &b = points_[points_.size() - 2];
+  return 8e3 * static_cast<double>(b.payload[link] - a.payload[link]) /
+         static_cast<double>(b.time - a.time);
+}
+
+void Links::check(Findings& findings) const {
+  for (const auto& link : link_) {
+    link->check(findings);
+    findings.add(link->root.stats().wild_writes, "writes outside of the rings");
+  }
+}
+
+void Links::write(JsonWriter& json, const emcap_counters& counters) const {
+  json.array("links");
+  for (unsigned l = 0; l < count(); ++l) {
+    json.begin_object()
+        .field("blocks", counters.link_blocks[l])
+        .field("entries", counters.link_entries[l]);
+    link_[l]->write(json, "");
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace emery::capture

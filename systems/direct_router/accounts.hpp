@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of the frames, by the counters of the cards and of the host; and how the ways through
+// the router shared it while there was traffic.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/run/crossings.hpp"
+#include "bench/score/scoreboard.hpp"
+#include "bench/stats/findings.hpp"
+#include "bench/stats/json.hpp"
+#include "systems/direct_router/host.hpp"
+
+namespace emery::direct_router {
+
+class Accounts {
+ public:
+  /// `by_class`: the crossings are of two kinds, the first class and the last.
+  Accounts(const HostConfig& config, bool by_class, Scoreboard& score, Crossings& crossings)
+      : config_(config),
+        by_class_(by_class),
+        score_(score),
+        crossings_(crossings),
+        counters_(config.cards),
+        queue_max_(config.cards),
+        drops_(config.cards) {}
+
+  /// The sources have ended.
+  void end_of_traffic();
+  /// Reads the counters, which takes simulated time, and attributes what did not arrive. Nobody can
+  /// ask a dead card what it lost (-1: none).
+  void collect(Host& host, int dead_card);
+
+  /// Findings of collect().
+  const Findings& findings() const { return findings_; }
+  /// Of all cards together.
+  std::uint64_t sum(const std::string& counter) const;
+  std::uint64_t counter(unsigned card, const std::string& name) const {
+    return counters_[card].at(name);
+  }
+
+  /// Jain's index of the share of its frames that each input and output pair got, by the end of
+  /// traffic.
+  double jain() const;
+  /// Fields of the open object.
+  void write_classes(JsonWriter& json, double seconds) const;
+  void write_card(JsonWriter& json, unsigned card) const;
+
+ private:
+  // What an input FIFO has dropped and still holds, in words.
+  struct Queue {
+    unsigned dest, cls;
+    std::uint64_t dropped, words;
+  };
+
+  void collect_card(Host& host, unsigned card);
+  Queue read_queue(Host& host, unsigned card, unsigned dest, unsigned cls);
+  void expect_for_host(unsigned card);
+  void settle_drops(unsigned card);
+  void settle(const std::vector<int>& streams, const char* reason, const Queue& queue);
+  bool of_class(unsigned kind, unsigned cls) const;
+  std::vector<int> from(unsigned in, unsigned out, unsigned cls) const;
+  std::vector<int> from(unsigned in, int cls) const;
+  std::uint64_t by_end(int stream) const;
+  void drop(const std::vector<int>& streams, const char* reason, std::uint64_t count) {
+    crossings_.dropped(streams, reason, count, findings_);
+  }
+
+  const HostConfig& config_;
+  bool by_class_;
+  Scoreboard& score_;
+  Crossings& crossings_;
+  std::map<int, std::uint64_t> delivered_by_end_;               // by stream
+  std::vector<std::map<std::string, std::uint64_t>> counters_;  // by card
+  std::vector<std::vector<std::uint64_t>> queue_max_;           // words, by card and queue
+  std::vector<std::map<std::string, std::uint64_t>> drops_;     // by card
+  Findings findings_;
+};
+
+}  // namespace emery::direct_router

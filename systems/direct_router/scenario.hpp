@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where each input sends, and what goes wrong with which card.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/sim/options.hpp"
+#include "bench/sim/time.hpp"
+
+namespace emery::direct_router {
+
+struct Scenario {
+  unsigned cards = 0;
+  std::vector<std::vector<unsigned>> outputs;  // by input; empty: it is silent
+  bool slow = false;                           // everything through the host
+  bool in_turn = false;                        // the outputs of an input in turn, not at random
+
+  /// From what scenario.py made: `outputs` is `1,2/2/-`, by input; `-`: it is silent.
+  static Scenario from(const Options& options) {
+    Scenario s;
+    s.slow = options.get<bool>("slow_path");
+    s.in_turn = options.get<bool>("in_turn");
+    std::istringstream inputs(options.get<std::string>("outputs"));
+    for (std::string list, output; std::getline(inputs, list, '/');) {
+      std::vector<unsigned>& to = s.outputs.emplace_back();
+      for (std::istringstream in(list); list != "-" && std::getline(in, output, ',');)
+        to.push_back(static_cast<unsigned>(std::stoul(output)));
+    }
+    s.cards = static_cast<unsigned>(s.outputs.size());
+    return s;
+  }
+};
+
+struct CardFaults {
+  int dead_card, stalled_card;  // -1: none
+  Time dead_at, stall_at, stall_for;
+
+  CardFaults(const Options& options, unsigned cards)
+      : dead_card(options.get<int>("dead_card")),
+        stalled_card(options.get<int>("stalled_card")),
+        dead_at(options.fine_us("dead_at_us")),
+        stall_at(options.fine_us("stall_at_us")),
+        stall_for(options.fine_us("stall_us")) {
+    for (const int card : {dead_card, stalled_card}) {
+      if (card >= static_cast<int>(cards))
+        throw OptionError("there is no card " + std::to_string(card) + " to fail");
+    }
+  }
+  bool any() const { return dead_card >= 0 || stalled_card >= 0; }
+  bool dead(unsigned card) const { return static_cast<int>(card) == dead_card; }
+};
+
+}  // namespace emery::direct_router

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is sent where, and how fast the bus is: made once from the parameters, for the limits and for the bench."""
+
+from emery.common import UserError
+
+_FIGURE_3 = {  # of the paper: the outputs of each input
+    "A": [[1], []],
+    "B": [[1], []],
+    "C": [[1], [0]],
+    "D": [[2], [2], []],
+    "E": [[1, 2], [], []],
+    "F": [[1, 2], [2, 0], [0, 1]],
+}
+_MHZ_TIMES_3 = {66: 200, 133: 400}  # 66 2/3 and 133 1/3
+
+
+def outputs(values: dict) -> list[list[int]]:
+    """Where each input sends."""
+    n = values["cards"]
+    patterns = {
+        "permutation": [[(i + 1) % n] for i in range(n)],
+        "uniform": [[o for o in range(n) if o != i] for i in range(n)],
+        "hotspot": [[0 if i else 1] for i in range(n)],
+    }
+    return _FIGURE_3.get(values["config"]) or patterns[values["pattern"]]
+
+
+def is_slow(values: dict) -> bool:
+    """Whether everything goes through the host."""
+    return values["slow_path"] or values["config"] == "A"
+
+
+def bus_hz_times_3(values: dict) -> int:
+    """Three times the clock of a PCI-X bus."""
+    return _MHZ_TIMES_3.get(values["bus_mhz"], values["bus_mhz"] * 3) * 1_000_000
+
+
+def settings(values: dict) -> dict:
+    """The same for the bench: outputs as `1,2/2/-`, by input; `-`: it is silent."""
+    sends = outputs(values)
+    if len(sends) > values["max_cards"]:
+        raise UserError(f"cards: {len(sends)} cards need max_cards={len(sends)} at least")
+    made = {
+        "outputs": "/".join(",".join(map(str, x)) or "-" for x in sends),
+        "slow_path": is_slow(values),
+        "in_turn": values["config"] != "none",
+    }
+    return made | ({"bus_hz_times_3": bus_hz_times_3(values)} if values["bus"] == "pcix" else {})

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the programs and the edge slots have counted, read over the boot port.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/run/crossings.hpp"
+#include "bench/sim/simulation.hpp"
+#include "bench/stats/findings.hpp"
+#include "bench/stats/json.hpp"
+#include "systems/tile_router/boot.hpp"
+
+namespace emery::tile_router {
+
+class Counters {
+ public:
+  Counters(const BootImage& image, Simulation& simulation, BootPort& boot)
+      : image_(image), simulation_(simulation), boot_(boot) {}
+
+  /// Reads what the programs count; gives the sum of what they say they have dropped.
+  std::uint64_t read();
+  /// Reads what the slots in use have counted.
+  void read_slots();
+
+  /// Counts the drops read last where they belong.
+  void account(Crossings& crossings, Findings& findings) const;
+  /// Of all programs together.
+  std::uint64_t sum(const std::string& name) const;
+  void check(Findings& findings) const;
+  /// The fields `counters` and `slots` of the open object.
+  void write(JsonWriter& json) const;
+
+ private:
+  static constexpr std::array kNames = {"mem_reads", "mem_writes", "mem_bad", "in_frames",
+                                        "in_bad",    "out_frames", "out_bad", "stray"};
+
+  const BootImage::Tile& tile_of(const BootImage::Counter& counter) const;
+
+  const BootImage& image_;
+  Simulation& simulation_;
+  BootPort& boot_;
+  std::vector<std::uint32_t> values_;  // as image_.counters
+  std::map<unsigned, std::array<std::uint32_t, kNames.size()>> slots_;
+};
+
+}  // namespace emery::tile_router

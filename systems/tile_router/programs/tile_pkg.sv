@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the programs of tiles, the boot image and the lookup tables have agreed on.
+package tile_pkg;
+  /// Messages between tiles, besides those of mesh_pkg::message_e.
+  localparam int Stop = 20;  // a queue fills: nothing more for this output
+  localparam int Go = 21;  // there is room again
+  localparam int OutWords = mesh_pkg::HeadWords + 2;  // of a FrameOut message
+
+  // The head: two bytes that mean nothing, 14 bytes of Ethernet, and the IP header from word 4.
+  localparam int EthernetBytes = 14;
+  localparam int HeadBytes = 4 * mesh_pkg::HeadWords - 2;
+  localparam int HeadIpWords = mesh_pkg::HeadWords - 4;
+
+  /// Why a packet does not go on. Also the codes of messages between stages, so none of them is 31 (an interrupt).
+  typedef enum logic [4:0] {
+    Fine = 5'd0,
+    DropNotIp = 5'd1,  // not IPv4 by its Ethernet type
+    DropShort = 5'd2,  // no room for a header
+    DropVersion = 5'd3,  // not version 4
+    DropHeader = 5'd4,  // header length below 20 bytes, or beyond the packet
+    DropLength = 5'd5,  // total length below the header's, or beyond the frame
+    DropChecksum = 5'd6,
+    DropSource = 5'd7,  // no host has that address (RFC 1812, 5.3.7)
+    DropOptions = 5'd8,  // header of more than 48 bytes: not all of it is in the head
+    DropRoute = 5'd9,  // no route, not even a default one
+    DropDestination = 5'd10,  // an address that is not forwarded
+    DropTtl = 5'd11,
+    DropQueue = 5'd12,  // output queue full
+    // Not a reason: a header with options. One word more comes along, the sum of its first 20 bytes.
+    Options = 5'd16
+  } verdict_e;
+  localparam int Reasons = 13;  // below: reasons
+
+  // The lookup tables (dir24.hpp), in the memory of a region of addresses: an entry for each 24 bits of an address, then blocks
+  // of 256 entries for longer prefixes. An entry with EntryLong is the number of a block, another one a port.
+  localparam int TableRegion = 8;
+  localparam int TableBlocks = 'h0200_0000;  // where the blocks begin, in bytes
+  localparam int EntryLong = 'h8000;
+  localparam int Ports = 64;
+  localparam int PortNoRoute = 62;  // what an entry says instead of a port
+  localparam int PortMartian = 63;
+
+  // What the boot image tells a tile, and what the boot port reads while the programs run: at the start of its RAM (link.ld).
+  // The last field lies first.
+
+  typedef struct packed {
+    logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason
+    logic [31:0] ready_flags;  // flag of the linecard (output), of the packet memory (lookup)
+    logic [31:0] own_number;  // output: number of this one
+    logic [31:0] number_shift;  // place of the number of a pipeline or output in a place_t: 0 (x) or 4 (y)
+    logic [31:0] to_card;  // forward, heads by the GDN: header of an Interrupt to the linecard they come from
+    logic [31:0] to_free;  // header of FreeBuffer messages, 0: nothing is freed
+    logic [31:0] from;  // forward: frame_out_t of a frame without bytes: where its payload is
+    logic [31:0] ring_last;  // lookup: no payload begins after this
+    logic [31:0] ring_base;  // lookup: where payloads are kept in that memory
+    logic [31:0] to_memory;  // lookup: header of StreamWrite messages
+    logic [31:0] to_next;  // header of messages to the next stage (lookup: forward; checksum: lookup; output: its linecard)
+  } config_t;
+
+  typedef struct packed {
+    logic [31:0] clocks;  // with TIMED: of the stage's task, without the two that taking the time costs
+    logic [15:0][31:0] drops;  // by reason
+    logic [31:0] deepest;  // output: most packets in the queue
+    logic [31:0] queued;  // output: of those sent, how many waited in the queue
+    logic [31:0] sent;  // handed on
+    logic [31:0] frames;  // taken
+  } counters_t;
+endpackage

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formats have one source: names are unique, all languages agree on every field, and nobody writes a number down again."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from emery import system
+from emery.check import testing
+from emery.common import ROOT, UserError
+from emery.make import formats, registers
+
+FOLDERS = [None, ROOT / "systems" / "core_nic" / "firmware", ROOT / "systems" / "tile_router" / "programs"]
+
+
+def everything() -> dict[str, formats.Package]:
+    """The packages of rtl/ and those that systems have of their own."""
+    return {name: x for folder in FOLDERS for name, x in formats.packages(folder).items()}
+
+
+def names(package: formats.Package) -> list[str]:
+    """The types, constants and enumerators of a package."""
+    return [*package.constants, *package.enums, *package.records, *(x for enum in package.enums.values() for x in enum)]
+
+
+def test_every_package_is_looked_at():
+    own = {x.stem for x in ROOT.glob("systems/**/*_pkg.sv")}
+    assert set(everything()) == own | {Path(x).stem for x in formats.package_files()}
+
+
+def test_names_are_unique():
+    seen = {}
+    for package in everything().values():
+        for name in names(package):
+            assert name not in seen, f"{name} of {package.name} is one of {seen[name]} too"
+            seen[name] = package.name
+
+
+def test_no_name_comes_from_two_packages_at_once():
+    """Where packages are imported whole and two have a name, it is written with its package (address packages included)."""
+    found = {x.name: set(names(x)) for x in everything().values()}
+    for target in map(system.load, system.names()):
+        for x in target.registers:
+            for path in registers.generate(target.folder / x.file, x.blocks, x.map).glob("*_map_pkg.sv"):
+                found[path.stem] = set(re.findall(r"localparam int (\w+)", path.read_text()))
+    for path in testing.sources(("*.sv",)):
+        text = re.sub(r"//.*", "", path.read_text())
+        whole = [x for x in re.findall(r"\b(\w+_pkg)::\*", text) if x in found]
+        for i, one in enumerate(whole):
+            for other in whole[i + 1 :]:
+                for name in (found[one] & found[other]) if one != other else ():
+                    assert not re.search(rf"(?<![\w:.]){name}\b", text), f"{path}: {name} of {one} or of {other}"
+
+
+def compiled(tmp_path: Path, name: str, text: str, *words: str) -> Path:
+    source = tmp_path / name
+    source.write_text(text)
+    folders = [f"-I{formats.generate(tuple(formats.packages(x)), x)}" for x in FOLDERS]
+    words = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", *words]
+    done = subprocess.run(
+        ["g++" if name.endswith("pp") else "gcc", *words, *folders, source, "-o", tmp_path / "a"], capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return tmp_path / "a"
+
+
+def samples(record: formats.Record):
+    """Each field by itself, full and with one bit: its name, the index in it, a value, the record that holds nothing else."""
+    for name, field in record.fields.items():
+        for i in range(field.count):
+            for value in {(1 << field.width) - 1, 1 << (field.width // 2)}:
+                whole = [0] * i + [value] if field.count > 1 else value
+                yield name, field, i, value, record.pack(**{name: whole})
+
+
+def test_all_c_headers_go_together(tmp_path):
+    lines = [f'#include "{x.stem}_formats.h"' for x in everything().values()]
+    compiled(tmp_path, "a.c", "\n".join([*lines, "int main(void) { return 0; }", ""]), "-std=c11", "-pedantic")
+
+
+def test_languages_agree(tmp_path):
+    """Python packs what C++ and C take apart, and the other way round."""
+    lines, checks = [], []
+    for package in everything().values():
+        lines += [f'#include "{package.stem}_formats.hpp"']
+        for record in package.records.values():
+            if record.bits > 128 or formats.is_words(record):
+                continue
+            for name, field, i, value, word in samples(record):
+                if field.width > 64 or (record.bits > 64 and field.count > 1):
+                    continue
+                get = name + "_" if name in formats.KEPT else name
+                at, index = f"{i}, " if field.count > 1 else "", f"{i}" if field.count > 1 else ""
+                one = f"emery::{package.name}::{record.name}{{}}.set_{name}({at}{value}u{'ll' if record.bits > 32 else ''})"
+                halves = f"one.word[0] == {word & (1 << 64) - 1}ull && one.word[1] == {word >> 64}ull"
+                same = halves if record.bits > 64 else f"one.word == {word}ull"
+                checks.append(f"  {{ const auto one = {one}; bad += !({same} && one.{get}({index}) == {value}ull); }}")
+    body = ["#include <cstdio>", *lines, "int main() {", "  int bad = 0;", *checks, "  return bad != 0; }", ""]
+    program = compiled(tmp_path, "a.cpp", "\n".join(body), "-std=c++20")
+    assert len(checks) > 600 and subprocess.run([program]).returncode == 0
+
+
+def test_words_of_a_queue_are_those_of_the_register_map(tmp_path):
+    target = system.load("host-nic")
+    (description,) = target.registers
+    folder = registers.generate(target.folder / description.file, description.blocks, description.map)
+    lines = ['#include "queue_formats.h"', '#include "host_nic.h"', "#include <assert.h>", "#include <stddef.h>"]
+    for prefix, struct in (("QReg", "desc_queue_regs__stride20_t"), ("CqReg", "cpl_queue_regs__stride20_t")):
+        for name in everything()["queue_pkg"].constants:
+            if name.startswith(prefix):
+                field = "_".join(formats.words_of(name.removeprefix(prefix)))
+                lines.append(f"static_assert(offsetof({struct}, {field}) == 4 * {name}, {chr(34)}{name}{chr(34)});")
+    assert len(lines) > 14
+    compiled(tmp_path, "a.c", "\n".join([*lines, "int main(void) { return 0; }", ""]), "-std=c11", f"-I{folder}")
+
+
+def test_nothing_is_written_down_again():
+    """No constant of a package is defined by hand in C, C++ or Python: as Name, kName or NAME with a number behind it.
+
+    Not so in bench/: it is the world outside the chip and has PCI Express, PCI-X and Ethernet from their standards, not from
+    the RTL that it judges.
+    """
+    own = {name for x in everything().values() for name in (*x.constants, *(y for enum in x.enums.values() for y in enum))}
+    own = {x for x in own if len(formats.words_of(x)) > 1}  # a single word is anybody's
+    spelt = own | {f"k{x}" for x in own} | {"_".join(formats.words_of(x)).upper() for x in own}
+    define = re.compile(
+        r"^\s*#define\s+(\w+)\s+\(?[-0-9]|(?<![\w.:>])_?([A-Za-z]\w+)\s*=\s*[-0-9][\w']*\s*[,;}\n]", re.MULTILINE
+    )
+    found = []
+    for path in testing.sources(("*.c", "*.h", "*.cpp", "*.hpp", "*.py")):
+        if path.is_relative_to(ROOT / "bench"):
+            continue
+        for match in define.finditer(path.read_text()):
+            if (match[1] or match[2]) in spelt:
+                found.append(f"{path.relative_to(ROOT)}: {match[0].strip()}")
+    assert not found, found
+
+
+def test_records():
+    record = formats.load("mesh_pkg").header_t
+    word = record.pack(user=31, src=0x123, len=7, dest=5)
+    assert word == 31 << 27 | 0x123 << 16 | 7 << 11 | 5
+    assert record.unpack(word) == {"user": 31, "src": 0x123, "len": 7, "dest": 5}
+    with pytest.raises(ValueError, match="header_t.len: 32 does not fit 5 bits"):
+        record.pack(len=32)
+
+
+def test_unknown_package():
+    with pytest.raises(UserError, match=r"formats: there is no package queues_pkg \(did you mean queue_pkg"):
+        formats.generate(("queues_pkg",))
+
+
+def test_errors_in_a_package_name_their_line(tmp_path):
+    (tmp_path / "a_pkg.sv").write_text("package a_pkg;\n  localparam int X = Y;\nendpackage\n")
+    with pytest.raises(UserError, match=r"a_pkg.sv:2:\d+: error: .*'Y'"):
+        formats.packages(tmp_path)
