@@ -23,8 +23,8 @@ def mix(values: dict, workload) -> dict:
 
 
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
-    """The wire, if packets come from one, the links and the consumers' time. Records add headers and padding; the generator's
-    datapath is the design's own, too."""
+    """The wire, if packets come from one, and the links. Records add headers and padding; the generator's datapath is the
+    design's own, and consumers take whole blocks, so in a short run they may have done more than their time allows."""
     total, fps = sum(sizes.values()), sum(rates.values())
     wire = packet = record = beats = consumed = 0.0
     for size, count in sizes.items():
@@ -35,10 +35,9 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         beats += share * ceil((size - FCS) / _DATAPATH_BYTES)
         consumed += share * (values["ns_per_packet"] + values["ns_per_byte"] * (size - FCS))
     second = values["links"] * pcie_write_gbps(values["pcie_gen"], values["pcie_lanes"], values["mps"]) / 8e-9
-    always = {"consumers": fps * consumed * 1e-9 / values["consumers"]}
-    if values["source"] == "wire":
-        always["line"] = fps * wire
-    physics, protocol = ({**always, "pcie": fps * nbytes / second} for nbytes in (packet, record))
+    line = {"line": fps * wire} if values["source"] == "wire" else {}
+    physics, protocol = ({**line, "pcie": fps * nbytes / second} for nbytes in (packet, record))
     if values["source"] != "wire":
         protocol["datapath"] = fps * beats / _DATAPATH_HZ
+    protocol["consumers"] = fps * consumed * 1e-9 / values["consumers"]
     return {"physics": physics, "protocol": protocol}
