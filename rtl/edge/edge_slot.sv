@@ -8,8 +8,8 @@
 /// and counted in SlotDropped, so that they block no link.
 ///
 /// Links: static 1, static 2, GDN, MDN; they begin in a link_out and end in a link_fifo of four words, so that no combinational
-/// path leads through a slot. Pins are flat, for a slot is a model of its own in simulation. Boot port: slot_regs. Its place is that
-/// of the last clock of reset, which clears settings and counters.
+/// path leads through a slot. Pins are flat, for a slot is a model of its own in simulation. Boot port: slot_regs. Its place is
+/// that of the last clock of reset, which clears settings and counters.
 module edge_slot
   import mesh_pkg::*;
 #(

@@ -9,10 +9,10 @@
       .room_o(out_room[net]));
 
 /// edge_slot: two linecards (west, east) and a memory (north) around the routers of one tile; the test plays the tile's program
-/// and its switch. Frames of all lengths go both ways, each payload the way its setting says: streamed (set up by the
-/// linecard or by the tile), in lines, in masked lines, as messages, held in the linecard. Every frame leaves whole and in
-/// order. Rates of long and short frames; frames that are given up, too long, or come without room; words for other places; malformed reads.
-/// One of the linecards is built without a memory port.
+/// and its switch. Frames of all lengths go both ways, each payload the way its setting says: streamed (set up by the linecard or
+/// by the tile), in lines, in masked lines, as messages, held in the linecard. Every frame leaves whole and in order. Rates of
+/// long and short frames; frames that are given up, too long, or come without room; words for other places; malformed reads. One
+/// of the linecards is built without a memory port.
 module edge_slot_tb;
   import mesh_pkg::*;
   `TB_BEGIN

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "stream.svh"
 /// Sends what goes with each frame of an input linecard, and says when its payload goes: the order of a frame.
 ///
 /// For each `frame`, one word a clock: with a payload, an interrupt message (`announce`) and the set-up of a stream
@@ -15,7 +14,7 @@ module frame_sender
 #(
     parameter int Slots = 32,
     parameter int SlotWords = 512,
-    parameter int Window = 6,  // heads on their way as messages that no tile is through with (15 at the most)
+    parameter int Window = 6,  // heads without a credit (15 at the most)
     localparam int SlotW = $clog2(Slots),
     localparam int IndexW = $clog2(SlotWords)
 ) (
@@ -39,7 +38,7 @@ module frame_sender
     output logic  [IndexW:0] end_o,        // and with the zeros of a head after a short one
     output word_t            address_o,
 
-    // The frame at hand, through with: it may be forgotten or stays for its payload.
+    // The frame at hand is through: the buffer drops it, or keeps it for reads of its payload.
     output logic [SlotW-1:0] slot_o,
     output logic             done_o,
     output logic             keep_o,

@@ -48,18 +48,26 @@ module line_in_tb;
   typedef struct packed {
     word_t word;
     logic  held;    // a place in the buffer is added to it
-    logic  free;    // and is given up then
+    logic  free;    // the head is through: that place is given up
     logic  starts;  // the head of a frame
     logic  ends;    // the last word of a payload that is confirmed
     int    after;   // so many confirmations
   } due_t;
-  due_t due[3][$];
+  due_t due_st[$], due_heads[$], due_mdn[$];
   word_t ring;
   int payloads;  // that are confirmed
+  function automatic int waiting(int network);
+    return network == int'(ToStatic) ? due_st.size() : network == int'(ToHeads) ? due_heads.size() : due_mdn.size();
+  endfunction
   function automatic void expect_word(line_to_e to, word_t word, bit held = 0, bit free = 0,
                                       bit starts = 0, bit ends = 0);
-    due[to].push_back('{word: word, held: held, free: free, starts: starts, ends: ends,
-                      after: payloads});
+    due_t x;
+    x = '{word: word, held: held, free: free, starts: starts, ends: ends, after: payloads};
+    case (to)
+      ToStatic: due_st.push_back(x);
+      ToHeads:  due_heads.push_back(x);
+      default:  due_mdn.push_back(x);
+    endcase
   endfunction
 
   function automatic void expect_payload(word_t words[$], int first, int last, word_t address);
@@ -81,6 +89,10 @@ module line_in_tb;
                   .ends(form.by_mdn && i == (last + 7) / 8 * 8 - 1));
     end
     if (form.by_mdn && last > first) payloads++;
+  endfunction
+
+  function automatic int last_place();
+    for (int p = 0; p < 3; p++) if (places.place[p].valid) last_place = p;
   endfunction
 
   function automatic void expect_frame(word_t words[$], int bytes);
@@ -113,9 +125,11 @@ module line_in_tb;
         expect_word(to, {FrameHead, Here, 5'd18, Core, places.place[p].y, places.place[p].x},
                     .starts(!begun));
       expect_word(to, {16'(bytes), 16'(follow)}, .starts(!begun && !settings.heads));
-      if (settings.address || settings.heads)
-        expect_word(to, address, .held(!form.leaves), .free(!form.leaves && lines != 0 && !begun));
-      for (int i = 0; i < 16; i++) expect_word(to, i < words.size() ? words[i] : '0);
+      if (settings.address || settings.heads) expect_word(to, address, .held(!form.leaves));
+      for (int i = 0; i < 16; i++)
+      expect_word(
+          to, i < words.size() ? words[i] : '0,
+          .free(!form.leaves && lines != 0 && i == 15 && (!settings.heads || p == last_place())));
       begun = 1;
     end
     if (form.leaves && !form.by_mdn) expect_payload(words, first, last, address);
@@ -123,20 +137,25 @@ module line_in_tb;
 
   // ---- The other ends
   wire_beat_t to_send[$];
-  word_t messages[$];
+  word_t messages[$], place_at;
   int out_percent = 100, heads_out, credits, writes, confirms, now, last_out;
   for (genvar n = 0; n < 3; n++) begin : g_out
     always @(posedge clk) begin
       out[n].ready <= !rst && $urandom_range(99) < out_percent;
       if (!rst && out[n].valid && out[n].ready) begin
         due_t x;
-        `CHECK(due[n].size() != 0, $sformatf("network %0d: a word that is not due", n))
-        x = due[n].pop_front();
+        `CHECK(waiting(n) != 0, $sformatf("network %0d: a word that is not due", n))
+        case (n)
+          ToStatic: x = due_st.pop_front();
+          ToHeads:  x = due_heads.pop_front();
+          default:  x = due_mdn.pop_front();
+        endcase
         `CHECK((out[n].data & (x.held ? ~32'hf800 : '1)) == x.word,
                $sformatf("network %0d: %h, not %h", n, out[n].data, x.word))
+        if (x.held) place_at = out[n].data;
         if (x.free) begin
           messages.push_back({FreeBuffer, Here, 5'd1, Here});
-          messages.push_back(out[n].data);
+          messages.push_back(place_at);
         end
         heads_out += int'(x.starts);
         if (x.starts && settings.heads)
@@ -204,10 +223,10 @@ module line_in_tb;
   task automatic settle();
     for (int i = 0; i < 50_000; i++) begin
       @(posedge clk);
-      if (due[0].size() + due[1].size() + due[2].size() == 0) break;
+      if (waiting(0) + waiting(1) + waiting(2) == 0) break;
     end
-    `CHECK(due[0].size() + due[1].size() + due[2].size() == 0,
-           $sformatf("missing: %0d, %0d, %0d", due[0].size(), due[1].size(), due[2].size()))
+    `CHECK(waiting(0) + waiting(1) + waiting(2) == 0, $sformatf("missing: %0d, %0d, %0d", waiting(0
+                                                                ), waiting(1), waiting(2)))
     repeat (40) @(posedge clk);
   endtask
 
@@ -253,7 +272,7 @@ module line_in_tb;
     out_percent = 100;
     boot();
     for (int i = 0; i < 30; i++) send_frame(500);
-    while (last_out == 0 || due[ToStatic].size() == 30 * 127) @(posedge clk);
+    while (last_out == 0 || waiting(0) == 30 * 127) @(posedge clk);
     start = now;
     settle();
     `CHECK(last_out - start <= 30 * (127 + 3) + 4, $sformatf("%0d clocks", last_out - start))

@@ -4,10 +4,10 @@
 /// Output linecard: gets the head of each frame from a tile (FrameOut over the GDN), fetches the rest from where the message
 /// says (payload_reader), and sends the frame to the wire.
 ///
-/// One word a clock to the wire when answers come in time; a frame may pause inside. A tile that waits for the interrupts (`enable`:
-/// one each time there is room for one more frame, `Frames` fit) never sends too much; a frame that comes without room is dropped
-/// and counted, so that answers behind it on the GDN get through. Without `enable` it waits. A failed read is counted. Malformed
-/// messages and answers to no read are dropped and counted.
+/// One word a clock to the wire when answers come in time; a frame may pause inside. A tile that waits for the interrupts
+/// (`enable`: one each time there is room for one more frame, `Frames` fit) never sends too much; a frame that comes without room
+/// is dropped and counted, so that answers behind it on the GDN get through. Without `enable` it waits. A failed read is counted.
+/// Malformed messages and answers to no read are dropped and counted.
 module line_out
   import mesh_pkg::*;
 #(

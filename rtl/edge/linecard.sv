@@ -4,8 +4,9 @@
 /// on the networks.
 ///
 /// `gdn_in` and `mdn_in` are for line_out; reads of the buffer come by either network (`buffer_in`: GDN, MDN) and are answered
-/// over one (`in_settings_t.answer_gdn`). Whole messages leave in turns. Settings (by `Slot*`) do not change while it runs.
-/// Which version of the router sets which: docs/architecture.md, tile-router. No version uses `announce`, `set_up` and the masked modes.
+/// over one (`in_settings_t.answer_gdn`). Whole messages leave in turns. Settings (by `Slot*`) do not change while it runs. Which
+/// version of the router sets which: docs/architecture.md, tile-router. No version uses `announce`, `set_up` and the masked
+/// modes.
 module linecard
   import mesh_pkg::*;
 (

@@ -2,8 +2,8 @@
 `include "tb.svh"
 `include "stream.svh"
 /// mem_port before a DRAM model: lines, masked lines, DMA reads, streams in all static modes against a model of the memory;
-/// set-ups confirmed; malformed messages answered and counted; order and tags of answers; latency; words a clock with one and with four reads at
-/// a time, full and half duplex; requests are taken while answers stand still.
+/// set-ups confirmed; malformed messages answered and counted; order and tags of answers; latency; words a clock with one and
+/// with four reads at a time, full and half duplex; requests are taken while answers stand still.
 module mem_port_tb;
   import mesh_pkg::*;
   `TB_BEGIN

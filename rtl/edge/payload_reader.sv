@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
-`include "stream.svh"
 /// Reads the payloads of an output linecard's frames, in the order of `fetch`, from memories and linecards' buffers.
 ///
-/// Read messages go over the MDN (ReadLine, or ReadDma with `dma`), or to a buffer over the MDN or, with `held_gdn`, the GDN (ReadDma,
-/// the last with `free`); up to `max_reads` at a time wait for words. Answers come in any order (`word_*`, `failed_i`, by place)
-/// into eight places of a reorder buffer, whose words leave by `out`, one a clock; reads for the next frame begin while the one
-/// before leaves. A failed read leaves its words as they are.
+/// Read messages go over the MDN (ReadLine, or ReadDma with `dma`), or to a buffer over the MDN or, with `held_gdn`, the GDN
+/// (ReadDma, the last with `free`); up to `max_reads` at a time wait for words. Answers come in any order (`word_*`, `failed_i`,
+/// by place) into eight places of a reorder buffer, whose words leave by `out`, one a clock; reads for the next frame begin while
+/// the one before leaves. A failed read leaves its words as they are.
 ///
 /// With `enable` an interrupt message (over the GDN, or with `tell_mdn` the MDN) goes to the tile each time there is room for one
 /// more frame (`room_i`), once until the next frame begins (`begins_i`). It goes ahead of reads. Reset drops everything.

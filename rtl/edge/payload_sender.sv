@@ -2,8 +2,8 @@
 /// Sends the payload of a frame of an input linecard, in the form of `payload_form_t`: as it is, in lines with an address (and
 /// mask) in front, or each line in a WriteLine message.
 ///
-/// Its turn is `turn_i`, until `done_o`; the frame (`*_i`) stays as it is during the turn, and words after its end are zeros. One word a
-/// clock, none lost. The last line of messages is a WriteLast: the turn ends when the memory has it (`written_i`).
+/// Its turn is `turn_i`, until `done_o`; the frame (`*_i`) stays as it is during the turn, and words after its end are zeros. One
+/// word a clock, none lost. The last line of messages is a WriteLast: the turn ends when the memory has it (`written_i`).
 module payload_sender
   import mesh_pkg::*;
 #(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The grid's end of the boot port: gives each access to its unit, and is the unit of the whole (boot_whole).
 ///
-/// Units: `Tiles` tiles, then `Slots` slots; addresses as boot_pkg says. Pins are those of reg_if, flat: the hub is a model of its own
-/// in simulation. All outputs come from registers. An access to no unit reads 0 and pulses `unmapped_o`.
+/// Units: `Tiles` tiles, then `Slots` slots; addresses as boot_pkg says. Pins are those of reg_if, flat: the hub is a model of
+/// its own in simulation. All outputs come from registers. An access to no unit reads 0 and pulses `unmapped_o`.
 module boot_hub
   import boot_pkg::*, mesh_pkg::word_t;
 #(

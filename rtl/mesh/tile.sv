@@ -53,7 +53,7 @@ module tile
   localparam int ImemAddrW = $clog2(ImemBytes) - 2;
   localparam int SwitchAddrW = $clog2(Instructions) + 1;
 
-  // Networks static 1, static 2, GDN, MDN, five ports each: port 0 is the core (of the MDN the cache), the others are the neighbours.
+  // Networks static 1, static 2, GDN, MDN, five ports each: the core (of the MDN the cache), then the neighbours.
   `STREAM(word_t, from[4*Ports])
   `STREAM(word_t, to[4*Ports])
   logic [3:0][Ports-1:0] room;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
-/// tile_router: 2 x 2 tiles run a compiled program (tests/mesh/smoke.c) that uses all networks, interrupts, caches and two memories,
-/// loaded and judged through the boot port, a few times over; a word takes 3 clocks from core to core, one a clock; what
-/// the cores did sums to all clocks; an access to no unit is reported.
+/// tile_router: 2 x 2 tiles run a compiled program (tests/mesh/smoke.c) that uses all networks, interrupts, caches and two
+/// memories, loaded and judged through the boot port, a few times over; a word takes 3 clocks from core to core, one a clock;
+/// what the cores did sums to all clocks; an access to no unit is reported.
 module tile_router_tb
   import boot_pkg::*;
   import mesh_pkg::*;
