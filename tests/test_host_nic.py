@@ -35,6 +35,14 @@ def nic(tmp_path, capsys):
     return run
 
 
+def test_the_front_page_shows_what_comes_out(capsys):
+    """Its example to the letter, but for how fast this machine is."""
+    assert main(["run", "host-nic", "--assertions"]) == 0
+    text = (ROOT / "README.md").read_text()
+    for line in capsys.readouterr().out.splitlines():
+        assert line.startswith("speed") or line in text, line
+
+
 def padded(path):
     """A capture's frames as they are on the wire."""
     return [x.ljust(60, b"\0") for x in read_pcap(path)]
