@@ -121,7 +121,8 @@ module assists_tb
       .wclient_i(wclient),
       .rvalid_i(rvalid),
       .rclient_i(rclient),
-      .rdata_i(rdata)
+      .rdata_i(rdata),
+      .word_o()
   );
   sdram_ctrl #(
       .Clients(Clients)

@@ -11,13 +11,14 @@ module cap_buffer
   import eth_pkg::*, cap_pkg::*;
 #(
     parameter int Bytes = 65536,     // a power of two, at least 32768
-    parameter int MaxPackets = 512
+    parameter int MaxPackets = 512,
+    parameter int MaxLogRings = 5  // there are 2^MaxLogRings rings
 ) (
     input logic clk_i,
     input logic rst_i,
     input logic wait_i,
     input logic timestamps_i,
-    input logic [2:0] log_rings_i,
+    input logic [31:0] log_rings_i,  // rings in use; never more than there are
 
     stream_if.snk frame,  // frame_beat_t
     stream_if.snk info,   // info_t
@@ -74,8 +75,9 @@ module cap_buffer
       .keep_o(keep),
       .drop_o(drop)
   );
-  wire [ LenW-1:0] bytes = LenW'({beats, 6'd0}) + LenW'(beat.len);
-  wire [RingW-1:0] ring_mask = ~({RingW{1'b1}} << log_rings_i);
+  wire [LenW-1:0] bytes = LenW'({beats, 6'd0}) + LenW'(beat.len);
+  wire [2:0] log_rings = log_rings_i < 32'(MaxLogRings) ? log_rings_i[2:0] : 3'(MaxLogRings);
+  wire [RingW-1:0] ring_mask = ~({RingW{1'b1}} << log_rings);
 
   assign note_in.valid = keep;
   assign note_in.data = '{

@@ -48,7 +48,7 @@ module cap_front_tb;
       .rst_i(rst),
       .wait_i(use_generator),
       .timestamps_i(timestamps),
-      .log_rings_i(log_rings),
+      .log_rings_i(32'(log_rings)),
       .frame,
       .info,
       .out,

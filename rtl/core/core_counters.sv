@@ -3,6 +3,7 @@
 ///
 /// 64 bytes a core: words 0-5 the counts modulo 2^32, which sum to the clocks; word 6 the trap (trap_e), 7 its address, 8 the
 /// clocks lost to bank conflicts as the crossbar saw them. Read only; an answer takes a clock.
+/// `trapped_o`: the cores that have trapped.
 module core_counters
   import core_pkg::*;
 #(
@@ -14,12 +15,16 @@ module core_counters
     input trap_e trap_i[Cores],
     input logic [31:0] trap_pc_i[Cores],
     input logic [Cores-1:0] wait_i,
+    output logic [Cores-1:0] trapped_o,
     reg_if.slave regs
 );
   localparam int Kinds = 6;
   localparam int CoreW = Cores > 1 ? $clog2(Cores) : 1;
   logic [31:0] count_q[Cores] [Kinds];
   logic [31:0] waits_q[Cores];
+  for (genvar c = 0; c < Cores; c++) begin : g_trapped
+    assign trapped_o[c] = trap_i[c] != NoTrap;
+  end
   always_ff @(posedge clk_i) begin
     for (int c = 0; c < Cores; c++) begin
       for (int k = 0; k < Kinds; k++)

@@ -52,6 +52,7 @@ module core_windows_tb;
       .trap_i(trap),
       .trap_pc_i(trap_pc),
       .wait_i(waits),
+      .trapped_o(),
       .regs(counters)
   );
 

@@ -4,16 +4,39 @@
 /// slow_none: takes every word of the frames of all classes, the lowest class first, and counts each frame once.
 module slow_none_tb;
   import direct_pkg::*;
+  import channel_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
   localparam int Classes = 3;
   `STREAM_ON(stored_word_t, frame[Classes], clk, rst)
+  `STREAM_ON(stored_word_t, out, clk, rst)
+  `STREAM_ON(channel_cmd_t, cmd[2], clk, rst)
+  `STREAM_ON(logic [63:0], wdata[2], clk, rst)
+  `STREAM_ON(channel_word_t, rdata[2], clk, rst)
+  `STREAM_ON(channel_result_e, done[2], clk, rst)
+  assign out.ready = 1'b1;
+  for (genvar i = 0; i < 2; i++) begin : g_channel
+    assign cmd[i].ready   = 1'b1;
+    assign wdata[i].ready = 1'b1;
+    assign rdata[i].valid = 1'b0;
+    assign rdata[i].data  = '0;
+    assign done[i].valid  = 1'b0;
+    assign done[i].data   = ChannelOk;
+    always @(posedge clk)
+      if (!rst)
+        `CHECK(!cmd[i].valid && !wdata[i].valid && !out.valid, "something is sent")
+  end
   logic dropped;
   slow_none #(
       .Classes(Classes)
   ) dut (
       .frame,
-      .dropped_o(dropped)
+      .dropped_o(dropped),
+      .out,
+      .cmd,
+      .wdata,
+      .rdata,
+      .done
   );
 
   int unsigned percent = 100, counted = 0, words = 0;

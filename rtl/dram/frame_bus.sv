@@ -30,8 +30,10 @@ module frame_bus
     input logic [ClientW-1:0] wclient_i,
     input logic rvalid_i,
     input logic [ClientW-1:0] rclient_i,
-    input logic [127:0] rdata_i
+    input logic [127:0] rdata_i,
+    output logic word_o  // a word moves
 );
+  assign word_o = (burst_wdata.valid && burst_wdata.ready) || rvalid_i;
   arb_rr #(
       .T(bus_req_t),
       .N(Clients)

@@ -37,7 +37,8 @@ module sdram_ctrl_tb
       .wclient_i(wclient),
       .rvalid_i(ctrl_rvalid),
       .rclient_i(rclient),
-      .rdata_i(ctrl_rdata)
+      .rdata_i(ctrl_rdata),
+      .word_o()
   );
   sdram_ctrl #(
       .Banks  (Banks),

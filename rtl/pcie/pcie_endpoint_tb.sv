@@ -269,6 +269,24 @@ module pcie_endpoint_tb;
     end
   endtask
 
+  int unsigned ended = 0;
+  for (genvar c = 0; c < Clients; c++) begin : g_run
+    initial begin
+      @(negedge rst);
+      client(c);
+      ended++;
+    end
+  end
+  initial begin
+    @(negedge rst);
+    accesses();
+    ended++;
+  end
+  initial begin
+    @(negedge rst);
+    posts();
+    ended++;
+  end
   initial begin
     for (int i = 0; i < 65536; i++) memory[i] = 8'($urandom);
     pins_in.bus_master = 1;
@@ -277,13 +295,7 @@ module pcie_endpoint_tb;
     pins_in.p_inf = 1;
     pins_in.np_inf = 1;
     pins_in.cpl_inf = 1;
-    @(negedge rst);
-    fork
-      client(0);
-      client(1);
-      accesses();
-      posts();
-    join
+    while (ended != 4) @(negedge clk);
     repeat (100) @(negedge clk);
     for (int n = 0; n < Rounds; n++)
       `CHECK({memory[PostedBase+4*n+1], memory[PostedBase+4*n]} == 16'(n + 1),

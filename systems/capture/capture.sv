@@ -52,18 +52,10 @@ module capture
   cap_regs_pkg::cap_regs__out_t hw_out;
   pack_cfg_t pack_cfg;
   filter_t [FilterEntries-1:0] filter;
-  logic enable, use_generator, enabled_q;
-  logic [2:0] log_rings;
+  logic enable, start;
   ptp_time_t core_time, mac_time;
 
   assign enable = hw_out.control.enable.value;
-  assign use_generator = hw_out.control.generator.value;
-  // Never more rings than there are.
-  assign log_rings = hw_out.log_rings.value.value < 32'($clog2(
-      Rings
-  )) ? hw_out.log_rings.value.value[2:0] : 3'($clog2(
-      Rings
-  ));
   assign pack_cfg = '{
           timestamps: hw_out.control.timestamps.value,
           enable: enable,
@@ -89,11 +81,12 @@ module capture
             protocol_mask: hw_out.filter[i].control.protocol_mask.value
         };
   end
-  wire start = enable && !enabled_q;
-  pipe_reg i_enabled (
+  change_detect i_enabled (
       .clk_i,
-      .d_i(enable && !rst_i),
-      .q_o(enabled_q)
+      .rst_i,
+      .d_i(enable),
+      .changed_o(),
+      .rose_o(start)
   );
 
   // ---------------------------------------------------------------- packets in
@@ -159,7 +152,7 @@ module capture
       .clk_i,
       .rst_i,
       .enable_i(enable),
-      .use_generator_i(use_generator),
+      .use_generator_i(hw_out.control.generator.value),
       .time_i(core_time),
       .filter_i(filter),
       .generated(generated),
@@ -169,13 +162,14 @@ module capture
       .info(front_info)
   );
   cap_buffer #(
-      .Bytes(BufferBytes)
+      .Bytes(BufferBytes),
+      .MaxLogRings($clog2(Rings))
   ) i_buffer (
       .clk_i,
       .rst_i,
-      .wait_i(use_generator),
+      .wait_i(hw_out.control.generator.value),
       .timestamps_i(pack_cfg.timestamps),
-      .log_rings_i(log_rings),
+      .log_rings_i(hw_out.log_rings.value.value),
       .frame(front_frame),
       .info(front_info),
       .out(packet),

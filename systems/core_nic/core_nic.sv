@@ -272,7 +272,6 @@ module core_nic
         .fill_rsp_valid_i(fill_rsp_valid[c]),
         .fill_rsp_data_i(fill_data)
     );
-    assign trapped[c] = core_trap[c] != NoTrap;
     assign seen_o[c] = '{
             use_: core_use[c],
             pc: core_pc[c],
@@ -305,6 +304,7 @@ module core_nic
       .trap_i(core_trap),
       .trap_pc_i(core_trap_pc),
       .wait_i(waits[Cores-1:0]),
+      .trapped_o(trapped),
       .regs(region[1])
   );
 
@@ -524,7 +524,7 @@ module core_nic
   `STREAM_ON(bus_req_t, burst, mem_clk_i, mem_rst_i)
   `STREAM_ON(bus_wdata_t, burst_wdata, mem_clk_i, mem_rst_i)
   logic [ClientW-1:0] burst_client, wclient, rclient;
-  logic rvalid;
+  logic rvalid, frame_word;
   logic [127:0] rdata;
   dram_ca_t dram_ca;
   dram_dq_t dram_dq;
@@ -564,7 +564,8 @@ module core_nic
       .wclient_i(wclient),
       .rvalid_i(rvalid),
       .rclient_i(rclient),
-      .rdata_i(rdata)
+      .rdata_i(rdata),
+      .word_o(frame_word)
   );
   sdram_ctrl #(
       .Banks(DramBanks),
@@ -595,7 +596,7 @@ module core_nic
   // Events of the other clocks: those of the MAC in the order of device_pkg, then the host's, then the memory's.
   logic [5:0] mac_event;
   logic [3:0] host_event;
-  logic [10:0][31:0] event_count;
+  logic [10:0][31:0] event_counts;
   assign mac_event = {
     mac_count.good,
     mac_count.fifo_full,
@@ -612,7 +613,7 @@ module core_nic
         .add_i(mac_event[i]),
         .dst_clk_i(core_clk_i),
         .dst_rst_i(core_rst_i),
-        .count_o(event_count[i])
+        .count_o(event_counts[i])
     );
   end
   for (genvar i = 0; i < 4; i++) begin : g_host_event
@@ -622,61 +623,77 @@ module core_nic
         .add_i(host_event[i]),
         .dst_clk_i(core_clk_i),
         .dst_rst_i(core_rst_i),
-        .count_o(event_count[6+i])
+        .count_o(event_counts[6+i])
     );
   end
   count_cross i_frame_words (
       .src_clk_i(mem_clk_i),
       .src_rst_i(mem_rst_i),
-      .add_i(burst_wdata.valid && burst_wdata.ready || rvalid),
+      .add_i(frame_word),
       .dst_clk_i(core_clk_i),
       .dst_rst_i(core_rst_i),
-      .count_o(event_count[10])
+      .count_o(event_counts[10])
   );
 
-  logic [31:0] bad_commands, scratch_accesses, imem_reads, interrupts_seen;
-  pipe_reg #(
-      .T(logic [3:0][31:0])
-  ) i_sums (
-      .clk_i(core_clk_i),
-      .d_i(core_rst_i ? '0 : {
-        event_count[9],
-        imem_reads + 32'(|fill_ready),
-        scratch_accesses + 32'($countones(
-          bank_valid
-      )), bad_commands + 32'($countones(
-          bad_command
-      ))}),
-      .q_o({interrupts_seen, imem_reads, scratch_accesses, bad_commands})
+  logic [31:0] bad_commands;
+  logic interrupted;
+  event_count #(
+      .N(4)
+  ) i_bad_commands (
+      .clk_i  (core_clk_i),
+      .rst_i  (core_rst_i),
+      .add_i  (bad_command),
+      .count_o(bad_commands)
   );
-  assign counter = {bad_commands, event_count[6:0]};
+  event_count #(
+      .N(Banks)
+  ) i_scratch_accesses (
+      .clk_i  (core_clk_i),
+      .rst_i  (core_rst_i),
+      .add_i  (bank_valid),
+      .count_o(hw_in.scratch_accesses.value.next)
+  );
+  event_count i_imem_reads (
+      .clk_i  (core_clk_i),
+      .rst_i  (core_rst_i),
+      .add_i  (|fill_ready),
+      .count_o(hw_in.imem_reads.value.next)
+  );
+  change_detect #(
+      .Width(32)
+  ) i_interrupted (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .d_i(event_counts[9]),
+      .changed_o(interrupted),
+      .rose_o()
+  );
+  assign counter = {bad_commands, event_counts[6:0]};
 
   assign hw_in.cores.value.next = 32'(Cores);
   assign hw_in.banks.value.next = 32'(Banks);
   assign hw_in.scratch_bytes.value.next = 32'(ScratchBytes);
   assign hw_in.imem_bytes.value.next = 32'(ImemBytes);
-  assign hw_in.status.interrupt.hwset = interrupt || event_count[9] != interrupts_seen;
+  assign hw_in.status.interrupt.hwset = interrupt || interrupted;
   assign hw_in.status.exited.hwset = exits;
   assign hw_in.status.trapped.next = 16'(trapped);
   assign hw_in.exit_code.value.next = exit_code_o;
   assign hw_in.watchdog.expired.next = 16'(watchdog);
-  assign hw_in.rx_bad_fcs.value.next = event_count[0];
-  assign hw_in.rx_oversize.value.next = event_count[1];
-  assign hw_in.rx_runt.value.next = event_count[2];
-  assign hw_in.rx_no_buffer.value.next = event_count[3];
-  assign hw_in.rx_fifo_full.value.next = event_count[4];
-  assign hw_in.rx_good.value.next = event_count[5];
-  assign hw_in.dma_errors.value.next = event_count[6];
-  assign hw_in.tlp_foreign.value.next = event_count[7];
-  assign hw_in.tlp_refused.value.next = event_count[8];
-  assign hw_in.frame_words.value.next = event_count[10];
+  assign hw_in.rx_bad_fcs.value.next = event_counts[0];
+  assign hw_in.rx_oversize.value.next = event_counts[1];
+  assign hw_in.rx_runt.value.next = event_counts[2];
+  assign hw_in.rx_no_buffer.value.next = event_counts[3];
+  assign hw_in.rx_fifo_full.value.next = event_counts[4];
+  assign hw_in.rx_good.value.next = event_counts[5];
+  assign hw_in.dma_errors.value.next = event_counts[6];
+  assign hw_in.tlp_foreign.value.next = event_counts[7];
+  assign hw_in.tlp_refused.value.next = event_counts[8];
+  assign hw_in.frame_words.value.next = event_counts[10];
   assign hw_in.dma_reads.value.next = progress[0];
   assign hw_in.dma_writes.value.next = progress[1];
   assign hw_in.tx_frames.value.next = progress[2];
   assign hw_in.rx_stored.value.next = progress[3];
   assign hw_in.bad_commands.value.next = bad_commands;
-  assign hw_in.scratch_accesses.value.next = scratch_accesses;
-  assign hw_in.imem_reads.value.next = imem_reads;
   sync_2ff i_irq (
       .clk_i(host_clk_i),
       .rst_i(host_rst_i),

@@ -209,14 +209,7 @@ module direct_card
       assign hw_in.rx_ring[c].consumer.error.next = rx_error[c];
     end else begin : g_unused
       assign hw_in.rx_ring[c] = '{default: '0};
-      wire unused = &{
-        1'b0,
-        hw_out.rx_ring[c].control.enable.value,
-        hw_out.rx_ring[c].control.log_size.value,
-        hw_out.rx_ring[c].base_hi.value.value,
-        hw_out.rx_ring[c].base_lo.value.value,
-        hw_out.rx_ring[c].producer.value.value
-      };
+      wire unused = &{1'b0, hw_out.rx_ring[c]};
     end
   end
   assign tx_ring = '{
@@ -270,32 +263,21 @@ module direct_card
         .Classes(Classes)
     ) i_none (
         .frame(slow_in),
+        .out(slow_out),
+        .cmd(cmd[0:1]),
+        .wdata(wdata[0:1]),
+        .rdata(rdata[0:1]),
+        .done(done[0:1]),
         .dropped_o(hw_in.slow_none.value.incr)
     );
-    for (genvar i = 0; i < 2; i++) begin : g_channel
-      assign cmd[i].valid = 1'b0;
-      assign cmd[i].data = '0;
-      assign wdata[i].valid = 1'b0;
-      assign wdata[i].data = '0;
-      assign rdata[i].ready = 1'b1;
-      assign done[i].ready = 1'b1;
-      wire unused = &{1'b0, cmd[i].ready, wdata[i].ready, rdata[i].valid, rdata[i].data, done[i].valid, done[i].data};
-    end
     for (genvar c = 0; c < Classes; c++) begin : g_ring
       assign rx_consumer[c] = '0;
       assign rx_error[c] = 1'b0;
       wire unused = &{1'b0, rx_ring[c]};
     end
-    wire unused = &{1'b0, tx_ring, hw_out.tx_ring.control.prefetch.value,
-        hw_out.tx_ring.control.writeback.value, hw_out.tx_ring.status_hi.value.value,
-        hw_out.tx_ring.status_lo.value.value};
-    assign hw_in.tx_ring.consumer.count.next = '0;
-    assign hw_in.tx_ring.consumer.error.next = 1'b0;
-    assign slow_out.valid = 1'b0;
-    assign slow_out.data = '0;
-    assign hw_in.slow_rx_too_long.value.incr = 1'b0;
-    assign hw_in.slow_tx_frames.value.incr = 1'b0;
-    assign hw_in.slow_tx_bad.value.incr = 1'b0;
+    wire unused = &{1'b0, tx_ring, hw_out.tx_ring};
+    assign hw_in.tx_ring.consumer = '{default: '0};
+    assign {hw_in.slow_rx_too_long.value.incr, hw_in.slow_tx_frames.value.incr, hw_in.slow_tx_bad.value.incr} = '0;
     assign {slow_rx_frame, slow_rx_bus_error, slow_tx_bus_error, slow_tx_written} = '0;
   end
 
@@ -350,7 +332,6 @@ module direct_card
   typedef logic [1:0][RegsW-1:0] region_t;
   localparam region_t RegionBase = {RegsW'(TablesBase), RegsW'(CardBase)};
   localparam region_t RegionSize = {RegsW'(TablesSize), RegsW'(CardSize)};
-  logic unused_unmapped;
   reg_demux #(
       .N(2),
       .AddrW(RegsW),
@@ -361,7 +342,7 @@ module direct_card
       .rst_i,
       .in(regs),
       .out(region),
-      .unmapped_o(unused_unmapped)
+      .unmapped_o()
   );
   card_tables #(
       .Peers  (Peers),
