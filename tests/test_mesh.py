@@ -11,7 +11,7 @@ import pytest
 
 from emery import system
 from emery.common import ROOT
-from emery.make import build
+from emery.make import build, formats
 
 switch_asm = system.load("tile-router").module("switch_asm")
 FOLDER = ROOT / "tests" / "mesh"
@@ -57,7 +57,8 @@ def test_parts_are_the_whole(tmp_path):
     parts = [replace(x, parameters=(*x.parameters, *(small if x.top == "boot_hub" else ()))) for x in parts]
     rtls = [replace(x, hot=("-O1",)) for x in (whole, *parts)]
     models = [build.verilate(x) for x in rtls]
-    units = [build.Unit(FOLDER / "parts_test.cpp", ("-O1", "-std=gnu++20", "-pthread"), (ROOT, *models))]
+    names = formats.generate(target.formats, target.folder)
+    units = [build.Unit(FOLDER / "parts_test.cpp", ("-O1", "-std=gnu++20", "-pthread"), (ROOT, names, *models))]
     units += [unit for x, model in zip(rtls, models, strict=True) for unit in build.model_units(x, model)]
     program = build.link(build.compile_all(list(dict.fromkeys(units))), [], "parts_test")
     boot = tmp_path / "boot"
