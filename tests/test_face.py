@@ -59,6 +59,8 @@ def refused(capsys, *words):
         (["run", "host-nic", "--set", "interrupts=maybe"], "true | false"),
         (["run", "host-nic", "--set", "mps=300"], "out of range"),
         (["run", "host-nic", "--pcap", "nowhere.pcap"], "nowhere.pcap"),
+        (["run", "host-nic", "--pcap", "/dev/zero"], "/dev/zero: not a file"),
+        (["run", "host-nic", "--size", "64", "--duration", "99999999999s"], "longer than 1000 s"),
         (["run", "host-nic", "--size", "64", "--pcap", "x"], "choose one"),
         (["run", "host-nic", "--size", "64", "--json", "/nowhere/x.json"], "--json /nowhere/x.json"),
         (["run", "host-nic", "--size", "64", "--pcap-out", "/proc/x"], "--pcap-out /proc/x"),

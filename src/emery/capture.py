@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long the frames of a capture are (pcap, pcapng): what the limits need. The bench reads the frames themselves."""
 
+import os
+import stat
 import struct
 from collections import Counter
 from pathlib import Path
@@ -14,6 +16,8 @@ _SECTION = 0x0A0D0D0A
 def frame_sizes(path: Path) -> Counter:
     """How often each size (with FCS, padded to the minimum as on the wire) occurs in the capture."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be read to its end twice, a device for ever
+            raise UserError(f"{path}: not a file")
         data = Path(path).read_bytes()
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error

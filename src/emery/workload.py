@@ -16,6 +16,7 @@ _NAMED = {
     "random": dict.fromkeys(range(64, 1519), 1),
     "rfc2544": dict.fromkeys((64, 128, 256, 512, 1024, 1280, 1518), 1),
 }
+_LONGEST = 1000 * 10**12  # picoseconds
 _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _DIRECTIONS = ("tx", "rx", "both")
@@ -85,6 +86,8 @@ def parse_duration(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|ms|us|ns|ps)", text)
     if not match or float(match[1]) == 0:
         raise UserError(f"--duration {text}: write a number with a unit, like 200us")
+    if float(match[1]) * _UNITS[match[2]] > _LONGEST:
+        raise UserError(f"--duration {text}: longer than {_LONGEST // 10**12} s")
     return round(float(match[1]) * _UNITS[match[2]])
 
 
