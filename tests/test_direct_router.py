@@ -135,7 +135,7 @@ def test_a_link_that_is_too_slow_drops_at_the_inputs(router):
     result = router("--size", "64", "--duration", "1500us", bus="pcie", cards=3, pattern="permutation", pcie_speed=0.3)
     assert set(lost(result)) == {"input_fifo_full"}
     assert result["limit"]["by"] == "pcie"
-    assert 0.8 < result["limit"]["fraction"] < 1
+    assert 0.8 < result["limit"]["protocol"]["fraction"] < 1
 
 
 def test_what_needs_the_host_is_dropped_over_pcie(router):
@@ -171,7 +171,7 @@ def test_a_parameter_chooses_the_top():
     pcix, pcie = (target.values([f"bus={x}"]) for x in ("pcix", "pcie"))
     assert target.variant(pcix).top == "direct_router" and target.variant(pcie).top == "direct_router_pcie"
     told = set(target.settings(pcix)), set(target.settings(pcie))
-    assert told[0] - told[1] == {"bus_mhz", "read_latency_ns"}
+    assert told[0] - told[1] == {"bus_hz_times_3", "read_latency_ns"}
     assert told[1] - told[0] == {"pcie_gen", "pcie_lanes", "pcie_speed", "mps", "switch_latency_ns"}
 
 

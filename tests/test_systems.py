@@ -66,7 +66,10 @@ def test_lint_and_registers(card):
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ("def mix(v, w): ...\ndef loads(v, s, r):\n    return {'physics': v['lanes']}\n", "limit.py:3: KeyError: 'lanes'"),
+        (
+            "def mix(v, w): return {'wire0': 1.0}\ndef loads(v, s, r):\n    return {'physics': v['lanes']}\n",
+            "limit.py:3: KeyError: 'lanes'",
+        ),
         ("def loads(:\n", "SyntaxError"),
         ("", "has no attribute 'loads'"),
     ],

@@ -8,7 +8,7 @@ which any design on this hardware must pay; `limit.protocol` adds what the desig
 from emery.physics import GAP, mean_size
 from emery.physics import rates as in_units
 
-_EDGE = 0.005  # what a window's ends may do to a rate, besides two frames a stream
+_EDGE = 0.05  # what buffers that filled before the window may add to a rate within it, besides two frames a stream
 
 
 def _headroom(loads: dict, total: dict) -> dict:
