@@ -40,7 +40,9 @@ def _limit(target, result: dict):
         return target.limit
     part = result["limit"] if target.limit == "physics" else result["limit"]["protocol"]
     name = target.measure.split(".")[-1]
-    return part[name] if name in part else measure(result, target.measure) / part["fraction"]
+    if name in part:
+        return part[name]
+    return measure(result, target.measure) / part["fraction"] if part["fraction"] else None
 
 
 def judge(target, result: dict, base: dict | None = None) -> dict:
@@ -56,7 +58,8 @@ def judge(target, result: dict, base: dict | None = None) -> dict:
     if base is not None and value is not None:
         other = measure(base, target.measure)
         value = None if other is None else value / other - 1
-    if value is None:
+    limit = None if value is None else _limit(target, result)
+    if value is None or (limit is None and target.limit is not None):
         return {
             **row,
             "limit": None,
@@ -65,7 +68,6 @@ def judge(target, result: dict, base: dict | None = None) -> dict:
             "met": False,
             "verdict": "failed: at no time was the run steady",
         }
-    limit = _limit(target, result)
     row |= {"limit": limit, "emery": value, "lost": lost(result["totals"])}
     if not target.compare:
         return {**row, "goal": None, "met": True, "verdict": "reported"}
