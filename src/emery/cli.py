@@ -110,13 +110,18 @@ def _sweep(arguments) -> int:
 
 
 def _reproduce(arguments) -> int:
-    from emery import reproduce
+    from emery import published, reproduce
 
     target = arguments.system
+    if arguments.publish and (arguments.set or arguments.seed is not None):
+        raise UserError("reproduce: --publish is for the targets as they stand: without --set and --seed")
     rows = reproduce.run(target, arguments.figure, arguments.set, arguments.seed, arguments.out, _say())
     print(reproduce.tables(target, rows))
     for path in reproduce.pictures(target, rows, arguments.out):
         print(path)
+    if arguments.publish:
+        published.keep(target, rows)
+        published.write(target)
     failed = any(row["verdict"].startswith("failed") for row in rows)
     return int(failed or (arguments.check and not all(row["met"] for row in rows)))
 
@@ -217,6 +222,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     _set_option(reproduce)
     reproduce.add_argument("--seed", type=_text)
     reproduce.add_argument("--check", action="store_true", help="end with status 1 where a goal is missed")
+    reproduce.add_argument("--publish", action="store_true", help="keep the rows as the tables of the system's pages")
     reproduce.add_argument("--out", metavar="DIR", default="out", type=_text, help="where rows and pictures go (default out/)")
     compare = command("compare", _compare, "run", "the same traffic through several systems")
     compare.add_argument("systems", nargs="+", type=system.load, metavar="SYSTEM")

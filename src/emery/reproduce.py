@@ -68,14 +68,43 @@ def judge(target, result: dict, base: dict | None = None) -> dict:
             "met": False,
             "verdict": "failed: at no time was the run steady",
         }
-    row |= {"limit": limit, "emery": value, "lost": lost(result["totals"])}
+    return row | {"limit": limit, "lost": lost(result["totals"])} | _verdict(target, value, limit, lost(result["totals"]))
+
+
+def _verdict(target, value: float, limit, lost: float) -> dict:
+    """What was measured, against the goal."""
     if not target.compare:
-        return {**row, "goal": None, "met": True, "verdict": "reported"}
+        return {"emery": value, "goal": None, "met": True, "verdict": "reported"}
     goal = target.goal if target.goal is not None else target.goal_fraction * limit
     met = {">=": value >= goal, "<=": value <= goal, "~": abs(value - goal) <= target.tolerance * abs(goal)}[target.compare]
+    met = met and not (target.lossless and lost)
     margin = f" +- {target.tolerance:.0%}" if target.compare == "~" else ""
-    verdict = ("met" if met else "missed") + f" ({value:.4g} {target.compare} {goal:.4g}{margin})"
-    return {**row, "goal": goal, "met": met, "verdict": verdict}
+    verdict = (
+        "met" if met else "missed"
+    ) + f" ({value:.4g} {target.compare} {goal:.4g}{margin}{', none lost' * target.lossless})"
+    return {"emery": value, "goal": goal, "met": met, "verdict": verdict}
+
+
+_OVER = {
+    "least": lambda rows: min(row["emery"] for row in rows),
+    "most": lambda rows: max(row["emery"] for row in rows),
+    "spread": lambda rows: max(row["emery"] for row in rows) / min(row["emery"] for row in rows) - 1,
+    "least_fraction": lambda rows: min(row["emery"] / row["limit"] for row in rows),
+}
+
+
+def _is_about(target, figure: str, name: str) -> bool:
+    return figure == target.figure and name != target.id and name.startswith(target.of)
+
+
+def _about(target, rows: list[dict]) -> dict:
+    """The row of a target about others: over all rows whose ids begin with `of`."""
+    own = [row for row in rows if _is_about(target, row["figure"], row["id"])]
+    if not own or any(row["emery"] is None for row in own):
+        return judge(target, {"failure": "a run that it is about failed" if own else f"no target begins with {target.of}"})
+    lost = max(row["lost"] for row in own)
+    row = {name: getattr(target, name) for name in _COPIED} | {"limit": target.limit, "lost": lost}
+    return row | _verdict(target, _OVER[target.measure](own), target.limit, lost)
 
 
 def run(system, only: str | None, settings: list[str], seed, out: str, say) -> list[dict]:
@@ -84,7 +113,9 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
     known = figures | {x.id for x in system.targets}
     if only and only not in known:
         raise UserError(f"{system.name} has no figure or target {only}{nearest(only, known, figures)}")
-    targets = [x for x in system.targets if only in (None, x.figure, x.id)]
+    wanted = [x for x in system.targets if only in (None, x.figure, x.id)]
+    targets = [x for x in system.targets if x in wanted or any(y.of and _is_about(y, x.figure, x.id) for y in wanted)]
+    first = [x for x in targets if not x.of]
     if not targets:
         raise UserError(f"{system.name} declares no targets")
     make_directory("--out", out)
@@ -105,8 +136,9 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
         return row
 
     rows = []
-    for target, row in zip(targets, all_of(targets, one), strict=True):
+    for target, row in zip(first, all_of(first, one), strict=True):
         rows.append(judge(target, row) if "failure" in row else row)
+    rows += [_about(x, rows) for x in targets if x.of]
     (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
     return rows
 

@@ -5,6 +5,7 @@ docs/systems.md describes the file.
 """
 
 import importlib
+import itertools
 import re
 import sys
 import tomllib
@@ -95,7 +96,7 @@ class Target:
     id: str
     figure: str
     what: str
-    measure: str  # path in the result, with dots
+    measure: str  # path in the result, with dots; with `of`: least, most, spread or least_fraction
     unit: str = ""
     run: dict = field(default_factory=dict)  # options of the run, as on the command line
     against: dict = field(default_factory=dict)  # options of another run: the number is the change against it
@@ -109,6 +110,9 @@ class Target:
     tolerance: float = 0.0  # as a fraction
     x: float | None = None  # place on the figure's axis
     series: str = ""  # the curve it is a point of, where a figure has several
+    of: str = ""  # how the ids of other targets of the figure begin: the number is one about theirs
+    lossless: bool = False  # the goal is missed where a frame was dropped
+    held: bool = False  # the suite runs it anew and compares with what the pages say
 
 
 @dataclass(frozen=True)
@@ -259,19 +263,28 @@ def _variant(table: dict) -> dict:
 def _fill(template, values: dict):
     """A template with its {names} filled in; a string that is one name becomes the value itself, not its text."""
     if isinstance(template, dict):
-        return {name: _fill(x, values) for name, x in template.items()}
+        return {name.format_map(values): _fill(x, values) for name, x in template.items()}
     if not isinstance(template, str):
         return template
     alone = re.fullmatch(r"\{(\w+)\}", template)
     return values[alone[1]] if alone else template.format_map(values)
 
 
+def _rows(table: dict) -> list[dict]:
+    """What a table's targets differ in: its `vary`, or each x of `each`, for every combination of values of `cross`."""
+    rows = table.pop("vary", [{}])
+    if "each" in table:  # numbers, and pairs that are all from the first to the second
+        spans = [range(x[0], x[1] + 1) if isinstance(x, list) else [x] for x in table.pop("each")]
+        rows = [{"x": x} for x in itertools.chain(*spans)]
+    cross = table.pop("cross", {})
+    return [dict(zip(cross, one, strict=True)) | row for one in itertools.product(*cross.values()) for row in rows]
+
+
 def _targets(tables: list[dict]) -> tuple[Target, ...]:
-    """The targets; a table with `vary` stands for one a row, whose values fill its texts or are fields themselves."""
+    """The targets; a table stands for one a row of its `_rows`, whose values fill its texts or are fields themselves."""
     targets = []
-    for table in tables:
-        rows = table.pop("vary", [{}])
-        for row in rows:
+    for table in map(dict, tables):
+        for row in _rows(table):
             own = {name: x for name, x in row.items() if name in Target.__dataclass_fields__}
             targets.append(Target(**{**_fill(table, row), **own}))
     return tuple(targets)

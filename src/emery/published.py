@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the pages say was measured: rows of `reproduce` kept in the system's folder, and the tables that are made of them.
+
+`measured.json` has a row a target; a page has tables between `<!-- measured: SYSTEM WORDS -->` and `<!-- /measured -->`,
+where WORDS are figures or ids of targets. `reproduce --publish` writes both; a test compares.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from emery.common import ROOT, UserError, in_checkout
+
+_BLOCK = re.compile(r"(<!-- measured: (\S+) ([^>]*?) -->\n).*?(<!-- /measured -->)", re.DOTALL)
+
+
+def _file(system) -> Path:
+    return system.folder / "measured.json"
+
+
+def measured(system) -> list[dict]:
+    """The rows that were kept, in the order of the system's targets."""
+    try:
+        return json.loads(_file(system).read_text())
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise UserError(f"{in_checkout(_file(system))}: {error}") from error
+
+
+def _rounded(row: dict) -> dict:
+    kept = {name: x for name, x in row.items() if name != "resources"}
+    return {name: float(f"{x:.6g}") if isinstance(x, float) else x for name, x in kept.items()}
+
+
+def keep(system, rows: list[dict]):
+    """Puts rows in the place of those of the same targets; rows of targets that are no more go."""
+    known = {row["id"]: row for row in [*measured(system), *map(_rounded, rows)]}
+    lines = [json.dumps(known[x.id], ensure_ascii=False) for x in system.targets if x.id in known]
+    _file(system).write_text("[\n" + ",\n".join(lines) + "\n]\n")
+
+
+def pages(system) -> list[Path]:
+    """The pages that may have tables of this system."""
+    common = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if system.folder.is_relative_to(ROOT) else []
+    return [*common, *sorted(system.folder.rglob("*.md"))]
+
+
+def filled(system, text: str) -> str:
+    """A page's text with the tables of this system as its rows are now."""
+    rows = measured(system)
+
+    def block(match):
+        head, name, words, end = match.groups()
+        if name != system.name:
+            return match[0]
+        return f"{head}\n{_table(_chosen(rows, words.split()))}\n{end}"
+
+    return _BLOCK.sub(block, text)
+
+
+def write(system):
+    """Brings the tables of this system up to date, in all pages."""
+    for page in pages(system):
+        text = page.read_text()
+        if filled(system, text) != text:
+            page.write_text(filled(system, text))
+
+
+def _chosen(rows: list[dict], words: list[str]) -> list[dict]:
+    chosen = []
+    for word in words:
+        found = [row for row in rows if word in (row["figure"], row["id"])]
+        if not found:
+            raise UserError(f"no figure or target {word} was measured")
+        chosen += found
+    return chosen
+
+
+def _number(value) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _emery(row: dict) -> str:
+    """What was measured, with what was lost and the goal when it was missed."""
+    if row["emery"] is None:
+        return row["verdict"]
+    notes = [f"{100 * row['lost']:.2g} % lost"] if row.get("lost") else []
+    notes += [] if row["met"] else [f"goal {_number(row['goal'])}"]
+    return _number(row["emery"]) + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _lines(cells: list[list[str]]) -> str:
+    cells.insert(1, ["---"] * len(cells[0]))
+    return "\n".join("| " + " | ".join(line) + " |" for line in cells)
+
+
+def _list(rows: list[dict]) -> str:
+    peer = any(row["peer_value"] is not None for row in rows)
+    cells = [["", "paper", *["peer"] * peer, "limit", "Emery", "unit"]]
+    for row in rows:
+        numbers = [_number(row["peer_value"])] * peer + [_number(row["limit"])]
+        cells.append([row["what"], row["paper"], *numbers, _emery(row), row["unit"]])
+    return _lines(cells)
+
+
+def _curves(rows: list[dict]) -> str:
+    """A line a series, a column a place on the axis."""
+    places = sorted({row["x"] for row in rows})
+    cells = [[rows[0]["unit"], *map(_number, places)]]
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    for label, key in (("limit", "limit"), ("paper", "paper_value"), ("peer", "peer_value")):
+        first = {row["x"]: row[key] for row in rows if row["series"] == names[0]}
+        if any(x is not None for x in first.values()):
+            cells.append([label, *(_number(first.get(x)) for x in places)])
+    for name in names:
+        own = {row["x"]: _emery(row) for row in rows if row["series"] == name}
+        cells.append([name or "Emery", *(own.get(x, "") for x in places)])
+    return _lines(cells)
+
+
+def _table(rows: list[dict]) -> str:
+    tables = []
+    while rows:
+        alike = [row for row in rows if (row["x"] is None) == (rows[0]["x"] is None)]
+        if rows[0]["x"] is not None:
+            alike = [row for row in alike if row["figure"] == rows[0]["figure"]]
+        tables.append(_list(alike) if rows[0]["x"] is None else _curves(alike))
+        rows = [row for row in rows if row not in alike]
+    return "\n\n".join(tables) + "\n"

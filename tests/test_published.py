@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the pages claim: tables are those of the rows that were kept, every target has its row, and rows come out again."""
+
+import pytest
+
+from emery import published, reproduce, system
+
+
+def rows_of(*values, **more):
+    common = {"id": "t", "figure": "f", "what": "w", "unit": "Mpps", "series": "", "paper": "p", "limit": 10.0, "goal": 9.0}
+    common |= {"paper_value": None, "peer_value": None, "lost": 0.0, "met": True, "x": None, "verdict": ""}
+    return [{**common, "emery": value, **{k: x[i] for k, x in more.items()}} for i, value in enumerate(values)]
+
+
+def test_a_table_says_what_was_lost_and_what_was_missed():
+    text = published._table(rows_of(9.5, 8.0, lost=(0.0, 0.25), met=(True, False)))
+    assert text == (
+        "|  | paper | limit | Emery | unit |\n| --- | --- | --- | --- | --- |\n"
+        "| w | p | 10 | 9.5 | Mpps |\n| w | p | 10 | 8 (25 % lost, goal 9) | Mpps |\n"
+    )
+
+
+def test_points_of_curves_are_columns():
+    text = published._table(rows_of(1.0, 2.0, 3.0, x=(64, 128, 64), series=("a", "a", "b"), limit=(10.0, 5.0, 9.0)))
+    assert text == "| Mpps | 64 | 128 |\n| --- | --- | --- |\n| limit | 10 | 5 |\n| a | 1 | 2 |\n| b | 3 |  |\n"
+
+
+def target(**more):
+    return system.Target(**{"id": "all", "figure": "f", "what": "all", "measure": "least", "of": "one-", "goal": 9.0, **more})
+
+
+@pytest.mark.parametrize(("measure", "value"), [("least", 8.0), ("most", 10.0), ("spread", 0.25), ("least_fraction", 0.8)])
+def test_a_number_about_many_rows(measure, value):
+    rows = [{**row, "id": f"one-{i}"} for i, row in enumerate(rows_of(8.0, 10.0, lost=(0.0, 0.5)))]
+    row = reproduce._about(target(measure=measure), [*rows, *rows_of(1.0)])
+    assert row["emery"] == pytest.approx(value) and row["lost"] == 0.5 and row["met"] == (value >= 9.0)
+    broken = reproduce._about(target(measure=measure), [*rows, {**rows[0], "emery": None}])
+    assert broken["emery"] is None and not broken["met"]
+
+
+def test_a_goal_without_loss_is_missed_by_a_frame():
+    result = {"totals": {"offered": 10, "dropped": {"full": 1}, "mpps": 10.0}}
+    assert reproduce.judge(target(of="", measure="totals.mpps"), result)["met"]
+    assert not reproduce.judge(target(of="", measure="totals.mpps", lossless=True), result)["met"]
+
+
+def test_one_table_stands_for_the_targets_of_all_its_places_and_combinations():
+    run = {"size": "{x}", "set": {"{way}_queues": 1}}
+    table = {"id": "t-{way}-{x}", "figure": "f", "what": "{x} B", "measure": "m", "run": run}
+    found = system._targets([{**table, "each": [[64, 66], 128], "cross": {"way": ["rx", "tx"]}}])
+    assert [x.id for x in found] == [f"t-{way}-{x}" for way in ("rx", "tx") for x in (64, 65, 66, 128)]
+    assert found[5].x == 65 and found[5].run == {"size": 65, "set": {"tx_queues": 1}}
