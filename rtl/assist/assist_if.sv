@@ -16,4 +16,5 @@ interface assist_if;
       input base, log, producer, mem_ready, mem_rsp_valid, mem_rsp,
       output progress, bad, mem_valid, mem_req
   );
+  modport crossbar(input mem_valid, mem_req, output mem_ready, mem_rsp_valid, mem_rsp);
 endinterface

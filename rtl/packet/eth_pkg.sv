@@ -34,6 +34,15 @@ package eth_pkg;
     logic err;
   } byte_beat_t;
 
+  /// Its pins, either way; not packed, so that a bench has each by its name.
+  typedef struct {
+    logic       valid;
+    logic [7:0] data;
+    logic       sop;
+    logic       eop;
+    logic       err;
+  } byte_pins_t;
+
   /// What mac_rx saw: each bit high for one clock for each frame of its kind. A frame is of one kind only.
   typedef struct packed {
     logic good;       // handed on

@@ -37,11 +37,9 @@ module direct_card
     // MAC side.
     input  logic       mac_clk_i,
     input  logic       mac_rst_i,
-    input  logic       mac_rx_valid_i,
-    input  byte_beat_t mac_rx_i,
-    output logic       mac_tx_valid_o,
-    input  logic       mac_tx_ready_i,
-    output byte_beat_t mac_tx_o
+    input  byte_pins_t mac_rx_i,
+    output byte_pins_t mac_tx_o,
+    input  logic       mac_tx_ready_i
 );
   localparam int RegsW = MapW - 1;  // the lower half of BAR 0
   localparam int Masks = Classes > 1 ? Classes - 1 : 1;
@@ -53,6 +51,7 @@ module direct_card
 
   // ---------------------------------------------------------------- frames in
   `STREAM(word_beat_t, wire_frame)
+  `STREAM(word_beat_t, out_frame)
   `STREAM(word_beat_t, taken_frame)
   `STREAM(routed_beat_t, routed_frame)
   `STREAM(stored_word_t, slow_in[Classes])
@@ -66,35 +65,18 @@ module direct_card
   words_t [Peers:0][Classes-1:0] in_used;
   logic lpm_write;
 
-  logic rx_word_valid, tx_word_valid, tx_word_ready;
-  word_beat_t rx_word, tx_word;
-  `STREAM(ptp_time_t, no_rx_stamp)
-  `STREAM(ptp_time_t, no_tx_stamp)
-  assign no_rx_stamp.ready = 1'b1;
-  assign no_tx_stamp.ready = 1'b1;
-  byte_pack i_pack (
-      .clk_i(mac_clk_i),
-      .rst_i(mac_rst_i),
-      .byte_valid_i(mac_rx_valid_i),
-      .byte_i(mac_rx_i),
-      .word_valid_o(rx_word_valid),
-      .word_o(rx_word)
-  );
-  mac_rx #(
-      .Beat(word_beat_t),
-      .StampDepth(0)
-  ) i_mac_rx (
-      .mac_clk_i,
-      .mac_rst_i,
-      .rx_valid_i(rx_word_valid),
-      .rx_i(rx_word),
-      .time_i('0),
+  direct_mac i_mac (
       .clk_i,
       .rst_i,
       .max_frame_i(hw_out.max_frame.value.value[13:0]),
-      .frame(wire_frame),
-      .stamp(no_rx_stamp),
-      .count_o(mac_count)
+      .rx(wire_frame),
+      .count_o(mac_count),
+      .tx(out_frame),
+      .mac_clk_i,
+      .mac_rst_i,
+      .mac_rx_i,
+      .mac_tx_o,
+      .mac_tx_ready_i
   );
   stream_gate #(
       .T(word_beat_t)
@@ -191,98 +173,36 @@ module direct_card
   wire unused_rdata = &{1'b0, rdata[2].valid, rdata[2].data, rdata[3].valid, rdata[3].data};
 
   // ---------------------------------------------------------------- slow path
-  ring_t rx_ring[Classes], tx_ring;
-  logic [15:0] rx_consumer[Classes];
-  logic rx_error[Classes];
   logic slow_rx_frame, slow_rx_bus_error, slow_tx_bus_error, slow_tx_written;
   `STREAM(stored_word_t, slow_out)
 
-  for (genvar c = 0; c < MaxClasses; c++) begin : g_ring
-    if (c < Classes) begin : g_used
-      assign rx_ring[c] = '{
-              enable: hw_out.rx_ring[c].control.enable.value,
-              base: {hw_out.rx_ring[c].base_hi.value.value, hw_out.rx_ring[c].base_lo.value.value},
-              log_size: hw_out.rx_ring[c].control.log_size.value,
-              producer: hw_out.rx_ring[c].producer.value.value[15:0]
-          };
-      assign hw_in.rx_ring[c].consumer.count.next = rx_consumer[c];
-      assign hw_in.rx_ring[c].consumer.error.next = rx_error[c];
-    end else begin : g_unused
-      assign hw_in.rx_ring[c] = '{default: '0};
-      wire unused = &{1'b0, hw_out.rx_ring[c]};
-    end
-  end
-  assign tx_ring = '{
-          enable: hw_out.tx_ring.control.enable.value,
-          base: {hw_out.tx_ring.base_hi.value.value, hw_out.tx_ring.base_lo.value.value},
-          log_size: hw_out.tx_ring.control.log_size.value,
-          producer: hw_out.tx_ring.producer.value.value[15:0]
-      };
-  if (SlowPath) begin : g_slow_path
-    slow_rx #(
-        .Classes(Classes)
-    ) i_slow_rx (
-        .clk_i,
-        .rst_i,
-        .ring_i(rx_ring),
-        .consumer_o(rx_consumer),
-        .error_o(rx_error),
-        .frame(slow_in),
-        .cmd(cmd[1]),
-        .wdata(wdata[1]),
-        .rdata(rdata[1]),
-        .done(done[1]),
-        .frame_o(slow_rx_frame),
-        .too_long_o(hw_in.slow_rx_too_long.value.incr),
-        .bus_error_o(slow_rx_bus_error)
-    );
-    slow_tx i_slow_tx (
-        .clk_i,
-        .rst_i,
-        .ring_i(tx_ring),
-        .prefetch_i(hw_out.tx_ring.control.prefetch.value),
-        .writeback_i(hw_out.tx_ring.control.writeback.value),
-        .status_addr_i({
-          hw_out.tx_ring.status_hi.value.value, hw_out.tx_ring.status_lo.value.value
-        }),
-        .consumer_o(hw_in.tx_ring.consumer.count.next),
-        .error_o(hw_in.tx_ring.consumer.error.next),
-        .cmd(cmd[0]),
-        .wdata(wdata[0]),
-        .rdata(rdata[0]),
-        .done(done[0]),
-        .out(slow_out),
-        .frame_o(hw_in.slow_tx_frames.value.incr),
-        .bad_o(hw_in.slow_tx_bad.value.incr),
-        .bus_error_o(slow_tx_bus_error),
-        .written_o(slow_tx_written)
-    );
-    assign hw_in.slow_none.value.incr = 1'b0;
-  end else begin : g_no_slow_path
-    slow_none #(
-        .Classes(Classes)
-    ) i_none (
-        .frame(slow_in),
-        .out(slow_out),
-        .cmd(cmd[0:1]),
-        .wdata(wdata[0:1]),
-        .rdata(rdata[0:1]),
-        .done(done[0:1]),
-        .dropped_o(hw_in.slow_none.value.incr)
-    );
-    for (genvar c = 0; c < Classes; c++) begin : g_ring
-      assign rx_consumer[c] = '0;
-      assign rx_error[c] = 1'b0;
-      wire unused = &{1'b0, rx_ring[c]};
-    end
-    wire unused = &{1'b0, tx_ring, hw_out.tx_ring};
-    assign hw_in.tx_ring.consumer = '{default: '0};
-    assign {hw_in.slow_rx_too_long.value.incr, hw_in.slow_tx_frames.value.incr, hw_in.slow_tx_bad.value.incr} = '0;
-    assign {slow_rx_frame, slow_rx_bus_error, slow_tx_bus_error, slow_tx_written} = '0;
-  end
+  direct_slow_path #(
+      .Classes (Classes),
+      .SlowPath(SlowPath)
+  ) i_slow_path (
+      .clk_i,
+      .rst_i,
+      .in(slow_in),
+      .out(slow_out),
+      .cmd(cmd[0:1]),
+      .wdata(wdata[0:1]),
+      .rdata(rdata[0:1]),
+      .done(done[0:1]),
+      .rx_ring_i(hw_out.rx_ring),
+      .tx_ring_i(hw_out.tx_ring),
+      .rx_ring_o(hw_in.rx_ring),
+      .tx_ring_o(hw_in.tx_ring),
+      .rx_frame_o(slow_rx_frame),
+      .rx_too_long_o(hw_in.slow_rx_too_long.value.incr),
+      .rx_bus_error_o(slow_rx_bus_error),
+      .tx_frame_o(hw_in.slow_tx_frames.value.incr),
+      .tx_bad_o(hw_in.slow_tx_bad.value.incr),
+      .tx_bus_error_o(slow_tx_bus_error),
+      .tx_written_o(slow_tx_written),
+      .none_o(hw_in.slow_none.value.incr)
+  );
 
   // ---------------------------------------------------------------- frames out
-  `STREAM(word_beat_t, out_frame)
   direct_output #(
       .FifoBytes(FifoBytes)
   ) i_output (
@@ -299,33 +219,6 @@ module direct_card
       .sent_fast_o(hw_in.tx_fast_frames.value.incr),
       .sent_slow_o(hw_in.tx_slow_frames.value.incr),
       .overflow_o(hw_in.tx_overflow.value.incr)
-  );
-  mac_tx #(
-      .Beat(word_beat_t),
-      .Depth(256),
-      .StartBeats(200),
-      .StampDepth(0)
-  ) i_mac_tx (
-      .clk_i,
-      .rst_i,
-      .frame(out_frame),
-      .stamp(no_tx_stamp),
-      .mac_clk_i,
-      .mac_rst_i,
-      .time_i('0),
-      .tx_valid_o(tx_word_valid),
-      .tx_ready_i(tx_word_ready),
-      .tx_o(tx_word)
-  );
-  byte_unpack i_unpack (
-      .clk_i(mac_clk_i),
-      .rst_i(mac_rst_i),
-      .word_valid_i(tx_word_valid),
-      .word_ready_o(tx_word_ready),
-      .word_i(tx_word),
-      .byte_valid_o(mac_tx_valid_o),
-      .byte_ready_i(mac_tx_ready_i),
-      .byte_o(mac_tx_o)
   );
 
   // ---------------------------------------------------------------- registers

@@ -45,17 +45,9 @@ module direct_router
     // MAC stream, one byte a beat.
     input  logic       mac_clk_i,
     input  logic       mac_rst_i,
-    input  logic       mac_rx_valid_i,
-    input  logic [7:0] mac_rx_data_i,
-    input  logic       mac_rx_sop_i,
-    input  logic       mac_rx_eop_i,
-    input  logic       mac_rx_err_i,
-    output logic       mac_tx_valid_o,
-    input  logic       mac_tx_ready_i,
-    output logic [7:0] mac_tx_data_o,
-    output logic       mac_tx_sop_o,
-    output logic       mac_tx_eop_o,
-    output logic       mac_tx_err_o
+    input  byte_pins_t mac_rx_i,
+    output byte_pins_t mac_tx_o,
+    input  logic       mac_tx_ready_i
 );
   localparam int Channels = 4;
 
@@ -69,10 +61,9 @@ module direct_router
   `STREAM(channel_result_e, done[Channels])
   `STREAM(window_word_t, recv)
   reg_if #(.AddrW(direct_router_map_pkg::MapW - 1)) regs ();
-  pins_in_t   pins_in;
-  pins_out_t  pins_out;
+  pins_in_t pins_in;
+  pins_out_t pins_out;
   bus_event_t bus_event;
-  byte_beat_t mac_rx, mac_tx;
   logic [31:0] read_timeout;
 
   assign pins_in = '{
@@ -97,17 +88,6 @@ module direct_router
   assign ad_o = pins_out.ad;
   assign cbe_n_o = pins_out.cbe_n;
   assign ad_oe_o = pins_out.ad_oe;
-
-  assign mac_rx = '{
-          data: mac_rx_data_i,
-          sop: mac_rx_sop_i,
-          eop: mac_rx_eop_i,
-          err: mac_rx_err_i
-      };
-  assign mac_tx_data_o = mac_tx.data;
-  assign mac_tx_sop_o = mac_tx.sop;
-  assign mac_tx_eop_o = mac_tx.eop;
-  assign mac_tx_err_o = mac_tx.err;
 
   // Only the slow path reads.
   pcix_core #(
@@ -147,10 +127,8 @@ module direct_router
       .irq_o,
       .mac_clk_i,
       .mac_rst_i,
-      .mac_rx_valid_i,
-      .mac_rx_i(mac_rx),
-      .mac_tx_valid_o,
-      .mac_tx_ready_i,
-      .mac_tx_o(mac_tx)
+      .mac_rx_i,
+      .mac_tx_o,
+      .mac_tx_ready_i
   );
 endmodule

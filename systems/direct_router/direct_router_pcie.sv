@@ -32,17 +32,9 @@ module direct_router_pcie
     // MAC stream, one byte a beat.
     input  logic       mac_clk_i,
     input  logic       mac_rst_i,
-    input  logic       mac_rx_valid_i,
-    input  logic [7:0] mac_rx_data_i,
-    input  logic       mac_rx_sop_i,
-    input  logic       mac_rx_eop_i,
-    input  logic       mac_rx_err_i,
-    output logic       mac_tx_valid_o,
-    input  logic       mac_tx_ready_i,
-    output logic [7:0] mac_tx_data_o,
-    output logic       mac_tx_sop_o,
-    output logic       mac_tx_eop_o,
-    output logic       mac_tx_err_o
+    input  byte_pins_t mac_rx_i,
+    output byte_pins_t mac_tx_o,
+    input  logic       mac_tx_ready_i
 );
   localparam int Channels = 4;
   localparam int Writers = 2;  // channels 2 (messages) and 3 (bursts)
@@ -163,20 +155,8 @@ module direct_router_pcie
       };
 
   // ---------------------------------------------------------------- the card
-  byte_beat_t mac_rx, mac_tx;
   logic [31:0] unused_read_timeout;
   logic unused_irq;
-  assign mac_rx = '{
-          data: mac_rx_data_i,
-          sop: mac_rx_sop_i,
-          eop: mac_rx_eop_i,
-          err: mac_rx_err_i
-      };
-  assign mac_tx_data_o = mac_tx.data;
-  assign mac_tx_sop_o = mac_tx.sop;
-  assign mac_tx_eop_o = mac_tx.eop;
-  assign mac_tx_err_o = mac_tx.err;
-
   direct_card #(
       .Peers(Cards - 1),
       .Classes(Classes),
@@ -198,10 +178,8 @@ module direct_router_pcie
       .irq_o(unused_irq),
       .mac_clk_i,
       .mac_rst_i,
-      .mac_rx_valid_i,
-      .mac_rx_i(mac_rx),
-      .mac_tx_valid_o,
-      .mac_tx_ready_i,
-      .mac_tx_o(mac_tx)
+      .mac_rx_i,
+      .mac_tx_o,
+      .mac_tx_ready_i
   );
 endmodule

@@ -9,6 +9,7 @@
 
 #include "bench/pcie/host_memory.hpp"
 #include "bench/sim/cpu_port.hpp"
+#include "bench/sim/member.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/sim/verilated_model.hpp"
@@ -79,15 +80,9 @@ class CardMachine : public Machine {
   double bus_mhz() const override { return bus_mhz_; }
 
   FramePins mac_tx(unsigned card) override {
-    Model& m = model_[card];
-    return {&m.mac_tx_valid_o, &m.mac_tx_ready_i, &m.mac_tx_data_o, nullptr,
-            &m.mac_tx_sop_o,   &m.mac_tx_eop_o,   &m.mac_tx_err_o};
+    return pins(model_[card].mac_tx_o, &model_[card].mac_tx_ready_i);
   }
-  FramePins mac_rx(unsigned card) override {
-    Model& m = model_[card];
-    return {&m.mac_rx_valid_i, nullptr,         &m.mac_rx_data_i, nullptr,
-            &m.mac_rx_sop_i,   &m.mac_rx_eop_i, &m.mac_rx_err_i};
-  }
+  FramePins mac_rx(unsigned card) override { return pins(model_[card].mac_rx_i, nullptr); }
   void set_reset(unsigned card, bool reset) override {
     model_[card].rst_i = model_[card].mac_rst_i = reset;
   }
@@ -99,6 +94,16 @@ class CardMachine : public Machine {
   double bus_mhz_;
   VerilatedModel<Model> model_;
   int bus_clock_ = 0, mac_clock_ = 0;
+
+ private:
+  // Of the type byte_pins_t.
+  template <class Pins>
+  static FramePins pins(Pins& mac, std::uint8_t* ready) {
+    return {&mac.EMERY_MEMBER(valid), ready,
+            &mac.EMERY_MEMBER(data),  nullptr,
+            &mac.EMERY_MEMBER(sop),   &mac.EMERY_MEMBER(eop),
+            &mac.EMERY_MEMBER(err)};
+  }
 };
 
 }  // namespace emery::direct_router
