@@ -213,14 +213,13 @@ void Bench::connect_wire() {
 
 void Bench::sample(Time now) {
   if (!serving_) return;
-  driver_.poll(now);
-  while (sender_) {  // what is due, as far as the ring allows
-    const Frame* frame = sender_->due(now);
-    if (!frame || !driver_.transmit(frame->bytes())) break;
+  driver_.work(now, [&] {
+    const Frame* frame = sender_ ? sender_->due(now) : nullptr;
+    if (!frame || !driver_.transmit(frame->bytes())) return false;
     offer(tx_stream_, frame->bytes(), frame->flow, now);
     sender_->pop();
-  }
-  driver_.flush();
+    return true;
+  });
 }
 
 // ---- the run

@@ -122,7 +122,7 @@ void Driver::give(std::uint32_t buffer) {
 }
 
 bool Driver::transmit(std::span<const std::uint8_t> frame) {
-  if (outstanding() + config_.segments > config_.send_ring) return false;
+  if (send_producer_ - send_consumer_ + config_.segments > config_.send_ring) return false;
   // Buffers go with the slot of the frame's last descriptor.
   const std::uint32_t last = send_producer_ + config_.segments - 1;
   const std::uint32_t slot = last & (config_.send_ring - 1);
@@ -148,10 +148,8 @@ void Driver::take_status() {
     if (complaint_.empty())
       complaint_ = "status block: " + std::to_string(status.sent) + " send descriptors done of " +
                    std::to_string(send_rung_);
-  } else if (sent != 0) {
+  } else {
     send_consumer_ = status.sent;
-    busy_until_ += sent / config_.segments * config_.cpu_per_frame;
-    if (on_sent) on_sent(sent, busy_until_);
   }
   if (status.returned - return_consumer_ > config_.receive_ring) {
     if (complaint_.empty())
@@ -164,6 +162,7 @@ void Driver::take_status() {
 }
 
 bool Driver::receive_one(Time now) {
+  if (return_consumer_ == return_produced_) return false;
   bd_t d;
   std::memcpy(
       &d, returned_ + std::size_t{return_consumer_ & (config_.receive_ring - 1)} * kDescriptorBytes,
@@ -183,36 +182,42 @@ bool Driver::receive_one(Time now) {
   return true;
 }
 
-void Driver::poll(Time now) {
+void Driver::work(Time now, const std::function<bool()>& send) {
   if (pending_) {
     pending_ = false;
-    busy_until_ = std::max(busy_until_, now);
     take_status();
   }
-  if (return_produced_ == return_consumer_ || now < busy_until_) return;
-  ++polls_;
-  busy_until_ = now;
-  while (return_consumer_ != return_produced_ && busy_until_ <= now) {
-    if (!receive_one(now)) return;
-    busy_until_ += config_.cpu_per_frame;
+  // Until the CPU is busy beyond `now`, or neither way has anything.
+  for (unsigned idle = 0; idle < 2 && busy_until_ <= now; send_next_ = !send_next_) {
+    if (send_next_ ? send() : receive_one(now)) {
+      idle = 0;
+      busy_until_ += config_.cpu_per_frame;
+      ++frames_;
+    } else {
+      ++idle;
+    }
   }
+  busy_until_ = std::max(busy_until_, now);  // time in which there was nothing to do is gone
+  ring();
+}
+
+// Tells the device of buffers given back, some at a time, and of all frames to be sent.
+void Driver::ring() {
   if (receive_producer_ - receive_rung_ >= config_.receive_batch) {
     write32(EMERY_REG(receive_producer), receive_rung_ = receive_producer_);
     ++mailbox_writes_;
   }
-}
-
-void Driver::flush() {
-  if (send_rung_ == send_producer_) return;
-  write32(EMERY_REG(send_producer), send_rung_ = send_producer_);
-  ++mailbox_writes_;
+  if (send_rung_ != send_producer_) {
+    write32(EMERY_REG(send_producer), send_rung_ = send_producer_);
+    ++mailbox_writes_;
+  }
 }
 
 void Driver::write(JsonWriter& json) const {
   json.begin_object()
       .field("mailbox_writes", mailbox_writes_)
       .field("status_writes", status_writes_)
-      .field("polls", polls_)
+      .field("frames", frames_)
       .end_object();
 }
 

@@ -7,8 +7,9 @@
 // is a descriptor for its 42 bytes of headers and one for the rest, which lie apart. The firmware
 // prints 'R' when it is ready.
 //
-// Approximation: CPU cost is a stated time for each frame received or sent (0 by default); reading
-// or writing host memory takes no time of its own.
+// Approximation: the host has one CPU for this device. Each frame received and each frame sent
+// takes a stated time of it (0 by default), in turn while there are both; reading or writing host
+// memory takes no time of its own.
 #pragma once
 
 #include <cstdint>
@@ -50,18 +51,14 @@ class Driver {
   // Gives the firmware the first receive buffers: it is ready.
   void open();
 
-  // Puts a frame into the send ring; its mailbox write comes with the next flush. False when full.
+  // What the CPU does at this time. `send` calls transmit() for the next frame to be sent and says
+  // whether there was one and it found room.
+  void work(Time now, const std::function<bool()>& send);
+  // Puts a frame into the send ring. False when full.
   bool transmit(std::span<const std::uint8_t> frame);
-  // One round of the driver's work at this time.
-  void poll(Time now);
-  void flush();
 
   std::function<void(std::span<const std::uint8_t> frame, Time now)> on_receive;
-  // So many descriptors of sent frames were given back.
-  std::function<void(unsigned descriptors, Time now)> on_sent;
 
-  // Send descriptors not given back.
-  unsigned outstanding() const { return send_producer_ - send_consumer_; }
   // A register of the device; reading takes simulated time.
   std::uint32_t read(std::size_t offset);
   // Findings about what the firmware wrote, empty when there are none.
@@ -76,6 +73,7 @@ class Driver {
   void give(std::uint32_t buffer);
   void take_status();
   bool receive_one(Time now);
+  void ring();
 
   HostInterface& host_;
   DriverConfig config_;
@@ -86,10 +84,11 @@ class Driver {
   std::uint32_t send_producer_ = 0, send_rung_ = 0, send_consumer_ = 0;
   std::uint32_t receive_producer_ = 0, receive_rung_ = 0;
   std::uint32_t return_produced_ = 0, return_consumer_ = 0;
-  bool pending_ = false;
+  bool pending_ = false;    // the status block was written
+  bool send_next_ = false;  // it is the turn of a frame to be sent
   Time busy_until_ = 0;
   std::string complaint_;
-  std::uint64_t mailbox_writes_ = 0, status_writes_ = 0, polls_ = 0;
+  std::uint64_t mailbox_writes_ = 0, status_writes_ = 0, frames_ = 0;
 };
 
 }  // namespace emery::core_nic
