@@ -4,6 +4,7 @@
 import pytest
 
 from emery import published, reproduce, system
+from emery.common import UserError
 
 
 def rows_of(*values, **more):
@@ -13,16 +14,20 @@ def rows_of(*values, **more):
 
 
 def test_a_table_says_what_was_lost_and_what_was_missed():
-    text = published._table(rows_of(9.5, 8.0, lost=(0.0, 0.25), met=(True, False)))
+    text = published._tables(rows_of(9.5, 8.0, lost=(0.0, 0.25), met=(True, False)), ["f"])
     assert text == (
         "|  | paper | limit | Emery | unit |\n| --- | --- | --- | --- | --- |\n"
-        "| w | p | 10 | 9.5 | Mpps |\n| w | p | 10 | 8 (25 % lost, goal 9) | Mpps |\n"
+        "| w | p | 10 | 9.5 | Mpps |\n| w | p | 10 | 8 (25 % lost, goal 9) | Mpps |"
     )
 
 
 def test_points_of_curves_are_columns():
-    text = published._table(rows_of(1.0, 2.0, 3.0, x=(64, 128, 64), series=("a", "a", "b"), limit=(10.0, 5.0, 9.0)))
-    assert text == "| Mpps | 64 | 128 |\n| --- | --- | --- |\n| limit | 10 | 5 |\n| a | 1 | 2 |\n| b | 3 |  |\n"
+    rows = rows_of(1.0, 2.0, 3.0, x=(64, 128, 64), series=("a", "a", "b"), limit=(10.0, 5.0, 9.0))
+    head = "| Mpps | 64 | 128 |\n| --- | --- | --- |\n| limit | 10 | 5 |\n"
+    assert published._tables(rows, ["f"]) == head + "| a | 1 | 2 |\n| b | 3 |  |"
+    assert published._tables(rows, ["f@128"]) == "| Mpps | 128 |\n| --- | --- |\n| limit | 5 |\n| a | 2 |"
+    with pytest.raises(UserError, match="g@64"):
+        published._tables(rows, ["g@64"])
 
 
 def target(**more):

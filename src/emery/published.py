@@ -2,7 +2,8 @@
 """What the pages say was measured: rows of `reproduce` kept in the system's folder, and the tables that are made of them.
 
 `measured.json` has a row a target; a page has tables between `<!-- measured: SYSTEM WORDS -->` and `<!-- /measured -->`,
-where WORDS are figures or ids of targets. `reproduce --publish` writes both; a test compares.
+where WORDS are figures, some points of one (`sizes@64,1518`) or ids of targets. `reproduce --publish` writes both; a test
+compares.
 """
 
 import json
@@ -54,7 +55,7 @@ def filled(system, text: str) -> str:
         head, name, words, end = match.groups()
         if name != system.name:
             return match[0]
-        return f"{head}\n{_table(_chosen(rows, words.split()))}\n{end}"
+        return f"{head}\n{_tables(rows, words.split())}\n\n{end}"
 
     return _BLOCK.sub(block, text)
 
@@ -65,16 +66,6 @@ def write(system):
         text = page.read_text()
         if filled(system, text) != text:
             page.write_text(filled(system, text))
-
-
-def _chosen(rows: list[dict], words: list[str]) -> list[dict]:
-    chosen = []
-    for word in words:
-        found = [row for row in rows if word in (row["figure"], row["id"])]
-        if not found:
-            raise UserError(f"no figure or target {word} was measured")
-        chosen += found
-    return chosen
 
 
 def _number(value) -> str:
@@ -119,12 +110,17 @@ def _curves(rows: list[dict]) -> str:
     return _lines(cells)
 
 
-def _table(rows: list[dict]) -> str:
-    tables = []
-    while rows:
-        alike = [row for row in rows if (row["x"] is None) == (rows[0]["x"] is None)]
-        if rows[0]["x"] is not None:
-            alike = [row for row in alike if row["figure"] == rows[0]["figure"]]
-        tables.append(_list(alike) if rows[0]["x"] is None else _curves(alike))
-        rows = [row for row in rows if row not in alike]
-    return "\n\n".join(tables) + "\n"
+def _tables(rows: list[dict], words: list[str]) -> str:
+    """Tables of what the words name: a figure (its points as columns; `NAME@64,128`: these points of it), an id of a target."""
+    listed, tables = [], []
+    for word in words:
+        name, _, places = word.partition("@")
+        found = [row for row in rows if name in (row["figure"], row["id"])]
+        curves = [row for row in found if row["x"] is not None and name == row["figure"]]
+        if places:
+            curves = [row for row in curves if f"{row['x']:g}" in places.split(",")]
+        if not found or (places and not curves):
+            raise UserError(f"no figure or target {word} was measured")
+        listed += [row for row in found if row["x"] is None or name == row["id"]]
+        tables += [_curves(curves)] if curves else []
+    return "\n\n".join([_list(listed)] * bool(listed) + tables)
