@@ -5,13 +5,14 @@ import json
 import shutil
 
 import pytest
-from conftest import read_pcap
+from conftest import read_pcap, write_pcap
 
 from emery import system
 from emery.check import testing
 from emery.cli import main
-from emery.common import ROOT
-from emery.make import build
+from emery.common import ROOT, UserError
+from emery.make import build, cache, toolchain
+from emery.workload import workload
 
 REGISTERS = """
 addrmap card_regs {
@@ -79,3 +80,155 @@ def test_faults_of_its_python_are_one_line(card, capsys, code, says):
     assert main(["run", str(card), "--frames", "9"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1 and says in lines[0]
+
+
+def test_what_does_not_go_together_is_refused(card, capsys):
+    """In one line with the settings that meet, and a condition that names nothing is refused itself."""
+    append(card / "system.toml", '[[refuse]]\nwhen = "longest > 8 * buffer_beats"\nwhy = "too long"\n')
+    assert main(["run", str(card), "--size", "1024"]) == 2
+    assert capsys.readouterr().err == "emery: longest=1024, buffer_beats=16: too long\n"
+    append(card / "system.toml", '[[refuse]]\nwhen = "beats > 1"\nwhy = ""\n')
+    assert main(["show", str(card)]) == 2
+    assert "there is no beats" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- parameters of all systems
+
+
+def ends(parameter):
+    """The values at both ends of what a parameter takes; all there are of a choice."""
+    if isinstance(parameter.default, bool):
+        return (False, True)
+    return parameter.choices or (() if parameter.minimum is None else (parameter.minimum, parameter.maximum))
+
+
+def elaborate(target, values):
+    """Verilator's elaboration of a system, or of its parts; raises what a guard in the RTL says. What passed is remembered."""
+    whole = build.system_rtl(target, values)
+    for rtl in build.part_rtls(target, values, whole) or [whole]:
+        words = ["--lint-only", *(x for x in rtl.arguments() if x != "--cc")]
+        cache.entry("elaborated", build.rtl_digest(rtl), lambda _, words=words: toolchain.run_verilator(words))
+
+
+AT_ENDS = [
+    (name, parameter.name, value)
+    for name in system.names()
+    for parameter in system.load(name).parameters.values()
+    if parameter.rtl
+    for value in ends(parameter)
+    if value != parameter.default
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "value"), AT_ENDS, ids=["-".join(map(str, x)) for x in AT_ENDS])
+def test_a_range_is_what_the_hardware_takes(name, parameter, value):
+    target = system.load(name)
+    values = target.values() | {parameter: value}
+    try:
+        target.refuse(values)
+    except UserError:  # of two settings that meet, the other is the one to change
+        values = next(others(target, values, parameter))
+    for when in ({}, *(x["when"] for x in target.variants)):
+        elaborate(target, values | when)
+
+
+def others(target, values, kept):
+    """The values with another parameter at another value, where nothing is refused."""
+    for other in target.parameters.values():
+        low, high = (other.minimum, other.maximum) if other.power_of_two else (1, 0)
+        powers = [x for x in (1 << y for y in range(20)) if low <= x <= high]
+        for value in (powers or ends(other)) if other.name != kept else ():
+            try:
+                target.refuse(changed := values | {other.name: value})
+            except UserError:
+                continue
+            yield changed
+
+
+def test_guards_stop_a_build(card, capsys):
+    """In one line: the guard's own words."""
+    source = card / "loop_card.sv"
+    guard = 'if (Depth > 8) begin : g_bad\n    $fatal(1, "loop_card: %0d beats", Depth);\n  end\nendmodule'
+    source.write_text(source.read_text().replace("endmodule", guard))
+    assert main(["run", str(card), "--frames", "9"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].endswith("loop_card: 16 beats")
+
+
+REFUSED = {
+    "capture": [
+        "rings=16 max_rings=8", "staging_pages=64", "consumers=7 rings=4", "links=1 link_rate=0.5",
+        "links=1 fault_link=0 link_lost_at_us=9", "link_lost_at_us=9 link_back_at_us=8", "pcap=", "size=imix", "flows=3",
+        "source=wire size=9019", "block_kb=4 size=5000",
+    ],
+    "core-nic": ["studies=true"],
+    "direct-router": [
+        "config=A bus=pcie", "slow_path=true bus=pcie", "config=F max_cards=2", "cards=9", "dead_card=3",
+        "config=B stalled_card=2", "config=D dead_card=3", "size=1523", "size=9000 mtu=9000 fifo_kb=4",
+    ],
+    "host-nic": [
+        "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",
+    ],
+    "tile-router": ["flows=1000 prefix_length=8"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", system.names())
+def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
+    """Each condition of each system is met by one of these; the settings that meet are in the line."""
+    monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built"))
+    capture = write_pcap(tmp_path / "a.pcap", [bytes(60)])
+    refusals, met = {x.why: x for x in system.load(name).refusals}, set()
+    for settings in REFUSED[name]:
+        given = dict(x.split("=") for x in settings.split())
+        words = [
+            word
+            for option, x in given.items()
+            for word in ([f"--{option}", x or str(capture)] if option in system.FACTS else ["--set", f"{option}={x}"])
+        ]
+        assert main(["run", name, *words]) == 2
+        line = capsys.readouterr().err
+        assert line.startswith("emery: ") and line.count("\n") == 1
+        why = line.strip().split(": ", 2)[2]
+        shown = {f"{option}={x}" for option, x in given.items() if option in refusals[why].names and x}
+        assert shown and all(x in line for x in shown) or "longest" in line or "pcap" in line
+        met.add(why)
+    assert met == set(refusals)
+
+
+# ---------------------------------------------------------------- captures and numbers of frames, whole
+
+
+@pytest.mark.parametrize("name", system.names())
+def test_a_capture_is_played_whole(name, tmp_path, capsys):
+    """However long the main job is. NICs play it each way; routers deal it to their ports by flow."""
+    target, out = system.load(name), tmp_path / "result.json"
+    frames = [udp(flow, number) for number in range(1500) for flow in [number * number % 41]]
+    capture = write_pcap(tmp_path / "a.pcap", frames)
+    words = ["--pcap", str(capture), "--json", str(out), "--rate", "0.05"]
+    words += ["--set", "source=wire"] if "source" in target.parameters else []
+    assert main(["run", name, *words]) == 0, capsys.readouterr().err
+    ways = 2 if "direction" in target.options else 1
+    assert json.loads(out.read_text())["totals"]["offered"] == ways * len(frames)
+
+
+@pytest.mark.parametrize("name", system.names())
+def test_as_many_frames_as_asked_for(name):
+    """The main job's duration ends with what takes its place, and the other way round."""
+    target = system.load(name)
+    assert workload(target, {"frames": "5000"}).settings().get("duration_ps") is None
+    assert workload(target, {"duration": "5ms"}).settings().get("frames") is None
+    assert workload(target, {"frames": "5000"}).frames == 5000
+
+
+def udp(flow, number):
+    """A frame of 60 bytes, with right checksums, from one of some addresses."""
+    payload = number.to_bytes(18, "big")
+    ip = bytearray.fromhex("4500002e000040004011000000000000ac100000")
+    ip[12:16] = bytes([10, 0, flow, 7])
+    ip[16:20] = bytes([20, flow, 3, 9])
+    total = sum(int.from_bytes(ip[x : x + 2], "big") for x in range(0, 20, 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    ip[10:12] = (total ^ 0xFFFF).to_bytes(2, "big")
+    return bytes.fromhex("020000000002020000000001") + b"\x08\x00" + bytes(ip) + bytes.fromhex("04000401001a0000") + payload

@@ -196,6 +196,7 @@ class Plan:
 
 def plan(system, values: dict, work: Workload, waves: bool = False, assertions: bool = False) -> Plan:
     """Builds what a run needs."""
+    system.refuse({**values, **work.facts()})
     made, traffic = system.settings(values), work.settings()
     for hook in ("loads", "mix", "resources"):  # faults in them are told before the work begins
         system.hook(hook)

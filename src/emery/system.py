@@ -12,6 +12,7 @@ import tomllib
 import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
@@ -19,6 +20,9 @@ from emery.common import ROOT, UserError, in_checkout, nearest
 from emery.make import cache
 
 SYSTEMS = ROOT / "systems"
+# What a condition of `[[refuse]]` may say of the workload: options of the run, whether it has captures or a file of routes, and
+# how long the longest frame is (bytes with FCS).
+FACTS = ("size", "flows", "direction", "pcap", "routes", "longest")
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,29 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Settings that do not go together: a condition over names of parameters and of the workload, in Python's words."""
+
+    when: str
+    why: str
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the condition is about, in its order."""
+        return self._code.co_names
+
+    @cached_property
+    def _code(self):
+        return compile(self.when, self.when, "eval")
+
+    def check(self, known: dict):
+        """Refuses these values, if they are all here and the condition holds for them."""
+        if set(self.names) <= known.keys() and eval(self._code, {"__builtins__": {}}, known):
+            shown = {x: "true" if known[x] is True else known[x] for x in self.names if known[x] is not False}
+            raise UserError(f"{', '.join(f'{name}={x}' for name, x in shown.items())}: {self.why}")
+
+
+@dataclass(frozen=True)
 class System:
     """A system: all that is known of it comes from its folder."""
 
@@ -140,6 +167,7 @@ class System:
     figures: dict
     targets: tuple[Target, ...]
     variants: tuple[dict, ...] = ()  # fields that are others `when` parameters have certain values
+    refusals: tuple[Refusal, ...] = ()
 
     def values(self, settings: list[str] = ()) -> dict:
         """All parameters, with `NAME=VALUE` settings applied."""
@@ -151,7 +179,13 @@ class System:
             if name not in self.parameters:
                 raise UserError(f"{self.name} has no parameter {name}{nearest(name, self.parameters)}")
             values[name] = self.parameters[name].parse(text)
+        self.refuse(values)
         return values
+
+    def refuse(self, known: dict):
+        """Refuses values that do not go together: of parameters, or of these and of what a workload is (`Workload.facts`)."""
+        for refusal in self.refusals:
+            refusal.check(known)
 
     def rtl_parameters(self, values: dict) -> list[tuple[str, str]]:
         """What the RTL's top is given, by Verilog name."""
@@ -260,6 +294,14 @@ def _variant(table: dict) -> dict:
     return {"when": table["when"], **changed}
 
 
+def _refusals(tables: list[dict], parameters: dict) -> tuple[Refusal, ...]:
+    refusals = tuple(Refusal(**x) for x in tables)
+    for x in refusals:
+        if unknown := set(x.names) - parameters.keys() - set(FACTS):
+            raise ValueError(f"refuse: {x.when}: there is no {', '.join(sorted(unknown))}")
+    return refusals
+
+
 def _fill(template, values: dict):
     """A template with its {names} filled in; a string that is one name becomes the value itself, not its text."""
     if isinstance(template, dict):
@@ -315,12 +357,13 @@ def read(folder: Path) -> System:
             run=data.get("run", {}),
             parameters={k: _parameter(k, dict(v)) for k, v in data.get("parameters", {}).items()},
             python=data.get("python", {}),
-            largest_frame=data.get("largest_frame", 9234),
+            largest_frame=data.get("largest_frame", 9018),
             figures=data.get("figure", {}),
             targets=_targets(data.get("target", [])),
             variants=tuple(map(_variant, data.get("variant", ()))),
+            refusals=_refusals(data.get("refuse", []), data.get("parameters", {})),
         )
     except KeyError as error:
         raise UserError(f"{in_checkout(path)}: {error} is missing") from error
-    except (OSError, ValueError, TypeError, AttributeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, SyntaxError, tomllib.TOMLDecodeError) as error:
         raise UserError(f"{in_checkout(path)}: {error}") from error

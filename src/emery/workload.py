@@ -64,6 +64,11 @@ class Workload:
         low, _, high = self.size.partition("-")
         return Counter(dict.fromkeys(range(int(low), int(high or low) + 1), 1))
 
+    def facts(self) -> dict:
+        """What a system may refuse, by the names in `system.FACTS`."""
+        files = {"pcap": bool(self.pcap), "routes": bool(self.routes)}
+        return {"size": self.size, "flows": self.flows, "direction": self.direction, **files, "longest": max(self.sizes())}
+
     def title(self) -> str:
         """In words."""
         if self.pcap:
@@ -134,11 +139,15 @@ def workload(system, options: dict) -> Workload:
         raise UserError("--frames and --duration: choose one")
     if given.get("pcap") and given.get("flows"):
         raise UserError("--flows: a capture has its own flows")
-    main = dict(system.run)
-    if given.get("size"):
-        main.pop("pcap", None)
-        main.pop("rate", None)  # the main job's rate is for captures
-    chosen = {**main, **given}
+    # What is given takes the place of all that says the same: a capture is played once and whole, and as many frames are sent
+    # as were asked for, however long the main job takes. Its rate is for captures.
+    instead = {
+        "pcap": ("size", "frames", "duration"),
+        "size": ("pcap", "rate"),
+        "frames": ("duration",),
+        "duration": ("frames",),
+    }
+    chosen = {**{k: v for k, v in system.run.items() if not any(k in instead.get(x, ()) for x in given)}, **given}
     merged = {**DEFAULTS, **chosen}
     names = merged.get("pcap", [])
     if isinstance(names, str):  # the main job's own

@@ -23,6 +23,7 @@ _COLD = ["-O0"]  # runs once, at start
 _LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
 _BATCH_BYTES = 2_000_000
+_BENCH = ["-Wno-INITIALDLY", "-Wno-ZERODLY", "-Wno-SPLITVAR"]  # delays and names inside blocks: a test bench may
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,10 @@ class Rtl:
     def arguments(self) -> list[str]:
         """The command line for Verilator, without the output directory."""
         words = ["--cc", "--top-module", self.top, "--prefix", f"V{self.top}", "-O3", "--timescale", "1ns/1ps"]
-        words += ["--output-split", "8000", "--output-split-cfuncs", "500", "-Wno-fatal", "-Wno-lint", "-Wno-style"]
+        words += ["--output-split", "8000", "--output-split-cfuncs", "500", "-Wno-lint", "-Wno-style", "-Wno-SYMRSVDWORD"]
         words += ["-x-assign", "fast", "--x-initial", "fast"] if not self.stand_alone else []
         # A test bench's loops written out are up to 40 times the code, for runs of a second.
-        words += ["--exe", "--main", "--timing", "--unroll-count", "8"] if self.stand_alone else ["--no-timing"]
+        words += ["--exe", "--main", "--timing", "--unroll-count", "8", *_BENCH] if self.stand_alone else ["--no-timing"]
         words += ["--assert" if self.assertions else "--no-assert"]
         words += [f"--trace-{self.trace}", "--trace-structs"] if self.trace else []
         words += [f"-G{name}={value}" for name, value in self.parameters]

