@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from emery import common
 from emery.check import area
 from emery.common import ROOT, UserError
 from emery.make import build, cache, registers, toolchain
@@ -121,6 +122,17 @@ def test_an_unwritable_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("EMERY_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(UserError, match="EMERY_CACHE"):
         cache.scratch()
+
+
+def test_several_users_of_one_checkout(own_cache, monkeypatch, tmp_path):
+    """What is in the cache is for all; who cannot write it has one of his own."""
+    path = cache.entry("things", "c", lambda out: (out / "whole").write_text("y"))
+    assert all(x.stat().st_mode & 0o055 == 0o055 for x in (path, path.parent)) and (path / "whole").stat().st_mode & 0o044
+    monkeypatch.delenv("EMERY_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    assert common.cache_dir() == ROOT / ".cache" / "emery"
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert common.cache_dir() == tmp_path / "own" / "emery"
 
 
 # ---------------------------------------------------------------- the launcher

@@ -74,6 +74,11 @@ def refused(capsys, *words):
         (["firmware", "x"], "there is no system x"),
         (["format", "x"], "unrecognized arguments: x"),
         (["build", "nothing_tb.sv"], "no such file"),
+        (["run", "host-nic", "--waves", "/"], "--waves /: is a directory"),
+        (["run", "direct-router", "--routes", "/dev/zero"], "--routes /dev/zero: no file"),
+        (["run", "host-nic", "--size", "64\n65"], "not plain text"),
+        (["sweep", "host-nic", "--size", "64", "--over", "mps=128", "--out", "/dev/full"], "/dev/full: not a file"),
+        (["prove", "--depth", "99999999999"], "from 1 to 1000"),
     ],
 )
 def test_refuses(capsys, monkeypatch, tmp_path, words, says):
@@ -122,6 +127,35 @@ def test_run_writes_the_result_contract(capsys, tmp_path, fake):
     printed = capsys.readouterr()
     assert "rx_buffer_full 4" in printed.out and "kilocycles/s" in printed.out and "total" in printed.out
     assert printed.err == ""  # quiet in a pipe
+
+
+def test_a_result_on_standard_output(capsys, tmp_path, fake, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fake(body(BOTH, TOTAL))
+    assert main(["run", "host-nic", "--size", "64", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["system"] == "host-nic" and not Path("-").exists()
+
+
+def test_a_full_disk_is_one_line(capsys, fake):
+    fake(body(BOTH, TOTAL))
+    assert main(["run", "host-nic", "--size", "64", "--json", "/dev/full"]) == 2
+    assert capsys.readouterr().err == "emery: output: No space left on device\n"
+    for words in (["list"], ["--help"], ["run", "--help"], ["show", "host-nic"]):
+        with open("/dev/full", "w") as full:
+            launcher = [sys.executable, str(ROOT / "emery"), *words]
+            done = subprocess.run(launcher, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert (done.returncode, done.stderr) == (2, "emery: output: No space left on device\n")
+
+
+def test_a_fault_of_our_own_is_one_line(capsys, monkeypatch):
+    """And all of it when that is wanted."""
+    monkeypatch.setattr(system, "names", lambda: 1 // 0)
+    monkeypatch.delenv("EMERY_DEBUG", raising=False)
+    line = refused(capsys, "list")
+    assert "internal error in " in line and "ZeroDivisionError" in line
+    monkeypatch.setenv("EMERY_DEBUG", "1")
+    assert main(["list"]) == 2
+    assert "Traceback" in capsys.readouterr().err
 
 
 def test_a_capture_is_played_once_and_by_port(tmp_path, fake):

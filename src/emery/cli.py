@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 
 from emery import __version__, process, report, system
 from emery.common import UserError, nearest
@@ -16,12 +17,15 @@ from emery.workload import DEFAULTS, workload
 
 
 class _Parser(argparse.ArgumentParser):
+    def _print_message(self, message, file=None):  # argparse's own says nothing when that fails
+        (file or sys.stderr).write(message)
+
     def error(self, message):
         raise UserError(f"{message} (see ./emery {self.prog.split()[-1]} --help)" if " " in self.prog else message)
 
 
 def _note(line: str):
-    print(f"emery: {line}", file=sys.stderr)
+    print(f"emery: {' '.join(line.splitlines())}", file=sys.stderr)
 
 
 def _say():
@@ -34,6 +38,12 @@ def _text(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
     return text
+
+
+def _depth(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to 1000")
+    return int(text)
 
 
 def _system_option(parser):
@@ -62,6 +72,16 @@ def _traffic_options(parser):
     option("seed", "everything random follows from it{}")
 
 
+_ENVIRONMENT = """\
+environment:
+  EMERY_HOME   where the Python packages go, in .venv/ (default: the checkout)
+  EMERY_CACHE  where built models are kept (default: .cache/emery in the checkout; ~/.cache/emery where that cannot be written)
+  EMERY_JOBS   how many compilers, and simulations of a sweep, run side by side (default: one a core)
+  EMERY_DEBUG  set: after the line that says what is wrong comes what the tool behind it said, or where in Emery it was
+  CXX          the C++ compiler (default: g++)
+
+exit status: 0 all well; 1 frames are not accounted for, or a goal asked for is missed; 2 bad input, in one line
+"""
 _TRAFFIC = ("pcap", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
 
 
@@ -83,7 +103,7 @@ def _run(arguments) -> int:
     target = arguments.system
     values = target.values(arguments.set)
     work = workload(target, _traffic(arguments))
-    if arguments.json:
+    if arguments.json not in (None, "-"):
         check_file("--json", arguments.json)
     outputs = prepare_outputs(arguments.pcap_out, arguments.waves, _note)
     status = 0
@@ -93,10 +113,14 @@ def _run(arguments) -> int:
         _note(str(error))
         result, status = error.result, 1
     if result is not None:
-        print(report.run_table(result, work.title()))
-        if arguments.json:
-            with open(arguments.json, "w") as handle:
-                handle.write(json.dumps(result, indent=2) + "\n")
+        text = json.dumps(result, indent=2) + "\n"
+        if arguments.json == "-":
+            sys.stdout.write(text)
+        else:
+            print(report.run_table(result, work.title()))
+            if arguments.json:
+                with open(arguments.json, "w") as handle:
+                    handle.write(text)
     return status
 
 
@@ -190,7 +214,8 @@ def _build(arguments):
 
 
 def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
-    parser = _Parser(prog="emery", description="Programmable network interfaces in RTL, on a cycle-accurate bench.")
+    about = "Programmable network interfaces in RTL, on a cycle-accurate bench."
+    parser = _Parser(prog="emery", description=about, epilog=_ENVIRONMENT, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"emery {__version__}")
     parser.set_defaults(func=lambda arguments: parser.print_help(), packages=())
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
@@ -206,7 +231,9 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     _system_option(run)
     _traffic_options(run)
     _set_option(run)
-    run.add_argument("--json", type=_text, metavar="FILE", help="write the result")
+    run.add_argument(
+        "--json", type=_text, metavar="FILE", help="write the result; `-`: to standard output, in place of the table"
+    )
     run.add_argument("--pcap-out", type=_text, metavar="DIR", help="write what came out, one capture an output")
     run.add_argument("--waves", type=_text, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
     run.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
@@ -239,7 +266,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     prove = command("prove", _prove, "run test", "prove blocks")
     prove.add_argument("files", nargs="*", metavar="FILE", help="rtl/*/*_formal.sv (default: all)")
     prove.add_argument("--mode", choices=("prove", "bmc"))
-    prove.add_argument("--depth", type=int)
+    prove.add_argument("--depth", type=_depth, help="clocks, 1 ... 1000")
     prove.add_argument("--engine", choices=("induction", "pdr", "bmc3"))
     firmware = command("firmware", _firmware, "run firmware", "build the programs of systems with cores, to ship with them")
     firmware.add_argument("systems", nargs="*", type=system.load, metavar="SYSTEM", help="default: all")
@@ -253,6 +280,9 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
+    for word in argv:
+        if not word.isprintable():  # bytes that are no text, line breaks: a message would not be a line
+            raise UserError(f"{word.encode(errors='backslashreplace')!r}: not plain text")
     parser, commands = _parser()
     if argv and not argv[0].startswith("-") and argv[0] not in commands:
         raise UserError(f"there is no command {argv[0]}{nearest(argv[0], commands)}")
@@ -265,25 +295,35 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 def packages(argv: list[str]) -> tuple[str, ...]:
     """The lists of packages (requirements/NAME.txt) that a command needs; ends the process when its words are wrong."""
-    try:
-        return _parse(argv).packages
-    except UserError as error:
-        _note(str(error))
-        sys.exit(2)
+    found = []
+    status = _told(lambda: found.append(_parse(argv).packages))
+    if not found:
+        sys.exit(status)
+    return found[0]
 
 
 def main(argv: list[str]) -> int:
     """Runs one command; gives the exit status: 0 well, 1 the integrity check failed, 2 bad input."""
-    try:
+
+    def command():
         arguments = _parse(argv)
-        status = arguments.func(arguments) or 0
+        return arguments.func(arguments)
+
+    return _told(command)
+
+
+def _told(work) -> int:
+    """Does the work; gives its status. What goes wrong is told in one line."""
+    log = ""
+    try:
+        status = work() or 0
         sys.stdout.flush()
         return status
+    except SystemExit:  # argparse, after --help and --version
+        return _told(lambda: 0)
     except UserError as error:
         _note(str(error))
-        if os.environ.get("EMERY_DEBUG") and getattr(error, "log", ""):
-            print(error.log, file=sys.stderr)
-        return 2
+        log = getattr(error, "log", "")
     except IntegrityError as error:
         _note(str(error))
         return 1
@@ -294,8 +334,20 @@ def main(argv: list[str]) -> int:
         _note(f"ended by {error}")
         return 128 + error.number
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
     except OSError as error:  # a full disk, most likely
         _note(f"{error.filename or 'output'}: {error.strerror or error}")
-        return 2
+        _drop_output()
+    except Exception as error:  # a fault of Emery's own
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        _note(f"internal error in {place.filename}:{place.lineno}: {type(error).__name__}: {error} (EMERY_DEBUG=1 says more)")
+        log = traceback.format_exc()
+    if os.environ.get("EMERY_DEBUG") and log:
+        print(log, file=sys.stderr)
+    return 2
+
+
+def _drop_output():
+    """What is still to be written to a standard output that takes nothing is not tried again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -20,8 +20,12 @@ def in_checkout(path: Path) -> str:
 
 
 def cache_dir() -> Path:
-    """Where built models are kept."""
-    return Path(os.environ.get("EMERY_CACHE") or ROOT / ".cache" / "emery").resolve()
+    """Where built models are kept: in the checkout, or, where that is someone else's, in the user's own cache."""
+    if given := os.environ.get("EMERY_CACHE"):
+        return Path(given).resolve()
+    ours = ROOT / ".cache" / "emery"
+    there = next(x for x in (ours, *ours.parents) if x.exists())
+    return ours if os.access(there, os.W_OK) else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "emery"
 
 
 def jobs() -> int:

@@ -19,6 +19,8 @@ class Results:
         self.known: dict[str, dict] = {}
         self._guard = threading.Lock()
         self._read = 0
+        if self.path.exists() and not self.path.is_file():
+            raise UserError(f"{path}: not a file")
         self.refresh()
 
     def refresh(self):

@@ -63,11 +63,11 @@ def prepare_outputs(pcap_out: str | None, waves: str | None, note=lambda line: N
         if not os.access(pcap_out, os.W_OK):
             raise UserError(f"--pcap-out {pcap_out}: cannot be written")
     if waves:
-        if build.trace_format() == "vcd":
-            path = Path(waves).with_suffix(".vcd")
-            note(f"FST needs the packages liblz4-dev and zlib1g-dev; writing VCD to {path} instead")
-            waves = str(path)
         check_file("--waves", waves)
+        if build.trace_format() == "vcd":
+            path = os.path.splitext(waves)[0] + ".vcd"
+            note(f"FST needs the packages liblz4-dev and zlib1g-dev; writing VCD to {path} instead")
+            waves = path
     return Outputs(os.path.abspath(pcap_out) if pcap_out else "", os.path.abspath(waves) if waves else "")
 
 

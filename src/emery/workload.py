@@ -163,8 +163,8 @@ def workload(system, options: dict) -> Workload:
     frames = _whole(merged["frames"], "--frames", 1, 10**9) if "frames" in merged else 0
     duration = chosen.get("duration") or ("" if frames or pcap else DEFAULTS["duration"])
     routes = merged.get("routes", "")
-    if routes and not os.access(routes, os.R_OK):
-        raise UserError(f"--routes {routes}: cannot be read")
+    if routes and not (os.path.isfile(routes) and os.access(routes, os.R_OK)):
+        raise UserError(f"--routes {routes}: no file that can be read")
     return Workload(
         pcap=pcap,
         size=size,

@@ -8,7 +8,6 @@ runtime, and a comment in one module recompiles next to nothing.
 
 import os
 import re
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -106,16 +105,15 @@ def _object(unit: Unit) -> Path:
     if path.exists():
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, scratch = tempfile.mkstemp(suffix=".o", dir=cache.scratch())
-    os.close(handle)
+    scratch = cache.scratch() / "object.o"
     words = [*unit.flags, "-isystem", str(system), "-isystem", str(system / "vltstd")]
     for directory in unit.includes:
         words += ["-I", str(directory)]
-    warnings = toolchain.run_cxx([*words, "-c", str(unit.source), "-o", scratch], cwd=unit.source.parent)
+    warnings = toolchain.run_cxx([*words, "-c", str(unit.source), "-o", str(scratch)], cwd=unit.source.parent)
     if warnings and "-Werror" not in unit.flags and unit.source.is_relative_to(ROOT / "bench"):
         path.with_suffix(".log").write_text(warnings)
     os.replace(scratch, path)
-    os.rmdir(os.path.dirname(scratch))
+    scratch.parent.rmdir()
     return path
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shutil
-import tempfile
+import uuid
 from functools import cache
 from pathlib import Path
 
@@ -77,7 +77,9 @@ def scratch() -> Path:
         owner = old.name.split("-")[0]
         if owner.isdigit() and not Path(f"/proc/{owner}").exists():
             shutil.rmtree(old, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
+    made = base / f"{os.getpid()}-{uuid.uuid4().hex}"
+    made.mkdir()  # not mkdtemp: what is made here is for all who may read the cache
+    return made
 
 
 def entry(kind: str, key: str, make, waiting=None) -> Path:

@@ -70,7 +70,10 @@ def cxx() -> str:
 @cache
 def cxx_version() -> str:
     """First line of the compiler's version."""
-    return process.run([cxx(), "--version"]).stdout.splitlines()[0]
+    done = process.run([cxx(), "--version"])
+    if done.returncode or not done.stdout:
+        raise UserError(f"{cxx()} --version fails: it is no C++ compiler (set CXX)")
+    return done.stdout.splitlines()[0]
 
 
 @cache
