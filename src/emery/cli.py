@@ -350,4 +350,7 @@ def _told(work) -> int:
 
 def _drop_output():
     """What is still to be written to a standard output that takes nothing is not tried again at the end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
