@@ -27,7 +27,8 @@ class Addresses {
           r.prefix | (static_cast<std::uint32_t>(random.next()) & ~r.mask());
       if (!martian(address) && trie_.find(address) == port) return address;
     }
-    throw OptionError("routes: no address leads to port " + std::to_string(port));
+    throw OptionError("routes: no " + std::string(choice.empty() ? "route" : "address") +
+                      " leads to port " + std::to_string(port) + ", where traffic is to go");
   }
 
  private:

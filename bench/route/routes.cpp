@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/route/routes.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -14,13 +15,19 @@ namespace {
 
 constexpr const char* kExample = "not a line like '10.1.0.0/16 3'";
 
-/// A decimal number up to `most` at the front of `text`, which is taken off; false if there is
-/// none.
-bool number(std::string_view& text, unsigned most, unsigned& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || value > most) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
+/// Decimal digits at the front of `text`, which are taken off; an empty part when there are none,
+/// or a 0 before others, which some programs read as octal.
+std::string_view digits(std::string_view& text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view part = text.substr(0, end > 1 && text.front() == '0' ? 0 : end);
+  text.remove_prefix(part.size());
+  return part;
+}
+
+/// What the digits say, if that is at most `most`.
+bool number(std::string_view part, unsigned most, unsigned& value) {
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+  return error == std::errc{} && value <= most;
 }
 
 bool take(std::string_view& text, char c) {
@@ -37,16 +44,6 @@ bool skip_blanks(std::string_view& text) {
   return text.size() != before;
 }
 
-bool parse_line(std::string_view text, Route& route) {
-  unsigned part = 0;
-  for (int i = 0; i < 4; ++i) {
-    if (!number(text, 255, part) || !take(text, i == 3 ? '/' : '.')) return false;
-    route.prefix = route.prefix << 8 | part;
-  }
-  return number(text, 32, route.length) && skip_blanks(text) && number(text, ~0u, route.port) &&
-         text.empty();
-}
-
 std::string written(const Route& route) {
   std::string text;
   for (int i = 24; i >= 0; i -= 8)
@@ -54,11 +51,37 @@ std::string written(const Route& route) {
   return text + std::to_string(route.length);
 }
 
+/// What is wrong with a line, or nothing.
+std::string parse_line(std::string_view text, unsigned ports, Route& route) {
+  if (text.substr(0, text.find_first_of(" \t")).find(':') != std::string_view::npos)
+    return "an IPv6 prefix: there is only IPv4 here";
+  unsigned part = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (!number(digits(text), 255, part) || !take(text, i == 3 ? '/' : '.')) return kExample;
+    route.prefix = route.prefix << 8 | part;
+  }
+  const std::string_view length = digits(text);
+  if (length.empty() || !skip_blanks(text)) return kExample;
+  const std::string_view port = digits(text);
+  if (port.empty() || !text.empty()) return kExample;
+  if (!number(length, 32, route.length))
+    return "a prefix of " + std::string(length) + " bits: 0 to 32 are possible";
+  if (!number(port, ports - 1, route.port)) {
+    return "port " + std::string(port) + ": there are " + std::to_string(ports) + ", from 0";
+  }
+  if (route.prefix & ~route.mask()) return written(route) + " has bits set beyond its length";
+  return "";
+}
+
 }  // namespace
 
 Routes parse_routes(std::string_view text, const std::string& name, unsigned ports) {
   if (text.starts_with("\x1f\x8b")) throw OptionError(name + ": compressed; unpack it first");
-  std::unordered_map<std::uint64_t, std::size_t> lines;  // of each prefix and length
+  struct Seen {
+    std::size_t line;
+    unsigned port;
+  };
+  std::unordered_map<std::uint64_t, Seen> lines;  // by prefix and length
   Routes routes;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = text.find('\n');
@@ -72,15 +95,14 @@ Routes parse_routes(std::string_view text, const std::string& name, unsigned por
       throw OptionError(name + ":" + std::to_string(line) + ": " + what);
     };
     Route route;
-    if (!parse_line(rest, route)) fail(kExample);
-    if (route.port >= ports) {
-      fail("port " + std::to_string(route.port) + ": there are " + std::to_string(ports) +
-           ", from 0");
-    }
-    if (route.prefix & ~route.mask()) fail(written(route) + " has bits set beyond its length");
+    if (const std::string wrong = parse_line(rest, ports, route); !wrong.empty()) fail(wrong);
     const auto [first, fresh] =
-        lines.try_emplace(std::uint64_t{route.prefix} << 8 | route.length, line);
-    if (!fresh) fail(written(route) + " was on line " + std::to_string(first->second));
+        lines.try_emplace(std::uint64_t{route.prefix} << 8 | route.length, Seen{line, route.port});
+    if (!fresh && first->second.port != route.port) {
+      fail(written(route) + " leads to port " + std::to_string(route.port) + ", on line " +
+           std::to_string(first->second.line) + " to port " + std::to_string(first->second.port));
+    }
+    if (!fresh) continue;
     routes.push_back(route);
   }
   if (routes.empty()) throw OptionError(name + ": no routes");
@@ -89,8 +111,8 @@ Routes parse_routes(std::string_view text, const std::string& name, unsigned por
 
 Routes read_routes(const std::string& path, unsigned ports) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw OptionError(path + ": cannot be read");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw OptionError(path + ": cannot be read");
   return parse_routes(text, path, ports);
 }
 

@@ -25,9 +25,11 @@ struct Route {
 
 using Routes = std::vector<Route>;
 
-/// Lines `prefix port`, as in `10.1.0.0/16 3`; empty lines and what follows a # do not count. Bits
-/// beyond the prefix length, a port that is not there, a prefix that was there before, a text
-/// without routes: OptionError with `name`, line and what is wrong. There need be no default route.
+/// Lines `prefix port`, as in `10.1.0.0/16 3`; empty lines, what follows a # and a carriage return
+/// before the end of a line do not count, nor does a route that was there before. The same prefix
+/// with another port, bits beyond its length, more than 32 of them, a port that is not there, IPv6,
+/// a text without routes: OptionError with `name`, line and what is wrong. There need be no default
+/// route, and nothing else beside one.
 Routes parse_routes(std::string_view text, const std::string& name, unsigned ports);
 Routes read_routes(const std::string& path, unsigned ports);
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Test of routes files, at both ends of each field, and of the two longest-prefix matches against
+// each other.
+#include "bench/route/routes.hpp"
+
+#include <string>
+
+#include "bench/sim/options.hpp"
+#include "bench/sim/random.hpp"
+#include "bench/stats/check.hpp"
+
+namespace emery::route {
+namespace {
+
+Checks checks;
+constexpr unsigned kPorts = 4;
+
+Routes parse(const std::string& text) { return parse_routes(text, "file", kPorts); }
+
+void right(const std::string& text, const Routes& want) {
+  checks.that(parse(text) == want, "read: " + text);
+}
+
+void wrong(const std::string& text, const std::string& says) {
+  try {
+    parse(text);
+    checks.that(false, "not refused: " + text);
+  } catch (const OptionError& error) {
+    checks.equal(std::string(error.what()), "file" + says, "refused: " + text);
+  }
+}
+
+void test_files() {
+  const Route eight{10u << 24, 8, 1};
+  right("10.0.0.0/8 1\n", {eight});
+  for (const char* text :
+       {"10.0.0.0/8 1", "10.0.0.0/8 1\r\n", "\t10.0.0.0/8 \t1  \n", "\n\n10.0.0.0/8 1\n\n",
+        "# a table\n10.0.0.0/8 1 # of one\n#", "10.0.0.0/8 1\n10.0.0.0/8 1\n"})
+    right(text, {eight});
+  right("0.0.0.0/0 3", {{0, 0, 3}});
+  right("255.255.255.255/32 0", {{~0u, 32, 0}});
+  right("0.0.0.0/32 0\r\n128.0.0.0/1 2", {{0, 32, 0}, {1u << 31, 1, 2}});
+  right("10.0.0.0/8 1\n10.0.0.0/9 2\n", {eight, {10u << 24, 9, 2}});
+
+  const std::string example = ": not a line like '10.1.0.0/16 3'";
+  for (const char* text :
+       {"x", "10.0.0.0 1", "10.0.0/8 1", "10.0.0.0/8", "10.0.0.0/8 ", "10.0.0.0/8 -1",
+        "10.0.0.0/8 1 2", "10.0.0.0/8 1x", "10.0.0.0/-1 1", "256.0.0.0/8 1", "10.0.0.256/32 1",
+        "4294967306.0.0.0/8 1", "10.0.0.0/8,1", "10.0.0.0/ 1", "010.0.0.0/8 1", "10.0.0.0/08 1",
+        "10.0.0.0/8 01", "10.0.0.0/81", ".0.0.0/8 1"})
+    wrong(text, ":1" + example);
+  wrong("10.0.0.0/8 1\n\n10.0.0.0\n", ":3" + example);
+  wrong("10.0.0.0/33 1", ":1: a prefix of 33 bits: 0 to 32 are possible");
+  wrong("10.0.0.0/4294967304 1", ":1: a prefix of 4294967304 bits: 0 to 32 are possible");
+  wrong("10.0.0.0/8 4", ":1: port 4: there are 4, from 0");
+  wrong("10.0.0.0/8 4294967297", ":1: port 4294967297: there are 4, from 0");
+  wrong("10.0.0.0/8 18446744073709551617", ":1: port 18446744073709551617: there are 4, from 0");
+  wrong("10.0.0.1/31 1", ":1: 10.0.0.1/31 has bits set beyond its length");
+  wrong("128.0.0.0/0 1", ":1: 128.0.0.0/0 has bits set beyond its length");
+  wrong("10.0.0.0/8 1\n10.0.0.0/8 2", ":2: 10.0.0.0/8 leads to port 2, on line 1 to port 1");
+  wrong("10.0.0.0/8 1\n2001:db8::/32 1", ":2: an IPv6 prefix: there is only IPv4 here");
+  wrong("::/0 1", ":1: an IPv6 prefix: there is only IPv4 here");
+  for (const char* text : {"", "\n", "# nothing\n", "\r\n \t"}) wrong(text, ": no routes");
+  wrong("\x1f\x8b\x08", ": compressed; unpack it first");
+}
+
+void test_matches() {
+  Random random(5);
+  Routes routes;
+  for (int i = 0; i < 2000; ++i) {
+    Route route{static_cast<std::uint32_t>(random.next()) & 0xff0f00ff,
+                static_cast<unsigned>(random.below(33)),
+                static_cast<unsigned>(random.below(kPorts))};
+    route.prefix &= route.mask();
+    routes.push_back(route);
+  }
+  const RouteTrie trie(routes);
+  const PrefixTables tables(routes);
+  unsigned differ = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const auto address = static_cast<std::uint32_t>(random.next()) & 0xff0f00ff;
+    differ += trie.find(address) != tables.find(address);
+  }
+  checks.equal(differ, 0u, "the matches agree");
+  checks.that(!RouteTrie({{10u << 24, 8, 1}}).find(11u << 24), "nothing to find");
+  checks.that(!PrefixTables({{10u << 24, 8, 1}}).find(11u << 24), "nothing to find");
+}
+
+}  // namespace
+}  // namespace emery::route
+
+int main() {
+  emery::route::test_files();
+  emery::route::test_matches();
+  return emery::route::checks.finish();
+}
