@@ -7,7 +7,7 @@ from functools import partial
 import conftest
 import pytest
 from conftest import limit_of
-from routers import forwarded, lost, random_routes, runner
+from routers import check_clauses, check_stations, forwarded, lost, random_routes, runner
 
 from emery import system
 from emery.common import ROOT
@@ -15,7 +15,16 @@ from emery.common import ROOT
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 COMMAND = ("direct-router", "--assertions")
 refused = partial(conftest.refused, COMMAND)
-FORWARDED = {"not_ip", "header", "checksum", "martian", "no_route", "ttl", "group_mac"}  # what a router may say no to
+FORWARDED = {
+    "not_ip",
+    "header",
+    "checksum",
+    "source",
+    "destination",
+    "no_route",
+    "ttl",
+    "group_mac",
+}  # what a router may say no to
 
 
 @pytest.fixture
@@ -67,6 +76,20 @@ def test_a_capture_over_overlapping_routes(router, tmp_path):
     result = router(*options, cards=3, mtu=9000)
     assert forwarded(tmp_path / "out", 3, table) == result["totals"]["delivered"] > 100
     assert set(lost(result)) <= FORWARDED
+
+
+def test_clauses_of_the_rfc(router, tmp_path):
+    """The cards count together what is wrong with a header's form; everything else has a name of its own."""
+    check_clauses(router, tmp_path, dict.fromkeys(("version", "header", "length"), "header"))
+
+
+def test_clauses_of_the_rfc_on_the_slow_path(router, tmp_path):
+    check_clauses(router, tmp_path, dict.fromkeys(("version", "header", "length"), "header"), slow_path=True)
+
+
+@pytest.mark.parametrize(("mac", "forwarded_too"), [("rewritten", True), ("any", True), ("own", False)])
+def test_captured_stations(router, tmp_path, mac, forwarded_too):
+    check_stations(router, tmp_path, mac, forwarded_too)
 
 
 def test_malformed_packets_are_counted(router):

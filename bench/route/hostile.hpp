@@ -38,6 +38,8 @@ class Hostile final : public FrameSource {
     kMulticast,
     kLoopback,
     kOtherStation,
+    kSourceLoopback,
+    kSourceGroup,
     kKinds,
   };
 
@@ -95,6 +97,12 @@ class Hostile final : public FrameSource {
       case kOtherStation:
         eth[5] ^= 0x80;
         return;
+      case kSourceLoopback:
+        ip[12] = 127;
+        break;
+      case kSourceGroup:
+        ip[12] = 224;
+        break;
     }
     checksum(ip);
   }

@@ -69,8 +69,9 @@ class Run : public Component {
   Output* add_output(const std::string& name, Output::Order order = Output::Order::kAsItComes,
                      const std::string& also = "");
   /// A frame enters the system's care.
-  void offer(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow, Time when) {
-    score_.offered(stream, bytes, flow, when);
+  void offer(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow, Time when,
+             std::uint32_t lane = 0) {
+    score_.offered(stream, bytes, flow, when, lane);
   }
   /// A frame has come out. `stamp` is its time in the capture, when that is another.
   void deliver(int stream, std::span<const std::uint8_t> bytes, Time when, Output* output,

@@ -108,6 +108,20 @@ void test_findings(Checks& check) {
               "overtaking inside a flow");
   check.equal(swapped.board.counts(swapped.rx).delivered, 10u, "reordered frames are delivered");
 
+  Scoreboard lanes;  // even frames of a flow go one way, odd ones another
+  const int way = lanes.stream("a");
+  for (std::uint32_t i = 0; i < 6; ++i) lanes.offered(way, content(i), 0, 0, i % 2);
+  for (const std::uint32_t i : {1u, 0u, 3u, 2u}) lanes.delivered(way, content(i), 1);
+  check.equal(lanes.counts(way).reordered, 2u, "a lane that lags behind reorders the flow");
+  lanes.dropped(way, "rest", 2);
+  check.that(lanes.passed(), "which is no failure");
+  Scoreboard lane;
+  const int within = lane.stream("a");
+  for (std::uint32_t i = 0; i < 4; ++i) lane.offered(within, content(i), 0, 0, i % 2);
+  for (const std::uint32_t i : {1u, 2u, 0u, 3u}) lane.delivered(within, content(i), 1);
+  check.equal(lane.counts(within).reordered, 1u, "0 came last of 0, 1 and 2");
+  check.that(!lane.passed(), "and behind 2, of its own lane");
+
   Scoreboard never;
   const int s = never.stream("a");
   never.delivered(s, content(1), 0);

@@ -24,9 +24,20 @@ Scoreboard::Counts& Scoreboard::Counts::operator+=(const Counts& other) {
   duplicated += other.duplicated;
   misdelivered += other.misdelivered;
   reordered += other.reordered;
+  out_of_lane_order += other.out_of_lane_order;
   strayed += other.strayed;
   for (const auto& [reason, n] : other.dropped) dropped[reason] += n;
   return *this;
+}
+
+// False when a later frame of that lane and flow was here before.
+bool Scoreboard::Stream::in_order(std::uint32_t lane, std::uint32_t flow, std::uint64_t sequence) {
+  if (lane >= newest.size()) newest.resize(lane + 1);
+  std::vector<std::uint64_t>& flows = newest[lane];
+  if (flow >= flows.size()) flows.resize(flow + 1);
+  if (sequence < flows[flow]) return false;
+  flows[flow] = sequence + 1;
+  return true;
 }
 
 int Scoreboard::stream(const std::string& name) {
@@ -36,8 +47,9 @@ int Scoreboard::stream(const std::string& name) {
 }
 
 void Scoreboard::offered(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow,
-                         Time time) {
-  if (flow > 1u << 26) throw std::invalid_argument("scoreboard: flow numbers must be dense");
+                         Time time, std::uint32_t lane) {
+  if (flow > 1u << 26 || lane > 1u << 10)
+    throw std::invalid_argument("scoreboard: numbers of flows and lanes must be dense");
   Stream& s = at(stream);
   if (4 * (used_ + 1) > 3 * slots_.size()) grow();
   const std::uint64_t hash = hash_bytes(bytes) | 1;  // never 0, which marks a free slot
@@ -47,7 +59,7 @@ void Scoreboard::offered(int stream, std::span<const std::uint8_t> bytes, std::u
     ++used_;
   }
   const std::uint32_t e = allocate();
-  entries_[e] = {time, s.counts.offered++, flow, stream, kNil};
+  entries_[e] = {time, s.counts.offered++, flow, lane, stream, kNil};
   (slot.head == kNil ? slot.head : entries_[slot.tail].next) = e;
   slot.tail = e;
 }
@@ -82,13 +94,11 @@ void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time
     ++at(entry.stream).counts.strayed;
     return;
   }
-  if (entry.flow >= s.newest.size()) s.newest.resize(entry.flow + 1);
-  std::uint64_t& newest = s.newest[entry.flow];
-  if (entry.sequence < newest) {
-    ++s.counts.reordered;
-  } else {
-    newest = entry.sequence + 1;
-  }
+  std::uint64_t latest = 0;  // of the flow, over all lanes
+  for (std::uint32_t lane = 0; lane < s.newest.size(); ++lane)
+    latest = std::max(latest, s.newest_of(lane, entry.flow));
+  s.counts.reordered += entry.sequence < latest;
+  s.counts.out_of_lane_order += !s.in_order(entry.lane, entry.flow, entry.sequence);
   ++s.counts.delivered;
   s.latency.add(time - entry.time);
   meter_.add(stream, time, size + kFcsBytes);
@@ -155,7 +165,7 @@ std::vector<std::string> Scoreboard::failures() const {
     none(c.corrupted, "corrupted: they match nothing that was offered");
     none(c.duplicated, "duplicated: delivered more often than offered");
     none(c.misdelivered, "misdelivered: they belong to another stream");
-    if (config_.order_promised) none(c.reordered, "reordered within their flows");
+    if (config_.order_promised) none(c.out_of_lane_order, "reordered within their flows");
   }
   return lines;
 }
@@ -244,13 +254,13 @@ std::uint32_t Scoreboard::allocate() {
 /// the oldest. A copy lost earlier may still stand in the list: taking it would call the delivery
 /// late and out of order.
 Scoreboard::Choice Scoreboard::choose(const Slot& slot, int stream) const {
-  const std::vector<std::uint64_t>& newest = at(stream).newest;
+  const Stream& s = at(stream);
   Place behind, here{slot.head, kNil};
   int left_behind = 0;
   for (; here.entry != kNil; here = {entries_[here.entry].next, here.entry}) {
     const Entry& entry = entries_[here.entry];
     if (entry.stream != stream) continue;
-    if (entry.flow >= newest.size() || entry.sequence >= newest[entry.flow])
+    if (entry.sequence >= s.newest_of(entry.lane, entry.flow))
       return {here, left_behind > kMaxLeftBehind ? behind : Place{}};
     if (left_behind++ == 0) behind = here;
   }

@@ -12,8 +12,10 @@
 //   duplicated    the content was offered, but every copy has been delivered already,
 //   misdelivered  the content is under way, but on other streams; that copy counts as strayed
 //   there, so both streams fail.
-// `delivered` counts matched frames only. Reordering is counted, and fails the run where order is
-// promised.
+// `delivered` counts matched frames only. Reordering within a flow is counted; it fails the run
+// where order is promised. A device that promises it only among those frames of a flow that take
+// the same way through it offers them with the number of that way (`lane`): the run then fails by
+// what is out of order within a lane, and `reordered` still counts all that is within the flow.
 //
 // Rates are measured in one window of time for all streams and the totals (meter.hpp). Latency is
 // over all frames, delivery minus offering.
@@ -46,6 +48,7 @@ class Scoreboard {
   struct Counts {
     std::uint64_t offered = 0, delivered = 0;
     std::uint64_t corrupted = 0, duplicated = 0, misdelivered = 0, reordered = 0;
+    std::uint64_t out_of_lane_order = 0;
     std::uint64_t strayed = 0;  // delivered on another stream
     std::map<std::string, std::uint64_t> dropped;
 
@@ -59,9 +62,10 @@ class Scoreboard {
   /// The number of the stream of that name, made if it is new.
   int stream(const std::string& name);
 
-  /// A frame (without FCS) enters the device's care. Flows are small dense numbers. Before its
-  /// delivery, in simulated order.
-  void offered(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow, Time time);
+  /// A frame (without FCS) enters the device's care. Flows and lanes are small dense numbers.
+  /// Before its delivery, in simulated order.
+  void offered(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow, Time time,
+               std::uint32_t lane = 0);
   /// A frame came out.
   void delivered(int stream, std::span<const std::uint8_t> bytes, Time time);
   /// Which of these streams has waited longest for such a frame; -1: none of them waits for it. For
@@ -102,14 +106,20 @@ class Scoreboard {
     Counts counts;
     Histogram latency;
     Sha256 sha;
-    std::vector<std::uint64_t> newest;  // by flow: 1 + highest sequence number delivered
+    // By lane and flow: 1 + highest sequence number delivered.
+    std::vector<std::vector<std::uint64_t>> newest;
+
+    std::uint64_t newest_of(std::uint32_t lane, std::uint32_t flow) const {
+      return lane < newest.size() && flow < newest[lane].size() ? newest[lane][flow] : 0;
+    }
+    bool in_order(std::uint32_t lane, std::uint32_t flow, std::uint64_t sequence);
   };
 
   /// A frame under way; those of equal content are a list, oldest first.
   struct Entry {
     Time time;
     std::uint64_t sequence;  // in its stream
-    std::uint32_t flow;
+    std::uint32_t flow, lane;
     std::int32_t stream;
     std::uint32_t next;
   };

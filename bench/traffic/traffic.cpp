@@ -158,6 +158,7 @@ bool Traffic::next_captured(Frame& frame) {
   }
   const Capture::Packet& packet = config_.capture->packets()[dealt_[next_dealt_++]];
   frame.assign(config_.capture->bytes(packet));
+  if (config_.readdress && !(frame.data[0] & 1)) put48(frame.data.data(), config_.dst_mac);
   frame.flow = packet.flow;
   if (config_.pad_to_minimum) stats_.padded += frame.pad_to_minimum();
   return true;

@@ -5,7 +5,8 @@
 // Synthetic frames are valid Ethernet/IPv4/UDP with right checksums. A flow has addresses and ports
 // of its own; the payload begins with the number of the source (16 bits) and of the frame (48
 // bits), so no two frames of a run are the same, and the rest is random. Everything follows from
-// the seed. A capture's frames are given as they are, in file order, its stamps unused.
+// the seed. A capture's frames are given as they are (but for `readdress`), in file order, its
+// stamps unused.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ enum class FlowOrder { kRandom, kRoundRobin };
 
 struct TrafficConfig {
   std::shared_ptr<const Capture>
-      capture;  // when set, sizes, flows and everything below `flow_order` are unused
+      capture;  // when set, sizes, flows and all below `flow_order` but `readdress` are unused
   Sizes sizes;
   std::uint64_t frames = 0;  // 0: a capture once, or as many as `duration` holds
   Time duration = 0;         // 0: no limit; else all frames start before `start` + `duration`
@@ -62,6 +63,7 @@ struct TrafficConfig {
   FlowOrder flow_order = FlowOrder::kRandom;
   std::uint32_t train = 1;   // frames of a flow in a row
   std::uint16_t source = 0;  // different in the sources of one run
+  bool readdress = false;    // captured frames to a unicast address are sent to dst_mac
   std::uint64_t src_mac = 0x020000000001;
   std::uint64_t dst_mac = 0x020000000002;
   std::vector<std::uint32_t>

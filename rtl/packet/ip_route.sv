@@ -3,7 +3,7 @@
 /// Routes, checks, classifies and rewrites the frames of one port (direct-router paper, section III-A).
 ///
 /// Frames come out in order with their destination (0 ... Peers-1 the fast path to a peer, Peers the slow path to the host)
-/// and class. Untagged IPv4 without options to a unicast destination that a ternary route matches (the lowest index), or
+/// and class. Untagged IPv4 without options, from and to unicast addresses, that a ternary route matches (the lowest index), or
 /// else the longest prefix in the trie when `mode_i.lpm`, takes the fast path: new MAC addresses, TTL - 1, checksum updated.
 /// Everything else goes to the host untouched. Dropped (RFC 1812): frames to another MAC address, unless `mode_i.promiscuous`;
 /// IPv4 with a bad header or checksum; a route that says so; a TTL that would reach zero on the fast path. `drop_o` names

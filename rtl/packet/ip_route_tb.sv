@@ -123,7 +123,8 @@ module ip_route_tb;
         if (!err) wanted[2]++;
         return;
       end
-      if (fast && ihl == 5 && !group && f[30] != 0 && f[30] != 127 && f[30] < 224) begin
+      if (fast && ihl == 5 && !group && !(f[26] inside {0, 127, [224 : 255]})
+          && !(f[30] inside {0, 127, [224 : 255]})) begin
         found = 0;
         for (int i = Peers - 1; i >= 0; i--)
         if (routes[i].valid && ((dst ^ routes[i].value) & routes[i].mask) == 0) begin
@@ -171,6 +172,7 @@ module ip_route_tb;
     put(f, 16, 2, 48'($urandom_range(bytes - 14, 20)));
     f[22] = 8'($urandom_range(255, 2));
     f[23] = 8'($urandom_range(20));
+    f[26] = 8'($urandom_range(223, 128));
     put(f, 30, 4, 48'(dst));
     put(f, 24, 2, 48'(checksum_of(f, 20)));
     return f;
@@ -196,7 +198,7 @@ module ip_route_tb;
     frame_t f = good_frame(bytes, some_address());
     bit err = $urandom_range(19) == 0;
     bit fix = 1;
-    int kind = $urandom_range(24);
+    int kind = $urandom_range(26);
     int keep = $urandom_range(40, 1);
     unique case (kind)
       0: put(f, 0, 6, 48'({$urandom(), $urandom()}) & ~(48'd1 << 40));
@@ -213,6 +215,8 @@ module ip_route_tb;
       14: f[30] = 8'($urandom_range(255, 222));
       15: f[30] = $urandom_range(1) ? 8'd0 : 8'd127;
       16: f[15] = 8'($urandom_range(3));
+      17: f[26] = 8'($urandom_range(255, 222));
+      18: f[26] = $urandom_range(1) ? 8'd0 : 8'd127;
       default: ;
     endcase
     put(f, 24, 2, 48'(checksum_of(f, 20)));

@@ -88,7 +88,7 @@ package route_pkg;
     logic ip;            // IPv4, untagged; the others hold only then
     logic bad_header;    // version, header length, total length
     logic bad_checksum;  // header without options only
-    logic forwardable;   // no options, a unicast destination that a router may forward to
+    logic forwardable;   // no options, unicast, addresses that hosts may have
   } ip_verdict_t;
 
   /// What `ip_rewrite` does to a frame.

@@ -45,8 +45,7 @@ Workload::Line line(const Options& options) {
   return {kLineRate, mtu + kVlanAndHeader, "the MTU of " + std::to_string(mtu) + " allows"};
 }
 
-HostConfig host_config(const Options& options, const Scenario& scenario, const Machine& machine,
-                       const Workload& workload) {
+HostConfig host_config(const Options& options, const Scenario& scenario, const Machine& machine) {
   HostConfig h{};
   h.cards = scenario.cards;
   h.classes = options.get<unsigned>("classes");
@@ -58,7 +57,7 @@ HostConfig host_config(const Options& options, const Scenario& scenario, const M
   h.slow_path = machine.slow_path();
   h.qos = options.get<bool>("qos");
   h.rewrite_source = options.get<bool>("rewrite_source");
-  h.promiscuous = workload.captures();
+  h.promiscuous = options.get<std::string>("mac") == "any";
   h.output_round_robin = options.get<bool>("output_round_robin");
   h.max_frame = options.get<unsigned>("mtu") + kVlanAndHeader;
   h.res_min_words = (options.get<unsigned>("res_min") + 7) / 8;
@@ -139,7 +138,7 @@ Bench::Bench(const Options& options)
       scenario_(Scenario::from(options)),
       workload_(options, line(options), scenario_.cards),
       machine_(Machine::make(options, scenario_.cards, simulation_, memory_)),
-      host_config_(host_config(options, scenario_, *machine_, workload_)),
+      host_config_(host_config(options, scenario_, *machine_)),
       by_class_(by_class(options, workload_)),
       crossings_(
           score_, scenario_.cards,
@@ -187,6 +186,7 @@ bool Bench::add_traffic(unsigned p, const Options& options) {
   plan->source = static_cast<std::uint16_t>(p);
   plan->src_mac = 0x0200'0000'0300 + p;
   plan->dst_mac = host_config_.own_mac[p];
+  plan->readdress = options.get<std::string>("mac") == "rewritten";
   if (!plan->capture) plan_flows(p, *plan, options.get<double>("high"));
   ByteMac& mac = *port_[p].mac;
   Source& source = add_source(*plan, [&mac] { return mac.rx_idle(); });
@@ -220,10 +220,11 @@ void Bench::entered(unsigned p, const Frame& frame, WireFault fault, Time starte
     return;
   }
   // Order is kept within a class, on the fast path and on the slow path.
-  const std::uint32_t flow = (frame.flow * 2 + verdict.slow) * host_config_.classes + verdict.cls;
+  const std::uint32_t way = verdict.slow * host_config_.classes + verdict.cls;
   // With classes ignored a frame still counts as what its type of service says.
   const bool high = (frame.data[15] & kTosMask) == kTos[0];
-  offer(crossings_.stream(p, verdict.port, by_class_ && !high), out.bytes(), flow, started);
+  offer(crossings_.stream(p, verdict.port, by_class_ && !high), out.bytes(), frame.flow, started,
+        way);
 }
 
 void Bench::left(unsigned p, std::span<const std::uint8_t> bytes, Time arrived) {

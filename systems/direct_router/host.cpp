@@ -231,7 +231,8 @@ void Host::load_classes(unsigned c) {
 
 // ---- packets
 
-// RFC 1812, 5.2: why a packet is not forwarded, or null and where it goes. Then it is rewritten.
+// RFC 1812, 5.2 and 5.3: why a packet is not forwarded, or null and where it goes. Then it is
+// rewritten.
 const char* Host::judge(std::span<std::uint8_t> frame, unsigned& port) const {
   std::uint8_t* const eth = frame.data();
   if (big16(eth + 12) != 0x0800) return "not_ip";
@@ -243,8 +244,9 @@ const char* Host::judge(std::span<std::uint8_t> frame, unsigned& port) const {
   for (unsigned i = 0; i < words; ++i) sum += big16(ip + 2 * i);
   sum = (sum & 0xffff) + (sum >> 16);
   if (sum + (sum >> 16) != 0xffff && ((sum & 0xffff) + (sum >> 16)) != 0xffff) return "checksum";
-  if (eth[0] & 1) return "group_mac";
-  if (ip[16] == 0 || ip[16] == 127 || ip[16] >= 224) return "martian";
+  if ((eth[0] & 1) && (ip[16] & 0xf0) != 0xe0) return "group_mac";
+  if (ip[12] == 0 || ip[12] == 127 || ip[12] >= 224) return "source";
+  if (ip[16] == 0 || ip[16] == 127 || ip[16] >= 224) return "destination";
   const auto to = routes_.find(static_cast<std::uint32_t>(big16(ip + 16)) << 16 | big16(ip + 18));
   if (!to) return "no_route";
   if (ip[8] < 2) return "ttl";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the router is to do with a frame, by a second opinion: shares no code with the host's
-// software router, looks every prefix length up by itself, computes every checksum anew.
+// What this router is to do with a frame: what the judge of all routers says, the way it takes
+// (card or host), and what it looks like then.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "bench/route/judge.hpp"
 #include "bench/route/routes.hpp"
 #include "systems/direct_router/routes.hpp"
 
@@ -24,7 +25,7 @@ inline constexpr std::array<std::uint8_t, 3> kTos = {0xb8, 0x88, 0x48};
 inline constexpr std::uint8_t kTosMask = 0xfc;
 
 struct Verdict {
-  const char* drop = nullptr;  // why; else the frame leaves at `port`
+  const char* drop = nullptr;  // the counter that has it; else the frame leaves at `port`
   unsigned port = 0;
   bool slow = false;  // through the host
   unsigned cls = 0;   // of service
@@ -40,10 +41,11 @@ class Reference {
 
  private:
   unsigned class_of(std::uint8_t tos) const;
+  static const char* counter(route::Reason reason);
 
   ReferenceConfig config_;
   const std::vector<CardRoutes>& cards_;
-  route::PrefixTables tables_;
+  route::Judge judge_;
 };
 
 }  // namespace emery::direct_router

@@ -125,7 +125,10 @@ Bench::Bench(const Options& options)
                 {line_rate_, kMostFrame, "the 1514 bytes (1518 with FCS) a linecard takes"},
                 ports()),
       routes_(routes_of(options, workload_)),
-      judge_(routes_, image_.version == "null"),
+      judge_(routes_,
+             options.get<std::string>("mac") == "any" ? route::Judge::Station::kAny
+                                                      : route::Judge::Station::kOwn,
+             image_.version == "null"),
       crossings_(score_, ports()),
       port_(ports()),
       pipelines_a_port_(std::max(1u, image_.pipelines() / ports())),
@@ -174,7 +177,8 @@ void Bench::add_traffic(const Options& options) {
     plan->flows = std::max(1u, plan->flows / ports());
     plan->source = static_cast<std::uint16_t>(p);
     plan->src_mac = 0x0200'0000'0300 + p;
-    plan->dst_mac = 0x0200'0000'0100 + p;
+    plan->dst_mac = image_.linecards[p].mac;
+    plan->readdress = options.get<std::string>("mac") == "rewritten";
     if (!plan->capture) {
       plan->destinations =
           destinations(pattern, p, plan->flows, plan->seed, routes_, addresses, ports());
@@ -188,15 +192,14 @@ void Bench::entered(unsigned p, const Frame& frame, Time now) {
   ++entered_;
   static thread_local Frame out;
   out.assign(frame.bytes());
-  const Verdict verdict = judge_.forward(p, {out.data.data(), out.size});
+  const Verdict verdict = judge_.forward(p, image_.linecards[p].mac, {out.data.data(), out.size});
   if (verdict.drop) {
     offer(crossings_.expect_drop(p, verdict.drop), frame.bytes(), 0, now);
     return;
   }
   // A linecard with two pipelines deals its frames to them in turn; order is kept within each.
   const auto turn = static_cast<std::uint32_t>(frame.seq % pipelines_a_port_);
-  offer(crossings_.stream(p, verdict.port), out.bytes(), frame.flow * pipelines_a_port_ + turn,
-        now);
+  offer(crossings_.stream(p, verdict.port), out.bytes(), frame.flow, now, turn);
 }
 
 void Bench::left(unsigned p, std::span<const std::uint8_t> bytes, Time now) {

@@ -24,7 +24,7 @@ BootImage BootImage::read(const std::string& path) {
     } else if (word == "linecard") {
       unsigned port = 0;
       Linecard card{};
-      in >> port >> card.in >> card.out;
+      in >> port >> card.in >> card.out >> std::hex >> card.mac;
       if (port != image.linecards.size()) in.setstate(std::ios::failbit);
       image.linecards.push_back(card);
     } else if (word == "memory") {

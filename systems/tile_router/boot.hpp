@@ -21,7 +21,8 @@ namespace emery::tile_router {
 /// What makes the grid a router (boot.py writes it and says what its lines mean).
 struct BootImage {
   struct Linecard {
-    unsigned in, out;  // slots
+    unsigned in, out;   // slots
+    std::uint64_t mac;  // first byte in bits 47:40
   };
   struct Tile {
     unsigned number;

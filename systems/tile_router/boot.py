@@ -6,7 +6,7 @@ A boot image is a text file for the bench: what is where, then the writes to the
 
     version III                 the version
     grid 4 4                    columns, rows
-    linecard P IN OUT           port P: slot where its frames come in, slot where they leave
+    linecard P IN OUT MAC       port P: slot where its frames come in, slot where they leave; its address
     memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; payload: a packet buffer
     tile T ROLE PIPELINE        what runs on a tile
     counter NAME TILE ADDRESS   a counter in the RAM of a tile: read it at that boot address (several of a name: their sum)
@@ -32,6 +32,7 @@ _SIDES = {x: x.name[0] for x in _mesh.port_e if _mesh.North <= x <= _mesh.West}
 _TIMED = ("lookup", "checksum", "forward", "output")  # programs that can take the time of their tasks
 
 RING_BYTES = 1 << 22
+_GROUP_BIT = 1  # of the first byte of an Ethernet address
 _CONFIG, _COUNTERS, _TOLD = 0x000, 0x180, 0x200  # in a tile's RAM (link.ld): both, and what the image writes
 
 
@@ -43,6 +44,11 @@ def fields(record: formats.Record) -> dict[str, tuple[int, int]]:
 def reasons() -> dict[str, int]:
     """Why packets are dropped: name and code."""
     return {"_".join(formats.words_of(x.name)[1:]): x.value for x in _tile.verdict_e if x.name.startswith("Drop")}
+
+
+def mac(port: int) -> int:
+    """Ethernet address of a port, its first byte leftmost."""
+    return 0x020000000100 + port
 
 
 def _unit(number: int) -> int:
@@ -108,7 +114,7 @@ class Router:
     def text(self) -> str:
         """The boot image."""
         lines = [f"version {self.version}", f"grid {self.columns} {self.rows}"]
-        lines += [f"linecard {port} {a} {b}" for port, (a, b) in enumerate(self.linecards)]
+        lines += [f"linecard {port} {a} {b} {mac(port):012x}" for port, (a, b) in enumerate(self.linecards)]
         lines += [f"memory {slot} {kind}" for slot, kind in sorted(self.memories.items())]
         lines += [f"tile {t} {x.role} {x.pipeline}" for t, x in sorted(self.tiles.items())]
         lines += [f"counter {name} {t} {address:x}" for name, t, address in self.counters()]
@@ -228,9 +234,10 @@ _OPPOSITE = {"N": "S", "S": "N", "W": "E", "E": "W"}
 class _Builder:
     """Puts a version on the grid."""
 
-    def __init__(self, version: str, linecards: int, pipelines: int, held_gdn: bool):
+    def __init__(self, version: str, linecards: int, pipelines: int, held_gdn: bool, any_mac: bool):
         self.has = _FEATURES[version]
         self.held_gdn = held_gdn
+        self.any_mac = any_mac
         self.pipelines = pipelines
         size = (_STAGES, pipelines) if self.has.turned else (pipelines, _STAGES)
         self.router = Router(version, *size)
@@ -239,7 +246,7 @@ class _Builder:
         self.shares = self._shares(version, linecards)
         self.outputs = [self.at(mine[0], 3) for mine in self.shares]
         ports = [x.header(_mesh.FrameOut, _tile.OutWords) for x in self.outputs]
-        ports += [_tile.DropRoute] * (_tile.Ports - len(ports) - 1)
+        ports += [_tile.DropNoRoute] * (_tile.Ports - len(ports) - 1)
         self.ports = [*ports, _tile.DropDestination]
         if self.has.turned:
             self.tables = [_memory(self.router, Place(0, 0, _mesh.North), "table")]
@@ -304,7 +311,14 @@ class _Builder:
             "ready_flags": 1 << bank.exit,
             "port": [word | _mesh.header_t.pack(src=self.at(x, 2).code()) if word >= _tile.Ports else word for word in ports],
         }
-        checksum = Tile("checksum", x, "" if has.null else "checksum" + suffix, {"to_next": self.at(x, 0).header()})
+        mask = _GROUP_BIT << 40 if self.any_mac else (1 << 48) - 1
+        wanted = [(0 if self.any_mac else mac(port)) >> shift & 0xFFFFFFFF for shift in (32, 0)]
+        checksum = Tile("checksum", x, "" if has.null else "checksum" + suffix)
+        checksum.config = {
+            "to_next": self.at(x, 0).header(),
+            "mac": wanted,
+            "mac_mask": [mask >> 32, mask & 0xFFFFFFFF],
+        }
         forward = Tile("forward", x, "forward" + suffix)
         source = card if has.held else bank
         forward.config = {
@@ -402,17 +416,18 @@ class _Builder:
         }
 
 
-def router(version: str, linecards: int = 0, pipelines: int = 4, timed=False, held_gdn=False) -> Router:
+def router(version: str, linecards: int = 0, pipelines: int = 4, timed=False, held_gdn=False, any_mac=False) -> Router:
     """A version of the router; `linecards` 0: as many as it is made for.
 
     `timed`: with programs that time their tasks. `held_gdn`: payloads that linecards hold leave over the GDN, not the MDN.
+    `any_mac`: frames to any unicast address are for this router.
     """
     if version not in VERSIONS:
         raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
     if pipelines not in (2, 4):
         raise UserError(f"2 or 4 pipelines, not {pipelines}: the static paths of more would cross")
     linecards = linecards or (pipelines // 2 if version == "V" else pipelines)
-    builder = _Builder(version, linecards, pipelines, held_gdn)
+    builder = _Builder(version, linecards, pipelines, held_gdn, any_mac)
     for port, mine in enumerate(builder.shares):
         for number in range(len(mine)):
             builder.pipeline(port, number)
@@ -428,7 +443,13 @@ def router(version: str, linecards: int = 0, pipelines: int = 4, timed=False, he
 
 def settings(values: dict) -> dict:
     """The boot image of a router with these parameter values."""
-    built = router(values["version"], values["linecards"], timed=values["timed"], held_gdn=values["held_over"] == "gdn")
+    built = router(
+        values["version"],
+        values["linecards"],
+        timed=values["timed"],
+        held_gdn=values["held_over"] == "gdn",
+        any_mac=values["mac"] == "any",
+    )
     text = built.text()
     folder = cache.entry("boot", cache.digest(text), lambda out: (out / "image").write_text(text))
     return {"boot_image": str(folder / "image")}

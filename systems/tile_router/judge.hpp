@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the router is to do with a frame, by a second opinion: the rules of RFC 1812 as the programs
-// say they keep them, with a checksum computed anew over the whole header and a longest-prefix
-// match that knows nothing of DIR-24-8. Ethernet addresses are left as they came (the paper's
-// routers do not touch them).
+// What this router is to do with a frame: what the judge of all routers says, and the one thing
+// its programs cannot do. Ethernet addresses are left as they came (the paper's routers do not
+// touch them).
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "bench/route/judge.hpp"
 #include "bench/route/routes.hpp"
 
 namespace emery::tile_router {
@@ -20,13 +20,26 @@ struct Verdict {
 class Judge {
  public:
   /// `null`: the null router, which passes everything from a port to the same port, unchanged.
-  Judge(const route::Routes& routes, bool null) : tables_(routes), null_(null) {}
+  Judge(const route::Routes& routes, route::Judge::Station station, bool null)
+      : judge_(routes, station), null_(null) {}
 
-  /// Judges a frame that came in at `port`; `frame` becomes what is to go out.
-  Verdict forward(unsigned port, std::span<std::uint8_t> frame) const;
+  /// Judges a frame that came in at `port`, whose address is `own`; `frame` becomes what is to go
+  /// out.
+  Verdict forward(unsigned port, std::uint64_t own, std::span<std::uint8_t> frame) const {
+    if (null_) return {nullptr, port};
+    const route::Verdict judged = judge_.judge(frame, own);
+    const bool header_seen =
+        judged.drop == route::Reason::kNone || judged.drop >= route::Reason::kChecksum;
+    if (judged.header > kMostHeader && header_seen) return {"options"};
+    if (judged.drop != route::Reason::kNone) return {name(judged.drop)};
+    route::Judge::hop(frame);
+    return {nullptr, judged.port};
+  }
 
  private:
-  route::PrefixTables tables_;
+  static constexpr unsigned kMostHeader = 48;  // the head that the stages see holds no more
+
+  route::Judge judge_;
   bool null_;
 };
 

@@ -67,6 +67,7 @@ __attribute__((noreturn)) void main(void) {
     if (RARE(verdict)) {
       if (verdict == Options) {
         word sum = gdn_take();
+        out = outcome(gdn_take(), out);
         confirmed(&ring);
         gdn_put(to_next | HEADER_LEN(4));
         gdn_put(Options);
@@ -76,7 +77,7 @@ __attribute__((noreturn)) void main(void) {
         counters.frames = ++frames;
         continue;
       }
-      out = verdict;
+      out = outcome(verdict, out);
     }
 #endif
     confirmed(&ring);

@@ -7,6 +7,12 @@
 #define TABLE ((word)TableRegion << 28)
 #define LONG_TABLE (TABLE + TableBlocks)
 
+/* To whom, or why not: after stage 2's verdict and the route. The time to live is looked at last.
+ */
+static inline word outcome(word verdict, word out) {
+  return verdict == Fine || (verdict == DropTtl && out < Reasons) ? out : verdict;
+}
+
 static inline word lookup(word address) {
   word entry = *(const unsigned short*)(TABLE + (address >> 8 << 1));
   if (RARE(entry & EntryLong))

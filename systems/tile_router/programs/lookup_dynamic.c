@@ -31,6 +31,7 @@ __attribute__((noreturn)) void main(void) {
     word out = pending[first].out;
     if (verdict == Options) {
       word sum = gdn_take();
+      out = outcome(gdn_take(), out);
       gdn_put(to_next | HEADER_LEN(4));
       gdn_put(Options);
       gdn_put(pending[first].payload);
@@ -38,7 +39,7 @@ __attribute__((noreturn)) void main(void) {
       gdn_put(sum);
     } else {
       gdn_put(to_next | HEADER_LEN(2));
-      gdn_put(verdict ? verdict : out);
+      gdn_put(outcome(verdict, out));
       gdn_put(pending[first].payload);
     }
     first = (first + 1) % Pending;

@@ -11,25 +11,28 @@ package tile_pkg;
   localparam int HeadBytes = 4 * mesh_pkg::HeadWords - 2;
   localparam int HeadIpWords = mesh_pkg::HeadWords - 4;
 
-  /// Why a packet does not go on. Also the codes of messages between stages, so none of them is 31 (an interrupt).
+  /// Why a packet does not go on; the first in this order, which is that of the bench's judge. Also the codes of messages between stages, so none of them is 31 (an interrupt).
   typedef enum logic [4:0] {
     Fine = 5'd0,
-    DropNotIp = 5'd1,  // not IPv4 by its Ethernet type
-    DropShort = 5'd2,  // no room for a header
-    DropVersion = 5'd3,  // not version 4
-    DropHeader = 5'd4,  // header length below 20 bytes, or beyond the packet
-    DropLength = 5'd5,  // total length below the header's, or beyond the frame
-    DropChecksum = 5'd6,
-    DropSource = 5'd7,  // no host has that address (RFC 1812, 5.3.7)
-    DropOptions = 5'd8,  // header of more than 48 bytes: not all of it is in the head
-    DropRoute = 5'd9,  // no route, not even a default one
-    DropDestination = 5'd10,  // an address that is not forwarded
-    DropTtl = 5'd11,
-    DropQueue = 5'd12,  // output queue full
-    // Not a reason: a header with options. One word more comes along, the sum of its first 20 bytes.
+    DropNotOurs = 5'd1,  // sent to another station
+    DropNotIp = 5'd2,  // not IPv4 by its Ethernet type
+    DropShort = 5'd3,  // no room for a header
+    DropVersion = 5'd4,  // not version 4
+    DropHeader = 5'd5,  // header length below 20 bytes, or beyond the packet
+    DropLength = 5'd6,  // total length below the header's, or beyond the frame
+    DropOptions = 5'd7,  // header of more than 48 bytes: not all of it is in the head
+    DropChecksum = 5'd8,
+    DropGroupMac = 5'd9,  // a broadcast or multicast of the link, but not to an IP multicast group (RFC 1812, 5.3.4)
+    DropSource = 5'd10,  // no host has that address (RFC 1812, 5.3.7)
+    DropDestination = 5'd11,  // an address that is not forwarded
+    DropNoRoute = 5'd12,  // not even a default one
+    DropTtl = 5'd13,
+    DropQueue = 5'd14,  // output queue full
+    // Not a reason: a header with options. Two words more come along: the sum of its first 20 bytes, and what is wrong if that is
+    // right, or Fine.
     Options = 5'd16
   } verdict_e;
-  localparam int Reasons = 13;  // below: reasons
+  localparam int Reasons = 15;  // below: reasons
 
   // The lookup tables (dir24.hpp), in the memory of a region of addresses: an entry for each 24 bits of an address, then blocks
   // of 256 entries for longer prefixes. An entry with EntryLong is the number of a block, another one a port.
@@ -45,6 +48,8 @@ package tile_pkg;
 
   typedef struct packed {
     logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason
+    logic [1:0][31:0] mac_mask;  // checksum: a frame is for this router where words 0 and 1 of its head are `mac` under this
+    logic [1:0][31:0] mac;
     logic [31:0] ready_flags;  // flag of the linecard (output), of the packet memory (lookup)
     logic [31:0] own_number;  // output: number of this one
     logic [31:0] number_shift;  // place of the number of a pipeline or output in a place_t: 0 (x) or 4 (y)
