@@ -129,13 +129,23 @@ def test_bad_input(capsys, tmp_path):
     assert "max_cards" in refused(capsys, "--set", "cards=12")
     for line, says in (
         ("10.0.0.0/8", "not a line"),
-        ("10.0.0.0/33 1", "not a line"),
+        ("10.0.0.0/33 1", "33 bits"),
+        ("10.0.0.0/8 4294967297", "port 4294967297"),
+        ("2001:db8::/32 1", "IPv6"),
         ("10.0.0.0/8 9", "9"),
         ("ten/8 1", "not a line"),
     ):
         (tmp_path / "routes.txt").write_text(line + "\n")
         message = refused(capsys, "--routes", tmp_path / "routes.txt", "--frames", "10")
         assert "routes.txt:1" in message and says in message
+
+
+def test_only_a_default_route(router, capsys, tmp_path):
+    """Is a table like any other; traffic that the pattern wants elsewhere is refused."""
+    (tmp_path / "routes.txt").write_text("0.0.0.0/0 1")
+    result = router("--size", "64", "--frames", "50", "--routes", tmp_path / "routes.txt", config="B")
+    assert result["streams"]["0->1"]["delivered"] == 50 == result["totals"]["offered"]
+    assert "no route leads to port 2" in refused(capsys, "--routes", tmp_path / "routes.txt", "--frames", "10")
 
 
 @pytest.mark.parametrize(("config", "lines"), [("B", 1), ("C", 2), ("E", 1), ("F", 3)])
