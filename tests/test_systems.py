@@ -169,7 +169,7 @@ REFUSED = {
     "host-nic": [
         "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",
     ],
-    "tile-router": ["flows=1000 prefix_length=8"],
+    "tile-router": [],
 }  # fmt: skip
 
 
