@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from conftest import body, stream, write_pcap
 
-from emery import limits, reproduce, system
+from emery import cli, limits, reproduce, system
+from emery.check import fuzz
+from emery.check.fuzz import Case, attempt
 from emery.cli import main
 from emery.common import ROOT, UserError
 from emery.make import build
@@ -437,3 +439,40 @@ def test_the_command_line_knows_no_system_by_name():
     for path in sorted((ROOT / "src" / "emery").rglob("*.py")):
         found = re.search("|".join(spelt), path.read_text(), re.IGNORECASE)
         assert not found, f"{path.relative_to(ROOT)}: {found[0]}"
+
+
+def test_the_command_line_at_random():
+    """The first cases of a seed, runs of simulators left out; `./emery fuzz` goes on."""
+    found = [
+        f"case {number}: {one}\n  {wrong}"
+        for number in range(300)
+        for one, _, wrong in [attempt(1, number, runs=False)]
+        if wrong
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_fuzzer_finds_what_is_wrong(monkeypatch):
+    """A traceback, a hang, two lines, another status: each is found when it is there."""
+    case = Case(["list"])
+    monkeypatch.setattr(fuzz, "case", lambda *_: case)
+
+    def outcome(act):
+        monkeypatch.setattr(cli, "main", lambda words: act())
+        return attempt(1, 0, seconds=2)[2]
+
+    def say(status, *lines):
+        return lambda: print(*lines, sep="\n", file=sys.stderr) or status
+
+    assert outcome(say(0)) == "" == outcome(say(2, "emery: no"))
+    assert "not one line" in outcome(say(2, "emery: a", "b")) and "not one line" in outcome(say(2))
+    assert "status 3" in outcome(say(3)) and "Traceback" in outcome(say(0, "Traceback"))
+    assert "no end" in outcome(lambda: time.sleep(9)) and "status -9" in outcome(lambda: os.kill(os.getpid(), 9))
+
+    def lost():
+        counts = {"offered": 3, "delivered": 2, "dropped": {}}
+        Path("result.json").write_text(json.dumps({"streams": {}, "totals": counts}))
+        return 0
+
+    monkeypatch.setattr(fuzz, "case", lambda seed, number, folder, runs: Case(["list"], result=str(folder / "result.json")))
+    assert "totals: offered 3" in outcome(lost)

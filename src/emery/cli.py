@@ -7,6 +7,7 @@ It is read with the standard library alone: the launcher asks `packages` which p
 import argparse
 import json
 import os
+import re
 import sys
 import traceback
 
@@ -40,10 +41,15 @@ def _text(text: str) -> str:
     return text
 
 
-def _depth(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to 1000")
-    return int(text)
+def _number(low: int, high: int):
+    """The type of options that are whole numbers."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch("[0-9]{1,18}", text) or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text} is not a number from {low} to {high}")
+        return int(text)
+
+    return parse
 
 
 def _system_option(parser):
@@ -105,13 +111,16 @@ def _run(arguments) -> int:
     work = workload(target, _traffic(arguments))
     if arguments.json not in (None, "-"):
         check_file("--json", arguments.json)
-    outputs = prepare_outputs(arguments.pcap_out, arguments.waves, _note)
+    notes = []
+    outputs = prepare_outputs(arguments.pcap_out, arguments.waves, notes.append)
     status = 0
     try:
         result = run_system(target, values, work, outputs, arguments.assertions)
     except IntegrityError as error:
         _note(str(error))
         result, status = error.result, 1
+    for note in notes:
+        _note(note)
     if result is not None:
         text = json.dumps(result, indent=2) + "\n"
         if arguments.json == "-":
@@ -192,6 +201,12 @@ def _prove(arguments) -> int:
     return prove.main(arguments.files, arguments.mode, arguments.depth, arguments.engine)
 
 
+def _fuzz(arguments) -> int:
+    from emery.check import fuzz
+
+    return int(bool(fuzz.fuzz(arguments.seed, arguments.minutes, arguments.case)))
+
+
 def _firmware(arguments):
     from emery.make import programs
 
@@ -266,8 +281,14 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     prove = command("prove", _prove, "run test", "prove blocks")
     prove.add_argument("files", nargs="*", metavar="FILE", help="rtl/*/*_formal.sv (default: all)")
     prove.add_argument("--mode", choices=("prove", "bmc"))
-    prove.add_argument("--depth", type=_depth, help="clocks, 1 ... 1000")
+    prove.add_argument("--depth", type=_number(1, 1000), help="clocks, 1 ... 1000")
     prove.add_argument("--engine", choices=("induction", "pdr", "bmc3"))
+    fuzz = command(
+        "fuzz", _fuzz, "run", "try command lines, files and runs at random; status 1 when one is not answered as it should be"
+    )
+    fuzz.add_argument("--seed", type=_number(0, 2**53), default=1, help="everything random follows from it (default 1)")
+    fuzz.add_argument("--minutes", type=_number(1, 10000), default=10, help="for how long (default 10)")
+    fuzz.add_argument("--case", type=_number(0, 10**9), metavar="N", help="only case N of the seed")
     firmware = command("firmware", _firmware, "run firmware", "build the programs of systems with cores, to ship with them")
     firmware.add_argument("systems", nargs="*", type=system.load, metavar="SYSTEM", help="default: all")
     build = command("build", _build, "run", "build a simulator or a block test and print its path")

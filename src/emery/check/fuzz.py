@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A seeded fuzzer of the command line: words, values, captures, routes, the environment, and legal random runs.
+
+Whatever is asked, Emery answers within a time, with status 0, 1 or 2, one line on standard error with 2, and no traceback; and
+where it says 0, every frame of the result is accounted for. Nothing is built: of the systems whose default model is not in the
+cache only the refusals are tried. Case N of a seed is the same whatever came before it (`--case N` does it alone).
+"""
+
+import gzip
+import json
+import os
+import random
+import shlex
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from emery import process, system
+from emery.common import UserError
+from emery.make import toolchain
+
+_ODD = ("", "0", "-1", "1", "2", "64", "9" * 30, "1e9", "nan", "0x40", "½", "a=b=c", "=", "%s%n", " ", ".", "/", "..")
+_ODD += ("x" * 300, "/dev/null", "/dev/full", "/dev/zero", "/proc/self/mem", "line\nbreak", "\udcff", "--", "-", "--help")
+_IDLE = ("test", "format", "firmware", "prove", "area", "fuzz")  # what is only asked what it does, or nonsense
+_COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "build", "map", *_IDLE)
+_TRAFFIC = ("pcap", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
+_ENVIRONMENT = {
+    "EMERY_JOBS": ("x", "0", "-1", "", "9" * 12),
+    "EMERY_CACHE": ("/proc/x", "/dev/null", "/", "cache#x"),
+    "CXX": ("false", "/nowhere/c++", "", "cat"),
+    "TMPDIR": ("/nowhere", "/dev/null"),
+    "PATH": ("", "/nowhere"),
+    "HOME": ("", "/nowhere"),
+    "LC_ALL": ("C", "xx_YY"),
+}
+
+
+@dataclass
+class Case:
+    """One command line, and what it runs in."""
+
+    words: list[str]
+    environment: dict = field(default_factory=dict)
+    full: bool = False  # its standard output is /dev/full
+    result: str = ""  # the file that its result is to go to
+
+    def __str__(self):
+        before = [f"{name}={shlex.quote(x)}" for name, x in self.environment.items()]
+        words = [shlex.quote(x if len(x) < 200 else f"{x[:9]}...({len(x)})") for x in self.words]
+        told = " ".join([*before, "./emery", *words, *["> /dev/full"] * self.full])
+        return told.encode(errors="backslashreplace").decode()
+
+
+def _frames(random_: random.Random) -> list[bytes]:
+    sizes = (60, 60, 61, 200, 1514, random_.choice((0, 1, 13, 14, 59, 1515, 9014, 9015, 65535)))
+    return [random_.randbytes(12) + b"\x08\x00" + random_.randbytes(x - 14) if x >= 14 else bytes(x) for x in sizes]
+
+
+def _pcap(random_: random.Random) -> bytes:
+    order, link = random_.choice("<>"), random_.choice((1, 1, 1, 101, 0xFFFFFFFF))
+    data = struct.pack(order + "IHHiIII", random_.choice((0xA1B2C3D4, 0xA1B23C4D)), 2, 4, 0, 0, 65535, link)
+    for number, frame in enumerate(_frames(random_)):
+        length = random_.choice((len(frame),) * 9 + (0, len(frame) + 1, 0xFFFFFFFF))
+        kept = random_.choice((len(frame),) * 9 + (0xFFFFFFFF,))
+        data += struct.pack(order + "IIII", number, 0, kept, length) + frame
+    return data
+
+
+def _pcapng(random_: random.Random) -> bytes:
+    order = random_.choice("<>")
+    data = struct.pack(order + "IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+    data += struct.pack(order + "IIHHII", 1, 20, random_.choice((1, 1, 101)), 0, 0, 20)
+    for frame in _frames(random_):
+        padded = frame + bytes(-len(frame) % 4)
+        size = random_.choice((32 + len(padded),) * 9 + (0, 4, 0xFFFFFFF0))
+        data += struct.pack(order + "IIIIIII", 6, size, random_.choice((0, 0, 0, 7)), 0, 0, len(frame), len(frame))
+        data += padded + struct.pack(order + "I", size)
+    return data
+
+
+def _damaged(random_: random.Random, data: bytes) -> bytes:
+    kind = random_.randrange(6)
+    if kind == 0:
+        return data[: random_.randrange(len(data) + 1)]
+    if kind == 1:
+        at = random_.randrange(len(data))
+        return data[:at] + random_.randbytes(1) + data[at + 1 :]
+    return gzip.compress(data) if kind == 2 else data
+
+
+def _capture(random_: random.Random, folder: Path) -> str:
+    kind = random_.randrange(10)
+    path = folder / random_.choice(("a.pcap", "b.pcapng", "c.pcap.gz", "d e.pcap", "f#.pcap"))
+    if kind == 0:
+        os.mkfifo(path)
+    elif kind == 1:
+        path.write_bytes(random_.randbytes(random_.choice((0, 3, 23, 24, 25, 1000))))
+    else:
+        path.write_bytes(_damaged(random_, (_pcap if kind < 7 else _pcapng)(random_)))
+    return str(path)
+
+
+_ROUTES = ("10.0.0.0/8 0", "0.0.0.0/0 0", "172.16.0.0/12 1", "192.168.1.7/24 1", "10.0.0.0/8 0", "2001:db8::/32 0")
+_ROUTES += ("1.2.3.4/33 0", "1.2.3/8 0", "256.0.0.0/8 0", "0.0.0.0/0 4294967297", "0.0.0.0/0 -1", "0.0.0.0/0 99")
+_ROUTES += ("10.0.0.0/8", "# nothing", "\0\xff")
+
+
+def _route_file(random_: random.Random, folder: Path) -> str:
+    path = folder / random_.choice(("r.txt", "r.gz", "r r.txt"))
+    text = "\n".join(random_.choices(_ROUTES, k=random_.randrange(6)))
+    data = random_.choice(
+        (text.encode("latin-1"), text.encode("latin-1"), random_.randbytes(300), gzip.compress(text.encode()))
+    )
+    path.write_bytes(data)
+    return str(path)
+
+
+def _good(random_: random.Random, parameter: system.Parameter) -> str:
+    """A value that a parameter takes."""
+    if isinstance(parameter.default, bool):
+        return random_.choice(("true", "false"))
+    if parameter.choices:
+        return str(random_.choice(parameter.choices))
+    if parameter.minimum is None:
+        return str(parameter.default)
+    low, high = parameter.minimum, parameter.maximum
+    if parameter.power_of_two:
+        return str(1 << random_.randint((int(low) - 1).bit_length(), int(high).bit_length() - 1))
+    near = min(high, 4 * parameter.default) if parameter.default > 0 else high
+    pick = random_.uniform if isinstance(parameter.default, float) else random_.randint
+    return str(random_.choice((low, high, pick(low, near))))
+
+
+def _value(random_: random.Random, option: str, folder: Path) -> str:
+    """A value of a run's option, most often one that makes sense."""
+    if random_.random() < 0.3:
+        return random_.choice(_ODD)
+    return {
+        "pcap": lambda: random_.choice(("", "", "0=", "1=", "77=")) + _capture(random_, folder),
+        "routes": lambda: _route_file(random_, folder),
+        "size": lambda: random_.choice(("64", "imix", "random", "rfc2544", "64-1518", "1518-64", "63", "9018", "65-65")),
+        "frames": lambda: str(random_.choice((1, 7, 100))),
+        "duration": lambda: random_.choice(("1us", "10us", "0.5us", "1ps", "1000s", "3 us", "1h")),
+        "flows": lambda: str(random_.choice((1, 3, 64, 100000))),
+        "rate": lambda: random_.choice(("0.1", "1", "1.0", "1.01", "10M", "400T", "1k")),
+        "direction": lambda: random_.choice(("tx", "rx", "both", "up")),
+        "seed": lambda: str(random_.randrange(1 << 64)),
+    }[option]()
+
+
+def _any(random_: random.Random, folder: Path) -> Case:
+    """Any command, with words right and wrong."""
+    names = system.names()
+    command = random_.choice((*_COMMANDS, "run", "run", "run", "run", "sweep", random_.choice(_ODD)))
+    words = [command]
+    if command in _IDLE:
+        return Case([command, "--help" if command == "test" else random_.choice(("--help", "nothing/at/all", "x"))])
+    if command in ("map", "list"):
+        return Case(
+            words + random_.choice(([], ["--help"], [random_.choice(_ODD)]) if command == "list" else (["x"], ["--help"]))
+        )
+    chosen = random_.choice(names) if random_.random() < 0.95 else random_.choice(_ODD)
+    words += [chosen] * (random_.random() < 0.98)
+    target = system.load(chosen) if chosen in names else None
+    if command == "compare":
+        words += random_.sample(names, random_.randrange(3))
+    if command == "reproduce":
+        words += [random_.choice(_ODD[5:]), *random_.choice(([], ["--out", random_.choice(_ODD)]))]
+    if command in ("run", "sweep", "compare"):
+        for option in random_.sample(_TRAFFIC, random_.randrange(5)):
+            words += [f"--{option}", _value(random_, option, folder)]
+    settings = []
+    for _ in range(random_.randrange(4)):
+        name = random_.choice([*target.parameters, "nothing"]) if target else "x"
+        value = random_.choice(_ODD)
+        if target and name in target.parameters and random_.random() < 0.7:
+            value = _good(random_, target.parameters[name])
+        settings.append(f"{name}={value}")
+    if command in ("run", "sweep", "reproduce"):
+        words += [x for setting in settings for x in ("--set", setting)]
+    if command == "sweep":
+        words += random_.choice(([], ["--out", random_.choice(_ODD)], ["--out", str(folder / "sweep.jsonl")]))
+        for setting in settings[:2] or ["seed=1"]:
+            words += ["--over", setting + random_.choice(("", ",", ",1", ",x"))]
+    if command == "build":
+        words += [*settings, *random_.choice(([], ["--tell"], ["--waves"]))]
+    if command == "run":
+        for option in ("--json", "--pcap-out", "--waves"):
+            if random_.random() < 0.15:
+                words += [option, random_.choice((str(folder / "out"), random_.choice(_ODD)))]
+    if random_.random() < 0.05:
+        words.insert(random_.randrange(len(words) + 1), random_.choice(_ODD))
+    environment = {}
+    if random_.random() < 0.15:
+        name = random_.choice(list(_ENVIRONMENT))
+        environment[name] = random_.choice(_ENVIRONMENT[name])
+    return Case(words, environment, random_.random() < 0.03)
+
+
+def _legal(random_: random.Random, folder: Path) -> Case:
+    """A run that a system has to do: its default hardware, anything else as it may be."""
+    target = system.load(random_.choice(system.names()))
+    settings = []
+    for parameter in random_.sample(list(target.parameters.values()), 5):
+        if not parameter.rtl and not any(parameter.name in x["when"] for x in target.variants):
+            settings += ["--set", f"{parameter.name}={_good(random_, parameter)}"]
+    size = random_.choice(("64", "65", "128", "300", "1518", "64-300", "64-1518"))
+    words = [
+        "run",
+        target.name,
+        "--size",
+        size,
+        "--frames",
+        str(random_.randrange(1, 300)),
+        "--seed",
+        str(random_.randrange(99)),
+    ]
+    words += ["--flows", str(1 << random_.randrange(8)), "--rate", random_.choice(("0.05", "0.3", "0.7", "1.0"))]
+    result = str(folder / "result.json")
+    return Case([*words, *settings, "--json", result], result=result)
+
+
+def case(seed: int, number: int, folder: Path, runs: bool) -> Case:
+    """Case `number` of a seed; its files go to `folder`."""
+    random_ = random.Random(f"{seed}/{number}")
+    return (_legal if runs and number % 4 == 3 else _any)(random_, folder)
+
+
+def _refuse_work(words, *_, **__):
+    if words == ["--version"]:
+        return _run_verilator(words)
+    raise UserError("not built for this")
+
+
+_run_verilator = toolchain.run_verilator
+
+
+def _child(one: Case, folder: Path):
+    """Does a case in a process of its own, forked from this one; never returns."""
+    status = 99
+    try:
+        os.setsid()
+        os.chdir(folder)
+        os.environ.update(one.environment)
+        for number, path in ((1, "/dev/full" if one.full else "stdout"), (2, "stderr"), (0, os.devnull)):
+            os.dup2(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), number)
+        sys.stdout, sys.stderr = (
+            os.fdopen(1, "w", closefd=False),
+            os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False),
+        )
+        toolchain.run_verilator = toolchain.run_cxx = toolchain.cross_compile = _refuse_work
+        from emery.cli import main
+
+        process.guard()
+        status = main(one.words)
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _finish(child: int, seconds: float) -> int | None:
+    """The status a child ends with (negative: the signal); None when it did not end in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.005)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def _wrong(one: Case, status: int | None, said: str, seconds: float) -> str:
+    """What is not as it has to be; empty when all is well."""
+    lines = said.splitlines()
+    if status is None:
+        return f"no end within {seconds:g} s"
+    if status not in (0, 1, 2):
+        return f"status {status}: {lines[-1] if lines else ''}"
+    if "Traceback" in said or "internal error" in said or "ended by SIG" in said:
+        return lines[-1]
+    if status == 2 and (len(lines) != 1 or not lines[0].startswith("emery: ")):
+        return f"status 2 and not one line: {lines}"
+    if status == 0 and one.result:
+        result = json.loads(Path(one.result).read_text())
+        for name, counts in {**result["streams"], "totals": result["totals"]}.items():
+            if counts["offered"] != counts["delivered"] + sum(counts["dropped"].values()):
+                return f"{name}: offered {counts['offered']}, delivered {counts['delivered']}, dropped {counts['dropped']}"
+    return ""
+
+
+def attempt(seed: int, number: int, runs: bool = True, seconds: float = 60.0) -> tuple[Case, int | None, str]:
+    """Does one case: what it was, its status, and what is wrong (or, with status 1, what was said)."""
+    folder = Path(tempfile.mkdtemp(prefix="emery-fuzz-"))
+    try:
+        one = case(seed, number, folder, runs)
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            _child(one, folder)
+        status = _finish(child, seconds)
+        said = (folder / "stderr").read_text(errors="replace") if (folder / "stderr").exists() else ""
+        return one, status, _wrong(one, status, said, seconds)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def fuzz(seed: int, minutes: float, only: int | None = None, runs: bool = True) -> list[str]:
+    """Tries cases for so long, or one; says on standard output what is wrong, and gives that."""
+    print(f"seed {seed}", flush=True)
+    end = time.monotonic() + 60 * minutes
+    found, counts, number = [], {0: 0, 1: 0, 2: 0}, only or 0
+    while only is None and time.monotonic() < end or number == only:
+        one, status, wrong = attempt(seed, number, runs)
+        if wrong:
+            found.append(f"case {number}: {one}\n  {wrong}")
+            print(found[-1], flush=True)
+        elif only is not None or status == 1:
+            print(f"case {number}: {one}\n  status {status}", flush=True)
+        counts[status] = counts.get(status, 0) + 1
+        number += 1
+    told = ", ".join(f"{n} ended with {'no status' if status is None else status}" for status, n in counts.items())
+    print(f"{sum(counts.values())} cases: {told}; {len(found)} wrong")
+    return found
