@@ -196,6 +196,7 @@ module assists_tb
       .rst_i(rst),
       .cfg_i(cfg),
       .timeout_cycles_i('0),
+      .overtaken_cycles_i('0),
       .req(read_request),
       .tlp(read_tlp),
       .cpl,

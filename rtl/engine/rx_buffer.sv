@@ -31,7 +31,8 @@ module rx_buffer
     input  ram_read_t ram_i,
     output ram_row_t  ram_o,
 
-    output logic dropped_o  // one clock for each frame without room
+    output logic dropped_o,  // one clock for each frame without room
+    output logic [15:0] units_o  // in use
 );
   localparam int Units = RamBytes / UnitBytes;
   localparam int UnitW = $clog2(Units);
@@ -76,6 +77,7 @@ module rx_buffer
       .drop_o(drop)
   );
 
+  assign units_o = 16'(used_q);
   assign note.valid = keep;
   assign note.data = '{
           addr: ram_addr_t'({start, 6'd0}),

@@ -38,11 +38,12 @@ module tx_engine
            stream_if.snk stamp,   // ptp_time_t
 
     // Finished packets: record to the completion writer, commit and stop to the queue manager, sent to the scheduler.
-           stream_if.src     record,  // record_t
-           stream_if.src     commit,  // commit_t
-           stream_if.src     sent,    // sent_t
-           stream_if.src     stop,    // queue_error_t
-    output tx_engine_count_t count_o
+           stream_if.src            record,   // record_t
+           stream_if.src            commit,   // commit_t
+           stream_if.src            sent,     // sent_t
+           stream_if.src            stop,     // queue_error_t
+    output tx_engine_count_t        count_o,
+    output logic             [15:0] units_o   // of the packet RAM in use
 );
   localparam int Units = RamBytes / UnitBytes;
   localparam int UnitW = $clog2(Units);
@@ -144,6 +145,8 @@ module tx_engine
           taken: units_after,
           csum: csum
       };
+
+  assign units_o = 16'(used_q);
 
   // Units come back as beats are read, and all at once for a failed packet.
   logic [8:0] freed;

@@ -15,10 +15,11 @@ module dma_engines
     parameter logic [Writes-1:0] WriteHigh = '0,
     parameter int Tags = 256
 ) (
-    input logic             clk_i,
-    input logic             rst_i,
-    input pcie_cfg_t        cfg_i,
-    input logic      [31:0] timeout_cycles_i, // of a read; 0: no limit
+    input logic clk_i,
+    input logic rst_i,
+    input pcie_cfg_t cfg_i,
+    input logic [31:0] timeout_cycles_i,  // of a read; 0: no limit
+    input logic [15:0] overtaken_cycles_i,  // of a read that later ones have overtaken; 0: no limit
 
     // To pcie_endpoint: tlp_beat_t.
     stream_if.src read_tlp,
@@ -76,6 +77,7 @@ module dma_engines
       .rst_i,
       .cfg_i,
       .timeout_cycles_i,
+      .overtaken_cycles_i,
       .req(read_request),
       .tlp(read_tlp),
       .cpl,

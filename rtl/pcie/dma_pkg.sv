@@ -74,16 +74,17 @@ package dma_pkg;
     logic        relaxed;
   } dma_chunk_t;
 
-  /// What the DMA read engine counts; each bit is high for one clock an occurrence.
+  /// What the DMA read engine counts; each bit but those of `in_use` is high for one clock an occurrence.
   typedef struct packed {
-    logic tlp;         // read request sent
-    logic wait_tag;    // a clock in which a read request waited for a tag
-    logic beat;        // completion beat that brought data
-    logic error;       // completion with UR, CA or another error status
-    logic poisoned;    // completion with EP
-    logic malformed;   // completion that does not fit its request: dropped, tag quarantined
-    logic timeout;     // tag given up
-    logic late;        // completion for a quarantined tag: dropped
-    logic unexpected;  // completion nobody waits for: dropped
+    logic       tlp;         // read request sent
+    logic       wait_tag;    // a clock in which a read request waited for a tag
+    logic       beat;        // completion beat that brought data
+    logic       error;       // completion with UR, CA or another error status
+    logic       poisoned;    // completion with EP
+    logic       malformed;   // completion that does not fit its request: dropped, tag quarantined
+    logic       timeout;     // tag given up
+    logic       late;        // completion for a quarantined tag: dropped
+    logic       unexpected;  // completion nobody waits for: dropped
+    logic [8:0] in_use;      // tags given out and not yet back
   } dma_read_count_t;
 endpackage

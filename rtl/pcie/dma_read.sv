@@ -10,8 +10,10 @@
 /// always ready; `ram_o` and `status_o` are never refused. 3DW headers below 4 GB.
 /// A request whose completions fail reports the first failure in address order; the rest of it is still read. A tag whose
 /// data has not all come `timeout_cycles_i` clocks after it was given out (0: no limit) is given up: only the oldest
-/// tag is watched, which loses nothing because it is also the first to time out. Tags given up are quarantined: passed over by
-/// the ring. Nothing is sent while `bus_master` is clear. Reset forgets all requests; the link must be quiet by then.
+/// tag is watched, which loses nothing because it is also the first to time out. All wait while the oldest does, so it is
+/// given up much earlier when others show that the host answers: `overtaken_cycles_i` clocks (0: never) after a later one was
+/// done. Set that above the time by which the host may answer one read later than another. Both limits give DmaTimeout.
+/// Tags given up are quarantined: passed over by the ring. Nothing is sent while `bus_master` is clear. Reset forgets all requests; the link must be quiet by then.
 module dma_read
   import dma_pkg::*;
   import pcie_pkg::*;
@@ -23,6 +25,7 @@ module dma_read
     input logic             rst_i,
     input pcie_cfg_t        cfg_i,
     input logic      [31:0] timeout_cycles_i,
+    input logic      [15:0] overtaken_cycles_i,
 
     stream_if.snk req,  // dma_req_t
     stream_if.src tlp,  // tlp_beat_t, one beat each
@@ -102,7 +105,7 @@ module dma_read
   // The oldest tag's age. What was read belongs to it when it was the oldest one clock ago as well.
   logic [31:0] clock_q, head_start;
   logic head_known_q, head_old_q;
-  logic head_waits, head_receives;
+  logic head_waits, head_receives, done;
   wire expire = in_use && head_old_q && head_waits && !head_receives;
   wire retire = in_use && (!head_waits || expire);
   ram_sdp #(
@@ -118,14 +121,26 @@ module dma_read
       .rdata_o(head_start)
   );
 
+  // How long later tags have been done while the oldest waits. A tag given up leaves the next one its time: what was lost
+  // together is given up together, if it is old enough itself.
+  logic [TagW:0] done_q;  // tags of the ring that are done, until a clock after they have left it
+  logic [15:0] overtaken_q;
+  wire overtaken = head_waits && done_q != '0;
+  wire [31:0] age = clock_q - head_start;
+  wire too_old = timeout_cycles_i != '0 && age >= timeout_cycles_i;
+  wire too_late = overtaken_cycles_i != '0 && overtaken_q >= overtaken_cycles_i && age >= 32'(overtaken_cycles_i);
+
   always_ff @(posedge clk_i) begin
     clock_q <= clock_q + 1'b1;
     head_known_q <= in_use && !retire;
-    head_old_q <= head_known_q && !retire && timeout_cycles_i != '0 && clock_q - head_start >= timeout_cycles_i;
+    head_old_q <= head_known_q && !retire && (too_old || too_late);
+    if (!in_use || !overtaken || (retire && !expire)) overtaken_q <= '0;
+    else if (overtaken_q != '1) overtaken_q <= overtaken_q + 1'b1;
     if (rst_i) begin
       clock_q <= '0;
       head_known_q <= 1'b0;
       head_old_q <= 1'b0;
+      overtaken_q <= '0;
     end
   end
 
@@ -180,11 +195,13 @@ module dma_read
   always_ff @(posedge clk_i) begin
     retired_q <= retire;
     expired_q <= expire;
+    done_q <= done_q + (TagW + 1)'(done) - (TagW + 1)'(retired_q && !expired_q && !owner.empty);
     if (retired_q) so_far_q <= owner.last ? DmaOk : worst;
     status_o <= '{valid: retired_q && owner.last, sel: owner.sel, result: worst};
     if (rst_i) begin
       retired_q <= 1'b0;
       so_far_q <= DmaOk;
+      done_q <= '0;
       status_o.valid <= 1'b0;
     end
   end
@@ -205,6 +222,7 @@ module dma_read
       .head_waits_o   (head_waits),
       .head_receives_o(head_receives),
       .head_result_o  (head_result),
+      .done_o         (done),
       .expire_i       (expire),
       .cpl,
       .ram_o,
@@ -218,6 +236,7 @@ module dma_read
   assign count_o.tlp      = tlp.valid && tlp.ready;
   assign count_o.wait_tag = chunk.valid && !room;
   assign count_o.timeout  = expire;
+  assign count_o.in_use   = 9'(used_q);
 
   wire unused = &{1'b0, cfg_i, length_bytes[1:0]};
 

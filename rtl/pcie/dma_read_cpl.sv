@@ -36,6 +36,7 @@ module dma_read_cpl
     output logic head_waits_o,
     output logic head_receives_o,  // a completion of it is arriving: not to be given up now
     output dma_result_e head_result_o,
+    output logic done_o,  // a tag has stopped to wait, without having been given up
     input logic expire_i,
 
     stream_if.snk cpl,  // tlp_beat_t, always ready
@@ -139,6 +140,7 @@ module dma_read_cpl
       .rdata_o(head_result)
   );
   assign head_result_o = dma_result_e'(head_result);
+  assign done_o = update && ends;
 
   // Stage 1: what the header means. It, the entry and the progress stay for all beats of the TLP.
   always_ff @(posedge clk_i) begin

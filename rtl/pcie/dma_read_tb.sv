@@ -13,6 +13,7 @@ module dma_read_tb;
 
   pcie_cfg_t cfg;
   logic [31:0] timeout = 0;
+  logic [15:0] overtaken = 0;
   ram_write_t ram;
   dma_status_t status;
   dma_read_count_t count;
@@ -26,6 +27,7 @@ module dma_read_tb;
       .rst_i(rst),
       .cfg_i(cfg),
       .timeout_cycles_i(timeout),
+      .overtaken_cycles_i(overtaken),
       .req,
       .tlp,
       .cpl,
@@ -59,7 +61,8 @@ module dma_read_tb;
     Short,
     Duplicate
   } fault_e;
-  int unsigned faults  [fault_e];
+  int unsigned faults[fault_e];
+  bit only_missing = 0;
   int unsigned now = 0;
 
   function automatic logic [7:0] host_byte(logic [63:0] addr);
@@ -219,7 +222,7 @@ module dma_read_tb;
     p.ready_at = now + latency;
     p.fault = None;
     if ($urandom_range(999) < fault_permille) begin
-      p.fault = fault_e'($urandom_range(int'(Duplicate), 1));
+      p.fault = only_missing ? Missing : fault_e'($urandom_range(int'(Duplicate), 1));
       if (requests[cutting].result == DmaOk) begin
         case (p.fault)
           Unsupported: requests[cutting].result = DmaUnsupported;
@@ -514,11 +517,13 @@ module dma_read_tb;
       cfg.max_read_request = 3'($urandom_range(5));
       req_percent = $urandom_range(60, 1);
       cpl_percent = 100;
+      overtaken = (round % 2 == 0) ? '0 : 16'd1500;
       repeat (1500) @(posedge clk);
       drain();
     end
     $display("faults: %p", faults);
     fault_permille = 0;
+    overtaken = 0;
     max_bytes = 600_000;
     for (fault_e f = Unsupported; f != Duplicate; f = f.next())
       `CHECK(faults[f] > 10, {"too few of ", f.name()})
@@ -534,6 +539,24 @@ module dma_read_tb;
     repeat (8 * 3000 + 100) @(posedge clk);
     cfg.max_read_request = 3'd2;
     tlp_rate("64-byte reads that need every tag, after the faults", 236);
+    // Lost reads are given up because later ones are done, also where time alone gives up none.
+    timeout = 0;
+    overtaken = 1500;
+    only_missing = 1;
+    max_bytes = 40_000;
+    reorder = 1;
+    start = seen["timeout"];
+    shape = Mixed;
+    for (int round = 0; round < 10; round++) begin
+      fault_permille = 2;  // each takes a tag for good
+      req_percent = 20;
+      repeat (3000) @(posedge clk);
+      fault_permille = 0;
+      repeat (2000) @(posedge clk);
+      drain();
+    end
+    `CHECK(seen["timeout"] == faults[Missing] + faults[Late] && seen["timeout"] > start + 3,
+           "lost reads given up")
     `CHECK(seen["tlp"] == tlps, "TLP count")
     $display("%0d TLPs, %0d completion beats, %0d dropped, %0d timeouts", tlps, beats, dropped,
              seen["timeout"]);

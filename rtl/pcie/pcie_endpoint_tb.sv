@@ -56,6 +56,7 @@ module pcie_endpoint_tb;
       .rst_i(rst),
       .cfg_i(cfg),
       .timeout_cycles_i('0),
+      .overtaken_cycles_i('0),
       .read_tlp(read_tlp),
       .cpl(completion),
       .write_tlp(tx[0]),

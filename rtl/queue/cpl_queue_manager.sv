@@ -19,17 +19,19 @@ module cpl_queue_manager
 #(
     parameter int Queues = 256
 ) (
-    input logic         clk_i,
-    input logic         rst_i,
+    input  logic         clk_i,
+    input  logic         rst_i,
     // Host registers, byte address queue * 32 + word * 4.
-          reg_if.slave  regs,
+           reg_if.slave  regs,
     // Places for records: queue_t, enq_rsp_t. Records written: commit_t.
-          stream_if.snk enq_req,
-          stream_if.src enq_rsp,
-          stream_if.snk commit,
+           stream_if.snk enq_req,
+           stream_if.src enq_rsp,
+           stream_if.snk commit,
     // To the event path: notify_t; queue_error_t.
-          stream_if.src notify,
-          stream_if.src error
+           stream_if.src notify,
+           stream_if.src error,
+    // A register write was not taken as it was, for one clock.
+    output logic         refused_o
 );
   if (Queues < 1 || Queues > 65536) begin : g_bad_parameter
     $fatal(1, "cpl_queue_manager: Queues %0d is not 1 ... 65536", Queues);
@@ -172,6 +174,17 @@ module cpl_queue_manager
     if (notifying) com_next.armed = 1'b0;
   end
 
+  logic refused;
+  always_comb begin
+    unique case (word)
+      CqRegBaseLo, CqRegBaseHi, CqRegTarget: refused = com_now.enable;
+      CqRegControl: refused = com_now.enable ? wdata[7:4] != enq_now.log_size : wdata[7:4] < 4'd3;
+      CqRegConsumer: refused = !moves;
+      default: refused = 1'b0;
+    endcase
+    if (!com_q.known) refused = 1'b1;
+  end
+
   // The update of the enqueue side.
   logic accepted, overflow;
   always_comb begin
@@ -274,6 +287,7 @@ module cpl_queue_manager
     com_q <= com_read_q;
     count_read_q <= commit.data.count;
     count_q <= count_read_q;
+    refused_o <= com_q.access && write && refused;
 
     rsp_valid_q <= enq_q.valid && !enq_q.access;
     if (enq_q.valid) begin

@@ -22,6 +22,7 @@ module cpl_queue_manager_tb
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
+      .refused_o(),
       .*
   );
 

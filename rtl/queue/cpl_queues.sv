@@ -24,6 +24,7 @@ module cpl_queues
     // To the event path.
            stream_if.src             notify,       // notify_t
            stream_if.src             error,        // queue_error_t
+    output logic                     refused_o,
     output cpl_write_events_t        events_o
 );
   `STREAM(queue_t, enq_req)
@@ -58,6 +59,7 @@ module cpl_queues
       .enq_rsp,
       .commit,
       .notify,
-      .error
+      .error,
+      .refused_o
   );
 endmodule

@@ -4,7 +4,7 @@
 ///
 /// Wiring only; see queue_manager for registers, doorbells and errors, desc_fetch for throughput and delay. The ports take
 /// turns with their requests, commits and stops; grants and descriptors go to the port that asked, and one that is not ready
-/// holds up those behind it.
+/// holds up those behind it. `slots_o` tells how many slots are handed out and not yet finished, all queues together.
 module desc_queues
   import queue_pkg::*;
   import dma_pkg::*;
@@ -29,6 +29,8 @@ module desc_queues
     // Doorbells of the host (queue_t), errors (queue_error_t).
     stream_if.src doorbell,
     stream_if.src error,
+    output logic refused_o,
+    output logic [31:0] slots_o,
 
     // DMA read engine.
           stream_if.src dma,       // dma_req_t
@@ -126,6 +128,15 @@ module desc_queues
       .commit(any_commit),
       .stop(any_stop),
       .doorbell,
-      .error
+      .error,
+      .refused_o
   );
+
+  wire taken = deq_response.valid && deq_response.ready;
+  wire finished = any_commit.valid && any_commit.ready;
+  always_ff @(posedge clk_i) begin
+    slots_o <= slots_o + (taken ? 32'(deq_response.data.count) : '0) -
+        (finished ? 32'(any_commit.data.count) : '0);
+    if (rst_i) slots_o <= '0;
+  end
 endmodule

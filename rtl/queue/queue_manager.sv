@@ -17,19 +17,21 @@ module queue_manager
 #(
     parameter int Queues = 256
 ) (
-    input logic         clk_i,
-    input logic         rst_i,
+    input  logic         clk_i,
+    input  logic         rst_i,
     // Host registers, byte address queue * 32 + word * 4.
-          reg_if.slave  regs,
+           reg_if.slave  regs,
     // Slots: deq_req_t, deq_rsp_t, commit_t.
-          stream_if.snk deq_req,
-          stream_if.src deq_rsp,
-          stream_if.snk commit,
+           stream_if.snk deq_req,
+           stream_if.src deq_rsp,
+           stream_if.snk commit,
     // Stop a queue: queue_error_t.
-          stream_if.snk stop,
+           stream_if.snk stop,
     // To the scheduler: queue_t that has work. To the event path: queue_error_t, one for each stop.
-          stream_if.src doorbell,
-          stream_if.src error
+           stream_if.src doorbell,
+           stream_if.src error,
+    // A register write was not taken as it was, for one clock; doorbells count as errors.
+    output logic         refused_o
 );
   if (Queues < 1 || Queues > 65536) begin : g_bad_parameter
     $fatal(1, "queue_manager: Queues %0d is not 1 ... 65536", Queues);
@@ -149,7 +151,7 @@ module queue_manager
   end
 
   // The update: what becomes of the state.
-  logic ring, stopping, in_range;
+  logic ring, stopping, in_range, refused;
   wire writing = update_q.access && update_q.known && write;
   always_comb begin
     next = now;
@@ -203,6 +205,16 @@ module queue_manager
     if (stopping) next.stopped = 1'b1;
   end
 
+  wire sizes_differ = wdata[7:4] != now.log_size || wdata[9:8] != now.log_block;
+  always_comb begin
+    unique case (word)
+      QRegBaseLo, QRegBaseHi, QRegCq: refused = now.enable;
+      QRegControl: refused = now.enable ? sizes_differ : wdata[7:4] < 4'd3;
+      default: refused = 1'b0;
+    endcase
+    if (!update_q.known) refused = 1'b1;
+  end
+
   always_comb begin
     unique case (word)
       QRegBaseLo: rdata = {now.base[19:0], 12'd0};
@@ -252,6 +264,7 @@ module queue_manager
   always_ff @(posedge clk_i) begin
     read_q <= op;
     update_q <= read_q;
+    refused_o <= update_q.access && write && refused;
     commit_count_read_q <= commit.data.count;
     commit_count_q <= commit_count_read_q;
 

@@ -23,6 +23,7 @@ module queue_manager_tb
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
+      .refused_o(),
       .*
   );
 

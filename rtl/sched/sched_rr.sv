@@ -19,7 +19,7 @@ module sched_rr
     input logic                clk_i,
     input logic                rst_i,
     input logic         [ 3:0] max_burst_i,     // 1 ... 8
-    input logic         [15:0] max_inflight_i,
+    input logic         [15:0] max_inflight_i,  // 1 or more
           reg_if.slave         regs,
     // Queues with new work: queue_t.
           stream_if.snk        doorbell,

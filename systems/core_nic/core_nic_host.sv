@@ -72,6 +72,7 @@ module core_nic_host
       .rst_i(host_rst_i),
       .cfg_i(cfg),
       .timeout_cycles_i(32'd6_250_000),  // 50 ms
+      .overtaken_cycles_i('0),
       .read_tlp,
       .cpl(completion),
       .write_tlp(write_tlp[0]),

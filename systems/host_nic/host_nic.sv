@@ -98,7 +98,7 @@ module host_nic
   ram_read_t ram_read;
   ram_row_t ram_row;
   dma_read_count_t read_count;
-  logic [31:0] dma_timeout;
+  logic [31:0] dma_timeout, dma_overtaken;
   // Descriptors, completions and events go before packet data.
   dma_engines #(
       .Reads(Interfaces * ReadClients),
@@ -111,6 +111,7 @@ module host_nic
       .rst_i,
       .cfg_i(cfg),
       .timeout_cycles_i(dma_timeout),
+      .overtaken_cycles_i(dma_overtaken[15:0]),
       .read_tlp,
       .cpl(completion),
       .write_tlp(posted_tlp[0]),
@@ -166,7 +167,22 @@ module host_nic
   nic_device_regs_pkg::nic_device_regs__in_t  hw_in;
   nic_device_regs_pkg::nic_device_regs__out_t hw_out;
   ptp_time_t core_time, mac_time;
-  assign dma_timeout = hw_out.dma_timeout.value.value;
+  logic [1:0] settings_refused;
+  reg_range #(
+      .N(2),
+      .Least({32'd2500, 32'd250}),
+      .Most({32'd250_000_000, 32'd65535})
+  ) i_settings (
+      .clk_i,
+      .value_i({hw_out.dma_timeout.value.value, hw_out.dma_overtaken.value.value}),
+      .next_o({hw_in.dma_timeout.value.next, hw_in.dma_overtaken.value.next}),
+      .refused_o(settings_refused),
+      .setting_o({dma_timeout, dma_overtaken})
+  );
+  assign hw_in.dma_timeout.value.we = settings_refused[1];
+  assign hw_in.dma_overtaken.value.we = settings_refused[0];
+  assign hw_in.settings_refused.value.incr = |settings_refused;
+  assign hw_in.dma_reads.value.next = 32'(read_count.in_use);
   assign hw_in.interfaces.value.next = 32'(Interfaces);
   assign hw_in.interface_offset.value.next = 32'(InterfaceBase);
   assign hw_in.interface_stride.value.next = 32'(InterfaceStride);

@@ -112,47 +112,32 @@ module host_nic_interface
       .unmapped_o(unused_unmapped)
   );
 
-  nic_interface_regs_pkg::nic_interface_regs__in_t hw_in;
-  nic_interface_regs_pkg::nic_interface_regs__out_t hw_out;
   logic error_valid;
   queue_error_t error;
   event_e error_kind;
   cpl_write_events_t tx_cpl_events, rx_cpl_events, event_events;
-
-  assign hw_in.ports.value.next = 32'(Ports);
-  assign hw_in.tx_queues.value.next = 32'(TxQueues);
-  assign hw_in.rx_queues.value.next = 32'(RxQueues);
-  assign hw_in.event_queues.value.next = 32'(EventQueues);
-  assign hw_in.max_frame.value.next = 32'(MaxFrame);
-  assign hw_in.features.value.next = 32'hf;
-  assign hw_in.txq_offset.value.next = 32'(TxqBase);
-  assign hw_in.rxq_offset.value.next = 32'(RxqBase);
-  assign hw_in.txcq_offset.value.next = 32'(TxcqBase);
-  assign hw_in.rxcq_offset.value.next = 32'(RxcqBase);
-  assign hw_in.eq_offset.value.next = 32'(EqBase);
-  assign hw_in.sched_offset.value.next = 32'(SchedBase);
-  assign hw_in.sched_stride.value.next = 32'(SchedStride);
-  assign hw_in.port_offset.value.next = 32'(PortBase);
-  assign hw_in.port_stride.value.next = 32'(PortStride);
-  assign hw_in.rss_offset.value.next = 32'(RssBase);
-  assign hw_in.rss_stride.value.next = 32'(RssStride);
-  assign hw_in.last_error.queue.we = error_valid;
-  assign hw_in.last_error.queue.next = error.queue;
-  assign hw_in.last_error.code.we = error_valid;
-  assign hw_in.last_error.code.next = error.code;
-  assign hw_in.last_error.kind.we = error_valid;
-  assign hw_in.last_error.kind.next = error_kind;
-  assign hw_in.errors.value.incr = error_valid;
-  assign hw_in.tx_cpl_lost.value.incr = tx_cpl_events.lost;
-  assign hw_in.rx_cpl_lost.value.incr = rx_cpl_events.lost;
-  assign hw_in.event_lost.value.incr = event_events.lost;
-
-  nic_interface_regs i_own_regs (
-      .clk(clk_i),
-      .rst(rst_i),
+  logic [31:0] cpl_delay, tx_burst, tx_max_inflight, tx_slots, rx_slots;
+  logic [4:0] queues_refused;
+  host_nic_interface_regs #(
+      .Ports(Ports),
+      .TxQueues(TxQueues),
+      .RxQueues(RxQueues),
+      .EventQueues(EventQueues),
+      .MaxFrame(MaxFrame)
+  ) i_own_regs (
+      .clk_i,
+      .rst_i,
       .regs(region[RegOwn]),
-      .hwif_in(hw_in),
-      .hwif_out(hw_out)
+      .cpl_delay_o(cpl_delay),
+      .tx_burst_o(tx_burst),
+      .tx_max_inflight_o(tx_max_inflight),
+      .error_valid_i(error_valid),
+      .error_i(error),
+      .error_kind_i(error_kind),
+      .lost_i({event_events.lost, rx_cpl_events.lost, tx_cpl_events.lost}),
+      .queues_refused_i(queues_refused),
+      .tx_slots_i(tx_slots),
+      .rx_slots_i(rx_slots)
   );
 
   // ---------------------------------------------------------------- transmit queues
@@ -181,6 +166,8 @@ module host_nic_interface
       .stop(tx_stop),
       .doorbell(tx_doorbell),
       .error(queue_error[0]),
+      .refused_o(queues_refused[0]),
+      .slots_o(tx_slots),
       .dma(dma_read[0]),
       .status_i(read_status_i),
       .ram_i(ram_write_i)
@@ -220,6 +207,8 @@ module host_nic_interface
       .stop(rx_stop),
       .doorbell(rx_doorbell),
       .error(queue_error[1]),
+      .refused_o(queues_refused[1]),
+      .slots_o(rx_slots),
       .dma(dma_read[1]),
       .status_i(read_status_i),
       .ram_i(ram_write_i)
@@ -279,7 +268,7 @@ module host_nic_interface
       .clk_i,
       .rst_i,
       .regs(region[RegTxcq]),
-      .max_delay_i(hw_out.cpl_delay.value.value[15:0]),
+      .max_delay_i(cpl_delay[15:0]),
       .record(record[0]),
       .dma(dma_write[0]),
       .status_i(write_status_i),
@@ -287,6 +276,7 @@ module host_nic_interface
       .ram_o(cpl_row[0]),
       .notify(notify[0]),
       .error(queue_error[2]),
+      .refused_o(queues_refused[2]),
       .events_o(tx_cpl_events)
   );
   cpl_queues #(
@@ -297,7 +287,7 @@ module host_nic_interface
       .clk_i,
       .rst_i,
       .regs(region[RegRxcq]),
-      .max_delay_i(hw_out.cpl_delay.value.value[15:0]),
+      .max_delay_i(cpl_delay[15:0]),
       .record(record[1]),
       .dma(dma_write[1]),
       .status_i(write_status_i),
@@ -305,6 +295,7 @@ module host_nic_interface
       .ram_o(cpl_row[1]),
       .notify(notify[1]),
       .error(queue_error[3]),
+      .refused_o(queues_refused[3]),
       .events_o(rx_cpl_events)
   );
   cpl_queues #(
@@ -323,6 +314,7 @@ module host_nic_interface
       .ram_o(cpl_row[2]),
       .notify(notify[2]),
       .error(event_error),
+      .refused_o(queues_refused[4]),
       .events_o(event_events)
   );
   assign event_error.ready = 1'b1;  // there is no queue to report it to; event_lost counts
@@ -340,6 +332,7 @@ module host_nic_interface
         .MaxPackets(MaxPackets),
         .TxRamBytes(TxRamBytes),
         .RxRamBytes(RxRamBytes),
+        .MaxFrame(MaxFrame),
         .ReadSel(ram_sel_t'(ReadBase + 2 + p)),
         .WriteSel(ram_sel_t'(WriteBase + 3 + p))
     ) i_port (
@@ -348,8 +341,8 @@ module host_nic_interface
         .regs(region[RegPorts+3*p]),
         .sched_regs(region[RegPorts+3*p+1]),
         .rss_regs(region[RegPorts+3*p+2]),
-        .burst_i(hw_out.tx_burst.value.value[3:0]),
-        .max_inflight_i(hw_out.tx_max_inflight.value.value[15:0]),
+        .burst_i(tx_burst[3:0]),
+        .max_inflight_i(tx_max_inflight[15:0]),
         .doorbell(port_doorbell[p]),
         .tx_request(tx_request[p]),
         .tx_granted(tx_granted[p]),

@@ -15,6 +15,7 @@ module host_nic_port
     parameter int MaxPackets = 512,
     parameter int TxRamBytes = 131072,
     parameter int RxRamBytes = 131072,
+    parameter int MaxFrame = 9216,  // without FCS
     parameter ram_sel_t ReadSel = '0,
     parameter ram_sel_t WriteSel = '0
 ) (
@@ -68,10 +69,27 @@ module host_nic_port
   rx_engine_count_t rx_count;
   tx_engine_count_t tx_count;
   logic rx_buffer_full;
+  logic [31:0] max_frame_setting;
   logic [13:0] max_frame;
+  logic [15:0] tx_units, rx_units;
+  logic max_frame_refused;
   logic [319:0] rss_key;
 
-  assign max_frame = hw_out.max_frame.value.value[13:0];
+  reg_range #(
+      .Least(60),
+      .Most (MaxFrame)
+  ) i_max_frame (
+      .clk_i,
+      .value_i(hw_out.max_frame.value.value),
+      .next_o(hw_in.max_frame.value.next),
+      .refused_o(max_frame_refused),
+      .setting_o(max_frame_setting)
+  );
+  assign max_frame = max_frame_setting[13:0];
+  assign hw_in.max_frame.value.we = max_frame_refused;
+  assign hw_in.settings_refused.value.incr = max_frame_refused;
+  assign hw_in.tx_units.value.next = 32'(tx_units);
+  assign hw_in.rx_units.value.next = 32'(rx_units);
   for (genvar i = 0; i < 10; i++) begin : g_key
     assign rss_key[319-32*i-:32] = hw_out.rss_key[i].value.value;
   end
@@ -149,7 +167,8 @@ module host_nic_port
       .commit(tx_commit),
       .sent(sent),
       .stop(tx_stop),
-      .count_o(tx_count)
+      .count_o(tx_count),
+      .units_o(tx_units)
   );
   tx_csum i_tx_csum (
       .clk_i,
@@ -217,7 +236,8 @@ module host_nic_port
       .free_i(rx_free),
       .ram_i(ram_read_i),
       .ram_o(ram_row_o),
-      .dropped_o(rx_buffer_full)
+      .dropped_o(rx_buffer_full),
+      .units_o(rx_units)
   );
   rss_table i_rss (
       .clk_i,
