@@ -4,12 +4,15 @@ and registers, stops that queue and no other, and every frame is accounted for. 
 """
 
 import json
+import re
 from collections import Counter
 
 import pytest
 from conftest import read_pcap
 
 from emery.cli import main
+from emery.common import ROOT
+from emery.make import registers
 
 FLOWS = 8
 FRAMES = 600
@@ -103,6 +106,57 @@ def test_a_bad_transmit_queue_stops_alone(nic, all_frames, tmp_path, fault, code
     counts = result["resources"]["dma_read"]
     assert {name for name, count in counts.items() if count} == set(dma_read)
     assert counts["timeouts"] == ("timeouts" in dma_read)
+
+
+@pytest.mark.parametrize("fault", ["lost_completion", "lost_descriptor", "late_completion"])
+def test_others_go_on_while_a_read_is_lost(nic, fault):
+    """With the usual timeout of a millisecond, in which half a line brings more frames than the device can hold."""
+    late = ("dma_timeout_us=100",) if fault == "late_completion" else ()
+    result = nic(f"fault={fault}", "fault_frame=1000", *late, frames=12000, rate="0.5", flows=64)
+    queue = stopped_queue(result, "tx_queue", "timeout")
+    assert all_well(result["streams"]["rx"]) and 0 <= queue < 64
+    tx = result["streams"]["tx"]
+    assert 1 <= tx["dropped"]["tx_error"] <= 8 and tx["delivered"] > 0.98 * tx["offered"]
+    for stream in result["streams"].values():
+        assert stream["latency_ns"]["max"] < 20_000
+
+
+def test_a_lost_receive_descriptor_stops_that_queue_alone(nic):
+    result = nic("fault=lost_rx_descriptor", "rx_ring=64", frames=6000, rate="0.5", flows=64)
+    stopped_queue(result, "rx_queue", "timeout")
+    assert all_well(result["streams"]["tx"])
+    rx = result["streams"]["rx"]
+    assert set(rx["dropped"]) == {"descriptor_error", "queue_stopped"} and rx["delivered"] > 0.95 * rx["offered"]
+    assert rx["latency_ns"]["max"] < 20_000
+
+
+def test_a_late_answer_meets_no_other_request(nic):
+    """All tags are in use all the time and all reads are alike: in other hands the answer would be taken."""
+    result = nic("fault=late_completion", "fault_frame=200", "dma_timeout_us=10", "read_latency_ns=3000",
+                 direction="tx", frames=6000, size="64", rate="1.0", flows=64)  # fmt: skip
+    stopped_queue(result, "tx_queue", "timeout")
+    reads = result["resources"]["dma_read"]
+    assert reads == {"timeouts": 1, "errors": 0, "late": 1, "unexpected": 0}
+    assert result["resources"]["endpoint"]["reads_max"] == 256
+    assert result["streams"]["tx"]["dropped"]["tx_error"] == 1
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_any_value_in_any_register_of_others(capsys, tmp_path, seed):
+    """An ill-meaning driver of the other interface, of other queues of this one, and of settings that all share."""
+    out = tmp_path / "result.json"
+    words = ["--size", "64-1000", "--frames", "3000", "--rate", "0.3", "--flows", str(FLOWS), "--seed", str(seed)]
+    words += ["--set", "interfaces=2", "--set", "fault=hostile_registers", "--set", "fault_frame=50"]
+    assert main(["run", "host-nic", *words, "--json", str(out), "--assertions"]) == 0, capsys.readouterr().err
+    result = json.loads(out.read_text())
+    assert all_well(result["streams"]["rx0"]) and all_well(result["streams"]["tx0"])
+    resources = result["resources"]
+    assert resources["fault"]["writes"] > 3000 and resources["settings_refused"] > 100
+    # Every register a host can write to got some.
+    top = registers.elaborate(ROOT / "systems" / "host_nic" / "host_nic.rdl", "host_nic")
+    writable = [x for x in top.descendants(unroll=False) if getattr(x, "has_sw_writable", False)]
+    names = {re.sub(r"\[.*?\]", "", x.get_path()).removeprefix("host_nic.") for x in writable}
+    assert set(resources["fault"]["registers"]) == names
 
 
 def test_a_null_address_in_a_receive_ring_stops_that_queue_alone(nic, all_frames, tmp_path):

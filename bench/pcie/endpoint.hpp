@@ -171,6 +171,12 @@ class Endpoint : public Component {
   const ConfigSpace& config_space() const { return space_; }
   std::uint16_t id() const { return requester_; }
   const EndpointStats& stats() const { return stats_; }
+  // Reads of the logic that have not been answered in full.
+  std::uint64_t reads_open() const { return reads_open_; }
+  // Packets in the transmit buffer, or on offer to the logic.
+  std::size_t held() const {
+    return tx_queue_.size() + read_queue_.size() + own_.size() + rx_valid_;
+  }
 
  private:
   static constexpr std::uint32_t kBeat = 64;

@@ -50,6 +50,9 @@ class HostInterface {
   // border, and give all ones when they failed; writes are one packet per 64 bytes.
   virtual void mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) = 0;
   virtual void mmio_write(std::uint64_t addr, const void* from, unsigned bytes) = 0;
+  // False while so many writes wait for the link that a CPU would stand still at the next one. A
+  // driver model does nothing then; writes are taken all the same.
+  virtual bool mmio_room() const = 0;
 
   // ---- memory the device can reach. The CPU uses it by pointer, which takes no time; null when
   // the range is not within one allocation. `handler` is told of the device's writes.

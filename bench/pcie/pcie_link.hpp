@@ -162,6 +162,12 @@ class LinkDirection {
   std::uint64_t used_header(int c) const { return fc_[c].used_h; }
   std::uint64_t used_data(int c) const { return fc_[c].used_d; }
 
+  // Headers of a class that the receiver has taken credits for and not freed again.
+  std::uint64_t credits_out(int c) const {
+    const Credit& fc = fc_[c];
+    return infinite(c) ? 0 : fc.used_h - (fc.granted_h + fc.freed_h - credits_.header[c]);
+  }
+
   // Counts how often a limit moved, so that a copy of the limits knows when it is old.
   std::uint64_t limit_version() const { return limit_version_; }
 

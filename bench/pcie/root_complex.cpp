@@ -329,7 +329,10 @@ void RootComplex::send_completion() {
     reads_.pop();
     reads_.insert_sorted(rest, [](const Read& a, const Read& b) { return a.ready > b.ready; });
   }
-  if (drop) return;
+  if (drop) {
+    stats_.unanswered += last;
+    return;
+  }
   ++stats_.completions;
   if (tlp.status() == kStatusSC) stats_.read_bytes += sent;
   link_.down.send(tlp, ready);

@@ -16,6 +16,7 @@
 // Left out: memory bandwidth, caches, address translation, more than one function on the link.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -82,7 +83,8 @@ struct RootStats {
   std::uint64_t poisoned_writes = 0;
   std::uint64_t interrupts = 0;
   std::uint64_t protocol_errors = 0;
-  std::uint64_t faults = 0;  // injected
+  std::uint64_t faults = 0;      // injected
+  std::uint64_t unanswered = 0;  // reads whose last completion was kept back for good
   std::uint64_t mmio_reads = 0, mmio_writes = 0, mmio_failed = 0;
   std::uint64_t reads_max = 0;
   std::uint64_t first_wild_addr = 0;
@@ -140,6 +142,7 @@ class RootComplex : public Component, public HostInterface {
   MsixMessage msix_message(unsigned vector) const override { return {kInterruptBase, vector}; }
   void on_vector(VectorHandler handler) override { on_vector_ = std::move(handler); }
   Time now() const override { return simulation_.now(); }
+  bool mmio_room() const override { return posted_.size() < kPostedRoom; }
   bool wait(const std::function<bool()>& done, Time timeout) override {
     return simulation_.run_until(done, simulation_.now() + timeout);
   }
@@ -169,6 +172,12 @@ class RootComplex : public Component, public HostInterface {
   HostMemory& memory() { return memory_; }
   const RootStats& stats() const { return stats_; }
   std::size_t reads_open() const { return reads_.size(); }
+  // Tags of the device's reads in use.
+  std::size_t tags_in_use() const {
+    return static_cast<std::size_t>(std::count(tag_used_.begin(), tag_used_.end(), true));
+  }
+  // Writes and requests of the CPU that have not left yet.
+  std::size_t cpu_waits() const { return posted_.size() + cpu_requests_.size(); }
 
  private:
   struct Read {
@@ -198,6 +207,7 @@ class RootComplex : public Component, public HostInterface {
     ReadDone done;
   };
   static constexpr std::uint32_t kCpuTags = 64;
+  static constexpr std::size_t kPostedRoom = 64;  // writes on their way from CPUs to the link
 
   void accept(const Tlp& tlp);
   void accept_write(const Tlp& tlp);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/run/pcie_host.hpp"
 
+#include <utility>
+
 namespace emery {
 
 void PcieHost::check(Findings& findings) const {
@@ -8,6 +10,28 @@ void PcieHost::check(Findings& findings) const {
   findings.add(endpoint->stats().tx_malformed, "malformed TLPs sent");
   findings.add(root.stats().protocol_errors,
                "PCIe protocol errors: " + root.stats().first_protocol_error);
+  find_open(findings);
+}
+
+bool PcieHost::at_rest() const {
+  Findings open;
+  find_open(open);
+  return open.lines().empty();
+}
+
+void PcieHost::find_open(Findings& findings) const {
+  if (link.lost()) return;  // credits and tags start afresh with the link
+  static constexpr const char* kClasses[] = {"posted", "non-posted", "completion"};
+  for (int c = 0; c < kFcClasses; ++c) {
+    for (const auto& [direction, name] : {std::pair{&link.up, "up"}, std::pair{&link.down, "down"}})
+      findings.add(direction->credits_out(c),
+                   std::string(kClasses[c]) + " PCIe credits not back, " + name);
+  }
+  findings.add(link.up.in_flight() + link.down.in_flight() + endpoint->held() + root.cpu_waits(),
+               "PCIe packets still under way");
+  findings.add(root.reads_open(), "reads still open in the root complex");
+  findings.add(root.tags_in_use(), "PCIe tags not back");
+  findings.add(endpoint->reads_open() - root.stats().unanswered, "reads of the device unanswered");
 }
 
 void PcieHost::write_busy(JsonWriter& json, const Busy& from, const Busy& to, double seconds) {

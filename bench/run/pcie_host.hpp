@@ -38,6 +38,9 @@ class PcieHost {
   };
   Busy busy() const { return {link.up.busy_time(), link.down.busy_time()}; }
 
+  /// Nothing is under way: all packets, tags and credits are back where they were at the start.
+  bool at_rest() const;
+  /// What went against the rules, and what is not back. Call it at the end of a run, at rest.
   void check(Findings& findings) const;
   /// The shares of a time in which the link was busy.
   static void write_busy(JsonWriter& json, const Busy& from, const Busy& to, double seconds);
@@ -50,6 +53,8 @@ class PcieHost {
   std::unique_ptr<Endpoint> endpoint;
 
  private:
+  void find_open(Findings& findings) const;
+
   Simulation& simulation_;
 };
 

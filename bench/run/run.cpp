@@ -66,6 +66,7 @@ void Run::run() {
     running_ = false;
   }
   account();
+  simulation_.run_until([this] { return at_rest(); }, simulation_.now() + patience_);
 }
 
 std::vector<std::string> Run::failures() const {

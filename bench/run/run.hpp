@@ -53,6 +53,9 @@ class Run : public Component {
   virtual bool settled() { return score_.under_way() == 0 || quiet() > patience_; }
   /// What became of the frames that did not come out. Advances simulated time.
   virtual void account() {}
+  /// Nothing is under way in the bench any more: what the system was lent is back. Asked after
+  /// account(), for as long as `patience` at the most; check() then says what is not back.
+  virtual bool at_rest() const { return true; }
   /// More findings than those of the scoreboard.
   virtual void check(Findings&) const {}
   /// The fields of `resources`, which is open.

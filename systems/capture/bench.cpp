@@ -79,6 +79,7 @@ class Bench final : public Run {
   bool settled() override;
   double progress() const override;
   void account() override;
+  bool at_rest() const override { return links_.at_rest(); }
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/capture/links.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <utility>
@@ -111,6 +112,10 @@ double Links::payload_gbps(unsigned link) const {
   const Point &a = points_[points_.size() / 4], &b = points_[points_.size() - 2];
   return 8e3 * static_cast<double>(b.payload[link] - a.payload[link]) /
          static_cast<double>(b.time - a.time);
+}
+
+bool Links::at_rest() const {
+  return std::all_of(link_.begin(), link_.end(), [](const auto& link) { return link->at_rest(); });
 }
 
 void Links::check(Findings& findings) const {

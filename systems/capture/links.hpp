@@ -50,6 +50,7 @@ class Links {
 
   /// Over the middle of the readings.
   double payload_gbps(unsigned link) const;
+  bool at_rest() const;
   void check(Findings& findings) const;
   void write(JsonWriter& json, const emcap_counters& counters) const;
 

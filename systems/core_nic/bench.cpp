@@ -126,6 +126,7 @@ class Bench final : public Run {
   void look() override;
   bool settled() override;
   void account() override;
+  bool at_rest() const override { return host_.at_rest(); }
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
 

@@ -75,6 +75,9 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.cpus = options.get<unsigned>("cpus");
   c.cpu_per_packet = options.ns("cpu_ns_per_packet");
   c.dma_timeout_clocks = options.get<unsigned>("dma_timeout_us") * (kCoreHz / 1'000'000);
+  c.dma_overtaken_clocks = options.get<unsigned>("dma_overtaken_us") * (kCoreHz / 1'000'000);
+  if (options.ns("read_jitter_ns") >= c.dma_overtaken_clocks * kCoreClock)
+    throw OptionError("dma_overtaken_us: must be above read_jitter_ns");
   return c;
 }
 
@@ -107,8 +110,10 @@ class Bench final : public Run {
 
   void open() override;
   void look() override;
+  void find_levels();
   bool settled() override;
   void account() override;
+  bool at_rest() const override { return host_.at_rest(); }
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
 
@@ -130,6 +135,7 @@ class Bench final : public Run {
   struct {
     std::uint32_t timeouts, errors, late, unexpected;
   } dma_{};  // the device's own counts
+  std::uint64_t settings_refused_ = 0;
 };
 
 Bench::Bench(const Options& options)
@@ -190,7 +196,8 @@ void Bench::connect_port(unsigned p, const Options& options) {
 
 void Bench::add_traffic(const Workload& workload, const Options& options) {
   const auto train = options.get<unsigned>("train");
-  for (unsigned p = 0; receives() && p < port_.size(); ++p) {
+  const std::size_t used = faults_.first_interface_only() ? ports_ : port_.size();
+  for (unsigned p = 0; receives() && p < used; ++p) {
     auto plan = workload.port(p);
     if (!plan) continue;
     plan->train = train;
@@ -198,7 +205,7 @@ void Bench::add_traffic(const Workload& workload, const Options& options) {
     Mac& mac = *port_[p].mac;
     mac.set_source(&add_source(*plan, [&mac] { return mac.rx_idle(); }));
   }
-  for (unsigned i = 0; transmits() && i < interfaces_; ++i) {
+  for (unsigned i = 0; transmits() && i * ports_ < used; ++i) {
     auto plan = workload.port(i * ports_, i, interfaces_);
     if (!plan) continue;
     plan->train = train;
@@ -238,9 +245,10 @@ void Bench::feed(unsigned interface, Time now) {
 }
 
 void Bench::sample(Time now) {
-  if (!running()) return;
+  if (!running() || !host_.root.mmio_room()) return;
   driver_.poll(now);
   for (unsigned i = 0; i < interfaces_; ++i) feed(i, now);
+  faults_.clock(host_.root);
   driver_.flush();
 }
 
@@ -282,7 +290,8 @@ void Bench::account() {
                                         EMERY_REASON(queue_stopped), EMERY_REASON(descriptor_error),
                                         EMERY_REASON(dma_error),     EMERY_REASON(truncated)};
 #undef EMERY_REASON
-  for (unsigned i = 0; i < interfaces_; ++i) {
+  const unsigned used = faults_.first_interface_only() ? 1 : interfaces_;
+  for (unsigned i = 0; i < used; ++i) {
     for (unsigned p = 0; p < ports_; ++p) {
       const Port& port = port_[i * ports_ + p];
       for (const Reason& reason : kReceive) {
@@ -298,11 +307,25 @@ void Bench::account() {
     }
   }
   driver_.read_error_registers();
+  find_levels();
+  settings_refused_ = driver_.settings_refused();
   const auto device = [&](std::size_t offset) { return driver_.device_register(offset); };
   dma_.timeouts = device(offsetof(nic_device_regs_t, dma_timeouts));
   dma_.errors = device(offsetof(nic_device_regs_t, dma_errors));
   dma_.late = device(offsetof(nic_device_regs_t, dma_late));
   dma_.unexpected = device(offsetof(nic_device_regs_t, dma_unexpected));
+}
+
+// What the device holds must be back, at the latest when the last lost read has timed out.
+void Bench::find_levels() {
+  Findings held;
+  const Time until = simulation_.now() + driver_config_.dma_timeout_clocks * kCoreClock + kQuiet;
+  do {
+    held = {};
+    driver_.find_levels(held);
+    if (!held.lines().empty()) simulation_.run_for(10 * kMicrosecond);
+  } while (!held.lines().empty() && simulation_.now() < until);
+  trouble().add(held.lines());
 }
 
 void Bench::check(Findings& findings) const {
@@ -328,6 +351,7 @@ void Bench::report(JsonWriter& json) const {
       .field("late", dma_.late)
       .field("unexpected", dma_.unexpected)
       .end_object();
+  json.field("settings_refused", settings_refused_);
   json.key("fault");
   faults_.write(json);
   json.key("device_errors");

@@ -143,6 +143,7 @@ std::uint32_t Driver::device_register(std::size_t offset) { return read32(bar_ +
 void Driver::open() {
   buffer_bytes_ = (config_.max_frame + 127u) / 128u * 128u;
   write32(bar_ + offsetof(nic_device_regs_t, dma_timeout), config_.dma_timeout_clocks);
+  write32(bar_ + offsetof(nic_device_regs_t, dma_overtaken), config_.dma_overtaken_clocks);
   enable_msix(host_, vectors_);
   const std::uint64_t moderation =
       bar_ + device_register(offsetof(nic_device_regs_t, moderation_offset));
@@ -252,6 +253,7 @@ void Driver::open_interface(unsigned i) {
     RxQueue queue;
     queue.ring = rx_rings.bytes + q * rx_rings.stride;
     queue.regs = at;
+    queue.descriptors = rx_rings.at(q);
     queue.buffers = rx_buffers.at(q);
     queue.buffer_bytes = rx_buffers.bytes + q * rx_buffers.stride;
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
@@ -435,8 +437,12 @@ unsigned Driver::serve(std::uint32_t cpl_queue, Time now) {
 }
 
 void Driver::complete_tx(unsigned interface, const cpl_t& record, Time now) {
+  if (record.queue() >= config_.tx_queues) {
+    ++foreign_;
+    return;
+  }
   const std::uint32_t index = tx_index(interface, record.queue());
-  TxQueue& q = tx_.at(index);
+  TxQueue& q = tx_[index];
   ++q.done;
   if (q.producer != q.rung) touch(index);
   if (!q.stopped) --tx_outstanding_;
@@ -445,7 +451,11 @@ void Driver::complete_tx(unsigned interface, const cpl_t& record, Time now) {
 }
 
 void Driver::complete_rx(unsigned interface, const cpl_t& record, Time now) {
-  RxQueue& q = rx_.at(rx_index(interface, record.queue()));
+  if (record.queue() >= config_.rx_queues) {
+    ++foreign_;
+    return;
+  }
+  RxQueue& q = rx_[rx_index(interface, record.queue())];
   if (record.error()) {
     ++rx_errors_;
   } else if (on_receive) {
@@ -476,10 +486,15 @@ void Driver::serve_events(std::uint32_t index, Time now) {
     if (!is_new(record, q.consumer, log2_exact(kEventRing))) break;
     ++q.consumer;
     const unsigned kind = record.kind(), source = record.source(), code = record.code();
-    if (kind == queue_pkg::EvtTxCpl) {
-      schedule(first_tx_cq_[interface] + source);
-    } else if (kind == queue_pkg::EvtRxCpl) {
-      schedule(first_rx_cq_[interface] + source);
+    const bool sent = kind == queue_pkg::EvtTxCpl;
+    if (sent || kind == queue_pkg::EvtRxCpl) {
+      const std::uint32_t cq = (sent ? first_tx_cq_ : first_rx_cq_)[interface] + source;
+      if (cq < completions_.size() && completions_[cq].interface == interface &&
+          completions_[cq].transmit == sent) {
+        schedule(cq);
+      } else {
+        ++foreign_;
+      }
     } else {
       errors_.push_back({interface, kind, source, code, now});
       if (kind == queue_pkg::EvtTxError && source < config_.tx_queues) stop_tx(interface, source);
@@ -492,6 +507,37 @@ void Driver::serve_events(std::uint32_t index, Time now) {
 
 std::uint32_t Driver::port_register(unsigned interface, unsigned port, std::size_t offset) {
   return read32(interfaces_[interface].port + port * interfaces_[interface].port_stride + offset);
+}
+
+void Driver::find_levels(Findings& findings) {
+  const auto level = [&](std::uint32_t value, const std::string& what) {
+    findings.add(value, what);
+  };
+  level(device_register(offsetof(nic_device_regs_t, dma_reads)), "tags of DMA reads not back");
+  for (unsigned i = 0; i < interfaces_.size(); ++i) {
+    const std::string of = " of interface " + std::to_string(i);
+    level(interface_register(i, offsetof(nic_interface_regs_t, tx_slots)),
+          "transmit slots not back" + of);
+    level(interface_register(i, offsetof(nic_interface_regs_t, rx_slots)),
+          "receive slots not back" + of);
+    for (unsigned p = 0; p < interfaces_[i].ports; ++p) {
+      const std::string port = of + ", port " + std::to_string(p);
+      level(port_register(i, p, offsetof(PortRegs, tx_units)),
+            "units of the transmit packet RAM not back" + port);
+      level(port_register(i, p, offsetof(PortRegs, rx_units)),
+            "units of the receive packet RAM not back" + port);
+    }
+  }
+}
+
+std::uint64_t Driver::settings_refused() {
+  std::uint64_t sum = device_register(offsetof(nic_device_regs_t, settings_refused));
+  for (unsigned i = 0; i < interfaces_.size(); ++i) {
+    sum += interface_register(i, offsetof(nic_interface_regs_t, settings_refused));
+    for (unsigned p = 0; p < interfaces_[i].ports; ++p)
+      sum += port_register(i, p, offsetof(PortRegs, settings_refused));
+  }
+  return sum;
 }
 
 void Driver::read_error_registers() {
@@ -543,6 +589,11 @@ void Driver::poison_rx_descriptor(unsigned interface, unsigned queue, unsigned a
   write_descriptor(q.ring, slot, addr, buffer_bytes_);
 }
 
+std::uint64_t Driver::rx_descriptor(unsigned interface, unsigned queue, unsigned ahead) const {
+  const RxQueue& q = rx_[rx_index(interface, queue)];
+  return q.descriptors + std::uint64_t{(q.done + ahead) & (config_.rx_ring - 1)} * kDescriptorBytes;
+}
+
 void Driver::write_errors(JsonWriter& json) const {
   json.begin_array();
   for (const DeviceError& error : errors_) {
@@ -581,6 +632,7 @@ void Driver::write(JsonWriter& json) const {
       .field("tx_errors", tx_errors_)
       .field("rx_errors", rx_errors_)
       .field("device_errors", errors_.size())
+      .field("foreign", foreign_)
       .end_object();
 }
 

@@ -20,6 +20,7 @@
 #include "bench/pcie/host_calls.hpp"
 #include "bench/sim/ring.hpp"
 #include "bench/sim/time.hpp"
+#include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "queue_formats.hpp"
 
@@ -36,7 +37,7 @@ struct DriverConfig {
   bool interrupts;      // wait for MSI-X instead of polling
   unsigned cpus;        // each serves its share of the queues
   Time cpu_per_packet;  // for each packet received or completed
-  unsigned dma_timeout_clocks;
+  unsigned dma_timeout_clocks, dma_overtaken_clocks;
   unsigned doorbell_batch = 8;     // packets gathered for one doorbell of a queue busy with as many
   unsigned budget = 64;            // packets served before the next queue has its turn
   unsigned cpl_delay_clocks = 64;  // completion coalescing
@@ -126,6 +127,13 @@ class Driver {
   // Reads back what the registers say of the errors. Takes simulated time.
   void read_error_registers();
 
+  // What the device holds and will give back when it is idle: adds a finding for each register that
+  // still says so. Takes simulated time.
+  void find_levels(Findings& findings);
+  // Values written that the device has not taken as they were, all counters together. Takes
+  // simulated time.
+  std::uint64_t settings_refused();
+
   // For tests of how the device meets a bad driver: raw access to a transmit or receive ring.
   struct TxSlot {
     std::uint64_t buffer, descriptor;  // bus addresses
@@ -138,6 +146,8 @@ class Driver {
   std::uint16_t tx_producer(unsigned interface, unsigned queue) const;
   // Makes the receive queue's descriptor `ahead` places after the newest used one point to `addr`.
   void poison_rx_descriptor(unsigned interface, unsigned queue, unsigned ahead, std::uint64_t addr);
+  // Where that descriptor lies.
+  std::uint64_t rx_descriptor(unsigned interface, unsigned queue, unsigned ahead) const;
 
   void write(JsonWriter& json) const;
   // The errors reported, as an array of objects; and what the registers say of them, an object an
@@ -153,7 +163,7 @@ class Driver {
     bool stopped = false, touched = false;
   };
   struct RxQueue {
-    std::uint64_t buffers = 0, regs = 0, doorbell = 0;
+    std::uint64_t buffers = 0, descriptors = 0, regs = 0, doorbell = 0;
     std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
     std::uint16_t producer = 0, rung = 0, done = 0;
     bool stopped = false;
@@ -222,6 +232,7 @@ class Driver {
   std::vector<ErrorRegisters> error_registers_;  // of each interface
   unsigned tx_outstanding_ = 0;
   std::uint64_t doorbells_ = 0, interrupts_ = 0, polls_ = 0, tx_errors_ = 0, rx_errors_ = 0;
+  std::uint64_t foreign_ = 0;  // records and events of queues that are not the driver's
 };
 
 }  // namespace emery::host_nic

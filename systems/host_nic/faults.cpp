@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "host_nic_registers.hpp"
+
 namespace emery::host_nic {
 
 namespace {
@@ -20,7 +22,10 @@ constexpr const char* kNames[] = {"none",
                                   "poisoned_completion",
                                   "lost_descriptor",
                                   "rx_null_address",
-                                  "slow_host"};
+                                  "slow_host",
+                                  "lost_rx_descriptor",
+                                  "hostile_registers"};
+constexpr unsigned kHostileClocks = 25;  // between two writes
 
 }  // namespace
 
@@ -30,19 +35,30 @@ Faults::Faults(const Options& options, const DriverConfig& driver)
       tx_ring_(driver.tx_ring),
       rx_ring_(driver.rx_ring),
       max_frame_(driver.max_frame),
+      tx_queues_(driver.tx_queues),
+      rx_queues_(driver.rx_queues),
+      event_queues_(driver.cpus),
+      hostile_(
+          kHostNicRegisters,
+          [this](std::string_view name, const std::uint32_t* index) {
+            return may_harm(name, index);
+          },
+          options.get<std::uint64_t>("seed")),
       timeout_(driver.dma_timeout_clocks * 4 * kNanosecond) {
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name_);
   if (found == std::end(kNames)) throw OptionError("fault: there is no '" + name_ + "'");
   kind_ = static_cast<Kind>(found - std::begin(kNames));
   const std::string direction = options.get<std::string>("direction");
-  if (kind_ == Kind::kRxNullAddress && direction == "tx")
-    throw OptionError("fault=" + name_ + ": nothing is received");
-  const bool transmit =
-      kind_ != Kind::kNone && kind_ != Kind::kRxNullAddress && kind_ != Kind::kSlowHost;
+  const bool receive = kind_ == Kind::kRxNullAddress || kind_ == Kind::kLostRxDescriptor;
+  if (receive && direction == "tx") throw OptionError("fault=" + name_ + ": nothing is received");
+  const bool transmit = kind_ != Kind::kNone && !receive && kind_ != Kind::kSlowHost &&
+                        kind_ != Kind::kHostileRegisters;
   if (transmit && direction == "rx")
     throw OptionError("fault=" + name_ + ": nothing is transmitted");
   if (kind_ == Kind::kSlowHost) pause_ = kStall;
-  if (kind_ == Kind::kLostCompletion || kind_ == Kind::kLostDescriptor) pause_ = timeout_;
+  if (kind_ == Kind::kLostCompletion || kind_ == Kind::kLostDescriptor ||
+      kind_ == Kind::kLostRxDescriptor)
+    pause_ = timeout_;
   if (kind_ == Kind::kLateCompletion) pause_ = 2 * timeout_;
 }
 
@@ -52,9 +68,11 @@ void Faults::strike(unsigned queue) {
 }
 
 void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time now) {
-  if (struck_ || kind_ == Kind::kNone || kind_ == Kind::kRxNullAddress || ++count_ != frame_)
+  if (struck_ || kind_ == Kind::kNone || kind_ == Kind::kRxNullAddress ||
+      kind_ == Kind::kLostRxDescriptor || ++count_ != frame_)
     return;
   strike(queue);
+  if (kind_ == Kind::kHostileRegisters) return;
   const Driver::TxSlot slot = driver.newest_tx(0, queue);
   ReadFault fault;
   fault.addr = slot.buffer;
@@ -91,20 +109,52 @@ void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time
 }
 
 void Faults::received(Driver& driver, RootComplex& root, unsigned queue, Time now) {
-  if (struck_ || (kind_ != Kind::kRxNullAddress && kind_ != Kind::kSlowHost) || ++count_ != frame_)
+  if (struck_ ||
+      (kind_ != Kind::kRxNullAddress && kind_ != Kind::kLostRxDescriptor &&
+       kind_ != Kind::kSlowHost) ||
+      ++count_ != frame_)
     return;
   strike(queue);
+  // Far beyond what the device has read already.
+  const unsigned ahead = std::min(rx_ring_ / 2, 256u);
   if (kind_ == Kind::kSlowHost) {
     root.stall(now, now + kStall);
+  } else if (kind_ == Kind::kLostRxDescriptor) {
+    ReadFault fault;
+    fault.addr = driver.rx_descriptor(0, queue, ahead);
+    fault.bytes = 1;
+    root.inject(fault);
   } else {
-    // Far beyond what the device has read already.
-    driver.poison_rx_descriptor(0, queue, std::min(rx_ring_ / 2, 256u), 0);
+    driver.poison_rx_descriptor(0, queue, ahead, 0);
   }
+}
+
+void Faults::clock(RootComplex& root) {
+  if (struck_ && kind_ == Kind::kHostileRegisters && clocks_++ % kHostileClocks == 0)
+    hostile_.write(root);
+}
+
+// Not the queues, vectors and ports of interface 0 that carry traffic. Settings that all share are
+// fair game: they stay within what is harmless.
+bool Faults::may_harm(std::string_view name, const std::uint32_t* index) const {
+  const auto is = [&](const char* part) { return name.find(part) != std::string_view::npos; };
+  if (is("moderation.") || is("msix.")) return index[0] >= event_queues_;
+  if (!is("interface.") || index[0] != 0) return true;
+  if (is(".sched.")) return index[2] >= tx_queues_;
+  if (is(".txq.") || is(".txcq.")) return index[1] >= tx_queues_;
+  if (is(".rxq.") || is(".rxcq.")) return index[1] >= rx_queues_;
+  if (is(".eq.")) return index[1] >= event_queues_;
+  return is(".regs.");
 }
 
 void Faults::write(JsonWriter& json) const {
   json.begin_object().field("kind", name_).field("struck", struck_);
   if (struck_) json.field("frame", frame_).field("queue", queue_);
+  if (kind_ == Kind::kHostileRegisters) {
+    json.field("writes", hostile_.writes()).array("registers");
+    for (const std::string& name : hostile_.written()) json.value(name);
+    json.end_array();
+  }
   json.end_object();
 }
 

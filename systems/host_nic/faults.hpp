@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "bench/pcie/register_list.hpp"
 #include "bench/pcie/root_complex.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/stats/json.hpp"
@@ -25,6 +26,11 @@ class Faults {
   void transmitted(Driver& driver, RootComplex& root, unsigned queue, Time now);
   // A frame of interface 0 has arrived in this queue.
   void received(Driver& driver, RootComplex& root, unsigned queue, Time now);
+  // Once each clock of traffic.
+  void clock(RootComplex& root);
+
+  // Traffic on interface 0 alone: the others are what is harmed.
+  bool first_interface_only() const { return kind_ == Kind::kHostileRegisters; }
 
   // How long the device may have nothing to show for itself because of the fault.
   Time pause() const { return pause_; }
@@ -42,14 +48,20 @@ class Faults {
     kPoisonedCompletion,  // likewise
     kLostDescriptor,      // the read of a transmit descriptor gets no completion
     kRxNullAddress,       // in a receive descriptor, up to 256 frames (or half a ring) later
-    kSlowHost             // the root complex neither accepts nor answers for a while
+    kSlowHost,            // the root complex neither accepts nor answers for a while
+    kLostRxDescriptor,    // the read of a receive descriptor, as far on, gets no completion
+    kHostileRegisters     // from then on all registers but those others live by get any value
   };
   void strike(unsigned queue);
+  bool may_harm(std::string_view name, const std::uint32_t* index) const;
 
   std::string name_;
   Kind kind_ = Kind::kNone;
   std::uint64_t frame_, count_ = 0;
   unsigned tx_ring_, rx_ring_, max_frame_, queue_ = 0;
+  unsigned tx_queues_, rx_queues_, event_queues_;  // of interface 0, that the driver has opened
+  HostileWriter hostile_;
+  unsigned clocks_ = 0;
   Time timeout_, pause_ = 0;
   bool struck_ = false;
 };

@@ -10,7 +10,8 @@ from emery.make import cache
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # the HTML writer imports GitPython; no git is needed
 
 
-def _elaborate(source: Path, top: str):
+def elaborate(source: Path, top: str):
+    """The map `top` of a register description, as systemrdl's nodes; UserError with the place of what is wrong in it."""
     from systemrdl import RDLCompileError, RDLCompiler
     from systemrdl.messages import MessagePrinter, Severity
 
@@ -69,6 +70,41 @@ def _write_map(node, source: Path, out: Path):
     (out / f"{package}.sv").write_text("\n".join([*lines, "endpackage", ""]))
 
 
+def _write_list(top, source: Path, out: Path):
+    """All registers of a map for the bench: name, offset, whether writable, and the arrays it lies in, the outer one first."""
+    from systemrdl.node import RegNode
+
+    rows = []
+    for reg in top.descendants(unroll=False):
+        if not isinstance(reg, RegNode):
+            continue
+        arrays, node, names = [], reg, []
+        while node is not top:
+            names.insert(0, node.inst_name)
+            stride = node.array_stride if node.is_array else 0
+            for count in reversed(node.array_dimensions or ()):
+                arrays.insert(0, f"{{{count}, {stride:#x}}}")
+                stride *= count
+            node = node.parent
+        writable = "true" if reg.has_sw_writable else "false"
+        offset = reg.raw_absolute_address - top.raw_absolute_address
+        rows.append(f'    {{"{".".join(names)}", {offset:#x}, {writable}, {{{", ".join(arrays)}}}}},')
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"// The registers of {top.inst_name}; made from {source.name}.",
+        "#pragma once",
+    ]
+    lines += ['#include "bench/pcie/register_list.hpp"', "namespace emery {"]
+    lines += [
+        f"inline constexpr RegisterPlace k{_camel(top.inst_name)}Registers[] = {{",
+        *rows,
+        "};",
+        "}  // namespace emery",
+        "",
+    ]
+    (out / f"{top.inst_name}_registers.hpp").write_text("\n".join(lines))
+
+
 # The bus of a register block: its one port is a slave of reg_if. Nothing stalls: reads and writes take as long as each other.
 _REG_IF = """
 assign cpuif_req = regs.req;
@@ -86,7 +122,7 @@ def generate(source: Path, blocks: list[str], top: str) -> Path:
     """A directory with what `source` describes.
 
     BLOCK.sv and BLOCK_pkg.sv for each block, whose port `regs` is a slave of reg_if; MAP_map_pkg.sv, the addresses in `top` and
-    in the maps it has; TOP.h, the C header.
+    in the maps it has; TOP.h, the C header; TOP_registers.hpp, all registers as a table for the bench.
     """
 
     def make(out: Path):
@@ -102,16 +138,17 @@ def generate(source: Path, blocks: list[str], top: str) -> Path:
                 return _REG_IF.format(width=self.addr_width)
 
         for block in blocks:
-            RegblockExporter().export(_elaborate(source, block), str(out), cpuif_cls=RegIf)
+            RegblockExporter().export(elaborate(source, block), str(out), cpuif_cls=RegIf)
             made = out / f"{block}.sv"  # drives each field of one struct from an always_comb of its own
             made.write_text(
                 "/* verilator lint_off MULTIDRIVEN */\n" + made.read_text() + "/* verilator lint_on MULTIDRIVEN */\n"
             )
-        whole = _elaborate(source, top)
+        whole = elaborate(source, top)
         maps = [x for x in whole.descendants() if isinstance(x, AddrmapNode) and x.type_name not in blocks]
         for node in maps if top in blocks else [whole, *maps]:
             _write_map(node, source, out)
         CHeaderExporter().export(whole, str(out / f"{top}.h"))
+        _write_list(whole, source, out)
 
     key = cache.digest(cache.file_digest(Path(__file__)), blocks, top, cache.file_digest(source))
     return cache.entry("registers", key, make)
@@ -121,4 +158,4 @@ def document(source: Path, top: str, out: Path):
     """Writes the documentation page of `source` into the directory `out`."""
     from peakrdl_html import HTMLExporter
 
-    HTMLExporter().export(_elaborate(source, top), str(out))
+    HTMLExporter().export(elaborate(source, top), str(out))
