@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "host_nic.h"
 #include "systems/host_nic/driver.hpp"
 #include "systems/host_nic/faults.hpp"
+#include "systems/host_nic/offloads.hpp"
 
 namespace emery::host_nic {
 namespace {
@@ -71,6 +73,7 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.max_frame = options.get<unsigned>("mtu") + kVlanAndHeader;
   c.segments = options.get<unsigned>("segments");
   c.tx_burst = options.get<unsigned>("burst");
+  c.tx_checksum = options.get<bool>("tx_checksum");
   c.interrupts = options.get<bool>("interrupts");
   c.cpus = options.get<unsigned>("cpus");
   c.cpu_per_packet = options.ns("cpu_ns_per_packet");
@@ -127,6 +130,8 @@ class Bench final : public Run {
   PcieHost host_;
   Driver driver_;
   Faults faults_;
+  RecordCheck records_;
+  std::ofstream record_file_;  // host.csv
   std::vector<Port> port_;
   std::vector<Source*> sender_;  // of each interface; null: it sends nothing
   Output* host_output_ = nullptr;
@@ -151,6 +156,7 @@ Bench::Bench(const Options& options)
       host_(LinkConfig::from(options), root_config(options), simulation_, memory_),
       driver_(host_.root, driver_config_),
       faults_(options, driver_config_),
+      records_(interfaces_, ports_, driver_config_.rx_queues, driver_config_.tx_queues),
       port_(interfaces_ * ports_),
       sender_(interfaces_),
       // Enough for blocks of eight on every queue, twice.
@@ -162,10 +168,18 @@ Bench::Bench(const Options& options)
   simulation_.add(core_, *this);
   // Frames come to the host in another order than over the wire.
   if (receives()) host_output_ = add_output("host.pcap", Output::Order::kByTime);
+  if (host_output_) {
+    record_file_.open(options.get("pcap_out", "") + "/host.csv");
+    record_file_ << "timestamp_ns,interface,port,queue,hash,hash_type,csum,bytes\n";
+  }
   for (unsigned p = 0; p < port_.size(); ++p) connect_port(p, options);
   add_traffic(workload_, options);
   driver_.on_receive = [this](const Received& r, Time now) { received(r, now); };
-  driver_.on_sent = [this](unsigned, unsigned, bool, std::uint64_t, Time) { moved(); };
+  driver_.on_sent = [this](unsigned interface, unsigned queue, bool error, std::uint64_t stamp,
+                           Time now) {
+    if (!error) records_.sent(interface, queue, stamp, now);
+    moved();
+  };
 }
 
 std::string Bench::stream_name(const char* direction, unsigned port) const {
@@ -218,6 +232,12 @@ void Bench::add_traffic(const Workload& workload, const Options& options) {
 void Bench::received(const Received& r, Time now) {
   if (r.interface == 0) faults_.received(driver_, host_.root, r.queue, now);
   const unsigned port = queue_pkg::rx_flags_t{r.flags}.port();
+  records_.received(r, port, now);
+  if (record_file_.is_open()) {
+    record_file_ << r.timestamp << ',' << r.interface << ',' << port << ',' << r.queue << ','
+                 << r.hash << ',' << queue_pkg::rx_flags_t{r.flags}.hash_type() << ',' << r.csum
+                 << ',' << r.frame.size() << '\n';
+  }
   deliver(port_.at(r.interface * ports_ + port).rx_stream, r.frame, now, host_output_,
           static_cast<Time>(r.timestamp) * kNanosecond);
 }
@@ -256,6 +276,7 @@ void Bench::sample(Time now) {
 
 void Bench::open() {
   model_.reset(simulation_, {&model_->rst_i, &model_->mac_rst_i}, 100 * kNanosecond);
+  records_.started(simulation_.now());
   // The queue managers clear their RAMs, one queue a clock.
   simulation_.run_for((most_queues_ + 64) * kCoreClock);
   host_.root.enumerate();
@@ -330,6 +351,7 @@ void Bench::find_levels() {
 
 void Bench::check(Findings& findings) const {
   host_.check(findings);
+  records_.check(findings);
   for (const Port& port : port_) port.mac->stats().check(findings);
 }
 

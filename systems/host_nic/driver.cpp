@@ -267,18 +267,13 @@ void Driver::open_interface(unsigned i) {
     rx_.push_back(queue);
   }
 
-  // Ports: the Toeplitz key of Microsoft's RSS specification, an even spread over the queues.
-  static constexpr std::uint32_t kKey[10] = {0x6d5a56da, 0x255b0ec2, 0x4167253d, 0x43a38fb0,
-                                             0xd0ca2bcb, 0xae7b30b4, 0x77cb2da3, 0x8030f20c,
-                                             0x6a42b73b, 0xbeac01fa};
   for (unsigned p = 0; p < interface.ports; ++p) {
     const std::uint64_t port = interface.port + p * interface.port_stride;
     write32(port + offsetof(PortRegs, max_frame), config_.max_frame);
-    for (unsigned k = 0; k < 10; ++k) write32(port + offsetof(PortRegs, rss_key) + 4 * k, kKey[k]);
-    // Each port has queues of its own: records carry no slot number, so one queue's must come from
-    // one engine.
-    for (unsigned e = 0; e < 128; ++e) {
-      const unsigned queue = (e * interface.ports + p) % config_.rx_queues;
+    for (unsigned k = 0; k < 10; ++k)
+      write32(port + offsetof(PortRegs, rss_key) + 4 * k, kRssKey[k]);
+    for (unsigned e = 0; e < kRssEntries; ++e) {
+      const unsigned queue = rss_queue(e, p, interface.ports, config_.rx_queues);
       write32(interface.rss + p * interface.rss_stride + 4 * e, queue);
     }
   }
@@ -355,10 +350,27 @@ bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::u
                      q.buffers + offset + at, length);
     at += length;
   }
+  if (config_.tx_checksum) leave_checksum(q, slot, frame);
   ++q.producer;
   ++tx_outstanding_;
   touch(index);
   return true;
+}
+
+void Driver::leave_checksum(TxQueue& q, unsigned slot, std::span<const std::uint8_t> frame) {
+  const auto checksum = transport_checksum(frame);
+  if (!checksum) return;
+  ++checksums_;
+  std::uint8_t* field =
+      q.buffer_bytes + std::uint64_t{slot} * buffer_bytes_ + checksum->start + checksum->offset;
+  field[0] = static_cast<std::uint8_t>(checksum->pseudo >> 8);
+  field[1] = static_cast<std::uint8_t>(checksum->pseudo);
+  std::uint8_t* at = q.ring + (std::size_t{slot} << log_block_) * kDescriptorBytes;
+  desc_t::read(at)
+      .set_csum_enable(1)
+      .set_csum_start(checksum->start)
+      .set_csum_offset(checksum->offset)
+      .write(at);
 }
 
 void Driver::touch(std::uint32_t tx_queue) {
@@ -627,6 +639,7 @@ void Driver::write_error_registers(JsonWriter& json) const {
 void Driver::write(JsonWriter& json) const {
   json.begin_object()
       .field("doorbells", doorbells_)
+      .field("checksums", checksums_)
       .field("interrupts", interrupts_)
       .field("polls", polls_)
       .field("tx_errors", tx_errors_)

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct DriverConfig {
   unsigned max_frame;   // bytes without FCS
   unsigned segments;    // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
   unsigned tx_burst;    // packets a queue sends in its turn
+  bool tx_checksum;     // the device computes TCP and UDP checksums
   bool interrupts;      // wait for MSI-X instead of polling
   unsigned cpus;        // each serves its share of the queues
   Time cpu_per_packet;  // for each packet received or completed
@@ -75,6 +77,24 @@ struct ErrorRegisters {
 
 class Driver {
  public:
+  // Receive-side scaling: the Toeplitz key of Microsoft's specification, and the queue of an entry
+  // of a port's table. Each port has queues of its own: records carry no slot number, so one
+  // queue's must come from one engine.
+  static constexpr std::uint32_t kRssKey[10] = {0x6d5a56da, 0x255b0ec2, 0x4167253d, 0x43a38fb0,
+                                                0xd0ca2bcb, 0xae7b30b4, 0x77cb2da3, 0x8030f20c,
+                                                0x6a42b73b, 0xbeac01fa};
+  static constexpr unsigned kRssEntries = 128;
+  static unsigned rss_queue(unsigned entry, unsigned port, unsigned ports, unsigned rx_queues) {
+    return (entry * ports + port) % rx_queues;
+  }
+
+  // A checksum left to the device: it sums from `start` on and stores the result `offset` bytes
+  // behind it, where the sum of the pseudo header stands.
+  struct Checksum {
+    unsigned start, offset;
+    std::uint16_t pseudo;
+  };
+
   // What the device says of itself.
   struct Interface {
     std::uint64_t base = 0;
@@ -93,6 +113,7 @@ class Driver {
 
   const std::vector<Interface>& interfaces() const { return interfaces_; }
   unsigned tx_queues() const { return config_.tx_queues; }
+  unsigned rx_queues() const { return config_.rx_queues; }
 
   // True when transmit(queue) would take a packet.
   bool tx_room(unsigned interface, unsigned queue) const;
@@ -202,6 +223,8 @@ class Driver {
   void complete_tx(unsigned interface, const queue_pkg::cpl_t& record, Time now);
   void complete_rx(unsigned interface, const queue_pkg::cpl_t& record, Time now);
   void serve_events(std::uint32_t index, Time now);
+  // Leaves the checksum of the frame just written to the device, if it has one.
+  void leave_checksum(TxQueue& queue, unsigned slot, std::span<const std::uint8_t> frame);
   void arm(std::uint64_t cq_doorbell, std::uint16_t consumer, bool arm);
   void touch(std::uint32_t tx_queue);
   void stop_tx(unsigned interface, unsigned queue);
@@ -231,8 +254,13 @@ class Driver {
   std::vector<DeviceError> errors_;
   std::vector<ErrorRegisters> error_registers_;  // of each interface
   unsigned tx_outstanding_ = 0;
+  std::uint64_t checksums_ = 0;  // left to the device
   std::uint64_t doorbells_ = 0, interrupts_ = 0, polls_ = 0, tx_errors_ = 0, rx_errors_ = 0;
   std::uint64_t foreign_ = 0;  // records and events of queues that are not the driver's
 };
+
+// Where the TCP or UDP checksum of a frame is to be left to the device; nothing when it has none
+// that the device would make exactly so. In offloads.cpp.
+std::optional<Driver::Checksum> transport_checksum(std::span<const std::uint8_t> frame);
 
 }  // namespace emery::host_nic

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/host_nic/offloads.hpp"
+
+#include <algorithm>
+
+#include "queue_formats.hpp"
+
+namespace emery::host_nic {
+namespace {
+
+constexpr unsigned kEth = 14, kIp4 = 20, kIp6 = 40;
+constexpr unsigned kFirstBeat = 64;  // the device hashes what is in it
+constexpr std::uint8_t kTcp = 6, kUdp = 17;
+enum : unsigned { kTypeV4 = 1, kTypeV6 = 2, kTypeTcp = 4, kTypeUdp = 8 };
+
+unsigned word(std::span<const std::uint8_t> bytes, std::size_t at) {
+  return bytes[at] << 8 | bytes[at + 1];
+}
+
+// Of the words from `from` to `to`, modulo 65535; an odd last byte is a word's high half.
+std::uint32_t sum(std::span<const std::uint8_t> bytes, std::size_t from, std::size_t to) {
+  std::uint64_t total = 0;
+  for (; from + 1 < to; from += 2) total += word(bytes, from);
+  if (from < to) total += bytes[from] << 8;
+  return static_cast<std::uint32_t>(total % 0xffff);
+}
+
+}  // namespace
+
+FlowHash::FlowHash() {
+  // A bit of the fields that is set adds the 32 bits of the key that begin at its place.
+  const auto key_bit = [](unsigned bit) {
+    return Driver::kRssKey[bit / 32 % 10] >> (31 - bit % 32) & 1;
+  };
+  for (unsigned byte = 0; byte < kFields; ++byte) {
+    for (unsigned value = 0; value < 256; ++value) {
+      std::uint32_t hash = 0;
+      for (unsigned bit = 0; bit < 8; ++bit) {
+        if (!(value >> (7 - bit) & 1)) continue;
+        std::uint32_t window = 0;
+        for (unsigned k = 0; k < 32; ++k) window = window << 1 | key_bit(8 * byte + bit + k);
+        hash ^= window;
+      }
+      table_[byte][value] = hash;
+    }
+  }
+}
+
+FlowHash::Value FlowHash::of(std::span<const std::uint8_t> frame) const {
+  const std::span beat = frame.first(std::min<std::size_t>(frame.size(), kFirstBeat));
+  std::size_t ip = kEth;
+  const auto is_tag = [](unsigned type) { return type == 0x8100 || type == 0x88a8; };
+  for (int tags = 0; tags < 2 && is_tag(word(beat, ip - 2)); ++tags) ip += 4;
+  const unsigned ether_type = word(beat, ip - 2), version = beat[ip] >> 4;
+  const bool v4 = ether_type == 0x0800 && version == 4;
+  const bool v6 = ether_type == 0x86dd && version == 6 && ip + kIp6 <= beat.size();
+  if (!v4 && !v6) return {0, 0};
+  const std::size_t transport = ip + (v4 ? kIp4 : kIp6);
+  // Not behind options, and not in fragments.
+  const bool plain = v6 || ((beat[ip] & 15) == 5 && (word(beat, ip + 6) & 0x3fff) == 0);
+  const unsigned protocol = beat[ip + (v4 ? 9 : 6)];
+  const bool ports =
+      plain && transport + 4 <= beat.size() && (protocol == kTcp || protocol == kUdp);
+  std::uint32_t hash = 0;
+  unsigned field = 0;
+  const auto add = [&](std::size_t from, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) hash ^= table_[field++][beat[from + i]];
+  };
+  v4 ? add(ip + 12, 8) : add(ip + 8, 32);
+  if (ports) add(transport, 4);
+  return {hash, (v4 ? kTypeV4 : kTypeV6) | (!ports ? 0u : protocol == kTcp ? kTypeTcp : kTypeUdp)};
+}
+
+std::uint16_t frame_sum(std::span<const std::uint8_t> frame) {
+  return static_cast<std::uint16_t>(sum(frame, kEth, frame.size()));
+}
+
+std::optional<Driver::Checksum> transport_checksum(std::span<const std::uint8_t> frame) {
+  if (frame.size() < kEth + kIp4 + 20) return {};
+  const unsigned ether_type = word(frame, 12);
+  std::size_t start, end;
+  std::uint64_t pseudo;
+  unsigned protocol;
+  if (ether_type == 0x0800 && frame[kEth] == 0x45 && (word(frame, kEth + 6) & 0x3fff) == 0) {
+    protocol = frame[kEth + 9];
+    start = kEth + kIp4;
+    end = kEth + word(frame, kEth + 2);
+    pseudo = sum(frame, kEth + 12, kEth + 20);
+  } else if (ether_type == 0x86dd && frame[kEth] >> 4 == 6 && frame.size() >= kEth + kIp6 + 20) {
+    protocol = frame[kEth + 6];
+    start = kEth + kIp6;
+    end = start + word(frame, kEth + 4);
+    pseudo = sum(frame, kEth + 8, kEth + kIp6);
+  } else {
+    return {};
+  }
+  if (protocol != kTcp && protocol != kUdp) return {};
+  const unsigned offset = protocol == kTcp ? 16 : 6;
+  // The device sums to the end of the frame, padding included.
+  if (end < start + offset + 2 || end > frame.size() ||
+      std::any_of(frame.begin() + static_cast<std::ptrdiff_t>(end), frame.end(),
+                  [](std::uint8_t x) { return x != 0; }))
+    return {};
+  pseudo += protocol + (end - start);
+  const unsigned field = word(frame, start + offset);
+  const std::uint64_t rest = pseudo + sum(frame, start, end) + 0xffff - field;
+  unsigned wanted = 0xffff - static_cast<unsigned>(rest % 0xffff);
+  if (wanted == 0) wanted = 0xffff;
+  // Only where the device makes the very frame that was given: not where there is none, or a wrong
+  // one.
+  if (field != wanted) return {};
+  return Driver::Checksum{static_cast<unsigned>(start), offset,
+                          static_cast<std::uint16_t>(pseudo % 0xffff)};
+}
+
+void RecordCheck::received(const Received& r, unsigned port, Time now) {
+  const FlowHash::Value wanted = hash_.of(r.frame);
+  const unsigned type = queue_pkg::rx_flags_t{r.flags}.hash_type();
+  bad_hash_ += r.hash != wanted.hash || type != wanted.type;
+  bad_sum_ += r.csum % 0xffff != frame_sum(r.frame);
+  const unsigned entry = wanted.type ? wanted.hash % Driver::kRssEntries : 0;
+  bad_queue_ += r.queue != Driver::rss_queue(entry, port, ports_, rx_queues_);
+  bad_stamp_ += wrong(r.timestamp, received_[std::size_t{r.interface} * rx_queues_ + r.queue], now);
+}
+
+void RecordCheck::sent(unsigned interface, unsigned queue, std::uint64_t stamp, Time now) {
+  bad_stamp_ += wrong(stamp, sent_[std::size_t{interface} * tx_queues_ + queue], now);
+}
+
+bool RecordCheck::wrong(std::uint64_t stamp, std::uint64_t& newest, Time now) {
+  const bool later = stamp > newest;
+  newest = stamp;
+  return !later || static_cast<Time>(stamp) * kNanosecond > now - start_;
+}
+
+void RecordCheck::check(Findings& findings) const {
+  findings.add(bad_hash_, "records with a wrong flow hash");
+  findings.add(bad_sum_, "records with a wrong checksum");
+  findings.add(bad_queue_, "frames in a queue that their hash does not name");
+  findings.add(bad_stamp_, "records with an impossible time stamp");
+}
+
+}  // namespace emery::host_nic

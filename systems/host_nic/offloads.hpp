@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What host-nic computes on frames, computed once more in software: what a driver asks for and what
+// it may expect.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/sim/time.hpp"
+#include "bench/stats/findings.hpp"
+#include "systems/host_nic/driver.hpp"
+
+namespace emery::host_nic {
+
+/// The flow hash of Microsoft's RSS specification, under the driver's key, and its type as in
+/// queue_pkg::rx_flags_t.
+class FlowHash {
+ public:
+  struct Value {
+    std::uint32_t hash;
+    unsigned type;
+  };
+
+  FlowHash();
+  Value of(std::span<const std::uint8_t> frame) const;
+
+ private:
+  static constexpr unsigned kFields = 36;  // bytes: IPv6 addresses and ports
+  std::array<std::array<std::uint32_t, 256>, kFields> table_;
+};
+
+/// Sum of the 16-bit words of a frame from byte 14 on, modulo 65535: 0 stands for 65535, too.
+std::uint16_t frame_sum(std::span<const std::uint8_t> frame);
+
+/// What records must say: of a received frame hash, sum, queue, and of all a time stamp that goes
+/// up from one of the queue's to the next and is not in the future.
+class RecordCheck {
+ public:
+  RecordCheck(unsigned interfaces, unsigned ports, unsigned rx_queues, unsigned tx_queues)
+      : ports_(ports),
+        rx_queues_(rx_queues),
+        tx_queues_(tx_queues),
+        received_(std::size_t{interfaces} * rx_queues),
+        sent_(std::size_t{interfaces} * tx_queues) {}
+
+  /// The device's clock was 0 then.
+  void started(Time now) { start_ = now; }
+  void received(const Received& record, unsigned port, Time now);
+  void sent(unsigned interface, unsigned queue, std::uint64_t stamp, Time now);
+  void check(Findings& findings) const;
+
+ private:
+  FlowHash hash_;
+  bool wrong(std::uint64_t stamp, std::uint64_t& newest, Time now);
+
+  unsigned ports_, rx_queues_, tx_queues_;
+  std::vector<std::uint64_t> received_, sent_;  // the newest stamp of each queue
+  Time start_ = 0;
+  std::uint64_t bad_hash_ = 0, bad_sum_ = 0, bad_queue_ = 0, bad_stamp_ = 0;
+};
+
+}  // namespace emery::host_nic

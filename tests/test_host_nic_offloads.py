@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""host-nic's offloads from end to end, against scapy and published vectors: flow hash, queue, checksums, time stamps.
+
+Every run compares each record with software of the bench as well (systems/host_nic/offloads.cpp).
+"""
+
+import csv
+import json
+
+import pytest
+from conftest import read_pcap, write_pcap
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Dot1Q, Ether
+from scapy.packet import Raw
+from scapy.utils import checksum
+
+from emery.cli import main
+
+QUEUES = 16
+# "Verifying the RSS Hash Calculation", Microsoft: destination, source, their ports, hash without and with ports.
+VECTORS = [
+    ("161.142.100.80", "66.9.149.187", 1766, 2794, 0x323E8FC2, 0x51CCC178),
+    ("65.69.140.83", "199.92.111.2", 4739, 14230, 0xD718262A, 0xC626B0EA),
+    ("12.22.207.184", "24.19.198.95", 38024, 12898, 0xD2D0A5DE, 0x5C2B394A),
+    ("209.142.163.6", "38.27.205.30", 2217, 48228, 0x82989176, 0xAFC7327F),
+    ("202.188.127.2", "153.39.163.191", 1303, 44251, 0x5D1809C5, 0x10E828A2),
+    ("3ffe:2501:200:3::1", "3ffe:2501:200:1fff::7", 1766, 2794, 0x2CC18CD5, 0x40207D3D),
+    ("ff02::1", "3ffe:501:8::260:97ff:fe40:efab", 4739, 14230, 0x0F0C461C, 0xDDE51BBF),
+    ("fe80::200:f8ff:fe21:67cf", "3ffe:1900:4545:3:200:f8ff:fe21:67cf", 38024, 44251, 0x4B61E985, 0x02D1FEEF),
+]
+V4, V6, WITH_TCP, WITH_UDP = 1, 2, 4, 8
+
+
+@pytest.fixture
+def nic(tmp_path, capsys):
+    """Runs host-nic; gives its result, the records of what it received and its captures' folder."""
+
+    def run(*words, rx_queues=QUEUES, tx_checksum=False):
+        out = tmp_path / "result.json"
+        settings = [f"rx_queues={rx_queues}", f"tx_queues={rx_queues}", f"tx_checksum={str(tx_checksum).lower()}"]
+        words = [*map(str, words), *(x for setting in settings for x in ("--set", setting))]
+        words += ["--json", str(out), "--pcap-out", str(tmp_path / "out"), "--assertions"]
+        assert main(["run", "host-nic", *words]) == 0, capsys.readouterr().err
+        with open(tmp_path / "out" / "host.csv", newline="") as handle:
+            records = [{name: int(value) for name, value in row.items()} for row in csv.DictReader(handle)]
+        return json.loads(out.read_text()), sorted(records, key=lambda x: x["timestamp_ns"]), tmp_path / "out"
+
+    return run
+
+
+def frames():
+    """Frames of the vectors, each with its hash and the hash's type."""
+    made = []
+    for number, (to, source, to_port, from_port, plain, with_ports) in enumerate(VECTORS):
+        v6 = ":" in to
+        ip = IPv6(dst=to, src=source) if v6 else IP(dst=to, src=source)
+        version = V6 if v6 else V4
+        data = Raw(bytes(range(20 + 37 * number)))
+        ether = Ether(dst="02:00:00:00:00:02", src="02:00:00:00:00:01")
+        made.append((ether / ip / TCP(dport=to_port, sport=from_port) / data, with_ports, version | WITH_TCP))
+        made.append((ether / ip / UDP(dport=to_port, sport=from_port) / data, with_ports, version | WITH_UDP))
+        made.append((ether / Dot1Q(vlan=7) / ip / UDP(dport=to_port, sport=from_port) / data, with_ports, version | WITH_UDP))
+        if not v6:
+            made.append((ether / ip / ICMP() / data, plain, V4))
+            fragment = IP(dst=to, src=source, flags="MF") / UDP(dport=to_port, sport=from_port) / data
+            made.append((ether / fragment, plain, V4))
+    made.append((Ether(type=0x88B5) / Raw(bytes(range(64))), 0, 0))
+    return [(bytes(packet).ljust(60, b"\0"), value, kind) for packet, value, kind in made]
+
+
+def test_records_of_published_vectors(nic, tmp_path):
+    wanted = frames()
+    capture = write_pcap(tmp_path / "vectors.pcap", [frame for frame, _, _ in wanted])
+    _, records, out = nic("--pcap", capture, "--direction", "rx", "--rate", "0.2")
+    assert read_pcap(out / "host.pcap") == [frame for frame, _, _ in wanted]
+    assert [(x["hash"], x["hash_type"]) for x in records] == [(value, kind) for _, value, kind in wanted]
+    assert [x["queue"] for x in records] == [value % 128 % QUEUES for _, value, _ in wanted]
+    for (frame, _, _), record in zip(wanted, records, strict=True):
+        assert record["bytes"] == len(frame)
+        assert record["csum"] % 0xFFFF == (0xFFFF - checksum(frame[14:])) % 0xFFFF
+
+
+def test_checksums_left_to_the_device(nic, tmp_path):
+    """What is on the wire is what scapy makes, and the device has made it."""
+    wanted = [frame for frame, _, _ in frames()]
+    capture = write_pcap(tmp_path / "vectors.pcap", wanted)
+    result, _, out = nic("--pcap", capture, "--direction", "both", "--rate", "0.2", tx_checksum=True)
+    assert sorted(read_pcap(out / "wire0.pcap")) == sorted(wanted)
+    assert result["resources"]["driver"]["checksums"] == 2 * len(VECTORS)  # TCP and UDP without a tag
+    for sizes in ("64", "65-1518"):
+        result, _, out = nic("--size", sizes, "--frames", "300", "--rate", "0.3", tx_checksum=True)
+        assert result["resources"]["driver"]["checksums"] == 300
+        for frame in read_pcap(out / "wire0.pcap"):
+            remade = Ether(frame)
+            del remade[UDP].chksum
+            assert bytes(remade) == frame
+
+
+def test_stamps_are_the_time_on_the_wire(nic):
+    """Frames as far apart as they are on a line of half the rate, to a clock of the MAC's and a nanosecond."""
+    _, records, _ = nic("--size", "500", "--frames", "200", "--direction", "rx", "--rate", "0.5")
+    stamps = [x["timestamp_ns"] for x in records]
+    apart = (500 + 20) * 8 / 50
+    assert all(abs((stamp - stamps[0]) - number * apart) < 5 for number, stamp in enumerate(stamps))
