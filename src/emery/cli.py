@@ -159,6 +159,20 @@ def _reproduce(arguments) -> int:
     return int(failed or (arguments.check and not all(row["met"] for row in rows)))
 
 
+def _soak(arguments):
+    from emery.check import soak
+
+    try:
+        frames, seed = int(float(arguments.frames)), int(arguments.seed)
+    except (ValueError, OverflowError):
+        raise UserError(f"soak: --frames {arguments.frames} --seed {arguments.seed}: write numbers") from None
+    done = soak.soak(arguments.system, frames, seed, arguments.assertions, _note)
+    print(
+        f"{arguments.system.name}: {done.runs:,} runs, {done.offered:,} frames offered, {done.delivered:,} delivered,", end=" "
+    )
+    print(f"all accounted for; {done.refused:,} draws refused; seed {seed}")
+
+
 def _compare(arguments):
     from emery import sweep
 
@@ -269,6 +283,13 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     compare = command("compare", _compare, "run", "the same traffic through several systems")
     compare.add_argument("systems", nargs="+", type=system.load, metavar="SYSTEM")
     _traffic_options(compare)
+    soak = command(
+        "soak", _soak, "run", "runs with settings, traffic and faults drawn from a seed, until so many frames are through"
+    )
+    _system_option(soak)
+    soak.add_argument("--frames", type=_text, default="1e7", metavar="N", help="frames to offer in all (default 1e7)")
+    soak.add_argument("--seed", type=_text, default="1", help="what is drawn follows from it (default 1)")
+    soak.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
     area = command("area", _area, "run test", "FPGA area of a system or of a block, by Yosys (minutes)")
     area.add_argument("what", metavar="SYSTEM|BLOCK")
     _set_option(area)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Soak: runs of a system one after the other, with settings, traffic and faults drawn from a seed, until so many frames are
+through. Each must account for every frame and give everything back.
+
+What is drawn is said by the `[soak]` table of system.toml: `set`, parameters that stay; `options` and `draw`, lists of values
+for options of the run and for parameters.
+"""
+
+import random
+import tomllib
+from dataclasses import dataclass
+
+from emery.common import UserError
+from emery.run import IntegrityError, run_system
+from emery.workload import workload
+
+MOST_REFUSED = 0.5  # of the draws, before the table is taken to be wrong
+
+
+@dataclass
+class Soak:
+    """What a soak came to."""
+
+    runs: int = 0
+    refused: int = 0  # draws that contradict each other: told in one line, not run
+    offered: int = 0
+    delivered: int = 0
+
+
+def table(system) -> dict:
+    """The system's `[soak]`; UserError when it has none."""
+    with open(system.folder / "system.toml", "rb") as handle:
+        found = tomllib.load(handle).get("soak")
+    if not found:
+        raise UserError(f"{system.name}: system.toml has no [soak] table")
+    return found
+
+
+def draw(source: random.Random, plan: dict, frames: int) -> tuple[list[str], dict]:
+    """Settings (NAME=VALUE) and options of one run of at most `frames` frames."""
+
+    def text(value):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    settings = [f"{name}={text(value)}" for name, value in plan.get("set", {}).items()]
+    settings += [f"{name}={text(source.choice(values))}" for name, values in plan.get("draw", {}).items()]
+    options = {name: text(source.choice(values)) for name, values in plan.get("options", {}).items()}
+    options |= {"frames": str(min(frames, plan["frames"])), "seed": str(source.randrange(1, 1 << 31))}
+    return settings, options
+
+
+def command(system, settings: list[str], options: dict) -> str:
+    """The command line of that run."""
+    words = [f"--{name} {value}" for name, value in options.items()] + [f"--set {x}" for x in settings]
+    return f"./emery run {system.name} {' '.join(words)}"
+
+
+def soak(system, frames: int, seed: int, assertions: bool, say) -> Soak:
+    """Runs until `frames` frames have been offered. IntegrityError, with the command that shows it, at the first run that
+    fails."""
+    plan, source, done = table(system), random.Random(seed), Soak()
+    while done.offered < frames:
+        settings, options = draw(source, plan, frames - done.offered)
+        line = command(system, settings, options)
+        try:
+            result = run_system(system, system.values(settings), workload(system, options), assertions=assertions)
+        except UserError as error:
+            done.refused += 1
+            say(f"refused: {line}: {error}")
+            if done.refused > 10 and done.refused > MOST_REFUSED * (done.runs + done.refused):
+                raise UserError(f"{system.name}: most of what [soak] draws is refused: {error}") from error
+            continue
+        except IntegrityError as error:
+            raise IntegrityError(f"{error}: {line}", error.result) from error
+        done.runs += 1
+        done.offered += result["totals"]["offered"]
+        done.delivered += result["totals"]["delivered"]
+        say(f"{done.offered:,} frames: {line}")
+    return done
