@@ -3,8 +3,11 @@
 ///
 /// `waiting_o` is high from the clock after a request until the clock in which the table takes it up (`take_i`). The table
 /// answers some clocks later with `answer_i` and what is read; `ack` and `rdata` follow a clock after that. The request's
-/// fields hold until the next one. Reset forgets the access under way.
-module reg_slot (
+/// fields hold until the next one. With `Posted` a write is answered a clock after it was taken up: right for a table that is
+/// done with the fields two clocks later. Reset forgets the access under way.
+module reg_slot #(
+    parameter bit Posted = 0
+) (
     input logic clk_i,
     input logic rst_i,
     reg_if.slave regs,
@@ -27,7 +30,7 @@ module reg_slot (
       addr_q <= regs.addr;
       wdata_o <= regs.wdata;
     end else if (take_i) waiting_o <= 1'b0;
-    regs.ack <= answer_i;
+    regs.ack <= Posted && write_o ? take_i : answer_i;
     if (answer_i) regs.rdata <= rdata_i;
     if (rst_i) begin
       waiting_o <= 1'b0;

@@ -74,7 +74,9 @@ module queue_manager
   op_t op, read_q, update_q;
   logic [$clog2(RspDepth+1)-1:0] rsp_count;
   wire all_ready = ready && finished_ready;
-  reg_slot i_slot (
+  reg_slot #(
+      .Posted(1)
+  ) i_slot (
       .clk_i,
       .rst_i,
       .regs,
@@ -303,5 +305,5 @@ module queue_manager
   `ASSERT(AnswerHasRoom, rsp.valid |-> rsp.ready)
   `ASSERT(ErrorHasRoom, stopping |-> !error.valid)
   `ASSERT(DoorbellHasRoom, ring |-> !doorbell.valid)
-  `ASSERT(OneAccess, regs.req |-> !(waiting || read_q.access || update_q.access))
+  `ASSERT(OneAccess, regs.req |-> !(waiting || read_q.access || (update_q.access && !write)))
 endmodule

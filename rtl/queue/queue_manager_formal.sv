@@ -247,8 +247,10 @@ module queue_manager_formal
       assert (16'(promised_q - finished_q) == 16'(op1_q.count) + 16'(op_q.count));
 
       // How the block stands, for the induction: its pipes, its words of the watched queue, its room for answers.
-      assert (32'(dut.waiting) + dut.read_q.access + dut.update_q.access + regs.ack == 32'(busy_q));
-      if (busy_q)
+      // A write is answered while it is read for, so the next access may come while it takes effect.
+      assert (32'(dut.waiting) + dut.read_q.access + (dut.update_q.access && !dut.write) + (regs.ack && !dut.write) == 32'(busy_q));
+      if (dut.write) assert (regs.ack == dut.read_q.access);
+      if (busy_q || dut.update_q.access)
         assert (dut.write == write_q && dut.wdata == wdata_q && dut.addr == {req_queue_q, word_q, 2'b00});
       assert (op1_q.access == (dut.read_q.access && req_queue_q == 2'(watched_i)));
       assert (op_q.access == (dut.update_q.access && req_queue_q == 2'(watched_i)));
