@@ -235,8 +235,8 @@ void Bench::received(const Received& r, Time now) {
   records_.received(r, port, now);
   if (record_file_.is_open()) {
     record_file_ << r.timestamp << ',' << r.interface << ',' << port << ',' << r.queue << ','
-                 << r.hash << ',' << queue_pkg::rx_flags_t{r.flags}.hash_type() << ',' << r.csum
-                 << ',' << r.frame.size() << '\n';
+                 << r.hash << ',' << unsigned{queue_pkg::rx_flags_t{r.flags}.hash_type()} << ','
+                 << r.csum << ',' << r.frame.size() << '\n';
   }
   deliver(port_.at(r.interface * ports_ + port).rx_stream, r.frame, now, host_output_,
           static_cast<Time>(r.timestamp) * kNanosecond);
