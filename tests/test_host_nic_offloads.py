@@ -56,7 +56,7 @@ def frames():
         v6 = ":" in to
         ip = IPv6(dst=to, src=source) if v6 else IP(dst=to, src=source)
         version = V6 if v6 else V4
-        data = Raw(bytes(range(20 + 37 * number)))
+        data = Raw(bytes(x % 256 for x in range(20 + 37 * number)))
         ether = Ether(dst="02:00:00:00:00:02", src="02:00:00:00:00:01")
         made.append((ether / ip / TCP(dport=to_port, sport=from_port) / data, with_ports, version | WITH_TCP))
         made.append((ether / ip / UDP(dport=to_port, sport=from_port) / data, with_ports, version | WITH_UDP))

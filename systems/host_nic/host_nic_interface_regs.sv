@@ -88,8 +88,7 @@ module host_nic_interface_regs
   assign hw_in.cpl_delay.value.we = refused[2];
   assign hw_in.tx_burst.value.we = refused[1];
   assign hw_in.tx_max_inflight.value.we = refused[0];
-  assign hw_in.settings_refused.value.incr = 1'b1;
-  assign hw_in.settings_refused.value.incrvalue = 4'($countones({queues_refused_i, refused}));
+  assign hw_in.settings_refused.value.incr = |{queues_refused_i, refused};
 
   nic_interface_regs i_regs (
       .clk(clk_i),
