@@ -44,7 +44,7 @@ module arb_rr_tb;
     logic [23:0] number = 0;
     `STREAM_SOURCE(beat_t, i_source, in[i], in_percent[i])
     always @(posedge clk) begin
-      if (chosen.valid && chosen.ready)
+      if (chosen.valid && chosen.ready && !rst)
         waited[i] = (in[i].valid && !in[i].ready) ? waited[i] + 1 : 0;
       `CHECK(waited[i] < N, $sformatf("input %0d was passed over", i))
       if (i_source.queue.size() == 0) begin
@@ -56,7 +56,7 @@ module arb_rr_tb;
 
   `STREAM_SINK(beat_t, i_sink, out, out_percent)
   always @(posedge clk) begin
-    if (out.valid && out.ready) begin
+    if (out.valid && out.ready && !rst) begin
       `CHECK(24'(next_number[out.data.source]) == out.data.number, "lost, doubled or reordered")
       next_number[out.data.source]++;
     end

@@ -38,7 +38,7 @@ module fifo_async_tb;
       .percent(in_percent)
   );
   `STREAM_CHECK(word_t, i_sink, out, out_percent)
-  always @(posedge clk) if (in.valid && in.ready) i_sink.expected.push_back(in.data);
+  always @(posedge clk) if (in.valid && in.ready && !rst) i_sink.expected.push_back(in.data);
 
   initial begin
     int unsigned start;

@@ -110,6 +110,7 @@ module reg_master #(
     parameter int AddrW = 16
 ) (
     input logic clk,
+    input logic rst,
     reg_if on
 );
   bit open = 0, start = 0, is_write;
@@ -117,7 +118,7 @@ module reg_master #(
   logic [31:0] wdata, rdata;
   logic [3:0] wstrb;
   always @(posedge clk) begin
-    if (on.ack) begin
+    if (on.ack && !rst) begin
       if (!open) $fatal(1, "FAIL at %0t: %m: an answer without an access", $time);
       open  = 0;
       rdata = on.rdata;
@@ -161,6 +162,6 @@ endmodule
 `define STREAM_CHECK(type_, name, stream, percent_) \
   stream_sink #(.T(type_), .Check(1)) name (.on(stream), .percent(percent_));
 `define REG_MASTER(width, name, regs) \
-  reg_master #(.AddrW(width)) name (.clk, .on(regs));
+  reg_master #(.AddrW(width)) name (.clk, .rst, .on(regs));
 
 `endif

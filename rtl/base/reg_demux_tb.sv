@@ -26,27 +26,27 @@ module reg_demux_tb;
       .unmapped_o(unmapped)
   );
 
-  logic [31:0] mem[N][int];
   int unsigned unmapped_count = 0, unmapped_expected = 0;
-  always @(posedge clk) if (unmapped) unmapped_count++;
+  always @(posedge clk) if (unmapped && !rst) unmapped_count++;
 
+  // A slave answers some clocks later, or in the clock of the request.
   for (genvar i = 0; i < N; i++) begin : g_slave
+    logic [31:0] mem[2**(AddrW-2)] = '{default: '0};
+    logic late, at_once;
     int unsigned delay = 0;
     logic [AddrW-1:0] addr;
+    assign out[i].ack   = late || (at_once && out[i].req);
+    assign out[i].rdata = mem[late?addr[AddrW-1:2] : out[i].addr[AddrW-1:2]];
     always @(posedge clk) begin
-      out[i].ack <= 0;
-      if (delay != 0) begin
-        delay <= delay - 1;
-        if (delay == 1) begin
-          out[i].ack   <= 1;
-          out[i].rdata <= mem[i].exists(int'(addr)) ? mem[i][int'(addr)] : 32'd0;
-        end
-      end
-      if (out[i].req) begin
+      late <= !rst && delay == 1;
+      if (delay != 0) delay <= delay - 1;
+      if (out[i].req && !rst) begin
         addr <= out[i].addr;
-        if (out[i].write) mem[i][int'(out[i].addr)] = out[i].wdata;
-        delay <= $urandom_range(3, 1);
+        if (out[i].write) mem[out[i].addr[AddrW-1:2]] <= out[i].wdata;
+        if (!at_once) delay <= $urandom_range(3, 1);
       end
+      at_once <= $urandom_range(1) == 0;
+      if (rst) delay <= 0;
     end
   end
 

@@ -191,6 +191,7 @@ module cap_front_tb;
     missing += expected.size();
     expected.delete();
     `CHECK(missing == drops, "only what was counted is missing")
+    `CHECK(dut.count_q == '0, "a place is lost")
   endtask
 
   int start;

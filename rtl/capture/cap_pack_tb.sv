@@ -408,6 +408,19 @@ module cap_pack_tb;
     write_returned(1, seq[1]);
     send(16384, 1);
     `CHECK(long_count == 1, "longer than a block")
+    send((1 << LogBlock) - 7, 1);
+    send((1 << LogBlock) - 8, 1);  // its record fills a block
+    repeat (1500) @(posedge clk);
+    walk_all();
+    `CHECK(long_count == 2 && captured == total(taken) && off[1] == 1 << LogBlock, $sformatf(
+           "%0d longer than a block, %0d of %0d taken, %0d bytes into the block",
+           long_count,
+           total(
+               taken
+           ),
+           captured,
+           off[1]
+           ))
     for (int i = 0; i < 50; i++) send(1500, 1);
     repeat (1500) @(posedge clk);
     walk_all();

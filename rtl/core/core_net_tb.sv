@@ -29,6 +29,7 @@ module core_net_tb
       .done_o(done[1])
   );
   initial begin
+    @(negedge rst);
     wait (done[0] && done[1]);
     checks = short_pipe.checks + long_pipe.checks;
     `TB_PASS
@@ -242,7 +243,7 @@ module core_net_check
 
   always @(posedge clk) begin
     clocks <= clocks + 1;
-    if (rvfi.valid && !rvfi.trap) follow();
+    if (rvfi.valid && !rvfi.trap && !rst) follow();
     for (int n = 0; n < NetCount; n++)
     while (arrived[n].size() != 0 && expected[n].size() != 0) begin
       automatic word_t x = arrived[n].pop_front(), y = expected[n].pop_front();

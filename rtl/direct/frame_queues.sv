@@ -154,7 +154,7 @@ module frame_queues
       .rdata_o(read.bytes)
   );
 
-  `ASSERT(NeverOverfull, used_q[write_queue_i] <= words_t'(Words))
+  `ASSERT(NeverOverfull, !write_i.valid || used_q[write_queue_i] <= words_t'(Words))
   `ASSERT(FreesWhatIsThere, !read.free || used_q[read.queue] >= read.free_words)
   `ASSERT(QueueIsThere, !write_i.valid || 32'(write_queue_i) < Queues)
 endmodule

@@ -23,11 +23,13 @@ module frame_bus
     stream_if.snk wdata[Clients],
     stream_if.src rdata[Clients],
 
-    // Controller: bursts with the client's number; it takes write data of `wclient_i`, and gives read data to `rclient_i`.
+    // Controller: bursts with the client's number; it takes write data of `wclient_i` while `write_i`, and gives read data
+    // to `rclient_i`.
     stream_if.src burst,
     output logic [ClientW-1:0] burst_client_o,
     stream_if.src burst_wdata,
     input logic [ClientW-1:0] wclient_i,
+    input logic write_i,
     input logic rvalid_i,
     input logic [ClientW-1:0] rclient_i,
     input logic [127:0] rdata_i,
@@ -55,7 +57,7 @@ module frame_bus
     assign rdata[i].data = rdata_i;
     `ASSERT(RoomForData, rdata[i].valid |-> rdata[i].ready)
   end
-  assign burst_wdata.valid = wvalid[wclient_i];
+  assign burst_wdata.valid = write_i && wvalid[wclient_i];
   assign burst_wdata.data  = wbeat[wclient_i];
 
   `ASSERT(BurstFitsFrame, burst.valid |-> burst.data.beats inside {[1 : 128]})

@@ -32,9 +32,10 @@ module sdram_ctrl
     // bus_req_t: bursts, and whose they are.
     stream_if.snk burst,
     input logic [ClientW-1:0] burst_client_i,
-    // bus_wdata_t: words of the write burst of `wclient_o`.
+    // bus_wdata_t: words of the write burst of `wclient_o`, wanted while `write_o`.
     stream_if.snk wdata,
     output logic [ClientW-1:0] wclient_o,
+    output logic write_o,
     // Words read.
     output logic rvalid_o,
     output logic [ClientW-1:0] rclient_o,
@@ -148,7 +149,8 @@ module sdram_ctrl
   end
   assign burst.ready = (!next_full_q || move_up) && (split_rest_q || !crosses);
   assign wdata.ready = column && part_q.write;
-  assign wclient_o   = part_q.client;
+  assign wclient_o = part_q.client;
+  assign write_o = part_full_q && part_q.write;
 
   wire [BankW-1:0] bank = for_next ? next_q.bank : part_q.bank;
   always_comb begin

@@ -20,6 +20,7 @@ module sdram_ctrl_tb
   `STREAM_ON(bus_wdata_t, burst_wdata, clk, rst)
   logic [127:0] ctrl_rdata, dq_in;
   logic [2:0] burst_client, wclient, rclient;
+  logic bus_write;
   logic ctrl_rvalid, dq_valid;
   dram_ca_t ca;
   dram_dq_t dq;
@@ -35,6 +36,7 @@ module sdram_ctrl_tb
       .burst_client_o(burst_client),
       .burst_wdata,
       .wclient_i(wclient),
+      .write_i(bus_write),
       .rvalid_i(ctrl_rvalid),
       .rclient_i(rclient),
       .rdata_i(ctrl_rdata),
@@ -50,6 +52,7 @@ module sdram_ctrl_tb
       .burst_client_i(burst_client),
       .wdata(burst_wdata),
       .wclient_o(wclient),
+      .write_o(bus_write),
       .rvalid_o(ctrl_rvalid),
       .rclient_o(rclient),
       .rdata_o(ctrl_rdata),
@@ -138,8 +141,9 @@ module sdram_ctrl_tb
         default: `CHECK(0, "no such command")
       endcase
     end
-    `CHECK(dq_valid == (writes.size() != 0 && writes[0].at == now), "write data at the wrong time")
-    if (dq_valid) begin
+    `CHECK(rst || dq_valid == (writes.size() != 0 && writes[0].at == now),
+           "write data at the wrong time")
+    if (dq_valid && !rst) begin
       old = cells.exists(writes[0].cell_no) ? cells[writes[0].cell_no] : 'x;
       for (int i = 0; i < 16; i++) if (!dq.mask[i]) old[8*i+:8] = dq.data[8*i+:8];
       cells[writes[0].cell_no] = old;
@@ -193,7 +197,7 @@ module sdram_ctrl_tb
     int unsigned a;
     logic [127:0] old_word;
     always @(posedge clk) begin
-      if (rdata[i].valid) begin
+      if (rdata[i].valid && !rst) begin
         `CHECK(expected[i].size() != 0, "data that nobody asked for")
         `CHECK(rdata[i].data === expected[i].pop_front(), "wrong data")
         beats++;

@@ -228,6 +228,9 @@ module line_in_tb;
     `CHECK(waiting(0) + waiting(1) + waiting(2) == 0, $sformatf("missing: %0d, %0d, %0d", waiting(0
                                                                 ), waiting(1), waiting(2)))
     repeat (40) @(posedge clk);
+    `CHECK(
+        32'(dut.i_buffer.i_free_slots.count_o) + dut.Slots - 32'(dut.i_buffer.fresh_q) + 32'(dut.i_buffer.filling_q) == dut.Slots,
+        "a place is lost")
   endtask
 
   initial begin

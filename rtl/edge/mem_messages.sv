@@ -80,7 +80,8 @@ module mem_messages
     read.data.free   = is_free || (is_dma && length.free && !failed);
     read.data.silent = is_free;
     if (is_free) read.data.header.len = '0;
-    read.data.address = is_dma ? {address_q[31:2], 2'b00} : {in.data[31:5], 5'd0};
+    // That of an error does not count, but must not change while it waits.
+    read.data.address = is_dma || state_q == Failing ? {address_q[31:2], 2'b00} : {in.data[31:5], 5'd0};
   end
   assign write.valid = state_q == AtWords && in.valid;
   assign write.data = '{

@@ -59,7 +59,7 @@ module mem_port_tb;
   always @(posedge clk) begin
     pipe[0] <= rd_valid ? dram[rd_addr[13:2]] : 32'hdeadbeef;
     for (int i = 1; i < Latency; i++) pipe[i] <= pipe[i-1];
-    if (wr_valid)
+    if (wr_valid && !rst)
       for (int b = 0; b < 4; b++) if (wr_be[b]) dram[wr_addr[13:2]][8*b+:8] <= wr_data[8*b+:8];
     if (!rst) begin
       `CHECK(!(rd_valid && wr_valid && settings.half_duplex), "both ways at once in half duplex")
@@ -100,7 +100,7 @@ module mem_port_tb;
       `CHECK(st_out.data == st_due.pop_front(), "wrong word in a stream")
       st_moved++;
     end
-    if (mdn_in.valid && mdn_in.ready) last_in = now;
+    if (mdn_in.valid && mdn_in.ready && !rst) last_in = now;
     mdn_out.ready <= !rst && $urandom_range(99) < out_percent;
     gdn_out.ready <= !rst && $urandom_range(99) < 50;  // confirmations are always taken
     st_out.ready  <= !rst && $urandom_range(99) < out_percent;

@@ -28,18 +28,18 @@ module rss_table_tb;
   logic [31:0] value;
   logic [ 3:0] strb;
   always @(posedge clk) begin
-    if (in.valid && in.ready) begin
+    if (in.valid && in.ready && !rst) begin
       rx_meta_t m;
       m = in.data;
       m.queue = model[m.info.hash_type==0?7'd0 : m.info.hash[6:0]];
       if (m.info.hash_type == 0) without_hash++;
       want.push_back(m);
     end
-    if (out.valid && out.ready) begin
+    if (out.valid && out.ready && !rst) begin
       `CHECK(want.size() != 0 && out.data == want.pop_front(), "wrong frame or queue")
       moved++;
     end
-    if (regs.ack && write_q) begin
+    if (regs.ack && write_q && !rst) begin
       if (strb[0]) model[entry][7:0] = value[7:0];
       if (strb[1]) model[entry][15:8] = value[15:8];
     end

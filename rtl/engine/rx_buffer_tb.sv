@@ -52,7 +52,7 @@ module rx_buffer_tb;
     ;
   endfunction
   always @(posedge clk) begin
-    if (frame.valid && frame.ready && frame.data.eop) begin
+    if (frame.valid && frame.ready && !rst && frame.data.eop) begin
       sent_len.push_back(len);
       sent_bad.push_back(bad);
       if (bad) errors++;
@@ -79,12 +79,12 @@ module rx_buffer_tb;
         at += 64;
       end
     end
-    if (info.valid && info.ready) infos++;
+    if (info.valid && info.ready && !rst) infos++;
     if (!rst && (!info.valid || info.ready)) begin
       info.valid <= infos < sent && $urandom_range(99) < info_percent;
       info.data  <= info_of(infos);
     end
-    if (dropped) drops++;
+    if (dropped && !rst) drops++;
     if (rst) begin
       frame.valid <= 0;
       info.valid  <= 0;
@@ -107,8 +107,8 @@ module rx_buffer_tb;
   read_t pipe[4];
   int unsigned id, free_percent = 100;
   always @(posedge clk) begin
-    if (frame.valid && frame.ready) beats++;
-    if (meta.valid && meta.ready) frames.push_back(meta.data);
+    if (frame.valid && frame.ready && !rst) beats++;
+    if (meta.valid && meta.ready && !rst) frames.push_back(meta.data);
     meta.ready <= !rst && $urandom_range(99) < meta_percent;
     ram_read   <= '0;
     pipe[0].valid = 0;
@@ -165,6 +165,7 @@ module rx_buffer_tb;
     `CHECK(got + errors + drops == sent && infos == sent,
            $sformatf("%0d out, %0d bad, %0d dropped of %0d", got, errors, drops, sent))
     `CHECK(frees.size() == 0, "frees left over")
+    `CHECK(dut.used_q == '0, $sformatf("%0d units are lost", dut.used_q))
   endtask
 
   initial begin

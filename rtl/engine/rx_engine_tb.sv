@@ -176,13 +176,13 @@ module rx_engine_tb;
 
   always @(posedge clk) begin
     now++;
-    if (req.valid && req.ready) begin
+    if (req.valid && req.ready && !rst) begin
       `CHECK(metas.size() != 0 && req.data.queue == metas[0].queue && req.data.max == 1,
              "wrong request for a slot")
       decide(metas.pop_front());
       asked++;
     end
-    if (dma.valid && dma.ready) begin
+    if (dma.valid && dma.ready && !rst) begin
       dma_status_t s;
       `CHECK(want_dma.size() != 0, "a DMA request too many")
       `CHECK(dma.data == want_dma[0], $sformatf("DMA request %p, not %p", dma.data, want_dma[0]))
@@ -192,15 +192,15 @@ module rx_engine_tb;
       if (s.result != DmaOk) dma_fails++;
       answers.push_back('{now + dma_latency, s});
     end
-    if (record.valid && record.ready) begin
+    if (record.valid && record.ready && !rst) begin
       `CHECK(want_record.size() != 0 && record.data == want_record.pop_front(), "wrong record")
       finished++;
     end
-    if (commit.valid && commit.ready)
+    if (commit.valid && commit.ready && !rst)
       `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
-    if (stop.valid && stop.ready)
+    if (stop.valid && stop.ready && !rst)
       `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
-    if (free.valid)
+    if (free.valid && !rst)
       `CHECK(want_free.size() != 0 && 32'(free.count) == want_free.pop_front(), "wrong free")
     if (!rst) for (int i = 0; i < 6; i++) got_count[i] += 32'(count[i]);
 

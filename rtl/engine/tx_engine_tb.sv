@@ -196,7 +196,7 @@ module tx_engine_tb;
   int unsigned fetch_at = 0;
   always @(posedge clk) begin
     now++;
-    if (dma.valid && dma.ready) begin
+    if (dma.valid && dma.ready && !rst) begin
       fetch_t f;
       `CHECK(want_dma.size() != 0, "a DMA request too many")
       f.req = want_dma.pop_front();
@@ -243,7 +243,7 @@ module tx_engine_tb;
     end
     resolve();
 
-    if (frame.valid && frame.ready) begin
+    if (frame.valid && frame.ready && !rst) begin
       frame_beat_t b;
       int unsigned n;
       b = frame.data;
@@ -271,15 +271,15 @@ module tx_engine_tb;
         void'(frames.pop_front());
       end
     end
-    if (record.valid && record.ready) begin
+    if (record.valid && record.ready && !rst) begin
       `CHECK(want_record.size() != 0 && record.data == want_record.pop_front(), "wrong record")
       finished++;
     end
-    if (commit.valid && commit.ready)
+    if (commit.valid && commit.ready && !rst)
       `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
-    if (sent.valid && sent.ready)
+    if (sent.valid && sent.ready && !rst)
       `CHECK(want_sent.size() != 0 && sent.data == want_sent.pop_front(), "wrong sent")
-    if (stop.valid && stop.ready)
+    if (stop.valid && stop.ready && !rst)
       `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
     if (!rst) begin
       got_good += 32'(count.sent);
@@ -332,6 +332,8 @@ module tx_engine_tb;
         want_record.size() == 0 && want_commit.size() == 0 && want_sent.size() == 0 && want_stop.size() == 0,
         "a record, commit, sent or stop is missing")
     `CHECK(finished == offered && got_good == good && got_bad == bad, "packets miscounted")
+    `CHECK(dut.used_q == '0 && dut.flying_q == '0,
+           $sformatf("%0d units are lost, %0d on their way", dut.used_q, dut.flying_q))
   endtask
 
   initial begin

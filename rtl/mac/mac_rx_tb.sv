@@ -115,7 +115,7 @@ module mac_rx_tb
   ptp_time_t stamps[$];
   int unsigned ids[$];
   always @(posedge clk) begin
-    if (frame.valid && frame.ready) begin
+    if (frame.valid && frame.ready && !rst) begin
       `CHECK(frame.data.sop == (bytes.size() == 0), "sop in the wrong place")
       `CHECK(int'(frame.data.len) inside {[1 : $bits(frame.data.data)
              / 8]} && (frame.data.eop || 8 * frame.data.len == $bits(frame.data.data)),
@@ -139,7 +139,7 @@ module mac_rx_tb
         bytes.delete();
       end
     end
-    if (stamp.valid && stamp.ready) stamps.push_back(stamp.data);
+    if (stamp.valid && stamp.ready && !rst) stamps.push_back(stamp.data);
     while (stamps.size() != 0 && ids.size() != 0) begin
       `CHECK(stamps[0] == sent_stamp[ids[0]], $sformatf(
              "frame %0d: time stamp %0d, not %0d", ids[0], stamps[0], sent_stamp[ids[0]]))

@@ -115,9 +115,9 @@ module mac_tx_tb
   always @(posedge mac_clk) begin
     now <= now + 3;
     tx_ready <= !mac_rst && $urandom_range(99) < ready_percent;
-    if (tx_ready && !tx_valid) bubbles++;
+    if (tx_ready && !tx_valid && !mac_rst) bubbles++;
     if (!mac_rst && out_at != 0) `CHECK(tx_valid, "a gap inside a frame")
-    if (tx_valid && tx_ready) begin
+    if (tx_valid && tx_ready && !mac_rst) begin
       int unsigned want, n;
       beats++;
       `CHECK(got < sent, "a frame too many")
@@ -135,7 +135,7 @@ module mac_tx_tb
     end
   end
   always @(posedge clk) begin
-    if (stamp.valid && stamp.ready) begin
+    if (stamp.valid && stamp.ready && !rst) begin
       `CHECK(want_stamp.size() != 0 && stamp.data == want_stamp.pop_front(), "wrong time stamp")
       stamped++;
     end

@@ -8,7 +8,7 @@
 /// ones mean a step of the source and are jumped over at once. `time_o` never goes backwards unless the source does.
 /// For core and MAC clocks of 100 to 400 MHz each at any ratio: no constant depends on them, nor on the source's rate.
 /// Measured against the exact time: within 5 ns with a core clock from 250 MHz (3 ns with a MAC clock of 322 MHz), 8 ns
-/// with one of 100 MHz. A step is followed to 10 ns in 0.5 us with a MAC clock from 250 MHz, 1.2 us with one of 100 MHz.
+/// with one of 100 MHz. A step is followed to 10 ns in 0.5 us with a MAC clock from 250 MHz, 1.5 us with one of 100 MHz.
 /// `time_o` belongs to the clock edge that put it there; right 5 us after reset. Both resets together.
 module ptp_cdc
   import eth_pkg::*;

@@ -53,7 +53,7 @@ module dcache_tb
     return '{exit: mesh_pkg::South, y: 4'd3, x: 4'(r)};
   endfunction
   always @(posedge clk) begin
-    if (out.valid && out.ready) message.push_back(out.data);
+    if (out.valid && out.ready && !rst) message.push_back(out.data);
     out.ready <= $urandom_range(99) < ready_percent;
     if (message.size() != 0) begin
       automatic header_t h = message[0];
@@ -133,7 +133,7 @@ module dcache_tb
     end
   endtask
   int unsigned store_errors = 0;
-  always @(posedge clk) if (store_error) store_errors++;
+  always @(posedge clk) if (store_error && !rst) store_errors++;
   function automatic word_t any_addr();
     return (4 + $urandom_range(Regions - 1)) << 28 | 4 * $urandom_range(Lines * 8 - 1);
   endfunction

@@ -238,7 +238,7 @@ module ip_route_tb;
   int unsigned frames_out = 0;
   int unsigned rewritten = 0, to_host = 0, erased = 0;
   always @(posedge clk) begin
-    if (out.valid && out.ready) begin
+    if (out.valid && out.ready && !rst) begin
       `CHECK(out.data.sop == (got.size() == 0), "sop in the wrong place")
       `CHECK(out.data.eop || (out.data.len == 8 && !out.data.drop), "wrong word inside a frame")
       for (int i = 0; i < int'(out.data.len); i++) got.push_back(out.data.data[8*i+:8]);

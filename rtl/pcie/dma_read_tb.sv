@@ -558,6 +558,7 @@ module dma_read_tb;
     `CHECK(seen["timeout"] == faults[Missing] + faults[Late] && seen["timeout"] > start + 3,
            "lost reads given up")
     `CHECK(seen["tlp"] == tlps, "TLP count")
+    `CHECK(dut.used_q == '0, $sformatf("%0d tags are lost", dut.used_q))
     $display("%0d TLPs, %0d completion beats, %0d dropped, %0d timeouts", tlps, beats, dropped,
              seen["timeout"]);
     `TB_PASS

@@ -205,6 +205,7 @@ module dma_write_tb;
     while (pending.size() != 0 || req.valid) @(posedge clk);
     repeat (20) @(posedge clk);
     `CHECK(!tlp.valid && !status.valid && !in_tlp, "something left over")
+    `CHECK(dut.used_q == '0, $sformatf("%0d beats are lost", dut.used_q))
   endtask
 
   task automatic measure(int unsigned m, int unsigned payload, int unsigned clocks,

@@ -210,6 +210,10 @@ module tlp_tx_mux_tb;
     for (int i = 0; i < N; i++) `CHECK(serial[i] == out_serial[i], "beats were lost")
     `CHECK(!out.valid && used_pd > 4096 && used_ph > 256 && used_cd > 4096,
            "too little traffic to wrap the credit counters")
+    `CHECK(
+        dut.used_ph_q == 8'(used_ph) && dut.used_pd_q == 12'(used_pd) && dut.used_nph_q == 8'(used_nph) &&
+               dut.used_cplh_q == 8'(used_ch) && dut.used_cpld_q == 12'(used_cd),
+        "credits are lost")
     `TB_PASS
   end
 endmodule

@@ -104,13 +104,13 @@ module pcix_core_tb;
             wdata[k].valid <= wq[c][k].size() != 0;
             if (wq[c][k].size() != 0) wdata[k].data <= wq[c][k].pop_front();
           end
-          if (rdata[k].valid && rdata[k].ready) begin
+          if (rdata[k].valid && rdata[k].ready && !rst) begin
             `CHECK(rq[c][k].size() != 0, "a word nobody reads")
             `CHECK(rdata[k].data == rq[c][k][0], $sformatf("card %0d channel %0d read %h, not %h",
                                                            c, k, rdata[k].data, rq[c][k][0]))
             void'(rq[c][k].pop_front());
           end
-          if (done[k].valid && done[k].ready) begin
+          if (done[k].valid && done[k].ready && !rst) begin
             `CHECK(dq[c][k].size() != 0, "a result nobody waits for")
             `CHECK(done[k].data == dq[c][k][0], $sformatf(
                                                     "card %0d channel %0d result %0d, not %0d", c,
@@ -179,7 +179,8 @@ module pcix_core_tb;
       a += int'(out[i].ad_oe);
     end
     `CHECK(m <= 1 && t <= 1 && a <= 1, "two drivers")
-    if (!open && !bus.frame_n) begin
+    if (rst) open <= 0;
+    else if (!open && !bus.frame_n) begin
       open <= 1;
       begun <= clock;
       bus_words <= 0;

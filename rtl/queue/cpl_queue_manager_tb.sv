@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// cpl_queue_manager against a model of its queues: random enqueues, commits, consumer updates (also bad ones), arming and
@@ -115,20 +116,20 @@ module cpl_queue_manager_tb
 
   // Everything takes effect in the clock in which it is taken; a register access in the clock in which it starts.
   always @(posedge clk) begin
-    if (dut.access)
+    if (dut.access && !rst)
       model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
-    if (commit.valid && commit.ready) begin
+    if (commit.valid && commit.ready && !rst) begin
       commits++;
       if (commit.data.queue < Queues) begin
         m[commit.data.queue].written += 16'(commit.data.count);
         model_notify(int'(commit.data.queue));
       end
     end
-    if (enq_req.valid && enq_req.ready) begin
+    if (enq_req.valid && enq_req.ready && !rst) begin
       enqs++;
       model_enq(enq_req.data);
     end
-    if (enq_rsp.valid && enq_rsp.ready) begin
+    if (enq_rsp.valid && enq_rsp.ready && !rst) begin
       enq_rsp_t e, r;
       `CHECK(rsps.size() != 0, "an answer nobody asked for")
       e = rsps.pop_front();
@@ -138,11 +139,11 @@ module cpl_queue_manager_tb
       if (r.ok) m[r.cq].answered++;
       if (r.ok) records++;
     end
-    if (notify.valid && notify.ready) begin
+    if (notify.valid && notify.ready && !rst) begin
       `CHECK(notifies.size() != 0, "a notification too many")
       `CHECK(notify.data == notifies.pop_front(), "wrong notification")
     end
-    if (error.valid && error.ready) begin
+    if (error.valid && error.ready && !rst) begin
       `CHECK(errors.size() != 0, "an error too many")
       `CHECK(error.data == errors.pop_front(), "wrong error")
     end
@@ -172,18 +173,11 @@ module cpl_queue_manager_tb
     end
   end
 
+  `REG_MASTER(24, i_regs, regs)
   task automatic register(logic write, int q, logic [2:0] word, logic [31:0] d,
                           logic [3:0] strb = 4'hF);
-    @(negedge clk);
-    regs.req   = 1;
-    regs.write = write;
-    regs.addr  = 24'(q * 32) + 24'(word) * 4;
-    regs.wdata = d;
-    regs.wstrb = strb;
-    @(negedge clk);
-    regs.req = 0;
-    while (!regs.ack) @(negedge clk);
-    rdata = regs.rdata;
+    i_regs.access(write, 24'(q * 32) + 24'(word) * 4, d, strb);
+    rdata = i_regs.rdata;
     if (!write)
       `CHECK(rdata == expected_rdata, $sformatf(
              "queue %0d word %0d reads %x, not %x", q, word, rdata, expected_rdata))
@@ -210,7 +204,6 @@ module cpl_queue_manager_tb
 
   initial begin
     int q, start_enqs, start_commits, start_notified;
-    regs.req = 0;
     for (int i = 0; i <= Queues; i++) m[i] = '{default: 0};
     @(negedge rst);
     register(0, 0, CqRegControl, 0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// cpl_queues as a driver uses it: rings set up through registers, records found by their phase after a notification, the
@@ -101,22 +102,10 @@ module cpl_queues_tb;
   end
 
   logic [31:0] rdata;  // of the last access
+  `REG_MASTER(24, i_regs, regs)
   task automatic access (bit writes, int unsigned q, logic [2:0] word, logic [31:0] value);
-    @(negedge clk);
-    regs.req   = 1;
-    regs.write = writes;
-    regs.addr  = 24'(q * 32 + 32'(word) * 4);
-    regs.wdata = value;
-    regs.wstrb = '1;
-    #1;
-    while (!regs.ack) begin
-      @(negedge clk);
-      regs.req = 0;
-      #1;
-    end
-    rdata = regs.rdata;
-    @(negedge clk);
-    regs.req = 0;
+    i_regs.access(writes, 24'(q * 32 + 32'(word) * 4), value, '1);
+    rdata = i_regs.rdata;
   endtask
 
   function automatic logic [63:0] base(int unsigned q);
@@ -130,7 +119,6 @@ module cpl_queues_tb;
 
   // The driver.
   initial begin
-    regs.req = 0;
     notify_ready = 0;
     @(negedge rst);
     repeat (Queues + 4) @(posedge clk);

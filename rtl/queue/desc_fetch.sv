@@ -226,7 +226,8 @@ module desc_fetch
   `STREAM(dma_req_t, dma_in)
 
   assign go = jobs_in.valid && jobs_in.ready;
-  assign jobs_in.valid = pick_valid_q && (!miss || (slot_free && dma_in.ready));
+  // Offered only when it is taken: until then an answer may turn a hit into a miss.
+  assign jobs_in.valid = pick_valid_q && jobs_in.ready && (!miss || (slot_free && dma_in.ready));
   assign jobs_in.data = '{
           port: pick_q.port,
           queue: rsp.queue,

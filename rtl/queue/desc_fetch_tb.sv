@@ -249,12 +249,12 @@ module desc_fetch_tb;
       status <= '0;
       ram <= '0;
     end else begin
-      if (desc.valid && desc.ready) check_beat(desc.data);
-      if (granted.valid && granted.ready) begin
+      if (desc.valid && desc.ready && !rst) check_beat(desc.data);
+      if (granted.valid && granted.ready && !rst) begin
         `CHECK(expected_granted.size() != 0, "a grant nobody asked for")
         `CHECK(granted.data === expected_granted.pop_front(), "wrong grant")
       end
-      if (dma.valid && dma.ready) begin
+      if (dma.valid && dma.ready && !rst) begin
         read_t r;
         r.req = dma.data;
         r.due = now + latency;
@@ -270,11 +270,11 @@ module desc_fetch_tb;
         `CHECK(reads_under_way <= 128, "more reads than slots")
       end
       dma_clock();
-      if (deq_rsp.valid && deq_rsp.ready) void'(answers.pop_front());
+      if (deq_rsp.valid && deq_rsp.ready && !rst) void'(answers.pop_front());
       deq_rsp.valid <= answers.size() != 0 && answers[0].due <= now;
       if (answers.size() != 0) deq_rsp.data <= answers[0].rsp;
-      if (req.valid && req.ready) ports.push_back(req.data.port);
-      if (deq_req.valid && deq_req.ready) dequeue(deq_req.data);
+      if (req.valid && req.ready && !rst) ports.push_back(req.data.port);
+      if (deq_req.valid && deq_req.ready && !rst) dequeue(deq_req.data);
       deq_req.ready <= full || percent(80);
       dma.ready <= percent(dma_percent);
       granted.ready <= percent(granted_percent);
@@ -307,6 +307,9 @@ module desc_fetch_tb;
     repeat (100) @(posedge clk);
     `CHECK(expected_granted.size() == 0 && reads_under_way == 0 && !desc.valid,
            "something is left over")
+    `CHECK(dut.asked_count == '0 && dut.found_count == '0 && dut.granted_count == '0,
+           "room is lost")
+    `CHECK(dut.reading_q == '0 && dut.issued_q == dut.left_q, "a slot is lost")
   endtask
 
   /// Starts every queue again at index 0, with new descriptors in the old places.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// desc_queues as a driver and two ports use it: rings set up through registers, doorbells, descriptors asked for, given back
@@ -168,27 +169,14 @@ module desc_queues_tb;
   end
 
   logic [31:0] rdata;  // of the last access
+  `REG_MASTER(24, i_regs, regs)
   task automatic access (bit writes, int unsigned q, logic [2:0] word, logic [31:0] value);
-    @(negedge clk);
-    regs.req   = 1;
-    regs.write = writes;
-    regs.addr  = 24'(q * 32 + 32'(word) * 4);
-    regs.wdata = value;
-    regs.wstrb = '1;
-    #1;
-    while (!regs.ack) begin
-      @(negedge clk);
-      regs.req = 0;
-      #1;
-    end
-    rdata = regs.rdata;
-    @(negedge clk);
-    regs.req = 0;
+    i_regs.access(writes, 24'(q * 32 + 32'(word) * 4), value, '1);
+    rdata = i_regs.rdata;
   endtask
 
   // The driver.
   initial begin
-    regs.req = 0;
     @(negedge rst);
     repeat (Queues + 4) @(posedge clk);
     for (int unsigned q = 0; q < Queues; q++) begin

@@ -41,9 +41,9 @@ module event_mux_tb;
   endfunction
 
   always @(posedge clk) begin
-    if (tx_notify.valid && tx_notify.ready)
+    if (tx_notify.valid && tx_notify.ready && !rst)
       expect_record(EvtTxCpl, tx_notify.data.cq, tx_notify.data.target, ErrNone);
-    if (rx_notify.valid && rx_notify.ready)
+    if (rx_notify.valid && rx_notify.ready && !rst)
       expect_record(EvtRxCpl, rx_notify.data.cq, rx_notify.data.target, ErrNone);
     if (!tx_notify.valid || tx_notify.ready) begin
       tx_notify.valid <= run && $urandom_range(1) == 1;
@@ -53,9 +53,9 @@ module event_mux_tb;
       rx_notify.valid <= run && $urandom_range(3) == 1;
       rx_notify.data  <= $urandom();
     end
-    if (error_valid) errors_shown++;
+    if (error_valid && !rst) errors_shown++;
     record.ready <= $urandom_range(2) != 0;
-    if (record.valid && record.ready) begin
+    if (record.valid && record.ready && !rst) begin
       event_t entry;
       entry = record.data.record;
       `CHECK(expected[entry.kind].size() != 0 && expected[entry.kind].pop_front() == record.data,
@@ -67,7 +67,7 @@ module event_mux_tb;
   localparam event_e Kind[4] = '{EvtTxError, EvtRxError, EvtTxCqError, EvtRxCqError};
   for (genvar i = 0; i < 4; i++) begin : g_error
     always @(posedge clk) begin
-      if (error[i].valid && error[i].ready) begin
+      if (error[i].valid && error[i].ready && !rst) begin
         expect_record(Kind[i], error[i].data.queue, '0, error[i].data.code);
         errors_in++;
       end

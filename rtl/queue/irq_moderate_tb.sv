@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// irq_moderate: every vector that went in comes out afterwards, never sooner than its interval after the one before, and
@@ -38,8 +39,8 @@ module irq_moderate_tb
   // An arrival reaches `out` 3 clocks later at the earliest: what is shown there sooner is the answer to an earlier one.
   always @(posedge clk) begin
     now++;
-    if (in.valid && in.ready) taken++;
-    if (in.valid && in.ready && in.data < Vectors) begin
+    if (in.valid && in.ready && !rst) taken++;
+    if (in.valid && in.ready && !rst && in.data < Vectors) begin
       ins++;
       if (!owed[in.data]) owed_since[in.data] = now;
       else merged++;
@@ -49,7 +50,7 @@ module irq_moderate_tb
     end
     if (out.valid && !shown) shown_since = now;
     shown = out.valid && !out.ready;
-    if (out.valid && out.ready) begin
+    if (out.valid && out.ready && !rst) begin
       int v;
       v = int'(out.data);
       outs++;
@@ -79,17 +80,10 @@ module irq_moderate_tb
     if (rst) in.valid <= 0;
   end
 
+  `REG_MASTER(24, i_regs, regs)
   task automatic register(logic write, int v, logic [31:0] d);
-    @(negedge clk);
-    regs.req   = 1;
-    regs.write = write;
-    regs.addr  = 24'(v * 4);
-    regs.wdata = d;
-    regs.wstrb = 4'hF;
-    @(negedge clk);
-    regs.req = 0;
-    while (!regs.ack) @(negedge clk);
-    rdata = regs.rdata;
+    i_regs.access(write, 24'(v * 4), d, 4'hF);
+    rdata = i_regs.rdata;
   endtask
 
   task automatic drain();
@@ -103,7 +97,6 @@ module irq_moderate_tb
 
   initial begin
     int unsigned start;
-    regs.req = 0;
     for (int v = 0; v <= Vectors; v++) {interval[v], owed[v], seen[v], unanswered[v]} = '0;
     @(negedge rst);
     repeat (10) @(posedge clk);

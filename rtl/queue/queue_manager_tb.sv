@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// queue_manager against a model of its queues: random dequeues, commits, stops, doorbells (also bad ones), set-ups and
@@ -148,22 +149,22 @@ module queue_manager_tb
 
   // Everything takes effect in the clock in which it is taken; a register access in the clock in which it starts.
   always @(posedge clk) begin
-    if (dut.access)
+    if (dut.access && !rst)
       model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
-    if (stop.valid && stop.ready && stop.data.queue < Queues &&
+    if (stop.valid && stop.ready && !rst && stop.data.queue < Queues &&
         m[stop.data.queue].enable && !m[stop.data.queue].stopped) begin
       stops++;
       model_error(int'(stop.data.queue), stop.data.code);
     end
-    if (commit.valid && commit.ready) begin
+    if (commit.valid && commit.ready && !rst) begin
       commits++;
       if (commit.data.queue < Queues) m[commit.data.queue].finished += 16'(commit.data.count);
     end
-    if (deq_req.valid && deq_req.ready) begin
+    if (deq_req.valid && deq_req.ready && !rst) begin
       deqs++;
       model_deq(deq_req.data);
     end
-    if (deq_rsp.valid && deq_rsp.ready) begin
+    if (deq_rsp.valid && deq_rsp.ready && !rst) begin
       deq_rsp_t e, r;
       `CHECK(rsps.size() != 0, "an answer nobody asked for")
       e = rsps.pop_front();
@@ -172,11 +173,11 @@ module queue_manager_tb
       `CHECK(r == e, $sformatf("dequeue: %p instead of %p", r, e))
       if (r.status == DeqOk) m[r.queue].answered += 16'(r.count);
     end
-    if (doorbell.valid && doorbell.ready) begin
+    if (doorbell.valid && doorbell.ready && !rst) begin
       `CHECK(doorbells.size() != 0, "a doorbell too many")
       `CHECK(doorbell.data == doorbells.pop_front(), "wrong doorbell")
     end
-    if (error.valid && error.ready) begin
+    if (error.valid && error.ready && !rst) begin
       `CHECK(errors.size() != 0, "an error too many")
       `CHECK(error.data == errors.pop_front(), "wrong error")
     end
@@ -218,18 +219,11 @@ module queue_manager_tb
     end
   end
 
+  `REG_MASTER(24, i_regs, regs)
   task automatic register(logic write, int q, logic [2:0] word, logic [31:0] d,
                           logic [3:0] strb = 4'hF);
-    @(negedge clk);
-    regs.req   = 1;
-    regs.write = write;
-    regs.addr  = 24'(q * 32) + 24'(word) * 4;
-    regs.wdata = d;
-    regs.wstrb = strb;
-    @(negedge clk);
-    regs.req = 0;
-    while (!regs.ack) @(negedge clk);
-    rdata = regs.rdata;
+    i_regs.access(write, 24'(q * 32) + 24'(word) * 4, d, strb);
+    rdata = i_regs.rdata;
     if (!write)
       `CHECK(rdata == expected_rdata, $sformatf(
              "queue %0d word %0d reads %x, not %x", q, word, rdata, expected_rdata))
@@ -256,7 +250,6 @@ module queue_manager_tb
 
   initial begin
     int q, start_deqs, start_commits;
-    regs.req = 0;
     for (int i = 0; i <= Queues; i++) m[i] = '{default: 0, code: ErrNone};
     @(negedge rst);
     register(0, 0, QRegControl, 0);

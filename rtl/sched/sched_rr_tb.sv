@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// sched_rr with models of the queues, of the descriptor fetch (answers after some clocks) and of the transmit engine
@@ -54,7 +55,7 @@ module sched_rr_tb
   always @(posedge clk) begin
     int q, n;
     now++;
-    if (grant.valid && grant.ready) begin
+    if (grant.valid && grant.ready && !rst) begin
       granted_t g;
       q = int'(grant.data.queue);
       grants++;
@@ -85,7 +86,7 @@ module sched_rr_tb
       answers.push_back('{due: last_due, g: g});
       inflight[q] += n;
     end
-    if (granted.valid && granted.ready) begin
+    if (granted.valid && granted.ready && !rst) begin
       q = int'(granted.data.queue);
       outstanding[q] = 0;
       for (int i = 0; i < int'(granted.data.count); i++)
@@ -94,12 +95,12 @@ module sched_rr_tb
       waiting[q] = granted.data.more && enabled[q] && max_inflight == 1000;
       for (int o = 0; o < Queues; o++) overtaken[q][o] = 0;
     end
-    if (sent.valid && sent.ready) begin
+    if (sent.valid && sent.ready && !rst) begin
       q = int'(sent.data.queue);
       sents++;
       inflight[q]--;
     end
-    if (doorbell.valid && doorbell.ready) void'(rings.pop_front());
+    if (doorbell.valid && doorbell.ready && !rst) void'(rings.pop_front());
     // Drivers.
     grant.ready <= $urandom_range(99) < grant_percent;
     if (!granted.valid || granted.ready) begin
@@ -125,17 +126,10 @@ module sched_rr_tb
     if (rst) {doorbell.valid, granted.valid, sent.valid} <= '0;
   end
 
+  `REG_MASTER(24, i_regs, regs)
   task automatic register(logic write, int q, logic [31:0] d);
-    @(negedge clk);
-    regs.req   = 1;
-    regs.write = write;
-    regs.addr  = 24'(q * 4);
-    regs.wdata = d;
-    regs.wstrb = 4'hF;
-    @(negedge clk);
-    regs.req = 0;
-    while (!regs.ack) @(negedge clk);
-    rdata = regs.rdata;
+    i_regs.access(write, 24'(q * 4), d, 4'hF);
+    rdata = i_regs.rdata;
   endtask
 
   task automatic enable(int q, logic on);
@@ -169,7 +163,6 @@ module sched_rr_tb
 
   initial begin
     int q, used, start;
-    regs.req = 0;
     for (q = 0; q < Queues; q++)
     {backlog[q], inflight[q], outstanding[q], enabled[q], allowance[q], waiting[q]} = '0;
     @(negedge rst);

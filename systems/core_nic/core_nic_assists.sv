@@ -139,6 +139,7 @@ module core_nic_assists
   `STREAM_ON(bus_req_t, burst, mem_clk_i, mem_rst_i)
   `STREAM_ON(bus_wdata_t, burst_wdata, mem_clk_i, mem_rst_i)
   logic [ClientW-1:0] burst_client, wclient, rclient;
+  logic bus_write;
   logic rvalid, frame_word;
   logic [127:0] rdata;
 
@@ -175,6 +176,7 @@ module core_nic_assists
       .burst_client_o(burst_client),
       .burst_wdata,
       .wclient_i(wclient),
+      .write_i(bus_write),
       .rvalid_i(rvalid),
       .rclient_i(rclient),
       .rdata_i(rdata),
@@ -191,6 +193,7 @@ module core_nic_assists
       .burst_client_i(burst_client),
       .wdata(burst_wdata),
       .wclient_o(wclient),
+      .write_o(bus_write),
       .rvalid_o(rvalid),
       .rclient_o(rclient),
       .rdata_o(rdata),

@@ -101,7 +101,7 @@ def lint_problems(log: str) -> str:
 
 def lint_rtl(rtl: build.Rtl) -> str:
     """What `verilator -Wall` says about a top and everything under it."""
-    unwanted = ("--cc", "--exe", "--main", "-Wno-lint", "-Wno-style")
+    unwanted = ("--cc", "-Wno-lint", "-Wno-style")
     words = [x for x in rtl.arguments() if x not in unwanted]
     return lint_problems(toolchain.run_verilator(["--lint-only", "-Wall", "-Wno-fatal", *words]))
 

@@ -23,6 +23,7 @@ _LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
 _BATCH_BYTES = 2_000_000
 _BENCH = ["-Wno-INITIALDLY", "-Wno-ZERODLY", "-Wno-SPLITVAR"]  # delays and names inside blocks: a test bench may
+_TEST_MAIN = ROOT / "rtl" / "base" / "tb_main.cpp"
 
 
 @dataclass(frozen=True)
@@ -35,16 +36,18 @@ class Rtl:
     parameters: tuple[tuple[str, str], ...] = ()
     assertions: bool = False
     trace: str = ""  # "", "fst" or "vcd"
-    stand_alone: bool = False  # a test bench with its own main and delays
+    stand_alone: bool = False  # a test bench: it has delays, and its main program is _TEST_MAIN
     hot: tuple[str, ...] = tuple(_HOT)
 
     def arguments(self) -> list[str]:
         """The command line for Verilator, without the output directory."""
         words = ["--cc", "--top-module", self.top, "--prefix", f"V{self.top}", "-O3", "--timescale", "1ns/1ps"]
         words += ["--output-split", "8000", "--output-split-cfuncs", "500", "-Wno-lint", "-Wno-style", "-Wno-SYMRSVDWORD"]
-        words += ["-x-assign", "fast", "--x-initial", "fast"] if not self.stand_alone else []
+        # What a block test's registers hold before their reset is chosen when it runs: +verilator+rand+reset+2, random bits.
+        unknown = "unique" if self.stand_alone else "fast"
+        words += ["-x-assign", unknown, "--x-initial", unknown]
         # A test bench's loops written out are up to 40 times the code, for runs of a second.
-        words += ["--exe", "--main", "--timing", "--unroll-count", "8", *_BENCH] if self.stand_alone else ["--no-timing"]
+        words += ["--timing", "--unroll-count", "8", *_BENCH] if self.stand_alone else ["--no-timing"]
         words += ["--assert" if self.assertions else "--no-assert"]
         words += [f"--trace-{self.trace}", "--trace-structs"] if self.trace else []
         words += [f"-G{name}={value}" for name, value in self.parameters]
@@ -68,6 +71,7 @@ def rtl_digest(rtl: Rtl) -> str:
     files = {ROOT / name for name in rtl.files}
     for directory in rtl.dirs:
         files.update(x for x in (ROOT / directory).iterdir() if is_design_file(x))
+    files |= {_TEST_MAIN, Path(__file__)} if rtl.stand_alone else set()
     content = sorted((x.name, cache.file_digest(x)) for x in files)
     # Generated files lie in the cache, under a name that says their content: leave the place of the cache out.
     arguments = [x.replace(str(cache_dir()), "") for x in rtl.arguments()]
@@ -81,6 +85,8 @@ def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
         if progress:
             progress.say("verilating")
         (out / "verilator.log").write_text(toolchain.run_verilator([*rtl.arguments(), "--Mdir", str(out)]))
+        if rtl.stand_alone:
+            (out / f"V{rtl.top}__main.cpp").write_text(_test_main(out, rtl.top))
         _batch(out, rtl.stand_alone)
 
     waiting = (lambda: progress.say("another process is building the same model")) if progress else None
@@ -176,7 +182,8 @@ def _batch(directory: Path, stand_alone: bool):
     250 kB of what follows them cost it 1 s. What a block test runs once goes with the rest: it is not worth a file."""
     classes = _classes(directory)
     fast, slow = (classes[f"CLASSES_{x}"] + classes[f"SUPPORT_{x}"] for x in ("FAST", "SLOW"))
-    for speed, names in (("fast", fast + slow), ("slow", [])) if stand_alone else (("fast", fast), ("slow", slow)):
+    main = [x.stem for x in directory.glob("*__main.cpp")]
+    for speed, names in (("fast", fast + slow + main), ("slow", [])) if stand_alone else (("fast", fast), ("slow", slow)):
         sizes = [(directory / f"{name}.cpp").stat().st_size for name in names]
         share = sum(sizes) / -(-sum(sizes) // _BATCH_BYTES) if names else 0
         batches: dict[int, list[str]] = {}
@@ -185,6 +192,26 @@ def _batch(directory: Path, stand_alone: bool):
         for number, batch in enumerate(batches.values()):
             text = "".join(f'#include "{name}.cpp"\n' for name in batch)
             (directory / f"batch_{speed}_{number}.cpp").write_text(text)
+
+
+def _test_main(directory: Path, top: str) -> str:
+    """The main program of a block test: _TEST_MAIN for this model, with a function that copies what is random before reset."""
+    kept: dict[str, list[str]] = {}
+    for path in sorted(directory.glob("*.cpp")):
+        for kind, body in re.findall(
+            r"^VL_ATTR_COLD void (\w+)___ctor_var_reset\(.*?\{\n(.*?)^\}", path.read_text(), re.M | re.S
+        ):
+            # A bench's associative array has a default for what it does not hold: nothing to keep.
+            lines = [x for x in body.splitlines() if "RAND_RESET" in x and "atDefault" not in x]
+            kept[kind] = list(dict.fromkeys(re.search(r"vlSelf->([\w.]+)", x)[1] for x in lines))
+    symbols = (directory / f"V{top}__Syms.h").read_text().split("// MODULE INSTANCE STATE")[1].split("// CONSTRUCTORS")[0]
+    places = [x for x in re.findall(r"^ +(\w+) +(\w+);", symbols, re.M) if x[0] in kept]
+    text = f'#include "V{top}__Syms.h"\nusing Model = V{top};\nusing State = V{top}__Syms;\n'
+    for kind, names in kept.items():
+        copies = "".join(f"  to.{x} = from.{x};\n" for x in names)
+        text += f"static void keep({kind}& to, const {kind}& from) {{\n{copies}}}\n"
+    calls = "".join(f"  keep(to.{name}, from.{name});\n" for _, name in places)
+    return f"{text}static void keep(State& to, const State& from) {{\n{calls}}}\n{_TEST_MAIN.read_text()}"
 
 
 def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
