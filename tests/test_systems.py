@@ -3,15 +3,18 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
-from conftest import read_pcap, write_pcap
+from conftest import body, read_pcap, stream, write_pcap
+from jsonschema import Draft202012Validator
 
 from emery import system
 from emery.check import testing
 from emery.cli import main
 from emery.common import ROOT, UserError
 from emery.make import build, cache, toolchain
+from emery.schema import described, result_schema
 from emery.workload import workload
 
 REGISTERS = """
@@ -196,6 +199,53 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
     assert met == set(refusals)
 
 
+# ---------------------------------------------------------------- results
+
+
+@pytest.mark.parametrize("name", system.names())
+def test_the_schema_of_results(name, capsys):
+    """Each entry has a unit; what nobody describes, and what is out of place, is against the schema."""
+    assert main(["show", name, "--schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    Draft202012Validator.check_schema(schema)
+    target = system.load(name)
+    assert all(set(x) == {"unit", "help"} and all(x.values()) for x in described(target).values())
+    digest = {"digest": "0" * 64, "model": "0" * 64, "version": "1", "commit": "", "programs": {}, "inputs": {}}
+    result = {
+        "schema": 2,
+        "system": name,
+        "parameters": target.values(),
+        "workload": {"size": "64"},
+        "seed": 1,
+        "identity": digest,
+    }
+    result |= body({"tx": stream(9)})
+    against = Draft202012Validator(schema)
+    against.validate(result)
+    for wrong in (
+        {"resources": {"nobody_knows": 1}},
+        {"resources": {next(x for x in described(target) if "*" not in x and "." not in x): {}}},
+        {"streams": {"tx": stream(9, mpps=-1.0)}},
+        {"window": {"steady": True}},
+        {"digest": "x"},
+    ):
+        assert not against.is_valid(result | wrong), wrong
+
+
+def test_entries_of_resources():
+    """Names come before patterns and patterns in their order; levels, lists and shared parts of the bench."""
+    mine = system.load("capture")
+    entry = {"unit": "x", "help": "y"}
+    paths = {"a.b": entry, "a.*_max": entry, "a.c|d.*": entry, "e[].f": entry, "mac": "mac"}
+    against = Draft202012Validator(
+        result_schema(replace(mine, resources=paths))["properties"]["resources"] | {"$defs": {"value": {}}}
+    )
+    good = ({"a": {"b": 1}}, {"a": {"q_max": 1, "d": {"z": 1}}}, {"e": [{"f": 1}, {"f": 2}]}, {"mac": {"tx_frames": 1}})
+    assert all(against.is_valid(x) for x in good)
+    bad = ({"a": {"q": 1}}, {"e": [{"g": 1}]}, {"e": {"f": 1}}, {"f": 1}, {"a": {"d": 1}})
+    assert not any(against.is_valid(x) for x in bad)
+
+
 # ---------------------------------------------------------------- captures and numbers of frames, whole
 
 
@@ -209,7 +259,9 @@ def test_a_capture_is_played_whole(name, tmp_path, capsys):
     words += ["--set", "source=wire"] if "source" in target.parameters else []
     assert main(["run", name, *words]) == 0, capsys.readouterr().err
     ways = 2 if "direction" in target.options else 1
-    assert json.loads(out.read_text())["totals"]["offered"] == ways * len(frames)
+    result = json.loads(out.read_text())
+    assert result["totals"]["offered"] == ways * len(frames)
+    Draft202012Validator(result_schema(target)).validate(result)  # and what is in it is described
 
 
 @pytest.mark.parametrize("name", system.names())

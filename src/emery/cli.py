@@ -102,7 +102,12 @@ def _list(arguments):
 
 
 def _show(arguments):
-    print(report.show(arguments.system))
+    from emery import schema
+
+    if arguments.schema:
+        print(json.dumps(schema.result_schema(arguments.system), indent=2))
+    else:
+        print(report.show(arguments.system))
 
 
 def _run(arguments) -> int:
@@ -255,7 +260,9 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
         return made
 
     command("list", _list, "", "the systems, one line each")
-    _system_option(command("show", _show, "", "parameters, ports and targets of a system"))
+    show = command("show", _show, "", "parameters, ports and targets of a system")
+    _system_option(show)
+    show.add_argument("--schema", action="store_true", help="the JSON Schema of its results instead, with units")
     run = command("run", _run, "run", "send traffic through a system and measure")
     _system_option(run)
     _traffic_options(run)

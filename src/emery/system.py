@@ -168,6 +168,7 @@ class System:
     targets: tuple[Target, ...]
     variants: tuple[dict, ...] = ()  # fields that are others `when` parameters have certain values
     refusals: tuple[Refusal, ...] = ()
+    resources: dict = field(default_factory=dict)  # what its entries of a result's `resources` are (schema.py)
 
     def values(self, settings: list[str] = ()) -> dict:
         """All parameters, with `NAME=VALUE` settings applied."""
@@ -361,6 +362,7 @@ def read(folder: Path) -> System:
             figures=data.get("figure", {}),
             targets=_targets(data.get("target", [])),
             variants=tuple(map(_variant, data.get("variant", ()))),
+            resources=data.get("resources", {}),
             refusals=_refusals(data.get("refuse", []), data.get("parameters", {})),
         )
     except KeyError as error:
