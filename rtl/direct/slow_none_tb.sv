@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// slow_none: takes every word of the frames of all classes, the lowest class first, and counts each frame once.
@@ -43,19 +44,19 @@ module slow_none_tb;
   int unsigned frames[Classes];
   logic [Classes-1:0] valid, ready;
   for (genvar c = 0; c < Classes; c++) begin : g_class
-    stored_word_t word;
-    assign frame[c].data = word;
+    wire stored_word_t word = frame[c].data;
     assign valid[c] = frame[c].valid;
     assign ready[c] = frame[c].ready;
     always @(posedge clk) begin
       if (!rst && frame[c].valid && frame[c].ready && word.last) frames[c] = frames[c] + 1;
-      if (rst) frame[c].valid <= 0;
-      else if (!frame[c].valid || frame[c].ready) begin
-        frame[c].valid <= $urandom_range(99) < percent;
-        word <= '0;
-        word.last <= $urandom_range(7) == 0;
-      end
     end
+    stream_source #(
+        .T(stored_word_t),
+        .Endless(1)
+    ) i_source (
+        .on(frame[c]),
+        .percent
+    );
   end
 
   always @(posedge clk)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// dma_mux: content and order of each client, its number in `sel`, class priority, turns within a class, one a clock.
@@ -34,20 +35,20 @@ module dma_mux_tb;
         sent[i][sends[i]%16] <= in[i].data;
         sends[i] <= sends[i] + 1;
       end
-      if (rst) begin
-        in[i].valid <= 0;
-      end else if (!in[i].valid || in[i].ready) begin
-        in[i].valid <= $urandom_range(99) < percent[i];
-        in[i].data  <= {$urandom(), $urandom(), $urandom(), $urandom()};
-      end
     end
+    stream_source #(
+        .T(dma_req_t),
+        .Endless(1)
+    ) i_source (
+        .on(in[i]),
+        .percent(percent[i])
+    );
   end
 
+  `STREAM_SINK(dma_req_t, i_sink, out, out_percent)
   dma_req_t want;
   bit fresh;  // the beat at the output was chosen in the last clock
   always @(posedge clk) begin
-    if (rst) out.ready <= 0;
-    else out.ready <= $urandom_range(99) < out_percent;
     if (!rst && out.valid) begin
       automatic int who = int'(out.data.sel);
       `CHECK(who < N, "no such client")
