@@ -2,16 +2,17 @@
 // prove: mode=bmc depth=54 timeout=600
 `include "formal.svh"
 `include "stream.svh"
-/// direct_scheduler connected to itself, as input and as output of two exchanges at once (peer 0 and peer 1 are both this
-/// card), on a bus that serves each transaction within 2 clocks: no deadlock of REQ, RES and burst without any timeout. A frame
-/// that waits in an input FIFO leaves it within a fixed number of clocks, whatever arrives meanwhile and when; nothing is
-/// stale, malformed, discarded or aborted, and the output FIFO does not overflow. FIFOs of 6 words, frames of 1 or 2 words.
+/// direct_scheduler connected to itself, as input and as output of an exchange with one peer, on a bus that serves each
+/// transaction within 2 clocks: no deadlock of REQ, RES and burst without any timeout. A frame that waits in an input FIFO
+/// leaves it within a fixed number of clocks, whatever arrives meanwhile and when; nothing is stale, malformed, discarded or
+/// aborted, and the output FIFO does not overflow. FIFOs of 4 words, frames of 1 word, all that can happen in 54 clocks; that
+/// several peers share the scheduler fairly is left to direct_scheduler_tb.
 module direct_scheduler_formal
   import direct_pkg::*;
 (
     input logic clk_i,
     input logic rst_i,
-    input logic arrive_i,  // a frame for peer `to_i`
+    input logic arrive_i,  // a frame for the peer
     input logic wait_i     // the bus is busy with others
 );
   `FORMAL_BEGIN

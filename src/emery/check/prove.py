@@ -7,8 +7,8 @@ may be used to help an induction along). Its settings stand in a comment line, `
 
     mode=prove      true at all times: by induction, or else by property-directed reachability (pdr)
     mode=bmc        true for the first `depth` clocks
-    depth=N         clocks searched for counterexamples (in mode prove for 10 s at the most) and for covers (20)
-    timeout=S       seconds for everything (600)
+    depth=N         clocks searched for counterexamples (in mode prove for about 10 s at the most) and for covers (20)
+    timeout=S       seconds of the processor for everything (600): a busy machine takes longer, and decides the same
     clocks=async    several clocks that are inputs as any other (default: all flip-flops follow `clk_i`)
 
 Each `cover` must be reached within `depth` clocks: that is what shows that the assumptions leave something to prove.
@@ -19,7 +19,9 @@ flip-flops without a reset and memories take any value.
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -104,8 +106,14 @@ def prove(formal_file, mode=None, depth=None, engine=None) -> tuple[bool, str]:
                 ok = run.settle(path, engine)
         except subprocess.TimeoutExpired:
             ok = False
-            run.say(f"undecided after {chosen['timeout']} s")
+            run.say(f"undecided after {chosen['timeout']} s of the processor")
         return ok, "\n".join(run.log) + "\n"
+
+
+def _used() -> float:
+    """Seconds of the processor that the tools have used so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class _Run:
@@ -115,7 +123,8 @@ class _Run:
         self.directory = directory
         self.abc = abc
         self.start = time.monotonic()
-        self.end = self.start + timeout
+        self.left = float(timeout)  # seconds of the processor
+        self.slowness = 1.0  # seconds that one of the processor takes, as the first tool saw it
         self.log: list[str] = []
         self.searched = 0  # clocks without a counterexample
 
@@ -125,10 +134,24 @@ class _Run:
 
     def run(self, command: list[str]) -> str:
         """Runs a tool in the working directory; gives what it printed."""
-        left = self.end - time.monotonic()
-        return subprocess.run(
-            command, cwd=self.directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=max(left, 0.1)
-        ).stdout
+        limit = max(1, round(self.left))
+        begun, used = time.monotonic(), _used()
+        done = subprocess.run(
+            command,
+            cwd=self.directory,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5)),
+            timeout=20 * limit,
+        )
+        used = _used() - used
+        if used > 1 and self.slowness == 1.0:
+            self.slowness = max(1.0, (time.monotonic() - begun) / used)
+        self.left -= used
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL) or self.left <= 0:
+            raise subprocess.TimeoutExpired(command, limit)
+        return done.stdout
 
     def compile(self, path: Path, clocks: str) -> bool:
         """Makes assert.aig and cover.aig."""
@@ -166,7 +189,7 @@ class _Run:
 
     def search(self, path: Path, depth: int, seconds: int) -> bool:
         """Looks for counterexamples, at the most for so many seconds if that is not 0; and reaches all covers."""
-        limit = f" -T {seconds}" if seconds else ""
+        limit = f" -T {round(seconds * self.slowness)}" if seconds else ""
         printed = self._abc("assert", f"bmc3 -F {depth}{limit}; write_cex -a cex.aiw")
         if self._refuted(path, printed):
             return False
