@@ -45,7 +45,7 @@ def test_payloads_with_the_heads(router, version):
 
 @pytest.mark.parametrize("version", ["III", "V"])
 def test_the_shipped_capture(router, version):
-    """Without routes: each of its networks has an output at random. Two pipelines a linecard reorder flows, and that is counted."""
+    """Without routes: its networks have outputs at random. Two pipelines a linecard reorder flows, and that is counted."""
     result = router("--pcap", SAMPLE, version=version)
     assert (result["totals"]["reordered"] > 0) == (version == "V")
     assert result["totals"]["delivered"] > 1000 and set(lost(result)) >= {"not_ip", "group_mac", "destination"}
