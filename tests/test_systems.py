@@ -171,6 +171,7 @@ REFUSED = {
     ],
     "host-nic": [
         "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",
+        "dma_overtaken_us=20 read_jitter_ns=20000",
     ],
     "tile-router": [],
 }  # fmt: skip

@@ -26,7 +26,7 @@ from emery.make import toolchain
 
 _ODD = ("", "0", "-1", "1", "2", "64", "9" * 30, "1e9", "nan", "0x40", "½", "a=b=c", "=", "%s%n", " ", ".", "/", "..")
 _ODD += ("x" * 300, "/dev/null", "/dev/full", "/dev/zero", "/proc/self/mem", "line\nbreak", "\udcff", "--", "-", "--help")
-_IDLE = ("test", "format", "firmware", "prove", "area", "fuzz")  # what is only asked what it does, or nonsense
+_IDLE = ("test", "format", "firmware", "prove", "area", "fuzz", "soak")  # what is only asked what it does, or nonsense
 _COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "build", "map", *_IDLE)
 _TRAFFIC = ("pcap", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
 _ENVIRONMENT = {
