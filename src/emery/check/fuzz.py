@@ -22,7 +22,7 @@ from pathlib import Path
 
 from emery import process, system
 from emery.common import UserError
-from emery.make import toolchain
+from emery.make import build, toolchain
 
 _ODD = ("", "0", "-1", "1", "2", "64", "9" * 30, "1e9", "nan", "0x40", "½", "a=b=c", "=", "%s%n", " ", ".", "/", "..")
 _ODD += ("x" * 300, "/dev/null", "/dev/full", "/dev/zero", "/proc/self/mem", "line\nbreak", "\udcff", "--", "-", "--help")
@@ -240,6 +240,22 @@ def _refuse_work(words, *_, **__):
 _run_verilator = toolchain.run_verilator
 
 
+def missing() -> list[str]:
+    """The systems whose default model is not in the cache: their legal runs are refused."""
+    found = []
+    kept = toolchain.run_verilator, toolchain.run_cxx
+    toolchain.run_verilator = toolchain.run_cxx = _refuse_work
+    try:
+        for target in map(system.load, system.names()):
+            try:
+                build.build_system(target, target.values())
+            except UserError:
+                found.append(target.name)
+    finally:
+        toolchain.run_verilator, toolchain.run_cxx = kept
+    return found
+
+
 def _child(one: Case, folder: Path):
     """Does a case in a process of its own, forked from this one; never returns."""
     status = 99
@@ -314,6 +330,8 @@ def attempt(seed: int, number: int, runs: bool = True, seconds: float = 60.0) ->
 def fuzz(seed: int, minutes: float, only: int | None = None, runs: bool = True) -> list[str]:
     """Tries cases for so long, or one; says on standard output what is wrong, and gives that."""
     print(f"seed {seed}", flush=True)
+    for name in missing() if runs else ():
+        print(f"no model of {name}: its runs are not tried (./emery build {name})", flush=True)
     end = time.monotonic() + 60 * minutes
     found, counts, number = [], {0: 0, 1: 0, 2: 0}, only or 0
     while only is None and time.monotonic() < end or number == only:
