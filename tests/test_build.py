@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model builder and its cache, on a tiny test bench; and the launcher's set-up."""
 
+import json
 import os
 import re
 import shutil
@@ -8,11 +9,12 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from emery import common
+from emery import common, system
 from emery.check import area
 from emery.common import ROOT, UserError
 from emery.make import build, cache, registers, toolchain
@@ -223,3 +225,45 @@ def test_area_of_a_block_counts_its_flip_flops():
 def test_area_of_what_cannot_be_measured(name, settings, says):
     with pytest.raises(UserError, match=says):
         area.area(name, settings)
+
+
+def test_a_wheel_is_whole(tmp_path):
+    """Away from the checkout it has all a run needs: it lists systems, verilates one, and has its bench."""
+    source, out = tmp_path / "source", tmp_path / "out"
+    skipped = shutil.ignore_patterns(".*", "build", "out", "tests", "__pycache__")
+    shutil.copytree(ROOT, source, ignore=skipped)
+    code = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", code, str(out)], cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = out.glob("*.whl")
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(site)
+    assert "emery = emery.__main__:run" in next(site.glob("*.dist-info/entry_points.txt")).read_text()
+    shutil.rmtree(source)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(site), *sys.path]),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+    environment.pop("EMERY_CACHE", None)
+
+    def say(code, *words):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], env=environment, cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    start = "from emery.__main__ import run; run()"
+    names = [x.split()[0] for x in say(start, "list").splitlines()]
+    assert names == system.names()
+    assert all(json.loads(say(start, "show", name, "--schema")) for name in names)
+    verilate = (
+        "from emery import common, system; from emery.make import build\n"
+        "target = system.load('capture'); rtl = build.system_rtl(target, target.values())\n"
+        "units = build.bench_units(target, rtl, [build.verilate(rtl)])\n"
+        "print(common.ROOT, common.cache_dir(), all(x.source.is_file() for x in units), len(units))\n"
+    )
+    root, kept, whole, _ = say(verilate).split()
+    assert Path(root) == site / "emery" / "checkout" and Path(kept) == tmp_path / "cache" / "emery" and whole == "True"

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m emery`."""
+"""`python -m emery`, and the `emery` of an installed package."""
 
 import sys
 
 from emery import process
 from emery.cli import main
 
-process.guard()
-sys.exit(main(sys.argv[1:]))
+
+def run():
+    """Runs the command line's words; ends the process."""
+    process.guard()
+    sys.exit(main(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    run()

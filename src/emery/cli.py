@@ -81,7 +81,7 @@ def _traffic_options(parser):
 _ENVIRONMENT = """\
 environment:
   EMERY_HOME   where the Python packages go, in .venv/ (default: the checkout)
-  EMERY_CACHE  where built models are kept (default: .cache/emery in the checkout; ~/.cache/emery where that cannot be written)
+  EMERY_CACHE  where built models are kept (default: .cache/emery in the checkout; ~/.cache/emery where that is not yours)
   EMERY_JOBS   how many compilers, and simulations of a sweep, run side by side (default: one a core)
   EMERY_DEBUG  set: after the line that says what is wrong comes what the tool behind it said, or where in Emery it was
   CXX          the C++ compiler (default: g++)

@@ -7,7 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+_INSTALLED = Path(__file__).resolve().parent / "checkout"  # what a wheel carries (setup.py)
+ROOT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
 
 
 class UserError(Exception):
@@ -20,12 +21,13 @@ def in_checkout(path: Path) -> str:
 
 
 def cache_dir() -> Path:
-    """Where built models are kept: in the checkout, or, where that is someone else's, in the user's own cache."""
+    """Where built models are kept: in the checkout; where that is someone else's, or installed, in the user's own cache."""
     if given := os.environ.get("EMERY_CACHE"):
         return Path(given).resolve()
     ours = ROOT / ".cache" / "emery"
     there = next(x for x in (ours, *ours.parents) if x.exists())
-    return ours if os.access(there, os.W_OK) else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "emery"
+    here = ROOT != _INSTALLED and os.access(there, os.W_OK)
+    return ours if here else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "emery"
 
 
 def jobs() -> int:

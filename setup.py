@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A wheel holds the checkout as far as runs need it, in emery/checkout (emery.common.ROOT)."""
+
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+HERE = Path(__file__).parent
+
+
+class Build(build_py):
+    def run(self):
+        super().run()
+        if self.editable_mode:
+            return
+        for name in ("rtl", "systems", "bench", "sw", "requirements"):
+            target = Path(self.build_lib) / "emery" / "checkout" / name
+            shutil.copytree(HERE / name, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+setup(cmdclass={"build_py": Build})
