@@ -98,6 +98,8 @@ def test_refuses_damaged_captures(capsys, tmp_path):
     assert "not a pcap" in refused(capsys, "run", "host-nic", "--pcap", str(text))
     none = write_pcap(tmp_path / "none.pcap", [])
     assert "no packet" in refused(capsys, "run", "host-nic", "--pcap", str(none))
+    long = write_pcap(tmp_path / "long.pcap", [bytes(60), bytes(1515)])
+    assert "a frame of 1519 bytes with FCS" in refused(capsys, "run", "core-nic", "--pcap", str(long))
     good = write_pcap(tmp_path / "good.pcap", [bytes(60)])
     assert "not both" in refused(capsys, "run", "host-nic", "--pcap", str(good), "--pcap", f"1={good}")
 

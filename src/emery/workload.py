@@ -115,7 +115,7 @@ def _rate(text: str) -> str:
     return text
 
 
-def _pcaps(names: list[str]) -> dict:
+def _pcaps(names: list[str], largest: int) -> dict:
     captures = {}
     for name in names:
         port, equals, path = name.partition("=")
@@ -123,7 +123,9 @@ def _pcaps(names: list[str]) -> dict:
             port, path = "", name
         if port in captures:
             raise UserError(f"--pcap {name}: " + (f"port {port} has a capture already" if port else "given twice"))
-        frame_sizes(Path(path))  # refuses what is no capture, before anything is built
+        found = max(frame_sizes(Path(path)))  # refuses what is no capture, before anything is built
+        if found > largest:
+            raise UserError(f"--pcap {name}: a frame of {found} bytes with FCS; the system takes up to {largest}")
         captures[port] = os.path.abspath(path)
     if "" in captures and len(captures) > 1:
         raise UserError("--pcap: give one capture for all ports, or one for each port as PORT=FILE, not both")
@@ -152,7 +154,7 @@ def workload(system, options: dict) -> Workload:
     names = merged.get("pcap", [])
     if isinstance(names, str):  # the main job's own
         names = [str(system.folder / names)]
-    pcap = _pcaps(names)
+    pcap = _pcaps(names, system.largest_frame)
     size = "" if pcap else _size(str(merged["size"]), system.largest_frame)
     for option in ("direction", "routes"):
         if given.get(option) and option not in system.options:
