@@ -8,10 +8,11 @@ import json
 import struct
 
 import pytest
-from conftest import read_pcap
+from conftest import read_pcap, write_pcap
 
 from emery.cli import main
 from emery.common import ROOT
+from emery.make import programs
 
 ONE_CORE = ("--set", "cores=1")
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
@@ -54,9 +55,13 @@ def test_both_ways_at_line_rate_nothing_lost(nic):
     whole(result)
     assert result["limit"]["by"] == "line"
     assert 0.99 <= result["limit"]["fraction"] <= 1.001
-    use = result["resources"]["clock_use"]
+    resources = result["resources"]
+    use = resources["clock_use"]
     assert sum(use.values()) == pytest.approx(1)
-    assert result["resources"]["ipc"] == use["retire"] > 0.5
+    assert resources["ipc"] == use["retire"]
+    # Cores that find nothing sleep, and those that do not, work.
+    assert use["sleep"] > 0.3 and use["halted"] == 0
+    assert resources["ipc_awake"] == pytest.approx(use["retire"] / (1 - use["sleep"])) and resources["ipc_awake"] > 0.5
     names = {x["name"] for x in result["resources"]["functions"]}
     assert "(elsewhere)" not in names and len(names) > 5
 
@@ -92,6 +97,10 @@ def test_one_core(nic, firmware):
 def test_sizes(nic, size, segments):
     settings = ("--set", f"segments={segments}", "--set", "payload_offset=13")
     whole(nic("--size", size, "--frames", "120", "--direction", "both", "--rate", "0.1", *settings))
+
+
+def test_frames_further_apart_than_the_patience(nic):
+    whole(nic("--size", "64", "--frames", "6", "--rate", "0.0005", "--set", "patience_us=100"))
 
 
 @pytest.mark.parametrize("direction", ["tx", "rx"])
@@ -164,9 +173,100 @@ def test_bad_frames_are_counted_by_reason(nic):
     assert set(result["streams"]["rx"]["dropped"]) == {"bad_fcs", "runt", "oversize"}
 
 
-# ---------------------------------------------------------------- bad firmware: programs of a few instructions
+def test_the_driver_is_woken_by_interrupts(nic):
+    """One, at least, for frames that come one by one; several together make one."""
+    result = nic("--size", "64", "--frames", "40", "--rate", "0.005", "--direction", "rx")
+    whole(result)
+    assert 40 <= result["resources"]["driver"]["interrupts"] <= 41
+    assert result["resources"]["clock_use"]["sleep"] > 0.8
 
-ZERO, T0, T1 = 0, 5, 6
+
+# ---------------------------------------------------------------- firmware that drops frames
+
+
+def udp_port(frame):
+    """Where an Ethernet frame's UDP datagram goes, in the first or only fragment; else None."""
+    if frame[12:14] != b"\x08\0" or frame[14] >> 4 != 4 or frame[23] != 17 or struct.unpack_from(">H", frame, 20)[0] & 0x1FFF:
+        return None
+    return struct.unpack_from(">H", frame, 16 + 4 * (frame[14] & 15))[0]
+
+
+def commonest_port(frames):
+    ports = [x for x in map(udp_port, frames) if x]
+    return max(set(ports), key=ports.count)
+
+
+def test_a_filter_drops_what_it_is_to_and_counts_it(nic, tmp_path):
+    frames = padded(SAMPLE)[:1000]
+    port = commonest_port(frames)
+    dropped = sum(udp_port(x) == port for x in frames)
+    assert 20 < dropped < 500
+    settings = ("--set", "firmware=filter", "--set", f"drop_udp_port={port}")
+    result = nic("--pcap", SAMPLE, "--frames", "1000", "--rate", "0.05", *settings, "--pcap-out", tmp_path / "out")
+    accounted_for(result)
+    assert result["streams"]["rx"]["dropped"] == {"firmware": dropped}
+    assert result["streams"]["tx"]["delivered"] == 1000
+    assert read_pcap(tmp_path / "out" / "host.pcap") == [x for x in frames if udp_port(x) != port]
+
+
+def test_a_filter_that_drops_everything_is_no_standstill(nic, tmp_path):
+    frames = padded(SAMPLE)
+    port = commonest_port(frames)
+    capture = write_pcap(tmp_path / "one-port.pcap", [x for x in frames if udp_port(x) == port][:20])
+    settings = ("--set", "firmware=filter", "--set", f"drop_udp_port={port}", "--set", "patience_us=300")
+    result = nic("--pcap", capture, "--rate", "0.01", "--direction", "rx", *settings)
+    accounted_for(result)
+    assert result["streams"]["rx"]["dropped"] == {"firmware": result["streams"]["rx"]["offered"]}
+
+
+def patched(path, variant, name, change):
+    """A variant of the firmware whose function of this name has the instructions that `change` makes of its own."""
+    program = programs.build(ROOT / "systems" / "core_nic" / "firmware", variant)
+    (segment,) = (x for x in programs.segments(program) if x.address == 0)
+    (function,) = (x for x in programs.symbols(program) if x.name == name)
+    first, last = function.address // 4, (function.address + function.size) // 4
+    changed = change(segment.words[first:last])
+    assert len(changed) == last - first
+    before = struct.pack(f"<{len(segment.words)}I", *segment.words)
+    after = struct.pack(f"<{len(segment.words)}I", *segment.words[:first], *changed, *segment.words[last:])
+    path.write_bytes(program.read_bytes().replace(before, after))
+    return path
+
+
+def test_a_filter_that_does_not_count_is_found(tmp_path, capsys):
+    image = patched(tmp_path / "silent.elf", "filter", "count_dropped", lambda words: [RETURN, *words[1:]])
+    port = commonest_port(padded(SAMPLE)[:300])
+    settings = ("--set", f"firmware_image={image}", "--set", f"drop_udp_port={port}")
+    words = ("--pcap", SAMPLE, "--frames", "300", "--rate", "0.05", "--direction", "rx", *settings)
+    assert main(["run", "core-nic", *map(str, words), "--assertions"]) == 1
+    error = capsys.readouterr().err
+    dropped = sum(udp_port(x) == port for x in padded(SAMPLE)[:300])
+    assert f"{dropped} frames of rx have not come out, 0 are counted as dropped" in error
+
+
+def test_a_frame_returned_with_a_length_it_cannot_have_is_a_drop(nic, tmp_path):
+    """The bit that says "last" is loaded by itself: with four more below it, every frame is longer than 0xf000 bytes."""
+
+    def longer(words):
+        (place,) = (i for i, x in enumerate(words) if x & 0x7F == 0x37 and x >> 12 == 0x10)
+        return [*words[:place], words[place] | 0xF << 12, *words[place + 1 :]]
+
+    image = patched(tmp_path / "longer.elf", "rmw", "receive_frames", longer)
+    result = nic("--size", "64", "--frames", "100", "--rate", "0.1", "--set", f"firmware_image={image}")
+    assert result["streams"]["rx"]["dropped"] == {"bad_length": 100}
+    assert result["streams"]["tx"]["delivered"] == 100
+    accounted_for(result)
+
+
+def test_only_the_filter_takes_a_port(capsys):
+    assert main(["run", "core-nic", "--set", "drop_udp_port=53"]) == 2
+    assert capsys.readouterr().err.strip().endswith("only firmware=filter looks at the port")
+
+
+# ---------------------------------------------------------------- programs of a few instructions
+
+ZERO, T0, T1, T2, T3 = 0, 5, 6, 7, 28
+SEND_PRODUCER, TX_DROPPED, TX_RING, TX_PRODUCER = 0x0C0, 0x148, 0x080, 0x088
 
 
 def lui(rd, page):
@@ -181,7 +281,19 @@ def store(rs, offset, base):
     return (offset >> 5) << 25 | rs << 20 | base << 15 | 2 << 12 | (offset & 31) << 7 | 0x23
 
 
-HERE = 0x6F  # jal zero, 0
+def load(rd, offset, base):
+    return (offset & 0xFFF) << 20 | base << 15 | 2 << 12 | rd << 7 | 0x03
+
+
+def back(offset):
+    """jal zero, offset"""
+    bits = offset & 0x1FFFFF
+    return (bits >> 20) << 31 | (bits >> 1 & 0x3FF) << 21 | (bits >> 11 & 1) << 20 | (bits >> 12 & 0xFF) << 12 | 0x6F
+
+
+HERE = back(0)
+RETURN = 0x00008067  # jalr zero, 0(ra)
+SUB_T3_T1_T2 = 0x40730E33  # sub t3, t1, t2
 READY = [lui(T0, 0x20000), addi(T1, ZERO, ord("R")), store(T1, 0x10, T0)]
 
 
@@ -223,10 +335,43 @@ def test_bad_firmware_is_named_with_core_pc_and_function(tmp_path, capsys, wrong
     assert f"trapped: {what} at pc 0x0000" in line and " in broken+" in line and "core " in line
 
 
+def test_a_program_that_drops_all_it_is_to_send(tmp_path, nic):
+    """In four instructions: what is new in the mailbox it counts as dropped."""
+    loop = [load(T1, SEND_PRODUCER, T0), SUB_T3_T1_T2, store(T3, TX_DROPPED, T0), addi(T2, T1, 0), back(-16)]
+    image = elf(tmp_path / "drop.elf", {"_start": [*READY, addi(T2, ZERO, 0), *loop]})
+    settings = ("--set", f"firmware_image={image}", "--set", "segments=1", "--set", "watchdog_us=0")
+    result = nic("--size", "64", "--frames", "50", "--direction", "tx", *settings, *ONE_CORE)
+    assert result["streams"]["tx"]["dropped"] == {"firmware": 50}
+    accounted_for(result)
+
+
+@pytest.mark.parametrize("length", [0, 1515, 0xFFFF])
+def test_a_frame_of_a_length_that_cannot_be_sent_is_a_drop(tmp_path, nic, length):
+    """The MAC's ring has one command, for any number of frames, with this length."""
+    command = [
+        lui(T3, 0x10000),
+        lui(T1, 0x40000),
+        store(T1, 0, T3),
+        lui(T1, length + 0x800 >> 12),
+        addi(T1, T1, length),
+        store(T1, 4, T3),
+    ]
+    ring = [store(T3, TX_RING, T0), store(ZERO, TX_RING + 4, T0)]
+    loop = [load(T1, SEND_PRODUCER, T0), store(T1, TX_PRODUCER, T0), back(-8)]
+    image = elf(tmp_path / "long.elf", {"_start": [*READY, *command, *ring, *loop]})
+    settings = ("--set", f"firmware_image={image}", "--set", "segments=1", "--set", "watchdog_us=0")
+    result = nic("--size", "64", "--frames", "50", "--direction", "tx", *settings, *ONE_CORE)
+    assert result["streams"]["tx"]["dropped"] == {"bad_command": 50}
+    accounted_for(result)
+
+
 def test_firmware_that_does_nothing_does_not_hang(tmp_path, capsys):
     image = elf(tmp_path / "idle.elf", {"_start": [*READY, HERE]})
     assert main(["run", "core-nic", "--set", f"firmware_image={image}", *ONE_CORE, "--frames", "50", "--assertions"]) == 1
-    assert "no frame has moved for 2000 us" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert (
+        "no frame has moved for 2000 us: " in error and "50 frames of tx have not come out, 0 are counted as dropped" in error
+    )
 
 
 def test_firmware_that_never_gets_ready(tmp_path, capsys):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction-set model of the core (RV32IM, amo*.w, `set`, `update`): checks what retires, one
-// instruction after the other.
+// Instruction-set model of the core (RV32IM, amo*.w, `set`, `update`, wfi): checks what retires,
+// one instruction after the other.
 //
 // It follows pc and registers on its own and works out what each instruction must do; loaded words
 // (and the answers of atomics and `update`) are taken from the trace, and so are registers that
@@ -329,6 +329,7 @@ class InstructionModel {
         return rd == 0 || give(trace.mem_rdata <= 32 - (b & 31) ? trace.mem_rdata : ~0u);
       }
       case 0x73:
+        if (i == 0x1050'0073) return true;  // wfi
         return counter(w, trace);
       default:
         return false;

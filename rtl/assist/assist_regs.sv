@@ -5,7 +5,8 @@
 /// A slave of the crossbar that takes an access every clock and answers a Load in the next one, as a scratchpad bank does.
 /// Stores write whole words whatever their byte enables. Bit i of the event register is up while hardware's count i is not the
 /// count that firmware has seen. A core that did not kick for `watchdog limit` clocks since it was started, or since its
-/// last kick, raises `watchdog_o` until it is stopped. Unknown offsets read 0, and are ignored when written.
+/// last kick, and while it does not sleep, raises `watchdog_o` until it is stopped. `come_o` says that one of hardware's counts
+/// has moved, in the clock in which it is seen to, or that firmware wants a core woken (core_wake). Unknown offsets read 0, and are ignored when written.
 module assist_regs
   import core_pkg::*;
 #(
@@ -26,6 +27,9 @@ module assist_regs
     // Cores.
     input  logic [Cores-1:0] run_i,
     output logic [Cores-1:0] watchdog_o,
+    input  logic [Cores-1:0] sleeping_i,
+    output logic             come_o,
+    output logic [     15:0] wake_gap_o,
 
     // Assists: 0 DMA read, 1 DMA write, 2 MAC transmit, 3 MAC receive (whose producer is `freed`).
     output logic [ 3:0][31:0] base_o,
@@ -36,14 +40,15 @@ module assist_regs
     output logic              rx_enable_o,
 
     // From the host: buffer descriptors (0 send, 1 receive), configuration; to it.
-    input  logic [        1:0][31:0] mailbox_i,
-    input  logic [       15:0][31:0] config_i,
-    output logic                     interrupt_o,
-    output logic                     print_o,
-    output logic [        7:0]       print_char_o,
-    output logic [MasterW-1:0]       print_master_o,
-    output logic                     exit_o,
-    output logic [       31:0]       exit_code_o,
+    input logic [1:0][31:0] mailbox_i,
+    input logic [15:0][31:0] config_i,
+    output logic interrupt_o,
+    output logic print_o,
+    output logic [7:0] print_char_o,
+    output logic [MasterW-1:0] print_master_o,
+    output logic exit_o,
+    output logic [31:0] exit_code_o,
+    output logic [1:0][31:0] dropped_o,  // frames, by firmware: 0 received, 1 to be sent
 
     // Counters, in the order of device_pkg from RxBadFcs on, and the clock.
     input  logic [ 7:0][31:0] counter_i,
@@ -64,6 +69,17 @@ module assist_regs
   logic [Events-1:0][31:0] seen_q, count;
   logic [Events-1:0] event_bits;
   assign count = {mailbox_i, progress_i};
+  logic moved;
+  assign come_o = moved || (write && addr == device_pkg::Wake);
+  change_detect #(
+      .Width($bits(count))
+  ) i_moved (
+      .clk_i,
+      .rst_i,
+      .d_i(count),
+      .changed_o(moved),
+      .rose_o()
+  );
   always_comb begin
     for (int i = 0; i < Events; i++) event_bits[i] = count[i] != seen_q[i];
   end
@@ -76,6 +92,9 @@ module assist_regs
         device_pkg::Cores: value = 32'(Cores);
         device_pkg::Clock: value = clock_o;
         device_pkg::WatchdogLimit: value = limit_q;
+        device_pkg::WakeGap: value = 32'(wake_gap_o);
+        device_pkg::RxDropped: value = dropped_o[0];
+        device_pkg::TxDropped: value = dropped_o[1];
         device_pkg::SendProducer: value = mailbox_i[0];
         device_pkg::ReceiveProducer: value = mailbox_i[1];
         device_pkg::Event: value = 32'(event_bits);
@@ -113,6 +132,9 @@ module assist_regs
       print_master_o <= master_i;
       if (addr == device_pkg::Exit) exit_code_o <= data;
       if (addr == device_pkg::WatchdogLimit) limit_q <= data;
+      if (addr == device_pkg::WakeGap) wake_gap_o <= data[15:0];
+      if (addr == device_pkg::RxDropped) dropped_o[0] <= dropped_o[0] + data;
+      if (addr == device_pkg::TxDropped) dropped_o[1] <= dropped_o[1] + data;
       for (int i = 0; i < 4; i++) begin
         if (addr == at(i, device_pkg::RingBase)) base_o[i] <= data;
         if (addr == at(i, device_pkg::RingLog)) log_o[i] <= data[3:0];
@@ -130,6 +152,8 @@ module assist_regs
       print_o <= 1'b0;
       exit_o <= 1'b0;
       limit_q <= '0;
+      wake_gap_o <= '0;
+      dropped_o <= '0;
       base_o <= '0;
       log_o <= '0;
       producer_o <= '0;
@@ -144,7 +168,8 @@ module assist_regs
   wire kick = write && addr == device_pkg::WatchdogKick;
   always_ff @(posedge clk_i) begin
     for (int c = 0; c < Cores; c++) begin
-      if (!run_i[c] || limit_q == '0 || (kick && master_i == MasterW'(c))) alive_q[c] <= clock_o;
+      if (!run_i[c] || sleeping_i[c] || limit_q == '0 || (kick && master_i == MasterW'(c)))
+        alive_q[c] <= clock_o;
       if (!run_i[c]) watchdog_o[c] <= 1'b0;
       else if (limit_q != '0 && clock_o - alive_q[c] > limit_q) watchdog_o[c] <= 1'b1;
     end

@@ -13,7 +13,10 @@ module assist_regs_tb
   mem_req_t req;
   logic [2:0] master = 0, print_master;
   mem_rsp_t rsp;
-  logic [Cores-1:0] run = '0, watchdog;
+  logic [Cores-1:0] run = '0, watchdog, sleeping = '0;
+  logic come;
+  logic [15:0] wake_gap;
+  logic [1:0][31:0] dropped;
   logic [3:0][31:0] base, producer, progress = '0;
   logic [3:0][3:0] ring_log;
   logic [31:0] slot_base, exit_code, clock;
@@ -34,6 +37,9 @@ module assist_regs_tb
       .rsp_o(rsp),
       .run_i(run),
       .watchdog_o(watchdog),
+      .sleeping_i(sleeping),
+      .come_o(come),
+      .wake_gap_o(wake_gap),
       .base_o(base),
       .log_o(ring_log),
       .producer_o(producer),
@@ -48,12 +54,13 @@ module assist_regs_tb
       .print_master_o(print_master),
       .exit_o(exits),
       .exit_code_o(exit_code),
+      .dropped_o(dropped),
       .counter_i(counter),
       .clock_o(clock)
   );
 
   // What firmware may write, and how much of it stays: written out from the map, not computed.
-  localparam int Registers = 24;
+  localparam int Registers = 28;
   localparam logic [Registers-1:0][11:0] At = {
     12'h008,
     12'h040,
@@ -76,6 +83,10 @@ module assist_regs_tb
     12'h110,
     12'h114,
     12'h118,
+    12'h018,
+    12'h144,
+    12'h148,
+    12'h01c,
     12'h00c,
     12'h140,
     12'h0a8
@@ -102,6 +113,10 @@ module assist_regs_tb
     32'hffff_ffff,
     32'hffff_ffff,
     32'hffff_ffff,
+    32'hffff,
+    32'hffff_ffff,
+    32'hffff_ffff,
+    32'h0,
     32'h0,
     32'h0,
     32'h0
@@ -149,7 +164,9 @@ module assist_regs_tb
     if (!rst && valid) begin
       at = req.addr[11:0];
       if (req.op == Store) begin
-        for (int i = 0; i < Registers; i++) if (At[i] == at) want[at] = req.wdata & Mask[i];
+        for (int i = 0; i < Registers; i++)
+        if (At[i] == at)
+          want[at] = (at inside {12'h144, 12'h148} ? want[at] + req.wdata : req.wdata) & Mask[i];
         stores++;
       end else begin
         loaded  = 1;
@@ -179,8 +196,9 @@ module assist_regs_tb
   end
   // Pulses, a clock after their store.
   logic irq_due = 0, print_due = 0, exit_due = 0;
+  logic [5:0][31:0] counts_q = '0;
   logic [31:0] due_data;
-  logic [ 2:0] due_master;
+  logic [2:0] due_master;
   always @(posedge clk)
     if (!rst) begin
       `CHECK(irq == irq_due && prints == print_due && exits == exit_due, "interrupt, print or exit")
@@ -189,6 +207,12 @@ module assist_regs_tb
       `CHECK(
           base == {want[12'h0a0], want[12'h080], want[12'h060], want[12'h040]} && slot_base == want[12'h0b0] && producer == {want[12'h0ac], want[12'h088], want[12'h068], want[12'h048]} && rx_enable == want[12'h0b4][0] && ring_log == {want[12'h0a4][3:0], want[12'h084][3:0], want[12'h064][3:0], want[12'h044][3:0]},
           "outputs to assists")
+      `CHECK(wake_gap == want[12'h018][15:0] && dropped == {want[12'h148], want[12'h144]},
+             "gap, drops")
+      `CHECK(
+          come == ({mail, progress} != counts_q || (valid && req.op == Store && req.addr[11:0] == 12'h01c)),
+          "something to look for")
+      counts_q = {mail, progress};
       irq_due = valid && req.op == Store && req.addr[11:0] == 12'h140;
       print_due = valid && req.op == Store && req.addr[11:0] == 12'h010;
       exit_due = valid && req.op == Store && req.addr[11:0] == 12'h014;
@@ -248,6 +272,15 @@ module assist_regs_tb
     run <= '0;
     repeat (4) @(posedge clk);
     `CHECK(watchdog == '0, "a watchdog stays when its core is stopped")
+    // A core that sleeps needs no kicks; awake again it has the whole time.
+    run <= 3'b001;
+    sleeping <= 3'b001;
+    repeat (300) @(posedge clk);
+    sleeping <= '0;
+    repeat (95) @(posedge clk);
+    `CHECK(watchdog == '0, "a core was ended because it had slept")
+    repeat (15) @(posedge clk);
+    `CHECK(watchdog == 3'b001, "the watchdog of a core that has slept")
     `TB_PASS
   end
 endmodule

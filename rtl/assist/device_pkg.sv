@@ -13,6 +13,8 @@ package device_pkg;
   localparam logic [AddrW-1:0] WatchdogKick = 12'h00c;  // W: the core that writes is alive
   localparam logic [AddrW-1:0] Print = 12'h010;  // W: [7:0] character for the observer (host, bench)
   localparam logic [AddrW-1:0] Exit = 12'h014;  // W: exit code; seen by the host
+  localparam logic [AddrW-1:0] WakeGap = 12'h018;  // RW: [15:0] clocks from one wake-up of a core to the next, at least
+  localparam logic [AddrW-1:0] Wake = 12'h01c;  // W: a core is to be woken, to look for work
 
   // Assists that take commands: ring of 2^log2 commands in the scratchpad.
   localparam logic [AddrW-1:0] DmaRead = 12'h040;
@@ -59,4 +61,8 @@ package device_pkg;
   localparam logic [AddrW-1:0] BadCommands = 12'h13c;  // R: commands with a length or address that cannot be: skipped
 
   localparam logic [AddrW-1:0] HostInterrupt = 12'h140;  // W: interrupt to the host
+
+  // What firmware drops on purpose it counts here; the host sees it beside the frames that the hardware dropped.
+  localparam logic [AddrW-1:0] RxDropped = 12'h144;  // RW: received frames; a write adds to the count
+  localparam logic [AddrW-1:0] TxDropped = 12'h148;  // RW: frames to be sent; likewise
 endpackage

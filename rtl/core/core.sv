@@ -15,6 +15,7 @@
 /// waits for it in ID; it is gone when the instruction passes MEM (core_net): one that is flushed has taken nothing. Writing
 /// to them sends, in MEM, and waits there for room. An instruction that names one network twice reads one word. An
 /// interrupt takes the place of the instruction in ID, also of one that waits for a word (core_csr).
+/// wfi waits in MEM until `wake_i`, in any clock of which it goes on (core_wake); a core that is stopped or trapped leaves it.
 /// `use_o` says what each clock went to; a bubble is charged to what made it, when it reaches WB.
 /// Paper: section 4 (core-nic), 6.1 (where the clocks go); section 1, 3 (tile-router: networks in the register file).
 module core
@@ -32,6 +33,8 @@ module core
     input logic [4:0] hart_id_i,
     input logic run_i,
     input logic watchdog_i,  // trap: the program does not come back
+    input logic wake_i = 1'b1,
+    output logic sleeping_o,
     // instruction cache: an address with fetch_en_o, its word in the next clock or later, kept until the next fetch_en_o
     output logic fetch_en_o,
     output logic [31:0] fetch_addr_o,
@@ -439,7 +442,7 @@ module core
   end
 
   // ---- MEM
-  logic port_done, port_conflict, port_error, port_idle, posted_error;
+  logic port_done, port_conflict, port_behind, port_error, port_idle, posted_error;
   logic [31:0] rdata, posted_pc, loaded;
   // What is to be sent and finds no room; a load whose result is sent begins when there is.
   wire mem_blocked = Networks && (mem_q.sends & ~net_out_ready_i) != 0;
@@ -453,6 +456,7 @@ module core
       .access_pc_i   (mem_q.pc),
       .done_o        (port_done),
       .conflict_o    (port_conflict),
+      .behind_o      (port_behind),
       .rdata_o       (rdata),
       .error_o       (port_error),
       .posted_error_o(posted_error),
@@ -465,7 +469,9 @@ module core
       .rsp_i,
       .store_error_i
   );
-  assign mem_go = mem_q.valid && (!mem_access || port_done) && !mem_blocked;
+  assign sleeping_o = mem_q.valid && mem_q.unit == UnitWait && !stop;
+  wire mem_sleeps = sleeping_o && !wake_i;
+  assign mem_go = mem_q.valid && (!mem_access || port_done) && !mem_blocked && !mem_sleeps;
 
   wire signed [32:0] factor_a = {mem_q.rs1[31] && mem_q.funct3[1:0] != 2'd3, mem_q.rs1};
   wire signed [32:0] factor_b = {mem_q.rs2[31] && !mem_q.funct3[1], mem_q.rs2};
@@ -495,7 +501,12 @@ module core
       wb_q.result <= mem_result;
     end
     wb_q.valid <= mem_go && !rst_i;
-    wb_q.use_  <= !mem_q.valid ? mem_q.use_ : mem_blocked ? StallSend : port_conflict ? StallBank : StallLoad;
+    if (!mem_q.valid) wb_q.use_ <= mem_q.use_;
+    else if (mem_sleeps) wb_q.use_ <= Sleep;
+    else if (mem_blocked) wb_q.use_ <= StallSend;
+    else if (port_conflict) wb_q.use_ <= StallBank;
+    else if (port_behind) wb_q.use_ <= StallStore;
+    else wb_q.use_ <= StallLoad;
     if (rst_i) wb_q.use_ <= Halted;
   end
 

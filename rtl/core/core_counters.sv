@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Where the clocks of the cores went: for each core how many were of each kind of clock_use_e (core-nic paper, section 6.1).
 ///
-/// 64 bytes a core: words 0-5 the counts modulo 2^32, which sum to the clocks; word 6 the trap (trap_e), 7 its address, 8 the
+/// 64 bytes a core: words 0-7 the counts modulo 2^32, which sum to the clocks; word 8 the trap (trap_e), 9 its address, 10 the
 /// clocks lost to bank conflicts as the crossbar saw them. Read only; an answer takes a clock.
 /// `trapped_o`: the cores that have trapped.
 module core_counters
@@ -18,7 +18,7 @@ module core_counters
     output logic [Cores-1:0] trapped_o,
     reg_if.slave regs
 );
-  localparam int Kinds = 6;
+  localparam int Kinds = 8;  // of a core without networks
   localparam int CoreW = Cores > 1 ? $clog2(Cores) : 1;
   logic [31:0] count_q[Cores] [Kinds];
   logic [31:0] waits_q[Cores];
@@ -46,10 +46,10 @@ module core_counters
     regs.rdata <= '0;
     if (regs.req && 5'(core) < 5'(Cores)) begin
       unique case (regs.addr[5:2]) inside
-        [4'd0 : 4'd5]: regs.rdata <= count_q[index][regs.addr[4:2]];
-        4'd6: regs.rdata <= 32'(trap_i[index]);
-        4'd7: regs.rdata <= trap_pc_i[index];
-        4'd8: regs.rdata <= waits_q[index];
+        [4'd0 : 4'd7]: regs.rdata <= count_q[index][regs.addr[4:2]];
+        4'd8: regs.rdata <= 32'(trap_i[index]);
+        4'd9: regs.rdata <= trap_pc_i[index];
+        4'd10: regs.rdata <= waits_q[index];
         default: regs.rdata <= '0;
       endcase
     end

@@ -3,7 +3,7 @@
 ///
 /// Combinational. Whatever is not listed is `UnitTrap` with `TrapIllegal`; fence and fence.i do nothing. `set`, and `update` and
 /// amo*.w with rd x0, are stores: their answer is not waited for.
-/// With `Networks` also the CSRs of core_csr, mret, wfi (does nothing), and x26 to x28 as networks.
+/// wfi waits for work. With `Networks` also the CSRs of core_csr, mret, and x26 to x28 as networks.
 /// Custom-0 (opcode 0x0b), rs1 = base of an array of bits, rs2 = index of a bit in it: funct3 0 `set`, funct3 1 `update rd`.
 module core_decode
   import core_pkg::*, core_pipe_pkg::*;
@@ -162,8 +162,8 @@ module core_decode
             op_o.unit = UnitMret;
             op_o.trap = NoTrap;
           end
-          if (Networks && insn_i == 32'h1050_0073) begin  // wfi
-            op_o.unit = UnitAlu;
+          if (insn_i == 32'h1050_0073) begin  // wfi
+            op_o.unit = UnitWait;
             op_o.trap = NoTrap;
           end
         end else if (Networks && funct3 != 3'd4 && insn_i[31:20] inside {CsrMstatus, CsrMie, CsrMtvec, CsrMscratch,

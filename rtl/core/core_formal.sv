@@ -4,7 +4,7 @@
 /// core: whatever instructions come, whenever cache and memory answer, what retires follows one another without a gap, its
 /// operands are what was last written, and results, next pc and accesses are those of the instruction, for the arithmetic,
 /// branches, jumps, loads, stores, amo*.w, `set` and `update`; a request stays as it is until it is taken; after a trap
-/// nothing retires and nothing goes to memory.
+/// nothing retires and nothing goes to memory; a core that sleeps does nothing until it is woken.
 ///
 /// Products and quotients are left out (core_tb and tests/isa have them); traps of stores are not raised here.
 module core_formal
@@ -18,10 +18,11 @@ module core_formal
     input logic            req_ready_i,
     input logic            rsp_valid_i,
     input mem_rsp_t        rsp_i,
+    input logic            wake_i,
     input logic     [ 4:0] pick_i          // a register: any, but always the same
 );
   `FORMAL_BEGIN
-  logic fetch_en, req_valid;
+  logic fetch_en, req_valid, sleeping;
   logic [31:0] fetch_addr, trap_pc;
   mem_req_t req;
   clock_use_e clock_use;
@@ -35,6 +36,8 @@ module core_formal
       .hart_id_i      (5'd3),
       .run_i          (1'b1),
       .watchdog_i     (1'b0),
+      .wake_i,
+      .sleeping_o     (sleeping),
       .fetch_en_o     (fetch_en),
       .fetch_addr_o   (fetch_addr),
       .fetch_valid_i,
@@ -85,13 +88,15 @@ module core_formal
 
   // ---- One after the other
   wire done = started_q && rvfi.valid && !rvfi.trap;
-  logic before_q, trapped_q, written_q;
+  logic before_q, trapped_q, written_q, slept_q, woke_q;
   logic [31:0] next_q, value_q;
   always_ff @(posedge clk_i) begin
     if (started_q && rvfi.valid) next_q <= rvfi.pc_wdata;
     before_q  <= started_q && (before_q || rvfi.valid);
     trapped_q <= started_q && (trapped_q || (rvfi.valid && rvfi.trap));
     if (done && rvfi.rd_addr == pick_i) value_q <= rvfi.rd_wdata;
+    slept_q   <= started_q && sleeping && !wake_i;
+    woke_q    <= started_q && sleeping && wake_i;
     written_q <= started_q && (written_q || (done && rvfi.rd_addr == pick_i));
   end
 
@@ -148,6 +153,11 @@ module core_formal
     if (started_q) begin
       stays : assert (!offered_q || (req_valid && req == req_q));
       is_counted : assert (done == (clock_use == Retire));
+      if (slept_q)
+        nothing_meanwhile :
+        assert (!rvfi.valid && clock_use == Sleep);
+        else not_asleep : assert (clock_use != Sleep);
+      if (done && rvfi.insn == 32'h1050_0073) woken : assert (woke_q || trap != NoTrap);
       if (trapped_q) nothing_after : assert (!rvfi.valid);
       if (rvfi.valid && before_q) no_gap : assert (rvfi.pc_rdata == next_q);
       if (rvfi.valid && !before_q) from_reset : assert (rvfi.pc_rdata == 0);
@@ -189,6 +199,7 @@ module core_formal
       end
       two : cover (done && before_q && i[6:0] == 7'h03 && gives);
       branch : cover (done && before_q && i[6:0] == 7'h63 && taken);
+      sleep_seen : cover (done && before_q && woke_q);
       trap_seen : cover (trapped_q && trap == TrapIllegal);
     end
   end

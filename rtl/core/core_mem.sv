@@ -5,7 +5,8 @@
 /// clocks on a free bank. A store (or anything else whose answer is dropped) is done at once, unless the buffer is full
 /// and not emptied in this clock. Everything goes out in order; at most one answer is outstanding. What was begun goes on to
 /// its end whatever becomes of the core: `idle_o` says nothing is left.
-/// `conflict_o` while not done: something waits for the crossbar, rather than for an answer. `posted_error_o`: the answer to
+/// While not done: `conflict_o`, what is offered, be it from the buffer, is not taken; `behind_o`, an access from the buffer is
+/// taken, or its answer is waited for, before the one in MEM can be offered; else the one in MEM waits for its answer. `posted_error_o`: the answer to
 /// a buffered access is an error, in the clock after it was taken or later; `posted_pc_o` the instruction.
 module core_mem
   import core_pkg::*;
@@ -19,6 +20,7 @@ module core_mem
     input  logic     [31:0] access_pc_i,
     output logic            done_o,
     output logic            conflict_o,
+    output logic            behind_o,
     output logic     [31:0] rdata_o,
     output logic            error_o,         // of the load that is done now
     output logic            posted_error_o,
@@ -45,7 +47,8 @@ module core_mem
   assign req_o = full_q ? buffer_q : access_req_i;
 
   assign done_o = posted_i ? (!full_q || taken) : (sent_q && rsp_valid_i);
-  assign conflict_o = offer && port_free && (full_q || !req_ready_i);
+  assign conflict_o = offer && port_free && !req_ready_i;
+  assign behind_o = offer && (!port_free || (full_q && req_ready_i));
   assign rdata_o = rsp_i.rdata;
   assign error_o = access_i && sent_q && rsp_valid_i && rsp_i.error;
   assign posted_error_o = store_error_i || (rsp_valid_i && waiting_q && !sent_q && rsp_i.error);

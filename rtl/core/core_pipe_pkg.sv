@@ -37,6 +37,7 @@ package core_pipe_pkg;
     UnitStore,  // any access whose answer, if there is one, is dropped: goes through the store buffer
     UnitTrap,
     UnitMret,
+    UnitWait,  // wfi
     UnitIrq  // stands in for the instruction at which an interrupt is taken
   } unit_e;
 

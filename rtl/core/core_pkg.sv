@@ -50,17 +50,20 @@ package core_pkg;
     logic        error;
   } mem_rsp_t;
 
-  /// What a core did in a clock: exactly one of these, so that counts of them sum to the clocks.
-  typedef enum logic [2:0] {
-    Retire       = 3'd0,  // an instruction left the pipeline
-    StallFetch   = 3'd1,  // instruction cache miss
-    StallLoad    = 3'd2,  // the clock every load takes longer (and device, frame memory latency)
-    StallBank    = 3'd3,  // bank conflict: another master was served
-    StallPipe    = 3'd4,  // load-use, branch, multiply/divide, bubbles after them
-    Halted       = 3'd5,  // in reset, trapped or stopped
-    StallReceive = 3'd6,  // no word from a network yet
-    StallSend    = 3'd7   // a network has no room
+  /// What a core did in a clock: exactly one of these, so that counts of them sum to the clocks. Up to StallPipe it works.
+  typedef enum logic [3:0] {
+    Retire = 4'd0,  // an instruction left the pipeline
+    StallFetch = 4'd1,  // instruction cache miss
+    StallLoad = 4'd2,  // the clock every load takes longer (and device, frame memory latency)
+    StallBank = 4'd3,  // bank conflict: another master was served
+    StallStore   = 4'd4,  // an earlier store of this core, from its buffer, was served or waits for its answer
+    StallPipe = 4'd5,  // load-use, branch, multiply/divide, bubbles after them
+    Halted = 4'd6,  // in reset, trapped or stopped
+    Sleep = 4'd7,  // waits for work (wfi)
+    StallReceive = 4'd8,  // no word from a network yet
+    StallSend = 4'd9  // a network has no room
   } clock_use_e;
+  localparam int ClockUses = 10;
 
   typedef enum logic [3:0] {
     NoTrap          = 4'd0,

@@ -36,13 +36,17 @@ module core_rig
   mem_req_t req;
   mem_rsp_t rsp;
 
-  // Networks and interrupts are driven and watched by the test that has them.
+  // Networks, interrupts and wake-ups are driven and watched by the test that has them.
   logic [NetCount-1:0] net_in_valid, net_in_ready, net_out_valid, net_out_ready;
   logic [NetCount-1:0][31:0] net_in_data;
   logic [31:0] net_out_data;
   logic [IrqCount-1:0] irq;
-  initial {net_in_valid, net_in_data, net_out_ready, irq} = '0;
-  wire unused_networks = &{1'b0, net_in_ready, net_out_valid, net_out_data};
+  logic wake, sleeping;
+  initial begin
+    {net_in_valid, net_in_data, net_out_ready, irq} = '0;
+    wake = 1'b1;
+  end
+  wire unused_networks = &{1'b0, sleeping, net_in_ready, net_out_valid, net_out_data};
 
   core #(
       .Rvfi(1),
@@ -55,6 +59,8 @@ module core_rig
       .hart_id_i      (5'd9),
       .run_i,
       .watchdog_i,
+      .wake_i         (wake),
+      .sleeping_o     (sleeping),
       .fetch_en_o     (fetch_en),
       .fetch_addr_o   (fetch_addr),
       .fetch_valid_i  (fetch_valid),

@@ -3,7 +3,7 @@
 `include "core_rig.svh"
 /// core: random programs against a reference that follows every retired instruction (registers, memory, order), with slow
 /// and contested memory and a small cache; what each instruction costs; each trap, and that nothing younger has an effect;
-/// the causes of lost clocks sum to all of them; stop and restart at any time.
+/// the causes of lost clocks sum to all of them; stop and restart at any time, also of a core that sleeps.
 module core_tb
   import core_pkg::*;
 ;
@@ -61,7 +61,7 @@ module core_tb
   function automatic word_t lw(int imm, reg_t rs1, reg_t rd);
     return i_type(imm, rs1, 2, rd, 7'h03);
   endfunction
-  localparam word_t Nop = 32'h13, Ebreak = 32'h0010_0073;
+  localparam word_t Nop = 32'h13, Ebreak = 32'h0010_0073, Wfi = 32'h1050_0073;
 
   // ---- Program
   word_t program_[$], preset[$], loaded[$];
@@ -94,7 +94,7 @@ module core_tb
 
   // ---- Reference: follows what retires
   word_t mem[16384], regs[32], next_pc = 0;
-  int unsigned count, clocks = 0, uses[6], retired = 0;
+  int unsigned count, clocks = 0, uses[ClockUses], retired = 0;
   int unsigned first[4096];  // clock in which the instruction at this word retired first
 
   function automatic word_t alu(logic [2:0] f3, logic other, word_t a, word_t b);
@@ -194,7 +194,8 @@ module core_tb
         if (f3 == 0) writes = 0;
       end
       default: begin  // csrrs
-        if (i[31:20] == 12'hf14) result = 9;
+        if (i == Wfi) writes = 0;
+        else if (i[31:20] == 12'hf14) result = 9;
         else if (i[31:20] == 12'hb02) result = retired;
         else unknown = 1;
       end
@@ -249,6 +250,10 @@ module core_tb
     end
   end
 
+  // Wake-ups in some clocks.
+  bit naps = 0;
+  always @(posedge clk) if (naps) rig.wake <= $urandom_range(3) == 0;
+
   // ---- Tests
   /// Appends code that sets the registers that programs rely on.
   task automatic prologue();
@@ -257,6 +262,7 @@ module core_tb
 
   task automatic random_program();
     prologue();
+    program_.push_back(i_type(0, 0, 0, Index));  // jumps may pass the instruction that sets it
     while (program_.size() < 400) begin
       automatic reg_t rd = reg_t'($urandom_range(Last)), rs1 = reg_t'($urandom_range(Last));
       automatic reg_t rs2 = reg_t'($urandom_range(Last));
@@ -354,7 +360,7 @@ module core_tb
                            rd,
                            7'h73
                            ));
-        default: program_.push_back(32'h0000_000f);
+        default: program_.push_back($urandom_range(1) == 0 ? Wfi : 32'h0000_000f);
       endcase
     end
     program_.push_back(j_type(-4 * (program_.size() - 3), 0));
@@ -451,6 +457,7 @@ module core_tb
     cost("forward branch, taken", '{b_type(8, 0, 0, 0), Nop, Nop}, 4);
     cost("backward branch, not taken", '{Nop, b_type(-4, 0, 0, 1)}, 4);
     // Three rounds: the branch costs one clock, two more when it ends.
+    cost("wait, while woken", '{Wfi, Wfi}, 2);
     cost("loop", '{i_type(3, 0, 0, 5), i_type(-1, 5, 0, 5), b_type(-4, 0, 5, 1)}, 9);
 
     wait_percent = 30;
@@ -490,6 +497,34 @@ module core_tb
     repeat (5) @(posedge clk);
     `CHECK(trap == TrapWatchdog && trap_pc == 0, "watchdog")
 
+    // A core that sleeps does nothing until it is woken; then what stands behind it goes on, up to the next wait.
+    rig.wake = 0;
+    program_ = '{Wfi, i_type(1, 0, 0, 5), Wfi, j_type(0, 0)};
+    start();
+    repeat (50) @(posedge clk);
+    for (int n = 0; n < 2; n++) begin
+      sum = uses[Sleep];
+      repeat (100) @(posedge clk);
+      `CHECK(rig.sleeping && count == 2 * n && uses[Sleep] == sum + 100, "sleep")
+      rig.wake <= 1;
+      @(posedge clk);
+      rig.wake <= 0;
+      repeat (10) @(posedge clk);
+    end
+    `CHECK(!rig.sleeping && count > 3, "it was woken twice")
+    // Stopped, and ended by the watchdog, while it sleeps.
+    repeat (2) begin
+      start();
+      repeat (50) @(posedge clk);
+      `CHECK(rig.sleeping && count == 0, "it sleeps from the start")
+    end
+    watchdog <= 1;
+    @(posedge clk);
+    watchdog <= 0;
+    repeat (5) @(posedge clk);
+    `CHECK(trap == TrapWatchdog && !rig.sleeping, "watchdog of a core that sleeps")
+    naps = 1;
+
     for (int n = 0; n < 60; n++) begin
       wait_percent = $urandom_range(2) == 0 ? 0 : $urandom_range(80);
       random_program();
@@ -503,9 +538,9 @@ module core_tb
     sum = 0;
     foreach (uses[i]) sum += uses[i];
     `CHECK(sum == clocks, "clocks without a use")
-    $display("%0d retired in %0d clocks: fetch %0d load %0d bank %0d pipe %0d halted %0d",
+    $display("%0d retired in %0d clocks: fetch %0d load %0d bank %0d store %0d pipe %0d sleep %0d",
              uses[Retire], clocks, uses[StallFetch], uses[StallLoad], uses[StallBank],
-             uses[StallPipe], uses[Halted]);
+             uses[StallStore], uses[StallPipe], uses[Sleep]);
     `TB_PASS
   end
 endmodule

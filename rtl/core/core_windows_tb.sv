@@ -87,7 +87,7 @@ module core_windows_tb;
   always @(posedge clk) if (we) program_word[waddr] <= wdata;
 
   // Counts as they are to be.
-  int unsigned count[Cores][6], waited[Cores];
+  int unsigned count[Cores][8], waited[Cores];
   always @(posedge clk) begin
     for (int c = 0; c < Cores; c++) begin
       if (!rst) begin
@@ -96,7 +96,7 @@ module core_windows_tb;
       end
     end
     for (int c = 0; c < Cores; c++) begin
-      use_of[c] <= clock_use_e'($urandom_range(5));
+      use_of[c] <= clock_use_e'($urandom_range(7));
       waits[c]  <= 1'($urandom());
     end
   end
@@ -173,11 +173,11 @@ module core_windows_tb;
       c = $urandom_range(Cores);  // core 3 does not exist
       word = $urandom_range(15);
       `ACCESS(counters, 0, 64 * c + 4 * word, '0, '0, got)
-      if (c == Cores || word > 8) `CHECK(got == '0, "something where there is nothing")
-      else if (word == 6) `CHECK(got == 32'(trap[c]), "wrong trap")
-      else if (word == 7) `CHECK(got == trap_pc[c], "wrong address of a trap")
+      if (c == Cores || word > 10) `CHECK(got == '0, "something where there is nothing")
+      else if (word == 8) `CHECK(got == 32'(trap[c]), "wrong trap")
+      else if (word == 9) `CHECK(got == trap_pc[c], "wrong address of a trap")
       // The answer is of the clock before, and the count goes on.
-      else if (word == 8) `CHECK(waited[c] - got <= 3, "wrong count of waits")
+      else if (word == 10) `CHECK(waited[c] - got <= 3, "wrong count of waits")
       else `CHECK(count[c][word] - got <= 3, "wrong count")
     end
     `TB_PASS

@@ -23,7 +23,7 @@ package boot_pkg;
   localparam logic [5:0] RegSwitch = 6'd3;  // 17 halted, 16 waiting, 15:0 pc
   localparam logic [5:0] RegSwitchNeeds = 6'd4;  // by port: 23:18 no room 2, no room 1, no word 2, 5:0 no word 1
   localparam logic [5:0] RegCache = 6'd5;  // 3 of them: accesses, lines read, lines written
-  localparam logic [5:0] RegUses = 6'd8;  // 8: clocks by clock_use_e
+  localparam logic [5:0] RegUses = 6'd8;  // read only, ClockUses of core_pkg: clocks by clock_use_e
   localparam logic [5:0] RegMap = 6'd16;  // 16, write only: memory of a region: bit 31 there is one, 10:0 place_t
   localparam logic [5:0] RegStatic = 6'd32;  // 10: words sent by the switch, network 1 then 2, by port_e
   localparam logic [5:0] RegGdn = 6'd42;  // 5: words sent by the router, by port_e

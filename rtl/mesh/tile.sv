@@ -152,6 +152,7 @@ module tile
       .hart_id_i      (number_q),
       .run_i          (core_run),
       .watchdog_i     (1'b0),
+      .sleeping_o     (),
       .fetch_en_o     (fetch_en),
       .fetch_addr_o   (fetch_addr),
       .fetch_valid_i  (fetch_valid),

@@ -5,7 +5,7 @@
 /// the high one), 0x20000 data RAM, 0x30000 registers, by word (`Reg*` of boot_pkg). Answers 2 clocks later. Core and switch
 /// run while `go_i` and their bit of RegControl are set; neither memory of a running one may be written.
 module tile_regs
-  import boot_pkg::*, core_pkg::clock_use_e, core_pkg::trap_e;
+  import boot_pkg::*, core_pkg::clock_use_e, core_pkg::ClockUses, core_pkg::trap_e;
   import mesh_pkg::word_t, mesh_pkg::switch_status_t, mesh_pkg::RouterPorts;
 #(
     parameter int ImemAddrW   = 13,
@@ -41,12 +41,13 @@ module tile_regs
     input  word_t          gdn_i       [  RouterPorts],
     input  word_t          mdn_i       [  RouterPorts]
 );
+  localparam logic [5:0] LastUse = RegUses + 6'(ClockUses - 1);
   wire unused = &{1'b0, boot.wstrb};
   logic req_q, done_q, write_q;
   logic [17:0] addr_q;
   word_t wdata_q, rdata, rdata_q;
   logic [1:0] control_q;
-  word_t uses_q[8];
+  word_t uses_q[ClockUses];
 
   // The access waits a clock, so that the memories are written from registers.
   wire [5:0] register = addr_q[7:2];
@@ -77,7 +78,7 @@ module tile_regs
         default: begin
           if (register inside {[RegCache : RegCache + 6'd2]})
             rdata = cache_i[2'(register-RegCache)];
-          if (register inside {[RegUses : RegUses + 6'd7]}) rdata = uses_q[register[2:0]];
+          if (register inside {[RegUses : LastUse]}) rdata = uses_q[4'(register-RegUses)];
           if (register inside {[RegStatic : RegStatic + 6'd9]})
             rdata = static_i[4'(register-RegStatic)];
           if (register inside {[RegGdn : RegGdn + 6'd4]}) rdata = gdn_i[3'(register-RegGdn)];
@@ -106,7 +107,7 @@ module tile_regs
       req_q <= 1'b0;
       done_q <= 1'b0;
       control_q <= '0;
-      for (int i = 0; i < 8; i++) uses_q[i] <= '0;
+      for (int i = 0; i < ClockUses; i++) uses_q[i] <= '0;
     end
   end
 endmodule

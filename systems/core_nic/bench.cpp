@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "Vcore_nic.h"
 #include "Vcore_nic___024root.h"
@@ -18,6 +18,7 @@
 #include "bench/wire/mac.hpp"
 #include "core_nic.h"
 #include "systems/core_nic/driver.hpp"
+#include "systems/core_nic/drops.hpp"
 #include "systems/core_nic/image.hpp"
 #include "systems/core_nic/measurement.hpp"
 #include "systems/core_nic/observer.hpp"
@@ -52,7 +53,9 @@ DdrPins dram_pins(Vcore_nic& m) {
 FunctionConfig function() {
   FunctionConfig f;
   f.bar0_bytes = std::bit_ceil(sizeof(core_nic_t));
-  f.msix_vectors = 0;
+  f.msix_vectors = 1;
+  f.msix_table = offsetof(core_nic_t, msix.entry);
+  f.msix_pba = offsetof(core_nic_t, msix.pending);
   return f;
 }
 
@@ -86,6 +89,7 @@ DriverConfig driver_config(const Options& options) {
   c.receive_slots = options.get<unsigned>("receive_slots");
   c.watchdog_clocks = static_cast<unsigned>(options.get<std::uint64_t>("watchdog_us") *
                                             Clocks::core_thirds_of(options) / 3);
+  c.drop_udp_port = options.get<unsigned>("drop_udp_port");
   c.cpu_per_frame = options.ns("cpu_ns_per_frame");
   return c;
 }
@@ -120,7 +124,6 @@ class Bench final : public Run {
   void add_traffic(const Options& options);
   void boot();
   void see_whether_it_goes_on();
-  std::uint64_t read_drops();
 
   void open() override;
   void look() override;
@@ -148,7 +151,7 @@ class Bench final : public Run {
   Time stall_after_, stall_for_, patience_;
   bool serving_ = false;  // the driver polls
   bool offering_ = true;  // the load is what was asked for
-  std::vector<std::pair<std::string, std::uint64_t>> drops_;
+  std::optional<Drops> drops_;
 };
 
 Bench::Bench(const Options& options)
@@ -196,6 +199,7 @@ void Bench::add_traffic(const Options& options) {
     plan.source = 0;
     sender_ = &add_source(plan);
   }
+  drops_.emplace(direction_ != "rx" ? tx_stream_ : -1, direction_ != "tx" ? rx_stream_ : -1);
 }
 
 void Bench::connect_wire() {
@@ -261,8 +265,12 @@ void Bench::see_whether_it_goes_on() {
     trouble = "the firmware ended with exit code " + std::to_string(observer_.exit_code());
   if (trouble.empty()) trouble = observer_.mismatch();
   if (trouble.empty()) trouble = driver_.complaint();
-  if (trouble.empty() && quiet() > patience_ + stall_for_)
+  if (trouble.empty() && quiet() > patience_ + stall_for_) {
+    if (serving_ && drops_->read(driver_)) return moved();
     trouble = "no frame has moved for " + std::to_string(patience_ / kMicrosecond) + " us";
+    if (const std::string missing = drops_->missing(score_); !missing.empty())
+      trouble += ": " + missing;
+  }
   if (!trouble.empty()) give_up(trouble);
 }
 
@@ -273,39 +281,24 @@ void Bench::look() {
     offering_ = false;
     measurement_.end();
   }
+  // Nobody waits for anything.
+  if (drops_->missing(score_).empty()) moved();
   see_whether_it_goes_on();
 }
 
-// Whether every frame was delivered or is in a counter of the device. Reads the counters only when
-// nothing has moved for a while.
+// Whether every frame was delivered or is in a counter. Reads the counters only when nothing has
+// moved for a while.
 bool Bench::settled() {
-  if (score_.under_way() == 0) return true;
-  return quiet() > kSettled && score_.under_way() == read_drops();
-}
-
-std::uint64_t Bench::read_drops() {
-  static constexpr struct {
-    const char* name;
-    std::size_t offset;
-  } kReasons[] = {{"bad_fcs", EMERY_REG(rx_bad_fcs)},
-                  {"runt", EMERY_REG(rx_runt)},
-                  {"oversize", EMERY_REG(rx_oversize)},
-                  {"no_buffer", EMERY_REG(rx_no_buffer)},
-                  {"fifo_full", EMERY_REG(rx_fifo_full)}};
-  drops_.clear();
-  std::uint64_t sum = 0;
-  for (const auto& reason : kReasons) {
-    const std::uint64_t count = driver_.read(reason.offset);
-    if (count != 0 && direction_ != "tx") drops_.emplace_back(reason.name, count);
-    sum += count;
-  }
-  return sum;
+  if (drops_->missing(score_).empty()) return true;
+  if (quiet() <= kSettled) return false;
+  if (drops_->read(driver_)) moved();
+  return drops_->missing(score_).empty();
 }
 
 void Bench::account() {
   serving_ = false;
-  read_drops();
-  for (const auto& [reason, count] : drops_) score_.dropped(rx_stream_, reason, count);
+  drops_->read(driver_);
+  drops_->account(score_);
 }
 
 // ---- the result

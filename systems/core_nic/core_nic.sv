@@ -41,9 +41,6 @@ module core_nic
     input  pcie_in_t  pcie_i,
     output pcie_out_t pcie_o,
 
-    // Interrupt pin: status.interrupt.
-    output logic irq_o,
-
     // MAC clock: MAC streams.
     output logic        mac_tx_valid_o,
     input  logic        mac_tx_ready_i,
@@ -105,8 +102,8 @@ module core_nic
   ram_read_t  ram_read;
   ram_row_t   ram_row;
   dma_status_t read_status, write_status;
-  logic read_error, write_interrupt;
-  logic [3:0][31:0] host_count;
+  logic read_error, write_interrupt, interrupt;
+  logic [2:0][31:0] host_count;
   core_nic_host #(
       .AddrW(AddrW),
       .Tags (Tags)
@@ -115,8 +112,6 @@ module core_nic
       .host_rst_i,
       .pcie_i,
       .pcie_o,
-      .interrupt_i(hw_out.status.interrupt.value),
-      .irq_o,
       .dma_read,
       .ram_write_o(ram_write),
       .read_status_o(read_status),
@@ -129,13 +124,16 @@ module core_nic
       .core_clk_i,
       .core_rst_i,
       .regs(core_regs),
+      .interrupt_i(interrupt),
       .count_o(host_count)
   );
 
   // ---------------------------------------------------------------- cores
   reg_if #(.AddrW(AddrW)) region[4] ();
   assist_if assist[4] ();
-  logic [Cores-1:0] run, watchdog, trapped;
+  logic [Cores-1:0] run, watchdog, trapped, sleeping;
+  logic come;
+  logic [15:0] wake_gap;
   logic dev_valid, dev_rsp_valid, frame_valid, frame_ready, frame_rsp_valid;
   mem_req_t dev_req, frame_req;
   mem_rsp_t dev_rsp, frame_rsp;
@@ -156,6 +154,9 @@ module core_nic
       .run_i(run),
       .watchdog_i(watchdog),
       .trapped_o(trapped),
+      .come_i(come),
+      .wake_gap_i(wake_gap),
+      .sleeping_o(sleeping),
       .imem_regs(region[2]),
       .core_regs(region[1]),
       .window_regs(region[3]),
@@ -268,12 +269,12 @@ module core_nic
       .unmapped_o(unused_unmapped)
   );
   logic [3:0][31:0] ring_base, producer, progress;
-  logic [ 3:0][ 3:0] ring_log;
-  logic [ 7:0][31:0] counter;
+  logic [3:0][3:0] ring_log;
+  logic [7:0][31:0] counter;
   logic [15:0][31:0] host_config;
-  logic interrupt, interrupted, exits;
+  logic exits;
   logic [31:0] bad_commands;
-  logic [ 3:0] bad_command;
+  logic [3:0] bad_command;
   for (genvar a = 0; a < 4; a++) begin : g_assist
     assign assist[a].base = ring_base[a];
     assign assist[a].log = ring_log[a];
@@ -297,6 +298,9 @@ module core_nic
       .rsp_o(dev_rsp),
       .run_i(run),
       .watchdog_o(watchdog),
+      .sleeping_i(sleeping),
+      .come_o(come),
+      .wake_gap_o(wake_gap),
       .base_o(ring_base),
       .log_o(ring_log),
       .producer_o(producer),
@@ -311,6 +315,7 @@ module core_nic
       .print_master_o(print_master),
       .exit_o(exits),
       .exit_code_o,
+      .dropped_o({hw_in.tx_firmware.value.next, hw_in.rx_firmware.value.next}),
       .counter_i(counter),
       .clock_o(hw_in.clock.value.next)
   );
@@ -324,14 +329,11 @@ module core_nic
       .add_i  (bad_command),
       .count_o(bad_commands)
   );
-  change_detect #(
-      .Width(32)
-  ) i_interrupted (
-      .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
-      .d_i(host_count[3]),
-      .changed_o(interrupted),
-      .rose_o()
+  event_count i_bad_tx_commands (
+      .clk_i  (core_clk_i),
+      .rst_i  (core_rst_i),
+      .add_i  (bad_command[2]),
+      .count_o(hw_in.tx_bad_commands.value.next)
   );
   assign counter = {bad_commands, host_count[0], mac_count};
 
@@ -339,7 +341,6 @@ module core_nic
   assign hw_in.banks.value.next = 32'(Banks);
   assign hw_in.scratch_bytes.value.next = 32'(ScratchBytes);
   assign hw_in.imem_bytes.value.next = 32'(ImemBytes);
-  assign hw_in.status.interrupt.hwset = interrupt || interrupted;
   assign hw_in.status.exited.hwset = exits;
   assign hw_in.status.trapped.next = 16'(trapped);
   assign hw_in.exit_code.value.next = exit_code_o;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// core_nic_cluster: the cores of core-nic and the memories they share, all in one clock.
 ///
-/// Wiring only. Cores with their instruction caches, the instruction memory, the crossbar and the banks of the scratchpad. The
+/// Wiring only. Cores with their instruction caches, what wakes those that sleep, the instruction memory, the crossbar and the banks of the scratchpad. The
 /// assists and the host's window are masters of the crossbar like the cores; device registers and frame memory lie outside.
 module core_nic_cluster
   import core_pkg::*;
@@ -22,6 +22,11 @@ module core_nic_cluster
     input logic [Cores-1:0] run_i,
     input logic [Cores-1:0] watchdog_i,
     output logic [Cores-1:0] trapped_o,
+
+    // Work for cores that sleep (core_wake).
+    input logic come_i,
+    input logic [15:0] wake_gap_i,
+    output logic [Cores-1:0] sleeping_o,
 
     // The host's way to instruction memory, counters and scratchpad.
     reg_if.slave imem_regs,
@@ -64,7 +69,7 @@ module core_nic_cluster
   trap_e core_trap[Cores];
   logic [31:0] core_pc[Cores], core_trap_pc[Cores];
   rvfi_t core_rvfi[Cores];
-  logic [Cores-1:0] fill_valid, fill_ready, fill_rsp_valid;
+  logic [Cores-1:0] wake, fill_valid, fill_ready, fill_rsp_valid;
   logic [Cores-1:0][FillW-1:0] fill_addr;
   logic [127:0] fill_data;
   logic [Banks-1:0] bank_valid;
@@ -98,6 +103,8 @@ module core_nic_cluster
         .hart_id_i(5'(c)),
         .run_i(run_i[c]),
         .watchdog_i(watchdog_i[c]),
+        .wake_i(wake[c]),
+        .sleeping_o(sleeping_o[c]),
         .fetch_en_o(fetch_en),
         .fetch_addr_o(fetch_addr),
         .fetch_valid_i(fetch_valid),
@@ -145,6 +152,16 @@ module core_nic_cluster
             rvfi: core_rvfi[c]
         };
   end
+  core_wake #(
+      .Cores(Cores)
+  ) i_wake (
+      .clk_i,
+      .rst_i,
+      .come_i,
+      .gap_i(wake_gap_i),
+      .sleeping_i(sleeping_o),
+      .wake_o(wake)
+  );
   imem #(
       .Bytes(ImemBytes),
       .Ports(Cores)

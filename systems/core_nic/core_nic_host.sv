@@ -2,23 +2,24 @@
 `include "stream.svh"
 /// core_nic_host: core-nic's side to the host, in the clock of the PCIe hard block.
 ///
-/// Wiring only. The endpoint, the DMA engines that serve the assists, the host's register accesses on their way to the cores'
-/// clock (`regs`), and counts of what happened here, in the cores' clock.
+/// Wiring only. The endpoint, the DMA engines that serve the assists, the host's register accesses on their way to the
+/// cores' clock (`regs`, the lower half of BAR 0; MSI-X has the upper), and counts of what happened here, in the cores' clock.
+/// Each interrupt asked for by a DMA write, after its data, or by firmware is a message of vector 0 after it; several are one
+/// while none of them is on its way yet.
 module core_nic_host
+  import core_nic_map_pkg::MsixBase, core_nic_map_pkg::MsixPendingBase;
   import pcie_pkg::*;
   import dma_pkg::*;
 #(
-    parameter int AddrW = 20,  // of BAR 0
+    parameter int AddrW = 21,  // of BAR 0
     parameter int Tags  = 64   // PCIe reads in flight
 ) (
     input logic host_clk_i,
     input logic host_rst_i,
 
-    // PCIe hard block; the interrupt pin (`interrupt_i` in the cores' clock).
+    // PCIe hard block.
     input  pcie_in_t  pcie_i,
     output pcie_out_t pcie_o,
-    input  logic      interrupt_i,
-    output logic      irq_o,
 
     // DMA of the assists.
     stream_if.snk dma_read[1],  // dma_req_t
@@ -35,20 +36,23 @@ module core_nic_host
     input logic core_clk_i,
     input logic core_rst_i,
     reg_if.master regs,
-    output logic [3:0][31:0] count_o  // failed reads, requests for others, requests refused, interrupts of DMA writes
+    input logic interrupt_i,  // one clock
+    output logic [2:0][31:0] count_o  // failed reads, requests for others, requests refused
 );
   pcie_cfg_t cfg;
   reg_if #(.AddrW(AddrW)) host_regs ();
+  reg_if #(.AddrW(AddrW)) half[2] ();
   `STREAM_ON(tlp_beat_t, request, host_clk_i, host_rst_i)
   `STREAM_ON(tlp_beat_t, completion, host_clk_i, host_rst_i)
   `STREAM_ON(tlp_beat_t, read_tlp, host_clk_i, host_rst_i)
-  `STREAM_ON(tlp_beat_t, write_tlp[1], host_clk_i, host_rst_i)
+  `STREAM_ON(tlp_beat_t, posted_tlp[2], host_clk_i, host_rst_i)
   logic foreign, unsupported, dropped;
-  logic [3:0] happened;
+  logic [2:0] happened;
   dma_read_count_t unused_count;
 
   pcie_endpoint #(
-      .AddrW(AddrW)
+      .AddrW (AddrW),
+      .Posted(2)
   ) i_endpoint (
       .clk_i(host_clk_i),
       .rst_i(host_rst_i),
@@ -60,7 +64,7 @@ module core_nic_host
       .regs(host_regs),
       .cpl(completion),
       .read(read_tlp),
-      .tx(write_tlp),
+      .tx(posted_tlp),
       .foreign_o(foreign),
       .unsupported_o(unsupported),
       .dropped_o(dropped)
@@ -75,7 +79,7 @@ module core_nic_host
       .overtaken_cycles_i('0),
       .read_tlp,
       .cpl(completion),
-      .write_tlp(write_tlp[0]),
+      .write_tlp(posted_tlp[0]),
       .read(dma_read),
       .ram_write_o,
       .read_status_o,
@@ -85,24 +89,75 @@ module core_nic_host
       .ram_row_i,
       .write_status_o
   );
+
+  logic unused_unmapped;
+  reg_demux #(
+      .N(2),
+      .AddrW(AddrW),
+      .Base({AddrW'(MsixBase), AddrW'(0)}),
+      .Size({2{AddrW'(MsixBase)}})
+  ) i_halves (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .in(host_regs),
+      .out(half),
+      .unmapped_o(unused_unmapped)
+  );
   reg_cross #(
       .AddrW(AddrW)
   ) i_reg_cross (
       .in_clk_i(host_clk_i),
       .in_rst_i(host_rst_i),
-      .in(host_regs),
+      .in(half[0]),
       .out_clk_i(core_clk_i),
       .out_rst_i(core_rst_i),
       .out(regs)
   );
-  sync_2ff i_irq (
+
+  // ---------------------------------------------------------------- interrupts
+  `STREAM_ON(logic [15:0], vector, host_clk_i, host_rst_i)
+  logic [31:0] raised;
+  logic firmware_raises, unused_sent, unused_none;
+  count_cross i_raised (
+      .src_clk_i(core_clk_i),
+      .src_rst_i(core_rst_i),
+      .add_i(interrupt_i),
+      .dst_clk_i(host_clk_i),
+      .dst_rst_i(host_rst_i),
+      .count_o(raised)
+  );
+  change_detect #(
+      .Width(32)
+  ) i_firmware_raises (
       .clk_i(host_clk_i),
       .rst_i(host_rst_i),
-      .d_i  (interrupt_i),
-      .q_o  (irq_o)
+      .d_i(raised),
+      .changed_o(firmware_raises),
+      .rose_o()
   );
-  assign happened = {write_interrupt_i, unsupported || dropped, foreign, read_error_i};
-  for (genvar i = 0; i < 4; i++) begin : g_count
+  pulse_stream i_vector (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .pulse_i(write_interrupt_i || firmware_raises),
+      .out(vector)
+  );
+  msix #(
+      .Vectors  (1),
+      .PbaOffset(16'(MsixPendingBase - MsixBase))
+  ) i_msix (
+      .clk_i(host_clk_i),
+      .rst_i(host_rst_i),
+      .cfg_i(cfg),
+      .regs(half[1]),
+      .vector,
+      .tlp(posted_tlp[1]),
+      .sent_o(unused_sent),
+      .dropped_o(unused_none)
+  );
+
+  // ---------------------------------------------------------------- counts
+  assign happened = {unsupported || dropped, foreign, read_error_i};
+  for (genvar i = 0; i < 3; i++) begin : g_count
     count_cross i_count (
         .src_clk_i(host_clk_i),
         .src_rst_i(host_rst_i),

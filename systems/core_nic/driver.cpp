@@ -17,6 +17,7 @@ using mailbox_pkg::bd_t;
 constexpr unsigned kDescriptorBytes = sizeof(bd_t);
 constexpr unsigned kBlock = 64;  // bytes of program in one packet
 constexpr unsigned kLoadStep = 1024;
+constexpr unsigned kShortest = 60, kLongest = 1514;  // frames without FCS
 #define EMERY_REG(name) offsetof(core_nic_regs_t, name)
 
 bd_t descriptor(std::uint64_t address, std::size_t length, bool last, std::uint32_t cookie) {
@@ -76,8 +77,9 @@ void Driver::start() {
   header_addr_ = ring(64 * config_.send_ring, headers_);
   payload_addr_ = ring(std::uint64_t{kBufferBytes} * config_.send_ring, payloads_);
   buffer_addr_ = ring(std::uint64_t{kBufferBytes} * config_.receive_ring, buffers_);
-  host_.watch(addresses[3], sizeof(mailbox_pkg::status_t), [this](std::uint64_t, std::uint32_t) {
-    ++status_writes_;
+  enable_msix(host_, 1);
+  host_.on_vector([this](unsigned) {
+    ++interrupts_;
     pending_ = true;
   });
 
@@ -100,6 +102,7 @@ void Driver::start() {
                                       .word);
   config(mailbox_pkg::ConfigSlotsLog, log2(config_.receive_slots));
   config(mailbox_pkg::ConfigWatchdog, config_.watchdog_clocks);
+  config(mailbox_pkg::ConfigDropPort, config_.drop_udp_port);
   write32(EMERY_REG(send_producer), 0);
   write32(EMERY_REG(receive_producer), 0);
   write32(EMERY_REG(control), (1u << config_.cores) - 1);
@@ -169,15 +172,18 @@ bool Driver::receive_one(Time now) {
       sizeof d);
   ++return_consumer_;
   const unsigned length = mailbox_pkg::bd_info_t{d.info}.len();
-  if (d.cookie >= config_.receive_ring || length > kReceiveRoom ||
+  if (d.cookie >= config_.receive_ring ||
       address_of(d) != buffer_addr_ + std::uint64_t{d.cookie} * kBufferBytes) {
     if (complaint_.empty())
       complaint_ = "return ring entry " + std::to_string(return_consumer_ - 1) +
-                   " is of no buffer (cookie " + std::to_string(d.cookie) + ", length " +
-                   std::to_string(length) + ")";
+                   " is of no buffer (cookie " + std::to_string(d.cookie) + ")";
     return false;
   }
-  if (on_receive) on_receive({buffers_ + std::size_t{d.cookie} * kBufferBytes, length}, now);
+  if (length >= kShortest && length <= kLongest) {
+    on_receive({buffers_ + std::size_t{d.cookie} * kBufferBytes, length}, now);
+  } else if (length != 0) {  // 0: the firmware has dropped the frame
+    ++bad_lengths_;
+  }
   give(d.cookie);
   return true;
 }
@@ -216,7 +222,7 @@ void Driver::ring() {
 void Driver::write(JsonWriter& json) const {
   json.begin_object()
       .field("mailbox_writes", mailbox_writes_)
-      .field("status_writes", status_writes_)
+      .field("interrupts", interrupts_)
       .field("frames", frames_)
       .end_object();
 }

@@ -5,7 +5,8 @@
 //
 // What driver and firmware have agreed on is in systems/core_nic/firmware/mailbox_pkg.sv. A frame
 // is a descriptor for its 42 bytes of headers and one for the rest, which lie apart. The firmware
-// prints 'R' when it is ready.
+// prints 'R' when it is ready. An interrupt (MSI-X, vector 0) says that the status block may have
+// moved on.
 //
 // Approximation: the host has one CPU for this device. Each frame received and each frame sent
 // takes a stated time of it (0 by default), in turn while there are both; reading or writing host
@@ -32,6 +33,7 @@ struct DriverConfig {
   unsigned payload_offset;   // where in its buffer the payload of a sent frame begins
   unsigned receive_slots;    // wished for in the frame memory, a power of two
   unsigned watchdog_clocks;  // 0: off
+  unsigned drop_udp_port;    // for a firmware that filters
   Time cpu_per_frame;
   unsigned receive_batch = 8;  // buffers given back with one mailbox write
 };
@@ -61,6 +63,8 @@ class Driver {
 
   // A register of the device; reading takes simulated time.
   std::uint32_t read(std::size_t offset);
+  // Frames that came back with a length no frame has; they are given to nobody.
+  std::uint64_t bad_lengths() const { return bad_lengths_; }
   // Findings about what the firmware wrote, empty when there are none.
   const std::string& complaint() const { return complaint_; }
   void write(JsonWriter& json) const;
@@ -84,11 +88,11 @@ class Driver {
   std::uint32_t send_producer_ = 0, send_rung_ = 0, send_consumer_ = 0;
   std::uint32_t receive_producer_ = 0, receive_rung_ = 0;
   std::uint32_t return_produced_ = 0, return_consumer_ = 0;
-  bool pending_ = false;    // the status block was written
+  bool pending_ = false;    // there was an interrupt
   bool send_next_ = false;  // it is the turn of a frame to be sent
   Time busy_until_ = 0;
   std::string complaint_;
-  std::uint64_t mailbox_writes_ = 0, status_writes_ = 0, frames_ = 0;
+  std::uint64_t mailbox_writes_ = 0, interrupts_ = 0, frames_ = 0, bad_lengths_ = 0;
 };
 
 }  // namespace emery::core_nic

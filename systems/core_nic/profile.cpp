@@ -15,10 +15,14 @@ std::string_view clock_use_name(unsigned use) {
       return "load";
     case core_pkg::StallBank:
       return "bank_conflict";
+    case core_pkg::StallStore:
+      return "store_buffer";
     case core_pkg::StallPipe:
       return "pipeline";
-    default:
+    case core_pkg::Halted:
       return "halted";
+    default:
+      return "sleep";
   }
 }
 
@@ -84,7 +88,9 @@ void Profile::write_use(JsonWriter& json) const {
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
   };
-  json.field("ipc", share(total(core_pkg::Retire), all));
+  const std::uint64_t asleep = total(core_pkg::Sleep);
+  json.field("ipc", share(total(core_pkg::Retire), all))
+      .field("ipc_awake", share(total(core_pkg::Retire), all - asleep));
   json.object("clock_use");
   for (unsigned use = 0; use < kUses; ++use)
     json.field(clock_use_name(use), share(total(use), all));

@@ -19,8 +19,9 @@
 
 namespace emery::core_nic {
 
-// What a core without networks does in a clock: core_pkg::clock_use_e up to Halted.
-inline constexpr unsigned kUses = core_pkg::Halted + 1;
+// What a core without networks does in a clock: core_pkg::clock_use_e up to Sleep. In those before
+// Halted it is at work.
+inline constexpr unsigned kUses = core_pkg::Sleep + 1;
 std::string_view clock_use_name(unsigned use);
 // core_pkg::trap_e, for people.
 std::string_view trap_name(unsigned trap);
@@ -39,7 +40,8 @@ class Profile {
   // Loads, stores, atomics of all cores.
   std::uint64_t accesses() const;
 
-  // The fields `ipc`, `clock_use` and `cores` of the open object; then `functions`, with numbers
+  // The fields `ipc`, `ipc_awake` (of the clocks in which cores did not wait for work), `clock_use`
+  // and `core_ipc` of the open object; then `functions`, with numbers
   // for each of so many frames that went by.
   void write_use(JsonWriter& json) const;
   void write_functions(JsonWriter& json, double frames) const;

@@ -226,7 +226,7 @@ module tile_router_tb
         read_register(t, RegGdn, data);
         sum += data;
         if (t == 0)
-          for (int u = 0; u < 8; u++) begin
+          for (int u = 0; u < core_pkg::ClockUses; u++) begin
             read_register(t, RegUses + 6'(u), data);
             $write("%0d ", data);
           end
@@ -234,7 +234,7 @@ module tile_router_tb
       // 32 rounds of one message to each, 0 .. 7 words, header and interrupts.
       `CHECK(sum == (pass + 1) * (4 * 32 * 4 + 16 * 4 * 28 + 4), $sformatf(
              "%0d words came by GDN", sum))
-      $display("retired, fetch, load, bank, pipe, halted, receive, send");
+      $display("retired, fetch, load, bank, store, pipe, halted, sleep, receive, send");
     end
     `CHECK(words_seen == 3 * 400 && least == 3, $sformatf("%0d clocks from core to core", least))
 

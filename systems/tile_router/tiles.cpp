@@ -58,7 +58,7 @@ std::string Tiles::waiting() {
 std::string Tiles::waiting(const BootImage::Tile& tile) {
   const std::uint32_t state = read(tile.number, boot_pkg::RegSwitch);
   const std::uint32_t needs = read(tile.number, boot_pkg::RegSwitchNeeds);
-  const unsigned use = pins_.use_o[tile.number] & 7;
+  const unsigned use = pins_.use_o[tile.number] & 15;
   std::string line;
   if (state & 1 << 16) {
     line = " switch at " + std::to_string(state & 0xffff) + " waits for";

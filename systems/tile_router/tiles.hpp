@@ -34,7 +34,7 @@ class Tiles final : public Component {
 
   void sample(Time) override {
     if (!measuring_) return;
-    for (std::size_t t = 0; t < uses_.size(); ++t) ++uses_[t][pins_.use_o[t] & 7];
+    for (std::size_t t = 0; t < uses_.size(); ++t) ++uses_[t][pins_.use_o[t] & 15];
   }
   void drive() override {}
 
@@ -59,7 +59,7 @@ class Tiles final : public Component {
   void write(JsonWriter& json) const;
 
  private:
-  static constexpr unsigned kUses = core_pkg::StallSend + 1;
+  static constexpr unsigned kUses = core_pkg::ClockUses;
   static constexpr unsigned kLinks = 4 * mesh_pkg::RouterPorts;  // of each network, by side
   struct Counts {
     std::uint64_t clock = 0;  // when they were read, from the start of traffic

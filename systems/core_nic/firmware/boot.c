@@ -41,6 +41,7 @@ static void boot(void) {
   DEVICE(MacRx + SlotBase) = RECEIVE_SLOT_BASE;
   DEVICE(MacRx + Enable) = 1;
   DEVICE(WatchdogLimit) = config(ConfigWatchdog);
+  DEVICE(WakeGap) = REST;
   DEVICE(Print) = 'R';  // ready: the driver waits for it
 }
 

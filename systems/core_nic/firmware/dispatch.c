@@ -5,24 +5,23 @@
 // or must try again, comes from the queue of events.
 #include "nic.h"
 
-enum {
-  ENOUGH = 8,  // units of work in a round: with fewer a core rests, and finds more the next time
-  SHORTEST_REST = 4,  // in pauses of 34 clocks
-  LONGEST_REST = 16,
-};
+enum { ENOUGH = 8 };  // units of work in a round: with fewer a core rests, and finds more the next time
 
-// Takes a share of the work of a kind: how much, from `first` on. None if another core is just
-// taking some.
+// Takes a share of the work of a kind, of which there is as much as `there` counts: how much, from
+// `first` on. None if another core is just taking some.
 static inline uint32_t claim(lock_t* lock, bool (*try_lock)(lock_t*), void (*unlock)(lock_t*),
-                             uint32_t kind, shared_t* progress, uint32_t places, uint32_t* first) {
+                             uint32_t kind, uint32_t (*there)(void), uint32_t places,
+                             uint32_t* first) {
   if (!try_lock(lock)) return 0;
   const uint32_t from = TAKEN(kind);
-  const uint32_t count = share(from, *progress, places);
+  const uint32_t count = share(from, there(), places);
   TAKEN(kind) = from + count;
   unlock(lock);
   *first = from;
   return count;
 }
+static inline uint32_t dma_reads_done(void) { return DEVICE(DmaRead + Progress); }
+static inline uint32_t dma_writes_done(void) { return DEVICE(DmaWrite + Progress); }
 
 // Is there work of this kind that can be done now? `events` is the event register.
 static inline bool pending(uint32_t events, uint32_t kind) { return events >> kind & 1; }
@@ -40,7 +39,7 @@ static inline bool receive_fetch_pending(uint32_t events) {
   return pending(events, KindReceiveBds) && receive_fetch_wanted();
 }
 static inline bool frames_pending(uint32_t events) {
-  return pending(events, KindMacRx) && (int32_t)(receive.fetch.arrived - TAKEN(KindMacRx)) > 0;
+  return pending(events, KindMacRx) && receive.fetch.arrived != TAKEN(KindMacRx);
 }
 
 static __attribute__((noinline)) uint32_t send_dispatch(uint32_t events) {
@@ -55,17 +54,13 @@ static __attribute__((noinline)) uint32_t send_dispatch(uint32_t events) {
   }
   const struct Event* event;
   if (event_pending() && (event = take_event()) != 0) {
-    if (event->type == EVENT_SEND_FRAMES) {
-      send_frames(event->first, event->count, event->bd, event->bds);
-    } else {
-      receive_frames(event->first, event->count);
-    }
+    send_frames(event->first, event->count, event->bd, event->bds);
     done += event->count;
   }
   uint32_t first, count;
   if (pending(events, KindDmaRead) &&
       (count = claim(&send.dma_lock, send_try_lock, send_unlock, KindDmaRead,
-                     &DEVICE(DmaRead + Progress), READ_RING, &first)) != 0) {
+                     dma_reads_done, READ_RING, &first)) != 0) {
     send_process_dmas(first, count);
     send_commit();
     done += count;
@@ -90,13 +85,13 @@ static __attribute__((noinline)) uint32_t receive_dispatch(uint32_t events) {
   uint32_t first, count;
   if (frames_pending(events) &&
       (count = claim(&receive.frame_lock, receive_try_lock, receive_unlock, KindMacRx,
-                     &DEVICE(MacRx + Produced), receive.slots_mask + 1, &first)) != 0) {
+                     frames_with_buffers, receive.slots_mask + 1, &first)) != 0) {
     receive_frames(first, count);
     done += count;
   }
   if (pending(events, KindDmaWrite) &&
       (count = claim(&receive.dma_lock, receive_try_lock, receive_unlock, KindDmaWrite,
-                     &DEVICE(DmaWrite + Progress), WRITE_RING, &first)) != 0) {
+                     dma_writes_done, WRITE_RING, &first)) != 0) {
     receive_process_dmas(first, count);
     receive_commit();
     done += count;
@@ -104,29 +99,20 @@ static __attribute__((noinline)) uint32_t receive_dispatch(uint32_t events) {
   return done;
 }
 
-// Little to do: rests, then looks now and then until there is something. Without this, six cores
-// share the work of one out among themselves frame by frame, and spend most of their instructions
-// on finding it; and idle cores would keep the memory from those that work.
-static __attribute__((noinline)) void idle(uint32_t rest) {
-  uint32_t events;
-  do {
-    DEVICE(WatchdogKick) = 0;
-    for (uint32_t i = 0; i < rest; i++) pause_core();
-    events = DEVICE(Event);
-  } while (!pending(events, KindDmaRead) && !pending(events, KindDmaWrite) &&
-           !frames_pending(events) && !event_pending() && !report_pending(events) &&
-           !fetch_arrived(&send.fetch) && !fetch_arrived(&receive.fetch) &&
-           !fetch_pending(events) && !receive_fetch_pending(events));
+// A core that found little rests, and finds more the next time. Without this, six cores share the
+// work of one out among themselves frame by frame, and spend most of their instructions on finding
+// it. What it has done may have made work that others have looked for in vain: it asks that one
+// core, itself or another, look again. Who found nothing at all has made nothing.
+static __attribute__((noinline)) void idle(uint32_t done) {
+  if (done != 0) DEVICE(Wake) = 0;
+  wait_for_work();
 }
 
 void run_core(void) {
-  uint32_t rest = SHORTEST_REST;
   for (;;) {
     DEVICE(WatchdogKick) = 0;
     const uint32_t events = DEVICE(Event);
     const uint32_t done = send_dispatch(events) + receive_dispatch(events);
-    if (done >= ENOUGH) continue;
-    idle(rest);
-    rest = done != 0 ? SHORTEST_REST : rest < LONGEST_REST ? 2 * rest : rest;
+    if (done < ENOUGH) idle(done);
   }
 }

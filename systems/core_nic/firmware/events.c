@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of events that software raises: work one step found for the next, and what is to be
-// tried again.
+// The queue of events that software raises: work one step found for the next.
 #include "nic.h"
 
 static struct Event events[EVENTS] __attribute__((section(".noinit")));

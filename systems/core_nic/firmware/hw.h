@@ -57,6 +57,10 @@ static inline void atomic_or(shared_t* word, uint32_t value) {
   __asm__ volatile("amoor.w x0, %0, (%1)" ::"r"(value), "r"(word) : "memory");
 }
 
+// Sleeps until a core is to look for work, as the hardware has it: something has come (one of its
+// counts has moved) since one was last woken for it, or a core has asked for it (DEVICE(Wake)).
+static inline void wait_for_work(void) { __asm__ volatile("wfi" ::: "memory"); }
+
 // Some 34 clocks that touch no memory, so that who waits is in nobody's way.
 static inline void pause_core(void) {
   uint32_t unused;

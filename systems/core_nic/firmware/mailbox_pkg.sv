@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the firmware and its driver have agreed on: configuration words, rings and the status block in host memory.
 ///
-/// Send, receive and return ring hold descriptors. A return descriptor is that of a receive buffer with a frame in it.
+/// Send, receive and return ring hold descriptors. A return descriptor is that of a receive buffer with a frame in it, or,
+/// with a length of 0, with nothing: the frame it was for was dropped, and is in the device's count of such frames.
 package mailbox_pkg;
   /// Words of the configuration.
   localparam int ConfigSendRing = 0;  // host address, low and high word, of the send ring
@@ -12,6 +13,7 @@ package mailbox_pkg;
   localparam int ConfigSlotsLog = 9;  // log2 of receive slots in the frame memory: 1 ... 8, else 8
   localparam int ConfigWatchdog = 10;  // clocks; 0: off
   localparam int ConfigFlags = 11;  // bit 0: no interrupts
+  localparam int ConfigDropPort = 12;  // filter: UDP port whose datagrams are dropped; 0: none
 
   /// log2 of the descriptors of the rings, 5 or more.
   typedef struct packed {

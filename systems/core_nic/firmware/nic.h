@@ -37,6 +37,7 @@ enum {
   AHEAD = 64,          // DMA reads of frames under way; with more, fetches would wait for them
   CLAIM = 32,          // units of work a core takes from the hardware at a time
   REPORT = 8,          // frames sent before the host is told, unless the MAC has run dry
+  REST = 512,          // clocks from one wake-up to the next, in which work gathers
 };
 #define SEND_SLOT(frame) (FrameBase + ((frame) & (SEND_BDS - 1)) * SLOT)
 #define RECEIVE_SLOT_BASE (FrameBase + SEND_BDS * SLOT)
@@ -83,13 +84,11 @@ struct Receive {
   uint32_t interrupt;  // DMA_INFO_IRQ(1) or nothing, for the writes of the status block
 };
 
-// Something to be done, by whichever core comes first.
-enum { EVENT_SEND_FRAMES, EVENT_RECEIVE_FRAMES };
+// Frames to be sent, by whichever core comes first.
 struct Event {
-  uint16_t type;
-  uint16_t count;  // of frames
+  uint32_t count;
   uint32_t first;  // number of the first frame
-  uint32_t bd;     // send: number of its first buffer descriptor
+  uint32_t bd;     // number of its first buffer descriptor
   uint32_t bds;    // and how many there are
 };
 
@@ -137,6 +136,13 @@ void receive_commit(void);
 // What a core does from the moment everything is set up; there is one for each way of parallel
 // work.
 void run_core(void) __attribute__((noreturn));
+
+// Received frames there are buffers for, counted.
+static inline uint32_t frames_with_buffers(void) {
+  const uint32_t arrived = receive.fetch.arrived;
+  const uint32_t there = DEVICE(MacRx + Produced);
+  return (int32_t)(there - arrived) < 0 ? there : arrived;
+}
 
 // How many of the units of work from `taken` to `there` to take: CLAIM at most, and such that they
 // lie in one piece in a ring.

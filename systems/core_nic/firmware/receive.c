@@ -2,6 +2,7 @@
 // Receiving (core-nic paper, figure 2): descriptors of free buffers from the host, frames into
 // those, descriptors back.
 #include "fetch.h"
+#include "filter.h"
 
 struct Receive receive;
 struct bd receive_bds[RECEIVE_BDS] __attribute__((section(".noinit")));
@@ -31,19 +32,10 @@ void receive_bds_arrived(void) {
 }
 
 // Step 2: has each frame written to the buffer of the descriptor with the frame's own number. That
-// descriptor, with the frame's length in it, is also what the host gets back. Frames there is no
-// buffer for yet are tried again later.
+// descriptor, with the frame's length in it, is also what the host gets back. The buffer of a frame
+// that the host is not to have goes back with a length of 0; so that it does in its turn, a byte of
+// the frame is written to it.
 void receive_frames(uint32_t frame, uint32_t count) {
-  const int32_t buffers = (int32_t)(receive.fetch.arrived - frame);
-  if (buffers < (int32_t)count) {
-    const uint32_t possible = buffers > 0 ? (uint32_t)buffers : 0;
-    const struct Event rest = {.type = EVENT_RECEIVE_FRAMES,
-                               .count = (uint16_t)(count - possible),
-                               .first = frame + possible};
-    raise_event(&rest);
-    if (possible == 0) return;
-    count = possible;
-  }
   const uint32_t first = write_ring_reserve(count);
   // What belongs to these frames lies side by side: shares are made so.
   const struct mac_ring_command* mac = &rx_ring[frame & receive.slots_mask];
@@ -55,11 +47,12 @@ void receive_frames(uint32_t frame, uint32_t count) {
     const uint32_t length = mac_info_len(mac->info);
     const uint32_t low = buffer->address_low;
     const uint32_t high = buffer->address_high;
-    buffer->info = length | BD_INFO_LAST(1);
+    const bool wanted = receive_wanted(slot, length);
+    buffer->info = (wanted ? length : 0) | BD_INFO_LAST(1);
     command->host_low = low;
     command->host_high = high;
     command->local_addr = slot;
-    command->info = length | DMA_NOTE(frame % RECEIVE_SLOTS);
+    command->info = (wanted ? length : 1) | DMA_NOTE(frame % RECEIVE_SLOTS);
     frame++;
     mac++;
     buffer++;

@@ -39,8 +39,7 @@ void send_bds_arrived(void) {
     // What is left of a frame that is not whole yet goes with the next ones.
     uint32_t cut = end;
     while (!bd_info_last(send_bds[(cut - 1) % SEND_BDS].info)) cut--;
-    const struct Event event = {.type = EVENT_SEND_FRAMES,
-                                .count = (uint16_t)frames,
+    const struct Event event = {.count = frames,
                                 .first = send.frames,
                                 .bd = send.cut,
                                 .bds = cut - send.cut};

@@ -39,9 +39,7 @@ static __attribute__((noinline)) void task_mac_tx(void) {
 
 static __attribute__((noinline)) void task_mac_rx(void) {
   const uint32_t from = TAKEN(KindMacRx);
-  const uint32_t there = share(from, DEVICE(MacRx + Produced), receive.slots_mask + 1);
-  const uint32_t buffers = receive.fetch.arrived - from;
-  const uint32_t count = there < buffers ? there : buffers;
+  const uint32_t count = share(from, frames_with_buffers(), receive.slots_mask + 1);
   if (count == 0) return;  // no buffers: the bit stays
   receive_frames(from, count);
   TAKEN(KindMacRx) = from + count;
@@ -66,7 +64,7 @@ static __attribute__((noinline)) uint32_t idle(void) {
   uint32_t events;
   while ((events = DEVICE(Event)) == 0) {
     DEVICE(WatchdogKick) = 0;
-    pause_core();
+    wait_for_work();
   }
   return events;
 }
