@@ -5,7 +5,7 @@
 // or must try again, comes from the queue of events.
 #include "nic.h"
 
-enum { ENOUGH = 8 };  // units of work in a round: with fewer a core rests, and finds more the next time
+enum { ENOUGH = CLAIM < 8 ? CLAIM : 8 };  // units of work in a round: with fewer a core rests, and finds more the next time
 
 // Takes a share of the work of a kind, of which there is as much as `there` counts: how much, from
 // `first` on. None if another core is just taking some.
