@@ -164,7 +164,7 @@ REFUSED = {
         "links=1 fault_link=0 link_lost_at_us=9", "link_lost_at_us=9 link_back_at_us=8", "pcap=", "size=imix", "flows=3",
         "source=wire size=9019", "block_kb=4 size=5000",
     ],
-    "core-nic": ["studies=true"],
+    "core-nic": ["studies=true", "drop_udp_port=9 firmware=rmw"],
     "direct-router": [
         "config=A bus=pcie", "slow_path=true bus=pcie", "config=F max_cards=2", "cards=9", "dead_card=3",
         "config=B stalled_card=2", "config=D dead_card=3", "size=1523", "size=9000 mtu=9000 fifo_kb=4",

@@ -138,7 +138,9 @@ class Refusal:
     def check(self, known: dict):
         """Refuses these values, if they are all here and the condition holds for them."""
         if set(self.names) <= known.keys() and eval(self._code, {"__builtins__": {}}, known):
-            shown = {x: "true" if known[x] is True else known[x] for x in self.names if known[x] is not False}
+            shown = {
+                x: "true" if known[x] is True else known[x] for x in self.names if known[x] is not False and known[x] != ""
+            }
             raise UserError(f"{', '.join(f'{name}={x}' for name, x in shown.items())}: {self.why}")
 
 
