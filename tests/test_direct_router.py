@@ -120,6 +120,43 @@ def test_a_card_that_stalls_comes_back(router):
     assert set(lost(result)) <= {"input_fifo_full"}
 
 
+def test_timeouts_shorter_than_an_exchange(router):
+    """Outputs throw away what comes after they gave up; what is thrown away and what still waits are told apart."""
+    result = router("--size", "64", "--frames", 20, "--rate", "0.5", cards=6, timeout_us=0.5)
+    assert set(lost(result)) == {"discarded", "stranded"}
+
+
+def test_fairness_is_of_those_who_compete(router):
+    """One input has an output for itself; what the others share of theirs is no less fair for that."""
+    result = router("--size", "64", "--duration", "600us", cards=5, pattern="hotspot")
+    alone, first = result["streams"]["0->1"], result["streams"]["1->0"]
+    assert lost(result).keys() == {"input_fifo_full"} and not alone["dropped"]
+    assert first["delivered"] < 0.6 * first["offered"]
+    assert result["resources"]["jain"] > 0.99
+
+
+def test_the_chipset_has_a_turn_after_each_card(router):
+    """Frames of 768 bytes through the host: near the knee of figure 4 its completions must not wait for all cards."""
+    words = ("--size", "768", "--duration", "1500us")
+    settings = {"cards": 8, "slow_path": True, "bus_mhz": 133, "ring": 32}
+    flat, two_level = (router(*words, **settings, arbiter=x)["resources"]["cpu_busy"] for x in ("flat", "two-level"))
+    assert two_level > 1.05 * flat
+
+
+def test_a_table_that_is_too_small_is_said(router, tmp_path, capsys):
+    """What does not fit goes through the host, right all the same."""
+    text, table = random_routes("0.0.0.0/0 2", [32], 2, random.Random(6))
+    (tmp_path / "routes.txt").write_text(text)
+    words = ("--routes", tmp_path / "routes.txt", "--size", "64", "--frames", 60, "--rate", "0.1")
+    result = router(*words, "--pcap-out", tmp_path / "out", pattern="uniform")
+    assert forwarded(tmp_path / "out", 3, table) == result["totals"]["delivered"] == 180
+    note = result["resources"]["notes"][0]
+    assert note in capsys.readouterr().out
+    needed = result["resources"]["cards"][0]["trie_needed"]
+    assert needed > 2048 and f"need {needed} nodes" in note and result["resources"]["host"]["forwarded"] > 0
+    assert router("--size", "64", "--frames", 5)["resources"]["notes"] == []
+
+
 def test_same_seed_same_result(router):
     results = [router("--size", "imix", "--frames", "200", "--seed", seed, cards=3, pattern="uniform") for seed in (7, 7, 8)]
     assert results[0]["digest"] == results[1]["digest"] != results[2]["digest"]

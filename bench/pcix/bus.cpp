@@ -24,9 +24,10 @@ int PcixBus::add_card(const PcixPins& pins) {
   return static_cast<int>(slots_.size()) - 1;
 }
 
-int PcixBus::add_agent(PcixAgent& agent) {
+int PcixBus::add_agent(PcixAgent& agent, Level level) {
   Slot slot;
   slot.agent = &agent;
+  slot.first_level = level == Level::kFirst;
   slots_.push_back(slot);
   return static_cast<int>(slots_.size()) - 1;
 }
@@ -184,20 +185,35 @@ void PcixBus::watch(Time now) {
   }
 }
 
+bool PcixBus::asks(std::size_t slot) const {
+  return !slots_[slot].driven.req_n && !slots_[slot].ungranted && !slots_[slot].dead;
+}
+
+bool PcixBus::grant(std::size_t slot) {
+  if (!asks(slot)) return false;
+  granted_ = slot;
+  grant_ = true;
+  moved_on_ = true;
+  return true;
+}
+
+bool PcixBus::grant_first_level() {
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (slots_[i].first_level && grant(i)) return true;
+  return false;
+}
+
 void PcixBus::arbitrate() {
-  const auto asks = [&](std::size_t i) {
-    return !slots_[i].driven.req_n && !slots_[i].ungranted && !slots_[i].dead;
-  };
   const bool starting = tracker_.phase() != PcixTracker::Phase::kIdle && !moved_on_;
   if (grant_ && !starting && asks(granted_)) return;
+  if (!slots_[granted_].first_level && grant_first_level()) return;
   for (std::size_t n = 1; n <= slots_.size(); ++n) {
-    const std::size_t i = (granted_ + n) % slots_.size();
-    if (!asks(i)) continue;
-    granted_ = i;
-    grant_ = true;
-    moved_on_ = true;
+    const std::size_t i = (last_in_round_ + n) % slots_.size();
+    if (slots_[i].first_level || !grant(i)) continue;
+    last_in_round_ = i;
     return;
   }
+  if (grant_first_level()) return;
   if (grant_ && (slots_[granted_].ungranted || slots_[granted_].dead)) grant_ = false;
 }
 

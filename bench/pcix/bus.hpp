@@ -2,9 +2,12 @@
 // A PCI-X bus segment: resolves what its agents drive, arbitrates, watches the protocol.
 //
 // Agents are Verilated cards (`add_card`, by their pins) and C++ agents (`add_agent`). GNT# of one
-// agent is low at any time; when a transaction starts, the grant moves on round robin to the next
-// agent that asks, while the bus is still busy (hidden arbitration), so a transaction may follow
-// another without an idle clock besides the turnaround. Card n's IDSEL is AD[16 + n].
+// agent is low at any time; when a transaction starts, the grant moves on to the next agent that
+// asks, while the bus is still busy (hidden arbitration), so a transaction may follow another
+// without an idle clock besides the turnaround. The grant goes round among the agents; one on the
+// first level is asked after each of those in the round (the two-level arbiter of PCI 2.2, section
+// 3.4; a chipset is alone on the first level, so that its completions do not wait for all cards).
+// Card n's IDSEL is AD[16 + n].
 // Approximation: no latency timer (a transaction keeps the bus for its up to 516 clocks), wires
 // take no time.
 #pragma once
@@ -46,9 +49,11 @@ struct PcixBusStats {
 
 class PcixBus final : public Component {
  public:
+  enum class Level { kFirst, kRound };
+
   /// Numbers of agents count from 0 in the order they are added.
   int add_card(const PcixPins& pins);
-  int add_agent(PcixAgent& agent);
+  int add_agent(PcixAgent& agent, Level level = Level::kRound);
 
   /// While held in reset nothing is driven or granted.
   void set_reset(bool reset) { reset_ = reset; }
@@ -74,7 +79,7 @@ class PcixBus final : public Component {
   struct Slot {
     PcixPins pins{};
     PcixAgent* agent = nullptr;  // null: a card
-    bool dead = false, ungranted = false;
+    bool first_level = false, dead = false, ungranted = false;
     PcixDrive driven{};
     std::uint64_t busy = 0, words = 0;
   };
@@ -83,12 +88,16 @@ class PcixBus final : public Component {
   void write_inputs(std::size_t i);
   void watch(Time now);
   void arbitrate();
+  bool asks(std::size_t slot) const;
+  bool grant(std::size_t slot);
+  bool grant_first_level();
   void violation(const std::string& what, Time now);
 
   std::vector<Slot> slots_;
   PcixWires wires_;
   PcixTracker tracker_;
   std::size_t granted_ = 0, master_ = 0;
+  std::size_t last_in_round_ = 0;  // where the round goes on
   bool grant_ = false, granted_before_ = false;
   std::size_t granted_before_to_ = 0;
   bool moved_on_ = false;  // the grant has been passed on since the transaction began

@@ -105,13 +105,14 @@ class Card final : public PcixAgent {
 constexpr std::uint64_t kA = 0xe000'0000, kB = 0xe000'1000, kNowhere = 0xf000'0000;
 
 struct Machine {
-  explicit Machine(Time latency = 750 * kNanosecond)
+  explicit Machine(Time latency = 750 * kNanosecond,
+                   PcixBus::Level of_bridge = PcixBus::Level::kRound)
       : bridge({latency, {0, 31, 0}}, memory), a(1, kA), b(2, kB) {
     clock = sim.add_clock("bus", kHz);
     sim.add(clock, bus);
     bus.add_agent(a);
     bus.add_agent(b);
-    bus.add_agent(bridge);
+    bus.add_agent(bridge, of_bridge);
     bus.set_reset(false);
   }
   void run(int clocks) { sim.run_for(clocks * (1'000'000'000'000 / static_cast<Time>(kHz))); }
@@ -145,6 +146,25 @@ void test_writes(Checks& check) {
     check.equal(m.a.ends + m.b.ends, std::uint64_t{40}, what + "every end is seen");
     check.equal(m.bus.stats().violations, std::uint64_t{0}, m.bus.stats().first_violation);
   }
+}
+
+void test_first_level(Checks& check) {
+  Machine m(750 * kNanosecond, PcixBus::Level::kFirst);
+  for (int i = 0; i < 100; ++i) {
+    m.a.write(kB, words(1)), m.b.write(kA, words(1));
+    m.bridge.write(kA, 1), m.bridge.write(kB, 1);
+  }
+  m.run(500);
+  const double turns = 100 - static_cast<double>(m.a.jobs.size());
+  check.that(turns > 10, "cards are not starved");
+  check.near(100 - static_cast<double>(m.b.jobs.size()), turns, 1.0, "turns of two masters");
+  check.near(200 - static_cast<double>(m.bridge.requests()), 2 * turns, 2.0,
+             "the bridge has one after each of theirs");
+  // Alone it needs to wait for nobody.
+  Machine alone(750 * kNanosecond, PcixBus::Level::kFirst);
+  for (int i = 0; i < 100; ++i) alone.bridge.write(kA, 1);
+  alone.run(520);
+  check.equal(alone.bridge.requests(), std::size_t{0}, "all of its writes");
 }
 
 void test_fair(Checks& check) {
@@ -266,6 +286,7 @@ int main() {
   Checks check;
   test_writes(check);
   test_fair(check);
+  test_first_level(check);
   test_memory(check);
   test_cpu(check);
   test_aborts(check);

@@ -71,6 +71,7 @@ def run_table(result: dict, title: str) -> str:
     if errors:
         words = [f"interface {x['interface']} {x['kind']} {x['queue']}: {x['code']}" for x in errors[:4]]
         lines.append("errors     " + ", ".join(words) + (f" (and {len(errors) - 4:,} more)" if len(errors) > 4 else ""))
+    lines += [f"note       {x}" for x in result.get("resources", {}).get("notes", ())]
     window = result["window"]
     micro = [f"{window[x] / 1e3:,.1f}" for x in ("from_ns", "to_ns")]
     lines.append(

@@ -12,6 +12,7 @@ namespace emery::direct_router {
 namespace {
 
 using Counter = std::pair<const char*, std::size_t>;
+constexpr std::uint64_t kLeastWords = 9;  // of a frame in a FIFO: 60 bytes and its header
 constexpr std::size_t kQueue = offsetof(direct_router_t, tables.queue);
 #define EMERY_REG(name) offsetof(card_regs_t, name)
 
@@ -57,7 +58,8 @@ constexpr Counter kDrops[] = {
 
 }  // namespace
 
-void Accounts::end_of_traffic() {
+void Accounts::end_of_traffic(Time traffic) {
+  traffic_ = traffic;
   for (unsigned out = 0; out < config_.cards; ++out) {
     for (const int s : crossings_.to(out)) delivered_by_end_[s] = score_.counts(s).delivered;
   }
@@ -98,20 +100,34 @@ std::vector<int> Accounts::from(unsigned in, int cls) const {
 
 Accounts::Queue Accounts::read_queue(Host& host, unsigned card, unsigned dest, unsigned cls) {
   const std::size_t at = kQueue + (4 * dest + cls) * sizeof(queue_regs_t);
-  Queue queue{dest, cls, 0, 0};
+  Queue queue;
   queue.dropped = host.read(card, at + offsetof(queue_regs_t, dropped));
   queue.words = host.read(card, at + offsetof(queue_regs_t, words));
   queue_max_[card].push_back(host.read(card, at + offsetof(queue_regs_t, max)));
   return queue;
 }
 
-// Frames still waiting for someone who does not take them are at least two words each.
-void Accounts::settle(const std::vector<int>& streams, const char* reason, const Queue& queue) {
-  if (reason) drop(streams, reason, queue.dropped);
-  if (queue.words == 0) return;
-  std::uint64_t waiting = 0;
-  for (const int s : streams) waiting += crossings_.missing(s);
-  drop(streams, "stranded", std::min(waiting, queue.words / 2));
+// Frames that an output has thrown away, of inputs that it does not tell apart: what an input with
+// an empty FIFO misses was thrown away, so those come first.
+void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t count) {
+  std::vector<int> streams, behind;
+  for (const int s : crossings_.to(out)) {
+    const bool waits = std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) {
+      return queue.words != 0 && std::count(queue.streams.begin(), queue.streams.end(), s) != 0;
+    });
+    (waits ? behind : streams).push_back(s);
+  }
+  streams.insert(streams.end(), behind.begin(), behind.end());
+  drop(streams, reason, count);
+}
+
+// What still waits in a FIFO for someone who does not take it.
+void Accounts::settle_stranded() {
+  for (const Queue& queue : queues_) {
+    std::uint64_t waiting = 0;
+    for (const int s : queue.streams) waiting += crossings_.missing(s);
+    drop(queue.streams, "stranded", std::min(waiting, queue.words / kLeastWords));
+  }
 }
 
 // What the port was to drop, and what was dropped for no good reason.
@@ -136,26 +152,26 @@ void Accounts::collect_card(Host& host, unsigned c) {
   for (const auto& [name, count] : host.drops(c)) drops_[c][name] += count;
 
   // Input FIFOs: those to a peer hold one way's frames (or one a class), the slow path's any.
-  std::vector<Queue> slow;
+  const auto any = from(c, -1);
+  std::vector<std::uint64_t> slow_dropped;
   for (unsigned n = 0; n < config_.cards; ++n) {
     const bool peer = n + 1 < config_.cards;
     for (unsigned k = 0; k < config_.classes; ++k) {
-      const Queue queue = read_queue(host, c, peer ? n : host.slow_destination(), k);
+      Queue queue = read_queue(host, c, peer ? n : host.slow_destination(), k);
+      queue.streams = peer ? from(c, CardRoutes::card(c, n), k) : any;
       if (peer) {
-        settle(from(c, CardRoutes::card(c, n), k), "input_fifo_full", queue);
+        drop(queue.streams, "input_fifo_full", queue.dropped);
       } else {
-        slow.push_back(queue);
+        slow_dropped.push_back(queue.dropped);
       }
+      queues_.push_back(queue);
     }
   }
 
   if (!config_.slow_path) expect_for_host(c);
-  const auto any = from(c, -1);
   settle_drops(c);
-  for (const Queue& queue : slow) {
-    drop(from(c, static_cast<int>(queue.cls)), "slow_fifo_full", queue.dropped);
-    settle(any, nullptr, queue);
-  }
+  for (unsigned k = 0; k < config_.classes; ++k)
+    drop(from(c, static_cast<int>(k)), "slow_fifo_full", slow_dropped[k]);
   drop(any, "rx_fifo_full", host.read(c, EMERY_REG(rx_fifo_full)));
   drop(any, "too_long", counters_[c]["slow_rx_too_long"]);
 }
@@ -167,10 +183,10 @@ void Accounts::collect(Host& host, int dead_card) {
   }
   for (unsigned c = 0; c < config_.cards; ++c) {
     if (!alive(c)) continue;
-    drop(crossings_.to(c), "discarded", counters_[c]["discarded"]);
-    drop(crossings_.to(c), "tx_error",
-         counters_[c]["slow_tx_bad"] + counters_[c]["slow_tx_bus_error"]);
+    settle_output(c, "discarded", counters_[c]["discarded"]);
+    settle_output(c, "tx_error", counters_[c]["slow_tx_bad"] + counters_[c]["slow_tx_bus_error"]);
   }
+  settle_stranded();
   if (dead_card < 0) return;
   const auto card = static_cast<unsigned>(dead_card);
   for (const auto& streams : {from(card, -1), crossings_.to(card)}) {
@@ -189,8 +205,10 @@ std::uint64_t Accounts::sum(const std::string& counter) const {
 
 double Accounts::jain() const {
   std::vector<double> got;
-  for (unsigned in = 0; in < config_.cards; ++in) {
-    for (unsigned out = 0; out < config_.cards; ++out) {
+  for (unsigned out = 0; out < config_.cards; ++out) {
+    // A line that is asked for more than it has cannot give it to anyone.
+    const double room = static_cast<double>(traffic_) / static_cast<double>(asked_[out]);
+    for (unsigned in = 0; in < config_.cards; ++in) {
       std::uint64_t frames = 0, offered = 0;
       for (unsigned kind = 0; kind < crossings_.kinds(); ++kind) {
         const int s = crossings_.find(in, out, kind);
@@ -198,7 +216,9 @@ double Accounts::jain() const {
         frames += by_end(s);
         offered += score_.counts(s).offered;
       }
-      if (offered != 0) got.push_back(static_cast<double>(frames) / static_cast<double>(offered));
+      if (offered == 0) continue;
+      got.push_back(static_cast<double>(frames) /
+                    (static_cast<double>(offered) * std::min(1.0, room)));
     }
   }
   double sum = 0, squares = 0;

@@ -26,10 +26,13 @@ class Accounts {
         crossings_(crossings),
         counters_(config.cards),
         queue_max_(config.cards),
-        drops_(config.cards) {}
+        drops_(config.cards),
+        asked_(config.cards) {}
 
-  /// The sources have ended.
-  void end_of_traffic();
+  /// A frame for an output was offered; on its line it takes so long.
+  void asked(unsigned out, Time line) { asked_[out] += line; }
+  /// The sources have ended, which have sent for so long.
+  void end_of_traffic(Time traffic);
   /// Reads the counters, which takes simulated time, and attributes what did not arrive. Nobody can
   /// ask a dead card what it lost (-1: none).
   void collect(Host& host, int dead_card);
@@ -42,25 +45,26 @@ class Accounts {
     return counters_[card].at(name);
   }
 
-  /// Jain's index of the share of its frames that each input and output pair got, by the end of
-  /// traffic.
+  /// Jain's index over the pairs of input and output: the share of its frames that each has got by
+  /// the end of traffic, of what is possible where more is asked of the output's line than it has.
   double jain() const;
   /// Fields of the open object.
   void write_classes(JsonWriter& json, double seconds) const;
   void write_card(JsonWriter& json, unsigned card) const;
 
  private:
-  // What an input FIFO has dropped and still holds, in words.
+  // What an input FIFO has dropped and still holds, in words; whose frames it takes.
   struct Queue {
-    unsigned dest, cls;
-    std::uint64_t dropped, words;
+    std::uint64_t dropped = 0, words = 0;
+    std::vector<int> streams;
   };
 
   void collect_card(Host& host, unsigned card);
   Queue read_queue(Host& host, unsigned card, unsigned dest, unsigned cls);
   void expect_for_host(unsigned card);
   void settle_drops(unsigned card);
-  void settle(const std::vector<int>& streams, const char* reason, const Queue& queue);
+  void settle_output(unsigned out, const char* reason, std::uint64_t count);
+  void settle_stranded();
   bool of_class(unsigned kind, unsigned cls) const;
   std::vector<int> from(unsigned in, unsigned out, unsigned cls) const;
   std::vector<int> from(unsigned in, int cls) const;
@@ -77,6 +81,9 @@ class Accounts {
   std::vector<std::map<std::string, std::uint64_t>> counters_;  // by card
   std::vector<std::vector<std::uint64_t>> queue_max_;           // words, by card and queue
   std::vector<std::map<std::string, std::uint64_t>> drops_;     // by card
+  std::vector<Queue> queues_;
+  std::vector<Time> asked_;  // of each output's line
+  Time traffic_ = 0;
   Findings findings_;
 };
 

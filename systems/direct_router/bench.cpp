@@ -112,6 +112,7 @@ class Bench final : public Run {
   void account() override;
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
+  void report_notes(JsonWriter& json) const;
 
   Scenario scenario_;
   Workload workload_;
@@ -129,7 +130,8 @@ class Bench final : public Run {
   std::vector<Port> port_;
   CardFaults faults_;
   std::uint64_t hostile_every_;
-  Time patience_;  // at the end
+  std::uint64_t cut_frames_ = 0;  // to the host because the cards' tables are too small
+  Time patience_;                 // at the end
   Time traffic_end_ = 0, host_busy_ = 0;
 };
 
@@ -219,6 +221,8 @@ void Bench::entered(unsigned p, const Frame& frame, WireFault fault, Time starte
     offer(crossings_.expect_drop(p, verdict.drop), frame.bytes(), 0, started);
     return;
   }
+  cut_frames_ += verdict.cut;
+  accounts_.asked(verdict.port, LineClock(kLineRate).after(out.size + kFcsBytes + kLineOverhead));
   // Order is kept within a class, on the fast path and on the slow path.
   const std::uint32_t way = verdict.slow * host_config_.classes + verdict.cls;
   // With classes ignored a frame still counts as what its type of service says.
@@ -281,7 +285,7 @@ void Bench::look() {
     traffic_end_ = simulation_.now();
     machine_->mark(1);
     host_busy_ = host_->stats().busy;
-    accounts_.end_of_traffic();
+    accounts_.end_of_traffic(traffic_end_ - traffic_start());
     moved();
   }
 }
@@ -320,11 +324,25 @@ void Bench::report(JsonWriter& json) const {
   for (unsigned c = 0; c < scenario_.cards; ++c) {
     json.begin_object()
         .field("trie_nodes", card_routes_[c].entries().size() / 16)
+        .field("trie_needed", card_routes_[c].needed())
         .field("trie_cut", card_routes_[c].cut());
     accounts_.write_card(json, c);
     json.key("mac");
     port_[c].mac->stats().write(json);
     json.end_object();
+  }
+  json.end_array();
+  report_notes(json);
+}
+
+void Bench::report_notes(JsonWriter& json) const {
+  json.array("notes");
+  std::size_t needed = 0;
+  for (const CardRoutes& card : card_routes_) needed = std::max(needed, card.needed());
+  if (needed > host_->lpm_nodes()) {
+    json.value("the routes need " + std::to_string(needed) + " nodes, the cards have " +
+               std::to_string(host_->lpm_nodes()) + " (lpm_nodes): " + std::to_string(cut_frames_) +
+               " frames went through the host for it");
   }
   json.end_array();
 }

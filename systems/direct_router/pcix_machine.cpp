@@ -29,7 +29,8 @@ class PcixMachine final : public CardMachine<Vdirect_router> {
                      &m.ad_oe_o,    &m.gnt_n_i,   &m.idsel_i,     &m.frame_n_i,   &m.irdy_n_i,
                      &m.devsel_n_i, &m.trdy_n_i,  &m.stop_n_i,    &m.ad_i,        &m.cbe_n_i});
     }
-    bus_.add_agent(bridge_);
+    const bool flat = options.get<std::string>("arbiter") == "flat";
+    bus_.add_agent(bridge_, flat ? PcixBus::Level::kRound : PcixBus::Level::kFirst);
     simulation.add(bus_clock_, bus_);
   }
 

@@ -48,7 +48,9 @@ Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame) const {
   const auto ip = frame.subspan(14);
   const auto address =
       static_cast<std::uint32_t>(ip[16] << 24 | ip[17] << 16 | ip[18] << 8 | ip[19]);
-  v.slow = !config_.fast_path || judged.options() || cards_[port].find(address) != v.port;
+  const bool known = cards_[port].find(address) == v.port;
+  v.slow = !config_.fast_path || judged.options() || !known;
+  v.cut = config_.fast_path && !judged.options() && !known && v.port != port;
   route::Judge::hop(frame);
   put_mac(frame, config_.next_hop[v.port]);
   // The host leaves its own address of the port the frame goes out at, a card that of the port it

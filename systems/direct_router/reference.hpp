@@ -28,6 +28,7 @@ struct Verdict {
   const char* drop = nullptr;  // the counter that has it; else the frame leaves at `port`
   unsigned port = 0;
   bool slow = false;  // through the host
+  bool cut = false;   // because the card's table had no room for the route
   unsigned cls = 0;   // of service
 };
 

@@ -86,20 +86,18 @@ void CardRoutes::make_trie(const Routes& routes, unsigned room) {
   // Nearest to the root first, as long as there are nodes.
   std::vector<std::size_t> order = {0};
   entries_.clear();
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (const Entry& entry : nodes[order[i]]) {
-      if (entry.child < 0) {
-        entries_.push_back(entry.result);
-      } else if (order.size() < room) {
-        entries_.push_back(kNode | static_cast<std::uint32_t>(order.size()));
-        order.push_back(static_cast<std::size_t>(entry.child));
-      } else {
-        entries_.push_back(kSlow);
-        ++cut_;
-      }
+  for (needed_ = 0; needed_ < order.size(); ++needed_) {
+    for (const Entry& entry : nodes[order[needed_]]) {
+      const std::size_t child = order.size();
+      if (entry.child >= 0) order.push_back(static_cast<std::size_t>(entry.child));
+      if (needed_ >= room) continue;
+      const bool cut = entry.child >= 0 && child >= room;
+      cut_ += cut;
+      entries_.push_back(entry.child < 0 ? entry.result
+                         : cut           ? kSlow
+                                         : kNode | static_cast<std::uint32_t>(child));
     }
   }
-  if (room == 0) entries_.clear();
 }
 
 std::optional<unsigned> CardRoutes::find(std::uint32_t address) const {

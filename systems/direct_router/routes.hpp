@@ -38,7 +38,8 @@ class CardRoutes {
   bool trie() const { return !entries_.empty(); }
   /// Entry 16 * node + nibble, in the card's format.
   const std::vector<std::uint32_t>& entries() const { return entries_; }
-  /// Subtrees left to the host for want of nodes.
+  /// Nodes that all routes need; subtrees left to the host for want of them.
+  std::size_t needed() const { return needed_; }
   unsigned cut() const { return cut_; }
 
   /// The port the card sends an address to by itself.
@@ -51,6 +52,7 @@ class CardRoutes {
   unsigned card_, ports_;
   std::vector<std::optional<Route>> ternary_;
   std::vector<std::uint32_t> entries_;
+  std::size_t needed_ = 0;
   unsigned cut_ = 0;
 };
 

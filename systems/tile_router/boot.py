@@ -32,7 +32,6 @@ _SIDES = {x: x.name[0] for x in _mesh.port_e if _mesh.North <= x <= _mesh.West}
 _TIMED = ("lookup", "checksum", "forward", "output")  # programs that can take the time of their tasks
 
 RING_BYTES = 1 << 22
-_GROUP_BIT = 1  # of the first byte of an Ethernet address
 _CONFIG, _COUNTERS, _TOLD = 0x000, 0x180, 0x200  # in a tile's RAM (link.ld): both, and what the image writes
 
 
@@ -311,13 +310,11 @@ class _Builder:
             "ready_flags": 1 << bank.exit,
             "port": [word | _mesh.header_t.pack(src=self.at(x, 2).code()) if word >= _tile.Ports else word for word in ports],
         }
-        mask = _GROUP_BIT << 40 if self.any_mac else (1 << 48) - 1
-        wanted = [(0 if self.any_mac else mac(port)) >> shift & 0xFFFFFFFF for shift in (32, 0)]
         checksum = Tile("checksum", x, "" if has.null else "checksum" + suffix)
         checksum.config = {
             "to_next": self.at(x, 0).header(),
-            "mac": wanted,
-            "mac_mask": [mask >> 32, mask & 0xFFFFFFFF],
+            "mac": [mac(port) >> 32 << 16, mac(port) & 0xFFFFFFFF],
+            "mac_strict": 0 if self.any_mac else _tile.GroupBit,
         }
         forward = Tile("forward", x, "forward" + suffix)
         source = card if has.held else bank

@@ -20,8 +20,7 @@ static inline void skip(word words) { (void)words; }
 #endif
 
 #define ETHERNET_IPV4 0x0800u
-#define IP_MULTICAST 14u      /* the first four bits of an address */
-#define GROUP_BIT (1u << 8) /* of a station's address, in word 0 of the head */
+#define IP_MULTICAST 14u /* the first four bits of an address */
 
 /* Whom a frame is sent to on the link. */
 enum { Us, Group, Another };
@@ -54,16 +53,13 @@ __attribute__((noinline)) static word reason(word to, int room, word type, word 
 
 __attribute__((noreturn)) void main(void) {
   const word fine = config.to_next;
-  const word mac0 = config.mac[0], mac1 = config.mac[1];
-  const word mask0 = config.mac_mask[0], mask1 = config.mac_mask[1];
+  const word mac0 = config.mac[0], mac1 = config.mac[1], strict = config.mac_strict;
   word frames = 0;
   for (;;) {
     skip(1); /* header of the message */
     int room = (int)(take() >> 16) - EthernetBytes;
     skip(1); /* where the payload is */
-    word to0 = take();
-    word stranger = (to0 & mask0) ^ mac0;
-    stranger |= (take() & mask1) ^ mac1;
+    word to0 = take(), to1 = take();
     skip(1);
     word type = take();
     word began = task_begins(type);
@@ -81,7 +77,7 @@ __attribute__((noreturn)) void main(void) {
     word net = source >> 24;
     /* As a rule nothing is wrong: each condition an instruction or two; what it was is found out
      * later. */
-    if (RARE(stranger)) goto wrong;
+    if (RARE(to1 != mac1 || to0 << 16 != mac0) && (to0 | strict) & GroupBit) goto wrong;
     if (RARE((type & 0xffff) != ETHERNET_IPV4)) goto wrong;
     if (RARE(first >> 24 != 0x45)) goto wrong;
     if (RARE(length < 20)) goto wrong;
@@ -94,7 +90,11 @@ __attribute__((noreturn)) void main(void) {
     gdn_put(fine);
     continue;
   wrong:;
-    word to = !stranger ? Us : to0 & GROUP_BIT ? Group : Another;
+    word to = Us;
+    if (to0 & GroupBit)
+      to = Group;
+    else if ((to1 != mac1 || to0 << 16 != mac0) && strict)
+      to = Another;
     word what = reason(to, room, type, first, sum, source, destination, ttl);
     word code = what & 31, options = code == Options;
     gdn_put(fine | HEADER_USER(code) | HEADER_LEN(options ? 2 : 0));

@@ -8,6 +8,7 @@ package tile_pkg;
 
   // The head: two bytes that mean nothing, 14 bytes of Ethernet, and the IP header from word 4.
   localparam int EthernetBytes = 14;
+  localparam int GroupBit = 'h100;  // of word 0: the frame is for a group of stations
   localparam int HeadBytes = 4 * mesh_pkg::HeadWords - 2;
   localparam int HeadIpWords = mesh_pkg::HeadWords - 4;
 
@@ -48,8 +49,8 @@ package tile_pkg;
 
   typedef struct packed {
     logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason
-    logic [1:0][31:0] mac_mask;  // checksum: a frame is for this router where words 0 and 1 of its head are `mac` under this
-    logic [1:0][31:0] mac;
+    logic [31:0] mac_strict;  // checksum: its own Ethernet address; in GroupBit, whether other unicast ones are not for this router
+    logic [1:0][31:0] mac;  // the first two bytes in bits 31:16, the others
     logic [31:0] ready_flags;  // flag of the linecard (output), of the packet memory (lookup)
     logic [31:0] own_number;  // output: number of this one
     logic [31:0] number_shift;  // place of the number of a pipeline or output in a place_t: 0 (x) or 4 (y)
