@@ -78,6 +78,14 @@ struct CreditConfig {
   std::uint32_t header[kFcClasses] = {0, 0, 0};
   std::uint32_t data[kFcClasses] = {0, 0, 0};
 
+  // Of a root complex, the settings credits_ph, credits_pd and credits_nph; completions without
+  // limit.
+  static CreditConfig from(const Options& options) {
+    return {
+        {options.get<std::uint32_t>("credits_ph"), options.get<std::uint32_t>("credits_nph"), 0},
+        {options.get<std::uint32_t>("credits_pd"), 0, 0}};
+  }
+
   void check() const {
     for (int i = 0; i < kFcClasses; ++i) {
       if (header[i] > 127 || data[i] > 2047)

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -275,6 +277,54 @@ void test_two_links() {
               "x8 + x8: protocol");
 }
 
+// What a host_profile is made of: each value does what it says, by numbers worked out here.
+void test_host() {
+  const auto reads = [](const std::function<void(RootConfig&)>& change, std::uint32_t bytes,
+                        int tags, const std::string& name) {
+    Setup setup;
+    setup.link.lanes = 8;
+    change(setup.root);
+    auto bench = std::make_unique<Bench>(setup);
+    bench->device.tags = tags;
+    const std::uint64_t size = 1 << 20;
+    bench->device.next_read = walk(pattern_buffer(bench->memory, size), size, bytes);
+    bench->simulation.run_for(400 * kMicrosecond);
+    check_clean(*bench, name);
+    return bench;
+  };
+  const auto latency = [](const Bench& bench) {
+    const EndpointStats& s = bench.endpoint.stats();
+    return static_cast<double>(s.read_time_sum) / 1e3 / static_cast<double>(s.reads);
+  };
+  // 256 bytes in pieces of 64: 4 x 84 instead of 276 on the wire, below the length given only.
+  for (const bool pieces : {false, true}) {
+    const auto bench = reads([&](RootConfig& c) { c.completion_from = pieces ? 257 : 256; }, 256,
+                             256, "completion_from");
+    const auto done = static_cast<double>(bench->root.stats().reads);
+    checks.near(static_cast<double>(bench->root.stats().completions) / done, pieces ? 4 : 1, 0.2,
+                "completions of a read of 256 bytes");
+    const double spacing = 8 * (256 + (pieces ? 4 : 1) * kCompletionTlp) / (8 * kLane[2]);
+    check_near(400e3 / done, spacing, 0.05, "time of a read in pieces");
+  }
+  // One read at a time: the mean of a uniform time is its half, of one in so many its share.
+  const double plain = latency(*reads([](RootConfig&) {}, 64, 1, "plain"));
+  checks.near(latency(*reads([](RootConfig& c) { c.wake = 400 * kNanosecond; }, 64, 1, "wake")),
+              plain + 200, 25, "a host that must wake for each read");
+  const auto tail = [](RootConfig& c) {
+    c.tail = 2000 * kNanosecond;
+    c.tail_chance = 0.1;
+  };
+  checks.near(latency(*reads(tail, 64, 1, "tail")), plain + 200, 60, "one read in ten 2 us later");
+  // Writes at the host's own pace: one in 50 ns.
+  Setup setup;
+  setup.root.write_time = 50 * kNanosecond;
+  Bench bench(setup);
+  const std::uint64_t size = 1 << 20;
+  bench.device.next_write = walk(bench.memory.alloc(size), size, 64);
+  check_near(measure(bench).write, 8 * 64 / 50.0, 0.002, "a host that takes a write in 50 ns");
+  check_clean(bench, "write_time");
+}
+
 // In the steady state nothing is allocated.
 void test_allocations() {
   Bench bench;
@@ -352,6 +402,7 @@ int main(int argc, char**) {
   test_both(8);
   test_both(16);
   test_credits();
+  test_host();
   test_allocations();
   test_two_links();
   if (argc > 1) measure_cost();

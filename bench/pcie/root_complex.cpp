@@ -35,6 +35,16 @@ void RootConfig::read_timing(const Options& options) {
   max_read_request = options.get<int>("mrrs");
 }
 
+void RootConfig::host(const Options& options) {
+  completion_payload = options.get<int>("completion_bytes");
+  completion_from = options.get<int>("completion_from");
+  write_time = options.ns("write_ns");
+  tail = options.ns("read_tail_ns");
+  tail_chance = options.get<int>("read_tail_ppm") / 1e6;
+  wake = options.ns("read_wake_ns");
+  reorder = reorder || tail_chance > 0;
+}
+
 void RootConfig::check() const {
   const auto size_ok = [](int bytes) {
     return bytes >= 128 && bytes <= 4096 && std::has_single_bit(static_cast<unsigned>(bytes));
@@ -64,6 +74,10 @@ void RootComplex::sample(Time now) {
   }
   while (const Tlp* tlp = link_.up.front(now - config_.ingress)) {
     if (tlp->is_mem_read() && reads_.size() >= config_.max_reads) break;
+    if (config_.write_time && tlp->is_mem_write()) {
+      if (write_free_ > now) break;
+      write_free_ = std::max(write_free_, tlp->time + config_.ingress) + config_.write_time;
+    }
     accept(*tlp);
     const FcClass c = tlp->fc_class();
     const std::uint32_t data = tlp->data_credits();
@@ -176,6 +190,9 @@ void RootComplex::accept_read(const Tlp& tlp) {
   Time ready = tlp.time + config_.ingress + config_.memory_latency;
   if (config_.jitter)
     ready += static_cast<Time>(random_.below(static_cast<std::uint64_t>(config_.jitter) + 1));
+  if (config_.tail && random_.chance(config_.tail_chance)) ready += config_.tail;
+  if (config_.wake && reads_.empty())
+    ready += static_cast<Time>(random_.below(static_cast<std::uint64_t>(config_.wake) + 1));
   if (!config_.reorder) ready = last_ready_ = std::max(ready, last_ready_);
   read.ready = ready;
   tag_used_[tlp.tag()] = true;
@@ -290,6 +307,8 @@ void RootComplex::send_completion() {
     std::uint64_t most = config_.completion_payload
                              ? std::min(config_.completion_payload, device_.max_payload)
                              : device_.max_payload;
+    if (4 * read.request.length_dw() < static_cast<std::uint32_t>(config_.completion_from))
+      most = rcb;
     if (config_.random_split) most = rcb * random_.between(1, most / rcb);
     const std::uint64_t border = (read.at + most) & ~(rcb - 1);
     sent = static_cast<std::uint32_t>(std::min<std::uint64_t>(read.left, border - read.at));

@@ -6,8 +6,9 @@
 // reads take `memory_latency` (350 ns) more and see every write before them. Completions end at
 // multiples of the read completion boundary and carry up to the maximum payload. With the link's 2
 // x 175 ns a read takes about 0.8 us from the device's request to its last data. `jitter` adds a
-// uniform random time to each read; `reorder` lets reads overtake each other and interleaves their
-// completions; all from `seed`.
+// uniform random time to each read, `tail` a fixed one to one in so many, `wake` a uniform one to a
+// read that finds no other in service; `reorder` lets reads overtake each other and interleaves
+// their completions; all from `seed`. What servers were measured to do is in parameters.toml.
 //
 // Packets a real root complex would drop as malformed, and requests the specification forbids,
 // count as protocol_errors (the first is kept in words) and change nothing. Writes to unmapped
@@ -36,11 +37,16 @@ struct RootConfig {
   Time ingress = 50 * kNanosecond;
   Time memory_latency = 350 * kNanosecond;
   Time jitter = 0;
+  Time tail = 0;
+  double tail_chance = 0;
+  Time wake = 0;
   bool reorder = false;
   bool random_split = false;  // completions end at random multiples of the boundary
   std::uint64_t seed = 1;
   int rcb = 64;
   int completion_payload = 0;  // most bytes a completion carries; 0: the maximum payload
+  int completion_from = 0;     // shorter requests are completed `rcb` bytes at a time
+  Time write_time = 0;         // least time between two writes that memory takes
   int max_payload = 256;       // asked for; the device may support less
   int max_read_request = 512;
   bool extended_tag = true;
@@ -55,6 +61,8 @@ struct RootConfig {
   static RootConfig from(const Options& options);
   // And those of a device that reads: mrrs, read_latency_ns, read_jitter_ns.
   void read_timing(const Options& options);
+  // And the others of parameters.toml that are the host's: what a host_profile names.
+  void host(const Options& options);
   void check() const;
 };
 
@@ -233,6 +241,7 @@ class RootComplex : public Component, public HostInterface {
 
   Ring<Read> reads_{64};  // by ready time
   Time last_ready_ = 0;
+  Time write_free_ = 0;  // when memory takes the next write
   std::vector<bool> tag_used_ = std::vector<bool>(1024, false);
   std::vector<ArmedFault> faults_;
   Time stall_from_ = kNever, stall_until_ = kNever;

@@ -11,17 +11,38 @@
 #include "bench/pcie/pcie_link.hpp"
 #include "bench/pcie/pins.hpp"
 #include "bench/pcie/root_complex.hpp"
+#include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 
 namespace emery {
 
+/// What a slot and its host are like: the settings of bench/pcie/parameters.toml, and `seed`.
+struct PcieSettings {
+  LinkConfig link;
+  RootConfig root;
+  CreditConfig credits;  // of the root complex
+
+  explicit PcieSettings(const Options& options)
+      : link(LinkConfig::from(options)),
+        root(RootConfig::from(options)),
+        credits(CreditConfig::from(options)) {
+    link.latency = options.ns("link_latency_ns");
+    root.read_timing(options);
+    root.host(options);
+  }
+};
+
 class PcieHost {
  public:
   PcieHost(const LinkConfig& link_config, const RootConfig& root_config, Simulation& simulation,
            HostMemory& memory)
       : link(link_config), root(root_config, simulation, link, memory), simulation_(simulation) {}
+  PcieHost(const PcieSettings& settings, Simulation& simulation, HostMemory& memory)
+      : link(settings.link, settings.credits),
+        root(settings.root, simulation, link, memory),
+        simulation_(simulation) {}
 
   /// Puts the device in, whose logic runs at this clock.
   void attach(int clock, const FunctionConfig& function, const EndpointPins& pins) {

@@ -42,6 +42,7 @@ class Parameter:
     rtl_scale: int = 1  # the Verilog parameter is this many times the value
     rtl_values: tuple = ()  # what each choice is called in Verilog
     when: dict = field(default_factory=dict)  # the bench is told only while these parameters have these values
+    sets: dict = field(default_factory=dict)  # what each choice makes of others that nobody sets; the bench is told of those
 
     @property
     def allowed(self) -> str:
@@ -174,14 +175,18 @@ class System:
 
     def values(self, settings: list[str] = ()) -> dict:
         """All parameters, with `NAME=VALUE` settings applied."""
-        values = {x.name: x.default for x in self.parameters.values()}
+        given = {}
         for setting in settings:
             name, equals, text = setting.partition("=")
             if not equals:
                 raise UserError(f"--set {setting}: write it as NAME=VALUE")
             if name not in self.parameters:
                 raise UserError(f"{self.name} has no parameter {name}{nearest(name, self.parameters)}")
-            values[name] = self.parameters[name].parse(text)
+            given[name] = self.parameters[name].parse(text)
+        values = {x.name: x.default for x in self.parameters.values()}
+        for x in self.parameters.values():
+            values.update(x.sets.get(given.get(x.name, x.default), {}))
+        values.update(given)
         self.refuse(values)
         return values
 
@@ -200,7 +205,7 @@ class System:
 
     def settings(self, values: dict) -> dict:
         """What the bench is told: parameters by name, and what the system makes of them (files, mostly)."""
-        told = {name: x for name, x in self.parameters.items() if not x.rtl_only and _holds(x.when, values)}
+        told = {k: x for k, x in self.parameters.items() if not (x.rtl_only or x.sets) and _holds(x.when, values)}
         made = self.hook("settings") or (lambda values: {})
         return {**{name: values[name] for name in told}, **made(values)}
 
@@ -291,6 +296,23 @@ def _parameter(name: str, table: dict) -> Parameter:
     return parameter
 
 
+def _parameters(data: dict) -> dict[str, Parameter]:
+    """The parameters of a system and of the files it includes; its own stand in place of those of the same name."""
+    tables = {}
+    for path in data.get("include", ()):
+        with open(ROOT / path, "rb") as handle:
+            tables |= tomllib.load(handle)["parameters"]
+    tables |= data.get("parameters", {})
+    parameters = {name: _parameter(name, dict(x)) for name, x in tables.items()}
+    for x in parameters.values():
+        for choice, values in x.sets.items():
+            if choice not in x.choices or not values.keys() <= parameters.keys():
+                raise ValueError(f"parameter {x.name}: {choice} is no choice, or sets what is no parameter")
+            for name, value in values.items():
+                parameters[name].check(value)
+    return parameters
+
+
 def _variant(table: dict) -> dict:
     fields = {"top": "top", "dirs": "rtl_dirs", "files": "rtl_files", "sources": "sources"}
     changed = {fields[name]: x if name == "top" else tuple(x) for name, x in table.items() if name != "when"}
@@ -341,7 +363,7 @@ def read(folder: Path) -> System:
     try:
         with open(path, "rb") as handle:
             data = tomllib.load(handle)
-        rtl = data["rtl"]
+        rtl, parameters = data["rtl"], _parameters(data)
         return System(
             name=data["name"],
             title=data["title"],
@@ -358,14 +380,14 @@ def read(folder: Path) -> System:
             ports=data.get("ports", {}),
             options=tuple(data.get("options", ())),
             run=data.get("run", {}),
-            parameters={k: _parameter(k, dict(v)) for k, v in data.get("parameters", {}).items()},
+            parameters=parameters,
             python=data.get("python", {}),
             largest_frame=data.get("largest_frame", 9018),
             figures=data.get("figure", {}),
             targets=_targets(data.get("target", [])),
             variants=tuple(map(_variant, data.get("variant", ()))),
             resources=data.get("resources", {}),
-            refusals=_refusals(data.get("refuse", []), data.get("parameters", {})),
+            refusals=_refusals(data.get("refuse", []), parameters),
         )
     except KeyError as error:
         raise UserError(f"{in_checkout(path)}: {error} is missing") from error
