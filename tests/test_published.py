@@ -30,6 +30,14 @@ def test_points_of_curves_are_columns():
         published._tables(rows, ["g@64"])
 
 
+def test_each_curve_beside_its_own_numbers_of_the_paper():
+    common = {"x": (64, 128, 64), "series": ("a", "a", "b")}
+    text = published._curves(rows_of(1.0, 2.0, 3.0, **common, paper_value=(1.5, 2.5, 3.5), limit=(None,) * 3))
+    assert text.splitlines()[2:] == ["| a | 1 | 2 |", "| a, paper | 1.5 | 2.5 |", "| b | 3 |  |", "| b, paper | 3.5 |  |"]
+    text = published._curves(rows_of(1.0, 2.0, 3.0, **common, paper_value=(1.5, 2.5, 1.5), limit=(None,) * 3))
+    assert text.splitlines()[2:] == ["| paper | 1.5 | 2.5 |", "| a | 1 | 2 |", "| b | 3 |  |"]
+
+
 def target(**more):
     return system.Target(**{"id": "all", "figure": "f", "what": "all", "measure": "least", "of": "one-", "goal": 9.0, **more})
 

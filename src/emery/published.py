@@ -95,18 +95,33 @@ def _list(rows: list[dict]) -> str:
     return _lines(cells)
 
 
+def own_papers(rows: list[dict]) -> dict:
+    """The paper's numbers {series: {x: number}} where each series of a figure has its own; empty where they have them in common."""
+    papers: dict = {}
+    for row in rows:
+        papers.setdefault(row["series"], {})[row["x"]] = row["paper_value"]
+    first = next(iter(papers.values()))
+    common = all(first.get(x, y) == y for own in papers.values() for x, y in own.items() if y is not None)
+    return {} if common else papers
+
+
 def _curves(rows: list[dict]) -> str:
     """A line a series, a column a place on the axis."""
     places = sorted({row["x"] for row in rows})
     cells = [[rows[0]["unit"], *map(_number, places)]]
     names = list(dict.fromkeys(row["series"] for row in rows))
+    papers = own_papers(rows)
     for label, key in (("limit", "limit"), ("paper", "paper_value"), ("peer", "peer_value")):
+        if papers and key == "paper_value":
+            continue
         first = {row["x"]: row[key] for row in rows if row["series"] == names[0]}
         if any(x is not None for x in first.values()):
             cells.append([label, *(_number(first.get(x)) for x in places)])
     for name in names:
         own = {row["x"]: _emery(row) for row in rows if row["series"] == name}
         cells.append([name or "Emery", *(own.get(x, "") for x in places)])
+        if name in papers:
+            cells.append([f"{name}, paper", *(_number(papers[name].get(x)) for x in places)])
     return _lines(cells)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from emery.common import UserError, nearest
 from emery.limits import lost
+from emery.published import own_papers
 from emery.report import table
 from emery.results import Results, all_of
 from emery.run import check_file, make_directory, plan
@@ -164,10 +165,13 @@ _COLUMNS = [("limit", "limit", "0.75"), ("paper", "paper_value", "tab:orange"), 
 def _curves(axes, own: list[dict]):
     """Rows that have a place on an axis: Emery's points a series, and what paper and physics say beside the first."""
     names = list(dict.fromkeys(row["series"] for row in own))
+    papers = own_papers(own)
     for number, name in enumerate(names):
         rows = [row for row in own if row["series"] == name]
+        if name in papers:
+            axes.plot(*_points(rows, "paper_value"), marker="x", linestyle=":", label=f"{name}, paper", color=f"C{number}")
         for label, key, colour in _COLUMNS if number == 0 else []:
-            if any(row[key] is not None for row in rows):
+            if any(row[key] is not None for row in rows) and not (papers and key == "paper_value"):
                 axes.plot(*_points(rows, key), marker=".", label=label, color=colour)
         colour = "tab:blue" if len(names) == 1 else f"C{number}"
         axes.plot(*_points(rows, "emery"), marker="o", label=name or "Emery", color=colour)
