@@ -54,6 +54,31 @@ def test_show_and_settings(card, capsys):
     assert "out of range" in capsys.readouterr().err
 
 
+PROFILES = """
+[parameters.machine]
+default = "plain"
+choices = ["plain", "slow"]
+help = "a profile"
+[parameters.machine.sets]
+slow = { buffer_beats = 4, mps = 128 }
+"""
+
+
+def test_a_profile_sets_what_nobody_sets(card):
+    """Parameters of an included file, those of the system in their place, and a choice that brings values of others."""
+    text = (card / "system.toml").read_text()
+    (card / "system.toml").write_text(text.replace("[rtl]", 'include = ["bench/pcie/parameters.toml"]\n\n[rtl]', 1) + PROFILES)
+    values = system.load(str(card)).values
+    assert values()["buffer_beats"] == 16 and values()["mps"] == 256 and values()["host_profile"] == "generic"
+    assert values(["machine=slow"])["buffer_beats"] == 4 and values(["machine=slow"])["mps"] == 128
+    for settings in (["machine=slow", "mps=512"], ["mps=512", "machine=slow"]):
+        assert values(settings)["mps"] == 512 and values(settings)["buffer_beats"] == 4
+    assert values(["host_profile=hsw-e3-1226v3"])["write_ns"] > 0
+    (card / "system.toml").write_text((card / "system.toml").read_text().replace("buffer_beats = 4,", "buffer_beats = 1,"))
+    with pytest.raises(UserError, match="buffer_beats: 1 is out of range"):
+        system.load(str(card))
+
+
 def test_lint_and_registers(card):
     """Its RTL is held to what ours is; registers of its own are generated for it."""
     (card / "card.rdl").write_text(REGISTERS)
@@ -173,6 +198,7 @@ REFUSED = {
         "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",
         "dma_overtaken_us=20 read_jitter_ns=20000",
     ],
+    "pcie-bench": ["size=4096 window_kb=64"],
     "tile-router": [],
 }  # fmt: skip
 

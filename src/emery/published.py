@@ -96,7 +96,7 @@ def _list(rows: list[dict]) -> str:
 
 
 def own_papers(rows: list[dict]) -> dict:
-    """The paper's numbers {series: {x: number}} where each series of a figure has its own; empty where they have them in common."""
+    """The paper's numbers {series: {x: number}} where each series of a figure has its own; empty where they share them."""
     papers: dict = {}
     for row in rows:
         papers.setdefault(row["series"], {})[row["x"]] = row["paper_value"]

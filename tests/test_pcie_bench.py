@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pcie-bench as a whole: what a link carries by the specification's arithmetic, and what seven servers were measured to do."""
+
+import json
+from functools import partial
+
+import conftest
+import pytest
+
+from emery.cli import main
+
+refused = partial(conftest.refused, ("pcie-bench",))
+# Gb/s of a gen3 x8 link: 8 GT/s, 128 bits in 130, one block in 373 is SKP.
+LINE = 8 * 8 * 128 / 130 * 372 / 373
+
+
+@pytest.fixture
+def bench(tmp_path, capsys):
+    """Runs pcie-bench with `name=value` settings; gives its result."""
+
+    def run(*words, **settings):
+        out = tmp_path / "result.json"
+        options = [x for name, value in settings.items() for x in ("--set", f"{name}={value}")]
+        assert main(["run", "pcie-bench", *map(str, words), *options, "--json", str(out)]) == 0, capsys.readouterr().err
+        return json.loads(out.read_text())
+
+    return run
+
+
+def gbps(result, stream):
+    return result["streams"][stream]["l2_gbps"]
+
+
+@pytest.mark.parametrize(("size", "tlps", "pcie_lanes"), [(64, 1, 8), (256, 1, 8), (2048, 8, 8), (2048, 8, 4)])
+def test_writes_fill_the_link(bench, size, tlps, pcie_lanes):
+    """Each TLP costs 8 bytes of framing and 16 of header."""
+    result = bench("--size", size, "--frames", 2000, "--direction", "rx", pcie_lanes=pcie_lanes)
+    want = LINE * pcie_lanes / 8 * size / (size + 24 * tlps)
+    assert gbps(result, "write") == pytest.approx(want, rel=0.01)
+    assert result["limit"]["by"] == "link, to the host" and result["limit"]["fraction"] == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(("size", "completions"), [(256, 1), (512, 2), (2048, 8)])
+def test_reads_fill_the_link(bench, size, completions):
+    """Each completion costs 8 bytes of framing and 12 of header; DLLPs for the requests 1.5 % at the most."""
+    result = bench("--size", size, "--frames", 2000, "--direction", "tx")
+    want = LINE * size / (size + 20 * completions)
+    assert 0.98 * want < gbps(result, "read") < 1.002 * want
+
+
+def test_reads_are_bounded_by_their_round_trip(bench):
+    one = bench("--size", 64, "--frames", 300, "--direction", "tx", in_flight=1)
+    four = bench("--size", 64, "--frames", 300, "--direction", "tx", in_flight=4)
+    latency = one["streams"]["read"]["latency_ns"]["p50"]
+    assert 2 * 175 + 50 + 350 < latency < 2 * 175 + 50 + 350 + 100
+    assert gbps(four, "read") == pytest.approx(4 * gbps(one, "read"), rel=0.02)
+    assert four["limit"]["by"] == "round trip"
+
+
+def test_both_ways_and_every_order(bench):
+    for pattern in ("scattered", "sequential"):
+        result = bench("--size", 200, "--frames", 1000, pattern=pattern, read_jitter_ns=400)
+        assert result["totals"]["delivered"] == 2000 and gbps(result, "read") > 20 and gbps(result, "write") > 20
+
+
+# Of the pcie-bench data set: writes and reads in Gb/s of payload by size, the median latency of a read in ns.
+MEASURED = [
+    ("ib-e5-2620v2", "rx", 64, 24.27),
+    ("ib-e5-2620v2", "rx", 2048, 54.45),
+    ("bdw-e5-2630v4", "tx", 64, 31.91),
+    ("bdw-e5-2630v4", "tx", 1024, 55.41),
+    ("hsw-e5-2620v3", "tx", 128, 43.73),
+    ("snb-e5-2630", "tx", 2048, 55.63),
+]
+
+
+@pytest.mark.parametrize(("host", "direction", "size", "measured"), MEASURED)
+def test_a_server_as_it_was_measured(bench, host, direction, size, measured):
+    words = ("--size", size, "--frames", 2000, "--direction", direction)
+    result = bench(*words, host_profile=host, device_profile="nfp-6000")
+    assert result["totals"]["l2_gbps"] == pytest.approx(measured, rel=0.05)
+
+
+@pytest.mark.parametrize(("host", "size", "median"), [("ib-e5-2620v2", 64, 547), ("hsw-e5-2637v3", 1024, 907)])
+def test_latency_as_it_was_measured(bench, host, size, median):
+    words = ("--size", size, "--frames", 1000, "--direction", "tx")
+    result = bench(*words, host_profile=host, device_profile="nfp-6000", in_flight=1)
+    assert result["streams"]["read"]["latency_ns"]["p50"] == pytest.approx(median, rel=0.05)
+
+
+def test_frames_of_many_sizes_are_filled_up(bench):
+    """Transfers are all as long as the longest frame."""
+    result = bench("--size", "imix", "--frames", 600, "--direction", "rx")
+    up = result["resources"]["pcie_up"]
+    assert result["totals"]["delivered"] == 600 and up["payload_bytes"] == pytest.approx(600 * 1518, rel=0.02)
+    assert 0.95 < result["limit"]["fraction"] < 1.01
+
+
+def test_what_it_refuses(capsys):
+    assert "window_kb" in refused(capsys, "--size", 4096, "--set", "window_kb=64")
+    assert "host_profile" in refused(capsys, "--set", "host_profile=pdp-11")
