@@ -133,6 +133,16 @@ def test_slow_consumers_cost_whole_packets_that_are_counted(capture):
     assert stream["dropped"]["ring_full"] > 1000
 
 
+def test_a_run_ends_when_consumers_are_through(capture):
+    slow = {"ns_per_packet": 10000, "ns_per_byte": 96.3, "flush_us": 1000}
+    whole(capture("--size", "1518", "--frames", "160", "--flows", "4", "--rate", "0.05", **slow))
+
+
+def test_frames_behind_a_link_that_stands_still_are_not_thrown_away(capture):
+    stall = {"links": 1, "fault_link": 0, "link_stall_at_us": 2, "link_stall_us": 60}
+    whole(capture("--size", "64", "--frames", "3000", source="wire", **stall), "buffer_full")
+
+
 def test_consumers_that_misbehave(capture):
     assert capture("--frames", "3000", consumer_fault="wrong_put")["resources"]["bad_puts"] > 10
     result = capture("--frames", "3000", consumer_fault="past_frontier")

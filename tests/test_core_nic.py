@@ -103,6 +103,16 @@ def test_frames_further_apart_than_the_patience(nic):
     whole(nic("--size", "64", "--frames", "6", "--rate", "0.0005", "--set", "patience_us=100"))
 
 
+def test_a_cpu_slower_than_the_patience(nic):
+    whole(nic("--size", "64", "--frames", "4", "--set", "patience_us=100", "--set", "cpu_ns_per_frame=200000"))
+
+
+def test_a_source_that_ends_early_leaves_nothing_to_measure(nic):
+    result = nic("--size", "64", "--frames", "300", "--set", "cpu_ns_per_frame=2000")
+    accounted_for(result)
+    assert result["resources"]["measured"] is None and not {"ipc", "frame_memory", "rows"} & set(result["resources"])
+
+
 @pytest.mark.parametrize("direction", ["tx", "rx"])
 def test_one_direction(nic, direction):
     result = nic("--size", "1518", "--frames", "150", "--direction", direction)

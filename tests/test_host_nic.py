@@ -144,6 +144,14 @@ def test_a_slow_host_costs_counted_drops_and_nothing_else(nic):
     assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered"))
 
 
+def test_a_run_ends_when_cpus_are_through(nic):
+    whole(nic("--size", "64-300", "--frames", "49", "--flows", "1", "--rate", "0.7", "--set", "cpu_ns_per_packet=20000"))
+
+
+def test_frames_further_apart_than_a_read_may_take(nic):
+    whole(nic("--size", "64", "--frames", "4", "--rate", "0.00001", "--set", "dma_timeout_us=20"))
+
+
 def test_a_narrow_link_costs_counted_drops_and_nothing_else(nic):
     result = nic("--size", "512", "--frames", "2500", "--set", "pcie_gen=1", "--set", "pcie_lanes=4")
     assert not sum(result["streams"]["tx"]["dropped"].values())

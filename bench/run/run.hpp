@@ -7,6 +7,7 @@
 // every end of a source passes through offer(), deliver() and source_ended() here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -53,6 +54,9 @@ class Run : public Component {
   virtual bool settled() { return score_.under_way() == 0 || quiet() > patience_; }
   /// What became of the frames that did not come out. Advances simulated time.
   virtual void account() {}
+  /// Until when somebody outside of the device works on what has come, or keeps it waiting, for a
+  /// time that is known: the run is not quiet before.
+  virtual Time busy_until() const { return 0; }
   /// Nothing is under way in the bench any more: what the system was lent is back. Asked after
   /// account(), for as long as `patience` at the most; check() then says what is not back.
   virtual bool at_rest() const { return true; }
@@ -89,8 +93,10 @@ class Run : public Component {
 
   /// Something has moved.
   void moved() { last_move_ = simulation_.now(); }
-  /// Time since something moved.
-  Time quiet() const { return simulation_.now() - last_move_; }
+  /// Time since something moved and nobody was busy any more.
+  Time quiet() const {
+    return std::max<Time>(simulation_.now() - std::max(last_move_, busy_until()), 0);
+  }
   Time last_move() const { return last_move_; }
   Time traffic_start() const { return traffic_start_; }
   bool running() const { return running_; }

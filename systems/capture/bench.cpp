@@ -77,6 +77,7 @@ class Bench final : public Run {
   void look() override;
   bool offered() override;
   bool settled() override;
+  Time busy_until() const override;
   double progress() const override;
   void account() override;
   bool at_rest() const override { return links_.at_rest(); }
@@ -93,6 +94,7 @@ class Bench final : public Run {
   Machine machine_{memory_};
   emcap* device_ = nullptr;
   std::unique_ptr<Consumers> consumers_;
+  Time patience_;
   std::optional<GeneratorSource> generator_;  // else the wire
   std::unique_ptr<Mac> mac_;
   int stream_;
@@ -119,6 +121,8 @@ Bench::Bench(const Options& options)
           options, simulation_, memory_, core_,
           [this](unsigned l) { return endpoint_pins(*model_, l); },
           [this](unsigned l, bool up) { model_->pcie_i[l].EMERY_MEMBER(link_up) = up; }),
+      // What waits for company, and for the library's look at the links, is still to come.
+      patience_(std::max(kPatience, 2 * (options.fine_us("flush_us") + options.us("service_us")))),
       stream_(score_.stream("rx")),
       output_(add_output("host.pcap", Output::Order::kByTime, "host.pcapng")),
       waiting_(consuming_.consumers > rings_.rings ? rings_.rings : 0) {
@@ -263,6 +267,10 @@ bool Bench::offered() {
   return true;
 }
 
+Time Bench::busy_until() const {
+  return std::max(consumers_->busy_until(), links_.stalled_until());
+}
+
 double Bench::progress() const {
   return generator_ ? generator_->part(simulation_.now() - start_) : Run::progress();
 }
@@ -274,7 +282,7 @@ bool Bench::settled() {
     emcap_stop(device_);
     stopped_ = true;
   }
-  return (consumers_->idle() && emcap_drained(device_)) || quiet() >= kPatience;
+  return (consumers_->idle() && emcap_drained(device_)) || quiet() >= patience_;
 }
 
 void Bench::account() {

@@ -169,6 +169,12 @@ void Consumers::finish(Consumer& consumer) {
   }
 }
 
+Time Consumers::busy_until() const {
+  Time last = 0;
+  for (const Consumer& consumer : consumers_) last = std::max(last, consumer.busy_until);
+  return last;
+}
+
 Time Consumers::busy_time() const {
   Time sum = 0;
   for (const Consumer& consumer : consumers_) sum += consumer.busy;

@@ -74,8 +74,9 @@ class Consumers {
   /// At each clock.
   void poll(Time now);
   bool idle() const { return active_ == 0; }
-  Time busy_time() const;  // of all consumers together
-  Time busiest() const;    // of the one that worked most
+  Time busy_until() const;  // when the last of them is through with what it has taken
+  Time busy_time() const;   // of all consumers together
+  Time busiest() const;     // of the one that worked most
   std::uint64_t refused() const { return refused_; }
 
  private:

@@ -64,7 +64,7 @@ Links::Links(const Options& options, Simulation& simulation, HostMemory& memory,
 
 void Links::start(emcap* device) {
   device_ = device;
-  const Time now = simulation_.now();
+  const Time now = start_ = simulation_.now();
   next_service_ = now + service_every_;
   if (faults_.lost_at) {
     simulation_.at(now + faults_.lost_at, [this](Time when) { event(true, when); });
@@ -99,6 +99,11 @@ bool Links::look() {
     if (emcap_link_lost(device_, l) && !link_[l]->link.lost()) emcap_link_restore(device_, l);
   }
   return true;
+}
+
+Time Links::stalled_until() const {
+  const Time from = start_ + faults_.stall_at, until = from + faults_.stall_for;
+  return simulation_.now() >= from && simulation_.now() < until ? until : 0;
 }
 
 void Links::mark(Time now) {

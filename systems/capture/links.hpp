@@ -45,6 +45,8 @@ class Links {
   /// Between steps: restores a link that is back, and does the library's regular work; true when
   /// that was done.
   bool look();
+  /// When the link that stands still now goes on; 0: none does.
+  Time stalled_until() const;
   /// Takes a reading of the payload so far, for payload_gbps().
   void mark(Time now);
 
@@ -65,7 +67,7 @@ class Links {
   Simulation& simulation_;
   LinkFaults faults_;
   OnUp on_up_;
-  Time service_every_, next_service_ = 0;
+  Time service_every_, start_ = 0, next_service_ = 0;
   std::vector<std::unique_ptr<PcieHost>> link_;
   emcap* device_ = nullptr;
   bool back_ = false;  // the link has come back, and nobody has seen to it yet

@@ -128,6 +128,7 @@ class Bench final : public Run {
   void open() override;
   void look() override;
   bool settled() override;
+  Time busy_until() const override { return driver_.busy_until(); }
   void account() override;
   bool at_rest() const override { return host_.at_rest(); }
   void check(Findings& findings) const override;
@@ -275,11 +276,12 @@ void Bench::see_whether_it_goes_on() {
 }
 
 void Bench::look() {
-  if (!measurement_.begun() && progress() >= kMeasureFrom) measurement_.begin();
+  // A source that ends before another has given so much leaves no time to measure in.
+  if (offering_ && !measurement_.begun() && progress() >= kMeasureFrom) measurement_.begin();
   // Beyond this the load is no longer what was asked for.
   if (offering_ && sources_ended() != 0) {
     offering_ = false;
-    measurement_.end();
+    if (measurement_.begun()) measurement_.end();
   }
   // Nobody waits for anything.
   if (drops_->missing(score_).empty()) moved();
@@ -324,7 +326,8 @@ void Bench::report(JsonWriter& json) const {
     json.key("studies");
     studies->write(json);
   }
-  observer_.profile().write_functions(json, static_cast<double>(measurement_.frames()));
+  if (measurement_.ended())
+    observer_.profile().write_functions(json, static_cast<double>(measurement_.frames()));
 }
 
 }  // namespace

@@ -197,7 +197,7 @@ void Driver::work(Time now, const std::function<bool()>& send) {
   for (unsigned idle = 0; idle < 2 && busy_until_ <= now; send_next_ = !send_next_) {
     if (send_next_ ? send() : receive_one(now)) {
       idle = 0;
-      busy_until_ += config_.cpu_per_frame;
+      if (config_.cpu_per_frame != 0) worked_until_ = busy_until_ += config_.cpu_per_frame;
       ++frames_;
     } else {
       ++idle;

@@ -61,6 +61,9 @@ class Driver {
 
   std::function<void(std::span<const std::uint8_t> frame, Time now)> on_receive;
 
+  // When the CPU is through with the last frame it took.
+  Time busy_until() const { return worked_until_; }
+
   // A register of the device; reading takes simulated time.
   std::uint32_t read(std::size_t offset);
   // Frames that came back with a length no frame has; they are given to nobody.
@@ -90,7 +93,7 @@ class Driver {
   std::uint32_t return_produced_ = 0, return_consumer_ = 0;
   bool pending_ = false;    // there was an interrupt
   bool send_next_ = false;  // it is the turn of a frame to be sent
-  Time busy_until_ = 0;
+  Time busy_until_ = 0, worked_until_ = 0;
   std::string complaint_;
   std::uint64_t mailbox_writes_ = 0, interrupts_ = 0, frames_ = 0, bad_lengths_ = 0;
 };

@@ -34,8 +34,10 @@ def image(elf: Path) -> str:
 
 
 def resources(values: dict, result: dict) -> dict:
-    """What a result's resources have besides: `rows`, unless the firmware is the user's own."""
-    return {} if values["firmware_image"] else {"rows": rows(result["resources"])}
+    """What a result's resources have besides: `rows`, unless nothing was measured or the firmware is the user's own."""
+    if values["firmware_image"] or not result["resources"]["measured"]:
+        return {}
+    return {"rows": rows(result["resources"])}
 
 
 def rows(resources: dict) -> dict:

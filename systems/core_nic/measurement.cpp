@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/core_nic/measurement.hpp"
 
-#include <algorithm>
 #include <cstddef>
 
 #include "core_nic.h"
@@ -33,7 +32,11 @@ void Measurement::end() {
 }
 
 void Measurement::write(JsonWriter& json, Time traffic_start) const {
-  const double seconds = static_cast<double>(std::max<Time>(to_.time - from_.time, 1)) / 1e12;
+  if (!ended()) {
+    json.key("measured").null();
+    return;
+  }
+  const double seconds = static_cast<double>(to_.time - from_.time) / 1e12;
   json.object("measured")
       .field("from_us", static_cast<double>(from_.time - traffic_start) / kMicrosecond)
       .field("to_us", static_cast<double>(to_.time - traffic_start) / kMicrosecond)

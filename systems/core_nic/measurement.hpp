@@ -53,10 +53,11 @@ class Measurement {
   void begin();
   void end();
   bool begun() const { return from_.time != 0; }
+  bool ended() const { return to_.time != 0; }
   /// Frames that came out between the two.
   std::uint64_t frames() const { return to_.sent - from_.sent + to_.received - from_.received; }
 
-  /// Fields of the open object.
+  /// Fields of the open object; `measured` alone, null, when it has not ended.
   void write(JsonWriter& json, Time traffic_start) const;
 
  private:

@@ -111,8 +111,10 @@ class Bench final : public Run {
 
   void open() override;
   void look() override;
+  bool held_up();
   void find_levels();
   bool settled() override;
+  Time busy_until() const override { return driver_.busy_until(); }
   void account() override;
   bool at_rest() const override { return host_.at_rest(); }
   void check(Findings& findings) const override;
@@ -283,11 +285,17 @@ void Bench::open() {
   before_ = host_.busy();
 }
 
+// A frame is due that the driver has not taken.
+bool Bench::held_up() {
+  return std::any_of(sender_.begin(), sender_.end(), [this](Source* sender) {
+    return sender && sender->due(simulation_.now()) != nullptr;
+  });
+}
+
 // A read that is never answered holds everything up until it times out; after that the device has
 // stopped for good.
 void Bench::look() {
-  if (!sources_finished() && quiet() > driver_config_.dma_timeout_clocks * kCoreClock + kQuiet)
-    give_up();
+  if (quiet() > driver_config_.dma_timeout_clocks * kCoreClock + kQuiet && held_up()) give_up();
 }
 
 bool Bench::settled() { return score_.under_way() == 0 || quiet() > kQuiet + faults_.pause(); }

@@ -423,6 +423,12 @@ void Driver::poll(Time now) {
   flush();
 }
 
+Time Driver::busy_until() const {
+  Time last = 0;
+  for (const Cpu& cpu : cpus_) last = std::max(last, cpu.busy_until);
+  return last;
+}
+
 unsigned Driver::serve(std::uint32_t cpl_queue, Time now) {
   CplQueue& q = completions_[cpl_queue];
   unsigned served = 0;

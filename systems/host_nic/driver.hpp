@@ -131,6 +131,8 @@ class Driver {
 
   // One round of the driver's work at this time.
   void poll(Time now);
+  // When the last CPU is through with the packets it has taken.
+  Time busy_until() const;
   // Rings the doorbells that are due; call it after transmitting.
   void flush();
 
