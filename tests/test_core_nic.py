@@ -110,7 +110,7 @@ def test_a_cpu_slower_than_the_patience(nic):
 def test_a_source_that_ends_early_leaves_nothing_to_measure(nic):
     result = nic("--size", "64", "--frames", "300", "--set", "cpu_ns_per_frame=2000")
     accounted_for(result)
-    assert result["resources"]["measured"] is None and not {"ipc", "frame_memory", "rows"} & set(result["resources"])
+    assert not {"measured", "ipc", "frame_memory", "rows"} & set(result["resources"])
 
 
 @pytest.mark.parametrize("direction", ["tx", "rx"])

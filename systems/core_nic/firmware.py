@@ -35,7 +35,7 @@ def image(elf: Path) -> str:
 
 def resources(values: dict, result: dict) -> dict:
     """What a result's resources have besides: `rows`, unless nothing was measured or the firmware is the user's own."""
-    if values["firmware_image"] or not result["resources"]["measured"]:
+    if values["firmware_image"] or "measured" not in result["resources"]:
         return {}
     return {"rows": rows(result["resources"])}
 

@@ -32,10 +32,7 @@ void Measurement::end() {
 }
 
 void Measurement::write(JsonWriter& json, Time traffic_start) const {
-  if (!ended()) {
-    json.key("measured").null();
-    return;
-  }
+  if (!ended()) return;
   const double seconds = static_cast<double>(to_.time - from_.time) / 1e12;
   json.object("measured")
       .field("from_us", static_cast<double>(from_.time - traffic_start) / kMicrosecond)

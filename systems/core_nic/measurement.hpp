@@ -57,7 +57,7 @@ class Measurement {
   /// Frames that came out between the two.
   std::uint64_t frames() const { return to_.sent - from_.sent + to_.received - from_.received; }
 
-  /// Fields of the open object; `measured` alone, null, when it has not ended.
+  /// Fields of the open object; none when it has not ended.
   void write(JsonWriter& json, Time traffic_start) const;
 
  private:
