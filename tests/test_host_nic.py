@@ -194,7 +194,7 @@ def test_damaged_captures(capsys, tmp_path):
     snapped = write_pcap(tmp_path / "snapped.pcap", [frame, (frame, 1500)])
     assert "snapped.pcap" in (line := refused(capsys, "--pcap", snapped)) and "2" in line
     long = write_pcap(tmp_path / "long.pcap", [frame, bytes(2000)])
-    assert "long.pcap" in (line := refused(capsys, "--pcap", long, "--set", "mtu=1500")) and "2" in line
+    assert "longest=2004" in (line := refused(capsys, "--pcap", long, "--set", "mtu=1500")) and "mtu=1500" in line
 
 
 def test_frames_longer_than_the_mtu(capsys):

@@ -220,8 +220,8 @@ def test_a_fault_that_cannot_strike_is_refused(capsys):
         (line,) = capsys.readouterr().err.splitlines()
         return line
 
-    assert "nothing is received" in refused("--direction", "tx", "--set", "fault=rx_null_address")
-    assert "nothing is transmitted" in refused("--direction", "rx", "--set", "fault=wild_address")
+    assert "strikes received frames" in refused("--direction", "tx", "--set", "fault=rx_null_address")
+    assert "strikes transmitted frames" in refused("--direction", "rx", "--set", "fault=wild_address")
     assert "fault" in refused("--set", "fault=fire")
 
 

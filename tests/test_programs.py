@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from emery import system
+from emery.cli import main
 from emery.common import ROOT, UserError
 from emery.make import programs, toolchain
 
@@ -41,6 +42,16 @@ def test_what_is_shipped_was_built_from_these_sources(folder):
 def test_what_is_shipped_is_what_the_compiler_makes(folder, variant, tmp_path, monkeypatch):
     monkeypatch.setenv("EMERY_CACHE", str(tmp_path))
     assert programs.compiled(folder, variant).read_bytes() == (folder / "prebuilt" / f"{variant}.elf").read_bytes()
+
+
+def test_what_is_shipped_and_stale_is_named(monkeypatch, tmp_path, capsys):
+    (tmp_path / "other.elf").write_bytes(b"other")
+    monkeypatch.setattr(programs, "compiled", lambda folder, variant: tmp_path / "other.elf")
+    assert main(["firmware", "--check"]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(EVERY) and all(x.endswith("is not what its sources give: ./emery firmware") for x in lines)
+    monkeypatch.setattr(programs, "compiled", lambda folder, variant: folder / "prebuilt" / f"{variant}.elf")
+    assert main(["firmware", "--check"]) == 0
 
 
 def test_changed_sources_without_compiler_say_what_to_do(monkeypatch, changed):

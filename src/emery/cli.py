@@ -12,7 +12,7 @@ import sys
 import traceback
 
 from emery import __version__, process, report, system
-from emery.common import UserError, nearest
+from emery.common import UserError, in_checkout, nearest
 from emery.run import IntegrityError, check_file, prepare_outputs, run_system
 from emery.workload import DEFAULTS, workload
 
@@ -226,11 +226,18 @@ def _fuzz(arguments) -> int:
     return int(bool(fuzz.fuzz(arguments.seed, arguments.minutes, arguments.case)))
 
 
-def _firmware(arguments):
+def _firmware(arguments) -> int:
     from emery.make import programs
 
-    for folder in (y for x in arguments.systems or map(system.load, system.names()) for y in x.program_folders()):
-        programs.ship(folder)
+    folders = [y for x in arguments.systems or map(system.load, system.names()) for y in x.program_folders()]
+    if not arguments.check:
+        for folder in folders:
+            programs.ship(folder)
+        return 0
+    stale = [x for folder in folders for x in programs.stale(folder)]
+    for path in stale:
+        _note(f"{in_checkout(path)} is not what its sources give: ./emery firmware")
+    return int(bool(stale))
 
 
 def _build(arguments):
@@ -319,6 +326,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     fuzz.add_argument("--case", type=_number(0, 10**9), metavar="N", help="only case N of the seed")
     firmware = command("firmware", _firmware, "run firmware", "build the programs of systems with cores, to ship with them")
     firmware.add_argument("systems", nargs="*", type=system.load, metavar="SYSTEM", help="default: all")
+    firmware.add_argument("--check", action="store_true", help="only compare what is shipped; status 1 where it differs")
     build = command("build", _build, "run", "build a simulator or a block test and print its path")
     build.add_argument("what", metavar="SYSTEM|FILE", help="a system, a _tb.sv file or a _test.cpp file")
     build.add_argument("settings", nargs="*", metavar="NAME=VALUE")

@@ -80,6 +80,12 @@ def ship(folder: Path):
     (target / "sources.txt").write_text(sources_digest(folder) + "\n")
 
 
+def stale(folder: Path) -> list[Path]:
+    """What is shipped and differs from what a compiler makes of the sources now."""
+    shipped = {x: folder / "prebuilt" / f"{x}.elf" for x in variants(folder)}
+    return [y for x, y in shipped.items() if not y.is_file() or y.read_bytes() != compiled(folder, x).read_bytes()]
+
+
 @dataclass(frozen=True)
 class Segment:
     """What is loaded at an address: words, and how many bytes there are to be (what is not in the file is cleared data)."""
