@@ -10,7 +10,7 @@ from emery.limits import lost
 from emery.published import own_papers
 from emery.report import table
 from emery.results import Results, all_of
-from emery.run import check_file, make_directory, plan
+from emery.run import check_file, make_directory
 from emery.workload import workload
 
 _COPIED = ("id", "figure", "what", "unit", "x", "series", "paper", "paper_value", "peer_value")
@@ -126,7 +126,7 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
     def result(options: dict) -> dict:
         own, options = _settings(options)
         work = workload(system, {**options, **({"seed": seed} if seed is not None else {})})
-        return finished.get(plan(system, system.values(own + settings), work))
+        return finished.get(system, system.values(own + settings), work)
 
     def one(target) -> dict:
         found = result(target.run)

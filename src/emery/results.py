@@ -6,9 +6,11 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from emery import run
 from emery.common import UserError, jobs
 from emery.make import cache
-from emery.run import IntegrityError, Plan
+from emery.run import IntegrityError
+from emery.workload import Workload
 
 
 class Results:
@@ -17,6 +19,7 @@ class Results:
     def __init__(self, path: str):
         self.path = Path(path)
         self.known: dict[str, dict] = {}
+        self._programs: dict = {}
         self._guard = threading.Lock()
         self._read = 0
         if self.path.exists() and not self.path.is_file():
@@ -50,8 +53,9 @@ class Results:
             handle.write(b"\n" * cut + json.dumps(line).encode() + b"\n")
         self.refresh()
 
-    def get(self, plan: Plan, point=None) -> dict:
-        """The result of a plan, or `{"failure": why}` when its run failed (which is not kept: it is tried again next time)."""
+    def get(self, system, values: dict, work: Workload, point=None) -> dict:
+        """The result of a run, or `{"failure": why}` when it failed (which is not kept: it is tried again next time)."""
+        plan = run.plan(system, values, work, programs=self._programs)
         with cache.lock(f"result-{plan.key[:32]}"):
             self.refresh()
             if plan.key not in self.known:

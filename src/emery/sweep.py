@@ -7,7 +7,7 @@ from emery.common import UserError, nearest
 from emery.make import cache
 from emery.report import number, reached, table
 from emery.results import Results, all_of
-from emery.run import check_file, make_directory, plan, run_system
+from emery.run import check_file, make_directory, run_system
 from emery.workload import workload
 
 _OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed")
@@ -41,7 +41,7 @@ def sweep(system, over: list[str], settings: list[str], options: dict, out: str 
 
     def one(piece):
         point, values, work = piece
-        found = finished.get(plan(system, values, work), point)
+        found = finished.get(system, values, work, point)
         say(f"{point}: {found.get('failure') or number(found['totals']['mpps'], '.3f') + ' Mpps'}")
         return found
 
