@@ -233,6 +233,24 @@ void test_ordering() {
   check_clean(bench, "ordering");
 }
 
+// CPUs that write faster than the device takes it hold no completion up that was ready before.
+void test_completions_between_writes() {
+  Bench bench;
+  const std::uint64_t buffer = pattern_buffer(bench.memory, 4096);
+  int left = 10;
+  bench.device.tags = 1;
+  bench.device.next_read = [&] { return Device::Request{buffer, left-- > 0 ? 64u : 0u}; };
+  while (bench.simulation.now() < 50 * kMicrosecond) {
+    while (bench.root.mmio_room()) mmio_write(bench.root, bench.root.device().bar0 + 4, 0, 4);
+    bench.simulation.step();
+  }
+  const EndpointStats& stats = bench.endpoint.stats();
+  const auto mean = stats.reads ? stats.read_time_sum / stats.reads : kNever;
+  checks.that(stats.reads == 10 && mean < 3 * kMicrosecond,
+              std::to_string(stats.reads) + " of 10 reads answered between writes");
+  check_clean(bench, "completions between writes");
+}
+
 void test_memory() {
   HostMemory memory;
   const std::uint64_t a = memory.alloc(10'000), b = memory.alloc(64, 1 << 16),
@@ -491,6 +509,7 @@ int main() {
   test_random(2, true);
   test_random(3, true);
   test_ordering();
+  test_completions_between_writes();
   test_memory();
   test_statistics();
   test_faults();

@@ -278,6 +278,10 @@ void RootComplex::accept_completion(const Tlp& tlp) {
 
 void RootComplex::launch(Time now) {
   while (link_.down.idle(now)) {
+    if (completion_overdue(now)) {
+      send_completion();
+      continue;
+    }
     // Neither completions nor requests may pass a posted write, so one without credits holds all of
     // them.
     if (!posted_.empty() && posted_.front().time <= now) {
@@ -292,6 +296,13 @@ void RootComplex::launch(Time now) {
     if (reads_.empty() || reads_.front().ready > now) return;
     send_completion();
   }
+}
+
+// Writes go first, but those that came after a completion was ready may not hold it up for ever.
+bool RootComplex::completion_overdue(Time now) const {
+  if (reads_.empty() || posted_.empty()) return false;
+  const Time ready = reads_.front().ready;
+  return ready + kCompletionWait <= now && ready < posted_.front().time;
 }
 
 // Sends the next completion of the oldest read.

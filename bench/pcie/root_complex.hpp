@@ -215,6 +215,7 @@ class RootComplex : public Component, public HostInterface {
     ReadDone done;
   };
   static constexpr std::uint32_t kCpuTags = 64;
+  static constexpr Time kCompletionWait = 1 * kMicrosecond;  // for writes that came after it
   static constexpr std::size_t kPostedRoom = 64;  // writes on their way from CPUs to the link
 
   void accept(const Tlp& tlp);
@@ -225,6 +226,7 @@ class RootComplex : public Component, public HostInterface {
   bool protocol_error(const Tlp& tlp, const char* what);
   void apply_faults(Read& read);
   void launch(Time now);
+  bool completion_overdue(Time now) const;
   void send_completion();
   bool launch_cpu_request();
   void cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes, ReadDone done);
