@@ -69,13 +69,17 @@ def write(system):
 
 
 def _number(value) -> str:
-    return "" if value is None else f"{value:.4g}"
+    if value is None:
+        return ""
+    if value and not 1e-3 <= abs(value) < 1e4:  # no powers of ten in a table
+        return f"{value:,.0f}" if abs(value) >= 1 else f"{value:.4f}"
+    return f"{value:.4g}"
 
 
 def _emery(row: dict) -> str:
     """What was measured, with what was lost and the goal when it was missed."""
     if row["emery"] is None:
-        return row["verdict"]
+        return row["verdict"].removeprefix("failed: ")
     notes = [f"{100 * row['lost']:.2g} % lost"] if row.get("lost") else []
     notes += [] if row["met"] else [f"goal {_number(row['goal'])}"]
     return _number(row["emery"]) + (f" ({', '.join(notes)})" if notes else "")
@@ -136,6 +140,6 @@ def _tables(rows: list[dict], words: list[str]) -> str:
             curves = [row for row in curves if f"{row['x']:g}" in places.split(",")]
         if not found or (places and not curves):
             raise UserError(f"no figure or target {word} was measured")
-        listed += [row for row in found if row["x"] is None or name == row["id"]]
+        listed += [] if places else [row for row in found if row["x"] is None or name == row["id"]]
         tables += [_curves(curves)] if curves else []
     return "\n\n".join([_list(listed)] * bool(listed) + tables)
