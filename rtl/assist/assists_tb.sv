@@ -100,45 +100,19 @@ module assists_tb
   `STREAM_ON(bus_req_t, bus_req[Clients], mclk, rst)
   `STREAM_ON(bus_wdata_t, bus_wdata[Clients], mclk, rst)
   `STREAM_ON(logic [127:0], bus_rdata[Clients], mclk, rst)
-  `STREAM_ON(bus_req_t, burst, mclk, rst)
-  `STREAM_ON(bus_wdata_t, burst_wdata, mclk, rst)
-  logic [2:0] burst_client, wclient, rclient;
-  logic bus_write;
-  logic rvalid, dq_valid;
-  logic [127:0] rdata, dq_in;
+  logic dq_valid;
+  logic [127:0] dq_in;
   dram_ca_t ca;
   dram_dq_t dq;
-  frame_bus #(
+  frame_memory #(
       .Clients(Clients)
-  ) i_bus (
+  ) i_frame_memory (
       .clk_i(mclk),
       .rst_i(rst),
       .req(bus_req),
       .wdata(bus_wdata),
       .rdata(bus_rdata),
-      .burst,
-      .burst_client_o(burst_client),
-      .burst_wdata,
-      .wclient_i(wclient),
-      .write_i(bus_write),
-      .rvalid_i(rvalid),
-      .rclient_i(rclient),
-      .rdata_i(rdata),
-      .word_o()
-  );
-  sdram_ctrl #(
-      .Clients(Clients)
-  ) i_ctrl (
-      .clk_i(mclk),
-      .rst_i(rst),
-      .burst,
-      .burst_client_i(burst_client),
-      .wdata(burst_wdata),
-      .wclient_o(wclient),
-      .write_o(bus_write),
-      .rvalid_o(rvalid),
-      .rclient_o(rclient),
-      .rdata_o(rdata),
+      .word_o(),
       .ca_o(ca),
       .dq_valid_o(dq_valid),
       .dq_o(dq),

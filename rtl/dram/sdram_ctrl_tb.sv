@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "stream.svh"
-/// frame_bus, sdram_ctrl and a memory that checks its timing: random bursts of all clients against an array (order, content,
+/// frame_memory (frame_bus, sdram_ctrl) and a memory that checks its timing: random bursts of all clients against an array (order, content,
 /// masks, whose data they are), every command checked against the device's times, refreshes counted; the rates that
 /// four streams of 1518-byte frames and random single words reach.
 module sdram_ctrl_tb
@@ -16,46 +16,20 @@ module sdram_ctrl_tb
   `STREAM_ON(bus_req_t, req[Clients], clk, rst)
   `STREAM_ON(bus_wdata_t, wdata[Clients], clk, rst)
   `STREAM_ON(logic [127:0], rdata[Clients], clk, rst)
-  `STREAM_ON(bus_req_t, burst, clk, rst)
-  `STREAM_ON(bus_wdata_t, burst_wdata, clk, rst)
-  logic [127:0] ctrl_rdata, dq_in;
-  logic [2:0] burst_client, wclient, rclient;
-  logic bus_write;
-  logic ctrl_rvalid, dq_valid;
+  logic [127:0] dq_in;
+  logic dq_valid;
   dram_ca_t ca;
   dram_dq_t dq;
-  frame_bus #(
-      .Clients(Clients)
-  ) i_bus (
+  frame_memory #(
+      .Clients(Clients),
+      .Banks  (Banks)
+  ) dut (
       .clk_i(clk),
       .rst_i(rst),
       .req,
       .wdata,
       .rdata,
-      .burst,
-      .burst_client_o(burst_client),
-      .burst_wdata,
-      .wclient_i(wclient),
-      .write_i(bus_write),
-      .rvalid_i(ctrl_rvalid),
-      .rclient_i(rclient),
-      .rdata_i(ctrl_rdata),
-      .word_o()
-  );
-  sdram_ctrl #(
-      .Banks  (Banks),
-      .Clients(Clients)
-  ) dut (
-      .clk_i(clk),
-      .rst_i(rst),
-      .burst,
-      .burst_client_i(burst_client),
-      .wdata(burst_wdata),
-      .wclient_o(wclient),
-      .write_o(bus_write),
-      .rvalid_o(ctrl_rvalid),
-      .rclient_o(rclient),
-      .rdata_o(ctrl_rdata),
+      .word_o(),
       .ca_o(ca),
       .dq_valid_o(dq_valid),
       .dq_o(dq),

@@ -61,7 +61,6 @@ module core_nic_assists
     input  logic     [127:0] dram_dq_i
 );
   localparam int Clients = 5;  // of the frame bus: DMA read, MAC receive, DMA write, MAC transmit, cores
-  localparam int ClientW = $clog2(Clients);
 
   mac_rx_count_t mac_count;
   logic no_buffer;
@@ -136,13 +135,7 @@ module core_nic_assists
   );
 
   // ---------------------------------------------------------------- frame memory
-  `STREAM_ON(bus_req_t, burst, mem_clk_i, mem_rst_i)
-  `STREAM_ON(bus_wdata_t, burst_wdata, mem_clk_i, mem_rst_i)
-  logic [ClientW-1:0] burst_client, wclient, rclient;
-  logic bus_write;
-  logic rvalid, frame_word;
-  logic [127:0] rdata;
-
+  logic frame_word;
   frame_access i_frame_access (
       .clk_i(core_clk_i),
       .rst_i(core_rst_i),
@@ -164,39 +157,17 @@ module core_nic_assists
     assign bus_wdata[i+2].data  = '0;
     wire unused = &{1'b0, bus_rdata[i].valid, bus_rdata[i].data, bus_wdata[i+2].ready};
   end
-  frame_bus #(
-      .Clients(Clients)
-  ) i_frame_bus (
+  frame_memory #(
+      .Clients(Clients),
+      .Banks(DramBanks),
+      .CasLatency(CasLatency)
+  ) i_frame_memory (
       .clk_i(mem_clk_i),
       .rst_i(mem_rst_i),
       .req(bus_req),
       .wdata(bus_wdata),
       .rdata(bus_rdata),
-      .burst,
-      .burst_client_o(burst_client),
-      .burst_wdata,
-      .wclient_i(wclient),
-      .write_i(bus_write),
-      .rvalid_i(rvalid),
-      .rclient_i(rclient),
-      .rdata_i(rdata),
-      .word_o(frame_word)
-  );
-  sdram_ctrl #(
-      .Banks(DramBanks),
-      .Clients(Clients),
-      .CasLatency(CasLatency)
-  ) i_sdram_ctrl (
-      .clk_i(mem_clk_i),
-      .rst_i(mem_rst_i),
-      .burst,
-      .burst_client_i(burst_client),
-      .wdata(burst_wdata),
-      .wclient_o(wclient),
-      .write_o(bus_write),
-      .rvalid_o(rvalid),
-      .rclient_o(rclient),
-      .rdata_o(rdata),
+      .word_o(frame_word),
       .ca_o(dram_ca_o),
       .dq_valid_o(dram_dq_valid_o),
       .dq_o(dram_dq_o),
