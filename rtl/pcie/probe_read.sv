@@ -58,20 +58,19 @@ module probe_read
   assign failed_o = status && status_i.result != DmaOk;
 
   // ---------------------------------------------------------------- copying out
-  logic [BeatW-1:0] beat_q;
+  logic [BeatW-1:0] beat;
   logic copy_ready;
   wire [12:0] end_at = cfg_i.len - 13'd1;
-  wire [BeatW-1:0] last_beat = end_at[$clog2(ProbeBeatBytes)+:BeatW];
   wire copy = ended_q != out_q && copy_ready;
-  wire last = beat_q == last_beat;
-  wire [13:0] cost = 14'(cfg_i.cost.beat) + (beat_q[1:0] == '0 ? 14'(cfg_i.cost.piece) : 14'd0) +
-      (beat_q == '0 ? 14'(cfg_i.cost.setup) : 14'd0);
-  probe_pace i_copy (
+  wire last = beat == end_at[$clog2(ProbeBeatBytes)+:BeatW];
+  probe_copy i_copy (
       .clk_i,
       .rst_i,
+      .cfg_i,
       .take_i (copy),
-      .cost_i (cost),
-      .ready_o(copy_ready)
+      .last_i (last),
+      .ready_o(copy_ready),
+      .beat_o (beat)
   );
   logic [1:0] read_q, first_q, last_q;
   seg_ram_dma_wr #(
@@ -82,7 +81,7 @@ module probe_read
       .rst_i,
       .ram_i,
       .re_i(copy),
-      .raddr_i({out_q[SlotW-1:0], beat_q}),
+      .raddr_i({out_q[SlotW-1:0], beat}),
       .rdata_o(beat_o.data)
   );
   assign valid_o = read_q[1];
@@ -93,20 +92,16 @@ module probe_read
     late_q <= late;
     prepared_q <= prepared_i;
     read_q <= {read_q[0], copy};
-    first_q <= {first_q[0], beat_q == '0};
+    first_q <= {first_q[0], beat == '0};
     last_q <= {last_q[0], last};
     if (ended) ended_q <= ended_q + 32'd1;
-    if (copy) begin
-      beat_q <= last ? '0 : beat_q + 1'b1;
-      if (last) out_q <= out_q + 32'd1;
-    end
+    if (copy && last) out_q <= out_q + 32'd1;
     if (rst_i) begin
       late_q <= '0;
       read_q <= '0;
       ended_q <= '0;
       prepared_q <= '0;
       out_q <= '0;
-      beat_q <= '0;
     end
   end
 

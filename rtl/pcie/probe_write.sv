@@ -31,20 +31,20 @@ module probe_write
   wire [31:0] held = in_q - written_q;
 
   // ---------------------------------------------------------------- copying in
-  logic [BeatW-1:0] beat_q;
+  logic [BeatW-1:0] at;
   logic copy_ready;
   probe_beat_t beat;
   assign beat = in.data;
   assign in.ready = cfg_i.enable && copy_ready && held < 32'(cfg_i.in_flight);
   wire copy = in.valid && in.ready;
-  wire [13:0] cost = 14'(cfg_i.cost.beat) + (beat_q[1:0] == '0 ? 14'(cfg_i.cost.piece) : 14'd0) +
-      (beat_q == '0 ? 14'(cfg_i.cost.setup) : 14'd0);
-  probe_pace i_copy (
+  probe_copy i_copy (
       .clk_i,
       .rst_i,
+      .cfg_i,
       .take_i (copy),
-      .cost_i (cost),
-      .ready_o(copy_ready)
+      .last_i (beat.eop),
+      .ready_o(copy_ready),
+      .beat_o (at)
   );
   seg_ram_dma_rd #(
       .Bytes(ProbeSlots * ProbeMost),
@@ -53,7 +53,7 @@ module probe_write
       .clk_i,
       .rst_i,
       .we_i(copy),
-      .waddr_i({in_q[SlotW-1:0], beat_q}),
+      .waddr_i({in_q[SlotW-1:0], at}),
       .wdata_i(beat.data),
       .ram_i,
       .ram_o
@@ -72,19 +72,15 @@ module probe_write
   );
 
   always_ff @(posedge clk_i) begin
-    if (copy) begin
-      beat_q <= beat.eop ? '0 : beat_q + 1'b1;
-      if (beat.eop) in_q <= in_q + 32'd1;
-    end
+    if (copy && beat.eop) in_q <= in_q + 32'd1;
     if (status_i.valid && status_i.sel == Sel) written_q <= written_q + 32'd1;
     if (rst_i) begin
-      beat_q <= '0;
       in_q <= '0;
       written_q <= '0;
     end
   end
 
   wire unused = &{1'b0, beat.sop, status_i.result, cfg_i.delay};
-  `ASSERT(FirstBeatFirst, copy |-> beat.sop == (beat_q == '0))
+  `ASSERT(FirstBeatFirst, copy |-> beat.sop == (at == '0))
   `ASSERT(NoMoreThanSlots, held <= 32'(ProbeSlots))
 endmodule

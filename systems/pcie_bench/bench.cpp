@@ -27,15 +27,19 @@
 #include "bench/sim/ring.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "pcie_bench.h"
+#include "probe_formats.hpp"
 
 namespace emery::pcie_bench {
 namespace {
 
+using probe_pkg::ProbeBeatBytes;
+using probe_pkg::ProbeMost;
+
 constexpr std::uint64_t kCoreHz = 250'000'000;
 constexpr double kClockNs = 4;
 constexpr std::uint32_t kCount = 16;  // the device counts sixteenths of a clock
-constexpr std::uint32_t kMost = 4096, kBeat = 64, kSlots = 64;
-constexpr std::uint32_t kAhead = 2 * kSlots;  // transfers to read that are prepared and not ended
+constexpr std::uint32_t kAhead =
+    2 * probe_pkg::ProbeSlots;  // transfers to read that are prepared and not ended
 constexpr Time kPatience = 2000 * kMicrosecond;  // the slowest host and engine take less
 constexpr unsigned kRead = 0, kWrite = 1;
 
@@ -50,7 +54,7 @@ struct Window {
 
 Window window(const Options& options, std::uint32_t size) {
   Window w{};
-  w.place = (size + kBeat - 1) / kBeat * kBeat;
+  w.place = (size + ProbeBeatBytes - 1) / ProbeBeatBytes * ProbeBeatBytes;
   const std::uint32_t places = (options.get<std::uint32_t>("window_kb") << 10) / w.place;
   w.bytes = places * w.place;
   std::uint32_t stride = 1;
@@ -109,7 +113,7 @@ class Bench final : public Run {
   void drive() override;
 
  private:
-  using Transfer = std::array<std::uint8_t, kMost>;
+  using Transfer = std::array<std::uint8_t, ProbeMost>;
 
   struct Direction {
     Source* source = nullptr;  // null: not in use
@@ -169,7 +173,7 @@ Bench::Bench(const Options& options)
   simulation_.add(core_, *this);
   // More than the link can take: transfers begin when the device is ready for them.
   const Workload workload(
-      options, {1.1e9 * host_.link.config().gbps(), kMost - kFcsBytes, "the device moves"}, 2);
+      options, {1.1e9 * host_.link.config().gbps(), ProbeMost - kFcsBytes, "the device moves"}, 2);
   size_ = transfer_size(workload);
   const auto direction = options.get<std::string>("direction");
   for (const unsigned w : {kRead, kWrite}) {
@@ -288,8 +292,8 @@ void Bench::prepare(Time now) {
 }
 
 void Bench::read_beat(Time now) {
-  std::memcpy(reading_.data() + read_at_, model_->read_data_o.data(), kBeat);
-  read_at_ += kBeat;
+  std::memcpy(reading_.data() + read_at_, model_->read_data_o.data(), ProbeBeatBytes);
+  read_at_ += ProbeBeatBytes;
   if (!model_->read_eop_o) return;
   read_at_ = 0;
   end(way_[kRead], reading_.data(), now);
@@ -298,7 +302,7 @@ void Bench::read_beat(Time now) {
 void Bench::put(Time now) {
   Direction& way = way_[kWrite];
   if (putting_one_ && model_->write_valid_i && model_->write_ready_o) {
-    put_at_ += kBeat;
+    put_at_ += ProbeBeatBytes;
     putting_one_ = put_at_ < size_;
   }
   if (putting_one_) return;
@@ -316,9 +320,9 @@ void Bench::drive() {
   model_->prepared_i = static_cast<std::uint32_t>(prepared_);
   model_->write_valid_i = putting_one_;
   if (!putting_one_) return;
-  std::memcpy(model_->write_data_i.data(), putting_.data() + put_at_, kBeat);
+  std::memcpy(model_->write_data_i.data(), putting_.data() + put_at_, ProbeBeatBytes);
   model_->write_sop_i = put_at_ == 0;
-  model_->write_eop_i = put_at_ + kBeat >= size_;
+  model_->write_eop_i = put_at_ + ProbeBeatBytes >= size_;
 }
 
 // ---- the result
