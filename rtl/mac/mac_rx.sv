@@ -3,8 +3,8 @@
 `include "stream.svh"
 /// Frames from the MAC into the core clock domain, bad ones marked or removed (host-nic paper, section II-A).
 ///
-/// For beats of any width (`Beat`). The MAC cannot wait: one beat in each MAC clock is taken. Cut-through: a frame leaves while
-/// it still arrives, about 6 core clocks behind. A frame that turns out bad (FCS error, runt, oversize, FIFO full in the
+/// For beats of any width: `Beat` at the MAC, `Wide` in the core, the same or twice as wide. The MAC cannot wait: one beat in
+/// each MAC clock is taken. Cut-through: a frame leaves while it still arrives, about 6 core clocks behind. A frame that turns out bad (FCS error, runt, oversize, FIFO full in the
 /// middle) is cut at that beat, which leaves with `eop` and `err`: the packet buffer behind it erases such frames. Two leave
 /// no trace: a frame that finds the FIFO full at its start, and a runt where a beat holds a frame of minimum size. `count_o`
 /// gives each frame's fate once, in the core clock. `stamp` gives the time of the first beat in the MAC for each frame that
@@ -14,7 +14,8 @@ module mac_rx
   import eth_pkg::*;
 #(
     parameter type Beat = frame_beat_t,  // frame_beat_t or word_beat_t
-    parameter int Depth = 64,  // beats between the clocks, a power of two from 8
+    parameter type Wide = Beat,  // that, or wide_beat_t
+    parameter int Depth = 64,  // beats of the core between the clocks, a power of two from 8
     parameter int StampDepth = 32  // frames between here and the packet buffer; 0: no stamps
 ) (
     // MAC clock domain.
@@ -28,14 +29,37 @@ module mac_rx
     input  logic                 clk_i,
     input  logic                 rst_i,
     input  logic          [13:0] max_frame_i,  // without FCS
-           stream_if.src         frame,        // Beat
+           stream_if.src         frame,        // Wide
            stream_if.src         stamp,        // ptp_time_t
     output mac_rx_count_t        count_o
 );
   if (Depth < 8) begin : g_bad_parameter
     $fatal(1, "mac_rx: Depth %0d is below 8", Depth);
   end
-  localparam int BeatBytes = $bits(rx_i.data) / 8;
+  // In beats of the core, each with the time of its first byte.
+  logic valid;
+  Wide beat;
+  ptp_time_t beat_time;
+  if ($bits(Wide) == $bits(Beat)) begin : g_same
+    assign valid = rx_valid_i;
+    assign beat = rx_i;
+    assign beat_time = time_i;
+  end else begin : g_widen
+    beat_widen #(
+        .Beat(Beat),
+        .Wide(Wide)
+    ) i_widen (
+        .clk_i  (mac_clk_i),
+        .rst_i  (mac_rst_i),
+        .valid_i(rx_valid_i),
+        .beat_i (rx_i),
+        .time_i,
+        .valid_o(valid),
+        .beat_o (beat),
+        .time_o (beat_time)
+    );
+  end
+  localparam int BeatBytes = $bits(beat.data) / 8;
   localparam int LaneW = $clog2(BeatBytes);
   // A runt of one beat is known before any of it has left.
   localparam bit RemovesRunts = BeatBytes >= MinFrame;
@@ -49,7 +73,7 @@ module mac_rx
   typedef struct packed {
     kind_e             kind;
     logic [StampW-1:0] stamp;
-    Beat               beat;
+    Wide               beat;
   } entry_t;
 
   localparam int CountW = $clog2(Depth) + 1;
@@ -80,22 +104,22 @@ module mac_rx
   always_comb begin
     cross_in.valid = 1'b0;
     cross_in.data.kind = Part;
-    cross_in.data.stamp = time_i[StampW-1:0];
-    cross_in.data.beat = rx_i;
+    cross_in.data.stamp = beat_time[StampW-1:0];
+    cross_in.data.beat = beat;
     skip_d = skip_q;
     lost_d = lost_q;
-    if (rx_valid_i) begin
-      if (rx_i.sop) begin
+    if (valid) begin
+      if (beat.sop) begin
         cross_in.valid = may_start;
-        skip_d = !may_start && !rx_i.eop;
+        skip_d = !may_start && !beat.eop;
         if (!may_start && lost_q != '1) lost_d = lost_q + 1'b1;
       end else if (skip_q) begin
-        skip_d = !rx_i.eop;
+        skip_d = !beat.eop;
       end else begin
         cross_in.valid = 1'b1;
         if (!may_go_on) begin
           cross_in.data.kind = Cut;
-          skip_d = !rx_i.eop;
+          skip_d = !beat.eop;
         end
       end
     end else if (lost_q != '0 && may_start) begin
@@ -134,7 +158,7 @@ module mac_rx
     assign stamp_ready = stamp_in.ready;
     `ASSERT(StampFits, stamp_in.valid |-> stamp_in.ready)
   end else begin : g_no_stamp
-    wire unused = &{1'b0, time_i[TimeW-1:StampW], head.stamp, stamp.ready, takes_stamp};
+    wire unused = &{1'b0, beat_time[TimeW-1:StampW], head.stamp, stamp.ready, takes_stamp};
     assign stamp.valid = 1'b0;
     assign stamp.data  = '0;
     assign stamp_ready = 1'b1;

@@ -3,11 +3,12 @@
 `include "tb.svh"
 `include "stream.svh"
 /// mac_rx: contents, time stamps and the fate of every frame, at line rate, with gaps, and with a sink that stalls. For the
-/// 100G stream; mac_rx_byte_tb has the same for that of 1G, with byte_pack before it.
+/// 100G stream; mac_rx_byte_tb has the same for that of 1G, with byte_pack before it, mac_rx_wide_tb for a wide core.
 module mac_rx_tb
   import eth_pkg::*;
 #(
-    parameter type Beat = frame_beat_t
+    parameter type Beat = frame_beat_t,
+    parameter type Wide = Beat
 );
   `TB_BEGIN
   `TB_TIMEOUT(2_000_000)
@@ -26,13 +27,15 @@ module mac_rx_tb
   logic rx_valid = 0, next_valid = 0;  // what the MAC drives in this and in the next clock
   Beat rx, next;
   ptp_time_t now = 0;
-  `STREAM_ON(Beat, frame, clk, rst)
+  `STREAM_ON(Wide, frame, clk, rst)
   `STREAM_ON(ptp_time_t, stamp, clk, rst)
   mac_rx_count_t count;
   logic packed_valid;
   Beat packed_rx;
   mac_rx #(
       .Beat(Beat),
+      .Wide(Wide),
+      .Depth($bits(Wide) == $bits(Beat) ? 64 : 32),
       .StampDepth(Bytes ? 0 : 32)
   ) dut (
       .mac_clk_i(mac_clk),
@@ -108,7 +111,7 @@ module mac_rx_tb
 
   int unsigned counted[5];
   int unsigned ready_percent = 100, delivered = 0, marked = 0, frames_out = 0;
-  `STREAM_SINK(Beat, i_sink, frame, ready_percent)
+  `STREAM_SINK(Wide, i_sink, frame, ready_percent)
   `STREAM_SINK(ptp_time_t, i_stamps, stamp, 80)
   int last_id = -1;
   byte unsigned bytes[$];
@@ -174,6 +177,12 @@ module mac_rx_tb
     for (int i = 0; i < 100; i++) send(MaxFrame, 0, Bytes ? 0 : 9);
     settle();
     `CHECK(delivered == 700, "lost a frame at line rate")
+    // A beat in each MAC clock, two a frame.
+    if ($bits(Wide) != $bits(Beat)) begin
+      for (int i = 0; i < 600; i++) send(65, 0, 0);
+      settle();
+      `CHECK(delivered == 1300, "lost a frame of 65 bytes")
+    end
     // Every kind of frame, without overflow, bytes on slow and fast clocks: each count is exact.
     for (int round = 0; round < 4; round++) begin
       if (Bytes) mac_half = round == 3 ? 7.31 : 2.667 + 0.41 * round;

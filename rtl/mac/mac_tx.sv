@@ -3,9 +3,9 @@
 `include "stream.svh"
 /// Frames from the core clock domain to the MAC, with a time stamp back for each (host-nic paper, section II-A).
 ///
-/// For beats of any width (`Beat`). A frame shorter than 60 bytes is padded with zeros. In the MAC clock domain a frame starts
-/// once it is there to its end, or `StartBeats` beats of it; from then on it has no gaps. (A frame of up to StartBeats beats
-/// needs nothing for that, a longer one a `frame` that delivers as fast as the MAC takes; with StartBeats = 64 of 64 bytes a
+/// For beats of any width: `Beat` at the MAC, `Wide` in the core, the same or twice as wide. A frame shorter than 60 bytes is
+/// padded with zeros. In the MAC clock domain a frame starts once it is there to its end, or `StartBeats` beats of it; from then
+/// on it has no gaps. (A frame of up to StartBeats beats needs nothing for that, a longer one a `frame` that delivers as fast as the MAC takes; with StartBeats = 64 of 64 bytes a
 /// beat a core clock is enough for every frame up to 16 kB and a MAC that takes a beat in each of its clocks.) The time of the
 /// first beat's handshake with the MAC comes back on `stamp`, one for each frame in order; while stamps find no room, the next
 /// frame waits (StampDepth = 0: no stamps). One beat a clock on both sides, no bubble between frames, full back-pressure.
@@ -14,6 +14,7 @@ module mac_tx
   import eth_pkg::*;
 #(
     parameter  type Beat       = frame_beat_t,  // frame_beat_t or word_beat_t
+    parameter  type Wide       = Beat,          // that, or wide_beat_t
     parameter  int  Depth      = 128,           // beats in the MAC clock domain
     parameter  int  StartBeats = 64,
     parameter  int  StampDepth = 16,            // a power of two; 0: no stamps
@@ -22,7 +23,7 @@ module mac_tx
     // Core clock domain.
     input logic         clk_i,
     input logic         rst_i,
-          stream_if.snk frame,  // Beat
+          stream_if.snk frame,  // Wide
           stream_if.src stamp,  // ptp_time_t
 
     // MAC clock domain.
@@ -37,21 +38,22 @@ module mac_tx
     $fatal(1, "mac_tx: StartBeats %0d does not fit Depth %0d", StartBeats, Depth);
   end
   localparam int CountW = $clog2(Depth + 1);
-  localparam int BeatBytes = $bits(tx_o.data) / 8;
-  localparam int LenW = $bits(tx_o.len);
+  Wide beat;
+  localparam int BeatBytes = $bits(beat.data) / 8;
+  localparam int LenW = $bits(beat.len);
   localparam int LastBeat = (MinFrame - 1) / BeatBytes;  // of the shortest frame,
   localparam logic [LenW-1:0] LastLen = LenW'(MinFrame - BeatBytes * LastBeat);  // and its bytes
   localparam int PadBytes = BeatBytes < MinFrame ? BeatBytes : MinFrame;
   localparam int AtW = $clog2(LastBeat + 2);
 
   // Core side: pad, then cross.
-  `STREAM(Beat, cross_in)
+  `STREAM(Wide, cross_in)
+  `STREAM_ON(Wide, crossed, mac_clk_i, mac_rst_i)
   `STREAM_ON(Beat, store_in, mac_clk_i, mac_rst_i)
   `STREAM_ON(Beat, store, mac_clk_i, mac_rst_i)
   logic [$clog2(CrossDepth):0] unused_crossing;
   logic [CountW-1:0] stored;
 
-  Beat beat;
   logic [AtW-1:0] at_q;  // number of the next beat, at most that behind the shortest frame
   logic padding_q;  // beats of zeros are still to come
   logic err_q;  // of the frame that is padded
@@ -92,7 +94,7 @@ module mac_tx
   end
 
   fifo_async #(
-      .T(Beat),
+      .T(Wide),
       .Depth(CrossDepth)
   ) i_cross (
       .wclk_i (clk_i),
@@ -101,7 +103,16 @@ module mac_tx
       .count_o(unused_crossing),
       .rclk_i (mac_clk_i),
       .rrst_i (mac_rst_i),
-      .out    (store_in)
+      .out    (crossed)
+  );
+  beat_narrow #(
+      .Beat(Beat),
+      .Wide(Wide)
+  ) i_narrow (
+      .clk_i(mac_clk_i),
+      .rst_i(mac_rst_i),
+      .in(crossed),
+      .out(store_in)
   );
 
   // MAC side: the store, and how much of it may go.

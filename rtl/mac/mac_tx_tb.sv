@@ -3,11 +3,12 @@
 `include "tb.svh"
 `include "stream.svh"
 /// mac_tx: contents, padding, time stamps, no gap inside a frame and no bubble between frames. For the 100G stream;
-/// mac_tx_byte_tb has the same for that of 1G, with byte_unpack behind it.
+/// mac_tx_byte_tb has the same for that of 1G, with byte_unpack behind it, mac_tx_wide_tb for a wide core.
 module mac_tx_tb
   import eth_pkg::*;
 #(
-    parameter type Beat = frame_beat_t
+    parameter type Beat = frame_beat_t,
+    parameter type Wide = Beat
 );
   `TB_BEGIN
   `TB_TIMEOUT(2_000_000)
@@ -23,7 +24,7 @@ module mac_tx_tb
     mac_rst <= 0;
   end
 
-  `STREAM_ON(Beat, frame, clk, rst)
+  `STREAM_ON(Wide, frame, clk, rst)
   `STREAM_ON(ptp_time_t, stamp, clk, rst)
   logic tx_valid, tx_ready = 0;
   frame_beat_t tx;  // what the MAC takes, in the lowest lanes
@@ -32,6 +33,7 @@ module mac_tx_tb
   Beat beat;
   mac_tx #(
       .Beat(Beat),
+      .Wide(Wide),
       .Depth(Bytes ? 256 : 128),
       .StartBeats(Bytes ? 200 : 64),
       .StampDepth(Bytes ? 0 : 16)
@@ -87,7 +89,7 @@ module mac_tx_tb
       bad_percent = 0;
   bit sent_err[$];
   int unsigned sent = 0;
-  `FRAME_SOURCE(Beat, i_source, frame, 100 - pause_percent, 100 - hole_percent)
+  `FRAME_SOURCE(Wide, i_source, frame, 100 - pause_percent, 100 - hole_percent)
   task automatic make_frame();
     bytes_t bytes;
     int unsigned len = $urandom_range(max_len, min_len);
@@ -187,6 +189,17 @@ module mac_tx_tb
       repeat (1000) @(posedge clk);
       `CHECK(beats - start >= 998, $sformatf("%0d small frames in 1000 clocks", beats - start))
       settle();
+      // Two beats of the MAC for each of the core: one in each of its clocks.
+      if ($bits(Wide) != $bits(Beat)) begin
+        min_len = 65;
+        max_len = 128;
+        to_send = 1200;
+        repeat (50) @(posedge clk);
+        start = bubbles;
+        repeat (1000) @(posedge clk);
+        `CHECK(to_send != 0 && bubbles == start, $sformatf("%0d bubbles", bubbles - start))
+        settle();
+      end
       // The longest frames to a MAC that takes a beat in each of its clocks: no gap.
       min_len = 16300;
       max_len = 16383;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ethernet frames on streams of 512 bits (100G), 64 bits and 8 bits (1G), without preamble and FCS.
+/// Ethernet frames on streams of 512 bits (100G), 1024 bits (100G, in the core), 64 bits and 8 bits (1G), without preamble and
+/// FCS.
 package eth_pkg;
   localparam int FrameBeatBytes = 64;
   localparam int MinFrame = 60;  // bytes without FCS
@@ -16,6 +17,18 @@ package eth_pkg;
     logic eop;
     logic err;  // with eop: the frame is bad (FCS error on receive, abort on transmit)
   } frame_beat_t;
+
+  localparam int WideBeatBytes = 2 * FrameBeatBytes;
+
+  /// The same in the core clock where every size is to pass at line rate: one frame starts a beat, so at 250 MHz beats of 64 bytes
+  /// carry 125 M frames a second of 65 bytes, these 250 M.
+  typedef struct packed {
+    logic [8*WideBeatBytes-1:0] data;
+    logic [7:0] len;  // valid bytes, 1 ... 128
+    logic sop;
+    logic eop;
+    logic err;
+  } wide_beat_t;
 
   /// The same in 64-bit words: of a 1G port after its MAC.
   typedef struct packed {

@@ -2,21 +2,23 @@
 /// Receive flow hash: Toeplitz hash of Microsoft's RSS specification over the addresses and ports of a frame (host-nic
 /// paper, sections II-A and II-E).
 ///
-/// Watches the beats of a stream of frames; needs only the first one of each, which holds all fields behind up to two VLAN
+/// Watches the beats of a stream of frames; needs only the first 64 bytes of each, which hold all fields behind up to two VLAN
 /// tags (but for the ports of double-tagged IPv6). `type_o`: bit 0 IPv4, bit 1 IPv6, bit 2 with TCP ports, bit 3 with UDP
 /// ports, 0 no IP (the hash is then 0). Without ports are fragments, IPv4 with options, IPv6 with extension headers.
 /// `valid_o` comes 3 clocks after a first beat, one frame a clock, and is never refused. `key_i` should not change while
 /// frames arrive; its first byte is the leftmost. Reset drops the frames inside.
 module rx_hash
   import eth_pkg::*;
-(
+#(
+    parameter type Beat = frame_beat_t  // or wide_beat_t
+) (
     input logic         clk_i,
     input logic         rst_i,
     input logic [319:0] key_i,
 
     // A beat of a frame moves.
-    input logic        valid_i,
-    input frame_beat_t beat_i,
+    input logic valid_i,
+    input Beat  beat_i,
 
     output logic        valid_o,
     output logic [31:0] hash_o,
@@ -38,9 +40,12 @@ module rx_hash
   logic [FieldBits-1:0] fields, fields_q;
   logic [3:0] kind, kind_q;
   logic [511:0] frame;
+  wire [6:0] len = beat_i.len > $bits(
+      beat_i.len
+  )'(FrameBeatBytes) ? 7'(FrameBeatBytes) : 7'(beat_i.len);
   logic [399:0] l3;  // from the IP header on
-  logic [ 15:0] ether_type;
-  logic [  6:0] l3_start;
+  logic [15:0] ether_type;
+  logic [6:0] l3_start;
   logic v4, v6, ports;
   logic [7:0] protocol;
 
@@ -56,7 +61,7 @@ module rx_hash
     kind = '0;
     fields = '0;
     if (first) begin
-      frame = {<<8{beat_i.data}};
+      frame = {<<8{beat_i.data[511:0]}};
       if (!is_tag(frame[415-:16])) begin
         ether_type = frame[415-:16];
         l3 = frame[399-:400];
@@ -70,12 +75,11 @@ module rx_hash
         l3_start = 7'd22;
       end
       v4 = ether_type == 16'h0800 && l3[399-:4] == 4'd4;
-      v6 = ether_type == 16'h86dd && l3[399-:4] == 4'd6 && l3_start + 7'd40 <= beat_i.len;
+      v6 = ether_type == 16'h86dd && l3[399-:4] == 4'd6 && l3_start + 7'd40 <= len;
       protocol = v4 ? l3[399-8*9-:8] : l3[399-8*6-:8];
-      // Not behind options and not in fragments; all in this beat.
-      if (v4)
-        ports = l3[395-:4] == 4'd5 && l3[399-8*6-2-:14] == '0 && l3_start + 7'd24 <= beat_i.len;
-      if (v6) ports = l3_start + 7'd44 <= beat_i.len;
+      // Not behind options and not in fragments; all in these bytes.
+      if (v4) ports = l3[395-:4] == 4'd5 && l3[399-8*6-2-:14] == '0 && l3_start + 7'd24 <= len;
+      if (v6) ports = l3_start + 7'd44 <= len;
       kind = {ports && protocol == 8'd17, ports && protocol == 8'd6, v6, v4};
       if (v4) fields[287-:64] = l3[399-8*12-:64];
       if (v6) fields[287-:256] = l3[399-8*8-:256];
@@ -120,5 +124,5 @@ module rx_hash
     end
   end
 
-  wire unused = &{1'b0, beat_i.eop, beat_i.err, frame, l3};
+  wire unused = &{1'b0, beat_i.eop, beat_i.err, beat_i.data, frame, l3};
 endmodule
