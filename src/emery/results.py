@@ -19,7 +19,6 @@ class Results:
     def __init__(self, path: str):
         self.path = Path(path)
         self.known: dict[str, dict] = {}
-        self._programs: dict = {}
         self._guard = threading.Lock()
         self._read = 0
         if self.path.exists() and not self.path.is_file():
@@ -55,7 +54,7 @@ class Results:
 
     def get(self, system, values: dict, work: Workload, point=None) -> dict:
         """The result of a run, or `{"failure": why}` when it failed (which is not kept: it is tried again next time)."""
-        plan = run.plan(system, values, work, programs=self._programs)
+        plan = run.plan(system, values, work)
         with cache.lock(f"result-{plan.key[:32]}"):
             self.refresh()
             if plan.key not in self.known:

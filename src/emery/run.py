@@ -194,18 +194,13 @@ class Plan:
         return result
 
 
-def plan(
-    system, values: dict, work: Workload, waves: bool = False, assertions: bool = False, programs: dict | None = None
-) -> Plan:
-    """Builds what a run needs. `programs` keeps simulators by what they are built for, for many plans with few of them."""
+def plan(system, values: dict, work: Workload, waves: bool = False, assertions: bool = False) -> Plan:
+    """Builds what a run needs."""
     system.refuse({**values, **work.facts()})
     made, traffic = system.settings(values), work.settings()
     for hook in ("loads", "mix", "resources"):  # faults in them are told before the work begins
         system.hook(hook)
-    built_for = (system.folder, system.variant(values).top, *system.rtl_parameters(values), bool(system.parts_with(values)))
-    program = (programs or {}).get(built_for) or build.build_system(system, values, waves=waves, assertions=assertions)
-    if programs is not None:
-        programs[built_for] = program
+    program = build.build_system(system, values, waves=waves, assertions=assertions)
     if work.routes:
         traffic["routes"] = unpacked(work.routes)
     found = identity(system, values, program, made, traffic)

@@ -31,8 +31,18 @@ def _file_digest(path: str, _mtime_ns: int, _size: int) -> str:
 
 def file_digest(path: Path) -> str:
     """Digest of a file's content."""
+    return _of_now(_file_digest, path)
+
+
+@cache
+def _file_includes(path: str, _mtime_ns: int, _size: int) -> tuple[str, ...]:
+    return tuple(x.decode() for x in _INCLUDE.findall(Path(path).read_bytes()))
+
+
+def _of_now(known, path: Path):
+    """What is known of a file's content, worked out once for as long as the file stays as it is."""
     stat = os.stat(path)
-    return _file_digest(str(path), stat.st_mtime_ns, stat.st_size)
+    return known(str(path), stat.st_mtime_ns, stat.st_size)
 
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
@@ -47,9 +57,9 @@ def sources_digest(source: Path, include_dirs: list[Path]) -> str:
         if path in seen:
             continue
         seen[path] = file_digest(path)
-        for name in _INCLUDE.findall(path.read_bytes()):
+        for name in _of_now(_file_includes, path):
             for base in [path.parent, *include_dirs]:
-                found = base / name.decode()
+                found = base / name
                 if found.is_file():
                     waiting.append(found.resolve())
                     break
