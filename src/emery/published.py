@@ -64,8 +64,9 @@ def write(system):
     """Brings the tables of this system up to date, in all pages."""
     for page in pages(system):
         text = page.read_text()
-        if filled(system, text) != text:
-            page.write_text(filled(system, text))
+        new = filled(system, text)
+        if new != text:
+            page.write_text(new)
 
 
 def _number(value) -> str:

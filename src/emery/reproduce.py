@@ -46,44 +46,44 @@ def _limit(target, result: dict):
     return measure(result, target.measure) / part["fraction"] if part["fraction"] else None
 
 
+def _row(target) -> dict:
+    return {name: getattr(target, name) for name in _COPIED}
+
+
+def _failed(target, why: str) -> dict:
+    """The row of a target that has no number."""
+    return {**_row(target), "limit": None, "goal": None, "emery": None, "met": False, "verdict": f"failed: {why}"}
+
+
 def judge(target, result: dict, base: dict | None = None) -> dict:
     """One row: what the paper says, what physics allows, what Emery measured, whether the goal is met.
 
     With `base`, the result of another run, what counts is the change against it, as a fraction.
     """
-    row = {name: getattr(target, name) for name in _COPIED}
     failure = result.get("failure") or (base or {}).get("failure")
     if failure:
-        return {**row, "limit": None, "goal": None, "emery": None, "met": False, "verdict": f"failed: {failure}"}
+        return _failed(target, failure)
     value = measure(result, target.measure)
     if base is not None and value is not None:
         other = measure(base, target.measure)
         value = None if other is None else value / other - 1
     limit = None if value is None else _limit(target, result)
     if value is None or (limit is None and target.limit is not None):
-        return {
-            **row,
-            "limit": None,
-            "goal": None,
-            "emery": None,
-            "met": False,
-            "verdict": "failed: at no time was the run steady",
-        }
-    return row | {"limit": limit, "lost": lost(result["totals"])} | _verdict(target, value, limit, lost(result["totals"]))
+        return _failed(target, "at no time was the run steady")
+    return _judged(target, value, limit, lost(result["totals"]))
 
 
-def _verdict(target, value: float, limit, lost: float) -> dict:
-    """What was measured, against the goal."""
+def _judged(target, value: float, limit, lost: float) -> dict:
+    """The row of what was measured, against the goal."""
+    row = {**_row(target), "limit": limit, "lost": lost, "emery": value}
     if not target.compare:
-        return {"emery": value, "goal": None, "met": True, "verdict": "reported"}
+        return {**row, "goal": None, "met": True, "verdict": "reported"}
     goal = target.goal if target.goal is not None else target.goal_fraction * limit
     met = {">=": value >= goal, "<=": value <= goal, "~": abs(value - goal) <= target.tolerance * abs(goal)}[target.compare]
     met = met and not (target.lossless and lost)
     margin = f" +- {target.tolerance:.0%}" if target.compare == "~" else ""
-    verdict = (
-        "met" if met else "missed"
-    ) + f" ({value:.4g} {target.compare} {goal:.4g}{margin}{', none lost' * target.lossless})"
-    return {"emery": value, "goal": goal, "met": met, "verdict": verdict}
+    against = f"{value:.4g} {target.compare} {goal:.4g}{margin}{', none lost' * target.lossless}"
+    return {**row, "goal": goal, "met": met, "verdict": f"{'met' if met else 'missed'} ({against})"}
 
 
 _OVER = {
@@ -102,10 +102,8 @@ def _about(target, rows: list[dict]) -> dict:
     """The row of a target about others: over all rows whose ids begin with `of`."""
     own = [row for row in rows if _is_about(target, row["figure"], row["id"])]
     if not own or any(row["emery"] is None for row in own):
-        return judge(target, {"failure": "a run that it is about failed" if own else f"no target begins with {target.of}"})
-    lost = max(row["lost"] for row in own)
-    row = {name: getattr(target, name) for name in _COPIED} | {"limit": target.limit, "lost": lost}
-    return row | _verdict(target, _OVER[target.measure](own), target.limit, lost)
+        return _failed(target, "a run that it is about failed" if own else f"no target begins with {target.of}")
+    return _judged(target, _OVER[target.measure](own), target.limit, max(row["lost"] for row in own))
 
 
 def run(system, only: str | None, settings: list[str], seed, out: str, say) -> list[dict]:
@@ -138,7 +136,7 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
 
     rows = []
     for target, row in zip(first, all_of(first, one), strict=True):
-        rows.append(judge(target, row) if "failure" in row else row)
+        rows.append(_failed(target, row["failure"]) if "failure" in row else row)
     rows += [_about(x, rows) for x in targets if x.of]
     (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
     return rows
