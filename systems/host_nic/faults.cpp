@@ -48,13 +48,6 @@ Faults::Faults(const Options& options, const DriverConfig& driver)
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name_);
   if (found == std::end(kNames)) throw OptionError("fault: there is no '" + name_ + "'");
   kind_ = static_cast<Kind>(found - std::begin(kNames));
-  const std::string direction = options.get<std::string>("direction");
-  const bool receive = kind_ == Kind::kRxNullAddress || kind_ == Kind::kLostRxDescriptor;
-  if (receive && direction == "tx") throw OptionError("fault=" + name_ + ": nothing is received");
-  const bool transmit = kind_ != Kind::kNone && !receive && kind_ != Kind::kSlowHost &&
-                        kind_ != Kind::kHostileRegisters;
-  if (transmit && direction == "rx")
-    throw OptionError("fault=" + name_ + ": nothing is transmitted");
   if (kind_ == Kind::kSlowHost) pause_ = kStall;
   if (kind_ == Kind::kLostCompletion || kind_ == Kind::kLostDescriptor ||
       kind_ == Kind::kLostRxDescriptor)
@@ -67,10 +60,12 @@ void Faults::strike(unsigned queue) {
   queue_ = queue;
 }
 
+bool Faults::strikes_received() const {
+  return kind_ == Kind::kRxNullAddress || kind_ == Kind::kLostRxDescriptor;
+}
+
 void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time now) {
-  if (struck_ || kind_ == Kind::kNone || kind_ == Kind::kRxNullAddress ||
-      kind_ == Kind::kLostRxDescriptor || ++count_ != frame_)
-    return;
+  if (struck_ || kind_ == Kind::kNone || strikes_received() || ++count_ != frame_) return;
   strike(queue);
   if (kind_ == Kind::kHostileRegisters) return;
   const Driver::TxSlot slot = driver.newest_tx(0, queue);
@@ -109,11 +104,7 @@ void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time
 }
 
 void Faults::received(Driver& driver, RootComplex& root, unsigned queue, Time now) {
-  if (struck_ ||
-      (kind_ != Kind::kRxNullAddress && kind_ != Kind::kLostRxDescriptor &&
-       kind_ != Kind::kSlowHost) ||
-      ++count_ != frame_)
-    return;
+  if (struck_ || !(strikes_received() || kind_ == Kind::kSlowHost) || ++count_ != frame_) return;
   strike(queue);
   // Far beyond what the device has read already.
   const unsigned ahead = std::min(rx_ring_ / 2, 256u);

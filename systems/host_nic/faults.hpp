@@ -53,6 +53,7 @@ class Faults {
     kHostileRegisters     // from then on all registers but those others live by get any value
   };
   void strike(unsigned queue);
+  bool strikes_received() const;  // frames, and those alone
   bool may_harm(std::string_view name, const std::uint32_t* index) const;
 
   std::string name_;
