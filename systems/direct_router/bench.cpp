@@ -15,6 +15,7 @@
 
 #include "bench/route/addresses.hpp"
 #include "bench/route/hostile.hpp"
+#include "bench/route/station.hpp"
 #include "bench/run/crossings.hpp"
 #include "bench/run/main.hpp"
 #include "bench/run/run.hpp"
@@ -57,7 +58,7 @@ HostConfig host_config(const Options& options, const Scenario& scenario, const M
   h.slow_path = machine.slow_path();
   h.qos = options.get<bool>("qos");
   h.rewrite_source = options.get<bool>("rewrite_source");
-  h.promiscuous = options.get<std::string>("mac") == "any";
+  h.promiscuous = route::StationOption(options).any;
   h.output_round_robin = options.get<bool>("output_round_robin");
   h.max_frame = options.get<unsigned>("mtu") + kVlanAndHeader;
   h.res_min_words = (options.get<unsigned>("res_min") + 7) / 8;
@@ -188,7 +189,7 @@ bool Bench::add_traffic(unsigned p, const Options& options) {
   plan->source = static_cast<std::uint16_t>(p);
   plan->src_mac = 0x0200'0000'0300 + p;
   plan->dst_mac = host_config_.own_mac[p];
-  plan->readdress = options.get<std::string>("mac") == "rewritten";
+  plan->readdress = route::StationOption(options).readdress;
   if (!plan->capture) plan_flows(p, *plan, options.get<double>("high"));
   ByteMac& mac = *port_[p].mac;
   Source& source = add_source(*plan, [&mac] { return mac.rx_idle(); });

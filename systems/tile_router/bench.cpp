@@ -16,6 +16,7 @@
 #include "bench/dram/word_dram.hpp"
 #include "bench/route/addresses.hpp"
 #include "bench/route/hostile.hpp"
+#include "bench/route/station.hpp"
 #include "bench/run/crossings.hpp"
 #include "bench/run/main.hpp"
 #include "bench/run/run.hpp"
@@ -125,10 +126,7 @@ Bench::Bench(const Options& options)
                 {line_rate_, kMostFrame, "the 1514 bytes (1518 with FCS) a linecard takes"},
                 ports()),
       routes_(routes_of(options, workload_)),
-      judge_(routes_,
-             options.get<std::string>("mac") == "any" ? route::Judge::Station::kAny
-                                                      : route::Judge::Station::kOwn,
-             image_.version == "null"),
+      judge_(routes_, route::StationOption(options).station(), image_.version == "null"),
       crossings_(score_, ports()),
       port_(ports()),
       pipelines_a_port_(std::max(1u, image_.pipelines() / ports())),
@@ -178,7 +176,7 @@ void Bench::add_traffic(const Options& options) {
     plan->source = static_cast<std::uint16_t>(p);
     plan->src_mac = 0x0200'0000'0300 + p;
     plan->dst_mac = image_.linecards[p].mac;
-    plan->readdress = options.get<std::string>("mac") == "rewritten";
+    plan->readdress = route::StationOption(options).readdress;
     if (!plan->capture) {
       plan->destinations =
           destinations(pattern, p, plan->flows, plan->seed, routes_, addresses, ports());
