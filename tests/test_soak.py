@@ -18,15 +18,16 @@ def test_a_hundred_thousand_frames(capsys):
 
 def test_what_is_drawn_follows_from_the_seed_and_is_legal():
     target = system.load("host-nic")
-    plan = soak.table(target)
-    drawn = [[soak.draw(source, plan, 1000) for _ in range(20)] for source in map(random.Random, (1, 1, 2))]
+    drawn = [[soak.draw(source, target.soak, 1000) for _ in range(20)] for source in map(random.Random, (1, 1, 2))]
     assert drawn[0] == drawn[1] != drawn[2]
     for settings, options in drawn[0]:
         target.values(settings)  # refuses what is out of range
         assert options["frames"] == "1000"
 
 
-@pytest.mark.parametrize("words", [["capture"], ["host-nic", "--frames", "many"], ["host-nic", "--seed", ""]])
+@pytest.mark.parametrize(
+    "words", [["capture"], ["host-nic", "--frames", "many"], ["host-nic", "--seed", ""], ["host-nic", "--frames", "-5"]]
+)
 def test_bad_words(capsys, words):
     assert main(["soak", *words]) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -14,7 +14,7 @@ import traceback
 from emery import __version__, process, report, system
 from emery.common import UserError, in_checkout, nearest
 from emery.run import IntegrityError, check_file, prepare_outputs, run_system
-from emery.workload import DEFAULTS, workload
+from emery.workload import DEFAULTS, OPTIONS, workload
 
 
 class _Parser(argparse.ArgumentParser):
@@ -42,12 +42,13 @@ def _text(text: str) -> str:
 
 
 def _number(low: int, high: int):
-    """The type of options that are whole numbers."""
+    """The type of options that are whole numbers, as 1000 or 1e3."""
 
     def parse(text: str) -> int:
-        if not re.fullmatch("[0-9]{1,18}", text) or not low <= int(text) <= high:
+        value = int(float(text)) if re.fullmatch("[0-9]{1,3}e[0-9]{1,2}", text) else text
+        if not re.fullmatch("[0-9]{1,18}", str(value)) or not low <= int(value) <= high:
             raise argparse.ArgumentTypeError(f"{text} is not a number from {low} to {high}")
-        return int(text)
+        return int(value)
 
     return parse
 
@@ -88,11 +89,10 @@ environment:
 
 exit status: 0 all well; 1 frames are not accounted for, or a goal asked for is missed; 2 bad input, in one line
 """
-_TRAFFIC = ("pcap", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
 
 
 def _traffic(arguments) -> dict:
-    return {name: getattr(arguments, name) for name in _TRAFFIC if getattr(arguments, name) is not None}
+    return {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
 
 
 def _list(arguments):
@@ -167,15 +167,9 @@ def _reproduce(arguments) -> int:
 def _soak(arguments):
     from emery.check import soak
 
-    try:
-        frames, seed = int(float(arguments.frames)), int(arguments.seed)
-    except (ValueError, OverflowError):
-        raise UserError(f"soak: --frames {arguments.frames} --seed {arguments.seed}: write numbers") from None
-    done = soak.soak(arguments.system, frames, seed, arguments.assertions, _note)
-    print(
-        f"{arguments.system.name}: {done.runs:,} runs, {done.offered:,} frames offered, {done.delivered:,} delivered,", end=" "
-    )
-    print(f"all accounted for; {done.refused:,} draws refused; seed {seed}")
+    done = soak.soak(arguments.system, arguments.frames, arguments.seed, arguments.assertions, _note)
+    told = f"{done.runs:,} runs, {done.offered:,} frames offered, {done.delivered:,} delivered, all accounted for"
+    print(f"{arguments.system.name}: {told}; {done.refused:,} draws refused; seed {arguments.seed}")
 
 
 def _compare(arguments):
@@ -301,8 +295,9 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
         "soak", _soak, "run", "runs with settings, traffic and faults drawn from a seed, until so many frames are through"
     )
     _system_option(soak)
-    soak.add_argument("--frames", type=_text, default="1e7", metavar="N", help="frames to offer in all (default 1e7)")
-    soak.add_argument("--seed", type=_text, default="1", help="what is drawn follows from it (default 1)")
+    many = _number(1, 10**12)
+    soak.add_argument("--frames", type=many, default=10**7, metavar="N", help="frames to offer in all (default 1e7)")
+    soak.add_argument("--seed", type=_number(0, 2**53), default=1, help="what is drawn follows from it (default 1)")
     soak.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
     area = command("area", _area, "run test", "FPGA area of a system or of a block, by Yosys (minutes)")
     area.add_argument("what", metavar="SYSTEM|BLOCK")
@@ -334,6 +329,11 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     build.add_argument("--assertions", "--assert", action="store_true")
     build.add_argument("--tell", action="store_true", help="print what a run tells the simulator of the system, build nothing")
     return parser, list(commands.choices)
+
+
+def commands() -> list[str]:
+    """The names of all commands."""
+    return _parser()[1]
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:

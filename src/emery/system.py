@@ -172,6 +172,7 @@ class System:
     variants: tuple[dict, ...] = ()  # fields that are others `when` parameters have certain values
     refusals: tuple[Refusal, ...] = ()
     resources: dict = field(default_factory=dict)  # what its entries of a result's `resources` are (schema.py)
+    soak: dict = field(default_factory=dict)  # what runs are drawn from (check/soak.py)
 
     def values(self, settings: list[str] = ()) -> dict:
         """All parameters, with `NAME=VALUE` settings applied."""
@@ -387,6 +388,7 @@ def read(folder: Path) -> System:
             targets=_targets(data.get("target", [])),
             variants=tuple(map(_variant, data.get("variant", ()))),
             resources=data.get("resources", {}),
+            soak=data.get("soak", {}),
             refusals=_refusals(data.get("refuse", []), parameters),
         )
     except KeyError as error:

@@ -20,6 +20,7 @@ _LONGEST = 1000 * 10**12  # picoseconds
 _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _DIRECTIONS = ("tx", "rx", "both")
+OPTIONS = ("pcap", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
 # What is sent when neither the command line nor the system's main job says it; inputs send for that long when there is no
 # number of frames and no capture.
 DEFAULTS = {"size": "64", "duration": "200us", "flows": 64, "rate": "1.0", "seed": 1}

@@ -20,15 +20,14 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from emery import process, system
+from emery import cli, process, system, workload
 from emery.common import UserError
 from emery.make import build, toolchain
 
 _ODD = ("", "0", "-1", "1", "2", "64", "9" * 30, "1e9", "nan", "0x40", "½", "a=b=c", "=", "%s%n", " ", ".", "/", "..")
 _ODD += ("x" * 300, "/dev/null", "/dev/full", "/dev/zero", "/proc/self/mem", "line\nbreak", "\udcff", "--", "-", "--help")
-_IDLE = ("test", "format", "firmware", "prove", "area", "fuzz", "soak")  # what is only asked what it does, or nonsense
-_COMMANDS = ("list", "show", "run", "sweep", "reproduce", "compare", "build", "map", *_IDLE)
-_TRAFFIC = ("pcap", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
+_TRIED = ("list", "show", "run", "sweep", "reproduce", "compare", "build", "map")
+_IDLE = tuple(x for x in cli.commands() if x not in _TRIED)  # what is only asked what it does, or nonsense
 _ENVIRONMENT = {
     "EMERY_JOBS": ("x", "0", "-1", "", "9" * 12),
     "EMERY_CACHE": ("/proc/x", "/dev/null", "/", "cache#x"),
@@ -156,7 +155,7 @@ def _value(random_: random.Random, option: str, folder: Path) -> str:
 def _any(random_: random.Random, folder: Path) -> Case:
     """Any command, with words right and wrong."""
     names = system.names()
-    command = random_.choice((*_COMMANDS, "run", "run", "run", "run", "sweep", random_.choice(_ODD)))
+    command = random_.choice((*_TRIED, *_IDLE, "run", "run", "run", "run", "sweep", random_.choice(_ODD)))
     words = [command]
     if command in _IDLE:
         return Case([command, "--help" if command == "test" else random_.choice(("--help", "nothing/at/all", "x"))])
@@ -172,7 +171,7 @@ def _any(random_: random.Random, folder: Path) -> Case:
     if command == "reproduce":
         words += [random_.choice(_ODD[5:]), *random_.choice(([], ["--out", random_.choice(_ODD)]))]
     if command in ("run", "sweep", "compare"):
-        for option in random_.sample(_TRAFFIC, random_.randrange(5)):
+        for option in random_.sample(workload.OPTIONS, random_.randrange(5)):
             words += [f"--{option}", _value(random_, option, folder)]
     settings = []
     for _ in range(random_.randrange(4)):
@@ -270,10 +269,8 @@ def _child(one: Case, folder: Path):
             os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False),
         )
         toolchain.run_verilator = toolchain.run_cxx = toolchain.cross_compile = _refuse_work
-        from emery.cli import main
-
         process.guard()
-        status = main(one.words)
+        status = cli.main(one.words)
     finally:
         sys.stderr.flush()
         os._exit(status)

@@ -7,7 +7,6 @@ for options of the run and for parameters.
 """
 
 import random
-import tomllib
 from dataclasses import dataclass
 
 from emery.common import UserError
@@ -25,15 +24,6 @@ class Soak:
     refused: int = 0  # draws that contradict each other: told in one line, not run
     offered: int = 0
     delivered: int = 0
-
-
-def table(system) -> dict:
-    """The system's `[soak]`; UserError when it has none."""
-    with open(system.folder / "system.toml", "rb") as handle:
-        found = tomllib.load(handle).get("soak")
-    if not found:
-        raise UserError(f"{system.name}: system.toml has no [soak] table")
-    return found
 
 
 def draw(source: random.Random, plan: dict, frames: int) -> tuple[list[str], dict]:
@@ -58,9 +48,11 @@ def command(system, settings: list[str], options: dict) -> str:
 def soak(system, frames: int, seed: int, assertions: bool, say) -> Soak:
     """Runs until `frames` frames have been offered. IntegrityError, with the command that shows it, at the first run that
     fails."""
-    plan, source, done = table(system), random.Random(seed), Soak()
+    if not system.soak:
+        raise UserError(f"{system.name}: system.toml has no [soak] table")
+    source, done = random.Random(seed), Soak()
     while done.offered < frames:
-        settings, options = draw(source, plan, frames - done.offered)
+        settings, options = draw(source, system.soak, frames - done.offered)
         line = command(system, settings, options)
         try:
             result = run_system(system, system.values(settings), workload(system, options), assertions=assertions)
