@@ -14,9 +14,6 @@ from emery.make import build, cache
 BENCHES = sorted(x for place in ("rtl", "systems") for x in (ROOT / place).rglob("*_tb.sv"))
 CXX_TESTS = sorted((ROOT / "bench").rglob("*_test.cpp"))
 PROOFS = sorted((ROOT / "rtl").rglob("*_formal.sv"))
-# Seed; what registers and memories hold before the reset (0 zeros, 1 ones, 2 random bits); and how often the test is run
-# again from a state that its traffic leads to, as after a reset in the middle of it (rtl/base/tb_main.cpp).
-RUNS = ((1, 2, 1), (2, 0, 0), (3, 1, 0))
 
 
 def label(path):
@@ -31,12 +28,8 @@ def test_lint(bench):
 
 @pytest.mark.parametrize("bench", BENCHES, ids=label)
 def test_block(bench):
-    program = build.build_block_test(bench)
-    for seed, held, restarts in RUNS:
-        words = [program, f"+seed={seed}", f"+verilator+rand+reset+{held}", f"+restarts={restarts}"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=600)
-        passes = f"\n{done.stdout}".count("\nPASS ")
-        assert done.returncode == 0 and passes == 1 + restarts, f"{words}\n{(done.stdout + done.stderr)[-3000:]}"
+    problem = testing.block_problem(build.build_block_test(bench))
+    assert not problem, problem
 
 
 @pytest.mark.parametrize("source", CXX_TESTS, ids=label)

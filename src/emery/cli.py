@@ -214,6 +214,21 @@ def _prove(arguments) -> int:
     return prove.main(arguments.files, arguments.mode, arguments.depth, arguments.engine)
 
 
+def _mutate(arguments) -> int:
+    from emery.check import mutate
+
+    paths, seed, most = mutate.choose(arguments.what), arguments.seed, arguments.max
+    if arguments.list:
+        print(mutate.listed(paths, seed, most))
+        return 0
+    outcomes = mutate.run(paths, seed, most, _say())
+    if arguments.json:
+        print(json.dumps(mutate.summary(outcomes, seed, most), indent=2))
+    else:
+        print(mutate.table(outcomes, seed, most))
+    return int(any(x.word() == "survived" for x in outcomes))
+
+
 def _fuzz(arguments) -> int:
     from emery.check import fuzz
 
@@ -313,6 +328,14 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     prove.add_argument("--mode", choices=("prove", "bmc"))
     prove.add_argument("--depth", type=_number(1, 1000), help="clocks, 1 ... 1000")
     prove.add_argument("--engine", choices=("induction", "pdr", "bmc3"))
+    mutate = command(
+        "mutate", _mutate, "run test", "put faults into sources, one at a time; status 1 when their own tests do not notice one"
+    )
+    mutate.add_argument("what", nargs="*", metavar="BLOCK|FILE", help="blocks, files of rtl/, bench/, src/emery (default: all)")
+    mutate.add_argument("--seed", type=_number(0, 2**53), default=1, help="which faults follows from it (default 1)")
+    mutate.add_argument("--max", type=_number(1, 10000), default=20, metavar="N", help="faults a file (default 20)")
+    mutate.add_argument("--list", action="store_true", help="only say which")
+    mutate.add_argument("--json", action="store_true", help="the outcome of each as JSON, on standard output")
     fuzz = command(
         "fuzz", _fuzz, "run", "try command lines, files and runs at random; status 1 when one is not answered as it should be"
     )

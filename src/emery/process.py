@@ -5,6 +5,7 @@ SIGTERM, SIGHUP and Ctrl-C end all children, and then this process in one line; 
 """
 
 import ctypes
+import resource
 import signal
 import subprocess
 import threading
@@ -24,9 +25,15 @@ class Ended(BaseException):
         self.number = number
 
 
-def start(command: list[str], **how) -> subprocess.Popen:
-    """Starts a child; `finish` when it has ended."""
-    child = subprocess.Popen(command, preexec_fn=lambda: _CALLS.prctl(_DEATH_SIGNAL, signal.SIGKILL), **how)
+def start(command: list[str], cpu_seconds: int = 0, **how) -> subprocess.Popen:
+    """Starts a child; `finish` when it has ended. One that uses more than `cpu_seconds` of the processor is ended."""
+
+    def prepare():
+        _CALLS.prctl(_DEATH_SIGNAL, signal.SIGKILL)
+        if cpu_seconds:
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
+
+    child = subprocess.Popen(command, preexec_fn=prepare, **how)
     with _guard:
         _children.add(child)
         if _ending:
@@ -49,13 +56,16 @@ def finish(child: subprocess.Popen):
         _children.discard(child)
 
 
-def run(command: list[str], **how) -> subprocess.CompletedProcess:
-    """Like subprocess.run with captured text."""
+def run(command: list[str], cpu_seconds: int = 0, **how) -> subprocess.CompletedProcess:
+    """Like subprocess.run with captured text; one that stands still is ended after a time that no busy machine explains."""
     text = how.pop("input", None)
     pipes = {"stdin": subprocess.PIPE if text is not None else subprocess.DEVNULL, "stdout": subprocess.PIPE}
-    child = start(command, **{**pipes, "stderr": subprocess.PIPE, "text": True, **how})
+    child = start(command, cpu_seconds, **{**pipes, "stderr": subprocess.PIPE, "text": True, **how})
     try:
-        out, said = child.communicate(text)
+        out, said = child.communicate(text, 20 * cpu_seconds or None)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        out, said = child.communicate()
     finally:
         finish(child)
     check()

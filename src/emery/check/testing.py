@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from emery import process
 from emery.common import ROOT, cache_dir
 from emery.make import build, toolchain
 
@@ -116,6 +117,21 @@ def needed_rtl(path: Path) -> list[Path]:
         needed |= new
         waiting += new
     return sorted(needed)
+
+
+# Seed; what registers and memories hold before the reset (0 zeros, 1 ones, 2 random bits); and how often the test is run
+# again from a state that its traffic leads to, as after a reset in the middle of it (rtl/base/tb_main.cpp).
+_RUNS = ((1, 2, 1), (2, 0, 0), (3, 1, 0))
+
+
+def block_problem(program: Path, more: tuple[str, ...] = (), cpu_seconds: int = 600) -> str:
+    """Runs a block test as often as it is to be run; gives what the first run that fails said. `more` are words for each."""
+    for seed, held, restarts in _RUNS:
+        words = [str(program), f"+seed={seed}", f"+verilator+rand+reset+{held}", f"+restarts={restarts}", *more]
+        done = process.run(words, cpu_seconds, errors="replace")
+        if done.returncode or f"\n{done.stdout}".count("\nPASS ") != 1 + restarts:
+            return f"{' '.join(words)}\n{(done.stdout + done.stderr)[-3000:]}"
+    return ""
 
 
 def main(arguments: list[str]) -> int:

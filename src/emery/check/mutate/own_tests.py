@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tests are a source's own: those a fault in it is to be noticed by."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+from emery.check import testing
+from emery.common import ROOT, UserError
+from emery.make import build
+
+_INCLUDE = re.compile(r'^#include "(bench/[^"]+)"', re.M)
+# Their subject is the whole checkout: they build every model, or refuse any change.
+_NOT_OF_ONE_MODULE = {"test_blocks.py", "test_lint.py", "test_fence.py"}
+_AT_THE_MOST = 2  # tests that a source without one of its own name is given to
+
+
+def of_source(path: Path) -> list[Path]:
+    """The tests of a source, its own first: benches and proofs of RTL, C++ tests, test files of Python."""
+    if path.suffix == ".sv":
+        found = _of_rtl(path)
+    elif path.suffix in (".hpp", ".cpp"):
+        found = _of_cxx(path)
+    else:
+        found = _of_python(path)
+    if not found:
+        raise UserError(f"mutate {path.relative_to(ROOT)}: no test of its own")
+    return found
+
+
+@cache
+def _rtl_tests() -> dict[Path, set[Path]]:
+    tests = [x for place in ("rtl", "systems") for kind in ("_tb", "_formal") for x in (ROOT / place).rglob(f"*{kind}.sv")]
+    return {x: set(testing.needed_rtl(x)) for x in sorted(tests)}
+
+
+def _subject(test: Path) -> str:
+    """The block a bench or proof is named after: mac_rx for mac_rx_tb and mac_rx_byte_tb."""
+    name = re.sub("_(tb|formal)$", "", test.stem)
+    while "_" in name and not (test.parent / f"{name}.sv").is_file():
+        name = name.rpartition("_")[0]
+    return name
+
+
+def _of_rtl(path: Path) -> list[Path]:
+    those = {x: needed for x, needed in _rtl_tests().items() if path in needed}
+    found = [x for x in those if _subject(x) == path.stem]
+    if not found:
+        direct = [x for x in those if re.search(rf"\b{path.stem}\b", x.read_text())]
+        found = sorted(direct or those, key=lambda x: len(those[x]))[:_AT_THE_MOST]
+    return sorted(found, key=lambda x: x.stem.endswith("_formal"))
+
+
+def _of_cxx(path: Path) -> list[Path]:
+    def included(source: Path) -> set[Path]:
+        seen, waiting = set(), [source]
+        while waiting:
+            new = {ROOT / x for x in _INCLUDE.findall(waiting.pop().read_text())} - seen
+            seen |= new
+            waiting += [x for x in new if x.is_file()]
+        return seen
+
+    header = path.with_suffix(".hpp")
+    tests = {x: included(x) for x in sorted((ROOT / "bench").rglob("*_test.cpp"))}
+    those = [x for x in tests if header in tests[x]]
+    own = [x for x in those if x.stem == f"{path.stem}_test"]
+    beside = [x for x in those if x.parent == path.parent]
+    direct = [x for x in those if f'"{header.relative_to(ROOT)}"' in x.read_text()]
+    return own or beside or direct[:_AT_THE_MOST]
+
+
+def _of_python(path: Path) -> list[Path]:
+    parts = list(path.relative_to(ROOT / "src").with_suffix("").parts)
+    module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    those = []
+    for test in sorted((ROOT / "tests").glob("test_*.py")):
+        names = set()
+        for node in ast.walk(ast.parse(test.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {x.name for x in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names |= {node.module, *(f"{node.module}.{x.name}" for x in node.names)}
+        if module in names and test.name not in _NOT_OF_ONE_MODULE:
+            those.append(test)
+    own = [x for x in those if x.name == f"test_{path.stem}.py"]
+    return own or those
+
+
+def sources() -> list[Path]:
+    """All that can be made wrong: blocks, what the bench is made of, Python."""
+    rtl = [x for x in (ROOT / "rtl").rglob("*.sv") if build.is_design_file(x) and not x.stem.endswith("_pkg")]
+    cxx = [x for kind in ("*.hpp", "*.cpp") for x in (ROOT / "bench").rglob(kind) if not x.stem.endswith("_test")]
+    return sorted([*rtl, *cxx, *(ROOT / "src" / "emery").rglob("*.py")])

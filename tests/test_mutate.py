@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`./emery mutate`: what it finds to be made wrong, and that a good bench notices it and a bad one does not."""
+
+import json
+
+import pytest
+
+from emery.check import mutate
+from emery.check.mutate import faults, own_tests, rtl, text, trial
+from emery.cli import main
+from emery.common import ROOT, cache_dir
+
+BLOCK = """\
+// SPDX-License-Identifier: Apache-2.0
+/// Counts the clocks in which it is enabled.
+module tiny (
+    input  logic       clk_i,
+    input  logic       rst_i,
+    input  logic       en_i,
+    output logic [7:0] count_o
+);
+  localparam int Two = 1 + 1;
+  always_ff @(posedge clk_i) begin
+    if (en_i) count_o <= count_o + 8'd1;
+    if (rst_i) count_o <= '0;
+  end
+endmodule
+"""
+BENCH = """\
+// SPDX-License-Identifier: Apache-2.0
+`include "tb.svh"
+module tiny_tb;
+  `TB_BEGIN
+  `TB_TIMEOUT(2_000)
+  logic en = 0;
+  logic [7:0] count, expected;
+  tiny dut (.clk_i(clk), .rst_i(rst), .en_i(en), .count_o(count));
+  always @(posedge clk) begin
+    en <= $urandom_range(1) == 1;
+    expected <= rst ? 8'd0 : expected + 8'(en);
+    if (!rst) CHECK_HERE
+  end
+  initial begin
+    @(negedge rst);
+    repeat (300) @(posedge clk);
+    `TB_PASS
+  end
+endmodule
+"""
+
+
+@pytest.fixture
+def tried(tmp_path):
+    """Puts all faults into the block above, beside a bench that looks at its output or one that does not."""
+    copy = trial.Copy(tmp_path / "checkout", cache_dir())
+    copy.write("rtl/base/tiny.sv", BLOCK.encode())
+
+    def run(check):
+        copy.write("rtl/base/tiny_tb.sv", BENCH.replace("CHECK_HERE", check).encode())
+        done = copy.python(["-m", "emery", "mutate", "tiny", "--json"])
+        assert done.returncode in (0, 1), done.stderr
+        return done.returncode, json.loads(done.stdout), copy
+
+    return run
+
+
+def test_a_bench_that_looks_notices_all(tried):
+    status, result, copy = tried('`CHECK(count === expected, "another count")')
+    outcomes = {x["fault"]: (x["outcome"], x["by"]) for x in result["faults"]}
+    assert status == 0 and result["score"] == 1
+    assert set(outcomes.values()) == {("noticed", "tiny_tb")}
+    assert {"no reset by `rst_i`", "`+` is `-` in `count_o + 8'd1`", "left out: `count_o <= '0;`"} <= outcomes.keys()
+    assert not any("1 + 1" in x for x in outcomes)  # no fault in what is constant
+    assert (copy.folder / "rtl/base/tiny.sv").read_text() == BLOCK  # the checkout is as it was
+
+
+def test_a_bench_that_does_not_look_lets_all_survive(tried):
+    status, result, copy = tried('`CHECK(1, "nothing")')
+    assert status == 1 and result["score"] == 0 and all(x["outcome"] == "survived" for x in result["faults"])
+    first = result["faults"][0]
+    entry = {"file": first["file"], "line": BLOCK.splitlines()[first["line"] - 1].strip(), "fault": first["fault"], "why": "so"}
+    lines = "".join(f"{name} = '''{value}'''\n" for name, value in entry.items())
+    copy.write("tests/survivors.toml", f"[[survivor]]\n{lines}".encode())
+    done = copy.python(["-m", "emery", "mutate", "tiny"])
+    count = len(result["faults"])
+    row = next(x for x in done.stdout.splitlines() if x.startswith("rtl/base/tiny.sv "))
+    assert done.returncode == 1 and row.split()[1:] == [str(count), "0", "1", str(count - 1)]
+    assert f"survived   rtl/base/tiny.sv:{first['line']}: {first['fault']}" not in done.stdout
+
+
+def test_the_seed_decides(capsys):
+    def listed(seed):
+        assert main(["mutate", "fifo", "queue_manager", "--list", "--max", "7", "--seed", str(seed)]) == 0
+        return capsys.readouterr().out
+
+    assert listed(1) == listed(1) != listed(2)
+    assert len(listed(1).splitlines()) == 14
+
+
+@pytest.mark.parametrize("words, told", [(["fifoo"], "fifoo"), (["README.md"], "README.md"), (["fifo", "--max", "0"], "--max")])
+def test_what_cannot_be_tried_is_told_in_a_line(words, told, capsys):
+    assert main(["mutate", *words]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and told in lines[0]
+
+
+def test_faults_of_rtl_lie_in_what_runs():
+    path = ROOT / "rtl/base/fifo.sv"
+    source = path.read_bytes()
+    found = rtl.faults(path)
+    for fault in found:
+        assert source[fault.start : fault.end].strip() and faults.planted(source, fault) != source
+        assert not any(x in source.splitlines()[fault.line - 1] for x in (b"localparam", b"$fatal", b"ASSERT", b"parameter"))
+    assert {"`in.ready` is inverted: `count_o < CountW'(Depth)`", "no reset by `rst_i`"} <= {x.words for x in found}
+    written = faults.prepared(source, dict(enumerate(found, 1)))
+    assert written.count(b"\n") == source.count(b"\n")
+    assert all(written.count(b"chosen %s %d)" % (b"!=" if x.statement else b"==", n)) == 1 for n, x in enumerate(found, 1))
+
+
+def test_faults_of_cxx_and_python(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "ROOT", tmp_path)
+    header = tmp_path / "a.hpp"
+    header.write_text(
+        '// a + b\nint f(int a) {\n  if (a < 3) return a + 1;\n  count_ += 2;\n  say("a - b");\n  return !a;\n}\n'
+    )
+    found = text.cxx_faults(header)
+    assert {(x.line, x.words.split(" in ")[0]) for x in found} == {
+        (3, "`<` is `<=`"),
+        (3, "3 is 4"),
+        (3, "`+` is `-`"),
+        (3, "1 is 2"),
+        (3, "the `if` is never so"),
+        (3, "the `if` is always so"),
+        (4, "left out: `count_ += 2;`"),
+        (4, "`+=` is `-=`"),
+        (4, "2 is 3"),
+        (5, 'left out: `say("a - b");`'),
+        (6, "`!` is left out"),
+    }
+    module = tmp_path / "a.py"
+    module.write_text(
+        '"""1 + 1"""\n\n\ndef f(é: int = 3):\n    if é < 2 and not é:\n        raise ValueError(f"{é + 1}")\n    return é\n'
+    )
+    source = module.read_bytes()
+    found = text.python_faults(module)
+    assert {x.words for x in found} >= {"3 is 4", "`é < 2` compares with `<=`", "nothing is returned, not `é`"}
+    assert not any("1 + 1" in x.words or "`-` in" in x.words for x in found)
+    for fault in found:
+        compile(faults.planted(source, fault), "a.py", "exec")
+
+
+def test_own_tests():
+    def names(path):
+        return [x.name for x in own_tests.of_source(ROOT / path)]
+
+    assert names("rtl/base/fifo.sv") == ["fifo_tb.sv", "fifo_formal.sv"]
+    assert names("rtl/mac/mac_rx.sv") == ["mac_rx_byte_tb.sv", "mac_rx_tb.sv"]
+    assert names("bench/score/meter.hpp") == ["meter_test.cpp"]
+    assert names("src/emery/published.py") == ["test_published.py"]
+    assert mutate.choose(["fifo"]) == [ROOT / "rtl/base/fifo.sv"]
