@@ -37,7 +37,7 @@ def test_writes_fill_the_link(bench, size, tlps, pcie_lanes):
     result = bench("--size", size, "--frames", 2000, "--direction", "rx", pcie_lanes=pcie_lanes)
     want = LINE * pcie_lanes / 8 * size / (size + 24 * tlps)
     assert gbps(result, "write") == pytest.approx(want, rel=0.01)
-    assert result["limit"]["by"] == "link, to the host" and result["limit"]["fraction"] == pytest.approx(1, abs=0.01)
+    assert result["limit"]["by"] == "pcie_up" and result["limit"]["fraction"] == pytest.approx(1, abs=0.01)
 
 
 @pytest.mark.parametrize(("size", "completions"), [(256, 1), (512, 2), (2048, 8)])

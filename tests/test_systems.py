@@ -55,6 +55,8 @@ def test_show_and_settings(card, capsys):
 
 
 PROFILES = """
+[parameters.mps]
+choices = [128, 256, 512]
 [parameters.machine]
 default = "plain"
 choices = ["plain", "slow"]
@@ -65,7 +67,7 @@ slow = { buffer_beats = 4, mps = 128 }
 
 
 def test_a_profile_sets_what_nobody_sets(card):
-    """Parameters of an included file, those of the system in their place, and a choice that brings values of others."""
+    """Parameters of an included file, what the system says of them itself, and a choice that brings values of others."""
     text = (card / "system.toml").read_text()
     (card / "system.toml").write_text(text.replace("[rtl]", 'include = ["bench/pcie/parameters.toml"]\n\n[rtl]', 1) + PROFILES)
     values = system.load(str(card)).values
@@ -74,6 +76,9 @@ def test_a_profile_sets_what_nobody_sets(card):
     for settings in (["machine=slow", "mps=512"], ["mps=512", "machine=slow"]):
         assert values(settings)["mps"] == 512 and values(settings)["buffer_beats"] == 4
     assert values(["host_profile=hsw-e3-1226v3"])["write_ns"] > 0
+    with pytest.raises(UserError, match=r"128 \| 256 \| 512"):
+        values(["mps=1024"])
+    assert "mps" in system.load("direct-router").parameters and "mrrs" not in system.load("direct-router").parameters
     (card / "system.toml").write_text((card / "system.toml").read_text().replace("buffer_beats = 4,", "buffer_beats = 1,"))
     with pytest.raises(UserError, match="buffer_beats: 1 is out of range"):
         system.load(str(card))

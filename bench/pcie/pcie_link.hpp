@@ -44,11 +44,12 @@ struct LinkConfig {
   Time fc_delay = 150 * kNanosecond;
   double speed = 1;  // of the rate these settings give; below 1 for a link that does badly
 
-  // The settings pcie_gen and pcie_lanes.
+  // The settings pcie_gen, pcie_lanes and link_latency_ns.
   static LinkConfig from(const Options& options) {
     LinkConfig c;
     c.gen = options.get<int>("pcie_gen");
     c.lanes = options.get<int>("pcie_lanes");
+    c.latency = options.ns("link_latency_ns");
     return c;
   }
 
@@ -78,8 +79,8 @@ struct CreditConfig {
   std::uint32_t header[kFcClasses] = {0, 0, 0};
   std::uint32_t data[kFcClasses] = {0, 0, 0};
 
-  // Of a root complex, the settings credits_ph, credits_pd and credits_nph; completions without
-  // limit.
+  // Of what is above a device, the settings credits_ph, credits_pd and credits_nph; completions
+  // without limit.
   static CreditConfig from(const Options& options) {
     return {
         {options.get<std::uint32_t>("credits_ph"), options.get<std::uint32_t>("credits_nph"), 0},

@@ -24,25 +24,18 @@ std::uint64_t all_ones(std::uint32_t bytes) {
 RootConfig RootConfig::from(const Options& options) {
   RootConfig c;
   c.max_payload = options.get<int>("mps");
+  c.max_read_request = options.get<int>("mrrs");
   c.seed = options.get<std::uint64_t>("seed");
+  c.memory_latency = options.ns("read_latency_ns");
+  c.jitter = options.ns("read_jitter_ns");
+  c.tail = options.ns("read_tail_ns");
+  c.tail_chance = options.get<int>("read_tail_ppm") / 1e6;
+  c.wake = options.ns("read_wake_ns");
+  c.reorder = c.jitter != 0 || c.tail_chance > 0;
+  c.completion_payload = options.get<int>("completion_bytes");
+  c.completion_from = options.get<int>("completion_from");
+  c.write_time = options.ns("write_ns");
   return c;
-}
-
-void RootConfig::read_timing(const Options& options) {
-  memory_latency = options.ns("read_latency_ns");
-  jitter = options.ns("read_jitter_ns");
-  reorder = jitter != 0;
-  max_read_request = options.get<int>("mrrs");
-}
-
-void RootConfig::host(const Options& options) {
-  completion_payload = options.get<int>("completion_bytes");
-  completion_from = options.get<int>("completion_from");
-  write_time = options.ns("write_ns");
-  tail = options.ns("read_tail_ns");
-  tail_chance = options.get<int>("read_tail_ppm") / 1e6;
-  wake = options.ns("read_wake_ns");
-  reorder = reorder || tail_chance > 0;
 }
 
 void RootConfig::check() const {

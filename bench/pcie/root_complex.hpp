@@ -57,12 +57,8 @@ struct RootConfig {
   std::uint8_t bus = 1;                      // the device's
   std::uint64_t mmio_base = 0x20'0000'0000;  // where BAR 0 goes
 
-  // The settings mps and seed.
+  // The settings of parameters.toml that are the host's, and seed.
   static RootConfig from(const Options& options);
-  // And those of a device that reads: mrrs, read_latency_ns, read_jitter_ns.
-  void read_timing(const Options& options);
-  // And the others of parameters.toml that are the host's: what a host_profile names.
-  void host(const Options& options);
   void check() const;
 };
 

@@ -27,18 +27,11 @@ struct PcieSettings {
   explicit PcieSettings(const Options& options)
       : link(LinkConfig::from(options)),
         root(RootConfig::from(options)),
-        credits(CreditConfig::from(options)) {
-    link.latency = options.ns("link_latency_ns");
-    root.read_timing(options);
-    root.host(options);
-  }
+        credits(CreditConfig::from(options)) {}
 };
 
 class PcieHost {
  public:
-  PcieHost(const LinkConfig& link_config, const RootConfig& root_config, Simulation& simulation,
-           HostMemory& memory)
-      : link(link_config), root(root_config, simulation, link, memory), simulation_(simulation) {}
   PcieHost(const PcieSettings& settings, Simulation& simulation, HostMemory& memory)
       : link(settings.link, settings.credits),
         root(settings.root, simulation, link, memory),

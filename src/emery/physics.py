@@ -7,10 +7,12 @@ Frame sizes are Ethernet frames with FCS. A workload's sizes are a distribution 
 in the size (splitting at MPS and MRRS) are summed over it, not computed from its mean.
 """
 
+from dataclasses import dataclass, fields
 from math import ceil
 
 FCS = 4
 GAP = 20  # preamble 8 + inter-frame gap 12
+_ROOT_NS = 50  # until a request that has arrived is accepted (bench/pcie/root_complex.hpp)
 _GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0}
 
 
@@ -26,21 +28,114 @@ def pcie_gbps(gen: int, lanes: int) -> float:
     return _GT[gen] * lanes * 128 / 130 * (1 - 1 / 373)
 
 
-def pcie_split(payload: float, limit: int, header: int, share: float = 1.0) -> tuple[float, float]:
+def pcie_split(payload: float, limit: int, header: int) -> tuple[int, float]:
     """(TLPs, bytes on the link) that carry a payload; header: 24 for writes with 4DW, 20 for 3DW and completions."""
     tlps = ceil(payload / limit)
-    return tlps * share, (payload + tlps * header) * share
+    return tlps, payload + tlps * header
 
 
-def pcie_requests(payload: float, mrrs: int, share: float = 1.0) -> tuple[float, float]:
-    """(TLPs, bytes on the link) of the requests that read a payload."""
-    tlps = ceil(payload / mrrs)
-    return tlps * share, tlps * 24 * share
+@dataclass(frozen=True)
+class PcieUse:
+    """What something takes of a slot: bytes and TLPs each way over the link (up: to the host), TLPs and credits of 16 bytes
+    of what is written to the host, requests to it and the bytes they ask for."""
+
+    up: float = 0.0
+    down: float = 0.0
+    up_tlps: float = 0.0
+    down_tlps: float = 0.0
+    writes: float = 0.0
+    write_credits: float = 0.0
+    requests: float = 0.0
+    asked: float = 0.0
+
+    def __add__(self, other: "PcieUse") -> "PcieUse":
+        return PcieUse(**{x.name: getattr(self, x.name) + getattr(other, x.name) for x in fields(self)})
+
+    def __mul__(self, times: float) -> "PcieUse":
+        return PcieUse(**{x.name: getattr(self, x.name) * times for x in fields(self)})
 
 
-def pcie_write_gbps(gen: int, lanes: int, mps: int) -> float:
-    """Payload of memory writes as long as MPS allows, 4DW headers."""
-    return pcie_gbps(gen, lanes) * mps / (mps + 24)
+@dataclass(frozen=True)
+class PcieSlot:
+    """A slot and the host it is in: parameters of bench/pcie/parameters.toml. Credits of 0 are without limit.
+
+    An ACK (8 bytes) goes against each `ack_every` TLPs; 0 leaves them out.
+    """
+
+    pcie_gen: int
+    pcie_lanes: int
+    mps: int
+    mrrs: int = 512
+    link_latency_ns: float = 0
+    credits_ph: int = 0
+    credits_pd: int = 0
+    credits_nph: int = 0
+    write_ns: float = 0
+    read_latency_ns: float = 0
+    read_jitter_ns: float = 0
+    read_tail_ns: float = 0
+    read_tail_ppm: float = 0
+    completion_bytes: int = 4096
+    completion_from: int = 0
+    ack_every: int = 0
+
+    @classmethod
+    def of(cls, values: dict, **more) -> "PcieSlot":
+        """The slot that the parameters of a system describe."""
+        return cls(**{x.name: values[x.name] for x in fields(cls) if x.name in values}, **more)
+
+    @property
+    def hop(self) -> float:
+        """Least seconds from a packet's way up to word of it: the link twice, and the root complex."""
+        return (2 * self.link_latency_ns + _ROOT_NS) * 1e-9
+
+    @property
+    def round_trip(self) -> float:
+        """Seconds that a read takes on an idle link, in the mean."""
+        late = self.read_jitter_ns / 2 + self.read_tail_ns * self.read_tail_ppm / 1e6
+        return self.hop + (self.read_latency_ns + late) * 1e-9
+
+    def write(self, payload: float, share: float = 1.0, header: int = 24) -> PcieUse:
+        """A payload written to the host."""
+        tlps, nbytes = pcie_split(payload, self.mps, header)
+        data = payload // self.mps * (self.mps / 16) + ceil(payload % self.mps / 16)
+        return PcieUse(up=nbytes, up_tlps=tlps, writes=tlps, write_credits=data) * share
+
+    def told(self, payload: float, share: float = 1.0, header: int = 24) -> PcieUse:
+        """A payload that the host writes to the device."""
+        tlps, nbytes = pcie_split(payload, self.mps, header)
+        return PcieUse(down=nbytes, down_tlps=tlps) * share
+
+    def read(self, payload: float, share: float = 1.0) -> PcieUse:
+        """A payload read from the host: each request is answered in pieces."""
+        whole, rest = divmod(payload, self.mrrs)
+        tlps = nbytes = 0.0
+        for request, times in ((self.mrrs, whole), (rest, 1 if rest else 0)):
+            longest = min(self.completion_bytes, self.mps) if request >= self.completion_from else 64
+            pieces = pcie_split(request, longest, 20)
+            tlps, nbytes = tlps + pieces[0] * times, nbytes + pieces[1] * times
+        requests = ceil(payload / self.mrrs)
+        asking = PcieUse(up=24 * requests, up_tlps=requests, requests=requests, asked=payload)
+        return (asking + PcieUse(down=nbytes, down_tlps=tlps)) * share
+
+    def loads(self, use: PcieUse, tags: int = 0, read_bytes: int = 0) -> dict:
+        """How much of the link's two ways, of the host's credits and of its pace a use a second takes; and of a device's tags
+        and of the bytes it may have asked for, where they are given."""
+        second = pcie_gbps(self.pcie_gen, self.pcie_lanes) * 1e9 / 8
+        ack = 8 / self.ack_every if self.ack_every else 0
+        found = {
+            "pcie_up": (use.up + ack * use.down_tlps) / second,
+            "pcie_down": (use.down + ack * use.up_tlps) / second,
+        }
+        held = {"credits_ph": use.writes, "credits_pd": use.write_credits, "credits_nph": use.requests}
+        found |= {name: x * self.hop / getattr(self, name) for name, x in held.items() if getattr(self, name)}
+        if self.write_ns:
+            found["host_writes"] = use.writes * self.write_ns * 1e-9
+        if tags:
+            found["tags"] = use.requests * self.round_trip / tags
+        if read_bytes:
+            found["read_bytes"] = use.asked * self.round_trip / read_bytes
+        return found
 
 
 def mean_size(sizes: dict) -> float:

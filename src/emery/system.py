@@ -298,12 +298,15 @@ def _parameter(name: str, table: dict) -> Parameter:
 
 
 def _parameters(data: dict) -> dict[str, Parameter]:
-    """The parameters of a system and of the files it includes; its own stand in place of those of the same name."""
+    """The parameters of a system and of the files it includes; what it says of one of the same name goes before."""
     tables = {}
-    for path in data.get("include", ()):
-        with open(ROOT / path, "rb") as handle:
-            tables |= tomllib.load(handle)["parameters"]
-    tables |= data.get("parameters", {})
+    for include in data.get("include", ()):
+        part = {"file": include} if isinstance(include, str) else include
+        with open(ROOT / part["file"], "rb") as handle:
+            found = tomllib.load(handle)["parameters"]
+        tables |= {name: found[name] for name in part.get("only", found)}
+    for name, table in data.get("parameters", {}).items():
+        tables[name] = tables.get(name, {}) | table
     parameters = {name: _parameter(name, dict(x)) for name, x in tables.items()}
     for x in parameters.values():
         for choice, values in x.sets.items():

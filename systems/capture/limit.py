@@ -6,7 +6,7 @@ Packets are records of a header and the packet, padded to 8 bytes, side by side 
 
 from math import ceil
 
-from emery.physics import FCS, ethernet_fps, pcie_write_gbps
+from emery.physics import FCS, PcieSlot, ethernet_fps
 
 _WIRE_GBPS = 100.0
 _DATAPATH_BYTES, _DATAPATH_HZ = 64, 250e6
@@ -23,8 +23,9 @@ def mix(values: dict, workload) -> dict:
 
 
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
-    """The wire, if packets come from one, and the links. Records add headers and padding; the generator's datapath is the
-    design's own, and consumers take whole blocks, so in a short run they may have done more than their time allows."""
+    """The wire, if packets come from one, and the links, whose writes are as long as MPS allows. Records add headers and padding;
+    the generator's datapath is the design's own, and consumers take whole blocks, so in a short run they may have done more
+    than their time allows."""
     total, fps = sum(sizes.values()), sum(rates.values())
     wire = packet = record = beats = consumed = 0.0
     for size, count in sizes.items():
@@ -34,9 +35,13 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         record += share * _record(values, size)
         beats += share * ceil((size - FCS) / _DATAPATH_BYTES)
         consumed += share * (values["ns_per_packet"] + values["ns_per_byte"] * (size - FCS))
-    second = values["links"] * pcie_write_gbps(values["pcie_gen"], values["pcie_lanes"], values["mps"]) / 8e-9
+    slot = PcieSlot.of(values)
     line = {"line": fps * wire} if values["source"] == "wire" else {}
-    physics, protocol = ({**line, "pcie": fps * nbytes / second} for nbytes in (packet, record))
+
+    def links(nbytes: float) -> dict:
+        return slot.loads(slot.write(slot.mps, fps * nbytes / slot.mps / values["links"]))
+
+    physics, protocol = ({**line, **links(nbytes)} for nbytes in (packet, record))
     if values["source"] != "wire":
         protocol["datapath"] = fps * beats / _DATAPATH_HZ
     protocol["consumers"] = fps * consumed * 1e-9 / values["consumers"]

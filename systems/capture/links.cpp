@@ -23,12 +23,12 @@ FunctionConfig function(unsigned link) {
   return f;
 }
 
-RootConfig root_config(const Options& options, unsigned link) {
-  RootConfig c = RootConfig::from(options);
-  c.seed += link;
-  c.bus = static_cast<std::uint8_t>(1 + link);
-  c.mmio_base += std::uint64_t{link} << 32;
-  return c;
+PcieSettings slot(const Options& options, unsigned link) {
+  PcieSettings s(options);
+  s.root.seed += link;
+  s.root.bus = static_cast<std::uint8_t>(1 + link);
+  s.root.mmio_base += std::uint64_t{link} << 32;
+  return s;
 }
 
 }  // namespace
@@ -55,9 +55,9 @@ Links::Links(const Options& options, Simulation& simulation, HostMemory& memory,
       on_up_(std::move(on_up)),
       service_every_(options.us("service_us")) {
   for (unsigned l = 0; l < options.get<unsigned>("links"); ++l) {
-    LinkConfig wire = LinkConfig::from(options);
-    if (l == faults_.link) wire.speed = faults_.rate;
-    link_.push_back(std::make_unique<PcieHost>(wire, root_config(options, l), simulation, memory));
+    PcieSettings settings = slot(options, l);
+    if (l == faults_.link) settings.link.speed = faults_.rate;
+    link_.push_back(std::make_unique<PcieHost>(settings, simulation, memory));
     link_[l]->attach(clock, function(l), pins(l));
   }
 }

@@ -59,24 +59,16 @@ FunctionConfig function() {
   return f;
 }
 
-bool ideal(const Options& options) { return options.get<std::string>("interconnect") == "ideal"; }
-
-LinkConfig link_config(const Options& options) {
-  LinkConfig c = LinkConfig::from(options);
-  if (!ideal(options)) return c;
-  c.gen = 5;
-  c.lanes = 16;
-  c.latency = 20 * kNanosecond;
-  return c;
-}
-
-RootConfig root_config(const Options& options) {
-  RootConfig c = RootConfig::from(options);
-  c.read_timing(options);
-  if (!ideal(options)) return c;
-  c.ingress = c.memory_latency = c.jitter = 0;
-  c.reorder = false;
-  return c;
+PcieSettings slot(const Options& options) {
+  PcieSettings s(options);
+  if (options.get<std::string>("interconnect") != "ideal") return s;
+  s.link.gen = 5;
+  s.link.lanes = 16;
+  s.link.latency = 20 * kNanosecond;
+  s.root.ingress = s.root.memory_latency = s.root.jitter = s.root.tail = s.root.wake = 0;
+  s.root.write_time = 0;
+  s.root.reorder = false;
+  return s;
 }
 
 DriverConfig driver_config(const Options& options) {
@@ -163,7 +155,7 @@ Bench::Bench(const Options& options)
       mac_clock_(model_.add_clock(simulation_, "mac", 156'250'000, 1, model_->mac_clk_i)),
       direction_(options.get<std::string>("direction")),
       image_(Image::read(options.get<std::string>("firmware_image"))),
-      host_(link_config(options), root_config(options), simulation_, memory_),
+      host_(slot(options), simulation_, memory_),
       driver_(host_.root, driver_config(options)),
       observer_(*model_, image_, options),
       ddr_(DdrConfig{}, dram_pins(*model_)),

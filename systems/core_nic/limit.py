@@ -6,7 +6,7 @@ What the firmware could do at most is not a matter of physics and not counted.
 
 from math import ceil
 
-from emery.physics import FCS, ethernet_fps, pcie_gbps, pcie_requests, pcie_split
+from emery.physics import FCS, PcieSlot, PcieUse, ethernet_fps
 
 _LINE_GBPS = 10.0
 _MEMORY_BYTES = 16  # a clock
@@ -20,27 +20,21 @@ def _words(size: float) -> int:
     return 2 * ceil((size - FCS) / _MEMORY_BYTES)
 
 
-def _tx_cost(values: dict, size: float, records: bool) -> tuple[float, float]:
-    """(up, down) bytes on the link to send a frame, with its descriptors or without."""
+def _sent(slot: PcieSlot, segments: int, size: float, records: bool) -> PcieUse:
+    """What it takes of the slot to send a frame, with its descriptors or without."""
     frame = size - FCS
-    parts = [_HEADERS, frame - _HEADERS] if values["segments"] == 2 and records else [frame]
-    up = sum(pcie_requests(x, values["mrrs"])[1] for x in parts)
-    down = sum(pcie_split(x, values["mps"], 20)[1] for x in parts)
-    if records:
-        descriptors, share = _DESCRIPTOR * _SEND_FETCH, values["segments"] / _SEND_FETCH
-        up += pcie_requests(descriptors, values["mrrs"], share)[1]
-        down += pcie_split(descriptors, values["mps"], 20, share)[1]
-    return up, down
-
-
-def _rx_cost(values: dict, size: float, records: bool) -> tuple[float, float]:
-    """(up, down) bytes on the link to receive a frame, with its descriptors or without."""
-    up = pcie_split(size - FCS, values["mps"], 24)[1]
     if not records:
-        return up, 0.0
-    descriptors, share = _DESCRIPTOR * _RECEIVE_FETCH, 1 / _RECEIVE_FETCH
-    up += _DESCRIPTOR + pcie_requests(descriptors, values["mrrs"], share)[1]
-    return up, pcie_split(descriptors, values["mps"], 20, share)[1]
+        return slot.read(frame)
+    data = slot.read(_HEADERS) + slot.read(frame - _HEADERS) if segments == 2 else slot.read(frame)
+    return data + slot.read(_DESCRIPTOR * _SEND_FETCH, segments / _SEND_FETCH)
+
+
+def _received(slot: PcieSlot, size: float, records: bool) -> PcieUse:
+    """What it takes of the slot to receive a frame, with its descriptors or without."""
+    frame = slot.write(size - FCS)
+    if not records:
+        return frame
+    return frame + slot.write(_DESCRIPTOR) + slot.read(_DESCRIPTOR * _RECEIVE_FETCH, 1 / _RECEIVE_FETCH)
 
 
 def mix(values: dict, workload) -> dict:
@@ -49,7 +43,7 @@ def mix(values: dict, workload) -> dict:
 
 
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
-    """The line's two ways, the frame memory, and the link's two ways, if there is a link."""
+    """The line's two ways, the frame memory, and the slot, if there is one: its link's two ways, the host's credits."""
     tx, rx = rates.get("tx", 0.0), rates.get("rx", 0.0)
     total = sum(sizes.values())
     frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / total
@@ -58,10 +52,11 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     found = {"physics": dict(always), "protocol": dict(always)}
     if values["interconnect"] == "ideal":
         return found
-    second = pcie_gbps(values["pcie_gen"], values["pcie_lanes"]) * 1e9 / 8
+    slot = PcieSlot.of(values)
     for records, part in ((False, found["physics"]), (True, found["protocol"])):
-        for number, way in enumerate(("pcie_up", "pcie_down")):
-            sent = sum(share * _tx_cost(values, size, records)[number] for size, share in sizes.items()) / total
-            received = sum(share * _rx_cost(values, size, records)[number] for size, share in sizes.items()) / total
-            part[way] = (tx * sent + rx * received) / second
+        use = PcieUse()
+        for size, share in sizes.items():
+            use += _sent(slot, values["segments"], size, records) * (tx * share / total)
+            use += _received(slot, size, records) * (rx * share / total)
+        part |= slot.loads(use)
     return found

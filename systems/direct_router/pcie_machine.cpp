@@ -52,7 +52,7 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
         cpu_(root_link_, switch_, kBarBytes) {
     for (unsigned c = 0; c < cards; ++c) {
       Card& card = card_.emplace_back();
-      card.link = std::make_unique<PcieLink>(link_config(options));
+      card.link = std::make_unique<PcieLink>(link_config(options), CreditConfig::from(options));
       cpu_.add_device(*card.link);
       card.endpoint = std::make_unique<Endpoint>(
           endpoint_config(), *card.link, EndpointPins::of(model_[c].pcie_i, model_[c].pcie_o));

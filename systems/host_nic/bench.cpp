@@ -50,12 +50,6 @@ FunctionConfig function() {
   return f;
 }
 
-RootConfig root_config(const Options& options) {
-  RootConfig c = RootConfig::from(options);
-  c.read_timing(options);
-  return c;
-}
-
 // 0 leaves it to the number of queues: 65,536 slots for all, 16 to 1024 each.
 unsigned ring_slots(unsigned wanted, unsigned queues) {
   return wanted ? wanted : std::clamp(std::bit_floor(65536 / queues), 16u, 1024u);
@@ -153,7 +147,7 @@ Bench::Bench(const Options& options)
       direction_(options.get<std::string>("direction")),
       workload_(options, line(options), interfaces_ * ports_),
       driver_config_(driver_config(options, workload_)),
-      host_(LinkConfig::from(options), root_config(options), simulation_, memory_),
+      host_(PcieSettings(options), simulation_, memory_),
       driver_(host_.root, driver_config_),
       faults_(options, driver_config_),
       records_(interfaces_, ports_, driver_config_.rx_queues, driver_config_.tx_queues),
