@@ -217,10 +217,11 @@ def test_a_failed_set_up_is_one_line(tmp_path):
 def test_area_of_a_block_counts_its_flip_flops():
     cells = area.area("age_tick", [])
     assert cells["flip-flop"] == 31 and cells["RAMB36"] == 0 and 0 < cells["LUT"] < 100
+    assert area.area("spill_reg", [], "capture")["flip-flop"] > 31  # interfaces at its ports, a type as its parameter
 
 
 @pytest.mark.parametrize(
-    "name, settings, says", [("fifo", [], "interface port"), ("no_such", [], "no_such"), ("age_tick", ["X"], "NAME=VALUE")]
+    "name, settings, says", [("fifo", ["Depth=1"], "width"), ("no_such", [], "no_such"), ("age_tick", ["X"], "NAME=VALUE")]
 )
 def test_area_of_what_cannot_be_measured(name, settings, says):
     with pytest.raises(UserError, match=says):

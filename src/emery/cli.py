@@ -183,8 +183,34 @@ def _compare(arguments):
 def _area(arguments):
     from emery.check.area import area
 
-    cells = area(arguments.what, arguments.set)
+    cells = area(arguments.what, arguments.set, arguments.within)
     print(report.table([("cells", arguments.what), *((kind, f"{n:,g}") for kind, n in cells.items())]))
+
+
+def _timing(arguments) -> int:
+    from emery.check import blocks, clocks, crossings, timing
+
+    if arguments.publish:
+        clocks.publish(arguments.what, print)
+        return 0
+    if len(arguments.what) != 1:
+        raise UserError("timing: name one system or block (or --publish)")
+    if arguments.json not in (None, "-"):
+        check_file("--json", arguments.json)
+    subject = blocks.subject(arguments.what[0], arguments.set, arguments.within)
+    if arguments.cdc:
+        found = crossings.find(subject, clocks.crossings())
+        text, data = crossings.text(found), found.as_json()
+    else:
+        found = timing.measure(subject, arguments.paths)
+        text, data = timing.text(found), found.as_json()
+    if arguments.json == "-":
+        text = json.dumps(data, indent=2)
+    elif arguments.json:
+        with open(arguments.json, "w") as handle:
+            handle.write(json.dumps(data, indent=2) + "\n")
+    print(text)
+    return int(arguments.cdc and not found.clean)
 
 
 def _test(arguments) -> int:
@@ -316,7 +342,15 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     soak.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
     area = command("area", _area, "run test", "FPGA area of a system or of a block, by Yosys (minutes)")
     area.add_argument("what", metavar="SYSTEM|BLOCK")
-    _set_option(area)
+    timing = command("timing", _timing, "run test", "LUT levels and nanoseconds between registers, the longest paths by name")
+    timing.add_argument("what", nargs="*", metavar="SYSTEM|BLOCK")
+    timing.add_argument("--cdc", action="store_true", help="clock crossings instead; status 1 where one is not allowed")
+    timing.add_argument("--paths", type=_number(1, 1000), default=5, help="how many paths of each clock (default 5)")
+    timing.add_argument("--publish", action="store_true", help="measure blocks of rtl/timing.toml (all) for docs/clocks.md")
+    timing.add_argument("--json", type=_text, metavar="FILE", help="write the result; `-`: to standard output, as it is")
+    for parser_ in (area, timing):
+        parser_.add_argument("--in", dest="within", type=_text, metavar="SYSTEM", help="a block as this system has it")
+        _set_option(parser_)
     test = command("test", _test, "run test", "the test suite; everything after it goes to pytest")
     test.add_argument("pytest", nargs="*")
     command("format", _format, "run test", "format the sources in place")

@@ -171,6 +171,7 @@ class System:
     targets: tuple[Target, ...]
     variants: tuple[dict, ...] = ()  # fields that are others `when` parameters have certain values
     refusals: tuple[Refusal, ...] = ()
+    clocks: dict = field(default_factory=dict)  # MHz its top's clock ports are made for: numbers, or names of parameters
     resources: dict = field(default_factory=dict)  # what its entries of a result's `resources` are (schema.py)
     soak: dict = field(default_factory=dict)  # what runs are drawn from (check/soak.py)
 
@@ -323,6 +324,13 @@ def _variant(table: dict) -> dict:
     return {"when": table["when"], **changed}
 
 
+def _clocks(table: dict, parameters: dict) -> dict:
+    for port, x in table.items():
+        if isinstance(x, str) and x not in parameters:
+            raise ValueError(f"rtl.clocks: {port}: there is no parameter {x}")
+    return table
+
+
 def _refusals(tables: list[dict], parameters: dict) -> tuple[Refusal, ...]:
     refusals = tuple(Refusal(**x) for x in tables)
     for x in refusals:
@@ -390,6 +398,7 @@ def read(folder: Path) -> System:
             figures=data.get("figure", {}),
             targets=_targets(data.get("target", [])),
             variants=tuple(map(_variant, data.get("variant", ()))),
+            clocks=_clocks(rtl.get("clocks", {}), parameters),
             resources=data.get("resources", {}),
             soak=data.get("soak", {}),
             refusals=_refusals(data.get("refuse", []), parameters),

@@ -57,7 +57,7 @@ module direct_slow_path
       assign rx_ring_o[c].consumer.error.next = rx_error[c];
     end else begin : g_unused
       assign rx_ring_o[c] = '{default: '0};
-      wire unused = &{1'b0, rx_ring_i[c]};
+      wire unused = &{1'b0, rx_ring_i[c].control.enable.value};
     end
   end
   assign tx_ring = '{
@@ -121,7 +121,7 @@ module direct_slow_path
       assign rx_error[c] = 1'b0;
       wire unused = &{1'b0, rx_ring[c]};
     end
-    wire unused = &{1'b0, clk_i, rst_i, tx_ring, tx_ring_i};
+    wire unused = &{1'b0, clk_i, rst_i, tx_ring, tx_ring_i.control.enable.value};
     assign tx_ring_o.consumer = '{default: '0};
     assign {rx_too_long_o, tx_frame_o, tx_bad_o} = '0;
     assign {rx_frame_o, rx_bus_error_o, tx_bus_error_o, tx_written_o} = '0;

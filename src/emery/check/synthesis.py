@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Yosys: a system or a block as a netlist of UltraScale+ cells; what area and timing are read from. Cached by content."""
+
+import collections
+import gzip
+import json
+import re
+import subprocess
+import sys
+from importlib import metadata, util
+from pathlib import Path
+
+from emery.check import blocks, structure
+from emery.check.blocks import Subject
+from emery.common import ROOT, UserError
+from emery.make import build, cache
+
+_MAP = "synth_xilinx -family xcup -flatten -noiopad -noclkbuf"
+# Nothing is mapped: registers, memories and operators on words, as the sources have them.
+_GATES = ("proc", "flatten", "opt_clean")
+_PROGRAM = """
+import json, sys
+from pyosys import libyosys as ys
+design = ys.Design()
+for line in json.load(open(sys.argv[1])):
+    ys.run_pass(line, design)
+"""
+# Cells by what they are, and how many of that one cell is.
+KINDS = {
+    "LUT": {r"LUT[1-6]": 1},
+    "LUT as memory": {r"RAM(32M16|64M8)": 8, r"RAM(32M|64M|32X1D|64X1D)": 4, r"RAM(128X1D|256X1D)": 8, r"SRL\w+": 1},
+    "flip-flop": {r"FD[RSCP]E": 1},
+    "latch": {r"LD[CP]E": 1},
+    "RAMB36": {r"RAMB36E2": 1, r"RAMB18E2": 0.5},
+    "URAM": {r"URAM288": 1},
+    "DSP": {r"DSP48E2": 1},
+}
+
+
+def count(module: dict) -> dict[str, float]:
+    """A netlist's cells as what they are; what is not counted here (carry chains, inverters) is left out."""
+    cells = collections.Counter(x["type"] for x in module["cells"].values())
+    return {
+        kind: sum(n * each for cell, n in cells.items() for x, each in patterns.items() if re.fullmatch(x, cell))
+        for kind, patterns in KINDS.items()
+    }
+
+
+def mapped(subject: Subject) -> dict:
+    """The netlist after mapping: Yosys's JSON of the one module that is left."""
+    return _netlist(subject, "mapped", (f"{_MAP} -top {subject.top}",))
+
+
+def gates(subject: Subject) -> dict:
+    """The netlist before mapping."""
+    return _netlist(subject, "gates", (f"hierarchy -check -top {subject.top}", *_GATES))
+
+
+def _netlist(subject: Subject, kind: str, passes: tuple[str, ...]) -> dict:
+    if util.find_spec("pyosys") is None:
+        raise UserError("pyosys is not installed: start Emery with ./emery, which sets it up")
+    words = blocks.synthesis_words(subject.rtl)
+    words[words.index("--top") + 1] = subject.top
+
+    def make(out: Path):
+        wrapper = out / f"{subject.top}.sv"
+        if subject.wrapper:
+            wrapper.write_text(subject.wrapper)
+        # A setting that changes the ports of a block has to be one of the system's: the wrapper's are as the system has them.
+        strict = ["-Werror=port-width-trunc", "-Werror=port-width-expand", str(wrapper)] if subject.wrapper else []
+        read = " ".join(["read_slang", *words, *strict])
+        (out / "job.json").write_text(json.dumps([read, *passes, f"write_json {out}/net.json"]))
+        command = [sys.executable, "-c", _PROGRAM, str(out / "job.json")]
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        if done.returncode or not (out / "net.json").is_file():
+            lines = re.findall(r"^.*\bERROR: .*$", done.stdout, re.M)
+            said = re.sub(rf"\S*/({subject.top}\.sv)", r"\1", lines[0]) if lines else "failed"
+            failed = UserError(f"{subject.name}: Yosys: {said}")
+            failed.log = done.stdout
+            raise failed
+        with gzip.open(out / "net.json.gz", "wb", 1) as packed:
+            packed.write((out / "net.json").read_bytes())
+        (out / "net.json").unlink()
+        (out / "yosys.log").write_text(done.stdout)
+
+    key = cache.digest("netlist", kind, passes, _digest(subject), metadata.version("pyosys"))
+    with gzip.open(cache.entry("netlist", key, make) / "net.json.gz", "rb") as packed:
+        modules = json.loads(packed.read())["modules"]
+    return next(x for x in modules.values() if "top" in x["attributes"])
+
+
+def _digest(subject: Subject) -> str:
+    """What a netlist follows from. Of a block only the files below it count, so that it is not made anew for another's sake."""
+    if not subject.wrapper:
+        return build.rtl_digest(subject.rtl)
+    design = structure.read()
+    files = {ROOT / design.modules[x].path for x in design.below({subject.name}) | _interfaces(subject)}
+    files |= {ROOT / x for x in subject.rtl.files if x.endswith("_pkg.sv")} | set((ROOT / "rtl").glob("*/*.svh"))
+    for generated in (Path(x) for x in subject.rtl.dirs if Path(x).is_absolute()):
+        files |= set(generated.glob("*.sv"))
+    return cache.digest(subject.wrapper, sorted((x.name, cache.file_digest(x)) for x in files))
+
+
+def _interfaces(subject: Subject) -> set[str]:
+    design = structure.read()
+    return {x for x in re.findall(r"^  (\w+) #", subject.wrapper, re.M) if x in design.modules and x != subject.name}
