@@ -179,8 +179,6 @@ class Endpoint : public Component {
   }
 
  private:
-  static constexpr std::uint32_t kBeat = 64;
-
   struct ReadState {
     Time since = 0;
     std::uint32_t left = 0;  // bytes
@@ -223,7 +221,7 @@ class Endpoint : public Component {
 
   void rx_accepted(Time now) {
     ++stats_.rx_beats;
-    rx_offset_ += kBeat;
+    rx_offset_ += rx_.bytes;
     rx_changed_ = true;
     const Tlp& tlp = *link_.down.front(now);
     if (rx_offset_ < tlp.bytes) return;
@@ -280,9 +278,9 @@ class Endpoint : public Component {
       tx_room_ = tx_queue_.reserve(tx_tlp_.bytes);
     }
     if (tx_offset_ < tx_tlp_.bytes) {
-      std::memcpy(tx_room_ + tx_offset_, tx_.data, std::min(kBeat, tx_tlp_.bytes - tx_offset_));
+      std::memcpy(tx_room_ + tx_offset_, tx_.data, std::min(tx_.bytes, tx_tlp_.bytes - tx_offset_));
     }
-    tx_offset_ += kBeat;
+    tx_offset_ += tx_.bytes;
     const bool last = tx_offset_ >= tx_tlp_.bytes;
     if (last != static_cast<bool>(*tx_.eop)) {
       ++stats_.tx_malformed;
@@ -409,12 +407,12 @@ class Endpoint : public Component {
     if (!rx_valid_) return;
     const Tlp& tlp = *link_.down.front(kNever);
     *rx_.sop = rx_offset_ == 0;
-    *rx_.eop = rx_offset_ + kBeat >= tlp.bytes;
+    *rx_.eop = rx_offset_ + rx_.bytes >= tlp.bytes;
     if (rx_offset_ == 0) {
       for (int i = 0; i < 4; ++i) rx_.hdr[3 - i] = tlp.dw[i];
     }
     if (tlp.bytes > rx_offset_) {
-      std::memcpy(rx_.data, tlp.payload + rx_offset_, std::min(kBeat, tlp.bytes - rx_offset_));
+      std::memcpy(rx_.data, tlp.payload + rx_offset_, std::min(rx_.bytes, tlp.bytes - rx_offset_));
     }
   }
 

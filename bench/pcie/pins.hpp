@@ -9,8 +9,8 @@
 
 namespace emery {
 
-// One TLP stream. data: 16 words, payload byte 0 in bits 7:0 of word 0; hdr: 4 words, hdr[31:0]
-// first, so DW0 is hdr[3].
+// One TLP stream of `bytes` a beat. data: payload byte 0 in bits 7:0 of word 0; hdr: 4 words,
+// hdr[31:0] first, so DW0 is hdr[3].
 struct TlpPins {
   std::uint8_t* valid = nullptr;
   std::uint8_t* ready = nullptr;
@@ -18,6 +18,7 @@ struct TlpPins {
   std::uint32_t* hdr = nullptr;
   std::uint8_t* sop = nullptr;
   std::uint8_t* eop = nullptr;
+  std::uint32_t bytes = 64;
 };
 
 // pcie_cfg_t, driven by the hard block.
@@ -52,13 +53,14 @@ struct EndpointPins {
   FcLimitPins fc;
   TlpPins reads{};
 
-  // Those of a model, from its ports of the types pcie_in_t and pcie_out_t.
+  // Those of a model, from its ports of the types pcie_in_t and pcie_out_t; bytes a beat from the
+  // logic.
   template <class In, class Out>
-  static EndpointPins of(In& in, Out& out) {
+  static EndpointPins of(In& in, Out& out, std::uint32_t sent = 64) {
     return {
         .tx = {&out.EMERY_MEMBER(tx_valid), &in.EMERY_MEMBER(tx_ready),
                out.EMERY_MEMBER(tx_data).data(), out.EMERY_MEMBER(tx_hdr).data(),
-               &out.EMERY_MEMBER(tx_sop), &out.EMERY_MEMBER(tx_eop)},
+               &out.EMERY_MEMBER(tx_sop), &out.EMERY_MEMBER(tx_eop), sent},
         .rx = {&in.EMERY_MEMBER(rx_valid), &out.EMERY_MEMBER(rx_ready),
                in.EMERY_MEMBER(rx_data).data(), in.EMERY_MEMBER(rx_hdr).data(),
                &in.EMERY_MEMBER(rx_sop), &in.EMERY_MEMBER(rx_eop)},

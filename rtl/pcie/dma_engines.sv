@@ -13,7 +13,8 @@ module dma_engines
     parameter int Writes = 1,
     parameter logic [Reads-1:0] ReadHigh = '0,
     parameter logic [Writes-1:0] WriteHigh = '0,
-    parameter int Tags = 256
+    parameter int Tags = 256,
+    parameter type Sent = tlp_beat_t  // of write_tlp
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -21,7 +22,7 @@ module dma_engines
     input logic [31:0] timeout_cycles_i,  // of a read; 0: no limit
     input logic [15:0] overtaken_cycles_i,  // of a read that later ones have overtaken; 0: no limit
 
-    // To pcie_endpoint: tlp_beat_t.
+    // To pcie_endpoint: tlp_beat_t, what is written as beats of `Sent`.
     stream_if.src read_tlp,
     stream_if.snk cpl,
     stream_if.src write_tlp,
@@ -85,7 +86,9 @@ module dma_engines
       .status_o(read_status_o),
       .count_o(read_count_o)
   );
-  dma_write i_write (
+  dma_write #(
+      .Beat(Sent)
+  ) i_write (
       .clk_i,
       .rst_i,
       .cfg_i,

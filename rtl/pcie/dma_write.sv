@@ -6,14 +6,16 @@
 /// A request of 1 ... 65535 bytes becomes memory writes of at most the maximum payload that never cross 4 kB, with a 3DW
 /// header below 4 GB, and byte enables for the odd bytes at both ends; both addresses may have any alignment. One TLP beat
 /// a clock without a gap between TLPs or requests: a request that fits in one beat takes one clock. Latency 9 clocks.
-/// A beat is one read of 64 bytes at a byte address of the RAM, so beats do not depend on each other. RAM reads are fixed
-/// in time, so a beat is only begun when it has a place in the output FIFO; that is the back-pressure from `tlp`.
+/// A beat is one read at a byte address of the RAM, so beats do not depend on each other. (One of more than 112 bytes that
+/// do not begin on a multiple of 16 lies in more segments than the RAM has: two reads, two clocks.) RAM reads are fixed in
+/// time, so a beat is only begun when it has a place in the output FIFO; that is the back-pressure from `tlp`.
 /// `status_o` (always DmaOk) comes in request order in the clock after `tlp` took the last beat of the request: whatever
 /// is sent after that arrives after it. Requests wait while bus mastering is off. Reset empties it; drops nothing.
 module dma_write
   import pcie_pkg::*;
   import dma_pkg::*;
 #(
+    parameter type Beat = tlp_beat_t,  // or wide_tlp_beat_t
     parameter int FifoBeats = 16  // 8 are enough to hide the RAM latency
 ) (
     input logic clk_i,
@@ -30,7 +32,7 @@ module dma_write
     output ram_read_t ram_o,
     input  ram_row_t  ram_i,
 
-    // tlp_beat_t out, registered.
+    // Beat out, registered.
     stream_if.src tlp
 );
   if (FifoBeats < 2) begin : g_bad_parameter
@@ -38,7 +40,11 @@ module dma_write
   end
 
   localparam int UsedW = $clog2(FifoBeats + 1);
-  localparam logic [10:0] BeatDws = 11'(TlpBeatBytes / 4);
+  localparam int DataBits = $bits(Beat) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
+  localparam int BeatBytes = DataBits / 8;
+  localparam logic [10:0] BeatDws = 11'(BeatBytes / 4);
+  localparam bit Wide = BeatBytes == RowBytes;
+  localparam int BeatSegs = BeatBytes / SegBytes + 1;  // that a beat lies in, at most
 
   /// A TLP, or what is left of it.
   typedef struct packed {
@@ -117,13 +123,17 @@ module dma_write
 
   // Second stage: one beat of the TLP a clock, as long as the output FIFO has a place for it.
   logic [UsedW-1:0] used_q;  // beats begun that `tlp` has not taken
-  wire issue = part_full_q && used_q < UsedW'(FifoBeats);
+  logic second_q;  // one read of the beat is done, the other is not
+  wire two_reads = Wide && part_q.ram_addr[3:0] != '0 && part_q.dws > 11'(28);
+  wire issue = part_full_q && (second_q || used_q < UsedW'(FifoBeats));
+  wire begins = issue && !second_q;
+  wire issued = issue && (second_q || !two_reads);
   wire beat_eop = part_q.dws <= BeatDws;
-  assign part_done = issue && beat_eop;
+  assign part_done = issued && beat_eop;
 
   `STREAM(info_t, info_in)
   `STREAM(info_t, info_out)
-  assign info_in.valid = issue;
+  assign info_in.valid = begins;
   assign info_in.data = '{
           hdr: first_q ? part_q.hdr : '0,
           sop: first_q,
@@ -136,21 +146,24 @@ module dma_write
     if (cut) begin
       part_q  <= part_d;
       first_q <= 1'b1;
-    end else if (issue) begin
-      part_q.ram_addr <= part_q.ram_addr + ram_addr_t'(TlpBeatBytes);
+    end else if (issued) begin
+      part_q.ram_addr <= part_q.ram_addr + ram_addr_t'(BeatBytes);
       part_q.dws <= part_q.dws - BeatDws;
       first_q <= 1'b0;
     end
     if (cut) part_full_q <= 1'b1;
     else if (part_done) part_full_q <= 1'b0;
-    used_q <= used_q + UsedW'(issue) - UsedW'(tlp.valid && tlp.ready);
+    second_q <= issue && !issued;
+    used_q   <= used_q + UsedW'(begins) - UsedW'(tlp.valid && tlp.ready);
     if (rst_i) begin
       part_full_q <= 1'b0;
+      second_q <= 1'b0;
       used_q <= '0;
     end
   end
 
-  // RAM read: the segments from the one with the first byte on; those that wrap around lie in the next row.
+  // RAM read: the segments from the one with the first byte on; those that wrap around lie in the next row, and so does the
+  // one that a second read is for.
   ram_read_t ram_q;
   assign ram_o = ram_q;
   wire [2:0] first_seg = part_q.ram_addr[6:4];
@@ -160,27 +173,41 @@ module dma_write
     if (issue) begin
       ram_q.sel <= part_q.sel;
       for (int s = 0; s < Segs; s++) begin
-        ram_q.valid[s] <= 3'(s) - first_seg < 3'd4 || (3'(s) - first_seg == 3'd4 && part_q.ram_addr[3:0] != '0);
-        ram_q.row[s] <= part_q.ram_addr[RamAddrW-1:7] + row_addr_t'(3'(s) < first_seg);
+        ram_q.valid[s] <= second_q ? 3'(s) == first_seg : 3'(s) - first_seg < 3'd4 ||
+            (3'(s) - first_seg == 3'd4 && part_q.ram_addr[3:0] != '0) || (Wide && part_q.dws > 11'd16);
+        ram_q.row[s] <= part_q.ram_addr[RamAddrW-1:7] + row_addr_t'(second_q || 3'(s) < first_seg);
       end
     end
     if (rst_i) ram_q.valid <= '0;
   end
 
   // The byte address modulo a row goes along with the read, then turns its data: first by segments, then by bytes.
+  typedef struct packed {
+    logic       first;  // read of a beat
+    logic       last;
+    logic [6:0] turn;
+  } read_t;
   logic [RamReadLatency:0] wait_q;
-  logic [RamReadLatency:0][6:0] turn_q;
+  read_t [RamReadLatency:0] read_q;
+  read_t arrived;
   logic segs_full_q;
   logic [3:0] byte_turn_q;
-  logic [5*SegW-1:0] segs_q;
+  logic [BeatSegs*SegW-1:0] segs_q;
+  logic [2*Segs*SegW-1:0] turned;
+  assign arrived = read_q[RamReadLatency];
+  assign turned  = {ram_i, ram_i} >> {arrived.turn[6:4], 7'd0};
 
   always_ff @(posedge clk_i) begin
     wait_q <= {wait_q[RamReadLatency-1:0], issue};
-    turn_q <= {turn_q[RamReadLatency-1:0], part_q.ram_addr[6:0]};
-    segs_full_q <= wait_q[RamReadLatency];
+    read_q <= {
+      read_q[RamReadLatency-1:0],
+      read_t'{first: !second_q, last: issued, turn: part_q.ram_addr[6:0]}
+    };
+    segs_full_q <= wait_q[RamReadLatency] && arrived.last;
     if (wait_q[RamReadLatency]) begin
-      segs_q <= (5 * SegW)'({ram_i, ram_i} >> {turn_q[RamReadLatency][6:4], 7'd0});
-      byte_turn_q <= turn_q[RamReadLatency][3:0];
+      if (arrived.first) segs_q <= turned[BeatSegs*SegW-1:0];
+      else segs_q[(BeatSegs-1)*SegW+:SegW] <= turned[SegW-1:0];
+      byte_turn_q <= arrived.turn[3:0];
     end
     if (rst_i) begin
       wait_q <= '0;
@@ -188,12 +215,12 @@ module dma_write
     end
   end
 
-  `STREAM(logic [511:0], data_in)
-  `STREAM(logic [511:0], data_out)
+  `STREAM(logic [DataBits-1:0], data_in)
+  `STREAM(logic [DataBits-1:0], data_out)
   assign data_in.valid = segs_full_q;
   always_comb begin
     data_in.data = '0;
-    if (segs_full_q) data_in.data = 512'(segs_q >> {byte_turn_q, 3'd0});
+    if (segs_full_q) data_in.data = DataBits'(segs_q >> {byte_turn_q, 3'd0});
   end
 
   // Output: header and data of a beat meet again; the data comes later.
@@ -209,7 +236,7 @@ module dma_write
       .count_o(info_count)
   );
   fifo #(
-      .T(logic [511:0]),
+      .T(logic [DataBits-1:0]),
       .Depth(FifoBeats)
   ) i_data (
       .clk_i,
@@ -236,7 +263,7 @@ module dma_write
   end
 
   `ASSERT(LengthNotZero, req.valid |-> req.data.len != '0)
-  `ASSERT(InfoPlaceReserved, issue |-> info_in.ready)
+  `ASSERT(InfoPlaceReserved, begins |-> info_in.ready)
   `ASSERT(DataPlaceReserved, segs_full_q |-> data_in.ready)
   `ASSERT(HeaderBeforeData, data_out.valid |-> info_out.valid)
   `ASSERT(BeatsCounted, info_count == used_q && data_count <= used_q)

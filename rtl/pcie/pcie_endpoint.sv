@@ -12,9 +12,10 @@
 module pcie_endpoint
   import pcie_pkg::*;
 #(
-    parameter int AddrW  = 24,   // of the registers
-    parameter int Posted = 1,    // streams of posted packets
-    parameter bit Reads  = 1'b1
+    parameter int  AddrW  = 24,         // of the registers
+    parameter int  Posted = 1,          // streams of posted packets
+    parameter bit  Reads  = 1'b1,
+    parameter type Sent   = tlp_beat_t  // or wide_tlp_beat_t
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -29,7 +30,7 @@ module pcie_endpoint
     stream_if.snk access,
     reg_if.master regs,
 
-    // tlp_beat_t: completions received, read requests and posted packets to send.
+    // Completions received and read requests (tlp_beat_t), posted packets to send (Sent).
     stream_if.src cpl,
     stream_if.snk read,
     stream_if.snk tx  [Posted],
@@ -39,6 +40,7 @@ module pcie_endpoint
     output logic unsupported_o,
     output logic dropped_o
 );
+  localparam int PinBits = 8 * WideTlpBytes;
   pcie_cfg_t cfg;
   fc_limit_t fc, fc_now;
   assign cfg = '{
@@ -82,7 +84,7 @@ module pcie_endpoint
   assign rx_pins.valid = pins_i.rx_valid;
   assign rx_pins.data = '{
           hdr: pins_i.rx_hdr,
-          data: pins_i.rx_data,
+          data: pins_i.rx_data[8*TlpBeatBytes-1:0],
           sop: pins_i.rx_sop,
           eop: pins_i.rx_eop
       };
@@ -97,8 +99,9 @@ module pcie_endpoint
   );
 
   // ---------------------------------------------------------------- out: posted packets, then completions
-  `STREAM(tlp_beat_t, tx_source[Posted+1])
-  `STREAM(tlp_beat_t, tx_pins)
+  `STREAM(Sent, tx_source[Posted+1])
+  `STREAM(Sent, tx_pins)
+  `STREAM(tlp_beat_t, answer)
   logic [2:0] unused_starved;
   for (genvar i = 0; i < Posted; i++) begin : g_posted
     assign tx_source[i].valid = tx[i].valid;
@@ -113,11 +116,20 @@ module pcie_endpoint
       .cfg_i(cfg_o),
       .req  (access),
       .regs,
-      .cpl  (tx_source[Posted]),
+      .cpl  (answer),
       .unsupported_o,
       .dropped_o
   );
+  tlp_extend #(
+      .Beat(Sent)
+  ) i_answer (
+      .clk_i,
+      .rst_i,
+      .in (answer),
+      .out(tx_source[Posted])
+  );
   tlp_tx_mux #(
+      .Beat(Sent),
       .N(Posted + 1),
       .Posted({1'b0, {Posted{1'b1}}})
   ) i_tx (
@@ -161,7 +173,7 @@ module pcie_endpoint
           rx_ready: rx_pins.ready,
           tx_valid: tx_pins.valid,
           tx_hdr: tx_pins.data.hdr,
-          tx_data: tx_pins.data.data,
+          tx_data: PinBits'(tx_pins.data.data),
           tx_sop: tx_pins.data.sop,
           tx_eop: tx_pins.data.eop,
           read_valid: read_pins.valid,

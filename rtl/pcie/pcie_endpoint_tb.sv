@@ -182,7 +182,7 @@ module pcie_endpoint_tb;
     if (!rst && !pins_in.rx_valid && to_device.size() > 0 && $urandom_range(3) != 0) begin
       pins_in.rx_valid = 1;
       pins_in.rx_hdr   = to_device[0].hdr;
-      pins_in.rx_data  = to_device[0].data;
+      pins_in.rx_data  = 1024'(to_device[0].data);
       pins_in.rx_sop   = to_device[0].sop;
       pins_in.rx_eop   = to_device[0].eop;
     end
@@ -191,7 +191,7 @@ module pcie_endpoint_tb;
     if (!rst) begin
       if (pins_out.tx_valid && pins_in.tx_ready)
         take('{sop: pins_out.tx_sop, eop: pins_out.tx_eop, hdr: pins_out.tx_hdr,
-             data: pins_out.tx_data});
+             data: pins_out.tx_data[511:0]});
       if (pins_out.read_valid && pins_in.read_ready) answer(pins_out.read_hdr);
       if (pins_in.rx_valid && pins_out.rx_ready) begin
         void'(to_device.pop_front());

@@ -7,6 +7,7 @@
 /// field. A TLP without payload is one beat. `data` beyond the payload is undefined.
 package pcie_pkg;
   localparam int TlpBeatBytes = 64;
+  localparam int WideTlpBytes = 2 * TlpBeatBytes;
 
   typedef struct packed {
     logic sop;
@@ -14,6 +15,15 @@ package pcie_pkg;
     logic [127:0] hdr;
     logic [8*TlpBeatBytes-1:0] data;
   } tlp_beat_t;
+
+  /// The same with 128 bytes a beat. One TLP starts a beat, so at 250 MHz beats of 64 bytes carry 125 M TLPs a second of 65 bytes
+  /// (100G Ethernet has 142 M frames of that payload a second, and their records come on top), these 250 M.
+  typedef struct packed {
+    logic sop;
+    logic eop;
+    logic [127:0] hdr;
+    logic [8*WideTlpBytes-1:0] data;
+  } wide_tlp_beat_t;
 
   // Fmt and Type of the TLPs in use, {fmt[2:0], type[4:0]}.
   localparam logic [7:0] MRd3 = 8'h00, MRd4 = 8'h20, MWr3 = 8'h40, MWr4 = 8'h60, Cpl = 8'h0a, CplD = 8'h4a;
@@ -104,10 +114,10 @@ package pcie_pkg;
 
   /// What the hard block drives. Not packed, so that a bench has each pin by its name.
   typedef struct {
-    // A beat to the logic; `ready` comes back with pcie_out_t.
+    // A beat to the logic; `ready` comes back with pcie_out_t. A device with beats of 64 bytes uses the lower half.
     logic                      rx_valid;
     logic [127:0]              rx_hdr;
-    logic [8*TlpBeatBytes-1:0] rx_data;
+    logic [8*WideTlpBytes-1:0] rx_data;
     logic                      rx_sop;
     logic                      rx_eop;
     // What the logic sends is taken.
@@ -141,7 +151,7 @@ package pcie_pkg;
     // A beat to the hard block.
     logic                      tx_valid;
     logic [127:0]              tx_hdr;
-    logic [8*TlpBeatBytes-1:0] tx_data;
+    logic [8*WideTlpBytes-1:0] tx_data;
     logic                      tx_sop;
     logic                      tx_eop;
     // Read requests, header only: a stream of their own, so that they take no beats from packets with data.

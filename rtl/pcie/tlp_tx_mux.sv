@@ -12,6 +12,7 @@
 module tlp_tx_mux
   import pcie_pkg::*;
 #(
+    parameter type Beat = tlp_beat_t,  // or wide_tlp_beat_t
     parameter int N = 4,
     parameter logic [N-1:0] Posted = '1,
     parameter logic [N-1:0] NonPosted = '0
@@ -23,7 +24,7 @@ module tlp_tx_mux
     input fc_limit_t fc_i,
     output logic [2:0] starved_o,
 
-    // tlp_beat_t in and out.
+    // Beat in and out.
     stream_if.snk in [N],
     stream_if.src out
 );
@@ -44,7 +45,7 @@ module tlp_tx_mux
   wire unused_class = &{1'b0, left_ph_q, left_nph_q, left_cplh_q, p_inf_q, np_inf_q, cpl_inf_q};  // one may have no inputs
 
   logic [N-1:0] valid, affordable, wants;
-  tlp_beat_t beat[N];
+  Beat beat[N];
   logic [N-1:0][8:0] need;
 
   for (genvar i = 0; i < N; i++) begin : g_in
@@ -76,7 +77,7 @@ module tlp_tx_mux
   end
 
   // The choice may change until the beat moves, so it is only shown when the register has room. Its ready is a flip-flop.
-  `STREAM(tlp_beat_t, chosen)
+  `STREAM(Beat, chosen)
   wire move = chosen.ready && (inside_q ? valid[current_q] : |wants);
   for (genvar i = 0; i < N; i++) begin : g_ready
     assign in[i].ready = move && choice == IndexW'(i);
@@ -84,7 +85,7 @@ module tlp_tx_mux
   assign chosen.valid = move;
   assign chosen.data  = beat[choice];
   spill_reg #(
-      .T(tlp_beat_t)
+      .T(Beat)
   ) i_out (
       .clk_i,
       .rst_i,

@@ -69,11 +69,13 @@ module host_nic
   `STREAM(tlp_beat_t, request)
   `STREAM(tlp_beat_t, completion)
   `STREAM(tlp_beat_t, read_tlp)
-  `STREAM(tlp_beat_t, posted_tlp[2])  // DMA, interrupts
+  `STREAM(wide_tlp_beat_t, posted_tlp[2])  // DMA, interrupts
+  `STREAM(tlp_beat_t, irq_tlp)
   logic tlp_foreign, request_unsupported, request_dropped;
   pcie_endpoint #(
       .AddrW (AddrW),
-      .Posted(2)
+      .Posted(2),
+      .Sent  (wide_tlp_beat_t)
   ) i_endpoint (
       .clk_i,
       .rst_i,
@@ -105,7 +107,8 @@ module host_nic
       .Writes(Interfaces * WriteClients),
       .ReadHigh({Interfaces{{Ports{1'b0}}, 2'b11}}),
       .WriteHigh({Interfaces{{Ports{1'b0}}, 3'b111}}),
-      .Tags(Tags)
+      .Tags(Tags),
+      .Sent(wide_tlp_beat_t)
   ) i_dma (
       .clk_i,
       .rst_i,
@@ -238,9 +241,16 @@ module host_nic
       .cfg_i(cfg),
       .regs(region[RegMsix]),
       .vector(moderated),
-      .tlp(posted_tlp[1]),
+      .tlp(irq_tlp),
       .sent_o(unused_msix_sent),
       .dropped_o(unused_msix_dropped)
+  );
+
+  tlp_extend i_irq_tlp (
+      .clk_i,
+      .rst_i,
+      .in (irq_tlp),
+      .out(posted_tlp[1])
   );
 
   // ---------------------------------------------------------------- time
