@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,14 @@ def test_models_are_cached_by_content(own_cache, tmp_path, monkeypatch):
     (tmp_path / "tiny_tb.sv").write_text(TINY.replace("N=%0d", "M=%0d"))
     assert "M=3" in says(make(tiny(tmp_path)))
     assert not list((own_cache / "tmp").iterdir())
+
+
+def test_a_block_test_is_built_anew_when_its_parts_change(tmp_path):
+    (tmp_path / "parts_tb.svh").write_text("`define N 3\n")
+    rtl = replace(tiny(tmp_path), dirs=(str(tmp_path),))
+    before = build.rtl_digest(rtl)
+    (tmp_path / "parts_tb.svh").write_text("`define N 4\n")
+    assert build.rtl_digest(rtl) != before
 
 
 def test_an_entry_is_whole_or_absent(own_cache):

@@ -4,7 +4,8 @@
 `define EMERY_PARTS_TB_SVH
 
 /// Sends the beats of its `queue` on the stream `on`, in order. A beat is offered in `percent` of the clocks in which it could be;
-/// with `Endless` there is always another, of random bits. `taken` counts those that moved.
+/// with `Endless` there is always another, of random bits. `send_in` adds a beat that is offered so many clocks later at the
+/// earliest; all beats of a source have such a time, or none. `taken` counts those that moved.
 module stream_source #(
     parameter type T = logic,
     parameter bit Endless = 0
@@ -13,22 +14,31 @@ module stream_source #(
     input int unsigned percent
 );
   T queue[$];
-  int unsigned taken = 0;
+  int unsigned due[$];
+  int unsigned taken = 0, now = 0;
+  function automatic void send_in(T beat, int unsigned clocks);
+    queue.push_back(beat);
+    due.push_back(now + clocks);
+  endfunction
   function automatic T random();
     logic [$bits(T)+31:0] bits = '0;
     for (int i = 0; i < $bits(T); i += 32) bits[i+:32] = $urandom();
     return T'(bits[$bits(T)-1:0]);
   endfunction
   always @(posedge on.clk_i) begin
+    now++;
     if (on.rst_i) begin
       on.valid <= 0;
     end else begin
       if (on.valid && on.ready) taken++;
       if (!on.valid || on.ready) begin
         on.valid <= 0;
-        if ((Endless || queue.size() != 0) && $urandom_range(99) < percent) begin
+        if ((Endless || queue.size() != 0) && (due.size() == 0 || due[0] <= now) && $urandom_range(
+                99
+            ) < percent) begin
           on.valid <= 1;
           on.data  <= Endless ? random() : queue.pop_front();
+          if (due.size() != 0) void'(due.pop_front());
         end
       end
     end

@@ -31,13 +31,11 @@ module cpl_queue_manager_tb
     logic [63:0] base;
     int log_size;
     queue_t target;
-    ring_ptr_t reserved, written, consumer, answered;
+    ring_ptr_t reserved, written, consumer, answered, given;
     logic enable, lost, armed;
   } model_t;
   model_t m[Queues+1];
   enq_rsp_t rsps[$];
-  notify_t notifies[$];
-  queue_error_t errors[$];
   logic [31:0] rdata, expected_rdata;
   int unsigned enq_percent = 0, commit_percent = 0, out_percent = 100, queues_used = 6;
   int unsigned enqs = 0, commits = 0, records = 0, notified = 0, overflows = 0, bad_consumers = 0;
@@ -50,7 +48,7 @@ module cpl_queue_manager_tb
     if (m[q].enable && m[q].armed && m[q].written != m[q].consumer) begin
       m[q].armed = 0;
       notified++;
-      notifies.push_back('{cq: queue_t'(q), target: m[q].target});
+      i_notify.expected.push_back('{cq: queue_t'(q), target: m[q].target});
     end
   endtask
 
@@ -68,7 +66,7 @@ module cpl_queue_manager_tb
       end else if (!m[q].lost) begin
         m[q].lost = 1;
         overflows++;
-        errors.push_back('{queue: q, code: ErrOverflow});
+        i_error.expected.push_back('{queue: q, code: ErrOverflow});
       end
     end
     rsps.push_back(r);
@@ -93,7 +91,7 @@ module cpl_queue_manager_tb
       CqRegBaseLo:
       if (!m[q].enable) begin
         m[q].base[31:0] = d & ~32'hFFF;
-        {m[q].reserved, m[q].written, m[q].consumer, m[q].answered} = '0;
+        {m[q].reserved, m[q].written, m[q].consumer, m[q].answered, m[q].given} = '0;
         m[q].armed = 0;
       end
       CqRegBaseHi: if (!m[q].enable) m[q].base[63:32] = d;
@@ -139,37 +137,25 @@ module cpl_queue_manager_tb
       if (r.ok) m[r.cq].answered++;
       if (r.ok) records++;
     end
-    if (notify.valid && notify.ready && !rst) begin
-      `CHECK(notifies.size() != 0, "a notification too many")
-      `CHECK(notify.data == notifies.pop_front(), "wrong notification")
-    end
-    if (error.valid && error.ready && !rst) begin
-      `CHECK(errors.size() != 0, "an error too many")
-      `CHECK(error.data == errors.pop_front(), "wrong error")
-    end
   end
 
   // Drivers.
+  `STREAM_SOURCE(queue_t, i_enq_req, enq_req, 100)
+  `STREAM_SOURCE(commit_t, i_commit, commit, 100)
+  `STREAM_SINK(enq_rsp_t, i_enq_rsp, enq_rsp, out_percent)
+  `STREAM_CHECK(notify_t, i_notify, notify, out_percent)
+  `STREAM_CHECK(queue_error_t, i_error, error, out_percent)
   always @(posedge clk) begin
-    int q;
-    enq_rsp.ready <= $urandom_range(99) < out_percent;
-    notify.ready  <= $urandom_range(99) < out_percent;
-    error.ready   <= $urandom_range(99) < out_percent;
-    if (!enq_req.valid || enq_req.ready) begin
-      enq_req.valid <= $urandom_range(99) < enq_percent;
-      enq_req.data  <= queue_t'($urandom_range(queues_used - 1));
-    end
+    int q, open;
+    if (i_enq_req.queue.size() == 0 && $urandom_range(99) < enq_percent)
+      i_enq_req.queue.push_back(queue_t'($urandom_range(queues_used - 1)));
     // Commit records whose place is known.
-    if (!commit.valid || commit.ready) begin
-      ring_ptr_t open;
-      q = $urandom_range(min(queues_used, Queues) - 1);
-      open = m[q].answered - m[q].written;
-      commit.valid <= open != 0 && $urandom_range(99) < commit_percent;
-      commit.data  <= '{queue: queue_t'(q), count: 4'($urandom_range(min(int'(open), 8), 1))};
-    end
-    if (rst) begin
-      enq_req.valid <= 0;
-      commit.valid  <= 0;
+    q = $urandom_range(min(queues_used, Queues) - 1);
+    open = min(int'(ring_ptr_t'(m[q].answered - m[q].given)), 8);
+    if (i_commit.queue.size() == 0 && open != 0 && $urandom_range(99) < commit_percent) begin
+      open = $urandom_range(open, 1);
+      m[q].given += 16'(open);
+      i_commit.queue.push_back('{queue: queue_t'(q), count: 4'(open)});
     end
   end
 
@@ -235,7 +221,8 @@ module cpl_queue_manager_tb
       end
     end
     drain();
-    `CHECK(rsps.size() == 0 && notifies.size() == 0 && errors.size() == 0, "something was lost")
+    `CHECK(rsps.size() == 0 && i_notify.expected.size() == 0 && i_error.expected.size() == 0,
+           "something was lost")
     `CHECK(records > 2000 && notified > 200 && overflows > 50 && bad_consumers > 50,
            "the test did not do its work")
 
@@ -255,7 +242,7 @@ module cpl_queue_manager_tb
     for (int i = 0; i < 100; i++) register(1, 0, CqRegConsumer, {16'h8000, m[0].written});
     `CHECK(notified - start_notified >= 99, "arming is not answered")
     drain();
-    `CHECK(rsps.size() == 0 && notifies.size() == 0, "something was lost")
+    `CHECK(rsps.size() == 0 && i_notify.expected.size() == 0, "something was lost")
     `TB_PASS
   end
 endmodule

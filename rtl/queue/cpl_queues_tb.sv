@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "dma_host_tb.svh"
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
@@ -21,8 +22,8 @@ module cpl_queues_tb;
   `STREAM_ON(dma_req_t, dma, clk, rst)
   `STREAM_ON(notify_t, notify, clk, rst)
   `STREAM_ON(queue_error_t, error, clk, rst)
-  dma_status_t status = '0;
-  ram_read_t ram_read = '0;
+  dma_status_t status;
+  ram_read_t ram_read;
   ram_row_t ram_row;
   cpl_write_events_t events;
   cpl_queues #(
@@ -44,62 +45,42 @@ module cpl_queues_tb;
       .events_o(events)
   );
 
-  logic dma_ready = 0, notify_ready = 0;
-  assign dma.ready = dma_ready;
+  logic notify_ready = 0;
   assign notify.ready = notify_ready;
-  assign error.ready = 1'b1;
+  assign error.ready  = 1'b1;
 
   int unsigned sent[Queues], read[Queues], freed[Queues];
   int unsigned notified = 0;
   bit running = 0;
 
   // Records, as long as the queue's ring has room for them.
+  `STREAM_SOURCE(record_t, i_record, record, 100)
   always @(posedge clk) begin
-    int unsigned q;
-    if (rst) record.valid <= 0;
-    else if (!record.valid || record.ready) begin
-      q = $urandom_range(Queues - 1);
-      record.valid <= 0;
-      if (running && sent[q] - freed[q] < Ring && sent[q] < Records && $urandom_range(3) != 0) begin
-        record.valid <= 1;
-        record.data  <= '{cq: queue_t'(q), record: {32'(q), 32'hcafe, 32'h0, 32'(sent[q])}};
-        sent[q]++;
-      end
+    automatic int unsigned q = $urandom_range(Queues - 1);
+    if (running && i_record.queue.size() == 0 && sent[q] - freed[q] < Ring && sent[q] < Records &&
+        $urandom_range(
+            3
+        ) != 0) begin
+      i_record.queue.push_back('{cq: queue_t'(q), record: {32'(q), 32'hcafe, 32'h0, 32'(sent[q])}
+                               });
+      sent[q]++;
     end
   end
 
-  // The DMA write engine and host memory: a write lands in the clock of its status.
-  logic [127:0] host[longint unsigned];
-  dma_req_t under_way;
-  ram_row_t got;
-  initial begin
-    dma_ready = 0;
-    forever begin
-      @(negedge clk);
-      dma_ready = 1;
-      #1;
-      if (!dma.valid || rst) continue;
-      under_way = dma.data;
-      @(negedge clk);
-      dma_ready = 0;
-      ram_read.sel = Sel;
-      for (int s = 0; s < Segs; s++) begin
-        ram_read.row[s] = under_way.ram_addr[RamAddrW-1:7];
-        ram_read.valid[s] = s >= int'(under_way.ram_addr[6:4]) &&
-            s < int'(under_way.ram_addr[6:4]) + int'(under_way.len >> 4);
-      end
-      @(negedge clk);
-      ram_read = '0;
-      repeat (RamReadLatency - 1) @(negedge clk);
-      got = ram_row;
-      repeat (20) @(negedge clk);
-      status = '{valid: 1'b1, sel: Sel, result: DmaOk};
-      for (int i = 0; i < int'(under_way.len >> 4); i++)
-      host[under_way.host_addr+64'(16*i)] = got[int'(under_way.ram_addr[6:4])+i];
-      @(negedge clk);
-      status = '0;
-    end
-  end
+  dma_host_write #(
+      .Sel(Sel)
+  ) i_host (
+      .clk,
+      .rst,
+      .req(dma),
+      .percent(80),
+      .latency(1),
+      .jitter(40),
+      .fail_percent(0),
+      .status,
+      .ram(ram_read),
+      .row(ram_row)
+  );
 
   logic [31:0] rdata;  // of the last access
   `REG_MASTER(24, i_regs, regs)
@@ -130,7 +111,7 @@ module cpl_queues_tb;
       access (1, q, CqRegTarget, 32'(10 + q));
       access (1, q, CqRegControl, 32'(LogSize << 4) | 32'd1);
       access (1, q, CqRegConsumer, 32'h8000_0000);
-      for (int i = 0; i < Ring; i++) host[at+64'(16*i)] = '0;
+      for (int i = 0; i < Ring; i++) i_host.memory[at/16+64'(i)] = '0;
     end
     running = 1;
     while (read.sum() < Queues * Records) begin
@@ -155,7 +136,7 @@ module cpl_queues_tb;
         logic [127:0] r;
         found = 0;
         forever begin
-          r = host[base(q)+64'(16*(read[q]%Ring))];
+          r = i_host.memory[base(q)/16+64'(read[q]%Ring)];
           if (r[31] != (((read[q] / Ring) & 1) == 0)) break;
           `CHECK(r[30:0] == 31'(read[q]) && r[127:96] == 32'(q), "lost, doubled or reordered")
           read[q]++;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "dma_host_tb.svh"
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// cpl_write against models of completion queue manager, DMA write engine (250 clocks) and host memory: every record once,
-/// in its place, before its commit; the delay kept; lost records counted; one record a clock and one write for eight.
+/// cpl_write against a model of the completion queue manager, a DMA write engine (250 clocks, or random) and host memory: every
+/// record once, in its place, before its commit; the delay kept; lost records counted; one record a clock and one write for eight.
 module cpl_write_tb;
   import queue_pkg::*;
   import dma_pkg::*;
@@ -41,7 +43,7 @@ module cpl_write_tb;
   );
 
   // ---- What the phases set.
-  int unsigned queues = 8, latency = 250, enq_latency = 4;
+  int unsigned queues = 8, latency = 250, jitter = 0, enq_latency = 4;
   int unsigned record_percent = 0, enq_percent = 100, commit_percent = 100, dma_percent = 100;
   int unsigned refuse_percent = 0, fail_percent = 0;
   bit random_queue = 0;
@@ -55,20 +57,7 @@ module cpl_write_tb;
     int unsigned born;
   } want_t;
   want_t want[Queues][$];  // placed, not yet written
-  int unsigned
-      to_commit[$], commit_queue[$];  // count and queue of each write whose status was given
-
-  typedef struct {
-    enq_rsp_t    rsp;
-    int unsigned due;
-  } answer_t;
-  answer_t answers[$];
-  typedef struct {
-    dma_req_t    req;
-    int unsigned due;
-  } write_t;
-  write_t writes[$];
-  int unsigned now = 0, records = 0, lost = 0, lost_seen = 0, write_count = 0, under_way = 0;
+  int unsigned now = 0, records = 0, lost = 0, lost_seen = 0, under_way = 0;
   int unsigned
       next_queue = 0,
       writes_seen = 0,
@@ -87,125 +76,97 @@ module cpl_write_tb;
   endfunction
 
   task automatic enqueue(queue_t cq);
-    answer_t a;
+    enq_rsp_t a;
     int unsigned q = int'(cq);
     record_t r = sent.pop_front();
     `CHECK(r.cq == cq, "asks for another queue's place")
-    a.due = now + enq_latency;
-    a.rsp.cq = cq;
-    a.rsp.ok = !percent(refuse_percent);
-    a.rsp.index = 16'(given[q]);
-    a.rsp.phase = ((given[q] / RingSlots) & 1) == 0;
-    a.rsp.addr = address(q, given[q]);
-    if (a.rsp.ok) begin
-      r.record[31] = a.rsp.phase;
-      want[q].push_back('{record: r, addr: a.rsp.addr, born: now});
+    a.cq = cq;
+    a.ok = !percent(refuse_percent);
+    a.index = 16'(given[q]);
+    a.phase = ((given[q] / RingSlots) & 1) == 0;
+    a.addr = address(q, given[q]);
+    if (a.ok) begin
+      r.record[31] = a.phase;
+      want[q].push_back('{record: r, addr: a.addr, born: now});
       given[q]++;
       placed++;
     end else begin
-      a.rsp.addr = {$urandom(), $urandom()};
+      a.addr = {$urandom(), $urandom()};
       lost++;
     end
-    answers.push_back(a);
+    i_enq_rsp.send_in(a, enq_latency);
   endtask
 
-  // The engine asks for the row, has it two clocks later, and then gives the status.
-  write_t row_of[3];
-  logic row_valid[3] = '{0, 0, 0};
-  task automatic dma_clock();
-    status <= '{valid: $urandom_range(9) == 0, sel: Sel ^ 5'd2, result: DmaAborted};
-    // Data on the bus now belongs to the request of two clocks ago.
-    if (row_valid[2]) begin
-      dma_req_t r = row_of[2].req;
-      int unsigned q = int'(r.host_addr[31:16]), n = int'(r.len) / 16;
-      bit bad = percent(fail_percent);
-      for (int unsigned i = 0; i < n; i++) begin
-        want_t w;
-        `CHECK(q < Queues && want[q].size() != 0, "more written than there is")
-        w = want[q].pop_front();
-        `CHECK(r.host_addr + 64'(16 * i) == w.addr, "written at the wrong place")
-        `CHECK(ram_row[r.ram_addr[6:4]+3'(i)] === w.record.record, "wrong record")
-        if (now - w.born > worst) worst = now - w.born;
-        records++;
-      end
-      to_commit.push_back(n);
-      commit_queue.push_back(q);
-      status <= '{valid: 1'b1, sel: Sel, result: bad ? DmaUnsupported : DmaOk};
-      if (bad) failed++;
-    end else begin
-      `CHECK(ram_row == '0, "RAM output not zero when not selected")
+  dma_host_write #(
+      .Sel(Sel)
+  ) i_host (
+      .clk,
+      .rst,
+      .req(dma),
+      .percent(dma_percent),
+      .latency,
+      .jitter,
+      .fail_percent,
+      .status,
+      .ram(ram_read),
+      .row(ram_row)
+  );
+  `STREAM_SOURCE(record_t, i_record, record, 100)
+  `STREAM_SINK(queue_t, i_enq_req, enq_req, enq_percent)
+  `STREAM_SOURCE(enq_rsp_t, i_enq_rsp, enq_rsp, 100)
+  `STREAM_CHECK(commit_t, i_commit, commit, commit_percent)
+  dma_req_t asked[$];  // writes without a status
+
+  // A write has its status: what it wrote is in memory, in its place.
+  task automatic check_write(dma_req_t r);
+    int unsigned q = int'(r.host_addr[31:16]), n = int'(r.len) / 16;
+    for (int unsigned i = 0; i < n; i++) begin
+      want_t w;
+      `CHECK(q < Queues && want[q].size() != 0, "more written than there is")
+      w = want[q].pop_front();
+      `CHECK(r.host_addr + 64'(16 * i) == w.addr, "written at the wrong place")
+      `CHECK(i_host.memory[w.addr/16] === w.record.record, "wrong record")
+      // The status is seen a clock after the engine had the row.
+      if (now - 1 - w.born > worst) worst = now - 1 - w.born;
+      records++;
     end
-    row_valid[2] = row_valid[1];
-    row_of[2] = row_of[1];
-    row_valid[1] = row_valid[0];
-    row_of[1] = row_of[0];
-    row_valid[0] = 0;
-    ram_read.sel   <= Sel ^ 5'd2;
-    ram_read.valid <= 8'($urandom());
-    for (int i = 0; i < Segs; i++) ram_read.row[i] <= row_addr_t'($urandom_range(63));
-    if (writes.size() != 0 && writes[0].due <= now) begin
-      row_of[0] = writes.pop_front();
-      row_valid[0] = 1;
-      ram_read.sel   <= Sel;
-      ram_read.valid <= 8'(((1 << (row_of[0].req.len >> 4)) - 1) << row_of[0].req.ram_addr[6:4]);
-      for (int i = 0; i < Segs; i++) ram_read.row[i] <= row_of[0].req.ram_addr[RamAddrW-1:7];
-    end
+    i_commit.expected.push_back('{queue: queue_t'(q), count: 4'(n)});
+    if (status.result != DmaOk) failed++;
   endtask
 
   always @(posedge clk) begin
     now <= now + 1;
-    if (rst) begin
-      record.valid <= 0;
-      enq_req.ready <= 0;
-      enq_rsp.valid <= 0;
-      commit.ready <= 0;
-      dma.ready <= 0;
-      status <= '0;
-      ram_read <= '0;
-    end else begin
+    if (!rst) begin
       lost_seen += 32'(events.lost);
       writes_seen += 32'(events.write);
       expired_seen += 32'(events.expired);
       evicted_seen += 32'(events.evicted);
       failed_seen += 32'(events.failed);
-      if (commit.valid && commit.ready && !rst) begin
-        `CHECK(to_commit.size() != 0, "committed before it was written")
-        `CHECK(commit.data === '{queue: queue_t'(commit_queue.pop_front()),
-                               count: 4'(to_commit.pop_front())}, "wrong commit")
+      if (commit.valid && commit.ready) begin
         committed += int'(commit.data.count);
         under_way--;
       end
-      if (dma.valid && dma.ready && !rst) begin
-        `CHECK(
-            dma.data.sel == Sel && !dma.data.relaxed && dma.data.len[3:0] == 0 && dma.data.len != 0,
-            "odd write")
+      if (status.valid && status.sel == Sel) check_write(asked.pop_front());
+      if (dma.valid && dma.ready) begin
+        `CHECK(!dma.data.relaxed && dma.data.len[3:0] == 0, "odd write")
         `CHECK(32'(dma.data.host_addr[6:0]) + 32'(dma.data.len) <= 128, "write leaves its block")
-        writes.push_back('{req: dma.data, due: now + latency});
-        write_count++;
+        asked.push_back(dma.data);
         under_way++;
         `CHECK(under_way <= 64, "more writes than lines")
       end
-      dma_clock();
-      if (record.valid && record.ready && !rst) sent.push_back(record.data);
-      if (enq_req.valid && enq_req.ready && !rst) enqueue(enq_req.data);
-      if (enq_rsp.valid && enq_rsp.ready && !rst) void'(answers.pop_front());
-      enq_rsp.valid <= answers.size() != 0 && answers[0].due <= now;
-      if (answers.size() != 0) enq_rsp.data <= answers[0].rsp;
-      enq_req.ready <= percent(enq_percent);
-      commit.ready <= percent(commit_percent);
-      dma.ready <= percent(dma_percent);
-      if (!record.valid || record.ready) begin
-        record.valid <= percent(record_percent);
+      if (record.valid && record.ready) sent.push_back(record.data);
+      if (enq_req.valid && enq_req.ready) enqueue(enq_req.data);
+      if (i_record.queue.size() == 0 && percent(record_percent)) begin
         next_queue = random_queue ? $urandom_range(queues - 1) : (next_queue + 1) % queues;
-        record.data.cq <= queue_t'(next_queue);
-        record.data.record <= {$urandom(), $urandom(), $urandom(), serial};
+        i_record.queue.push_back('{cq: queue_t'(next_queue),
+                                 record: {$urandom(), $urandom(), $urandom(), serial}});
         serial++;
       end
     end
   end
 
   function automatic bit idle();
-    return !record.valid && sent.size() == 0 && answers.size() == 0 && committed == placed;
+    return !record.valid && i_record.queue.size() == 0 && sent.size() == 0 && i_enq_rsp.queue.size() == 0 && committed == placed;
   endfunction
 
   task automatic drain();
@@ -216,7 +177,7 @@ module cpl_write_tb;
     do repeat (20) @(posedge clk); while (!idle());
     repeat (20) @(posedge clk);
     `CHECK(
-        under_way == 0 && lost == lost_seen && write_count == writes_seen && failed == failed_seen,
+        under_way == 0 && lost == lost_seen && i_host.taken == writes_seen && failed == failed_seen,
         "counts differ")
     `CHECK(dut.open_q == '0 && dut.busy_q == '0 && dut.span_q == '0, "a line is lost")
   endtask
@@ -240,12 +201,12 @@ module cpl_write_tb;
     record_percent = 100;
     repeat (2000) @(posedge clk);
     records0 = records;
-    writes0  = write_count;
+    writes0  = i_host.taken;
     repeat (4000) @(posedge clk);
     $display("%s: %0d records, %0d writes in 4000 clocks", name, records - records0,
-             write_count - writes0);
+             i_host.taken - writes0);
     `CHECK((records - records0) * 100 >= 4000 * percent_of_clocks, "too slow")
-    `CHECK((write_count - writes0) * per_write_tenths <= (records - records0) * 10 + 200,
+    `CHECK((i_host.taken - writes0) * per_write_tenths <= (records - records0) * 10 + 200,
            "too many writes")
     drain();
   endtask
@@ -291,6 +252,7 @@ module cpl_write_tb;
       random_queue = 1;
       queues = 1 << $urandom_range(8);
       latency = $urandom_range(300, 1);
+      jitter = $urandom_range(1) * $urandom_range(200);
       enq_latency = $urandom_range(8, 1);
       max_delay = 16'($urandom_range(1000));
       refuse_percent = $urandom_range(1) * 10;
@@ -321,7 +283,7 @@ module cpl_write_tb;
     repeat (2000) @(posedge clk);
     drain();
     `CHECK(lost > 100 && evicted_seen > 100 && failed > 100, "the random phase missed a case")
-    $display("%0d records, %0d writes, %0d expired, %0d evicted, %0d lost", records, write_count,
+    $display("%0d records, %0d writes, %0d expired, %0d evicted, %0d lost", records, i_host.taken,
              expired_seen, evicted_seen, lost);
     `TB_PASS
   end

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "dma_host_tb.svh"
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// desc_fetch against models of queue manager, DMA read engine (250 clocks) and host memory: every descriptor once and in
-/// order, short packets, failed reads, empty and stopped queues, a queue started again; one descriptor a clock and one read
+/// desc_fetch against a model of the queue manager, a DMA read engine (250 clocks, or random) and host memory: every
+/// descriptor once and in order, short packets, failed reads, empty and stopped queues, a queue started again; one descriptor a clock and one read
 /// for eight of them.
 module desc_fetch_tb;
   import queue_pkg::*;
@@ -41,13 +43,12 @@ module desc_fetch_tb;
   );
 
   // ---- What the phases set.
-  int unsigned queues = 8, max_slots = 1, latency = 250, qm_latency = 4;
+  int unsigned queues = 8, max_slots = 1, latency = 250, jitter = 0, qm_latency = 4;
   int unsigned req_percent = 0, granted_percent = 100, desc_percent = 100, dma_percent = 100;
   int unsigned make_percent = 100, error_percent = 0, stop_percent = 0;
   bit random_queue = 0, full = 1;
 
   // ---- Host memory and queues.
-  logic [127:0] memory[bit [63:0]];  // by address / 16
   int unsigned produced[Queues], handed[Queues], consumed[Queues], log_block[Queues], epoch[Queues];
   bit stopped[Queues];
 
@@ -64,7 +65,7 @@ module desc_fetch_tb;
       d = '0;
       d.len = (k == hole) ? 16'd0 : 16'($urandom_range(1500, 1));
       d.addr = {16'(q), 16'(epoch[q]), 24'(produced[q]), 8'(k)};
-      memory[(address(q, produced[q])>>4)+64'(k)] = d;
+      i_host.memory[(address(q, produced[q])>>4)+64'(k)] = d;
     end
     produced[q]++;
   endfunction
@@ -76,65 +77,44 @@ module desc_fetch_tb;
     bit          first;
   } expect_t;
   expect_t expected[$];
-  fetch_granted_t expected_granted[$];
   port_t ports[$];
   dma_result_e result_of[bit [63:0]];  // of the last read of this descriptor
 
-  typedef struct {
-    deq_rsp_t    rsp;
-    int unsigned due;
-  } answer_t;
-  answer_t answers[$];
-  typedef struct {
-    dma_req_t    req;
-    dma_result_e result;
-    int unsigned due;
-  } read_t;
-  read_t reads[$];
   int unsigned
-      now = 0,
-      beats = 0,
-      read_count = 0,
-      next_queue = 0,
-      next_max = 1,
-      errors = 0,
-      shorts = 0,
-      empties = 0;
+      now = 0, beats = 0, next_queue = 0, next_max = 1, errors = 0, shorts = 0, empties = 0;
 
   task automatic dequeue(deq_req_t r);
     int unsigned q = int'(r.queue), per_block = 8 >> log_block[q], here, count;
-    answer_t a;
-    port_t   port = ports.pop_front();
-    a.due = now + qm_latency;
-    a.rsp = '0;
-    a.rsp.queue = r.queue;
-    a.rsp.cq = r.queue ^ 16'h55;
-    a.rsp.log_block = 2'(log_block[q]);
-    a.rsp.index = 16'(handed[q]);
-    a.rsp.addr = address(q, handed[q]);
-    if (stopped[q]) a.rsp.status = DeqStopped;
-    else if (produced[q] == handed[q]) a.rsp.status = DeqEmpty;
+    deq_rsp_t a;
+    port_t port = ports.pop_front();
+    a = '0;
+    a.queue = r.queue;
+    a.cq = r.queue ^ 16'h55;
+    a.log_block = 2'(log_block[q]);
+    a.index = 16'(handed[q]);
+    a.addr = address(q, handed[q]);
+    if (stopped[q]) a.status = DeqStopped;
+    else if (produced[q] == handed[q]) a.status = DeqEmpty;
     else begin
       here = per_block - handed[q] % per_block;
       if (produced[q] - handed[q] < here) here = produced[q] - handed[q];
-      count = here < int'(r.max) ? here : int'(r.max);
-      a.rsp.count = 4'(count);
-      a.rsp.ahead = 4'(here - count);
-      a.rsp.more = produced[q] - handed[q] > count;
+      count   = here < int'(r.max) ? here : int'(r.max);
+      a.count = 4'(count);
+      a.ahead = 4'(here - count);
+      a.more  = produced[q] - handed[q] > count;
     end
-    answers.push_back(a);
-    expected_granted.push_back(
+    i_deq_rsp.send_in(a, qm_latency);
+    i_granted.expected.push_back(
         '{port: port,
-        granted: '{queue: r.queue, status: a.rsp.status, count: a.rsp.count, more: a.rsp.more}
-        });
-    if (a.rsp.status != DeqOk) begin
+        granted: '{queue: r.queue, status: a.status, count: a.count, more: a.more}});
+    if (a.status != DeqOk) begin
       expect_t e;
       e.beat = '{
           port: port,
           beat: '{
               queue: r.queue,
-              cq: a.rsp.cq,
-              status: a.rsp.status,
+              cq: a.cq,
+              status: a.status,
               result: DmaOk,
               last: 1'b1,
               desc: '0
@@ -142,13 +122,13 @@ module desc_fetch_tb;
       };
       expected.push_back(e);
     end
-    for (int unsigned s = 0; s < int'(a.rsp.count); s++) begin
+    for (int unsigned s = 0; s < int'(a.count); s++) begin
       for (int unsigned k = 0; k < (1 << log_block[q]); k++) begin
         expect_t e;
-        desc_t d = memory[(address(q, handed[q]+s)>>4)+64'(k)];
+        desc_t d = i_host.memory[(address(q, handed[q]+s)>>4)+64'(k)];
         bit ends = k + 1 == (1 << log_block[q]);
         if (!ends) begin
-          desc_t n = memory[(address(q, handed[q]+s)>>4)+64'(k+1)];
+          desc_t n = i_host.memory[(address(q, handed[q]+s)>>4)+64'(k+1)];
           ends = n.len == 0;
           if (ends) shorts++;
         end
@@ -156,7 +136,7 @@ module desc_fetch_tb;
             port: port,
             beat: '{
                 queue: r.queue,
-                cq: a.rsp.cq,
+                cq: a.cq,
                 status: DeqOk,
                 result: DmaOk,
                 last: ends,
@@ -169,7 +149,7 @@ module desc_fetch_tb;
         if (ends) break;
       end
     end
-    handed[q] += int'(a.rsp.count);
+    handed[q] += int'(a.count);
   endtask
 
   task automatic check_beat(fetch_desc_t got);
@@ -196,95 +176,56 @@ module desc_fetch_tb;
     `CHECK(got === e.beat, $sformatf("beat %0d is %p, expected %p", beats, got, e.beat))
   endtask
 
-  // ---- DMA read engine: one row a clock, 64 bytes of it, now and then something for another client.
-  read_t current;
-  int unsigned current_left = 0, current_at = 0, reads_under_way = 0;
-  task automatic dma_clock();
-    status <= '{valid: $urandom_range(9) == 0, sel: Sel ^ 5'd1, result: DmaAborted};
-    ram.sel <= Sel ^ 5'd1;
-    ram.valid <= '1;
-    ram.strb <= '1;
-    for (int i = 0; i < Segs; i++) begin
-      ram.row[i]  <= row_addr_t'($urandom_range(127));
-      ram.data[i] <= {4{32'hdead_beef}};
-    end
-    if (current_left == 0 && reads.size() != 0 && reads[0].due <= now) begin
-      current = reads.pop_front();
-      current_left = int'(current.req.len) / 16;
-      current_at = 0;
-    end
-    if (current_left != 0) begin
-      int unsigned n = current_left < 4 ? current_left : 4;
-      ram.sel   <= Sel;
-      ram.valid <= '0;
-      for (int unsigned i = 0; i < n; i++) begin
-        ram_addr_t a = current.req.ram_addr + ram_addr_t'(16 * (current_at + i));
-        bit [63:0] h = (current.req.host_addr >> 4) + 64'(current_at + i);
-        ram.valid[a[6:4]] <= current.result == DmaOk;
-        ram.row[a[6:4]]   <= a[RamAddrW-1:7];
-        ram.data[a[6:4]]  <= memory.exists(h) ? memory[h] : {4{32'hbad0_bad0}};
-      end
-      current_at += n;
-      current_left -= n;
-      if (current_left == 0) begin
-        status <= '{valid: 1'b1, sel: Sel, result: current.result};
-        reads_under_way--;
-      end
-    end
-  endtask
-
   function automatic bit percent(int unsigned p);
     return $urandom_range(99) < p;
   endfunction
 
+  // ---- DMA read engine and the ends of the streams.
+  dma_host_read #(
+      .Sel(Sel)
+  ) i_host (
+      .clk,
+      .rst,
+      .req(dma),
+      .percent(dma_percent),
+      .latency,
+      .jitter,
+      .fail_percent(error_percent),
+      .status,
+      .ram
+  );
+  `STREAM_SOURCE(fetch_req_t, i_req, req, 100)
+  `STREAM_SINK(deq_req_t, i_deq_req, deq_req, full ? 100 : 80)
+  `STREAM_SOURCE(deq_rsp_t, i_deq_rsp, deq_rsp, 100)
+  `STREAM_CHECK(fetch_granted_t, i_granted, granted, granted_percent)
+  `STREAM_SINK(fetch_desc_t, i_desc, desc, desc_percent)
+  dma_req_t asked[$];  // reads without a status
+
   always @(posedge clk) begin
     now <= now + 1;
-    if (rst) begin
-      req.valid <= 0;
-      deq_rsp.valid <= 0;
-      deq_req.ready <= 0;
-      dma.ready <= 0;
-      granted.ready <= 0;
-      desc.ready <= 0;
-      status <= '0;
-      ram <= '0;
-    end else begin
-      if (desc.valid && desc.ready && !rst) check_beat(desc.data);
-      if (granted.valid && granted.ready && !rst) begin
-        `CHECK(expected_granted.size() != 0, "a grant nobody asked for")
-        `CHECK(granted.data === expected_granted.pop_front(), "wrong grant")
+    if (!rst) begin
+      if (status.valid && status.sel == Sel) begin
+        automatic dma_req_t r = asked.pop_front();
+        for (int i = 0; i < int'(r.len) / 16; i++)
+        result_of[(r.host_addr>>4)+64'(i)] = status.result;
       end
-      if (dma.valid && dma.ready && !rst) begin
-        read_t r;
-        r.req = dma.data;
-        r.due = now + latency;
-        r.result = percent(error_percent) ? dma_result_e'($urandom_range(4, 1)) : DmaOk;
-        `CHECK(r.req.sel == Sel && !r.req.relaxed && r.req.len[3:0] == 0 && r.req.len != 0,
-               "odd read")
-        `CHECK(32'(r.req.host_addr[6:0]) + 32'(r.req.len) <= 128, "read leaves its block")
-        for (int i = 0; i < int'(r.req.len) / 16; i++)
-        result_of[(r.req.host_addr>>4)+64'(i)] = r.result;
-        reads.push_back(r);
-        read_count++;
-        reads_under_way++;
-        `CHECK(reads_under_way <= 128, "more reads than slots")
+      if (desc.valid && desc.ready) check_beat(desc.data);
+      if (dma.valid && dma.ready) begin
+        `CHECK(!dma.data.relaxed && dma.data.len[3:0] == 0, "odd read")
+        `CHECK(32'(dma.data.host_addr[6:0]) + 32'(dma.data.len) <= 128, "read leaves its block")
+        asked.push_back(dma.data);
+        `CHECK(asked.size() <= 128, "more reads than slots")
       end
-      dma_clock();
-      if (deq_rsp.valid && deq_rsp.ready && !rst) void'(answers.pop_front());
-      deq_rsp.valid <= answers.size() != 0 && answers[0].due <= now;
-      if (answers.size() != 0) deq_rsp.data <= answers[0].rsp;
-      if (req.valid && req.ready && !rst) ports.push_back(req.data.port);
-      if (deq_req.valid && deq_req.ready && !rst) dequeue(deq_req.data);
-      deq_req.ready <= full || percent(80);
-      dma.ready <= percent(dma_percent);
-      granted.ready <= percent(granted_percent);
-      desc.ready <= percent(desc_percent);
-      if (!req.valid || req.ready) begin
-        // Directed: ask for no more than one descriptor a clock, so that the rings stay full.
-        req.valid <= percent(req_percent) && (random_queue || now % max_slots == 0);
+      if (req.valid && req.ready) ports.push_back(req.data.port);
+      if (deq_req.valid && deq_req.ready) dequeue(deq_req.data);
+      // Directed: ask for no more than one descriptor a clock, so that the rings stay full.
+      if (i_req.queue.size() == 0 && percent(
+              req_percent
+          ) && (random_queue || now % max_slots == 0)) begin
         next_queue = random_queue ? $urandom_range(queues - 1) : (next_queue + 1) % queues;
         next_max   = random_queue ? $urandom_range(max_slots, 1) : max_slots;
-        req.data <= '{port: 2'($urandom()), req: '{queue: 16'(next_queue), max: 4'(next_max)}};
+        i_req.queue.push_back('{port: 2'($urandom()),
+                              req: '{queue: 16'(next_queue), max: 4'(next_max)}});
       end
       if (percent(stop_percent)) stopped[$urandom_range(queues-1)] ^= 1;
       // The host keeps rings full, or adds a slot here and there.
@@ -305,7 +246,7 @@ module desc_fetch_tb;
     dma_percent = 100;
     do repeat (100) @(posedge clk); while (expected.size() != 0);
     repeat (100) @(posedge clk);
-    `CHECK(expected_granted.size() == 0 && reads_under_way == 0 && !desc.valid,
+    `CHECK(i_granted.expected.size() == 0 && asked.size() == 0 && !desc.valid,
            "something is left over")
     `CHECK(dut.asked_count == '0 && dut.found_count == '0 && dut.granted_count == '0,
            "room is lost")
@@ -336,12 +277,12 @@ module desc_fetch_tb;
     req_percent = 100;
     repeat (1000) @(posedge clk);
     beats0 = beats;
-    reads0 = read_count;
+    reads0 = i_host.taken;
     repeat (4000) @(posedge clk);
     $display("%s: %0d descriptors, %0d reads in 4000 clocks", name, beats - beats0,
-             read_count - reads0);
+             i_host.taken - reads0);
     `CHECK((beats - beats0) * 100 >= 4000 * percent_of_clocks, "too slow")
-    `CHECK((read_count - reads0) <= (beats - beats0) / 8 + 16, "too many reads")
+    `CHECK((i_host.taken - reads0) <= (beats - beats0) / 8 + 16, "too many reads")
     drain();
   endtask
 
@@ -362,6 +303,7 @@ module desc_fetch_tb;
       queues = 1 << $urandom_range(8);
       max_slots = $urandom_range(8, 1);
       latency = $urandom_range(300, 1);
+      jitter = $urandom_range(1) * $urandom_range(200);
       qm_latency = $urandom_range(8, 1);
       make_percent = $urandom_range(100, 1);
       error_percent = $urandom_range(1) * 10;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "dma_host_tb.svh"
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
@@ -25,8 +26,8 @@ module desc_queues_tb;
   `STREAM_ON(queue_t, doorbell, clk, rst)
   `STREAM_ON(queue_error_t, error, clk, rst)
   `STREAM_ON(dma_req_t, dma, clk, rst)
-  dma_status_t status = '0;
-  ram_write_t  ram = '0;
+  dma_status_t status;
+  ram_write_t  ram;
   desc_queues #(
       .Queues(Queues),
       .Ports(Ports),
@@ -76,64 +77,35 @@ module desc_queues_tb;
     return d;
   endfunction
 
-  // Host memory.
-  logic [127:0] host[longint unsigned];
-
-  // The DMA read engine: one read at a time.
-  logic dma_ready = 0;
-  assign dma.ready = dma_ready;
-  initial begin
-    dma_req_t  r;
-    ram_addr_t a;
-    forever begin
-      @(negedge clk);
-      dma_ready = 1;
-      #1;
-      if (!dma.valid || rst) continue;
-      r = dma.data;
-      @(negedge clk);
-      dma_ready = 0;
-      repeat ($urandom_range(10)) @(negedge clk);
-      for (int i = 0; i < int'(r.len >> 4); i++) begin
-        a = r.ram_addr + ram_addr_t'(16 * i);
-        ram.sel = Sel;
-        ram.valid = '0;
-        ram.valid[a[6:4]] = 1'b1;
-        ram.strb = '1;
-        ram.row[a[6:4]] = a[RamAddrW-1:7];
-        ram.data[a[6:4]] = host[r.host_addr+64'(16*i)];
-        @(negedge clk);
-      end
-      ram = '0;
-      @(negedge clk);
-      status = '{valid: 1'b1, sel: Sel, result: DmaOk};
-      @(negedge clk);
-      status = '0;
-    end
-  end
+  dma_host_read #(
+      .Sel(Sel)
+  ) i_host (
+      .clk,
+      .rst,
+      .req(dma),
+      .percent(80),
+      .latency(1),
+      .jitter(40),
+      .fail_percent(0),
+      .status,
+      .ram
+  );
 
   // The ports: each asks for one of its queues, and commits each descriptor a while after it came.
-  bit stop_now = 0;
   for (genvar p = 0; p < Ports; p++) begin : g_port
-    queue_t to_commit[$];
     bit waiting = 0;  // for a grant
     assign granted[p].ready = 1'b1;
+    `STREAM_SOURCE(fetch_req_t, i_request, request[p], 25)
+    `STREAM_SINK(fetch_desc_t, i_desc, desc[p], 75)
+    `STREAM_SOURCE(commit_t, i_commit, commit[p], 50)
+    `STREAM_SOURCE(queue_error_t, i_stop, stop[p], 100)
     always @(posedge clk) begin
       int unsigned q;
-      if (rst) begin
-        request[p].valid <= 0;
-        desc[p].ready <= 0;
-        commit[p].valid <= 0;
-        stop[p].valid <= 0;
-      end else begin
-        if (request[p].valid && request[p].ready) request[p].valid <= 0;
-        if (!waiting && running && $urandom_range(3) == 0) begin
+      if (!rst) begin
+        if (!waiting && running) begin
           q = 32'(p) + 2 * $urandom_range(1);
-          request[p].valid <= 1;
-          request[p].data <= '{
-              port: port_t'(p),
-              req: '{queue: queue_t'(q), max: 4'($urandom_range(8, 1))}
-          };
+          i_request.queue.push_back('{port: port_t'(p),
+                                    req: '{queue: queue_t'(q), max: 4'($urandom_range(8, 1))}});
           waiting = 1;
         end
         if (granted[p].valid) begin
@@ -141,7 +113,6 @@ module desc_queues_tb;
           waiting = 0;
           asked[granted[p].data.granted.queue[1:0]] += int'(granted[p].data.granted.count);
         end
-        desc[p].ready <= $urandom_range(3) != 0;
         if (desc[p].valid && desc[p].ready && desc[p].data.beat.status == DeqOk) begin
           q = int'(desc[p].data.beat.queue);
           `CHECK(q % 2 == p, "a descriptor of another port")
@@ -149,20 +120,7 @@ module desc_queues_tb;
           `CHECK(desc[p].data.beat.cq == queue_t'(20 + q), "of another completion queue")
           `CHECK(desc[p].data.beat.desc == made_of(q, seen[q]), "lost, doubled or reordered")
           seen[q]++;
-          to_commit.push_back(queue_t'(q));
-        end
-        if (commit[p].valid && commit[p].ready) commit[p].valid <= 0;
-        if ((!commit[p].valid || commit[p].ready) && to_commit.size() > 0 && $urandom_range(
-                1
-            ) == 0) begin
-          commit[p].valid <= 1;
-          commit[p].data  <= '{queue: to_commit.pop_front(), count: 4'd1};
-        end
-        if (stop[p].valid && stop[p].ready) stop[p].valid <= 0;
-        if (p == 1 && stop_now) begin
-          stop[p].valid <= 1;
-          stop[p].data  <= '{queue: queue_t'(3), code: ErrNullAddress};
-          stop_now = 0;
+          i_commit.queue.push_back('{queue: queue_t'(q), count: 4'd1});
         end
       end
     end
@@ -193,7 +151,7 @@ module desc_queues_tb;
       q = $urandom_range(Queues - 1);
       n = $urandom_range(6);
       for (int unsigned i = 0; i < n && made[q] - freed[q] < Ring && made[q] < Slots; i++) begin
-        host[base(q)+64'(16*(made[q]%Ring))] = made_of(q, made[q]);
+        i_host.memory[base(q)/16+64'(made[q]%Ring)] = made_of(q, made[q]);
         made[q]++;
       end
       access (1, q, QRegProducer, made[q]);
@@ -204,7 +162,7 @@ module desc_queues_tb;
     end
     for (int q = 0; q < Queues; q++) `CHECK(seen[q] == Slots, "not every descriptor")
     `CHECK(doorbells > 100 && errors == 0, "doorbells or errors")
-    stop_now = 1;
+    g_port[1].i_stop.queue.push_back('{queue: queue_t'(3), code: ErrNullAddress});
     repeat (50) @(posedge clk);
     `CHECK(errors == 1 && last_error == '{queue: 16'd3, code: ErrNullAddress}, "no error")
     access (0, 3, QRegControl, '0);

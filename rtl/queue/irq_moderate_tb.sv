@@ -23,23 +23,18 @@ module irq_moderate_tb
   );
 
   int unsigned
-      in_percent = 0,
-      out_percent = 100,
-      now = 0,
-      taken = 0,
-      ins = 0,
-      outs = 0,
-      merged = 0,
-      slack = 60;
+      in_percent = 0, out_percent = 100, now = 0, ins = 0, outs = 0, merged = 0, slack = 60;
   int unsigned interval[Vectors+1], last[Vectors+1], owed_since[Vectors+1];
   int unsigned arrived[Vectors+1], unanswered[Vectors+1], shown_since = 0;
   logic owed[Vectors+1], seen[Vectors+1], shown = 0;
   logic [31:0] rdata;
 
+  `STREAM_SOURCE(queue_t, i_in, in, 100)
+  `STREAM_SINK(queue_t, i_out, out, out_percent)
+
   // An arrival reaches `out` 3 clocks later at the earliest: what is shown there sooner is the answer to an earlier one.
   always @(posedge clk) begin
     now++;
-    if (in.valid && in.ready && !rst) taken++;
     if (in.valid && in.ready && !rst && in.data < Vectors) begin
       ins++;
       if (!owed[in.data]) owed_since[in.data] = now;
@@ -72,12 +67,8 @@ module irq_moderate_tb
       for (int v = 0; v < Vectors; v++)
       if (owed[v])
         `CHECK(now - owed_since[v] <= interval[v] + slack, $sformatf("vector %0d is late", v))
-    out.ready <= $urandom_range(99) < out_percent;
-    if (!in.valid || in.ready) begin
-      in.valid <= $urandom_range(99) < in_percent;
-      in.data  <= queue_t'($urandom_range(Vectors));
-    end
-    if (rst) in.valid <= 0;
+    if (i_in.queue.size() == 0 && $urandom_range(99) < in_percent)
+      i_in.queue.push_back(queue_t'($urandom_range(Vectors)));
   end
 
   `REG_MASTER(24, i_regs, regs)
@@ -102,9 +93,10 @@ module irq_moderate_tb
     repeat (10) @(posedge clk);
     in_percent = 100;
     repeat (10) @(posedge clk);
-    start = taken;
+    start = i_in.taken;
     repeat (1000) @(posedge clk);
-    `CHECK(taken - start >= 999, $sformatf("only %0d vectors in 1000 clocks", taken - start))
+    `CHECK(i_in.taken - start >= 999, $sformatf(
+           "only %0d vectors in 1000 clocks", i_in.taken - start))
     drain();
     for (int round = 0; round < 60; round++) begin
       for (int v = 0; v <= Vectors; v++) begin

@@ -32,14 +32,12 @@ module queue_manager_tb
     logic [63:0] base;
     int log_size, log_block;
     queue_t cq;
-    ring_ptr_t producer, taken, finished, answered;
+    ring_ptr_t producer, taken, finished, answered, given;
     logic enable, stopped;
     error_e code;
   } model_t;
   model_t m[Queues+1];
   deq_rsp_t rsps[$];
-  queue_t doorbells[$];
-  queue_error_t errors[$];
   logic [31:0] rdata, expected_rdata;
   int unsigned
       deq_percent = 0,
@@ -83,7 +81,7 @@ module queue_manager_tb
   task automatic model_error(int q, error_e code);
     m[q].stopped = 1;
     m[q].code = code;
-    errors.push_back('{queue: queue_t'(q), code: code});
+    i_error.expected.push_back('{queue: queue_t'(q), code: code});
   endtask
 
   function automatic logic in_range(int q, ring_ptr_t producer);
@@ -118,6 +116,7 @@ module queue_manager_tb
         m[q].taken      = 0;
         m[q].finished   = 0;
         m[q].answered   = 0;
+        m[q].given      = 0;
       end
       QRegBaseHi: if (!m[q].enable) m[q].base[63:32] = d;
       QRegCq: if (!m[q].enable) m[q].cq = d[15:0];
@@ -131,13 +130,13 @@ module queue_manager_tb
           m[q].stopped = 0;
           m[q].code = ErrNone;
           if (!in_range(q, m[q].producer)) model_error(q, ErrDoorbell);
-          else if (m[q].producer != m[q].taken) doorbells.push_back(queue_t'(q));
+          else if (m[q].producer != m[q].taken) i_doorbell.expected.push_back(queue_t'(q));
         end
       end
       QRegProducer:
       if (!m[q].enable) m[q].producer = d[15:0];
       else if (in_range(q, d[15:0])) begin
-        if (!m[q].stopped && m[q].producer != d[15:0]) doorbells.push_back(queue_t'(q));
+        if (!m[q].stopped && m[q].producer != d[15:0]) i_doorbell.expected.push_back(queue_t'(q));
         m[q].producer = d[15:0];
       end else if (!m[q].stopped) begin
         bad_doorbells++;
@@ -173,49 +172,30 @@ module queue_manager_tb
       `CHECK(r == e, $sformatf("dequeue: %p instead of %p", r, e))
       if (r.status == DeqOk) m[r.queue].answered += 16'(r.count);
     end
-    if (doorbell.valid && doorbell.ready && !rst) begin
-      `CHECK(doorbells.size() != 0, "a doorbell too many")
-      `CHECK(doorbell.data == doorbells.pop_front(), "wrong doorbell")
-    end
-    if (error.valid && error.ready && !rst) begin
-      `CHECK(errors.size() != 0, "an error too many")
-      `CHECK(error.data == errors.pop_front(), "wrong error")
-    end
   end
 
   // Drivers.
+  `STREAM_SOURCE(deq_req_t, i_deq_req, deq_req, 100)
+  `STREAM_SOURCE(commit_t, i_commit, commit, 100)
+  `STREAM_SOURCE(queue_error_t, i_stop, stop, 100)
+  `STREAM_SINK(deq_rsp_t, i_deq_rsp, deq_rsp, out_percent)
+  `STREAM_CHECK(queue_t, i_doorbell, doorbell, out_percent)
+  `STREAM_CHECK(queue_error_t, i_error, error, out_percent)
   always @(posedge clk) begin
-    int q;
-    deq_rsp.ready  <= $urandom_range(99) < out_percent;
-    doorbell.ready <= $urandom_range(99) < out_percent;
-    error.ready    <= $urandom_range(99) < out_percent;
-    if (!deq_req.valid || deq_req.ready) begin
-      deq_req.valid <= $urandom_range(99) < deq_percent;
-      deq_req.data <= '{
-          queue: queue_t'($urandom_range(queues_used - 1)),
-          max: 4'($urandom_range(max_max, 1))
-      };
-    end
-    if (!stop.valid || stop.ready) begin
-      stop.valid <= $urandom_range(999) < stop_percent;
-      stop.data  <= '{queue: queue_t'($urandom_range(queues_used - 1)), code: ErrTimeout};
-    end
+    int q, open;
+    if (i_deq_req.queue.size() == 0 && $urandom_range(99) < deq_percent)
+      i_deq_req.queue.push_back('{queue: queue_t'($urandom_range(queues_used - 1)),
+                                max: 4'($urandom_range(max_max, 1))});
+    if (i_stop.queue.size() == 0 && $urandom_range(999) < stop_percent)
+      i_stop.queue.push_back('{queue: queue_t'($urandom_range(queues_used - 1)), code: ErrTimeout
+                             });
     // Commit slots whose answer has been seen.
-    if (!commit.valid || commit.ready) begin
-      ring_ptr_t open;
-      q = $urandom_range(min(queues_used, Queues) - 1);
-      open = m[q].answered - m[q].finished;
-      if (commit.valid && commit.data.queue == queue_t'(q)) open = m[q].answered - m[q].finished;
-      commit.valid <= open != 0 && $urandom_range(99) < commit_percent;
-      commit.data <= '{
-          queue: queue_t'(q),
-          count: 4'($urandom_range(min(min(int'(open), 8), max_max), 1))
-      };
-    end
-    if (rst) begin
-      deq_req.valid <= 0;
-      commit.valid <= 0;
-      stop.valid <= 0;
+    q = $urandom_range(min(queues_used, Queues) - 1);
+    open = min(min(int'(ring_ptr_t'(m[q].answered - m[q].given)), 8), max_max);
+    if (i_commit.queue.size() == 0 && open != 0 && $urandom_range(99) < commit_percent) begin
+      open = $urandom_range(open, 1);
+      m[q].given += 16'(open);
+      i_commit.queue.push_back('{queue: queue_t'(q), count: 4'(open)});
     end
   end
 
@@ -284,7 +264,8 @@ module queue_manager_tb
       end
     end
     drain();
-    `CHECK(rsps.size() == 0 && doorbells.size() == 0 && errors.size() == 0, "something was lost")
+    `CHECK(rsps.size() == 0 && i_doorbell.expected.size() == 0 && i_error.expected.size() == 0,
+           "something was lost")
     `CHECK(good_slots > 2000 && bad_doorbells > 20 && stops > 20, "the test did not do its work")
 
     // One queue, every clock a dequeue and a commit; out and back again through the largest ring.

@@ -29,17 +29,6 @@ module sched_rr_tb
       .*
   );
 
-  typedef struct {
-    int unsigned due;
-    granted_t g;
-  } answer_t;
-  typedef struct {
-    int unsigned due;
-    queue_t q;
-  } flight_t;
-  answer_t answers[$];
-  flight_t flights[$];
-  queue_t  rings  [$];
   int unsigned now = 0, grants = 0, sents = 0, empties = 0, produced = 0, waited_at_limit = 0;
   int unsigned backlog[Queues], inflight[Queues], last_due = 0;
   logic outstanding[Queues], enabled[Queues], allowance[Queues], waiting[Queues];
@@ -52,6 +41,10 @@ module sched_rr_tb
       granted_percent = 100;
   logic [31:0] rdata;
 
+  `STREAM_SOURCE(queue_t, i_doorbell, doorbell, 100)
+  `STREAM_SINK(grant_t, i_grant, grant, grant_percent)
+  `STREAM_SOURCE(granted_t, i_granted, granted, granted_percent)
+  `STREAM_SOURCE(sent_t, i_sent, sent, sent_percent)
   always @(posedge clk) begin
     int q, n;
     now++;
@@ -83,14 +76,14 @@ module sched_rr_tb
       if (n == 0) empties++;
       if (last_due < now + 2) last_due = now + 2;
       last_due += $urandom_range(fetch_max) / 8;
-      answers.push_back('{due: last_due, g: g});
+      i_granted.send_in(g, last_due - now);
       inflight[q] += n;
     end
     if (granted.valid && granted.ready && !rst) begin
       q = int'(granted.data.queue);
       outstanding[q] = 0;
       for (int i = 0; i < int'(granted.data.count); i++)
-      flights.push_back('{due: now + $urandom_range(flight_max), q: queue_t'(q)});
+      i_sent.send_in('{queue: queue_t'(q), bytes: 14'($urandom())}, $urandom_range(flight_max));
       // With a limit it may have to pass its turn on.
       waiting[q] = granted.data.more && enabled[q] && max_inflight == 1000;
       for (int o = 0; o < Queues; o++) overtaken[q][o] = 0;
@@ -100,30 +93,6 @@ module sched_rr_tb
       sents++;
       inflight[q]--;
     end
-    if (doorbell.valid && doorbell.ready && !rst) void'(rings.pop_front());
-    // Drivers.
-    grant.ready <= $urandom_range(99) < grant_percent;
-    if (!granted.valid || granted.ready) begin
-      granted.valid <= 0;
-      if (answers.size() != 0 && answers[0].due <= now && $urandom_range(
-              99
-          ) < granted_percent) begin
-        granted.valid <= 1;
-        granted.data  <= answers[0].g;
-        void'(answers.pop_front());
-      end
-    end
-    if (!sent.valid || sent.ready) begin
-      sent.valid <= 0;
-      if (flights.size() != 0 && flights[0].due <= now && $urandom_range(99) < sent_percent) begin
-        sent.valid <= 1;
-        sent.data  <= '{queue: flights[0].q, bytes: 14'($urandom())};
-        void'(flights.pop_front());
-      end
-    end
-    doorbell.valid <= rings.size() != 0;
-    if (rings.size() != 0) doorbell.data <= rings[0];
-    if (rst) {doorbell.valid, granted.valid, sent.valid} <= '0;
   end
 
   `REG_MASTER(24, i_regs, regs)
@@ -144,7 +113,7 @@ module sched_rr_tb
     @(negedge clk);
     backlog[q] += n;
     produced += n;
-    rings.push_back(queue_t'(q));
+    i_doorbell.queue.push_back(queue_t'(q));
   endtask
 
   // All is sent, and nothing is left active or in flight.
@@ -173,7 +142,7 @@ module sched_rr_tb
     produce(Queues - 1, 1);
     repeat (30) @(posedge clk);
     `CHECK(grants == 0, "a disabled queue was granted")
-    @(negedge clk) rings.push_back(16'(Queues));
+    @(negedge clk) i_doorbell.queue.push_back(16'(Queues));
     drain();
 
     for (int round = 0; round < 60; round++) begin

@@ -71,7 +71,9 @@ def rtl_digest(rtl: Rtl) -> str:
     files = {ROOT / name for name in rtl.files}
     for directory in rtl.dirs:
         files.update(x for x in (ROOT / directory).iterdir() if is_design_file(x))
-    files |= {_TEST_MAIN, Path(__file__)} if rtl.stand_alone else set()
+    if rtl.stand_alone:
+        files |= {_TEST_MAIN, Path(__file__)}
+        files.update(x for directory in rtl.dirs for x in (ROOT / directory).glob("*_tb.svh"))
     content = sorted((x.name, cache.file_digest(x)) for x in files)
     # Generated files lie in the cache, under a name that says their content: leave the place of the cache out.
     arguments = [x.replace(str(cache_dir()), "") for x in rtl.arguments()]
