@@ -162,6 +162,88 @@ module reg_master #(
   endtask
 endmodule
 
+/// Accesses to the `Words` words from `Base` on, one at a time, any of the address bits `Spread` set besides: in `percent` of the
+/// clocks in which one could begin, `write_percent` of them writes of any bytes. What is read must be what was written, `words`.
+/// `reads` and `writes` count answers. In reset none begins, and one under way is forgotten.
+module reg_traffic #(
+    parameter int AddrW = 16,
+    parameter int Words = 64,
+    parameter logic [AddrW-1:0] Base = '0,
+    parameter logic [AddrW-1:0] Spread = '0
+) (
+    input logic clk,
+    input logic rst,
+    reg_if on,
+    input int unsigned percent,
+    input int unsigned write_percent
+);
+  logic [31:0] words[Words] = '{default: '0};
+  int unsigned reads = 0, writes = 0, at;
+  bit open = 0, is_write;
+  always @(posedge clk) begin
+    on.req <= 0;
+    if (on.ack && !rst) begin
+      if (!open) $fatal(1, "FAIL at %0t: %m: an answer without an access", $time);
+      if (!is_write && on.rdata != words[at])
+        $fatal(1, "FAIL at %0t: %m: word %0d reads %h, not %h", $time, at, on.rdata, words[at]);
+      if (is_write) writes++;
+      else reads++;
+      open = 0;
+    end
+    if (rst) open = 0;
+    else if (!open && $urandom_range(99) < percent) begin
+      automatic logic [31:0] data = $urandom();
+      automatic logic [ 3:0] strb = 4'($urandom());
+      open = 1;
+      is_write = $urandom_range(99) < write_percent;
+      at = $urandom_range(Words - 1);
+      if (is_write) for (int i = 0; i < 4; i++) if (strb[i]) words[at][8*i+:8] = data[8*i+:8];
+      on.req   <= 1;
+      on.write <= is_write;
+      on.addr  <= (Base + AddrW'(4 * at)) | (Spread & AddrW'($urandom()));
+      on.wdata <= data;
+      on.wstrb <= strb;
+    end
+  end
+endmodule
+
+/// `Words` registers, found by the lower bits of the address, that answer in `percent` of the clocks from the one after the access
+/// on; with `AtOnce` half of the accesses are answered in their own clock. A second access before the answer fails.
+module reg_memory #(
+    parameter int Words  = 64,
+    parameter bit AtOnce = 0
+) (
+    input logic clk,
+    input logic rst,
+    reg_if on,
+    input int unsigned percent
+);
+  localparam int IndexW = $clog2(Words);
+  logic [31:0] words[Words] = '{default: '0};
+  logic at_once = 0, late = 0;
+  bit busy = 0;
+  logic [31:0] answer;
+  wire [IndexW-1:0] index = on.addr[IndexW+1:2];
+  assign on.ack   = late || (at_once && on.req);
+  assign on.rdata = late ? answer : words[index];
+  always @(posedge clk) begin
+    late <= 0;
+    if (on.req && !rst) begin
+      if (busy) $fatal(1, "FAIL at %0t: %m: an access before the last was answered", $time);
+      busy   = !at_once;
+      answer = on.write ? $urandom() : words[index];
+      if (on.write)
+        for (int i = 0; i < 4; i++) if (on.wstrb[i]) words[index][8*i+:8] = on.wdata[8*i+:8];
+    end
+    if (busy && $urandom_range(99) < percent) begin
+      late <= 1;
+      busy = 0;
+    end
+    at_once <= AtOnce && $urandom_range(1) == 0;
+    if (rst) {busy, late} = '0;
+  end
+endmodule
+
 /// One line for each.
 `define STREAM_SOURCE(type_, name, stream, percent_) \
   stream_source #(.T(type_)) name (.on(stream), .percent(percent_));

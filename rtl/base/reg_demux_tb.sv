@@ -31,23 +31,15 @@ module reg_demux_tb;
 
   // A slave answers some clocks later, or in the clock of the request.
   for (genvar i = 0; i < N; i++) begin : g_slave
-    logic [31:0] mem[2**(AddrW-2)] = '{default: '0};
-    logic late, at_once;
-    int unsigned delay = 0;
-    logic [AddrW-1:0] addr;
-    assign out[i].ack   = late || (at_once && out[i].req);
-    assign out[i].rdata = mem[late?addr[AddrW-1:2] : out[i].addr[AddrW-1:2]];
-    always @(posedge clk) begin
-      late <= !rst && delay == 1;
-      if (delay != 0) delay <= delay - 1;
-      if (out[i].req && !rst) begin
-        addr <= out[i].addr;
-        if (out[i].write) mem[out[i].addr[AddrW-1:2]] <= out[i].wdata;
-        if (!at_once) delay <= $urandom_range(3, 1);
-      end
-      at_once <= $urandom_range(1) == 0;
-      if (rst) delay <= 0;
-    end
+    reg_memory #(
+        .Words (2 ** (AddrW - 2)),
+        .AtOnce(1)
+    ) i_slave (
+        .clk,
+        .rst,
+        .on(out[i]),
+        .percent(50)
+    );
   end
 
   `REG_MASTER(AddrW, i_master, in)

@@ -53,7 +53,6 @@ module pcix_core_tb;
   bus_event_t event_now[Cards];
   int unsigned counts[Cards][string];
   logic [31:0] timeout = 0;
-  logic [31:0] registers[Cards][logic [16:0]];
 
   for (genvar c = 0; c < Cards; c++) begin : g_card
     `STREAM_ON(channel_cmd_t, cmd[Channels], clk, rst)
@@ -85,25 +84,14 @@ module pcix_core_tb;
         .event_o(event_now[c])
     );
     for (genvar k = 0; k < Channels; k++) begin : g_client
+      `STREAM_SOURCE(channel_cmd_t, i_cmd, cmd[k], 100 - gap_percent)
+      `STREAM_SOURCE(logic [63:0], i_wdata, wdata[k], 100)  // without a gap
       `STREAM_SINK(channel_word_t, i_rdata, rdata[k], ready_percent)
       `STREAM_SINK(channel_result_e, i_done, done[k], ready_percent)
       always @(posedge clk) begin
-        if (rst) begin
-          cmd[k].valid   <= 0;
-          wdata[k].valid <= 0;
-        end else begin
-          if (!cmd[k].valid || cmd[k].ready) begin
-            cmd[k].valid <= 0;
-            if (cq[c][k].size() != 0 && $urandom_range(99) >= gap_percent) begin
-              cmd[k].valid <= 1;
-              cmd[k].data  <= cq[c][k].pop_front();
-            end
-          end
-          // Words come without a gap.
-          if (!wdata[k].valid || wdata[k].ready) begin
-            wdata[k].valid <= wq[c][k].size() != 0;
-            if (wq[c][k].size() != 0) wdata[k].data <= wq[c][k].pop_front();
-          end
+        if (!rst) begin
+          while (cq[c][k].size() != 0) i_cmd.queue.push_back(cq[c][k].pop_front());
+          while (wq[c][k].size() != 0) i_wdata.queue.push_back(wq[c][k].pop_front());
           if (rdata[k].valid && rdata[k].ready && !rst) begin
             `CHECK(rq[c][k].size() != 0, "a word nobody reads")
             `CHECK(rdata[k].data == rq[c][k][0], $sformatf("card %0d channel %0d read %h, not %h",
@@ -131,24 +119,14 @@ module pcix_core_tb;
         void'(vq[c][w].pop_front());
       end
     end
-    // Registers: a memory that answers after a while.
-    logic busy = 0;
-    assign regs.rdata = registers[c].exists(regs.addr) ? registers[c][regs.addr] : 32'd0;
-    always @(posedge clk) begin
-      regs.ack <= 0;
-      if (regs.req) begin
-        `CHECK(!busy, "a register access before the last was answered")
-        busy <= 1;
-        if (regs.write) begin
-          for (int b = 0; b < 4; b++)
-          if (regs.wstrb[b]) registers[c][regs.addr][8*b+:8] = regs.wdata[8*b+:8];
-        end
-      end
-      if ((busy || regs.req) && !regs.ack && $urandom_range(99) < ack_percent) begin
-        regs.ack <= 1;
-        busy <= 0;
-      end
-    end
+    reg_memory #(
+        .Words(32768)
+    ) i_registers (
+        .clk,
+        .rst,
+        .on(regs),
+        .percent(ack_percent)
+    );
     always @(posedge clk)
       if (!rst) begin
         if (event_now[c].master_abort) counts[c]["master_abort"]++;
@@ -320,7 +298,9 @@ module pcix_core_tb;
     host_read(Bar + 39 * 8, 8, MemReadBlock, d, bad);
     `CHECK(d == {32'd39, ~32'd39}, "a read after the writes")
     for (int i = 0; i < 40; i++)
-      `CHECK(registers[0][17'(i*8)] == ~32'(i) && registers[0][17'(i*8+4)] == 32'(i), "lost")
+      `CHECK(
+          g_card[0].i_registers.words[15'(i*2)] == ~32'(i) && g_card[0].i_registers.words[15'(i*2+1)] == 32'(i),
+          "lost")
     `CHECK(counts[0]["retry_given"] != 0, "the card never said retry")
     ack_percent = 100;
 
