@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "slot_dram_tb.svh"
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// A link of the network `net`: from the stream `to` to the slot, from the slot to the stream `from`.
@@ -30,7 +32,6 @@ module edge_slot_tb;
   logic [2:0] boot_req = 0, boot_ack;
   logic [4:0] boot_word;
   word_t boot_wdata, boot_rdata[3];
-  int stored = 0;  // words in the memory
   logic rd_valid[3], wr_valid[3];
   logic [3:0] wr_be[3];
   word_t rd_addr[3], wr_addr[3], wr_data[3], rd_data;
@@ -120,6 +121,7 @@ module edge_slot_tb;
         .wire_out_eop_o(wire_out[s].data.eop),
         .wire_out_bytes_o(wire_out[s].data.bytes)
     );
+    `STREAM_SINK(word_t, i_st_out, st_out[s], s == M ? 100 : in_percent)
     assign st2_in[s].valid  = 0;
     assign st2_in[s].data   = '0;
     assign st2_out[s].ready = 1;
@@ -137,28 +139,30 @@ module edge_slot_tb;
   assign st_in[A].data = '0;
   assign st_in[B].valid = 0;
   assign st_in[B].data = '0;
-  assign st_out[M].ready = 1;
   assign wire_in[M].valid = 0;
   assign wire_in[M].data = '0;
   assign wire_out[M].ready = 1;
 
-  // The DRAM.
-  word_t dram[MemWords];
-  word_t pipe[ Latency];
-  always @(posedge clk) begin
-    pipe[0] <= rd_valid[M] ? dram[rd_addr[M][17:2]] : 32'hdeadbeef;
-    for (int i = 1; i < Latency; i++) pipe[i] <= pipe[i-1];
-    if (wr_valid[M]) stored++;
-    if (wr_valid[M])
-      for (int b = 0; b < 4; b++)
-      if (wr_be[M][b]) dram[wr_addr[M][17:2]][8*b+:8] <= wr_data[M][8*b+:8];
+  slot_dram #(
+      .Words  (MemWords),
+      .Latency(Latency)
+  ) i_dram (
+      .clk,
+      .rst,
+      .rd_valid(rd_valid[M]),
+      .rd_addr (rd_addr[M]),
+      .rd_data,
+      .wr_valid(wr_valid[M]),
+      .wr_addr (wr_addr[M]),
+      .wr_data (wr_data[M]),
+      .wr_be   (wr_be[M])
+  );
+  always @(posedge clk)
     if (!rst)
       `CHECK(!wr_valid[A] && !wr_valid[B] && !rd_valid[A] && !rd_valid[B], "a linecard at a DRAM")
-  end
-  assign rd_data = pipe[Latency-1];
 
   // Wires: what goes into a linecard has to come out of the other.
-  wire_beat_t a_send[$], b_send[$], a_due[$], b_due[$];
+  wire_beat_t due[2][$];
   int
       in_percent = 100,
       out_percent = 100,
@@ -167,48 +171,24 @@ module edge_slot_tb;
       first_out = -1,
       last_out = 0,
       words_out = 0;
-  always @(posedge clk) begin
-    now++;
-    wire_out[A].ready <= !rst && $urandom_range(99) < out_percent;
-    wire_out[B].ready <= !rst && $urandom_range(99) < out_percent;
-    if (rst) begin
-      wire_in[A].valid <= 0;
-      wire_in[B].valid <= 0;
-    end else begin
-      if (!wire_in[A].valid || wire_in[A].ready) begin
-        wire_in[A].valid <= 0;
-        if (a_send.size() != 0 && $urandom_range(99) < in_percent) begin
-          wire_in[A].valid <= 1;
-          wire_in[A].data  <= a_send[0];
-          void'(a_send.pop_front());
+  always @(posedge clk) now++;
+  `STREAM_SOURCE(wire_beat_t, i_wire_a, wire_in[A], in_percent)
+  `STREAM_SOURCE(wire_beat_t, i_wire_b, wire_in[B], in_percent)
+  for (genvar c = A; c <= B; c++) begin : g_wire
+    `STREAM_SINK(wire_beat_t, i_out, wire_out[c], out_percent)
+    always @(posedge clk)
+      if (wire_out[c].valid && wire_out[c].ready && !rst) begin
+        `CHECK(due[c].size() != 0 && same(wire_out[c].data, due[c][0]),
+                   $sformatf("wrong word on wire %0d", c))
+        void'(due[c].pop_front());
+        if (wire_out[c].data.eop) frames_out[c]++;
+        if (c == B) begin
+          if (first_out < 0) first_out = now;
+          last_out = now;
+          words_out++;
         end
       end
-      if (!wire_in[B].valid || wire_in[B].ready) begin
-        wire_in[B].valid <= 0;
-        if (b_send.size() != 0 && $urandom_range(99) < in_percent) begin
-          wire_in[B].valid <= 1;
-          wire_in[B].data  <= b_send[0];
-          void'(b_send.pop_front());
-        end
-      end
-      if (wire_out[A].valid && wire_out[A].ready) begin
-        `CHECK(a_due.size() != 0 && same(wire_out[A].data, a_due[0]), "wrong word on the west wire")
-        void'(a_due.pop_front());
-        if (is_last(wire_out[A].data)) frames_out[A]++;
-      end
-      if (wire_out[B].valid && wire_out[B].ready) begin
-        `CHECK(b_due.size() != 0 && same(wire_out[B].data, b_due[0]), "wrong word on the east wire")
-        void'(b_due.pop_front());
-        if (is_last(wire_out[B].data)) frames_out[B]++;
-        if (first_out < 0) first_out = now;
-        last_out = now;
-        words_out++;
-      end
-    end
   end
-  function automatic bit is_last(wire_beat_t beat);
-    return beat.eop;
-  endfunction
   /// Equal in all bytes that belong to the frame.
   function automatic bit same(wire_beat_t x, wire_beat_t y);
     word_t mask;
@@ -216,30 +196,29 @@ module edge_slot_tb;
     return x.sop == y.sop && x.eop == y.eop && x.bytes == y.bytes && ((x.data ^ y.data) & mask) == '0;
   endfunction
 
+  // Words that are in the memory.
+  function automatic int stored();
+    return i_dram.writes - stored_before;
+  endfunction
+
   // The tile: heads from both cards, over the static network or the GDN; messages to the cards; payload to the memory.
   in_settings_t settings;  // of card A
   bit tile_sets_up = 0;
-  word_t st_a[$], st_b[$], gdn_send[$], st_send[$], message[$];
+  word_t st_a[$], st_b[$], message[$];
   word_t out_a[$], out_b[$];  // FrameOut messages
   int stored_b[$];  // words in the memory before a message of out_b may go
-  int to_store = 0, pass_a = 0, ring = 0, interrupts = 0;
+  int stored_before = 0, to_store = 0, pass_a = 0, ring = 0, interrupts = 0;
   bit ready_a = 0, ready_b = 0, giving_up = 0, tell_mdn = 0, held_gdn = 0;
   int given_up = 0, message_left = 0;
 
+  `STREAM_SOURCE(word_t, i_gdn_in, gdn_in[Core], 100)
+  `STREAM_SINK(word_t, i_gdn_out, gdn_out[Core], 100)
+  `STREAM_SOURCE(word_t, i_st_in, st_in[M], 100)
   always @(posedge clk) begin
-    if (rst) begin
-      gdn_in[Core].valid <= 0;
-      gdn_out[Core].ready <= 0;
-      st_in[M].valid <= 0;
-      st_out[A].ready <= 0;
-      st_out[B].ready <= 0;
-    end else begin
-      gdn_out[Core].ready <= 1;
-      st_out[A].ready <= $urandom_range(99) < in_percent;
-      st_out[B].ready <= $urandom_range(99) < in_percent;
+    if (!rst) begin
       if (st_out[A].valid && st_out[A].ready) begin
         if (pass_a > 0) begin
-          st_send.push_back(st_out[A].data);
+          i_st_in.queue.push_back(st_out[A].data);
           pass_a--;
         end else begin
           st_a.push_back(st_out[A].data);
@@ -279,9 +258,9 @@ module edge_slot_tb;
         if (mdn_out[Core].data[26:16] == Places[A]) ready_a = 1;
         else ready_b = 1;
       end
-      if (ready_b && out_b.size() != 0 && stored >= stored_b[0]) begin
+      if (ready_b && out_b.size() != 0 && stored() >= stored_b[0]) begin
         for (int i = 0; i < 19; i++) begin
-          gdn_send.push_back(out_b[0]);
+          i_gdn_in.queue.push_back(out_b[0]);
           void'(out_b.pop_front());
         end
         void'(stored_b.pop_front());
@@ -289,26 +268,10 @@ module edge_slot_tb;
       end
       if (ready_a && out_a.size() != 0) begin
         for (int i = 0; i < 19; i++) begin
-          gdn_send.push_back(out_a[0]);
+          i_gdn_in.queue.push_back(out_a[0]);
           void'(out_a.pop_front());
         end
         ready_a = 0;
-      end
-      if (!gdn_in[Core].valid || gdn_in[Core].ready) begin
-        gdn_in[Core].valid <= 0;
-        if (gdn_send.size() != 0) begin
-          gdn_in[Core].valid <= 1;
-          gdn_in[Core].data  <= gdn_send[0];
-          void'(gdn_send.pop_front());
-        end
-      end
-      if (!st_in[M].valid || st_in[M].ready) begin
-        st_in[M].valid <= 0;
-        if (st_send.size() != 0) begin
-          st_in[M].valid <= 1;
-          st_in[M].data  <= st_send[0];
-          void'(st_send.pop_front());
-        end
       end
     end
   end
@@ -318,7 +281,7 @@ module edge_slot_tb;
     int bytes, payload;
     word_t address;
     frame_out_t frame;
-    if (settings.heads) gdn_send.push_back({Interrupt, Tile, 5'd0, Places[A]});
+    if (settings.heads) i_gdn_in.queue.push_back({Interrupt, Tile, 5'd0, Places[A]});
     bytes   = int'(st_a[0][31:16]);
     payload = ((bytes + 5) / 4 > 16 ? (bytes + 5) / 4 : 16) - (settings.early ? 8 : 16);
     pass_a  = settings.heads ? 0 : int'(st_a[0][15:0]);
@@ -330,9 +293,9 @@ module edge_slot_tb;
       address = word_t'(ring);
       ring = (ring + 2048) % 131072;
       if (payload != 0 && tile_sets_up) begin
-        gdn_send.push_back({StreamWrite, Tile, 5'd2, Places[M]});
-        gdn_send.push_back(address);
-        gdn_send.push_back(word_t'(payload));
+        i_gdn_in.queue.push_back({StreamWrite, Tile, 5'd2, Places[M]});
+        i_gdn_in.queue.push_back(address);
+        i_gdn_in.queue.push_back(word_t'(payload));
       end
     end
     if (settings.payload == PayloadStatic) to_store += payload;
@@ -344,8 +307,8 @@ module edge_slot_tb;
         bytes: 16'(bytes)
     };
     if (giving_up) begin
-      gdn_send.push_back({FreeBuffer, Tile, 5'd1, Places[A]});
-      gdn_send.push_back(address);
+      i_gdn_in.queue.push_back({FreeBuffer, Tile, 5'd1, Places[A]});
+      i_gdn_in.queue.push_back(address);
       for (int i = 0; i < 16; i++) void'(st_a.pop_front());
       given_up++;
       return;
@@ -385,10 +348,9 @@ module edge_slot_tb;
           bytes: 3'(i == words - 1 ? (bytes + 1) % 4 + 1 : 4)
       };
       if (i == words - 1) beat.data = beat.data & ('1 << (8 * (4 - int'(beat.bytes))));
-      if (card == A) a_send.push_back(beat);
-      else b_send.push_back(beat);
-      if (card == A && !lost) b_due.push_back(beat);
-      if (card == B) a_due.push_back(beat);
+      if (card == A) i_wire_a.queue.push_back(beat);
+      else i_wire_b.queue.push_back(beat);
+      if (!lost) due[1-card].push_back(beat);
     end
   endtask
 
@@ -423,7 +385,7 @@ module edge_slot_tb;
     rst <= 1;
     run <= 0;
     to_store = 0;
-    stored = 0;
+    stored_before = i_dram.writes;
     pass_a = 0;
     ready_a = 0;
     ready_b = 0;
@@ -472,10 +434,11 @@ module edge_slot_tb;
   task automatic settle();
     for (int i = 0; i < 100_000; i++) begin
       @(posedge clk);
-      if (a_due.size() == 0 && b_due.size() == 0 && a_send.size() == 0) break;
+      if (due[A].size() == 0 && due[B].size() == 0 && i_wire_a.queue.size() == 0) break;
     end
-    `CHECK(a_due.size() == 0 && b_due.size() == 0,
-           $sformatf("words missing: %0d in the west, %0d in the east", a_due.size(), b_due.size()))
+    `CHECK(due[A].size() == 0 && due[B].size() == 0,
+           $sformatf("words missing: %0d in the west, %0d in the east", due[A].size(),
+                     due[B].size()))
     repeat (60) @(posedge clk);
   endtask
 
@@ -560,16 +523,17 @@ module edge_slot_tb;
     settle();
 
     // Messages that are dropped: for another place, of an unknown kind, an answer to no read, a buffer that is not held.
-    gdn_send.push_back({ReadLine, Tile, 5'd1, 3'd4, 4'd0, 4'd5});  // x = 5: leaves in the east
-    gdn_send.push_back(0);
-    gdn_send.push_back({5'd20, Tile, 5'd3, Places[B]});
-    for (int i = 0; i < 3; i++) gdn_send.push_back(i);
-    gdn_send.push_back({5'd9, Tile, 5'd2, Places[B]});
-    for (int i = 0; i < 2; i++) gdn_send.push_back(i);
-    gdn_send.push_back({FrameOut, Tile, 5'd17, Places[B]});
-    for (int i = 0; i < 17; i++) gdn_send.push_back(i);
-    gdn_send.push_back({FreeBuffer, Tile, 5'd1, Places[B]});
-    gdn_send.push_back(4096);
+    i_gdn_in.queue.push_back({ReadLine, Tile, 5'd1, 3'd4, 4'd0, 4'd5
+                             });  // x = 5: leaves in the east
+    i_gdn_in.queue.push_back(0);
+    i_gdn_in.queue.push_back({5'd20, Tile, 5'd3, Places[B]});
+    for (int i = 0; i < 3; i++) i_gdn_in.queue.push_back(i);
+    i_gdn_in.queue.push_back({5'd9, Tile, 5'd2, Places[B]});
+    for (int i = 0; i < 2; i++) i_gdn_in.queue.push_back(i);
+    i_gdn_in.queue.push_back({FrameOut, Tile, 5'd17, Places[B]});
+    for (int i = 0; i < 17; i++) i_gdn_in.queue.push_back(i);
+    i_gdn_in.queue.push_back({FreeBuffer, Tile, 5'd1, Places[B]});
+    i_gdn_in.queue.push_back(4096);
     repeat (100) @(posedge clk);
     counter(B, SlotDropped, value);
     `CHECK(value == 2, $sformatf("%0d words for other places, not 2", value))
@@ -587,16 +551,16 @@ module edge_slot_tb;
       frame_out_t frame;
       wire_beat_t beat;
       frame = '{held: 1'b0, reserved: '0, from : Places[M], bytes: 16'd60};
-      gdn_send.push_back({FrameOut, Tile, 5'd18, Places[B]});
-      gdn_send.push_back(frame);
-      gdn_send.push_back(0);
+      i_gdn_in.queue.push_back({FrameOut, Tile, 5'd18, Places[B]});
+      i_gdn_in.queue.push_back(frame);
+      i_gdn_in.queue.push_back(0);
       for (int j = 0; j < 16; j++) begin
-        gdn_send.push_back(32'(i * 65536 + j * 4096));
+        i_gdn_in.queue.push_back(32'(i * 65536 + j * 4096));
         beat.data  = 32'(i * 65536 + j * 4096);
         beat.sop   = j == 0;
         beat.eop   = j == 15;
         beat.bytes = j == 15 ? 3'd2 : 3'd4;
-        if (i < 4) b_due.push_back(beat);
+        if (i < 4) due[B].push_back(beat);
       end
     end
     repeat (400) @(posedge clk);

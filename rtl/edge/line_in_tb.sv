@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// line_in, with all settings at random: what leaves on each network is, word for word, what a model says of each frame (head with
@@ -136,12 +137,13 @@ module line_in_tb;
   endfunction
 
   // ---- The other ends
-  wire_beat_t to_send[$];
-  word_t messages[$], place_at;
+  word_t place_at;
   int out_percent = 100, heads_out, credits, writes, confirms, now, last_out;
+  `STREAM_SOURCE(wire_beat_t, i_wire, wire_in, 100)
+  `STREAM_SOURCE(word_t, i_messages, buffer_in, 100)
   for (genvar n = 0; n < 3; n++) begin : g_out
+    `STREAM_SINK(word_t, i_out, out[n], out_percent)
     always @(posedge clk) begin
-      out[n].ready <= !rst && $urandom_range(99) < out_percent;
       if (!rst && out[n].valid && out[n].ready) begin
         due_t x;
         `CHECK(waiting(n) != 0, $sformatf("network %0d: a word that is not due", n))
@@ -154,8 +156,8 @@ module line_in_tb;
                $sformatf("network %0d: %h, not %h", n, out[n].data, x.word))
         if (x.held) place_at = out[n].data;
         if (x.free) begin
-          messages.push_back({FreeBuffer, Here, 5'd1, Here});
-          messages.push_back(place_at);
+          i_messages.queue.push_back({FreeBuffer, Here, 5'd1, Here});
+          i_messages.queue.push_back(place_at);
         end
         heads_out += int'(x.starts);
         if (x.starts && settings.heads)
@@ -170,10 +172,7 @@ module line_in_tb;
     now++;
     written <= 0;
     credit  <= 0;
-    if (rst) begin
-      wire_in.valid   <= 0;
-      buffer_in.valid <= 0;
-    end else begin
+    if (!rst) begin
       if (confirms < writes && $urandom_range(7) == 0) begin
         written <= 1;
         confirms++;
@@ -181,14 +180,6 @@ module line_in_tb;
       if (settings.heads && credits < heads_out && $urandom_range(31) == 0) begin
         credit <= 1;
         credits++;
-      end
-      if (!wire_in.valid || wire_in.ready) begin
-        wire_in.valid <= to_send.size() != 0;
-        if (to_send.size() != 0) wire_in.data <= to_send.pop_front();
-      end
-      if (!buffer_in.valid || buffer_in.ready) begin
-        buffer_in.valid <= messages.size() != 0;
-        if (messages.size() != 0) buffer_in.data <= messages.pop_front();
       end
     end
   end
@@ -202,7 +193,7 @@ module line_in_tb;
       beat = '{data: $urandom(), sop: i == 0, eop: i == count - 1, bytes: 3'd4};
       if (beat.eop) beat.bytes = 3'((bytes + 1) % 4 + 1);
       words.push_back(beat.data);
-      to_send.push_back(beat);
+      i_wire.queue.push_back(beat);
     end
     expect_frame(words, bytes);
   endtask

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "slot_dram_tb.svh"
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// mem_port before a DRAM model: lines, masked lines, DMA reads, streams in all static modes against a model of the memory;
@@ -53,87 +55,33 @@ module mem_port_tb;
       .bad_o(bad)
   );
 
-  // The DRAM.
-  word_t dram[  Words];
-  word_t pipe[Latency];
-  always @(posedge clk) begin
-    pipe[0] <= rd_valid ? dram[rd_addr[13:2]] : 32'hdeadbeef;
-    for (int i = 1; i < Latency; i++) pipe[i] <= pipe[i-1];
-    if (wr_valid && !rst)
-      for (int b = 0; b < 4; b++) if (wr_be[b]) dram[wr_addr[13:2]][8*b+:8] <= wr_data[8*b+:8];
-    if (!rst) begin
+  slot_dram #(
+      .Words  (Words),
+      .Latency(Latency)
+  ) i_dram (
+      .*
+  );
+  always @(posedge clk)
+    if (!rst)
       `CHECK(!(rd_valid && wr_valid && settings.half_duplex), "both ways at once in half duplex")
-      if (rd_valid) `CHECK(rd_addr < 4 * Words, "reads beyond the memory")
-      if (wr_valid) `CHECK(wr_addr < 4 * Words, "writes beyond the memory")
-    end
-  end
-  assign rd_data = pipe[Latency-1];
 
   // What is sent, what has to come, what the memory should hold.
   word_t model[Words];
-  word_t mdn_send[$], gdn_send[$], st_send[$], mdn_due[$], st_due[$];
-  int
-      in_percent = 100,
-      out_percent = 100,
-      moved = 0,
-      confirms_due = 0,
-      st_moved = 0,
-      now = 0,
-      last_out = 0,
-      last_in = 0;
-
+  int in_percent = 100, out_percent = 100, confirms_due = 0, now = 0, last_out = 0, last_in = 0;
+  `STREAM_SOURCE(word_t, i_mdn_in, mdn_in, in_percent)
+  `STREAM_SOURCE(word_t, i_gdn_in, gdn_in, in_percent)
+  `STREAM_SOURCE(word_t, i_st_in, st_in, in_percent)
+  `STREAM_CHECK(word_t, i_mdn_out, mdn_out, out_percent)
+  `STREAM_SINK(word_t, i_gdn_out, gdn_out, 50)  // confirmations are always taken
+  `STREAM_CHECK(word_t, i_st_out, st_out, out_percent)
   always @(posedge clk) begin
     now++;
-    if (!rst && mdn_out.valid && mdn_out.ready) begin
-      `CHECK(mdn_due.size() != 0, "an answer that is not due")
-      `CHECK(mdn_out.data == mdn_due.pop_front(), $sformatf("wrong word %h in an answer",
-                                                            mdn_out.data))
-      moved++;
-      last_out = now;
-    end
+    if (!rst && mdn_out.valid && mdn_out.ready) last_out = now;
     if (!rst && gdn_out.valid && gdn_out.ready) begin
       `CHECK(gdn_out.data == {Interrupt, Here, 5'd0, Client}, "a wrong confirmation")
       confirms_due--;
     end
-    if (!rst && st_out.valid && st_out.ready) begin
-      `CHECK(st_due.size() != 0, "a streamed word that is not due")
-      `CHECK(st_out.data == st_due.pop_front(), "wrong word in a stream")
-      st_moved++;
-    end
     if (mdn_in.valid && mdn_in.ready && !rst) last_in = now;
-    mdn_out.ready <= !rst && $urandom_range(99) < out_percent;
-    gdn_out.ready <= !rst && $urandom_range(99) < 50;  // confirmations are always taken
-    st_out.ready  <= !rst && $urandom_range(99) < out_percent;
-    if (rst) begin
-      mdn_in.valid <= 0;
-      gdn_in.valid <= 0;
-      st_in.valid  <= 0;
-    end else begin
-      if (!mdn_in.valid || mdn_in.ready) begin
-        mdn_in.valid <= 0;
-        if (mdn_send.size() != 0 && $urandom_range(99) < in_percent) begin
-          mdn_in.valid <= 1;
-          mdn_in.data  <= mdn_send[0];
-          void'(mdn_send.pop_front());
-        end
-      end
-      if (!gdn_in.valid || gdn_in.ready) begin
-        gdn_in.valid <= 0;
-        if (gdn_send.size() != 0 && $urandom_range(99) < in_percent) begin
-          gdn_in.valid <= 1;
-          gdn_in.data  <= gdn_send[0];
-          void'(gdn_send.pop_front());
-        end
-      end
-      if (!st_in.valid || st_in.ready) begin
-        st_in.valid <= 0;
-        if (st_send.size() != 0 && $urandom_range(99) < in_percent) begin
-          st_in.valid <= 1;
-          st_in.data  <= st_send[0];
-          void'(st_send.pop_front());
-        end
-      end
-    end
   end
 
   function automatic word_t header(int user, int len);
@@ -158,16 +106,16 @@ module mem_port_tb;
     last = !masked && !by_static && 1'($urandom());
     if (last) confirms_due++;
     if (!by_static)
-      mdn_send.push_back(header(masked ? WriteMasked : last ? WriteLast : WriteLine, masked ? 10 : 9
-                         ));
-    if (by_static) st_send.push_back(32 * line);
-    else mdn_send.push_back(32 * line);
-    if (masked && by_static) st_send.push_back(mask);
-    if (masked && !by_static) mdn_send.push_back(mask);
+      i_mdn_in.queue.push_back(
+          header(masked ? WriteMasked : last ? WriteLast : WriteLine, masked ? 10 : 9));
+    if (by_static) i_st_in.queue.push_back(32 * line);
+    else i_mdn_in.queue.push_back(32 * line);
+    if (masked && by_static) i_st_in.queue.push_back(mask);
+    if (masked && !by_static) i_mdn_in.queue.push_back(mask);
     for (int i = 0; i < 8; i++) begin
       value = $urandom();
-      if (by_static) st_send.push_back(value);
-      else mdn_send.push_back(value);
+      if (by_static) i_st_in.queue.push_back(value);
+      else i_mdn_in.queue.push_back(value);
       write_model(line, i, value, mask);
     end
   endtask
@@ -175,71 +123,73 @@ module mem_port_tb;
   task automatic read_line(int line);
     int tag;
     tag = $urandom_range(7);
-    mdn_send.push_back(header(ReadLine, 1));
-    mdn_send.push_back(32 * line + tag);
-    mdn_due.push_back(answer(8 + tag, 8));
-    for (int i = 0; i < 8; i++) mdn_due.push_back(model[12'(8*line+i)]);
+    i_mdn_in.queue.push_back(header(ReadLine, 1));
+    i_mdn_in.queue.push_back(32 * line + tag);
+    i_mdn_out.expected.push_back(answer(8 + tag, 8));
+    for (int i = 0; i < 8; i++) i_mdn_out.expected.push_back(model[12'(8*line+i)]);
   endtask
 
   task automatic read_dma(int word, int words);
     int tag;
     tag = $urandom_range(7);
-    mdn_send.push_back(header(ReadDma, 2));
-    mdn_send.push_back(4 * word);
-    mdn_send.push_back(32 * tag + words);
-    mdn_due.push_back(answer(words == 0 ? 16 + tag : 8 + tag, words));
-    for (int i = 0; i < words; i++) mdn_due.push_back(model[12'(word+i)]);
+    i_mdn_in.queue.push_back(header(ReadDma, 2));
+    i_mdn_in.queue.push_back(4 * word);
+    i_mdn_in.queue.push_back(32 * tag + words);
+    i_mdn_out.expected.push_back(answer(words == 0 ? 16 + tag : 8 + tag, words));
+    for (int i = 0; i < words; i++) i_mdn_out.expected.push_back(model[12'(word+i)]);
   endtask
 
   task automatic stream_in(int word, int words, bit by_gdn);
     if (settings.confirm) confirms_due++;
     if (by_gdn) begin
-      gdn_send.push_back(header(StreamWrite, 2));
-      gdn_send.push_back(4 * word);
-      gdn_send.push_back(words);
+      i_gdn_in.queue.push_back(header(StreamWrite, 2));
+      i_gdn_in.queue.push_back(4 * word);
+      i_gdn_in.queue.push_back(words);
     end else begin
-      mdn_send.push_back(header(StreamWrite, 2));
-      mdn_send.push_back(4 * word);
-      mdn_send.push_back(words);
+      i_mdn_in.queue.push_back(header(StreamWrite, 2));
+      i_mdn_in.queue.push_back(4 * word);
+      i_mdn_in.queue.push_back(words);
     end
     for (int i = 0; i < words; i++) begin
       word_t value;
       value = $urandom();
-      st_send.push_back(value);
+      i_st_in.queue.push_back(value);
       model[12'(word+i)] = value;
     end
   endtask
 
   task automatic stream_out(int word, int words);
-    gdn_send.push_back(header(StreamRead, 2));
-    gdn_send.push_back(4 * word);
-    gdn_send.push_back(words);
-    for (int i = 0; i < words; i++) st_due.push_back(model[12'(word+i)]);
+    i_gdn_in.queue.push_back(header(StreamRead, 2));
+    i_gdn_in.queue.push_back(4 * word);
+    i_gdn_in.queue.push_back(words);
+    for (int i = 0; i < words; i++) i_st_out.expected.push_back(model[12'(word+i)]);
   endtask
 
   /// Until everything is sent, answered and in the memory.
   task automatic settle();
     for (int i = 0; i < 60000; i++) begin
       @(posedge clk);
-      if (mdn_send.size() == 0 && gdn_send.size() == 0 && st_send.size() == 0 && mdn_due.size() == 0 &&
-          st_due.size() == 0)
+      if (i_mdn_in.queue.size() == 0 && i_gdn_in.queue.size() == 0 && i_st_in.queue.size() == 0 && i_mdn_out.expected.size() == 0 &&
+          i_st_out.expected.size() == 0)
         break;
     end
-    `CHECK(mdn_due.size() == 0 && st_due.size() == 0 && mdn_send.size() == 0 && st_send.size() == 0,
-           $sformatf("%0d words of answers, %0d of streams missing", mdn_due.size(), st_due.size()))
+    `CHECK(
+        i_mdn_out.expected.size() == 0 && i_st_out.expected.size() == 0 && i_mdn_in.queue.size() == 0 && i_st_in.queue.size() == 0,
+        $sformatf("%0d words of answers, %0d of streams missing", i_mdn_out.expected.size(),
+                  i_st_out.expected.size()))
     repeat (100) @(posedge clk);
     `CHECK(confirms_due == 0, $sformatf("%0d set-ups not confirmed", confirms_due))
   endtask
 
   task automatic compare(string what);
-    foreach (dram[i]) `CHECK(dram[i] == model[i], $sformatf("%s: word %0d", what, i))
+    foreach (model[i]) `CHECK(i_dram.mem[i] == model[i], $sformatf("%s: word %0d", what, i))
   endtask
 
   initial begin
-    int start, answers;
-    foreach (dram[i]) begin
-      dram[i]  = $urandom();
-      model[i] = dram[i];
+    int start;
+    foreach (model[i]) begin
+      i_dram.mem[i] = $urandom();
+      model[i] = i_dram.mem[i];
     end
     @(negedge rst);
 
@@ -271,7 +221,7 @@ module mem_port_tb;
       for (int i = 0; i < 4; i++) stream_in(2048 + 250 * i, 250, i[0]);
       for (int i = 0; i < 120; i++) read_line($urandom_range(255));
       start = now;
-      while (st_send.size() != 0 || mdn_due.size() != 0) @(posedge clk);
+      while (i_st_in.queue.size() != 0 || i_mdn_out.expected.size() != 0) @(posedge clk);
       $display("%s duplex: 1000 words in, 960 out in %0d clocks", half == 0 ? "full" : "half",
                now - start);
       `CHECK(now - start < (half == 0 ? 1150 : 2050), "reads and writes together are too slow")
@@ -287,7 +237,7 @@ module mem_port_tb;
       write_line(300 + i, 0, 0);
     end
     repeat (1200) @(posedge clk);
-    `CHECK(mdn_send.size() == 0, "requests stand still behind answers")
+    `CHECK(i_mdn_in.queue.size() == 0, "requests stand still behind answers")
     out_percent = 100;
     settle();
     compare("writes past reads");
@@ -315,7 +265,6 @@ module mem_port_tb;
           else write_line($urandom_range(500, 330), settings.static_in == StaticMasked, 1);
         endcase
       end
-      answers = 0;
       settle();
       compare($sformatf("round %0d", round));
     end
@@ -330,13 +279,14 @@ module mem_port_tb;
       right = user == ReadLine ? 1 : user inside {WriteLine, WriteLast} ? 9 : user == WriteMasked ? 10 :
           user inside {ReadDma, StreamWrite, StreamRead} ? 2 : -1;
       if (len == right) continue;
-      mdn_send.push_back(header(user, len));
-      for (int j = 0; j < len; j++) mdn_send.push_back(32'h40 + 5);
-      if (user inside {ReadLine, ReadDma}) mdn_due.push_back(answer(16 + (len == 0 ? 0 : 5), 0));
+      i_mdn_in.queue.push_back(header(user, len));
+      for (int j = 0; j < len; j++) i_mdn_in.queue.push_back(32'h40 + 5);
+      if (user inside {ReadLine, ReadDma})
+        i_mdn_out.expected.push_back(answer(16 + (len == 0 ? 0 : 5), 0));
       start++;
       // A read over the GDN has no way back.
-      gdn_send.push_back(header(ReadLine, 1));
-      gdn_send.push_back(0);
+      i_gdn_in.queue.push_back(header(ReadLine, 1));
+      i_gdn_in.queue.push_back(0);
       start++;
       read_line($urandom_range(127));
     end

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "slot_dram_tb.svh"
 `include "tb.svh"
 /// tile_router: 2 x 2 tiles run a compiled program (tests/mesh/smoke.c) that uses all networks, interrupts, caches and two
 /// memories, loaded and judged through the boot port, a few times over; a word takes 3 clocks from core to core, one a clock;
@@ -63,15 +64,20 @@ module tile_router_tb
   for (genvar s = 0; s < Slots; s++) begin : g_slot
     assign nothing[s]  = 1'b0;
     assign no_bytes[s] = '0;
-    word_t mem[131072], pipe[DramLatency];
-    assign rd_data[s] = pipe[DramLatency-1];
-    always @(posedge clk) begin
-      pipe[0] <= rd_valid[s] ? mem[rd_addr[s][18:2]] : 'x;
-      for (int i = 1; i < DramLatency; i++) pipe[i] <= pipe[i-1];
-      if (wr_valid[s])
-        for (int b = 0; b < 4; b++)
-        if (wr_be[s][b]) mem[wr_addr[s][18:2]][8*b+:8] <= wr_data[s][8*b+:8];
-    end
+    slot_dram #(
+        .Words  (131072),
+        .Latency(DramLatency)
+    ) i_dram (
+        .clk,
+        .rst,
+        .rd_valid(rd_valid[s]),
+        .rd_addr (rd_addr[s]),
+        .rd_data (rd_data[s]),
+        .wr_valid(wr_valid[s]),
+        .wr_addr (wr_addr[s]),
+        .wr_data (wr_data[s]),
+        .wr_be   (wr_be[s])
+    );
   end
 
   // ---- Boot port
@@ -213,7 +219,7 @@ module tile_router_tb
                "tile %0d: %0d at %h, switch %h needs %h", t, data, address, words[0], words[1]))
         read(t, int'(TileRam), data);
         `CHECK(data == 0, $sformatf("tile %0d ends with %h", t, data))
-        `CHECK(words[0][16] && words[0][15:0] == 0 && words[1][5:0] == 6'b1,
+        `CHECK(words[0][16] && words[0][15:0] == 0 && words[1][5:0] == 6'd1,
                "a switch that waits for its core's word says so")
       end
       write(WholeUnit, 4 * int'(WholeGo), 0);
