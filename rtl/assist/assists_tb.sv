@@ -200,66 +200,65 @@ module assists_tb
     int unsigned at;   // when it may be answered
   } read_t;
   read_t reads[$];
-  int unsigned hnow = 0, latency = 60, write_percent = 100, refused = 0, refuse_percent = 0;
+  int unsigned
+      hnow = 0,
+      latency = 60,
+      write_percent = 100,
+      refused = 0,
+      refuse_percent = 0,
+      read_percent = 100;
+  `STREAM_SINK(tlp_beat_t, i_reads, read_tlp, read_percent)
+  `STREAM_SOURCE(tlp_beat_t, i_cpl, cpl, 100)
   `STREAM_SINK(tlp_beat_t, i_writes, write_tlp, write_percent)
-  // The completion under way.
-  logic answering = 0;
-  logic [31:0] answer_at, answer_end;  // of the next DW, offsets into host
-  cpl_hdr_t answer_hdr;
   logic [31:0] write_at;
   int write_left;
   logic [3:0] write_first, write_last;
+  function automatic void complete(mem4_hdr_t h);
+    logic [31:0]
+        at = 32'(h.addr - HostBase), last = at + 4 * (h.dw0.length == 0 ? 1024 : 32'(h.dw0.length));
+    cpl_hdr_t  hdr = '0;
+    tlp_beat_t beat;
+    hdr.dw0.fmt_type = CplD;
+    hdr.dw0.length = h.dw0.length;
+    hdr.requester_id = h.requester_id;
+    hdr.tag = h.tag;
+    hdr.lower_addr = {
+      h.addr[6:2], h.first_be[0] ? 2'd0 : h.first_be[1] ? 2'd1 : h.first_be[2] ? 2'd2 : 2'd3
+    };
+    hdr.byte_count = 12'(last - at - 32'(hdr.lower_addr[1:0]));
+    if (h.last_be != 0)
+      hdr.byte_count -= h.last_be[3] ? 0 : h.last_be[2] ? 1 : h.last_be[1] ? 2 : 3;
+    else hdr.byte_count -= h.first_be[3] ? 0 : h.first_be[2] ? 1 : h.first_be[1] ? 2 : 3;
+    if ($urandom_range(99) < refuse_percent) begin
+      hdr.dw0.fmt_type = Cpl;
+      hdr.dw0.length = '0;
+      hdr.status = StatusUR;
+      last = at;
+      refused++;
+    end
+    beat = '{hdr: hdr, sop: 1'b1, default: '0};
+    do begin
+      for (int i = 0; i < 64; i++) beat.data[8*i+:8] = host[(at+32'(i))%HostBytes];
+      at += 64;
+      beat.eop = at >= last;
+      i_cpl.queue.push_back(beat);
+      beat.hdr = '0;
+      beat.sop = 0;
+    end while (!beat.eop);
+  endfunction
   always @(posedge hclk) begin
     mem4_hdr_t h;
-    tlp_beat_t beat;
     hnow++;
     // Reads: one completion each.
-    read_tlp.ready <= reads.size() < 60;
+    read_percent = reads.size() < 60 ? 100 : 0;
     if (read_tlp.valid && read_tlp.ready && !rst) begin
       `CHECK(read_tlp.data.hdr[127:120] == MRd4, "not a read request")
       reads.push_back('{hdr: read_tlp.data.hdr, at: hnow + latency});
     end
-    if (rst) cpl.valid <= 0;
-    else if (!cpl.valid || cpl.ready) begin
-      cpl.valid <= 0;
-      if (!answering && reads.size() != 0 && reads[0].at <= hnow) begin
-        h = reads[0].hdr;
-        void'(reads.pop_front());
-        answering = 1;
-        answer_at = 32'(h.addr - HostBase);
-        answer_end = answer_at + 4 * (h.dw0.length == 0 ? 1024 : 32'(h.dw0.length));
-        answer_hdr = '0;
-        answer_hdr.dw0.fmt_type = CplD;
-        answer_hdr.dw0.length = h.dw0.length;
-        answer_hdr.requester_id = h.requester_id;
-        answer_hdr.tag = h.tag;
-        answer_hdr.lower_addr = {
-          h.addr[6:2], h.first_be[0] ? 2'd0 : h.first_be[1] ? 2'd1 : h.first_be[2] ? 2'd2 : 2'd3
-        };
-        answer_hdr.byte_count = 12'(answer_end - answer_at - 32'(answer_hdr.lower_addr[1:0]));
-        if (h.last_be != 0)
-          answer_hdr.byte_count -= h.last_be[3] ? 0 : h.last_be[2] ? 1 : h.last_be[1] ? 2 : 3;
-        else answer_hdr.byte_count -= h.first_be[3] ? 0 : h.first_be[2] ? 1 : h.first_be[1] ? 2 : 3;
-        beat.sop = 1;
-        if ($urandom_range(99) < refuse_percent) begin
-          answer_hdr.dw0.fmt_type = Cpl;
-          answer_hdr.dw0.length = '0;
-          answer_hdr.status = StatusUR;
-          answer_end = answer_at;
-          refused++;
-        end
-      end else begin
-        beat.sop = 0;
-      end
-      if (answering) begin
-        beat.hdr = beat.sop ? answer_hdr : '0;
-        for (int i = 0; i < 64; i++) beat.data[8*i+:8] = host[(answer_at+32'(i))%HostBytes];
-        answer_at += 64;
-        beat.eop  = answer_at >= answer_end;
-        answering = !beat.eop;
-        cpl.valid <= 1;
-        cpl.data  <= beat;
-      end
+    if (i_cpl.queue.size() == 0 && reads.size() != 0 && reads[0].at <= hnow) begin
+      h = reads[0].hdr;
+      void'(reads.pop_front());
+      complete(h);
     end
     // Writes.
     if (write_tlp.valid && write_tlp.ready && !rst) begin

@@ -9,28 +9,7 @@ module core_isa_tb
 ;
   `TB_BEGIN
   `TB_TIMEOUT(5_000_000)
-  logic run = 0, we = 0;
-  int unsigned wait_percent = 0;
-  logic [31:0] waddr, wdata, trap_pc;
-  clock_use_e clock_use;
-  rvfi_t rvfi;
-  trap_e trap;
-  core_rig #(
-      .CacheBytes(8192)
-  ) rig (
-      .clk_i         (clk),
-      .rst_i         (rst),
-      .run_i         (run),
-      .watchdog_i    (1'b0),
-      .wait_percent_i(wait_percent),
-      .we_i          (we),
-      .waddr_i       (waddr),
-      .wdata_i       (wdata),
-      .use_o         (clock_use),
-      .rvfi_o        (rvfi),
-      .trap_o        (trap),
-      .trap_pc_o     (trap_pc)
-  );
+  `CORE_RIG((.CacheBytes(8192)), 1'b0)
 
   logic [31:0] gp;
   int unsigned clocks, retired;

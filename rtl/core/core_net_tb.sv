@@ -48,31 +48,7 @@ module core_net_check
 );
   typedef logic [31:0] word_t;
   int unsigned checks = 0;
-  logic run = 0, we = 0;
-  int unsigned wait_percent = 0;
-  word_t waddr, wdata, trap_pc;
-  clock_use_e clock_use;
-  rvfi_t rvfi;
-  trap_e trap;
-  core_rig #(
-      .CacheBytes(8192),
-      .Networks  (1),
-      .LoadUse   (LoadUse),
-      .Mispredict(Mispredict)
-  ) rig (
-      .clk_i         (clk),
-      .rst_i         (rst),
-      .run_i         (run),
-      .watchdog_i    (1'b0),
-      .wait_percent_i(wait_percent),
-      .we_i          (we),
-      .waddr_i       (waddr),
-      .wdata_i       (wdata),
-      .use_o         (clock_use),
-      .rvfi_o        (rvfi),
-      .trap_o        (trap),
-      .trap_pc_o     (trap_pc)
-  );
+  `CORE_RIG((.CacheBytes(8192), .Networks(1), .LoadUse(LoadUse), .Mispredict(Mispredict)), 1'b0)
 
   // ---- Words in and out: word k of network n is mixed from both
   int unsigned in_percent = 100, out_percent = 100, irq_percent = 0;

@@ -3,6 +3,29 @@
 `ifndef EMERY_CORE_RIG_SVH
 `define EMERY_CORE_RIG_SVH
 
+/// The rig `rig`, with its module's parameters in brackets, and what a test drives it with.
+`define CORE_RIG(parameters, watchdog) \
+  logic run = 0, we = 0; \
+  int unsigned wait_percent = 0; \
+  logic [31:0] waddr, wdata, trap_pc; \
+  core_pkg::clock_use_e clock_use; \
+  core_pkg::rvfi_t rvfi; \
+  core_pkg::trap_e trap; \
+  core_rig #parameters rig ( \
+      .clk_i         (clk), \
+      .rst_i         (rst), \
+      .run_i         (run), \
+      .watchdog_i    (watchdog), \
+      .wait_percent_i(wait_percent), \
+      .we_i          (we), \
+      .waddr_i       (waddr), \
+      .wdata_i       (wdata), \
+      .use_o         (clock_use), \
+      .rvfi_o        (rvfi), \
+      .trap_o        (trap), \
+      .trap_pc_o     (trap_pc) \
+  );
+
 /// 64 kB at 0x1000_0000 that answer in the next clock, and the same at 0x2000_0000 that take their time; all else is an error.
 module core_rig
   import core_pkg::*;

@@ -10,26 +10,8 @@ module core_tb
   `TB_BEGIN
   `TB_TIMEOUT(3_000_000)
 
-  logic run = 0, watchdog = 0, we = 0;
-  int unsigned wait_percent = 0;
-  logic [31:0] waddr, wdata, trap_pc;
-  clock_use_e clock_use;
-  rvfi_t rvfi;
-  trap_e trap;
-  core_rig rig (
-      .clk_i         (clk),
-      .rst_i         (rst),
-      .run_i         (run),
-      .watchdog_i    (watchdog),
-      .wait_percent_i(wait_percent),
-      .we_i          (we),
-      .waddr_i       (waddr),
-      .wdata_i       (wdata),
-      .use_o         (clock_use),
-      .rvfi_o        (rvfi),
-      .trap_o        (trap),
-      .trap_pc_o     (trap_pc)
-  );
+  logic watchdog = 0;
+  `CORE_RIG((), watchdog)
 
   // ---- Encodings
   typedef logic [31:0] word_t;

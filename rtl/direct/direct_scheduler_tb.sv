@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "parts_tb.svh"
 `include "tb.svh"
+`include "stream.svh"
 /// direct_input, direct_scheduler and direct_output of several cards on a model of the bus with random latencies: each frame
 /// arrives once, in order within its class, unharmed, at its destination or is dropped at its input FIFO, counted; exchanges
 /// end with null REQs; bursts grow under load and never have a gap; outputs share their line fairly among inputs and classes
@@ -69,66 +70,16 @@ module direct_scheduler_tb #(
   logic [Cards-1:0] idle;
 
   for (genvar i = 0; i < Cards; i++) begin : g_card
-    stream_if #(
-        .T(routed_beat_t)
-    ) in (
-        clk,
-        card_rst[i]
-    );
-    stream_if #(
-        .T(stored_word_t)
-    ) slow[Classes] (
-        clk,
-        card_rst[i]
-    );
-    stream_if #(
-        .T(channel_pkg::channel_cmd_t)
-    ) msg_cmd (
-        clk,
-        card_rst[i]
-    );
-    stream_if #(
-        .T(channel_pkg::channel_cmd_t)
-    ) burst_cmd (
-        clk,
-        card_rst[i]
-    );
-    stream_if #(
-        .T(logic [63:0])
-    ) msg_data (
-        clk,
-        card_rst[i]
-    );
-    stream_if #(
-        .T(logic [63:0])
-    ) burst_data (
-        clk,
-        card_rst[i]
-    );
-    stream_if #(
-        .T(channel_pkg::channel_result_e)
-    ) msg_done (
-        clk,
-        card_rst[i]
-    );
-    stream_if #(
-        .T(channel_pkg::channel_result_e)
-    ) burst_done (
-        clk,
-        card_rst[i]
-    );
-    stream_if #(
-        .T(channel_pkg::window_word_t)
-    ) recv (
-        clk,
-        card_rst[i]
-    );
-    stream_if #(
-        .T(eth_pkg::word_beat_t)
-    ) out (
-        clk,
-        card_rst[i]
-    );
+    `STREAM_ON(routed_beat_t, in, clk, card_rst[i])
+    `STREAM_ON(stored_word_t, slow[Classes], clk, card_rst[i])
+    `STREAM_ON(channel_pkg::channel_cmd_t, msg_cmd, clk, card_rst[i])
+    `STREAM_ON(channel_pkg::channel_cmd_t, burst_cmd, clk, card_rst[i])
+    `STREAM_ON(logic [63:0], msg_data, clk, card_rst[i])
+    `STREAM_ON(logic [63:0], burst_data, clk, card_rst[i])
+    `STREAM_ON(channel_pkg::channel_result_e, msg_done, clk, card_rst[i])
+    `STREAM_ON(channel_pkg::channel_result_e, burst_done, clk, card_rst[i])
+    `STREAM_ON(channel_pkg::window_word_t, recv, clk, card_rst[i])
+    `STREAM_ON(eth_pkg::word_beat_t, out, clk, card_rst[i])
     frame_read_if #(.Queues(Peers * Classes)) fast ();
     logic [Peers-1:0][63:0] base;
     logic [Peers:0][Classes-1:0] accepted, dropped;

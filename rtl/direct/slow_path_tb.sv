@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-// The bench drives at the falling edge and samples the settled signals after it: `cond` holds at the next rising edge.
-`define WAIT(clk, cond) \
-  begin \
-    #1; \
-    while (!(cond)) begin \
-      @(negedge clk); \
-      #1; \
-    end \
-  end
-
 /// Host memory behind one DMA channel: any latency, results before or after the last word; addresses from Broken on fail.
 module slow_path_tb_memory
   import channel_pkg::*;
@@ -20,78 +11,87 @@ module slow_path_tb_memory
     input logic clk_i,
     input logic rst_i,
     input int unsigned latency_i,  // clocks at most
-    stream_if.snk cmd,
-    stream_if.snk wdata,
-    stream_if.src rdata,
-    stream_if.src done
+    stream_if cmd,
+    stream_if wdata,
+    stream_if rdata,
+    stream_if done
 );
   logic [63:0] mem[longint unsigned];  // by address / 8
   int unsigned reads = 0, writes = 0;
   channel_cmd_t now;
   logic [63:0] word;
 
-  logic cmd_ready = 0, wdata_ready = 0, rdata_valid = 0, done_valid = 0;
-  channel_word_t   rdata_data;
-  channel_result_e done_data;
+  logic cmd_ready = 0, wdata_ready = 0;
   assign cmd.ready   = cmd_ready;
   assign wdata.ready = wdata_ready;
-  assign rdata.valid = rdata_valid;
-  assign rdata.data  = rdata_data;
-  assign done.valid  = done_valid;
-  assign done.data   = done_data;
+  `STREAM_SOURCE(channel_word_t, i_rdata, rdata, 75)
+  `STREAM_SOURCE(channel_result_e, i_done, done, 100)
 
-  initial begin
-    forever begin
-      cmd_ready <= 1;
-      `WAIT(clk_i, cmd.valid && !rst_i)
-      now = cmd.data;
-      @(negedge clk_i);
-      cmd_ready <= 0;
-      repeat ($urandom_range(latency_i)) @(negedge clk_i);
-      if (now.bytes == 0 || now.bytes[2:0] != 0 || now.addr[2:0] != 0)
-        $fatal(1, "FAIL: transfer of %0d bytes at %h", now.bytes, now.addr);
-      if (now.read) begin
-        logic early;
-        reads++;
-        early = 1'($urandom());
-        if (early) give_result();
-        for (int i = 0; i < int'(now.bytes) / 8; i++) begin
-          word = '0;
-          if (now.addr < Broken && mem.exists(now.addr / 8 + 64'(i))) word = mem[now.addr/8+64'(i)];
-          rdata_valid <= 1;
-          rdata_data  <= '{data: word, last: i == int'(now.bytes) / 8 - 1};
-          `WAIT(clk_i, rdata.ready)
-          @(negedge clk_i);
-          rdata_valid <= 0;
-          if ($urandom_range(3) == 0) repeat ($urandom_range(3)) @(negedge clk_i);
-        end
-        if (!early) give_result();
-      end else begin
-        writes++;
-        // The first word may be late; the others may not.
-        wdata_ready <= 1;
-        `WAIT(clk_i, wdata.valid)
-        for (int i = 0; i < int'(now.bytes) / 8; i++) begin
-          if (!wdata.valid) $fatal(1, "FAIL: a gap before word %0d of a write", i);
-          if (now.addr < Broken) mem[now.addr/8+64'(i)] = wdata.data;
-          @(negedge clk_i);
-          if (i == int'(now.bytes) / 8 - 1) wdata_ready = 0;
-          #1;
-        end
-        @(negedge clk_i);
-        repeat ($urandom_range(latency_i)) @(negedge clk_i);
-        give_result();
+  typedef enum {
+    Free,
+    Reads,
+    Writes,
+    Ends
+  } state_e;
+  state_e state = Free;
+  int unsigned
+      words = 0, results = 0, place, wait_q;  // words read and results given since the start
+  bit early;
+  function automatic void give_result(int unsigned clocks);
+    i_done.send_in(now.addr < Broken ? ChannelOk : ChannelAbort, clocks);
+    results++;
+  endfunction
+  function automatic void begin_command();
+    int unsigned count = 32'(now.bytes) / 8, delay = $urandom_range(latency_i);
+    if (now.bytes == 0 || now.bytes[2:0] != 0 || now.addr[2:0] != 0)
+      $fatal(1, "FAIL: transfer of %0d bytes at %h", now.bytes, now.addr);
+    state  = now.read ? Reads : Writes;
+    early  = now.read && $urandom_range(1) == 0;
+    place  = 0;
+    wait_q = delay;
+    if (early) give_result(delay);
+    if (now.read) begin
+      reads++;
+      for (int unsigned i = 0; i < count; i++) begin
+        word = '0;
+        if (now.addr < Broken && mem.exists(now.addr / 8 + 64'(i))) word = mem[now.addr/8+64'(i)];
+        i_rdata.send_in('{data: word, last: i == count - 1}, delay);
+        words++;
       end
-    end
-  end
+    end else writes++;
+  endfunction
 
-  task automatic give_result();
-    done_valid <= 1;
-    done_data  <= (now.addr < Broken) ? ChannelOk : ChannelAbort;
-    `WAIT(clk_i, done.ready)
-    @(negedge clk_i);
-    done_valid <= 0;
-  endtask
+  always @(posedge clk_i) begin
+    cmd_ready   <= 0;
+    wdata_ready <= 0;
+    if (wait_q != 0) wait_q--;
+    case (state)
+      Free:
+      if (cmd.valid && cmd_ready && !rst_i) begin
+        now = cmd.data;
+        begin_command();
+      end else cmd_ready <= 1;
+      Reads:
+      if (i_rdata.taken == words) begin
+        if (!early) give_result(0);
+        state = Ends;
+      end
+      Writes: begin
+        // The first word may be late; the others may not.
+        if (wdata_ready && wdata.valid) begin
+          if (now.addr < Broken) mem[now.addr/8+64'(place)] = wdata.data;
+          place++;
+        end else if (place != 0) $fatal(1, "FAIL: a gap before word %0d of a write", place);
+        wdata_ready <= wait_q == 0;
+        if (place == 32'(now.bytes) / 8) begin
+          wdata_ready <= 0;
+          give_result($urandom_range(latency_i));
+          state = Ends;
+        end
+      end
+      default: if (i_done.taken == results) state = Free;
+    endcase
+  end
 endmodule
 
 /// slow_rx and slow_tx with a driver between them: every frame that goes in comes out once, whole, in the order of its
@@ -192,36 +192,21 @@ module slow_path_tb;
   int unsigned offered[Classes], lengths[Classes][$];
   int unsigned todo[Classes];  // frames to offer
   for (genvar c = 0; c < Classes; c++) begin : g_source
-    logic valid = 0;
-    stored_word_t data;
-    assign frame[c].valid = valid;
-    assign frame[c].data  = data;
-    initial begin
-      offered[c] = 0;
-      forever begin
-        @(negedge clk);
-        while (rst || todo[c] == 0) @(negedge clk);
-        begin
-          int unsigned bytes;
-          packet_header_t header;
-          bytes  = ($urandom_range(9) == 0) ? $urandom_range(1514, 1) : $urandom_range(200, 1);
-          header = '{kind: Packet, unused: '0, cls: class_t'(c), bytes: 16'(bytes)};
-          lengths[c].push_back(bytes);
-          valid <= 1;
-          data  <= '{data: header, last: 0};
-          `WAIT(clk, frame[c].ready)
-          @(negedge clk);
-          for (int i = 0; i < (int'(bytes) + 7) / 8; i++) begin
-            data <= '{data: word_of(c, offered[c], i), last: i == (int'(bytes) + 7) / 8 - 1};
-            `WAIT(clk, frame[c].ready)
-            @(negedge clk);
-          end
-          valid <= 0;
-          offered[c]++;
-          todo[c]--;
-        end
+    `STREAM_SOURCE(stored_word_t, i_source, frame[c], 100)
+    always @(posedge clk)
+      if (!rst && todo[c] != 0 && i_source.queue.size() == 0) begin
+        int unsigned bytes;
+        packet_header_t header;
+        bytes  = ($urandom_range(9) == 0) ? $urandom_range(1514, 1) : $urandom_range(200, 1);
+        header = '{kind: Packet, unused: '0, cls: class_t'(c), bytes: 16'(bytes)};
+        lengths[c].push_back(bytes);
+        i_source.queue.push_back('{data: header, last: 0});
+        for (int i = 0; i < (int'(bytes) + 7) / 8; i++)
+        i_source.queue.push_back('{data: word_of(c, offered[c], i),
+                                 last: i == (int'(bytes) + 7) / 8 - 1});
+        offered[c]++;
+        todo[c]--;
       end
-    end
   end
 
   // ---------------------------------------------------------------- the driver
@@ -275,38 +260,28 @@ module slow_path_tb;
   endtask
 
   // ---------------------------------------------------------------- frames out
-  int unsigned came = 0, stall = 3;
-  logic out_ready = 0;
-  assign out.ready = out_ready;
-  initial begin
-    forever begin
-      packet_header_t header;
-      int unsigned words;
-      pop_word(header, 0);
+  int unsigned came = 0, out_percent = 50, place = 0;
+  `STREAM_SINK(stored_word_t, i_out, out, out_percent)
+  always @(posedge clk)
+    if (out.valid && out.ready && !rst) begin
+      automatic packet_header_t header = out.data.data;
       `CHECK(expect_bytes.size() > 0, "a frame too many")
-      `CHECK(header.kind == Packet && header.cls == 0 && 32'(header.bytes) == expect_bytes[0],
-             "header")
-      words = (expect_bytes[0] + 7) / 8;
-      for (int i = 0; i < int'(words); i++) begin
-        logic [63:0] data;
-        pop_word(data, i == int'(words) - 1);
-        `CHECK(data == word_of(int'(expect_class[0]), expect_number[0], i), "word out")
+      if (place == 0)
+        `CHECK(header.kind == Packet && header.cls == 0 && 32'(header.bytes) == expect_bytes[0],
+               "header")
+      else
+        `CHECK(out.data.data == word_of(int'(expect_class[0]), expect_number[0], int'(place) - 1),
+               "word out")
+      `CHECK(out.data.last == (place == (expect_bytes[0] + 7) / 8), "last")
+      place++;
+      if (out.data.last) begin
+        void'(expect_bytes.pop_front());
+        void'(expect_class.pop_front());
+        void'(expect_number.pop_front());
+        place = 0;
+        came++;
       end
-      void'(expect_bytes.pop_front());
-      void'(expect_class.pop_front());
-      void'(expect_number.pop_front());
-      came++;
     end
-  end
-  task automatic pop_word(output logic [63:0] data, input logic last);
-    if ($urandom_range(stall) != 0) repeat ($urandom_range(stall)) @(negedge clk);
-    out_ready <= 1;
-    `WAIT(clk, out.valid && !rst)
-    data = out.data.data;
-    `CHECK(out.data.last == last, "last")
-    @(negedge clk);
-    out_ready <= 0;
-  endtask
 
   task automatic run(int unsigned n0, int unsigned n1);
     logic some;
@@ -360,7 +335,7 @@ module slow_path_tb;
     run(100, 100);
     latency = 0;
     prefetch = 8;
-    stall = 0;
+    out_percent = 100;
     run(200, 200);
     while (16'(tx_memory.mem[Status/8]) != tx_ring.producer) @(negedge clk);
     `CHECK(rx_frames == 1204 && tx_frames == 1204, "frames miscounted")

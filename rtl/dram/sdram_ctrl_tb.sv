@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// frame_memory (frame_bus, sdram_ctrl) and a memory that checks its timing: random bursts of all clients against an array (order, content,
@@ -134,7 +135,6 @@ module sdram_ctrl_tb
   // Clients. What memory must hold after the bursts taken so far; what each client is to read.
   logic [127:0] words[int unsigned];
   logic [127:0] expected[Clients][$];
-  bus_wdata_t to_write[Clients][$];
   typedef enum {
     Stopped,
     Random,   // any bursts near to each other, in a small piece of memory
@@ -164,9 +164,11 @@ module sdram_ctrl_tb
     return r;
   endfunction
 
+  int unsigned unwritten[Clients];
   for (genvar i = 0; i < Clients; i++) begin : g_client
-    bus_req_t next;
     assign rdata[i].ready = 1'b1;
+    `STREAM_SOURCE(bus_req_t, i_req, req[i], 100)
+    `STREAM_SOURCE(bus_wdata_t, i_wdata, wdata[i], wdata_percent)
     bus_wdata_t d;
     int unsigned a;
     logic [127:0] old_word;
@@ -176,28 +178,15 @@ module sdram_ctrl_tb
         `CHECK(rdata[i].data === expected[i].pop_front(), "wrong data")
         beats++;
       end
-      if (wdata[i].valid && wdata[i].ready) beats++;
-      if (req[i].valid && req[i].ready) bursts++;
-      if (rst) begin
-        req[i].valid   <= 0;
-        wdata[i].valid <= 0;
-      end else begin
-        if (!req[i].valid || req[i].ready) begin
-          req[i].valid <= 0;
-          if (kind != Stopped && (kind != Frames || i < 4) && $urandom_range(99) < percent) begin
-            next = next_request(i);
-            req[i].valid <= 1;
-            req[i].data  <= next;
-          end
-        end
-        if (!wdata[i].valid || wdata[i].ready) begin
-          wdata[i].valid <= 0;
-          if (to_write[i].size() != 0 && $urandom_range(99) < wdata_percent) begin
-            wdata[i].valid <= 1;
-            wdata[i].data  <= to_write[i].pop_front();
-          end
-        end
+      if (wdata[i].valid && wdata[i].ready && !rst) begin
+        beats++;
+        unwritten[i]--;
       end
+      if (req[i].valid && req[i].ready) bursts++;
+      if (kind != Stopped && (kind != Frames || i < 4) && i_req.queue.size() == 0 && $urandom_range(
+              99
+          ) < percent)
+        i_req.queue.push_back(next_request(i));
     end
     // When a burst is taken its effect is settled. (At the falling edge: one burst a clock, so no race.)
     always @(negedge clk)
@@ -207,7 +196,8 @@ module sdram_ctrl_tb
           if (req[i].data.write) begin
             d.data = {$urandom(), $urandom(), $urandom(), $urandom()};
             d.strb = kind == Random ? 16'($urandom() | $urandom()) : '1;
-            to_write[i].push_back(d);
+            i_wdata.queue.push_back(d);
+            unwritten[i]++;
             old_word = words.exists(a) ? words[a] : '0;
             for (int n = 0; n < 16; n++) if (d.strb[n]) old_word[8*n+:8] = d.data[8*n+:8];
             words[a] = old_word;
@@ -218,9 +208,10 @@ module sdram_ctrl_tb
 
   task automatic drain();
     kind = Stopped;
+    wdata_percent = 100;
     repeat (3000) @(posedge clk);
     foreach (expected[i])
-      `CHECK(expected[i].size() == 0 && to_write[i].size() == 0, "a burst was not finished")
+      `CHECK(expected[i].size() == 0 && unwritten[i] == 0, "a burst was not finished")
   endtask
 
   // Bytes that matter, a clock, in Gb/s at 500 MHz.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// dcache: random loads, stores of bytes and drops over three memories, on a memory that takes its time, against a flat
@@ -45,16 +46,16 @@ module dcache_tb
   );
 
   // ---- Memories: region 4 + r is at place (r, 3), south
-  word_t dram[Regions][Lines*8], flat[Regions][Lines*8], message[$], answer[$];
-  int unsigned
-      ready_percent = 100, valid_percent = 100, delay = 10, wait_q = 0, asked = 0, written = 0;
+  word_t dram[Regions][Lines*8], flat[Regions][Lines*8], message[$];
+  int unsigned ready_percent = 100, valid_percent = 100, delay = 10, asked = 0, written = 0;
   bit refuse = 0;
   function automatic place_t place(int r);
     return '{exit: mesh_pkg::South, y: 4'd3, x: 4'(r)};
   endfunction
+  `STREAM_SINK(word_t, i_out, out, ready_percent)
+  `STREAM_SOURCE(word_t, i_in, in, valid_percent)
   always @(posedge clk) begin
     if (out.valid && out.ready && !rst) message.push_back(out.data);
-    out.ready <= $urandom_range(99) < ready_percent;
     if (message.size() != 0) begin
       automatic header_t h = message[0];
       if (message.size() == int'(h.len) + 1) begin
@@ -71,10 +72,9 @@ module dcache_tb
               dest: h.src
           };
           `CHECK(h.len == 1 && h.src == '{exit: mesh_pkg::Core, y: 4'd1, x: 4'd2}, "ReadLine")
-          `CHECK(answer.size() == 0, "two at a time")
-          answer.push_back(a);
-          if (!refuse) for (int i = 0; i < 8; i++) answer.push_back(dram[r][at+i]);
-          wait_q = delay;
+          `CHECK(i_in.queue.size() == 0, "two at a time")
+          i_in.send_in(a, delay);
+          if (!refuse) for (int i = 0; i < 8; i++) i_in.send_in(dram[r][at+i], delay);
           asked++;
         end else begin
           `CHECK(h.user == mesh_pkg::WriteLine && h.len == 9, "WriteLine")
@@ -87,16 +87,7 @@ module dcache_tb
         message.delete();
       end
     end
-    if (wait_q != 0) wait_q--;
     if (in.valid) `CHECK(in.ready, "not taken")
-    in.valid <= 0;
-    if (answer.size() != 0 && wait_q == 0) begin
-      if ($urandom_range(99) < valid_percent) begin
-        in.valid <= 1;
-        in.data  <= answer.pop_front();
-      end
-    end
-    if (rst) in.valid <= 0;
   end
 
   // ---- Accesses
