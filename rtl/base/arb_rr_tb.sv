@@ -2,8 +2,8 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// arb_rr and spill_reg behind it: every beat arrives once and in order of its input; an input that waits sees every
-/// other input served once at the most; one beat a clock.
+/// arb_rr and spill_reg behind it: every beat arrives once and in order of its input; the input after the last one served
+/// goes first (from input 0 after a reset), a choice stays until it is taken; one beat a clock.
 module arb_rr_tb;
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
@@ -38,18 +38,36 @@ module arb_rr_tb;
 
   int unsigned in_percent[N], out_percent = 100;
   int unsigned next_number[N];
-  int unsigned waited[N];
+  logic [N-1:0] valid;
 
   for (genvar i = 0; i < N; i++) begin : g_in
     logic [23:0] number = 0;
     `STREAM_SOURCE(beat_t, i_source, in[i], in_percent[i])
+    assign valid[i] = in[i].valid;
     always @(posedge clk) begin
-      if (chosen.valid && chosen.ready && !rst)
-        waited[i] = (in[i].valid && !in[i].ready) ? waited[i] + 1 : 0;
-      `CHECK(waited[i] < N, $sformatf("input %0d was passed over", i))
       if (i_source.queue.size() == 0) begin
         i_source.queue.push_back('{source: 8'(i), number: number});
         number++;
+      end
+    end
+  end
+
+  int unsigned first = 0, choice;
+  bit kept = 0;
+  always @(posedge clk) begin
+    if (rst) begin
+      first = 0;
+      kept  = 0;
+    end else begin
+      `CHECK(chosen.valid == |valid, "something waits and nothing is chosen")
+      if (chosen.valid) begin
+        if (!kept) begin
+          choice = first;
+          while (!valid[choice]) choice = (choice + 1) % N;
+        end
+        `CHECK(int'(index) == choice, "out of turn")
+        kept = !chosen.ready;
+        if (chosen.ready) first = (choice + 1) % N;
       end
     end
   end

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 /// reg_slot in front of a table that takes accesses when it likes and answers 2 clocks later: every access is done once, as it
-/// was asked for, and answered with what the table then gives; writes of parts of a word change nothing.
+/// was asked for, and answered with what the table then gives; writes of parts of a word change nothing. A reset forgets the
+/// access under way, and its answer.
 module reg_slot_tb;
   `TB_BEGIN
   `TB_TIMEOUT(200_000)
@@ -23,11 +24,11 @@ module reg_slot_tb;
   );
 
   // The table.
-  logic turn = 0;
+  logic turn = 0, closed = 0;
   logic [31:0] table_q[Words], model[Words];
   int unsigned takes = 0;
   assign take = waiting && turn;
-  always @(negedge clk) turn = $urandom_range(3) == 0;
+  always @(negedge clk) turn = !closed && $urandom_range(3) == 0;
   always @(posedge clk) begin
     taken_q <= take && !rst;
     answer  <= taken_q;
@@ -65,6 +66,27 @@ module reg_slot_tb;
       `CHECK(!regs.ack, "two answers")
     end
     for (int i = 0; i < Words; i++) `CHECK(table_q[i] == model[i], "the table is wrong")
+    for (int n = 0; n < 2; n++) begin
+      closed = 1;
+      @(negedge clk);
+      regs.req   = 1;
+      regs.write = 0;
+      @(negedge clk);
+      regs.req = 0;
+      `CHECK(waiting, "the access does not wait")
+      if (n == 1) begin
+        closed = 0;
+        while (!answer) @(negedge clk);
+      end
+      rst = 1;
+      @(negedge clk);
+      rst = 0;
+      closed = 0;
+      repeat (20) begin
+        `CHECK(!waiting && !regs.ack, "an access outlives a reset")
+        @(negedge clk);
+      end
+    end
     `TB_PASS
   end
 endmodule
