@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace emery {
 
@@ -38,8 +39,9 @@ Meter::Amount Meter::sum(const Stream& stream, std::size_t from, std::size_t to)
   return amount;
 }
 
-// A stream of n frames of sizes that differ is off by chance: two standard deviations of each half
-// are allowed besides the 3 %.
+// Halves of n frames each differ by chance: by sqrt(2 / n) of them is one standard deviation where
+// frames go to streams at random. Three are allowed besides the 3 %, so that dozens of streams may
+// be looked at; together they have a rate of their own, and less to excuse it.
 bool Meter::steady(const std::vector<const Stream*>& streams, std::size_t from,
                    std::size_t to) const {
   const std::size_t middle = from + (to - from) / 2;
@@ -51,7 +53,7 @@ bool Meter::steady(const std::vector<const Stream*>& streams, std::size_t from,
   Amount first, second;
   for (const Stream* s : streams) {
     const Amount a = sum(*s, from, middle), b = sum(*s, middle, middle + (middle - from));
-    if (!same(a, b, 2.0)) return false;
+    if (!same(a, b, 3.0 * std::numbers::sqrt2)) return false;
     first += a;
     second += b;
   }

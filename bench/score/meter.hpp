@@ -8,8 +8,8 @@
 // The window ends when the first source stops (`end`). It begins when the pipes are full: after
 // every stream of weight (1 % of all deliveries) has delivered a frame, at the first of seven
 // places in the time that is left from which on the run is steady. Steady: both halves of the
-// window deliver the same, by line bytes, within 3 % (and what a few frames make of chance), in
-// total and on each stream of weight. Where there is no such place there are no rates.
+// window deliver the same, by line bytes, in total and on each stream of weight, within 3 % and
+// what chance makes of so many frames. Where there is no such place there are no rates.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,9 @@
 // The window of rates: where it begins and ends, when there is none, and that streams add up.
 #include "bench/score/meter.hpp"
 
+#include <string>
+
+#include "bench/sim/random.hpp"
 #include "bench/stats/check.hpp"
 
 namespace emery {
@@ -83,6 +86,39 @@ void test_no_steady_time(Checks& check) {
              "a stream that ends is not averaged over its absence");
 }
 
+/// Frames that go to so many streams at random; the last stream gets `part` of its share in the
+/// second half of the run.
+Meter::Window random_streams(int streams, int frames, double part, std::uint64_t seed) {
+  Meter meter;
+  Random random(seed);
+  for (int i = 0; i < frames; ++i) {
+    int stream = static_cast<int>(random.below(static_cast<std::uint64_t>(streams)));
+    if (stream == streams - 1 && i > frames / 2 && !random.chance(part)) stream = 0;
+    meter.add(stream, i * 10 * kNanosecond, random.chance(0.5) ? 64 : 128);
+  }
+  meter.end(frames * 10 * kNanosecond);
+  return meter.window();
+}
+
+void test_many_random_streams(Checks& check) {
+  for (const int frames : {8000, 40000}) {
+    int steady = 0, whole = 0;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+      const Meter::Window window = random_streams(56, frames, 1, seed);
+      steady += window.steady;
+      whole += window.steady && window.from < frames * kNanosecond;
+    }
+    check.that(steady == 50, "56 streams at random are steady: " + std::to_string(steady));
+    check.that(whole >= 45, "most of the run is measured: " + std::to_string(whole));
+  }
+  int excused = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Meter::Window window = random_streams(8, 40000, 0.6, seed);
+    excused += window.steady && window.from < 150 * kMicrosecond;
+  }
+  check.that(excused == 0, "one that loses two fifths is not: " + std::to_string(excused));
+}
+
 }  // namespace
 }  // namespace emery
 
@@ -92,5 +128,6 @@ int main() {
   emery::test_slow_start_and_drain_do_not_count(check);
   emery::test_streams_share_the_window(check);
   emery::test_no_steady_time(check);
+  emery::test_many_random_streams(check);
   return check.finish();
 }
