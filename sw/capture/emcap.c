@@ -497,16 +497,22 @@ static void settle_link(struct emcap* d, unsigned link) {
   d->settled[link] = 1;
 }
 
+// Whether links that are lost are settled and the others idle, with all they wrote in memory.
+static int links_idle(struct emcap* d) {
+  for (unsigned l = 0; l < d->links; ++l) {
+    if (d->lost[l] ? !d->settled[l]
+                   : !(d->ops.read32(d->ops.context, d->function[l], LINK(l, status)) &
+                       CAP_REGS__LINK__STATUS__IDLE_bm))
+      return 0;
+  }
+  return 1;
+}
+
 // With all remaining links idle, nothing that was closed before is still to come.
 static void settle_rings(struct emcap* d) {
   uint32_t closed[EMCAP_MAX_RINGS];
   for (unsigned r = 0; r < d->config.rings; ++r) closed[r] = emcap_read(d, RING(r, closed));
-  for (unsigned l = 0; l < d->links; ++l) {
-    if (d->lost[l] && !d->settled[l]) return;
-    if (!d->lost[l] && !(d->ops.read32(d->ops.context, d->function[l], LINK(l, status)) &
-                         CAP_REGS__LINK__STATUS__IDLE_bm))
-      return;
-  }
+  if (!links_idle(d)) return;
   for (unsigned r = 0; r < d->config.rings; ++r) d->rings[r].settled = closed[r];
 }
 
@@ -583,17 +589,15 @@ int emcap_drained(struct emcap* d) {
   if (d->started) return 0;
   if (d->drained) return 1;
   uint32_t opened[EMCAP_MAX_RINGS], packets[EMCAP_MAX_RINGS];
+  const uint32_t captured = emcap_read(d, DEVICE(captured));
   for (unsigned r = 0; r < d->config.rings; ++r) {
     opened[r] = emcap_read(d, RING(r, opened));
     packets[r] = emcap_read(d, RING(r, packets));
   }
   settle_rings(d);
-  for (unsigned l = 0; l < d->links; ++l) {
-    if (d->lost[l] ? !d->settled[l]
-                   : !(d->ops.read32(d->ops.context, d->function[l], LINK(l, status)) &
-                       CAP_REGS__LINK__STATUS__IDLE_bm))
-      return 0;
-  }
+  if (!links_idle(d)) return 0;
+  // A packet that has come since the first look may have a block of its own, written by now.
+  if (emcap_read(d, DEVICE(captured)) != captured) return 0;
   for (unsigned r = 0; r < d->config.rings; ++r) {
     struct ring* ring = &d->rings[r];
     struct entry e;
