@@ -6,6 +6,9 @@
 // its traffic: the registers and memories hold at the start what they held at a random time of
 // the first run, while bench, scoreboards and clock begin anew. The test's own reset then has to
 // bring the block back.
+//
+// Built to count coverage, it writes the counts of each run to the file +coverage=FILE names, with
+// seed and number behind it.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +31,8 @@ unsigned long number(const Arguments& arguments, const std::string& name, unsign
 
 class Run {
  public:
-  explicit Run(const Arguments& arguments, unsigned long seed) : context_(new VerilatedContext) {
+  explicit Run(const Arguments& arguments, unsigned long seed)
+      : context_(new VerilatedContext), seed_(seed) {
     Arguments words;
     for (const auto& x : arguments) {
       if (!x.starts_with("+seed=")) words.push_back(x);
@@ -56,12 +60,23 @@ class Run {
   }
   bool finished() const { return context_->gotFinish(); }
   std::uint64_t time() const { return context_->time(); }
-  void end() { model_->final(); }
+  void end(const Arguments& arguments) {
+    model_->final();
+#if VM_COVERAGE
+    for (const auto& x : arguments) {
+      if (!x.starts_with("+coverage=")) continue;
+      context_->coveragep()->write((x.substr(10) + "-" + std::to_string(seed_)).c_str());
+    }
+#else
+    static_cast<void>(arguments);
+#endif
+  }
 
  private:
   State& state() const { return *model_->rootp->vlSymsp; }
 
   std::unique_ptr<VerilatedContext> context_;
+  unsigned long seed_;
   std::unique_ptr<Model> model_;
 };
 
@@ -74,7 +89,7 @@ int main(int argc, char** argv) {
   Run whole(arguments, seed);
   whole.go_on(UINT64_MAX);
   if (!whole.finished()) return 1;
-  whole.end();
+  whole.end(arguments);
 
   std::mt19937_64 random(seed);
   for (unsigned long i = 1; i <= restarts; ++i) {
@@ -86,7 +101,7 @@ int main(int argc, char** argv) {
     again.take_over(part);
     again.go_on(UINT64_MAX);
     if (!again.finished()) return 1;
-    again.end();
+    again.end(arguments);
   }
   return 0;
 }

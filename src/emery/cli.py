@@ -214,9 +214,15 @@ def _timing(arguments) -> int:
 
 
 def _test(arguments) -> int:
-    from emery.check import testing
+    from emery.check import coverage, testing
 
-    return testing.main(arguments.pytest)
+    words = arguments.pytest
+    if words[:1] == ["--coverage"]:
+        names = [x for x in words[1:] if x != "--record"]
+        if bad := next((x for x in names if x.startswith("-")), None):
+            raise UserError(f"test --coverage takes names of block tests and --record, not {bad}")
+        return coverage.main(names, "--record" in words)
+    return testing.main(words)
 
 
 def _format(arguments) -> int:
@@ -351,7 +357,12 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     for parser_ in (area, timing):
         parser_.add_argument("--in", dest="within", type=_text, metavar="SYSTEM", help="a block as this system has it")
         _set_option(parser_)
-    test = command("test", _test, "run test", "the test suite; everything after it goes to pytest")
+    test = command(
+        "test",
+        _test,
+        "run test",
+        "the test suite; everything after it goes to pytest (see also: test --coverage [BLOCK...] [--record])",
+    )
     test.add_argument("pytest", nargs="*")
     command("format", _format, "run test", "format the sources in place")
     rtl = command("map", _map, "run", "the RTL's rooms, blocks and systems: who uses what, and what breaks a rule")

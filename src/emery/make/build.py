@@ -38,6 +38,7 @@ class Rtl:
     trace: str = ""  # "", "fst" or "vcd"
     stand_alone: bool = False  # a test bench: it has delays, and its main program is _TEST_MAIN
     hot: tuple[str, ...] = tuple(_HOT)
+    coverage: bool = False  # counts lines, branches and toggling bits
 
     def arguments(self) -> list[str]:
         """The command line for Verilator, without the output directory."""
@@ -49,6 +50,7 @@ class Rtl:
         # A test bench's loops written out are up to 40 times the code, for runs of a second.
         words += ["--timing", "--unroll-count", "8", *_BENCH] if self.stand_alone else ["--no-timing"]
         words += ["--assert" if self.assertions else "--no-assert"]
+        words += ["--coverage-line", "--coverage-toggle"] if self.coverage else []
         words += [f"--trace-{self.trace}", "--trace-structs"] if self.trace else []
         words += [f"-G{name}={value}" for name, value in self.parameters]
         for directory in self.dirs:
@@ -161,7 +163,7 @@ def link(objects: list[Path], libraries: list[str], name: str) -> Path:
 def _runtime_defines(rtl: Rtl) -> list[str]:
     flags = {
         "VERILATOR": 1,
-        "VM_COVERAGE": 0,
+        "VM_COVERAGE": int(rtl.coverage),
         "VM_SC": 0,
         "VM_TIMING": int(rtl.stand_alone),
         "VM_TRACE": int(bool(rtl.trace)),
@@ -297,7 +299,7 @@ def build_system(system, values: dict, waves: bool = False, assertions: bool = F
         progress.done()
 
 
-def test_rtl(bench: Path) -> Rtl:
+def test_rtl(bench: Path, coverage: bool = False) -> Rtl:
     """How to verilate a block test (a `_tb.sv` file that stands beside its block)."""
     return Rtl(
         top=bench.stem,
@@ -306,12 +308,13 @@ def test_rtl(bench: Path) -> Rtl:
         assertions=True,
         stand_alone=True,
         hot=("-O1",),
+        coverage=coverage,
     )
 
 
-def build_block_test(bench: Path) -> Path:
+def build_block_test(bench: Path, coverage: bool = False) -> Path:
     """The executable of a block test."""
-    rtl = test_rtl(bench)
+    rtl = test_rtl(bench, coverage)
     model = verilate(rtl)
     return link(compile_all(model_units(rtl, model)), [], bench.stem)
 

@@ -29,13 +29,23 @@ def of_source(path: Path) -> list[Path]:
     return found
 
 
+def benches() -> list[Path]:
+    """The block tests there are."""
+    return sorted(x for place in ("rtl", "systems") for x in (ROOT / place).rglob("*_tb.sv"))
+
+
+def benches_of(path: Path) -> list[Path]:
+    """Those that a block's own tests are."""
+    return [x for x in _of_rtl(path) if x.stem.endswith("_tb")]
+
+
 @cache
 def _rtl_tests() -> dict[Path, set[Path]]:
-    tests = [x for place in ("rtl", "systems") for kind in ("_tb", "_formal") for x in (ROOT / place).rglob(f"*{kind}.sv")]
+    tests = [*benches(), *(x for place in ("rtl", "systems") for x in (ROOT / place).rglob("*_formal.sv"))]
     return {x: set(testing.needed_rtl(x)) for x in sorted(tests)}
 
 
-def _subject(test: Path) -> str:
+def subject(test: Path) -> str:
     """The block a bench or proof is named after: mac_rx for mac_rx_tb and mac_rx_byte_tb."""
     name = re.sub("_(tb|formal)$", "", test.stem)
     while "_" in name and not (test.parent / f"{name}.sv").is_file():
@@ -45,7 +55,7 @@ def _subject(test: Path) -> str:
 
 def _of_rtl(path: Path) -> list[Path]:
     those = {x: needed for x, needed in _rtl_tests().items() if path in needed}
-    found = [x for x in those if _subject(x) == path.stem]
+    found = [x for x in those if subject(x) == path.stem]
     if not found:
         direct = [x for x in those if re.search(rf"\b{path.stem}\b", x.read_text())]
         found = sorted(direct or those, key=lambda x: len(those[x]))[:_AT_THE_MOST]
