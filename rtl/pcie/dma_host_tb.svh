@@ -199,4 +199,12 @@ module dma_host_write
   end
 endmodule
 
+/// One line for each; the client's status and its RAM's port are `status`, and `ram` or `ram_read` and `ram_row`.
+`define DMA_HOST_READ(name, sel, stream, percent_, latency_, jitter_, fail_percent_) \
+  dma_host_read #(.Sel(sel)) name (.clk, .rst, .req(stream), .percent(percent_), .latency(latency_), .jitter(jitter_), \
+      .fail_percent(fail_percent_), .status, .ram);
+`define DMA_HOST_WRITE(name, sel, stream, percent_, latency_, jitter_, fail_percent_) \
+  dma_host_write #(.Sel(sel)) name (.clk, .rst, .req(stream), .percent(percent_), .latency(latency_), .jitter(jitter_), \
+      .fail_percent(fail_percent_), .status, .ram(ram_read), .row(ram_row));
+
 `endif

@@ -67,20 +67,7 @@ module cpl_queues_tb;
     end
   end
 
-  dma_host_write #(
-      .Sel(Sel)
-  ) i_host (
-      .clk,
-      .rst,
-      .req(dma),
-      .percent(80),
-      .latency(1),
-      .jitter(40),
-      .fail_percent(0),
-      .status,
-      .ram(ram_read),
-      .row(ram_row)
-  );
+  `DMA_HOST_WRITE(i_host, Sel, dma, 80, 1, 40, 0)
 
   logic [31:0] rdata;  // of the last access
   `REG_MASTER(24, i_regs, regs)

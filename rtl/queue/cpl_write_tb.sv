@@ -97,20 +97,7 @@ module cpl_write_tb;
     i_enq_rsp.send_in(a, enq_latency);
   endtask
 
-  dma_host_write #(
-      .Sel(Sel)
-  ) i_host (
-      .clk,
-      .rst,
-      .req(dma),
-      .percent(dma_percent),
-      .latency,
-      .jitter,
-      .fail_percent,
-      .status,
-      .ram(ram_read),
-      .row(ram_row)
-  );
+  `DMA_HOST_WRITE(i_host, Sel, dma, dma_percent, latency, jitter, fail_percent)
   `STREAM_SOURCE(record_t, i_record, record, 100)
   `STREAM_SINK(queue_t, i_enq_req, enq_req, enq_percent)
   `STREAM_SOURCE(enq_rsp_t, i_enq_rsp, enq_rsp, 100)

@@ -181,19 +181,7 @@ module desc_fetch_tb;
   endfunction
 
   // ---- DMA read engine and the ends of the streams.
-  dma_host_read #(
-      .Sel(Sel)
-  ) i_host (
-      .clk,
-      .rst,
-      .req(dma),
-      .percent(dma_percent),
-      .latency,
-      .jitter,
-      .fail_percent(error_percent),
-      .status,
-      .ram
-  );
+  `DMA_HOST_READ(i_host, Sel, dma, dma_percent, latency, jitter, error_percent)
   `STREAM_SOURCE(fetch_req_t, i_req, req, 100)
   `STREAM_SINK(deq_req_t, i_deq_req, deq_req, full ? 100 : 80)
   `STREAM_SOURCE(deq_rsp_t, i_deq_rsp, deq_rsp, 100)

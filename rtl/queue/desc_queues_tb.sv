@@ -77,19 +77,7 @@ module desc_queues_tb;
     return d;
   endfunction
 
-  dma_host_read #(
-      .Sel(Sel)
-  ) i_host (
-      .clk,
-      .rst,
-      .req(dma),
-      .percent(80),
-      .latency(1),
-      .jitter(40),
-      .fail_percent(0),
-      .status,
-      .ram
-  );
+  `DMA_HOST_READ(i_host, Sel, dma, 80, 1, 40, 0)
 
   // The ports: each asks for one of its queues, and commits each descriptor a while after it came.
   for (genvar p = 0; p < Ports; p++) begin : g_port
