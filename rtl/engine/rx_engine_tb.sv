@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// rx_engine: each DMA request, record, commit, stop, free and count against a model of what each frame meets
@@ -59,23 +60,15 @@ module rx_engine_tb;
   } frame_t;
   typedef struct {
     int unsigned due;
-    desc_beat_t  beat;
-  } beat_t;
-  typedef struct {
-    int unsigned due;
     dma_status_t status;
   } answer_t;
   rx_meta_t metas[$];
   frame_t frames[$];
-  beat_t beats[$];
   answer_t answers[$];
   dma_result_e results[$];
   dma_req_t want_dma[$];
-  record_t want_record[$];
-  commit_t want_commit[$];
-  queue_error_t want_stop[$];
   int unsigned want_free[$];
-  int unsigned want_count[6], got_count[6], finished = 0, asked = 0;
+  int unsigned want_count[6], got_count[6], asked = 0;
 
   function automatic bit one_in(int unsigned n);
     return $urandom_range(n - 1) == 0;
@@ -100,7 +93,7 @@ module rx_engine_tb;
       if (b.status == DeqEmpty) f.fate.no_descriptor = 1;
       else f.fate.queue_stopped = 1;
       b.last = 1'($urandom());
-      beats.push_back('{now + desc_latency, b});
+      i_desc.send_in(b, desc_latency);
     end else begin
       n  = trouble != 0 ? $urandom_range(8, 1) : 1;
       at = 0;
@@ -128,7 +121,7 @@ module rx_engine_tb;
             at += room;
           end
         end
-        beats.push_back('{now + desc_latency, b});
+        i_desc.send_in(b, desc_latency);
       end
       if (f.code != ErrNone) f.fate.descriptor_error = 1;
       else if (at != 32'(m.len)) f.fate.truncated = 1;
@@ -167,13 +160,20 @@ module rx_engine_tb;
             len: f.meta.len,
             queue: f.meta.queue
         };
-        want_record.push_back('{cq: f.cq, record: cpl});
-        want_commit.push_back('{queue: f.meta.queue, count: 1});
-        if (code != ErrNone) want_stop.push_back('{queue: f.meta.queue, code: code});
+        i_record.expected.push_back('{cq: f.cq, record: cpl});
+        i_commit.expected.push_back('{queue: f.meta.queue, count: 1});
+        if (code != ErrNone) i_stop.expected.push_back('{queue: f.meta.queue, code: code});
       end
     end
   endfunction
 
+  `STREAM_SOURCE(rx_meta_t, i_meta, meta, trouble == 0 ? 100 : 75)
+  `STREAM_SINK(deq_req_t, i_req, req, ready_percent)
+  `STREAM_SOURCE(desc_beat_t, i_desc, desc, 100)
+  `STREAM_SINK(dma_req_t, i_dma, dma, ready_percent)
+  `STREAM_CHECK(record_t, i_record, record, ready_percent * record_percent / 100)
+  `STREAM_CHECK(commit_t, i_commit, commit, ready_percent)
+  `STREAM_CHECK(queue_error_t, i_stop, stop, ready_percent)
   always @(posedge clk) begin
     now++;
     if (req.valid && req.ready && !rst) begin
@@ -192,14 +192,6 @@ module rx_engine_tb;
       if (s.result != DmaOk) dma_fails++;
       answers.push_back('{now + dma_latency, s});
     end
-    if (record.valid && record.ready && !rst) begin
-      `CHECK(want_record.size() != 0 && record.data == want_record.pop_front(), "wrong record")
-      finished++;
-    end
-    if (commit.valid && commit.ready && !rst)
-      `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
-    if (stop.valid && stop.ready && !rst)
-      `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
     if (free.valid && !rst)
       `CHECK(want_free.size() != 0 && 32'(free.count) == want_free.pop_front(), "wrong free")
     if (!rst) for (int i = 0; i < 6; i++) got_count[i] += 32'(count[i]);
@@ -214,49 +206,28 @@ module rx_engine_tb;
       status <= '{1'b1, Sel + 5'd1, DmaTimeout};  // somebody else's
     end
     resolve();
-    if (!meta.valid || meta.ready) begin
-      meta.valid <= 0;
-      if (to_send != 0 && (trouble == 0 || !one_in(4))) begin
-        rx_meta_t m;
-        m.addr  = next_addr;
-        m.len   = 14'($urandom_range(max_len, 60));
-        m.queue = 16'($urandom());
-        m.info  = {$urandom(), $urandom(), $urandom(), $urandom()};
-        next_addr += 20'((32'(m.len) + 63) / 64 * 64);
-        metas.push_back(m);
-        meta.valid <= 1;
-        meta.data  <= m;
-        to_send--;
-        sent++;
-      end
-    end
-    if (!desc.valid || desc.ready) begin
-      desc.valid <= 0;
-      if (beats.size() != 0 && beats[0].due <= now) begin
-        desc.valid <= 1;
-        desc.data  <= beats[0].beat;
-        void'(beats.pop_front());
-      end
-    end
-    req.ready <= $urandom_range(99) < ready_percent;
-    dma.ready <= $urandom_range(99) < ready_percent;
-    record.ready <= $urandom_range(99) < ready_percent && $urandom_range(99) < record_percent;
-    commit.ready <= $urandom_range(99) < ready_percent;
-    stop.ready <= $urandom_range(99) < ready_percent;
-    if (rst) begin
-      meta.valid <= 0;
-      desc.valid <= 0;
+    if (i_meta.queue.size() == 0 && to_send != 0) begin
+      rx_meta_t m;
+      m.addr  = next_addr;
+      m.len   = 14'($urandom_range(max_len, 60));
+      m.queue = 16'($urandom());
+      m.info  = {$urandom(), $urandom(), $urandom(), $urandom()};
+      next_addr += 20'((32'(m.len) + 63) / 64 * 64);
+      metas.push_back(m);
+      i_meta.queue.push_back(m);
+      to_send--;
+      sent++;
     end
   end
 
   task automatic settle();
-    while (to_send != 0 || meta.valid) @(posedge clk);
+    while (to_send != 0 || meta.valid || i_meta.queue.size() != 0) @(posedge clk);
     ready_percent = 100;
     repeat (3000 + 4 * dma_latency) @(posedge clk);
     `CHECK(frames.size() == 0 && metas.size() == 0 && want_dma.size() == 0 && asked == sent,
            "a frame is stuck")
     `CHECK(
-        want_record.size() == 0 && want_commit.size() == 0 && want_stop.size() == 0 && want_free.size() == 0,
+        i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_stop.expected.size() == 0 && want_free.size() == 0,
         "a record, commit, stop or free is missing")
     for (int i = 0; i < 6; i++)
       `CHECK(got_count[i] == want_count[i], $sformatf(
@@ -269,9 +240,10 @@ module rx_engine_tb;
     // One 60-byte frame a clock with descriptors 200 clocks away.
     to_send = 3000;
     repeat (400) @(posedge clk);
-    start = finished;
+    start = i_record.taken;
     repeat (2000) @(posedge clk);
-    `CHECK(finished - start >= 1998, $sformatf("%0d frames in 2000 clocks", finished - start))
+    `CHECK(i_record.taken - start >= 1998, $sformatf(
+           "%0d frames in 2000 clocks", i_record.taken - start))
     settle();
     // Everything that can go wrong, with back-pressure.
     trouble = 1;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "dma_host_tb.svh"
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// tx_engine: each DMA request, frame byte, checksum command, record, commit, sent and stop against a model of what each
@@ -52,7 +54,7 @@ module tx_engine_tb;
       min_len = 60,
       max_len = 60,
       now = 0;
-  int unsigned dma_latency = 250, stamp_latency = 20, record_percent = 100;
+  int unsigned dma_latency = 250, dma_jitter = 0, stamp_latency = 20, record_percent = 100;
 
   typedef struct {
     error_e code;
@@ -62,34 +64,26 @@ module tx_engine_tb;
     bit [63:0] addr[$];
     int unsigned size[$];
   } packet_t;
-  typedef struct {
-    int unsigned due;
-    dma_req_t req;
-    dma_result_e result;
-  } fetch_t;
-  typedef struct {
-    int unsigned due;
-    ptp_time_t   stamp;
-  } stamp_t;
-  desc_beat_t beats[$];
   packet_t packets[$], frames[$], closing[$];
   dma_req_t want_dma[$];
-  fetch_t fetches[$];
   dma_result_e results[$];
-  stamp_t stamps[$];
-  record_t want_record[$];
-  commit_t want_commit[$];
-  sent_t want_sent[$];
-  queue_error_t want_stop[$];
   ptp_time_t frame_stamp[$];
-  int unsigned
-      offered = 0, finished = 0, beats_out = 0, good = 0, bad = 0, codes[16], dma_fails = 0;
+  int unsigned offered = 0, beats_out = 0, good = 0, bad = 0, codes[16], dma_fails = 0;
 
   function automatic bit one_in(int unsigned n);
     return $urandom_range(n - 1) == 0;
   endfunction
   function automatic byte unsigned host(bit [63:0] addr);
     return 8'(addr ^ (addr >> 8) * 3 ^ (addr >> 16) * 7);
+  endfunction
+
+  /// That many bytes from an address on are in host memory.
+  function automatic void put(bit [63:0] addr, int unsigned bytes);
+    for (bit [63:0] at = addr & ~64'd15; at < addr + 64'(bytes); at += 16) begin
+      logic [127:0] word;
+      for (int i = 0; i < 16; i++) word[8*i+:8] = host(at + 64'(i));
+      i_host.memory[at/16] = word;
+    end
   endfunction
 
   function automatic error_e error_code(dma_result_e r);
@@ -114,7 +108,7 @@ module tx_engine_tb;
     b.cq = p.cq;
     if (trouble != 0 && one_in(20)) begin
       b.status = one_in(2) ? DeqEmpty : DeqStopped;  // leaves no trace
-      beats.push_back(b);
+      i_desc.queue.push_back(b);
       return;
     end
     p.len = 0;
@@ -145,12 +139,13 @@ module tx_engine_tb;
         else if (piece != 0) begin
           want_dma.push_back('{host_addr: b.desc.addr, sel: Sel, ram_addr: '0, len: 16'(piece),
                              relaxed: 1'b1});
+          put(b.desc.addr, piece);
           p.addr.push_back(b.desc.addr);
           p.size.push_back(piece);
           p.requests++;
         end
       end
-      beats.push_back(b);
+      i_desc.queue.push_back(b);
     end
     packets.push_back(p);
     offered++;
@@ -166,7 +161,7 @@ module tx_engine_tb;
         r = results.pop_front();
         if (p.code == ErrNone) p.code = error_code(r);
       end
-      if (p.code != ErrNone) want_stop.push_back('{queue: p.queue, code: p.code});
+      if (p.code != ErrNone) i_stop.expected.push_back('{queue: p.queue, code: p.code});
       else frames.push_back(p);
       codes[4'(p.code)]++;
       closing.push_back(p);
@@ -184,62 +179,35 @@ module tx_engine_tb;
       if (p.code == ErrNone) cpl.timestamp = 40'(frame_stamp.pop_front());
       cpl.len   = p.len > 16383 ? 14'd16383 : 14'(p.len);
       cpl.queue = p.queue;
-      want_record.push_back('{cq: p.cq, record: cpl});
-      want_commit.push_back('{queue: p.queue, count: 1});
-      want_sent.push_back('{queue: p.queue, bytes: cpl.len});
+      i_record.expected.push_back('{cq: p.cq, record: cpl});
+      i_commit.expected.push_back('{queue: p.queue, count: 1});
+      i_sent.expected.push_back('{queue: p.queue, bytes: cpl.len});
       if (p.code == ErrNone) good++;
       else bad++;
     end
   endfunction
 
   int unsigned got_good = 0, got_bad = 0, at = 0, seg = 0, seg_at = 0;
-  int unsigned fetch_at = 0;
+  `DMA_HOST_READ(i_host, Sel, dma, ready_percent, dma_latency, dma_jitter, trouble * 2)
+  `STREAM_SOURCE(desc_beat_t, i_desc, desc, trouble == 0 ? 100 : 75)
+  `STREAM_SINK(frame_beat_t, i_frame, frame, frame_percent)
+  `STREAM_SOURCE(ptp_time_t, i_stamp, stamp, 100)
+  `STREAM_CHECK(record_t, i_record, record, record_percent)
+  `STREAM_CHECK(commit_t, i_commit, commit, ready_percent)
+  `STREAM_CHECK(sent_t, i_sent, sent, ready_percent)
+  `STREAM_CHECK(queue_error_t, i_stop, stop, ready_percent)
   always @(posedge clk) begin
     now++;
     if (dma.valid && dma.ready && !rst) begin
-      fetch_t f;
+      dma_req_t want;
       `CHECK(want_dma.size() != 0, "a DMA request too many")
-      f.req = want_dma.pop_front();
-      f.req.ram_addr = dma.data.ram_addr;  // any place will do, the frames show whether it was a good one
-      `CHECK(dma.data == f.req, $sformatf("DMA request %p, not %p", dma.data, f.req))
-      f.due = now + dma_latency;
-      f.result = DmaOk;
-      if (trouble != 0 && one_in(60)) begin
-        f.result = dma_result_e'($urandom_range(4, 1));
-        dma_fails++;
-      end
-      fetches.push_back(f);
+      want = want_dma.pop_front();
+      want.ram_addr = dma.data.ram_addr;  // any place will do, the frames show whether it was a good one
+      `CHECK(dma.data == want, $sformatf("DMA request %p, not %p", dma.data, want))
     end
-    // The DMA engine: 64 bytes a clock, the status with the last.
-    ram <= '0;
-    status <= '0;
-    if (fetches.size() != 0 && fetches[0].due <= now) begin
-      int unsigned n;
-      ram_write_t w;
-      dma_req_t q;
-      q = fetches[0].req;
-      w = '0;
-      w.sel = Sel;
-      n = 32'(q.len) - fetch_at > 64 ? 64 : 32'(q.len) - fetch_at;
-      for (int unsigned i = 0; i < n; i++) begin
-        ram_addr_t a;
-        a = q.ram_addr + 20'(fetch_at + i);
-        w.valid[a[6:4]] = 1;
-        w.row[a[6:4]] = a[19:7];
-        w.strb[a[6:4]][a[3:0]] = 1;
-        w.data[a[6:4]][8*a[3:0]+:8] = host(q.host_addr + 64'(fetch_at + i));
-      end
-      ram <= w;
-      fetch_at += n;
-      if (fetch_at == 32'(q.len)) begin
-        fetch_at = 0;
-        status <= '{1'b1, Sel, fetches[0].result};
-        results.push_back(fetches[0].result);
-        void'(fetches.pop_front());
-      end
-    end else if (one_in(3)) begin
-      status <= '{1'b1, Sel - 5'd1, DmaAborted};  // somebody else's
-      ram <= '{sel: Sel + 5'd1, valid: '1, row: '0, strb: '1, data: '1};
+    if (status.valid && status.sel == Sel && !rst) begin
+      results.push_back(status.result);
+      dma_fails += 32'(status.result != DmaOk);
     end
     resolve();
 
@@ -263,7 +231,7 @@ module tx_engine_tb;
         end
       end
       at += n;
-      if (b.sop) stamps.push_back('{now + stamp_latency, 48'({$urandom(), $urandom()})});
+      if (b.sop) i_stamp.send_in(ptp_time_t'({$urandom(), $urandom()}), stamp_latency);
       if (b.eop) begin
         at = 0;
         seg = 0;
@@ -271,67 +239,31 @@ module tx_engine_tb;
         void'(frames.pop_front());
       end
     end
-    if (record.valid && record.ready && !rst) begin
-      `CHECK(want_record.size() != 0 && record.data == want_record.pop_front(), "wrong record")
-      finished++;
-    end
-    if (commit.valid && commit.ready && !rst)
-      `CHECK(want_commit.size() != 0 && commit.data == want_commit.pop_front(), "wrong commit")
-    if (sent.valid && sent.ready && !rst)
-      `CHECK(want_sent.size() != 0 && sent.data == want_sent.pop_front(), "wrong sent")
-    if (stop.valid && stop.ready && !rst)
-      `CHECK(want_stop.size() != 0 && stop.data == want_stop.pop_front(), "wrong stop")
     if (!rst) begin
       got_good += 32'(count.sent);
       got_bad += 32'(count.error);
     end
 
-    // Stimuli.
-    if (!stamp.valid || stamp.ready) begin
-      stamp.valid <= 0;
-      if (stamps.size() != 0 && stamps[0].due <= now) begin
-        stamp.valid <= 1;
-        stamp.data  <= stamps[0].stamp;
-        frame_stamp.push_back(stamps[0].stamp);
-        void'(stamps.pop_front());
-      end
-    end
+    if (stamp.valid && stamp.ready && !rst) frame_stamp.push_back(stamp.data);
     close();
-    if (!desc.valid || desc.ready) begin
-      desc.valid <= 0;
-      if (beats.size() == 0 && to_send != 0) begin
-        make_packet();
-        to_send--;
-      end
-      if (beats.size() != 0 && (trouble == 0 || !one_in(4))) begin
-        desc.valid <= 1;
-        desc.data  <= beats.pop_front();
-      end
-    end
-    dma.ready <= $urandom_range(99) < ready_percent;
-    frame.ready <= $urandom_range(99) < frame_percent;
-    record.ready <= $urandom_range(99) < record_percent;
-    commit.ready <= $urandom_range(99) < ready_percent;
-    sent.ready <= $urandom_range(99) < ready_percent;
-    stop.ready <= $urandom_range(99) < ready_percent;
-    if (rst) begin
-      desc.valid  <= 0;
-      stamp.valid <= 0;
+    if (i_desc.queue.size() == 0 && to_send != 0) begin
+      make_packet();
+      to_send--;
     end
   end
 
   task automatic settle();
-    while (to_send != 0 || desc.valid || beats.size() != 0) @(posedge clk);
+    while (to_send != 0 || desc.valid || i_desc.queue.size() != 0) @(posedge clk);
     ready_percent  = 100;
     frame_percent  = 100;
     record_percent = 100;
-    repeat (3000 + 2 * dma_latency) @(posedge clk);
+    repeat (3000 + 2 * (dma_latency + dma_jitter)) @(posedge clk);
     `CHECK(packets.size() == 0 && frames.size() == 0 && closing.size() == 0 && want_dma.size() == 0,
            "a packet is stuck")
     `CHECK(
-        want_record.size() == 0 && want_commit.size() == 0 && want_sent.size() == 0 && want_stop.size() == 0,
+        i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_sent.expected.size() == 0 && i_stop.expected.size() == 0,
         "a record, commit, sent or stop is missing")
-    `CHECK(finished == offered && got_good == good && got_bad == bad, "packets miscounted")
+    `CHECK(i_record.taken == offered && got_good == good && got_bad == bad, "packets miscounted")
     `CHECK(dut.used_q == '0 && dut.flying_q == '0,
            $sformatf("%0d units are lost, %0d on their way", dut.used_q, dut.flying_q))
   endtask
@@ -342,9 +274,10 @@ module tx_engine_tb;
     // One 60-byte packet a clock with the host 250 clocks away.
     to_send = 3000;
     repeat (600) @(posedge clk);
-    start = finished;
+    start = i_record.taken;
     repeat (2000) @(posedge clk);
-    `CHECK(finished - start >= 1998, $sformatf("%0d packets in 2000 clocks", finished - start))
+    `CHECK(i_record.taken - start >= 1998, $sformatf(
+           "%0d packets in 2000 clocks", i_record.taken - start))
     settle();
     // Long frames: 64 bytes a clock (their lengths are whole beats here, so that every beat counts in full).
     min_len = 1472;
@@ -366,6 +299,7 @@ module tx_engine_tb;
       record_percent = $urandom_range(100, 5);
       max_len = round % 2 == 0 ? $urandom_range(MaxFrame, 60) : 100;
       dma_latency = $urandom_range(300, 1);
+      dma_jitter = $urandom_range(1) * $urandom_range(200);
       stamp_latency = $urandom_range(300, 1);
       to_send = 250;
       settle();
