@@ -30,6 +30,7 @@ module reg_arb_tb;
       .on(out),
       .percent
   );
+  always @(posedge clk) if (out.req && !rst) `CHECK(index == out.addr[7], "it names another master")
   // Each master has half of the words to itself.
   int unsigned done[2];
   for (genvar m = 0; m < 2; m++) begin : g_master
