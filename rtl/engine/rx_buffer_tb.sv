@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// rx_buffer: every frame whole and in order with its info, exact capacity, erased and dropped frames, one beat a clock.
@@ -41,8 +42,7 @@ module rx_buffer_tb;
       min_len = 60,
       max_len = 60;
   bit sent_bad[$];
-  int unsigned at = 0, len = 0, sent = 0, errors = 0, drops = 0, to_send = 0, infos = 0;
-  bit bad;
+  int unsigned sent = 0, errors = 0, drops = 0, to_send = 0;
   function automatic byte unsigned content(int unsigned id, int unsigned i);
     return i < 4 ? 8'(id >> (8 * i)) : 8'(id * 5 + i * 11 + (i >> 6));
   endfunction
@@ -51,48 +51,28 @@ module rx_buffer_tb;
     '{stamp: 48'(id * 100), hash: id * 32'h9e3779b9, hash_type: 4'(id), csum: 16'(id * 3)}
     ;
   endfunction
+  `FRAME_SOURCE(frame_beat_t, i_frame, frame, valid_percent, valid_percent)
+  `STREAM_SOURCE(rx_info_t, i_info, info, info_percent)
   always @(posedge clk) begin
-    if (frame.valid && frame.ready && !rst && frame.data.eop) begin
-      sent_len.push_back(len);
+    if (!rst && to_send != 0 && i_frame.queue.size() == 0) begin
+      bytes_t bytes;
+      bit bad;
+      bytes.delete();
+      repeat ($urandom_range(max_len, min_len)) bytes.push_back(content(sent, bytes.size()));
+      bad = $urandom_range(99) < bad_percent;
+      i_frame.send(bytes, bad);
+      i_info.queue.push_back(info_of(sent));
+      sent_len.push_back(bytes.size());
       sent_bad.push_back(bad);
-      if (bad) errors++;
-    end
-    if (!rst && (!frame.valid || frame.ready)) begin
-      if (at >= len) begin
-        at  = 0;
-        len = 0;
-        if (to_send != 0) begin
-          to_send--;
-          len = $urandom_range(max_len, min_len);
-          bad = $urandom_range(99) < bad_percent;
-          sent++;
-        end
-      end
-      frame.valid <= 0;
-      if (len != 0 && $urandom_range(99) < valid_percent) begin
-        frame.valid <= 1;
-        frame.data.sop <= at == 0;
-        frame.data.eop <= at + 64 >= len;
-        frame.data.err <= at + 64 >= len && bad;
-        frame.data.len <= 7'(len - at > 64 ? 64 : len - at);
-        for (int unsigned i = 0; i < 64; i++) frame.data.data[8*i+:8] <= content(sent - 1, at + i);
-        at += 64;
-      end
-    end
-    if (info.valid && info.ready && !rst) infos++;
-    if (!rst && (!info.valid || info.ready)) begin
-      info.valid <= infos < sent && $urandom_range(99) < info_percent;
-      info.data  <= info_of(infos);
+      errors += 32'(bad);
+      to_send--;
+      sent++;
     end
     if (dropped && !rst) drops++;
-    if (rst) begin
-      frame.valid <= 0;
-      info.valid  <= 0;
-    end
   end
 
   // Sink: reads each frame back a unit a clock and gives its space back some time later.
-  int unsigned meta_percent = 100, got = 0, next_id = 0, beats = 0, latency = 0;
+  int unsigned meta_percent = 100, got = 0, next_id = 0;
   rx_meta_t frames[$];
   int unsigned unit = 0;
   int unsigned frees[$];
@@ -105,12 +85,11 @@ module rx_buffer_tb;
     rx_meta_t m;
   } read_t;
   read_t pipe[4];
+  `STREAM_SINK(rx_meta_t, i_meta, meta, meta_percent)
   int unsigned id, free_percent = 100;
   always @(posedge clk) begin
-    if (frame.valid && frame.ready && !rst) beats++;
     if (meta.valid && meta.ready && !rst) frames.push_back(meta.data);
-    meta.ready <= !rst && $urandom_range(99) < meta_percent;
-    ram_read   <= '0;
+    ram_read <= '0;
     pipe[0].valid = 0;
     if (frames.size() != 0) begin
       ram_addr_t a;
@@ -158,11 +137,11 @@ module rx_buffer_tb;
   end
 
   task automatic settle();
-    while (to_send != 0 || frame.valid || at < len) @(posedge clk);
+    while (to_send != 0 || frame.valid || i_frame.queue.size() != 0) @(posedge clk);
     free_percent = 100;
     meta_percent = 100;
     repeat (500) @(posedge clk);
-    `CHECK(got + errors + drops == sent && infos == sent,
+    `CHECK(got + errors + drops == sent && i_info.taken == sent,
            $sformatf("%0d out, %0d bad, %0d dropped of %0d", got, errors, drops, sent))
     `CHECK(frees.size() == 0, "frees left over")
     `CHECK(dut.used_q == '0, $sformatf("%0d units are lost", dut.used_q))
@@ -176,9 +155,10 @@ module rx_buffer_tb;
     // One 60-byte frame a clock.
     to_send = 1100;
     repeat (20) @(posedge clk);
-    start = beats;
+    start = i_frame.taken;
     repeat (1000) @(posedge clk);
-    `CHECK(beats - start == 1000, $sformatf("%0d beats in 1000 clocks", beats - start))
+    `CHECK(i_frame.taken - start == 1000, $sformatf(
+           "%0d beats in 1000 clocks", i_frame.taken - start))
     settle();
     `CHECK(drops == 0, "dropped although there was room")
     // Long frames: 64 bytes a clock.
@@ -186,10 +166,10 @@ module rx_buffer_tb;
     max_len = 1500;
     to_send = 100;
     repeat (20) @(posedge clk);
-    start = beats;
+    start = i_frame.taken;
     repeat (1000) @(posedge clk);
-    `CHECK(beats - start == 1000, $sformatf("%0d beats of long frames in 1000 clocks", beats - start
-           ))
+    `CHECK(i_frame.taken - start == 1000, $sformatf(
+           "%0d beats of long frames in 1000 clocks", i_frame.taken - start))
     settle();
     `CHECK(drops == 0, "dropped although there was room")
     // Capacity: without frees exactly Units units of frames stay, the next is dropped.
@@ -198,7 +178,7 @@ module rx_buffer_tb;
     max_len = 128;
     to_send = 100;
     base = got;
-    while (to_send != 0 || frame.valid || at < len) @(posedge clk);
+    while (to_send != 0 || frame.valid || i_frame.queue.size() != 0) @(posedge clk);
     repeat (500) @(posedge clk);
     `CHECK(got - base == Units / 2, $sformatf(
            "held %0d two-unit frames in %0d units", got - base, Units))
@@ -210,7 +190,7 @@ module rx_buffer_tb;
     max_len = 64;
     to_send = 120;
     base = drops;
-    while (to_send != 0 || frame.valid || at < len) @(posedge clk);
+    while (to_send != 0 || frame.valid || i_frame.queue.size() != 0) @(posedge clk);
     repeat (10) @(posedge clk);
     `CHECK(drops - base == 120 - MaxFrames, $sformatf(
            "%0d dropped with %0d notes", drops - base, MaxFrames))
