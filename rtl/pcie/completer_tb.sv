@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// completer: random reads and writes with any byte enables against registers that answer after random delays; every
@@ -170,6 +171,8 @@ module completer_tb;
     make_request.eop = more_beats == 0;
   endfunction
 
+  `STREAM_SOURCE(tlp_beat_t, i_req, req, 100)
+  `STREAM_SINK(tlp_beat_t, i_cpl, cpl, out_percent)
   always @(posedge clk) begin
     if (!rst) begin
       if (unsupported) urs++;
@@ -196,18 +199,9 @@ module completer_tb;
     if (waiting) delay <= regs.req ? delay : delay - 1;
     else delay <= $urandom_range(max_delay);
     rdata <= $urandom();
-    if (rst) begin
-      req.valid <= 0;
-      cpl.ready <= 0;
-    end else begin
-      cpl.ready <= $urandom_range(99) < out_percent;
-      if (!req.valid || req.ready) begin
-        req.valid <= 0;
-        if ($urandom_range(99) < in_percent || more_beats != 0) begin
-          req.valid <= 1;
-          req.data  <= make_request();
-        end
-      end
+    if (i_req.queue.size() == 0 && $urandom_range(99) < in_percent) begin
+      i_req.queue.push_back(make_request());
+      while (more_beats != 0) i_req.queue.push_back(make_request());
     end
   end
 

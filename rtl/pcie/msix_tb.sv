@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// msix: each request of a free vector gives exactly one right message; requests of a masked one are held, visible in the
@@ -35,16 +36,13 @@ module msix_tb;
       requests[Vectors], messages[Vectors], total = 0, sents = 0, drops = 0, bad_requests = 0;
   logic masked[Vectors];
   int unsigned now = 0, masked_at[Vectors], disabled_at = 0;
-  logic answered = 0;
-  logic [31:0] answer;
   int unsigned in_percent = 0, out_percent = 100;
 
+  `REG_MASTER(16, i_regs, regs)
+  `STREAM_SOURCE(logic [15:0], i_vector, vector, 100)
+  `STREAM_SINK(tlp_beat_t, i_tlp, tlp, out_percent)
   always @(posedge clk) begin
     now++;
-    if (regs.ack) begin
-      answered = 1;
-      answer   = regs.rdata;
-    end
     if (!rst) begin
       sents += 32'(sent);
       drops += 32'(dropped);
@@ -76,36 +74,14 @@ module msix_tb;
         end
       end
     end
-    if (rst) begin
-      vector.valid <= 0;
-      tlp.ready <= 0;
-    end else begin
-      tlp.ready <= $urandom_range(99) < out_percent;
-      if (!vector.valid || vector.ready) begin
-        vector.valid <= $urandom_range(99) < in_percent;
-        vector.data <= 16'($urandom_range(
-            19
-        ) == 0 ? $urandom_range(
-            65535
-        ) : $urandom_range(
-            Vectors - 1
-        ));
-      end
-    end
+    if (i_vector.queue.size() == 0 && $urandom_range(99) < in_percent)
+      i_vector.queue.push_back(16'($urandom_range($urandom_range(19) == 0 ? 65535 : Vectors - 1)));
   end
 
   task automatic access (logic write, logic [15:0] a, logic [31:0] d, logic [3:0] be,
                          output logic [31:0] r);
-    answered = 0;
-    regs.req   <= 1;
-    regs.write <= write;
-    regs.addr  <= a;
-    regs.wdata <= d;
-    regs.wstrb <= be;
-    @(posedge clk);
-    regs.req <= 0;
-    while (!answered) @(posedge clk);
-    r = answer;
+    i_regs.access(write, a, d, be);
+    r = i_regs.rdata;
   endtask
 
   task automatic set_mask(int v, logic m);
@@ -138,7 +114,7 @@ module msix_tb;
   task automatic settle();
     in_percent = 0;
     repeat (2) @(posedge clk);
-    while (vector.valid) @(posedge clk);
+    while (vector.valid || i_vector.queue.size() != 0) @(posedge clk);
     repeat (Vectors * 50) @(posedge clk);
   endtask
 
@@ -172,7 +148,6 @@ module msix_tb;
       masked[v] = 1;
       masked_at[v] = 0;
     end
-    regs.req <= 0;
     @(negedge rst);
     @(posedge clk);
     for (int v = 0; v < Vectors; v++) fill(v);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// tlp_rx_demux: every kind of TLP, of one or several beats, comes out where it belongs, whole and in order; the rest is
@@ -43,9 +44,8 @@ module tlp_rx_demux_tb;
   };
   bit use_type[256];
   int unsigned in_percent = 0, cpl_percent = 100, req_percent = 100;
-  int unsigned left = 0, drops = 0, expect_drops = 0, moved_cpl = 0, moved_in = 0;
+  int unsigned left = 0, drops = 0, expect_drops = 0;
   logic [7:0] current;
-  tlp_beat_t to_cpl[$], to_req[$];
 
   function automatic tlp_beat_t next_beat();
     tlp_beat_t beat;
@@ -62,39 +62,22 @@ module tlp_rx_demux_tb;
     return beat;
   endfunction
 
+  `STREAM_SOURCE(tlp_beat_t, i_in, in, 100)
+  `STREAM_CHECK(tlp_beat_t, i_cpl, cpl, cpl_percent)
+  `STREAM_CHECK(tlp_beat_t, i_req, req, req_percent)
   logic [7:0] route;
   always @(posedge clk) begin
     if (!rst) begin
       if (in.valid && in.ready) begin
-        moved_in++;
         if (in.data.sop) route = in.data.hdr[127:120];
-        if (route inside {Cpl, CplD}) to_cpl.push_back(in.data);
-        else if (route inside {MRd3, MRd4, MWr3, MWr4}) to_req.push_back(in.data);
+        if (route inside {Cpl, CplD}) i_cpl.expected.push_back(in.data);
+        else if (route inside {MRd3, MRd4, MWr3, MWr4}) i_req.expected.push_back(in.data);
         else if (in.data.eop) expect_drops++;
       end
-      if (cpl.valid && cpl.ready) begin
-        moved_cpl++;
-        `CHECK(to_cpl.size() != 0 && cpl.data == to_cpl.pop_front(), "wrong completion beat")
-      end
-      if (req.valid && req.ready)
-        `CHECK(to_req.size() != 0 && req.data == to_req.pop_front(), "wrong request beat")
       drops += int'(dropped);
     end
-    if (rst) begin
-      in.valid  <= 0;
-      cpl.ready <= 0;
-      req.ready <= 0;
-    end else begin
-      cpl.ready <= $urandom_range(99) < cpl_percent;
-      req.ready <= $urandom_range(99) < req_percent;
-      if (!in.valid || in.ready) begin
-        in.valid <= 0;
-        if ($urandom_range(99) < in_percent) begin
-          in.valid <= 1;
-          in.data  <= next_beat();
-        end
-      end
-    end
+    if (i_in.queue.size() == 0 && $urandom_range(99) < in_percent)
+      i_in.queue.push_back(next_beat());
   end
 
   initial begin
@@ -103,9 +86,9 @@ module tlp_rx_demux_tb;
     @(negedge rst);
     in_percent = 100;
     repeat (10) @(posedge clk);
-    start = moved_in;
+    start = i_in.taken;
     repeat (2000) @(posedge clk);
-    `CHECK(moved_in - start == 2000, "less than one beat a clock")
+    `CHECK(i_in.taken - start == 2000, "less than one beat a clock")
     for (int i = 0; i < 40; i++) begin
       in_percent  = $urandom_range(100, 20);
       cpl_percent = $urandom_range(100, 10);
@@ -116,28 +99,28 @@ module tlp_rx_demux_tb;
     in_percent = 0;
     {cpl_percent, req_percent} = {32'd100, 32'd100};
     repeat (50) @(posedge clk);
-    `CHECK(to_cpl.size() == 0 && to_req.size() == 0, "beats were lost")
+    `CHECK(i_cpl.expected.size() == 0 && i_req.expected.size() == 0, "beats were lost")
     req_percent = 0;
     foreach (use_type[i]) use_type[i] = 0;
     use_type[MRd4] = 1;
     in_percent = 100;
     // The last TLP of the random part may still be unfinished.
     repeat (2) @(posedge clk);
-    while (to_req.size() < Depth - 3) @(posedge clk);
+    while (i_req.expected.size() < Depth - 3) @(posedge clk);
     foreach (use_type[i]) use_type[i] = 0;
     use_type[CplD] = 1;
     repeat (10) @(posedge clk);
-    start = moved_cpl;
+    start = i_cpl.taken;
     repeat (200) @(posedge clk);
-    `CHECK(moved_cpl - start == 200, "requests hold up completions")
+    `CHECK(i_cpl.taken - start == 200, "requests hold up completions")
     use_type[MRd3] = 1;
     repeat (300) @(posedge clk);
-    `CHECK(to_req.size() == Depth, "does not hold as many requests as it should")
+    `CHECK(i_req.expected.size() == Depth, "does not hold as many requests as it should")
     req_percent = 100;
     repeat (50) @(posedge clk);
     in_percent = 0;
     repeat (50) @(posedge clk);
-    `CHECK(to_cpl.size() == 0 && to_req.size() == 0, "beats were lost")
+    `CHECK(i_cpl.expected.size() == 0 && i_req.expected.size() == 0, "beats were lost")
     `CHECK(drops == expect_drops && drops > 100, "wrong number of TLPs dropped")
     `TB_PASS
   end
