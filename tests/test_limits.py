@@ -79,9 +79,9 @@ def test_what_a_host_takes():
     assert writes["credits_ph"] == pytest.approx(4e6 * 400e-9 / 64)
     assert writes["credits_pd"] == pytest.approx(63e6 * 400e-9 / 320)
     slot = replace(slot, read_latency_ns=1600, read_jitter_ns=1000, write_ns=58)
-    reads = slot.loads(slot.read(1024, 1e6), tags=256, read_bytes=32768)
+    reads = slot.loads(slot.read(1024, 1e6), tags=256)
     assert reads["credits_nph"] == pytest.approx(2e6 * 400e-9 / 72)
-    assert reads["tags"] == pytest.approx(2e6 * 2.5e-6 / 256) and reads["read_bytes"] == pytest.approx(1.024e9 * 2.5e-6 / 32768)
+    assert reads["tags"] == pytest.approx(2e6 * 2.5e-6 / 256) and slot.round_trip == pytest.approx(2.5e-6)
     assert reads["pcie_down"] == pytest.approx(1e6 * (1024 + 16 * 20) * 8 / LINE_RATE)
     assert slot.loads(slot.write(1000, 1e6))["host_writes"] == pytest.approx(4e6 * 58e-9)
 
@@ -91,6 +91,8 @@ def test_what_sets_the_limit():
     assert limit_of("host-nic", size="64", direction="both")["by"] == "pcie_up"
     assert limit_of("host-nic", "pcie_lanes=4", size="1518", direction="tx")["by"] == "pcie_down"
     assert limit_of("host-nic", "read_latency_ns=2250", size="64", direction="tx")["by"] == "tags"
+    assert limit_of("host-nic", "read_latency_ns=2300", size="1518", direction="tx")["by"] == "read_bytes"
+    assert limit_of("host-nic", "read_latency_ns=2300", "read_kb=64", "tags=512", size="64", direction="tx")["by"] == "line"
     assert limit_of("host-nic", size="1518", direction="both")["l1_gbps"] == pytest.approx(200)
     assert limit_of("host-nic", "credits_ph=40", size="64", direction="rx")["by"] == "credits_ph"
     assert limit_of("host-nic", "completion_bytes=64", size="1518", direction="tx")["by"] == "pcie_down"

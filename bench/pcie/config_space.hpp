@@ -22,6 +22,7 @@ struct FunctionConfig {
   std::uint64_t bar0_bytes = 16 << 20;  // power of two, at least 4 kB
   bool bar0_prefetchable = true;
   int max_payload = 1024;        // largest the device supports: 128 ... 4096 bytes
+  bool wide_tags = false;        // asks with tags of 10 bits
   int msix_vectors = 32;         // 0: no MSI-X capability
   std::uint32_t msix_table = 0;  // offsets in BAR 0, multiples of 8
   std::uint32_t msix_pba = 0;
@@ -76,8 +77,9 @@ class ConfigSpace {
     define(kPcieCap + 0x08, 0x2810, 0x0000'7fff);  // MRRS 512, no snoop, relaxed ordering, MPS 128
     words_[(kPcieCap + 0x0c) / 4] = speed | width << 4;
     define(kPcieCap + 0x10, (speed | width << 4) << 16, 0x0000'0048);  // RCB, common clock
-    words_[(kPcieCap + 0x24) / 4] = 0x1f;                              // completion timeout ranges
-    define(kPcieCap + 0x28, 0, 0x1f);
+    // Completion timeout ranges; 10-bit tags: takes them, and may send them.
+    words_[(kPcieCap + 0x24) / 4] = 0x1f | 1u << 16 | std::uint32_t{f.wide_tags} << 17;
+    define(kPcieCap + 0x28, 0, 0x1f | std::uint32_t{f.wide_tags} << 12);
     words_[(kPcieCap + 0x2c) / 4] = ((2u << link_.gen) - 2) & 0xfe;
     define(kPcieCap + 0x30, speed, 0xf);
     if (f.msix_vectors) {
@@ -112,6 +114,7 @@ class ConfigSpace {
   }
   bool relaxed_ordering() const { return control() >> 4 & 1; }
   bool extended_tag() const { return control() >> 8 & 1; }
+  bool wide_tag() const { return words_[(kPcieCap + 0x28) / 4] >> 12 & 1; }
   std::uint32_t max_payload() const { return control() >> 5 & 7; }  // 128 << n bytes
   std::uint32_t max_read_request() const { return control() >> 12 & 7; }
   bool msix_enabled() const { return function_.msix_vectors && words_[kMsixCap / 4] >> 31; }

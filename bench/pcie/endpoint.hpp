@@ -423,6 +423,7 @@ class Endpoint : public Component {
     *cfg_.max_read_request = static_cast<std::uint8_t>(space_.max_read_request());
     *cfg_.bus_master = space_.bus_master();
     *cfg_.extended_tag = space_.extended_tag();
+    *cfg_.wide_tag = space_.wide_tag();
     *cfg_.relaxed_ordering = space_.relaxed_ordering();
     *cfg_.msix_enable = space_.msix_enabled();
     *cfg_.msix_mask = space_.msix_masked();

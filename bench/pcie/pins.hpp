@@ -28,6 +28,7 @@ struct PcieCfgPins {
   std::uint8_t* max_read_request = nullptr;
   std::uint8_t* bus_master = nullptr;
   std::uint8_t* extended_tag = nullptr;
+  std::uint8_t* wide_tag = nullptr;
   std::uint8_t* relaxed_ordering = nullptr;
   std::uint8_t* msix_enable = nullptr;
   std::uint8_t* msix_mask = nullptr;
@@ -66,8 +67,9 @@ struct EndpointPins {
                &in.EMERY_MEMBER(rx_sop), &in.EMERY_MEMBER(rx_eop)},
         .cfg = {&in.EMERY_MEMBER(requester_id), &in.EMERY_MEMBER(max_payload),
                 &in.EMERY_MEMBER(max_read_request), &in.EMERY_MEMBER(bus_master),
-                &in.EMERY_MEMBER(extended_tag), &in.EMERY_MEMBER(relaxed_ordering),
-                &in.EMERY_MEMBER(msix_enable), &in.EMERY_MEMBER(msix_mask)},
+                &in.EMERY_MEMBER(extended_tag), &in.EMERY_MEMBER(wide_tag),
+                &in.EMERY_MEMBER(relaxed_ordering), &in.EMERY_MEMBER(msix_enable),
+                &in.EMERY_MEMBER(msix_mask)},
         .fc = {&in.EMERY_MEMBER(ph), &in.EMERY_MEMBER(pd), &in.EMERY_MEMBER(p_inf),
                &in.EMERY_MEMBER(nph), &in.EMERY_MEMBER(np_inf), &in.EMERY_MEMBER(cplh),
                &in.EMERY_MEMBER(cpld), &in.EMERY_MEMBER(cpl_inf)},

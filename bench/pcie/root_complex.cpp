@@ -128,7 +128,8 @@ bool RootComplex::check_request(const Tlp& tlp) {
   } else {
     if (span > static_cast<std::uint32_t>(device_.max_read_request))
       return protocol_error(tlp, "read too large");
-    if (tlp.tag() > (config_.extended_tag ? 255u : 31u))
+    const std::uint32_t most = config_.extended_tag ? 255 : 31;
+    if (tlp.tag() > most && (tlp.tag() < 256 || !wide_tags_))
       return protocol_error(tlp, "tag out of range");
     if (tag_used_[tlp.tag()]) return protocol_error(tlp, "tag in use");
   }
@@ -526,6 +527,9 @@ const PciDevice& RootComplex::enumerate() {
                                 std::uint32_t{config_.extended_tag} << 8 |
                                 std::uint32_t{config_.relaxed_ordering} << 4;
   config_write(static_cast<std::uint16_t>(d.pcie_cap + 8), control, 0x3);
+  wide_tags_ =
+      config_.wide_tags && config_read(static_cast<std::uint16_t>(d.pcie_cap + 0x24)) >> 17 & 1;
+  if (wide_tags_) config_write(static_cast<std::uint16_t>(d.pcie_cap + 0x28), 1u << 12, 0x3);
   const std::uint32_t link_control = config_.rcb == 128 ? 8 : 0;
   config_write(static_cast<std::uint16_t>(d.pcie_cap + 16), link_control, 0x3);
   config_write(0x04, 0x2, 0x3);  // memory space on; bus mastering is the driver's to enable

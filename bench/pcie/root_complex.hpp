@@ -50,8 +50,9 @@ struct RootConfig {
   int max_payload = 256;       // asked for; the device may support less
   int max_read_request = 512;
   bool extended_tag = true;
+  bool wide_tags = false;  // takes tags of 10 bits, and lets devices send them
   bool relaxed_ordering = true;
-  std::size_t max_reads = 512;  // reads in service; more wait, and block what is behind them
+  std::size_t max_reads = 1024;  // reads in service; more wait, and block what is behind them
   Time mmio_latency = 50 * kNanosecond;  // from the CPU to the link
   Time mmio_timeout = 50 * kMicrosecond;
   std::uint8_t bus = 1;                      // the device's
@@ -236,6 +237,7 @@ class RootComplex : public Component, public HostInterface {
   HostMemory& memory_;
   Random random_;
   PciDevice device_;
+  bool wide_tags_ = false;
 
   Ring<Read> reads_{64};  // by ready time
   Time last_ready_ = 0;

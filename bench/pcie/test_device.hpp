@@ -32,7 +32,7 @@ class Device {
   EndpointPins pins() {
     return {.tx = {&tx_valid, &tx_ready, tx_data, tx_hdr, &tx_sop, &tx_eop},
             .rx = {&rx_valid, &rx_ready, rx_data, rx_hdr, &rx_sop, &rx_eop},
-            .cfg = {&id, &mps, &mrrs, &master, &ext_tag, &ro, &msix_enable, &msix_mask},
+            .cfg = {&id, &mps, &mrrs, &master, &ext_tag, &wide_tag, &ro, &msix_enable, &msix_mask},
             .fc = {&ph, &pd, &p_inf, &nph, &np_inf, &cplh, &cpld, &cpl_inf}};
   }
 
@@ -249,7 +249,8 @@ class Device {
   std::uint16_t id = 0;
 
  public:
-  std::uint8_t mps = 0, mrrs = 0, master = 0, ext_tag = 0, ro = 0, msix_enable = 0, msix_mask = 0;
+  std::uint8_t mps = 0, mrrs = 0, master = 0, ext_tag = 0, wide_tag = 0, ro = 0;
+  std::uint8_t msix_enable = 0, msix_mask = 0;
 
  private:
   std::uint8_t ph = 0, p_inf = 0, nph = 0, np_inf = 0, cplh = 0, cpl_inf = 0;

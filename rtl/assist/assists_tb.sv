@@ -152,6 +152,7 @@ module assists_tb
           max_read_request: 3'd2,
           bus_master: 1'b1,
           extended_tag: 1'b1,
+          wide_tag: 1'b0,
           relaxed_ordering: 1'b1,
           msix_enable: 1'b0,
           msix_mask: 1'b0

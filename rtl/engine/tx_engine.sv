@@ -58,10 +58,10 @@ module tx_engine
         MaxPackets
     );
   end
-  if (ReadBytes < 16384 || ReadBytes % UnitBytes != 0) begin : g_bad_read_bytes
+  if (ReadBytes < 16384 || ReadBytes > RamBytes || ReadBytes % UnitBytes != 0) begin : g_bad_read_bytes
     $fatal(
         1,
-        "tx_engine: ReadBytes %0d is no multiple of %0d from 16384 (the longest frame)",
+        "tx_engine: ReadBytes %0d is no multiple of %0d from 16384 (the longest frame) to RamBytes",
         ReadBytes,
         UnitBytes
     );

@@ -85,6 +85,6 @@ package dma_pkg;
     logic       timeout;     // tag given up
     logic       late;        // completion for a quarantined tag: dropped
     logic       unexpected;  // completion nobody waits for: dropped
-    logic [8:0] in_use;      // tags given out and not yet back
+    logic [9:0] in_use;      // tags given out and not yet back
   } dma_read_count_t;
 endpackage

@@ -5,7 +5,8 @@
 ///
 /// Splits each request into read request TLPs (dma_read_split), gives each a tag and puts the completions' bytes in place
 /// (dma_read_cpl). The tags form a ring: given out in order and taken back in order, so statuses come in the order of the
-/// requests, one clock or more after the last byte was on `ram_o`. With `extended_tag` clear only 32 tags are used.
+/// requests, one clock or more after the last byte was on `ram_o`. With
+/// `extended_tag` clear only 32 tags are used, of more than 256 only 256 without `wide_tag`.
 /// One request TLP, one completion beat, one retired tag and one status a clock. `tlp` and `req` have back-pressure; `cpl` is
 /// always ready; `ram_o` and `status_o` are never refused. 3DW headers below 4 GB.
 /// A request whose completions fail reports the first failure in address order; the rest of it is still read. A tag whose
@@ -37,8 +38,9 @@ module dma_read
 );
   localparam int TagW = $clog2(Tags);
   localparam int FewTags = (Tags < 32) ? Tags : 32;
-  if (Tags < 4 || Tags > 256 || 2 ** TagW != Tags) begin : g_bad_parameter
-    $fatal(1, "dma_read: Tags %0d is not a power of two from 4 to 256", Tags);
+  localparam int MostTags = (Tags < 256) ? Tags : 256;  // of 8 bits
+  if (Tags < 4 || Tags > 512 || 2 ** TagW != Tags) begin : g_bad_parameter
+    $fatal(1, "dma_read: Tags %0d is not a power of two from 4 to 512", Tags);
   end
 
   `STREAM(dma_chunk_t, chunk)
@@ -55,10 +57,11 @@ module dma_read
   // The ring of tags: head is the oldest in use, tail the next to be given out, last the highest number.
   logic [TagW-1:0] head_q, tail_q, last_q;
   logic [TagW:0] used_q;
-  wire [TagW-1:0] last_wanted = cfg_i.extended_tag ? TagW'(Tags - 1) : TagW'(FewTags - 1);
+  wire [TagW-1:0] last_wanted = cfg_i.wide_tag ? TagW'(Tags - 1) : cfg_i.extended_tag ? TagW'(MostTags - 1) : TagW'(FewTags - 1);
   // The ring changes its size only when it is empty, and empties for it.
   wire room = used_q <= {1'b0, last_q} && last_q == last_wanted;
   wire in_use = used_q != '0;
+  wire wide = Tags > 256 && last_q[TagW-1];  // tags have 10 bits
 
   // Giving out tags. A quarantined tag enters the ring without a request; so does a chunk of no bytes.
   logic quarantined, tlp_full_q;
@@ -84,7 +87,7 @@ module dma_read
     hdr.dw0.attr_ro = now.relaxed && cfg_i.relaxed_ordering;
     hdr.dw0.length = length_bytes[11:2];
     hdr.requester_id = cfg_i.requester_id;
-    hdr.tag = 8'(tail_q);
+    {hdr.dw0.tag9, hdr.dw0.tag8, hdr.tag} = wide ? wide_tag_of(9'(tail_q)) : {2'b00, 8'(tail_q)};
     hdr.last_be = one_dw ? 4'h0 : last_be;
     hdr.first_be = one_dw ? first_be & last_be : first_be;
     hdr.addr = wide_addr ? {now.host_addr[63:2], 2'b00} : {now.host_addr[31:2], 34'd0};
@@ -213,6 +216,7 @@ module dma_read
       .clk_i,
       .rst_i,
       .requester_id_i (cfg_i.requester_id),
+      .wide_i         (wide),
       .timeout_cycles_i,
       .start_i        (start),
       .start_tag_i    (tail_q),
@@ -236,7 +240,7 @@ module dma_read
   assign count_o.tlp      = tlp.valid && tlp.ready;
   assign count_o.wait_tag = chunk.valid && !room;
   assign count_o.timeout  = expire;
-  assign count_o.in_use   = 9'(used_q);
+  assign count_o.in_use   = 10'(used_q);
 
   wire unused = &{1'b0, cfg_i, length_bytes[1:0]};
 

@@ -22,6 +22,7 @@ module dma_read_cpl
     input logic clk_i,
     input logic rst_i,
     input logic [15:0] requester_id_i,
+    input logic wide_i,  // tags have 10 bits
     input logic [31:0] timeout_cycles_i,
 
     // A tag starts to wait for the bytes of `chunk_i`.
@@ -75,6 +76,7 @@ module dma_read_cpl
   assign cpl.ready = 1'b1;
   assign in_hdr = cpl.data.hdr;
   wire look_up = cpl.valid && cpl.data.sop;
+  wire [TagW-1:0] in_tag = TagW'({in_hdr.dw0.tag9, in_hdr.tag});
 
   always_ff @(posedge clk_i) begin
     valid_q <= cpl.valid;
@@ -107,14 +109,15 @@ module dma_read_cpl
       .waddr_i(start_tag_i),
       .wdata_i(start_entry),
       .re_i   (look_up),
-      .raddr_i(in_hdr.tag[TagW-1:0]),
+      .raddr_i(in_tag),
       .rdata_o(entry)
   );
 
   progress_t stored, forward_q, progress, progress_d;
   logic forward_valid_q, update;
   logic [$bits(dma_result_e)-1:0] head_result;
-  wire [TagW-1:0] tag = hdr_q.tag[TagW-1:0];
+  wire [8:0] number = {hdr_q.dw0.tag9, hdr_q.tag};
+  wire [TagW-1:0] tag = TagW'(number);
   ram_sdp #(
       .Width($bits(progress_t)),
       .Depth(Tags)
@@ -124,7 +127,7 @@ module dma_read_cpl
       .waddr_i(tag),
       .wdata_i(progress_d),
       .re_i   (look_up),
-      .raddr_i(in_hdr.tag[TagW-1:0]),
+      .raddr_i(in_tag),
       .rdata_o(stored)
   );
   ram_sdp #(
@@ -145,7 +148,7 @@ module dma_read_cpl
   always_ff @(posedge clk_i) begin
     if (look_up) begin
       // The update made in this clock is not seen by the read.
-      forward_valid_q <= update && tag == in_hdr.tag[TagW-1:0];
+      forward_valid_q <= update && tag == in_tag;
       forward_q <= progress_d;
     end
   end
@@ -166,8 +169,8 @@ module dma_read_cpl
   ram_addr_t dest_q;
   wire ram_addr_t dest = sop_q ? entry.ram_end - RamAddrW'(byte_count) - RamAddrW'(skip) : dest_q;
 
-  wire ours = {hdr_q.dw0.tag9, hdr_q.dw0.tag8} == 2'b00 && hdr_q.requester_id == requester_id_i &&
-      {1'b0, hdr_q.tag} < 9'(Tags);
+  wire ours = hdr_q.dw0.tag8 == (wide_i && !hdr_q.dw0.tag9) && hdr_q.requester_id == requester_id_i &&
+      {1'b0, number} < 10'(Tags) && (wide_i || !hdr_q.dw0.tag9);
   // Held from the first beat on: a tag given out meanwhile must not be taken for the one this TLP was meant for.
   logic known_q;
   wire known = sop_q ? ours && waits_q[tag] : known_q;

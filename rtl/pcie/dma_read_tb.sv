@@ -5,7 +5,9 @@
 /// reorders tags and injects faults. Every RAM byte is checked as it is written: it must belong to a request whose status
 /// is still to come, hold the byte of its host address and not have been written before. Throughput: request TLPs a clock
 /// with small reads, completion beats a clock with 4 kB reads.
-module dma_read_tb;
+module dma_read_tb #(
+    parameter int Tags = 256
+);
   import dma_pkg::*;
   import pcie_pkg::*;
   `TB_BEGIN
@@ -21,6 +23,7 @@ module dma_read_tb;
   `STREAM_ON(tlp_beat_t, tlp, clk, rst)
   `STREAM_ON(tlp_beat_t, cpl, clk, rst)
   dma_read #(
+      .Tags(Tags),
       .QuarantineCycles(4)  // so that tags come back within the test
   ) dut (
       .clk_i(clk),
@@ -169,14 +172,14 @@ module dma_read_tb;
 
   // ---- Root complex: requests.
   typedef struct {
-    logic [7:0]  tag;
+    logic [9:0]  tag;
     logic [63:0] addr;
     int unsigned len,   pos, ready_at;
     fault_e      fault;
     bit          dead;                  // the engine has given this tag up
   } pending_t;
   pending_t pending[$];
-  bit tag_busy[256];
+  bit tag_busy[1024];
   int unsigned tlps = 0, beats = 0, dropped = 0, expect_dropped = 0, tag_max = 0;
 
   task automatic take_tlp(tlp_beat_t beat);
@@ -212,10 +215,11 @@ module dma_read_tb;
     `CHECK(
         p.len == left || p.len + 127 >= (128 << cfg.max_read_request) || 12'(want + 64'(p.len)) == 0,
         "cut too short")
-    `CHECK(!tag_busy[h.tag], "tag used twice")
-    `CHECK(cfg.extended_tag || h.tag < 32, "tag above 31 without extended tags")
-    if (int'(h.tag) > tag_max) tag_max = int'(h.tag);
-    p.tag = h.tag;
+    p.tag = {h.dw0.tag9, h.dw0.tag8, h.tag};
+    `CHECK(!tag_busy[p.tag], "tag used twice")
+    `CHECK(cfg.wide_tag ? p.tag[9:8] inside {2'b01, 2'b10} : p.tag < (cfg.extended_tag ? 256 : 32),
+           "tag of too many bits, or of too few")
+    if (int'(p.tag) > tag_max) tag_max = int'(p.tag);
     p.addr = want;
     p.pos = 0;
     p.dead = 0;
@@ -256,7 +260,7 @@ module dma_read_tb;
     out_hdr.completer_id = 16'hbeef;
     out_hdr.byte_count = 12'(p.len - p.pos);
     out_hdr.requester_id = cfg.requester_id;
-    out_hdr.tag = p.tag;
+    {out_hdr.dw0.tag9, out_hdr.dw0.tag8, out_hdr.tag} = p.tag;
     out_hdr.lower_addr = out_from[6:0];
     out_sent = 0;
     out_copies = 1;
@@ -450,6 +454,7 @@ module dma_read_tb;
         max_read_request: 3'd2,
         bus_master: 1,
         extended_tag: 1,
+        wide_tag: Tags > 256,
         relaxed_ordering: 1,
         default: '0
     };
@@ -457,7 +462,7 @@ module dma_read_tb;
     @(negedge rst);
     repeat (10) @(posedge clk);
 
-    tlp_rate("64-byte reads", 200);
+    tlp_rate("64-byte reads", Tags - 56);
     beat_rate("4 kB reads, 256-byte completions", 0, 0);
     beat_rate("4 kB reads, completions of any size and order", 1, 1);
 
@@ -476,8 +481,8 @@ module dma_read_tb;
     stray.dw0.length = 10'd16;
     stray.requester_id = cfg.requester_id;
     stray.byte_count = 12'd64;
-    repeat (300) begin
-      stray.tag++;
+    for (int tag = 0; tag < 1024; tag++) begin
+      {stray.dw0.tag9, stray.dw0.tag8, stray.tag} = 10'(tag);
       inject(stray);
     end
     drain();
@@ -493,18 +498,21 @@ module dma_read_tb;
       cpl_percent = ($urandom_range(1) == 0) ? 100 : $urandom_range(100, 30);
       cfg.max_read_request = 3'($urandom_range(5));
       cfg.extended_tag = $urandom_range(3) != 0;
+      cfg.wide_tag = Tags > 256 && cfg.extended_tag && $urandom_range(2) != 0;
       cfg.relaxed_ordering = 1'($urandom());
       tag_max = 0;
       req_percent = $urandom_range(100, 1);
       repeat (1000) @(posedge clk);
       if (tlp_percent == 100 && req_percent > 90 && latency > 300)
-        `CHECK(tag_max >= (cfg.extended_tag ? 200 : 31), "does not use its tags")
+        `CHECK(tag_max >= (cfg.wide_tag ? 456 : cfg.extended_tag ? 200 : 31),
+               "does not use its tags")
       // The engine must cope with a change of the number of tags, but header settings only change when idle.
       drain();
     end
 
     // Faults. The root complex never holds a good completion back for as long as the timeout.
     cfg.extended_tag = 1;
+    cfg.wide_tag = Tags > 256;
     mps = 256;
     timeout = 3000;
     fault_permille = 40;
@@ -538,7 +546,7 @@ module dma_read_tb;
     // Lost tags come back.
     repeat (8 * 3000 + 100) @(posedge clk);
     cfg.max_read_request = 3'd2;
-    tlp_rate("64-byte reads that need every tag, after the faults", 236);
+    tlp_rate("64-byte reads that need every tag, after the faults", Tags - 20);
     // Lost reads are given up because later ones are done, also where time alone gives up none.
     timeout = 0;
     overtaken = 1500;

@@ -49,6 +49,7 @@ module pcie_endpoint
           max_read_request: pins_i.max_read_request,
           bus_master: pins_i.bus_master,
           extended_tag: pins_i.extended_tag,
+          wide_tag: pins_i.wide_tag,
           relaxed_ordering: pins_i.relaxed_ordering,
           msix_enable: pins_i.msix_enable,
           msix_mask: pins_i.msix_mask

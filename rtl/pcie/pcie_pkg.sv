@@ -94,10 +94,16 @@ package pcie_pkg;
     logic [2:0]  max_read_request;  // 128 << n bytes
     logic        bus_master;
     logic        extended_tag;
+    logic        wide_tag;          // 10 bits
     logic        relaxed_ordering;
     logic        msix_enable;
     logic        msix_mask;         // function mask
   } pcie_cfg_t;
+
+  /// The tag of request `number` 0 ... 511, when tags have 10 bits: those whose two highest are 0 are not among them.
+  function automatic logic [9:0] wide_tag_of(logic [8:0] number);
+    return {number[8], ~number[8], number[7:0]};
+  endfunction
 
   /// Transmit flow control: cumulative credit limits since link up, modulo the field (PCIe Base Specification 2.6.1).
   /// A header credit is one TLP, a data credit 16 bytes. An `inf` bit says that credits of that kind are never used up.
@@ -131,6 +137,7 @@ package pcie_pkg;
     logic [2:0]                max_read_request;
     logic                      bus_master;
     logic                      extended_tag;
+    logic                      wide_tag;
     logic                      relaxed_ordering;
     logic                      msix_enable;
     logic                      msix_mask;

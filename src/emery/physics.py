@@ -118,9 +118,9 @@ class PcieSlot:
         asking = PcieUse(up=24 * requests, up_tlps=requests, requests=requests, asked=payload)
         return (asking + PcieUse(down=nbytes, down_tlps=tlps)) * share
 
-    def loads(self, use: PcieUse, tags: int = 0, read_bytes: int = 0) -> dict:
-        """How much of the link's two ways, of the host's credits and of its pace a use a second takes; and of a device's tags
-        and of the bytes it may have asked for, where they are given."""
+    def loads(self, use: PcieUse, tags: int = 0) -> dict:
+        """How much of the link's two ways, of the host's credits and of its pace a use a second takes; and of a device's tags,
+        where they are given."""
         second = pcie_gbps(self.pcie_gen, self.pcie_lanes) * 1e9 / 8
         ack = 8 / self.ack_every if self.ack_every else 0
         found = {
@@ -133,8 +133,6 @@ class PcieSlot:
             found["host_writes"] = use.writes * self.write_ns * 1e-9
         if tags:
             found["tags"] = use.requests * self.round_trip / tags
-        if read_bytes:
-            found["read_bytes"] = use.asked * self.round_trip / read_bytes
         return found
 
 

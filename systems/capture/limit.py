@@ -23,9 +23,9 @@ def mix(values: dict, workload) -> dict:
 
 
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
-    """The wire, if packets come from one, and the links, whose writes are as long as MPS allows. Records add headers and padding;
-    the generator's datapath is the design's own, and consumers take whole blocks, so in a short run they may have done more
-    than their time allows."""
+    """The wire, if packets come from one, and the links, whose writes are as long as MPS allows. Records add headers and
+    padding; the generator's datapath is the design's own, and consumers take whole blocks, so in a short run they may have
+    done more than their time allows."""
     total, fps = sum(sizes.values()), sum(rates.values())
     wire = packet = record = beats = consumed = 0.0
     for size, count in sizes.items():

@@ -43,7 +43,7 @@ def mix(values: dict, workload) -> dict:
 
 
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
-    """The line's two ways, the frame memory, and the slot, if there is one: its link's two ways, the host's credits."""
+    """The line's two ways, the frame memory, and the slot, if there is one: its link's two ways, the host's credits, tags."""
     tx, rx = rates.get("tx", 0.0), rates.get("rx", 0.0)
     total = sum(sizes.values())
     frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / total
@@ -58,5 +58,5 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         for size, share in sizes.items():
             use += _sent(slot, values["segments"], size, records) * (tx * share / total)
             use += _received(slot, size, records) * (rx * share / total)
-        part |= slot.loads(use)
+        part |= slot.loads(use, tags=values["tags"])
     return found

@@ -42,8 +42,17 @@ FramePins mac_rx(Vhost_nic& m, unsigned port) {
           &m.mac_rx_err_i[port]};
 }
 
-FunctionConfig function() {
+bool wide_tags(const Options& options) { return options.get<unsigned>("tags") > 256; }
+
+PcieSettings slot(const Options& options) {
+  PcieSettings s(options);
+  s.root.wide_tags = wide_tags(options);
+  return s;
+}
+
+FunctionConfig function(const Options& options) {
   FunctionConfig f;
+  f.wide_tags = wide_tags(options);
   f.bar0_bytes = std::bit_ceil(sizeof(host_nic_t));
   f.msix_table = offsetof(host_nic_t, msix.entry);
   f.msix_pba = offsetof(host_nic_t, msix.pending);
@@ -147,7 +156,7 @@ Bench::Bench(const Options& options)
       direction_(options.get<std::string>("direction")),
       workload_(options, line(options), interfaces_ * ports_),
       driver_config_(driver_config(options, workload_)),
-      host_(PcieSettings(options), simulation_, memory_),
+      host_(slot(options), simulation_, memory_),
       driver_(host_.root, driver_config_),
       faults_(options, driver_config_),
       records_(interfaces_, ports_, driver_config_.rx_queues, driver_config_.tx_queues),
@@ -158,7 +167,7 @@ Bench::Bench(const Options& options)
       most_queues_(
           std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))) {
   model_.open_waves(waves());
-  host_.attach(core_, function(), EndpointPins::of(model_->pcie_i, model_->pcie_o, 128));
+  host_.attach(core_, function(options), EndpointPins::of(model_->pcie_i, model_->pcie_o, 128));
   simulation_.add(core_, *this);
   // Frames come to the host in another order than over the wire.
   if (receives()) host_output_ = add_output("host.pcap", Output::Order::kByTime);

@@ -25,6 +25,7 @@ module host_nic
     parameter int RxRamBytes = 131072,  // receive
     parameter int MaxFrame = 9216,  // without FCS
     parameter int Tags = 256,  // PCIe reads in flight
+    parameter int ReadBytes = 32768,  // of packets that a port has asked for and not got yet
     localparam int MacPorts = Interfaces * Ports
 ) (
     input logic clk_i,
@@ -309,6 +310,7 @@ module host_nic
         .CplLines(CplLines),
         .MaxPackets(MaxPackets),
         .TxRamBytes(TxRamBytes),
+        .ReadBytes(ReadBytes),
         .RxRamBytes(RxRamBytes),
         .MaxFrame(MaxFrame),
         .AddrW(AddrW)

@@ -14,6 +14,7 @@ module host_nic_port
     parameter int TxQueues = 256,
     parameter int MaxPackets = 512,
     parameter int TxRamBytes = 131072,
+    parameter int ReadBytes = 32768,
     parameter int RxRamBytes = 131072,
     parameter int MaxFrame = 9216,  // without FCS
     parameter ram_sel_t ReadSel = '0,
@@ -150,6 +151,7 @@ module host_nic_port
 
   tx_engine #(
       .RamBytes(TxRamBytes),
+      .ReadBytes(ReadBytes),
       .Sel(ReadSel),
       .MaxPackets(MaxPackets)
   ) i_tx_engine (

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from emery.physics import FCS, PcieSlot, PcieUse, ethernet_fps
 
 _LINE_GBPS = 100.0
-_TAGS = 256  # of 8 bits
 
 
 @dataclass(frozen=True)
@@ -52,11 +51,15 @@ def mix(values: dict, workload) -> dict:
 
 
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
-    """Lines, one each way a port; and the slot: its link's two ways, the host's credits, tags over the round trip of a read."""
+    """Lines, one each way a port; and the slot: its link's two ways, the host's credits, and over the round trip of a read tags
+    and the bytes that ports may have asked for."""
     nic = Nic(PcieSlot.of(values, ack_every=8))
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
     frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / sum(sizes.values())
+    bare = nic.use(sizes, tx, rx, records=False)
+    read_bytes = 1024 * values["read_kb"] * values["ports"] * values["interfaces"]
+    always = {"line": max(rates.values()) * frame, "read_bytes": bare.asked * nic.slot.round_trip / read_bytes}
     return {
-        name: {"line": max(rates.values()) * frame, **nic.slot.loads(nic.use(sizes, tx, rx, records), tags=_TAGS)}
-        for name, records in (("physics", False), ("protocol", True))
+        name: always | nic.slot.loads(use, tags=values["tags"])
+        for name, use in (("physics", bare), ("protocol", nic.use(sizes, tx, rx, records=True)))
     }
