@@ -2,6 +2,7 @@
 """`./emery mutate`: what it finds to be made wrong, and that a good bench notices it and a bad one does not."""
 
 import json
+import tomllib
 
 import pytest
 
@@ -158,3 +159,12 @@ def test_own_tests():
     assert names("bench/score/meter.hpp") == ["meter_test.cpp"]
     assert names("src/emery/published.py") == ["test_published.py"]
     assert mutate.choose(["fifo"]) == [ROOT / "rtl/base/fifo.sv"]
+
+
+def test_survivors_that_are_explained_are_faults_there_can_be():
+    listed = tomllib.loads(mutate.SURVIVORS.read_text())["survivor"]
+    for entry in listed:
+        path = ROOT / entry["file"]
+        lines = path.read_text().splitlines()
+        here = {x.words for x in rtl.faults(path) if lines[x.line - 1].strip() == entry["line"]}
+        assert entry["fault"] in here and len(entry["why"]) > 10, entry

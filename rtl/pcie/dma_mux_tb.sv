@@ -7,8 +7,8 @@ module dma_mux_tb;
   import dma_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(200_000)
-  localparam int N = 5;
-  localparam logic [N-1:0] High = 5'b10010;
+  localparam int N = 6;
+  localparam logic [N-1:0] High = 6'b110010;
 
   `STREAM_ON(dma_req_t, in[N], clk, rst)
   `STREAM_ON(dma_req_t, out, clk, rst)
@@ -56,12 +56,11 @@ module dma_mux_tb;
         automatic bit high = High[who];
         `CHECK(waiting_q[who], "chose a client that had nothing")
         `CHECK(high || (waiting_q & High) == '0, "low class before high class")
-        // Nobody of the class that stands between the last one served and this one was waiting.
-        for (int step = 1; step < N; step++) begin
+        // Nobody of the class that stands between the last one served (after a reset: the lowest) and this one waited.
+        for (int step = 1; step <= N; step++) begin
           automatic int other = (last[high] + step) % N;
           if (other == who) break;
-          if (last[high] >= 0 && High[other] == high)
-            `CHECK(!waiting_q[other], "passed a client by")
+          if (High[other] == high) `CHECK(!waiting_q[other], "passed a client by")
         end
         last[high] = who;
       end
@@ -75,6 +74,7 @@ module dma_mux_tb;
         served[who]++;
       end
     end
+    if (rst) last = '{default: -1};
     fresh = !out.valid || out.ready;
     waiting_q = waiting;
   end

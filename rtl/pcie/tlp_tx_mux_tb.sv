@@ -78,7 +78,16 @@ module tlp_tx_mux_tb;
   int unsigned window = 64;  // header credits given at a time; data credits 4 times as many
 
   int current = -1;
+  logic [N-1:0] waited;  // a clock ago
   always @(posedge clk) begin
+    // Nobody starves of credits who has nothing to send.
+    if (!rst) begin
+      `CHECK(!starved[0] || (waited & Posted) != '0, "posted starves, and none waits")
+      `CHECK(!starved[1] || (waited & NonPosted) != '0, "non-posted starves, and none waits")
+      `CHECK(!starved[2] || (waited & ~Posted & ~NonPosted) != '0,
+             "completions starve, and none waits")
+    end
+    waited = valid;
     if (!rst && out.valid && out.ready) begin
       int i;
       tlp_dw0_t dw0;

@@ -19,12 +19,13 @@ module queue_manager_tb
   `STREAM_ON(queue_error_t, stop, clk, rst)
   `STREAM_ON(queue_t, doorbell, clk, rst)
   `STREAM_ON(queue_error_t, error, clk, rst)
+  logic refused;
   queue_manager #(
       .Queues(Queues)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
-      .refused_o(),
+      .refused_o(refused),
       .*
   );
 
@@ -47,6 +48,7 @@ module queue_manager_tb
       max_max = 8,
       queues_used = 6;
   int unsigned deqs = 0, commits = 0, good_slots = 0, bad_doorbells = 0, stops = 0;
+  int unsigned refusals = 0, expected_refusals = 0;
 
   function automatic int min(int a, int b);
     return a < b ? a : b;
@@ -91,8 +93,20 @@ module queue_manager_tb
     return ahead >= used && ahead <= 1 << m[q].log_size;
   endfunction
 
+  // Whether a write changes nothing because the queue runs, or is not all of what was asked for.
+  function automatic logic is_refused(int q, logic [2:0] word, logic [31:0] d);
+    if (q >= Queues) return 1;
+    case (word)
+      QRegBaseLo, QRegBaseHi, QRegCq: return m[q].enable;
+      QRegControl:
+      return m[q].enable ? int'(d[7:4]) != m[q].log_size || int'(d[9:8]) != m[q].log_block : d[7:4] < 3;
+      default: return 0;
+    endcase
+  endfunction
+
   task automatic model_access(int q, logic [2:0] word, logic write, logic [31:0] d);
     expected_rdata = 0;
+    if (write && is_refused(q, word, d)) expected_refusals++;
     if (q >= Queues) return;
     if (!write) begin
       case (word)
@@ -155,6 +169,7 @@ module queue_manager_tb
       stops++;
       model_error(int'(stop.data.queue), stop.data.code);
     end
+    if (refused && !rst) refusals++;
     if (commit.valid && commit.ready && !rst) begin
       commits++;
       if (commit.data.queue < Queues) m[commit.data.queue].finished += 16'(commit.data.count);
@@ -247,7 +262,11 @@ module queue_manager_tb
             19
         ))
           0: if (q < Queues) set_up(q, $urandom_range(5, 1), $urandom_range(3));
-          1, 2: register(1, q, QRegControl, 32'($urandom_range(7) != 0));
+          1: register(1, q, QRegControl, 32'($urandom_range(7) != 0));
+          // One size at a time, as it is or another.
+          2:
+          register(1, q, QRegControl, 32'((m[q].log_size ^ int'($urandom_range(3
+                   ) == 0)) << 4 | (m[q].log_block ^ int'($urandom_range(3) == 0)) << 8 | 1));
           3: register(1, q, QRegProducer, $urandom_range(65535));
           4: register(1, q, 3'($urandom()), $urandom(), 4'($urandom_range(14)));
           5, 6, 7: register(0, q, 3'($urandom()), 0);
@@ -264,6 +283,8 @@ module queue_manager_tb
       end
     end
     drain();
+    `CHECK(refusals == expected_refusals && refusals > 100, $sformatf(
+           "%0d writes refused, not %0d", refusals, expected_refusals))
     `CHECK(rsps.size() == 0 && i_doorbell.expected.size() == 0 && i_error.expected.size() == 0,
            "something was lost")
     `CHECK(good_slots > 2000 && bad_doorbells > 20 && stops > 20, "the test did not do its work")
