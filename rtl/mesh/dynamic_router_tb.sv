@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
 /// dynamic_router: a grid of 3 x 3 with a source and a sink at each core and each edge link. Every message arrives once, at its
@@ -75,15 +76,25 @@ module dynamic_router_tb;
   int sent = 0, arrived = 0, arrived_at[Ends], messages[Ends];
   int now = 0, last_time[Ends];
 
-  logic source_valid[Ends], sink_ready[Ends];
-  word_t source_data[Ends];
   for (genvar t = 0; t < Tiles; t++) begin : g_wire_tile
     for (genvar p = 0; p < N; p++) begin : g_wire
       localparam int To = beyond(t, p);
       if (is_end(t * N + p)) begin : g_end
-        assign in_valid[t][p]  = source_valid[t*N+p];
-        assign in_data[t][p]   = source_data[t*N+p];
-        assign out_ready[t][p] = sink_ready[t*N+p];
+        localparam end_t E = end_t'(t * N + p);
+        `STREAM_ON(word_t, source, clk, rst)
+        `STREAM_ON(word_t, sink, clk, rst)
+        assign in_valid[t][p] = source.valid;
+        assign in_data[t][p] = source.data;
+        assign source.ready = in_ready[t][p];
+        assign sink.valid = out_valid[t][p];
+        assign sink.data = out_data[t][p];
+        assign out_ready[t][p] = sink.ready;
+        `STREAM_SOURCE(word_t, i_source, source, in_percent)
+        `STREAM_SINK(word_t, i_sink, sink, out_percent)
+        always @(posedge clk) begin
+          while (to_send[E].size() != 0) i_source.queue.push_back(to_send[E].pop_front());
+          if (sink.valid && sink.ready && !rst) arrive(E, sink.data);
+        end
       end else begin : g_link
         assign in_valid[t][p]  = out_valid[To][opposite(p)];
         assign in_data[t][p]   = out_data[To][opposite(p)];
@@ -92,47 +103,24 @@ module dynamic_router_tb;
     end
   end
 
-  always @(posedge clk) begin
-    now++;
-    for (int e = 0; e < Ends; e++) begin
-      if (is_end(e)) begin
-        if (out_valid[e/N][e%N] && sink_ready[e] && !rst) begin
-          word_t   word;
-          header_t header;
-          word   = out_data[e/N][e%N];
-          header = header_t'(word);
-          if (left[e] == 0) begin
-            from[e] = (int'(header.src.y) * Cols + int'(header.src.x)) * N + int'(header.src.exit);
-            left[e] = int'(header.len) + 1;
-            messages[e]++;
-          end
-          `CHECK(expected[{end_t'(from[e]), end_t'(e)}].size() != 0,
-                 $sformatf("a word at %0d that is not due", e))
-          `CHECK(word == expected[{end_t'(from[e]), end_t'(e)}][0], $sformatf("wrong word at %0d",
-                                                                              e))
-          void'(expected[{end_t'(from[e]), end_t'(e)}].pop_front());
-          left[e]--;
-          arrived++;
-          arrived_at[e]++;
-          last_time[e] = now;
-        end
-        if (rst) begin
-          source_valid[e] <= 0;
-          sink_ready[e]   <= 0;
-        end else begin
-          sink_ready[e] <= $urandom_range(99) < out_percent;
-          if (!source_valid[e] || in_ready[e/N][e%N]) begin
-            source_valid[e] <= 0;
-            if (to_send[end_t'(e)].size() != 0 && $urandom_range(99) < in_percent) begin
-              source_valid[e] <= 1;
-              source_data[e]  <= to_send[end_t'(e)][0];
-              void'(to_send[end_t'(e)].pop_front());
-            end
-          end
-        end
-      end
+  always @(posedge clk) now++;
+
+  task automatic arrive(end_t e, word_t word);
+    header_t header = header_t'(word);
+    if (left[e] == 0) begin
+      from[e] = (int'(header.src.y) * Cols + int'(header.src.x)) * N + int'(header.src.exit);
+      left[e] = int'(header.len) + 1;
+      messages[e]++;
     end
-  end
+    `CHECK(expected[{end_t'(from[e]), e}].size() != 0, $sformatf("a word at %0d that is not due",
+                                                                 e))
+    `CHECK(word == expected[{end_t'(from[e]), e}][0], $sformatf("wrong word at %0d", e))
+    void'(expected[{end_t'(from[e]), e}].pop_front());
+    left[e]--;
+    arrived++;
+    arrived_at[e]++;
+    last_time[e] = now;
+  endtask
 
   task automatic send(int e, place_t dest, int len);
     int at;
@@ -175,7 +163,7 @@ module dynamic_router_tb;
 
     // From the west edge of the upper row to the east edge: three tiles, and one clock into the sink.
     send(0 * N + West, place(2 * N + East), 0);
-    while (!source_valid[West]) @(posedge clk);
+    while (!in_valid[0][West]) @(posedge clk);
     start = now;
     settle();
     `CHECK(last_time[2*N+East] - start == 4, $sformatf(
