@@ -148,14 +148,14 @@ def _sweep(arguments) -> int:
 
 
 def _reproduce(arguments) -> int:
-    from emery import published, reproduce
+    from emery import pictures, published, reproduce
 
     target = arguments.system
     if arguments.publish and (arguments.set or arguments.seed is not None):
         raise UserError("reproduce: --publish is for the targets as they stand: without --set and --seed")
     rows = reproduce.run(target, arguments.figure, arguments.set, arguments.seed, arguments.out, _say())
     print(reproduce.tables(target, rows))
-    for path in reproduce.pictures(target, rows, arguments.out):
+    for path in pictures.pictures(target, rows, arguments.out):
         print(path)
     if arguments.publish:
         published.keep(target, rows)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from emery.common import ROOT, UserError, in_checkout
 
+BESIDE = {"limit": "limit", "paper": "paper_value", "peer": "peer_value"}  # what stands beside Emery's numbers: fields of rows
+_ALIKE = 1e-3  # numbers of two series that differ by no more are one
 _BLOCK = re.compile(r"(<!-- measured: (\S+) ([^>]*?) -->\n).*?(<!-- /measured -->)", re.DOTALL)
 
 
@@ -100,14 +102,17 @@ def _list(rows: list[dict]) -> str:
     return _lines(cells)
 
 
-def own_papers(rows: list[dict]) -> dict:
-    """The paper's numbers {series: {x: number}} where each series of a figure has its own; empty where they share them."""
-    papers: dict = {}
+def own_numbers(rows: list[dict], key: str) -> dict:
+    """A column's numbers {series: {x: number}} where the series of a figure have their own; empty where they share them."""
+    found: dict = {}
     for row in rows:
-        papers.setdefault(row["series"], {})[row["x"]] = row["paper_value"]
-    first = next(iter(papers.values()))
-    common = all(first.get(x, y) == y for own in papers.values() for x, y in own.items() if y is not None)
-    return {} if common else papers
+        if row[key] is not None:
+            found.setdefault(row["series"], {})[row["x"]] = row[key]
+    shared: dict = {}
+    for own in found.values():
+        shared = own | shared
+    same = all(abs(shared[x] - y) <= _ALIKE * abs(y) for own in found.values() for x, y in own.items())
+    return {} if same else found
 
 
 def _curves(rows: list[dict]) -> str:
@@ -115,18 +120,17 @@ def _curves(rows: list[dict]) -> str:
     places = sorted({row["x"] for row in rows})
     cells = [[rows[0]["unit"], *map(_number, places)]]
     names = list(dict.fromkeys(row["series"] for row in rows))
-    papers = own_papers(rows)
-    for label, key in (("limit", "limit"), ("paper", "paper_value"), ("peer", "peer_value")):
-        if papers and key == "paper_value":
-            continue
-        first = {row["x"]: row[key] for row in rows if row["series"] == names[0]}
-        if any(x is not None for x in first.values()):
-            cells.append([label, *(_number(first.get(x)) for x in places)])
+    apart = {label: own_numbers(rows, key) for label, key in BESIDE.items()}
+    for label, key in BESIDE.items():
+        shared = {row["x"]: row[key] for row in reversed(rows) if row[key] is not None}
+        if shared and not apart[label]:
+            cells.append([label, *(_number(shared.get(x)) for x in places)])
     for name in names:
         own = {row["x"]: _emery(row) for row in rows if row["series"] == name}
         cells.append([name or "Emery", *(own.get(x, "") for x in places)])
-        if name in papers:
-            cells.append([f"{name}, paper", *(_number(papers[name].get(x)) for x in places)])
+        for label, numbers in apart.items():
+            if name in numbers:
+                cells.append([f"{name}, {label}", *(_number(numbers[name].get(x)) for x in places)])
     return _lines(cells)
 
 

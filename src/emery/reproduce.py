@@ -7,7 +7,6 @@ from pathlib import Path
 
 from emery.common import UserError, nearest
 from emery.limits import lost
-from emery.published import own_papers
 from emery.report import table
 from emery.results import Results, all_of
 from emery.run import check_file, make_directory
@@ -155,59 +154,3 @@ def tables(system, rows: list[dict]) -> str:
             lines.append([row["what"], row["paper"], *numbers, row["unit"], loss, row["verdict"]])
         parts.append(table(lines, left=2) + "\n")
     return "\n".join(parts)
-
-
-_COLUMNS = [("limit", "limit", "0.75"), ("paper", "paper_value", "tab:orange"), ("peer", "peer_value", "tab:red")]
-
-
-def _curves(axes, own: list[dict]):
-    """Rows that have a place on an axis: Emery's points a series, and what paper and physics say beside the first."""
-    names = list(dict.fromkeys(row["series"] for row in own))
-    papers = own_papers(own)
-    for number, name in enumerate(names):
-        rows = [row for row in own if row["series"] == name]
-        if name in papers:
-            axes.plot(*_points(rows, "paper_value"), marker="x", linestyle=":", label=f"{name}, paper", color=f"C{number}")
-        for label, key, colour in _COLUMNS if number == 0 else []:
-            if any(row[key] is not None for row in rows) and not (papers and key == "paper_value"):
-                axes.plot(*_points(rows, key), marker=".", label=label, color=colour)
-        colour = "tab:blue" if len(names) == 1 else f"C{number}"
-        axes.plot(*_points(rows, "emery"), marker="o", label=name or "Emery", color=colour)
-
-
-def _points(rows: list[dict], key: str):
-    return [row["x"] for row in rows], [float("nan") if row[key] is None else row[key] for row in rows]
-
-
-def _bars(axes, own: list[dict]):
-    columns = [x for x in [*_COLUMNS, ("Emery", "emery", "tab:blue")] if any(row[x[1]] is not None for row in own)]
-    for number, (label, key, colour) in enumerate(columns):
-        place = [i + (number - (len(columns) - 1) / 2) * 0.8 / len(columns) for i in range(len(own))]
-        axes.bar(place, [row[key] or 0.0 for row in own], 0.8 / len(columns), label=label, color=colour)
-    axes.set_xticks(range(len(own)), [row["what"].replace(", ", "\n") for row in own], fontsize=8)
-
-
-def pictures(system, rows: list[dict], out: str) -> list[str]:
-    """One PNG a figure that says `plot`: bars, or curves where its targets have a place on an axis."""
-    paths = []
-    for name, figure in system.figures.items():
-        own = [x for x in rows if x["figure"] == name]
-        if not figure.get("plot") or len(own) < 2:
-            continue
-        os.environ.setdefault("MPLBACKEND", "Agg")
-        from matplotlib import pyplot
-
-        paths.append(os.path.join(out, f"{system.name}-{name}.png"))
-        if figure["plot"] == "own":
-            system.hook("picture")([(row["what"], row["resources"]) for row in own if row["resources"]], paths[-1])
-            continue
-        canvas, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
-        (_curves if all(row["x"] is not None for row in own) else _bars)(axes, own)
-        axes.set_xlabel(figure.get("x", ""))
-        axes.set_ylabel(own[0]["unit"])
-        axes.set_ylim(0, axes.get_ylim()[1] * 1.05)
-        axes.set_title(f"{system.name}: {figure['title']}", fontsize=10)
-        axes.legend(fontsize=8)
-        canvas.savefig(paths[-1], dpi=130)
-        pyplot.close(canvas)
-    return paths
