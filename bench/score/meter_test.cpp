@@ -62,6 +62,20 @@ void test_streams_share_the_window(Checks& check) {
   check.near(mpps(meter, 1), 50, 0.2, "the second");
 }
 
+/// The places at which a window may begin are eighths of the time that is left when the last stream
+/// of weight has delivered.
+void test_window_begins_soon(Checks& check) {
+  Meter meter;
+  play(meter, 0, 0, 200 * kMicrosecond, 10 * kNanosecond);
+  play(meter, 1, 100 * kMicrosecond, 110 * kMicrosecond, 100 * kNanosecond);
+  play(meter, 1, 110 * kMicrosecond, 200 * kMicrosecond, 20 * kNanosecond);
+  meter.end(200 * kMicrosecond);
+  const Meter::Window window = meter.window();
+  check.that(
+      window.steady && window.from >= 110 * kMicrosecond && window.from <= 126 * kMicrosecond,
+      "at the first place from which on the run is steady");
+}
+
 void test_no_steady_time(Checks& check) {
   Meter empty;
   check.that(!empty.window().steady && mpps(empty, 0) < 0, "no frame, no rate");
@@ -127,6 +141,7 @@ int main() {
   emery::test_one_stream(check);
   emery::test_slow_start_and_drain_do_not_count(check);
   emery::test_streams_share_the_window(check);
+  emery::test_window_begins_soon(check);
   emery::test_no_steady_time(check);
   emery::test_many_random_streams(check);
   return check.finish();
