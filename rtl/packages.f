@@ -2,6 +2,7 @@ rtl/base/channel_pkg.sv
 rtl/packet/eth_pkg.sv
 rtl/packet/route_pkg.sv
 rtl/pcie/pcie_pkg.sv
+rtl/pcie/usplus_pkg.sv
 rtl/pcie/dma_pkg.sv
 rtl/pcie/probe_pkg.sv
 rtl/pcix/pcix_pkg.sv

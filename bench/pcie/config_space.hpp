@@ -42,7 +42,7 @@ struct FunctionConfig {
 
 class ConfigSpace {
  public:
-  static constexpr std::uint16_t kPcieCap = 0x40, kMsixCap = 0xb0, kSerialCap = 0x100;
+  static constexpr std::uint16_t kPcieCap = 0x70, kMsixCap = 0xb0, kSerialCap = 0x100;
 
   ConfigSpace(const FunctionConfig& f, const LinkConfig& link) : function_(f), link_(link) {
     f.check();

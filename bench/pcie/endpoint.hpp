@@ -7,6 +7,7 @@
 // buffer; a packet for which the root complex has given no credit blocks those behind it and is
 // counted: the logic has the limits on `fc` and must keep to them. Clock it with the logic behind
 // it.
+// Pins of real hard blocks are those of classes derived from it (usplus_endpoint.hpp).
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <cstring>
 
 #include "bench/pcie/config_space.hpp"
+#include "bench/pcie/endpoint_stats.hpp"
 #include "bench/pcie/pcie_link.hpp"
 #include "bench/pcie/pins.hpp"
 #include "bench/pcie/tlp.hpp"
@@ -21,55 +23,6 @@
 #include "bench/sim/simulation.hpp"
 
 namespace emery {
-
-struct EndpointConfig {
-  FunctionConfig function;
-  int tx_tlps =
-      16;  // transmit buffer: packets and bytes of payload; the last packet may exceed the bytes
-  std::uint32_t tx_bytes = 4096;
-};
-
-struct EndpointStats {
-  std::uint64_t tx_tlps = 0, tx_beats = 0, rx_tlps = 0, rx_beats = 0;
-  std::uint64_t tx_stall_clocks = 0;  // a beat waited for the transmit buffer
-  std::uint64_t rx_stall_clocks = 0;  // a beat waited for the logic
-  std::uint64_t fc_violations = 0;    // packets of the logic beyond the root complex's credits
-  std::uint64_t tx_malformed = 0;     // beats that do not fit the header: dropped
-  std::uint64_t tx_not_master = 0;    // requests while bus mastering is off: dropped
-  std::uint64_t rx_unsupported = 0;   // requests that missed BAR 0
-  std::uint64_t rx_misrouted = 0;     // completions for someone else
-  std::uint64_t reads = 0, read_bytes = 0;
-  std::uint64_t read_bytes_max =
-      0;  // asked for and not yet given to the logic: what the hard block must buffer
-  std::uint64_t reads_max = 0;  // reads outstanding
-  Time read_time_sum = 0, read_time_min = kNever,
-       read_time_max = 0;  // request accepted to last completion beat
-
-  template <class Json>
-  void write(Json& json) const {
-    json.begin_object()
-        .field("tx_tlps", tx_tlps)
-        .field("tx_beats", tx_beats)
-        .field("rx_tlps", rx_tlps)
-        .field("rx_beats", rx_beats)
-        .field("tx_stall_clocks", tx_stall_clocks)
-        .field("rx_stall_clocks", rx_stall_clocks)
-        .field("fc_violations", fc_violations)
-        .field("tx_malformed", tx_malformed)
-        .field("tx_not_master", tx_not_master)
-        .field("rx_unsupported", rx_unsupported)
-        .field("rx_misrouted", rx_misrouted)
-        .field("reads", reads)
-        .field("read_bytes", read_bytes)
-        .field("read_bytes_max", read_bytes_max)
-        .field("reads_max", reads_max)
-        .field("read_ns_min", reads ? static_cast<double>(read_time_min) / 1e3 : 0.0)
-        .field("read_ns_mean",
-               reads ? static_cast<double>(read_time_sum) / 1e3 / static_cast<double>(reads) : 0.0)
-        .field("read_ns_max", static_cast<double>(read_time_max) / 1e3)
-        .end_object();
-  }
-};
 
 class Endpoint : public Component {
  public:
@@ -124,7 +77,7 @@ class Endpoint : public Component {
 
   // Conventional reset: configuration space back to its defaults, packets in the transmit buffer
   // lost, reads forgotten. Reset the logic with it: its credit counters start from zero again.
-  void reset(Time now) {
+  virtual void reset(Time now) {
     space_.reset();
     if (rx_valid_) {
       rx_valid_ = false;
@@ -174,14 +127,15 @@ class Endpoint : public Component {
   // Reads of the logic that have not been answered in full.
   std::uint64_t reads_open() const { return reads_open_; }
   // Packets in the transmit buffer, or on offer to the logic.
-  std::size_t held() const {
+  virtual std::size_t held() const {
     return tx_queue_.size() + read_queue_.size() + own_.size() + rx_valid_;
   }
 
- private:
+ protected:
   struct ReadState {
     Time since = 0;
-    std::uint32_t left = 0;  // bytes
+    std::uint32_t left = 0, bytes = 0;
+    std::uint64_t addr = 0;
   };
 
   struct OwnCompletion {
@@ -195,28 +149,37 @@ class Endpoint : public Component {
   // own.
   void rx_next(Time now) {
     while (const Tlp* tlp = link_.down.front(now)) {
-      if (tlp->is_completion() ? tlp->cpl_requester() == requester_
-                               : tlp->is_mem() && space_.in_bar0(tlp->addr())) {
+      if (for_logic(*tlp)) {
         rx_valid_ = rx_changed_ = true;
         rx_offset_ = 0;
         ++stats_.rx_tlps;
         return;
       }
-      if (tlp->is_config()) {
-        answer_config(*tlp, now);
-      } else if (tlp->is_completion()) {
-        ++stats_.rx_misrouted;
-      } else {
-        ++stats_.rx_unsupported;
-        if (!tlp->is_mem_write()) {
-          const ByteRange range = ByteRange::of(*tlp);
-          answer(make_completion(*tlp, requester_, kStatusUR, 0, std::max(range.count, 1u),
-                                 range.first & 0x7f),
-                 0, now);
-        }
-      }
-      finish_packet(*tlp, now);
+      deal_with(*tlp, now);
     }
+  }
+
+  bool for_logic(const Tlp& tlp) const {
+    return tlp.is_completion() ? tlp.cpl_requester() == requester_
+                               : tlp.is_mem() && space_.in_bar0(tlp.addr());
+  }
+
+  // A packet that is the hard block's own.
+  void deal_with(const Tlp& tlp, Time now) {
+    if (tlp.is_config()) {
+      answer_config(tlp, now);
+    } else if (tlp.is_completion()) {
+      ++stats_.rx_misrouted;
+    } else {
+      ++stats_.rx_unsupported;
+      if (!tlp.is_mem_write()) {
+        const ByteRange range = ByteRange::of(tlp);
+        answer(make_completion(tlp, requester_, kStatusUR, 0, std::max(range.count, 1u),
+                               range.first & 0x7f),
+               0, now);
+      }
+    }
+    finish_packet(tlp, now);
   }
 
   void rx_accepted(Time now) {
@@ -335,20 +298,25 @@ class Endpoint : public Component {
     fc_version_ = 0;
   }
 
+  bool send_own() {
+    OwnCompletion& own = own_.front();
+    if (!link_.up.has_credit(kCompletion, own.tlp.data_credits())) return false;
+    std::uint8_t data[4];
+    std::memcpy(data, &own.data, 4);
+    own.tlp.payload = data;
+    link_.up.send(own.tlp, own.tlp.time);
+    // The hard block's completions use the logic's credits: the limit it sees moves back.
+    ++base_h_[kCompletion];
+    base_d_[kCompletion] += own.tlp.data_credits();
+    fc_version_ = 0;
+    own_.pop();
+    return true;
+  }
+
   void launch(Time now) {
     while (link_.up.idle(now)) {
       if (!own_.empty()) {
-        OwnCompletion& own = own_.front();
-        if (!link_.up.has_credit(kCompletion, own.tlp.data_credits())) return;
-        std::uint8_t data[4];
-        std::memcpy(data, &own.data, 4);
-        own.tlp.payload = data;
-        link_.up.send(own.tlp, own.tlp.time);
-        // The hard block's completions use the logic's credits: the limit it sees moves back.
-        ++base_h_[kCompletion];
-        base_d_[kCompletion] += own.tlp.data_credits();
-        fc_version_ = 0;
-        own_.pop();
+        if (!send_own()) return;
       } else if (!read_is_next()) {
         if (tx_queue_.empty()) return;
         const Tlp& tlp = tx_queue_.front();
@@ -374,7 +342,9 @@ class Endpoint : public Component {
   void read_begins(const Tlp& tlp, Time now) {
     ReadState& r = reads_[tlp.tag()];
     r.since = now;
-    r.left = std::max(ByteRange::of(tlp).count, 1u);
+    const ByteRange range = ByteRange::of(tlp);
+    r.left = r.bytes = std::max(range.count, 1u);
+    r.addr = range.first;
     read_bytes_open_ += r.left;
     stats_.read_bytes_max = std::max(stats_.read_bytes_max, read_bytes_open_);
     stats_.reads_max = std::max(stats_.reads_max, ++reads_open_);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "bench/sim/member.hpp"
 
@@ -46,13 +47,71 @@ struct FcLimitPins {
   std::uint8_t* cpl_inf = nullptr;
 };
 
+// One AXI4-Stream. keep and last are absent where the block drives: nothing needs them.
+struct AxisPins {
+  std::uint8_t* valid = nullptr;
+  std::uint8_t* ready = nullptr;
+  std::uint32_t* data = nullptr;
+  std::uint32_t* user = nullptr;
+  std::uint16_t* keep = nullptr;
+  std::uint8_t* last = nullptr;
+};
+
+// Of an UltraScale+ block (rtl/pcie/usplus_pkg.sv).
+struct UsPlusPins {
+  AxisPins rq{}, rc{}, cq{}, cc{};
+  std::uint8_t* nph_av = nullptr;
+  std::uint8_t* bus_number = nullptr;
+  std::uint8_t* max_payload = nullptr;
+  std::uint8_t* max_read_req = nullptr;
+  std::uint16_t* function_status = nullptr;
+  std::uint8_t* msix_enable = nullptr;
+  std::uint8_t* msix_mask = nullptr;
+  std::uint16_t* mgmt_addr = nullptr;
+  std::uint8_t* mgmt_read = nullptr;
+  std::uint8_t* mgmt_done = nullptr;
+  std::uint32_t* mgmt_data = nullptr;
+  bool straddle = true;
+
+  // Those of a model, from its ports of the types usplus_in_t and usplus_out_t.
+  template <class In, class Out>
+  static UsPlusPins of(In& in, Out& out, bool straddle) {
+    UsPlusPins p;
+    p.rq = {&out.EMERY_MEMBER(rq_tvalid),      &in.EMERY_MEMBER(rq_tready),
+            out.EMERY_MEMBER(rq_tdata).data(), out.EMERY_MEMBER(rq_tuser).data(),
+            &out.EMERY_MEMBER(rq_tkeep),       &out.EMERY_MEMBER(rq_tlast)};
+    p.cc = {&out.EMERY_MEMBER(cc_tvalid),      &in.EMERY_MEMBER(cc_tready),
+            out.EMERY_MEMBER(cc_tdata).data(), out.EMERY_MEMBER(cc_tuser).data(),
+            &out.EMERY_MEMBER(cc_tkeep),       &out.EMERY_MEMBER(cc_tlast)};
+    p.rc = {&in.EMERY_MEMBER(rc_tvalid), &out.EMERY_MEMBER(rc_tready),
+            in.EMERY_MEMBER(rc_tdata).data(), in.EMERY_MEMBER(rc_tuser).data()};
+    p.cq = {&in.EMERY_MEMBER(cq_tvalid), &out.EMERY_MEMBER(cq_tready),
+            in.EMERY_MEMBER(cq_tdata).data(), in.EMERY_MEMBER(cq_tuser).data()};
+    p.nph_av = &in.EMERY_MEMBER(tfc_nph_av);
+    p.bus_number = &in.EMERY_MEMBER(cfg_bus_number);
+    p.max_payload = &in.EMERY_MEMBER(cfg_max_payload);
+    p.max_read_req = &in.EMERY_MEMBER(cfg_max_read_req);
+    p.function_status = &in.EMERY_MEMBER(cfg_function_status);
+    p.msix_enable = &in.EMERY_MEMBER(cfg_interrupt_msix_enable);
+    p.msix_mask = &in.EMERY_MEMBER(cfg_interrupt_msix_mask);
+    p.mgmt_addr = &out.EMERY_MEMBER(cfg_mgmt_addr);
+    p.mgmt_read = &out.EMERY_MEMBER(cfg_mgmt_read);
+    p.mgmt_done = &in.EMERY_MEMBER(cfg_mgmt_read_write_done);
+    p.mgmt_data = &in.EMERY_MEMBER(cfg_mgmt_read_data);
+    p.straddle = straddle;
+    return p;
+  }
+};
+
 // All of one endpoint. tx: driven by the logic; rx: driven by the hard block. Logic may have a
-// stream of its own for read requests, `reads` (header only: data, sop and eop are not used).
+// stream of its own for read requests, `reads` (header only: data, sop and eop are not used). Where
+// `usplus` has pins they are the ones in use.
 struct EndpointPins {
   TlpPins tx, rx;
   PcieCfgPins cfg;
   FcLimitPins fc;
   TlpPins reads{};
+  UsPlusPins usplus{};
 
   // Those of a model, from its ports of the types pcie_in_t and pcie_out_t; bytes a beat from the
   // logic.
@@ -76,6 +135,15 @@ struct EndpointPins {
         .reads = {&out.EMERY_MEMBER(read_valid), &in.EMERY_MEMBER(read_ready), nullptr,
                   out.EMERY_MEMBER(read_hdr).data(), nullptr, nullptr},
     };
+  }
+
+  // Those that the setting pcie_interface names, with usplus_in_t and usplus_out_t besides.
+  template <class In, class Out, class UsIn, class UsOut>
+  static EndpointPins of(In& in, Out& out, UsIn& us_in, UsOut& us_out, const std::string& interface,
+                         std::uint32_t sent = 64) {
+    EndpointPins pins = of(in, out, sent);
+    if (interface != "ideal") pins.usplus = UsPlusPins::of(us_in, us_out, interface == "usplus");
+    return pins;
   }
 };
 

@@ -11,6 +11,7 @@
 #include "bench/pcie/pcie_link.hpp"
 #include "bench/pcie/pins.hpp"
 #include "bench/pcie/root_complex.hpp"
+#include "bench/pcie/usplus_endpoint.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/findings.hpp"
@@ -41,7 +42,11 @@ class PcieHost {
   void attach(int clock, const FunctionConfig& function, const EndpointPins& pins) {
     EndpointConfig config;
     config.function = function;
-    endpoint = std::make_unique<Endpoint>(config, link, pins);
+    if (pins.usplus.rq.valid) {
+      endpoint = std::make_unique<UsPlusEndpoint>(config, link, pins);
+    } else {
+      endpoint = std::make_unique<Endpoint>(config, link, pins);
+    }
     simulation_.add(clock, *endpoint);
     simulation_.add(clock, root);
   }

@@ -360,7 +360,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     test = command(
         "test",
         _test,
-        "run test",
+        "run test cocotb",
         "the test suite; everything after it goes to pytest (see also: test --coverage [BLOCK...] [--record])",
     )
     test.add_argument("pytest", nargs="*")

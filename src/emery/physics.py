@@ -13,6 +13,7 @@ from math import ceil
 FCS = 4
 GAP = 20  # preamble 8 + inter-frame gap 12
 _ROOT_NS = 50  # until a request that has arrived is accepted (bench/pcie/root_complex.hpp)
+_USPLUS_BEATS = 250e6  # a second
 _GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0}
 
 
@@ -37,7 +38,7 @@ def pcie_split(payload: float, limit: int, header: int) -> tuple[int, float]:
 @dataclass(frozen=True)
 class PcieUse:
     """What something takes of a slot: bytes and TLPs each way over the link (up: to the host), TLPs and credits of 16 bytes
-    of what is written to the host, requests to it and the bytes they ask for."""
+    of what is written to the host, requests to it and the bytes they ask for; beats of the hard block's RQ and RC."""
 
     up: float = 0.0
     down: float = 0.0
@@ -47,6 +48,8 @@ class PcieUse:
     write_credits: float = 0.0
     requests: float = 0.0
     asked: float = 0.0
+    rq: float = 0.0
+    rc: float = 0.0
 
     def __add__(self, other: "PcieUse") -> "PcieUse":
         return PcieUse(**{x.name: getattr(self, x.name) + getattr(other, x.name) for x in fields(self)})
@@ -78,6 +81,7 @@ class PcieSlot:
     completion_bytes: int = 4096
     completion_from: int = 0
     ack_every: int = 0
+    pcie_interface: str = "ideal"
 
     @classmethod
     def of(cls, values: dict, **more) -> "PcieSlot":
@@ -95,11 +99,22 @@ class PcieSlot:
         late = self.read_jitter_ns / 2 + self.read_tail_ns * self.read_tail_ppm / 1e6
         return self.hop + (self.read_latency_ns + late) * 1e-9
 
+    def _beats(self, payload: float, limit: int, descriptor: int, place: int) -> float:
+        """Of 64 bytes at the pins of an UltraScale+ block, for TLPs that carry a payload: each has its descriptor in band and
+        takes places of so many bytes, or whole beats where none begins behind another. A payload of 0 is one TLP."""
+        if self.pcie_interface == "ideal":
+            return 0.0
+        place = place if self.pcie_interface == "usplus" else 64
+        whole, rest = divmod(payload, limit)
+        last = 1 if rest or not payload else 0
+        return sum(ceil((descriptor + x) / place) * place / 64 * times for x, times in ((limit, whole), (rest, last)))
+
     def write(self, payload: float, share: float = 1.0, header: int = 24) -> PcieUse:
         """A payload written to the host."""
         tlps, nbytes = pcie_split(payload, self.mps, header)
         data = payload // self.mps * (self.mps / 16) + ceil(payload % self.mps / 16)
-        return PcieUse(up=nbytes, up_tlps=tlps, writes=tlps, write_credits=data) * share
+        beats = self._beats(payload, self.mps, 16, 32)
+        return PcieUse(up=nbytes, up_tlps=tlps, writes=tlps, write_credits=data, rq=beats) * share
 
     def told(self, payload: float, share: float = 1.0, header: int = 24) -> PcieUse:
         """A payload that the host writes to the device."""
@@ -109,18 +124,20 @@ class PcieSlot:
     def read(self, payload: float, share: float = 1.0) -> PcieUse:
         """A payload read from the host: each request is answered in pieces."""
         whole, rest = divmod(payload, self.mrrs)
-        tlps = nbytes = 0.0
+        tlps = nbytes = beats = 0.0
         for request, times in ((self.mrrs, whole), (rest, 1 if rest else 0)):
             longest = min(self.completion_bytes, self.mps) if request >= self.completion_from else 64
             pieces = pcie_split(request, longest, 20)
             tlps, nbytes = tlps + pieces[0] * times, nbytes + pieces[1] * times
+            beats += self._beats(request, longest, 12, 16) * times if times else 0.0
         requests = ceil(payload / self.mrrs)
         asking = PcieUse(up=24 * requests, up_tlps=requests, requests=requests, asked=payload)
+        asking += PcieUse(rq=requests * self._beats(0, 1, 16, 32), rc=beats)
         return (asking + PcieUse(down=nbytes, down_tlps=tlps)) * share
 
     def loads(self, use: PcieUse, tags: int = 0) -> dict:
-        """How much of the link's two ways, of the host's credits and of its pace a use a second takes; and of a device's tags,
-        where they are given."""
+        """How much of the link's two ways, of the hard block's pins, of the host's credits and its pace a use a second takes;
+        and of a device's tags, where they are given."""
         second = pcie_gbps(self.pcie_gen, self.pcie_lanes) * 1e9 / 8
         ack = 8 / self.ack_every if self.ack_every else 0
         found = {
@@ -129,6 +146,8 @@ class PcieSlot:
         }
         held = {"credits_ph": use.writes, "credits_pd": use.write_credits, "credits_nph": use.requests}
         found |= {name: x * self.hop / getattr(self, name) for name, x in held.items() if getattr(self, name)}
+        if self.pcie_interface != "ideal":
+            found |= {"rq": use.rq / _USPLUS_BEATS, "rc": use.rc / _USPLUS_BEATS}
         if self.write_ns:
             found["host_writes"] = use.writes * self.write_ns * 1e-9
         if tags:

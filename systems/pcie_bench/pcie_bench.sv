@@ -7,18 +7,22 @@
 /// way. No output depends combinationally on an input.
 module pcie_bench
   import pcie_pkg::*;
+  import usplus_pkg::*;
   import dma_pkg::*;
   import probe_pkg::*;
   import pcie_bench_map_pkg::*;
 #(
-    parameter int Tags = 256  // reads under way, a power of two from 4 to 256
+    parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pcie_pins
+    parameter int Tags          = 256         // reads under way, a power of two from 4 to 256
 ) (
     input logic clk_i,
     input logic rst_i,
 
-    // PCIe hard block.
-    input  pcie_in_t  pcie_i,
-    output pcie_out_t pcie_o,
+    // PCIe hard block, one of the two.
+    input  pcie_in_t    pcie_i,
+    output pcie_out_t   pcie_o,
+    input  usplus_in_t  usplus_i,
+    output usplus_out_t usplus_o,
 
     // Transfers read: how many the host has prepared; asked for; what came, never refused.
     input  logic [ 31:0] prepared_i,
@@ -59,6 +63,8 @@ module pcie_bench
   end
 
   // ---------------------------------------------------------------- the link
+  pcie_in_t  pins_in;
+  pcie_out_t pins_out;
   `STREAM(tlp_beat_t, request)
   `STREAM(tlp_beat_t, completion)
   `STREAM(tlp_beat_t, read_tlp)
@@ -66,13 +72,25 @@ module pcie_bench
   reg_if #(.AddrW(AddrW)) regs ();
   pcie_cfg_t pcie_cfg;
   logic foreign, unsupported, dropped;
+  pcie_pins #(
+      .Interface(PcieInterface)
+  ) i_pins (
+      .clk_i,
+      .rst_i,
+      .pcie_i,
+      .pcie_o,
+      .usplus_i,
+      .usplus_o,
+      .pins_o(pins_in),
+      .pins_i(pins_out)
+  );
   pcie_endpoint #(
       .AddrW(AddrW)
   ) i_endpoint (
       .clk_i,
       .rst_i,
-      .pins_i(pcie_i),
-      .pins_o(pcie_o),
+      .pins_i(pins_in),
+      .pins_o(pins_out),
       .cfg_o(pcie_cfg),
       .req(request),
       .access(request),

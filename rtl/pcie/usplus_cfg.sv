@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the host has set in the UltraScale+ block's configuration space, for the logic behind it.
+///
+/// Extended tags and relaxed ordering have no pins of their own: Device Control is read again and again through the block's
+/// management interface, `Pause` clocks apart; both are off until the first answer. The rest is a clock late and not reset.
+module usplus_cfg
+  import pcie_pkg::*;
+  import usplus_pkg::*;
+#(
+    parameter logic [9:0] DeviceControl = 10'h1e,  // its Dword: PCI Express Capability at 70h
+    parameter int Pause = 64
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    input  logic [15:0] function_status_i,
+    input  logic [ 7:0] bus_number_i,
+    input  logic [ 1:0] max_payload_i,
+    input  logic [ 2:0] max_read_req_i,
+    input  logic        msix_enable_i,
+    input  logic        msix_mask_i,
+    output logic [ 9:0] mgmt_addr_o,
+    output logic        mgmt_read_o,
+    input  logic        mgmt_done_i,
+    input  logic [31:0] mgmt_data_i,
+
+    output pcie_cfg_t cfg_o
+);
+  wire unused = &{1'b0, function_status_i, mgmt_data_i};
+  logic [$clog2(Pause)-1:0] pause_q;
+  assign mgmt_addr_o = DeviceControl;
+  always_ff @(posedge clk_i) begin
+    cfg_o.requester_id <= {bus_number_i, 8'd0};
+    cfg_o.max_payload <= {1'b0, max_payload_i};
+    cfg_o.max_read_request <= max_read_req_i;
+    cfg_o.bus_master <= function_status_i[2];
+    cfg_o.wide_tag <= 1'b0;  // the block has none
+    cfg_o.msix_enable <= msix_enable_i;
+    cfg_o.msix_mask <= msix_mask_i;
+    pause_q <= pause_q + 1'b1;
+    // A read stays until it is answered.
+    if (pause_q == '1) mgmt_read_o <= 1'b1;
+    if (mgmt_read_o && mgmt_done_i) begin
+      mgmt_read_o <= 1'b0;
+      pause_q <= '0;
+      cfg_o.extended_tag <= mgmt_data_i[8];
+      cfg_o.relaxed_ordering <= mgmt_data_i[4];
+    end
+    if (rst_i) begin
+      mgmt_read_o <= 1'b0;
+      pause_q <= '0;
+      cfg_o.extended_tag <= 1'b0;
+      cfg_o.relaxed_ordering <= 1'b0;
+    end
+  end
+endmodule

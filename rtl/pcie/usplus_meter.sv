@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+`include "stream.svh"
+/// Lets a read request go when the UltraScale+ block has room for its answer and the link for it.
+///
+/// The block advertises infinite credits for completions, so whoever reads keeps to its buffer (PG213, Managing Receive-Buffer
+/// Space, PACKET_FC): of `Lines` completions of 64 bytes a request holds as many as the 64-byte lines it touches, for it may be
+/// answered in such, until the last one has come (`done_i`, of the tag). A tag that is given out again had no such end: its
+/// lines come back then. All requesters go through here. A request without credit would hold up the writes behind it, so one
+/// goes only while `nph_av_i` is above the number that went in the `Late` clocks before, which it does not know of.
+/// Latency 1 clock, one request a clock, full back-pressure. Reset with the link: nothing is under way then.
+module usplus_meter
+  import pcie_pkg::*;
+#(
+    parameter int Lines = 256,
+    parameter int Late  = 8
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    input logic [3:0] nph_av_i,
+    input logic       done_i,
+    input logic [7:0] done_tag_i,
+
+    stream_if.snk in,  // mem4_hdr_t
+    stream_if.src out  // mem4_hdr_t
+);
+  localparam int NeedW = 7;  // a request of 4 kB touches 65
+  localparam int FreeW = $clog2(Lines + 1);
+  if (Lines < 65) begin : g_bad_parameter
+    $fatal(1, "usplus_meter: Lines %0d is less than the longest request needs", Lines);
+  end
+
+  typedef struct packed {
+    mem4_hdr_t hdr;
+    logic [NeedW-1:0] need;
+  } metered_t;
+  `STREAM(metered_t, given)
+  `STREAM(metered_t, held)
+  mem4_hdr_t hdr;
+  assign hdr = in.data;
+  wire [ 3:0] in_line = hdr.dw0.fmt_type[5] ? hdr.addr[5:2] : hdr.addr[37:34];
+  wire [11:0] span = {1'b0, hdr.dw0.length == '0, hdr.dw0.length} + 12'(in_line) + 12'd15;
+  assign given.valid = in.valid;
+  assign given.data = '{hdr: hdr, need: span[4+:NeedW]};
+  assign in.ready = given.ready;
+  `SPILL(metered_t, i_held, given, held)
+
+  logic [NeedW-1:0] need[256];
+  logic [255:0] open_q;
+  logic [FreeW-1:0] free_q;
+  logic [Late-1:0] recent_q;
+  logic [3:0] nph_q;
+  logic shown_q;
+  wire [7:0] tag = held.data.hdr.tag;
+  wire credit = {1'b0, nph_q} > 5'($countones(recent_q));
+  // Once shown it stays.
+  assign out.valid  = held.valid && (shown_q || (credit && free_q >= FreeW'(held.data.need)));
+  assign out.data   = held.data.hdr;
+  assign held.ready = out.ready && out.valid;
+
+  wire go = out.valid && out.ready;
+  wire [NeedW-1:0] from_done = done_i && open_q[done_tag_i] ? need[done_tag_i] : '0;
+  wire [NeedW-1:0] from_lost = go && open_q[tag] && !(done_i && done_tag_i == tag) ? need[tag] : '0;
+  always_ff @(posedge clk_i) begin
+    nph_q <= nph_av_i;
+    recent_q <= {recent_q[Late-2:0], go};
+    shown_q <= out.valid && !out.ready;
+    free_q <= free_q + FreeW'(from_done) + FreeW'(from_lost) - (go ? FreeW'(held.data.need) : '0);
+    if (done_i) open_q[done_tag_i] <= 1'b0;
+    if (go) begin
+      open_q[tag] <= 1'b1;
+      need[tag]   <= held.data.need;
+    end
+    if (rst_i) begin
+      recent_q <= '0;
+      shown_q  <= 1'b0;
+      free_q   <= FreeW'(Lines);
+      open_q   <= '0;
+    end
+  end
+
+  `ASSERT(Room, free_q <= FreeW'(Lines))
+endmodule

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+`include "stream.svh"
+/// Puts TLPs side by side as the UltraScale+ block takes them: descriptor in band, 64 bytes a clock.
+///
+/// `in` brings TLPs with payload, `alone` such as are their descriptor and no more. A TLP takes whole halves of beats. With
+/// `Straddle` it begins where the one before it ended, and both halves are full in every clock for which TLPs wait: one of `in` and
+/// one of `alone` are taken together. Without, each begins a beat, and the two take turns. The block wants no gap inside a TLP, so one of
+/// `in` begins when its last beat is there (`Depth` beats wait). Latency 2 clocks from its last beat, of `alone` none; `out` is only
+/// valid while it is ready, and is to go to a register. Full back-pressure. Reset drops what is held.
+module usplus_pack
+  import usplus_pkg::*;
+#(
+    parameter type Tlp = logic,       // {sop, eop, usplus_head_t head, dws, data}: dws of payload in all its beats
+    parameter int BeatDws = 16,  // a beat of it
+    parameter int DescDws = 4,
+    parameter bit Straddle = 1'b1,
+    parameter int Depth = 512 / BeatDws
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    stream_if.snk in,     // Tlp: all beats are full but the last
+    stream_if.snk alone,  // usplus_head_t
+    stream_if.src out     // usplus_halves_t
+);
+  localparam int Full = BeatDws / HalfDws;  // halves of a full beat; the last one may need one more
+  localparam int Most = Full + 3;  // with one left over and one of `alone`
+  localparam int CountW = $clog2(Most + 1);
+  localparam int LowW = $clog2(BeatDws);
+  localparam int DwsW = $clog2((Full + 2) * HalfDws);
+  localparam int WholeW = $clog2(Depth + 1);
+  if (DescDws > HalfDws || BeatDws % UsPlusDws != 0) begin : g_bad_parameter
+    $fatal(1, "usplus_pack: DescDws %0d, beats of %0d Dwords", DescDws, BeatDws);
+  end
+
+  // ---------------------------------------------------------------- whole TLPs
+  `STREAM(Tlp, stored)
+  `FIFO(Tlp, Depth, i_stored, in, stored)
+  logic [WholeW-1:0] whole_q;
+  logic inside_q;
+  wire ready = stored.valid && (inside_q || whole_q != '0);
+
+  // ---------------------------------------------------------------- halves of the beat
+  Tlp beat;
+  assign beat = stored.data;
+  wire [LowW-1:0] low = beat.dws[LowW-1:0];
+  wire is_full = !beat.eop || (low == '0 && beat.dws != '0);
+  logic [32*DescDws-1:0] carry_q;
+  logic [(Full+1)*32*HalfDws-1:0] line;
+  assign line = ((Full + 1) * 32 * HalfDws)'({
+    beat.data, beat.sop ? beat.head.desc[32*DescDws-1:0] : carry_q
+  });
+  wire [  DwsW-1:0] dws = DwsW'(DescDws) + (is_full ? DwsW'(BeatDws) : DwsW'(low));
+  wire [  DwsW-1:0] rounded = dws + DwsW'(HalfDws - 1);
+  wire [CountW-1:0] halves = beat.eop ? CountW'(rounded[DwsW-1:$clog2(HalfDws)]) : CountW'(Full);
+  usplus_half_t piece[Full+1], single;
+  for (genvar i = 0; i <= Full; i++) begin : g_piece
+    assign piece[i] = '{
+            sop: i == 0 && beat.sop,
+            eop: beat.eop && halves == CountW'(i + 1),
+            last_be: beat.head.last_be,
+            first_be: beat.head.first_be,
+            last_dw: $clog2(HalfDws)'(dws - 1'b1),
+            data: line[i*32*HalfDws+:32*HalfDws]
+        };
+  end
+  usplus_head_t head;
+  assign head = alone.data;
+  assign single = '{
+          sop: 1'b1,
+          eop: 1'b1,
+          last_be: head.last_be,
+          first_be: head.first_be,
+          last_dw: $clog2(HalfDws)'(DescDws - 1),
+          data: (32 * HalfDws)'(head.desc[32*DescDws-1:0])
+      };
+
+  // ---------------------------------------------------------------- what is left over, then the beat, then the one alone
+  usplus_half_t rest_q[Full+1], row[Most];
+  logic [CountW-1:0] left_q;
+  logic alone_last_q;  // for turns
+  wire take = out.ready && left_q <= CountW'(Straddle);
+  wire between = ready ? Straddle && beat.eop : !inside_q;
+  wire take_alone = take && alone.valid && (between || (!Straddle && !inside_q && !alone_last_q));
+  wire take_beat = take && ready && (Straddle || !take_alone);
+  wire [CountW-1:0] from_beat = left_q + (take_beat ? halves : '0);
+  wire [CountW-1:0] total = from_beat + CountW'(take_alone);
+  assign stored.ready = take_beat;
+  assign alone.ready  = take_alone;
+  always_comb begin
+    for (int i = 0; i < Most; i++) begin
+      row[i] = single;
+      if (CountW'(i) < from_beat) row[i] = piece[(i<Full)?i : Full];
+      if (CountW'(i) < from_beat && left_q != '0) row[i] = piece[(i==0)?0 : (i-1<Full)?i-1 : Full];
+      if (i <= Full && CountW'(i) < left_q) row[i] = rest_q[(i<Full)?i : Full];
+    end
+  end
+  assign out.valid = out.ready && total != '0;
+  assign out.data  = '{upper: total > 1, half: {row[1], row[0]}};
+
+  always_ff @(posedge clk_i) begin
+    whole_q <= whole_q + WholeW'(in.valid && in.ready && in.data.eop) - WholeW'(take_beat && beat.eop);
+    if (take_beat) begin
+      inside_q <= !beat.eop;
+      carry_q  <= beat.data[32*BeatDws-1-:32*DescDws];
+    end
+    if (take_beat || take_alone) alone_last_q <= take_alone;
+    if (out.ready) begin
+      for (int i = 0; i <= Full; i++) rest_q[i] <= row[i+2];
+      left_q <= (total > 2) ? total - 2'd2 : '0;
+    end
+    if (rst_i) begin
+      whole_q <= '0;
+      inside_q <= 1'b0;
+      alone_last_q <= 1'b0;
+      left_q <= '0;
+    end
+  end
+
+  `ASSERT(NoGap, out.valid && !out.data.upper |-> out.data.half[0].eop)
+  `ASSERT(WholeTlp, inside_q |-> stored.valid)
+endmodule

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
+/// Between Emery's TLP streams and the PCI Express block of UltraScale+ devices: RQ, RC, CQ and CC of 512 bits (AMD PG213).
+///
+/// To the logic it is a hard block as pcie_endpoint expects it, with the same `Sent`. How the real one is to be configured: 512 bits, Dword-aligned,
+/// client tags (8 bits: the block has no more), straddle on RQ and RC (four TLPs) as `Straddle` says, off on CQ and CC, MSI-X table
+/// outside. Credits are the block's own to count: the logic sees infinite ones, and reads wait in usplus_meter. Writes and reads leave
+/// in one stream (usplus_rq), completions in another (usplus_cc); completions received and requests (usplus_rc, usplus_cq)
+/// take turns on the way in. Reset is the block's `user_reset`. No output depends combinationally on a pin.
+module usplus_pcie
+  import pcie_pkg::*;
+  import usplus_pkg::*;
+#(
+    parameter type Sent = tlp_beat_t,  // or wide_tlp_beat_t
+    parameter bit Straddle = 1'b1,
+    parameter int Lines = 256  // of 64 bytes, that RC has room for (usplus_meter)
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Pins of the hard block.
+    input  usplus_in_t  usplus_i,
+    output usplus_out_t usplus_o,
+
+    // To pcie_endpoint.
+    output pcie_in_t  pins_o,
+    input  pcie_out_t pins_i
+);
+  pcie_cfg_t cfg;
+  logic [9:0] mgmt_addr;
+  logic mgmt_read;
+  usplus_cfg i_cfg (
+      .clk_i,
+      .rst_i,
+      .function_status_i(usplus_i.cfg_function_status),
+      .bus_number_i(usplus_i.cfg_bus_number),
+      .max_payload_i(usplus_i.cfg_max_payload),
+      .max_read_req_i(usplus_i.cfg_max_read_req),
+      .msix_enable_i(usplus_i.cfg_interrupt_msix_enable),
+      .msix_mask_i(usplus_i.cfg_interrupt_msix_mask),
+      .mgmt_addr_o(mgmt_addr),
+      .mgmt_read_o(mgmt_read),
+      .mgmt_done_i(usplus_i.cfg_mgmt_read_write_done),
+      .mgmt_data_i(usplus_i.cfg_mgmt_read_data),
+      .cfg_o(cfg)
+  );
+
+  // ---------------------------------------------------------------- out: completions one way, requests the other
+  localparam int SentBits = $bits(Sent) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
+  Sent tx_beat;
+  logic to_cc, to_cc_q;
+  `STREAM(Sent, answer)
+  `STREAM(Sent, write)
+  `STREAM(mem4_hdr_t, read)
+  assign tx_beat = '{
+          sop: pins_i.tx_sop,
+          eop: pins_i.tx_eop,
+          hdr: pins_i.tx_hdr,
+          data: pins_i.tx_data[SentBits-1:0]
+      };
+  assign to_cc = tx_beat.sop ? tx_beat.hdr[127:120] inside {Cpl, CplD} : to_cc_q;
+  always_ff @(posedge clk_i) if (pins_i.tx_valid) to_cc_q <= to_cc;
+  assign answer.valid = pins_i.tx_valid && to_cc;
+  assign answer.data  = tx_beat;
+  assign write.valid  = pins_i.tx_valid && !to_cc;
+  assign write.data   = tx_beat;
+  assign read.valid   = pins_i.read_valid;
+  assign read.data    = pins_i.read_hdr;
+
+  logic rq_tvalid, rq_tlast, cc_tvalid, cc_tlast;
+  logic [511:0] rq_tdata, cc_tdata;
+  logic [UsPlusDws-1:0] rq_tkeep, cc_tkeep;
+  rq_user_t rq_tuser;
+  cc_user_t cc_tuser;
+  logic done;
+  logic [7:0] done_tag;
+  usplus_rq #(
+      .Sent(Sent),
+      .Straddle(Straddle),
+      .Lines(Lines)
+  ) i_rq (
+      .clk_i,
+      .rst_i,
+      .tx(write),
+      .read,
+      .nph_av_i(usplus_i.tfc_nph_av),
+      .done_i(done),
+      .done_tag_i(done_tag),
+      .tready_i(usplus_i.rq_tready),
+      .tvalid_o(rq_tvalid),
+      .tdata_o(rq_tdata),
+      .tkeep_o(rq_tkeep),
+      .tlast_o(rq_tlast),
+      .tuser_o(rq_tuser)
+  );
+  usplus_cc #(
+      .Sent(Sent)
+  ) i_cc (
+      .clk_i,
+      .rst_i,
+      .cpl(answer),
+      .tready_i(usplus_i.cc_tready),
+      .tvalid_o(cc_tvalid),
+      .tdata_o(cc_tdata),
+      .tkeep_o(cc_tkeep),
+      .tlast_o(cc_tlast),
+      .tuser_o(cc_tuser)
+  );
+
+  // ---------------------------------------------------------------- in: both ways into one, TLP by TLP
+  `STREAM(tlp_beat_t, rx_source[2])
+  `STREAM(tlp_beat_t, rx)
+  logic rc_tready, cq_tready;
+  logic [2:0] unused_starved;
+  usplus_rc i_rc (
+      .clk_i,
+      .rst_i,
+      .tvalid_i(usplus_i.rc_tvalid),
+      .tdata_i(usplus_i.rc_tdata),
+      .tuser_i(usplus_i.rc_tuser),
+      .tready_o(rc_tready),
+      .cpl(rx_source[0]),
+      .done_o(done),
+      .done_tag_o(done_tag)
+  );
+  usplus_cq i_cq (
+      .clk_i,
+      .rst_i,
+      .tvalid_i(usplus_i.cq_tvalid),
+      .tdata_i(usplus_i.cq_tdata),
+      .tuser_i(usplus_i.cq_tuser),
+      .tready_o(cq_tready),
+      .req(rx_source[1])
+  );
+  localparam fc_limit_t Infinite = '{p_inf: 1'b1, np_inf: 1'b1, cpl_inf: 1'b1, default: '0};
+  tlp_tx_mux #(
+      .N(2)
+  ) i_rx (
+      .clk_i,
+      .rst_i,
+      .fc_i(Infinite),
+      .starved_o(unused_starved),
+      .in(rx_source),
+      .out(rx)
+  );
+  assign rx.ready = pins_i.rx_ready;
+
+  assign usplus_o = '{
+          rq_tdata: rq_tdata,
+          rq_tkeep: rq_tkeep,
+          rq_tuser: rq_tuser,
+          rq_tlast: rq_tlast,
+          rq_tvalid: rq_tvalid,
+          cc_tdata: cc_tdata,
+          cc_tkeep: cc_tkeep,
+          cc_tuser: cc_tuser,
+          cc_tlast: cc_tlast,
+          cc_tvalid: cc_tvalid,
+          rc_tready: rc_tready,
+          cq_tready: cq_tready,
+          cq_np_req: '1,
+          cfg_mgmt_addr: mgmt_addr,
+          cfg_mgmt_read: mgmt_read
+      };
+  assign pins_o = '{
+          rx_valid: rx.valid,
+          rx_hdr: rx.data.hdr,
+          rx_data: $bits(pins_o.rx_data)'(rx.data.data),
+          rx_sop: rx.data.sop,
+          rx_eop: rx.data.eop,
+          tx_ready: to_cc ? answer.ready : write.ready,
+          read_ready: read.ready,
+          link_up: usplus_i.lnk_up,
+          requester_id: cfg.requester_id,
+          max_payload: cfg.max_payload,
+          max_read_request: cfg.max_read_request,
+          bus_master: cfg.bus_master,
+          extended_tag: cfg.extended_tag,
+          wide_tag: cfg.wide_tag,
+          relaxed_ordering: cfg.relaxed_ordering,
+          msix_enable: cfg.msix_enable,
+          msix_mask: cfg.msix_mask,
+          ph: Infinite.ph,
+          pd: Infinite.pd,
+          p_inf: Infinite.p_inf,
+          nph: Infinite.nph,
+          np_inf: Infinite.np_inf,
+          cplh: Infinite.cplh,
+          cpld: Infinite.cpld,
+          cpl_inf: Infinite.cpl_inf
+      };
+endmodule

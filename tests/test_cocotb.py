@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices at UltraScale+ pins, with a hard block and a root complex that no one here wrote (cocotbext-pcie): tests/usplus/."""
+
+from dataclasses import replace
+
+import pytest
+
+from emery import system
+from emery.check import cosim
+from emery.common import ROOT
+from emery.make import build
+
+FOLDER = ROOT / "tests" / "usplus"
+
+
+@pytest.mark.parametrize("interface", ["usplus", "usplus_plain"])
+@pytest.mark.parametrize(
+    ("name", "folder", "tests"),
+    [
+        ("pcie-bench", "bench", {"enumeration_and_registers", "transfers", "reset_under_traffic"}),
+    ],
+    ids=["pcie-bench"],
+)
+def test_device(name, folder, tests, interface, tmp_path):
+    target = system.load(name)
+    rtl = build.system_rtl(target, target.values([f"pcie_interface={interface}"]))
+    number = dict(rtl.parameters)["PcieInterface"]
+    rtl = replace(rtl, parameters=(("Interface", number),), dirs=(*rtl.dirs, "tests/usplus"))
+    program = cosim.build_cosim(rtl, FOLDER / folder / "top.sv")
+    straddle = str(int(interface == "usplus"))
+    found = cosim.run_cosim(program, FOLDER / f"check_{folder}.py", tmp_path, USPLUS_STRADDLE=straddle)
+    assert found == dict.fromkeys(tests, ""), found

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pcie_bench, its reads written back, for test_cocotb.py: enumeration, registers, transfers of many sizes, reset."""
+
+import random
+
+import cocotb
+from cocotb.triggers import Timer
+from cocotbext.pcie.core.caps import PciCapId
+from slot import Slot
+
+MAGIC, FAILED, AMISS, FOREIGN = 0x00, 0x04, 0x08, 0x0C
+READ, WRITE = 0x40, 0x80
+CONTROL, LENGTH, BASE, WINDOW, STEP, IN_FLIGHT, BEAT = 0x00, 0x04, 0x08, 0x10, 0x14, 0x18, 0x20
+PLACES, REGION = 6, 1 << 15
+
+
+class Bench(Slot):
+    """The instrument."""
+
+    def __init__(self, dut):
+        self.prepared = 0
+        dut.prepared.value = 0
+        super().__init__(dut, 4096)
+
+    async def start(self):
+        await super().start()
+        assert await self.read(MAGIC) == 0x50434942
+        self.regions = [x.alloc_region(REGION) for x in self.pools]
+
+    async def transfer(self, rng, size, offset, times):
+        """The device reads `times` transfers and writes them elsewhere."""
+        place = -(-(size + offset) // 64) * 64
+        window = place * PLACES
+        source, target = rng.sample(self.regions, 2)
+        content = rng.randbytes(window)
+        source[offset : offset + window] = content
+        target[0:REGION] = bytes(REGION)
+        for way, region in ((READ, source), (WRITE, target)):
+            await self.write(way + CONTROL, 0)
+            base = region.get_absolute_address(0) + offset
+            settings = {LENGTH: size, BASE: base & 0xFFFFFFFF, BASE + 4: base >> 32, WINDOW: window, STEP: place}
+            settings |= {IN_FLIGHT: 6, BEAT: 16, CONTROL: 1}
+            for register, value in settings.items():
+                await self.write(way + register, value)
+        await self.read(MAGIC)
+        self.prepared += times
+        self.dut.prepared.value = self.prepared
+        expected = b"".join(content[place * n : place * n + size].ljust(place, b"\0") for n in range(min(times, PLACES)))
+        for _ in range(400):
+            await Timer(100, "ns")
+            if target[offset : offset + len(expected)] == expected:
+                break
+        assert target[offset : offset + len(expected)] == expected, f"{size} bytes at {offset}"
+        assert target[0:offset] == bytes(offset) and target[offset + len(expected) : REGION].strip(b"\0") == b""
+
+    async def counters(self):
+        return [await self.read(x) for x in (FAILED, AMISS, FOREIGN)]
+
+
+@cocotb.test()
+async def enumeration_and_registers(dut):
+    bench = Bench(dut)
+    await bench.start()
+    assert int(dut.cfg_max_payload.value) == 2
+    assert await bench.device.capability_read_dword(PciCapId.EXP, 0) & 0xFF == PciCapId.EXP
+    rng = random.Random(1)
+    for register in (READ + LENGTH, WRITE + BASE, READ + STEP):
+        value = rng.getrandbits(32)
+        await bench.write(register, value)
+        assert await bench.read(register) == value
+        await bench.bar.write_byte(register + 1, 0x5A)
+        assert await bench.read(register) == value & 0xFFFF00FF | 0x5A00
+        assert await bench.bar.read_word(register + 2) == value >> 16
+        assert await bench.bar.read(register + 1, 1) == b"\x5a"
+    # Sixteen Dwords at once, and more than the registers answer.
+    assert (await bench.bar.read(0, 64))[:4] == (0x50434942).to_bytes(4, "little")
+    before = await bench.counters()
+    try:
+        await bench.bar.read(0, 128)
+        raise AssertionError("a read that is too long was answered")
+    except Exception as error:
+        assert "uccessful completion" in str(error), error
+    assert (await bench.counters())[2] == before[2] + 1
+
+
+@cocotb.test()
+async def transfers(dut):
+    bench = Bench(dut)
+    await bench.start()
+    rng = random.Random(2)
+    for size in (
+        1,
+        3,
+        4,
+        5,
+        15,
+        16,
+        17,
+        47,
+        48,
+        49,
+        60,
+        64,
+        65,
+        111,
+        112,
+        113,
+        127,
+        128,
+        129,
+        255,
+        256,
+        257,
+        511,
+        512,
+        1024,
+        1500,
+        4096,
+    ):
+        await bench.transfer(rng, size, rng.choice((0, 1, 2, 3, 4, 60, 63)), PLACES)
+    assert await bench.counters() == [0, 0, 0]
+    assert all(x is None for x in bench.block.active_request)
+
+
+@cocotb.test()
+async def reset_under_traffic(dut):
+    bench = Bench(dut)
+    await bench.start()
+    rng = random.Random(3)
+    await bench.transfer(rng, 256, 0, PLACES)
+    # Reads only: the model does not forget half a TLP that the reset has cut off.
+    await bench.write(WRITE + CONTROL, 0)
+    bench.prepared += 50
+    dut.prepared.value = bench.prepared
+    await Timer(300, "ns")
+    assert any(x is not None for x in bench.block.active_request)
+    dut.sys_reset.value = 0
+    dut.prepared.value = bench.prepared = 0
+    await Timer(1, "us")
+    dut.sys_reset.value = 1
+    await bench.out_of_reset()
+    await Timer(1, "us")  # what the model still had comes to a device that knows nothing of it
+    failed, amiss, foreign = await bench.counters()
+    assert (failed, foreign) == (0, 0) and amiss > 0
+    await bench.transfer(rng, 300, 5, PLACES)
+    assert await bench.counters() == [0, amiss, 0]

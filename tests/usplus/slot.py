@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device at UltraScale+ pins in a slot of cocotbext-pcie's: its model of the hard block, its root complex above it.
+
+Both are the work of others, written to the same documents (PCI Express, AMD PG213): what they take for a TLP, a descriptor or a
+beat is not what we told them.
+"""
+
+import os
+
+from cocotb.triggers import Timer
+from cocotbext.axi import AxiStreamBus
+from cocotbext.pcie.core import RootComplex
+from cocotbext.pcie.xilinx.us import UltraScalePlusPcieDevice
+
+STRADDLE = os.environ["USPLUS_STRADDLE"] == "1"
+SIGNALS = (
+    "user_clk user_reset user_lnk_up sys_reset pcie_cq_np_req cfg_max_payload cfg_max_read_req cfg_function_status "
+    "cfg_bus_number cfg_mgmt_addr cfg_mgmt_function_number cfg_mgmt_write cfg_mgmt_write_data cfg_mgmt_byte_enable "
+    "cfg_mgmt_read cfg_mgmt_read_data cfg_mgmt_read_write_done cfg_mgmt_debug_access cfg_interrupt_msix_enable "
+    "cfg_interrupt_msix_mask"
+)
+
+
+class Slot:
+    """`bar_bytes`: of BAR 0; `msix`: settings of the capability."""
+
+    def __init__(self, dut, bar_bytes, **msix):
+        self.dut = dut
+        dut.sys_reset.value = 1
+        dut.pcie_tfc_nph_av.value = 15  # the model does not drive it
+        self.rc = RootComplex()
+        self.rc.max_payload_size = 0x2  # 512 bytes
+        self.rc.max_read_request_size = 0x3
+        self.block = UltraScalePlusPcieDevice(
+            pcie_generation=3,
+            pcie_link_width=16,
+            user_clk_frequency=250e6,
+            rq_straddle=STRADDLE,
+            rc_straddle=STRADDLE,
+            rc_4tlp_straddle=STRADDLE,
+            max_payload_size=1024,
+            enable_extended_tag=True,
+            rq_bus=AxiStreamBus.from_prefix(dut, "s_axis_rq"),
+            rc_bus=AxiStreamBus.from_prefix(dut, "m_axis_rc"),
+            cq_bus=AxiStreamBus.from_prefix(dut, "m_axis_cq"),
+            cc_bus=AxiStreamBus.from_prefix(dut, "s_axis_cc"),
+            **{name: getattr(dut, name) for name in SIGNALS.split()},
+            **msix,
+        )
+        self.block.functions[0].configure_bar(0, bar_bytes)
+        self.rc.make_port().connect(self.block)
+
+    async def out_of_reset(self):
+        for level in (1, 0):
+            while int(self.dut.user_reset.value) != level:
+                await Timer(4, "ns")
+
+    async def start(self):
+        """Enumerates it; `bar` is its BAR 0."""
+        await self.out_of_reset()
+        await self.rc.enumerate()
+        self.device = self.rc.find_device(self.block.functions[0].pcie_id)
+        await self.device.enable_device()
+        await self.device.set_master()
+        self.bar = self.device.bar_window[0]
+        above = self.rc.mem_address_space.create_pool(0x12_0000_0000, 1 << 22)
+        self.pools = [self.rc.mem_pool, above]  # below 4 GB and above
+        await Timer(1, "us")  # Device Control has been read
+
+    async def write(self, register, value):
+        await self.bar.write_dword(register, value)
+
+    async def read(self, register):
+        return await self.bar.read_dword(register)
