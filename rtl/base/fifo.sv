@@ -4,9 +4,12 @@
 ///
 /// Holds `Depth` beats (any number from 2). Latency 2 clocks when empty, one beat a clock, full back-pressure; `count_o` is
 /// the number of beats held. Reset empties it. Drops nothing: a full FIFO is not ready.
+/// `Registered`: the output is a register of its own and not the RAM's, from which data comes a nanosecond late; for deep FIFOs
+/// with logic behind. Nothing else changes, not by a clock: the next beat is read ahead, or kept beside the RAM when it is new.
 module fifo #(
     parameter type T = logic,
     parameter int Depth = 16,
+    parameter bit Registered = 1'b0,
     localparam int CountW = $clog2(Depth + 1)
 ) (
     input  logic                      clk_i,
@@ -33,19 +36,36 @@ module fifo #(
   assign out.data  = head_q;
   assign count_o   = stored_q + CountW'(head_full_q);
 
-  wire push = in.valid && in.ready;
+  wire  push = in.valid && in.ready;
   // The head is refilled in the clock in which it is empty or taken.
-  wire pop = (stored_q != '0) && (!head_full_q || out.ready);
+  wire  pop = (stored_q != '0) && (!head_full_q || out.ready);
+
+  logic step;  // past the word that is read
+  if (Registered) begin : g_registered
+    T ahead_q, newest_q;
+    logic ahead_full_q;
+    // Without one read ahead there is at most one in mem, pushed in the clock before.
+    wire  fetch = ahead_full_q ? pop && stored_q > 1 : !pop && stored_q != '0;
+    assign step = fetch || (pop && !ahead_full_q);
+    always_ff @(posedge clk_i) begin
+      if (push) newest_q <= in.data;
+      if (fetch) ahead_q <= mem[read_q];
+      if (pop) head_q <= ahead_full_q ? ahead_q : newest_q;
+      if (fetch || pop) ahead_full_q <= fetch;
+      if (rst_i) ahead_full_q <= 1'b0;
+    end
+    `ASSERT(OneAtMost, !ahead_full_q |-> stored_q <= 1)
+  end else begin : g_plain
+    assign step = pop;
+    always_ff @(posedge clk_i) if (pop) head_q <= mem[read_q];
+  end
 
   always_ff @(posedge clk_i) begin
     if (push) begin
       mem[write_q] <= in.data;
       write_q <= (write_q == Last) ? '0 : write_q + 1'b1;
     end
-    if (pop) begin
-      head_q <= mem[read_q];
-      read_q <= (read_q == Last) ? '0 : read_q + 1'b1;
-    end
+    if (step) read_q <= (read_q == Last) ? '0 : read_q + 1'b1;
     if (pop) head_full_q <= 1'b1;
     else if (out.ready) head_full_q <= 1'b0;
     stored_q <= stored_q + CountW'(push) - CountW'(pop);

@@ -3,7 +3,7 @@
 `include "formal.svh"
 `include "stream.svh"
 /// fifo: any beat comes out unharmed and exactly after those that were inside when it went in; what is inside is offered
-/// within two clocks; it takes beats as long as it is not full.
+/// within two clocks; it takes beats as long as it is not full. The registered one does the same in the same clocks.
 module fifo_formal (
     input logic       clk_i,
     input logic       rst_i,
@@ -27,8 +27,25 @@ module fifo_formal (
       .out,
       .count_o(count)
   );
-  assign in.valid  = valid_i;
-  assign in.data   = data_i;
+  `STREAM(logic [1:0], same_in)
+  `STREAM(logic [1:0], same_out)
+  logic [1:0] same_count;
+  fifo #(
+      .T(logic [1:0]),
+      .Depth(Depth),
+      .Registered(1)
+  ) i_registered (
+      .clk_i,
+      .rst_i,
+      .in     (same_in),
+      .out    (same_out),
+      .count_o(same_count)
+  );
+  assign same_in.valid = valid_i;
+  assign same_in.data = data_i;
+  assign same_out.ready = ready_i;
+  assign in.valid = valid_i;
+  assign in.data = data_i;
   assign out.ready = ready_i;
   `FORMAL_STREAM(assert, out, logic [1:0])
 
@@ -51,6 +68,8 @@ module fifo_formal (
     if (started_q) begin
       assert (in.ready == (count < Depth));
       assert (!(hidden_q && !out.valid));
+      assert (same_in.ready == in.ready && same_out.valid == out.valid && same_count == count);
+      if (out.valid) assert (same_out.data == out.data);
       if (watched_q) assert (count > ahead_q);
       if (watched_q && pop && ahead_q == 0) assert (out.data == data_q);
       cover (watched_q && pop && ahead_q == 0 && count == Depth);

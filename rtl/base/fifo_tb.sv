@@ -2,7 +2,8 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// fifo: order and content under random back-pressure, capacity, and one beat a clock when both sides are open.
+/// fifo: order and content under random back-pressure, capacity, and one beat a clock when both sides are open; the registered
+/// one does the same in the same clocks.
 module fifo_tb;
   `TB_BEGIN
   `TB_TIMEOUT(200_000)
@@ -22,6 +23,30 @@ module fifo_tb;
       .out,
       .count_o(count)
   );
+
+  `STREAM_ON(word_t, same_in, clk, rst)
+  `STREAM_ON(word_t, same_out, clk, rst)
+  logic [2:0] same_count;
+  fifo #(
+      .T(word_t),
+      .Depth(Depth),
+      .Registered(1)
+  ) i_registered (
+      .clk_i  (clk),
+      .rst_i  (rst),
+      .in     (same_in),
+      .out    (same_out),
+      .count_o(same_count)
+  );
+  assign same_in.valid  = in.valid;
+  assign same_in.data   = in.data;
+  assign same_out.ready = out.ready;
+  always @(posedge clk)
+    if (!rst) begin
+      `CHECK(same_count == count && same_in.ready == in.ready && same_out.valid == out.valid,
+             "the registered one is not in step")
+      if (out.valid) `CHECK(same_out.data == out.data, "the registered one has other data")
+    end
 
   int unsigned in_percent = 100, out_percent = 100;
   stream_source #(

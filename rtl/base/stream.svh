@@ -10,6 +10,10 @@
 /// A FIFO of `depth` beats of `type_` between the streams `source` and `sink`, on this module's clock.
 `define FIFO(type_, depth, name, source, sink) \
   fifo #(.T(type_), .Depth(depth)) name (.clk_i, .rst_i, .in(source), .out(sink), .count_o());
+/// The same with a register behind its RAM: for deep ones with logic behind them.
+`define DEEP_FIFO(type_, depth, name, source,
+                  sink) \
+  fifo #(.T(type_), .Depth(depth), .Registered(1)) name (.clk_i, .rst_i, .in(source), .out(sink), .count_o());
 /// A spill register of `type_` between the streams `source` and `sink`, on this module's clock.
 `define SPILL(type_, name, source, sink) \
   spill_reg #(.T(type_)) name (.clk_i, .rst_i, .in(source), .out(sink));

@@ -53,7 +53,7 @@ module rx_engine
   `STREAM(rx_meta_t, wait_in)
   `STREAM(rx_meta_t, wait_out)
   `SPILL(deq_req_t, i_req, req_in, req)
-  `FIFO(rx_meta_t, MaxFrames, i_wait, wait_in, wait_out)
+  `DEEP_FIFO(rx_meta_t, MaxFrames, i_wait, wait_in, wait_out)
   // Both readies come from registers, so taking them together closes no loop.
   assign meta.ready = req_in.ready && wait_in.ready;
   assign req_in.valid = meta.valid && meta.ready;
@@ -66,7 +66,7 @@ module rx_engine
   `STREAM(flight_t, flight_in)
   `STREAM(flight_t, flight)
   `SPILL(dma_req_t, i_dma, dma_in, dma)
-  `FIFO(flight_t, MaxFrames, i_flight, flight_in, flight)
+  `DEEP_FIFO(flight_t, MaxFrames, i_flight, flight_in, flight)
 
   desc_beat_t d;
   rx_meta_t m;

@@ -253,7 +253,7 @@ module desc_fetch
   end
 
   `SPILL(dma_req_t, i_dma, dma_in, dma)
-  `FIFO(job_t, Jobs, i_jobs, jobs_in, jobs)
+  `DEEP_FIFO(job_t, Jobs, i_jobs, jobs_in, jobs)
 
   wire  ended = status_i.valid && status_i.sel == Sel;
   logic take;
