@@ -9,7 +9,8 @@
 /// records are committed. Records of one queue are written and committed in order.
 /// Throughput one record a clock with up to Lines/2 queues in turn (beyond that lines go out part full: at worst one
 /// record a line, Lines records each DMA round trip); latency about 8 clocks and the delay, queue manager and DMA not counted.
-/// Full back-pressure; answers, statuses and RAM reads are always taken. Reset forgets everything.
+/// Full back-pressure; answers, statuses and RAM reads are always taken. Reset forgets everything; for `Lines` clocks after
+/// it no line is opened.
 /// Drops and counts records that the queue manager has no place for (`lost`). A failed write is counted and committed: the
 /// phase bit keeps the host from taking what is not there.
 ///
@@ -147,11 +148,10 @@ module cpl_write
   end
 
   // ---- Lines, opened in turn. `old_q` follows and closes those that are due; `span_q` lines lie between the two.
-  logic [Lines-1:0] open_q, busy_q;  // taking records; not yet committed
   queue_t owner_q[Lines];
   logic [2:0] last_q[Lines];  // position of the newest record
   stamp_t opened_q[Lines];
-  line_t new_q, old_q;
+  line_t new_line, old_q;
   lines_t span_q;
   stamp_t now_q;
 
@@ -161,20 +161,21 @@ module cpl_write
   `STREAM(writing_t, writing)
   lines_t ended_q;
 
+  logic flags_ready, hint_open, old_is_open, new_busy, retire;
   // A line that is still open and the queue's own takes the record if the record comes next in it.
-  assign opens = !(open_q[hint_q] && owner_q[hint_q] == cq && last_q[hint_q] + 3'd1 == pos);
-  assign line  = opens ? new_q : hint_q;
+  assign opens = !(hint_open && owner_q[hint_q] == cq && last_q[hint_q] == pos - 3'd1);
+  assign line  = opens ? new_line : hint_q;
   wire fills = pos == 3'd7;
 
   // The oldest open line waits while a record goes into it.
   wire touched = pick_valid_q && !opens && hint_q == old_q;
-  wire old_open = span_q != '0 && open_q[old_q];
+  wire old_open = span_q != '0 && old_is_open;
   wire expired = now_q - opened_q[old_q] >= {1'b0, max_delay_i};
   wire crowded = span_q > lines_t'(Lines / 2);
   wire close_old = old_open && !touched && (expired || crowded);
-  wire step_old = span_q != '0 && (!open_q[old_q] || close_old);
+  wire step_old = span_q != '0 && (!old_is_open || close_old);
 
-  wire may_open = !busy_q[new_q] && span_q != lines_t'(Lines);
+  wire may_open = flags_ready && !new_busy && span_q != lines_t'(Lines);
   assign go = pick_valid_q && (!opens || may_open) && !(fills && close_old);
 
   assign closed_in.valid = close_old || (go && fills);
@@ -184,28 +185,47 @@ module cpl_write
 
   `FIFO(closed_t, Lines, i_closed, closed_in, closed)
 
-  wire retire = writing.valid && commit.valid && commit.ready;
+  assign retire = writing.valid && commit.valid && commit.ready;
+
+  // Lines that take records, and lines that are not yet committed.
+  turn_flags #(
+      .Depth(Lines),
+      .Looks(2)
+  ) i_open (
+      .clk_i,
+      .rst_i,
+      .ready_o(flags_ready),
+      .set_i(go && opens),
+      .next_o(new_line),
+      .clear_i(closed_in.valid),
+      .clear_index_i(closed_in.data.line),
+      .look_i({old_q, hint_q}),
+      .set_o({old_is_open, hint_open})
+  );
+  turn_flags #(
+      .Depth(Lines)
+  ) i_busy (
+      .clk_i,
+      .rst_i,
+      .ready_o(),
+      .set_i(go && opens),
+      .next_o(),
+      .clear_i(retire),
+      .clear_index_i(writing.data.line),
+      .look_i(new_line),
+      .set_o(new_busy)
+  );
 
   always_ff @(posedge clk_i) begin
     now_q <= now_q + 1'b1;
-    if (close_old) open_q[old_q] <= 1'b0;
-    if (retire) busy_q[writing.data.line] <= 1'b0;
-    if (go) begin
-      last_q[line] <= pos;
-      open_q[line] <= !fills;
-      if (opens) begin
-        busy_q[line] <= 1'b1;
-        owner_q[line] <= cq;
-        opened_q[line] <= now_q;
-        new_q <= new_q + 1'b1;
-      end
+    if (go) last_q[line] <= pos;
+    if (go && opens) begin
+      owner_q[line]  <= cq;
+      opened_q[line] <= now_q;
     end
     if (step_old) old_q <= old_q + 1'b1;
     span_q <= span_q + lines_t'(go && opens) - lines_t'(step_old);
     if (rst_i) begin
-      open_q <= '0;
-      busy_q <= '0;
-      new_q  <= '0;
       old_q  <= '0;
       span_q <= '0;
       now_q  <= '0;
@@ -266,35 +286,23 @@ module cpl_write
     end
   end
 
-  // ---- The records' RAM, one row a line.
-  wire selected = |ram_i.valid && ram_i.sel == Sel;
-  ram_row_t row, row_q;
-  logic read_q, shown_q;
+  // ---- The records' RAM, one row a line. What is not read is 0: outputs are ORed with other RAMs.
   for (genvar i = 0; i < Segs; i++) begin : g_segment
-    ram_sdp #(
-        .Width(SegW),
-        .Depth(Lines)
-    ) i_ram (
-        .clk_i,
-        .we_i(go && pos == 3'(i)),
-        .waddr_i(line),
-        .wdata_i(pick_q.record.record),
-        .re_i(selected && ram_i.valid[i]),
-        .raddr_i(ram_i.row[i][LineW-1:0]),
-        .rdata_o(row[i])
-    );
-  end
-
-  assign ram_o = row_q;
-  always_ff @(posedge clk_i) begin
-    read_q  <= selected;
-    shown_q <= read_q;
-    if (read_q) row_q <= row;
-    else if (shown_q) row_q <= '0;
-    if (rst_i) begin
-      read_q  <= 1'b0;
-      shown_q <= 1'b0;
-      row_q   <= '0;  // ORed with other RAMs
+    logic [SegW-1:0] mem[Lines];
+    logic [SegW-1:0] out_q;
+    line_t at_q;
+    logic read_q, shown_q;
+    assign ram_o[i] = out_q;
+    always_ff @(posedge clk_i) begin
+      if (go && pos == 3'(i)) mem[line] <= pick_q.record.record;
+      read_q <= ram_i.valid[i] && ram_i.sel == Sel;
+      at_q <= ram_i.row[i][LineW-1:0];
+      shown_q <= read_q;
+      if (read_q || shown_q) out_q <= read_q ? mem[at_q] : '0;
+      if (rst_i) begin
+        read_q  <= 1'b0;
+        shown_q <= 1'b1;
+      end
     end
   end
 
@@ -309,6 +317,6 @@ module cpl_write
   `ASSERT(PlaceTaken, enq_rsp.valid |-> enq_rsp.ready)
   `ASSERT(AnswerMatches, take |-> place.data.cq == waiting.data.cq)
   `ASSERT(LineClosedOnce, closed_in.valid |-> closed_in.ready)
-  `ASSERT(StatusExpected, ended |-> ended_q < lines_t'(Lines) && |busy_q)
+  `ASSERT(StatusExpected, ended |-> writing.valid && ended_q < lines_t'(Lines))
   `ASSERT(QueueExists, look_valid_q |-> int'(look_q.record.cq) < Queues)
 endmodule

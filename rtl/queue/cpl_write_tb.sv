@@ -161,12 +161,17 @@ module cpl_write_tb;
     enq_percent = 100;
     commit_percent = 100;
     dma_percent = 100;
-    do repeat (20) @(posedge clk); while (!idle());
+    do repeat (20) @(posedge clk); while (!idle() || !dut.flags_ready);
     repeat (20) @(posedge clk);
     `CHECK(
         under_way == 0 && lost == lost_seen && i_host.taken == writes_seen && failed == failed_seen,
         "counts differ")
-    `CHECK(dut.open_q == '0 && dut.busy_q == '0 && dut.span_q == '0, "a line is lost")
+    for (int i = 0; i < $size(dut.owner_q); i++) begin
+      `CHECK(
+          dut.i_open.cleared_in[i] == dut.i_open.set_in[i] && dut.i_busy.cleared_in[i] == dut.i_busy.set_in[i],
+          "a line is lost")
+    end
+    `CHECK(dut.span_q == '0, "a line is lost")
   endtask
 
   /// Every queue starts at the beginning of a new ring.
