@@ -13,7 +13,8 @@
 /// - A ring starts empty, unarmed and in phase 1 when BaseLo is written. Base, Target and size are written while the queue
 ///   is disabled, or are ignored; wait until Producer stands still. Only whole-word writes count.
 /// - A consumer pointer outside what has been written and not yet read is not taken. Bit 31 arms; 0 leaves it as it is.
-/// After reset all queues are disabled and empty; this takes `Queues` clocks, in which nothing is accepted.
+/// After reset all queues are disabled and empty (BaseHi is what it was); this takes `Queues` clocks, in which nothing is
+/// accepted.
 module cpl_queue_manager
   import queue_pkg::*;
 #(
@@ -44,7 +45,7 @@ module cpl_queue_manager
 
   // What an enqueue needs, and what a commit needs, each in a RAM of its own; a register access updates both.
   typedef struct packed {
-    logic [51:0] base;
+    logic [19:0] base_lo;
     logic [3:0]  log_size;
     ring_ptr_t   reserved;  // places given away
     ring_ptr_t   consumer;
@@ -131,6 +132,23 @@ module cpl_queue_manager
       .next_i (enq_next)
   );
 
+  // Written while the queue is disabled, by one access at a time: an enqueue right behind such a write, which sees what was
+  // there before, is refused.
+  logic [31:0] base_hi_read, base_hi_q;
+  logic write_base_hi;
+  ram_sdp #(
+      .Width(32),
+      .Depth(Queues)
+  ) i_base_hi (
+      .clk_i,
+      .we_i   (write_base_hi),
+      .waddr_i(index_t'(enq_q.queue)),
+      .wdata_i(wdata),
+      .re_i   (enq.valid && enq.known),
+      .raddr_i(index_t'(enq.queue)),
+      .rdata_o(base_hi_read)
+  );
+
   commit_state_t com_now, com_next;
   rmw_ram #(
       .T(commit_state_t),
@@ -146,6 +164,7 @@ module cpl_queue_manager
   );
 
   wire writing = com_q.access && com_q.known && write;
+  assign write_base_hi = writing && word == CqRegBaseHi && !enq_now.enable;
   // The consumer moves within what has been written.
   ring_ptr_t unread;
   assign unread = com_now.written - com_now.consumer;
@@ -197,7 +216,6 @@ module cpl_queue_manager
       if (overflow) enq_next.lost = 1'b1;
     end
     if (writing) begin
-      if (word == CqRegBaseHi && !enq_now.enable) enq_next.base[51:20] = wdata;
       if (word == CqRegControl) begin
         enq_next.enable = wdata[0];
         if (wdata[0]) enq_next.lost = 1'b0;
@@ -206,16 +224,16 @@ module cpl_queue_manager
     end
     if (moves) enq_next.consumer = wdata[15:0];
     if (starts_afresh) begin
-      enq_next.base[19:0] = wdata[31:12];
-      enq_next.reserved   = '0;
-      enq_next.consumer   = '0;
+      enq_next.base_lo  = wdata[31:12];
+      enq_next.reserved = '0;
+      enq_next.consumer = '0;
     end
   end
 
   always_comb begin
     unique case (word)
-      CqRegBaseLo:   rdata = {enq_now.base[19:0], 12'd0};
-      CqRegBaseHi:   rdata = enq_now.base[51:20];
+      CqRegBaseLo:   rdata = {enq_now.base_lo, 12'd0};
+      CqRegBaseHi:   rdata = base_hi_q;
       CqRegControl:  rdata = {24'd0, enq_now.log_size, 2'd0, enq_now.lost, enq_now.enable};
       CqRegTarget:   rdata = {16'd0, com_now.target};
       CqRegConsumer: rdata = {com_now.armed, 15'd0, com_now.consumer};
@@ -283,6 +301,7 @@ module cpl_queue_manager
   always_ff @(posedge clk_i) begin
     enq_read_q <= enq;
     enq_q <= enq_read_q;
+    if (enq_read_q.valid) base_hi_q <= base_hi_read;
     com_read_q <= com;
     com_q <= com_read_q;
     count_read_q <= commit.data.count;
@@ -296,7 +315,7 @@ module cpl_queue_manager
           ok: accepted,
           index: enq_now.reserved,
           phase: 1'b0,
-          addr: {enq_now.base, 12'd0}
+          addr: {base_hi_q, enq_now.base_lo, 12'd0}
       };
       log_size_q <= enq_now.log_size;
     end

@@ -106,6 +106,7 @@ module cpl_queue_manager_formal
   queue_t target_q;
   logic enable_q, lost_q, armed_q, rsp_due_q;
   logic [3:0] log_size_q;
+  wire [31:0] base_hi = dut.i_base_hi.mem[watched_i];
   wire ring_ptr_t size = 16'd1 << log_size_q;
 
   // The answer comes one clock after its enqueue has taken effect, in time for the next.
@@ -168,7 +169,8 @@ module cpl_queue_manager_formal
     end
     if (rst_i) begin
       {op1_q, op_q, rsp_due_q, notify_due_q, error_due_q, read_due_q, enable_q, lost_q, armed_q} <= '0;
-      {reserved_before_q, written_q, consumer_q, promised_q, log_size_q, base_q, target_q} <= '0;
+      {reserved_before_q, written_q, consumer_q, promised_q, log_size_q, target_q} <= '0;
+      base_q <= {base_hi, 20'd0};
     end
   end
 
@@ -179,6 +181,7 @@ module cpl_queue_manager_formal
   wire [16:0] pass = {1'b0, rsp.index} >> due_log_size_q;
   always_comb begin
     if (busy_q || !started_q) assume (!req_i);
+    if (!started_q) assume (!dut.enq_q.access && !dut.com_q.access);
     if (started_q) begin
       assume (watched_i == watched_q);
       // Only places given away are written, and a ring is moved when all are.
@@ -256,7 +259,13 @@ module cpl_queue_manager_formal
       assert (32'(dut.i_error.stored_q) + dut.i_error.head_full_q <= 8);
       assert (dut.i_enq_state.word_q[watched_i].reserved == reserved_now);
       assert (dut.i_enq_state.word_q[watched_i].consumer == consumer_q);
-      assert (dut.i_enq_state.word_q[watched_i].base == base_q);
+      assert (dut.i_enq_state.word_q[watched_i].base_lo == base_q[19:0] && base_hi == base_q[51:20]);
+      // An operation has what was there when it began.
+      if (op1_q.is_access) assert (dut.base_hi_read == base_hi);
+      if (op_q.is_access) assert (dut.base_hi_q == base_hi);
+      if (op1_q.is_enq)
+        assert (dut.base_hi_read == base_hi || !(enable_q || dut.enq_read_q.access || dut.enq_q.access));
+      if (op_q.is_enq) assert (dut.base_hi_q == base_hi || !enable_q);
       assert (dut.i_enq_state.word_q[watched_i].log_size == log_size_q);
       assert (dut.i_enq_state.word_q[watched_i].enable == enable_q);
       assert (dut.i_enq_state.word_q[watched_i].lost == lost_q);

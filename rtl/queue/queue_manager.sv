@@ -11,7 +11,8 @@
 ///   ignored; wait until all slots handed out are finished before changing them. Only whole-word writes count.
 /// - A doorbell outside the ring stops the queue (ErrDoorbell) and is not taken. Writing enable again lets it go on.
 /// - Queues that do not exist are stopped for `deq_req`, read as zero, and are ignored otherwise.
-/// After reset all queues are disabled and empty; this takes `Queues` clocks, in which nothing is accepted.
+/// After reset all queues are disabled and empty (Base and Cq are what they were); this takes `Queues` clocks, in which nothing
+/// is accepted.
 module queue_manager
   import queue_pkg::*;
 #(
@@ -43,14 +44,17 @@ module queue_manager
 
   typedef struct packed {
     logic [51:0] base;
-    logic [3:0]  log_size;
-    logic [1:0]  log_block;
     queue_t      cq;
-    ring_ptr_t   producer;
-    ring_ptr_t   taken;      // handed out
-    error_e      code;
-    logic        stopped;
-    logic        enable;
+  } place_t;
+
+  typedef struct packed {
+    logic [3:0] log_size;
+    logic [1:0] log_block;
+    ring_ptr_t  producer;
+    ring_ptr_t  taken;      // handed out
+    error_e     code;
+    logic       stopped;
+    logic       enable;
   } state_t;
 
   typedef struct packed {
@@ -107,6 +111,7 @@ module queue_manager
   end
 
   state_t now, next;
+  wire start = (op.access || op.stop || op.deq) && op.known;
   rmw_ram #(
       .T(state_t),
       .Depth(Queues)
@@ -114,11 +119,46 @@ module queue_manager
       .clk_i,
       .rst_i,
       .ready_o(ready),
-      .start_i((op.access || op.stop || op.deq) && op.known),
+      .start_i(start),
       .index_i(index_t'(op.queue)),
       .now_o  (now),
       .next_i (next)
   );
+
+  // Where the ring is and where its completions go. Written while the queue is disabled, by one access at a time: what comes
+  // right behind such a write, and sees what was there before, hands nothing out.
+  logic writing_q;
+  place_t place_read, place_q, next_place;
+  wire write_place = writing_q && !now.enable;
+  ram_sdp #(
+      .Width(32),
+      .Depth(Queues)
+  ) i_base_hi (
+      .clk_i,
+      .we_i   (write_place && word == QRegBaseHi),
+      .waddr_i(index_t'(update_q.queue)),
+      .wdata_i(wdata),
+      .re_i   (start),
+      .raddr_i(index_t'(op.queue)),
+      .rdata_o(place_read.base[51:20])
+  );
+  ram_sdp #(
+      .Width(36),
+      .Depth(Queues)
+  ) i_base_lo (
+      .clk_i,
+      .we_i   (write_place),
+      .waddr_i(index_t'(update_q.queue)),
+      .wdata_i({next_place.base[19:0], next_place.cq}),
+      .re_i   (start),
+      .raddr_i(index_t'(op.queue)),
+      .rdata_o({place_read.base[19:0], place_read.cq})
+  );
+  always_comb begin
+    next_place = place_q;
+    if (word == QRegBaseLo) next_place.base[19:0] = wdata[31:12];
+    if (word == QRegCq) next_place.cq = wdata[15:0];
+  end
 
   // Slots finished with, in a RAM of their own so that a commit fits beside a dequeue.
   ring_ptr_t finished, next_finished;
@@ -152,34 +192,41 @@ module queue_manager
     if (status != DeqOk) count = '0;
   end
 
-  // The update: what becomes of the state.
-  logic ring, stopping, in_range, refused;
-  wire writing = update_q.access && update_q.known && write;
+  // The update: what becomes of the state. What is written is known a clock ahead.
+  logic to_producer_q, to_control_q;
+  wire to_write = read_q.access && read_q.known && write;
+
+  // The producer lies between what was handed out and one ring ahead of what is finished.
+  wire [3:0] new_log_size = wdata[7:4] < 4'd3 ? 4'd3 : wdata[7:4];
+  wire [3:0] log_size = to_control_q && !now.enable ? new_log_size : now.log_size;
+  wire ring_ptr_t offered = (to_producer_q ? wdata[15:0] : now.producer) - finished;
+  wire in_range = offered >= now.taken - finished && offered <= 16'd1 << log_size;
+  // A write to a queue that runs, or that makes it run.
+  wire runs = to_producer_q ? now.enable && !now.stopped : to_control_q && wdata[0];
+
+  logic ring, stopping, refused;
   always_comb begin
     next = now;
     next_finished = update_q.access ? finished : finished + 16'(commit_count_q);
-    ring = 1'b0;
-    stopping = 1'b0;
+    ring = runs && in_range && (to_producer_q ? wdata[15:0] : now.taken) != now.producer;
+    stopping = runs && !in_range;
     if (update_q.deq) next.taken = now.taken + 16'(count);
     if (update_q.stop && now.enable && !now.stopped) begin
       stopping  = update_q.known;
       next.code = update_q.code;
     end
-    if (writing) begin
+    if (writing_q) begin
       unique case (word)
         QRegBaseLo:
         if (!now.enable) begin
-          next.base[19:0] = wdata[31:12];
-          next.producer   = '0;
-          next.taken      = '0;
-          next_finished   = '0;
+          next.producer = '0;
+          next.taken    = '0;
+          next_finished = '0;
         end
-        QRegBaseHi: if (!now.enable) next.base[51:20] = wdata;
-        QRegCq: if (!now.enable) next.cq = wdata[15:0];
         QRegControl: begin
           next.enable = wdata[0];
           if (!now.enable) begin
-            next.log_size  = wdata[7:4] < 4'd3 ? 4'd3 : wdata[7:4];
+            next.log_size  = new_log_size;
             next.log_block = wdata[9:8];
           end
           if (next.enable) begin
@@ -187,23 +234,11 @@ module queue_manager
             next.code = ErrNone;
           end
         end
-        QRegProducer: next.producer = wdata[15:0];
+        QRegProducer: if (!now.enable || in_range) next.producer = wdata[15:0];
         default: ;
       endcase
     end
-    // The producer lies between what was handed out and one ring ahead of what is finished.
-    in_range = next.producer - finished >= now.taken - finished &&
-        next.producer - finished <= 16'd1 << next.log_size;
-    if (writing && now.enable && word == QRegProducer && !in_range) next.producer = now.producer;
-    if (writing && next.enable && !next.stopped) begin
-      if (word inside {QRegProducer, QRegControl} && !in_range) begin
-        stopping  = 1'b1;
-        next.code = ErrDoorbell;
-      end else begin
-        ring = word == QRegProducer ? next.producer != now.producer :
-            word == QRegControl && next.producer != now.taken;
-      end
-    end
+    if (runs && !in_range) next.code = ErrDoorbell;
     if (stopping) next.stopped = 1'b1;
   end
 
@@ -219,11 +254,11 @@ module queue_manager
 
   always_comb begin
     unique case (word)
-      QRegBaseLo: rdata = {now.base[19:0], 12'd0};
-      QRegBaseHi: rdata = now.base[51:20];
+      QRegBaseLo: rdata = {place_q.base[19:0], 12'd0};
+      QRegBaseHi: rdata = place_q.base[51:20];
       QRegControl:
       rdata = {8'd0, now.code, 6'd0, now.log_block, now.log_size, 2'd0, now.stopped, now.enable};
-      QRegCq: rdata = {16'd0, now.cq};
+      QRegCq: rdata = {16'd0, place_q.cq};
       QRegProducer: rdata = {16'd0, now.producer};
       QRegConsumer: rdata = {now.taken, finished};
       default: rdata = '0;
@@ -264,8 +299,12 @@ module queue_manager
   assign error.data = error_q;
 
   always_ff @(posedge clk_i) begin
-    read_q <= op;
+    read_q   <= op;
     update_q <= read_q;
+    if (read_q.access || read_q.deq) place_q <= place_read;
+    writing_q <= to_write;
+    to_producer_q <= to_write && word == QRegProducer;
+    to_control_q <= to_write && word == QRegControl;
     refused_o <= update_q.access && write && refused;
     commit_count_read_q <= commit.data.count;
     commit_count_q <= commit_count_read_q;
@@ -278,9 +317,9 @@ module queue_manager
       rsp_q.ahead <= status == DeqOk ? in_block - count : '0;
       rsp_q.more <= status == DeqOk && available != 16'(count);
       rsp_q.index <= now.taken;
-      rsp_q.addr <= {now.base, 12'd0};
+      rsp_q.addr <= {place_q.base, 12'd0};
       rsp_q.log_block <= now.log_block;
-      rsp_q.cq <= now.cq;
+      rsp_q.cq <= place_q.cq;
       log_size_q <= now.log_size;
     end
 
@@ -296,6 +335,7 @@ module queue_manager
     if (rst_i) begin
       read_q <= '0;
       update_q <= '0;
+      {writing_q, to_producer_q, to_control_q} <= '0;
       rsp_valid_q <= 1'b0;
       doorbell_valid_q <= 1'b0;
       error_valid_q <= 1'b0;

@@ -117,6 +117,8 @@ module queue_manager_formal
   logic [1:0] log_block_q;
   logic [51:0] base_q;
   queue_t cq_q;
+  // Where the watched queue's ring is, in its RAMs.
+  wire [67:0] place = {dut.i_base_hi.mem[watched_i], dut.i_base_lo.mem[watched_i]};
   wire ring_ptr_t size = 16'd1 << log_size_q;
 
   // The answer comes one clock after its dequeue has taken effect, in time for the next.
@@ -194,9 +196,13 @@ module queue_manager_formal
     if (rst_i) begin
       {op1_q, op_q, rsp_due_q, doorbell_due_q, error_due_q, read_due_q, enable_q, stopped_q} <= '0;
       {produced_q, handed_before_q, finished_q, promised_q, log_size_q, log_block_q} <= '0;
-      {base_q, cq_q} <= '0;
+      {base_q, cq_q} <= place;
     end
   end
+
+  // Where the ring is, of an operation: as it was when that began.
+  wire place_read = dut.place_read == {base_q, cq_q};
+  wire place_known = dut.place_q == {base_q, cq_q};
 
   wire write1 = dut.read_q.access && write_q;
   wire write2 = dut.update_q.access && write_q;
@@ -206,6 +212,7 @@ module queue_manager_formal
   wire [3:0] in_block = {1'b0, index_q[2:0]} & (block - 4'd1);
   always_comb begin
     if (busy_q || !started_q) assume (!req_i);
+    if (!started_q) assume (!dut.writing_q);
     if (started_q) begin
       assume (watched_i == watched_q);
       // Only slots handed out are finished with, and a ring is moved when all are.
@@ -218,7 +225,8 @@ module queue_manager_formal
       if (rsp_due_q) begin
         assert (dut.rsp.valid && rsp.queue == 16'(watched_i));
         assert (rsp.status == (!runs_q ? DeqStopped : available_q == 0 ? DeqEmpty : DeqOk));
-        assert (rsp.index == index_q && rsp.addr == due_addr_q && rsp.cq == due_cq_q);
+        assert (rsp.index == index_q);
+        if (rsp.status != DeqStopped) assert (rsp.addr == due_addr_q && rsp.cq == due_cq_q);
         assert (rsp.log_block == due_log_block_q);
         assert (16'(rsp.count) <= available_q && rsp.count <= max_q);
         assert (in_block + rsp.count + rsp.ahead <= block);
@@ -252,6 +260,9 @@ module queue_manager_formal
       if (dut.write) assert (regs.ack == dut.read_q.access);
       if (busy_q || dut.update_q.access)
         assert (dut.write == write_q && dut.wdata == wdata_q && dut.addr == {req_queue_q, word_q, 2'b00});
+      assert (dut.writing_q == (dut.update_q.access && dut.update_q.known && dut.write));
+      assert (dut.to_producer_q == (dut.writing_q && dut.word == QRegProducer));
+      assert (dut.to_control_q == (dut.writing_q && dut.word == QRegControl));
       assert (op1_q.access == (dut.read_q.access && req_queue_q == 2'(watched_i)));
       assert (op_q.access == (dut.update_q.access && req_queue_q == 2'(watched_i)));
       assert (op1_q.deq == (dut.read_q.deq && dut.read_q.queue == 16'(watched_i)));
@@ -288,7 +299,12 @@ module queue_manager_formal
       assert (dut.i_state.word_q[watched_i].producer == produced_q && dut.i_state.word_q[watched_i].taken == handed_now);
       assert (dut.i_state.word_q[watched_i].enable == enable_q && dut.i_state.word_q[watched_i].stopped == stopped_q);
       assert (dut.i_state.word_q[watched_i].log_size == log_size_q && dut.i_state.word_q[watched_i].log_block == log_block_q);
-      assert (dut.i_state.word_q[watched_i].base == base_q && dut.i_state.word_q[watched_i].cq == cq_q);
+      assert (place == {base_q, cq_q});
+      assert (!(dut.update_q.access && (dut.read_q.access || dut.waiting)));
+      if (op1_q.access) assert (place_read);
+      if (op_q.access) assert (place_known);
+      if (op1_q.deq) assert (place_read || !(enable_q || dut.read_q.access || dut.update_q.access));
+      if (op_q.deq) assert (place_known || !enable_q);
       assert (dut.i_finished.word_q[watched_i] == finished_q);
 
       cover (rsp_due_q && rsp.count == 3 && rsp.ahead == 2);
