@@ -140,6 +140,7 @@ def test_a_block_is_taken_as_the_system_has_it():
     large = blocks.subject("mac_rx", [], "host-nic")
     assert small.clocks["mac_clk_i"] == 125 and large.clocks["mac_clk_i"] == 322.266
     assert small.wrapper != large.wrapper
+    assert ".Wide(eth_pkg::" in large.wrapper  # `parameter type Wide = Beat`: a name of the block's own for one of a package
     assert "stream_if #(.T(dram_pkg::bus_req_t)) in_if [0:4] " in blocks.subject("arb_rr", []).wrapper
 
 

@@ -146,10 +146,10 @@ def clocks(chosen: system.System, values: dict) -> dict[str, float]:
 
 def _type(kind: ast.Type) -> str:
     """A type by a name that is known everywhere, or as so many bits."""
+    while kind.isAlias and not re.fullmatch(r"\w+::\w+", str(kind)):
+        kind = kind.targetType.type
     text = str(kind)
-    if not kind.isAlias or re.fullmatch(r"\w+::\w+", text):
-        return text
-    return f"logic [{kind.bitWidth - 1}:0]"
+    return text if kind.isAlias or "{" not in text else f"logic [{kind.bitWidth - 1}:0]"
 
 
 def _parameters(body, given: dict | None = None) -> str:
