@@ -58,6 +58,14 @@ def test_library(tmp_path):
     assert done.returncode == 0 and done.stdout == "PASS\n", done.stdout
 
 
+def test_a_link_that_is_lost_when_nothing_comes_any_more(capture):
+    """Looking after 32 rings takes longer than the time between two looks: what went with the link is counted all the same."""
+    result = capture(
+        "--size", "64", "--frames", "2000", source="wire", rings=32, consumers=4, link_rate=0.3, link_lost_at_us=20
+    )
+    assert result["totals"]["dropped"]["link_lost"] > 500
+
+
 @pytest.mark.parametrize("rings", [1, 8])
 def test_a_real_capture_in_the_order_of_the_wire(capture, tmp_path, rings):
     consumers = {"rings": rings, "consumers": rings, "timestamps": True}

@@ -26,7 +26,7 @@ def test_what_is_drawn_follows_from_the_seed_and_is_legal():
 
 
 @pytest.mark.parametrize(
-    "words", [["capture"], ["host-nic", "--frames", "many"], ["host-nic", "--seed", ""], ["host-nic", "--frames", "-5"]]
+    "words", [["pcie-bench"], ["host-nic", "--frames", "many"], ["host-nic", "--seed", ""], ["host-nic", "--frames", "-5"]]
 )
 def test_bad_words(capsys, words):
     assert main(["soak", *words]) == 2

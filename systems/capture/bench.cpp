@@ -282,6 +282,8 @@ bool Bench::settled() {
     emcap_stop(device_);
     stopped_ = true;
   }
+  // Those that look() has just woken find out whether there is anything for them.
+  consumers_->poll(simulation_.now());
   return (consumers_->idle() && emcap_drained(device_)) || quiet() >= patience_;
 }
 
