@@ -6,7 +6,8 @@
 /// Each `record` gets its place from the completion queue manager and is gathered with the next ones of its queue in a
 /// line: up to eight records that share 128 bytes of the ring. A line is written when its block is full, when its first
 /// record is `max_delay_i` clocks old, or when Lines/2 further lines have been opened since; after the DMA status the
-/// records are committed. Records of one queue are written and committed in order.
+/// records are committed. A record that comes after as long a time without any is not kept waiting: company is not to be
+/// expected. Records of one queue are written and committed in order.
 /// Throughput one record a clock with up to Lines/2 queues in turn (beyond that lines go out part full: at worst one
 /// record a line, Lines records each DMA round trip); latency about 8 clocks and the delay, queue manager and DMA not counted.
 /// Full back-pressure; answers, statuses and RAM reads are always taken. Reset forgets everything; for `Lines` clocks after
@@ -153,7 +154,8 @@ module cpl_write
   stamp_t opened_q[Lines];
   line_t new_line, old_q;
   lines_t span_q;
-  stamp_t now_q;
+  stamp_t now_q, newest_q;  // newest_q: when the newest record came
+  logic quiet_q;  // that is max_delay_i ago
 
   `STREAM(closed_t, closed_in)
   `STREAM(closed_t, closed)
@@ -218,17 +220,24 @@ module cpl_write
 
   always_ff @(posedge clk_i) begin
     now_q <= now_q + 1'b1;
-    if (go) last_q[line] <= pos;
+    if (now_q - newest_q >= {1'b0, max_delay_i}) quiet_q <= 1'b1;
+    if (go) begin
+      last_q[line] <= pos;
+      newest_q <= now_q;
+      quiet_q <= 1'b0;
+    end
     if (go && opens) begin
       owner_q[line]  <= cq;
-      opened_q[line] <= now_q;
+      opened_q[line] <= quiet_q ? now_q - {1'b0, max_delay_i} : now_q;
     end
     if (step_old) old_q <= old_q + 1'b1;
     span_q <= span_q + lines_t'(go && opens) - lines_t'(step_old);
     if (rst_i) begin
-      old_q  <= '0;
+      old_q <= '0;
       span_q <= '0;
-      now_q  <= '0;
+      now_q <= '0;
+      newest_q <= '0;
+      quiet_q <= 1'b1;
     end
   end
 
