@@ -18,8 +18,9 @@ FOLDER = ROOT / "tests" / "usplus"
     ("name", "folder", "tests"),
     [
         ("pcie-bench", "bench", {"enumeration_and_registers", "transfers", "reset_under_traffic"}),
+        ("host-nic", "nic", {"frames_out_and_back"}),
     ],
-    ids=["pcie-bench"],
+    ids=["pcie-bench", "host-nic"],
 )
 def test_device(name, folder, tests, interface, tmp_path):
     target = system.load(name)

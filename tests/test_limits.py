@@ -86,6 +86,22 @@ def test_what_a_host_takes():
     assert slot.loads(slot.write(1000, 1e6))["host_writes"] == pytest.approx(4e6 * 58e-9)
 
 
+@pytest.mark.parametrize(
+    ("interface", "direction", "by", "mpps"),
+    [
+        # RQ has 500 million places of 32 bytes a second: three for a frame, 5/8 for its share of records, 1/8 for requests.
+        ("usplus", "rx", "rq", 500 / 3.75),
+        ("usplus", "both", "rq", 2 * 500 / 5.5),
+        # Without straddle 250 million beats of 64: two, 3/8 and 1/8. RC then takes two for a frame, 3/8 for descriptors.
+        ("usplus_plain", "rx", "rq", 250 / 2.5),
+        ("usplus_plain", "tx", "rc", 250 / 2.375),
+    ],
+)
+def test_pins_of_an_ultrascale_plus_block(interface, direction, by, mpps):
+    found = limit_of("host-nic", f"pcie_interface={interface}", size="64", direction=direction)
+    assert (found["by"], found["mpps"]) == (by, pytest.approx(mpps))
+
+
 def test_what_sets_the_limit():
     assert limit_of("host-nic", size="1518", direction="both")["by"] == "line"
     assert limit_of("host-nic", size="64", direction="both")["by"] == "pcie_up"

@@ -167,7 +167,9 @@ Bench::Bench(const Options& options)
       most_queues_(
           std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))) {
   model_.open_waves(waves());
-  host_.attach(core_, function(options), EndpointPins::of(model_->pcie_i, model_->pcie_o, 128));
+  host_.attach(core_, function(options),
+               EndpointPins::of(model_->pcie_i, model_->pcie_o, model_->usplus_i, model_->usplus_o,
+                                options.get<std::string>("pcie_interface"), 128));
   simulation_.add(core_, *this);
   // Frames come to the host in another order than over the wire.
   if (receives()) host_output_ = add_output("host.pcap", Output::Order::kByTime);

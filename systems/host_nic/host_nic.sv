@@ -3,11 +3,12 @@
 /// host-nic: a queue-managed NIC between a PCIe hard block and Ethernet MACs (host-nic paper, figure 1).
 ///
 /// Wiring only. `clk_i` is the 250 MHz PCIe user clock, `mac_clk_i` the MAC stream clock (322.265625 MHz at 100G); resets are
-/// synchronous, active high, and given together. PCIe side: one stream of TLPs each way (pcie_pkg), configuration and
-/// credits from the hard block. MAC side: frame_beat_t of each port (eth_pkg), port n in word n; receive cannot wait.
+/// synchronous, active high, and given together. PCIe side: the pins of the hard
+/// block that `PcieInterface` names. MAC side: frame_beat_t of each port (eth_pkg), port n in word n; receive cannot wait.
 /// Registers: BAR 0 as in host_nic.rdl. No output depends combinationally on an input.
 module host_nic
   import pcie_pkg::*;
+  import usplus_pkg::*;
   import dma_pkg::*;
   import eth_pkg::*;
   import queue_pkg::*;
@@ -26,14 +27,17 @@ module host_nic
     parameter int MaxFrame = 9216,  // without FCS
     parameter int Tags = 256,  // PCIe reads in flight
     parameter int ReadBytes = 32768,  // of packets that a port has asked for and not got yet
+    parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pcie_pins
     localparam int MacPorts = Interfaces * Ports
 ) (
     input logic clk_i,
     input logic rst_i,
 
-    // PCIe hard block.
-    input  pcie_in_t  pcie_i,
-    output pcie_out_t pcie_o,
+    // PCIe hard block, one of the two.
+    input  pcie_in_t    pcie_i,
+    output pcie_out_t   pcie_o,
+    input  usplus_in_t  usplus_i,
+    output usplus_out_t usplus_o,
 
     // MAC streams.
     input  logic         mac_clk_i,
@@ -65,7 +69,22 @@ module host_nic
   end
 
   // ---------------------------------------------------------------- PCIe
+  pcie_in_t  pins_in;
+  pcie_out_t pins_out;
   pcie_cfg_t cfg;
+  pcie_pins #(
+      .Interface(PcieInterface),
+      .Sent(wide_tlp_beat_t)
+  ) i_pins (
+      .clk_i,
+      .rst_i,
+      .pcie_i,
+      .pcie_o,
+      .usplus_i,
+      .usplus_o,
+      .pins_o(pins_in),
+      .pins_i(pins_out)
+  );
   reg_if #(.AddrW(AddrW)) host_regs ();
   `STREAM(tlp_beat_t, request)
   `STREAM(tlp_beat_t, completion)
@@ -80,8 +99,8 @@ module host_nic
   ) i_endpoint (
       .clk_i,
       .rst_i,
-      .pins_i(pcie_i),
-      .pins_o(pcie_o),
+      .pins_i(pins_in),
+      .pins_o(pins_out),
       .cfg_o(cfg),
       .req(request),
       .access(request),
