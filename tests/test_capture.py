@@ -87,8 +87,9 @@ def test_generated_sizes(capture, size):
         {"links": 1, "pcie_lanes": 16},
         {"mps": 128, "pcie_gen": 2},
         {"mps": 512, "pcie_gen": 4},
-        {"rings": 32, "consumers": 32, "block_kb": 4, "blocks": 4},
-        {"rings": 1, "consumers": 8, "block_kb": 4, "ns_per_packet": 20},
+        # A ring that holds less than the links' staging memory is full before they have written it.
+        {"rings": 32, "consumers": 32, "block_kb": 4, "blocks": 16},
+        {"rings": 1, "consumers": 8, "block_kb": 4, "blocks": 256, "ns_per_packet": 20},
         {"rings": 16, "consumers": 3, "flush_us": 0.5, "timestamps": True},
     ],
     ids=str,

@@ -15,10 +15,12 @@ void Meter::add(int stream, Time time, std::uint64_t bytes) {
   while (bin(time) >= kBins) widen();
   Stream& s = streams_[number];
   if (s.total.frames == 0) s.first = time;
+  const bool same = in_blocks_ && s.total.frames != 0 && time == s.last;
+  const Amount frame{1, bytes, same ? 0u : 1u};
   s.last = std::max(s.last, time);
   if (bin(time) >= s.bins.size()) s.bins.resize(bin(time) + 1);
-  s.bins[bin(time)] += {1, bytes};
-  s.total += {1, bytes};
+  s.bins[bin(time)] += frame;
+  s.total += frame;
 }
 
 void Meter::widen() {
@@ -47,8 +49,8 @@ bool Meter::steady(const std::vector<const Stream*>& streams, std::size_t from,
   const std::size_t middle = from + (to - from) / 2;
   const auto same = [](const Amount& a, const Amount& b, double parts) {
     const double x = a.line_bits(), y = b.line_bits();
-    const auto frames = static_cast<double>(std::min(a.frames, b.frames));
-    return std::abs(x - y) <= (0.03 + parts / std::sqrt(std::max(frames, 1.0))) * std::max(x, y);
+    const auto arrivals = static_cast<double>(std::min(a.arrivals, b.arrivals));
+    return std::abs(x - y) <= (0.03 + parts / std::sqrt(std::max(arrivals, 1.0))) * std::max(x, y);
   };
   Amount first, second;
   for (const Stream* s : streams) {
@@ -57,7 +59,7 @@ bool Meter::steady(const std::vector<const Stream*>& streams, std::size_t from,
     first += a;
     second += b;
   }
-  return std::min(first.frames, second.frames) >= kLeastFrames && same(first, second, 0.5);
+  return std::min(first.arrivals, second.arrivals) >= kLeastArrivals && same(first, second, 0.5);
 }
 
 Meter::Window Meter::window() const {

@@ -9,7 +9,8 @@
 // every stream of weight (1 % of all deliveries) has delivered a frame, at the first of seven
 // places in the time that is left from which on the run is steady. Steady: both halves of the
 // window deliver the same, by line bytes, in total and on each stream of weight, within 3 % and
-// what chance makes of so many frames. Where there is no such place there are no rates.
+// what chance makes of so many frames, or blocks where they come out in blocks (`in_blocks`). Where
+// there is no such place there are no rates.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +26,12 @@ class Meter {
  public:
   struct Amount {
     std::uint64_t frames = 0, bytes = 0;  // bytes with FCS
+    std::uint64_t arrivals = 0;           // of frames, or of blocks of them
 
     Amount& operator+=(const Amount& other) {
       frames += other.frames;
       bytes += other.bytes;
+      arrivals += other.arrivals;
       return *this;
     }
     double line_bits() const { return 8.0 * static_cast<double>(bytes + 20 * frames); }
@@ -44,6 +47,8 @@ class Meter {
     double mpps = 0, l1_gbps = 0, l2_gbps = 0;
   };
 
+  /// Frames of a stream that come out at the same time came as one.
+  void in_blocks() { in_blocks_ = true; }
   /// A frame of so many bytes with FCS came out of a stream (a small dense number).
   void add(int stream, Time time, std::uint64_t bytes);
   /// The first source has stopped: what comes out from now on counts for no rate. The first call
@@ -60,7 +65,7 @@ class Meter {
 
  private:
   static constexpr std::size_t kBins = 4096;
-  static constexpr std::uint64_t kLeastFrames = 32;  // in each half of a window
+  static constexpr std::uint64_t kLeastArrivals = 32;  // in each half of a window
   struct Stream {
     std::vector<Amount> bins;
     Amount total;
@@ -73,6 +78,7 @@ class Meter {
   void widen();
 
   std::vector<Stream> streams_;
+  bool in_blocks_ = false;
   Time begin_ = 0;
   std::size_t width_ = 1 << 16;  // ps
   std::optional<Time> end_;

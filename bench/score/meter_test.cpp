@@ -98,6 +98,16 @@ void test_no_steady_time(Checks& check) {
   starved.end(200 * kMicrosecond);
   check.that(starved.window().from >= 30 * kMicrosecond || !starved.window().steady,
              "a stream that ends is not averaged over its absence");
+  for (const bool known : {false, true}) {
+    Meter blocks;  // 60, of 100 frames each
+    if (known) blocks.in_blocks();
+    for (Time at = 0; at < 600 * kMicrosecond; at += 10 * kMicrosecond) {
+      for (int i = 0; i < 100; ++i) blocks.add(0, at, 64);
+    }
+    blocks.end(600 * kMicrosecond);
+    check.that(blocks.window().steady != known,
+               "60 blocks are no steady state, however many frames they hold");
+  }
 }
 
 /// Frames that go to so many streams at random; the last stream gets `part` of its share in the

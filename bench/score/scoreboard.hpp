@@ -71,6 +71,8 @@ class Scoreboard {
   /// Which of these streams has waited longest for such a frame; -1: none of them waits for it. For
   /// outputs that several streams share.
   int waiting_for(std::span<const int> streams, std::span<const std::uint8_t> bytes) const;
+  /// Frames come out in blocks (meter.hpp).
+  void in_blocks() { meter_.in_blocks(); }
   /// The first source has stopped: deliveries from now on count for no rate.
   void end_rates(Time time) { meter_.end(time); }
   /// Adds to the device's own count of frames lost for that reason.

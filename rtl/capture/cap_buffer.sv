@@ -20,16 +20,16 @@ module cap_buffer
     input logic timestamps_i,
     input logic [31:0] log_rings_i,  // rings in use; never more than there are
 
-    stream_if.snk frame,  // frame_beat_t
+    stream_if.snk frame,  // wide_beat_t
     stream_if.snk info,   // info_t
     stream_if.src out,    // beat_t
 
     output logic dropped_o,
     output logic filtered_o
 );
-  localparam int Units = Bytes / FrameBeatBytes;
+  localparam int Units = Bytes / BeatBytes;
   localparam int UnitW = $clog2(Units);
-  if (2 ** UnitW * FrameBeatBytes != Bytes || Units < 512) begin : g_bad_parameter
+  if (2 ** UnitW * BeatBytes != Bytes || Bytes < 32768) begin : g_bad_parameter
     $fatal(1, "cap_buffer: Bytes %0d is not a power of two from 32768", Bytes);
   end
 
@@ -50,11 +50,11 @@ module cap_buffer
       write, read_q;  // the next beat of the packet that arrives; the next beat to read
   logic [8:0] beats;  // of the packet that arrives
   logic store, keep, drop;
-  frame_beat_t beat;
+  wide_beat_t beat;
   info_t what;
   assign beat = frame.data;
   assign what = info.data;
-  wire room = UnitW'(write + 1'b1) != read_q && beats < 9'd260;
+  wire room = UnitW'(write + 1'b1) != read_q && beats < 9'(16384 / BeatBytes + 2);
   assign frame.ready = (!beat.eop || info.valid) && (!wait_i || (room && note_in.ready));
   wire take = frame.valid && frame.ready;
   assign info.ready = take && beat.eop;
@@ -75,7 +75,7 @@ module cap_buffer
       .keep_o(keep),
       .drop_o(drop)
   );
-  wire [LenW-1:0] bytes = LenW'({beats, 6'd0}) + LenW'(beat.len);
+  wire [LenW-1:0] bytes = LenW'({beats, ($clog2(BeatBytes))'(0)}) + LenW'(beat.len);
   wire [2:0] log_rings = log_rings_i < 32'(MaxLogRings) ? log_rings_i[2:0] : 3'(MaxLogRings);
   wire [RingW-1:0] ring_mask = ~({RingW{1'b1}} << log_rings);
 
@@ -98,18 +98,18 @@ module cap_buffer
 
   // Read side: the RAM's output register is the output.
   logic valid_q, sop_q, eop_q, inside_q;
-  logic [6:0] len_q;
+  logic [7:0] len_q;
   logic [LenW-1:0] left_q;  // bytes after the beat shown
   note_t note_q;
-  logic [511:0] data;
+  logic [8*BeatBytes-1:0] data;
   wire advance = !valid_q || out.ready;
   wire read = advance && (inside_q || note.valid);
   wire [LenW-1:0] left = inside_q ? left_q : note.data.bytes;
-  wire final_beat = left <= LenW'(FrameBeatBytes);
+  wire final_beat = left <= LenW'(BeatBytes);
   assign note.ready = advance && !inside_q;
 
   ram_sdp #(
-      .Width(512),
+      .Width(8 * BeatBytes),
       .Depth(Units)
   ) i_ram (
       .clk_i,
@@ -140,8 +140,8 @@ module cap_buffer
       if (!inside_q) note_q <= note.data;
       sop_q <= !inside_q;
       eop_q <= final_beat;
-      len_q <= final_beat ? 7'(left) : 7'(FrameBeatBytes);
-      left_q <= left - LenW'(FrameBeatBytes);
+      len_q <= final_beat ? 8'(left) : 8'(BeatBytes);
+      left_q <= left - LenW'(BeatBytes);
       inside_q <= !final_beat;
       read_q <= read_q + 1'b1;
     end

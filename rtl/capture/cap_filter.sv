@@ -2,7 +2,7 @@
 /// The filter hook before the DMA: ternary match of a packet's IPv4 addresses, protocol and ports (capture paper,
 /// "offloading time-critical parts of the application").
 ///
-/// Watches the first beat of each packet, behind at most one VLAN tag. The first enabled entry whose masked fields are
+/// Watches the first 64 bytes of each packet, behind at most one VLAN tag. The first enabled entry whose masked fields are
 /// equal decides: drop or keep; without one, and for all that is not IPv4, the packet is kept. Ports count as zero without
 /// any (fragments, IPv4 options, other protocols than TCP and UDP): such a packet only matches an entry whose ports mask is
 /// zero. `valid_o` comes 3 clocks after a first beat, one packet a clock, never refused: in step with rx_hash.
@@ -13,8 +13,8 @@ module cap_filter
     input logic rst_i,
     input filter_t [FilterEntries-1:0] filter_i,
 
-    input logic        valid_i,
-    input frame_beat_t beat_i,
+    input logic       valid_i,
+    input wide_beat_t beat_i,
 
     output logic valid_o,
     output logic drop_o
@@ -33,7 +33,7 @@ module cap_filter
     l3 = '0;
     v4 = 1'b0;
     if (first) begin
-      frame = {<<8{beat_i.data}};
+      frame = {<<8{beat_i.data[511:0]}};
       if (frame[415-:16] == 16'h8100 || frame[415-:16] == 16'h88a8) begin
         l3 = frame[367-:208];
         v4 = frame[383-:16] == 16'h0800;
@@ -78,5 +78,5 @@ module cap_filter
     drop_o  <= 1'b0;
     for (int i = FilterEntries - 1; i >= 0; i--) if (match_q[i]) drop_o <= filter_i[i].drop;
   end
-  wire unused = &{1'b0, beat_i.len, beat_i.eop, beat_i.err, frame, l3};
+  wire unused = &{1'b0, beat_i.len, beat_i.eop, beat_i.err, beat_i.data, frame, l3};
 endmodule

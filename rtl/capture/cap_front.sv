@@ -19,11 +19,11 @@ module cap_front
     input ptp_time_t time_i,
     input filter_t [FilterEntries-1:0] filter_i,
 
-    stream_if.snk generated,   // frame_beat_t
-    stream_if.snk wire_frame,  // frame_beat_t
+    stream_if.snk generated,   // wide_beat_t
+    stream_if.snk wire_frame,  // wide_beat_t
     stream_if.snk wire_stamp,  // ptp_time_t
 
-    stream_if.src frame,  // frame_beat_t
+    stream_if.src frame,  // wide_beat_t
     stream_if.src info    // info_t
 );
   localparam int CountW = $clog2(Depth + 1);
@@ -41,7 +41,7 @@ module cap_front
   logic inside_q;  // of a frame
 
   logic [CountW-1:0] count_q;
-  frame_beat_t gen_beat, wire_beat, beat;
+  wide_beat_t gen_beat, wire_beat, beat;
   assign gen_beat  = generated.data;
   assign wire_beat = wire_frame.data;
 
@@ -65,7 +65,7 @@ module cap_front
     end
   end
 
-  `STREAM(frame_beat_t, held)
+  `STREAM(wide_beat_t, held)
   assign beat = source == Generated ? gen_beat : wire_beat;
   assign held.valid = (source == Generated && generated.valid) || (source == Wire && wire_frame.valid);
   assign held.data = beat;
@@ -89,7 +89,7 @@ module cap_front
     end
   end
 
-  `FIFO(frame_beat_t, Depth, i_beats, held, frame)
+  `FIFO(wide_beat_t, Depth, i_beats, held, frame)
 
   typedef struct packed {
     logic drop;
@@ -102,7 +102,9 @@ module cap_front
   logic hash_valid;
   logic [3:0] unused_kind;
 
-  rx_hash i_hash (
+  rx_hash #(
+      .Beat(wide_beat_t)
+  ) i_hash (
       .clk_i,
       .rst_i,
       .key_i  (Key),

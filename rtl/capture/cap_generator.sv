@@ -3,7 +3,7 @@
 /// Internal packet generator: UDP packets whose bytes follow from a seed and the packet's number (formula at the top of
 /// systems/capture/capture.rdl), faster than 100 Gb/s (capture paper, "Demonstration").
 ///
-/// One beat a clock without gaps, so 60-byte packets come one a clock; full back-pressure. `rate_i` (bytes * 256 a clock)
+/// One beat a clock without gaps, so packets of up to 128 bytes come one a clock; full back-pressure. `rate_i` (bytes * 256 a clock)
 /// slows it down packet by packet, 0 does not. After `count_i` packets (0: no end) it rests. Turning `enable_i` off stops
 /// it at the end of a packet, turning it on starts again with number 0. `sent_o` counts packets since then.
 module cap_generator
@@ -21,13 +21,17 @@ module cap_generator
     input  logic [    31:0] count_i,
     output logic [    31:0] sent_o,
 
-    stream_if.src frame  // frame_beat_t
+    stream_if.src frame  // wide_beat_t
 );
   function automatic logic [31:0] mix(logic [31:0] x);
     x = x ^ x << 13;
     x = x ^ x >> 17;
     return x ^ x << 5;
   endfunction
+
+  localparam int Words = BeatBytes / 4;
+  localparam int WordW = $clog2(Words);
+  localparam int BeatIndexW = $clog2(16384 / BeatBytes);
 
   // A packet's numbers are worked out in three steps, ahead of the beats.
   typedef struct packed {
@@ -90,10 +94,10 @@ module cap_generator
 
   // Beats.
   logic inside_q, valid_q, enabled_q;
-  plan_t            plan_q;
-  logic  [     8:0] beat_q;  // next beat of the packet under way
-  logic  [LenW-1:0] left_q;  // bytes from there on
-  frame_beat_t beat_d, out_q;
+  plan_t                  plan_q;
+  logic  [BeatIndexW-1:0] beat_q;  // next beat of the packet under way
+  logic  [      LenW-1:0] left_q;  // bytes from there on
+  wide_beat_t beat_d, out_q;
   wire advance = !valid_q || frame.ready;
   assign start = advance && !inside_q && full3_q && enable_i && !credit_q[31];
   assign take  = start;
@@ -101,17 +105,17 @@ module cap_generator
 
   plan_t plan;
   assign plan = inside_q ? plan_q : plan3_q;
-  wire [8:0] beat = inside_q ? beat_q : '0;
+  wire [BeatIndexW-1:0] beat = inside_q ? beat_q : '0;
   wire [LenW-1:0] left = inside_q ? left_q : plan3_q.len;
-  wire last = left <= LenW'(FrameBeatBytes);
+  wire last = left <= LenW'(BeatBytes);
   wire [15:0] ip_len = 16'(plan.len) - 16'd14;
   wire [15:0] udp_len = 16'(plan.len) - 16'd34;
 
   always_comb begin
     beat_d = '0;
     if (go) begin
-      for (int w = 0; w < 16; w++) begin
-        beat_d.data[32*w+:32] = plan.m ^ {3'd0, beat, 4'(w), ~{3'd0, beat, 4'(w)}};
+      for (int w = 0; w < Words; w++) begin
+        beat_d.data[32*w+:32] = plan.m ^ {16'({beat, WordW'(w)}), ~16'({beat, WordW'(w)})};
       end
       // First byte in the lowest lane.
       if (!inside_q) begin
@@ -123,7 +127,7 @@ module cap_generator
       end
       beat_d.sop = !inside_q;
       beat_d.eop = last;
-      beat_d.len = last ? 7'(left) : 7'(FrameBeatBytes);
+      beat_d.len = last ? 8'(left) : 8'(BeatBytes);
     end
   end
 
@@ -138,7 +142,7 @@ module cap_generator
     if (go) begin
       inside_q <= !last;
       beat_q   <= beat + 1'b1;
-      left_q   <= left - LenW'(FrameBeatBytes);
+      left_q   <= left - LenW'(BeatBytes);
       if (start) begin
         plan_q <= plan3_q;
         sent_o <= sent_o + 1'b1;

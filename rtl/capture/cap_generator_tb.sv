@@ -14,7 +14,7 @@ module cap_generator_tb;
   logic [LenW-1:0] len_min = 60, len_max = 60;
   logic [15:0] flow_mask = 16'h3f;
   logic [23:0] rate = 0;
-  `STREAM_ON(frame_beat_t, frame, clk, rst)
+  `STREAM_ON(wide_beat_t, frame, clk, rst)
   cap_generator dut (
       .clk_i(clk),
       .rst_i(rst),
@@ -38,7 +38,7 @@ module cap_generator_tb;
 
   byte unsigned got[$];
   int unsigned number = 0, bytes = 0, percent = 100;
-  `STREAM_SINK(frame_beat_t, i_sink, frame, percent)
+  `STREAM_SINK(wide_beat_t, i_sink, frame, percent)
   int shortest = 100000, longest = 0;
 
   task automatic check_packet();
@@ -119,7 +119,7 @@ module cap_generator_tb;
   always @(posedge clk) begin
     if (frame.valid && frame.ready && !rst) begin
       `CHECK(frame.data.sop == (got.size() == 0), "sop")
-      `CHECK(frame.data.eop || frame.data.len == 64, "full beats before the last")
+      `CHECK(frame.data.eop || frame.data.len == 128, "full beats before the last")
       for (int i = 0; i < int'(frame.data.len); i++) got.push_back(frame.data.data[8*i+:8]);
       bytes += 32'(frame.data.len);
       if (frame.data.eop) check_packet();
@@ -130,6 +130,9 @@ module cap_generator_tb;
     enable  = 0;
     percent = 100;
     repeat (400) @(posedge clk);
+    restart_now(packets, shortest_len, longest_len);
+  endtask
+  task automatic restart_now(int unsigned packets, int shortest_len, int longest_len);
     len_min = LenW'(shortest_len);
     len_max = LenW'(longest_len);
     number = 0;
@@ -141,12 +144,23 @@ module cap_generator_tb;
   int unsigned start;
   initial begin
     @(negedge rst);
-    restart(0, 60, 60);
-    repeat (20) @(posedge clk);
-    start = i_sink.taken;
-    repeat (2000) @(posedge clk);
-    `CHECK(i_sink.taken - start >= 1990, $sformatf(
-           "only %0d 60-byte packets in 2000 clocks", i_sink.taken - start))
+    // Packets of one beat: one a clock.
+    for (int len = 60; len <= 128; len += len == 60 ? 5 : 63) begin
+      restart(0, len, len);
+      repeat (20) @(posedge clk);
+      start = i_sink.taken;
+      repeat (2000) @(posedge clk);
+      `CHECK(i_sink.taken - start >= 1990 && number > 1990, $sformatf(
+             "only %0d packets of %0d bytes in 2000 clocks", i_sink.taken - start, len))
+    end
+    // Every length.
+    for (int len = 60; len <= 400; len++) begin
+      enable = 0;
+      repeat (12) @(posedge clk);
+      restart_now(4, len, len);
+      repeat (30) @(posedge clk);
+      `CHECK(number == 4, $sformatf("%0d packets of %0d bytes", number, len))
+    end
     restart(0, 60, 1514);
     repeat (20) @(posedge clk);
     start = i_sink.taken;

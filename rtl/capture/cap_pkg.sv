@@ -3,6 +3,7 @@
 /// rtl/capture.
 package cap_pkg;
   localparam int MaxLinks = 2;
+  localparam int BeatBytes = eth_pkg::WideBeatBytes;
   localparam int RingW = 5;  // 32 rings at the most
   localparam int LenW = 15;  // packets of up to 16 kB, and their records
   localparam int OffW = 21;  // bytes in a block, up to 1 MB
@@ -20,18 +21,28 @@ package cap_pkg;
     logic [47:0] stamp;
   } info_t;
 
-  /// One beat of a packet on its way to the packer; the note comes with the first one and stays.
+  /// One beat of a whole packet; the note comes with the first one and stays.
   typedef struct packed {
-    logic [511:0]    data;
-    logic [6:0]      len;     // of this beat
-    logic            sop;
-    logic            eop;
-    logic [LenW-1:0] bytes;   // of the packet
-    logic [LenW-1:0] record;  // bytes of its record: header, packet, padding
-    cap_ring_t       ring;
-    logic [23:0]     hash;
-    logic [47:0]     stamp;
+    logic [8*BeatBytes-1:0] data;
+    logic [7:0]             len;     // of this beat
+    logic                   sop;
+    logic                   eop;
+    logic [LenW-1:0]        bytes;   // of the packet
+    logic [LenW-1:0]        record;  // bytes of its record: header, packet, padding
+    cap_ring_t              ring;
+    logic [23:0]            hash;
+    logic [47:0]            stamp;
   } beat_t;
+
+  /// One beat of a record on its way to the packer: full, but the last one.
+  typedef struct packed {
+    logic [8*BeatBytes-1:0] data;
+    logic [4:0]             words;   // of 8 bytes
+    logic                   sop;
+    logic                   eop;
+    logic [LenW-1:0]        record;  // bytes of the record; with sop, as ring
+    cap_ring_t              ring;
+  } record_beat_t;
 
   /// A progress entry.
   typedef struct packed {
@@ -66,6 +77,15 @@ package cap_pkg;
     logic [23:0]               packets;   // that no entry before this one covers
     logic [OffW-1:0]           bytes;
   } work_t;
+
+  /// The same before its address is worked out.
+  typedef struct packed {
+    logic            valid;
+    logic            link;
+    cap_ring_t       ring;
+    logic [OffW-1:0] off;    // in the block
+    work_t           work;   // without addr, and entry.first, entry.seq
+  } cap_piece_t;
 
   /// A write to staging memory: 16 lanes of 8 bytes, those that wrapped around go to the second row.
   typedef struct packed {

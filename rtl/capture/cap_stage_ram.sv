@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "assert.svh"
-/// Staging memory of a link: the packer writes up to 80 bytes anywhere on an 8-byte boundary, also across the end of a
+/// Staging memory of a link: the packer writes up to 128 bytes anywhere on an 8-byte boundary, also across the end of a
 /// page, the DMA write engine reads any 64 bytes.
 ///
 /// One write and one read a clock, nothing is ever refused. A write is 16 lanes of 8 bytes, each in one of two rows. Data
@@ -27,16 +26,11 @@ module cap_stage_ram
     $fatal(1, "cap_stage_ram: Bytes %0d is not a power of two up to %0d", Bytes, 2 ** RamAddrW);
   end
 
-  logic [Segs-1:0][1:0] we;
-  logic [Segs-1:0][RowW-1:0] waddr;
-  for (genvar s = 0; s < Segs; s++) begin : g_seg
-    // The two lanes of a segment lie in different rows only when one of them is not written.
-    wire [1:0] lanes = stage_i.lanes[2*s+:2];
-    wire second = lanes[0] ? stage_i.second[2*s] : stage_i.second[2*s+1];
-    assign we[s] = write_i ? lanes : 2'b00;
-    assign waddr[s] = second ? stage_i.next_row[RowW-1:0] : stage_i.row[RowW-1:0];
-    `ASSERT(OneRowASegment,
-            write_i && lanes == 2'b11 |-> stage_i.second[2*s] == stage_i.second[2*s+1])
+  logic [15:0] we;
+  logic [15:0][RowW-1:0] waddr;
+  assign we = write_i ? stage_i.lanes : '0;
+  for (genvar i = 0; i < 16; i++) begin : g_lane
+    assign waddr[i] = stage_i.second[i] ? stage_i.next_row[RowW-1:0] : stage_i.row[RowW-1:0];
   end
   seg_ram_read #(
       .Rows (Rows),

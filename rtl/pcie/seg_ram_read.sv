@@ -2,7 +2,7 @@
 `include "assert.svh"
 /// RAM of `Segs` segments a row, each written on its own, read by the DMA write engine.
 ///
-/// Write side: each segment its own address and `Lanes` enables, one write a clock. Read side: any segment at any row, one read
+/// Write side: each of the `Lanes` of a segment has its own address and enable, one write a clock. Read side: any segment at any row, one read
 /// of all segments a clock, data `RamReadLatency` (2) clocks after `ram_i`. Only reads with the RAM's own `Sel` are served and
 /// the output is zero otherwise, so that the outputs of several RAMs are simply ORed. Nothing is ever refused; a read in the
 /// clock of the write of the same bytes gives the old ones. Contents are not reset.
@@ -18,30 +18,32 @@ module seg_ram_read
     input logic rst_i,
 
     input logic [Segs-1:0][Lanes-1:0] we_i,
-    input logic [Segs-1:0][ RowW-1:0] waddr_i,
-    input logic [Segs-1:0][ SegW-1:0] wdata_i,
+    input logic [Segs-1:0][Lanes-1:0][RowW-1:0] waddr_i,
+    input logic [Segs-1:0][SegW-1:0] wdata_i,
 
     input  ram_read_t ram_i,
     output ram_row_t  ram_o
 );
+  localparam int LaneBits = SegW / Lanes;
   wire selected = |ram_i.valid && ram_i.sel == Sel;
   ram_row_t read, row_q;
   logic read_q, shown_q;
 
   for (genvar s = 0; s < Segs; s++) begin : g_seg
-    ram_sdp #(
-        .Width(SegW),
-        .Depth(Rows),
-        .Lanes(Lanes)
-    ) i_ram (
-        .clk_i,
-        .we_i   (we_i[s]),
-        .waddr_i(waddr_i[s]),
-        .wdata_i(wdata_i[s]),
-        .re_i   (selected && ram_i.valid[s]),
-        .raddr_i(ram_i.row[s][RowW-1:0]),
-        .rdata_o(read[s])
-    );
+    for (genvar l = 0; l < Lanes; l++) begin : g_lane
+      ram_sdp #(
+          .Width(LaneBits),
+          .Depth(Rows)
+      ) i_ram (
+          .clk_i,
+          .we_i   (we_i[s][l]),
+          .waddr_i(waddr_i[s][l]),
+          .wdata_i(wdata_i[s][LaneBits*l+:LaneBits]),
+          .re_i   (selected && ram_i.valid[s]),
+          .raddr_i(ram_i.row[s][RowW-1:0]),
+          .rdata_o(read[s][LaneBits*l+:LaneBits])
+      );
+    end
   end
 
   assign ram_o = row_q;

@@ -127,6 +127,7 @@ Bench::Bench(const Options& options)
       output_(add_output("host.pcap", Output::Order::kByTime, "host.pcapng")),
       waiting_(consuming_.consumers > rings_.rings ? rings_.rings : 0) {
   model_.open_waves(waves());
+  score_.in_blocks();
   simulation_.add(core_, *this);
   add_source_of(options);
 }

@@ -18,8 +18,7 @@ module capture
     parameter int Rings = 8,  // power of two, 1 ... 32
     parameter int Pages = 256,  // staging pages of each link, a power of two
     parameter int PageBytes = 512,        // 128, 256, 512 or 1024: at least the maximum payload for full-size writes
-    parameter int BufferBytes = 65536,  // packet buffer before the packer
-    parameter int MacFifoBeats = 64
+    parameter int BufferBytes = 65536  // packet buffer before the packer
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -90,10 +89,10 @@ module capture
   );
 
   // ---------------------------------------------------------------- packets in
-  `STREAM(frame_beat_t, generated)
-  `STREAM(frame_beat_t, wire_frame)
+  `STREAM(wide_beat_t, generated)
+  `STREAM(wide_beat_t, wire_frame)
   `STREAM(ptp_time_t, wire_stamp)
-  `STREAM(frame_beat_t, front_frame)
+  `STREAM(wide_beat_t, front_frame)
   `STREAM(info_t, front_info)
   `STREAM(beat_t, packet)
   frame_beat_t   mac_rx;
@@ -121,7 +120,8 @@ module capture
           err: mac_rx_err_i
       };
   mac_rx #(
-      .Depth(MacFifoBeats)
+      .Wide (wide_beat_t),
+      .Depth(32)
   ) i_mac_rx (
       .mac_clk_i,
       .mac_rst_i,

@@ -9,7 +9,7 @@ from math import ceil
 from emery.physics import FCS, PcieSlot, ethernet_fps
 
 _WIRE_GBPS = 100.0
-_DATAPATH_BYTES, _DATAPATH_HZ = 64, 250e6
+_DATAPATH_BYTES, _DATAPATH_HZ = 128, 250e6
 
 
 def _record(values: dict, size: float) -> int:
@@ -33,7 +33,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         wire += share / ethernet_fps(size, _WIRE_GBPS)
         packet += share * (size - FCS)
         record += share * _record(values, size)
-        beats += share * ceil((size - FCS) / _DATAPATH_BYTES)
+        beats += share * ceil(_record(values, size) / _DATAPATH_BYTES)
         consumed += share * (values["ns_per_packet"] + values["ns_per_byte"] * (size - FCS))
     slot = PcieSlot.of(values)
     line = {"line": fps * wire} if values["source"] == "wire" else {}
