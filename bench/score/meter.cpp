@@ -41,9 +41,20 @@ Meter::Amount Meter::sum(const Stream& stream, std::size_t from, std::size_t to)
   return amount;
 }
 
-// Halves of n frames each differ by chance: by sqrt(2 / n) of them is one standard deviation where
-// frames go to streams at random. Three are allowed besides the 3 %, so that dozens of streams may
-// be looked at; together they have a rate of their own, and less to excuse it.
+namespace {
+
+// How many standard deviations the two halves of one of so many streams may lie apart by chance.
+// The two directions of a link have rates of their own, and little to excuse them; where frames go
+// to dozens of streams at random, the worst of these is off by about sqrt(2 ln n).
+double deviations(std::size_t streams) {
+  if (streams <= 2) return std::numbers::sqrt2;
+  return std::sqrt(2 * std::log(static_cast<double>(streams) / 2)) + 0.7;
+}
+
+}  // namespace
+
+// Halves of n frames each differ by chance: by sqrt(2 / n) of them is one standard deviation. That
+// many are allowed besides the 3 %.
 bool Meter::steady(const std::vector<const Stream*>& streams, std::size_t from,
                    std::size_t to) const {
   const std::size_t middle = from + (to - from) / 2;
@@ -55,7 +66,7 @@ bool Meter::steady(const std::vector<const Stream*>& streams, std::size_t from,
   Amount first, second;
   for (const Stream* s : streams) {
     const Amount a = sum(*s, from, middle), b = sum(*s, middle, middle + (middle - from));
-    if (!same(a, b, 3.0 * std::numbers::sqrt2)) return false;
+    if (!same(a, b, deviations(streams.size()) * std::numbers::sqrt2)) return false;
     first += a;
     second += b;
   }
