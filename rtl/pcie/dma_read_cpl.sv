@@ -115,6 +115,7 @@ module dma_read_cpl
 
   progress_t stored, forward_q, progress, progress_d;
   logic forward_valid_q, update;
+  logic early_q;  // it came in the clock in which its tag began to wait: the entry that was read is of an earlier request
   logic [$bits(dma_result_e)-1:0] head_result;
   wire [8:0] number = {hdr_q.dw0.tag9, hdr_q.tag};
   wire [TagW-1:0] tag = TagW'(number);
@@ -150,6 +151,7 @@ module dma_read_cpl
       // The update made in this clock is not seen by the read.
       forward_valid_q <= update && tag == in_tag;
       forward_q <= progress_d;
+      early_q <= start_i && start_tag_i == in_tag;
     end
   end
 
@@ -173,7 +175,7 @@ module dma_read_cpl
       {1'b0, number} < 10'(Tags) && (wide_i || !hdr_q.dw0.tag9);
   // Held from the first beat on: a tag given out meanwhile must not be taken for the one this TLP was meant for.
   logic known_q;
-  wire known = sop_q ? ours && waits_q[tag] : known_q;
+  wire known = sop_q ? ours && waits_q[tag] && !early_q : known_q;
   wire success = hdr_q.status == StatusSC;
   wire fits = hdr_q.dw0.fmt_type == CplD && byte_count == progress.left &&
       hdr_q.lower_addr == entry.host_end - byte_count[6:0] && payload <= wanted + 13'd3;
