@@ -113,17 +113,17 @@ struct EndpointPins {
   TlpPins reads{};
   UsPlusPins usplus{};
 
-  // Those of a model, from its ports of the types pcie_in_t and pcie_out_t; bytes a beat from the
-  // logic.
+  // Those of a model, from its ports of the types pcie_in_t and pcie_out_t, with so many bytes a
+  // beat.
   template <class In, class Out>
-  static EndpointPins of(In& in, Out& out, std::uint32_t sent = 64) {
+  static EndpointPins of(In& in, Out& out, std::uint32_t bytes = 64) {
     return {
         .tx = {&out.EMERY_MEMBER(tx_valid), &in.EMERY_MEMBER(tx_ready),
                out.EMERY_MEMBER(tx_data).data(), out.EMERY_MEMBER(tx_hdr).data(),
-               &out.EMERY_MEMBER(tx_sop), &out.EMERY_MEMBER(tx_eop), sent},
+               &out.EMERY_MEMBER(tx_sop), &out.EMERY_MEMBER(tx_eop), bytes},
         .rx = {&in.EMERY_MEMBER(rx_valid), &out.EMERY_MEMBER(rx_ready),
                in.EMERY_MEMBER(rx_data).data(), in.EMERY_MEMBER(rx_hdr).data(),
-               &in.EMERY_MEMBER(rx_sop), &in.EMERY_MEMBER(rx_eop)},
+               &in.EMERY_MEMBER(rx_sop), &in.EMERY_MEMBER(rx_eop), bytes},
         .cfg = {&in.EMERY_MEMBER(requester_id), &in.EMERY_MEMBER(max_payload),
                 &in.EMERY_MEMBER(max_read_request), &in.EMERY_MEMBER(bus_master),
                 &in.EMERY_MEMBER(extended_tag), &in.EMERY_MEMBER(wide_tag),

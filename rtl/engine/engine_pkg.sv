@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the blocks of an Ethernet port (packet buffers, transmit and receive engine) say to each other.
 package engine_pkg;
-  localparam int UnitBytes = 64;  // packet RAMs are allocated in these
+  /// Packet RAMs are allocated in these: a beat of the core, a row of the RAM.
+  localparam int UnitBytes = dma_pkg::RowBytes;
+  localparam int UnitLaneW = $clog2(UnitBytes);
 
   /// A received frame in the packet RAM.
   typedef struct packed {

@@ -3,7 +3,7 @@
 `include "stream.svh"
 /// Packet RAM of a port's receive path (host-nic paper, section II-F): frames in, a note about each out.
 ///
-/// Frames are stored one after the other in a ring, each from the next 64-byte boundary on; the DMA write engine reads them
+/// Frames are stored one after the other in a ring, each from the next row of the RAM on; the DMA write engine reads them
 /// through `ram_i`/`ram_o`. `meta` names a frame once it is whole, 3 clocks after its last beat. `info` gives what the
 /// blocks before found out, one for each frame in order; a frame's last beat waits for it. One beat a clock, also across
 /// frames; never stalls otherwise. A frame that ends with `err` is erased (counted where it was marked); one that finds no
@@ -20,7 +20,7 @@ module rx_buffer
     input logic rst_i,
 
     // Frames from the MAC and what is known about each.
-    stream_if.snk frame,  // frame_beat_t
+    stream_if.snk frame,  // wide_beat_t
     stream_if.snk info,   // rx_info_t
 
     // Whole frames to rx_engine, which gives their space back.
@@ -36,10 +36,10 @@ module rx_buffer
 );
   localparam int Units = RamBytes / UnitBytes;
   localparam int UnitW = $clog2(Units);
-  localparam int MaxUnits = 255;  // of a frame, so that its length fits 14 bits
-  if (2 ** UnitW * UnitBytes != RamBytes || UnitW + 6 > RamAddrW || Units < 4) begin : g_bad_parameter
+  localparam int MaxUnits = 16384 / UnitBytes - 1;  // of a frame, so that its length fits 14 bits
+  if (2 ** UnitW * UnitBytes != RamBytes || UnitW + UnitLaneW > RamAddrW || Units < 4) begin : g_bad_parameter
     $fatal(
-        1, "rx_buffer: RamBytes %0d is not a power of two from 256 to %0d", RamBytes, 2 ** RamAddrW
+        1, "rx_buffer: RamBytes %0d is not a power of two from 512 to %0d", RamBytes, 2 ** RamAddrW
     );
   end
 
@@ -51,7 +51,7 @@ module rx_buffer
   `STREAM(rx_meta_t, note)
   `FIFO(rx_meta_t, MaxFrames, i_notes, note, meta)
 
-  frame_beat_t beat;
+  wide_beat_t beat;
   assign beat = frame.data;
   wire unused = beat.sop;
   assign frame.ready = !beat.eop || info.valid;
@@ -80,8 +80,8 @@ module rx_buffer
   assign units_o = 16'(used_q);
   assign note.valid = keep;
   assign note.data = '{
-          addr: ram_addr_t'({start, 6'd0}),
-          len: 14'({beats, 6'd0}) + 14'(beat.len),
+          addr: ram_addr_t'({start, UnitLaneW'(0)}),
+          len: 14'({beats, UnitLaneW'(0)}) + 14'(beat.len),
           queue: '0,
           info: info.data
       };
@@ -103,7 +103,8 @@ module rx_buffer
 
   seg_ram_dma_rd #(
       .Bytes(RamBytes),
-      .Sel  (Sel)
+      .Sel(Sel),
+      .DataBytes(UnitBytes)
   ) i_ram (
       .clk_i,
       .rst_i,

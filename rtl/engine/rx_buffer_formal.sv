@@ -7,18 +7,18 @@
 module rx_buffer_formal
   import engine_pkg::*;
 (
-    input logic                 clk_i,
-    input logic                 rst_i,
-    input logic                 frame_valid_i,
-    input eth_pkg::frame_beat_t frame_i,
-    input logic                 info_valid_i,
-    input eth_pkg::rx_info_t    info_i,
-    input logic                 meta_ready_i,
-    input rx_free_t             free_i
+    input logic                clk_i,
+    input logic                rst_i,
+    input logic                frame_valid_i,
+    input eth_pkg::wide_beat_t frame_i,
+    input logic                info_valid_i,
+    input eth_pkg::rx_info_t   info_i,
+    input logic                meta_ready_i,
+    input rx_free_t            free_i
 );
   `FORMAL_BEGIN
   localparam int Units = 4;
-  `STREAM(eth_pkg::frame_beat_t, frame)
+  `STREAM(eth_pkg::wide_beat_t, frame)
   `STREAM(eth_pkg::rx_info_t, info)
   `STREAM(rx_meta_t, meta)
   assign frame.valid = frame_valid_i;

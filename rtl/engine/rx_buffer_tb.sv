@@ -7,10 +7,10 @@ module rx_buffer_tb;
   import eth_pkg::*, dma_pkg::*, engine_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(300_000)
-  localparam int RamBytes = 8192, Units = RamBytes / 64, MaxFrames = 100;
+  localparam int RamBytes = 16384, Units = RamBytes / UnitBytes, MaxFrames = 100;
   localparam ram_sel_t Sel = 5'd9;
 
-  `STREAM_ON(frame_beat_t, frame, clk, rst)
+  `STREAM_ON(wide_beat_t, frame, clk, rst)
   `STREAM_ON(rx_info_t, info, clk, rst)
   `STREAM_ON(rx_meta_t, meta, clk, rst)
   rx_free_t free;
@@ -51,7 +51,7 @@ module rx_buffer_tb;
     '{stamp: 48'(id * 100), hash: id * 32'h9e3779b9, hash_type: 4'(id), csum: 16'(id * 3)}
     ;
   endfunction
-  `FRAME_SOURCE(frame_beat_t, i_frame, frame, valid_percent, valid_percent)
+  `FRAME_SOURCE(wide_beat_t, i_frame, frame, valid_percent, valid_percent)
   `STREAM_SOURCE(rx_info_t, i_info, info, info_percent)
   always @(posedge clk) begin
     if (!rst && to_send != 0 && i_frame.queue.size() == 0) begin
@@ -78,7 +78,6 @@ module rx_buffer_tb;
   int unsigned frees[$];
   typedef struct {
     bit valid;
-    bit upper;
     bit first;
     int unsigned left;
     bit last;
@@ -93,16 +92,15 @@ module rx_buffer_tb;
     pipe[0].valid = 0;
     if (frames.size() != 0) begin
       ram_addr_t a;
-      a = frames[0].addr + ram_addr_t'(unit * 64);
+      a = frames[0].addr + ram_addr_t'(unit * UnitBytes);
       ram_read.sel   <= Sel;
-      ram_read.valid <= a[6] ? 8'hf0 : 8'h0f;
+      ram_read.valid <= '1;
       ram_read.row   <= {8{a[19:7]}};
       pipe[0] = '{
           1,
-          a[6],
           unit == 0,
-          32'(frames[0].len) - unit * 64,
-          (unit + 1) * 64 >= 32'(frames[0].len),
+          32'(frames[0].len) - unit * UnitBytes,
+          (unit + 1) * UnitBytes >= 32'(frames[0].len),
           frames[0]
       };
       unit++;
@@ -112,8 +110,8 @@ module rx_buffer_tb;
       end
     end
     if (pipe[3].valid) begin
-      logic [511:0] word;
-      word = pipe[3].upper ? ram_row[7:4] : ram_row[3:0];
+      logic [8*UnitBytes-1:0] word;
+      word = ram_row;
       if (pipe[3].first) begin
         id = word[31:0];
         `CHECK(id >= next_id && id < sent, "frames out of order")
@@ -121,13 +119,13 @@ module rx_buffer_tb;
         `CHECK(!sent_bad[id], "a bad frame came out")
         `CHECK(32'(pipe[3].m.len) == sent_len[id], "wrong length")
         `CHECK(pipe[3].m.info == info_of(id), "wrong info")
-        `CHECK(pipe[3].m.addr[5:0] == 0, "not on a 64-byte boundary")
+        `CHECK(pipe[3].m.addr % UnitBytes == 0, "not on a boundary of a row")
       end
-      for (int unsigned i = 0; i < 64 && i < pipe[3].left; i++)
+      for (int unsigned i = 0; i < UnitBytes && i < pipe[3].left; i++)
         `CHECK(word[8*i+:8] == content(id, sent_len[id] - pipe[3].left + i), "wrong byte")
       if (pipe[3].last) begin
         got++;
-        frees.push_back((32'(pipe[3].m.len) + 63) / 64);
+        frees.push_back((32'(pipe[3].m.len) + UnitBytes - 1) / UnitBytes);
       end
     end
     for (int i = 3; i > 0; i--) pipe[i] = pipe[i-1];
@@ -161,10 +159,10 @@ module rx_buffer_tb;
            "%0d beats in 1000 clocks", i_frame.taken - start))
     settle();
     `CHECK(drops == 0, "dropped although there was room")
-    // Long frames: 64 bytes a clock.
+    // Long frames.
     min_len = 700;
     max_len = 1500;
-    to_send = 100;
+    to_send = 200;
     repeat (20) @(posedge clk);
     start = i_frame.taken;
     repeat (1000) @(posedge clk);
@@ -174,8 +172,8 @@ module rx_buffer_tb;
     `CHECK(drops == 0, "dropped although there was room")
     // Capacity: without frees exactly Units units of frames stay, the next is dropped.
     free_percent = 0;
-    min_len = 65;
-    max_len = 128;
+    min_len = UnitBytes + 1;
+    max_len = 2 * UnitBytes;
     to_send = 100;
     base = got;
     while (to_send != 0 || frame.valid || i_frame.queue.size() != 0) @(posedge clk);
@@ -203,7 +201,7 @@ module rx_buffer_tb;
       free_percent = $urandom_range(100, 5);
       meta_percent = $urandom_range(100, 5);
       min_len = $urandom_range(100, 20);
-      max_len = round % 8 == 0 ? 10000 : $urandom_range(2000, 100);
+      max_len = round % 8 == 0 ? 20000 : $urandom_range(2000, 100);
       to_send = 100;
       settle();
     end

@@ -147,7 +147,7 @@ module rx_engine_tb;
         end
         if (code == ErrNone && r != DmaOk) code = r == DmaTimeout ? ErrTimeout : ErrUnsupported;
       end
-      want_free.push_back((32'(f.meta.len) + 63) / 64);
+      want_free.push_back((32'(f.meta.len) + UnitBytes - 1) / UnitBytes);
       for (int i = 0; i < 6; i++) want_count[i] += 32'(f.fate[i]);
       if (!f.fate.no_descriptor && !f.fate.queue_stopped) begin
         cpl = '{
@@ -212,7 +212,7 @@ module rx_engine_tb;
       m.len   = 14'($urandom_range(max_len, 60));
       m.queue = 16'($urandom());
       m.info  = {$urandom(), $urandom(), $urandom(), $urandom()};
-      next_addr += 20'((32'(m.len) + 63) / 64 * 64);
+      next_addr += 20'((32'(m.len) + UnitBytes - 1) / UnitBytes * UnitBytes);
       metas.push_back(m);
       i_meta.queue.push_back(m);
       to_send--;

@@ -3,8 +3,8 @@
 `include "stream.svh"
 /// Transmit engine (host-nic paper, section II-E): from descriptors to frames and completion records, all in order.
 ///
-/// Each descriptor becomes one DMA read into the packet RAM (a ring of 64-byte units; segments follow each other without
-/// gaps); when all statuses of a packet are there it is read out, 64 bytes a clock without a bubble between frames, with
+/// Each descriptor becomes one DMA read into the packet RAM (a ring of units of 128 bytes; segments follow each other without
+/// gaps); when all statuses of a packet are there it is read out, a unit a clock without a bubble between frames, with
 /// its checksum command beside it. The MAC's time stamp, one for each frame in order, closes it: record, commit, `sent`.
 /// A packet with a null address, an unreadable descriptor, a failed DMA read, no bytes or more than `max_frame_i` is not
 /// sent: record with `error`, commit and `sent` in its turn, and `stop` tells the queue manager. Zero-length descriptors
@@ -33,7 +33,7 @@ module tx_engine
     input ram_write_t   ram_i,
 
     // Frames towards the MAC. csum_o belongs to the frame on offer.
-           stream_if.src frame,   // frame_beat_t
+           stream_if.src frame,   // wide_beat_t
     output tx_csum_t     csum_o,
            stream_if.snk stamp,   // ptp_time_t
 
@@ -49,7 +49,8 @@ module tx_engine
   localparam int UnitW = $clog2(Units);
   localparam int OutDepth = 8;  // beats read from the RAM and not yet taken
   localparam int DoneDepth = MaxPackets;
-  if (2 ** UnitW * UnitBytes != RamBytes || UnitW + 6 > RamAddrW || MaxPackets < 16) begin : g_bad_parameter
+  localparam int FlyUnits = ReadBytes < RamBytes ? ReadBytes / UnitBytes : Units;
+  if (2 ** UnitW * UnitBytes != RamBytes || UnitW + UnitLaneW > RamAddrW || MaxPackets < 16) begin : g_bad_parameter
     $fatal(
         1,
         "tx_engine: RamBytes %0d is no power of two up to %0d, or MaxPackets %0d is below 16",
@@ -78,28 +79,36 @@ module tx_engine
     tx_csum_t         csum;
   } packet_t;
 
-  // Step 1: one descriptor a clock becomes a DMA request; space is taken segment by segment.
+  // Step 1: one descriptor a clock becomes a DMA request; space is taken segment by segment. Three clocks, each with one sum:
+  // how long the packet is so far, how many units that takes, whether they are free.
   `STREAM(dma_req_t, dma_in)
   `STREAM(packet_t, packet_in)
   `STREAM(packet_t, packet)
   `SPILL(dma_req_t, i_dma, dma_in, dma)
   `FIFO(packet_t, MaxPackets, i_packets, packet_in, packet)
 
-  packet_t p;
-  assign p = packet.data;
+  /// A segment, and its packet up to it.
+  typedef struct packed {
+    queue_t      queue;
+    queue_t      cq;
+    host_addr_t  addr;
+    logic [15:0] len;
+    logic [13:0] at;     // bytes before it
+    logic [18:0] total;  // with it
+    error_e      code;
+    logic        issue;  // to be read
+    logic        last;
+    tx_csum_t    csum;
+  } segment_t;
+
+  // Sum and error.
   desc_beat_t d;
   assign d = desc.data;
-  logic        first_q;
+  segment_t sum_q;
+  logic sum_full_q, first_q, sum_moves;
   logic [18:0] total_q;  // bytes of this packet's descriptors so far
-  logic [ 8:0] units_q;  // taken for this packet
-  logic [ 3:0] requests_q;
   error_e code_q, code;
   tx_csum_t csum_q;
-  logic [UnitW-1:0] start_q;
-  logic [UnitW:0] used_q;  // units taken
-  logic [UnitW:0] flying_q;  // of these, units of packets that are not whole yet
-  logic fetched;
-  logic answer_room;  // for the status of one more request
 
   wire found = d.status == DeqOk;
   wire [18:0] total = total_q + 19'(d.desc.len);
@@ -111,66 +120,112 @@ module tx_engine
       else if (total > 19'(max_frame_i) || (d.last && total == '0)) code = ErrLength;
     end
   end
-
-  wire issue = code == ErrNone && d.desc.len != '0;
-  wire [8:0] units_after = issue ? units_of(total[13:0]) : units_q;
-  wire [UnitW:0] more_units = (UnitW + 1)'(units_after - units_q);
-  // Room in the RAM, and no more on the way than the link needs: what queues up at the host delays everybody's reads.
-  wire room = used_q + more_units <= (UnitW + 1)'(Units) && flying_q + more_units <= (UnitW + 1)'(ReadBytes / UnitBytes);
-  // A packet that is to be dropped needs neither room nor a request.
-  wire may_issue = !issue || (room && dma_in.ready && answer_room);
-  wire step = desc.valid && found && may_issue && packet_in.ready;
-  assign desc.ready = step || (desc.valid && !found);
-  assign dma_in.valid = step && issue;
-  assign dma_in.data = '{
-          host_addr: d.desc.addr,
-          sel: Sel,
-          ram_addr: ram_addr_t'({start_q, 6'd0}) + ram_addr_t'(total_q),
-          len: d.desc.len,
-          relaxed: 1'b1
-      };
-
   tx_csum_t csum;
   assign csum = first_q ?
       '{enable: d.desc.csum_enable, start: d.desc.csum_start, offset: d.desc.csum_offset}
       : csum_q;
-  assign packet_in.valid = step && d.last;
-  assign packet_in.data = '{
+  assign desc.ready = !found || !sum_full_q || sum_moves;
+  wire take = desc.valid && desc.ready && found;
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      sum_q <= '{
           queue: d.queue,
           cq: d.cq,
-          len: (total > 19'h3fff) ? 14'h3fff : total[13:0],
+          addr: d.desc.addr,
+          len: d.desc.len,
+          at: total_q[13:0],
+          total: total,
           code: code,
-          requests: requests_q + 4'(issue),
-          start: start_q,
-          taken: units_after,
+          issue: code == ErrNone && d.desc.len != '0,
+          last: d.last,
           csum: csum
       };
+      first_q <= d.last;
+      csum_q <= csum;
+      total_q <= d.last ? '0 : total;
+      code_q <= d.last ? ErrNone : code;
+    end
+    if (take) sum_full_q <= 1'b1;
+    else if (sum_moves) sum_full_q <= 1'b0;
+    if (rst_i) begin
+      sum_full_q <= 1'b0;
+      first_q <= 1'b1;
+      total_q <= '0;
+      code_q <= ErrNone;
+    end
+  end
 
-  assign units_o = 16'(used_q);
+  // Units.
+  segment_t seg_q;
+  logic seg_full_q, step;
+  logic [8:0] units_q;  // taken for this packet
+  logic [8:0] seg_units_q, more_q;  // with this segment, and for it
+  logic [3:0] requests_q, seg_requests_q;
+  wire [8:0] with_this = sum_q.issue ? units_of(sum_q.total[13:0]) : units_q;
+  wire [3:0] requests = requests_q + 4'(sum_q.issue);
+  assign sum_moves = sum_full_q && (!seg_full_q || step);
+
+  always_ff @(posedge clk_i) begin
+    if (sum_moves) begin
+      seg_q <= sum_q;
+      seg_units_q <= with_this;
+      seg_requests_q <= requests;
+      more_q <= with_this - units_q;
+      units_q <= sum_q.last ? '0 : with_this;
+      requests_q <= sum_q.last ? '0 : requests;
+    end
+    if (sum_moves) seg_full_q <= 1'b1;
+    else if (step) seg_full_q <= 1'b0;
+    if (rst_i) begin
+      seg_full_q <= 1'b0;
+      units_q <= '0;
+      requests_q <= '0;
+    end
+  end
+
+  // Room in the RAM, and no more on the way than the link needs: what queues up at the host delays everybody's reads.
+  packet_t p;
+  assign p = packet.data;
+  logic [UnitW-1:0] start_q;
+  logic [UnitW:0] free_q;  // units
+  logic [UnitW:0] may_fly_q;  // units that packets which are not whole yet may still take
+  logic [8:0] freed;
+  logic fetched;
+  logic answer_room;  // for the status of one more request
+  wire room = (UnitW + 1)'(more_q) <= free_q && (UnitW + 1)'(more_q) <= may_fly_q;
+  // A packet that is to be dropped needs neither room nor a request.
+  assign step = seg_full_q && packet_in.ready && (!seg_q.issue || (room && dma_in.ready && answer_room));
+  assign dma_in.valid = step && seg_q.issue;
+  assign dma_in.data = '{
+          host_addr: seg_q.addr,
+          sel: Sel,
+          ram_addr: ram_addr_t'({start_q, UnitLaneW'(0)}) + ram_addr_t'(seg_q.at),
+          len: seg_q.len,
+          relaxed: 1'b1
+      };
+  assign packet_in.valid = step && seg_q.last;
+  assign packet_in.data = '{
+          queue: seg_q.queue,
+          cq: seg_q.cq,
+          len: (seg_q.total > 19'h3fff) ? 14'h3fff : seg_q.total[13:0],
+          code: seg_q.code,
+          requests: seg_requests_q,
+          start: start_q,
+          taken: seg_units_q,
+          csum: seg_q.csum
+      };
 
   // Units come back as beats are read, and all at once for a failed packet.
-  logic [8:0] freed;
   always_ff @(posedge clk_i) begin
-    if (step) begin
-      first_q    <= d.last;
-      csum_q     <= csum;
-      total_q    <= d.last ? '0 : total;
-      units_q    <= d.last ? '0 : units_after;
-      requests_q <= d.last ? '0 : requests_q + 4'(issue);
-      code_q     <= d.last ? ErrNone : code;
-      if (d.last) start_q <= start_q + UnitW'(units_after);
-    end
-    used_q   <= used_q + (step ? more_units : '0) - (UnitW + 1)'(freed);
-    flying_q <= flying_q + (step ? more_units : '0) - (fetched ? (UnitW + 1)'(p.taken) : '0);
+    if (step && seg_q.last) start_q <= start_q + UnitW'(seg_units_q);
+    free_q <= free_q - (step ? (UnitW + 1)'(more_q) : '0) + (UnitW + 1)'(freed);
+    may_fly_q <= may_fly_q - (step ? (UnitW + 1)'(more_q) : '0) + (fetched ? (UnitW + 1)'(p.taken) : '0);
+    units_o <= 16'(Units) - 16'(free_q);
     if (rst_i) begin
-      first_q    <= 1'b1;
-      total_q    <= '0;
-      units_q    <= '0;
-      requests_q <= '0;
-      code_q     <= ErrNone;
-      start_q    <= '0;
-      used_q     <= '0;
-      flying_q   <= '0;
+      start_q   <= '0;
+      free_q    <= (UnitW + 1)'(Units);
+      may_fly_q <= (UnitW + 1)'(FlyUnits);
     end
   end
 
@@ -239,9 +294,9 @@ module tx_engine
       .room_o(out_room),
       .read_i(read),
       .unit_i(r.start + UnitW'(unit_q)),
-      .sop_i (unit_q == '0),
-      .eop_i (last_unit),
-      .len_i (last_unit ? 7'(r.len - 14'({unit_q, 6'd0})) : 7'(UnitBytes)),
+      .sop_i(unit_q == '0),
+      .eop_i(last_unit),
+      .len_i (last_unit ? (UnitLaneW + 1)'(r.len - 14'({unit_q, UnitLaneW'(0)})) : (UnitLaneW + 1)'(UnitBytes)),
       .csum_i(r.csum),
       .frame,
       .csum_o
@@ -262,5 +317,5 @@ module tx_engine
   );
 
   `ASSERT(LongestFits, 32'(max_frame_i) <= RamBytes)
-  `ASSERT(NeverOverfull, used_q <= (UnitW + 1)'(Units))
+  `ASSERT(NeverOverfull, free_q <= (UnitW + 1)'(Units) && may_fly_q <= (UnitW + 1)'(FlyUnits))
 endmodule

@@ -14,7 +14,7 @@ module tx_engine_tb;
 
   `STREAM_ON(desc_beat_t, desc, clk, rst)
   `STREAM_ON(dma_req_t, dma, clk, rst)
-  `STREAM_ON(frame_beat_t, frame, clk, rst)
+  `STREAM_ON(wide_beat_t, frame, clk, rst)
   `STREAM_ON(ptp_time_t, stamp, clk, rst)
   `STREAM_ON(record_t, record, clk, rst)
   `STREAM_ON(commit_t, commit, clk, rst)
@@ -54,7 +54,7 @@ module tx_engine_tb;
       min_len = 60,
       max_len = 60,
       now = 0;
-  int unsigned dma_latency = 250, dma_jitter = 0, stamp_latency = 20, record_percent = 100;
+  int unsigned dma_latency = 200, dma_jitter = 0, stamp_latency = 20, record_percent = 100;
 
   typedef struct {
     error_e code;
@@ -190,7 +190,7 @@ module tx_engine_tb;
   int unsigned got_good = 0, got_bad = 0, at = 0, seg = 0, seg_at = 0;
   `DMA_HOST_READ(i_host, Sel, dma, ready_percent, dma_latency, dma_jitter, trouble * 2)
   `STREAM_SOURCE(desc_beat_t, i_desc, desc, trouble == 0 ? 100 : 75)
-  `STREAM_SINK(frame_beat_t, i_frame, frame, frame_percent)
+  `STREAM_SINK(wide_beat_t, i_frame, frame, frame_percent)
   `STREAM_SOURCE(ptp_time_t, i_stamp, stamp, 100)
   `STREAM_CHECK(record_t, i_record, record, record_percent)
   `STREAM_CHECK(commit_t, i_commit, commit, ready_percent)
@@ -212,12 +212,12 @@ module tx_engine_tb;
     resolve();
 
     if (frame.valid && frame.ready && !rst) begin
-      frame_beat_t b;
+      wide_beat_t  b;
       int unsigned n;
       b = frame.data;
       beats_out++;
       `CHECK(frames.size() != 0, "a frame too many")
-      n = frames[0].len - at > 64 ? 64 : frames[0].len - at;
+      n = frames[0].len - at > UnitBytes ? UnitBytes : frames[0].len - at;
       `CHECK(b.sop == (at == 0) && b.eop == (at + n == frames[0].len) && 32'(b.len) == n && !b.err,
              "wrong marks of a beat")
       `CHECK(csum == frames[0].csum, "wrong checksum command")
@@ -264,14 +264,15 @@ module tx_engine_tb;
         i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_sent.expected.size() == 0 && i_stop.expected.size() == 0,
         "a record, commit, sent or stop is missing")
     `CHECK(i_record.taken == offered && got_good == good && got_bad == bad, "packets miscounted")
-    `CHECK(dut.used_q == '0 && dut.flying_q == '0,
-           $sformatf("%0d units are lost, %0d on their way", dut.used_q, dut.flying_q))
+    `CHECK(32'(dut.free_q) == dut.Units && 32'(dut.may_fly_q) == dut.FlyUnits,
+           $sformatf("of %0d units %0d are free, of %0d on their way %0d", dut.Units, dut.free_q,
+                     dut.FlyUnits, dut.may_fly_q))
   endtask
 
   initial begin
     int unsigned start;
     @(negedge rst);
-    // One 60-byte packet a clock with the host 250 clocks away.
+    // One 60-byte packet a clock with the host 200 clocks away.
     to_send = 3000;
     repeat (600) @(posedge clk);
     start = i_record.taken;
@@ -279,16 +280,25 @@ module tx_engine_tb;
     `CHECK(i_record.taken - start >= 1998, $sformatf(
            "%0d packets in 2000 clocks", i_record.taken - start))
     settle();
-    // Long frames: 64 bytes a clock (their lengths are whole beats here, so that every beat counts in full).
-    min_len = 1472;
-    max_len = 1472;
+    // Long frames, as fast as they come (their lengths are whole beats here, so that every beat counts in full), and from a full
+    // RAM: a beat a clock.
+    min_len = 11 * UnitBytes;
+    max_len = 11 * UnitBytes;
     dma_latency = 100;
-    to_send = 200;
+    to_send = 400;
     repeat (600) @(posedge clk);
     start = beats_out;
     repeat (2000) @(posedge clk);
-    `CHECK(beats_out - start >= 1998, $sformatf(
+    `CHECK(beats_out - start >= 1000, $sformatf(
            "%0d beats of long frames in 2000 clocks", beats_out - start))
+    frame_percent = 0;
+    repeat (1000) @(posedge clk);
+    frame_percent = 100;
+    repeat (2) @(posedge clk);
+    start = beats_out;
+    repeat (200) @(posedge clk);
+    `CHECK(beats_out - start >= 199, $sformatf(
+           "%0d beats of stored frames in 200 clocks", beats_out - start))
     settle();
     // Everything that can go wrong, with back-pressure.
     trouble = 1;

@@ -3,7 +3,7 @@
 `include "stream.svh"
 /// Packet RAM of the transmit path and the way from it to a stream of frames (host-nic paper, section II-F).
 ///
-/// The DMA read engine writes through `ram_i`. Each clock with `read_i` (only while `room_o`) reads one 64-byte unit, which
+/// The DMA read engine writes through `ram_i`. Each clock with `read_i` (only while `room_o`) reads one unit, which
 /// leaves as one beat of `frame` about 4 clocks later with the marks given beside it. One beat a clock without bubbles,
 /// full back-pressure: room is counted from the read until the beat is taken.
 module tx_readout
@@ -19,33 +19,34 @@ module tx_readout
     input ram_write_t ram_i,
 
     // Read command.
-    output logic                 room_o,
-    input  logic                 read_i,
-    input  logic     [UnitW-1:0] unit_i,
-    input  logic                 sop_i,
-    input  logic                 eop_i,
-    input  logic     [      6:0] len_i,
-    input  tx_csum_t             csum_i,
+    output logic                   room_o,
+    input  logic                   read_i,
+    input  logic     [  UnitW-1:0] unit_i,
+    input  logic                   sop_i,
+    input  logic                   eop_i,
+    input  logic     [UnitLaneW:0] len_i,
+    input  tx_csum_t               csum_i,
 
     // Frames; csum_o belongs to the frame on offer.
            stream_if.src frame,
     output tx_csum_t     csum_o
 );
   typedef struct packed {
-    logic       sop;
-    logic       eop;
-    logic [6:0] len;
-    tx_csum_t   csum;
+    logic               sop;
+    logic               eop;
+    logic [UnitLaneW:0] len;
+    tx_csum_t           csum;
   } mark_t;
   typedef struct packed {
-    frame_beat_t beat;
-    tx_csum_t    csum;
+    wide_beat_t beat;
+    tx_csum_t   csum;
   } out_t;
 
-  logic [511:0] rdata;
+  logic [8*UnitBytes-1:0] rdata;
   seg_ram_dma_wr #(
       .Bytes(RamBytes),
-      .Sel  (Sel)
+      .Sel(Sel),
+      .DataBytes(UnitBytes)
   ) i_ram (
       .clk_i,
       .rst_i,

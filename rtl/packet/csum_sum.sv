@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ones' complement sum over some of the bytes of a frame, 64 bytes a clock.
+/// Ones' complement sum over some of the bytes of a frame, a beat a clock.
 ///
 /// Of each beat, bytes from_i <= i < to_i count; even bytes are the high halves of 16-bit words. `sum_o` (not inverted, in
 /// network order: first byte high) is valid 4 clocks after the beat with `last_i`. One beat a clock, never refused;
 /// frames of up to 2048 beats. Reset drops the frames inside.
-module csum_sum (
-    input logic         clk_i,
-    input logic         rst_i,
-    input logic         valid_i,
-    input logic         first_i,
-    input logic         last_i,
-    input logic [511:0] data_i,
-    input logic [  6:0] from_i,   // 0 ... 64
-    input logic [  6:0] to_i,     // 0 ... 64
+module csum_sum #(
+    parameter  int Bytes = 128,               // of a beat
+    localparam int LenW  = $clog2(Bytes + 1)
+) (
+    input logic               clk_i,
+    input logic               rst_i,
+    input logic               valid_i,
+    input logic               first_i,
+    input logic               last_i,
+    input logic [8*Bytes-1:0] data_i,
+    input logic [   LenW-1:0] from_i,   // 0 ... Bytes
+    input logic [   LenW-1:0] to_i,     // 0 ... Bytes
 
     output logic        valid_o,
     output logic [15:0] sum_o
 );
-  localparam int Words = 32;
-  localparam int Groups = 8;
+  localparam int Words = Bytes / 2;
+  localparam int Groups = Words / 4;
+  localparam int SumW = 16 + $clog2(Words);
 
   logic [3:1] valid_q, first_q, last_q;
   always_ff @(posedge clk_i) begin
@@ -48,10 +52,10 @@ module csum_sum (
   always_ff @(posedge clk_i) if (valid_i) group_q <= group_d;
 
   // Stage 2: the beat.
-  logic [20:0] beat_d, beat_q;
+  logic [SumW-1:0] beat_d, beat_q;
   always_comb begin
     beat_d = '0;
-    for (int i = 0; i < Groups; i++) beat_d += 21'(group_q[i]);
+    for (int i = 0; i < Groups; i++) beat_d += SumW'(group_q[i]);
   end
   always_ff @(posedge clk_i) if (valid_q[1]) beat_q <= beat_d;
 

@@ -12,22 +12,24 @@ module rx_csum
     input logic rst_i,
 
     // A beat of a frame moves.
-    input logic        valid_i,
-    input frame_beat_t beat_i,
+    input logic       valid_i,
+    input wide_beat_t beat_i,
 
     output logic        valid_o,
     output logic [15:0] csum_o
 );
-  localparam logic [6:0] HeaderBytes = 7'd14;
+  localparam logic [7:0] HeaderBytes = 8'd14;
 
-  csum_sum i_sum (
+  csum_sum #(
+      .Bytes(WideBeatBytes)
+  ) i_sum (
       .clk_i,
       .rst_i,
       .valid_i,
       .first_i(beat_i.sop),
       .last_i (beat_i.eop),
       .data_i (beat_i.data),
-      .from_i (beat_i.sop ? HeaderBytes : 7'd0),
+      .from_i (beat_i.sop ? HeaderBytes : 8'd0),
       .to_i   (beat_i.len),
       .valid_o,
       .sum_o  (csum_o)

@@ -16,9 +16,9 @@ module rx_parse
     input logic         rst_i,
     input logic [319:0] key_i,  // of the hash, first byte leftmost
 
-    stream_if.snk frame_in,   // frame_beat_t
+    stream_if.snk frame_in,   // wide_beat_t
     stream_if.snk stamp,      // ptp_time_t
-    stream_if.src frame_out,  // frame_beat_t
+    stream_if.src frame_out,  // wide_beat_t
     stream_if.src info        // rx_info_t
 );
   localparam int CountW = $clog2(Depth + 1);
@@ -33,7 +33,7 @@ module rx_parse
 
   // A frame starts only when its results have a place.
   logic [CountW-1:0] inside_q;
-  frame_beat_t beat;
+  wide_beat_t beat;
   assign beat = frame_in.data;
   wire open = !beat.sop || inside_q < CountW'(Depth);
   wire moves = frame_in.valid && frame_in.ready;
@@ -44,15 +44,17 @@ module rx_parse
     if (rst_i) inside_q <= '0;
   end
 
-  `STREAM(frame_beat_t, held)
+  `STREAM(wide_beat_t, held)
   assign held.valid = frame_in.valid && open;
   assign held.data = beat;
   assign frame_in.ready = held.ready && open;
-  `FIFO(frame_beat_t, Depth, i_beats, held, frame_out)
+  `FIFO(wide_beat_t, Depth, i_beats, held, frame_out)
 
   `STREAM(hash_t, hash_in)
   `STREAM(hash_t, hash_out)
-  rx_hash i_hash (
+  rx_hash #(
+      .Beat(wide_beat_t)
+  ) i_hash (
       .clk_i,
       .rst_i,
       .key_i,

@@ -12,8 +12,8 @@ module rx_parse_tb;
       320'h6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa;
 
   logic [319:0] key = MsKey;
-  `STREAM_ON(frame_beat_t, in, clk, rst)
-  `STREAM_ON(frame_beat_t, out, clk, rst)
+  `STREAM_ON(wide_beat_t, in, clk, rst)
+  `STREAM_ON(wide_beat_t, out, clk, rst)
   `STREAM_ON(ptp_time_t, stamp, clk, rst)
   `STREAM_ON(rx_info_t, info, clk, rst)
   rx_parse dut (
@@ -79,14 +79,14 @@ module rx_parse_tb;
   endfunction
 
   // ---- Frames to send and what should come of them.
-  frame_beat_t passing[$];
+  wide_beat_t passing[$];
   logic [51:0] results[$];
   ptp_time_t stamps_due[$];
   int unsigned kinds[16], frames_out = 0;
   int unsigned in_percent = 100, out_percent = 100, info_percent = 100;
-  `FRAME_SOURCE(frame_beat_t, i_frames, in, in_percent, in_percent)
+  `FRAME_SOURCE(wide_beat_t, i_frames, in, in_percent, in_percent)
   `STREAM_SOURCE(ptp_time_t, i_stamps, stamp, 100)
-  `STREAM_SINK(frame_beat_t, i_out, out, out_percent)
+  `STREAM_SINK(wide_beat_t, i_out, out, out_percent)
   `STREAM_SINK(rx_info_t, i_info, info, info_percent)
 
   task automatic send();

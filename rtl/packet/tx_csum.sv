@@ -11,15 +11,16 @@
 module tx_csum
   import eth_pkg::*;
 #(
-    parameter int Depth = 256  // beats, at least the longest frame
+    parameter int Depth = 128  // beats, at least the longest frame
 ) (
     input logic         clk_i,
     input logic         rst_i,
-          stream_if.snk frame_in,  // frame_beat_t
+          stream_if.snk frame_in,  // wide_beat_t
     input tx_csum_t     csum_i,
-          stream_if.src frame_out  // frame_beat_t
+          stream_if.src frame_out  // wide_beat_t
 );
   localparam int SumClocks = 4;
+  localparam int LaneW = $clog2(WideBeatBytes);
 
   // Sent on: where the sum goes. One for each frame, in order.
   typedef struct packed {
@@ -35,34 +36,37 @@ module tx_csum
     logic [8:0] place;
   } mark_t;
 
-  frame_beat_t beat_in, beat_out;
+  wide_beat_t beat_in, beat_out;
   assign beat_in = frame_in.data;
-  `STREAM(frame_beat_t, held)
-  `FIFO(frame_beat_t, Depth, i_beats, frame_in, held)
+  `STREAM(wide_beat_t, held)
+  `FIFO(wide_beat_t, Depth, i_beats, frame_in, held)
 
   // The command stays for all beats of the frame; `start` is counted down to the beat it lies in.
   wire moves = frame_in.valid && frame_in.ready;
   tx_csum_t command_q;
-  logic [2:0] index_q;
+  logic [8-LaneW:0] index_q;
   wire tx_csum_t command = beat_in.sop ? csum_i : command_q;
-  wire [2:0] index = beat_in.sop ? 3'd0 : index_q;  // of the beat, 4 for all later ones
-  logic [6:0] from;
+  wire [8-LaneW:0] index = beat_in.sop ? '0 : index_q;  // of the beat, Later for all that `start` cannot lie in
+  localparam logic [8-LaneW:0] Later = (9 - LaneW)'(256 / WideBeatBytes);
+  logic [LaneW:0] from;
   always_comb begin
-    from = 7'd0;
-    if (index < {1'b0, command.start[7:6]}) from = 7'd64;
-    else if (index == {1'b0, command.start[7:6]}) from = {1'b0, command.start[5:0]};
+    from = '0;
+    if (index < {1'b0, command.start[7:LaneW]}) from = (LaneW + 1)'(WideBeatBytes);
+    else if (index == {1'b0, command.start[7:LaneW]}) from = {1'b0, command.start[LaneW-1:0]};
   end
 
   always_ff @(posedge clk_i) begin
     if (moves) begin
       command_q <= command;
-      index_q   <= (index == 3'd4) ? 3'd4 : index + 1'b1;
+      index_q   <= (index == Later) ? Later : index + 1'b1;
     end
   end
 
   logic sum_valid;
   logic [15:0] sum;
-  csum_sum i_sum (
+  csum_sum #(
+      .Bytes(WideBeatBytes)
+  ) i_sum (
       .clk_i,
       .rst_i,
       .valid_i(moves && command.enable),
@@ -107,17 +111,18 @@ module tx_csum
   `FIFO(token_t, Depth, i_tokens, token_in, token_out)
 
   // Out: the two bytes are put in where their beat comes by.
-  logic [3:0] out_index_q;  // 8 for all beats after the last that can hold the field
-  wire  [9:0] low_place = 10'(token.place) + 10'd1;
+  logic [9-LaneW:0] out_index_q;  // OutLater for all beats after the last that can hold the field
+  localparam logic [9-LaneW:0] OutLater = (10 - LaneW)'(512 / WideBeatBytes);
+  wire [9:0] low_place = 10'(token.place) + 10'd1;
   assign token = token_out.data;
   always_comb begin
     beat_out = held.data;
     if (frame_out.valid && token.enable) begin
-      if ({1'b0, token.place[8:6]} == out_index_q && {1'b0, token.place[5:0]} < beat_out.len) begin
-        beat_out.data[8*token.place[5:0]+:8] = token.value[15:8];
+      if ({1'b0, token.place[8:LaneW]} == out_index_q && {1'b0, token.place[LaneW-1:0]} < beat_out.len) begin
+        beat_out.data[8*token.place[LaneW-1:0]+:8] = token.value[15:8];
       end
-      if (low_place[9:6] == out_index_q && {1'b0, low_place[5:0]} < beat_out.len) begin
-        beat_out.data[8*low_place[5:0]+:8] = token.value[7:0];
+      if (low_place[9:LaneW] == out_index_q && {1'b0, low_place[LaneW-1:0]} < beat_out.len) begin
+        beat_out.data[8*low_place[LaneW-1:0]+:8] = token.value[7:0];
       end
     end
   end
@@ -131,7 +136,7 @@ module tx_csum
   always_ff @(posedge clk_i) begin
     if (leaves) begin
       if (beat_out.eop) out_index_q <= '0;
-      else if (out_index_q != 4'd8) out_index_q <= out_index_q + 1'b1;
+      else if (out_index_q != OutLater) out_index_q <= out_index_q + 1'b1;
     end
     if (rst_i) out_index_q <= '0;
   end

@@ -10,8 +10,8 @@ module tx_csum_tb;
   `TB_BEGIN
   `TB_TIMEOUT(500_000)
 
-  `STREAM_ON(frame_beat_t, in, clk, rst)
-  `STREAM_ON(frame_beat_t, out, clk, rst)
+  `STREAM_ON(wide_beat_t, in, clk, rst)
+  `STREAM_ON(wide_beat_t, out, clk, rst)
   tx_csum_t csum;
   tx_csum dut (
       .clk_i(clk),
@@ -23,14 +23,14 @@ module tx_csum_tb;
 
   // A command with each beat; random but for the first beat of a frame.
   typedef struct packed {
-    tx_csum_t csum;
-    frame_beat_t beat;
+    tx_csum_t   csum;
+    wide_beat_t beat;
   } given_t;
-  frame_beat_t expected[$];
+  wide_beat_t expected[$];
   int unsigned in_percent = 100, out_percent = 100, beats_out = 0, zeros = 0;
   `STREAM_ON(given_t, given, clk, rst)
   `STREAM_SOURCE(given_t, i_source, given, in_percent)
-  `STREAM_SINK(frame_beat_t, i_sink, out, out_percent)
+  `STREAM_SINK(wide_beat_t, i_sink, out, out_percent)
   assign in.valid = given.valid;
   assign in.data = given.data.beat;
   assign csum = given.data.csum;
@@ -45,12 +45,12 @@ module tx_csum_tb;
   endfunction
 
   task automatic queue_frame(int unsigned len, bit out_side, bit err, tx_csum_t c);
-    frame_beat_t beat;
-    for (int i = 0; i < len; i += 64) begin
-      for (int b = 0; b < 64; b++) beat.data[8*b+:8] = (i + b < len) ? f[i+b] : 8'hxx;
-      beat.len = (len - i > 64) ? 7'd64 : 7'(len - i);
+    wide_beat_t beat;
+    for (int i = 0; i < len; i += WideBeatBytes) begin
+      for (int b = 0; b < WideBeatBytes; b++) beat.data[8*b+:8] = (i + b < len) ? f[i+b] : 8'hxx;
+      beat.len = (len - i > WideBeatBytes) ? 8'(WideBeatBytes) : 8'(len - i);
       beat.sop = i == 0;
-      beat.eop = i + 64 >= len;
+      beat.eop = i + WideBeatBytes >= len;
       beat.err = beat.eop && err;
       if (out_side) expected.push_back(beat);
       else i_source.queue.push_back('{csum: i == 0 ? c : tx_csum_t'($urandom()), beat: beat});
@@ -100,14 +100,15 @@ module tx_csum_tb;
     `CHECK(ones_sum(34, 200) == 'hffff, "reference sum")
   endtask
 
-  logic [511:0] mask;
-  frame_beat_t want;
+  localparam int Bits = 8 * WideBeatBytes;
+  logic [Bits-1:0] mask;
+  wide_beat_t want;
   always @(posedge clk) begin
     if (!rst && out.valid && out.ready) begin
       `CHECK(expected.size() != 0, "a beat nobody sent")
       want = expected[0];
       void'(expected.pop_front());
-      mask = (want.len == 64) ? '1 : ~({512{1'b1}} << (8 * want.len));
+      mask = (want.len == 8'(WideBeatBytes)) ? '1 : ~({Bits{1'b1}} << (8 * want.len));
       `CHECK(
           out.data.len == want.len && out.data.sop == want.sop && out.data.eop == want.eop && out.data.err == want.err,
           "wrong marks")
@@ -142,8 +143,8 @@ module tx_csum_tb;
     repeat (20) make(64, 50);
     drain();
     rate("64-byte frames", 60, 1500);
-    rate("1514-byte frames", 1514, 80);
-    rate("9014-byte frames", 9014, 20);
+    rate("1514-byte frames", 1514, 160);
+    rate("9014-byte frames", 9014, 40);
     for (int round = 0; round < 60; round++) begin
       for (int i = 0; i < 40; i++) begin
         make(($urandom_range(9) == 0) ? $urandom_range(3000, 60) : $urandom_range(600, 60),

@@ -14,7 +14,8 @@ module dma_engines
     parameter logic [Reads-1:0] ReadHigh = '0,
     parameter logic [Writes-1:0] WriteHigh = '0,
     parameter int Tags = 256,
-    parameter type Sent = tlp_beat_t  // of write_tlp
+    parameter type Sent = tlp_beat_t,  // of write_tlp
+    parameter type Received = tlp_beat_t  // of cpl
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -22,7 +23,7 @@ module dma_engines
     input logic [31:0] timeout_cycles_i,  // of a read; 0: no limit
     input logic [15:0] overtaken_cycles_i,  // of a read that later ones have overtaken; 0: no limit
 
-    // To pcie_endpoint: tlp_beat_t, what is written as beats of `Sent`.
+    // To pcie_endpoint: tlp_beat_t, what is written as beats of `Sent`, what is read as `Received`.
     stream_if.src read_tlp,
     stream_if.snk cpl,
     stream_if.src write_tlp,
@@ -72,7 +73,8 @@ module dma_engines
     assign write[0].ready = write_request.ready;
   end
   dma_read #(
-      .Tags(Tags)
+      .Tags(Tags),
+      .Received(Received)
   ) i_read (
       .clk_i,
       .rst_i,

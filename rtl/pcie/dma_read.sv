@@ -8,7 +8,7 @@
 /// requests, one clock or more after the last byte was on `ram_o`. With
 /// `extended_tag` clear only 32 tags are used, of more than 256 only 256 without `wide_tag`.
 /// One request TLP, one completion beat, one retired tag and one status a clock. `tlp` and `req` have back-pressure; `cpl` is
-/// always ready; `ram_o` and `status_o` are never refused. 3DW headers below 4 GB.
+/// always ready (with 128-byte beats: see dma_read_cpl); `ram_o` and `status_o` are never refused. 3DW headers below 4 GB.
 /// A request whose completions fail reports the first failure in address order; the rest of it is still read. A tag whose
 /// data has not all come `timeout_cycles_i` clocks after it was given out (0: no limit) is given up: only the oldest
 /// tag is watched, which loses nothing because it is also the first to time out. All wait while the oldest does, so it is
@@ -20,7 +20,8 @@ module dma_read
   import pcie_pkg::*;
 #(
     parameter int Tags = 256,
-    parameter int QuarantineCycles = 65536  // least time before a tag given up is used again
+    parameter int QuarantineCycles = 65536,  // least time before a tag given up is used again
+    parameter type Received = tlp_beat_t  // or wide_tlp_beat_t
 ) (
     input logic             clk_i,
     input logic             rst_i,
@@ -30,7 +31,7 @@ module dma_read
 
     stream_if.snk req,  // dma_req_t
     stream_if.src tlp,  // tlp_beat_t, one beat each
-    stream_if.snk cpl,  // tlp_beat_t
+    stream_if.snk cpl,  // Received
 
     output ram_write_t      ram_o,
     output dma_status_t     status_o,
@@ -211,7 +212,8 @@ module dma_read
 
   dma_read_cpl #(
       .Tags(Tags),
-      .QuarantineCycles(QuarantineCycles)
+      .QuarantineCycles(QuarantineCycles),
+      .Beat(Received)
   ) i_cpl (
       .clk_i,
       .rst_i,

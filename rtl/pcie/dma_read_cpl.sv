@@ -9,14 +9,16 @@
 /// is quarantined, because more completions may come: until one arrives that would be its last, or for four to eight
 /// timeouts (without a timeout: 2^34 to 2^35 clocks), but never less than `QuarantineCycles`: however short the timeout, a
 /// completion that is merely slow must not meet its tag in other hands.
-/// One completion beat a clock, never stalled. A beat is on `ram_o` 3 clocks after it arrived; a tag stops waiting one clock
-/// before its last beat is there. Completions for tags that do not wait are dropped and counted. Reset forgets all tags.
+/// One completion beat a clock. With beats of 64 bytes it never stalls; one of 128 that does not go to a multiple of 16 takes two
+/// clocks, because it lies in more segments than the RAM has. A beat is on `ram_o` 3 clocks after it arrived; a tag stops waiting
+/// one clock before its last beat is there. Completions for tags that do not wait are dropped and counted. Reset forgets all tags.
 module dma_read_cpl
   import dma_pkg::*;
   import pcie_pkg::*;
 #(
     parameter int Tags = 256,
     parameter int QuarantineCycles = 65536,
+    parameter type Beat = tlp_beat_t,  // or wide_tlp_beat_t
     localparam int TagW = $clog2(Tags)
 ) (
     input logic clk_i,
@@ -40,7 +42,7 @@ module dma_read_cpl
     output logic done_o,  // a tag has stopped to wait, without having been given up
     input logic expire_i,
 
-    stream_if.snk cpl,  // tlp_beat_t, always ready
+    stream_if.snk cpl,  // Beat
 
     output ram_write_t ram_o,
     output logic       beat_o,
@@ -69,26 +71,38 @@ module dma_read_cpl
   logic [Tags-1:0] lost_q;  // quarantined
   logic [Tags-1:0] lost_long_q;  // quarantined since before the last period began
 
-  // Stage 0: a beat arrives; the first one of a TLP looks up its tag.
+  localparam int BeatBits = $bits(Beat) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
+  localparam int BeatBytes = BeatBits / 8;
+  localparam bit Wide = BeatBytes == RowBytes;
+  localparam int StepW = $clog2(BeatBytes + 1);
+
+  // Stage 0: a beat arrives; the first one of a TLP looks up its tag. It may take two steps.
   cpl_hdr_t in_hdr, hdr_q;
   logic valid_q, sop_q, eop_q, inside_q;
-  logic [8*TlpBeatBytes-1:0] data_q;
-  assign cpl.ready = 1'b1;
+  logic [BeatBits-1:0] data_q;
+  logic two_steps, second_q;
+  wire stall = valid_q && two_steps && !second_q;
+  wire first = sop_q && !second_q;  // step of a TLP
+  wire eop = eop_q && !stall;
+  assign cpl.ready = !stall;
   assign in_hdr = cpl.data.hdr;
-  wire look_up = cpl.valid && cpl.data.sop;
+  wire arrives = cpl.valid && !stall;
+  wire look_up = arrives && cpl.data.sop;
   wire [TagW-1:0] in_tag = TagW'({in_hdr.dw0.tag9, in_hdr.tag});
 
   always_ff @(posedge clk_i) begin
-    valid_q <= cpl.valid;
-    if (cpl.valid) begin
+    valid_q  <= arrives || stall;
+    second_q <= stall;
+    if (arrives) begin
       sop_q  <= cpl.data.sop;
       eop_q  <= cpl.data.eop;
       data_q <= cpl.data.data;
     end
     if (look_up) hdr_q <= in_hdr;
-    if (valid_q) inside_q <= !eop_q;
+    if (valid_q) inside_q <= !eop;
     if (rst_i) begin
       valid_q  <= 1'b0;
+      second_q <= 1'b0;
       inside_q <= 1'b0;
     end
   end
@@ -144,6 +158,7 @@ module dma_read_cpl
       .rdata_o(head_result)
   );
   assign head_result_o = dma_result_e'(head_result);
+  assign done_o = update && ends;
 
   // Stage 1: what the header means. It, the entry and the progress stay for all beats of the TLP.
   always_ff @(posedge clk_i) begin
@@ -167,25 +182,25 @@ module dma_read_cpl
   wire final_tlp = payload >= wanted;
   wire [12:0] payload_end = final_tlp ? wanted : payload;
   logic [12:0] left_q;
-  wire [12:0] left = sop_q ? payload_end : left_q;  // bytes in this beat and the ones after it
+  wire [12:0] left = first ? payload_end : left_q;  // bytes in this step and the ones after it
   ram_addr_t dest_q;
-  wire ram_addr_t dest = sop_q ? entry.ram_end - RamAddrW'(byte_count) - RamAddrW'(skip) : dest_q;
+  wire ram_addr_t dest = first ? entry.ram_end - RamAddrW'(byte_count) - RamAddrW'(skip) : dest_q;
 
   wire ours = hdr_q.dw0.tag8 == (wide_i && !hdr_q.dw0.tag9) && hdr_q.requester_id == requester_id_i &&
       {1'b0, number} < 10'(Tags) && (wide_i || !hdr_q.dw0.tag9);
-  // Held from the first beat on: a tag given out meanwhile must not be taken for the one this TLP was meant for.
+  // Held from the first step on: a tag given out meanwhile must not be taken for the one this TLP was meant for.
   logic known_q;
-  wire known = sop_q ? ours && waits_q[tag] && !early_q : known_q;
+  wire known = first ? ours && waits_q[tag] && !early_q : known_q;
   wire success = hdr_q.status == StatusSC;
   wire fits = hdr_q.dw0.fmt_type == CplD && byte_count == progress.left &&
       hdr_q.lower_addr == entry.host_end - byte_count[6:0] && payload <= wanted + 13'd3;
-  wire whole = left <= 13'(TlpBeatBytes);  // asked at eop: no beat is missing
-  wire last_beat = valid_q && eop_q;
+  wire [StepW-1:0] step = Wide && !two_steps && !second_q ? StepW'(BeatBytes) : StepW'(TlpBeatBytes);
+  wire whole = left <= 13'(step);  // asked at eop: no beat is missing
+  wire last_beat = valid_q && eop;
 
   assign update = last_beat && known;
   wire malformed = success && !(fits && whole);
   wire ends = !success || malformed || final_tlp;
-  assign done_o = update && ends;
 
   always_comb begin
     progress_d.left   = byte_count - (payload - 13'(skip));
@@ -248,25 +263,40 @@ module dma_read_cpl
     end
   end
 
-  // Which bytes of the beat are wanted, and the place of the next beat.
-  wire [6:0] stop = whole ? left[6:0] : 7'(TlpBeatBytes);
+  // Which bytes of the step are wanted, and the place of the next one.
+  wire [StepW-1:0] stop = whole ? left[StepW-1:0] : step;
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
       known_q <= known;
-      left_q  <= whole ? '0 : left - 13'(TlpBeatBytes);
-      dest_q  <= dest + RamAddrW'(TlpBeatBytes);
+      left_q  <= whole ? '0 : left - 13'(step);
+      dest_q  <= dest + RamAddrW'(step);
     end
   end
 
-  dma_read_place i_place (
+  logic [BeatBits-1:0] data;
+  if (Wide) begin : g_two_steps
+    // What a TLP has left by its header: to be known early.
+    logic [10:0] dws_q;
+    wire  [10:0] dws = sop_q ? {hdr_q.dw0.length == '0, hdr_q.dw0.length} : dws_q;
+    assign two_steps = dest[3:0] != '0 && dws > 11'((RowBytes - SegBytes) / 4);
+    assign data = second_q ? {data_q[BeatBits-1:BeatBits/2], data_q[BeatBits-1:BeatBits/2]} : data_q;
+    always_ff @(posedge clk_i) if (valid_q && !stall) dws_q <= dws - 11'(BeatBytes / 4);
+  end else begin : g_one_step
+    assign two_steps = 1'b0;
+    assign data = data_q;
+  end
+
+  dma_read_place #(
+      .BeatBytes(BeatBytes)
+  ) i_place (
       .clk_i,
       .rst_i,
       .valid_i(beat_o),
       .sel_i  (entry.sel),
       .dest_i (dest),
-      .start_i(sop_q ? skip : 2'd0),
+      .start_i(first ? skip : 2'd0),
       .stop_i (stop),
-      .data_i (data_q),
+      .data_i (data),
       .ram_o
   );
 

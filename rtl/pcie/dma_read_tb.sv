@@ -5,11 +5,15 @@
 /// reorders tags and injects faults. Every RAM byte is checked as it is written: it must belong to a request whose status
 /// is still to come, hold the byte of its host address and not have been written before. Throughput: request TLPs a clock
 /// with small reads, completion beats a clock with 4 kB reads.
-module dma_read_tb #(
-    parameter int Tags = 256
-);
+module dma_read_tb
   import dma_pkg::*;
   import pcie_pkg::*;
+#(
+    parameter int  Tags = 256,
+    parameter type Beat = tlp_beat_t
+);
+  localparam int BeatBytes = TlpBeatBytes + ($bits(Beat) - $bits(tlp_beat_t)) / 8;
+  localparam int BeatDws = BeatBytes / 4;
   `TB_BEGIN
   `TB_TIMEOUT(1_000_000)
 
@@ -21,9 +25,10 @@ module dma_read_tb #(
   dma_read_count_t count;
   `STREAM_ON(dma_req_t, req, clk, rst)
   `STREAM_ON(tlp_beat_t, tlp, clk, rst)
-  `STREAM_ON(tlp_beat_t, cpl, clk, rst)
+  `STREAM_ON(Beat, cpl, clk, rst)
   dma_read #(
       .Tags(Tags),
+      .Received(Beat),
       .QuarantineCycles(4)  // so that tags come back within the test
   ) dut (
       .clk_i(clk),
@@ -48,7 +53,7 @@ module dma_read_tb #(
   shape_e shape = Mixed;
   int unsigned req_percent = 0, tlp_percent = 100, cpl_percent = 100, fault_permille = 0;
   int unsigned latency = 100, mps = 256, max_bytes = 600_000;
-  bit reorder = 0, small_pieces = 0;
+  bit reorder = 0, small_pieces = 0, aligned = 0;
 
   typedef enum {
     None,
@@ -72,6 +77,8 @@ module dma_read_tb #(
     logic [63:0] h = (addr + 64'd77) * 64'h9e37_79b9_7f4a_7c15;
     return h[63:56] ^ h[31:24];
   endfunction
+
+  int unsigned seen[string];
 
   // ---- Requests.
   typedef struct {
@@ -115,6 +122,7 @@ module dma_read_tb #(
       end
     endcase
     free_addr[r.sel[1:0]] += $urandom_range(130);
+    if (aligned) free_addr[r.sel[1:0]] = (free_addr[r.sel[1:0]] + 15) / 16 * 16;
     r.ram_addr = ram_addr_t'(free_addr[r.sel[1:0]]);
     free_addr[r.sel[1:0]] += int'(r.len);
     return r;
@@ -163,6 +171,7 @@ module dma_read_tb #(
             `CHECK(ram.data[s][8*b+:8] == host_byte(requests[who].req.host_addr + 64'(offset)),
                        $sformatf("wrong byte at %h", addr))
             requests[who].written++;
+            seen["byte"]++;
             owner[ram.sel[1:0]][addr] = 0;
           end
         end
@@ -304,7 +313,7 @@ module dma_read_tb #(
       p.dead  = f != Poison;
       if (f == Excess && (keep || out_hdr.dw0.length == 0 || out_hdr.dw0.length > 1000))
         f = BadAddress;
-      if (f == Short && int'(out_hdr.dw0.length) <= 16) f = BadAddress;
+      if (f == Short && int'(out_hdr.dw0.length) <= BeatDws) f = BadAddress;
       case (f)
         Unsupported: no_payload(StatusUR);
         Aborted: no_payload(StatusCA);
@@ -327,7 +336,7 @@ module dma_read_tb #(
           ) == 0))
         keep = 0;
       if (f == Short) begin
-        out_beats = (int'(out_hdr.dw0.length) - 1) / 16;
+        out_beats = (int'(out_hdr.dw0.length) - 1) / BeatDws;
         tag_busy[p.tag] = keep;
         if (keep) pending.push_back(p);
         return;
@@ -336,17 +345,17 @@ module dma_read_tb #(
       out_copies = 2;
       expect_dropped++;
     end
-    out_beats = (out_hdr.dw0.fmt_type == Cpl) ? 1 : (int'(out_hdr.dw0.length == 0 ? 1024 : int'(out_hdr.dw0.length)) + 15) / 16;
+    out_beats = (out_hdr.dw0.fmt_type == Cpl) ? 1 : (int'(out_hdr.dw0.length == 0 ? 1024 : int'(out_hdr.dw0.length)) + BeatDws - 1) / BeatDws;
     tag_busy[p.tag] = keep;
     if (keep) pending.push_front(p);
   endtask
 
   task automatic send_beat();
-    tlp_beat_t beat;
+    Beat beat;
     beat.hdr = (out_sent == 0) ? out_hdr : {4{$urandom()}};
     beat.sop = out_sent == 0;
-    for (int i = 0; i < TlpBeatBytes; i++) begin
-      logic [63:0] addr = out_addr + 64'(64 * out_sent + i);
+    for (int i = 0; i < BeatBytes; i++) begin
+      logic [63:0] addr = out_addr + 64'(BeatBytes * out_sent + i);
       beat.data[8*i+:8] = host_byte(addr) ^ ((addr < out_from || addr >= out_to) ? 8'h55 : 8'h00);
     end
     out_sent++;
@@ -360,11 +369,10 @@ module dma_read_tb #(
     beats++;
   endtask
 
-  int unsigned seen[string];
   always @(posedge clk) begin
     now++;
     if (!rst) begin
-      `CHECK(cpl.ready, "completions were refused")
+      `CHECK(cpl.ready || BeatBytes > TlpBeatBytes, "completions were refused")
       // A status is only right if the data was written in earlier clocks.
       if (status.valid) take_status(status);
       if (ram.valid != '0) take_write();
@@ -391,10 +399,12 @@ module dma_read_tb #(
           req.data  <= new_request();
         end
       end
-      cpl.valid <= 0;
-      if ($urandom_range(99) < cpl_percent) begin
-        if (out_copies == 0) choose();
-        if (out_copies != 0) send_beat();
+      if (!cpl.valid || cpl.ready) begin
+        cpl.valid <= 0;
+        if ($urandom_range(99) < cpl_percent) begin
+          if (out_copies == 0) choose();
+          if (out_copies != 0) send_beat();
+        end
       end
     end
   end
@@ -434,6 +444,20 @@ module dma_read_tb #(
     drain();
   endtask
 
+  /// What goes to a multiple of 16 is taken at the width of the beats.
+  task automatic byte_rate();
+    int unsigned start;
+    {shape, reorder, small_pieces, latency, aligned} = {Page, 1'b0, 1'b0, 32'd200, 1'b1};
+    req_percent = 100;
+    repeat (1000) @(posedge clk);
+    start = seen["byte"];
+    repeat (5000) @(posedge clk);
+    $display("4 kB reads, aligned: %0.1f bytes a clock", real'(seen["byte"] - start) / 5000);
+    `CHECK(seen["byte"] - start >= 4900 * BeatBytes, "too few bytes a clock")
+    drain();
+    aligned = 0;
+  endtask
+
   task automatic inject(cpl_hdr_t h);
     @(negedge clk);
     out_hdr = h;
@@ -465,6 +489,7 @@ module dma_read_tb #(
     tlp_rate("64-byte reads", Tags - 56);
     beat_rate("4 kB reads, 256-byte completions", 0, 0);
     beat_rate("4 kB reads, completions of any size and order", 1, 1);
+    byte_rate();
 
     // Without bus mastering nothing is sent.
     cfg.bus_master = 0;

@@ -71,14 +71,23 @@ module dma_write
   logic rest_full_q;
   logic [12:0] mps_q;  // maximum payload in bytes
   wire [1:0] skew = rest_q.host_addr[1:0];
-  wire [12:0] to_page = 13'h1000 - 13'(rest_q.host_addr[11:0]);
-  // The payload counts whole DWs: the bytes before the first one in its DW are part of it.
-  wire [12:0] to_mps = mps_q - 13'(skew);
-  wire page_cut = to_page <= to_mps;
-  wire [12:0] room = page_cut ? to_page : to_mps;
-  wire last_part = rest_q.len <= 16'(room);
-  wire [12:0] part_end = (last_part ? rest_q.len[12:0] : room) + 13'(skew);
-  wire [10:0] part_dws = 11'((part_end + 13'd3) >> 2);
+  // How far the next TLP may reach, known a clock before it is cut: bytes to the end of the page, and of those the ones that
+  // one TLP takes.
+  logic [12:0] to_page_q, room_q;
+  logic page_cut_q;
+  // Of a new request. The payload counts whole DWs: the bytes before the first one in its DW are part of it.
+  wire [12:0] new_page = 13'h1000 - 13'(req.data.host_addr[11:0]);
+  wire [12:0] new_mps = mps_q - 13'(req.data.host_addr[1:0]);
+  wire new_cut = new_page <= new_mps;
+  // Of what is left of the one under way.
+  wire [12:0] next_page = page_cut_q ? 13'h1000 : to_page_q - room_q;
+  wire next_cut = next_page <= mps_q;
+
+  wire last_part = rest_q.len <= 16'(room_q);
+  wire [12:0] whole_end = room_q + 13'(skew), rest_end = rest_q.len[12:0] + 13'(skew);
+  wire [12:0] whole_up = room_q + 13'({1'b0, skew} + 3'd3), rest_up = rest_q.len[12:0] + 13'({1'b0, skew} + 3'd3);
+  wire [1:0] part_end = last_part ? rest_end[1:0] : whole_end[1:0];
+  wire [10:0] part_dws = last_part ? rest_up[12:2] : whole_up[12:2];
 
   part_t part_q, part_d;
   logic part_full_q, first_q;
@@ -88,7 +97,7 @@ module dma_write
 
   // Bytes enabled in the first DW, and in the last.
   wire [3:0] low_be = 4'hf << skew;
-  wire [3:0] high_be = 4'hf >> (2'd0 - part_end[1:0]);
+  wire [3:0] high_be = 4'hf >> (2'd0 - part_end);
 
   always_comb begin
     tlp_dw0_t dw0;
@@ -110,13 +119,22 @@ module dma_write
   always_ff @(posedge clk_i) begin
     mps_q <= cfg_i.max_payload > 3'd5 ? 13'd4096 : 13'd128 << cfg_i.max_payload;
     if (req.ready) begin
+      to_page_q  <= new_page;
+      page_cut_q <= new_cut;
+      room_q     <= new_cut ? new_page : new_mps;
+    end else if (cut) begin
+      to_page_q  <= next_page;
+      page_cut_q <= next_cut;
+      room_q     <= next_cut ? next_page : mps_q;
+    end
+    if (req.ready) begin
       rest_full_q <= req.valid;
       if (req.valid) rest_q <= req.data;
     end else if (cut) begin
-      if (page_cut) rest_q.host_addr <= {rest_q.host_addr[63:12] + 1'b1, 12'h0};
+      if (page_cut_q) rest_q.host_addr <= {rest_q.host_addr[63:12] + 1'b1, 12'h0};
       else rest_q.host_addr[11:0] <= {rest_q.host_addr[11:2] + mps_q[11:2], 2'b00};
-      rest_q.ram_addr <= rest_q.ram_addr + ram_addr_t'(room);
-      rest_q.len <= rest_q.len - 16'(room);
+      rest_q.ram_addr <= rest_q.ram_addr + ram_addr_t'(room_q);
+      rest_q.len <= rest_q.len - 16'(room_q);
     end
     if (rst_i) rest_full_q <= 1'b0;
   end

@@ -224,6 +224,7 @@ module dma_write_tb
                          output int unsigned b, output int unsigned s);
     drain();
     cfg.max_payload = 3'(payload);
+    repeat (2) @(posedge clk);
     mode = m;
     in_percent = 100;
     out_percent = 100;
@@ -262,7 +263,8 @@ module dma_write_tb
       drain();
       cfg.max_payload = 3'($urandom_range(5));
       cfg.relaxed_ordering = 1'($urandom());
-      in_percent = $urandom_range(100, 10);
+      repeat (2) @(posedge clk);
+      in_percent  = $urandom_range(100, 10);
       out_percent = i % 3 == 0 ? 100 : $urandom_range(100, 10);
       repeat (1500) @(posedge clk);
     end

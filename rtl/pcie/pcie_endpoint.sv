@@ -12,10 +12,11 @@
 module pcie_endpoint
   import pcie_pkg::*;
 #(
-    parameter int  AddrW  = 24,         // of the registers
-    parameter int  Posted = 1,          // streams of posted packets
-    parameter bit  Reads  = 1'b1,
-    parameter type Sent   = tlp_beat_t  // or wide_tlp_beat_t
+    parameter int  AddrW    = 24,          // of the registers
+    parameter int  Posted   = 1,           // streams of posted packets
+    parameter bit  Reads    = 1'b1,
+    parameter type Sent     = tlp_beat_t,  // or wide_tlp_beat_t
+    parameter type Received = tlp_beat_t   // or wide_tlp_beat_t
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -30,7 +31,7 @@ module pcie_endpoint
     stream_if.snk access,
     reg_if.master regs,
 
-    // Completions received and read requests (tlp_beat_t), posted packets to send (Sent).
+    // Completions received (Received), read requests (tlp_beat_t), posted packets to send (Sent).
     stream_if.src cpl,
     stream_if.snk read,
     stream_if.snk tx  [Posted],
@@ -41,6 +42,7 @@ module pcie_endpoint
     output logic dropped_o
 );
   localparam int PinBits = 8 * WideTlpBytes;
+  localparam int ReceivedBits = $bits(Received) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
   pcie_cfg_t cfg;
   fc_limit_t fc, fc_now;
   assign cfg = '{
@@ -80,17 +82,19 @@ module pcie_endpoint
   );
 
   // ---------------------------------------------------------------- in
-  `STREAM(tlp_beat_t, rx_pins)
-  `STREAM(tlp_beat_t, rx)
+  `STREAM(Received, rx_pins)
+  `STREAM(Received, rx)
   assign rx_pins.valid = pins_i.rx_valid;
   assign rx_pins.data = '{
           hdr: pins_i.rx_hdr,
-          data: pins_i.rx_data[8*TlpBeatBytes-1:0],
+          data: pins_i.rx_data[ReceivedBits-1:0],
           sop: pins_i.rx_sop,
           eop: pins_i.rx_eop
       };
-  `SPILL(tlp_beat_t, i_rx, rx_pins, rx)
-  tlp_rx_demux i_rx_demux (
+  `SPILL(Received, i_rx, rx_pins, rx)
+  tlp_rx_demux #(
+      .Beat(Received)
+  ) i_rx_demux (
       .clk_i,
       .rst_i,
       .in(rx),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// DMA RAM that the datapath fills in order and the DMA write engine empties (host-nic paper, section II-F).
 ///
-/// Write side: 64 bytes (half a row) a clock, `waddr_i` counts 64-byte units. Read side: any segment at any row, one read
+/// Write side: half a row or a whole one a clock (`DataBytes`), `waddr_i` counts these. Read side: any segment at any row, one read
 /// of all segments a clock, data `RamReadLatency` (2) clocks after `ram_i`; addresses wrap at `Bytes`. Only reads with the
 /// RAM's own `Sel` are served and the output is zero otherwise, so that the outputs of several RAMs are simply ORed.
 /// Nothing is ever refused; a read in the clock of the write of the same bytes gives the old ones. Contents are not reset.
@@ -10,15 +10,16 @@ module seg_ram_dma_rd
 #(
     parameter int Bytes = 65536,
     parameter ram_sel_t Sel = '0,
-    localparam int HalfAddrW = $clog2(Bytes / 64)
+    parameter int DataBytes = 64,  // or RowBytes
+    localparam int AddrW = $clog2(Bytes / DataBytes)
 ) (
     input logic clk_i,
     input logic rst_i,
 
     // Write side, from the datapath.
-    input logic                 we_i,
-    input logic [HalfAddrW-1:0] waddr_i,
-    input logic [        511:0] wdata_i,
+    input logic                   we_i,
+    input logic [      AddrW-1:0] waddr_i,
+    input logic [8*DataBytes-1:0] wdata_i,
 
     // Read side, from the DMA write engine.
     input  ram_read_t ram_i,
@@ -34,7 +35,7 @@ module seg_ram_dma_rd
 
   logic [Segs-1:0] we;
   for (genvar s = 0; s < Segs; s++) begin : g_seg
-    assign we[s] = we_i && waddr_i[0] == (s >= Segs / 2);
+    assign we[s] = we_i && (DataBytes == RowBytes || waddr_i[0] == (s >= Segs / 2));
   end
   seg_ram_read #(
       .Rows(Rows),
@@ -43,8 +44,8 @@ module seg_ram_dma_rd
       .clk_i,
       .rst_i,
       .we_i(we),
-      .waddr_i({Segs{waddr_i[HalfAddrW-1:1]}}),
-      .wdata_i({2{wdata_i}}),
+      .waddr_i({Segs{waddr_i[AddrW-1-:RowW]}}),
+      .wdata_i({RowBytes / DataBytes{wdata_i}}),
       .ram_i,
       .ram_o
   );

@@ -2,8 +2,8 @@
 /// DMA RAM that the DMA read engine fills and the datapath empties in order (host-nic paper, section II-F).
 ///
 /// Write side: each segment takes a row and byte strobes of its own each clock, so any 64 bytes at any byte address are
-/// written in one clock; only writes with the RAM's own `Sel` are taken, addresses wrap at `Bytes`. Read side: 64 bytes
-/// (half a row) a clock, `raddr_i` counts 64-byte units, `rdata_o` comes 2 clocks after `re_i` and holds until the next
+/// written in one clock; only writes with the RAM's own `Sel` are taken, addresses wrap at `Bytes`. Read side: half a row or a
+/// whole one a clock (`DataBytes`), `raddr_i` counts these, `rdata_o` comes 2 clocks after `re_i` and holds until the next
 /// read. Nothing is ever refused; a read in the clock of the write of the same bytes gives the old ones. Contents are not
 /// reset.
 module seg_ram_dma_wr
@@ -11,7 +11,8 @@ module seg_ram_dma_wr
 #(
     parameter int Bytes = 65536,
     parameter ram_sel_t Sel = '0,
-    localparam int HalfAddrW = $clog2(Bytes / 64)
+    parameter int DataBytes = 64,  // or RowBytes
+    localparam int AddrW = $clog2(Bytes / DataBytes)
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -20,9 +21,9 @@ module seg_ram_dma_wr
     input ram_write_t ram_i,
 
     // Read side, to the datapath.
-    input  logic                 re_i,
-    input  logic [HalfAddrW-1:0] raddr_i,
-    output logic [        511:0] rdata_o
+    input  logic                   re_i,
+    input  logic [      AddrW-1:0] raddr_i,
+    output logic [8*DataBytes-1:0] rdata_o
 );
   localparam int Rows = Bytes / RowBytes;
   localparam int RowW = $clog2(Rows);
@@ -33,7 +34,8 @@ module seg_ram_dma_wr
   end
 
   wire selected = |ram_i.valid && ram_i.sel == Sel;
-  logic [1:0][Segs/2-1:0][SegW-1:0] half;
+  localparam bit Whole = DataBytes == RowBytes;
+  ram_row_t row;
   logic read_q, upper_q;
 
   for (genvar s = 0; s < Segs; s++) begin : g_seg
@@ -46,16 +48,16 @@ module seg_ram_dma_wr
         .we_i   ((selected && ram_i.valid[s]) ? ram_i.strb[s] : '0),
         .waddr_i(ram_i.row[s][RowW-1:0]),
         .wdata_i(ram_i.data[s]),
-        .re_i   (re_i && raddr_i[0] == (s >= Segs / 2)),
-        .raddr_i(raddr_i[HalfAddrW-1:1]),
-        .rdata_o(half[s/(Segs/2)][s%(Segs/2)])
+        .re_i   (re_i && (Whole || raddr_i[0] == (s >= Segs / 2))),
+        .raddr_i(raddr_i[AddrW-1-:RowW]),
+        .rdata_o(row[s])
     );
   end
 
   always_ff @(posedge clk_i) begin
     read_q  <= re_i;
-    upper_q <= raddr_i[0];
-    if (read_q) rdata_o <= half[upper_q];
+    upper_q <= !Whole && raddr_i[0];
+    if (read_q) rdata_o <= row[upper_q?Segs/2 : 0+:DataBytes/SegBytes];
     if (rst_i) read_q <= 1'b0;
   end
 endmodule

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 /// seg_ram_dma_wr: random byte ranges written as the DMA read engine does, of its own and of another RAM's `Sel`, while the
-/// datapath reads 64 bytes in every clock, at the stated latency.
-module seg_ram_dma_wr_tb;
+/// datapath reads in every clock, at the stated latency.
+module seg_ram_dma_wr_tb
   import dma_pkg::*;
+#(
+    parameter int DataBytes = 64
+);
   `TB_BEGIN
   `TB_TIMEOUT(50_000)
   localparam int Bytes = 2048;
@@ -11,11 +14,12 @@ module seg_ram_dma_wr_tb;
 
   ram_write_t write;
   logic re = 0;
-  logic [4:0] raddr;
-  logic [511:0] rdata;
+  logic [$clog2(Bytes/DataBytes)-1:0] raddr;
+  logic [8*DataBytes-1:0] rdata;
   seg_ram_dma_wr #(
       .Bytes(Bytes),
-      .Sel  (Sel)
+      .Sel(Sel),
+      .DataBytes(DataBytes)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
@@ -26,12 +30,12 @@ module seg_ram_dma_wr_tb;
   );
 
   logic [7:0] model[Bytes];
-  logic [511:0] expect_q[3];
+  logic [8*DataBytes-1:0] expect_q[3];
   logic [2:0] read_q = '0;
   int unsigned reads = 0;
 
-  function automatic logic [511:0] model_read(int unsigned half);
-    for (int i = 0; i < 64; i++) model_read[i*8+:8] = model[half*64+i];
+  function automatic logic [8*DataBytes-1:0] model_read(int unsigned n);
+    for (int i = 0; i < DataBytes; i++) model_read[i*8+:8] = model[n*DataBytes+i];
   endfunction
 
   function automatic ram_write_t make_write(bit fill, int unsigned n);
@@ -81,7 +85,7 @@ module seg_ram_dma_wr_tb;
     for (int i = 0; i < 10000; i++) begin
       write <= make_write(0, 0);
       re <= $urandom_range(9) != 0;
-      raddr <= 5'($urandom());
+      raddr <= $bits(raddr)'($urandom());
       @(posedge clk);
     end
     re <= 0;

@@ -6,16 +6,18 @@
 /// Completions pass through at once, one beat a clock. Memory requests go through a FIFO of `ReqDepth` beats, so that a
 /// completer that is busy, or waits for credits, does not hold up completions (PCI Express ordering rules want
 /// completions to pass) as long as the host has no more beats of requests outstanding than that. All other TLPs (I/O,
-/// configuration, locked, messages: the hard block answers those it must) are dropped and counted. Reset empties the FIFO.
+/// configuration, locked, messages: the hard block answers those it must) are dropped and counted. Of requests in wider beats
+/// only the first 64 bytes of each are passed on. Reset empties the FIFO.
 module tlp_rx_demux
   import pcie_pkg::*;
 #(
+    parameter type Beat = tlp_beat_t,  // or wide_tlp_beat_t
     parameter int ReqDepth = 32
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
-           stream_if.snk in,        // tlp_beat_t
-           stream_if.src cpl,       // tlp_beat_t
+           stream_if.snk in,        // Beat
+           stream_if.src cpl,       // Beat
            stream_if.src req,       // tlp_beat_t
     output logic         dropped_o  // one clock a TLP dropped
 );
@@ -25,7 +27,7 @@ module tlp_rx_demux
     ToReq
   } route_e;
 
-  tlp_beat_t beat;
+  Beat beat;
   assign beat = in.data;
 
   // The first beat says where all beats of its TLP go.
@@ -45,7 +47,12 @@ module tlp_rx_demux
   assign cpl.valid = in.valid && route == ToCpl;
   assign cpl.data = beat;
   assign queue_in.valid = in.valid && route == ToReq;
-  assign queue_in.data = beat;
+  assign queue_in.data = '{
+          hdr: beat.hdr,
+          data: beat.data[8*TlpBeatBytes-1:0],
+          sop: beat.sop,
+          eop: beat.eop
+      };
 
   always_comb begin
     unique case (route)

@@ -74,7 +74,8 @@ module host_nic
   pcie_cfg_t cfg;
   pcie_pins #(
       .Interface(PcieInterface),
-      .Sent(wide_tlp_beat_t)
+      .Sent(wide_tlp_beat_t),
+      .Received(wide_tlp_beat_t)
   ) i_pins (
       .clk_i,
       .rst_i,
@@ -87,15 +88,16 @@ module host_nic
   );
   reg_if #(.AddrW(AddrW)) host_regs ();
   `STREAM(tlp_beat_t, request)
-  `STREAM(tlp_beat_t, completion)
+  `STREAM(wide_tlp_beat_t, completion)
   `STREAM(tlp_beat_t, read_tlp)
   `STREAM(wide_tlp_beat_t, posted_tlp[2])  // DMA, interrupts
   `STREAM(tlp_beat_t, irq_tlp)
   logic tlp_foreign, request_unsupported, request_dropped;
   pcie_endpoint #(
-      .AddrW (AddrW),
+      .AddrW(AddrW),
       .Posted(2),
-      .Sent  (wide_tlp_beat_t)
+      .Sent(wide_tlp_beat_t),
+      .Received(wide_tlp_beat_t)
   ) i_endpoint (
       .clk_i,
       .rst_i,
@@ -128,7 +130,8 @@ module host_nic
       .ReadHigh({Interfaces{{Ports{1'b0}}, 2'b11}}),
       .WriteHigh({Interfaces{{Ports{1'b0}}, 3'b111}}),
       .Tags(Tags),
-      .Sent(wide_tlp_beat_t)
+      .Sent(wide_tlp_beat_t),
+      .Received(wide_tlp_beat_t)
   ) i_dma (
       .clk_i,
       .rst_i,

@@ -121,8 +121,8 @@ module host_nic_port
   `STREAM(granted_t, granted)
   `STREAM(sent_t, sent)
   `STREAM(desc_beat_t, tx_beat)
-  `STREAM(frame_beat_t, tx_raw)
-  `STREAM(frame_beat_t, tx_frame)
+  `STREAM(wide_beat_t, tx_raw)
+  `STREAM(wide_beat_t, tx_frame)
   `STREAM(ptp_time_t, tx_stamp)
   tx_csum_t tx_csum_command;
 
@@ -179,7 +179,9 @@ module host_nic_port
       .csum_i(tx_csum_command),
       .frame_out(tx_frame)
   );
-  mac_tx i_mac_tx (
+  mac_tx #(
+      .Wide(wide_beat_t)
+  ) i_mac_tx (
       .clk_i,
       .rst_i,
       .frame(tx_frame),
@@ -193,8 +195,8 @@ module host_nic_port
   );
 
   // ---------------------------------------------------------------- receive
-  `STREAM(frame_beat_t, rx_raw)
-  `STREAM(frame_beat_t, rx_frame)
+  `STREAM(wide_beat_t, rx_raw)
+  `STREAM(wide_beat_t, rx_frame)
   `STREAM(ptp_time_t, rx_stamp)
   `STREAM(rx_info_t, rx_info)
   `STREAM(rx_meta_t, rx_stored)
@@ -203,7 +205,10 @@ module host_nic_port
   `STREAM(desc_beat_t, rx_beat)
   rx_free_t rx_free;
 
-  mac_rx i_mac_rx (
+  mac_rx #(
+      .Wide (wide_beat_t),
+      .Depth(32)
+  ) i_mac_rx (
       .mac_clk_i,
       .mac_rst_i,
       .rx_valid_i(mac_rx_valid_i),
