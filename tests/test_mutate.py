@@ -155,7 +155,7 @@ def test_own_tests():
         return [x.name for x in own_tests.of_source(ROOT / path)]
 
     assert names("rtl/base/fifo.sv") == ["fifo_tb.sv", "fifo_formal.sv"]
-    assert names("rtl/mac/mac_rx.sv") == ["mac_rx_byte_tb.sv", "mac_rx_tb.sv"]
+    assert names("rtl/mac/mac_rx.sv") == ["mac_rx_byte_tb.sv", "mac_rx_tb.sv", "mac_rx_wide_tb.sv"]
     assert names("bench/score/meter.hpp") == ["meter_test.cpp"]
     assert names("src/emery/published.py") == ["test_published.py"]
     assert mutate.choose(["fifo"]) == [ROOT / "rtl/base/fifo.sv"]

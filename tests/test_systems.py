@@ -192,7 +192,7 @@ REFUSED = {
     "capture": [
         "rings=16 max_rings=8", "staging_pages=64", "consumers=7 rings=4", "links=1 link_rate=0.5",
         "links=1 fault_link=0 link_lost_at_us=9", "link_lost_at_us=9 link_back_at_us=8", "pcap=", "size=imix", "flows=3",
-        "source=wire size=9019", "block_kb=4 size=5000",
+        "source=wire size=9019", "block_kb=4 size=5000", "consumer_fault=no_put link_lost_at_us=9",
     ],
     "core-nic": ["studies=true", "drop_udp_port=9 firmware=rmw"],
     "direct-router": [
@@ -201,7 +201,7 @@ REFUSED = {
     ],
     "host-nic": [
         "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",
-        "dma_overtaken_us=20 read_jitter_ns=20000",
+        "dma_overtaken_us=20 read_jitter_ns=20000", "tags=512 pcie_interface=usplus", "read_kb=128 tx_ram_kb=64",
     ],
     "pcie-bench": ["size=4096 window_kb=64"],
     "tile-router": [],

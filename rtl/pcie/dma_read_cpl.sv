@@ -158,7 +158,6 @@ module dma_read_cpl
       .rdata_o(head_result)
   );
   assign head_result_o = dma_result_e'(head_result);
-  assign done_o = update && ends;
 
   // Stage 1: what the header means. It, the entry and the progress stay for all beats of the TLP.
   always_ff @(posedge clk_i) begin
@@ -201,6 +200,7 @@ module dma_read_cpl
   assign update = last_beat && known;
   wire malformed = success && !(fits && whole);
   wire ends = !success || malformed || final_tlp;
+  assign done_o = update && ends;
 
   always_comb begin
     progress_d.left   = byte_count - (payload - 13'(skip));

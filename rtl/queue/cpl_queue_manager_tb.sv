@@ -194,6 +194,7 @@ module cpl_queue_manager_tb
     @(negedge rst);
     register(0, 0, CqRegControl, 0);
     `CHECK(rdata == 0, "not disabled by reset")
+    for (int i = 0; i < Queues; i++) register(1, i, CqRegBaseHi, 0);  // reset leaves it as it was
     for (int round = 0; round < 40; round++) begin
       queues_used = $urandom_range(6, 1);
       enq_percent = $urandom_range(100, 5);

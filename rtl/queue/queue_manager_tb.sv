@@ -249,6 +249,11 @@ module queue_manager_tb
     @(negedge rst);
     register(0, 0, QRegControl, 0);
     `CHECK(rdata == 0, "not disabled by reset")
+    for (int i = 0; i < Queues; i++) begin  // what reset leaves as it was
+      register(1, i, QRegBaseLo, 0);
+      register(1, i, QRegBaseHi, 0);
+      register(1, i, QRegCq, 0);
+    end
     for (int round = 0; round < 40; round++) begin
       queues_used = $urandom_range(6, 1);
       deq_percent = $urandom_range(100, 10);
