@@ -3,12 +3,12 @@
 
 import importlib.util
 import os
-import subprocess
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+from emery import process
 from emery.common import in_checkout
 from emery.make import build
 
@@ -54,7 +54,7 @@ def run_cosim(program: Path, module: Path, out: Path, **settings) -> dict[str, s
         "GPI_USERS": f"{find_libpython.find_libpython()};{config.pygpi_entry_point()}",
         "PYTHONPATH": os.pathsep.join([str(module.parent), *sys.path]),
     }
-    done = subprocess.run([program], cwd=out, env=environment, capture_output=True, text=True, timeout=600)
+    done = process.run([str(program)], 600, cwd=out, env=environment, errors="replace")
     if not results.exists():
         return {"": (done.stdout + done.stderr)[-3000:]}
     found = {}

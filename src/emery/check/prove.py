@@ -29,6 +29,7 @@ import time
 from importlib import util
 from pathlib import Path
 
+from emery import process
 from emery.common import ROOT, UserError, cache_dir
 
 _DEFAULTS = {"mode": "prove", "depth": "20", "timeout": "600", "clocks": "one"}
@@ -136,15 +137,7 @@ class _Run:
         """Runs a tool in the working directory; gives what it printed."""
         limit = max(1, round(self.left))
         begun, used = time.monotonic(), _used()
-        done = subprocess.run(
-            command,
-            cwd=self.directory,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5)),
-            timeout=20 * limit,
-        )
+        done = process.run(command, limit, cwd=self.directory, stderr=subprocess.STDOUT)
         used = _used() - used
         if used > 1 and self.slowness == 1.0:
             self.slowness = max(1.0, (time.monotonic() - begun) / used)

@@ -10,6 +10,7 @@ import sys
 from importlib import metadata, util
 from pathlib import Path
 
+from emery import process
 from emery.check import blocks, structure
 from emery.check.blocks import Subject
 from emery.common import ROOT, UserError
@@ -71,7 +72,7 @@ def _netlist(subject: Subject, kind: str, passes: tuple[str, ...]) -> dict:
         read = " ".join(["read_slang", *words, *strict])
         (out / "job.json").write_text(json.dumps([read, *passes, f"write_json {out}/net.json"]))
         command = [sys.executable, "-c", _PROGRAM, str(out / "job.json")]
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        done = process.run(command, cwd=ROOT, stderr=subprocess.STDOUT, errors="replace")
         if done.returncode or not (out / "net.json").is_file():
             lines = re.findall(r"^.*\bERROR: .*$", done.stdout, re.M)
             said = re.sub(rf"\S*/({subject.top}\.sv)", r"\1", lines[0]) if lines else "failed"
