@@ -48,22 +48,27 @@ def _of_now(known, path: Path):
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 
-def sources_digest(source: Path, include_dirs: list[Path]) -> str:
-    """Digest of a C++ file and of everything it includes with quotes, as far as it is found here."""
-    seen: dict[Path, str] = {}
+def sources(source: Path, include_dirs: list[Path]) -> set[Path]:
+    """A C++ file and everything it includes with quotes, as far as it is found here."""
+    seen: set[Path] = set()
     waiting = [source.resolve()]
     while waiting:
         path = waiting.pop()
         if path in seen:
             continue
-        seen[path] = file_digest(path)
+        seen.add(path)
         for name in _of_now(_file_includes, path):
             for base in [path.parent, *include_dirs]:
                 found = base / name
                 if found.is_file():
                     waiting.append(found.resolve())
                     break
-    return digest(sorted(seen.values()))
+    return seen
+
+
+def sources_digest(source: Path, include_dirs: list[Path]) -> str:
+    """Digest of a C++ file and of all it includes (`sources`)."""
+    return digest(sorted(map(file_digest, sources(source, include_dirs))))
 
 
 @contextlib.contextmanager

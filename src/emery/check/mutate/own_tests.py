@@ -3,14 +3,13 @@
 
 import ast
 import re
-from functools import cache
+import functools
 from pathlib import Path
 
 from emery.check import testing
 from emery.common import ROOT, UserError
-from emery.make import build
+from emery.make import build, cache
 
-_INCLUDE = re.compile(r'^#include "(bench/[^"]+)"', re.M)
 # Their subject is the whole checkout: they build every model, or refuse any change.
 _NOT_OF_ONE_MODULE = {"test_blocks.py", "test_lint.py", "test_fence.py"}
 _AT_THE_MOST = 2  # tests that a source without one of its own name is given to
@@ -39,7 +38,7 @@ def benches_of(path: Path) -> list[Path]:
     return [x for x in _of_rtl(path) if x.stem.endswith("_tb")]
 
 
-@cache
+@functools.cache
 def _rtl_tests() -> dict[Path, set[Path]]:
     tests = [*benches(), *(x for place in ("rtl", "systems") for x in (ROOT / place).rglob("*_formal.sv"))]
     return {x: set(testing.needed_rtl(x)) for x in sorted(tests)}
@@ -63,16 +62,8 @@ def _of_rtl(path: Path) -> list[Path]:
 
 
 def _of_cxx(path: Path) -> list[Path]:
-    def included(source: Path) -> set[Path]:
-        seen, waiting = set(), [source]
-        while waiting:
-            new = {ROOT / x for x in _INCLUDE.findall(waiting.pop().read_text())} - seen
-            seen |= new
-            waiting += [x for x in new if x.is_file()]
-        return seen
-
     header = path.with_suffix(".hpp")
-    tests = {x: included(x) for x in sorted((ROOT / "bench").rglob("*_test.cpp"))}
+    tests = {x: cache.sources(x, [ROOT]) for x in sorted((ROOT / "bench").rglob("*_test.cpp"))}
     those = [x for x in tests if header in tests[x]]
     own = [x for x in those if x.stem == f"{path.stem}_test"]
     beside = [x for x in those if x.parent == path.parent]
