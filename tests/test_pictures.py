@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from emery import pictures
-from emery.published import own_numbers
+from emery.published import beside
 
 
 def _row(x, series="", emery=1.0, **more):
@@ -17,9 +17,9 @@ def _row(x, series="", emery=1.0, **more):
 
 def test_numbers_that_all_series_share_are_shown_once():
     shared = [_row(1, "a", limit=10.0), _row(1, "b", limit=10.0), _row(2, "b", limit=20.0)]
-    assert own_numbers(shared, "limit") == {}
+    assert beside(shared, "limit") == ({1: 10.0, 2: 20.0}, {})
     apart = [*shared, _row(2, "a", limit=19.0)]
-    assert own_numbers(apart, "limit") == {"a": {1: 10.0, 2: 19.0}, "b": {1: 10.0, 2: 20.0}}
+    assert beside(apart, "limit") == ({}, {"a": {1: 10.0, 2: 19.0}, "b": {1: 10.0, 2: 20.0}})
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
 import os
 import textwrap
 
-from emery.published import BESIDE, own_numbers
+from emery.published import BESIDE, beside
 
 _COLOURS = {"limit": "0.75", "paper": "tab:orange", "peer": "tab:red"}
 _LINES = {"limit": "--", "paper": ":", "peer": "-."}
@@ -15,21 +15,20 @@ def _curves(axes, own: list[dict]):
     """Rows that have a place on an axis: Emery's points a series, beside them what paper, peer and physics say, once where
     all series share it."""
     names = list(dict.fromkeys(row["series"] for row in own))
-    apart = {label: own_numbers(own, key) for label, key in BESIDE.items()}
-    for label, key in BESIDE.items():
-        shared = {row["x"]: row[key] for row in reversed(own) if row[key] is not None}
-        if shared and not apart[label]:
-            axes.plot(*zip(*sorted(shared.items()), strict=True), marker=".", label=label, color=_COLOURS[label])
+
+    def line(points: dict, **look):
+        if points:
+            axes.plot(*zip(*sorted(points.items()), strict=True), **look)
+
+    numbers = {label: beside(own, key) for label, key in BESIDE.items()}
+    for label, (shared, _) in numbers.items():
+        line(shared, marker=".", label=label, color=_COLOURS[label])
     for number, name in enumerate(names):
         colour = "tab:blue" if len(names) == 1 else f"C{number}"
-        for label, numbers in apart.items():
-            if name in numbers:
-                points = sorted(numbers[name].items())
-                line = {"marker": "x", "linestyle": _LINES[label], "label": f"{name}, {label}"}
-                axes.plot(*zip(*points, strict=True), color=colour, **line)
-        points = sorted((row["x"], row["emery"]) for row in own if row["series"] == name and row["emery"] is not None)
-        if points:
-            axes.plot(*zip(*points, strict=True), marker="o", label=name or "Emery", color=colour)
+        for label, (_, apart) in numbers.items():
+            line(apart.get(name, {}), marker="x", linestyle=_LINES[label], label=f"{name}, {label}", color=colour)
+        points = {row["x"]: row["emery"] for row in own if row["series"] == name and row["emery"] is not None}
+        line(points, marker="o", label=name or "Emery", color=colour)
     if _spans_decades([row["x"] for row in own]):
         axes.set_xscale("log")
     heights = [row[key] for row in own for key in ("emery", *BESIDE.values()) if row[key] is not None]

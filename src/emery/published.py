@@ -102,8 +102,8 @@ def _list(rows: list[dict]) -> str:
     return _lines(cells)
 
 
-def own_numbers(rows: list[dict], key: str) -> dict:
-    """A column's numbers {series: {x: number}} where the series of a figure have their own; empty where they share them."""
+def beside(rows: list[dict], key: str) -> tuple[dict, dict]:
+    """A column's numbers: {x: number} where all series of a figure share them, or else {series: {x: number}}; the other is empty."""
     found: dict = {}
     for row in rows:
         if row[key] is not None:
@@ -112,7 +112,7 @@ def own_numbers(rows: list[dict], key: str) -> dict:
     for own in found.values():
         shared = own | shared
     same = all(abs(shared[x] - y) <= _ALIKE * abs(y) for own in found.values() for x, y in own.items())
-    return {} if same else found
+    return (shared, {}) if same else ({}, found)
 
 
 def _curves(rows: list[dict]) -> str:
@@ -120,17 +120,16 @@ def _curves(rows: list[dict]) -> str:
     places = sorted({row["x"] for row in rows})
     cells = [[rows[0]["unit"], *map(_number, places)]]
     names = list(dict.fromkeys(row["series"] for row in rows))
-    apart = {label: own_numbers(rows, key) for label, key in BESIDE.items()}
-    for label, key in BESIDE.items():
-        shared = {row["x"]: row[key] for row in reversed(rows) if row[key] is not None}
-        if shared and not apart[label]:
+    numbers = {label: beside(rows, key) for label, key in BESIDE.items()}
+    for label, (shared, _) in numbers.items():
+        if shared:
             cells.append([label, *(_number(shared.get(x)) for x in places)])
     for name in names:
         own = {row["x"]: _emery(row) for row in rows if row["series"] == name}
         cells.append([name or "Emery", *(own.get(x, "") for x in places)])
-        for label, numbers in apart.items():
-            if name in numbers:
-                cells.append([f"{name}, {label}", *(_number(numbers[name].get(x)) for x in places)])
+        for label, (_, apart) in numbers.items():
+            if name in apart:
+                cells.append([f"{name}, {label}", *(_number(apart[name].get(x)) for x in places)])
     return _lines(cells)
 
 
