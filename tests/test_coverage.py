@@ -4,29 +4,13 @@
 import json
 
 import pytest
+from tiny import BLOCK
 
 from emery.check import coverage
 from emery.check.mutate.trial import Copy
 from emery.cli import main
 from emery.common import cache_dir
 
-BLOCK = """\
-// SPDX-License-Identifier: Apache-2.0
-/// Counts the clocks in which it is enabled.
-module tiny (
-    input  logic       clk_i,
-    input  logic       rst_i,
-    input  logic       en_i,
-    output logic [7:0] count_o
-);
-  always_ff @(posedge clk_i) begin
-    if (en_i) begin
-      count_o <= count_o + 8'd1;
-    end
-    if (rst_i) count_o <= '0;
-  end
-endmodule
-"""
 BENCH = """\
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"

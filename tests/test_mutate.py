@@ -5,28 +5,13 @@ import json
 import tomllib
 
 import pytest
+from tiny import BLOCK
 
 from emery.check import mutate
 from emery.check.mutate import faults, own_tests, rtl, text, trial
 from emery.cli import main
 from emery.common import ROOT, cache_dir
 
-BLOCK = """\
-// SPDX-License-Identifier: Apache-2.0
-/// Counts the clocks in which it is enabled.
-module tiny (
-    input  logic       clk_i,
-    input  logic       rst_i,
-    input  logic       en_i,
-    output logic [7:0] count_o
-);
-  localparam int Two = 1 + 1;
-  always_ff @(posedge clk_i) begin
-    if (en_i) count_o <= count_o + 8'd1;
-    if (rst_i) count_o <= '0;
-  end
-endmodule
-"""
 BENCH = """\
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"

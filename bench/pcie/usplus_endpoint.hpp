@@ -131,8 +131,7 @@ class UsPlusEndpoint final : public Endpoint {
           ++stats_.tx_not_master;
           return false;
         }
-        if (tlp.is_mem()) tlp.dw[1] |= std::uint32_t{requester_} << 16;
-        if (tlp.is_completion()) tlp.dw[1] |= std::uint32_t{requester_} << 16;
+        if (tlp.is_mem() || tlp.is_completion()) tlp.dw[1] |= std::uint32_t{requester_} << 16;
         tlp.time = now;
         ++stats_.tx_tlps;
         if (tlp.is_mem_read()) read_begins(tlp, now);
