@@ -2,8 +2,8 @@
 """Which tests are a source's own: those a fault in it is to be noticed by."""
 
 import ast
-import re
 import functools
+import re
 from pathlib import Path
 
 from emery.check import testing
