@@ -103,7 +103,7 @@ def _list(rows: list[dict]) -> str:
 
 
 def beside(rows: list[dict], key: str) -> tuple[dict, dict]:
-    """A column's numbers: {x: number} where all series of a figure share them, else {series: {x: number}}; the other is empty."""
+    """A column's numbers: {x: number} that all series of a figure share, or {series: {x: number}}; the other is empty."""
     found: dict = {}
     for row in rows:
         if row[key] is not None:
