@@ -142,6 +142,7 @@ def test_a_block_is_taken_as_the_system_has_it():
     assert small.wrapper != large.wrapper
     assert ".Wide(eth_pkg::" in large.wrapper  # `parameter type Wide = Beat`: a name of the block's own for one of a package
     assert "stream_if #(.T(dram_pkg::bus_req_t)) in_if [0:4] " in blocks.subject("arb_rr", []).wrapper
+    assert "output core_pkg::rvfi_t rvfi_o" in blocks.subject("core", []).wrapper  # has no bits: not packed
 
 
 def test_the_command(tmp_path, capsys):

@@ -152,6 +152,11 @@ def _type(kind: ast.Type) -> str:
     return text if kind.isAlias or "{" not in text else f"logic [{kind.bitWidth - 1}:0]"
 
 
+def _plain(kind: ast.Type) -> str:
+    """A type as so many bits; one that has none, an unpacked structure, by its name."""
+    return f"logic [{kind.bitWidth - 1}:0]" if kind.isIntegral else _type(kind)
+
+
 def _parameters(body, given: dict | None = None) -> str:
     found = []
     for x in body.parameters:
@@ -176,7 +181,7 @@ def _wrapper(instance: ast.InstanceSymbol, given: dict) -> str:
             continue
         taken = x.direction == ast.ArgumentDirection.In
         element, array, size = str(x.type).partition("$")  # slang writes an unpacked array as `element$[n]`
-        kind = f"{element} {x.name} {size}" if array else f"logic [{x.type.bitWidth - 1}:0] {x.name}"
+        kind = f"{element if array else _plain(x.type)} {x.name} {size}".rstrip()
         ports.append(f"{'input' if taken else 'output'} {kind}")
         connections.append(f".{x.name}({_cast(x.type, x.name) if taken else x.name})")
     name = instance.definition.name
