@@ -246,7 +246,7 @@ void test_completions_between_writes() {
   }
   const EndpointStats& stats = bench.endpoint.stats();
   const auto mean = stats.reads ? stats.read_time_sum / stats.reads : kNever;
-  checks.that(stats.reads == 10 && mean < 3 * kMicrosecond,
+  checks.that(stats.reads == 10 && mean < 2 * kMicrosecond,
               std::to_string(stats.reads) + " of 10 reads answered between writes");
   check_clean(bench, "completions between writes");
 }

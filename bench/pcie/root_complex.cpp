@@ -270,33 +270,25 @@ void RootComplex::accept_completion(const Tlp& tlp) {
 
 // ---- what the device gets
 
+// In the order of the times at which they were ready. Neither completions nor requests pass a
+// posted write that is older, so one without credits holds all that came after it; a request
+// without credits holds nothing.
 void RootComplex::launch(Time now) {
   while (link_.down.idle(now)) {
-    if (completion_overdue(now)) {
+    const Time written = posted_.empty() ? kNever : posted_.front().time;
+    const Time asked = cpu_requests_.empty() ? kNever : cpu_requests_.front().tlp.time;
+    const Time ready = reads_.empty() ? kNever : reads_.front().ready;
+    if (asked <= now && asked < written && asked <= ready && launch_cpu_request()) continue;
+    if (ready <= now && ready < written) {
       send_completion();
       continue;
     }
-    // Neither completions nor requests may pass a posted write, so one without credits holds all of
-    // them.
-    if (!posted_.empty() && posted_.front().time <= now) {
-      const Tlp& tlp = posted_.front();
-      if (!link_.down.has_credit(kPosted, tlp.data_credits())) return;
-      link_.down.send(tlp, tlp.time);
-      posted_.pop();
-      continue;
-    }
-    if (!cpu_requests_.empty() && cpu_requests_.front().tlp.time <= now && launch_cpu_request())
-      continue;
-    if (reads_.empty() || reads_.front().ready > now) return;
-    send_completion();
+    if (written > now) return;
+    const Tlp& tlp = posted_.front();
+    if (!link_.down.has_credit(kPosted, tlp.data_credits())) return;
+    link_.down.send(tlp, tlp.time);
+    posted_.pop();
   }
-}
-
-// Writes go first, but those that came after a completion was ready may not hold it up for ever.
-bool RootComplex::completion_overdue(Time now) const {
-  if (reads_.empty() || posted_.empty()) return false;
-  const Time ready = reads_.front().ready;
-  return ready + kCompletionWait <= now && ready < posted_.front().time;
 }
 
 // Sends the next completion of the oldest read.

@@ -4,8 +4,9 @@
 //
 // A request is accepted `ingress` (50 ns) after it arrived, in order: writes land in memory then;
 // reads take `memory_latency` (350 ns) more and see every write before them. Completions end at
-// multiples of the read completion boundary and carry up to the maximum payload. With the link's 2
-// x 175 ns a read takes about 0.8 us from the device's request to its last data. `jitter` adds a
+// multiples of the read completion boundary and carry up to the maximum payload. Writes and
+// requests of the CPU and completions leave in the order in which they were ready. With the link's
+// 2 x 175 ns a read takes about 0.8 us from the device's request to its last data. `jitter` adds a
 // uniform random time to each read, `tail` a fixed one to one in so many, `wake` a uniform one to a
 // read that finds no other in service; `reorder` lets reads overtake each other and interleaves
 // their completions; all from `seed`. What servers were measured to do is in parameters.toml.
@@ -212,7 +213,6 @@ class RootComplex : public Component, public HostInterface {
     ReadDone done;
   };
   static constexpr std::uint32_t kCpuTags = 64;
-  static constexpr Time kCompletionWait = 1 * kMicrosecond;  // for writes that came after it
   static constexpr std::size_t kPostedRoom = 64;  // writes on their way from CPUs to the link
 
   void accept(const Tlp& tlp);
@@ -223,7 +223,6 @@ class RootComplex : public Component, public HostInterface {
   bool protocol_error(const Tlp& tlp, const char* what);
   void apply_faults(Read& read);
   void launch(Time now);
-  bool completion_overdue(Time now) const;
   void send_completion();
   bool launch_cpu_request();
   void cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes, ReadDone done);
