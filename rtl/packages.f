@@ -3,6 +3,7 @@ rtl/packet/eth_pkg.sv
 rtl/packet/route_pkg.sv
 rtl/pcie/pcie_pkg.sv
 rtl/pcie/usplus_pkg.sv
+rtl/pcie/pins_pkg.sv
 rtl/pcie/dma_pkg.sv
 rtl/pcie/probe_pkg.sv
 rtl/pcix/pcix_pkg.sv

@@ -35,6 +35,7 @@ class Endpoint : public Component {
         rx_(pins.rx),
         cfg_(pins.cfg),
         fc_(pins.fc),
+        link_up_(pins.link_up),
         space_(config.function, link.config()) {
     *tx_.ready = 0;
     if (tx_read_.valid) *tx_read_.ready = 0;
@@ -120,6 +121,9 @@ class Endpoint : public Component {
     in_packet_ = drop_packet_ = in_packet;
     deaf_ = lost && logic_reset;
   }
+
+  // What the logic sees of it, where it looks: that the link is trained.
+  void show_up(bool up) { *link_up_ = up; }
 
   const ConfigSpace& config_space() const { return space_; }
   std::uint16_t id() const { return requester_; }
@@ -417,6 +421,7 @@ class Endpoint : public Component {
   TlpPins tx_, tx_read_, rx_;
   PcieCfgPins cfg_;
   FcLimitPins fc_;
+  std::uint8_t* link_up_;
   ConfigSpace space_;
   std::uint16_t requester_ = 0;
 

@@ -112,11 +112,24 @@ struct EndpointPins {
   FcLimitPins fc;
   TlpPins reads{};
   UsPlusPins usplus{};
+  std::uint8_t* link_up = nullptr;
 
-  // Those of a model, from its ports of the types pcie_in_t and pcie_out_t, with so many bytes a
-  // beat.
+  // Those of a model that the setting pcie_interface names, from its ports of the types
+  // pcie_pins_in_t and pcie_pins_out_t. Where TLPs cross as beats they have so many bytes.
   template <class In, class Out>
-  static EndpointPins of(In& in, Out& out, std::uint32_t bytes = 64) {
+  static EndpointPins of(In& in, Out& out, const std::string& interface, std::uint32_t bytes = 64) {
+    EndpointPins pins = ideal(in.EMERY_MEMBER(ideal), out.EMERY_MEMBER(ideal), bytes);
+    if (interface != "ideal") {
+      pins.usplus =
+          UsPlusPins::of(in.EMERY_MEMBER(usplus), out.EMERY_MEMBER(usplus), interface == "usplus");
+      pins.link_up = &in.EMERY_MEMBER(usplus).EMERY_MEMBER(lnk_up);
+    }
+    return pins;
+  }
+
+ private:
+  template <class In, class Out>
+  static EndpointPins ideal(In& in, Out& out, std::uint32_t bytes) {
     return {
         .tx = {&out.EMERY_MEMBER(tx_valid), &in.EMERY_MEMBER(tx_ready),
                out.EMERY_MEMBER(tx_data).data(), out.EMERY_MEMBER(tx_hdr).data(),
@@ -134,16 +147,8 @@ struct EndpointPins {
                &in.EMERY_MEMBER(cpld), &in.EMERY_MEMBER(cpl_inf)},
         .reads = {&out.EMERY_MEMBER(read_valid), &in.EMERY_MEMBER(read_ready), nullptr,
                   out.EMERY_MEMBER(read_hdr).data(), nullptr, nullptr},
+        .link_up = &in.EMERY_MEMBER(link_up),
     };
-  }
-
-  // Those that the setting pcie_interface names, with usplus_in_t and usplus_out_t besides.
-  template <class In, class Out, class UsIn, class UsOut>
-  static EndpointPins of(In& in, Out& out, UsIn& us_in, UsOut& us_out, const std::string& interface,
-                         std::uint32_t sent = 64) {
-    EndpointPins pins = of(in, out, sent);
-    if (interface != "ideal") pins.usplus = UsPlusPins::of(us_in, us_out, interface == "usplus");
-    return pins;
   }
 };
 

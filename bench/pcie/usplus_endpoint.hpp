@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "bench/pcie/endpoint.hpp"
 #include "bench/pcie/usplus_port.hpp"
@@ -170,5 +171,12 @@ class UsPlusEndpoint final : public Endpoint {
   bool rq_ready_ = false, cc_ready_ = false, rc_free_ = true, cq_free_ = true;
   int mgmt_clocks_ = 0;
 };
+
+// The hard block that has these pins.
+inline std::unique_ptr<Endpoint> make_endpoint(const EndpointConfig& config, PcieLink& link,
+                                               const EndpointPins& pins) {
+  if (pins.usplus.rq.valid) return std::make_unique<UsPlusEndpoint>(config, link, pins);
+  return std::make_unique<Endpoint>(config, link, pins);
+}
 
 }  // namespace emery

@@ -42,11 +42,7 @@ class PcieHost {
   void attach(int clock, const FunctionConfig& function, const EndpointPins& pins) {
     EndpointConfig config;
     config.function = function;
-    if (pins.usplus.rq.valid) {
-      endpoint = std::make_unique<UsPlusEndpoint>(config, link, pins);
-    } else {
-      endpoint = std::make_unique<Endpoint>(config, link, pins);
-    }
+    endpoint = make_endpoint(config, link, pins);
     simulation_.add(clock, *endpoint);
     simulation_.add(clock, root);
   }

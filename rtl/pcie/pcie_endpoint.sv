@@ -2,29 +2,34 @@
 `include "stream.svh"
 /// The PCIe side of a device: between the hard block's pins and what serves, reads and writes behind them.
 ///
-/// Wiring only. Received packets go through a spill register (latency 1 clock, one beat a clock) and are sorted: completions to
+/// Wiring only. The pins are those that `Interface` names (pcie_pins); `up_o` says that the link is trained. Received packets
+/// go through a spill register (latency 1 clock, one beat a clock) and are sorted: completions to
 /// `cpl`, memory requests to `req`, which goes on to `access` and from there to the registers (completer); a device with
 /// windows puts its reader between the two, others connect both to one stream. Sent are the `Posted` streams `tx` and the
 /// completer's answers, within the credits (tlp_tx_mux, latency 1 clock); requests of `read` on pins of their own, or with
-/// `Reads` clear none: then `read` is never taken. Configuration and credit limits are a clock late, and not reset. `foreign_o`,
+/// `Reads` clear none: then `read` is never taken. Configuration, credit limits and `up_o` are a clock late, and not reset. `foreign_o`,
 /// `unsupported_o` and `dropped_o` are high a clock for each packet that tlp_rx_demux and completer count. Reset with the link:
 /// it drops what is under way, and credits count from it. No output depends combinationally on a pin.
 module pcie_endpoint
   import pcie_pkg::*;
+  import pins_pkg::*;
 #(
-    parameter int  AddrW    = 24,          // of the registers
-    parameter int  Posted   = 1,           // streams of posted packets
-    parameter bit  Reads    = 1'b1,
-    parameter type Sent     = tlp_beat_t,  // or wide_tlp_beat_t
-    parameter type Received = tlp_beat_t   // or wide_tlp_beat_t
+    parameter int  Interface = PinsIdeal,   // whose pins: pcie_pins
+    parameter int  Lines     = 256,         // of pcie_pins
+    parameter int  AddrW     = 24,          // of the registers
+    parameter int  Posted    = 1,           // streams of posted packets
+    parameter bit  Reads     = 1'b1,
+    parameter type Sent      = tlp_beat_t,  // or wide_tlp_beat_t
+    parameter type Received  = tlp_beat_t   // or wide_tlp_beat_t
 ) (
     input logic clk_i,
     input logic rst_i,
 
     // Pins of the hard block.
-    input  pcie_in_t  pins_i,
-    output pcie_out_t pins_o,
-    output pcie_cfg_t cfg_o,
+    input  pcie_pins_in_t  pins_i,
+    output pcie_pins_out_t pins_o,
+    output pcie_cfg_t      cfg_o,
+    output logic           up_o,
 
     // tlp_beat_t: requests received, and those left for the registers.
     stream_if.src req,
@@ -43,28 +48,43 @@ module pcie_endpoint
 );
   localparam int PinBits = 8 * WideTlpBytes;
   localparam int ReceivedBits = $bits(Received) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
+  pcie_in_t  from_block;
+  pcie_out_t to_block;
+  pcie_pins #(
+      .Sent(Sent),
+      .Received(Received),
+      .Interface(Interface),
+      .Lines(Lines)
+  ) i_pins (
+      .clk_i,
+      .rst_i,
+      .pins_i,
+      .pins_o,
+      .block_o(from_block),
+      .block_i(to_block)
+  );
   pcie_cfg_t cfg;
   fc_limit_t fc, fc_now;
   assign cfg = '{
-          requester_id: pins_i.requester_id,
-          max_payload: pins_i.max_payload,
-          max_read_request: pins_i.max_read_request,
-          bus_master: pins_i.bus_master,
-          extended_tag: pins_i.extended_tag,
-          wide_tag: pins_i.wide_tag,
-          relaxed_ordering: pins_i.relaxed_ordering,
-          msix_enable: pins_i.msix_enable,
-          msix_mask: pins_i.msix_mask
+          requester_id: from_block.requester_id,
+          max_payload: from_block.max_payload,
+          max_read_request: from_block.max_read_request,
+          bus_master: from_block.bus_master,
+          extended_tag: from_block.extended_tag,
+          wide_tag: from_block.wide_tag,
+          relaxed_ordering: from_block.relaxed_ordering,
+          msix_enable: from_block.msix_enable,
+          msix_mask: from_block.msix_mask
       };
   assign fc = '{
-          ph: pins_i.ph,
-          pd: pins_i.pd,
-          p_inf: pins_i.p_inf,
-          nph: pins_i.nph,
-          np_inf: pins_i.np_inf,
-          cplh: pins_i.cplh,
-          cpld: pins_i.cpld,
-          cpl_inf: pins_i.cpl_inf
+          ph: from_block.ph,
+          pd: from_block.pd,
+          p_inf: from_block.p_inf,
+          nph: from_block.nph,
+          np_inf: from_block.np_inf,
+          cplh: from_block.cplh,
+          cpld: from_block.cpld,
+          cpl_inf: from_block.cpl_inf
       };
   pipe_reg #(
       .T(pcie_cfg_t)
@@ -80,16 +100,21 @@ module pcie_endpoint
       .d_i(fc),
       .q_o(fc_now)
   );
+  pipe_reg i_up (
+      .clk_i,
+      .d_i(from_block.link_up),
+      .q_o(up_o)
+  );
 
   // ---------------------------------------------------------------- in
   `STREAM(Received, rx_pins)
   `STREAM(Received, rx)
-  assign rx_pins.valid = pins_i.rx_valid;
+  assign rx_pins.valid = from_block.rx_valid;
   assign rx_pins.data = '{
-          hdr: pins_i.rx_hdr,
-          data: pins_i.rx_data[ReceivedBits-1:0],
-          sop: pins_i.rx_sop,
-          eop: pins_i.rx_eop
+          hdr: from_block.rx_hdr,
+          data: from_block.rx_data[ReceivedBits-1:0],
+          sop: from_block.rx_sop,
+          eop: from_block.rx_eop
       };
   `SPILL(Received, i_rx, rx_pins, rx)
   tlp_rx_demux #(
@@ -145,14 +170,14 @@ module pcie_endpoint
       .in(tx_source),
       .out(tx_pins)
   );
-  assign tx_pins.ready = pins_i.tx_ready;
+  assign tx_pins.ready = from_block.tx_ready;
 
   `STREAM(tlp_beat_t, read_source[1])
   `STREAM(tlp_beat_t, read_pins)
   assign read_source[0].valid = read.valid && Reads;
   assign read_source[0].data = read.data;
   assign read.ready = read_source[0].ready && Reads;
-  assign read_pins.ready = pins_i.read_ready;
+  assign read_pins.ready = from_block.read_ready;
   if (Reads) begin : g_reads
     logic [2:0] unused_read_starved;
     tlp_tx_mux #(
@@ -174,7 +199,7 @@ module pcie_endpoint
     wire unused = &{1'b0, read_source[0].valid, read_source[0].data, read_pins.ready};
   end
 
-  assign pins_o = '{
+  assign to_block = '{
           rx_ready: rx_pins.ready,
           tx_valid: tx_pins.valid,
           tx_hdr: tx_pins.data.hdr,

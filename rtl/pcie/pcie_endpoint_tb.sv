@@ -5,6 +5,7 @@
 /// second posted source at once, against a host that is ready at random. What each block does in detail its own test says.
 module pcie_endpoint_tb;
   import pcie_pkg::*;
+  import pins_pkg::*;
   import dma_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
@@ -12,10 +13,12 @@ module pcie_endpoint_tb;
   localparam int Rounds = 300;
   localparam int PostedBase = 'hf000;  // of what the second posted source writes
 
-  pcie_in_t  pins_in = '{default: '0};
+  pcie_in_t pins_in = '{default: '0};
   pcie_out_t pins_out;
   pcie_cfg_t cfg;
-  logic foreign, unsupported, dropped;
+  pcie_pins_out_t all_out;
+  assign pins_out = all_out.ideal;
+  logic unused_up, foreign, unsupported, dropped;
   reg_if #(.AddrW(12)) regs ();
   `STREAM_ON(tlp_beat_t, request, clk, rst)
   `STREAM_ON(tlp_beat_t, completion, clk, rst)
@@ -34,9 +37,10 @@ module pcie_endpoint_tb;
   ) i_endpoint (
       .clk_i(clk),
       .rst_i(rst),
-      .pins_i(pins_in),
-      .pins_o(pins_out),
+      .pins_i('{ideal: pins_in, usplus: '{default: '0}}),
+      .pins_o(all_out),
       .cfg_o(cfg),
+      .up_o(unused_up),
       .req(request),
       .access(request),
       .regs(regs),

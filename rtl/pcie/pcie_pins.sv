@@ -7,7 +7,7 @@
 /// an UltraScale+ block gives, received TLPs are widened, a clock later.
 module pcie_pins
   import pcie_pkg::*;
-  import usplus_pkg::*;
+  import pins_pkg::*;
 #(
     parameter type Sent      = tlp_beat_t,  // of pcie_endpoint
     parameter type Received  = tlp_beat_t,  // likewise
@@ -18,21 +18,20 @@ module pcie_pins
     input logic rst_i,
 
     // Pins.
-    input  pcie_in_t    pcie_i,
-    output pcie_out_t   pcie_o,
-    input  usplus_in_t  usplus_i,
-    output usplus_out_t usplus_o,
+    input  pcie_pins_in_t  pins_i,
+    output pcie_pins_out_t pins_o,
 
     // To pcie_endpoint.
-    output pcie_in_t  pins_o,
-    input  pcie_out_t pins_i
+    output pcie_in_t  block_o,
+    input  pcie_out_t block_i
 );
   if (Interface < PinsIdeal || Interface > PinsUsPlusPlain) begin : g_bad_parameter
     $fatal(1, "pcie_pins: there is no Interface %0d", Interface);
   end
   if (Interface != PinsIdeal) begin : g_usplus
-    pcie_in_t  block_in;
-    pcie_out_t block_out;
+    pcie_in_t narrow_in;
+    pcie_out_t narrow_out;
+    usplus_pkg::usplus_out_t usplus;
     usplus_pcie #(
         .Sent(Sent),
         .Straddle(Interface == PinsUsPlus),
@@ -40,24 +39,24 @@ module pcie_pins
     ) i_usplus (
         .clk_i,
         .rst_i,
-        .usplus_i,
-        .usplus_o,
-        .pins_o(block_in),
-        .pins_i(block_out)
+        .usplus_i(pins_i.usplus),
+        .usplus_o(usplus),
+        .pins_o  (narrow_in),
+        .pins_i  (narrow_out)
     );
     if ($bits(Received) == $bits(tlp_beat_t)) begin : g_narrow
-      assign pins_o = block_in;
-      assign block_out = pins_i;
+      assign block_o = narrow_in;
+      assign narrow_out = block_i;
     end else begin : g_wide
       `STREAM(tlp_beat_t, narrow)
       `STREAM(tlp_beat_t, held)
       `STREAM(wide_tlp_beat_t, wide)
-      assign narrow.valid = block_in.rx_valid;
+      assign narrow.valid = narrow_in.rx_valid;
       assign narrow.data = '{
-              hdr: block_in.rx_hdr,
-              data: block_in.rx_data[8*TlpBeatBytes-1:0],
-              sop: block_in.rx_sop,
-              eop: block_in.rx_eop
+              hdr: narrow_in.rx_hdr,
+              data: narrow_in.rx_data[8*TlpBeatBytes-1:0],
+              sop: narrow_in.rx_sop,
+              eop: narrow_in.rx_eop
           };
       `SPILL(tlp_beat_t, i_rx, narrow, held)
       tlp_widen i_widen (
@@ -66,24 +65,23 @@ module pcie_pins
           .in (held),
           .out(wide)
       );
-      assign wide.ready = pins_i.rx_ready;
+      assign wide.ready = block_i.rx_ready;
       always_comb begin
-        pins_o = block_in;
-        pins_o.rx_valid = wide.valid;
-        pins_o.rx_hdr = wide.data.hdr;
-        pins_o.rx_data = wide.data.data;
-        pins_o.rx_sop = wide.data.sop;
-        pins_o.rx_eop = wide.data.eop;
-        block_out = pins_i;
-        block_out.rx_ready = narrow.ready;
+        block_o = narrow_in;
+        block_o.rx_valid = wide.valid;
+        block_o.rx_hdr = wide.data.hdr;
+        block_o.rx_data = wide.data.data;
+        block_o.rx_sop = wide.data.sop;
+        block_o.rx_eop = wide.data.eop;
+        narrow_out = block_i;
+        narrow_out.rx_ready = narrow.ready;
       end
     end
-    assign pcie_o = '{default: '0};
-    wire unused = &{1'b0, pcie_i.link_up};
+    assign pins_o = '{ideal: '{default: '0}, usplus: usplus};
+    wire unused = &{1'b0, pins_i.ideal.link_up};
   end else begin : g_ideal
-    assign pins_o   = pcie_i;
-    assign pcie_o   = pins_i;
-    assign usplus_o = '{default: '0};
-    wire unused = &{1'b0, clk_i, rst_i, usplus_i.lnk_up};
+    assign block_o = pins_i.ideal;
+    assign pins_o  = '{ideal: block_i, usplus: '{default: '0}};
+    wire unused = &{1'b0, clk_i, rst_i, pins_i.usplus.lnk_up};
   end
 endmodule

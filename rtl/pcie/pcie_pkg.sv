@@ -9,9 +9,6 @@ package pcie_pkg;
   localparam int TlpBeatBytes = 64;
   localparam int WideTlpBytes = 2 * TlpBeatBytes;
 
-  // Whose pins a device has towards the hard block: pcie_in_t and pcie_out_t as they are, or usplus_pkg's (pcie_pins).
-  localparam int PinsIdeal = 0, PinsUsPlus = 1, PinsUsPlusPlain = 2;
-
   typedef struct packed {
     logic sop;
     logic eop;

@@ -33,6 +33,7 @@ endmodule
 module usplus_side_tb
   import pcie_pkg::*;
   import usplus_pkg::*;
+  import pins_pkg::*;
 #(
     parameter bit Straddle  = 1,
     parameter int BeatBytes = TlpBeatBytes  // of what the logic sends
@@ -58,20 +59,20 @@ module usplus_side_tb
   usplus_in_t  block_in = '{default: '0};
   usplus_out_t block_out;
   pcie_in_t    pins_in;
-  pcie_out_t pins_out, unused_pcie;
+  pcie_out_t pins_out;
+  pcie_pins_out_t all_out;
+  assign block_out = all_out.usplus;
   pcie_pins #(
       .Sent(sent_t),
       .Interface(Straddle ? PinsUsPlus : PinsUsPlusPlain),
       .Lines(Lines)
   ) i_pins (
-      .clk_i(clk),
-      .rst_i(rst),
-      .pcie_i('{default: '0}),
-      .pcie_o(unused_pcie),
-      .usplus_i(block_in),
-      .usplus_o(block_out),
-      .pins_o(pins_in),
-      .pins_i(pins_out)
+      .clk_i  (clk),
+      .rst_i  (rst),
+      .pins_i ('{ideal: '{default: '0}, usplus: block_in}),
+      .pins_o (all_out),
+      .block_o(pins_in),
+      .block_i(pins_out)
   );
 
   // ---- what the logic sends

@@ -13,7 +13,6 @@ from math import ceil
 FCS = 4
 GAP = 20  # preamble 8 + inter-frame gap 12
 _ROOT_NS = 50  # until a request that has arrived is accepted (bench/pcie/root_complex.hpp)
-_USPLUS_BEATS = 250e6  # a second
 _GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0}
 
 
@@ -82,6 +81,7 @@ class PcieSlot:
     completion_from: int = 0
     ack_every: int = 0
     pcie_interface: str = "ideal"
+    pins_hz: float = 250e6  # clock of the hard block's pins
 
     @classmethod
     def of(cls, values: dict, **more) -> "PcieSlot":
@@ -147,7 +147,7 @@ class PcieSlot:
         held = {"credits_ph": use.writes, "credits_pd": use.write_credits, "credits_nph": use.requests}
         found |= {name: x * self.hop / getattr(self, name) for name, x in held.items() if getattr(self, name)}
         if self.pcie_interface != "ideal":
-            found |= {"rq": use.rq / _USPLUS_BEATS, "rc": use.rc / _USPLUS_BEATS}
+            found |= {"rq": use.rq / self.pins_hz, "rc": use.rc / self.pins_hz}
         if self.write_ns:
             found["host_writes"] = use.writes * self.write_ns * 1e-9
         if tags:

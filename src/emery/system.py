@@ -41,7 +41,7 @@ class Parameter:
     rtl_only: bool = False  # the bench is not told
     rtl_scale: int = 1  # the Verilog parameter is this many times the value
     rtl_values: tuple = ()  # what each choice is called in Verilog
-    when: dict = field(default_factory=dict)  # the bench is told only while these parameters have these values
+    when: dict = field(default_factory=dict)  # bench and top are told only while these parameters have these values
     sets: dict = field(default_factory=dict)  # what each choice makes of others that nobody sets; the bench is told of those
 
     @property
@@ -199,7 +199,7 @@ class System:
 
     def rtl_parameters(self, values: dict) -> list[tuple[str, str]]:
         """What the RTL's top is given, by Verilog name."""
-        return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl]
+        return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl and _holds(x.when, values)]
 
     def parts_with(self, values: dict) -> list[dict]:
         """Modules to verilate apart: `top`, `file`, which `parameters` of the whole each has. Empty: the whole is one model."""

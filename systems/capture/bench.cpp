@@ -13,7 +13,6 @@
 #include "Vcapture.h"
 #include "bench/run/main.hpp"
 #include "bench/run/run.hpp"
-#include "bench/sim/member.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac.hpp"
 #include "capture.h"
@@ -35,10 +34,6 @@ constexpr std::uint32_t kLongest = sizeof Frame::data;
 FramePins mac_rx(Vcapture& m) {
   return {&m.mac_rx_valid_i, nullptr,         m.mac_rx_data_i.data(), &m.mac_rx_len_i,
           &m.mac_rx_sop_i,   &m.mac_rx_eop_i, &m.mac_rx_err_i};
-}
-
-EndpointPins endpoint_pins(Vcapture& m, unsigned link) {
-  return EndpointPins::of(m.pcie_i[link], m.pcie_o[link]);
 }
 
 emcap_config ring_config(const Options& options) {
@@ -117,10 +112,10 @@ Bench::Bench(const Options& options)
       rings_(ring_config(options)),
       consuming_(ConsumerConfig::from(options)),
       past_frontier_(options.get<std::string>("consumer_fault") == "past_frontier"),
-      links_(
-          options, simulation_, memory_, core_,
-          [this](unsigned l) { return endpoint_pins(*model_, l); },
-          [this](unsigned l, bool up) { model_->pcie_i[l].EMERY_MEMBER(link_up) = up; }),
+      links_(options, simulation_, memory_, core_,
+             [this, interface = options.get<std::string>("pcie_interface")](unsigned l) {
+               return EndpointPins::of(model_->pcie_i[l], model_->pcie_o[l], interface);
+             }),
       // What waits for company, and for the library's look at the links, is still to come.
       patience_(std::max(kPatience, 2 * (options.fine_us("flush_us") + options.us("service_us")))),
       stream_(score_.stream("rx")),
@@ -173,9 +168,9 @@ void Bench::add_source_of(const Options& options) {
 
 void Bench::open() {
   Vcapture& m = *model_;
-  for (unsigned l = 0; l < links_.count(); ++l) m.pcie_i[l].EMERY_MEMBER(link_up) = 0;
+  for (unsigned l = 0; l < links_.count(); ++l) links_[l].endpoint->show_up(false);
   model_.reset(simulation_, {&m.rst_i, &m.mac_rst_i}, kReset);
-  for (unsigned l = 0; l < links_.count(); ++l) m.pcie_i[l].EMERY_MEMBER(link_up) = 1;
+  for (unsigned l = 0; l < links_.count(); ++l) links_[l].endpoint->show_up(true);
   simulation_.run_for(kMicrosecond);
   open_library();
   if (generator_) generator_->set_up(device_);

@@ -10,10 +10,12 @@
 /// input.
 module capture
   import pcie_pkg::*;
+  import pins_pkg::*;
   import eth_pkg::*;
   import cap_pkg::*;
   import capture_map_pkg::*;
 #(
+    parameter int PcieInterface = PinsIdeal,  // whose pins the hard blocks have: pins_pkg
     parameter int Links = 2,  // PCIe endpoints, 1 or 2
     parameter int Rings = 8,  // power of two, 1 ... 32
     parameter int Pages = 256,  // staging pages of each link, a power of two
@@ -23,9 +25,9 @@ module capture
     input logic clk_i,
     input logic rst_i,
 
-    // PCIe hard block of each link. While its link_up is low all TLP logic of the link is in reset.
-    input  pcie_in_t  pcie_i[Links],
-    output pcie_out_t pcie_o[Links],
+    // PCIe hard block of each link. While its link is down all TLP logic of the link is in reset.
+    input  pcie_pins_in_t  pcie_i[Links],
+    output pcie_pins_out_t pcie_o[Links],
 
     // MAC stream, receive only.
     input logic         mac_clk_i,
@@ -247,11 +249,6 @@ module capture
   for (genvar l = 0; l < Links; l++) begin : g_link
     pcie_cfg_t cfg;
     logic up, link_rst;
-    pipe_reg i_up (
-        .clk_i,
-        .d_i(pcie_i[l].link_up),
-        .q_o(up)
-    );
     assign link_rst = rst_i || !up;
     assign link_down[l] = !up;
 
@@ -260,6 +257,7 @@ module capture
     `STREAM_ON(tlp_beat_t, read_tlp, clk_i, link_rst)
     `STREAM_ON(tlp_beat_t, write_tlp[1], clk_i, link_rst)
     pcie_endpoint #(
+        .Interface(PcieInterface),
         .AddrW(AddrW),
         .Reads(1'b0)
     ) i_endpoint (
@@ -268,6 +266,7 @@ module capture
         .pins_i(pcie_i[l]),
         .pins_o(pcie_o[l]),
         .cfg_o(cfg),
+        .up_o(up),
         .req(request),
         .access(request),
         .regs(link_regs[l]),

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <string>
-#include <utility>
 
 #include "capture.h"
 
@@ -49,10 +48,9 @@ LinkFaults::LinkFaults(const Options& options, unsigned links)
 }
 
 Links::Links(const Options& options, Simulation& simulation, HostMemory& memory, int clock,
-             const Pins& pins, OnUp on_up)
+             const Pins& pins)
     : simulation_(simulation),
       faults_(options, options.get<unsigned>("links")),
-      on_up_(std::move(on_up)),
       service_every_(options.us("service_us")) {
   for (unsigned l = 0; l < options.get<unsigned>("links"); ++l) {
     PcieSettings settings = slot(options, l);
@@ -81,7 +79,7 @@ void Links::event(bool lost, Time now) {
   PcieHost& link = *link_[faults_.link];
   link.endpoint->set_link_lost(lost, true, now);
   if (lost) link.root.link_lost();
-  on_up_(faults_.link, !lost);
+  link.endpoint->show_up(!lost);
   back_ = !lost;
 }
 

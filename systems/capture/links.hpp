@@ -30,12 +30,10 @@ struct LinkFaults {
 
 class Links {
  public:
-  /// Called when a link comes up or goes down, for the device's pin.
-  using OnUp = std::function<void(unsigned link, bool up)>;
   using Pins = std::function<EndpointPins(unsigned link)>;
 
   Links(const Options& options, Simulation& simulation, HostMemory& memory, int clock,
-        const Pins& pins, OnUp on_up);
+        const Pins& pins);
 
   unsigned count() const { return static_cast<unsigned>(link_.size()); }
   PcieHost& operator[](unsigned l) { return *link_[l]; }
@@ -66,7 +64,6 @@ class Links {
 
   Simulation& simulation_;
   LinkFaults faults_;
-  OnUp on_up_;
   Time service_every_, start_ = 0, next_service_ = 0;
   std::vector<std::unique_ptr<PcieHost>> link_;
   emcap* device_ = nullptr;

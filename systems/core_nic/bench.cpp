@@ -167,7 +167,9 @@ Bench::Bench(const Options& options)
   options.get<std::string>("firmware");  // the image is made from it
   model_.open_waves(waves());
   model_.keeps(clocks_.mem, EMERY_CLOCK_SEEN(*model_, mem_clk_i));
-  host_.attach(host_clock_, function(), EndpointPins::of(model_->pcie_i, model_->pcie_o));
+  host_.attach(
+      host_clock_, function(),
+      EndpointPins::of(model_->pcie_i, model_->pcie_o, options.get<std::string>("pcie_interface")));
   simulation_.add(host_clock_, *this);
   simulation_.add(clocks_.mem, ddr_);
   simulation_.add(clocks_.core, observer_);

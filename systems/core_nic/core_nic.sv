@@ -9,7 +9,7 @@
 /// core_nic.rdl for the host, device_pkg for the cores. Receive is never held up: what finds no room is dropped whole and
 /// counted. No output depends combinationally on an input.
 module core_nic
-  import pcie_pkg::*;
+  import pins_pkg::*;
   import dma_pkg::*;
   import eth_pkg::*;
   import core_pkg::*;
@@ -26,6 +26,7 @@ module core_nic
     parameter int DramBanks = 8,
     parameter int CasLatency = 7,  // of the frame memory, in its clocks
     parameter int Tags = 64,  // PCIe reads in flight
+    parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pins_pkg
     parameter bit Rvfi = 1'b0  // seen_o shows retired instructions
 ) (
     input logic core_clk_i,
@@ -38,8 +39,8 @@ module core_nic
     input logic mac_rst_i,
 
     // Host clock: PCIe hard block.
-    input  pcie_in_t  pcie_i,
-    output pcie_out_t pcie_o,
+    input  pcie_pins_in_t  pcie_i,
+    output pcie_pins_out_t pcie_o,
 
     // MAC clock: MAC streams.
     output logic        mac_tx_valid_o,
@@ -105,8 +106,9 @@ module core_nic
   logic read_error, write_interrupt, interrupt;
   logic [2:0][31:0] host_count;
   core_nic_host #(
+      .PcieInterface(PcieInterface),
       .AddrW(AddrW),
-      .Tags (Tags)
+      .Tags(Tags)
   ) i_host (
       .host_clk_i,
       .host_rst_i,

@@ -9,17 +9,19 @@
 module core_nic_host
   import core_nic_map_pkg::MsixBase, core_nic_map_pkg::MsixPendingBase;
   import pcie_pkg::*;
+  import pins_pkg::*;
   import dma_pkg::*;
 #(
+    parameter int PcieInterface = PinsIdeal,  // of pcie_endpoint
     parameter int AddrW = 21,  // of BAR 0
-    parameter int Tags  = 64   // PCIe reads in flight
+    parameter int Tags = 64  // PCIe reads in flight
 ) (
     input logic host_clk_i,
     input logic host_rst_i,
 
     // PCIe hard block.
-    input  pcie_in_t  pcie_i,
-    output pcie_out_t pcie_o,
+    input  pcie_pins_in_t  pcie_i,
+    output pcie_pins_out_t pcie_o,
 
     // DMA of the assists.
     stream_if.snk dma_read[1],  // dma_req_t
@@ -46,12 +48,13 @@ module core_nic_host
   `STREAM_ON(tlp_beat_t, completion, host_clk_i, host_rst_i)
   `STREAM_ON(tlp_beat_t, read_tlp, host_clk_i, host_rst_i)
   `STREAM_ON(tlp_beat_t, posted_tlp[2], host_clk_i, host_rst_i)
-  logic foreign, unsupported, dropped;
+  logic unused_up, foreign, unsupported, dropped;
   logic [2:0] happened;
   dma_read_count_t unused_count;
 
   pcie_endpoint #(
-      .AddrW (AddrW),
+      .Interface(PcieInterface),
+      .AddrW(AddrW),
       .Posted(2)
   ) i_endpoint (
       .clk_i(host_clk_i),
@@ -59,6 +62,7 @@ module core_nic_host
       .pins_i(pcie_i),
       .pins_o(pcie_o),
       .cfg_o(cfg),
+      .up_o(unused_up),
       .req(request),
       .access(request),
       .regs(host_regs),

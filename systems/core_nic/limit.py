@@ -9,6 +9,7 @@ from math import ceil
 from emery.physics import FCS, PcieSlot, PcieUse, ethernet_fps
 
 _LINE_GBPS = 10.0
+_HOST_HZ = 125e6  # of the pins of the PCIe hard block
 _MEMORY_BYTES = 16  # a clock
 _HEADERS = 42  # bytes of a frame's first segment, when it has two
 _DESCRIPTOR = 16  # bytes; a returned one is a write of its own
@@ -50,13 +51,12 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     words = sum(share * _words(size) for size, share in sizes.items()) / total
     always = {"line": max(tx, rx) * frame, "frame_memory": (tx + rx) * words / (values["mem_mhz"] * 1e6)}
     found = {"physics": dict(always), "protocol": dict(always)}
-    if values["interconnect"] == "ideal":
-        return found
-    slot = PcieSlot.of(values)
+    slot = PcieSlot.of(values, pins_hz=_HOST_HZ)
     for records, part in ((False, found["physics"]), (True, found["protocol"])):
         use = PcieUse()
         for size, share in sizes.items():
             use += _sent(slot, values["segments"], size, records) * (tx * share / total)
             use += _received(slot, size, records) * (rx * share / total)
-        part |= slot.loads(use, tags=values["tags"])
+        held = slot.loads(use, tags=values["tags"])
+        part |= held if values["interconnect"] == "pcie" else {name: held[name] for name in ("rq", "rc") if name in held}
     return found

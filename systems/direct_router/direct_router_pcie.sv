@@ -11,11 +11,13 @@
 module direct_router_pcie
   import eth_pkg::*;
   import pcie_pkg::*;
+  import pins_pkg::*;
   import channel_pkg::channel_cmd_t;
   import channel_pkg::channel_word_t;
   import channel_pkg::channel_result_e;
   import channel_pkg::window_word_t;
 #(
+    parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pins_pkg
     parameter int Cards = 8,  // this one included: 2 ... 16
     parameter int Classes = 2,  // 1 ... 4
     parameter int FifoBytes = 15360,  // of each input and output FIFO
@@ -26,8 +28,8 @@ module direct_router_pcie
     input logic rst_i,
 
     // PCIe hard block.
-    input  pcie_in_t  pcie_i,
-    output pcie_out_t pcie_o,
+    input  pcie_pins_in_t  pcie_i,
+    output pcie_pins_out_t pcie_o,
 
     // MAC stream, one byte a beat.
     input  logic       mac_clk_i,
@@ -57,18 +59,21 @@ module direct_router_pcie
   reg_if #(.AddrW(BarW - 1)) regs ();
   pcix_pkg::bus_event_t bus_event;
   logic [Writers-1:0] tlp_sent;
-  logic unused_foreign, write_dropped, access_dropped, word_in, bad_read, unused_unmapped;
+  logic
+      unused_up, unused_foreign, write_dropped, access_dropped, word_in, bad_read, unused_unmapped;
 
   pcie_endpoint #(
-      .AddrW (BarW),
+      .Interface(PcieInterface),
+      .AddrW(BarW),
       .Posted(Writers),
-      .Reads (1'b0)
+      .Reads(1'b0)
   ) i_endpoint (
       .clk_i,
       .rst_i,
       .pins_i(pcie_i),
       .pins_o(pcie_o),
       .cfg_o(cfg),
+      .up_o(unused_up),
       .req(request),
       .access,
       .regs(bar),

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "Vdirect_router_pcie.h"
-#include "bench/pcie/endpoint.hpp"
 #include "bench/pcie/pcie_switch.hpp"
 #include "bench/pcie/switch_cpu.hpp"
+#include "bench/pcie/usplus_endpoint.hpp"
 #include "direct_router.h"
 #include "systems/direct_router/machine.hpp"
 
@@ -54,8 +54,9 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
       Card& card = card_.emplace_back();
       card.link = std::make_unique<PcieLink>(link_config(options), CreditConfig::from(options));
       cpu_.add_device(*card.link);
-      card.endpoint = std::make_unique<Endpoint>(
-          endpoint_config(), *card.link, EndpointPins::of(model_[c].pcie_i, model_[c].pcie_o));
+      card.endpoint = make_endpoint(endpoint_config(), *card.link,
+                                    EndpointPins::of(model_[c].pcie_i, model_[c].pcie_o,
+                                                     options.get<std::string>("pcie_interface")));
       simulation.add(bus_clock_, *card.endpoint);
     }
     simulation.add(bus_clock_, switch_);

@@ -168,7 +168,7 @@ Bench::Bench(const Options& options)
           std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))) {
   model_.open_waves(waves());
   host_.attach(core_, function(options),
-               EndpointPins::of(model_->pcie_i, model_->pcie_o, model_->usplus_i, model_->usplus_o,
+               EndpointPins::of(model_->pcie_i, model_->pcie_o,
                                 options.get<std::string>("pcie_interface"), 128));
   simulation_.add(core_, *this);
   // Frames come to the host in another order than over the wire.

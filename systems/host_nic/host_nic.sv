@@ -8,7 +8,7 @@
 /// Registers: BAR 0 as in host_nic.rdl. No output depends combinationally on an input.
 module host_nic
   import pcie_pkg::*;
-  import usplus_pkg::*;
+  import pins_pkg::*;
   import dma_pkg::*;
   import eth_pkg::*;
   import queue_pkg::*;
@@ -27,17 +27,15 @@ module host_nic
     parameter int MaxFrame = 9216,  // without FCS
     parameter int Tags = 256,  // PCIe reads in flight
     parameter int ReadBytes = 32768,  // of packets that a port has asked for and not got yet
-    parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pcie_pins
+    parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pins_pkg
     localparam int MacPorts = Interfaces * Ports
 ) (
     input logic clk_i,
     input logic rst_i,
 
-    // PCIe hard block, one of the two.
-    input  pcie_in_t    pcie_i,
-    output pcie_out_t   pcie_o,
-    input  usplus_in_t  usplus_i,
-    output usplus_out_t usplus_o,
+    // PCIe hard block.
+    input  pcie_pins_in_t  pcie_i,
+    output pcie_pins_out_t pcie_o,
 
     // MAC streams.
     input  logic         mac_clk_i,
@@ -69,31 +67,16 @@ module host_nic
   end
 
   // ---------------------------------------------------------------- PCIe
-  pcie_in_t  pins_in;
-  pcie_out_t pins_out;
   pcie_cfg_t cfg;
-  pcie_pins #(
-      .Interface(PcieInterface),
-      .Sent(wide_tlp_beat_t),
-      .Received(wide_tlp_beat_t)
-  ) i_pins (
-      .clk_i,
-      .rst_i,
-      .pcie_i,
-      .pcie_o,
-      .usplus_i,
-      .usplus_o,
-      .pins_o(pins_in),
-      .pins_i(pins_out)
-  );
   reg_if #(.AddrW(AddrW)) host_regs ();
   `STREAM(tlp_beat_t, request)
   `STREAM(wide_tlp_beat_t, completion)
   `STREAM(tlp_beat_t, read_tlp)
   `STREAM(wide_tlp_beat_t, posted_tlp[2])  // DMA, interrupts
   `STREAM(tlp_beat_t, irq_tlp)
-  logic tlp_foreign, request_unsupported, request_dropped;
+  logic unused_up, tlp_foreign, request_unsupported, request_dropped;
   pcie_endpoint #(
+      .Interface(PcieInterface),
       .AddrW(AddrW),
       .Posted(2),
       .Sent(wide_tlp_beat_t),
@@ -101,9 +84,10 @@ module host_nic
   ) i_endpoint (
       .clk_i,
       .rst_i,
-      .pins_i(pins_in),
-      .pins_o(pins_out),
+      .pins_i(pcie_i),
+      .pins_o(pcie_o),
       .cfg_o(cfg),
+      .up_o(unused_up),
       .req(request),
       .access(request),
       .regs(host_regs),

@@ -23,7 +23,6 @@
 #include "bench/run/main.hpp"
 #include "bench/run/pcie_host.hpp"
 #include "bench/run/run.hpp"
-#include "bench/sim/member.hpp"
 #include "bench/sim/ring.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "pcie_bench.h"
@@ -169,9 +168,9 @@ Bench::Bench(const Options& options)
       size_(0),
       host_(PcieSettings(options), simulation_, memory_) {
   model_.open_waves(waves());
-  host_.attach(core_, function(),
-               EndpointPins::of(model_->pcie_i, model_->pcie_o, model_->usplus_i, model_->usplus_o,
-                                options.get<std::string>("pcie_interface")));
+  host_.attach(
+      core_, function(),
+      EndpointPins::of(model_->pcie_i, model_->pcie_o, options.get<std::string>("pcie_interface")));
   simulation_.add(core_, *this);
   // More than the link can take: transfers begin when the device is ready for them.
   const Workload workload(
@@ -226,8 +225,7 @@ void Bench::set_up(unsigned w) {
 }
 
 void Bench::open() {
-  model_->pcie_i.EMERY_MEMBER(link_up) = 1;
-  model_->usplus_i.EMERY_MEMBER(lnk_up) = 1;
+  host_.endpoint->show_up(true);
   model_.reset(simulation_, {&model_->rst_i}, 100 * kNanosecond);
   host_.root.enumerate();
   set_bus_master(host_.root, true);

@@ -7,22 +7,20 @@
 /// way. No output depends combinationally on an input.
 module pcie_bench
   import pcie_pkg::*;
-  import usplus_pkg::*;
+  import pins_pkg::*;
   import dma_pkg::*;
   import probe_pkg::*;
   import pcie_bench_map_pkg::*;
 #(
-    parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pcie_pins
+    parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pins_pkg
     parameter int Tags          = 256         // reads under way, a power of two from 4 to 256
 ) (
     input logic clk_i,
     input logic rst_i,
 
-    // PCIe hard block, one of the two.
-    input  pcie_in_t    pcie_i,
-    output pcie_out_t   pcie_o,
-    input  usplus_in_t  usplus_i,
-    output usplus_out_t usplus_o,
+    // PCIe hard block.
+    input  pcie_pins_in_t  pcie_i,
+    output pcie_pins_out_t pcie_o,
 
     // Transfers read: how many the host has prepared; asked for; what came, never refused.
     input  logic [ 31:0] prepared_i,
@@ -63,35 +61,23 @@ module pcie_bench
   end
 
   // ---------------------------------------------------------------- the link
-  pcie_in_t  pins_in;
-  pcie_out_t pins_out;
   `STREAM(tlp_beat_t, request)
   `STREAM(tlp_beat_t, completion)
   `STREAM(tlp_beat_t, read_tlp)
   `STREAM(tlp_beat_t, write_tlp[1])
   reg_if #(.AddrW(AddrW)) regs ();
   pcie_cfg_t pcie_cfg;
-  logic foreign, unsupported, dropped;
-  pcie_pins #(
-      .Interface(PcieInterface)
-  ) i_pins (
-      .clk_i,
-      .rst_i,
-      .pcie_i,
-      .pcie_o,
-      .usplus_i,
-      .usplus_o,
-      .pins_o(pins_in),
-      .pins_i(pins_out)
-  );
+  logic unused_up, foreign, unsupported, dropped;
   pcie_endpoint #(
+      .Interface(PcieInterface),
       .AddrW(AddrW)
   ) i_endpoint (
       .clk_i,
       .rst_i,
-      .pins_i(pins_in),
-      .pins_o(pins_out),
+      .pins_i(pcie_i),
+      .pins_o(pcie_o),
       .cfg_o(pcie_cfg),
+      .up_o(unused_up),
       .req(request),
       .access(request),
       .regs,

@@ -5,6 +5,7 @@
 module top
   import pcie_pkg::*;
   import usplus_pkg::*;
+  import pins_pkg::*;
 #(
     parameter int Interface = PinsUsPlus
 ) (
@@ -22,18 +23,17 @@ module top
   `STREAM(beat_t, read)
   `STREAM(beat_t, write)
   `FIFO(beat_t, 2048, i_back, read, write)
-  pcie_out_t unused_pcie;
+  pcie_pins_out_t all_out;
+  assign pins_out = all_out.usplus;
   logic unused_started;
-  wire unused = &{1'b0, read.ready};
+  wire  unused = &{1'b0, read.ready};
   pcie_bench #(
       .PcieInterface(Interface)
   ) dut (
       .clk_i,
       .rst_i,
-      .pcie_i('{default: '0}),
-      .pcie_o(unused_pcie),
-      .usplus_i(pins_in),
-      .usplus_o(pins_out),
+      .pcie_i('{ideal: '{default: '0}, usplus: pins_in}),
+      .pcie_o(all_out),
       .prepared_i(prepared),
       .started_o(unused_started),
       .read_valid_o(read.valid),

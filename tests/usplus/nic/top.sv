@@ -4,6 +4,7 @@
 module top
   import pcie_pkg::*;
   import usplus_pkg::*;
+  import pins_pkg::*;
 #(
     parameter int Interface = PinsUsPlus
 ) (
@@ -11,7 +12,8 @@ module top
     output logic unused_o
 );
   `USPLUS_WIRES
-  pcie_out_t unused_pcie;
+  pcie_pins_out_t all_out;
+  assign pins_out = all_out.usplus;
   logic valid[1], sop[1], eop[1], err[1];
   logic [511:0] data[1];
   logic [  6:0] len [1];
@@ -23,10 +25,8 @@ module top
   ) dut (
       .clk_i,
       .rst_i,
-      .pcie_i('{default: '0}),
-      .pcie_o(unused_pcie),
-      .usplus_i(pins_in),
-      .usplus_o(pins_out),
+      .pcie_i('{ideal: '{default: '0}, usplus: pins_in}),
+      .pcie_o(all_out),
       .mac_clk_i(clk_i),
       .mac_rst_i(rst_i),
       .mac_tx_valid_o(valid),
