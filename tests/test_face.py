@@ -342,21 +342,30 @@ def test_reproduce_draws_figures(tmp_path, fake):
 ENDS = {"INT": (130, "emery: interrupted"), "TERM": (143, "emery: ended by SIGTERM"), "HUP": (129, "emery: ended by SIGHUP")}
 
 
-@pytest.mark.parametrize("command", ["run", "sweep"])
+@pytest.mark.parametrize("command", ["run", "sweep", "build"])
 @pytest.mark.parametrize("name", [*ENDS, "KILL"])
-def test_what_ends_emery_ends_its_simulators(tmp_path, name, command):
-    """In one line and with no scratch left; when it is killed, the kernel ends them."""
+def test_what_ends_emery_ends_its_children(tmp_path, name, command):
+    """Simulators; compilers with the passes they start. In one line and with no scratch left; when it is killed, the kernel
+    ends them."""
     program = tmp_path / "sim"
-    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid-$$\nexec sleep 60\n")
+    compiler = f"sleep 60 &\necho $! > {tmp_path}/pid-$!\n"  # g++ waits for a cc1plus, and does not end it
+    last = "wait" if command == "build" else "exec sleep 60"
+    program.write_text(f"#!/bin/sh\n{compiler if command == 'build' else ''}echo $$ > {tmp_path}/pid-$$\n{last}\n")
     program.chmod(0o755)
-    more = {"run": [], "sweep": ["--over", "mps=128,256", "--out", str(tmp_path / "sweep.jsonl")]}[command]
+    more = {
+        "run": ["host-nic", "--size", "64"],
+        "sweep": ["host-nic", "--size", "64", "--over", "mps=128,256", "--out", str(tmp_path / "sweep.jsonl")],
+        "build": ["host-nic"],
+    }[command]
     code = (
-        "import signal, sys; from emery import cli, process; from emery.make import build; from pathlib import Path\n"
+        "import signal, sys; from pathlib import Path\n"
+        "from emery import cli, process; from emery.make import build, toolchain\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs of a shell ignore it
-        f"build.build_system = lambda *a, **k: Path({str(program)!r})\nprocess.guard()\n"
-        f"sys.exit(cli.main([{command!r}, 'host-nic', '--size', '64', *{more!r}]))\n"
+        f"compiled = lambda *a, **k: toolchain.run_cxx([], Path({str(tmp_path)!r}))\n"
+        f"build.build_system = compiled if {command!r} == 'build' else lambda *a, **k: Path({str(program)!r})\n"
+        f"process.guard()\nsys.exit(cli.main([{command!r}, *{more!r}]))\n"
     )
-    environment = {**os.environ, "EMERY_CACHE": str(tmp_path / "cache"), "EMERY_JOBS": "2"}
+    environment = {**os.environ, "EMERY_CACHE": str(tmp_path / "cache"), "EMERY_JOBS": "2", "CXX": str(program)}
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     face = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
 
@@ -369,7 +378,7 @@ def test_what_ends_emery_ends_its_simulators(tmp_path, name, command):
         except OSError:
             return False
 
-    wanted = 2 if command == "sweep" else 1
+    wanted = 1 if command == "run" else 2
     for _ in range(400):
         if len(children()) == wanted:
             break
@@ -378,7 +387,7 @@ def test_what_ends_emery_ends_its_simulators(tmp_path, name, command):
     _, said = face.communicate(timeout=20)
     if name in ENDS:
         assert (face.returncode, said.strip()) == ENDS[name]
-        assert not list((tmp_path / "cache" / "tmp").iterdir())
+        assert not list((tmp_path / "cache" / "tmp").glob("*"))
     for child in children():
         for _ in range(100):  # the kernel's turn
             if not runs(child):

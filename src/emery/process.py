@@ -4,7 +4,9 @@
 SIGTERM, SIGHUP and Ctrl-C end all children, and then this process in one line; should it be killed, the kernel ends them.
 """
 
+import contextlib
 import ctypes
+import os
 import resource
 import signal
 import subprocess
@@ -12,6 +14,11 @@ import threading
 
 _CALLS = ctypes.CDLL(None)  # looked up before any fork
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+# Stands between this process and a tool that starts others (compilers do, and die without them): told of the end of this
+# process by the kernel, it ends the whole group; otherwise it ends as the tool did.
+_FAMILY = (
+    """exec 3<&0; trap 'kill -9 0' TERM; "$@" <&3 3<&- & wait $!; s=$?; [ $s -le 128 ] || kill -$((s - 128)) $$; exit $s"""
+)
 _children: set[subprocess.Popen] = set()
 _guard = threading.RLock()  # a signal may come while its own thread holds it
 _ending = 0  # the signal that came
@@ -25,20 +32,30 @@ class Ended(BaseException):
         self.number = number
 
 
-def start(command: list[str], cpu_seconds: int = 0, **how) -> subprocess.Popen:
-    """Starts a child; `finish` when it has ended. One that uses more than `cpu_seconds` of the processor is ended."""
+def start(command: list[str], cpu_seconds: int = 0, family: bool = False, **how) -> subprocess.Popen:
+    """Starts a child; `finish` when it has ended. One that uses more than `cpu_seconds` of the processor is ended.
+
+    `family`: it may have children of its own, which end with it.
+    """
 
     def prepare():
-        _CALLS.prctl(_DEATH_SIGNAL, signal.SIGKILL)
+        os.setpgid(0, 0)
+        _CALLS.prctl(_DEATH_SIGNAL, signal.SIGTERM if family else signal.SIGKILL)
         if cpu_seconds:
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
 
-    child = subprocess.Popen(command, preexec_fn=prepare, **how)
+    child = subprocess.Popen(["/bin/sh", "-c", _FAMILY, "sh", *command] if family else command, preexec_fn=prepare, **how)
     with _guard:
         _children.add(child)
         if _ending:
-            child.kill()
+            _kill(child)
     return child
+
+
+def _kill(child: subprocess.Popen):
+    """Ends a child and its whole group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 def check():
@@ -50,7 +67,7 @@ def check():
 def finish(child: subprocess.Popen):
     """Ends a child that still runs."""
     if child.poll() is None:
-        child.kill()
+        _kill(child)
         child.wait()
     with _guard:
         _children.discard(child)
@@ -60,11 +77,11 @@ def run(command: list[str], cpu_seconds: int = 0, **how) -> subprocess.Completed
     """Like subprocess.run with captured text; one that stands still is ended after a time that no busy machine explains."""
     text = how.pop("input", None)
     pipes = {"stdin": subprocess.PIPE if text is not None else subprocess.DEVNULL, "stdout": subprocess.PIPE}
-    child = start(command, cpu_seconds, **{**pipes, "stderr": subprocess.PIPE, "text": True, **how})
+    child = start(command, cpu_seconds, True, **{**pipes, "stderr": subprocess.PIPE, "text": True, **how})
     try:
         out, said = child.communicate(text, 20 * cpu_seconds or None)
     except subprocess.TimeoutExpired:
-        child.kill()
+        _kill(child)
         out, said = child.communicate()
     finally:
         finish(child)
@@ -77,7 +94,7 @@ def _end(number: int, _frame):
     _ending = number
     alive = [x for x in list(_children) if x.returncode is None]
     for child in alive:
-        child.kill()
+        _kill(child)
     if not alive:  # otherwise whoever waits for them raises it, at a place where that can be told
         check()
 
