@@ -135,12 +135,45 @@ def test_faults_of_cxx_and_python(tmp_path, monkeypatch):
         compile(faults.planted(source, fault), "a.py", "exec")
 
 
+def test_of_python_the_tests_that_reach_the_line_are_asked(tmp_path):
+    path = ROOT / "src/emery/capture.py"
+    fault = text.python_faults(path)[0]
+    tried, test = trial.PythonTrial(tmp_path, {1: fault}, trial.no_news), tmp_path / "test_a.py"
+    lines = {fault.path: {fault.line}}
+    tried.tests[test] = {
+        "slow": {"seconds": 4.0, "lines": lines},
+        "quick": {"seconds": 0.1, "lines": lines},
+        "elsewhere": {"seconds": 0.1, "lines": {fault.path: {fault.line + 1000}}},
+    }
+    assert list(tried.asked(fault, [test])) == ["quick", "slow"]
+    for number in range(20):  # no more than fit
+        tried.tests[test][f"more {number}"] = {"seconds": 3.0, "lines": lines}
+    assert 25 < sum(tried.asked(fault, [test]).values()) <= 30
+    tried.tests[test] = {"started elsewhere": {"seconds": 1.0, "lines": {}}}
+    assert list(tried.asked(fault, [test])) == ["started elsewhere"]
+
+
+def test_a_fault_of_python_is_noticed_where_it_is_looked_at(tmp_path):
+    copy = trial.Copy(tmp_path / "checkout", cache_dir())
+    copy.write("src/emery/tiny.py", b"def f(x):\n    if x < 3:\n        return x\n    return 7\n")
+    test = "from emery.tiny import f\n\n\ndef test_small():\n    assert f(2) == 2 and f(3) > 3\n"
+    copy.write("tests/test_tiny.py", test.encode())
+    done = copy.python(["-m", "emery", "mutate", "src/emery/tiny.py", "--json"])
+    outcomes = {x["fault"]: (x["outcome"], x["by"]) for x in json.loads(done.stdout)["faults"]}
+    assert done.returncode == 1 and outcomes.pop("7 is 8") == ("survived", "")
+    assert len(outcomes) == 6 and set(outcomes.values()) == {("noticed", "test_tiny")}
+
+
 def test_own_tests():
     def names(path):
         return [x.name for x in own_tests.of_source(ROOT / path)]
 
     assert names("rtl/base/fifo.sv") == ["fifo_tb.sv", "fifo_formal.sv"]
     assert names("rtl/mac/mac_rx.sv") == ["mac_rx_byte_tb.sv", "mac_rx_tb.sv", "mac_rx_wide_tb.sv"]
+    # Only instances count: comments and wires say "core" and "wide" in many benches.
+    assert names("rtl/base/stream_gate.sv") == ["cap_pack_tb.sv", "stream_gate_formal.sv"]
+    assert names("rtl/pcie/usplus_rc.sv") == ["usplus_pcie_tb.sv"]
+    assert names("rtl/core/core_div.sv") == ["core_isa_tb.sv", "core_net_tb.sv"]
     assert names("bench/score/meter.hpp") == ["meter_test.cpp"]
     assert names("src/emery/published.py") == ["test_published.py"]
     assert mutate.choose(["fifo"]) == [ROOT / "rtl/base/fifo.sv"]

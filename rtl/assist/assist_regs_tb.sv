@@ -193,6 +193,11 @@ module assist_regs_tb
     req.wdata <= $urandom_range(1) == 0 ? $urandom() : $urandom_range(3);
     req.be <= '1;
     master <= 3'($urandom_range(7));
+    if (rst) begin  // a store in the last clock of the reset makes no pulse
+      valid <= 1'b1;
+      req.op <= Store;
+      req.addr <= DeviceBase + (seed % 3 == 0 ? 32'h10 : seed % 3 == 1 ? 32'h140 : 32'h14);
+    end
   end
   // Pulses, a clock after their store.
   logic irq_due = 0, print_due = 0, exit_due = 0;
@@ -281,6 +286,17 @@ module assist_regs_tb
     `CHECK(watchdog == '0, "a core was ended because it had slept")
     repeat (15) @(posedge clk);
     `CHECK(watchdog == 3'b001, "the watchdog of a core that has slept")
+    // While there is no limit no time counts: a core has the whole of one that is set.
+    run <= '0;
+    store(12'h008, 32'd0, 3'd0);
+    run <= 3'b001;
+    repeat (300) @(posedge clk);
+    `CHECK(watchdog == '0, "a core was ended without a limit")
+    store(12'h008, 32'd100, 3'd0);
+    repeat (95) @(posedge clk);
+    `CHECK(watchdog == '0, "a core was ended for the time before there was a limit")
+    repeat (15) @(posedge clk);
+    `CHECK(watchdog == 3'b001, "the watchdog of a core that got a limit")
     `TB_PASS
   end
 endmodule

@@ -99,6 +99,8 @@ module frame_access_tb
     foreach (words[i]) words[i] = i * 32'h1020304;
     foreach (cells[i]) cells[i] = {words[4*i+3], words[4*i+2], words[4*i+1], words[4*i]};
     @(negedge rst);
+    store_percent = 100;  // the first access has data that must come
+    repeat (20) @(posedge clk);
     for (int i = 0; i < 40; i++) begin
       bus_percent   = $urandom_range(1) == 0 ? 100 : $urandom_range(100, 5);
       store_percent = $urandom_range(100);

@@ -29,6 +29,7 @@ module pulse_stream_formal (
   always_comb begin
     if (started_q) begin
       one_for_what_came : assert (out.valid == owed_q);
+      no_data : assert (out.data == '0);
       taken : cover (out.valid && ready_i && pulse_i);
     end
   end

@@ -12,7 +12,7 @@ module rmw_ram_formal (
     input logic [1:0] watched_i
 );
   `FORMAL_BEGIN
-  localparam int Depth = 3;
+  localparam int Depth = 4;
   logic ready;
   logic [1:0] now;
   rmw_ram #(
@@ -41,7 +41,6 @@ module rmw_ram_formal (
     end
   end
   always_comb begin
-    assume (index_i < Depth && watched_i < Depth);
     if (!ready || !started_q) assume (!start_i);
     if (started_q) assume (watched_i == watched_q);
     if (update_q) assert (now == word_q);

@@ -42,9 +42,12 @@ module stream_gate_formal (
   `FORMAL_STREAM(assert, out, beat_t)
 
   logic out_inside_q = 1'b0, drop_q = 1'b0;  // inside a packet that comes out, or one that does not
-  wire take = in.valid && in.ready;
-  wire give = out.valid && out.ready;
+  wire  take = in.valid && in.ready;
+  wire  give = out.valid && out.ready;
+  logic waits_q = 1'b0;  // offered before, and not taken
+  wire  fresh = in.valid && !inside_q && !waits_q;
   always_ff @(posedge clk_i) begin
+    waits_q <= started_q && in.valid && !in.ready;
     if (started_q && take) inside_q <= !eop_i;
     if (started_q && give) out_inside_q <= !out.data.eop;
     if (started_q && take && !give) drop_q <= !eop_i;
@@ -61,6 +64,7 @@ module stream_gate_formal (
       assert (!out_inside_q || dut.passing_q);
       assert (!dut.passing_q || !drop_q);
       open : assert (closed_i || drop_q || in.valid == out.valid);
+      closed : assert (!(closed_i && fresh && out.valid));
       never_stuck : assert (!closed_i || dut.passing_q || in.ready);
       passes_on : cover (closed_i && give && out_inside_q && out.data.eop);
       drops_on : cover (!closed_i && take && !give && eop_i && drop_q);

@@ -110,9 +110,9 @@ module mac_rx_tb
   end
 
   int unsigned counted[5];
-  int unsigned ready_percent = 100, delivered = 0, marked = 0, frames_out = 0;
+  int unsigned ready_percent = 100, stamp_percent = 80, delivered = 0, marked = 0, frames_out = 0;
   `STREAM_SINK(Wide, i_sink, frame, ready_percent)
-  `STREAM_SINK(ptp_time_t, i_stamps, stamp, 80)
+  `STREAM_SINK(ptp_time_t, i_stamps, stamp, stamp_percent)
   int last_id = -1;
   byte unsigned bytes[$];
   ptp_time_t stamps[$];
@@ -182,6 +182,18 @@ module mac_rx_tb
       for (int i = 0; i < 600; i++) send(65, 0, 0);
       settle();
       `CHECK(delivered == 1300, "lost a frame of 65 bytes")
+    end
+    // Nobody takes time stamps: a frame whose stamp has no place waits, one that has begun goes on.
+    if (!Bytes) begin
+      int unsigned sent_on;
+      sent_on = frames_out;
+      stamp_percent = 0;
+      for (int i = 0; i < 35; i++) send(i == 31 ? 300 : 60, 0, 4);
+      repeat (100) @(posedge clk);
+      `CHECK(frames_out == sent_on + 32, "a frame left without a place for its stamp")
+      stamp_percent = 80;
+      settle();
+      `CHECK(delivered == sent_on + 35, "a frame was lost for want of time stamps")
     end
     // Every kind of frame, without overflow, bytes on slow and fast clocks: each count is exact.
     for (int round = 0; round < 4; round++) begin

@@ -322,12 +322,23 @@ def build_block_test(bench: Path, coverage: bool = False) -> Path:
 def build_bench_test(source: Path, quick: bool = False) -> Path:
     """The executable of a C++ test (`_test.cpp`): it is linked with all of bench/, and warnings are errors in it.
 
-    `quick`: built sooner, to run once; warnings do not matter.
+    `quick`: built sooner, to run once, with what its headers lead to; warnings do not matter.
     """
     flags = (*_COLD, *_LANGUAGE, "-w") if quick else (*_HOT, *_LANGUAGE, *_WARNINGS)
     units = [Unit(source, flags if quick else (*flags, "-Werror"), (ROOT,))]
-    units += [Unit(x, flags, (ROOT,)) for x in bench_sources()]
+    units += [Unit(x, flags, (ROOT,)) for x in (_behind(source) if quick else bench_sources())]
     return link(compile_all(units), [], source.stem)
+
+
+def _behind(source: Path) -> list[Path]:
+    """The C++ files of bench/ that a source needs: those beside the headers that it, or one of them, includes."""
+    found, todo = set(), [source]
+    while todo:
+        new = {x.with_suffix(".cpp") for x in cache.sources(todo.pop(), [ROOT]) if x.suffix == ".hpp"} - found
+        new = {x for x in new if x.is_file()}
+        found |= new
+        todo += new
+    return sorted(found)
 
 
 def build_test(name: str) -> Path:

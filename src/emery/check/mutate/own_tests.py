@@ -6,7 +6,7 @@ import functools
 import re
 from pathlib import Path
 
-from emery.check import testing
+from emery.check import structure
 from emery.common import ROOT, UserError
 from emery.make import build, cache
 
@@ -40,8 +40,18 @@ def benches_of(path: Path) -> list[Path]:
 
 @functools.cache
 def _rtl_tests() -> dict[Path, set[Path]]:
-    tests = [*benches(), *(x for place in ("rtl", "systems") for x in (ROOT / place).rglob("*_formal.sv"))]
-    return {x: set(testing.needed_rtl(x)) for x in sorted(tests)}
+    """The files of what each bench and each proof instantiates, directly or through others."""
+    design, found = structure.read(), {}
+    for test in sorted({ROOT / x.path for x in design.tests}):
+        own = {x.name: x for x in design.tests if ROOT / x.path == test}
+        known = {x.name: x for x in design.tests} | design.modules | own  # a proof's stand-in hides the block
+        seen, todo = set(), list(own)
+        while todo:
+            if (name := todo.pop()) not in seen:
+                seen.add(name)
+                todo += known[name].children & known.keys()
+        found[test] = {ROOT / known[x].path for x in seen}
+    return found
 
 
 def subject(test: Path) -> str:
@@ -53,12 +63,23 @@ def subject(test: Path) -> str:
 
 
 def _of_rtl(path: Path) -> list[Path]:
+    """Those named after it. Where no bench is, those that instantiate it: itself rather than through others, the smallest."""
     those = {x: needed for x, needed in _rtl_tests().items() if path in needed}
-    found = [x for x in those if subject(x) == path.stem]
-    if not found:
-        direct = [x for x in those if re.search(rf"\b{path.stem}\b", x.read_text())]
-        found = sorted(direct or those, key=lambda x: len(those[x]))[:_AT_THE_MOST]
+    own = [x for x in those if subject(x) == path.stem]
+    found = list(own)
+    if not any(x.stem.endswith("_tb") for x in own):
+        others = [x for x in those if x not in own and (x.stem.endswith("_tb") or not own)]
+        others.sort(key=lambda x: (x.stem.endswith("_formal"), path not in _direct(x), len(those[x])))
+        found += others[:_AT_THE_MOST]  # what a proof says is not all there is to say
     return sorted(found, key=lambda x: x.stem.endswith("_formal"))
+
+
+@functools.cache
+def _direct(test: Path) -> set[Path]:
+    """The files of what a bench or proof instantiates itself."""
+    design = structure.read()
+    names = set().union(*(x.children for x in design.tests if ROOT / x.path == test))
+    return {ROOT / design.modules[x].path for x in names & design.modules.keys()}
 
 
 def _of_cxx(path: Path) -> list[Path]:

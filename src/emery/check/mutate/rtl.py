@@ -136,7 +136,7 @@ class _Finder:
             if _HANDSHAKE.search(target.split("[")[0]):
                 right = self.text(node.right)
                 self.add(node.right, f"`{target}` is inverted: `{short(right)}`", f"!({right})")
-            elif node.parent.kind != Kind.ExpressionStatement:
+            elif node.parent.kind != Kind.ExpressionStatement and self.text(node.right) != "'0":
                 self.add(node.right, f"`{target}` is always 0, not `{short(self.text(node.right))}`", "'0")
         self.open(node.right)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from emery import process
 from emery.check import testing
 from emery.check.mutate import faults as planting
-from emery.check.mutate.faults import Fault
+from emery.check.mutate.faults import Fault, line_of, planted
 from emery.common import ROOT, UserError, cache_dir
 from emery.make import toolchain
 
@@ -25,6 +25,7 @@ _FOLDERS = ("rtl", "systems", "bench", "sw", "src", "tests", "docs", "requiremen
 _FILES = ("emery", "pyproject.toml", "README.md", "setup.py", ".clang-format", ".rules.verible_lint")
 _ERROR = re.compile(r"^%Error[-\w]*: ([^:\s]+):(\d+):", re.M)
 _TEST_SECONDS = 5  # a test of Python that takes longer is not asked
+_FAULT_SECONDS = 30  # what the tests that are asked about a fault of Python take together, the shortest first
 # Compiled quickly, and warnings are no errors: an unused name is not what is to be noticed.
 _BUILD_CXX = (
     "import sys; from pathlib import Path; from emery.make import build; print(build.build_bench_test(Path(sys.argv[1]), True))"
@@ -117,7 +118,7 @@ class RtlTrial:
         self.programs[bench] = program, 5 + round(10 * (time.monotonic() - begun))
 
     def _is_at(self, fault: Fault, place: tuple[str, int]) -> bool:
-        last = planting.line_of((ROOT / fault.path).read_bytes(), fault.end)
+        last = line_of((ROOT / fault.path).read_bytes(), fault.end)
         return fault.path == place[0] and fault.line <= place[1] <= last
 
     def noticed(self, number: int, tests: list[Path]) -> str:
@@ -187,12 +188,15 @@ class CxxTrial:
 
 
 class PythonTrial:
-    """Faults of Python: the test files that import the module, in a process of their own for each fault."""
+    """Faults of Python: the test files that import the module, in a process of their own for each fault. Those of their tests
+    that reach the line are asked (where it is reached in no test's own process, all), the shortest first.
+    """
 
     def __init__(self, scratch: Path, faults: dict[int, Fault], say: Callable[[str], None]):
         self.scratch, self.faults, self.say = scratch, dict(faults), say
-        self.tests: dict[Path, list[str]] = {}
-        self.seconds: dict[Path, int] = {}
+        self.tests: dict[Path, dict[str, dict]] = {}
+        self.modules = sorted({x.path for x in self.faults.values()})
+        self.copies: list[Copy] = []  # that nobody uses
 
     def build(self, test: Path):
         """Runs a test file without a fault: its tests that pass, and soon, are those that are asked."""
@@ -201,33 +205,55 @@ class PythonTrial:
         self.say(f"running {test.stem}")
         copy = Copy(self.scratch / f"sound-{test.stem}", self.scratch / "cache")
         times = self.scratch / f"{test.stem}.json"
-        copy.environment["EMERY_TEST_TIMES"] = f"{_TEST_SECONDS} {times}"
-        begun = time.monotonic()
+        modules = [str(copy.folder / x) for x in self.modules]
+        copy.environment["EMERY_TEST_TIMES"] = " ".join([str(_TEST_SECONDS), str(times), *modules])
         self._pytest(copy, [str(test.relative_to(ROOT))], 900)
-        self.tests[test] = json.loads(times.read_text()) if times.is_file() else []
+        self.tests[test] = json.loads(times.read_text()) if times.is_file() else {}
+        for seen in self.tests[test].values():
+            seen["lines"] = {str(Path(x).relative_to(copy.folder)): set(y) for x, y in seen["lines"].items()}
         if not self.tests[test]:
             raise UserError(f"mutate: no test of {test.relative_to(ROOT)} passes in {_TEST_SECONDS} s without a fault")
-        self.seconds[test] = 20 + round(3 * (time.monotonic() - begun))
+        del copy.environment["EMERY_TEST_TIMES"]
+        self.copies.append(copy)
+
+    def asked(self, fault: Fault, tests: list[Path]) -> dict[str, float]:
+        """The tests that are asked about a fault, in their order, and how long each took."""
+        source = (ROOT / fault.path).read_bytes()
+        lines = set(range(fault.line, line_of(source, fault.end) + 1))
+        every = {name: seen for test in tests for name, seen in self.tests[test].items()}
+        reach = {name: seen for name, seen in every.items() if lines & seen["lines"].get(fault.path, set())}
+        chosen, left = {}, float(_FAULT_SECONDS)
+        for name, seen in sorted((reach or every).items(), key=lambda x: x[1]["seconds"]):
+            if (left := left - seen["seconds"]) > 0:
+                chosen[name] = seen["seconds"]
+        return chosen
 
     def noticed(self, number: int, tests: list[Path]) -> str:
         """Which test notices a fault; the empty word if none does."""
-        copy = _with_fault(self.scratch, number, self.faults[number])
+        fault = self.faults[number]
+        chosen = self.asked(fault, tests)
         try:
-            for test in tests:
-                if self._pytest(copy, self.tests[test], self.seconds[test]):
-                    return test.stem
-            return ""
+            copy = self.copies.pop()
+        except IndexError:
+            copy = Copy(self.scratch / f"fault-{number}", self.scratch / "cache")
+        source = (ROOT / fault.path).read_bytes()
+        copy.write(fault.path, planted(source, fault))
+        try:
+            done = self._pytest(copy, list(chosen), 20 + round(5 * sum(chosen.values())))
         finally:
-            shutil.rmtree(copy.folder)
+            copy.write(fault.path, source)
+            self.copies.append(copy)
+        failed = re.search(r"^(?:FAILED|ERROR) (?:tests/)?([^\s:]+)\.py", done.stdout, re.M)
+        return (failed[1] if failed else tests[0].stem) if done.returncode else ""
 
-    def _pytest(self, copy: Copy, tests: list[str], seconds: int) -> int:
+    def _pytest(self, copy: Copy, tests: list[str], seconds: int):
         words = ["-m", "pytest", "-c", "pyproject.toml", "--rootdir", ".", "-p", "no:cacheprovider", "-p", "no:xdist"]
         more = ["-p", "emery.check.mutate.times"] if "EMERY_TEST_TIMES" in copy.environment else ["-x"]
-        return copy.python([*words, *more, *tests], seconds).returncode
+        return copy.python([*words, *more, *tests], seconds)
 
 
 def _with_fault(scratch: Path, number: int, fault: Fault) -> Copy:
     """A copy with one fault."""
     copy = Copy(scratch / f"fault-{number}", scratch / "cache")
-    copy.write(fault.path, planting.planted((ROOT / fault.path).read_bytes(), fault))
+    copy.write(fault.path, planted((ROOT / fault.path).read_bytes(), fault))
     return copy
