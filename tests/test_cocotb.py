@@ -17,8 +17,8 @@ FOLDER = ROOT / "tests" / "usplus"
 @pytest.mark.parametrize(
     ("name", "folder", "tests"),
     [
-        ("pcie-bench", "bench", {"enumeration_and_registers", "transfers", "reset_under_traffic"}),
-        ("host-nic", "nic", {"frames_out_and_back"}),
+        ("pcie-bench", "bench", {"enumeration_and_registers", "transfers", "reset_under_traffic", "faults"}),
+        ("host-nic", "nic", {"frames_out_and_back", "ports_and_vectors"}),
     ],
     ids=["pcie-bench", "host-nic"],
 )

@@ -6,6 +6,7 @@ import random
 import cocotb
 from cocotb.triggers import Timer
 from cocotbext.pcie.core.caps import PciCapId
+from cocotbext.pcie.core.tlp import TlpType
 from slot import Slot
 
 MAGIC, FAILED, AMISS, FOREIGN = 0x00, 0x04, 0x08, 0x0C
@@ -27,17 +28,11 @@ class Bench(Slot):
         assert await self.read(MAGIC) == 0x50434942
         self.regions = [x.alloc_region(REGION) for x in self.pools]
 
-    async def transfer(self, rng, size, offset, times):
-        """The device reads `times` transfers and writes them elsewhere."""
-        place = -(-(size + offset) // 64) * 64
+    async def begin(self, source, target, size, place, times):
+        """The device reads `times` transfers from one address and writes them to another, `place` bytes apart."""
         window = place * PLACES
-        source, target = rng.sample(self.regions, 2)
-        content = rng.randbytes(window)
-        source[offset : offset + window] = content
-        target[0:REGION] = bytes(REGION)
-        for way, region in ((READ, source), (WRITE, target)):
+        for way, base in ((READ, source), (WRITE, target)):
             await self.write(way + CONTROL, 0)
-            base = region.get_absolute_address(0) + offset
             settings = {LENGTH: size, BASE: base & 0xFFFFFFFF, BASE + 4: base >> 32, WINDOW: window, STEP: place}
             settings |= {IN_FLIGHT: 6, BEAT: 16, CONTROL: 1}
             for register, value in settings.items():
@@ -45,6 +40,15 @@ class Bench(Slot):
         await self.read(MAGIC)
         self.prepared += times
         self.dut.prepared.value = self.prepared
+
+    async def transfer(self, rng, size, offset, times):
+        """What was read comes to where it is written, and nothing beside it."""
+        place = -(-(size + offset) // 64) * 64
+        source, target = rng.sample(self.regions, 2)
+        content = rng.randbytes(place * PLACES)
+        source[offset : offset + len(content)] = content
+        target[0:REGION] = bytes(REGION)
+        await self.begin(source.get_absolute_address(offset), target.get_absolute_address(offset), size, place, times)
         expected = b"".join(content[place * n : place * n + size].ljust(place, b"\0") for n in range(min(times, PLACES)))
         for _ in range(400):
             await Timer(100, "ns")
@@ -52,6 +56,19 @@ class Bench(Slot):
                 break
         assert target[offset : offset + len(expected)] == expected, f"{size} bytes at {offset}"
         assert target[0:offset] == bytes(offset) and target[offset + len(expected) : REGION].strip(b"\0") == b""
+
+    async def fail(self, rng, source, size, more):
+        """All transfers fail, or as many as that: told as failed, no tag kept."""
+        expected = await self.read(FAILED) + more
+        target = rng.choice(self.regions)
+        await self.begin(source, target.get_absolute_address(0), size, -(-size // 64) * 64, PLACES)
+        for _ in range(100):
+            await Timer(100, "ns")
+            if await self.read(FAILED) == expected:
+                break
+        await Timer(1, "us")
+        assert await self.read(FAILED) == expected, size
+        assert all(x is None for x in self.block.active_request)
 
     async def counters(self):
         return [await self.read(x) for x in (FAILED, AMISS, FOREIGN)]
@@ -144,3 +161,32 @@ async def reset_under_traffic(dut):
     assert (failed, foreign) == (0, 0) and amiss > 0
     await bench.transfer(rng, 300, 5, PLACES)
     assert await bench.counters() == [0, amiss, 0]
+
+
+@cocotb.test()
+async def faults(dut):
+    """Reads of memory that is not there, and completions that are poisoned: told, given back, and the next are whole."""
+    bench = Bench(dut)
+    await bench.start()
+    rng = random.Random(4)
+    for size in (1, 64, 500, 1500):
+        await bench.fail(rng, 0x34_0000_0000, size, PLACES)
+        await bench.transfer(rng, size, 3, PLACES)
+    send, due = bench.rc.send, 0
+
+    async def poison(tlp):
+        nonlocal due
+        if due and tlp.fmt_type == TlpType.CPL_DATA:
+            tlp.ep = True
+            due -= 1
+        await send(tlp)
+
+    bench.rc.send = poison
+    source = bench.regions[0].get_absolute_address(0)
+    for size in (4, 64, 500):  # each is one completion
+        for due in (1, PLACES):
+            await bench.fail(rng, source, size, due)
+            assert due == 0
+        await bench.transfer(rng, size, 0, PLACES)
+    failed, amiss, foreign = await bench.counters()
+    assert (failed, amiss, foreign) == (4 * PLACES + 3 * (PLACES + 1), 0, 0)

@@ -12,13 +12,15 @@ module top
     output logic unused_o
 );
   `USPLUS_WIRES
+  localparam int Ports = 2;
   pcie_pins_out_t all_out;
   assign pins_out = all_out.usplus;
-  logic valid[1], sop[1], eop[1], err[1];
-  logic [511:0] data[1];
-  logic [  6:0] len [1];
+  logic valid[Ports], sop[Ports], eop[Ports], err[Ports];
+  logic [511:0] data[Ports];
+  logic [  6:0] len [Ports];
   assign unused_o = 1'b0;
   host_nic #(
+      .Ports(Ports),
       .PcieInterface(Interface),
       .TxQueues(4),
       .RxQueues(4)
@@ -30,7 +32,7 @@ module top
       .mac_clk_i(clk_i),
       .mac_rst_i(rst_i),
       .mac_tx_valid_o(valid),
-      .mac_tx_ready_i('{1'b1}),
+      .mac_tx_ready_i('{default: 1'b1}),
       .mac_tx_data_o(data),
       .mac_tx_len_o(len),
       .mac_tx_sop_o(sop),
