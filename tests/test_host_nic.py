@@ -103,6 +103,25 @@ def test_settings(nic, settings):
     whole(nic("--size", "64-1000", "--frames", "300", "--rate", "0.3", *words))
 
 
+@pytest.mark.parametrize(("push", "least", "most"), [("none", 2000, 2300), ("descriptor", 1000, 1320), ("frame", 300, 500)])
+def test_a_push_spares_an_idle_device_the_reads(nic, push, least, most):
+    words = ("--size", "64-220", "--direction", "tx", "--rate", "0.01", "--frames", "100")
+    result = nic(*words, "--set", "read_latency_ns=400", "--set", f"tx_push={push}", "--set", "tx_checksum=true")
+    whole(result)
+    assert least < result["totals"]["latency_ns"]["p50"] <= most
+    resources = result["resources"]
+    assert (push != "none") * 90 <= resources["tx_push"]["taken"] <= resources["driver"]["pushes"] <= (push != "none") * 100
+    assert resources["tx_push"]["taken"] + resources["tx_push"]["in_vain"] == resources["driver"]["pushes"]
+
+
+def test_pushes_while_much_is_under_way(nic):
+    """Queues that are idle though the device is not, frames too long for a push, few entries for many queues."""
+    words = ("--size", "64-400", "--rate", "0.02", "--frames", "1000", "--flows", "200", "--set", "tx_push=frame")
+    result = nic(*words, "--set", "read_jitter_ns=400")
+    whole(result)
+    assert result["resources"]["tx_push"]["taken"] > 200
+
+
 def test_polling_and_interrupts_deliver_the_same(nic, tmp_path):
     delivered = []
     for interrupts in ("false", "true"):

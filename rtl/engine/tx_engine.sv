@@ -8,7 +8,8 @@
 /// its checksum command beside it. The MAC's time stamp, one for each frame in order, closes it: record, commit, `sent`.
 /// A packet with a null address, an unreadable descriptor, a failed DMA read, no bytes or more than `max_frame_i` is not
 /// sent: record with `error`, commit and `sent` in its turn, and `stop` tells the queue manager. Zero-length descriptors
-/// are skipped; the record of a failed packet tells the sum of its descriptors' lengths; a beat without a descriptor (`status` not DeqOk) leaves no trace.
+/// are skipped; a packet that was pushed with its descriptor (`inlined`) needs neither request nor room in that RAM and is read
+/// from tx_push_ram, whose entry is then free for another (`push_release_o`, a bit each, for a clock); the record of a failed packet tells the sum of its descriptors' lengths; a beat without a descriptor (`status` not DeqOk) leaves no trace.
 /// One 60-byte packet a clock through every step; up to `MaxPackets` packets in DMA and as many on their way to the wire.
 /// All streams may stall. Reset forgets everything under way. `count_o`: one-clock pulses.
 module tx_engine
@@ -31,6 +32,10 @@ module tx_engine
           stream_if.src dma,       // dma_req_t
     input dma_status_t  status_i,
     input ram_write_t   ram_i,
+
+    // Packets that came with their descriptors.
+    input  push_store_t                   push_i,
+    output logic        [PushEntries-1:0] push_release_o,
 
     // Frames towards the MAC. csum_o belongs to the frame on offer.
            stream_if.src frame,   // wide_beat_t
@@ -76,6 +81,8 @@ module tx_engine
     logic [3:0]       requests;  // DMA statuses to wait for
     logic [UnitW-1:0] start;
     logic [8:0]       taken;     // units, taken in the RAM, also when the packet failed
+    logic             inlined;   // in tx_push_ram
+    push_entry_t      entry;
     tx_csum_t         csum;
   } packet_t;
 
@@ -93,11 +100,13 @@ module tx_engine
     queue_t      cq;
     host_addr_t  addr;
     logic [15:0] len;
-    logic [13:0] at;     // bytes before it
-    logic [18:0] total;  // with it
+    logic [13:0] at;       // bytes before it
+    logic [18:0] total;    // with it
     error_e      code;
-    logic        issue;  // to be read
+    logic        issue;    // to be read
     logic        last;
+    logic        inlined;
+    push_entry_t entry;
     tx_csum_t    csum;
   } segment_t;
 
@@ -116,7 +125,7 @@ module tx_engine
     code = code_q;
     if (code_q == ErrNone) begin
       if (d.result != DmaOk) code = error_of(d.result);
-      else if (d.desc.len != '0 && d.desc.addr == '0) code = ErrNullAddress;
+      else if (d.desc.len != '0 && d.desc.addr == '0 && !d.inlined) code = ErrNullAddress;
       else if (total > 19'(max_frame_i) || (d.last && total == '0)) code = ErrLength;
     end
   end
@@ -137,8 +146,10 @@ module tx_engine
           at: total_q[13:0],
           total: total,
           code: code,
-          issue: code == ErrNone && d.desc.len != '0,
+          issue: code == ErrNone && d.desc.len != '0 && !d.inlined,
           last: d.last,
+          inlined: d.inlined,
+          entry: d.entry,
           csum: csum
       };
       first_q <= d.last;
@@ -213,6 +224,8 @@ module tx_engine
           requests: seg_requests_q,
           start: start_q,
           taken: seg_units_q,
+          inlined: seg_q.inlined,
+          entry: seg_q.entry,
           csum: seg_q.csum
       };
 
@@ -271,12 +284,15 @@ module tx_engine
   logic [8:0] unit_q;
   logic out_room;
   wire good = r.code == ErrNone;
-  wire last_unit = unit_q + 9'd1 == r.taken;
+  wire [8:0] unit_count = r.inlined ? units_of(r.len) : r.taken;
+  wire last_unit = unit_q + 9'd1 == unit_count;
   wire read = fetched_out.valid && good && out_room && (!last_unit || done_in.ready);
   assign fetched_out.ready = done_in.ready && (!good || (out_room && last_unit));
   assign done_in.valid = fetched_out.valid && fetched_out.ready;
   assign done_in.data = '{queue: r.queue, cq: r.cq, len: r.len, error: !good};
-  assign freed = read ? 9'd1 : (fetched_out.valid && fetched_out.ready) ? r.taken : 9'd0;
+  assign freed = read ? 9'(!r.inlined) : (fetched_out.valid && fetched_out.ready) ? r.taken : 9'd0;
+
+  assign push_release_o = fetched_out.valid && fetched_out.ready && r.inlined ? PushEntries'(1) << r.entry : '0;
 
   always_ff @(posedge clk_i) begin
     if (read) unit_q <= last_unit ? '0 : unit_q + 1'b1;
@@ -291,8 +307,11 @@ module tx_engine
       .clk_i,
       .rst_i,
       .ram_i,
+      .push_i,
       .room_o(out_room),
       .read_i(read),
+      .inlined_i(r.inlined),
+      .entry_i(r.entry),
       .unit_i(r.start + UnitW'(unit_q)),
       .sop_i(unit_q == '0),
       .eop_i(last_unit),

@@ -4,7 +4,7 @@
 `include "tb.svh"
 `include "stream.svh"
 /// tx_engine: each DMA request, frame byte, checksum command, record, commit, sent and stop against a model of what each
-/// packet meets (1 to 8 segments at any address, bad descriptors, failed reads, bad lengths); one packet a clock.
+/// packet meets (1 to 8 segments at any address, packets that were pushed, bad descriptors, failed reads, bad lengths); one packet a clock.
 module tx_engine_tb;
   import eth_pkg::*, dma_pkg::*, queue_pkg::*, engine_pkg::*;
   `TB_BEGIN
@@ -24,6 +24,10 @@ module tx_engine_tb;
   ram_write_t ram;
   tx_csum_t csum;
   tx_engine_count_t count;
+  push_store_t push_line = '0;
+  push_store_t lines[$];
+  logic [PushEntries-1:0] push_release, free_entries = '1;
+  int unsigned inlined_percent = 0, inlined = 0;
   tx_engine #(
       .RamBytes(32768),
       .Sel(Sel),
@@ -36,6 +40,8 @@ module tx_engine_tb;
       .dma,
       .status_i(status),
       .ram_i(ram),
+      .push_i(push_line),
+      .push_release_o(push_release),
       .frame,
       .csum_o(csum),
       .stamp,
@@ -96,6 +102,34 @@ module tx_engine_tb;
     endcase
   endfunction
 
+  /// A packet that lies in an entry, its lines written just before; of no bytes now and then, which is an error.
+  function automatic void make_inlined(packet_t p, desc_beat_t b);
+    b.inlined = 1;
+    b.last = 1;
+    b.entry = push_entry_t'($urandom());
+    while (!free_entries[b.entry]) b.entry++;
+    free_entries[b.entry] = 0;
+    b.desc.addr = one_in(3) ? '0 : {32'h12, $urandom()};
+    b.desc.len = one_in(20) ? '0 : 16'($urandom_range(PushBytes, 1));
+    b.desc.csum_enable = 1'($urandom());
+    p.csum = '{b.desc.csum_enable, b.desc.csum_start, b.desc.csum_offset};
+    p.len = 32'(b.desc.len);
+    if (p.len == 0) p.code = ErrLength;
+    p.addr.push_back(b.desc.addr);
+    p.size.push_back(p.len);
+    for (int unsigned l = 0; l <= (p.len + 15) / 64; l++) begin
+      push_store_t s;
+      s = '{valid: 1'b1, entry: b.entry, line: 2'(l), data: {16{$urandom()}}};
+      for (int unsigned i = 0; i < 64; i++)
+      if (64 * l + i >= 16) s.data[8*i+:8] = host(b.desc.addr + 64'(64 * l + i - 16));
+      lines.push_back(s);
+    end
+    i_desc.queue.push_back(b);
+    packets.push_back(p);
+    offered++;
+    inlined++;
+  endfunction
+
   function automatic void make_packet();
     packet_t p;
     desc_beat_t b;
@@ -113,6 +147,10 @@ module tx_engine_tb;
     end
     p.len = 0;
     p.requests = 0;
+    if (lines.size() == 0 && free_entries != '0 && $urandom_range(99) < inlined_percent) begin
+      make_inlined(p, b);
+      return;
+    end
     n = trouble != 0 ? $urandom_range(8, 1) : 1;
     left = $urandom_range(max_len, min_len);
     if (trouble != 0 && one_in(40)) left = 0;
@@ -198,6 +236,12 @@ module tx_engine_tb;
   `STREAM_CHECK(queue_error_t, i_stop, stop, ready_percent)
   always @(posedge clk) begin
     now++;
+    push_line <= '0;
+    if (lines.size() != 0) push_line <= lines.pop_front();
+    if (!rst) begin
+      `CHECK((push_release & free_entries) == '0, "an entry is given back twice")
+      free_entries |= push_release;
+    end
     if (dma.valid && dma.ready && !rst) begin
       dma_req_t want;
       `CHECK(want_dma.size() != 0, "a DMA request too many")
@@ -264,6 +308,7 @@ module tx_engine_tb;
         i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_sent.expected.size() == 0 && i_stop.expected.size() == 0,
         "a record, commit, sent or stop is missing")
     `CHECK(i_record.taken == offered && got_good == good && got_bad == bad, "packets miscounted")
+    `CHECK(free_entries == '1, "an entry is not given back")
     `CHECK(32'(dut.free_q) == dut.Units && 32'(dut.may_fly_q) == dut.FlyUnits,
            $sformatf("of %0d units %0d are free, of %0d on their way %0d", dut.Units, dut.free_q,
                      dut.FlyUnits, dut.may_fly_q))
@@ -311,9 +356,12 @@ module tx_engine_tb;
       dma_latency = $urandom_range(300, 1);
       dma_jitter = $urandom_range(1) * $urandom_range(200);
       stamp_latency = $urandom_range(300, 1);
+      inlined_percent = round % 3 == 0 ? 40 : 0;
       to_send = 250;
       settle();
     end
+    inlined_percent = 0;
+    `CHECK(inlined > 200, "few packets were pushed")
     foreach (codes[i])
     if (i inside {ErrNone, ErrNullAddress, ErrUnsupported, ErrAborted, ErrPoisoned, ErrTimeout, ErrLength})
       `CHECK(codes[i] > 10, $sformatf("error %0d was seen only %0d times", i, codes[i]))

@@ -3,29 +3,32 @@
 `include "stream.svh"
 /// Packet RAM of the transmit path and the way from it to a stream of frames (host-nic paper, section II-F).
 ///
-/// The DMA read engine writes through `ram_i`. Each clock with `read_i` (only while `room_o`) reads one unit, which
+/// The DMA read engine writes through `ram_i`; packets that the CPU pushed are beside it, in tx_push_ram. Each clock with `read_i` (only while `room_o`) reads one unit, which
 /// leaves as one beat of `frame` about 4 clocks later with the marks given beside it. One beat a clock without bubbles,
 /// full back-pressure: room is counted from the read until the beat is taken.
 module tx_readout
-  import eth_pkg::*, dma_pkg::*, engine_pkg::*;
+  import eth_pkg::*, dma_pkg::*, queue_pkg::*, engine_pkg::*;
 #(
     parameter int RamBytes = 131072,
     parameter ram_sel_t Sel = '0,
     parameter int Depth = 8,  // beats between read and taken
     localparam int UnitW = $clog2(RamBytes / UnitBytes)
 ) (
-    input logic       clk_i,
-    input logic       rst_i,
-    input ram_write_t ram_i,
+    input logic        clk_i,
+    input logic        rst_i,
+    input ram_write_t  ram_i,
+    input push_store_t push_i,
 
     // Read command.
-    output logic                   room_o,
-    input  logic                   read_i,
-    input  logic     [  UnitW-1:0] unit_i,
-    input  logic                   sop_i,
-    input  logic                   eop_i,
-    input  logic     [UnitLaneW:0] len_i,
-    input  tx_csum_t               csum_i,
+    output logic room_o,
+    input logic read_i,
+    input logic [UnitW-1:0] unit_i,
+    input logic inlined_i,  // of a pushed packet: its first unit, or its second
+    input push_entry_t entry_i,
+    input logic sop_i,
+    input logic eop_i,
+    input logic [UnitLaneW:0] len_i,
+    input tx_csum_t csum_i,
 
     // Frames; csum_o belongs to the frame on offer.
            stream_if.src frame,
@@ -34,6 +37,7 @@ module tx_readout
   typedef struct packed {
     logic               sop;
     logic               eop;
+    logic               inlined;
     logic [UnitLaneW:0] len;
     tx_csum_t           csum;
   } mark_t;
@@ -42,7 +46,7 @@ module tx_readout
     tx_csum_t   csum;
   } out_t;
 
-  logic [8*UnitBytes-1:0] rdata;
+  logic [8*UnitBytes-1:0] rdata, pushed;
   seg_ram_dma_wr #(
       .Bytes(RamBytes),
       .Sel(Sel),
@@ -55,13 +59,21 @@ module tx_readout
       .raddr_i(unit_i),
       .rdata_o(rdata)
   );
+  tx_push_ram i_push (
+      .clk_i,
+      .push_i,
+      .entry_i,
+      .second_i(!sop_i),
+      .rdata_o (pushed)
+  );
 
   logic  [RamReadLatency-1:0] valid_q;
   mark_t [RamReadLatency-1:0] mark_q;
   always_ff @(posedge clk_i) begin
     valid_q <= {valid_q[RamReadLatency-2:0], read_i};
     mark_q <= {
-      mark_q[RamReadLatency-2:0], mark_t'{sop: sop_i, eop: eop_i, len: len_i, csum: csum_i}
+      mark_q[RamReadLatency-2:0],
+      mark_t'{sop: sop_i, eop: eop_i, inlined: inlined_i, len: len_i, csum: csum_i}
     };
     if (rst_i) valid_q <= '0;
   end
@@ -73,7 +85,13 @@ module tx_readout
   assign mark = mark_q[RamReadLatency-1];
   assign out_in.valid = valid_q[RamReadLatency-1];
   assign out_in.data = '{
-          beat: '{data: rdata, len: mark.len, sop: mark.sop, eop: mark.eop, err: 1'b0},
+          beat: '{
+              data: mark.inlined ? pushed : rdata,
+              len: mark.len,
+              sop: mark.sop,
+              eop: mark.eop,
+              err: 1'b0
+          },
           csum: mark.csum
       };
   fifo #(

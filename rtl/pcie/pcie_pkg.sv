@@ -100,6 +100,14 @@ package pcie_pkg;
     logic        msix_mask;         // function mask
   } pcie_cfg_t;
 
+  /// What the host has written to a window, up to 64 bytes: `pieces` of 16 bytes from the start of line `line` (of 64 bytes) on.
+  typedef struct packed {
+    logic                      valid;   // for one clock, never refused
+    logic [25:0]               line;    // counted from the first window's begin
+    logic [2:0]                pieces;  // 1 ... 4
+    logic [8*TlpBeatBytes-1:0] data;
+  } line_write_t;
+
   /// The tag of request `number` 0 ... 511, when tags have 10 bits: those whose two highest are 0 are not among them.
   function automatic logic [9:0] wide_tag_of(logic [8:0] number);
     return {number[8], ~number[8], number[7:0]};

@@ -7,7 +7,7 @@
 /// of the requests. A request that found nothing is one beat without descriptor. A read fetches all that is ready in a block
 /// of 128 bytes, and requests for the rest of the block are served from it without another read (`Slots` blocks are kept,
 /// replaced oldest first, never while a request waits on them). A descriptor of length 0, unless first, ends its packet
-/// and is left out. A failed read gives one beat a packet, `last`, with the error in `result` and undefined `desc`.
+/// and is left out. What push_table has `found_i` for a slot is taken in place of a read. A failed read gives one beat a packet, `last`, with the error in `result` and undefined `desc`.
 /// Throughput one request, one read and one descriptor a clock while at most `Jobs` requests are under way; latency about 8
 /// clocks, the queue manager and the DMA not counted. Full back-pressure; answers of the queue manager, statuses and RAM
 /// writes are always taken. Reset forgets everything. Counts in `events_o`, drops nothing.
@@ -34,6 +34,9 @@ module desc_fetch
     // Queue manager (deq_req_t, deq_rsp_t). Room for each answer is kept before asking.
            stream_if.src  deq_req,
            stream_if.snk  deq_rsp,
+    // push_table.
+    output push_look_t    look_o,
+    input  push_found_t   found_i,
     // DMA read engine (dma_req_t); statuses and writes of other clients are ignored.
            stream_if.src  dma,
     input  dma_status_t   status_i,
@@ -45,6 +48,7 @@ module desc_fetch
   localparam int QueueW = Queues > 1 ? $clog2(Queues) : 1;
   localparam int Window = 32;  // dequeues under way
   localparam int WindowW = $clog2(Window + 1);
+  localparam int DirectDepth = 2 * PushEntries;
   // A slot is used at most 8 times, and at most 2 * Slots of them between its allocation and its next one.
   localparam int UseW = $clog2(16 * Slots + Jobs) + 2;
 
@@ -70,12 +74,18 @@ module desc_fetch
     deq_rsp_t rsp;
   } found_t;
 
+  typedef struct packed {
+    push_entry_t entry;
+    desc_t       desc;
+  } direct_t;
+
   // A request on its way to its descriptors.
   typedef struct packed {
     port_t       port;
     queue_t      queue;
     queue_t      cq;
     deq_status_e status;
+    logic        direct;     // its descriptor is in i_direct
     slot_t       slot;
     logic [2:0]  pos;
     logic [3:0]  count;
@@ -214,13 +224,16 @@ module desc_fetch
   wire usable = {1'b0, hint_at} < reading_q || result_q[hint_q.slot] == DmaOk;
   wire hit = ok && (wrapped_q || hint_q.slot < alloc_q) && owner_q[hint_q.slot] == rsp.queue && usable &&
       hint_q.pos == pos && {1'b0, hint_q.left} >= rsp.count;
-  wire miss = ok && !hit;
+  wire direct = ok && !hit && found_i.valid && direct_in.ready;
+  wire miss = ok && !hit && !direct;
   wire use_t past_use = left_q - last_use_q[alloc_q] - use_t'(1);  // negative while in use
   wire slot_free = !wrapped_q || !past_use[UseW-1];
   wire slot_t slot = hit ? hint_q.slot : alloc_q;
   wire [3:0] fetched = rsp.count + rsp.ahead;
   wire [3:0] fetched_desc = fetched << rsp.log_block;
 
+  `STREAM(direct_t, direct_in)
+  `STREAM(direct_t, direct_out)
   `STREAM(job_t, jobs_in)
   `STREAM(job_t, jobs)
   `STREAM(dma_req_t, dma_in)
@@ -233,6 +246,7 @@ module desc_fetch
           queue: rsp.queue,
           cq: rsp.cq,
           status: rsp.status,
+          direct: direct,
           slot: slot,
           pos: pos,
           count: rsp.count,
@@ -249,17 +263,28 @@ module desc_fetch
   always_comb begin
     hint_next.slot = slot;
     hint_next.pos  = pos + 3'(rsp.count << rsp.log_block);
-    hint_next.left = hit ? 3'(hint_q.left - rsp.count[2:0]) : rsp.ahead[2:0];
+    hint_next.left = direct ? '0 : hit ? 3'(hint_q.left - rsp.count[2:0]) : rsp.ahead[2:0];
   end
 
   `SPILL(dma_req_t, i_dma, dma_in, dma)
   `DEEP_FIFO(job_t, Jobs, i_jobs, jobs_in, jobs)
+  `FIFO(direct_t, DirectDepth, i_direct, direct_in, direct_out)
+  assign direct_in.valid = go && direct;
+  assign direct_in.data = '{entry: found_i.entry, desc: found_i.desc};
+  assign look_o = '{
+          step: step,
+          valid: look_valid_q && look_q.rsp.status == DeqOk,
+          single: look_q.rsp.count == 4'd1 && look_q.rsp.ahead == '0 && look_q.rsp.log_block == '0,
+          queue: look_q.rsp.queue,
+          index: look_q.rsp.index,
+          used: direct
+      };
 
   wire  ended = status_i.valid && status_i.sel == Sel;
   logic take;
 
   always_ff @(posedge clk_i) begin
-    if (go && ok) begin
+    if (go && ok && !direct) begin
       last_use_q[slot] <= issued_q;
       issued_q <= issued_q + 1'b1;
     end
@@ -273,7 +298,7 @@ module desc_fetch
       done_q <= done_q + 1'b1;
     end
     reading_q <= reading_q + (SlotW + 1)'(go && miss) - (SlotW + 1)'(ended);
-    if (take && jobs.data.status == DeqOk) left_q <= left_q + 1'b1;
+    if (take && reads) left_q <= left_q + 1'b1;
     if (rst_i) begin
       alloc_q <= '0;
       done_q <= '0;
@@ -308,7 +333,8 @@ module desc_fetch
   dma_result_e job_result_q;
 
   wire slot_t reading_at = jobs.data.slot - done_q;
-  wire arrived = jobs.data.status != DeqOk || {1'b0, reading_at} >= reading_q;
+  wire reads = jobs.data.status == DeqOk && !jobs.data.direct;
+  wire arrived = !reads || {1'b0, reading_at} >= reading_q;
   wire sent = beat.valid && beat.ready;
   wire empty = job_q.status != DeqOk;
   wire [2:0] in_slot = 3'((4'd1 << job_q.log_block) - 4'd1);  // position bits inside a slot
@@ -328,16 +354,19 @@ module desc_fetch
               status: job_q.status,
               result: job_result_q,
               last: last,
-              desc: row[job_q.pos]
+              inlined: job_q.direct && direct_out.data.desc.inlined,
+              entry: direct_out.data.entry,
+              desc: job_q.direct ? direct_out.data.desc : row[job_q.pos]
           }
       };
+  assign direct_out.ready = sent && job_q.direct;
   `SPILL(fetch_desc_t, i_desc, beat, desc)
 
   always_ff @(posedge clk_i) begin
     if (take) begin
       send_q <= 1'b1;
       job_q <= jobs.data;
-      job_result_q <= jobs.data.status == DeqOk ? result_q[jobs.data.slot] : DmaOk;
+      job_result_q <= reads ? result_q[jobs.data.slot] : DmaOk;
     end else if (sent) begin
       job_q.pos <= last ? (job_q.pos | in_slot) + 3'd1 : pos_after;
       if (last) begin
@@ -351,6 +380,7 @@ module desc_fetch
   assign events_o = '{
           read: go && miss,
           hit: go && hit,
+          pushed: go && direct,
           failed: ended && status_i.result != DmaOk
       };
 
@@ -358,6 +388,7 @@ module desc_fetch
   `ASSERT(
       AnswerInBlock,
       pick_valid_q && ok |-> rsp.count != 0 && 32'(pos) + ((32'(rsp.count) + 32'(rsp.ahead)) << rsp.log_block) <= 8)
+  `ASSERT(DirectIsThere, send_q && job_q.direct |-> direct_out.valid)
   `ASSERT(StatusExpected, ended |-> reading_q != '0)
   `ASSERT(PortExists, req.valid |-> int'(req.data.port) < Ports)
   `ASSERT(QueueExists, pick_valid_q && ok |-> int'(rsp.queue) < Queues)

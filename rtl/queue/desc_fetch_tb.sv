@@ -5,7 +5,8 @@
 `include "stream.svh"
 /// desc_fetch against a model of the queue manager, a DMA read engine (250 clocks, or random) and host memory: every
 /// descriptor once and in order, short packets, failed reads, empty and stopped queues, a queue started again; one descriptor a clock and one read
-/// for eight of them.
+/// for eight of them. With push_table: pushes that are true, for other slots, broken or late; none is delivered but for its own slot, and
+/// none is lost count of.
 module desc_fetch_tb;
   import queue_pkg::*;
   import dma_pkg::*;
@@ -14,6 +15,7 @@ module desc_fetch_tb;
   localparam int Queues = 256;
   localparam int RingSlots = 1024;
   localparam ram_sel_t Sel = 5'd3;
+  localparam int Interface = 2;
 
   `STREAM_ON(fetch_req_t, req, clk, rst)
   `STREAM_ON(fetch_granted_t, granted, clk, rst)
@@ -24,6 +26,26 @@ module desc_fetch_tb;
   dma_status_t status;
   ram_write_t ram;
   fetch_events_t events;
+  push_look_t look;
+  push_found_t found;
+  push_store_t store;
+  pcie_pkg::line_write_t line = '0;
+  logic [PushEntries-1:0] push_release = '0;
+  logic push_dropped;
+  push_table #(
+      .Queues(Queues),
+      .Interface(Interface),
+      .Expiry(80)
+  ) i_push (
+      .clk_i(clk),
+      .rst_i(rst),
+      .line_i(line),
+      .look_i(look),
+      .found_o(found),
+      .store_o(store),
+      .release_i(push_release),
+      .dropped_o(push_dropped)
+  );
   desc_fetch #(
       .Queues(Queues),
       .Ports(4),
@@ -36,6 +58,8 @@ module desc_fetch_tb;
       .desc,
       .deq_req,
       .deq_rsp,
+      .look_o(look),
+      .found_i(found),
       .dma,
       .status_i(status),
       .ram_i(ram),
@@ -45,7 +69,7 @@ module desc_fetch_tb;
   // ---- What the phases set.
   int unsigned queues = 8, max_slots = 1, latency = 250, jitter = 0, qm_latency = 4;
   int unsigned req_percent = 0, granted_percent = 100, desc_percent = 100, dma_percent = 100;
-  int unsigned make_percent = 100, error_percent = 0, stop_percent = 0;
+  int unsigned make_percent = 100, error_percent = 0, stop_percent = 0, push_percent = 0;
   bit random_queue = 0, full = 1;
 
   // ---- Host memory and queues.
@@ -63,11 +87,57 @@ module desc_fetch_tb;
     for (int unsigned k = 0; k < n; k++) begin
       desc_t d;
       d = '0;
-      d.len = (k == hole) ? 16'd0 : 16'($urandom_range(1500, 1));
+      d.len = (k == hole) ? 16'd0 : 16'($urandom_range(push_percent != 0 ? 300 : 1500, 1));
+      d.reserved = FromMemory;
       d.addr = {16'(q), 16'(epoch[q]), 24'(produced[q]), 8'(k)};
       i_host.memory[(address(q, produced[q])>>4)+64'(k)] = d;
     end
     produced[q]++;
+  endfunction
+
+  // ---- Pushes. Field `reserved` tells where a descriptor comes from: memory, a push of this slot, one of another slot.
+  localparam logic [13:0] FromMemory = 14'd1, FromPush = 14'd2, Wrong = 14'd3;
+  pcie_pkg::line_write_t lines[$];
+  int unsigned pushes = 0, pushed = 0, push_drops = 0, packets_pushed = 0;
+  desc_t held[PushEntries];  // packets pushed that an engine is to send
+  bit [PushEntries-1:0] is_held = '0;
+  logic [511:0] stored[PushEntries][4];
+
+  function automatic logic [127:0] packet_piece(desc_t d, int unsigned piece);
+    return {8{16'(d.addr[31:16]) ^ 16'(piece)}};
+  endfunction
+
+  function automatic void push(int unsigned q, desc_t d, bit broken);
+    int unsigned n = d.inlined ? (32'(d.len) + 31) / 16 : 1;
+    int unsigned skip = broken ? $urandom_range((n - 1) / 4) : 99;
+    for (int unsigned l = 0; l * 4 < n; l++) begin
+      pcie_pkg::line_write_t w;
+      w.valid  = 1;
+      w.line   = 26'((Interface << 17) + (q << 2) + l);
+      w.pieces = 3'(n - 4 * l < 4 ? n - 4 * l : 4);
+      for (int unsigned i = 0; i < 4; i++) w.data[128*i+:128] = packet_piece(d, 4 * l + i);
+      if (l == 0) w.data[127:0] = d;
+      if (l == skip && n > 1) w.pieces--;
+      if (l != skip || w.pieces != 0) lines.push_back(w);
+    end
+    pushes++;
+  endfunction
+
+  /// The slot made last, as the CPU has it; or something like it.
+  function automatic void push_newest(int unsigned q);
+    desc_t d = i_host.memory[address(q, produced[q]-1)>>4];
+    bit broken = $urandom_range(9) == 0;
+    d.inlined = $urandom_range(1) == 1;
+    d.slot = 16'(produced[q] - 1);
+    d.reserved = FromPush;
+    if (d.inlined && d.len > 240 && $urandom_range(3) != 0) d.inlined = 0;
+    if ($urandom_range(5) == 0) begin
+      d.slot = $urandom_range(1) == 0 ? d.slot - 16'($urandom_range(9, 1)) :
+          d.slot + 16'($urandom_range(9, 1) * RingSlots);
+      d.reserved = Wrong;
+      d.addr = {$urandom(), $urandom()};
+    end
+    push(q, d, broken);
   endfunction
 
   // ---- What must come out.
@@ -117,6 +187,8 @@ module desc_fetch_tb;
               status: a.status,
               result: DmaOk,
               last: 1'b1,
+              inlined: 1'b0,
+              entry: '0,
               desc: '0
           }
       };
@@ -140,6 +212,8 @@ module desc_fetch_tb;
                 status: DeqOk,
                 result: DmaOk,
                 last: ends,
+                inlined: 1'b0,
+                entry: '0,
                 desc: d
             }
         };
@@ -158,7 +232,21 @@ module desc_fetch_tb;
     `CHECK(expected.size() != 0, "a descriptor nobody asked for")
     e = expected.pop_front();
     beats++;
-    if (e.beat.beat.status != DeqOk) begin
+    if (e.beat.beat.status == DeqOk && got.beat.desc.reserved == FromPush) begin
+      e.beat.beat.desc.reserved = FromPush;
+      e.beat.beat.desc.slot = 16'(e.index);
+      e.beat.beat.desc.inlined = got.beat.desc.inlined;
+      e.beat.beat.inlined = got.beat.desc.inlined;
+      e.beat.beat.entry = got.beat.entry;
+      consumed[int'(e.beat.beat.queue)]++;
+      pushed++;
+      if (got.beat.inlined) begin
+        packets_pushed++;
+        `CHECK(!is_held[got.beat.entry] && got.beat.desc.len <= 240, "an entry is given out twice")
+        is_held[got.beat.entry] = 1;
+        held[got.beat.entry] = got.beat.desc;
+      end
+    end else if (e.beat.beat.status != DeqOk) begin
       e.beat.beat.desc = got.beat.desc;  // undefined
       empties++;
     end else begin
@@ -173,6 +261,7 @@ module desc_fetch_tb;
       end
       if (e.beat.beat.last) consumed[int'(e.beat.beat.queue)]++;
     end
+    if (!got.beat.inlined) e.beat.beat.entry = got.beat.entry;  // undefined
     `CHECK(got === e.beat, $sformatf("beat %0d is %p, expected %p", beats, got, e.beat))
   endtask
 
@@ -198,6 +287,19 @@ module desc_fetch_tb;
         result_of[(r.host_addr>>4)+64'(i)] = status.result;
       end
       if (desc.valid && desc.ready) check_beat(desc.data);
+      line <= '0;
+      if (lines.size() != 0 && percent(90)) line <= lines.pop_front();
+      push_drops += 32'(push_dropped);
+      if (store.valid) stored[store.entry][store.line] = store.data;
+      push_release <= '0;
+      for (int i = 0; i < PushEntries; i++)
+      if (is_held[i] && percent(5)) begin
+        for (int unsigned p = 1; p < (32'(held[i].len) + 31) / 16; p++)
+          `CHECK(stored[i][p/4][128*(p%4)+:128] == packet_piece(held[i], p),
+                 "another packet is stored")
+        push_release[i] <= 1;
+        is_held[i] = 0;
+      end
       if (dma.valid && dma.ready) begin
         `CHECK(!dma.data.relaxed && dma.data.len[3:0] == 0, "odd read")
         `CHECK(32'(dma.data.host_addr[6:0]) + 32'(dma.data.len) <= 128, "read leaves its block")
@@ -222,7 +324,13 @@ module desc_fetch_tb;
         while (produced[q] - consumed[q] < RingSlots) produce(q);
       end else if (percent(make_percent)) begin
         automatic int unsigned q = $urandom_range(queues - 1);
-        repeat ($urandom_range(4)) if (produced[q] - consumed[q] < RingSlots) produce(q);
+        repeat ($urandom_range(
+            push_percent != 0 ? 1 : 4
+        ))
+        if (produced[q] - consumed[q] < RingSlots) begin
+          produce(q);
+          if (percent(push_percent)) push_newest(q);
+        end
       end
     end
   end
@@ -304,6 +412,37 @@ module desc_fetch_tb;
     end
     drain();
     `CHECK(errors > 50 && shorts > 50 && empties > 50, "the random phase missed a case")
+    // Queues that are idle most of the time, and a CPU that pushes what it has put into them.
+    full = 0;
+    error_percent = 5;
+    stop_percent = 0;
+    desc_percent = 100;
+    granted_percent = 100;
+    dma_percent = 100;
+    qm_latency = 4;
+    for (int i = 0; i < 12; i++) begin
+      drain();
+      restart(i % 4 == 3);
+      push_percent = 90;
+      queues = 1 << $urandom_range(4);
+      max_slots = $urandom_range(8, 1);
+      latency = $urandom_range(200, 1);
+      jitter = $urandom_range(1) * 100;
+      make_percent = $urandom_range(20, 1);
+      req_percent = $urandom_range(60, 10);
+      repeat (4000) @(posedge clk);
+    end
+    drain();
+    push_percent = 0;
+    `CHECK(pushed > 200 && packets_pushed > 50 && push_drops > 200, $sformatf(
+           "%0d pushes, %0d taken, %0d with packets, %0d in vain",
+           pushes,
+           pushed,
+           packets_pushed,
+           push_drops
+           ))
+    `CHECK(pushed + push_drops >= pushes && i_push.lose == 0 && is_held == '0,
+           "a push is not counted")
     // Nothing is granted or delivered without room: a stalled engine holds everything, then all goes on.
     restart(0);
     full = 1;

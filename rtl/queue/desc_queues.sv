@@ -4,7 +4,7 @@
 ///
 /// Wiring only; see queue_manager for registers, doorbells and errors, desc_fetch for throughput and delay. The ports take
 /// turns with their requests, commits and stops; grants and descriptors go to the port that asked, and one that is not ready
-/// holds up those behind it. `slots_o` tells how many slots are handed out and not yet finished, all queues together.
+/// holds up those behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). `slots_o` tells how many slots are handed out and not yet finished, all queues together.
 module desc_queues
   import queue_pkg::*;
   import dma_pkg::*;
@@ -13,7 +13,9 @@ module desc_queues
     parameter int Slots = 128,  // descriptor blocks kept on chip
     parameter int Ports = 1,
     parameter int Jobs = 512,  // packets in flight
-    parameter ram_sel_t Sel = '0
+    parameter ram_sel_t Sel = '0,
+    parameter bit Push = 1'b0,
+    parameter int Interface = 0
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -32,6 +34,12 @@ module desc_queues
     output logic refused_o,
     output logic [31:0] slots_o,
 
+    // What the CPU pushes; to the engines, and back from each what it is done with.
+    input pcie_pkg::line_write_t line_i,
+    output push_store_t push_store_o,
+    input logic [Ports-1:0][PushEntries-1:0] push_release_i,
+    output logic [1:0] pushes_o,  // for counters: one taken, one in vain
+
     // DMA read engine.
           stream_if.src dma,       // dma_req_t
     input dma_status_t  status_i,
@@ -46,7 +54,35 @@ module desc_queues
   `STREAM(commit_t, any_commit)
   `STREAM(queue_error_t, any_stop)
   logic [PortW-1:0] unused_request, unused_commit, unused_stop;
-  fetch_events_t unused_events;
+  fetch_events_t events;
+  push_look_t look;
+  push_found_t found;
+  logic [PushEntries-1:0] release_any;
+  always_comb begin
+    release_any = '0;
+    for (int p = 0; p < Ports; p++) release_any |= push_release_i[p];
+  end
+  if (Push) begin : g_push
+    push_table #(
+        .Queues(Queues),
+        .Interface(Interface)
+    ) i_push (
+        .clk_i,
+        .rst_i,
+        .line_i,
+        .look_i(look),
+        .found_o(found),
+        .store_o(push_store_o),
+        .release_i(release_any),
+        .dropped_o(pushes_o[1])
+    );
+  end else begin : g_no_push
+    wire unused = &{1'b0, line_i, look, release_any};
+    assign found = '0;
+    assign push_store_o = '0;
+    assign pushes_o[1] = 1'b0;
+  end
+  assign pushes_o[0] = events.pushed;
 
   arb_rr #(
       .T(fetch_req_t),
@@ -72,10 +108,12 @@ module desc_queues
       .desc(any_desc),
       .deq_req(deq_request),
       .deq_rsp(deq_response),
+      .look_o(look),
+      .found_i(found),
       .dma,
       .status_i,
       .ram_i,
-      .events_o(unused_events)
+      .events_o(events)
   );
   stream_demux #(
       .T(fetch_granted_t),

@@ -45,6 +45,8 @@ module desc_queues_tb;
       .stop,
       .doorbell,
       .error,
+      .line_i('0),
+      .push_release_i('0),
       .dma,
       .status_i(status),
       .ram_i(ram)

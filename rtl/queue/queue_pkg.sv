@@ -7,18 +7,21 @@
 /// asking the NIC. Rings hold 2^log_size slots or records, 8 ... 32768; the base address is a multiple of 4096 (so eight
 /// descriptors or records from an index that is a multiple of eight never straddle 128 bytes). Pointers count modulo 65536.
 package queue_pkg;
+  localparam int PushEntries = 4;  // descriptors that the device holds which the CPU has pushed
+  localparam int PushBytes = 240;  // of a packet pushed with its descriptor, at the most
   localparam int BlockSlots = 8;  // descriptors or records moved in one DMA transfer at the most
 
   typedef logic [15:0] queue_t;
   typedef logic [15:0] ring_ptr_t;
 
   typedef struct packed {
-    logic [15:0] reserved1;
-    logic [7:0]  csum_offset;  // TX: where the checksum goes, in bytes from csum_start
-    logic [7:0]  csum_start;   // TX: first byte summed
-    logic [14:0] reserved0;
-    logic        csum_enable;  // TX
-    logic [15:0] len;          // in bytes
+    logic [15:0] slot;  // pushed: its index in the ring, before wrapping
+    logic [7:0] csum_offset;  // TX: where the checksum goes, in bytes from csum_start
+    logic [7:0] csum_start;  // TX: first byte summed
+    logic [13:0] reserved;
+    logic        inlined;      // pushed: the packet follows, up to PushBytes; else and elsewhere it lies at `addr`
+    logic csum_enable;  // TX
+    logic [15:0] len;  // in bytes
     logic [63:0] addr;
   } desc_t;
 
@@ -163,6 +166,34 @@ package queue_pkg;
     logic [13:0] bytes;
   } sent_t;
 
+  typedef logic [$clog2(PushEntries)-1:0] push_entry_t;
+
+  /// Descriptor fetch to push_table: the answer of a dequeue moves on (`step`; what push_table found for the one before is
+  /// then used up). `single`: it hands out one slot of one descriptor, and no more are ready in its block.
+  typedef struct packed {
+    logic      step;
+    logic      valid;
+    logic      single;
+    queue_t    queue;
+    ring_ptr_t index;
+    logic      used;    // of the one before: its packet was taken from the push
+  } push_look_t;
+
+  /// push_table to descriptor fetch: what the CPU has pushed for that slot, until the next step.
+  typedef struct packed {
+    logic        valid;
+    push_entry_t entry;
+    desc_t       desc;
+  } push_found_t;
+
+  /// push_table to the engines: 64 bytes of a pushed packet. Piece 0 of line 0 is its descriptor.
+  typedef struct packed {
+    logic         valid;
+    push_entry_t  entry;
+    logic [1:0]   line;
+    logic [511:0] data;
+  } push_store_t;
+
   /// Descriptor fetch to an engine: one descriptor.
   typedef struct packed {
     queue_t queue;
@@ -170,6 +201,8 @@ package queue_pkg;
     deq_status_e status;  // not DeqOk: no descriptor follows for this request, this beat stands alone
     dma_pkg::dma_result_e result;  // of reading the descriptor
     logic last;  // last descriptor of its packet
+    logic inlined;  // the packet was pushed: the engine has it in `entry`
+    push_entry_t entry;
     desc_t desc;
   } desc_beat_t;
 
@@ -195,6 +228,7 @@ package queue_pkg;
   typedef struct packed {
     logic read;    // a block is read
     logic hit;     // a request was served from a block read before
+    logic pushed;  // a request was served from what the CPU has pushed
     logic failed;  // a read ended with an error
   } fetch_events_t;
 

@@ -77,6 +77,10 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.segments = options.get<unsigned>("segments");
   c.tx_burst = options.get<unsigned>("burst");
   c.tx_checksum = options.get<bool>("tx_checksum");
+  const auto push = options.get<std::string>("tx_push");
+  c.tx_push = push == "frame"        ? TxPush::kFrame
+              : push == "descriptor" ? TxPush::kDescriptor
+                                     : TxPush::kNone;
   c.interrupts = options.get<bool>("interrupts");
   c.cpus = options.get<unsigned>("cpus");
   c.cpu_per_packet = options.ns("cpu_ns_per_packet");
@@ -143,7 +147,7 @@ class Bench final : public Run {
   struct {
     std::uint32_t timeouts, errors, late, unexpected;
   } dma_{};  // the device's own counts
-  std::uint64_t settings_refused_ = 0;
+  std::uint64_t settings_refused_ = 0, pushed_ = 0, push_dropped_ = 0;
 };
 
 Bench::Bench(const Options& options)
@@ -341,6 +345,10 @@ void Bench::account() {
   driver_.read_error_registers();
   find_levels();
   settings_refused_ = driver_.settings_refused();
+  for (unsigned i = 0; driver_config_.tx_push != TxPush::kNone && i < interfaces_; ++i) {
+    pushed_ += driver_.interface_register(i, offsetof(nic_interface_regs_t, tx_pushed));
+    push_dropped_ += driver_.interface_register(i, offsetof(nic_interface_regs_t, tx_push_dropped));
+  }
   const auto device = [&](std::size_t offset) { return driver_.device_register(offset); };
   dma_.timeouts = device(offsetof(nic_device_regs_t, dma_timeouts));
   dma_.errors = device(offsetof(nic_device_regs_t, dma_errors));
@@ -385,6 +393,7 @@ void Bench::report(JsonWriter& json) const {
       .field("unexpected", dma_.unexpected)
       .end_object();
   json.field("settings_refused", settings_refused_);
+  json.object("tx_push").field("taken", pushed_).field("in_vain", push_dropped_).end_object();
   json.key("fault");
   faults_.write(json);
   json.key("device_errors");

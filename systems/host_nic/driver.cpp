@@ -26,6 +26,7 @@ constexpr unsigned kDescriptorBytes = desc_t::kBytes;
 constexpr unsigned kEventRing = 256;
 constexpr std::uint64_t kPage = 4096;  // rings begin on a page
 constexpr unsigned kLargestRing = 32768;
+constexpr unsigned kIdlePackets = 4;  // with more under way a push gains nothing
 constexpr std::uint32_t kEnable = DESC_QUEUE_REGS__CONTROL__ENABLE_bm;
 
 template <class Record>
@@ -235,6 +236,8 @@ void Driver::open_interface(unsigned i) {
     queue.buffers = tx_buffers.at(q);
     queue.buffer_bytes = tx_buffers.bytes + q * tx_buffers.stride;
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
+    queue.window = bar_ + offsetof(host_nic_t, push) + sizeof(host_nic_t::push[0]) * i +
+                   sizeof(host_nic_t::push[0][0]) * q;
     set_up_queue(at, tx_rings.at(q), config_.tx_ring, log_block_, q % tx_cqs);
     // Queues are dealt to the ports; a scheduler is free to do otherwise.
     write32(interface.sched + (q % interface.ports) * interface.sched_stride + 4 * q, 1);
@@ -386,7 +389,27 @@ void Driver::stop_tx(unsigned interface, unsigned queue) {
   tx_outstanding_ -= static_cast<std::uint16_t>(q.producer - q.done);
 }
 
+void Driver::push(const TxQueue& queue) {
+  const auto index = static_cast<std::uint16_t>(queue.producer - 1);
+  const unsigned slot = index & (config_.tx_ring - 1);
+  auto descriptor = desc_t::read(queue.ring + std::size_t{slot} * kDescriptorBytes);
+  descriptor.set_slot(index);
+  const std::size_t bytes = descriptor.len();
+  const bool inlined = config_.tx_push == TxPush::kFrame && bytes <= queue_pkg::PushBytes;
+  descriptor.set_inlined(inlined);
+  std::uint8_t window[kDescriptorBytes + queue_pkg::PushBytes] = {};
+  descriptor.write(window);
+  const std::uint8_t* frame = queue.buffer_bytes + std::size_t{slot} * buffer_bytes_;
+  if (inlined) std::memcpy(window + kDescriptorBytes, frame, bytes);
+  const std::size_t whole = (kDescriptorBytes + (inlined ? bytes : 0) + 15) / 16 * 16;
+  ++pushes_;
+  host_.mmio_write(queue.window, window, static_cast<unsigned>(whole));
+}
+
 void Driver::ring(TxQueue& queue) {
+  const bool idle = queue.rung == queue.done && tx_outstanding_ <= kIdlePackets;
+  const bool one = static_cast<std::uint16_t>(queue.producer - queue.rung) == 1 && log_block_ == 0;
+  if (config_.tx_push != TxPush::kNone && idle && one) push(queue);
   queue.rung = queue.producer;
   ++doorbells_;
   write32(queue.doorbell, queue.producer);
@@ -646,6 +669,7 @@ void Driver::write(JsonWriter& json) const {
   json.begin_object()
       .field("doorbells", doorbells_)
       .field("checksums", checksums_)
+      .field("pushes", pushes_)
       .field("interrupts", interrupts_)
       .field("polls", polls_)
       .field("tx_errors", tx_errors_)

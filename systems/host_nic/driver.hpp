@@ -27,6 +27,9 @@
 
 namespace emery::host_nic {
 
+// What the CPU writes to the device itself with the doorbell of a frame that finds the device idle.
+enum class TxPush { kNone, kDescriptor, kFrame };
+
 struct DriverConfig {
   unsigned tx_queues;   // transmit queues opened on each interface
   unsigned rx_queues;   // receive queues opened on each interface
@@ -36,6 +39,7 @@ struct DriverConfig {
   unsigned segments;    // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
   unsigned tx_burst;    // packets a queue sends in its turn
   bool tx_checksum;     // the device computes TCP and UDP checksums
+  TxPush tx_push;       // and the frame only if it is short
   bool interrupts;      // wait for MSI-X instead of polling
   unsigned cpus;        // each serves its share of the queues
   Time cpu_per_packet;  // for each packet received or completed
@@ -180,7 +184,7 @@ class Driver {
 
  private:
   struct TxQueue {
-    std::uint64_t buffers = 0, descriptors = 0, regs = 0, doorbell = 0;
+    std::uint64_t buffers = 0, descriptors = 0, regs = 0, doorbell = 0, window = 0;
     std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
     std::uint16_t producer = 0, rung = 0, done = 0;
     bool stopped = false, touched = false;
@@ -231,6 +235,8 @@ class Driver {
   void touch(std::uint32_t tx_queue);
   void stop_tx(unsigned interface, unsigned queue);
   void ring(TxQueue& queue);
+  // Writes the descriptor put into the ring last, and with it its frame, to the queue's window.
+  void push(const TxQueue& queue);
   std::uint32_t tx_index(unsigned interface, unsigned queue) const {
     return interface * config_.tx_queues + queue;
   }
@@ -258,6 +264,7 @@ class Driver {
   unsigned tx_outstanding_ = 0;
   std::uint64_t checksums_ = 0;  // left to the device
   std::uint64_t doorbells_ = 0, interrupts_ = 0, polls_ = 0, tx_errors_ = 0, rx_errors_ = 0;
+  std::uint64_t pushes_ = 0;
   std::uint64_t foreign_ = 0;  // records and events of queues that are not the driver's
 };
 

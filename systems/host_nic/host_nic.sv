@@ -70,11 +70,13 @@ module host_nic
   pcie_cfg_t cfg;
   reg_if #(.AddrW(AddrW)) host_regs ();
   `STREAM(tlp_beat_t, request)
+  `STREAM(tlp_beat_t, access)
   `STREAM(wide_tlp_beat_t, completion)
   `STREAM(tlp_beat_t, read_tlp)
   `STREAM(wide_tlp_beat_t, posted_tlp[2])  // DMA, interrupts
   `STREAM(tlp_beat_t, irq_tlp)
-  logic unused_up, tlp_foreign, request_unsupported, request_dropped;
+  logic unused_up, tlp_foreign, request_unsupported, request_dropped, line_dropped;
+  line_write_t line;
   pcie_endpoint #(
       .Interface(PcieInterface),
       .AddrW(AddrW),
@@ -89,7 +91,7 @@ module host_nic
       .cfg_o(cfg),
       .up_o(unused_up),
       .req(request),
-      .access(request),
+      .access,
       .regs(host_regs),
       .cpl(completion),
       .read(read_tlp),
@@ -97,6 +99,19 @@ module host_nic
       .foreign_o(tlp_foreign),
       .unsupported_o(request_unsupported),
       .dropped_o(request_dropped)
+  );
+
+  window_lines #(
+      .AddrW(AddrW),
+      .Base (AddrW'(PushBase)),
+      .Size (AddrW'(PushSize))
+  ) i_push (
+      .clk_i,
+      .rst_i,
+      .in(request),
+      .other(access),
+      .line_o(line),
+      .dropped_o(line_dropped)
   );
 
   `STREAM(dma_req_t, read_client[Interfaces*ReadClients])
@@ -204,7 +219,7 @@ module host_nic
   assign hw_in.dma_late.value.incr = read_count.late;
   assign hw_in.dma_unexpected.value.incr = read_count.unexpected || read_count.malformed;
   assign hw_in.tlp_foreign.value.incr = tlp_foreign;
-  assign hw_in.tlp_refused.value.incr = request_unsupported || request_dropped;
+  assign hw_in.tlp_refused.value.incr = request_unsupported || request_dropped || line_dropped;
 
   nic_device_regs i_device_regs (
       .clk(clk_i),
@@ -327,6 +342,7 @@ module host_nic
         .dma_read(read_client[i*ReadClients:(i+1)*ReadClients-1]),
         .read_status_i(read_status),
         .ram_write_i(ram_write),
+        .line_i(line),
         .dma_write(write_client[i*WriteClients:(i+1)*WriteClients-1]),
         .write_status_i(write_status),
         .ram_read_i(ram_read),

@@ -43,6 +43,9 @@ module host_nic_interface
     input  ram_read_t    ram_read_i,
     output ram_row_t     ram_row_o,
 
+    // What the host writes to its windows.
+    input pcie_pkg::line_write_t line_i,
+
     // Interrupts: vector numbers, queue_t.
     stream_if.src vector,
 
@@ -63,17 +66,13 @@ module host_nic_interface
   // ---------------------------------------------------------------- registers
   localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegPorts = 6;
   localparam int RegRegions = RegPorts + 3 * Ports;  // registers, scheduler, RSS table of each port
-
+  localparam int OwnBases[RegPorts] = '{TxqBase, RxqBase, TxcqBase, RxcqBase, EqBase, RegsBase};
+  localparam int OwnSizes[RegPorts] = '{TxqSize, RxqSize, TxcqSize, RxcqSize, EqSize, RegsSize};
   typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
 
   function automatic region_t region_bases();
     region_t base;
-    base[RegTxq]  = AddrW'(TxqBase);
-    base[RegRxq]  = AddrW'(RxqBase);
-    base[RegTxcq] = AddrW'(TxcqBase);
-    base[RegRxcq] = AddrW'(RxcqBase);
-    base[RegEq]   = AddrW'(EqBase);
-    base[RegOwn]  = AddrW'(RegsBase);
+    for (int i = 0; i < RegPorts; i++) base[i] = AddrW'(OwnBases[i]);
     for (int p = 0; p < Ports; p++) begin
       base[RegPorts+3*p]   = AddrW'(PortBase + p * PortStride);
       base[RegPorts+3*p+1] = AddrW'(SchedBase + p * SchedStride);
@@ -84,12 +83,7 @@ module host_nic_interface
 
   function automatic region_t region_sizes();
     region_t size;
-    size[RegTxq]  = AddrW'(TxqSize);
-    size[RegRxq]  = AddrW'(RxqSize);
-    size[RegTxcq] = AddrW'(TxcqSize);
-    size[RegRxcq] = AddrW'(RxcqSize);
-    size[RegEq]   = AddrW'(EqSize);
-    size[RegOwn]  = AddrW'(RegsSize);
+    for (int i = 0; i < RegPorts; i++) size[i] = AddrW'(OwnSizes[i]);
     for (int p = 0; p < Ports; p++) begin
       size[RegPorts+3*p]   = AddrW'(PortStride);
       size[RegPorts+3*p+1] = AddrW'(SchedStride);
@@ -119,6 +113,7 @@ module host_nic_interface
   cpl_write_events_t tx_cpl_events, rx_cpl_events, event_events;
   logic [31:0] cpl_delay, tx_burst, tx_max_inflight, tx_slots, rx_slots;
   logic [4:0] queues_refused;
+  logic [1:0] tx_pushes;
   host_nic_interface_regs #(
       .Ports(Ports),
       .TxQueues(TxQueues),
@@ -137,6 +132,7 @@ module host_nic_interface
       .error_kind_i(error_kind),
       .lost_i({event_events.lost, rx_cpl_events.lost, tx_cpl_events.lost}),
       .queues_refused_i(queues_refused),
+      .tx_pushes_i(tx_pushes),
       .tx_slots_i(tx_slots),
       .rx_slots_i(rx_slots)
   );
@@ -150,12 +146,16 @@ module host_nic_interface
   `STREAM(queue_t, tx_doorbell)
   `STREAM(queue_t, port_doorbell[Ports])
   `STREAM(queue_error_t, queue_error[4])
+  push_store_t push_store;
+  logic [Ports-1:0][PushEntries-1:0] push_release;
   desc_queues #(
       .Queues(TxQueues),
       .Slots(DescSlots),
       .Ports(Ports),
       .Jobs(MaxPackets),
-      .Sel(ram_sel_t'(ReadBase))
+      .Sel(ram_sel_t'(ReadBase)),
+      .Push(1'b1),
+      .Interface(Index)
   ) i_tx_queues (
       .clk_i,
       .rst_i,
@@ -169,6 +169,10 @@ module host_nic_interface
       .error(queue_error[0]),
       .refused_o(queues_refused[0]),
       .slots_o(tx_slots),
+      .line_i,
+      .push_store_o(push_store),
+      .push_release_i(push_release),
+      .pushes_o(tx_pushes),
       .dma(dma_read[0]),
       .status_i(read_status_i),
       .ram_i(ram_write_i)
@@ -191,6 +195,8 @@ module host_nic_interface
   `STREAM(commit_t, rx_commit[Ports])
   `STREAM(queue_error_t, rx_stop[Ports])
   `STREAM(queue_t, rx_doorbell)
+  push_store_t unused_push_store;
+  logic [1:0] unused_rx_pushes;
   desc_queues #(
       .Queues(RxQueues),
       .Slots(DescSlots),
@@ -210,6 +216,10 @@ module host_nic_interface
       .error(queue_error[1]),
       .refused_o(queues_refused[1]),
       .slots_o(rx_slots),
+      .line_i,
+      .push_store_o(unused_push_store),
+      .push_release_i('0),
+      .pushes_o(unused_rx_pushes),
       .dma(dma_read[1]),
       .status_i(read_status_i),
       .ram_i(ram_write_i)
@@ -355,6 +365,8 @@ module host_nic_interface
         .tx_dma(dma_read[2+p]),
         .read_status_i,
         .ram_write_i,
+        .push_i(push_store),
+        .push_release_o(push_release[p]),
         .rx_request(rx_request[p]),
         .rx_desc(rx_desc[p]),
         .rx_commit(rx_commit[p]),

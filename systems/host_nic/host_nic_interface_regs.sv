@@ -23,12 +23,14 @@ module host_nic_interface_regs
     output logic [31:0] tx_burst_o,
     output logic [31:0] tx_max_inflight_o,
 
-    // The error just reported; for one clock each: records lost (events, receive, transmit), queue registers refused.
+    // The error just reported; for one clock each: records lost (events, receive, transmit), queue registers refused, descriptors taken from a push,
+    // pushes that came to nothing.
     input logic               error_valid_i,
     input queue_error_t       error_i,
     input event_e             error_kind_i,
     input logic         [2:0] lost_i,
     input logic         [4:0] queues_refused_i,
+    input logic         [1:0] tx_pushes_i,
 
     // Slots handed out and not yet finished.
     input logic [31:0] tx_slots_i,
@@ -64,6 +66,8 @@ module host_nic_interface_regs
   assign hw_in.tx_cpl_lost.value.incr = lost_i[0];
   assign hw_in.rx_cpl_lost.value.incr = lost_i[1];
   assign hw_in.event_lost.value.incr = lost_i[2];
+  assign hw_in.tx_pushed.value.incr = tx_pushes_i[0];
+  assign hw_in.tx_push_dropped.value.incr = tx_pushes_i[1];
   assign hw_in.tx_slots.value.next = tx_slots_i;
   assign hw_in.rx_slots.value.next = rx_slots_i;
 

@@ -41,6 +41,8 @@ module host_nic_port
     stream_if.src tx_dma,
     input dma_status_t read_status_i,
     input ram_write_t ram_write_i,
+    input push_store_t push_i,
+    output logic [PushEntries-1:0] push_release_o,
 
     // Receive: fetch_req_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t.
            stream_if.src rx_request,
@@ -162,6 +164,8 @@ module host_nic_port
       .dma(tx_dma),
       .status_i(read_status_i),
       .ram_i(ram_write_i),
+      .push_i,
+      .push_release_o,
       .frame(tx_raw),
       .csum_o(tx_csum_command),
       .stamp(tx_stamp),
