@@ -56,12 +56,16 @@ module dma_read
   assign now = chunk.data;
 
   // The ring of tags: head is the oldest in use, tail the next to be given out, last the highest number.
-  logic [TagW-1:0] head_q, tail_q, last_q;
+  logic [TagW-1:0] head_q, tail_q, tail_d, last_q;
   logic [TagW:0] used_q;
   wire [TagW-1:0] last_wanted = cfg_i.wide_tag ? TagW'(Tags - 1) : cfg_i.extended_tag ? TagW'(MostTags - 1) : TagW'(FewTags - 1);
   // The ring changes its size only when it is empty, and empties for it.
-  wire room = used_q <= {1'b0, last_q} && last_q == last_wanted;
+  logic
+      tags_known,
+      expired_q;  // one given up a clock ago may be the next: not known yet that it is quarantined
   wire in_use = used_q != '0;
+  wire resizes = !in_use && last_q != last_wanted;
+  wire room = used_q <= {1'b0, last_q} && last_q == last_wanted && tags_known && !expired_q;
   wire wide = Tags > 256 && last_q[TagW-1];  // tags have 10 bits
 
   // Giving out tags. A quarantined tag enters the ring without a request; so does a chunk of no bytes.
@@ -109,8 +113,8 @@ module dma_read
   // The oldest tag's age. What was read belongs to it when it was the oldest one clock ago as well.
   logic [31:0] clock_q, head_start;
   logic head_known_q, head_old_q;
-  logic head_waits, head_receives, done;
-  wire expire = in_use && head_old_q && head_waits && !head_receives;
+  logic head_waits, head_kept, done;
+  wire expire = in_use && head_old_q && head_waits && !head_kept;
   wire retire = in_use && (!head_waits || expire);
   ram_sdp #(
       .Width(32),
@@ -149,14 +153,18 @@ module dma_read
   end
 
   // Ring pointers.
+  always_comb begin
+    tail_d = tail_q;
+    if (give) tail_d = (tail_q == last_q) ? '0 : tail_q + 1'b1;
+    if (resizes) tail_d = '0;
+  end
   always_ff @(posedge clk_i) begin
-    if (give) tail_q <= (tail_q == last_q) ? '0 : tail_q + 1'b1;
+    tail_q <= tail_d;
     if (retire) head_q <= (head_q == last_q) ? '0 : head_q + 1'b1;
     used_q <= used_q + (TagW + 1)'(give) - (TagW + 1)'(retire);
-    if (!in_use && last_q != last_wanted) begin
+    if (resizes) begin
       last_q <= last_wanted;
       head_q <= '0;
-      tail_q <= '0;
     end
     if (rst_i) begin
       head_q <= '0;
@@ -174,7 +182,7 @@ module dma_read
   } owner_t;
   owner_t owner, give_owner;
   dma_result_e head_result, result, worst, so_far_q;
-  logic retired_q, expired_q;
+  logic retired_q;
   assign give_owner = '{sel: now.sel, last: now.last && !quarantined, empty: empty_turn};
   ram_sdp #(
       .Width($bits(owner_t)),
@@ -217,27 +225,29 @@ module dma_read
   ) i_cpl (
       .clk_i,
       .rst_i,
-      .requester_id_i (cfg_i.requester_id),
-      .wide_i         (wide),
+      .requester_id_i(cfg_i.requester_id),
+      .wide_i        (wide),
       .timeout_cycles_i,
-      .start_i        (start),
-      .start_tag_i    (tail_q),
-      .chunk_i        (now),
-      .quarantined_o  (quarantined),
-      .head_tag_i     (head_q),
-      .head_waits_o   (head_waits),
-      .head_receives_o(head_receives),
-      .head_result_o  (head_result),
-      .done_o         (done),
-      .expire_i       (expire),
+      .ready_o       (tags_known),
+      .start_i       (start),
+      .start_tag_i   (tail_q),
+      .chunk_i       (now),
+      .next_tag_i    (tail_d),
+      .quarantined_o (quarantined),
+      .head_tag_i    (head_q),
+      .head_waits_o  (head_waits),
+      .head_kept_o   (head_kept),
+      .head_result_o (head_result),
+      .done_o        (done),
+      .expire_i      (expire),
       .cpl,
       .ram_o,
-      .beat_o         (count_o.beat),
-      .error_o        (count_o.error),
-      .poisoned_o     (count_o.poisoned),
-      .malformed_o    (count_o.malformed),
-      .late_o         (count_o.late),
-      .unexpected_o   (count_o.unexpected)
+      .beat_o        (count_o.beat),
+      .error_o       (count_o.error),
+      .poisoned_o    (count_o.poisoned),
+      .malformed_o   (count_o.malformed),
+      .late_o        (count_o.late),
+      .unexpected_o  (count_o.unexpected)
   );
   assign count_o.tlp      = tlp.valid && tlp.ready;
   assign count_o.wait_tag = chunk.valid && !room;

@@ -11,7 +11,8 @@
 /// completion that is merely slow must not meet its tag in other hands.
 /// One completion beat a clock. With beats of 64 bytes it never stalls; one of 128 that does not go to a multiple of 16 takes two
 /// clocks, because it lies in more segments than the RAM has. A beat is on `ram_o` 3 clocks after it arrived; a tag stops waiting
-/// one clock before its last beat is there. Completions for tags that do not wait are dropped and counted. Reset forgets all tags.
+/// one clock before its last beat is there. Completions for tags that do not wait are dropped and counted. Reset forgets all tags,
+/// one a clock: until `ready_o`.
 module dma_read_cpl
   import dma_pkg::*;
   import pcie_pkg::*;
@@ -26,18 +27,20 @@ module dma_read_cpl
     input logic [15:0] requester_id_i,
     input logic wide_i,  // tags have 10 bits
     input logic [31:0] timeout_cycles_i,
+    output logic ready_o,
 
     // A tag starts to wait for the bytes of `chunk_i`.
     input  logic                  start_i,
     input  logic       [TagW-1:0] start_tag_i,
     input  dma_chunk_t            chunk_i,
-    // The tag of `start_tag_i` must not be used yet.
+    // The tag that was `next_tag_i` in the clock before must not be used yet.
+    input  logic       [TagW-1:0] next_tag_i,
     output logic                  quarantined_o,
 
     // The oldest tag: whether it waits, its result one clock later, and giving it up.
     input logic [TagW-1:0] head_tag_i,
     output logic head_waits_o,
-    output logic head_receives_o,  // a completion of it is arriving: not to be given up now
+    output logic head_kept_o,  // not to be given up now: a completion of it may be arriving, or the tables are in use
     output dma_result_e head_result_o,
     output logic done_o,  // a tag has stopped to wait, without having been given up
     input logic expire_i,
@@ -65,19 +68,46 @@ module dma_read_cpl
     logic [12:0] left;    // bytes still to come
   } progress_t;
 
-  // Flags of each tag.
-  logic [Tags-1:0] waits_q;  // a completion is awaited
-  logic [Tags-1:0] begun_q;  // its progress entry is valid
-  logic [Tags-1:0] lost_q;  // quarantined
-  logic [Tags-1:0] lost_long_q;  // quarantined since before the last period began
+  typedef struct packed {
+    logic lost;  // quarantined
+    logic long_lost;  // since before the last period began
+  } lost_t;
+
+  // What is known of each tag, in RAM. It waits while `started` is not as `ended`; each has one who writes it.
+  logic started[Tags];
+  logic ended[Tags];
+  logic begun[Tags];  // its progress entry is valid
+  lost_t lost[Tags];
+  // The sweep goes through all tags in clocks without a completion: after reset, and when a period of quarantine ends.
+  logic sweeps_q, forgets_q;
+  logic [TagW-1:0] sweep_q;
+  assign ready_o = !forgets_q;
 
   localparam int BeatBits = $bits(Beat) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
   localparam int BeatBytes = BeatBits / 8;
   localparam bit Wide = BeatBytes == RowBytes;
   localparam int StepW = $clog2(BeatBytes + 1);
 
+  /// What a header says by itself.
+  typedef struct packed {
+    logic [TagW-1:0] tag;
+    logic ours;  // of a tag and a requester that there are
+    logic success;
+    logic unsupported;
+    logic poisoned;
+    logic has_data;
+    logic last;  // brings the last byte of the request
+    logic [1:0] skip;  // payload bytes before the first that was asked for
+    logic [6:0] host_end;  // lowest bits of the address at which the request ends
+    logic [12:0] count;  // bytes left of the request
+    logic [12:0] wanted;  // the same from the first payload byte on
+    logic [12:0] payload;  // bytes
+    logic signed [13:0] after;  // bytes left of the request when this TLP has come; below 0 by what fills its last DW
+  } said_t;
+
   // Stage 0: a beat arrives; the first one of a TLP looks up its tag. It may take two steps.
-  cpl_hdr_t in_hdr, hdr_q;
+  cpl_hdr_t in_hdr;
+  said_t in_said, said_q;
   logic valid_q, sop_q, eop_q, inside_q;
   logic [BeatBits-1:0] data_q;
   logic two_steps, second_q;
@@ -88,7 +118,25 @@ module dma_read_cpl
   assign in_hdr = cpl.data.hdr;
   wire arrives = cpl.valid && !stall;
   wire look_up = arrives && cpl.data.sop;
-  wire [TagW-1:0] in_tag = TagW'({in_hdr.dw0.tag9, in_hdr.tag});
+  wire [8:0] in_number = {in_hdr.dw0.tag9, in_hdr.tag};
+  wire [TagW-1:0] in_tag = TagW'(in_number);
+
+  always_comb begin
+    in_said.tag = in_tag;
+    in_said.ours = in_hdr.dw0.tag8 == (wide_i && !in_hdr.dw0.tag9) && in_hdr.requester_id == requester_id_i &&
+        {1'b0, in_number} < 10'(Tags) && (wide_i || !in_hdr.dw0.tag9);
+    in_said.success = in_hdr.status == StatusSC;
+    in_said.unsupported = in_hdr.status == StatusUR;
+    in_said.poisoned = in_hdr.dw0.ep;
+    in_said.skip = in_hdr.lower_addr[1:0];
+    in_said.count = {in_hdr.byte_count == '0, in_hdr.byte_count};
+    in_said.host_end = in_hdr.lower_addr + in_said.count[6:0];
+    in_said.wanted = in_said.count + 13'(in_said.skip);
+    in_said.payload = {in_hdr.dw0.length == '0, in_hdr.dw0.length, 2'b00};
+    in_said.last = in_said.payload >= in_said.wanted;
+    in_said.has_data = in_hdr.dw0.fmt_type == CplD;
+    in_said.after = 14'(in_said.wanted) - 14'(in_said.payload);
+  end
 
   always_ff @(posedge clk_i) begin
     valid_q  <= arrives || stall;
@@ -98,7 +146,7 @@ module dma_read_cpl
       eop_q  <= cpl.data.eop;
       data_q <= cpl.data.data;
     end
-    if (look_up) hdr_q <= in_hdr;
+    if (look_up) said_q <= in_said;
     if (valid_q) inside_q <= !eop;
     if (rst_i) begin
       valid_q  <= 1'b0;
@@ -131,8 +179,7 @@ module dma_read_cpl
   logic forward_valid_q, update;
   logic early_q;  // it came in the clock in which its tag began to wait: the entry that was read is of an earlier request
   logic [$bits(dma_result_e)-1:0] head_result;
-  wire [8:0] number = {hdr_q.dw0.tag9, hdr_q.tag};
-  wire [TagW-1:0] tag = TagW'(number);
+  wire [TagW-1:0] tag = said_q.tag;
   ram_sdp #(
       .Width($bits(progress_t)),
       .Depth(Tags)
@@ -171,95 +218,84 @@ module dma_read_cpl
 
   always_comb begin
     progress = forward_valid_q ? forward_q : stored;
-    if (!begun_q[tag]) progress = '{result: DmaOk, left: entry.len};
+    if (!begun[tag]) progress = '{result: DmaOk, left: entry.len};
   end
 
-  wire [1:0] skip = hdr_q.lower_addr[1:0];  // payload bytes before the first that was asked for
-  wire [12:0] byte_count = {hdr_q.byte_count == '0, hdr_q.byte_count};
-  wire [12:0] payload = {hdr_q.dw0.length == '0, hdr_q.dw0.length, 2'b00};
-  wire [12:0] wanted = byte_count + 13'(skip);  // from the first payload byte to the end of the request
-  wire final_tlp = payload >= wanted;
-  wire [12:0] payload_end = final_tlp ? wanted : payload;
   logic [12:0] left_q;
-  wire [12:0] left = first ? payload_end : left_q;  // bytes in this step and the ones after it
+  wire [12:0] left = !first ? left_q : said_q.last ? said_q.wanted : said_q.payload;  // bytes in this step and the ones after it
   ram_addr_t dest_q;
-  wire ram_addr_t dest = first ? entry.ram_end - RamAddrW'(byte_count) - RamAddrW'(skip) : dest_q;
+  wire ram_addr_t dest = first ? entry.ram_end - RamAddrW'(said_q.wanted) : dest_q;
 
-  wire ours = hdr_q.dw0.tag8 == (wide_i && !hdr_q.dw0.tag9) && hdr_q.requester_id == requester_id_i &&
-      {1'b0, number} < 10'(Tags) && (wide_i || !hdr_q.dw0.tag9);
   // Held from the first step on: a tag given out meanwhile must not be taken for the one this TLP was meant for.
   logic known_q;
-  wire known = first ? ours && waits_q[tag] && !early_q : known_q;
-  wire success = hdr_q.status == StatusSC;
-  wire fits = hdr_q.dw0.fmt_type == CplD && byte_count == progress.left &&
-      hdr_q.lower_addr == entry.host_end - byte_count[6:0] && payload <= wanted + 13'd3;
-  wire [StepW-1:0] step = Wide && !two_steps && !second_q ? StepW'(BeatBytes) : StepW'(TlpBeatBytes);
-  wire whole = left <= 13'(step);  // asked at eop: no beat is missing
+  wire ours = said_q.ours && !forgets_q;
+  wire known = first ? ours && started[tag] != ended[tag] && !early_q : known_q;
+  wire success = said_q.success;
+  // As progress.left == said_q.count, without waiting for which of them it is.
+  wire goes_on = !begun[tag] ? entry.len == said_q.count : forward_valid_q ? forward_q.left == said_q.count :
+      stored.left == said_q.count;
+  wire fits = said_q.has_data && said_q.after >= -14'sd3 && goes_on && said_q.host_end == entry.host_end;
+  wire half_enough = left <= 13'(TlpBeatBytes), enough = left <= 13'(BeatBytes);
+  wire half = Wide && (two_steps || second_q);
+  wire [StepW-1:0] step = half ? StepW'(TlpBeatBytes) : StepW'(BeatBytes);
+  wire whole = half ? half_enough : enough;
   wire last_beat = valid_q && eop;
 
   assign update = last_beat && known;
-  wire malformed = success && !(fits && whole);
-  wire ends = !success || malformed || final_tlp;
+  wire all_came = second_q ? half_enough : enough;  // asked at eop, which is not in the first of two steps
+  wire malformed = success && !(fits && all_came);
+  wire ends = !success || malformed || said_q.last;
   assign done_o = update && ends;
 
   always_comb begin
-    progress_d.left   = byte_count - (payload - 13'(skip));
+    progress_d.left   = said_q.after[12:0];
     progress_d.result = progress.result;
     // The first thing that went wrong is what the tag reports.
     if (progress.result == DmaOk) begin
-      if (!success) progress_d.result = (hdr_q.status == StatusUR) ? DmaUnsupported : DmaAborted;
+      if (!success) progress_d.result = said_q.unsupported ? DmaUnsupported : DmaAborted;
       else if (malformed) progress_d.result = DmaAborted;
-      else if (hdr_q.dw0.ep) progress_d.result = DmaPoisoned;
+      else if (said_q.poisoned) progress_d.result = DmaPoisoned;
     end
   end
 
-  assign beat_o          = valid_q && known && success && fits && !hdr_q.dw0.ep && left != '0;
-  assign error_o         = update && !success;
-  assign malformed_o     = update && malformed;
-  assign poisoned_o      = update && success && !malformed && hdr_q.dw0.ep;
-  assign late_o          = last_beat && !known && ours && lost_q[tag];
-  assign unexpected_o    = last_beat && !known && !(ours && lost_q[tag]);
+  assign beat_o       = valid_q && known && success && fits && !said_q.poisoned && left != '0;
+  assign error_o      = update && !success;
+  assign malformed_o  = update && malformed;
+  assign poisoned_o   = update && success && !malformed && said_q.poisoned;
+  assign late_o       = last_beat && !known && ours && lost[tag].lost;
+  assign unexpected_o = last_beat && !known && !(ours && lost[tag].lost);
 
   // Tags.
-  assign head_waits_o    = waits_q[head_tag_i];
-  assign head_receives_o = (valid_q || inside_q) && tag == head_tag_i;
-  assign quarantined_o   = lost_q[start_tag_i];
+  assign head_waits_o = started[head_tag_i] != ended[head_tag_i];
+  assign head_kept_o  = valid_q || sweeps_q || (inside_q && tag == head_tag_i);
 
   logic [33:0] period_q;
   wire [33:0] four_timeouts = (timeout_cycles_i == '0) ? '1 : {timeout_cycles_i, 2'b00};
   wire [33:0] period = four_timeouts < 34'(QuarantineCycles) ? 34'(QuarantineCycles) : four_timeouts;
-  wire period_ends = period_q >= period;
+  // Who writes the tables: a completion, without one the sweep, or else what gives up the oldest tag.
+  wire [TagW-1:0] at = valid_q ? tag : sweeps_q ? sweep_q : head_tag_i;
+  wire sweep = sweeps_q && !valid_q;
+  wire forget = sweep && forgets_q;
+  wire stays_lost = lost[sweep_q].lost && !lost[sweep_q].long_lost && !forgets_q;
 
   always_ff @(posedge clk_i) begin
-    period_q <= period_q + 1'b1;
-    if (period_ends) begin
-      period_q <= '0;
-      lost_q <= lost_q & ~lost_long_q;
-      lost_long_q <= lost_q & ~lost_long_q;
-    end
-    if (late_o && (!success || final_tlp)) lost_q[tag] <= 1'b0;
-    if (update) begin
-      begun_q[tag] <= 1'b1;
-      if (ends) waits_q[tag] <= 1'b0;
-      if (malformed) begin
-        lost_q[tag] <= 1'b1;
-        lost_long_q[tag] <= 1'b0;
-      end
-    end
-    if (expire_i) begin
-      waits_q[head_tag_i] <= 1'b0;
-      lost_q[head_tag_i] <= 1'b1;
-      lost_long_q[head_tag_i] <= 1'b0;
-    end
-    if (start_i) begin
-      waits_q[start_tag_i] <= 1'b1;
-      begun_q[start_tag_i] <= 1'b0;
-    end
+    if (start_i) started[start_tag_i] <= !ended[start_tag_i];
+    if ((update && ends) || expire_i || forget) ended[at] <= started[at];
+    if (update || expire_i || forget) begun[at] <= update && !ends;
+    if (malformed_o || expire_i) lost[at] <= '{lost: 1'b1, long_lost: 1'b0};
+    else if (late_o && (!success || said_q.last)) lost[at] <= '0;
+    else if (sweep) lost[at] <= {2{stays_lost}};
+
+    quarantined_o <= lost[next_tag_i].lost;
+
+    period_q <= sweeps_q ? '0 : period_q + 1'b1;
+    if (sweep) sweep_q <= sweep_q + 1'b1;
+    if (sweep && sweep_q == '1) {sweeps_q, forgets_q} <= '0;
+    if (!sweeps_q && period_q >= period) sweeps_q <= 1'b1;
     if (rst_i) begin
-      period_q <= '0;
-      waits_q <= '0;
-      lost_q <= '0;
-      lost_long_q <= '0;
+      sweeps_q  <= 1'b1;
+      forgets_q <= 1'b1;
+      sweep_q   <= '0;
     end
   end
 
@@ -273,17 +309,20 @@ module dma_read_cpl
     end
   end
 
-  logic [BeatBits-1:0] data;
   if (Wide) begin : g_two_steps
-    // What a TLP has left by its header: to be known early.
+    // What a TLP has left by its header, and whether it goes to a multiple of 16: to be known early.
     logic [10:0] dws_q;
-    wire  [10:0] dws = sop_q ? {hdr_q.dw0.length == '0, hdr_q.dw0.length} : dws_q;
-    assign two_steps = dest[3:0] != '0 && dws > 11'((RowBytes - SegBytes) / 4);
-    assign data = second_q ? {data_q[BeatBits-1:BeatBits/2], data_q[BeatBits-1:BeatBits/2]} : data_q;
-    always_ff @(posedge clk_i) if (valid_q && !stall) dws_q <= dws - 11'(BeatBytes / 4);
+    logic unaligned_q;
+    wire [10:0] dws = sop_q ? said_q.payload[12:2] : dws_q;
+    logic [3:0] ends_at[Tags];  // as `ram_end` in the entry
+    assign two_steps = unaligned_q && dws > 11'((RowBytes - SegBytes) / 4);
+    always_ff @(posedge clk_i) begin
+      if (start_i) ends_at[start_tag_i] <= start_entry.ram_end[3:0];
+      if (look_up) unaligned_q <= ends_at[in_tag] != in_said.wanted[3:0];
+      if (valid_q && !stall) dws_q <= dws - 11'(BeatBytes / 4);
+    end
   end else begin : g_one_step
     assign two_steps = 1'b0;
-    assign data = data_q;
   end
 
   dma_read_place #(
@@ -294,14 +333,16 @@ module dma_read_cpl
       .valid_i(beat_o),
       .sel_i  (entry.sel),
       .dest_i (dest),
-      .start_i(first ? skip : 2'd0),
+      .start_i(first ? said_q.skip : 2'd0),
       .stop_i (stop),
-      .data_i (data),
+      .upper_i(second_q),
+      .data_i (data_q),
       .ram_o
   );
 
-  wire unused = &{1'b0, chunk_i, hdr_q};
+  wire unused = &{1'b0, chunk_i, in_hdr};
 
-  `ASSERT(StartsFree, start_i |-> !waits_q[start_tag_i] && !lost_q[start_tag_i])
-  `ASSERT(ExpireWaits, expire_i |-> head_waits_o && !head_receives_o)
+  `ASSERT(StartsFree,
+          start_i |-> ready_o && started[start_tag_i] == ended[start_tag_i] && !quarantined_o)
+  `ASSERT(ExpireWaits, expire_i |-> head_waits_o && !head_kept_o)
 endmodule

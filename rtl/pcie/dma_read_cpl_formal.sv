@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// prove: mode=bmc depth=6
+// prove: mode=bmc depth=8
 `include "formal.svh"
 `include "stream.svh"
 /// dma_read_cpl: whatever completions arrive, in whatever order and how ever wrong, the bytes of a request are written at its
 /// place, each once and in order, and nothing beside them; and when its tag reports that all is well, all have been written.
-/// Two tags, one of them watched; all that can happen in 6 clocks, the states that assertions name in them included.
+/// Two tags, one of them watched; all that can happen in 8 clocks, the states that assertions name in them included.
 module dma_read_cpl_formal
   import dma_pkg::*, pcie_pkg::*;
 (
@@ -24,7 +24,7 @@ module dma_read_cpl_formal
   `STREAM(tlp_beat_t, cpl)
   assign cpl.valid = cpl_valid_i;
   assign cpl.data  = cpl_i;
-  logic quarantined, waits, receives, done, beat, error, poisoned, malformed, late, unexpected;
+  logic quarantined, ready, waits, kept, done, beat, error, poisoned, malformed, late, unexpected;
   dma_result_e result;
   ram_write_t  ram;
   dma_read_cpl #(
@@ -36,13 +36,15 @@ module dma_read_cpl_formal
       .requester_id_i,
       .wide_i,
       .timeout_cycles_i(32'd1),
+      .ready_o(ready),
       .start_i,
       .start_tag_i,
       .chunk_i,
+      .next_tag_i(1'b0),
       .quarantined_o(quarantined),
       .head_tag_i,
       .head_waits_o(waits),
-      .head_receives_o(receives),
+      .head_kept_o(kept),
       .head_result_o(result),
       .done_o(done),
       .expire_i,
@@ -68,9 +70,9 @@ module dma_read_cpl_formal
     if (started_q) begin
       assume ({wide_i, requester_id_i} == id_q);
       assume (cpl_i.sop == !inside_q);
-      assume (!start_i || (!dut.waits_q[start_tag_i] && !quarantined));
+      assume (!start_i || (ready && dut.started[start_tag_i] == dut.ended[start_tag_i] && !dut.lost[start_tag_i].lost));
       assume (chunk_i.len inside {[13'd1 : 13'd4096]});
-      assume (!expire_i || (waits && !receives));
+      assume (!expire_i || (waits && !kept));
     end
   end
 
@@ -78,9 +80,10 @@ module dma_read_cpl_formal
   dma_chunk_t request_q;
   logic [12:0] written_q;
   wire ours = dut.tag == 1'b0;
-  wire [6:0] from = dut.sop_q ? 7'(dut.skip) : 7'd0;
+  wire [6:0] from = dut.sop_q ? 7'(dut.said_q.skip) : 7'd0;
   wire passes = dut.valid_q && dut.known && dut.success && dut.fits && dut.left != '0;
   wire [12:0] bytes = passes && ours ? 13'(dut.stop - from) : '0;
+  wire [12:0] payload_end = dut.said_q.last ? dut.said_q.wanted : dut.said_q.payload;
   always_ff @(posedge clk_i) begin
     written_q <= written_q + bytes;
     if (start_i && start_tag_i == 1'b0) begin
@@ -89,8 +92,8 @@ module dma_read_cpl_formal
     end
   end
   // What the tables say of it, and the TLP that has begun and is to it.
-  wire waiting = dut.waits_q[0];
-  wire [12:0] left = dut.begun_q[0] ? dut.i_progress.mem[0][12:0] : request_q.len;
+  wire waiting = ready && dut.started[0] != dut.ended[0];
+  wire [12:0] left = dut.begun[0] ? dut.i_progress.mem[0][12:0] : request_q.len;
   wire [SelW+RamAddrW+19:0] place = {
     request_q.sel,
     request_q.ram_addr + ram_addr_t'(request_q.len),
@@ -115,19 +118,19 @@ module dma_read_cpl_formal
         assert (dut.i_entries.mem[0] == place && left != '0 && left <= request_q.len);
         if (first && !dut.early_q) begin
           assert (dut.entry == place);
-          if (dut.begun_q[0]) assert (dut.progress.left == left);
+          if (dut.begun[0]) assert (dut.progress.left == left);
         end
         if (!inside_ours) assert (written_q == request_q.len - left);
       end
       if (inside_ours) begin
         assert (waiting && dut.entry == place && dut.progress.left == left);
-        assert (dut.left_q <= dut.payload_end);
+        assert (dut.left_q <= payload_end);
         assert (written_q == request_q.len - left + (dut.success && dut.fits ?
-            dut.payload_end - dut.left_q - 13'(dut.skip) : 13'd0));
+            payload_end - dut.left_q - 13'(dut.said_q.skip) : 13'd0));
         if (dut.success && dut.fits && dut.left_q != '0)
           assert (dut.dest_q == request_q.ram_addr + ram_addr_t'(written_q));
       end
-      cover (ours && done && dut.progress_d.result == DmaOk && dut.begun_q[0] && written_q > 13'd32);
+      cover (ours && done && dut.progress_d.result == DmaOk && dut.begun[0] && written_q > 13'd32);
       cover (late);
       cover (malformed && written_q != '0);
     end

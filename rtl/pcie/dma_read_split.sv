@@ -20,18 +20,25 @@ module dma_read_split
   dma_chunk_t chunk_q, next;
   logic chunk_full_q;
 
-  // The two reserved codes above 4 kB are taken as 4 kB.
-  wire [12:0] max_bytes = 13'd128 << ((max_read_request_i > 3'd5) ? 3'd5 : max_read_request_i);
-  wire [12:0] to_page = 13'h1000 - {1'b0, cur_q.host_addr[11:0]};
-  wire [12:0] to_limit = max_bytes - {6'd0, cur_q.host_addr[6:0]};
-  wire [12:0] most = (to_page < to_limit) ? to_page : to_limit;
+  // How far the next chunk may reach, known a clock before it is cut: bytes to the end of the page, and of those the ones that
+  // one read takes.
+  logic [12:0] max_q;  // maximum read request in bytes
+  logic [12:0] to_page_q, most_q;
+  logic page_cut_q;
+  // Of a new request.
+  wire [12:0] new_page = 13'h1000 - 13'(req.data.host_addr[11:0]);
+  wire [12:0] new_limit = max_q - 13'(req.data.host_addr[6:0]);
+  wire new_cut = new_page <= new_limit;
+  // Of what is left of the one under way, which begins on a multiple of 128 bytes.
+  wire [12:0] next_page = page_cut_q ? 13'h1000 : to_page_q - most_q;
+  wire next_cut = next_page <= max_q;
 
   always_comb begin
     next.host_addr = cur_q.host_addr;
     next.sel       = cur_q.sel;
     next.ram_addr  = cur_q.ram_addr;
-    next.last      = cur_q.len <= {3'd0, most};
-    next.len       = next.last ? cur_q.len[12:0] : most;
+    next.last      = cur_q.len <= {3'd0, most_q};
+    next.len       = next.last ? cur_q.len[12:0] : most_q;
     next.relaxed   = cur_q.relaxed;
   end
 
@@ -42,19 +49,28 @@ module dma_read_split
   assign chunk.data  = chunk_q;
 
   always_ff @(posedge clk_i) begin
+    // The two reserved codes above 4 kB are taken as 4 kB.
+    max_q <= 13'd128 << ((max_read_request_i > 3'd5) ? 3'd5 : max_read_request_i);
     if (step) begin
       chunk_q <= next;
       chunk_full_q <= 1'b1;
-      cur_q.host_addr <= cur_q.host_addr + 64'(most);
-      cur_q.ram_addr <= cur_q.ram_addr + RamAddrW'(most);
-      cur_q.len <= cur_q.len - 16'(most);
-      if (next.last) cur_full_q <= 1'b0;
     end else if (chunk.ready) begin
       chunk_full_q <= 1'b0;
     end
-    if (req.valid && req.ready) begin
-      cur_q <= req.data;
-      cur_full_q <= 1'b1;
+    if (req.ready) begin
+      cur_full_q <= req.valid;
+      if (req.valid) cur_q <= req.data;
+      to_page_q  <= new_page;
+      page_cut_q <= new_cut;
+      most_q     <= new_cut ? new_page : new_limit;
+    end else if (step) begin
+      if (page_cut_q) cur_q.host_addr <= {cur_q.host_addr[63:12] + 1'b1, 12'h0};
+      else cur_q.host_addr[11:0] <= {cur_q.host_addr[11:7] + max_q[11:7], 7'h0};
+      cur_q.ram_addr <= cur_q.ram_addr + RamAddrW'(most_q);
+      cur_q.len <= cur_q.len - 16'(most_q);
+      to_page_q <= next_page;
+      page_cut_q <= next_cut;
+      most_q <= next_cut ? next_page : max_q;
     end
     if (rst_i) begin
       cur_full_q   <= 1'b0;

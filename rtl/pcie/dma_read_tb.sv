@@ -484,7 +484,7 @@ module dma_read_tb
     };
     foreach (faults[i]) faults[i] = 0;
     @(negedge rst);
-    repeat (10) @(posedge clk);
+    repeat (Tags + 10) @(posedge clk);  // it forgets a tag a clock
 
     tlp_rate("64-byte reads", Tags - 56);
     beat_rate("4 kB reads, 256-byte completions", 0, 0);
@@ -569,7 +569,7 @@ module dma_read_tb
     `CHECK(dropped > 50, "nothing was dropped")
 
     // Lost tags come back.
-    repeat (8 * 3000 + 100) @(posedge clk);
+    repeat (8 * 3000 + 2 * Tags + 100) @(posedge clk);
     cfg.max_read_request = 3'd2;
     tlp_rate("64-byte reads that need every tag, after the faults", Tags - 20);
     // Lost reads are given up because later ones are done, also where time alone gives up none.

@@ -209,11 +209,22 @@ module dma_write
   read_t [RamReadLatency:0] read_q;
   read_t arrived;
   logic segs_full_q;
-  logic [3:0] byte_turn_q;
+  logic [2:0] seg_turn_n_q;
+  logic [3:0] byte_turn_q, byte_turn_n_q;
   logic [BeatSegs*SegW-1:0] segs_q;
-  logic [2*Segs*SegW-1:0] turned;
+  ram_row_t turned;
   assign arrived = read_q[RamReadLatency];
-  assign turned  = {ram_i, ram_i} >> {arrived.turn[6:4], 7'd0};
+  rotate #(
+      .Lanes(Segs),
+      .LaneBits(SegW),
+      .Right(1'b1)
+  ) i_segs (
+      .valid_i (wait_q[RamReadLatency]),
+      .turn_i  (arrived.turn[6:4]),
+      .turn_n_i(seg_turn_n_q),
+      .data_i  (ram_i),
+      .data_o  (turned)
+  );
 
   always_ff @(posedge clk_i) begin
     wait_q <= {wait_q[RamReadLatency-1:0], issue};
@@ -221,11 +232,13 @@ module dma_write
       read_q[RamReadLatency-1:0],
       read_t'{first: !second_q, last: issued, turn: part_q.ram_addr[6:0]}
     };
+    seg_turn_n_q <= ~read_q[RamReadLatency-1].turn[6:4];
     segs_full_q <= wait_q[RamReadLatency] && arrived.last;
     if (wait_q[RamReadLatency]) begin
-      if (arrived.first) segs_q <= turned[BeatSegs*SegW-1:0];
-      else segs_q[(BeatSegs-1)*SegW+:SegW] <= turned[SegW-1:0];
-      byte_turn_q <= arrived.turn[3:0];
+      if (arrived.first) segs_q <= (BeatSegs * SegW)'({turned[0], turned});
+      else segs_q[(BeatSegs-1)*SegW+:SegW] <= turned[0];
+      byte_turn_q   <= arrived.turn[3:0];
+      byte_turn_n_q <= ~arrived.turn[3:0];
     end
     if (rst_i) begin
       wait_q <= '0;
@@ -236,10 +249,19 @@ module dma_write
   `STREAM(logic [DataBits-1:0], data_in)
   `STREAM(logic [DataBits-1:0], data_out)
   assign data_in.valid = segs_full_q;
-  always_comb begin
-    data_in.data = '0;
-    if (segs_full_q) data_in.data = DataBits'(segs_q >> {byte_turn_q, 3'd0});
-  end
+  logic [BeatSegs*SegW-1:0] aligned;
+  rotate #(
+      .Lanes(BeatSegs * SegBytes),
+      .TurnW(4),
+      .Right(1'b1)
+  ) i_bytes (
+      .valid_i (segs_full_q),
+      .turn_i  (byte_turn_q),
+      .turn_n_i(byte_turn_n_q),
+      .data_i  (segs_q),
+      .data_o  (aligned)
+  );
+  assign data_in.data = aligned[DataBits-1:0];
 
   // Output: header and data of a beat meet again; the data comes later.
   logic [UsedW-1:0] info_count, data_count;
