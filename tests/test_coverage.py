@@ -6,7 +6,7 @@ import json
 import pytest
 from tiny import BLOCK
 
-from emery.check import coverage
+from emery.check import coverage, python_coverage
 from emery.check.mutate.trial import Copy
 from emery.cli import main
 from emery.common import cache_dir
@@ -51,6 +51,21 @@ def test_below_a_floor():
         "a.sv: line 99.5 %, not 100 %",
         "a.sv: branch 0.0 %, not 1 %",
     ]
+
+
+def test_lines_of_python_that_can_be_reached():
+    function = "def f(x):\n    if x:\n        return [\n            y for y in x\n        ]\n    return 1\n"
+    assert python_coverage.executable(f"import os\n\n\n{function}\n\nclass A:\n    b = 1\n") == {5, 6, 7, 9}
+
+
+def test_a_line_of_python_that_no_test_reaches(tmp_path):
+    copy = Copy(tmp_path / "checkout", cache_dir())
+    copy.write("src/emery/tiny.py", b"def f(x):\n    if x:\n        return 1\n    return 0\n")
+    copy.write("tests/test_tiny.py", b"from emery.tiny import f\n\n\ndef test_f():\n    assert f(1)\n")
+    done = copy.python(["-m", "emery", "test", "--coverage", "--python", "tests/test_tiny.py"])
+    assert done.returncode == 0 and ["src/emery/tiny.py", "66.7"] in [x.split() for x in done.stdout.splitlines()]
+    copy.write("tests/test_tiny.py", b"def test_f():\n    assert 0\n")
+    assert copy.python(["-m", "emery", "test", "--coverage", "--python", "tests/test_tiny.py"]).returncode == 1
 
 
 def test_a_bench_that_leaves_a_branch_out_is_below_the_floor_of_one_that_does_not(tmp_path):

@@ -214,14 +214,15 @@ def _timing(arguments) -> int:
 
 
 def _test(arguments) -> int:
-    from emery.check import coverage, testing
+    from emery.check import coverage, python_coverage, testing
 
     words = arguments.pytest
     if words[:1] == ["--coverage"]:
-        names = [x for x in words[1:] if x != "--record"]
+        names = [x for x in words[1:] if x not in ("--record", "--python")]
         if bad := next((x for x in names if x.startswith("-")), None):
-            raise UserError(f"test --coverage takes names of block tests and --record, not {bad}")
-        return coverage.main(names, "--record" in words)
+            raise UserError(f"test --coverage takes names of block tests, or --python, and --record, not {bad}")
+        which = python_coverage if "--python" in words else coverage
+        return which.main(names, "--record" in words)
     return testing.main(words)
 
 
@@ -361,7 +362,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
         "test",
         _test,
         "run test cocotb",
-        "the test suite; everything after it goes to pytest (see also: test --coverage [BLOCK...] [--record])",
+        "the test suite; everything after it goes to pytest (see also: test --coverage [BLOCK...|--python] [--record])",
     )
     test.add_argument("pytest", nargs="*")
     command("format", _format, "run test", "format the sources in place")

@@ -115,11 +115,24 @@ def main(names: list[str], record: bool = False) -> int:
     rows.append(("all", *(f"{whole[kind]:.1f}" if kind in whole else "-" for kind in KINDS)))
     print(report.table(rows))
     sure = {x: reached[x] for x in files if set(own_tests.benches_of(ROOT / x)) <= set(benches)}
-    floors = json.loads(FLOORS.read_text()) if FLOORS.is_file() else {}
     if record:
-        floors |= {x: {kind: float(int(y)) for kind, y in values.items()} for x, values in sure.items()}
-        FLOORS.write_text(json.dumps(floors, indent=1, sort_keys=True) + "\n")
-    problems = below(sure, floors)
+        write_floors(sure)
+    return judge(sure)
+
+
+def _floors() -> dict[str, dict[str, float]]:
+    return json.loads(FLOORS.read_text()) if FLOORS.is_file() else {}
+
+
+def write_floors(reached: dict[str, dict[str, float]]):
+    """What was reached, rounded down, is the floor of these files from now on."""
+    floors = _floors() | {x: {kind: float(int(y)) for kind, y in values.items()} for x, values in reached.items()}
+    FLOORS.write_text(json.dumps(floors, indent=1, sort_keys=True) + "\n")
+
+
+def judge(reached: dict[str, dict[str, float]]) -> int:
+    """Says what is below its floor; 1 if something is."""
+    problems = below(reached, _floors())
     for line in problems:
         print(f"below its floor   {line}")
     return int(bool(problems))

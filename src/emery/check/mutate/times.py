@@ -8,25 +8,18 @@ modules that are asked about each reached (in this process: what a test starts i
 import json
 import os
 import signal
-import sys
-import threading
 import time
+from collections import Counter
 
 import pytest
 
+from emery.check.reach import Reach
+
 _SECONDS, _FILE, *_MODULES = os.environ.get("EMERY_TEST_TIMES", "5 /dev/null").split()
 _passed: dict[str, dict] = {}
-_reached: dict[str, set[int]] = {x: set() for x in _MODULES}
+_reach = Reach(_MODULES)
 _begun = 0.0
-
-
-def _trace(frame, event, _argument):
-    lines = _reached.get(frame.f_code.co_filename)
-    if lines is None:
-        return None
-    if event == "line":
-        lines.add(frame.f_lineno)
-    return _trace
+_late: Counter[str] = Counter()  # how often a function took too long: with other values it will again
 
 
 @pytest.hookimpl(wrapper=True)
@@ -34,22 +27,25 @@ def pytest_runtest_protocol(item):
     """A test with all its fixtures."""
     global _begun
 
+    function = item.nodeid.partition("[")[0]
+    if _late[function] > 1:
+        item.add_marker(pytest.mark.skip("takes too long"))
+
     def late(_number, _frame):
+        _late[function] += 1
         raise TimeoutError(f"{item.nodeid} takes too long to be asked about each fault")
 
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(int(_SECONDS))
-    for lines in _reached.values():
+    for lines in _reach.lines.values():
         lines.clear()
     _begun = time.monotonic()
     if _MODULES:
-        threading.settrace(_trace)
-        sys.settrace(_trace)
+        _reach.start()
     try:
         return (yield)
     finally:
-        sys.settrace(None)
-        threading.settrace(None)
+        _reach.stop()
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
 
@@ -57,7 +53,7 @@ def pytest_runtest_protocol(item):
 def pytest_runtest_logreport(report):
     """Notes a test that passed."""
     if report.when == "call" and report.passed:
-        lines = {module: sorted(x) for module, x in _reached.items() if x}
+        lines = {module: sorted(x) for module, x in _reach.lines.items() if x}
         _passed[report.nodeid] = {"seconds": time.monotonic() - _begun, "lines": lines}
 
 
