@@ -110,6 +110,21 @@ void test_no_steady_time(Checks& check) {
   }
 }
 
+/// The shortest window is two bins, and none is only the last eighth of a run.
+void test_short_windows(Checks& check) {
+  constexpr Time kBin = 65536;
+  Meter quick;
+  play(quick, 0, 0, 4 * kBin, kNanosecond);
+  quick.end(3 * kBin);
+  check.that(quick.window().steady && quick.window().to - quick.window().from == 2 * kBin,
+             "two bins with 65 frames each");
+  Meter late;
+  play(late, 0, 0, 174 * kMicrosecond, 40 * kNanosecond);
+  play(late, 0, 174 * kMicrosecond, 200 * kMicrosecond, 10 * kNanosecond);
+  late.end(200 * kMicrosecond);
+  check.that(!late.window().steady, "an eighth of the run is too little");
+}
+
 /// Frames that go to so many streams at random; the last stream gets `part` of its share in the
 /// second half of the run.
 Meter::Window random_streams(int streams, int frames, double part, std::uint64_t seed) {
@@ -153,6 +168,7 @@ int main() {
   emery::test_streams_share_the_window(check);
   emery::test_window_begins_soon(check);
   emery::test_no_steady_time(check);
+  emery::test_short_windows(check);
   emery::test_many_random_streams(check);
   return check.finish();
 }

@@ -68,8 +68,11 @@ module frame_access_tb
 
   logic [31:0] words[64];
   logic open = 0;
+  int unsigned waits = 0;  // clocks of the load that is open
   logic [31:0] want;
   always @(posedge clk) begin
+    waits = open ? waits + 1 : 0;
+    `CHECK(waits < 1000, "a load without an answer")
     if (rsp_valid && !rst) begin
       `CHECK(open, "an answer to nothing")
       `CHECK(rsp.rdata === want && !rsp.error, $sformatf("%h, not %h", rsp.rdata, want))
@@ -95,6 +98,19 @@ module frame_access_tb
     };
   end
 
+  // A reset of both sides in the middle of it: what was under way is forgotten, and the next access is whole.
+  task automatic reset();
+    rst <= 1;
+    mem_rst <= 1;
+    repeat (20) @(posedge clk);
+    requests.delete();
+    data.delete();
+    open = 0;
+    foreach (cells[i]) {words[4*i+3], words[4*i+2], words[4*i+1], words[4*i]} = cells[i];
+    rst <= 0;
+    mem_rst <= 0;
+  endtask
+
   initial begin
     foreach (words[i]) words[i] = i * 32'h1020304;
     foreach (cells[i]) cells[i] = {words[4*i+3], words[4*i+2], words[4*i+1], words[4*i]};
@@ -106,6 +122,16 @@ module frame_access_tb
       store_percent = $urandom_range(100);
       half          = $urandom_range(9, 1);
       repeat (1000) @(posedge clk);
+    end
+    half = 3;
+    for (int i = 0; i < 40; i++) begin
+      bus_percent   = $urandom_range(60, 20);
+      store_percent = 100;
+      repeat ($urandom_range(12, 1)) @(posedge clk);
+      reset();
+      repeat (8) @(posedge clk);
+      store_percent = 50;
+      repeat (1100) @(posedge clk);
     end
     `CHECK(stores > 3000 && loads > 1000, $sformatf("only %0d stores, %0d loads", stores, loads))
     `TB_PASS

@@ -120,6 +120,7 @@ module cap_generator_tb;
     if (frame.valid && frame.ready && !rst) begin
       `CHECK(frame.data.sop == (got.size() == 0), "sop")
       `CHECK(frame.data.eop || frame.data.len == 128, "full beats before the last")
+      `CHECK(!frame.data.err, "a frame that is marked as bad")
       for (int i = 0; i < int'(frame.data.len); i++) got.push_back(frame.data.data[8*i+:8]);
       bytes += 32'(frame.data.len);
       if (frame.data.eop) check_packet();

@@ -181,7 +181,7 @@ class _Finder:
                 self.add(node, f"{shown} is {other}", other)
         elif kind == Kind.ConcatenationExpression:
             parts = [self.text(x) for x in node.expressions if isinstance(x, SyntaxNode)]
-            if len(parts) == 2:
+            if len(parts) == 2 and parts[0] != parts[1]:
                 self.add(node, f"parts change places in `{shown}`", f"{{{parts[1]}, {parts[0]}}}")
         elif kind == Kind.ExpressionStatement and node.expr.kind in _ASSIGNMENTS | _STEPS:
             self.add(node, f"left out: `{shown}`", ";", statement=True)
