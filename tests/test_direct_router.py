@@ -61,6 +61,13 @@ def test_slow_path_is_as_fast_as_two_reads(router):
     assert result["totals"]["mpps"] == pytest.approx(0.6, rel=0.05)
 
 
+def test_the_smallest_ring_goes_round(router):
+    """Descriptors are given back before all are used up: no frame is left on a card."""
+    result = router("--size", "64", "--frames", "300", "--rate", "0.3", config="C", bad_ip_every=5, ring=8)
+    assert "stranded" not in lost(result)
+    assert result["resources"]["host"]["received"] > 16
+
+
 @pytest.mark.parametrize("pattern", ["permutation", "uniform", "hotspot"])
 def test_patterns(router, pattern):
     result = router("--size", "64-1518", "--frames", "300", cards=4, pattern=pattern)
@@ -106,6 +113,17 @@ def test_the_others_go_on_when_a_card_dies(router):
     for stream in ("0->1", "1->2", "2->0"):
         assert result["streams"][stream]["delivered"] > 0.9 * result["streams"][stream]["offered"]
     assert result["totals"]["dropped"]["dead_card"] > 0
+
+
+def test_the_software_router_goes_on_when_a_card_dies(router):
+    """It gives up on frames for a card that takes none, and serves the others again."""
+    result = router(
+        "--size", "64", "--frames", "400", "--rate", "0.5", config="E", slow_path=True, dead_card=1, dead_at_us=200, ring=8
+    )
+    assert set(lost(result)) <= {"given_up", "dead_card", "slow_fifo_full"}
+    assert result["streams"]["0->1"]["dropped"]["given_up"] > 0
+    other = result["streams"]["0->2"]
+    assert other["delivered"] > 0.6 * other["offered"] and set(other["dropped"]) <= {"slow_fifo_full"}
 
 
 @pytest.mark.parametrize("dead_at_us", [50 + n * 0.195 for n in range(12)])  # 13 bus clocks apart

@@ -146,7 +146,7 @@ void Accounts::expect_for_host(unsigned card) {
   crossings_.expect(card, "no_slow_path", for_host);
 }
 
-void Accounts::collect_card(Host& host, unsigned c) {
+void Accounts::collect_card(Host& host, unsigned c, int dead_card) {
   for (const auto& [name, offset] : kCounters) counters_[c][name] = host.read(c, offset);
   for (const auto& [name, offset] : kDrops) drops_[c][name] += host.read(c, offset);
   for (const auto& [name, count] : host.drops(c)) drops_[c][name] += count;
@@ -170,8 +170,21 @@ void Accounts::collect_card(Host& host, unsigned c) {
 
   if (!config_.slow_path) expect_for_host(c);
   settle_drops(c);
-  for (unsigned k = 0; k < config_.classes; ++k)
-    drop(from(c, static_cast<int>(k)), "slow_fifo_full", slow_dropped[k]);
+  for (unsigned to = 0; to < config_.cards; ++to) {
+    std::vector<int> streams;
+    for (unsigned kind = 0; kind < crossings_.kinds(); ++kind) {
+      if (const int s = crossings_.find(c, to, kind); s >= 0) streams.push_back(s);
+    }
+    drop(streams, "given_up", host.given_up(c, to));
+  }
+  // What is missing to a dead card may as well have gone with it: those come last.
+  const auto lost =
+      dead_card < 0 ? std::vector<int>() : crossings_.to(static_cast<unsigned>(dead_card));
+  for (unsigned k = 0; k < config_.classes; ++k) {
+    std::vector<int> streams = from(c, static_cast<int>(k));
+    std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(lost, s) == 0; });
+    drop(streams, "slow_fifo_full", slow_dropped[k]);
+  }
   drop(any, "rx_fifo_full", host.read(c, EMERY_REG(rx_fifo_full)));
   drop(any, "too_long", counters_[c]["slow_rx_too_long"]);
 }
@@ -179,7 +192,7 @@ void Accounts::collect_card(Host& host, unsigned c) {
 void Accounts::collect(Host& host, int dead_card) {
   const auto alive = [&](unsigned c) { return static_cast<int>(c) != dead_card; };
   for (unsigned c = 0; c < config_.cards; ++c) {
-    if (alive(c)) collect_card(host, c);
+    if (alive(c)) collect_card(host, c, dead_card);
   }
   for (unsigned c = 0; c < config_.cards; ++c) {
     if (!alive(c)) continue;

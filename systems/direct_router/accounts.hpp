@@ -59,7 +59,7 @@ class Accounts {
     std::vector<int> streams;
   };
 
-  void collect_card(Host& host, unsigned card);
+  void collect_card(Host& host, unsigned card, int dead_card);
   Queue read_queue(Host& host, unsigned card, unsigned dest, unsigned cls);
   void expect_for_host(unsigned card);
   void settle_drops(unsigned card);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/direct_router/host.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -19,6 +20,7 @@ constexpr std::uint64_t kBarBase = 0xe000'0000, kBarBytes = std::bit_ceil(sizeof
 constexpr std::uint64_t kWindows = offsetof(direct_router_t, window);
 constexpr std::uint64_t kWindowBytes = sizeof(direct_router__window_t);
 constexpr unsigned kDescriptor = slow_desc_t::kBytes;
+constexpr char kGivenUp[] = "given_up";
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
 
 constexpr std::size_t kPeer = offsetof(direct_router_t, tables.peer);
@@ -47,7 +49,9 @@ Host::Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostM
       memory_(memory),
       routes_(routes),
       card_(config.cards),
-      turn_(config.classes) {}
+      turn_(config.classes) {
+  for (Card& card : card_) card.given_up.resize(config.cards);
+}
 
 void Host::wait_for(const std::function<bool()>& done, const char* what) {
   if (!simulation_.run_until(done, simulation_.now() + 2000 * kMicrosecond))
@@ -254,7 +258,7 @@ const char* Host::judge(std::span<std::uint8_t> frame, unsigned& port) const {
   return nullptr;
 }
 
-bool Host::begin(unsigned from, unsigned cls) {
+bool Host::begin(Time now, unsigned from, unsigned cls) {
   Card& card = card_[from];
   Ring& ring = card.receive[cls];
   const unsigned slot = ring.consumer % config_.ring;
@@ -273,7 +277,11 @@ bool Host::begin(unsigned from, unsigned cls) {
       const Ring& out = card_[port].transmit;
       if (static_cast<std::uint16_t>(out.producer - out.consumer) == config_.ring) {
         ++stats_.ring_full;
-        return false;
+        if (now - card_[port].moved < config_.patience) {
+          held_ = true;
+          return false;
+        }
+        work.drop = kGivenUp;
       }
     }
   }
@@ -289,11 +297,12 @@ void Host::poll(Time now) {
     working_ = false;
   }
   if (bus_.requests() >= kMostAccesses) return;
-  for (Card& card : card_) reap(card);
+  held_ = false;
+  for (Card& card : card_) reap(now, card);
   for (unsigned k = 0; k < config_.classes; ++k) {
     for (unsigned n = 0; n < config_.cards; ++n) {
       const unsigned from = (turn_[k] + n) % config_.cards;
-      if (!begin(from, k)) continue;
+      if (!begin(now, from, k)) continue;
       turn_[k] = (from + 1) % config_.cards;
       working_ = true;
       until_ = now + config_.cpu_per_packet;
@@ -313,7 +322,11 @@ void Host::finish() {
   ++stats_.received;
   if (work_.drop) {
     ++stats_.dropped;
-    ++card.drops[work_.drop];
+    if (work_.drop == kGivenUp) {
+      ++card.given_up[work_.to];
+    } else {
+      ++card.drops[work_.drop];
+    }
     return give_back(card, ring, buffer);
   }
   std::uint8_t* const frame = memory_.pointer(buffer, bytes);
@@ -345,7 +358,8 @@ void Host::give_back(Card& card, Ring& ring, std::uint64_t buffer) {
   ring.buffers[slot] = buffer;
   put(ring.memory + kDescriptor * slot, buffer, buffer_bytes());
   ++ring.producer;
-  if (static_cast<std::uint16_t>(ring.producer - ring.told) < config_.refill) return;
+  const unsigned least = std::min(config_.refill, config_.ring / 2);
+  if (static_cast<std::uint16_t>(ring.producer - ring.told) < least) return;
   ring.told = ring.producer;
   const auto c = static_cast<unsigned>(&card - card_.data());
   const auto k = static_cast<std::size_t>(&ring - card.receive.data());
@@ -355,13 +369,16 @@ void Host::give_back(Card& card, Ring& ring, std::uint64_t buffer) {
         ring.producer);
 }
 
-void Host::reap(Card& card) {
+void Host::reap(Time now, Card& card) {
   Ring& out = card.transmit;
+  const bool empty = out.consumer == out.producer;
   const auto done = slow_status_t::read(card.status_memory).consumer();
   while (out.consumer != done && out.consumer != out.producer) {
     free_.push_back(out.buffers[out.consumer % config_.ring]);
     ++out.consumer;
+    card.moved = now;
   }
+  if (empty) card.moved = now;
 }
 
 void Host::write_json(JsonWriter& json) const {

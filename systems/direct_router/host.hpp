@@ -36,7 +36,9 @@ struct HostConfig {
   unsigned ring;  // descriptors of each ring, a power of two
   unsigned tx_prefetch;
   Time cpu_per_packet;
-  unsigned refill = 16;  // receive descriptors given back at once
+  unsigned refill = 16;  // receive descriptors given back at once, within half a ring
+  Time patience =
+      1000 * kMicrosecond;  // with a transmit ring that is full; then frames for it are dropped
 };
 
 struct HostStats {
@@ -56,7 +58,7 @@ class Host {
   void start(const std::vector<CardRoutes>& routes);
   /// On the bus clock.
   void poll(Time now);
-  bool idle() const { return !working_ && bus_.quiet(); }
+  bool idle() const { return !working_ && !held_ && bus_.quiet(); }
 
   /// A register of a card, read over the bus.
   std::uint32_t read(unsigned card, std::size_t offset);
@@ -72,6 +74,8 @@ class Host {
   const std::map<std::string, std::uint64_t>& drops(unsigned card) const {
     return card_[card].drops;
   }
+  /// Frames of one card that were dropped because another had taken none for `patience`.
+  std::uint64_t given_up(unsigned from, unsigned to) const { return card_[from].given_up[to]; }
   void write_json(JsonWriter& json) const;
 
  private:
@@ -90,7 +94,9 @@ class Host {
     Ring transmit;
     std::uint64_t status = 0;
     const std::uint8_t* status_memory = nullptr;
+    Time moved = 0;  // when the transmit ring last did, or was empty
     std::map<std::string, std::uint64_t> drops;
+    std::vector<std::uint64_t> given_up;  // by card
   };
   // What the CPU is at.
   struct Work {
@@ -103,10 +109,10 @@ class Host {
   void load_routes(unsigned card, const CardRoutes& routes);
   void load_classes(unsigned card);
   void wait_for(const std::function<bool()>& done, const char* what);
-  bool begin(unsigned from, unsigned cls);
+  bool begin(Time now, unsigned from, unsigned cls);
   void finish();
   void give_back(Card& card, Ring& ring, std::uint64_t buffer);
-  void reap(Card& card);
+  void reap(Time now, Card& card);
   const char* judge(std::span<std::uint8_t> frame, unsigned& port) const;
   std::uint64_t buffer_bytes() const { return (config_.max_frame + 15 + 255) / 256 * 256; }
 
@@ -119,6 +125,7 @@ class Host {
   std::vector<std::uint64_t> free_;
   unsigned peers_ = 0, lpm_nodes_ = 0;
   bool working_ = false, running_ = false;
+  bool held_ = false;  // a frame waits for a place in a transmit ring
   Work work_;
   Time until_ = 0;
   std::vector<unsigned> turn_;  // by class: the card whose turn it is
