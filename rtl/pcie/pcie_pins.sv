@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "stream.svh"
 /// The pins of the hard block that a device is built for (`Interface`): Emery's own, of no block there is, or those of an
 /// UltraScale+ one with straddle or without (usplus_pcie).
 ///
-/// Wiring only. The pins that are not used are driven zero, and what is on them is ignored. Where `Received` is wider than what
-/// an UltraScale+ block gives, received TLPs are widened, a clock later.
+/// Wiring only. The pins that are not used are driven zero, and what is on them is ignored.
 module pcie_pins
   import pcie_pkg::*;
   import pins_pkg::*;
@@ -29,11 +27,10 @@ module pcie_pins
     $fatal(1, "pcie_pins: there is no Interface %0d", Interface);
   end
   if (Interface != PinsIdeal) begin : g_usplus
-    pcie_in_t narrow_in;
-    pcie_out_t narrow_out;
     usplus_pkg::usplus_out_t usplus;
     usplus_pcie #(
         .Sent(Sent),
+        .Received(Received),
         .Straddle(Interface == PinsUsPlus),
         .Lines(Lines)
     ) i_usplus (
@@ -41,42 +38,9 @@ module pcie_pins
         .rst_i,
         .usplus_i(pins_i.usplus),
         .usplus_o(usplus),
-        .pins_o  (narrow_in),
-        .pins_i  (narrow_out)
+        .pins_o  (block_o),
+        .pins_i  (block_i)
     );
-    if ($bits(Received) == $bits(tlp_beat_t)) begin : g_narrow
-      assign block_o = narrow_in;
-      assign narrow_out = block_i;
-    end else begin : g_wide
-      `STREAM(tlp_beat_t, narrow)
-      `STREAM(tlp_beat_t, held)
-      `STREAM(wide_tlp_beat_t, wide)
-      assign narrow.valid = narrow_in.rx_valid;
-      assign narrow.data = '{
-              hdr: narrow_in.rx_hdr,
-              data: narrow_in.rx_data[8*TlpBeatBytes-1:0],
-              sop: narrow_in.rx_sop,
-              eop: narrow_in.rx_eop
-          };
-      `SPILL(tlp_beat_t, i_rx, narrow, held)
-      tlp_widen i_widen (
-          .clk_i,
-          .rst_i,
-          .in (held),
-          .out(wide)
-      );
-      assign wide.ready = block_i.rx_ready;
-      always_comb begin
-        block_o = narrow_in;
-        block_o.rx_valid = wide.valid;
-        block_o.rx_hdr = wide.data.hdr;
-        block_o.rx_data = wide.data.data;
-        block_o.rx_sop = wide.data.sop;
-        block_o.rx_eop = wide.data.eop;
-        narrow_out = block_i;
-        narrow_out.rx_ready = narrow.ready;
-      end
-    end
     assign pins_o = '{ideal: '{default: '0}, usplus: usplus};
     wire unused = &{1'b0, pins_i.ideal.link_up};
   end else begin : g_ideal

@@ -2,7 +2,7 @@
 `include "stream.svh"
 /// Completions to the CC interface of the UltraScale+ block, one TLP a beat (straddle off).
 ///
-/// The block puts in the completer's number. Latency 3 clocks from the last beat, full back-pressure. Reset drops what is held.
+/// The block puts in the completer's number. Latency 4 clocks from the last beat, full back-pressure. Reset drops what is held.
 module usplus_cc
   import pcie_pkg::*;
   import usplus_pkg::*;

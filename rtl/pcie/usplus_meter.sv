@@ -60,13 +60,14 @@ module usplus_meter
   assign held.ready = out.ready && out.valid;
 
   wire go = out.valid && out.ready;
-  wire [NeedW-1:0] from_done = done_i && open_q[done_tag_i] ? need[done_tag_i] : '0;
-  wire [NeedW-1:0] from_lost = go && open_q[tag] && !(done_i && done_tag_i == tag) ? need[tag] : '0;
+  logic [NeedW-1:0] from_done_q, from_lost_q;  // lines that come back
   always_ff @(posedge clk_i) begin
     nph_q <= nph_av_i;
     recent_q <= {recent_q[Late-2:0], go};
     shown_q <= out.valid && !out.ready;
-    free_q <= free_q + FreeW'(from_done) + FreeW'(from_lost) - (go ? FreeW'(held.data.need) : '0);
+    from_done_q <= done_i && open_q[done_tag_i] ? need[done_tag_i] : '0;
+    from_lost_q <= go && open_q[tag] && !(done_i && done_tag_i == tag) ? need[tag] : '0;
+    free_q <= free_q + FreeW'(from_done_q) + FreeW'(from_lost_q) - (go ? FreeW'(held.data.need) : '0);
     if (done_i) open_q[done_tag_i] <= 1'b0;
     if (go) begin
       open_q[tag] <= 1'b1;
@@ -74,9 +75,10 @@ module usplus_meter
     end
     if (rst_i) begin
       recent_q <= '0;
-      shown_q  <= 1'b0;
-      free_q   <= FreeW'(Lines);
-      open_q   <= '0;
+      shown_q <= 1'b0;
+      free_q <= FreeW'(Lines);
+      open_q <= '0;
+      {from_done_q, from_lost_q} <= '0;
     end
   end
 

@@ -6,7 +6,7 @@
 /// `in` brings TLPs with payload, `alone` such as are their descriptor and no more. A TLP takes whole halves of beats. With
 /// `Straddle` it begins where the one before it ended, and both halves are full in every clock for which TLPs wait: one of `in` and
 /// one of `alone` are taken together. Without, each begins a beat, and the two take turns. The block wants no gap inside a TLP, so one of
-/// `in` begins when its last beat is there (`Depth` beats wait). Latency 2 clocks from its last beat, of `alone` none; `out` is only
+/// `in` begins when its last beat is there (`Depth` beats wait). Latency 3 clocks from its last beat, of `alone` none; `out` is only
 /// valid while it is ready, and is to go to a register. Full back-pressure. Reset drops what is held.
 module usplus_pack
   import usplus_pkg::*;
@@ -37,11 +37,20 @@ module usplus_pack
   // ---------------------------------------------------------------- whole TLPs
   `STREAM(Tlp, stored)
   `FIFO(Tlp, Depth, i_stored, in, stored)
-  logic [WholeW-1:0] whole_q;
+  logic [WholeW-1:0] whole_q;  // that are stored, and
+  logic ended_q;  // one more: a clock later its last beat comes right behind the others
   logic inside_q;
-  wire ready = stored.valid && (inside_q || whole_q != '0);
 
-  // ---------------------------------------------------------------- halves of the beat
+  // ---------------------------------------------------------------- halves of the beat, worked out a clock ahead
+  typedef struct packed {
+    logic sop;
+    logic eop;
+    logic [CountW-1:0] halves;
+    logic [3:0] last_be;
+    logic [3:0] first_be;
+    logic [$clog2(HalfDws)-1:0] last_dw;
+    logic [(Full+1)*32*HalfDws-1:0] line;
+  } cut_t;
   Tlp beat;
   assign beat = stored.data;
   wire [LowW-1:0] low = beat.dws[LowW-1:0];
@@ -54,15 +63,36 @@ module usplus_pack
   wire [  DwsW-1:0] dws = DwsW'(DescDws) + (is_full ? DwsW'(BeatDws) : DwsW'(low));
   wire [  DwsW-1:0] rounded = dws + DwsW'(HalfDws - 1);
   wire [CountW-1:0] halves = beat.eop ? CountW'(rounded[DwsW-1:$clog2(HalfDws)]) : CountW'(Full);
+  `STREAM(cut_t, cut)
+  `STREAM(cut_t, ahead)
+  assign cut.valid = stored.valid;
+  assign cut.data = '{
+          sop: beat.sop,
+          eop: beat.eop,
+          halves: halves,
+          last_be: beat.head.last_be,
+          first_be: beat.head.first_be,
+          last_dw: $clog2(HalfDws)'(dws - 1'b1),
+          line: line
+      };
+  assign stored.ready = cut.ready;
+  always_ff @(posedge clk_i)
+    if (stored.valid && stored.ready)
+      carry_q <= beat.data[32*BeatDws-1-:32*DescDws];
+  `SPILL(cut_t, i_cut, cut, ahead)
+
+  cut_t now;
+  assign now = ahead.data;
+  wire ready = ahead.valid && (inside_q || whole_q != '0);
   usplus_half_t piece[Full+1], single;
   for (genvar i = 0; i <= Full; i++) begin : g_piece
     assign piece[i] = '{
-            sop: i == 0 && beat.sop,
-            eop: beat.eop && halves == CountW'(i + 1),
-            last_be: beat.head.last_be,
-            first_be: beat.head.first_be,
-            last_dw: $clog2(HalfDws)'(dws - 1'b1),
-            data: line[i*32*HalfDws+:32*HalfDws]
+            sop: i == 0 && now.sop,
+            eop: now.eop && now.halves == CountW'(i + 1),
+            last_be: now.last_be,
+            first_be: now.first_be,
+            last_dw: now.last_dw,
+            data: now.line[i*32*HalfDws+:32*HalfDws]
         };
   end
   usplus_head_t head;
@@ -81,13 +111,13 @@ module usplus_pack
   logic [CountW-1:0] left_q;
   logic alone_last_q;  // for turns
   wire take = out.ready && left_q <= CountW'(Straddle);
-  wire between = ready ? Straddle && beat.eop : !inside_q;
+  wire between = ready ? Straddle && now.eop : !inside_q;
   wire take_alone = take && alone.valid && (between || (!Straddle && !inside_q && !alone_last_q));
   wire take_beat = take && ready && (Straddle || !take_alone);
-  wire [CountW-1:0] from_beat = left_q + (take_beat ? halves : '0);
+  wire [CountW-1:0] from_beat = left_q + (take_beat ? now.halves : '0);
   wire [CountW-1:0] total = from_beat + CountW'(take_alone);
-  assign stored.ready = take_beat;
-  assign alone.ready  = take_alone;
+  assign ahead.ready = take_beat;
+  assign alone.ready = take_alone;
   always_comb begin
     for (int i = 0; i < Most; i++) begin
       row[i] = single;
@@ -100,11 +130,9 @@ module usplus_pack
   assign out.data  = '{upper: total > 1, half: {row[1], row[0]}};
 
   always_ff @(posedge clk_i) begin
-    whole_q <= whole_q + WholeW'(in.valid && in.ready && in.data.eop) - WholeW'(take_beat && beat.eop);
-    if (take_beat) begin
-      inside_q <= !beat.eop;
-      carry_q  <= beat.data[32*BeatDws-1-:32*DescDws];
-    end
+    ended_q <= in.valid && in.ready && in.data.eop && !rst_i;
+    whole_q <= whole_q + WholeW'(ended_q) - WholeW'(take_beat && now.eop);
+    if (take_beat) inside_q <= !now.eop;
     if (take_beat || take_alone) alone_last_q <= take_alone;
     if (out.ready) begin
       for (int i = 0; i <= Full; i++) rest_q[i] <= row[i+2];
@@ -119,5 +147,5 @@ module usplus_pack
   end
 
   `ASSERT(NoGap, out.valid && !out.data.upper |-> out.data.half[0].eop)
-  `ASSERT(WholeTlp, inside_q |-> stored.valid)
+  `ASSERT(WholeTlp, inside_q |-> ahead.valid)
 endmodule

@@ -2,7 +2,7 @@
 `include "stream.svh"
 /// Between Emery's TLP streams and the PCI Express block of UltraScale+ devices: RQ, RC, CQ and CC of 512 bits (AMD PG213).
 ///
-/// To the logic it is a hard block as pcie_endpoint expects it, with the same `Sent`. How the real one is to be configured: 512 bits, Dword-aligned,
+/// To the logic it is a hard block as pcie_endpoint expects it, with the same `Sent` and `Received`. How the real one is to be configured: 512 bits, Dword-aligned,
 /// client tags (8 bits: the block has no more), straddle on RQ and RC (four TLPs) as `Straddle` says, off on CQ and CC, MSI-X table
 /// outside. Credits are the block's own to count: the logic sees infinite ones, and reads wait in usplus_meter. Writes and reads leave
 /// in one stream (usplus_rq), completions in another (usplus_cc); completions received and requests (usplus_rc, usplus_cq)
@@ -12,6 +12,7 @@ module usplus_pcie
   import usplus_pkg::*;
 #(
     parameter type Sent = tlp_beat_t,  // or wide_tlp_beat_t
+    parameter type Received = tlp_beat_t,  // likewise
     parameter bit Straddle = 1'b1,
     parameter int Lines = 256  // of 64 bytes, that RC has room for (usplus_meter)
 ) (
@@ -108,11 +109,14 @@ module usplus_pcie
   );
 
   // ---------------------------------------------------------------- in: both ways into one, TLP by TLP
-  `STREAM(tlp_beat_t, rx_source[2])
-  `STREAM(tlp_beat_t, rx)
+  `STREAM(Received, rx_source[2])
+  `STREAM(Received, rx)
+  `STREAM(tlp_beat_t, request)
   logic rc_tready, cq_tready;
   logic [2:0] unused_starved;
-  usplus_rc i_rc (
+  usplus_rc #(
+      .Received(Received)
+  ) i_rc (
       .clk_i,
       .rst_i,
       .tvalid_i(usplus_i.rc_tvalid),
@@ -130,10 +134,23 @@ module usplus_pcie
       .tdata_i(usplus_i.cq_tdata),
       .tuser_i(usplus_i.cq_tuser),
       .tready_o(cq_tready),
-      .req(rx_source[1])
+      .req(request)
   );
+  if ($bits(Received) == $bits(tlp_beat_t)) begin : g_narrow
+    assign rx_source[1].valid = request.valid;
+    assign rx_source[1].data = request.data;
+    assign request.ready = rx_source[1].ready;
+  end else begin : g_wide
+    tlp_widen i_widen (
+        .clk_i,
+        .rst_i,
+        .in (request),
+        .out(rx_source[1])
+    );
+  end
   localparam fc_limit_t Infinite = '{p_inf: 1'b1, np_inf: 1'b1, cpl_inf: 1'b1, default: '0};
   tlp_tx_mux #(
+      .Beat(Received),
       .N(2)
   ) i_rx (
       .clk_i,

@@ -4,11 +4,13 @@
 ///
 /// The block has looked for their request; where it says that something is wrong with one (it came too late, does not fit) and its
 /// status does not, the status is Completer Abort. `done_o` is high a clock with the last one of a request, of `done_tag_o`.
-/// Latency 3 clocks, one beat of payload a clock. The block cannot be held up for long. Reset drops what is held.
+/// Latency 3 clocks, a TLP a clock at the most (usplus_unpack). The block cannot be held up for long. Reset drops what is held.
 module usplus_rc
   import pcie_pkg::*;
   import usplus_pkg::*;
-(
+#(
+    parameter type Received = tlp_beat_t  // or wide_tlp_beat_t
+) (
     input logic clk_i,
     input logic rst_i,
 
@@ -17,14 +19,23 @@ module usplus_rc
     input  rc_user_t         tuser_i,
     output logic             tready_o,
 
-    stream_if.src cpl,  // tlp_beat_t
+    stream_if.src cpl,  // Received
 
     output logic       done_o,
     output logic [7:0] done_tag_o
 );
   `STREAM(usplus_beat_t, pins)
   `STREAM(usplus_beat_t, beat)
-  `STREAM(usplus_rx_t, tlp)
+  localparam int DataBits = $bits(Received) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
+  typedef struct packed {
+    logic sop;
+    logic eop;
+    logic [127:0] desc;
+    logic [3:0] last_be;
+    logic [3:0] first_be;
+    logic [DataBits-1:0] data;
+  } unpacked_t;
+  `STREAM(unpacked_t, tlp)
   logic [3:0] sop_at;
   always_comb begin
     sop_at = '0;
@@ -35,7 +46,9 @@ module usplus_rc
   assign tready_o   = pins.ready;
   wire unused = &{1'b0, tuser_i};
   `SPILL(usplus_beat_t, i_pins, pins, beat)
-  usplus_unpack i_unpack (
+  usplus_unpack #(
+      .Unpacked(unpacked_t)
+  ) i_unpack (
       .clk_i,
       .rst_i,
       .in (beat),

@@ -4,7 +4,7 @@
 ///
 /// With `Straddle` (an option of the block) TLPs of up to 32 bytes with their descriptor go two a clock, and nothing but the
 /// last half of a TLP is left empty while others wait (usplus_pack). Reads are metered (usplus_meter); the block puts in the
-/// requester's number. Latency 4 clocks from a write's last beat, 2 of a read. `tx` and `read` have full back-pressure. Reset
+/// requester's number. Latency 5 clocks from a write's last beat, 3 of a read. `tx` and `read` have full back-pressure. Reset
 /// drops what is held.
 module usplus_rq
   import pcie_pkg::*;
@@ -77,6 +77,7 @@ module usplus_rq
   always_ff @(posedge clk_i) if (tx.valid && tx.ready) hdr_q <= hdr[0];
 
   // ---------------------------------------------------------------- reads
+  `STREAM(mem4_hdr_t, allowed)
   `STREAM(mem4_hdr_t, metered)
   `STREAM(usplus_head_t, request)
   usplus_meter #(
@@ -88,8 +89,9 @@ module usplus_rq
       .done_i,
       .done_tag_i,
       .in (read),
-      .out(metered)
+      .out(allowed)
   );
+  `SPILL(mem4_hdr_t, i_metered, allowed, metered)
   assign hdr[1] = metered.data;
   assign request.valid = metered.valid;
   assign request.data = '{desc: desc[1], last_be: hdr[1].last_be, first_be: hdr[1].first_be};
