@@ -426,7 +426,7 @@ def test_targets_that_vary():
     """One table of targets stands for many; numbers stay numbers."""
     run = {"size": "{size}", "set": {"cards": "{n}"}}
     common = {"id": "a-{n}", "figure": "f", "what": "{n} cards", "measure": "totals.mpps", "run": run}
-    two = system._targets([{**common, "vary": [{"n": 2, "size": "64", "goal": 1.0}, {"n": 3, "size": "68", "goal": 2.0}]}])
+    two = system._targets([{**common, "vary": [{"n": 2, "size": "64", "goal": 1.0}, {"n": 3, "size": "68", "goal": 2.0}]}], {})
     assert [(x.id, x.what, x.run["size"], x.run["set"], x.goal) for x in two] == [
         ("a-2", "2 cards", "64", {"cards": 2}, 1.0),
         ("a-3", "3 cards", "68", {"cards": 3}, 2.0),

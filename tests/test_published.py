@@ -98,6 +98,9 @@ def test_a_goal_without_loss_is_missed_by_a_frame():
 def test_one_table_stands_for_the_targets_of_all_its_places_and_combinations():
     run = {"size": "{x}", "set": {"{way}_queues": 1}}
     table = {"id": "t-{way}-{x}", "figure": "f", "what": "{x} B", "measure": "m", "run": run}
-    found = system._targets([{**table, "each": [[64, 66], 128], "cross": {"way": ["rx", "tx"]}}])
+    tables = [{**table, "each": [[64, 66], 128], "cross": {"way": ["rx", "tx"]}}]
+    found = system._targets(tables, {})
     assert [x.id for x in found] == [f"t-{way}-{x}" for way in ("rx", "tx") for x in (64, 65, 66, 128)]
     assert found[5].x == 65 and found[5].run == {"size": 65, "set": {"tx_queues": 1}}
+    (common,) = {str(x.run["set"]) for x in system._targets(tables, {"f": {"set": {"mps": 128, "tx_queues": 2}}})[4:]}
+    assert common == str({"mps": 128, "tx_queues": 1})

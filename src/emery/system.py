@@ -359,13 +359,19 @@ def _rows(table: dict) -> list[dict]:
     return [dict(zip(cross, one, strict=True)) | row for one in itertools.product(*cross.values()) for row in rows]
 
 
-def _targets(tables: list[dict]) -> tuple[Target, ...]:
-    """The targets; a table stands for one a row of its `_rows`, whose values fill its texts or are fields themselves."""
+def _targets(tables: list[dict], figures: dict) -> tuple[Target, ...]:
+    """The targets; a table stands for one a row of its `_rows`, whose values fill its texts or are fields themselves. Its runs
+    have the settings of its figure, too."""
     targets = []
     for table in map(dict, tables):
         for row in _rows(table):
             own = {name: x for name, x in row.items() if name in Target.__dataclass_fields__}
-            targets.append(Target(**{**_fill(table, row), **own}))
+            table_of_row = {**_fill(table, row), **own}
+            common = figures.get(table_of_row["figure"], {}).get("set", {})
+            for way in {"run", "against"} & table_of_row.keys() if common else ():
+                run = table_of_row[way]
+                table_of_row[way] = run | {"set": common | run.get("set", {})}
+            targets.append(Target(**table_of_row))
     return tuple(targets)
 
 
@@ -396,7 +402,7 @@ def read(folder: Path) -> System:
             python=data.get("python", {}),
             largest_frame=data.get("largest_frame", 9018),
             figures=data.get("figure", {}),
-            targets=_targets(data.get("target", [])),
+            targets=_targets(data.get("target", []), data.get("figure", {})),
             variants=tuple(map(_variant, data.get("variant", ()))),
             clocks=_clocks(rtl.get("clocks", {}), parameters),
             resources=data.get("resources", {}),
