@@ -280,6 +280,7 @@ module desc_fetch
           used: direct
       };
 
+  wire  reads = jobs.data.status == DeqOk && !jobs.data.direct;  // a block
   wire  ended = status_i.valid && status_i.sel == Sel;
   logic take;
 
@@ -333,7 +334,6 @@ module desc_fetch
   dma_result_e job_result_q;
 
   wire slot_t reading_at = jobs.data.slot - done_q;
-  wire reads = jobs.data.status == DeqOk && !jobs.data.direct;
   wire arrived = !reads || {1'b0, reading_at} >= reading_q;
   wire sent = beat.valid && beat.ready;
   wire empty = job_q.status != DeqOk;

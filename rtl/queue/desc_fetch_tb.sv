@@ -132,8 +132,7 @@ module desc_fetch_tb;
     d.reserved = FromPush;
     if (d.inlined && d.len > 240 && $urandom_range(3) != 0) d.inlined = 0;
     if ($urandom_range(5) == 0) begin
-      d.slot = $urandom_range(1) == 0 ? d.slot - 16'($urandom_range(9, 1)) :
-          d.slot + 16'($urandom_range(9, 1) * RingSlots);
+      d.slot = d.slot + 16'($urandom_range(9, 1) * RingSlots);
       d.reserved = Wrong;
       d.addr = {$urandom(), $urandom()};
     end
