@@ -10,7 +10,7 @@
 /// Records go to pages of the link's staging memory; a full page is handed to the link as one piece of work, so pieces are
 /// aligned in the block whatever the packets are. The flush timer hands over a page that is not full, and an entry; while
 /// the link has more than FlushQueued pieces queued it takes eight times as long: no bandwidth is lost to small pieces.
-/// One beat a clock, one record a clock, 2-4 clocks more for a block; a ring's state is read from its RAM a clock ahead. A
+/// One beat a clock, one record a clock, 2-4 clocks more for a block; a ring's state is read from its RAM a clock ahead, and what the decision needs of it is compared then. A
 /// packet begins only when all pages and work places it may need are free on its link, so it is never held up in the middle
 /// and never torn. A packet for a ring without a free block, or longer than a block, is dropped whole (`dropped_o`,
 /// `too_long_o`). `waits_o`: a packet waits for pages.
@@ -65,6 +65,10 @@ module cap_pack
     logic [LinkW-1:0]   link;
     logic [PageIdW-1:0] page;
     logic [OffW-1:0]    off;           // bytes in the block
+    logic [OffW-1:0]    left;          // and those that still go into it
+    logic               used;          // there is a record in it
+    logic               past;          // switch_bytes
+    logic               untold;        // some of `off` are not covered by an entry
     logic [PageW-1:0]   sent;          // bytes of the page that work is under way for
     logic [23:0]        packets;       // in the block
     logic [OffW-1:0]    told;          // bytes that an entry covers
@@ -86,40 +90,86 @@ module cap_pack
   assign next_beat = record.data;
   logic [23:0] time_q;
 
-  // Timer: examines one ring each clock; one that is due comes next between packets.
-  logic [RingIndexW-1:0] scan_q, scanned_ring_q, due_ring_q;
-  logic due_q, scanned_open_q;
-  state_t scanned_q;
-  wire unused_scanned = &{1'b0, scanned_q.page, scanned_q.sent, scanned_q.packets, scanned_q.told_packets};
-  wire untold = scanned_q.told != scanned_q.off;
-  wire [23:0] age = time_q - scanned_q.since;
-  wire [23:0] patience = queued_i[scanned_q.link] > QueuedW'(FlushQueued)
-      ? {1'b0, cfg_i.flush_clocks, 3'd0} : 24'(cfg_i.flush_clocks);
-  wire stale = untold && age >= patience;
-  wire ends = !ok_i[scanned_q.link] || (!cfg_i.enable && !record.valid);
+  // One that is due comes next between packets.
+  logic [RingIndexW-1:0] scan, due_ring;
+  logic due, pick_due, advance;
+  state_t scanned;
+  assign scanned = states[scan];
+  wire unused_scanned = &{1'b0, scanned};
+  cap_flush #(
+      .Rings(Rings),
+      .FlushQueued(FlushQueued)
+  ) i_flush (
+      .clk_i,
+      .rst_i,
+      .cfg_i,
+      .ok_i,
+      .queued_i,
+      .waits_i(record.valid),
+      .time_i(time_q),
+      .scan_o(scan),
+      .open_i(open_q[scan]),
+      .link_i(scanned.link),
+      .untold_i(scanned.untold),
+      .since_i(scanned.since),
+      .due_o(due),
+      .ring_o(due_ring),
+      .taken_i(advance && pick_due)
+  );
 
   // First the ring is chosen: that of the next beat, or the one that is due. Its state is read while the clock before is done.
-  logic advance;
   logic inside_q;  // the last beat chosen was not the end of its record
   logic valid_q, is_due_q;
   logic [RingIndexW-1:0] ring_q, pick_ring;
   record_beat_t beat_q;
-  wire pick_due = due_q && !inside_q;
+  assign pick_due = due && !inside_q;
   assign record.ready = advance && !pick_due;
   always_comb begin
     pick_ring = ring_q;
-    if (pick_due) pick_ring = due_ring_q;
+    if (pick_due) pick_ring = due_ring;
     else if (record.valid && !inside_q) pick_ring = RingIndexW'(next_beat.ring);
   end
 
-  state_t now_q, next;
-  logic now_open_q, next_open, room_q, update;
-  logic [MaxLinks-1:0] can_q;  // take this record
-  logic [MaxLinks-1:0] busier_q;
-  logic [MaxLinks-1:0] low_q;  // on work
-  logic [MaxLinks-1:0][PageIdW:0] spare_q;  // pages but for 3: those of the ends of a record, and of two clocks
+  state_t now_q, now_d, next;
+  logic now_open_q, next_open, room_q, update, write, open, close;
+  logic [3:0] lane_n_q;
+  logic [MaxLinks-1:0] can, move, has_blocks, work_under_way;
+  logic [LinkW-1:0] choice;
+  cap_links #(
+      .PageW(PageW)
+  ) i_links (
+      .clk_i,
+      .rst_i,
+      .switch_margin_i(cfg_i.switch_margin),
+      .advance_i(advance),
+      .record_i(beat_q.record),
+      .next_record_i(next_beat.record),
+      .ok_i,
+      .space_i,
+      .pages_i,
+      .queued_i,
+      .can_o(can),
+      .move_o(move),
+      .choice_o(choice),
+      .open_i(open),
+      .close_i(close),
+      .link_i(now_q.link),
+      .opened_o,
+      .using_o(has_blocks)
+  );
+  assign using_o = has_blocks | work_under_way;
+  wire [OffW-1:0] block_bytes = OffW'(1) << cfg_i.log_block_bytes;
+  // Whether the record goes into the block, and into any: all that its ring's bytes can be is compared before it is known which.
+  logic fits_q, too_long_q;
+  wire [7:0] added = {beat_q.words, 3'd0};  // bytes that a beat adds
+  wire fits_behind = now_q.left >= OffW'(next_beat.record) + OffW'(added);
+  wire fits_same = now_q.left >= OffW'(next_beat.record);
+  wire fits_there = states[pick_ring].left >= OffW'(next_beat.record);
   wire onto_itself = pick_ring == ring_q;
-  logic [MaxLinks-1:0] less_q;  // work than the other link
+  always_comb begin
+    now_d = update ? next : now_q;
+    if (advance && !onto_itself) now_d = states[pick_ring];
+  end
   always_ff @(posedge clk_i) begin
     if (advance) begin
       valid_q  <= pick_due || record.valid;
@@ -134,19 +184,14 @@ module cap_pack
       states[ring_q] <= next;
       open_q[ring_q] <= next_open;
     end
-    if (!advance || onto_itself) begin
-      if (update) {now_open_q, now_q} <= {next_open, next};
-    end else begin
-      {now_open_q, now_q} <= {open_q[pick_ring], states[pick_ring]};
-    end
+    now_q <= now_d;
+    lane_n_q <= ~now_d.off[6:3];
+    if (advance && !onto_itself) now_open_q <= open_q[pick_ring];
+    else if (update) now_open_q <= next_open;
+    if (open) fits_q <= 1'b1;
+    else if (advance) fits_q <= !onto_itself ? fits_there : write ? fits_behind : fits_same;
+    if (advance) too_long_q <= OffW'(next_beat.record) > block_bytes;
     room_q <= room_i[advance?pick_ring : ring_q];
-    for (int l = 0; l < MaxLinks; l++) begin
-      spare_q[l] <= pages_i[l] > (PageIdW + 1)'(3) ? pages_i[l] - (PageIdW + 1)'(3) : '0;
-      can_q[l] <= ok_i[l] && space_i[l] && spare_q[l] > (PageIdW + 1)'((advance ? next_beat.record : beat_q.record) >> PageW);
-      less_q[l] <= queued_i[l] < queued_i[1-l];
-      low_q[l] <= queued_i[l] < {cfg_i.switch_margin[QueuedW-3:0], 2'd0};
-      busier_q[l] <= queued_i[l] > queued_i[1-l] + cfg_i.switch_margin;
-    end
     if (rst_i) begin
       valid_q <= 1'b0;
       inside_q <= 1'b0;
@@ -155,27 +200,7 @@ module cap_pack
       now_open_q <= 1'b0;
     end
   end
-  wire [LinkW-1:0] other = ~now_q.link;
-
-  wire [OffW-1:0] block_bytes = OffW'(1) << cfg_i.log_block_bytes;
-  wire too_long = OffW'(beat_q.record) > block_bytes;
-  wire fits = now_q.off + OffW'(beat_q.record) <= block_bytes;
-  // A block is left only for a link that is about to run out of work: while both have enough, small blocks cost more than waiting.
-  wire change = can_q[other] && low_q[other] && now_q.off != '0 && busier_q[now_q.link]
-      && (now_q.off >= cfg_i.switch_bytes || !can_q[now_q.link]);
-
-  // A new block goes to the link with the least work, in turns when it is the same.
-  logic last_link_q;
-  logic [LinkW-1:0] choice;
-  always_comb begin
-    choice = ~last_link_q;
-    if (less_q[0]) choice = 1'b0;
-    if (less_q[1]) choice = 1'b1;
-    if (!can_q[choice]) choice = ~choice;
-  end
-
-  // Bytes that a beat adds.
-  wire [7:0] added = {beat_q.words, 3'd0};
+  wire change = move[now_q.link] && now_q.used && (now_q.past || !can[now_q.link]);
   wire [PageW-1:0] page_off = now_q.off[PageW-1:0];
   wire [PageW:0] page_end = {1'b0, page_off} + (PageW + 1)'(added);
   wire fills = page_end[PageW];
@@ -191,7 +216,7 @@ module cap_pack
   step_e step_q, step_d;
   logic closing_q, closing_d;  // Entry of a block that closes
   logic dropping_q, dropping_d;  // the rest of the record
-  logic open, close, write, leaves;
+  logic leaves;
   logic [MaxLinks-1:0] take;
   assign advance = !valid_q || leaves;
 
@@ -233,6 +258,7 @@ module cap_pack
         piece.valid = 1'b1;
         piece.work.is_entry = 1'b1;
         next.told = now_q.off;
+        next.untold = 1'b0;
         next.told_packets = now_q.packets;
         next_open = !closing_q;
         close = closing_q;
@@ -246,7 +272,7 @@ module cap_pack
         end else if (is_due_q) begin
           // A block whose link is down, or all of them at the end, is closed; else it gets an entry. Ends always free the page.
           if (now_open_q && space_i[now_q.link]
-              && (now_q.told != now_q.off || !ok_i[now_q.link] || !cfg_i.enable)) begin
+              && (now_q.untold || !ok_i[now_q.link] || !cfg_i.enable)) begin
             closing_d = !ok_i[now_q.link] || (!cfg_i.enable && !record.valid);
             piece.work.free = closing_d;
             piece.valid = closing_d || now_q.sent != page_off;
@@ -259,11 +285,11 @@ module cap_pack
         end else if (!beat_q.sop) begin
           write  = !dropping_q;
           leaves = 1'b1;
-        end else if (too_long) begin
+        end else if (too_long_q) begin
           too_long_o = 1'b1;
           dropping_d = 1'b1;
           leaves = 1'b1;
-        end else if (now_open_q && (!fits || change || !ok_i[now_q.link])) begin
+        end else if (now_open_q && (!fits_q || change || !ok_i[now_q.link])) begin
           if (space_i[now_q.link]) begin
             closing_d = 1'b1;
             piece.work.free = 1'b1;
@@ -273,7 +299,7 @@ module cap_pack
             step_d = Entry;
           end
         end else if (now_open_q) begin
-          write = can_q[now_q.link];
+          write = can[now_q.link];
           leaves = write;
           packet_o = write;
           waits_o = !write;
@@ -282,13 +308,14 @@ module cap_pack
           dropped_o = 1'b1;
           dropping_d = 1'b1;
           leaves = 1'b1;
-        end else if (can_q[choice]) begin
+        end else if (can[choice]) begin
           open = 1'b1;
           update = 1'b1;
           take[choice] = 1'b1;
           next = '0;
           next_open = 1'b1;
           next.link = choice;
+          next.left = block_bytes;
           next.page = page_i[choice];
         end else begin
           waits_o = 1'b1;
@@ -297,11 +324,15 @@ module cap_pack
     endcase
 
     if (write) begin
-      update   = 1'b1;
+      update = 1'b1;
       next.off = now_q.off + OffW'(added);
+      next.left = now_q.left - OffW'(added);
+      next.past = next.off >= cfg_i.switch_bytes;
+      next.used = 1'b1;
+      next.untold = 1'b1;
       if (beat_q.sop) begin
         next.packets = now_q.packets + 1'b1;
-        if (now_q.told == now_q.off) next.since = time_q;
+        if (!now_q.untold) next.since = time_q;
       end
       if (fills) begin
         piece.valid = 1'b1;
@@ -314,7 +345,6 @@ module cap_pack
     end
   end
 
-  logic [MaxLinks-1:0][RingW:0] open_blocks_q;
   assign ring_o  = cap_ring_t'(ring_q);
   assign open_o  = open;
   assign close_o = close;
@@ -325,38 +355,12 @@ module cap_pack
     step_q <= step_d;
     closing_q <= closing_d;
     dropping_q <= dropping_d;
-    if (open) last_link_q <= choice;
-    opened_o <= '0;
-    if (open) opened_o[choice] <= 1'b1;
-    for (int l = 0; l < MaxLinks; l++) begin
-      open_blocks_q[l] <= open_blocks_q[l] + (RingW + 1)'(open && choice == LinkW'(l)) - (RingW + 1)'(close && now_q.link == LinkW'(l));
-    end
-    // A ring found due is examined until its turn has come.
-    if (!due_q) begin
-      due_q <= scanned_open_q && (stale || ends);
-      due_ring_q <= scanned_ring_q;
-      scanned_q <= states[scan_q];
-      scanned_open_q <= open_q[scan_q];
-      scanned_ring_q <= scan_q;
-      scan_q <= (scan_q == RingIndexW'(Rings - 1)) ? '0 : scan_q + 1'b1;
-    end else if (advance && pick_due) begin
-      due_q <= 1'b0;
-      scanned_open_q <= 1'b0;
-      scan_q <= scanned_ring_q;
-    end
     if (rst_i) begin
       time_q <= '0;
       step_q <= Act;
-      due_q <= 1'b0;
-      scan_q <= '0;
-      scanned_open_q <= 1'b0;
-      last_link_q <= 1'b1;
-      opened_o <= '0;
-      open_blocks_q <= '0;
     end
   end
 
-  logic [MaxLinks-1:0] work_under_way;
   cap_work #(
       .Rings(Rings)
   ) i_work (
@@ -370,27 +374,22 @@ module cap_pack
       .work_valid_o,
       .work_o
   );
-  always_comb begin
-    for (int l = 0; l < MaxLinks; l++) using_o[l] = open_blocks_q[l] != '0 || work_under_way[l];
-  end
 
-  // Data, turned to where they go in a row of 16 lanes.
   wire [PageIdW+3:0] row = ((PageIdW + 4)'(now_q.page) << RowsW) + (PageIdW + 4)'(page_off >> 7);
-  wire [3:0] first = page_off[6:3];
-  always_ff @(posedge clk_i) begin
-    stage_valid_o <= '0;
-    stage_o.valid <= write && !rst_i;
-    if (write) begin
-      stage_valid_o[now_q.link] <= !rst_i;
-      stage_o.row <= row;
-      stage_o.next_row <= fills ? (PageIdW + 4)'(page_i[now_q.link]) << RowsW : row + 1'b1;
-      stage_o.data <= 1024'({beat_q.data, beat_q.data} >> (12'd1024 - {2'b00, first, 6'd0}));
-      for (int i = 0; i < 16; i++) begin
-        stage_o.lanes[i]  <= {1'b0, 4'(4'(i) - first)} < beat_q.words;
-        stage_o.second[i] <= 4'(i) < first;
-      end
-    end
-  end
+  cap_place i_place (
+      .clk_i,
+      .rst_i,
+      .write_i(write),
+      .link_i(now_q.link),
+      .row_i(row),
+      .next_row_i(fills ? (PageIdW + 4)'(page_i[now_q.link]) << RowsW : row + 1'b1),
+      .lane_i(page_off[6:3]),
+      .lane_n_i(lane_n_q),
+      .words_i(beat_q.words),
+      .data_i(beat_q.data),
+      .stage_valid_o,
+      .stage_o
+  );
 
   `ASSERT(PagesReserved, (take[0] |-> pages_i[0] != 0) and(take[1] |-> pages_i[1] != 0))
   `ASSERT(StartsWithSop, record.valid && record.ready |-> next_beat.sop == !inside_q)
