@@ -7,6 +7,7 @@
 // and keep their order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -50,9 +51,9 @@ class HostInterface {
   // border, and give all ones when they failed; writes are one packet per 64 bytes.
   virtual void mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) = 0;
   virtual void mmio_write(std::uint64_t addr, const void* from, unsigned bytes) = 0;
-  // False while so many writes wait for the link that a CPU would stand still at the next one. A
-  // driver model does nothing then; writes are taken all the same.
-  virtual bool mmio_room() const = 0;
+  // How many writes a CPU can make before it would stand still because so many wait for the link. A
+  // driver model makes no more; writes are taken all the same.
+  virtual std::size_t mmio_room() const = 0;
 
   // ---- memory the device can reach. The CPU uses it by pointer, which takes no time; null when
   // the range is not within one allocation. `handler` is told of the device's writes.

@@ -148,7 +148,9 @@ class RootComplex : public Component, public HostInterface {
   MsixMessage msix_message(unsigned vector) const override { return {kInterruptBase, vector}; }
   void on_vector(VectorHandler handler) override { on_vector_ = std::move(handler); }
   Time now() const override { return simulation_.now(); }
-  bool mmio_room() const override { return posted_.size() < kPostedRoom; }
+  std::size_t mmio_room() const override {
+    return kPostedRoom - std::min(kPostedRoom, posted_.size());
+  }
   bool wait(const std::function<bool()>& done, Time timeout) override {
     return simulation_.run_until(done, simulation_.now() + timeout);
   }

@@ -24,17 +24,20 @@ struct PcieSettings {
   LinkConfig link;
   RootConfig root;
   CreditConfig credits;  // of the root complex
+  CreditConfig card_credits = PcieLink::device_credits();
 
   explicit PcieSettings(const Options& options)
       : link(LinkConfig::from(options)),
         root(RootConfig::from(options)),
-        credits(CreditConfig::from(options)) {}
+        credits(CreditConfig::from(options)) {
+    card_credits.header[kPosted] = options.get<std::uint32_t>("card_credits_ph");
+  }
 };
 
 class PcieHost {
  public:
   PcieHost(const PcieSettings& settings, Simulation& simulation, HostMemory& memory)
-      : link(settings.link, settings.credits),
+      : link(settings.link, settings.credits, settings.card_credits),
         root(settings.root, simulation, link, memory),
         simulation_(simulation) {}
 

@@ -115,7 +115,8 @@ module stream_sink #(
 endmodule
 
 /// Register accesses, one at a time: `write` and `read` return when the answer is there, in the clock after it. An answer
-/// without an access, or none in 1000 clocks, fails.
+/// without an access, or none in 1000 clocks, fails. `post` returns at once: such writes follow each other as fast as they are
+/// answered, before any other access; `posted` counts them.
 module reg_master #(
     parameter int AddrW = 16
 ) (
@@ -127,11 +128,18 @@ module reg_master #(
   logic [AddrW-1:0] addr;
   logic [31:0] wdata, rdata;
   logic [3:0] wstrb;
+  logic [AddrW+31:0] posts[$];
+  int unsigned posted = 0;
   always @(posedge clk) begin
     if (on.ack && !rst) begin
       if (!open) $fatal(1, "FAIL at %0t: %m: an answer without an access", $time);
       open  = 0;
       rdata = on.rdata;
+    end
+    if (!open && posts.size() != 0) begin
+      {open, start, is_write, wstrb} = '1;
+      {addr, wdata} = posts.pop_front();
+      posted++;
     end
     on.req   <= start;
     on.write <= is_write;
@@ -141,8 +149,12 @@ module reg_master #(
     start = 0;
   end
 
+  function automatic void post(logic [AddrW-1:0] where, logic [31:0] data);
+    posts.push_back({where, data});
+  endfunction
   task automatic access (bit write, logic [AddrW-1:0] where, logic [31:0] data, logic [3:0] strb);
     int unsigned patience = 1000;
+    while (posts.size() != 0 || (open && posted != 0)) @(posedge clk);
     {open, start, is_write} = {2'b11, write};
     addr = where;
     wdata = data;

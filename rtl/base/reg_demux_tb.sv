@@ -2,8 +2,10 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 /// reg_demux: each access reaches the one slave whose region it is in, with the offset in that region, and none is left
-/// without an answer.
-module reg_demux_tb;
+/// without an answer; writes that follow each other at once come in their order, and with AtOnce one a clock.
+module reg_demux_tb #(
+    parameter bit AtOnce = 0
+);
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
   localparam int N = 3, AddrW = 16;
@@ -16,6 +18,7 @@ module reg_demux_tb;
   reg_demux #(
       .N(N),
       .AddrW(AddrW),
+      .AtOnce(AtOnce),
       .Base(Base),
       .Size(Size)
   ) dut (
@@ -29,7 +32,9 @@ module reg_demux_tb;
   int unsigned unmapped_count = 0, unmapped_expected = 0;
   always @(posedge clk) if (unmapped && !rst) unmapped_count++;
 
-  // A slave answers some clocks later, or in the clock of the request.
+  // A slave answers some clocks later, or in the clock of the request; number 1 always so, as long as `prompt` is set.
+  bit prompt = 0;
+  always @(negedge clk) if (prompt) g_slave[1].i_slave.at_once = 1;
   for (genvar i = 0; i < N; i++) begin : g_slave
     reg_memory #(
         .Words (2 ** (AddrW - 2)),
@@ -48,6 +53,7 @@ module reg_demux_tb;
     logic [31:0] reference[int], rdata, value;
     logic [AddrW-1:0] addr;
     logic mapped;
+    int unsigned start;
     @(negedge rst);
     @(posedge clk);
     for (int i = 0; i < 2000; i++) begin
@@ -65,7 +71,31 @@ module reg_demux_tb;
       end
       if (!mapped) unmapped_expected++;
     end
-    @(posedge clk);
+    for (int i = 0; i < 2000; i++) begin
+      addr = (i % 3 == 0 ? 16'h0000 : i % 3 == 1 ? 16'h1000 : 16'h8000) |
+          16'($urandom_range(15) * 4);
+      value = $urandom();
+      i_master.post(addr, value);
+      reference[int'(addr)] = value;
+      if (i % 100 == 99) begin
+        i_master.read(addr, rdata);
+        `CHECK(rdata == value, "a read overtook a write")
+      end
+    end
+    for (int i = 0; i < 48; i++) begin
+      addr = (i % 3 == 0 ? 16'h0000 : i % 3 == 1 ? 16'h1000 : 16'h8000) | 16'(i / 3 * 4);
+      i_master.read(addr, rdata);
+      `CHECK(rdata == reference[int'(addr)], "writes came in another order")
+    end
+    prompt = 1;
+    repeat (4) @(posedge clk);
+    for (int i = 0; i < 2000; i++) i_master.post(16'h1000 | 16'(i % 64 * 4), $urandom());
+    repeat (10) @(posedge clk);
+    start = i_master.posted;
+    repeat (1000) @(posedge clk);
+    $display("%0d writes in 1000 clocks", i_master.posted - start);
+    `CHECK(i_master.posted - start == (AtOnce ? 1000 : 333), "the rate of writes")
+    repeat (2000) @(posedge clk);
     `CHECK(unmapped_count == unmapped_expected, "unmapped accesses miscounted")
     `TB_PASS
   end

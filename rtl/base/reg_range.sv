@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keeps settings within their ranges, whatever is written to their registers.
+/// Keeps settings within their ranges, whatever is written to their registers, and as they are while they may not change.
 ///
-/// The nearest value in Least ... Most is on `setting_o` a clock after the register holds another. With `refused_o` a value
-/// outside is put back in its place (`next_o`, the register's hardware write), so that it is read as what it was taken for;
-/// high for one clock each time, for a counter. No reset: the registers have one.
+/// The nearest value in Least ... Most is on `setting_o` a clock after the register holds another; while `hold_i` is high the
+/// setting stays what it is. With `refused_o` a value that is not taken as it was is put back in its place (`next_o`, the
+/// register's hardware write), so that it is read as what it was taken for; high for one clock each time, for a counter. No
+/// reset: the registers have one; hold nothing before the first clock after it.
 module reg_range #(
     parameter int N = 1,
     parameter logic [N-1:0][31:0] Least = '0,
@@ -11,6 +12,7 @@ module reg_range #(
 ) (
     input  logic               clk_i,
     input  logic [N-1:0][31:0] value_i,
+    input  logic [N-1:0]       hold_i,
     output logic [N-1:0][31:0] next_o,
     output logic [N-1:0]       refused_o,
     output logic [N-1:0][31:0] setting_o
@@ -24,7 +26,7 @@ module reg_range #(
     if (Least[i] > Most[i]) begin : g_bad_parameter
       $fatal(1, "reg_range: nothing lies from %0d to %0d", Least[i], Most[i]);
     end
-    assign next_o[i] = nearest(value_i[i], Least[i], Most[i]);
+    assign next_o[i] = hold_i[i] ? setting_o[i] : nearest(value_i[i], Least[i], Most[i]);
     assign refused_o[i] = value_i[i] != next_o[i];
   end
   always_ff @(posedge clk_i) setting_o <= next_o;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 /// reg_range between two registers that take its hardware writes, as generated register blocks do: each value written is taken
-/// for the nearest in the range, read as that, and told once when it was not in the range.
+/// for the nearest in the range, read as that, and told once when it was not in the range; held, it stays what it is.
 module reg_range_tb;
   `TB_BEGIN
   `TB_TIMEOUT(10_000)
@@ -9,7 +9,7 @@ module reg_range_tb;
   localparam logic [1:0][31:0] Least = {32'd1, 32'd2500};
   localparam logic [1:0][31:0] Most = {32'd8, 32'hffff_ffff};
   logic [1:0][31:0] value, next, setting;
-  logic [1:0] refused;
+  logic [1:0] refused, hold = '0;
   reg_range #(
       .N(2),
       .Least(Least),
@@ -17,6 +17,7 @@ module reg_range_tb;
   ) dut (
       .clk_i(clk),
       .value_i(value),
+      .hold_i(hold),
       .next_o(next),
       .refused_o(refused),
       .setting_o(setting)
@@ -33,7 +34,7 @@ module reg_range_tb;
   end
 
   task automatic put(int i, logic [31:0] wanted);
-    logic [31:0] nearest = wanted < Least[i] ? Least[i] : wanted > Most[i] ? Most[i] : wanted;
+    logic [31:0] nearest = hold[i] ? setting[i] : wanted < Least[i] ? Least[i] : wanted > Most[i] ? Most[i] : wanted;
     if (wanted != nearest) outside[i]++;
     @(negedge clk);
     value[i] = wanted;
@@ -52,7 +53,11 @@ module reg_range_tb;
       put(i, Least[i]);
       put(i, Least[i] - 1);
       put(i, Most[i]);
-      repeat (100) put(i, $urandom() >> $urandom_range(31));
+      repeat (100) begin
+        hold[i] = $urandom_range(3) == 0;
+        put(i, $urandom() >> $urandom_range(31));
+      end
+      hold[i] = 0;
     end
     `TB_PASS
   end

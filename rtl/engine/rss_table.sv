@@ -3,88 +3,114 @@
 `include "stream.svh"
 /// Indirection table of receive-side scaling: the flow hash picks the receive queue (host-nic paper, section II-E).
 ///
-/// The low seven bits of the hash pick one of 128 entries; a frame without a hash (type 0) goes by entry 0. Latency 1 clock,
-/// one frame a clock, full back-pressure; frames pass otherwise unchanged. `regs`: entry n at byte 4n, queue in bits 15:0,
-/// answered in the next clock; a changed entry counts for frames from then on. Reset writes zeros into all entries, which
-/// takes 128 clocks in which frames and register accesses wait.
+/// The low bits of the hash pick one of `Entries`; a frame without a hash (type 0) goes by entry 0. Latency 3 clocks, one frame
+/// a clock, full back-pressure; frames pass otherwise unchanged. `regs`: entry n at byte 4n, queue in bits 15:0; a changed entry
+/// counts for frames from the answer on. A write takes 1 clock, a read 2 and one of them from the frames; neither waits for
+/// `out`. Entries that do not exist read 0; writes to them are ignored and pulse `refused_o`. Reset writes zeros into all
+/// entries, which takes `Entries` clocks in which frames and register accesses wait.
 module rss_table
   import engine_pkg::*, queue_pkg::*;
-(
+#(
+    parameter int Entries = 128
+) (
     input logic clk_i,
     input logic rst_i,
 
     reg_if.slave regs,
+    output logic refused_o,
 
     stream_if.snk in,  // rx_meta_t
     stream_if.src out  // rx_meta_t with `queue`
 );
-  localparam int Entries = 128;
+  if (Entries < 2 || Entries > 65536 || Entries != 2 ** $clog2(Entries)) begin : g_bad_parameter
+    $fatal(1, "rss_table: Entries %0d is not a power of two from 2 to 65536", Entries);
+  end
   localparam int IndexW = $clog2(Entries);
+  localparam int Depth = 4;  // frames on their way
+  typedef logic [IndexW-1:0] index_t;
 
-  wire unused = &{1'b0, regs.addr, regs.wdata, regs.wstrb};
-
-  queue_t mem[Entries];
   logic [IndexW:0] clear_q;  // next entry to clear; Entries when all are
   wire cleared = clear_q[IndexW];
 
-  // Frames.
-  `STREAM(rx_meta_t, found)
-  rx_meta_t meta;
-  wire [IndexW-1:0] index = (meta.info.hash_type == '0) ? '0 : meta.info.hash[IndexW-1:0];
+  // Registers. A request that comes while the table is being cleared is kept.
+  logic pending_q, write_q, known_q, reading_q, read_known_q;
+  index_t addr_q;
+  logic [15:0] wdata_q;
+  logic [1:0] strb_q;
+  wire taken = pending_q && cleared;
+  wire reading = taken && !write_q;
+  wire writing = taken && write_q;
+
+  // The table: a frame, or a register, reads it.
+  rx_meta_t meta, meta_q;
+  logic   valid_q;
+  queue_t entry;
   assign meta = in.data;
-  assign in.ready = cleared && found.ready;
-  // Offered only when it moves: the entry could change while it waits.
-  assign found.valid = in.valid && in.ready;
+  wire index_t index = meta.info.hash_type == '0 ? '0 : index_t'(meta.info.hash);
+  wire looks = in.valid && in.ready;
+  ram_sdp #(
+      .Width(16),
+      .Depth(Entries),
+      .Lanes(2)
+  ) i_table (
+      .clk_i,
+      .we_i   (!cleared ? 2'b11 : strb_q & {2{writing && known_q}}),
+      .waddr_i(cleared ? addr_q : clear_q[IndexW-1:0]),
+      .wdata_i(cleared ? wdata_q : '0),
+      .re_i   (looks || reading),
+      .raddr_i(reading ? addr_q : index),
+      .rdata_o(entry)
+  );
+
+  // What has been looked up finds room.
+  `STREAM(rx_meta_t, found)
+  logic [$clog2(Depth+1)-1:0] count;
+  assign in.ready = cleared && !reading && 32'(count) + 32'(valid_q) < Depth;
+  assign found.valid = valid_q;
   always_comb begin
-    found.data = meta;
-    found.data.queue = mem[index];
+    found.data = meta_q;
+    found.data.queue = entry;
   end
-  spill_reg #(
-      .T(rx_meta_t)
-  ) i_out (
+  fifo #(
+      .T(rx_meta_t),
+      .Depth(Depth)
+  ) i_found (
       .clk_i,
       .rst_i,
       .in(found),
-      .out
+      .out,
+      .count_o(count)
   );
 
-  // Registers. A request that comes while the table is being cleared is kept.
-  logic pending_q, write_q;
-  logic [IndexW-1:0] addr_q;
-  logic [15:0] wdata_q;
-  logic [1:0] strb_q;
-  queue_t old;
-  assign old = mem[addr_q];
-  wire answer = pending_q && cleared;
-  assign regs.ack   = answer;
-  assign regs.rdata = 32'(old);
+  assign regs.ack   = writing || reading_q;
+  assign regs.rdata = read_known_q ? 32'(entry) : '0;
+  assign refused_o  = writing && !known_q;
 
-  wire we = !cleared || (answer && write_q);
-  wire [IndexW-1:0] waddr = cleared ? addr_q : clear_q[IndexW-1:0];
-  queue_t wdata;
-  always_comb begin
-    wdata = '0;
-    if (cleared)
-      wdata = {strb_q[1] ? wdata_q[15:8] : old[15:8], strb_q[0] ? wdata_q[7:0] : old[7:0]};
-  end
-
+  wire unused = &{1'b0, regs.wdata, regs.wstrb, meta};
   always_ff @(posedge clk_i) begin
-    if (we) mem[waddr] <= wdata;
+    valid_q <= looks;
+    if (looks) meta_q <= in.data;
+    reading_q <= reading;
+    read_known_q <= known_q;
     if (!cleared) clear_q <= clear_q + 1'b1;
     if (regs.req) begin
       pending_q <= 1'b1;
       write_q <= regs.write;
+      known_q <= 32'(regs.addr) >> 2 < Entries;
       addr_q <= regs.addr[IndexW+1:2];
       wdata_q <= regs.wdata[15:0];
       strb_q <= regs.wstrb[1:0];
-    end else if (answer) begin
+    end else if (taken) begin
       pending_q <= 1'b0;
     end
     if (rst_i) begin
       clear_q   <= '0;
+      valid_q   <= 1'b0;
       pending_q <= 1'b0;
+      reading_q <= 1'b0;
     end
   end
 
-  `ASSERT(OneAtATime, regs.req |-> !pending_q)
+  `ASSERT(OneAtATime, regs.req |-> !pending_q && !reading_q)
+  `ASSERT(FoundHasRoom, found.valid |-> found.ready)
 endmodule

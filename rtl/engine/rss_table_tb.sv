@@ -2,7 +2,8 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// rss_table: each frame goes to the queue of its entry, also while entries change; registers read back; one frame a clock.
+/// rss_table: each frame goes to the queue of its entry, also while entries change and frames stand still; registers read back;
+/// entries that do not exist are nobody's; one frame a clock.
 module rss_table_tb;
   import engine_pkg::*, queue_pkg::*;
   `TB_BEGIN
@@ -11,15 +12,22 @@ module rss_table_tb;
   `STREAM_ON(rx_meta_t, in, clk, rst)
   `STREAM_ON(rx_meta_t, out, clk, rst)
   reg_if regs ();
-  rss_table dut (
+  localparam int Entries = 256;
+  localparam int IndexW = 8;
+  logic refused;
+  rss_table #(
+      .Entries(Entries)
+  ) dut (
       .clk_i(clk),
       .rst_i(rst),
       .regs,
+      .refused_o(refused),
       .in,
       .out
   );
 
-  queue_t model[128];
+  queue_t model[Entries];
+  int unsigned refusals = 0;
   int unsigned in_percent = 100, out_percent = 100, without_hash = 0;
   stream_source #(
       .T(rx_meta_t),
@@ -35,16 +43,17 @@ module rss_table_tb;
     if (in.valid && in.ready && !rst) begin
       rx_meta_t m;
       m = in.data;
-      m.queue = model[m.info.hash_type==0?7'd0 : m.info.hash[6:0]];
+      m.queue = model[m.info.hash_type==0?'0 : m.info.hash[IndexW-1:0]];
       if (m.info.hash_type == 0) without_hash++;
       i_out.expected.push_back(m);
     end
-    if (regs.ack && i_regs.is_write && !rst)
+    if (refused && !rst) refusals++;
+    if (regs.ack && i_regs.is_write && !rst && i_regs.addr < 24'(4 * Entries))
       for (int i = 0; i < 2; i++)
-      if (i_regs.wstrb[i]) model[i_regs.addr[8:2]][8*i+:8] = i_regs.wdata[8*i+:8];
+      if (i_regs.wstrb[i]) model[i_regs.addr[IndexW+1:2]][8*i+:8] = i_regs.wdata[8*i+:8];
   end
 
-  task automatic access (bit write, logic [6:0] at, logic [31:0] data, logic [3:0] lanes);
+  task automatic access (bit write, logic [IndexW-1:0] at, logic [31:0] data, logic [3:0] lanes);
     i_regs.access(write, 24'({at, 2'b00}), data, lanes);
     if (!write)
       `CHECK(i_regs.rdata == 32'(model[at]), $sformatf(
@@ -53,21 +62,34 @@ module rss_table_tb;
 
   initial begin
     int unsigned start;
+    logic [31:0] rdata;
     foreach (model[i]) model[i] = 0;
+    refusals = 0;
+    in_percent = 100;
+    out_percent = 100;
     @(negedge rst);
     repeat (10) @(posedge clk);
-    access (1, 7'd5, 32'h1234, 4'hf);  // waits for the table to be cleared
-    for (int i = 0; i < 128; i++) access (0, 7'(i), 0, 0);
-    for (int i = 0; i < 128; i++) access (1, 7'(i), $urandom(), 4'hf);
-    for (int i = 0; i < 128; i++) access (0, 7'(i), 0, 0);
+    access (1, 8'd5, 32'h1234, 4'hf);  // waits for the table to be cleared
+    for (int i = 0; i < Entries; i++) access (0, 8'(i), 0, 0);
+    for (int i = 0; i < Entries; i++) access (1, 8'(i), $urandom(), 4'hf);
+    for (int i = 0; i < Entries; i++) access (0, 8'(i), 0, 0);
     start = i_out.taken;
     repeat (1000) @(posedge clk);
     `CHECK(i_out.taken - start >= 999, $sformatf("%0d frames in 1000 clocks", i_out.taken - start))
     for (int i = 0; i < 20; i++) begin
       in_percent  = $urandom_range(100, 10);
       out_percent = $urandom_range(100, 10);
-      repeat (50) access (1'($urandom()), 7'($urandom()), $urandom(), 4'($urandom()));
+      repeat (50) access (1'($urandom()), 8'($urandom()), $urandom(), 4'($urandom()));
     end
+    // Registers do not wait for frames that stand still.
+    in_percent  = 100;
+    out_percent = 0;
+    repeat (20) @(posedge clk);
+    for (int i = 0; i < 20; i++) access (i < 10, 8'(i), $urandom(), 4'hf);
+    i_regs.write(24'(4 * Entries + 8), $urandom());
+    i_regs.read(24'(4 * Entries + 8), rdata);
+    `CHECK(rdata == 0 && refusals == 1, "an entry that does not exist")
+    access (0, 8'd2, 0, 4'hf);
     in_percent  = 0;
     out_percent = 100;
     repeat (20) @(posedge clk);

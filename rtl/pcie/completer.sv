@@ -7,7 +7,7 @@
 /// accessed. A read is answered by one completion with the data; byte count and lower address follow the byte enables. A
 /// read that is longer, or whose byte enables are not allowed, is answered Unsupported Request without an access; such a
 /// write, and a poisoned one, is dropped. Both are counted: `unsupported_o` and `dropped_o` are high for a clock each time.
-/// With registers that answer at once a one-DW write takes 2 clocks, a one-DW read 3. `cpl` is registered. Reset drops
+/// With registers that answer at once a one-DW write takes 1 clock, a one-DW read 3. `cpl` is registered. Reset drops
 /// the request under way.
 module completer
   import pcie_pkg::*;
@@ -81,7 +81,6 @@ module completer
   wire [ 2:0] outside = 3'(bytes_before(hdr.first_be)) + 3'(bytes_after(end_be));
   wire [11:0] byte_count = {hdr.dw0.length, 2'b00} - 12'(outside);
 
-  assign req.ready  = state_q == Idle;
   assign regs.req   = state_q == Start && be_q != '0;
   assign regs.write = write_q;
   assign regs.addr  = {addr_q, 2'b00};
@@ -90,32 +89,14 @@ module completer
 
   // A DW is done when it is answered, or at once if no byte of it is wanted.
   wire done = (state_q == Start && be_q == '0) || (state_q inside {Start, Wait} && regs.ack);
+  // The next request is taken in the clock of a write that is answered at once.
+  assign req.ready = state_q == Idle || (state_q == Start && regs.ack && write_q && left_q == 5'd1);
 
   always_ff @(posedge clk_i) begin
     unsupported_o <= 1'b0;
     dropped_o <= 1'b0;
     unique case (state_q)
-      Idle: begin
-        if (req.valid && req.data.sop) begin
-          dw0_q <= hdr.dw0;
-          requester_q <= hdr.requester_id;
-          tag_q <= hdr.tag;
-          write_q <= is_write;
-          refused_q <= refused;
-          addr_q <= low_addr[AddrW-1:2];
-          index_q <= '0;
-          be_q <= hdr.first_be;
-          last_be_q <= hdr.last_be;
-          left_q <= hdr.dw0.length[4:0];
-          data_q <= req.data.data;
-          byte_count_q <= flush ? 12'd1 : byte_count;  // a flush is answered as if for one byte
-          lower_addr_q <= {low_addr[6:2], bytes_before(hdr.first_be)};
-          if (!refused) state_q <= Start;
-          else if (!is_write) state_q <= Complete;
-          unsupported_o <= refused && !is_write;
-          dropped_o <= refused && is_write;
-        end
-      end
+      Idle: ;
       Start, Wait: begin
         state_q <= Wait;
         if (done) begin
@@ -131,6 +112,25 @@ module completer
       end
       default: if (cpl.ready) state_q <= Idle;
     endcase
+    if (req.valid && req.ready && req.data.sop) begin
+      dw0_q <= hdr.dw0;
+      requester_q <= hdr.requester_id;
+      tag_q <= hdr.tag;
+      write_q <= is_write;
+      refused_q <= refused;
+      addr_q <= low_addr[AddrW-1:2];
+      index_q <= '0;
+      be_q <= hdr.first_be;
+      last_be_q <= hdr.last_be;
+      left_q <= hdr.dw0.length[4:0];
+      data_q <= req.data.data;
+      byte_count_q <= flush ? 12'd1 : byte_count;  // a flush is answered as if for one byte
+      lower_addr_q <= {low_addr[6:2], bytes_before(hdr.first_be)};
+      if (!refused) state_q <= Start;
+      else if (!is_write) state_q <= Complete;
+      unsupported_o <= refused && !is_write;
+      dropped_o <= refused && is_write;
+    end
     if (rst_i) begin
       state_q <= Idle;
       unsupported_o <= 1'b0;

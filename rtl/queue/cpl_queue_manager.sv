@@ -7,7 +7,8 @@
 /// each time the host arms the queue, that there are records it has not read. One enqueue and one commit a clock, also
 /// when all are of one queue; a register access (queue_pkg CqReg*, 32 bytes a queue) takes one clock from both. Answers
 /// come 5 clocks later at the earliest, in order. `enq_rsp`, `notify` and `error` may wait: then enq_req (answer or error)
-/// or commit (notify) waits once 8 of them are held here.
+/// waits once 8 of them are held here. Nothing waits for `notify`: a queue that finds no place there stays armed, and all are
+/// looked through, one in two clocks, when there is room again.
 /// - A full queue refuses (`ok` low); the first refusal since enable was written is reported on `error` (ErrOverflow).
 ///   A queue that is disabled or does not exist refuses silently.
 /// - A ring starts empty, unarmed and in phase 1 when BaseLo is written. Base, Target and size are written while the queue
@@ -63,6 +64,7 @@ module cpl_queue_manager
   typedef struct packed {
     logic valid;
     logic access;
+    logic scan;  // commit side only
     logic known;  // the queue exists
     queue_t queue;
   } op_t;
@@ -73,17 +75,26 @@ module cpl_queue_manager
   wire [ 2:0] word = addr[4:2];
   wire [31:0] access_queue = 32'(addr[31:5]);
 
+  `STREAM(notify_t, notification)
+  logic notify_valid_q;
+
   // What may start: up to three outcomes may still be on their way to each FIFO.
   logic enq_ready, commit_ready;
   held_t rsp_count, notify_count, error_count;
-  wire notify_room = 32'(notify_count) + 4 <= OutDepth;
-  assign access = waiting && enq_ready && commit_ready && notify_room;
+  op_t enq, enq_read_q, enq_q, com, com_read_q, com_q;
+  // Queues still to be looked through for one that has not been told of.
+  logic [IndexW:0] scan_left_q;
+  index_t scan_q;
+  logic scan_due_q;
+  wire scan = commit_ready && scan_due_q;
+  assign access = waiting && enq_ready && commit_ready && !scan;
   assign enq_req.ready = enq_ready && !access && 32'(rsp_count) + 4 <= OutDepth &&
       32'(error_count) + 4 <= OutDepth;
-  assign commit.ready = commit_ready && !access && notify_room;
+  assign commit.ready = commit_ready && !access && !scan;
 
-  op_t enq, enq_read_q, enq_q, com, com_read_q, com_q;
-  reg_slot i_slot (
+  reg_slot #(
+      .Posted(1)
+  ) i_slot (
       .clk_i,
       .rst_i,
       .regs,
@@ -101,19 +112,27 @@ module cpl_queue_manager
     enq = '{
         valid: enq_req.valid && enq_req.ready,
         access : 1'b0,
+        scan: 1'b0,
         known: 1'b0,
         queue: enq_req.data
     };
     com = '{
-        valid: commit.valid && commit.ready,
+        valid: scan || (commit.valid && commit.ready),
         access : 1'b0,
+        scan: scan,
         known: 1'b0,
-        queue: commit.data.queue
+        queue: scan ? 16'(scan_q) : commit.data.queue
     };
     enq.known = 32'(enq.queue) < Queues;
     com.known = 32'(com.queue) < Queues;
     if (access) begin
-      enq = '{valid: 1'b1, access : 1'b1, known: access_known, queue: access_queue[15:0]};
+      enq = '{
+          valid: 1'b1,
+          access : 1'b1,
+          scan: 1'b0,
+          known: access_known,
+          queue: access_queue[15:0]
+      };
       com = enq;
     end
   end
@@ -173,10 +192,11 @@ module cpl_queue_manager
   wire starts_afresh = writing && word == CqRegBaseLo && !com_now.enable;
 
   // The update of the commit side.
-  logic notifying;
+  logic due, notifying;
+  logic place_q;  // for one, also if the update before takes another
   always_comb begin
     com_next = com_now;
-    if (!com_q.access) com_next.written = com_now.written + 16'(count_q);
+    com_next.written = com_now.written + 16'(count_q);
     if (writing) begin
       if (word == CqRegControl) com_next.enable = wdata[0];
       if (word == CqRegTarget && !com_now.enable) com_next.target = wdata[15:0];
@@ -188,8 +208,9 @@ module cpl_queue_manager
       com_next.consumer = '0;
       com_next.armed = 1'b0;
     end
-    notifying = com_q.valid && com_q.known && com_next.enable && com_next.armed &&
+    due = com_q.valid && com_q.known && com_next.enable && com_next.armed &&
         com_next.written != com_next.consumer;
+    notifying = due && place_q;
     if (notifying) com_next.armed = 1'b0;
   end
 
@@ -245,9 +266,8 @@ module cpl_queue_manager
 
   // The outcomes, one clock after the update; the address of a place is made there.
   `STREAM(enq_rsp_t, rsp)
-  `STREAM(notify_t, notification)
   `STREAM(queue_error_t, lost)
-  logic rsp_valid_q, notify_valid_q, lost_valid_q;
+  logic rsp_valid_q, lost_valid_q;
   enq_rsp_t rsp_q;
   notify_t notify_q;
   queue_error_t lost_q;
@@ -304,7 +324,7 @@ module cpl_queue_manager
     if (enq_read_q.valid) base_hi_q <= base_hi_read;
     com_read_q <= com;
     com_q <= com_read_q;
-    count_read_q <= commit.data.count;
+    count_read_q <= commit.valid && commit.ready ? commit.data.count : '0;
     count_q <= count_read_q;
     refused_o <= com_q.access && write && refused;
 
@@ -320,6 +340,11 @@ module cpl_queue_manager
       log_size_q <= enq_now.log_size;
     end
     notify_valid_q <= notifying;
+    if (scan) scan_q <= scan_q == index_t'(Queues - 1) ? '0 : scan_q + 1'b1;
+    place_q <= 32'(notify_count) + 2 < OutDepth;
+    scan_due_q <= scan_left_q != '0 && 32'(notify_count) + 2 < OutDepth && !scan;
+    if (due && !place_q) scan_left_q <= (IndexW + 1)'(Queues);
+    else if (scan) scan_left_q <= scan_left_q - 1'b1;
     if (notifying) notify_q <= '{cq: com_q.queue, target: com_now.target};
     lost_valid_q <= overflow;
     if (overflow) lost_q <= '{queue: enq_q.queue, code: ErrOverflow};
@@ -332,11 +357,15 @@ module cpl_queue_manager
       rsp_valid_q <= 1'b0;
       notify_valid_q <= 1'b0;
       lost_valid_q <= 1'b0;
+      scan_left_q <= '0;
+      scan_q <= '0;
+      scan_due_q <= 1'b0;
+      place_q <= 1'b0;
     end
   end
 
   `ASSERT(AnswerHasRoom, rsp.valid |-> rsp.ready)
   `ASSERT(NotifyHasRoom, notification.valid |-> notification.ready)
   `ASSERT(ErrorHasRoom, lost.valid |-> lost.ready)
-  `ASSERT(OneAccess, regs.req |-> !(waiting || enq_read_q.access || enq_q.access))
+  `ASSERT(OneAccess, regs.req |-> !(waiting || enq_read_q.access || (enq_q.access && !write)))
 endmodule

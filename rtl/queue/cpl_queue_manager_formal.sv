@@ -88,6 +88,7 @@ module cpl_queue_manager_formal
     logic       is_access;
     logic       is_enq;
     logic       is_commit;
+    logic       is_scan;
     logic [3:0] count;
   } op_t;
   logic watched_q;
@@ -96,6 +97,7 @@ module cpl_queue_manager_formal
     op.is_access = dut.access && req_queue_q == 2'(watched_i);
     op.is_enq = enq_req.valid && enq_req.ready && enq_queue_i == 2'(watched_i);
     op.is_commit = commit.valid && commit.ready && commit_queue_i == 2'(watched_i);
+    op.is_scan = dut.scan && dut.scan_q == watched_i;
     op.count = op.is_commit ? commit_count_i : 4'd0;
     if (!started_q) op = '0;
   end
@@ -136,7 +138,7 @@ module cpl_queue_manager_formal
     enable = (writes && word_q == CqRegControl) ? wdata_q[0] : enable_q;
     if (afresh) {written, consumer, armed} = '0;
   end
-  wire tells = (op_q.is_access || op_q.is_commit) && enable && armed && written != consumer;
+  wire tells = (op_q.is_access || op_q.is_commit || op_q.is_scan) && dut.place_q && enable && armed && written != consumer;
 
   always_ff @(posedge clk_i) begin
     watched_q <= watched_i;
@@ -209,15 +211,22 @@ module cpl_queue_manager_formal
       if (read_due_q && word_q == CqRegControl)
         assert (regs.rdata[1:0] == {due_lost_q, due_enable_q});
 
-      // Records are between the pointers, and an armed queue that has some has been notified.
+      // Records are between the pointers, and an armed queue that has some has been told of.
       assert (unread <= taken && taken <= 16'd32768);
-      assert (!(enable_q && armed_q && unread != 0));
+      // One that found no place will be looked at.
+      if (enable_q && armed_q && unread != 0)
+        assert (dut.scan_left_q == 2 || (dut.scan_left_q == 1 && dut.scan_q == watched_i) || op1_q.is_scan || op_q.is_scan);
+      assert (dut.scan_left_q <= 2);
+      if (dut.scan_due_q) assert (dut.scan_left_q != 0);
 
       // How the block stands, for the induction: its pipes, its words of the watched queue, its room for outcomes.
       assert (promised_q - written_q == 16'(op1_q.count) + 16'(op_q.count));
       assert (16'(promised_q - written_q) <= 16'(reserved_now - written_q));
-      assert (32'(dut.waiting) + dut.enq_read_q.access + dut.enq_q.access + regs.ack == 32'(busy_q));
-      if (busy_q)
+      // A write is answered while it is read for, so the next access may come while it takes effect.
+      assert (32'(dut.waiting) + dut.enq_read_q.access + (dut.enq_q.access && !dut.write) + (regs.ack && !dut.write) == 32'(busy_q));
+      if (dut.write) assert (regs.ack == dut.enq_read_q.access);
+      assert (!(dut.enq_q.access && (dut.enq_read_q.access || dut.waiting)));
+      if (busy_q || dut.enq_q.access)
         assert (dut.write == write_q && dut.wdata == wdata_q && dut.addr == {req_queue_q, word_q, 2'b00});
       if (dut.enq_read_q.access)
         assert (dut.enq_read_q == dut.com_read_q && dut.enq_read_q.queue == 16'(req_queue_q));
@@ -231,12 +240,21 @@ module cpl_queue_manager_formal
       if (dut.com_q.valid) assert (dut.com_q.known == (dut.com_q.queue < Queues));
       assert ((op1_q.is_access || op1_q.is_enq) == (dut.enq_read_q.valid && dut.enq_read_q.queue == 16'(watched_i)));
       assert ((op_q.is_access || op_q.is_enq) == (dut.enq_q.valid && dut.enq_q.queue == 16'(watched_i)));
-      assert ((op1_q.is_access || op1_q.is_commit) == (dut.com_read_q.valid && dut.com_read_q.queue == 16'(watched_i)));
-      assert ((op_q.is_access || op_q.is_commit) == (dut.com_q.valid && dut.com_q.queue == 16'(watched_i)));
+      assert ((op1_q.is_access || op1_q.is_commit || op1_q.is_scan) == (dut.com_read_q.valid && dut.com_read_q.queue == 16'(watched_i)));
+      assert ((op_q.is_access || op_q.is_commit || op_q.is_scan) == (dut.com_q.valid && dut.com_q.queue == 16'(watched_i)));
       assert (op1_q.is_access == (dut.enq_read_q.access && dut.enq_read_q.queue == 16'(watched_i)));
       assert (op_q.is_access == (dut.enq_q.access && dut.enq_q.queue == 16'(watched_i)));
       assert (!(op1_q.is_access && (op1_q.is_enq || op1_q.is_commit)));
+      assert (op1_q.is_scan == (dut.com_read_q.valid && dut.com_read_q.scan && dut.com_read_q.queue == 16'(watched_i)));
+      assert (!(op1_q.is_scan && op1_q.is_commit));
+      if (dut.com_read_q.valid && (dut.com_read_q.scan || dut.com_read_q.access))
+        assert (dut.count_read_q == 0);
+      if (dut.com_read_q.scan) assert (dut.com_read_q.valid && !dut.com_read_q.access);
       assert (!(op_q.is_access && (op_q.is_enq || op_q.is_commit)));
+      assert (op_q.is_scan == (dut.com_q.valid && dut.com_q.scan && dut.com_q.queue == 16'(watched_i)));
+      assert (!(op_q.is_scan && op_q.is_commit));
+      if (dut.com_q.valid && (dut.com_q.scan || dut.com_q.access)) assert (dut.count_q == 0);
+      if (dut.com_q.scan) assert (dut.com_q.valid && !dut.com_q.access);
       if (op1_q.is_commit) assert (dut.count_read_q == op1_q.count);
       if (op_q.is_commit) assert (dut.count_q == op_q.count);
       if (!op1_q.is_commit) assert (op1_q.count == 0);
@@ -253,7 +271,8 @@ module cpl_queue_manager_formal
         assert (dut.i_commit_state.update_index_q == dut.com_q.queue[0]);
       assert (32'(enq1) + enq2 + dut.rsp_valid_q + dut.rsp_count <= 8);
       assert (32'(enq1) + enq2 + dut.lost_valid_q + dut.error_count <= 8);
-      assert (32'(dut.com_read_q.valid) + dut.com_q.valid + dut.notify_valid_q + dut.notify_count <= 8);
+      assert (32'(dut.notify_valid_q) + dut.notify_count <= 8);
+      if (dut.place_q) assert (32'(dut.notify_valid_q) + dut.notify_count <= 7);
       assert (32'(dut.i_rsp.stored_q) + dut.i_rsp.head_full_q <= 8);
       assert (32'(dut.i_notify.stored_q) + dut.i_notify.head_full_q <= 8);
       assert (32'(dut.i_error.stored_q) + dut.i_error.head_full_q <= 8);

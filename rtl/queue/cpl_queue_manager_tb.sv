@@ -4,7 +4,8 @@
 `include "stream.svh"
 /// cpl_queue_manager against a model of its queues: random enqueues, commits, consumer updates (also bad ones), arming and
 /// set-ups on few queues, so that operations on one queue meet at every distance; then an enqueue and a commit in every
-/// clock on a single queue while the host keeps reading and arming.
+/// clock on a single queue while the host keeps reading and arming. At the end nobody takes notifications: registers and commits
+/// go on, and each queue that is due is told of afterwards.
 module cpl_queue_manager_tb
   import queue_pkg::*;
 ;
@@ -36,8 +37,12 @@ module cpl_queue_manager_tb
   } model_t;
   model_t m[Queues+1];
   enq_rsp_t rsps[$];
+  notify_t notifications[$];
+  bit withheld = 0;  // notifications may come late, and in another order
+  int unsigned told[Queues];
   logic [31:0] rdata, expected_rdata;
-  int unsigned enq_percent = 0, commit_percent = 0, out_percent = 100, queues_used = 6;
+  int unsigned
+      enq_percent = 0, commit_percent = 0, out_percent = 100, notify_percent = 100, queues_used = 6;
   int unsigned enqs = 0, commits = 0, records = 0, notified = 0, overflows = 0, bad_consumers = 0;
 
   function automatic int min(int a, int b);
@@ -48,7 +53,7 @@ module cpl_queue_manager_tb
     if (m[q].enable && m[q].armed && m[q].written != m[q].consumer) begin
       m[q].armed = 0;
       notified++;
-      i_notify.expected.push_back('{cq: queue_t'(q), target: m[q].target});
+      notifications.push_back('{cq: queue_t'(q), target: m[q].target});
     end
   endtask
 
@@ -123,6 +128,12 @@ module cpl_queue_manager_tb
         model_notify(int'(commit.data.queue));
       end
     end
+    if (notify.valid && notify.ready && !rst) begin
+      if (!withheld) begin
+        `CHECK(notifications.size() != 0 && notify.data == notifications[0], "another notification")
+        void'(notifications.pop_front());
+      end else told[notify.data.cq]++;
+    end
     if (enq_req.valid && enq_req.ready && !rst) begin
       enqs++;
       model_enq(enq_req.data);
@@ -143,7 +154,7 @@ module cpl_queue_manager_tb
   `STREAM_SOURCE(queue_t, i_enq_req, enq_req, 100)
   `STREAM_SOURCE(commit_t, i_commit, commit, 100)
   `STREAM_SINK(enq_rsp_t, i_enq_rsp, enq_rsp, out_percent)
-  `STREAM_CHECK(notify_t, i_notify, notify, out_percent)
+  `STREAM_SINK(notify_t, i_notify, notify, notify_percent)
   `STREAM_CHECK(queue_error_t, i_error, error, out_percent)
   always @(posedge clk) begin
     int q, open;
@@ -190,6 +201,9 @@ module cpl_queue_manager_tb
 
   initial begin
     int q, start_enqs, start_commits, start_notified;
+    longint start_time;
+    {withheld, notify_percent} = {1'b0, 32'd100};
+    notifications.delete();
     for (int i = 0; i <= Queues; i++) m[i] = '{default: 0};
     @(negedge rst);
     register(0, 0, CqRegControl, 0);
@@ -222,7 +236,7 @@ module cpl_queue_manager_tb
       end
     end
     drain();
-    `CHECK(rsps.size() == 0 && i_notify.expected.size() == 0 && i_error.expected.size() == 0,
+    `CHECK(rsps.size() == 0 && notifications.size() == 0 && i_error.expected.size() == 0,
            "something was lost")
     `CHECK(records > 2000 && notified > 200 && overflows > 50 && bad_consumers > 50,
            "the test did not do its work")
@@ -243,7 +257,31 @@ module cpl_queue_manager_tb
     for (int i = 0; i < 100; i++) register(1, 0, CqRegConsumer, {16'h8000, m[0].written});
     `CHECK(notified - start_notified >= 99, "arming is not answered")
     drain();
-    `CHECK(rsps.size() == 0 && i_notify.expected.size() == 0, "something was lost")
+    `CHECK(rsps.size() == 0 && notifications.size() == 0, "something was lost")
+
+    // Nobody takes notifications.
+    {withheld, notify_percent} = {1'b1, 32'd0};
+    foreach (told[i]) told[i] = 0;
+    queues_used = 5;
+    repeat (4) @(posedge clk);
+    for (int i = 0; i < Queues; i++) set_up(i, 15);
+    enq_percent = 100;
+    start_commits = commits;
+    start_time = $time;
+    for (int i = 0; i < 50; i++) begin
+      repeat (10) @(posedge clk);
+      register(1, i % Queues, CqRegConsumer, {16'h8000, m[i%Queues].written});
+    end
+    `CHECK($time - start_time < 50 * 20 * 10, "registers wait for notifications")
+    `CHECK(commits - start_commits > 100, "commits wait for notifications")
+    notify_percent = 30;
+    drain();
+    for (int i = 0; i < Queues; i++) begin
+      i_regs.access(0, 24'(i * 32) + 24'(CqRegConsumer) * 4, 0, 4'hf);
+      rdata = i_regs.rdata;
+      `CHECK(!rdata[31] && rdata[15:0] != m[i].written, "a queue is due and was not told of")
+      `CHECK(told[i] >= 1 && told[i] <= 11, "notifications miscounted")
+    end
     `TB_PASS
   end
 endmodule

@@ -4,10 +4,12 @@
 /// Descriptor fetch: dequeues slots of descriptor queues and brings their descriptors (host-nic paper, section II-C).
 ///
 /// Each `req` becomes a dequeue. What it found goes to `granted` at once; the descriptors follow on `desc`, all in the order
-/// of the requests. A request that found nothing is one beat without descriptor. A read fetches all that is ready in a block
-/// of 128 bytes, and requests for the rest of the block are served from it without another read (`Slots` blocks are kept,
-/// replaced oldest first, never while a request waits on them). A descriptor of length 0, unless first, ends its packet
-/// and is left out. What push_table has `found_i` for a slot is taken in place of a read. A failed read gives one beat a packet, `last`, with the error in `result` and undefined `desc`.
+/// of the requests. A request that found nothing is one beat without descriptor. A read fetches what is asked for, and all that is
+/// ready in its block of 128 bytes if one of the queue's blocks is still here; requests for the rest of the block are served
+/// from it without another read (`Slots` blocks are kept, replaced oldest first, never while a request waits on them). So a queue
+/// that comes back only after `Slots` others costs no bytes that nobody uses. A descriptor of length 0, unless first, ends its packet
+/// and is left out. What push_table has `found_i` for a slot is taken in place of a read. A failed read gives one beat a packet,
+/// `last`, with the error in `result` and undefined `desc`.
 /// Throughput one request, one read and one descriptor a clock while at most `Jobs` requests are under way; latency about 8
 /// clocks, the queue manager and the DMA not counted. Full back-pressure; answers of the queue manager, statuses and RAM
 /// writes are always taken. Reset forgets everything. Counts in `events_o`, drops nothing.
@@ -222,14 +224,15 @@ module desc_fetch
   // known to have failed is read again.
   wire slot_t hint_at = hint_q.slot - done_q;
   wire usable = {1'b0, hint_at} < reading_q || result_q[hint_q.slot] == DmaOk;
-  wire hit = ok && (wrapped_q || hint_q.slot < alloc_q) && owner_q[hint_q.slot] == rsp.queue && usable &&
-      hint_q.pos == pos && {1'b0, hint_q.left} >= rsp.count;
+  wire here = (wrapped_q || hint_q.slot < alloc_q) && owner_q[hint_q.slot] == rsp.queue;
+  wire hit = ok && here && usable && hint_q.pos == pos && {1'b0, hint_q.left} >= rsp.count;
   wire direct = ok && !hit && found_i.valid && direct_in.ready;
   wire miss = ok && !hit && !direct;
   wire use_t past_use = left_q - last_use_q[alloc_q] - use_t'(1);  // negative while in use
   wire slot_free = !wrapped_q || !past_use[UseW-1];
   wire slot_t slot = hit ? hint_q.slot : alloc_q;
-  wire [3:0] fetched = rsp.count + rsp.ahead;
+  wire [3:0] ahead = here ? rsp.ahead : '0;
+  wire [3:0] fetched = rsp.count + ahead;
   wire [3:0] fetched_desc = fetched << rsp.log_block;
 
   `STREAM(direct_t, direct_in)
@@ -263,7 +266,7 @@ module desc_fetch
   always_comb begin
     hint_next.slot = slot;
     hint_next.pos  = pos + 3'(rsp.count << rsp.log_block);
-    hint_next.left = direct ? '0 : hit ? 3'(hint_q.left - rsp.count[2:0]) : rsp.ahead[2:0];
+    hint_next.left = direct ? '0 : hit ? 3'(hint_q.left - rsp.count[2:0]) : ahead[2:0];
   end
 
   `SPILL(dma_req_t, i_dma, dma_in, dma)

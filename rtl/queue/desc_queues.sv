@@ -2,7 +2,7 @@
 `include "stream.svh"
 /// Descriptor queues as one block, for the engines of `Ports` ports: the manager that keeps them and the fetch of descriptors.
 ///
-/// Wiring only; see queue_manager for registers, doorbells and errors, desc_fetch for throughput and delay. The ports take
+/// Wiring only; see doorbell_port and queue_manager for registers, doorbells and errors, desc_fetch for throughput and delay. The ports take
 /// turns with their requests, commits and stops; grants and descriptors go to the port that asked, and one that is not ready
 /// holds up those behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). `slots_o` tells how many slots are handed out and not yet finished, all queues together.
 module desc_queues
@@ -155,12 +155,22 @@ module desc_queues
       .out(any_stop),
       .index_o(unused_stop)
   );
+  reg_if #(.AddrW(regs.AddrW)) queue_regs ();
+  `STREAM(rung_t, rung)
+  doorbell_port i_port (
+      .clk_i,
+      .rst_i,
+      .regs,
+      .rest(queue_regs),
+      .rung
+  );
   queue_manager #(
       .Queues(Queues)
   ) i_manager (
       .clk_i,
       .rst_i,
-      .regs,
+      .regs(queue_regs),
+      .rung,
       .deq_req(deq_request),
       .deq_rsp(deq_response),
       .commit(any_commit),

@@ -3,10 +3,13 @@
 `include "stream.svh"
 /// Descriptor queues: rings in host memory, their pointers here (host-nic paper, section II-D).
 ///
-/// The host sets a queue up through `regs` (queue_pkg QReg*, 32 bytes a queue) and rings its doorbell; `deq_req` hands out
-/// slots in order, `commit` counts them finished, `stop` stops a queue. One dequeue and one commit a clock, also when all
-/// are of one queue; a register access takes one clock from both. Answers come 5 clocks later at the earliest, in order.
-/// `deq_rsp`, `doorbell` and `error` may wait for as long as they like: only what needs room there waits with them.
+/// The host sets a queue up through `regs` (queue_pkg QReg*, 32 bytes a queue) and rings its doorbell, which comes by `rung`
+/// (doorbell_port); `deq_req` hands out slots in order, `commit` counts them finished, `stop` stops a queue. One dequeue and one
+/// commit a clock, also when all are of one queue. A doorbell a clock while there is neither, else one in two: a doorbell, a
+/// stop or a register access takes a clock from both. Answers come 5 clocks later at the earliest, in order.
+/// `deq_rsp` and `doorbell` may wait for as long as they like: only what needs room there waits with them. Nothing waits for
+/// `error`: a stop that finds no place there is told later (the queues are looked through, one every four clocks), unless
+/// the host has enabled the queue again before.
 /// - A ring starts empty when BaseLo is written. Base, Cq and the sizes are written while the queue is disabled, or are
 ///   ignored; wait until all slots handed out are finished before changing them. Only whole-word writes count.
 /// - A doorbell outside the ring stops the queue (ErrDoorbell) and is not taken. Writing enable again lets it go on.
@@ -22,6 +25,8 @@ module queue_manager
     input  logic         rst_i,
     // Host registers, byte address queue * 32 + word * 4.
            reg_if.slave  regs,
+    // Doorbells: rung_t.
+           stream_if.snk rung,
     // Slots: deq_req_t, deq_rsp_t, commit_t.
            stream_if.snk deq_req,
            stream_if.src deq_rsp,
@@ -41,6 +46,7 @@ module queue_manager
   localparam int IndexW = Queues > 1 ? $clog2(Queues) : 1;
   typedef logic [IndexW-1:0] index_t;
   localparam int RspDepth = 8;
+  localparam int BellDepth = 8;
 
   typedef struct packed {
     logic [51:0] base;
@@ -52,7 +58,8 @@ module queue_manager
     logic [1:0] log_block;
     ring_ptr_t  producer;
     ring_ptr_t  taken;      // handed out
-    error_e     code;
+    logic [3:0] code;       // error_e
+    logic       untold;     // stopped, and `error` had no place for it
     logic       stopped;
     logic       enable;
   } state_t;
@@ -60,6 +67,8 @@ module queue_manager
   typedef struct packed {
     logic         deq;
     logic         stop;
+    logic         ring;
+    logic         scan;
     logic access;
     logic         known;  // the queue exists
     queue_t       queue;
@@ -73,10 +82,11 @@ module queue_manager
   wire [ 2:0] word = addr[4:2];
   wire [31:0] access_queue = 32'(addr[31:5]);
 
-  // What may start. A write waits until a doorbell and an error from it would have room; so does a stop.
-  logic ready, finished_ready, error_room;
+  // What may start.
+  logic ready, finished_ready;
   op_t op, read_q, update_q;
   logic [$clog2(RspDepth+1)-1:0] rsp_count;
+  logic [$clog2(BellDepth+1)-1:0] bell_count;
   wire all_ready = ready && finished_ready;
   reg_slot #(
       .Posted(1)
@@ -92,26 +102,40 @@ module queue_manager
       .answer_i(update_q.access),
       .rdata_i(rdata)
   );
-  assign access = waiting && all_ready && (!write || (error_room && !doorbell.valid));
-  assign error_room = !error.valid && !(read_q.stop || update_q.stop || read_q.access || update_q.access);
-  assign stop.ready = all_ready && error_room && !access;
-  // Up to three answers may still be on their way to the FIFO.
-  assign deq_req.ready = all_ready && !access && !stop.valid && 32'(rsp_count) + 4 <= RspDepth;
-  assign commit.ready = all_ready && !access;
+  // Up to four answers, or doorbells, may still be on their way to their FIFO.
+  logic rsp_room_q, bell_room_q;
+  // Stops that are to be told, and how long ago the last queue was looked at for one.
+  logic [IndexW:0] untold_q;
+  logic [1:0] since_scan_q;
+  index_t scan_q;
+  logic error_valid_q, scan_due_q;
+  wire scan = all_ready && scan_due_q;
+  // Accesses go first, then stops; doorbells and what the engines ask for take turns.
+  wire other = access || stop.valid || scan;
+  wire ringing = rung.valid && rung.ready;
+  assign access = waiting && all_ready && !scan && (!write || bell_room_q);
+  assign stop.ready = all_ready && !access && !scan;
+  assign rung.ready = all_ready && !other && bell_room_q &&
+      !(read_q.ring && ((deq_req.valid && rsp_room_q) || commit.valid));
+  assign deq_req.ready = all_ready && !other && !ringing && rsp_room_q;
+  assign commit.ready = all_ready && !access && !ringing;
 
   always_comb begin
     op = '0;
     op.max = deq_req.data.max;
     op.code = stop.data.code;
     op.access = access;
+    op.scan = scan;
     op.stop = stop.valid && stop.ready;
+    op.ring = ringing;
     op.deq = deq_req.valid && deq_req.ready;
-    op.queue = access ? access_queue[15:0] : stop.valid ? stop.data.queue : deq_req.data.queue;
+    op.queue = access ? access_queue[15:0] : scan ? 16'(scan_q) : stop.valid ? stop.data.queue :
+        ringing ? rung.data.queue : deq_req.data.queue;
     op.known = access ? access_queue < Queues : 32'(op.queue) < Queues;
   end
 
   state_t now, next;
-  wire start = (op.access || op.stop || op.deq) && op.known;
+  wire start = |{op.access, op.scan, op.stop, op.ring, op.deq} && op.known;
   rmw_ram #(
       .T(state_t),
       .Depth(Queues)
@@ -162,7 +186,7 @@ module queue_manager
 
   // Slots finished with, in a RAM of their own so that a commit fits beside a dequeue.
   ring_ptr_t finished, next_finished;
-  logic [3:0] commit_count_read_q, commit_count_q;
+  logic [3:0] commit_count_read_q, commit_count_q;  // 0 where no commit is
   wire committing = commit.valid && commit.ready;
   rmw_ram #(
       .T(ring_ptr_t),
@@ -171,8 +195,8 @@ module queue_manager
       .clk_i,
       .rst_i,
       .ready_o(finished_ready),
-      .start_i(access ? op.known : committing && 32'(commit.data.queue) < Queues),
-      .index_i(access ? index_t'(op.queue) : index_t'(commit.data.queue)),
+      .start_i(access || ringing ? op.known : committing && 32'(commit.data.queue) < Queues),
+      .index_i(access || ringing ? index_t'(op.queue) : index_t'(commit.data.queue)),
       .now_o  (finished),
       .next_i (next_finished)
   );
@@ -193,27 +217,30 @@ module queue_manager
   end
 
   // The update: what becomes of the state. What is written is known a clock ahead.
-  logic to_producer_q, to_control_q;
+  logic to_control_q;
+  ring_ptr_t producer_read_q, producer_q;  // of a doorbell
   wire to_write = read_q.access && read_q.known && write;
 
   // The producer lies between what was handed out and one ring ahead of what is finished.
   wire [3:0] new_log_size = wdata[7:4] < 4'd3 ? 4'd3 : wdata[7:4];
   wire [3:0] log_size = to_control_q && !now.enable ? new_log_size : now.log_size;
-  wire ring_ptr_t offered = (to_producer_q ? wdata[15:0] : now.producer) - finished;
+  wire ring_ptr_t offered = (update_q.ring ? producer_q : now.producer) - finished;
   wire in_range = offered >= now.taken - finished && offered <= 16'd1 << log_size;
   // A write to a queue that runs, or that makes it run.
-  wire runs = to_producer_q ? now.enable && !now.stopped : to_control_q && wdata[0];
+  wire runs = update_q.known &&
+      (update_q.ring ? now.enable && !now.stopped : to_control_q && wdata[0]);
 
-  logic ring, stopping, refused;
+  logic ring, stopping, telling, refused;
   always_comb begin
     next = now;
-    next_finished = update_q.access ? finished : finished + 16'(commit_count_q);
-    ring = runs && in_range && (to_producer_q ? wdata[15:0] : now.taken) != now.producer;
+    next_finished = finished + 16'(commit_count_q);
+    ring = runs && in_range && (update_q.ring ? producer_q : now.taken) != now.producer;
     stopping = runs && !in_range;
     if (update_q.deq) next.taken = now.taken + 16'(count);
+    if (update_q.ring && (!now.enable || in_range)) next.producer = producer_q;
     if (update_q.stop && now.enable && !now.stopped) begin
       stopping  = update_q.known;
-      next.code = update_q.code;
+      next.code = 4'(update_q.code);
     end
     if (writing_q) begin
       unique case (word)
@@ -231,15 +258,17 @@ module queue_manager
           end
           if (next.enable) begin
             next.stopped = 1'b0;
-            next.code = ErrNone;
+            next.untold = 1'b0;
+            next.code = 4'(ErrNone);
           end
         end
-        QRegProducer: if (!now.enable || in_range) next.producer = wdata[15:0];
         default: ;
       endcase
     end
-    if (runs && !in_range) next.code = ErrDoorbell;
+    if (runs && !in_range) next.code = 4'(ErrDoorbell);
+    telling = update_q.known && (stopping || (update_q.scan && now.untold)) && !error_valid_q;
     if (stopping) next.stopped = 1'b1;
+    if (stopping || update_q.scan) next.untold = (stopping || now.untold) && !telling;
   end
 
   wire sizes_differ = wdata[7:4] != now.log_size || wdata[9:8] != now.log_block;
@@ -257,7 +286,7 @@ module queue_manager
       QRegBaseLo: rdata = {place_q.base[19:0], 12'd0};
       QRegBaseHi: rdata = place_q.base[51:20];
       QRegControl:
-      rdata = {8'd0, now.code, 6'd0, now.log_block, now.log_size, 2'd0, now.stopped, now.enable};
+      rdata = {12'd0, now.code, 6'd0, now.log_block, now.log_size, 2'd0, now.stopped, now.enable};
       QRegCq: rdata = {16'd0, place_q.cq};
       QRegProducer: rdata = {16'd0, now.producer};
       QRegConsumer: rdata = {now.taken, finished};
@@ -290,23 +319,36 @@ module queue_manager
       .count_o(rsp_count)
   );
 
-  logic doorbell_valid_q, error_valid_q;
-  queue_t doorbell_q;
+  `STREAM(queue_t, bell)
+  logic bell_valid_q;
+  queue_t bell_q;
   queue_error_t error_q;
-  assign doorbell.valid = doorbell_valid_q;
-  assign doorbell.data = doorbell_q;
+  assign bell.valid  = bell_valid_q;
+  assign bell.data   = bell_q;
   assign error.valid = error_valid_q;
-  assign error.data = error_q;
+  assign error.data  = error_q;
+
+  fifo #(
+      .T(queue_t),
+      .Depth(BellDepth)
+  ) i_bell (
+      .clk_i,
+      .rst_i,
+      .in     (bell),
+      .out    (doorbell),
+      .count_o(bell_count)
+  );
 
   always_ff @(posedge clk_i) begin
     read_q   <= op;
     update_q <= read_q;
     if (read_q.access || read_q.deq) place_q <= place_read;
     writing_q <= to_write;
-    to_producer_q <= to_write && word == QRegProducer;
+    producer_read_q <= rung.data.producer;
+    producer_q <= producer_read_q;
     to_control_q <= to_write && word == QRegControl;
-    refused_o <= update_q.access && write && refused;
-    commit_count_read_q <= commit.data.count;
+    refused_o <= (update_q.access && write && refused) || (update_q.ring && !update_q.known);
+    commit_count_read_q <= committing ? commit.data.count : '0;
     commit_count_q <= commit_count_read_q;
 
     rsp_valid_q <= update_q.deq;
@@ -323,27 +365,35 @@ module queue_manager
       log_size_q <= now.log_size;
     end
 
-    if (ring) begin
-      doorbell_valid_q <= 1'b1;
-      doorbell_q <= update_q.queue;
-    end else if (doorbell.ready) doorbell_valid_q <= 1'b0;
-    if (stopping) begin
+    bell_valid_q <= ring;
+    bell_q <= update_q.queue;
+    if (telling) begin
       error_valid_q <= 1'b1;
-      error_q <= '{queue: update_q.queue, code: next.code};
+      error_q <= '{queue: update_q.queue, code: error_e'({4'd0, next.code})};
     end else if (error.ready) error_valid_q <= 1'b0;
+    if (next.untold != now.untold) untold_q <= next.untold ? untold_q + 1'b1 : untold_q - 1'b1;
+    since_scan_q <= scan ? '0 : since_scan_q + 2'(since_scan_q != '1);
+    scan_due_q   <= untold_q != '0 && !error_valid_q && since_scan_q == '1 && !scan;
+    rsp_room_q   <= 32'(rsp_count) + 5 <= RspDepth;
+    bell_room_q  <= 32'(bell_count) + 5 <= BellDepth;
+    if (scan) scan_q <= scan_q == index_t'(Queues - 1) ? '0 : scan_q + 1'b1;
 
     if (rst_i) begin
       read_q <= '0;
       update_q <= '0;
-      {writing_q, to_producer_q, to_control_q} <= '0;
+      {writing_q, to_control_q} <= '0;
       rsp_valid_q <= 1'b0;
-      doorbell_valid_q <= 1'b0;
+      bell_valid_q <= 1'b0;
       error_valid_q <= 1'b0;
+      untold_q <= '0;
+      since_scan_q <= '0;
+      {scan_due_q, rsp_room_q, bell_room_q} <= '0;
+      scan_q <= '0;
     end
   end
 
   `ASSERT(AnswerHasRoom, rsp.valid |-> rsp.ready)
-  `ASSERT(ErrorHasRoom, stopping |-> !error.valid)
-  `ASSERT(DoorbellHasRoom, ring |-> !doorbell.valid)
+  `ASSERT(DoorbellHasRoom, bell.valid |-> bell.ready)
+  `ASSERT(UntoldAreCounted, update_q.scan && now.untold |-> untold_q != '0)
   `ASSERT(OneAccess, regs.req |-> !(waiting || read_q.access || (update_q.access && !write)))
 endmodule

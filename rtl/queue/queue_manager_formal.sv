@@ -5,7 +5,7 @@
 `include "stream.svh"
 /// queue_manager: any one queue against what the host and the engines did to it. Slots are handed out in order, none twice,
 /// none skipped, never more than produced, never across a block of eight descriptors; a queue that is disabled or stopped
-/// hands out nothing; a doorbell that counts is passed on; each stop is reported once; a doorbell outside the ring never
+/// hands out nothing; a doorbell that counts is passed on; each stop is reported once, or is owed; a doorbell outside the ring never
 /// counts; the host reads the true pointers. Relies on: commits only of slots handed out; a ring moved only when all of its
 /// slots are finished; one register access at a time.
 module queue_manager_formal
@@ -19,6 +19,9 @@ module queue_manager_formal
     input logic [ 2:0] word_i,
     input logic [ 1:0] req_queue_i,
     input logic [31:0] wdata_i,
+    input logic        rung_valid_i,
+    input logic [ 1:0] rung_queue_i,
+    input logic [15:0] rung_producer_i,
     input logic        deq_valid_i,
     input logic [ 1:0] deq_queue_i,
     input logic [ 3:0] deq_max_i,
@@ -36,6 +39,7 @@ module queue_manager_formal
   localparam int Queues = 2;  // 2 and 3 do not exist
 
   reg_if #(.AddrW(7)) regs ();
+  `STREAM(rung_t, rung)
   `STREAM(deq_req_t, deq_req)
   `STREAM(deq_rsp_t, deq_rsp)
   `STREAM(commit_t, commit)
@@ -48,6 +52,7 @@ module queue_manager_formal
       .clk_i,
       .rst_i,
       .regs,
+      .rung,
       .deq_req,
       .deq_rsp,
       .commit,
@@ -60,6 +65,8 @@ module queue_manager_formal
   assign regs.addr = {req_queue_i, word_i, 2'b00};
   assign regs.wdata = wdata_i;
   assign regs.wstrb = {3'b111, whole_i};
+  assign rung.valid = rung_valid_i;
+  assign rung.data = '{queue: 16'(rung_queue_i), producer: rung_producer_i};
   assign deq_req.valid = deq_valid_i;
   assign deq_req.data = '{queue: 16'(deq_queue_i), max: deq_max_i};
   assign commit.valid = commit_valid_i;
@@ -95,6 +102,9 @@ module queue_manager_formal
     logic         deq;
     logic         commit;
     logic         stop;
+    logic         ring;
+    logic         scan;
+    ring_ptr_t    producer;
     logic [3:0]   max;
     logic [3:0]   count;
   } op_t;
@@ -105,6 +115,9 @@ module queue_manager_formal
     op.deq = deq_req.valid && deq_req.ready && deq_queue_i == 2'(watched_i);
     op.commit = commit.valid && commit.ready && commit_queue_i == 2'(watched_i);
     op.stop = stop.valid && stop.ready && stop_queue_i == 2'(watched_i);
+    op.ring = rung.valid && rung.ready && rung_queue_i == 2'(watched_i);
+    op.scan = dut.scan && dut.scan_q == watched_i;
+    op.producer = rung_producer_i;
     op.max = deq_max_i;
     op.count = op.commit ? commit_count_i : 4'd0;
     if (!started_q) op = '0;
@@ -113,6 +126,7 @@ module queue_manager_formal
   // The model of the watched queue. `promised`: commits taken, also those that have not taken effect.
   ring_ptr_t produced_q, handed_before_q, finished_q, promised_q;
   logic enable_q, stopped_q, rsp_due_q;
+  logic owed_q;  // stopped and not told
   logic [3:0] log_size_q;
   logic [1:0] log_block_q;
   logic [51:0] base_q;
@@ -134,7 +148,7 @@ module queue_manager_formal
   logic [3:0] max_q;
   logic [63:0] due_addr_q;
   queue_t due_cq_q;
-  logic rang_q, erred_q;
+  logic erred_q;
 
   wire writes = op_q.access && write_q;
   wire runs = enable_q && !stopped_q;
@@ -143,7 +157,7 @@ module queue_manager_formal
   // The ring from the first unfinished slot on: handed out, then produced, then free.
   wire ring_ptr_t handed = handed_now - finished_q;
   wire ring_ptr_t produced = produced_q - finished_q;
-  wire ring_ptr_t offered = wdata_q[15:0] - finished_q;
+  wire ring_ptr_t offered = op_q.producer - finished_q;
   wire fits = offered >= handed && offered <= size;
   wire enable_fits = produced >= handed && produced <= new_size;
 
@@ -159,7 +173,6 @@ module queue_manager_formal
     max_q <= op_q.max;
     due_addr_q <= {base_q, 12'd0} + (64'(handed_now & (size - 16'd1)) << (4 + log_block_q));
     due_cq_q <= cq_q;
-    rang_q <= started_q && doorbell.valid && !doorbell.ready;
     erred_q <= started_q && error.valid && !error.ready;
     read_due_q <= op_q.access && !write_q;
     due_finished_q <= finished_q;
@@ -168,8 +181,14 @@ module queue_manager_formal
     promised_q <= promised_q + 16'(op.count);
     finished_q <= finished_q + 16'(op_q.count);
     if (op_q.stop && runs) begin
-      stopped_q   <= 1'b1;
-      error_due_q <= 1'b1;
+      stopped_q <= 1'b1;
+      {error_due_q, owed_q} <= {!error.valid, error.valid};
+    end
+    if (op_q.scan && owed_q) {error_due_q, owed_q} <= {!error.valid, error.valid};
+    if (op_q.ring) begin
+      if (!enable_q || fits) produced_q <= op_q.producer;
+      if (runs && fits) doorbell_due_q <= op_q.producer != produced_q;
+      if (runs && !fits) {stopped_q, error_due_q, owed_q} <= {1'b1, !error.valid, error.valid};
     end
     handed_before_q <= handed_now;
     if (writes) begin
@@ -178,23 +197,19 @@ module queue_manager_formal
       if (word_q == QRegBaseLo && !enable_q) base_q[19:0] <= wdata_q[31:12];
       if (word_q == QRegBaseHi && !enable_q) base_q[51:20] <= wdata_q;
       if (word_q == QRegCq && !enable_q) cq_q <= wdata_q[15:0];
-      if (word_q == QRegProducer) begin
-        if (!enable_q || fits) produced_q <= wdata_q[15:0];
-        if (runs && fits) doorbell_due_q <= wdata_q[15:0] != produced_q;
-        if (runs && !fits) {stopped_q, error_due_q} <= 2'b11;
-      end
       if (word_q == QRegControl) begin
         enable_q <= wdata_q[0];
         if (!enable_q) {log_size_q, log_block_q} <= {new_log_size, wdata_q[9:8]};
         if (wdata_q[0]) begin
           stopped_q <= !enable_fits;
-          error_due_q <= !enable_fits;
+          error_due_q <= !enable_fits && !error.valid;
+          owed_q <= !enable_fits && error.valid;
           doorbell_due_q <= enable_fits && produced_q != handed_now;
         end
       end
     end
     if (rst_i) begin
-      {op1_q, op_q, rsp_due_q, doorbell_due_q, error_due_q, read_due_q, enable_q, stopped_q} <= '0;
+      {op1_q, op_q, rsp_due_q, doorbell_due_q, error_due_q, read_due_q, enable_q, stopped_q, owed_q} <= '0;
       {produced_q, handed_before_q, finished_q, promised_q, log_size_q, log_block_q} <= '0;
       {base_q, cq_q} <= place;
     end
@@ -203,9 +218,6 @@ module queue_manager_formal
   // Where the ring is, of an operation: as it was when that began.
   wire place_read = dut.place_read == {base_q, cq_q};
   wire place_known = dut.place_q == {base_q, cq_q};
-
-  wire write1 = dut.read_q.access && write_q;
-  wire write2 = dut.update_q.access && write_q;
 
   // The block of the answer.
   wire [3:0] block = 4'd8 >> due_log_block_q;
@@ -239,9 +251,10 @@ module queue_manager_formal
       assert ((dut.rsp.valid && rsp.queue == 16'(watched_i)) == rsp_due_q);
 
       // Each report that counts, and no other; those of before may still wait.
-      if (doorbell_due_q) assert (doorbell.valid && doorbell.data == 16'(watched_i));
+      if (doorbell_due_q)
+        assert (dut.bell.valid && dut.bell.ready && dut.bell.data == 16'(watched_i));
       if (error_due_q) assert (error.valid && error.data.queue == 16'(watched_i));
-      if (doorbell.valid && doorbell.data == 16'(watched_i)) assert (doorbell_due_q || rang_q);
+      if (dut.bell.valid && dut.bell.data == 16'(watched_i)) assert (doorbell_due_q);
       if (error.valid && error.data.queue == 16'(watched_i)) assert (error_due_q || erred_q);
       if (read_due_q && word_q == QRegConsumer)
         assert (regs.ack && regs.rdata == {index_q, due_finished_q});
@@ -261,7 +274,6 @@ module queue_manager_formal
       if (busy_q || dut.update_q.access)
         assert (dut.write == write_q && dut.wdata == wdata_q && dut.addr == {req_queue_q, word_q, 2'b00});
       assert (dut.writing_q == (dut.update_q.access && dut.update_q.known && dut.write));
-      assert (dut.to_producer_q == (dut.writing_q && dut.word == QRegProducer));
       assert (dut.to_control_q == (dut.writing_q && dut.word == QRegControl));
       assert (op1_q.access == (dut.read_q.access && req_queue_q == 2'(watched_i)));
       assert (op_q.access == (dut.update_q.access && req_queue_q == 2'(watched_i)));
@@ -269,29 +281,53 @@ module queue_manager_formal
       assert (op_q.deq == (dut.update_q.deq && dut.update_q.queue == 16'(watched_i)));
       assert (op1_q.stop == (dut.read_q.stop && dut.read_q.queue == 16'(watched_i)));
       assert (op_q.stop == (dut.update_q.stop && dut.update_q.queue == 16'(watched_i)));
+      assert (op1_q.ring == (dut.read_q.ring && dut.read_q.queue == 16'(watched_i)));
+      assert (op_q.ring == (dut.update_q.ring && dut.update_q.queue == 16'(watched_i)));
+      assert (op1_q.scan == (dut.read_q.scan && dut.read_q.queue == 16'(watched_i)));
+      assert (op_q.scan == (dut.update_q.scan && dut.update_q.queue == 16'(watched_i)));
+      if (op1_q.ring) assert (dut.producer_read_q == op1_q.producer);
+      if (op_q.ring) assert (dut.producer_q == op_q.producer);
+      if (dut.read_q.scan) assert (dut.read_q.known);
+      if (dut.update_q.scan) assert (dut.update_q.known);
       if (op1_q.deq) assert (dut.read_q.max == op1_q.max);
       if (op_q.deq) assert (dut.update_q.max == op_q.max);
-      assert (dut.read_q.access + dut.read_q.deq + dut.read_q.stop <= 1);
-      assert (dut.update_q.access + dut.update_q.deq + dut.update_q.stop <= 1);
+      assert ($countones(
+          {dut.read_q.access, dut.read_q.deq, dut.read_q.stop, dut.read_q.ring, dut.read_q.scan}
+      ) <= 1);
+      assert ($countones(
+          {dut.update_q.access, dut.update_q.deq, dut.update_q.stop, dut.update_q.ring, dut.update_q.scan}
+      ) <= 1);
       if (dut.read_q.access) assert (dut.read_q.queue == 16'(req_queue_q));
       if (dut.update_q.access) assert (dut.update_q.queue == 16'(req_queue_q));
-      if (|{dut.read_q.access, dut.read_q.deq, dut.read_q.stop})
+      if (|{dut.read_q.access, dut.read_q.deq, dut.read_q.stop, dut.read_q.ring, dut.read_q.scan})
         assert (dut.read_q.known == (dut.read_q.queue < Queues));
-      if (|{dut.update_q.access, dut.update_q.deq, dut.update_q.stop})
+      if (|{dut.update_q.access, dut.update_q.deq, dut.update_q.stop, dut.update_q.ring, dut.update_q.scan})
         assert (dut.update_q.known == (dut.update_q.queue < Queues));
-      // One operation that may report something at a time, and then nothing is waiting to be taken.
-      assert ($countones({write1, write2, dut.read_q.stop, dut.update_q.stop}) <= 1);
-      if (|{write1, write2, dut.read_q.stop, dut.update_q.stop}) assert (!error.valid);
-      if (write1 || write2) assert (!doorbell.valid);
+      // Doorbells find room.
+      assert ((dut.read_q.ring || (dut.read_q.access && dut.write)) + (dut.update_q.ring || (dut.update_q.access && dut.write)) +
+              dut.bell_valid_q + dut.bell_count <= 8);
+      assert (dut.i_bell.stored_q + dut.i_bell.head_full_q <= 8);
+      if (dut.bell_room_q)
+        assert ((dut.read_q.ring || (dut.read_q.access && dut.write)) + (dut.update_q.ring || (dut.update_q.access && dut.write)) +
+                dut.bell_valid_q + dut.bell_count <= 7);
+      if (dut.rsp_room_q)
+        assert (dut.read_q.deq + dut.update_q.deq + dut.rsp_valid_q + dut.rsp_count <= 7);
+      // What is owed is looked for.
+      assert (dut.untold_q == dut.i_state.word_q[0].untold + dut.i_state.word_q[1].untold);
+      assert (dut.i_state.word_q[watched_i].untold == owed_q);
+      if (owed_q) assert (stopped_q);
       assert (dut.read_q.deq + dut.update_q.deq + dut.rsp_valid_q + dut.rsp_count <= 8);
       assert (dut.i_rsp.stored_q + dut.i_rsp.head_full_q <= 8);
-      assert (dut.i_state.read_q == (dut.read_q.known && |{dut.read_q.access, dut.read_q.deq, dut.read_q.stop}));
-      assert (dut.i_state.update_q == (dut.update_q.known && |{dut.update_q.access, dut.update_q.deq, dut.update_q.stop}));
+      assert (dut.i_state.read_q == (dut.read_q.known && |{dut.read_q.access, dut.read_q.deq, dut.read_q.stop, dut.read_q.ring, dut.read_q.scan}));
+      assert (dut.i_state.update_q == (dut.update_q.known && |{dut.update_q.access, dut.update_q.deq, dut.update_q.stop, dut.update_q.ring, dut.update_q.scan}));
       if (dut.i_state.read_q) assert (dut.i_state.read_index_q == dut.read_q.queue[0]);
       if (dut.i_state.update_q) assert (dut.i_state.update_index_q == dut.update_q.queue[0]);
-      assert ((dut.i_finished.read_q && dut.i_finished.read_index_q == watched_i) == (op1_q.access || op1_q.commit));
-      assert ((dut.i_finished.update_q && dut.i_finished.update_index_q == watched_i) == (op_q.access || op_q.commit));
-      assert (!(dut.read_q.access && op1_q.commit) && !(dut.update_q.access && op_q.commit));
+      assert ((dut.i_finished.read_q && dut.i_finished.read_index_q == watched_i) == (op1_q.access || op1_q.ring || op1_q.commit));
+      assert ((dut.i_finished.update_q && dut.i_finished.update_index_q == watched_i) == (op_q.access || op_q.ring || op_q.commit));
+      if (dut.read_q.access || dut.read_q.ring)
+        assert (!op1_q.commit && dut.commit_count_read_q == 0);
+      if (dut.update_q.access || dut.update_q.ring)
+        assert (!op_q.commit && dut.commit_count_q == 0);
       if (op1_q.commit) assert (dut.commit_count_read_q == op1_q.count);
       if (op_q.commit) assert (dut.commit_count_q == op_q.count);
       if (!op1_q.commit) assert (op1_q.count == 0);

@@ -4,7 +4,8 @@
 `include "stream.svh"
 /// queue_manager against a model of its queues: random dequeues, commits, stops, doorbells (also bad ones), set-ups and
 /// register reads on few queues, so that operations on one queue meet at every distance; then a dequeue and a commit
-/// in every clock on a single queue.
+/// in every clock on a single queue, doorbells in every clock and beside those; at the end stops that nobody takes note of
+/// hold up nothing, and are told later.
 module queue_manager_tb
   import queue_pkg::*;
 ;
@@ -13,6 +14,7 @@ module queue_manager_tb
   localparam int Queues = 5;  // number 5 does not exist
 
   reg_if regs ();
+  `STREAM_ON(rung_t, rung, clk, rst)
   `STREAM_ON(deq_req_t, deq_req, clk, rst)
   `STREAM_ON(deq_rsp_t, deq_rsp, clk, rst)
   `STREAM_ON(commit_t, commit, clk, rst)
@@ -38,6 +40,11 @@ module queue_manager_tb
     error_e code;
   } model_t;
   model_t m[Queues+1];
+  // Stops to be told; and those that the host has undone, which may have been on their way.
+  bit owed[Queues];
+  bit [15:0] maybe[Queues];  // by their codes
+  error_e owed_code[Queues];
+  int unsigned told = 0;
   deq_rsp_t rsps[$];
   logic [31:0] rdata, expected_rdata;
   int unsigned
@@ -45,10 +52,11 @@ module queue_manager_tb
       commit_percent = 0,
       stop_percent = 0,
       out_percent = 100,
+      error_percent = 100,
       max_max = 8,
       queues_used = 6;
   int unsigned deqs = 0, commits = 0, good_slots = 0, bad_doorbells = 0, stops = 0;
-  int unsigned refusals = 0, expected_refusals = 0;
+  int unsigned rings = 0, refusals = 0, expected_refusals = 0;
 
   function automatic int min(int a, int b);
     return a < b ? a : b;
@@ -83,7 +91,8 @@ module queue_manager_tb
   task automatic model_error(int q, error_e code);
     m[q].stopped = 1;
     m[q].code = code;
-    i_error.expected.push_back('{queue: queue_t'(q), code: code});
+    owed[q] = 1;
+    owed_code[q] = code;
   endtask
 
   function automatic logic in_range(int q, ring_ptr_t producer);
@@ -143,31 +152,48 @@ module queue_manager_tb
         if (d[0]) begin
           m[q].stopped = 0;
           m[q].code = ErrNone;
+          if (owed[q]) maybe[q][4'(owed_code[q])] = 1;
+          owed[q] = 0;
           if (!in_range(q, m[q].producer)) model_error(q, ErrDoorbell);
           else if (m[q].producer != m[q].taken) i_doorbell.expected.push_back(queue_t'(q));
         end
-      end
-      QRegProducer:
-      if (!m[q].enable) m[q].producer = d[15:0];
-      else if (in_range(q, d[15:0])) begin
-        if (!m[q].stopped && m[q].producer != d[15:0]) i_doorbell.expected.push_back(queue_t'(q));
-        m[q].producer = d[15:0];
-      end else if (!m[q].stopped) begin
-        bad_doorbells++;
-        model_error(q, ErrDoorbell);
       end
       default: ;
     endcase
   endtask
 
+  task automatic model_rung(int q, ring_ptr_t producer);
+    rings++;
+    if (q >= Queues) expected_refusals++;
+    else if (!m[q].enable) m[q].producer = producer;
+    else if (in_range(q, producer)) begin
+      if (!m[q].stopped && m[q].producer != producer) i_doorbell.expected.push_back(queue_t'(q));
+      m[q].producer = producer;
+    end else if (!m[q].stopped) begin
+      bad_doorbells++;
+      model_error(q, ErrDoorbell);
+    end
+  endtask
+
   // Everything takes effect in the clock in which it is taken; a register access in the clock in which it starts.
   always @(posedge clk) begin
+    int q;
     if (dut.access && !rst)
       model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
     if (stop.valid && stop.ready && !rst && stop.data.queue < Queues &&
         m[stop.data.queue].enable && !m[stop.data.queue].stopped) begin
       stops++;
       model_error(int'(stop.data.queue), stop.data.code);
+    end
+    if (rung.valid && rung.ready && !rst) model_rung(int'(rung.data.queue), rung.data.producer);
+    if (error.valid && error.ready && !rst) begin
+      q = int'(error.data.queue);
+      told++;
+      `CHECK(
+          q < Queues && ((owed[q] && owed_code[q] == error.data.code) || maybe[q][4'(error.data.code)]),
+          "an error nobody made")
+      if (owed[q] && owed_code[q] == error.data.code) owed[q] = 0;
+      else maybe[q][4'(error.data.code)] = 0;
     end
     if (refused && !rst) refusals++;
     if (commit.valid && commit.ready && !rst) begin
@@ -195,7 +221,8 @@ module queue_manager_tb
   `STREAM_SOURCE(queue_error_t, i_stop, stop, 100)
   `STREAM_SINK(deq_rsp_t, i_deq_rsp, deq_rsp, out_percent)
   `STREAM_CHECK(queue_t, i_doorbell, doorbell, out_percent)
-  `STREAM_CHECK(queue_error_t, i_error, error, out_percent)
+  `STREAM_SINK(queue_error_t, i_error, error, error_percent)
+  `STREAM_SOURCE(rung_t, i_rung, rung, 100)
   always @(posedge clk) begin
     int q, open;
     if (i_deq_req.queue.size() == 0 && $urandom_range(99) < deq_percent)
@@ -224,6 +251,12 @@ module queue_manager_tb
              "queue %0d word %0d reads %x, not %x", q, word, rdata, expected_rdata))
   endtask
 
+  // A doorbell; it has been taken when this returns.
+  task automatic ring(int q, int producer);
+    i_rung.queue.push_back('{queue: queue_t'(q), producer: ring_ptr_t'(producer)});
+    while (i_rung.queue.size() != 0 || rung.valid) @(posedge clk);
+  endtask
+
   // A queue is set up anew when nothing of it is under way.
   task automatic set_up(int q, int log_size, int log_block);
     register(1, q, QRegControl, 0);
@@ -232,7 +265,7 @@ module queue_manager_tb
     register(1, q, QRegBaseLo, $urandom());
     register(1, q, QRegBaseHi, $urandom());
     register(1, q, QRegCq, $urandom());
-    register(1, q, QRegProducer, $urandom_range(12));
+    ring(q, $urandom_range(12));
     register(1, q, QRegControl, 32'(log_size << 4 | log_block << 8 | 1));
   endtask
 
@@ -240,11 +273,13 @@ module queue_manager_tb
     {deq_percent, stop_percent} = '0;
     commit_percent = 100;
     out_percent = 100;
+    error_percent = 100;
     repeat (400) @(posedge clk);
   endtask
 
   initial begin
-    int q, start_deqs, start_commits;
+    int q, start_deqs, start_commits, start_rings, first;
+    for (int i = 0; i < Queues; i++) {owed[i], maybe[i]} = '0;
     for (int i = 0; i <= Queues; i++) m[i] = '{default: 0, code: ErrNone};
     @(negedge rst);
     register(0, 0, QRegControl, 0);
@@ -260,6 +295,7 @@ module queue_manager_tb
       commit_percent = $urandom_range(100, 20);
       stop_percent = $urandom_range(1) * 20;
       out_percent = $urandom_range(100, 20);
+      error_percent = $urandom_range(100, 1);
       max_max = $urandom_range(8, 1);
       for (int i = 0; i < 120; i++) begin
         q = $urandom_range(queues_used - 1);
@@ -272,7 +308,7 @@ module queue_manager_tb
           2:
           register(1, q, QRegControl, 32'((m[q].log_size ^ int'($urandom_range(3
                    ) == 0)) << 4 | (m[q].log_block ^ int'($urandom_range(3) == 0)) << 8 | 1));
-          3: register(1, q, QRegProducer, $urandom_range(65535));
+          3: ring(q, $urandom_range(65535));
           4: register(1, q, 3'($urandom()), $urandom(), 4'($urandom_range(14)));
           5, 6, 7: register(0, q, 3'($urandom()), 0);
           8: register(1, q, $urandom_range(1) ? QRegBaseHi : QRegCq, $urandom());
@@ -280,8 +316,7 @@ module queue_manager_tb
             // Anything up to a full ring.
             int room;
             room = (1 << m[q].log_size) - int'(ring_ptr_t'(m[q].producer - m[q].finished));
-            register(1, q, QRegProducer, 32'(ring_ptr_t'(m[q].producer + 16'($urandom_range(
-                     room > 0 ? room : 0)))));
+            ring(q, int'(m[q].producer) + $urandom_range(room > 0 ? room : 0));
           end
         endcase
         if ($urandom_range(3) == 0) repeat ($urandom_range(20)) @(posedge clk);
@@ -290,15 +325,16 @@ module queue_manager_tb
     drain();
     `CHECK(refusals == expected_refusals && refusals > 100, $sformatf(
            "%0d writes refused, not %0d", refusals, expected_refusals))
-    `CHECK(rsps.size() == 0 && i_doorbell.expected.size() == 0 && i_error.expected.size() == 0,
-           "something was lost")
+    `CHECK(rsps.size() == 0 && i_doorbell.expected.size() == 0, "something was lost")
+    for (int i = 0; i < Queues; i++) `CHECK(!owed[i], "a stop was not told")
+    `CHECK(told > 50, "errors miscounted")
     `CHECK(good_slots > 2000 && bad_doorbells > 20 && stops > 20, "the test did not do its work")
 
     // One queue, every clock a dequeue and a commit; out and back again through the largest ring.
     queues_used = 1;
     max_max = 1;
     set_up(0, 15, 0);
-    register(1, 0, QRegProducer, 32768);
+    ring(0, 32768);
     deq_percent = 100;
     repeat (30) @(posedge clk);
     start_deqs = deqs;
@@ -312,6 +348,53 @@ module queue_manager_tb
     `CHECK(rdata[31:16] >= 1000 && rdata[31:16] - rdata[15:0] < 20, "pointers do not move on")
     drain();
     `CHECK(rsps.size() == 0, "answers were lost")
+
+    // Doorbells alone, each of the queue's next slot; then with dequeues and commits as fast as they go.
+    set_up(0, 15, 0);
+    ring(0, 0);
+    first = 0;
+    for (int i = 0; i < 1000; i++)
+    i_rung.queue.push_back('{queue: 0, producer: ring_ptr_t'(++first)});
+    repeat (20) @(posedge clk);
+    start_rings = rings;
+    repeat (500) @(posedge clk);
+    `CHECK(rings - start_rings == 500, "less than a doorbell a clock")
+    repeat (600) @(posedge clk);
+    deq_percent = 100;
+    for (int i = 0; i < 4000; i++)
+    i_rung.queue.push_back('{queue: 0, producer: ring_ptr_t'(++first)});
+    repeat (20) @(posedge clk);
+    start_rings = rings;
+    start_deqs = deqs;
+    start_commits = commits;
+    repeat (1000) @(posedge clk);
+    $display("%0d doorbells, %0d dequeues and %0d commits in 1000 clocks", rings - start_rings,
+             deqs - start_deqs, commits - start_commits);
+    `CHECK(rings - start_rings >= 499 && deqs - start_deqs >= 499, "doorbells or dequeues starve")
+    `CHECK(commits - start_commits >= 495, "commits starve")
+    repeat (8000) @(posedge clk);
+    drain();
+    `CHECK(rsps.size() == 0 && i_doorbell.expected.size() == 0, "something was lost")
+
+    // Nobody takes errors: all queues are stopped, and what is not stopped goes on.
+    error_percent = 0;
+    queues_used   = 6;
+    for (int i = 0; i < Queues; i++) begin
+      set_up(i, 5, 0);
+      ring(i, 60000);
+      `CHECK(m[i].stopped, "not stopped")
+    end
+    set_up(2, 5, 0);
+    ring(2, int'(m[2].taken) + 20);
+    ring(Queues, 1);
+    deq_percent = 100;
+    start_deqs  = good_slots;
+    repeat (400) @(posedge clk);
+    `CHECK(good_slots - start_deqs == 20, "errors hold up others")
+    told = 0;
+    drain();
+    `CHECK(told == Queues - 1, "stops are told once each, but for the one undone")
+    for (int i = 0; i < Queues; i++) `CHECK(!owed[i], "a stop was not told")
     `TB_PASS
   end
 endmodule

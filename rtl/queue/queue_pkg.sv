@@ -96,6 +96,12 @@ package queue_pkg;
   CqRegConsumer = 3'd4,  // 15:0 consumer pointer, bit 31 arm: notify once when a record is there
   CqRegProducer = 3'd5;  // 15:0 (RO) records written
 
+  /// What the host wrote to a queue's Producer word.
+  typedef struct packed {
+    queue_t    queue;
+    ring_ptr_t producer;
+  } rung_t;
+
   /// Ask for up to `max` slots of a queue.
   typedef struct packed {
     queue_t     queue;

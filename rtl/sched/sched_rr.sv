@@ -8,6 +8,7 @@
 /// A queue with `max_inflight_i` packets granted and not yet `sent` keeps its turn but gets no grant. A doorbell (queue_t)
 /// while a queue is active or disabled is remembered. One grant, one `granted` and one `sent` a clock, so a packet a clock
 /// even at bursts of one; a doorbell or a register access takes a clock from `granted` (and an access one from `sent`).
+/// Doorbells and `granted` take turns where both come every clock.
 /// `regs`: one word a queue, bit 0 enable, bit 1 active (RO), 31:16 packets in flight (RO). A queue disabled while it waits
 /// gets its grant but no other. At most one grant of a queue is on its way. Queues that do not exist are ignored.
 /// After reset all queues are disabled and idle; this takes `Queues` clocks, in which nothing is accepted.
@@ -74,8 +75,8 @@ module sched_rr
       .rdata_i(rdata)
   );
   assign access = waiting && ready;
-  assign doorbell.ready = ready && !access;
-  assign granted.ready = ready && !access && !doorbell.valid;
+  assign doorbell.ready = ready && !access && !(read_q.ring && granted.valid);
+  assign granted.ready = ready && !access && !(doorbell.valid && doorbell.ready);
   assign sent.ready = ready && !access;
 
   always_comb begin
@@ -83,7 +84,7 @@ module sched_rr
     op.access = access;
     op.ring = doorbell.valid && doorbell.ready;
     op.granted = granted.valid && granted.ready;
-    op.queue = access ? access_queue[15:0] : doorbell.valid ? doorbell.data : granted.data.queue;
+    op.queue = access ? access_queue[15:0] : op.ring ? doorbell.data : granted.data.queue;
     op.known = access ? access_queue < Queues : 32'(op.queue) < Queues;
     op.more = granted.data.more && granted.data.status == DeqOk;
     op.count = granted.data.count;

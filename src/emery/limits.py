@@ -39,7 +39,7 @@ def limit(system, values: dict, work, result: dict | None = None) -> dict | None
     else:
         rates = mix(values, work)
         total = in_units(sum(rates.values()), size)
-    found = loads(values, sizes, rates)
+    found = loads(values | {"flows": work.flows}, sizes, rates)
     physics, protocol = (_headroom(x, total) for x in (found["physics"], found["protocol"]))
     for part in (physics, protocol):
         part["fraction"] = part["loads"][part["by"]] if steady else None

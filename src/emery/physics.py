@@ -37,7 +37,8 @@ def pcie_split(payload: float, limit: int, header: int) -> tuple[int, float]:
 @dataclass(frozen=True)
 class PcieUse:
     """What something takes of a slot: bytes and TLPs each way over the link (up: to the host), TLPs and credits of 16 bytes
-    of what is written to the host, requests to it and the bytes they ask for; beats of the hard block's RQ and RC."""
+    of what is written to the host, requests to it and the bytes they ask for; TLPs of what it writes to the device; beats of
+    the hard block's RQ and RC."""
 
     up: float = 0.0
     down: float = 0.0
@@ -47,6 +48,7 @@ class PcieUse:
     write_credits: float = 0.0
     requests: float = 0.0
     asked: float = 0.0
+    told: float = 0.0
     rq: float = 0.0
     rc: float = 0.0
 
@@ -72,6 +74,7 @@ class PcieSlot:
     credits_ph: int = 0
     credits_pd: int = 0
     credits_nph: int = 0
+    card_credits_ph: int = 0
     write_ns: float = 0
     read_latency_ns: float = 0
     read_jitter_ns: float = 0
@@ -119,7 +122,7 @@ class PcieSlot:
     def told(self, payload: float, share: float = 1.0, header: int = 24) -> PcieUse:
         """A payload that the host writes to the device."""
         tlps, nbytes = pcie_split(payload, self.mps, header)
-        return PcieUse(down=nbytes, down_tlps=tlps) * share
+        return PcieUse(down=nbytes, down_tlps=tlps, told=tlps) * share
 
     def read(self, payload: float, share: float = 1.0) -> PcieUse:
         """A payload read from the host: each request is answered in pieces."""
@@ -145,6 +148,7 @@ class PcieSlot:
             "pcie_down": (use.down + ack * use.up_tlps) / second,
         }
         held = {"credits_ph": use.writes, "credits_pd": use.write_credits, "credits_nph": use.requests}
+        held["card_credits_ph"] = use.told
         found |= {name: x * self.hop / getattr(self, name) for name, x in held.items() if getattr(self, name)}
         if self.pcie_interface != "ideal":
             found |= {"rq": use.rq / self.pins_hz, "rc": use.rc / self.pins_hz}

@@ -28,6 +28,7 @@ constexpr Time kCoreClock = 4 * kNanosecond;
 constexpr double kLineRate = 100e9;
 constexpr Time kQuiet = 500 * kMicrosecond;
 constexpr unsigned kVlanAndHeader = 18;
+constexpr unsigned kMostOutstanding = 8192;
 
 FramePins mac_tx(Vhost_nic& m, unsigned port) {
   return {&m.mac_tx_valid_o[port], &m.mac_tx_ready_i[port], m.mac_tx_data_o[port].data(),
@@ -70,7 +71,8 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.tx_queues =
       std::min(options.get<unsigned>("tx_queues"),
                workload.captures() ? options.get<unsigned>("ports") : workload.common().flows);
-  c.rx_queues = std::min(options.get<unsigned>("rx_queues"), 128u);
+  c.rx_queues =
+      std::min(options.get<unsigned>("rx_queues"), std::max(128u, workload.common().flows));
   c.tx_ring = ring_slots(options.get<unsigned>("tx_ring"), c.tx_queues);
   c.rx_ring = ring_slots(options.get<unsigned>("rx_ring"), c.rx_queues);
   c.max_frame = options.get<unsigned>("mtu") + kVlanAndHeader;
@@ -82,6 +84,8 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
               : push == "descriptor" ? TxPush::kDescriptor
                                      : TxPush::kNone;
   c.interrupts = options.get<bool>("interrupts");
+  if (const auto every = options.get<unsigned>("doorbell"))
+    c.doorbell_batch = c.refill_batch = every;
   c.cpus = options.get<unsigned>("cpus");
   c.cpu_per_packet = options.ns("cpu_ns_per_packet");
   c.dma_timeout_clocks = options.get<unsigned>("dma_timeout_us") * (kCoreHz / 1'000'000);
@@ -166,8 +170,8 @@ Bench::Bench(const Options& options)
       records_(interfaces_, ports_, driver_config_.rx_queues, driver_config_.tx_queues),
       port_(interfaces_ * ports_),
       sender_(interfaces_),
-      // Enough for blocks of eight on every queue, twice.
-      most_outstanding_(16 * driver_.tx_queues() + 512),
+      // Enough for blocks of eight on every queue, twice, and for many round trips.
+      most_outstanding_(std::min(16 * driver_.tx_queues() + 512, kMostOutstanding)),
       most_queues_(
           std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))) {
   model_.open_waves(waves());
@@ -255,7 +259,8 @@ void Bench::received(const Received& r, Time now) {
 void Bench::feed(unsigned interface, Time now) {
   Source* sender = sender_[interface];
   if (!sender) return;
-  while (driver_.tx_outstanding() < most_outstanding_) {
+  // The CPU stands still where a doorbell would find no room.
+  while (driver_.tx_outstanding() < most_outstanding_ && driver_.due() < host_.root.mmio_room()) {
     const Frame* frame = sender->due(now);
     if (!frame) return;
     const unsigned queue = frame->flow / sender->plan().deal_count % driver_.tx_queues();
@@ -291,6 +296,7 @@ void Bench::open() {
   host_.root.enumerate();
   driver_.probe();
   driver_.open();
+  records_.table(driver_.interfaces().front().rss_entries);
   before_ = host_.busy();
 }
 

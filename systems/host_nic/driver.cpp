@@ -119,6 +119,7 @@ void Driver::probe() {
     interface.port_stride = EMERY_REG(port_stride);
     interface.rss = interface.base + EMERY_REG(rss_offset);
     interface.rss_stride = EMERY_REG(rss_stride);
+    interface.rss_entries = EMERY_REG(rss_entries);
 #undef EMERY_REG
     interfaces_.back() = interface;
     config_.tx_queues = std::min(config_.tx_queues, interface.tx_queues);
@@ -275,7 +276,7 @@ void Driver::open_interface(unsigned i) {
     write32(port + offsetof(PortRegs, max_frame), config_.max_frame);
     for (unsigned k = 0; k < 10; ++k)
       write32(port + offsetof(PortRegs, rss_key) + 4 * k, kRssKey[k]);
-    for (unsigned e = 0; e < kRssEntries; ++e) {
+    for (unsigned e = 0; e < interface.rss_entries; ++e) {
       const unsigned queue = rss_queue(e, p, interface.ports, config_.rx_queues);
       write32(interface.rss + p * interface.rss_stride + 4 * e, queue);
     }
@@ -356,7 +357,11 @@ bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::u
   if (config_.tx_checksum) leave_checksum(q, slot, frame);
   ++q.producer;
   ++tx_outstanding_;
-  touch(index);
+  if (config_.doorbell_batch == 1) {
+    ring(q);
+  } else {
+    touch(index);
+  }
   return true;
 }
 
@@ -508,7 +513,8 @@ void Driver::complete_rx(unsigned interface, const cpl_t& record, Time now) {
   }
   ++q.done;
   ++q.producer;
-  if (static_cast<std::uint16_t>(q.producer - q.rung) >= std::min(32u, config_.rx_ring / 4)) {
+  if (static_cast<std::uint16_t>(q.producer - q.rung) >=
+      std::min(config_.refill_batch, config_.rx_ring / 4)) {
     q.rung = q.producer;
     ++doorbells_;
     write32(q.doorbell, q.producer);

@@ -45,6 +45,7 @@ struct DriverConfig {
   Time cpu_per_packet;  // for each packet received or completed
   unsigned dma_timeout_clocks, dma_overtaken_clocks;
   unsigned doorbell_batch = 8;     // packets gathered for one doorbell of a queue busy with as many
+  unsigned refill_batch = 32;      // received packets for one doorbell, or a quarter of the ring
   unsigned budget = 64;            // packets served before the next queue has its turn
   unsigned cpl_delay_clocks = 64;  // completion coalescing
   unsigned interrupt_interval_clocks = 0;
@@ -82,12 +83,11 @@ struct ErrorRegisters {
 class Driver {
  public:
   // Receive-side scaling: the Toeplitz key of Microsoft's specification, and the queue of an entry
-  // of a port's table. Each port has queues of its own: records carry no slot number, so one
-  // queue's must come from one engine.
+  // of a port's table, of which there are `rss_entries`. Each port has queues of its own: records
+  // carry no slot number, so one queue's must come from one engine.
   static constexpr std::uint32_t kRssKey[10] = {0x6d5a56da, 0x255b0ec2, 0x4167253d, 0x43a38fb0,
                                                 0xd0ca2bcb, 0xae7b30b4, 0x77cb2da3, 0x8030f20c,
                                                 0x6a42b73b, 0xbeac01fa};
-  static constexpr unsigned kRssEntries = 128;
   static unsigned rss_queue(unsigned entry, unsigned port, unsigned ports, unsigned rx_queues) {
     return (entry * ports + port) % rx_queues;
   }
@@ -104,7 +104,7 @@ class Driver {
     std::uint64_t base = 0;
     unsigned ports = 0, tx_queues = 0, rx_queues = 0, event_queues = 0, max_frame = 0, features = 0;
     std::uint64_t txq = 0, rxq = 0, txcq = 0, rxcq = 0, eq = 0, sched = 0, sched_stride = 0,
-                  port = 0, port_stride = 0, rss = 0, rss_stride = 0;
+                  port = 0, port_stride = 0, rss = 0, rss_stride = 0, rss_entries = 0;
   };
 
   Driver(HostInterface& host, DriverConfig config);
@@ -139,6 +139,8 @@ class Driver {
   Time busy_until() const;
   // Rings the doorbells that are due; call it after transmitting.
   void flush();
+  // Queues whose doorbell may be due.
+  std::size_t due() const { return touched_.size(); }
 
   std::function<void(const Received&, Time now)> on_receive;
   // A packet was completed; `error` when the device did not send it.

@@ -179,6 +179,7 @@ module host_nic
   reg_demux #(
       .N(RegRegions),
       .AddrW(AddrW),
+      .AtOnce(1),
       .Base(region_bases()),
       .Size(region_sizes())
   ) i_regs (
@@ -200,6 +201,7 @@ module host_nic
   ) i_settings (
       .clk_i,
       .value_i({hw_out.dma_timeout.value.value, hw_out.dma_overtaken.value.value}),
+      .hold_i('0),
       .next_o({hw_in.dma_timeout.value.next, hw_in.dma_overtaken.value.next}),
       .refused_o(settings_refused),
       .setting_o({dma_timeout, dma_overtaken})

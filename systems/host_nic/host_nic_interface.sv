@@ -62,6 +62,7 @@ module host_nic_interface
   localparam int ReadBase = Index * ReadClients;
   localparam int WriteBase = Index * WriteClients;
   localparam int PortW = Ports > 1 ? $clog2(Ports) : 1;
+  localparam int RssEntries = RxQueues > 128 ? 2 ** $clog2(RxQueues) : 128;
 
   // ---------------------------------------------------------------- registers
   localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegPorts = 6;
@@ -97,6 +98,7 @@ module host_nic_interface
   reg_demux #(
       .N(RegRegions),
       .AddrW(AddrW),
+      .AtOnce(1),
       .Base(region_bases()),
       .Size(region_sizes())
   ) i_regs (
@@ -119,6 +121,7 @@ module host_nic_interface
       .TxQueues(TxQueues),
       .RxQueues(RxQueues),
       .EventQueues(EventQueues),
+      .RssEntries(RssEntries),
       .MaxFrame(MaxFrame)
   ) i_own_regs (
       .clk_i,
@@ -340,6 +343,7 @@ module host_nic_interface
     host_nic_port #(
         .Index(p),
         .TxQueues(TxQueues),
+        .RssEntries(RssEntries),
         .MaxPackets(MaxPackets),
         .TxRamBytes(TxRamBytes),
         .ReadBytes(ReadBytes),

@@ -10,6 +10,7 @@ module host_nic_interface_regs
     parameter int TxQueues = 256,
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
+    parameter int RssEntries = 128,
     parameter int MaxFrame = 9216
 ) (
     input logic clk_i,
@@ -56,6 +57,7 @@ module host_nic_interface_regs
   assign hw_in.port_stride.value.next = 32'(PortStride);
   assign hw_in.rss_offset.value.next = 32'(RssBase);
   assign hw_in.rss_stride.value.next = 32'(RssStride);
+  assign hw_in.rss_entries.value.next = 32'(RssEntries);
   assign hw_in.last_error.queue.we = error_valid_i;
   assign hw_in.last_error.queue.next = error_i.queue;
   assign hw_in.last_error.code.we = error_valid_i;
@@ -83,6 +85,7 @@ module host_nic_interface_regs
         hw_out.tx_burst.value.value,
         hw_out.tx_max_inflight.value.value
       }),
+      .hold_i('0),
       .next_o({
         hw_in.cpl_delay.value.next, hw_in.tx_burst.value.next, hw_in.tx_max_inflight.value.next
       }),

@@ -12,6 +12,7 @@ module host_nic_port
 #(
     parameter int Index = 0,
     parameter int TxQueues = 256,
+    parameter int RssEntries = 128,
     parameter int MaxPackets = 512,
     parameter int TxRamBytes = 131072,
     parameter int ReadBytes = 32768,
@@ -75,7 +76,7 @@ module host_nic_port
   logic [31:0] max_frame_setting;
   logic [13:0] max_frame;
   logic [15:0] tx_units, rx_units;
-  logic max_frame_refused;
+  logic max_frame_refused, rss_refused;
   logic [319:0] rss_key;
 
   reg_range #(
@@ -84,13 +85,14 @@ module host_nic_port
   ) i_max_frame (
       .clk_i,
       .value_i(hw_out.max_frame.value.value),
+      .hold_i('0),
       .next_o(hw_in.max_frame.value.next),
       .refused_o(max_frame_refused),
       .setting_o(max_frame_setting)
   );
   assign max_frame = max_frame_setting[13:0];
   assign hw_in.max_frame.value.we = max_frame_refused;
-  assign hw_in.settings_refused.value.incr = max_frame_refused;
+  assign hw_in.settings_refused.value.incr = max_frame_refused || rss_refused;
   assign hw_in.tx_units.value.next = 32'(tx_units);
   assign hw_in.rx_units.value.next = 32'(rx_units);
   for (genvar i = 0; i < 10; i++) begin : g_key
@@ -250,12 +252,15 @@ module host_nic_port
       .dropped_o(rx_buffer_full),
       .units_o(rx_units)
   );
-  rss_table i_rss (
+  rss_table #(
+      .Entries(RssEntries)
+  ) i_rss (
       .clk_i,
       .rst_i,
       .regs(rss_regs),
-      .in  (rx_stored),
-      .out (rx_meta)
+      .refused_o(rss_refused),
+      .in(rx_stored),
+      .out(rx_meta)
   );
   rx_engine #(
       .Sel(WriteSel),

@@ -6,28 +6,31 @@ from dataclasses import dataclass
 from emery.physics import FCS, PcieSlot, PcieUse, ethernet_fps
 
 _LINE_GBPS = 100.0
+_IN_THE_CARD = 2048  # more frames than ever wait for their descriptors
 
 
 @dataclass(frozen=True)
 class Nic:
     """A slot, and what goes over its link besides frames.
 
-    Descriptors are read and completions written `block` at a time; the host rings one doorbell (a 4-byte write) a block and
-    consumes an event, if there are any, every `event_every` frames.
+    Descriptors are read `fetch` (of those to send, of those to receive into) and completions written `block` at a time; the
+    host rings one doorbell (a 4-byte write) for `doorbell` frames and consumes an event, if there are any, every `event_every`.
     """
 
     slot: PcieSlot
     descriptor: int = 16
     completion: int = 16
     block: int = 8
+    fetch: tuple[float, float] = (0, 0)  # 0: `block`
+    doorbell: int = 0
     event: int = 0
     event_every: int = 32
 
-    def _records(self) -> PcieUse:
+    def _records(self, fetch: float) -> PcieUse:
         """Completions, descriptor reads, doorbells, events and interrupts of a frame."""
-        slot, share = self.slot, 1 / self.block
-        found = slot.write(self.completion * self.block, share) + slot.read(self.descriptor * self.block, share)
-        found += slot.told(4, share)
+        slot, fetch, doorbell = self.slot, fetch or self.block, self.doorbell or self.block
+        found = slot.write(self.completion * self.block, 1 / self.block)
+        found += slot.read(self.descriptor * fetch, 1 / fetch) + slot.told(4, 1 / doorbell)
         if self.event:
             share = 1 / self.event_every
             found += slot.write(self.event, share) + slot.write(4, share, 20) + slot.told(4, share, 20)
@@ -36,7 +39,7 @@ class Nic:
     def use(self, sizes: dict, tx: float, rx: float, records: bool) -> PcieUse:
         """What `tx` frames sent and `rx` frames received a second take of the slot; with the records or without."""
         total = sum(sizes.values())
-        found = self._records() * (tx + rx) if records else PcieUse()
+        found = self._records(self.fetch[0]) * tx + self._records(self.fetch[1]) * rx if records else PcieUse()
         for size, share in sizes.items():
             frame = size - FCS
             found += self.slot.read(frame, tx * share / total) + self.slot.write(frame, rx * share / total)
@@ -53,7 +56,12 @@ def mix(values: dict, workload) -> dict:
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
     """Lines, one each way a port; and the slot: its link's two ways, the host's credits, and over the round trip of a read tags
     and the bytes that ports may have asked for."""
-    nic = Nic(PcieSlot.of(values, ack_every=8))
+    # Where each frame rings its own doorbell, descriptors are read as they come: more at a time only where frames of
+    # one queue meet in the card.
+    each, flows = values["doorbell"], values.get("flows", 1)
+    busy = (min(flows, values["tx_queues"]), min(flows, values["rx_queues"]))
+    fetch = tuple(min(8.0, 1 + _IN_THE_CARD / x) if each == 1 else 0.0 for x in busy)
+    nic = Nic(PcieSlot.of(values, ack_every=8), fetch=fetch, doorbell=each)
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
     frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / sum(sizes.values())
     bare = nic.use(sizes, tx, rx, records=False)

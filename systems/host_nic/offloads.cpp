@@ -118,7 +118,7 @@ void RecordCheck::received(const Received& r, unsigned port, Time now) {
   const unsigned type = queue_pkg::rx_flags_t{r.flags}.hash_type();
   bad_hash_ += r.hash != wanted.hash || type != wanted.type;
   bad_sum_ += r.csum % 0xffff != frame_sum(r.frame);
-  const unsigned entry = wanted.type ? wanted.hash % Driver::kRssEntries : 0;
+  const unsigned entry = wanted.type ? wanted.hash % rss_entries_ : 0;
   bad_queue_ += r.queue != Driver::rss_queue(entry, port, ports_, rx_queues_);
   bad_stamp_ += wrong(r.timestamp, received_[std::size_t{r.interface} * rx_queues_ + r.queue], now);
 }

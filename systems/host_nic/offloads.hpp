@@ -49,6 +49,8 @@ class RecordCheck {
 
   /// The device's clock was 0 then.
   void started(Time now) { start_ = now; }
+  /// Entries of the device's table of receive queues.
+  void table(unsigned rss_entries) { rss_entries_ = rss_entries; }
   void received(const Received& record, unsigned port, Time now);
   void sent(unsigned interface, unsigned queue, std::uint64_t stamp, Time now);
   void check(Findings& findings) const;
@@ -57,7 +59,7 @@ class RecordCheck {
   FlowHash hash_;
   bool wrong(std::uint64_t stamp, std::uint64_t& newest, Time now);
 
-  unsigned ports_, rx_queues_, tx_queues_;
+  unsigned ports_, rx_queues_, tx_queues_, rss_entries_ = 1;
   std::vector<std::uint64_t> received_, sent_;  // the newest stamp of each queue
   Time start_ = 0;
   std::uint64_t bad_hash_ = 0, bad_sum_ = 0, bad_queue_ = 0, bad_stamp_ = 0;
