@@ -2,6 +2,7 @@
 """capture as a whole: RTL, links, capture library and consumers, through the command line; assertions in the RTL are on."""
 
 import json
+import re
 import subprocess
 from functools import partial
 
@@ -159,6 +160,21 @@ def test_consumers_that_misbehave(capture):
     assert result["resources"]["bad_returns"] == 3
     hoarded = capture("--frames", "20000", consumer_fault="no_put", blocks=2, block_kb=16)
     assert whole(hoarded, "ring_full")["dropped"]["ring_full"] > 1000
+
+
+@pytest.mark.parametrize("source", ["generator", "wire"])
+def test_any_value_in_any_register(capture, source):
+    """Settings stay what they are while they are used; filters, which may change, drop what they say and nothing else."""
+    result = capture("--size", "64-700", "--frames", "6000", "--rate", "0.5", source=source, consumer_fault="hostile_registers")
+    stream = result["streams"]["rx"]
+    assert not any(stream[x] for x in HARM) and set(stream["dropped"]) <= {"filtered"} and stream["delivered"] > 1000
+    resources = result["resources"]
+    assert resources["settings_refused"] > 50 and resources["hostile"]["writes"] > 100
+    # Every register a host can write to got some, but for those that turn capture on and off.
+    top = registers.elaborate(ROOT / "systems" / "capture" / "capture.rdl", "capture")
+    writable = [x for x in top.descendants(unroll=False) if getattr(x, "has_sw_writable", False)]
+    names = {re.sub(r"\[.*?\]", "", x.get_path()).removeprefix("capture.") for x in writable}
+    assert set(resources["hostile"]["registers"]) == names - {"device.control", "device.link.control", "device.gen_control"}
 
 
 def test_bad_fcs_is_dropped_and_counted(capture):

@@ -15,7 +15,7 @@ module cap_generator
     input  logic            enable_i,
     input  logic [    31:0] seed_i,
     input  logic [LenW-1:0] len_min_i,    // 60 ... 16384
-    input  logic [LenW-1:0] len_max_i,    // len_min_i ... 16384
+    input  logic [LenW-1:0] len_max_i,    // up to 16384; below len_min_i it counts as that
     input  logic [    15:0] flow_mask_i,
     input  logic [    23:0] rate_i,
     input  logic [    31:0] count_i,
@@ -50,7 +50,7 @@ module cap_generator
   wire move2 = !full2_q || move3;
   wire move1 = !full1_q || move2;
   wire more = count_i == '0 || number_q < count_i;
-  wire [LenW-1:0] span = len_max_i - len_min_i + 1'b1;
+  wire [LenW-1:0] span = len_max_i < len_min_i ? LenW'(1) : len_max_i - len_min_i + 1'b1;
   wire [LenW-1:0] scaled = LenW'(((LenW + 16)'(plan1_q.m[15:0]) * (LenW + 16)'(span)) >> 16);
 
   // IPv4 header sum; constants: 4500 + 4000 + 4011 + 0a01 + 0a02 + 0001 = d915.

@@ -121,4 +121,41 @@ package cap_pkg;
     logic [63:0]        base;
     logic [63:0]        progress;
   } pack_cfg_t;
+
+  typedef struct packed {
+    logic            enable;
+    logic [31:0]     seed;
+    logic [LenW-1:0] len_min;
+    logic [LenW-1:0] len_max;
+    logic [15:0]     flow_mask;
+    logic [23:0]     rate;
+    logic [31:0]     count;
+  } gen_cfg_t;
+
+  /// What a link is doing; `opened` for a clock when a block is given to it.
+  typedef struct packed {
+    logic        up;
+    logic        idle;
+    logic        in_use;
+    logic [15:0] queued;
+    logic        opened;
+    logic [31:0] bytes;
+    logic [31:0] entries;
+    logic [31:0] lost_blocks;
+    logic [31:0] lost_packets;
+    logic [31:0] lost_bytes;
+  } cap_link_status_t;
+
+  /// What is counted, each for one clock.
+  typedef struct packed {
+    logic buffer_full;
+    logic filtered;
+    logic captured;
+    logic ring_full;
+    logic too_long;
+    logic bad_return;
+    logic page_wait;
+    logic foreign;
+    logic refused;      // register accesses
+  } cap_events_t;
 endpackage

@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "Vcapture.h"
+#include "bench/pcie/register_list.hpp"
 #include "bench/run/main.hpp"
 #include "bench/run/run.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac.hpp"
 #include "capture.h"
+#include "capture_registers.hpp"
 #include "systems/capture/generator_source.hpp"
 #include "systems/capture/host.hpp"
 #include "systems/capture/links.hpp"
@@ -30,6 +32,7 @@ constexpr Time kStep = 1 * kMicrosecond;
 constexpr Time kEmpty = 20 * kMicrosecond;  // the device's buffers are when nothing came so long
 constexpr Time kPatience = 1000 * kMicrosecond;
 constexpr std::uint32_t kLongest = sizeof Frame::data;
+constexpr unsigned kHostileClocks = 25;  // between two writes
 
 FramePins mac_rx(Vcapture& m) {
   return {&m.mac_rx_valid_i, nullptr,         m.mac_rx_data_i.data(), &m.mac_rx_len_i,
@@ -65,6 +68,7 @@ class Bench final : public Run {
   void add_source_of(const Options& options);
   void open_library();
   void past_the_frontier();
+  bool may_harm(std::string_view name, const std::uint32_t* index) const;
   void got(unsigned ring, const emcap_packet& packet, Time now);
   void take(std::span<const std::uint8_t> bytes, std::uint64_t stamp, Time now);
 
@@ -83,7 +87,7 @@ class Bench final : public Run {
   int core_, mac_clock_;
   emcap_config rings_;
   ConsumerConfig consuming_;
-  bool past_frontier_;
+  bool past_frontier_, hostile_;
   HostMemory memory_;
   Links links_;
   Machine machine_{memory_};
@@ -101,7 +105,9 @@ class Bench final : public Run {
   unsigned fill_max_ = 0;
   emcap_stats stats_{};
   emcap_counters counters_{};
-  std::uint32_t bad_returns_wanted_ = 0;
+  std::uint32_t bad_returns_wanted_ = 0, settings_refused_ = 0;
+  HostileWriter hostile_writer_;
+  unsigned clocks_ = 0;
 };
 
 Bench::Bench(const Options& options)
@@ -112,6 +118,7 @@ Bench::Bench(const Options& options)
       rings_(ring_config(options)),
       consuming_(ConsumerConfig::from(options)),
       past_frontier_(options.get<std::string>("consumer_fault") == "past_frontier"),
+      hostile_(options.get<std::string>("consumer_fault") == "hostile_registers"),
       links_(options, simulation_, memory_, core_,
              [this, interface = options.get<std::string>("pcie_interface")](unsigned l) {
                return EndpointPins::of(model_->pcie_i[l], model_->pcie_o[l], interface);
@@ -120,7 +127,13 @@ Bench::Bench(const Options& options)
       patience_(std::max(kPatience, 2 * (options.fine_us("flush_us") + options.us("service_us")))),
       stream_(score_.stream("rx")),
       output_(add_output("host.pcap", Output::Order::kByTime, "host.pcapng")),
-      waiting_(consuming_.consumers > rings_.rings ? rings_.rings : 0) {
+      waiting_(consuming_.consumers > rings_.rings ? rings_.rings : 0),
+      hostile_writer_(
+          kCaptureRegisters,
+          [this](std::string_view name, const std::uint32_t* index) {
+            return may_harm(name, index);
+          },
+          options.get<std::uint64_t>("seed")) {
   model_.open_waves(waves());
   score_.in_blocks();
   simulation_.add(core_, *this);
@@ -228,6 +241,14 @@ void Bench::sample(Time now) {
       fill_max_ = std::max(fill_max_, emcap_fill(device_, r));
   }
   consumers_->poll(now);
+  if (hostile_ && !stopped_ && ++clocks_ % kHostileClocks == 0)
+    hostile_writer_.write(links_[clocks_ / kHostileClocks % links_.count()].root);
+}
+
+// Not what turns capture, its links and its generator on and off, nor what rings in use get back.
+bool Bench::may_harm(std::string_view name, const std::uint32_t* index) const {
+  if (name == "ring.returned") return index[0] >= rings_.rings;
+  return !name.ends_with("control") || name.find("filter") != std::string_view::npos;
 }
 
 // With several consumers on a ring, the ring's order is that of its blocks, whoever looks at them.
@@ -292,6 +313,7 @@ void Bench::account() {
   }
   emcap_get_stats(device_, &stats_);
   emcap_get_counters(device_, &counters_);
+  settings_refused_ = emcap_read(device_, EMERY_REG(settings_refused));
   if (generator_) generator_->offer_until(counters_.generated, simulation_.now());
   score_.dropped(stream_, "ring_full", counters_.ring_full);
   score_.dropped(stream_, "too_long", counters_.too_long);
@@ -316,7 +338,7 @@ void Bench::close() {
 void Bench::check(Findings& findings) const {
   links_.check(findings);
   findings.add(stats_.damaged, "blocks with a torn record");
-  if (counters_.bad_returns != bad_returns_wanted_) {
+  if (!hostile_ && counters_.bad_returns != bad_returns_wanted_) {
     findings.add(std::to_string(counters_.bad_returns) + " returned counts refused, not " +
                  std::to_string(bad_returns_wanted_));
   }
@@ -340,9 +362,15 @@ void Bench::report(JsonWriter& json) const {
       .field("link_losses", stats_.link_losses)
       .field("bad_puts", stats_.bad_puts)
       .field("bad_returns", counters_.bad_returns)
+      .field("settings_refused", settings_refused_)
       .field("captured", counters_.captured)
       .field("rx_frames", counters_.rx_frames);
   links_.write(json, counters_);
+  if (hostile_) {
+    json.object("hostile").field("writes", hostile_writer_.writes()).array("registers");
+    for (const std::string& name : hostile_writer_.written()) json.value(name);
+    json.end_array().end_object();
+  }
   json.key("mac");
   mac_->stats().write(json);
 }

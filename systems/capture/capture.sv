@@ -49,43 +49,20 @@ module capture
   end
 
   // ---------------------------------------------------------------- settings
-  cap_regs_pkg::cap_regs__in_t hw_in;
-  cap_regs_pkg::cap_regs__out_t hw_out;
   pack_cfg_t pack_cfg;
+  gen_cfg_t gen_cfg;
   filter_t [FilterEntries-1:0] filter;
-  logic enable, start;
+  logic use_generator, start;
+  logic [31:0] log_rings, generated_count;
+  logic [13:0] max_frame;
+  logic [MaxLinks-1:0] link_enable;
+  cap_link_status_t [MaxLinks-1:0] link_status;
   ptp_time_t core_time, mac_time;
 
-  assign enable = hw_out.control.enable.value;
-  assign pack_cfg = '{
-          timestamps: hw_out.control.timestamps.value,
-          enable: enable,
-          log_block_bytes: hw_out.log_block_bytes.value.value[4:0],
-          log_blocks: hw_out.log_blocks.value.value[4:0],
-          flush_clocks: hw_out.flush_clocks.value.value[19:0],
-          switch_bytes: hw_out.switch_bytes.value.value[OffW-1:0],
-          switch_margin: hw_out.switch_margin.value.value[QueuedW-1:0],
-          base: {hw_out.base_hi.value.value, hw_out.base_lo.value.value},
-          progress: {hw_out.progress_hi.value.value, hw_out.progress_lo.value.value}
-      };
-  for (genvar i = 0; i < FilterEntries; i++) begin : g_filter
-    assign filter[i] = '{
-            enable: hw_out.filter[i].control.enable.value,
-            drop: hw_out.filter[i].control.drop.value,
-            src_ip: hw_out.filter[i].src_ip.value.value,
-            src_mask: hw_out.filter[i].src_mask.value.value,
-            dst_ip: hw_out.filter[i].dst_ip.value.value,
-            dst_mask: hw_out.filter[i].dst_mask.value.value,
-            ports: hw_out.filter[i].ports.value.value,
-            ports_mask: hw_out.filter[i].ports_mask.value.value,
-            protocol: hw_out.filter[i].control.protocol.value,
-            protocol_mask: hw_out.filter[i].control.protocol_mask.value
-        };
-  end
   change_detect i_enabled (
       .clk_i,
       .rst_i,
-      .d_i(enable),
+      .d_i(pack_cfg.enable),
       .changed_o(),
       .rose_o(start)
   );
@@ -104,14 +81,14 @@ module capture
   cap_generator i_generator (
       .clk_i,
       .rst_i,
-      .enable_i(hw_out.gen_control.enable.value),
-      .seed_i(hw_out.gen_seed.value.value),
-      .len_min_i(hw_out.gen_len_min.value.value[LenW-1:0]),
-      .len_max_i(hw_out.gen_len_max.value.value[LenW-1:0]),
-      .flow_mask_i(hw_out.gen_flow_mask.value.value[15:0]),
-      .rate_i(hw_out.gen_rate.value.value[23:0]),
-      .count_i(hw_out.gen_count.value.value),
-      .sent_o(hw_in.gen_sent.value.next),
+      .enable_i(gen_cfg.enable),
+      .seed_i(gen_cfg.seed),
+      .len_min_i(gen_cfg.len_min),
+      .len_max_i(gen_cfg.len_max),
+      .flow_mask_i(gen_cfg.flow_mask),
+      .rate_i(gen_cfg.rate),
+      .count_i(gen_cfg.count),
+      .sent_o(generated_count),
       .frame(generated)
   );
   assign mac_rx = '{
@@ -132,7 +109,7 @@ module capture
       .time_i(mac_time),
       .clk_i,
       .rst_i,
-      .max_frame_i(hw_out.max_frame.value.value[13:0]),
+      .max_frame_i(max_frame),
       .frame(wire_frame),
       .stamp(wire_stamp),
       .count_o(mac_count)
@@ -153,8 +130,8 @@ module capture
   cap_front i_front (
       .clk_i,
       .rst_i,
-      .enable_i(enable),
-      .use_generator_i(hw_out.control.generator.value),
+      .enable_i(pack_cfg.enable),
+      .use_generator_i(use_generator),
       .time_i(core_time),
       .filter_i(filter),
       .generated(generated),
@@ -169,9 +146,9 @@ module capture
   ) i_buffer (
       .clk_i,
       .rst_i,
-      .wait_i(hw_out.control.generator.value),
+      .wait_i(use_generator),
       .timestamps_i(pack_cfg.timestamps),
-      .log_rings_i(hw_out.log_rings.value.value),
+      .log_rings_i(log_rings),
       .frame(front_frame),
       .info(front_info),
       .out(packet),
@@ -291,7 +268,7 @@ module capture
         .rst_i,
         .link_rst_i(!up),
         .cfg_i(cfg),
-        .enable_i(hw_out.link[l].control.enable.value),
+        .enable_i(link_enable[l]),
         .ok_o(link_ok[l]),
         .space_o(link_space[l]),
         .pages_o(link_pages[l]),
@@ -303,18 +280,18 @@ module capture
         .work_i(work),
         .stage_valid_i(stage_valid[l]),
         .stage_i(stage),
-        .idle_o(hw_in.link[l].status.idle.next),
-        .bytes_o(hw_in.link[l].bytes.value.next),
-        .entries_o(hw_in.link[l].entries.value.next),
-        .lost_blocks_o(hw_in.link[l].lost_blocks.value.next),
-        .lost_packets_o(hw_in.link[l].lost_packets.value.next),
-        .lost_bytes_o(hw_in.link[l].lost_bytes.value.next),
+        .idle_o(link_status[l].idle),
+        .bytes_o(link_status[l].bytes),
+        .entries_o(link_status[l].entries),
+        .lost_blocks_o(link_status[l].lost_blocks),
+        .lost_packets_o(link_status[l].lost_packets),
+        .lost_bytes_o(link_status[l].lost_bytes),
         .tlp(write_tlp[0])
     );
-    assign hw_in.link[l].status.up.next = up && cfg.bus_master;
-    assign hw_in.link[l].status.in_use.next = link_ok[l];
-    assign hw_in.link[l].status.queued.next = link_queued[l];
-    assign hw_in.link[l].opened.value.incr = link_opened[l];
+    assign link_status[l].up = up && cfg.bus_master;
+    assign link_status[l].in_use = link_ok[l];
+    assign link_status[l].queued = link_queued[l];
+    assign link_status[l].opened = link_opened[l];
   end
   for (genvar l = Links; l < MaxLinks; l++) begin : g_no_link
     assign link_ok[l] = 1'b0;
@@ -322,8 +299,8 @@ module capture
     assign link_pages[l] = '0;
     assign link_page[l] = '0;
     assign link_queued[l] = '0;
-    assign hw_in.link[l] = '{default: '0};
-    wire unused = &{1'b0, link_take[l], link_using[l], link_opened[l], work_valid[l], stage_valid[l], hw_out.link[l].control};
+    assign link_status[l] = '0;
+    wire unused = &{1'b0, link_take[l], link_using[l], link_opened[l], work_valid[l], stage_valid[l], link_enable[l]};
   end
 
   // ---------------------------------------------------------------- registers
@@ -358,42 +335,40 @@ module capture
       .unmapped_o(unused_unmapped)
   );
 
-  time_regs i_time_regs (
+  capture_regs #(
+      .Links(Links),
+      .Rings(Rings),
+      .Pages(Pages),
+      .PageBytes(PageBytes)
+  ) i_cap_regs (
       .clk_i,
-      .time_i (core_time),
-      .latch_i(hw_out.time_lo.value.swacc),
-      .lo_o   (hw_in.time_lo.value.next),
-      .hi_o   (hw_in.time_hi.value.next)
-  );
-
-  assign hw_in.links.value.next = 32'(Links);
-  assign hw_in.rings.value.next = 32'(Rings);
-  assign hw_in.link_index.value.next = 32'(from_link);
-  assign hw_in.core_khz.value.next = 32'd250000;
-  assign hw_in.page_bytes.value.next = 32'(PageBytes);
-  assign hw_in.pages.value.next = 32'(Pages);
-  assign hw_in.ring_offset.value.next = 32'(RingBase);
-  assign hw_in.filters.value.next = 32'(FilterEntries);
-  assign hw_in.rx_frames.value.incr = mac_count.good;
-  assign hw_in.rx_bad_fcs.value.incr = mac_count.bad_fcs;
-  assign hw_in.rx_runt.value.incr = mac_count.runt;
-  assign hw_in.rx_oversize.value.incr = mac_count.oversize;
-  assign hw_in.rx_fifo_full.value.incr = mac_count.fifo_full;
-  assign hw_in.rx_buffer_full.value.incr = buffer_full;
-  assign hw_in.filtered.value.incr = filtered;
-  assign hw_in.captured.value.incr = captured;
-  assign hw_in.ring_full.value.incr = ring_full;
-  assign hw_in.too_long.value.incr = too_long;
-  assign hw_in.bad_returns.value.incr = bad_return;
-  assign hw_in.page_waits.value.incr = page_wait;
-  assign hw_in.tlp_foreign.value.incr = |foreign;
-  assign hw_in.tlp_refused.value.incr = |unsupported || |dropped;
-
-  cap_regs i_cap_regs (
-      .clk(clk_i),
-      .rst(rst_i),
+      .rst_i,
       .regs(region[0]),
-      .hwif_in(hw_in),
-      .hwif_out(hw_out)
+      .from_link_i(32'(from_link)),
+      .time_i(core_time),
+      .mac_count_i(mac_count),
+      .generated_i(generated_count),
+      .link_i(link_status),
+      .busy_i({packet.valid, front_frame.valid, link_using}),
+      .events_i(
+      '{
+          buffer_full: buffer_full,
+          filtered: filtered,
+          captured: captured,
+          ring_full: ring_full,
+          too_long: too_long,
+          bad_return: bad_return,
+          page_wait: page_wait,
+          foreign: |foreign,
+          refused: |unsupported || |dropped
+      }
+      ),
+      .link_enable_o(link_enable),
+      .use_generator_o(use_generator),
+      .log_rings_o(log_rings),
+      .max_frame_o(max_frame),
+      .pack_cfg_o(pack_cfg),
+      .gen_cfg_o(gen_cfg),
+      .filter_o(filter)
   );
 endmodule
