@@ -20,6 +20,8 @@ from emery.cli import main
 from emery.common import ROOT
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
+SET = ("--set",)
+STREAM = ("--set", "rx_mode=stream", "--set")
 refused = partial(conftest.refused, ("host-nic", "--assertions"))
 
 
@@ -77,6 +79,32 @@ def test_the_same_run_twice_is_the_same_and_another_seed_is_not(nic):
 @pytest.mark.parametrize("size", ["64", "65", "127", "128", "1518", "9018", "imix", "64-300"])
 def test_sizes(nic, size):
     whole(nic("--size", size, "--frames", "200", "--direction", "both", "--rate", "0.4"))
+
+
+@pytest.mark.parametrize("size", ["64-330", "9018", "random"])
+def test_streams_of_every_size_around_their_rings(nic, size):
+    result = nic(
+        "--size", size, "--frames", "400", "--direction", "both", "--rate", "0.4", "--flows", "2", *STREAM, "rx_ring=2048"
+    )
+    whole(result)
+
+
+def test_a_stream_takes_64_byte_frames_at_line_rate(nic):
+    result = nic("--size", "64", "--frames", "6000", "--direction", "rx", *STREAM, "pcie_interface=usplus")
+    whole(result)
+    assert result["totals"]["mpps"] > 0.99 * 148.8
+    assert result["resources"]["driver"]["doorbells"] < 100
+
+
+def test_a_full_stream_drops_and_goes_on(nic):
+    words = ("--size", "64-300", "--frames", "3000", "--direction", "rx", "--flows", "3", *STREAM, "rx_ring=1024")
+    stream = nic(*words, *SET, "cpu_ns_per_packet=400")["streams"]["rx"]
+    assert stream["dropped"].keys() == {"no_descriptor"} and stream["delivered"] > 300
+    assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values())
+
+
+def test_a_stream_s_ring_holds_the_longest_frame(capsys):
+    refused(capsys, "granules", "--size", "64", "--frames", "10", *STREAM, "rx_ring=512")
 
 
 @pytest.mark.parametrize(

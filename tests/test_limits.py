@@ -102,6 +102,21 @@ def test_pins_of_an_ultrascale_plus_block(interface, direction, by, mpps):
     assert (found["by"], found["mpps"]) == (by, pytest.approx(mpps))
 
 
+@pytest.mark.parametrize(
+    ("size", "by", "mpps"),
+    [
+        ("64", "line", 148.81),  # three places a frame, 76 + 24 bytes of the link
+        ("69", "rq", 500 / 4),  # 84 bytes and the descriptor: four places
+        ("101", "rq", 500 / 5),
+        ("1518", "line", 8.127),
+    ],
+)
+def test_a_frame_with_its_record_in_one_write(size, by, mpps):
+    values = ("rx_mode=stream", "pcie_interface=usplus")
+    found = limit_of("host-nic", *values, size=size, direction="rx")
+    assert (found["by"], found["mpps"]) == (by, pytest.approx(mpps, rel=1e-3))
+
+
 def test_what_sets_the_limit():
     assert limit_of("host-nic", size="1518", direction="both")["by"] == "line"
     assert limit_of("host-nic", size="64", direction="both")["by"] == "pcie_up"

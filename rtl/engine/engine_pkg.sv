@@ -7,10 +7,11 @@ package engine_pkg;
 
   /// A received frame in the packet RAM.
   typedef struct packed {
-    dma_pkg::ram_addr_t addr;   // a multiple of UnitBytes
-    logic [13:0]        len;
-    queue_pkg::queue_t  queue;  // filled in by rss_table
-    eth_pkg::rx_info_t  info;
+    dma_pkg::ram_addr_t addr;  // a multiple of UnitBytes
+    logic [13:0] len;
+    queue_pkg::queue_t queue;  // filled in by rss_table
+    logic recorded;  // its record lies behind it, from the next multiple of four bytes on
+    eth_pkg::rx_info_t info;
   } rx_meta_t;
 
   /// The oldest frame in the packet RAM is no longer needed; valid for one clock, never refused.
@@ -55,6 +56,28 @@ package engine_pkg;
   /// Units that `len` bytes take.
   function automatic logic [8:0] units_of(logic [13:0] len);
     return 9'((15'(len) + 15'(UnitBytes - 1)) / 15'(UnitBytes));
+  endfunction
+
+  /// Bytes that a frame and its record take, one behind the other.
+  function automatic logic [14:0] recorded_len(logic [13:0] len);
+    return ((15'(len) + 15'd3) & ~15'd3) + 15'd16;
+  endfunction
+
+  /// What the host is told of a received frame of `len` bytes.
+  function automatic queue_pkg::cpl_t record_of(eth_pkg::rx_info_t info, logic [1:0] port,
+                                                logic [13:0] len);
+    return
+    '{
+        timestamp: info.stamp[39:0],
+        flags: queue_pkg::rx_flags_t'{unused: '0, port: port, hash_type: info.hash_type},
+        csum: info.csum,
+        hash: info.hash,
+        phase: 1'b0,
+        error: 1'b0,
+        len: len,
+        queue: '0
+    }
+    ;
   endfunction
 
   /// The error to report for a failed DMA.

@@ -8,16 +8,22 @@
 /// blocks before found out, one for each frame in order; a frame's last beat waits for it. One beat a clock, also across
 /// frames; never stalls otherwise. A frame that ends with `err` is erased (counted where it was marked); one that finds no
 /// room in the RAM or among the `MaxFrames` notes is dropped whole and counted by a pulse of `dropped_o`.
+/// While `records_i` is high a frame's record (stream_cpl_t) is stored right behind it, from the next multiple of four bytes
+/// on, so that one DMA request takes both; a last beat of more than 112 bytes then takes two clocks, and a row more.
 /// The user gives frames back in order through `free_i`. Reset empties it.
 module rx_buffer
   import eth_pkg::*, dma_pkg::*, engine_pkg::*;
 #(
     parameter int RamBytes = 131072,  // a power of two, at most 2^RamAddrW
     parameter ram_sel_t Sel = '0,
+    parameter logic [1:0] Port = '0,  // told in the records' flags
     parameter int MaxFrames = 512
 ) (
     input logic clk_i,
     input logic rst_i,
+
+    // Somebody wants records behind frames. Once high it stays so.
+    input logic records_i,
 
     // Frames from the MAC and what is known about each.
     stream_if.snk frame,  // wide_beat_t
@@ -54,9 +60,32 @@ module rx_buffer
   wide_beat_t beat;
   assign beat = frame.data;
   wire unused = beat.sop;
-  assign frame.ready = !beat.eop || info.valid;
-  wire take = frame.valid && frame.ready;
-  assign info.ready = take && beat.eop;
+  // The record takes four words of the last row, or what is left of it and then of the next row.
+  logic second_q;  // the next row
+  wire [5:0] words = 6'((9'(beat.len) + 9'd3) >> 2);  // of the beat
+  wire two_rows = records_i && words > 6'd28;
+  wire whole = !two_rows || second_q;
+  wire take = frame.valid && (!beat.eop || info.valid);  // a row is stored
+  wire last = take && beat.eop && whole;
+  assign frame.ready = !beat.eop || (info.valid && whole);
+  assign info.ready  = last;
+
+  logic [6:0] full_q;  // beats of the frame before this one
+  wire [13:0] len = {full_q, UnitLaneW'(0)} + 14'(beat.len);
+  queue_pkg::cpl_t record;
+  logic [3:0][31:0] record_words, turned;
+  logic [8*UnitBytes-1:0] row;
+  always_comb begin
+    record = record_of(info.data, Port, len);
+    record.phase = 1'b1;
+    record_words = {record[31:0], record[127:32]};  // stream_cpl_t
+    for (int i = 0; i < 4; i++) turned[i] = record_words[2'(i)-words[1:0]];
+    row = beat.data;
+    if (records_i && beat.eop) begin
+      for (int i = 0; i < UnitBytes / 4; i++)
+      if (second_q || 6'(i) >= words) row[32*i+:32] = turned[i%4];
+    end
+  end
 
   wire room = used_q < (UnitW + 1)'(Units) && beats < 9'(MaxUnits);
   frame_commit #(
@@ -65,7 +94,7 @@ module rx_buffer
       .clk_i,
       .rst_i,
       .take_i(take),
-      .eop_i(beat.eop),
+      .eop_i(beat.eop && whole),
       .erase_i(beat.err),
       .room_i(room),
       .note_ready_i(note.ready),
@@ -81,8 +110,9 @@ module rx_buffer
   assign note.valid = keep;
   assign note.data = '{
           addr: ram_addr_t'({start, UnitLaneW'(0)}),
-          len: 14'({beats, UnitLaneW'(0)}) + 14'(beat.len),
+          len: len,
           queue: '0,
+          recorded: records_i,
           info: info.data
       };
 
@@ -92,10 +122,15 @@ module rx_buffer
     used = used_q;
     if (free_i.valid) used -= (UnitW + 1)'(free_i.count);
     // What was stored of a frame that does not stay is given back.
-    if (info.ready && !keep) used -= (UnitW + 1)'(beats);
+    if (last && !keep) used -= (UnitW + 1)'(beats);
     else if (store) used += 1'b1;
     used_q <= used;
+    if (take) second_q <= beat.eop && !whole;
+    if (last) full_q <= '0;
+    else if (take && !beat.eop) full_q <= full_q + 1'b1;
     if (rst_i) begin
+      second_q <= 1'b0;
+      full_q <= '0;
       used_q <= '0;
       dropped_o <= 1'b0;
     end
@@ -110,7 +145,7 @@ module rx_buffer
       .rst_i,
       .we_i(store),
       .waddr_i(write),
-      .wdata_i(beat.data),
+      .wdata_i(row),
       .ram_i,
       .ram_o
   );

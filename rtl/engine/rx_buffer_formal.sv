@@ -14,7 +14,8 @@ module rx_buffer_formal
     input logic                info_valid_i,
     input eth_pkg::rx_info_t   info_i,
     input logic                meta_ready_i,
-    input rx_free_t            free_i
+    input rx_free_t            free_i,
+    input logic                records_i
 );
   `FORMAL_BEGIN
   localparam int Units = 4;
@@ -35,6 +36,7 @@ module rx_buffer_formal
   ) dut (
       .clk_i,
       .rst_i,
+      .records_i,
       .frame,
       .info,
       .meta,
@@ -70,6 +72,7 @@ module rx_buffer_formal
       if (dut.keep) assert (last && dut.store && !frame_i.err);
       if (last && !frame_i.err) assert (dut.keep != dut.drop);
       cover (in_use == 16'(Units) && wrapped_q);
+      cover (dut.keep && dut.second_q);
       cover (dut.drop && dut.beats != '0);
       cover (last && frame_i.err && dut.beats != '0);
     end

@@ -2,28 +2,31 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// rx_buffer: every frame whole and in order with its info, exact capacity, erased and dropped frames, one beat a clock.
+/// rx_buffer: every frame whole and in order with its info, exact capacity, erased and dropped frames, one beat a clock; then with
+/// records behind the frames.
 module rx_buffer_tb;
   import eth_pkg::*, dma_pkg::*, engine_pkg::*;
   `TB_BEGIN
-  `TB_TIMEOUT(300_000)
+  `TB_TIMEOUT(500_000)
   localparam int RamBytes = 16384, Units = RamBytes / UnitBytes, MaxFrames = 100;
   localparam ram_sel_t Sel = 5'd9;
 
   `STREAM_ON(wide_beat_t, frame, clk, rst)
   `STREAM_ON(rx_info_t, info, clk, rst)
   `STREAM_ON(rx_meta_t, meta, clk, rst)
-  rx_free_t free;
+  rx_free_t  free;
   ram_read_t ram_read;
-  ram_row_t ram_row;
-  logic dropped;
+  ram_row_t  ram_row;
+  logic dropped, records = 0;
   rx_buffer #(
       .RamBytes(RamBytes),
       .Sel(Sel),
+      .Port(2'd2),
       .MaxFrames(MaxFrames)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
+      .records_i(records),
       .frame,
       .info,
       .meta,
@@ -72,7 +75,21 @@ module rx_buffer_tb;
   end
 
   // Sink: reads each frame back a unit a clock and gives its space back some time later.
-  int unsigned meta_percent = 100, got = 0, next_id = 0;
+  int unsigned meta_percent = 100, got = 0, next_id = 0, recorded = 0;
+  function automatic int unsigned stored(rx_meta_t m);
+    return m.recorded ? (32'(m.len) + 3) / 4 * 4 + 16 : 32'(m.len);
+  endfunction
+  function automatic logic [127:0] made_of(int unsigned id);
+    queue_pkg::stream_cpl_t r;
+    r = '0;
+    r.timestamp = 40'(info_of(id).stamp);
+    r.flags = {2'd0, 2'd2, info_of(id).hash_type};
+    r.csum = info_of(id).csum;
+    r.hash = info_of(id).hash;
+    r.phase = 1;
+    r.len = 14'(sent_len[id]);
+    return r;
+  endfunction
   rx_meta_t frames[$];
   int unsigned unit = 0;
   int unsigned frees[$];
@@ -99,8 +116,8 @@ module rx_buffer_tb;
       pipe[0] = '{
           1,
           unit == 0,
-          32'(frames[0].len) - unit * UnitBytes,
-          (unit + 1) * UnitBytes >= 32'(frames[0].len),
+          stored(frames[0]) - unit * UnitBytes,
+          (unit + 1) * UnitBytes >= stored(frames[0]),
           frames[0]
       };
       unit++;
@@ -121,11 +138,18 @@ module rx_buffer_tb;
         `CHECK(pipe[3].m.info == info_of(id), "wrong info")
         `CHECK(pipe[3].m.addr % UnitBytes == 0, "not on a boundary of a row")
       end
-      for (int unsigned i = 0; i < UnitBytes && i < pipe[3].left; i++)
-        `CHECK(word[8*i+:8] == content(id, sent_len[id] - pipe[3].left + i), "wrong byte")
+      for (int unsigned i = 0; i < UnitBytes && i < pipe[3].left; i++) begin
+        int unsigned at, end_at;
+        at = stored(pipe[3].m) - pipe[3].left + i;
+        end_at = stored(pipe[3].m) - 16;
+        if (at < sent_len[id]) `CHECK(word[8*i+:8] == content(id, at), "wrong byte")
+        else if (at >= end_at)
+          `CHECK(word[8*i+:8] == made_of(id) [8*(at-end_at)+:8], "wrong byte of the record")
+      end
       if (pipe[3].last) begin
         got++;
-        frees.push_back((32'(pipe[3].m.len) + UnitBytes - 1) / UnitBytes);
+        frees.push_back((stored(pipe[3].m) + UnitBytes - 1) / UnitBytes);
+        recorded += 32'(pipe[3].m.recorded);
       end
     end
     for (int i = 3; i > 0; i--) pipe[i] = pipe[i-1];
@@ -143,6 +167,23 @@ module rx_buffer_tb;
            $sformatf("%0d out, %0d bad, %0d dropped of %0d", got, errors, drops, sent))
     `CHECK(frees.size() == 0, "frees left over")
     `CHECK(dut.used_q == '0, $sformatf("%0d units are lost", dut.used_q))
+  endtask
+
+  // Anything, now and then a frame longer than the RAM.
+  task automatic random();
+    for (int round = 0; round < 40; round++) begin
+      valid_percent = $urandom_range(100, 20);
+      info_percent = $urandom_range(100, 20);
+      bad_percent = $urandom_range(30);
+      free_percent = $urandom_range(100, 5);
+      meta_percent = $urandom_range(100, 5);
+      min_len = $urandom_range(100, 20);
+      max_len = round % 8 == 0 ? 20000 : $urandom_range(2000, 100);
+      to_send = 100;
+      settle();
+    end
+    {valid_percent, info_percent} = {32'd100, 32'd100};
+    bad_percent = 0;
   endtask
 
   initial begin
@@ -193,18 +234,26 @@ module rx_buffer_tb;
     `CHECK(drops - base == 120 - MaxFrames, $sformatf(
            "%0d dropped with %0d notes", drops - base, MaxFrames))
     settle();
-    // Anything at random, now and then a frame longer than the RAM.
-    for (int round = 0; round < 40; round++) begin
-      valid_percent = $urandom_range(100, 20);
-      info_percent = $urandom_range(100, 20);
-      bad_percent = $urandom_range(30);
-      free_percent = $urandom_range(100, 5);
-      meta_percent = $urandom_range(100, 5);
-      min_len = $urandom_range(100, 20);
-      max_len = round % 8 == 0 ? 20000 : $urandom_range(2000, 100);
-      to_send = 100;
-      settle();
-    end
+    random();
+    `CHECK(recorded == 0, "records nobody asked for")
+    records = 1;
+    repeat (5) @(posedge clk);
+    // Small frames still one a clock, also the longest whose record fits; then every size.
+    min_len = 112;
+    max_len = 112;
+    to_send = 1100;
+    repeat (20) @(posedge clk);
+    start = i_frame.taken;
+    repeat (1000) @(posedge clk);
+    `CHECK(i_frame.taken - start == 1000, $sformatf(
+           "%0d beats with records in 1000 clocks", i_frame.taken - start))
+    settle();
+    min_len = 20;
+    max_len = 300;
+    to_send = 3000;
+    settle();
+    random();
+    `CHECK(recorded > 1500, "no records")
     `CHECK(drops > 100 && errors > 100 && got > 1000, "the random test did not reach every case")
     `TB_PASS
   end

@@ -8,6 +8,8 @@
 /// leave and the frame's space is given back. Frames without a descriptor are dropped and leave no record. A frame with a
 /// null address or an unreadable descriptor is dropped, its record says `error`, and `stop` tells the queue manager; so is
 /// one whose data could not be written. One longer than its descriptors is cut: record with `error` and the full length.
+/// Of a stream queue (queue_pkg) the slot is the place of frame and record, which the packet RAM holds side by side: one DMA request
+/// takes both, not relaxed, and nothing goes to `record`. A stream queue whose ring lies at 0 is stopped as by a null address.
 /// One frame a clock in every step; up to `MaxFrames` frames wait for descriptors or data, all streams may stall.
 /// `count_o` tells each frame's fate. Reset forgets everything under way.
 module rx_engine
@@ -40,6 +42,8 @@ module rx_engine
 );
   typedef struct packed {
     rx_fate_e    fate;
+    logic        stream;
+    logic        recorded;
     error_e      code;
     logic [3:0]  requests;  // DMA statuses to wait for
     queue_t      queue;
@@ -55,9 +59,14 @@ module rx_engine
   `SPILL(deq_req_t, i_req, req_in, req)
   `DEEP_FIFO(rx_meta_t, MaxFrames, i_wait, wait_in, wait_out)
   // Both readies come from registers, so taking them together closes no loop.
-  assign meta.ready = req_in.ready && wait_in.ready;
+  assign meta.ready   = req_in.ready && wait_in.ready;
   assign req_in.valid = meta.valid && meta.ready;
-  assign req_in.data = '{queue: meta.data.queue, max: 4'd1};
+  wire [13:0] granules = ((meta.data.len + 14'd15) >> 4) + 14'd1;
+  assign req_in.data = '{
+          queue: meta.data.queue,
+          max: 4'd1,
+          granules: meta.data.recorded ? granules[9:0] : '0
+      };
   assign wait_in.valid = meta.valid && meta.ready;
   assign wait_in.data = meta.data;
 
@@ -81,15 +90,20 @@ module rx_engine
   wire [13:0] left = m.len - written_q;
   wire [13:0] piece = (d.desc.len < 16'(left)) ? d.desc.len[13:0] : left;
   wire found = d.status == DeqOk;
+  wire stream = found && d.stream;
   wire done = d.last || !found;
-  wire issue = found && code == ErrNone && piece != '0;
+  wire issue = found && code == ErrNone && (stream || piece != '0);
+  // Of a stream the record goes to the address given, the frame ends below it.
+  wire [14:0] both = recorded_len(m.len);
+  wire [11:0] words = both[13:2] - 12'd4;  // of the frame
   wire [13:0] written = issue ? written_q + piece : written_q;
 
   always_comb begin
     code = code_q;
     if (code_q == ErrNone && found) begin
       if (d.result != DmaOk) code = error_of(d.result);
-      else if (d.desc.len != '0 && d.desc.addr == '0) code = ErrNullAddress;
+      else if (stream ? d.desc.addr[63:19] == '0 : d.desc.len != '0 && d.desc.addr == '0)
+        code = ErrNullAddress;
     end
   end
 
@@ -98,16 +112,18 @@ module rx_engine
   assign wait_out.ready = step && done;
   assign dma_in.valid = step && issue;
   assign dma_in.data = '{
-          host_addr: d.desc.addr,
+          host_addr: stream ? {d.desc.addr[63:2] - 62'(words), 2'b00} : d.desc.addr,
           sel: Sel,
           ram_addr: m.addr + ram_addr_t'(written_q),
-          len: 16'(piece),
-          relaxed: 1'b1
+          len: stream ? 16'(both) : 16'(piece),
+          relaxed: !stream
       };
   assign flight_in.valid = step && done;
   always_comb begin
     flight_in.data = '{
         fate: Whole,
+        stream: stream,
+        recorded: m.recorded,
         code: code,
         requests: requests_q + 4'(issue),
         queue: d.queue,
@@ -118,7 +134,7 @@ module rx_engine
     if (!found && d.status == DeqEmpty) flight_in.data.fate = NoDescriptor;
     else if (!found) flight_in.data.fate = QueueStopped;
     else if (code != ErrNone) flight_in.data.fate = BadDescriptor;
-    else if (written != m.len) flight_in.data.fate = Truncated;
+    else if (!stream && written != m.len) flight_in.data.fate = Truncated;
   end
 
   always_ff @(posedge clk_i) begin
@@ -167,28 +183,23 @@ module rx_engine
   wire error_e final_code = (f.code != ErrNone) ? f.code : failure;
 
   assign flight.ready = finish;
-  assign record_in.valid = finish && has_slot;
+  assign record_in.valid = finish && has_slot && !f.stream;
   assign commit_in.valid = finish && has_slot;
   assign commit_in.data = '{queue: f.queue, count: 4'd1};
   assign stop_in.valid = finish && has_slot && final_code != ErrNone;
   assign stop_in.data = '{queue: f.queue, code: final_code};
 
   cpl_t cpl;
-  assign cpl = '{
-          timestamp: f.info.stamp[39:0],
-          flags: rx_flags_t'{unused: '0, port: Port, hash_type: f.info.hash_type},
-          csum: f.info.csum,
-          hash: f.info.hash,
-          phase: 1'b0,
-          error: f.fate != Whole || final_code != ErrNone,
-          len: f.len,
-          queue: f.queue
-      };
+  always_comb begin
+    cpl = record_of(f.info, Port, f.len);
+    cpl.error = f.fate != Whole || final_code != ErrNone;
+    cpl.queue = f.queue;
+  end
   assign record_in.data = '{cq: f.cq, record: cpl};
 
   always_ff @(posedge clk_i) begin
     free_o.valid <= finish;
-    free_o.count <= units_of(f.len);
+    free_o.count <= units_of(f.recorded ? 14'(recorded_len(f.len)) : f.len);
     count_o <= '0;
     if (finish) begin
       unique case (f.fate)

@@ -8,8 +8,9 @@
 /// ready in its block of 128 bytes if one of the queue's blocks is still here; requests for the rest of the block are served
 /// from it without another read (`Slots` blocks are kept, replaced oldest first, never while a request waits on them). So a queue
 /// that comes back only after `Slots` others costs no bytes that nobody uses. A descriptor of length 0, unless first, ends its packet
-/// and is left out. What push_table has `found_i` for a slot is taken in place of a read. A failed read gives one beat a packet,
-/// `last`, with the error in `result` and undefined `desc`.
+/// and is left out. What push_table has `found_i` for a slot is taken in place of a read. With `Streams` a slot of a stream queue is
+/// one beat that says where it lies, without a read. A failed read gives one beat a packet, `last`, with the error in `result` and
+/// undefined `desc`.
 /// Throughput one request, one read and one descriptor a clock while at most `Jobs` requests are under way; latency about 8
 /// clocks, the queue manager and the DMA not counted. Full back-pressure; answers of the queue manager, statuses and RAM
 /// writes are always taken. Reset forgets everything. Counts in `events_o`, drops nothing.
@@ -25,6 +26,7 @@ module desc_fetch
     parameter int Slots = 128,  // blocks kept or being read, a power of two
     parameter int Ports = 1,
     parameter int Jobs = 512,  // requests waiting for their descriptors
+    parameter bit Streams = 0,
     parameter ram_sel_t Sel = '0
 ) (
     input  logic          clk_i,
@@ -61,6 +63,7 @@ module desc_fetch
     $fatal(1, "desc_fetch: Ports %0d is not 1 ... 4, or Jobs %0d below 2", Ports, Jobs);
   end
 
+  localparam int PlaceW = Streams ? 60 : 1;
   typedef logic [SlotW-1:0] slot_t;
   typedef logic [UseW-1:0] use_t;
 
@@ -83,15 +86,17 @@ module desc_fetch
 
   // A request on its way to its descriptors.
   typedef struct packed {
-    port_t       port;
-    queue_t      queue;
-    queue_t      cq;
-    deq_status_e status;
-    logic        direct;     // its descriptor is in i_direct
-    slot_t       slot;
-    logic [2:0]  pos;
-    logic [3:0]  count;
-    logic [1:0]  log_block;
+    port_t             port;
+    queue_t            queue;
+    queue_t            cq;
+    deq_status_e       status;
+    logic              direct;     // its descriptor is in i_direct
+    slot_t             slot;
+    logic [2:0]        pos;
+    logic [3:0]        count;
+    logic [1:0]        log_block;
+    logic              stream;
+    logic [PlaceW-1:0] place;      // of a stream: its address, in 16 bytes
   } job_t;
 
   // ---- Dequeue: the answer's place in both FIFOs is kept from the request on.
@@ -165,7 +170,8 @@ module desc_fetch
   logic go;
   deq_rsp_t rsp;
   assign rsp = pick_q.rsp;
-  wire ok = rsp.status == DeqOk;
+  wire stream = Streams && rsp.stream;
+  wire ok = rsp.status == DeqOk && !stream;  // there are descriptors
 
   wire step = !pick_valid_q || go;
   assign found.ready = step;
@@ -253,7 +259,9 @@ module desc_fetch
           slot: slot,
           pos: pos,
           count: rsp.count,
-          log_block: rsp.log_block
+          log_block: rsp.log_block,
+          stream: stream,
+          place: PlaceW'(rsp.addr[63:4])
       };
   assign dma_in.valid = pick_valid_q && miss && slot_free && jobs_in.ready;
   assign dma_in.data = '{
@@ -283,7 +291,7 @@ module desc_fetch
           used: direct
       };
 
-  wire  reads = jobs.data.status == DeqOk && !jobs.data.direct;  // a block
+  wire  reads = jobs.data.status == DeqOk && !jobs.data.direct && !jobs.data.stream;  // a block
   wire  ended = status_i.valid && status_i.sel == Sel;
   logic take;
 
@@ -342,26 +350,30 @@ module desc_fetch
   wire empty = job_q.status != DeqOk;
   wire [2:0] in_slot = 3'((4'd1 << job_q.log_block) - 4'd1);  // position bits inside a slot
   wire [2:0] pos_after = job_q.pos + 3'd1;
-  wire last = empty || job_result_q != DmaOk || (pos_after & in_slot) == 3'd0 ||
+  wire last = empty || job_q.stream || job_result_q != DmaOk || (pos_after & in_slot) == 3'd0 ||
       row[pos_after].len == '0;
   wire job_ends = last && (empty || job_q.count == 4'd1);
   assign jobs.ready = arrived && (!send_q || (sent && job_ends));
   assign take = jobs.valid && jobs.ready;
 
   assign beat.valid = send_q;
-  assign beat.data = '{
-          port: job_q.port,
-          beat: '{
-              queue: job_q.queue,
-              cq: job_q.cq,
-              status: job_q.status,
-              result: job_result_q,
-              last: last,
-              inlined: job_q.direct && direct_out.data.desc.inlined,
-              entry: direct_out.data.entry,
-              desc: job_q.direct ? direct_out.data.desc : row[job_q.pos]
-          }
-      };
+  always_comb begin
+    beat.data = '{
+        port: job_q.port,
+        beat: '{
+            queue: job_q.queue,
+            cq: job_q.cq,
+            status: job_q.status,
+            result: job_result_q,
+            last: last,
+            inlined: job_q.direct && direct_out.data.desc.inlined,
+            entry: direct_out.data.entry,
+            stream: job_q.stream,
+            desc: job_q.direct ? direct_out.data.desc : row[job_q.pos]
+        }
+    };
+    if (job_q.stream) beat.data.beat.desc.addr = {60'(job_q.place), 4'd0};
+  end
   assign direct_out.ready = sent && job_q.direct;
   `SPILL(fetch_desc_t, i_desc, beat, desc)
 

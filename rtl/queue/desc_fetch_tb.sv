@@ -49,6 +49,7 @@ module desc_fetch_tb;
   desc_fetch #(
       .Queues(Queues),
       .Ports(4),
+      .Streams(1),
       .Sel(Sel)
   ) dut (
       .clk_i(clk),
@@ -74,7 +75,7 @@ module desc_fetch_tb;
 
   // ---- Host memory and queues.
   int unsigned produced[Queues], handed[Queues], consumed[Queues], log_block[Queues], epoch[Queues];
-  bit stopped[Queues];
+  bit stopped[Queues], stream[Queues], streams = 0;
 
   function automatic logic [63:0] address(int unsigned q, int unsigned index);
     return 64'h8_0000_0000 + (64'(q) << 18) + 64'(((index % RingSlots) << log_block[q]) * 16);
@@ -150,7 +151,14 @@ module desc_fetch_tb;
   dma_result_e result_of[bit [63:0]];  // of the last read of this descriptor
 
   int unsigned
-      now = 0, beats = 0, next_queue = 0, next_max = 1, errors = 0, shorts = 0, empties = 0;
+      now = 0,
+      beats = 0,
+      next_queue = 0,
+      next_max = 1,
+      errors = 0,
+      shorts = 0,
+      empties = 0,
+      placed = 0;
 
   task automatic dequeue(deq_req_t r);
     int unsigned q = int'(r.queue), per_block = 8 >> log_block[q], here, count;
@@ -163,7 +171,28 @@ module desc_fetch_tb;
     a.index = 16'(handed[q]);
     a.addr = address(q, handed[q]);
     if (stopped[q]) a.status = DeqStopped;
-    else if (produced[q] == handed[q]) a.status = DeqEmpty;
+    else if (stream[q]) begin
+      fetch_desc_t b;
+      a.stream = 1;
+      a.count = 1;
+      a.addr = {$urandom(), $urandom()} & ~64'd15;
+      b = '{
+          port: port,
+          beat: '{
+              queue: r.queue,
+              cq: a.cq,
+              status: DeqOk,
+              result: DmaOk,
+              last: 1'b1,
+              inlined: 1'b0,
+              entry: '0,
+              stream: 1'b1,
+              desc: '0
+          }
+      };
+      b.beat.desc.addr = a.addr;
+      expected.push_back('{beat: b, index: 0, first: 1});
+    end else if (produced[q] == handed[q]) a.status = DeqEmpty;
     else begin
       here = per_block - handed[q] % per_block;
       if (produced[q] - handed[q] < here) here = produced[q] - handed[q];
@@ -188,12 +217,13 @@ module desc_fetch_tb;
               last: 1'b1,
               inlined: 1'b0,
               entry: '0,
+              stream: 1'b0,
               desc: '0
           }
       };
       expected.push_back(e);
     end
-    for (int unsigned s = 0; s < int'(a.count); s++) begin
+    for (int unsigned s = 0; !a.stream && s < int'(a.count); s++) begin
       for (int unsigned k = 0; k < (1 << log_block[q]); k++) begin
         expect_t e;
         desc_t d = i_host.memory[(address(q, handed[q]+s)>>4)+64'(k)];
@@ -213,6 +243,7 @@ module desc_fetch_tb;
                 last: ends,
                 inlined: 1'b0,
                 entry: '0,
+                stream: 1'b0,
                 desc: d
             }
         };
@@ -222,7 +253,7 @@ module desc_fetch_tb;
         if (ends) break;
       end
     end
-    handed[q] += int'(a.count);
+    if (!a.stream) handed[q] += int'(a.count);
   endtask
 
   task automatic check_beat(fetch_desc_t got);
@@ -248,6 +279,10 @@ module desc_fetch_tb;
     end else if (e.beat.beat.status != DeqOk) begin
       e.beat.beat.desc = got.beat.desc;  // undefined
       empties++;
+    end else if (e.beat.beat.stream) begin
+      `CHECK(got.beat.desc.addr == e.beat.beat.desc.addr, "a wrong place")
+      e.beat.beat.desc = got.beat.desc;  // undefined but for the address
+      placed++;
     end else begin
       bit [63:0] at = address(int'(e.beat.beat.queue), e.index) >> 4;
       `CHECK(result_of.exists(at), "delivered without having been read")
@@ -316,7 +351,7 @@ module desc_fetch_tb;
         next_queue = random_queue ? $urandom_range(queues - 1) : (next_queue + 1) % queues;
         next_max   = random_queue ? $urandom_range(max_slots, 1) : max_slots;
         i_req.queue.push_back('{port: 2'($urandom()),
-                              req: '{queue: 16'(next_queue), max: 4'(next_max)}});
+                              req: '{queue: 16'(next_queue), max: 4'(next_max), granules: '0}});
       end
       if (percent(stop_percent)) stopped[$urandom_range(queues-1)] ^= 1;
       // The host keeps rings full, or adds a slot here and there.
@@ -358,6 +393,7 @@ module desc_fetch_tb;
       consumed[q] = 0;
       epoch[q]++;
       stopped[q]   = 0;
+      stream[q]    = streams && q % 4 == 1;
       log_block[q] = blocks ? $urandom_range(3) : 0;
     end
   endtask
@@ -387,6 +423,17 @@ module desc_fetch_tb;
 
   initial begin
     @(negedge rst);
+    // Every fourth queue a stream.
+    streams = 1;
+    random_queue = 1;
+    restart(1);
+    queues = 16;
+    max_slots = 8;
+    req_percent = 60;
+    repeat (4000) @(posedge clk);
+    drain();
+    `CHECK(placed > 200, "no streams")
+    streams = 0;
     measure("1 queue, 1 a request", 1, 1, 99);
     measure("8 queues, 1 a request", 8, 1, 99);
     measure("64 queues, 1 a request", 64, 1, 99);

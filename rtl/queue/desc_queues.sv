@@ -13,6 +13,7 @@ module desc_queues
     parameter int Slots = 128,  // descriptor blocks kept on chip
     parameter int Ports = 1,
     parameter int Jobs = 512,  // packets in flight
+    parameter bit Streams = 0,  // queues may be streams
     parameter ram_sel_t Sel = '0,
     parameter bit Push = 1'b0,
     parameter int Interface = 0
@@ -32,6 +33,7 @@ module desc_queues
     stream_if.src doorbell,
     stream_if.src error,
     output logic refused_o,
+    output logic streams_o,  // there was a stream since reset
     output logic [31:0] slots_o,
 
     // What the CPU pushes; to the engines, and back from each what it is done with.
@@ -99,6 +101,7 @@ module desc_queues
       .Slots(Slots),
       .Ports(Ports),
       .Jobs(Jobs),
+      .Streams(Streams),
       .Sel(Sel)
   ) i_fetch (
       .clk_i,
@@ -165,7 +168,8 @@ module desc_queues
       .rung
   );
   queue_manager #(
-      .Queues(Queues)
+      .Queues (Queues),
+      .Streams(Streams)
   ) i_manager (
       .clk_i,
       .rst_i,
@@ -177,7 +181,8 @@ module desc_queues
       .stop(any_stop),
       .doorbell,
       .error,
-      .refused_o
+      .refused_o,
+      .streams_o
   );
 
   wire taken = deq_response.valid && deq_response.ready;

@@ -94,8 +94,9 @@ module desc_queues_tb;
       if (!rst) begin
         if (!waiting && running) begin
           q = 32'(p) + 2 * $urandom_range(1);
-          i_request.queue.push_back('{port: port_t'(p),
-                                    req: '{queue: queue_t'(q), max: 4'($urandom_range(8, 1))}});
+          i_request.queue.push_back(
+              '{port: port_t'(p),
+              req: '{queue: queue_t'(q), max: 4'($urandom_range(8, 1)), granules: '0}});
           waiting = 1;
         end
         if (granted[p].valid) begin

@@ -13,13 +13,16 @@
 /// - A ring starts empty when BaseLo is written. Base, Cq and the sizes are written while the queue is disabled, or are
 ///   ignored; wait until all slots handed out are finished before changing them. Only whole-word writes count.
 /// - A doorbell outside the ring stops the queue (ErrDoorbell) and is not taken. Writing enable again lets it go on.
+/// - With `Streams` a queue can be a stream (queue_pkg): a dequeue takes all of `granules` or finds it empty, and is answered with
+///   one slot. What is finished is counted in frames; a doorbell offers granules, at most a ring ahead of what was taken.
 /// - Queues that do not exist are stopped for `deq_req`, read as zero, and are ignored otherwise.
 /// After reset all queues are disabled and empty (Base and Cq are what they were); this takes `Queues` clocks, in which nothing
 /// is accepted.
 module queue_manager
   import queue_pkg::*;
 #(
-    parameter int Queues = 256
+    parameter int Queues  = 256,
+    parameter bit Streams = 0
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -37,7 +40,9 @@ module queue_manager
            stream_if.src doorbell,
            stream_if.src error,
     // A register write was not taken as it was, for one clock; doorbells count as errors.
-    output logic         refused_o
+    output logic         refused_o,
+    // There was a stream since reset.
+    output logic         streams_o
 );
   if (Queues < 1 || Queues > 65536) begin : g_bad_parameter
     $fatal(1, "queue_manager: Queues %0d is not 1 ... 65536", Queues);
@@ -51,6 +56,7 @@ module queue_manager
   typedef struct packed {
     logic [51:0] base;
     queue_t      cq;
+    logic        stream;
   } place_t;
 
   typedef struct packed {
@@ -70,9 +76,10 @@ module queue_manager
     logic         ring;
     logic         scan;
     logic access;
-    logic         known;  // the queue exists
+    logic         known;     // the queue exists
     queue_t       queue;
     logic [3:0]   max;
+    granules_t    granules;
     error_e       code;
   } op_t;
 
@@ -123,6 +130,7 @@ module queue_manager
   always_comb begin
     op = '0;
     op.max = deq_req.data.max;
+    op.granules = deq_req.data.granules;
     op.code = stop.data.code;
     op.access = access;
     op.scan = scan;
@@ -154,18 +162,22 @@ module queue_manager
   logic writing_q;
   place_t place_read, place_q, next_place;
   wire write_place = writing_q && !now.enable;
+  localparam int HiW = Streams ? 33 : 32;
+  logic [HiW-1:0] hi_read;
   ram_sdp #(
-      .Width(32),
+      .Width(HiW),
       .Depth(Queues)
   ) i_base_hi (
       .clk_i,
-      .we_i   (write_place && word == QRegBaseHi),
+      .we_i   (write_place && (word == QRegBaseHi || (Streams && word == QRegBaseLo))),
       .waddr_i(index_t'(update_q.queue)),
-      .wdata_i(wdata),
+      .wdata_i(Streams ? HiW'({next_place.stream, next_place.base[51:20]}) : HiW'(wdata)),
       .re_i   (start),
       .raddr_i(index_t'(op.queue)),
-      .rdata_o(place_read.base[51:20])
+      .rdata_o(hi_read)
   );
+  assign place_read.base[51:20] = hi_read[31:0];
+  assign place_read.stream = Streams && hi_read[HiW-1];
   ram_sdp #(
       .Width(36),
       .Depth(Queues)
@@ -180,7 +192,8 @@ module queue_manager
   );
   always_comb begin
     next_place = place_q;
-    if (word == QRegBaseLo) next_place.base[19:0] = wdata[31:12];
+    if (word == QRegBaseHi) next_place.base[51:20] = wdata;
+    if (word == QRegBaseLo) {next_place.base[19:0], next_place.stream} = {wdata[31:12], wdata[0]};
     if (word == QRegCq) next_place.cq = wdata[15:0];
   end
 
@@ -202,9 +215,10 @@ module queue_manager
   );
 
   // The update: what a dequeue gets.
+  wire stream = Streams && place_q.stream;
   deq_status_e status;
   logic [3:0] left, in_block, count;
-  ring_ptr_t available;
+  ring_ptr_t available, took;
   always_comb begin
     available = now.producer - now.taken;
     // To the end of the block of eight descriptors.
@@ -212,8 +226,14 @@ module queue_manager
     in_block = available < 16'(left) ? available[3:0] : left;
     count = update_q.max < in_block ? update_q.max : in_block;
     status = available == '0 ? DeqEmpty : DeqOk;
+    if (stream) begin
+      count = 4'd1;
+      if (available < 16'(update_q.granules)) status = DeqEmpty;
+      if (update_q.granules == '0) status = DeqStopped;
+    end
     if (!update_q.known || !now.enable || now.stopped) status = DeqStopped;
     if (status != DeqOk) count = '0;
+    took = !stream ? 16'(count) : status == DeqOk ? 16'(update_q.granules) : '0;
   end
 
   // The update: what becomes of the state. What is written is known a clock ahead.
@@ -224,8 +244,12 @@ module queue_manager
   // The producer lies between what was handed out and one ring ahead of what is finished.
   wire [3:0] new_log_size = wdata[7:4] < 4'd3 ? 4'd3 : wdata[7:4];
   wire [3:0] log_size = to_control_q && !now.enable ? new_log_size : now.log_size;
-  wire ring_ptr_t offered = (update_q.ring ? producer_q : now.producer) - finished;
-  wire in_range = offered >= now.taken - finished && offered <= 16'd1 << log_size;
+  wire ring_ptr_t offer = update_q.ring ? producer_q : now.producer;
+  wire ring_ptr_t offered = offer - finished;
+  // Of a stream it lies at most one ring ahead of what was handed out.
+  wire ring_ptr_t beyond = offer - now.taken;
+  wire in_range = stream ? beyond <= 16'd1 << log_size :
+      offered >= now.taken - finished && offered <= 16'd1 << log_size;
   // A write to a queue that runs, or that makes it run.
   wire runs = update_q.known &&
       (update_q.ring ? now.enable && !now.stopped : to_control_q && wdata[0]);
@@ -236,7 +260,7 @@ module queue_manager
     next_finished = finished + 16'(commit_count_q);
     ring = runs && in_range && (update_q.ring ? producer_q : now.taken) != now.producer;
     stopping = runs && !in_range;
-    if (update_q.deq) next.taken = now.taken + 16'(count);
+    if (update_q.deq) next.taken = now.taken + took;
     if (update_q.ring && (!now.enable || in_range)) next.producer = producer_q;
     if (update_q.stop && now.enable && !now.stopped) begin
       stopping  = update_q.known;
@@ -283,7 +307,7 @@ module queue_manager
 
   always_comb begin
     unique case (word)
-      QRegBaseLo: rdata = {place_q.base[19:0], 12'd0};
+      QRegBaseLo: rdata = {place_q.base[19:0], 11'd0, stream};
       QRegBaseHi: rdata = place_q.base[51:20];
       QRegControl:
       rdata = {12'd0, now.code, 6'd0, now.log_block, now.log_size, 2'd0, now.stopped, now.enable};
@@ -301,7 +325,8 @@ module queue_manager
   deq_rsp_t rsp_q;
   logic [3:0] log_size_q;
   ring_ptr_t wrapped;
-  assign wrapped   = rsp_q.index & ~(16'hFFFF << log_size_q);
+  // A stream goes downwards.
+  assign wrapped   = (rsp_q.index ^ {16{rsp_q.stream}}) & ~(16'hFFFF << log_size_q);
   assign rsp.valid = rsp_valid_q;
   always_comb begin
     rsp.data = rsp_q;
@@ -342,7 +367,7 @@ module queue_manager
   always_ff @(posedge clk_i) begin
     read_q   <= op;
     update_q <= read_q;
-    if (read_q.access || read_q.deq) place_q <= place_read;
+    if (read_q.access || read_q.ring || read_q.deq) place_q <= place_read;
     writing_q <= to_write;
     producer_read_q <= rung.data.producer;
     producer_q <= producer_read_q;
@@ -356,11 +381,12 @@ module queue_manager
       rsp_q.queue <= update_q.queue;
       rsp_q.status <= status;
       rsp_q.count <= count;
-      rsp_q.ahead <= status == DeqOk ? in_block - count : '0;
-      rsp_q.more <= status == DeqOk && available != 16'(count);
+      rsp_q.ahead <= status == DeqOk && !stream ? in_block - count : '0;
+      rsp_q.more <= status == DeqOk && available != took;
       rsp_q.index <= now.taken;
       rsp_q.addr <= {place_q.base, 12'd0};
-      rsp_q.log_block <= now.log_block;
+      rsp_q.log_block <= stream ? '0 : now.log_block;
+      rsp_q.stream <= stream;
       rsp_q.cq <= place_q.cq;
       log_size_q <= now.log_size;
     end
@@ -378,7 +404,9 @@ module queue_manager
     bell_room_q  <= 32'(bell_count) + 5 <= BellDepth;
     if (scan) scan_q <= scan_q == index_t'(Queues - 1) ? '0 : scan_q + 1'b1;
 
+    if (to_control_q && stream) streams_o <= 1'b1;
     if (rst_i) begin
+      streams_o <= 1'b0;
       read_q <= '0;
       update_q <= '0;
       {writing_q, to_control_q} <= '0;

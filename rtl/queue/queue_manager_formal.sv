@@ -6,7 +6,8 @@
 /// queue_manager: any one queue against what the host and the engines did to it. Slots are handed out in order, none twice,
 /// none skipped, never more than produced, never across a block of eight descriptors; a queue that is disabled or stopped
 /// hands out nothing; a doorbell that counts is passed on; each stop is reported once, or is owed; a doorbell outside the ring never
-/// counts; the host reads the true pointers. Relies on: commits only of slots handed out; a ring moved only when all of its
+/// counts; the host reads the true pointers. Of a stream all granules asked for or none, one after the other, at most a ring
+/// ahead. Relies on: commits only of slots handed out; a ring moved, or made a stream or none, only when all of its
 /// slots are finished; one register access at a time.
 module queue_manager_formal
   import queue_pkg::*;
@@ -25,6 +26,7 @@ module queue_manager_formal
     input logic        deq_valid_i,
     input logic [ 1:0] deq_queue_i,
     input logic [ 3:0] deq_max_i,
+    input logic [ 9:0] deq_granules_i,
     input logic        commit_valid_i,
     input logic [ 1:0] commit_queue_i,
     input logic [ 3:0] commit_count_i,
@@ -47,7 +49,8 @@ module queue_manager_formal
   `STREAM(queue_t, doorbell)
   `STREAM(queue_error_t, error)
   queue_manager #(
-      .Queues(Queues)
+      .Queues (Queues),
+      .Streams(1)
   ) dut (
       .clk_i,
       .rst_i,
@@ -68,7 +71,7 @@ module queue_manager_formal
   assign rung.valid = rung_valid_i;
   assign rung.data = '{queue: 16'(rung_queue_i), producer: rung_producer_i};
   assign deq_req.valid = deq_valid_i;
-  assign deq_req.data = '{queue: 16'(deq_queue_i), max: deq_max_i};
+  assign deq_req.data = '{queue: 16'(deq_queue_i), max: deq_max_i, granules: deq_granules_i};
   assign commit.valid = commit_valid_i;
   assign commit.data = '{queue: 16'(commit_queue_i), count: commit_count_i};
   assign stop.valid = stop_valid_i;
@@ -106,6 +109,7 @@ module queue_manager_formal
     logic         scan;
     ring_ptr_t    producer;
     logic [3:0]   max;
+    granules_t    granules;
     logic [3:0]   count;
   } op_t;
   logic watched_q;
@@ -119,26 +123,33 @@ module queue_manager_formal
     op.scan = dut.scan && dut.scan_q == watched_i;
     op.producer = rung_producer_i;
     op.max = deq_max_i;
+    op.granules = deq_granules_i;
     op.count = op.commit ? commit_count_i : 4'd0;
     if (!started_q) op = '0;
   end
 
   // The model of the watched queue. `promised`: commits taken, also those that have not taken effect.
   ring_ptr_t produced_q, handed_before_q, finished_q, promised_q;
-  logic enable_q, stopped_q, rsp_due_q;
+  logic enable_q, stopped_q, stream_q, rsp_due_q, due_stream_q;
   logic owed_q;  // stopped and not told
+  granules_t granules_q;
   logic [3:0] log_size_q;
   logic [1:0] log_block_q;
   logic [51:0] base_q;
   queue_t cq_q;
   // Where the watched queue's ring is, in its RAMs.
-  wire [67:0] place = {dut.i_base_hi.mem[watched_i], dut.i_base_lo.mem[watched_i]};
+  wire [68:0] place = {
+    dut.i_base_hi.mem[watched_i][31:0],
+    dut.i_base_lo.mem[watched_i],
+    dut.i_base_hi.mem[watched_i][32]
+  };
   wire ring_ptr_t size = 16'd1 << log_size_q;
 
   // The answer comes one clock after its dequeue has taken effect, in time for the next.
   deq_rsp_t rsp;
   assign rsp = dut.rsp.data;
-  wire ring_ptr_t handed_now = handed_before_q + (rsp_due_q ? 16'(rsp.count) : 16'd0);
+  wire ring_ptr_t handed_now = handed_before_q +
+      (!rsp_due_q || rsp.status != DeqOk ? 16'd0 : due_stream_q ? 16'(granules_q) : 16'(rsp.count));
 
   // What should come of it.
   logic doorbell_due_q, error_due_q, read_due_q;
@@ -158,8 +169,11 @@ module queue_manager_formal
   wire ring_ptr_t handed = handed_now - finished_q;
   wire ring_ptr_t produced = produced_q - finished_q;
   wire ring_ptr_t offered = op_q.producer - finished_q;
-  wire fits = offered >= handed && offered <= size;
-  wire enable_fits = produced >= handed && produced <= new_size;
+  // Of a stream: granules ahead of what was handed out.
+  wire ring_ptr_t ahead = produced_q - handed_now;
+  wire ring_ptr_t ahead_offered = op_q.producer - handed_now;
+  wire fits = stream_q ? ahead_offered <= size : offered >= handed && offered <= size;
+  wire enable_fits = stream_q ? ahead <= new_size : produced >= handed && produced <= new_size;
 
   always_ff @(posedge clk_i) begin
     watched_q <= watched_i;
@@ -171,7 +185,9 @@ module queue_manager_formal
     available_q <= produced_q - handed_now;
     index_q <= handed_now;
     max_q <= op_q.max;
-    due_addr_q <= {base_q, 12'd0} + (64'(handed_now & (size - 16'd1)) << (4 + log_block_q));
+    {due_stream_q, granules_q} <= {stream_q, op_q.granules};
+    due_addr_q <= {base_q, 12'd0} + (stream_q ? 64'(~handed_now & (size - 16'd1)) << 4 :
+        64'(handed_now & (size - 16'd1)) << (4 + log_block_q));
     due_cq_q <= cq_q;
     erred_q <= started_q && error.valid && !error.ready;
     read_due_q <= op_q.access && !write_q;
@@ -194,7 +210,8 @@ module queue_manager_formal
     if (writes) begin
       if (word_q == QRegBaseLo && !enable_q)
         {produced_q, handed_before_q, finished_q, promised_q} <= '0;
-      if (word_q == QRegBaseLo && !enable_q) base_q[19:0] <= wdata_q[31:12];
+      if (word_q == QRegBaseLo && !enable_q)
+        {base_q[19:0], stream_q} <= {wdata_q[31:12], wdata_q[0]};
       if (word_q == QRegBaseHi && !enable_q) base_q[51:20] <= wdata_q;
       if (word_q == QRegCq && !enable_q) cq_q <= wdata_q[15:0];
       if (word_q == QRegControl) begin
@@ -211,13 +228,13 @@ module queue_manager_formal
     if (rst_i) begin
       {op1_q, op_q, rsp_due_q, doorbell_due_q, error_due_q, read_due_q, enable_q, stopped_q, owed_q} <= '0;
       {produced_q, handed_before_q, finished_q, promised_q, log_size_q, log_block_q} <= '0;
-      {base_q, cq_q} <= place;
+      {base_q, cq_q, stream_q} <= place;
     end
   end
 
   // Where the ring is, of an operation: as it was when that began.
-  wire place_read = dut.place_read == {base_q, cq_q};
-  wire place_known = dut.place_q == {base_q, cq_q};
+  wire place_read = dut.place_read == {base_q, cq_q, stream_q};
+  wire place_known = dut.place_q == {base_q, cq_q, stream_q};
 
   // The block of the answer.
   wire [3:0] block = 4'd8 >> due_log_block_q;
@@ -228,25 +245,34 @@ module queue_manager_formal
     if (started_q) begin
       assume (watched_i == watched_q);
       // Only slots handed out are finished with, and a ring is moved when all are.
-      if (op.commit) assume (16'(op.count) <= handed_now - promised_q);
+      if (op.commit && !stream_q) assume (16'(op.count) <= handed_now - promised_q);
       if (op_q.access && writes && word_q == QRegBaseLo && !enable_q)
-        assume (handed_now == finished_q && op.count == 0 && op1_q.count == 0);
+        assume ((stream_q || handed_now == finished_q) && op.count == 0 && op1_q.count == 0);
 
       // Answers find room, so what goes into their FIFO is what comes out.
       assert (!dut.rsp.valid || dut.rsp.ready);
       if (rsp_due_q) begin
         assert (dut.rsp.valid && rsp.queue == 16'(watched_i));
-        assert (rsp.status == (!runs_q ? DeqStopped : available_q == 0 ? DeqEmpty : DeqOk));
+        if (runs_q) assert (rsp.stream == due_stream_q);
+        if (rsp.stream)
+          assert (rsp.status == (!runs_q || granules_q == 0 ? DeqStopped : available_q < 16'(granules_q) ? DeqEmpty : DeqOk));
+          else assert (rsp.status == (!runs_q ? DeqStopped : available_q == 0 ? DeqEmpty : DeqOk));
         assert (rsp.index == index_q);
         if (rsp.status != DeqStopped) assert (rsp.addr == due_addr_q && rsp.cq == due_cq_q);
-        assert (rsp.log_block == due_log_block_q);
-        assert (16'(rsp.count) <= available_q && rsp.count <= max_q);
-        assert (in_block + rsp.count + rsp.ahead <= block);
         if (rsp.status != DeqOk) assert (rsp.count == 0 && rsp.ahead == 0);
-        // As many as it can: not more only if max, the block or the work ends.
-        if (rsp.status == DeqOk)
-          assert (rsp.count == max_q || in_block + rsp.count == block || 16'(rsp.count) == available_q);
-        assert (rsp.more == (runs_q && available_q != 16'(rsp.count)));
+        if (rsp.stream) begin
+          assert (rsp.log_block == 0 && rsp.ahead == 0);
+          if (rsp.status == DeqOk)
+            assert (rsp.count == 1 && rsp.more == (available_q != 16'(granules_q)));
+        end else begin
+          assert (rsp.log_block == due_log_block_q);
+          assert (16'(rsp.count) <= available_q && rsp.count <= max_q);
+          assert (in_block + rsp.count + rsp.ahead <= block);
+          // As many as it can: not more only if max, the block or the work ends.
+          if (rsp.status == DeqOk)
+            assert (rsp.count == max_q || in_block + rsp.count == block || 16'(rsp.count) == available_q);
+          assert (rsp.more == (runs_q && available_q != 16'(rsp.count)));
+        end
       end
       assert ((dut.rsp.valid && rsp.queue == 16'(watched_i)) == rsp_due_q);
 
@@ -262,9 +288,10 @@ module queue_manager_formal
         assert (regs.rdata[1:0] == {due_stopped_q, due_enable_q});
 
       // The ring is never overrun, and what is handed out was produced.
-      if (runs) assert (handed <= produced && produced <= size);
-      assert (handed <= 16'd32768);
-      assert (16'(promised_q - finished_q) <= handed);
+      if (runs && stream_q) assert (ahead <= size);
+      if (runs && !stream_q) assert (handed <= produced && produced <= size);
+      if (!stream_q) assert (handed <= 16'd32768);
+      if (!stream_q) assert (16'(promised_q - finished_q) <= handed);
       assert (16'(promised_q - finished_q) == 16'(op1_q.count) + 16'(op_q.count));
 
       // How the block stands, for the induction: its pipes, its words of the watched queue, its room for answers.
@@ -291,6 +318,8 @@ module queue_manager_formal
       if (dut.update_q.scan) assert (dut.update_q.known);
       if (op1_q.deq) assert (dut.read_q.max == op1_q.max);
       if (op_q.deq) assert (dut.update_q.max == op_q.max);
+      if (op1_q.deq) assert (dut.read_q.granules == op1_q.granules);
+      if (op_q.deq) assert (dut.update_q.granules == op_q.granules);
       assert ($countones(
           {dut.read_q.access, dut.read_q.deq, dut.read_q.stop, dut.read_q.ring, dut.read_q.scan}
       ) <= 1);
@@ -335,14 +364,16 @@ module queue_manager_formal
       assert (dut.i_state.word_q[watched_i].producer == produced_q && dut.i_state.word_q[watched_i].taken == handed_now);
       assert (dut.i_state.word_q[watched_i].enable == enable_q && dut.i_state.word_q[watched_i].stopped == stopped_q);
       assert (dut.i_state.word_q[watched_i].log_size == log_size_q && dut.i_state.word_q[watched_i].log_block == log_block_q);
-      assert (place == {base_q, cq_q});
+      assert (place == {base_q, cq_q, stream_q});
       assert (!(dut.update_q.access && (dut.read_q.access || dut.waiting)));
       if (op1_q.access) assert (place_read);
       if (op_q.access) assert (place_known);
-      if (op1_q.deq) assert (place_read || !(enable_q || dut.read_q.access || dut.update_q.access));
-      if (op_q.deq) assert (place_known || !enable_q);
+      if (op1_q.deq || op1_q.ring)
+        assert (place_read || !(enable_q || dut.read_q.access || dut.update_q.access));
+      if (op_q.deq || op_q.ring) assert (place_known || !enable_q);
       assert (dut.i_finished.word_q[watched_i] == finished_q);
 
+      cover (rsp_due_q && rsp.stream && rsp.status == DeqOk && index_q != 0);
       cover (rsp_due_q && rsp.count == 3 && rsp.ahead == 2);
       cover (handed_now != 0 && handed_now == finished_q && produced_q != handed_now);
       cover (error_due_q && handed_now != 0);

@@ -3,9 +3,9 @@
 `include "tb.svh"
 `include "stream.svh"
 /// queue_manager against a model of its queues: random dequeues, commits, stops, doorbells (also bad ones), set-ups and
-/// register reads on few queues, so that operations on one queue meet at every distance; then a dequeue and a commit
-/// in every clock on a single queue, doorbells in every clock and beside those; at the end stops that nobody takes note of
-/// hold up nothing, and are told later.
+/// register reads on few queues, of descriptors and streams, so that operations on one queue meet at every distance; then a
+/// dequeue and a commit in every clock on a single queue, doorbells in every clock and beside those; at the end stops that nobody
+/// takes note of hold up nothing, and are told later.
 module queue_manager_tb
   import queue_pkg::*;
 ;
@@ -21,13 +21,15 @@ module queue_manager_tb
   `STREAM_ON(queue_error_t, stop, clk, rst)
   `STREAM_ON(queue_t, doorbell, clk, rst)
   `STREAM_ON(queue_error_t, error, clk, rst)
-  logic refused;
+  logic refused, streams;
   queue_manager #(
-      .Queues(Queues)
+      .Queues (Queues),
+      .Streams(1)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
       .refused_o(refused),
+      .streams_o(streams),
       .*
   );
 
@@ -35,8 +37,8 @@ module queue_manager_tb
     logic [63:0] base;
     int log_size, log_block;
     queue_t cq;
-    ring_ptr_t producer, taken, finished, answered, given;
-    logic enable, stopped;
+    ring_ptr_t producer, taken, slots, finished, answered, given;
+    logic enable, stopped, stream;
     error_e code;
   } model_t;
   model_t m[Queues+1];
@@ -56,7 +58,7 @@ module queue_manager_tb
       max_max = 8,
       queues_used = 6;
   int unsigned deqs = 0, commits = 0, good_slots = 0, bad_doorbells = 0, stops = 0;
-  int unsigned rings = 0, refusals = 0, expected_refusals = 0;
+  int unsigned rings = 0, refusals = 0, expected_refusals = 0, placed = 0, no_room = 0;
 
   function automatic int min(int a, int b);
     return a < b ? a : b;
@@ -69,7 +71,23 @@ module queue_manager_tb
     r = '0;
     r.queue = req.queue;
     if (req.queue >= Queues) r.status = DeqStopped;
-    else begin
+    else if (m[req.queue].stream) begin
+      available = int'(ring_ptr_t'(m[req.queue].producer - m[req.queue].taken));
+      r.status = !m[req.queue].enable || m[req.queue].stopped || req.granules == 0 ? DeqStopped :
+          available < int'(req.granules) ? DeqEmpty : DeqOk;
+      r.stream = 1;
+      if (r.status == DeqEmpty) no_room++;
+      if (r.status == DeqOk) begin
+        r.index = m[req.queue].taken;
+        r.count = 1;
+        r.more = available > int'(req.granules);
+        r.cq = m[req.queue].cq;
+        r.addr = m[req.queue].base + 64'(16 * ((1 << m[req.queue].log_size) - 1 - int'(r.index) % (1 << m[req.queue].log_size)));
+        m[req.queue].taken += 16'(req.granules);
+        m[req.queue].slots++;
+        placed++;
+      end
+    end else begin
       available = int'(ring_ptr_t'(m[req.queue].producer - m[req.queue].taken));
       block = 8 >> m[req.queue].log_block;
       r.status = !m[req.queue].enable || m[req.queue].stopped ? DeqStopped : available == 0 ? DeqEmpty : DeqOk;
@@ -82,6 +100,7 @@ module queue_manager_tb
         r.cq = m[req.queue].cq;
         r.addr = m[req.queue].base + 64'((int'(r.index) % (1 << m[req.queue].log_size)) * (16 << m[req.queue].log_block));
         m[req.queue].taken += 16'(r.count);
+        m[req.queue].slots += 16'(r.count);
         good_slots += r.count;
       end
     end
@@ -97,6 +116,7 @@ module queue_manager_tb
 
   function automatic logic in_range(int q, ring_ptr_t producer);
     int ahead, used;
+    if (m[q].stream) return int'(ring_ptr_t'(producer - m[q].taken)) <= 1 << m[q].log_size;
     ahead = int'(ring_ptr_t'(producer - m[q].finished));
     used  = int'(ring_ptr_t'(m[q].taken - m[q].finished));
     return ahead >= used && ahead <= 1 << m[q].log_size;
@@ -119,7 +139,7 @@ module queue_manager_tb
     if (q >= Queues) return;
     if (!write) begin
       case (word)
-        QRegBaseLo: expected_rdata = m[q].base[31:0];
+        QRegBaseLo: expected_rdata = m[q].base[31:0] | 32'(m[q].stream);
         QRegBaseHi: expected_rdata = m[q].base[63:32];
         QRegCq: expected_rdata = 32'(m[q].cq);
         QRegProducer: expected_rdata = 32'(m[q].producer);
@@ -135,8 +155,10 @@ module queue_manager_tb
       QRegBaseLo:
       if (!m[q].enable) begin
         m[q].base[31:0] = d & ~32'hFFF;
+        m[q].stream     = d[0];
         m[q].producer   = 0;
         m[q].taken      = 0;
+        m[q].slots      = 0;
         m[q].finished   = 0;
         m[q].answered   = 0;
         m[q].given      = 0;
@@ -209,7 +231,10 @@ module queue_manager_tb
       `CHECK(rsps.size() != 0, "an answer nobody asked for")
       e = rsps.pop_front();
       r = deq_rsp.data;
-      if (e.status != DeqOk) {r.index, r.addr, r.log_block, r.cq} = '0;
+      if (e.status != DeqOk) begin
+        {r.index, r.addr, r.log_block, r.cq} = '0;
+        e.stream = r.stream;
+      end
       `CHECK(r == e, $sformatf("dequeue: %p instead of %p", r, e))
       if (r.status == DeqOk) m[r.queue].answered += 16'(r.count);
     end
@@ -226,8 +251,9 @@ module queue_manager_tb
   always @(posedge clk) begin
     int q, open;
     if (i_deq_req.queue.size() == 0 && $urandom_range(99) < deq_percent)
-      i_deq_req.queue.push_back('{queue: queue_t'($urandom_range(queues_used - 1)),
-                                max: 4'($urandom_range(max_max, 1))});
+      i_deq_req.queue.push_back(
+          '{queue: queue_t'($urandom_range(queues_used - 1)), max: 4'($urandom_range(max_max, 1)),
+          granules: granules_t'($urandom_range($urandom_range(9) == 0 ? 600 : 8))});
     if (i_stop.queue.size() == 0 && $urandom_range(999) < stop_percent)
       i_stop.queue.push_back('{queue: queue_t'($urandom_range(queues_used - 1)), code: ErrTimeout
                              });
@@ -258,11 +284,11 @@ module queue_manager_tb
   endtask
 
   // A queue is set up anew when nothing of it is under way.
-  task automatic set_up(int q, int log_size, int log_block);
+  task automatic set_up(int q, int log_size, int log_block, bit stream);
     register(1, q, QRegControl, 0);
-    while (m[q].taken != m[q].finished) @(posedge clk);
+    while (m[q].slots != m[q].finished) @(posedge clk);
     repeat (4) @(posedge clk);
-    register(1, q, QRegBaseLo, $urandom());
+    register(1, q, QRegBaseLo, $urandom() & ~32'd1 | 32'(stream));
     register(1, q, QRegBaseHi, $urandom());
     register(1, q, QRegCq, $urandom());
     ring(q, $urandom_range(12));
@@ -302,7 +328,9 @@ module queue_manager_tb
         case ($urandom_range(
             19
         ))
-          0: if (q < Queues) set_up(q, $urandom_range(5, 1), $urandom_range(3));
+          0:
+          if (q < Queues)
+            set_up(q, $urandom_range(5, 1), $urandom_range(3), $urandom_range(2) == 0);
           1: register(1, q, QRegControl, 32'($urandom_range(7) != 0));
           // One size at a time, as it is or another.
           2:
@@ -315,7 +343,7 @@ module queue_manager_tb
           default: begin
             // Anything up to a full ring.
             int room;
-            room = (1 << m[q].log_size) - int'(ring_ptr_t'(m[q].producer - m[q].finished));
+            room = (1 << m[q].log_size) - int'(ring_ptr_t'(m[q].producer - (m[q].stream ? m[q].taken : m[q].finished)));
             ring(q, int'(m[q].producer) + $urandom_range(room > 0 ? room : 0));
           end
         endcase
@@ -328,12 +356,13 @@ module queue_manager_tb
     `CHECK(rsps.size() == 0 && i_doorbell.expected.size() == 0, "something was lost")
     for (int i = 0; i < Queues; i++) `CHECK(!owed[i], "a stop was not told")
     `CHECK(told > 50, "errors miscounted")
+    `CHECK(placed > 300 && no_room > 300 && streams, "no streams")
     `CHECK(good_slots > 2000 && bad_doorbells > 20 && stops > 20, "the test did not do its work")
 
     // One queue, every clock a dequeue and a commit; out and back again through the largest ring.
     queues_used = 1;
     max_max = 1;
-    set_up(0, 15, 0);
+    set_up(0, 15, 0, 0);
     ring(0, 32768);
     deq_percent = 100;
     repeat (30) @(posedge clk);
@@ -350,7 +379,7 @@ module queue_manager_tb
     `CHECK(rsps.size() == 0, "answers were lost")
 
     // Doorbells alone, each of the queue's next slot; then with dequeues and commits as fast as they go.
-    set_up(0, 15, 0);
+    set_up(0, 15, 0, 0);
     ring(0, 0);
     first = 0;
     for (int i = 0; i < 1000; i++)
@@ -380,11 +409,11 @@ module queue_manager_tb
     error_percent = 0;
     queues_used   = 6;
     for (int i = 0; i < Queues; i++) begin
-      set_up(i, 5, 0);
+      set_up(i, 5, 0, 0);
       ring(i, 60000);
       `CHECK(m[i].stopped, "not stopped")
     end
-    set_up(2, 5, 0);
+    set_up(2, 5, 0, 0);
     ring(2, int'(m[2].taken) + 20);
     ring(Queues, 1);
     deq_percent = 100;

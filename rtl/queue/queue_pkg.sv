@@ -6,6 +6,14 @@
 /// whose bit 31 is the phase: 1 in the first pass over the ring, then toggling, so that the host sees new records without
 /// asking the NIC. Rings hold 2^log_size slots or records, 8 ... 32768; the base address is a multiple of 4096 (so eight
 /// descriptors or records from an index that is a multiple of eight never straddle 128 bytes). Pointers count modulo 65536.
+///
+/// A receive queue can be a stream instead: its slots are granules of 16 bytes of a ring of 2^log_size granules (at most 512 kB) that
+/// is filled downwards: granule n lies at base + 16 * (2^log_size - 1 - n modulo 2^log_size). A frame takes as many as it needs, in
+/// one piece: in the first its record (stream_cpl_t), right below that the frame, which begins on a multiple of four bytes; up to
+/// three bytes between the two mean nothing. So the record is what a write of increasing addresses makes visible last, and one small
+/// frame is one write. A frame that begins near the ring's end runs on below `base`, where as many bytes as the longest takes must be
+/// the queue's own; the next one begins modulo the ring. There are no descriptors, no completions and no phases: the
+/// host gives space back (producer: granules it has offered) filled with zeros, so that a record is there where a phase bit is.
 package queue_pkg;
   localparam int PushEntries = 4;  // descriptors that the device holds which the CPU has pushed
   localparam int PushBytes = 240;  // of a packet pushed with its descriptor, at the most
@@ -35,6 +43,18 @@ package queue_pkg;
     logic [13:0] len;        // packet bytes, without FCS
     queue_t      queue;      // descriptor queue
   } cpl_t;
+
+  /// The record of a frame in a stream queue: as cpl_t, but what says that it is there lies at its end.
+  typedef struct packed {
+    logic        phase;      // 1
+    logic        error;
+    logic [13:0] len;
+    logic [15:0] reserved;
+    logic [39:0] timestamp;
+    logic [7:0]  flags;
+    logic [15:0] csum;
+    logic [31:0] hash;
+  } stream_cpl_t;
 
   typedef struct packed {
     logic [1:0] unused;
@@ -80,7 +100,7 @@ package queue_pkg;
   } record_t;
 
   // Register words of a descriptor queue, 32 bytes apart (word address bits 2:0). Unused words read 0.
-  localparam logic [2:0] QRegBaseLo = 3'd0,  // bits 31:12 of the base address
+  localparam logic [2:0] QRegBaseLo = 3'd0,  // bits 31:12 of the base address; bit 0: a stream
   QRegBaseHi = 3'd1,
   // bit 0 enable (RW), bit 1 stopped by an error (RO, cleared by writing enable), 7:4 log_size, 9:8 log_block,
   // 23:16 error_e of the stop (RO)
@@ -101,11 +121,14 @@ package queue_pkg;
     queue_t    queue;
     ring_ptr_t producer;
   } rung_t;
+  /// 16 bytes of a stream queue's ring: as many as the longest frame and its record take.
+  typedef logic [9:0] granules_t;
 
   /// Ask for up to `max` slots of a queue.
   typedef struct packed {
-    queue_t     queue;
-    logic [3:0] max;    // 1 ... 8
+    queue_t queue;
+    logic [3:0] max;  // 1 ... 8
+    granules_t granules;  // of a stream, all of them or none; 0: the asker has nothing for a stream
   } deq_req_t;
 
   typedef enum logic [1:0] {
@@ -125,6 +148,7 @@ package queue_pkg;
     ring_ptr_t   index;      // of the first slot, before wrapping
     logic [63:0] addr;       // of the first slot's first descriptor
     logic [1:0]  log_block;
+    logic        stream;     // the slot is the granules asked for, `addr` where the record goes
     queue_t      cq;
   } deq_rsp_t;
 
@@ -200,7 +224,7 @@ package queue_pkg;
     logic [511:0] data;
   } push_store_t;
 
-  /// Descriptor fetch to an engine: one descriptor.
+  /// Descriptor fetch to an engine: one descriptor, or of a stream queue the place of a frame.
   typedef struct packed {
     queue_t queue;
     queue_t cq;
@@ -209,6 +233,7 @@ package queue_pkg;
     logic last;  // last descriptor of its packet
     logic inlined;  // the packet was pushed: the engine has it in `entry`
     push_entry_t entry;
+    logic stream;  // only desc.addr counts: where the record goes
     desc_t desc;
   } desc_beat_t;
 

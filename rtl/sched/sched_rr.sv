@@ -235,7 +235,11 @@ module sched_rr
     head_valid_q <= load || (head_valid_q && !leaves);
     if (leaves && may_send) begin
       grant_valid_q <= 1'b1;
-      grant_q <= '{queue: 16'(head_q), max: room < 16'(max_burst_i) ? room[3:0] : max_burst_i};
+      grant_q <= '{
+          queue: 16'(head_q),
+          max: room < 16'(max_burst_i) ? room[3:0] : max_burst_i,
+          granules: '0
+      };
     end else if (grant.ready) grant_valid_q <= 1'b0;
 
     sweep_index_q <= sweep_q ? sweep_index_q + 1'b1 : '0;

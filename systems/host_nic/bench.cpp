@@ -60,9 +60,11 @@ FunctionConfig function(const Options& options) {
   return f;
 }
 
-// 0 leaves it to the number of queues: 65,536 slots for all, 16 to 1024 each.
-unsigned ring_slots(unsigned wanted, unsigned queues) {
-  return wanted ? wanted : std::clamp(std::bit_floor(65536 / queues), 16u, 1024u);
+// 0 leaves it to the number of queues: so many slots for all, within bounds.
+unsigned ring_slots(unsigned wanted, unsigned queues, bool stream = false) {
+  if (wanted) return wanted;
+  if (stream) return std::clamp(std::bit_floor((1u << 21) / queues), 2048u, 32768u);
+  return std::clamp(std::bit_floor(65536 / queues), 16u, 1024u);
 }
 
 DriverConfig driver_config(const Options& options, const Workload& workload) {
@@ -74,7 +76,8 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.rx_queues =
       std::min(options.get<unsigned>("rx_queues"), std::max(128u, workload.common().flows));
   c.tx_ring = ring_slots(options.get<unsigned>("tx_ring"), c.tx_queues);
-  c.rx_ring = ring_slots(options.get<unsigned>("rx_ring"), c.rx_queues);
+  c.rx_stream = options.get<std::string>("rx_mode") == "stream";
+  c.rx_ring = ring_slots(options.get<unsigned>("rx_ring"), c.rx_queues, c.rx_stream);
   c.max_frame = options.get<unsigned>("mtu") + kVlanAndHeader;
   c.segments = options.get<unsigned>("segments");
   c.tx_burst = options.get<unsigned>("burst");

@@ -63,6 +63,19 @@ const char* kind_name(unsigned kind) {
   }
 }
 
+// Memory of `count` things of as many bytes, or of `least`.
+struct Memory {
+  std::uint64_t addr, stride;
+  std::uint8_t* bytes;
+  std::uint64_t at(unsigned n) const { return addr + n * stride; }
+};
+
+Memory allocate(HostInterface& host, unsigned count, std::uint64_t bytes, std::uint64_t least) {
+  const std::uint64_t stride = std::max(bytes, least);
+  const std::uint64_t addr = host.dma_alloc(count * stride);
+  return {addr, stride, host.dma_pointer(addr, count * stride)};
+}
+
 unsigned log2_exact(unsigned value) { return static_cast<unsigned>(std::countr_zero(value)); }
 
 }  // namespace
@@ -210,22 +223,10 @@ void Driver::open_interface(unsigned i) {
     }
   }
 
-  struct Memory {
-    std::uint64_t addr, stride;
-    std::uint8_t* bytes;
-    std::uint64_t at(unsigned n) const { return addr + n * stride; }
-  };
-  const auto allocate = [this](unsigned count, std::uint64_t bytes, std::uint64_t least) {
-    Memory memory;
-    memory.stride = std::max(bytes, least);
-    memory.addr = host_.dma_alloc(count * memory.stride);
-    memory.bytes = host_.dma_pointer(memory.addr, count * memory.stride);
-    return memory;
-  };
   const std::uint64_t tx_slots = std::uint64_t{config_.tx_ring} << log_block_;
-  const Memory tx_rings = allocate(config_.tx_queues, tx_slots * kDescriptorBytes, kPage);
+  const Memory tx_rings = allocate(host_, config_.tx_queues, tx_slots * kDescriptorBytes, kPage);
   const Memory tx_buffers =
-      allocate(config_.tx_queues, std::uint64_t{config_.tx_ring} * buffer_bytes_, 0);
+      allocate(host_, config_.tx_queues, std::uint64_t{config_.tx_ring} * buffer_bytes_, 0);
   first_tx_cq_.push_back(static_cast<std::uint32_t>(completions_.size()));
   const unsigned tx_cqs = open_completions(i, true, config_.tx_queues, config_.tx_ring);
   for (unsigned q = 0; q < config_.tx_queues; ++q) {
@@ -245,11 +246,31 @@ void Driver::open_interface(unsigned i) {
     tx_.push_back(queue);
   }
 
-  // Every receive slot gets its buffer once and for all.
+  if (config_.rx_stream) {
+    open_streams(i);
+  } else {
+    open_receive(i);
+  }
+
+  for (unsigned p = 0; p < interface.ports; ++p) {
+    const std::uint64_t port = interface.port + p * interface.port_stride;
+    write32(port + offsetof(PortRegs, max_frame), config_.max_frame);
+    for (unsigned k = 0; k < 10; ++k)
+      write32(port + offsetof(PortRegs, rss_key) + 4 * k, kRssKey[k]);
+    for (unsigned e = 0; e < interface.rss_entries; ++e) {
+      const unsigned queue = rss_queue(e, p, interface.ports, config_.rx_queues);
+      write32(interface.rss + p * interface.rss_stride + 4 * e, queue);
+    }
+  }
+}
+
+// Every receive slot gets its buffer once and for all.
+void Driver::open_receive(unsigned i) {
+  const Interface& interface = interfaces_[i];
   const Memory rx_rings =
-      allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * kDescriptorBytes, kPage);
+      allocate(host_, config_.rx_queues, std::uint64_t{config_.rx_ring} * kDescriptorBytes, kPage);
   const Memory rx_buffers =
-      allocate(config_.rx_queues, std::uint64_t{config_.rx_ring} * buffer_bytes_, 0);
+      allocate(host_, config_.rx_queues, std::uint64_t{config_.rx_ring} * buffer_bytes_, 0);
   first_rx_cq_.push_back(static_cast<std::uint32_t>(completions_.size()));
   const unsigned rx_cqs = open_completions(i, false, config_.rx_queues, config_.rx_ring);
   for (unsigned q = 0; q < config_.rx_queues; ++q) {
@@ -269,17 +290,6 @@ void Driver::open_interface(unsigned i) {
     queue.producer = queue.rung = static_cast<std::uint16_t>(config_.rx_ring);
     write32(queue.doorbell, queue.producer);
     rx_.push_back(queue);
-  }
-
-  for (unsigned p = 0; p < interface.ports; ++p) {
-    const std::uint64_t port = interface.port + p * interface.port_stride;
-    write32(port + offsetof(PortRegs, max_frame), config_.max_frame);
-    for (unsigned k = 0; k < 10; ++k)
-      write32(port + offsetof(PortRegs, rss_key) + 4 * k, kRssKey[k]);
-    for (unsigned e = 0; e < interface.rss_entries; ++e) {
-      const unsigned queue = rss_queue(e, p, interface.ports, config_.rx_queues);
-      write32(interface.rss + p * interface.rss_stride + 4 * e, queue);
-    }
   }
 }
 
@@ -444,7 +454,8 @@ void Driver::poll(Time now) {
       const std::uint32_t queue = cpu.work.front();
       cpu.work.pop();
       ++polls_;
-      const unsigned served = serve(queue, now);
+      const unsigned served =
+          queue & kStream ? serve_stream(queue & ~kStream, now) : serve(queue, now);
       if (config_.cpu_per_packet != 0) cpu.busy_until = now + served * config_.cpu_per_packet;
     }
   }

@@ -34,7 +34,8 @@ struct DriverConfig {
   unsigned tx_queues;   // transmit queues opened on each interface
   unsigned rx_queues;   // receive queues opened on each interface
   unsigned tx_ring;     // slots, a power of two from 8 to 32768
-  unsigned rx_ring;     // likewise
+  unsigned rx_ring;     // likewise, or granules of 16 bytes
+  bool rx_stream;       // receive queues are streams
   unsigned max_frame;   // bytes without FCS
   unsigned segments;    // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
   unsigned tx_burst;    // packets a queue sends in its turn
@@ -194,8 +195,9 @@ class Driver {
   struct RxQueue {
     std::uint64_t buffers = 0, descriptors = 0, regs = 0, doorbell = 0;
     std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
+    unsigned interface = 0;
     std::uint16_t producer = 0, rung = 0, done = 0;
-    bool stopped = false;
+    bool stopped = false, pending = false;
   };
   struct CplQueue {
     std::uint64_t doorbell = 0;
@@ -211,11 +213,18 @@ class Driver {
     bool pending = false;
   };
   struct Cpu {
-    Ring<std::uint32_t> work;  // completion queues with something in them
+    Ring<std::uint32_t> work;  // completion queues with something in them; kStream: stream queues
     Time busy_until = 0;
   };
 
+  static constexpr std::uint32_t kStream = 1u << 31;
+
   void open_interface(unsigned interface);
+  // Receive queues of an interface: with descriptors, and in stream.cpp without.
+  void open_receive(unsigned interface);
+  void open_streams(unsigned interface);
+  void schedule_stream(std::uint32_t rx_queue);
+  unsigned serve_stream(std::uint32_t rx_queue, Time now);
   void write32(std::uint64_t addr, std::uint32_t value) { mmio_write(host_, addr, value, 4); }
   std::uint32_t read32(std::uint64_t addr) {
     return static_cast<std::uint32_t>(mmio_read(host_, addr, 4));

@@ -109,7 +109,7 @@ module host_nic_interface
       .unmapped_o(unused_unmapped)
   );
 
-  logic error_valid;
+  logic error_valid, rx_streams;
   queue_error_t error;
   event_e error_kind;
   cpl_write_events_t tx_cpl_events, rx_cpl_events, event_events;
@@ -171,6 +171,7 @@ module host_nic_interface
       .doorbell(tx_doorbell),
       .error(queue_error[0]),
       .refused_o(queues_refused[0]),
+      .streams_o(),
       .slots_o(tx_slots),
       .line_i,
       .push_store_o(push_store),
@@ -205,6 +206,7 @@ module host_nic_interface
       .Slots(DescSlots),
       .Ports(Ports),
       .Jobs(MaxPackets),
+      .Streams(1),
       .Sel(ram_sel_t'(ReadBase + 1))
   ) i_rx_queues (
       .clk_i,
@@ -218,6 +220,7 @@ module host_nic_interface
       .doorbell(rx_doorbell),
       .error(queue_error[1]),
       .refused_o(queues_refused[1]),
+      .streams_o(rx_streams),
       .slots_o(rx_slots),
       .line_i,
       .push_store_o(unused_push_store),
@@ -357,6 +360,7 @@ module host_nic_interface
         .regs(region[RegPorts+3*p]),
         .sched_regs(region[RegPorts+3*p+1]),
         .rss_regs(region[RegPorts+3*p+2]),
+        .rx_records_i(rx_streams),
         .burst_i(tx_burst[3:0]),
         .max_inflight_i(tx_max_inflight[15:0]),
         .doorbell(port_doorbell[p]),

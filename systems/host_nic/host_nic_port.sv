@@ -28,6 +28,7 @@ module host_nic_port
     reg_if.slave regs,
     reg_if.slave sched_regs,
     reg_if.slave rss_regs,
+    input logic rx_records_i,  // there are stream queues
     input logic [3:0] burst_i,
     input logic [15:0] max_inflight_i,
 
@@ -239,10 +240,12 @@ module host_nic_port
   rx_buffer #(
       .RamBytes(RxRamBytes),
       .Sel(WriteSel),
+      .Port(2'(Index)),
       .MaxFrames(MaxPackets)
   ) i_rx_buffer (
       .clk_i,
       .rst_i,
+      .records_i(rx_records_i),
       .frame(rx_frame),
       .info(rx_info),
       .meta(rx_stored),

@@ -2,6 +2,7 @@
 """What a queue-managed NIC needs of its PCIe link for a frame, and how fast its wires are."""
 
 from dataclasses import dataclass
+from math import ceil
 
 from emery.physics import FCS, PcieSlot, PcieUse, ethernet_fps
 
@@ -25,6 +26,7 @@ class Nic:
     doorbell: int = 0
     event: int = 0
     event_every: int = 32
+    rx_stream: bool = False  # what is received goes with its record, without anything else
 
     def _records(self, fetch: float) -> PcieUse:
         """Completions, descriptor reads, doorbells, events and interrupts of a frame."""
@@ -39,10 +41,12 @@ class Nic:
     def use(self, sizes: dict, tx: float, rx: float, records: bool) -> PcieUse:
         """What `tx` frames sent and `rx` frames received a second take of the slot; with the records or without."""
         total = sum(sizes.values())
-        found = self._records(self.fetch[0]) * tx + self._records(self.fetch[1]) * rx if records else PcieUse()
+        received = 0 if self.rx_stream else rx
+        found = self._records(self.fetch[0]) * tx + self._records(self.fetch[1]) * received if records else PcieUse()
         for size, share in sizes.items():
             frame = size - FCS
-            found += self.slot.read(frame, tx * share / total) + self.slot.write(frame, rx * share / total)
+            written = 4 * ceil(frame / 4) + self.completion if records and self.rx_stream else frame
+            found += self.slot.read(frame, tx * share / total) + self.slot.write(written, rx * share / total)
         return found
 
 
@@ -61,7 +65,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     each, flows = values["doorbell"], values.get("flows", 1)
     busy = (min(flows, values["tx_queues"]), min(flows, values["rx_queues"]))
     fetch = tuple(min(8.0, 1 + _IN_THE_CARD / x) if each == 1 else 0.0 for x in busy)
-    nic = Nic(PcieSlot.of(values, ack_every=8), fetch=fetch, doorbell=each)
+    nic = Nic(PcieSlot.of(values, ack_every=8), fetch=fetch, doorbell=each, rx_stream=values["rx_mode"] == "stream")
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
     frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / sum(sizes.values())
     bare = nic.use(sizes, tx, rx, records=False)
