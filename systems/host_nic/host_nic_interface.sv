@@ -69,28 +69,14 @@ module host_nic_interface
   localparam int RegRegions = RegPorts + 3 * Ports;  // registers, scheduler, RSS table of each port
   localparam int OwnBases[RegPorts] = '{TxqBase, RxqBase, TxcqBase, RxcqBase, EqBase, RegsBase};
   localparam int OwnSizes[RegPorts] = '{TxqSize, RxqSize, TxcqSize, RxcqSize, EqSize, RegsSize};
+  localparam int PortBases[3] = '{PortBase, SchedBase, RssBase};
+  localparam int PortSizes[3] = '{PortStride, SchedStride, RssStride};
   typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
 
-  function automatic region_t region_bases();
-    region_t base;
-    for (int i = 0; i < RegPorts; i++) base[i] = AddrW'(OwnBases[i]);
-    for (int p = 0; p < Ports; p++) begin
-      base[RegPorts+3*p]   = AddrW'(PortBase + p * PortStride);
-      base[RegPorts+3*p+1] = AddrW'(SchedBase + p * SchedStride);
-      base[RegPorts+3*p+2] = AddrW'(RssBase + p * RssStride);
-    end
-    return base;
-  endfunction
-
-  function automatic region_t region_sizes();
-    region_t size;
-    for (int i = 0; i < RegPorts; i++) size[i] = AddrW'(OwnSizes[i]);
-    for (int p = 0; p < Ports; p++) begin
-      size[RegPorts+3*p]   = AddrW'(PortStride);
-      size[RegPorts+3*p+1] = AddrW'(SchedStride);
-      size[RegPorts+3*p+2] = AddrW'(RssStride);
-    end
-    return size;
+  function automatic region_t regions(bit sizes);
+    for (int i = 0; i < RegPorts; i++) regions[i] = AddrW'(sizes ? OwnSizes[i] : OwnBases[i]);
+    for (int i = 0; i < 3 * Ports; i++)
+    regions[RegPorts+i] = AddrW'(sizes ? PortSizes[i%3] : PortBases[i%3] + i / 3 * PortSizes[i%3]);
   endfunction
 
   reg_if #(.AddrW(AddrW)) region[RegRegions] ();
@@ -99,8 +85,8 @@ module host_nic_interface
       .N(RegRegions),
       .AddrW(AddrW),
       .AtOnce(1),
-      .Base(region_bases()),
-      .Size(region_sizes())
+      .Base(regions(0)),
+      .Size(regions(1))
   ) i_regs (
       .clk_i,
       .rst_i,
