@@ -260,7 +260,16 @@ def test_a_parameter_chooses_the_top():
     assert target.variant(pcix).top == "direct_router" and target.variant(pcie).top == "direct_router_pcie"
     told = set(target.settings(pcix)), set(target.settings(pcie))
     assert told[0] - told[1] == {"arbiter", "bus_hz_times_3", "read_latency_ns"}
-    link = {"pcie_gen", "pcie_lanes", "pcie_speed", "link_latency_ns", "credits_ph", "credits_pd", "credits_nph"}
+    link = {
+        "pcie_gen",
+        "pcie_lanes",
+        "pcie_speed",
+        "link_latency_ns",
+        "credits_ph",
+        "credits_pd",
+        "credits_nph",
+        "pcie_interface",
+    }
     assert told[1] - told[0] == link | {"mps", "switch_latency_ns"}
 
 
