@@ -12,8 +12,8 @@ from emery.make import formats
 
 queue_pkg = formats.load("queue_pkg")
 MAGIC, INTERFACE_OFFSET, MODERATION, DMA_READS, TLP_FOREIGN, TLP_REFUSED = 0x00, 0x0C, 0x4000, 0x60, 0x50, 0x54
-TXQ, RXQ, TXCQ, RXCQ, EQ, SCHED, RSS = 0, 0x100000, 0x200000, 0x300000, 0x400000, 0x500000, 0x5A0000
-QUEUE_STRIDE, SCHED_STRIDE, RSS_STRIDE = 0x20, 0x20000, 0x20000
+TXQ, RXQ, TXCQ, RXCQ, EQ, REGS, QUEUE_STRIDE = 0, 0x100000, 0x200000, 0x300000, 0x400000, 0x580000, 0x20
+SCHED, RSS = 0x2C, 0x3C  # of REGS: where port 0's scheduler and RSS table are, and behind it how far the next port's
 BASE, CONTROL, LINK, POINTER = 0x00, 0x08, 0x0C, 0x10  # of a queue; LINK: completion queue, event queue, vector
 MSIX, PENDING = 0x10000, 0x18000
 ENABLE, ARM = 1, 1 << 31
@@ -48,9 +48,10 @@ class Lane:
         for way, cq, q in (("tx", TXCQ, TXQ), ("rx", RXCQ, RXQ)):
             await self.set_up_queue(cq, self.ring[way + "cq"], self.number)
             await self.set_up_queue(q, self.ring[way], self.number)
+        rss = await self.nic.of_port(RSS, self.number)
         for entry in range(128):
-            await self.nic.write(self.nic.base + RSS + RSS_STRIDE * self.number + 4 * entry, self.number)
-        await self.nic.write(self.nic.base + SCHED + SCHED_STRIDE * self.number + 4 * self.number, 1)
+            await self.nic.write(rss + 4 * entry, self.number)
+        await self.nic.write(await self.nic.of_port(SCHED, self.number) + 4 * self.number, 1)
         for slot in range(1 << LOG_RING):
             self.describe("rx", slot, BUFFER)
         await self.queue(RXQ, POINTER, 1 << LOG_RING)
@@ -114,6 +115,11 @@ class Nic(Slot):
         self.lanes = [Lane(self, n) for n in range(len(VECTORS))]
         for lane in self.lanes:
             await lane.set_up()
+
+    async def of_port(self, which, number):
+        """Where a port's registers of a kind are, as the device says."""
+        regs = self.base + REGS + which
+        return self.base + await self.read(regs) + number * await self.read(regs + 4)
 
     async def at_rest(self):
         for register in (TLP_FOREIGN, TLP_REFUSED, DMA_READS):
