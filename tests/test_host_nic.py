@@ -20,7 +20,6 @@ from emery.cli import main
 from emery.common import ROOT
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
-SET = ("--set",)
 STREAM = ("--set", "rx_mode=stream", "--set")
 refused = partial(conftest.refused, ("host-nic", "--assertions"))
 
@@ -98,7 +97,7 @@ def test_a_stream_takes_64_byte_frames_at_line_rate(nic):
 
 def test_a_full_stream_drops_and_goes_on(nic):
     words = ("--size", "64-300", "--frames", "3000", "--direction", "rx", "--flows", "3", *STREAM, "rx_ring=1024")
-    stream = nic(*words, *SET, "cpu_ns_per_packet=400")["streams"]["rx"]
+    stream = nic(*words, "--set", "cpu_ns_per_packet=400")["streams"]["rx"]
     assert stream["dropped"].keys() == {"no_descriptor"} and stream["delivered"] > 300
     assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values())
 
