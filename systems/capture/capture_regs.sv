@@ -47,57 +47,79 @@ module capture_regs
   );
 
   // ---------------------------------------------------------------- settings
-  localparam int N = 19;
-  localparam int GenN = 6;  // of them, the generator's: the last ones
+  typedef enum int {
+    GenCount,
+    GenRate,
+    GenFlowMask,
+    GenLenMax,
+    GenLenMin,
+    GenSeed,
+    MaxFrame,
+    ProgressLo,
+    ProgressHi,
+    BaseLo,
+    BaseHi,
+    SwitchMargin,
+    SwitchBytes,
+    FlushClocks,
+    LogRings,
+    LogBlocks,
+    LogBlockBytes,
+    Generator,
+    Timestamps
+  } setting_e;
+  localparam int N = Timestamps + 1;
+  localparam int GenN = GenSeed + 1;  // of them, the generator's
+  localparam logic [N-1:0][31:0] Least = '{
+      LogBlockBytes: 12,
+      LogBlocks: 1,
+      MaxFrame: 60,
+      GenLenMin: 60,
+      GenLenMax: 60,
+      default: 0
+  };
+  localparam logic [N-1:0][31:0] Most = '{
+      Timestamps: 1,
+      Generator: 1,
+      LogBlockBytes: 20,
+      LogBlocks: 16,
+      LogRings: 32'($clog2(Rings)),
+      FlushClocks: 32'hf_ffff,
+      SwitchBytes: 32'h1f_ffff,
+      SwitchMargin: 32'hffff,
+      MaxFrame: 16383,
+      GenLenMin: 16384,
+      GenLenMax: 16384,
+      GenFlowMask: 32'hffff,
+      GenRate: 32'hff_ffff,
+      default: '1
+  };
   logic [N-1:0][31:0] values, settings, back;
   logic [N-1:0] refused;
-  assign values = {
-    32'(hw_out.control.timestamps.value),
-    32'(hw_out.control.generator.value),
-    hw_out.log_block_bytes.value.value,
-    hw_out.log_blocks.value.value,
-    hw_out.log_rings.value.value,
-    hw_out.flush_clocks.value.value,
-    hw_out.switch_bytes.value.value,
-    hw_out.switch_margin.value.value,
-    hw_out.base_hi.value.value,
-    hw_out.base_lo.value.value,
-    hw_out.progress_hi.value.value,
-    hw_out.progress_lo.value.value,
-    hw_out.max_frame.value.value,
-    hw_out.gen_seed.value.value,
-    hw_out.gen_len_min.value.value,
-    hw_out.gen_len_max.value.value,
-    hw_out.gen_flow_mask.value.value,
-    hw_out.gen_rate.value.value,
-    hw_out.gen_count.value.value
-  };
-  // The register's hardware write.
-  assign hw_in.control.timestamps.next = back[18][0];
-  assign hw_in.control.timestamps.we = refused[18];
-  assign hw_in.control.generator.next = back[17][0];
-  assign hw_in.control.generator.we = refused[17];
-  `define PUT_BACK(i, name) \
-  assign hw_in.name.next = back[i]; \
-  assign hw_in.name.we = refused[i];
-  `PUT_BACK(16, log_block_bytes.value)
-  `PUT_BACK(15, log_blocks.value)
-  `PUT_BACK(14, log_rings.value)
-  `PUT_BACK(13, flush_clocks.value)
-  `PUT_BACK(12, switch_bytes.value)
-  `PUT_BACK(11, switch_margin.value)
-  `PUT_BACK(10, base_hi.value)
-  `PUT_BACK(9, base_lo.value)
-  `PUT_BACK(8, progress_hi.value)
-  `PUT_BACK(7, progress_lo.value)
-  `PUT_BACK(6, max_frame.value)
-  `PUT_BACK(5, gen_seed.value)
-  `PUT_BACK(4, gen_len_min.value)
-  `PUT_BACK(3, gen_len_max.value)
-  `PUT_BACK(2, gen_flow_mask.value)
-  `PUT_BACK(1, gen_rate.value)
-  `PUT_BACK(0, gen_count.value)
-  `undef PUT_BACK
+  `define SETTING(i, bits, field) \
+  assign values[i] = 32'(hw_out.field.value); \
+  assign hw_in.field.next = back[i][bits-1:0]; \
+  assign hw_in.field.we = refused[i];
+  `SETTING(Timestamps, 1, control.timestamps)
+  `SETTING(Generator, 1, control.generator)
+  `SETTING(LogBlockBytes, 32, log_block_bytes.value)
+  `SETTING(LogBlocks, 32, log_blocks.value)
+  `SETTING(LogRings, 32, log_rings.value)
+  `SETTING(FlushClocks, 32, flush_clocks.value)
+  `SETTING(SwitchBytes, 32, switch_bytes.value)
+  `SETTING(SwitchMargin, 32, switch_margin.value)
+  `SETTING(BaseHi, 32, base_hi.value)
+  `SETTING(BaseLo, 32, base_lo.value)
+  `SETTING(ProgressHi, 32, progress_hi.value)
+  `SETTING(ProgressLo, 32, progress_lo.value)
+  `SETTING(MaxFrame, 32, max_frame.value)
+  `SETTING(GenSeed, 32, gen_seed.value)
+  `SETTING(GenLenMin, 32, gen_len_min.value)
+  `SETTING(GenLenMax, 32, gen_len_max.value)
+  `SETTING(GenFlowMask, 32, gen_flow_mask.value)
+  `SETTING(GenRate, 32, gen_rate.value)
+  `SETTING(GenCount, 32, gen_count.value)
+  `undef SETTING
   assign hw_in.settings_refused.value.incr = |refused;
 
   // They are used from the start until all that was captured is written; those of the generator while that is on.
@@ -121,45 +143,8 @@ module capture_regs
 
   reg_range #(
       .N(N),
-      .Least({
-        32'd0,
-        32'd0,  // timestamps, generator
-        32'd12,
-        32'd1,
-        32'd0,  // log_block_bytes, log_blocks, log_rings
-        32'd0,
-        32'd0,
-        32'd0,  // flush_clocks, switch_bytes, switch_margin
-        32'd0,
-        32'd0,
-        32'd0,
-        32'd0,  // base, progress
-        32'd60,  // max_frame
-        32'd0,
-        32'd60,
-        32'd60,
-        32'd0,
-        32'd0,
-        32'd0  // generator: seed, lengths, flow mask, rate, count
-      }),
-      .Most({
-        32'd1,
-        32'd1,
-        32'd20,
-        32'd16,
-        32'($clog2(Rings)),
-        32'hf_ffff,
-        32'h1f_ffff,
-        32'hffff,
-        {4{32'hffff_ffff}},
-        32'd16383,
-        32'hffff_ffff,
-        32'd16384,
-        32'd16384,
-        32'hffff,
-        32'hff_ffff,
-        32'hffff_ffff
-      })
+      .Least(Least),
+      .Most(Most)
   ) i_range (
       .clk_i,
       .value_i(values),
@@ -169,28 +154,28 @@ module capture_regs
       .setting_o(settings)
   );
 
-  assign use_generator_o = settings[17][0];
-  assign log_rings_o = settings[14];
-  assign max_frame_o = settings[6][13:0];
+  assign use_generator_o = settings[Generator][0];
+  assign log_rings_o = settings[LogRings];
+  assign max_frame_o = settings[MaxFrame][13:0];
   assign pack_cfg_o = '{
-          timestamps: settings[18][0],
+          timestamps: settings[Timestamps][0],
           enable: enable,
-          log_block_bytes: settings[16][4:0],
-          log_blocks: settings[15][4:0],
-          flush_clocks: settings[13][19:0],
-          switch_bytes: settings[12][OffW-1:0],
-          switch_margin: settings[11][QueuedW-1:0],
-          base: {settings[10], settings[9][31:12], 12'd0},
-          progress: {settings[8], settings[7][31:6], 6'd0}
+          log_block_bytes: settings[LogBlockBytes][4:0],
+          log_blocks: settings[LogBlocks][4:0],
+          flush_clocks: settings[FlushClocks][19:0],
+          switch_bytes: settings[SwitchBytes][OffW-1:0],
+          switch_margin: settings[SwitchMargin][QueuedW-1:0],
+          base: {settings[BaseHi], settings[BaseLo][31:12], 12'd0},
+          progress: {settings[ProgressHi], settings[ProgressLo][31:6], 6'd0}
       };
   assign gen_cfg_o = '{
           enable: gen_enable,
-          seed: settings[5],
-          len_min: settings[4][LenW-1:0],
-          len_max: settings[3][LenW-1:0],
-          flow_mask: settings[2][15:0],
-          rate: settings[1][23:0],
-          count: settings[0]
+          seed: settings[GenSeed],
+          len_min: settings[GenLenMin][LenW-1:0],
+          len_max: settings[GenLenMax][LenW-1:0],
+          flow_mask: settings[GenFlowMask][15:0],
+          rate: settings[GenRate][23:0],
+          count: settings[GenCount]
       };
   for (genvar i = 0; i < FilterEntries; i++) begin : g_filter
     assign filter_o[i] = '{
