@@ -39,6 +39,11 @@ def test_bench(source):
     assert done.returncode == 0 and "PASS " in done.stdout, (done.stdout + done.stderr)[-3000:]
 
 
+def test_every_proof_has_a_cover():
+    # Without one a proof may be of nothing: no clock in which its assertions count, or assumptions that leave none.
+    assert not [x.stem for x in PROOFS if "cover (" not in x.read_text()]
+
+
 @pytest.mark.parametrize("proof", PROOFS, ids=label)
 def test_proof(proof):
     from emery.check import prove

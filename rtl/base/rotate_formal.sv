@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prove: mode=bmc depth=1
+// prove: mode=bmc depth=2
 `include "formal.svh"
 /// rotate: as synthesis gets it and as simulation gets it, it is the same turn, either way and by any number of lanes.
 module rotate_formal (
@@ -51,5 +51,6 @@ module rotate_formal (
       end
     end
   end
+  always_comb if (started_q) cover (g_right[0].g_split[1].all != data_i);
   wire unused = &{1'b0, clk_i, rst_i};
 endmodule

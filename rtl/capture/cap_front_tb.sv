@@ -4,7 +4,7 @@
 `include "stream.svh"
 /// cap_front with cap_filter, and cap_buffer behind it: frames from the wire come out whole and in order with length,
 /// record size, stamp, hash and ring; bad and filtered ones are erased, those without room dropped whole and counted; the
-/// generator is held up instead. Hash and filter are checked against a model of their own.
+/// generator is held up instead. Stamps come at once or late. Hash and filter are checked against a model of their own.
 module cap_front_tb;
   import eth_pkg::*;
   import cap_pkg::*;
@@ -26,6 +26,8 @@ module cap_front_tb;
   `STREAM_ON(ptp_time_t, stamp, clk, rst)
   `STREAM_ON(wide_beat_t, frame, clk, rst)
   `STREAM_ON(info_t, info, clk, rst)
+  `STREAM_ON(wide_beat_t, kept_frame, clk, rst)
+  `STREAM_ON(info_t, kept_info, clk, rst)
   `STREAM_ON(beat_t, out, clk, rst)
   cap_front dut (
       .clk_i(clk),
@@ -49,20 +51,34 @@ module cap_front_tb;
       .wait_i(use_generator),
       .timestamps_i(timestamps),
       .log_rings_i(32'(log_rings)),
-      .frame,
-      .info,
+      .frame(kept_frame),
+      .info(kept_info),
       .out,
       .dropped_o(dropped),
       .filtered_o(filtered)
   );
   always @(posedge clk) now <= now + 48'd4;
 
+  // To the buffer; or frames are taken at once, what is known about them when the test likes.
+  logic alone = 0, take_info = 0;
+  assign kept_frame.valid = frame.valid && !alone;
+  assign kept_frame.data = frame.data;
+  assign frame.ready = alone || kept_frame.ready;
+  assign kept_info.valid = info.valid && !alone;
+  assign kept_info.data = info.data;
+  assign info.ready = alone ? take_info : kept_info.ready;
+  int unsigned alone_frames = 0, alone_infos = 0;
+  always @(posedge clk) begin
+    if (alone && frame.valid && frame.data.eop) alone_frames++;
+    if (alone && info.valid && info.ready) alone_infos++;
+  end
+
   // Sources: as many beats as there are; a stamp follows the first beat of its frame.
   ptp_time_t stamps_ahead[$];
-  int unsigned percent = 100, out_percent = 100;
+  int unsigned percent = 100, out_percent = 100, stamp_percent = 100;
   `FRAME_SOURCE(wide_beat_t, i_wire, source[0], percent, percent)
   `FRAME_SOURCE(wide_beat_t, i_generator, source[1], percent, percent)
-  `STREAM_SOURCE(ptp_time_t, i_stamps, stamp, 100)
+  `STREAM_SOURCE(ptp_time_t, i_stamps, stamp, stamp_percent)
   `STREAM_SINK(beat_t, i_out, out, out_percent)
   always @(posedge clk)
     if (source[0].valid && source[0].ready && !rst && source[0].data.sop)
@@ -247,6 +263,30 @@ module cap_front_tb;
     repeat (500) @(posedge clk);
     `CHECK(sent == start, "not counted")
     settle();
+    // Off and on again, while stamps come late: each goes with its frame.
+    for (int round = 0; round < 20; round++) begin
+      enable = round[0];
+      stamp_percent = round % 4 < 2 ? 5 : 100;
+      repeat ($urandom_range(40)) send($urandom_range(300, 60));
+      while (source[0].valid || i_wire.queue.size() != 0) @(posedge clk);
+    end
+    stamp_percent = 100;
+    settle();
+    // As many frames inside as there are places for what is known about them.
+    alone = 1;
+    for (int i = 0; i < 40; i++) begin
+      bytes_t bytes;
+      bytes.delete();
+      repeat (60) bytes.push_back(8'($urandom()));
+      stamps_ahead.push_back('0);
+      i_wire.send(bytes, 0);
+    end
+    repeat (200) @(posedge clk);
+    `CHECK(alone_frames == 16 && alone_infos == 0, "frames inside beyond the places for them")
+    take_info = 1;
+    repeat (200) @(posedge clk);
+    `CHECK(alone_frames == 40 && alone_infos == 40, "a frame is missing, or what is known about it")
+    alone = 0;
     // The generator waits instead.
     enable = 1;
     use_generator = 1;

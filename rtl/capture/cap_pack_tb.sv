@@ -65,6 +65,13 @@ module cap_pack_tb;
       .stage_valid_o(stage_valid),
       .stage_o(stage)
   );
+  // What synthesis turns by (rotate); a simulation does not look at it.
+  always @(posedge clk)
+    if (!rst) begin
+      `CHECK(
+          !dut.i_place.i_rotate.valid_i || dut.i_place.i_rotate.turn_n_i == ~dut.i_place.i_rotate.turn_i,
+          "turn_n_i is no complement")
+    end
   cap_rings #(
       .Rings(Rings)
   ) i_rings (

@@ -4,7 +4,7 @@
 module cap_running_tb;
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
-  localparam int Quiet = 16;
+  localparam int Quiet = 20;
   logic enable = 0, busy = 0, enabled, running;
   cap_running #(
       .Quiet(Quiet)

@@ -24,8 +24,10 @@ module slow_none_tb;
     assign done[i].valid  = 1'b0;
     assign done[i].data   = ChannelOk;
     always @(posedge clk)
-      if (!rst)
+      if (!rst) begin
         `CHECK(!cmd[i].valid && !wdata[i].valid && !out.valid, "something is sent")
+        `CHECK(rdata[i].ready && done[i].ready, "the bus is held up")
+      end
   end
   logic dropped;
   slow_none #(

@@ -57,10 +57,18 @@ module sdram_ctrl_tb
       written[b] = -1000;
     end
   end
-  function automatic logic closable(int b);
-    return int'(t) - activated[b] >= TRas && int'(t) - read[b] >= TRtp && int'(t) - written[b] >= Wl + 1 + TWr;
-  endfunction
   int b, now;
+  // Clocks between two commands: never fewer than the device needs, and at least once no more.
+  int least[string];
+  function automatic void apart(string what, int clocks, int needed);
+    if (!least.exists(what) || least[what] > clocks - needed) least[what] = clocks - needed;
+    `CHECK(clocks >= needed, {what, " too early"})
+  endfunction
+  function automatic void closes(int b);
+    apart("precharge", now - activated[b], TRas);
+    apart("precharge after a read", now - read[b], TRtp);
+    apart("precharge after a write", now - written[b], Wl + 1 + TWr);
+  endfunction
   int unsigned c;
   logic [127:0] old;
   always @(posedge clk) begin
@@ -73,7 +81,8 @@ module sdram_ctrl_tb
       case (ca.cmd)
         Activate: begin
           `CHECK(!open[b], "activate of an open bank")
-          `CHECK(now - precharged[b] >= TRp && now - any_activated >= TRrd, "activate too early")
+          apart("activate", now - precharged[b], TRp);
+          apart("activate after another", now - any_activated, TRrd);
           `CHECK(ca.addr < 2048, "no such row")
           open[b] = 1;
           row[b] = int'(ca.addr);
@@ -82,34 +91,39 @@ module sdram_ctrl_tb
           activations++;
         end
         Read: begin
-          `CHECK(open[b] && now - activated[b] >= TRcd, "read of a bank that is not open yet")
-          `CHECK(now - any_written >= Wl + 1 + TWtr, "read too early after a write")
+          `CHECK(open[b], "read of a bank that is not open")
+          apart("read", now - activated[b], TRcd);
+          apart("read after a write", now - any_written, Wl + 1 + TWtr);
           reads.push_back('{at: now + Cl, cell_no: c});
           read[b]  = now;
           any_read = now;
         end
         Write: begin
-          `CHECK(open[b] && now - activated[b] >= TRcd, "write of a bank that is not open yet")
+          `CHECK(open[b], "write of a bank that is not open")
+          apart("write", now - activated[b], TRcd);
           // The pins change hands with a clock between.
-          `CHECK(now + Wl - (any_read + Cl) >= 2, "write too early after a read")
+          apart("write after a read", now + Wl - (any_read + Cl), 2);
           writes.push_back('{at: now + Wl, cell_no: c});
           written[b]  = now;
           any_written = now;
         end
         Precharge: begin
-          `CHECK(open[b] && closable(b), "precharge too early")
+          `CHECK(open[b], "precharge of a closed bank")
+          closes(b);
           open[b] = 0;
           precharged[b] = now;
         end
         PrechargeAll:
         for (int i = 0; i < Banks; i++) begin
-          `CHECK(!open[i] || closable(i), "precharge of all too early")
+          if (open[i]) closes(i);
           open[i] = 0;
           precharged[i] = now;
         end
         Refresh: begin
-          for (int i = 0; i < Banks; i++)
-            `CHECK(!open[i] && now - precharged[i] >= TRp, "refresh too early")
+          for (int i = 0; i < Banks; i++) begin
+            `CHECK(!open[i], "refresh with an open bank")
+            apart("refresh", now - precharged[i], TRp);
+          end
           refreshed = now;
           refreshes++;
         end
@@ -267,6 +281,7 @@ module sdram_ctrl_tb
     `CHECK(refreshes + 8 >= t / TRefi && refreshes <= t / (TRefi - 300) + 2, $sformatf(
            "%0d refreshes in %0d clocks", refreshes, t))
     `CHECK(activations > 1000, "rows were hardly opened")
+    foreach (least[what]) `CHECK(least[what] == 0, {what, " always later than it may be"})
     `TB_PASS
   end
 endmodule

@@ -82,8 +82,8 @@ module edge_slot_tb;
     `LINK(3, mdn_out[Side], mdn_in[Side])
     edge_slot #(
         .DramLatency(Latency),
-        .Memory(s != A),  // A can be a linecard only
-        .Linecard(1'b1)
+        .Memory(s != A),  // A can be a linecard only, M a memory only
+        .Linecard(s != M)
     ) i_slot (
         .clk_i(clk),
         .rst_i(rst),
@@ -142,6 +142,10 @@ module edge_slot_tb;
   assign wire_in[M].valid = 0;
   assign wire_in[M].data = '0;
   assign wire_out[M].ready = 1;
+  always @(posedge clk)
+    if (!rst)
+      `CHECK(!wire_out[M].valid && !wire_in[M].ready && !rd_valid[A] && wr_valid[A] == '0,
+             "pins of what a slot is not")
 
   slot_dram #(
       .Words  (MemWords),

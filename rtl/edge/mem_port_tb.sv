@@ -192,6 +192,7 @@ module mem_port_tb;
       model[i] = i_dram.mem[i];
     end
     @(negedge rst);
+    `CHECK({reads, writes, bad} == '0, "counts after a reset")
 
     // Latency of one read.
     read_line(5);

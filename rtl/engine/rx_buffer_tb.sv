@@ -186,18 +186,15 @@ module rx_buffer_tb;
     bad_percent = 0;
   endtask
 
-  initial begin
+  task automatic without_records();
     int unsigned start, base;
-    for (int i = 0; i < 4; i++) pipe[i].valid = 0;
-    @(negedge rst);
-    repeat (5) @(posedge clk);
     // One 60-byte frame a clock.
     to_send = 1100;
     repeat (20) @(posedge clk);
     start = i_frame.taken;
     repeat (1000) @(posedge clk);
-    `CHECK(i_frame.taken - start == 1000, $sformatf(
-           "%0d beats in 1000 clocks", i_frame.taken - start))
+    `CHECK(i_frame.taken - start == 1000, $sformatf("%0d beats in 1000 clocks",
+                                                    i_frame.taken - start))
     settle();
     `CHECK(drops == 0, "dropped although there was room")
     // Long frames.
@@ -207,8 +204,8 @@ module rx_buffer_tb;
     repeat (20) @(posedge clk);
     start = i_frame.taken;
     repeat (1000) @(posedge clk);
-    `CHECK(i_frame.taken - start == 1000, $sformatf(
-           "%0d beats of long frames in 1000 clocks", i_frame.taken - start))
+    `CHECK(i_frame.taken - start == 1000, $sformatf("%0d beats of long frames in 1000 clocks",
+                                                    i_frame.taken - start))
     settle();
     `CHECK(drops == 0, "dropped although there was room")
     // Capacity: without frees exactly Units units of frames stay, the next is dropped.
@@ -219,8 +216,8 @@ module rx_buffer_tb;
     base = got;
     while (to_send != 0 || frame.valid || i_frame.queue.size() != 0) @(posedge clk);
     repeat (500) @(posedge clk);
-    `CHECK(got - base == Units / 2, $sformatf(
-           "held %0d two-unit frames in %0d units", got - base, Units))
+    `CHECK(got - base == Units / 2, $sformatf("held %0d two-unit frames in %0d units", got - base,
+                                              Units))
     `CHECK(drops == 100 - Units / 2, "dropped frames miscounted")
     settle();
     // A full list of notes drops frames as well.
@@ -231,13 +228,24 @@ module rx_buffer_tb;
     base = drops;
     while (to_send != 0 || frame.valid || i_frame.queue.size() != 0) @(posedge clk);
     repeat (10) @(posedge clk);
-    `CHECK(drops - base == 120 - MaxFrames, $sformatf(
-           "%0d dropped with %0d notes", drops - base, MaxFrames))
+    `CHECK(drops - base == 120 - MaxFrames, $sformatf("%0d dropped with %0d notes", drops - base,
+                                                      MaxFrames))
     settle();
     random();
     `CHECK(recorded == 0, "records nobody asked for")
-    records = 1;
+  endtask
+
+  initial begin
+    int unsigned start;
+    for (int i = 0; i < 4; i++) pipe[i].valid = 0;
+    @(negedge rst);
     repeat (5) @(posedge clk);
+    // With half of the seeds records are asked for from the first frame on, which takes two clocks.
+    if (seed % 2 == 1) without_records();
+    records = 1;
+    {min_len, max_len} = {32'd120, 32'd120};
+    to_send = 1;
+    settle();
     // Small frames still one a clock, also the longest whose record fits; then every size.
     min_len = 112;
     max_len = 112;
@@ -254,7 +262,7 @@ module rx_buffer_tb;
     settle();
     random();
     `CHECK(recorded > 1500, "no records")
-    `CHECK(drops > 100 && errors > 100 && got > 1000, "the random test did not reach every case")
+    `CHECK(drops > 50 && errors > 100 && got > 1000, "the random test did not reach every case")
     `TB_PASS
   end
 endmodule

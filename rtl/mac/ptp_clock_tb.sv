@@ -49,6 +49,7 @@ module ptp_clock_tb;
   always @(negedge clk) begin
     if (!rst) begin
       `CHECK(now == want[79:32], $sformatf("time %0d, not %0d", now, want[79:32]))
+      `CHECK(dut.time_q == want, "time is off by less than a nanosecond")
       `CHECK(now_free == 48'(4 * clocks), "the free running clock")
       `CHECK(now_slow == 48'((128'(Slow) * 128'(clocks)) >> 32),
              "the clock with a fractional period")

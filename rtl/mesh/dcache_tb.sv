@@ -124,7 +124,14 @@ module dcache_tb
     end
   endtask
   int unsigned store_errors = 0;
-  always @(posedge clk) if (store_error && !rst) store_errors++;
+  bit owed = 0;  // an answer
+  always @(posedge clk)
+    if (!rst) begin
+      store_errors += 32'(store_error);
+      `CHECK(owed || !rsp_valid, "an answer that nobody waits for")
+      if (rsp_valid) owed = 0;
+      if (req_valid && req_ready && req.op != Store) owed = 1;
+    end
   function automatic word_t any_addr();
     return (4 + $urandom_range(Regions - 1)) << 28 | 4 * $urandom_range(Lines * 8 - 1);
   endfunction

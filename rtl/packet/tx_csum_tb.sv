@@ -139,6 +139,7 @@ module tx_csum_tb;
 
   initial begin
     @(negedge rst);
+    make(64, 100);  // the first frame after the reset
     receiver_check();
     repeat (20) make(64, 50);
     drain();

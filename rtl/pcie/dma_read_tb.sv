@@ -43,6 +43,13 @@ module dma_read_tb
       .status_o(status),
       .count_o(count)
   );
+  // What synthesis turns by (rotate); a simulation does not look at it.
+  always @(posedge clk)
+    if (!rst) begin
+      `CHECK(
+          !dut.i_cpl.i_place.i_rotate.valid_i || dut.i_cpl.i_place.i_rotate.turn_n_i == ~dut.i_cpl.i_place.i_rotate.turn_i,
+          "turn_n_i is no complement")
+    end
 
   // Knobs of the traffic and of the root complex.
   typedef enum {

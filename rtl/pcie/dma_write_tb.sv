@@ -34,6 +34,15 @@ module dma_write_tb
       .tlp
   );
 
+  // What synthesis turns by (rotate); a simulation does not look at it.
+  always @(posedge clk)
+    if (!rst) begin
+      `CHECK(!dut.i_segs.valid_i || dut.i_segs.turn_n_i == ~dut.i_segs.turn_i,
+             "turn_n_i is no complement")
+      `CHECK(!dut.i_bytes.valid_i || dut.i_bytes.turn_n_i == ~dut.i_bytes.turn_i,
+             "turn_n_i is no complement")
+    end
+
   ram_row_or #(
       .N(2)
   ) i_rows (

@@ -146,6 +146,35 @@ module tlp_tx_mux_tb;
     for (int i = 0; i < N; i++) in_percent[i] = percent;
   endtask
 
+  task automatic drain();
+    set_all(0);
+    for (int i = 0; i < N; i++) if (left[i] != 0) in_percent[i] = 100;
+    while (in_percent.sum() != 0) begin
+      @(posedge clk);
+      for (int i = 0; i < N; i++) if (valid[i] && data[i].eop) in_percent[i] = 0;
+    end
+    repeat (1000) @(posedge clk);
+    for (int i = 0; i < N; i++) `CHECK(serial[i] == out_serial[i], "beats were lost")
+  endtask
+
+  // As many credits as a few TLPs need: all of them go, with the last one too.
+  task automatic last_credit(int unsigned headers, int unsigned with_data);
+    {give_c, give_np, give_p} = '0;
+    repeat (2) @(posedge clk);
+    {lim_ph, lim_nph, lim_ch} = {used_ph + headers, used_nph + headers, used_ch + headers};
+    {lim_pd, lim_cd} = {used_pd + 16 * with_data, used_cd + 16 * with_data};
+    {min_dws, max_dws} = {32'd64, 32'd64};
+    set_all(100);
+    repeat (500) @(posedge clk);
+    `CHECK(used_nph == lim_nph, "a header credit is left, non-posted")
+    `CHECK(used_ph == lim_ph || (used_pd == lim_pd && with_data < headers),
+           "credits are left, posted")
+    `CHECK(used_ch == lim_ch || (used_cd == lim_cd && with_data < headers),
+           "credits are left, completions")
+    {give_c, give_np, give_p} = '1;
+    drain();
+  endtask
+
   initial begin
     int unsigned b, np, p, c, t[N];
     int more;
@@ -208,15 +237,10 @@ module tlp_tx_mux_tb;
       end
     end
 
-    // Drain.
-    set_all(0);
-    for (int i = 0; i < N; i++) if (left[i] != 0) in_percent[i] = 100;
-    while (in_percent.sum() != 0) begin
-      @(posedge clk);
-      for (int i = 0; i < N; i++) if (valid[i] && data[i].eop) in_percent[i] = 0;
-    end
-    repeat (1000) @(posedge clk);
-    for (int i = 0; i < N; i++) `CHECK(serial[i] == out_serial[i], "beats were lost")
+    p_inf = 0;
+    drain();
+    last_credit(3, 100);
+    last_credit(40, 3);
     `CHECK(!out.valid && used_pd > 4096 && used_ph > 256 && used_cd > 4096,
            "too little traffic to wrap the credit counters")
     `CHECK(

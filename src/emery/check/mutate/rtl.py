@@ -61,6 +61,7 @@ _CLOSED = {
     Kind.FunctionPrototype,
     Kind.RangeList,
 }
+_ZERO = re.compile(r"'0|\d+'[bdh]0+")
 _HANDSHAKE = re.compile(r"(valid|ready)(_[a-z]+)*$")
 
 
@@ -96,6 +97,8 @@ class _Finder:
     def open(self, node):
         """Looks through a node and all below it."""
         if not isinstance(node, SyntaxNode) or node.kind in _CLOSED or "Property" in node.kind.name and not self.mine(node):
+            return
+        if node.kind == Kind.Declarator and self.text(node).startswith("unused"):  # is there for the linter
             return
         if node.kind == Kind.ForLoopStatement:  # its bounds are constants
             self.open(node.statement)
@@ -136,7 +139,7 @@ class _Finder:
             if _HANDSHAKE.search(target.split("[")[0]):
                 right = self.text(node.right)
                 self.add(node.right, f"`{target}` is inverted: `{short(right)}`", f"!({right})")
-            elif node.parent.kind != Kind.ExpressionStatement and self.text(node.right) != "'0":
+            elif node.parent.kind != Kind.ExpressionStatement and not _ZERO.fullmatch(self.text(node.right)):
                 self.add(node.right, f"`{target}` is always 0, not `{short(self.text(node.right))}`", "'0")
         self.open(node.right)
 
