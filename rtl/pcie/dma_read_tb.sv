@@ -329,7 +329,7 @@ module dma_read_tb
         Late: begin
           out_copies = 0;
           p.pos -= n;
-          p.ready_at = now + timeout + 400 + $urandom_range(timeout);
+          p.ready_at = now + timeout + 400 + $urandom_range(2 * timeout);
           keep = 1;
         end
         BadCount: out_hdr.byte_count += 12'($urandom_range(4095, 1));
@@ -597,6 +597,17 @@ module dma_read_tb
     end
     `CHECK(seen["timeout"] == faults[Missing] + faults[Late] && seen["timeout"] > start + 3,
            "lost reads given up")
+    // A read that nothing overtakes is waited for.
+    overtaken = 100;
+    latency = 1000;
+    shape = Line;
+    max_bytes = 1;  // one at a time
+    start = tlps;
+    req_percent = 100;
+    repeat (10_000) @(posedge clk);
+    drain();
+    `CHECK(seen["timeout"] == faults[Missing] + faults[Late] && tlps > start + 5,
+           "a slow read was given up")
     `CHECK(seen["tlp"] == tlps, "TLP count")
     `CHECK(dut.used_q == '0, $sformatf("%0d tags are lost", dut.used_q))
     $display("%0d TLPs, %0d completion beats, %0d dropped, %0d timeouts", tlps, beats, dropped,

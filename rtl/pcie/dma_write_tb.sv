@@ -307,6 +307,10 @@ module dma_write_tb
     cfg.bus_master = 1;
     drain();
     `CHECK(tlps != b, "nothing came after bus mastering was enabled")
+    repeat (20) begin
+      @(posedge clk);
+      `CHECK(ram_read.valid == '0, "the RAM is read for nothing")
+    end
     $display("%0d requests, %0d TLPs, %0d beats", statuses, tlps, beats);
     `TB_PASS
   end

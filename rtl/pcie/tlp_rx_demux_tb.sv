@@ -10,7 +10,14 @@ module tlp_rx_demux_tb;
   `TB_TIMEOUT(200_000)
   localparam int Depth = 8;
 
+  `STREAM_ON(tlp_beat_t, source, clk, rst)
   `STREAM_ON(tlp_beat_t, in, clk, rst)
+  // Without valid there is anything.
+  tlp_beat_t noise;
+  always @(posedge clk) noise <= any_beat();
+  assign in.valid = source.valid;
+  assign in.data = source.valid ? source.data : noise;
+  assign source.ready = in.ready;
   `STREAM_ON(tlp_beat_t, cpl, clk, rst)
   `STREAM_ON(tlp_beat_t, req, clk, rst)
   logic dropped;
@@ -47,6 +54,12 @@ module tlp_rx_demux_tb;
   int unsigned left = 0, drops = 0, expect_drops = 0;
   logic [7:0] current;
 
+  function automatic tlp_beat_t any_beat();
+    any_beat = tlp_beat_t'({20{$urandom()}});
+    any_beat.hdr[127:120] = types[$urandom_range(types.size()-1)];
+    any_beat.sop = 1'($urandom());
+  endfunction
+
   function automatic tlp_beat_t next_beat();
     tlp_beat_t beat;
     beat.sop = left == 0;
@@ -62,7 +75,7 @@ module tlp_rx_demux_tb;
     return beat;
   endfunction
 
-  `STREAM_SOURCE(tlp_beat_t, i_in, in, 100)
+  `STREAM_SOURCE(tlp_beat_t, i_in, source, 100)
   `STREAM_CHECK(tlp_beat_t, i_cpl, cpl, cpl_percent)
   `STREAM_CHECK(tlp_beat_t, i_req, req, req_percent)
   logic [7:0] route;

@@ -334,6 +334,9 @@ module pcix_core_tb;
       end
       settle();
     end
+    `CHECK(
+        counts[0]["retry"] + counts[1]["retry"] <= retries + counts[0]["retry_given"] + counts[1]["retry_given"],
+        "more retries than were given")
     for (int c = 0; c < Cards; c++) begin
       `CHECK(counts[c]["retry"] != 0 && counts[c]["disconnect"] != 0, "faults did not come")
       `CHECK(counts[c]["unexpected_split"] == 0 && counts[c]["master_abort"] == 0, "false alarm")

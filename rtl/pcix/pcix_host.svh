@@ -8,6 +8,7 @@
 
 logic [63:0] memory[logic [63:0]];
 logic [63:0] reference[logic [63:0]];
+int unsigned retries = 0;  // said to cards
 int unsigned retry_percent = 0, disconnect_percent = 0, piece_percent = 0, latency = 10;
 
 typedef struct {
@@ -204,6 +205,7 @@ always @(posedge clk) begin
         if (t_command == MemReadBlock) answer(SplitResponse);
         if ($urandom_range(99) < retry_percent) answer(Retry);
         if (t_addr[31:28] == 4'ha) answer(TargetAbort);
+        retries += 32'(t_response == Retry);
       end
       target_state = 3;
       if (t_response == SplitResponse)

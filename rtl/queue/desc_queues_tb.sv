@@ -27,7 +27,9 @@ module desc_queues_tb;
   `STREAM_ON(queue_error_t, error, clk, rst)
   `STREAM_ON(dma_req_t, dma, clk, rst)
   dma_status_t status;
-  ram_write_t  ram;
+  ram_write_t ram;
+  logic [1:0] pushes;
+  logic [31:0] slots;
   desc_queues #(
       .Queues(Queues),
       .Ports(Ports),
@@ -45,15 +47,17 @@ module desc_queues_tb;
       .stop,
       .doorbell,
       .error,
+      .slots_o(slots),
       .line_i('0),
       .push_release_i('0),
+      .pushes_o(pushes),
       .dma,
       .status_i(status),
       .ram_i(ram)
   );
 
   int unsigned made[Queues], asked[Queues], seen[Queues], freed[Queues];
-  int unsigned doorbells = 0, errors = 0;
+  int unsigned doorbells = 0, errors = 0, most_slots = 0;
   queue_error_t last_error;
   bit running = 0;
   assign doorbell.ready = 1'b1;
@@ -61,6 +65,8 @@ module desc_queues_tb;
   always @(posedge clk)
     if (!rst) begin
       if (doorbell.valid) doorbells++;
+      if (slots > most_slots) most_slots = slots;
+      `CHECK(pushes == '0, "a push that nobody made")
       if (error.valid) begin
         errors++;
         last_error = error.data;
@@ -127,6 +133,7 @@ module desc_queues_tb;
   // The driver.
   initial begin
     @(negedge rst);
+    `CHECK(slots == 0, "slots after a reset")
     repeat (Queues + 4) @(posedge clk);
     for (int unsigned q = 0; q < Queues; q++) begin
       logic [63:0] at;
@@ -152,6 +159,8 @@ module desc_queues_tb;
              "more than there are")
     end
     for (int q = 0; q < Queues; q++) `CHECK(seen[q] == Slots, "not every descriptor")
+    repeat (200) @(posedge clk);
+    `CHECK(slots == 0 && most_slots > 4 && most_slots <= Queues * Ring, "slots handed out")
     `CHECK(doorbells > 100 && errors == 0, "doorbells or errors")
     g_port[1].i_stop.queue.push_back('{queue: queue_t'(3), code: ErrNullAddress});
     repeat (50) @(posedge clk);

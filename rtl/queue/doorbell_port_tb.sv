@@ -11,7 +11,16 @@ module doorbell_port_tb;
   localparam int Depth = 6;
   localparam int AddrW = 23;
 
+  // What an access is stands on the wires in its own clock only.
+  reg_if #(.AddrW(AddrW)) master ();
   reg_if #(.AddrW(AddrW)) regs ();
+  logic [AddrW+36:0] noise;
+  always @(posedge clk) noise <= (AddrW + 37)'({$urandom(), $urandom()});
+  assign regs.req = master.req;
+  assign {regs.write, regs.addr, regs.wdata, regs.wstrb} =
+      master.req ? {master.write, master.addr, master.wdata, master.wstrb} : noise;
+  assign master.ack = regs.ack;
+  assign master.rdata = regs.rdata;
   reg_if #(.AddrW(AddrW)) rest ();
   `STREAM_ON(rung_t, rung, clk, rst)
   doorbell_port #(
@@ -23,7 +32,7 @@ module doorbell_port_tb;
       .rest,
       .rung
   );
-  `REG_MASTER(AddrW, i_master, regs)
+  `REG_MASTER(AddrW, i_master, master)
 
   // What must come out: {is a doorbell, address, data, strobes}.
   typedef logic [AddrW+36:0] item_t;

@@ -68,6 +68,8 @@ module event_mux_tb;
     always @(posedge clk) begin
       if (error[i].valid && error[i].ready && !rst) begin
         expect_record(Kind[i], error[i].data.queue, '0, error[i].data.code);
+        `CHECK(error_valid && error_kind == Kind[i] && error_data == error[i].data,
+               "another error is shown")
         errors_in++;
       end
       if (run && $urandom_range(5) == 0 && i_error.queue.size() == 0)

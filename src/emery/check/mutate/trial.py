@@ -23,7 +23,7 @@ from emery.make import toolchain
 
 _FOLDERS = ("rtl", "systems", "bench", "sw", "src", "tests", "docs", "requirements", ".ci")
 _FILES = ("emery", "pyproject.toml", "README.md", "setup.py", ".clang-format", ".rules.verible_lint")
-_ERROR = re.compile(r"^%Error[-\w]*: ([^:\s]+):(\d+):", re.M)
+_ERROR = re.compile(r"^%(?:Error|Warning)[-\w]*: ([^:\s]+):(\d+):", re.M)  # a loop without a register is a warning
 _TEST_SECONDS = 5  # a test of Python that takes longer is not asked
 _FAULT_SECONDS = 30  # what the tests that are asked about a fault of Python take together, the shortest first
 # Compiled quickly, and warnings are no errors: an unused name is not what is to be noticed.
