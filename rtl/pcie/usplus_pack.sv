@@ -38,6 +38,7 @@ module usplus_pack
   `STREAM(Tlp, stored)
   `FIFO(Tlp, Depth, i_stored, in, stored)
   logic [WholeW-1:0] whole_q;  // that are stored, and
+  logic some_q;  // any
   logic ended_q;  // one more: a clock later its last beat comes right behind the others
   logic inside_q;
 
@@ -83,7 +84,7 @@ module usplus_pack
 
   cut_t now;
   assign now = ahead.data;
-  wire ready = ahead.valid && (inside_q || whole_q != '0);
+  wire ready = ahead.valid && (inside_q || some_q);
   usplus_half_t piece[Full+1], single;
   for (genvar i = 0; i <= Full; i++) begin : g_piece
     assign piece[i] = '{
@@ -107,39 +108,46 @@ module usplus_pack
       };
 
   // ---------------------------------------------------------------- what is left over, then the beat, then the one alone
+  // Where nothing can be taken, or less than a beat comes out, what stands behind that is not looked at.
   usplus_half_t rest_q[Full+1], row[Most];
   logic [CountW-1:0] left_q;
   logic alone_last_q;  // for turns
+  wire beside = left_q[0];  // one left over, where more is taken
   wire take = out.ready && left_q <= CountW'(Straddle);
-  wire between = ready ? Straddle && now.eop : !inside_q;
-  wire take_alone = take && alone.valid && (between || (!Straddle && !inside_q && !alone_last_q));
-  wire take_beat = take && ready && (Straddle || !take_alone);
-  wire [CountW-1:0] from_beat = left_q + (take_beat ? now.halves : '0);
-  wire [CountW-1:0] total = from_beat + CountW'(take_alone);
+  wire alone_goes = alone.valid && (ready ? Straddle ? now.eop : !inside_q && !alone_last_q : 1'b1);
+  wire beat_goes = ready && (Straddle || !alone_goes);
+  wire take_beat = take && beat_goes;
+  wire take_alone = take && alone_goes;
+  wire [CountW-1:0] from_beat = beat_goes ? now.halves : '0;
+  wire [CountW-1:0] total = from_beat + CountW'(beside) + CountW'(alone_goes);
   assign ahead.ready = take_beat;
   assign alone.ready = take_alone;
-  always_comb begin
-    for (int i = 0; i < Most; i++) begin
-      row[i] = single;
-      if (CountW'(i) < from_beat) row[i] = piece[(i<Full)?i : Full];
-      if (CountW'(i) < from_beat && left_q != '0) row[i] = piece[(i==0)?0 : (i-1<Full)?i-1 : Full];
-      if (i <= Full && CountW'(i) < left_q) row[i] = rest_q[(i<Full)?i : Full];
-    end
+  for (genvar i = 0; i < Most; i++) begin : g_row
+    localparam int Own = i < Full ? i : Full;
+    localparam int Shifted = i == 0 ? 0 : i - 1 < Full ? i - 1 : Full;
+    wire own = CountW'(i) < from_beat;
+    wire shifted = i != 0 && CountW'(i - 1) < from_beat;
+    wire left = i <= Full && (i == 0 ? left_q != '0 : left_q > 1);
+    assign row[i] = left ? rest_q[Own] : beside && shifted ? piece[Shifted] : !beside && own ? piece[Own] : single;
   end
-  assign out.valid = out.ready && total != '0;
-  assign out.data  = '{upper: total > 1, half: {row[1], row[0]}};
+  assign out.valid = out.ready && (left_q != '0 || ready || alone.valid);
+  assign out.data  = '{upper: left_q > 1 || (take && total > 1), half: {row[1], row[0]}};
 
+  wire [WholeW-1:0] whole = whole_q + WholeW'(ended_q) - WholeW'(take_beat && now.eop);
   always_ff @(posedge clk_i) begin
     ended_q <= in.valid && in.ready && in.data.eop && !rst_i;
-    whole_q <= whole_q + WholeW'(ended_q) - WholeW'(take_beat && now.eop);
+    whole_q <= whole;
+    some_q  <= whole != '0;
     if (take_beat) inside_q <= !now.eop;
     if (take_beat || take_alone) alone_last_q <= take_alone;
     if (out.ready) begin
       for (int i = 0; i <= Full; i++) rest_q[i] <= row[i+2];
-      left_q <= (total > 2) ? total - 2'd2 : '0;
+      if (take) left_q <= (total > 2) ? total - 2'd2 : '0;
+      else left_q <= (left_q > 2) ? left_q - 2'd2 : '0;
     end
     if (rst_i) begin
       whole_q <= '0;
+      some_q <= 1'b0;
       inside_q <= 1'b0;
       alone_last_q <= 1'b0;
       left_q <= '0;

@@ -36,14 +36,17 @@ module usplus_unpack
 
   // What is known of a TLP at each place of a beat before it is its turn.
   typedef struct packed {
-    logic [10:0] count;    // Dwords of payload
-    logic        last;     // all of it goes in one clock
-    logic        crosses;  // its last one is in the next beat
+    logic [10:0] count;         // Dwords of payload
+    logic        last;          // all of it goes in one clock
+    logic        crosses;       // its last one is in the next beat
+    logic        then_last;     // the same of what follows, in the next beat
+    logic        then_crosses;
   } place_t;
   usplus_beat_t in_beat;
   place_t [3:0] in_place;
   assign in_beat = in.data;
   for (genvar p = 0; p < 4; p++) begin : g_place
+    localparam logic [10:0] Room = 11'd16 - first_of(2'(p));
     logic [10:0] count;
     if (Requests) begin : g_request
       wire cq_desc_t request = in_beat.data[128*p+:128];
@@ -56,69 +59,94 @@ module usplus_unpack
     end
     assign in_place[p] = '{
             count: count,
-            last: count <= (Wide ? 11'd32 - first_of(2'(p)) : 11'd16),
-            crosses: count > 11'd16 - first_of(2'(p))
+            last: count <= (Wide ? 11'd16 + Room : 11'd16),
+            crosses: count > Room,
+            then_last: count <= 11'd32,
+            then_crosses: count > 11'd16 + Room
         };
   end
 
   // The beat at hand; what follows it is on `in`.
-  usplus_beat_t now_q;  // sop_at: of those that have not begun
+  usplus_beat_t now_q;  // sop_at: of those whose turn is yet to come
   place_t [3:0] place_q;
-  logic full_q;
-  // The TLP that goes on in it.
-  logic inside_q;
-  logic [1:0] at_q;
-  logic [10:0] left_q;
+
+  // ---------------------------------------------------------------- whose turn it is, known a clock ahead
+  typedef struct packed {
+    logic       some;
+    logic       goes_on;  // it goes on from the beat before
+    logic [1:0] at;       // where it began
+    logic       last;
+    logic       crosses;
+    logic       goes;     // a beat goes out
+    logic       more;     // another begins in this beat
+  } turn_t;
+  turn_t turn_q, fresh, next_here, on;
+  logic [10:0] left_q;  // Dwords of it that have not been moved, when it is inside
   logic second_q;  // with Wide: half of what goes out next has been put by
   logic begins_q;  // and none has gone out
 
-  // ---------------------------------------------------------------- which TLP, and how much of it
-  logic [1:0] at;
+  function automatic turn_t first_turn(input logic [3:0] sop_at, input place_t [3:0] place);
+    turn_t turn;
+    turn.some = sop_at != '0;
+    turn.goes_on = 1'b0;
+    turn.at = 2'd0;
+    for (int i = 3; i >= 0; i--) if (sop_at[i]) turn.at = 2'(i);
+    turn.last = place[turn.at].last;
+    turn.crosses = place[turn.at].crosses;
+    turn.goes = !Wide || turn.last;
+    turn.more = (sop_at & (sop_at - 4'd1)) != '0;
+    return turn;
+  endfunction
+  assign fresh = first_turn(in_beat.sop_at, in_place);
+  assign next_here = first_turn(now_q.sop_at, place_q);
+
+  wire [10:0] room = 11'd16 - first_of(turn_q.at);  // Dwords of it in the beat it begins in
   always_comb begin
-    at = 2'd3;
-    for (int i = 2; i >= 0; i--) if (now_q.sop_at[i]) at = 2'(i);
-    if (inside_q) at = at_q;
+    on = turn_q;
+    on.goes_on = 1'b1;
+    if (!turn_q.goes_on) begin
+      on.last = place_q[turn_q.at].then_last;
+      on.crosses = place_q[turn_q.at].then_crosses;
+    end else begin
+      on.last = left_q <= (second_q ? 11'd48 : 11'd32);
+      on.crosses = left_q > (second_q ? 11'd32 : 11'd16 + room);
+    end
+    on.goes = !Wide || on.last || !turn_q.goes;
+    on.more = in_beat.sop_at != '0;
   end
-  wire [10:0] room = 11'd16 - first_of(at_q);  // Dwords of it in the first beat
-  wire [10:0] most = !Wide ? 11'd16 : second_q ? 11'd32 - room : 11'd16 + room;
-  wire inside_last = left_q <= most;
-  wire inside_crosses = left_q > (second_q ? 11'd16 : room);
-  wire last = inside_q ? inside_last : place_q[at].last;
-  wire goes = !Wide || last || (inside_q && second_q);  // a beat goes out
-  wire crosses = inside_q ? inside_crosses : place_q[at].crosses;
-  wire more = |(now_q.sop_at & (inside_q ? 4'hf : now_q.sop_at - 4'd1));  // another begins in this beat
 
   // ---------------------------------------------------------------- its data
-  wire some = full_q && (inside_q || |now_q.sop_at);
-  wire [511:0] next = crosses ? in_beat.data : '0;
+  wire [511:0] next = turn_q.crosses ? in_beat.data : '0;
   logic [511:0] here, after;  // from its place on; where one beat is all of it: what follows
   always_comb begin
     here  = '0;
     after = '0;
     for (int p = 0; p < 4; p++) begin
-      if (some && at == 2'(p)) begin
+      if (turn_q.some && turn_q.at == 2'(p)) begin
         here  = 512'({next, now_q.data} >> 32 * (4 * p + DescDws));
         after = next >> 32 * (4 * p + DescDws);
       end
     end
   end
   logic [128+8-1:0] head, head_q;
-  assign head = inside_q ? head_q : {now_q.last_be, now_q.first_be, 128'(now_q.data >> {at, 7'd0})};
+  assign head = turn_q.goes_on ? head_q :
+      {now_q.last_be, now_q.first_be, 128'(now_q.data >> {turn_q.at, 7'd0})};
   logic [32*DataDws-1:0] data;
+  `STREAM(Unpacked, taken)
+  `SPILL(Unpacked, i_out, taken, out)
+  wire move = turn_q.some && (turn_q.goes ? taken.valid && taken.ready : in.valid);
   if (Wide) begin : g_wide
     logic [511:0] first_q;
     always_ff @(posedge clk_i) if (move) first_q <= here;
-    assign data = inside_q && second_q ? {here, first_q} : {after, here};
+    assign data = turn_q.goes_on && second_q ? {here, first_q} : {after, here};
   end else begin : g_narrow
     assign data = here;
     wire unused = &{1'b0, after};
   end
-  `STREAM(Unpacked, taken)
-  `SPILL(Unpacked, i_out, taken, out)
-  assign taken.valid = some && goes && (!crosses || in.valid);
+  assign taken.valid = turn_q.some && turn_q.goes && (!turn_q.crosses || in.valid);
   assign taken.data = '{
-          sop: !inside_q || begins_q,
-          eop: last,
+          sop: !turn_q.goes_on || begins_q,
+          eop: turn_q.last,
           desc: head[127:0],
           last_be: head[135:132],
           first_be: head[131:128],
@@ -126,33 +154,29 @@ module usplus_unpack
       };
 
   // ---------------------------------------------------------------- on
-  wire move = some && (goes ? taken.valid && taken.ready : in.valid);
   // The next beat when nothing more begins in this one.
-  wire step = !full_q || !some || (move && !(last && !crosses && more));
+  wire step = !turn_q.some || (move && !(turn_q.last && !turn_q.crosses && turn_q.more));
   assign in.ready = step;
   always_ff @(posedge clk_i) begin
     if (move) begin
-      inside_q <= !last;
-      at_q <= at;
       head_q <= head;
-      second_q <= Wide && !goes;
-      begins_q <= !goes && !inside_q;
-      left_q <= inside_q ? left_q - (!Wide ? 11'd16 : second_q ? 11'd32 - room : room) :
-          place_q[at].count - (Wide ? 11'd16 - first_of(
-          at
-      ) : 11'd16);
-      if (!inside_q) now_q.sop_at <= now_q.sop_at & (now_q.sop_at - 4'd1);
+      second_q <= Wide && !turn_q.goes;
+      begins_q <= !turn_q.goes && !turn_q.goes_on;
+      left_q <= turn_q.goes_on ? left_q - (!Wide ? 11'd16 : second_q ? 11'd32 - room : room) :
+          place_q[turn_q.at].count - (Wide ? room : 11'd16);
     end
     if (step) begin
-      now_q   <= in_beat;
+      now_q <= in_beat;
+      now_q.sop_at <= in_beat.sop_at & (move && !turn_q.last ? 4'hf : in_beat.sop_at - 4'd1);
       place_q <= in_place;
-      full_q  <= in.valid;
+      turn_q <= move && !turn_q.last ? on : fresh;
+      turn_q.some <= in.valid && (fresh.some || (move && !turn_q.last));
+    end else if (move) begin
+      turn_q <= next_here;
+      now_q.sop_at <= now_q.sop_at & (now_q.sop_at - 4'd1);
     end
-    if (rst_i) begin
-      full_q   <= 1'b0;
-      inside_q <= 1'b0;
-    end
+    if (rst_i) turn_q.some <= 1'b0;
   end
 
-  `ASSERT(NeverWithout, taken.valid |-> inside_q || |now_q.sop_at)
+  `ASSERT(GoesOn, move && !turn_q.last |-> step && in.valid)
 endmodule
