@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "bench/pcie/tlp.hpp"
 #include "bench/sim/options.hpp"
@@ -180,14 +181,16 @@ class LinkDirection {
   // Counts how often a limit moved, so that a copy of the limits knows when it is old.
   std::uint64_t limit_version() const { return limit_version_; }
 
-  // Sends a packet that was ready at `ready`; returns when its last byte leaves. Call when idle, so
-  // that packets of several sources are chosen one at a time.
+  // Sends a packet that was ready at `ready`; returns when its last byte leaves. It begins no
+  // sooner than the link is free and the credits it takes are known. Call when idle, so that
+  // packets of several sources are chosen one at a time.
   Time send(const Tlp& tlp, Time ready) {
     if (lost_) {
       ++stats_.lost;
       return ready;
     }
     const FcClass c = tlp.fc_class();
+    ready = std::max(ready, affordable_since(c, tlp.data_credits()));
     ++fc_[c].used_h;
     fc_[c].used_d += tlp.data_credits();
     if (!infinite(c) && (fc_[c].used_h > fc_[c].granted_h ||
@@ -243,7 +246,9 @@ class LinkDirection {
 
  private:
   struct Credit {
-    std::uint64_t limit_h = 0, limit_d = 0;      // transmitter: may use up to
+    std::uint64_t limit_h = 0, limit_d = 0;    // transmitter: may use up to
+    std::uint64_t before_h = 0, before_d = 0;  // ... until it was told so, at `told`
+    Time told = 0;
     std::uint64_t used_h = 0, used_d = 0;        // transmitter: has used
     std::uint64_t granted_h = 0, granted_d = 0;  // receiver: has told
     std::uint32_t freed_h = 0, freed_d = 0;      // receiver: not told yet
@@ -256,11 +261,21 @@ class LinkDirection {
     std::uint64_t header, data;
   };
 
+  // Since when there are credits for the next packet, which has so much data.
+  Time affordable_since(int c, std::uint32_t data) const {
+    const Credit& fc = fc_[c];
+    const bool had = infinite(c) || (fc.used_h < fc.before_h &&
+                                     (credits_.data[c] == 0 || fc.used_d + data <= fc.before_d));
+    return had ? 0 : fc.told;
+  }
+
   void init_credits() {
     for (int c = 0; c < kFcClasses; ++c) {
       fc_[c] = {};
       fc_[c].limit_h = fc_[c].granted_h = credits_.header[c];
       fc_[c].limit_d = fc_[c].granted_d = credits_.data[c];
+      fc_[c].before_h = fc_[c].limit_h;
+      fc_[c].before_d = fc_[c].limit_d;
     }
   }
 
@@ -327,10 +342,17 @@ class LinkDirection {
     for (int c = 0; c < kFcClasses; ++c) {
       if (fc_[c].freed_h && fc_[c].due <= now) update_fc(c, fc_[c].due);
     }
+    bool moved[kFcClasses] = {};
     while (!updates_.empty() && updates_.front().arrival <= now) {
       const Update& update = updates_.front();
-      fc_[update.c].limit_h = update.header;
-      fc_[update.c].limit_d = update.data;
+      Credit& fc = fc_[update.c];
+      if (!std::exchange(moved[update.c], true)) {
+        fc.before_h = fc.limit_h;
+        fc.before_d = fc.limit_d;
+      }
+      fc.told = update.arrival;
+      fc.limit_h = update.header;
+      fc.limit_d = update.data;
       ++limit_version_;
       updates_.pop();
     }

@@ -52,6 +52,33 @@ void test_dllps() {
   near(link.down.busy_time(), (4 * 88 + 3 * 8) * byte_ps, "busy time");
 }
 
+// A packet that waited for a credit begins when the credit is known, not when it was ready itself.
+void test_waiting_for_credits() {
+  const LinkConfig config;
+  CreditConfig at_root = PcieLink::root_credits();
+  at_root.header[kPosted] = 2;
+  PcieLink link(config, at_root);
+  const Tlp tlp = make_memory(true, 0x20'0000'0000, 64, 0, 0);
+  const Time length = link.up.send(tlp, 0);
+  link.up.send(tlp, 0);
+  checks.that(!link.up.has_credit(kPosted, 4), "no credit is left");
+  const Time freed = 3 * length + config.latency;
+  link.up.release(kPosted, 4, freed);
+  link.up.service(freed + config.latency - 1);
+  checks.that(!link.up.has_credit(kPosted, 4), "the credit is on its way");
+  link.up.service(freed + 2 * config.latency);
+  checks.that(link.up.has_credit(kPosted, 4), "the credit has come");
+  const Time end = link.up.send(tlp, 0);
+  checks.that(end >= freed + config.latency + length, "begun before its credit came");
+  checks.that(end <= freed + config.latency + 2 * length, "begun long after its credit came");
+  link.up.release(kPosted, 4, end);
+  link.up.release(kPosted, 4, end);
+  link.up.service(end + 2 * config.latency);
+  link.up.send(tlp, end + 3 * config.latency);
+  checks.equal(link.up.send(tlp, end + 9 * config.latency), end + 9 * config.latency + length,
+               "with credits at hand it begins when it is ready");
+}
+
 void test_enumeration() {
   Setup setup;
   setup.endpoint.function.vendor = 0xabcd;
@@ -503,6 +530,7 @@ int main() {
   using namespace emery::test;
   test_byte_enables();
   test_dllps();
+  test_waiting_for_credits();
   test_enumeration();
   test_mmio();
   test_random(1, false);

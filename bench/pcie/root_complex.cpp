@@ -375,12 +375,17 @@ bool RootComplex::launch_cpu_request() {
   tlp.payload = data;
   link_.down.send(tlp, tlp.time);
   cpu_requests_.pop();
-  simulation_.at(simulation_.now() + config_.mmio_timeout,
-                 [this, tag, serial = pending.serial](Time) {
-                   if (cpu_pending_[tag].used && cpu_pending_[tag].serial == serial)
-                     cpu_finish(tag, false);
-                 });
+  give_up_at(simulation_.now() + config_.mmio_timeout, tag, pending.serial);
   return true;
+}
+
+// Ends a request that has no answer by then. A host that takes no answers has not waited.
+void RootComplex::give_up_at(Time when, std::uint32_t tag, std::uint64_t serial) {
+  simulation_.at(when, [this, tag, serial](Time now) {
+    if (!cpu_pending_[tag].used || cpu_pending_[tag].serial != serial) return;
+    if (now >= stall_from_) return give_up_at(stall_until_ + config_.mmio_timeout, tag, serial);
+    cpu_finish(tag, false);
+  });
 }
 
 void RootComplex::cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes,
