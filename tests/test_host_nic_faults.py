@@ -229,3 +229,68 @@ def test_errors_are_told_to_people(nic, capsys):
     queue = stopped_queue(nic("fault=null_address", direction="tx"), "tx_queue", "null_address")
     (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith("errors"))
     assert line.split(maxsplit=1)[1] == f"interface 0 tx_queue {queue}: null_address"
+
+
+SHAPE = ("ports=2", "interfaces=2", "tx_queues=16", "rx_queues=16")
+
+
+def test_a_port_whose_line_is_paused_holds_up_no_other(capsys, tmp_path):
+    """For 100 us one of four takes nothing, while its frames wait: as many as host and device have room for."""
+    out = tmp_path / "result.json"
+    words = [x for setting in (*SHAPE, "fault=paused_port", "fault_us=100") for x in ("--set", setting)]
+    words += ["--size", "1518", "--frames", "500", "--rate", "0.24", "--direction", "tx", "--flows", "16"]
+    assert main(["run", "host-nic", *words, "--json", str(out), "--assertions"]) == 0, capsys.readouterr().err
+    streams = json.loads(out.read_text())["streams"]
+    assert all(all_well(stream) for stream in streams.values())
+    worst = {name: stream["latency_ns"]["max"] for name, stream in streams.items()}
+    assert worst.pop("tx0") > 100_000 and max(worst.values()) < 10_000
+
+
+@pytest.mark.parametrize("mode, ring", [("classic", 64), ("stream", 256)])
+def test_a_cpu_that_does_nothing_costs_its_own_queues(nic, tmp_path, mode, ring):
+    """Frames of its queues find no room; those of the queues of the other three CPUs all arrive."""
+
+    def by_queue(name, *fault):
+        settings = ("cpus=4", f"rx_ring={ring}", f"rx_mode={mode}", "mtu=1500", *fault)
+        result = nic(*settings, direction="rx", size="64", frames=12000, rate="0.5", flows=64, captures=tmp_path / name)
+        rows = (tmp_path / name / "host.csv").read_text().splitlines()[1:]
+        return result, Counter(int(row.split(",")[3]) for row in rows)
+
+    whole, expected = by_queue("whole")
+    assert all_well(whole["streams"]["rx"])
+    result, arrived = by_queue("fault", "fault=slow_cpu", "fault_us=120", "fault_frame=1000")
+    dropped, struck = result["streams"]["rx"]["dropped"], result["resources"]["fault"]["queue"]
+    lost = expected - arrived
+    assert set(dropped) == {"no_descriptor"} and lost.total() == dropped["no_descriptor"] > 300
+    assert len(lost) > 8 and {queue % 4 for queue in lost} == {struck % 4}
+
+
+@pytest.mark.parametrize("more", [(), ("rx_mode=stream", "rx_ring=1024"), ("segments=4", "interrupts=true", "cpus=4")],
+                         ids=["", "stream", "segments,interrupts"])  # fmt: skip
+def test_queues_are_restarted_under_traffic(nic, more):
+    """Every 60th frame's queue is set up anew; frames for a receive queue that is out of use are lost, and none besides."""
+    rings = ("tx_ring=64", "rx_ring=64", "mtu=1500")
+    result = nic("restart_every=60", *rings, *more, frames=6000, rate="0.4", flows=16)
+    resources = result["resources"]
+    assert resources["driver"]["restarts"] > 150 and resources["device_errors"] == []
+    assert all_well(result["streams"]["tx"])
+    rx = result["streams"]["rx"]
+    assert set(rx["dropped"]) == {"queue_stopped"} and rx["delivered"] > 0.8 * rx["offered"]
+
+
+@pytest.mark.parametrize("fault", ["doorbell", "null_address", "poisoned_completion", "lost_completion", "lost_descriptor"])
+def test_a_stopped_queue_is_set_up_anew(nic, all_frames, tmp_path, fault):
+    """What follows is sent from it; lost are what was bad and what came while it stood still."""
+    result = nic(f"fault={fault}", "recover=true", captures=tmp_path / "out")
+    (error,) = result["resources"]["device_errors"]
+    assert not error["queue_stopped"] and result["resources"]["driver"]["restarts"] == 1
+    assert all_well(result["streams"]["rx"])
+    missing = lost(all_frames, tmp_path / "out", "tx")
+    assert len(missing) < 12 and len({flow(x) for x in missing}) <= 1
+
+
+def test_a_stopped_receive_queue_is_set_up_anew(nic):
+    result = nic("fault=rx_null_address", "rx_ring=64", "recover=true")
+    assert result["resources"]["driver"]["restarts"] == 1 and all_well(result["streams"]["tx"])
+    dropped = result["streams"]["rx"]["dropped"]
+    assert dropped.pop("descriptor_error") == 1 and dropped.get("queue_stopped", 0) < 10

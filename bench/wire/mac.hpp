@@ -156,6 +156,8 @@ class BasicMac final : public Component {
     source_ = source;
     origin_ = origin;
   }
+  /// The far end has the device send no frame that has not begun, until that time.
+  void pause(Time until) { paused_until_ = until; }
   void on_transmitted(OnTransmitted callback) { on_transmitted_ = std::move(callback); }
   void on_receiving(OnReceiving callback) { on_receiving_ = std::move(callback); }
 
@@ -190,7 +192,7 @@ class BasicMac final : public Component {
   void sample_tx(Time now) {
     while (!leaving_.empty() && leaving_.front() <= now) leaving_.pop();
     if (ready_ && *tx_.valid) take_beat(now);
-    ready_ = leaving_.size() < config_.tx_buffer_beats;
+    ready_ = leaving_.size() < config_.tx_buffer_beats && (in_frame_ || now >= paused_until_);
   }
 
   void take_beat(Time now) {
@@ -345,6 +347,7 @@ class BasicMac final : public Component {
   bool in_frame_ = false;
   bool late_ = false;
   bool ready_ = false;
+  Time paused_until_ = 0;
   OnTransmitted on_transmitted_;
 
   LineClock rx_line_;  // start of the frame now played

@@ -3,8 +3,8 @@
 /// Descriptor queues as one block, for the engines of `Ports` ports: the manager that keeps them and the fetch of descriptors.
 ///
 /// Wiring only; see doorbell_port and queue_manager for registers, doorbells and errors, desc_fetch for throughput and delay. The ports take
-/// turns with their requests, commits and stops; grants and descriptors go to the port that asked, and one that is not ready
-/// holds up those behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). `slots_o` tells how many slots are handed out and not yet finished, all queues together.
+/// turns with their requests, commits and stops; grants and descriptors go to the port that asked. With `Room` each has so many
+/// places for descriptors of its own (desc_room), and one that stands still holds up no other; without, one that is not ready holds up those behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). `slots_o` tells how many slots are handed out and not yet finished, all queues together.
 module desc_queues
   import queue_pkg::*;
   import dma_pkg::*;
@@ -13,6 +13,7 @@ module desc_queues
     parameter int Slots = 128,  // descriptor blocks kept on chip
     parameter int Ports = 1,
     parameter int Jobs = 512,  // packets in flight
+    parameter int Room = 0,  // descriptors kept for each port; 0: none are
     parameter bit Streams = 0,  // queues may be streams
     parameter ram_sel_t Sel = '0,
     parameter bit Push = 1'b0,
@@ -86,13 +87,44 @@ module desc_queues
   end
   assign pushes_o[0] = events.pushed;
 
+  `STREAM(fetch_req_t, admitted[Ports])
+  `STREAM(fetch_desc_t, sorted[Ports])
+  wire taken = deq_response.valid && deq_response.ready;
+  if (Room != 0) begin : g_room
+    desc_room #(
+        .Ports(Ports),
+        .Depth(Room),
+        .Requests(Jobs + 64)
+    ) i_room (
+        .clk_i,
+        .rst_i,
+        .request,
+        .admitted,
+        .asked_i(any_request.valid && any_request.ready),
+        .asked_port_i(any_request.data.port),
+        .answer_i(taken),
+        .answer_rsp_i(deq_response.data),
+        .desc(sorted),
+        .port_desc(desc)
+    );
+  end else begin : g_no_room
+    for (genvar p = 0; p < Ports; p++) begin : g_port
+      assign admitted[p].valid = request[p].valid;
+      assign admitted[p].data = request[p].data;
+      assign request[p].ready = admitted[p].ready;
+      assign desc[p].valid = sorted[p].valid;
+      assign desc[p].data = sorted[p].data;
+      assign sorted[p].ready = desc[p].ready;
+    end
+  end
+
   arb_rr #(
       .T(fetch_req_t),
       .N(Ports)
   ) i_request (
       .clk_i,
       .rst_i,
-      .in(request),
+      .in(admitted),
       .out(any_request),
       .index_o(unused_request)
   );
@@ -136,7 +168,7 @@ module desc_queues
       .rst_i,
       .in(any_desc),
       .select_i(any_desc.data.port[PortW-1:0]),
-      .out(desc)
+      .out(sorted)
   );
   arb_rr #(
       .T(commit_t),
@@ -185,7 +217,6 @@ module desc_queues
       .streams_o
   );
 
-  wire taken = deq_response.valid && deq_response.ready;
   wire finished = any_commit.valid && any_commit.ready;
   always_ff @(posedge clk_i) begin
     slots_o <= slots_o + (taken ? 32'(deq_response.data.count) : '0) -

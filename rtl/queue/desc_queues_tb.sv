@@ -4,16 +4,20 @@
 `include "tb.svh"
 `include "stream.svh"
 /// desc_queues as a driver and two ports use it: rings set up through registers, doorbells, descriptors asked for, given back
-/// by commits. Every descriptor once, in order and at the port that asked; a stop is an error and ends its queue.
-module desc_queues_tb;
-  import queue_pkg::*;
-  import dma_pkg::*;
+/// by commits. Every descriptor once, in order and at the port that asked; a stop is an error and ends its queue. With `Room`
+/// (desc_queues_room_tb) slots have one or two descriptors, and port 1 takes none while port 0 gets all of its own.
+module desc_queues_tb
+  import queue_pkg::*, dma_pkg::*;
+#(
+    parameter int Room = 0
+);
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
   localparam int Queues = 4;
   localparam int Ports = 2;  // port p has the queues p and p + 2
   localparam int LogSize = 4;
   localparam int Ring = 1 << LogSize;
+  localparam int LogBlock = Room == 0 ? 0 : 1;
   localparam int Slots = 600;  // of each queue
   localparam ram_sel_t Sel = 5'd3;
 
@@ -35,6 +39,7 @@ module desc_queues_tb;
       .Ports(Ports),
       .Slots(32),
       .Jobs(64),
+      .Room(Room),
       .Sel(Sel)
   ) dut (
       .clk_i(clk),
@@ -57,6 +62,7 @@ module desc_queues_tb;
   );
 
   int unsigned made[Queues], asked[Queues], seen[Queues], freed[Queues];
+  int unsigned part[Queues];  // descriptors seen of the next slot
   int unsigned doorbells = 0, errors = 0, most_slots = 0;
   queue_error_t last_error;
   bit running = 0;
@@ -85,6 +91,14 @@ module desc_queues_tb;
     return d;
   endfunction
 
+  // Descriptors of a slot; a packet that has only one is ended by one of length 0.
+  function automatic int unsigned parts(int unsigned n);
+    return LogBlock == 0 || n % 3 == 0 ? 1 : 2;
+  endfunction
+
+  // Port 1 stands still from its 100th slot on until port 0 has got all.
+  wire still = Room != 0 && seen[1] + seen[3] >= 100 && seen[0] + seen[2] < 2 * Slots;
+
   `DMA_HOST_READ(i_host, Sel, dma, 80, 1, 40, 0)
 
   // The ports: each asks for one of its queues, and commits each descriptor a while after it came.
@@ -92,7 +106,7 @@ module desc_queues_tb;
     bit waiting = 0;  // for a grant
     assign granted[p].ready = 1'b1;
     `STREAM_SOURCE(fetch_req_t, i_request, request[p], 25)
-    `STREAM_SINK(fetch_desc_t, i_desc, desc[p], 75)
+    `STREAM_SINK(fetch_desc_t, i_desc, desc[p], p == 1 && still ? 0 : 75)
     `STREAM_SOURCE(commit_t, i_commit, commit[p], 50)
     `STREAM_SOURCE(queue_error_t, i_stop, stop[p], 100)
     always @(posedge clk) begin
@@ -113,13 +127,29 @@ module desc_queues_tb;
         if (desc[p].valid && desc[p].ready && desc[p].data.beat.status == DeqOk) begin
           q = int'(desc[p].data.beat.queue);
           `CHECK(q % 2 == p, "a descriptor of another port")
-          `CHECK(desc[p].data.beat.last && desc[p].data.beat.result == DmaOk, "not a whole slot")
+          `CHECK(desc[p].data.beat.last == (part[q] + 1 == parts(seen[q])), "not a whole slot")
+          `CHECK(desc[p].data.beat.result == DmaOk, "an error")
           `CHECK(desc[p].data.beat.cq == queue_t'(20 + q), "of another completion queue")
-          `CHECK(desc[p].data.beat.desc == made_of(q, seen[q]), "lost, doubled or reordered")
-          seen[q]++;
-          i_commit.queue.push_back('{queue: queue_t'(q), count: 4'd1});
+          `CHECK(desc[p].data.beat.desc == made_of(q, seen[q] + 1000 * part[q]),
+                     "lost, doubled or reordered")
+          part[q]++;
+          if (desc[p].data.beat.last) begin
+            seen[q]++;
+            part[q] = 0;
+            i_commit.queue.push_back('{queue: queue_t'(q), count: 4'd1});
+          end
         end
       end
+    end
+  end
+
+  // Of the places for descriptors all that are not in use.
+  logic [Ports-1:0] back;
+  for (genvar p = 0; p < Ports; p++) begin : g_back
+    if (Room != 0) begin : g_room
+      assign back[p] = 32'(dut.g_room.i_room.g_port[p].free_q) == Room;
+    end else begin : g_none
+      assign back[p] = 1'b1;
     end
   end
 
@@ -141,7 +171,7 @@ module desc_queues_tb;
       access (1, q, QRegBaseLo, at[31:0]);
       access (1, q, QRegBaseHi, at[63:32]);
       access (1, q, QRegCq, 32'(20 + q));
-      access (1, q, QRegControl, 32'(LogSize << 4) | 32'd1);
+      access (1, q, QRegControl, 32'(LogBlock << 8) | 32'(LogSize << 4) | 32'd1);
     end
     running = 1;
     while (freed.sum() < Queues * Slots) begin
@@ -149,7 +179,9 @@ module desc_queues_tb;
       q = $urandom_range(Queues - 1);
       n = $urandom_range(6);
       for (int unsigned i = 0; i < n && made[q] - freed[q] < Ring && made[q] < Slots; i++) begin
-        i_host.memory[base(q)/16+64'(made[q]%Ring)] = made_of(q, made[q]);
+        for (int unsigned s = 0; s < 1 << LogBlock; s++)
+        i_host.memory[base(q)/16+64'((made[q]%Ring)<<LogBlock)+64'(s)] = s < parts(made[q]) ?
+            made_of(q, made[q] + 1000 * s) : '0;
         made[q]++;
       end
       access (1, q, QRegProducer, made[q]);
@@ -162,6 +194,9 @@ module desc_queues_tb;
     repeat (200) @(posedge clk);
     `CHECK(slots == 0 && most_slots > 4 && most_slots <= Queues * Ring, "slots handed out")
     `CHECK(doorbells > 100 && errors == 0, "doorbells or errors")
+    running = 0;
+    repeat (500) @(posedge clk);
+    `CHECK(back == '1, "places for descriptors are not back")
     g_port[1].i_stop.queue.push_back('{queue: queue_t'(3), code: ErrNullAddress});
     repeat (50) @(posedge clk);
     `CHECK(errors == 1 && last_error == '{queue: 16'd3, code: ErrNullAddress}, "no error")

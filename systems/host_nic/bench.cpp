@@ -86,6 +86,7 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.tx_push = push == "frame"        ? TxPush::kFrame
               : push == "descriptor" ? TxPush::kDescriptor
                                      : TxPush::kNone;
+  c.recover = options.get<bool>("recover");
   c.interrupts = options.get<bool>("interrupts");
   if (const auto every = options.get<unsigned>("doorbell"))
     c.doorbell_batch = c.refill_batch = every;
@@ -130,7 +131,7 @@ class Bench final : public Run {
   bool settled() override;
   Time busy_until() const override { return driver_.busy_until(); }
   void account() override;
-  bool at_rest() const override { return host_.at_rest(); }
+  bool at_rest() const override { return host_.at_rest() && !driver_.restarting(); }
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
 
@@ -189,6 +190,7 @@ Bench::Bench(const Options& options)
     record_file_ << "timestamp_ns,interface,port,queue,hash,hash_type,csum,bytes\n";
   }
   for (unsigned p = 0; p < port_.size(); ++p) connect_port(p, options);
+  faults_.on_pause = [this](Time until) { port_[0].mac->pause(until); };
   add_traffic(workload_, options);
   driver_.on_receive = [this](const Received& r, Time now) { received(r, now); };
   driver_.on_sent = [this](unsigned interface, unsigned queue, bool error, std::uint64_t stamp,
@@ -380,6 +382,7 @@ void Bench::find_levels() {
 void Bench::check(Findings& findings) const {
   host_.check(findings);
   records_.check(findings);
+  findings.add(driver_.stale_writes(), "writes to memory of rings that were given up");
   for (const Port& port : port_) port.mac->stats().check(findings);
 }
 

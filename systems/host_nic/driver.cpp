@@ -338,7 +338,8 @@ void Driver::schedule(std::uint32_t cpl_queue) {
 
 bool Driver::tx_room(unsigned interface, unsigned queue) const {
   const TxQueue& q = tx_[tx_index(interface, queue)];
-  return !q.stopped && static_cast<std::uint16_t>(q.producer - q.done) < config_.tx_ring;
+  return !q.stopped && !q.restarting &&
+         static_cast<std::uint16_t>(q.producer - q.done) < config_.tx_ring;
 }
 
 unsigned Driver::tx_stranded(unsigned interface, unsigned port) const {
@@ -449,6 +450,7 @@ void Driver::poll(Time now) {
     for (std::size_t i = 0; i < pending_events_.size(); ++i) serve_events(pending_events_[i], now);
     pending_events_.clear();
   }
+  if (!restarts_.empty()) go_on_restarting();
   for (Cpu& cpu : cpus_) {
     while (!cpu.work.empty() && cpu.busy_until <= now) {
       const std::uint32_t queue = cpu.work.front();
@@ -558,6 +560,7 @@ void Driver::serve_events(std::uint32_t index, Time now) {
       if (kind == queue_pkg::EvtTxError && source < config_.tx_queues) stop_tx(interface, source);
       if (kind == queue_pkg::EvtRxError && source < config_.rx_queues)
         rx_[rx_index(interface, source)].stopped = true;
+      if (config_.recover) recover(interface, kind, source);
     }
   }
   arm(q.doorbell, q.consumer, true);
@@ -693,6 +696,8 @@ void Driver::write(JsonWriter& json) const {
       .field("rx_errors", rx_errors_)
       .field("device_errors", errors_.size())
       .field("foreign", foreign_)
+      .field("restarts", restarted_)
+      .field("stale_writes", stale_writes_)
       .end_object();
 }
 

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +42,7 @@ struct DriverConfig {
   unsigned tx_burst;    // packets a queue sends in its turn
   bool tx_checksum;     // the device computes TCP and UDP checksums
   TxPush tx_push;       // and the frame only if it is short
+  bool recover;         // sets up anew what the device has stopped for an error
   bool interrupts;      // wait for MSI-X instead of polling
   unsigned cpus;        // each serves its share of the queues
   Time cpu_per_packet;  // for each packet received or completed
@@ -164,6 +166,15 @@ class Driver {
   // simulated time.
   std::uint64_t settings_refused();
 
+  // Takes a queue out of use and sets it up anew in other memory, while all others go on; what the
+  // device has not taken of a transmit queue is transmitted from the new ring. In restart.cpp.
+  void restart_tx(unsigned interface, unsigned queue);
+  void restart_rx(unsigned interface, unsigned queue);
+  void recover(unsigned interface, unsigned kind, unsigned queue);
+  bool restarting() const { return !restarts_.empty(); }
+  // Writes of the device to memory of a ring that was no longer in use.
+  std::uint64_t stale_writes() const { return stale_writes_; }
+
   // For tests of how the device meets a bad driver: raw access to a transmit or receive ring.
   struct TxSlot {
     std::uint64_t buffer, descriptor;  // bus addresses
@@ -176,6 +187,8 @@ class Driver {
   std::uint16_t tx_producer(unsigned interface, unsigned queue) const;
   // Makes the receive queue's descriptor `ahead` places after the newest used one point to `addr`.
   void poison_rx_descriptor(unsigned interface, unsigned queue, unsigned ahead, std::uint64_t addr);
+  // The CPU that serves the receive queue does nothing else until then.
+  void stop_cpu(unsigned interface, unsigned rx_queue, Time until);
   // Where that descriptor lies.
   std::uint64_t rx_descriptor(unsigned interface, unsigned queue, unsigned ahead) const;
 
@@ -190,14 +203,21 @@ class Driver {
     std::uint64_t buffers = 0, descriptors = 0, regs = 0, doorbell = 0, window = 0;
     std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
     std::uint16_t producer = 0, rung = 0, done = 0;
-    bool stopped = false, touched = false;
+    bool stopped = false, touched = false, restarting = false;
   };
   struct RxQueue {
     std::uint64_t buffers = 0, descriptors = 0, regs = 0, doorbell = 0;
     std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
     unsigned interface = 0;
     std::uint16_t producer = 0, rung = 0, done = 0;
-    bool stopped = false, pending = false;
+    bool stopped = false, pending = false, restarting = false;
+  };
+  struct Restart {
+    std::uint32_t index;
+    bool transmit;
+    std::uint64_t regs;
+    bool asked = false, idle = false;
+    std::uint16_t taken = 0;
   };
   struct CplQueue {
     std::uint64_t doorbell = 0;
@@ -224,6 +244,8 @@ class Driver {
   void open_receive(unsigned interface);
   void open_streams(unsigned interface);
   void schedule_stream(std::uint32_t rx_queue);
+  void watch_stream(std::uint32_t rx_queue, std::uint64_t memory);
+  void move_stream(RxQueue& queue, std::uint32_t index);
   unsigned serve_stream(std::uint32_t rx_queue, Time now);
   void write32(std::uint64_t addr, std::uint32_t value) { mmio_write(host_, addr, value, 4); }
   std::uint32_t read32(std::uint64_t addr) {
@@ -248,6 +270,13 @@ class Driver {
   void ring(TxQueue& queue);
   // Writes the descriptor put into the ring last, and with it its frame, to the queue's window.
   void push(const TxQueue& queue);
+  void begin_restart(std::uint32_t index, bool transmit, std::uint64_t regs);
+  void go_on_restarting();
+  void finish_restart(TxQueue& queue, std::uint16_t taken);
+  void finish_restart(RxQueue& queue, std::uint32_t index);
+  void give_up_memory(std::uint64_t addr, std::uint64_t bytes);
+  void start_ring(std::uint64_t regs, std::uint64_t ring, bool transmit, std::uint16_t producer);
+  std::uint32_t queue_control(bool transmit, bool enable) const;
   std::uint32_t tx_index(unsigned interface, unsigned queue) const {
     return interface * config_.tx_queues + queue;
   }
@@ -276,6 +305,8 @@ class Driver {
   std::uint64_t checksums_ = 0;  // left to the device
   std::uint64_t doorbells_ = 0, interrupts_ = 0, polls_ = 0, tx_errors_ = 0, rx_errors_ = 0;
   std::uint64_t pushes_ = 0;
+  std::vector<std::unique_ptr<Restart>> restarts_;  // under way
+  std::uint64_t restarted_ = 0, stale_writes_ = 0;
   std::uint64_t foreign_ = 0;  // records and events of queues that are not the driver's
 };
 

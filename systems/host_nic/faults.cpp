@@ -11,7 +11,6 @@ namespace emery::host_nic {
 namespace {
 
 constexpr std::uint64_t kNowhere = 0x5555'0000'0000;  // HostMemory never maps this
-constexpr Time kStall = 20 * kMicrosecond;
 // In the order of Faults::Kind.
 constexpr const char* kNames[] = {"none",
                                   "doorbell",
@@ -24,6 +23,8 @@ constexpr const char* kNames[] = {"none",
                                   "rx_null_address",
                                   "slow_host",
                                   "lost_rx_descriptor",
+                                  "paused_port",
+                                  "slow_cpu",
                                   "hostile_registers"};
 constexpr unsigned kHostileClocks = 25;  // between two writes
 
@@ -44,11 +45,14 @@ Faults::Faults(const Options& options, const DriverConfig& driver)
             return may_harm(name, index);
           },
           options.get<std::uint64_t>("seed")),
-      timeout_(driver.dma_timeout_clocks * 4 * kNanosecond) {
+      timeout_(driver.dma_timeout_clocks * 4 * kNanosecond),
+      lasts_(options.get<unsigned>("fault_us") * kMicrosecond),
+      restart_every_(options.get<std::uint64_t>("restart_every")) {
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name_);
   if (found == std::end(kNames)) throw OptionError("fault: there is no '" + name_ + "'");
   kind_ = static_cast<Kind>(found - std::begin(kNames));
-  if (kind_ == Kind::kSlowHost) pause_ = kStall;
+  if (kind_ == Kind::kSlowHost || kind_ == Kind::kPausedPort || kind_ == Kind::kSlowCpu)
+    pause_ = lasts_;
   if (kind_ == Kind::kLostCompletion || kind_ == Kind::kLostDescriptor ||
       kind_ == Kind::kLostRxDescriptor)
     pause_ = timeout_;
@@ -61,10 +65,12 @@ void Faults::strike(unsigned queue) {
 }
 
 bool Faults::strikes_received() const {
-  return kind_ == Kind::kRxNullAddress || kind_ == Kind::kLostRxDescriptor;
+  return kind_ == Kind::kRxNullAddress || kind_ == Kind::kLostRxDescriptor ||
+         kind_ == Kind::kSlowCpu;
 }
 
 void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time now) {
+  if (restart_every_ && ++sent_ % restart_every_ == 0) driver.restart_tx(0, queue);
   if (struck_ || kind_ == Kind::kNone || strikes_received() || ++count_ != frame_) return;
   strike(queue);
   if (kind_ == Kind::kHostileRegisters) return;
@@ -95,7 +101,10 @@ void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time
       fault.kind = ReadFault::Kind::kPoison;
       break;
     case Kind::kSlowHost:
-      root.stall(now, now + kStall);
+      root.stall(now, now + lasts_);
+      return;
+    case Kind::kPausedPort:
+      on_pause(now + lasts_);
       return;
     default:  // kLostCompletion: as it stands
       break;
@@ -104,12 +113,15 @@ void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time
 }
 
 void Faults::received(Driver& driver, RootComplex& root, unsigned queue, Time now) {
+  if (restart_every_ && ++arrived_ % restart_every_ == 0) driver.restart_rx(0, queue);
   if (struck_ || !(strikes_received() || kind_ == Kind::kSlowHost) || ++count_ != frame_) return;
   strike(queue);
   // Far beyond what the device has read already.
   const unsigned ahead = std::min(rx_ring_ / 2, 256u);
   if (kind_ == Kind::kSlowHost) {
-    root.stall(now, now + kStall);
+    root.stall(now, now + lasts_);
+  } else if (kind_ == Kind::kSlowCpu) {
+    driver.stop_cpu(0, queue, now + lasts_);
   } else if (kind_ == Kind::kLostRxDescriptor) {
     ReadFault fault;
     fault.addr = driver.rx_descriptor(0, queue, ahead);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "bench/pcie/register_list.hpp"
@@ -21,6 +22,9 @@ class Faults {
  public:
   // Throws OptionError when the run has no frames for the fault to strike.
   Faults(const Options& options, const DriverConfig& driver);
+
+  // Told of a fault of the line of port 0 of interface 0: it takes nothing until then.
+  std::function<void(Time until)> on_pause;
 
   // A frame of interface 0 has been put into a transmit ring; its doorbell has not been rung.
   void transmitted(Driver& driver, RootComplex& root, unsigned queue, Time now);
@@ -50,6 +54,8 @@ class Faults {
     kRxNullAddress,       // in a receive descriptor, up to 256 frames (or half a ring) later
     kSlowHost,            // the root complex neither accepts nor answers for a while
     kLostRxDescriptor,    // the read of a receive descriptor, as far on, gets no completion
+    kPausedPort,          // the line of the first port takes no frame for a while
+    kSlowCpu,             // the CPU of that receive queue does nothing for a while
     kHostileRegisters     // from then on all registers but those others live by get any value
   };
   void strike(unsigned queue);
@@ -63,8 +69,9 @@ class Faults {
   unsigned tx_queues_, rx_queues_, event_queues_;  // of interface 0, that the driver has opened
   HostileWriter hostile_;
   unsigned clocks_ = 0;
-  Time timeout_, pause_ = 0;
+  Time timeout_, lasts_, pause_ = 0;
   bool struck_ = false;
+  std::uint64_t restart_every_, sent_ = 0, arrived_ = 0;  // of interface 0; 0: no restarts
 };
 
 // The options bad_fcs_every, runt_every and oversize_every.

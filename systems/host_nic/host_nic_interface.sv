@@ -142,6 +142,7 @@ module host_nic_interface
       .Slots(DescSlots),
       .Ports(Ports),
       .Jobs(MaxPackets),
+      .Room(Ports > 1 ? MaxPackets : 0),  // one whose line is paused takes none
       .Sel(ram_sel_t'(ReadBase)),
       .Push(1'b1),
       .Interface(Index)

@@ -22,6 +22,12 @@ constexpr std::uint64_t kPage = 4096;
 
 std::uint64_t pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
+// Of the ring of a queue: what lies below it for a frame near its end, and all.
+std::uint64_t below_ring(const DriverConfig& config) { return pages(config.max_frame); }
+std::uint64_t ring_stride(const DriverConfig& config) {
+  return below_ring(config) + pages(std::uint64_t{config.rx_ring} * kGranule);
+}
+
 // Of a frame with its record.
 unsigned granules(unsigned len) { return (len + kGranule - 1) / kGranule + 1; }
 
@@ -33,8 +39,7 @@ void Driver::open_streams(unsigned i) {
                                 std::to_string(granules(config_.max_frame)) +
                                 ", what the longest frame takes");
   }
-  const std::uint64_t below = pages(config_.max_frame);  // the ring, for a frame near its end
-  const std::uint64_t stride = below + pages(std::uint64_t{config_.rx_ring} * kGranule);
+  const std::uint64_t below = below_ring(config_), stride = ring_stride(config_);
   const std::uint64_t memory = host_.dma_alloc(config_.rx_queues * stride);
   std::uint8_t* bytes = host_.dma_pointer(memory, config_.rx_queues * stride);
   const auto first = static_cast<std::uint32_t>(rx_.size());
@@ -43,6 +48,7 @@ void Driver::open_streams(unsigned i) {
     RxQueue queue;
     queue.regs = interfaces_[i].rxq + q * sizeof(DescQueueRegs);
     queue.doorbell = queue.regs + offsetof(DescQueueRegs, producer);
+    queue.descriptors = memory + q * stride;
     queue.ring = bytes + q * stride + below;
     queue.interface = i;
     queue.producer = queue.rung = static_cast<std::uint16_t>(config_.rx_ring);
@@ -55,6 +61,17 @@ void Driver::open_streams(unsigned i) {
               [this, first, memory, stride](std::uint64_t addr, std::uint32_t) {
                 schedule_stream(first + static_cast<std::uint32_t>((addr - memory) / stride));
               });
+}
+
+void Driver::move_stream(RxQueue& q, std::uint32_t index) {
+  const std::uint64_t below = below_ring(config_), stride = ring_stride(config_);
+  give_up_memory(q.descriptors, stride);
+  q.descriptors = host_.dma_alloc(stride);
+  q.ring = host_.dma_pointer(q.descriptors, stride) + below;
+  host_.watch(q.descriptors, stride,
+              [this, index](std::uint64_t, std::uint32_t) { schedule_stream(index); });
+  start_ring(q.regs, (q.descriptors + below) | DESC_QUEUE_REGS__BASE_LO__STREAM_bm, false,
+             q.producer);
 }
 
 void Driver::schedule_stream(std::uint32_t index) {
