@@ -150,6 +150,29 @@ def test_pushes_while_much_is_under_way(nic):
     assert result["resources"]["tx_push"]["taken"] > 200
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--size 64 --flows 1 --frames 1500 --direction tx",
+        "--size 64-300 --flows 500 --frames 1500 --direction tx",
+        "--size 64-1500 --frames 400 --rate 0.4 --set tx_checksum=true --set interrupts=true",
+        "--size 4100 --frames 100 --direction tx --flows 3",
+        "--size 64-2000 --frames 300 --rate 0.5 --set read_jitter_ns=2000",
+        "--size 64-1000 --frames 300 --rate 0.4 --set ports=2 --set interfaces=2 --set tx_queues=16 --set rx_queues=16",
+    ],
+)
+def test_frames_that_lie_in_the_ring(nic, words):
+    result = nic(*words.split(), "--set", "tx_mode=stream")
+    whole(result)
+    assert result["resources"]["driver"]["tx_errors"] == 0
+
+
+def test_what_a_stream_queue_cannot_do_is_refused(capsys):
+    for words in (("--size", "9018"), ("--size", "64", "--set", "segments=2"), ("--size", "64", "--set", "tx_push=frame")):
+        assert main(["run", "host-nic", "--frames", "10", *words, "--set", "tx_mode=stream"]) == 2
+        assert "stream queue" in capsys.readouterr().err
+
+
 def test_polling_and_interrupts_deliver_the_same(nic, tmp_path):
     delivered = []
     for interrupts in ("false", "true"):

@@ -169,6 +169,17 @@ def test_a_null_address_in_a_receive_ring_stops_that_queue_alone(nic, all_frames
     assert len(missing) == sum(dropped.values()) and len({flow(x) for x in missing}) == 1
 
 
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [("doorbell", "doorbell"), ("lost_completion", "timeout"), ("poisoned_completion", "poisoned")],
+)
+def test_a_stream_queue_stops_alone(nic, fault, code):
+    result = nic(f"fault={fault}", "tx_mode=stream", "dma_timeout_us=20")
+    stopped_queue(result, "tx_queue", code)
+    assert all_well(result["streams"]["rx"])
+    assert set(result["streams"]["tx"]["dropped"]) == {"queue_stopped"}
+
+
 def test_an_error_under_full_load(nic):
     """Hundreds of packets are under way when the queue stops, and the receive side is above its limit."""
     result = nic("fault=null_address", "fault_frame=1500", frames=4000, rate="1.0", size="64")

@@ -39,13 +39,37 @@ package engine_pkg;
     logic truncated;         // longer than its descriptors
   } rx_engine_count_t;
 
-  /// A packet that left for the wire, or failed.
+  /// Longest frame in a stream queue, without FCS: what mac_tx holds back until it is there to its end.
+  localparam int StreamFrame = 4096;
+
+  /// A packet that left for the wire, or failed; or a piece of a stream queue's turn.
   typedef struct packed {
-    queue_pkg::queue_t queue;
-    queue_pkg::queue_t cq;
-    logic [13:0]       len;
-    logic              error;
+    queue_pkg::queue_t    queue;
+    queue_pkg::queue_t    cq;
+    logic [13:0]          len;
+    logic                 error;
+    logic                 stream;
+    logic                 ends;      // the turn
+    logic [8:0]           granules;  // of the piece,
+    queue_pkg::ring_ptr_t index;     // and the ring's index behind it
   } tx_done_t;
+
+  /// A unit out of the packet RAM: of a packet, or of a piece of a stream queue's turn.
+  typedef struct packed {
+    eth_pkg::wide_beat_t beat;    // of a piece: sop and eop are its own, len counts from the unit's first byte on
+    eth_pkg::tx_csum_t csum;
+    logic stream;
+    logic [2:0] from;  // of a turn's first unit: 16 bytes that are not its own
+    logic ends;  // the turn
+    logic fail;  // the piece could not be read
+  } tx_unit_t;
+
+  /// What has become of a piece: frames that left until then, modulo 256; the turn cannot be used further.
+  typedef struct packed {
+    logic [7:0] frames;
+    logic       aborted;  // the newest of them ended with `err`
+    logic       broken;
+  } tx_token_t;
 
   /// Packets that tx_engine finished: each bit high for one clock for each packet of its kind.
   typedef struct packed {

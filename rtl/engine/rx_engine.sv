@@ -185,7 +185,7 @@ module rx_engine
   assign flight.ready = finish;
   assign record_in.valid = finish && has_slot && !f.stream;
   assign commit_in.valid = finish && has_slot;
-  assign commit_in.data = '{queue: f.queue, count: 4'd1};
+  assign commit_in.data = '{queue: f.queue, count: 9'd1};
   assign stop_in.valid = finish && has_slot && final_code != ErrNone;
   assign stop_in.data = '{queue: f.queue, code: final_code};
 

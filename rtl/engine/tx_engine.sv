@@ -10,6 +10,8 @@
 /// sent: record with `error`, commit and `sent` in its turn, and `stop` tells the queue manager. Zero-length descriptors
 /// are skipped; a packet that was pushed with its descriptor (`inlined`) needs neither request nor room in that RAM and is read
 /// from tx_push_ram, whose entry is then free for another (`push_release_o`, a bit each, for a clock); the record of a failed packet tells the sum of its descriptors' lengths; a beat without a descriptor (`status` not DeqOk) leaves no trace.
+/// A piece of a stream queue's turn is read like a packet, lies in its units as in rows of the ring, and tx_cut cuts the frames out of it:
+/// one record and commit a piece, one `sent` a turn; what fails or is no frame breaks the turn and stops its queue.
 /// One 60-byte packet a clock through every step; up to `MaxPackets` packets in DMA and as many on their way to the wire.
 /// All streams may stall. Reset forgets everything under way. `count_o`: one-clock pulses.
 module tx_engine
@@ -83,6 +85,11 @@ module tx_engine
     logic [8:0]       taken;     // units, taken in the RAM, also when the packet failed
     logic             inlined;   // in tx_push_ram
     push_entry_t      entry;
+    logic             stream;    // a piece of a turn
+    logic             ends;
+    logic [8:0]       granules;
+    ring_ptr_t        index;
+    logic [2:0] from;
     tx_csum_t         csum;
   } packet_t;
 
@@ -107,6 +114,9 @@ module tx_engine
     logic        last;
     logic        inlined;
     push_entry_t entry;
+    logic        stream;
+    logic        ends;
+    ring_ptr_t   index;
     tx_csum_t    csum;
   } segment_t;
 
@@ -120,13 +130,15 @@ module tx_engine
   tx_csum_t csum_q;
 
   wire found = d.status == DeqOk;
-  wire [18:0] total = total_q + 19'(d.desc.len);
+  // A piece of a stream lies in its units as it does in rows of the ring.
+  wire [18:0] prior = d.stream ? 19'(d.desc.addr[UnitLaneW-1:0]) : total_q;
+  wire [18:0] total = prior + 19'(d.desc.len);
   always_comb begin
     code = code_q;
     if (code_q == ErrNone) begin
       if (d.result != DmaOk) code = error_of(d.result);
       else if (d.desc.len != '0 && d.desc.addr == '0 && !d.inlined) code = ErrNullAddress;
-      else if (total > 19'(max_frame_i) || (d.last && total == '0)) code = ErrLength;
+      else if ((total > 19'(max_frame_i) && !d.stream) || (d.last && total == '0)) code = ErrLength;
     end
   end
   tx_csum_t csum;
@@ -143,13 +155,16 @@ module tx_engine
           cq: d.cq,
           addr: d.desc.addr,
           len: d.desc.len,
-          at: total_q[13:0],
+          at: prior[13:0],
           total: total,
           code: code,
           issue: code == ErrNone && d.desc.len != '0 && !d.inlined,
           last: d.last,
           inlined: d.inlined,
           entry: d.entry,
+          stream: d.stream,
+          ends: d.ends,
+          index: d.desc.slot,
           csum: csum
       };
       first_q <= d.last;
@@ -226,6 +241,11 @@ module tx_engine
           taken: seg_units_q,
           inlined: seg_q.inlined,
           entry: seg_q.entry,
+          stream: seg_q.stream,
+          ends: seg_q.ends,
+          granules: seg_q.len[12:4],
+          index: seg_q.index,
+          from : seg_q.at[6:4],
           csum: seg_q.csum
       };
 
@@ -247,7 +267,9 @@ module tx_engine
   `STREAM(packet_t, fetched_out)
   `STREAM(queue_error_t, stop_in)
   `SPILL(packet_t, i_fetched, fetched_in, fetched_out)
-  `SPILL(queue_error_t, i_stop, stop_in, stop)
+  `STREAM(queue_error_t, stop_any[2])
+  `SPILL(queue_error_t, i_stop_fetched, stop_in, stop_any[0])
+  logic   unused_stop;
 
   error_e failed;
   logic   gathered;
@@ -276,7 +298,9 @@ module tx_engine
   assign stop_in.valid = fetched && fetched_in.data.code != ErrNone;
   assign stop_in.data  = '{queue: p.queue, code: fetched_in.data.code};
 
-  // Step 3: read out, one unit a clock.
+  `STREAM(tx_unit_t, unit)
+  `STREAM(tx_token_t, token)
+  // Step 3: read out, one unit a clock; of a piece of a stream that failed one that says so.
   `STREAM(tx_done_t, done_in)
   packet_t r;
   assign r = fetched_out.data;
@@ -284,13 +308,23 @@ module tx_engine
   logic [8:0] unit_q;
   logic out_room;
   wire good = r.code == ErrNone;
-  wire [8:0] unit_count = r.inlined ? units_of(r.len) : r.taken;
+  wire told = good || r.stream;
+  wire [8:0] unit_count = !good ? 9'd1 : r.inlined ? units_of(r.len) : r.taken;
   wire last_unit = unit_q + 9'd1 == unit_count;
-  wire read = fetched_out.valid && good && out_room && (!last_unit || done_in.ready);
-  assign fetched_out.ready = done_in.ready && (!good || (out_room && last_unit));
+  wire read = fetched_out.valid && told && out_room && (!last_unit || done_in.ready);
+  assign fetched_out.ready = done_in.ready && (!told || (out_room && last_unit));
   assign done_in.valid = fetched_out.valid && fetched_out.ready;
-  assign done_in.data = '{queue: r.queue, cq: r.cq, len: r.len, error: !good};
-  assign freed = read ? 9'(!r.inlined) : (fetched_out.valid && fetched_out.ready) ? r.taken : 9'd0;
+  assign done_in.data = '{
+          queue: r.queue,
+          cq: r.cq,
+          len: r.len,
+          error: !good,
+          stream: r.stream,
+          ends: r.ends,
+          granules: r.granules,
+          index: r.index
+      };
+  assign freed = read && good ? 9'(!r.inlined) : (fetched_out.valid && fetched_out.ready) ? r.taken : 9'd0;
 
   assign push_release_o = fetched_out.valid && fetched_out.ready && r.inlined ? PushEntries'(1) << r.entry : '0;
 
@@ -317,8 +351,20 @@ module tx_engine
       .eop_i(last_unit),
       .len_i (last_unit ? (UnitLaneW + 1)'(r.len - 14'({unit_q, UnitLaneW'(0)})) : (UnitLaneW + 1)'(UnitBytes)),
       .csum_i(r.csum),
+      .stream_i(r.stream),
+      .from_i(r.from),
+      .ends_i(r.ends && last_unit),
+      .fail_i(!good),
+      .unit
+  );
+  tx_cut i_cut (
+      .clk_i,
+      .rst_i,
+      .max_frame_i,
+      .in(unit),
       .frame,
-      .csum_o
+      .csum_o,
+      .token
   );
 
   // Step 4: the time stamp closes a packet.
@@ -328,11 +374,23 @@ module tx_engine
       .clk_i,
       .rst_i,
       .done(done_in),
+      .token,
       .stamp,
       .record,
       .commit,
       .sent,
+      .stop(stop_any[1]),
       .count_o
+  );
+  arb_rr #(
+      .T(queue_error_t),
+      .N(2)
+  ) i_stop (
+      .clk_i,
+      .rst_i,
+      .in(stop_any),
+      .out(stop),
+      .index_o(unused_stop)
   );
 
   `ASSERT(LongestFits, 32'(max_frame_i) <= RamBytes)

@@ -4,7 +4,10 @@
 ///
 /// `done` brings packets in order; one without `error` waits for its time stamp. One packet a
 /// clock, latency 3 clocks after the stamp, up to `Depth` packets wait; all streams may stall. `count_o` pulses once for
-/// each packet. Reset forgets the packets under way.
+/// each packet. A piece of a stream queue's turn takes the stamps of its frames as they come, one a clock, until `token` has
+/// told how many there are: then its granules are committed, the turn's last one is `sent`, and its record tells the index
+/// behind it (`csum`), how many frames left with it (`hash`) and the stamp of the last one; if it is broken and was read
+/// it stops its queue (ErrLength). Reset forgets the packets under way.
 module tx_finish
   import queue_pkg::*, engine_pkg::*;
 #(
@@ -13,48 +16,83 @@ module tx_finish
     input  logic             clk_i,
     input  logic             rst_i,
            stream_if.snk     done,    // tx_done_t
+           stream_if.snk     token,   // tx_token_t
            stream_if.snk     stamp,   // ptp_time_t
            stream_if.src     record,  // record_t
            stream_if.src     commit,  // commit_t
            stream_if.src     sent,    // sent_t
+           stream_if.src     stop,    // queue_error_t
     output tx_engine_count_t count_o
 );
   `STREAM(tx_done_t, head)
   `STREAM(record_t, record_in)
   `STREAM(commit_t, commit_in)
   `STREAM(sent_t, sent_in)
+  `STREAM(queue_error_t, stop_in)
   `FIFO(tx_done_t, Depth, i_done, done, head)
   `SPILL(record_t, i_record, record_in, record)
   `SPILL(commit_t, i_commit, commit_in, commit)
   `SPILL(sent_t, i_sent, sent_in, sent)
+  `SPILL(queue_error_t, i_stop, stop_in, stop)
 
-  // All three leave together; their readies come from registers.
-  wire open = record_in.ready && commit_in.ready && sent_in.ready;
-  wire finish = head.valid && open && (head.data.error || stamp.valid);
+  // All leave together; their readies come from registers.
+  wire open = record_in.ready && commit_in.ready && sent_in.ready && stop_in.ready;
+  wire stream = head.data.stream;
+
+  // Frames of pieces, modulo 256: whose stamps were taken, and how many of them before this piece.
+  logic [7:0] taken_q, before_q;
+  logic [39:0] stamp_q;  // of the newest one
+  wire all = token.valid && taken_q == token.data.frames;
+  wire finish = head.valid && open && (stream ? all : head.data.error || stamp.valid);
+  wire take = head.valid && stream && stamp.valid && !all;
+  assign stamp.ready = stream ? head.valid && !all : finish && !head.data.error;
   assign head.ready  = finish;
-  assign stamp.ready = finish && !head.data.error;
+  assign token.ready = finish && stream;
+  wire broken = stream ? token.data.broken : head.data.error;
+  wire [7:0] frames = taken_q - before_q;
 
   cpl_t cpl;
   assign cpl = '{
-          timestamp: head.data.error ? '0 : stamp.data[39:0],
+          timestamp:
+          stream
+          ?
+          (frames != '0 ? stamp_q : '0)
+          :
+          head.data.error
+          ?
+          '0
+          :
+          stamp.data[39:0],
           flags: '0,
-          csum: '0,
-          hash: '0,
+          csum: stream ? head.data.index : '0,
+          hash: stream ? 32'(frames - 8'(token.data.aborted)) : '0,
           phase: 1'b0,
-          error: head.data.error,
+          error: broken,
           len: head.data.len,
           queue: head.data.queue
       };
   assign record_in.valid = finish;
   assign record_in.data = '{cq: head.data.cq, record: cpl};
   assign commit_in.valid = finish;
-  assign commit_in.data = '{queue: head.data.queue, count: 4'd1};
-  assign sent_in.valid = finish;
+  assign commit_in.data = '{queue: head.data.queue, count: stream ? head.data.granules : 9'd1};
+  assign sent_in.valid = finish && (!stream || head.data.ends);
   assign sent_in.data = '{queue: head.data.queue, bytes: head.data.len};
 
+  assign stop_in.valid = finish && stream && broken && !head.data.error;
+  assign stop_in.data = '{queue: head.data.queue, code: ErrLength};
+
   always_ff @(posedge clk_i) begin
-    count_o.sent  <= finish && !head.data.error;
-    count_o.error <= finish && head.data.error;
-    if (rst_i) count_o <= '0;
+    count_o.sent  <= stream ? take : finish && !head.data.error;
+    count_o.error <= finish && broken;
+    if (take) begin
+      taken_q <= taken_q + 1'b1;
+      stamp_q <= stamp.data[39:0];
+    end
+    if (finish && stream) before_q <= taken_q;
+    if (rst_i) begin
+      count_o  <= '0;
+      taken_q  <= '0;
+      before_q <= '0;
+    end
   end
 endmodule

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
 `include "stream.svh"
-/// Packet RAM of the transmit path and the way from it to a stream of frames (host-nic paper, section II-F).
+/// Packet RAM of the transmit path and the way from it to a stream of units (host-nic paper, section II-F).
 ///
 /// The DMA read engine writes through `ram_i`; packets that the CPU pushed are beside it, in tx_push_ram. Each clock with `read_i` (only while `room_o`) reads one unit, which
-/// leaves as one beat of `frame` about 4 clocks later with the marks given beside it. One beat a clock without bubbles,
+/// leaves as one beat of `unit` about 4 clocks later with the marks given beside it. One beat a clock without bubbles,
 /// full back-pressure: room is counted from the read until the beat is taken.
 module tx_readout
   import eth_pkg::*, dma_pkg::*, queue_pkg::*, engine_pkg::*;
@@ -29,10 +29,13 @@ module tx_readout
     input logic eop_i,
     input logic [UnitLaneW:0] len_i,
     input tx_csum_t csum_i,
+    input logic stream_i,
+    input logic [2:0] from_i,
+    input logic ends_i,
+    input logic fail_i,
 
-    // Frames; csum_o belongs to the frame on offer.
-           stream_if.src frame,
-    output tx_csum_t     csum_o
+    // tx_unit_t
+    stream_if.src unit
 );
   typedef struct packed {
     logic               sop;
@@ -40,11 +43,11 @@ module tx_readout
     logic               inlined;
     logic [UnitLaneW:0] len;
     tx_csum_t           csum;
+    logic               stream;
+    logic [2:0] from;
+    logic               ends;
+    logic               fail;
   } mark_t;
-  typedef struct packed {
-    wide_beat_t beat;
-    tx_csum_t   csum;
-  } out_t;
 
   logic [8*UnitBytes-1:0] rdata, pushed;
   seg_ram_dma_wr #(
@@ -73,13 +76,23 @@ module tx_readout
     valid_q <= {valid_q[RamReadLatency-2:0], read_i};
     mark_q <= {
       mark_q[RamReadLatency-2:0],
-      mark_t'{sop: sop_i, eop: eop_i, inlined: inlined_i, len: len_i, csum: csum_i}
+      mark_t
+'{
+          sop: sop_i,
+          eop: eop_i,
+          inlined: inlined_i,
+          len: len_i,
+          csum: csum_i,
+          stream: stream_i,
+          from : from_i,
+          ends: ends_i,
+          fail: fail_i
+      }
     };
     if (rst_i) valid_q <= '0;
   end
 
-  `STREAM(out_t, out_in)
-  `STREAM(out_t, out)
+  `STREAM(tx_unit_t, out_in)
   mark_t mark;
   logic [$clog2(Depth+1)-1:0] held;
   assign mark = mark_q[RamReadLatency-1];
@@ -92,23 +105,22 @@ module tx_readout
               eop: mark.eop,
               err: 1'b0
           },
-          csum: mark.csum
+          csum: mark.csum,
+          stream: mark.stream,
+          from : mark.from,
+          ends: mark.ends,
+          fail: mark.fail
       };
   fifo #(
-      .T(out_t),
+      .T(tx_unit_t),
       .Depth(Depth)
   ) i_out (
       .clk_i,
       .rst_i,
       .in(out_in),
-      .out(out),
+      .out(unit),
       .count_o(held)
   );
-  assign frame.valid = out.valid;
-  assign frame.data = out.data.beat;
-  assign csum_o = out.data.csum;
-  assign out.ready = frame.ready;
-
   // Beats on their way from the RAM are counted as well.
   assign room_o = 32'(held) + 32'($countones(valid_q)) < 32'(Depth);
 

@@ -106,7 +106,7 @@ module cpl_queue_manager
       .answer_i(enq_q.access),
       .rdata_i(rdata)
   );
-  logic [3:0] count_read_q, count_q;
+  logic [8:0] count_read_q, count_q;
   wire access_known = access_queue < Queues;
   always_comb begin
     enq = '{

@@ -59,7 +59,7 @@ module cpl_queue_manager_formal
   assign enq_req.valid = enq_valid_i;
   assign enq_req.data = 16'(enq_queue_i);
   assign commit.valid = commit_valid_i;
-  assign commit.data = '{queue: 16'(commit_queue_i), count: commit_count_i};
+  assign commit.data = '{queue: 16'(commit_queue_i), count: 9'(commit_count_i)};
   assign enq_rsp.ready = rsp_ready_i;
   assign notify.ready = notify_ready_i;
   assign error.ready = error_ready_i;

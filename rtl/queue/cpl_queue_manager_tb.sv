@@ -166,7 +166,7 @@ module cpl_queue_manager_tb
     if (i_commit.queue.size() == 0 && open != 0 && $urandom_range(99) < commit_percent) begin
       open = $urandom_range(open, 1);
       m[q].given += 16'(open);
-      i_commit.queue.push_back('{queue: queue_t'(q), count: 4'(open)});
+      i_commit.queue.push_back('{queue: queue_t'(q), count: 9'(open)});
     end
   end
 

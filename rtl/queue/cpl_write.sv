@@ -274,7 +274,7 @@ module cpl_write
 
   // Never full: one place a line.
   assign writing_in.valid = send_valid_q && dma.ready;
-  assign writing_in.data = '{line: send_q.line, commit: '{queue: info.cq, count: count}};
+  assign writing_in.data = '{line: send_q.line, commit: '{queue: info.cq, count: 9'(count)}};
   `FIFO(writing_t, Lines, i_writing, writing_in, writing)
 
   assign commit.valid  = writing.valid && ended_q != '0;

@@ -117,7 +117,7 @@ module cpl_write_tb;
       if (now - 1 - w.born > worst) worst = now - 1 - w.born;
       records++;
     end
-    i_commit.expected.push_back('{queue: queue_t'(q), count: 4'(n)});
+    i_commit.expected.push_back('{queue: queue_t'(q), count: 9'(n)});
     if (status.result != DmaOk) failed++;
   endtask
 

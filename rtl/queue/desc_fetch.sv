@@ -9,8 +9,8 @@
 /// from it without another read (`Slots` blocks are kept, replaced oldest first, never while a request waits on them). So a queue
 /// that comes back only after `Slots` others costs no bytes that nobody uses. A descriptor of length 0, unless first, ends its packet
 /// and is left out. What push_table has `found_i` for a slot is taken in place of a read. With `Streams` a slot of a stream queue is
-/// one beat that says where it lies, without a read. A failed read gives one beat a packet, `last`, with the error in `result` and
-/// undefined `desc`.
+/// a beat that says where it lies, without a read; a turn one for each page of 4096 bytes that it touches. A failed read gives one beat a
+/// packet, `last`, with the error in `result` and undefined `desc`.
 /// Throughput one request, one read and one descriptor a clock while at most `Jobs` requests are under way; latency about 8
 /// clocks, the queue manager and the DMA not counted. Full back-pressure; answers of the queue manager, statuses and RAM
 /// writes are always taken. Reset forgets everything. Counts in `events_o`, drops nothing.
@@ -26,7 +26,7 @@ module desc_fetch
     parameter int Slots = 128,  // blocks kept or being read, a power of two
     parameter int Ports = 1,
     parameter int Jobs = 512,  // requests waiting for their descriptors
-    parameter bit Streams = 0,
+    parameter streams_t Streams = StreamsNone,
     parameter ram_sel_t Sel = '0
 ) (
     input  logic          clk_i,
@@ -63,7 +63,14 @@ module desc_fetch
     $fatal(1, "desc_fetch: Ports %0d is not 1 ... 4, or Jobs %0d below 2", Ports, Jobs);
   end
 
-  localparam int PlaceW = Streams ? 60 : 1;
+  localparam bit Turns = Streams == StreamsEmptied;
+  /// Where a stream's slot lies, in granules; of a turn also how many, and its index in the ring.
+  typedef struct packed {
+    ring_ptr_t   index;
+    turn_t       granules;
+    logic [59:0] addr;
+  } place_t;
+  localparam int PlaceW = Turns ? $bits(place_t) : Streams == StreamsFilled ? 60 : 1;
   typedef logic [SlotW-1:0] slot_t;
   typedef logic [UseW-1:0] use_t;
 
@@ -96,7 +103,7 @@ module desc_fetch
     logic [3:0]        count;
     logic [1:0]        log_block;
     logic              stream;
-    logic [PlaceW-1:0] place;      // of a stream: its address, in 16 bytes
+    logic [PlaceW-1:0] place;      // of a stream: place_t
   } job_t;
 
   // ---- Dequeue: the answer's place in both FIFOs is kept from the request on.
@@ -170,7 +177,7 @@ module desc_fetch
   logic go;
   deq_rsp_t rsp;
   assign rsp = pick_q.rsp;
-  wire stream = Streams && rsp.stream;
+  wire stream = Streams != StreamsNone && rsp.stream;
   wire ok = rsp.status == DeqOk && !stream;  // there are descriptors
 
   wire step = !pick_valid_q || go;
@@ -234,9 +241,18 @@ module desc_fetch
   wire hit = ok && here && usable && hint_q.pos == pos && {1'b0, hint_q.left} >= rsp.count;
   wire direct = ok && !hit && found_i.valid && direct_in.ready;
   wire miss = ok && !hit && !direct;
-  wire use_t past_use = left_q - last_use_q[alloc_q] - use_t'(1);  // negative while in use
-  wire slot_free = !wrapped_q || !past_use[UseW-1];
   wire slot_t slot = hit ? hint_q.slot : alloc_q;
+  // Whether the next slot is free is known a clock ahead; once it is, only a hit makes it used.
+  wire slot_t after_alloc = alloc_q + 1'b1;
+  wire use_t past_use = left_q - last_use_q[alloc_q] - use_t'(1);  // negative while in use
+  wire use_t past_next = left_q - last_use_q[after_alloc] - use_t'(1);
+  logic slot_free;
+  always_ff @(posedge clk_i) begin
+    slot_free <= !wrapped_q || !past_use[UseW-1];
+    if (go && hit && slot == alloc_q) slot_free <= 1'b0;
+    if (go && miss) slot_free <= !(wrapped_q || alloc_q == '1) || !past_next[UseW-1];
+    if (rst_i) slot_free <= 1'b1;
+  end
   wire [3:0] ahead = here ? rsp.ahead : '0;
   wire [3:0] fetched = rsp.count + ahead;
   wire [3:0] fetched_desc = fetched << rsp.log_block;
@@ -261,7 +277,7 @@ module desc_fetch
           count: rsp.count,
           log_block: rsp.log_block,
           stream: stream,
-          place: PlaceW'(rsp.addr[63:4])
+          place: PlaceW'({rsp.index, rsp.granules, rsp.addr[63:4]})
       };
   assign dma_in.valid = pick_valid_q && miss && slot_free && jobs_in.ready;
   assign dma_in.data = '{
@@ -284,7 +300,7 @@ module desc_fetch
   assign direct_in.data = '{entry: found_i.entry, desc: found_i.desc};
   assign look_o = '{
           step: step,
-          valid: look_valid_q && look_q.rsp.status == DeqOk,
+          valid: look_valid_q && look_q.rsp.status == DeqOk && !look_q.rsp.stream,
           single: look_q.rsp.count == 4'd1 && look_q.rsp.ahead == '0 && look_q.rsp.log_block == '0,
           queue: look_q.rsp.queue,
           index: look_q.rsp.index,
@@ -340,8 +356,9 @@ module desc_fetch
   end
 
   `STREAM(fetch_desc_t, beat)
-  logic send_q;
+  logic send_q, page_ends;
   job_t job_q;  // pos and count advance
+  desc_t place;
   dma_result_e job_result_q;
 
   wire slot_t reading_at = jobs.data.slot - done_q;
@@ -352,9 +369,40 @@ module desc_fetch
   wire [2:0] pos_after = job_q.pos + 3'd1;
   wire last = empty || job_q.stream || job_result_q != DmaOk || (pos_after & in_slot) == 3'd0 ||
       row[pos_after].len == '0;
-  wire job_ends = last && (empty || job_q.count == 4'd1);
+  wire slot_ends = last && (!job_q.stream || page_ends);
+  wire job_ends = slot_ends && (empty || job_q.count == 4'd1);
   assign jobs.ready = arrived && (!send_q || (sent && job_ends));
   assign take = jobs.valid && jobs.ready;
+
+  if (Turns) begin : g_pages
+    place_t turn;
+    logic [63:0] addr;
+    logic [15:0] len;
+    ring_ptr_t index;
+    assign turn = place_t'(jobs.data.place);
+    always_comb begin
+      place = '0;
+      {place.addr, place.len, place.slot} = {addr, len, index};
+    end
+    desc_pages i_pages (
+        .clk_i,
+        .load_i(take),
+        .addr_i(turn.addr),
+        .granules_i(turn.granules),
+        .index_i(turn.index),
+        .step_i(sent),
+        .addr_o(addr),
+        .len_o(len),
+        .index_o(index),
+        .ends_o(page_ends)
+    );
+  end else begin : g_places
+    assign page_ends = 1'b1;
+    always_comb begin
+      place = '0;
+      place.addr = {60'(job_q.place), 4'd0};
+    end
+  end
 
   assign beat.valid = send_q;
   always_comb begin
@@ -369,10 +417,11 @@ module desc_fetch
             inlined: job_q.direct && direct_out.data.desc.inlined,
             entry: direct_out.data.entry,
             stream: job_q.stream,
+            ends: page_ends,
             desc: job_q.direct ? direct_out.data.desc : row[job_q.pos]
         }
     };
-    if (job_q.stream) beat.data.beat.desc.addr = {60'(job_q.place), 4'd0};
+    if (job_q.stream) beat.data.beat.desc = place;
   end
   assign direct_out.ready = sent && job_q.direct;
   `SPILL(fetch_desc_t, i_desc, beat, desc)
@@ -384,10 +433,8 @@ module desc_fetch
       job_result_q <= reads ? result_q[jobs.data.slot] : DmaOk;
     end else if (sent) begin
       job_q.pos <= last ? (job_q.pos | in_slot) + 3'd1 : pos_after;
-      if (last) begin
-        job_q.count <= job_q.count - 1'b1;
-        if (job_ends) send_q <= 1'b0;
-      end
+      if (slot_ends) job_q.count <= job_q.count - 1'b1;
+      if (job_ends) send_q <= 1'b0;
     end
     if (rst_i) send_q <= 1'b0;
   end

@@ -14,7 +14,7 @@ module desc_queues
     parameter int Ports = 1,
     parameter int Jobs = 512,  // packets in flight
     parameter int Room = 0,  // descriptors kept for each port; 0: none are
-    parameter bit Streams = 0,  // queues may be streams
+    parameter streams_t Streams = StreamsNone,
     parameter ram_sel_t Sel = '0,
     parameter bit Push = 1'b0,
     parameter int Interface = 0
@@ -94,6 +94,7 @@ module desc_queues
     desc_room #(
         .Ports(Ports),
         .Depth(Room),
+        .Most(Streams == StreamsEmptied ? TurnGranules * GranuleBytes / 4096 : BlockSlots),
         .Requests(Jobs + 64)
     ) i_room (
         .clk_i,
@@ -217,10 +218,11 @@ module desc_queues
       .streams_o
   );
 
+  wire turn_t handed = deq_response.data.granules != '0 ? deq_response.data.granules :
+      turn_t'(deq_response.data.count);
   wire finished = any_commit.valid && any_commit.ready;
   always_ff @(posedge clk_i) begin
-    slots_o <= slots_o + (taken ? 32'(deq_response.data.count) : '0) -
-        (finished ? 32'(any_commit.data.count) : '0);
+    slots_o <= slots_o + (taken ? 32'(handed) : '0) - (finished ? 32'(any_commit.data.count) : '0);
     if (rst_i) slots_o <= '0;
   end
 endmodule

@@ -13,16 +13,17 @@
 /// - A ring starts empty when BaseLo is written. Base, Cq and the sizes are written while the queue is disabled, or are
 ///   ignored; wait until all slots handed out are finished before changing them. Only whole-word writes count.
 /// - A doorbell outside the ring stops the queue (ErrDoorbell) and is not taken. Writing enable again lets it go on.
-/// - With `Streams` a queue can be a stream (queue_pkg): a dequeue takes all of `granules` or finds it empty, and is answered with
-///   one slot. What is finished is counted in frames; a doorbell offers granules, at most a ring ahead of what was taken.
+/// - With `Streams` a queue can be a stream (queue_pkg), and a dequeue is answered with one slot. Of one that is filled it takes all of
+///   `granules` or finds it empty; what is finished is counted in frames, and a doorbell offers granules, at most a ring ahead of what was
+///   taken. Of one that is emptied it takes a turn: all that is ready up to the next multiple of TurnGranules or the ring's end.
 /// - Queues that do not exist are stopped for `deq_req`, read as zero, and are ignored otherwise.
 /// After reset all queues are disabled and empty (Base and Cq are what they were); this takes `Queues` clocks, in which nothing
 /// is accepted.
 module queue_manager
   import queue_pkg::*;
 #(
-    parameter int Queues  = 256,
-    parameter bit Streams = 0
+    parameter int Queues = 256,
+    parameter streams_t Streams = StreamsNone
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -162,22 +163,25 @@ module queue_manager
   logic writing_q;
   place_t place_read, place_q, next_place;
   wire write_place = writing_q && !now.enable;
-  localparam int HiW = Streams ? 33 : 32;
+  localparam bit Any = Streams != StreamsNone;
+  localparam bit Filled = Streams == StreamsFilled;
+  localparam bit Emptied = Streams == StreamsEmptied;
+  localparam int HiW = Any ? 33 : 32;
   logic [HiW-1:0] hi_read;
   ram_sdp #(
       .Width(HiW),
       .Depth(Queues)
   ) i_base_hi (
       .clk_i,
-      .we_i   (write_place && (word == QRegBaseHi || (Streams && word == QRegBaseLo))),
+      .we_i   (write_place && (word == QRegBaseHi || (Any && word == QRegBaseLo))),
       .waddr_i(index_t'(update_q.queue)),
-      .wdata_i(Streams ? HiW'({next_place.stream, next_place.base[51:20]}) : HiW'(wdata)),
+      .wdata_i(Any ? HiW'({next_place.stream, next_place.base[51:20]}) : HiW'(wdata)),
       .re_i   (start),
       .raddr_i(index_t'(op.queue)),
       .rdata_o(hi_read)
   );
   assign place_read.base[51:20] = hi_read[31:0];
-  assign place_read.stream = Streams && hi_read[HiW-1];
+  assign place_read.stream = Any && hi_read[HiW-1];
   ram_sdp #(
       .Width(36),
       .Depth(Queues)
@@ -199,7 +203,7 @@ module queue_manager
 
   // Slots finished with, in a RAM of their own so that a commit fits beside a dequeue.
   ring_ptr_t finished, next_finished;
-  logic [3:0] commit_count_read_q, commit_count_q;  // 0 where no commit is
+  logic [8:0] commit_count_read_q, commit_count_q;  // 0 where no commit is
   wire committing = commit.valid && commit.ready;
   rmw_ram #(
       .T(ring_ptr_t),
@@ -215,10 +219,11 @@ module queue_manager
   );
 
   // The update: what a dequeue gets.
-  wire stream = Streams && place_q.stream;
+  wire stream = Any && place_q.stream;
   deq_status_e status;
   logic [3:0] left, in_block, count;
-  ring_ptr_t available, took;
+  ring_ptr_t available, took, taken_after, turn_mask, turn_left;
+  logic turn_whole, more;
   always_comb begin
     available = now.producer - now.taken;
     // To the end of the block of eight descriptors.
@@ -226,14 +231,26 @@ module queue_manager
     in_block = available < 16'(left) ? available[3:0] : left;
     count = update_q.max < in_block ? update_q.max : in_block;
     status = available == '0 ? DeqEmpty : DeqOk;
-    if (stream) begin
-      count = 4'd1;
+    if (stream) count = 4'd1;
+    if (Filled && stream) begin
       if (available < 16'(update_q.granules)) status = DeqEmpty;
       if (update_q.granules == '0) status = DeqStopped;
     end
     if (!update_q.known || !now.enable || now.stopped) status = DeqStopped;
     if (status != DeqOk) count = '0;
-    took = !stream ? 16'(count) : status == DeqOk ? 16'(update_q.granules) : '0;
+    took = 16'(count);
+    if (Filled && stream) took = status == DeqOk ? 16'(update_q.granules) : '0;
+    taken_after = now.taken + took;
+    more = available != took;
+    // A turn: to the end of the ring, or a multiple of TurnGranules.
+    turn_mask = 16'(TurnGranules - 1);
+    if (now.log_size < 4'($clog2(TurnGranules))) turn_mask = ~(16'hFFFF << now.log_size);
+    turn_left  = (~now.taken & turn_mask) + 16'd1;
+    turn_whole = available <= turn_left;
+    if (Emptied && stream && status == DeqOk) begin
+      taken_after = turn_whole ? now.producer : (now.taken | turn_mask) + 16'd1;
+      more = !turn_whole;
+    end
   end
 
   // The update: what becomes of the state. What is written is known a clock ahead.
@@ -246,9 +263,9 @@ module queue_manager
   wire [3:0] log_size = to_control_q && !now.enable ? new_log_size : now.log_size;
   wire ring_ptr_t offer = update_q.ring ? producer_q : now.producer;
   wire ring_ptr_t offered = offer - finished;
-  // Of a stream it lies at most one ring ahead of what was handed out.
+  // Of a stream that is filled it lies at most one ring ahead of what was handed out.
   wire ring_ptr_t beyond = offer - now.taken;
-  wire in_range = stream ? beyond <= 16'd1 << log_size :
+  wire in_range = Filled && stream ? beyond <= 16'd1 << log_size :
       offered >= now.taken - finished && offered <= 16'd1 << log_size;
   // A write to a queue that runs, or that makes it run.
   wire runs = update_q.known &&
@@ -260,7 +277,7 @@ module queue_manager
     next_finished = finished + 16'(commit_count_q);
     ring = runs && in_range && (update_q.ring ? producer_q : now.taken) != now.producer;
     stopping = runs && !in_range;
-    if (update_q.deq) next.taken = now.taken + took;
+    if (update_q.deq) next.taken = taken_after;
     if (update_q.ring && (!now.enable || in_range)) next.producer = producer_q;
     if (update_q.stop && now.enable && !now.stopped) begin
       stopping  = update_q.known;
@@ -325,8 +342,8 @@ module queue_manager
   deq_rsp_t rsp_q;
   logic [3:0] log_size_q;
   ring_ptr_t wrapped;
-  // A stream goes downwards.
-  assign wrapped   = (rsp_q.index ^ {16{rsp_q.stream}}) & ~(16'hFFFF << log_size_q);
+  // What is filled goes downwards.
+  assign wrapped   = (rsp_q.index ^ {16{Filled && rsp_q.stream}}) & ~(16'hFFFF << log_size_q);
   assign rsp.valid = rsp_valid_q;
   always_comb begin
     rsp.data = rsp_q;
@@ -382,11 +399,12 @@ module queue_manager
       rsp_q.status <= status;
       rsp_q.count <= count;
       rsp_q.ahead <= status == DeqOk && !stream ? in_block - count : '0;
-      rsp_q.more <= status == DeqOk && available != took;
+      rsp_q.more <= status == DeqOk && more;
       rsp_q.index <= now.taken;
       rsp_q.addr <= {place_q.base, 12'd0};
       rsp_q.log_block <= stream ? '0 : now.log_block;
       rsp_q.stream <= stream;
+      rsp_q.granules <= !(Emptied && stream) ? '0 : turn_whole ? turn_t'(available) : turn_t'(turn_left);
       rsp_q.cq <= place_q.cq;
       log_size_q <= now.log_size;
     end

@@ -50,7 +50,7 @@ module queue_manager_formal
   `STREAM(queue_error_t, error)
   queue_manager #(
       .Queues (Queues),
-      .Streams(1)
+      .Streams(StreamsFilled)
   ) dut (
       .clk_i,
       .rst_i,
@@ -73,7 +73,7 @@ module queue_manager_formal
   assign deq_req.valid = deq_valid_i;
   assign deq_req.data = '{queue: 16'(deq_queue_i), max: deq_max_i, granules: deq_granules_i};
   assign commit.valid = commit_valid_i;
-  assign commit.data = '{queue: 16'(commit_queue_i), count: commit_count_i};
+  assign commit.data = '{queue: 16'(commit_queue_i), count: 9'(commit_count_i)};
   assign stop.valid = stop_valid_i;
   assign stop.data = '{queue: 16'(stop_queue_i), code: ErrTimeout};
   assign deq_rsp.ready = rsp_ready_i;

@@ -14,10 +14,22 @@
 /// frame is one write. A frame that begins near the ring's end runs on below `base`, where as many bytes as the longest takes must be
 /// the queue's own; the next one begins modulo the ring. There are no descriptors, no completions and no phases: the
 /// host gives space back (producer: granules it has offered) filled with zeros, so that a record is there where a phase bit is.
+///
+/// A transmit queue can be a stream instead: its slots are granules of 16 bytes that hold the packets themselves, each a head (desc_t
+/// without address) and behind it the packet, padded to a granule; 60 to 4096 bytes. A packet crosses neither the ring's end nor a multiple
+/// of 64 kB of it: a head of length 0 says that nothing comes until there. The producer always lies behind a packet. What is ready
+/// up to such a border is a turn, which is read in large pieces; each piece has one completion record (csum: the index behind it, hash:
+/// how many packets left with it, timestamp: of the last of them).
 package queue_pkg;
   localparam int PushEntries = 4;  // descriptors that the device holds which the CPU has pushed
   localparam int PushBytes = 240;  // of a packet pushed with its descriptor, at the most
   localparam int BlockSlots = 8;  // descriptors or records moved in one DMA transfer at the most
+
+  /// What the queues of a queue manager can be besides rings of descriptors.
+  typedef logic [1:0] streams_t;
+  localparam streams_t StreamsNone = 2'd0;
+  localparam streams_t StreamsFilled = 2'd1;  // by the device, as many granules a frame as are asked for
+  localparam streams_t StreamsEmptied = 2'd2;  // by the device, in turns
 
   typedef logic [15:0] queue_t;
   typedef logic [15:0] ring_ptr_t;
@@ -121,14 +133,14 @@ package queue_pkg;
     queue_t    queue;
     ring_ptr_t producer;
   } rung_t;
-  /// 16 bytes of a stream queue's ring: as many as the longest frame and its record take.
-  typedef logic [9:0] granules_t;
+  localparam int GranuleBytes = 16;  // of a stream queue's ring
+  typedef logic [9:0] granules_t;  // as many as the longest frame and its record take
 
   /// Ask for up to `max` slots of a queue.
   typedef struct packed {
     queue_t queue;
     logic [3:0] max;  // 1 ... 8
-    granules_t granules;  // of a stream, all of them or none; 0: the asker has nothing for a stream
+    granules_t granules;  // StreamsFilled: all of them or none; 0: the asker has nothing for a stream
   } deq_req_t;
 
   typedef enum logic [1:0] {
@@ -137,25 +149,29 @@ package queue_pkg;
     DeqStopped = 2'd2   // disabled, or stopped by an error
   } deq_status_e;
 
+  localparam int TurnGranules = 4096;  // at the most
+  typedef logic [$clog2(TurnGranules+1)-1:0] turn_t;
+
   /// The answer: `count` slots from `index` on are the asker's. They and `ahead` more that are not yet handed out lie in
   /// one block of BlockSlots descriptors, so they may be read together.
   typedef struct packed {
-    queue_t      queue;
+    queue_t queue;
     deq_status_e status;
-    logic [3:0]  count;
-    logic [3:0]  ahead;
-    logic        more;       // the queue is not empty after this
-    ring_ptr_t   index;      // of the first slot, before wrapping
-    logic [63:0] addr;       // of the first slot's first descriptor
-    logic [1:0]  log_block;
-    logic        stream;     // the slot is the granules asked for, `addr` where the record goes
-    queue_t      cq;
+    logic [3:0] count;
+    logic [3:0] ahead;
+    logic more;  // the queue is not empty after this
+    ring_ptr_t index;  // of the first slot, before wrapping
+    logic [63:0] addr;  // of the first slot's first descriptor
+    logic [1:0] log_block;
+    logic        stream;     // one slot: the granules asked for, `addr` where the record goes (StreamsFilled); or a turn of so many
+    turn_t granules;  // from `addr` on (StreamsEmptied)
+    queue_t cq;
   } deq_rsp_t;
 
   /// `count` slots are finished with.
   typedef struct packed {
     queue_t     queue;
-    logic [3:0] count;
+    logic [8:0] count;
   } commit_t;
 
   /// Something went wrong with a queue. As a command to the queue manager: stop it.
@@ -224,7 +240,7 @@ package queue_pkg;
     logic [511:0] data;
   } push_store_t;
 
-  /// Descriptor fetch to an engine: one descriptor, or of a stream queue the place of a frame.
+  /// Descriptor fetch to an engine: one descriptor, or of a stream queue a place in its ring.
   typedef struct packed {
     queue_t queue;
     queue_t cq;
@@ -233,7 +249,8 @@ package queue_pkg;
     logic last;  // last descriptor of its packet
     logic inlined;  // the packet was pushed: the engine has it in `entry`
     push_entry_t entry;
-    logic stream;  // only desc.addr counts: where the record goes
+    logic stream;  // StreamsFilled: only desc.addr counts, where the record goes; StreamsEmptied: a page or less of a turn: it lies at
+    logic ends;  // `addr`, `len` bytes, in front of index `slot`, and ends the turn or not
     desc_t desc;
   } desc_beat_t;
 

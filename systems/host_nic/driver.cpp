@@ -182,8 +182,8 @@ void Driver::set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, u
 }
 
 void Driver::set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots,
-                          unsigned log_block, unsigned cq) {
-  write32(regs + offsetof(DescQueueRegs, base_lo), static_cast<std::uint32_t>(ring));
+                          unsigned log_block, unsigned cq, bool stream) {
+  write32(regs + offsetof(DescQueueRegs, base_lo), static_cast<std::uint32_t>(ring) | stream);
   write32(regs + offsetof(DescQueueRegs, base_hi), static_cast<std::uint32_t>(ring >> 32));
   write32(regs + offsetof(DescQueueRegs, cq), cq);
   write32(regs + offsetof(DescQueueRegs, control),
@@ -226,7 +226,8 @@ void Driver::open_interface(unsigned i) {
   const std::uint64_t tx_slots = std::uint64_t{config_.tx_ring} << log_block_;
   const Memory tx_rings = allocate(host_, config_.tx_queues, tx_slots * kDescriptorBytes, kPage);
   const Memory tx_buffers =
-      allocate(host_, config_.tx_queues, std::uint64_t{config_.tx_ring} * buffer_bytes_, 0);
+      allocate(host_, config_.tx_stream ? 1 : config_.tx_queues,
+               config_.tx_stream ? kPage : std::uint64_t{config_.tx_ring} * buffer_bytes_, 0);
   first_tx_cq_.push_back(static_cast<std::uint32_t>(completions_.size()));
   const unsigned tx_cqs = open_completions(i, true, config_.tx_queues, config_.tx_ring);
   for (unsigned q = 0; q < config_.tx_queues; ++q) {
@@ -235,12 +236,14 @@ void Driver::open_interface(unsigned i) {
     queue.ring = tx_rings.bytes + q * tx_rings.stride;
     queue.regs = at;
     queue.descriptors = tx_rings.at(q);
-    queue.buffers = tx_buffers.at(q);
-    queue.buffer_bytes = tx_buffers.bytes + q * tx_buffers.stride;
+    if (!config_.tx_stream) {
+      queue.buffers = tx_buffers.at(q);
+      queue.buffer_bytes = tx_buffers.bytes + q * tx_buffers.stride;
+    }
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
     queue.window = bar_ + offsetof(host_nic_t, push) + sizeof(host_nic_t::push[0]) * i +
                    sizeof(host_nic_t::push[0][0]) * q;
-    set_up_queue(at, tx_rings.at(q), config_.tx_ring, log_block_, q % tx_cqs);
+    set_up_queue(at, tx_rings.at(q), config_.tx_ring, log_block_, q % tx_cqs, config_.tx_stream);
     // Queues are dealt to the ports; a scheduler is free to do otherwise.
     write32(interface.sched + (q % interface.ports) * interface.sched_stride + 4 * q, 1);
     tx_.push_back(queue);
@@ -286,7 +289,7 @@ void Driver::open_receive(unsigned i) {
       write_descriptor(queue.ring, slot, queue.buffers + std::uint64_t{slot} * buffer_bytes_,
                        buffer_bytes_);
     }
-    set_up_queue(at, rx_rings.at(q), config_.rx_ring, 0, q % rx_cqs);
+    set_up_queue(at, rx_rings.at(q), config_.rx_ring, 0, q % rx_cqs, false);
     queue.producer = queue.rung = static_cast<std::uint16_t>(config_.rx_ring);
     write32(queue.doorbell, queue.producer);
     rx_.push_back(queue);
@@ -346,7 +349,7 @@ unsigned Driver::tx_stranded(unsigned interface, unsigned port) const {
   unsigned count = 0;
   for (unsigned queue = port; queue < config_.tx_queues; queue += interfaces_[interface].ports) {
     const TxQueue& q = tx_[tx_index(interface, queue)];
-    if (q.stopped) count += static_cast<std::uint16_t>(q.producer - q.done);
+    if (q.stopped) count += q.made - q.sent;
   }
   return count;
 }
@@ -355,6 +358,18 @@ bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::u
   if (!tx_room(interface, queue)) return false;
   const std::uint32_t index = tx_index(interface, queue);
   TxQueue& q = tx_[index];
+  if (!(config_.tx_stream ? put_in_stream(q, frame) : put_in_ring(q, frame))) return false;
+  ++q.made;
+  ++tx_outstanding_;
+  if (config_.doorbell_batch == 1) {
+    ring(q);
+  } else {
+    touch(index);
+  }
+  return true;
+}
+
+bool Driver::put_in_ring(TxQueue& q, std::span<const std::uint8_t> frame) {
   const unsigned slot = q.producer & (config_.tx_ring - 1);
   const std::uint64_t offset = std::uint64_t{slot} * buffer_bytes_;
   std::memcpy(q.buffer_bytes + offset, frame.data(), frame.size());
@@ -365,31 +380,42 @@ bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::u
                      q.buffers + offset + at, length);
     at += length;
   }
-  if (config_.tx_checksum) leave_checksum(q, slot, frame);
-  ++q.producer;
-  ++tx_outstanding_;
-  if (config_.doorbell_batch == 1) {
-    ring(q);
-  } else {
-    touch(index);
-  }
+  if (config_.tx_checksum)
+    leave_checksum(q.ring + (std::size_t{slot} << log_block_) * kDescriptorBytes,
+                   q.buffer_bytes + offset, frame);
+  q.newest = q.producer++;
   return true;
 }
 
-void Driver::leave_checksum(TxQueue& q, unsigned slot, std::span<const std::uint8_t> frame) {
+bool Driver::put_in_stream(TxQueue& q, std::span<const std::uint8_t> frame) {
+  const unsigned ring = config_.tx_ring, turn = std::min<unsigned>(ring, queue_pkg::TurnGranules);
+  const auto granules = static_cast<unsigned>((kDescriptorBytes + frame.size() + 15) / 16);
+  const unsigned left = turn - (q.producer & (turn - 1)), skip = granules > left ? left : 0;
+  const unsigned used = static_cast<std::uint16_t>(q.producer - q.done);
+  if (used + skip + granules > ring) return false;
+  if (skip != 0) write_descriptor(q.ring, q.producer & (ring - 1), 0, 0);
+  q.newest = static_cast<std::uint16_t>(q.producer + skip);
+  std::uint8_t* head = q.ring + std::size_t{q.newest & (ring - 1)} * kDescriptorBytes;
+  desc_t{}.set_len(frame.size()).write(head);
+  std::memcpy(head + kDescriptorBytes, frame.data(), frame.size());
+  if (config_.tx_checksum) leave_checksum(head, head + kDescriptorBytes, frame);
+  q.producer = static_cast<std::uint16_t>(q.newest + granules);
+  return true;
+}
+
+void Driver::leave_checksum(std::uint8_t* descriptor, std::uint8_t* bytes,
+                            std::span<const std::uint8_t> frame) {
   const auto checksum = transport_checksum(frame);
   if (!checksum) return;
   ++checksums_;
-  std::uint8_t* field =
-      q.buffer_bytes + std::uint64_t{slot} * buffer_bytes_ + checksum->start + checksum->offset;
+  std::uint8_t* field = bytes + checksum->start + checksum->offset;
   field[0] = static_cast<std::uint8_t>(checksum->pseudo >> 8);
   field[1] = static_cast<std::uint8_t>(checksum->pseudo);
-  std::uint8_t* at = q.ring + (std::size_t{slot} << log_block_) * kDescriptorBytes;
-  desc_t::read(at)
+  desc_t::read(descriptor)
       .set_csum_enable(1)
       .set_csum_start(checksum->start)
       .set_csum_offset(checksum->offset)
-      .write(at);
+      .write(descriptor);
 }
 
 void Driver::touch(std::uint32_t tx_queue) {
@@ -402,7 +428,7 @@ void Driver::stop_tx(unsigned interface, unsigned queue) {
   TxQueue& q = tx_[tx_index(interface, queue)];
   if (q.stopped) return;
   q.stopped = true;
-  tx_outstanding_ -= static_cast<std::uint16_t>(q.producer - q.done);
+  tx_outstanding_ -= q.made - q.sent;
 }
 
 void Driver::push(const TxQueue& queue) {
@@ -427,6 +453,7 @@ void Driver::ring(TxQueue& queue) {
   const bool one = static_cast<std::uint16_t>(queue.producer - queue.rung) == 1 && log_block_ == 0;
   if (config_.tx_push != TxPush::kNone && idle && one) push(queue);
   queue.rung = queue.producer;
+  queue.told = queue.made;
   ++doorbells_;
   write32(queue.doorbell, queue.producer);
 }
@@ -437,8 +464,7 @@ void Driver::flush() {
   for (const std::uint32_t index : touched_) {
     TxQueue& q = tx_[index];
     q.touched = false;
-    const auto waiting = static_cast<std::uint16_t>(q.producer - q.rung);
-    const auto under_way = static_cast<std::uint16_t>(q.rung - q.done);
+    const std::uint32_t waiting = q.made - q.told, under_way = q.told - q.sent;
     if (waiting != 0 && (waiting >= config_.doorbell_batch || under_way < config_.doorbell_batch))
       ring(q);
   }
@@ -502,11 +528,15 @@ void Driver::complete_tx(unsigned interface, const cpl_t& record, Time now) {
   }
   const std::uint32_t index = tx_index(interface, record.queue());
   TxQueue& q = tx_[index];
-  ++q.done;
+  // Of a stream: where it is done up to, and how many packets that are.
+  const std::uint32_t packets = config_.tx_stream ? record.hash() : 1;
+  q.done = static_cast<std::uint16_t>(config_.tx_stream ? record.csum() : q.done + 1u);
+  q.sent += packets;
   if (q.producer != q.rung) touch(index);
-  if (!q.stopped) --tx_outstanding_;
+  if (!q.stopped) tx_outstanding_ -= packets;
   if (record.error()) ++tx_errors_;
-  if (on_sent) on_sent(interface, record.queue(), record.error(), record.timestamp(), now);
+  if (on_sent && (packets != 0 || record.error()))
+    on_sent(interface, record.queue(), record.error(), record.timestamp(), now);
 }
 
 void Driver::complete_rx(unsigned interface, const cpl_t& record, Time now) {
@@ -624,7 +654,11 @@ void Driver::read_error_registers() {
 
 Driver::TxSlot Driver::newest_tx(unsigned interface, unsigned queue) const {
   const TxQueue& q = tx_[tx_index(interface, queue)];
-  const std::uint64_t slot = (q.producer - 1u) & (config_.tx_ring - 1);
+  const std::uint64_t slot = q.newest & (config_.tx_ring - 1);
+  if (config_.tx_stream) {
+    const std::uint64_t head = q.descriptors + slot * kDescriptorBytes;
+    return {head + kDescriptorBytes, head};
+  }
   return {q.buffers + slot * buffer_bytes_,
           q.descriptors + (slot << log_block_) * kDescriptorBytes};
 }

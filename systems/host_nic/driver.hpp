@@ -36,6 +36,7 @@ struct DriverConfig {
   unsigned rx_queues;   // receive queues opened on each interface
   unsigned tx_ring;     // slots, a power of two from 8 to 32768
   unsigned rx_ring;     // likewise, or granules of 16 bytes
+  bool tx_stream;       // transmit rings hold the frames; tx_ring counts granules of 16 bytes
   bool rx_stream;       // receive queues are streams
   unsigned max_frame;   // bytes without FCS
   unsigned segments;    // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
@@ -202,7 +203,9 @@ class Driver {
   struct TxQueue {
     std::uint64_t buffers = 0, descriptors = 0, regs = 0, doorbell = 0, window = 0;
     std::uint8_t *ring = nullptr, *buffer_bytes = nullptr;
-    std::uint16_t producer = 0, rung = 0, done = 0;
+    std::uint16_t producer = 0, rung = 0, done = 0;  // slots
+    std::uint32_t made = 0, told = 0, sent = 0;      // packets: in the ring, with a doorbell, done
+    std::uint16_t newest = 0;                        // slot of the packet made last
     bool stopped = false, touched = false, restarting = false;
   };
   struct RxQueue {
@@ -253,7 +256,7 @@ class Driver {
   }
   void set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target);
   void set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned log_block,
-                    unsigned cq);
+                    unsigned cq, bool stream);
   // Completion queues for `queues` rings of `ring` slots, taken in turn; returns how many.
   unsigned open_completions(unsigned interface, bool transmit, unsigned queues, unsigned ring);
   void schedule(std::uint32_t cpl_queue);
@@ -262,8 +265,14 @@ class Driver {
   void complete_tx(unsigned interface, const queue_pkg::cpl_t& record, Time now);
   void complete_rx(unsigned interface, const queue_pkg::cpl_t& record, Time now);
   void serve_events(std::uint32_t index, Time now);
-  // Leaves the checksum of the frame just written to the device, if it has one.
-  void leave_checksum(TxQueue& queue, unsigned slot, std::span<const std::uint8_t> frame);
+  // Puts a frame and its descriptor into a ring that has room; or with its head into a stream,
+  // false when there is none.
+  bool put_in_ring(TxQueue& queue, std::span<const std::uint8_t> frame);
+  bool put_in_stream(TxQueue& queue, std::span<const std::uint8_t> frame);
+  // Leaves the checksum of a frame, just written to `bytes` with its descriptor, to the device, if
+  // it has one.
+  void leave_checksum(std::uint8_t* descriptor, std::uint8_t* bytes,
+                      std::span<const std::uint8_t> frame);
   void arm(std::uint64_t cq_doorbell, std::uint16_t consumer, bool arm);
   void touch(std::uint32_t tx_queue);
   void stop_tx(unsigned interface, unsigned queue);

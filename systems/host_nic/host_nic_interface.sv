@@ -145,6 +145,7 @@ module host_nic_interface
       .Room(Ports > 1 ? MaxPackets : 0),  // one whose line is paused takes none
       .Sel(ram_sel_t'(ReadBase)),
       .Push(1'b1),
+      .Streams(StreamsEmptied),
       .Interface(Index)
   ) i_tx_queues (
       .clk_i,
@@ -193,7 +194,7 @@ module host_nic_interface
       .Slots(DescSlots),
       .Ports(Ports),
       .Jobs(MaxPackets),
-      .Streams(1),
+      .Streams(StreamsFilled),
       .Sel(ram_sel_t'(ReadBase + 1))
   ) i_rx_queues (
       .clk_i,

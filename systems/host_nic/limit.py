@@ -8,6 +8,7 @@ from emery.physics import FCS, PcieSlot, PcieUse, ethernet_fps
 
 _LINE_GBPS = 100.0
 _IN_THE_CARD = 2048  # more frames than ever wait for their descriptors
+_PAGE = 4096
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Nic:
     event: int = 0
     event_every: int = 32
     rx_stream: bool = False  # what is received goes with its record, without anything else
+    tx_stream: bool = False  # frames sent lie in the ring, each with a head like a descriptor, and are read by the page
 
     def _records(self, fetch: float) -> PcieUse:
         """Completions, descriptor reads, doorbells, events and interrupts of a frame."""
@@ -41,13 +43,25 @@ class Nic:
     def use(self, sizes: dict, tx: float, rx: float, records: bool) -> PcieUse:
         """What `tx` frames sent and `rx` frames received a second take of the slot; with the records or without."""
         total = sum(sizes.values())
-        received = 0 if self.rx_stream else rx
-        found = self._records(self.fetch[0]) * tx + self._records(self.fetch[1]) * received if records else PcieUse()
+        found = PcieUse()
+        if records and self.tx_stream:
+            found += self.slot.told(4, tx / (self.doorbell or self.block))
+        elif records:
+            found += self._records(self.fetch[0]) * tx
+        if records and not self.rx_stream:
+            found += self._records(self.fetch[1]) * rx
         for size, share in sizes.items():
             frame = size - FCS
             written = 4 * ceil(frame / 4) + self.completion if records and self.rx_stream else frame
-            found += self.slot.read(frame, tx * share / total) + self.slot.write(written, rx * share / total)
+            found += self._sent(frame, tx * share / total, records) + self.slot.write(written, rx * share / total)
         return found
+
+    def _sent(self, frame: int, fps: float, records: bool) -> PcieUse:
+        """Frames read; from a stream a page at a time, whole pieces of `descriptor` bytes and a head, with a record a page."""
+        if not self.tx_stream:
+            return self.slot.read(frame, fps)
+        pages = fps * (frame + (self.descriptor + -frame % self.descriptor) * records) / _PAGE
+        return self.slot.read(_PAGE, pages) + self.slot.write(self.completion, pages * records)
 
 
 def mix(values: dict, workload) -> dict:
@@ -65,7 +79,13 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     each, flows = values["doorbell"], values.get("flows", 1)
     busy = (min(flows, values["tx_queues"]), min(flows, values["rx_queues"]))
     fetch = tuple(min(8.0, 1 + _IN_THE_CARD / x) if each == 1 else 0.0 for x in busy)
-    nic = Nic(PcieSlot.of(values, ack_every=8), fetch=fetch, doorbell=each, rx_stream=values["rx_mode"] == "stream")
+    nic = Nic(
+        PcieSlot.of(values, ack_every=8),
+        fetch=fetch,
+        doorbell=each,
+        tx_stream=values["tx_mode"] == "stream",
+        rx_stream=values["rx_mode"] == "stream",
+    )
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
     frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / sum(sizes.values())
     bare = nic.use(sizes, tx, rx, records=False)

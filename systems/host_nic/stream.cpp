@@ -52,8 +52,7 @@ void Driver::open_streams(unsigned i) {
     queue.ring = bytes + q * stride + below;
     queue.interface = i;
     queue.producer = queue.rung = static_cast<std::uint16_t>(config_.rx_ring);
-    set_up_queue(queue.regs, (memory + q * stride + below) | DESC_QUEUE_REGS__BASE_LO__STREAM_bm,
-                 config_.rx_ring, 0, 0);
+    set_up_queue(queue.regs, memory + q * stride + below, config_.rx_ring, 0, 0, true);
     write32(queue.doorbell, queue.producer);
     rx_.push_back(queue);
   }
