@@ -6,18 +6,20 @@
 /// Each `req` becomes a dequeue. What it found goes to `granted` at once; the descriptors follow on `desc`, all in the order
 /// of the requests. A request that found nothing is one beat without descriptor. A read fetches what is asked for, and all that is
 /// ready in its block of 128 bytes if one of the queue's blocks is still here; requests for the rest of the block are served
-/// from it without another read (`Slots` blocks are kept, replaced oldest first, never while a request waits on them). So a queue
-/// that comes back only after `Slots` others costs no bytes that nobody uses. A descriptor of length 0, unless first, ends its packet
-/// and is left out. What push_table has `found_i` for a slot is taken in place of a read. With `Streams` a slot of a stream queue is
-/// a beat that says where it lies, without a read; a turn one for each page of 4096 bytes that it touches. A failed read gives one beat a
-/// packet, `last`, with the error in `result` and undefined `desc`.
+/// from it without another read (`Slots` blocks are kept, replaced oldest first, never while a request waits on them). When the last
+/// of a block is served from it, what is ready in the next one is read, in a clock in which nothing else is: so a queue in use does not
+/// wait for its descriptors, and one that comes back only after `Slots` others costs no bytes that nobody uses, or few.
+/// A descriptor of length 0, unless first, ends its packet and is left out. What push_table has `found_i` for a slot is taken in place
+/// of a read. With `Streams` a slot of a stream queue is a beat that says where it lies, without a read; a turn one for each page of 4096
+/// bytes that it touches. A failed read gives one beat a packet, `last`, with the error in `result` and undefined `desc`.
 /// Throughput one request, one read and one descriptor a clock while at most `Jobs` requests are under way; latency about 8
 /// clocks, the queue manager and the DMA not counted. Full back-pressure; answers of the queue manager, statuses and RAM
 /// writes are always taken. Reset forgets everything. Counts in `events_o`, drops nothing.
 ///
 /// `desc` is one stream for all ports: an engine asks only for what it has room for, or it holds up the others.
-/// A ring set up anew must start at index 0: that is how blocks read before are known to be stale. The host does not
-/// change descriptors behind the doorbell.
+/// A ring set up anew must start at index 0: that is how blocks read before are known to be stale, and why index 0 is never
+/// served from one. The host does not change descriptors behind the doorbell, and leaves a ring's memory alone for as long as a read
+/// takes after the queue's last slot.
 module desc_fetch
   import queue_pkg::*;
   import dma_pkg::*;
@@ -78,7 +80,7 @@ module desc_fetch
   typedef struct packed {
     slot_t      slot;
     logic [2:0] pos;
-    logic [2:0] left;
+    logic [3:0] left;
   } hint_t;
 
   typedef struct packed {
@@ -90,6 +92,14 @@ module desc_fetch
     push_entry_t entry;
     desc_t       desc;
   } direct_t;
+
+  // What may be read of a queue's next block: `left` slots from its start on.
+  typedef struct packed {
+    queue_t      queue;
+    logic [3:0]  left;
+    logic [1:0]  log_block;
+    logic [56:0] block;      // host address
+  } ahead_t;
 
   // A request on its way to its descriptors.
   typedef struct packed {
@@ -170,17 +180,23 @@ module desc_fetch
       };
 
   // ---- Two stages: look the queue's hint up, then choose the slot.
+  queue_t owner_q[Slots];
+  slot_t alloc_q;
+  logic wrapped_q;  // every slot has been used since reset
   logic look_valid_q, pick_valid_q, written_valid_q;
   found_t look_q, pick_q;
-  hint_t hint_ram, hint_look, hint_q, hint_next, written_hint_q;
+  hint_t hint_ram, hint_old, hint_look, hint_q, hint_next, written_hint_q;
   queue_t written_queue_q;
-  logic go;
+  logic go, ahead_go, reads_block, here_q, first_q;
+  ahead_t   ahead_q;
   deq_rsp_t rsp;
   assign rsp = pick_q.rsp;
   wire stream = Streams != StreamsNone && rsp.stream;
   wire ok = rsp.status == DeqOk && !stream;  // there are descriptors
 
   wire step = !pick_valid_q || go;
+  wire hint_we = ahead_go || (go && ok);
+  wire queue_t hint_queue = ahead_go ? ahead_q.queue : rsp.queue;
   assign found.ready = step;
 
   ram_sdp #(
@@ -188,8 +204,8 @@ module desc_fetch
       .Depth(Queues)
   ) i_hint (
       .clk_i,
-      .we_i(go && ok),
-      .waddr_i(rsp.queue[QueueW-1:0]),
+      .we_i(hint_we),
+      .waddr_i(hint_queue[QueueW-1:0]),
       .wdata_i(hint_next),
       .re_i(step && found.valid),
       .raddr_i(found.data.rsp.queue[QueueW-1:0]),
@@ -197,11 +213,10 @@ module desc_fetch
   );
 
   // The RAM does not show the write of this clock, nor that of the clock in which it was read.
-  always_comb begin
-    hint_look = hint_ram;
-    if (written_valid_q && written_queue_q == look_q.rsp.queue) hint_look = written_hint_q;
-    if (pick_valid_q && ok && rsp.queue == look_q.rsp.queue) hint_look = hint_next;
-  end
+  wire written = written_valid_q && written_queue_q == look_q.rsp.queue;
+  wire writing = pick_valid_q && ok && rsp.queue == look_q.rsp.queue;
+  assign hint_old  = written ? written_hint_q : hint_ram;
+  assign hint_look = writing ? hint_next : hint_old;
 
   always_ff @(posedge clk_i) begin
     if (step) begin
@@ -211,9 +226,9 @@ module desc_fetch
       pick_q <= look_q;
       hint_q <= hint_look;
     end
-    if (go && ok) begin
+    if (hint_we) begin
       written_valid_q <= 1'b1;
-      written_queue_q <= rsp.queue;
+      written_queue_q <= hint_queue;
       written_hint_q  <= hint_next;
     end
     if (rst_i) begin
@@ -223,24 +238,30 @@ module desc_fetch
     end
   end
 
-  // ---- Slots, used in turn. One may be taken when the last request that uses it has left.
-  queue_t owner_q[Slots];
+  // ---- Slots, used in turn (alloc_q). One may be taken when the last request that uses it has left.
   use_t last_use_q[Slots];
   dma_result_e result_q[Slots];
-  slot_t alloc_q, done_q;
-  logic wrapped_q;  // every slot has been used since reset
+  slot_t done_q;
   logic [SlotW:0] reading_q;  // slots done_q ... alloc_q - 1 wait for their status
   use_t issued_q, left_q;  // uses of slots begun and ended
 
   wire [2:0] pos = rsp.addr[6:4];
-  // The hint is the queue's own only if the slot still is; the position tells a ring that was started again. A block
-  // known to have failed is read again.
+  // Position and index tell a ring that was started again. A block known to have failed is read again.
   wire slot_t hint_at = hint_q.slot - done_q;
   wire usable = {1'b0, hint_at} < reading_q || result_q[hint_q.slot] == DmaOk;
-  wire here = (wrapped_q || hint_q.slot < alloc_q) && owner_q[hint_q.slot] == rsp.queue;
-  wire hit = ok && here && usable && hint_q.pos == pos && {1'b0, hint_q.left} >= rsp.count;
+  wire hit = ok && here_q && usable && hint_q.pos == pos && hint_q.left >= rsp.count && !first_q;
   wire direct = ok && !hit && found_i.valid && direct_in.ready;
   wire miss = ok && !hit && !direct;
+  assign reads_block = ahead_go || (go && miss);
+  // The hint is the queue's own only if the slot still is.
+  wire goes = reads_block && hint_old.slot == alloc_q;
+  always_ff @(posedge clk_i) begin
+    if (step) begin
+      here_q <= writing ? !direct : !goes && (wrapped_q || hint_old.slot < alloc_q) &&
+          owner_q[hint_old.slot] == look_q.rsp.queue;
+      first_q <= look_q.rsp.index == '0;
+    end
+  end
   wire slot_t slot = hit ? hint_q.slot : alloc_q;
   // Whether the next slot is free is known a clock ahead; once it is, only a hit makes it used.
   wire slot_t after_alloc = alloc_q + 1'b1;
@@ -250,10 +271,10 @@ module desc_fetch
   always_ff @(posedge clk_i) begin
     slot_free <= !wrapped_q || !past_use[UseW-1];
     if (go && hit && slot == alloc_q) slot_free <= 1'b0;
-    if (go && miss) slot_free <= !(wrapped_q || alloc_q == '1) || !past_next[UseW-1];
+    if (reads_block) slot_free <= !(wrapped_q || alloc_q == '1) || !past_next[UseW-1];
     if (rst_i) slot_free <= 1'b1;
   end
-  wire [3:0] ahead = here ? rsp.ahead : '0;
+  wire [3:0] ahead = here_q ? rsp.ahead : '0;
   wire [3:0] fetched = rsp.count + ahead;
   wire [3:0] fetched_desc = fetched << rsp.log_block;
 
@@ -279,18 +300,41 @@ module desc_fetch
           stream: stream,
           place: PlaceW'({rsp.index, rsp.granules, rsp.addr[63:4]})
       };
-  assign dma_in.valid = pick_valid_q && miss && slot_free && jobs_in.ready;
+  assign dma_in.valid = ahead_go || (pick_valid_q && miss && slot_free && jobs_in.ready);
   assign dma_in.data = '{
-          host_addr: rsp.addr,
+          host_addr: ahead_go ? {ahead_q.block, 7'd0} : rsp.addr,
           sel: Sel,
-          ram_addr: ram_addr_t'({slot, pos, 4'b0}),
-          len: {8'b0, fetched_desc, 4'b0},
+          ram_addr: ram_addr_t'({alloc_q, ahead_go ? 3'd0 : pos, 4'b0}),
+          len: {8'b0, ahead_go ? ahead_q.left << ahead_q.log_block : fetched_desc, 4'b0},
           relaxed: 1'b0
       };
   always_comb begin
     hint_next.slot = slot;
     hint_next.pos  = pos + 3'(rsp.count << rsp.log_block);
-    hint_next.left = direct ? '0 : hit ? 3'(hint_q.left - rsp.count[2:0]) : ahead[2:0];
+    hint_next.left = direct ? '0 : hit ? hint_q.left - rsp.count : ahead;
+    if (ahead_go) hint_next = '{slot: alloc_q, pos: '0, left: ahead_q.left};
+  end
+
+  // ---- Reading ahead, in a clock without a request to choose for; given up when the queue asks before.
+  logic ahead_valid_q;
+  wire  asks = (look_valid_q && look_q.rsp.queue == ahead_q.queue) || pick_valid_q;
+  assign ahead_go = ahead_valid_q && !asks && slot_free && dma_in.ready;
+  // From a block to the next one, in blocks: back to the start behind the ring's last.
+  wire  [ 3:0] log_blocks = rsp.log_size + 4'(rsp.log_block) - 4'd3;
+  logic [56:0] to_next;
+  assign to_next = !rsp.wraps ? 57'd1 : log_blocks == '0 ? '0 : ('1 << log_blocks) | 57'd1;
+  always_ff @(posedge clk_i) begin
+    if (ahead_go || (pick_valid_q && rsp.queue == ahead_q.queue)) ahead_valid_q <= 1'b0;
+    if (go && hit && hint_next.left == '0 && rsp.next != '0) begin
+      ahead_valid_q <= 1'b1;
+      ahead_q <= '{
+          queue: rsp.queue,
+          left: rsp.next,
+          log_block: rsp.log_block,
+          block: rsp.addr[63:7] + to_next
+      };
+    end
+    if (rst_i) ahead_valid_q <= 1'b0;
   end
 
   `SPILL(dma_req_t, i_dma, dma_in, dma)
@@ -312,12 +356,12 @@ module desc_fetch
   logic take;
 
   always_ff @(posedge clk_i) begin
-    if (go && ok && !direct) begin
-      last_use_q[slot] <= issued_q;
-      issued_q <= issued_q + 1'b1;
-    end
-    if (go && miss) begin
-      owner_q[slot] <= rsp.queue;
+    // Of a block read ahead: all that went before.
+    if (ahead_go || (go && ok && !direct))
+      last_use_q[ahead_go?alloc_q : slot] <= issued_q - use_t'(ahead_go);
+    if (go && ok && !direct) issued_q <= issued_q + 1'b1;
+    if (reads_block) begin
+      owner_q[alloc_q] <= hint_queue;
       alloc_q <= alloc_q + 1'b1;
       if (&alloc_q) wrapped_q <= 1'b1;
     end
@@ -325,7 +369,7 @@ module desc_fetch
       result_q[done_q] <= status_i.result;
       done_q <= done_q + 1'b1;
     end
-    reading_q <= reading_q + (SlotW + 1)'(go && miss) - (SlotW + 1)'(ended);
+    reading_q <= reading_q + (SlotW + 1)'(reads_block) - (SlotW + 1)'(ended);
     if (take && reads) left_q <= left_q + 1'b1;
     if (rst_i) begin
       alloc_q <= '0;
@@ -440,7 +484,7 @@ module desc_fetch
   end
 
   assign events_o = '{
-          read: go && miss,
+          read: reads_block,
           hit: go && hit,
           pushed: go && direct,
           failed: ended && status_i.result != DmaOk

@@ -6,7 +6,7 @@
 /// desc_fetch against a model of the queue manager, a DMA read engine (250 clocks, or random) and host memory: every
 /// descriptor once and in order, short packets, failed reads, empty and stopped queues, a queue started again; one descriptor a clock and one read
 /// for eight of them. With push_table: pushes that are true, for other slots, broken or late; none is delivered but for its own slot, and
-/// none is lost count of.
+/// none is lost count of. A queue that is asked now and then does not wait for its descriptors.
 module desc_fetch_tb #(
     parameter queue_pkg::streams_t Streams = queue_pkg::StreamsFilled
 );
@@ -206,10 +206,17 @@ module desc_fetch_tb #(
     end else begin
       here = per_block - handed[q] % per_block;
       if (produced[q] - handed[q] < here) here = produced[q] - handed[q];
-      count   = here < int'(r.max) ? here : int'(r.max);
+      count = here < int'(r.max) ? here : int'(r.max);
       a.count = 4'(count);
       a.ahead = 4'(here - count);
-      a.more  = produced[q] - handed[q] > count;
+      a.more = produced[q] - handed[q] > count;
+      here = per_block - handed[q] % per_block;
+      if (produced[q] - handed[q] > here) begin
+        a.next = 4'(produced[q] - handed[q] - here);
+        if (produced[q] - handed[q] - here > per_block) a.next = 4'(per_block);
+      end
+      a.wraps = (handed[q] + here) % RingSlots == 0;
+      a.log_size = 4'($clog2(RingSlots));
     end
     i_deq_rsp.send_in(a, qm_latency);
     i_granted.expected.push_back(
@@ -409,7 +416,7 @@ module desc_fetch_tb #(
     granted_percent = 100;
     desc_percent = 100;
     dma_percent = 100;
-    do repeat (100) @(posedge clk); while (expected.size() != 0);
+    do repeat (100) @(posedge clk); while (expected.size() != 0 || asked.size() != 0);
     repeat (100) @(posedge clk);
     `CHECK(i_granted.expected.size() == 0 && asked.size() == 0 && !desc.valid,
            "something is left over")
@@ -454,6 +461,25 @@ module desc_fetch_tb #(
     drain();
   endtask
 
+  /// One request now and then, through more than a ring: which ones wait for a read.
+  task automatic idle();
+    int unsigned late = 0, beats0, asked_at;
+    drain();
+    restart(0);
+    {full, queues, latency, jitter} = {1'b1, 32'd1, 32'd60, 32'd0};
+    repeat (RingSlots + 100) begin
+      beats0   = beats;
+      asked_at = now;
+      i_req.queue.push_back('{port: '0, req: '{queue: '0, max: 4'd1, granules: '0}});
+      while (beats == beats0) @(posedge clk);
+      late += 32'(now - asked_at > 60);
+      repeat (100) @(posedge clk);
+    end
+    $display("an idle queue: %0d of %0d requests wait for a read", late, RingSlots + 100);
+    `CHECK(late <= 2, "a request waits for its descriptor")
+    latency = 250;
+  endtask
+
   initial begin
     @(negedge rst);
     // Every fourth queue a stream.
@@ -474,6 +500,7 @@ module desc_fetch_tb #(
     measure("8 queues, 2 a request", 8, 2, 99);
     // Twice as many as blocks: what is read ahead would be gone before it is asked for.
     measure("256 queues, 1 a request", 256, 1, 40);
+    idle();
     // More queues than blocks, everything random, every fourth a stream.
     streams = 1;
     for (int i = 0; i < 30; i++) begin

@@ -336,18 +336,24 @@ module queue_manager
     if (!update_q.known) rdata = '0;
   end
 
-  // The answer to a dequeue: the address is made one clock after the update.
+  // The answer to a dequeue: the address, and what the block behind has, are worked out one clock after the update.
   `STREAM(deq_rsp_t, rsp)
   logic rsp_valid_q;
   deq_rsp_t rsp_q;
-  logic [3:0] log_size_q;
-  ring_ptr_t wrapped;
+  ring_ptr_t wrapped, beyond_ring, available_q, behind;
+  logic [3:0] per_block, left_q;
   // What is filled goes downwards.
-  assign wrapped   = (rsp_q.index ^ {16{Filled && rsp_q.stream}}) & ~(16'hFFFF << log_size_q);
+  assign beyond_ring = 16'hFFFF << rsp_q.log_size;
+  assign wrapped   = (rsp_q.index ^ {16{Filled && rsp_q.stream}}) & ~beyond_ring;
+  assign per_block = 4'd8 >> rsp_q.log_block;
+  assign behind    = available_q > 16'(left_q) ? available_q - 16'(left_q) : '0;
   assign rsp.valid = rsp_valid_q;
   always_comb begin
     rsp.data = rsp_q;
     rsp.data.addr = rsp_q.addr + (64'(wrapped) << (3'd4 + 3'(rsp_q.log_block)));
+    rsp.data.wraps = &(rsp_q.index | beyond_ring | (16'(per_block) - 16'd1));
+    rsp.data.next = behind < 16'(per_block) ? behind[3:0] : per_block;
+    if (rsp_q.status != DeqOk || rsp_q.stream) rsp.data.next = '0;
   end
 
   fifo #(
@@ -406,7 +412,10 @@ module queue_manager
       rsp_q.stream <= stream;
       rsp_q.granules <= !(Emptied && stream) ? '0 : turn_whole ? turn_t'(available) : turn_t'(turn_left);
       rsp_q.cq <= place_q.cq;
-      log_size_q <= now.log_size;
+      rsp_q.log_size <= now.log_size;
+      {rsp_q.next, rsp_q.wraps} <= '0;  // made on the way out
+      available_q <= available;
+      left_q <= left;
     end
 
     bell_valid_q <= ring;

@@ -239,6 +239,7 @@ module queue_manager_formal
   // The block of the answer.
   wire [3:0] block = 4'd8 >> due_log_block_q;
   wire [3:0] in_block = {1'b0, index_q[2:0]} & (block - 4'd1);
+  wire ring_ptr_t behind = available_q - 16'(rsp.count) - 16'(rsp.ahead);
   always_comb begin
     if (busy_q || !started_q) assume (!req_i);
     if (!started_q) assume (!dut.writing_q);
@@ -272,6 +273,14 @@ module queue_manager_formal
           if (rsp.status == DeqOk)
             assert (rsp.count == max_q || in_block + rsp.count == block || 16'(rsp.count) == available_q);
           assert (rsp.more == (runs_q && available_q != 16'(rsp.count)));
+          if (rsp.status == DeqOk) begin
+            assert (dut.available_q == available_q && dut.left_q == 4'(block - in_block));
+            if (in_block + rsp.count + rsp.ahead != block)
+              assert (rsp.next == '0);
+              else if (behind < 16'(block))
+                assert (16'(rsp.next) == behind);
+                else assert (rsp.next == 4'(block));
+          end
         end
       end
       assert ((dut.rsp.valid && rsp.queue == 16'(watched_i)) == rsp_due_q);

@@ -67,7 +67,7 @@ module queue_manager_tb
   // What a dequeue does to the model.
   task automatic model_deq(deq_req_t req);
     deq_rsp_t r;
-    int available, block;
+    int available, block, left;
     r = '0;
     r.queue = req.queue;
     if (req.queue >= Queues) r.status = DeqStopped;
@@ -94,7 +94,11 @@ module queue_manager_tb
       if (r.status == DeqOk) begin
         r.index = m[req.queue].taken;
         r.count = 4'(min(min(int'(req.max), available), block - int'(r.index) % block));
-        r.ahead = 4'(min(available, block - int'(r.index) % block) - int'(r.count));
+        left = block - int'(r.index) % block;
+        r.ahead = 4'(min(available, left) - int'(r.count));
+        r.next = available > left ? 4'(min(available - left, block)) : '0;
+        r.wraps = (int'(r.index) + left) % (1 << m[req.queue].log_size) == 0;
+        r.log_size = 4'(m[req.queue].log_size);
         r.more = available > int'(r.count);
         r.log_block = 2'(m[req.queue].log_block);
         r.cq = m[req.queue].cq;
@@ -232,9 +236,10 @@ module queue_manager_tb
       e = rsps.pop_front();
       r = deq_rsp.data;
       if (e.status != DeqOk) begin
-        {r.index, r.addr, r.log_block, r.cq} = '0;
+        {r.index, r.addr, r.log_block, r.log_size, r.wraps, r.cq} = '0;
         e.stream = r.stream;
       end
+      if (r.stream) {r.log_size, r.wraps} = '0;
       `CHECK(r == e, $sformatf("dequeue: %p instead of %p", r, e))
       if (r.status == DeqOk) m[r.queue].answered += 16'(r.count);
     end

@@ -153,15 +153,18 @@ package queue_pkg;
   typedef logic [$clog2(TurnGranules+1)-1:0] turn_t;
 
   /// The answer: `count` slots from `index` on are the asker's. They and `ahead` more that are not yet handed out lie in
-  /// one block of BlockSlots descriptors, so they may be read together.
+  /// one block of BlockSlots descriptors, so they may be read together. Of the block behind it `next` slots are ready.
   typedef struct packed {
     queue_t queue;
     deq_status_e status;
     logic [3:0] count;
     logic [3:0] ahead;
+    logic [3:0] next;
+    logic wraps;  // the block behind is the ring's first
     logic more;  // the queue is not empty after this
     ring_ptr_t index;  // of the first slot, before wrapping
     logic [63:0] addr;  // of the first slot's first descriptor
+    logic [3:0] log_size;
     logic [1:0] log_block;
     logic        stream;     // one slot: the granules asked for, `addr` where the record goes (StreamsFilled); or a turn of so many
     turn_t granules;  // from `addr` on (StreamsEmptied)
