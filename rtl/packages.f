@@ -1,5 +1,6 @@
 rtl/base/channel_pkg.sv
 rtl/packet/eth_pkg.sv
+rtl/mac/cmac_pkg.sv
 rtl/packet/route_pkg.sv
 rtl/pcie/pcie_pkg.sv
 rtl/pcie/usplus_pkg.sv

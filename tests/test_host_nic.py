@@ -75,6 +75,45 @@ def test_the_same_run_twice_is_the_same_and_another_seed_is_not(nic):
     assert first["digest"] != other["digest"]
 
 
+def test_macs_have_clocks_of_their_own(nic):
+    """Each way of each port at a frequency of its own: nothing lost, nothing late, rates as with one clock."""
+    words = ("--size", "64-300", "--frames", "1500", "--rate", "0.4", "--set", "ports=2")
+    one, own = nic(*words), nic(*words, "--set", "mac_tx_ppm=-40", "--set", "mac_rx_ppm=100")
+    whole(own)
+    assert one["cycles"].keys() == {"core", "mac"}
+    slow, line, fast = (own["cycles"][x] for x in ("mac_rx_odd", "mac", "mac_rx"))
+    assert fast / line == pytest.approx(1 + 140e-6, abs=2e-5) and slow / line == pytest.approx(1 - 60e-6, abs=2e-5)
+    for name, stream in own["streams"].items():
+        assert stream["mpps"] == pytest.approx(one["streams"][name]["mpps"], rel=0.002)
+    assert not any(x["tx_underruns"] or x["tx_protocol_errors"] for x in own["resources"]["macs"])
+
+
+def test_stamps_are_those_of_the_mac(nic, tmp_path):
+    """A frame's stamp is when it began on the line, to a clock of the MAC and what the crossing of the time leaves."""
+    nic(
+        "--size",
+        "64-1518",
+        "--frames",
+        300,
+        "--rate",
+        "1.0",
+        "--direction",
+        "rx",
+        "--pcap-out",
+        tmp_path,
+        "--set",
+        "mac_rx_ppm=-70",
+    )
+    with open(tmp_path / "host.csv") as file:
+        rows = sorted(csv.DictReader(file), key=lambda x: int(x["timestamp_ns"]))
+    stamps, sizes = ([int(x[name]) for x in rows] for name in ("timestamp_ns", "bytes"))
+    due, off = stamps[0], []
+    for stamp, size in zip(stamps, sizes, strict=True):
+        off.append(stamp - due)
+        due += (size + 24) * 0.08
+    assert max(off) - min(off) < 3.2 + 2 * 3 + 1, (min(off), max(off))
+
+
 @pytest.mark.parametrize("size", ["64", "65", "127", "128", "1518", "9018", "imix", "64-300"])
 def test_sizes(nic, size):
     whole(nic("--size", size, "--frames", "200", "--direction", "both", "--rate", "0.4"))

@@ -121,7 +121,7 @@ def test_all_that_crosses_in_a_system_is_known(name, settings):
 @pytest.mark.parametrize("block", BARS, ids=lambda x: x.label)
 def test_a_block_is_no_slower_and_no_larger(block):
     found = block.measure()
-    (clock,) = found.clocks
+    clock = min(found.clocks, key=lambda x: x.spare)
     assert clock.levels <= block.levels and clock.estimated_ns <= block.ns and found.cells["LUT"] <= block.lut
     assert not found.loops and not found.unknown and clock.declared_mhz
     # The page says what was measured.

@@ -10,7 +10,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -77,7 +76,7 @@ class VerilatedModel {
   }
 
   // Attaches the model with these resets high, and lowers them after `duration`.
-  void reset(Simulation& simulation, std::initializer_list<std::uint8_t*> pins, Time duration) {
+  void reset(Simulation& simulation, const std::vector<std::uint8_t*>& pins, Time duration) {
     for (std::uint8_t* pin : pins) *pin = 1;
     attach(simulation);
     simulation.run_for(duration);

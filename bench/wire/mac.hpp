@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Ethernet port outside the chip: MAC and wire at a MAC stream of rtl/packet/eth_pkg.sv, 512
-// bits
-// (`Mac`), 64 bits (`WordMac`) or 8 bits (`ByteMac`, whose stream has no `len`) wide.
+// bits (`Mac`), 64 bits (`WordMac`) or 8 bits (`ByteMac`, whose stream has no `len`) wide, or at
+// the pins of a CMAC block (rtl/mac/cmac_pkg.sv), which stamps received frames with the timer it is
+// given: at the first clock after the preamble. Where the two ways have a clock each, there is an
+// instance for each.
 //
 // Transmit side: takes the device's frames at line rate. A frame begins on the wire with its first
 // beat (cut-through) or when the line is free; preamble 8, FCS 4 and gap 12 bytes are added, short
@@ -15,6 +17,8 @@
 // on as planned.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -24,6 +28,7 @@
 #include <string>
 #include <utility>
 
+#include "bench/sim/member.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/random.hpp"
 #include "bench/sim/ring.hpp"
@@ -45,6 +50,32 @@ struct FramePins {
   std::uint8_t* sop = nullptr;
   std::uint8_t* eop = nullptr;
   std::uint8_t* err = nullptr;
+  std::uint64_t* keep = nullptr;         // lanes in use: where it is there is neither len nor sop
+  const std::uint32_t* timer = nullptr;  // receive, where the block stamps: the device's time,
+  std::uint32_t* stamp = nullptr;        // and what it was, with the first beat; 80 bits each
+
+  /// The pins of a CMAC that the model has as ports of the types cmac_in_t and cmac_out_t.
+  template <class In, class Out>
+  static FramePins cmac_tx(In& in, Out& out) {
+    auto& tx = out.EMERY_MEMBER(tx);
+    return {.valid = &tx.EMERY_MEMBER(tvalid),
+            .ready = &in.EMERY_MEMBER(tx_tready),
+            .data = tx.EMERY_MEMBER(tdata).data(),
+            .eop = &tx.EMERY_MEMBER(tlast),
+            .err = &tx.EMERY_MEMBER(tuser),
+            .keep = &tx.EMERY_MEMBER(tkeep)};
+  }
+  template <class In, class Out>
+  static FramePins cmac_rx(In& in, Out& out) {
+    auto& rx = in.EMERY_MEMBER(rx);
+    return {.valid = &rx.EMERY_MEMBER(tvalid),
+            .data = rx.EMERY_MEMBER(tdata).data(),
+            .eop = &rx.EMERY_MEMBER(tlast),
+            .err = &rx.EMERY_MEMBER(tuser),
+            .keep = &rx.EMERY_MEMBER(tkeep),
+            .timer = out.EMERY_MEMBER(rx_systemtimer).data(),
+            .stamp = in.EMERY_MEMBER(rx_ptp_tstamp).data()};
+  }
 };
 
 /// Which frames a fault strikes: each with a probability, and the nth (from 1).
@@ -100,6 +131,18 @@ struct MacStats {
   std::uint64_t rx_runts = 0;
   std::uint64_t rx_oversize = 0;
 
+  /// The two ways of a port that has an instance for each.
+  MacStats operator+(const MacStats& other) const {
+    MacStats sum = *this;
+    for (auto x : {&MacStats::tx_frames, &MacStats::tx_bytes, &MacStats::tx_padded,
+                   &MacStats::tx_aborted, &MacStats::tx_underruns, &MacStats::tx_protocol_errors,
+                   &MacStats::rx_frames, &MacStats::rx_bytes, &MacStats::rx_padded,
+                   &MacStats::rx_bad_fcs, &MacStats::rx_runts, &MacStats::rx_oversize})
+      sum.*x += other.*x;
+    if (sum.tx_first_protocol_error.empty())
+      sum.tx_first_protocol_error = other.tx_first_protocol_error;
+    return sum;
+  }
   /// What the device did wrong at the stream.
   void check(Findings& findings) const {
     findings.add(tx_underruns, "transmit underruns");
@@ -170,6 +213,10 @@ class BasicMac final : public Component {
 
   void sample(Time now) override {
     if (tx_.valid) sample_tx(now);
+    if (rx_.timer) {
+      std::move(timer_.begin() + 1, timer_.end(), timer_.begin());
+      timer_.back() = {now, {rx_.timer[0], rx_.timer[1], rx_.timer[2]}};
+    }
     if (rx_.valid) sample_rx(now);
   }
 
@@ -191,18 +238,23 @@ class BasicMac final : public Component {
 
   void sample_tx(Time now) {
     while (!leaving_.empty() && leaving_.front() <= now) leaving_.pop();
+    if (tx_.keep && in_frame_ && !*tx_.valid) protocol_error("a gap inside a frame", now);
     if (ready_ && *tx_.valid) take_beat(now);
     ready_ = leaving_.size() < config_.tx_buffer_beats && (in_frame_ || now >= paused_until_);
   }
 
   void take_beat(Time now) {
-    const std::uint32_t len = kBeat == 1 ? 1 : *tx_.len;
     const bool eop = *tx_.eop != 0;
-    if ((*tx_.sop != 0) == in_frame_)
+    const bool sop = tx_.keep ? !in_frame_ : *tx_.sop != 0;
+    if (tx_.keep && (*tx_.keep & (*tx_.keep + 1)) != 0) protocol_error("lanes left out", now);
+    const std::uint32_t len = kBeat == 1 ? 1
+                              : tx_.keep ? static_cast<std::uint32_t>(std::popcount(*tx_.keep))
+                                         : *tx_.len;
+    if (sop == in_frame_)
       protocol_error(in_frame_ ? "sop inside a frame" : "no sop at the start of a frame", now);
     if (len == 0 || len > kBeat || (!eop && len != kBeat))
       protocol_error("bad len " + std::to_string(len), now);
-    if (*tx_.sop) {
+    if (sop) {
       tx_line_.wait_until(now);
       out_.size = 0;
       late_ = false;
@@ -249,6 +301,11 @@ class BasicMac final : public Component {
       if (now < started_) return;
       begin();
     }
+    if (!stamped_ && now >= stamp_at_) {
+      stamp_ = *std::find_if(timer_.begin(), timer_.end(),
+                             [this](const Timer& x) { return x.at >= stamp_at_; });
+      stamped_ = true;
+    }
     if (now < due_) return;
     const std::uint32_t left = frame_.size - offset_;
     const bool eop = left <= kBeat;
@@ -286,6 +343,8 @@ class BasicMac final : public Component {
     stats_.rx_bytes += size + kFcsBytes;
     offset_ = 0;
     due_ = due();
+    stamped_ = rx_.timer == nullptr;
+    stamp_at_ = rx_line_.after(kPreambleBytes) + config_.propagation;
   }
 
   /// When the beat at `offset_` is there: with its last byte, or with the FCS.
@@ -329,8 +388,13 @@ class BasicMac final : public Component {
       // What lies behind the last byte is left over from earlier frames: the device must not look
       // at it.
       std::memcpy(rx_.data, frame_.data.data() + beat_.offset, kBeat);
-      if (kBeat != 1) *rx_.len = beat_.len;
-      *rx_.sop = beat_.sop;
+      if (rx_.keep) {
+        *rx_.keep = ~std::uint64_t{0} >> (64 - beat_.len);
+      } else {
+        if (kBeat != 1) *rx_.len = beat_.len;
+        *rx_.sop = beat_.sop;
+      }
+      if (rx_.stamp && beat_.sop) std::memcpy(rx_.stamp, stamp_.words, sizeof stamp_.words);
       *rx_.eop = beat_.eop;
       *rx_.err = beat_.err;
     }
@@ -358,6 +422,13 @@ class BasicMac final : public Component {
   bool playing_ = false;
   Time started_ = 0;
   Time due_ = 0;  // of the next beat
+  Time stamp_at_ = 0;
+  bool stamped_ = true;
+  struct Timer {
+    Time at = 0;
+    std::uint32_t words[3] = {};
+  } stamp_;
+  std::array<Timer, 4> timer_;  // of the last clocks: a frame begins while beats of the last wait
   std::uint32_t offset_ = 0;
   WireFault fault_ = WireFault::kNone;
   Beat beat_;

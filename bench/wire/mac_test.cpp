@@ -405,6 +405,104 @@ void test_bytes(Checks& check) {
   check.near(static_cast<double>(last), static_cast<double>(line) * 8000, 3e6, "8 bits: line rate");
 }
 
+/// The pins of a CMAC: a loop from the receive to the transmit side, whose clock is another, keeps
+/// all frames; the block's stamps are the timer at the first clock after the preamble; it does
+/// without neither data nor lanes.
+void test_cmac(Checks& check, bool gap, bool hole) {
+  const std::string what = gap ? "CMAC, a gap: " : hole ? "CMAC, a hole: " : "CMAC: ";
+  struct Pins {
+    std::uint8_t valid = 0, ready = 0, last = 0, user = 0;
+    std::uint32_t data[16] = {};
+    std::uint64_t keep = 0;
+  } rx, tx;
+  std::uint32_t timer[3] = {}, stamp[3] = {};
+  MacConfig config;
+  Mac in(config, {},
+         {.valid = &rx.valid,
+          .data = rx.data,
+          .eop = &rx.last,
+          .err = &rx.user,
+          .keep = &rx.keep,
+          .timer = timer,
+          .stamp = stamp});
+  Mac out(config,
+          {.valid = &tx.valid,
+           .ready = &tx.ready,
+           .data = tx.data,
+           .eop = &tx.last,
+           .err = &tx.user,
+           .keep = &tx.keep},
+          {});
+  Traffic traffic(traffic_config("64-1518", 500)), reference(traffic.config());
+  in.set_source(&traffic);
+  std::vector<Time> started;
+  in.on_receiving([&](const Frame&, WireFault, Time start, Time) { started.push_back(start); });
+  struct Logic final : Component {
+    std::function<void(Time)> on_sample;
+    std::function<void()> on_drive;
+    void sample(Time now) override { on_sample(now); }
+    void drive() override { on_drive(); }
+  } taker, giver;
+  std::vector<Bytes> stored;
+  Bytes filling;
+  bool stamped = true;
+  Simulation sim;
+  const int rx_clock = sim.add_clock("rx", kClockHz * 1'000'100, 1'000'000);
+  const int tx_clock = sim.add_clock("tx", kClockHz);
+  const Time period = sim.period(rx_clock);
+  taker.on_sample = [&](Time) {
+    if (!rx.valid) return;
+    if (filling.empty()) {
+      const Time since = Time{stamp[0]} - started[stored.size()] - config.propagation - 640;
+      stamped = stamped && since >= 0 && since <= period + 2 && stamp[1] == 0 && stamp[2] == 7;
+    }
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(rx.data);
+    filling.insert(filling.end(), bytes, bytes + std::popcount(rx.keep));
+    if (rx.last) stored.push_back(std::exchange(filling, {}));
+  };
+  // The timer in ps, less than a period late when it is read.
+  taker.on_drive = [&] { timer[0] = static_cast<std::uint32_t>(sim.now() + period), timer[2] = 7; };
+  std::size_t sending = 0, offset = 0;
+  giver.on_sample = [&](Time) {
+    if (!tx.valid || !tx.ready) return;
+    offset += 64;
+    if (offset >= stored[sending].size()) ++sending, offset = 0;
+  };
+  giver.on_drive = [&] {
+    tx.valid = sending < stored.size() && !(gap && sending == 7 && offset == 64 && tx.valid);
+    if (!tx.valid) return;
+    const std::size_t left = std::min(stored[sending].size() - offset, std::size_t{64});
+    std::memcpy(tx.data, stored[sending].data() + offset, left);
+    tx.last = offset + 64 >= stored[sending].size();
+    tx.keep = ~std::uint64_t{0} >> (64 - left) & ~(hole && sending == 7 ? 16ull : 0ull);
+  };
+  std::uint64_t got = 0;
+  bool same = true;
+  Frame frame;
+  out.on_transmitted([&](std::span<const std::uint8_t> bytes, Time) {
+    ++got;
+    reference.next(frame);
+    same = same && std::ranges::equal(frame.bytes(), bytes);
+  });
+  sim.add(rx_clock, in);
+  sim.add(rx_clock, taker);
+  sim.add(tx_clock, out);
+  sim.add(tx_clock, giver);
+  sim.run_for(200 * kMicrosecond);
+  const MacStats stats = in.stats() + out.stats();
+  check.equal(stats.rx_frames, 500u, what + "frames received");
+  check.that(stamped, what + "stamps");
+  if (gap || hole) {
+    check.that(stats.tx_protocol_errors != 0 &&
+                   stats.tx_first_protocol_error.starts_with(gap ? "a gap" : "lanes left out"),
+               what + stats.tx_first_protocol_error);
+    return;
+  }
+  check.equal(got, 500u, what + "frames come back");
+  check.that(same, what + "content");
+  check.equal(stats.tx_underruns + stats.tx_protocol_errors, 0u, what + "errors");
+}
+
 /// Two devices send each other frames over one wire; each gets the other's, in order, not before
 /// the wire's delay.
 void test_wire(Checks& check, Time delay) {
@@ -460,6 +558,9 @@ int main(int argc, char**) {
   test_transmit_errors(check);
   test_faults(check);
   test_bytes(check);
+  test_cmac(check, false, false);
+  test_cmac(check, true, false);
+  test_cmac(check, false, true);
   for (const Time delay : {5 * kNanosecond, 500 * kNanosecond}) test_wire(check, delay);
   if (argc > 1) measure();
 

@@ -185,6 +185,10 @@ module mac_rx
   wire pop = cross_out.valid && cross_out.ready;
   wire moved = frame.valid && frame.ready;
 
+  // Lost frames wait for a clock in which no other frame can count as lost.
+  wire report_lost = unreported_q != '0 && !(cross_out.valid && cut);
+  wire news = cross_out.valid && head.kind == Lost;  // is never kept waiting
+
   always_comb begin
     count_d = '0;
     if (frame.data.eop && (moved || (pop && runt && !drop_q))) begin
@@ -194,19 +198,15 @@ module mac_rx
       else if (frame.data.err) count_d.bad_fcs = 1'b1;
       else count_d.good = 1'b1;
     end
-    // Lost frames wait for a clock in which no other frame counts as lost.
-    if (!count_d.fifo_full && unreported_q != '0) count_d.fifo_full = 1'b1;
+    if (report_lost) count_d.fifo_full = 1'b1;
   end
-
-  wire report_lost = count_d.fifo_full && !(moved && cut);
 
   always_ff @(posedge clk_i) begin
     count_o <= count_d;
     if (moved) beats_q <= frame.data.eop ? '0 : beats_q + 1'b1;
     if (moved && !cut && oversize) drop_q <= !head.beat.eop;
     else if (pop && head.kind != Lost && (head.beat.eop || cut)) drop_q <= 1'b0;
-    unreported_q <= unreported_q - 16'(report_lost)
-        + ((pop && head.kind == Lost) ? head.beat.data[15:0] : 16'd0);
+    unreported_q <= unreported_q - 16'(report_lost) + (news ? head.beat.data[15:0] : 16'd0);
     if (rst_i) begin
       count_o <= '0;
       beats_q <= '0;

@@ -128,13 +128,14 @@ module mac_tx
   );
 
   logic [CountW-1:0] whole_q;  // ends of frames in the store
+  logic              many_q;  // StartBeats are there, a clock ago
   logic              started_q;  // inside a frame
   wire               end_in = store_in.valid && store_in.ready && store_in.data.eop;
   wire               end_out = store.valid && store.ready && store.data.eop;
 
   logic              stamp_ready;
   // All of these grow only, until the frame's own beats leave: a start once offered stays offered.
-  wire               start = (whole_q != '0 || stored >= CountW'(StartBeats)) && stamp_ready;
+  wire               start = (whole_q != '0 || many_q) && stamp_ready;
   assign tx_valid_o  = store.valid && (started_q || start);
   assign tx_o        = store.data;
   assign store.ready = tx_ready_i && tx_valid_o;
@@ -142,8 +143,10 @@ module mac_tx
   always_ff @(posedge mac_clk_i) begin
     whole_q <= whole_q + CountW'(end_in) - CountW'(end_out);
     if (tx_valid_o && tx_ready_i) started_q <= !store.data.eop;
+    many_q <= (store.valid && store.ready) ? stored > CountW'(StartBeats) : stored >= CountW'(StartBeats);
     if (mac_rst_i) begin
       whole_q   <= '0;
+      many_q    <= 1'b0;
       started_q <= 1'b0;
     end
   end
@@ -151,10 +154,18 @@ module mac_tx
   // Time stamps back to the core.
   if (StampDepth != 0) begin : g_stamp
     `STREAM_ON(ptp_time_t, stamp_in, mac_clk_i, mac_rst_i)
-    logic [$clog2(StampDepth):0] unused_stamps;
+    logic [$clog2(StampDepth):0] stamps;
+    logic room_q;
     assign stamp_in.valid = tx_valid_o && tx_ready_i && store.data.sop;
     assign stamp_in.data = time_i;
-    assign stamp_ready = stamp_in.ready;
+    // A clock late: one place is left for a start of that clock. What is offered stays so.
+    assign stamp_ready = room_q;
+    always_ff @(posedge mac_clk_i) begin
+      room_q <= stamps < ($clog2(
+          StampDepth
+      ) + 1)'(StampDepth - 1) || (room_q && tx_valid_o && !tx_ready_i);
+      if (mac_rst_i) room_q <= 1'b0;
+    end
     fifo_async #(
         .T(ptp_time_t),
         .Depth(StampDepth)
@@ -162,7 +173,7 @@ module mac_tx
         .wclk_i (mac_clk_i),
         .wrst_i (mac_rst_i),
         .in     (stamp_in),
-        .count_o(unused_stamps),
+        .count_o(stamps),
         .rclk_i (clk_i),
         .rrst_i (rst_i),
         .out    (stamp)

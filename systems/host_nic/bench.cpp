@@ -14,7 +14,7 @@
 #include "bench/run/pcie_host.hpp"
 #include "bench/run/run.hpp"
 #include "bench/sim/verilated_model.hpp"
-#include "bench/wire/mac.hpp"
+#include "bench/wire/cmac.hpp"
 #include "host_nic.h"
 #include "systems/host_nic/driver.hpp"
 #include "systems/host_nic/faults.hpp"
@@ -29,19 +29,6 @@ constexpr double kLineRate = 100e9;
 constexpr Time kQuiet = 500 * kMicrosecond;
 constexpr unsigned kVlanAndHeader = 18;
 constexpr unsigned kMostOutstanding = 8192;
-
-FramePins mac_tx(Vhost_nic& m, unsigned port) {
-  return {&m.mac_tx_valid_o[port], &m.mac_tx_ready_i[port], m.mac_tx_data_o[port].data(),
-          &m.mac_tx_len_o[port],   &m.mac_tx_sop_o[port],   &m.mac_tx_eop_o[port],
-          &m.mac_tx_err_o[port]};
-}
-
-FramePins mac_rx(Vhost_nic& m, unsigned port) {
-  return {&m.mac_rx_valid_i[port],      nullptr,
-          m.mac_rx_data_i[port].data(), &m.mac_rx_len_i[port],
-          &m.mac_rx_sop_i[port],        &m.mac_rx_eop_i[port],
-          &m.mac_rx_err_i[port]};
-}
 
 bool wide_tags(const Options& options) { return options.get<unsigned>("tags") > 256; }
 
@@ -114,7 +101,7 @@ class Bench final : public Run {
 
  private:
   struct Port {
-    std::unique_ptr<Mac> mac;
+    std::unique_ptr<CmacPort> mac;
     Output* output = nullptr;
     int tx_stream = 0, rx_stream = 0;
   };
@@ -140,7 +127,8 @@ class Bench final : public Run {
 
   VerilatedModel<Vhost_nic> model_;
   unsigned interfaces_, ports_;  // ports of one interface
-  int core_, mac_clock_;
+  int core_;
+  CmacClocks mac_clocks_;
   std::string direction_;
   Workload workload_;
   DriverConfig driver_config_;
@@ -167,7 +155,7 @@ Bench::Bench(const Options& options)
       interfaces_(options.get<unsigned>("interfaces")),
       ports_(options.get<unsigned>("ports")),
       core_(model_.add_clock(simulation_, "core", kCoreHz, 1, model_->clk_i)),
-      mac_clock_(model_.add_clock(simulation_, "mac", 322'265'625, 1, model_->mac_clk_i)),
+      mac_clocks_(CmacClocks::add(model_, simulation_, options, interfaces_ * ports_)),
       direction_(options.get<std::string>("direction")),
       workload_(options, line(options), interfaces_ * ports_),
       driver_config_(driver_config(options, workload_)),
@@ -193,7 +181,7 @@ Bench::Bench(const Options& options)
     record_file_ << "timestamp_ns,interface,port,queue,hash,hash_type,csum,bytes\n";
   }
   for (unsigned p = 0; p < port_.size(); ++p) connect_port(p, options);
-  faults_.on_pause = [this](Time until) { port_[0].mac->pause(until); };
+  faults_.on_pause = [this](Time until) { port_[0].mac->tx.pause(until); };
   add_traffic(workload_, options);
   driver_.on_receive = [this](const Received& r, Time now) { received(r, now); };
   driver_.on_sent = [this](unsigned interface, unsigned queue, bool error, std::uint64_t stamp,
@@ -213,17 +201,18 @@ void Bench::connect_port(unsigned p, const Options& options) {
   config.rate = kLineRate;
   config.seed = workload_.common().seed + 1000 + p;
   set_wire_faults(options, driver_config_.max_frame, config);
-  port.mac = std::make_unique<Mac>(config, mac_tx(*model_, p), mac_rx(*model_, p));
-  simulation_.add(mac_clock_, *port.mac);
+  port.mac = std::make_unique<CmacPort>(config, model_->mac_i[p], model_->mac_o[p]);
+  simulation_.add(mac_clocks_.tx[p], port.mac->tx);
+  simulation_.add(mac_clocks_.rx[p], port.mac->rx);
   if (transmits()) {
     port.tx_stream = score_.stream(stream_name("tx", p));
     port.output = add_output("wire" + std::to_string(p) + ".pcap");
   }
   if (receives()) port.rx_stream = score_.stream(stream_name("rx", p));
-  port.mac->on_transmitted([this, &port](std::span<const std::uint8_t> bytes, Time arrived) {
+  port.mac->tx.on_transmitted([this, &port](std::span<const std::uint8_t> bytes, Time arrived) {
     deliver(port.tx_stream, bytes, arrived, port.output);
   });
-  port.mac->on_receiving([this, &port](const Frame& frame, WireFault, Time started, Time) {
+  port.mac->rx.on_receiving([this, &port](const Frame& frame, WireFault, Time started, Time) {
     offer(port.rx_stream, frame.bytes(), frame.flow, started);
     moved();
   });
@@ -237,7 +226,7 @@ void Bench::add_traffic(const Workload& workload, const Options& options) {
     if (!plan) continue;
     plan->train = train;
     plan->source = static_cast<std::uint16_t>(0x100 + p);
-    Mac& mac = *port_[p].mac;
+    Mac& mac = port_[p].mac->rx;
     mac.set_source(&add_source(*plan, [&mac] { return mac.rx_idle(); }));
   }
   for (unsigned i = 0; transmits() && i * ports_ < used; ++i) {
@@ -297,7 +286,10 @@ void Bench::sample(Time now) {
 // ---- the run
 
 void Bench::open() {
-  model_.reset(simulation_, {&model_->rst_i, &model_->mac_rst_i}, 100 * kNanosecond);
+  std::vector<std::uint8_t*> resets{&model_->rst_i};
+  for (unsigned p = 0; p < port_.size(); ++p)
+    resets.insert(resets.end(), {&model_->mac_tx_rst_i[p], &model_->mac_rx_rst_i[p]});
+  model_.reset(simulation_, resets, 100 * kNanosecond);
   records_.started(simulation_.now());
   // The queue managers clear their RAMs, one queue a clock.
   simulation_.run_for((most_queues_ + 64) * kCoreClock);

@@ -2,15 +2,16 @@
 `include "stream.svh"
 /// host-nic: a queue-managed NIC between a PCIe hard block and Ethernet MACs (host-nic paper, figure 1).
 ///
-/// Wiring only. `clk_i` is the 250 MHz PCIe user clock, `mac_clk_i` the MAC stream clock (322.265625 MHz at 100G); resets are
-/// synchronous, active high, and given together. PCIe side: the pins of the hard
-/// block that `PcieInterface` names. MAC side: frame_beat_t of each port (eth_pkg), port n in word n; receive cannot wait.
+/// Wiring only. `clk_i` is the 250 MHz PCIe user clock. PCIe side: the pins of the hard block that `PcieInterface` names. MAC side:
+/// those of a CMAC a port (cmac_pkg), each way with the clock that the block has for it (322.265625 MHz, nobody's phase or
+/// frequency the same). Resets are synchronous, active high, and given together.
 /// Registers: BAR 0 as in host_nic.rdl. No output depends combinationally on an input.
 module host_nic
   import pcie_pkg::*;
   import pins_pkg::*;
   import dma_pkg::*;
   import eth_pkg::*;
+  import cmac_pkg::*;
   import queue_pkg::*;
   import host_nic_map_pkg::*;
 #(
@@ -37,22 +38,13 @@ module host_nic
     input  pcie_pins_in_t  pcie_i,
     output pcie_pins_out_t pcie_o,
 
-    // MAC streams.
-    input  logic         mac_clk_i,
-    input  logic         mac_rst_i,
-    output logic         mac_tx_valid_o[MacPorts],
-    input  logic         mac_tx_ready_i[MacPorts],
-    output logic [511:0] mac_tx_data_o [MacPorts],
-    output logic [  6:0] mac_tx_len_o  [MacPorts],
-    output logic         mac_tx_sop_o  [MacPorts],
-    output logic         mac_tx_eop_o  [MacPorts],
-    output logic         mac_tx_err_o  [MacPorts],
-    input  logic         mac_rx_valid_i[MacPorts],
-    input  logic [511:0] mac_rx_data_i [MacPorts],
-    input  logic [  6:0] mac_rx_len_i  [MacPorts],
-    input  logic         mac_rx_sop_i  [MacPorts],
-    input  logic         mac_rx_eop_i  [MacPorts],
-    input  logic         mac_rx_err_i  [MacPorts]
+    // MAC hard blocks.
+    input  logic      mac_tx_clk_i[MacPorts],
+    input  logic      mac_tx_rst_i[MacPorts],
+    input  logic      mac_rx_clk_i[MacPorts],
+    input  logic      mac_rx_rst_i[MacPorts],
+    input  cmac_in_t  mac_i       [MacPorts],
+    output cmac_out_t mac_o       [MacPorts]
 );
   localparam int AddrW = MapW;
   localparam int Vectors = MsixEntryCount;
@@ -190,9 +182,9 @@ module host_nic
       .unmapped_o(unused_unmapped)
   );
 
-  nic_device_regs_pkg::nic_device_regs__in_t  hw_in;
+  nic_device_regs_pkg::nic_device_regs__in_t hw_in;
   nic_device_regs_pkg::nic_device_regs__out_t hw_out;
-  ptp_time_t core_time, mac_time;
+  ptp_time_t core_time;
   logic [1:0] settings_refused;
   reg_range #(
       .N(2),
@@ -290,38 +282,9 @@ module host_nic
       .lo_o   (hw_in.ptp_time_lo.value.next),
       .hi_o   (hw_in.ptp_time_hi.value.next)
   );
-  ptp_cdc i_ptp_mac (
-      .clk_i,
-      .rst_i,
-      .time_i(core_time),
-      .mac_clk_i,
-      .mac_rst_i,
-      .time_o(mac_time)
-  );
 
   // ---------------------------------------------------------------- interfaces
   ram_row_t [Interfaces-1:0] interface_row;
-  frame_beat_t [MacPorts-1:0] mac_tx, mac_rx;
-
-  logic [MacPorts-1:0] mac_tx_valid, mac_tx_ready, mac_rx_valid;
-  for (genvar m = 0; m < MacPorts; m++) begin : g_mac
-    assign mac_tx_valid_o[m] = mac_tx_valid[m];
-    assign mac_tx_ready[m] = mac_tx_ready_i[m];
-    assign mac_rx_valid[m] = mac_rx_valid_i[m];
-    assign mac_tx_data_o[m] = mac_tx[m].data;
-    assign mac_tx_len_o[m] = mac_tx[m].len;
-    assign mac_tx_sop_o[m] = mac_tx[m].sop;
-    assign mac_tx_eop_o[m] = mac_tx[m].eop;
-    assign mac_tx_err_o[m] = mac_tx[m].err;
-    assign mac_rx[m] = '{
-            data: mac_rx_data_i[m],
-            len: mac_rx_len_i[m],
-            sop: mac_rx_sop_i[m],
-            eop: mac_rx_eop_i[m],
-            err: mac_rx_err_i[m]
-        };
-  end
-
   for (genvar i = 0; i < Interfaces; i++) begin : g_interface
     host_nic_interface #(
         .Index(i),
@@ -350,14 +313,13 @@ module host_nic
         .ram_read_i(ram_read),
         .ram_row_o(interface_row[i]),
         .vector(interface_vector[i]),
-        .mac_time_i(mac_time),
-        .mac_clk_i,
-        .mac_rst_i,
-        .mac_tx_valid_o(mac_tx_valid[i*Ports+:Ports]),
-        .mac_tx_ready_i(mac_tx_ready[i*Ports+:Ports]),
-        .mac_tx_o(mac_tx[i*Ports+:Ports]),
-        .mac_rx_valid_i(mac_rx_valid[i*Ports+:Ports]),
-        .mac_rx_i(mac_rx[i*Ports+:Ports])
+        .time_i(core_time),
+        .mac_tx_clk_i(mac_tx_clk_i[i*Ports:(i+1)*Ports-1]),
+        .mac_tx_rst_i(mac_tx_rst_i[i*Ports:(i+1)*Ports-1]),
+        .mac_rx_clk_i(mac_rx_clk_i[i*Ports:(i+1)*Ports-1]),
+        .mac_rx_rst_i(mac_rx_rst_i[i*Ports:(i+1)*Ports-1]),
+        .mac_i(mac_i[i*Ports:(i+1)*Ports-1]),
+        .mac_o(mac_o[i*Ports:(i+1)*Ports-1])
     );
   end
 

@@ -50,14 +50,13 @@ module host_nic_interface
     stream_if.src vector,
 
     // MAC side of each port.
-    input  ptp_time_t               mac_time_i,
-    input  logic                    mac_clk_i,
-    input  logic                    mac_rst_i,
-    output logic        [Ports-1:0] mac_tx_valid_o,
-    input  logic        [Ports-1:0] mac_tx_ready_i,
-    output frame_beat_t [Ports-1:0] mac_tx_o,
-    input  logic        [Ports-1:0] mac_rx_valid_i,
-    input  frame_beat_t [Ports-1:0] mac_rx_i
+    input  ptp_time_t           time_i,
+    input  logic                mac_tx_clk_i[Ports],
+    input  logic                mac_tx_rst_i[Ports],
+    input  logic                mac_rx_clk_i[Ports],
+    input  logic                mac_rx_rst_i[Ports],
+    input  cmac_pkg::cmac_in_t  mac_i       [Ports],
+    output cmac_pkg::cmac_out_t mac_o       [Ports]
 );
   localparam int ReadBase = Index * ReadClients;
   localparam int WriteBase = Index * WriteClients;
@@ -372,14 +371,13 @@ module host_nic_interface
         .write_status_i,
         .ram_read_i,
         .ram_row_o(port_row[p]),
-        .mac_time_i,
-        .mac_clk_i,
-        .mac_rst_i,
-        .mac_tx_valid_o(mac_tx_valid_o[p]),
-        .mac_tx_ready_i(mac_tx_ready_i[p]),
-        .mac_tx_o(mac_tx_o[p]),
-        .mac_rx_valid_i(mac_rx_valid_i[p]),
-        .mac_rx_i(mac_rx_i[p])
+        .time_i,
+        .mac_tx_clk_i(mac_tx_clk_i[p]),
+        .mac_tx_rst_i(mac_tx_rst_i[p]),
+        .mac_rx_clk_i(mac_rx_clk_i[p]),
+        .mac_rx_rst_i(mac_rx_rst_i[p]),
+        .mac_i(mac_i[p]),
+        .mac_o(mac_o[p])
     );
   end
 

@@ -8,6 +8,7 @@ module host_nic_port
   import queue_pkg::*;
   import dma_pkg::*;
   import eth_pkg::*;
+  import cmac_pkg::*;
   import engine_pkg::*;
 #(
     parameter int Index = 0,
@@ -58,14 +59,13 @@ module host_nic_port
     output ram_row_t     ram_row_o,
 
     // MAC side.
-    input  ptp_time_t   mac_time_i,
-    input  logic        mac_clk_i,
-    input  logic        mac_rst_i,
-    output logic        mac_tx_valid_o,
-    input  logic        mac_tx_ready_i,
-    output frame_beat_t mac_tx_o,
-    input  logic        mac_rx_valid_i,
-    input  frame_beat_t mac_rx_i
+    input  ptp_time_t time_i,
+    input  logic      mac_tx_clk_i,
+    input  logic      mac_tx_rst_i,
+    input  logic      mac_rx_clk_i,
+    input  logic      mac_rx_rst_i,
+    input  cmac_in_t  mac_i,
+    output cmac_out_t mac_o
 );
   // ---------------------------------------------------------------- registers
   nic_port_regs_pkg::nic_port_regs__in_t hw_in;
@@ -186,20 +186,20 @@ module host_nic_port
       .csum_i(tx_csum_command),
       .frame_out(tx_frame)
   );
-  mac_tx #(
-      .Wide(wide_beat_t)
-  ) i_mac_tx (
+  cmac_axis_t mac_tx;
+  cmac_time_t mac_timer;
+  cmac_tx i_mac_tx (
       .clk_i,
       .rst_i,
+      .time_i,
       .frame(tx_frame),
       .stamp(tx_stamp),
-      .mac_clk_i,
-      .mac_rst_i,
-      .time_i(mac_time_i),
-      .tx_valid_o(mac_tx_valid_o),
-      .tx_ready_i(mac_tx_ready_i),
-      .tx_o(mac_tx_o)
+      .mac_clk_i(mac_tx_clk_i),
+      .mac_rst_i(mac_tx_rst_i),
+      .tx_tready_i(mac_i.tx_tready),
+      .tx_o(mac_tx)
   );
+  assign mac_o = '{tx: mac_tx, rx_systemtimer: mac_timer};
 
   // ---------------------------------------------------------------- receive
   `STREAM(wide_beat_t, rx_raw)
@@ -212,17 +212,15 @@ module host_nic_port
   `STREAM(desc_beat_t, rx_beat)
   rx_free_t rx_free;
 
-  mac_rx #(
-      .Wide (wide_beat_t),
-      .Depth(32)
-  ) i_mac_rx (
-      .mac_clk_i,
-      .mac_rst_i,
-      .rx_valid_i(mac_rx_valid_i),
-      .rx_i(mac_rx_i),
-      .time_i(mac_time_i),
+  cmac_rx i_mac_rx (
+      .mac_clk_i(mac_rx_clk_i),
+      .mac_rst_i(mac_rx_rst_i),
+      .rx_i(mac_i.rx),
+      .rx_stamp_i(mac_i.rx_ptp_tstamp),
+      .timer_o(mac_timer),
       .clk_i,
       .rst_i,
+      .time_i,
       .max_frame_i(max_frame),
       .frame(rx_raw),
       .stamp(rx_stamp),

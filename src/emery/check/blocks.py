@@ -65,12 +65,14 @@ class Elaborated:
         return path
 
     def at_top(self, instance: ast.InstanceSymbol, port: str) -> str | None:
-        """The port of the top that an instance's port is connected to, through nothing but other ports."""
+        """The port of the top that an instance's port is connected to, or is one of, through nothing but other ports."""
         path = _below(instance)
         while path:
             found = self.instances[path].getPortConnection(self.instances[path].body.findPort(port))
             expression = found.expression if found else None
             path = self.around(path)
+            while isinstance(expression, (ast.ElementSelectExpression, ast.RangeSelectExpression)):
+                expression = expression.value
             if not isinstance(expression, ast.NamedValueExpression):
                 return None
             port = expression.symbol.name

@@ -93,7 +93,7 @@ def measure(subject: blocks.Subject, paths: int = 5) -> Timing:
         ends = [x for x in graph.ends if x.clock == clock]
         by_ns, by_levels = (_Arrival(graph, order, starts, key).longest(ends, paths) for key in ("ns", "levels"))
         name = graph.name(clock)
-        clocks.append(Clock(name, len(starts), subject.clocks.get(name), by_ns, by_levels))
+        clocks.append(Clock(name, len(starts), subject.clocks.get(name.partition("[")[0]), by_ns, by_levels))
     outside = [x for x in graph.ends if x.clock is None]
     inside = [x for x in graph.ends if x.clock is not None]
     of_ports = _Arrival(graph, order, ports, "levels")

@@ -5,6 +5,7 @@ module top
   import pcie_pkg::*;
   import usplus_pkg::*;
   import pins_pkg::*;
+  import cmac_pkg::*;
 #(
     parameter int Interface = PinsUsPlus
 ) (
@@ -15,9 +16,18 @@ module top
   localparam int Ports = 2;
   pcie_pins_out_t all_out;
   assign pins_out = all_out.usplus;
-  logic valid[Ports], sop[Ports], eop[Ports], err[Ports];
-  logic [511:0] data[Ports];
-  logic [  6:0] len [Ports];
+  logic clocks[Ports], resets[Ports];
+  cmac_in_t  to_nic  [Ports];
+  cmac_out_t from_nic[Ports];
+  for (genvar p = 0; p < Ports; p++) begin : g_port
+    assign clocks[p] = clk_i;
+    assign resets[p] = rst_i;
+    assign to_nic[p] = '{
+            tx_tready: 1'b1,
+            rx: from_nic[p].tx,
+            rx_ptp_tstamp: from_nic[p].rx_systemtimer
+        };
+  end
   assign unused_o = 1'b0;
   host_nic #(
       .Ports(Ports),
@@ -29,20 +39,11 @@ module top
       .rst_i,
       .pcie_i('{ideal: '{default: '0}, usplus: pins_in}),
       .pcie_o(all_out),
-      .mac_clk_i(clk_i),
-      .mac_rst_i(rst_i),
-      .mac_tx_valid_o(valid),
-      .mac_tx_ready_i('{default: 1'b1}),
-      .mac_tx_data_o(data),
-      .mac_tx_len_o(len),
-      .mac_tx_sop_o(sop),
-      .mac_tx_eop_o(eop),
-      .mac_tx_err_o(err),
-      .mac_rx_valid_i(valid),
-      .mac_rx_data_i(data),
-      .mac_rx_len_i(len),
-      .mac_rx_sop_i(sop),
-      .mac_rx_eop_i(eop),
-      .mac_rx_err_i(err)
+      .mac_tx_clk_i(clocks),
+      .mac_tx_rst_i(resets),
+      .mac_rx_clk_i(clocks),
+      .mac_rx_rst_i(resets),
+      .mac_i(to_nic),
+      .mac_o(from_nic)
   );
 endmodule

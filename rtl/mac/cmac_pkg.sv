@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The pins of a 100G MAC hard block: CMAC of UltraScale+ devices, AXI4-Stream of 512 bits (AMD PG203).
+package cmac_pkg;
+  import eth_pkg::*;
+
+  /// Time as the block takes it from a timer and gives it with a frame; it does not look at it. Here eth_pkg::ptp_time_t in the low bits.
+  typedef logic [79:0] cmac_time_t;
+
+  /// A stream, either way. Not packed, so that a bench has each pin by its name. The first byte is in the lowest lane; all beats
+  /// but a frame's last are full. To the block there is no gap inside a frame; from it a beat may come in any clock.
+  typedef struct {
+    logic tvalid;
+    logic [8*FrameBeatBytes-1:0] tdata;
+    logic [FrameBeatBytes-1:0] tkeep;
+    logic tlast;
+    logic tuser;  // with tlast: the frame is bad (FCS error on receive, abort on transmit)
+  } cmac_axis_t;
+
+  /// What the block drives: `tx_` in the transmit clock, `rx` in the receive clock.
+  typedef struct {
+    logic       tx_tready;
+    cmac_axis_t rx;             // cannot wait
+    cmac_time_t rx_ptp_tstamp;  // with a frame's first beat: when the frame began on the line
+  } cmac_in_t;
+
+  /// What the logic drives, likewise.
+  typedef struct {
+    cmac_axis_t tx;
+    cmac_time_t rx_systemtimer;
+  } cmac_out_t;
+endpackage
