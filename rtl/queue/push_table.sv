@@ -8,7 +8,7 @@
 /// follows at once, its lines written in order. `PushEntries` are kept, a queue has one. When a dequeue hands out (`look_i`) that
 /// very slot of that queue, alone, the entry is `found_o` a clock later; if it is used and has a packet it stays, for the engine, until
 /// `release_i`. An entry is never found twice and never late: any other dequeue of its queue, a new push for it, the need of
-/// its place, or `Expiry` clocks end it, and a push that does not fit in form or finds no place is not kept; all are counted
+/// its place, a descriptor that is there already, or `Expiry` clocks end it, and a push that does not fit in form or finds no place is not kept; all are counted
 /// by `dropped_o`, and the descriptor is then read as ever. So what a window is given harms its own queue at the most. A queue that
 /// is set up anew must not have been pushed to for `Expiry` clocks.
 /// One line and one dequeue a clock. Reset forgets everything.
@@ -102,7 +102,8 @@ module push_table
   always_ff @(posedge clk_i) begin
     line_q <= line_i;
     store_o <= '{valid: keep, entry: place, line: number, data: line_q.data};
-    dropped_o <= (mine && !keep) || (keep && begins && open[place]) || (seen != '0 && !match) || expired != '0;
+    dropped_o <= (mine && !keep) || (keep && begins && open[place]) || (seen != '0 && !match) ||
+        (look_i.step && found_valid_q && !look_i.used) || expired != '0;
 
     for (int i = 0; i < PushEntries; i++) begin
       age_q[i] <= age_q[i] + 1'b1;
