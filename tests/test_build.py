@@ -67,6 +67,11 @@ def test_a_block_test_is_built_anew_when_its_parts_change(tmp_path):
     assert build.rtl_digest(rtl) != before
 
 
+def test_a_block_test_that_is_a_variant_of_another_is_built_anew_with_it():
+    base = build.ROOT / "rtl/base"
+    assert "rtl/base/reg_demux_tb.sv" in build.test_rtl(base / "reg_demux_once_tb.sv").files
+
+
 def test_an_entry_is_whole_or_absent(own_cache):
     def broken(out):
         (out / "half").write_text("x")

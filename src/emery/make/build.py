@@ -300,10 +300,11 @@ def build_system(system, values: dict, waves: bool = False, assertions: bool = F
 
 
 def test_rtl(bench: Path, coverage: bool = False) -> Rtl:
-    """How to verilate a block test (a `_tb.sv` file that stands beside its block)."""
+    """How to verilate a block test (a `_tb.sv` file beside its block), and the test that it is a variant of, if any."""
+    named = {bench.parent / f"{x}.sv" for x in re.findall(r"^\s*(\w+_tb)\b", bench.read_text(), re.MULTILINE)}
     return Rtl(
         top=bench.stem,
-        files=(*package_files(), in_checkout(bench)),
+        files=(*package_files(), in_checkout(bench), *sorted(in_checkout(x) for x in named - {bench} if x.is_file())),
         dirs=tuple(dict.fromkeys([*rtl_dirs(), in_checkout(bench.parent)])),
         assertions=True,
         stand_alone=True,
