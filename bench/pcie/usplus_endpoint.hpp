@@ -69,10 +69,13 @@ class UsPlusEndpoint final : public Endpoint {
     *pins_.rq.ready = rq_ready_ = has_room(tx_queue_);
     *pins_.cc.ready = cc_ready_ = has_room(cc_queue_);
     const LinkDirection& up = link_.up;
-    *pins_.nph_av = static_cast<std::uint8_t>(
-        up.infinite(kNonPosted) ? 15
-                                : std::min<std::uint64_t>(15, up.limit_header(kNonPosted) -
-                                                                  up.used_header(kNonPosted)));
+    // Known two clocks after a request was taken.
+    *pins_.nph_av = known_[1];
+    known_[1] = known_[0];
+    const auto used = static_cast<std::int64_t>(up.used_header(kNonPosted) + reads_held_);
+    const std::int64_t left = static_cast<std::int64_t>(up.limit_header(kNonPosted)) - used;
+    known_[0] = static_cast<std::uint8_t>(
+        up.infinite(kNonPosted) ? 15 : std::clamp<std::int64_t>(left, 0, 15));
     // Device Control is where the hard block has it; an answer takes a few clocks.
     const bool asked = *pins_.mgmt_read && !*pins_.mgmt_done;
     mgmt_clocks_ = asked ? mgmt_clocks_ + 1 : 0;
@@ -99,6 +102,8 @@ class UsPlusEndpoint final : public Endpoint {
     cc_queue_.clear();
     extras_.clear();
     rc_free_ = cq_free_ = true;
+    reads_held_ = 0;
+    known_[0] = known_[1] = 0;
   }
 
   std::size_t held() const override {
@@ -136,6 +141,7 @@ class UsPlusEndpoint final : public Endpoint {
         tlp.time = now;
         ++stats_.tx_tlps;
         if (tlp.is_mem_read()) read_begins(tlp, now);
+        reads_held_ += tlp.fc_class() == kNonPosted;
         return true;
       });
     }
@@ -154,6 +160,7 @@ class UsPlusEndpoint final : public Endpoint {
     }
     if (!next) return false;
     link_.up.send(next->front(), next->front().time);
+    reads_held_ -= next->front().fc_class() == kNonPosted;
     next->pop();
     return true;
   }
@@ -170,6 +177,8 @@ class UsPlusEndpoint final : public Endpoint {
   Ring<UsPlusSender::Extra> extras_;
   bool rq_ready_ = false, cc_ready_ = false, rc_free_ = true, cq_free_ = true;
   int mgmt_clocks_ = 0;
+  unsigned reads_held_ = 0;         // taken and not yet on the link
+  std::uint8_t known_[2] = {0, 0};  // nph_av of the next clocks
 };
 
 // The hard block that has these pins.

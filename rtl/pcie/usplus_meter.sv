@@ -7,18 +7,20 @@
 /// Space, PACKET_FC): of `Lines` completions of 64 bytes a request holds as many as the 64-byte lines it touches, for it may be
 /// answered in such, until the last one has come (`done_i`, of the tag). A tag that is given out again had no such end: its
 /// lines come back then. All requesters go through here. A request without credit would hold up the writes behind it, so one
-/// goes only while `nph_av_i` is above the number that went in the `Late` clocks before, which it does not know of.
+/// goes only while `nph_av_i` is above the number of those it does not know of: on their way to the pins, or taken there (`sent_i`)
+/// less than `Late` clocks ago, two of the block (PG213, Avoiding Head-of-Line Blocking for Posted Requests) and one here.
 /// Latency 1 clock, one request a clock, full back-pressure. Reset with the link: nothing is under way then.
 module usplus_meter
   import pcie_pkg::*;
 #(
     parameter int Lines = 256,
-    parameter int Late  = 8
+    parameter int Late  = 3
 ) (
     input logic clk_i,
     input logic rst_i,
 
     input logic [3:0] nph_av_i,
+    input logic [1:0] sent_i,
     input logic       done_i,
     input logic [7:0] done_tag_i,
 
@@ -49,11 +51,11 @@ module usplus_meter
   logic [NeedW-1:0] need[256];
   logic [255:0] open_q;
   logic [FreeW-1:0] free_q;
-  logic [Late-1:0] recent_q;
-  logic [3:0] nph_q;
+  logic [Late-1:0][1:0] sent_q;
+  logic [3:0] nph_q, unknown_q;
   logic shown_q;
   wire [7:0] tag = held.data.hdr.tag;
-  wire credit = {1'b0, nph_q} > 5'($countones(recent_q));
+  wire credit = nph_q > unknown_q;
   // Once shown it stays.
   assign out.valid  = held.valid && (shown_q || (credit && free_q >= FreeW'(held.data.need)));
   assign out.data   = held.data.hdr;
@@ -63,7 +65,8 @@ module usplus_meter
   logic [NeedW-1:0] from_done_q, from_lost_q;  // lines that come back
   always_ff @(posedge clk_i) begin
     nph_q <= nph_av_i;
-    recent_q <= {recent_q[Late-2:0], go};
+    sent_q <= {sent_q[Late-2:0], sent_i};
+    unknown_q <= unknown_q + 4'(go) - 4'(sent_q[Late-1]);
     shown_q <= out.valid && !out.ready;
     from_done_q <= done_i && open_q[done_tag_i] ? need[done_tag_i] : '0;
     from_lost_q <= go && open_q[tag] && !(done_i && done_tag_i == tag) ? need[tag] : '0;
@@ -74,7 +77,8 @@ module usplus_meter
       need[tag]   <= held.data.need;
     end
     if (rst_i) begin
-      recent_q <= '0;
+      sent_q <= '0;
+      unknown_q <= '0;
       shown_q <= 1'b0;
       free_q <= FreeW'(Lines);
       open_q <= '0;
@@ -82,5 +86,6 @@ module usplus_meter
     end
   end
 
+  `ASSERT(Sent, 4'(sent_q[Late-1]) <= unknown_q)
   `ASSERT(Room, free_q <= FreeW'(Lines))
 endmodule

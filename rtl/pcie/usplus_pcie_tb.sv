@@ -170,9 +170,11 @@ module usplus_side_tb
   bit in_tlp[2] = '{default: 0};
   words_t words[2];
   logic [3:0] first_be, last_be;
-  int unsigned lines_out = 0, writes = 0, reads = 0, late = 0;
-  int unsigned history [$];  // reads that went in the clocks before
-  mem4_hdr_t   to_serve[$];
+  int unsigned lines_out = 0, writes = 0, reads = 0;
+  // Credits for reads: each is back some clocks after it was used, up to `most`. Known two clocks after its read was taken.
+  int unsigned credits = 15, most = 15, back_percent = 100;
+  logic [3:0] known[2] = '{default: 0};
+  mem4_hdr_t to_serve[$];
 
   function automatic int lines_of(mem4_hdr_t h);
     int low = h.dw0.fmt_type[5] ? int'(h.addr[5:2]) : int'(h.addr[37:34]);
@@ -206,7 +208,8 @@ module usplus_side_tb
       lines_out += lines_of(h);
       `CHECK(lines_out <= Lines, "more reads than the block has room for")
       to_serve.push_back(h);
-      late++;
+      `CHECK(credits > 0, "a read without credit")
+      credits--;
     end
   endtask
 
@@ -262,7 +265,6 @@ module usplus_side_tb
   endtask
   always @(posedge clk)
     if (!rst) begin
-      late = 0;
       if (block_out.rq_tvalid && block_in.rq_tready) begin
         take(0, block_out.rq_tdata, block_out.rq_tuser.sop, block_out.rq_tuser.sop_ptr,
              block_out.rq_tuser.eop, block_out.rq_tuser.eop_ptr, Straddle, block_out.rq_tkeep,
@@ -278,6 +280,10 @@ module usplus_side_tb
         `CHECK(block_out.cc_tvalid || !in_tlp[1], "a gap inside a completion")
       end
       `CHECK(block_out.cq_np_req == '1, "requests are always taken")
+      if (credits < most && $urandom_range(99) < back_percent)
+        credits = back_percent == 100 ? most : credits + 1;
+      block_in.tfc_nph_av <= known[1];
+      known <= '{4'(credits), known[0]};
     end
 
   // ---- RC and CQ
@@ -545,7 +551,6 @@ module usplus_side_tb
   initial begin
     done_o = 0;
     block_in.lnk_up = 1;
-    block_in.tfc_nph_av = 15;
     block_in.cfg_bus_number = 8'h35;
     block_in.cfg_max_payload = 2'd3;
     block_in.cfg_max_read_req = 3'd4;
@@ -566,7 +571,8 @@ module usplus_side_tb
         ready_percent = $urandom_range(100, 20);
         write_percent = $urandom_range(100, 10);
         read_percent = $urandom_range(100, 10);
-        block_in.tfc_nph_av = 4'($urandom_range(15, 1));
+        most = $urandom_range(15, 1);
+        back_percent = 10;
       end
     end
     settle();
@@ -584,14 +590,16 @@ module usplus_side_tb
            "settings follow")
 
     // Nothing goes without credit, and what waits goes when it is there.
-    block_in.tfc_nph_av = 0;
+    credits = 0;
+    most = 0;
     repeat (20) @(posedge clk);
     took = reads;
     repeat (5) send_read(4);
     repeat (5) send_write(4);
     repeat (100) @(posedge clk);
     `CHECK(reads == took && want_write.size() == 0, "reads wait for credit, writes do not")
-    block_in.tfc_nph_av = 15;
+    most = 15;
+    back_percent = 100;
     settle();
     `CHECK(reads == took + 5, "reads went")
 

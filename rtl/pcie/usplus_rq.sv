@@ -80,15 +80,17 @@ module usplus_rq
   `STREAM(mem4_hdr_t, allowed)
   `STREAM(mem4_hdr_t, metered)
   `STREAM(usplus_head_t, request)
+  logic [1:0] sent;  // over the pins in this clock
   usplus_meter #(
       .Lines(Lines)
   ) i_meter (
       .clk_i,
       .rst_i,
       .nph_av_i,
+      .sent_i(sent),
       .done_i,
       .done_tag_i,
-      .in (read),
+      .in(read),
       .out(allowed)
   );
   `SPILL(mem4_hdr_t, i_metered, allowed, metered)
@@ -114,9 +116,16 @@ module usplus_rq
   `SPILL(usplus_halves_t, i_pins, packed_beat, pins)
   usplus_half_t [1:0] half;
   assign half = pins.data.half;
-  wire [1:0] sop = {half[1].sop && pins.data.upper, half[0].sop};
-  wire [1:0] eop = {half[1].eop && pins.data.upper, half[0].eop};
+  wire  [1:0] sop = {half[1].sop && pins.data.upper, half[0].sop};
+  logic [1:0] read_at;
+  wire  [1:0] eop = {half[1].eop && pins.data.upper, half[0].eop};
   assign pins.ready = tready_i;
+  for (genvar i = 0; i < 2; i++) begin : g_sent
+    wire rq_desc_t first = half[i].data[127:0];
+    wire unused = &{1'b0, first};
+    assign read_at[i] = sop[i] && first.req_type == UsMemRead;
+  end
+  assign sent = pins.valid && tready_i ? 2'($countones(read_at)) : '0;
   assign tvalid_o = pins.valid;
   assign tdata_o = {half[1].data, half[0].data};
   assign tkeep_o = Straddle ? '1 : keep_of(pins.data);
