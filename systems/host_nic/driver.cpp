@@ -26,6 +26,7 @@ constexpr unsigned kDescriptorBytes = desc_t::kBytes;
 constexpr unsigned kEventRing = 256;
 constexpr std::uint64_t kPage = 4096;  // rings begin on a page
 constexpr unsigned kLargestRing = 32768;
+constexpr unsigned kTurnGranules = 1024 / queue_pkg::GranuleBytes;  // worth a turn
 constexpr unsigned kIdlePackets = 4;  // with more under way a push gains nothing
 constexpr std::uint32_t kEnable = DESC_QUEUE_REGS__CONTROL__ENABLE_bm;
 
@@ -459,13 +460,17 @@ void Driver::ring(TxQueue& queue) {
 }
 
 // A queue with a batch under way can wait until it has gathered another, or until the one under way
-// is nearly done.
+// is nearly done. A stream gathers what the device reads at once, and waits until all before is
+// done.
 void Driver::flush() {
   for (const std::uint32_t index : touched_) {
     TxQueue& q = tx_[index];
     q.touched = false;
     const std::uint32_t waiting = q.made - q.told, under_way = q.told - q.sent;
-    if (waiting != 0 && (waiting >= config_.doorbell_batch || under_way < config_.doorbell_batch))
+    const bool gathered = config_.tx_stream
+                              ? static_cast<std::uint16_t>(q.producer - q.rung) >= kTurnGranules
+                              : waiting >= config_.doorbell_batch;
+    if (waiting != 0 && (gathered || under_way < (config_.tx_stream ? 1 : config_.doorbell_batch)))
       ring(q);
   }
   touched_.clear();
