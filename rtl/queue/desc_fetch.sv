@@ -459,7 +459,7 @@ module desc_fetch
             result: job_result_q,
             last: last,
             inlined: job_q.direct && direct_out.data.desc.inlined,
-            entry: direct_out.data.entry,
+            entry: job_q.direct ? direct_out.data.entry : '0,
             stream: job_q.stream,
             ends: page_ends,
             desc: job_q.direct ? direct_out.data.desc : row[job_q.pos]
