@@ -76,15 +76,15 @@ def test_the_same_run_twice_is_the_same_and_another_seed_is_not(nic):
 
 
 def test_macs_have_clocks_of_their_own(nic):
-    """Each way of each port at a frequency of its own: nothing lost, nothing late, rates as with one clock."""
-    words = ("--size", "64-300", "--frames", "1500", "--rate", "0.4", "--set", "ports=2")
+    """Each way of each port at a frequency of its own: nothing lost, rates as with one clock (windows say 3 %)."""
+    words = ("--size", "64-300", "--frames", "6000", "--rate", "0.4", "--set", "ports=2")
     one, own = nic(*words), nic(*words, "--set", "mac_tx_ppm=-40", "--set", "mac_rx_ppm=100")
     whole(own)
     assert one["cycles"].keys() == {"core", "mac"}
     slow, line, fast = (own["cycles"][x] for x in ("mac_rx_odd", "mac", "mac_rx"))
     assert fast / line == pytest.approx(1 + 140e-6, abs=2e-5) and slow / line == pytest.approx(1 - 60e-6, abs=2e-5)
     for name, stream in own["streams"].items():
-        assert stream["mpps"] == pytest.approx(one["streams"][name]["mpps"], rel=0.002)
+        assert stream["l1_gbps"] == pytest.approx(one["streams"][name]["l1_gbps"], rel=0.03)
     assert not any(x["tx_underruns"] or x["tx_protocol_errors"] for x in own["resources"]["macs"])
 
 
