@@ -182,14 +182,9 @@ void Driver::set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, u
           kEnable | log2_exact(slots) << CPL_QUEUE_REGS__CONTROL__LOG_SIZE_bp);
 }
 
-void Driver::set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots,
-                          unsigned log_block, unsigned cq, bool stream) {
-  write32(regs + offsetof(DescQueueRegs, base_lo), static_cast<std::uint32_t>(ring) | stream);
-  write32(regs + offsetof(DescQueueRegs, base_hi), static_cast<std::uint32_t>(ring >> 32));
+void Driver::set_up_queue(std::uint64_t regs, std::uint64_t ring, bool transmit, unsigned cq) {
   write32(regs + offsetof(DescQueueRegs, cq), cq);
-  write32(regs + offsetof(DescQueueRegs, control),
-          kEnable | log2_exact(slots) << DESC_QUEUE_REGS__CONTROL__LOG_SIZE_bp |
-              log_block << DESC_QUEUE_REGS__CONTROL__LOG_BLOCK_bp);
+  start_ring(regs, ring, transmit, 0);
 }
 
 // Event queues are looked at when their interrupt comes, or without interrupts when something was
@@ -244,7 +239,7 @@ void Driver::open_interface(unsigned i) {
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
     queue.window = bar_ + offsetof(host_nic_t, push) + sizeof(host_nic_t::push[0]) * i +
                    sizeof(host_nic_t::push[0][0]) * q;
-    set_up_queue(at, tx_rings.at(q), config_.tx_ring, log_block_, q % tx_cqs, config_.tx_stream);
+    set_up_queue(at, tx_rings.at(q), true, q % tx_cqs);
     // Queues are dealt to the ports; a scheduler is free to do otherwise.
     write32(interface.sched + (q % interface.ports) * interface.sched_stride + 4 * q, 1);
     tx_.push_back(queue);
@@ -268,7 +263,12 @@ void Driver::open_interface(unsigned i) {
   }
 }
 
-// Every receive slot gets its buffer once and for all.
+void Driver::fill_ring(const RxQueue& queue) {
+  for (unsigned slot = 0; slot < config_.rx_ring; ++slot)
+    write_descriptor(queue.ring, slot, queue.buffers + std::uint64_t{slot} * buffer_bytes_,
+                     buffer_bytes_);
+}
+
 void Driver::open_receive(unsigned i) {
   const Interface& interface = interfaces_[i];
   const Memory rx_rings =
@@ -286,11 +286,8 @@ void Driver::open_receive(unsigned i) {
     queue.buffers = rx_buffers.at(q);
     queue.buffer_bytes = rx_buffers.bytes + q * rx_buffers.stride;
     queue.doorbell = at + offsetof(DescQueueRegs, producer);
-    for (unsigned slot = 0; slot < config_.rx_ring; ++slot) {
-      write_descriptor(queue.ring, slot, queue.buffers + std::uint64_t{slot} * buffer_bytes_,
-                       buffer_bytes_);
-    }
-    set_up_queue(at, rx_rings.at(q), config_.rx_ring, 0, q % rx_cqs, false);
+    fill_ring(queue);
+    set_up_queue(at, rx_rings.at(q), false, q % rx_cqs);
     queue.producer = queue.rung = static_cast<std::uint16_t>(config_.rx_ring);
     write32(queue.doorbell, queue.producer);
     rx_.push_back(queue);

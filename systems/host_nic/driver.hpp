@@ -247,7 +247,6 @@ class Driver {
   void open_receive(unsigned interface);
   void open_streams(unsigned interface);
   void schedule_stream(std::uint32_t rx_queue);
-  void watch_stream(std::uint32_t rx_queue, std::uint64_t memory);
   void move_stream(RxQueue& queue, std::uint32_t index);
   unsigned serve_stream(std::uint32_t rx_queue, Time now);
   void write32(std::uint64_t addr, std::uint32_t value) { mmio_write(host_, addr, value, 4); }
@@ -255,8 +254,9 @@ class Driver {
     return static_cast<std::uint32_t>(mmio_read(host_, addr, 4));
   }
   void set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target);
-  void set_up_queue(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned log_block,
-                    unsigned cq, bool stream);
+  void set_up_queue(std::uint64_t regs, std::uint64_t ring, bool transmit, unsigned cq);
+  // Gives a receive queue's slots their buffers, once and for all.
+  void fill_ring(const RxQueue& queue);
   // Completion queues for `queues` rings of `ring` slots, taken in turn; returns how many.
   unsigned open_completions(unsigned interface, bool transmit, unsigned queues, unsigned ring);
   void schedule(std::uint32_t cpl_queue);

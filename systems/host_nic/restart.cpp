@@ -42,6 +42,7 @@ void Driver::restart_tx(unsigned interface, unsigned queue) {
   if (q.restarting) return;
   q.restarting = true;
   q.rung = q.producer;  // no doorbell until then
+  q.told = q.made;
   begin_restart(tx_index(interface, queue), true, q.regs);
 }
 
@@ -108,7 +109,9 @@ void Driver::give_up_memory(std::uint64_t addr, std::uint64_t bytes) {
 
 void Driver::start_ring(std::uint64_t regs, std::uint64_t ring, bool transmit,
                         std::uint16_t producer) {
-  write32(regs + offsetof(DescQueueRegs, base_lo), static_cast<std::uint32_t>(ring));
+  const bool stream = transmit ? config_.tx_stream : config_.rx_stream;
+  write32(regs + offsetof(DescQueueRegs, base_lo),
+          static_cast<std::uint32_t>(ring) | (stream ? DESC_QUEUE_REGS__BASE_LO__STREAM_bm : 0u));
   write32(regs + offsetof(DescQueueRegs, base_hi), static_cast<std::uint32_t>(ring >> 32));
   // Before it is enabled: no frame is to find it empty.
   if (producer != 0) write32(regs + offsetof(DescQueueRegs, producer), producer);
@@ -163,11 +166,7 @@ void Driver::finish_restart(RxQueue& q, std::uint32_t index) {
   q.ring = host_.dma_pointer(q.descriptors, ring_bytes);
   q.buffers = host_.dma_alloc(buffers_bytes);
   q.buffer_bytes = host_.dma_pointer(q.buffers, buffers_bytes);
-  for (std::uint64_t slot = 0; slot < config_.rx_ring; ++slot)
-    desc_t{}
-        .set_addr(q.buffers + slot * buffer_bytes_)
-        .set_len(buffer_bytes_)
-        .write(q.ring + slot * desc_t::kBytes);
+  fill_ring(q);
   start_ring(q.regs, q.descriptors, false, q.producer);
 }
 

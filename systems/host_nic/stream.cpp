@@ -52,7 +52,7 @@ void Driver::open_streams(unsigned i) {
     queue.ring = bytes + q * stride + below;
     queue.interface = i;
     queue.producer = queue.rung = static_cast<std::uint16_t>(config_.rx_ring);
-    set_up_queue(queue.regs, memory + q * stride + below, config_.rx_ring, 0, 0, true);
+    set_up_queue(queue.regs, memory + q * stride + below, false, 0);
     write32(queue.doorbell, queue.producer);
     rx_.push_back(queue);
   }
@@ -69,8 +69,7 @@ void Driver::move_stream(RxQueue& q, std::uint32_t index) {
   q.ring = host_.dma_pointer(q.descriptors, stride) + below;
   host_.watch(q.descriptors, stride,
               [this, index](std::uint64_t, std::uint32_t) { schedule_stream(index); });
-  start_ring(q.regs, (q.descriptors + below) | DESC_QUEUE_REGS__BASE_LO__STREAM_bm, false,
-             q.producer);
+  start_ring(q.regs, q.descriptors + below, false, q.producer);
 }
 
 void Driver::schedule_stream(std::uint32_t index) {
