@@ -19,7 +19,6 @@ module desc_pages
     output ring_ptr_t        index_o,
     output logic             ends_o
 );
-  localparam int PageGranules = 4096 / GranuleBytes;
   localparam int PageW = $clog2(PageGranules);
 
   typedef struct packed {

@@ -94,7 +94,7 @@ module desc_queues
     desc_room #(
         .Ports(Ports),
         .Depth(Room),
-        .Most(Streams == StreamsEmptied ? TurnGranules * GranuleBytes / 4096 : BlockSlots),
+        .Most(Streams == StreamsEmptied ? TurnGranules / PageGranules : BlockSlots),
         .Requests(Jobs + 64)
     ) i_room (
         .clk_i,

@@ -61,7 +61,7 @@ module desc_room
   assign order_in.data = found ?
       '{stream: 1'b0, packets: answer_rsp_i.count, log_block: answer_rsp_i.log_block} :
       '{stream: answer_rsp_i.status == DeqOk, packets: 4'd1, log_block: 2'd0};
-  localparam int PageW = $clog2(4096 / GranuleBytes);
+  localparam int PageW = $clog2(PageGranules);
   wire [15:0] touched = 16'(answer_rsp_i.addr[4+:PageW]) + 16'(answer_rsp_i.granules) + 16'(2 ** PageW - 1);
   wire room_t promised = order_in.data.stream && answer_rsp_i.granules != '0 ? room_t'(touched >> PageW) :
       room_t'(order_in.data.packets) << order_in.data.log_block;

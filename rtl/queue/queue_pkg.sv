@@ -150,6 +150,7 @@ package queue_pkg;
   } deq_status_e;
 
   localparam int TurnGranules = 4096;  // at the most
+  localparam int PageGranules = 4096 / GranuleBytes;  // no read of a turn crosses a multiple
   typedef logic [$clog2(TurnGranules+1)-1:0] turn_t;
 
   /// The answer: `count` slots from `index` on are the asker's. They and `ahead` more that are not yet handed out lie in
