@@ -160,6 +160,9 @@ def test_consumers_that_misbehave(capture):
     assert result["resources"]["bad_returns"] == 3
     hoarded = capture("--frames", "20000", consumer_fault="no_put", blocks=2, block_kb=16)
     assert whole(hoarded, "ring_full")["dropped"]["ring_full"] > 1000
+    # A consumer holds four blocks of a ring at the most; what lies in the others is counted as well.
+    hoarded = capture("--frames", "20000", consumer_fault="no_put", blocks=8, block_kb=16)
+    assert whole(hoarded, "ring_full", "not_taken")["dropped"]["not_taken"] > 1000
 
 
 @pytest.mark.parametrize("source", ["generator", "wire"])

@@ -260,7 +260,7 @@ void emcap_stop(struct emcap* d) {
 
 // ---- the frontier
 
-static struct slot* slot_of(struct ring* ring, uint32_t block) {
+static struct slot* slot_of(const struct ring* ring, uint32_t block) {
   return &ring->slots[(block - 1) & (ring->device->config.blocks - 1)];
 }
 
@@ -570,6 +570,17 @@ int emcap_link_lost(const struct emcap* d, unsigned link) {
 
 // ---- numbers
 
+// Packets in memory that nobody has taken, as far as entries tell.
+static uint64_t waiting(const struct ring* ring) {
+  uint64_t sum = 0;
+  struct entry e;
+  for (uint32_t b = ring->returned + 1; b - ring->returned <= ring->device->config.blocks; ++b) {
+    const uint32_t taken = after(ring->next, b) ? slot_of(ring, b)->delivered : 0;
+    if (load(ring, b, &e)) sum += e.packets - taken;
+  }
+  return sum;
+}
+
 void emcap_get_stats(const struct emcap* d, struct emcap_stats* s) {
   memset(s, 0, sizeof *s);
   s->link_losses = d->link_losses;
@@ -582,6 +593,7 @@ void emcap_get_stats(const struct emcap* d, struct emcap_stats* s) {
     s->lost_packets += ring->stats.lost_packets + ring->tail_lost;
     s->bad_puts += ring->stats.bad_puts;
     s->damaged += ring->stats.damaged;
+    s->waiting += waiting(ring);
   }
 }
 

@@ -66,6 +66,7 @@ struct emcap_stats {
   uint64_t lost_blocks;     // not carried to their end by a link that was lost
   uint64_t lost_packets;    // captured, but lost with a link
   uint64_t bad_puts;        // packets put that were not the oldest taken: refused
+  uint64_t waiting;         // in memory, and not handed out: consumers hold all the blocks they may
   uint64_t damaged;         // blocks with a record that does not fit: the rest of the block skipped
   uint64_t link_losses;
 };

@@ -319,6 +319,10 @@ void Bench::account() {
   score_.dropped(stream_, "too_long", counters_.too_long);
   score_.dropped(stream_, "filtered", counters_.filtered);
   score_.dropped(stream_, "link_lost", stats_.lost_packets);
+  // Those of a consumer that gives nothing back: it is handed no more. Any other leaves none
+  // behind.
+  if (consuming_.misbehaviour == Misbehaviour::kNoPut)
+    score_.dropped(stream_, "not_taken", stats_.waiting);
   if (generator_) return;
   score_.dropped(stream_, "bad_fcs", counters_.rx_bad_fcs);
   score_.dropped(stream_, "runt", counters_.rx_runt);
