@@ -143,6 +143,11 @@ def test_more_flows_than_prefixes(router):
     assert result["resources"]["routes"] == 222
 
 
+def test_a_slow_wire_is_no_standstill(router):
+    """Of 0.1 Gb/s: a frame is on it for longer than nothing may move."""
+    router("--size", "1518", "--frames", 2, line_gbps=0.1, patience_us=20)
+
+
 def test_what_tiles_and_links_did(router):
     result = router("--size", "64", "--frames", 200)
     tiles = result["resources"]["tiles"]

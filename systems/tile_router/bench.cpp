@@ -130,7 +130,9 @@ Bench::Bench(const Options& options)
       crossings_(score_, ports()),
       port_(ports()),
       pipelines_a_port_(std::max(1u, image_.pipelines() / ports())),
-      patience_(options.us("patience_us")),
+      // What stands on a wire, in and out, moves.
+      patience_(options.us("patience_us") +
+                2 * LineClock(line_rate_).after(kMostFrame + kFcsBytes + kLineOverhead)),
       timed_(options.get<bool>("timed")) {
   options.get<std::string>("version");  // the image is made from these
   options.get<unsigned>("linecards");
