@@ -296,6 +296,10 @@ def test_a_capture_is_played_whole(name, tmp_path, capsys):
     ways = 2 if "direction" in target.options else 1
     result = json.loads(out.read_text())
     assert result["totals"]["offered"] == ways * len(frames)
+    for port in ("64", "18446744073709551616"):  # which no system has
+        assert main(["run", name, *words[2:], "--pcap", f"0={capture}", "--pcap", f"{port}={capture}"]) == 2
+        line = capsys.readouterr().err
+        assert line.count("\n") == 1 and f"there is no port {port}, the last one is" in line
     Draft202012Validator(result_schema(target)).validate(result)  # and what is in it is described
 
 

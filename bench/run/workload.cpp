@@ -15,6 +15,11 @@ Workload::Workload(const Options& options, const Line& line, unsigned ports) : o
     const std::string path = options.get("pcap." + std::to_string(p), "");
     if (!path.empty()) own_[p] = read(path);
   }
+  for (const std::string& port : options.endings("pcap.")) {
+    if (port.size() > 4 || std::stoul(port) >= ports)
+      throw OptionError("--pcap " + port + "=FILE: there is no port " + port +
+                        ", the last one is " + std::to_string(ports - 1));
+  }
   if (!captures_) common_.sizes = Sizes::parse(options.get<std::string>("size"));
   common_.frames = options.get("frames", std::uint64_t{0});
   common_.duration = options.get("duration_ps", Time{0});

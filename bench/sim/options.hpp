@@ -14,6 +14,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "bench/sim/time.hpp"
 
@@ -74,6 +75,14 @@ class Options {
   Time us(const std::string& key) const { return get<int>(key) * kMicrosecond; }
   Time fine_us(const std::string& key) const {
     return static_cast<Time>(std::llround(get<double>(key) * kMicrosecond));
+  }
+
+  /// What comes after `prefix` in the names of settings that begin so.
+  std::vector<std::string> endings(const std::string& prefix) const {
+    std::vector<std::string> found;
+    for (const auto& [key, value] : values_)
+      if (key.starts_with(prefix)) found.push_back(key.substr(prefix.size()));
+    return found;
   }
 
   void check_all_used() const {
