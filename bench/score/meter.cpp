@@ -7,7 +7,7 @@
 
 namespace emery {
 
-void Meter::add(int stream, Time time, std::uint64_t bytes) {
+void Meter::add(int stream, Time time, std::uint64_t bytes, Time inside) {
   const auto number = static_cast<std::size_t>(stream);
   if (streams_.empty()) begin_ = time;
   if (number >= streams_.size()) streams_.resize(number + 1);
@@ -18,26 +18,32 @@ void Meter::add(int stream, Time time, std::uint64_t bytes) {
   const bool same = in_blocks_ && s.total.frames != 0 && time == s.last;
   const Amount frame{1, bytes, same ? 0u : 1u};
   s.last = std::max(s.last, time);
-  if (bin(time) >= s.bins.size()) s.bins.resize(bin(time) + 1);
-  s.bins[bin(time)] += frame;
+  const auto count = [&](std::vector<Amount>& bins, Time when) {
+    if (bin(when) >= bins.size()) bins.resize(bin(when) + 1);
+    bins[bin(when)] += frame;
+  };
+  count(s.out, time);
+  if (time - inside >= begin_) count(s.in, time - inside);
   s.total += frame;
 }
 
 void Meter::widen() {
   for (Stream& s : streams_) {
-    for (std::size_t i = 0; i < s.bins.size(); ++i) {
-      const Amount amount = s.bins[i];
-      s.bins[i] = {};
-      s.bins[i / 2] += amount;
+    for (std::vector<Amount>* bins : {&s.in, &s.out}) {
+      for (std::size_t i = 0; i < bins->size(); ++i) {
+        const Amount amount = (*bins)[i];
+        (*bins)[i] = {};
+        (*bins)[i / 2] += amount;
+      }
+      bins->resize((bins->size() + 1) / 2);
     }
-    s.bins.resize((s.bins.size() + 1) / 2);
   }
   width_ *= 2;
 }
 
-Meter::Amount Meter::sum(const Stream& stream, std::size_t from, std::size_t to) const {
+Meter::Amount Meter::sum(const std::vector<Amount>& bins, std::size_t from, std::size_t to) {
   Amount amount;
-  for (std::size_t i = from; i < std::min(to, stream.bins.size()); ++i) amount += stream.bins[i];
+  for (std::size_t i = from; i < std::min(to, bins.size()); ++i) amount += bins[i];
   return amount;
 }
 
@@ -65,7 +71,7 @@ bool Meter::steady(const std::vector<const Stream*>& streams, std::size_t from,
   };
   Amount first, second;
   for (const Stream* s : streams) {
-    const Amount a = sum(*s, from, middle), b = sum(*s, middle, middle + (middle - from));
+    const Amount a = sum(s->out, from, middle), b = sum(s->out, middle, middle + (middle - from));
     if (!same(a, b, deviations(streams.size()) * std::numbers::sqrt2)) return false;
     first += a;
     second += b;
@@ -100,7 +106,10 @@ Meter::Window Meter::window() const {
 Meter::Amount Meter::within(int stream, const Window& window) const {
   const auto number = static_cast<std::size_t>(stream);
   if (number >= streams_.size() || window.to <= window.from) return {};
-  return sum(streams_[number], bin(window.from), bin(window.to));
+  const Stream& s = streams_[number];
+  const std::size_t from = bin(window.from), to = bin(window.to);
+  return std::min(sum(s.in, from, to), sum(s.out, from, to),
+                  [](const Amount& a, const Amount& b) { return a.line_bits() < b.line_bits(); });
 }
 
 std::optional<Meter::Rates> Meter::rates(const Amount& amount, const Window& window) {

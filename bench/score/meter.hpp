@@ -11,6 +11,9 @@
 // window deliver the same, by line bytes, in total and on each stream of weight, within 3 % and
 // what chance makes of so many frames, or blocks where they come out in blocks (`in_blocks`). Where
 // there is no such place there are no rates.
+//
+// A stream's rate is of the fewer of the frames that went in and of those that came out within the
+// window: what had waited before it, and comes out faster than anything can go in, is no rate.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +52,9 @@ class Meter {
 
   /// Frames of a stream that come out at the same time came as one.
   void in_blocks() { in_blocks_ = true; }
-  /// A frame of so many bytes with FCS came out of a stream (a small dense number).
-  void add(int stream, Time time, std::uint64_t bytes);
+  /// A frame of so many bytes with FCS came out of a stream (a small dense number), so long after
+  /// it had gone in.
+  void add(int stream, Time time, std::uint64_t bytes, Time inside = 0);
   /// The first source has stopped: what comes out from now on counts for no rate. The first call
   /// counts.
   void end(Time time) {
@@ -58,7 +62,7 @@ class Meter {
   }
 
   Window window() const;
-  /// What a stream delivered in a window.
+  /// What went through a stream in a window.
   Amount within(int stream, const Window& window) const;
   /// Rates of an amount; nothing when the window is not steady.
   static std::optional<Rates> rates(const Amount& amount, const Window& window);
@@ -67,13 +71,13 @@ class Meter {
   static constexpr std::size_t kBins = 4096;
   static constexpr std::uint64_t kLeastArrivals = 32;  // in each half of a window
   struct Stream {
-    std::vector<Amount> bins;
+    std::vector<Amount> in, out;  // frames that came out, by when they went in and came out
     Amount total;
     Time first = 0, last = 0;
   };
 
   std::size_t bin(Time time) const { return static_cast<std::size_t>(time - begin_) / width_; }
-  Amount sum(const Stream& stream, std::size_t from, std::size_t to) const;
+  static Amount sum(const std::vector<Amount>& bins, std::size_t from, std::size_t to);
   bool steady(const std::vector<const Stream*>& streams, std::size_t from, std::size_t to) const;
   void widen();
 

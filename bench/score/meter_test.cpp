@@ -2,6 +2,7 @@
 // The window of rates: where it begins and ends, when there is none, and that streams add up.
 #include "bench/score/meter.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "bench/sim/random.hpp"
@@ -125,6 +126,19 @@ void test_short_windows(Checks& check) {
   check.that(!late.window().steady, "an eighth of the run is too little");
 }
 
+/// What had waited before the window and leaves within it is no rate.
+void test_a_backlog_that_drains(Checks& check) {
+  for (const Time gap : {8, 10, 12}) {
+    Meter meter;  // 100 frames a microsecond go in; from 20 us on 125, 100 or 83 come out
+    for (int i = 0; i < 10000; ++i) {
+      const Time out = 20 * kMicrosecond + i * gap * kNanosecond;
+      meter.add(0, out, 64, out - i * 10 * kNanosecond);
+    }
+    meter.end(100 * kMicrosecond);
+    check.near(mpps(meter, 0), std::min(100.0, 1000.0 / static_cast<double>(gap)), 0.2, "the less");
+  }
+}
+
 /// Frames that go to so many streams at random; the last stream gets `part` of its share in the
 /// second half of the run.
 Meter::Window random_streams(int streams, int frames, double part, std::uint64_t seed) {
@@ -169,6 +183,7 @@ int main() {
   emery::test_window_begins_soon(check);
   emery::test_no_steady_time(check);
   emery::test_short_windows(check);
+  emery::test_a_backlog_that_drains(check);
   emery::test_many_random_streams(check);
   return check.finish();
 }

@@ -101,7 +101,7 @@ void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time
   s.counts.out_of_lane_order += !s.in_order(entry.lane, entry.flow, entry.sequence);
   ++s.counts.delivered;
   s.latency.add(time - entry.time);
-  meter_.add(stream, time, size + kFcsBytes);
+  meter_.add(stream, time, size + kFcsBytes, time - entry.time);
 }
 
 int Scoreboard::waiting_for(std::span<const int> streams,
