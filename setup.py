@@ -18,6 +18,7 @@ class Build(build_py):
         for name in ("rtl", "systems", "bench", "sw", "requirements"):
             target = Path(self.build_lib) / "emery" / "checkout" / name
             shutil.copytree(HERE / name, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copyfile(HERE / "LICENSE", target.parent / "LICENSE")
 
 
 setup(cmdclass={"build_py": Build})

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import traceback
+from pathlib import Path
 
 from emery import __version__, process, report, system
 from emery.common import UserError, in_checkout, nearest
@@ -296,6 +297,13 @@ def _build(arguments):
         print(build.build_system(target, values, arguments.waves, arguments.assertions))
 
 
+def _export(arguments):
+    from emery import export
+
+    cores = export.export(arguments.folder, arguments.names, arguments.set)
+    print(f"{arguments.folder}: {len(cores)} cores: fusesoc library add emery {arguments.folder}")
+
+
 def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     about = "Programmable network interfaces in RTL, on a cycle-accurate bench."
     parser = _Parser(prog="emery", description=about, epilog=_ENVIRONMENT, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -361,7 +369,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     test = command(
         "test",
         _test,
-        "run test cocotb",
+        "run test cocotb fusesoc",
         "the test suite; everything after it goes to pytest (see also: test --coverage [BLOCK...|--python] [--record])",
     )
     test.add_argument("pytest", nargs="*")
@@ -397,6 +405,10 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     build.add_argument("--waves", action="store_true")
     build.add_argument("--assertions", "--assert", action="store_true")
     build.add_argument("--tell", action="store_true", help="print what a run tells the simulator of the system, build nothing")
+    export = command("export", _export, "run test", "write blocks and systems as a FuseSoC library, for a project of your own")
+    export.add_argument("folder", type=Path, metavar="DIR")
+    export.add_argument("names", nargs="*", metavar="BLOCK|SYSTEM", help="with all that they need (default: everything)")
+    _set_option(export)
     return parser, list(commands.choices)
 
 
