@@ -110,8 +110,15 @@ def test_what_verilator_refuses_is_refused(library, tmp_path):
 
 
 def test_a_system_lints(tmp_path):
-    """With the parameters it was exported with, and a register file that is generated."""
+    """With the parameters it was exported with, and a register file that is generated. Each tool gets its constraints."""
     assert main(["export", str(tmp_path / "one"), "pcie-bench", "--set", "tags=32"]) == 0
+    for tool, file in (("vivado", "pcie_bench.xdc"), ("quartus", "pcie_bench.sdc"), ("verilator", None)):
+        core = manager(tmp_path / "one").get_core(Vlnv("emery:systems:pcie-bench"))
+        files = [x["name"] for x in core.get_files({"tool": tool, "target": "default", "is_toplevel": True})]
+        assert [x for x in files if not x.endswith(".sv")] == ([file] if file else [])
+        assert (
+            not file or "create_clock -name {clk_i} -period 4.000" in (tmp_path / "one/systems/pcie_bench" / file).read_text()
+        )
     assert "-GTags=32" in lint(tmp_path, [tmp_path / "one"], "emery:systems:pcie-bench")
 
 

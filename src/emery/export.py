@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from emery import __version__, system
-from emery.check import structure
+from emery.check import blocks, clocks, constraints, structure
 from emery.common import ROOT, UserError, nearest
 from emery.make import build, formats
 
@@ -20,6 +20,8 @@ _INCLUDE = re.compile(r'^\s*`include\s+"([^"]+)"', re.M)
 # What Verilator warns about and Emery allows (emery.check.testing): parts of a bus that are not used, outputs left open, words
 # of C++; in generated registers unnamed blocks.
 _ALLOWED = ("UNUSEDSIGNAL", "UNUSEDPARAM", "PINCONNECTEMPTY", "SYMRSVDWORD", "GENUNNAMED")
+_CONSTRAINTS = {"vivado": "xdc", "quartus": "sdc"}
+_FILE_TYPES = {"vivado": "xdc", "quartus": "SDC"}  # as FuseSoC calls them
 _LINT = ("-Wall", *(f"-Wno-{x}" for x in _ALLOWED), "--timescale", "1ns/1ps")
 
 
@@ -34,6 +36,7 @@ class Core:
     depend: list[str] = field(default_factory=list)
     top: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
+    constraints: dict[str, str] = field(default_factory=dict)  # tool: what is in the file for it
 
     @property
     def base(self) -> str:
@@ -49,7 +52,11 @@ class Core:
             lines.append(f"      - {name}{header or ': {file_type: systemVerilogSource}'}")
         if self.depend:
             lines += ["    depend:", *(f"      - {x}" for x in self.depend)]
-        lines += ["", "targets:", "  default: &default", "    filesets: [rtl]"]
+        for tool in self.constraints:
+            name, kind = self.constraint_file(tool), _FILE_TYPES[tool]
+            lines += [f"  {tool}:", "    files:", f"      - {name}: {{file_type: {kind}}}"]
+        sets = ["rtl", *(f'"tool_{x}? ({x})"' for x in self.constraints)]
+        lines += ["", "targets:", "  default: &default", f"    filesets: [{', '.join(sets)}]"]
         if self.top:
             lines += [f"    toplevel: {self.top}"]
             lines += [f"    parameters: [{', '.join(self.parameters)}]"] if self.parameters else []
@@ -63,12 +70,18 @@ class Core:
                 lines += [f"  {name}: {{datatype: {kind}, default: {shown}, paramtype: vlogparam}}"]
         return "\n".join([*lines, ""])
 
+    def constraint_file(self, tool: str) -> str:
+        """Its name."""
+        return f"{self.top}.{_CONSTRAINTS[tool]}"
+
     def write(self, library: Path):
         """Puts the core file and its sources into a library."""
         folder = library / self.folder
         for name, source in self.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, folder / name)
+        for tool, text in self.constraints.items():
+            (folder / self.constraint_file(tool)).write_text(text)
         (folder / f"{self.base}.core").write_text(self.text())
 
 
@@ -133,6 +146,7 @@ class Library:
     def system(self, chosen: system.System, values: dict) -> Core:
         """The core of a system with these parameter values."""
         rtl = build.system_rtl(chosen, values)
+        subject = blocks.Subject(chosen.name, chosen.name, rtl, blocks.clocks(chosen, values))
         generated = [x for y in rtl.dirs if Path(y).is_absolute() for x in Path(y).glob("*.sv")]
         # A package comes before what uses it.
         files = {f"registers/{x.name}": x for x in sorted(generated, key=lambda x: (not x.stem.endswith("_pkg"), x.name))}
@@ -148,17 +162,18 @@ class Library:
             needs,
             rtl.top,
             dict(rtl.parameters),
+            constraints.files(subject, clocks.crossings(), clocks.outside()),
         )
 
 
 def export(folder: Path, names: list[str], settings: list[str]) -> list[Core]:
     """Writes a library with these blocks and systems (all, without names) and what they need; gives its cores."""
     library = Library()
-    blocks = {x: library.owner[x] for x in library.design.blocks}
+    known = {x: library.owner[x] for x in library.design.blocks}
     systems = system.names()
     for name in names:
-        if name not in blocks and name not in systems:
-            raise UserError(f"export: no system and no block {name}{nearest(name, [*blocks, *systems], systems)}")
+        if name not in known and name not in systems:
+            raise UserError(f"export: no system and no block {name}{nearest(name, [*known, *systems], systems)}")
     if settings and [x for x in names if x in systems] != names[:1]:
         raise UserError("export: --set is for one system")
     cores = []
@@ -166,7 +181,7 @@ def export(folder: Path, names: list[str], settings: list[str]) -> list[Core]:
         if not names or name in names:
             chosen = system.load(name)
             cores.append(library.system(chosen, chosen.values(settings)))
-    wanted = [blocks[x] for x in names if x in blocks] if names else list(library.files)
+    wanted = [known[x] for x in names if x in known] if names else list(library.files)
     cores += map(library.block, library.below([*wanted, *(y for x in cores for y in x.depend)]))
     for core in cores:
         core.write(folder)

@@ -54,6 +54,11 @@ def crossings() -> dict[str, dict]:
     return _declared()["crossing"]
 
 
+def outside() -> dict:
+    """What lies outside a top, for its constraints."""
+    return _declared()["outside"]
+
+
 def row(block: Block, found: timing.Timing) -> str:
     """The block's line of the table: of its clocks the one that is tightest."""
     cells = {kind: f"{n:,g}" for kind, n in found.cells.items()}

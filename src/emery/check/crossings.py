@@ -36,6 +36,19 @@ class Crossing:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A register at one place, as an instance's path, that sees another clock. Clocks are bits of the netlist."""
+
+    register: str
+    path: str
+    source: str  # as in Crossing
+    sources: tuple[str, ...]  # paths of what it sees; none: several
+    source_clock: int
+    clock: int
+    bits: int
+
+
+@dataclass(frozen=True)
 class Report:
     """All crossings of a system."""
 
@@ -57,24 +70,22 @@ class Report:
 
 def find(subject: blocks.Subject, allowed: dict[str, dict]) -> Report:
     """The crossings. `allowed`: `module.register` to `why`, and whether there may be `logic` in front."""
-    gates = _Gates(synthesis.gates(subject))
+    gates = Gates(synthesis.gates(subject))
     groups = defaultdict(list)
-    for node, clock, register, path in gates.ends:
-        for other, one in gates.seen[node].items():
-            if other != clock:
-                groups[register, gates.origin.get(one, "several"), gates.name(other), gates.name(clock)].append(path)
+    for x in gates.places():
+        groups[x.register, x.source, gates.name(x.source_clock), gates.name(x.clock)].append(x)
     found = []
-    for (register, source, other, clock), paths in sorted(groups.items()):
-        places = len(set(paths))
+    for (register, source, other, clock), places in sorted(groups.items()):
+        bits, paths = sum(x.bits for x in places), len({x.path for x in places})
         rule = allowed.get(register, {"why": ""})
-        alone = source != "several" and (len(paths) == places or rule.get("bus_from") == source)
+        alone = source != "several" and (bits == paths or rule.get("bus_from") == source)
         why = rule["why"] if alone or rule.get("logic") else ""
-        found.append(Crossing(register, source, other, clock, len(paths), places, why))
+        found.append(Crossing(register, source, other, clock, bits, paths, why))
     clocks = Counter(gates.name(x) for x in gates.starts.values())
     return Report(subject.name, dict(clocks.most_common()), found, sorted(gates.latches), sorted(gates.asynchronous))
 
 
-class _Gates:
+class Gates:
     """Registers, memories and what lies between them. A node is a bit, a cell or a memory."""
 
     def __init__(self, module: dict):
@@ -86,6 +97,7 @@ class _Gates:
         self.next: dict = defaultdict(list)
         self.starts: dict[int, int] = {}  # bit of a register: its clock
         self.origin: dict = {}  # node that a clock's value begins at: its register
+        self.path: dict = {}  # the same: where that is
         self.ends: list[tuple] = []  # node, clock, register, path
         self.latches: set[str] = set()
         self.asynchronous: set[str] = set()
@@ -95,6 +107,30 @@ class _Gates:
         for name, cell in module["cells"].items():
             self._cell(name, cell)
         self.seen = self._spread()
+        self._clocks = defaultdict(set)  # of the registers a node goes to
+        for node, clock, _, _ in self.ends:
+            self._clocks[node].add(clock)
+
+    def places(self) -> list[Place]:
+        """Every register that sees another clock, place by place."""
+        seen = defaultdict(list)
+        for node, clock, register, path in self.ends:
+            for other, one in self.seen[node].items():
+                if other != clock:
+                    seen[register, path, self.origin.get(one, "several"), other, clock].append(self.path.get(one))
+        return [
+            Place(register, path, source, tuple(sorted({x for x in paths if x})), other, clock, len(paths))
+            for (register, path, source, other, clock), paths in seen.items()
+        ]
+
+    def reached(self, bit: int) -> set[int]:
+        """The clocks of the registers that follow from a bit."""
+        seen, todo = {bit}, [bit]
+        while todo:
+            new = {x for x in self.next.get(todo.pop(), ()) if x not in self.starts} - seen
+            seen |= new
+            todo += new
+        return {clock for x in seen for clock in self._clocks.get(x, ())}
 
     def name(self, bit: int) -> str:
         """A net's name."""
@@ -122,7 +158,7 @@ class _Gates:
         for i, bit in enumerate(ports["Q"]):
             if isinstance(bit, int):
                 self.starts[bit] = clock
-                self.origin[bit] = register
+                self.origin[bit], self.path[bit] = register, path
                 # Data of this bit; enables and resets, on the same clock or not, are the register's.
                 self.ends += [(ports["D"][i], clock, register, path)] * isinstance(ports["D"][i], int)
         for pin in ports.keys() - {"D", "Q", "CLK"}:
@@ -137,13 +173,14 @@ class _Gates:
             clock = ports["CLK"][0]
             source = (*memory, clock)
             self.starts[source] = clock
-            self.origin[source] = register
+            self.origin[source], self.path[source] = register, path
             self.next[source].append(memory)
             self.ends += [(x, clock, register, path) for p, x in ins if p != "CLK"]
         elif int(str(cell["parameters"]["CLK_ENABLE"])[-1]):
             clock = ports["CLK"][0]
             self.starts |= dict.fromkeys(outs, clock)
             self.origin |= dict.fromkeys(outs, register)
+            self.path |= dict.fromkeys(outs, path)
             self.ends += [(x, clock, register, path) for x in [memory, *(b for p, b in ins if p != "CLK")]]
         else:
             for node in [memory, *(x for _, x in ins)]:
