@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import body, stream, write_pcap
+from conftest import body, read_pcap, stream, write_pcap
 
 from emery import cli, limits, reproduce, system
 from emery.check import fuzz
@@ -167,9 +167,9 @@ def test_a_capture_is_played_once_and_by_port(tmp_path, fake):
     capture = write_pcap(tmp_path / "a.pcap", [bytes(60), bytes(1000)], order=">", nano=True)
     assert main(["run", "host-nic", "--pcap", str(capture)]) == 0
     told = settings(0)
-    assert told["pcap"] == str(capture) and not {"frames", "duration_ps", "size"} & set(told)
+    assert read_pcap(Path(told["pcap"])) == [bytes(60), bytes(1000)] and not {"frames", "duration_ps", "size"} & set(told)
     assert main(["run", "host-nic", "--pcap", f"0={capture}", "--pcap", f"1={capture}", "--set", "ports=2"]) == 0
-    assert settings(1)["pcap.1"] == str(capture)
+    assert settings(1)["pcap.1"] == told["pcap"]
 
 
 def test_a_simulator_that_refuses_its_input(capsys, fake):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A system is one folder, wherever it lies: a card that no file outside its folder names is shown, linted, built and run."""
 
+import gzip
 import json
 import shutil
+import struct
 from dataclasses import replace
 
 import pytest
@@ -45,6 +47,34 @@ def test_run(card, tmp_path, capsys):
     assert result["limit"]["by"] == "line" and 0.99 < result["limit"]["fraction"] <= 1
     assert result["resources"]["wire"]["tx_frames"] == 200
     assert len(read_pcap(tmp_path / "out" / "wire0.pcap")) == 200
+
+
+def test_a_capture_in_time(card, tmp_path, capsys):
+    """Raw IP cut short in mid-packet, 6, 4 and 5 us apart when it was captured, played twice as fast."""
+    ip, gaps = bytes([0x45]) + bytes(45), (0, 6000, 4000, 5000)
+    data, at = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101), 0
+    for gap in gaps:
+        at += gap
+        data += struct.pack("<IIII", 7, at, len(ip), 86) + ip
+    (tmp_path / "raw.pcap.gz").write_bytes(gzip.compress(data))
+    out = tmp_path / "out"
+    words = [
+        "--pcap",
+        str(tmp_path / "raw.pcap.gz"),
+        "--timed",
+        "2",
+        "--pcap-out",
+        str(out),
+        "--json",
+        str(tmp_path / "r.json"),
+    ]
+    assert main(["run", str(card), *words]) == 0, capsys.readouterr().err
+    header = bytes.fromhex("020000000002020000000001 0800")
+    assert read_pcap(out / "wire0.pcap") == [header + ip + bytes(40)] * 4
+    written = (out / "wire0.pcap").read_bytes()
+    came = [struct.unpack_from("<I", written, 24 + n * 116 + 4)[0] for n in range(4)]
+    assert all(abs(b - a - gap / 2) <= 8 for a, b, gap in zip(came, came[1:], gaps[1:], strict=False))  # clocks of 125 MHz
+    assert json.loads((tmp_path / "r.json").read_text())["workload"]["captures"][""]["cut"] == 4
 
 
 def test_show_and_settings(card, capsys):

@@ -2,6 +2,7 @@
 #include "bench/run/workload.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace emery {
 
@@ -25,10 +26,23 @@ Workload::Workload(const Options& options, const Line& line, unsigned ports) : o
   common_.duration = options.get("duration_ps", Time{0});
   common_.flows = options.get<unsigned>("flows");
   common_.rate = parse_rate(options.get<std::string>("rate"), line.rate);
+  common_.speed = options.get("timed", 0.0);
+  common_.origin_ns = earliest();
   common_.seed = options.get<std::uint64_t>("seed");
   if (common_.sizes.high > line.longest + kFcsBytes) {
     throw OptionError("size " + std::to_string(common_.sizes.high) + ": longer than " + line.limit);
   }
+}
+
+std::int64_t Workload::earliest() const {
+  auto least = std::numeric_limits<std::int64_t>::max();
+  const auto look = [&](const std::shared_ptr<const Capture>& capture) {
+    if (!capture) return;
+    for (const Capture::Packet& packet : capture->packets()) least = std::min(least, packet.ns);
+  };
+  look(common_.capture);
+  for (const auto& capture : own_) look(capture);
+  return least;
 }
 
 std::optional<TrafficConfig> Workload::port(unsigned p, unsigned index, unsigned count) const {

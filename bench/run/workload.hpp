@@ -2,8 +2,9 @@
 // What is sent through a system: the run's settings read once, and the sources made of them.
 //
 // Settings: size (or a capture: pcap for all ports, pcap.PORT for one), flows, rate, seed, and
-// frames or duration_ps. One capture for all ports is dealt to them by flow. Where any port has a
-// capture, ports without one are silent: nothing is generated.
+// frames or duration_ps; `timed` plays captures when their stamps say, so many times as fast. One
+// capture for all ports is dealt to them by flow. Where any port has a capture, ports without one
+// are silent: nothing is generated.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,9 @@ class Workload {
   unsigned ports() const { return static_cast<unsigned>(own_.size()); }
 
  private:
+  /// The earliest stamp of all captures.
+  std::int64_t earliest() const;
+
   TrafficConfig common_;  // with the capture for all ports
   std::vector<std::shared_ptr<const Capture>> own_;
   bool captures_ = false;

@@ -14,37 +14,11 @@
 namespace emery {
 namespace {
 
-constexpr std::uint32_t kMagicMicro = 0xa1b2c3d4;
 constexpr std::uint32_t kMagicNano = 0xa1b23c4d;
-constexpr std::uint32_t kSectionHeader = 0x0a0d0d0a;
-constexpr std::uint32_t kByteOrder = 0x1a2b3c4d;
 constexpr std::uint32_t kLinkEthernet = 1;
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 std::uint32_t big16(const std::uint8_t* p) { return std::uint32_t{p[0]} << 8 | p[1]; }
-
-/// pcapng's time unit of an interface: 10^-n, or 2^-n when the top bit is set.
-struct Clock {
-  std::uint8_t resolution = 6;
-  std::int64_t offset_s = 0;
-
-  std::int64_t ns(std::uint64_t ticks) const {
-    const unsigned n = resolution & 0x7f;
-    unsigned __int128 t = static_cast<unsigned __int128>(ticks) * kNsPerSecond;
-    if (resolution & 0x80) {
-      t = n >= 128 ? 0 : t >> n;
-    } else {
-      for (unsigned i = 0; i < n && t != 0; ++i) t /= 10;
-    }
-    return static_cast<std::int64_t>(t) + offset_s * kNsPerSecond;
-  }
-};
-
-struct Interface {
-  std::uint32_t link;
-  std::uint32_t snap;
-  Clock clock;
-};
 
 }  // namespace
 
@@ -109,11 +83,18 @@ std::shared_ptr<const Capture> Capture::parse(std::vector<std::uint8_t> file,
   const std::shared_ptr<Capture> capture(new Capture);
   capture->name_ = name;
   capture->file_ = std::move(file);
-  if (capture->file_.size() < 4) capture->fail("too short to be a capture", 0);
-  if (capture->u32(0) == kSectionHeader) {
-    capture->parse_pcapng();
-  } else {
-    capture->parse_pcap();
+  const std::size_t end = capture->file_.size();
+  if (end < 24 || capture->u32(0) != kMagicNano || capture->u32(20) != kLinkEthernet)
+    throw CaptureError(name + ": not a little-endian nanosecond pcap of Ethernet");
+  for (std::size_t at = 24; at < end;) {
+    if (end - at < 16) capture->fail("truncated: file ends inside a packet header", at);
+    const std::uint32_t size = capture->u32(at + 8);
+    if (size != capture->u32(at + 12)) capture->fail("not a whole packet", at);
+    if (size > kMaxFrame) capture->fail("frame of " + std::to_string(size) + " bytes", at);
+    if (size > end - at - 16) capture->fail("truncated: file ends inside a packet", at);
+    capture->packets_.push_back(
+        {at + 16, capture->u32(at) * kNsPerSecond + capture->u32(at + 4), size, 0});
+    at += 16 + size;
   }
   if (capture->packets_.empty()) throw CaptureError(name + ": holds no packets");
   capture->number_flows();
@@ -126,129 +107,8 @@ void Capture::fail(const std::string& what, std::size_t offset) const {
 }
 
 std::uint32_t Capture::u32(std::size_t offset) const {
-  if (offset + 4 > file_.size()) fail("file ends inside a header", offset);
   const std::uint8_t* p = &file_[offset];
-  return big_endian_ ? std::uint32_t{p[0]} << 24 | std::uint32_t{p[1]} << 16 |
-                           std::uint32_t{p[2]} << 8 | p[3]
-                     : std::uint32_t{p[3]} << 24 | std::uint32_t{p[2]} << 16 |
-                           std::uint32_t{p[1]} << 8 | p[0];
-}
-
-std::uint16_t Capture::u16(std::size_t offset) const {
-  if (offset + 2 > file_.size()) fail("file ends inside a header", offset);
-  const std::uint8_t* p = &file_[offset];
-  return static_cast<std::uint16_t>(big_endian_ ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
-}
-
-/// `at` is where the packet's record begins, for the messages.
-void Capture::add(std::size_t offset, std::uint64_t captured, std::uint64_t length, std::int64_t ns,
-                  std::size_t at) {
-  if (captured > file_.size() - offset) {
-    fail("truncated: " + std::to_string(captured) + " bytes announced, " +
-             std::to_string(file_.size() - offset) + " left in the file",
-         at);
-  }
-  if (captured < length) {
-    fail("snapped: " + std::to_string(captured) + " of " + std::to_string(length) +
-             " bytes captured (capture again without a snap length)",
-         at);
-  }
-  if (captured > length) fail("captured length is above the packet's length", at);
-  if (captured > kMaxFrame) {
-    fail("frame of " + std::to_string(captured) + " bytes, at most " + std::to_string(kMaxFrame) +
-             " are supported",
-         at);
-  }
-  if (captured < 14) fail("shorter than an Ethernet header", at);
-  packets_.push_back({offset, ns, static_cast<std::uint32_t>(captured), 0});
-}
-
-void Capture::parse_pcap() {
-  const auto is_magic = [&] { return u32(0) == kMagicMicro || u32(0) == kMagicNano; };
-  if (!is_magic()) {
-    big_endian_ = true;
-    if (!is_magic()) throw CaptureError(name_ + ": not a pcap or pcapng capture");
-  }
-  const std::int64_t unit = u32(0) == kMagicNano ? 1 : 1000;
-  const std::uint32_t link = u32(20);
-  if ((link & 0xffff) != kLinkEthernet)
-    fail("link type " + std::to_string(link & 0xffff) + " is not Ethernet (1)", 20);
-  if (link & 1u << 26) fail("frames with FCS are not supported", 20);
-  for (std::size_t at = 24; at < file_.size();) {
-    if (file_.size() - at < 16) fail("truncated: file ends inside a packet header", at);
-    const std::uint32_t captured = u32(at + 8);
-    add(at + 16, captured, u32(at + 12), u32(at) * kNsPerSecond + u32(at + 4) * unit, at);
-    at += 16 + captured;
-  }
-}
-
-void Capture::parse_pcapng() {
-  std::vector<Interface> interfaces;
-  for (std::size_t at = 0; at < file_.size();) {
-    if (file_.size() - at < 12) fail("truncated: file ends inside a block header", at);
-    const std::uint32_t type = u32(at);
-    if (type == kSectionHeader) {
-      big_endian_ = false;
-      if (u32(at + 8) != kByteOrder) {
-        big_endian_ = true;
-        if (u32(at + 8) != kByteOrder) fail("bad byte-order mark", at + 8);
-      }
-      interfaces.clear();
-    }
-    const std::uint32_t length = u32(at + 4);
-    if (length < 12 || length % 4 != 0) fail("bad block length " + std::to_string(length), at + 4);
-    if (length > file_.size() - at) fail("truncated: file ends inside a block", at);
-    const std::size_t end = at + length - 4;
-    if (u32(end) != length) fail("block lengths before and after differ", end);
-    const auto need = [&](std::size_t n) {
-      if (length < n) fail("block too short", at);
-    };
-    const auto interface = [&](std::uint32_t i) -> const Interface& {
-      if (i >= interfaces.size()) fail("interface " + std::to_string(i) + " was not described", at);
-      if (interfaces[i].link != kLinkEthernet) {
-        fail("link type " + std::to_string(interfaces[i].link) + " is not Ethernet (1)", at);
-      }
-      return interfaces[i];
-    };
-    const auto packet = [&](std::uint32_t index) {
-      need(32);
-      const std::uint64_t ticks = std::uint64_t{u32(at + 12)} << 32 | u32(at + 16);
-      const std::uint32_t captured = u32(at + 20);
-      if (captured > length - 32) fail("packet is longer than its block", at);
-      add(at + 28, captured, u32(at + 24), interface(index).clock.ns(ticks), at);
-    };
-    if (type == 1) {  // interface description
-      need(20);
-      Interface added{u16(at + 8), u32(at + 12), {}};
-      for (std::size_t o = at + 16; o + 4 <= end;) {
-        const std::uint32_t code = u16(o), size = u16(o + 2);
-        if (code == 0) break;
-        if (size > end - o - 4) fail("option is longer than its block", o);
-        if (code == 9 && size == 1) added.clock.resolution = file_[o + 4];
-        if (code == 13 && size == 1 && file_[o + 4] != 0)
-          fail("frames with FCS are not supported", o);
-        if (code == 14 && size == 8) {
-          const std::uint64_t low = u32(o + 4), high = u32(o + 8);
-          added.clock.offset_s =
-              static_cast<std::int64_t>(big_endian_ ? low << 32 | high : high << 32 | low);
-        }
-        o += 4 + (size + 3) / 4 * 4;
-      }
-      interfaces.push_back(added);
-    } else if (type == 6) {  // enhanced packet
-      packet(u32(at + 8));
-    } else if (type == 2) {  // packet, obsolete but still found
-      packet(u16(at + 8));
-    } else if (type == 3) {  // simple packet: no stamp, captured length only implied
-      need(16);
-      const Interface& from = interface(0);
-      const std::uint32_t whole = u32(at + 8);
-      const std::uint32_t captured = from.snap == 0 ? whole : std::min(whole, from.snap);
-      if (captured > length - 16) fail("packet is longer than its block", at);
-      add(at + 12, captured, whole, 0, at);
-    }
-    at += length;
-  }
+  return std::uint32_t{p[3]} << 24 | std::uint32_t{p[2]} << 16 | std::uint32_t{p[1]} << 8 | p[0];
 }
 
 void Capture::number_flows() {

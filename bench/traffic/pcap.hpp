@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures: reading pcap (micro- and nanosecond, both byte orders) and pcapng, writing nanosecond
-// pcap.
+// Captures: reading and writing nanosecond pcap.
 //
-// Only Ethernet without FCS, only whole packets: anything else is a CaptureError that names the
-// file, the packet (from 1) and the byte offset, and nothing is delivered. A capture is read and
-// checked whole before the first frame is used.
+// Read is the one form that PcapWriter writes: whole Ethernet frames without FCS, little endian.
+// src/emery/capture.py makes it of whatever users have; anything else is a CaptureError that names
+// the file, the packet (from 1) and the byte offset. A capture is checked whole before the first
+// frame is used.
 #pragma once
 
 #include <cstdint>
@@ -50,20 +50,14 @@ class Capture {
 
  private:
   Capture() = default;
-  void parse_pcap();
-  void parse_pcapng();
-  void add(std::size_t offset, std::uint64_t captured, std::uint64_t length, std::int64_t ns,
-           std::size_t at);
   void number_flows();
   [[noreturn]] void fail(const std::string& what, std::size_t offset) const;
   std::uint32_t u32(std::size_t offset) const;
-  std::uint16_t u16(std::size_t offset) const;
 
   std::string name_;
   std::vector<std::uint8_t> file_;
   std::vector<Packet> packets_;
   std::uint32_t flows_ = 0;
-  bool big_endian_ = false;
 };
 
 /// Names a flow: a hash of the directed 5-tuple of IPv4 or IPv6, of the addresses where there are

@@ -97,6 +97,7 @@ Traffic::Traffic(TrafficConfig config)
       random_(config_.seed * 0x10001 + config_.source),
       line_(config_.rate) {
   line_.wait_until(config_.start);
+  pass_ = config_.start;
   if (config_.capture) {
     require(config_.deal_count != 0 && config_.deal_index < config_.deal_count,
             "deal_index is not below deal_count");
@@ -151,12 +152,23 @@ bool Traffic::next(Frame& frame) {
 
 bool Traffic::next_captured(Frame& frame) {
   const bool loop = config_.frames != 0 || config_.duration != 0;
-  if (next_dealt_ == dealt_.size() && loop) next_dealt_ = 0;
+  if (next_dealt_ == dealt_.size() && loop) {
+    next_dealt_ = 0;
+    pass_ = line_.now();
+  }
   if (next_dealt_ == dealt_.size()) {
     done_ = true;
     return false;
   }
   const Capture::Packet& packet = config_.capture->packets()[dealt_[next_dealt_++]];
+  if (config_.speed > 0) {
+    const auto ns = static_cast<double>(packet.ns - config_.origin_ns) / config_.speed;
+    line_.wait_until(pass_ + static_cast<Time>(ns * kNanosecond));
+    if (config_.duration != 0 && line_.now() >= config_.start + config_.duration) {
+      done_ = true;
+      return false;
+    }
+  }
   frame.assign(config_.capture->bytes(packet));
   if (config_.readdress && !(frame.data[0] & 1)) put48(frame.data.data(), config_.dst_mac);
   frame.flow = packet.flow;

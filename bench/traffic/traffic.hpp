@@ -5,8 +5,8 @@
 // Synthetic frames are valid Ethernet/IPv4/UDP with right checksums. A flow has addresses and ports
 // of its own; the payload begins with the number of the source (16 bits) and of the frame (48
 // bits), so no two frames of a run are the same, and the rest is random. Everything follows from
-// the seed. A capture's frames are given as they are (but for `readdress`), in file order, its
-// stamps unused.
+// the seed. A capture's frames are given as they are (but for `readdress`), in file order; its
+// stamps are unused unless `speed` says so.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,10 @@ struct TrafficConfig {
   FlowOrder flow_order = FlowOrder::kRandom;
   std::uint32_t train = 1;   // frames of a flow in a row
   std::uint16_t source = 0;  // different in the sources of one run
-  bool readdress = false;    // captured frames to a unicast address are sent to dst_mac
+  double speed = 0;  // captures: frames start when their stamps say, so many times as fast, and not
+                     // before the line is free; 0: one after the other at `rate`
+  std::int64_t origin_ns = 0;  // the stamp of what starts at `start`
+  bool readdress = false;      // captured frames to a unicast address are sent to dst_mac
   std::uint64_t src_mac = 0x020000000001;
   std::uint64_t dst_mac = 0x020000000002;
   std::vector<std::uint32_t>
@@ -114,6 +117,7 @@ class Traffic final : public FrameSource {
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> dealt_;  // packets of the capture that are ours
   std::size_t next_dealt_ = 0;
+  Time pass_ = 0;                     // when this pass of the capture began
   std::vector<std::uint32_t> cycle_;  // sizes of the current round of IMIX
   std::size_t next_in_cycle_ = 0;
   LineClock line_;

@@ -1,61 +1,240 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the frames of a capture are (pcap, pcapng): what the limits need. The bench reads the frames themselves."""
+"""Captures: the one reader of pcap and pcapng files, plain or gzip-compressed.
 
+Whatever a capture is, the bench is given the same form of it: a nanosecond pcap of whole Ethernet frames without FCS, as the
+bench writes them itself. What had to be made up on the way is counted (`Capture`): packets that were cut short when captured
+get zeros up to the length they had, raw IP packets an Ethernet header. Made once for each content, kept in the cache.
+"""
+
+import gzip
+import json
 import os
 import stat
 import struct
+import zlib
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 from emery.common import UserError
+from emery.make import cache
 
-_PCAP = {0xA1B2C3D4: "micro", 0xA1B23C4D: "nano"}
-_SECTION = 0x0A0D0D0A
+_STAMPS = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}  # nanoseconds of the lower part of a stamp, by magic number
+_SECTION, _BYTE_ORDER = 0x0A0D0D0A, 0x1A2B3C4D
+_ETHERNET, _RAW_IP = 1, (101, 228, 229, 12, 14)  # link types; 12 and 14 are raw IP in files of BSD systems
+_LONGEST = 9014  # bytes without FCS; the bench takes no more
+_LARGEST = 4 << 30  # bytes of a file, unpacked
+_MACS = bytes.fromhex("020000000002 020000000001")  # to and from, as generated frames have them
 
 
-def frame_sizes(path: Path) -> Counter:
-    """How often each size (with FCS, padded to the minimum as on the wire) occurs in the capture."""
+@dataclass(frozen=True)
+class Capture:
+    """A capture in the bench's form."""
+
+    path: str  # as it is played
+    sizes: Counter  # bytes with FCS, padded to the minimum as on the wire
+    packets: int
+    cut: int  # packets cut short when captured: zeros in place of the rest
+    raw_ip: int  # packets that got an Ethernet header
+    first_ns: int | None  # earliest and latest stamp; None where a packet has none
+    last_ns: int | None
+
+    def describe(self) -> dict:
+        """As the result states it: only what applies."""
+        told = {name: getattr(self, name) for name in ("packets", "cut", "raw_ip") if getattr(self, name)}
+        return told | ({"lasts_s": (self.last_ns - self.first_ns) / 1e9} if self.last_ns is not None else {})
+
+
+def read(path: str) -> Capture:
+    """The capture in a file; UserError with its name, packet and place for what is none, or is damaged."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be read to its end twice, a device for ever
             raise UserError(f"{path}: not a file")
-        data = Path(path).read_bytes()
+        key = cache.digest(cache.file_digest(Path(path)), cache.file_digest(Path(__file__)))
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error
-    if len(data) < 24:
-        raise UserError(f"{path}: not a capture, or cut off: {len(data)} bytes")
-    sizes = Counter()
-    for length in _pcapng(data, path) if data[:4] == struct.pack("<I", _SECTION) else _pcap(data, path):
-        sizes[max(length, 60) + 4] += 1
-    if not sizes:
+    made = cache.entry("captures", key, lambda out: _convert(path, out))
+    about = json.loads((made / "about.json").read_text())
+    about["sizes"] = Counter({int(size): n for size, n in about["sizes"].items()})
+    return Capture(path=str(made / "frames.pcap"), **about)
+
+
+class _Damaged(Exception):
+    """What is wrong, at a byte of the file or with all of it."""
+
+    def __init__(self, at: int | None, what: str):
+        super().__init__(what)
+        self.at = at
+
+
+def _content(path: str) -> bytes:
+    """What is in the file; of a compressed one, what that is unpacked."""
+    data = Path(path).read_bytes()
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        with gzip.open(path) as packed:
+            data = packed.read(_LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: cannot be unpacked: {error}") from error
+    if len(data) > _LARGEST:
+        raise UserError(f"{path}: more than {_LARGEST >> 30} GiB when unpacked")
+    return data
+
+
+def _convert(path: str, out: Path):
+    data = _content(path)
+    sizes, counts, stamps, number = Counter(), Counter(), [], 0
+    with open(out / "frames.pcap", "wb") as played:
+        played.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, _ETHERNET))
+        try:
+            if len(data) < 24:
+                raise _Damaged(None, f"not a capture, or cut off: {len(data)} bytes")
+            ng = data[:4] == struct.pack("<I", _SECTION)
+            for at, start, kept, length, ns, link in (_pcapng if ng else _pcap)(data):
+                frame = data[start : start + kept]
+                if link in _RAW_IP:
+                    frame, length = _framed(at, frame), length + 14
+                    counts["raw_ip"] += 1
+                elif link != _ETHERNET:
+                    raise _Damaged(at, f"link type {link} is neither Ethernet (1) nor raw IP (101)")
+                if length > _LONGEST:
+                    raise _Damaged(at, f"a frame of {length + 4} bytes with FCS; the bench takes up to {_LONGEST + 4}")
+                if len(frame) > length:
+                    raise _Damaged(at, f"{len(frame)} bytes captured of {length}")
+                if len(frame) < length:
+                    counts["cut"] += 1
+                    frame += bytes(length - len(frame))
+                number += 1
+                sizes[max(length, 60) + 4] += 1
+                stamps.append(ns)
+                played.write(struct.pack("<IIII", *divmod(ns or 0, 10**9), length, length) + frame)
+        except _Damaged as error:
+            place = "" if error.at is None else f"packet {number + 1} at byte {error.at}: "
+            raise UserError(f"{path}: {place}{error}") from None
+        except struct.error as error:  # a stamp that no 32 bits of seconds hold
+            raise UserError(f"{path}: packet {number + 1}: its time stamp is out of range") from error
+    if not number:
         raise UserError(f"{path}: no packet in it")
-    return sizes
+    timed = None not in stamps
+    about = {"sizes": sizes, "packets": number, "cut": counts["cut"], "raw_ip": counts["raw_ip"]}
+    about |= {"first_ns": min(stamps) if timed else None, "last_ns": max(stamps) if timed else None}
+    (out / "about.json").write_text(json.dumps(about))
 
 
-def _pcap(data: bytes, path):
-    for order in "<>":
-        if struct.unpack(order + "I", data[:4])[0] in _PCAP:
-            break
-    else:
-        raise UserError(f"{path}: not a pcap or pcapng file")
-    header = struct.Struct(order + "IIII")
-    at = 24
-    while at + 16 <= len(data):
-        _, _, kept, length = header.unpack_from(data, at)
+def _framed(at: int, packet: bytes) -> bytes:
+    """A raw IP packet with an Ethernet header before it."""
+    kind = {4: b"\x08\x00", 6: b"\x86\xdd"}.get(packet[0] >> 4 if packet else 0)
+    if not kind:
+        raise _Damaged(at, "neither an IPv4 nor an IPv6 packet")
+    return _MACS + kind + packet
+
+
+def _without_fcs(kept: int, length: int, fcs: int) -> tuple[int, int]:
+    length = max(length - fcs, 0)
+    return min(kept, length), length
+
+
+def _pcap(data: bytes):
+    """(place, first byte, bytes kept, bytes there were, stamp, link type) of each packet."""
+    order = next((x for x in "<>" if struct.unpack(x + "I", data[:4])[0] in _STAMPS), None)
+    if not order:
+        raise _Damaged(None, "not a pcap or pcapng file")
+    unit = _STAMPS[struct.unpack(order + "I", data[:4])[0]]
+    link = struct.unpack_from(order + "I", data, 20)[0]
+    fcs = 2 * (link >> 28) if link >> 26 & 1 else 0  # in words of 16 bits, where the bit says that it is known
+    header, at = struct.Struct(order + "IIII"), 24
+    while at < len(data):
+        if at + 16 > len(data):
+            raise _Damaged(at, "truncated: the file ends inside a packet header")
+        seconds, part, kept, length = header.unpack_from(data, at)
+        if at + 16 + kept > len(data):
+            raise _Damaged(at, "truncated: the file ends inside a packet")
+        if kept > length:
+            raise _Damaged(at, f"{kept} bytes captured of {length}")
+        yield at, at + 16, *_without_fcs(kept, length, fcs), seconds * 10**9 + part * unit, link & 0xFFFF
         at += 16 + kept
-        yield length
 
 
-def _pcapng(data: bytes, path):
-    at = 0
-    order = "<"
-    while at + 12 <= len(data):
-        if data[at : at + 4] == struct.pack("<I", _SECTION):
-            order = "<" if data[at + 8 : at + 12] == struct.pack("<I", 0x1A2B3C4D) else ">"
+@dataclass
+class _Interface:
+    """What a block of pcapng says of the packets of an interface."""
+
+    link: int
+    snap: int
+    resolution: int = 6
+    offset_s: int = 0
+    fcs: int = 0
+
+    def ns(self, ticks: int) -> int:
+        unit = 2 ** (self.resolution & 0x7F) if self.resolution & 0x80 else 10**self.resolution
+        return ticks * 10**9 // unit + self.offset_s * 10**9
+
+
+def _interface(data: bytes, order: str, at: int, end: int) -> _Interface:
+    link, _, snap = struct.unpack_from(order + "HHI", data, at + 8)
+    found = _Interface(link, snap)
+    option = at + 16
+    while option + 4 <= end:
+        code, size = struct.unpack_from(order + "HH", data, option)
+        if code == 0:
+            break
+        if option + 4 + size > end:
+            raise _Damaged(option, "an option is longer than its block")
+        value = data[option + 4 : option + 4 + size]
+        if code == 9 and size == 1:
+            found.resolution = value[0]
+        elif code == 13 and size == 1:
+            found.fcs = value[0]
+        elif code == 14 and size == 8:
+            found.offset_s = struct.unpack(order + "q", value)[0]
+        option += 4 + (size + 3) // 4 * 4
+    return found
+
+
+def _pcapng(data: bytes):
+    """As `_pcap`; packets of a block that has no stamp have None for one."""
+    order, interfaces, at = "<", [], 0
+    least = {_SECTION: 28, 1: 20, 2: 32, 3: 16, 6: 32}
+    while at < len(data):
+        if at + 12 > len(data):
+            raise _Damaged(at, "truncated: the file ends inside a block header")
+        if struct.unpack_from(order + "I", data, at)[0] == _SECTION:  # reads the same in both orders
+            marks = {x: struct.unpack_from(x + "I", data, at + 8)[0] for x in "<>"}
+            order = next((x for x, mark in marks.items() if mark == _BYTE_ORDER), "")
+            if not order:
+                raise _Damaged(at + 8, "bad byte-order mark")
+            interfaces = []
         kind, size = struct.unpack_from(order + "II", data, at)
-        if size < 12:
-            raise UserError(f"{path}: damaged block at byte {at}")
-        if kind == 6 and at + 28 <= len(data):
-            yield struct.unpack_from(order + "I", data, at + 24)[0]
-        elif kind == 3 and at + 12 <= len(data):
-            yield struct.unpack_from(order + "I", data, at + 8)[0]
+        if size < least.get(kind, 12) or size % 4:
+            raise _Damaged(at, f"bad block length {size}")
+        if at + size > len(data):
+            raise _Damaged(at, "truncated: the file ends inside a block")
+        end = at + size - 4
+        if struct.unpack_from(order + "I", data, end)[0] != size:
+            raise _Damaged(end, "the block's lengths before and after it differ")
+        if kind == 1:
+            interfaces.append(_interface(data, order, at, end))
+        elif kind in (2, 3, 6):
+            yield at, *_block_packet(data, order, at, end, kind, interfaces)
         at += size
+
+
+def _block_packet(data: bytes, order: str, at: int, end: int, kind: int, interfaces: list[_Interface]):
+    """The packet in a block: enhanced (6), simple (3), or of the obsolete kind (2)."""
+    index, ticks = 0, None
+    if kind == 3:
+        (length,), start = struct.unpack_from(order + "I", data, at + 8), at + 12
+    else:
+        index, high, low, kept, length = struct.unpack_from(order + "IIIII" if kind == 6 else order + "HxxIIII", data, at + 8)
+        ticks, start = high << 32 | low, at + 28
+    if index >= len(interfaces):
+        raise _Damaged(at, f"interface {index} was not described")
+    come = interfaces[index]
+    if kind == 3:
+        kept = min(length, come.snap or length)
+    if start + kept > end:
+        raise _Damaged(at, "the packet is longer than its block")
+    if kept > length:
+        raise _Damaged(at, f"{kept} bytes captured of {length}")
+    return start, *_without_fcs(kept, length, come.fcs), None if ticks is None else come.ns(ticks), come.link

@@ -69,7 +69,10 @@ def _traffic_options(parser):
         default = f" (default {DEFAULTS[name]})" if name in DEFAULTS else ""
         group.add_argument(f"--{name}", type=_text, help=text.format(default), **more)
 
-    option("pcap", "play a capture; PORT=FILE gives one port its own", action="append", metavar="FILE")
+    option("pcap", "play a capture (pcap, pcapng, .gz); PORT=FILE gives one port its own", action="append", metavar="FILE")
+    option(
+        "timed", "captures: when their stamps say, or SPEED times as fast; not at a rate", nargs="?", const="1", metavar="SPEED"
+    )
     option("size", "frame bytes with FCS: 64 ... 9018, imix, random, rfc2544, or a range A-B")
     option("frames", "how many frames an input sends")
     option("duration", "how long the inputs send, like 200us")

@@ -9,7 +9,7 @@ import subprocess
 from functools import cache as once
 from pathlib import Path
 
-from emery import __version__, limits, physics
+from emery import __version__, capture, limits, physics
 from emery.common import ROOT
 from emery.make import cache
 
@@ -40,11 +40,12 @@ def identity(system, values: dict, program: Path, made: dict, traffic: dict) -> 
     `traffic` those of the workload.
 
     Its `digest` covers all that decides the result: the simulator (RTL, bench, compiler), what is loaded into the device,
-    parameters, workload, contents of captures and tables, and what computes the limit. Where files lie does not matter.
+    parameters, workload, contents of captures and tables, what reads captures and what computes the limit. Where files lie does
+    not matter.
     """
     programs, inputs = _files(made), _files(traffic)
     hook = system.hook("loads")
-    arithmetic = [cache.file_digest(Path(inspect.getfile(x))) for x in (limits, physics)]
+    arithmetic = [cache.file_digest(Path(inspect.getfile(x))) for x in (limits, physics, capture)]
     arithmetic += [cache.file_digest(system.folder / f"{system.python['loads']}.py")] if hook else []
     model = cache.file_digest(program)
     told = {name: x for name, x in {**made, **traffic}.items() if name not in programs and name not in inputs}

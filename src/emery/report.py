@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results for people: tables of plain text."""
 
+import os
+
 from emery.limits import lost
 
 
@@ -46,6 +48,17 @@ def _limit(name: str, limit: dict, totals: dict) -> str:
     return f"{name:10} {limit['l1_gbps']:.2f} Gb/s L1, {limit['mpps']:.3f} Mpps at this mix; reached {reached(limit, totals)}"
 
 
+def _made_up(workload: dict) -> list[str]:
+    """What the captures that were played did not have."""
+    said = {"cut": "cut short when captured: zeros in place of the rest", "raw_ip": "raw IP: an Ethernet header before them"}
+    return [
+        f"{os.path.basename(workload['pcap'][port])}: {x[name]:,} of {x['packets']:,} packets {words}"
+        for port, x in workload.get("captures", {}).items()
+        for name, words in said.items()
+        if name in x
+    ]
+
+
 def run_table(result: dict, title: str) -> str:
     """The compact table of one run."""
     cycles = result["cycles"].get("core", 0)
@@ -71,6 +84,7 @@ def run_table(result: dict, title: str) -> str:
     if errors:
         words = [f"interface {x['interface']} {x['kind']} {x['queue']}: {x['code']}" for x in errors[:4]]
         lines.append("errors     " + ", ".join(words) + (f" (and {len(errors) - 4:,} more)" if len(errors) > 4 else ""))
+    lines += [f"capture    {x}" for x in _made_up(result["workload"])]
     lines += [f"note       {x}" for x in result.get("resources", {}).get("notes", ())]
     window = result["window"]
     micro = [f"{window[x] / 1e3:,.1f}" for x in ("from_ns", "to_ns")]

@@ -175,8 +175,11 @@ class Plan:
         system, values, work = self.system, self.values, self.work
         try:
             body, failure = simulate(self.program, settings, f"running {system.name}")
-        except UserError as error:  # the user knows the file by another name
-            raise UserError(str(error).replace(settings.get("routes") or "\0", work.routes)) from error
+        except UserError as error:  # the user knows the files by other names
+            line = str(error)
+            for name, path in work.settings().items() if work.routes or work.pcap else ():
+                line = line.replace(str(settings[name]), path) if name == "routes" or name.startswith("pcap") else line
+            raise UserError(line) from error
         result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
         result["identity"] = self.identity
         if body is None:
@@ -204,7 +207,7 @@ def plan(system, values: dict, work: Workload, waves: bool = False, assertions: 
     if work.routes:
         traffic["routes"] = unpacked(work.routes)
     found = identity(system, values, program, made, traffic)
-    return Plan(system, values, work, program, {**made, **traffic}, found)
+    return Plan(system, values, work, program, {**made, **traffic, **work.played()}, found)
 
 
 def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:

@@ -4,10 +4,9 @@
 import os
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 
-from emery.capture import frame_sizes
+from emery import capture
 from emery.common import UserError
 
 _SMALLEST = 64  # with FCS; the largest is the system's
@@ -20,7 +19,8 @@ _LONGEST = 1000 * 10**12  # picoseconds
 _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _DIRECTIONS = ("tx", "rx", "both")
-OPTIONS = ("pcap", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
+_LONGEST_REPLAY = 100.0  # seconds
+OPTIONS = ("pcap", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
 # What is sent when neither the command line nor the system's main job says it; inputs send for that long when there is no
 # number of frames and no capture.
 DEFAULTS = {"size": "64", "duration": "200us", "flows": 64, "rate": "1.0", "seed": 1}
@@ -39,27 +39,33 @@ class Workload:
     direction: str
     routes: str
     seed: int
+    timed: float = 0.0  # captures: so many times as fast as they were captured; 0: as fast as `rate`
+    captures: dict = field(default_factory=dict)  # what is in those of `pcap` (capture.Capture)
 
     def settings(self) -> dict:
-        """As the simulator is told."""
-        lines = {("pcap" if not port else f"pcap.{port}"): path for port, path in self.pcap.items()}
-        for name in ("size", "frames", "duration_ps", "direction", "routes"):
+        """What the simulator is told, but for captures, which are named as the user names them."""
+        lines = {_setting(port): path for port, path in self.pcap.items()}
+        for name in ("size", "frames", "duration_ps", "direction", "routes", "timed"):
             if getattr(self, name):
                 lines[name] = getattr(self, name)
         return {**lines, "flows": self.flows, "rate": self.rate, "seed": self.seed}
 
+    def played(self) -> dict:
+        """The settings of `settings` that name captures, with the files that are played for them."""
+        return {_setting(port): x.path for port, x in self.captures.items()}
+
     def describe(self) -> dict:
         """As the result states it: only what applies."""
-        every = asdict(self)
-        every.pop("seed")
+        every = {x.name: getattr(self, x.name) for x in fields(self) if x.name != "seed"}
         if self.pcap:
             every.pop("flows")
+        every["captures"] = {port: x.describe() for port, x in self.captures.items()}
         return {name: value for name, value in every.items() if value}
 
     def sizes(self) -> Counter:
         """The distribution of frame sizes, with FCS."""
         if self.pcap:
-            return sum((frame_sizes(Path(x)) for x in self.pcap.values()), Counter())
+            return sum((x.sizes for x in self.captures.values()), Counter())
         if self.size in _NAMED:
             return Counter(_NAMED[self.size])
         low, _, high = self.size.partition("-")
@@ -78,7 +84,12 @@ class Workload:
             what = f"{self.size} B frames" if self.size[0].isdigit() else f"{self.size} frames"
             what += f", {self.flows} flow{'s' * (self.flows != 1)}"
         way = {"tx": ", transmit", "rx": ", receive", "both": ", both ways"}.get(self.direction, "")
-        return f"{what}{way}, rate {self.rate}"
+        pace = f"in time, {self.timed:g} times as fast" if self.timed else f"rate {self.rate}"
+        return f"{what}{way}, {pace}"
+
+
+def _setting(port: str) -> str:
+    return f"pcap.{port}" if port else "pcap"
 
 
 def _whole(text, option: str, low: int, high: int) -> int:
@@ -116,21 +127,36 @@ def _rate(text: str) -> str:
     return text
 
 
-def _pcaps(names: list[str], largest: int) -> dict:
-    captures = {}
+def _pcaps(names: list[str], largest: int) -> tuple[dict, dict]:
+    """Paths and what is in them, by port; refuses what is no capture, before anything is built."""
+    paths, found = {}, {}
     for name in names:
         port, equals, path = name.partition("=")
         if not (equals and port.isdigit()):
             port, path = "", name
-        if port in captures:
+        if port in paths:
             raise UserError(f"--pcap {name}: " + (f"port {port} has a capture already" if port else "given twice"))
-        found = max(frame_sizes(Path(path)))  # refuses what is no capture, before anything is built
-        if found > largest:
-            raise UserError(f"--pcap {name}: a frame of {found} bytes with FCS; the system takes up to {largest}")
-        captures[port] = os.path.abspath(path)
-    if "" in captures and len(captures) > 1:
+        found[port], paths[port] = capture.read(path), os.path.abspath(path)
+        if (longest := max(found[port].sizes)) > largest:
+            raise UserError(f"--pcap {name}: a frame of {longest} bytes with FCS; the system takes up to {largest}")
+    if "" in paths and len(paths) > 1:
         raise UserError("--pcap: give one capture for all ports, or one for each port as PORT=FILE, not both")
-    return captures
+    return paths, found
+
+
+def _timed(text: str, captures: dict) -> float:
+    """How many times as fast as they were captured captures are played."""
+    if not captures:
+        raise UserError("--timed: it is for captures (--pcap)")
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?|\.\d{1,9}", text) or float(text) == 0:
+        raise UserError(f"--timed {text}: write how many times as fast, like 1 or 0.5")
+    if any(x.last_ns is None for x in captures.values()):
+        raise UserError(f"--timed {text}: a packet of the capture has no time stamp")
+    lasts = max(x.last_ns for x in captures.values()) - min(x.first_ns for x in captures.values())
+    if lasts / 1e9 > _LONGEST_REPLAY * float(text):
+        least = lasts / 1e9 / _LONGEST_REPLAY
+        raise UserError(f"--timed {text}: that takes more than {_LONGEST_REPLAY:g} s; the least is {least:.3g}")
+    return float(text)
 
 
 def workload(system, options: dict) -> Workload:
@@ -142,11 +168,14 @@ def workload(system, options: dict) -> Workload:
         raise UserError("--frames and --duration: choose one")
     if given.get("pcap") and given.get("flows"):
         raise UserError("--flows: a capture has its own flows")
+    if given.get("timed") and given.get("rate"):
+        raise UserError("--timed and --rate: choose one")
     # What is given takes the place of all that says the same: a capture is played once and whole, and as many frames are sent
     # as were asked for, however long the main job takes. Its rate is for captures.
     instead = {
         "pcap": ("size", "frames", "duration"),
         "size": ("pcap", "rate"),
+        "timed": ("rate", "duration"),
         "frames": ("duration",),
         "duration": ("frames",),
     }
@@ -155,7 +184,7 @@ def workload(system, options: dict) -> Workload:
     names = merged.get("pcap", [])
     if isinstance(names, str):  # the main job's own
         names = [str(system.folder / names)]
-    pcap = _pcaps(names, system.largest_frame)
+    pcap, captures = _pcaps(names, system.largest_frame)
     size = "" if pcap else _size(str(merged["size"]), system.largest_frame)
     for option in ("direction", "routes"):
         if given.get(option) and option not in system.options:
@@ -178,4 +207,6 @@ def workload(system, options: dict) -> Workload:
         direction=direction,
         routes=os.path.abspath(routes) if routes else "",
         seed=_whole(merged["seed"], "--seed", 0, 2**63 - 1),
+        timed=_timed(str(merged["timed"]), captures) if "timed" in merged else 0.0,
+        captures=captures,
     )

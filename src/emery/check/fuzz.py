@@ -145,6 +145,7 @@ def _value(random_: random.Random, option: str, folder: Path) -> str:
     return {
         "pcap": lambda: random_.choice(("", "", "0=", "1=", "77=")) + _capture(random_, folder),
         "routes": lambda: _route_file(random_, folder),
+        "timed": lambda: random_.choice(("1", "0.5", "1000", "0", "x")),
         "size": lambda: random_.choice(("64", "imix", "random", "rfc2544", "64-1518", "1518-64", "63", "9018", "65-65")),
         "frames": lambda: str(random_.choice((1, 7, 100))),
         "duration": lambda: random_.choice(("1us", "10us", "0.5us", "1ps", "1000s", "3 us", "1h")),
