@@ -241,7 +241,7 @@ def test_replay_in_time(tmp_path, capsys, fake):
         assert main(["run", "host-nic", "--pcap", str(path), "--json", str(out), "--timed", *words]) == 0
         assert json.loads(out.read_text())["workload"]["timed"] == float(told)
         assert "in time, " in capsys.readouterr().out
-    assert [settings(x)["timed"] for x in range(2)] == ["1.0", "2.5"] and settings(0)["rate"] == "1.0"
+    assert [settings(x)["replay_speed"] for x in range(2)] == ["1.0", "2.5"] and settings(0)["rate"] == "1.0"
 
     def refused(*words):
         assert main(["run", "host-nic", *words]) == 2

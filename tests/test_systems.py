@@ -334,6 +334,15 @@ def test_a_capture_is_played_whole(name, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", system.names())
+def test_what_a_workload_says_is_no_parameter(name, tmp_path):
+    """The simulator is told both as key=value."""
+    capture, target = write_pcap(tmp_path / "a.pcap", [bytes(60)]), system.load(name)
+    told = [{"pcap": [str(capture)], "timed": "2"}, {"size": "64", "frames": "9"}, {"size": "64", "duration": "1us"}]
+    names = {setting for options in told for setting in workload(target, options).settings()}
+    assert len(names) > 5 and not names & (target.parameters.keys() | target.settings(target.values()).keys())
+
+
+@pytest.mark.parametrize("name", system.names())
 def test_as_many_frames_as_asked_for(name):
     """The main job's duration ends with what takes its place, and the other way round."""
     target = system.load(name)

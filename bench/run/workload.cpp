@@ -26,7 +26,7 @@ Workload::Workload(const Options& options, const Line& line, unsigned ports) : o
   common_.duration = options.get("duration_ps", Time{0});
   common_.flows = options.get<unsigned>("flows");
   common_.rate = parse_rate(options.get<std::string>("rate"), line.rate);
-  common_.speed = options.get("timed", 0.0);
+  common_.speed = options.get("replay_speed", 0.0);
   common_.origin_ns = earliest();
   common_.seed = options.get<std::uint64_t>("seed");
   if (common_.sizes.high > line.longest + kFcsBytes) {

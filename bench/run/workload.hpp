@@ -2,9 +2,9 @@
 // What is sent through a system: the run's settings read once, and the sources made of them.
 //
 // Settings: size (or a capture: pcap for all ports, pcap.PORT for one), flows, rate, seed, and
-// frames or duration_ps; `timed` plays captures when their stamps say, so many times as fast. One
-// capture for all ports is dealt to them by flow. Where any port has a capture, ports without one
-// are silent: nothing is generated.
+// frames or duration_ps; `replay_speed` plays captures when their stamps say, so many times as
+// fast. One capture for all ports is dealt to them by flow. Where any port has a capture, ports
+// without one are silent: nothing is generated.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,9 @@ class Workload:
     def settings(self) -> dict:
         """What the simulator is told, but for captures, which are named as the user names them."""
         lines = {_setting(port): path for port, path in self.pcap.items()}
-        for name in ("size", "frames", "duration_ps", "direction", "routes", "timed"):
+        if self.timed:
+            lines["replay_speed"] = self.timed
+        for name in ("size", "frames", "duration_ps", "direction", "routes"):
             if getattr(self, name):
                 lines[name] = getattr(self, name)
         return {**lines, "flows": self.flows, "rate": self.rate, "seed": self.seed}
