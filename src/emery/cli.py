@@ -15,6 +15,7 @@ from pathlib import Path
 from emery import __version__, process, report, system
 from emery.common import UserError, in_checkout, nearest
 from emery.run import IntegrityError, check_file, prepare_outputs, run_system
+from emery.search import GOALS
 from emery.workload import DEFAULTS, OPTIONS, workload
 
 
@@ -52,6 +53,21 @@ def _number(low: int, high: int):
         return int(value)
 
     return parse
+
+
+def _share(text: str) -> float:
+    """The type of options that are a part of something."""
+    if not re.fullmatch(r"0?\.[0-9]{1,6}", text) or not 0.0001 <= float(text) <= 0.5:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0.0001 to 0.5")
+    return float(text)
+
+
+def _goals(text: str) -> tuple[str, ...]:
+    """The type of `search --goals`."""
+    names = tuple(text.split(","))
+    for name in set(names) - set(GOALS):
+        raise argparse.ArgumentTypeError(f"there is no goal {name}{nearest(name, GOALS)}")
+    return names
 
 
 def _system_option(parser):
@@ -131,14 +147,7 @@ def _run(arguments) -> int:
     for note in notes:
         _note(note)
     if result is not None:
-        text = json.dumps(result, indent=2) + "\n"
-        if arguments.json == "-":
-            sys.stdout.write(text)
-        else:
-            print(report.run_table(result, work.title()))
-            if arguments.json:
-                with open(arguments.json, "w") as handle:
-                    handle.write(text)
+        _put(arguments.json, result, report.run_table(result, work.title()))
     return status
 
 
@@ -149,6 +158,29 @@ def _sweep(arguments) -> int:
     print(sweep.sweep_table(rows))
     print(out)
     return int(any("failure" in result for _, result in rows))
+
+
+def _search(arguments):
+    from emery import search
+
+    if arguments.json not in (None, "-"):
+        check_file("--json", arguments.json)
+    target, options = arguments.system, _traffic(arguments)
+    how = {"seeds": arguments.seeds, "width": arguments.width}
+    found = search.search(target, arguments.set, options, arguments.goals, arguments.out, _say(), **how)
+    _put(arguments.json, found, search.tables(found))
+
+
+def _put(file: str | None, result: dict, text: str):
+    """A result: as JSON on standard output (`-`), or as text there and as JSON in a file."""
+    data = json.dumps(result, indent=2) + "\n"
+    if file == "-":
+        sys.stdout.write(data)
+        return
+    print(text)
+    if file:
+        with open(file, "w") as handle:
+            handle.write(data)
 
 
 def _reproduce(arguments) -> int:
@@ -208,12 +240,7 @@ def _timing(arguments) -> int:
     else:
         found = timing.measure(subject, arguments.paths)
         text, data = timing.text(found), found.as_json()
-    if arguments.json == "-":
-        text = json.dumps(data, indent=2)
-    elif arguments.json:
-        with open(arguments.json, "w") as handle:
-            handle.write(json.dumps(data, indent=2) + "\n")
-    print(text)
+    _put(arguments.json, data, text)
     return int(arguments.cdc and not found.clean)
 
 
@@ -339,6 +366,15 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     sweep.add_argument("--out", type=_text, metavar="FILE", help="finished runs, a line of JSON each (default in out/)")
     _set_option(sweep)
     _traffic_options(sweep)
+    search = command("search", _search, "run", "the highest rates that lose nothing, and little: RFC 2544, NDR and PDR")
+    _system_option(search)
+    search.add_argument("--goals", type=_goals, default=GOALS, metavar="A,B", help=f"which of {', '.join(GOALS)} (default all)")
+    search.add_argument("--seeds", type=_number(1, 1000), default=3, metavar="N", help="runs of each load (default 3)")
+    search.add_argument("--width", type=_share, default=0.005, help="how far loads are apart, of line rate (default 0.005)")
+    search.add_argument("--json", type=_text, metavar="FILE", help="write the result; `-`: to standard output")
+    search.add_argument("--out", type=_text, metavar="FILE", help="finished runs, a line of JSON each (default in out/)")
+    _set_option(search)
+    _traffic_options(search)
     reproduce = command("reproduce", _reproduce, "run", "the paper's numbers beside Emery's")
     _system_option(reproduce)
     reproduce.add_argument("figure", nargs="?", type=_text, help="one figure or one target; all without it")

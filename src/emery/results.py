@@ -13,6 +13,15 @@ from emery.run import IntegrityError
 from emery.workload import Workload
 
 
+def kept_in(out: str | None, kind: str, system, *asked) -> str:
+    """The file that the results of a command go to: the one that was named, or one in out/ named by what was asked for."""
+    if not out:
+        out = f"out/{kind}-{system.name}-{cache.digest(*asked)[:8]}.jsonl"
+        run.make_directory("--out", "out")
+    run.check_file("--out", out)
+    return out
+
+
 class Results:
     """Results of plans, from the file or run and added to it. Several processes may share a file: each run is done once."""
 

@@ -4,10 +4,9 @@
 import itertools
 
 from emery.common import UserError, nearest
-from emery.make import cache
 from emery.report import number, reached, table
-from emery.results import Results, all_of
-from emery.run import check_file, make_directory, run_system
+from emery.results import Results, all_of, kept_in
+from emery.run import run_system
 from emery.workload import workload
 
 _OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed")
@@ -33,10 +32,7 @@ def sweep(system, over: list[str], settings: list[str], options: dict, out: str 
         values = system.values(settings + [f"{k}={v}" for k, v in point.items() if k in system.parameters])
         work = workload(system, {**options, **{k: v for k, v in point.items() if k in _OPTIONS}})
         points.append((point, values, work))
-    if not out:
-        out = f"out/sweep-{system.name}-{cache.digest(over, settings, options)[:8]}.jsonl"
-        make_directory("--out", "out")
-    check_file("--out", out)
+    out = kept_in(out, "sweep", system, over, settings, options)
     finished = Results(out)
 
     def one(piece):

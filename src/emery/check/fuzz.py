@@ -27,7 +27,7 @@ from emery.make import build, toolchain
 
 _ODD = ("", "0", "-1", "1", "2", "64", "9" * 30, "1e9", "nan", "0x40", "½", "a=b=c", "=", "%s%n", " ", ".", "/", "..")
 _ODD += ("x" * 300, "/dev/null", "/dev/full", "/dev/zero", "/proc/self/mem", "line\nbreak", "\udcff", "--", "-", "--help")
-_TRIED = ("list", "show", "run", "sweep", "reproduce", "compare", "build", "map")
+_TRIED = ("list", "show", "run", "sweep", "search", "reproduce", "compare", "build", "map")
 _IDLE = tuple(x for x in cli.commands() if x not in _TRIED)  # what is only asked what it does, or nonsense
 _ENVIRONMENT = {
     "EMERY_JOBS": ("x", "0", "-1", "", "9" * 12),
@@ -174,7 +174,7 @@ def _any(random_: random.Random, folder: Path) -> Case:
         words += random_.sample(names, random_.randrange(3))
     if command == "reproduce":
         words += [random_.choice(_ODD[5:]), *random_.choice(([], ["--out", random_.choice(_ODD)]))]
-    if command in ("run", "sweep", "compare"):
+    if command in ("run", "sweep", "search", "compare"):
         for option in random_.sample(workload.OPTIONS, random_.randrange(5)):
             words += [f"--{option}", _value(random_, option, folder)]
     settings = []
@@ -184,12 +184,20 @@ def _any(random_: random.Random, folder: Path) -> Case:
         if target and name in target.parameters and random_.random() < 0.7:
             value = _good(random_, target.parameters[name])
         settings.append(f"{name}={value}")
-    if command in ("run", "sweep", "reproduce"):
+    if command in ("run", "sweep", "search", "reproduce"):
         words += [x for setting in settings for x in ("--set", setting)]
     if command == "sweep":
         words += random_.choice(([], ["--out", random_.choice(_ODD)], ["--out", str(folder / "sweep.jsonl")]))
         for setting in settings[:2] or ["seed=1"]:
             words += ["--over", setting + random_.choice(("", ",", ",1", ",x"))]
+    if command == "search":
+        for option, good in (
+            ("--goals", "ndr,pdr"),
+            ("--seeds", "2"),
+            ("--width", ".1"),
+            ("--out", str(folder / "search.jsonl")),
+        ):
+            words += random_.choice(([], [option, good], [option, random_.choice(_ODD)]))
     if command == "build":
         words += [*settings, *random_.choice(([], ["--tell"], ["--waves"]))]
     if command == "run":
