@@ -124,10 +124,13 @@ def _list(arguments):
 def _show(arguments):
     from emery import schema
 
+    pages = [arguments.page] if arguments.page else report.PAGES
     if arguments.schema:
         print(json.dumps(schema.result_schema(arguments.system), indent=2))
+    elif arguments.json:
+        print(json.dumps(report.show_json(arguments.system, pages), indent=2))
     else:
-        print(report.show(arguments.system))
+        print(report.show(arguments.system, pages))
 
 
 def _run(arguments) -> int:
@@ -299,6 +302,20 @@ def _fuzz(arguments) -> int:
     return int(bool(fuzz.fuzz(arguments.seed, arguments.minutes, arguments.case)))
 
 
+def _doctor(arguments) -> int:
+    from emery import doctor
+
+    found = doctor.findings()
+    print(json.dumps(doctor.as_json(found), indent=2) if arguments.json else doctor.text(found))
+    return int(any(x.required and not x.found for x in found))
+
+
+def _completion(arguments):
+    from emery import completion
+
+    print(completion.script(arguments.shell, _parser()[1]))
+
+
 def _firmware(arguments) -> int:
     from emery.make import programs
 
@@ -334,7 +351,7 @@ def _export(arguments):
     print(f"{arguments.folder}: {len(cores)} cores: fusesoc library add emery {arguments.folder}")
 
 
-def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     about = "Programmable network interfaces in RTL, on a cycle-accurate bench."
     parser = _Parser(prog="emery", description=about, epilog=_ENVIRONMENT, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"emery {__version__}")
@@ -349,6 +366,8 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     command("list", _list, "", "the systems, one line each")
     show = command("show", _show, "", "parameters, ports and targets of a system")
     _system_option(show)
+    show.add_argument("page", nargs="?", choices=report.PAGES, help=f"only this: {', '.join(report.PAGES)}")
+    show.add_argument("--json", action="store_true", help="the same as JSON")
     show.add_argument("--schema", action="store_true", help="the JSON Schema of its results instead, with units")
     run = command("run", _run, "run", "send traffic through a system and measure")
     _system_option(run)
@@ -435,6 +454,12 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     fuzz.add_argument("--seed", type=_number(0, 2**53), default=1, help="everything random follows from it (default 1)")
     fuzz.add_argument("--minutes", type=_number(1, 10000), default=10, help="for how long (default 10)")
     fuzz.add_argument("--case", type=_number(0, 10**9), metavar="N", help="only case N of the seed")
+    doctor = command(
+        "doctor", _doctor, "", "what is on this machine, what is missing, the command that mends it; status 1: no run"
+    )
+    doctor.add_argument("--json", action="store_true", help="the same as JSON")
+    completion = command("completion", _completion, "", 'completes words in a shell: eval "$(./emery completion bash)"')
+    completion.add_argument("shell", choices=("bash", "zsh"))
     firmware = command("firmware", _firmware, "run firmware", "build the programs of systems with cores, to ship with them")
     firmware.add_argument("systems", nargs="*", type=system.load, metavar="SYSTEM", help="default: all")
     firmware.add_argument("--check", action="store_true", help="only compare what is shipped; status 1 where it differs")
@@ -448,12 +473,12 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     export.add_argument("folder", type=Path, metavar="DIR")
     export.add_argument("names", nargs="*", metavar="BLOCK|SYSTEM", help="with all that they need (default: everything)")
     _set_option(export)
-    return parser, list(commands.choices)
+    return parser, commands.choices
 
 
 def commands() -> list[str]:
     """The names of all commands."""
-    return _parser()[1]
+    return list(_parser()[1])
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:

@@ -2,6 +2,7 @@
 """Results for people: tables of plain text."""
 
 import os
+from dataclasses import asdict
 
 from emery.limits import lost
 
@@ -103,25 +104,46 @@ def run_table(result: dict, title: str) -> str:
     return "\n".join(lines)
 
 
-def show(system) -> str:
-    """What a system is: parameters, ports, targets."""
-    lines = [f"{system.name}: {system.title}", ""]
-    lines += [system.description, ""]
-    if system.paper:
-        lines += [f"paper: {system.paper}", ""]
+def _goal(target) -> str:
+    if target.compare and target.goal is not None:
+        return f"{target.compare} {target.goal:g} {target.unit}"
+    return f"{target.compare} {100 * target.goal_fraction:g} % of the limit" if target.compare else "reported"
+
+
+def _parameters(system) -> str:
     rows = [["parameter", "meaning", "default", "unit", "allowed"]]
     for x in system.parameters.values():
         default = str(x.default).lower() if isinstance(x.default, bool) else x.default
         rows.append([x.name, x.help, default, x.unit, x.allowed])
-    lines += [table(rows, left=5), ""]
-    lines += [table([["port", "what"], *map(list, system.ports.items())], left=2), ""]
+    return table(rows, left=5)
+
+
+def _targets(system) -> str:
     rows = [["target", "what", "paper", "goal"]]
-    for x in system.targets:
-        goal = "reported"
-        if x.compare and x.goal is not None:
-            goal = f"{x.compare} {x.goal:g} {x.unit}"
-        elif x.compare:
-            goal = f"{x.compare} {100 * x.goal_fraction:g} % of the limit"
-        rows.append([x.id, x.what, f"{x.paper}", goal])
-    lines.append(table(rows, left=3))
-    return "\n".join(lines)
+    return table(rows + [[x.id, x.what, f"{x.paper}", _goal(x)] for x in system.targets], left=3)
+
+
+_PAGES = {
+    "parameters": _parameters,
+    "ports": lambda system: table([["port", "what"], *map(list, system.ports.items())], left=2),
+    "targets": _targets,
+}
+PAGES = tuple(_PAGES)
+
+
+def show(system, pages=PAGES) -> str:
+    """What a system is, or some pages of that."""
+    parts = []
+    if tuple(pages) == PAGES:
+        parts += [f"{system.name}: {system.title}", system.description, *([f"paper: {system.paper}"] if system.paper else [])]
+    return "\n\n".join([*parts, *(_PAGES[x](system) for x in pages)])
+
+
+def show_json(system, pages=PAGES) -> dict:
+    """The same for programs."""
+    found = {name: getattr(system, name) for name in ("name", "title", "description", "paper")}
+    parameters = [asdict(x) for x in system.parameters.values()]
+    kept = ("name", "default", "help", "unit", "minimum", "maximum", "choices", "power_of_two")
+    told = {"parameters": [{y: x[y] for y in kept} for x in parameters], "ports": system.ports}
+    told["targets"] = [asdict(x) | {"title": system.figures.get(x.figure, {}).get("title", x.figure)} for x in system.targets]
+    return found | {x: told[x] for x in pages}

@@ -90,7 +90,7 @@ def _damaged(random_: random.Random, data: bytes) -> bytes:
     if kind == 1:
         at = random_.randrange(len(data))
         return data[:at] + random_.randbytes(1) + data[at + 1 :]
-    return gzip.compress(data) if kind == 2 else data
+    return gzip.compress(data, mtime=0) if kind == 2 else data
 
 
 def _capture(random_: random.Random, folder: Path) -> str:
@@ -114,7 +114,7 @@ def _route_file(random_: random.Random, folder: Path) -> str:
     path = folder / random_.choice(("r.txt", "r.gz", "r r.txt"))
     text = "\n".join(random_.choices(_ROUTES, k=random_.randrange(6)))
     data = random_.choice(
-        (text.encode("latin-1"), text.encode("latin-1"), random_.randbytes(300), gzip.compress(text.encode()))
+        (text.encode("latin-1"), text.encode("latin-1"), random_.randbytes(300), gzip.compress(text.encode(), mtime=0))
     )
     path.write_bytes(data)
     return str(path)
@@ -170,6 +170,8 @@ def _any(random_: random.Random, folder: Path) -> Case:
     chosen = random_.choice(names) if random_.random() < 0.95 else random_.choice(_ODD)
     words += [chosen] * (random_.random() < 0.98)
     target = system.load(chosen) if chosen in names else None
+    if command == "show":
+        words += random_.choice(([], ["targets"], ["--json"], [random_.choice(_ODD)]))
     if command == "compare":
         words += random_.sample(names, random_.randrange(3))
     if command == "reproduce":
