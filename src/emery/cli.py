@@ -155,11 +155,31 @@ def _run(arguments) -> int:
 
 
 def _sweep(arguments) -> int:
-    from emery import sweep
+    from emery import data, points, sweep
 
-    rows, out = sweep.sweep(arguments.system, arguments.over, arguments.set, _traffic(arguments), arguments.out, _say())
+    target = arguments.system
+    if bool(arguments.over) == bool(arguments.list):
+        raise UserError("sweep: give --over (once or more), or --list")
+    if arguments.list and arguments.sample:
+        raise UserError("sweep: --sample is for --over")
+    for option, path, endings in (("--table", arguments.table, data.FORMATS), ("--plot", arguments.plot, data.PICTURES)):
+        if path:
+            data.check_table(option, path, endings)
+            check_file(option, path)
+    if arguments.list:
+        found = points.listed(target, arguments.list)
+    else:
+        found = (
+            points.draws(target, arguments.over, arguments.sample) if arguments.sample else points.grid(target, arguments.over)
+        )
+    rows, out = sweep.Sweep(target, found, arguments.set, _traffic(arguments), arguments.out).run(_say())
     print(sweep.sweep_table(rows))
     print(out)
+    typed = [({name: data.typed(x) for name, x in point.items()}, result) for point, result in rows]
+    if arguments.table:
+        data.write(arguments.table, typed)
+    if arguments.plot:
+        data.plot(arguments.plot, f"{target.name}, {len(rows)} points", typed)
     return int(any("failure" in result for _, result in rows))
 
 
@@ -381,7 +401,15 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     run.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
     sweep = command("sweep", _sweep, "run", "many runs over parameters and options; goes on where it was stopped")
     _system_option(sweep)
-    sweep.add_argument("--over", action="append", required=True, type=_text, metavar="NAME=A,B,C")
+    sweep.add_argument(
+        "--over", action="append", type=_text, metavar="NAME=A,B,C", help="values; NAME=LOW..HIGH with --sample (repeatable)"
+    )
+    sweep.add_argument("--sample", type=_number(1, 10**6), metavar="N", help="N points drawn from them, not all combinations")
+    sweep.add_argument(
+        "--list", type=_text, metavar="FILE.csv", help="the points of a table instead: a line of names, then values"
+    )
+    sweep.add_argument("--table", type=_text, metavar="FILE", help="all numbers of all points as .csv or .parquet")
+    sweep.add_argument("--plot", type=_text, metavar="FILE", help="rates, latency and loss as .png, .svg or .pdf")
     sweep.add_argument("--out", type=_text, metavar="FILE", help="finished runs, a line of JSON each (default in out/)")
     _set_option(sweep)
     _traffic_options(sweep)
@@ -498,10 +526,10 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 def packages(argv: list[str]) -> tuple[str, ...]:
     """The lists of packages (requirements/NAME.txt) that a command needs; ends the process when its words are wrong."""
     found = []
-    status = _told(lambda: found.append(_parse(argv).packages))
+    status = _told(lambda: found.append(_parse(argv)))
     if not found:
         sys.exit(status)
-    return found[0]
+    return (*found[0].packages, *["data"] * (getattr(found[0], "table", None) or "").endswith(".parquet"))
 
 
 def main(argv: list[str]) -> int:

@@ -100,6 +100,7 @@ def findings() -> list[Finding]:
         _tool("git", "the commit in results"),
         _packages("test", "test, prove, area, timing", "./emery test --co -q"),
         _packages("cocotb", "tests with devices no one here wrote", "./emery test --co -q"),
+        _packages("data", "Parquet, DataFrames", "./emery sweep ... --table FILE.parquet"),
         _packages("firmware", "programs of cores that were changed", "./emery firmware"),
     ]
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finished runs in a file of JSON lines, by identity: what is in it is not run again, and nothing old passes for new."""
 
+import functools
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -74,17 +75,18 @@ class Results:
         return self.known[plan.key]["result"]
 
 
+def told(work) -> dict:
+    """`work()`; a UserError becomes the failure that it is."""
+    try:
+        return work()
+    except UserError as error:
+        return {"failure": str(error)}
+
+
 def all_of(work: list, one) -> list:
     """`one(x)` for each piece of work, side by side, in its order; a UserError becomes a failure of its piece."""
-
-    def told(piece):
-        try:
-            return one(piece)
-        except UserError as error:
-            return {"failure": str(error)}
-
     with ThreadPoolExecutor(jobs()) as pool:
-        futures = [pool.submit(told, piece) for piece in work]
+        futures = [pool.submit(told, functools.partial(one, piece)) for piece in work]
         try:
             return [x.result() for x in futures]
         except BaseException:

@@ -2,46 +2,67 @@
 """Many runs: one system over values of its parameters and options, or one workload through several systems."""
 
 import itertools
+import time
+from dataclasses import dataclass
 
-from emery.common import UserError, nearest
+from emery.common import UserError
+from emery.points import OPTIONS
 from emery.report import number, reached, table
-from emery.results import Results, all_of, kept_in
+from emery.results import Results, all_of, kept_in, told
 from emery.run import run_system
 from emery.workload import workload
 
-_OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed")
+
+@dataclass
+class Sweep:
+    """What was asked for: a system, its points, and what all of them have in common."""
+
+    system: object
+    points: list[dict]
+    settings: list[str]
+    options: dict
+    out: str | None = None  # finished runs, a line of JSON each
+
+    def piece(self, point: dict) -> tuple[dict, dict, object]:
+        """Point, parameters and workload of a run."""
+        own = {k: v for k, v in point.items() if k in OPTIONS}
+        named = [f"{k}={v}" for k, v in point.items() if k in self.system.parameters]
+        return point, self.system.values(self.settings + named), workload(self.system, {**self.options, **own})
+
+    def run(self, say) -> tuple[list[tuple[dict, dict]], str]:
+        """Runs all points that `out` does not have yet; gives them with their results, and the file. Points whose settings
+        do not go together, and runs that fail, have a `failure`."""
+        pieces, refused = {}, {}
+        for place, point in enumerate(self.points):
+            try:
+                pieces[place] = self.piece(point)
+            except UserError as error:
+                refused[place] = {"failure": str(error)}
+        if not pieces:
+            raise UserError(refused[0]["failure"])
+        finished = Results(kept_in(self.out, "sweep", self.system, self.points, self.settings, self.options))
+        begun, done = time.monotonic(), itertools.count(1)
+
+        def one(place: int) -> dict:
+            point, values, work = pieces[place]
+            found = told(lambda: finished.get(self.system, values, work, point))
+            so_far = next(done)
+            left = (time.monotonic() - begun) / so_far * (len(pieces) - so_far)
+            words = ", ".join(f"{k} {v}" for k, v in point.items())
+            what = found.get("failure") or f"{number(found['totals']['mpps'], '.3f')} Mpps"
+            say(f"{words}: {what} ({so_far} of {len(pieces)}{f', {span(left)} left' if left else ''})")
+            return found
+
+        results = refused | dict(zip(pieces, all_of(list(pieces), one), strict=True))
+        return [(point, results[place]) for place, point in enumerate(self.points)], str(finished.path)
 
 
-def _points(system, over: list[str]) -> list[dict]:
-    axes = []
-    for axis in over:
-        name, equals, values = axis.partition("=")
-        if not equals or not all(values.split(",")):
-            raise UserError(f"--over {axis}: write it as NAME=A,B,C")
-        known = [*system.parameters, *_OPTIONS]
-        if name not in known:
-            raise UserError(f"--over {axis}: {system.name} has no {name}{nearest(name, known)}")
-        axes.append([(name, value) for value in values.split(",")])
-    return [dict(point) for point in itertools.product(*axes)]
-
-
-def sweep(system, over: list[str], settings: list[str], options: dict, out: str | None, say) -> tuple[list, str]:
-    """Runs all points that `out` (lines of JSON, one a finished run) does not have yet; gives the rows and the file."""
-    points = []
-    for point in _points(system, over):
-        values = system.values(settings + [f"{k}={v}" for k, v in point.items() if k in system.parameters])
-        work = workload(system, {**options, **{k: v for k, v in point.items() if k in _OPTIONS}})
-        points.append((point, values, work))
-    out = kept_in(out, "sweep", system, over, settings, options)
-    finished = Results(out)
-
-    def one(piece):
-        point, values, work = piece
-        found = finished.get(system, values, work, point)
-        say(f"{point}: {found.get('failure') or number(found['totals']['mpps'], '.3f') + ' Mpps'}")
-        return found
-
-    return list(zip((x[0] for x in points), all_of(points, one), strict=True)), out
+def span(seconds: float) -> str:
+    """A time in words."""
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def result_row(result: dict) -> list:
@@ -66,8 +87,8 @@ COLUMNS = ["offered", "dropped", "Gb/s L1", "Mpps", "p99 ns", "limit"]
 
 def sweep_table(rows: list) -> str:
     """The points of a sweep, one a line."""
-    names = list(rows[0][0])
-    lines = [[*names, *COLUMNS]] + [[*point.values(), *result_row(result)] for point, result in rows]
+    names = list(dict.fromkeys(name for point, _ in rows for name in point))
+    lines = [[*names, *COLUMNS]] + [[*(point.get(x, "") for x in names), *result_row(result)] for point, result in rows]
     return table(lines, left=len(names))
 
 

@@ -191,7 +191,9 @@ def _any(random_: random.Random, folder: Path) -> Case:
     if command == "sweep":
         words += random_.choice(([], ["--out", random_.choice(_ODD)], ["--out", str(folder / "sweep.jsonl")]))
         for setting in settings[:2] or ["seed=1"]:
-            words += ["--over", setting + random_.choice(("", ",", ",1", ",x"))]
+            words += ["--over", setting + random_.choice(("", ",", ",1", ",x", "..9"))]
+        for option, good in (("--sample", "2"), ("--list", "/dev/null"), ("--table", "a.csv"), ("--plot", "a.svg")):
+            words += random_.choice(([], [], [option, good], [option, random_.choice(_ODD)]))
     if command == "search":
         for option, good in (
             ("--goals", "ndr,pdr"),

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results as flat rows: CSV, Parquet, DataFrames, quick plots."""
+
+import csv
+import os
+
+from emery.common import UserError
+from emery.limits import lost
+
+FORMATS = (".csv", ".parquet")
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def flat(result: dict) -> dict:
+    """The numbers and words of a result in one level: `totals.mpps`, `streams.rx.latency_ns.p99`, `resources...`, `limit.by`.
+
+    Lists (histograms, notes) are left out. A result that failed has `failure` alone.
+    """
+    if "failure" in result:
+        return {"failure": result["failure"]}
+    row = {}
+
+    def add(name: str, value):
+        if isinstance(value, dict):
+            for key, x in value.items():
+                add(f"{name}.{key}" if name else key, x)
+        elif not isinstance(value, list):
+            row[name] = value
+
+    add("", {name: x for name, x in result.items() if name not in ("parameters", "workload", "identity", "schema")})
+    return row | {"totals.lost": lost(result["totals"]), "identity": result["identity"]["digest"]}
+
+
+def rows(points: list[tuple[dict, dict]]) -> tuple[list[str], list[dict]]:
+    """Names of columns and rows of (point, result) pairs: what the point sets first; what a row lacks is None."""
+    whole = [{**point, **{x: y for x, y in flat(result).items() if x not in point}} for point, result in points]
+    names = list(dict.fromkeys([name for point, _ in points for name in point]))
+    names += [name for name in dict.fromkeys(x for row in whole for x in row) if name not in names]
+    return names, [{name: row.get(name) for name in names} for row in whole]
+
+
+def check_table(option: str, path: str, endings=FORMATS):
+    """Refuses a file whose name does not say what it is to be."""
+    if not path.endswith(endings):
+        raise UserError(f"{option} {path}: name it {' or '.join('*' + x for x in endings)}")
+
+
+def write(path: str, points: list[tuple[dict, dict]]):
+    """The rows as CSV or Parquet, by the name of the file."""
+    names, found = rows(points)
+    if path.endswith(".csv"):
+        with open(path, "w", newline="", encoding="utf-8") as handle:
+            out = csv.DictWriter(handle, names, lineterminator="\n")
+            out.writeheader()
+            out.writerows(found)
+        return
+    import pyarrow
+    from pyarrow import parquet
+
+    columns = {name: _column([row[name] for row in found]) for name in names}
+    parquet.write_table(pyarrow.table(columns), path)
+
+
+def _column(values: list) -> list:
+    """Values of one type: numbers, truth values, or words; a column of several kinds is one of words."""
+    kinds = {type(x) for x in values if x is not None}
+    if kinds <= {int, float} and len(kinds) == 2:
+        return [None if x is None else float(x) for x in values]
+    return values if len(kinds) < 2 else [None if x is None else str(x) for x in values]
+
+
+def typed(text: str):
+    """A value of a point as a number, where it is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+_PANELS = (
+    ("totals.mpps", "Mpps"),
+    ("totals.l1_gbps", "Gb/s L1"),
+    ("totals.latency_ns.p99", "p99 latency, ns"),
+    ("totals.lost", "part lost"),
+)
+
+
+def plot(path: str, title: str, points: list[tuple[dict, dict]]):
+    """Rates, latency and loss over what the first name of the points says, a line for each combination of the others."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    from matplotlib import pyplot
+
+    _, found = rows(points)
+    first, *others = points[0][0]
+    places = list(dict.fromkeys(point.get(first) for point, _ in points))
+    numbers = all(isinstance(x, int | float) for x in places)
+    canvas, panels = pyplot.subplots(2, 2, figsize=(10, 7), layout="constrained", sharex=True)
+    for axes, (name, label) in zip(panels.flat, _PANELS, strict=True):
+        lines: dict[str, list] = {}
+        for row in found:
+            if row.get(name) is not None:
+                place = row[first] if numbers else places.index(row[first])
+                lines.setdefault(", ".join(f"{x} {row[x]}" for x in others), []).append((place, row[name]))
+        for told, line in lines.items():
+            axes.plot(*zip(*sorted(line), strict=True), marker="o", label=told)
+        axes.set_ylabel(label)
+        axes.grid(alpha=0.3)
+        if numbers and min(places) > 0 and max(places) >= 50 * min(places):
+            axes.set_xscale("log", base=2)
+        elif not numbers:
+            axes.set_xticks(range(len(places)), [str(x) for x in places])
+    for axes in panels[1]:
+        axes.set_xlabel(first)
+    if others:
+        canvas.legend(*panels[0][0].get_legend_handles_labels(), loc="outside right upper", fontsize=8)
+    canvas.suptitle(title, fontsize=10)
+    canvas.savefig(path, dpi=130)
+    pyplot.close(canvas)
