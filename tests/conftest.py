@@ -2,13 +2,17 @@
 """What the tests of the command line share: captures to feed it, and a simulator that is none."""
 
 import json
+import os
 import struct
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from emery import limits, system
 from emery.cli import main
+from emery.common import ROOT
 from emery.make import build
 from emery.workload import workload
 
@@ -78,6 +82,16 @@ def body(streams, totals=None):
         "resources": {},
         "digest": "0" * 64,
     }
+
+
+@pytest.fixture
+def data_packages(tmp_path, monkeypatch):
+    """pandas and pyarrow, as the launcher brings them when a table is to be Parquet; this point is refused then."""
+    words = ["sweep", "host-nic", "--over", "mps=1", "--table", str(tmp_path / "x.parquet")]
+    done = subprocess.run([sys.executable, str(ROOT / "emery"), *words], capture_output=True, text=True)
+    assert done.returncode == 2 and "mps" in done.stderr, done.stderr
+    for path in (Path(os.environ.get("EMERY_HOME") or ROOT) / ".venv").glob("data-*"):
+        monkeypatch.syspath_prepend(str(path))
 
 
 @pytest.fixture

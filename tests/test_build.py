@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 import zipfile
@@ -243,17 +244,34 @@ def test_area_of_what_cannot_be_measured(name, settings, says):
 
 
 def test_a_wheel_is_whole(tmp_path):
-    """Away from the checkout it has all a run needs: it lists systems, verilates one, and has its bench."""
+    """Away from the checkout it has all a run needs: it lists systems, verilates one, has its bench, and runs, from the shell
+    and from Python. It is built from the source distribution, which so is whole, too."""
     source, out = tmp_path / "source", tmp_path / "out"
-    skipped = shutil.ignore_patterns(".*", "build", "out", "tests", "__pycache__")
+    skipped = shutil.ignore_patterns(".*", "build", "out", "__pycache__", "*.egg-info")
     shutil.copytree(ROOT, source, ignore=skipped)
-    code = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
-    done = subprocess.run([sys.executable, "-c", code, str(out)], cwd=source, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+
+    def make(kind, folder):
+        code = f"import sys; from setuptools import build_meta; print(build_meta.build_{kind}(sys.argv[1]))"
+        done = subprocess.run([sys.executable, "-c", code, str(out)], cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    make("sdist", source)
+    (archive,) = out.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path / "unpacked", filter="data")
+    shutil.rmtree(source)
+    source = next((tmp_path / "unpacked").iterdir())
+    make("wheel", source)
     (wheel,) = out.glob("*.whl")
     site = tmp_path / "site"
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(site)
+    metadata = next(site.glob("*.dist-info/METADATA")).read_text()
+    pins = re.findall(r"^(\S+==\S+)", (ROOT / "requirements" / "run.txt").read_text(), re.MULTILINE)
+    assert (
+        set(pins) <= set(re.findall(r"^Requires-Dist: (\S+)$", metadata, re.MULTILINE)) and (site / "emery/py.typed").exists()
+    )
+    assert "Provides-Extra: firmware" in metadata and "Provides-Extra: data" in metadata
     assert "emery = emery.__main__:run" in next(site.glob("*.dist-info/entry_points.txt")).read_text()
     shutil.rmtree(source)
     environment = {
@@ -263,9 +281,11 @@ def test_a_wheel_is_whole(tmp_path):
     }
     environment.pop("EMERY_CACHE", None)
 
-    def say(code, *words):
+    common_cache = common.cache_dir()
+
+    def say(code, *words, cwd="."):
         done = subprocess.run(
-            [sys.executable, "-c", code, *words], env=environment, cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-c", code, *words], env=environment, cwd=tmp_path / cwd, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -282,3 +302,10 @@ def test_a_wheel_is_whole(tmp_path):
     )
     root, kept, whole, _ = say(verilate).split()
     assert Path(root) == site / "emery" / "checkout" and Path(kept) == tmp_path / "cache" / "emery" and whole == "True"
+    environment["EMERY_CACHE"] = str(common_cache)
+    shutil.copytree(ROOT / "tests" / "loop_card", tmp_path / "empty" / "loop_card")
+    ran = json.loads(say(start, "run", "./loop_card", "--frames", "50", "--json", "-", cwd="empty"))
+    called = "import emery; print(emery.__file__, emery.run('./loop_card', frames=50).digest)"
+    place, digest = say(called, cwd="empty").split()
+    assert Path(place) == site / "emery" / "__init__.py" and digest == ran["digest"] and ran["totals"]["delivered"] == 50
+    assert [x.name for x in (tmp_path / "empty").iterdir()] == ["loop_card"]

@@ -7,7 +7,7 @@ import pytest
 from conftest import body, stream
 
 from emery.cli import main
-from emery.search import Goal, confidence
+from emery.searches import Goal, confidence
 
 # A line of 10 Mpps, and what a device makes of `rate`, a share of it.
 DEVICE = """

@@ -1,4 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programmable network interfaces in RTL, on a cycle-accurate bench."""
+"""Programmable network interfaces in RTL, on a cycle-accurate bench.
+
+    import emery
+    result = emery.run("host-nic", size=64, direction="rx", tx_queues=32)
+    result.totals.mpps, result.streams["rx"].latency_ns.p99, result.frame()
+
+See docs/python.md. What is public is imported when it is first used: the launcher needs no more than `emery.cli`.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
 
 __version__ = "0.2.0"
+
+if TYPE_CHECKING:
+    from emery.api import Latency, Result, Search, Stream, Sweep, parameters, run, search, sweep, systems
+    from emery.common import UserError
+    from emery.runs import IntegrityError
+
+_PUBLIC = {
+    **dict.fromkeys(
+        ("Latency", "Result", "Search", "Stream", "Sweep", "parameters", "run", "search", "sweep", "systems"), "emery.api"
+    ),
+    "UserError": "emery.common",
+    "IntegrityError": "emery.runs",
+}
+
+__all__ = [
+    "IntegrityError",
+    "Latency",
+    "Result",
+    "Search",
+    "Stream",
+    "Sweep",
+    "UserError",
+    "__version__",
+    "parameters",
+    "run",
+    "search",
+    "sweep",
+    "systems",
+]
+
+
+def __getattr__(name: str):
+    if name not in _PUBLIC:
+        raise AttributeError(f"module emery has no {name}")
+    return getattr(importlib.import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from emery import __version__, process, report, system
 from emery.common import UserError, in_checkout, nearest
-from emery.run import IntegrityError, check_file, prepare_outputs, run_system
-from emery.search import GOALS
+from emery.runs import IntegrityError, check_file, prepare_outputs, run_system
+from emery.searches import GOALS
 from emery.workload import DEFAULTS, OPTIONS, workload
 
 
@@ -155,7 +155,7 @@ def _run(arguments) -> int:
 
 
 def _sweep(arguments) -> int:
-    from emery import data, points, sweep
+    from emery import data, points, sweeps
 
     target = arguments.system
     if bool(arguments.over) == bool(arguments.list):
@@ -172,8 +172,8 @@ def _sweep(arguments) -> int:
         found = (
             points.draws(target, arguments.over, arguments.sample) if arguments.sample else points.grid(target, arguments.over)
         )
-    rows, out = sweep.Sweep(target, found, arguments.set, _traffic(arguments), arguments.out).run(_say())
-    print(sweep.sweep_table(rows))
+    rows, out = sweeps.Sweep(target, found, arguments.set, _traffic(arguments), arguments.out).run(_say())
+    print(sweeps.sweep_table(rows))
     print(out)
     typed = [({name: data.typed(x) for name, x in point.items()}, result) for point, result in rows]
     if arguments.table:
@@ -184,14 +184,14 @@ def _sweep(arguments) -> int:
 
 
 def _search(arguments):
-    from emery import search
+    from emery import searches
 
     if arguments.json not in (None, "-"):
         check_file("--json", arguments.json)
     target, options = arguments.system, _traffic(arguments)
     how = {"seeds": arguments.seeds, "width": arguments.width}
-    found = search.search(target, arguments.set, options, arguments.goals, arguments.out, _say(), **how)
-    _put(arguments.json, found, search.tables(found))
+    found = searches.search(target, arguments.set, options, arguments.goals, arguments.out, _say(), **how)
+    _put(arguments.json, found, searches.tables(found))
 
 
 def _put(file: str | None, result: dict, text: str):
@@ -232,11 +232,11 @@ def _soak(arguments):
 
 
 def _compare(arguments):
-    from emery import sweep
+    from emery import sweeps
 
     if len({x.folder for x in arguments.systems}) < 2:
         raise UserError("compare: name at least two systems")
-    print(sweep.compare(arguments.systems, _traffic(arguments)))
+    print(sweeps.compare(arguments.systems, _traffic(arguments)))
 
 
 def _area(arguments):

@@ -13,6 +13,13 @@ OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed")
 _NUMBER = r"[+-]?\d{1,18}(?:\.\d{1,18})?"
 
 
+def check(system, point: dict, where: str):
+    """Refuses names that are none, and values that they cannot have."""
+    for name, value in point.items():
+        _known(system, name, where)
+        _check(system, name, value)
+
+
 def _known(system, name: str, where: str):
     known = [*system.parameters, *OPTIONS]
     if name not in known:

@@ -9,7 +9,7 @@ from emery.common import UserError, nearest
 from emery.limits import lost
 from emery.report import table
 from emery.results import Results, all_of
-from emery.run import check_file, make_directory
+from emery.runs import check_file, make_directory
 from emery.workload import workload
 
 _COPIED = ("id", "figure", "what", "unit", "x", "series", "paper", "paper_value", "peer_value")

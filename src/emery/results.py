@@ -7,10 +7,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from emery import run
+from emery import runs
 from emery.common import UserError, jobs
 from emery.make import cache
-from emery.run import IntegrityError
+from emery.runs import IntegrityError
 from emery.workload import Workload
 
 
@@ -18,8 +18,8 @@ def kept_in(out: str | None, kind: str, system, *asked) -> str:
     """The file that the results of a command go to: the one that was named, or one in out/ named by what was asked for."""
     if not out:
         out = f"out/{kind}-{system.name}-{cache.digest(*asked)[:8]}.jsonl"
-        run.make_directory("--out", "out")
-    run.check_file("--out", out)
+        runs.make_directory("--out", "out")
+    runs.check_file("--out", out)
     return out
 
 
@@ -64,7 +64,7 @@ class Results:
 
     def get(self, system, values: dict, work: Workload, point=None) -> dict:
         """The result of a run, or `{"failure": why}` when it failed (which is not kept: it is tried again next time)."""
-        plan = run.plan(system, values, work)
+        plan = runs.plan(system, values, work)
         with cache.lock(f"result-{plan.key[:32]}"):
             self.refresh()
             if plan.key not in self.known:

@@ -10,7 +10,7 @@ import random
 from dataclasses import dataclass
 
 from emery.common import UserError
-from emery.run import IntegrityError, run_system
+from emery.runs import IntegrityError, run_system
 from emery.workload import workload
 
 MOST_REFUSED = 0.5  # of the draws, before the table is taken to be wrong

@@ -9,7 +9,7 @@ from emery.common import UserError
 from emery.points import OPTIONS
 from emery.report import number, reached, table
 from emery.results import Results, all_of, kept_in, told
-from emery.run import run_system
+from emery.runs import run_system
 from emery.workload import workload
 
 

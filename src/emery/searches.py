@@ -22,7 +22,7 @@ from emery.limits import lost
 from emery.physics import GAP
 from emery.report import number, table
 from emery.results import Results, all_of, kept_in
-from emery.run import IntegrityError
+from emery.runs import IntegrityError
 from emery.workload import DEFAULTS, workload
 
 SCHEMA = 1
