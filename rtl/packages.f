@@ -4,6 +4,7 @@ rtl/mac/cmac_pkg.sv
 rtl/packet/route_pkg.sv
 rtl/pcie/pcie_pkg.sv
 rtl/pcie/usplus_pkg.sv
+rtl/pcie/ptile_pkg.sv
 rtl/pcie/pins_pkg.sv
 rtl/pcie/dma_pkg.sv
 rtl/pcie/probe_pkg.sv

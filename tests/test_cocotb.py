@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices at UltraScale+ pins, with a hard block and a root complex that no one here wrote (cocotbext-pcie): tests/usplus/."""
+"""Devices at pins of real hard blocks, with block and root complex that no one here wrote (cocotbext-pcie): tests/usplus/."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from emery.make import build
 FOLDER = ROOT / "tests" / "usplus"
 
 
-@pytest.mark.parametrize("interface", ["usplus", "usplus_plain"])
+@pytest.mark.parametrize("interface", ["usplus", "usplus_plain", "ptile"])
 @pytest.mark.parametrize(
     ("name", "folder", "tests"),
     [
@@ -28,6 +28,5 @@ def test_device(name, folder, tests, interface, tmp_path):
     number = dict(rtl.parameters)["PcieInterface"]
     rtl = replace(rtl, parameters=(("Interface", number),), dirs=(*rtl.dirs, "tests/usplus"))
     program = cosim.build_cosim(rtl, FOLDER / folder / "top.sv")
-    straddle = str(int(interface == "usplus"))
-    found = cosim.run_cosim(program, FOLDER / f"check_{folder}.py", tmp_path, USPLUS_STRADDLE=straddle)
+    found = cosim.run_cosim(program, FOLDER / f"check_{folder}.py", tmp_path, PINS=interface)
     assert found == dict.fromkeys(tests, ""), found

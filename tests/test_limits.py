@@ -102,6 +102,17 @@ def test_pins_of_an_ultrascale_plus_block(interface, direction, by, mpps):
     assert (found["by"], found["mpps"]) == (by, pytest.approx(mpps))
 
 
+def test_pins_of_p_tile():
+    """500 million segments of 32 bytes a second each way, a TLP at least one: a frame of 60 bytes and its share of a record
+    take 2 + 4/8, its descriptor's request 1/8; 256 + 4 bytes of a write at MPS 256 take 9, 512 read 16 and one."""
+    assert limit_of("host-nic", "pcie_interface=ptile", size="64", direction="rx")["by"] == "pcie_up"
+    slot = physics.PcieSlot(3, 16, 256, 512, completion_bytes=256, pcie_interface="ptile")
+    found = slot.loads(slot.write(260, 1e6) + slot.read(512, 1e6) + slot.told(4, 1e6))
+    assert found["tx_st"] == pytest.approx((9 + 1) / 500) and found["rx_st"] == pytest.approx((16 + 1) / 500)
+    nic = Nic(link(lanes=16, pcie_interface="ptile"))
+    assert nic.slot.loads(nic.use({64: 1}, 0, 1e6, records=True))["tx_st"] == pytest.approx((2 + 5 / 8) / 500)
+
+
 @pytest.mark.parametrize(
     ("size", "by", "mpps"),
     [

@@ -103,15 +103,52 @@ struct UsPlusPins {
   }
 };
 
+// Of an Intel P-tile (rtl/pcie/ptile_pkg.sv).
+struct PTilePins {
+  std::uint32_t *tx_data = nullptr, *tx_hdr = nullptr;
+  std::uint8_t *tx_sop = nullptr, *tx_eop = nullptr, *tx_valid = nullptr, *tx_ready = nullptr;
+  std::uint32_t *rx_data = nullptr, *rx_hdr = nullptr;
+  std::uint8_t *rx_sop = nullptr, *rx_eop = nullptr, *rx_valid = nullptr, *rx_ready = nullptr;
+  std::uint16_t* limit = nullptr;
+  std::uint8_t* limit_of = nullptr;
+  std::uint8_t *cfg_add = nullptr, *cfg_func = nullptr;
+  std::uint16_t* cfg_ctl = nullptr;
+  std::uint8_t* wide_tag = nullptr;
+
+  // Those of a model, from its ports of the types ptile_in_t and ptile_out_t.
+  template <class In, class Out>
+  static PTilePins of(In& in, Out& out) {
+    return {.tx_data = out.EMERY_MEMBER(tx_st_data).data(),
+            .tx_hdr = out.EMERY_MEMBER(tx_st_hdr).data(),
+            .tx_sop = &out.EMERY_MEMBER(tx_st_sop),
+            .tx_eop = &out.EMERY_MEMBER(tx_st_eop),
+            .tx_valid = &out.EMERY_MEMBER(tx_st_valid),
+            .tx_ready = &in.EMERY_MEMBER(tx_st_ready),
+            .rx_data = in.EMERY_MEMBER(rx_st_data).data(),
+            .rx_hdr = in.EMERY_MEMBER(rx_st_hdr).data(),
+            .rx_sop = &in.EMERY_MEMBER(rx_st_sop),
+            .rx_eop = &in.EMERY_MEMBER(rx_st_eop),
+            .rx_valid = &in.EMERY_MEMBER(rx_st_valid),
+            .rx_ready = &out.EMERY_MEMBER(rx_st_ready),
+            .limit = &in.EMERY_MEMBER(tx_cdts_limit),
+            .limit_of = &in.EMERY_MEMBER(tx_cdts_limit_tdm_idx),
+            .cfg_add = &in.EMERY_MEMBER(tl_cfg_add),
+            .cfg_func = &in.EMERY_MEMBER(tl_cfg_func),
+            .cfg_ctl = &in.EMERY_MEMBER(tl_cfg_ctl),
+            .wide_tag = &in.EMERY_MEMBER(wide_tag_en)};
+  }
+};
+
 // All of one endpoint. tx: driven by the logic; rx: driven by the hard block. Logic may have a
 // stream of its own for read requests, `reads` (header only: data, sop and eop are not used). Where
-// `usplus` has pins they are the ones in use.
+// `usplus` or `ptile` has pins they are the ones in use.
 struct EndpointPins {
   TlpPins tx, rx;
   PcieCfgPins cfg;
   FcLimitPins fc;
   TlpPins reads{};
   UsPlusPins usplus{};
+  PTilePins ptile{};
   std::uint8_t* link_up = nullptr;
 
   // Those of a model that the setting pcie_interface names, from its ports of the types
@@ -119,7 +156,10 @@ struct EndpointPins {
   template <class In, class Out>
   static EndpointPins of(In& in, Out& out, const std::string& interface, std::uint32_t bytes = 64) {
     EndpointPins pins = ideal(in.EMERY_MEMBER(ideal), out.EMERY_MEMBER(ideal), bytes);
-    if (interface != "ideal") {
+    if (interface == "ptile") {
+      pins.ptile = PTilePins::of(in.EMERY_MEMBER(ptile), out.EMERY_MEMBER(ptile));
+      pins.link_up = &in.EMERY_MEMBER(ptile).EMERY_MEMBER(dl_up);
+    } else if (interface != "ideal") {
       pins.usplus =
           UsPlusPins::of(in.EMERY_MEMBER(usplus), out.EMERY_MEMBER(usplus), interface == "usplus");
       pins.link_up = &in.EMERY_MEMBER(usplus).EMERY_MEMBER(lnk_up);

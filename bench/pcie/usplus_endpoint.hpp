@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
 #include "bench/pcie/endpoint.hpp"
 #include "bench/pcie/usplus_port.hpp"
@@ -180,12 +179,5 @@ class UsPlusEndpoint final : public Endpoint {
   unsigned reads_held_ = 0;         // taken and not yet on the link
   std::uint8_t known_[2] = {0, 0};  // nph_av of the next clocks
 };
-
-// The hard block that has these pins.
-inline std::unique_ptr<Endpoint> make_endpoint(const EndpointConfig& config, PcieLink& link,
-                                               const EndpointPins& pins) {
-  if (pins.usplus.rq.valid) return std::make_unique<UsPlusEndpoint>(config, link, pins);
-  return std::make_unique<Endpoint>(config, link, pins);
-}
 
 }  // namespace emery

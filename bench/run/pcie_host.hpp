@@ -8,10 +8,10 @@
 
 #include "bench/pcie/endpoint.hpp"
 #include "bench/pcie/host_memory.hpp"
+#include "bench/pcie/make_endpoint.hpp"
 #include "bench/pcie/pcie_link.hpp"
 #include "bench/pcie/pins.hpp"
 #include "bench/pcie/root_complex.hpp"
-#include "bench/pcie/usplus_endpoint.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/findings.hpp"

@@ -37,7 +37,7 @@ module pcie_endpoint_tb;
   ) i_endpoint (
       .clk_i(clk),
       .rst_i(rst),
-      .pins_i('{ideal: pins_in, usplus: '{default: '0}}),
+      .pins_i('{ideal: pins_in, usplus: '{default: '0}, ptile: '{default: '0}}),
       .pins_o(all_out),
       .cfg_o(cfg),
       .up_o(unused_up),

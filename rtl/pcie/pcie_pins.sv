@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The pins of the hard block that a device is built for (`Interface`): Emery's own, of no block there is, or those of an
-/// UltraScale+ one with straddle or without (usplus_pcie).
+/// The pins of the hard block that a device is built for (`Interface`): Emery's own, of no block there is, those of an
+/// UltraScale+ one with straddle or without (usplus_pcie), or those of Intel P-tile (ptile_pcie).
 ///
 /// Wiring only. The pins that are not used are driven zero, and what is on them is ignored.
 module pcie_pins
@@ -9,7 +9,7 @@ module pcie_pins
 #(
     parameter type Sent      = tlp_beat_t,  // of pcie_endpoint
     parameter type Received  = tlp_beat_t,  // likewise
-    parameter int  Interface = PinsIdeal,   // PinsIdeal, PinsUsPlus, PinsUsPlusPlain
+    parameter int  Interface = PinsIdeal,   // PinsIdeal, PinsUsPlus, PinsUsPlusPlain, PinsPTile
     parameter int  Lines     = 256          // of usplus_pcie
 ) (
     input logic clk_i,
@@ -23,10 +23,25 @@ module pcie_pins
     output pcie_in_t  block_o,
     input  pcie_out_t block_i
 );
-  if (Interface < PinsIdeal || Interface > PinsUsPlusPlain) begin : g_bad_parameter
+  if (Interface < PinsIdeal || Interface > PinsPTile) begin : g_bad_parameter
     $fatal(1, "pcie_pins: there is no Interface %0d", Interface);
   end
-  if (Interface != PinsIdeal) begin : g_usplus
+  if (Interface == PinsPTile) begin : g_ptile
+    ptile_pkg::ptile_out_t ptile;
+    ptile_pcie #(
+        .Sent(Sent),
+        .Received(Received)
+    ) i_ptile (
+        .clk_i,
+        .rst_i,
+        .ptile_i(pins_i.ptile),
+        .ptile_o(ptile),
+        .pins_o (block_o),
+        .pins_i (block_i)
+    );
+    assign pins_o = '{ideal: '{default: '0}, usplus: '{default: '0}, ptile: ptile};
+    wire unused = &{1'b0, pins_i.ideal.link_up, pins_i.usplus.lnk_up};
+  end else if (Interface != PinsIdeal) begin : g_usplus
     usplus_pkg::usplus_out_t usplus;
     usplus_pcie #(
         .Sent(Sent),
@@ -41,11 +56,11 @@ module pcie_pins
         .pins_o  (block_o),
         .pins_i  (block_i)
     );
-    assign pins_o = '{ideal: '{default: '0}, usplus: usplus};
-    wire unused = &{1'b0, pins_i.ideal.link_up};
+    assign pins_o = '{ideal: '{default: '0}, usplus: usplus, ptile: '{default: '0}};
+    wire unused = &{1'b0, pins_i.ideal.link_up, pins_i.ptile.dl_up};
   end else begin : g_ideal
     assign block_o = pins_i.ideal;
-    assign pins_o  = '{ideal: block_i, usplus: '{default: '0}};
-    wire unused = &{1'b0, clk_i, rst_i, pins_i.usplus.lnk_up};
+    assign pins_o  = '{ideal: block_i, usplus: '{default: '0}, ptile: '{default: '0}};
+    wire unused = &{1'b0, clk_i, rst_i, pins_i.usplus.lnk_up, pins_i.ptile.dl_up};
   end
 endmodule

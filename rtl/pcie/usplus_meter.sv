@@ -14,15 +14,17 @@ module usplus_meter
   import pcie_pkg::*;
 #(
     parameter int Lines = 256,
-    parameter int Late  = 3
+    parameter int Late = 3,
+    parameter  int TagW  = 8,         // 9: tags of 10 bits too, by all but the lower of their upper two (wide_tag_of)
+    localparam int Tags = 2 ** TagW
 ) (
     input logic clk_i,
     input logic rst_i,
 
-    input logic [3:0] nph_av_i,
-    input logic [1:0] sent_i,
-    input logic       done_i,
-    input logic [7:0] done_tag_i,
+    input logic [     3:0] nph_av_i,
+    input logic [     1:0] sent_i,
+    input logic            done_i,
+    input logic [TagW-1:0] done_tag_i,
 
     stream_if.snk in,  // mem4_hdr_t
     stream_if.src out  // mem4_hdr_t
@@ -48,13 +50,13 @@ module usplus_meter
   assign in.ready = given.ready;
   `SPILL(metered_t, i_held, given, held)
 
-  logic [NeedW-1:0] need[256];
-  logic [255:0] open_q;
+  logic [NeedW-1:0] need[Tags];
+  logic [Tags-1:0] open_q;
   logic [FreeW-1:0] free_q;
   logic [Late-1:0][1:0] sent_q;
   logic [3:0] nph_q, unknown_q;
   logic shown_q;
-  wire [7:0] tag = held.data.hdr.tag;
+  wire [TagW-1:0] tag = TagW'({held.data.hdr.dw0.tag9, held.data.hdr.tag});
   wire credit = nph_q > unknown_q;
   // Once shown it stays.
   assign out.valid  = held.valid && (shown_q || (credit && free_q >= FreeW'(held.data.need)));

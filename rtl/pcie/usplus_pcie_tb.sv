@@ -70,7 +70,7 @@ module usplus_side_tb
   ) i_pins (
       .clk_i  (clk),
       .rst_i  (rst),
-      .pins_i ('{ideal: '{default: '0}, usplus: block_in}),
+      .pins_i ('{ideal: '{default: '0}, usplus: block_in, ptile: '{default: '0}}),
       .pins_o (all_out),
       .block_o(pins_in),
       .block_i(pins_out)

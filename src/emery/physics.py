@@ -37,8 +37,8 @@ def pcie_split(payload: float, limit: int, header: int) -> tuple[int, float]:
 @dataclass(frozen=True)
 class PcieUse:
     """What something takes of a slot: bytes and TLPs each way over the link (up: to the host), TLPs and credits of 16 bytes
-    of what is written to the host, requests to it and the bytes they ask for; TLPs of what it writes to the device; beats of
-    the hard block's RQ and RC."""
+    of what is written to the host, requests to it and the bytes they ask for; TLPs of what it writes to the device; beats at
+    the hard block's pins (RQ and RC, or both ways of P-tile)."""
 
     up: float = 0.0
     down: float = 0.0
@@ -103,14 +103,18 @@ class PcieSlot:
         return self.hop + (self.read_latency_ns + late) * 1e-9
 
     def _beats(self, payload: float, limit: int, descriptor: int, place: int) -> float:
-        """Of 64 bytes at the pins of an UltraScale+ block, for TLPs that carry a payload: each has its descriptor in band and
-        takes places of so many bytes, or whole beats where none begins behind another. A payload of 0 is one TLP."""
+        """Of 64 bytes at the pins of a hard block, for TLPs that carry a payload. An UltraScale+ one has a descriptor in band,
+        and places of so many bytes, or whole beats where none begins behind another; P-tile headers beside segments of 32.
+        A payload of 0 is one TLP."""
         if self.pcie_interface == "ideal":
             return 0.0
-        place = place if self.pcie_interface == "usplus" else 64
+        if self.pcie_interface == "ptile":
+            descriptor, place = 0, 32
+        elif self.pcie_interface != "usplus":
+            place = 64
         whole, rest = divmod(payload, limit)
         last = 1 if rest or not payload else 0
-        return sum(ceil((descriptor + x) / place) * place / 64 * times for x, times in ((limit, whole), (rest, last)))
+        return sum(max(ceil((descriptor + x) / place), 1) * place / 64 * times for x, times in ((limit, whole), (rest, last)))
 
     def write(self, payload: float, share: float = 1.0, header: int = 24) -> PcieUse:
         """A payload written to the host."""
@@ -122,7 +126,8 @@ class PcieSlot:
     def told(self, payload: float, share: float = 1.0, header: int = 24) -> PcieUse:
         """A payload that the host writes to the device."""
         tlps, nbytes = pcie_split(payload, self.mps, header)
-        return PcieUse(down=nbytes, down_tlps=tlps, told=tlps) * share
+        beats = self._beats(payload, self.mps, 0, 32) if self.pcie_interface == "ptile" else 0.0  # else CQ's
+        return PcieUse(down=nbytes, down_tlps=tlps, told=tlps, rc=beats) * share
 
     def read(self, payload: float, share: float = 1.0) -> PcieUse:
         """A payload read from the host: each request is answered in pieces."""
@@ -151,7 +156,8 @@ class PcieSlot:
         held["card_credits_ph"] = use.told
         found |= {name: x * self.hop / getattr(self, name) for name, x in held.items() if getattr(self, name)}
         if self.pcie_interface != "ideal":
-            found |= {"rq": use.rq / self.pins_hz, "rc": use.rc / self.pins_hz}
+            pins = ("tx_st", "rx_st") if self.pcie_interface == "ptile" else ("rq", "rc")
+            found |= {pins[0]: use.rq / self.pins_hz, pins[1]: use.rc / self.pins_hz}
         if self.write_ns:
             found["host_writes"] = use.writes * self.write_ns * 1e-9
         if tags:

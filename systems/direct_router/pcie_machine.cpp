@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "Vdirect_router_pcie.h"
+#include "bench/pcie/make_endpoint.hpp"
 #include "bench/pcie/pcie_switch.hpp"
 #include "bench/pcie/switch_cpu.hpp"
-#include "bench/pcie/usplus_endpoint.hpp"
 #include "direct_router.h"
 #include "systems/direct_router/machine.hpp"
 

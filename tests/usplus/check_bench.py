@@ -7,7 +7,7 @@ import cocotb
 from cocotb.triggers import Timer
 from cocotbext.pcie.core.caps import PciCapId
 from cocotbext.pcie.core.tlp import TlpType
-from slot import Slot
+from slot import PINS, Slot
 
 MAGIC, FAILED, AMISS, FOREIGN = 0x00, 0x04, 0x08, 0x0C
 READ, WRITE = 0x40, 0x80
@@ -68,7 +68,7 @@ class Bench(Slot):
                 break
         await Timer(1, "us")
         assert await self.read(FAILED) == expected, size
-        assert all(x is None for x in self.block.active_request)
+        assert self.reads_open() == 0
 
     async def counters(self):
         return [await self.read(x) for x in (FAILED, AMISS, FOREIGN)]
@@ -78,7 +78,8 @@ class Bench(Slot):
 async def enumeration_and_registers(dut):
     bench = Bench(dut)
     await bench.start()
-    assert int(dut.cfg_max_payload.value) == 2
+    if PINS != "ptile":
+        assert int(dut.cfg_max_payload.value) == 2
     assert await bench.device.capability_read_dword(PciCapId.EXP, 0) & 0xFF == PciCapId.EXP
     rng = random.Random(1)
     for register in (READ + LENGTH, WRITE + BASE, READ + STEP):
@@ -136,31 +137,45 @@ async def transfers(dut):
     ):
         await bench.transfer(rng, size, rng.choice((0, 1, 2, 3, 4, 60, 63)), PLACES)
     assert await bench.counters() == [0, 0, 0]
-    assert all(x is None for x in bench.block.active_request)
+    assert bench.reads_open() == 0
 
 
 @cocotb.test()
 async def reset_under_traffic(dut):
+    """Of reads from before a reset each completion that comes after it is dropped and counted, and the next are whole."""
     bench = Bench(dut)
     await bench.start()
     rng = random.Random(3)
     await bench.transfer(rng, 256, 0, PLACES)
+    # Answers come when the reset is over: what the models would do with them meanwhile is theirs to say.
+    send, kept = bench.rc.send, []
+
+    async def keep(tlp):
+        if tlp.fmt_type == TlpType.CPL_DATA:
+            kept.append(tlp)
+        else:
+            await send(tlp)
+
+    bench.rc.send = keep
     # Reads only: the model does not forget half a TLP that the reset has cut off.
     await bench.write(WRITE + CONTROL, 0)
     bench.prepared += 50
     dut.prepared.value = bench.prepared
-    await Timer(300, "ns")
-    assert any(x is not None for x in bench.block.active_request)
+    await Timer(600, "ns")
+    assert len(kept) == 6 and (bench.reads_open() == 6 or PINS == "ptile")
     dut.sys_reset.value = 0
     dut.prepared.value = bench.prepared = 0
     await Timer(1, "us")
     dut.sys_reset.value = 1
     await bench.out_of_reset()
-    await Timer(1, "us")  # what the model still had comes to a device that knows nothing of it
-    failed, amiss, foreign = await bench.counters()
-    assert (failed, foreign) == (0, 0) and amiss > 0
+    bench.rc.send = send
+    assert await bench.counters() == [0, 0, 0]
+    for tlp in kept:
+        await send(tlp)
+    await Timer(1, "us")
+    assert await bench.counters() == [0, 6, 0] and bench.reads_open() == 0
     await bench.transfer(rng, 300, 5, PLACES)
-    assert await bench.counters() == [0, amiss, 0]
+    assert await bench.counters() == [0, 6, 0]
 
 
 @cocotb.test()

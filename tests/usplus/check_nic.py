@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """host_nic, its wire looped back, for test_cocotb.py: frames out of host memory and into it, records, events, MSI-X."""
 
-import os
 import random
 
 import cocotb
 from cocotb.triggers import Timer
-from slot import Slot
+from slot import PINS, Slot
 
 from emery.make import formats
 
@@ -124,14 +123,14 @@ class Nic(Slot):
     async def at_rest(self):
         for register in (TLP_FOREIGN, TLP_REFUSED, DMA_READS):
             assert await self.read(register) == 0
-        assert all(x is None for x in self.block.active_request)
+        assert self.reads_open() == 0
 
 
 @cocotb.test()
 async def frames_out_and_back(dut):
     nic = Nic(dut)
     await nic.start()
-    rng = random.Random(os.environ["USPLUS_STRADDLE"])
+    rng = random.Random(PINS)
     sizes = [
         60,
         61,

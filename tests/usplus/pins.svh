@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pins of an UltraScale+ PCI Express block as ports of a top, under the block's names for them, for cocotb.
+// The pins of an UltraScale+ PCI Express block, and those of an Intel P-tile, as ports of a top, under the blocks' names for them, for
+// cocotb: a top has both, and is made for one (`Interface`).
 `ifndef EMERY_USPLUS_PINS_SVH
 `define EMERY_USPLUS_PINS_SVH
 
@@ -51,10 +52,69 @@
     input logic [3:0] cfg_interrupt_msix_enable /*verilator public_flat_rw*/, \
     input logic [3:0] cfg_interrupt_msix_mask /*verilator public_flat_rw*/,
 
+/// The other block's.
+`define PTILE_PORTS \
+    input logic coreclkout_hip /*verilator public_flat_rw*/, \
+    input logic reset_status /*verilator public_flat_rw*/, \
+    output logic [511:0] tx_st_data /*verilator public_flat_rw*/, \
+    output logic [255:0] tx_st_hdr /*verilator public_flat_rw*/, \
+    output logic [ 63:0] tx_st_tlp_prfx /*verilator public_flat_rw*/, \
+    output logic [  1:0] tx_st_sop /*verilator public_flat_rw*/, \
+    output logic [  1:0] tx_st_eop /*verilator public_flat_rw*/, \
+    output logic [  1:0] tx_st_valid /*verilator public_flat_rw*/, \
+    output logic [  1:0] tx_st_err /*verilator public_flat_rw*/, \
+    input logic tx_st_ready /*verilator public_flat_rw*/, \
+    input logic [511:0] rx_st_data /*verilator public_flat_rw*/, \
+    input logic [255:0] rx_st_hdr /*verilator public_flat_rw*/, \
+    input logic [ 63:0] rx_st_tlp_prfx /*verilator public_flat_rw*/, \
+    input logic [  5:0] rx_st_empty /*verilator public_flat_rw*/, \
+    input logic [  5:0] rx_st_bar_range /*verilator public_flat_rw*/, \
+    input logic [  1:0] rx_st_tlp_abort /*verilator public_flat_rw*/, \
+    input logic [  1:0] rx_st_sop /*verilator public_flat_rw*/, \
+    input logic [  1:0] rx_st_eop /*verilator public_flat_rw*/, \
+    input logic [  1:0] rx_st_valid /*verilator public_flat_rw*/, \
+    output logic rx_st_ready /*verilator public_flat_rw*/, \
+    input logic [ 15:0] tx_cdts_limit /*verilator public_flat_rw*/, \
+    input logic [  2:0] tx_cdts_limit_tdm_idx /*verilator public_flat_rw*/, \
+    input logic [  2:0] tl_cfg_func /*verilator public_flat_rw*/, \
+    input logic [  4:0] tl_cfg_add /*verilator public_flat_rw*/, \
+    input logic [ 15:0] tl_cfg_ctl /*verilator public_flat_rw*/,
+
+/// What leads from them to all_in and from all_out.
+`define PTILE_WIRES \
+  pcie_pins_in_t all_in; \
+  pcie_pins_out_t all_out; \
+  assign pins_out = all_out.usplus; \
+  assign all_in.ideal = '{default: '0}; \
+  assign all_in.usplus = pins_in; \
+  assign all_in.ptile = '{ \
+          dl_up: !reset_status, \
+          tx_st_ready: tx_st_ready, \
+          rx_st_data: rx_st_data, \
+          rx_st_hdr: rx_st_hdr, \
+          rx_st_sop: rx_st_sop, \
+          rx_st_eop: rx_st_eop, \
+          rx_st_valid: rx_st_valid, \
+          tx_cdts_limit: tx_cdts_limit, \
+          tx_cdts_limit_tdm_idx: tx_cdts_limit_tdm_idx, \
+          tl_cfg_add: tl_cfg_add, \
+          tl_cfg_func: tl_cfg_func, \
+          tl_cfg_ctl: tl_cfg_ctl, \
+          wide_tag_en: 1'b0 \
+      }; \
+  assign tx_st_data = all_out.ptile.tx_st_data; \
+  assign tx_st_hdr = all_out.ptile.tx_st_hdr; \
+  assign tx_st_sop = all_out.ptile.tx_st_sop; \
+  assign tx_st_eop = all_out.ptile.tx_st_eop; \
+  assign tx_st_valid = all_out.ptile.tx_st_valid; \
+  assign rx_st_ready = all_out.ptile.rx_st_ready; \
+  assign {tx_st_tlp_prfx, tx_st_err} = '0; \
+  wire unused_ptile = &{1'b0, rx_st_tlp_prfx, rx_st_empty, rx_st_bar_range, rx_st_tlp_abort};
+
 /// What leads from them to pins_in and from pins_out, clk_i and rst_i.
 `define USPLUS_WIRES \
-  wire clk_i = user_clk; \
-  wire rst_i = user_reset; \
+  wire clk_i = Interface == PinsPTile ? coreclkout_hip : user_clk; \
+  wire rst_i = Interface == PinsPTile ? reset_status : user_reset; \
   usplus_in_t pins_in; \
   usplus_out_t pins_out; \
   assign pins_in = '{ \

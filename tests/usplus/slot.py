@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device at UltraScale+ pins in a slot of cocotbext-pcie's: its model of the hard block, its root complex above it.
+"""A device at pins of a real hard block in a slot of cocotbext-pcie's: its model of the block, its root complex above it.
 
-Both are the work of others, written to the same documents (PCI Express, AMD PG213): what they take for a TLP, a descriptor or a
-beat is not what we told them.
+Both are the work of others, written to the same documents (PCI Express, AMD PG213, Intel 683059): what they take for a TLP, a
+descriptor or a beat is not what we told them.
 """
 
 import os
@@ -10,15 +10,18 @@ import os
 from cocotb.triggers import Timer
 from cocotbext.axi import AxiStreamBus
 from cocotbext.pcie.core import RootComplex
+from cocotbext.pcie.intel.ptile import PTilePcieDevice, PTileRxBus, PTileTxBus
 from cocotbext.pcie.xilinx.us import UltraScalePlusPcieDevice
 
-STRADDLE = os.environ["USPLUS_STRADDLE"] == "1"
+PINS = os.environ["PINS"]  # pcie_interface
+STRADDLE = PINS == "usplus"
 SIGNALS = (
     "user_clk user_reset user_lnk_up sys_reset pcie_cq_np_req cfg_max_payload cfg_max_read_req cfg_function_status "
     "cfg_bus_number cfg_mgmt_addr cfg_mgmt_function_number cfg_mgmt_write cfg_mgmt_write_data cfg_mgmt_byte_enable "
     "cfg_mgmt_read cfg_mgmt_read_data cfg_mgmt_read_write_done cfg_mgmt_debug_access cfg_interrupt_msix_enable "
     "cfg_interrupt_msix_mask"
 )
+PTILE = "reset_status coreclkout_hip tx_cdts_limit tx_cdts_limit_tdm_idx tl_cfg_func tl_cfg_add tl_cfg_ctl"
 
 
 class Slot:
@@ -31,7 +34,14 @@ class Slot:
         self.rc = RootComplex()
         self.rc.max_payload_size = 0x2  # 512 bytes
         self.rc.max_read_request_size = 0x3
-        self.block = UltraScalePlusPcieDevice(
+        self.reset = dut.reset_status if PINS == "ptile" else dut.user_reset
+        self.block = self.ptile(msix) if PINS == "ptile" else self.usplus(msix)
+        self.block.functions[0].configure_bar(0, bar_bytes)
+        self.rc.make_port().connect(self.block)
+
+    def usplus(self, msix):
+        dut = self.dut
+        return UltraScalePlusPcieDevice(
             pcie_generation=3,
             pcie_link_width=16,
             user_clk_frequency=250e6,
@@ -47,12 +57,29 @@ class Slot:
             **{name: getattr(dut, name) for name in SIGNALS.split()},
             **msix,
         )
-        self.block.functions[0].configure_bar(0, bar_bytes)
-        self.rc.make_port().connect(self.block)
+
+    def ptile(self, msix):
+        dut = self.dut
+        return PTilePcieDevice(
+            pcie_generation=3,
+            pcie_link_width=16,
+            pld_clk_frequency=250e6,
+            max_payload_size=512,
+            enable_extended_tag=True,
+            rx_bus=PTileRxBus.from_prefix(dut, "rx_st"),
+            tx_bus=PTileTxBus.from_prefix(dut, "tx_st"),
+            pin_perst_n=dut.sys_reset,
+            **{name: getattr(dut, name) for name in PTILE.split()},
+            **msix,
+        )
+
+    def reads_open(self):
+        """Requests without their last completion, as the block sees them; P-tile looks after none."""
+        return 0 if PINS == "ptile" else sum(x is not None for x in self.block.active_request)
 
     async def out_of_reset(self):
         for level in (1, 0):
-            while int(self.dut.user_reset.value) != level:
+            while int(self.reset.value) != level:
                 await Timer(4, "ns")
 
     async def start(self):

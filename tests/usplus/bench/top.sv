@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "stream.svh"
 `include "pins.svh"
-/// pcie_bench at UltraScale+ pins: what is read from host memory is written back.
+/// pcie_bench at the pins of a real hard block: what is read from host memory is written back.
 module top
   import pcie_pkg::*;
   import usplus_pkg::*;
@@ -10,11 +10,13 @@ module top
     parameter int Interface = PinsUsPlus
 ) (
     `USPLUS_PORTS
+    `PTILE_PORTS
 
     // Transfers that may be read.
     input logic [31:0] prepared  /*verilator public_flat_rw*/
 );
   `USPLUS_WIRES
+  `PTILE_WIRES
   typedef struct packed {
     logic [511:0] data;
     logic sop;
@@ -23,8 +25,6 @@ module top
   `STREAM(beat_t, read)
   `STREAM(beat_t, write)
   `FIFO(beat_t, 2048, i_back, read, write)
-  pcie_pins_out_t all_out;
-  assign pins_out = all_out.usplus;
   logic unused_started;
   wire  unused = &{1'b0, read.ready};
   pcie_bench #(
@@ -32,7 +32,7 @@ module top
   ) dut (
       .clk_i,
       .rst_i,
-      .pcie_i('{ideal: '{default: '0}, usplus: pins_in}),
+      .pcie_i(all_in),
       .pcie_o(all_out),
       .prepared_i(prepared),
       .started_o(unused_started),

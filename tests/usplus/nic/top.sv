@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "pins.svh"
-/// host_nic at UltraScale+ pins: what it sends over the wire it receives.
+/// host_nic at the pins of a real hard block: what it sends over the wire it receives.
 module top
   import pcie_pkg::*;
   import usplus_pkg::*;
@@ -10,12 +10,12 @@ module top
     parameter int Interface = PinsUsPlus
 ) (
     `USPLUS_PORTS
+    `PTILE_PORTS
     output logic unused_o
 );
   `USPLUS_WIRES
+  `PTILE_WIRES
   localparam int Ports = 2;
-  pcie_pins_out_t all_out;
-  assign pins_out = all_out.usplus;
   logic clocks[Ports], resets[Ports];
   cmac_in_t  to_nic  [Ports];
   cmac_out_t from_nic[Ports];
@@ -37,7 +37,7 @@ module top
   ) dut (
       .clk_i,
       .rst_i,
-      .pcie_i('{ideal: '{default: '0}, usplus: pins_in}),
+      .pcie_i(all_in),
       .pcie_o(all_out),
       .mac_tx_clk_i(clocks),
       .mac_tx_rst_i(resets),
