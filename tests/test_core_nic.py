@@ -51,7 +51,8 @@ def padded(path):
 
 
 def test_both_ways_at_line_rate_nothing_lost(nic):
-    result = nic("--size", "1518", "--frames", "600", "--direction", "both")
+    # Order makes frames wait for a slow core: they arrive up to 20 us apart, which is 1 % of a run of 600.
+    result = nic("--size", "1518", "--frames", "2000", "--direction", "both")
     whole(result)
     assert result["limit"]["by"] == "line"
     assert 0.99 <= result["limit"]["fraction"] <= 1.001

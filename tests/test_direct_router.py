@@ -220,7 +220,7 @@ def test_patterns_over_pcie(router, cards, pattern):
 
 
 def test_a_link_that_is_too_slow_drops_at_the_inputs(router):
-    result = router("--size", "64", "--duration", "1500us", bus="pcie", cards=3, pattern="permutation", pcie_speed=0.3)
+    result = router("--size", "64", "--duration", "1500us", bus="pcie", cards=3, pattern="permutation", pcie_speed=0.4)
     assert set(lost(result)) == {"input_fifo_full"}
     assert result["limit"]["by"] == "pcie"
     assert 0.8 < result["limit"]["protocol"]["fraction"] < 1
