@@ -130,18 +130,21 @@ def test_a_frame_with_its_record_in_one_write(size, by, mpps):
 
 def test_what_sets_the_limit():
     assert limit_of("host-nic", size="1518", direction="both")["by"] == "line"
-    assert limit_of("host-nic", size="64", direction="both")["by"] == "pcie_up"
+    assert limit_of("host-nic", "pcie_interface=ideal", size="64", direction="both")["by"] == "pcie_up"
+    assert limit_of("host-nic", size="64", direction="both")["by"] == "rq"
     assert limit_of("host-nic", "pcie_lanes=4", size="1518", direction="tx")["by"] == "pcie_down"
     assert limit_of("host-nic", "read_latency_ns=2250", size="64", direction="tx")["by"] == "tags"
     assert limit_of("host-nic", "read_latency_ns=2300", size="1518", direction="tx")["by"] == "read_bytes"
-    assert limit_of("host-nic", "read_latency_ns=2300", "read_kb=64", "tags=512", size="64", direction="tx")["by"] == "line"
+    sized = ("read_latency_ns=2300", "read_kb=64", "tags=512", "pcie_interface=ideal")
+    assert limit_of("host-nic", *sized, size="64", direction="tx")["by"] == "line"
     assert limit_of("host-nic", size="1518", direction="both")["l1_gbps"] == pytest.approx(200)
     assert limit_of("host-nic", "credits_ph=40", size="64", direction="rx")["by"] == "credits_ph"
     assert limit_of("host-nic", "completion_bytes=64", size="1518", direction="tx")["by"] == "pcie_down"
     assert limit_of("core-nic", "credits_pd=64", "link_latency_ns=1000", size="1518", direction="rx")["by"] == "credits_pd"
     assert limit_of("capture", "credits_ph=8")["by"] == "credits_ph"
     assert limit_of("capture", "host_profile=hsw-e3-1226v3")["by"] == "host_writes"
-    assert limit_of("host-nic", "ports=2", size="9018", direction="rx")["by"] == "pcie_up"
+    for pins, by in (("ideal", "pcie_up"), ("usplus", "rq")):
+        assert limit_of("host-nic", "ports=2", f"pcie_interface={pins}", size="9018", direction="rx")["by"] == by
 
 
 def test_a_mix_costs_the_sum_of_its_frames():
