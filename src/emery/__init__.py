@@ -2,7 +2,7 @@
 """Programmable network interfaces in RTL, on a cycle-accurate bench.
 
     import emery
-    result = emery.run("host-nic", size=64, direction="rx", tx_queues=32)
+    result = emery.run(SYSTEM, size=64, seed=7, mps=128)
     result.totals.mpps, result.streams["rx"].latency_ns.p99, result.frame()
 
 See docs/python.md. What is public is imported when it is first used: the launcher needs no more than `emery.cli`.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`import emery`: what the command line does, for programs and notebooks.
 
-Options of a run and parameters of the system are keyword arguments alike: `emery.run("host-nic", size=64, tx_queues=32)`.
+Options of a run and parameters of the system are keyword arguments alike: `emery.run(SYSTEM, size=64, mps=128)`.
 Bad input is a `UserError` of one line; a run that loses account of a frame an `IntegrityError`.
 """
 
