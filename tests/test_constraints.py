@@ -80,6 +80,12 @@ class Netlist:
             for path in {x[3] for x in self.gates.ends}:
                 self.register_of[f"{made.path(path, separator)}{ending}[0]"] = path
         self.ports = set(module["ports"])
+        self.only_resets = {x for x, port in module["ports"].items() if x.endswith("rst_i") and self._only_resets(port["bits"])}
+
+    def _only_resets(self, bits):
+        """Whether nothing but asynchronous resets follows from a port: no register's data, enable or synchronous reset."""
+        ends = {x[0] for x in self.gates.ends} & self.gates._after(bits)
+        return bool(ends) and ends <= self.gates.resets
 
 
 def problems(text, netlist):
@@ -97,6 +103,9 @@ def problems(text, netlist):
         elif x.name in ("set_bus_skew", "set_max_skew"):
             sources = frozenset(netlist.register_of[y] for y in x.objects("-from", netlist.register_of))
             skewed |= {(netlist.register_of[y], sources) for y in x.objects("-to", netlist.register_of)}
+        elif x.name == "set_false_path":
+            (reset,) = x.objects("-from", netlist.ports)
+            assert reset in netlist.only_resets and len(x.options) == 1
         elif x.name not in ("create_clock", "derive_clock_uncertainty", "set_input_delay", "set_output_delay"):
             # Anything else, a false path or a group of clocks, would hide a crossing; 100 ns of room stand beside the delay.
             assert x.name in ("set_max_delay", "set_min_delay") and abs(x.value()) == 100, x.name
@@ -158,7 +167,7 @@ def test_paths_are_as_the_tools_write_them(small):
     assert " i_card/i_mac/i_mac_rx/i_cross/i_write/gray_o_reg[*]" in constraints.xdc(made)
     assert " i_card|i_mac|i_mac_rx|i_cross|i_write|gray_o[*]" in constraints.sdc(made)
     instances = {"i_a", "i_a.g_b[0].i_c"}
-    other = constraints.Constraints("", {}, [], {}, [], set(), instances)
+    other = constraints.Constraints("", {}, [], {}, [], set(), instances, [])
     assert other.path("i_a.g_b[0].i_c.g_d.x_q", "/") == "i_a/g_b[0].i_c/g_d.x_q"
 
 
@@ -171,7 +180,9 @@ def test_every_port_has_a_delay_to_the_clock_behind_it(small):
                 (clock,) = x.objects("-clock", made.clocks)
                 (port,) = x.objects(None, netlist.ports)
                 said.setdefault(port, {})[x.alone[0]] = (clock, x.value())
-        assert said.keys() == netlist.ports - made.clocks.keys()
+        # RST# of the bus comes and goes as it likes.
+        assert netlist.only_resets == {"rst_i", "mac_rst_i"} == set(made.resets)
+        assert said.keys() == netlist.ports - made.clocks.keys() - netlist.only_resets
         # PCI-X at 66 MHz: 1.7 ns of set-up, 3.8 ns from clock to output; the MAC's stream stays on the chip.
         period = 1000 / 66
         assert said["ad_i"] == {"-max": ("clk_i", pytest.approx(period - 1.7, abs=0.001)), "-min": ("clk_i", 0.5)}

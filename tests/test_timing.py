@@ -12,8 +12,11 @@ from emery.make import build
 
 CROSSED = [x for x in map(system.load, system.names()) if len(x.clocks) > 1]
 WHOLE = [(x.name, [f"{k}={v}" for k, v in when.items()]) for x in CROSSED for when in ({}, *(y["when"] for y in x.variants))]
-BARS = [x for x in clocks.declared() if x.levels]
 SAME = 0.03  # how near a page's numbers are to what is measured
+# Where there is one clock nothing crosses, but latches and asynchronous resets count; a system of parts part by part.
+ALONE = [x for x in map(system.load, system.names()) if len(x.clocks) == 1]
+ONE_CLOCK = [(y["top"] if y else x.name, x.name if y else None) for x in ALONE for y in x.parts.get("modules", [None])]
+BARS = [x for x in clocks.declared() if x.levels]
 
 
 def alone(folder, ports, body, rates=None):
@@ -107,7 +110,9 @@ def test_an_enable_and_a_memory_cross_too(tmp_path):
 def test_an_asynchronous_reset_is_not_clean(tmp_path):
     body = "always_ff @(posedge clk_i or posedge b_clk_i) if (b_clk_i) y_o <= '0; else y_o <= a_i;"
     found = crossings.find(alone(tmp_path, CROSS, body), {})
-    assert found.asynchronous == ["y_o"] and not found.clean
+    assert found.asynchronous == {"probe.y_o": ""} and not found.clean
+    rule = {"probe.y_o": {"why": "", "asynchronous": "for the test"}}
+    assert crossings.find(alone(tmp_path, CROSS, body), rule).clean
 
 
 @pytest.mark.parametrize(("name", "settings"), WHOLE, ids=lambda x: x if isinstance(x, str) else ",".join(x))
@@ -116,6 +121,12 @@ def test_all_that_crosses_in_a_system_is_known(name, settings):
     found = crossings.find(subject, clocks.crossings())
     assert found.clean, crossings.text(found)
     assert subject.clocks.keys() == found.clocks.keys()  # each clock is declared
+
+
+@pytest.mark.parametrize(("name", "within"), ONE_CLOCK)
+def test_where_nothing_can_cross(name, within):
+    found = crossings.find(blocks.subject(name, [], within), {})
+    assert found.clean and not found.crossings and list(found.clocks) == ["clk_i"], crossings.text(found)
 
 
 @pytest.mark.parametrize("block", BARS, ids=lambda x: x.label)

@@ -3,9 +3,10 @@
 /// direct-router: one card of a software router on a PCI-X bus, which routes IP packets itself and hands them to the other
 /// cards directly (direct-router paper, figure 2).
 ///
-/// Wiring only. `clk_i` is the bus clock (66.67, 100 or 133.33 MHz), `mac_clk_i` the 125 MHz of the 8-bit MAC streams; resets
-/// are synchronous, active high, and given together. A bus signal counts only while its `_oe_o` is high. Registers: BAR 0 as
-/// in direct_router.rdl. Receive cannot wait. Every bus output comes from a register.
+/// Wiring only. `clk_i` is the bus clock (66.67, 100 or 133.33 MHz), `mac_clk_i` the 125 MHz of the 8-bit MAC streams; each
+/// reset is active high, may come and go at any time, as that of the bus does, and resets both domains (reset_sequencer). A bus
+/// signal counts only while its `_oe_o` is high. Registers: BAR 0 as in direct_router.rdl. Receive cannot wait. Every bus
+/// output comes from a register.
 module direct_router
   import eth_pkg::*;
   import pcix_pkg::*, channel_pkg::*;
@@ -55,11 +56,18 @@ module direct_router
     $fatal(1, "direct_router: Cards %0d is not 2 ... 16", Cards);
   end
 
-  `STREAM(channel_cmd_t, cmd[Channels])
-  `STREAM(logic [63:0], wdata[Channels])
-  `STREAM(channel_word_t, rdata[Channels])
-  `STREAM(channel_result_e, done[Channels])
-  `STREAM(window_word_t, recv)
+  logic rst, mac_rst;
+  reset_sequencer i_reset (
+      .clk_i({mac_clk_i, clk_i}),
+      .rst_i({mac_rst_i, rst_i}),
+      .rst_o({mac_rst, rst})
+  );
+
+  `STREAM_ON(channel_cmd_t, cmd[Channels], clk_i, rst)
+  `STREAM_ON(logic [63:0], wdata[Channels], clk_i, rst)
+  `STREAM_ON(channel_word_t, rdata[Channels], clk_i, rst)
+  `STREAM_ON(channel_result_e, done[Channels], clk_i, rst)
+  `STREAM_ON(window_word_t, recv, clk_i, rst)
   reg_if #(.AddrW(direct_router_map_pkg::MapW - 1)) regs ();
   pins_in_t pins_in;
   pins_out_t pins_out;
@@ -95,7 +103,7 @@ module direct_router
       .Reads(4'b0011)
   ) i_pcix (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .pins_i(pins_in),
       .pins_o(pins_out),
       .cmd(cmd),
@@ -115,7 +123,7 @@ module direct_router
       .LpmNodes(LpmNodes)
   ) i_card (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .cmd(cmd),
       .wdata(wdata),
       .rdata(rdata),
@@ -126,7 +134,7 @@ module direct_router
       .bus_event_i(bus_event),
       .irq_o,
       .mac_clk_i,
-      .mac_rst_i,
+      .mac_rst_i(mac_rst),
       .mac_rx_i,
       .mac_tx_o,
       .mac_tx_ready_i

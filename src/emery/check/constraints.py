@@ -41,6 +41,7 @@ class Constraints:
     pins: list[Pin]
     skewed: set[str]  # registers whose bits come from a Gray counter
     instances: set[str]  # paths
+    resets: list[str]  # ports behind which are only asynchronous resets
 
     def path(self, path: str, separator: str) -> str:
         """A register's path as a tool writes it: `separator` behind an instance, a dot behind a generate block."""
@@ -73,7 +74,7 @@ def find(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> Co
     skewed = {name for name, rule in allowed.items() if rule.get("skew")}
     if len(clocks) == 1:  # nothing crosses, and all ports are of that clock
         behind = {x: {0} for x in ports if x not in clocks}
-        clock_of, places = dict(enumerate(clocks)), []
+        clock_of, places, resets = dict(enumerate(clocks)), [], []
     else:
         module = synthesis.gates(subject)
         gates = Gates(module)
@@ -84,6 +85,7 @@ def find(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> Co
             raise UserError(f"{subject.name}: {gates.name(x)} is a clock that its system.toml does not declare")
         for name in netlist.keys() - subject.clocks.keys():
             behind |= _behind(gates, netlist[name], ports[name])
+        resets = sorted(x for x in netlist if not behind.get(x, {0}) and gates.resets_from(netlist[x]["bits"]))
     pins = []
     for leaf, found in sorted(behind.items()):
         if len(found) > 1:
@@ -92,7 +94,7 @@ def find(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> Co
             taken = ports[leaf.partition("[")[0]].direction == ast.ArgumentDirection.In
             board = outside["boards"].get(subject.name, {}).get(clock)
             pins.append(Pin(leaf, clock, taken, *_delays(clocks[clock], taken, outside["share"], board)))
-    return Constraints(subject.name, clocks, places, clock_of, pins, skewed, set(elaborated.instances))
+    return Constraints(subject.name, clocks, places, clock_of, pins, skewed, set(elaborated.instances), resets)
 
 
 def files(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> dict[str, str]:
@@ -169,7 +171,9 @@ def _head(made: Constraints, tool: str) -> list[str]:
 
 
 def _ports(made: Constraints) -> list[str]:
-    lines = ["", "# Ports: what lies outside the chip, or outside this top where a hard block is behind them."]
+    lines = ["", "# Resets that need no clock."] if made.resets else []
+    lines += [f"set_false_path -from [get_ports {_either(x)}]" for x in made.resets]
+    lines += ["", "# Ports: what lies outside the chip, or outside this top where a hard block is behind them."]
     for x in made.pins:
         word, ports = ("set_input_delay" if x.is_input else "set_output_delay"), f"[get_ports {_either(x.pattern)}]"
         lines += [f"{word} -clock [get_clocks {{{x.clock}}}] -{most} {ns:.3f} {ports}" for most, ns in _limits(x)]

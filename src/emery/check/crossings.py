@@ -56,12 +56,12 @@ class Report:
     clocks: dict[str, int]  # bits in flip-flops by clock
     crossings: list[Crossing]
     latches: list[str]
-    asynchronous: list[str]  # registers with an asynchronous reset
+    asynchronous: dict[str, str]  # registers with an asynchronous set or reset, as `module.register`: why that is well
 
     @property
     def clean(self) -> bool:
-        """Whether nothing crosses but where it may, and there is no latch and no asynchronous reset."""
-        return all(x.allowed for x in self.crossings) and not (self.latches or self.asynchronous)
+        """Whether nothing crosses but where it may, and there is no latch, and no asynchronous reset but where it may be."""
+        return all([*(x.allowed for x in self.crossings), *self.asynchronous.values()]) and not self.latches
 
     def as_json(self) -> dict:
         """For `--json`."""
@@ -82,7 +82,8 @@ def find(subject: blocks.Subject, allowed: dict[str, dict]) -> Report:
         why = rule["why"] if alone or rule.get("logic") else ""
         found.append(Crossing(register, source, other, clock, bits, paths, why))
     clocks = Counter(gates.name(x) for x in gates.starts.values())
-    return Report(subject.name, dict(clocks.most_common()), found, sorted(gates.latches), sorted(gates.asynchronous))
+    asynchronous = {x: allowed.get(x, {}).get("asynchronous", "") for x in sorted(gates.asynchronous)}
+    return Report(subject.name, dict(clocks.most_common()), found, sorted(gates.latches), asynchronous)
 
 
 class Gates:
@@ -99,6 +100,7 @@ class Gates:
         self.origin: dict = {}  # node that a clock's value begins at: its register
         self.path: dict = {}  # the same: where that is
         self.ends: list[tuple] = []  # node, clock, register, path
+        self.resets: set[int] = set()  # bits that set or reset registers without a clock
         self.latches: set[str] = set()
         self.asynchronous: set[str] = set()
         for port in module["ports"].values():
@@ -123,14 +125,23 @@ class Gates:
             for (register, path, source, other, clock), paths in seen.items()
         ]
 
-    def reached(self, bit: int) -> set[int]:
-        """The clocks of the registers that follow from a bit."""
-        seen, todo = {bit}, [bit]
+    def _after(self, bits: list[int]) -> set:
+        """What follows from these bits within a clock."""
+        seen, todo = set(bits), list(bits)
         while todo:
             new = {x for x in self.next.get(todo.pop(), ()) if x not in self.starts} - seen
             seen |= new
             todo += new
-        return {clock for x in seen for clock in self._clocks.get(x, ())}
+        return seen
+
+    def resets_from(self, bits: list[int]) -> bool:
+        """Whether registers are reset by these bits without a clock."""
+        return not self._after(bits).isdisjoint(self.resets)
+
+    def reached(self, bit: int) -> set[int]:
+        """The clocks of the registers that follow from a bit, but for those that it resets without their clock."""
+        seen = self._after([bit])
+        return {clock for x in seen - self.resets for clock in self._clocks.get(x, ())}
 
     def name(self, bit: int) -> str:
         """A net's name."""
@@ -154,13 +165,14 @@ class Gates:
     def _flip_flop(self, kind: str, ports: dict, register: str, path: str):
         clock = ports["CLK"][0]
         if _ASYNCHRONOUS.fullmatch(kind):
-            self.asynchronous.add(path)
+            self.asynchronous.add(register)
         for i, bit in enumerate(ports["Q"]):
             if isinstance(bit, int):
                 self.starts[bit] = clock
                 self.origin[bit], self.path[bit] = register, path
                 # Data of this bit; enables and resets, on the same clock or not, are the register's.
                 self.ends += [(ports["D"][i], clock, register, path)] * isinstance(ports["D"][i], int)
+        self.resets |= {x for pin in ("ARST", "ALOAD") for x in ports.get(pin, []) if isinstance(x, int)}
         for pin in ports.keys() - {"D", "Q", "CLK"}:
             self.ends += [(x, clock, register, path) for x in ports[pin] if isinstance(x, int)]
 
@@ -240,5 +252,5 @@ def text(found: Report) -> str:
     parts = [f"{found.name}: flip-flop bits by clock: " + ", ".join(f"{name} {n:,}" for name, n in found.clocks.items())]
     parts += [report.table(rows, left=7)] if found.crossings else ["nothing crosses"]
     parts += [f"latches: {' '.join(found.latches)}"] if found.latches else []
-    parts += [f"asynchronous resets: {' '.join(found.asynchronous)}"] if found.asynchronous else []
+    parts += [f"asynchronous: {register}: {why or 'NOT ALLOWED'}" for register, why in found.asynchronous.items()]
     return "\n\n".join([*parts, "clean" if found.clean else "NOT CLEAN"])
