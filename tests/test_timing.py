@@ -2,6 +2,7 @@
 """`./emery timing`: small netlists of known depth, clock crossings of all systems, blocks that stay as fast and as small."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,6 @@ from emery.make import build
 
 CROSSED = [x for x in map(system.load, system.names()) if len(x.clocks) > 1]
 WHOLE = [(x.name, [f"{k}={v}" for k, v in when.items()]) for x in CROSSED for when in ({}, *(y["when"] for y in x.variants))]
-SAME = 0.03  # how near a page's numbers are to what is measured
 # Where there is one clock nothing crosses, but latches and asynchronous resets count; a system of parts part by part.
 ALONE = [x for x in map(system.load, system.names()) if len(x.clocks) == 1]
 ONE_CLOCK = [(y["top"] if y else x.name, x.name if y else None) for x in ALONE for y in x.parts.get("modules", [None])]
@@ -133,12 +133,33 @@ def test_where_nothing_can_cross(name, within):
 def test_a_block_is_no_slower_and_no_larger(block):
     found = block.measure()
     clock = min(found.clocks, key=lambda x: x.spare)
-    assert clock.levels <= block.levels and clock.estimated_ns <= block.ns and found.cells["LUT"] <= block.lut
+    assert not clocks.over(block, found)
     assert not found.loops and not found.unknown and clock.declared_mhz
     # The page says what was measured.
     said = clocks.rows()[block.label].split(" | ")
-    assert float(said[5]) == pytest.approx(clock.estimated_ns, rel=SAME, abs=0.05), "./emery timing --publish"
-    assert float(said[2].split(" ")[0].replace(",", "")) == pytest.approx(found.cells["LUT"], rel=SAME)
+    assert float(said[5]) == pytest.approx(clock.estimated_ns, rel=clocks.SAME, abs=0.05), "./emery timing --publish"
+    assert float(said[2].split(" ")[0].replace(",", "")) == pytest.approx(found.cells["LUT"], rel=clocks.SAME)
+
+
+def test_a_systems_blocks_beside_the_peers(monkeypatch, capsys):
+    """`reproduce SYSTEM area`: one above its bar, declared or off the page, is named, and --check ends with status 1."""
+    same = clocks.Block("lpm_trie", "direct-router", peer="214 + 2 / 50 / 16")
+    command = ["reproduce", "direct-router", "area", "--check"]
+    for block, status, says in (
+        (same, 0, "within"),
+        (replace(same, levels=2, ns=9.0, lut=900), 1, "6 levels > 2"),
+        (replace(same, levels=6, ns=9.0, lut=50), 1, "107 LUT > 50"),
+    ):
+        monkeypatch.setattr(clocks, "declared", lambda block=block: [block])
+        assert main(command) == status
+        out = capsys.readouterr().out
+        assert says in out and "0.50" in out and "214 + 2 / 50 / 16" in out
+    page = clocks.PAGE.read_text().replace("| `lpm_trie` | direct-router | 107 /", "| `lpm_trie` | direct-router | 90 /")
+    monkeypatch.setattr(clocks, "declared", lambda: [same])
+    monkeypatch.setattr(clocks, "rows", lambda: {"`lpm_trie`": next(x for x in page.splitlines() if "`lpm_trie`" in x)})
+    assert main(command) == 1 and "107 LUT > 92" in capsys.readouterr().out
+    assert main(command[:-1]) == 0
+    assert main([*command, "--seed", "3"]) == 2 and main(["reproduce", "pcie-bench", "area"]) == 2
 
 
 def test_the_page_has_every_block():

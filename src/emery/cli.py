@@ -210,6 +210,14 @@ def _reproduce(arguments) -> int:
     from emery import pictures, published, reproduce
 
     target = arguments.system
+    if arguments.figure == "area":
+        if arguments.set or arguments.seed is not None or arguments.publish:
+            raise UserError("reproduce: area is of the blocks of rtl/timing.toml as it has them: no option but --check")
+        from emery.check import clocks
+
+        text, worse = clocks.compare(target.name, _say())
+        print(text)
+        return int(arguments.check and worse)
     if arguments.publish and (arguments.set or arguments.seed is not None):
         raise UserError("reproduce: --publish is for the targets as they stand: without --set and --seed")
     rows = reproduce.run(target, arguments.figure, arguments.set, arguments.seed, arguments.out, _say())
@@ -424,7 +432,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _traffic_options(search)
     reproduce = command("reproduce", _reproduce, "run", "the paper's numbers beside Emery's")
     _system_option(reproduce)
-    reproduce.add_argument("figure", nargs="?", type=_text, help="one figure or one target; all without it")
+    reproduce.add_argument("figure", nargs="?", type=_text, help="one figure or one target; all without it; area: its blocks")
     _set_option(reproduce)
     reproduce.add_argument("--seed", type=_text)
     reproduce.add_argument("--check", action="store_true", help="end with status 1 where a goal is missed")
@@ -520,7 +528,10 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         arguments = parser.parse_args(argv[:1])
         arguments.pytest = argv[1:]
         return arguments
-    return parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
+    if getattr(arguments, "figure", None) == "area":
+        arguments.packages += ("test",)  # Yosys
+    return arguments
 
 
 def packages(argv: list[str]) -> tuple[str, ...]:

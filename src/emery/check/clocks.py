@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `rtl/timing.toml` declares: blocks and their bars, registers that may see another clock; and docs/clocks.md."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 
+from emery import report
 from emery.check import blocks, timing
 from emery.common import ROOT, UserError, nearest
 
 PAGE = ROOT / "docs" / "clocks.md"
+SAME = 0.03  # how near a page's numbers are to what is measured
 _BEGIN, _END = "<!-- clocks -->\n", "<!-- /clocks -->"
 _HEAD = (
     "| block | system | LUT + LUT as memory / flip-flop / RAMB36 | peer | levels | est. ns | cal. MHz | declared | |\n"
@@ -18,7 +21,7 @@ _HEAD = (
 
 @dataclass(frozen=True)
 class Block:
-    """A block of the table; with `levels`, `ns` and `lut` it is one the suite measures."""
+    """A block of the table, or a system; with `levels`, `ns` and `lut` it is one the suite measures."""
 
     name: str
     system: str
@@ -35,7 +38,8 @@ class Block:
 
     def measure(self) -> timing.Timing:
         """What it is now."""
-        return timing.measure(blocks.subject(self.name, list(self.set), self.system))
+        within = None if self.name == self.system else self.system  # a whole system may be one, too
+        return timing.measure(blocks.subject(self.name, list(self.set), within))
 
 
 def _declared() -> dict:
@@ -59,15 +63,59 @@ def outside() -> dict:
     return _declared()["outside"]
 
 
-def row(block: Block, found: timing.Timing) -> str:
-    """The block's line of the table: of its clocks the one that is tightest."""
+def _cells(block: Block, found: timing.Timing) -> list[str]:
+    """What the table says of a block: of its clocks the one that is tightest."""
     cells = {kind: f"{n:,g}" for kind, n in found.cells.items()}
     memory = f" + {cells['LUT as memory']}" if found.cells["LUT as memory"] else ""
     more = f", {cells['DSP']} DSP" if found.cells["DSP"] else ""
     area = f"{cells['LUT']}{memory} / {cells['flip-flop']} / {cells['RAMB36']}{more}"
-    clock = min(found.clocks, key=lambda x: x.spare if x.spare is not None else x.calibrated_mhz)
-    numbers = f"{clock.levels} | {clock.estimated_ns:.1f} | {clock.calibrated_mhz:.0f} | {clock.declared_mhz or '-'}"
-    return f"| {block.label} | {block.system} | {area} | {block.peer} | {numbers} | {timing.verdict(clock)} |\n"
+    clock = _tightest(found)
+    numbers = [str(clock.levels), f"{clock.estimated_ns:.1f}", f"{clock.calibrated_mhz:.0f}", str(clock.declared_mhz or "-")]
+    return [block.label, block.system, area, block.peer, *numbers, timing.verdict(clock)]
+
+
+def _tightest(found: timing.Timing) -> timing.Clock:
+    return min(found.clocks, key=lambda x: x.spare if x.spare is not None else x.calibrated_mhz)
+
+
+def row(block: Block, found: timing.Timing) -> str:
+    """The block's line of the table."""
+    return f"| {' | '.join(_cells(block, found))} |\n"
+
+
+def bar(block: Block) -> tuple[int, float, int]:
+    """The most levels, nanoseconds and LUTs it may have: those declared, or what the page says and a little."""
+    if block.levels:
+        return block.levels, block.ns, block.lut
+    said = rows()[block.label].split(" | ")
+    most = 1 + SAME
+    return int(said[4]), round(float(said[5]) * most + 0.05, 2), int(float(said[2].split(" ")[0].replace(",", "")) * most)
+
+
+def over(block: Block, found: timing.Timing) -> str:
+    """In what a block is above its bar; empty: in nothing."""
+    clock = _tightest(found)
+    now = (clock.levels, clock.estimated_ns, found.cells["LUT"])
+    names = ("levels", "ns", "LUT")
+    return ", ".join(f"{x:,g} {name} > {most:,g}" for name, x, most in zip(names, now, bar(block), strict=True) if x > most)
+
+
+def compare(name: str, say) -> tuple[str, bool]:
+    """The blocks of a system beside the peer's and beside what they were: a table, and whether one is above its bar."""
+    area, numbers = ("LUT + as memory / FF / RAMB36", "peer", "LUT / peer's"), ("levels", "est. ns", "cal. MHz", "declared", "")
+    lines, worse = [["block", *area, *numbers, "bar"]], False
+    for block in (x for x in declared() if x.system == name):
+        found = block.measure()
+        label, _, area, peer, *numbers = _cells(block, found)
+        first = re.match(r"[\d,]+", peer)
+        ratio = f"{found.cells['LUT'] / int(first[0].replace(',', '')):.2f}" if first else ""
+        above = over(block, found)
+        worse = worse or bool(above)
+        say(f"{label}: {above or 'within its bar'}")
+        lines.append([label.replace("`", ""), area, peer, ratio, *numbers, above or "within"])
+    if len(lines) == 1:
+        raise UserError(f"{name} has no block in rtl/timing.toml")
+    return report.table(lines, left=3), worse
 
 
 def rows() -> dict[str, str]:
