@@ -232,7 +232,7 @@ REFUSED = {
     "host-nic": [
         "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",
         "dma_overtaken_us=20 read_jitter_ns=20000", "tags=512 pcie_interface=usplus", "tags=512 pcie_interface=usplus_plain",
-        "read_kb=128 tx_ram_kb=64",
+        "read_kb=128 tx_ram_kb=64", "reset_every_us=5",
         "rx_mode=stream fault=rx_null_address", "rx_mode=stream interrupts=true", "tx_mode=stream size=9018",
         "tx_mode=stream restart_every=60", "tx_mode=stream recover=true",
         "tx_mode=stream segments=2", "tx_mode=stream tx_push=frame", "tx_mode=stream fault=null_address",

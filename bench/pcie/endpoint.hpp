@@ -59,7 +59,7 @@ class Endpoint : public Component {
         ++stats_.tx_stall_clocks;
       }
     }
-    if (tx_read_.valid && *tx_read_.valid && read_ready_) read_request(now);
+    if (tx_read_.valid && *tx_read_.valid && read_ready_ && !deaf_) read_request(now);
     if (!own_.empty() || !tx_queue_.empty() || !read_queue_.empty()) launch(now);
   }
 

@@ -65,6 +65,10 @@ class HostMemory {
     allocations_.erase(it);
   }
 
+  void free_all() {
+    while (!allocations_.empty()) free(allocations_.begin()->first);
+  }
+
   bool mapped(std::uint64_t addr, std::uint64_t bytes) const {
     while (bytes) {
       const Page* p = page(addr);

@@ -407,9 +407,14 @@ void RootComplex::cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t 
   cpu_requests_.push(std::move(request));
 }
 
-void RootComplex::link_lost() {
+void RootComplex::link_lost(bool keep_reads) {
   posted_.clear();
-  forget_reads();
+  stats_.unanswered = 0;
+  if (!keep_reads) forget_reads();
+  for (std::size_t i = 0; i < reads_.size(); ++i) {
+    reads_[i].ready = kNever;
+    reads_[i].drop = reads_[i].drop_last = false;
+  }
   while (!cpu_requests_.empty()) {
     CpuRequest request = std::move(cpu_requests_.front());
     cpu_requests_.pop();
@@ -419,6 +424,11 @@ void RootComplex::link_lost() {
   for (std::uint32_t tag = 0; tag < kCpuTags; ++tag) {
     if (cpu_pending_[tag].used) cpu_finish(tag, false);
   }
+}
+
+void RootComplex::answer_kept() {
+  for (std::size_t i = 0; i < reads_.size(); ++i)
+    reads_[i].ready = std::min(reads_[i].ready, simulation_.now());
 }
 
 void RootComplex::cpu_finish(std::uint32_t tag, bool ok) {

@@ -170,8 +170,10 @@ class RootComplex : public Component, public HostInterface {
   }
 
   // The link was lost: what the CPU waits for fails, what it sent is gone. Requests while the link
-  // is lost fail at once (reads give all ones). Follow with enumerate() when it is back.
-  void link_lost();
+  // is lost fail at once (reads give all ones). Follow with enumerate() when it is back. Reads of
+  // the device are forgotten, or kept until answer_kept().
+  void link_lost(bool keep_reads = false);
+  void answer_kept();
 
   // When the device is reset: forgets its reads. Follow with enumerate().
   void forget_reads() {

@@ -201,6 +201,15 @@ class BasicMac final : public Component {
   }
   /// The far end has the device send no frame that has not begun, until that time.
   void pause(Time until) { paused_until_ = until; }
+  /// The device is in reset, or out of it again: what it drives says nothing, and of a frame that
+  /// it was sending nothing more comes.
+  void device_reset(bool held) {
+    held_ = held;
+    in_frame_ = false;
+  }
+  /// Frames that have begun on the line, of which the device sees the first beat at the next edge
+  /// or later.
+  unsigned rx_unseen() const { return (beat_.valid && beat_.sop) || (playing_ && offset_ == 0); }
   void on_transmitted(OnTransmitted callback) { on_transmitted_ = std::move(callback); }
   void on_receiving(OnReceiving callback) { on_receiving_ = std::move(callback); }
 
@@ -238,6 +247,10 @@ class BasicMac final : public Component {
 
   void sample_tx(Time now) {
     while (!leaving_.empty() && leaving_.front() <= now) leaving_.pop();
+    if (held_) {
+      ready_ = false;
+      return;
+    }
     if (tx_.keep && in_frame_ && !*tx_.valid) protocol_error("a gap inside a frame", now);
     if (ready_ && *tx_.valid) take_beat(now);
     ready_ = leaving_.size() < config_.tx_buffer_beats && (in_frame_ || now >= paused_until_);
@@ -410,7 +423,7 @@ class BasicMac final : public Component {
   Ring<Time> leaving_;  // when each beat in the buffer has left
   bool in_frame_ = false;
   bool late_ = false;
-  bool ready_ = false;
+  bool ready_ = false, held_ = false;
   Time paused_until_ = 0;
   OnTransmitted on_transmitted_;
 

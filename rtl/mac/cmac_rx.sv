@@ -4,7 +4,8 @@
 ///
 /// A register behind the pins, then mac_rx, whose contract holds: the block cannot wait, so what finds no room is lost and
 /// counted. `mac_clk_i` is the block's receive clock, which follows the line and is nobody else's. The block stamps frames with
-/// `timer_o`, the core's time in that clock (ptp_cdc). One clock more than mac_rx. Both resets together.
+/// `timer_o`, the core's time in that clock (ptp_cdc). One clock more than mac_rx. Both resets together, 16 clocks at least. The
+/// block need not be reset with them: of a frame that begins in reset the rest is dropped too.
 module cmac_rx
   import eth_pkg::*;
   import cmac_pkg::*;
@@ -48,7 +49,10 @@ module cmac_rx
   );
   assign timer_o = cmac_time_t'(mac_time);
 
-  logic valid_q, last_q, user_q, inside_q;
+  // Where frames begin is followed in reset too, for nothing on the pins says so; there one is over when none of it has come for
+  // eight clocks, far more than the line has between two beats: the block was reset as well.
+  logic valid_q, last_q, user_q, sop_q, inside_q;
+  logic [2:0] still_q;
   logic [8*FrameBeatBytes-1:0] data_q;
   logic [FrameBeatBytes-1:0] keep_q;
   ptp_time_t stamp_q;
@@ -59,11 +63,11 @@ module cmac_rx
     last_q  <= rx_i.tlast;
     user_q  <= rx_i.tuser;
     stamp_q <= rx_stamp_i[TimeW-1:0];
-    if (valid_q) inside_q <= !last_q;
-    if (mac_rst_i) begin
-      valid_q  <= 1'b0;
-      inside_q <= 1'b0;
-    end
+    sop_q   <= !inside_q;
+    still_q <= mac_rst_i && !rx_i.tvalid ? still_q + 3'(!(&still_q)) : '0;
+    if (rx_i.tvalid) inside_q <= !rx_i.tlast;
+    else if (&still_q) inside_q <= 1'b0;
+    if (mac_rst_i) valid_q <= 1'b0;
   end
   wire unused = &{1'b0, rx_stamp_i[$bits(cmac_time_t)-1:TimeW]};
 
@@ -75,7 +79,7 @@ module cmac_rx
       .mac_clk_i,
       .mac_rst_i,
       .rx_valid_i(valid_q),
-      .rx_i('{data: data_q, len: bytes(keep_q), sop: !inside_q, eop: last_q, err: user_q}),
+      .rx_i('{data: data_q, len: bytes(keep_q), sop: sop_q, eop: last_q, err: user_q}),
       .time_i(stamp_q),
       .clk_i,
       .rst_i,

@@ -15,7 +15,12 @@ module cmac_tb
   initial #0.003 forever #3.88 tx_clk = !tx_clk;
   initial #1.007 forever #(rx_half) rx_clk = !rx_clk;
   initial begin
-    repeat (4) @(posedge tx_clk);
+    repeat (20) @(posedge tx_clk);
+    // A frame begins in reset, three of its beats come later.
+    repeat (6) line.push_back('{data: '1, keep: '1, last: line.size() == 5, user: 1'b0});
+    whole = 1;
+    wait (line.size() == 4);
+    @(posedge rx_clk);
     mac_rst <= 0;
   end
   ptp_time_t now = 0;
@@ -89,7 +94,7 @@ module cmac_tb
   always @(posedge rx_clk) begin
     rx.tvalid <= 0;
     rx_stamp  <= {$urandom(), $urandom(), 16'($urandom())};
-    if (!mac_rst && whole != 0 && $urandom_range(99) >= gap_percent) begin
+    if (whole != 0 && $urandom_range(99) >= gap_percent) begin
       beat_t beat;
       cmac_time_t stamp;
       beat  = line.pop_front();
@@ -103,7 +108,7 @@ module cmac_tb
           tuser: beat.user
       };
       rx_stamp <= stamp;
-      if (!inside_rx) line_stamp.push_back(stamp[47:0]);
+      if (!inside_rx && !mac_rst) line_stamp.push_back(stamp[47:0]);
       inside_rx = !beat.last;
       if (beat.last) whole--;
     end

@@ -9,7 +9,7 @@
 /// no trace: a frame that finds the FIFO full at its start, and a runt where a beat holds a frame of minimum size. `count_o`
 /// gives each frame's fate once, in the core clock. `stamp` gives the time of the first beat in the MAC for each frame that
 /// leaves, good or marked, in order (StampDepth = 0: never). One beat a core clock out; `frame` and `stamp` may stall for as
-/// long as the FIFO has room. Reset loses what is inside; both resets together.
+/// long as the FIFO has room. Reset loses what is inside, and the rest of a frame that began in it; both resets together.
 module mac_rx
   import eth_pkg::*;
 #(
@@ -135,7 +135,7 @@ module mac_rx
     skip_q <= skip_d;
     lost_q <= lost_d;
     if (mac_rst_i) begin
-      skip_q <= 1'b0;
+      skip_q <= 1'b1;
       lost_q <= '0;
     end
   end

@@ -13,6 +13,7 @@
 #include "bench/run/main.hpp"
 #include "bench/run/pcie_host.hpp"
 #include "bench/run/run.hpp"
+#include "bench/run/slot_reset.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/cmac.hpp"
 #include "host_nic.h"
@@ -26,6 +27,7 @@ namespace {
 constexpr std::uint64_t kCoreHz = 250'000'000;
 constexpr Time kCoreClock = 4 * kNanosecond;
 constexpr double kLineRate = 100e9;
+constexpr Time kStep = 2 * kMicrosecond;
 constexpr Time kQuiet = 500 * kMicrosecond;
 constexpr unsigned kVlanAndHeader = 18;
 constexpr unsigned kMostOutstanding = 8192;
@@ -116,6 +118,10 @@ class Bench final : public Run {
 
   void open() override;
   void look() override;
+  void settle();
+  std::vector<std::uint8_t*> reset_pins();
+  SlotReset::System reset_system();
+  std::uint64_t lose();
   bool held_up();
   void find_levels();
   bool settled() override;
@@ -136,6 +142,7 @@ class Bench final : public Run {
   PcieHost host_;
   Driver driver_;
   Faults faults_;
+  SlotReset reset_;
   RecordCheck records_;
   std::ofstream record_file_;  // host.csv
   std::vector<Port> port_;
@@ -150,7 +157,7 @@ class Bench final : public Run {
 };
 
 Bench::Bench(const Options& options)
-    : Run(options, 2 * kMicrosecond, kQuiet),
+    : Run(options, kStep, kQuiet),
       model_("host_nic"),
       interfaces_(options.get<unsigned>("interfaces")),
       ports_(options.get<unsigned>("ports")),
@@ -162,6 +169,7 @@ Bench::Bench(const Options& options)
       host_(slot(options), simulation_, memory_),
       driver_(host_.root, driver_config_),
       faults_(options, driver_config_),
+      reset_(options),
       records_(interfaces_, ports_, driver_config_.rx_queues, driver_config_.tx_queues),
       port_(interfaces_ * ports_),
       sender_(interfaces_),
@@ -211,6 +219,7 @@ void Bench::connect_port(unsigned p, const Options& options) {
   if (receives()) port.rx_stream = score_.stream(stream_name("rx", p));
   port.mac->tx.on_transmitted([this, &port](std::span<const std::uint8_t> bytes, Time arrived) {
     deliver(port.tx_stream, bytes, arrived, port.output);
+    reset_.delivered(port.tx_stream, arrived);
   });
   port.mac->rx.on_receiving([this, &port](const Frame& frame, WireFault, Time started, Time) {
     offer(port.rx_stream, frame.bytes(), frame.flow, started);
@@ -248,8 +257,9 @@ void Bench::received(const Received& r, Time now) {
                  << r.hash << ',' << unsigned{queue_pkg::rx_flags_t{r.flags}.hash_type()} << ','
                  << r.csum << ',' << r.frame.size() << '\n';
   }
-  deliver(port_.at(r.interface * ports_ + port).rx_stream, r.frame, now, host_output_,
-          static_cast<Time>(r.timestamp) * kNanosecond);
+  const int stream = port_.at(r.interface * ports_ + port).rx_stream;
+  deliver(stream, r.frame, now, host_output_, static_cast<Time>(r.timestamp) * kNanosecond);
+  reset_.delivered(stream, now);
 }
 
 // Hands the driver what is due, as far as rings and backlog allow.
@@ -276,7 +286,7 @@ void Bench::feed(unsigned interface, Time now) {
 }
 
 void Bench::sample(Time now) {
-  if (!running() || !host_.root.mmio_room()) return;
+  if (!running() || reset_.under_way() || !host_.root.mmio_room()) return;
   driver_.poll(now);
   for (unsigned i = 0; i < interfaces_; ++i) feed(i, now);
   faults_.clock(host_.root);
@@ -285,19 +295,67 @@ void Bench::sample(Time now) {
 
 // ---- the run
 
-void Bench::open() {
-  std::vector<std::uint8_t*> resets{&model_->rst_i};
+// Of the core, and of both ways of all ports.
+std::vector<std::uint8_t*> Bench::reset_pins() {
+  std::vector<std::uint8_t*> pins{&model_->rst_i};
   for (unsigned p = 0; p < port_.size(); ++p)
-    resets.insert(resets.end(), {&model_->mac_tx_rst_i[p], &model_->mac_rx_rst_i[p]});
-  model_.reset(simulation_, resets, 100 * kNanosecond);
+    pins.insert(pins.end(), {&model_->mac_tx_rst_i[p], &model_->mac_rx_rst_i[p]});
+  return pins;
+}
+
+// Out of reset the queue managers clear their RAMs, one queue a clock.
+void Bench::settle() {
   records_.started(simulation_.now());
-  // The queue managers clear their RAMs, one queue a clock.
   simulation_.run_for((most_queues_ + 64) * kCoreClock);
+}
+
+void Bench::open() {
+  model_.reset(simulation_, reset_pins(), 100 * kNanosecond);
+  settle();
   host_.root.enumerate();
   driver_.probe();
   driver_.open();
   records_.table(driver_.interfaces().front().rss_entries);
   before_ = host_.busy();
+}
+
+SlotReset::System Bench::reset_system() {
+  SlotReset::System system;
+  system.hold = [this](bool held) {
+    for (std::uint8_t* pin : reset_pins()) *pin = held;
+    for (const Port& port : port_) port.mac->tx.device_reset(held);
+  };
+  system.lose = [this] { return lose(); };
+  system.settle = [this] { settle(); };
+  system.dropped = [this] {
+    return driver_.device_register(offsetof(nic_device_regs_t, dma_unexpected));
+  };
+  system.open = [this] {
+    driver_.reopen();
+    moved();
+  };
+  for (const Port& port : port_) {
+    if (transmits()) system.streams.push_back(port.tx_stream);
+    if (receives()) system.streams.push_back(port.rx_stream);
+  }
+  return system;
+}
+
+// What was with the device when it left reset, or with its driver, will not come out; but for
+// frames on the line of which it has seen nothing yet.
+std::uint64_t Bench::lose() {
+  std::uint64_t sum = 0;
+  const auto gone = [&](int stream, std::uint64_t unseen) {
+    const std::uint64_t frames =
+        score_.under_way(stream) - score_.counts(stream).dropped_total() - unseen;
+    score_.dropped(stream, "reset", frames);
+    sum += frames;
+  };
+  for (const Port& port : port_) {
+    if (transmits()) gone(port.tx_stream, 0);
+    if (receives()) gone(port.rx_stream, port.mac->rx.rx_unseen());
+  }
+  return sum;
 }
 
 // A frame is due that the driver has not taken.
@@ -310,6 +368,8 @@ bool Bench::held_up() {
 // A read that is never answered holds everything up until it times out; after that the device has
 // stopped for good.
 void Bench::look() {
+  if (!draining() && reset_.due(traffic_start(), simulation_.now() + kStep))
+    reset_.strike(traffic_start(), simulation_, host_, memory_, reset_system());
   if (quiet() > driver_config_.dma_timeout_clocks * kCoreClock + kQuiet && held_up()) give_up();
 }
 
@@ -380,6 +440,7 @@ void Bench::find_levels() {
 void Bench::check(Findings& findings) const {
   host_.check(findings);
   records_.check(findings);
+  reset_.check(host_, findings);
   findings.add(driver_.stale_writes(), "writes to memory of rings that were given up");
   for (const Port& port : port_) port.mac->stats().check(findings);
 }
@@ -404,6 +465,8 @@ void Bench::report(JsonWriter& json) const {
       .end_object();
   json.field("settings_refused", settings_refused_);
   json.object("tx_push").field("taken", pushed_).field("in_vain", push_dropped_).end_object();
+  json.key("resets");
+  reset_.write(json);
   json.key("fault");
   faults_.write(json);
   json.key("device_errors");

@@ -245,12 +245,17 @@ void Driver::open_interface(unsigned i) {
     tx_.push_back(queue);
   }
 
+  // What deals frames to queues is there before they are when frames may be coming.
+  if (again_) deal_frames(interface);
   if (config_.rx_stream) {
     open_streams(i);
   } else {
     open_receive(i);
   }
+  if (!again_) deal_frames(interface);
+}
 
+void Driver::deal_frames(const Interface& interface) {
   for (unsigned p = 0; p < interface.ports; ++p) {
     const std::uint64_t port = interface.port + p * interface.port_stride;
     write32(port + offsetof(PortRegs, max_frame), config_.max_frame);

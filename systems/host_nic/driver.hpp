@@ -118,6 +118,9 @@ class Driver {
   void probe();
   // Sets up all queues and lets traffic in. Advances simulated time.
   void open();
+  // Both once more, after the device was reset and all memory lent to it was given back: what was
+  // with it is forgotten. In restart.cpp.
+  void reopen();
 
   const std::vector<Interface>& interfaces() const { return interfaces_; }
   unsigned tx_queues() const { return config_.tx_queues; }
@@ -243,6 +246,8 @@ class Driver {
   static constexpr std::uint32_t kStream = 1u << 31;
 
   void open_interface(unsigned interface);
+  // Longest frame, and which queue a frame is for, at all ports.
+  void deal_frames(const Interface& interface);
   // Receive queues of an interface: with descriptors, and in stream.cpp without.
   void open_receive(unsigned interface);
   void open_streams(unsigned interface);
@@ -297,6 +302,7 @@ class Driver {
   DriverConfig config_;
   std::uint64_t bar_ = 0;
   unsigned vectors_ = 0;
+  bool again_ = false;  // the device was open before
   unsigned buffer_bytes_ = 0, log_block_ = 0;
   std::vector<Interface> interfaces_;
   std::vector<TxQueue> tx_;

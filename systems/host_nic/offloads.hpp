@@ -3,6 +3,7 @@
 // it may expect.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -48,7 +49,11 @@ class RecordCheck {
         sent_(std::size_t{interfaces} * tx_queues) {}
 
   /// The device's clock was 0 then.
-  void started(Time now) { start_ = now; }
+  void started(Time now) {
+    start_ = now;
+    std::fill(received_.begin(), received_.end(), 0);
+    std::fill(sent_.begin(), sent_.end(), 0);
+  }
   /// Entries of the device's table of receive queues.
   void table(unsigned rss_entries) { rss_entries_ = rss_entries; }
   void received(const Received& record, unsigned port, Time now);

@@ -37,6 +37,24 @@ void Driver::stop_cpu(unsigned interface, unsigned rx_queue, Time until) {
   cpus_[cpu].busy_until = std::max(cpus_[cpu].busy_until, until);
 }
 
+void Driver::reopen() {
+  interfaces_.clear();
+  tx_.clear();
+  rx_.clear();
+  completions_.clear();
+  first_tx_cq_.clear();
+  first_rx_cq_.clear();
+  events_.clear();
+  touched_.clear();
+  pending_events_.clear();
+  restarts_.clear();  // what they had asked has been answered, or failed
+  std::fill(cpus_.begin(), cpus_.end(), Cpu());
+  tx_outstanding_ = 0;
+  again_ = true;
+  probe();
+  open();
+}
+
 void Driver::restart_tx(unsigned interface, unsigned queue) {
   TxQueue& q = tx_[tx_index(interface, queue)];
   if (q.restarting) return;
