@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""host-nic's offloads from end to end, against scapy and published vectors: flow hash, queue, checksums, time stamps.
+"""host-nic's offloads from end to end, against scapy and published vectors: flow hash, queue, steering, checksums, time stamps.
 
 Every run compares each record with software of the bench as well (systems/host_nic/offloads.cpp).
 """
@@ -103,3 +103,73 @@ def test_stamps_are_the_time_on_the_wire(nic):
     stamps = [x["timestamp_ns"] for x in records]
     apart = (500 + 20) * 8 / 50
     assert all(abs((stamp - stamps[0]) - number * apart) < 5 for number, stamp in enumerate(stamps))
+
+
+# ---------------------------------------------------------------- exact-match steering
+
+STEERED = ("--direction", "rx", "--flows", "1000")
+
+
+def flows_of(out):
+    """Addresses and ports of each frame of generated traffic, in the order of the wire."""
+    return [frame[26:38] for frame in read_pcap(out / "host.pcap")]
+
+
+def steered(flows, count, queues):
+    """What the driver is to do (systems/host_nic/steered_flows.hpp) where all find a place: flow to queue."""
+    found, left_out = {}, 0
+    for flow in dict.fromkeys(flows):
+        if len(found) // 8 > left_out:
+            left_out += 1  # and taken out again
+        elif len(found) < count:
+            found[flow] = len(found) % queues
+    return found
+
+
+def test_each_steered_flow_reaches_its_queue_and_the_others_go_by_hash(nic):
+    """To all 256 queues, while another tenth of the flows is steered and taken out again, and half of them moved."""
+    words = ("--size", "64-300", "--frames", "6000", "--rate", "0.4", *STEERED, "--set", "steered_flows=400")
+    result, records, out = nic(*words, rx_queues=256)
+    flows = flows_of(out)
+    wanted = steered(flows, 400, 256)
+    assert len(flows) == 6000 and len(wanted) == 400
+    for flow, record in zip(flows, records, strict=True):
+        assert record["queue"] == wanted.get(flow, record["hash"] % 256)
+    by_flow = [record for flow, record in zip(flows, records, strict=True) if flow in wanted]
+    assert {x["queue"] for x in by_flow} == set(range(256))
+    assert sum(x["queue"] == x["hash"] % 256 for x in by_flow) < 0.05 * len(by_flow)
+    steering = result["resources"]["steering"]
+    assert steering == {"flows": 400, "moved": steering["moved"], "changed": 200, "removed": 49, "no_room": 0}
+    assert steering["moved"] > 5 and result["resources"]["settings_refused"] == 0
+
+
+def test_a_table_without_room_says_so(nic):
+    """As full as two places a flow make it: flows that find none go by their hash, as the run itself checks."""
+    words = ("--size", "64", "--frames", "6000", "--rate", "0.4", "--direction", "rx", "--flows", "800")
+    result, records, out = nic(*words, "--set", "steered_flows=800", rx_queues=256)
+    steering = result["resources"]["steering"]
+    assert steering["flows"] + steering["removed"] + steering["no_room"] == len(set(flows_of(out)))
+    assert steering["flows"] > 512 and steering["no_room"] > 5 and result["resources"]["settings_refused"] == 0
+    assert result["totals"]["delivered"] == len(records) == 6000
+
+
+def test_every_frame_of_64_bytes_is_looked_up(nic):
+    """At line rate, into streams: the hash's queue or the flow's, none is lost."""
+    words = ("--size", "64", "--frames", "6000", *STEERED, "--set", "steered_flows=500")
+    words += ("--set", "rx_mode=stream", "--set", "pcie_interface=usplus")
+    result, _, _ = nic(*words, rx_queues=256)
+    assert result["totals"]["delivered"] == 6000 and result["totals"]["mpps"] > 0.99 * 148.8
+
+
+def test_ports_have_tables_of_their_own(nic):
+    words = ("--size", "64-1000", "--frames", "300", "--rate", "0.4", "--flows", "100", "--set", "steered_flows=60")
+    result, _, _ = nic(*words, "--set", "ports=2", "--set", "interfaces=2")
+    assert result["resources"]["steering"]["flows"] == 4 * 60
+    assert all(x["offered"] == x["delivered"] for x in result["streams"].values())
+
+
+def test_steering_beyond_the_table_is_refused(capsys):
+    for words in (["steered_flows=1025"], ["flow_entries=0", "steered_flows=1"], ["flow_entries=1000"]):
+        settings = [x for word in words for x in ("--set", word)]
+        assert main(["run", "host-nic", "--size", "64", "--frames", "10", *settings]) == 2
+        assert "flow" in capsys.readouterr().err

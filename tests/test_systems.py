@@ -234,7 +234,7 @@ REFUSED = {
         "dma_overtaken_us=20 read_jitter_ns=20000", "tags=512 pcie_interface=usplus", "tags=512 pcie_interface=usplus_plain",
         "read_kb=128 tx_ram_kb=64", "reset_every_us=5",
         "rx_mode=stream fault=rx_null_address", "rx_mode=stream interrupts=true", "tx_mode=stream size=9018",
-        "tx_mode=stream restart_every=60", "tx_mode=stream recover=true",
+        "tx_mode=stream restart_every=60", "tx_mode=stream recover=true", "steered_flows=2000",
         "tx_mode=stream segments=2", "tx_mode=stream tx_push=frame", "tx_mode=stream fault=null_address",
     ],
     "pcie-bench": ["size=4096 window_kb=64"],

@@ -112,7 +112,8 @@ module cap_front
       .beat_i (beat),
       .valid_o(hash_valid),
       .hash_o (verdict_in.data.hash),
-      .type_o (unused_kind)
+      .type_o (unused_kind),
+      .ahead_o()
   );
   cap_filter i_filter (
       .clk_i,

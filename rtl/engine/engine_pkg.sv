@@ -90,6 +90,8 @@ package engine_pkg;
   /// What the host is told of a received frame of `len` bytes.
   function automatic queue_pkg::cpl_t record_of(eth_pkg::rx_info_t info, logic [1:0] port,
                                                 logic [13:0] len);
+    logic unused;
+    unused = &{1'b0, info.steered};
     return
     '{
         timestamp: info.stamp[39:0],

@@ -3,7 +3,8 @@
 `include "stream.svh"
 /// Indirection table of receive-side scaling: the flow hash picks the receive queue (host-nic paper, section II-E).
 ///
-/// The low bits of the hash pick one of `Entries`; a frame without a hash (type 0) goes by entry 0. Latency 3 clocks, one frame
+/// The low bits of the hash pick one of `Entries`; a frame without a hash (type 0) goes by entry 0. One whose
+/// flow is steered (flow_table) goes to that queue instead. Latency 3 clocks, one frame
 /// a clock, full back-pressure; frames pass otherwise unchanged. `regs`: entry n at byte 4n, queue in bits 15:0; a changed entry
 /// counts for frames from the answer on. A write takes 1 clock, a read 2 and one of them from the frames; neither waits for
 /// `out`. Entries that do not exist read 0; writes to them are ignored and pulse `refused_o`. Reset writes zeros into all
@@ -69,7 +70,7 @@ module rss_table
   assign found.valid = valid_q;
   always_comb begin
     found.data = meta_q;
-    found.data.queue = entry;
+    found.data.queue = meta_q.info.steered.hit ? meta_q.info.steered.queue : entry;
   end
   fifo #(
       .T(rx_meta_t),

@@ -45,6 +45,7 @@ module rss_table_tb;
       m = in.data;
       m.queue = model[m.info.hash_type==0?'0 : m.info.hash[IndexW-1:0]];
       if (m.info.hash_type == 0) without_hash++;
+      if (m.info.steered.hit) m.queue = m.info.steered.queue;
       i_out.expected.push_back(m);
     end
     if (refused && !rst) refusals++;

@@ -51,7 +51,13 @@ module rx_buffer_tb;
   endfunction
   function automatic rx_info_t info_of(int unsigned id);
     return
-    '{stamp: 48'(id * 100), hash: id * 32'h9e3779b9, hash_type: 4'(id), csum: 16'(id * 3)}
+    '{
+        stamp: 48'(id * 100),
+        hash: id * 32'h9e3779b9,
+        hash_type: 4'(id),
+        csum: 16'(id * 3),
+        steered: 17'(id * 5)
+    }
     ;
   endfunction
   `FRAME_SOURCE(wide_beat_t, i_frame, frame, valid_percent, valid_percent)

@@ -72,11 +72,31 @@ package eth_pkg;
     logic [7:0] offset;  // where the sum goes, in bytes from `start`
   } tx_csum_t;
 
+  /// What a frame's flow hash is over.
+  typedef struct packed {
+    logic [3:0]   kind;    // rx_hash's type
+    logic [287:0] fields;  // addresses, then ports, from the left, in network order
+  } flow_t;
+
+  /// A flow with its hash, one for each frame.
+  typedef struct packed {
+    logic        valid;
+    logic [31:0] hash;
+    flow_t flow;
+  } flow_found_t;
+
+  /// The receive queue that the host has named for a flow, if it has.
+  typedef struct packed {
+    logic        hit;
+    logic [15:0] queue;  // any where there is none
+  } flow_queue_t;
+
   /// What the receive path found out about a frame, one for each frame.
   typedef struct packed {
     ptp_time_t   stamp;
     logic [31:0] hash;
     logic [3:0]  hash_type;  // 0: none
     logic [15:0] csum;
+    flow_queue_t steered;
   } rx_info_t;
 endpackage

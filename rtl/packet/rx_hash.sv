@@ -5,7 +5,8 @@
 /// Watches the beats of a stream of frames; needs only the first 64 bytes of each, which hold all fields behind up to two VLAN
 /// tags (but for the ports of double-tagged IPv6). `type_o`: bit 0 IPv4, bit 1 IPv6, bit 2 with TCP ports, bit 3 with UDP
 /// ports, 0 no IP (the hash is then 0). Without ports are fragments, IPv4 with options, IPv6 with extension headers.
-/// `valid_o` comes 3 clocks after a first beat, one frame a clock, and is never refused. `key_i` should not change while
+/// `valid_o` comes 3 clocks after a first beat, one frame a clock, and is never refused; `ahead_o`, what it is over and the hash, a clock
+/// sooner and not from a register. `key_i` should not change while
 /// frames arrive; its first byte is the leftmost. Reset drops the frames inside.
 module rx_hash
   import eth_pkg::*;
@@ -20,11 +21,12 @@ module rx_hash
     input logic valid_i,
     input Beat  beat_i,
 
-    output logic        valid_o,
-    output logic [31:0] hash_o,
-    output logic [ 3:0] type_o
+    output logic               valid_o,
+    output logic        [31:0] hash_o,
+    output logic        [ 3:0] type_o,
+    output flow_found_t        ahead_o
 );
-  localparam int FieldBits = 288;  // IPv6 addresses and ports
+  localparam int FieldBits = $bits(ahead_o.flow.fields);  // IPv6 addresses and ports
   localparam int Parts = 3;
   localparam int PartBits = FieldBits / Parts;
 
@@ -101,12 +103,12 @@ module rx_hash
   // Stage 2: each hash bit is the parity of the fields under a window of the key; in parts, for speed.
   logic part_valid_q;
   logic [Parts-1:0][31:0] part_q;
-  logic [3:0] part_kind_q;
+  flow_t part_flow_q;
 
   always_ff @(posedge clk_i) begin
     part_valid_q <= valid_q && !rst_i;
     if (valid_q) begin
-      part_kind_q <= kind_q;
+      part_flow_q <= '{kind: kind_q, fields: fields_q};
       for (int p = 0; p < Parts; p++) begin
         for (int b = 0; b < 32; b++) begin
           part_q[p][b] <= ^(fields_q[PartBits*p+:PartBits] & key_i[PartBits*p+1+b+:PartBits]);
@@ -116,11 +118,16 @@ module rx_hash
   end
 
   // Stage 3: the parts together.
+  assign ahead_o = '{
+          valid: part_valid_q,
+          hash: part_q[0] ^ part_q[1] ^ part_q[2],
+          flow : part_flow_q
+      };
   always_ff @(posedge clk_i) begin
     valid_o <= part_valid_q && !rst_i;
     if (part_valid_q) begin
-      hash_o <= part_q[0] ^ part_q[1] ^ part_q[2];
-      type_o <= part_kind_q;
+      hash_o <= ahead_o.hash;
+      type_o <= part_flow_q.kind;
     end
   end
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
 `include "stream.svh"
-/// What the receive path finds out about each frame before it is stored: flow hash and checksum, joined with its time
-/// stamp (host-nic paper, section II-E).
+/// What the receive path finds out about each frame before it is stored: flow hash, checksum, and the queue that the host has named
+/// for its flow, if any, joined with its time stamp (host-nic paper, section II-E).
 ///
 /// Frames pass unchanged, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
 /// clocks after its last beat came in. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
@@ -10,11 +10,15 @@
 module rx_parse
   import eth_pkg::*;
 #(
-    parameter int Depth = 16  // beats held, and frames whose info is not taken
+    parameter int Depth = 16,  // beats held, and frames whose info is not taken
+    parameter int FlowEntries = 0,  // of flow_table
+    parameter int Queues = 65536
 ) (
-    input logic         clk_i,
-    input logic         rst_i,
-    input logic [319:0] key_i,  // of the hash, first byte leftmost
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic        [319:0] key_i,          // of the hash, first byte leftmost
+           reg_if.slave         flow_regs,      // of flow_table
+    output logic                flow_refused_o,
 
     stream_if.snk frame_in,   // wide_beat_t
     stream_if.snk stamp,      // ptp_time_t
@@ -50,6 +54,7 @@ module rx_parse
   assign frame_in.ready = held.ready && open;
   `FIFO(wide_beat_t, Depth, i_beats, held, frame_out)
 
+  flow_found_t found;
   `STREAM(hash_t, hash_in)
   `STREAM(hash_t, hash_out)
   rx_hash #(
@@ -62,9 +67,26 @@ module rx_parse
       .beat_i (beat),
       .valid_o(hash_in.valid),
       .hash_o (hash_in.data.hash),
-      .type_o (hash_in.data.kind)
+      .type_o (hash_in.data.kind),
+      .ahead_o(found)
   );
   `FIFO(hash_t, Depth, i_hashes, hash_in, hash_out)
+
+  `STREAM(flow_queue_t, steer_in)
+  `STREAM(flow_queue_t, steer_out)
+  flow_table #(
+      .Entries(FlowEntries),
+      .Queues (Queues)
+  ) i_flows (
+      .clk_i,
+      .rst_i,
+      .regs(flow_regs),
+      .refused_o(flow_refused_o),
+      .found_i(found),
+      .valid_o(steer_in.valid),
+      .queue_o(steer_in.data)
+  );
+  `FIFO(flow_queue_t, Depth, i_steers, steer_in, steer_out)
 
   `STREAM(logic [15:0], csum_in)
   `STREAM(logic [15:0], csum_out)
@@ -78,16 +100,20 @@ module rx_parse
   );
   `FIFO(logic [15:0], Depth, i_csums, csum_in, csum_out)
 
-  assign info.valid = hash_out.valid && csum_out.valid && stamp.valid;
+  assign info.valid = hash_out.valid && steer_out.valid && csum_out.valid && stamp.valid;
   assign info.data = '{
           stamp: stamp.data,
           hash: hash_out.data.hash,
           hash_type: hash_out.data.kind,
-          csum: csum_out.data
+          csum: csum_out.data,
+          steered: steer_out.data
       };
   assign hash_out.ready = leaves;
   assign csum_out.ready = leaves;
+  assign steer_out.ready = leaves;
   assign stamp.ready = leaves;
 
-  `ASSERT(ResultsHaveRoom, (hash_in.valid |-> hash_in.ready) and(csum_in.valid |-> csum_in.ready))
+  `ASSERT(
+      ResultsHaveRoom,
+      (hash_in.valid |-> hash_in.ready) and(csum_in.valid |-> csum_in.ready) and(steer_in.valid |-> steer_in.ready))
 endmodule

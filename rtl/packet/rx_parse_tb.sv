@@ -2,7 +2,7 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// rx_parse (with rx_hash, rx_csum and csum_sum): Microsoft's published RSS verification vectors, then random frames of all
+/// rx_parse (with rx_hash, flow_table, rx_csum and csum_sum): Microsoft's published RSS verification vectors, then random frames of all
 /// kinds against a bit-by-bit hash and a word-by-word sum, under back-pressure, and one 64-byte frame a clock.
 module rx_parse_tb;
   import eth_pkg::*;
@@ -11,15 +11,28 @@ module rx_parse_tb;
   localparam logic [319:0] MsKey =
       320'h6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa;
 
+  localparam int Entries = 16;
+  // The first published vector, with its ports: where way 1 has it.
+  localparam logic [35:0] SteeredHash = 36'h5_51cc_c178;
+  localparam int SteeredEntry = Entries / 2 + 32'h51cc % (Entries / 2);
+  localparam logic [15:0] SteeredQueue = 16'h4321;
+  bit steered = 0;
+
   logic [319:0] key = MsKey;
   `STREAM_ON(wide_beat_t, in, clk, rst)
   `STREAM_ON(wide_beat_t, out, clk, rst)
   `STREAM_ON(ptp_time_t, stamp, clk, rst)
   `STREAM_ON(rx_info_t, info, clk, rst)
-  rx_parse dut (
+  logic refused;
+  reg_if flow_regs ();
+  rx_parse #(
+      .FlowEntries(Entries)
+  ) dut (
       .clk_i(clk),
       .rst_i(rst),
       .key_i(key),
+      .flow_regs,
+      .flow_refused_o(refused),
       .frame_in(in),
       .stamp,
       .frame_out(out),
@@ -80,7 +93,7 @@ module rx_parse_tb;
 
   // ---- Frames to send and what should come of them.
   wide_beat_t passing[$];
-  logic [51:0] results[$];
+  logic [68:0] results[$];
   ptp_time_t stamps_due[$];
   int unsigned kinds[16], frames_out = 0;
   int unsigned in_percent = 100, out_percent = 100, info_percent = 100;
@@ -95,7 +108,7 @@ module rx_parse_tb;
     logic [35:0] h = ref_hash();
     for (int i = 0; i < len; i++) bytes.push_back(f[i]);
     i_frames.send(bytes, $urandom_range(9) == 0);
-    results.push_back({h, ref_csum()});
+    results.push_back({steered && h == SteeredHash ? {1'b1, SteeredQueue} : 17'd0, h, ref_csum()});
     kinds[h[35:32]]++;
     i_stamps.queue.push_back(t);
     stamps_due.push_back(t);
@@ -172,11 +185,15 @@ module rx_parse_tb;
         `CHECK(passing.size() != 0 && out.data == passing.pop_front(), "frame changed")
       end
       if (info.valid && info.ready) begin
+        // No queue is named where none is.
+        flow_queue_t steered_to;
+        steered_to = info.data.steered.hit ? info.data.steered : '0;
         `CHECK(results.size() != 0, "info without a frame")
         `CHECK(info.data.stamp == stamps_due.pop_front(), "wrong stamp")
-        `CHECK({info.data.hash_type, info.data.hash, info.data.csum} == results[0],
-               $sformatf("%h %h %h instead of %h", info.data.hash_type, info.data.hash,
-                         info.data.csum, results[0]))
+        `CHECK({steered_to, info.data.hash_type, info.data.hash, info.data.csum} == results[0],
+               $sformatf("%h %h %h %h instead of %h", steered_to, info.data.hash_type,
+                         info.data.hash, info.data.csum, results[0]))
+        steers += 32'(info.data.steered.hit);
         void'(results.pop_front());
         frames_out++;
       end
@@ -190,9 +207,9 @@ module rx_parse_tb;
     `CHECK(results.size() == 0 && passing.size() == 0, "frames were lost")
   endtask
 
-  initial begin
-    int unsigned start;
-    @(negedge rst);
+  `REG_MASTER(24, i_flows, flow_regs)
+  int unsigned steers = 0;
+  task automatic vectors();
     vector4({8'd66, 8'd9, 8'd149, 8'd187}, {8'd161, 8'd142, 8'd100, 8'd80}, 2794, 1766, 'h323e8fc2,
             'h51ccc178);
     vector4({8'd199, 8'd92, 8'd111, 8'd2}, {8'd65, 8'd69, 8'd140, 8'd83}, 14230, 4739, 'hd718262a,
@@ -210,6 +227,23 @@ module rx_parse_tb;
     vector6(128'h3ffe_1900_4545_0003_0200_f8ff_fe21_67cf,
             128'hfe80_0000_0000_0000_0200_f8ff_fe21_67cf, 44251, 38024, 'h4b61e985, 'h02d1feef);
     drain();
+  endtask
+
+  initial begin
+    int unsigned start;
+    steered = 0;
+    @(negedge rst);
+    vectors();
+    `CHECK(steers == 0, "a flow is steered that nobody named")
+    i_flows.access(1, 24'h0, {8'd66, 8'd9, 8'd149, 8'd187}, '1);
+    i_flows.access(1, 24'h4, {8'd161, 8'd142, 8'd100, 8'd80}, '1);
+    i_flows.access(1, 24'h8, {16'd2794, 16'd1766}, '1);
+    for (int i = 3; i < 9; i++) i_flows.access(1, 24'(4 * i), 0, '1);
+    i_flows.access(1, 24'h24, {1'b1, 11'd0, 4'd5, SteeredQueue}, '1);
+    i_flows.access(1, 24'h28, 32'(SteeredEntry), '1);
+    steered = 1;
+    vectors();
+    `CHECK(steers == 1 && !refused, "the flow that was named, and it alone")
 
     // One frame a clock.
     repeat (2200) random_frame(1);

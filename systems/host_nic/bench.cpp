@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "systems/host_nic/driver.hpp"
 #include "systems/host_nic/faults.hpp"
 #include "systems/host_nic/offloads.hpp"
+#include "systems/host_nic/steered_flows.hpp"
 
 namespace emery::host_nic {
 namespace {
@@ -109,7 +111,8 @@ class Bench final : public Run {
   };
 
   void connect_port(unsigned port, const Options& options);
-  void add_traffic(const Workload& workload, const Options& options);
+  std::optional<TrafficConfig> receive_plan(unsigned port) const;
+  void add_traffic();
   void received(const Received& received, Time now);
   void feed(unsigned interface, Time now);
   std::string stream_name(const char* direction, unsigned port) const;
@@ -148,7 +151,8 @@ class Bench final : public Run {
   std::vector<Port> port_;
   std::vector<Source*> sender_;  // of each interface; null: it sends nothing
   Output* host_output_ = nullptr;
-  unsigned most_outstanding_, most_queues_;
+  unsigned most_outstanding_, most_queues_, steered_flows_, train_;
+  SteeredFlows steered_;
   PcieHost::Busy before_;  // traffic
   struct {
     std::uint32_t timeouts, errors, late, unexpected;
@@ -176,7 +180,9 @@ Bench::Bench(const Options& options)
       // Enough for blocks of eight on every queue, twice, and for many round trips.
       most_outstanding_(std::min(16 * driver_.tx_queues() + 512, kMostOutstanding)),
       most_queues_(
-          std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))) {
+          std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))),
+      steered_flows_(options.get<unsigned>("steered_flows")),
+      train_(options.get<unsigned>("train")) {
   model_.open_waves(waves());
   host_.attach(core_, function(options),
                EndpointPins::of(model_->pcie_i, model_->pcie_o,
@@ -190,7 +196,7 @@ Bench::Bench(const Options& options)
   }
   for (unsigned p = 0; p < port_.size(); ++p) connect_port(p, options);
   faults_.on_pause = [this](Time until) { port_[0].mac->tx.pause(until); };
-  add_traffic(workload_, options);
+  add_traffic();
   driver_.on_receive = [this](const Received& r, Time now) { received(r, now); };
   driver_.on_sent = [this](unsigned interface, unsigned queue, bool error, std::uint64_t stamp,
                            Time now) {
@@ -227,21 +233,28 @@ void Bench::connect_port(unsigned p, const Options& options) {
   });
 }
 
-void Bench::add_traffic(const Workload& workload, const Options& options) {
-  const auto train = options.get<unsigned>("train");
+// What a port is to receive.
+std::optional<TrafficConfig> Bench::receive_plan(unsigned p) const {
+  auto plan = workload_.port(p);
+  if (plan) {
+    plan->train = train_;
+    plan->source = static_cast<std::uint16_t>(0x100 + p);
+  }
+  return plan;
+}
+
+void Bench::add_traffic() {
   const std::size_t used = faults_.first_interface_only() ? ports_ : port_.size();
   for (unsigned p = 0; receives() && p < used; ++p) {
-    auto plan = workload.port(p);
+    const auto plan = receive_plan(p);
     if (!plan) continue;
-    plan->train = train;
-    plan->source = static_cast<std::uint16_t>(0x100 + p);
     Mac& mac = port_[p].mac->rx;
     mac.set_source(&add_source(*plan, [&mac] { return mac.rx_idle(); }));
   }
   for (unsigned i = 0; transmits() && i * ports_ < used; ++i) {
-    auto plan = workload.port(i * ports_, i, interfaces_);
+    auto plan = workload_.port(i * ports_, i, interfaces_);
     if (!plan) continue;
-    plan->train = train;
+    plan->train = train_;
     plan->rate *= ports_;
     plan->source = static_cast<std::uint16_t>(i);
     sender_[i] = &add_source(*plan);
@@ -316,6 +329,11 @@ void Bench::open() {
   driver_.probe();
   driver_.open();
   records_.table(driver_.interfaces().front().rss_entries);
+  for (unsigned p = 0; receives() && steered_flows_ != 0 && p < port_.size(); ++p) {
+    if (const auto plan = receive_plan(p))
+      steered_.steer(driver_, records_, p / ports_, p % ports_, *plan, steered_flows_,
+                     simulation_.now());
+  }
   before_ = host_.busy();
 }
 
@@ -463,7 +481,8 @@ void Bench::report(JsonWriter& json) const {
       .field("late", dma_.late)
       .field("unexpected", dma_.unexpected)
       .end_object();
-  json.field("settings_refused", settings_refused_);
+  json.field("settings_refused", settings_refused_).key("steering");
+  steered_.write(json);
   json.object("tx_push").field("taken", pushed_).field("in_vain", push_dropped_).end_object();
   json.key("resets");
   reset_.write(json);

@@ -25,6 +25,7 @@
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "queue_formats.hpp"
+#include "systems/host_nic/steering.hpp"
 
 namespace emery::host_nic {
 
@@ -109,6 +110,7 @@ class Driver {
     unsigned ports = 0, tx_queues = 0, rx_queues = 0, event_queues = 0, max_frame = 0, features = 0;
     std::uint64_t txq = 0, rxq = 0, txcq = 0, rxcq = 0, eq = 0, sched = 0, sched_stride = 0,
                   port = 0, port_stride = 0, rss = 0, rss_stride = 0, rss_entries = 0;
+    std::uint64_t flow = 0, flow_stride = 0;  // read when something is to be steered
   };
 
   Driver(HostInterface& host, DriverConfig config);
@@ -121,6 +123,13 @@ class Driver {
   // Both once more, after the device was reset and all memory lent to it was given back: what was
   // with it is forgotten. In restart.cpp.
   void reopen();
+
+  // Frames of this flow go to this receive queue, whatever its hash says. How many entries of the
+  // port's table were written: more than one where others had to move, 0 when there is no place for
+  // it. Takes simulated time.
+  unsigned steer(unsigned interface, unsigned port, const Flow& flow, unsigned queue);
+  // And go by their hash again. False when the flow was not steered.
+  bool unsteer(unsigned interface, unsigned port, const Flow& flow);
 
   const std::vector<Interface>& interfaces() const { return interfaces_; }
   unsigned tx_queues() const { return config_.tx_queues; }
@@ -258,6 +267,10 @@ class Driver {
   std::uint32_t read32(std::uint64_t addr) {
     return static_cast<std::uint32_t>(mmio_read(host_, addr, 4));
   }
+  // Exact-match steering: steering.cpp.
+  std::uint64_t flow_registers(unsigned interface, unsigned port);
+  FlowTable& flow_table(unsigned interface, unsigned port);
+  void write_flow(unsigned interface, unsigned port, unsigned entry);
   void set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target);
   void set_up_queue(std::uint64_t regs, std::uint64_t ring, bool transmit, unsigned cq);
   // Gives a receive queue's slots their buffers, once and for all.
@@ -305,6 +318,7 @@ class Driver {
   bool again_ = false;  // the device was open before
   unsigned buffer_bytes_ = 0, log_block_ = 0;
   std::vector<Interface> interfaces_;
+  std::vector<FlowTable> flows_;  // of each port
   std::vector<TxQueue> tx_;
   std::vector<RxQueue> rx_;
   std::vector<CplQueue> completions_;  // of each interface: transmit, then receive

@@ -46,6 +46,7 @@ Faults::Faults(const Options& options, const DriverConfig& driver)
           },
           options.get<std::uint64_t>("seed")),
       timeout_(driver.dma_timeout_clocks * 4 * kNanosecond),
+      steers_(options.get<unsigned>("steered_flows") != 0),
       lasts_(options.get<unsigned>("fault_us") * kMicrosecond),
       restart_every_(options.get<std::uint64_t>("restart_every")) {
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name_);
@@ -147,6 +148,7 @@ bool Faults::may_harm(std::string_view name, const std::uint32_t* index) const {
   if (is(".txq.") || is(".txcq.")) return index[1] >= tx_queues_;
   if (is(".rxq.") || is(".rxcq.")) return index[1] >= rx_queues_;
   if (is(".eq.")) return index[1] >= event_queues_;
+  if (is(".flow.")) return !steers_;  // flows that nobody sends
   return is(".regs.");
 }
 

@@ -69,6 +69,7 @@ class Faults {
   unsigned tx_queues_, rx_queues_, event_queues_;  // of interface 0, that the driver has opened
   HostileWriter hostile_;
   unsigned clocks_ = 0;
+  bool steers_;  // flows of port 0 of interface 0 are steered
   Time timeout_, lasts_, pause_ = 0;
   bool struck_ = false;
   std::uint64_t restart_every_, sent_ = 0, arrived_ = 0;  // of interface 0; 0: no restarts

@@ -20,6 +20,7 @@ module host_nic
     parameter int TxQueues = 256,  // of each interface
     parameter int RxQueues = 256,  // of each interface
     parameter int EventQueues = 32,  // of each interface
+    parameter int FlowEntries = 1024,  // of each port's exact-match steering
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
     parameter int CplLines = 64,  // completion lines open or being written, each direction
     parameter int MaxPackets = 512,  // packets in flight in an engine
@@ -292,6 +293,7 @@ module host_nic
         .TxQueues(TxQueues),
         .RxQueues(RxQueues),
         .EventQueues(EventQueues),
+        .FlowEntries(FlowEntries),
         .DescSlots(DescSlots),
         .CplLines(CplLines),
         .MaxPackets(MaxPackets),

@@ -17,6 +17,7 @@ module host_nic_interface
     parameter int TxQueues = 256,
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
+    parameter int FlowEntries = 1024,
     parameter int DescSlots = 128,
     parameter int CplLines = 64,
     parameter int MaxPackets = 512,
@@ -65,17 +66,18 @@ module host_nic_interface
 
   // ---------------------------------------------------------------- registers
   localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegPorts = 6;
-  localparam int RegRegions = RegPorts + 3 * Ports;  // registers, scheduler, RSS table of each port
+  localparam int PortRegions = 4;  // registers, scheduler, RSS table, flow table of each port
+  localparam int RegRegions = RegPorts + PortRegions * Ports;
   localparam int OwnBases[RegPorts] = '{TxqBase, RxqBase, TxcqBase, RxcqBase, EqBase, RegsBase};
   localparam int OwnSizes[RegPorts] = '{TxqSize, RxqSize, TxcqSize, RxcqSize, EqSize, RegsSize};
-  localparam int PortBases[3] = '{PortBase, SchedBase, RssBase};
-  localparam int PortSizes[3] = '{PortStride, SchedStride, RssStride};
+  localparam int PortBases[PortRegions] = '{PortBase, SchedBase, RssBase, FlowBase};
+  localparam int PortSizes[PortRegions] = '{PortStride, SchedStride, RssStride, FlowStride};
   typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
 
   function automatic region_t regions(bit sizes);
     for (int i = 0; i < RegPorts; i++) regions[i] = AddrW'(sizes ? OwnSizes[i] : OwnBases[i]);
-    for (int i = 0; i < 3 * Ports; i++)
-    regions[RegPorts+i] = AddrW'(sizes ? PortSizes[i%3] : PortBases[i%3] + i / 3 * PortSizes[i%3]);
+    for (int i = 0; i < PortRegions * Ports; i++)
+    regions[RegPorts+i] = AddrW'(sizes ? PortSizes[i%PortRegions] : PortBases[i%PortRegions] + i / PortRegions * PortSizes[i%PortRegions]);
   endfunction
 
   reg_if #(.AddrW(AddrW)) region[RegRegions] ();
@@ -333,7 +335,9 @@ module host_nic_interface
     host_nic_port #(
         .Index(p),
         .TxQueues(TxQueues),
+        .RxQueues(RxQueues),
         .RssEntries(RssEntries),
+        .FlowEntries(FlowEntries),
         .MaxPackets(MaxPackets),
         .TxRamBytes(TxRamBytes),
         .ReadBytes(ReadBytes),
@@ -344,9 +348,10 @@ module host_nic_interface
     ) i_port (
         .clk_i,
         .rst_i,
-        .regs(region[RegPorts+3*p]),
-        .sched_regs(region[RegPorts+3*p+1]),
-        .rss_regs(region[RegPorts+3*p+2]),
+        .regs(region[RegPorts+PortRegions*p]),
+        .sched_regs(region[RegPorts+PortRegions*p+1]),
+        .rss_regs(region[RegPorts+PortRegions*p+2]),
+        .flow_regs(region[RegPorts+PortRegions*p+3]),
         .rx_records_i(rx_streams),
         .burst_i(tx_burst[3:0]),
         .max_inflight_i(tx_max_inflight[15:0]),

@@ -57,6 +57,8 @@ module host_nic_interface_regs
   assign hw_in.port_stride.value.next = 32'(PortStride);
   assign hw_in.rss_offset.value.next = 32'(RssBase);
   assign hw_in.rss_stride.value.next = 32'(RssStride);
+  assign hw_in.flow_offset.value.next = 32'(FlowBase);
+  assign hw_in.flow_stride.value.next = 32'(FlowStride);
   assign hw_in.rss_entries.value.next = 32'(RssEntries);
   assign hw_in.last_error.queue.we = error_valid_i;
   assign hw_in.last_error.queue.next = error_i.queue;

@@ -2,8 +2,8 @@
 `include "stream.svh"
 /// One Ethernet port of host-nic: scheduler, transmit and receive engine, packet RAMs, MAC side (paper, section II-D, II-E).
 ///
-/// Wiring only. Transmit: scheduler, engine, checksum, MAC. Receive: MAC, flow hash and checksum, packet buffer, queue by
-/// hash, engine.
+/// Wiring only. Transmit: scheduler, engine, checksum, MAC. Receive: MAC, flow hash, steering and checksum, packet buffer,
+/// queue by flow or hash, engine.
 module host_nic_port
   import queue_pkg::*;
   import dma_pkg::*;
@@ -13,7 +13,9 @@ module host_nic_port
 #(
     parameter int Index = 0,
     parameter int TxQueues = 256,
+    parameter int RxQueues = 256,
     parameter int RssEntries = 128,
+    parameter int FlowEntries = 1024,
     parameter int MaxPackets = 512,
     parameter int TxRamBytes = 131072,
     parameter int ReadBytes = 32768,
@@ -25,10 +27,11 @@ module host_nic_port
     input logic clk_i,
     input logic rst_i,
 
-    // Registers: nic_port_regs, sched_regs[], rss_regs of host_nic.rdl.
+    // Registers: nic_port_regs, sched_regs[], rss_regs, flow_regs of host_nic.rdl.
     reg_if.slave regs,
     reg_if.slave sched_regs,
     reg_if.slave rss_regs,
+    reg_if.slave flow_regs,
     input logic rx_records_i,  // there are stream queues
     input logic [3:0] burst_i,
     input logic [15:0] max_inflight_i,
@@ -77,7 +80,7 @@ module host_nic_port
   logic [31:0] max_frame_setting;
   logic [13:0] max_frame;
   logic [15:0] tx_units, rx_units;
-  logic max_frame_refused, rss_refused;
+  logic max_frame_refused, rss_refused, flow_refused;
   logic [319:0] rss_key;
 
   reg_range #(
@@ -93,7 +96,7 @@ module host_nic_port
   );
   assign max_frame = max_frame_setting[13:0];
   assign hw_in.max_frame.value.we = max_frame_refused;
-  assign hw_in.settings_refused.value.incr = max_frame_refused || rss_refused;
+  assign hw_in.settings_refused.value.incr = |{max_frame_refused, rss_refused, flow_refused};
   assign hw_in.tx_units.value.next = 32'(tx_units);
   assign hw_in.rx_units.value.next = 32'(rx_units);
   for (genvar i = 0; i < 10; i++) begin : g_key
@@ -226,10 +229,15 @@ module host_nic_port
       .stamp(rx_stamp),
       .count_o(mac_rx_count)
   );
-  rx_parse i_rx_parse (
+  rx_parse #(
+      .FlowEntries(FlowEntries),
+      .Queues(RxQueues)
+  ) i_rx_parse (
       .clk_i,
       .rst_i,
       .key_i(rss_key),
+      .flow_regs,
+      .flow_refused_o(flow_refused),
       .frame_in(rx_raw),
       .stamp(rx_stamp),
       .frame_out(rx_frame),

@@ -12,6 +12,7 @@ constexpr unsigned kEth = 14, kIp4 = 20, kIp6 = 40;
 constexpr unsigned kFirstBeat = 64;  // the device hashes what is in it
 constexpr std::uint8_t kTcp = 6, kUdp = 17;
 enum : unsigned { kTypeV4 = 1, kTypeV6 = 2, kTypeTcp = 4, kTypeUdp = 8 };
+using Bytes = std::span<const std::uint8_t>;
 
 unsigned word(std::span<const std::uint8_t> bytes, std::size_t at) {
   return bytes[at] << 8 | bytes[at + 1];
@@ -25,6 +26,27 @@ std::uint32_t sum(std::span<const std::uint8_t> bytes, std::size_t from, std::si
   return static_cast<std::uint32_t>(total % 0xffff);
 }
 
+// Hands on the bytes of a frame that the flow hash is over; returns the hash's type.
+unsigned each_field(Bytes frame, const auto& add) {
+  const Bytes beat = frame.first(std::min<std::size_t>(frame.size(), kFirstBeat));
+  std::size_t ip = kEth;
+  const auto is_tag = [](unsigned type) { return type == 0x8100 || type == 0x88a8; };
+  for (int tags = 0; tags < 2 && is_tag(word(beat, ip - 2)); ++tags) ip += 4;
+  const unsigned ether_type = word(beat, ip - 2), version = beat[ip] >> 4;
+  const bool v4 = ether_type == 0x0800 && version == 4;
+  const bool v6 = ether_type == 0x86dd && version == 6 && ip + kIp6 <= beat.size();
+  if (!v4 && !v6) return 0;
+  const std::size_t transport = ip + (v4 ? kIp4 : kIp6);
+  // Not behind options, and not in fragments.
+  const bool plain = v6 || ((beat[ip] & 15) == 5 && (word(beat, ip + 6) & 0x3fff) == 0);
+  const unsigned protocol = beat[ip + (v4 ? 9 : 6)];
+  const bool ports =
+      plain && transport + 4 <= beat.size() && (protocol == kTcp || protocol == kUdp);
+  add(v4 ? beat.subspan(ip + 12, 8) : beat.subspan(ip + 8, 32));
+  if (ports) add(beat.subspan(transport, 4));
+  return (v4 ? kTypeV4 : kTypeV6) | (!ports ? 0u : protocol == kTcp ? kTypeTcp : kTypeUdp);
+}
+
 }  // namespace
 
 FlowHash::FlowHash() {
@@ -32,7 +54,7 @@ FlowHash::FlowHash() {
   const auto key_bit = [](unsigned bit) {
     return Driver::kRssKey[bit / 32 % 10] >> (31 - bit % 32) & 1;
   };
-  for (unsigned byte = 0; byte < kFields; ++byte) {
+  for (unsigned byte = 0; byte < Flow::kFields; ++byte) {
     for (unsigned value = 0; value < 256; ++value) {
       std::uint32_t hash = 0;
       for (unsigned bit = 0; bit < 8; ++bit) {
@@ -46,29 +68,24 @@ FlowHash::FlowHash() {
   }
 }
 
-FlowHash::Value FlowHash::of(std::span<const std::uint8_t> frame) const {
-  const std::span beat = frame.first(std::min<std::size_t>(frame.size(), kFirstBeat));
-  std::size_t ip = kEth;
-  const auto is_tag = [](unsigned type) { return type == 0x8100 || type == 0x88a8; };
-  for (int tags = 0; tags < 2 && is_tag(word(beat, ip - 2)); ++tags) ip += 4;
-  const unsigned ether_type = word(beat, ip - 2), version = beat[ip] >> 4;
-  const bool v4 = ether_type == 0x0800 && version == 4;
-  const bool v6 = ether_type == 0x86dd && version == 6 && ip + kIp6 <= beat.size();
-  if (!v4 && !v6) return {0, 0};
-  const std::size_t transport = ip + (v4 ? kIp4 : kIp6);
-  // Not behind options, and not in fragments.
-  const bool plain = v6 || ((beat[ip] & 15) == 5 && (word(beat, ip + 6) & 0x3fff) == 0);
-  const unsigned protocol = beat[ip + (v4 ? 9 : 6)];
-  const bool ports =
-      plain && transport + 4 <= beat.size() && (protocol == kTcp || protocol == kUdp);
+FlowHash::Value FlowHash::of(Bytes frame) const {
   std::uint32_t hash = 0;
   unsigned field = 0;
-  const auto add = [&](std::size_t from, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i) hash ^= table_[field++][beat[from + i]];
-  };
-  v4 ? add(ip + 12, 8) : add(ip + 8, 32);
-  if (ports) add(transport, 4);
-  return {hash, (v4 ? kTypeV4 : kTypeV6) | (!ports ? 0u : protocol == kTcp ? kTypeTcp : kTypeUdp)};
+  const unsigned type = each_field(frame, [&](Bytes bytes) {
+    for (const std::uint8_t byte : bytes) hash ^= table_[field++][byte];
+  });
+  return {hash, type};
+}
+
+Flow FlowHash::flow(Bytes frame) const {
+  Flow flow;
+  std::size_t at = 0;
+  flow.type = each_field(frame, [&](Bytes bytes) {
+    std::ranges::copy(bytes, flow.fields.begin() + static_cast<std::ptrdiff_t>(at));
+    at += bytes.size();
+  });
+  flow.hash = of(frame).hash;
+  return flow;
 }
 
 std::uint16_t frame_sum(std::span<const std::uint8_t> frame) {
@@ -118,9 +135,18 @@ void RecordCheck::received(const Received& r, unsigned port, Time now) {
   const unsigned type = queue_pkg::rx_flags_t{r.flags}.hash_type();
   bad_hash_ += r.hash != wanted.hash || type != wanted.type;
   bad_sum_ += r.csum % 0xffff != frame_sum(r.frame);
-  const unsigned entry = wanted.type ? wanted.hash % rss_entries_ : 0;
-  bad_queue_ += r.queue != Driver::rss_queue(entry, port, ports_, rx_queues_);
+  bad_queue_ += r.queue != queue_of(r.interface, port, r.frame, wanted);
   bad_stamp_ += wrong(r.timestamp, received_[std::size_t{r.interface} * rx_queues_ + r.queue], now);
+}
+
+unsigned RecordCheck::queue_of(unsigned interface, unsigned port, Bytes frame,
+                               FlowHash::Value value) const {
+  if (!steered_.empty()) {
+    const auto found = steered_.find({interface * ports_ + port, hash_.flow(frame)});
+    if (found != steered_.end()) return found->second;
+  }
+  const unsigned entry = value.type ? value.hash % rss_entries_ : 0;
+  return Driver::rss_queue(entry, port, ports_, rx_queues_);
 }
 
 void RecordCheck::sent(unsigned interface, unsigned queue, std::uint64_t stamp, Time now) {
@@ -136,7 +162,7 @@ bool RecordCheck::wrong(std::uint64_t stamp, std::uint64_t& newest, Time now) {
 void RecordCheck::check(Findings& findings) const {
   findings.add(bad_hash_, "records with a wrong flow hash");
   findings.add(bad_sum_, "records with a wrong checksum");
-  findings.add(bad_queue_, "frames in a queue that their hash does not name");
+  findings.add(bad_queue_, "frames in a queue that neither their flow nor its hash names");
   findings.add(bad_stamp_, "records with an impossible time stamp");
 }
 

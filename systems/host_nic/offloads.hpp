@@ -6,14 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/sim/time.hpp"
 #include "bench/stats/findings.hpp"
 #include "systems/host_nic/driver.hpp"
+#include "systems/host_nic/steering.hpp"
 
 namespace emery::host_nic {
 
@@ -28,10 +31,11 @@ class FlowHash {
 
   FlowHash();
   Value of(std::span<const std::uint8_t> frame) const;
+  /// What it is over.
+  Flow flow(std::span<const std::uint8_t> frame) const;
 
  private:
-  static constexpr unsigned kFields = 36;  // bytes: IPv6 addresses and ports
-  std::array<std::array<std::uint32_t, 256>, kFields> table_;
+  std::array<std::array<std::uint32_t, 256>, Flow::kFields> table_;
 };
 
 /// Sum of the 16-bit words of a frame from byte 14 on, modulo 65535: 0 stands for 65535, too.
@@ -56,15 +60,22 @@ class RecordCheck {
   }
   /// Entries of the device's table of receive queues.
   void table(unsigned rss_entries) { rss_entries_ = rss_entries; }
+  /// The device was told to put a flow of this port into this queue.
+  void steered(unsigned interface, unsigned port, const Flow& flow, unsigned queue) {
+    steered_[{interface * ports_ + port, flow}] = queue;
+  }
   void received(const Received& record, unsigned port, Time now);
   void sent(unsigned interface, unsigned queue, std::uint64_t stamp, Time now);
   void check(Findings& findings) const;
 
  private:
   FlowHash hash_;
+  unsigned queue_of(unsigned interface, unsigned port, std::span<const std::uint8_t> frame,
+                    FlowHash::Value value) const;
   bool wrong(std::uint64_t stamp, std::uint64_t& newest, Time now);
 
   unsigned ports_, rx_queues_, tx_queues_, rss_entries_ = 1;
+  std::map<std::pair<unsigned, Flow>, unsigned> steered_;
   std::vector<std::uint64_t> received_, sent_;  // the newest stamp of each queue
   Time start_ = 0;
   std::uint64_t bad_hash_ = 0, bad_sum_ = 0, bad_queue_ = 0, bad_stamp_ = 0;

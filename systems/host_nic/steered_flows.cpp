@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/host_nic/steered_flows.hpp"
+
+#include <cstddef>
+#include <set>
+
+#include "host_nic.h"
+
+namespace emery::host_nic {
+
+namespace {
+
+constexpr std::uint64_t kPatience = 64;  // frames for each flow that is to be found
+
+}  // namespace
+
+void SteeredFlows::steer(Driver& driver, RecordCheck& records, unsigned interface, unsigned port,
+                         const TrafficConfig& traffic, unsigned flows, Time now) {
+  const unsigned ports = driver.interfaces()[interface].ports;
+  const auto queue_of = [&](unsigned n) { return (n * ports + port) % driver.rx_queues(); };
+  const FlowHash hash;
+  std::set<Flow> seen;
+  Source preview(traffic, nullptr, [](const Source&) {});
+  preview.start(now);
+  Frame frame;
+  unsigned steered = 0;
+  bool remove = false;
+  for (std::uint64_t i = 0; steered < flows && i < kPatience * flows; ++i) {
+    if (!preview.next(frame)) break;
+    const Flow flow = hash.flow(frame.bytes());
+    if (flow.type == 0 || !seen.insert(flow).second) continue;
+    const unsigned queue = queue_of(steered);
+    const bool change = steered % 2 != 0;
+    const unsigned writes = driver.steer(interface, port, flow, queue_of(steered + change));
+    if (writes == 0) {
+      ++no_room_;
+      continue;
+    }
+    moved_ += writes - 1;
+    if (remove) {
+      driver.unsteer(interface, port, flow);
+      ++removed_;
+      remove = false;
+      continue;
+    }
+    if (change) changed_ += driver.steer(interface, port, flow, queue);
+    records.steered(interface, port, flow, queue);
+    ++flows_;
+    remove = ++steered % 8 == 0;
+  }
+  // A read returns when all writes before it have arrived.
+  driver.device_register(offsetof(nic_device_regs_t, magic));
+}
+
+void SteeredFlows::write(JsonWriter& json) const {
+  json.begin_object()
+      .field("flows", flows_)
+      .field("moved", moved_)
+      .field("changed", changed_)
+      .field("removed", removed_)
+      .field("no_room", no_room_)
+      .end_object();
+}
+
+}  // namespace emery::host_nic
