@@ -313,8 +313,9 @@ def test_a_stopped_receive_queue_is_set_up_anew(nic):
         ("reset_every_us=45",),
         ("rx_mode=stream", "tx_mode=stream", "cpus=2"),
         ("interrupts=true", "segments=4", "restart_every=60"),
+        ("steered_flows=16",),
     ],
-    ids=["again and again", "streams", "interrupts,restarts"],
+    ids=["again and again", "streams", "interrupts,restarts", "steered"],
 )
 def test_a_hot_reset_under_traffic(nic, more):
     """What the device has is lost and nothing else; answers to what it had asked are dropped; the driver opens it anew, and in

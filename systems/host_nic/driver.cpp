@@ -246,7 +246,10 @@ void Driver::open_interface(unsigned i) {
   }
 
   // What deals frames to queues is there before they are when frames may be coming.
-  if (again_) deal_frames(interface);
+  if (again_) {
+    deal_frames(interface);
+    restore_flows(i);
+  }
   if (config_.rx_stream) {
     open_streams(i);
   } else {

@@ -271,6 +271,8 @@ class Driver {
   std::uint64_t flow_registers(unsigned interface, unsigned port);
   FlowTable& flow_table(unsigned interface, unsigned port);
   void write_flow(unsigned interface, unsigned port, unsigned entry);
+  // What was steered before the device was reset.
+  void restore_flows(unsigned interface);
   void set_up_cq(std::uint64_t regs, std::uint64_t ring, unsigned slots, unsigned target);
   void set_up_queue(std::uint64_t regs, std::uint64_t ring, bool transmit, unsigned cq);
   // Gives a receive queue's slots their buffers, once and for all.

@@ -101,6 +101,16 @@ void Driver::write_flow(unsigned i, unsigned port, unsigned at) {
   write32(regs + offsetof(FlowRegs, put), at);
 }
 
+void Driver::restore_flows(unsigned i) {
+  for (unsigned port = 0; port < interfaces_[i].ports; ++port) {
+    const auto table = std::size_t{i} * interfaces_[i].ports + port;
+    if (table >= flows_.size()) break;
+    flows_[table].written = {};
+    for (unsigned at = 0; at < flows_[table].places.size(); ++at)
+      if (flows_[table].places.entry(at).flow.type != 0) write_flow(i, port, at);
+  }
+}
+
 unsigned Driver::steer(unsigned i, unsigned port, const Flow& flow, unsigned queue) {
   const auto writes = flow_table(i, port).places.place(flow, queue);
   for (const unsigned at : writes) write_flow(i, port, at);

@@ -39,6 +39,7 @@ class FlowPlaces {
   /// Takes a flow out: the entry to write, if it was there.
   std::optional<unsigned> remove(const Flow& flow);
   const Entry& entry(unsigned at) const { return entries_[at]; }
+  unsigned size() const { return static_cast<unsigned>(entries_.size()); }
 
  private:
   std::array<unsigned, 2> places(const Flow& flow) const;
