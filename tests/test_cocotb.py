@@ -17,8 +17,12 @@ FOLDER = ROOT / "tests" / "usplus"
 @pytest.mark.parametrize(
     ("name", "folder", "tests"),
     [
-        ("pcie-bench", "bench", {"enumeration_and_registers", "transfers", "reset_under_traffic", "faults"}),
-        ("host-nic", "nic", {"frames_out_and_back", "ports_and_vectors"}),
+        (
+            "pcie-bench",
+            "bench",
+            {"enumeration_and_registers", "transfers", "reset_under_traffic", "function_reset_under_traffic", "faults"},
+        ),
+        ("host-nic", "nic", {"frames_out_and_back", "ports_and_vectors", "function_reset_under_traffic"}),
     ],
     ids=["pcie-bench", "host-nic"],
 )

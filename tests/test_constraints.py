@@ -164,8 +164,8 @@ def test_a_line_too_few_or_too_many_is_noticed(small, kind):
 def test_paths_are_as_the_tools_write_them(small):
     """Of instances and generate blocks."""
     made, _ = small
-    assert " i_card/i_mac/i_mac_rx/i_cross/i_write/gray_o_reg[*]" in constraints.xdc(made)
-    assert " i_card|i_mac|i_mac_rx|i_cross|i_write|gray_o[*]" in constraints.sdc(made)
+    assert " i_card/i_mac/i_mac_rx/i_cross/i_write/gray_q_reg[*]" in constraints.xdc(made)
+    assert " i_card|i_mac|i_mac_rx|i_cross|i_write|gray_q[*]" in constraints.sdc(made)
     instances = {"i_a", "i_a.g_b[0].i_c"}
     other = constraints.Constraints("", {}, [], {}, [], set(), instances, [])
     assert other.path("i_a.g_b[0].i_c.g_d.x_q", "/") == "i_a/g_b[0].i_c/g_d.x_q"

@@ -198,7 +198,7 @@ def test_integrity_failures_end_with_1(capsys, tmp_path, fake):
 def limit(tx, rx, steady=True, size="1518", frames=1518):
     """The limit of a host-nic that delivered so many Mpps of 1518-byte frames each way."""
     streams = {"tx": stream(1000, mpps=tx, size=frames), "rx": stream(1000, mpps=rx, size=frames)}
-    result = body(streams, stream(2000, mpps=tx + rx, size=frames))
+    result = body(streams, stream(2000, mpps=tx + rx, size=frames)) | {"workload": {}}
     result["window"]["steady"] = steady
     target = system.load("host-nic")
     result["limit"] = limits.limit(target, target.values(), workload(target, {"size": size, "direction": "both"}), result)

@@ -134,6 +134,20 @@ def test_a_stream_takes_64_byte_frames_at_line_rate(nic):
     assert result["resources"]["driver"]["doorbells"] < 100
 
 
+def test_small_frames_of_streams_share_writes_where_the_link_is_busy(nic):
+    words = ("--frames", "6000", "--direction", "both", *STREAM, "pcie_interface=usplus", "--set", "tx_mode=stream")
+    for size, least in ("64", 0.985 * 148.8), ("79", 0.97 * 126.3):
+        result = nic("--size", size, *words)
+        whole(result)
+        assert result["streams"]["rx"]["mpps"] > least, size
+        assert result["resources"]["root_complex"]["writes"] < 0.9 * 6000, size
+    # Alone each goes at once.
+    alone = nic("--size", "64", "--rate", "0.05", *words)
+    whole(alone)
+    assert alone["resources"]["root_complex"]["writes"] > 6000
+    assert alone["streams"]["rx"]["latency_ns"]["p99"] < 500
+
+
 def test_a_full_stream_drops_and_goes_on(nic):
     words = ("--size", "64-300", "--frames", "3000", "--direction", "rx", "--flows", "3", *STREAM, "rx_ring=1024")
     stream = nic(*words, "--set", "cpu_ns_per_packet=400")["streams"]["rx"]

@@ -23,10 +23,11 @@ STREAMS = {"tx": "wire0.pcap", "rx": "host.pcap"}
 def nic(tmp_path, capsys):
     """Runs host-nic below its limits, so that nothing but the fault can cost a frame; gives its result."""
 
-    def run(*settings, direction="both", frames=FRAMES, rate="0.3", size="64-1000", flows=FLOWS, captures=None):
+    def run(*settings, direction="both", frames=FRAMES, rate="0.3", size="64-1000", flows=FLOWS, captures=None, seed=1):
         out = tmp_path / "result.json"
         words = [x for setting in settings for x in ("--set", setting)]
         words += ["--size", size, "--frames", str(frames), "--rate", rate, "--flows", str(flows), "--direction", direction]
+        words += ["--seed", str(seed)]
         words += ["--pcap-out", str(captures)] if captures else []
         ended = main(["run", "host-nic", *words, "--json", str(out), "--assertions"])
         assert ended == 0, capsys.readouterr().err
@@ -336,6 +337,40 @@ def test_a_hot_reset_under_traffic(nic, more):
         "queue_stopped",
         "no_descriptor",
     }
+
+
+@pytest.mark.parametrize(
+    ("seed", "direction", "more"),
+    [
+        (1, "both", ("reset_every_us=45",)),
+        (2, "both", ("reset_every_us=31.7", "reset_us=1", "read_jitter_ns=2000", "read_latency_ns=4000")),
+        (3, "rx", ()),
+        (4, "tx", ("segments=4",)),
+        (5, "both", ("rx_mode=stream", "tx_mode=stream", "cpus=2")),
+        (6, "both", ("interrupts=true", "restart_every=60", "fault=lost_completion", "fault_frame=300")),
+    ],
+    ids=["again and again", "late answers", "rx", "tx", "streams", "lost completion"],
+)
+def test_a_function_reset_under_traffic(nic, seed, direction, more):
+    """The link stays up: the host answers all that the device had asked before, and that must be nobody's."""
+    result = nic("reset_kind=function", "reset_at_us=41.5", "mtu=1500", *more, direction=direction, frames=6000, rate="0.5",
+                 size="64-1518", flows=32, seed=seed)  # fmt: skip
+    resets, reads = result["resources"]["resets"], result["resources"]["dma_read"]
+    assert len(resets) >= 3 if "reset_every" in str(more) else len(resets) == 1
+    for reset in resets:
+        assert reset["late_completions"] <= reset["dropped_completions"] and reset["opened_us"] < 150
+        # Frames come in all the time; those that the driver has go nowhere.
+        assert reset["lost_frames"] > 0
+    assert all(x["opened_us"] < x["recovered_us"] < x["opened_us"] + 25 for x in resets[:-1] or resets)
+    assert (sum(x["late_completions"] for x in resets) > 0) == (direction != "rx")
+    assert reads["unexpected"] == 0 and reads["late"] >= resets[-1]["dropped_completions"]
+    lost = {way: x["dropped"].pop("reset") for way, x in result["streams"].items()}
+    assert sum(lost.values()) == sum(x["lost_frames"] for x in resets) and min(lost.values()) > 0
+    stopped = {"queue_stopped", "no_descriptor"}
+    for way, stream in result["streams"].items():
+        assert set(stream["dropped"]) <= (
+            stopped if way == "rx" else {"queue_stopped", "tx_error"} if "fault" in str(more) else set()
+        )
 
 
 def test_no_reset_no_trace(nic):

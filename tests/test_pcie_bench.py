@@ -98,6 +98,15 @@ def test_frames_of_many_sizes_are_filled_up(bench):
     assert 0.95 < result["limit"]["fraction"] < 1.01
 
 
+@pytest.mark.parametrize("seed", [7, 8])
+def test_the_limit_is_of_transfers_not_of_what_was_drawn(bench, seed):
+    """Few frames of a range are longer or shorter than its mean; each is moved as the longest."""
+    result = bench("--size", "64-1518", "--frames", 300, "--direction", "rx", "--seed", seed)
+    moved = result["totals"]["mpps"] * 1e6 * (1518 + 24 * 6) * 8
+    assert result["limit"]["fraction"] == pytest.approx(moved / (LINE * 1e9), rel=0.01)
+    assert result["limit"]["by"] == "pcie_up" and 0.95 < result["limit"]["fraction"] < 1.02
+
+
 def test_what_it_refuses(capsys):
     assert "window_kb" in refused(capsys, "--size", 4096, "--set", "window_kb=64")
     assert "host_profile" in refused(capsys, "--set", "host_profile=pdp-11")

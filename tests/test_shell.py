@@ -115,7 +115,15 @@ def test_the_launcher_says_what_is_set_up():
         ("emery sweep core-nic --over core", {"cores=", "core_mhz="}, {"tx_queues="}),
         ("emery show host-nic --", {"--json", "--schema"}, {"--set"}),
         ("emery map --", {"--readme"}, {"host-nic"}),
+        ("emery report host", {"host-nic"}, {"capture"}),
+        ("emery report host-nic --", {"--out", "--from"}, {"--set"}),
+        ("emery reproduce host-nic --p", {"--plot", "--published", "--publish"}, {"--out"}),
+        ("emery docs --", {"--out"}, {"host-nic"}),
         ("emery run host-nic --pcap ma", {"mark.pcap"}, {"map"}),
+        ("emery new ", {"scheduler", "firmware", "tile", "block", "hook", "system"}, {"run"}),
+        ("emery new block mine --f", {"--from"}, {"--frames"}),
+        ("emery run host-nic --wi", {"--with"}, {"--size"}),
+        ("emery test --wi", {"--with"}, {"--size"}),
     ],
 )
 def test_completion(capsys, tmp_path, line, has, not_):

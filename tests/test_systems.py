@@ -11,7 +11,7 @@ import pytest
 from conftest import body, read_pcap, stream, write_pcap
 from jsonschema import Draft202012Validator
 
-from emery import system
+from emery import shapes, system
 from emery.check import testing
 from emery.cli import main
 from emery.common import ROOT, UserError
@@ -222,7 +222,7 @@ REFUSED = {
     "capture": [
         "rings=16 max_rings=8", "staging_pages=64", "consumers=7 rings=4", "links=1 link_rate=0.5",
         "links=1 fault_link=0 link_lost_at_us=9", "link_lost_at_us=9 link_back_at_us=8", "pcap=", "size=imix", "flows=3",
-        "source=wire size=9019", "block_kb=4 size=5000", "consumer_fault=no_put link_lost_at_us=9",
+        "ipv6=0.5", "source=wire size=9019", "block_kb=4 size=5000", "consumer_fault=no_put link_lost_at_us=9",
     ],
     "core-nic": ["studies=true", "drop_udp_port=9 firmware=rmw"],
     "direct-router": [
@@ -235,6 +235,7 @@ REFUSED = {
         "read_kb=128 tx_ram_kb=64", "reset_every_us=5",
         "rx_mode=stream fault=rx_null_address", "rx_mode=stream interrupts=true", "tx_mode=stream size=9018",
         "tx_mode=stream restart_every=60", "tx_mode=stream recover=true", "steered_flows=2000",
+        "tx_mode=stream scheduler=strict", "queue_rates=1 pcap=", "queue_rates=1 tx_queues=8192 size=64",
         "tx_mode=stream segments=2", "tx_mode=stream tx_push=frame", "tx_mode=stream fault=null_address",
     ],
     "pcie-bench": ["size=4096 window_kb=64"],
@@ -247,20 +248,20 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
     """Each condition of each system is met by one of these; the settings that meet are in the line."""
     monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built"))
     capture = write_pcap(tmp_path / "a.pcap", [bytes(60)])
-    refusals, met = {x.why: x for x in system.load(name).refusals}, set()
+    refusals, met, options = {x.why: x for x in system.load(name).refusals}, set(), (*system.FACTS, *shapes.OPTIONS)
     for settings in REFUSED[name]:
         given = dict(x.split("=") for x in settings.split())
         words = [
             word
             for option, x in given.items()
-            for word in ([f"--{option}", x or str(capture)] if option in system.FACTS else ["--set", f"{option}={x}"])
+            for word in ([f"--{option}", x or str(capture)] if option in options else ["--set", f"{option}={x}"])
         ]
         assert main(["run", name, *words]) == 2
         line = capsys.readouterr().err
         assert line.startswith("emery: ") and line.count("\n") == 1
         why = line.strip().split(": ", 2)[2]
         shown = {f"{option}={x}" for option, x in given.items() if option in refusals[why].names and x}
-        assert shown and all(x in line for x in shown) or "longest" in line or "pcap" in line
+        assert shown and all(x in line for x in shown) or any(x in line for x in ("longest", "pcap", "shape="))
         met.add(why)
     assert met == set(refusals)
 
@@ -339,8 +340,9 @@ def test_what_a_workload_says_is_no_parameter(name, tmp_path):
     """The simulator is told both as key=value."""
     capture, target = write_pcap(tmp_path / "a.pcap", [bytes(60)]), system.load(name)
     told = [{"pcap": [str(capture)], "timed": "2"}, {"size": "64", "frames": "9"}, {"size": "64", "duration": "1us"}]
+    told += [{"size": "64", **dict.fromkeys(shapes.GENERATED, "1")}, {"size": "64", "arrivals": "poisson"}]
     names = {setting for options in told for setting in workload(target, options).settings()}
-    assert len(names) > 5 and not names & (target.parameters.keys() | target.settings(target.values()).keys())
+    assert len(names) > 11 and not names & (target.parameters.keys() | target.settings(target.values()).keys())
 
 
 @pytest.mark.parametrize("name", system.names())

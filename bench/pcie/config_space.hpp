@@ -23,6 +23,7 @@ struct FunctionConfig {
   bool bar0_prefetchable = true;
   int max_payload = 1024;        // largest the device supports: 128 ... 4096 bytes
   bool wide_tags = false;        // asks with tags of 10 bits
+  bool function_reset = false;   // takes function-level resets
   int msix_vectors = 32;         // 0: no MSI-X capability
   std::uint32_t msix_table = 0;  // offsets in BAR 0, multiples of 8
   std::uint32_t msix_pba = 0;
@@ -72,8 +73,9 @@ class ConfigSpace {
     const auto speed = static_cast<std::uint32_t>(link_.gen),
                width = static_cast<std::uint32_t>(link_.lanes);
     words_[(kPcieCap + 0x00) / 4] = 0x0002'0010 | next << 8;
-    words_[(kPcieCap + 0x04) / 4] =
-        payload | 1u << 5 | 1u << 15;              // extended tags, role-based error reporting
+    words_[(kPcieCap + 0x04) / 4] = payload | 1u << 5 |
+                                    1u << 15 |  // extended tags, role-based error reporting
+                                    std::uint32_t{f.function_reset} << 28;
     define(kPcieCap + 0x08, 0x2810, 0x0000'7fff);  // MRRS 512, no snoop, relaxed ordering, MPS 128
     words_[(kPcieCap + 0x0c) / 4] = speed | width << 4;
     define(kPcieCap + 0x10, (speed | width << 4) << 16, 0x0000'0048);  // RCB, common clock
@@ -94,14 +96,25 @@ class ConfigSpace {
     }
   }
 
+  // As after a function-level reset, which leaves what belongs to the link (Base Specification
+  // 6.6.2).
+  void reset_function() {
+    const std::uint32_t payload = control() & 0xe0, link = words_[(kPcieCap + 0x10) / 4];
+    reset();
+    words_[(kPcieCap + 8) / 4] = (control() & ~0xe0u) | payload;
+    words_[(kPcieCap + 0x10) / 4] = link;
+  }
+
   std::uint32_t read(std::uint16_t offset) const { return words_[offset / 4 % words_.size()]; }
 
-  void write(std::uint16_t offset, std::uint32_t value, std::uint32_t enables) {
+  // Whether it asks for a function-level reset: Initiate FLR, which reads 0.
+  bool write(std::uint16_t offset, std::uint32_t value, std::uint32_t enables) {
     const std::size_t i = offset / 4 % words_.size();
     std::uint32_t mask = 0;
     for (int b = 0; b < 4; ++b) mask |= (enables >> b & 1) * (0xffu << 8 * b);
     mask &= writable_[i];
     words_[i] = (words_[i] & ~mask) | (value & mask);
+    return function_.function_reset && i == (kPcieCap + 8) / 4 && enables >> 1 & value >> 15 & 1;
   }
 
   bool memory_enabled() const { return words_[1] & 2; }

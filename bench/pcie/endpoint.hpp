@@ -36,6 +36,8 @@ class Endpoint : public Component {
         cfg_(pins.cfg),
         fc_(pins.fc),
         link_up_(pins.link_up),
+        flr_(pins.function_reset),
+        flr_done_(pins.function_reset_done),
         space_(config.function, link.config()) {
     *tx_.ready = 0;
     if (tx_read_.valid) *tx_read_.ready = 0;
@@ -44,6 +46,7 @@ class Endpoint : public Component {
 
   void sample(Time now) override {
     link_.up.service(now);
+    sample_function_reset();
     if (rx_valid_) {
       if (*rx_.ready) {
         rx_accepted(now);
@@ -64,8 +67,8 @@ class Endpoint : public Component {
   }
 
   void drive() override {
-    const bool ready = tx_queue_.size() < static_cast<std::size_t>(config_.tx_tlps) &&
-                       tx_queue_.payload_bytes() < config_.tx_bytes;
+    drive_function_reset();
+    const bool ready = has_room(tx_queue_);
     if (ready != tx_ready_) *tx_.ready = tx_ready_ = ready;
     if (tx_read_.valid) {
       *tx_read_.ready = read_ready_ =
@@ -98,6 +101,7 @@ class Endpoint : public Component {
     in_packet_ = drop_packet_ = false;
     for (ReadState& r : reads_) r = {};
     reads_open_ = read_bytes_open_ = 0;
+    resets_function_ = false;
     cfg_changed_ = true;
   }
 
@@ -124,6 +128,12 @@ class Endpoint : public Component {
 
   // What the logic sees of it, where it looks: that the link is trained.
   void show_up(bool up) { *link_up_ = up; }
+
+  // The host has reset the function, and the logic has not done it yet. Configuration requests are
+  // to be tried again meanwhile, memory requests miss BAR 0.
+  bool resets_function() const { return resets_function_; }
+  // Completions given to the logic since it did so last.
+  std::uint64_t completions_since_reset() const { return completions_since_reset_; }
 
   const ConfigSpace& config_space() const { return space_; }
   std::uint16_t id() const { return requester_; }
@@ -207,11 +217,18 @@ class Endpoint : public Component {
   void answer_config(const Tlp& tlp, Time now) {
     // The function learns its number from the write that reaches it (Base Specification 2.2.6.2).
     std::uint32_t data = 0;
+    if (resets_function_) {
+      answer(make_completion(tlp, tlp.config_target(), kStatusCRS, 0, 4, 0), 0, now);
+      return;
+    }
     if (tlp.has_data()) {
       if (requester_ != tlp.config_target()) requester_ = tlp.config_target();
       std::uint32_t value;
       std::memcpy(&value, tlp.payload, 4);
-      space_.write(tlp.config_offset(), value, tlp.first_be());
+      if (space_.write(tlp.config_offset(), value, tlp.first_be())) {
+        space_.reset_function();
+        resets_function_ = true;
+      }
       cfg_changed_ = true;
     } else {
       data = space_.read(tlp.config_offset());
@@ -230,13 +247,24 @@ class Endpoint : public Component {
   void tx_beat(Time now) {
     if (deaf_) return;
     ++stats_.tx_beats;
-    if (*tx_.sop != !in_packet_) {  // a packet inside a packet, or a tail without a head
+    tx_part(*tx_.sop, *tx_.eop, tx_.hdr, tx_.data, tx_.bytes, now);
+  }
+
+  bool has_room(const TlpFifo& queue) const {
+    return queue.size() < static_cast<std::size_t>(config_.tx_tlps) &&
+           queue.payload_bytes() < config_.tx_bytes;
+  }
+
+  // So many bytes of a packet as they come from the logic: a beat, or a segment of one.
+  void tx_part(bool sop, bool eop, const std::uint32_t* hdr, const std::uint32_t* data,
+               std::uint32_t bytes, Time now) {
+    if (sop == in_packet_) {  // a packet inside a packet, or a tail without a head
       ++stats_.tx_malformed;
-      if (!*tx_.sop) return;
+      if (!sop) return;
     }
-    if (*tx_.sop) {
+    if (sop) {
       tx_tlp_ = Tlp{};
-      for (int i = 0; i < 4; ++i) tx_tlp_.dw[i] = tx_.hdr[3 - i];
+      for (int i = 0; i < 4; ++i) tx_tlp_.dw[i] = hdr[3 - i];
       tx_tlp_.bytes = tx_tlp_.payload_expected();
       tx_offset_ = 0;
       in_packet_ = true;
@@ -245,20 +273,19 @@ class Endpoint : public Component {
       tx_room_ = tx_queue_.reserve(tx_tlp_.bytes);
     }
     if (tx_offset_ < tx_tlp_.bytes) {
-      std::memcpy(tx_room_ + tx_offset_, tx_.data, std::min(tx_.bytes, tx_tlp_.bytes - tx_offset_));
+      std::memcpy(tx_room_ + tx_offset_, data, std::min(bytes, tx_tlp_.bytes - tx_offset_));
     }
-    tx_offset_ += tx_.bytes;
+    tx_offset_ += bytes;
     const bool last = tx_offset_ >= tx_tlp_.bytes;
-    if (last != static_cast<bool>(*tx_.eop)) {
+    if (last != eop) {
       ++stats_.tx_malformed;
       drop_packet_ = true;
     }
-    if (!*tx_.eop) return;
+    if (!eop) return;
     in_packet_ = false;
-    const FcClass c = tx_tlp_.fc_class();
     if (drop_packet_) {
       tx_queue_.cancel();
-      give_back(c);
+      give_back(tx_tlp_);
       return;
     }
     tx_tlp_.time = now;
@@ -276,6 +303,7 @@ class Endpoint : public Component {
       ++stats_.tx_malformed;
     } else if (!space_.bus_master()) {
       ++stats_.tx_not_master;
+      give_back(tlp);
     } else {
       tlp.time = now;
       ++stats_.tx_tlps;
@@ -294,11 +322,12 @@ class Endpoint : public Component {
   }
 
   // A packet that was dropped here: the logic has used credits that the link has not.
-  void give_back(FcClass c) {
+  void give_back(const Tlp& tlp) {
+    const FcClass c = tlp.fc_class();
     ++used_h_[c];
-    used_d_[c] += tx_tlp_.data_credits();
+    used_d_[c] += tlp.data_credits();
     --base_h_[c];
-    base_d_[c] -= tx_tlp_.data_credits();
+    base_d_[c] -= tlp.data_credits();
     fc_version_ = 0;
   }
 
@@ -355,6 +384,7 @@ class Endpoint : public Component {
   }
 
   void read_progress(const Tlp& tlp, Time now) {
+    ++completions_since_reset_;
     ReadState& r = reads_[tlp.cpl_tag()];
     if (r.left == 0) return;
     const std::uint32_t in_packet = tlp.bytes - std::min(tlp.bytes, tlp.lower_addr() & 3);
@@ -374,6 +404,16 @@ class Endpoint : public Component {
   }
 
   // ---- pins
+
+  void sample_function_reset() {
+    if (!resets_function_ || !(*flr_done_ & 1)) return;
+    resets_function_ = false;
+    completions_since_reset_ = 0;
+  }
+
+  void drive_function_reset() {
+    if (flr_) *flr_ = resets_function_;
+  }
 
   void drive_rx() {
     rx_changed_ = false;
@@ -422,6 +462,7 @@ class Endpoint : public Component {
   PcieCfgPins cfg_;
   FcLimitPins fc_;
   std::uint8_t* link_up_;
+  std::uint8_t *flr_, *flr_done_;
   ConfigSpace space_;
   std::uint16_t requester_ = 0;
 
@@ -441,7 +482,8 @@ class Endpoint : public Component {
   std::uint64_t base_h_[kFcClasses] = {0, 0, 0}, base_d_[kFcClasses] = {0, 0, 0};
   std::uint64_t used_h_[kFcClasses] = {0, 0, 0}, used_d_[kFcClasses] = {0, 0, 0};
 
-  bool cfg_changed_ = true;
+  bool cfg_changed_ = true, resets_function_ = false;
+  std::uint64_t completions_since_reset_ = 0;
   std::uint64_t fc_version_ = 0;
   ReadState reads_[1024];
   std::uint64_t reads_open_ = 0, read_bytes_open_ = 0;

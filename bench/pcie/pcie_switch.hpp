@@ -64,6 +64,9 @@ class PcieSwitch : public Component {
   PcieSwitch(const PcieSwitch&) = delete;
   PcieSwitch& operator=(const PcieSwitch&) = delete;
 
+  // Is told of each packet that comes in.
+  void on_packet(std::function<void(const Tlp&)> callback) { on_packet_ = std::move(callback); }
+
   // Ports count from 0. The root is at the upper end of its link, an endpoint at the lower end.
   int add_root(PcieLink& link) { return root_ = add(link.down, link.up); }
   int add_endpoint(PcieLink& link) { return add(link.up, link.down); }
@@ -129,6 +132,8 @@ class PcieSwitch : public Component {
     SwitchPortStats stats;
   };
 
+  std::function<void(const Tlp&)> on_packet_;
+
   Port& at(int port) { return ports_.at(static_cast<std::size_t>(port)); }
 
   int add(LinkDirection& in, LinkDirection& out) {
@@ -158,6 +163,7 @@ class PcieSwitch : public Component {
     Port& port = ports_[from];
     while (const Tlp* tlp = port.in->front(now)) {
       ++port.stats.in;
+      if (on_packet_) on_packet_(*tlp);
       const int to = route(*tlp, from);
       if (to == kNobody) {
         ++port.stats.unroutable;

@@ -150,6 +150,8 @@ struct EndpointPins {
   UsPlusPins usplus{};
   PTilePins ptile{};
   std::uint8_t* link_up = nullptr;
+  // Function 0 is being reset, in bit 0; the logic has done it.
+  std::uint8_t *function_reset = nullptr, *function_reset_done = nullptr;
 
   // Those of a model that the setting pcie_interface names, from its ports of the types
   // pcie_pins_in_t and pcie_pins_out_t. Where TLPs cross as beats they have so many bytes.
@@ -159,10 +161,14 @@ struct EndpointPins {
     if (interface == "ptile") {
       pins.ptile = PTilePins::of(in.EMERY_MEMBER(ptile), out.EMERY_MEMBER(ptile));
       pins.link_up = &in.EMERY_MEMBER(ptile).EMERY_MEMBER(dl_up);
+      pins.function_reset = &in.EMERY_MEMBER(ptile).EMERY_MEMBER(flr_rcvd_pf);
+      pins.function_reset_done = &out.EMERY_MEMBER(ptile).EMERY_MEMBER(flr_completed_pf);
     } else if (interface != "ideal") {
       pins.usplus =
           UsPlusPins::of(in.EMERY_MEMBER(usplus), out.EMERY_MEMBER(usplus), interface == "usplus");
       pins.link_up = &in.EMERY_MEMBER(usplus).EMERY_MEMBER(lnk_up);
+      pins.function_reset = &in.EMERY_MEMBER(usplus).EMERY_MEMBER(cfg_flr_in_process);
+      pins.function_reset_done = &out.EMERY_MEMBER(usplus).EMERY_MEMBER(cfg_flr_done);
     }
     return pins;
   }
@@ -188,6 +194,8 @@ struct EndpointPins {
         .reads = {&out.EMERY_MEMBER(read_valid), &in.EMERY_MEMBER(read_ready), nullptr,
                   out.EMERY_MEMBER(read_hdr).data(), nullptr, nullptr},
         .link_up = &in.EMERY_MEMBER(link_up),
+        .function_reset = &in.EMERY_MEMBER(function_reset),
+        .function_reset_done = &out.EMERY_MEMBER(function_reset_done),
     };
   }
 };

@@ -26,13 +26,17 @@ class PTileEndpoint final : public Endpoint {
 
   void sample(Time now) override {
     link_.up.service(now);
+    sample_function_reset();
     for (const Tlp& tlp : ended_) {
       if (tlp.is_completion()) read_progress(tlp, now);
       link_.down.release(tlp.fc_class(), tlp.data_credits(), now);
     }
     ended_.clear();
     while (const Tlp* tlp = link_.down.front(now)) {
-      if (!for_logic(*tlp)) {
+      // What comes for a function that is being reset is not expected any more.
+      const bool late = resets_function_ && tlp->is_completion();
+      if (late) read_progress(*tlp, now);
+      if (late || !for_logic(*tlp)) {
         deal_with(*tlp, now);
         continue;
       }
@@ -47,8 +51,8 @@ class PTileEndpoint final : public Endpoint {
   }
 
   void drive() override {
-    *pins_.tx_ready = tx_queue_.size() < static_cast<std::size_t>(config_.tx_tlps) &&
-                      tx_queue_.payload_bytes() < config_.tx_bytes;
+    drive_function_reset();
+    *pins_.tx_ready = has_room(tx_queue_);
     // In the clock after this edge, and so many clocks after it was allowed.
     give(rx_ready_was_ >> (kRxLatency - 1) & 1);
     tell();
@@ -83,49 +87,12 @@ class PTileEndpoint final : public Endpoint {
     if (!allowed && (in_packet_ || !tx_queue_.empty())) ++stats_.tx_stall_clocks;
     for (unsigned s = 0; s < kSegs; ++s) {
       if (valid >> s & 1) {
-        segment(s, now);
+        tx_part(*pins_.tx_sop >> s & 1, *pins_.tx_eop >> s & 1, pins_.tx_hdr + 4 * s,
+                pins_.tx_data + 8 * s, kSegBytes, now);
       } else if (in_packet_ && allowed) {
         ++stats_.tx_malformed;  // a gap
       }
     }
-  }
-
-  void segment(unsigned s, Time now) {
-    const bool sop = *pins_.tx_sop >> s & 1, eop = *pins_.tx_eop >> s & 1;
-    if (sop == in_packet_) {
-      ++stats_.tx_malformed;
-      if (!sop) return;
-    }
-    if (sop) {
-      tx_tlp_ = Tlp{};
-      for (unsigned i = 0; i < 4; ++i) tx_tlp_.dw[i] = pins_.tx_hdr[4 * s + 3 - i];
-      tx_tlp_.bytes = tx_tlp_.payload_expected();
-      tx_room_ = tx_queue_.reserve(tx_tlp_.bytes);
-      tx_offset_ = 0;
-      in_packet_ = true;
-      drop_packet_ = !space_.bus_master() && tx_tlp_.is_mem();
-      stats_.tx_not_master += drop_packet_;
-    }
-    if (tx_offset_ < tx_tlp_.bytes)
-      std::memcpy(tx_room_ + tx_offset_, pins_.tx_data + 8 * s,
-                  std::min(kSegBytes, tx_tlp_.bytes - tx_offset_));
-    tx_offset_ += kSegBytes;
-    if (eop != (tx_offset_ >= tx_tlp_.bytes)) {
-      ++stats_.tx_malformed;
-      drop_packet_ = true;
-    }
-    if (!eop) return;
-    in_packet_ = false;
-    if (drop_packet_) {
-      tx_queue_.cancel();
-      give_back(tx_tlp_.fc_class());
-      return;
-    }
-    tx_tlp_.time = now;
-    ++stats_.tx_tlps;
-    if (tx_tlp_.is_mem_read()) read_begins(tx_tlp_, now);
-    use_credits(tx_tlp_);
-    tx_queue_.commit(tx_tlp_);
   }
 
   // ---- to the logic

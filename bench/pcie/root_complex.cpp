@@ -171,6 +171,7 @@ void RootComplex::accept_write(const Tlp& tlp) {
   }
   ++stats_.writes;
   stats_.write_bytes += range.count;
+  if (observer_) observer_->wrote(range.first, range.count, tlp.time);
   memory_.notify(range.first, range.count);
 }
 
@@ -191,6 +192,7 @@ void RootComplex::accept_read(const Tlp& tlp) {
   read.ready = ready;
   tag_used_[tlp.tag()] = true;
   ++stats_.reads;
+  if (observer_) observer_->asked(range.first, range.count, tlp.time);
   if (range.count && !memory_.mapped(range.first, range.count)) {
     read.status = kStatusUR;
     ++stats_.unsupported;
@@ -295,6 +297,7 @@ void RootComplex::launch(Time now) {
 void RootComplex::send_completion() {
   Read& read = reads_.front();
   const Time ready = read.ready;
+  const std::uint64_t from = read.at;
   const auto lower = static_cast<std::uint32_t>(read.at & 0x7f);
   std::uint32_t sent = 0;
   bool drop = read.drop;
@@ -351,7 +354,9 @@ void RootComplex::send_completion() {
   }
   ++stats_.completions;
   if (tlp.status() == kStatusSC) stats_.read_bytes += sent;
-  link_.down.send(tlp, ready);
+  const Time left = link_.down.send(tlp, ready);
+  if (observer_ && tlp.status() == kStatusSC)
+    observer_->answered(from, sent, left + link_.config().latency);
 }
 
 // ---- what the CPU asks
@@ -421,6 +426,10 @@ void RootComplex::link_lost(bool keep_reads) {
     ++stats_.mmio_failed;
     if (request.done) request.done(all_ones(request.bytes), false);
   }
+  fail_requests();
+}
+
+void RootComplex::fail_requests() {
   for (std::uint32_t tag = 0; tag < kCpuTags; ++tag) {
     if (cpu_pending_[tag].used) cpu_finish(tag, false);
   }

@@ -125,6 +125,17 @@ class RootComplex : public Component, public HostInterface {
  public:
   static constexpr std::uint64_t kInterruptBase = 0xfee0'0000, kInterruptEnd = 0xfef0'0000;
 
+  // Is told of what the device does to memory.
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    // A write has arrived and is in memory; a read has arrived.
+    virtual void wrote(std::uint64_t addr, std::uint32_t bytes, Time arrived) = 0;
+    virtual void asked(std::uint64_t addr, std::uint32_t bytes, Time arrived) = 0;
+    // Part of a read will be back at the device then.
+    virtual void answered(std::uint64_t addr, std::uint32_t bytes, Time back) = 0;
+  };
+
   RootComplex(const RootConfig& config, Simulation& simulation, PcieLink& link, HostMemory& memory);
 
   // ---- Component
@@ -174,6 +185,8 @@ class RootComplex : public Component, public HostInterface {
   // the device are forgotten, or kept until answer_kept().
   void link_lost(bool keep_reads = false);
   void answer_kept();
+  // What the CPU waits for fails: the device has forgotten it.
+  void fail_requests();
 
   // When the device is reset: forgets its reads. Follow with enumerate().
   void forget_reads() {
@@ -181,6 +194,7 @@ class RootComplex : public Component, public HostInterface {
     tag_used_.assign(tag_used_.size(), false);
   }
 
+  void observe(Observer* observer) { observer_ = observer; }
   HostMemory& memory() { return memory_; }
   const RootStats& stats() const { return stats_; }
   std::size_t reads_open() const { return reads_.size(); }
@@ -259,6 +273,7 @@ class RootComplex : public Component, public HostInterface {
   std::uint64_t cpu_serial_ = 0;
 
   VectorHandler on_vector_;
+  Observer* observer_ = nullptr;
   std::uint8_t buffer_[4096 + 8];
   RootStats stats_;
 };

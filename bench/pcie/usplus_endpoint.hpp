@@ -26,6 +26,7 @@ class UsPlusEndpoint final : public Endpoint {
 
   void sample(Time now) override {
     link_.up.service(now);
+    sample_function_reset();
     rc_free_ = sample_sender(rc_, now);
     cq_free_ = sample_sender(cq_, now);
     while (const Tlp* tlp = link_.down.front(now)) {
@@ -57,6 +58,7 @@ class UsPlusEndpoint final : public Endpoint {
   }
 
   void drive() override {
+    drive_function_reset();
     if (rc_free_) {
       rc_.next([&](const Tlp&) {
         const UsPlusSender::Extra extra = extras_.front();
@@ -162,11 +164,6 @@ class UsPlusEndpoint final : public Endpoint {
     reads_held_ -= next->front().fc_class() == kNonPosted;
     next->pop();
     return true;
-  }
-
-  bool has_room(const TlpFifo& queue) const {
-    return queue.size() < static_cast<std::size_t>(config_.tx_tlps) &&
-           queue.payload_bytes() < config_.tx_bytes;
   }
 
   UsPlusPins pins_;

@@ -155,12 +155,10 @@ void PcixBus::watch(Time now) {
     ++stats_.words;
     ++slots_[master_].words;
     ++tracker_.words;
-    const std::uint64_t first =
-        is_config(tracker_.command) || tracker_.command == PcixCommand::kSplitCompletion
-            ? 0
-            : tracker_.address % 8;
+    const std::uint64_t first = is_memory_write(tracker_.command) ? tracker_.address % 8 : 0;
     if (tracker_.words > (first + tracker_.attribute.bytes + 7) / 8)
       violation("more data than the byte count", now);
+    if (on_write_ && is_memory_write(tracker_.command)) on_write_(tracker_.address, wires_.ad, now);
   }
   switch (response) {
     case PcixResponse::kRetry:

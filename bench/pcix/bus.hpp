@@ -51,6 +51,10 @@ class PcixBus final : public Component {
  public:
   enum class Level { kFirst, kRound };
 
+  /// Is told of each word that is written to memory, with the address of its transaction.
+  using OnWrite = std::function<void(std::uint64_t address, std::uint64_t word, Time now)>;
+  void on_write(OnWrite callback) { on_write_ = std::move(callback); }
+
   /// Numbers of agents count from 0 in the order they are added.
   int add_card(const PcixPins& pins);
   int add_agent(PcixAgent& agent, Level level = Level::kRound);
@@ -103,6 +107,7 @@ class PcixBus final : public Component {
   bool moved_on_ = false;  // the grant has been passed on since the transaction began
   bool reset_ = true;
   const char* conflict_ = nullptr;
+  OnWrite on_write_;
   PcixBusStats stats_;
 };
 

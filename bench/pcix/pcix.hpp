@@ -30,6 +30,10 @@ inline bool is_config(PcixCommand c) {
   return c == PcixCommand::kConfigRead || c == PcixCommand::kConfigWrite;
 }
 
+inline bool is_memory_write(PcixCommand c) {
+  return c == PcixCommand::kMemWrite || c == PcixCommand::kMemWriteBlock;
+}
+
 /// {DEVSEL#, STOP#, TRDY#} when the target answers.
 enum class PcixResponse : std::uint8_t {
   kDisconnectNextAdb = 0,

@@ -19,6 +19,7 @@ class Hostile final : public FrameSource {
     if (every_ != 0 && ++count_ % every_ == 0 && frame.size >= 60) spoil(frame.data.data());
     return true;
   }
+  bool over() const override { return source_.over(); }
 
  private:
   enum Kind : unsigned {

@@ -9,13 +9,29 @@ namespace emery {
 Run::Run(const Options& options, Time step, Time patience)
     : step_(step),
       patience_(patience),
+      closed_loop_(options.get("closed_loop", std::uint32_t{0})),
       waves_(options.get("waves", "")),
-      output_folder_(options.get("pcap_out", "")) {}
+      output_folder_(options.get("pcap_out", "")) {
+  if (const std::string path = options.get("trace", ""); !path.empty()) {
+    trace_ = std::make_unique<Trace>(path, score_);
+    score_.observe(trace_.get());
+  }
+}
 
 Source& Run::add_source(TrafficConfig plan, std::function<bool()> played) {
   const auto ended = [this](const Source& source) { source_ended(source); };
-  return *sources_.emplace_back(
-      std::make_unique<Source>(std::move(plan), std::move(played), ended));
+  Source& source =
+      *sources_.emplace_back(std::make_unique<Source>(std::move(plan), std::move(played), ended));
+  if (closed_loop_ != 0) source.close(closed_loop_, [this] { return simulation_.now(); });
+  return source;
+}
+
+void Run::left(std::span<const std::uint8_t> bytes) {
+  const auto origin = Traffic::origin(bytes);
+  if (!origin) return;
+  for (const auto& source : sources_) {
+    if (source->plan().source == origin->source) source->left(origin->number);
+  }
 }
 
 Output* Run::add_output(const std::string& name, Output::Order order, const std::string& also) {
@@ -78,6 +94,7 @@ std::vector<std::string> Run::failures() const {
 
 void Run::close() {
   for (const auto& output : outputs_) output->close();
+  if (trace_) trace_->close();
 }
 
 void Run::write(JsonWriter& json, double wall_seconds) const {
@@ -89,6 +106,9 @@ void Run::write(JsonWriter& json, double wall_seconds) const {
     json.field(simulation_.clock_name(clock), simulation_.cycles(clock));
   json.end_object();
   score_.write(json);
+  Sent sent;
+  for (const auto& source : sources_) source->add_to(sent);
+  if (sent.frames != 0) sent.write(json.key("sent"));
   json.object("resources");
   report(json);
   json.end_object().end_object();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bench/run/output.hpp"
+#include "bench/run/trace.hpp"
 #include "bench/run/workload.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
@@ -85,10 +86,31 @@ class Run : public Component {
                Time stamp) {
     score_.delivered(stream, bytes, when);
     if (output) output->write(stamp, bytes);
+    if (closed_loop_ != 0) left(bytes);
     moved();
   }
   void deliver(int stream, std::span<const std::uint8_t> bytes, Time when, Output* output) {
     deliver(stream, bytes, when, output, when);
+  }
+
+  /// Null unless the run is traced.
+  Trace* trace() { return trace_.get(); }
+  /// The frame offered or delivered last was at that stage of its way then; was for that queue;
+  /// will be dropped for that reason.
+  void stage(unsigned number, Time when) {
+    if (trace_) trace_->mark(trace_->newest(), number, when);
+  }
+  void queue(unsigned number) {
+    if (trace_) trace_->queue(trace_->newest(), number);
+  }
+  void lost(const char* reason) {
+    if (trace_ && reason) trace_->lost(trace_->newest(), reason);
+  }
+
+  /// A frame that was offered will not come out, as is known beforehand: a closed loop does not
+  /// wait for it.
+  void refused(std::span<const std::uint8_t> bytes) {
+    if (closed_loop_ != 0) left(bytes);
   }
 
   /// Something has moved.
@@ -118,13 +140,16 @@ class Run : public Component {
 
  private:
   void step();
+  void left(std::span<const std::uint8_t> bytes);
   void source_ended(const Source& source);
 
   Time step_, patience_;
+  std::uint32_t closed_loop_;  // frames of a source inside, at the most; 0: any
   std::string waves_, output_folder_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<std::unique_ptr<Output>> outputs_;
   std::size_t sources_ended_ = 0;
+  std::unique_ptr<Trace> trace_;
   bool running_ = false, draining_ = false, given_up_ = false;
   Time traffic_start_ = 0, last_move_ = 0;
   double shown_ = 0;

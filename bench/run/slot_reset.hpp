@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hot resets of a slot in the middle of traffic: the link goes down, the device is reset with it,
-// whatever it is doing; when the link is back the host enumerates the device and answers what that
-// had asked before, and the driver opens it anew, in other memory. Settings: reset_at_us,
+// Resets of a device in the middle of traffic, whatever it is doing; after it the host enumerates
+// the device, and the driver opens it anew, in other memory. Settings: reset_kind, reset_at_us,
 // reset_every_us, reset_us.
 //
-// Old answers come when no read is under way: the device must drop each, and say so. (One that
-// comes later no device can tell from that of a new read with its tag; a host is to wait for its
-// own.) A write to memory that was given back, or a TLP that breaks a rule, fails the run.
+// In a hot reset of the slot the link goes down, and the device is reset with it. When the link is
+// back the host answers what had been asked before, when no read is under way: the device must drop
+// each answer, and say so. (One that comes later no device can tell from that of a new read with
+// its tag; a host is to wait for its own.)
+//
+// In a function-level reset the host writes Initiate FLR and waits: a real one 100 ms, this one
+// reset_us, or longer if the device is not through by then. The link stays up; what the device
+// asked for is answered when it would have been. Completions that it has got since it was through,
+// it must have counted as late.
+//
+// A write to memory that was given back, or a TLP that breaks a rule, fails the run.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +35,12 @@ class SlotReset {
  public:
   /// What a system does about it. All but `hold` and `lose` may advance simulated time.
   struct System {
-    std::function<void(bool)> hold;          // the device in reset, and out of it
+    std::function<void(bool)> hold;  // the device in reset, and out of it
+    std::function<void(Time)>
+        settle;  // waits until it may be looked at; reset not before that time
     std::function<std::uint64_t()> lose;     // counts what was with it as lost: so many frames
-    std::function<void()> settle;            // waits until the device may be looked at
-    std::function<std::uint64_t()> dropped;  // completions the device has dropped since the reset
+    std::function<std::uint64_t()> dropped;  // completions the device has dropped since the reset:
+    std::function<std::uint64_t()> late;     // that it did not expect, and that came too late
     std::function<void()> open;              // the driver, as when it was new
     std::vector<int> streams;                // that have recovered when a frame comes out
   };
@@ -39,7 +48,8 @@ class SlotReset {
   explicit SlotReset(const Options& options)
       : next_(options.fine_us("reset_at_us")),
         every_(options.fine_us("reset_every_us")),
-        lasts_(options.us("reset_us")) {
+        lasts_(options.us("reset_us")),
+        function_(options.get<std::string>("reset_kind") == "function") {
     if (next_ == 0) next_ = kNever;
   }
 
@@ -49,28 +59,44 @@ class SlotReset {
   void strike(Time start, Simulation& simulation, PcieHost& host, HostMemory& memory,
               const System& system) {
     simulation.run_until(start + next_);
-    under_way_ = true;
     Reset& reset = resets_.emplace_back();
+    const auto control = static_cast<std::uint16_t>(host.root.device().pcie_cap + 8);
+    const std::uint32_t initiate = function_ ? host.root.config_read(control) | kInitiate : 0;
+    under_way_ = true;
     reset.at = simulation.now();
     reset.since_start = reset.at - start;
-    system.hold(true);
-    host.endpoint->show_up(false);
-    host.endpoint->set_link_lost(true, true, reset.at);
-    host.root.link_lost(true);
-    simulation.run_for(lasts_);
-    host.endpoint->set_link_lost(false, true, simulation.now());
-    host.endpoint->show_up(true);
-    system.hold(false);
+    if (function_) {
+      host.root.config_write(control, initiate, 0x3);
+      simulation.run_for(lasts_);
+      reset.done = simulation.run_until([&] { return !host.endpoint->resets_function(); },
+                                        simulation.now() + kPatience);
+      host.root.fail_requests();
+    } else {
+      system.hold(true);
+      host.endpoint->show_up(false);
+      host.endpoint->set_link_lost(true, true, reset.at);
+      host.root.link_lost(true);
+      simulation.run_for(lasts_);
+      host.endpoint->set_link_lost(false, true, simulation.now());
+      host.endpoint->show_up(true);
+      system.hold(false);
+    }
+    system.settle(reset.at);
     reset.lost = system.lose();
-    system.settle();
     host.root.enumerate();
     reset.answers = host.root.stats().completions;
     reset.dropped = host.endpoint->stats().rx_misrouted;
     host.root.answer_kept();
     simulation.run_until([&] { return host.root.reads_open() == 0 && host.at_rest(); },
                          simulation.now() + kPatience);
-    reset.answers = host.root.stats().completions - reset.answers;
-    reset.dropped = host.endpoint->stats().rx_misrouted - reset.dropped + system.dropped();
+    if (function_) {
+      reset.answers = host.endpoint->completions_since_reset();
+      reset.dropped = system.late();
+      reset.unexpected = system.dropped();
+    } else {
+      reset.answers = host.root.stats().completions - reset.answers;
+      reset.dropped = host.endpoint->stats().rx_misrouted - reset.dropped + system.dropped();
+    }
     memory.free_all();
     if (resets_.size() == 1) wild_before_ = host.root.stats().wild_writes;
     system.open();
@@ -94,7 +120,11 @@ class SlotReset {
     findings.add(host.root.stats().wild_writes - wild_before_,
                  "writes to memory from before a reset");
     for (const Reset& reset : resets_) {
-      if (reset.dropped != reset.answers)
+      if (!reset.done) findings.add("a function-level reset does not end");
+      findings.add(reset.unexpected,
+                   "completions after a function-level reset that nobody asked for");
+      // Some more of them were on their way in the device when the hard block was told.
+      if (function_ ? reset.dropped < reset.answers : reset.dropped != reset.answers)
         findings.add(std::to_string(reset.answers) + " answers from before a reset, " +
                      std::to_string(reset.dropped) + " of them dropped and counted");
     }
@@ -120,13 +150,16 @@ class SlotReset {
 
  private:
   static constexpr Time kPatience = 100 * kMicrosecond;
+  static constexpr std::uint32_t kInitiate = 1u << 15;
 
   struct Reset {
     Time at = 0, since_start = 0, opened = 0, recovered = 0;
-    std::uint64_t lost = 0, answers = 0, dropped = 0;
+    std::uint64_t lost = 0, answers = 0, dropped = 0, unexpected = 0;
+    bool done = true;
   };
 
   Time next_, every_, lasts_;  // next_: of traffic
+  bool function_;              // level
   bool under_way_ = false;
   std::vector<int> waiting_;  // streams
   std::vector<Reset> resets_;

@@ -25,7 +25,14 @@ Workload::Workload(const Options& options, const Line& line, unsigned ports) : o
   common_.frames = options.get("frames", std::uint64_t{0});
   common_.duration = options.get("duration_ps", Time{0});
   common_.flows = options.get<unsigned>("flows");
+  common_.weights = FlowWeights::parse(options.get("flow_weights", "equal"));
+  if (const std::string length = options.get("flow_length", ""); !length.empty())
+    common_.length = FlowLength::parse(length);
+  common_.ipv6 = options.get("ipv6", 0.0);
+  common_.vlan = options.get("vlan", 0.0);
   common_.rate = parse_rate(options.get<std::string>("rate"), line.rate);
+  common_.line_rate = line.rate;
+  common_.arrivals = ArrivalKind::parse(options.get("arrivals", "constant"));
   common_.speed = options.get("replay_speed", 0.0);
   common_.origin_ns = earliest();
   common_.seed = options.get<std::uint64_t>("seed");
@@ -64,8 +71,16 @@ void Source::start(Time now) {
 }
 
 bool Source::next(Frame& frame) {
-  if (!traffic_) return false;
-  if (traffic_->next(frame)) return true;
+  if (!traffic_ || over_) return false;
+  if (loop_) {
+    const Time now = clock_();
+    if (loop_->full(now)) return false;
+    traffic_->wait_until(now);
+  }
+  if (traffic_->next(frame)) {
+    if (loop_) loop_->enter(clock_());
+    return true;
+  }
   if (!over_ && traffic_->done()) {
     over_ = true;
     ended_(*this);
@@ -76,6 +91,23 @@ bool Source::next(Frame& frame) {
 const Frame* Source::due(Time now) {
   if (!held_) held_ = next(frame_);
   return held_ && frame_.start <= now ? &frame_ : nullptr;
+}
+
+void Source::add_to(Sent& sent) const {
+  if (!traffic_) return;
+  const TrafficStats& stats = traffic_->stats();
+  sent.frames += stats.frames;
+  sent.ipv6 += stats.ipv6;
+  sent.vlan += stats.vlan;
+  sent.flows += plan_.capture ? 0 : traffic_->flows();
+  if (loop_) sent.written_off += loop_->written_off();
+}
+
+void Sent::write(JsonWriter& json) const {
+  json.begin_object().field("frames", frames).field("ipv6", ipv6).field("vlan", vlan);
+  if (flows != 0) json.field("flows", flows);
+  if (written_off != 0) json.field("written_off", written_off);
+  json.end_object();
 }
 
 double Source::part(Time now) const {

@@ -3,8 +3,10 @@
 //
 // Settings: size (or a capture: pcap for all ports, pcap.PORT for one), flows, rate, seed, and
 // frames or duration_ps; `replay_speed` plays captures when their stamps say, so many times as
-// fast. One capture for all ports is dealt to them by flow. Where any port has a capture, ports
-// without one are silent: nothing is generated.
+// fast. What may be left out: arrivals, flow_weights, flow_length, ipv6, vlan (bench/traffic), and
+// `closed_loop`, the most frames of a source that are inside at a time (closed_loop.hpp). One
+// capture for all ports is dealt to them by flow. Where any port has a capture, ports without one
+// are silent: nothing is generated.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/run/closed_loop.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/time.hpp"
+#include "bench/stats/json.hpp"
 #include "bench/traffic/frame.hpp"
 #include "bench/traffic/traffic.hpp"
 
@@ -52,11 +56,21 @@ class Workload {
   bool captures_ = false;
 };
 
+/// What sources have given.
+struct Sent {
+  std::uint64_t frames = 0, ipv6 = 0, vlan = 0, flows = 0;
+  std::uint64_t written_off = 0;  // frames that a closed loop no longer waited for
+
+  void write(JsonWriter& json) const;
+};
+
 /// The frames of one plan, from the start of traffic on: pulled by a wire, or handed to a driver
 /// when they are due.
 class Source final : public FrameSource {
  public:
   using Ended = std::function<void(const Source&)>;
+
+  using Clock = std::function<Time()>;
 
   /// `played`: what the source gave has left whatever took it. `ended` is called once, when no more
   /// frames come.
@@ -64,7 +78,17 @@ class Source final : public FrameSource {
       : plan_(std::move(plan)), played_(std::move(played)), ended_(std::move(ended)) {}
 
   void start(Time now);
+  /// No more than `most` of its frames are inside, from now on.
+  void close(std::uint32_t most, Clock clock) {
+    loop_.emplace(most);
+    clock_ = std::move(clock);
+  }
+  /// A frame is not inside any more (or never will be): of a closed loop.
+  void left(std::uint64_t number) {
+    if (loop_) loop_->leave(number);
+  }
   bool next(Frame& frame) override;
+  bool over() const override { return over_; }
 
   /// For drivers: the next frame when it is due, else null; `pop` when it has been taken.
   const Frame* due(Time now);
@@ -77,9 +101,13 @@ class Source final : public FrameSource {
   /// How much of what it is to send it has sent, 0 ... 1.
   double part(Time now) const;
   const TrafficConfig& plan() const { return plan_; }
+  /// Adds what it has sent.
+  void add_to(Sent& sent) const;
 
  private:
   TrafficConfig plan_;
+  std::optional<ClosedLoop> loop_;
+  Clock clock_;
   std::function<bool()> played_;
   Ended ended_;
   std::unique_ptr<Traffic> traffic_;

@@ -62,6 +62,8 @@ void Scoreboard::offered(int stream, std::span<const std::uint8_t> bytes, std::u
   entries_[e] = {time, s.counts.offered++, flow, lane, stream, kNil};
   (slot.head == kNil ? slot.head : entries_[slot.tail].next) = e;
   slot.tail = e;
+  if (observer_)
+    observer_->offered(e, stream, static_cast<std::uint32_t>(bytes.size()), flow, time);
 }
 
 void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time time) {
@@ -74,13 +76,10 @@ void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time
   s.sha.update(bytes);
 
   const std::uint64_t hash = hash_bytes(bytes) | 1;
-  if (slots_.empty() || find(hash).hash == 0) {
-    ++s.counts.corrupted;
-    return;
-  }
-  Slot& slot = find(hash);
+  Slot none, &slot = slots_.empty() ? none : find(hash);
   if (slot.head == kNil) {
-    ++s.counts.duplicated;
+    ++(slot.hash == 0 ? s.counts.corrupted : s.counts.duplicated);
+    if (observer_) observer_->delivered(kNobody, time);
     return;
   }
   const Choice choice = choose(slot, stream);
@@ -92,8 +91,10 @@ void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time
   if (entry.stream != stream) {
     ++s.counts.misdelivered;
     ++at(entry.stream).counts.strayed;
+    if (observer_) observer_->strayed(choice.taken.entry);
     return;
   }
+  if (observer_) observer_->delivered(choice.taken.entry, time);
   std::uint64_t latest = 0;  // of the flow, over all lanes
   for (std::uint32_t lane = 0; lane < s.newest.size(); ++lane)
     latest = std::max(latest, s.newest_of(lane, entry.flow));
@@ -102,21 +103,26 @@ void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time
   ++s.counts.delivered;
   s.latency.add(time - entry.time);
   meter_.add(stream, time, size + kFcsBytes, time - entry.time);
+  if (on_matched) on_matched(stream, entry.flow, size + kFcsBytes, time - entry.time, time);
 }
 
 int Scoreboard::waiting_for(std::span<const int> streams,
                             std::span<const std::uint8_t> bytes) const {
-  if (slots_.empty()) return -1;
-  const Slot& slot = slots_[place(hash_bytes(bytes) | 1)];
-  for (std::uint32_t e = slot.head; slot.hash != 0 && e != kNil; e = entries_[e].next) {
-    const int stream = entries_[e].stream;
-    if (std::find(streams.begin(), streams.end(), stream) != streams.end()) return stream;
-  }
-  return -1;
+  const std::uint32_t e = find_under_way(bytes, [&](std::uint32_t, int stream) {
+    return std::find(streams.begin(), streams.end(), stream) != streams.end();
+  });
+  return e == kNil ? -1 : entries_[e].stream;
+}
+
+std::uint32_t Scoreboard::first_of(std::span<const std::uint8_t> bytes) const {
+  if (slots_.empty()) return kNil;
+  return slots_[place(hash_bytes(bytes) | 1)].head;
 }
 
 void Scoreboard::dropped(int stream, const std::string& reason, std::uint64_t frames) {
-  if (frames != 0) at(stream).counts.dropped[reason] += frames;
+  if (frames == 0) return;
+  at(stream).counts.dropped[reason] += frames;
+  if (observer_) observer_->dropped(stream, reason, frames);
 }
 
 std::uint64_t Scoreboard::under_way(int stream) const {

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -56,8 +57,25 @@ class Scoreboard {
     Counts& operator+=(const Counts& other);
   };
 
+  static constexpr std::uint32_t kNobody = ~0u;
+
+  /// Is told of each frame. `entry` names one while it is under way, another afterwards.
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    virtual void offered(std::uint32_t entry, int stream, std::uint32_t bytes, std::uint32_t flow,
+                         Time time) = 0;
+    /// kNobody: what came out was none that was under way.
+    virtual void delivered(std::uint32_t entry, Time time) = 0;
+    /// Came out on another stream.
+    virtual void strayed(std::uint32_t entry) = 0;
+    virtual void dropped(int stream, const std::string& reason, std::uint64_t frames) = 0;
+  };
+
   Scoreboard() = default;
   explicit Scoreboard(const Config& config) : config_(config) {}
+
+  void observe(Observer* observer) { observer_ = observer; }
 
   /// The number of the stream of that name, made if it is new.
   int stream(const std::string& name);
@@ -68,9 +86,20 @@ class Scoreboard {
                std::uint32_t lane = 0);
   /// A frame came out.
   void delivered(int stream, std::span<const std::uint8_t> bytes, Time time);
+  /// A delivery that matched: which stream and flow, bytes with FCS, since when it was under way.
+  std::function<void(int stream, std::uint32_t flow, std::uint32_t bytes, Time inside, Time time)>
+      on_matched;
   /// Which of these streams has waited longest for such a frame; -1: none of them waits for it. For
   /// outputs that several streams share.
   int waiting_for(std::span<const int> streams, std::span<const std::uint8_t> bytes) const;
+  /// Of the frames of that content that are under way, oldest first, the first one that is
+  /// `wanted(entry, stream)`; kNobody: none.
+  template <class Wanted>
+  std::uint32_t find_under_way(std::span<const std::uint8_t> bytes, Wanted wanted) const {
+    std::uint32_t e = first_of(bytes);
+    while (e != kNil && !wanted(e, entries_[e].stream)) e = entries_[e].next;
+    return e;
+  }
   /// Frames come out in blocks (meter.hpp).
   void in_blocks() { meter_.in_blocks(); }
   /// The first source has stopped: deliveries from now on count for no rate.
@@ -82,6 +111,7 @@ class Scoreboard {
   std::uint64_t under_way(int stream) const;
   std::uint64_t under_way() const;
 
+  const std::string& name(int stream) const { return at(stream).name; }
   const Counts& counts(int stream) const { return at(stream).counts; }
   const Histogram& latency(int stream) const { return at(stream).latency; }
   const Meter& meter() const { return meter_; }
@@ -100,7 +130,7 @@ class Scoreboard {
   void write(JsonWriter& json) const;
 
  private:
-  static constexpr std::uint32_t kNil = ~0u;
+  static constexpr std::uint32_t kNil = kNobody;
   static constexpr int kMaxLeftBehind = 16;
 
   struct Stream {
@@ -144,6 +174,8 @@ class Scoreboard {
   const Stream& at(int stream) const { return streams_.at(static_cast<std::size_t>(stream)); }
   std::vector<const Stream*> by_name() const;
   std::size_t place(std::uint64_t hash) const;
+  /// The oldest frame of that content that is under way; kNil when none is.
+  std::uint32_t first_of(std::span<const std::uint8_t> bytes) const;
   Slot& find(std::uint64_t hash) { return slots_[place(hash)]; }
   void grow();
   std::uint32_t allocate();
@@ -153,6 +185,7 @@ class Scoreboard {
                         const std::optional<Meter::Rates>& rates);
 
   Config config_;
+  Observer* observer_ = nullptr;
   std::map<std::string, int> names_;
   std::vector<Stream> streams_;
   Meter meter_;

@@ -43,6 +43,19 @@ class Random {
   // Uniform in [0, 1).
   double real() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
+  // Exponential, mean 1. Von Neumann's way with comparisons alone: the same on every machine.
+  double exponential() {
+    for (double whole = 0;; ++whole) {
+      const double first = real();
+      bool odd = true;  // the number of draws in the falling run that `first` begins
+      for (double last = first, drawn = real(); drawn < last; drawn = real()) {
+        last = drawn;
+        odd = !odd;
+      }
+      if (odd) return whole + first;
+    }
+  }
+
   bool chance(double probability) { return real() < probability; }
 
  private:

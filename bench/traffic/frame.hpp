@@ -56,6 +56,8 @@ class FrameSource {
   /// Fills `frame` with the next frame, or returns false when there is none now. Start times never
   /// go back.
   virtual bool next(Frame& frame) = 0;
+  /// No more frames come: asked when `next` gave none.
+  virtual bool over() const { return true; }
 };
 
 /// A place in time on a line of any rate. Whole frames are advanced in units of 2^-16 ps, so that a

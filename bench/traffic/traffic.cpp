@@ -11,10 +11,14 @@
 namespace emery {
 namespace {
 
-constexpr std::uint32_t kEth = 14, kIp = 20, kUdp = 8;
+constexpr std::uint32_t kEth = 14, kTag = 4, kIp = 20, kIpv6 = 40, kUdp = 8;
+constexpr std::uint32_t kNumbers = 8;  // bytes of payload at the least
+constexpr std::uint32_t kTypeIp = 0x0800, kTypeIpv6 = 0x86dd, kTypeVlan = 0x8100;
 constexpr std::array<std::uint32_t, 12> kImix = {64, 64,  64,  64,  64,  64,
                                                  64, 594, 594, 594, 594, 1518};
 constexpr std::array<std::uint32_t, 7> kRfc2544 = {64, 128, 256, 512, 1024, 1280, 1518};
+
+std::uint32_t get16(const std::uint8_t* p) { return std::uint32_t{p[0]} << 8 | p[1]; }
 
 void put16(std::uint8_t* p, std::uint32_t v) {
   p[0] = static_cast<std::uint8_t>(v >> 8);
@@ -29,6 +33,11 @@ void put32(std::uint8_t* p, std::uint32_t v) {
 void put48(std::uint8_t* p, std::uint64_t v) {
   put16(p, static_cast<std::uint32_t>(v >> 32));
   put32(p + 2, static_cast<std::uint32_t>(v));
+}
+
+/// Bytes before the payload of a frame.
+std::uint32_t headers(bool ipv6, bool tagged) {
+  return kEth + (tagged ? kTag : 0) + (ipv6 ? kIpv6 : kIp) + kUdp;
 }
 
 /// Sum of big-endian 16-bit words, an odd last byte being the high one; not folded.
@@ -48,6 +57,36 @@ std::uint32_t checksum(std::uint64_t sum) {
 
 void require(bool condition, const std::string& what) {
   if (!condition) throw std::invalid_argument("traffic: " + what);
+}
+
+/// The header of an IPv4 packet; gives the sum over the pseudo header of UDP: both addresses, the
+/// protocol, the UDP length.
+std::uint64_t put_ipv4(std::uint8_t* ip, const Flow& flow, std::uint32_t udp_size,
+                       std::uint64_t number) {
+  put16(ip, 0x4500u | flow.tos);
+  put16(ip + 2, kIp + udp_size);
+  put16(ip + 4, static_cast<std::uint32_t>(number));
+  put16(ip + 6, 0x4000);  // don't fragment
+  put16(ip + 8, 64 << 8 | 17);
+  put16(ip + 10, 0);
+  put32(ip + 12, flow.src_ip);
+  put32(ip + 16, flow.dst_ip);
+  put16(ip + 10, checksum(sum16(ip, kIp)));
+  return sum16(ip + 12, 8) + 17 + udp_size;
+}
+
+/// The same for IPv6. Addresses are of fd00::/8, the IPv4 ones in their lower half; a flow has a
+/// label of its own.
+std::uint64_t put_ipv6(std::uint8_t* ip, const Flow& flow, std::uint32_t udp_size) {
+  put32(ip, 6u << 28 | std::uint32_t{flow.tos} << 20 | (flow.number & 0xfffff));
+  put16(ip + 4, udp_size);
+  put16(ip + 6, 17 << 8 | 64);
+  for (const auto& [at, address] : {std::pair{ip + 8, flow.src_ip}, {ip + 24, flow.dst_ip}}) {
+    std::memset(at, 0, 16);
+    at[0] = 0xfd;
+    put32(at + 12, address);
+  }
+  return sum16(ip + 8, 32) + 17 + udp_size;
 }
 
 bool valid_size(std::uint32_t size) {
@@ -92,11 +131,18 @@ double parse_rate(const std::string& text, double line_rate) {
   return value * scale;
 }
 
+std::uint32_t TrafficConfig::longest() const {
+  const std::uint32_t least = ipv6 > 0 ? headers(true, vlan > 0) + kNumbers : kMinFrame;
+  return std::max(sizes.high - kFcsBytes, least);
+}
+
 Traffic::Traffic(TrafficConfig config)
-    : config_(std::move(config)),
-      random_(config_.seed * 0x10001 + config_.source),
-      line_(config_.rate) {
-  line_.wait_until(config_.start);
+    : config_(std::move(config)), random_(config_.seed * 0x10001 + config_.source) {
+  const auto arrive = [this] {
+    arrivals_.emplace(config_.arrivals, config_.rate, config_.line_rate,
+                      mean_size() + kLineOverhead, ~(config_.seed * 0x10001 + config_.source),
+                      config_.start);
+  };
   pass_ = config_.start;
   if (config_.capture) {
     require(config_.deal_count != 0 && config_.deal_index < config_.deal_count,
@@ -104,6 +150,7 @@ Traffic::Traffic(TrafficConfig config)
     const auto& packets = config_.capture->packets();
     for (std::uint32_t i = 0; i < packets.size(); ++i)
       if (packets[i].flow % config_.deal_count == config_.deal_index) dealt_.push_back(i);
+    arrive();
     return;
   }
   require(config_.frames != 0 || config_.duration != 0, "neither frames nor duration is given");
@@ -112,27 +159,14 @@ Traffic::Traffic(TrafficConfig config)
   require(valid_size(config_.sizes.low) && valid_size(config_.sizes.high) &&
               config_.sizes.low <= config_.sizes.high,
           "sizes must be 64 ... 9018");
-  // Source addresses of 10.0.0.0/8: an odd factor makes them different in all flows. Destinations
-  // of 172.16.0.0/12.
-  const auto base = static_cast<std::uint32_t>(random_.next());
-  for (std::uint32_t f = 0; f < config_.flows; ++f) {
-    const std::uint64_t r = random_.next();
-    const auto high = static_cast<std::uint32_t>(r >> 32), low = static_cast<std::uint32_t>(r);
-    Flow flow;
-    flow.src_ip = 0x0a000000 | ((f * 0x9e3779u + base) & 0xffffff);
-    flow.dst_ip = config_.destinations.empty()
-                      ? 0xac100000 | (high & 0xfffff)
-                      : config_.destinations[f % config_.destinations.size()];
-    flow.tos = config_.tos.empty() ? std::uint8_t{0} : config_.tos[f % config_.tos.size()];
-    flow.src_port = static_cast<std::uint16_t>(1024 + (low & 0xffff) % (65536 - 1024));
-    flow.dst_port = static_cast<std::uint16_t>(1024 + (low >> 16) % (65536 - 1024));
-    flows_.push_back(flow);
-  }
+  flows_.emplace(config_, random_, config_.seed * 0x10001 + config_.source + 0x5eed);
+  arrive();
 }
 
 bool Traffic::next(Frame& frame) {
-  const bool over = (config_.frames != 0 && stats_.frames == config_.frames) ||
-                    (config_.duration != 0 && line_.now() >= config_.start + config_.duration);
+  const bool over =
+      (config_.frames != 0 && stats_.frames == config_.frames) ||
+      (config_.duration != 0 && arrivals_->next() >= config_.start + config_.duration);
   if (done_ || over) {
     done_ = true;
     return false;
@@ -142,11 +176,14 @@ bool Traffic::next(Frame& frame) {
   } else {
     synthesize(frame);
   }
-  frame.start = line_.now();
+  frame.start = arrivals_->next();
   frame.seq = stats_.frames++;
   const std::uint32_t wire = std::max(frame.size, kMinFrame) + kFcsBytes;
   stats_.bytes += wire;
-  line_.advance(wire + kLineOverhead);
+  arrivals_->sent(wire + kLineOverhead);
+  const std::uint32_t type = get16(&frame.data[12]);
+  stats_.vlan += type == kTypeVlan;
+  stats_.ipv6 += (type == kTypeVlan ? get16(&frame.data[16]) : type) == kTypeIpv6;
   return true;
 }
 
@@ -154,7 +191,7 @@ bool Traffic::next_captured(Frame& frame) {
   const bool loop = config_.frames != 0 || config_.duration != 0;
   if (next_dealt_ == dealt_.size() && loop) {
     next_dealt_ = 0;
-    pass_ = line_.now();
+    pass_ = arrivals_->next();
   }
   if (next_dealt_ == dealt_.size()) {
     done_ = true;
@@ -163,8 +200,8 @@ bool Traffic::next_captured(Frame& frame) {
   const Capture::Packet& packet = config_.capture->packets()[dealt_[next_dealt_++]];
   if (config_.speed > 0) {
     const auto ns = static_cast<double>(packet.ns - config_.origin_ns) / config_.speed;
-    line_.wait_until(pass_ + static_cast<Time>(ns * kNanosecond));
-    if (config_.duration != 0 && line_.now() >= config_.start + config_.duration) {
+    arrivals_->wait_until(pass_ + static_cast<Time>(ns * kNanosecond));
+    if (config_.duration != 0 && arrivals_->next() >= config_.start + config_.duration) {
       done_ = true;
       return false;
     }
@@ -195,35 +232,61 @@ std::uint32_t Traffic::next_size() {
   return 0;
 }
 
-void Traffic::synthesize(Frame& frame) {
-  const std::uint32_t size = next_size() - kFcsBytes;
-  frame.size = size;
-  if (stats_.frames % config_.train == 0) {
-    train_flow_ = config_.flow_order == FlowOrder::kRoundRobin
-                      ? static_cast<std::uint32_t>(stats_.frames / config_.train % config_.flows)
-                      : static_cast<std::uint32_t>(random_.below(config_.flows));
+// Bytes with FCS of a frame, in the mean.
+double Traffic::mean_size() const {
+  double sum = 0, frames = 0;
+  const auto add = [&](std::uint32_t size, double share) {
+    sum += share * size;
+    frames += share;
+  };
+  if (config_.capture) {
+    for (const std::uint32_t i : dealt_)
+      add(std::max(config_.capture->packets()[i].size, kMinFrame) + kFcsBytes, 1);
+    return dealt_.empty() ? kMinFrame + kFcsBytes : sum / frames;
   }
-  frame.flow = train_flow_;
-  const Flow& flow = flows_[frame.flow];
+  const double tagged = flows_->ipv6_tagged(), plain = flows_->ipv6() - tagged;
+  const auto every = [&](std::uint32_t size) {
+    add(size, 1 - plain - tagged);
+    add(std::max(size, headers(true, false) + kNumbers + kFcsBytes), plain);
+    add(std::max(size, headers(true, true) + kNumbers + kFcsBytes), tagged);
+  };
+  if (config_.sizes.kind == Sizes::Kind::kImix) {
+    std::ranges::for_each(kImix, every);
+  } else if (config_.sizes.kind == Sizes::Kind::kRfc2544) {
+    std::ranges::for_each(kRfc2544, every);
+  } else {
+    for (std::uint32_t size = config_.sizes.low; size <= config_.sizes.high; ++size) every(size);
+  }
+  return sum / frames;
+}
+
+void Traffic::synthesize(Frame& frame) {
+  const std::uint32_t drawn = next_size() - kFcsBytes;
+  if (stats_.frames % config_.train == 0) {
+    train_flow_ = config_.flow_order == FlowOrder::kRoundRobin && config_.weights.equal
+                      ? static_cast<std::uint32_t>(stats_.frames / config_.train % config_.flows)
+                      : flows_->pick(random_);
+  }
+  const Flow& flow = flows_->take(train_flow_);
+  frame.flow = flow.number;
+  const std::uint32_t before = headers(flow.ipv6, flow.vlan != 0);
+  const std::uint32_t size = frame.size = std::max(drawn, before + kNumbers);
 
   std::uint8_t* const eth = frame.data.data();
   put48(eth, config_.dst_mac);
   put48(eth + 6, config_.src_mac);
-  put16(eth + 12, 0x0800);
+  std::uint8_t* type = eth + 12;
+  if (flow.vlan != 0) {
+    put16(type, kTypeVlan);
+    put16(type + 2, flow.vlan);
+    type += kTag;
+  }
+  put16(type, flow.ipv6 ? kTypeIpv6 : kTypeIp);
 
-  std::uint8_t* const ip = eth + kEth;
-  put16(ip, 0x4500u | flow.tos);
-  put16(ip + 2, size - kEth);
-  put16(ip + 4, static_cast<std::uint32_t>(stats_.frames));
-  put16(ip + 6, 0x4000);  // don't fragment
-  put16(ip + 8, 64 << 8 | 17);
-  put16(ip + 10, 0);
-  put32(ip + 12, flow.src_ip);
-  put32(ip + 16, flow.dst_ip);
-  put16(ip + 10, checksum(sum16(ip, kIp)));
-
-  std::uint8_t* const udp = ip + kIp;
-  const std::uint32_t udp_size = size - kEth - kIp;
+  std::uint8_t* const udp = eth + before - kUdp;
+  const std::uint32_t udp_size = size - before + kUdp;
+  const std::uint64_t pseudo = flow.ipv6 ? put_ipv6(type + 2, flow, udp_size)
+                                         : put_ipv4(type + 2, flow, udp_size, stats_.frames);
   put16(udp, flow.src_port);
   put16(udp + 2, flow.dst_port);
   put16(udp + 4, udp_size);
@@ -238,9 +301,19 @@ void Traffic::synthesize(Frame& frame) {
     put32(p, static_cast<std::uint32_t>(r >> 32));
     put32(p + 4, static_cast<std::uint32_t>(r));
   }
-  // The pseudo header: both addresses, the protocol, the UDP length.
-  const std::uint32_t sum = checksum(sum16(ip + 12, 8) + 17 + udp_size + sum16(udp, udp_size));
+  const std::uint32_t sum = checksum(pseudo + sum16(udp, udp_size));
   put16(udp + 6, sum == 0 ? 0xffff : sum);
+}
+
+std::optional<Traffic::Origin> Traffic::origin(std::span<const std::uint8_t> frame) {
+  if (frame.size() < kMinFrame) return std::nullopt;
+  const bool tagged = get16(&frame[12]) == kTypeVlan;
+  const std::uint32_t type = get16(&frame[tagged ? 16 : 12]);
+  const std::uint32_t at = headers(type == kTypeIpv6, tagged);
+  if ((type != kTypeIp && type != kTypeIpv6) || frame.size() < at + kNumbers) return std::nullopt;
+  std::uint64_t number = 0;
+  for (std::uint32_t i = 2; i < kNumbers; ++i) number = number << 8 | frame[at + i];
+  return Origin{static_cast<std::uint16_t>(get16(&frame[at])), number};
 }
 
 }  // namespace emery

@@ -2,21 +2,25 @@
 // Sources of frames: a capture, or synthetic UDP frames of chosen sizes and flows, paced at a
 // chosen rate.
 //
-// Synthetic frames are valid Ethernet/IPv4/UDP with right checksums. A flow has addresses and ports
-// of its own; the payload begins with the number of the source (16 bits) and of the frame (48
-// bits), so no two frames of a run are the same, and the rest is random. Everything follows from
-// the seed. A capture's frames are given as they are (but for `readdress`), in file order; its
-// stamps are unused unless `speed` says so.
+// Synthetic frames are valid Ethernet with UDP over IPv4 or IPv6, some with a VLAN tag, with right
+// checksums (flows.hpp); one that is too short for its headers is as long as they need. The payload
+// begins with the number of the source (16 bits) and of the frame (48 bits), so no two frames of a
+// run are the same, and the rest is random. Everything follows from the seed; what is in the frames
+// does not follow from when they start (arrivals.hpp). A capture's frames are given as they are
+// (but for `readdress`), in file order; its stamps are unused unless `speed` says so.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bench/sim/random.hpp"
 #include "bench/sim/time.hpp"
-#include "bench/stats/json.hpp"
+#include "bench/traffic/arrivals.hpp"
+#include "bench/traffic/flows.hpp"
 #include "bench/traffic/frame.hpp"
 #include "bench/traffic/pcap.hpp"
 
@@ -44,14 +48,16 @@ double parse_rate(const std::string& text, double line_rate);
 
 enum class FlowOrder { kRandom, kRoundRobin };
 
-struct TrafficConfig {
+struct TrafficConfig : FlowsConfig {
   std::shared_ptr<const Capture>
-      capture;  // when set, sizes, flows and all below `flow_order` but `readdress` are unused
+      capture;  // when set, sizes, flows and all from `flow_order` on but `readdress` are unused
   Sizes sizes;
   std::uint64_t frames = 0;  // 0: a capture once, or as many as `duration` holds
   Time duration = 0;         // 0: no limit; else all frames start before `start` + `duration`
-  double rate = 100e9;       // bits a second on the line, see parse_rate
-  Time start = 0;            // of the first frame
+  double rate = 100e9;       // bits a second on the line, in the mean, see parse_rate
+  double line_rate = 0;      // of the line itself; less than `rate`: as that
+  ArrivalKind arrivals;
+  Time start = 0;  // of the first frame
   std::uint64_t seed = 1;
   bool pad_to_minimum =
       true;  // captured frames under 60 bytes come padded, as a MAC would send them
@@ -59,37 +65,38 @@ struct TrafficConfig {
       0;  // of the capture's flows only those with flow % deal_count == deal_index
   std::uint32_t deal_count = 1;
 
-  std::uint32_t flows = 64;
-  FlowOrder flow_order = FlowOrder::kRandom;
-  std::uint32_t train = 1;   // frames of a flow in a row
-  std::uint16_t source = 0;  // different in the sources of one run
-  double speed = 0;  // captures: frames start when their stamps say, so many times as fast, and not
-                     // before the line is free; 0: one after the other at `rate`
+  double speed = 0;  // frames start when their stamps say, so many times as fast, and not before
+                     // the line is free; 0: as `arrivals` say
   std::int64_t origin_ns = 0;  // the stamp of what starts at `start`
   bool readdress = false;      // captured frames to a unicast address are sent to dst_mac
+
+  FlowOrder flow_order = FlowOrder::kRandom;  // where weights are equal
+  std::uint32_t train = 1;                    // frames of a flow in a row
+  std::uint16_t source = 0;                   // different in the sources of one run
   std::uint64_t src_mac = 0x020000000001;
   std::uint64_t dst_mac = 0x020000000002;
-  std::vector<std::uint32_t>
-      destinations;  // IPv4 of flow f is destinations[f % size]; empty: addresses from the seed
-  std::vector<std::uint8_t> tos;  // type of service of flow f is tos[f % size]; empty: 0
+
+  /// The longest synthetic frame there may be, without FCS.
+  std::uint32_t longest() const;
 };
 
 struct TrafficStats {
   std::uint64_t frames = 0;
   std::uint64_t bytes = 0;   // with FCS
   std::uint64_t padded = 0;  // captured frames brought up to the minimum
-
-  void write(JsonWriter& json) const {
-    json.begin_object()
-        .field("frames", frames)
-        .field("bytes", bytes)
-        .field("padded", padded)
-        .end_object();
-  }
+  std::uint64_t ipv6 = 0, vlan = 0;
 };
 
 class Traffic final : public FrameSource {
  public:
+  /// Which source a synthetic frame is of, and its number there: from its payload, wherever its
+  /// headers have been.
+  struct Origin {
+    std::uint16_t source;
+    std::uint64_t number;
+  };
+  static std::optional<Origin> origin(std::span<const std::uint8_t> frame);
+
   /// Throws std::invalid_argument for settings that make no sense, with a line that says which.
   explicit Traffic(TrafficConfig config);
 
@@ -97,30 +104,28 @@ class Traffic final : public FrameSource {
 
   /// No more frames will come.
   bool done() const { return done_; }
-  std::uint32_t flows() const { return config_.capture ? config_.capture->flows() : config_.flows; }
+  /// Nothing starts before `t`.
+  void wait_until(Time t) { arrivals_->wait_until(t); }
+  /// Flows that have begun.
+  std::uint32_t flows() const { return flows_ ? flows_->begun() : config_.capture->flows(); }
   const TrafficStats& stats() const { return stats_; }
   const TrafficConfig& config() const { return config_; }
 
  private:
-  struct Flow {
-    std::uint32_t src_ip, dst_ip;
-    std::uint16_t src_port, dst_port;
-    std::uint8_t tos;
-  };
-
   bool next_captured(Frame& frame);
   void synthesize(Frame& frame);
   std::uint32_t next_size();
+  double mean_size() const;
 
   TrafficConfig config_;
   Random random_;
-  std::vector<Flow> flows_;
+  std::optional<Flows> flows_;  // of synthetic frames
+  std::optional<Arrivals> arrivals_;
   std::vector<std::uint32_t> dealt_;  // packets of the capture that are ours
   std::size_t next_dealt_ = 0;
   Time pass_ = 0;                     // when this pass of the capture began
   std::vector<std::uint32_t> cycle_;  // sizes of the current round of IMIX
   std::size_t next_in_cycle_ = 0;
-  LineClock line_;
   std::uint32_t train_flow_ = 0;
   TrafficStats stats_;
   bool done_ = false;

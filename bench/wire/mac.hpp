@@ -50,6 +50,7 @@ struct FramePins {
   std::uint8_t* sop = nullptr;
   std::uint8_t* eop = nullptr;
   std::uint8_t* err = nullptr;
+  const std::uint8_t* reset = nullptr;   // of the block's side, where the device may reset it
   std::uint64_t* keep = nullptr;         // lanes in use: where it is there is neither len nor sop
   const std::uint32_t* timer = nullptr;  // receive, where the block stamps: the device's time,
   std::uint32_t* stamp = nullptr;        // and what it was, with the first beat; 80 bits each
@@ -63,6 +64,7 @@ struct FramePins {
             .data = tx.EMERY_MEMBER(tdata).data(),
             .eop = &tx.EMERY_MEMBER(tlast),
             .err = &tx.EMERY_MEMBER(tuser),
+            .reset = &out.EMERY_MEMBER(tx_reset),
             .keep = &tx.EMERY_MEMBER(tkeep)};
   }
   template <class In, class Out>
@@ -72,6 +74,7 @@ struct FramePins {
             .data = rx.EMERY_MEMBER(tdata).data(),
             .eop = &rx.EMERY_MEMBER(tlast),
             .err = &rx.EMERY_MEMBER(tuser),
+            .reset = &out.EMERY_MEMBER(rx_reset),
             .keep = &rx.EMERY_MEMBER(tkeep),
             .timer = out.EMERY_MEMBER(rx_systemtimer).data(),
             .stamp = in.EMERY_MEMBER(rx_ptp_tstamp).data()};
@@ -201,20 +204,18 @@ class BasicMac final : public Component {
   }
   /// The far end has the device send no frame that has not begun, until that time.
   void pause(Time until) { paused_until_ = until; }
-  /// The device is in reset, or out of it again: what it drives says nothing, and of a frame that
-  /// it was sending nothing more comes.
-  void device_reset(bool held) {
-    held_ = held;
-    in_frame_ = false;
-  }
   /// Frames that have begun on the line, of which the device sees the first beat at the next edge
   /// or later.
   unsigned rx_unseen() const { return (beat_.valid && beat_.sop) || (playing_ && offset_ == 0); }
   void on_transmitted(OnTransmitted callback) { on_transmitted_ = std::move(callback); }
   void on_receiving(OnReceiving callback) { on_receiving_ = std::move(callback); }
+  /// The device has let go the receive side's reset: it sees the next beat.
+  void on_rx_reset_end(std::function<void()> callback) { on_rx_reset_end_ = std::move(callback); }
 
   /// The source had nothing more when asked last, and everything it gave has been played.
   bool rx_idle() const { return !loaded_; }
+  /// When the first beat of the frame taken last, or being taken, was.
+  Time tx_began() const { return tx_began_; }
   /// No frame is half taken and the last one has left.
   bool tx_idle(Time now) const { return !in_frame_ && tx_line_.now() <= now; }
   const MacStats& stats() const { return stats_; }
@@ -247,8 +248,9 @@ class BasicMac final : public Component {
 
   void sample_tx(Time now) {
     while (!leaving_.empty() && leaving_.front() <= now) leaving_.pop();
-    if (held_) {
-      ready_ = false;
+    // Of a frame that the device was sending nothing more comes.
+    if (tx_.reset && *tx_.reset) {
+      ready_ = in_frame_ = false;
       return;
     }
     if (tx_.keep && in_frame_ && !*tx_.valid) protocol_error("a gap inside a frame", now);
@@ -269,6 +271,7 @@ class BasicMac final : public Component {
       protocol_error("bad len " + std::to_string(len), now);
     if (sop) {
       tx_line_.wait_until(now);
+      tx_began_ = now;
       out_.size = 0;
       late_ = false;
     }
@@ -308,6 +311,9 @@ class BasicMac final : public Component {
   }
 
   void sample_rx(Time now) {
+    const bool resets = rx_.reset && *rx_.reset;
+    if (rx_resets_ && !resets && on_rx_reset_end_) on_rx_reset_end_();
+    rx_resets_ = resets;
     beat_.valid = false;
     if (!loaded_ && !load()) return;
     if (!playing_) {
@@ -421,9 +427,10 @@ class BasicMac final : public Component {
   LineClock tx_line_;   // start of the frame now taken, then end of its gap
   Frame out_{};         // the frame now taken
   Ring<Time> leaving_;  // when each beat in the buffer has left
+  Time tx_began_ = 0;
   bool in_frame_ = false;
   bool late_ = false;
-  bool ready_ = false, held_ = false;
+  bool ready_ = false, rx_resets_ = false;
   Time paused_until_ = 0;
   OnTransmitted on_transmitted_;
 
@@ -447,6 +454,7 @@ class BasicMac final : public Component {
   Beat beat_;
   Random random_;
   OnReceiving on_receiving_;
+  std::function<void()> on_rx_reset_end_;
 };
 
 using Mac = BasicMac<64>;

@@ -39,6 +39,8 @@ class WordLineIn final : public Component {
   WordLineIn(const WordPins& pins, OnReceiving on_receiving)
       : pins_(pins), on_receiving_(std::move(on_receiving)) {}
 
+  /// Is told when the last word of a frame was taken.
+  void on_received(std::function<void(Time)> callback) { on_received_ = std::move(callback); }
   /// From now on. (Without a source it has nothing to do.)
   void set_source(FrameSource* source) {
     source_ = source;
@@ -63,13 +65,15 @@ class WordLineIn final : public Component {
     ++words_;
     if (at_ == 0) on_receiving_(frame_, now);
     at_ += 4;
-    if (at_ >= frame_.size + kWordPad) have_ = false;
+    if (at_ < frame_.size + kWordPad) return;
+    have_ = false;
+    if (on_received_) on_received_(now);
   }
 
   void drive() override {
     if (!have_ && !done_) {
       have_ = !stopped_ && source_->next(frame_);
-      done_ = !have_;
+      done_ = !have_ && (stopped_ || source_->over());
       at_ = 0;
     }
     if (have_ && at_ == 0 && stopped_ && !*pins_.valid) {
@@ -92,6 +96,7 @@ class WordLineIn final : public Component {
  private:
   WordPins pins_;
   OnReceiving on_receiving_;
+  std::function<void(Time)> on_received_;
   FrameSource* source_ = nullptr;
   Frame frame_{};
   std::uint32_t at_ = 0;  // byte of frame_, pad included
@@ -108,6 +113,8 @@ class WordLineOut final : public Component {
   WordLineOut(const WordPins& pins, double rate, OnTransmitted on_transmitted)
       : pins_(pins), line_(rate), on_transmitted_(std::move(on_transmitted)) {}
 
+  /// When the first word of the frame that came last did.
+  Time began() const { return began_; }
   /// Words outside a frame, frames without an end, wrong byte counts.
   std::uint64_t violations() const { return violations_; }
 
@@ -119,6 +126,7 @@ class WordLineOut final : public Component {
     violations_ += first != bytes_.empty() || count == 0 || count > 4 || (!last && count != 4);
     if (first) {
       bytes_.clear();
+      began_ = now;
       line_.wait_until(now);
       line_.advance(kPreambleBytes);
     }
@@ -137,7 +145,7 @@ class WordLineOut final : public Component {
   LineClock line_;
   OnTransmitted on_transmitted_;
   std::vector<std::uint8_t> bytes_;
-  Time now_ = 0;
+  Time now_ = 0, began_ = 0;
   std::uint64_t violations_ = 0;
 };
 

@@ -172,6 +172,7 @@ module assists_tb
   ) i_dma_read (
       .clk_i(hclk),
       .rst_i(rst),
+      .forget_i(1'b1),
       .cfg_i(cfg),
       .timeout_cycles_i('0),
       .overtaken_cycles_i('0),

@@ -6,7 +6,7 @@
 /// Core clock on one side, memory clock on the other. Stores are posted, up to four; a Load is answered after all stores
 /// before it (so the answer of a Load of any word means that they are done) and there is one at a time, as the crossbar has it.
 /// `ready_o` falls while stores wait; nothing is dropped. Takes about 3 core and 4 memory clocks besides the bus and the
-/// memory. Both resets must be given together.
+/// memory. Both resets must be given together; either may end first.
 module frame_access
   import core_pkg::*, dram_pkg::*;
 (
@@ -40,9 +40,18 @@ module frame_access
 
   logic [2:0] unused_asked, unused_loaded;
 
+  // An access that goes in while the memory's side is still in reset would be lost.
+  logic mem_rst_q, mem_rst;
+  always_ff @(posedge mem_clk_i) mem_rst_q <= mem_rst_i;
+  sync_2ff i_mem_rst (
+      .clk_i,
+      .d_i(mem_rst_q),
+      .q_o(mem_rst)
+  );
+
   // What the crossbar offers may change until it is taken; the FIFO sees only what is.
-  assign ready_o = asked.ready;
-  assign asked.valid = valid_i && asked.ready;
+  assign ready_o = asked.ready && !mem_rst;
+  assign asked.valid = valid_i && ready_o;
   assign asked.data = '{
           write: req_i.op == Store,
           word: req_i.addr[FrameAddrW-1:2],

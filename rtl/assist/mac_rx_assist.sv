@@ -58,7 +58,6 @@ module mac_rx_assist
       .Width(2)
   ) i_to_mac (
       .clk_i(mac_clk_i),
-      .rst_i(mac_rst_i),
       .d_i  ({enable_i, starved}),
       .q_o  ({enable_at_mac, starved_at_mac})
   );

@@ -4,7 +4,7 @@
 /// Each of `rst_i` asks for the reset of all domains: at any time, for however short, with its clock or without. `rst_o` of every
 /// domain comes at once. None falls before every domain has had `Stages` of its clocks in reset: one whose clock stands keeps
 /// all in reset. Then they fall in order, domain 0 first, each `Stages` of its clocks after the one before, synchronous to
-/// the domain's clock. So blocks that need both their resets together (fifo_async, gray_cross and what is made of them) get them.
+/// the domain's clock. For what has state on both sides of a crossing and cannot have one side reset alone.
 module reset_sequencer #(
     parameter int Domains = 2,
     parameter int Stages  = 3

@@ -2,8 +2,7 @@
 `include "assert.svh"
 /// A scratchpad bank: RAM that does read-modify-write itself (core-nic paper, sections 3.3 and 4).
 ///
-/// Takes any access of `mem_op_e` every clock and answers in the next one: with the old word, for Update with the number of
-/// bits it cleared. Each access sees what all before it left, also when they follow each other clock by clock on one
+/// Takes any access of `mem_op_e` every clock and answers in the next one with the old word. Each access sees what all before it left, also when they follow each other clock by clock on one
 /// word. Never stalls. `addr` is a byte address inside the bank (its two lowest bits are ignored). The contents are not
 /// reset.
 module bank
@@ -22,10 +21,10 @@ module bank
   localparam int AddrW = Words > 1 ? $clog2(Words) : 1;
   wire [AddrW-1:0] index = req_i.addr[2+:AddrW];
 
-  // The access read from the RAM a clock ago, and the word that was written a clock ago.
-  logic valid_q, again_q;
+  // The access read from the RAM a clock ago, the one before it, and the word that was written a clock ago.
+  logic valid_q, before_valid_q;
   mem_op_e op_q;
-  logic [AddrW-1:0] index_q;
+  logic [AddrW-1:0] index_q, before_q;
   logic [31:0] wdata_q, written_q, read, old, next;
   logic [3:0] be_q;
 
@@ -43,20 +42,19 @@ module bank
   );
 
   // The RAM gives the word as it was before a write in the same clock.
-  assign old = again_q ? written_q : read;
+  wire again = before_valid_q && before_q == index_q;
+  assign old = again ? written_q : read;
 
-  // Update: the ones from the first bit up to the first zero.
-  logic [31:0] shifted, run;
+  // Update adds a one at its first bit, which clears the ones from there on and sets the zero behind them.
+  wire [31:0] sum = old + (op_q == Update ? 32'd1 << wdata_q[4:0] : wdata_q);
+  assign rdata_o = old;
   always_comb begin
     next = old;
-    rdata_o = old;
-    shifted = '0;
-    run = '0;
     if (valid_q) begin
       case (op_q)
         Store: for (int i = 0; i < 4; i++) if (be_q[i]) next[8*i+:8] = wdata_q[8*i+:8];
         Swap: next = wdata_q;
-        Add: next = old + wdata_q;
+        Add: next = sum;
         And: next = old & wdata_q;
         Or: next = old | wdata_q;
         Xor: next = old ^ wdata_q;
@@ -64,12 +62,7 @@ module bank
         Max: if ($signed(wdata_q) > $signed(old)) next = wdata_q;
         MinU: if (wdata_q < old) next = wdata_q;
         MaxU: if (wdata_q > old) next = wdata_q;
-        Update: begin
-          shifted = old >> wdata_q[4:0];
-          run = shifted & ~(shifted + 1'b1);
-          next = old & ~(run << wdata_q[4:0]);
-          rdata_o = 32'($countones(run));
-        end
+        Update: next = old & sum;
         default: ;
       endcase
     end
@@ -82,7 +75,8 @@ module bank
       index_q <= index;
       wdata_q <= req_i.wdata;
       be_q <= req_i.be;
-      again_q <= valid_q && index_q == index;
+      before_valid_q <= valid_q;
+      before_q <= index_q;
       written_q <= next;
     end
     if (rst_i) valid_q <= 1'b0;

@@ -5,11 +5,10 @@ logic [31:0] words[Words];
 /// What an access answers; the word changes.
 function automatic logic [31:0] bank_access(mem_req_t r);
   logic [$clog2(Words)-1:0] w;
-  logic [31:0] old, n, count;
-  w = $clog2(Words)'(r.addr >> 2);
+  logic [31:0] old, n;
+  w   = $clog2(Words)'(r.addr >> 2);
   old = words[w];
-  n = old;
-  count = old;
+  n   = old;
   case (r.op)
     Store: for (int i = 0; i < 32; i++) if (r.be[i/8]) n[i] = r.wdata[i];
     Swap: n = r.wdata;
@@ -21,15 +20,9 @@ function automatic logic [31:0] bank_access(mem_req_t r);
     Max: n = int'(old) > int'(r.wdata) ? old : r.wdata;
     MinU: n = old < r.wdata ? old : r.wdata;
     MaxU: n = old > r.wdata ? old : r.wdata;
-    Update: begin
-      count = 0;
-      for (int i = int'(r.wdata[4:0]); i < 32 && n[i]; i++) begin
-        n[i] = 0;
-        count++;
-      end
-    end
+    Update: for (int i = int'(r.wdata[4:0]); i < 32 && n[i]; i++) n[i] = 0;
     default: ;
   endcase
   words[w] = n;
-  return count;
+  return old;
 endfunction

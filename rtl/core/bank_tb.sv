@@ -79,7 +79,7 @@ module bank_tb
         do begin
           where = counted;
           step(1, '{op: Update, addr: 4 * ((where / 32) % 2), wdata: where % 32, be: '1});
-          n = answer;
+          for (n = 0; where % 32 + n < 32 && answer[5'(where+n)]; n++);
           counted += n;
         end while (n != 0 && counted % 32 == 0 && counted < 64);
       end

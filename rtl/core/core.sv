@@ -2,12 +2,14 @@
 `include "assert.svh"
 /// RV32IM processor with atomics, `set` and `update`: single issue, in order, five stages (core_decode lists the instructions).
 ///
-/// IF: the cache's answer; jal and backward branches are followed at once (static prediction). ID: decode, registers, all
+/// IF: the cache's answer; jal and branches are followed at once as predicted: backward ones taken, others not, unless
+/// `History` pairs of bits, found by the branch's address, say that this was wrong lately. ID: decode, registers, all
 /// operands: forwarded from EX, MEM and WB. EX: arithmetic, branches (two clocks lost when predicted wrong, and for jalr),
-/// addresses; division (34 clocks). MEM: data port (core_mem), multiplication. WB: registers, retirement.
-/// Clocks an instruction: 1; a load or an atomic whose result is read 2 and more as the memory takes, 1 again if the next
-/// instruction needs the result; a product needed by the next instruction 1 more; a store never waits while the one-entry
-/// buffer is free.
+/// addresses, products of halves; division (34 clocks). With `Ahead` a load from the scratchpad leaves in EX, if it is from the
+/// 64 kB its base register points into. MEM: data port (core_mem), products. WB: registers, retirement.
+/// Clocks an instruction: 1; a load that left in EX and is answered in the next clock, too, and 1 more if the next instruction
+/// needs the result; another load, or an atomic whose result is read, 2 and more as the memory takes, and 1 more in the same
+/// case; a product needed by the next instruction 1 more; an `update` that is read 1 more; a store never waits while the one-entry buffer is free.
 /// While `run_i` is low the core stands at `ResetPc` (registers keep what they hold); accesses begun are finished. A trap
 /// ends the program: `trap_o`, `trap_pc_o` stand until `run_i` falls, nothing younger has any effect. Traps are precise but
 /// for those of stores, which come later.
@@ -24,6 +26,8 @@ module core
     parameter logic [31:0] ResetPc = 32'h0,
     parameter bit Rvfi = 1'b0,  // rvfi_o is driven
     parameter bit Predict = 1'b1,  // 0: every jump and taken branch costs two clocks
+    parameter int History = 64,  // pairs of bits, a power of two; 0: only static prediction
+    parameter bit Ahead = 1'b1,  // loads leave in EX; the pipeline goes on without regard to grants
     parameter bit Networks = 1'b0,  // x26 to x28 are networks, interrupts
     parameter int LoadUse = 0,  // clocks more until a load's result can be used: a longer pipeline
     parameter int Mispredict = 0  // clocks more that a redirect costs
@@ -41,7 +45,7 @@ module core
     input logic fetch_valid_i,
     input logic [31:0] fetch_data_i,
     input logic fetch_error_i,  // with valid: no instruction memory there
-    // data port: a request stays until ready; an answer to all but Store, one clock later at the earliest
+    // data port: a request stays until ready, but for a Load offered ahead, which may change or end (core_mem); an answer to all but Store, one clock later at the earliest
     output logic req_valid_o,
     output mem_req_t req_o,
     input logic req_ready_i,
@@ -70,6 +74,7 @@ module core
     clock_use_e use_;  // of a bubble
     logic [31:0] pc, insn;
     logic taken;  // predicted
+    logic [1:0] wrong;  // how wrong static prediction was here
     logic error;
   } id_t;
   typedef struct packed {
@@ -77,7 +82,9 @@ module core
     clock_use_e use_;
     logic [31:0] pc, insn;
     logic taken;
+    logic [1:0] wrong;
     decoded_t op;
+    logic ahead;  // a Load
     logic [31:0] a, b;  // operands
     logic [31:0] rs1, rs2;
     logic [NetCount-1:0] takes;  // words read from networks
@@ -92,8 +99,10 @@ module core
     logic [2:0] funct3;
     logic [1:0] shift;  // first byte of a load
     logic [31:0] result;
+    logic access;  // of the data port
+    logic stays;  // may stay when nothing of it is at the data port
     mem_req_t req;
-    logic [31:0] rs1, rs2;
+    logic [31:0] rs1, rs2;  // for Rvfi
     logic [NetCount-1:0] takes, sends;
   } mem_t;
   typedef struct packed {
@@ -101,6 +110,7 @@ module core
     clock_use_e use_;
     logic [31:0] pc;
     trap_e trap;
+    logic trapped;
     logic [4:0] rd;
     logic [31:0] result;
   } wb_t;
@@ -115,7 +125,7 @@ module core
   // Nothing younger than what is in MEM goes on.
   logic  stop;
   trap_e trap_d;
-  logic id_go, ex_go, mem_go;
+  logic id_go, ex_go, mem_go, mem_live, counting_q;
   logic redirect;
   logic [31:0] redirect_pc;
 
@@ -127,6 +137,7 @@ module core
   wire if_go = if_valid && (!id_q.valid || id_go);
   logic if_taken;
   logic [31:0] if_offset;
+  logic [1:0] if_wrong;
   always_comb begin
     if_taken  = 1'b0;
     if_offset = 32'd4;
@@ -136,9 +147,11 @@ module core
         if_offset = {
           {12{fetch_data_i[31]}}, fetch_data_i[19:12], fetch_data_i[20], fetch_data_i[30:21], 1'b0
         };
-      end else if (fetch_data_i[6:0] == 7'h63 && fetch_data_i[31]) begin
-        if_taken  = 1'b1;
-        if_offset = {20'hfffff, fetch_data_i[7], fetch_data_i[30:25], fetch_data_i[11:8], 1'b0};
+      end else if (fetch_data_i[6:0] == 7'h63 && fetch_data_i[31] != if_wrong[1]) begin
+        if_taken = 1'b1;
+        if_offset = {
+          {20{fetch_data_i[31]}}, fetch_data_i[7], fetch_data_i[30:25], fetch_data_i[11:8], 1'b0
+        };
       end
     end
   end
@@ -153,6 +166,7 @@ module core
       id_q.pc <= pc_q;
       id_q.insn <= fetch_data_i;
       id_q.taken <= if_taken;
+      id_q.wrong <= if_wrong;
       id_q.error <= fetch_error_i;
     end
     if (if_go || !id_q.valid || id_go) id_q.valid <= if_go;
@@ -206,6 +220,10 @@ module core
   wire [4:0] rs2_addr = id_q.insn[24:20];
   logic [31:0] ex_result, mem_result, rs1, rs2, operand_a, operand_b;
   logic hazard, waits;
+  // What may read registers, by the opcode alone: whether the instruction is legal is known later.
+  wire may_read_rs1 = !id_irq && !(id_q.insn[6:0] inside {7'h37, 7'h17, 7'h6f, 7'h0f}) &&
+      (Networks || id_q.insn[6:0] != 7'h73) && !(id_q.insn[6:0] == 7'h73 && id_q.insn[14]);
+  wire may_read_rs2 = !id_irq && id_q.insn[6:0] inside {7'h33, 7'h63, 7'h23, 7'h2f, 7'h0b};
   logic [NetCount-1:0] id_takes, net_some;
   logic [NetCount-1:0][31:0] net_word;
 
@@ -224,13 +242,13 @@ module core
       if (mem_q.rd == rs1_addr) rs1 = mem_result;
       if (mem_q.rd == rs2_addr) rs2 = mem_result;
       if (mem_q.unit == UnitLoad && !mem_go)
-        hazard = (op.reads_rs1 && mem_q.rd == rs1_addr) || (op.reads_rs2 && mem_q.rd == rs2_addr);
+        hazard = (may_read_rs1 && mem_q.rd == rs1_addr) || (may_read_rs2 && mem_q.rd == rs2_addr);
     end
     if (ex_q.valid && ex_q.op.rd != 0) begin
       if (ex_q.op.rd == rs1_addr) rs1 = ex_result;
       if (ex_q.op.rd == rs2_addr) rs2 = ex_result;
       if (ex_q.op.unit inside {UnitLoad, UnitMul})
-        hazard |= (op.reads_rs1 && ex_q.op.rd == rs1_addr) || (op.reads_rs2 && ex_q.op.rd == rs2_addr);
+        hazard |= (may_read_rs1 && ex_q.op.rd == rs1_addr) || (may_read_rs2 && ex_q.op.rd == rs2_addr);
     end
     hazard |= load_late;
     if (Networks) begin
@@ -259,10 +277,10 @@ module core
     end
     always_comb begin
       load_late = mem_q.valid && mem_q.unit == UnitLoad && mem_q.rd != 0 &&
-          ((op.reads_rs1 && mem_q.rd == rs1_addr) || (op.reads_rs2 && mem_q.rd == rs2_addr));
+          ((may_read_rs1 && mem_q.rd == rs1_addr) || (may_read_rs2 && mem_q.rd == rs2_addr));
       for (int i = 0; i + 1 < LoadUse; i++) begin
         if (rd_q[i] != 0)
-          load_late |= (op.reads_rs1 && rd_q[i] == rs1_addr) || (op.reads_rs2 && rd_q[i] == rs2_addr);
+          load_late |= (may_read_rs1 && rd_q[i] == rs1_addr) || (may_read_rs2 && rd_q[i] == rs2_addr);
       end
     end
   end else begin : g_load_not_late
@@ -274,9 +292,12 @@ module core
       ex_q.pc <= id_q.pc;
       ex_q.insn <= id_q.insn;
       ex_q.taken <= id_q.taken && !id_irq;
+      ex_q.wrong <= id_q.wrong;
       ex_q.op <= op;
+      ex_q.ahead <= op.unit == UnitLoad && op.mem_op == Load;
       ex_q.takes <= id_takes;
       if (id_q.error && !id_irq) begin
+        ex_q.ahead <= 1'b0;
         ex_q.op.unit <= UnitTrap;
         ex_q.op.trap <= TrapFetch;
         ex_q.op.rd <= '0;
@@ -303,9 +324,10 @@ module core
   trap_e ex_trap;
   mem_req_t ex_req;
   logic [31:0] ex_target;
+  wire [31:0] sum = ex_q.a + ex_q.b;
   always_comb begin
     unique case (ex_q.op.unit)
-      UnitJalr: ex_target = {alu_result[31:1], 1'b0};
+      UnitJalr: ex_target = {sum[31:1], 1'b0};
       UnitIrq:  ex_target = mtvec;
       UnitMret: ex_target = mepc;
       default:  ex_target = ex_q.pc + ex_q.op.imm;
@@ -321,7 +343,7 @@ module core
 
   always_comb begin
     unique case (ex_q.op.alu)
-      AluAdd:  alu_result = ex_q.a + ex_q.b;
+      AluAdd:  alu_result = sum;
       AluSub:  alu_result = ex_q.a - ex_q.b;
       AluSll:  alu_result = ex_q.a << ex_q.b[4:0];
       AluSlt:  alu_result = {31'd0, less_signed};
@@ -357,6 +379,24 @@ module core
   assign redirect = ex_q.valid && !redirected_q && !stop && ex_taken != ex_q.taken;
   assign redirect_pc = ex_next;
 
+  // Counts up to 3 when static prediction was wrong, down to 0 when it was right.
+  if (Predict && History > 0) begin : g_history
+    localparam int IndexW = $clog2(History);
+    logic [1:0] wrong[History];
+    wire ex_wrong = ex_taken != ex_q.op.imm[31];
+    initial for (int i = 0; i < History; i++) wrong[i] = '0;
+    assign if_wrong = wrong[pc_q[2+:IndexW]];
+    always_ff @(posedge clk_i) begin
+      if (ex_go && ex_q.op.unit == UnitBranch && ex_q.wrong != {2{ex_wrong}})
+        wrong[ex_q.pc[2+:IndexW]] <= ex_wrong ? ex_q.wrong + 1'b1 : ex_q.wrong - 1'b1;
+    end
+    if (2 ** IndexW != History) begin : g_bad_parameter
+      $fatal(1, "core: History %0d is not a power of two", History);
+    end
+  end else begin : g_no_history
+    assign if_wrong = '0;
+  end
+
   // Counters as they will be when all that is older has retired.
   wire [63:0] retired = retired_q + 64'(mem_q.valid) + 64'(wb_q.valid);
   always_comb begin
@@ -376,15 +416,15 @@ module core
   // A store's bytes on the word's lanes; an access across a word's end is a trap, and so is a jump into an instruction.
   wire [1:0] ex_size = ex_q.op.funct3[1:0];
   wire ex_word = ex_q.op.mem_op != Load && ex_q.op.mem_op != Store;
-  wire ex_misaligned = ex_word || ex_size[1] ? alu_result[1:0] != 0 : ex_size[0] && alu_result[0];
+  wire ex_misaligned = ex_word || ex_size[1] ? sum[1:0] != 0 : ex_size[0] && sum[0];
   always_comb begin
-    ex_req = '{op: ex_q.op.mem_op, addr: {alu_result[31:2], 2'd0}, wdata: ex_q.rs2, be: '1};
+    ex_req = '{op: ex_q.op.mem_op, addr: {sum[31:2], 2'd0}, wdata: ex_q.rs2, be: '1};
     if (ex_q.op.mem_op == Store) begin
       if (ex_size == 2'd0) begin
-        ex_req.be = 4'b0001 << alu_result[1:0];
+        ex_req.be = 4'b0001 << sum[1:0];
         ex_req.wdata = {4{ex_q.rs2[7:0]}};
       end else if (ex_size == 2'd1) begin
-        ex_req.be = alu_result[1] ? 4'b1100 : 4'b0011;
+        ex_req.be = sum[1] ? 4'b1100 : 4'b0011;
         ex_req.wdata = {2{ex_q.rs2[15:0]}};
       end
     end else if (ex_q.op.bit_index) begin
@@ -410,7 +450,24 @@ module core
       .result_o   (div_result)
   );
 
-  assign ex_go = ex_q.valid && ex_done && (!mem_q.valid || mem_go) && !stop;
+  // Products of the factors' halves, whose sum MEM gives.
+  wire signed [17:0] low_a = {1'b0, ex_q.rs1[16:0]};
+  wire signed [17:0] low_b = {1'b0, ex_q.rs2[16:0]};
+  wire signed [17:0] high_a = {{3{ex_q.rs1[31] && ex_q.op.funct3[1:0] != 2'd3}}, ex_q.rs1[31:17]};
+  wire signed [17:0] high_b = {{3{ex_q.rs2[31] && !ex_q.op.funct3[1]}}, ex_q.rs2[31:17]};
+  logic signed [35:0] low_q, mixed_ab_q, mixed_ba_q, high_q;
+  always_ff @(posedge clk_i) begin
+    if (ex_go && ex_q.op.unit == UnitMul) begin
+      low_q <= low_a * low_b;
+      mixed_ab_q <= low_a * high_b;
+      mixed_ba_q <= high_a * low_b;
+      high_q <= high_a * high_b;
+    end
+  end
+  wire signed [35:0] mixed = mixed_ab_q + mixed_ba_q;
+  wire [63:0] product = {high_q[29:0], low_q[33:0]} + {{11{mixed[35]}}, mixed, 17'd0};
+
+  assign ex_go = ex_q.valid && ex_done && (!mem_live || mem_go) && !stop;
 
   always_ff @(posedge clk_i) begin
     div_started_q <= ex_div && !ex_go && !stop && !rst_i;
@@ -423,15 +480,17 @@ module core
       mem_q.unit <= ex_trap != NoTrap ? UnitTrap : ex_q.op.unit;
       mem_q.rd <= ex_trap != NoTrap ? '0 : ex_q.op.rd;
       mem_q.funct3 <= ex_q.op.funct3;
-      mem_q.shift <= alu_result[1:0];
+      mem_q.shift <= sum[1:0];
       mem_q.result <= ex_result;
+      mem_q.access <= ex_trap == NoTrap && ex_q.op.unit inside {UnitLoad, UnitStore};
+      mem_q.stays <= ex_q.op.unit == UnitWait || ex_q.op.sends != 0 || (ex_q.op.unit == UnitLoad && ex_q.op.mem_op == Update);
       mem_q.req <= ex_req;
       mem_q.rs1 <= ex_q.rs1;
       mem_q.rs2 <= ex_q.rs2;
       mem_q.takes <= ex_q.takes;
       mem_q.sends <= ex_trap != NoTrap ? '0 : ex_q.op.sends;
     end
-    if (!mem_q.valid || mem_go) begin
+    if (!mem_live || mem_go) begin
       mem_q.valid <= ex_go && ex_q.op.unit != UnitIrq;
       mem_q.use_  <= stop ? Halted : ex_q.valid ? StallPipe : ex_q.use_;
     end
@@ -446,10 +505,21 @@ module core
   logic [31:0] rdata, posted_pc, loaded;
   // What is to be sent and finds no room; a load whose result is sent begins when there is.
   wire mem_blocked = Networks && (mem_q.sends & ~net_out_ready_i) != 0;
-  wire mem_access = mem_q.valid && mem_q.unit inside {UnitLoad, UnitStore} && !mem_blocked;
-  core_mem i_data_port (
+  // A load before it met an error: known too late to keep what is in EX from MEM, so it has no effect from there.
+  wire wb_trapped = wb_q.valid && wb_q.trapped;
+  assign mem_live = mem_q.valid && !wb_trapped;
+  // The ones that an Update cleared are counted in the clock after its answer.
+  logic [31:0] word_q;
+  wire mem_access = mem_live && mem_q.access && !mem_blocked && !counting_q;
+  wire to_count = mem_access && mem_q.unit == UnitLoad && mem_q.req.op == Update && !port_error;
+  // An access of the 64 kB that the base register points into: what is late of its address chooses no slave but the bank.
+  wire ex_ahead = ex_q.valid && ex_q.ahead && ex_q.a[31:28] == ScratchBase[31:28] && !(mem_q.valid && mem_q.stays && !counting_q);
+  core_mem #(
+      .Ahead(Ahead)
+  ) i_data_port (
       .clk_i,
       .rst_i,
+      .present_i     (mem_q.valid && mem_q.access && !counting_q),
       .access_i      (mem_access),
       .posted_i      (mem_q.unit == UnitStore),
       .access_req_i  (mem_q.req),
@@ -462,6 +532,9 @@ module core
       .posted_error_o(posted_error),
       .posted_pc_o   (posted_pc),
       .idle_o        (port_idle),
+      .ahead_i       (ex_ahead),
+      .ahead_addr_i  ({ex_q.a[31:16], sum[15:0]}),
+      .ahead_kept_i  (ex_go && !ex_misaligned && sum[31:16] == ex_q.a[31:16]),
       .req_valid_o,
       .req_o,
       .req_ready_i,
@@ -469,12 +542,22 @@ module core
       .rsp_i,
       .store_error_i
   );
-  assign sleeping_o = mem_q.valid && mem_q.unit == UnitWait && !stop;
+  assign sleeping_o = mem_live && mem_q.unit == UnitWait && !stop;
   wire mem_sleeps = sleeping_o && !wake_i;
-  assign mem_go = mem_q.valid && (!mem_access || port_done) && !mem_blocked && !mem_sleeps;
+  assign mem_go = mem_live && (!mem_access || (port_done && !to_count)) && !mem_blocked && !mem_sleeps;
+  always_ff @(posedge clk_i) begin
+    counting_q <= to_count && port_done && !rst_i;
+    if (to_count) word_q <= rdata;
+  end
+  wire  [32:0] past = {1'b0, word_q} + (33'd1 << mem_q.req.wdata[4:0]);
+  wire  [31:0] first_zero = past[31:0] & ~word_q;
+  logic [ 4:0] end_index;
+  always_comb begin
+    end_index = '0;
+    for (int i = 0; i < 32; i++) if (first_zero[i]) end_index |= 5'(i);
+  end
+  wire [5:0] count = {past[32], end_index} - {1'b0, mem_q.req.wdata[4:0]};
 
-  wire signed [32:0] factor_a = {mem_q.rs1[31] && mem_q.funct3[1:0] != 2'd3, mem_q.rs1};
-  wire signed [32:0] factor_b = {mem_q.rs2[31] && !mem_q.funct3[1], mem_q.rs2};
   always_comb begin
     loaded = rdata;
     mem_result = mem_q.result;
@@ -485,9 +568,8 @@ module core
         if (mem_q.funct3[1:0] == 2'd1)
           loaded = {{16{loaded[15] && !mem_q.funct3[2]}}, loaded[15:0]};
       end
-      mem_result = loaded;
+      mem_result = counting_q ? 32'(count) : loaded;
     end else if (mem_q.unit == UnitMul) begin
-      automatic logic [63:0] product = 64'(factor_a) * 64'(factor_b);
       mem_result = mem_q.funct3[1:0] == 0 ? product[31:0] : product[63:32];
     end
   end
@@ -497,11 +579,12 @@ module core
     if (mem_go) begin
       wb_q.pc <= mem_q.pc;
       wb_q.trap <= mem_trap;
+      wb_q.trapped <= mem_trap != NoTrap;
       wb_q.rd <= mem_trap != NoTrap ? '0 : mem_q.rd;
       wb_q.result <= mem_result;
     end
     wb_q.valid <= mem_go && !rst_i;
-    if (!mem_q.valid) wb_q.use_ <= mem_q.use_;
+    if (!mem_live) wb_q.use_ <= wb_trapped ? Halted : mem_q.use_;
     else if (mem_sleeps) wb_q.use_ <= Sleep;
     else if (mem_blocked) wb_q.use_ <= StallSend;
     else if (port_conflict) wb_q.use_ <= StallBank;
@@ -512,7 +595,7 @@ module core
 
   // ---- networks, interrupts
   if (Networks) begin : g_networks
-    wire mem_fine = mem_q.valid && mem_trap == NoTrap;
+    wire mem_fine = mem_live && mem_trap == NoTrap;
     logic [NetCount-1:0][NetCountW-1:0] net_count;
     core_net i_net (
         .clk_i,
@@ -529,7 +612,7 @@ module core
         .keep_i    (mem_fine ? mem_q.takes : '0)
     );
     // A load's result is there when it is answered, all else at once.
-    assign net_out_valid_o = mem_fine && (mem_q.unit != UnitLoad || port_done) ? mem_q.sends : '0;
+    assign net_out_valid_o = mem_fine && (mem_q.unit != UnitLoad || mem_go) ? mem_q.sends : '0;
     assign net_out_data_o  = mem_result;
 
     wire [NetCount-1:0] room = net_out_ready_i & ~(mem_q.valid ? mem_q.sends : '0);
@@ -567,10 +650,11 @@ module core
   end
 
   // ---- WB
-  wire  retire = wb_q.valid && wb_q.trap == NoTrap;
+  wire  retire = wb_q.valid && !wb_q.trapped;
   // No new program before the accesses of the old one are through.
   logic drained_q;
-  assign stop = !run_i || !drained_q || trap_o != NoTrap || trap_d != NoTrap || (mem_q.valid && mem_trap != NoTrap);
+  assign stop = !run_i || !drained_q || trap_o != NoTrap || wb_trapped || posted_error || watchdog_i ||
+      (mem_q.valid && (Networks ? mem_trap : mem_q.trap) != NoTrap);
 
   always_comb begin
     trap_d = wb_q.valid ? wb_q.trap : NoTrap;
@@ -618,10 +702,10 @@ module core
             rd_wdata: mem_trap != NoTrap || mem_q.rd == 0 ? '0 : mem_result,
             pc_rdata: mem_q.pc,
             pc_wdata: mem_trap != NoTrap ? mem_q.pc : mem_q.next_pc,
-            mem_addr: mem_access ? mem_q.req.addr : '0,
-            mem_rmask: mem_access && mem_q.unit == UnitLoad ? 4'hf : 4'h0,
-            mem_wmask: mem_access && writes ? mem_q.req.be : 4'h0,
-            mem_rdata: rdata,
+            mem_addr: mem_q.access ? mem_q.req.addr : '0,
+            mem_rmask: mem_q.access && mem_q.unit == UnitLoad ? 4'hf : 4'h0,
+            mem_wmask: mem_q.access && writes ? mem_q.req.be : 4'h0,
+            mem_rdata: counting_q ? 32'(count) : rdata,
             mem_wdata: mem_q.req.wdata
         };
     end
@@ -633,7 +717,8 @@ module core
     assign rvfi_o = '{default: '0};
   end
 
-  `ASSERT(KeepsRequest, req_valid_o && !req_ready_i |=> req_valid_o && $stable(req_o))
+  `ASSERT(KeepsRequest, req_valid_o && !req_ready_i && req_o.op != Load |=> req_valid_o && $stable
+                        (req_o))
   `ASSERT(RegisterZero, regs[0] == 0)
   `ASSERT(RoomStays, Networks && (net_out_ready_i & ~net_out_valid_o) != 0 |=> ($past
                      (net_out_ready_i & ~net_out_valid_o) & ~net_out_ready_i) == 0)

@@ -3,7 +3,7 @@
 `include "formal.svh"
 /// core: whatever instructions come, whenever cache and memory answer, what retires follows one another without a gap, its
 /// operands are what was last written, and results, next pc and accesses are those of the instruction, for the arithmetic,
-/// branches, jumps, loads, stores, amo*.w, `set` and `update`; a request stays as it is until it is taken; after a trap
+/// branches, jumps, loads, stores, amo*.w, `set` and `update`; a request but for Loads stays as it is until it is taken; after a trap
 /// nothing retires and nothing goes to memory; a core that sleeps does nothing until it is woken.
 ///
 /// Products and quotients are left out (core_tb and tests/isa have them); traps of stores are not raised here.
@@ -151,7 +151,7 @@ module core_formal
 
   always_comb begin
     if (started_q) begin
-      stays : assert (!offered_q || (req_valid && req == req_q));
+      stays : assert (!offered_q || req_q.op == Load || (req_valid && req == req_q));
       is_counted : assert (done == (clock_use == Retire));
       if (slept_q)
         nothing_meanwhile :

@@ -3,18 +3,23 @@
 `include "core_rig.svh"
 /// core: the self-checking programs of tests/isa, one for each instruction, on fast and on contested memory.
 ///
-/// A program ends with an ecall: gp is 1, or tells which of its tests failed. +programs=FILE runs others in the same format.
+/// A program ends with an ecall: gp is 1, or tells which of its tests failed. +programs=FILE runs others in the same format,
+/// each for +limit=CLOCKS at most. What the clocks went to in which tp is 1 is printed (tests/isa/public.py).
 module core_isa_tb
   import core_pkg::*;
 ;
   `TB_BEGIN
   `TB_TIMEOUT(5_000_000)
-  `CORE_RIG((.CacheBytes(8192)), 1'b0)
+  `CORE_RIG((.CacheBytes(8192), .ImemBytes(131072)), 1'b0)
 
   logic [31:0] gp;
-  int unsigned clocks, retired;
+  int unsigned clocks, retired, limit = 100_000;
+  int unsigned timed[ClockUses];
+  logic timing;
   always @(posedge clk) begin
     if (rvfi.valid && rvfi.rd_addr == 3) gp <= rvfi.rd_wdata;
+    if (rvfi.valid && rvfi.rd_addr == 4) timing <= rvfi.rd_wdata == 1;
+    if (timing) timed[clock_use]++;
     clocks  <= run ? clocks + 1 : 0;
     retired <= run ? retired + int'(clock_use == Retire) : 0;
   end
@@ -23,13 +28,27 @@ module core_isa_tb
   task automatic finish(input string name);
     if (name == "") return;
     we <= 0;
+    timing <= 0;
+    timed = '{default: 0};
     @(posedge clk);
     run <= 1;
     @(posedge clk);
-    while (trap == NoTrap && clocks < 100_000) @(posedge clk);
+    while (trap == NoTrap && clocks < limit) @(posedge clk);
     @(negedge clk);
     `CHECK(trap == TrapCall && gp == 1 && retired > 2,
            $sformatf("%s: %s at %h, gp %0d (test %0d)", name, trap.name(), trap_pc, gp, gp / 2))
+    if (timed[Retire] != 0)
+      $display(
+          "timed %s: %0d clocks, %0d instructions; fetch %0d, load %0d, bank %0d, store %0d, pipeline %0d",
+          name,
+          timed.sum(),
+          timed[Retire],
+          timed[StallFetch],
+          timed[StallLoad],
+          timed[StallBank],
+          timed[StallStore],
+          timed[StallPipe]
+      );
     run <= 0;
     repeat (10) @(posedge clk);
   endtask
@@ -39,6 +58,7 @@ module core_isa_tb
     automatic logic [31:0] address, words[8];
     automatic int fd, count, number = 0;
     void'($value$plusargs("programs=%s", file));
+    void'($value$plusargs("limit=%d", limit));
     @(negedge rst);
     for (int pass = 0; pass < 2; pass++) begin
       wait_percent = pass * 40;

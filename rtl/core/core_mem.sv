@@ -1,75 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 /// MEM stage's data port: loads wait for their answer, stores go on and leave what was not taken in a one-entry buffer.
 ///
-/// The instruction in MEM stands on `access_i` ... until `done_o`. A load is done in the clock of its answer, `rdata_o`: two
-/// clocks on a free bank. A store (or anything else whose answer is dropped) is done at once, unless the buffer is full
-/// and not emptied in this clock. Everything goes out in order; at most one answer is outstanding. What was begun goes on to
-/// its end whatever becomes of the core: `idle_o` says nothing is left.
+/// The instruction in MEM stands on `access_i` ... until `done_o`. A load is done in the clock of its answer, `rdata_o`. With
+/// `Ahead` a Load that is still in EX (`ahead_i`) is offered when nothing older wants the port: if it is taken, and
+/// is in MEM in the next clock (`ahead_kept_i`, late), the answer of a free bank finds it there; if not, its answer is dropped, or it
+/// asks once more from MEM. A store (or anything else whose answer is dropped) is done at once, unless the buffer is full; without
+/// `Ahead` also when it is just emptied. Everything goes out in order; at most one answer is outstanding. What was begun goes on
+/// to its end whatever becomes of the core: `idle_o` says nothing is left.
 /// While not done: `conflict_o`, what is offered, be it from the buffer, is not taken; `behind_o`, an access from the buffer is
 /// taken, or its answer is waited for, before the one in MEM can be offered; else the one in MEM waits for its answer. `posted_error_o`: the answer to
-/// a buffered access is an error, in the clock after it was taken or later; `posted_pc_o` the instruction.
+/// a buffered access was an error, two clocks after it was taken or later; `posted_pc_o` the instruction.
 module core_mem
   import core_pkg::*;
-(
-    input  logic            clk_i,
-    input  logic            rst_i,
+#(
+    parameter bit Ahead = 1'b1
+) (
+    input logic clk_i,
+    input logic rst_i,
     // the instruction in MEM
-    input  logic            access_i,
-    input  logic            posted_i,        // through the buffer
-    input  mem_req_t        access_req_i,
-    input  logic     [31:0] access_pc_i,
-    output logic            done_o,
-    output logic            conflict_o,
-    output logic            behind_o,
-    output logic     [31:0] rdata_o,
-    output logic            error_o,         // of the load that is done now
-    output logic            posted_error_o,
-    output logic     [31:0] posted_pc_o,
-    output logic            idle_o,
+    input logic present_i,  // there is an access in MEM, `access_i`: and it may be offered
+    input logic access_i,
+    input logic posted_i,  // through the buffer
+    input mem_req_t access_req_i,
+    input logic [31:0] access_pc_i,
+    output logic done_o,
+    output logic conflict_o,
+    output logic behind_o,
+    output logic [31:0] rdata_o,
+    output logic error_o,  // of the load that is done now
+    output logic posted_error_o,
+    output logic [31:0] posted_pc_o,
+    output logic idle_o,
+    // the Load in EX
+    input logic ahead_i,
+    input logic [31:0] ahead_addr_i,
+    input logic ahead_kept_i,
     // data port
-    output logic            req_valid_o,
-    output mem_req_t        req_o,
-    input  logic            req_ready_i,
-    input  logic            rsp_valid_i,
-    input  mem_rsp_t        rsp_i,
-    input  logic            store_error_i
+    output logic req_valid_o,
+    output mem_req_t req_o,
+    input logic req_ready_i,
+    input logic rsp_valid_i,
+    input mem_rsp_t rsp_i,
+    input logic store_error_i
 );
-  logic full_q, sent_q, waiting_q;
+  logic full_q, sent_q, waiting_q, dropped_q, denied_q;
   mem_req_t buffer_q;
-  logic [31:0] buffer_pc_q;
+  logic [31:0] buffer_pc_q, posted_pc_q;
 
   // An answer may be outstanding from a buffered access, whose reader has gone, or from the load in MEM.
   wire port_free = !waiting_q || rsp_valid_i;
   wire offer = access_i && !sent_q;
+  wire free_for_ahead = Ahead && !full_q && !(present_i && !sent_q);
+  wire ahead = free_for_ahead && ahead_i;
   wire taken = req_valid_o && req_ready_i;
 
-  assign req_valid_o = port_free && (full_q || offer);
-  assign req_o = full_q ? buffer_q : access_req_i;
+  assign req_valid_o = port_free && (full_q || offer || ahead);
+  always_comb begin
+    req_o = full_q ? buffer_q : access_req_i;
+    if (free_for_ahead) begin
+      req_o.op   = Load;
+      req_o.addr = {ahead_addr_i[31:2], 2'd0};
+    end
+  end
 
-  assign done_o = posted_i ? (!full_q || taken) : (sent_q && rsp_valid_i);
-  assign conflict_o = offer && port_free && !req_ready_i;
+  assign done_o = posted_i ? (!full_q || (!Ahead && taken)) : (sent_q && rsp_valid_i);
+  // Of a load that was not taken ahead, the clock in which it is taken is the one that cost.
+  assign conflict_o = offer && port_free && (!req_ready_i || denied_q);
   assign behind_o = offer && (!port_free || (full_q && req_ready_i));
   assign rdata_o = rsp_i.rdata;
   assign error_o = access_i && sent_q && rsp_valid_i && rsp_i.error;
-  assign posted_error_o = store_error_i || (rsp_valid_i && waiting_q && !sent_q && rsp_i.error);
-  assign idle_o = !full_q && !waiting_q;
+  wire posted_error = store_error_i || (rsp_valid_i && waiting_q && !sent_q && !dropped_q && rsp_i.error);
+  assign idle_o = !full_q && !waiting_q && !posted_error_o;
 
   // What is in MEM goes into the buffer unless it goes right through.
-  wire fill = offer && posted_i && (full_q ? taken : !taken);
+  wire fill = offer && posted_i && (full_q ? !Ahead && taken : !taken);
 
   always_ff @(posedge clk_i) begin
     if (fill) begin
       buffer_q <= access_req_i;
       buffer_pc_q <= access_pc_i;
     end
-    if (taken) posted_pc_o <= full_q ? buffer_pc_q : access_pc_i;
+    if (taken) posted_pc_q <= full_q ? buffer_pc_q : access_pc_i;
+    posted_error_o <= posted_error;
+    posted_pc_o <= posted_pc_q;
     full_q <= fill || (full_q && !taken);
-    sent_q <= access_i && !done_o && (sent_q || (taken && !full_q));
+    if (access_i && !done_o) sent_q <= sent_q || (taken && !full_q);
+    else sent_q <= ahead && taken && ahead_kept_i;
+    dropped_q <= ahead && taken ? !ahead_kept_i : dropped_q && !rsp_valid_i;
+    denied_q  <= port_free && !taken && (ahead || (denied_q && offer));
     waiting_q <= taken ? req_o.op != Store : waiting_q && !rsp_valid_i;
     if (rst_i) begin
       full_q <= 1'b0;
       sent_q <= 1'b0;
       waiting_q <= 1'b0;
+      dropped_q <= 1'b0;
+      denied_q <= 1'b0;
+      posted_error_o <= 1'b0;
     end
   end
 endmodule

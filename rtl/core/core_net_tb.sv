@@ -48,7 +48,9 @@ module core_net_check
 );
   typedef logic [31:0] word_t;
   int unsigned checks = 0;
-  `CORE_RIG((.CacheBytes(8192), .Networks(1), .LoadUse(LoadUse), .Mispredict(Mispredict)), 1'b0)
+  `CORE_RIG(
+      (.CacheBytes(8192), .History(0), .Ahead(0), .Networks(1), .LoadUse(LoadUse), .Mispredict(Mispredict)),
+      1'b0)
 
   // ---- Words in and out: word k of network n is mixed from both
   int unsigned in_percent = 100, out_percent = 100, irq_percent = 0;

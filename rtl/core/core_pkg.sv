@@ -20,7 +20,7 @@ package core_pkg;
   localparam logic [11:0] CsrMepc = 12'h341, CsrMcause = 12'h342, CsrMip = 12'h344;
   localparam logic [11:0] CsrNetStatus = 12'h7c0, CsrIrqFlags = 12'h7c1;
 
-  /// What is done at the bank, in one go. All but Store answer with a word: the old value, or for Update see below.
+  /// What is done at the bank, in one go. All but Store answer with the old word.
   typedef enum logic [3:0] {
     Load = 4'd0,
     Store = 4'd1,
@@ -33,7 +33,7 @@ package core_pkg;
     Max = 4'd8,
     MinU = 4'd9,
     MaxU = 4'd10,
-    Update = 4'd11  // wdata[4:0] = first bit; clears the consecutive ones from there to the end of the word; answers how many
+    Update = 4'd11  // wdata[4:0] = first bit; clears the consecutive ones from there to the end of the word; the core counts them
   } mem_op_e;
 
   /// One access of a word. `addr` is a multiple of 4; `be` says which bytes a Store writes (all for the others).
@@ -54,7 +54,7 @@ package core_pkg;
   typedef enum logic [3:0] {
     Retire = 4'd0,  // an instruction left the pipeline
     StallFetch = 4'd1,  // instruction cache miss
-    StallLoad = 4'd2,  // the clock every load takes longer (and device, frame memory latency)
+    StallLoad = 4'd2,  // clocks a load takes longer than other instructions: its turn at the port, device and frame memory latency
     StallBank = 4'd3,  // bank conflict: another master was served
     StallStore   = 4'd4,  // an earlier store of this core, from its buffer, was served or waits for its answer
     StallPipe = 4'd5,  // load-use, branch, multiply/divide, bubbles after them
@@ -94,7 +94,7 @@ package core_pkg;
     logic [31:0] mem_addr;   // word address of the access
     logic [3:0]  mem_rmask;
     logic [3:0]  mem_wmask;
-    logic [31:0] mem_rdata;
+    logic [31:0] mem_rdata;  // of an Update what was counted in it
     logic [31:0] mem_wdata;
   } rvfi_t;
 

@@ -32,6 +32,8 @@ module core_rig
 #(
     parameter int CacheBytes = 1024,
     parameter int ImemBytes  = 32768,
+    parameter int History    = 64,
+    parameter bit Ahead      = 1,
     parameter bit Networks   = 0,
     parameter int LoadUse    = 0,
     parameter int Mispredict = 0
@@ -73,6 +75,8 @@ module core_rig
 
   core #(
       .Rvfi(1),
+      .History(History),
+      .Ahead(Ahead),
       .Networks(Networks),
       .LoadUse(LoadUse),
       .Mispredict(Mispredict)
@@ -144,6 +148,7 @@ module core_rig
 
   logic [31:0] mem[16384];
   logic others, pending;
+  logic [31:0] asked, answered;  // where the last request, and the last answer, went
   int unsigned delay;
   wire known = req.addr[31:16] == ScratchBase[31:16] || req.addr[31:16] == DeviceBase[31:16];
   wire slow = req.addr[31:16] == DeviceBase[31:16];
@@ -155,7 +160,7 @@ module core_rig
     for (int i = 0; i < 32; i++) if (i == 32'(at) + ones && word[i]) ones++;
   endfunction
 
-  /// What is answered.
+  /// What the instruction's result is made of: the old word, or what was counted.
   function automatic logic [31:0] answer(input mem_op_e op, input logic [4:0] first,
                                          input logic [31:0] old);
     return op == Update ? ones(old, first) : old;
@@ -200,13 +205,17 @@ module core_rig
       if (req.addr[1:0] != 0) $fatal(1, "FAIL: not a word");
       rsp.error <= !known;
       if (known) mem[req.addr[15:2]] <= done(req.op, req.wdata, req.be, mem[req.addr[15:2]]);
-      rsp.rdata <= answer(req.op, req.wdata[4:0], mem[req.addr[15:2]]);
+      rsp.rdata <= mem[req.addr[15:2]];
       if (req.op != Store) begin
         rsp_valid <= !slow;
         pending   <= slow;
         delay     <= $urandom_range(4);
       end
     end
+    if (rsp_valid) answered <= asked;
+    if (req_valid && req_ready) asked <= req.addr;
+    if (rvfi_o.valid && !rvfi_o.trap && rvfi_o.mem_rmask != 0 && answered != rvfi_o.mem_addr)
+      $fatal(1, "FAIL: a load of %h got the word of %h", rvfi_o.mem_addr, answered);
     if (rvfi_o.valid && !rst_i && pc != rvfi_o.pc_rdata)
       $fatal(1, "FAIL: pc_o is not what retires");
     if (we_i && waddr_i[31:16] == ScratchBase[31:16]) mem[waddr_i[15:2]] <= wdata_i;

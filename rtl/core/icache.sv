@@ -3,7 +3,7 @@
 /// Instruction cache of a core: `Bytes` in `Ways` ways of 32-byte lines, filled from imem in two beats of 128 bits.
 ///
 /// An address with `fetch_en_i`; its word with `fetch_valid_o` in the next clock if it hits, kept until the next
-/// `fetch_en_i`. A miss takes 4 clocks more when no other cache uses the instruction memory. A new address during a miss
+/// `fetch_en_i`. A miss takes 4 clocks more when no other cache uses the instruction memory. A new address in any clock of a miss
 /// (a redirected core) is taken at once and looked up when the line is in. Replaced is the way not used recently (with two
 /// ways: the least recently used). An address outside the instruction memory answers with `fetch_error_o` and no fill.
 /// `clear_i` empties it: while the instruction memory is written.
@@ -63,7 +63,7 @@ module icache #(
   wire last = fill_rsp_valid_i && got_q;
 
   wire miss = state_q == Idle && live_q && !error_q && hits == 0;
-  wire start = miss && !fetch_en_i && !clear_i;
+  wire start = miss && !clear_i;
   assign fill_valid_o  = start || (state_q == Fill && !asked_q[1]);
   assign fill_addr_o   = state_q == Fill ? {fill_line_q, asked_q[0]} : {addr_q[5+:FillW-1], 1'b0};
 

@@ -57,6 +57,20 @@ module xbar
   if (2 ** BankW != Banks || ScratchBytes % (4 * Banks) != 0) begin : g_bad_parameter
     $fatal(1, "xbar: %0d banks of %0d bytes altogether", Banks, ScratchBytes);
   end
+  if (!(fits(
+          ScratchBase, ScratchBytes
+      ) && fits(
+          DeviceBase, DeviceBytes
+      ) && fits(
+          FrameBase, FrameBytes
+      ))) begin : g_bad_region
+    $fatal(1, "xbar: regions of %0d, %0d, %0d bytes", ScratchBytes, DeviceBytes, FrameBytes);
+  end
+
+  /// A region is a power of two of bytes, at a multiple of that: no subtraction stands in front of the arbiters.
+  function automatic bit fits(input logic [31:0] base, input int bytes);
+    return 2 ** $clog2(bytes) == bytes && (base & 32'(bytes - 1)) == '0;
+  endfunction
 
   // Slaves: the banks, then these two.
   localparam int Device = Banks;
@@ -73,15 +87,15 @@ module xbar
     for (int m = 0; m < Masters; m++) begin
       slave[m] = '0;
       if (req_valid_i[m]) begin
-        if (req_i[m].addr - ScratchBase < ScratchBytes) begin
+        if ((req_i[m].addr & ~32'(ScratchBytes - 1)) == ScratchBase) begin
           slave[m] = SlaveW'((req_i[m].addr >> 2) & 32'(Banks - 1));
           requests[slave[m]][m] = 1'b1;
         end else if (!(req_i[m].op inside {Load, Store})) begin
           unmapped[m] = 1'b1;
-        end else if (req_i[m].addr - DeviceBase < DeviceBytes) begin
+        end else if ((req_i[m].addr & ~32'(DeviceBytes - 1)) == DeviceBase) begin
           slave[m] = SlaveW'(Device);
           requests[Device][m] = 1'b1;
-        end else if (req_i[m].addr - FrameBase < FrameBytes) begin
+        end else if ((req_i[m].addr & ~32'(FrameBytes - 1)) == FrameBase) begin
           slave[m] = SlaveW'(Frame);
           requests[Frame][m] = 1'b1;
         end else begin
@@ -102,18 +116,22 @@ module xbar
   end
 
   // Those behind the one served last (`turn_q`) go first, among them the lowest.
-  logic [Masters-1:0] turn_q[Slaves], grant[Slaves], first;
+  logic [Masters-1:0] turn_q[Slaves], grant[Slaves], ahead, lower;
   logic [Masters-1:0] granted, passed;
   always_comb begin
     granted = unmapped;
     passed  = '0;
-    first   = '0;
+    ahead   = '0;
+    lower   = '0;
     for (int s = 0; s < Slaves; s++) begin
       grant[s] = '0;
-      if (requests[s] != '0 && takes[s]) begin
-        first = requests[s] & turn_q[s];
-        if (first == '0) first = requests[s];
-        grant[s] = first & (~first + 1'b1);
+      if (takes[s]) begin
+        ahead = requests[s] & turn_q[s];
+        for (int m = 0; m < Masters; m++) begin
+          // Whether one goes before it: those ahead of it in its turn, and in front of the turn all of the turn.
+          lower = Masters'((1 << m) - 1);
+          grant[s][m] = requests[s][m] && (turn_q[s][m] ? (ahead & lower) == '0 : (ahead == '0 && (requests[s] & lower) == '0));
+        end
         granted |= grant[s];
         passed |= requests[s] & ~grant[s];
       end
@@ -122,15 +140,19 @@ module xbar
   assign req_ready_o = granted;
   assign wait_o = passed;
 
-  // Requests out. In an idle clock a slave keeps seeing the first master's.
+  // Requests out.
   mem_req_t chosen[Slaves];
   logic [MasterW-1:0] chosen_index[Slaves];
   always_comb begin
     for (int s = 0; s < Slaves; s++) begin
       chosen_index[s] = '0;
-      if (grant[s] != '0)
-        for (int m = 0; m < Masters; m++) if (grant[s][m]) chosen_index[s] |= MasterW'(m);
-      chosen[s] = req_i[chosen_index[s]];
+      chosen[s] = '0;
+      for (int m = 0; m < Masters; m++) begin
+        if (grant[s][m]) begin
+          chosen_index[s] |= MasterW'(m);
+          chosen[s] |= req_i[m];
+        end
+      end
     end
   end
   for (genvar b = 0; b < Banks; b++) begin : g_bank

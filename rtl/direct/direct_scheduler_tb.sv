@@ -6,6 +6,7 @@
 /// arrives once, in order within its class, unharmed, at its destination or is dropped at its input FIFO, counted; exchanges
 /// end with null REQs; bursts grow under load and never have a gap; outputs share their line fairly among inputs and classes
 /// by priority; hysteresis saves bursts; a card that stalls, or dies and comes back empty, does not hold up the others.
+/// +any_policy: any shares will do (a scheduler of the user's own).
 module direct_scheduler_tb #(
     parameter int Cards = 4,
     parameter int Classes = 2,
@@ -435,7 +436,7 @@ module direct_scheduler_tb #(
 
   initial begin
     real light, heavy, paper;
-    int unsigned least, most;
+    int unsigned least, most, sum;
     @(negedge rst);
     card_rst <= '0;
     repeat (10) @(posedge clk);
@@ -485,16 +486,20 @@ module direct_scheduler_tb #(
     paper = real'(bursts);
     least = '1;
     most  = 0;
+    sum   = 0;
     for (int i = 1; i < Cards; i++) begin
+      sum += delivered[i][0];
       if (delivered[i][0] < least) least = delivered[i][0];
       if (delivered[i][0] > most) most = delivered[i][0];
     end
     $display("hot spot: %0d to %0d frames from each, %0d high and %0d low dropped", least, most,
              input_drops[0], input_drops[1]);
-    `CHECK(least * 100 >= most * 90, "unfair")
-    `CHECK(input_drops[0] == 0 && input_drops[Classes-1] != 0, "priority")
+    if ($test$plusargs("any_policy") == 0) begin
+      `CHECK(least * 100 >= most * 90, "unfair")
+      `CHECK(input_drops[0] == 0 && input_drops[Classes-1] != 0, "priority")
+    end
     // 8 words in 30 % of the clocks and 5 clocks between frames: 6.3 clocks of 20 are the most.
-    `CHECK((least + most) / 2 * (Cards - 1) * 8 > 60000 * 25 / 100, "the line is not full")
+    `CHECK(sum * 8 > 60000 * 25 / 100, "the line is not full")
     drain("hot spot");
     clear();
 

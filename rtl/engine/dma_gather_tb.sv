@@ -7,7 +7,7 @@ module dma_gather_tb;
   `TB_BEGIN
   `TB_TIMEOUT(200_000)
   localparam int Depth = 12;
-  localparam ram_sel_t Sel = 5'd6;
+  localparam ram_sel_t Sel = 6'd6;
   dma_status_t status = '0;
   logic room, request = 0, valid = 0, done, take = 0;
   logic   [3:0] requests = '0;
@@ -59,7 +59,7 @@ module dma_gather_tb;
             result: $urandom_range(5) == 0 ? dma_result_e'($urandom_range(4, 1)) : DmaOk
         };
       end else if ($urandom_range(3) == 0) begin
-        status = '{valid: 1'b1, sel: Sel + 5'd1, result: DmaAborted};
+        status = '{valid: 1'b1, sel: Sel + 6'd1, result: DmaAborted};
       end
       // The oldest job.
       valid = jobs.size() > 0 && ((valid && !take) || $urandom_range(1) == 0);

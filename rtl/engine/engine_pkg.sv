@@ -20,6 +20,14 @@ package engine_pkg;
     logic [8:0] count;  // in units of UnitBytes
   } rx_free_t;
 
+  /// A frame with its record in one row of the packet RAM, on its way into a stream queue's ring.
+  typedef struct packed {
+    queue_pkg::queue_t queue;
+    logic [59:0] place;  // of the record in host memory, in granules
+    dma_pkg::row_addr_t row;
+    logic [5:0] dws;  // of frame and record
+  } rx_piece_t;
+
   /// What becomes of a received frame.
   typedef enum logic [2:0] {
     Whole,

@@ -7,12 +7,13 @@
 /// flow is steered (flow_table) goes to that queue instead. Latency 3 clocks, one frame
 /// a clock, full back-pressure; frames pass otherwise unchanged. `regs`: entry n at byte 4n, queue in bits 15:0; a changed entry
 /// counts for frames from the answer on. A write takes 1 clock, a read 2 and one of them from the frames; neither waits for
-/// `out`. Entries that do not exist read 0; writes to them are ignored and pulse `refused_o`. Reset writes zeros into all
-/// entries, which takes `Entries` clocks in which frames and register accesses wait.
+/// `out`. Entries that do not exist read 0; writes to them, and of a queue from `Queues` on, are ignored and pulse `refused_o`. Reset
+/// writes zeros into all entries, which takes `Entries` clocks in which frames and register accesses wait.
 module rss_table
   import engine_pkg::*, queue_pkg::*;
 #(
-    parameter int Entries = 128
+    parameter int Entries = 128,
+    parameter int Queues  = 65536  // a power of two: so much of a queue as a write brings is enough to judge it
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -25,6 +26,9 @@ module rss_table
 );
   if (Entries < 2 || Entries > 65536 || Entries != 2 ** $clog2(Entries)) begin : g_bad_parameter
     $fatal(1, "rss_table: Entries %0d is not a power of two from 2 to 65536", Entries);
+  end
+  if (Queues < 1 || Queues > 65536 || Queues != 2 ** $clog2(Queues)) begin : g_bad_queues
+    $fatal(1, "rss_table: Queues %0d is not a power of two up to 65536", Queues);
   end
   localparam int IndexW = $clog2(Entries);
   localparam int Depth = 4;  // frames on their way
@@ -41,6 +45,7 @@ module rss_table
   wire taken = pending_q && cleared;
   wire reading = taken && !write_q;
   wire writing = taken && write_q;
+  localparam logic [15:0] NoQueue = ~16'(Queues - 1);  // bits that no queue has
 
   // The table: a frame, or a register, reads it.
   rx_meta_t meta, meta_q;
@@ -97,7 +102,8 @@ module rss_table
     if (regs.req) begin
       pending_q <= 1'b1;
       write_q <= regs.write;
-      known_q <= 32'(regs.addr) >> 2 < Entries;
+      known_q <= 32'(regs.addr) >> 2 < Entries &&
+          !(regs.write && |(regs.wdata[15:0] & NoQueue & {{8{regs.wstrb[1]}}, {8{regs.wstrb[0]}}}));
       addr_q <= regs.addr[IndexW+1:2];
       wdata_q <= regs.wdata[15:0];
       strb_q <= regs.wstrb[1:0];

@@ -36,6 +36,11 @@ module rx_buffer
     // Read port of the DMA write engine.
     input  ram_read_t ram_i,
     output ram_row_t  ram_o,
+    // And of rx_pack, whole rows in clocks without it.
+    input  logic      row_valid_i,
+    input  row_addr_t row_addr_i,
+    output logic      row_ready_o,
+    output ram_row_t  row_o,        // RamReadLatency clocks later
 
     output logic dropped_o,  // one clock for each frame without room
     output logic [15:0] units_o  // in use
@@ -136,6 +141,16 @@ module rx_buffer
     end
   end
 
+  ram_read_t ram;
+  logic [RamReadLatency-1:0] moving_q;
+  assign row_ready_o = !(|ram_i.valid && ram_i.sel == Sel);
+  wire moving = row_valid_i && row_ready_o;
+  assign ram   = moving ? ram_read_t'{sel: Sel, valid: '1, row: {Segs{row_addr_i}}} : ram_i;
+  assign ram_o = moving_q[RamReadLatency-1] ? '0 : row_o;
+  always_ff @(posedge clk_i) begin
+    moving_q <= {moving_q[RamReadLatency-2:0], moving};
+    if (rst_i) moving_q <= '0;
+  end
   seg_ram_dma_rd #(
       .Bytes(RamBytes),
       .Sel(Sel),
@@ -146,8 +161,8 @@ module rx_buffer
       .we_i(store),
       .waddr_i(write),
       .wdata_i(row),
-      .ram_i,
-      .ram_o
+      .ram_i(ram),
+      .ram_o(row_o)
   );
 
   `ASSERT(NeverOverfull, used_q <= (UnitW + 1)'(Units))

@@ -27,7 +27,8 @@ module rx_buffer_formal
   assign info.valid  = info_valid_i;
   assign info.data   = info_i;
   assign meta.ready  = meta_ready_i;
-  dma_pkg::ram_row_t row;
+  dma_pkg::ram_row_t row, moved_row;
+  logic row_ready;
   logic dropped;
   logic [15:0] in_use;
   rx_buffer #(
@@ -43,6 +44,10 @@ module rx_buffer_formal
       .free_i,
       .ram_i(dma_pkg::ram_read_t'('0)),
       .ram_o(row),
+      .row_valid_i(1'b0),
+      .row_addr_i('0),
+      .row_ready_o(row_ready),
+      .row_o(moved_row),
       .dropped_o(dropped),
       .units_o(in_use)
   );

@@ -9,15 +9,16 @@ module rx_buffer_tb;
   `TB_BEGIN
   `TB_TIMEOUT(500_000)
   localparam int RamBytes = 16384, Units = RamBytes / UnitBytes, MaxFrames = 100;
-  localparam ram_sel_t Sel = 5'd9;
+  localparam ram_sel_t Sel = 6'd9;
 
   `STREAM_ON(wide_beat_t, frame, clk, rst)
   `STREAM_ON(rx_info_t, info, clk, rst)
   `STREAM_ON(rx_meta_t, meta, clk, rst)
   rx_free_t  free;
   ram_read_t ram_read;
-  ram_row_t  ram_row;
-  logic dropped, records = 0;
+  ram_row_t ram_row, row;
+  row_addr_t row_addr;
+  logic dropped, records = 0, row_valid, row_ready;
   rx_buffer #(
       .RamBytes(RamBytes),
       .Sel(Sel),
@@ -33,6 +34,10 @@ module rx_buffer_tb;
       .free_i(free),
       .ram_i(ram_read),
       .ram_o(ram_row),
+      .row_valid_i(row_valid),
+      .row_addr_i(row_addr),
+      .row_ready_o(row_ready),
+      .row_o(row),
       .dropped_o(dropped)
   );
 
@@ -164,6 +169,30 @@ module rx_buffer_tb;
       free <= '{1'b1, 9'(frees.pop_front())};
   end
 
+  // The other reader: any row, in clocks without a read; what it sees is what the RAM has, and ram_o is zero then.
+  ram_row_t mirror[Units], want_row[2];
+  bit written[Units] = '{default: 0};
+  bit looked[2] = '{default: 0};
+  int unsigned looks = 0;
+  always @(posedge clk) begin
+    if (looked[1]) begin
+      `CHECK(row == want_row[1], "another row")
+      `CHECK(ram_row == '0, "another's row is shown")
+    end
+    looked[1]   = looked[0];
+    want_row[1] = want_row[0];
+    `CHECK(rst || row_ready == !(|ram_read.valid), "ready beside a read, or not without")
+    looked[0]   = row_valid && row_ready && !rst && written[32'(row_addr)];
+    want_row[0] = mirror[32'(row_addr)];
+    looks += 32'(looked[0]);
+    if (dut.store) begin
+      mirror[32'(dut.write)]  = dut.row;
+      written[32'(dut.write)] = 1;
+    end
+    row_valid <= 1'($urandom());
+    row_addr  <= row_addr_t'($urandom_range(Units - 1));
+  end
+
   task automatic settle();
     while (to_send != 0 || frame.valid || i_frame.queue.size() != 0) @(posedge clk);
     free_percent = 100;
@@ -268,6 +297,7 @@ module rx_buffer_tb;
     settle();
     random();
     `CHECK(recorded > 1500, "no records")
+    `CHECK(looks > 10_000, "the other reader did not read")
     `CHECK(drops > 50 && errors > 100 && got > 1000, "the random test did not reach every case")
     `TB_PASS
   end

@@ -9,7 +9,8 @@
 /// null address or an unreadable descriptor is dropped, its record says `error`, and `stop` tells the queue manager; so is
 /// one whose data could not be written. One longer than its descriptors is cut: record with `error` and the full length.
 /// Of a stream queue (queue_pkg) the slot is the place of frame and record, which the packet RAM holds side by side: one DMA request
-/// takes both, not relaxed, and nothing goes to `record`. A stream queue whose ring lies at 0 is stopped as by a null address.
+/// takes both, not relaxed, and nothing goes to `record`. What lies in one row goes to rx_pack instead (`part`, `moved_i`), which
+/// makes one request of several. A stream queue whose ring lies at 0 is stopped as by a null address.
 /// One frame a clock in every step; up to `MaxFrames` frames wait for descriptors or data, all streams may stall.
 /// `count_o` tells each frame's fate. Reset forgets everything under way.
 module rx_engine
@@ -34,6 +35,10 @@ module rx_engine
           stream_if.src dma,      // dma_req_t
     input dma_status_t  status_i,
 
+    // Small frames of streams; each is given back, in order.
+          stream_if.src part,    // rx_piece_t
+    input logic         moved_i,
+
     // Finished frames: record to the completion writer; commit and stop to the queue manager.
            stream_if.src     record,  // record_t
            stream_if.src     commit,  // commit_t
@@ -43,6 +48,7 @@ module rx_engine
   typedef struct packed {
     rx_fate_e    fate;
     logic        stream;
+    logic        moved;     // by rx_pack
     logic        recorded;
     error_e      code;
     logic [3:0]  requests;  // DMA statuses to wait for
@@ -54,10 +60,14 @@ module rx_engine
 
   // Step 1: a frame asks for a slot and waits for its descriptors.
   `STREAM(deq_req_t, req_in)
-  `STREAM(rx_meta_t, wait_in)
-  `STREAM(rx_meta_t, wait_out)
+  typedef struct packed {
+    logic     one_row;  // with its record
+    rx_meta_t meta;
+  } waiting_t;
+  `STREAM(waiting_t, wait_in)
+  `STREAM(waiting_t, wait_out)
   `SPILL(deq_req_t, i_req, req_in, req)
-  `DEEP_FIFO(rx_meta_t, MaxFrames, i_wait, wait_in, wait_out)
+  `DEEP_FIFO(waiting_t, MaxFrames, i_wait, wait_in, wait_out)
   // Both readies come from registers, so taking them together closes no loop.
   assign meta.ready   = req_in.ready && wait_in.ready;
   assign req_in.valid = meta.valid && meta.ready;
@@ -68,13 +78,15 @@ module rx_engine
           granules: meta.data.recorded ? granules[9:0] : '0
       };
   assign wait_in.valid = meta.valid && meta.ready;
-  assign wait_in.data = meta.data;
+  assign wait_in.data = '{recorded_len(meta.data.len) <= 15'(UnitBytes), meta.data};
 
   // Step 2: one descriptor a clock becomes a DMA request.
   `STREAM(dma_req_t, dma_in)
   `STREAM(flight_t, flight_in)
   `STREAM(flight_t, flight)
+  `STREAM(rx_piece_t, part_in)
   `SPILL(dma_req_t, i_dma, dma_in, dma)
+  `SPILL(rx_piece_t, i_part, part_in, part)
   `DEEP_FIFO(flight_t, MaxFrames, i_flight, flight_in, flight)
 
   desc_beat_t d;
@@ -84,7 +96,7 @@ module rx_engine
   error_e code_q, code;
   logic answer_room;  // for the status of one more request
   assign d = desc.data;
-  assign m = wait_out.data;
+  assign m = wait_out.data.meta;
   wire unused = &{1'b0, m.queue};  // the descriptor names it again
 
   wire [13:0] left = m.len - written_q;
@@ -92,10 +104,11 @@ module rx_engine
   wire found = d.status == DeqOk;
   wire stream = found && d.stream;
   wire done = d.last || !found;
-  wire issue = found && code == ErrNone && (stream || piece != '0);
+  wire issue = found && code == ErrNone && (stream || (d.desc.len != '0 && m.len != written_q));
   // Of a stream the record goes to the address given, the frame ends below it.
   wire [14:0] both = recorded_len(m.len);
   wire [11:0] words = both[13:2] - 12'd4;  // of the frame
+  wire moves = stream && wait_out.data.one_row;
   wire [13:0] written = issue ? written_q + piece : written_q;
 
   always_comb begin
@@ -107,10 +120,17 @@ module rx_engine
     end
   end
 
-  wire step = desc.valid && wait_out.valid && dma_in.ready && flight_in.ready && answer_room;
+  wire step = desc.valid && wait_out.valid && dma_in.ready && part_in.ready && flight_in.ready && answer_room;
   assign desc.ready = step;
   assign wait_out.ready = step && done;
-  assign dma_in.valid = step && issue;
+  assign dma_in.valid = step && issue && !moves;
+  assign part_in.valid = step && issue && moves;
+  assign part_in.data = '{
+          queue: d.queue,
+          place: d.desc.addr[63:4],
+          row: m.addr[RamAddrW-1:UnitLaneW],
+          dws: both[7:2]
+      };
   assign dma_in.data = '{
           host_addr: stream ? {d.desc.addr[63:2] - 62'(words), 2'b00} : d.desc.addr,
           sel: Sel,
@@ -123,9 +143,10 @@ module rx_engine
     flight_in.data = '{
         fate: Whole,
         stream: stream,
+        moved: issue && moves,
         recorded: m.recorded,
         code: code,
-        requests: requests_q + 4'(issue),
+        requests: requests_q + 4'(issue && !moves),
         queue: d.queue,
         cq: d.cq,
         len: m.len,
@@ -160,9 +181,12 @@ module rx_engine
 
   flight_t f;
   error_e  failure;
-  logic    gathered;
+  logic gathered, moved_some_q;
+  typedef logic [$clog2(MaxFrames+1)-1:0] moved_t;
+  moved_t moved_q;  // and not yet finished
   assign f = flight.data;
-  wire finish = flight.valid && record_in.ready && commit_in.ready && stop_in.ready && gathered;
+  wire finish = flight.valid && record_in.ready && commit_in.ready && stop_in.ready && gathered && (!f.moved || moved_some_q);
+  wire moved_t moved = moved_q + moved_t'(moved_i) - moved_t'(finish && f.moved);
   dma_gather #(
       .Sel  (Sel),
       .Depth(MaxFrames)
@@ -198,6 +222,8 @@ module rx_engine
   assign record_in.data = '{cq: f.cq, record: cpl};
 
   always_ff @(posedge clk_i) begin
+    moved_q <= moved;
+    moved_some_q <= moved != '0;
     free_o.valid <= finish;
     free_o.count <= units_of(f.recorded ? 14'(recorded_len(f.len)) : f.len);
     count_o <= '0;
@@ -214,6 +240,8 @@ module rx_engine
       endcase
     end
     if (rst_i) begin
+      moved_q <= '0;
+      moved_some_q <= 1'b0;
       free_o.valid <= 1'b0;
       count_o <= '0;
     end

@@ -9,7 +9,7 @@ module tx_engine_tb;
   import eth_pkg::*, dma_pkg::*, queue_pkg::*, engine_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
-  localparam ram_sel_t Sel = 5'd6;
+  localparam ram_sel_t Sel = 6'd6;
   localparam int MaxFrame = 2500;
 
   `STREAM_ON(desc_beat_t, desc, clk, rst)

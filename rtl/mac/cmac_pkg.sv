@@ -26,6 +26,8 @@ package cmac_pkg;
   /// What the logic drives, likewise.
   typedef struct {
     cmac_axis_t tx;
+    logic       tx_reset;        // of the block's transmit side: it forgets the frame it was given
     cmac_time_t rx_systemtimer;
+    logic       rx_reset;        // of its receive side
   } cmac_out_t;
 endpackage

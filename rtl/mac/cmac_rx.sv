@@ -4,8 +4,8 @@
 ///
 /// A register behind the pins, then mac_rx, whose contract holds: the block cannot wait, so what finds no room is lost and
 /// counted. `mac_clk_i` is the block's receive clock, which follows the line and is nobody else's. The block stamps frames with
-/// `timer_o`, the core's time in that clock (ptp_cdc). One clock more than mac_rx. Both resets together, 16 clocks at least. The
-/// block need not be reset with them: of a frame that begins in reset the rest is dropped too.
+/// `timer_o`, the core's time in that clock (ptp_cdc). One clock more than mac_rx. Each side may be reset alone, the MAC's 16 clocks at
+/// least. The block need not be reset with it: of a frame that begins in reset the rest is dropped too.
 module cmac_rx
   import eth_pkg::*;
   import cmac_pkg::*;
@@ -41,7 +41,6 @@ module cmac_rx
   ptp_time_t mac_time;
   ptp_cdc i_time (
       .clk_i,
-      .rst_i,
       .time_i,
       .mac_clk_i,
       .mac_rst_i,

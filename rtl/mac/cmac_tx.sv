@@ -3,8 +3,8 @@
 /// Frames from the core clock domain to a CMAC hard block, with a time stamp back for each.
 ///
 /// mac_tx, whose contract holds, and its stream as the block has it: a frame has no gap. `mac_clk_i` is the block's transmit clock. The time of a
-/// frame is that of its first beat's handshake with the block, in the core's time (ptp_cdc). No latency of its own. Both resets
-/// together.
+/// frame is that of its first beat's handshake with the block, in the core's time (ptp_cdc). No latency of its own. Each side may
+/// be reset alone, the MAC's with the block: a frame that it cuts is cut at the pins.
 module cmac_tx
   import eth_pkg::*;
   import cmac_pkg::*;
@@ -27,7 +27,6 @@ module cmac_tx
   ptp_time_t mac_time;
   ptp_cdc i_time (
       .clk_i,
-      .rst_i,
       .time_i,
       .mac_clk_i,
       .mac_rst_i,

@@ -9,7 +9,8 @@
 /// no trace: a frame that finds the FIFO full at its start, and a runt where a beat holds a frame of minimum size. `count_o`
 /// gives each frame's fate once, in the core clock. `stamp` gives the time of the first beat in the MAC for each frame that
 /// leaves, good or marked, in order (StampDepth = 0: never). One beat a core clock out; `frame` and `stamp` may stall for as
-/// long as the FIFO has room. Reset loses what is inside, and the rest of a frame that began in it; both resets together.
+/// long as the FIFO has room. Each side may be reset alone. The MAC's cuts the frame that is coming in, as a full FIFO would; the core's
+/// loses what is inside, uncounted. Of a frame whose start a reset took nothing comes out.
 module mac_rx
   import eth_pkg::*;
 #(
@@ -67,7 +68,7 @@ module mac_rx
 
   typedef enum logic [1:0] {
     Part = 2'd0,  // a beat
-    Cut  = 2'd1,  // no room for the rest of this frame
+    Cut  = 2'd1,  // no room for the rest of this frame, or reset
     Lost = 2'd2   // data[15:0] frames were lost whole
   } kind_e;
   typedef struct packed {
@@ -87,7 +88,7 @@ module mac_rx
       .Depth(Depth)
   ) i_cross (
       .wclk_i (mac_clk_i),
-      .wrst_i (mac_rst_i),
+      .wrst_i (1'b0),
       .in     (cross_in),
       .count_o(level),
       .rclk_i (clk_i),
@@ -98,7 +99,7 @@ module mac_rx
   wire may_start = level <= CountW'(Depth - 3);
   wire may_go_on = level < CountW'(Depth - 1);
 
-  logic skip_q, skip_d;
+  logic skip_q, skip_d;  // no frame is open: to the next start
   logic [15:0] lost_q, lost_d;
 
   always_comb begin
@@ -108,18 +109,24 @@ module mac_rx
     cross_in.data.beat = beat;
     skip_d = skip_q;
     lost_d = lost_q;
-    if (valid) begin
+    if (mac_rst_i) begin
+      cross_in.valid = !skip_q;
+      cross_in.data.kind = Cut;
+      cross_in.data.beat.sop = 1'b0;
+      cross_in.data.beat.len = 1;  // nobody says one here
+      skip_d = 1'b1;
+      lost_d = '0;
+    end else if (valid) begin
       if (beat.sop) begin
         cross_in.valid = may_start;
-        skip_d = !may_start && !beat.eop;
+        skip_d = !may_start || beat.eop;
         if (!may_start && lost_q != '1) lost_d = lost_q + 1'b1;
-      end else if (skip_q) begin
-        skip_d = !beat.eop;
-      end else begin
+      end else if (!skip_q) begin
         cross_in.valid = 1'b1;
+        skip_d = beat.eop;
         if (!may_go_on) begin
           cross_in.data.kind = Cut;
-          skip_d = !beat.eop;
+          skip_d = 1'b1;
         end
       end
     end else if (lost_q != '0 && may_start) begin
@@ -134,16 +141,12 @@ module mac_rx
   always_ff @(posedge mac_clk_i) begin
     skip_q <= skip_d;
     lost_q <= lost_d;
-    if (mac_rst_i) begin
-      skip_q <= 1'b1;
-      lost_q <= '0;
-    end
   end
 
   // Core side.
   entry_t                     head;
   logic          [14-LaneW:0] beats_q;  // of the frame so far
-  logic                       drop_q;  // the rest of an oversize frame
+  logic                       closed_q;  // no frame is open: to the next start
   logic          [      15:0] unreported_q;  // lost frames not yet on count_o
   mac_rx_count_t              count_d;
   assign head = cross_out.data;
@@ -169,8 +172,9 @@ module mac_rx
   wire oversize = bytes > 16'(max_frame_i);
   wire runt = head.kind == Part && head.beat.eop && bytes < 16'(MinFrame);
   wire cut = head.kind == Cut;
-  // These leave no trace on `frame`.
-  wire hidden = head.kind == Lost || drop_q || (RemovesRunts && runt);
+  // These leave no trace on `frame`. Without its start: the rest of an oversize frame, or of one that a reset took.
+  wire headless = closed_q && !head.beat.sop;
+  wire hidden = head.kind == Lost || headless || (RemovesRunts && runt);
 
   assign frame.valid = cross_out.valid && !hidden && (!head.beat.sop || stamp_ready);
   assign frame.data = '{
@@ -191,7 +195,7 @@ module mac_rx
 
   always_comb begin
     count_d = '0;
-    if (frame.data.eop && (moved || (pop && runt && !drop_q))) begin
+    if (frame.data.eop && (moved || (pop && runt && !headless))) begin
       if (cut) count_d.fifo_full = 1'b1;
       else if (oversize) count_d.oversize = 1'b1;
       else if (runt) count_d.runt = 1'b1;
@@ -204,16 +208,15 @@ module mac_rx
   always_ff @(posedge clk_i) begin
     count_o <= count_d;
     if (moved) beats_q <= frame.data.eop ? '0 : beats_q + 1'b1;
-    if (moved && !cut && oversize) drop_q <= !head.beat.eop;
-    else if (pop && head.kind != Lost && (head.beat.eop || cut)) drop_q <= 1'b0;
+    if (moved) closed_q <= frame.data.eop;
     unreported_q <= unreported_q - 16'(report_lost) + (news ? head.beat.data[15:0] : 16'd0);
     if (rst_i) begin
       count_o <= '0;
       beats_q <= '0;
-      drop_q <= 1'b0;
+      closed_q <= 1'b1;
       unreported_q <= '0;
     end
   end
 
-  `ASSERT(RoomIsKept, cross_in.valid |-> cross_in.ready, mac_clk_i, mac_rst_i)
+  `ASSERT(RoomIsKept, cross_in.valid |-> cross_in.ready, mac_clk_i, 1'b0)
 endmodule

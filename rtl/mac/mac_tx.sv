@@ -9,7 +9,12 @@
 /// beat a core clock is enough for every frame up to 16 kB and a MAC that takes a beat in each of its clocks.) The time of the
 /// first beat's handshake with the MAC comes back on `stamp`, one for each frame in order; while stamps find no room, the next
 /// frame waits (StampDepth = 0: no stamps). One beat a clock on both sides, no bubble between frames, full back-pressure.
-/// Drops nothing; `err` goes to the MAC with the last beat. Both resets must be given together.
+/// Drops nothing; `err` goes to the MAC with the last beat.
+///
+/// Each side may be reset alone. The MAC's loses what is in the store, the rest of a frame of which it lost the start, and a beat in each
+/// of its clocks of what is between the clocks (so 24 clocks leave nothing); the lost frames' stamps still come, with any time. The core's
+/// leaves the frames that are whole, ends an open one with `err`, and its stamps are for those after it only. (Of a frame longer than
+/// StartBeats that comes as slowly as it may, a gap can be before that end.)
 module mac_tx
   import eth_pkg::*;
 #(
@@ -49,20 +54,22 @@ module mac_tx
   // Core side: pad, then cross.
   `STREAM(Wide, cross_in)
   `STREAM_ON(Wide, crossed, mac_clk_i, mac_rst_i)
+  `STREAM_ON(Wide, kept, mac_clk_i, mac_rst_i)
   `STREAM_ON(Beat, store_in, mac_clk_i, mac_rst_i)
   `STREAM_ON(Beat, store, mac_clk_i, mac_rst_i)
   logic [$clog2(CrossDepth):0] unused_crossing;
   logic [CountW-1:0] stored;
 
-  logic [AtW-1:0] at_q;  // number of the next beat, at most that behind the shortest frame
-  logic padding_q;  // beats of zeros are still to come
+  // Reset leaves an open frame to be padded to its end, so none of these is touched by it.
+  logic [AtW-1:0] at_q = '0;  // number of the next beat, at most that behind the shortest frame
+  logic padding_q = 1'b0;  // beats of zeros are still to come
   logic err_q;  // of the frame that is padded
   assign beat = frame.data;
   wire at_last = at_q == AtW'(LastBeat);
   wire past = at_q > AtW'(LastBeat);
   wire pads = frame.valid && beat.eop && !past && (!at_last || beat.len < LastLen);
 
-  assign cross_in.valid = padding_q || frame.valid;
+  assign cross_in.valid = padding_q || (frame.valid && !rst_i);
   assign frame.ready = !padding_q && cross_in.ready;
   always_comb begin
     cross_in.data = beat;
@@ -76,20 +83,20 @@ module mac_tx
     end
     if (padding_q || pads) begin
       cross_in.data.len = at_last ? LastLen : LenW'(BeatBytes);
-      cross_in.data.eop = at_last;
-      cross_in.data.err = at_last && (padding_q ? err_q : beat.err);
+      cross_in.data.eop = at_last || past;
+      cross_in.data.err = (at_last || past) && (padding_q ? err_q : beat.err);
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (cross_in.valid && cross_in.ready) begin
       at_q <= cross_in.data.eop ? '0 : past ? at_q : at_q + 1'b1;
-      padding_q <= (padding_q || pads) && !at_last;
+      padding_q <= (padding_q || pads) && !at_last && !past;
       if (!padding_q) err_q <= beat.err;
     end
-    if (rst_i) begin
-      at_q <= '0;
-      padding_q <= 1'b0;
+    if (rst_i && !padding_q) begin
+      padding_q <= at_q != '0;
+      err_q <= 1'b1;
     end
   end
 
@@ -98,20 +105,32 @@ module mac_tx
       .Depth(CrossDepth)
   ) i_cross (
       .wclk_i (clk_i),
-      .wrst_i (rst_i),
+      .wrst_i (1'b0),
       .in     (cross_in),
       .count_o(unused_crossing),
       .rclk_i (mac_clk_i),
-      .rrst_i (mac_rst_i),
+      .rrst_i (1'b0),
       .out    (crossed)
   );
+
+  // Reset takes what has crossed, and then what has no start.
+  logic outside_q;  // no frame is open: to the next start
+  wire  headless = outside_q && !crossed.data.sop;
+  wire  crosses = crossed.valid && crossed.ready;
+  assign kept.valid = crossed.valid && !headless;
+  assign kept.data = crossed.data;
+  assign crossed.ready = mac_rst_i || headless || kept.ready;
+  always_ff @(posedge mac_clk_i) begin
+    if (crosses) outside_q <= headless || crossed.data.eop;
+    if (mac_rst_i) outside_q <= 1'b1;
+  end
   beat_narrow #(
       .Beat(Beat),
       .Wide(Wide)
   ) i_narrow (
       .clk_i(mac_clk_i),
       .rst_i(mac_rst_i),
-      .in(crossed),
+      .in(kept),
       .out(store_in)
   );
 
@@ -151,19 +170,30 @@ module mac_tx
     end
   end
 
-  // Time stamps back to the core.
+  // Time stamps back to the core: one for each frame that has crossed, whatever becomes of it.
   if (StampDepth != 0) begin : g_stamp
+    localparam int FramesW = $clog2(CrossDepth + Depth + StampDepth + 8);
     `STREAM_ON(ptp_time_t, stamp_in, mac_clk_i, mac_rst_i)
+    `STREAM(ptp_time_t, stamp_out)
     logic [$clog2(StampDepth):0] stamps;
+    logic [FramesW-1:0] due_q = '0;  // frames that have crossed, without their stamps
+    logic [FramesW-1:0] lost_q = '0;  // of these, the first ones, which reset took
+    logic give_q = 1'b0;
     logic room_q;
-    assign stamp_in.valid = tx_valid_o && tx_ready_i && store.data.sop;
+    logic stamped_q = 1'b0;  // a stamp went with a start, a clock ago
+    // A clock late: one place is left for a start or a lost one of that clock. What is offered stays so.
+    wire room = stamps < ($clog2(StampDepth) + 1)'(StampDepth - 1);
+    wire [FramesW-1:0] due = due_q + FramesW'(crosses && crossed.data.sop) - FramesW'(give_q) - FramesW'(stamped_q);
+    wire starts = tx_valid_o && tx_ready_i && store.data.sop && !mac_rst_i;
+    assign stamp_in.valid = give_q || starts;
     assign stamp_in.data = time_i;
-    // A clock late: one place is left for a start of that clock. What is offered stays so.
     assign stamp_ready = room_q;
     always_ff @(posedge mac_clk_i) begin
-      room_q <= stamps < ($clog2(
-          StampDepth
-      ) + 1)'(StampDepth - 1) || (room_q && tx_valid_o && !tx_ready_i);
+      stamped_q <= starts;
+      due_q <= due;
+      lost_q <= mac_rst_i ? due : lost_q - FramesW'(give_q);
+      give_q <= room && lost_q > FramesW'(give_q);
+      room_q <= (room && lost_q == '0) || (room_q && tx_valid_o && !tx_ready_i);
       if (mac_rst_i) room_q <= 1'b0;
     end
     fifo_async #(
@@ -171,14 +201,33 @@ module mac_tx
         .Depth(StampDepth)
     ) i_stamp (
         .wclk_i (mac_clk_i),
-        .wrst_i (mac_rst_i),
+        .wrst_i (1'b0),
         .in     (stamp_in),
         .count_o(stamps),
         .rclk_i (clk_i),
-        .rrst_i (rst_i),
-        .out    (stamp)
+        .rrst_i (1'b0),
+        .out    (stamp_out)
     );
-    `ASSERT(StampFits, stamp_in.valid |-> stamp_in.ready, mac_clk_i, mac_rst_i)
+
+    // In the core: those of frames from before its reset go no further.
+    logic [FramesW-1:0] owed_q = '0;
+    logic [FramesW-1:0] stale_q;
+    logic swallow_q;
+    wire comes = stamp_out.valid && stamp_out.ready;
+    wire takes = cross_in.valid && cross_in.ready && cross_in.data.sop;
+    wire [FramesW-1:0] owed = owed_q + FramesW'(takes) - FramesW'(comes);
+    wire [FramesW-1:0] stale = (rst_i ? owed_q : stale_q) - FramesW'(comes && (rst_i || swallow_q));
+    assign stamp.valid = stamp_out.valid && !swallow_q;
+    assign stamp.data = stamp_out.data;
+    assign stamp_out.ready = stamp.ready || swallow_q;
+    always_ff @(posedge clk_i) begin
+      owed_q <= owed;
+      stale_q <= stale;
+      swallow_q <= stale != '0;
+    end
+    `ASSERT(StampFits, stamp_in.valid |-> stamp_in.ready, mac_clk_i, 1'b0)
+    `ASSERT(StampIsDue, stamp_in.valid |-> due_q != '0, mac_clk_i, 1'b0)
+    `ASSERT(StampIsOwed, stamp_out.valid |-> owed_q != '0, clk_i, 1'b0)
   end else begin : g_no_stamp
     wire unused = &{1'b0, time_i, stamp.ready};
     assign stamp.valid = 1'b0;

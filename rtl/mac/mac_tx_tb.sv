@@ -2,7 +2,8 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// mac_tx: contents, padding, time stamps, no gap inside a frame and no bubble between frames. For the 100G stream;
+/// mac_tx: contents, padding, time stamps, no gap inside a frame and no bubble between frames; then with each side reset at random:
+/// whole frames come out whole or, where the MAC was reset, not at all; each has a stamp. For the 100G stream;
 /// mac_tx_byte_tb has the same for that of 1G, with byte_unpack behind it, mac_tx_wide_tb for a wide core.
 module mac_tx_tb
   import eth_pkg::*;
@@ -20,12 +21,15 @@ module mac_tx_tb
   real mac_half = Bytes ? 2.667 : 3.88;  // against 5 of clk; edges never coincide
   initial #0.003 forever #(mac_half) mac_clk = !mac_clk;
   initial begin
-    repeat (4) @(posedge mac_clk);
-    mac_rst <= 0;
+    repeat (4) @(negedge mac_clk);
+    mac_rst = 0;
   end
+  logic core_rst_now = 0;
+  wire  core_rst = rst || core_rst_now;
+  bit   resets = 0;  // the part of the test that has some
 
-  `STREAM_ON(Wide, frame, clk, rst)
-  `STREAM_ON(ptp_time_t, stamp, clk, rst)
+  `STREAM_ON(Wide, frame, clk, core_rst)
+  `STREAM_ON(ptp_time_t, stamp, clk, core_rst)
   logic tx_valid, tx_ready = 0;
   frame_beat_t tx;  // what the MAC takes, in the lowest lanes
   ptp_time_t   now = 0;
@@ -39,7 +43,7 @@ module mac_tx_tb
       .StampDepth(Bytes ? 0 : 16)
   ) dut (
       .clk_i(clk),
-      .rst_i(rst),
+      .rst_i(core_rst),
       .frame,
       .stamp,
       .mac_clk_i(mac_clk),
@@ -75,7 +79,7 @@ module mac_tx_tb
   end
 
   function automatic byte unsigned content(int unsigned id, int unsigned i);
-    return 8'(id * 7 + i * 13 + (i >> 6) + 1);
+    return resets && i < 4 ? 8'(id >> (8 * i)) : 8'(id * 7 + i * 13 + (i >> 6) + 1);
   endfunction
 
   // Source: pauses between frames, inside of one only where all of it fits.
@@ -118,8 +122,8 @@ module mac_tx_tb
     now <= now + 3;
     tx_ready <= !mac_rst && $urandom_range(99) < ready_percent;
     if (tx_ready && !tx_valid && !mac_rst) bubbles++;
-    if (!mac_rst && out_at != 0) `CHECK(tx_valid, "a gap inside a frame")
-    if (tx_valid && tx_ready && !mac_rst) begin
+    if (!mac_rst && !resets && out_at != 0) `CHECK(tx_valid, "a gap inside a frame")
+    if (tx_valid && tx_ready && !mac_rst && !resets) begin
       int unsigned want, n;
       beats++;
       `CHECK(got < sent, "a frame too many")
@@ -137,7 +141,7 @@ module mac_tx_tb
     end
   end
   always @(posedge clk) begin
-    if (stamp.valid && stamp.ready && !rst) begin
+    if (stamp.valid && stamp.ready && !core_rst && !resets) begin
       `CHECK(want_stamp.size() != 0 && stamp.data == want_stamp.pop_front(), "wrong time stamp")
       stamped++;
     end
@@ -150,6 +154,88 @@ module mac_tx_tb
     repeat (Bytes ? 5000 : 500) @(posedge clk);
     `CHECK(got == sent && stamped == (Bytes ? 0 : sent) && want_stamp.size() == 0,
            $sformatf("%0d sent, %0d out, %0d stamps", sent, got, stamped))
+  endtask
+
+  // With resets: frames that were taken whole and that none has to lose, stamps that are to come.
+  int unsigned promised[$], open_id, next_id = 0, last_id, owed = 0, came = 0;
+  bit mac_was_reset;  // since the frame began that comes in
+  bytes_t bytes;
+  always @(posedge clk)
+    if (resets) begin
+      if (core_rst) begin
+        i_source.queue.delete();
+        next_id = sent;
+        owed = 0;
+        came = 0;
+      end else begin
+        if (frame.valid && frame.ready && frame.data.sop) begin
+          open_id = next_id++;
+          mac_was_reset = mac_rst;
+          owed++;
+        end
+        if (frame.valid && frame.ready && frame.data.eop && !mac_was_reset)
+          promised.push_back(open_id);
+        if (stamp.valid && stamp.ready) came++;
+        `CHECK(came <= owed, "a stamp too many")
+      end
+    end
+  always @(posedge mac_clk)
+    if (resets && mac_rst) begin
+      bytes.delete();
+      promised.delete();
+      mac_was_reset = 1;
+    end else if (resets && tx_valid && tx_ready) begin
+      `CHECK(tx.sop == (bytes.size() == 0), "sop in the wrong place")
+      for (int unsigned i = 0; i < tx.len; i++) bytes.push_back(tx.data[8*i+:8]);
+      if (tx.eop) begin
+        int unsigned id, want;
+        id = {bytes[3], bytes[2], bytes[1], bytes[0]};
+        `CHECK(bytes.size() >= MinFrame && id > last_id && id < sent,
+               "not a frame that was sent next")
+        want = sent_len[id] < MinFrame ? MinFrame : sent_len[id];
+        if (!tx.err || promised.size() != 0 && id == promised[0]) begin
+          `CHECK(tx.err == sent_err[id] && bytes.size() == want, "not as it was sent")
+          foreach (bytes[i])
+            `CHECK(bytes[i] == (i < sent_len[id] ? content(id, i) : 8'd0), "wrong byte")
+        end
+        `CHECK(promised.size() == 0 || id <= promised[0], $sformatf("%0d was lost", promised[0]))
+        if (promised.size() != 0 && id == promised[0]) void'(promised.pop_front());
+        last_id = id;
+        bytes.delete();
+        got = id + 1;
+      end
+    end
+
+  task automatic reset_at_random();
+    bit of_mac = 1'($urandom()), of_core = !of_mac || $urandom_range(3) == 0;
+    ready_percent = $urandom_range(100, 20);
+    stamp_percent = $urandom_range(100, 20);
+    max_len = $urandom_range(Bytes ? 1500 : 3000, 64);
+    to_send = $urandom_range(30);
+    repeat ($urandom_range(Bytes ? 1000 : 100)) @(posedge clk);
+    fork
+      if (of_mac) begin
+        @(negedge mac_clk) mac_rst = 1;
+        repeat ($urandom_range(3) == 0 ? 300 : $urandom_range(30, 1)) @(negedge mac_clk);
+        mac_rst = 0;
+      end
+      if (of_core) begin
+        @(negedge clk) core_rst_now = 1;
+        to_send = 0;
+        repeat ($urandom_range(3) == 0 ? 300 : $urandom_range(30, 1)) @(negedge clk);
+        core_rst_now = 0;
+      end
+    join
+    // Then one that comes through.
+    if ($urandom_range(2) == 0) begin
+      to_send += 1;
+      while (to_send != 0 || i_source.queue.size() != 0 || frame.valid) @(posedge clk);
+      ready_percent = 100;
+      stamp_percent = 100;
+      repeat (Bytes ? 8000 : 1000) @(posedge clk);
+      `CHECK(got == sent && promised.size() == 0 && bytes.size() == 0, "a frame is left")
+      `CHECK(Bytes || came == owed, $sformatf("%0d stamps of %0d", came, owed))
+    end
   endtask
 
   initial begin
@@ -229,6 +315,14 @@ module mac_tx_tb
       to_send = 60;
       settle();
     end
+    min_len = 4;
+    bad_percent = 10;
+    pause_percent = 20;
+    hole_percent = 0;
+    resets = 1;
+    next_id = sent;
+    last_id = sent - 1;
+    repeat (Bytes ? 40 : 400) reset_at_random();
     `TB_PASS
   end
 endmodule

@@ -9,13 +9,13 @@
 /// For core and MAC clocks of 100 to 400 MHz each at any ratio: no constant depends on them, nor on the source's rate.
 /// Measured against the exact time: within 5 ns with a core clock from 250 MHz (3 ns with a MAC clock of 322 MHz), 8 ns
 /// with one of 100 MHz. A step is followed to 10 ns in 0.5 us with a MAC clock from 250 MHz, 1.5 us with one of 100 MHz.
-/// `time_o` belongs to the clock edge that put it there; right 5 us after reset. Both resets together.
+/// `time_o` belongs to the clock edge that put it there; right 5 us after the reset of the MAC's side,
+/// the only one: the core's leaves what crosses alone.
 module ptp_cdc
   import eth_pkg::*;
 (
     // Core clock domain.
     input logic      clk_i,
-    input logic      rst_i,
     input ptp_time_t time_i,
 
     // MAC clock domain.
@@ -41,21 +41,21 @@ module ptp_cdc
   // Slower than any MAC clock can be fast: until the period is known the time lags, and is only ever jumped forwards.
   localparam logic [RateW-1:0] FirstRate = RateW'(2 << FracW);
 
-  // Core side: `answer_q` follows the request, and with it comes the sample.
-  logic request_q, request_at_core, answer_q, answer_at_mac;
+  // Core side: `answer_q` follows the request, and with it comes the sample. Neither side's reset touches the two: whatever they are,
+  // the answer comes to be as the request, and the next request waits for that.
+  logic request_q = 1'b0, answer_q = 1'b0;
+  logic request_at_core, answer_at_mac;
   logic [3:0] before_q;  // time of the clock before, low bits
   ptp_time_t sample_q;
   logic [3:0] core_period_q;
 
   sync_2ff i_request (
       .clk_i,
-      .rst_i,
       .d_i(request_q),
       .q_o(request_at_core)
   );
   sync_2ff i_answer (
       .clk_i(mac_clk_i),
-      .rst_i(mac_rst_i),
       .d_i  (answer_q),
       .q_o  (answer_at_mac)
   );
@@ -67,7 +67,6 @@ module ptp_cdc
       core_period_q <= time_i[3:0] - before_q;
     end
     answer_q <= request_at_core;
-    if (rst_i) answer_q <= 1'b0;
   end
 
   // MAC side.
@@ -137,7 +136,6 @@ module ptp_cdc
     if (mac_rst_i) begin
       phase_q <= '0;
       asked_q <= 1'b0;
-      request_q <= 1'b0;
       jumps_q <= '0;
       quiet_q <= '0;
       rate_q <= FirstRate;

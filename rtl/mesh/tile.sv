@@ -143,6 +143,8 @@ module tile
   logic [NetCount-1:0][31:0] net_in_data;
   core #(
       .Predict   (Predict),
+      .History   (0),
+      .Ahead     (1'b0),
       .Networks  (1'b1),
       .LoadUse   (LoadUse),
       .Mispredict(Mispredict)

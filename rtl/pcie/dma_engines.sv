@@ -19,6 +19,7 @@ module dma_engines
 ) (
     input logic clk_i,
     input logic rst_i,
+    input logic forget_i,  // with rst_i: the link is reset too, no completion will come (dma_read)
     input pcie_cfg_t cfg_i,
     input logic [31:0] timeout_cycles_i,  // of a read; 0: no limit
     input logic [15:0] overtaken_cycles_i,  // of a read that later ones have overtaken; 0: no limit
@@ -78,6 +79,7 @@ module dma_engines
   ) i_read (
       .clk_i,
       .rst_i,
+      .forget_i,
       .cfg_i,
       .timeout_cycles_i,
       .overtaken_cycles_i,

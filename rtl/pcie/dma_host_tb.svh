@@ -67,9 +67,9 @@ module dma_host_read
           due: now + latency + $urandom_range(jitter), placed: 0});
       taken++;
     end
-    status <= '{valid: $urandom_range(9) == 0, sel: Sel ^ 5'd1, result: DmaAborted};
+    status <= '{valid: $urandom_range(9) == 0, sel: Sel ^ 6'd1, result: DmaAborted};
     ram <= '{
-        sel: Sel ^ 5'd1,
+        sel: Sel ^ 6'd1,
         valid: '1,
         row: {Segs{row_addr_t'($urandom_range(127))}},
         strb: '1,
@@ -161,7 +161,7 @@ module dma_host_write
                      landed: 0});
       taken++;
     end
-    status <= '{valid: $urandom_range(9) == 0, sel: Sel ^ 5'd2, result: DmaAborted};
+    status <= '{valid: $urandom_range(9) == 0, sel: Sel ^ 6'd2, result: DmaAborted};
     if (asked[RamReadLatency] != 0 && !rst) begin
       land(open[0], asked[RamReadLatency]);
       open[0].landed += asked[RamReadLatency];
@@ -178,7 +178,7 @@ module dma_host_write
     for (int i = RamReadLatency; i > 0; i--) asked[i] = asked[i-1];
     asked[0] = 0;
     ram <= '{
-        sel: Sel ^ 5'd2,
+        sel: Sel ^ 6'd2,
         valid: 8'($urandom()),
         row: {Segs{row_addr_t'($urandom_range(63))}}
     };

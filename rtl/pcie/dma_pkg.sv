@@ -12,7 +12,7 @@ package dma_pkg;
   localparam int RowBytes = Segs * SegBytes;
   localparam int RamReadLatency = 2;
 
-  localparam int SelW = 5;
+  localparam int SelW = 6;
   localparam int RamAddrW = 20;
   localparam int RowAddrW = RamAddrW - $clog2(RowBytes);
 

@@ -14,7 +14,8 @@
 /// tag is watched, which loses nothing because it is also the first to time out. All wait while the oldest does, so it is
 /// given up much earlier when others show that the host answers: `overtaken_cycles_i` clocks (0: never) after a later one was
 /// done. Set that above the time by which the host may answer one read later than another. Both limits give DmaTimeout.
-/// Tags given up are quarantined: passed over by the ring. Nothing is sent while `bus_master` is clear. Reset forgets all requests; the link must be quiet by then.
+/// Tags given up are quarantined: passed over by the ring. Nothing is sent while `bus_master` is clear. Reset forgets all requests.
+/// With `forget_i` their tags too; the link must be quiet by then. Without, these are quarantined as those given up: a completion that comes is late.
 module dma_read
   import dma_pkg::*;
   import pcie_pkg::*;
@@ -25,6 +26,7 @@ module dma_read
 ) (
     input logic             clk_i,
     input logic             rst_i,
+    input logic             forget_i,
     input pcie_cfg_t        cfg_i,
     input logic      [31:0] timeout_cycles_i,
     input logic      [15:0] overtaken_cycles_i,
@@ -225,6 +227,7 @@ module dma_read
   ) i_cpl (
       .clk_i,
       .rst_i,
+      .forget_i,
       .requester_id_i(cfg_i.requester_id),
       .wide_i        (wide),
       .timeout_cycles_i,

@@ -11,8 +11,9 @@
 /// completion that is merely slow must not meet its tag in other hands.
 /// One completion beat a clock. With beats of 64 bytes it never stalls; one of 128 that does not go to a multiple of 16 takes two
 /// clocks, because it lies in more segments than the RAM has. A beat is on `ram_o` 3 clocks after it arrived; a tag stops waiting
-/// one clock before its last beat is there. Completions for tags that do not wait are dropped and counted. Reset forgets all tags,
-/// one a clock: until `ready_o`.
+/// one clock before its last beat is there. Completions for tags that do not wait are dropped and counted. Reset with `forget_i` forgets all
+/// tags; without, the link is up and those that wait are quarantined, and no completion is taken while it lasts. Either takes a clock a
+/// tag: until `ready_o`.
 module dma_read_cpl
   import dma_pkg::*;
   import pcie_pkg::*;
@@ -24,6 +25,7 @@ module dma_read_cpl
 ) (
     input logic clk_i,
     input logic rst_i,
+    input logic forget_i,
     input logic [15:0] requester_id_i,
     input logic wide_i,  // tags have 10 bits
     input logic [31:0] timeout_cycles_i,
@@ -79,9 +81,9 @@ module dma_read_cpl
   logic begun[Tags];  // its progress entry is valid
   lost_t lost[Tags];
   // The sweep goes through all tags in clocks without a completion: after reset, and when a period of quarantine ends.
-  logic sweeps_q, forgets_q;
+  logic sweeps_q, forgets_q, abandons_q;
   logic [TagW-1:0] sweep_q;
-  assign ready_o = !forgets_q;
+  assign ready_o = !forgets_q && !abandons_q;
 
   localparam int BeatBits = $bits(Beat) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
   localparam int BeatBytes = BeatBits / 8;
@@ -92,6 +94,7 @@ module dma_read_cpl
   typedef struct packed {
     logic [TagW-1:0] tag;
     logic ours;  // of a tag and a requester that there are
+    logic current;  // tags are as long now
     logic success;
     logic unsupported;
     logic poisoned;
@@ -114,17 +117,18 @@ module dma_read_cpl
   wire stall = valid_q && two_steps && !second_q;
   wire first = sop_q && !second_q;  // step of a TLP
   wire eop = eop_q && !stall;
-  assign cpl.ready = !stall;
+  assign cpl.ready = !stall && !rst_i;
   assign in_hdr = cpl.data.hdr;
-  wire arrives = cpl.valid && !stall;
+  wire arrives = cpl.valid && cpl.ready;
   wire look_up = arrives && cpl.data.sop;
   wire [8:0] in_number = {in_hdr.dw0.tag9, in_hdr.tag};
   wire [TagW-1:0] in_tag = TagW'(in_number);
 
   always_comb begin
     in_said.tag = in_tag;
-    in_said.ours = in_hdr.dw0.tag8 == (wide_i && !in_hdr.dw0.tag9) && in_hdr.requester_id == requester_id_i &&
-        {1'b0, in_number} < 10'(Tags) && (wide_i || !in_hdr.dw0.tag9);
+    in_said.ours = in_hdr.requester_id == requester_id_i && {1'b0, in_number} < 10'(Tags) &&
+        (!in_hdr.dw0.tag8 || (Tags > 256 && !in_hdr.dw0.tag9));
+    in_said.current = (in_hdr.dw0.tag8 || in_hdr.dw0.tag9) == wide_i;
     in_said.success = in_hdr.status == StatusSC;
     in_said.unsupported = in_hdr.status == StatusUR;
     in_said.poisoned = in_hdr.dw0.ep;
@@ -148,7 +152,7 @@ module dma_read_cpl
     end
     if (look_up) said_q <= in_said;
     if (valid_q) inside_q <= !eop;
-    if (rst_i) begin
+    if (rst_i && forget_i) begin
       valid_q  <= 1'b0;
       second_q <= 1'b0;
       inside_q <= 1'b0;
@@ -229,7 +233,9 @@ module dma_read_cpl
   // Held from the first step on: a tag given out meanwhile must not be taken for the one this TLP was meant for.
   logic known_q;
   wire ours = said_q.ours && !forgets_q;
-  wire known = first ? ours && started[tag] != ended[tag] && !early_q : known_q;
+  wire waits = started[tag] != ended[tag];
+  wire known = first ? ours && said_q.current && waits && !early_q && !abandons_q : known_q;
+  wire abandoned = abandons_q && waits;  // not yet swept
   wire success = said_q.success;
   // As progress.left == said_q.count, without waiting for which of them it is.
   wire goes_on = !begun[tag] ? entry.len == said_q.count : forward_valid_q ? forward_q.left == said_q.count :
@@ -258,12 +264,13 @@ module dma_read_cpl
     end
   end
 
-  assign beat_o       = valid_q && known && success && fits && !said_q.poisoned && left != '0;
-  assign error_o      = update && !success;
-  assign malformed_o  = update && malformed;
-  assign poisoned_o   = update && success && !malformed && said_q.poisoned;
-  assign late_o       = last_beat && !known && ours && lost[tag].lost;
-  assign unexpected_o = last_beat && !known && !(ours && lost[tag].lost);
+  assign beat_o      = valid_q && known && success && fits && !said_q.poisoned && left != '0;
+  assign error_o     = update && !success;
+  assign malformed_o = update && malformed;
+  assign poisoned_o  = update && success && !malformed && said_q.poisoned;
+  wire given_up = ours && (lost[tag].lost || abandoned);
+  assign late_o       = last_beat && !known && given_up;
+  assign unexpected_o = last_beat && !known && !given_up;
 
   // Tags.
   assign head_waits_o = started[head_tag_i] != ended[head_tag_i];
@@ -276,26 +283,30 @@ module dma_read_cpl
   wire [TagW-1:0] at = valid_q ? tag : sweeps_q ? sweep_q : head_tag_i;
   wire sweep = sweeps_q && !valid_q;
   wire forget = sweep && forgets_q;
-  wire stays_lost = lost[sweep_q].lost && !lost[sweep_q].long_lost && !forgets_q;
+  wire abandon = sweep && abandons_q && started[sweep_q] != ended[sweep_q];
+  wire stays_lost = lost[sweep_q].lost && (!lost[sweep_q].long_lost || abandons_q) && !forgets_q;
+  wire stops = expire_i || forget || abandon || (late_o && abandoned);
 
   always_ff @(posedge clk_i) begin
     if (start_i) started[start_tag_i] <= !ended[start_tag_i];
-    if ((update && ends) || expire_i || forget) ended[at] <= started[at];
-    if (update || expire_i || forget) begun[at] <= update && !ends;
-    if (malformed_o || expire_i) lost[at] <= '{lost: 1'b1, long_lost: 1'b0};
-    else if (late_o && (!success || said_q.last)) lost[at] <= '0;
-    else if (sweep) lost[at] <= {2{stays_lost}};
+    if ((update && ends) || stops) ended[at] <= started[at];
+    if (update || stops) begun[at] <= update && !ends;
+    if (late_o && (!success || said_q.last)) lost[at] <= '0;
+    else if (malformed_o || expire_i || (late_o && abandoned) || (abandon && !forgets_q))
+      lost[at] <= '{lost: 1'b1, long_lost: 1'b0};
+    else if (sweep) lost[at] <= '{lost: stays_lost, long_lost: stays_lost && !abandons_q};
 
     quarantined_o <= lost[next_tag_i].lost;
 
     period_q <= sweeps_q ? '0 : period_q + 1'b1;
     if (sweep) sweep_q <= sweep_q + 1'b1;
-    if (sweep && sweep_q == '1) {sweeps_q, forgets_q} <= '0;
+    if (sweep && sweep_q == '1) {sweeps_q, forgets_q, abandons_q} <= '0;
     if (!sweeps_q && period_q >= period) sweeps_q <= 1'b1;
     if (rst_i) begin
-      sweeps_q  <= 1'b1;
-      forgets_q <= 1'b1;
-      sweep_q   <= '0;
+      sweeps_q   <= 1'b1;
+      abandons_q <= 1'b1;
+      sweep_q    <= '0;
+      if (forget_i) forgets_q <= 1'b1;
     end
   end
 
@@ -307,6 +318,7 @@ module dma_read_cpl
       left_q  <= whole ? '0 : left - 13'(step);
       dest_q  <= dest + RamAddrW'(step);
     end
+    if (rst_i) known_q <= 1'b0;
   end
 
   if (Wide) begin : g_two_steps

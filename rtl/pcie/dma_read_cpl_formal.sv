@@ -4,12 +4,14 @@
 `include "stream.svh"
 /// dma_read_cpl: whatever completions arrive, in whatever order and how ever wrong, the bytes of a request are written at its
 /// place, each once and in order, and nothing beside them; and when its tag reports that all is well, all have been written.
-/// Two tags, one of them watched; all that can happen in 8 clocks, the states that assertions name in them included.
+/// Reset without `forget_i` may come at any time, and nothing is written for what was asked before it. Two tags, one of them
+/// watched; all that can happen in 8 clocks, the states that assertions name in them included.
 module dma_read_cpl_formal
   import dma_pkg::*, pcie_pkg::*;
 (
     input logic              clk_i,
     input logic              rst_i,
+    input logic              again_i,
     input logic              start_i,
     input logic              start_tag_i,
     input dma_chunk_t        chunk_i,
@@ -32,7 +34,8 @@ module dma_read_cpl_formal
       .QuarantineCycles(8)
   ) dut (
       .clk_i,
-      .rst_i,
+      .rst_i(rst_i || again_i),
+      .forget_i(rst_i),
       .requester_id_i,
       .wide_i,
       .timeout_cycles_i(32'd1),
@@ -63,7 +66,7 @@ module dma_read_cpl_formal
   logic [16:0] id_q;
   always_ff @(posedge clk_i) begin
     id_q <= {wide_i, requester_id_i};
-    if (cpl.valid) inside_q <= !cpl_i.eop;
+    if (cpl.valid && cpl.ready) inside_q <= !cpl_i.eop;
     if (rst_i) inside_q <= 1'b0;
   end
   always_comb begin
@@ -79,6 +82,7 @@ module dma_read_cpl_formal
   // The latest request of tag 0: its place, and how much of it has been written; what came poisoned counts, and is not written.
   dma_chunk_t request_q;
   logic [12:0] written_q;
+  logic gone_q;  // by a reset
   wire ours = dut.tag == 1'b0;
   wire [6:0] from = dut.sop_q ? 7'(dut.said_q.skip) : 7'd0;
   wire passes = dut.valid_q && dut.known && dut.success && dut.fits && dut.left != '0;
@@ -86,6 +90,8 @@ module dma_read_cpl_formal
   wire [12:0] payload_end = dut.said_q.last ? dut.said_q.wanted : dut.said_q.payload;
   always_ff @(posedge clk_i) begin
     written_q <= written_q + bytes;
+    if (again_i || rst_i) gone_q <= 1'b1;
+    else if (start_i && start_tag_i == 1'b0) gone_q <= 1'b0;
     if (start_i && start_tag_i == 1'b0) begin
       request_q <= chunk_i;
       written_q <= '0;
@@ -104,6 +110,7 @@ module dma_read_cpl_formal
   wire inside_ours = dut.inside_q && dut.known_q && ours;
   always_comb begin
     if (started_q && ours && beat) begin
+      assert (!gone_q);
       assert (dut.entry.sel == request_q.sel);
       assert (dut.dest + ram_addr_t'(from) == request_q.ram_addr + ram_addr_t'(written_q));
       assert (written_q + bytes <= request_q.len);
@@ -130,9 +137,9 @@ module dma_read_cpl_formal
         if (dut.success && dut.fits && dut.left_q != '0)
           assert (dut.dest_q == request_q.ram_addr + ram_addr_t'(written_q));
       end
-      cover (ours && done && dut.progress_d.result == DmaOk && dut.begun[0] && written_q > 13'd32);
-      cover (late);
+      cover (late && !ready);
       cover (malformed && written_q != '0);
+      cover (ours && done && dut.progress_d.result == DmaOk && dut.begun[0] && written_q > 13'd32);
     end
   end
 endmodule

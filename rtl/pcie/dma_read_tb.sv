@@ -33,6 +33,7 @@ module dma_read_tb
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
+      .forget_i(1'b1),
       .cfg_i(cfg),
       .timeout_cycles_i(timeout),
       .overtaken_cycles_i(overtaken),

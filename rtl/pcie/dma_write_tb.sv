@@ -12,7 +12,7 @@ module dma_write_tb
   `TB_BEGIN
   `TB_TIMEOUT(900_000)
   localparam int Bytes = 32768;
-  localparam ram_sel_t SelA = 5'd3, SelB = 5'd17;
+  localparam ram_sel_t SelA = 6'd3, SelB = 6'd17;
 
   pcie_cfg_t cfg;
   `STREAM_ON(dma_req_t, req, clk, rst)

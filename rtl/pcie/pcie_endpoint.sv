@@ -9,7 +9,9 @@
 /// completer's answers, within the credits (tlp_tx_mux, latency 1 clock); requests of `read` on pins of their own, or with
 /// `Reads` clear none: then `read` is never taken. Configuration, credit limits and `up_o` are a clock late, and not reset. `foreign_o`,
 /// `unsupported_o` and `dropped_o` are high a clock for each packet that tlp_rx_demux and completer count. Reset with the link:
-/// it drops what is under way, and credits count from it. No output depends combinationally on a pin.
+/// it drops what is under way, and credits count from it. When the host resets the function (function_reset) TLPs that have begun are
+/// sent to their end, then `rst_o` is high, the reset of all that is behind the endpoint; requests are dropped in it, and
+/// completions pass. Without rst_i `rst_o` is registered. No output depends combinationally on a pin.
 module pcie_endpoint
   import pcie_pkg::*;
   import pins_pkg::*;
@@ -30,6 +32,7 @@ module pcie_endpoint
     output pcie_pins_out_t pins_o,
     output pcie_cfg_t      cfg_o,
     output logic           up_o,
+    output logic           rst_o,
 
     // tlp_beat_t: requests received, and those left for the registers.
     stream_if.src req,
@@ -62,6 +65,16 @@ module pcie_endpoint
       .pins_o,
       .block_o(from_block),
       .block_i(to_block)
+  );
+  logic reset_done, closed, sending;
+  function_reset i_function (
+      .clk_i,
+      .rst_i,
+      .flr_i(from_block.function_reset),
+      .done_o(reset_done),
+      .closed_o(closed),
+      .busy_i(sending),
+      .rst_o
   );
   pcie_cfg_t cfg;
   fc_limit_t fc, fc_now;
@@ -122,6 +135,7 @@ module pcie_endpoint
   ) i_rx_demux (
       .clk_i,
       .rst_i,
+      .device_rst_i(rst_o),
       .in(rx),
       .cpl,
       .req,
@@ -129,9 +143,9 @@ module pcie_endpoint
   );
 
   // ---------------------------------------------------------------- out: posted packets, then completions
-  `STREAM(Sent, tx_source[Posted+1])
+  `STREAM_ON(Sent, tx_source[Posted+1], clk_i, rst_o)
   `STREAM(Sent, tx_pins)
-  `STREAM(tlp_beat_t, answer)
+  `STREAM_ON(tlp_beat_t, answer, clk_i, rst_o)
   logic [2:0] unused_starved;
   for (genvar i = 0; i < Posted; i++) begin : g_posted
     assign tx_source[i].valid = tx[i].valid;
@@ -142,7 +156,7 @@ module pcie_endpoint
       .AddrW(AddrW)
   ) i_completer (
       .clk_i,
-      .rst_i,
+      .rst_i(rst_o),
       .cfg_i(cfg_o),
       .req  (access),
       .regs,
@@ -154,8 +168,8 @@ module pcie_endpoint
       .Beat(Sent)
   ) i_answer (
       .clk_i,
-      .rst_i,
-      .in (answer),
+      .rst_i(rst_o),
+      .in(answer),
       .out(tx_source[Posted])
   );
   tlp_tx_mux #(
@@ -167,12 +181,14 @@ module pcie_endpoint
       .rst_i,
       .fc_i(fc_now),
       .starved_o(unused_starved),
+      .closed_i(closed),
+      .busy_o(sending),
       .in(tx_source),
       .out(tx_pins)
   );
   assign tx_pins.ready = from_block.tx_ready;
 
-  `STREAM(tlp_beat_t, read_source[1])
+  `STREAM_ON(tlp_beat_t, read_source[1], clk_i, rst_o)
   `STREAM(tlp_beat_t, read_pins)
   assign read_source[0].valid = read.valid && Reads;
   assign read_source[0].data = read.data;
@@ -180,6 +196,7 @@ module pcie_endpoint
   assign read_pins.ready = from_block.read_ready;
   if (Reads) begin : g_reads
     logic [2:0] unused_read_starved;
+    logic unused_reading;
     tlp_tx_mux #(
         .N(1),
         .Posted(1'b0),
@@ -189,6 +206,8 @@ module pcie_endpoint
         .rst_i,
         .fc_i(fc_now),
         .starved_o(unused_read_starved),
+        .closed_i(closed),
+        .busy_o(unused_reading),
         .in(read_source),
         .out(read_pins)
     );
@@ -207,6 +226,7 @@ module pcie_endpoint
           tx_sop: tx_pins.data.sop,
           tx_eop: tx_pins.data.eop,
           read_valid: read_pins.valid,
-          read_hdr: read_pins.data.hdr
+          read_hdr: read_pins.data.hdr,
+          function_reset_done: reset_done
       };
 endmodule

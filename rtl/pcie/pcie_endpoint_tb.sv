@@ -18,7 +18,7 @@ module pcie_endpoint_tb;
   pcie_cfg_t cfg;
   pcie_pins_out_t all_out;
   assign pins_out = all_out.ideal;
-  logic unused_up, foreign, unsupported, dropped;
+  logic unused_up, unused_rst, foreign, unsupported, dropped;
   reg_if #(.AddrW(12)) regs ();
   `STREAM_ON(tlp_beat_t, request, clk, rst)
   `STREAM_ON(tlp_beat_t, completion, clk, rst)
@@ -41,6 +41,7 @@ module pcie_endpoint_tb;
       .pins_o(all_out),
       .cfg_o(cfg),
       .up_o(unused_up),
+      .rst_o(unused_rst),
       .req(request),
       .access(request),
       .regs(regs),
@@ -58,6 +59,7 @@ module pcie_endpoint_tb;
   ) i_dma (
       .clk_i(clk),
       .rst_i(rst),
+      .forget_i(1'b1),
       .cfg_i(cfg),
       .timeout_cycles_i('0),
       .overtaken_cycles_i('0),

@@ -139,6 +139,8 @@ package pcie_pkg;
     logic                      read_ready;
     // The link is trained. Whoever cares holds the logic in reset while it is not.
     logic                      link_up;
+    // The host resets the function: high until function_reset_done was, for a clock.
+    logic                      function_reset;
     // Configuration space: pcie_cfg_t.
     logic [15:0]               requester_id;
     logic [2:0]                max_payload;
@@ -172,5 +174,6 @@ package pcie_pkg;
     // Read requests, header only: a stream of their own, so that they take no beats from packets with data.
     logic                      read_valid;
     logic [127:0]              read_hdr;
+    logic                      function_reset_done;
   } pcie_out_t;
 endpackage

@@ -22,7 +22,7 @@ module probe_tb;
   `STREAM_ON(dma_req_t, read_req, clk, rst_probe)
   `STREAM_ON(dma_req_t, write_req, clk, rst_probe)
   `STREAM_ON(probe_beat_t, in, clk, rst_probe)
-  localparam ram_sel_t Sel = 5'd3;
+  localparam ram_sel_t Sel = 6'd3;
 
   probe_read #(
       .Sel(Sel)

@@ -57,14 +57,18 @@ module ptile_pcie
       };
   assign read.valid = pins_i.read_valid;
   assign read.data = pins_i.read_hdr;
-  logic done;
+  logic done, forget_q;
   logic [8:0] done_tag;
+  // What was asked for before the function was reset has come when the host enables it again.
+  always_ff @(posedge clk_i)
+    forget_q <= !rst_i && (ptile_i.flr_rcvd_pf[0] || (forget_q && !cfg.bus_master));
   usplus_meter #(
       .Lines(Lines),
       .TagW (9)
   ) i_meter (
       .clk_i,
       .rst_i,
+      .forget_i(forget_q),
       .nph_av_i('1),  // the logic has counted them
       .sent_i({1'b0, allowed.valid && allowed.ready}),
       .done_i(done),
@@ -126,7 +130,8 @@ module ptile_pcie
           tx_st_hdr: {sent[1].hdr, sent[0].hdr},
           tx_st_sop: {sent[1].sop && sent[1].valid, sent[0].sop && sent[0].valid},
           tx_st_eop: {sent[1].eop && sent[1].valid, sent[0].eop && sent[0].valid},
-          tx_st_valid: {sent[1].valid, sent[0].valid}
+          tx_st_valid: {sent[1].valid, sent[0].valid},
+          flr_completed_pf: {7'd0, pins_i.function_reset_done}
       };
   assign pins_o = '{
           rx_valid: rx.valid,
@@ -137,6 +142,7 @@ module ptile_pcie
           tx_ready: tx.ready,
           read_ready: read.ready,
           link_up: ptile_i.dl_up,
+          function_reset: ptile_i.flr_rcvd_pf[0],
           requester_id: cfg.requester_id,
           max_payload: cfg.max_payload,
           max_read_request: cfg.max_read_request,

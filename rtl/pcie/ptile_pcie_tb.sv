@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
-`include "parts_tb.svh"
-`include "stream.svh"
+`include "pins_logic_tb.svh"
 /// ptile_pcie for both widths of the logic's beats against a model of the block: random TLPs of every size both ways, headers and
 /// payloads to the bit, the clocks in which the block may be driven and drives, no gap inside a TLP, reads within the block's
 /// room, settings and credits by turns, and how many segments go in a clock when nothing holds them up.
@@ -75,23 +74,18 @@ module ptile_side_tb
   // ---------------------------------------------------------------- what the logic sends
   int unsigned
       write_percent = 40, read_percent = 30, ready_percent = 60, rx_percent = 60, take_percent = 60;
-  `STREAM_ON(beat_t, tx, clk, rst)
-  `STREAM_ON(mem4_hdr_t, read, clk, rst)
-  `STREAM_SOURCE(beat_t, i_tx, tx, write_percent)
-  `STREAM_SOURCE(mem4_hdr_t, i_read, read, read_percent)
-  assign tx.ready   = pins_in.tx_ready;
-  assign read.ready = pins_in.read_ready;
   logic rx_ready = 0;
-  assign pins_out = '{
-          rx_ready: rx_ready,
-          tx_valid: tx.valid,
-          tx_hdr: tx.data.hdr,
-          tx_data: 1024'(tx.data.data),
-          tx_sop: tx.data.sop,
-          tx_eop: tx.data.eop,
-          read_valid: read.valid,
-          read_hdr: read.data
-      };
+  pins_logic #(
+      .Beat(beat_t)
+  ) i_logic (
+      .clk,
+      .rst,
+      .write_percent,
+      .read_percent,
+      .rx_ready,
+      .pins_in,
+      .pins_out
+  );
 
   tlp_t want_tx[$], want_rx[$];
   mem4_hdr_t want_read[$], to_serve[$];
@@ -108,15 +102,7 @@ module ptile_side_tb
     return t;
   endfunction
   function automatic void send(tlp_t t);
-    beat_t b;
-    for (int at = 0; at == 0 || at < t.words.size(); at += BeatDws) begin
-      b.sop = at == 0;
-      b.eop = at + BeatDws >= t.words.size();
-      b.hdr = at == 0 ? t.hdr : {4{$urandom()}};
-      for (int i = 0; i < BeatDws; i++)
-      b.data[32*i+:32] = at + i < t.words.size() ? t.words[at+i] : $urandom();
-      i_tx.queue.push_back(b);
-    end
+    i_logic.queue_beats(t.hdr, t.words);
     want_tx.push_back(t);
   endfunction
   function automatic int lines_of(mem4_hdr_t h);
@@ -144,7 +130,7 @@ module ptile_side_tb
     h.addr[11:0] = 12'($urandom_range(1024 - dws) * 4);
     open[next_tag] = 1;
     next_tag = (next_tag + 1) % 512;
-    i_read.queue.push_back(h);
+    i_logic.queue_read(h);
     want_read.push_back(h);
   endfunction
 

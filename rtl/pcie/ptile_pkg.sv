@@ -25,19 +25,20 @@ package ptile_pkg;
 
   /// What the hard block drives. Not packed, so that a bench has each pin by its name.
   typedef struct {
-    logic                              dl_up;
-    logic                              tx_st_ready;
+    logic dl_up;
+    logic tx_st_ready;
     logic [PTileSegs*PTileSegBits-1:0] rx_st_data;
-    logic [PTileSegs*128-1:0]          rx_st_hdr;
-    logic [PTileSegs-1:0]              rx_st_sop;
-    logic [PTileSegs-1:0]              rx_st_eop;
-    logic [PTileSegs-1:0]              rx_st_valid;
-    logic [15:0]                       tx_cdts_limit;
-    logic [2:0]                        tx_cdts_limit_tdm_idx;
-    logic [4:0]                        tl_cfg_add;
-    logic [2:0]                        tl_cfg_func;
-    logic [15:0]                       tl_cfg_ctl;
-    logic                              wide_tag_en;            // 10bits_tag_req_en of function 0
+    logic [PTileSegs*128-1:0] rx_st_hdr;
+    logic [PTileSegs-1:0] rx_st_sop;
+    logic [PTileSegs-1:0] rx_st_eop;
+    logic [PTileSegs-1:0] rx_st_valid;
+    logic [15:0] tx_cdts_limit;
+    logic [2:0] tx_cdts_limit_tdm_idx;
+    logic [4:0] tl_cfg_add;
+    logic [2:0] tl_cfg_func;
+    logic [15:0] tl_cfg_ctl;
+    logic wide_tag_en;  // 10bits_tag_req_en of function 0
+    logic [7:0] flr_rcvd_pf;  // of function i, until the logic has told that it is done
   } ptile_in_t;
 
   /// What the logic drives.
@@ -48,6 +49,7 @@ package ptile_pkg;
     logic [PTileSegs-1:0]              tx_st_sop;
     logic [PTileSegs-1:0]              tx_st_eop;
     logic [PTileSegs-1:0]              tx_st_valid;
+    logic [7:0]                        flr_completed_pf;
   } ptile_out_t;
 
   /// A segment of either way; `hdr` is meant with `sop`.

@@ -10,7 +10,7 @@ module seg_ram_dma_wr_tb
   `TB_BEGIN
   `TB_TIMEOUT(50_000)
   localparam int Bytes = 2048;
-  localparam ram_sel_t Sel = 5'd9;
+  localparam ram_sel_t Sel = 6'd9;
 
   ram_write_t write;
   logic re = 0;

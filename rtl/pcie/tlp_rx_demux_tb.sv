@@ -3,7 +3,7 @@
 `include "tb.svh"
 `include "stream.svh"
 /// tlp_rx_demux: every kind of TLP, of one or several beats, comes out where it belongs, whole and in order; the rest is
-/// counted; completions pass a completer that takes nothing; one beat a clock.
+/// counted; completions pass a completer that takes nothing, and a reset of the device behind, which costs requests only; one beat a clock.
 module tlp_rx_demux_tb;
   import pcie_pkg::*;
   `TB_BEGIN
@@ -19,13 +19,15 @@ module tlp_rx_demux_tb;
   assign in.data = source.valid ? source.data : noise;
   assign source.ready = in.ready;
   `STREAM_ON(tlp_beat_t, cpl, clk, rst)
-  `STREAM_ON(tlp_beat_t, req, clk, rst)
+  `STREAM_ON(tlp_beat_t, req, clk, req_rst)
+  wire  req_rst = rst || device_rst;
   logic dropped;
   tlp_rx_demux #(
       .ReqDepth(Depth)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
+      .device_rst_i(req_rst),
       .in,
       .cpl,
       .req,
@@ -51,6 +53,8 @@ module tlp_rx_demux_tb;
   };
   bit use_type[256];
   int unsigned in_percent = 0, cpl_percent = 100, req_percent = 100;
+  logic device_rst = 0;
+  bit   gone = 0;  // the TLP under way is for nobody
   int unsigned left = 0, drops = 0, expect_drops = 0;
   logic [7:0] current;
 
@@ -84,8 +88,16 @@ module tlp_rx_demux_tb;
       if (in.valid && in.ready) begin
         if (in.data.sop) route = in.data.hdr[127:120];
         if (route inside {Cpl, CplD}) i_cpl.expected.push_back(in.data);
-        else if (route inside {MRd3, MRd4, MWr3, MWr4}) i_req.expected.push_back(in.data);
-        else if (in.data.eop) expect_drops++;
+        else begin
+          if (in.data.sop) gone = !(route inside {MRd3, MRd4, MWr3, MWr4});
+          if (device_rst) gone = 1;
+          if (!gone) i_req.expected.push_back(in.data);
+          if (gone && in.data.eop) expect_drops++;
+        end
+      end
+      if (device_rst) begin
+        i_req.expected.delete();
+        gone = 1;
       end
       drops += int'(dropped);
     end
@@ -107,6 +119,12 @@ module tlp_rx_demux_tb;
       cpl_percent = $urandom_range(100, 10);
       req_percent = $urandom_range(100, 10);
       repeat (500) @(posedge clk);
+      // The device alone is reset: requests that wait are gone, with the rest of one that has begun.
+      if (i % 2 == 1) begin
+        device_rst <= 1;
+        repeat ($urandom_range(10, 1)) @(posedge clk);
+        device_rst <= 0;
+      end
     end
     // A completer that takes nothing: up to `Depth` requests, completions still pass.
     in_percent = 0;

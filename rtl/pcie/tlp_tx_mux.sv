@@ -7,7 +7,8 @@
 /// the header credit and all data credits it needs (PCIe Base Specification 2.6.1), so a class without credits never
 /// blocks another; classes are independent, and the order inside an input is kept. Round robin between the inputs that
 /// may go, TLP by TLP; TLPs are never interleaved. One beat a clock without a gap between TLPs, latency 1 clock, output
-/// registered in both directions. Credits used are counted from reset, which is the start of the link. Drops nothing.
+/// registered in both directions. Credits used are counted from reset, which is the start of the link. Drops nothing. While
+/// `closed_i` is high no TLP begins; `busy_o` says that one is under way.
 /// `starved_o` counts: a TLP of the class {completion, non-posted, posted} waited this clock for credits.
 module tlp_tx_mux
   import pcie_pkg::*;
@@ -23,6 +24,9 @@ module tlp_tx_mux
     // Credit limits from the hard block.
     input fc_limit_t fc_i,
     output logic [2:0] starved_o,
+
+    input  logic closed_i,
+    output logic busy_o,
 
     // Beat in and out.
     stream_if.snk in [N],
@@ -63,11 +67,12 @@ module tlp_tx_mux
     end else begin : g_completion
       assign affordable[i] = cpl_inf_q || (left_cplh_q != '0 && 12'(need[i]) <= left_cpld_q);
     end
-    assign wants[i] = valid[i] && affordable[i] && known_q;
+    assign wants[i] = valid[i] && affordable[i] && known_q && !closed_i;
   end
 
   // A TLP that has begun goes on; otherwise the first input at or after next_q that may go.
   logic inside_q;
+  assign busy_o = inside_q;
   logic [IndexW-1:0] next_q, current_q, choice;
   always_comb begin
     choice = '0;

@@ -26,6 +26,7 @@ module tlp_tx_mux_formal
   `STREAM(tlp_beat_t, out)
   fc_limit_t fc;
   logic [2:0] unused_starved, ready;
+  logic unused_busy;
   tlp_tx_mux #(
       .N(N),
       .Posted(3'b001),
@@ -35,6 +36,8 @@ module tlp_tx_mux_formal
       .rst_i,
       .fc_i(fc),
       .starved_o(unused_starved),
+      .closed_i(1'b0),
+      .busy_o(unused_busy),
       .in,
       .out
   );

@@ -2,7 +2,7 @@
 `include "tb.svh"
 `include "stream.svh"
 /// tlp_tx_mux: every TLP comes out once, whole and in the order of its input; credits are never overdrawn; a class
-/// without credits does not hold up the others; every input gets its turn; a beat a clock.
+/// without credits does not hold up the others; every input gets its turn; a beat a clock; nothing begins while closed.
 module tlp_tx_mux_tb;
   import pcie_pkg::*;
   `TB_BEGIN
@@ -12,6 +12,7 @@ module tlp_tx_mux_tb;
 
   fc_limit_t fc;
   logic [2:0] starved;
+  logic closed = 0, busy;
   `STREAM_ON(tlp_beat_t, in[N], clk, rst)
   `STREAM_ON(tlp_beat_t, out, clk, rst)
   tlp_tx_mux #(
@@ -23,6 +24,8 @@ module tlp_tx_mux_tb;
       .rst_i(rst),
       .fc_i(fc),
       .starved_o(starved),
+      .closed_i(closed),
+      .busy_o(busy),
       .in,
       .out
   );
@@ -197,6 +200,18 @@ module tlp_tx_mux_tb;
       out_percent = $urandom_range(100, 20);
       for (int i = 0; i < N; i++) in_percent[i] = $urandom_range(100, 5);
       repeat (1500) @(posedge clk);
+      // Closed: what has begun goes on to its end, nothing else begins.
+      closed <= 1;
+      repeat (2) @(posedge clk);
+      while (busy) begin
+        `CHECK(!dut.begin_tlp, "a TLP begins while closed")
+        @(posedge clk);
+      end
+      repeat (50) begin
+        @(posedge clk);
+        `CHECK(!busy && !dut.move, "something moves while closed")
+      end
+      closed <= 0;
     end
     // A class without credits holds up nobody else.
     max_dws = 16;

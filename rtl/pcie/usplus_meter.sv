@@ -9,6 +9,7 @@
 /// lines come back then. All requesters go through here. A request without credit would hold up the writes behind it, so one
 /// goes only while `nph_av_i` is above the number of those it does not know of: on their way to the pins, or taken there (`sent_i`)
 /// less than `Late` clocks ago, two of the block (PG213, Avoiding Head-of-Line Blocking for Posted Requests) and one here.
+/// While `forget_i` is high no request is answered (the function is reset, and not enabled since): all lines are free.
 /// Latency 1 clock, one request a clock, full back-pressure. Reset with the link: nothing is under way then.
 module usplus_meter
   import pcie_pkg::*;
@@ -20,6 +21,7 @@ module usplus_meter
 ) (
     input logic clk_i,
     input logic rst_i,
+    input logic forget_i,
 
     input logic [     3:0] nph_av_i,
     input logic [     1:0] sent_i,
@@ -82,6 +84,8 @@ module usplus_meter
       sent_q <= '0;
       unknown_q <= '0;
       shown_q <= 1'b0;
+    end
+    if (rst_i || forget_i) begin
       free_q <= FreeW'(Lines);
       open_q <= '0;
       {from_done_q, from_lost_q} <= '0;

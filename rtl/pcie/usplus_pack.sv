@@ -25,7 +25,7 @@ module usplus_pack
     stream_if.src out     // usplus_halves_t
 );
   localparam int Full = BeatDws / HalfDws;  // halves of a full beat; the last one may need one more
-  localparam int Most = Full + 3;  // with one left over and one of `alone`
+  localparam int Most = Full + 4;  // with two left over and one of `alone`
   localparam int CountW = $clog2(Most + 1);
   localparam int LowW = $clog2(BeatDws);
   localparam int DwsW = $clog2((Full + 2) * HalfDws);
@@ -109,11 +109,11 @@ module usplus_pack
 
   // ---------------------------------------------------------------- what is left over, then the beat, then the one alone
   // Where nothing can be taken, or less than a beat comes out, what stands behind that is not looked at.
-  usplus_half_t rest_q[Full+1], row[Most];
+  usplus_half_t rest_q[Full+2], row[Most];
   logic [CountW-1:0] left_q;
   logic alone_last_q;  // for turns
-  wire beside = left_q[0];  // one left over, where more is taken
-  wire take = out.ready && left_q <= CountW'(Straddle);
+  wire [1:0] beside = left_q[1:0];  // left over, where more is taken
+  wire take = out.ready && left_q <= CountW'(Straddle ? 2 : 0);
   wire alone_goes = alone.valid && (ready ? Straddle ? now.eop : !inside_q && !alone_last_q : 1'b1);
   wire beat_goes = ready && (Straddle || !alone_goes);
   wire take_beat = take && beat_goes;
@@ -123,12 +123,14 @@ module usplus_pack
   assign ahead.ready = take_beat;
   assign alone.ready = take_alone;
   for (genvar i = 0; i < Most; i++) begin : g_row
-    localparam int Own = i < Full ? i : Full;
-    localparam int Shifted = i == 0 ? 0 : i - 1 < Full ? i - 1 : Full;
-    wire own = CountW'(i) < from_beat;
-    wire shifted = i != 0 && CountW'(i - 1) < from_beat;
-    wire left = i <= Full && (i == 0 ? left_q != '0 : left_q > 1);
-    assign row[i] = left ? rest_q[Own] : beside && shifted ? piece[Shifted] : !beside && own ? piece[Own] : single;
+    usplus_half_t taken[3];  // beside so many
+    for (genvar b = 0; b < 3; b++) begin : g_beside
+      localparam int Own = i < b ? 0 : i - b < Full ? i - b : Full;
+      assign taken[b] = i >= b && CountW'(i - b) < from_beat ? piece[Own] : single;
+    end
+    localparam int Kept = i < Full + 1 ? i : Full + 1;
+    wire left = left_q > CountW'(i < 2 ? i : 2);
+    assign row[i] = left ? rest_q[Kept] : beside[1] ? taken[2] : beside[0] ? taken[1] : taken[0];
   end
   assign out.valid = out.ready && (left_q != '0 || ready || alone.valid);
   assign out.data  = '{upper: left_q > 1 || (take && total > 1), half: {row[1], row[0]}};
@@ -141,9 +143,9 @@ module usplus_pack
     if (take_beat) inside_q <= !now.eop;
     if (take_beat || take_alone) alone_last_q <= take_alone;
     if (out.ready) begin
-      for (int i = 0; i <= Full; i++) rest_q[i] <= row[i+2];
-      if (take) left_q <= (total > 2) ? total - 2'd2 : '0;
-      else left_q <= (left_q > 2) ? left_q - 2'd2 : '0;
+      for (int i = 0; i < Full + 2; i++) rest_q[i] <= row[i+2];
+      if (take) left_q <= (total > 2) ? total - CountW'(2) : '0;
+      else left_q <= (left_q > 2) ? left_q - CountW'(2) : '0;
     end
     if (rst_i) begin
       whole_q <= '0;

@@ -73,8 +73,11 @@ module usplus_pcie
   logic [UsPlusDws-1:0] rq_tkeep, cc_tkeep;
   rq_user_t rq_tuser;
   cc_user_t cc_tuser;
-  logic done;
+  logic done, forget_q;
   logic [7:0] done_tag;
+  // What was asked for before the function was reset has come when the host enables it again.
+  always_ff @(posedge clk_i)
+    forget_q <= !rst_i && (usplus_i.cfg_flr_in_process[0] || (forget_q && !cfg.bus_master));
   usplus_rq #(
       .Sent(Sent),
       .Straddle(Straddle),
@@ -84,6 +87,7 @@ module usplus_pcie
       .rst_i,
       .tx(write),
       .read,
+      .forget_i(forget_q),
       .nph_av_i(usplus_i.tfc_nph_av),
       .done_i(done),
       .done_tag_i(done_tag),
@@ -114,6 +118,7 @@ module usplus_pcie
   `STREAM(tlp_beat_t, request)
   logic rc_tready, cq_tready;
   logic [2:0] unused_starved;
+  logic unused_busy;
   usplus_rc #(
       .Received(Received)
   ) i_rc (
@@ -157,6 +162,8 @@ module usplus_pcie
       .rst_i,
       .fc_i(Infinite),
       .starved_o(unused_starved),
+      .closed_i(1'b0),
+      .busy_o(unused_busy),
       .in(rx_source),
       .out(rx)
   );
@@ -177,7 +184,8 @@ module usplus_pcie
           cq_tready: cq_tready,
           cq_np_req: '1,
           cfg_mgmt_addr: mgmt_addr,
-          cfg_mgmt_read: mgmt_read
+          cfg_mgmt_read: mgmt_read,
+          cfg_flr_done: {3'd0, pins_i.function_reset_done}
       };
   assign pins_o = '{
           rx_valid: rx.valid,
@@ -188,6 +196,7 @@ module usplus_pcie
           tx_ready: to_cc ? answer.ready : write.ready,
           read_ready: read.ready,
           link_up: usplus_i.lnk_up,
+          function_reset: usplus_i.cfg_flr_in_process[0],
           requester_id: cfg.requester_id,
           max_payload: cfg.max_payload,
           max_read_request: cfg.max_read_request,

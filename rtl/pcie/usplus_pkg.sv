@@ -150,24 +150,25 @@ package usplus_pkg;
 
   /// What the hard block drives. Not packed, so that a bench has each pin by its name.
   typedef struct {
-    logic         lnk_up;
-    logic         rq_tready;
-    logic         cc_tready;
+    logic lnk_up;
+    logic rq_tready;
+    logic cc_tready;
     logic [511:0] rc_tdata;
-    rc_user_t     rc_tuser;
-    logic         rc_tvalid;
+    rc_user_t rc_tuser;
+    logic rc_tvalid;
     logic [511:0] cq_tdata;
-    cq_user_t     cq_tuser;
-    logic         cq_tvalid;
-    logic [3:0]   tfc_nph_av;                 // non-posted header credits, 15 and more are 15
-    logic [7:0]   cfg_bus_number;
-    logic [1:0]   cfg_max_payload;
-    logic [2:0]   cfg_max_read_req;
-    logic [15:0]  cfg_function_status;
-    logic [31:0]  cfg_mgmt_read_data;
-    logic         cfg_mgmt_read_write_done;
-    logic         cfg_interrupt_msix_enable;
-    logic         cfg_interrupt_msix_mask;
+    cq_user_t cq_tuser;
+    logic cq_tvalid;
+    logic [3:0] tfc_nph_av;  // non-posted header credits, 15 and more are 15
+    logic [7:0] cfg_bus_number;
+    logic [1:0] cfg_max_payload;
+    logic [2:0] cfg_max_read_req;
+    logic [15:0] cfg_function_status;
+    logic [3:0] cfg_flr_in_process;  // of function i, until the logic has told that it is done
+    logic [31:0] cfg_mgmt_read_data;
+    logic cfg_mgmt_read_write_done;
+    logic cfg_interrupt_msix_enable;
+    logic cfg_interrupt_msix_mask;
   } usplus_in_t;
 
   /// What the logic drives.
@@ -187,6 +188,7 @@ package usplus_pkg;
     logic [1:0]   cq_np_req;
     logic [9:0]   cfg_mgmt_addr;  // a Dword's
     logic         cfg_mgmt_read;
+    logic [3:0]   cfg_flr_done;
   } usplus_out_t;
 
   /// What goes before the payload of a TLP to send, and beside it.

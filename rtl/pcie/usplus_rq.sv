@@ -21,6 +21,7 @@ module usplus_rq
     stream_if.snk read, // mem4_hdr_t (or mem3_hdr_t): memory reads
 
     // What lets reads go: usplus_meter.
+    input logic       forget_i,
     input logic [3:0] nph_av_i,
     input logic       done_i,
     input logic [7:0] done_tag_i,
@@ -86,6 +87,7 @@ module usplus_rq
   ) i_meter (
       .clk_i,
       .rst_i,
+      .forget_i,
       .nph_av_i,
       .sent_i(sent),
       .done_i,

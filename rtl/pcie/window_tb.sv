@@ -31,6 +31,7 @@ module window_tb;
   logic [63:0] wdata_data[2];
   channel_result_e done_data[2];
   logic [2:0] starved;
+  logic unused_busy;
   logic dropped, word_in;
   for (genvar i = 0; i < 2; i++) begin : g_channel
     assign cmd[i].valid = cmd_valid[i];
@@ -63,6 +64,8 @@ module window_tb;
       .rst_i(rst),
       .fc_i(fc),
       .starved_o(starved),
+      .closed_i(1'b0),
+      .busy_o(unused_busy),
       .in(out),
       .out(link)
   );

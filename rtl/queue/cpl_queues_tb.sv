@@ -15,7 +15,7 @@ module cpl_queues_tb;
   localparam int LogSize = 4;
   localparam int Ring = 1 << LogSize;
   localparam int Records = 3000;
-  localparam ram_sel_t Sel = 5'd3;
+  localparam ram_sel_t Sel = 6'd3;
 
   reg_if regs ();
   `STREAM_ON(record_t, record, clk, rst)

@@ -12,7 +12,7 @@ module cpl_write_tb;
   `TB_TIMEOUT(400_000)
   localparam int Queues = 256;
   localparam int RingSlots = 512;
-  localparam ram_sel_t Sel = 5'd6;
+  localparam ram_sel_t Sel = 6'd6;
 
   `STREAM_ON(record_t, record, clk, rst)
   `STREAM_ON(queue_t, enq_req, clk, rst)

@@ -16,7 +16,7 @@ module desc_fetch_tb #(
   `TB_TIMEOUT(400_000)
   localparam int Queues = 256;
   localparam int RingSlots = 1024;
-  localparam ram_sel_t Sel = 5'd3;
+  localparam ram_sel_t Sel = 6'd3;
   localparam int Interface = 2;
 
   `STREAM_ON(fetch_req_t, req, clk, rst)

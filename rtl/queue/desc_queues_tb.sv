@@ -19,7 +19,7 @@ module desc_queues_tb
   localparam int Ring = 1 << LogSize;
   localparam int LogBlock = Room == 0 ? 0 : 1;
   localparam int Slots = 600;  // of each queue
-  localparam ram_sel_t Sel = 5'd3;
+  localparam ram_sel_t Sel = 6'd3;
 
   reg_if regs ();
   `STREAM_ON(fetch_req_t, request[Ports], clk, rst)

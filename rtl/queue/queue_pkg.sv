@@ -10,8 +10,8 @@
 /// A receive queue can be a stream instead: its slots are granules of 16 bytes of a ring of 2^log_size granules (at most 512 kB) that
 /// is filled downwards: granule n lies at base + 16 * (2^log_size - 1 - n modulo 2^log_size). A frame takes as many as it needs, in
 /// one piece: in the first its record (stream_cpl_t), right below that the frame, which begins on a multiple of four bytes; up to
-/// three bytes between the two mean nothing. So the record is what a write of increasing addresses makes visible last, and one small
-/// frame is one write. A frame that begins near the ring's end runs on below `base`, where as many bytes as the longest takes must be
+/// three bytes between the two mean nothing, nor does what is left of the lowest granule. So the record is what a write of increasing addresses makes visible last, and one small
+/// frame, or several one behind the other, is one write. A frame that begins near the ring's end runs on below `base`, where as many bytes as the longest takes must be
 /// the queue's own; the next one begins modulo the ring. There are no descriptors, no completions and no phases: the
 /// host gives space back (producer: granules it has offered) filled with zeros, so that a record is there where a phase bit is.
 ///
@@ -209,6 +209,14 @@ package queue_pkg;
     logic [3:0]  count;
     logic        more;
   } granted_t;
+
+  /// The transmit schedulers there are (rtl/sched).
+  typedef enum logic [2:0] {
+    SchedRr,
+    SchedStrict,
+    SchedDrr,
+    SchedTdma
+  } sched_e;
 
   /// Transmit engine to scheduler: one packet has left (or failed), in the order of the grants.
   typedef struct packed {

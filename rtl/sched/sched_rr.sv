@@ -37,76 +37,34 @@ module sched_rr
   typedef logic [IndexW-1:0] index_t;
   typedef logic [15:0] packets_t;
 
-  typedef struct packed {
-    packets_t granted;  // packets ever granted
-    logic     work;     // there may be work that no turn is waiting for
-    logic     active;   // has a turn: waits in the FIFO, or its grant is on its way
-    logic     enable;
-  } state_t;
-
-  typedef struct packed {
-    logic access;
-    logic         ring;
-    logic         granted;
-    logic         known;
-    queue_t       queue;
-    logic         more;
-    logic [3:0]   count;
-  } op_t;
-
-  // The register access under way.
-  logic waiting, write, access;
-  logic [31:0] addr, wdata, rdata;
-  wire [31:0] access_queue = 32'(addr[31:2]);
-
-  logic state_ready, sent_ready;
-  op_t op, read_q, update_q;
-  wire ready = state_ready && sent_ready;
-  reg_slot i_slot (
+  logic sent_ready, ready, access, access_known, take_turn, counted;
+  index_t access_queue, queue;
+  packets_t granted_now, granted_next, sent_now, sent_next;
+  logic unused_share;
+  sched_queues #(
+      .Queues(Queues)
+  ) i_queues (
       .clk_i,
       .rst_i,
       .regs,
-      .waiting_o(waiting),
-      .write_o(write),
-      .addr_o(addr),
-      .wdata_o(wdata),
-      .take_i(access),
-      .answer_i(update_q.access),
-      .rdata_i(rdata)
+      .doorbell,
+      .granted,
+      .ready_i(sent_ready),
+      .ready_o(ready),
+      .access_o(access),
+      .access_known_o(access_known),
+      .access_queue_o(access_queue),
+      .in_flight_i(granted_now - sent_now),
+      .turn_o(take_turn),
+      .counted_o(counted),
+      .queue_o(queue),
+      .granted_o(granted_next),
+      .before_o(granted_now),
+      .share_o(unused_share)
   );
-  assign access = waiting && ready;
-  assign doorbell.ready = ready && !access && !(read_q.ring && granted.valid);
-  assign granted.ready = ready && !access && !(doorbell.valid && doorbell.ready);
   assign sent.ready = ready && !access;
 
-  always_comb begin
-    op = '0;
-    op.access = access;
-    op.ring = doorbell.valid && doorbell.ready;
-    op.granted = granted.valid && granted.ready;
-    op.queue = access ? access_queue[15:0] : op.ring ? doorbell.data : granted.data.queue;
-    op.known = access ? access_queue < Queues : 32'(op.queue) < Queues;
-    op.more = granted.data.more && granted.data.status == DeqOk;
-    op.count = granted.data.count;
-  end
-
-  state_t now, next;
-  wire start = (op.access || op.ring || op.granted) && op.known;
-  rmw_ram #(
-      .T(state_t),
-      .Depth(Queues)
-  ) i_state (
-      .clk_i,
-      .rst_i,
-      .ready_o(state_ready),
-      .start_i(start),
-      .index_i(index_t'(op.queue)),
-      .now_o  (now),
-      .next_i (next)
-  );
-
   // Packets ever sent, in a RAM of its own so that it can count beside the grants.
-  packets_t sent_now, sent_next;
   logic sent_read_q, sent_update_q;
   index_t sent_read_index_q, sent_index_q;
   wire sending = sent.valid && sent.ready && 32'(sent.data.queue) < Queues;
@@ -117,31 +75,12 @@ module sched_rr
       .clk_i,
       .rst_i,
       .ready_o(sent_ready),
-      .start_i(access ? op.known : sending),
-      .index_i(access ? index_t'(op.queue) : index_t'(sent.data.queue)),
+      .start_i(access ? access_known : sending),
+      .index_i(access ? access_queue : index_t'(sent.data.queue)),
       .now_o  (sent_now),
       .next_i (sent_next)
   );
   assign sent_next = sent_update_q ? sent_now + 1'b1 : sent_now;
-
-  // The update. A queue that is enabled and has work gets a turn if it has none.
-  logic take_turn;
-  always_comb begin
-    next = now;
-    if (update_q.ring) next.work = 1'b1;
-    if (update_q.granted) begin
-      next.granted = now.granted + 16'(update_q.count);
-      next.active  = 1'b0;
-      next.work    = now.work || update_q.more;
-    end
-    if (update_q.access && write) next.enable = wdata[0];
-    take_turn = (update_q.access || update_q.ring || update_q.granted) && update_q.known &&
-        next.enable && next.work && !next.active;
-    if (take_turn) begin
-      next.active = 1'b1;
-      next.work   = 1'b0;
-    end
-  end
 
   // Copies of both counts for the head of the FIFO. They may be a few clocks old: `granted` of a queue with a turn does not
   // change, and an old `sent` only makes it wait a little longer.
@@ -160,9 +99,9 @@ module sched_rr
       .Depth(Queues)
   ) i_granted_copy (
       .clk_i,
-      .we_i   (sweep_q || (update_q.granted && update_q.known)),
-      .waddr_i(sweep_q ? sweep_index_q : index_t'(update_q.queue)),
-      .wdata_i(sweep_q ? '0 : next.granted),
+      .we_i   (sweep_q || counted),
+      .waddr_i(sweep_q ? sweep_index_q : queue),
+      .wdata_i(sweep_q ? '0 : granted_next),
       .re_i   (load),
       .raddr_i(loaded),
       .rdata_o(head_granted)
@@ -208,20 +147,15 @@ module sched_rr
   wire head_free = !head_valid_q || leaves;
   assign pass_by = take_turn && head_free && turns == '0;
   assign load = head_free && (turn.valid || pass_by);
-  assign loaded = pass_by ? index_t'(update_q.queue) : turn.data;
+  assign loaded = pass_by ? queue : turn.data;
   assign turn.ready = head_free;
   assign turn_in.valid = (take_turn && !pass_by) || goes_back;
-  assign turn_in.data = take_turn ? index_t'(update_q.queue) : head_q;
+  assign turn_in.data = take_turn ? queue : head_q;
 
   assign grant.valid = grant_valid_q;
   assign grant.data = grant_q;
 
-
-  assign rdata = update_q.known ? {now.granted - sent_now, 14'd0, now.active, now.enable} : '0;
-
   always_ff @(posedge clk_i) begin
-    read_q <= op;
-    update_q <= read_q;
     sent_read_q <= sending;
     sent_update_q <= sent_read_q;
     sent_read_index_q <= index_t'(sent.data.queue);
@@ -230,7 +164,7 @@ module sched_rr
     if (load) begin
       head_q <= loaded;
       head_new_q <= pass_by;
-      head_new_granted_q <= next.granted;
+      head_new_granted_q <= granted_next;
     end
     head_valid_q <= load || (head_valid_q && !leaves);
     if (leaves && may_send) begin
@@ -246,8 +180,6 @@ module sched_rr
     if (sweep_index_q == index_t'(Queues - 1)) sweep_q <= 1'b0;
 
     if (rst_i) begin
-      read_q <= '0;
-      update_q <= '0;
       sent_read_q <= 1'b0;
       sent_update_q <= 1'b0;
       head_valid_q <= 1'b0;
@@ -258,6 +190,4 @@ module sched_rr
   end
 
   `ASSERT(TurnHasRoom, turn_in.valid |-> turn_in.ready)
-  `ASSERT(GrantedWasActive, update_q.granted && update_q.known |-> now.active)
-  `ASSERT(OneAccess, regs.req |-> !(waiting || read_q.access || update_q.access))
 endmodule

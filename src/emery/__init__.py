@@ -14,25 +14,32 @@ from typing import TYPE_CHECKING
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from emery.api import Latency, Result, Search, Stream, Sweep, parameters, run, search, sweep, systems
+    from emery.api import Latency, Result, Search, Stream, Sweep, parameters, run, search, sweep, systems, trace
     from emery.common import UserError
     from emery.runs import IntegrityError
+    from emery.traces import Drop, Frame, Stage, Trace
 
 _PUBLIC = {
     **dict.fromkeys(
-        ("Latency", "Result", "Search", "Stream", "Sweep", "parameters", "run", "search", "sweep", "systems"), "emery.api"
+        ("Latency", "Result", "Search", "Stream", "Sweep", "parameters", "run", "search", "sweep", "systems", "trace"),
+        "emery.api",
     ),
+    **dict.fromkeys(("Drop", "Frame", "Stage", "Trace"), "emery.traces"),
     "UserError": "emery.common",
     "IntegrityError": "emery.runs",
 }
 
 __all__ = [
+    "Drop",
+    "Frame",
     "IntegrityError",
     "Latency",
     "Result",
     "Search",
+    "Stage",
     "Stream",
     "Sweep",
+    "Trace",
     "UserError",
     "__version__",
     "parameters",
@@ -40,6 +47,7 @@ __all__ = [
     "search",
     "sweep",
     "systems",
+    "trace",
 ]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from emery import data, report, searches, sweeps, system
+from emery import data, extension, packets, report, searches, sweeps, system, traces
 from emery.common import UserError, nearest
 from emery.points import check
 from emery.runs import prepare_outputs, run_system
@@ -121,7 +121,7 @@ class Result:
     def frame(self) -> DataFrame:
         """A row a stream, and one of the totals (needs pandas)."""
         rows = {**self.data["streams"], "total": self.data["totals"]}
-        return _pandas().DataFrame({name: _flat_stream(x) for name, x in rows.items()}).T.infer_objects()
+        return data.pandas().DataFrame({name: _flat_stream(x) for name, x in rows.items()}).T.infer_objects()
 
     def __str__(self) -> str:
         return report.run_table(self.data, str(self.data["workload"].get("size") or "captures"))
@@ -131,14 +131,6 @@ def _flat_stream(counts: dict[str, Any]) -> dict[str, Any]:
     latency = {f"latency_ns.{x}": y for x, y in (counts.get("latency_ns") or {}).items() if x != "histogram"}
     plain = {x: y for x, y in counts.items() if not isinstance(y, dict)}
     return {**plain, "dropped": sum(counts["dropped"].values()), **latency}
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise UserError("DataFrames need pandas: pip install pandas") from error
-    return pandas
 
 
 @dataclass(frozen=True)
@@ -167,7 +159,7 @@ class Sweep:
     def frame(self) -> DataFrame:
         """A row a point (needs pandas)."""
         names, rows = data.rows(self._pairs())
-        return _pandas().DataFrame(rows, columns=names)
+        return data.pandas().DataFrame(rows, columns=names)
 
     def write(self, path: str | Path) -> None:
         """A row a point, as .csv or .parquet."""
@@ -196,7 +188,7 @@ class Search:
 
     def trials(self) -> DataFrame:
         """A row a trial (needs pandas)."""
-        return _pandas().DataFrame(self.data["trials"])
+        return data.pandas().DataFrame(self.data["trials"])
 
     def __str__(self) -> str:
         return searches.tables(self.data)
@@ -212,18 +204,34 @@ def _captures(pcap: Any) -> list[str]:
     return [_text(x) for x in pcap] if isinstance(pcap, list | tuple) else [_text(pcap)]
 
 
+def _packets(given: Any, frames: Any) -> list[str]:
+    """The captures that are kept of packets."""
+    most = frames if isinstance(frames, int) and frames > 0 else 0
+    if isinstance(given, Mapping):
+        return [f"{port}={packets.of_iterable(x, most)}" for port, x in given.items()]
+    return [packets.of_iterable(given, most)]
+
+
 def _split(target: system.System, settings: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """Parameters as NAME=VALUE, and options of a run."""
     named, options = [], {}
+    if settings.keys() >= {"packets", "pcap"}:
+        raise UserError("packets and pcap: choose one")
     for name, value in settings.items():
-        if name == "pcap":
+        if name == "source" and name in target.parameters:
+            named.append(f"{name}={_text(value)}")
+        elif name in ("pcap", "source"):
             options[name] = _captures(value)
+        elif name == "packets":
+            options["pcap"] = _packets(value, settings.get("frames"))
+        elif name == "flow_weights" and isinstance(value, list | tuple):
+            options[name] = ",".join(map(_text, value))
         elif name in OPTIONS:
             options[name] = _text(1 if name == "timed" and value is True else value)
         elif name in target.parameters:
             named.append(f"{name}={_text(value)}")
         else:
-            raise UserError(f"{target.name} has no {name}{nearest(name, [*target.parameters, *OPTIONS])}")
+            raise UserError(f"{target.name} has no {name}{nearest(name, [*target.parameters, *OPTIONS, 'packets'])}")
     return named, options
 
 
@@ -237,26 +245,37 @@ def parameters(name: str) -> dict[str, system.Parameter]:
     return system.load(name).parameters
 
 
+def _chosen(name: str, own: Any) -> system.System:
+    """A system with folders of the user's own."""
+    folders = [own] if isinstance(own, str | Path) else list(own)
+    return extension.chosen(name, [str(x) for x in folders])
+
+
 def run(
     name: str,
     *,
+    with_: str | Path | Sequence[str | Path] = (),
     parameters: Mapping[str, Value] | None = None,
     pcap_out: str | Path | None = None,
     waves: str | Path | None = None,
+    trace: str | Path | None = None,
     assertions: bool = False,
     **settings: Any,
 ) -> Result:
     """Sends traffic through a system (a name, or the folder of one of your own) and measures.
 
+    `with_`: folders of your own in place of parts of it (docs/extend.md).
+
     `settings`: options of `./emery run` (size, frames, pcap, rate, ...) and parameters of the system; those whose name is also
-    an option's go into `parameters`.
+    an option's go into `parameters`. `packets`: an iterable of frames to play, bytes or packets of scapy, or (seconds, frame).
     """
-    target = system.load(name)
+    target = _chosen(name, with_)
     named, options = _split(target, settings)
     named += [f"{x}={_text(value)}" for x, value in (parameters or {}).items()]
     values = target.values(named)
     work = workload(target, options)
-    outputs = prepare_outputs(str(pcap_out) if pcap_out else None, str(waves) if waves else None)
+    files = {name: str(x) if x else None for name, x in (("pcap_out", pcap_out), ("waves", waves), ("trace", trace))}
+    outputs = prepare_outputs(**files)
     return Result(run_system(target, values, work, outputs, assertions))
 
 
@@ -265,13 +284,14 @@ def sweep(
     over: Mapping[str, Iterable[Value]] | None = None,
     *,
     points: Sequence[Mapping[str, Value]] | None = None,
+    with_: str | Path | Sequence[str | Path] = (),
     out: str | Path | None = None,
     **settings: Any,
 ) -> Sweep:
     """Runs all combinations of the values of `over`, or the given points. Finished runs are kept in `out` (default in out/)."""
     if (over is None) == (points is None):
         raise UserError("sweep: give over, or points")
-    target = system.load(name)
+    target = _chosen(name, with_)
     named, options = _split(target, settings)
     wanted = _grid(over) if over is not None else [dict(x) for x in points or ()]
     if not wanted:
@@ -291,13 +311,14 @@ def search(
     name: str,
     *,
     goals: Sequence[str] = searches.GOALS,
+    with_: str | Path | Sequence[str | Path] = (),
     seeds: int = 3,
     width: float = 0.005,
     out: str | Path | None = None,
     **settings: Any,
 ) -> Search:
     """The highest rates that lose nothing, and little: RFC 2544 throughput and back-to-back, NDR and PDR (docs/search.md)."""
-    target = system.load(name)
+    target = _chosen(name, with_)
     for goal in goals:
         if goal not in searches.GOALS:
             raise UserError(f"search: there is no goal {goal}{nearest(goal, searches.GOALS)}")
@@ -306,3 +327,8 @@ def search(
     named, options = _split(target, settings)
     file = str(out) if out else ""
     return Search(searches.search(target, named, options, goals, file, seeds=seeds, width=width))
+
+
+def trace(file: str | Path) -> traces.Trace:
+    """What a run with `trace=FILE` has written: its frames, where their time went, what was dropped (docs/trace.md)."""
+    return traces.Trace(file)

@@ -22,7 +22,7 @@ from emery.make import cache
 _STAMPS = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}  # nanoseconds of the lower part of a stamp, by magic number
 _SECTION, _BYTE_ORDER = 0x0A0D0D0A, 0x1A2B3C4D
 _ETHERNET, _RAW_IP = 1, (101, 228, 229, 12, 14)  # link types; 12 and 14 are raw IP in files of BSD systems
-_LONGEST = 9014  # bytes without FCS; the bench takes no more
+LONGEST = 9014  # bytes without FCS; the bench takes no more
 _LARGEST = 4 << 30  # bytes of a file, unpacked
 _MACS = bytes.fromhex("020000000002 020000000001")  # to and from, as generated frames have them
 
@@ -94,12 +94,14 @@ def _convert(path: str, out: Path):
             for at, start, kept, length, ns, link in (_pcapng if ng else _pcap)(data):
                 frame = data[start : start + kept]
                 if link in _RAW_IP:
-                    frame, length = _framed(at, frame), length + 14
+                    frame, length = framed(frame), length + 14
+                    if not frame:
+                        raise _Damaged(at, "neither an IPv4 nor an IPv6 packet")
                     counts["raw_ip"] += 1
                 elif link != _ETHERNET:
                     raise _Damaged(at, f"link type {link} is neither Ethernet (1) nor raw IP (101)")
-                if length > _LONGEST:
-                    raise _Damaged(at, f"a frame of {length + 4} bytes with FCS; the bench takes up to {_LONGEST + 4}")
+                if length > LONGEST:
+                    raise _Damaged(at, f"a frame of {length + 4} bytes with FCS; the bench takes up to {LONGEST + 4}")
                 if len(frame) > length:
                     raise _Damaged(at, f"{len(frame)} bytes captured of {length}")
                 if len(frame) < length:
@@ -122,12 +124,10 @@ def _convert(path: str, out: Path):
     (out / "about.json").write_text(json.dumps(about))
 
 
-def _framed(at: int, packet: bytes) -> bytes:
-    """A raw IP packet with an Ethernet header before it."""
+def framed(packet: bytes) -> bytes:
+    """A raw IP packet with an Ethernet header before it; nothing where it is of neither IP."""
     kind = {4: b"\x08\x00", 6: b"\x86\xdd"}.get(packet[0] >> 4 if packet else 0)
-    if not kind:
-        raise _Damaged(at, "neither an IPv4 nor an IPv6 packet")
-    return _MACS + kind + packet
+    return _MACS + kind + packet if kind else b""
 
 
 def _without_fcs(kept: int, length: int, fcs: int) -> tuple[int, int]:

@@ -12,7 +12,8 @@ import sys
 import traceback
 from pathlib import Path
 
-from emery import __version__, process, report, system
+from emery import __version__, extension, process, report, shapes, system
+from emery import packets as packets_from
 from emery.common import UserError, in_checkout, nearest
 from emery.runs import IntegrityError, check_file, prepare_outputs, run_system
 from emery.searches import GOALS
@@ -78,28 +79,51 @@ def _set_option(parser):
     parser.add_argument("--set", action="append", default=[], type=_text, metavar="NAME=VALUE", help="a parameter (see show)")
 
 
+def _system_with_option(parser):
+    """A system, and folders of the user's own that take the place of parts of it: together `arguments.system` (`_parse`)."""
+    parser.add_argument("system", type=_text, help="a name of `list`, or a folder of your own")
+    parser.add_argument(
+        "--with",
+        dest="with_",
+        action="append",
+        default=[],
+        type=_text,
+        metavar="DIR",
+        help="a folder of your own in place of a part of the system: `./emery new` makes one (repeatable)",
+    )
+
+
 def _traffic_options(parser):
     group = parser.add_argument_group("traffic")
 
     def option(name: str, text: str, **more):
         default = f" (default {DEFAULTS[name]})" if name in DEFAULTS else ""
-        group.add_argument(f"--{name}", type=_text, help=text.format(default), **more)
+        group.add_argument(shapes.flag(name), type=_text, help=text.format(default), **more)
 
     option("pcap", "play a capture (pcap, pcapng, .gz); PORT=FILE gives one port its own", action="append", metavar="FILE")
     option(
         "timed", "captures: when their stamps say, or SPEED times as fast; not at a rate", nargs="?", const="1", metavar="SPEED"
+    )
+    option(
+        "source", "play what a function of yours gives: packets of scapy, or bytes", action="append", metavar="FILE.py:FUNCTION"
     )
     option("size", "frame bytes with FCS: 64 ... 9018, imix, random, rfc2544, or a range A-B")
     option("frames", "how many frames an input sends")
     option("duration", "how long the inputs send, like 200us")
     option("flows", "flows of generated traffic{}")
     option("rate", "fraction of line rate, or bits a second like 80G{}; captures: see the system")
+    option("arrivals", "when frames start: constant (default), poisson, burst:FRAMES, on-off:FRAMES; the rate is the mean")
+    option("flow-weights", "share of each flow: equal (default), zipf:S, or whole numbers like 8,1; the last is the others'")
+    option("flow-length", "frames of a flow before another takes its place: N, geometric:N, zipf:S (default: no end)")
+    option("ipv6", "part of the frames that are IPv6, 0 ... 1", metavar="PART")
+    option("vlan", "part of the frames with a VLAN tag, 0 ... 1", metavar="PART")
+    option("closed-loop", "at most FRAMES of an input are inside; the next goes in when one came out", metavar="FRAMES")
     option("direction", "tx, rx or both (NICs)")
     option("routes", "lines `prefix port` (routers)", metavar="FILE")
     option("seed", "everything random follows from it{}")
 
 
-_ENVIRONMENT = """\
+ENVIRONMENT = """\
 environment:
   EMERY_HOME   where the Python packages go, in .venv/ (default: the checkout)
   EMERY_CACHE  where built models are kept (default: .cache/emery in the checkout; ~/.cache/emery where that is not yours)
@@ -140,7 +164,7 @@ def _run(arguments) -> int:
     if arguments.json not in (None, "-"):
         check_file("--json", arguments.json)
     notes = []
-    outputs = prepare_outputs(arguments.pcap_out, arguments.waves, notes.append)
+    outputs = prepare_outputs(arguments.pcap_out, arguments.waves, notes.append, arguments.trace)
     status = 0
     try:
         result = run_system(target, values, work, outputs, arguments.assertions)
@@ -152,6 +176,29 @@ def _run(arguments) -> int:
     if result is not None:
         _put(arguments.json, result, report.run_table(result, work.title()))
     return status
+
+
+def _trace(arguments):
+    from emery import traces
+
+    for option, path in (("--perfetto", arguments.perfetto), ("--html", arguments.html)):
+        if path:
+            check_file(option, path)
+    trace = traces.Trace(arguments.file)
+    told = []
+    if arguments.frame is not None:
+        frame = trace.frame(arguments.frame)
+        told.append(traces.in_words(frame, trace.stages(frame.stream)))
+    if arguments.worst:
+        told.append(traces.worst_table(trace.worst(arguments.worst)))
+    if arguments.perfetto:
+        trace.perfetto(arguments.perfetto)
+        told.append(f"{arguments.perfetto}: for ui.perfetto.dev or chrome://tracing")
+    if arguments.html:
+        some = sorted(trace.worst(arguments.worst), key=lambda x: x.frame) if arguments.worst else None
+        trace.html(arguments.html, some)
+        told.append(arguments.html)
+    print("\n\n".join(told) or trace)
 
 
 def _sweep(arguments) -> int:
@@ -209,26 +256,48 @@ def _put(file: str | None, result: dict, text: str):
 def _reproduce(arguments) -> int:
     from emery import pictures, published, reproduce
 
-    target = arguments.system
+    target, own = arguments.system, bool(arguments.set or arguments.seed is not None)
     if arguments.figure == "area":
-        if arguments.set or arguments.seed is not None or arguments.publish:
+        if own or arguments.publish or arguments.published or arguments.plot:
             raise UserError("reproduce: area is of the blocks of rtl/timing.toml as it has them: no option but --check")
         from emery.check import clocks
 
         text, worse = clocks.compare(target.name, _say())
         print(text)
         return int(arguments.check and worse)
-    if arguments.publish and (arguments.set or arguments.seed is not None):
-        raise UserError("reproduce: --publish is for the targets as they stand: without --set and --seed")
-    rows = reproduce.run(target, arguments.figure, arguments.set, arguments.seed, arguments.out, _say())
+    if (arguments.publish or arguments.published) and own:
+        raise UserError("reproduce: published rows are of the targets as they stand: without --set and --seed")
+    if arguments.published:
+        if arguments.publish:
+            raise UserError("reproduce: --published runs nothing, so there is nothing to publish")
+        rows = reproduce.published_rows(target, arguments.figure, arguments.out)
+    else:
+        rows = reproduce.run(target, arguments.figure, arguments.set, arguments.seed, arguments.out, _say())
     print(reproduce.tables(target, rows))
-    for path in pictures.pictures(target, rows, arguments.out):
+    endings = (".png", ".svg", ".pdf") if arguments.plot else (".png",)
+    for path in pictures.pictures(target, rows, arguments.out, endings, bool(arguments.plot and arguments.figure)):
         print(path)
     if arguments.publish:
         published.keep(target, rows)
         published.write(target)
     failed = any(row["verdict"].startswith("failed") for row in rows)
     return int(failed or (arguments.check and not all(row["met"] for row in rows)))
+
+
+def _report(arguments):
+    from emery.pages import report as pages
+
+    check_file("--out", arguments.out)
+    chosen = arguments.systems or list(map(system.load, system.names()))
+    pages.write(list({x.folder: x for x in chosen}.values()), arguments.out, arguments.rows)
+    print(arguments.out)
+
+
+def _docs(arguments):
+    from emery.pages import site
+
+    site.build(arguments.out)
+    print(Path(arguments.out) / "index.html")
 
 
 def _soak(arguments):
@@ -279,6 +348,10 @@ def _test(arguments) -> int:
     from emery.check import coverage, python_coverage, testing
 
     words = arguments.pytest
+    if words[:1] == ["--with"]:
+        from emery.check import conformance
+
+        return conformance.main(_folders(words))
     if words[:1] == ["--coverage"]:
         names = [x for x in words[1:] if x not in ("--record", "--python")]
         if bad := next((x for x in names if x.startswith("-")), None):
@@ -286,6 +359,19 @@ def _test(arguments) -> int:
         which = python_coverage if "--python" in words else coverage
         return which.main(names, "--record" in words)
     return testing.main(words)
+
+
+def _folders(words: list[str]) -> list[str]:
+    """The folders of `test --with DIR [--with DIR ...]`."""
+    if len(words) % 2 or any(x != "--with" for x in words[::2]) or any(x.startswith("-") or not x for x in words[1::2]):
+        raise UserError("test: after --with comes a folder, and nothing but more of that")
+    return words[1::2]
+
+
+def _new(arguments):
+    from emery import skeleton
+
+    print(skeleton.make(arguments.kind, arguments.folder, arguments.system, arguments.source))
 
 
 def _format(arguments) -> int:
@@ -296,9 +382,11 @@ def _format(arguments) -> int:
 
 def _map(arguments):
     from emery.check import rtl_map, structure
+    from emery.make import manual
 
     if arguments.readme:
         structure.write_table()
+        manual.write()
     else:
         print(rtl_map.modules() if arguments.modules else rtl_map.text())
 
@@ -359,14 +447,16 @@ def _firmware(arguments) -> int:
 
 
 def _build(arguments):
-    from emery.make import build
+    from emery.make import build, manual
 
     if arguments.what.endswith(("_tb.sv", "_test.cpp")):
         print(build.build_test(arguments.what))
         return
     target = system.load(arguments.what)
     values = target.values(arguments.settings)
-    if arguments.tell:
+    if arguments.manual:
+        print("\n".join(map(str, manual.html(target))))
+    elif arguments.tell:
         print("\n".join(f"{name}={value}" for name, value in target.settings(values).items()))
     else:
         print(build.build_system(target, values, arguments.waves, arguments.assertions))
@@ -381,7 +471,7 @@ def _export(arguments):
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     about = "Programmable network interfaces in RTL, on a cycle-accurate bench."
-    parser = _Parser(prog="emery", description=about, epilog=_ENVIRONMENT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _Parser(prog="emery", description=about, epilog=ENVIRONMENT, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"emery {__version__}")
     parser.set_defaults(func=lambda arguments: parser.print_help(), packages=())
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
@@ -398,7 +488,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     show.add_argument("--json", action="store_true", help="the same as JSON")
     show.add_argument("--schema", action="store_true", help="the JSON Schema of its results instead, with units")
     run = command("run", _run, "run", "send traffic through a system and measure")
-    _system_option(run)
+    _system_with_option(run)
     _traffic_options(run)
     _set_option(run)
     run.add_argument(
@@ -406,9 +496,16 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     run.add_argument("--pcap-out", type=_text, metavar="DIR", help="write what came out, one capture an output")
     run.add_argument("--waves", type=_text, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
+    run.add_argument("--trace", type=_text, metavar="FILE", help="a record for each frame, as .jsonl or .parquet (see trace)")
     run.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
+    trace = command("trace", _trace, "", "where the frames of a traced run were, what kept them, and what was dropped")
+    trace.add_argument("file", type=_text, metavar="FILE", help="what run --trace has written")
+    trace.add_argument("--frame", type=_number(0, 2**32), metavar="N", help="the way of one frame")
+    trace.add_argument("--worst", type=_number(1, 10**6), metavar="K", help="the K frames that took longest")
+    trace.add_argument("--perfetto", type=_text, metavar="OUT.json", help="write it for ui.perfetto.dev and chrome://tracing")
+    trace.add_argument("--html", type=_text, metavar="OUT.html", help="write a timeline for a browser (with --worst: of those)")
     sweep = command("sweep", _sweep, "run", "many runs over parameters and options; goes on where it was stopped")
-    _system_option(sweep)
+    _system_with_option(sweep)
     sweep.add_argument(
         "--over", action="append", type=_text, metavar="NAME=A,B,C", help="values; NAME=LOW..HIGH with --sample (repeatable)"
     )
@@ -422,7 +519,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _set_option(sweep)
     _traffic_options(sweep)
     search = command("search", _search, "run", "the highest rates that lose nothing, and little: RFC 2544, NDR and PDR")
-    _system_option(search)
+    _system_with_option(search)
     search.add_argument("--goals", type=_goals, default=GOALS, metavar="A,B", help=f"which of {', '.join(GOALS)} (default all)")
     search.add_argument("--seeds", type=_number(1, 1000), default=3, metavar="N", help="runs of each load (default 3)")
     search.add_argument("--width", type=_share, default=0.005, help="how far loads are apart, of line rate (default 0.005)")
@@ -437,7 +534,23 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     reproduce.add_argument("--seed", type=_text)
     reproduce.add_argument("--check", action="store_true", help="end with status 1 where a goal is missed")
     reproduce.add_argument("--publish", action="store_true", help="keep the rows as the tables of the system's pages")
+    reproduce.add_argument("--published", action="store_true", help="run nothing: the rows that are published")
+    reproduce.add_argument(
+        "--plot", action="store_true", help="draw figures as SVG and PDF too (one that is named, in any case)"
+    )
     reproduce.add_argument("--out", metavar="DIR", default="out", type=_text, help="where rows and pictures go (default out/)")
+    made = command(
+        "report", _report, "run", "one HTML file: diagrams, figures, tables, what is approximate, where each number is from"
+    )
+    made.add_argument("systems", nargs="*", type=system.load, metavar="SYSTEM", help="default: all")
+    made.add_argument("--out", type=_text, required=True, metavar="FILE.html")
+    made.add_argument(
+        "--from", dest="rows", type=_text, metavar="DIR", help="rows of `reproduce --out DIR` in place of the published ones"
+    )
+    docs = command(
+        "docs", _docs, "run docs", "the documentation as a site: pages of the checkout and of all blocks, links checked"
+    )
+    docs.add_argument("--out", type=_text, required=True, metavar="DIR")
     compare = command("compare", _compare, "run", "the same traffic through several systems")
     compare.add_argument("systems", nargs="+", type=system.load, metavar="SYSTEM")
     _traffic_options(compare)
@@ -463,14 +576,22 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     test = command(
         "test",
         _test,
-        "run test cocotb fusesoc",
+        "run test cocotb fusesoc docs",
         "the test suite; everything after it goes to pytest (see also: test --coverage [BLOCK...|--python] [--record])",
     )
+    test.add_argument("--with", metavar="DIR", help="test a folder of your own instead (repeatable)")
     test.add_argument("pytest", nargs="*")
+    new = command("new", _new, "run", "a folder of your own to begin with, for --with: it works as it is")
+    new.add_argument("kind", choices=extension.KINDS, help=f"one of {', '.join(extension.KINDS)}", metavar="KIND")
+    new.add_argument("folder", type=_text, metavar="DIR", help="is made")
+    new.add_argument("--system", type=system.load, metavar="SYSTEM", help="whose part it replaces (default: one that has such)")
+    new.add_argument(
+        "--from", dest="source", type=_text, metavar="NAME", help="the module or file to begin from (default: one)"
+    )
     command("format", _format, "run test", "format the sources in place")
     rtl = command("map", _map, "run", "the RTL's rooms, blocks and systems: who uses what, and what breaks a rule")
     rtl.add_argument("--modules", action="store_true", help="every module, a line each")
-    rtl.add_argument("--readme", action="store_true", help="write the table on the front page")
+    rtl.add_argument("--readme", action="store_true", help="write the table on the front page and those of registers in docs/")
     prove = command("prove", _prove, "run test", "prove blocks")
     prove.add_argument("files", nargs="*", metavar="FILE", help="rtl/*/*_formal.sv (default: all)")
     prove.add_argument("--mode", choices=("prove", "bmc"))
@@ -505,6 +626,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     build.add_argument("--waves", action="store_true")
     build.add_argument("--assertions", "--assert", action="store_true")
     build.add_argument("--tell", action="store_true", help="print what a run tells the simulator of the system, build nothing")
+    build.add_argument("--manual", action="store_true", help="make its register manual, in HTML, and print its path")
     export = command("export", _export, "run test", "write blocks and systems as a FuseSoC library, for a project of your own")
     export.add_argument("folder", type=Path, metavar="DIR")
     export.add_argument("names", nargs="*", metavar="BLOCK|SYSTEM", help="with all that they need (default: everything)")
@@ -512,9 +634,14 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     return parser, commands.choices
 
 
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    """All commands, and how their words are read."""
+    return _parser()[1]
+
+
 def commands() -> list[str]:
     """The names of all commands."""
-    return list(_parser()[1])
+    return list(parsers())
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
@@ -527,11 +654,21 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     if argv[:1] == ["test"] and argv[1:2] not in (["-h"], ["--help"]):  # pytest's own options look like ours
         arguments = parser.parse_args(argv[:1])
         arguments.pytest = argv[1:]
+        if argv[1:2] == ["--with"]:
+            arguments.packages = ("run", "test", *_compiler(map(extension.load, _folders(argv[1:]))))
         return arguments
     arguments = parser.parse_args(argv)
+    if hasattr(arguments, "with_"):
+        arguments.system = extension.chosen(arguments.system, arguments.with_)
+        arguments.packages += _compiler(arguments.system.extensions)
     if getattr(arguments, "figure", None) == "area":
         arguments.packages += ("test",)  # Yosys
     return arguments
+
+
+def _compiler(extensions) -> tuple[str, ...]:
+    """The list of packages with the cross compiler, where programs are the user's own."""
+    return ("firmware",) * any(x.kind in extension.PROGRAMS for x in extensions)
 
 
 def packages(argv: list[str]) -> tuple[str, ...]:
@@ -540,7 +677,11 @@ def packages(argv: list[str]) -> tuple[str, ...]:
     status = _told(lambda: found.append(_parse(argv)))
     if not found:
         sys.exit(status)
-    return (*found[0].packages, *["data"] * (getattr(found[0], "table", None) or "").endswith(".parquet"))
+    arguments = found[0]
+    tables = (getattr(arguments, x, None) for x in ("table", "trace", "file"))
+    more = ["data"] * any(str(x).endswith(".parquet") for x in tables)
+    named = (x.partition("=")[2] if x[0].isdigit() and "=" in x else x for x in getattr(arguments, "source", None) or ())
+    return (*arguments.packages, *more, *["scapy"] * any(map(packets_from.needs_scapy, named)))
 
 
 def main(argv: list[str]) -> int:

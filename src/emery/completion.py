@@ -4,7 +4,7 @@
 import argparse
 import shlex
 
-from emery import system
+from emery import shapes, system
 
 SHELLS = ("bash", "zsh")
 
@@ -24,11 +24,21 @@ def _values(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
                 found[option] = ["tx", "rx", "both"]
             elif option == "--size":
                 found[option] = ["64", "1518", "9018", "imix", "random", "rfc2544"]
+            elif action.dest in shapes.WORDS:
+                found[option] = list(shapes.WORDS[action.dest])
     return found
 
 
+def _places(parser: argparse.ArgumentParser) -> list[str]:
+    """The words that stand without an option."""
+    return [x for action in parser._actions if not action.option_strings for x in action.choices or ()]
+
+
 def _takes_system(parser: argparse.ArgumentParser) -> bool:
-    return any(x.metavar in ("SYSTEM", "SYSTEM|BLOCK", "SYSTEM|FILE") or x.dest == "system" for x in parser._actions)
+    return any(
+        x.metavar in ("SYSTEM", "SYSTEM|BLOCK", "SYSTEM|FILE") or x.dest == "system" and not x.option_strings
+        for x in parser._actions
+    )
 
 
 def _words(words) -> str:
@@ -60,7 +70,7 @@ def script(shell: str, commands: dict[str, argparse.ArgumentParser]) -> str:
     lines += ['  if [ -n "$words" ]; then', '    COMPREPLY=($(compgen -W "$words" -- "$cur"))', "    return", "  fi"]
     lines += ['  case "$command" in']
     for name, parser in commands.items():
-        own = f"$systems {' '.join(_options(parser))}" if _takes_system(parser) else " ".join(_options(parser))
+        own = " ".join([*["$systems"] * _takes_system(parser), *_places(parser), *_options(parser)])
         lines += [f'    {name}) words="{own}" ;;']
     lines += ["  esac", '  COMPREPLY=($(compgen -W "$words" -- "$cur") $(compgen -f -- "$cur"))', "}"]
     lines += ["complete -F _emery emery ./emery"]

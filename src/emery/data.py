@@ -3,6 +3,7 @@
 
 import csv
 import os
+from typing import Any
 
 from emery.common import UserError
 from emery.limits import lost
@@ -37,6 +38,15 @@ def rows(points: list[tuple[dict, dict]]) -> tuple[list[str], list[dict]]:
     names = list(dict.fromkeys([name for point, _ in points for name in point]))
     names += [name for name in dict.fromkeys(x for row in whole for x in row) if name not in names]
     return names, [{name: row.get(name) for name in names} for row in whole]
+
+
+def pandas() -> Any:
+    """What DataFrames need, and nothing else."""
+    try:
+        import pandas as found
+    except ImportError as error:
+        raise UserError("DataFrames need pandas: pip install pandas") from error
+    return found
 
 
 def check_table(option: str, path: str, endings=FORMATS):

@@ -62,8 +62,9 @@ def _packages(name: str, needed_for: str, mend: str, required: bool = False) -> 
     return Finding(f"packages of {name}.txt", f"{len(pins)} packages" if there else "", needed_for, mend, required)
 
 
-def _tool(name: str, needed_for: str) -> Finding:
-    return Finding(name, shutil.which(name) or "", needed_for, f"apt install {name}")
+def _tool(name: str, needed_for: str, *others: str) -> Finding:
+    found = next(filter(None, map(shutil.which, (name, *others))), "")
+    return Finding(name, found, needed_for, f"apt install {name}")
 
 
 def _headers() -> Finding:
@@ -98,8 +99,10 @@ def findings() -> list[Finding]:
         _tool("ccache", "building again, sooner"),
         _headers(),
         _tool("git", "the commit in results"),
+        _tool("chromium-headless-shell", "tests that look at pages", "chromium", "chromium-browser", "google-chrome"),
         _packages("test", "test, prove, area, timing", "./emery test --co -q"),
         _packages("cocotb", "tests with devices no one here wrote", "./emery test --co -q"),
+        _packages("docs", "the documentation's site", "./emery docs --out DIR"),
         _packages("data", "Parquet, DataFrames", "./emery sweep ... --table FILE.parquet"),
         _packages("firmware", "programs of cores that were changed", "./emery firmware"),
     ]

@@ -18,8 +18,8 @@ from emery.make import build, formats
 
 _INCLUDE = re.compile(r'^\s*`include\s+"([^"]+)"', re.M)
 # What Verilator warns about and Emery allows (emery.check.testing): parts of a bus that are not used, outputs left open, words
-# of C++; in generated registers unnamed blocks.
-_ALLOWED = ("UNUSEDSIGNAL", "UNUSEDPARAM", "PINCONNECTEMPTY", "SYMRSVDWORD", "GENUNNAMED")
+# of C++; in generated registers unnamed blocks; registers that begin with the configuration.
+_ALLOWED = ("UNUSEDSIGNAL", "UNUSEDPARAM", "PINCONNECTEMPTY", "SYMRSVDWORD", "GENUNNAMED", "PROCASSINIT")
 _CONSTRAINTS = {"vivado": "xdc", "quartus": "sdc"}
 _FILE_TYPES = {"vivado": "xdc", "quartus": "SDC"}  # as FuseSoC calls them
 _LINT = ("-Wall", *(f"-Wno-{x}" for x in _ALLOWED), "--timescale", "1ns/1ps")

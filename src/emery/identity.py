@@ -9,7 +9,7 @@ import subprocess
 from functools import cache as once
 from pathlib import Path
 
-from emery import __version__, capture, limits, physics
+from emery import __version__, capture, extension, limits, physics, shapes, workload
 from emery.common import ROOT
 from emery.make import cache
 
@@ -40,20 +40,25 @@ def identity(system, values: dict, program: Path, made: dict, traffic: dict) -> 
     `traffic` those of the workload.
 
     Its `digest` covers all that decides the result: the simulator (RTL, bench, compiler), what is loaded into the device,
-    parameters, workload, contents of captures and tables, what reads captures and what computes the limit. Where files lie does
-    not matter.
+    parameters, workload, contents of captures and tables, what reads captures and workload, what computes the limit, and
+    folders of the user's own that were given by `--with`. Where files lie does not matter.
     """
     programs, inputs = _files(made), _files(traffic)
     hook = system.hook("loads")
-    arithmetic = [cache.file_digest(Path(inspect.getfile(x))) for x in (limits, physics, capture)]
+    arithmetic = [cache.file_digest(Path(inspect.getfile(x))) for x in (limits, physics, capture, workload, shapes)]
     arithmetic += [cache.file_digest(system.folder / f"{system.python['loads']}.py")] if hook else []
+    arithmetic += [x.digest for x in system.extensions]
+    if not system.folder.is_relative_to(ROOT):
+        arithmetic.append(extension.contents(system.folder))
     model = cache.file_digest(program)
     told = {name: x for name, x in {**made, **traffic}.items() if name not in programs and name not in inputs}
+    own = {"with": [x.tell() for x in system.extensions]} if system.extensions else {}
     return {
         "version": __version__,
         "commit": commit(),
         "model": model,
         "programs": programs,
         "inputs": inputs,
+        **own,
         "digest": _digest(system.name, model, programs, inputs, told, values, arithmetic),
     }

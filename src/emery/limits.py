@@ -19,9 +19,11 @@ def _headroom(loads: dict, total: dict) -> dict:
     return {**rates, "by": by, "loads": loads}
 
 
-def _measured(streams: dict, size: float) -> dict:
+def _measured(streams: dict, size: float, each: bool) -> dict:
     """Frames a second of each stream. Where the frames delivered were longer or shorter than those offered, as many of the
-    offered kind as have the same bits on a line."""
+    offered kind as have the same bits on a line; not where `each` frame costs the same."""
+    if each:
+        return {name: stream["mpps"] * 1e6 for name, stream in streams.items() if stream["mpps"]}
     bits = 8 * (size + GAP)
     return {name: stream["l1_gbps"] * 1e9 / bits for name, stream in streams.items() if stream["mpps"]}
 
@@ -31,11 +33,11 @@ def limit(system, values: dict, work, result: dict | None = None) -> dict | None
     loads, mix = system.hook("loads"), system.hook("mix")
     if not loads:
         return None
-    sizes = work.sizes()
+    sizes = work.sizes(result["workload"].get("sent") if result else None)
     size = mean_size(sizes)
     steady = result is not None and result["window"]["steady"]
     if steady:
-        total, rates = result["totals"], _measured(result["streams"], size)
+        total, rates = result["totals"], _measured(result["streams"], size, system.one_size)
     else:
         rates = mix(values, work)
         total = in_units(sum(rates.values()), size)

@@ -1,89 +1,130 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of what `reproduce` measured, as PNG."""
+"""Figures of measured rows for a paper or a page, by matplotlib: PNG, SVG, PDF."""
 
 import os
 import textwrap
 
-from emery.published import BESIDE, beside
+from emery.charts import EMERY, Bars, Curves, chart, label, ticks
 
-_COLOURS = {"limit": "0.75", "paper": "tab:orange", "peer": "tab:red"}
-_LINES = {"limit": "--", "paper": ":", "peer": "-."}
-_DECADES = 50  # what lies so many times apart on an axis is drawn logarithmic
+_COLOURS = {"limit": "0.6", "paper": "#d1741a", "peer": "#c2306b", EMERY: "#2563b0"}
+_LINES = {"limit": "--", "paper": ":", "peer": "-.", EMERY: "-"}
+_SERIES = ("#2563b0", "#d1741a", "#1f8a4c", "#c2306b", "#7a4fc4", "#00868f", "#8a6d1b", "#5b6472", "#a33d2f")
+_MARKERS = "os^Dv<>ph"
+# Names of fonts only and letters as letters: what a paper's typesetter wants, and the same bytes on every machine.
+_LOOK = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "emery", "font.family": "DejaVu Sans", "font.size": 9}
+_NO_DATE = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
-def _curves(axes, own: list[dict]):
-    """Rows that have a place on an axis: Emery's points a series, beside them what paper, peer and physics say, once where
-    all series share it."""
-    names = list(dict.fromkeys(row["series"] for row in own))
+def _numbers(axes, name: str, low: float, high: float):
+    """A logarithmic axis with plain numbers."""
+    axis = getattr(axes, f"{name}axis")
+    places = ticks(low, high, True)
+    getattr(axes, f"set_{name}scale")("log")
+    axis.set_ticks(places, [label(x) for x in places])
+    axis.set_ticks([], minor=True)
 
-    def line(points: dict, **look):
-        if points:
-            axes.plot(*zip(*sorted(points.items()), strict=True), **look)
 
-    numbers = {label: beside(own, key) for label, key in BESIDE.items()}
-    for label, (shared, _) in numbers.items():
-        line(shared, marker=".", label=label, color=_COLOURS[label])
-    for number, name in enumerate(names):
-        colour = "tab:blue" if len(names) == 1 else f"C{number}"
-        for label, (_, apart) in numbers.items():
-            line(apart.get(name, {}), marker="x", linestyle=_LINES[label], label=f"{name}, {label}", color=colour)
-        points = {row["x"]: row["emery"] for row in own if row["series"] == name and row["emery"] is not None}
-        line(points, marker="o", label=name or "Emery", color=colour)
-    if _spans_decades([row["x"] for row in own]):
-        axes.set_xscale("log")
-    heights = [row[key] for row in own for key in ("emery", *BESIDE.values()) if row[key] is not None]
-    if _spans_decades(heights):
-        axes.set_yscale("log")
+def _curves(axes, found: Curves):
+    """Colour and marker say the series, the kind of line who says so."""
+    one = len(found.series) == 1
+    for line in found.lines:
+        apart = line.series >= 0 and not (one and line.role != EMERY)
+        colour = _SERIES[line.series % len(_SERIES)] if apart else _COLOURS[line.role]
+        marker = _MARKERS[line.series % len(_MARKERS)] if line.role == EMERY else "."
+        few = len(line.points) <= 40
+        look = {"marker": marker if few else "", "markersize": 5 if line.role == EMERY else 4, "markerfacecolor": "white"}
+        axes.plot(*zip(*line.points, strict=True), linestyle=_LINES[line.role], color=colour, linewidth=1.4, **look)
+    if found.log_x:
+        _numbers(axes, "x", *found.range(0))
+    if found.log_y:
+        _numbers(axes, "y", *found.heights)
     else:
-        axes.set_ylim(0, axes.get_ylim()[1] * 1.05)
+        axes.set_ylim(*found.heights)
+    axes.set_xlabel(found.x)
+    axes.set_ylabel(found.y)
+    axes.grid(alpha=0.25, linewidth=0.6)
 
 
-def _spans_decades(values: list) -> bool:
-    return bool(values) and min(values) > 0 and max(values) >= _DECADES * min(values)
+def _legend(found: Curves | Bars) -> list:
+    """An entry a series, and one for each kind of line; never one for each pair of these."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    if isinstance(found, Bars):
+        return [Patch(color=_COLOURS[x], label=x) for x in found.roles]
+    one = len(found.series) == 1
+    entries = []
+    if not one:
+        look = [(_SERIES[i % len(_SERIES)], _MARKERS[i % len(_MARKERS)], name) for i, name in enumerate(found.series)]
+        entries = [Line2D([], [], color=c, marker=m, markerfacecolor="white", markersize=5, label=name) for c, m, name in look]
+    for role in found.roles:
+        colour = _COLOURS[role] if one or any(x.role == role and x.series < 0 for x in found.lines) else "0.3"
+        name = (found.series[0] or EMERY) if one and role == EMERY else role
+        entries.append(Line2D([], [], color=colour, linestyle=_LINES[role], label=name))
+    return entries
 
 
-def _bars(axes, own: list[dict]):
-    """A group of bars a row: upright, or, where their names would not stand beside each other, lying."""
-    columns = [(label, key, _COLOURS[label]) for label, key in BESIDE.items()] + [("Emery", "emery", "tab:blue")]
-    columns = [x for x in columns if any(row[x[1]] is not None for row in own)]
-    upright = len(own) <= 8
-    draw = axes.bar if upright else axes.barh
-    for number, (label, key, colour) in enumerate(columns):
-        places = [i + (number - (len(columns) - 1) / 2) * 0.8 / len(columns) for i in range(len(own))]
-        draw(places, [row[key] or 0.0 for row in own], 0.8 / len(columns), label=label, color=colour)
+def _bars(axes, found: Bars):
+    """Upright, or, where their names would not stand beside each other, lying."""
+    upright = len(found.groups) <= 8
+    draw, count = (axes.bar if upright else axes.barh), len(found.roles)
+    for number, role in enumerate(found.roles):
+        places = [i + (number - (count - 1) / 2) * 0.8 / count for i in range(len(found.groups))]
+        heights = [values[number] or 0.0 for values in found.values]
+        drawn = draw(places, heights, 0.8 / count, label=role, color=_COLOURS[role])
+        if role == EMERY and upright:
+            axes.bar_label(drawn, [f"{x:.4g}" for x in heights], fontsize=6, padding=1)
     if upright:
-        axes.set_xticks(range(len(own)), [textwrap.fill(row["what"], 90 // len(own)) for row in own], fontsize=7)
-        axes.set_ylabel(own[0]["unit"])
+        axes.set_xticks(range(len(found.groups)), [textwrap.fill(x, 90 // len(found.groups)) for x in found.groups], fontsize=7)
+        axes.set_ylabel(found.unit)
     else:
-        axes.set_yticks(range(len(own)), [row["what"] for row in own], fontsize=7)
-        axes.invert_yaxis()
-        axes.set_xlabel(own[0]["unit"])
+        axes.set_yticks(range(len(found.groups)), found.groups, fontsize=7)
+        axes.set_ylim(len(found.groups) - 0.4, -0.6)
+        axes.set_xlabel(found.unit)
+    axes.grid(alpha=0.25, linewidth=0.6, axis="y" if upright else "x")
+    axes.set_axisbelow(True)
 
 
-def pictures(system, rows: list[dict], out: str) -> list[str]:
-    """One PNG a figure that says `plot`: curves of the targets that have a place on an axis, or bars."""
+def _draw(found: Curves | Bars, title: str, paths: list[str]):
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    from matplotlib import pyplot
+
+    entries = _legend(found)
+    rows = len(found.groups) if isinstance(found, Bars) else 0
+    tall = max(4.2, 0.19 * len(entries) + 0.8, 0.24 * rows + 1.0 if rows > 8 else 0)
+    with pyplot.rc_context(_LOOK):
+        canvas, axes = pyplot.subplots(figsize=(9, tall), layout="constrained")
+        (_curves if isinstance(found, Curves) else _bars)(axes, found)
+        axes.set_title(textwrap.fill(title, 90), fontsize=10)
+        canvas.legend(handles=entries, loc="outside right upper", fontsize=8)
+        for path in paths:
+            canvas.savefig(path, dpi=130, metadata=_NO_DATE[os.path.splitext(path)[1]])
+        pyplot.close(canvas)
+
+
+def _own(system, panels: list, path: str):
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    from matplotlib import pyplot
+
+    with pyplot.rc_context(_LOOK):
+        system.hook("picture")(panels, path)
+
+
+def pictures(system, rows: list[dict], out: str, endings=(".png",), every: bool = False) -> list[str]:
+    """Pictures of figures that say `plot` (`every`: of all that can be drawn), a file for each of `endings`."""
     paths = []
     for name, figure in system.figures.items():
         own = [x for x in rows if x["figure"] == name]
-        if not figure.get("plot") or len(own) < 2:
+        stem = os.path.join(out, f"{system.name}-{name}")
+        if figure.get("plot") == "own":
+            panels = [(row["what"], row["resources"]) for row in own if row.get("resources")]
+            if panels:
+                paths += [stem + x for x in endings]
+                for path in paths[-len(endings) :]:
+                    _own(system, panels, path)
             continue
-        os.environ.setdefault("MPLBACKEND", "Agg")
-        from matplotlib import pyplot
-
-        paths.append(os.path.join(out, f"{system.name}-{name}.png"))
-        if figure["plot"] == "own":
-            system.hook("picture")([(row["what"], row["resources"]) for row in own if row["resources"]], paths[-1])
-            continue
-        canvas, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
-        placed = [row for row in own if row["x"] is not None]  # beside them a figure may have numbers about all of these
-        if len(placed) > 1:
-            _curves(axes, placed)
-            axes.set_xlabel(figure.get("x", ""))
-            axes.set_ylabel(placed[0]["unit"])
-        else:
-            _bars(axes, own)
-        axes.set_title(f"{system.name}: {figure['title']}", fontsize=10)
-        canvas.legend(loc="outside right upper", fontsize=8)
-        canvas.savefig(paths[-1], dpi=130)
-        pyplot.close(canvas)
+        found = chart(figure, own) if every or figure.get("plot") else None
+        if found:
+            paths += [stem + x for x in endings]
+            _draw(found, f"{system.name}: {figure['title']}", paths[-len(endings) :])
     return paths

@@ -7,9 +7,10 @@ import math
 import random
 import re
 
+from emery import shapes
 from emery.common import UserError, nearest
 
-OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed")
+OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed", *shapes.OPTIONS)
 _NUMBER = r"[+-]?\d{1,18}(?:\.\d{1,18})?"
 
 

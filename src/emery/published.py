@@ -71,7 +71,8 @@ def write(system):
             page.write_text(new)
 
 
-def _number(value) -> str:
+def number(value) -> str:
+    """A number of a table."""
     if value is None:
         return ""
     if value and not 1e-3 <= abs(value) < 1e4:  # no powers of ten in a table
@@ -84,8 +85,8 @@ def _emery(row: dict) -> str:
     if row["emery"] is None:
         return row["verdict"].removeprefix("failed: ")
     notes = [f"{100 * row['lost']:.2g} % lost"] if row.get("lost") else []
-    notes += [] if row["met"] else [f"goal {_number(row['goal'])}"]
-    return _number(row["emery"]) + (f" ({', '.join(notes)})" if notes else "")
+    notes += [] if row["met"] else [f"goal {number(row['goal'])}"]
+    return number(row["emery"]) + (f" ({', '.join(notes)})" if notes else "")
 
 
 def _lines(cells: list[list[str]]) -> str:
@@ -97,7 +98,7 @@ def _list(rows: list[dict]) -> str:
     peer = any(row["peer_value"] is not None for row in rows)
     cells = [["", "paper", *["peer"] * peer, "limit", "Emery", "unit"]]
     for row in rows:
-        numbers = [_number(row["peer_value"])] * peer + [_number(row["limit"])]
+        numbers = [number(row["peer_value"])] * peer + [number(row["limit"])]
         cells.append([row["what"], row["paper"], *numbers, _emery(row), row["unit"]])
     return _lines(cells)
 
@@ -118,18 +119,18 @@ def beside(rows: list[dict], key: str) -> tuple[dict, dict]:
 def _curves(rows: list[dict]) -> str:
     """A line a series, a column a place on the axis."""
     places = sorted({row["x"] for row in rows})
-    cells = [[rows[0]["unit"], *map(_number, places)]]
+    cells = [[rows[0]["unit"], *map(number, places)]]
     names = list(dict.fromkeys(row["series"] for row in rows))
     numbers = {label: beside(rows, key) for label, key in BESIDE.items()}
     for label, (shared, _) in numbers.items():
         if shared:
-            cells.append([label, *(_number(shared.get(x)) for x in places)])
+            cells.append([label, *(number(shared.get(x)) for x in places)])
     for name in names:
         own = {row["x"]: _emery(row) for row in rows if row["series"] == name}
         cells.append([name or "Emery", *(own.get(x, "") for x in places)])
         for label, (_, apart) in numbers.items():
             if name in apart:
-                cells.append([f"{name}, {label}", *(_number(apart[name].get(x)) for x in places)])
+                cells.append([f"{name}, {label}", *(number(apart[name].get(x)) for x in places)])
     return _lines(cells)
 
 

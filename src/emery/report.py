@@ -52,12 +52,17 @@ def _limit(name: str, limit: dict, totals: dict) -> str:
 def _made_up(workload: dict) -> list[str]:
     """What the captures that were played did not have."""
     said = {"cut": "cut short when captured: zeros in place of the rest", "raw_ip": "raw IP: an Ethernet header before them"}
+    names = workload.get("pcap", {}) | workload.get("source", {})
     return [
-        f"{os.path.basename(workload['pcap'][port])}: {x[name]:,} of {x['packets']:,} packets {words}"
+        f"{os.path.basename(names[port])}: {x[name]:,} of {x['packets']:,} packets {words}"
         for port, x in workload.get("captures", {}).items()
         for name, words in said.items()
         if name in x
     ]
+
+
+def _own(told: dict) -> str:
+    return f"with       {told['folder']}: {told['kind']}, in place of {', '.join(told['replaces'])}"
 
 
 def run_table(result: dict, title: str) -> str:
@@ -85,6 +90,7 @@ def run_table(result: dict, title: str) -> str:
     if errors:
         words = [f"interface {x['interface']} {x['kind']} {x['queue']}: {x['code']}" for x in errors[:4]]
         lines.append("errors     " + ", ".join(words) + (f" (and {len(errors) - 4:,} more)" if len(errors) > 4 else ""))
+    lines += [_own(x) for x in result.get("identity", {}).get("with", ())]
     lines += [f"capture    {x}" for x in _made_up(result["workload"])]
     lines += [f"note       {x}" for x in result.get("resources", {}).get("notes", ())]
     window = result["window"]

@@ -5,6 +5,7 @@ import json
 import os
 from pathlib import Path
 
+from emery import published
 from emery.common import UserError, nearest
 from emery.limits import lost
 from emery.report import table
@@ -49,6 +50,11 @@ def _row(target) -> dict:
     return {name: getattr(target, name) for name in _COPIED}
 
 
+def _made_by(result: dict) -> dict:
+    """The version and commit that a result is of."""
+    return {name: x for name, x in result.get("identity", {}).items() if name in ("version", "commit")}
+
+
 def _failed(target, why: str) -> dict:
     """The row of a target that has no number."""
     return {**_row(target), "limit": None, "goal": None, "emery": None, "met": False, "verdict": f"failed: {why}"}
@@ -69,7 +75,7 @@ def judge(target, result: dict, base: dict | None = None) -> dict:
     limit = None if value is None else _limit(target, result)
     if value is None or (limit is None and target.limit is not None):
         return _failed(target, "at no time was the run steady")
-    return _judged(target, value, limit, lost(result["totals"]))
+    return _judged(target, value, limit, lost(result["totals"])) | _made_by(result)
 
 
 def _judged(target, value: float, limit, lost: float) -> dict:
@@ -105,13 +111,28 @@ def _about(target, rows: list[dict]) -> dict:
     return _judged(target, _OVER[target.measure](own), target.limit, max(row["lost"] for row in own))
 
 
-def run(system, only: str | None, settings: list[str], seed, out: str, say) -> list[dict]:
-    """Runs the targets of a system (of one figure, or one target, when `only` names it); writes pictures and rows."""
+def _wanted(system, only: str | None) -> list:
+    """The targets of a figure, the one that `only` names, or all."""
     figures = {x.figure for x in system.targets}
     known = figures | {x.id for x in system.targets}
     if only and only not in known:
         raise UserError(f"{system.name} has no figure or target {only}{nearest(only, known, figures)}")
-    wanted = [x for x in system.targets if only in (None, x.figure, x.id)]
+    return [x for x in system.targets if only in (None, x.figure, x.id)]
+
+
+def published_rows(system, only: str | None, out: str) -> list[dict]:
+    """The rows that are published, as `run` gives those it has measured."""
+    wanted = {x.id for x in _wanted(system, only)}
+    rows = [row for row in published.measured(system) if row["id"] in wanted]
+    if not rows:
+        raise UserError(f"{system.name}: nothing is published{f' of {only}' if only else ''}: reproduce it without --published")
+    make_directory("--out", out)
+    return rows
+
+
+def run(system, only: str | None, settings: list[str], seed, out: str, say) -> list[dict]:
+    """Runs the targets of a system (of one figure, or one target, when `only` names it); writes pictures and rows."""
+    wanted = _wanted(system, only)
     targets = [x for x in system.targets if x in wanted or any(y.of and _is_about(y, x.figure, x.id) for y in wanted)]
     first = [x for x in targets if not x.of]
     if not targets:

@@ -7,7 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from emery import runs
+from emery import extension, runs
 from emery.common import UserError, jobs
 from emery.make import cache
 from emery.runs import IntegrityError
@@ -64,8 +64,9 @@ class Results:
 
     def get(self, system, values: dict, work: Workload, point=None) -> dict:
         """The result of a run, or `{"failure": why}` when it failed (which is not kept: it is tried again next time)."""
-        plan = runs.plan(system, values, work)
-        with cache.lock(f"result-{plan.key[:32]}"):
+        with extension.told(system):
+            plan = runs.plan(system, values, work)
+        with extension.told(system), cache.lock(f"result-{plan.key[:32]}"):
             self.refresh()
             if plan.key not in self.known:
                 try:

@@ -8,10 +8,11 @@ import shutil
 import signal
 import subprocess
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from emery import limits
+from emery import extension, limits, traces
 from emery.common import Progress, UserError
 from emery.identity import identity
 from emery.make import build, cache
@@ -35,6 +36,7 @@ class Outputs:
 
     pcap_out: str = ""
     waves: str = ""
+    trace: str = ""
 
 
 def check_file(option: str, path: str):
@@ -56,7 +58,7 @@ def make_directory(option: str, path: str):
         raise UserError(f"{option} {path}: {error.strerror}") from error
 
 
-def prepare_outputs(pcap_out: str | None, waves: str | None, note=lambda line: None) -> Outputs:
+def prepare_outputs(pcap_out: str | None, waves: str | None, note=lambda line: None, trace: str | None = None) -> Outputs:
     """Checks and makes the places a run writes to. Waves become VCD where FST cannot be written, and `note` says so."""
     if pcap_out:
         make_directory("--pcap-out", pcap_out)
@@ -68,7 +70,10 @@ def prepare_outputs(pcap_out: str | None, waves: str | None, note=lambda line: N
             path = os.path.splitext(waves)[0] + ".vcd"
             note(f"FST needs the packages liblz4-dev and zlib1g-dev; writing VCD to {path} instead")
             waves = path
-    return Outputs(os.path.abspath(pcap_out) if pcap_out else "", os.path.abspath(waves) if waves else "")
+    if trace:
+        traces.check_name("--trace", trace)
+        check_file("--trace", trace)
+    return Outputs(*(os.path.abspath(x) if x else "" for x in (pcap_out, waves, trace)))
 
 
 def simulate(program: Path, settings: dict, title: str) -> tuple[dict | None, str]:
@@ -149,6 +154,22 @@ def problem(result: dict) -> str:
     return limits.excess(result)
 
 
+@contextmanager
+def _trace(path: str, settings: dict):
+    """Has the simulator write a trace, and makes of it what the name of the file says."""
+    if not path.endswith(".parquet"):
+        settings.update({"trace": path} if path else {})
+        yield
+        return
+    work = cache.scratch()
+    try:
+        settings["trace"] = str(work / "trace.jsonl")
+        yield
+        traces.pack(work / "trace.jsonl", path)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
 @dataclass(frozen=True)
 class Plan:
     """A run that only has to be done: its simulator is built, and what its result will follow from is known."""
@@ -174,16 +195,19 @@ class Plan:
             settings["waves"] = outputs.waves
         system, values, work = self.system, self.values, self.work
         try:
-            body, failure = simulate(self.program, settings, f"running {system.name}")
+            with _trace(outputs.trace, settings):
+                body, failure = simulate(self.program, settings, f"running {system.name}")
         except UserError as error:  # the user knows the files by other names
             line = str(error)
-            for name, path in work.settings().items() if work.routes or work.pcap else ():
-                line = line.replace(str(settings[name]), path) if name == "routes" or name.startswith("pcap") else line
+            for name, called in work.named().items():
+                line = line.replace(str(settings[name]), called)
             raise UserError(line) from error
         result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
         result["identity"] = self.identity
         if body is None:
             raise IntegrityError(failure, None)
+        if "sent" in body:
+            result["workload"]["sent"] = body.pop("sent")
         result.update(body)
         resources = system.hook("resources")
         if resources:
@@ -212,4 +236,5 @@ def plan(system, values: dict, work: Workload, waves: bool = False, assertions: 
 
 def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
-    return plan(system, values, work, bool(outputs.waves), assertions).run(outputs)
+    with extension.told(system):
+        return plan(system, values, work, bool(outputs.waves), assertions).run(outputs)

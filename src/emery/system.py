@@ -17,12 +17,12 @@ from pathlib import Path
 from types import ModuleType
 
 from emery.common import ROOT, UserError, in_checkout, nearest
-from emery.make import cache
+from emery.make import cache, programs
 
 SYSTEMS = ROOT / "systems"
-# What a condition of `[[refuse]]` may say of the workload: options of the run, whether it has captures or a file of routes, and
-# how long the longest frame is (bytes with FCS).
-FACTS = ("size", "flows", "direction", "pcap", "routes", "longest")
+# What a condition of `[[refuse]]` may say of the workload: options of the run, whether it has captures or a file of routes,
+# how long the longest frame is (bytes with FCS), and which options shape generated traffic (their names, or empty).
+FACTS = ("size", "flows", "direction", "pcap", "routes", "longest", "shape")
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,7 @@ class System:
     run: dict  # the main job: run options where the command line gives none
     parameters: dict[str, Parameter]
     python: dict  # names of functions to the modules of the folder that have them
+    one_size: bool  # what a frame costs follows from the longest of the run, not from its own size
     largest_frame: int  # bytes with FCS that --size may say; an MTU may allow less
     figures: dict
     targets: tuple[Target, ...]
@@ -174,6 +175,9 @@ class System:
     clocks: dict = field(default_factory=dict)  # MHz its top's clock ports are made for: numbers, or names of parameters
     resources: dict = field(default_factory=dict)  # what its entries of a result's `resources` are (schema.py)
     soak: dict = field(default_factory=dict)  # what runs are drawn from (check/soak.py)
+    extends: dict = field(default_factory=dict)  # by kind, what a folder of the user's own may replace (extension.py)
+    extensions: tuple = ()  # such folders
+    overlays: dict = field(default_factory=dict)  # folders of programs: what lies over them (make/programs.py)
 
     def values(self, settings: list[str] = ()) -> dict:
         """All parameters, with `NAME=VALUE` settings applied."""
@@ -209,7 +213,8 @@ class System:
         """What the bench is told: parameters by name, and what the system makes of them (files, mostly)."""
         told = {k: x for k, x in self.parameters.items() if not (x.rtl_only or x.sets) and _holds(x.when, values)}
         made = self.hook("settings") or (lambda values: {})
-        return {**{name: values[name] for name in told}, **made(values)}
+        with programs.laid_over(self.overlays):
+            return {**{name: values[name] for name in told}, **made(values)}
 
     def variant(self, values: dict) -> "System":
         """The system with the top and sources that these parameter values call for."""
@@ -400,6 +405,7 @@ def read(folder: Path) -> System:
             run=data.get("run", {}),
             parameters=parameters,
             python=data.get("python", {}),
+            one_size=data.get("one_size", False),
             largest_frame=data.get("largest_frame", 9018),
             figures=data.get("figure", {}),
             targets=_targets(data.get("target", []), data.get("figure", {})),
@@ -407,6 +413,7 @@ def read(folder: Path) -> System:
             clocks=_clocks(rtl.get("clocks", {}), parameters),
             resources=data.get("resources", {}),
             soak=data.get("soak", {}),
+            extends=data.get("with", {}),
             refusals=_refusals(data.get("refuse", []), parameters),
         )
     except KeyError as error:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, fields
 
-from emery import capture
+from emery import capture, packets, shapes
 from emery.common import UserError
 
 _SMALLEST = 64  # with FCS; the largest is the system's
@@ -20,7 +20,9 @@ _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _DIRECTIONS = ("tx", "rx", "both")
 _LONGEST_REPLAY = 100.0  # seconds
-OPTIONS = ("pcap", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
+OPTIONS = ("pcap", "source", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
+OPTIONS += shapes.OPTIONS
+_APART = (("pcap", "size"), ("pcap", "source"), ("source", "size"), ("frames", "duration"), ("timed", "rate"))
 # What is sent when neither the command line nor the system's main job says it; inputs send for that long when there is no
 # number of frames and no capture.
 DEFAULTS = {"size": "64", "duration": "200us", "flows": 64, "rate": "1.0", "seed": 1}
@@ -41,6 +43,8 @@ class Workload:
     seed: int
     timed: float = 0.0  # captures: so many times as fast as they were captured; 0: as fast as `rate`
     captures: dict = field(default_factory=dict)  # what is in those of `pcap` (capture.Capture)
+    shape: dict = field(default_factory=dict)  # how generated traffic is not as by default, by option (shapes.py)
+    source: dict = field(default_factory=dict)  # FILE.py:NAME that gave those of `pcap`, where one did
 
     def settings(self) -> dict:
         """What the simulator is told, but for captures, which are named as the user names them."""
@@ -50,22 +54,41 @@ class Workload:
         for name in ("size", "frames", "duration_ps", "direction", "routes"):
             if getattr(self, name):
                 lines[name] = getattr(self, name)
-        return {**lines, "flows": self.flows, "rate": self.rate, "seed": self.seed}
+        return {**lines, **self.shape, "flows": self.flows, "rate": self.rate, "seed": self.seed}
 
     def played(self) -> dict:
         """The settings of `settings` that name captures, with the files that are played for them."""
         return {_setting(port): x.path for port, x in self.captures.items()}
+
+    def named(self) -> dict:
+        """The settings that are files, as the user calls them."""
+        files = {_setting(port): x for port, x in {**self.pcap, **self.source}.items()}
+        return files | ({"routes": self.routes} if self.routes else {})
 
     def describe(self) -> dict:
         """As the result states it: only what applies."""
         every = {x.name: getattr(self, x.name) for x in fields(self) if x.name != "seed"}
         if self.pcap:
             every.pop("flows")
+        every |= every.pop("shape")
         every["captures"] = {port: x.describe() for port, x in self.captures.items()}
         return {name: value for name, value in every.items() if value}
 
-    def sizes(self) -> Counter:
-        """The distribution of frame sizes, with FCS."""
+    def sizes(self, sent: dict | None = None) -> Counter:
+        """The distribution of frame sizes, with FCS; of the mix that was `sent`, where that is known."""
+        found = self._drawn()
+        if not self.shape.get("ipv6"):
+            return found
+        counts = sent or {"frames": 1.0, **self.shape}
+        ipv6, vlan = (counts.get(x, 0) / counts["frames"] for x in ("ipv6", "vlan"))
+        longer = Counter({size: n * (1 - ipv6) for size, n in found.items()})
+        parts = zip(shapes.LEAST_IPV6, (1 - vlan, vlan), strict=True) if self.shape.get("vlan") else [(shapes.LEAST_IPV6[0], 1)]
+        for least, part in parts:
+            for size, n in found.items():
+                longer[max(size, least)] += n * ipv6 * part
+        return longer
+
+    def _drawn(self) -> Counter:
         if self.pcap:
             return sum((x.sizes for x in self.captures.values()), Counter())
         if self.size in _NAMED:
@@ -76,18 +99,19 @@ class Workload:
     def facts(self) -> dict:
         """What a system may refuse, by the names in `system.FACTS`."""
         files = {"pcap": bool(self.pcap), "routes": bool(self.routes)}
-        return {"size": self.size, "flows": self.flows, "direction": self.direction, **files, "longest": max(self.sizes())}
+        options = {"size": self.size, "flows": self.flows, "direction": self.direction}
+        return {**options, **files, "longest": max(self.sizes()), "shape": ",".join(self.shape)}
 
     def title(self) -> str:
         """In words."""
         if self.pcap:
-            what = ", ".join(os.path.basename(x) for x in self.pcap.values())
+            what = ", ".join(os.path.basename(x) for x in {**self.pcap, **self.source}.values())
         else:
             what = f"{self.size} B frames" if self.size[0].isdigit() else f"{self.size} frames"
             what += f", {self.flows} flow{'s' * (self.flows != 1)}"
         way = {"tx": ", transmit", "rx": ", receive", "both": ", both ways"}.get(self.direction, "")
         pace = f"in time, {self.timed:g} times as fast" if self.timed else f"rate {self.rate}"
-        return f"{what}{way}, {pace}"
+        return f"{what}{way}, {pace}{shapes.title(self.shape)}"
 
 
 def _setting(port: str) -> str:
@@ -129,21 +153,29 @@ def _rate(text: str) -> str:
     return text
 
 
-def _pcaps(names: list[str], largest: int) -> tuple[dict, dict]:
-    """Paths and what is in them, by port; refuses what is no capture, before anything is built."""
-    paths, found = {}, {}
+def _by_port(option: str, names: list[str]) -> dict:
+    """What is to be played, by port."""
+    found = {}
     for name in names:
         port, equals, path = name.partition("=")
         if not (equals and port.isdigit()):
             port, path = "", name
-        if port in paths:
-            raise UserError(f"--pcap {name}: " + (f"port {port} has a capture already" if port else "given twice"))
-        found[port], paths[port] = capture.read(path), os.path.abspath(path)
-        if (longest := max(found[port].sizes)) > largest:
-            raise UserError(f"--pcap {name}: a frame of {longest} bytes with FCS; the system takes up to {largest}")
-    if "" in paths and len(paths) > 1:
-        raise UserError("--pcap: give one capture for all ports, or one for each port as PORT=FILE, not both")
-    return paths, found
+        if port in found:
+            raise UserError(f"--{option} {name}: " + (f"port {port} has one already" if port else "given twice"))
+        found[port] = path
+    if "" in found and len(found) > 1:
+        raise UserError(f"--{option}: give one for all ports, or one for each port as PORT=..., not both")
+    return found
+
+
+def _captures(option: str, names: dict, paths: dict, largest: int) -> dict:
+    """What is in captures; refuses what is none, before anything is built. `names`: what the user calls them."""
+    found = {port: capture.read(path) for port, path in paths.items()}
+    for port, x in found.items():
+        if (longest := max(x.sizes)) > largest:
+            name = f"{port}={names[port]}" if port else names[port]
+            raise UserError(f"--{option} {name}: a frame of {longest} bytes with FCS; the system takes up to {largest}")
+    return found
 
 
 def _timed(text: str, captures: dict) -> float:
@@ -164,18 +196,16 @@ def _timed(text: str, captures: dict) -> float:
 def workload(system, options: dict) -> Workload:
     """The workload that the run options say, with the system's main job where they say nothing."""
     given = {k: v for k, v in options.items() if v not in (None, [], ())}
-    if given.get("pcap") and given.get("size"):
-        raise UserError("--pcap and --size: choose one")
-    if given.get("frames") and given.get("duration"):
-        raise UserError("--frames and --duration: choose one")
-    if given.get("pcap") and given.get("flows"):
+    for one, other in _APART:
+        if given.get(one) and given.get(other):
+            raise UserError(f"--{one} and --{other}: choose one")
+    if given.keys() & {"pcap", "source"} and given.get("flows"):
         raise UserError("--flows: a capture has its own flows")
-    if given.get("timed") and given.get("rate"):
-        raise UserError("--timed and --rate: choose one")
     # What is given takes the place of all that says the same: a capture is played once and whole, and as many frames are sent
     # as were asked for, however long the main job takes. Its rate is for captures.
     instead = {
         "pcap": ("size", "frames", "duration"),
+        "source": ("pcap", "size", "frames", "duration"),
         "size": ("pcap", "rate"),
         "timed": ("rate", "duration"),
         "frames": ("duration",),
@@ -183,10 +213,14 @@ def workload(system, options: dict) -> Workload:
     }
     chosen = {**{k: v for k, v in system.run.items() if not any(k in instead.get(x, ()) for x in given)}, **given}
     merged = {**DEFAULTS, **chosen}
+    frames = _whole(merged["frames"], "--frames", 1, 10**9) if "frames" in merged else 0
+    seed = _whole(merged["seed"], "--seed", 0, 2**63 - 1)
+    source = _by_port("source", merged.get("source", []))
     names = merged.get("pcap", [])
     if isinstance(names, str):  # the main job's own
         names = [str(system.folder / names)]
-    pcap, captures = _pcaps(names, system.largest_frame)
+    pcap = {port: packets.of_file(x, seed, frames) for port, x in source.items()} or _by_port("pcap", names)
+    captures = _captures("source" if source else "pcap", source or pcap, pcap, system.largest_frame)
     size = "" if pcap else _size(str(merged["size"]), system.largest_frame)
     for option in ("direction", "routes"):
         if given.get(option) and option not in system.options:
@@ -194,21 +228,23 @@ def workload(system, options: dict) -> Workload:
     direction = merged.get("direction", "")
     if direction and direction not in _DIRECTIONS:
         raise UserError(f"--direction {direction}: choose {', '.join(_DIRECTIONS)}")
-    frames = _whole(merged["frames"], "--frames", 1, 10**9) if "frames" in merged else 0
     duration = chosen.get("duration") or ("" if frames or pcap else DEFAULTS["duration"])
     routes = merged.get("routes", "")
     if routes and not (os.path.isfile(routes) and os.access(routes, os.R_OK)):
         raise UserError(f"--routes {routes}: no file that can be read")
+    flows = _whole(merged["flows"], "--flows", 1, 1 << 20)
     return Workload(
-        pcap=pcap,
+        pcap={port: os.path.abspath(x) for port, x in pcap.items()},
         size=size,
         frames=frames,
         duration_ps=parse_duration(duration) if duration else 0,
-        flows=_whole(merged["flows"], "--flows", 1, 1 << 20),
+        flows=flows,
         rate=_rate(str(merged["rate"])),
         direction=direction,
         routes=os.path.abspath(routes) if routes else "",
-        seed=_whole(merged["seed"], "--seed", 0, 2**63 - 1),
+        seed=seed,
         timed=_timed(str(merged["timed"]), captures) if "timed" in merged else 0.0,
         captures=captures,
+        shape=shapes.shape(merged, flows, bool(captures)),
+        source=source,
     )

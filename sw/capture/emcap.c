@@ -570,17 +570,6 @@ int emcap_link_lost(const struct emcap* d, unsigned link) {
 
 // ---- numbers
 
-// Packets in memory that nobody has taken, as far as entries tell.
-static uint64_t waiting(const struct ring* ring) {
-  uint64_t sum = 0;
-  struct entry e;
-  for (uint32_t b = ring->returned + 1; b - ring->returned <= ring->device->config.blocks; ++b) {
-    const uint32_t taken = after(ring->next, b) ? slot_of(ring, b)->delivered : 0;
-    if (load(ring, b, &e)) sum += e.packets - taken;
-  }
-  return sum;
-}
-
 void emcap_get_stats(const struct emcap* d, struct emcap_stats* s) {
   memset(s, 0, sizeof *s);
   s->link_losses = d->link_losses;
@@ -593,7 +582,6 @@ void emcap_get_stats(const struct emcap* d, struct emcap_stats* s) {
     s->lost_packets += ring->stats.lost_packets + ring->tail_lost;
     s->bad_puts += ring->stats.bad_puts;
     s->damaged += ring->stats.damaged;
-    s->waiting += waiting(ring);
   }
 }
 
@@ -633,6 +621,19 @@ int emcap_drained(struct emcap* d) {
 unsigned emcap_fill(const struct emcap* d, unsigned ring) {
   const struct ring* r = &d->rings[ring];
   return r->next - 1 - r->returned;
+}
+
+uint64_t emcap_waiting(const struct emcap* d) {
+  uint64_t sum = 0;
+  struct entry e;
+  for (unsigned i = 0; i < d->config.rings; ++i) {
+    const struct ring* r = &d->rings[i];
+    for (uint32_t b = r->returned + 1; b - r->returned <= d->config.blocks; ++b) {
+      const uint32_t taken = after(r->next, b) ? slot_of(r, b)->delivered : 0;
+      if (load(r, b, &e)) sum += e.packets - taken;
+    }
+  }
+  return sum;
 }
 
 void emcap_get_counters(struct emcap* d, struct emcap_counters* c) {

@@ -66,7 +66,6 @@ struct emcap_stats {
   uint64_t lost_blocks;     // not carried to their end by a link that was lost
   uint64_t lost_packets;    // captured, but lost with a link
   uint64_t bad_puts;        // packets put that were not the oldest taken: refused
-  uint64_t waiting;         // in memory, and not handed out: consumers hold all the blocks they may
   uint64_t damaged;         // blocks with a record that does not fit: the rest of the block skipped
   uint64_t link_losses;
 };
@@ -126,6 +125,8 @@ void emcap_get_counters(struct emcap* device, struct emcap_counters* counters);
 int emcap_drained(struct emcap* device);
 // Blocks of a ring that the device has opened and not got back, as far as the host has seen them.
 unsigned emcap_fill(const struct emcap* device, unsigned ring);
+// Packets in memory that were not handed out, as far as the entries of their blocks tell.
+uint64_t emcap_waiting(const struct emcap* device);
 
 // Registers of the device, for settings the library has no call for (generator, filters): byte
 // offsets of BAR 0.

@@ -13,6 +13,7 @@
 #include "Vcapture.h"
 #include "bench/pcie/register_list.hpp"
 #include "bench/run/main.hpp"
+#include "bench/run/memory_trace.hpp"
 #include "bench/run/run.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac.hpp"
@@ -32,7 +33,11 @@ constexpr Time kStep = 1 * kMicrosecond;
 constexpr Time kEmpty = 20 * kMicrosecond;  // the device's buffers are when nothing came so long
 constexpr Time kPatience = 1000 * kMicrosecond;
 constexpr std::uint32_t kLongest = sizeof Frame::data;
+constexpr std::uint64_t kEntry = 16;     // bytes of the progress entry of a block
 constexpr unsigned kHostileClocks = 25;  // between two writes
+
+// Of a packet's way; the generator's packets are never in the first buffer.
+enum Stage : unsigned { kOffered, kCapBuffer, kDmaWrite, kCapLink, kConsumer };
 
 FramePins mac_rx(Vcapture& m) {
   return {&m.mac_rx_valid_i, nullptr,         m.mac_rx_data_i.data(), &m.mac_rx_len_i,
@@ -59,8 +64,12 @@ class Bench final : public Run {
   void close() override;
 
  private:
+  struct Landed {  // of a traced run: packet, and the entry of its block
+    MemoryTrace::Written packet, entry;
+  };
   struct Waiting {  // a packet of a ring that several consumers share
     std::uint32_t block;
+    Landed landed;
     Time time;
     std::uint64_t stamp;
     std::vector<std::uint8_t> bytes;
@@ -70,7 +79,9 @@ class Bench final : public Run {
   void past_the_frontier();
   bool may_harm(std::string_view name, const std::uint32_t* index) const;
   void got(unsigned ring, const emcap_packet& packet, Time now);
-  void take(std::span<const std::uint8_t> bytes, std::uint64_t stamp, Time now);
+  Landed landed(unsigned ring, const emcap_packet& packet);
+  void take(std::span<const std::uint8_t> bytes, std::uint64_t stamp, Time now,
+            const Landed& landed);
 
   void open() override;
   void look() override;
@@ -89,6 +100,7 @@ class Bench final : public Run {
   ConsumerConfig consuming_;
   bool past_frontier_, hostile_;
   HostMemory memory_;
+  std::optional<MemoryTrace> memory_trace_;  // a traced run
   Links links_;
   Machine machine_{memory_};
   emcap* device_ = nullptr;
@@ -138,6 +150,11 @@ Bench::Bench(const Options& options)
   score_.in_blocks();
   simulation_.add(core_, *this);
   add_source_of(options);
+  if (!trace()) return;
+  trace()->add_way({generator_ ? "cap_generator" : "mac_rx", "cap_buffer", "dma_write", "cap_link",
+                    "consumer", "taken"});
+  memory_trace_.emplace(*trace(), memory_);
+  for (unsigned l = 0; l < links_.count(); ++l) links_[l].root.observe(&*memory_trace_);
 }
 
 void Bench::add_source_of(const Options& options) {
@@ -160,14 +177,17 @@ void Bench::add_source_of(const Options& options) {
         options,
         {kLineRate, kLongest, "the " + std::to_string(kLongest) + " the bench's wire carries"}, 1);
     const TrafficConfig plan = *workload.port(0);
-    longest = plan.sizes.high - kFcsBytes;
+    longest = plan.longest();
     if (plan.capture) {
       for (const Capture::Packet& packet : plan.capture->packets())
         longest = std::max(longest, packet.size);
     }
     mac_->set_source(&add_source(plan, [this] { return mac_->rx_idle(); }));
-    mac_->on_receiving([this](const Frame& frame, WireFault, Time started, Time) {
+    mac_->on_receiving([this](const Frame& frame, WireFault fault, Time started, Time arrives) {
       offer(stream_, frame.bytes(), frame.flow, started);
+      stage(kCapBuffer, arrives);
+      lost(reason(fault));
+      if (fault != WireFault::kNone) refused(frame.bytes());
       moved();
     });
   }
@@ -210,7 +230,7 @@ void Bench::open_library() {
       device_, consuming_,
       [this](unsigned ring, const emcap_packet& packet, Time now) { got(ring, packet, now); });
   const std::uint64_t entries = machine_.allocation(1),
-                      per_ring = std::uint64_t{rings_.blocks} * 16;
+                      per_ring = std::uint64_t{rings_.blocks} * kEntry;
   memory_.watch(entries, machine_.allocation_bytes(1),
                 [this, entries, per_ring](std::uint64_t addr, std::uint32_t) {
                   consumers_->wake(static_cast<unsigned>((addr - entries) / per_ring));
@@ -255,19 +275,33 @@ bool Bench::may_harm(std::string_view name, const std::uint32_t* index) const {
 void Bench::got(unsigned ring, const emcap_packet& packet, Time now) {
   moved();
   const std::span<const std::uint8_t> bytes{packet.data, packet.stored};
+  const Landed when = memory_trace_ ? landed(ring, packet) : Landed();
   if (waiting_.empty()) {
-    take(bytes, packet.time_ns, now);
+    take(bytes, packet.time_ns, now, when);
+    queue(ring);
   } else {
-    waiting_[ring].push_back({packet.block, now, packet.time_ns, {bytes.begin(), bytes.end()}});
+    waiting_[ring].push_back(
+        {packet.block, when, now, packet.time_ns, {bytes.begin(), bytes.end()}});
   }
 }
 
+Bench::Landed Bench::landed(unsigned ring, const emcap_packet& packet) {
+  const std::uint64_t place = ring * rings_.blocks + ((packet.block - 1) & (rings_.blocks - 1)),
+                      entry = machine_.allocation(1) + place * kEntry;
+  return {memory_trace_->written(packet.data, packet.stored),
+          memory_trace_->written(memory_.pointer(entry, kEntry), kEntry)};
+}
+
 // The device's clock starts at zero when its reset ends.
-void Bench::take(std::span<const std::uint8_t> bytes, std::uint64_t stamp, Time now) {
+void Bench::take(std::span<const std::uint8_t> bytes, std::uint64_t stamp, Time now,
+                 const Landed& landed) {
   const Time stamped =
       rings_.timestamps ? std::min(now, kReset + static_cast<Time>(stamp) * kNanosecond) : now;
   if (generator_) generator_->arrived(bytes, stamped);
   deliver(stream_, bytes, now, output_, stamped);
+  stage(kDmaWrite, landed.packet.first);
+  stage(kCapLink, landed.packet.last);
+  stage(kConsumer, landed.entry.last);
 }
 
 // ---- the run
@@ -309,7 +343,10 @@ void Bench::account() {
   for (std::vector<Waiting>& ring : waiting_) {
     std::stable_sort(ring.begin(), ring.end(),
                      [](const Waiting& a, const Waiting& b) { return a.block < b.block; });
-    for (const Waiting& w : ring) take(w.bytes, w.stamp, w.time);
+    for (const Waiting& w : ring) {
+      take(w.bytes, w.stamp, w.time, w.landed);
+      queue(static_cast<unsigned>(&ring - waiting_.data()));
+    }
   }
   emcap_get_stats(device_, &stats_);
   emcap_get_counters(device_, &counters_);
@@ -322,7 +359,7 @@ void Bench::account() {
   // Those of a consumer that gives nothing back: it is handed no more. Any other leaves none
   // behind.
   if (consuming_.misbehaviour == Misbehaviour::kNoPut)
-    score_.dropped(stream_, "not_taken", stats_.waiting);
+    score_.dropped(stream_, "not_taken", emcap_waiting(device_));
   if (generator_) return;
   score_.dropped(stream_, "bad_fcs", counters_.rx_bad_fcs);
   score_.dropped(stream_, "runt", counters_.rx_runt);

@@ -121,7 +121,6 @@ module capture
   );
   ptp_cdc i_ptp_mac (
       .clk_i,
-      .rst_i,
       .time_i(core_time),
       .mac_clk_i,
       .mac_rst_i,
@@ -225,7 +224,7 @@ module capture
   logic [Links-1:0] link_down, foreign, unsupported, dropped;
   for (genvar l = 0; l < Links; l++) begin : g_link
     pcie_cfg_t cfg;
-    logic up, link_rst;
+    logic up, link_rst, unused_rst;
     assign link_rst = rst_i || !up;
     assign link_down[l] = !up;
 
@@ -244,6 +243,7 @@ module capture
         .pins_o(pcie_o[l]),
         .cfg_o(cfg),
         .up_o(up),
+        .rst_o(unused_rst),
         .req(request),
         .access(request),
         .regs(link_regs[l]),

@@ -22,6 +22,7 @@
 #include "systems/core_nic/image.hpp"
 #include "systems/core_nic/measurement.hpp"
 #include "systems/core_nic/observer.hpp"
+#include "systems/core_nic/ways.hpp"
 
 namespace emery::core_nic {
 namespace {
@@ -134,6 +135,7 @@ class Bench final : public Run {
   HostMemory memory_;
   PcieHost host_;
   Driver driver_;
+  std::optional<Ways> ways_;  // a traced run
   Observer observer_;
   Ddr ddr_;
   WordMac mac_;
@@ -194,19 +196,30 @@ void Bench::add_traffic(const Options& options) {
     plan.source = 0;
     sender_ = &add_source(plan);
   }
+  if (trace()) {
+    ways_.emplace(*trace(), host_.root, driver_);
+    if (direction_ != "rx") trace()->takes(tx_stream_, ways_->sent());
+    if (direction_ != "tx") trace()->takes(rx_stream_, ways_->received());
+  }
   drops_.emplace(direction_ != "rx" ? tx_stream_ : -1, direction_ != "tx" ? rx_stream_ : -1);
 }
 
 void Bench::connect_wire() {
   mac_.on_transmitted([this](std::span<const std::uint8_t> bytes, Time arrived) {
     deliver(tx_stream_, bytes, arrived, wire_output_);
+    stage(kMacTxSend, mac_.tx_began());
     measurement_.sent();
   });
-  mac_.on_receiving([this](const Frame& frame, WireFault, Time started, Time) {
+  mac_.on_receiving([this](const Frame& frame, WireFault fault, Time started, Time arrives) {
     offer(rx_stream_, frame.bytes(), frame.flow, started);
+    stage(kMacRxStore, arrives);
+    lost(reason(fault));
+    if (fault != WireFault::kNone) refused(frame.bytes());
   });
-  driver_.on_receive = [this](std::span<const std::uint8_t> bytes, Time now) {
+  driver_.on_receive = [this](std::span<const std::uint8_t> bytes,
+                              std::span<const std::uint8_t> descriptor, Time now) {
     deliver(rx_stream_, bytes, now, host_output_);
+    if (ways_) ways_->taken(bytes, descriptor);
     measurement_.received();
   };
 }
@@ -217,6 +230,7 @@ void Bench::sample(Time now) {
     const Frame* frame = sender_ ? sender_->due(now) : nullptr;
     if (!frame || !driver_.transmit(frame->bytes())) return false;
     offer(tx_stream_, frame->bytes(), frame->flow, now);
+    if (ways_) ways_->put();
     sender_->pop();
     return true;
   });

@@ -48,7 +48,7 @@ module core_nic_host
   `STREAM_ON(tlp_beat_t, completion, host_clk_i, host_rst_i)
   `STREAM_ON(tlp_beat_t, read_tlp, host_clk_i, host_rst_i)
   `STREAM_ON(tlp_beat_t, posted_tlp[2], host_clk_i, host_rst_i)
-  logic unused_up, foreign, unsupported, dropped;
+  logic unused_up, unused_rst, foreign, unsupported, dropped;
   logic [2:0] happened;
   dma_read_count_t unused_count;
 
@@ -63,6 +63,7 @@ module core_nic_host
       .pins_o(pcie_o),
       .cfg_o(cfg),
       .up_o(unused_up),
+      .rst_o(unused_rst),
       .req(request),
       .access(request),
       .regs(host_regs),
@@ -78,6 +79,7 @@ module core_nic_host
   ) i_dma (
       .clk_i(host_clk_i),
       .rst_i(host_rst_i),
+      .forget_i(1'b1),
       .cfg_i(cfg),
       .timeout_cycles_i(32'd6_250_000),  // 50 ms
       .overtaken_cycles_i('0),

@@ -115,8 +115,11 @@ void Driver::open() {
   ++mailbox_writes_;
 }
 
-void Driver::put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const bd_t& d) {
-  std::memcpy(ring + std::size_t{index & (entries - 1)} * kDescriptorBytes, &d, sizeof d);
+std::span<const std::uint8_t> Driver::put(std::uint8_t* ring, unsigned entries, std::uint32_t index,
+                                          const bd_t& d) {
+  std::uint8_t* const at = ring + std::size_t{index & (entries - 1)} * kDescriptorBytes;
+  std::memcpy(at, &d, sizeof d);
+  return {at, kDescriptorBytes};
 }
 
 void Driver::give(std::uint32_t buffer) {
@@ -133,13 +136,16 @@ bool Driver::transmit(std::span<const std::uint8_t> frame) {
   if (headers != 0) {
     // Headers are built in a place of their own, two bytes off a line as protocol stacks have it.
     std::memcpy(headers_ + 64 * slot + 2, frame.data(), headers);
-    put(send_, config_.send_ring, send_producer_++,
-        descriptor(header_addr_ + 64 * slot + 2, kHeadersBytes, false, last));
+    newest_.part[0] = {headers_ + 64 * slot + 2, headers};
+    newest_.descriptor[0] =
+        put(send_, config_.send_ring, send_producer_++,
+            descriptor(header_addr_ + 64 * slot + 2, kHeadersBytes, false, last));
   }
   const std::uint64_t at = std::uint64_t{slot} * kBufferBytes + config_.payload_offset;
   std::memcpy(payloads_ + at, frame.data() + headers, frame.size() - headers);
-  put(send_, config_.send_ring, send_producer_++,
-      descriptor(payload_addr_ + at, frame.size() - headers, true, last));
+  newest_.part[1] = {payloads_ + at, frame.size() - headers};
+  newest_.descriptor[1] = put(send_, config_.send_ring, send_producer_++,
+                              descriptor(payload_addr_ + at, frame.size() - headers, true, last));
   return true;
 }
 
@@ -166,10 +172,10 @@ void Driver::take_status() {
 
 bool Driver::receive_one(Time now) {
   if (return_consumer_ == return_produced_) return false;
+  const std::uint8_t* const at =
+      returned_ + std::size_t{return_consumer_ & (config_.receive_ring - 1)} * kDescriptorBytes;
   bd_t d;
-  std::memcpy(
-      &d, returned_ + std::size_t{return_consumer_ & (config_.receive_ring - 1)} * kDescriptorBytes,
-      sizeof d);
+  std::memcpy(&d, at, sizeof d);
   ++return_consumer_;
   const unsigned length = mailbox_pkg::bd_info_t{d.info}.len();
   if (d.cookie >= config_.receive_ring ||
@@ -180,7 +186,8 @@ bool Driver::receive_one(Time now) {
     return false;
   }
   if (length >= kShortest && length <= kLongest) {
-    on_receive({buffers_ + std::size_t{d.cookie} * kBufferBytes, length}, now);
+    on_receive({buffers_ + std::size_t{d.cookie} * kBufferBytes, length}, {at, kDescriptorBytes},
+               now);
   } else if (length != 0) {  // 0: the firmware has dropped the frame
     ++bad_lengths_;
   }
@@ -215,6 +222,7 @@ void Driver::ring() {
   }
   if (send_rung_ != send_producer_) {
     write32(EMERY_REG(send_producer), send_rung_ = send_producer_);
+    if (on_mailbox) on_mailbox();
     ++mailbox_writes_;
   }
 }

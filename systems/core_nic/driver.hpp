@@ -59,7 +59,17 @@ class Driver {
   // Puts a frame into the send ring. False when full.
   bool transmit(std::span<const std::uint8_t> frame);
 
-  std::function<void(std::span<const std::uint8_t> frame, Time now)> on_receive;
+  // With the descriptor that came back with the frame.
+  std::function<void(std::span<const std::uint8_t> frame, std::span<const std::uint8_t> descriptor,
+                     Time now)>
+      on_receive;
+  // The device was told of all frames that were transmitted.
+  std::function<void()> on_mailbox;
+  // Where the frame transmitted last lies: its bytes and descriptors, in one or two parts each.
+  struct Sent {
+    std::span<const std::uint8_t> part[2], descriptor[2];
+  };
+  const Sent& newest() const { return newest_; }
 
   // When the CPU is through with the last frame it took.
   Time busy_until() const { return worked_until_; }
@@ -76,7 +86,9 @@ class Driver {
   void write32(std::size_t offset, std::uint32_t value) {
     mmio_write(host_, bar_ + offset, value, 4);
   }
-  void put(std::uint8_t* ring, unsigned entries, std::uint32_t index, const mailbox_pkg::bd_t& d);
+  // Gives the place in the ring.
+  std::span<const std::uint8_t> put(std::uint8_t* ring, unsigned entries, std::uint32_t index,
+                                    const mailbox_pkg::bd_t& d);
   void give(std::uint32_t buffer);
   void take_status();
   bool receive_one(Time now);
@@ -91,6 +103,7 @@ class Driver {
   std::uint32_t send_producer_ = 0, send_rung_ = 0, send_consumer_ = 0;
   std::uint32_t receive_producer_ = 0, receive_rung_ = 0;
   std::uint32_t return_produced_ = 0, return_consumer_ = 0;
+  Sent newest_;
   bool pending_ = false;    // there was an interrupt
   bool send_next_ = false;  // it is the turn of a frame to be sent
   Time busy_until_ = 0, worked_until_ = 0;

@@ -21,6 +21,7 @@
 #include "bench/run/run.hpp"
 #include "bench/wire/mac.hpp"
 #include "systems/direct_router/accounts.hpp"
+#include "systems/direct_router/burst_watch.hpp"
 #include "systems/direct_router/host.hpp"
 #include "systems/direct_router/machine.hpp"
 #include "systems/direct_router/reference.hpp"
@@ -34,6 +35,9 @@ constexpr double kLineRate = 1e9;
 constexpr Time kQuiet = 100 * kMicrosecond;
 constexpr Time kStep = 2 * kMicrosecond;
 constexpr unsigned kVlanAndHeader = 18;
+
+// Of a frame's way; the host's are of the slow path.
+enum Stage : unsigned { kMacRx, kIpRoute, kBurst, kHost, kSlowTx, kMacTx };
 
 // Traffic is of two classes when a part of it is.
 bool by_class(const Options& options, const Workload& workload) {
@@ -104,7 +108,8 @@ class Bench final : public Run {
   bool add_traffic(unsigned port, const Options& options);
   void plan_flows(unsigned port, TrafficConfig& plan, double high) const;
   void plan_faults();
-  void entered(unsigned port, const Frame& frame, WireFault fault, Time started);
+  void watch_ways();
+  void entered(unsigned port, const Frame& frame, WireFault fault, Time started, Time arrives);
   void left(unsigned port, std::span<const std::uint8_t> bytes, Time arrived);
 
   void open() override;
@@ -126,11 +131,13 @@ class Bench final : public Run {
   Routes routes_;
   std::optional<route::Addresses> addresses_;
   std::unique_ptr<Host> host_;
+  std::optional<BurstWatch> bursts_;  // a traced run
   std::vector<CardRoutes> card_routes_;
   std::unique_ptr<Reference> reference_;
   std::vector<Port> port_;
   CardFaults faults_;
   std::uint64_t hostile_every_;
+  unsigned message_words_;
   std::uint64_t cut_frames_ = 0;  // to the host because the cards' tables are too small
   Time patience_;                 // at the end
   Time traffic_end_ = 0, host_busy_ = 0;
@@ -149,7 +156,8 @@ Bench::Bench(const Options& options)
       accounts_(host_config_, by_class_, score_, crossings_),
       port_(scenario_.cards),
       faults_(options, scenario_.cards),
-      hostile_every_(options.get<std::uint64_t>("bad_ip_every")) {
+      hostile_every_(options.get<std::uint64_t>("bad_ip_every")),
+      message_words_(options.get<unsigned>("message_bytes") / 8) {
   if (scenario_.slow && !machine_->slow_path())
     throw OptionError("these cards have no slow path: config=A and slow_path need bus=pcix");
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
@@ -166,6 +174,8 @@ Bench::Bench(const Options& options)
     inputs += add_traffic(p, options);
   }
   if (inputs == 0) throw OptionError("no input has traffic");
+  if (trace())
+    trace()->add_way({"mac_rx", "ip_route", "burst", "host", "slow_tx", "mac_tx", "wire"});
 }
 
 void Bench::connect_port(unsigned p, const Options& options) {
@@ -176,9 +186,8 @@ void Bench::connect_port(unsigned p, const Options& options) {
   port.output = add_output("wire" + std::to_string(p) + ".pcap");
   port.mac->on_transmitted(
       [this, p](std::span<const std::uint8_t> bytes, Time arrived) { left(p, bytes, arrived); });
-  port.mac->on_receiving([this, p](const Frame& frame, WireFault fault, Time started, Time) {
-    entered(p, frame, fault, started);
-  });
+  port.mac->on_receiving([this, p](const Frame& frame, WireFault fault, Time started,
+                                   Time arrives) { entered(p, frame, fault, started, arrives); });
 }
 
 // False when the port is silent.
@@ -211,7 +220,7 @@ void Bench::plan_flows(unsigned p, TrafficConfig& plan, double high) const {
   }
 }
 
-void Bench::entered(unsigned p, const Frame& frame, WireFault fault, Time started) {
+void Bench::entered(unsigned p, const Frame& frame, WireFault fault, Time started, Time arrives) {
   moved();
   static thread_local Frame out;
   out.assign(frame.bytes());
@@ -219,7 +228,10 @@ void Bench::entered(unsigned p, const Frame& frame, WireFault fault, Time starte
   if (fault == WireFault::kNone) verdict = reference_->forward(p, {out.data.data(), out.size});
   if (!verdict.drop && verdict.slow && !machine_->slow_path()) verdict.drop = "no_slow_path";
   if (verdict.drop) {
-    offer(crossings_.expect_drop(p, verdict.drop), frame.bytes(), 0, started);
+    offer(crossings_.expect_drop(p, verdict.drop), frame.bytes(), frame.flow, started);
+    stage(kIpRoute, arrives);
+    lost(verdict.drop);
+    refused(frame.bytes());
     return;
   }
   cut_frames_ += verdict.cut;
@@ -230,10 +242,13 @@ void Bench::entered(unsigned p, const Frame& frame, WireFault fault, Time starte
   const bool high = (frame.data[15] & kTosMask) == kTos[0];
   offer(crossings_.stream(p, verdict.port, by_class_ && !high), out.bytes(), frame.flow, started,
         way);
+  stage(kIpRoute, arrives);
+  queue(verdict.cls);
 }
 
 void Bench::left(unsigned p, std::span<const std::uint8_t> bytes, Time arrived) {
   deliver(crossings_.arrived(p, bytes, p == 0 ? 1 : 0), bytes, arrived, port_[p].output);
+  stage(kMacTx, port_[p].mac->tx_began());
 }
 
 // ---- the run
@@ -251,6 +266,7 @@ void Bench::open() {
   host_ = std::make_unique<Host>(h, simulation_, machine_->cpu(), memory_, routes_);
   host_->probe();
   machine_->found();
+  if (trace()) watch_ways();
   for (unsigned c = 0; c < scenario_.cards; ++c)
     card_routes_.emplace_back(routes_, c, scenario_.cards, host_->lpm_nodes());
   const ReferenceConfig reference{h.own_mac,     h.next_hop, h.fast_path, h.rewrite_source,
@@ -260,6 +276,24 @@ void Bench::open() {
   simulation_.run_for(5 * kMicrosecond);
   machine_->mark(0);
   plan_faults();
+}
+
+// Frames on the bus and in the host are found by their bytes: they have their final form there.
+void Bench::watch_ways() {
+  host_->on_forward = [this](std::span<const std::uint8_t> frame, Time taken) {
+    const Trace::Number n = trace()->seen(frame, kHost, taken);
+    trace()->mark(n, kSlowTx, simulation_.now());
+  };
+  bursts_.emplace(message_words_ - 1, [this](std::span<const std::uint8_t> frame, Time begun) {
+    trace()->seen(frame, kBurst, begun);
+  });
+  for (unsigned c = 0; c < scenario_.cards; ++c) {
+    for (unsigned p = 0; p + 1 < scenario_.cards; ++p)
+      bursts_->add_window(host_->window(c, p), Host::window_bytes());
+  }
+  machine_->on_write([this](std::uint64_t address, std::uint64_t word, Time now) {
+    bursts_->word(address, word, now);
+  });
 }
 
 void Bench::plan_faults() {

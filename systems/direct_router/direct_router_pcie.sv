@@ -60,7 +60,14 @@ module direct_router_pcie
   pcix_pkg::bus_event_t bus_event;
   logic [Writers-1:0] tlp_sent;
   logic
-      unused_up, unused_foreign, write_dropped, access_dropped, word_in, bad_read, unused_unmapped;
+      unused_up,
+      unused_rst,
+      unused_foreign,
+      write_dropped,
+      access_dropped,
+      word_in,
+      bad_read,
+      unused_unmapped;
 
   pcie_endpoint #(
       .Interface(PcieInterface),
@@ -74,6 +81,7 @@ module direct_router_pcie
       .pins_o(pcie_o),
       .cfg_o(cfg),
       .up_o(unused_up),
+      .rst_o(unused_rst),
       .req(request),
       .access,
       .regs(bar),

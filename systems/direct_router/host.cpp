@@ -199,10 +199,9 @@ void Host::load_routes(unsigned c, const CardRoutes& routes) {
     const unsigned peer = CardRoutes::peer(c, other);
     const std::size_t at = kPeer + peer * sizeof(Peer);
     const auto& route = routes.ternary()[peer];
-    const std::uint64_t window =
-        card_[other].base + kWindows + CardRoutes::peer(other, c) * kWindowBytes;
-    write(c, at + offsetof(Peer, window_lo), static_cast<std::uint32_t>(window));
-    write(c, at + offsetof(Peer, window_hi), static_cast<std::uint32_t>(window >> 32));
+    const std::uint64_t ours = window(other, CardRoutes::peer(other, c));
+    write(c, at + offsetof(Peer, window_lo), static_cast<std::uint32_t>(ours));
+    write(c, at + offsetof(Peer, window_hi), static_cast<std::uint32_t>(ours >> 32));
     write(c, at + offsetof(Peer, value), route ? route->prefix : 0);
     write(c, at + offsetof(Peer, mask), route ? route->mask() : 0);
     write(c, at + offsetof(Peer, hop_lo),
@@ -232,6 +231,12 @@ void Host::load_classes(unsigned c) {
     }
   }
 }
+
+std::uint64_t Host::window(unsigned card, unsigned peer) const {
+  return card_[card].base + kWindows + peer * kWindowBytes;
+}
+
+std::uint64_t Host::window_bytes() { return kWindowBytes; }
 
 // ---- packets
 
@@ -266,7 +271,7 @@ bool Host::begin(Time now, unsigned from, unsigned cls) {
   if (!info_of(descriptor).done()) return false;
   const unsigned bytes = info_of(descriptor).bytes();
   std::uint8_t* data = memory_.pointer(ring.buffers[slot], bytes);
-  Work work{from, cls, kNone, nullptr};
+  Work work{from, cls, kNone, nullptr, now};
   if (data == nullptr || bytes < 60) {
     work.drop = "bad_descriptor";
   } else {
@@ -347,6 +352,7 @@ void Host::finish() {
   ++out.producer;
   write(work_.to, EMERY_REG(tx_ring) + offsetof(card_regs__tx_ring_t, producer), out.producer);
   ++stats_.forwarded;
+  if (on_forward) on_forward({frame, bytes}, work_.taken);
   const std::uint64_t fresh = free_.back();
   free_.pop_back();
   give_back(card, ring, fresh);

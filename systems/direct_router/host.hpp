@@ -67,8 +67,13 @@ class Host {
   }
   /// The number a card has for the slow path as a destination.
   unsigned slow_destination() const { return peers_; }
+  /// A card's windows, one behind the other: where each lies, once the cards have addresses.
+  std::uint64_t window(unsigned card, unsigned peer) const;
+  static std::uint64_t window_bytes();
   unsigned lpm_nodes() const { return lpm_nodes_; }
 
+  /// A frame is in a transmit ring, as it goes out; the CPU has begun with it at `taken`.
+  std::function<void(std::span<const std::uint8_t> frame, Time taken)> on_forward;
   const HostStats& stats() const { return stats_; }
   /// What was not forwarded, by reason; of the frames that came in at that card.
   const std::map<std::string, std::uint64_t>& drops(unsigned card) const {
@@ -102,6 +107,7 @@ class Host {
   struct Work {
     unsigned from = 0, cls = 0, to = kNone;
     const char* drop = nullptr;
+    Time taken = 0;
   };
 
   void make_ring(Ring& ring, bool receive);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -42,6 +43,10 @@ class Machine {
   virtual void release() {}
   /// The host has found the cards and given them their addresses.
   virtual void found() {}
+
+  /// Is told of each word that a card writes, with the address of its write, when it is on the bus.
+  using OnWrite = std::function<void(std::uint64_t address, std::uint64_t word, Time now)>;
+  virtual void on_write(OnWrite callback) = 0;
 
   /// Traffic begins (0) or ends (1): what `write_summary` is about.
   virtual void mark(int end) = 0;

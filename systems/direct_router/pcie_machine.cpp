@@ -72,6 +72,16 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
       cpu_.config_write(c, kDeviceControl, 0x2810 | payload << 5);
   }
 
+  void on_write(OnWrite callback) override {
+    switch_.on_packet([callback = std::move(callback)](const Tlp& tlp) {
+      for (std::uint32_t at = 0; tlp.is_mem_write() && at + 8 <= tlp.bytes; at += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, tlp.payload + at, sizeof word);
+        callback(tlp.addr(), word, tlp.time);
+      }
+    });
+  }
+
   void mark(int end) override {
     for (Card& card : card_) {
       card.at[static_cast<std::size_t>(end)] = {simulation_.now(), card.link->up.busy_time(),

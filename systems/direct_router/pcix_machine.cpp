@@ -2,6 +2,7 @@
 // The paper's machine: cards on a PCI-X bus, and the chipset with its memory.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "Vdirect_router.h"
 #include "bench/pcix/bus.hpp"
@@ -37,6 +38,8 @@ class PcixMachine final : public CardMachine<Vdirect_router> {
   CpuPort& cpu() override { return bridge_; }
   bool slow_path() const override { return true; }
   void release() override { bus_.set_reset(false); }
+
+  void on_write(OnWrite callback) override { bus_.on_write(std::move(callback)); }
 
   void mark(int end) override { at_[static_cast<std::size_t>(end)] = bus_.stats(); }
   void set_dead(unsigned card) override { bus_.set_dead(static_cast<int>(card), true); }

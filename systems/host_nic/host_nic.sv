@@ -4,7 +4,7 @@
 ///
 /// Wiring only. `clk_i` is the 250 MHz PCIe user clock. PCIe side: the pins of the hard block that `PcieInterface` names. MAC side:
 /// those of a CMAC a port (cmac_pkg), each way with the clock that the block has for it (322.265625 MHz, nobody's phase or
-/// frequency the same). Resets are synchronous, active high, and given together.
+/// frequency the same). A reset may come at any time and resets all (reset_sequencer), the MAC blocks too; so does the host that resets the function.
 /// Registers: BAR 0 as in host_nic.rdl. No output depends combinationally on an input.
 module host_nic
   import pcie_pkg::*;
@@ -20,6 +20,7 @@ module host_nic
     parameter int TxQueues = 256,  // of each interface
     parameter int RxQueues = 256,  // of each interface
     parameter int EventQueues = 32,  // of each interface
+    parameter int Scheduler = SchedRr,  // of each port: queue_pkg
     parameter int FlowEntries = 1024,  // of each port's exact-match steering
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
     parameter int CplLines = 64,  // completion lines open or being written, each direction
@@ -50,7 +51,7 @@ module host_nic
   localparam int AddrW = MapW;
   localparam int Vectors = MsixEntryCount;
   localparam int ReadClients = 2 + Ports;
-  localparam int WriteClients = 3 + Ports;
+  localparam int WriteClients = 3 + 2 * Ports;
 
   if (Interfaces < 1 || Interfaces > InterfaceCount || Ports < 1 || Ports > 4) begin : g_bad_ports
     $fatal(1, "host_nic: Interfaces %0d and Ports %0d must be 1 ... 4", Interfaces, Ports);
@@ -59,15 +60,36 @@ module host_nic
     $fatal(1, "host_nic: more DMA clients than dma_pkg::SelW can name");
   end
 
+  // ---------------------------------------------------------------- resets
+  localparam int Domains = 1 + 2 * MacPorts;
+  logic [Domains-1:0] domain_clk, domain_asks, domain_rst;
+  logic device_rst, rst, mac_tx_rst[MacPorts], mac_rx_rst[MacPorts];
+  assign domain_clk[0] = clk_i;
+  assign domain_asks[0] = device_rst;
+  assign rst = domain_rst[0];
+  for (genvar i = 0; i < MacPorts; i++) begin : g_reset
+    assign domain_clk[1+2*i+:2] = {mac_rx_clk_i[i], mac_tx_clk_i[i]};
+    assign domain_asks[1+2*i+:2] = {mac_rx_rst_i[i], mac_tx_rst_i[i]};
+    assign mac_tx_rst[i] = domain_rst[1+2*i];
+    assign mac_rx_rst[i] = domain_rst[2+2*i];
+  end
+  reset_sequencer #(
+      .Domains(Domains)
+  ) i_resets (
+      .clk_i(domain_clk),
+      .rst_i(domain_asks),
+      .rst_o(domain_rst)
+  );
+
   // ---------------------------------------------------------------- PCIe
   pcie_cfg_t cfg;
   reg_if #(.AddrW(AddrW)) host_regs ();
-  `STREAM(tlp_beat_t, request)
-  `STREAM(tlp_beat_t, access)
-  `STREAM(wide_tlp_beat_t, completion)
-  `STREAM(tlp_beat_t, read_tlp)
-  `STREAM(wide_tlp_beat_t, posted_tlp[2])  // DMA, interrupts
-  `STREAM(tlp_beat_t, irq_tlp)
+  `STREAM_ON(tlp_beat_t, request, clk_i, rst)
+  `STREAM_ON(tlp_beat_t, access, clk_i, rst)
+  `STREAM_ON(wide_tlp_beat_t, completion, clk_i, rst)
+  `STREAM_ON(tlp_beat_t, read_tlp, clk_i, rst)
+  `STREAM_ON(wide_tlp_beat_t, posted_tlp[2], clk_i, rst)  // DMA, interrupts
+  `STREAM_ON(tlp_beat_t, irq_tlp, clk_i, rst)
   logic unused_up, tlp_foreign, request_unsupported, request_dropped, line_dropped;
   line_write_t line;
   pcie_endpoint #(
@@ -83,6 +105,7 @@ module host_nic
       .pins_o(pcie_o),
       .cfg_o(cfg),
       .up_o(unused_up),
+      .rst_o(device_rst),
       .req(request),
       .access,
       .regs(host_regs),
@@ -100,15 +123,15 @@ module host_nic
       .Size (AddrW'(PushSize))
   ) i_push (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .in(request),
       .other(access),
       .line_o(line),
       .dropped_o(line_dropped)
   );
 
-  `STREAM(dma_req_t, read_client[Interfaces*ReadClients])
-  `STREAM(dma_req_t, write_client[Interfaces*WriteClients])
+  `STREAM_ON(dma_req_t, read_client[Interfaces*ReadClients], clk_i, rst)
+  `STREAM_ON(dma_req_t, write_client[Interfaces*WriteClients], clk_i, rst)
   dma_status_t read_status, write_status;
   ram_write_t ram_write;
   ram_read_t ram_read;
@@ -120,13 +143,14 @@ module host_nic
       .Reads(Interfaces * ReadClients),
       .Writes(Interfaces * WriteClients),
       .ReadHigh({Interfaces{{Ports{1'b0}}, 2'b11}}),
-      .WriteHigh({Interfaces{{Ports{1'b0}}, 3'b111}}),
+      .WriteHigh({Interfaces{{2 * Ports{1'b0}}, 3'b111}}),
       .Tags(Tags),
       .Sent(wide_tlp_beat_t),
       .Received(wide_tlp_beat_t)
   ) i_dma (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
+      .forget_i(rst_i),
       .cfg_i(cfg),
       .timeout_cycles_i(dma_timeout),
       .overtaken_cycles_i(dma_overtaken[15:0]),
@@ -177,7 +201,7 @@ module host_nic
       .Size(region_sizes())
   ) i_regs (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .in(host_regs),
       .out(region),
       .unmapped_o(unused_unmapped)
@@ -218,16 +242,16 @@ module host_nic
 
   nic_device_regs i_device_regs (
       .clk(clk_i),
-      .rst(rst_i),
+      .rst(rst),
       .regs(region[RegDevice]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)
   );
 
   // ---------------------------------------------------------------- interrupts
-  `STREAM(queue_t, interface_vector[Interfaces])
-  `STREAM(queue_t, vector)
-  `STREAM(queue_t, moderated)
+  `STREAM_ON(queue_t, interface_vector[Interfaces], clk_i, rst)
+  `STREAM_ON(queue_t, vector, clk_i, rst)
+  `STREAM_ON(queue_t, moderated, clk_i, rst)
   logic [(Interfaces > 1 ? $clog2(Interfaces) : 1)-1:0] unused_vector;
   logic unused_msix_sent, unused_msix_dropped;
   arb_rr #(
@@ -235,7 +259,7 @@ module host_nic
       .N(Interfaces)
   ) i_vector (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .in(interface_vector),
       .out(vector),
       .index_o(unused_vector)
@@ -244,17 +268,17 @@ module host_nic
       .Vectors(Vectors)
   ) i_moderate (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .regs(region[RegModeration]),
-      .in  (vector),
-      .out (moderated)
+      .in(vector),
+      .out(moderated)
   );
   msix #(
       .Vectors  (Vectors),
       .PbaOffset(16'(MsixPendingBase - MsixBase))
   ) i_msix (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .cfg_i(cfg),
       .regs(region[RegMsix]),
       .vector(moderated),
@@ -265,15 +289,15 @@ module host_nic
 
   tlp_extend i_irq_tlp (
       .clk_i,
-      .rst_i,
-      .in (irq_tlp),
+      .rst_i(rst),
+      .in(irq_tlp),
       .out(posted_tlp[1])
   );
 
   // ---------------------------------------------------------------- time
   ptp_clock i_ptp (
       .clk_i,
-      .rst_i,
+      .rst_i (rst),
       .time_o(core_time)
   );
   time_regs i_time_regs (
@@ -289,6 +313,7 @@ module host_nic
   for (genvar i = 0; i < Interfaces; i++) begin : g_interface
     host_nic_interface #(
         .Index(i),
+        .Scheduler(Scheduler),
         .Ports(Ports),
         .TxQueues(TxQueues),
         .RxQueues(RxQueues),
@@ -304,7 +329,7 @@ module host_nic
         .AddrW(AddrW)
     ) i_interface (
         .clk_i,
-        .rst_i,
+        .rst_i(rst),
         .regs(region[RegInterface+i]),
         .dma_read(read_client[i*ReadClients:(i+1)*ReadClients-1]),
         .read_status_i(read_status),
@@ -317,9 +342,9 @@ module host_nic
         .vector(interface_vector[i]),
         .time_i(core_time),
         .mac_tx_clk_i(mac_tx_clk_i[i*Ports:(i+1)*Ports-1]),
-        .mac_tx_rst_i(mac_tx_rst_i[i*Ports:(i+1)*Ports-1]),
+        .mac_tx_rst_i(mac_tx_rst[i*Ports:(i+1)*Ports-1]),
         .mac_rx_clk_i(mac_rx_clk_i[i*Ports:(i+1)*Ports-1]),
-        .mac_rx_rst_i(mac_rx_rst_i[i*Ports:(i+1)*Ports-1]),
+        .mac_rx_rst_i(mac_rx_rst[i*Ports:(i+1)*Ports-1]),
         .mac_i(mac_i[i*Ports:(i+1)*Ports-1]),
         .mac_o(mac_o[i*Ports:(i+1)*Ports-1])
     );

@@ -5,7 +5,7 @@
 /// Wiring only. Transmit and receive have a queue manager, a descriptor fetch, a completion queue manager and a completion
 /// write each; events have a completion queue manager and a completion write of their own. All ports share the queues.
 /// DMA clients, in order: reads: transmit descriptors, receive descriptors, then transmit data of each port; writes:
-/// transmit completions, receive completions, events, then receive data of each port.
+/// transmit completions, receive completions, events, then receive data of each port, and packed receive data of each port.
 module host_nic_interface
   import queue_pkg::*;
   import dma_pkg::*;
@@ -13,6 +13,7 @@ module host_nic_interface
   import nic_interface_map_pkg::*;
 #(
     parameter int Index = 0,
+    parameter int Scheduler = SchedRr,
     parameter int Ports = 1,
     parameter int TxQueues = 256,
     parameter int RxQueues = 256,
@@ -27,7 +28,7 @@ module host_nic_interface
     parameter int MaxFrame = 9216,
     parameter int AddrW = 26,
     localparam int ReadClients = 2 + Ports,
-    localparam int WriteClients = 3 + Ports
+    localparam int WriteClients = 3 + 2 * Ports
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -61,17 +62,17 @@ module host_nic_interface
 );
   localparam int ReadBase = Index * ReadClients;
   localparam int WriteBase = Index * WriteClients;
-  localparam int PortW = Ports > 1 ? $clog2(Ports) : 1;
   localparam int RssEntries = RxQueues > 128 ? 2 ** $clog2(RxQueues) : 128;
 
   // ---------------------------------------------------------------- registers
   localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegPorts = 6;
-  localparam int PortRegions = 4;  // registers, scheduler, RSS table, flow table of each port
+  // Of each port: registers, scheduler, RSS table, flow table, and of other schedulers than round robin their own.
+  localparam int PortRegions = Scheduler == int'(SchedRr) ? 4 : 5;
   localparam int RegRegions = RegPorts + PortRegions * Ports;
   localparam int OwnBases[RegPorts] = '{TxqBase, RxqBase, TxcqBase, RxcqBase, EqBase, RegsBase};
   localparam int OwnSizes[RegPorts] = '{TxqSize, RxqSize, TxcqSize, RxcqSize, EqSize, RegsSize};
-  localparam int PortBases[PortRegions] = '{PortBase, SchedBase, RssBase, FlowBase};
-  localparam int PortSizes[PortRegions] = '{PortStride, SchedStride, RssStride, FlowStride};
+  localparam int PortBases[5] = '{PortBase, SchedBase, RssBase, FlowBase, SchedOwnBase};
+  localparam int PortSizes[5] = '{PortStride, SchedStride, RssStride, FlowStride, SchedOwnStride};
   typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
 
   function automatic region_t regions(bit sizes);
@@ -80,8 +81,7 @@ module host_nic_interface
     regions[RegPorts+i] = AddrW'(sizes ? PortSizes[i%PortRegions] : PortBases[i%PortRegions] + i / PortRegions * PortSizes[i%PortRegions]);
   endfunction
 
-  reg_if #(.AddrW(AddrW)) region[RegRegions] ();
-  logic unused_unmapped;
+  reg_if #(.AddrW(AddrW)) region[RegRegions+Ports] ();  // the last ones where there is no fifth
   reg_demux #(
       .N(RegRegions),
       .AddrW(AddrW),
@@ -92,8 +92,8 @@ module host_nic_interface
       .clk_i,
       .rst_i,
       .in(regs),
-      .out(region),
-      .unmapped_o(unused_unmapped)
+      .out(region[0:RegRegions-1]),
+      .unmapped_o()
   );
 
   logic error_valid, rx_streams;
@@ -188,8 +188,6 @@ module host_nic_interface
   `STREAM(commit_t, rx_commit[Ports])
   `STREAM(queue_error_t, rx_stop[Ports])
   `STREAM(queue_t, rx_doorbell)
-  push_store_t unused_push_store;
-  logic [1:0] unused_rx_pushes;
   desc_queues #(
       .Queues(RxQueues),
       .Slots(DescSlots),
@@ -212,9 +210,9 @@ module host_nic_interface
       .streams_o(rx_streams),
       .slots_o(rx_slots),
       .line_i,
-      .push_store_o(unused_push_store),
+      .push_store_o(),
       .push_release_i('0),
-      .pushes_o(unused_rx_pushes),
+      .pushes_o(),
       .dma(dma_read[1]),
       .status_i(read_status_i),
       .ram_i(ram_write_i)
@@ -231,7 +229,6 @@ module host_nic_interface
   `STREAM(record_t, record[3])
   `STREAM(notify_t, notify[3])
   `STREAM(queue_error_t, event_error)
-  logic [PortW-1:0] unused_tx_record, unused_rx_record;
   ram_row_t [2:0] cpl_row;
 
   arb_rr #(
@@ -242,7 +239,7 @@ module host_nic_interface
       .rst_i,
       .in(tx_port_record),
       .out(record[0]),
-      .index_o(unused_tx_record)
+      .index_o()
   );
   arb_rr #(
       .T(record_t),
@@ -252,7 +249,7 @@ module host_nic_interface
       .rst_i,
       .in(rx_port_record),
       .out(record[1]),
-      .index_o(unused_rx_record)
+      .index_o()
   );
   event_mux i_event_mux (
       .clk_i,
@@ -334,6 +331,8 @@ module host_nic_interface
   for (genvar p = 0; p < Ports; p++) begin : g_port
     host_nic_port #(
         .Index(p),
+        .Scheduler(Scheduler),
+        .AddrW(AddrW),
         .TxQueues(TxQueues),
         .RxQueues(RxQueues),
         .RssEntries(RssEntries),
@@ -344,12 +343,14 @@ module host_nic_interface
         .RxRamBytes(RxRamBytes),
         .MaxFrame(MaxFrame),
         .ReadSel(ram_sel_t'(ReadBase + 2 + p)),
-        .WriteSel(ram_sel_t'(WriteBase + 3 + p))
+        .WriteSel(ram_sel_t'(WriteBase + 3 + p)),
+        .PackSel(ram_sel_t'(WriteBase + 3 + Ports + p))
     ) i_port (
         .clk_i,
         .rst_i,
         .regs(region[RegPorts+PortRegions*p]),
         .sched_regs(region[RegPorts+PortRegions*p+1]),
+        .sched_own(region[PortRegions>4?RegPorts+PortRegions*p+4 : RegRegions+p]),
         .rss_regs(region[RegPorts+PortRegions*p+2]),
         .flow_regs(region[RegPorts+PortRegions*p+3]),
         .rx_records_i(rx_streams),
@@ -373,6 +374,7 @@ module host_nic_interface
         .rx_stop(rx_stop[p]),
         .rx_record(rx_port_record[p]),
         .rx_dma(dma_write[3+p]),
+        .pack_dma(dma_write[3+Ports+p]),
         .write_status_i,
         .ram_read_i,
         .ram_row_o(port_row[p]),

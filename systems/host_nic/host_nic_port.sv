@@ -3,7 +3,7 @@
 /// One Ethernet port of host-nic: scheduler, transmit and receive engine, packet RAMs, MAC side (paper, section II-D, II-E).
 ///
 /// Wiring only. Transmit: scheduler, engine, checksum, MAC. Receive: MAC, flow hash, steering and checksum, packet buffer,
-/// queue by flow or hash, engine.
+/// queue by flow or hash, engine, packer.
 module host_nic_port
   import queue_pkg::*;
   import dma_pkg::*;
@@ -12,6 +12,8 @@ module host_nic_port
   import engine_pkg::*;
 #(
     parameter int Index = 0,
+    parameter int Scheduler = SchedRr,
+    parameter int AddrW = 26,
     parameter int TxQueues = 256,
     parameter int RxQueues = 256,
     parameter int RssEntries = 128,
@@ -22,14 +24,16 @@ module host_nic_port
     parameter int RxRamBytes = 131072,
     parameter int MaxFrame = 9216,  // without FCS
     parameter ram_sel_t ReadSel = '0,
-    parameter ram_sel_t WriteSel = '0
+    parameter ram_sel_t WriteSel = '0,
+    parameter ram_sel_t PackSel = '0
 ) (
     input logic clk_i,
     input logic rst_i,
 
-    // Registers: nic_port_regs, sched_regs[], rss_regs, flow_regs of host_nic.rdl.
+    // Registers: nic_port_regs, sched_regs[], nic_sched_map, rss_regs, flow_regs of host_nic.rdl.
     reg_if.slave regs,
     reg_if.slave sched_regs,
+    reg_if.slave sched_own,
     reg_if.slave rss_regs,
     reg_if.slave flow_regs,
     input logic rx_records_i,  // there are stream queues
@@ -50,13 +54,14 @@ module host_nic_port
     input push_store_t push_i,
     output logic [PushEntries-1:0] push_release_o,
 
-    // Receive: fetch_req_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t.
+    // Receive: fetch_req_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t; dma_req_t of packed frames.
            stream_if.src rx_request,
            stream_if.snk rx_desc,
            stream_if.src rx_commit,
            stream_if.src rx_stop,
            stream_if.src rx_record,
            stream_if.src rx_dma,
+           stream_if.src pack_dma,
     input  dma_status_t  write_status_i,
     input  ram_read_t    ram_read_i,
     output ram_row_t     ram_row_o,
@@ -76,7 +81,7 @@ module host_nic_port
   mac_rx_count_t mac_rx_count;
   rx_engine_count_t rx_count;
   tx_engine_count_t tx_count;
-  logic rx_buffer_full;
+  logic rx_buffer_full, rx_hook_dropped;
   logic [31:0] max_frame_setting;
   logic [13:0] max_frame;
   logic [15:0] tx_units, rx_units;
@@ -113,6 +118,7 @@ module host_nic_port
   assign hw_in.rx_descriptor_error.value.incr = rx_count.descriptor_error;
   assign hw_in.rx_dma_error.value.incr = rx_count.dma_error;
   assign hw_in.rx_truncated.value.incr = rx_count.truncated;
+  assign hw_in.rx_hook.value.incr = rx_hook_dropped;
   assign hw_in.tx_frames.value.incr = tx_count.sent;
   assign hw_in.tx_errors.value.incr = tx_count.error;
 
@@ -129,23 +135,31 @@ module host_nic_port
   `STREAM(granted_t, granted)
   `STREAM(sent_t, sent)
   `STREAM(desc_beat_t, tx_beat)
+  `STREAM(wide_beat_t, tx_read)
   `STREAM(wide_beat_t, tx_raw)
   `STREAM(wide_beat_t, tx_frame)
   `STREAM(ptp_time_t, tx_stamp)
-  tx_csum_t tx_csum_command;
+  tx_csum_t tx_read_csum, tx_csum_command;
 
-  sched_rr #(
-      .Queues(TxQueues)
+  host_nic_scheduler #(
+      .Kind  (Scheduler),
+      .Queues(TxQueues),
+      .AddrW (AddrW)
   ) i_sched (
       .clk_i,
       .rst_i,
+      .regs(sched_regs),
+      .control(sched_own),
       .max_burst_i(burst_i),
       .max_inflight_i,
-      .regs(sched_regs),
+      .time_i,
       .doorbell,
       .grant,
       .granted,
-      .sent
+      .sent,
+      .beat_valid_i(tx_beat.valid),
+      .beat_ready_i(tx_beat.ready),
+      .beat_i(tx_beat.data)
   );
   assign tx_request.valid = grant.valid;
   assign tx_request.data = '{port: port_t'(Index), req: grant.data};
@@ -172,8 +186,8 @@ module host_nic_port
       .ram_i(ram_write_i),
       .push_i,
       .push_release_o,
-      .frame(tx_raw),
-      .csum_o(tx_csum_command),
+      .frame(tx_read),
+      .csum_o(tx_read_csum),
       .stamp(tx_stamp),
       .record(tx_record),
       .commit(tx_commit),
@@ -181,6 +195,14 @@ module host_nic_port
       .stop(tx_stop),
       .count_o(tx_count),
       .units_o(tx_units)
+  );
+  tx_hook i_tx_hook (
+      .clk_i,
+      .rst_i,
+      .frame_in(tx_read),
+      .csum_i(tx_read_csum),
+      .frame_out(tx_raw),
+      .csum_o(tx_csum_command)
   );
   tx_csum i_tx_csum (
       .clk_i,
@@ -202,18 +224,30 @@ module host_nic_port
       .tx_tready_i(mac_i.tx_tready),
       .tx_o(mac_tx)
   );
-  assign mac_o = '{tx: mac_tx, rx_systemtimer: mac_timer};
+  assign mac_o = '{
+          tx: mac_tx,
+          tx_reset: mac_tx_rst_i,
+          rx_systemtimer: mac_timer,
+          rx_reset: mac_rx_rst_i
+      };
 
   // ---------------------------------------------------------------- receive
   `STREAM(wide_beat_t, rx_raw)
+  `STREAM(wide_beat_t, rx_parsed)
   `STREAM(wide_beat_t, rx_frame)
   `STREAM(ptp_time_t, rx_stamp)
+  `STREAM(rx_info_t, rx_found)
   `STREAM(rx_info_t, rx_info)
   `STREAM(rx_meta_t, rx_stored)
   `STREAM(rx_meta_t, rx_meta)
   `STREAM(deq_req_t, rx_deq)
   `STREAM(desc_beat_t, rx_beat)
+  `STREAM(rx_piece_t, rx_piece)
   rx_free_t rx_free;
+  logic moved, row_valid, row_ready;
+  row_addr_t row_addr;
+  ram_row_t row;
+  ram_row_t [1:0] ram_row;
 
   cmac_rx i_mac_rx (
       .mac_clk_i(mac_rx_clk_i),
@@ -240,8 +274,17 @@ module host_nic_port
       .flow_refused_o(flow_refused),
       .frame_in(rx_raw),
       .stamp(rx_stamp),
+      .frame_out(rx_parsed),
+      .info(rx_found)
+  );
+  rx_hook i_rx_hook (
+      .clk_i,
+      .rst_i,
+      .frame_in (rx_parsed),
+      .info_in  (rx_found),
       .frame_out(rx_frame),
-      .info(rx_info)
+      .info_out (rx_info),
+      .dropped_o(rx_hook_dropped)
   );
   rx_buffer #(
       .RamBytes(RxRamBytes),
@@ -257,12 +300,17 @@ module host_nic_port
       .meta(rx_stored),
       .free_i(rx_free),
       .ram_i(ram_read_i),
-      .ram_o(ram_row_o),
+      .ram_o(ram_row[0]),
+      .row_valid_i(row_valid),
+      .row_addr_i(row_addr),
+      .row_ready_o(row_ready),
+      .row_o(row),
       .dropped_o(rx_buffer_full),
       .units_o(rx_units)
   );
   rss_table #(
-      .Entries(RssEntries)
+      .Entries(RssEntries),
+      .Queues (RxQueues)
   ) i_rss (
       .clk_i,
       .rst_i,
@@ -284,10 +332,34 @@ module host_nic_port
       .desc(rx_beat),
       .dma(rx_dma),
       .status_i(write_status_i),
+      .part(rx_piece),
+      .moved_i(moved),
       .record(rx_record),
       .commit(rx_commit),
       .stop(rx_stop),
       .count_o(rx_count)
+  );
+  rx_pack #(
+      .Sel(PackSel)
+  ) i_rx_pack (
+      .clk_i,
+      .rst_i,
+      .piece(rx_piece),
+      .moved_o(moved),
+      .row_valid_o(row_valid),
+      .row_addr_o(row_addr),
+      .row_ready_i(row_ready),
+      .row_i(row),
+      .dma(pack_dma),
+      .status_i(write_status_i),
+      .ram_i(ram_read_i),
+      .ram_o(ram_row[1])
+  );
+  ram_row_or #(
+      .N(2)
+  ) i_ram_row (
+      .row_i(ram_row),
+      .row_o(ram_row_o)
   );
   assign rx_request.valid = rx_deq.valid;
   assign rx_request.data = '{port: port_t'(Index), req: rx_deq.data};

@@ -6,9 +6,10 @@ from math import ceil
 
 from emery.physics import FCS, PcieSlot, PcieUse, ethernet_fps
 
-_LINE_GBPS = 100.0
 _IN_THE_CARD = 2048  # more frames than ever wait for their descriptors
 _PAGE = 4096
+_ROW = 128  # of the packet RAM: a frame that fits one with its record shares a write
+_LINE = 256  # the longest such write
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Nic:
     doorbell: int = 0
     event: int = 0
     event_every: int = 32
-    rx_stream: bool = False  # what is received goes with its record, without anything else
+    rx_stream: bool = False  # what is received goes with its record, small frames together, without anything else
     tx_stream: bool = False  # frames sent lie in the ring, each with a head like a descriptor, and are read by the page
 
     def _records(self, fetch: float) -> PcieUse:
@@ -52,9 +53,17 @@ class Nic:
             found += self._records(self.fetch[1]) * rx
         for size, share in sizes.items():
             frame = size - FCS
-            written = 4 * ceil(frame / 4) + self.completion if records and self.rx_stream else frame
-            found += self._sent(frame, tx * share / total, records) + self.slot.write(written, rx * share / total)
+            found += self._sent(frame, tx * share / total, records) + self._received(frame, rx * share / total, records)
         return found
+
+    def _received(self, frame: int, fps: float, records: bool) -> PcieUse:
+        """Frames written, each by itself; of a stream as many together as are whole in one write."""
+        if not self.rx_stream:
+            return self.slot.write(frame, fps)
+        own = 4 * ceil(frame / 4) + self.completion if records else frame
+        place = self.completion * ceil(own / self.completion) if records else frame
+        many = _LINE // place if place <= _ROW else 1
+        return self.slot.write((many - 1) * place + own, fps / many)
 
     def _sent(self, frame: int, fps: float, records: bool) -> PcieUse:
         """Frames read; from a stream a page at a time, whole pieces of `descriptor` bytes and a head, with a record a page."""
@@ -87,7 +96,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         rx_stream=values["rx_mode"] == "stream",
     )
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
-    frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / sum(sizes.values())
+    frame = sum(share / ethernet_fps(size, values["line_gbps"]) for size, share in sizes.items()) / sum(sizes.values())
     bare = nic.use(sizes, tx, rx, records=False)
     read_bytes = 1024 * values["read_kb"] * values["ports"] * values["interfaces"]
     always = {"line": max(rates.values()) * frame, "read_bytes": bare.asked * nic.slot.round_trip / read_bytes}

@@ -52,7 +52,7 @@ unsigned each_field(Bytes frame, const auto& add) {
 FlowHash::FlowHash() {
   // A bit of the fields that is set adds the 32 bits of the key that begin at its place.
   const auto key_bit = [](unsigned bit) {
-    return Driver::kRssKey[bit / 32 % 10] >> (31 - bit % 32) & 1;
+    return emnic_rss_key[bit / 32 % EMNIC_KEY_WORDS] >> (31 - bit % 32) & 1;
   };
   for (unsigned byte = 0; byte < Flow::kFields; ++byte) {
     for (unsigned value = 0; value < 256; ++value) {
@@ -84,7 +84,6 @@ Flow FlowHash::flow(Bytes frame) const {
     std::ranges::copy(bytes, flow.fields.begin() + static_cast<std::ptrdiff_t>(at));
     at += bytes.size();
   });
-  flow.hash = of(frame).hash;
   return flow;
 }
 
@@ -92,7 +91,7 @@ std::uint16_t frame_sum(std::span<const std::uint8_t> frame) {
   return static_cast<std::uint16_t>(sum(frame, kEth, frame.size()));
 }
 
-std::optional<Driver::Checksum> transport_checksum(std::span<const std::uint8_t> frame) {
+std::optional<Checksum> transport_checksum(std::span<const std::uint8_t> frame) {
   if (frame.size() < kEth + kIp4 + 20) return {};
   const unsigned ether_type = word(frame, 12);
   std::size_t start, end;
@@ -126,8 +125,8 @@ std::optional<Driver::Checksum> transport_checksum(std::span<const std::uint8_t>
   // Only where the device makes the very frame that was given: not where there is none, or a wrong
   // one.
   if (field != wanted) return {};
-  return Driver::Checksum{static_cast<unsigned>(start), offset,
-                          static_cast<std::uint16_t>(pseudo % 0xffff)};
+  return Checksum{static_cast<unsigned>(start), offset,
+                  static_cast<std::uint16_t>(pseudo % 0xffff)};
 }
 
 void RecordCheck::received(const Received& r, unsigned port, Time now) {
@@ -146,7 +145,7 @@ unsigned RecordCheck::queue_of(unsigned interface, unsigned port, Bytes frame,
     if (found != steered_.end()) return found->second;
   }
   const unsigned entry = value.type ? value.hash % rss_entries_ : 0;
-  return Driver::rss_queue(entry, port, ports_, rx_queues_);
+  return emnic_rss_queue(entry, port, ports_, rx_queues_);
 }
 
 void RecordCheck::sent(unsigned interface, unsigned queue, std::uint64_t stamp, Time now) {

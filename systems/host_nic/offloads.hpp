@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,9 +17,26 @@
 #include "bench/sim/time.hpp"
 #include "bench/stats/findings.hpp"
 #include "systems/host_nic/driver.hpp"
-#include "systems/host_nic/steering.hpp"
 
 namespace emery::host_nic {
+
+/// What the flow hash of a frame is over, and its type; 0: it has none.
+struct Flow {
+  static constexpr unsigned kFields = EMNIC_FLOW_BYTES;
+  std::array<std::uint8_t, kFields> fields{};
+  unsigned type = 0;
+  auto operator<=>(const Flow&) const = default;
+};
+
+/// A checksum left to the device: it sums from `start` on and stores the result `offset` bytes
+/// behind it, where the sum of the pseudo header stands.
+struct Checksum {
+  unsigned start, offset;
+  std::uint16_t pseudo;
+};
+/// Where the TCP or UDP checksum of a frame is to be left to the device; nothing when it has none
+/// that the device would make exactly so.
+std::optional<Checksum> transport_checksum(std::span<const std::uint8_t> frame);
 
 /// The flow hash of Microsoft's RSS specification, under the driver's key, and its type as in
 /// queue_pkg::rx_flags_t.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/host_nic/steered_flows.hpp"
 
-#include <cstddef>
+#include <algorithm>
 #include <set>
-
-#include "host_nic.h"
 
 namespace emery::host_nic {
 
@@ -16,7 +14,7 @@ constexpr std::uint64_t kPatience = 64;  // frames for each flow that is to be f
 
 void SteeredFlows::steer(Driver& driver, RecordCheck& records, unsigned interface, unsigned port,
                          const TrafficConfig& traffic, unsigned flows, Time now) {
-  const unsigned ports = driver.interfaces()[interface].ports;
+  const unsigned ports = driver.interface(interface).ports;
   const auto queue_of = [&](unsigned n) { return (n * ports + port) % driver.rx_queues(); };
   const FlowHash hash;
   std::set<Flow> seen;
@@ -31,25 +29,28 @@ void SteeredFlows::steer(Driver& driver, RecordCheck& records, unsigned interfac
     if (flow.type == 0 || !seen.insert(flow).second) continue;
     const unsigned queue = queue_of(steered);
     const bool change = steered % 2 != 0;
-    const unsigned writes = driver.steer(interface, port, flow, queue_of(steered + change));
-    if (writes == 0) {
+    emnic_flow wanted{};
+    std::ranges::copy(flow.fields, wanted.fields);
+    wanted.type = flow.type;
+    const int writes =
+        emnic_steer(driver.core(), interface, port, &wanted, queue_of(steered + change));
+    if (writes < 0) {
       ++no_room_;
       continue;
     }
-    moved_ += writes - 1;
+    moved_ += static_cast<unsigned>(writes - 1);
     if (remove) {
-      driver.unsteer(interface, port, flow);
+      emnic_unsteer(driver.core(), interface, port, &wanted);
       ++removed_;
       remove = false;
       continue;
     }
-    if (change) changed_ += driver.steer(interface, port, flow, queue);
+    if (change) changed_ += emnic_steer(driver.core(), interface, port, &wanted, queue) == 1;
     records.steered(interface, port, flow, queue);
     ++flows_;
     remove = ++steered % 8 == 0;
   }
-  // A read returns when all writes before it have arrived.
-  driver.device_register(offsetof(nic_device_regs_t, magic));
+  emnic_read(driver.core(), 0);  // a read returns when all writes before it have arrived
 }
 
 void SteeredFlows::write(JsonWriter& json) const {

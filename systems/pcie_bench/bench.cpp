@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "Vpcie_bench.h"
 #include "bench/pcie/host_calls.hpp"
 #include "bench/run/main.hpp"
+#include "bench/run/memory_trace.hpp"
 #include "bench/run/pcie_host.hpp"
 #include "bench/run/run.hpp"
 #include "bench/sim/ring.hpp"
@@ -41,6 +43,7 @@ constexpr std::uint32_t kAhead =
     2 * probe_pkg::ProbeSlots;  // transfers to read that are prepared and not ended
 constexpr Time kPatience = 2000 * kMicrosecond;  // the slowest host and engine take less
 constexpr unsigned kRead = 0, kWrite = 1;
+constexpr unsigned kReadAsked = 1, kWritten = 1;  // stages
 
 // Places of a window in the order in which transfers come to them.
 struct Window {
@@ -84,8 +87,7 @@ struct Engine {
 
 // Of the longest frame there is.
 std::uint32_t transfer_size(const Workload& workload) {
-  std::uint32_t longest =
-      workload.captures() ? kMinFrame : workload.common().sizes.high - kFcsBytes;
+  std::uint32_t longest = workload.captures() ? kMinFrame : workload.common().longest();
   for (unsigned port = 0; port < workload.ports(); ++port) {
     const auto plan = workload.port(port);
     if (!plan || !plan->capture) continue;
@@ -144,6 +146,7 @@ class Bench final : public Run {
   std::uint32_t in_flight_, size_;
   HostMemory memory_;
   PcieHost host_;
+  std::optional<MemoryTrace> memory_trace_;  // a traced run
   Direction way_[2];
 
   std::uint64_t prepared_ = 0;
@@ -189,6 +192,14 @@ Bench::Bench(const Options& options)
     way.window = window(options, size_);
     way.window.base = memory_.alloc(way.window.bytes, 4096);
   }
+  if (trace()) {
+    memory_trace_.emplace(*trace(), memory_);
+    host_.root.observe(&*memory_trace_);
+    const unsigned read = trace()->add_way({"probe_ask", "dma_read", "probe_copy", "device"}),
+                   write = trace()->add_way({"probe_write", "dma_write", "host"});
+    if (way_[kRead].source) trace()->takes(way_[kRead].stream, read);
+    if (way_[kWrite].source) trace()->takes(way_[kWrite].stream, write);
+  }
   if (way_[kWrite].source) {
     const Window& w = way_[kWrite].window;
     memory_.watch(w.base, w.bytes, [this](std::uint64_t, std::uint32_t bytes) {
@@ -197,7 +208,9 @@ Bench::Bench(const Options& options)
       landed_ += bytes;
       if (landed_ < size_) return;
       landed_ -= size_;
-      end(way, memory_.pointer(way.window.at(way.ended), size_), simulation_.now());
+      const std::uint8_t* const place = memory_.pointer(way.window.at(way.ended), size_);
+      end(way, place, simulation_.now());
+      if (memory_trace_) stage(kWritten, memory_trace_->written(place, size_).first);
     });
   }
 }
@@ -268,8 +281,9 @@ void Bench::sample(Time now) {
       Direction& way = way_[kRead];
       const Prepared frame = waiting_.front();
       waiting_.pop();
-      offer(way.stream, {memory_.pointer(way.window.at(way.begun), size_), frame.length},
-            frame.flow, now);
+      const std::uint8_t* const place = memory_.pointer(way.window.at(way.begun), size_);
+      offer(way.stream, {place, frame.length}, frame.flow, now);
+      if (memory_trace_) memory_trace_->lend(trace()->newest(), place, size_, kReadAsked);
       way.lengths.push(frame.length);
       ++way.begun;
     }

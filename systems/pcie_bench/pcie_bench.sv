@@ -38,6 +38,7 @@ module pcie_bench
     input  logic         write_eop_i
 );
   localparam int AddrW = MapW;
+  logic rst;  // the device's, with the link or of the function alone
 
   probe_regs_pkg::probe_regs__in_t hw_in;
   probe_regs_pkg::probe_regs__out_t hw_out;
@@ -61,10 +62,10 @@ module pcie_bench
   end
 
   // ---------------------------------------------------------------- the link
-  `STREAM(tlp_beat_t, request)
-  `STREAM(tlp_beat_t, completion)
-  `STREAM(tlp_beat_t, read_tlp)
-  `STREAM(tlp_beat_t, write_tlp[1])
+  `STREAM_ON(tlp_beat_t, request, clk_i, rst)
+  `STREAM_ON(tlp_beat_t, completion, clk_i, rst)
+  `STREAM_ON(tlp_beat_t, read_tlp, clk_i, rst)
+  `STREAM_ON(tlp_beat_t, write_tlp[1], clk_i, rst)
   reg_if #(.AddrW(AddrW)) regs ();
   pcie_cfg_t pcie_cfg;
   logic unused_up, foreign, unsupported, dropped;
@@ -78,6 +79,7 @@ module pcie_bench
       .pins_o(pcie_o),
       .cfg_o(pcie_cfg),
       .up_o(unused_up),
+      .rst_o(rst),
       .req(request),
       .access(request),
       .regs,
@@ -90,9 +92,9 @@ module pcie_bench
   );
 
   // ---------------------------------------------------------------- DMA
-  `STREAM(dma_req_t, read_req[1])
-  `STREAM(dma_req_t, write_req[1])
-  `STREAM(probe_beat_t, write_in)
+  `STREAM_ON(dma_req_t, read_req[1], clk_i, rst)
+  `STREAM_ON(dma_req_t, write_req[1], clk_i, rst)
+  `STREAM_ON(probe_beat_t, write_in, clk_i, rst)
   ram_write_t ram_write;
   ram_read_t  ram_read;
   ram_row_t   ram_row;
@@ -104,7 +106,8 @@ module pcie_bench
       .Tags(Tags)
   ) i_dma (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
+      .forget_i(rst_i),
       .cfg_i(pcie_cfg),
       .timeout_cycles_i(32'd12_500_000),  // 50 ms, as the specification advises
       .overtaken_cycles_i('0),  // a host's tail is measured here, not cut off
@@ -122,7 +125,7 @@ module pcie_bench
   );
   probe_read i_read (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .cfg_i(cfg[0]),
       .prepared_i,
       .started_o,
@@ -135,7 +138,7 @@ module pcie_bench
   );
   probe_write i_write (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .cfg_i(cfg[1]),
       .in(write_in),
       .req(write_req[0]),
@@ -157,7 +160,7 @@ module pcie_bench
   assign hw_in.foreign.value.incr = foreign || unsupported || dropped;
   probe_regs i_regs (
       .clk(clk_i),
-      .rst(rst_i),
+      .rst(rst),
       .regs,
       .hwif_in(hw_in),
       .hwif_out(hw_out)

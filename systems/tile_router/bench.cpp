@@ -35,8 +35,9 @@ namespace {
 
 constexpr unsigned kMostFrame = 1514;  // without FCS
 constexpr Time kStep = kMicrosecond;
-constexpr Time kQuiet = 3 * kMicrosecond;   // without a delivery: see whether all is accounted for
-constexpr Time kSettle = 2 * kMicrosecond;  // for the programs to get ready
+constexpr Time kQuiet = 3 * kMicrosecond;  // without a delivery: see whether all is accounted for
+enum Stage : unsigned { kLineIn, kFrameSender, kLineOut };  // of a frame's way
+constexpr Time kSettle = 2 * kMicrosecond;                  // for the programs to get ready
 
 WordPins wire_in(Chip& m, unsigned slot) {
   return {&m.wire_in_valid_i[slot], &m.wire_in_ready_o[slot], &m.wire_in_data_i[slot],
@@ -63,6 +64,7 @@ class Bench final : public Run {
     std::unique_ptr<route::Hostile> source;  // null: silent
     std::unique_ptr<WordLineIn> in;
     std::unique_ptr<WordLineOut> out;
+    Trace::Number entering = Trace::kNone;
     Output* output = nullptr;
   };
   struct Memory {
@@ -141,6 +143,7 @@ Bench::Bench(const Options& options)
   simulation_.add(clock_, boot_);
   simulation_.add(clock_, tiles_);
   connect_memories(options.get<unsigned>("dram_latency"));
+  if (trace()) trace()->add_way({"line_in", "frame_sender", "line_out", "wire"});
   for (unsigned p = 0; p < ports(); ++p) connect_port(p);
   add_traffic(options);
 }
@@ -162,6 +165,10 @@ void Bench::connect_port(unsigned p) {
   port.in = std::make_unique<WordLineIn>(
       wire_in(*model_, image_.linecards[p].in),
       [this, p](const Frame& frame, Time now) { entered(p, frame, now); });
+  if (trace()) {
+    port.in->on_received(
+        [this, &port](Time now) { trace()->mark(port.entering, kFrameSender, now); });
+  }
   simulation_.add(clock_, *port.out);
   simulation_.add(clock_, *port.in);
   port.output = add_output("wire" + std::to_string(p) + ".pcap");
@@ -194,16 +201,22 @@ void Bench::entered(unsigned p, const Frame& frame, Time now) {
   out.assign(frame.bytes());
   const Verdict verdict = judge_.forward(p, image_.linecards[p].mac, {out.data.data(), out.size});
   if (verdict.drop) {
-    offer(crossings_.expect_drop(p, verdict.drop), frame.bytes(), 0, now);
+    offer(crossings_.expect_drop(p, verdict.drop), frame.bytes(), frame.flow, now);
+    if (trace()) port_[p].entering = trace()->newest();
+    lost(verdict.drop);
+    refused(frame.bytes());
     return;
   }
   // A linecard with two pipelines deals its frames to them in turn; order is kept within each.
   const auto turn = static_cast<std::uint32_t>(frame.seq % pipelines_a_port_);
   offer(crossings_.stream(p, verdict.port), out.bytes(), frame.flow, now, turn);
+  if (trace()) port_[p].entering = trace()->newest();
+  queue(turn);
 }
 
 void Bench::left(unsigned p, std::span<const std::uint8_t> bytes, Time now) {
   deliver(crossings_.arrived(p, bytes, p), bytes, now, port_[p].output);
+  stage(kLineOut, port_[p].out->began());
 }
 
 // ---- the run

@@ -169,9 +169,10 @@ class Router:
 
 def switch(name: str, tokens: dict[str, str]) -> switch_asm.Program:
     """A switch program; `<token>` in its source is replaced."""
-    path = PROGRAMS / "switches" / f"{name}.sw"
+    folder = programs.sources(PROGRAMS)
+    path = folder / "switches" / f"{name}.sw"
     text = re.sub(r"<(\w+)>", lambda match: tokens[match[1]], path.read_text())
-    return switch_asm.assemble(text, str(path.relative_to(ROOT)))
+    return switch_asm.assemble(text, str(path.relative_to(ROOT if folder == PROGRAMS else folder)))
 
 
 def _memory(

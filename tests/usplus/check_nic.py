@@ -115,6 +115,18 @@ class Nic(Slot):
         for lane in self.lanes:
             await lane.set_up()
 
+    async def set_up_again(self):
+        """After a function-level reset, in other memory."""
+        assert await self.read(MAGIC) == 0x454D5259
+        vectors = self.device.msi_vectors
+        for number, vector in enumerate(vectors):
+            at = MSIX + 16 * number
+            for offset, value in ((0, vector.addr & 0xFFFFFFFF), (4, vector.addr >> 32), (8, vector.data), (12, 0)):
+                await self.write(at + offset, value)
+        self.lanes = [Lane(self, n) for n in range(len(VECTORS))]
+        for lane in self.lanes:
+            await lane.set_up()
+
     async def of_port(self, which, number):
         """Where a port's registers of a kind are, as the device says."""
         regs = self.base + REGS + which
@@ -166,6 +178,24 @@ async def frames_out_and_back(dut):
     assert [x["phase"] for x in events] == [1, 1, 0]  # armed once, told once
     assert lane.interrupt.is_set()
     await nic.at_rest()
+
+
+@cocotb.test()
+async def function_reset_under_traffic(dut):
+    """Frames are under way both ways when the host resets the function; set up anew it sends, receives and interrupts."""
+    nic = Nic(dut)
+    await nic.start()
+    rng = random.Random(9)
+    for wait in (1, 2, 3):
+        await nic.lanes[0].send(rng, [rng.randrange(60, 1515) for _ in range(30)])
+        await Timer(wait * 700, "ns")
+        await nic.reset_function()
+        await nic.set_up_again()
+        lane = nic.lanes[0]
+        await lane.send(rng, [60, 500, 1514])
+        await lane.check()
+        assert lane.interrupt.is_set()
+        await nic.at_rest()
 
 
 @cocotb.test()

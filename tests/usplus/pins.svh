@@ -50,7 +50,9 @@
     input logic cfg_mgmt_read_write_done /*verilator public_flat_rw*/, \
     output logic cfg_mgmt_debug_access /*verilator public_flat_rw*/, \
     input logic [3:0] cfg_interrupt_msix_enable /*verilator public_flat_rw*/, \
-    input logic [3:0] cfg_interrupt_msix_mask /*verilator public_flat_rw*/,
+    input logic [3:0] cfg_interrupt_msix_mask /*verilator public_flat_rw*/, \
+    input logic [3:0] cfg_flr_in_process /*verilator public_flat_rw*/, \
+    output logic [3:0] cfg_flr_done /*verilator public_flat_rw*/,
 
 /// The other block's.
 `define PTILE_PORTS \
@@ -78,7 +80,9 @@
     input logic [  2:0] tx_cdts_limit_tdm_idx /*verilator public_flat_rw*/, \
     input logic [  2:0] tl_cfg_func /*verilator public_flat_rw*/, \
     input logic [  4:0] tl_cfg_add /*verilator public_flat_rw*/, \
-    input logic [ 15:0] tl_cfg_ctl /*verilator public_flat_rw*/,
+    input logic [ 15:0] tl_cfg_ctl /*verilator public_flat_rw*/, \
+    input logic [  7:0] flr_rcvd_pf /*verilator public_flat_rw*/, \
+    output logic [  7:0] flr_completed_pf /*verilator public_flat_rw*/,
 
 /// What leads from them to all_in and from all_out.
 `define PTILE_WIRES \
@@ -100,7 +104,8 @@
           tl_cfg_add: tl_cfg_add, \
           tl_cfg_func: tl_cfg_func, \
           tl_cfg_ctl: tl_cfg_ctl, \
-          wide_tag_en: 1'b0 \
+          wide_tag_en: 1'b0, \
+          flr_rcvd_pf: flr_rcvd_pf \
       }; \
   assign tx_st_data = all_out.ptile.tx_st_data; \
   assign tx_st_hdr = all_out.ptile.tx_st_hdr; \
@@ -108,6 +113,7 @@
   assign tx_st_eop = all_out.ptile.tx_st_eop; \
   assign tx_st_valid = all_out.ptile.tx_st_valid; \
   assign rx_st_ready = all_out.ptile.rx_st_ready; \
+  assign flr_completed_pf = all_out.ptile.flr_completed_pf; \
   assign {tx_st_tlp_prfx, tx_st_err} = '0; \
   wire unused_ptile = &{1'b0, rx_st_tlp_prfx, rx_st_empty, rx_st_bar_range, rx_st_tlp_abort};
 
@@ -135,7 +141,8 @@
           cfg_mgmt_read_data: cfg_mgmt_read_data, \
           cfg_mgmt_read_write_done: cfg_mgmt_read_write_done, \
           cfg_interrupt_msix_enable: cfg_interrupt_msix_enable[0], \
-          cfg_interrupt_msix_mask: cfg_interrupt_msix_mask[0] \
+          cfg_interrupt_msix_mask: cfg_interrupt_msix_mask[0], \
+          cfg_flr_in_process: cfg_flr_in_process \
       }; \
   assign s_axis_rq_tdata = pins_out.rq_tdata; \
   assign s_axis_rq_tkeep = pins_out.rq_tkeep; \
@@ -152,6 +159,7 @@
   assign pcie_cq_np_req = pins_out.cq_np_req; \
   assign cfg_mgmt_addr = pins_out.cfg_mgmt_addr; \
   assign cfg_mgmt_read = pins_out.cfg_mgmt_read; \
+  assign cfg_flr_done = pins_out.cfg_flr_done; \
   assign {cfg_mgmt_function_number, cfg_mgmt_write, cfg_mgmt_write_data} = '0; \
   assign {cfg_mgmt_byte_enable, cfg_mgmt_debug_access} = '0; \
   wire unused_pins = &{1'b0, sys_reset, m_axis_rc_tkeep, m_axis_rc_tlast, m_axis_cq_tkeep, m_axis_cq_tlast};

@@ -7,9 +7,11 @@ descriptor or a beat is not what we told them.
 
 import os
 
-from cocotb.triggers import Timer
+import cocotb
+from cocotb.triggers import RisingEdge, Timer
 from cocotbext.axi import AxiStreamBus
 from cocotbext.pcie.core import RootComplex
+from cocotbext.pcie.core.caps import PciCapId
 from cocotbext.pcie.intel.ptile import PTilePcieDevice, PTileRxBus, PTileTxBus
 from cocotbext.pcie.xilinx.us import UltraScalePlusPcieDevice
 
@@ -37,6 +39,11 @@ class Slot:
         self.reset = dut.reset_status if PINS == "ptile" else dut.user_reset
         self.block = self.ptile(msix) if PINS == "ptile" else self.usplus(msix)
         self.block.functions[0].configure_bar(0, bar_bytes)
+        # The model of the block has the capability, and leaves to others what it does.
+        dut.cfg_flr_in_process.value = dut.flr_rcvd_pf.value = 0
+        capability = self.block.functions[0].pcie_cap
+        capability.function_level_reset_capability = True
+        capability.initiate_function_level_reset = self.initiate_function_level_reset
         self.rc.make_port().connect(self.block)
 
     def usplus(self, msix):
@@ -93,6 +100,38 @@ class Slot:
         above = self.rc.mem_address_space.create_pool(0x12_0000_0000, 1 << 22)
         self.pools = [self.rc.mem_pool, above]  # below 4 GB and above
         await Timer(1, "us")  # Device Control has been read
+
+    async def initiate_function_level_reset(self):
+        """What the block does when the host has written that bit."""
+        function = self.block.functions[0]
+        function.bus_master_enable = function.memory_space_enable = False
+        cocotb.start_soon(self.follow_function_level_reset())
+
+    async def follow_function_level_reset(self):
+        """Its pins, until the logic says that it is through."""
+        dut, ptile = self.dut, PINS == "ptile"
+        clock = dut.coreclkout_hip if ptile else dut.user_clk
+        level, done = (dut.flr_rcvd_pf, dut.flr_completed_pf) if ptile else (dut.cfg_flr_in_process, dut.cfg_flr_done)
+        await RisingEdge(clock)
+        level.value = 1
+        while True:
+            await RisingEdge(clock)
+            if int(done.value) & 1:
+                break
+        level.value = 0
+
+    async def reset_function(self):
+        """As a host does it, but that it does not wait for what is under way, nor for 100 ms."""
+        assert await self.device.capability_read_dword(PciCapId.EXP, 4) >> 28 & 1
+        control = await self.device.capability_read_word(PciCapId.EXP, 8)
+        assert not control >> 15
+        await self.device.capability_write_word(PciCapId.EXP, 8, control | 1 << 15)
+        level = self.dut.flr_rcvd_pf if PINS == "ptile" else self.dut.cfg_flr_in_process
+        await Timer(3, "us")
+        assert int(level.value) == 0, "the logic does not come to an end"
+        command = await self.device.config_read_word(4)
+        await self.device.config_write_word(4, command | 0x6)  # memory, bus master
+        await Timer(1, "us")
 
     async def write(self, register, value):
         await self.bar.write_dword(register, value)

@@ -13,7 +13,7 @@ from emery.common import ROOT, UserError, nearest
 PAGE = ROOT / "docs" / "clocks.md"
 SAME = 0.03  # how near a page's numbers are to what is measured
 _BEGIN, _END = "<!-- clocks -->\n", "<!-- /clocks -->"
-_HEAD = (
+HEAD = (
     "| block | system | LUT + LUT as memory / flip-flop / RAMB36 | peer | levels | est. ns | cal. MHz | declared | |\n"
     "|---|---|---|---|---|---|---|---|---|\n"
 )
@@ -140,5 +140,5 @@ def publish(names: list[str], say):
 def write(lines: dict[str, str]):
     """Writes the table: the blocks that are declared, in their order, as far as there is a line."""
     head, _, rest = PAGE.read_text().partition(_BEGIN)
-    table = _HEAD + "".join(lines[x.label] for x in declared() if x.label in lines)
+    table = HEAD + "".join(lines[x.label] for x in declared() if x.label in lines)
     PAGE.write_text(f"{head}{_BEGIN}{table}{_END}{rest.partition(_END)[2]}")

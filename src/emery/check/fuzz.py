@@ -21,7 +21,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from emery import cli, process, system, workload
+from emery import cli, process, shapes, system, workload
 from emery.common import UserError
 from emery.make import build, toolchain
 
@@ -120,6 +120,28 @@ def _route_file(random_: random.Random, folder: Path) -> str:
     return str(path)
 
 
+_SOURCES = ("[bytes(60)]", "(bytes(60 + n) for n in range(9))", "((n, bytes(60)) for n in range(9))", "iter(bytes, 0)", "[]")
+_SOURCES += (
+    "3",
+    "None",
+    "[3]",
+    "['x']",
+    "[bytes(9)]",
+    "[bytes(9999)]",
+    "[(None, b'')]",
+    "[(1e300, bytes(60))]",
+    "1 / 0",
+    "exit()",
+    "(",
+)
+
+
+def _source_file(random_: random.Random, folder: Path) -> str:
+    path = folder / random_.choice(("p.py", "p p.py", "p#.py"))
+    path.write_text(f"def f():\n    return {random_.choice(_SOURCES)}\n")
+    return f"{path}:{random_.choice(('f', 'f', 'f', 'g', '__name__'))}"
+
+
 def _good(random_: random.Random, parameter: system.Parameter, ends: bool = True) -> str:
     """A value that a parameter takes; without `ends` not the highest: runs with that may take for ever."""
     if isinstance(parameter.default, bool):
@@ -144,8 +166,17 @@ def _value(random_: random.Random, option: str, folder: Path) -> str:
         return random_.choice(_ODD)
     return {
         "pcap": lambda: random_.choice(("", "", "0=", "1=", "77=")) + _capture(random_, folder),
+        "source": lambda: random_.choice(("", "", "0=", "77=")) + _source_file(random_, folder),
         "routes": lambda: _route_file(random_, folder),
         "timed": lambda: random_.choice(("1", "0.5", "1000", "0", "x")),
+        "arrivals": lambda: random_.choice((*shapes.WORDS["arrivals"], "burst:1", "burst:0", "on-off:1000000", "fair")),
+        "flow_weights": lambda: random_.choice(
+            (*shapes.WORDS["flow_weights"], "0", "1,0,0,1", "zipf:0", "zipf:10", "1,", "-1")
+        ),
+        "flow_length": lambda: random_.choice((*shapes.WORDS["flow_length"], "1", "0", "geometric:1", "zipf:11", "zipf:.1")),
+        "ipv6": lambda: random_.choice(("0", "0.3", ".5", "1", "1.1", "-1", "30%")),
+        "vlan": lambda: random_.choice(("0", "0.3", ".5", "1", "1.1", "-1", "7")),
+        "closed_loop": lambda: str(random_.choice((1, 2, 64, 1000000, 0))),
         "size": lambda: random_.choice(("64", "imix", "random", "rfc2544", "64-1518", "1518-64", "63", "9018", "65-65")),
         "frames": lambda: str(random_.choice((1, 7, 100))),
         "duration": lambda: random_.choice(("1us", "10us", "0.5us", "1ps", "1000s", "3 us", "1h")),
@@ -178,7 +209,7 @@ def _any(random_: random.Random, folder: Path) -> Case:
         words += [random_.choice(_ODD[5:]), *random_.choice(([], ["--out", random_.choice(_ODD)]))]
     if command in ("run", "sweep", "search", "compare"):
         for option in random_.sample(workload.OPTIONS, random_.randrange(5)):
-            words += [f"--{option}", _value(random_, option, folder)]
+            words += [shapes.flag(option), _value(random_, option, folder)]
     settings = []
     for _ in range(random_.randrange(4)):
         name = random_.choice([*target.parameters, "nothing"]) if target else "x"
@@ -217,6 +248,17 @@ def _any(random_: random.Random, folder: Path) -> Case:
     return Case(words, environment, random_.random() < 0.03)
 
 
+def _shape(random_: random.Random) -> list[str]:
+    """Options that go together, of generated traffic."""
+    words = []
+    for option, values in {**shapes.WORDS, "ipv6": ("0.3", "1"), "vlan": ("0.5", "1")}.items():
+        if random_.random() < 0.2:
+            words += [shapes.flag(option), random_.choice(values).replace("8,1", "3")]
+    if "--arrivals" not in words and random_.random() < 0.1:
+        words += ["--closed-loop", str(random_.choice((1, 7, 100)))]
+    return words
+
+
 def _legal(random_: random.Random, folder: Path) -> Case:
     """A run that a system has to do: its default hardware, anything else as it may be."""
     target = system.load(random_.choice(system.names()))
@@ -236,6 +278,7 @@ def _legal(random_: random.Random, folder: Path) -> Case:
         str(random_.randrange(99)),
     ]
     words += ["--flows", str(1 << random_.randrange(8)), "--rate", random_.choice(("0.05", "0.3", "0.7", "1.0"))]
+    words += _shape(random_) if not any("shape" in x.names for x in target.refusals) else []
     result = str(folder / "result.json")
     return Case([*words, *settings, "--json", result], result=result)
 

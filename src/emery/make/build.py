@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
-from emery.make import cache, formats, registers, toolchain
+from emery.make import cache, formats, own_rtl, registers, toolchain
 from emery.make.formats import package_files
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
@@ -247,7 +247,7 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
     generated = [str(registers.generate(system.folder / x.file, x.blocks, x.map)) for x in system.registers]
     files = package_files()
     files += [str(x) for directory in generated for x in sorted(Path(directory).glob("*_pkg.sv"))]
-    files += [f"{folder}/{name}" for name in system.rtl_files]
+    files += [in_checkout(system.folder / name) for name in system.rtl_files]
     return Rtl(
         top=system.top,
         files=tuple(files),
@@ -281,16 +281,30 @@ def bench_units(system, rtl: Rtl, models: list[Path], defines: tuple[str, ...] =
     return units
 
 
+def _check_used(system, rtls: list[Rtl]):
+    """Refuses a module of the user's own that these parameters leave out."""
+
+    def look(_: Path):
+        if line := own_rtl.missing(system, rtls):
+            raise UserError(line)
+
+    names = [name for x in system.extensions for name, _ in x.modules]
+    if names:
+        cache.entry("used", cache.digest([rtl_digest(x) for x in rtls], names), look)
+
+
 def build_system(system, values: dict, waves: bool = False, assertions: bool = False) -> Path:
     """The simulator of a system with these parameter values."""
     toolchain.cxx()
     system = system.variant(values)
+    own_rtl.check_all(system)
     progress = Progress(f"building {system.name}")
     try:
         rtl = system_rtl(system, values, trace_format() if waves else "", assertions)
         parts = [] if waves else part_rtls(system, values, rtl)
         rtls = parts or [rtl]
         models = [verilate(x, progress) for x in rtls]
+        _check_used(system, rtls)
         defines = ("-DEMERY_PARTS", *(["-DEMERY_ASSERTIONS"] if assertions else [])) if parts else ()
         units = bench_units(system, rtl, models, defines)
         units += [unit for x, model in zip(rtls, models, strict=True) for unit in model_units(x, model)]
@@ -299,13 +313,16 @@ def build_system(system, values: dict, waves: bool = False, assertions: bool = F
         progress.done()
 
 
-def test_rtl(bench: Path, coverage: bool = False) -> Rtl:
-    """How to verilate a block test (a `_tb.sv` file beside its block), and the test that it is a variant of, if any."""
+def test_rtl(bench: Path, coverage: bool = False, own: tuple[str, ...] = ()) -> Rtl:
+    """How to verilate a block test (a `_tb.sv` file beside its block), and the test that it is a variant of, if any.
+
+    `own`: folders whose modules take the place of those of the same name.
+    """
     named = {bench.parent / f"{x}.sv" for x in re.findall(r"^\s*(\w+_tb)\b", bench.read_text(), re.MULTILINE)}
     return Rtl(
         top=bench.stem,
         files=(*package_files(), in_checkout(bench), *sorted(in_checkout(x) for x in named - {bench} if x.is_file())),
-        dirs=tuple(dict.fromkeys([*rtl_dirs(), in_checkout(bench.parent)])),
+        dirs=tuple(dict.fromkeys([*own, *rtl_dirs(), in_checkout(bench.parent)])),
         assertions=True,
         stand_alone=True,
         hot=("-O1",),
@@ -313,9 +330,9 @@ def test_rtl(bench: Path, coverage: bool = False) -> Rtl:
     )
 
 
-def build_block_test(bench: Path, coverage: bool = False) -> Path:
+def build_block_test(bench: Path, coverage: bool = False, own: tuple[str, ...] = ()) -> Path:
     """The executable of a block test."""
-    rtl = test_rtl(bench, coverage)
+    rtl = test_rtl(bench, coverage, own)
     model = verilate(rtl)
     return link(compile_all(model_units(rtl, model)), [], bench.stem)
 

@@ -5,12 +5,16 @@ A folder of programs has a `build.toml` (`flags` and `sources` of all, and of ea
 whose headers they include, of rtl/ or of the folder itself) and `prebuilt/`: an ELF file for each variant and `sources.txt`,
 the digest of what they were built from. While that is right they are used; else what is needed is compiled, which the cache
 keeps. `./emery firmware` writes them anew.
+
+Over a folder may lie files of the user's own (`Overlay`): then it is a folder of both in the cache that programs are built in.
 """
 
+import json
 import shutil
 import struct
 import tomllib
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +22,55 @@ from emery.common import UserError
 from emery.make import cache, formats, toolchain
 
 _KINDS = (".c", ".h", ".S", ".ld")
+_ADDED = "added.toml"  # sources besides those of the recipe
 _LOAD, _SYMBOLS, _FUNCTION, _RISCV = 1, 2, 2, bytes((243, 0))  # of ELF
 
 
+@dataclass(frozen=True)
+class Overlay:
+    """What lies over a folder of programs: folders whose files take the place of those of their name, and sources besides."""
+
+    folders: tuple[Path, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+_LAID: ContextVar[dict[Path, Overlay] | None] = ContextVar("overlays", default=None)
+
+
+@contextmanager
+def laid_over(overlays: dict[Path, Overlay]):
+    """Programs that are built inside have these overlays."""
+    before = _LAID.set(overlays)
+    try:
+        yield
+    finally:
+        _LAID.reset(before)
+
+
+def sources(folder: Path) -> Path:
+    """Where the files of a folder of programs are, with what lies over it."""
+    over = (_LAID.get() or {}).get(folder)
+    if over is None:
+        return folder
+
+    def make(out: Path):
+        for one in (folder, *over.folders):
+            shutil.copytree(one, out, dirs_exist_ok=True)
+        if over.sources:
+            (out / _ADDED).write_text(f"sources = {json.dumps(over.sources)}\n")
+
+    every = [(str(x.relative_to(one)), cache.file_digest(x)) for one in (folder, *over.folders) for x in _files(one)]
+    return cache.entry("overlaid", cache.digest(every, over.sources), make)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(x for x in folder.rglob("*") if x.is_file())
+
+
 def _recipe(folder: Path) -> dict:
-    return tomllib.loads((folder / "build.toml").read_text())
+    recipe = tomllib.loads((folder / "build.toml").read_text())
+    added = folder / _ADDED
+    return recipe | {"sources": recipe["sources"] + tomllib.loads(added.read_text())["sources"]} if added.is_file() else recipe
 
 
 def variants(folder: Path) -> list[str]:
@@ -32,7 +80,7 @@ def variants(folder: Path) -> list[str]:
 
 def sources_digest(folder: Path) -> str:
     """Names what programs come from: compiler, sources, linker script, recipe."""
-    files = sorted(x for x in folder.iterdir() if x.suffix in _KINDS or x.name == "build.toml")
+    files = sorted(x for x in folder.iterdir() if x.suffix in _KINDS or x.name in ("build.toml", _ADDED))
     files += sorted(_formats(folder).glob("*.h"))
     return cache.digest(toolchain.cross_wanted(), [(x.name, cache.file_digest(x)) for x in files])
 
@@ -49,6 +97,7 @@ def is_shipped(folder: Path) -> bool:
 
 def build(folder: Path, variant: str) -> Path:
     """The ELF file of a variant."""
+    folder = sources(folder)
     shipped = folder / "prebuilt" / f"{variant}.elf"
     return shipped if is_shipped(folder) and shipped.is_file() else compiled(folder, variant)
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/run/trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+#include "bench/traffic/frame.hpp"
+
+namespace emery {
+namespace {
+
+constexpr std::size_t kChunk = 1 << 20;
+
+void put(std::string& text, std::integral auto value) {
+  std::array<char, 24> digits;
+  text.append(digits.data(),
+              std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+}
+
+// Picoseconds as nanoseconds, without loss.
+void put_ns(std::string& text, Time time) {
+  put(text, time / kNanosecond);
+  const auto rest = static_cast<unsigned>(time % kNanosecond);
+  if (rest == 0) return;
+  const char digits[] = {'.', static_cast<char>('0' + rest / 100),
+                         static_cast<char>('0' + rest / 10 % 10),
+                         static_cast<char>('0' + rest % 10)};
+  text.append(digits, rest % 10 ? 4 : rest % 100 ? 3 : 2);
+}
+
+}  // namespace
+
+Trace::Trace(const std::string& path, const Scoreboard& score)
+    : score_(score), path_(path), file_(path, std::ios::binary) {
+  if (!file_) throw std::invalid_argument(path + ": cannot be written");
+}
+
+unsigned Trace::add_way(std::vector<std::string> stages) {
+  if (stages.size() < 2 || stages.size() > kMostStages || !frames_.empty())
+    throw std::logic_error("trace: a way has 2 to 32 stages and is there before the first frame");
+  depth_ = std::max(depth_, stages.size());
+  ways_.push_back(std::move(stages));
+  return static_cast<unsigned>(ways_.size() - 1);
+}
+
+Trace::Stream& Trace::at(int stream) {
+  const auto index = static_cast<std::size_t>(stream);
+  if (index >= streams_.size()) streams_.resize(index + 1);
+  return streams_[index];
+}
+
+void Trace::takes(int stream, unsigned way) { at(stream).way = way; }
+
+std::int32_t Trace::reason(const std::string& name) {
+  const auto found = std::find(reasons_.begin(), reasons_.end(), name);
+  if (found == reasons_.end()) {
+    reasons_.push_back(name);
+    return static_cast<std::int32_t>(reasons_.size() - 1);
+  }
+  return static_cast<std::int32_t>(found - reasons_.begin());
+}
+
+void Trace::offered(std::uint32_t entry, int stream, std::uint32_t bytes, std::uint32_t flow,
+                    Time time) {
+  if (ways_.empty()) add_way({"offered", "delivered"});
+  at(stream);
+  newest_ = static_cast<Number>(frames_.size());
+  frames_.push_back({bytes + kFcsBytes, flow, stream});
+  times_.resize(times_.size() + depth_, kNotYet);
+  when(newest_, 0) = time;
+  if (entry >= of_entry_.size()) of_entry_.resize(std::max<std::size_t>(2 * entry, 64));
+  of_entry_[entry] = newest_;
+}
+
+void Trace::delivered(std::uint32_t entry, Time time) {
+  newest_ = entry == Scoreboard::kNobody ? kNone : of_entry_[entry];
+  if (newest_ == kNone) return;
+  Frame& frame = frames_[newest_];
+  frame.fate = Fate::kDelivered;
+  when(newest_, static_cast<unsigned>(way_of(frame).size() - 1)) = time;
+}
+
+void Trace::strayed(std::uint32_t entry) {
+  newest_ = kNone;
+  frames_[of_entry_[entry]].fate = Fate::kStrayed;
+}
+
+void Trace::dropped(int stream, const std::string& name, std::uint64_t frames) {
+  auto& known = at(stream).dropped;
+  const std::int32_t r = reason(name);
+  const auto found =
+      std::find_if(known.begin(), known.end(), [r](const auto& x) { return x.first == r; });
+  found == known.end() ? known.emplace_back(r, frames) : (found->second += frames, *found);
+}
+
+void Trace::lost(Number frame, const std::string& why) {
+  if (frame != kNone) frames_[frame].reason = reason(why);
+}
+
+Trace::Number Trace::seen(std::span<const std::uint8_t> bytes, unsigned stage, Time time,
+                          int stream) {
+  const std::uint32_t entry =
+      score_.find_under_way(bytes, [&](std::uint32_t candidate, int its_stream) {
+        return (stream < 0 || its_stream == stream) && !marked(of_entry_[candidate], stage);
+      });
+  if (entry == Scoreboard::kNobody) return kNone;
+  when(of_entry_[entry], stage) = time;
+  return of_entry_[entry];
+}
+
+unsigned Trace::furthest(Number frame) const {
+  unsigned stage = static_cast<unsigned>(depth_ - 1);
+  while (stage > 0 && !marked(frame, stage)) --stage;
+  return stage;
+}
+
+// `missing`: the frames of the stream that did not come out, in the order of their offers.
+void Trace::deal(int stream, std::vector<Number> missing) {
+  std::vector<std::pair<std::int32_t, std::uint64_t>> left = at(stream).dropped;
+  std::vector<Number> unknown;
+  for (const Number n : missing) {
+    const auto seen = std::find_if(left.begin(), left.end(), [&](const auto& x) {
+      return x.first == frames_[n].reason && x.second != 0;
+    });
+    if (seen == left.end()) {
+      frames_[n].reason = -1;  // the device counted it as something else
+      unknown.push_back(n);
+    } else {
+      --seen->second;
+    }
+  }
+  std::erase_if(left, [](const auto& x) { return x.second == 0; });
+  const bool sure = left.size() == 1 && left.front().second >= unknown.size();
+  std::stable_sort(unknown.begin(), unknown.end(),
+                   [this](Number a, Number b) { return furthest(a) < furthest(b); });
+  auto next = left.begin();
+  for (const Number n : unknown) {
+    if (next == left.end()) return;
+    frames_[n].reason = next->first;
+    frames_[n].sure = sure;
+    if (--next->second == 0) ++next;
+  }
+}
+
+void Trace::append(std::string& text, Number number) const {
+  const Frame& frame = frames_[number];
+  text += "{\"frame\":";
+  put(text, number);
+  text += ",\"stream\":\"";
+  text += score_.name(frame.stream);
+  text += "\",\"bytes\":";
+  put(text, frame.bytes);
+  text += ",\"flow\":";
+  put(text, frame.flow);
+  text += ",\"queue\":";
+  frame.queue < 0 ? void(text += "null") : put(text, frame.queue);
+  text += ",\"outcome\":\"";
+  text += frame.fate == Fate::kDelivered ? "delivered"
+          : frame.fate == Fate::kStrayed ? "misdelivered"
+          : frame.reason >= 0            ? "dropped"
+                                         : "missing";
+  text += "\",\"reason\":";
+  if (frame.reason < 0 || frame.fate != Fate::kUnderWay) {
+    text += "null";
+  } else {
+    text += '"' + reasons_[static_cast<std::size_t>(frame.reason)] + '"';
+    if (!frame.sure) text += ",\"sure\":false";
+  }
+  text += ",\"at\":{";
+  const auto& names = way_of(frame);
+  std::array<unsigned, kMostStages> order;
+  unsigned count = 0;
+  for (unsigned s = 0; s < names.size(); ++s) {
+    if (!marked(number, s)) continue;
+    unsigned place = count++;
+    for (; place > 0 && when(number, order[place - 1]) > when(number, s); --place)
+      order[place] = order[place - 1];
+    order[place] = s;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    text += i == 0 ? "\"" : ",\"";
+    text += names[order[i]];
+    text += "\":";
+    put_ns(text, when(number, order[i]));
+  }
+  text += "}}\n";
+}
+
+void Trace::close() {
+  std::vector<std::vector<Number>> missing(streams_.size());
+  for (Number n = 0; n < frames_.size(); ++n) {
+    if (frames_[n].fate == Fate::kUnderWay)
+      missing[static_cast<std::size_t>(frames_[n].stream)].push_back(n);
+  }
+  for (std::size_t s = 0; s < missing.size(); ++s) deal(static_cast<int>(s), std::move(missing[s]));
+  std::string text;
+  for (Number n = 0; n < frames_.size(); ++n) {
+    append(text, n);
+    if (text.size() < kChunk) continue;
+    file_ << text;
+    text.clear();
+  }
+  if (!(file_ << text) || !file_.flush()) throw std::runtime_error(path_ + ": cannot be written");
+}
+
+}  // namespace emery

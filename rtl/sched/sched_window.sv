@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
+/// How many more packets a transmit scheduler may grant, so that no more than `window_i` bytes are between it and the wire.
+///
+/// What is deeper than a round trip to host memory waits behind what was granted before, whatever the scheduler decides. Counted
+/// are the bytes of packets whose descriptors are here (`beat_i` as it goes to the engine; until `sent`), and for those granted
+/// before that as many as the longest of the last ones had, rounded up to a power of two; a grant that is not answered counts as
+/// eight packets. `room_o` is 0 ... 8; it knows of a grant six clocks after it was taken, and is 0 meanwhile where packets are long.
+/// So more than the window is under way only where packets are much longer than those before, or where one alone is. Reset: nothing is.
+module sched_window
+  import queue_pkg::*;
+(
+    input logic clk_i,
+    input logic rst_i,
+    input logic [19:0] window_i,  // in bytes
+
+    // What passes between the scheduler, the fetch and the engine.
+    input logic       grant_valid_i,
+    input logic       grant_ready_i,
+    input logic       granted_valid_i,
+    input logic       granted_ready_i,
+    input granted_t   granted_i,
+    input logic       beat_valid_i,
+    input logic       beat_ready_i,
+    input desc_beat_t beat_i,
+    input logic       sent_valid_i,
+    input logic       sent_ready_i,
+    input sent_t      sent_i,
+
+    output logic [3:0] room_o
+);
+  localparam int Seen = 6;  // clocks until a grant is counted
+  localparam int LogSmall = 8;  // as much as may go unseen for so long: 32 packets of 256 bytes
+  typedef logic [22:0] bytes_t;
+  typedef logic [13:0] packets_t;
+
+  /// The least power of two that is not below.
+  function automatic logic [3:0] log_up(logic [13:0] bytes);
+    logic [13:0] less = bytes - 14'd1;
+    log_up = '0;
+    for (int i = 0; i < 14; i++) if (less[i]) log_up = 4'(i + 1);
+  endfunction
+
+  // Packets: their lengths as the engine finds them (tx_engine's records and `sent` say the same).
+  logic [18:0] sum_q;
+  wire [18:0] sum = sum_q + 19'(beat_i.desc.len);
+  wire begins = beat_valid_i && beat_ready_i && beat_i.status == DeqOk;
+  logic begun_q, sent_q;
+  logic [13:0] begun_bytes_q, sent_bytes_q;
+
+  // Known bytes, grants without an answer, packets without a descriptor.
+  bytes_t known_q;
+  packets_t unknown_q, most_q;
+  logic [7:0] grants_q;
+  logic [3:0] log_q;
+  logic [5:0] age_q;
+  wire [3:0] log_new = log_up(begun_bytes_q);
+
+  // Six clocks: counts, their sum, what that is in bytes, how much is free, how many packets that is, and the room.
+  logic [27:0] may_be_q;
+  logic signed [28:0] free_q;
+  logic [3:0] room_q;
+  logic [Seen-1:0] recent_q;
+  wire take = grant_valid_i && grant_ready_i;
+  wire answer = granted_valid_i && granted_ready_i;
+  wire [28:0] fits = free_q >>> log_q;
+  wire unseen = grant_valid_i || recent_q != '0;
+  logic none_q;  // nothing is under way: one packet may be, however long
+  assign room_o = unseen && log_q > 4'(LogSmall) ? '0 : !unseen && none_q && room_q == '0 ? 4'd1 : room_q;
+
+  always_ff @(posedge clk_i) begin
+    begun_q <= begins && beat_i.last;
+    begun_bytes_q <= sum > 19'h3fff ? 14'h3fff : sum[13:0];
+    if (begins) sum_q <= beat_i.last ? '0 : sum;
+    sent_q <= sent_valid_i && sent_ready_i;
+    sent_bytes_q <= sent_i.bytes;
+
+    known_q <= known_q + (begun_q ? bytes_t'(begun_bytes_q) : '0) - (sent_q ? bytes_t'(sent_bytes_q) : '0);
+    grants_q <= grants_q + 8'(take) - 8'(answer);
+    unknown_q <= unknown_q + (answer ? packets_t'(granted_i.count) : '0) - packets_t'(begun_q);
+    if (begun_q) begin
+      age_q <= age_q + 1'b1;
+      if (log_new >= log_q) begin
+        log_q <= log_new;
+        age_q <= '0;
+      end else if (&age_q) log_q <= log_q - 1'b1;
+    end
+
+    most_q   <= unknown_q + packets_t'({grants_q, 3'd0});
+    may_be_q <= 28'(most_q) << log_q;
+    free_q   <= $signed({9'd0, window_i}) - $signed({6'd0, known_q}) - $signed({1'b0, may_be_q});
+    room_q   <= free_q[28] ? '0 : fits > 29'd8 ? 4'd8 : fits[3:0];
+    none_q   <= known_q == '0 && most_q == '0;
+    recent_q <= {recent_q[Seen-2:0], take};
+
+    if (rst_i) begin
+      begun_q <= 1'b0;
+      sent_q <= 1'b0;
+      sum_q <= '0;
+      known_q <= '0;
+      grants_q <= '0;
+      unknown_q <= '0;
+      log_q <= 4'd14;
+      age_q <= '0;
+      most_q <= '0;
+      may_be_q <= '0;
+      free_q <= '0;
+      room_q <= '0;
+      none_q <= 1'b0;
+      recent_q <= '0;
+    end
+  end
+
+  // A packet's descriptor may be here before its grant's answer.
+  `ASSERT(NothingBelowNone, !known_q[22] && !most_q[13] && !grants_q[7])
+endmodule

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters, levels, settings and time; and what a received checksum says.
+#include "device.h"
+
+enum group { DEVICE, INTERFACE, PORT };
+
+#define PLACE_DEVICE(name) DEVICE_REG(name)
+#define PLACE_INTERFACE(name) INTERFACE_REG(name)
+#define PLACE_PORT(name) PORT_REG(name)
+#define PLACE(group, name) {#name, PLACE_##group(name), group},
+static const struct {
+  const char* name;
+  uint32_t offset;
+  enum group group;
+} counters[] = {EMNIC_COUNTERS(PLACE) EMNIC_LEVELS(PLACE)};
+
+const char* emnic_counter_name(enum emnic_counter counter, char* of) {
+  if ((unsigned)counter >= EMNIC_LEVELS_END) return NULL;
+  if (of) *of = "dip"[counters[counter].group];
+  return counters[counter].name;
+}
+
+uint64_t emnic_get_counter(struct emnic* d, enum emnic_counter counter, unsigned i, unsigned p) {
+  if ((unsigned)counter >= EMNIC_LEVELS_END) return 0;
+  const enum group group = counters[counter].group;
+  if (group == DEVICE) i = 0;
+  if (group != PORT) p = 0;
+  if (i >= d->interfaces || p >= d->interface[i].is.ports) return 0;
+  uint32_t base = 0;
+  if (group == INTERFACE) base = d->interface[i].is.registers;
+  if (group == PORT) base = port_regs(d, i, p);
+  const uint32_t now = reg_read(d, base + counters[counter].offset);
+  if (counter >= EMNIC_COUNTERS_END) return now;
+  struct tally* t = &d->tally[((unsigned)counter * EMNIC_MAX_INTERFACES + i) * EMNIC_MAX_PORTS + p];
+  t->sum += now - t->last;
+  t->last = now;
+  return t->sum;
+}
+
+int emnic_set_interrupt_interval(struct emnic* d, unsigned vector, unsigned clocks) {
+  if (vector >= d->vectors) return EMNIC_NOT_FOUND;
+  d->interval[vector] = clocks;
+  reg_write(d, reg_read(d, DEVICE_REG(moderation_offset)) + 4 * vector, clocks);
+  return 0;
+}
+
+int emnic_set_completion_delay(struct emnic* d, unsigned i, unsigned clocks) {
+  if (i >= d->interfaces) return EMNIC_NOT_FOUND;
+  d->interface[i].cpl_delay = clocks;
+  reg_write(d, d->interface[i].is.registers + INTERFACE_REG(cpl_delay), clocks);
+  return 0;
+}
+
+uint64_t emnic_time_ns(struct emnic* d) {
+  const uint32_t low = reg_read(d, DEVICE_REG(ptp_time_lo));  // which holds the other half
+  return (uint64_t)reg_read(d, DEVICE_REG(ptp_time_hi)) << 32 | low;
+}
+
+// ---- checksums
+
+enum { ETH = 14, IP4 = 20, IP6 = 40, TCP = 6, UDP = 17 };
+
+static uint32_t word_at(const uint8_t* bytes, unsigned at) {
+  return (uint32_t)bytes[at] << 8 | bytes[at + 1];
+}
+// An odd last byte is a word's high half.
+static uint32_t sum_of(const uint8_t* bytes, unsigned from, unsigned to) {
+  uint32_t sum = 0;
+  for (; from + 1 < to; from += 2) sum += word_at(bytes, from);
+  if (from < to) sum += (uint32_t)bytes[from] << 8;
+  return sum % 0xffff;
+}
+
+// What the device has summed is from byte 14 on; what is in front of the transport header and
+// behind its data is taken off again, and the pseudo header added.
+int emnic_checksum_good(const uint8_t* frame, unsigned bytes, uint16_t csum) {
+  unsigned ip = ETH;
+  while (ip + IP4 <= bytes && ip < ETH + 8 &&
+         (word_at(frame, ip - 2) == 0x8100 || word_at(frame, ip - 2) == 0x88a8))
+    ip += 4;
+  if (ip + IP4 > bytes) return EMNIC_NOT_FOUND;
+  unsigned start, end, protocol;
+  uint32_t pseudo;
+  if (word_at(frame, ip - 2) == 0x0800 && frame[ip] == 0x45 &&
+      (word_at(frame, ip + 6) & 0x3fff) == 0) {
+    start = ip + IP4;
+    end = ip + word_at(frame, ip + 2);
+    protocol = frame[ip + 9];
+    pseudo = sum_of(frame, ip + 12, ip + 20);
+  } else if (word_at(frame, ip - 2) == 0x86dd && frame[ip] >> 4 == 6 && ip + IP6 <= bytes) {
+    start = ip + IP6;
+    end = start + word_at(frame, ip + 4);
+    protocol = frame[ip + 6];
+    pseudo = sum_of(frame, ip + 8, ip + IP6);
+  } else {
+    return EMNIC_NOT_FOUND;
+  }
+  if ((protocol != TCP && protocol != UDP) || end > bytes ||
+      end < start + (protocol == TCP ? 20u : 8u))
+    return EMNIC_NOT_FOUND;
+  if (protocol == UDP && start + 8 <= bytes && word_at(frame, start + 6) == 0)
+    return EMNIC_NOT_FOUND;  // its sender made none
+  // Padding begins at an odd byte where the data ends at one: its words are those of the frame.
+  uint32_t padding = 0;
+  for (unsigned at = end; at < bytes; ++at)
+    padding += (uint32_t)frame[at] << ((at - ETH) % 2 ? 0 : 8);
+  const uint32_t total = csum % 0xffffu + pseudo + protocol + (end - start) + 2u * 0xffff -
+                         sum_of(frame, ETH, start) - padding % 0xffff;
+  return total % 0xffff == 0;
+}

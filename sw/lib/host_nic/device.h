@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the driver core know of each other.
+#ifndef EMNIC_DEVICE_H
+#define EMNIC_DEVICE_H
+
+#include "emnic.h"
+#include "host_nic.h"       // registers, generated from systems/host_nic/host_nic.rdl
+#include "queue_formats.h"  // what lies in memory, generated from rtl/queue/queue_pkg.sv
+
+enum {
+  RECORD_BYTES = CPL_BYTES,
+  CPL_RING = 32768,
+  EVENT_RING = 256,
+  LARGEST_RING = 32768,
+  SHORTEST_FRAME = 60,  // on a wire, without its FCS
+  TALLIES = (int)EMNIC_COUNTERS_END * (int)EMNIC_MAX_INTERFACES * (int)EMNIC_MAX_PORTS
+};
+
+#define DEVICE_REG(field) ((uint32_t)offsetof(nic_device_regs_t, field))
+#define INTERFACE_REG(field)                                      \
+  ((uint32_t)(offsetof(nic_interface_map__stride800000_t, regs) + \
+              offsetof(nic_interface_regs_t, field)))
+#define PORT_REG(field) ((uint32_t)offsetof(nic_port_regs__stride1000_t, field))
+#define QUEUE_REG(field) ((uint32_t)offsetof(desc_queue_regs__stride20_t, field))
+#define CQ_REG(field) ((uint32_t)offsetof(cpl_queue_regs__stride20_t, field))
+#define FLOW_REG(field) ((uint32_t)offsetof(flow_regs__stride1000_t, field))
+#define SCHEDULER_REG(field) ((uint32_t)offsetof(nic_sched_map_t, regs.field))
+
+struct memory {
+  uint8_t* at;
+  uint64_t bus;
+  size_t bytes;
+};
+
+enum restart_phase { RUNNING, WANTED, ASKED, IDLE };
+
+struct restart {
+  uint8_t phase;
+  uint16_t taken;
+  uint32_t slots, max_frame;  // the new ones
+};
+
+// What each packet needs comes first.
+struct emnic_tx {
+  struct emnic* device;
+  uint8_t *ring, *buffers;  // buffers: null when the caller has them, or in streams
+  uint64_t ring_bus, buffers_bus;
+  uint32_t regs, slots, buffer_bytes, max_frame;
+  uint32_t made, told, sent;  // packets: in the ring, with a doorbell, done
+  uint16_t producer, rung, done, newest;
+  uint8_t interface, stopped;
+  struct restart restart;
+  uint32_t window;
+  int completions;                      // number of its completion queue
+  struct memory own_ring, own_buffers;  // since a restart
+};
+
+struct emnic_rx {
+  struct emnic* device;
+  uint8_t *ring, *buffers;  // buffers of a stream: what lies below its ring
+  uint64_t ring_bus, buffers_bus;
+  uint32_t regs, slots, buffer_bytes, max_frame;
+  uint16_t producer, rung, done, number;
+  uint8_t interface, stopped;
+  struct restart restart;
+  int completions;  // -1: a stream has none
+  struct memory own_ring, own_buffers;
+};
+
+struct emnic_cq {
+  struct emnic* device;
+  struct memory memory;
+  uint32_t regs;
+  uint16_t consumer, rung, cpu;
+  uint8_t interface, transmit;
+};
+
+struct emnic_eq {
+  struct emnic* device;
+  struct memory memory;
+  uint32_t regs;
+  uint16_t consumer;
+  uint8_t interface;
+};
+
+// A port's table of flows as the driver keeps it (steer.c).
+struct flow_entry {
+  struct emnic_flow flow;  // type 0: none
+  uint32_t hash, queue;
+};
+struct flow_step {
+  uint32_t at;
+  int32_t from;  // the step whose flow moves here; -1: the new one
+};
+struct flow_table {
+  struct flow_entry* entries;
+  struct flow_step* steps;
+  uint32_t* seen;  // number of the search that came by last
+  uint32_t count, used, search;
+  uint32_t written[EMNIC_FLOW_BYTES / 4 + 1];  // what its registers hold
+  uint8_t known;
+};
+
+struct port {
+  uint16_t* rss;
+  uint32_t key[EMNIC_KEY_WORDS];
+  struct flow_table flows;
+};
+
+struct interface {
+  struct emnic_interface is;
+  uint32_t flow, flow_stride;  // 0: not read yet
+  uint32_t max_frame, cpl_delay;
+  unsigned first_eq, eqs, first_tx_cq, tx_cqs, first_rx_cq, rx_cqs;
+  struct memory tx_rings, tx_buffers, rx_rings, rx_buffers;
+  struct port port[EMNIC_MAX_PORTS];
+};
+
+struct tally {
+  uint32_t last;
+  uint64_t sum;
+};
+
+struct emnic {
+  struct emnic_ops ops;
+  struct emnic_config config;
+  unsigned interfaces, vectors;
+  struct interface interface[EMNIC_MAX_INTERFACES];
+  struct emnic_tx* tx;
+  struct emnic_rx* rx;
+  struct emnic_cq* cq;
+  struct emnic_eq* eq;
+  unsigned cqs, eqs;
+  unsigned log_block;
+  uint32_t* interval;   // of each vector
+  struct tally* tally;  // [counter][interface][port]
+  int started, was_open, mastering;
+  uint64_t foreign;
+};
+
+static inline uint32_t reg_read(struct emnic* d, uint32_t offset) {
+  return d->ops.read32(d->ops.context, offset);
+}
+static inline void reg_write(struct emnic* d, uint32_t offset, uint32_t value) {
+  d->ops.write32(d->ops.context, offset, value);
+}
+static inline uint32_t interface_read(struct emnic* d, unsigned i, uint32_t reg) {
+  return reg_read(d, d->interface[i].is.registers + reg);
+}
+static inline uint32_t port_regs(const struct emnic* d, unsigned i, unsigned p) {
+  return d->interface[i].is.port + p * d->interface[i].is.port_stride;
+}
+static inline int power_of_two(uint32_t value) { return value != 0 && (value & (value - 1)) == 0; }
+static inline unsigned log2_of(uint32_t value) {
+  unsigned bits = 0;
+  while (value >> bits > 1) ++bits;
+  return bits;
+}
+static inline void zero(void* at, size_t bytes) { __builtin_memset(at, 0, bytes); }
+
+// What one side writes and the other looks at without a lock.
+static inline uint16_t load16(const uint16_t* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
+static inline void store16(uint16_t* at, uint16_t value) {
+  __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+// The halves of a record; `first` is the one that says that it is there.
+static inline void load_record(const struct emnic* d, const uint8_t* at, unsigned first,
+                               uint64_t words[2]) {
+  const uint64_t* from = (const uint64_t*)(const void*)at;
+  words[first] = __atomic_load_n(from + first, __ATOMIC_ACQUIRE);
+  if (d->ops.dma_barrier) d->ops.dma_barrier(d->ops.context);
+  words[!first] = __atomic_load_n(from + !first, __ATOMIC_RELAXED);
+}
+static inline void put_descriptor(uint8_t* ring, uint32_t index, uint64_t bus, uint32_t bytes) {
+  uint64_t words[2] = {0, 0};
+  desc_set_addr(words, bus);
+  desc_set_len(words, bytes);
+  __builtin_memcpy(ring + (size_t)index * DESC_BYTES, words, DESC_BYTES);
+}
+// Of a receive stream: granules of a frame with its record.
+static inline uint32_t stream_granules(uint32_t bytes) {
+  return (bytes + GranuleBytes - 1) / GranuleBytes + 1;
+}
+static inline uint32_t buffer_of(uint32_t max_frame) { return (max_frame + 127u) / 128u * 128u; }
+
+int dma_get(struct emnic* d, size_t bytes, struct memory* out);
+void dma_give(struct emnic* d, struct memory* memory);
+void* own_get(struct emnic* d, size_t bytes);
+void own_give(struct emnic* d, void* memory);
+void tell_memory(struct emnic* d, enum emnic_memory what, unsigned first, unsigned count,
+                 uint64_t bus, size_t stride);
+
+// queues.c
+int check_ring(const struct emnic* d, unsigned i, int transmit, unsigned ring, unsigned max_frame);
+int open_queues(struct emnic* d, unsigned i);
+void start_ring(struct emnic* d, uint32_t regs, uint64_t bus, int transmit, uint32_t slots,
+                uint16_t producer);
+uint32_t queue_control(const struct emnic* d, int transmit, uint32_t slots, int enable);
+void lay_out_stream(struct emnic_rx* q, struct memory memory, size_t offset);
+size_t stream_stride(uint32_t slots, uint32_t max_frame);
+void fill_ring(struct emnic_rx* q);
+
+// steer.c
+void deal_frames(struct emnic* d, unsigned i);
+// Of each port: what its transmit scheduler is set to besides its queues.
+void set_up_scheduler(struct emnic* device, unsigned interface);
+static inline uint32_t share_of(const struct emnic_scheduler* scheduler, unsigned queue) {
+  return scheduler->share_count ? scheduler->shares[queue % scheduler->share_count] : 0;
+}
+void restore_flows(struct emnic* d, unsigned i);
+void forget_flows(struct emnic* d, unsigned i, unsigned p);
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Setting up the queues of an interface: event queues, completion queues, rings.
+//
+// The queues of a CPU share its completion queues, as few as hold a record for every slot: records
+// then come in full blocks.
+#include "device.h"
+
+enum { PAGE = 4096 };
+
+static size_t pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+
+// Of the ring of a stream: what lies below it for a frame near its end, and all.
+static size_t below_stream(uint32_t max_frame) { return pages(max_frame); }
+size_t stream_stride(uint32_t slots, uint32_t max_frame) {
+  return below_stream(max_frame) + pages((size_t)slots * GranuleBytes);
+}
+
+static unsigned completion_queues(const struct emnic* d, unsigned i, int transmit, unsigned ring) {
+  const struct emnic_config* c = &d->config;
+  const unsigned queues = transmit ? c->tx_queues : c->rx_queues;
+  const unsigned most = transmit ? d->interface[i].is.tx_queues : d->interface[i].is.rx_queues;
+  const unsigned least = (unsigned)(((uint64_t)queues * ring + CPL_RING - 1) / CPL_RING);
+  const unsigned wanted = least > c->cpus ? least : c->cpus;
+  return wanted < most ? wanted : most;
+}
+
+int check_ring(const struct emnic* d, unsigned i, int transmit, unsigned ring, unsigned max_frame) {
+  const struct emnic_config* c = &d->config;
+  const unsigned queues = transmit ? c->tx_queues : c->rx_queues;
+  if (!power_of_two(ring) || ring < BlockSlots || ring > LARGEST_RING) return EMNIC_BAD_RING;
+  if (!transmit && c->rx_stream) return stream_granules(max_frame) > ring ? EMNIC_SHORT_RING : 0;
+  const unsigned cqs = completion_queues(d, i, transmit, ring);
+  return (uint64_t)((queues + cqs - 1) / cqs) * ring > CPL_RING ? EMNIC_MANY_SLOTS : 0;
+}
+
+// ---- registers
+
+static void set_up_cq(struct emnic* d, uint32_t regs, uint64_t bus, unsigned slots,
+                      unsigned target) {
+  reg_write(d, regs + CQ_REG(base_lo), (uint32_t)bus);
+  reg_write(d, regs + CQ_REG(base_hi), (uint32_t)(bus >> 32));
+  reg_write(d, regs + CQ_REG(target), target);
+  reg_write(d, regs + CQ_REG(control),
+            CPL_QUEUE_REGS__CONTROL__ENABLE_bm | log2_of(slots)
+                                                     << CPL_QUEUE_REGS__CONTROL__LOG_SIZE_bp);
+}
+
+uint32_t queue_control(const struct emnic* d, int transmit, uint32_t slots, int enable) {
+  return (enable ? DESC_QUEUE_REGS__CONTROL__ENABLE_bm : 0u) |
+         log2_of(slots) << DESC_QUEUE_REGS__CONTROL__LOG_SIZE_bp |
+         (transmit ? d->log_block : 0u) << DESC_QUEUE_REGS__CONTROL__LOG_BLOCK_bp;
+}
+
+void start_ring(struct emnic* d, uint32_t regs, uint64_t bus, int transmit, uint32_t slots,
+                uint16_t producer) {
+  const int stream = transmit ? d->config.tx_stream : d->config.rx_stream;
+  reg_write(d, regs + QUEUE_REG(base_lo),
+            (uint32_t)bus | (stream ? DESC_QUEUE_REGS__BASE_LO__STREAM_bm : 0u));
+  reg_write(d, regs + QUEUE_REG(base_hi), (uint32_t)(bus >> 32));
+  // Before it is enabled: no frame is to find it empty.
+  if (producer != 0) reg_write(d, regs + QUEUE_REG(producer), producer);
+  reg_write(d, regs + QUEUE_REG(control), queue_control(d, transmit, slots, 1));
+}
+
+static void set_up_queue(struct emnic* d, uint32_t regs, uint64_t bus, int transmit, uint32_t slots,
+                         unsigned cq) {
+  reg_write(d, regs + QUEUE_REG(cq), cq);
+  start_ring(d, regs, bus, transmit, slots, 0);
+}
+
+// ---- queues
+
+// One a vector, as many as there are CPUs to interrupt.
+static int open_events(struct emnic* d, unsigned i) {
+  struct interface* interface = &d->interface[i];
+  const unsigned share = d->vectors / d->interfaces;
+  unsigned count = d->config.cpus;
+  if (count > interface->is.event_queues) count = interface->is.event_queues;
+  if (count > share) count = share ? share : 1;
+  interface->first_eq = d->eqs;
+  interface->eqs = count;
+  for (unsigned e = 0; e < count; ++e) {
+    struct emnic_eq* q = &d->eq[d->eqs];
+    const size_t bytes = (size_t)EVENT_RING * RECORD_BYTES;
+    const int status = dma_get(d, bytes, &q->memory);
+    if (status != 0) return status;
+    q->device = d;
+    q->interface = (uint8_t)i;
+    q->regs = interface->is.eq + e * (uint32_t)sizeof(cpl_queue_regs__stride20_t);
+    set_up_cq(d, q->regs, q->memory.bus, EVENT_RING, d->eqs);
+    ++d->eqs;
+    emnic_arm(q);
+    tell_memory(d, EMNIC_EVENT_RINGS, d->eqs - 1, 1, q->memory.bus, bytes);
+  }
+  return 0;
+}
+
+static int open_completions(struct emnic* d, unsigned i, int transmit) {
+  struct interface* interface = &d->interface[i];
+  const unsigned ring = transmit ? d->config.tx_ring : d->config.rx_ring;
+  const unsigned count = completion_queues(d, i, transmit, ring);
+  *(transmit ? &interface->first_tx_cq : &interface->first_rx_cq) = d->cqs;
+  *(transmit ? &interface->tx_cqs : &interface->rx_cqs) = count;
+  for (unsigned n = 0; n < count; ++n) {
+    struct emnic_cq* q = &d->cq[d->cqs];
+    const size_t bytes = (size_t)CPL_RING * RECORD_BYTES;
+    const int status = dma_get(d, bytes, &q->memory);
+    if (status != 0) return status;
+    q->device = d;
+    q->interface = (uint8_t)i;
+    q->transmit = (uint8_t)transmit;
+    q->cpu = (uint16_t)(n % d->config.cpus);
+    q->regs = (transmit ? interface->is.txcq : interface->is.rxcq) +
+              n * (uint32_t)sizeof(cpl_queue_regs__stride20_t);
+    set_up_cq(d, q->regs, q->memory.bus, CPL_RING, n % interface->eqs);
+    ++d->cqs;
+    if (d->config.interrupts) emnic_taken(q, 1);
+    tell_memory(d, EMNIC_COMPLETION_RINGS, d->cqs - 1, 1, q->memory.bus, bytes);
+  }
+  return 0;
+}
+
+static int open_transmit(struct emnic* d, unsigned i) {
+  struct interface* interface = &d->interface[i];
+  const struct emnic_config* c = &d->config;
+  const uint32_t buffer_bytes = buffer_of(c->max_frame);
+  const int buffers = c->tx_buffers && !c->tx_stream;
+  size_t ring_bytes = ((size_t)c->tx_ring << d->log_block) * DESC_BYTES;
+  if (ring_bytes < PAGE) ring_bytes = PAGE;
+  const size_t buffers_bytes = (size_t)c->tx_ring * buffer_bytes;
+  int status = dma_get(d, c->tx_queues * ring_bytes, &interface->tx_rings);
+  if (status == 0 && buffers)
+    status = dma_get(d, c->tx_queues * buffers_bytes, &interface->tx_buffers);
+  if (status == 0) status = open_completions(d, i, 1);
+  for (unsigned n = 0; n < c->tx_queues && status == 0; ++n) {
+    struct emnic_tx* q = &d->tx[i * c->tx_queues + n];
+    q->device = d;
+    q->interface = (uint8_t)i;
+    q->regs = interface->is.txq + n * (uint32_t)sizeof(desc_queue_regs__stride20_t);
+    q->window = (uint32_t)(offsetof(host_nic_t, push) + sizeof(((host_nic_t*)0)->push[0]) * i +
+                           sizeof(((host_nic_t*)0)->push[0][0]) * n);
+    q->ring = interface->tx_rings.at + n * ring_bytes;
+    q->ring_bus = interface->tx_rings.bus + n * ring_bytes;
+    if (buffers) {
+      q->buffers = interface->tx_buffers.at + n * buffers_bytes;
+      q->buffers_bus = interface->tx_buffers.bus + n * buffers_bytes;
+    }
+    q->slots = c->tx_ring;
+    q->max_frame = c->max_frame;
+    q->buffer_bytes = buffer_bytes;
+    q->completions = (int)(interface->first_tx_cq + n % interface->tx_cqs);
+    set_up_queue(d, q->regs, q->ring_bus, 1, q->slots, n % interface->tx_cqs);
+    // Queues are dealt to the ports; a scheduler is free to do otherwise.
+    reg_write(d, interface->is.sched + n % interface->is.ports * interface->is.sched_stride + 4 * n,
+              SCHED_REGS__QUEUE__ENABLE_bm | share_of(&c->scheduler, n) << SCHED_REGS__QUEUE__SHARE_bp);
+  }
+  return status;
+}
+
+void fill_ring(struct emnic_rx* q) {
+  for (uint32_t slot = 0; slot < q->slots; ++slot)
+    put_descriptor(q->ring, slot, q->buffers_bus + (uint64_t)slot * q->buffer_bytes,
+                   q->buffer_bytes);
+}
+
+// Where in memory the queue's own stream lies.
+void lay_out_stream(struct emnic_rx* q, struct memory memory, size_t offset) {
+  const size_t below = below_stream(q->max_frame);
+  q->buffers = memory.at + offset;
+  q->buffers_bus = memory.bus + offset;
+  q->ring = q->buffers + below;
+  q->ring_bus = q->buffers_bus + below;
+}
+
+static int open_receive(struct emnic* d, unsigned i) {
+  struct interface* interface = &d->interface[i];
+  const struct emnic_config* c = &d->config;
+  const int buffers = c->rx_buffers && !c->rx_stream;
+  const uint32_t buffer_bytes = buffer_of(c->max_frame);
+  const size_t buffers_bytes = (size_t)c->rx_ring * buffer_bytes;
+  size_t ring_bytes = (size_t)c->rx_ring * DESC_BYTES;
+  if (ring_bytes < PAGE) ring_bytes = PAGE;
+  if (c->rx_stream) ring_bytes = stream_stride(c->rx_ring, c->max_frame);
+  int status = dma_get(d, c->rx_queues * ring_bytes, &interface->rx_rings);
+  if (status == 0 && buffers)
+    status = dma_get(d, c->rx_queues * buffers_bytes, &interface->rx_buffers);
+  interface->first_rx_cq = d->cqs;
+  interface->rx_cqs = 0;
+  if (status == 0 && !c->rx_stream) status = open_completions(d, i, 0);
+  for (unsigned n = 0; n < c->rx_queues && status == 0; ++n) {
+    struct emnic_rx* q = &d->rx[i * c->rx_queues + n];
+    q->device = d;
+    q->interface = (uint8_t)i;
+    q->number = (uint16_t)n;
+    q->regs = interface->is.rxq + n * (uint32_t)sizeof(desc_queue_regs__stride20_t);
+    q->slots = c->rx_ring;
+    q->max_frame = c->max_frame;
+    q->buffer_bytes = buffer_bytes;
+    if (c->rx_stream) {
+      lay_out_stream(q, interface->rx_rings, n * ring_bytes);
+    } else {
+      q->ring = interface->rx_rings.at + n * ring_bytes;
+      q->ring_bus = interface->rx_rings.bus + n * ring_bytes;
+      if (buffers) {
+        q->buffers = interface->rx_buffers.at + n * buffers_bytes;
+        q->buffers_bus = interface->rx_buffers.bus + n * buffers_bytes;
+        fill_ring(q);
+      }
+    }
+    const unsigned cq = c->rx_stream ? 0 : n % interface->rx_cqs;
+    q->completions = c->rx_stream ? -1 : (int)(interface->first_rx_cq + cq);
+    set_up_queue(d, q->regs, q->ring_bus, 0, q->slots, cq);
+    if (!c->rx_stream && !buffers) continue;
+    q->producer = q->rung = (uint16_t)q->slots;
+    reg_write(d, q->regs + QUEUE_REG(producer), q->producer);
+  }
+  if (status == 0 && c->rx_stream)
+    tell_memory(d, EMNIC_STREAM_RINGS, i * c->rx_queues, c->rx_queues, interface->rx_rings.bus,
+                ring_bytes);
+  return status;
+}
+
+int open_queues(struct emnic* d, unsigned i) {
+  const uint32_t regs = d->interface[i].is.registers;
+  reg_write(d, regs + INTERFACE_REG(cpl_delay), d->interface[i].cpl_delay);
+  if (d->config.tx_burst) reg_write(d, regs + INTERFACE_REG(tx_burst), d->config.tx_burst);
+  set_up_scheduler(d, i);
+  int status = open_events(d, i);
+  if (status == 0) status = open_transmit(d, i);
+  // What deals frames to queues is there before they are when frames may be coming.
+  if (status == 0 && d->was_open) {
+    deal_frames(d, i);
+    restore_flows(d, i);
+  }
+  if (status == 0) status = open_receive(d, i);
+  if (status == 0 && !d->was_open) deal_frames(d, i);
+  return status;
+}
+
+struct emnic_tx* emnic_tx_queue(struct emnic* d, unsigned i, unsigned queue) {
+  if (!d->tx || i >= d->interfaces || queue >= d->config.tx_queues) return NULL;
+  return &d->tx[i * d->config.tx_queues + queue];
+}
+struct emnic_rx* emnic_rx_queue(struct emnic* d, unsigned i, unsigned queue) {
+  if (!d->rx || i >= d->interfaces || queue >= d->config.rx_queues) return NULL;
+  return &d->rx[i * d->config.rx_queues + queue];
+}
+struct emnic_cq* emnic_completions(struct emnic* d, unsigned n) {
+  return n < d->cqs ? &d->cq[n] : NULL;
+}
+struct emnic_eq* emnic_event_queue(struct emnic* d, unsigned n) {
+  return n < d->eqs ? &d->eq[n] : NULL;
+}
+unsigned emnic_completion_queues(const struct emnic* d) { return d->cqs; }
+unsigned emnic_event_queues(const struct emnic* d) { return d->eqs; }
+unsigned emnic_cq_cpu(const struct emnic_cq* q) { return q->cpu; }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transmitting: frames into rings, doorbells, pushes.
+#include "device.h"
+
+enum { PACKED_GRANULES = 1024 / GranuleBytes };  // of a stream, worth a doorbell
+
+unsigned emnic_tx_room(const struct emnic_tx* q) {
+  if (q->stopped || q->restart.phase != RUNNING) return 0;
+  return q->slots - (uint16_t)(q->producer - load16(&q->done));
+}
+
+static int refused(const struct emnic_tx* q, unsigned bytes,
+                   const struct emnic_checksum* checksum) {
+  if (q->stopped || q->restart.phase != RUNNING) return EMNIC_STOPPED;
+  if (bytes == 0 || bytes > q->max_frame || bytes > q->device->interface[q->interface].max_frame)
+    return EMNIC_BAD_FRAME;
+  if (checksum && (checksum->start > 255 || checksum->offset > 255)) return EMNIC_UNSUPPORTED;
+  return 0;
+}
+
+static void leave_checksum(uint8_t* descriptor, const struct emnic_checksum* checksum) {
+  uint64_t words[2];
+  __builtin_memcpy(words, descriptor, DESC_BYTES);
+  desc_set_csum_enable(words, 1);
+  desc_set_csum_start(words, checksum->start);
+  desc_set_csum_offset(words, checksum->offset);
+  __builtin_memcpy(descriptor, words, DESC_BYTES);
+}
+
+static uint8_t* descriptors_of(const struct emnic_tx* q, uint16_t slot) {
+  const size_t place = slot & (q->slots - 1);
+  return q->ring + (place << q->device->log_block) * DESC_BYTES;
+}
+
+static void put_in(struct emnic_tx* q, uint16_t newest, uint16_t producer) {
+  q->newest = newest;
+  q->producer = producer;
+  ++q->made;
+}
+
+// A frame with its head in the ring itself, which crosses neither the ring's end nor a turn's.
+static int send_stream(struct emnic_tx* q, const void* frame, unsigned bytes,
+                       const struct emnic_checksum* checksum) {
+  const uint32_t longest = TurnGranules, turn = q->slots < longest ? q->slots : longest;
+  const uint32_t granules = (DESC_BYTES + bytes + GranuleBytes - 1) / GranuleBytes;
+  const uint32_t left = turn - (q->producer & (turn - 1)), skip = granules > left ? left : 0;
+  if (skip + granules > emnic_tx_room(q)) return EMNIC_FULL;
+  if (skip != 0) put_descriptor(q->ring, q->producer & (q->slots - 1), 0, 0);
+  const uint16_t newest = (uint16_t)(q->producer + skip);
+  uint8_t* head = q->ring + (size_t)(newest & (q->slots - 1)) * GranuleBytes;
+  put_descriptor(head, 0, 0, bytes);
+  __builtin_memcpy(head + DESC_BYTES, frame, bytes);
+  if (checksum) leave_checksum(head, checksum);
+  put_in(q, newest, (uint16_t)(newest + granules));
+  return 0;
+}
+
+int emnic_send(struct emnic_tx* q, const void* frame, unsigned bytes,
+               const struct emnic_checksum* checksum) {
+  const unsigned segments = q->device->config.segments;
+  const int status = refused(q, bytes, checksum);
+  if (status != 0) return status;
+  if (q->device->config.tx_stream) return send_stream(q, frame, bytes, checksum);
+  if (!q->buffers) return EMNIC_UNSUPPORTED;
+  if (emnic_tx_room(q) == 0) return EMNIC_FULL;
+  const size_t at = (size_t)(q->producer & (q->slots - 1)) * q->buffer_bytes;
+  uint8_t* descriptors = descriptors_of(q, q->producer);
+  const uint32_t share = (bytes + segments - 1) / segments;
+  __builtin_memcpy(q->buffers + at, frame, bytes);
+  for (uint32_t s = 0, done = 0; s < segments; ++s) {
+    const uint32_t length = share < bytes - done ? share : bytes - done;
+    put_descriptor(descriptors, s, q->buffers_bus + at + done, length);
+    done += length;
+  }
+  if (checksum) leave_checksum(descriptors, checksum);
+  put_in(q, q->producer, (uint16_t)(q->producer + 1));
+  return 0;
+}
+
+int emnic_post(struct emnic_tx* q, const struct emnic_segment* segments, unsigned count,
+               const struct emnic_checksum* checksum) {
+  const unsigned most = q->device->config.segments;
+  unsigned bytes = 0;
+  if (q->device->config.tx_stream || q->buffers) return EMNIC_UNSUPPORTED;
+  if (count == 0 || count > most) return EMNIC_BAD_SEGMENTS;
+  for (unsigned s = 0; s < count; ++s) bytes += segments[s].bytes;
+  const int status = refused(q, bytes, checksum);
+  if (status != 0) return status;
+  if (emnic_tx_room(q) == 0) return EMNIC_FULL;
+  uint8_t* descriptors = descriptors_of(q, q->producer);
+  for (unsigned s = 0; s < count; ++s)
+    put_descriptor(descriptors, s, segments[s].bus, segments[s].bytes);
+  if (count < most) put_descriptor(descriptors, count, 0, 0);  // which ends it
+  if (checksum) leave_checksum(descriptors, checksum);
+  put_in(q, q->producer, (uint16_t)(q->producer + 1));
+  return 0;
+}
+
+// Writes the descriptor put into the ring last, and with it its frame if that is wanted, short and
+// in a buffer of the ring, to the queue's window.
+static void push(struct emnic_tx* q) {
+  struct emnic* d = q->device;
+  const uint16_t index = (uint16_t)(q->producer - 1);
+  uint8_t window[(int)DESC_BYTES + (int)PushBytes];
+  uint64_t words[2];
+  zero(window, sizeof window);
+  __builtin_memcpy(words, descriptors_of(q, index), DESC_BYTES);
+  const uint32_t bytes = (uint32_t)desc_len(words);
+  const int inlined = d->config.tx_push == EMNIC_PUSH_FRAME && q->buffers && bytes <= PushBytes;
+  desc_set_slot(words, index);
+  desc_set_inlined(words, inlined ? 1 : 0);
+  __builtin_memcpy(window, words, DESC_BYTES);
+  if (inlined)
+    __builtin_memcpy(window + DESC_BYTES,
+                     q->buffers + (size_t)(index & (q->slots - 1)) * q->buffer_bytes, bytes);
+  const uint32_t whole = (DESC_BYTES + (inlined ? bytes : 0) + 15) / 16 * 16;
+  d->ops.write_lines(d->ops.context, q->window, window, whole);
+}
+
+// A stream gathers what the device reads at once, and waits until all before is done.
+static int due(const struct emnic_tx* q) {
+  const struct emnic_config* c = &q->device->config;
+  const uint32_t waiting = q->made - q->told;
+  const uint32_t under_way = q->told - __atomic_load_n(&q->sent, __ATOMIC_ACQUIRE);
+  if (waiting == 0) return 0;
+  if (c->tx_stream) return under_way == 0 || (uint16_t)(q->producer - q->rung) >= PACKED_GRANULES;
+  return under_way < c->doorbell_batch || waiting >= c->doorbell_batch;
+}
+
+int emnic_tx_flush(struct emnic_tx* q, int now, int idle) {
+  struct emnic* d = q->device;
+  int did = EMNIC_RANG;
+  if (q->restart.phase != RUNNING || !(now ? q->made != q->told : due(q))) return 0;
+  const int one = (uint16_t)(q->producer - q->rung) == 1 && d->log_block == 0;
+  if (d->config.tx_push != EMNIC_PUSH_NONE && d->ops.write_lines && !d->config.tx_stream && idle &&
+      one && q->rung == load16(&q->done)) {
+    push(q);
+    did |= EMNIC_PUSHED;
+  }
+  q->rung = q->producer;
+  q->told = q->made;
+  reg_write(d, q->regs + QUEUE_REG(producer), q->producer);
+  return did;
+}
+
+int emnic_tx_stopped(const struct emnic_tx* q) { return q->stopped; }
+
+void emnic_tx_state(const struct emnic_tx* q, struct emnic_queue_state* out) {
+  zero(out, sizeof *out);
+  out->ring_bus = q->ring_bus;
+  out->buffers_bus = q->buffers_bus;
+  out->ring = q->ring;
+  out->buffers = q->buffers;
+  out->completions = q->completions;
+  out->doorbell = q->regs + QUEUE_REG(producer);
+  out->slots = q->slots;
+  out->slot_descriptors = 1u << q->device->log_block;
+  out->buffer_bytes = q->buffer_bytes;
+  out->producer = q->producer;
+  out->rung = q->rung;
+  out->done = q->done;
+  out->newest = q->newest;
+  out->made = q->made;
+  out->told = q->told;
+  out->sent = q->sent;
+  out->stopped = q->stopped;
+  out->restarting = q->restart.phase != RUNNING;
+}

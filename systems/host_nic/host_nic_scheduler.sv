@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
+/// The transmit scheduler of a port of host-nic, one of rtl/sched (host-nic paper, section II-E, IV).
+///
+/// Wiring only. Those other than round robin have registers of their own, and sched_window beside them. `beat` is looked at as it goes
+/// from descriptor fetch to engine.
+module host_nic_scheduler
+  import queue_pkg::*;
+  import nic_sched_map_pkg::*;
+#(
+    parameter int Kind   = SchedRr,
+    parameter int Queues = 256,
+    parameter int AddrW  = 26
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    // Registers: sched_regs[], nic_sched_map of host_nic.rdl.
+    reg_if.slave regs,
+    reg_if.slave control,
+    input logic [3:0] max_burst_i,
+    input logic [15:0] max_inflight_i,
+    input eth_pkg::ptp_time_t time_i,
+
+    // queue_t, grant_t, granted_t, sent_t.
+    stream_if.snk doorbell,
+    stream_if.src grant,
+    stream_if.snk granted,
+    stream_if.snk sent,
+
+    input logic beat_valid_i,
+    input logic beat_ready_i,
+    input desc_beat_t beat_i
+);
+  if (Kind == int'(SchedRr)) begin : g_rr
+    wire unused = &{1'b0, time_i, beat_valid_i, beat_ready_i, beat_i};
+    sched_rr #(
+        .Queues(Queues)
+    ) i_sched (
+        .clk_i,
+        .rst_i,
+        .max_burst_i,
+        .max_inflight_i,
+        .regs,
+        .doorbell,
+        .grant,
+        .granted,
+        .sent
+    );
+  end else begin : g_windowed
+    localparam int RegOwn = 0, RegSlots = 1;
+    reg_if #(.AddrW(AddrW)) region[2] ();
+    nic_sched_regs_pkg::nic_sched_regs__in_t hw_in;
+    nic_sched_regs_pkg::nic_sched_regs__out_t hw_out;
+    logic [3:0] room;
+    logic unused_unmapped;
+    wire unused = &{1'b0, max_inflight_i};
+    reg_demux #(
+        .N(2),
+        .AddrW(AddrW),
+        .Base({AddrW'(SlotBase), AddrW'(RegsBase)}),
+        .Size({AddrW'(SlotCount * SlotStride), AddrW'(RegsSize)})
+    ) i_demux (
+        .clk_i,
+        .rst_i,
+        .in(control),
+        .out(region),
+        .unmapped_o(unused_unmapped)
+    );
+    assign hw_in.kind.value.next = 32'(Kind);
+    nic_sched_regs i_regs (
+        .clk(clk_i),
+        .rst(rst_i),
+        .regs(region[RegOwn]),
+        .hwif_in(hw_in),
+        .hwif_out(hw_out)
+    );
+    sched_window i_window (
+        .clk_i,
+        .rst_i,
+        .window_i(hw_out.window.value.value),
+        .grant_valid_i(grant.valid),
+        .grant_ready_i(grant.ready),
+        .granted_valid_i(granted.valid),
+        .granted_ready_i(granted.ready),
+        .granted_i(granted.data),
+        .beat_valid_i,
+        .beat_ready_i,
+        .beat_i,
+        .sent_valid_i(sent.valid),
+        .sent_ready_i(sent.ready),
+        .sent_i(sent.data),
+        .room_o(room)
+    );
+    if (Kind == SchedTdma) begin : g_tdma
+      assign sent.ready = 1'b1;
+      sched_tdma #(
+          .Queues(Queues),
+          .Slots (SlotCount)
+      ) i_sched (
+          .clk_i,
+          .rst_i,
+          .max_burst_i,
+          .room_i(room),
+          .regs,
+          .doorbell,
+          .grant,
+          .granted,
+          .time_i,
+          .run_i(hw_out.tdma.run.value),
+          .start_i({hw_out.start_hi.value.value, hw_out.start_lo.value.value}),
+          .last_i(hw_out.tdma.last.value),
+          .open_lead_i(hw_out.open_lead.value.value),
+          .close_lead_i(hw_out.close_lead.value.value),
+          .slots(region[RegSlots]),
+          .slot_o(hw_in.tdma.slot.next)
+      );
+    end else begin : g_untimed
+      wire unused_time = &{1'b0, time_i};
+      assign hw_in.tdma.slot.next   = '0;
+      assign region[RegSlots].ack   = region[RegSlots].req;
+      assign region[RegSlots].rdata = '0;
+      if (Kind == SchedDrr) begin : g_drr
+        sched_drr #(
+            .Queues(Queues)
+        ) i_sched (
+            .clk_i,
+            .rst_i,
+            .max_burst_i,
+            .room_i(room),
+            .regs,
+            .doorbell,
+            .grant,
+            .granted,
+            .sent
+        );
+      end else begin : g_strict
+        assign sent.ready = 1'b1;
+        sched_strict #(
+            .Queues(Queues)
+        ) i_sched (
+            .clk_i,
+            .rst_i,
+            .max_burst_i,
+            .room_i(room),
+            .regs,
+            .doorbell,
+            .grant,
+            .granted
+        );
+      end
+    end
+  end
+endmodule

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/host_nic/settings.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <string>
+
+#include "host_nic.h"
+
+namespace emery::host_nic {
+
+namespace {
+
+constexpr unsigned kVlanAndHeader = 18;
+
+bool wide_tags(const Options& options) { return options.get<unsigned>("tags") > 256; }
+
+// 0 leaves it to the number of queues: so many slots for all, within bounds.
+unsigned ring_slots(unsigned wanted, unsigned queues, bool stream = false) {
+  if (wanted) return wanted;
+  if (stream) return std::clamp(std::bit_floor((1u << 21) / queues), 2048u, 32768u);
+  return std::clamp(std::bit_floor(65536 / queues), 16u, 1024u);
+}
+
+}  // namespace
+
+PcieSettings slot(const Options& options) {
+  PcieSettings s(options);
+  s.root.wide_tags = wide_tags(options);
+  return s;
+}
+
+FunctionConfig function(const Options& options) {
+  FunctionConfig f;
+  f.function_reset = true;
+  f.wide_tags = wide_tags(options);
+  f.bar0_bytes = std::bit_ceil(sizeof(host_nic_t));
+  f.msix_table = offsetof(host_nic_t, msix.entry);
+  f.msix_pba = offsetof(host_nic_t, msix.pending);
+  return f;
+}
+
+DriverConfig driver_config(const Options& options, const Workload& workload) {
+  DriverConfig c{};
+  // A capture is replayed in its order: one queue a port.
+  c.tx_queues =
+      std::min(options.get<unsigned>("tx_queues"),
+               workload.captures() ? options.get<unsigned>("ports") : workload.common().flows);
+  c.rx_queues =
+      std::min(options.get<unsigned>("rx_queues"), std::max(128u, workload.common().flows));
+  c.tx_ring = ring_slots(options.get<unsigned>("tx_ring"), c.tx_queues);
+  c.tx_stream = options.get<std::string>("tx_mode") == "stream";
+  // Granules: 4 MB for all, 8 kB, in which the longest frame has room, to 512 kB each.
+  if (c.tx_stream) c.tx_ring = std::clamp(std::bit_floor((1u << 18) / c.tx_queues), 512u, 32768u);
+  c.rx_stream = options.get<std::string>("rx_mode") == "stream";
+  c.rx_ring = ring_slots(options.get<unsigned>("rx_ring"), c.rx_queues, c.rx_stream);
+  c.max_frame = options.get<unsigned>("mtu") + kVlanAndHeader;
+  c.segments = options.get<unsigned>("segments");
+  c.tx_burst = options.get<unsigned>("burst");
+  c.tx_checksum = options.get<bool>("tx_checksum");
+  const auto push = options.get<std::string>("tx_push");
+  c.tx_push = push == "frame"        ? EMNIC_PUSH_FRAME
+              : push == "descriptor" ? EMNIC_PUSH_DESCRIPTOR
+                                     : EMNIC_PUSH_NONE;
+  c.recover = options.get<bool>("recover");
+  c.interrupts = options.get<bool>("interrupts");
+  if (const auto every = options.get<unsigned>("doorbell"))
+    c.doorbell_batch = c.refill_batch = every;
+  c.cpus = options.get<unsigned>("cpus");
+  c.cpu_per_packet = options.ns("cpu_ns_per_packet");
+  c.dma_timeout_clocks = options.get<unsigned>("dma_timeout_us") * (kCoreHz / 1'000'000);
+  c.dma_overtaken_clocks = options.get<unsigned>("dma_overtaken_us") * (kCoreHz / 1'000'000);
+  c.scheduling = Scheduling(options);
+  return c;
+}
+
+double line_rate(const Options& options) { return 1e9 * options.get<unsigned>("line_gbps"); }
+
+Workload::Line line(const Options& options) {
+  const auto mtu = options.get<unsigned>("mtu");
+  return {line_rate(options), mtu + kVlanAndHeader,
+          "the MTU of " + std::to_string(mtu) + " allows"};
+}
+
+}  // namespace emery::host_nic

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parameters of a run make of the slot, of the card in it, and of its driver.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/run/pcie_host.hpp"
+#include "bench/run/workload.hpp"
+#include "bench/sim/options.hpp"
+#include "systems/host_nic/driver.hpp"
+
+namespace emery::host_nic {
+
+constexpr std::uint64_t kCoreHz = 250'000'000;
+constexpr Time kCoreClock = 4 * kNanosecond;
+
+PcieSettings slot(const Options& options);
+FunctionConfig function(const Options& options);
+DriverConfig driver_config(const Options& options, const Workload& workload);
+double line_rate(const Options& options);  // bits a second
+Workload::Line line(const Options& options);
+
+}  // namespace emery::host_nic

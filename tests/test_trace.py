@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`run --trace` of every system, and `emery trace`: what a trace says agrees with the result, and moves with what causes it."""
+
+import json
+from collections import Counter
+
+import pytest
+
+import emery
+from emery import traces
+from emery.cli import main
+from emery.common import ROOT
+
+PAGE = (ROOT / "docs" / "trace.md").read_text()
+
+
+@pytest.fixture
+def traced(tmp_path, capsys):
+    """Runs a system with a trace and compares that with the result; gives both."""
+
+    def run(*words, ending=".jsonl"):
+        out, file = tmp_path / "result.json", tmp_path / f"trace{ending}"
+        status = main(["run", *map(str, words), "--json", str(out), "--trace", str(file), "--assertions"])
+        assert status == 0, capsys.readouterr().err
+        result, trace = json.loads(out.read_text()), traces.Trace(file)
+        agree(result, list(trace))
+        return result, trace
+
+    return run
+
+
+def agree(result, frames):
+    """A record for each offered frame, in order; outcomes, reasons and latencies as in the result."""
+    assert [x.frame for x in frames] == list(range(len(frames)))
+    assert {x.stream for x in frames} == {x for x, stream in result["streams"].items() if stream["offered"]}
+    for name, stream in result["streams"].items():
+        mine = [x for x in frames if x.stream == name]
+        delivered = [x for x in mine if x.outcome == "delivered"]
+        assert (len(mine), len(delivered)) == (stream["offered"], stream["delivered"]), name
+        dropped = Counter(x.reason for x in mine if x.outcome == "dropped")
+        assert dropped == stream["dropped"] and len(delivered) + dropped.total() == len(mine), name
+        latency = stream["latency_ns"]
+        if delivered:
+            took = sorted(x.took for x in delivered)
+            assert (took[0], took[-1]) == pytest.approx((latency["min"], latency["max"]), abs=0.001), name
+            assert took[(len(took) - 1) // 2] == pytest.approx(latency["p50"], rel=0.05), name
+        for frame in mine:
+            assert all(f"`{x}`" in PAGE for x in frame.at), frame
+
+
+def order(trace, stream):
+    """The stages of the delivered frames of a stream, which must be in the same order in all of them."""
+    longest = max((list(x.at) for x in trace if x.stream == stream), key=len)
+    for frame in trace:
+        if frame.stream == stream:
+            assert list(frame.at) == [x for x in longest if x in frame.at], frame
+    return longest
+
+
+def spent(trace, stream):
+    """The median at each stage."""
+    return {x.stage: x.p50 for x in trace.stages(stream)}
+
+
+# ---------------------------------------------------------------- host-nic
+
+SENT = ["driver", "doorbell", "desc_fetch", "tx_engine", "dma_read", "tx_readout", "cmac_tx", "wire"]
+RECEIVED = ["cmac_rx", "rx_buffer", "dma_write", "cpl_write", "driver", "host"]
+NIC = ("host-nic", "--size", "64-1518", "--frames", 150, "--rate", "0.4")
+
+
+def test_the_way_of_every_frame_through_host_nic(traced):
+    result, trace = traced(*NIC)
+    assert order(trace, "tx") == SENT and order(trace, "rx") == RECEIVED
+    assert all(len(x.at) == (8 if x.stream == "tx" else 6) for x in trace)  # each was seen everywhere
+    assert {x.queue for x in trace if x.stream == "tx"} == {x.flow % 64 for x in trace if x.stream == "tx"}
+
+
+def test_a_trace_changes_nothing(traced, tmp_path):
+    result, _ = traced(*NIC)
+    plain = tmp_path / "plain.json"
+    assert main(["run", *map(str, NIC), "--json", str(plain), "--assertions"]) == 0
+    plain = json.loads(plain.read_text())
+    assert plain.pop("wall_s") and result.pop("wall_s")
+    assert plain == result
+
+
+def test_time_shows_where_it_is_spent(traced):
+    """A memory 1 us slower shows in both reads, a busy CPU in what waits for the driver; nothing else moves by as much."""
+    words = ("host-nic", "--size", "256", "--frames", 150, "--rate", "0.05")
+    _, usual = traced(*words)
+    sent, received = spent(usual, "tx"), spent(usual, "rx")
+    _, slow = traced(*words, "--set", "read_latency_ns=1350")
+    more = {x: time - sent[x] for x, time in spent(slow, "tx").items()}
+    assert more.pop("all") == pytest.approx(2000, abs=60)
+    assert {x for x, time in more.items() if time == pytest.approx(1000, abs=40)} == {"desc_fetch", "dma_read"}
+    assert all(abs(time) < 40 for x, time in more.items() if x not in ("desc_fetch", "dma_read"))
+    _, busy = traced(*words, "--set", "cpu_ns_per_packet=1500", "--set", "cpus=1")
+    more = {x: time - received[x] for x, time in spent(busy, "rx").items()}
+    assert more["driver"] > 1000 and all(abs(more[x]) < 300 for x in RECEIVED[:-2])
+
+
+def test_what_is_dropped_and_why(traced):
+    """Faults of the wire are known frame by frame; what the buffer has no room for is the rest."""
+    _, trace = traced("host-nic", "--size", "64", "--frames", 1500, "--direction", "rx", "--set", "bad_fcs_every=40")
+    reasons = Counter(x.reason for x in trace if x.outcome == "dropped")
+    assert reasons["bad_fcs"] > 10
+    assert all(x.place == "rx_buffer" and x.sure for x in trace if x.reason == "bad_fcs")
+    drops = {x.reason: x for x in trace.drops()}
+    assert {x: y.frames for x, y in drops.items()} == reasons
+    _, trace = traced("host-nic", "--size", "64", "--frames", 400, "--set", "fault=wild_address", "--set", "fault_frame=100")
+    lost = [x for x in trace if x.outcome == "dropped"]
+    assert lost and {x.stream for x in lost} == {"tx"} and all("cmac_tx" not in x.at for x in lost)
+    assert len({x.queue for x in lost}) == 1  # an error stops its queue and no other
+
+
+@pytest.mark.parametrize("settings", ["tx_push=frame", "segments=4", "tx_ring=16", "doorbell=1", "ports=2"])
+def test_other_ways_into_the_device(traced, settings):
+    _, trace = traced("host-nic", "--size", "64-400", "--frames", 60, "--rate", "0.02", "--set", settings)
+    tx, rx = ("tx0", "rx0") if settings == "ports=2" else ("tx", "rx")
+    found = order(trace, tx)
+    assert order(trace, rx) == RECEIVED
+    assert found == SENT
+    pushed = sum("desc_fetch" not in x.at for x in trace if x.stream == tx)
+    assert pushed > 0 if settings == "tx_push=frame" else pushed == 0
+
+
+def test_queues_without_descriptors(traced):
+    _, trace = traced(*NIC, "--set", "tx_mode=stream", "--set", "rx_mode=stream")
+    assert order(trace, "tx") == ["driver", "doorbell", "desc_pages", "tx_cut", "cmac_tx", "wire"]
+    assert order(trace, "rx") == RECEIVED
+
+
+def test_a_reset_in_mid_run(traced):
+    words = ("--size", "256", "--frames", 600, "--rate", "0.3", "--set", "reset_at_us=10")
+    _, trace = traced("host-nic", *words)
+    lost = [x for x in trace if x.reason == "reset"]
+    assert lost and all(x.outcome == "dropped" for x in lost)
+    order(trace, "tx"), order(trace, "rx")
+
+
+# ---------------------------------------------------------------- the other systems
+
+
+def test_core_nic(traced):
+    _, trace = traced("core-nic", "--size", "64-1518", "--frames", 120, "--set", "bad_fcs_every=25")
+    assert order(trace, "tx") == [
+        *("driver", "mailbox", "descriptors", "core", "dma_read_host", "mac_tx_assist", "mac_tx_send", "wire")
+    ]
+    assert order(trace, "rx") == ["mac_rx_take", "mac_rx_store", "dma_write_host", "progress_order", "driver", "host"]
+    assert all(len(x.at) == (8 if x.stream == "tx" else 6) for x in trace if x.outcome == "delivered")
+    assert {(x.reason, x.place, x.sure) for x in trace if x.outcome == "dropped"} == {("bad_fcs", "mac_rx_store", True)}
+
+
+def test_core_nic_with_a_filter_of_its_firmware(traced):
+    """One descriptor a frame, and a reason that only a counter knows."""
+    words = ("--size", "300", "--frames", 100, "--direction", "tx", "--set", "segments=1")
+    _, trace = traced("core-nic", *words)
+    assert order(trace, "tx")[-1] == "wire"
+
+
+def test_capture_of_a_wire(traced):
+    words = ("capture", "--size", "64-1518", "--frames", 300, "--set", "source=wire")
+    _, trace = traced(*words, "--set", "bad_fcs_every=30")
+    assert order(trace, "rx") == ["mac_rx", "cap_buffer", "dma_write", "cap_link", "consumer", "taken"]
+    assert all(len(x.at) == 6 and 0 <= x.queue < 8 for x in trace if x.outcome == "delivered")
+    assert {(x.reason, x.sure) for x in trace if x.outcome == "dropped"} == {("bad_fcs", True)}
+    fast, slow = (spent(traced(*words, "--rate", "0.05", "--set", f"flush_us={x}")[1], "rx") for x in (2, 6))
+    more = {x: slow[x] - fast[x] for x in slow}  # the end of most packets waits for company
+    assert more.pop("all") == pytest.approx(4000, abs=200) and max(more, key=lambda x: more[x]) == "dma_write"
+    assert abs(more["mac_rx"]) < 20 and abs(more["consumer"]) < 20
+
+
+def test_capture_of_its_generator(traced):
+    """With time stamps a packet's way begins when it was made; several consumers on a ring may take it in any order."""
+    words = ("--size", "200", "--frames", 300, "--set", "timestamps=true", "--set", "consumers=16", "--set", "ns_per_packet=20")
+    _, trace = traced("capture", *words)
+    assert order(trace, "rx") == ["cap_generator", "dma_write", "cap_link", "consumer", "taken"]
+    assert sum(len(x.at) == 5 for x in trace) == 300
+    traced("capture", "--size", "64", "--frames", 200)
+
+
+def test_pcie_bench(traced):
+    """Each part of a transfer's time is what the host's settings make it."""
+    words = ("pcie-bench", "--size", "256", "--frames", 100, "--set", "in_flight=1")
+    _, trace = traced(*words)
+    assert order(trace, "read") == ["probe_ask", "dma_read", "probe_copy", "device"]
+    assert order(trace, "write") == ["probe_write", "dma_write", "host"]
+    usual = spent(trace, "read")
+    slow = spent(traced(*words, "--set", "read_latency_ns=1350")[1], "read")
+    assert slow["dma_read"] - usual["dma_read"] == pytest.approx(1000, abs=40)
+    assert slow["probe_ask"] == pytest.approx(usual["probe_ask"], abs=40)
+
+
+FORWARDED = {
+    "direct-router": ["mac_rx", "ip_route", "burst", "mac_tx", "wire"],
+    "tile-router": ["line_in", "frame_sender", "line_out", "wire"],
+}
+
+
+@pytest.mark.parametrize("system", FORWARDED)
+def test_routers(traced, system):
+    """What the judge has a router drop is known frame by frame."""
+    _, trace = traced(system, "--size", "64-1518", "--duration", "150us", "--set", "bad_ip_every=4")
+    frames = list(trace)
+    for stream in {x.stream for x in frames if not x.stream.endswith("drop")}:
+        assert order(trace, stream) == FORWARDED[system]
+    lost = [x for x in frames if x.outcome == "dropped"]
+    assert len({x.reason for x in lost}) >= 3 and all(x.sure for x in lost)
+    assert {x.place for x in lost} == {FORWARDED[system][1]}
+    assert all(x.stream.endswith("drop") for x in lost)
+
+
+@pytest.mark.parametrize("settings", ["message_bytes=32", "bus=pcie"])
+def test_bursts_of_direct_router(traced, settings):
+    """Frames are found in bursts whatever they go over; what has waited for its burst has waited there."""
+    _, trace = traced("direct-router", "--size", "64-1518", "--duration", "60us", "--set", settings)
+    frames = [x for x in trace if x.outcome == "delivered"]
+    assert len(frames) > 20 and all(list(x.at) == FORWARDED["direct-router"] for x in frames)
+
+
+def test_the_slow_path_of_direct_router(traced):
+    """Through the host: what its CPU takes for a frame is between its two stages."""
+    words = ("--size", "300", "--duration", "100us", "--rate", "0.1", "--set", "config=A")
+    _, trace = traced("direct-router", *words, "--set", "cpu_ns=3000")
+    forwarded = [x for x in trace if x.outcome == "delivered"]
+    assert forwarded and {tuple(x.at) for x in forwarded} == {("mac_rx", "ip_route", "host", "slow_tx", "mac_tx", "wire")}
+    assert all(3000 <= x.spent["host"] < 3040 for x in forwarded)
+
+
+def test_a_system_that_names_no_stages(traced, capsys):
+    _, trace = traced(ROOT / "tests" / "loop_card", "--size", "64", "--frames", 20)
+    assert order(trace, "loop") == ["offered", "delivered"]
+    assert main(["trace", trace.path]) == 0
+    assert "offered" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- the file and the command
+
+
+def lines(*records):
+    return "".join(json.dumps(x) + "\n" for x in records)
+
+
+def record(number, stream="tx", took=(10.0, 20.0), reason=None, **more):
+    times, at = [100.0 * number], dict
+    for x in took:
+        times.append(times[-1] + x)
+    at = dict(zip(("driver", "dma_read", "wire"), times, strict=False))
+    outcome = "dropped" if reason else "delivered"
+    facts = {"bytes": 64, "flow": number, "queue": None, "outcome": outcome, "reason": reason}
+    return {"frame": number, "stream": stream, **facts, "at": at, **more}
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """Three delivered frames, of which frame 1 waited at dma_read, and one that was dropped there."""
+    path = tmp_path / "t.jsonl"
+    dropped = record(3, took=(5.0,), reason="tx_error", sure=False)
+    path.write_text(lines(record(0), record(1, took=(10.0, 70.0)), record(2, "rx"), dropped))
+    return path
+
+
+def test_summary(trace, capsys):
+    assert main(["trace", str(trace)]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert [x.split() for x in out if x.startswith("tx  ")] == [
+        ["tx", "3", "2", "1"],
+        ["tx", "driver", "2", "10", "10", "10", "18.2", "%"],
+        ["tx", "dma_read", "2", "20", "70", "70", "81.8", "%"],
+        ["tx", "all", "2", "30", "80", "80", "100.0", "%"],
+    ] + [["tx", "tx_error", "dma_read", "1", "0"]]
+
+
+def test_frame_and_worst(trace, capsys):
+    assert main(["trace", str(trace), "--worst", "1", "--frame", "1"]) == 0
+    told = capsys.readouterr().out
+    assert "frame 1: 64 bytes of stream tx, flow 1" in told and "delivered 80.0 ns later" in told
+    assert "50.0 ns longer than the median of its stream, most of it at dma_read: 50.0 ns" in told
+    assert told.splitlines()[-1].split() == ["1", "tx", "dma_read", "70.0", "80.0", "64", "1", "-"]
+    assert main(["trace", str(trace), "--frame", "3"]) == 0
+    told = capsys.readouterr().out
+    assert "dropped for tx_error" in told and "at dma_read" in told and "not which" in told
+
+
+def test_perfetto(trace, tmp_path):
+    out = tmp_path / "p.json"
+    assert main(["trace", str(trace), "--perfetto", str(out)]) == 0
+    events = json.loads(out.read_text())["traceEvents"]
+    frames = [x for x in events if x["name"].startswith("frame ")]
+    assert [x["name"] for x in frames] == [
+        "frame 0 delivered",
+        "frame 1 delivered",
+        "frame 2 delivered",
+        "frame 3 dropped: tx_error",
+    ]
+    slices = [x for x in events if x["ph"] == "X"]
+    assert {x["pid"] for x in slices if x["cat"] == "tx"}.isdisjoint({x["pid"] for x in slices if x["cat"] == "rx"})
+    for slot in {(x["pid"], x["tid"]) for x in slices}:  # on a track no frame begins before the last one has ended
+        mine = sorted((x["ts"], x["dur"]) for x in frames if (x["pid"], x["tid"]) == slot)
+        assert all(a + b <= c + 1e-9 for (a, b), (c, _) in zip(mine, mine[1:], strict=False))
+    assert sum(x["dur"] for x in slices if x["name"] == "dma_read") == pytest.approx(0.11)
+
+
+def test_a_page(trace, tmp_path, monkeypatch, capsys):
+    """It holds every frame, names nothing of elsewhere, and no name of a stream or file is taken for a part of it."""
+    out = tmp_path / "p.html"
+    assert main(["trace", str(trace), "--html", str(out)]) == 0
+    page = out.read_text()
+    assert "http" not in page and "src=" not in page and "t.jsonl</title>" in page
+    streams = json.loads(page.split("const data = ")[1].split(";\n")[0])
+    assert {x["name"]: [y["frame"] for y in x["frames"]] for x in streams} == {"rx": [2], "tx": [0, 1, 3]}
+    assert [y["lost"] for y in streams[1]["frames"]] == [False, False, True]
+    assert main(["trace", str(trace), "--worst", "1", "--html", str(out)]) == 0
+    assert json.loads(out.read_text().split("const data = ")[1].split(";\n")[0])[0]["frames"][0]["frame"] == 1
+    trace.write_text(lines(record(0, "</script>")))
+    assert main(["trace", str(trace), "--html", str(out)]) == 0
+    assert out.read_text().count("</script>") == 1
+    monkeypatch.setattr("emery.trace_page.MOST", 0)
+    capsys.readouterr()
+    assert main(["trace", str(trace), "--html", str(out)]) == 2
+    assert "a page has room for 0 frames" in capsys.readouterr().err
+
+
+def test_many_streams_are_one_in_the_table(tmp_path, capsys):
+    path = tmp_path / "t.jsonl"
+    path.write_text(lines(*(record(x, f"{x}->0") for x in range(12))))
+    assert main(["trace", str(path)]) == 0
+    told = capsys.readouterr().out
+    rows = [x.split() for x in told.splitlines() if "dma_read" in x]
+    assert rows == [["(12", "streams)", "dma_read", "12", "20", "20", "20", "66.7", "%"]]
+
+
+def test_frames_at_the_same_time_are_on_tracks_of_their_own(tmp_path):
+    path, out = tmp_path / "t.jsonl", tmp_path / "p.json"
+    path.write_text(lines(*(record(x, took=(250.0, 10.0)) for x in range(8))))
+    traces.Trace(path).perfetto(out)
+    frames = [x for x in json.loads(out.read_text())["traceEvents"] if x["name"].startswith("frame ")]
+    assert len({x["tid"] for x in frames}) == 3
+
+
+def test_python_and_parquet(trace, tmp_path, data_packages):
+    packed = tmp_path / "t.parquet"
+    traces.pack(trace, str(packed))
+    found = emery.trace(packed)
+    assert list(found) == list(emery.trace(trace)) and not found.frame(3).sure
+    assert [list(x.at) for x in found] == [list(x.at) for x in emery.trace(trace)]
+    table = found.table()
+    assert list(table["at.wire"].dropna()) == [30.0, 180.0, 230.0] and table["sure"].sum() == 3
+    assert isinstance(found, emery.Trace) and isinstance(found.stages()[0], emery.Stage)
+
+
+def test_a_run_writes_parquet(traced, data_packages):
+    _, trace = traced("host-nic", "--size", "64", "--frames", 40, "--direction", "tx", ending=".parquet")
+    assert order(trace, "tx") == SENT
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "it has no frames"),
+        ("x\n", ":1: not a trace: not JSON"),
+        ("[]\n", ":1: not a trace: no record"),
+        (lines(record(0)) + '{"frame": 1}\n', ":2: not a trace: no record with a stream"),
+        (lines({**record(0), "at": {}}), "no record with times"),
+        (lines({**record(0), "at": {"x": "y"}}), "no record with times"),
+        (lines({**record(0), "bytes": True}), "no record with a bytes"),
+    ],
+)
+def test_files_that_are_no_trace(tmp_path, capsys, content, told):
+    path = tmp_path / "t.jsonl"
+    path.write_text(content)
+    assert main(["trace", str(path)]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1 and told in said[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["trace"], "FILE"),
+        (["trace", "{}/none.jsonl"], "no such file"),
+        (["trace", "{}/t.txt"], "name it *.jsonl or *.parquet"),
+        (["trace", "{}/d.jsonl"], "is not a file"),
+        (["trace", "{}/b.jsonl"], "not a trace"),
+        (["trace", "{}/t.jsonl", "--frame", "4"], "there is no frame 4, the last one is 3"),
+        (["trace", "{}/t.jsonl", "--frame", "-1"], "not a number"),
+        (["trace", "{}/t.jsonl", "--worst", "0"], "not a number"),
+        (["trace", "{}/t.jsonl", "--perfetto", "{}"], "is a directory"),
+        (["trace", "{}/t.jsonl", "--perfetto", "{}/no/p.json"], "no directory"),
+        (["trace", "{}/t.jsonl", "--html", "{}"], "is a directory"),
+        (["run", "host-nic", "--trace", "{}/t.csv"], "name it *.jsonl or *.parquet"),
+        (["run", "host-nic", "--trace", "{}/no/t.jsonl"], "no directory"),
+        (["run", "host-nic", "--trace", ""], "it is empty"),
+    ],
+)
+def test_refused(trace, tmp_path, capsys, words, told):
+    (tmp_path / "d.jsonl").mkdir()
+    (tmp_path / "t.txt").write_text("")
+    (tmp_path / "b.jsonl").write_bytes(b"\xff\xfe\x00")
+    assert main([x.format(tmp_path) for x in words]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1 and told in said[0], said
+
+
+def test_a_file_that_is_no_parquet(tmp_path, capsys, data_packages):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1 no")
+    assert main(["trace", str(path)]) == 2
+    assert "not a trace" in capsys.readouterr().err
