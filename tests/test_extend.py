@@ -13,7 +13,7 @@ import emery
 from emery import cli, extension, system
 from emery.check import conformance
 from emery.cli import main
-from emery.common import UserError
+from emery.common import UserError, in_checkout
 from emery.make import build, own_rtl, programs, toolchain
 from emery.schema import result_schema
 
@@ -135,13 +135,24 @@ def test_files_of_the_system_and_of_its_variants(made):
     for bus in ("pcix", "pcie"):
         values = target.values([f"bus={bus}"] if bus == "pcie" else [])
         rtl = build.system_rtl(target.variant(values), values)
-        assert [x for x in rtl.files if x.endswith("/direct_card.sv")] == [str(target.extensions[0].folder / "direct_card.sv")]
+        cards = [x for x in rtl.files if x.endswith("/direct_card.sv")]
+        assert cards == [in_checkout(target.extensions[0].folder / "direct_card.sv")]
         assert set(rtl.dirs[:2]) == {str(x.folder) for x in target.extensions}
     own_rtl.check_all(target)
     made("block", "--from", "tile", name="tile")
     target = extension.chosen("tile-router", ["tile"])
     parts = build.part_rtls(target, target.values(), build.system_rtl(target, target.values()))
     assert str(target.extensions[0].folder / "tile.sv") in [y for x in parts for y in x.files]
+
+
+def test_messages_name_files_as_the_user_does(made):
+    """Wherever the cache is: in the checkout its files are given to tools by their path in there."""
+    made("block", "--from", "direct_card")
+    target = extension.chosen("direct-router", ["mine"])
+    file = target.extensions[0].folder / "direct_card.sv"
+    for place in (str(file), in_checkout(file)):
+        with pytest.raises(UserError, match=r"^%Error: mine/direct_card.sv:3: no$"), extension.told(target):
+            raise UserError(f"%Error: {place}:3: no")
 
 
 def test_a_system(made, capsys):

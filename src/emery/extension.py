@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emery import system
-from emery.common import ROOT, UserError, nearest
+from emery.common import ROOT, UserError, in_checkout, nearest
 from emery.make import cache
 from emery.make.programs import Overlay
 
@@ -268,7 +268,8 @@ def _with_programs(target: system.System, extension: Extension, rules: dict) -> 
 def _renamed(text: str, extensions) -> str:
     """A message in which the user's files are called as the user calls them."""
     for x in extensions:
-        text = text.replace(str(x.folder), x.given.rstrip("/"))
+        for place in (str(x.folder), in_checkout(x.folder)):
+            text = text.replace(place, x.given.rstrip("/"))
     return text
 
 
