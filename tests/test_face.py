@@ -342,6 +342,18 @@ def test_reproduce_draws_figures(tmp_path, fake):
 ENDS = {"INT": (130, "emery: interrupted"), "TERM": (143, "emery: ended by SIGTERM"), "HUP": (129, "emery: ended by SIGHUP")}
 
 
+def test_a_signal_while_a_child_is_on_its_way():
+    """Python loses what is raised in what it does at a fork, and says so in a traceback."""
+    code = (
+        "import os, sys; from emery import cli, process\n"
+        "os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), 15))\n"
+        "process.guard()\nsys.exit(cli._told(lambda: process.run(['sleep', '60'])))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stderr.strip()) == ENDS["TERM"]
+
+
 @pytest.mark.parametrize("command", ["run", "sweep", "build"])
 @pytest.mark.parametrize("name", [*ENDS, "KILL"])
 def test_what_ends_emery_ends_its_children(tmp_path, name, command):

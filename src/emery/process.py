@@ -22,6 +22,7 @@ _FAMILY = (
 _children: set[subprocess.Popen] = set()
 _guard = threading.RLock()  # a signal may come while its own thread holds it
 _ending = 0  # the signal that came
+_starting = 0  # children on their way: raised between fork and exec, in hooks of Python's own, an exception is lost
 
 
 class Ended(BaseException):
@@ -44,11 +45,21 @@ def start(command: list[str], cpu_seconds: int = 0, family: bool = False, **how)
         if cpu_seconds:
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
 
-    child = subprocess.Popen(["/bin/sh", "-c", _FAMILY, "sh", *command] if family else command, preexec_fn=prepare, **how)
+    global _starting
     with _guard:
-        _children.add(child)
-        if _ending:
-            _kill(child)
+        _starting += 1
+    try:
+        child = subprocess.Popen(["/bin/sh", "-c", _FAMILY, "sh", *command] if family else command, preexec_fn=prepare, **how)
+        with _guard:
+            _children.add(child)
+    except Exception:
+        check()
+        raise
+    finally:
+        with _guard:
+            _starting -= 1
+    if _ending:
+        _kill(child)
     return child
 
 
@@ -95,7 +106,7 @@ def _end(number: int, _frame):
     alive = [x for x in list(_children) if x.returncode is None]
     for child in alive:
         _kill(child)
-    if not alive:  # otherwise whoever waits for them raises it, at a place where that can be told
+    if not alive and not _starting:  # otherwise whoever waits for them raises it, at a place where that can be told
         check()
 
 
