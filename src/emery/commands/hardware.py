@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that make something of sources: area, clocks, simulators, programs, cores for other projects."""
+
+from pathlib import Path
+
+from emery import extension, report, system
+from emery.commands import options
+from emery.commands.options import number, word
+from emery.common import UserError, in_checkout
+from emery.runs import check_file
+
+
+def _area(arguments):
+    from emery.check.area import area
+
+    cells = area(arguments.what, arguments.set, arguments.within)
+    print(report.table([("cells", arguments.what), *((kind, f"{n:,g}") for kind, n in cells.items())]))
+
+
+def _timing(arguments) -> int:
+    from emery.check import blocks, clocks, crossings, timing
+
+    if arguments.publish:
+        clocks.publish(arguments.what, print)
+        return 0
+    if len(arguments.what) != 1:
+        raise UserError("timing: name one system or block (or --publish)")
+    if arguments.json not in (None, "-"):
+        check_file("--json", arguments.json)
+    subject = blocks.subject(arguments.what[0], arguments.set, arguments.within)
+    if arguments.cdc:
+        found = crossings.find(subject, clocks.crossings())
+        text, data = crossings.text(found), found.as_json()
+    else:
+        found = timing.measure(subject, arguments.paths)
+        text, data = timing.text(found), found.as_json()
+    options.put(arguments.json, data, text)
+    return int(arguments.cdc and not found.clean)
+
+
+def _new(arguments):
+    from emery import skeleton
+
+    print(skeleton.make(arguments.kind, arguments.folder, arguments.system, arguments.source))
+
+
+def _build(arguments):
+    from emery.make import build, manual
+
+    if arguments.what.endswith(("_tb.sv", "_test.cpp")):
+        print(build.build_test(arguments.what))
+        return
+    target = system.load(arguments.what)
+    values = target.values(arguments.settings)
+    if arguments.manual:
+        print("\n".join(map(str, manual.html(target))))
+    elif arguments.tell:
+        print("\n".join(f"{name}={value}" for name, value in target.settings(values).items()))
+    else:
+        print(build.build_system(target, values, arguments.waves, arguments.assertions))
+
+
+def _firmware(arguments) -> int:
+    from emery.make import programs
+
+    folders = [y for x in arguments.systems or map(system.load, system.names()) for y in x.programfolders()]
+    if not arguments.check:
+        for folder in folders:
+            programs.ship(folder)
+        return 0
+    stale = [x for folder in folders for x in programs.stale(folder)]
+    for path in stale:
+        options.note(f"{in_checkout(path)} is not what its sources give: ./emery firmware")
+    return int(bool(stale))
+
+
+def _export(arguments):
+    from emery import export
+
+    cores = export.export(arguments.folder, arguments.names, arguments.set)
+    print(f"{arguments.folder}: {len(cores)} cores: fusesoc library add emery {arguments.folder}")
+
+
+def add(command):
+    """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
+    area = command("area", _area, "run test", "FPGA area of a system or of a block, by Yosys (minutes)")
+    area.add_argument("what", metavar="SYSTEM|BLOCK")
+    timing = command("timing", _timing, "run test", "LUT levels and nanoseconds between registers, the longest paths by name")
+    timing.add_argument("what", nargs="*", metavar="SYSTEM|BLOCK")
+    timing.add_argument("--cdc", action="store_true", help="clock crossings instead; status 1 where one is not allowed")
+    timing.add_argument("--paths", type=number(1, 1000), default=5, help="how many paths of each clock (default 5)")
+    timing.add_argument("--publish", action="store_true", help="measure blocks of rtl/timing.toml (all) for docs/clocks.md")
+    timing.add_argument("--json", type=word, metavar="FILE", help="write the result; `-`: to standard output, as it is")
+    for parser_ in (area, timing):
+        parser_.add_argument("--in", dest="within", type=word, metavar="SYSTEM", help="a block as this system has it")
+        options.set_option(parser_)
+    new = command("new", _new, "run", "a folder of your own to begin with, for --with: it works as it is")
+    new.add_argument("kind", choices=extension.KINDS, help=f"one of {', '.join(extension.KINDS)}", metavar="KIND")
+    new.add_argument("folder", type=word, metavar="DIR", help="is made")
+    new.add_argument("--system", type=system.load, metavar="SYSTEM", help="whose part it replaces (default: one that has such)")
+    new.add_argument("--from", dest="source", type=word, metavar="NAME", help="the module or file to begin from (default: one)")
+    build = command("build", _build, "run", "build a simulator or a block test and print its path")
+    build.add_argument("what", metavar="SYSTEM|FILE", help="a system, a _tb.sv file or a _test.cpp file")
+    build.add_argument("settings", nargs="*", metavar="NAME=VALUE")
+    build.add_argument("--waves", action="store_true")
+    build.add_argument("--assertions", "--assert", action="store_true")
+    build.add_argument("--tell", action="store_true", help="print what a run tells the simulator of the system, build nothing")
+    build.add_argument("--manual", action="store_true", help="make its register manual, in HTML, and print its path")
+    firmware = command("firmware", _firmware, "run firmware", "build the programs of systems with cores, to ship with them")
+    firmware.add_argument("systems", nargs="*", type=system.load, metavar="SYSTEM", help="default: all")
+    firmware.add_argument("--check", action="store_true", help="only compare what is shipped; status 1 where it differs")
+    export = command("export", _export, "run test", "write blocks and systems as a FuseSoC library, for a project of your own")
+    export.add_argument("folder", type=Path, metavar="DIR")
+    export.add_argument("names", nargs="*", metavar="BLOCK|SYSTEM", help="with all that they need (default: everything)")
+    options.set_option(export)

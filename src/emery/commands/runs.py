@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that send traffic through systems."""
+
+import argparse
+
+from emery import report, system
+from emery.commands import options
+from emery.commands.options import number, word
+from emery.common import UserError, nearest
+from emery.runs import IntegrityError, check_file, prepare_outputs, run_system
+from emery.searches import GOALS
+from emery.workload import workload
+
+
+def _run(arguments) -> int:
+    target = arguments.system
+    values = target.values(arguments.set)
+    work = workload(target, options.traffic(arguments))
+    if arguments.json not in (None, "-"):
+        check_file("--json", arguments.json)
+    notes = []
+    outputs = prepare_outputs(arguments.pcap_out, arguments.waves, notes.append, arguments.trace)
+    status = 0
+    try:
+        result = run_system(target, values, work, outputs, arguments.assertions)
+    except IntegrityError as error:
+        options.note(str(error))
+        result, status = error.result, 1
+    for note in notes:
+        options.note(note)
+    if result is not None:
+        options.put(arguments.json, result, report.run_table(result, work.title()))
+    return status
+
+
+def _trace(arguments):
+    from emery import traces
+
+    for option, path in (("--perfetto", arguments.perfetto), ("--html", arguments.html)):
+        if path:
+            check_file(option, path)
+    trace = traces.Trace(arguments.file)
+    told = []
+    if arguments.frame is not None:
+        frame = trace.frame(arguments.frame)
+        told.append(traces.in_words(frame, trace.stages(frame.stream)))
+    if arguments.worst:
+        told.append(traces.worst_table(trace.worst(arguments.worst)))
+    if arguments.perfetto:
+        trace.perfetto(arguments.perfetto)
+        told.append(f"{arguments.perfetto}: for ui.perfetto.dev or chrome://tracing")
+    if arguments.html:
+        some = sorted(trace.worst(arguments.worst), key=lambda x: x.frame) if arguments.worst else None
+        trace.html(arguments.html, some)
+        told.append(arguments.html)
+    print("\n\n".join(told) or trace)
+
+
+def _sweep(arguments) -> int:
+    from emery import data, points, sweeps
+
+    target = arguments.system
+    if bool(arguments.over) == bool(arguments.list):
+        raise UserError("sweep: give --over (once or more), or --list")
+    if arguments.list and arguments.sample:
+        raise UserError("sweep: --sample is for --over")
+    for option, path, endings in (("--table", arguments.table, data.FORMATS), ("--plot", arguments.plot, data.PICTURES)):
+        if path:
+            data.check_table(option, path, endings)
+            check_file(option, path)
+    if arguments.list:
+        found = points.listed(target, arguments.list)
+    else:
+        found = (
+            points.draws(target, arguments.over, arguments.sample) if arguments.sample else points.grid(target, arguments.over)
+        )
+    rows, out = sweeps.Sweep(target, found, arguments.set, options.traffic(arguments), arguments.out).run(options.say())
+    print(sweeps.sweep_table(rows))
+    print(out)
+    typed = [({name: data.typed(x) for name, x in point.items()}, result) for point, result in rows]
+    if arguments.table:
+        data.write(arguments.table, typed)
+    if arguments.plot:
+        data.plot(arguments.plot, f"{target.name}, {len(rows)} points", typed)
+    return int(any("failure" in result for _, result in rows))
+
+
+def _goals(text: str) -> tuple[str, ...]:
+    """The type of `search --goals`."""
+    names = tuple(text.split(","))
+    for name in set(names) - set(GOALS):
+        raise argparse.ArgumentTypeError(f"there is no goal {name}{nearest(name, GOALS)}")
+    return names
+
+
+def _search(arguments):
+    from emery import searches
+
+    if arguments.json not in (None, "-"):
+        check_file("--json", arguments.json)
+    target = arguments.system
+    how = {"seeds": arguments.seeds, "width": arguments.width}
+    found = searches.search(
+        target, arguments.set, options.traffic(arguments), arguments.goals, arguments.out, options.say(), **how
+    )
+    options.put(arguments.json, found, searches.tables(found))
+
+
+def _compare(arguments):
+    from emery import sweeps
+
+    if len({x.folder for x in arguments.systems}) < 2:
+        raise UserError("compare: name at least two systems")
+    print(sweeps.compare(arguments.systems, options.traffic(arguments)))
+
+
+def add(command):
+    """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
+    run = command("run", _run, "run", "send traffic through a system and measure")
+    options.system_with_option(run)
+    options.traffic_options(run)
+    options.set_option(run)
+    run.add_argument(
+        "--json", type=word, metavar="FILE", help="write the result; `-`: to standard output, in place of the table"
+    )
+    run.add_argument("--pcap-out", type=word, metavar="DIR", help="write what came out, one capture an output")
+    run.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
+    run.add_argument("--trace", type=word, metavar="FILE", help="a record for each frame, as .jsonl or .parquet (see trace)")
+    run.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
+    trace = command("trace", _trace, "", "where the frames of a traced run were, what kept them, and what was dropped")
+    trace.add_argument("file", type=word, metavar="FILE", help="what run --trace has written")
+    trace.add_argument("--frame", type=number(0, 2**32), metavar="N", help="the way of one frame")
+    trace.add_argument("--worst", type=number(1, 10**6), metavar="K", help="the K frames that took longest")
+    trace.add_argument("--perfetto", type=word, metavar="OUT.json", help="write it for ui.perfetto.dev and chrome://tracing")
+    trace.add_argument("--html", type=word, metavar="OUT.html", help="write a timeline for a browser (with --worst: of those)")
+    sweep = command("sweep", _sweep, "run", "many runs over parameters and options; goes on where it was stopped")
+    options.system_with_option(sweep)
+    sweep.add_argument(
+        "--over",
+        action="append",
+        type=word,
+        metavar="NAME=A,B,C",
+        help="values; NAME=LOW..HIGH with --sample (repeatable)",
+    )
+    sweep.add_argument("--sample", type=number(1, 10**6), metavar="N", help="N points drawn from them, not all combinations")
+    sweep.add_argument(
+        "--list", type=word, metavar="FILE.csv", help="the points of a table instead: a line of names, then values"
+    )
+    sweep.add_argument("--table", type=word, metavar="FILE", help="all numbers of all points as .csv or .parquet")
+    sweep.add_argument("--plot", type=word, metavar="FILE", help="rates, latency and loss as .png, .svg or .pdf")
+    sweep.add_argument("--out", type=word, metavar="FILE", help="finished runs, a line of JSON each (default in out/)")
+    options.set_option(sweep)
+    options.traffic_options(sweep)
+    search = command("search", _search, "run", "the highest rates that lose nothing, and little: RFC 2544, NDR and PDR")
+    options.system_with_option(search)
+    search.add_argument("--goals", type=_goals, default=GOALS, metavar="A,B", help=f"which of {', '.join(GOALS)} (default all)")
+    search.add_argument("--seeds", type=number(1, 1000), default=3, metavar="N", help="runs of each load (default 3)")
+    search.add_argument(
+        "--width", type=options.share, default=0.005, help="how far loads are apart, of line rate (default 0.005)"
+    )
+    search.add_argument("--json", type=word, metavar="FILE", help="write the result; `-`: to standard output")
+    search.add_argument("--out", type=word, metavar="FILE", help="finished runs, a line of JSON each (default in out/)")
+    options.set_option(search)
+    options.traffic_options(search)
+    compare = command("compare", _compare, "run", "the same traffic through several systems")
+    compare.add_argument("systems", nargs="+", type=system.load, metavar="SYSTEM")
+    options.traffic_options(compare)
