@@ -7,16 +7,15 @@ Bad input is a `UserError` of one line; a run that loses account of a frame an `
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from emery import data, extension, packets, report, searches, sweeps, system, traces
+from emery import data, extension, limits, packets, report, searches, sweeps, system, traces
 from emery.common import UserError, nearest
-from emery.points import check
+from emery.points import check, combinations
 from emery.runs import prepare_outputs, run_system
 from emery.workload import OPTIONS, workload
 
@@ -57,7 +56,7 @@ class Stream:
     @property
     def lost(self) -> float:
         """The part of the offered frames that was dropped."""
-        return sum(self.dropped.values()) / self.offered if self.offered else 0.0
+        return limits.lost(vars(self))
 
 
 def _of(kind: type, values: Mapping[str, Any]) -> Any:
@@ -293,7 +292,7 @@ def sweep(
         raise UserError("sweep: give over, or points")
     target = _chosen(name, with_)
     named, options = _split(target, settings)
-    wanted = _grid(over) if over is not None else [dict(x) for x in points or ()]
+    wanted = combinations(over) if over is not None else [dict(x) for x in points or ()]
     if not wanted:
         raise UserError("sweep: there is no point")
     texts = [{x: _text(value) for x, value in point.items()} for point in wanted]
@@ -301,10 +300,6 @@ def sweep(
         check(target, point, "sweep")
     found, file = sweeps.Sweep(target, texts, named, options, str(out) if out else None).run(lambda line: None)
     return Sweep(wanted, [x for _, x in found], file)
-
-
-def _grid(over: Mapping[str, Iterable[Value]]) -> list[dict[str, Value]]:
-    return [dict(zip(over, x, strict=True)) for x in itertools.product(*over.values())]
 
 
 def search(

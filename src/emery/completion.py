@@ -5,6 +5,7 @@ import argparse
 import shlex
 
 from emery import shapes, system
+from emery.workload import DIRECTIONS, NAMED
 
 SHELLS = ("bash", "zsh")
 
@@ -21,9 +22,9 @@ def _values(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
             if action.choices:
                 found[option] = list(action.choices)
             elif option == "--direction":
-                found[option] = ["tx", "rx", "both"]
+                found[option] = list(DIRECTIONS)
             elif option == "--size":
-                found[option] = ["64", "1518", "9018", "imix", "random", "rfc2544"]
+                found[option] = ["64", "1518", "9018", *NAMED]
             elif action.dest in shapes.WORDS:
                 found[option] = list(shapes.WORDS[action.dest])
     return found

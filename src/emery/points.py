@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 import re
+from collections.abc import Iterable, Mapping
 
 from emery import shapes
 from emery.common import UserError, nearest
@@ -64,7 +65,12 @@ def grid(system, over: list[str]) -> list[dict]:
     axes = [Axis(system, x) for x in over]
     if ranged := next((x for x in axes if x.span), None):
         raise UserError(f"--over {ranged.text}: a range is for --sample N")
-    return [dict(zip([x.name for x in axes], point, strict=True)) for point in itertools.product(*(x.values for x in axes))]
+    return combinations({x.name: x.values for x in axes})
+
+
+def combinations(over: Mapping[str, Iterable]) -> list[dict]:
+    """A point for each way to choose a value of every name."""
+    return [dict(zip(over, x, strict=True)) for x in itertools.product(*over.values())]
 
 
 def draws(system, over: list[str], count: int) -> list[dict]:

@@ -10,7 +10,7 @@ from emery import capture, packets, shapes
 from emery.common import UserError
 
 _SMALLEST = 64  # with FCS; the largest is the system's
-_NAMED = {
+NAMED = {
     "imix": {64: 7, 594: 4, 1518: 1},
     "random": dict.fromkeys(range(64, 1519), 1),
     "rfc2544": dict.fromkeys((64, 128, 256, 512, 1024, 1280, 1518), 1),
@@ -18,7 +18,7 @@ _NAMED = {
 _LONGEST = 1000 * 10**12  # picoseconds
 _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_DIRECTIONS = ("tx", "rx", "both")
+DIRECTIONS = ("tx", "rx", "both")
 _LONGEST_REPLAY = 100.0  # seconds
 OPTIONS = ("pcap", "source", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
 OPTIONS += shapes.OPTIONS
@@ -91,8 +91,8 @@ class Workload:
     def _drawn(self) -> Counter:
         if self.pcap:
             return sum((x.sizes for x in self.captures.values()), Counter())
-        if self.size in _NAMED:
-            return Counter(_NAMED[self.size])
+        if self.size in NAMED:
+            return Counter(NAMED[self.size])
         low, _, high = self.size.partition("-")
         return Counter(dict.fromkeys(range(int(low), int(high or low) + 1), 1))
 
@@ -135,11 +135,11 @@ def parse_duration(text: str) -> int:
 
 
 def _size(text: str, largest: int) -> str:
-    if text in _NAMED:
+    if text in NAMED:
         return text
     match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text)
     if not match:
-        raise UserError(f"--size {text}: write a number, a range like 64-1518, or {', '.join(_NAMED)}")
+        raise UserError(f"--size {text}: write a number, a range like 64-1518, or {', '.join(NAMED)}")
     low, high = int(match[1]), int(match[2] or match[1])
     if not _SMALLEST <= low <= high <= largest:
         raise UserError(f"--size {text}: frames have {_SMALLEST} to {largest} bytes with FCS")
@@ -226,8 +226,8 @@ def workload(system, options: dict) -> Workload:
         if given.get(option) and option not in system.options:
             raise UserError(f"--{option}: {system.name} has no such option")
     direction = merged.get("direction", "")
-    if direction and direction not in _DIRECTIONS:
-        raise UserError(f"--direction {direction}: choose {', '.join(_DIRECTIONS)}")
+    if direction and direction not in DIRECTIONS:
+        raise UserError(f"--direction {direction}: choose {', '.join(DIRECTIONS)}")
     duration = chosen.get("duration") or ("" if frames or pcap else DEFAULTS["duration"])
     routes = merged.get("routes", "")
     if routes and not (os.path.isfile(routes) and os.access(routes, os.R_OK)):
