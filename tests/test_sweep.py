@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import pytest
 from conftest import body, stream
 
-from emery import cli, data, points, sweeps, system
+from emery import data, points, sweeps, system
 from emery.cli import main, packages
+from emery.commands import options
 from emery.common import UserError
 
 TARGET = system.load("host-nic")
@@ -113,7 +114,7 @@ def test_points_that_cannot_be_run_are_told_beside_the_others(tmp_path, capsys, 
 
 def test_a_sweep_says_how_long_it_takes(tmp_path, device, monkeypatch):
     said, clock = [], iter(range(0, 10**6, 60))
-    monkeypatch.setattr(cli, "_say", lambda: said.append)
+    monkeypatch.setattr(options, "say", lambda: said.append)
     monkeypatch.setenv("EMERY_JOBS", "1")
     monkeypatch.setattr(sweeps, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     assert swept(tmp_path, "--over", "mps=128,256", "--over", "seed=1,2") == 0
