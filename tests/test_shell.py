@@ -49,7 +49,7 @@ def test_no_such_page(capsys):
 
 @pytest.fixture
 def fresh():
-    kept = (toolchain.cxx, toolchain.cxx_version, toolchain.fst_headers)
+    kept = (toolchain.cxx, toolchain.cxx_version, toolchain.fst_libraries)
     for x in kept:
         x.cache_clear()
     yield

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import emery
-from emery import traces
+from emery import trace_records, traces
 from emery.cli import main
 from emery.common import ROOT
 
@@ -201,8 +201,10 @@ FORWARDED = {
 @pytest.mark.parametrize("system", FORWARDED)
 def test_routers(traced, system):
     """What the judge has a router drop is known frame by frame."""
-    _, trace = traced(system, "--size", "64-1518", "--duration", "150us", "--set", "bad_ip_every=4")
+    _, trace = traced(system, "--size", "64-1518", "--duration", "150us", "--set", "bad_ip_every=4", "--trace-bytes", 40)
     frames = list(trace)
+    assert all(len(x.data) == 40 for x in frames)
+    assert {x.data[22] for x in frames if x.outcome == "delivered"} == {64}  # the time to live that was sent
     for stream in {x.stream for x in frames if not x.stream.endswith("drop")}:
         assert order(trace, stream) == FORWARDED[system]
     lost = [x for x in frames if x.outcome == "dropped"]
@@ -341,7 +343,7 @@ def test_frames_at_the_same_time_are_on_tracks_of_their_own(tmp_path):
 
 def test_python_and_parquet(trace, tmp_path, data_packages):
     packed = tmp_path / "t.parquet"
-    traces.pack(trace, str(packed))
+    trace_records.pack(trace, str(packed))
     found = emery.trace(packed)
     assert list(found) == list(emery.trace(trace)) and not found.frame(3).sure
     assert [list(x.at) for x in found] == [list(x.at) for x in emery.trace(trace)]

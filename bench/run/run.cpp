@@ -10,12 +10,17 @@ Run::Run(const Options& options, Time step, Time patience)
     : step_(step),
       patience_(patience),
       closed_loop_(options.get("closed_loop", std::uint32_t{0})),
-      waves_(options.get("waves", "")),
       output_folder_(options.get("pcap_out", "")) {
-  if (const std::string path = options.get("trace", ""); !path.empty()) {
-    trace_ = std::make_unique<Trace>(path, score_);
-    score_.observe(trace_.get());
-  }
+  const std::string path = options.get("trace", "");
+  const auto kept = options.get("trace_bytes", std::uint32_t{0});
+  waves_.path = options.get("waves", "");
+  waves_.from = options.get("waves_from_ps", waves_.from);
+  waves_.to = options.get("waves_to_ps", waves_.to);
+  if (path.empty() && waves_.path.empty()) return;
+  trace_ = std::make_unique<Trace>(path, score_, kept);
+  score_.observe(trace_.get());
+  waves_.offered = &trace_->offered_last();
+  waves_.delivered = &trace_->delivered_last();
 }
 
 Source& Run::add_source(TrafficConfig plan, std::function<bool()> played) {

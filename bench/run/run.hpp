@@ -21,6 +21,7 @@
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
+#include "bench/sim/waves.hpp"
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 
@@ -103,6 +104,10 @@ class Run : public Component {
   void queue(unsigned number) {
     if (trace_) trace_->queue(trace_->newest(), number);
   }
+  /// What was sent, where the frame that is offered next is told as it is to come out.
+  void sent_as(std::span<const std::uint8_t> bytes) {
+    if (trace_) trace_->sent_as(bytes);
+  }
   void lost(const char* reason) {
     if (trace_ && reason) trace_->lost(trace_->newest(), reason);
   }
@@ -133,7 +138,7 @@ class Run : public Component {
   /// Findings of the run itself; they come first.
   Findings& trouble() { return trouble_; }
 
-  const std::string& waves() const { return waves_; }
+  const Waves& waves() const { return waves_; }
 
   Simulation simulation_;
   Scoreboard score_;
@@ -145,7 +150,8 @@ class Run : public Component {
 
   Time step_, patience_;
   std::uint32_t closed_loop_;  // frames of a source inside, at the most; 0: any
-  std::string waves_, output_folder_;
+  Waves waves_;
+  std::string output_folder_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<std::unique_ptr<Output>> outputs_;
   std::size_t sources_ended_ = 0;

@@ -30,11 +30,32 @@ void put_ns(std::string& text, Time time) {
   text.append(digits, rest % 10 ? 4 : rest % 100 ? 3 : 2);
 }
 
+// Base64 (RFC 4648).
+void put_base64(std::string& text, std::span<const std::uint8_t> bytes) {
+  static constexpr char kDigits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t left = std::min<std::size_t>(3, bytes.size() - at);
+    std::uint32_t word = std::uint32_t{bytes[at]} << 16;
+    if (left > 1) word |= std::uint32_t{bytes[at + 1]} << 8;
+    if (left > 2) word |= bytes[at + 2];
+    const char digits[] = {kDigits[word >> 18], kDigits[word >> 12 & 63],
+                           left > 1 ? kDigits[word >> 6 & 63] : '=',
+                           left > 2 ? kDigits[word & 63] : '='};
+    text.append(digits, 4);
+  }
+}
+
 }  // namespace
 
-Trace::Trace(const std::string& path, const Scoreboard& score)
-    : score_(score), path_(path), file_(path, std::ios::binary) {
+Trace::Trace(const std::string& path, const Scoreboard& score, std::uint32_t bytes)
+    : score_(score), path_(path), kept_(path.empty() ? 0 : bytes) {
+  if (path.empty()) return;
+  file_.open(path, std::ios::binary);
   if (!file_) throw std::invalid_argument(path + ": cannot be written");
+  if (kept_ == 0) return;
+  bytes_.reset(std::tmpfile());
+  if (!bytes_) throw std::runtime_error("no temporary file for the bytes of the trace's frames");
 }
 
 unsigned Trace::add_way(std::vector<std::string> stages) {
@@ -62,12 +83,20 @@ std::int32_t Trace::reason(const std::string& name) {
   return static_cast<std::int32_t>(found - reasons_.begin());
 }
 
-void Trace::offered(std::uint32_t entry, int stream, std::uint32_t bytes, std::uint32_t flow,
-                    Time time) {
+void Trace::keep(std::span<const std::uint8_t> bytes) {
+  const std::size_t size = std::min<std::size_t>(bytes.size(), kept_);
+  if (std::fwrite(bytes.data(), 1, size, bytes_.get()) != size)
+    throw std::runtime_error("no room for the bytes of the trace's frames");
+}
+
+void Trace::offered(std::uint32_t entry, int stream, std::span<const std::uint8_t> bytes,
+                    std::uint32_t flow, Time time) {
   if (ways_.empty()) add_way({"offered", "delivered"});
   at(stream);
-  newest_ = static_cast<Number>(frames_.size());
-  frames_.push_back({bytes + kFcsBytes, flow, stream});
+  newest_ = offered_last_ = static_cast<Number>(frames_.size());
+  frames_.push_back({static_cast<std::uint32_t>(bytes.size()) + kFcsBytes, flow, stream});
+  if (bytes_) keep(sent_as_.size() == bytes.size() ? sent_as_ : bytes);
+  sent_as_ = {};
   times_.resize(times_.size() + depth_, kNotYet);
   when(newest_, 0) = time;
   if (entry >= of_entry_.size()) of_entry_.resize(std::max<std::size_t>(2 * entry, 64));
@@ -77,6 +106,7 @@ void Trace::offered(std::uint32_t entry, int stream, std::uint32_t bytes, std::u
 void Trace::delivered(std::uint32_t entry, Time time) {
   newest_ = entry == Scoreboard::kNobody ? kNone : of_entry_[entry];
   if (newest_ == kNone) return;
+  delivered_last_ = newest_;
   Frame& frame = frames_[newest_];
   frame.fate = Fate::kDelivered;
   when(newest_, static_cast<unsigned>(way_of(frame).size() - 1)) = time;
@@ -185,10 +215,21 @@ void Trace::append(std::string& text, Number number) const {
     text += "\":";
     put_ns(text, when(number, order[i]));
   }
-  text += "}}\n";
+  text += '}';
+}
+
+// The frames' bytes are read in the order in which they were kept.
+void Trace::append_bytes(std::string& text, const Frame& frame) {
+  std::vector<std::uint8_t> bytes(std::min(frame.bytes - kFcsBytes, kept_));
+  if (std::fread(bytes.data(), 1, bytes.size(), bytes_.get()) != bytes.size())
+    throw std::runtime_error("the bytes of the trace's frames cannot be read again");
+  text += ",\"data\":\"";
+  put_base64(text, bytes);
+  text += '"';
 }
 
 void Trace::close() {
+  if (path_.empty()) return;
   std::vector<std::vector<Number>> missing(streams_.size());
   for (Number n = 0; n < frames_.size(); ++n) {
     if (frames_[n].fate == Fate::kUnderWay)
@@ -196,8 +237,11 @@ void Trace::close() {
   }
   for (std::size_t s = 0; s < missing.size(); ++s) deal(static_cast<int>(s), std::move(missing[s]));
   std::string text;
+  if (bytes_) std::rewind(bytes_.get());
   for (Number n = 0; n < frames_.size(); ++n) {
     append(text, n);
+    if (bytes_) append_bytes(text, frames_[n]);
+    text += "}\n";
     if (text.size() < kChunk) continue;
     file_ << text;
     text.clear();

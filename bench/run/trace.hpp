@@ -12,11 +12,14 @@
 // did not come out, in order: reasons as they were told, frames by how far they were seen to get.
 // Where more than one reason was left to deal, the record says that it is not sure.
 //
-// Memory: 32 bytes a frame and 8 for each stage of the longest way.
+// Memory: 32 bytes a frame and 8 for each stage of the longest way. Bytes of frames, where they are
+// wanted, wait in a file without a name.
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,8 +37,10 @@ class Trace final : public Scoreboard::Observer {
   static constexpr Number kNone = ~Number{0};
   static constexpr unsigned kMostStages = 32;
 
-  /// Opens the file; throws std::invalid_argument when it cannot be written.
-  Trace(const std::string& path, const Scoreboard& score);
+  /// Opens the file; throws std::invalid_argument when it cannot be written. Without one (an empty
+  /// path) frames are numbered and followed, and nothing is written. `bytes`: how many of each
+  /// frame's first bytes go with its record.
+  Trace(const std::string& path, const Scoreboard& score, std::uint32_t bytes = 0);
 
   // ---- before the first frame
 
@@ -47,6 +52,12 @@ class Trace final : public Scoreboard::Observer {
 
   /// The frame offered or delivered last; kNone when what came out was none that was offered.
   Number newest() const { return newest_; }
+  /// The frames offered and delivered last; kNone before the first.
+  const Number& offered_last() const { return offered_last_; }
+  const Number& delivered_last() const { return delivered_last_; }
+  /// These were the bytes of the frame that is offered next, which is to come out as so many
+  /// others.
+  void sent_as(std::span<const std::uint8_t> bytes) { sent_as_ = bytes; }
   bool under_way(Number frame) const { return frames_[frame].fate == Fate::kUnderWay; }
   bool marked(Number frame, unsigned stage) const { return when(frame, stage) != kNotYet; }
   /// A frame reached a stage then; not before it was offered.
@@ -67,8 +78,8 @@ class Trace final : public Scoreboard::Observer {
 
   // ---- Scoreboard::Observer
 
-  void offered(std::uint32_t entry, int stream, std::uint32_t bytes, std::uint32_t flow,
-               Time time) override;
+  void offered(std::uint32_t entry, int stream, std::span<const std::uint8_t> bytes,
+               std::uint32_t flow, Time time) override;
   void delivered(std::uint32_t entry, Time time) override;
   void strayed(std::uint32_t entry) override;
   void dropped(int stream, const std::string& reason, std::uint64_t frames) override;
@@ -78,6 +89,9 @@ class Trace final : public Scoreboard::Observer {
   void close();
 
  private:
+  struct Closes {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
   static constexpr Time kNotYet = -1;
 
   enum class Fate : std::uint8_t { kUnderWay, kDelivered, kStrayed };
@@ -107,10 +121,15 @@ class Trace final : public Scoreboard::Observer {
   unsigned furthest(Number frame) const;
   void deal(int stream, std::vector<Number> missing);
   void append(std::string& text, Number number) const;
+  void keep(std::span<const std::uint8_t> bytes);
+  void append_bytes(std::string& text, const Frame& frame);
 
   const Scoreboard& score_;
   std::string path_;
   std::ofstream file_;
+  std::uint32_t kept_;  // bytes of a frame, at the most
+  std::unique_ptr<std::FILE, Closes> bytes_;
+  std::span<const std::uint8_t> sent_as_;
   std::vector<std::vector<std::string>> ways_;
   std::size_t depth_ = 0;  // stages of the longest way
   std::vector<Stream> streams_;
@@ -118,7 +137,7 @@ class Trace final : public Scoreboard::Observer {
   std::vector<Frame> frames_;
   std::vector<Time> times_;
   std::vector<Number> of_entry_;  // of the scoreboard
-  Number newest_ = kNone;
+  Number newest_ = kNone, offered_last_ = kNone, delivered_last_ = kNone;
 };
 
 }  // namespace emery

@@ -62,8 +62,7 @@ void Scoreboard::offered(int stream, std::span<const std::uint8_t> bytes, std::u
   entries_[e] = {time, s.counts.offered++, flow, lane, stream, kNil};
   (slot.head == kNil ? slot.head : entries_[slot.tail].next) = e;
   slot.tail = e;
-  if (observer_)
-    observer_->offered(e, stream, static_cast<std::uint32_t>(bytes.size()), flow, time);
+  if (observer_) observer_->offered(e, stream, bytes, flow, time);
 }
 
 void Scoreboard::delivered(int stream, std::span<const std::uint8_t> bytes, Time time) {

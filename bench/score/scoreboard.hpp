@@ -63,8 +63,8 @@ class Scoreboard {
   class Observer {
    public:
     virtual ~Observer() = default;
-    virtual void offered(std::uint32_t entry, int stream, std::uint32_t bytes, std::uint32_t flow,
-                         Time time) = 0;
+    virtual void offered(std::uint32_t entry, int stream, std::span<const std::uint8_t> bytes,
+                         std::uint32_t flow, Time time) = 0;
     /// kNobody: what came out was none that was under way.
     virtual void delivered(std::uint32_t entry, Time time) = 0;
     /// Came out on another stream.

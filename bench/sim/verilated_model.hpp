@@ -16,11 +16,10 @@
 #include <vector>
 
 #include "bench/sim/simulation.hpp"
+#include "bench/sim/waves.hpp"
 #include "verilated.h"
-#if VM_TRACE_FST
-#include "verilated_fst_c.h"
-#elif VM_TRACE_VCD
-#include "verilated_vcd_c.h"
+#if VM_TRACE
+#include "bench/sim/wave_writer.hpp"
 #endif
 
 namespace emery {
@@ -41,7 +40,6 @@ class VerilatedModel {
   }
   ~VerilatedModel() {
     for (auto& model : models_) model->final();
-    close_waves();
   }
 
   Model* operator->() { return models_.front().get(); }
@@ -83,15 +81,12 @@ class VerilatedModel {
     for (std::uint8_t* pin : pins) *pin = 0;
   }
 
-  // Writes waves to `path` from now on, unless that is empty; the model must have been built with
-  // them.
-  void open_waves(const std::string& path) {
-    if (path.empty()) return;
+  // Writes these waves, unless they are none; the model must have been built with them.
+  void open_waves(const Waves& waves) {
+    if (waves.path.empty()) return;
 #if VM_TRACE
     context_.traceEverOn(true);
-    waves_ = std::make_unique<Waves>();
-    for (auto& model : models_) model->trace(waves_.get(), 99);
-    waves_->open(path.c_str());
+    waves_ = std::make_unique<WaveWriter>(waves, models_);
 #else
     throw std::logic_error("this model was built without waves");
 #endif
@@ -114,7 +109,7 @@ class VerilatedModel {
   }
 
   void edge(std::uint32_t rising, Time now) {
-    if ((rising & unseen_low_) != 0 || tracing()) {
+    if ((rising & unseen_low_) != 0 || tracing((now + last_) / 2)) {
       evaluate();
       dump((now + last_) / 2);
     }
@@ -129,24 +124,14 @@ class VerilatedModel {
     last_ = now;
   }
 
-#if VM_TRACE_FST
-  using Waves = VerilatedFstC;
-#elif VM_TRACE_VCD
-  using Waves = VerilatedVcdC;
-#endif
 #if VM_TRACE
-  bool tracing() const { return waves_ != nullptr; }
+  bool tracing(Time time) const { return waves_ && waves_->wants(time); }
   void dump(Time time) {
-    if (waves_) waves_->dump(static_cast<std::uint64_t>(time));
+    if (waves_) waves_->dump(time);
   }
-  void close_waves() {
-    if (waves_) waves_->close();
-  }
-  std::unique_ptr<Waves> waves_;
 #else
-  static constexpr bool tracing() { return false; }
+  static constexpr bool tracing(Time) { return false; }
   void dump(Time) {}
-  void close_waves() {}
 #endif
 
   VerilatedContext context_;
@@ -155,6 +140,9 @@ class VerilatedModel {
   std::vector<std::pair<std::uint32_t, std::uint8_t*>> kept_;
   std::uint32_t kept_mask_ = 0, unseen_low_ = 0;
   Time last_ = 0;
+#if VM_TRACE
+  std::unique_ptr<WaveWriter> waves_;  // goes before the models
+#endif
 };
 
 }  // namespace emery

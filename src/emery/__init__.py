@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from emery.api import Latency, Result, Search, Stream, Sweep, parameters, run, search, sweep, systems, trace
     from emery.common import UserError
     from emery.runs import IntegrityError
-    from emery.traces import Drop, Frame, Stage, Trace
+    from emery.trace_records import Drop, Frame, Stage
+    from emery.traces import Trace
 
 _PUBLIC = {
     **dict.fromkeys(
         ("Latency", "Result", "Search", "Stream", "Sweep", "parameters", "run", "search", "sweep", "systems", "trace"),
         "emery.api",
     ),
-    **dict.fromkeys(("Drop", "Frame", "Stage", "Trace"), "emery.traces"),
+    **dict.fromkeys(("Drop", "Frame", "Stage"), "emery.trace_records"),
+    "Trace": "emery.traces",
     "UserError": "emery.common",
     "IntegrityError": "emery.runs",
 }

@@ -257,13 +257,18 @@ def run(
     parameters: Mapping[str, Value] | None = None,
     pcap_out: str | Path | None = None,
     waves: str | Path | None = None,
+    waves_from: str | None = None,
+    waves_to: str | None = None,
+    waves_frame: int | None = None,
     trace: str | Path | None = None,
+    trace_bytes: int = 0,
     assertions: bool = False,
     **settings: Any,
 ) -> Result:
     """Sends traffic through a system (a name, or the folder of one of your own) and measures.
 
-    `with_`: folders of your own in place of parts of it (docs/extend.md).
+    `with_`: folders of your own in place of parts of it (docs/extend.md). `waves_from`, `waves_to` (times like "2.5us") and
+    `waves_frame` say which part of the run is in `waves`; `trace_bytes`: so many bytes of each frame go into the trace.
 
     `settings`: options of `./emery run` (size, frames, pcap, rate, ...) and parameters of the system; those whose name is also
     an option's go into `parameters`. `packets`: an iterable of frames to play, bytes or packets of scapy, or (seconds, frame).
@@ -273,8 +278,8 @@ def run(
     named += [f"{x}={_text(value)}" for x, value in (parameters or {}).items()]
     values = target.values(named)
     work = workload(target, options)
-    files = {name: str(x) if x else None for name, x in (("pcap_out", pcap_out), ("waves", waves), ("trace", trace))}
-    outputs = prepare_outputs(**files)
+    files = (str(x) if x else None for x in (pcap_out, waves, trace))
+    outputs = prepare_outputs(*files, trace_bytes=trace_bytes, window=(waves_from, waves_to, waves_frame))
     return Result(run_system(target, values, work, outputs, assertions))
 
 

@@ -120,12 +120,16 @@ def ticks(low: float, high: float, log: bool, count: int = 6) -> list[float]:
         steps = (1,) if wide else (1, 2, 5) if len(decades) < 5 else (1, 3)
         found = [m * 10.0**d for d in decades for m in steps if low * 0.999 <= m * 10.0**d <= high * 1.001]
         return found or [low, high]
-    span = (high - low) or 1.0
-    raw = span / max(1, count - 1)
-    step = 10.0 ** math.floor(math.log10(raw))
-    step *= next(x for x in (1, 2, 2.5, 5, 10) if x * step >= raw * 0.999)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [i * step for i in range(first, last + 1)]
+    even = step(low, high, count)
+    first, last = math.ceil(low / even - 1e-9), math.floor(high / even + 1e-9)
+    return [i * even for i in range(first, last + 1)]
+
+
+def step(low: float, high: float, count: int) -> float:
+    """A round number, of which about `count` fit between `low` and `high`."""
+    raw = ((high - low) or 1.0) / max(1, count - 1)
+    power = 10.0 ** math.floor(math.log10(raw))
+    return power * next(x for x in (1, 2, 2.5, 5, 10) if x * power >= raw * 0.999)
 
 
 def label(value: float) -> str:

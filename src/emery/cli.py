@@ -11,7 +11,7 @@ import traceback
 
 from emery import __version__, extension, process
 from emery import packets as packets_from
-from emery.commands import checks, hardware, machine, pages, runs
+from emery.commands import checks, hardware, machine, pages, runs, traces
 from emery.commands.options import note
 from emery.common import UserError, nearest
 from emery.runs import IntegrityError
@@ -49,7 +49,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         made.set_defaults(func=func, packages=tuple(packages.split()))
         return made
 
-    for kind in (pages, runs, checks, hardware, machine):
+    for kind in (pages, runs, traces, checks, hardware, machine):
         kind.add(command)
     return parser, commands.choices
 
@@ -81,6 +81,8 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     if hasattr(arguments, "with_"):
         arguments.system = extension.chosen(arguments.system, arguments.with_)
         arguments.packages += _compiler(arguments.system.extensions)
+    if argv[0] == "trace" and arguments.plot:
+        arguments.packages += ("run",)  # matplotlib
     if getattr(arguments, "figure", None) == "area":
         arguments.packages += ("test",)  # Yosys
     return arguments

@@ -57,7 +57,11 @@ def check_table(option: str, path: str, endings=FORMATS):
 
 def write(path: str, points: list[tuple[dict, dict]]):
     """The rows as CSV or Parquet, by the name of the file."""
-    names, found = rows(points)
+    write_rows(path, *rows(points))
+
+
+def write_rows(path: str, names: list[str], found: list[dict]):
+    """Flat rows of those columns as CSV or Parquet, by the name of the file."""
     if path.endswith(".csv"):
         with open(path, "w", newline="", encoding="utf-8") as handle:
             out = csv.DictWriter(handle, names, lineterminator="\n")

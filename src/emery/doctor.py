@@ -67,11 +67,11 @@ def _tool(name: str, needed_for: str, *others: str) -> Finding:
     return Finding(name, found, needed_for, f"apt install {name}")
 
 
-def _headers() -> Finding:
+def _libraries() -> Finding:
     there = False
     with contextlib.suppress(UserError, OSError):
-        there = toolchain.fst_headers()
-    return Finding("headers of zlib and lz4", "yes" * there, "waves as FST, else VCD", "apt install zlib1g-dev liblz4-dev")
+        there = toolchain.fst_libraries()
+    return Finding("libraries zlib and lz4", "yes" * there, "waves as FST, else VCD", "apt install zlib1g liblz4-1")
 
 
 def _cache() -> Finding:
@@ -97,7 +97,7 @@ def findings() -> list[Finding]:
         _cache(),
         _machine(),
         _tool("ccache", "building again, sooner"),
-        _headers(),
+        _libraries(),
         _tool("git", "the commit in results"),
         _tool("chromium-headless-shell", "tests that look at pages", "chromium", "chromium-browser", "google-chrome"),
         _packages("test", "test, prove, area, timing", "./emery test --co -q"),

@@ -12,7 +12,6 @@ import inspect
 import itertools
 import math
 import shutil
-import struct
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,7 @@ from functools import cache as once
 from numbers import Real
 from pathlib import Path
 
-from emery import capture
+from emery import capture, pcapng
 from emery.common import UserError
 from emery.make import cache
 
@@ -118,7 +117,7 @@ def _keep(items: Iterator, most: int, what: str, folder: Path) -> tuple[str, str
             digest.update(data)
             file.write(data)
 
-        put(_head())
+        put(pcapng.section() + pcapng.interface())
         for number, item in enumerate(itertools.islice(items, most or _MOST + 1), 1):
             here = f"{what}: packet {number}"
             if number > _MOST and not most:
@@ -128,7 +127,7 @@ def _keep(items: Iterator, most: int, what: str, folder: Path) -> tuple[str, str
                 timed = seconds is not None
             elif timed != (seconds is not None):
                 raise UserError(f"{here}: some packets have times and some have none")
-            put(_block(_frame(packet, here), _stamp(seconds, here) if timed else None))
+            put(pcapng.packet(_frame(packet, here), _stamp(seconds, here) if timed else None))
     if not number:
         raise UserError(f"{what}: it gives no packet")
     return name, digest.hexdigest()[:32]
@@ -152,20 +151,3 @@ def _frame(item, what: str) -> bytes:
     if not 14 <= len(data) <= capture.LONGEST:
         raise UserError(f"{what}: {len(data)} bytes; a frame has 14 to {capture.LONGEST} without its FCS")
     return data
-
-
-def _head() -> bytes:
-    """The blocks of pcapng before packets: a section, and an Ethernet interface with stamps in nanoseconds."""
-    section = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
-    return section + struct.pack("<IIHHIHHBxxxII", 1, 32, 1, 0, 0, 9, 1, 9, 0, 32)
-
-
-def _block(frame: bytes, ns: int | None) -> bytes:
-    """A packet; without a time one of the kind of block that has none."""
-    if ns is None:
-        kind, head = 3, struct.pack("<I", len(frame))
-    else:
-        kind, head = 6, struct.pack("<IIIII", 0, ns >> 32, ns & 0xFFFFFFFF, len(frame), len(frame))
-    body = head + frame + bytes(-len(frame) % 4)
-    size = struct.pack("<I", len(body) + 12)
-    return struct.pack("<I", kind) + size + body + size

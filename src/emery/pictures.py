@@ -102,6 +102,22 @@ def _draw(found: Curves | Bars, title: str, paths: list[str]):
         pyplot.close(canvas)
 
 
+def panels(found: list[Curves | Bars], title: str, path: str):
+    """Several charts above each other, each with a legend of its series."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    from matplotlib import pyplot
+
+    with pyplot.rc_context(_LOOK):
+        canvas, places = pyplot.subplots(len(found), figsize=(9, 0.6 + 2.8 * len(found)), layout="constrained", squeeze=False)
+        for axes, one in zip(places.flat, found, strict=True):
+            (_curves if isinstance(one, Curves) else _bars)(axes, one)
+            if isinstance(one, Curves):
+                axes.legend(handles=_legend(one)[: len(one.series)], loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
+        canvas.suptitle(title, fontsize=10)
+        canvas.savefig(path, dpi=130, metadata=_NO_DATE[os.path.splitext(path)[1]])
+        pyplot.close(canvas)
+
+
 def _own(system, panels: list, path: str):
     os.environ.setdefault("MPLBACKEND", "Agg")
     from matplotlib import pyplot

@@ -8,15 +8,17 @@ import shutil
 import signal
 import subprocess
 import zlib
+from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from emery import extension, limits, traces
+from emery import extension, limits, trace_records
 from emery.common import Progress, UserError
 from emery.identity import identity
 from emery.make import build, cache
 from emery.process import check, finish, start
+from emery.waves import Waves, placed, told, wanted
 from emery.workload import Workload
 
 SCHEMA = 2
@@ -30,13 +32,19 @@ class IntegrityError(Exception):
         self.result = result
 
 
+def _silent(line: str):
+    pass
+
+
 @dataclass(frozen=True)
 class Outputs:
     """Files a run writes besides its result."""
 
     pcap_out: str = ""
-    waves: str = ""
+    waves: Waves = Waves()
     trace: str = ""
+    trace_bytes: int = 0  # of each frame
+    note: Callable[[str], None] = _silent  # is told what there is to say about them
 
 
 def check_file(option: str, path: str):
@@ -58,8 +66,19 @@ def make_directory(option: str, path: str):
         raise UserError(f"{option} {path}: {error.strerror}") from error
 
 
-def prepare_outputs(pcap_out: str | None, waves: str | None, note=lambda line: None, trace: str | None = None) -> Outputs:
-    """Checks and makes the places a run writes to. Waves become VCD where FST cannot be written, and `note` says so."""
+def prepare_outputs(
+    pcap_out: str | None,
+    waves: str | None = None,
+    trace: str | None = None,
+    *,
+    trace_bytes: int = 0,
+    window: tuple[str | None, str | None, int | None] = (None, None, None),
+    note: Callable[[str], None] = _silent,
+) -> Outputs:
+    """Checks and makes the places a run writes to. Waves become VCD where FST cannot be written, and `note` says so.
+
+    `window`: from when to when there are waves, or around which frame.
+    """
     if pcap_out:
         make_directory("--pcap-out", pcap_out)
         if not os.access(pcap_out, os.W_OK):
@@ -68,12 +87,15 @@ def prepare_outputs(pcap_out: str | None, waves: str | None, note=lambda line: N
         check_file("--waves", waves)
         if build.trace_format() == "vcd":
             path = os.path.splitext(waves)[0] + ".vcd"
-            note(f"FST needs the packages liblz4-dev and zlib1g-dev; writing VCD to {path} instead")
+            note(f"FST needs the libraries zlib and lz4 (zlib1g, liblz4-1); writing VCD to {path} instead")
             waves = path
     if trace:
-        traces.check_name("--trace", trace)
+        trace_records.check_name("--trace", trace)
         check_file("--trace", trace)
-    return Outputs(*(os.path.abspath(x) if x else "" for x in (pcap_out, waves, trace)))
+    elif trace_bytes:
+        raise UserError("--trace-bytes: bytes of frames go into --trace FILE")
+    folder, file = (os.path.abspath(x) if x else "" for x in (pcap_out, trace))
+    return Outputs(folder, wanted(waves, *window), file, trace_bytes, note)
 
 
 def simulate(program: Path, settings: dict, title: str) -> tuple[dict | None, str]:
@@ -155,17 +177,21 @@ def problem(result: dict) -> str:
 
 
 @contextmanager
-def _trace(path: str, settings: dict):
+def _trace(outputs: Outputs, settings: dict):
     """Has the simulator write a trace, and makes of it what the name of the file says."""
+    path = outputs.trace
+    if not path:
+        yield
+        return
+    settings |= {"trace": path, "trace_bytes": outputs.trace_bytes}
     if not path.endswith(".parquet"):
-        settings.update({"trace": path} if path else {})
         yield
         return
     work = cache.scratch()
     try:
         settings["trace"] = str(work / "trace.jsonl")
         yield
-        traces.pack(work / "trace.jsonl", path)
+        trace_records.pack(work / "trace.jsonl", path)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -191,11 +217,10 @@ class Plan:
         settings = dict(self.settings)
         if outputs.pcap_out:
             settings["pcap_out"] = outputs.pcap_out
-        if outputs.waves:
-            settings["waves"] = outputs.waves
+        settings |= outputs.waves.settings()
         system, values, work = self.system, self.values, self.work
         try:
-            with _trace(outputs.trace, settings):
+            with _trace(outputs, settings):
                 body, failure = simulate(self.program, settings, f"running {system.name}")
         except UserError as error:  # the user knows the files by other names
             line = str(error)
@@ -237,4 +262,11 @@ def plan(system, values: dict, work: Workload, waves: bool = False, assertions: 
 def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
     with extension.told(system):
-        return plan(system, values, work, bool(outputs.waves), assertions).run(outputs)
+
+        def traced(path: str):
+            plan(system, values, work, False, assertions).run(Outputs(trace=path))
+
+        outputs = replace(outputs, waves=placed(outputs.waves, traced, outputs.note))
+        result = plan(system, values, work, bool(outputs.waves.path), assertions).run(outputs)
+        told(outputs.waves, result["simulated_s"], outputs.note)
+        return result

@@ -11,145 +11,19 @@ import json
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emery import data, trace_page
-from emery.common import UserError
-from emery.report import table
+from emery import data, pcapng, trace_page, trace_tables, trace_words
+from emery.common import UserError, nearest
+from emery.trace_records import Drop, Frame, Stage, check_name, records
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FORMATS = (".jsonl", ".parquet")
-_FIELDS = {"frame": int, "stream": str, "bytes": int, "flow": int, "queue": int | None, "outcome": str, "reason": str | None}
+_COLUMNS = ("frame", "stream", "bytes", "flow", "queue", "outcome", "reason", "sure")
+_FCS = 4  # bytes, which a trace counts and a capture does not hold
 _STREAMS = 8  # in more of them the table of all says where time goes
-_ROWS = 1 << 16  # of a Parquet file that are in memory at a time
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A record: where an offered frame was, and what became of it. Times in nanoseconds."""
-
-    frame: int
-    stream: str
-    bytes: int
-    flow: int
-    queue: int | None
-    outcome: str
-    reason: str | None
-    at: dict[str, float]  # by stage, in the order of time
-    sure: bool = True  # that it was this frame that was dropped for that reason
-
-    @property
-    def took(self) -> float:
-        """From the first stage to the last one."""
-        times = list(self.at.values())
-        return times[-1] - times[0]
-
-    @property
-    def spent(self) -> dict[str, float]:
-        """Time from each stage to the next one; the last stage has none."""
-        return {stage: then - time for (stage, time), (_, then) in pairwise(self.at.items())}
-
-    @property
-    def place(self) -> str:
-        """The last stage that it was seen at."""
-        return next(reversed(self.at))
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What the delivered frames of a stream spent at a stage: all of it as a part of all of their time, and by percentile."""
-
-    stream: str
-    stage: str
-    frames: int
-    p50: float
-    p99: float
-    max: float
-    share: float
-
-
-@dataclass(frozen=True)
-class Drop:
-    """Frames of a stream that were dropped for one reason behind one stage; `sure`: of how many of them that is known."""
-
-    stream: str
-    reason: str | None
-    place: str
-    frames: int
-    sure: int
-
-
-def _frame(record) -> Frame:
-    """A record of a file; ValueError when it is none."""
-    if not isinstance(record, dict):
-        raise ValueError("no record")
-    for name, kind in _FIELDS.items():
-        if not isinstance(record.get(name), kind) or isinstance(record.get(name), bool):
-            raise ValueError(f"no record with a {name}")
-    at = record.get("at")
-    if not at or not isinstance(at, dict) or not all(isinstance(x, int | float) for x in at.values()):
-        raise ValueError("no record with times")
-    return Frame(**{name: record[name] for name in _FIELDS}, at=at, sure=record.get("sure", True) is True)
-
-
-def _jsonl(path: str) -> Iterator[Frame]:
-    with open(path, encoding="utf-8", errors="replace") as handle:
-        for number, line in enumerate(handle, 1):
-            try:
-                yield _frame(json.loads(line))
-            except ValueError as error:
-                what = "not JSON" if isinstance(error, json.JSONDecodeError) else error
-                raise UserError(f"{path}:{number}: not a trace: {what}") from error
-
-
-def _parquet(path: str) -> Iterator[Frame]:
-    import pyarrow
-    from pyarrow import parquet
-
-    try:
-        for batch in parquet.ParquetFile(path).iter_batches(_ROWS):
-            for record in batch.to_pylist():
-                there = [x for x in (record.get("at") or {}).items() if x[1] is not None]
-                sure = record.get("sure") is not False
-                yield _frame({**record, "at": dict(sorted(there, key=lambda x: x[1])), "sure": sure})
-    except (pyarrow.ArrowException, ValueError) as error:
-        raise UserError(f"{path}: not a trace: {str(error).splitlines()[0]}") from error
-
-
-def pack(source: Path, path: str):
-    """A trace of lines of JSON as Parquet. `at` has a field for each stage, null where a frame was not there."""
-    import pyarrow
-    from pyarrow import parquet
-
-    stages: dict[str, None] = {}
-    for frame in _jsonl(str(source)):
-        stages.update(dict.fromkeys(frame.at))
-    kinds = {"frame": "int64", "stream": "string", "bytes": "int32", "flow": "int32", "queue": "int32"}
-    kinds |= {"outcome": "string", "reason": "string", "sure": "bool"}
-    names = [(name, pyarrow.type_for_alias(kind)) for name, kind in kinds.items()]
-    schema = pyarrow.schema([*names, ("at", pyarrow.struct([(x, pyarrow.float64()) for x in stages]))])
-    with parquet.ParquetWriter(path, schema) as writer:
-        rows: list[dict] = []
-
-        def flush():
-            writer.write_table(pyarrow.Table.from_pylist(rows, schema))
-            rows.clear()
-
-        for frame in _jsonl(str(source)):
-            rows.append({**{name: getattr(frame, name) for name in kinds}, "at": frame.at})
-            if len(rows) == _ROWS:
-                flush()
-        flush()
-
-
-def _at(values: array, part: float) -> float:
-    """A percentile of sorted values: the nearest rank."""
-    return values[max(0, -int(-part * len(values) // 1) - 1)]
 
 
 class Trace:
@@ -165,7 +39,7 @@ class Trace:
     def __iter__(self) -> Iterator[Frame]:
         """The frames, in the order in which they were offered."""
         some = False
-        for frame in (_parquet if self.path.endswith(".parquet") else _jsonl)(self.path):
+        for frame in records(self.path):
             some = True
             yield frame
         if not some:
@@ -208,7 +82,8 @@ class Trace:
             for stage in [*known, *sorted(spent[name].keys() - {*known, "all"}), "all"]:
                 times = array("d", sorted(spent[name][stage]))
                 share = sum(times) / whole
-                rows.append(Stage(name, stage, len(times), _at(times, 0.5), _at(times, 0.99), times[-1], share))
+                p50, p99 = (trace_tables.percentile(times, x) for x in (0.5, 0.99))
+                rows.append(Stage(name, stage, len(times), p50, p99, times[-1], share))
         return rows
 
     def drops(self) -> list[Drop]:
@@ -224,9 +99,42 @@ class Trace:
 
     def table(self) -> DataFrame:
         """A DataFrame: a row a frame, a column `at.STAGE` each stage (needs pandas)."""
-        names = [*_FIELDS, "sure"]
+        names = _COLUMNS
         rows = [{**{x: getattr(f, x) for x in names}, **{f"at.{x}": t for x, t in f.at.items()}} for f in self]
         return data.pandas().DataFrame(rows)
+
+    def by(self, what: str = "queue") -> DataFrame:
+        """A row a `stream`, a `queue` or a `flow` of it: rates, loss, latency (needs pandas)."""
+        return data.pandas().DataFrame(trace_tables.groups(self, _known(what)))
+
+    def fairness(self, what: str = "queue") -> dict[str, float | None]:
+        """Jain's index of the rates of queues or flows, by stream."""
+        return trace_tables.fairness(trace_tables.groups(self, _known(what)))
+
+    def series(self, window_ns: float, by: str = "stream") -> DataFrame:
+        """A row a group and window of so many nanoseconds: offered, delivered, dropped, rate, latency (needs pandas)."""
+        if not window_ns > 0:
+            raise UserError(f"series: {window_ns} ns is no window")
+        return data.pandas().DataFrame(trace_tables.series(self, window_ns, _known(by)))
+
+    def histogram(self, by: str = "stream") -> DataFrame:
+        """A row a group and range of latencies: how many frames, which share (needs pandas)."""
+        return data.pandas().DataFrame(trace_tables.histogram(self, _known(by)))
+
+    def pcapng(self, path: str | Path) -> None:
+        """Writes the frames for Wireshark: an interface a stream, stamps of the offers, what became of each as its comment."""
+        places: dict[str, int] = {}
+        with open(path, "wb") as out:
+            out.write(pcapng.section())
+            for frame in self:
+                if frame.data is None:
+                    raise UserError(f"{self.path}: it has no bytes of the frames: run with --trace-bytes")
+                if frame.stream not in places:
+                    places[frame.stream] = len(places)
+                    out.write(pcapng.interface(frame.stream))
+                told = {"comment": _comment(frame), "number": frame.frame, "queue": frame.queue}
+                place, length = places[frame.stream], frame.bytes - _FCS
+                out.write(pcapng.packet(frame.data, round(frame.first), place=place, length=length, **told))
 
     def perfetto(self, path: str | Path) -> None:
         """Writes it for ui.perfetto.dev and chrome://tracing: a process a stream; a frame with its stages on a free track."""
@@ -255,8 +163,7 @@ class Trace:
             place = {"ph": "X", "cat": frame.stream, "pid": processes[frame.stream], "tid": track}
             facts = {"frame": frame.frame, "bytes": frame.bytes, "flow": frame.flow, "queue": frame.queue}
             what = f"{frame.frame} {frame.outcome}" + (f": {frame.reason}" if frame.reason else "")
-            first = next(iter(frame.at.values()))
-            yield {**place, "name": f"frame {what}", "ts": _us(first), "dur": _us(frame.took), "args": facts}
+            yield {**place, "name": f"frame {what}", "ts": _us(frame.first), "dur": _us(frame.took), "args": facts}
             for stage, time in frame.spent.items():
                 yield {**place, "name": stage, "ts": _us(frame.at[stage]), "dur": _us(time)}
 
@@ -267,8 +174,23 @@ class Trace:
             frames[frame.stream] += 1
             out[frame.stream] += frame.outcome == "delivered"
         together = f"({len(out)} streams)" if len(out) > _STREAMS else ""
-        stages = stages_table(self.stages(together=together))
-        return "\n\n".join([_overview(frames, out), stages, drops_table(self.drops())])
+        stages = trace_words.stages_table(self.stages(together=together))
+        return "\n\n".join([trace_words.overview(frames, out), stages, trace_words.drops_table(self.drops())])
+
+
+def _known(by: str) -> str:
+    if by not in trace_tables.BY:
+        raise UserError(f"there is no {by}{nearest(by, trace_tables.BY)}")
+    return by
+
+
+def _comment(frame: Frame) -> str:
+    """A frame in a line: what became of it, and when it came to each stage, in nanoseconds after its offer."""
+    why = f": {frame.reason}" if frame.reason else ""
+    sure = "" if frame.sure else " (or another in its place)"
+    way = ", ".join(f"{stage} +{time - frame.first:,.0f}" for stage, time in list(frame.at.items())[1:])
+    where = f"{frame.stream}, flow {frame.flow}; ns from {next(iter(frame.at))}"
+    return f"frame {frame.frame} {frame.outcome}{why}{sure}; {where}: {way}"
 
 
 def _us(ns: float) -> float:
@@ -279,86 +201,10 @@ def _on_tracks(frames: Iterable[Frame]) -> Iterator[tuple[int, Frame]]:
     """Frames with a track each, from 1 on in each stream, that no other has at the same time."""
     tracks: dict[str, list[tuple[float, int]]] = defaultdict(list)  # until when each is taken
     for frame in frames:
-        first, last = next(iter(frame.at.values())), next(reversed(frame.at.values()))
         taken = tracks[frame.stream]
-        if taken and taken[0][0] <= first:
-            track = heapq.heappushpop(taken, (last, taken[0][1]))[1]
+        if taken and taken[0][0] <= frame.first:
+            track = heapq.heappushpop(taken, (frame.last, taken[0][1]))[1]
         else:
             track = len(taken) + 1
-            heapq.heappush(taken, (last, track))
+            heapq.heappush(taken, (frame.last, track))
         yield track, frame
-
-
-def _overview(frames: Counter, out: Counter) -> str:
-    rows = [["stream", "frames", "delivered", "not delivered"]]
-    rows += [[x, f"{n:,}", f"{out[x]:,}", f"{n - out[x]:,}"] for x, n in sorted(frames.items())]
-    return table(rows)
-
-
-def check_name(option: str, path: str):
-    """Refuses a file whose name does not say what it is to be."""
-    if not path.endswith(FORMATS):
-        raise UserError(f"{option} {path}: name it {' or '.join('*' + x for x in FORMATS)}")
-
-
-def stages_table(stages: list[Stage]) -> str:
-    """Where time goes."""
-    if not stages:
-        return "no frame was delivered"
-    rows = [["stream", "stage", "frames", "ns p50", "p99", "max", "share"]]
-    rows += [
-        [x.stream, x.stage, f"{x.frames:,}", *(f"{y:,.0f}" for y in (x.p50, x.p99, x.max)), f"{100 * x.share:.1f} %"]
-        for x in stages
-    ]
-    return table(rows, left=2)
-
-
-def drops_table(drops: list[Drop]) -> str:
-    """What was dropped, and where."""
-    if not drops:
-        return "dropped: nothing"
-    rows = [["stream", "dropped for", "last seen at", "frames", "sure"]]
-    rows += [[x.stream, x.reason, x.place, f"{x.frames:,}", f"{x.sure:,}"] for x in drops]
-    return table(rows, left=3)
-
-
-def worst_table(frames: list[Frame]) -> str:
-    """The slowest frames, and at which stage each was longest."""
-    if not frames:
-        return "no frame was delivered"
-    rows = [["frame", "stream", "longest at", "ns there", "ns in all", "bytes", "flow", "queue"]]
-    for x in frames:
-        stage, time = max(x.spent.items(), key=lambda y: y[1], default=("", 0.0))
-        queue = "-" if x.queue is None else x.queue
-        rows.append([x.frame, x.stream, stage, f"{time:,.1f}", f"{x.took:,.1f}", f"{x.bytes:,}", x.flow, queue])
-    return table(rows, left=3)
-
-
-def in_words(frame: Frame, others: list[Stage]) -> str:
-    """One frame: what it was, its way, and where it was slower than the median of its stream (`others`)."""
-    queue = "" if frame.queue is None else f", queue {frame.queue}"
-    lines = [f"frame {frame.frame}: {frame.bytes:,} bytes of stream {frame.stream}, flow {frame.flow}{queue}"]
-    first = next(iter(frame.at.values()))
-    if frame.outcome == "delivered":
-        lines.append(f"offered at {first:,.1f} ns, delivered {frame.took:,.1f} ns later")
-    else:
-        why = f" for {frame.reason}" if frame.reason else ""
-        sure = "" if frame.sure else ", or another frame in its place: counters say how many, not which"
-        lines.append(
-            f"offered at {first:,.1f} ns, {frame.outcome}{why}, last seen {frame.took:,.1f} ns later at {frame.place}{sure}"
-        )
-    usual = {x.stage: x.p50 for x in others if x.stream == frame.stream}
-    rows = [["stage", "at ns", "+ ns", "spent", "median"]]
-    for stage, time in frame.at.items():
-        spent = frame.spent.get(stage)
-        median = f"{usual[stage]:,.1f}" if spent is not None and stage in usual else "-"
-        rows.append([stage, f"{time:,.1f}", f"{time - first:,.1f}", "-" if spent is None else f"{spent:,.1f}", median])
-    lines += ["", table(rows)]
-    late = {stage: time - usual[stage] for stage, time in frame.spent.items() if stage in usual}
-    if late and frame.outcome == "delivered":
-        most = max(late, key=lambda x: late[x])
-        over = frame.took - usual["all"]
-        told = f"{abs(over):,.1f} ns {'longer' if over >= 0 else 'shorter'} than the median of its stream"
-        more = f", most of it at {most}: {late[most]:,.1f} ns" if over > 0 and late[most] > 0 else ""
-        lines += ["", told + more]
-    return "\n".join(lines)

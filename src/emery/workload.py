@@ -124,13 +124,13 @@ def _whole(text, option: str, low: int, high: int) -> int:
     return int(text)
 
 
-def parse_duration(text: str) -> int:
+def parse_duration(text: str, option: str = "--duration") -> int:
     """Picoseconds of a duration like 200us."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|ms|us|ns|ps)", text)
     if not match or float(match[1]) == 0:
-        raise UserError(f"--duration {text}: write a number with a unit, like 200us")
+        raise UserError(f"{option} {text}: write a number with a unit, like 200us")
     if float(match[1]) * _UNITS[match[2]] > _LONGEST:
-        raise UserError(f"--duration {text}: longer than {_LONGEST // 10**12} s")
+        raise UserError(f"{option} {text}: longer than {_LONGEST // 10**12} s")
     return round(float(match[1]) * _UNITS[match[2]])
 
 

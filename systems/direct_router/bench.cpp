@@ -160,6 +160,7 @@ Bench::Bench(const Options& options)
       message_words_(options.get<unsigned>("message_bytes") / 8) {
   if (scenario_.slow && !machine_->slow_path())
     throw OptionError("these cards have no slow path: config=A and slow_path need bus=pcix");
+  machine_->open_waves(waves());
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
   patience_ = kQuiet + host_config_.cpu_per_packet * 4 +
               (faults_.any() ? 2 * timeout + faults_.stall_for : 0);
@@ -240,6 +241,7 @@ void Bench::entered(unsigned p, const Frame& frame, WireFault fault, Time starte
   const std::uint32_t way = verdict.slow * host_config_.classes + verdict.cls;
   // With classes ignored a frame still counts as what its type of service says.
   const bool high = (frame.data[15] & kTosMask) == kTos[0];
+  sent_as(frame.bytes());
   offer(crossings_.stream(p, verdict.port, by_class_ && !high), out.bytes(), frame.flow, started,
         way);
   stage(kIpRoute, arrives);

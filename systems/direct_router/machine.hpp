@@ -37,6 +37,7 @@ class Machine {
   virtual FramePins mac_tx(unsigned card) = 0;
   virtual FramePins mac_rx(unsigned card) = 0;
   virtual void set_reset(unsigned card, bool reset) = 0;
+  virtual void open_waves(const Waves& waves) = 0;
   /// Ties the cards to the simulation; call once all clocks' components are there.
   virtual void attach() = 0;
   /// The cards are out of reset.
@@ -64,8 +65,7 @@ class Machine {
 template <class Model>
 class CardMachine : public Machine {
  public:
-  CardMachine(const Options& options, unsigned cards, Simulation& simulation, std::uint64_t bus_hz,
-              std::uint64_t divisor)
+  CardMachine(unsigned cards, Simulation& simulation, std::uint64_t bus_hz, std::uint64_t divisor)
       : simulation_(simulation),
         cards_(cards),
         bus_mhz_(static_cast<double>(bus_hz) / static_cast<double>(divisor) / 1e6),
@@ -77,7 +77,6 @@ class CardMachine : public Machine {
     }
     bus_clock_ = model_.add_clock(simulation, "core", bus_hz, divisor, bus_pins);
     mac_clock_ = model_.add_clock(simulation, "mac", 125'000'000, 1, mac_pins);
-    model_.open_waves(options.get("waves", ""));
   }
 
   int bus_clock() const override { return bus_clock_; }
@@ -91,6 +90,7 @@ class CardMachine : public Machine {
   void set_reset(unsigned card, bool reset) override {
     model_[card].rst_i = model_[card].mac_rst_i = reset;
   }
+  void open_waves(const Waves& waves) override { model_.open_waves(waves); }
   void attach() override { model_.attach(simulation_); }
 
  protected:

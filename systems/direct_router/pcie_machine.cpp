@@ -45,7 +45,7 @@ EndpointConfig endpoint_config() {
 class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
  public:
   PcieMachine(const Options& options, unsigned cards, Simulation& simulation)
-      : CardMachine(options, cards, simulation, kUserHz, 1),
+      : CardMachine(cards, simulation, kUserHz, 1),
         mps_(options.get<unsigned>("mps")),
         switch_(switch_config(options)),
         root_link_(LinkConfig{}),

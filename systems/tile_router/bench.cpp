@@ -209,6 +209,7 @@ void Bench::entered(unsigned p, const Frame& frame, Time now) {
   }
   // A linecard with two pipelines deals its frames to them in turn; order is kept within each.
   const auto turn = static_cast<std::uint32_t>(frame.seq % pipelines_a_port_);
+  sent_as(frame.bytes());
   offer(crossings_.stream(p, verdict.port), out.bytes(), frame.flow, now, turn);
   if (trace()) port_[p].entering = trace()->newest();
   queue(turn);

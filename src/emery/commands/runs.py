@@ -19,7 +19,9 @@ def _run(arguments) -> int:
     if arguments.json not in (None, "-"):
         check_file("--json", arguments.json)
     notes = []
-    outputs = prepare_outputs(arguments.pcap_out, arguments.waves, notes.append, arguments.trace)
+    files = (arguments.pcap_out, arguments.waves, arguments.trace)
+    window = (arguments.waves_from, arguments.waves_to, arguments.waves_frame)
+    outputs = prepare_outputs(*files, trace_bytes=arguments.trace_bytes, window=window, note=notes.append)
     status = 0
     try:
         result = run_system(target, values, work, outputs, arguments.assertions)
@@ -31,29 +33,6 @@ def _run(arguments) -> int:
     if result is not None:
         options.put(arguments.json, result, report.run_table(result, work.title()))
     return status
-
-
-def _trace(arguments):
-    from emery import traces
-
-    for option, path in (("--perfetto", arguments.perfetto), ("--html", arguments.html)):
-        if path:
-            check_file(option, path)
-    trace = traces.Trace(arguments.file)
-    told = []
-    if arguments.frame is not None:
-        frame = trace.frame(arguments.frame)
-        told.append(traces.in_words(frame, trace.stages(frame.stream)))
-    if arguments.worst:
-        told.append(traces.worst_table(trace.worst(arguments.worst)))
-    if arguments.perfetto:
-        trace.perfetto(arguments.perfetto)
-        told.append(f"{arguments.perfetto}: for ui.perfetto.dev or chrome://tracing")
-    if arguments.html:
-        some = sorted(trace.worst(arguments.worst), key=lambda x: x.frame) if arguments.worst else None
-        trace.html(arguments.html, some)
-        told.append(arguments.html)
-    print("\n\n".join(told) or trace)
 
 
 def _sweep(arguments) -> int:
@@ -125,14 +104,20 @@ def add(command):
     )
     run.add_argument("--pcap-out", type=word, metavar="DIR", help="write what came out, one capture an output")
     run.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
+    run.add_argument("--waves-from", type=word, metavar="TIME", help="waves: from then on only, like 2.5us")
+    run.add_argument("--waves-to", type=word, metavar="TIME", help="waves: until then only")
+    run.add_argument("--waves-frame", type=number(0, 2**32), metavar="N", help="waves: only while frame N of a trace is inside")
     run.add_argument("--trace", type=word, metavar="FILE", help="a record for each frame, as .jsonl or .parquet (see trace)")
+    run.add_argument(
+        "--trace-bytes",
+        type=number(1, 65535),
+        nargs="?",
+        const=65535,
+        default=0,
+        metavar="N",
+        help="trace: with each frame's first N bytes (default all), for trace --pcapng",
+    )
     run.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
-    trace = command("trace", _trace, "", "where the frames of a traced run were, what kept them, and what was dropped")
-    trace.add_argument("file", type=word, metavar="FILE", help="what run --trace has written")
-    trace.add_argument("--frame", type=number(0, 2**32), metavar="N", help="the way of one frame")
-    trace.add_argument("--worst", type=number(1, 10**6), metavar="K", help="the K frames that took longest")
-    trace.add_argument("--perfetto", type=word, metavar="OUT.json", help="write it for ui.perfetto.dev and chrome://tracing")
-    trace.add_argument("--html", type=word, metavar="OUT.html", help="write a timeline for a browser (with --worst: of those)")
     sweep = command("sweep", _sweep, "run", "many runs over parameters and options; goes on where it was stopped")
     options.system_with_option(sweep)
     sweep.add_argument(

@@ -23,6 +23,7 @@ _LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
 _BATCH_BYTES = 2_000_000
 _BENCH = ["-Wno-INITIALDLY", "-Wno-ZERODLY", "-Wno-SPLITVAR"]  # delays and names inside blocks: a test bench may
+_FST = ROOT / "bench" / "sim" / "fst"  # headers of the libraries that write FST
 _TEST_MAIN = ROOT / "rtl" / "base" / "tb_main.cpp"
 
 
@@ -223,21 +224,20 @@ def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
     runtime = toolchain.verilator_root() / "include"
     common = (*_LANGUAGE, *_runtime_defines(rtl), "-w")
     classes = _classes(directory)
-    units = [
-        Unit(runtime / f"{name}.cpp", (*_HOT, *common), (runtime,)) for name in classes["GLOBAL_FAST"] + classes["GLOBAL_SLOW"]
-    ]
+    names, beside = classes["GLOBAL_FAST"] + classes["GLOBAL_SLOW"], (_FST,) if rtl.trace == "fst" else ()
+    units = [Unit(runtime / f"{name}.cpp", (*_HOT, *common), (*beside, runtime)) for name in names]
     units += [Unit(x, (*rtl.hot, *common), (directory,)) for x in sorted(directory.glob("batch_fast_*.cpp"))]
     units += [Unit(x, (*_COLD, *common), (directory,)) for x in sorted(directory.glob("batch_slow_*.cpp"))]
     return units
 
 
 def _libraries(rtl: Rtl) -> list[str]:
-    return ["-lz", "-llz4"] if rtl.trace == "fst" else []
+    return list(toolchain.FST_LIBRARIES) if rtl.trace == "fst" else []
 
 
 def trace_format() -> str:
     """The waves that can be written on this machine."""
-    return "fst" if toolchain.fst_headers() else "vcd"
+    return "fst" if toolchain.fst_libraries() else "vcd"
 
 
 def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) -> Rtl:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -76,12 +77,17 @@ def cxx_version() -> str:
     return done.stdout.splitlines()[0]
 
 
+# What Verilator's writer of FST links: zlib and lz4, as every Debian machine has them (apt needs both). By the names of the
+# libraries themselves: what `-lz` finds comes with packages for developers only.
+FST_LIBRARIES = ("-l:libz.so.1", "-l:liblz4.so.1")
+
+
 @cache
-def fst_headers() -> bool:
-    """Whether FST waves can be written here: Verilator's writer needs the headers of zlib and lz4."""
-    program = "#include <lz4.h>\n#include <zlib.h>\n"
-    done = process.run([cxx(), "-fsyntax-only", "-x", "c++", "-"], input=program)
-    return done.returncode == 0
+def fst_libraries() -> bool:
+    """Whether FST waves can be written here."""
+    with tempfile.TemporaryDirectory() as work:
+        words = [cxx(), "-x", "c++", "-", "-x", "none", *FST_LIBRARIES, "-o", os.path.join(work, "out")]
+        return process.run(words, input="int main() {}\n").returncode == 0
 
 
 def run_cxx(arguments: list[str], cwd: Path, cached: bool = True):
