@@ -83,6 +83,30 @@ def test_a_sweep_with_it(made, capsys):
     assert [x["identity"]["with"][0]["folder"] for x in kept] == ["mine", "mine"]
 
 
+def test_beside_what_it_replaces(made, capsys):
+    """compare has a row of the system as it is and one of it with the folder; area counts what the folder takes."""
+    folder, words = made("block"), ("compare", "pcie-bench", "--size", "64", "--frames", "60", "--with", "mine")
+    assert main(list(words)) == 0
+    plain, own = capsys.readouterr().out.splitlines()[2:]
+    assert own.startswith("pcie-bench with mine ") and plain.split()[1:] == own.split()[3:]
+    assert "name at least two systems" in refused(capsys, *words[:2])
+    assert "name one of those compared: capture, core-nic" in refused(
+        capsys, "compare", "capture", "core-nic", "--with", "mine"
+    )
+
+    def flops(*with_):
+        assert main(["area", "probe_pace", *with_]) == 0, capsys.readouterr().err
+        rows = [x.split() for x in capsys.readouterr().out.splitlines()]
+        return int(next(x[-1] for x in rows if x[0] == "flip-flop"))
+
+    before = flops("--with", "mine")
+    assert before == flops() == 15
+    edit(folder / "probe_pace.sv", "[14:0] debt_q", "[11:0] debt_q")
+    assert flops("--with", "mine") == 12
+    assert main(["timing", "probe_pace", "--with", "mine"]) == 0 and "probe_pace" in capsys.readouterr().out
+    assert "without --with" in refused(capsys, "timing", "--publish", "--with", "mine")
+
+
 @pytest.mark.parametrize("kind", ["firmware", "tile"])
 def test_programs_as_they_come_need_no_compiler(made, monkeypatch, kind):
     """And changed ones are never silently those of the checkout."""
@@ -299,7 +323,7 @@ def test_what_cannot_be_made(made, capsys, tmp_path):
         (["block", "x", "--from", "stream_if"], "there is no module stream_if"),
         (["block", "x", "--from", "tile", "--system", "capture"], "capture has no tile"),
         (["scheduler", "x", "--from", "fifo"], "has no scheduler fifo"),
-        (["scheduler", "x", "--system", "core-nic"], "core-nic has none; direct-router"),
+        (["scheduler", "x", "--system", "core-nic"], "core-nic has none; direct-router, host-nic"),
         (["firmware", "x", "--from", "fil.c"], "has no fil.c (did you mean filter.c"),
         (["system", "a.b"], "its name is the system's"),
         (["system", "x", "--from", "fifo"], "without --system and --from"),
@@ -346,6 +370,26 @@ def test_a_run_that_loses_frames_fails(made, capsys, monkeypatch):
     assert main(["test", "--with", "mine"]) == 1
     out = capsys.readouterr().out
     assert out.count("FAIL") == 2 and "1 of 9 frames" in out
+
+
+@pytest.mark.parametrize(
+    ("source", "before", "after", "says"),
+    [
+        ("sched_rr", "room[3:0] : max_burst_i", "room[3:0] : 4'd1", ""),  # short turns
+        ("sched_rr", "may_send = in_flight < max_inflight_i", "may_send = 1'b1", "burst out of bounds"),
+        ("sched_strict", "int i = Classes - 1; i >= 0; i--", "int i = 0; i < Classes; i++", ""),  # the other way around
+        ("sched_strict", "if (some[i]) highest", "if (some[i] && i != 5) highest", "ChoosesWhatIs"),  # one class never
+    ],
+)
+def test_a_scheduler_of_host_nic(made, source, before, after, says):
+    """The block tests ask no order of turns, but that all is sent, in bounds."""
+    folder = made("scheduler", "--from", source)
+    edit(folder / f"{source}.sv", before, after)
+    target = extension.chosen("host-nic", ["mine"])
+    assert target.values()["scheduler"] == source.removeprefix("sched_")
+    (bench,) = conformance.tests_of(source)
+    told = conformance._bench(target, bench, tuple(target.extends["scheduler"]["words"]))
+    assert says in told if says else not told, told
 
 
 @pytest.mark.parametrize(

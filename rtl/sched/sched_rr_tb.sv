@@ -5,6 +5,7 @@
 /// sched_rr with models of the queues, of the descriptor fetch (answers after some clocks) and of the transmit engine
 /// (packets leave after some clocks): every packet is sent once, limits and bursts are kept, turns are round robin,
 /// disabling works and forgets nothing, and many queues get a grant a clock at bursts of one packet.
+/// +any_policy: turns may be any, half as many grants do, and all takes its time (a scheduler of the user's own).
 module sched_rr_tb
   import queue_pkg::*;
 ;
@@ -29,6 +30,7 @@ module sched_rr_tb
       .*
   );
 
+  bit any_policy = $test$plusargs("any_policy") != 0;
   int unsigned now = 0, grants = 0, sents = 0, empties = 0, produced = 0, waited_at_limit = 0;
   int unsigned backlog[Queues], inflight[Queues], last_due = 0;
   logic outstanding[Queues], enabled[Queues], allowance[Queues], waiting[Queues];
@@ -63,7 +65,7 @@ module sched_rr_tb
       for (int o = 0; o < Queues; o++) begin
         overtaken[q][o] = 0;
         overtaken[o][q]++;
-        `CHECK(!waiting[o] || overtaken[o][q] <= 1, $sformatf(
+        `CHECK(any_policy || !waiting[o] || overtaken[o][q] <= 1, $sformatf(
                "queue %0d passed queue %0d twice", q, o))
       end
       // The fetch looks into the queue at once and answers later.
@@ -121,7 +123,8 @@ module sched_rr_tb
     for (int q = 0; q < Queues; q++) if (!enabled[q]) enable(q, 1);
     for (int i = 0; i < 5 && sents != produced; i++) repeat (200) @(posedge clk);
     max_inflight = 1000;
-    for (int i = 0; i < 40 && sents != produced; i++) repeat (200) @(posedge clk);
+    for (int i = 0; i < (any_policy ? 400 : 40) && sents != produced; i++)
+      repeat (200) @(posedge clk);
     `CHECK(sents == produced, $sformatf("%0d packets sent of %0d", sents, produced))
     repeat (300) @(posedge clk);
     for (int q = 0; q <= Queues; q++) begin
@@ -182,7 +185,7 @@ module sched_rr_tb
     start = int'(sents);
     repeat (1000) @(posedge clk);
     $display("%0d packets in 1000 clocks at bursts of one", sents - start);
-    `CHECK(sents - start >= 990, "less than a packet a clock")
+    `CHECK(sents - start >= (any_policy ? 495 : 990), "less than a packet a clock")
     drain();
     // One queue, bursts of eight: the time from its answer to its next grant sets the rate.
     max_burst = 8;
@@ -191,7 +194,7 @@ module sched_rr_tb
     start = int'(grants);
     repeat (900) @(posedge clk);
     $display("one queue: a grant every %0d clocks with answers after 3", 900 / (grants - start));
-    `CHECK(grants - start >= 120, "a queue waits too long for its next turn")
+    `CHECK(grants - start >= (any_policy ? 60 : 120), "a queue waits too long for its next turn")
     drain();
     `TB_PASS
   end

@@ -81,7 +81,8 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     if hasattr(arguments, "with_"):
         arguments.system = extension.chosen(arguments.system, arguments.with_)
         arguments.packages += _compiler(arguments.system.extensions)
-    if argv[0] == "trace" and arguments.plot:
+    arguments.packages += _compiler(map(extension.load, getattr(arguments, "own", ())))
+    if argv[:1] == ["trace"] and arguments.plot:
         arguments.packages += ("run",)  # matplotlib
     if getattr(arguments, "figure", None) == "area":
         arguments.packages += ("test",)  # Yosys

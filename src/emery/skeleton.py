@@ -80,11 +80,9 @@ def _rtl(kind: str, target: system.System | None, source: str | None) -> tuple[l
     names = known if kind == "block" else rules["modules"]
     if source not in names:
         raise UserError(f"new {kind}: {chosen.name} has no {kind} {source}{nearest(source, names)}")
-    return (
-        [known[source]],
-        _manifest(kind, chosen.name, [source], _ABOUT["block"], rules.get("set", {})),
-        in_checkout(known[source]),
-    )
+    values = rules.get("set", {}) | rules.get("sets", {}).get(source, {})
+    manifest = _manifest(kind, chosen.name, [source], _ABOUT["block"], values)
+    return [known[source]], manifest, in_checkout(known[source])
 
 
 def _block(target: system.System | None, source: str | None) -> tuple[system.System, str]:

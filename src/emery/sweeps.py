@@ -93,9 +93,10 @@ def sweep_table(rows: list) -> str:
 
 
 def compare(systems: list, options: dict) -> str:
-    """The same traffic through several systems, each with its default parameters."""
+    """The same traffic through several systems, each with its default parameters, and with what it has of the user's."""
     lines = [["system", *COLUMNS]]
     for system in systems:
         own = {k: v for k, v in options.items() if k not in ("direction", "routes") or k in system.options}
-        lines.append([system.name, *result_row(run_system(system, system.values(), workload(system, own)))])
+        name = " with ".join([system.name, *(x.given.rstrip("/") for x in system.extensions)])
+        lines.append([name, *result_row(run_system(system, system.values(), workload(system, own)))])
     return table(lines)

@@ -8,6 +8,6 @@ registers, flip-flops, block RAM in units of 36 kbit, DSPs. A 100G NIC takes abo
 from emery.check import blocks, synthesis
 
 
-def area(name: str, settings: list[str], within: str | None = None) -> dict[str, float]:
+def area(name: str, settings: list[str], within: str | None = None, own: list[str] = ()) -> dict[str, float]:
     """What `name` takes of an UltraScale+ device with these parameters (see `blocks.subject`)."""
-    return synthesis.count(synthesis.mapped(blocks.subject(name, settings, within)))
+    return synthesis.count(synthesis.mapped(blocks.subject(name, settings, within, own)))

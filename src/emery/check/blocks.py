@@ -11,10 +11,10 @@ from functools import cache
 
 from pyslang import ast, driver
 
-from emery import system
+from emery import extension, system
 from emery.check import structure
 from emery.common import ROOT, UserError, nearest
-from emery.make import build
+from emery.make import build, own_rtl
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,14 @@ def synthesis_words(rtl: build.Rtl) -> list[str]:
     return [*words, *(str(ROOT / x) for x in rtl.files)]
 
 
-def subject(name: str, settings: list[str], within: str | None = None) -> Subject:
-    """A system, or a block of one (`within`: of that system). Settings are the system's parameters and the block's own."""
+def subject(name: str, settings: list[str], within: str | None = None, own: list[str] = ()) -> Subject:
+    """A system, or a block of one (`within`: of that system). Settings are the system's parameters and the block's own.
+
+    `own`: folders of the user's in place of parts of it.
+    """
     if within is None and ("/" in name or name in system.names()):
-        chosen = system.load(name)
+        chosen = extension.chosen(name, own)
+        own_rtl.check_all(chosen)
         values = chosen.values(settings)
         return Subject(name, chosen.name, build.system_rtl(chosen, values), clocks(chosen, values))
     design = structure.read()
@@ -113,8 +117,9 @@ def subject(name: str, settings: list[str], within: str | None = None) -> Subjec
     for setting in settings:
         if "=" not in setting:
             raise UserError(f"--set {setting}: write it as NAME=VALUE")
-    for one in [within] if within else [x for x in system.names() if name in design.reach[x]]:
-        if found := _in_system(name, settings, system.load(one)):
+    homes = {x.system for x in map(extension.load, own)} - {""}
+    for one in [within] if within else [x for x in system.names() if name in design.reach[x] and homes <= {x}]:
+        if found := _in_system(name, settings, extension.chosen(one, own)):
             return found
     raise UserError(f"{name}: {within or 'no system'} has it with these settings; --in names a system, --set its parameters")
 
@@ -123,6 +128,7 @@ def _in_system(name: str, settings: list[str], chosen: system.System) -> Subject
     ours = [x for x in settings if x.partition("=")[0] in chosen.parameters]
     own = dict(x.partition("=")[::2] for x in settings if x not in ours)
     values = chosen.values(ours)
+    own_rtl.check_all(chosen)
     whole = build.system_rtl(chosen, values)
     elaborated = elaborate(whole)
     instance = elaborated.first(name)

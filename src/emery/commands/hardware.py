@@ -13,7 +13,7 @@ from emery.runs import check_file
 def _area(arguments):
     from emery.check.area import area
 
-    cells = area(arguments.what, arguments.set, arguments.within)
+    cells = area(arguments.what, arguments.set, arguments.within, arguments.own)
     print(report.table([("cells", arguments.what), *((kind, f"{n:,g}") for kind, n in cells.items())]))
 
 
@@ -21,13 +21,15 @@ def _timing(arguments) -> int:
     from emery.check import blocks, clocks, crossings, timing
 
     if arguments.publish:
+        if arguments.own:
+            raise UserError("timing: --publish is of the checkout's own blocks: without --with")
         clocks.publish(arguments.what, print)
         return 0
     if len(arguments.what) != 1:
         raise UserError("timing: name one system or block (or --publish)")
     if arguments.json not in (None, "-"):
         check_file("--json", arguments.json)
-    subject = blocks.subject(arguments.what[0], arguments.set, arguments.within)
+    subject = blocks.subject(arguments.what[0], arguments.set, arguments.within, arguments.own)
     if arguments.cdc:
         found = crossings.find(subject, clocks.crossings())
         text, data = crossings.text(found), found.as_json()
@@ -63,7 +65,7 @@ def _build(arguments):
 def _firmware(arguments) -> int:
     from emery.make import programs
 
-    folders = [y for x in arguments.systems or map(system.load, system.names()) for y in x.programfolders()]
+    folders = [y for x in arguments.systems or map(system.load, system.names()) for y in x.program_folders()]
     if not arguments.check:
         for folder in folders:
             programs.ship(folder)
@@ -93,6 +95,7 @@ def add(command):
     timing.add_argument("--json", type=word, metavar="FILE", help="write the result; `-`: to standard output, as it is")
     for parser_ in (area, timing):
         parser_.add_argument("--in", dest="within", type=word, metavar="SYSTEM", help="a block as this system has it")
+        options.with_option(parser_, "own")
         options.set_option(parser_)
     new = command("new", _new, "run", "a folder of your own to begin with, for --with: it works as it is")
     new.add_argument("kind", choices=extension.KINDS, help=f"one of {', '.join(extension.KINDS)}", metavar="KIND")

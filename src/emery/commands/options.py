@@ -68,9 +68,14 @@ def set_option(parser):
 def system_with_option(parser):
     """A system, and folders of the user's own that take the place of parts of it: together `arguments.system` (`_parse`)."""
     parser.add_argument("system", type=word, help="a name of `list`, or a folder of your own")
+    with_option(parser, "with_")
+
+
+def with_option(parser, name: str):
+    """Folders of the user's own: `arguments.NAME`."""
     parser.add_argument(
         "--with",
-        dest="with_",
+        dest=name,
         action="append",
         default=[],
         type=word,

@@ -3,7 +3,7 @@
 
 import argparse
 
-from emery import report, system
+from emery import extension, report, system
 from emery.commands import options
 from emery.commands.options import number, word
 from emery.common import UserError, nearest
@@ -88,9 +88,19 @@ def _search(arguments):
 def _compare(arguments):
     from emery import sweeps
 
-    if len({x.folder for x in arguments.systems}) < 2:
-        raise UserError("compare: name at least two systems")
-    print(sweeps.compare(arguments.systems, options.traffic(arguments)))
+    if len({x.folder for x in arguments.systems}) + len(arguments.own) < 2:
+        raise UserError("compare: name at least two systems, or one and what it is to be compared --with")
+    print(sweeps.compare([y for x in arguments.systems for y in _beside(x, arguments)], options.traffic(arguments)))
+
+
+def _beside(target: system.System, arguments) -> list[system.System]:
+    """A system as it is, and with each folder of the user's that is for it."""
+    known = {x.name for x in arguments.systems}
+    found = list(map(extension.load, arguments.own))
+    for x in found:
+        if x.system not in known:
+            x.refuse(f"system: name one of those compared: {', '.join(sorted(known))}")
+    return [target, *(extension.applied(target, (x,)) for x in found if x.system == target.name)]
 
 
 def add(command):
@@ -149,4 +159,5 @@ def add(command):
     options.traffic_options(search)
     compare = command("compare", _compare, "run", "the same traffic through several systems")
     compare.add_argument("systems", nargs="+", type=system.load, metavar="SYSTEM")
+    options.with_option(compare, "own")
     options.traffic_options(compare)
