@@ -367,6 +367,11 @@ def test_a_run_writes_parquet(traced, data_packages):
         (lines({**record(0), "at": {}}), "no record with times"),
         (lines({**record(0), "at": {"x": "y"}}), "no record with times"),
         (lines({**record(0), "bytes": True}), "no record with a bytes"),
+        (lines({**record(0), "queue": -1}), "no record with a queue"),
+        (lines({**record(0), "at": {"x": float("nan")}}), "no record with times"),
+        (lines({**record(0), "at": {"x": -1.0}}), "no record with times"),
+        (lines({**record(0), "data": "AA*="}), "base64"),
+        (lines({**record(0), "data": 7}), "no record with data"),
     ],
 )
 def test_files_that_are_no_trace(tmp_path, capsys, content, told):

@@ -6,6 +6,7 @@ import struct
 _SECTION, _INTERFACE, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 3, 6
 _COMMENT, _NAME, _RESOLUTION, _PACKET_ID, _QUEUE = 1, 2, 9, 5, 6
 _ETHERNET = 1
+_LONGEST = 65532  # bytes of an option
 
 
 def _block(kind: int, body: bytes) -> bytes:
@@ -19,7 +20,8 @@ def _padded(data: bytes) -> bytes:
 
 def _options(*given: tuple[int, bytes]) -> bytes:
     """Options that are not empty, and the end of them; nothing at all where there are none."""
-    found = b"".join(struct.pack("<HH", code, len(value)) + _padded(value) for code, value in given if value)
+    known = [(code, value[:_LONGEST]) for code, value in given if value]
+    found = b"".join(struct.pack("<HH", code, len(value)) + _padded(value) for code, value in known)
     return found and found + bytes(4)
 
 

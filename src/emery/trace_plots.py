@@ -65,8 +65,7 @@ def _of_series(rows: list[Row], by: str) -> list:
 def _of_histogram(rows: list[Row], by: str) -> list:
     lines: dict[str, list[tuple[float, float]]] = {}
     for x in rows:
-        if x["share"] is not None:
-            lines.setdefault(_name(x, by), []).append(((x["from_ns"] + x["to_ns"]) / 2, 100 * x["share"]))
+        lines.setdefault(_name(x, by), []).append(((x["from_ns"] + x["to_ns"]) / 2, 100 * x["share"]))
     log = spans_decades([x for points in lines.values() for x, _ in points])
     return [_curves("", "latency, ns", "% of the frames", lines, log)]
 

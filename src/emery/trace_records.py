@@ -93,10 +93,11 @@ def _frame(record) -> Frame:
     if not isinstance(record, dict):
         raise ValueError("no record")
     for name, kind in _FIELDS.items():
-        if not isinstance(record.get(name), kind) or isinstance(record.get(name), bool):
+        value = record.get(name)
+        if not isinstance(value, kind) or isinstance(value, bool) or (isinstance(value, int) and not 0 <= value < 1 << 32):
             raise ValueError(f"no record with a {name}")
     at = record.get("at")
-    if not at or not isinstance(at, dict) or not all(isinstance(x, int | float) for x in at.values()):
+    if not at or not isinstance(at, dict) or not all(isinstance(x, int | float) and 0 <= x < 1e15 for x in at.values()):
         raise ValueError("no record with times")
     kept = record.get("data")
     if isinstance(kept, str):

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from emery import charts
@@ -43,11 +44,8 @@ def _order(key: tuple) -> tuple:
     return tuple((x is None, x or 0) if i else x for i, x in enumerate(key))
 
 
-def _by_group(frames: Iterable[Frame], by: str) -> dict[tuple, list[Frame]]:
-    found: dict[tuple, list[Frame]] = defaultdict(list)
-    for frame in frames:
-        found[tuple(getattr(frame, x) for x in _keys(by))].append(frame)
-    return {key: found[key] for key in sorted(found, key=_order)}
+def _key(frame: Frame, by: str) -> tuple:
+    return (frame.stream,) if by == "stream" else (frame.stream, getattr(frame, by))
 
 
 def _latency(took: Iterable[float]) -> Row:
@@ -100,7 +98,7 @@ def groups(frames: Iterable[Frame], by: str) -> list[Row]:
     first: dict[str, float] = {}
     last: dict[str, float] = {}
     for frame in frames:
-        found[tuple(getattr(frame, x) for x in _keys(by))].take(frame)
+        found[_key(frame, by)].take(frame)
         last[frame.stream] = frame.first
         if frame.outcome == "delivered":
             first[frame.stream] = min(first.get(frame.stream, frame.last), frame.last)
@@ -129,38 +127,50 @@ def worst(rows: list[Row], count: int) -> list[Row]:
 def only(frames: Iterable[Frame], rows: list[Row], by: str) -> Iterable[Frame]:
     """The frames of the groups of those rows."""
     keys = {tuple(x[y] for y in _keys(by)) for x in rows}
-    return (x for x in frames if tuple(getattr(x, y) for y in _keys(by)) in keys)
+    return (x for x in frames if _key(x, by) in keys)
+
+
+@dataclass
+class _Window:
+    """What is kept of the frames of a group in a window."""
+
+    offered: int = 0
+    dropped: int = 0
+    bytes: int = 0
+    took: array = field(default_factory=lambda: array("d"))
 
 
 def series(frames: Iterable[Frame], window_ns: float, by: str) -> list[Row]:
     """A row a group and window: what was offered, came out, was seen last (and dropped) within it; latency of what came out."""
-    known = _by_group(frames, by)
-    number_of = lambda time: int(time // window_ns)  # noqa: E731
-    start = min((number_of(x.first) for part in known.values() for x in part), default=0)
-    count = max((number_of(x.last) for part in known.values() for x in part), default=0) - start + 1
-    if count * len(known) > _MOST_ROWS:
-        raise UserError(f"--series: {count:,} windows of {len(known):,} groups are more than {_MOST_ROWS:,} rows")
-    rows = []
-    for key, part in known.items():
-        offered, dropped, size = Counter(), Counter(), Counter()
-        took: dict[int, list[float]] = defaultdict(list)
-        for frame in part:
-            offered[number_of(frame.first)] += 1
-            at = number_of(frame.last)
-            if frame.outcome == "delivered":
-                took[at].append(frame.took)
-                size[at] += frame.bytes
-            elif frame.outcome == "dropped":
-                dropped[at] += 1
-        for n in range(start, start + count):
-            latency = _latency(took[n])
-            rows.append(
-                dict(zip(_keys(by), key, strict=True))
-                | {"from_ns": n * window_ns, "offered": offered[n], "delivered": len(took[n]), "dropped": dropped[n]}
-                | {"l2_gbps": 8 * size[n] / window_ns}
-                | {x: latency[x] for x in ("latency_ns.p50", "latency_ns.p99")}
-            )
-    return rows
+    found: dict[tuple, dict[int, _Window]] = defaultdict(lambda: defaultdict(_Window))
+    for frame in frames:
+        windows = found[_key(frame, by)]
+        windows[int(frame.first // window_ns)].offered += 1
+        last = windows[int(frame.last // window_ns)]
+        if frame.outcome == "delivered":
+            last.took.append(frame.took)
+            last.bytes += frame.bytes
+        elif frame.outcome == "dropped":
+            last.dropped += 1
+    numbers = [n for windows in found.values() for n in windows]
+    every = range(min(numbers, default=0), max(numbers, default=-1) + 1)
+    if len(every) * len(found) > _MOST_ROWS:
+        raise UserError(f"--series: {len(every):,} windows of {len(found):,} groups: more than {_MOST_ROWS:,} rows")
+    return [
+        dict(zip(_keys(by), key, strict=True)) | _of_window(found[key].get(n, _NOTHING), n, window_ns)
+        for key in sorted(found, key=_order)
+        for n in every
+    ]
+
+
+_NOTHING = _Window()
+
+
+def _of_window(window: _Window, number: int, window_ns: float) -> Row:
+    counts = {"offered": window.offered, "delivered": len(window.took), "dropped": window.dropped}
+    latency = _latency(window.took)
+    some = {x: latency[x] for x in ("latency_ns.p50", "latency_ns.p99")}
+    return {"from_ns": number * window_ns, **counts, "l2_gbps": 8 * window.bytes / window_ns, **some}
 
 
 def _edges(low: float, high: float) -> list[float]:
@@ -177,18 +187,19 @@ def _edges(low: float, high: float) -> list[float]:
 
 def histogram(frames: Iterable[Frame], by: str) -> list[Row]:
     """A row a group and range of latencies (the same for all), of the frames that came out."""
-    took = {key: [x.took for x in part if x.outcome == "delivered"] for key, part in _by_group(frames, by).items()}
-    every = [x for part in took.values() for x in part]
-    if not every:
+    took: dict[tuple, array] = defaultdict(lambda: array("d"))
+    for frame in frames:
+        if frame.outcome == "delivered":
+            took[_key(frame, by)].append(frame.took)
+    if not took:
         return []
-    edges = _edges(min(every), max(every))
+    edges = _edges(min(map(min, took.values())), max(map(max, took.values())))
     rows = []
-    for key, part in took.items():
-        counts = Counter(bisect_right(edges, x) - 1 for x in part)
-        below = 0
-        for n, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
-            below += counts[n]
-            shares = {"share": counts[n] / len(part), "below": below / len(part)} if part else {"share": None, "below": None}
+    for key in sorted(took, key=_order):
+        counts = Counter(bisect_right(edges, x) - 1 for x in took[key])
+        below = list(accumulate(counts[n] for n in range(len(edges) - 1)))
+        for n, (low, high) in enumerate(pairwise(edges)):
+            shares = {"share": counts[n] / below[-1], "below": below[n] / below[-1]}
             rows.append(dict(zip(_keys(by), key, strict=True)) | {"from_ns": low, "to_ns": high, "frames": counts[n], **shares})
     return rows
 
@@ -219,9 +230,9 @@ def text(rows: list[Row], bars: bool = False) -> str:
         )
     if not bars:
         return table(cells, left=left)
-    most = max(x["share"] or 0 for x in rows) or 1
+    most = max(x["share"] for x in rows)
     lines = table(cells, left=left).splitlines()
-    drawn = ["", "", *("#" * round(40 * (x["share"] or 0) / most) for x in rows)]
+    drawn = ["", "", *("#" * round(40 * x["share"] / most) for x in rows)]
     return "\n".join(f"{line}  {bar}".rstrip() for line, bar in zip(lines, drawn, strict=True))
 
 

@@ -133,7 +133,7 @@ class Trace:
                     places[frame.stream] = len(places)
                     out.write(pcapng.interface(frame.stream))
                 told = {"comment": _comment(frame), "number": frame.frame, "queue": frame.queue}
-                place, length = places[frame.stream], frame.bytes - _FCS
+                place, length = places[frame.stream], max(frame.bytes - _FCS, len(frame.data))
                 out.write(pcapng.packet(frame.data, round(frame.first), place=place, length=length, **told))
 
     def perfetto(self, path: str | Path) -> None:

@@ -46,7 +46,7 @@ def _groups(arguments, trace) -> tuple[dict, str]:
     whole = rows = trace_tables.groups(trace, by)
     if arguments.worst:
         rows = trace_tables.worst(whole, arguments.worst)
-        frames = list(trace_tables.only(trace, rows, by))
+        frames = trace_tables.only(trace, rows, by)
     kind, alike = "groups", None
     if arguments.series:
         kind, rows = "series", trace_tables.series(frames, arguments.series, by)
