@@ -16,6 +16,7 @@ from emery import __version__, identity, system
 from emery.check import structure
 from emery.common import ROOT, UserError
 from emery.pages import blocks, provenance, reference
+from emery.pages import notebooks as notebook
 from emery.pages.markdown import lists
 
 _HERE = Path(__file__).parent
@@ -30,7 +31,9 @@ def sources() -> dict[str, str]:
         raise UserError("docs: the pages are in a checkout, and this is an installed package")
     found = [ROOT / x for x in _TOP if (ROOT / x).exists()]
     found += [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "systems").rglob("*.md"))]
-    return {str(x.relative_to(ROOT)): lists(x.read_text()) for x in found}
+    notebooks = {x.with_suffix(".md"): notebook.markdown(x) for x in sorted((ROOT / "docs").rglob("*.ipynb"))}
+    written = {x: x.read_text() for x in found} | notebooks
+    return {str(x.relative_to(ROOT)): lists(notebook.linked(text)) for x, text in written.items()}
 
 
 def pages() -> dict[str, str]:
@@ -69,7 +72,7 @@ def _nav(found: dict[str, str]) -> list:
         return [{_title(found[x], x): x} for x in chosen]
 
     start = [x for x in written if x == "docs/start.md"]
-    tutorials = [x for x in written if x.startswith("docs/tutorials/")]
+    tutorials = [x for x in written if x.startswith(("docs/tutorials/", "docs/notebooks/"))]
     facts = [f"docs/{x}.md" for x in _REFERENCE if f"docs/{x}.md" in found]
     rest = [x for x in written if x not in start + tutorials + facts]
     rest.sort(key=lambda x: (_FIRST.index(Path(x).stem) if Path(x).stem in _FIRST else len(_FIRST), x))
