@@ -26,6 +26,7 @@ class MemoryTrace final : public RootComplex::Observer {
   /// them arrives at the host the frame is at stage `asked`; when the last answer is back at the
   /// device, at the stage behind that.
   void lend(Trace::Number frame, const std::uint8_t* from, std::size_t bytes, unsigned asked) {
+    if (!trace_.follows(frame)) return;
     each(from, bytes, [&](Page& page, std::size_t granule) {
       page.frame[granule] = frame + 1;
       page.asked[granule] = static_cast<std::uint8_t>(asked);
@@ -47,6 +48,7 @@ class MemoryTrace final : public RootComplex::Observer {
   /// These bytes are of the frame: it was at those stages then.
   void claim(Trace::Number frame, const std::uint8_t* from, std::size_t bytes, unsigned first,
              unsigned last) {
+    if (!trace_.follows(frame)) return;
     const Written w = written(from, bytes);
     trace_.mark(frame, first, w.first);
     trace_.mark(frame, last, w.last);
@@ -57,19 +59,22 @@ class MemoryTrace final : public RootComplex::Observer {
   // ---- RootComplex::Observer
 
   void wrote(std::uint64_t addr, std::uint32_t bytes, Time time) override {
+    if (!trace_.looks(time)) return;
     each(memory_.pointer(addr, bytes), bytes,
          [&](Page& page, std::size_t granule) { page.written[granule] = time; });
   }
   void asked(std::uint64_t addr, std::uint32_t bytes, Time time) override {
+    if (!trace_.looks(time)) return;
     each_lent(addr, bytes, [&](Trace::Number frame, unsigned stage, Page&, std::size_t) {
       trace_.mark_first(frame, stage, time);
     });
   }
   // A read that left before the bytes were lent does not count: they will be read again.
   void answered(std::uint64_t addr, std::uint32_t bytes, Time time) override {
+    if (!trace_.looks(time)) return;
     each_lent(addr, bytes,
               [&](Trace::Number frame, unsigned stage, Page& page, std::size_t granule) {
-                if (!trace_.marked(frame, stage)) return;
+                if (!trace_.marked(frame, stage) || !trace_.under_way(frame)) return;
                 trace_.mark(frame, stage + 1, time);
                 page.frame[granule] = 0;
               });

@@ -13,14 +13,20 @@ Run::Run(const Options& options, Time step, Time patience)
       output_folder_(options.get("pcap_out", "")) {
   const std::string path = options.get("trace", "");
   const auto kept = options.get("trace_bytes", std::uint32_t{0});
+  const bool watched = options.get("watch", false);
   waves_.path = options.get("waves", "");
   waves_.from = options.get("waves_from_ps", waves_.from);
   waves_.to = options.get("waves_to_ps", waves_.to);
-  if (path.empty() && waves_.path.empty()) return;
-  trace_ = std::make_unique<Trace>(path, score_, kept);
+  if (path.empty() && waves_.path.empty() && !watched) return;
+  const auto known =
+      path.empty() && waves_.path.empty() ? Trace::Known::kNewest : Trace::Known::kAll;
+  trace_ = std::make_unique<Trace>(path, score_, kept, known);
   score_.observe(trace_.get());
   waves_.offered = &trace_->offered_last();
   waves_.delivered = &trace_->delivered_last();
+  if (!watched) return;
+  watch_ = std::make_unique<Watch>(score_, *trace_);
+  score_.observe(watch_.get());
 }
 
 Source& Run::add_source(TrafficConfig plan, std::function<bool()> played) {
@@ -70,6 +76,15 @@ void Run::give_up(const std::string& why) {
 void Run::step() {
   simulation_.run_for(step_);
   look();
+  show();
+}
+
+// How far it is, for whoever started it.
+void Run::show() {
+  if (watch_) {
+    watch_->look(simulation_.now(), progress(), draining_ ? "drain" : "traffic",
+                 [this](JsonWriter& json) { report(json); });
+  }
   if (const double part = progress(); part - shown_ >= 0.01)
     std::fprintf(stderr, "progress %.2f\n", shown_ = part);
 }

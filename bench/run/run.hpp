@@ -17,6 +17,7 @@
 
 #include "bench/run/output.hpp"
 #include "bench/run/trace.hpp"
+#include "bench/run/watch.hpp"
 #include "bench/run/workload.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/options.hpp"
@@ -145,6 +146,7 @@ class Run : public Component {
 
  private:
   void step();
+  void show();
   void left(std::span<const std::uint8_t> bytes);
   void source_ended(const Source& source);
 
@@ -156,6 +158,7 @@ class Run : public Component {
   std::vector<std::unique_ptr<Output>> outputs_;
   std::size_t sources_ended_ = 0;
   std::unique_ptr<Trace> trace_;
+  std::unique_ptr<Watch> watch_;
   bool running_ = false, draining_ = false, given_up_ = false;
   Time traffic_start_ = 0, last_move_ = 0;
   double shown_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <stdexcept>
 
 #include "bench/traffic/frame.hpp"
@@ -48,8 +49,9 @@ void put_base64(std::string& text, std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
-Trace::Trace(const std::string& path, const Scoreboard& score, std::uint32_t bytes)
-    : score_(score), path_(path), kept_(path.empty() ? 0 : bytes) {
+Trace::Trace(const std::string& path, const Scoreboard& score, std::uint32_t bytes, Known known)
+    : score_(score), path_(path), kept_(path.empty() ? 0 : bytes), known_(known) {
+  if (known_ == Known::kAll) look_until_ = std::numeric_limits<Time>::max();
   if (path.empty()) return;
   file_.open(path, std::ios::binary);
   if (!file_) throw std::invalid_argument(path + ": cannot be written");
@@ -89,16 +91,37 @@ void Trace::keep(std::span<const std::uint8_t> bytes) {
     throw std::runtime_error("no room for the bytes of the trace's frames");
 }
 
+bool Trace::to_follow(Time time) {
+  if (known_ == Known::kAll) return true;
+  if (time >= follow_next_) {
+    follow_next_ = time + kFollowEvery;
+    follow_ = kFollowed;
+  }
+  if (follow_ == 0) return false;
+  --follow_;
+  look_until_ = time + kFollowFor;
+  return true;
+}
+
 void Trace::offered(std::uint32_t entry, int stream, std::span<const std::uint8_t> bytes,
                     std::uint32_t flow, Time time) {
   if (ways_.empty()) add_way({"offered", "delivered"});
   at(stream);
-  newest_ = offered_last_ = static_cast<Number>(frames_.size());
-  frames_.push_back({static_cast<std::uint32_t>(bytes.size()) + kFcsBytes, flow, stream});
+  newest_ = static_cast<Number>(known_ == Known::kNewest ? made_ % kKept : made_);
+  offered_last_ = newest_;
+  if (newest_ == frames_.size()) {
+    frames_.emplace_back();
+    times_.resize(times_.size() + depth_);
+  }
+  ++made_;
+  frames_[newest_] = {static_cast<std::uint32_t>(bytes.size()) + kFcsBytes, flow, stream};
   if (bytes_) keep(sent_as_.size() == bytes.size() ? sent_as_ : bytes);
   sent_as_ = {};
-  times_.resize(times_.size() + depth_, kNotYet);
-  when(newest_, 0) = time;
+  frames_[newest_].followed = to_follow(time);
+  if (frames_[newest_].followed) {
+    std::fill_n(&when(newest_, 0), depth_, kNotYet);
+    when(newest_, 0) = time;
+  }
   if (entry >= of_entry_.size()) of_entry_.resize(std::max<std::size_t>(2 * entry, 64));
   of_entry_[entry] = newest_;
 }
@@ -109,7 +132,7 @@ void Trace::delivered(std::uint32_t entry, Time time) {
   delivered_last_ = newest_;
   Frame& frame = frames_[newest_];
   frame.fate = Fate::kDelivered;
-  when(newest_, static_cast<unsigned>(way_of(frame).size() - 1)) = time;
+  if (follows(newest_)) when(newest_, static_cast<unsigned>(way_of(frame).size() - 1)) = time;
 }
 
 void Trace::strayed(std::uint32_t entry) {
@@ -136,7 +159,7 @@ Trace::Number Trace::seen(std::span<const std::uint8_t> bytes, unsigned stage, T
         return (stream < 0 || its_stream == stream) && !marked(of_entry_[candidate], stage);
       });
   if (entry == Scoreboard::kNobody) return kNone;
-  when(of_entry_[entry], stage) = time;
+  if (follows(of_entry_[entry])) when(of_entry_[entry], stage) = time;
   return of_entry_[entry];
 }
 
@@ -177,7 +200,7 @@ void Trace::deal(int stream, std::vector<Number> missing) {
 void Trace::append(std::string& text, Number number) const {
   const Frame& frame = frames_[number];
   text += "{\"frame\":";
-  put(text, number);
+  put(text, number + (made_ - 1 - number) / frames_.size() * frames_.size());
   text += ",\"stream\":\"";
   text += score_.name(frame.stream);
   text += "\",\"bytes\":";
@@ -216,6 +239,12 @@ void Trace::append(std::string& text, Number number) const {
     put_ns(text, when(number, order[i]));
   }
   text += '}';
+}
+
+std::string Trace::record(Number frame) const {
+  std::string text;
+  append(text, frame);
+  return text + '}';
 }
 
 // The frames' bytes are read in the order in which they were kept.

@@ -36,11 +36,20 @@ class Trace final : public Scoreboard::Observer {
   using Number = std::uint32_t;
   static constexpr Number kNone = ~Number{0};
   static constexpr unsigned kMostStages = 32;
+  static constexpr std::size_t kKept = std::size_t{1} << 18;
+  static constexpr unsigned kFollowed = 32;
+  static constexpr Time kFollowEvery = 100 * kMicrosecond, kFollowFor = 50 * kMicrosecond;
+
+  /// Which frames are known: all, each followed from stage to stage; or, of runs that may be long,
+  /// the newest kKept (one that is under way for longer is mistaken for another), of which
+  /// kFollowed every kFollowEvery are followed.
+  enum class Known { kAll, kNewest };
 
   /// Opens the file; throws std::invalid_argument when it cannot be written. Without one (an empty
   /// path) frames are numbered and followed, and nothing is written. `bytes`: how many of each
   /// frame's first bytes go with its record.
-  Trace(const std::string& path, const Scoreboard& score, std::uint32_t bytes = 0);
+  Trace(const std::string& path, const Scoreboard& score, std::uint32_t bytes = 0,
+        Known known = Known::kAll);
 
   // ---- before the first frame
 
@@ -59,13 +68,19 @@ class Trace final : public Scoreboard::Observer {
   /// others.
   void sent_as(std::span<const std::uint8_t> bytes) { sent_as_ = bytes; }
   bool under_way(Number frame) const { return frames_[frame].fate == Fate::kUnderWay; }
-  bool marked(Number frame, unsigned stage) const { return when(frame, stage) != kNotYet; }
+  /// When it is at which stage is kept.
+  bool follows(Number frame) const { return frame != kNone && frames_[frame].followed; }
+  /// Frames that are followed may be under way: where they are is worth a look.
+  bool looks(Time now) const { return now < look_until_; }
+  bool marked(Number frame, unsigned stage) const {
+    return follows(frame) && when(frame, stage) != kNotYet;
+  }
   /// A frame reached a stage then; not before it was offered.
   void mark(Number frame, unsigned stage, Time time) {
-    if (frame != kNone && time >= when(frame, 0)) when(frame, stage) = time;
+    if (follows(frame) && time >= when(frame, 0)) when(frame, stage) = time;
   }
   void mark_first(Number frame, unsigned stage, Time time) {
-    if (frame != kNone && !marked(frame, stage)) mark(frame, stage, time);
+    if (!marked(frame, stage)) mark(frame, stage, time);
   }
   /// The frame of that content that is under way longest of those that had not been at that stage
   /// is there now; kNone when there is none. `stream` -1: of any.
@@ -73,6 +88,10 @@ class Trace final : public Scoreboard::Observer {
   void queue(Number frame, unsigned queue) {
     if (frame != kNone) frames_[frame].queue = static_cast<std::int32_t>(queue);
   }
+  /// The queue it is known to be for; -1: none.
+  int queue_of(Number frame) const { return frame == kNone ? -1 : frames_[frame].queue; }
+  /// Its record as it is now, a JSON object.
+  std::string record(Number frame) const;
   /// It will not come out, for this reason.
   void lost(Number frame, const std::string& reason);
 
@@ -103,6 +122,7 @@ class Trace final : public Scoreboard::Observer {
     std::int32_t reason = -1;  // in reasons_
     Fate fate = Fate::kUnderWay;
     bool sure = true;
+    bool followed = true;
   };
   struct Stream {
     unsigned way = 0;
@@ -113,6 +133,7 @@ class Trace final : public Scoreboard::Observer {
   Time when(Number frame, unsigned stage) const {
     return times_[std::size_t{frame} * depth_ + stage];
   }
+  bool to_follow(Time time);
   Stream& at(int stream);
   const std::vector<std::string>& way_of(const Frame& frame) const {
     return ways_[streams_[static_cast<std::size_t>(frame.stream)].way];
@@ -128,6 +149,9 @@ class Trace final : public Scoreboard::Observer {
   std::string path_;
   std::ofstream file_;
   std::uint32_t kept_;  // bytes of a frame, at the most
+  Known known_;
+  unsigned follow_ = 0;  // so many more
+  Time follow_next_ = 0, look_until_ = 0;
   std::unique_ptr<std::FILE, Closes> bytes_;
   std::span<const std::uint8_t> sent_as_;
   std::vector<std::vector<std::string>> ways_;
@@ -135,6 +159,7 @@ class Trace final : public Scoreboard::Observer {
   std::vector<Stream> streams_;
   std::vector<std::string> reasons_;
   std::vector<Frame> frames_;
+  std::uint64_t made_ = 0;  // frames, kept or not
   std::vector<Time> times_;
   std::vector<Number> of_entry_;  // of the scoreboard
   Number newest_ = kNone, offered_last_ = kNone, delivered_last_ = kNone;

@@ -18,6 +18,10 @@ namespace emery {
 
 class JsonWriter {
  public:
+  enum class Layout { kIndented, kOneLine };
+
+  explicit JsonWriter(Layout layout = Layout::kIndented) : layout_(layout) {}
+
   JsonWriter& begin_object() { return open('{', Kind::kObject); }
   JsonWriter& end_object() { return close('}', Kind::kObject); }
   JsonWriter& begin_array() { return open('[', Kind::kArray); }
@@ -49,6 +53,8 @@ class JsonWriter {
   /// null.
   JsonWriter& value(double v) { return std::isfinite(v) ? number(v) : null(); }
   JsonWriter& null() { return raw("null"); }
+  /// A value that is JSON already.
+  JsonWriter& document(std::string_view text) { return raw(text); }
 
   template <typename T>
   JsonWriter& field(std::string_view name, const T& v) {
@@ -81,6 +87,11 @@ class JsonWriter {
   void separate() {
     if (!levels_.back().empty) text_ += ',';
     levels_.back().empty = false;
+    new_line();
+  }
+
+  void new_line() {
+    if (layout_ == Layout::kOneLine) return;
     text_ += '\n';
     text_.append(2 * levels_.size(), ' ');
   }
@@ -109,10 +120,7 @@ class JsonWriter {
       throw std::logic_error("JsonWriter: close does not match open");
     const bool empty = levels_.back().empty;
     levels_.pop_back();
-    if (!empty) {
-      text_ += '\n';
-      text_.append(2 * levels_.size(), ' ');
-    }
+    if (!empty) new_line();
     text_ += c;
     return *this;
   }
@@ -153,6 +161,7 @@ class JsonWriter {
     text_ += '"';
   }
 
+  Layout layout_;
   std::string text_;
   std::vector<Level> levels_;
   bool have_key_ = false;

@@ -104,6 +104,7 @@ def packages(argv: list[str]) -> tuple[str, ...]:
     tables = (getattr(arguments, x, None) for x in ("table", "trace", "file"))
     more = ["data"] * any(str(x).endswith(".parquet") for x in tables)
     named = (x.partition("=")[2] if x[0].isdigit() and "=" in x else x for x in getattr(arguments, "source", None) or ())
+    more += ["dask"] * bool(getattr(arguments, "executor", None))
     return (*arguments.packages, *more, *["scapy"] * any(map(packets_from.needs_scapy, named)))
 
 

@@ -103,6 +103,7 @@ def findings() -> list[Finding]:
         _packages("test", "test, prove, area, timing", "./emery test --co -q"),
         _packages("cocotb", "tests with devices no one here wrote", "./emery test --co -q"),
         _packages("docs", "the documentation's site", "./emery docs --out DIR"),
+        _packages("dask", "sweeps on a Dask cluster", "./emery sweep ... --executor dask://HOST:PORT"),
         _packages("data", "Parquet, DataFrames", "./emery sweep ... --table FILE.parquet"),
         _packages("firmware", "programs of cores that were changed", "./emery firmware"),
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from emery import published
 from emery.common import UserError, nearest
+from emery.executors import LOCAL
 from emery.limits import lost
 from emery.report import table
 from emery.results import Results, all_of
@@ -130,7 +131,7 @@ def published_rows(system, only: str | None, out: str) -> list[dict]:
     return rows
 
 
-def run(system, only: str | None, settings: list[str], seed, out: str, say) -> list[dict]:
+def run(system, only: str | None, settings: list[str], seed, out: str, say, executor=LOCAL) -> list[dict]:
     """Runs the targets of a system (of one figure, or one target, when `only` names it); writes pictures and rows."""
     wanted = _wanted(system, only)
     targets = [x for x in system.targets if x in wanted or any(y.of and _is_about(y, x.figure, x.id) for y in wanted)]
@@ -139,7 +140,7 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
         raise UserError(f"{system.name} declares no targets")
     make_directory("--out", out)
     check_file("--out", os.path.join(out, "rows.json"))
-    finished = Results(os.path.join(out, f"{system.name}.runs.jsonl"))
+    finished = Results(os.path.join(out, f"{system.name}.runs.jsonl"), executor)
 
     def result(options: dict) -> dict:
         own, options = _settings(options)
@@ -155,7 +156,7 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say) -> l
         return row
 
     rows = []
-    for target, row in zip(first, all_of(first, one), strict=True):
+    for target, row in zip(first, all_of(first, one, executor), strict=True):
         rows.append(_failed(target, row["failure"]) if "failure" in row else row)
     rows += [_about(x, rows) for x in targets if x.of]
     (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from emery import extension, runs
-from emery.common import UserError, jobs
+from emery.common import UserError
+from emery.executors import LOCAL
 from emery.make import cache
 from emery.runs import IntegrityError
 from emery.workload import Workload
@@ -26,8 +27,9 @@ def kept_in(out: str | None, kind: str, system, *asked) -> str:
 class Results:
     """Results of plans, from the file or run and added to it. Several processes may share a file: each run is done once."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, executor=LOCAL):
         self.path = Path(path)
+        self.executor = executor
         self.known: dict[str, dict] = {}
         self._guard = threading.Lock()
         self._read = 0
@@ -64,13 +66,13 @@ class Results:
 
     def get(self, system, values: dict, work: Workload, point=None) -> dict:
         """The result of a run, or `{"failure": why}` when it failed (which is not kept: it is tried again next time)."""
-        with extension.told(system):
+        with extension.told(system), self.executor.building():
             plan = runs.plan(system, values, work)
         with extension.told(system), cache.lock(f"result-{plan.key[:32]}"):
             self.refresh()
             if plan.key not in self.known:
                 try:
-                    self._add({"key": plan.key, "point": point, "result": plan.run()})
+                    self._add({"key": plan.key, "point": point, "result": plan.run(elsewhere=self.executor.elsewhere)})
                 except IntegrityError as error:
                     return {"failure": str(error)}
         return self.known[plan.key]["result"]
@@ -84,12 +86,13 @@ def told(work) -> dict:
         return {"failure": str(error)}
 
 
-def all_of(work: list, one) -> list:
+def all_of(work: list, one, executor=LOCAL) -> list:
     """`one(x)` for each piece of work, side by side, in its order; a UserError becomes a failure of its piece."""
-    with ThreadPoolExecutor(jobs()) as pool:
+    with ThreadPoolExecutor(executor.side_by_side) as pool:
         futures = [pool.submit(told, functools.partial(one, piece)) for piece in work]
         try:
             return [x.result() for x in futures]
         except BaseException:
+            executor.stop()
             pool.shutdown(wait=True, cancel_futures=True)
             raise

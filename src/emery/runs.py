@@ -98,21 +98,34 @@ def prepare_outputs(
     return Outputs(folder, wanted(waves, *window), file, trace_bytes, note)
 
 
-def simulate(program: Path, settings: dict, title: str) -> tuple[dict | None, str]:
-    """Runs a simulator; gives its result and, when its own integrity check failed, the line that says why."""
+def simulate(program: Path, settings: dict, title: str, hear=None) -> tuple[dict | None, str]:
+    """Runs a simulator; gives its result and, when its own integrity check failed, the line that says why.
+
+    `hear` is told how it goes: what the simulator says of itself now and then (bench/run/watch.hpp).
+    """
     work = cache.scratch()
     try:
-        settings = {**settings, "result": str(work / "result.json")}
-        for name, value in settings.items():
-            if any(x in str(value) for x in "#\n"):
-                raise UserError(f"{name}: {value!r}: a name may not have # or a line break in it")
-        lines = [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in settings.items()]
-        (work / "config").write_text("\n".join(lines) + "\n")
-        status, last = _watch([str(program), str(work / "config")], work, title)
+        settings = as_told({**settings, "result": str(work / "result.json"), **({"watch": True} if hear else {})})
+        (work / "config").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        status, last = _watch([str(program), str(work / "config")], work, title, hear)
         path = work / "result.json"
         result = json.loads(path.read_text()) if path.exists() else None
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    return outcome(status, last, result)
+
+
+def as_told(settings: dict) -> dict[str, str]:
+    """Settings as a simulator reads them."""
+    found = {name: str(x).lower() if isinstance(x, bool) else str(x) for name, x in settings.items()}
+    for name, value in found.items():
+        if any(x in value for x in "#\n"):
+            raise UserError(f"{name}: {value!r}: a name may not have # or a line break in it")
+    return found
+
+
+def outcome(status: int, last: str, result: dict | None) -> tuple[dict | None, str]:
+    """What a simulator that ended with that status and these last words gives (see `simulate`)."""
     if status == 0 and result is not None:
         return result, ""
     if status == 1 and last.startswith("integrity: "):
@@ -123,7 +136,7 @@ def simulate(program: Path, settings: dict, title: str) -> tuple[dict | None, st
     raise IntegrityError(f"the simulator {what}: {last or 'it said nothing'}", result)
 
 
-def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
+def _watch(command: list[str], work: Path, title: str, hear) -> tuple[int, str]:
     progress = Progress(title)
     last = ""
     with open(work / "stdout", "w+") as out:
@@ -131,6 +144,9 @@ def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
         try:
             process = start(command, cwd=work, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace")
             for line in process.stderr:
+                if hear and line.startswith("snapshot {"):
+                    hear(json.loads(line.removeprefix("snapshot ")))
+                    continue
                 words = line.split()
                 if len(words) == 2 and words[0] == "progress":
                     progress.update(float(words[1]))
@@ -142,10 +158,15 @@ def _watch(command: list[str], work: Path, title: str) -> tuple[int, str]:
             if process:
                 finish(process)
         check()
-        if not last:  # Verilator reports a failed assertion on its standard output
+        if not last:
             out.seek(0)
-            last = next((x.strip() for x in out if "rror" in x), "")
+            last = assertion(out)
     return status, last
+
+
+def assertion(lines) -> str:
+    """The line about an assertion that failed: Verilator reports it on the standard output."""
+    return next((x.strip() for x in lines if "rror" in x), "")
 
 
 def unpacked(path: str) -> str:
@@ -212,8 +233,11 @@ class Plan:
         """Names the result."""
         return self.identity["digest"]
 
-    def run(self, outputs: Outputs = Outputs()) -> dict:
-        """Runs it; gives its result. Raises IntegrityError when frames are not accounted for."""
+    def run(self, outputs: Outputs = Outputs(), hear=None, elsewhere=None) -> dict:
+        """Runs it; gives its result. Raises IntegrityError when frames are not accounted for. `hear`: see `simulate`.
+
+        `elsewhere(plan, settings)` runs the simulator in place of `simulate`.
+        """
         settings = dict(self.settings)
         if outputs.pcap_out:
             settings["pcap_out"] = outputs.pcap_out
@@ -221,7 +245,10 @@ class Plan:
         system, values, work = self.system, self.values, self.work
         try:
             with _trace(outputs, settings):
-                body, failure = simulate(self.program, settings, f"running {system.name}")
+                if elsewhere:
+                    body, failure = elsewhere(self, settings)
+                else:
+                    body, failure = simulate(self.program, settings, f"running {system.name}", hear)
         except UserError as error:  # the user knows the files by other names
             line = str(error)
             for name, called in work.named().items():
@@ -259,7 +286,7 @@ def plan(system, values: dict, work: Workload, waves: bool = False, assertions: 
     return Plan(system, values, work, program, {**made, **traffic, **work.played()}, found)
 
 
-def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False) -> dict:
+def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False, hear=None) -> dict:
     """Runs a system; gives its result. Raises IntegrityError when frames are not accounted for."""
     with extension.told(system):
 
@@ -267,6 +294,6 @@ def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(
             plan(system, values, work, False, assertions).run(Outputs(trace=path))
 
         outputs = replace(outputs, waves=placed(outputs.waves, traced, outputs.note))
-        result = plan(system, values, work, bool(outputs.waves.path), assertions).run(outputs)
+        result = plan(system, values, work, bool(outputs.waves.path), assertions).run(outputs, hear)
         told(outputs.waves, result["simulated_s"], outputs.note)
         return result

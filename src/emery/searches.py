@@ -18,6 +18,7 @@ import os
 from dataclasses import dataclass, field
 
 from emery.common import UserError
+from emery.executors import LOCAL
 from emery.limits import lost
 from emery.physics import GAP
 from emery.report import number, table
@@ -100,7 +101,7 @@ class Search:
     def measure(self, load: int):
         """Runs a load with all seeds, unless it was."""
         if load not in self.trials:
-            done = _all(self._seeds(), lambda seed: self._trial(load, seed))
+            done = _all(self._seeds(), lambda seed: self._trial(load, seed), self.finished.executor)
             self.trials[load], self.results[load] = ([x[n] for x in done] for n in range(2))
 
     def _trial(self, load: int, seed: int) -> tuple[dict, dict]:
@@ -189,7 +190,7 @@ class Search:
             self.say(f"back-to-back, seed {seed}: {low:,} frames")
             return low
 
-        found = _all(self._seeds(), longest)
+        found = _all(self._seeds(), longest, self.finished.executor)
         return {"frames": found, "mean": sum(found) / len(found), "most_tried": most}
 
 
@@ -203,8 +204,8 @@ def _spread(values: list) -> dict | None:
     return {"least": min(values), "mean": sum(values) / len(values), "most": max(values)}
 
 
-def _all(seeds, one) -> list:
-    found = all_of(list(seeds), one)
+def _all(seeds, one, executor) -> list:
+    found = all_of(list(seeds), one, executor)
     for x in found:
         if isinstance(x, dict) and "failure" in x:
             raise UserError(x["failure"])
@@ -212,7 +213,14 @@ def _all(seeds, one) -> list:
 
 
 def search(
-    system, settings: list[str], options: dict, goals=GOALS, out: str | None = None, say=lambda line: None, **how
+    system,
+    settings: list[str],
+    options: dict,
+    goals=GOALS,
+    out: str | None = None,
+    say=lambda line: None,
+    executor=LOCAL,
+    **how,
 ) -> dict:
     """Searches; gives the result (docs/search.md). Finished runs are kept in the file `out`."""
     for name in ("rate", "frames", "timed"):
@@ -221,7 +229,7 @@ def search(
     options = {"duration": DEFAULTS["duration"], **options}
     values = system.values(settings)
     first = workload(system, {**options, "rate": "1.0"})  # refuses what is wrong before anything is built
-    finished = Results(kept_in(out, "search", system, settings, options))
+    finished = Results(kept_in(out, "search", system, settings, options), executor)
     self = Search(system, values, options, finished, first=first.seed, say=say, **how)
     self.prepare()
     found = {x.name: self.told(x) for x in _GOALS if x.name in goals}

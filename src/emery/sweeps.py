@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from emery.common import UserError
+from emery.executors import LOCAL
 from emery.points import OPTIONS
 from emery.report import number, reached, table
 from emery.results import Results, all_of, kept_in, told
@@ -22,6 +23,7 @@ class Sweep:
     settings: list[str]
     options: dict
     out: str | None = None  # finished runs, a line of JSON each
+    executor: object = LOCAL  # where they are done
 
     def piece(self, point: dict) -> tuple[dict, dict, object]:
         """Point, parameters and workload of a run."""
@@ -40,7 +42,7 @@ class Sweep:
                 refused[place] = {"failure": str(error)}
         if not pieces:
             raise UserError(refused[0]["failure"])
-        finished = Results(kept_in(self.out, "sweep", self.system, self.points, self.settings, self.options))
+        finished = Results(kept_in(self.out, "sweep", self.system, self.points, self.settings, self.options), self.executor)
         begun, done = time.monotonic(), itertools.count(1)
 
         def one(place: int) -> dict:
@@ -53,7 +55,7 @@ class Sweep:
             say(f"{words}: {what} ({so_far} of {len(pieces)}{f', {span(left)} left' if left else ''})")
             return found
 
-        results = refused | dict(zip(pieces, all_of(list(pieces), one), strict=True))
+        results = refused | dict(zip(pieces, all_of(list(pieces), one, self.executor), strict=True))
         return [(point, results[place]) for place, point in enumerate(self.points)], str(finished.path)
 
 

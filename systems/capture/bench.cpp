@@ -386,7 +386,8 @@ void Bench::check(Findings& findings) const {
 }
 
 void Bench::report(JsonWriter& json) const {
-  const auto time = static_cast<double>(std::max<Time>(source_end_ - start_, 1));
+  const Time end = source_end_ == 0 ? simulation_.now() : source_end_;
+  const auto time = static_cast<double>(std::max<Time>(end - start_, 1));
   double sum = 0;
   for (unsigned l = 0; l < links_.count(); ++l) {
     sum += links_.payload_gbps(l);

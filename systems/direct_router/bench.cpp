@@ -345,8 +345,8 @@ void Bench::check(Findings& findings) const {
 }
 
 void Bench::report(JsonWriter& json) const {
-  const double seconds =
-      static_cast<double>(std::max<Time>(traffic_end_ - traffic_start(), 1)) / 1e12;
+  const Time end = traffic_end_ == 0 ? simulation_.now() : traffic_end_;
+  const double seconds = static_cast<double>(std::max<Time>(end - traffic_start(), 1)) / 1e12;
   machine_->write_summary(json);
   json.field("cpu_busy", static_cast<double>(host_busy_) / 1e12 / seconds)
       .field("jain", accounts_.jain());

@@ -45,8 +45,8 @@ class Tiles final : public Component {
   }
   void end();
   bool measuring() const { return measuring_; }
-  /// Its clocks.
-  std::uint64_t clocks() const { return end_ - start_; }
+  /// Its clocks, so far.
+  std::uint64_t clocks() const { return (measuring_ ? simulation_.cycles(clock_) : end_) - start_; }
 
   /// A line for each tile that has trapped.
   std::vector<std::string> traps();

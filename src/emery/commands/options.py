@@ -6,7 +6,7 @@ import json
 import re
 import sys
 
-from emery import shapes, system
+from emery import executors, shapes, system
 from emery.workload import DEFAULTS, OPTIONS
 
 
@@ -112,6 +112,18 @@ def traffic_options(parser):
     option("direction", "tx, rx or both (NICs)")
     option("routes", "lines `prefix port` (routers)", metavar="FILE")
     option("seed", "everything random follows from it{}")
+
+
+def _executor(text: str) -> str:
+    """The type of `--executor`: refused before packages are fetched for it."""
+    executors.address(text)
+    return text
+
+
+def executor_option(parser):
+    parser.add_argument(
+        "--executor", type=_executor, metavar="dask://HOST:PORT", help="have the runs done by a Dask cluster (default: here)"
+    )
 
 
 def traffic(arguments) -> dict:

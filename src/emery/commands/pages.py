@@ -4,7 +4,7 @@
 import json
 from pathlib import Path
 
-from emery import report, system
+from emery import executors, report, system
 from emery.commands import options
 from emery.commands.options import word
 from emery.common import UserError
@@ -48,7 +48,9 @@ def _reproduce(arguments) -> int:
             raise UserError("reproduce: --published runs nothing, so there is nothing to publish")
         rows = reproduce.published_rows(target, arguments.figure, arguments.out)
     else:
-        rows = reproduce.run(target, arguments.figure, arguments.set, arguments.seed, arguments.out, options.say())
+        with executors.executor(arguments.executor) as where:
+            asked = (target, arguments.figure, arguments.set, arguments.seed, arguments.out)
+            rows = reproduce.run(*asked, options.say(), where)
     print(reproduce.tables(target, rows))
     endings = (".png", ".svg", ".pdf") if arguments.plot else (".png",)
     for path in pictures.pictures(target, rows, arguments.out, endings, bool(arguments.plot and arguments.figure)):
@@ -95,6 +97,7 @@ def add(command):
     reproduce.add_argument(
         "--plot", action="store_true", help="draw figures as SVG and PDF too (one that is named, in any case)"
     )
+    options.executor_option(reproduce)
     reproduce.add_argument("--out", metavar="DIR", default="out", type=word, help="where rows and pictures go (default out/)")
     made = command(
         "report", _report, "run", "one HTML file: diagrams, figures, tables, what is approximate, where each number is from"

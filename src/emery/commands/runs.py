@@ -2,8 +2,9 @@
 """Commands that send traffic through systems."""
 
 import argparse
+import sys
 
-from emery import extension, report, system
+from emery import executors, extension, report, system
 from emery.commands import options
 from emery.commands.options import number, word
 from emery.common import UserError, nearest
@@ -13,6 +14,11 @@ from emery.workload import workload
 
 
 def _run(arguments) -> int:
+    return _carried_out(arguments, run_system)
+
+
+def _carried_out(arguments, run) -> int:
+    """Has `run(system, values, workload, outputs, assertions)` do what the options of a run say, and tells its result."""
     target = arguments.system
     values = target.values(arguments.set)
     work = workload(target, options.traffic(arguments))
@@ -24,7 +30,7 @@ def _run(arguments) -> int:
     outputs = prepare_outputs(*files, trace_bytes=arguments.trace_bytes, window=window, note=notes.append)
     status = 0
     try:
-        result = run_system(target, values, work, outputs, arguments.assertions)
+        result = run(target, values, work, outputs, arguments.assertions)
     except IntegrityError as error:
         options.note(str(error))
         result, status = error.result, 1
@@ -32,6 +38,18 @@ def _run(arguments) -> int:
         options.note(note)
     if result is not None:
         options.put(arguments.json, result, report.run_table(result, work.title()))
+    return status
+
+
+def _watch(arguments) -> int:
+    from emery import watch
+
+    where = sys.stderr if arguments.json == "-" else sys.stdout
+    with watch.Page(arguments.port, lambda address: print(address, file=where, flush=True)) as page:
+        status = _carried_out(arguments, page.run)
+        sys.stdout.flush()
+        if not arguments.once:
+            page.stay()
     return status
 
 
@@ -53,7 +71,9 @@ def _sweep(arguments) -> int:
         found = (
             points.draws(target, arguments.over, arguments.sample) if arguments.sample else points.grid(target, arguments.over)
         )
-    rows, out = sweeps.Sweep(target, found, arguments.set, options.traffic(arguments), arguments.out).run(options.say())
+    with executors.executor(arguments.executor) as where:
+        sweep = sweeps.Sweep(target, found, arguments.set, options.traffic(arguments), arguments.out, where)
+        rows, out = sweep.run(options.say())
     print(sweeps.sweep_table(rows))
     print(out)
     typed = [({name: data.typed(x) for name, x in point.items()}, result) for point, result in rows]
@@ -79,9 +99,9 @@ def _search(arguments):
         check_file("--json", arguments.json)
     target = arguments.system
     how = {"seeds": arguments.seeds, "width": arguments.width}
-    found = searches.search(
-        target, arguments.set, options.traffic(arguments), arguments.goals, arguments.out, options.say(), **how
-    )
+    with executors.executor(arguments.executor) as where:
+        asked = (target, arguments.set, options.traffic(arguments), arguments.goals, arguments.out)
+        found = searches.search(*asked, options.say(), where, **how)
     options.put(arguments.json, found, searches.tables(found))
 
 
@@ -103,9 +123,7 @@ def _beside(target: system.System, arguments) -> list[system.System]:
     return [target, *(extension.applied(target, (x,)) for x in found if x.system == target.name)]
 
 
-def add(command):
-    """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
-    run = command("run", _run, "run", "send traffic through a system and measure")
+def _run_options(run):
     options.system_with_option(run)
     options.traffic_options(run)
     options.set_option(run)
@@ -128,6 +146,15 @@ def add(command):
         help="trace: with each frame's first N bytes (default all), for trace --pcapng",
     )
     run.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
+
+
+def add(command):
+    """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
+    _run_options(command("run", _run, "run", "send traffic through a system and measure"))
+    watch = command("watch", _watch, "run", "a run on a web page of this machine, as it goes; options are those of run")
+    _run_options(watch)
+    watch.add_argument("--port", type=number(0, 65535), default=0, help="where the page is, on 127.0.0.1 (default: any)")
+    watch.add_argument("--once", action="store_true", help="end with the run; without it the page stays until Ctrl-C")
     sweep = command("sweep", _sweep, "run", "many runs over parameters and options; goes on where it was stopped")
     options.system_with_option(sweep)
     sweep.add_argument(
@@ -144,6 +171,7 @@ def add(command):
     sweep.add_argument("--table", type=word, metavar="FILE", help="all numbers of all points as .csv or .parquet")
     sweep.add_argument("--plot", type=word, metavar="FILE", help="rates, latency and loss as .png, .svg or .pdf")
     sweep.add_argument("--out", type=word, metavar="FILE", help="finished runs, a line of JSON each (default in out/)")
+    options.executor_option(sweep)
     options.set_option(sweep)
     options.traffic_options(sweep)
     search = command("search", _search, "run", "the highest rates that lose nothing, and little: RFC 2544, NDR and PDR")
@@ -155,6 +183,7 @@ def add(command):
     )
     search.add_argument("--json", type=word, metavar="FILE", help="write the result; `-`: to standard output")
     search.add_argument("--out", type=word, metavar="FILE", help="finished runs, a line of JSON each (default in out/)")
+    options.executor_option(search)
     options.set_option(search)
     options.traffic_options(search)
     compare = command("compare", _compare, "run", "the same traffic through several systems")

@@ -281,6 +281,14 @@ def bench_units(system, rtl: Rtl, models: list[Path], defines: tuple[str, ...] =
     return units
 
 
+def recipe(system, values: dict) -> str:
+    """Names what a simulator is made of, whichever machine makes it: the RTL and the bench, not the compiler."""
+    system = system.variant(values)
+    rtl = system_rtl(system, values)
+    bench = [(x.source.name, cache.sources_digest(x.source, list(x.includes))) for x in bench_units(system, rtl, [])]
+    return cache.digest([rtl_digest(x) for x in part_rtls(system, values, rtl) or [rtl]], sorted(bench))
+
+
 def _check_used(system, rtls: list[Rtl]):
     """Refuses a module of the user's own that these parameters leave out."""
 

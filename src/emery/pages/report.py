@@ -184,7 +184,8 @@ def _notes(system) -> str:
     )
 
 
-def _diagrams(design, system) -> str:
+def diagrams(design, system) -> str:
+    """The block diagrams of a system's tops."""
     tops = [system.top, *(x["top"] for x in system.variants if "top" in x)]
     parts = []
     for top in dict.fromkeys(x for x in tops if x in design.modules):
@@ -209,7 +210,7 @@ def _system(design, system, found: list[dict]) -> str:
         f'<section class="system" id="{system.name}"><h2>{system.name}: {escape(system.title)}</h2>',
         f'<p class="source">After {escape(system.paper)}</p>' if system.paper else "",
         _markdown(system.description),
-        f"<h3>Blocks</h3>{_KEY}{_diagrams(design, system)}" if system.top in design.modules else "",
+        f"<h3>Blocks</h3>{_KEY}{diagrams(design, system)}" if system.top in design.modules else "",
         f"{figures}<h3>Where it is not the paper, or not the world</h3>",
         _notes(system) or "<p>Its page has no such section.</p>",
         f'<p class="note">Commits of the rows: {commits}.</p></section>',

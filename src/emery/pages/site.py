@@ -22,7 +22,7 @@ from emery.pages.markdown import lists
 _HERE = Path(__file__).parent
 _TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _REFERENCE = ("architecture", "systems", "results", "clocks", "checks", "glossary")
-_FIRST = ("start", "shell", "traffic", "search", "sweep")  # in this order; what is not named here comes behind
+_FIRST = ("start", "shell", "traffic", "watch", "search", "sweep")  # in this order; what is not named here comes behind
 
 
 def sources() -> dict[str, str]:
