@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import body, stream
 
+import emery
 from emery import executors
 from emery.cli import main, packages
 from emery.common import ROOT, UserError, cache_dir
@@ -202,5 +203,9 @@ def test_addresses():
     assert executors.address("dask://[::1]:8786") == ("::1", 8786)
     words = ["sweep", "host-nic", "--over", "seed=1"]
     assert packages(words) == ("run",) and packages([*words, "--executor", "dask://a:1"]) == ("run", "dask")
-    with pytest.raises(UserError, match="dask://HOST:PORT"):
-        executors.address("")
+    for call in (
+        lambda: emery.sweep("host-nic", {"seed": [1]}, executor="a:1"),
+        lambda: emery.search("host-nic", executor="a:1"),
+    ):
+        with pytest.raises(UserError, match="write it as dask://HOST:PORT"):
+            call()

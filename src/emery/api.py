@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from emery import data, extension, limits, packets, report, searches, sweeps, system, traces
+from emery import data, executors, extension, limits, packets, report, searches, sweeps, system, traces
 from emery.common import UserError, nearest
 from emery.points import check, combinations
 from emery.runs import prepare_outputs, run_system
@@ -290,9 +290,13 @@ def sweep(
     points: Sequence[Mapping[str, Value]] | None = None,
     with_: str | Path | Sequence[str | Path] = (),
     out: str | Path | None = None,
+    executor: str | None = None,
     **settings: Any,
 ) -> Sweep:
-    """Runs all combinations of the values of `over`, or the given points. Finished runs are kept in `out` (default in out/)."""
+    """Runs all combinations of the values of `over`, or the given points. Finished runs are kept in `out` (default in out/).
+
+    `executor`: "dask://HOST:PORT", a cluster that does the runs; this machine without it.
+    """
     if (over is None) == (points is None):
         raise UserError("sweep: give over, or points")
     target = _chosen(name, with_)
@@ -303,7 +307,8 @@ def sweep(
     texts = [{x: _text(value) for x, value in point.items()} for point in wanted]
     for point in texts:
         check(target, point, "sweep")
-    found, file = sweeps.Sweep(target, texts, named, options, str(out) if out else None).run(lambda line: None)
+    with executors.executor(executor) as where:
+        found, file = sweeps.Sweep(target, texts, named, options, str(out) if out else None, where).run(lambda line: None)
     return Sweep(wanted, [x for _, x in found], file)
 
 
@@ -315,6 +320,7 @@ def search(
     seeds: int = 3,
     width: float = 0.005,
     out: str | Path | None = None,
+    executor: str | None = None,
     **settings: Any,
 ) -> Search:
     """The highest rates that lose nothing, and little: RFC 2544 throughput and back-to-back, NDR and PDR (docs/search.md)."""
@@ -326,7 +332,8 @@ def search(
         raise UserError("search: seeds from 1, width from 0.0001 to 0.5")
     named, options = _split(target, settings)
     file = str(out) if out else ""
-    return Search(searches.search(target, named, options, goals, file, seeds=seeds, width=width))
+    with executors.executor(executor) as where:
+        return Search(searches.search(target, named, options, goals, file, executor=where, seeds=seeds, width=width))
 
 
 def trace(file: str | Path) -> traces.Trace:

@@ -46,6 +46,7 @@ def executor(text: str | None):
     if not text:
         yield LOCAL
         return
+    address(text)  # refused before anything else
     from emery import cluster
 
     found = cluster.Cluster(text)
