@@ -256,11 +256,12 @@ def test_in_a_browser(tmp_path, width, scheme):
         assert seen.value("document.querySelectorAll('#queues tbody tr').length") == 64
         wait("document.querySelector('#diagram svg.blocks') !== null")
         wait("document.querySelector('#diagram .block.here') !== null")
-        lit = seen.value("document.querySelector('#diagram .block.here text').textContent")
-        stages = seen.value("[...document.querySelectorAll('#way li b')].map(x => x.textContent)")
-        assert lit in stages and stages[0] == "driver" and stages[-1] == "wire"
-        seen.value("[...document.querySelectorAll('#ways button')].find(x => x.textContent === 'rx').click()")
-        assert seen.value("document.querySelector('#way li b').textContent") == "cmac_rx"
+        for name, first, last in (("tx", "driver", "wire"), ("rx", "cmac_rx", "host")):
+            seen.value(f"[...document.querySelectorAll('#ways button')].find(x => x.textContent === '{name}').click()")
+            stages = seen.value("[...document.querySelectorAll('#way li b')].map(x => x.textContent)")
+            assert (stages[0], stages[-1]) == (first, last)
+            wait("document.querySelector('#diagram .block.here') !== null")
+            assert seen.value("document.querySelector('#diagram .block.here text').textContent") in stages
         assert seen.value("document.documentElement.scrollWidth") <= width
         if place := os.environ.get("EMERY_PICTURES"):
             tall = seen.value("document.documentElement.scrollHeight")
