@@ -99,6 +99,24 @@ def test_a_run_is_the_same_with_and_without(tmp_path, capsys):
     assert [*way["at"]][0] == "driver" and [*way["at"]][-1] == "wire" and len(times) == 8 and times == sorted(times)
 
 
+@pytest.mark.parametrize("name", ["capture", "core-nic", "direct-router", "pcie-bench", "tile-router"])
+def test_every_system_can_be_watched(name, tmp_path, monkeypatch):
+    """On models that are there already: what a bench has to say in mid-run is JSON, and its numbers are numbers."""
+    from emery import runs
+
+    target = system.load(name)
+    seen = []
+    values, work = target.values([]), workload(target, {"frames": "50"})
+    result = runs.run_system(target, values, work, hear=seen.append)
+    assert result["digest"] and seen and seen[-1]["phase"] == "drain"
+    live = Live(target, values, work)
+    for x in seen:
+        live.hear(x)
+    assert sum(x["delivered"] for x in seen[-1]["streams"].values()) <= result["totals"]["delivered"]
+    shares = [y for y in seen[-1]["resources"].items() if y[0].endswith("_busy") and isinstance(y[1], float)]
+    assert all(0 <= x <= 1.001 for _, x in shares), shares
+
+
 def test_the_server(tmp_path):
     with Watched(*LOSING) as watched:
         with urllib.request.urlopen(watched.address, timeout=60) as answer:
