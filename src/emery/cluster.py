@@ -143,8 +143,6 @@ class Cluster:
                 with self._guard:
                     self._futures.discard(future)
                 future.release()
-        except remote.Lost as error:
-            raise IntegrityError(f"on the cluster: {error}", None) from error
         except distributed.KilledWorker as error:
             raise IntegrityError(
                 f"on the cluster: each of {1 + error.allowed_failures} workers ended that had it", None
@@ -155,6 +153,8 @@ class Cluster:
         except (OSError, TimeoutError) as error:
             raise IntegrityError(f"on the cluster: it cannot be reached any more ({_name(error)})", None) from error
         last = lines[-1] if lines else ""
+        if status is None:
+            raise IntegrityError(f"on the cluster: {last}", None)
         return runs.outcome(status, last, json.loads(text) if text else None)
 
     def stop(self):

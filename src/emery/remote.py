@@ -128,7 +128,16 @@ def _own(build: dict) -> Path:
         raise Lost(f"this machine cannot build the simulator: {error}") from None
 
 
-def run(program: str, settings: dict, files: dict, build: dict, session: str) -> tuple[int, list[str], str | None]:
+def run(*asked) -> tuple[int | None, list[str], str | None]:
+    """One run (`_run`). One that came to no end has no status, and why in a line: an exception of a class that only workers and
+    the machine that asks know would not come through in one piece."""
+    try:
+        return _run(*asked)
+    except Lost as error:
+        return None, [str(error)], None
+
+
+def _run(program: str, settings: dict, files: dict, build: dict, session: str) -> tuple[int, list[str], str | None]:
     """One run: status of the simulator, its last lines, its result as text.
 
     `program`: the digest of the simulator; `files`: settings that name a file, and its digest; `build`: what a simulator of
