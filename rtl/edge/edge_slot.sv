@@ -31,12 +31,13 @@ module edge_slot
     output word_t        boot_rdata_o,
 
     // Links from and to the tile.
-    input  logic  [3:0] in_valid_i,
-    input  word_t [3:0] in_data_i,
-    output logic  [3:0] in_room_o,
-    output logic  [3:0] out_valid_o,
+    input logic [3:0] in_valid_i,
+    input word_t [3:0] in_data_i,
+    output logic [3:0] in_room_o,
+    output logic [3:0] out_valid_o,
     output word_t [3:0] out_data_o,
-    input  logic  [3:0] out_room_i,
+    input logic [3:0] out_room_i,
+    output logic  [1:0][2:0] out_way_o, // of GDN and MDN, with a header: by which port it leaves the tile's router
 
     // DRAM: data comes DramLatency clocks after rd_valid; byte addresses; enable 3 is for bits 31:24.
     output logic        dram_rd_valid_o,
@@ -116,6 +117,9 @@ module edge_slot
         .data_o (out_data_o[n]),
         .room_i (out_room_i[n])
     );
+    if (n >= 2) begin : g_way
+      assign out_way_o[n-2] = way_at(out[n].data[10:0], place_q.x, place_q.y);
+    end
   end
 
   // ---- Words from the tile: GDN (0), MDN (1); static network 1 is the memory's

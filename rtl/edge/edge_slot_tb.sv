@@ -48,6 +48,11 @@ module edge_slot_tb;
   `STREAM_ON(wire_beat_t, wire_in[3], clk, rst)
   `STREAM_ON(wire_beat_t, wire_out[3], clk, rst)
   word_t gdn_words[5], mdn_words[5];
+  logic [West:North][2:0] gdn_way, mdn_way;
+  for (genvar p = North; p <= West; p++) begin : g_way
+    assign gdn_way[p] = way_at(gdn_in[p].data[10:0], 4'd0, 4'd0);
+    assign mdn_way[p] = way_at(mdn_in[p].data[10:0], 4'd0, 4'd0);
+  end
   dynamic_router i_gdn_router (
       .clk_i(clk),
       .rst_i(rst),
@@ -55,6 +60,9 @@ module edge_slot_tb;
       .y_i(4'd0),
       .in(gdn_in),
       .out(gdn_out),
+      .way_i(gdn_way),
+      .way_o(),
+      .room_o(),
       .words_o(gdn_words)
   );
   dynamic_router i_mdn_router (
@@ -64,6 +72,9 @@ module edge_slot_tb;
       .y_i(4'd0),
       .in(mdn_in),
       .out(mdn_out),
+      .way_i(mdn_way),
+      .way_o(),
+      .room_o(),
       .words_o(mdn_words)
   );
   for (genvar s = 0; s < 3; s++) begin : g_slot
@@ -101,6 +112,7 @@ module edge_slot_tb;
         .out_valid_o(out_valid),
         .out_data_o(out_data),
         .out_room_i(out_room),
+        .out_way_o(),
         .dram_rd_valid_o(rd_valid[s]),
         .dram_rd_addr_o(rd_addr[s]),
         .dram_rd_data_i(rd_data),

@@ -9,8 +9,10 @@
 /// Inputs with headers for the same output take turns (round robin by message): each waits for at most four others.
 ///
 /// Ports in the order of `port_e`: core, north, east, south, west. One clock from a link's FIFO to that of the next tile, one
-/// word a clock on each output. `ready` comes from registers. Drops nothing: a message to a place outside the grid leaves it on
-/// the way, and an exit that is no side counts as the core. Reset empties it.
+/// word a clock on each output. Each router says by which port a message leaves the next (`way_*`, look-ahead routing), while
+/// it is decided who has the link. `ready` comes from registers. Drops nothing: a message to a place outside the grid leaves it
+/// on the way, one for a side that another tile is beyond leaves the grid straight on (such ones can form a circle), and an
+/// exit that is no side counts as the core. Reset empties it.
 module dynamic_router
   import mesh_pkg::*;
 #(
@@ -25,6 +27,9 @@ module dynamic_router
 
     stream_if.snk in[RouterPorts],
     stream_if.src out[RouterPorts],
+    // With a header: the port of the router it comes to by which it leaves that. (The core's are worked out here.)
+    input logic [RouterPorts-1:1][2:0] way_i,
+    output logic [RouterPorts-1:1][2:0] way_o,
     output logic [RouterPorts-1:0] room_o,  // of the inputs, for a link_out
 
     // Words sent by each output since reset.
@@ -33,29 +38,55 @@ module dynamic_router
   localparam int N = RouterPorts;
 
   // Inputs: the word at the head of each FIFO.
-  logic [N-1:0] valid, pop;
+  logic [N-1:0] valid, last, pop;
+  logic [N-1:0][N-1:0] asks;
   word_t data[N];
 
-  // Outputs.
-  logic [N-1:0] out_valid, out_ready, moved;
-  logic [N-1:0][2:0] choice;  // the input that has the output, or gets it now
+  // Outputs: the input that each belongs to, one bit. Once offered to a message it stays its own, whether the word moves or not.
+  logic [N-1:0][N-1:0] grant, owner_q;
+  logic [N-1:0] owned_q, out_valid, out_ready, moved;
+  logic [N-1:0][N-1:0][N-1:0] before_q;  // by output, for each input: those that go before it
+  word_t out_data[N];
 
+  // Places of the next tiles.
+  logic [3:0] right_q, left_q, above_q, below_q;
+  always_ff @(posedge clk_i) begin
+    right_q <= x_i + 1'b1;
+    left_q  <= x_i - 1'b1;
+    above_q <= y_i - 1'b1;
+    below_q <= y_i + 1'b1;
+  end
+
+  /// The port by which a message with this destination leaves the next router, if it leaves this one as it asks.
+  function automatic logic [2:0] onward(place_t dest, logic [N-1:1] ask);
+    if (ask[East] && dest.x != right_q) return East;
+    if (ask[West] && dest.x != left_q) return West;
+    if (ask[South] && dest.y != below_q) return South;
+    if (ask[North] && dest.y != above_q) return North;
+    return way_along_y(dest.y, ask[South] || ask[North] ? dest.y : y_i, dest.exit);
+  endfunction
+
+  logic [N-1:0][2:0] way, onwards, out_way;
+  assign way   = {way_i, way_at(in[Core].data[10:0], x_i, y_i)};
+  assign way_o = out_way[N-1:1];
   for (genvar i = 0; i < N; i++) begin : g_port
-    `STREAM(word_t, head)
-    link_fifo #(
+    message_fifo #(
         .Depth(LinkDepth)
     ) i_fifo (
         .clk_i,
         .rst_i,
-        .in    (in[i]),
-        .out   (head),
-        .room_o(room_o[i])
+        .in     (in[i]),
+        .way_i  (way[i]),
+        .room_o (room_o[i]),
+        .valid_o(valid[i]),
+        .data_o (data[i]),
+        .asks_o (asks[i]),
+        .last_o (last[i]),
+        .pop_i  (pop[i])
     );
-    assign valid[i] = head.valid;
-    assign data[i] = head.data;
-    assign head.ready = pop[i];
+    assign onwards[i]   = onward(data[i][10:0], asks[i][N-1:1]);
     assign out[i].valid = out_valid[i];
-    assign out[i].data = data[choice[i]];
+    assign out[i].data  = out_data[i];
     assign out_ready[i] = out[i].ready;
 
     word_t words_q;
@@ -66,85 +97,67 @@ module dynamic_router
     end
   end
 
-  function automatic logic [2:0] route(place_t dest, logic [3:0] x, logic [3:0] y);
-    if (dest.x > x) return East;
-    if (dest.x < x) return West;
-    if (dest.y > y) return South;
-    if (dest.y < y) return North;
-    return dest.exit < 3'(N) ? dest.exit : Core;
+  /// Who goes before whom once the input `served` (one bit) has begun: the inputs after it in turn, it last.
+  function automatic logic [N-1:0][N-1:0] order_after(logic [N-1:0] served);
+    logic [N-1:0][N-1:0] order = '0;
+    for (int j = 0; j < N; j++) begin
+      for (int i = j + 1; i < N; i++) begin
+        order[j][i] = 1'b0;
+        for (int k = j; k < i; k++) if (served[k]) order[j][i] = 1'b1;
+        order[i][j] = !order[j][i];
+      end
+    end
+    return order;
   endfunction
 
-  function automatic logic [2:0] lowest(logic [N-1:0] from);
-    unique casez (from)
-      5'b????1: return 3'd0;
-      5'b???10: return 3'd1;
-      5'b??100: return 3'd2;
-      5'b?1000: return 3'd3;
-      default:  return 3'd4;
-    endcase
-  endfunction
-
-  // Messages on their way through: by input how many words are to come, by output whose it is.
-  logic [N-1:0] inside_q;
-  logic [N-1:0][4:0] left_q;
-  logic [N-1:0] owned_q;
-  logic [N-1:0][2:0] owner_q;
-  logic [N-1:0][N-1:0] turn_q;  // the inputs after the one served last
+`ifdef SYNTHESIS
+  wire busy = 1'b1;  // where no input has a word nothing is asked for or granted below either
+`else
+  wire busy = |valid;
+`endif
 
   logic [N-1:0][N-1:0] headers;  // for each output, by input
   always_comb begin
-    out_valid = '0;
-    for (int o = 0; o < N; o++) begin
-      headers[o] = '0;
-      choice[o]  = owner_q[o];
-    end
-    if (|valid) begin
-      for (int i = 0; i < N; i++) begin
-        if (valid[i] && !inside_q[i]) headers[route(data[i][10:0], x_i, y_i)][i] = 1'b1;
-      end
+    headers = '0;
+    grant   = '0;
+    out_way = '0;
+    for (int o = 0; o < N; o++) out_data[o] = '0;
+    if (busy) begin
       for (int o = 0; o < N; o++) begin
-        if (owned_q[o]) begin
-          out_valid[o] = valid[owner_q[o]];
-        end else if (|headers[o]) begin
-          out_valid[o] = 1'b1;
-          choice[o] = lowest(|(headers[o] & turn_q[o]) ? headers[o] & turn_q[o] : headers[o]);
+        for (int i = 0; i < N; i++) headers[o][i] = asks[i][o];
+        for (int i = 0; i < N; i++) begin
+          grant[o][i] = owned_q[o] ? owner_q[o][i] && valid[i] :
+              headers[o][i] && (headers[o] & before_q[o][i]) == '0;
+        end
+        for (int i = 0; i < N; i++) begin
+          if (grant[o][i]) begin
+            out_data[o] |= data[i];
+            out_way[o] |= onwards[i];
+          end
         end
       end
     end
+    for (int o = 0; o < N; o++) out_valid[o] = |grant[o];
   end
-
   assign moved = out_valid & out_ready;
   always_comb begin
     pop = '0;
-    for (int o = 0; o < N; o++) if (moved[o]) pop[choice[o]] = 1'b1;
+    if (busy) for (int o = 0; o < N; o++) if (out_ready[o]) pop |= grant[o];
   end
 
-  // The words to come after the one at the head of each input.
-  logic [N-1:0][4:0] after;
-  always_comb
-    for (int i = 0; i < N; i++) after[i] = inside_q[i] ? left_q[i] - 1'b1 : data[i][15:11];
-
   always_ff @(posedge clk_i) begin
-    if (|out_valid) begin
-      for (int i = 0; i < N; i++) begin
-        if (pop[i]) begin
-          left_q[i]   <= after[i];
-          inside_q[i] <= after[i] != '0;
-        end
-      end
+    if (busy) begin
       for (int o = 0; o < N; o++) begin
         if (out_valid[o]) begin
-          // An output once offered to a message stays its own, whether the word moves or not.
-          owner_q[o] <= choice[o];
-          owned_q[o] <= !(moved[o] && after[choice[o]] == '0);
-          if (!owned_q[o]) turn_q[o] <= 5'b11110 << choice[o];
+          owner_q[o] <= grant[o];
+          owned_q[o] <= !(out_ready[o] && (grant[o] & last) != '0);
+          if (!owned_q[o]) before_q[o] <= order_after(grant[o]);
         end
       end
     end
     if (rst_i) begin
-      inside_q <= '0;
-      owned_q  <= '0;
-      turn_q   <= '0;
+      owned_q <= '0;
+      for (int o = 0; o < N; o++) before_q[o] <= order_after(N'(1) << (N - 1));
     end
   end
 

@@ -26,6 +26,18 @@ package mesh_pkg;
     logic [3:0] x;     // grows to the east
   } place_t;
 
+  /// The port by which a message leaves the router at (x, y): along x first, then along y, then by its exit.
+  function automatic logic [2:0] way_along_y(logic [3:0] to, logic [3:0] y, logic [2:0] exit);
+    if (to > y) return South;
+    if (to < y) return North;
+    return exit < 3'(RouterPorts) ? exit : Core;
+  endfunction
+  function automatic logic [2:0] way_at(place_t dest, logic [3:0] x, logic [3:0] y);
+    if (dest.x > x) return East;
+    if (dest.x < x) return West;
+    return way_along_y(dest.y, y, dest.exit);
+  endfunction
+
   typedef struct packed {
     logic [4:0] user;  // message_e
     place_t     src;   // where a reply goes; bits 26:16

@@ -48,14 +48,28 @@ module static_switch
   end
 
   typedef struct packed {
-    logic [Ends-1:0] takes;  // inputs that must have a word
-    logic [Ends-1:0] sends;  // outputs that must have room
+    logic [Ends-1:0] takes;                 // inputs that must have a word
+    logic [Ends-1:0] sends;                 // outputs that must have room
+    logic            by_counter;            // what comes next is in the counter, ...
+    logic            on_zero,    on_other;  // ... or in `imm`: if the counter is 0, if it is not
+    logic [1:0]      tested;                // that counter
+    logic            down;                  // by one, not by `imm`
     switch_instr_t   instr;
   } stored_t;
 
   // What an instruction needs is worked out when it is loaded.
   function automatic stored_t decode(switch_instr_t instr);
-    stored_t stored = '{takes: '0, sends: '0, instr: instr};
+    stored_t stored;
+    stored = '{
+        takes: '0,
+        sends: '0,
+        by_counter: instr.op == OpJr,
+        on_zero: instr.op inside {OpJump, OpBeqz, OpBeqzd},
+        on_other: instr.op inside {OpJump, OpBnez, OpBnezd},
+        tested: instr.counter,
+        down: instr.op inside {OpBnezd, OpBeqzd},
+        instr: instr
+    };
     for (int o = 0; o < N; o++) begin
       if (instr.route1[o] < 3'(N)) begin
         stored.sends[o] = 1'b1;
@@ -166,20 +180,18 @@ module static_switch
   assign send = fire ? now.sends : '0;
   assign pop  = fire ? now.takes : '0;
 
-  wire [15:0] counter = counter_q[now.instr.counter];
-  wire zero = counter == '0;
+  wire  [15:0] counter = counter_q[now.instr.counter];
+  wire  [15:0] sum = counter + (now.down ? '1 : now.instr.imm);
+  logic [ 3:0] zeros;  // of all, while the program RAM still says which is meant
+  always_comb for (int i = 0; i < 4; i++) zeros[i] = counter_q[i] == '0;
+  wire zero = zeros[now.tested];
   wire [15:0] source = now.instr.source_net ? data2[now.instr.source][15:0] :
       data1[now.instr.source][15:0];
 
   always_comb begin
     next = pc_q + 1'b1;
-    case (now.instr.op)
-      OpJump: next = now.instr.imm;
-      OpBnez, OpBnezd: if (!zero) next = now.instr.imm;
-      OpBeqz, OpBeqzd: if (zero) next = now.instr.imm;
-      OpJr: next = counter;
-      default: ;
-    endcase
+    if (zero ? now.on_zero : now.on_other) next = now.instr.imm;
+    if (now.by_counter) next = counter;
   end
 
   always_ff @(posedge clk_i) begin
@@ -188,8 +200,8 @@ module static_switch
       case (now.instr.op)
         OpMovei: counter_q[now.instr.counter] <= now.instr.imm;
         OpMovew: counter_q[now.instr.counter] <= source;
-        OpAddi: counter_q[now.instr.counter] <= counter + now.instr.imm;
-        OpBnezd, OpBeqzd: if (!zero) counter_q[now.instr.counter] <= counter - 1'b1;
+        OpAddi: counter_q[now.instr.counter] <= sum;
+        OpBnezd, OpBeqzd: if (!zero) counter_q[now.instr.counter] <= sum;
         OpHalt: halted_q <= 1'b1;
         default: ;
       endcase

@@ -5,7 +5,8 @@
 /// static_switch with any program: an instruction fires as a whole. Either every word it takes is there and every place it
 /// sends to has room, and then each input it names moves once and each output it names carries the word of its input; or
 /// nothing moves at all, on neither network, and the same instruction is still there in the next clock. One that can fire
-/// does. A halted or stopped switch moves nothing. What an instruction needs is worked out rightly when it is loaded.
+/// does, and what comes next is what it says. A halted or stopped switch moves nothing. What an instruction needs is worked out
+/// rightly when it is loaded.
 module static_switch_formal
   import mesh_pkg::*;
 (
@@ -75,8 +76,36 @@ module static_switch_formal
     return {takes, sends};
   endfunction
 
+  /// So what comes next: by the counter, in `imm` when it is 0, when it is not; which it is, and whether it goes down.
+  function automatic logic [5:0] flow (switch_instr_t instr);
+    logic by_counter, on_zero, on_other, down;
+    {by_counter, on_zero, on_other, down} = 4'b0000;
+    case (instr.op)
+      OpJump: {on_zero, on_other} = 2'b11;
+      OpBeqz: on_zero = 1'b1;
+      OpBnez: on_other = 1'b1;
+      OpBeqzd: {on_zero, down} = 2'b11;
+      OpBnezd: {on_other, down} = 2'b11;
+      OpJr: by_counter = 1'b1;
+      default: ;
+    endcase
+    return {by_counter, on_zero, on_other, instr.counter, down};
+  endfunction
+
+  switch_instr_t loaded;
+  assign loaded = {prog_data_i, dut.low_q};
   logic [2*N-1:0] takes, sends;
   assign {takes, sends} = needs(dut.now.instr);
+  wire [15:0] counter = dut.counter_q[dut.now.instr.counter];
+  logic jumps;
+  always_comb begin
+    case (dut.now.instr.op)
+      OpJump: jumps = 1'b1;
+      OpBnez, OpBnezd: jumps = counter != 0;
+      OpBeqz, OpBeqzd: jumps = counter == 0;
+      default: jumps = 1'b0;
+    endcase
+  end
   logic same_q = 1'b0;
   switch_instr_t instr_q;
   logic [15:0] pc_q;
@@ -87,11 +116,12 @@ module static_switch_formal
   end
   always_comb begin
     // The memory, with any content at the start, holds what loading would have put there.
-    if (started_q) assume ({dut.now.takes, dut.now.sends} == {takes, sends});
+    if (started_q) assume (dut.now == {takes, sends, flow (dut.now.instr), dut.now.instr});
     if (started_q) begin
-      assert (dut.i_program_ram.wdata_i == {needs(
-          {prog_data_i, dut.low_q}
-      ), prog_data_i, dut.low_q});
+      assert (dut.i_program_ram.wdata_i == {needs(loaded), flow (loaded), loaded});
+      if (dut.now.instr.op == OpJr)
+        assert (dut.next == counter);
+        else assert (dut.next == (jumps ? dut.now.instr.imm : status.pc + 16'd1));
       if (dut.fire) begin
         assert (run_i && !status.halted && (takes & ~dut.valid) == '0 && (sends & ~dut.room) == '0);
         assert (dut.pop == takes && out_valid == {sends[N+:P], sends[0+:P]});

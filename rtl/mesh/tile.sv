@@ -38,12 +38,15 @@ module tile
     output word_t        boot_rdata_o,
 
     // Neighbours.
-    input  logic  [15:0] in_valid_i,
-    input  word_t [15:0] in_data_i,
-    output logic  [15:0] in_room_o,
-    output logic  [15:0] out_valid_o,
+    input logic [15:0] in_valid_i,
+    input word_t [15:0] in_data_i,
+    output logic [15:0] in_room_o,
+    output logic [15:0] out_valid_o,
     output word_t [15:0] out_data_o,
-    input  logic  [15:0] out_room_i,
+    input logic [15:0] out_room_i,
+    // Of GDN and MDN, with a header: by which port it leaves the router it comes to. 4 * network + side.
+    input logic [7:0][2:0] in_way_i,
+    output logic [7:0][2:0] out_way_o,
 
     // What the core does.
     output clock_use_e use_o,
@@ -262,6 +265,8 @@ module tile
         .y_i    (y_q),
         .in     (from[(2+n)*Ports+:Ports]),
         .out    (to[(2+n)*Ports+:Ports]),
+        .way_i  (in_way_i[4*n+:4]),
+        .way_o  (out_way_o[4*n+:4]),
         .room_o (room[2+n]),
         .words_o(dynamic_words[n])
     );

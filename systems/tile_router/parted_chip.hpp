@@ -150,7 +150,7 @@ class PartedChip {
     Vtile& part = *tiles_[t];
     boot_from_hub(part, t);
     part.go_i = hub_->tiles_go_o;
-    unsigned valid = 0, room = 0;
+    unsigned valid = 0, room = 0, way = 0;
     for (unsigned side = 0; side < 4; ++side) {
       const Beyond& from = beyond_[t][side];
       for (unsigned n = 0; n < 4; ++n) {
@@ -163,9 +163,13 @@ class PartedChip {
         valid |= 1u << here;
         part.in_data_i[here] =
             from.tile ? from.tile->out_data_o[there] : from.slot->out_data_o[there];
+        if (n < 2) continue;
+        const unsigned ways = from.tile ? from.tile->out_way_o : from.slot->out_way_o;
+        way |= (ways >> 3 * (there - (from.tile ? 8 : 2)) & 7) << 3 * (here - 8);
       }
     }
     part.in_valid_i = valid;
+    part.in_way_i = way;
     part.out_room_i = room;
   }
 

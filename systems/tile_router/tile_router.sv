@@ -104,13 +104,16 @@ module tile_router
   // ---- What leaves tiles (4 * network + side) and slots (network), and where it is taken.
   logic [15:0] tile_valid[Tiles], tile_room[Tiles];
   word_t [15:0] tile_data[Tiles];
+  logic [7:0][2:0] tile_way[Tiles];  // of GDN and MDN
   logic [3:0] slot_valid[Slots], slot_room[Slots];
   word_t [3:0] slot_data[Slots];
+  logic [1:0][2:0] slot_way[Slots];
 
   for (genvar t = 0; t < Tiles; t++) begin : g_tile
     localparam int X = t % Cols, Y = t / Cols;
     logic [15:0] in_valid, in_room, out_room;
     word_t [15:0] in_data;
+    logic [7:0][2:0] in_way;
     assign tile_room[t] = in_room;
     for (genvar s = 0; s < 4; s++) begin : g_side
       // Beyond this side: a tile, or a slot.
@@ -128,6 +131,13 @@ module tile_router
           assign in_valid[4*n+s] = tile_valid[Tile][4*n+Back];
           assign in_data[4*n+s]  = tile_data[Tile][4*n+Back];
           assign out_room[4*n+s] = tile_room[Tile][4*n+Back];
+        end
+      end
+      for (genvar n = 0; n < 2; n++) begin : g_way
+        if (Edge) begin : g_edge
+          assign in_way[4*n+s] = slot_way[Slot][n];
+        end else begin : g_tile
+          assign in_way[4*n+s] = tile_way[Tile][4*n+Back];
         end
       end
     end
@@ -158,6 +168,8 @@ module tile_router
         .out_valid_o (tile_valid[t]),
         .out_data_o  (tile_data[t]),
         .out_room_i  (out_room),
+        .in_way_i    (in_way),
+        .out_way_o   (tile_way[t]),
         .use_o       (use_o[t]),
         .trap_o      (trap_o[t])
     );
@@ -200,6 +212,7 @@ module tile_router
         .out_valid_o     (slot_valid[s]),
         .out_data_o      (slot_data[s]),
         .out_room_i      (out_room),
+        .out_way_o       (slot_way[s]),
         .dram_rd_valid_o (dram_rd_valid_o[s]),
         .dram_rd_addr_o  (dram_rd_addr_o[s]),
         .dram_rd_data_i  (dram_rd_data_i[s]),
