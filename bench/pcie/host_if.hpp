@@ -46,6 +46,10 @@ class HostInterface {
   virtual std::uint32_t config_read(std::uint16_t offset) = 0;
   virtual void config_write(std::uint16_t offset, std::uint32_t value,
                             unsigned byte_enables = 0xf) = 0;
+  // From inside the simulation; done gets what was read (0 of a write), and whether that went well.
+  virtual void config_read_async(std::uint16_t offset, ReadDone done) = 0;
+  virtual void config_write_async(std::uint16_t offset, std::uint32_t value, unsigned byte_enables,
+                                  ReadDone done) = 0;
 
   // ---- its registers, by bus address. Reads are of 1 to 8 bytes that do not cross an 8-byte
   // border, and give all ones when they failed; writes are one packet per 64 bytes.

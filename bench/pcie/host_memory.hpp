@@ -58,6 +58,16 @@ class HostMemory {
     return addr;
   }
 
+  // Memory of someone else at [addr, addr + bytes), whole pages below kHighBase; nothing is
+  // allocated there besides.
+  void lend(std::uint64_t addr, std::uint64_t bytes, std::uint8_t* data) {
+    if (!low_.pages.empty() || (addr | bytes) % kPage != 0 || addr + bytes > kHighBase)
+      throw std::invalid_argument("HostMemory::lend");
+    low_.base = addr;
+    for (std::uint64_t at = 0; at < bytes; at += kPage)
+      low_.pages.push_back({data + at, kPage, -1});
+  }
+
   void free(std::uint64_t addr) {
     const auto it = allocations_.find(addr);
     if (it == allocations_.end()) throw std::invalid_argument("HostMemory::free");

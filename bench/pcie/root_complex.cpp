@@ -144,7 +144,7 @@ void RootComplex::accept_write(const Tlp& tlp) {
   const ByteRange range = ByteRange::of(tlp);
   if (range.count == 0) return;
   const std::uint8_t* from = tlp.payload + (range.first - tlp.addr());
-  if (range.first >= kInterruptBase && range.first < kInterruptEnd) {
+  if (range.first - config_.interrupt_base < config_.interrupt_bytes) {
     if (range.count != 4 || (range.first & 3)) {
       protocol_error(tlp, "interrupt message is not one DW");
       return;
@@ -468,6 +468,16 @@ std::uint32_t RootComplex::config_read(std::uint16_t offset) {
 
 void RootComplex::config_write(std::uint16_t offset, std::uint32_t value, unsigned byte_enables) {
   blocking(make_config(true, device_id(), offset, byte_enables, 0, 0), value, 0);
+}
+
+void RootComplex::config_read_async(std::uint16_t offset, ReadDone done) {
+  cpu_request(make_config(false, device_id(), offset, 0xf, 0, 0), 0, 4, std::move(done));
+}
+
+void RootComplex::config_write_async(std::uint16_t offset, std::uint32_t value,
+                                     unsigned byte_enables, ReadDone done) {
+  cpu_request(make_config(true, device_id(), offset, byte_enables, 0, 0), value, 0,
+              std::move(done));
 }
 
 void RootComplex::mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) {

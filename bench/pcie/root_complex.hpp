@@ -60,6 +60,8 @@ struct RootConfig {
   Time mmio_timeout = 10'000 * kMicrosecond;
   std::uint8_t bus = 1;                      // the device's
   std::uint64_t mmio_base = 0x20'0000'0000;  // where BAR 0 goes
+  // What is written here is an interrupt message.
+  std::uint64_t interrupt_base = 0xfee0'0000, interrupt_bytes = 0x10'0000;
 
   // The settings of parameters.toml that are the host's, and seed.
   static RootConfig from(const Options& options);
@@ -123,8 +125,6 @@ struct RootStats {
 
 class RootComplex : public Component, public HostInterface {
  public:
-  static constexpr std::uint64_t kInterruptBase = 0xfee0'0000, kInterruptEnd = 0xfef0'0000;
-
   // Is told of what the device does to memory.
   class Observer {
    public:
@@ -146,6 +146,9 @@ class RootComplex : public Component, public HostInterface {
   const PciDevice& device() const override { return device_; }
   std::uint32_t config_read(std::uint16_t offset) override;
   void config_write(std::uint16_t offset, std::uint32_t value, unsigned byte_enables) override;
+  void config_read_async(std::uint16_t offset, ReadDone done) override;
+  void config_write_async(std::uint16_t offset, std::uint32_t value, unsigned byte_enables,
+                          ReadDone done) override;
   void mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) override;
   void mmio_write(std::uint64_t addr, const void* from, unsigned bytes) override;
   std::uint64_t dma_alloc(std::uint64_t bytes, std::uint64_t align) override {
@@ -158,7 +161,9 @@ class RootComplex : public Component, public HostInterface {
   int watch(std::uint64_t addr, std::uint64_t bytes, WriteHandler handler) override {
     return memory_.watch(addr, bytes, std::move(handler));
   }
-  MsixMessage msix_message(unsigned vector) const override { return {kInterruptBase, vector}; }
+  MsixMessage msix_message(unsigned vector) const override {
+    return {config_.interrupt_base, vector};
+  }
   void on_vector(VectorHandler handler) override { on_vector_ = std::move(handler); }
   Time now() const override { return simulation_.now(); }
   std::size_t mmio_room() const override {

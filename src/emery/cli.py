@@ -11,7 +11,7 @@ import traceback
 
 from emery import __version__, extension, process
 from emery import packets as packets_from
-from emery.commands import checks, hardware, machine, pages, runs, traces
+from emery.commands import checks, guests, hardware, machine, pages, runs, traces
 from emery.commands.options import note
 from emery.common import UserError, nearest
 from emery.runs import IntegrityError
@@ -49,7 +49,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         made.set_defaults(func=func, packages=tuple(packages.split()))
         return made
 
-    for kind in (pages, runs, traces, checks, hardware, machine):
+    for kind in (pages, runs, traces, guests, checks, hardware, machine):
         kind.add(command)
     return parser, commands.choices
 

@@ -177,6 +177,7 @@ class System:
     soak: dict = field(default_factory=dict)  # what runs are drawn from (check/soak.py)
     extends: dict = field(default_factory=dict)  # by kind, what a folder of the user's own may replace (extension.py)
     extensions: tuple = ()  # such folders
+    linux: dict = field(default_factory=dict)  # `sources` of a simulator with guests, files of the kernel `module`
     overlays: dict = field(default_factory=dict)  # folders of programs: what lies over them (make/programs.py)
 
     def values(self, settings: list[str] = ()) -> dict:
@@ -414,6 +415,7 @@ def read(folder: Path) -> System:
             resources=data.get("resources", {}),
             soak=data.get("soak", {}),
             extends=data.get("with", {}),
+            linux=data.get("linux", {}),
             refusals=_refusals(data.get("refuse", []), parameters),
         )
     except KeyError as error:

@@ -1,0 +1,30 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: Apache-2.0
+# The guest's first process: the card up, then the command, whose output and status go to the host's folder ($folder, $guest:
+# words of the kernel's command line).
+/bin/busybox --install -s /bin
+export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+exec >/dev/kmsg 2>&1
+mount -t hostfs -o "sync,$folder" none /host
+insmod /card.ko
+ip link set lo up
+ip addr add "10.0.0.$((guest + 1))/24" dev eth0
+ip link set eth0 up
+cd /root
+if [ "$guest" != 0 ]; then
+  nc -ll -p 7 -e cat & # TCP echo
+  iperf3 -s &
+  until grep -q :0007 /proc/net/tcp /proc/net/tcp6; do sleep 0.001; done
+fi
+: >"/host/up$guest"
+if [ "$guest" = 0 ]; then
+  while [ "$(ls /host/up* | wc -l)" -lt "$guests" ]; do sleep 0.001; done
+  sh /host/command </dev/null >/host/out 2>/host/err
+  echo $? >/host/status
+  dmesg >/host/dmesg
+  poweroff -f
+fi
+while :; do sleep 1000; done

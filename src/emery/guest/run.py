@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A command in a Linux that drives the simulated card: simulator and guests side by side, the command's output as it comes.
+
+Guests are user-mode Linux; their time is simulated time (bench/guest), so a run with the same words and seed is the same.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from emery import process, system
+from emery.common import UserError
+from emery.make import linux
+from emery.runs import IntegrityError
+
+_TOOLS = ("ethtool", "iperf3", "tcpdump", "tc")  # go with the guest where this machine has them
+_LOOK = 0.01  # s, between looks at what the command has said
+_PATIENCE = 20  # s for the simulator to end when the guests have
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files that a run writes."""
+
+    capture: str = ""  # of the wire
+    waves: str = ""
+    kernel: str = ""  # what the first guest's kernel says
+
+
+def default_system() -> system.System:
+    """The system that says how a Linux drives it."""
+    return next(x for x in map(system.load, system.names()) if x.linux)
+
+
+def _programs(command: list[str]) -> list[str]:
+    """Programs of this machine that the guest gets besides busybox: the command's own, if that is none of busybox's."""
+    own = process.run([linux.busybox(), "--list"]).stdout.split()
+    wanted = [x for x in (*_TOOLS, command[0]) if os.path.basename(x) not in own]
+    return sorted({os.path.realpath(found) for x in wanted if (found := shutil.which(x)) and os.path.isfile(found)})
+
+
+class _Tail:
+    """What is written to a file, passed on as it comes."""
+
+    def __init__(self, path: Path, to):
+        self.path, self.to, self.at = path, to, 0
+
+    def pass_on(self):
+        if not self.path.exists():
+            return
+        with open(self.path, "rb") as handle:
+            handle.seek(self.at)
+            data = handle.read()
+        if data:
+            self.at += len(data)
+            self.to.write(data)
+            self.to.flush()
+
+
+def _start_simulator(program: Path, settings: dict, folder: Path) -> subprocess.Popen:
+    lines = [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in settings.items()]
+    (folder / "config").write_text("\n".join(lines) + "\n")
+    with open(folder / "simulator", "w") as said:
+        child = process.start([str(program), str(folder / "config")], cwd=folder, stdout=said, stderr=subprocess.STDOUT)
+    while "ready" not in (folder / "simulator").read_text() and child.poll() is None:
+        time.sleep(_LOOK)
+    return child
+
+
+def _start_guest(number: int, guests: int, kernel: Path, seed: int, folder: Path) -> subprocess.Popen:
+    words = [
+        "mem=128M",
+        f"initrd={folder / 'root'}",
+        f"time-travel=ext:{number}:{folder / f'time{number}'}",
+        f"virtio_uml.device={folder / f'pci{number}'}:1234",
+        "con=null",
+        "con0=null,null",
+        "console=stderr0",
+        "stderr=1",
+        "panic=-1",
+        f"uml_dir={folder}/",
+        f"umid=guest{number}",
+        f"guest={number}",
+        f"guests={guests}",
+        f"folder={folder}",
+    ]
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "LD_PRELOAD": str(linux.host_library()),
+        "GUEST_SEED": str(seed + number),
+    }
+    with open(folder / f"kernel{number}", "w") as said:
+        how = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": subprocess.STDOUT, "env": environment}
+        return process.start([str(kernel / "linux"), *words], cwd=folder, **how)
+
+
+def _simulator_failed(folder: Path) -> str:
+    """What it said last; empty when all is well."""
+    lines = [x for x in (folder / "simulator").read_text().splitlines() if x.startswith(("error: ", "integrity: "))]
+    return lines[-1] if lines else ""
+
+
+def run(target: system.System, values: dict, command: list[str], guests: int, seed: int, outputs: Outputs) -> int:
+    """Runs a command in the first guest; gives its exit status."""
+    kernel = linux.kernel()
+    module, _ = linux.build_module(target)
+    simulator = linux.build_simulator(target, values, bool(outputs.waves))
+    folder = Path(tempfile.mkdtemp(prefix="emery-"))
+    children = []
+    try:
+        linux.root(module, _programs(command), folder / "root")
+        (folder / "command").write_text(shlex.join(command) + "\n")
+        settings = {**target.settings(values), "seed": seed, "guests": guests, "folder": folder}
+        settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves}
+        children.append(_start_simulator(simulator, settings, folder))
+        if children[0].poll() is None:
+            children += [_start_guest(number, guests, kernel, seed, folder) for number in range(guests)]
+        tails = _Tail(folder / "out", sys.stdout.buffer), _Tail(folder / "err", sys.stderr.buffer)
+        while len(children) > 1 and all(x.poll() is None for x in children[:2]):
+            time.sleep(_LOOK)
+            for tail in tails:
+                tail.pass_on()
+        process.check()
+        for child in children[1:]:
+            process.finish(child)
+        for tail in tails:
+            tail.pass_on()
+        _wait(children[0])
+        if outputs.kernel:  # all of it, or of a kernel that came to grief what it said then
+            said = next((x for x in (folder / "dmesg", folder / "kernel0") if x.exists()), os.devnull)
+            shutil.copyfile(said, outputs.kernel)
+        return _status(folder)
+    finally:
+        for child in children:
+            process.finish(child)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait(simulator: subprocess.Popen):
+    try:
+        simulator.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.finish(simulator)
+
+
+def _status(folder: Path) -> int:
+    """The command's exit status, unless the simulator or the guest's kernel came to grief."""
+    said = _simulator_failed(folder)
+    if said.startswith("integrity: "):
+        raise IntegrityError(said.removeprefix("integrity: "), None)
+    if said:
+        raise UserError(f"linux: {said.removeprefix('error: ')}")
+    status = folder / "status"
+    if status.exists() and status.read_text().strip().isdigit():
+        return int(status.read_text())
+    lines = (folder / "kernel0").read_text(errors="replace").splitlines()
+    why = next((x for x in lines if "Kernel panic" in x), lines[-1] if lines else "it said nothing")
+    raise IntegrityError(f"linux: the guest has ended before its command: {why}", None)

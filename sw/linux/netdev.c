@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The network device: up and down, its statistics, what is done when the card has come to grief. */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/log2.h>
+#include <linux/rtnetlink.h>
+
+#include "nic.h"
+
+#define LOOK_INTERVAL (10 * HZ) /* the card's counters have 32 bits: 28 s of the shortest frames   \
+				 */
+#define LARGEST_PIECE (PAGE_SIZE << (MAX_ORDER - 1))
+
+static unsigned int nic_frame(const struct nic *nic)
+{
+	return nic->netdev->mtu + ETH_HLEN + VLAN_HLEN;
+}
+
+/* The buffers of all receive rings are one piece of memory: long frames have shorter rings. */
+static unsigned int nic_rx_slots(const struct nic *nic)
+{
+	unsigned int bytes = nic->queues * round_up(nic_frame(nic), 128);
+
+	return min_t(unsigned int, nic->rx_ring, rounddown_pow_of_two(LARGEST_PIECE / bytes));
+}
+
+static void nic_free_sent(struct nic *nic)
+{
+	unsigned int i;
+
+	for (i = 0; i < nic->queues; i++) {
+		kvfree(nic->tx[i].sent);
+		nic->tx[i].sent = NULL;
+	}
+}
+
+static int nic_allocate_sent(struct nic *nic)
+{
+	unsigned int i;
+
+	for (i = 0; i < nic->queues; i++) {
+		struct nic_tx *tx = &nic->tx[i];
+
+		tx->sent = kvcalloc(nic->tx_ring, sizeof(*tx->sent), GFP_KERNEL);
+		if (!tx->sent) {
+			nic_free_sent(nic);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int nic_open(struct net_device *netdev)
+{
+	struct nic *nic = netdev_priv(netdev);
+	struct emnic_config config = {
+		.tx_queues = nic->queues,
+		.rx_queues = nic->queues,
+		.tx_ring = nic->tx_ring,
+		.rx_ring = nic_rx_slots(nic),
+		.rx_buffers = 1,
+		.max_frame = nic_frame(nic),
+		.segments = NIC_SEGMENTS,
+		.doorbell_batch = 1,
+		.refill_batch = 32,
+		.cpus = nic->queues,
+		.interrupts = 1,
+	};
+	unsigned int i;
+	int err;
+
+	err = nic_allocate_sent(nic);
+	if (err)
+		return err;
+	err = nic_status(nic, "open", emnic_start(nic->core, &config));
+	if (err) {
+		nic_free_irqs(nic);
+		nic_free_sent(nic);
+		return err;
+	}
+	for (i = 0; i < nic->queues; i++) {
+		struct nic_vector *vector = &nic->vector[i];
+
+		nic->tx[i].queue = emnic_tx_queue(nic->core, 0, i);
+		nic->rx[i].queue = emnic_rx_queue(nic->core, 0, i);
+		vector->events = emnic_event_queue(nic->core, i);
+		bitmap_zero(vector->pending, 4 * NIC_MOST_VECTORS);
+		napi_enable(&vector->napi);
+		local_bh_disable();
+		napi_schedule(&vector->napi); /* an interrupt may have come already */
+		local_bh_enable();
+	}
+	schedule_delayed_work(&nic->look, LOOK_INTERVAL);
+	netif_tx_start_all_queues(netdev);
+	netif_carrier_on(
+		netdev); /* the card has no register for the link: it is up when the card is */
+	return 0;
+}
+
+static int nic_stop(struct net_device *netdev)
+{
+	struct nic *nic = netdev_priv(netdev);
+	unsigned int i;
+
+	netif_carrier_off(netdev);
+	netif_tx_disable(netdev);
+	cancel_delayed_work_sync(&nic->look);
+	for (i = 0; i < nic->queues; i++)
+		napi_disable(&nic->vector[i].napi);
+	nic_look(nic);
+	nic_status(nic, "stop", emnic_stop(nic->core));
+	nic_free_irqs(nic);
+	for (i = 0; i < nic->queues; i++)
+		nic_tx_forget(nic, i);
+	nic_free_sent(nic);
+	return 0;
+}
+
+/* Everything anew: after an error that stopped a queue, or when nothing has been sent for long. */
+void nic_reset_work(struct work_struct *work)
+{
+	struct nic *nic = container_of(work, struct nic, reset);
+
+	rtnl_lock();
+	if (netif_running(nic->netdev)) {
+		netdev_warn(nic->netdev, "set up anew\n");
+		nic_stop(nic->netdev);
+		if (nic_open(nic->netdev))
+			dev_close(nic->netdev);
+	}
+	rtnl_unlock();
+}
+
+static void nic_tx_timeout(struct net_device *netdev, unsigned int queue)
+{
+	struct nic *nic = netdev_priv(netdev);
+
+	schedule_work(&nic->reset);
+}
+
+static int nic_change_mtu(struct net_device *netdev, int mtu)
+{
+	bool running = netif_running(netdev);
+
+	if (running)
+		nic_stop(netdev);
+	netdev->mtu = mtu;
+	return running ? nic_open(netdev) : 0;
+}
+
+/* Of the calls of the core for the whole device: under the rtnl lock, or where nobody else is. */
+void nic_look(struct nic *nic)
+{
+	unsigned int i;
+
+	for (i = 0; i < EMNIC_COUNTERS_END; i++)
+		nic->device[i] = emnic_get_counter(nic->core, i, 0, 0);
+}
+
+void nic_look_work(struct work_struct *work)
+{
+	struct nic *nic = container_of(to_delayed_work(work), struct nic, look);
+
+	/* Whoever stops the card holds the lock and waits for this to end. */
+	if (rtnl_trylock()) {
+		if (netif_running(nic->netdev))
+			nic_look(nic);
+		rtnl_unlock();
+	}
+	schedule_delayed_work(&nic->look, LOOK_INTERVAL);
+}
+
+static void nic_read(const struct nic_counts *counts, u64 *packets, u64 *bytes, u64 *errors,
+		     u64 *dropped)
+{
+	u64 p, b, e, d;
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&counts->sync);
+		p = u64_stats_read(&counts->packets);
+		b = u64_stats_read(&counts->bytes);
+		e = u64_stats_read(&counts->errors);
+		d = u64_stats_read(&counts->dropped);
+	} while (u64_stats_fetch_retry(&counts->sync, start));
+	*packets += p;
+	*bytes += b;
+	*errors += e;
+	*dropped += d;
+}
+
+static void nic_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *s)
+{
+	const struct nic *nic = netdev_priv(netdev);
+	const u64 *device = nic->device;
+	unsigned int i;
+
+	for (i = 0; i < nic->queues; i++) {
+		nic_read(&nic->tx[i].counts, &s->tx_packets, &s->tx_bytes, &s->tx_errors,
+			 &s->tx_dropped);
+		nic_read(&nic->rx[i].counts, &s->rx_packets, &s->rx_bytes, &s->rx_errors,
+			 &s->rx_dropped);
+	}
+	s->rx_crc_errors = device[EMNIC_PORT_rx_bad_fcs];
+	s->rx_length_errors = device[EMNIC_PORT_rx_runt] + device[EMNIC_PORT_rx_oversize];
+	s->rx_missed_errors = device[EMNIC_PORT_rx_fifo_full] + device[EMNIC_PORT_rx_buffer_full] +
+			      device[EMNIC_PORT_rx_no_descriptor];
+	s->rx_errors += s->rx_crc_errors + s->rx_length_errors;
+}
+
+const struct net_device_ops nic_netdev_ops = {
+	.ndo_open = nic_open,
+	.ndo_stop = nic_stop,
+	.ndo_start_xmit = nic_start_xmit,
+	.ndo_tx_timeout = nic_tx_timeout,
+	.ndo_change_mtu = nic_change_mtu,
+	.ndo_get_stats64 = nic_get_stats64,
+	.ndo_set_mac_address = eth_mac_addr,
+	.ndo_validate_addr = eth_validate_addr,
+};

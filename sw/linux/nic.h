@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the parts of the driver know of each other. Each interrupt vector has a NAPI context, which
+ * serves the completion queues whose events come with it: of transmit queue n and of receive queue
+ * n both are vector n's.
+ */
+#ifndef EMERY_HOST_NIC_H
+#define EMERY_HOST_NIC_H
+
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <linux/u64_stats_sync.h>
+#include <linux/workqueue.h>
+
+#include "emnic.h"
+
+#define NIC_NAME	 "emery_host_nic"
+#define NIC_MOST_VECTORS 16
+#define NIC_SEGMENTS	 4 /* descriptors of a transmit slot */
+#define NIC_DEFAULT_RING 256
+#define NIC_LEAST_RING	 32
+#define NIC_MOST_RING	 1024
+
+struct nic;
+
+struct nic_counts {
+	u64_stats_t packets, bytes, errors, dropped;
+	struct u64_stats_sync sync;
+};
+
+/* A frame lent to the device, at the place of its slot. */
+struct nic_sent {
+	struct sk_buff *skb;
+	struct emnic_segment segments[NIC_SEGMENTS];
+	unsigned int count;
+};
+
+struct nic_tx {
+	struct emnic_tx *queue;
+	struct nic_sent *sent;
+	struct nic_counts counts;
+};
+
+struct nic_rx {
+	struct emnic_rx *queue;
+	struct nic_counts counts;
+};
+
+struct nic_vector {
+	struct nic *nic;
+	struct napi_struct napi;
+	struct emnic_eq *events;
+	unsigned int number;
+	/* Completion queues with something in them, or that have not been armed again. */
+	DECLARE_BITMAP(pending, 4 * NIC_MOST_VECTORS);
+	char name[32];
+};
+
+struct nic {
+	struct net_device *netdev;
+	struct pci_dev *pdev;
+	u8 __iomem *bar;
+	struct emnic *core;
+	const struct emnic_interface *is;
+	unsigned int queues; /* of each way, and vectors */
+	unsigned int tx_ring, rx_ring;
+	unsigned int posted; /* writes since something came back from the device */
+	bool requested;	     /* interrupts */
+	struct nic_vector *vector;
+	struct nic_tx *tx;
+	struct nic_rx *rx;
+	struct work_struct reset;
+	struct delayed_work look;
+	u64 device[EMNIC_COUNTERS_END]; /* counters of the device, as they were when looked at last
+					 */
+};
+
+/* machine.c: what the driver core needs of a machine. */
+struct emnic_ops nic_machine(struct nic *nic);
+void nic_free_irqs(struct nic *nic);
+int nic_status(struct nic *nic, const char *what, int status);
+
+/* netdev.c */
+extern const struct net_device_ops nic_netdev_ops;
+void nic_reset_work(struct work_struct *work);
+void nic_look_work(struct work_struct *work);
+void nic_look(struct nic *nic);
+
+/* napi.c */
+irqreturn_t nic_interrupt(int irq, void *data);
+int nic_poll(struct napi_struct *napi, int budget);
+
+/* tx.c */
+netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev);
+void nic_tx_done(struct nic *nic, const struct emnic_completion *completion);
+void nic_tx_forget(struct nic *nic, unsigned int queue);
+
+/* ethtool.c */
+extern const struct ethtool_ops nic_ethtool_ops;
+
+static inline void nic_count(struct nic_counts *counts, u64 packets, u64 bytes)
+{
+	u64_stats_update_begin(&counts->sync);
+	u64_stats_add(&counts->packets, packets);
+	u64_stats_add(&counts->bytes, bytes);
+	u64_stats_update_end(&counts->sync);
+}
+
+static inline void nic_count_error(struct nic_counts *counts, bool error)
+{
+	u64_stats_update_begin(&counts->sync);
+	u64_stats_inc(error ? &counts->errors : &counts->dropped);
+	u64_stats_update_end(&counts->sync);
+}
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Sending: frames stay where they are, the device fetches them; a completion gives them back. */
+#include <linux/dma-mapping.h>
+#include <linux/etherdevice.h>
+#include <linux/skbuff.h>
+
+#include "nic.h"
+
+static void nic_unmap(struct nic *nic, struct nic_sent *sent)
+{
+	struct device *dev = &nic->pdev->dev;
+	unsigned int i;
+
+	for (i = 0; i < sent->count; i++) {
+		const struct emnic_segment *s = &sent->segments[i];
+
+		if (i == 0)
+			dma_unmap_single(dev, s->bus, s->bytes, DMA_TO_DEVICE);
+		else
+			dma_unmap_page(dev, s->bus, s->bytes, DMA_TO_DEVICE);
+	}
+	sent->count = 0;
+}
+
+static bool nic_map(struct nic *nic, struct sk_buff *skb, struct nic_sent *sent)
+{
+	struct device *dev = &nic->pdev->dev;
+	unsigned int i;
+
+	for (i = 0; i <= skb_shinfo(skb)->nr_frags; i++) {
+		skb_frag_t *frag = &skb_shinfo(skb)->frags[i ? i - 1 : 0];
+		unsigned int bytes = i ? skb_frag_size(frag) : skb_headlen(skb);
+		dma_addr_t bus;
+
+		bus = i ? skb_frag_dma_map(dev, frag, 0, bytes, DMA_TO_DEVICE)
+			: dma_map_single(dev, skb->data, bytes, DMA_TO_DEVICE);
+		if (dma_mapping_error(dev, bus)) {
+			nic_unmap(nic, sent);
+			return false;
+		}
+		sent->segments[i] = (struct emnic_segment){ .bus = bus, .bytes = bytes };
+		sent->count = i + 1;
+	}
+	return true;
+}
+
+/* A checksum that begins too far behind for the descriptor's field is made here. */
+static bool nic_leave_checksum(struct sk_buff *skb, struct emnic_checksum *sum, bool *left)
+{
+	*left = false;
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		return true;
+	if (skb_checksum_start_offset(skb) > 255 || skb->csum_offset > 255)
+		return skb_checksum_help(skb) == 0;
+	*sum = (struct emnic_checksum){ .start = skb_checksum_start_offset(skb),
+					.offset = skb->csum_offset };
+	*left = true;
+	return true;
+}
+
+netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
+{
+	struct nic *nic = netdev_priv(netdev);
+	unsigned int number = skb_get_queue_mapping(skb);
+	struct netdev_queue *txq = netdev_get_tx_queue(netdev, number);
+	struct nic_tx *tx = &nic->tx[number];
+	struct emnic_checksum sum;
+	struct emnic_queue_state at;
+	struct nic_sent *sent;
+	bool left, more;
+
+	if (eth_skb_pad(skb))
+		return NETDEV_TX_OK;
+	if (skb_shinfo(skb)->nr_frags >= NIC_SEGMENTS && skb_linearize(skb))
+		goto drop;
+	if (!nic_leave_checksum(skb, &sum, &left))
+		goto drop;
+	if (emnic_tx_room(tx->queue) == 0) {
+		netif_tx_stop_queue(txq);
+		return NETDEV_TX_BUSY;
+	}
+	emnic_tx_state(tx->queue, &at);
+	sent = &tx->sent[at.producer & (at.slots - 1)];
+	if (!nic_map(nic, skb, sent))
+		goto drop;
+	if (emnic_post(tx->queue, sent->segments, sent->count, left ? &sum : NULL)) {
+		nic_unmap(nic, sent);
+		goto drop;
+	}
+	sent->skb = skb;
+	more = __netdev_tx_sent_queue(txq, skb->len, netdev_xmit_more());
+	if (emnic_tx_room(tx->queue) == 0) {
+		netif_tx_stop_queue(txq);
+		smp_mb(); /* a completion in between has seen the queue as it was */
+		if (emnic_tx_room(tx->queue) != 0)
+			netif_tx_start_queue(txq);
+		more = true;
+	}
+	if (more)
+		emnic_tx_flush(tx->queue, 1, 0);
+	return NETDEV_TX_OK;
+
+drop:
+	nic_count_error(&tx->counts, false);
+	dev_kfree_skb_any(skb);
+	emnic_tx_flush(tx->queue, 1, 0); /* of those before it, which waited for this one */
+	return NETDEV_TX_OK;
+}
+
+void nic_tx_done(struct nic *nic, const struct emnic_completion *c)
+{
+	struct nic_tx *tx = &nic->tx[c->queue];
+	struct netdev_queue *txq = netdev_get_tx_queue(nic->netdev, c->queue);
+	struct nic_sent *sent = &tx->sent[c->slot];
+	struct sk_buff *skb = sent->skb;
+
+	if (WARN_ON_ONCE(!skb))
+		return;
+	sent->skb = NULL;
+	nic_unmap(nic, sent);
+	if (c->error)
+		nic_count_error(&tx->counts, true);
+	else
+		nic_count(&tx->counts, 1, skb->len);
+	netdev_tx_completed_queue(txq, 1, skb->len);
+	napi_consume_skb(skb, 1);
+	smp_mb(); /* as above */
+	if (netif_tx_queue_stopped(txq) && emnic_tx_room(tx->queue) != 0)
+		netif_tx_wake_queue(txq);
+}
+
+/* What the device has not sent when it is stopped. */
+void nic_tx_forget(struct nic *nic, unsigned int queue)
+{
+	struct nic_tx *tx = &nic->tx[queue];
+	unsigned int i;
+
+	for (i = 0; i < nic->tx_ring; i++) {
+		if (!tx->sent[i].skb)
+			continue;
+		nic_unmap(nic, &tx->sent[i]);
+		dev_kfree_skb_any(tx->sent[i].skb);
+		tx->sent[i].skb = NULL;
+		nic_count_error(&tx->counts, false);
+	}
+	netdev_tx_reset_queue(netdev_get_tx_queue(nic->netdev, queue));
+}
