@@ -250,7 +250,7 @@ def test_in_a_browser(tmp_path, width, scheme):
         assert seen.value("document.querySelector('#result pre').innerText.includes('digest')")
         assert seen.value("[...document.querySelectorAll('#streams tbody th')].map(x => x.textContent)") == ["tx", "rx"]
         curves = seen.value("[...document.querySelectorAll('#charts path.curve')].map(x => x.getAttribute('d').length)")
-        assert len(curves) == 10 and all(x > 20 for x in curves)
+        assert len(curves) == 10 and all(x > 10 for x in curves)  # a line at least, however few snapshots were drawn
         assert seen.value("document.querySelectorAll('#loads meter').length") >= 5
         assert seen.value("document.querySelectorAll('#queues tbody tr').length") == 64
         wait("document.querySelector('#diagram svg.blocks') !== null")

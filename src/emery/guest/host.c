@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaded before a user-mode Linux (LD_PRELOAD), in place of two calls of its C library.
 //
-// getrandom: numbers from GUEST_SEED, so that a run is the same each time.
+// getrandom: numbers from GUEST_SEED. Not all of the kernel's random numbers follow from them.
 //
 // ptrace: registers of vectors in full. Linux 6.1 keeps 2,696 bytes of them; a host whose processor
 // has more (AMX) takes no fewer than it has. What is missing stays as the process has it.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A command in a Linux that drives the simulated card: simulator and guests side by side, the command's output as it comes.
 
-Guests are user-mode Linux; their time is simulated time (bench/guest), so a run with the same words and seed is the same.
+Guests are user-mode Linux; their time is simulated time (bench/guest), so a run says the same once more.
 """
 
 import os
