@@ -105,8 +105,8 @@ def simulate(program: Path, settings: dict, title: str, hear=None) -> tuple[dict
     """
     work = cache.scratch()
     try:
-        settings = as_told({**settings, "result": str(work / "result.json"), **({"watch": True} if hear else {})})
-        (work / "config").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        settings = {**settings, "result": str(work / "result.json"), **({"watch": True} if hear else {})}
+        write_config(work / "config", settings)
         status, last = _watch([str(program), str(work / "config")], work, title, hear)
         path = work / "result.json"
         result = json.loads(path.read_text()) if path.exists() else None
@@ -122,6 +122,11 @@ def as_told(settings: dict) -> dict[str, str]:
         if any(x in value for x in "#\n"):
             raise UserError(f"{name}: {value!r}: a name may not have # or a line break in it")
     return found
+
+
+def write_config(path: Path, settings: dict):
+    """The file in which a simulator is told its settings."""
+    path.write_text("".join(f"{name}={value}\n" for name, value in as_told(settings).items()))
 
 
 def outcome(status: int, last: str, result: dict | None) -> tuple[dict | None, str]:

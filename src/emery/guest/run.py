@@ -17,7 +17,7 @@ from pathlib import Path
 from emery import process, system
 from emery.common import UserError
 from emery.make import linux
-from emery.runs import IntegrityError
+from emery.runs import IntegrityError, write_config
 
 _TOOLS = ("ethtool", "iperf3", "tcpdump", "tc")  # go with the guest where this machine has them
 _LOOK = 0.01  # s, between looks at what the command has said
@@ -64,8 +64,7 @@ class _Tail:
 
 
 def _start_simulator(program: Path, settings: dict, folder: Path) -> subprocess.Popen:
-    lines = [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in settings.items()]
-    (folder / "config").write_text("\n".join(lines) + "\n")
+    write_config(folder / "config", settings)
     with open(folder / "simulator", "w") as said:
         child = process.start([str(program), str(folder / "config")], cwd=folder, stdout=said, stderr=subprocess.STDOUT)
     while "ready" not in (folder / "simulator").read_text() and child.poll() is None:
