@@ -7,7 +7,6 @@ from emery import extension, report, system
 from emery.commands import options
 from emery.commands.options import number, word
 from emery.common import UserError, in_checkout
-from emery.runs import check_file
 
 
 def _area(arguments):
@@ -27,8 +26,7 @@ def _timing(arguments) -> int:
         return 0
     if len(arguments.what) != 1:
         raise UserError("timing: name one system or block (or --publish)")
-    if arguments.json not in (None, "-"):
-        check_file("--json", arguments.json)
+    options.check_json(arguments.json)
     subject = blocks.subject(arguments.what[0], arguments.set, arguments.within, arguments.own)
     if arguments.cdc:
         found = crossings.find(subject, clocks.crossings())

@@ -7,6 +7,7 @@ import re
 import sys
 
 from emery import executors, shapes, system
+from emery.runs import check_file
 from emery.workload import DEFAULTS, OPTIONS
 
 
@@ -17,6 +18,12 @@ def note(line: str):
 def say():
     """Where progress in words goes: nowhere, in a pipe."""
     return note if sys.stderr.isatty() else lambda line: None
+
+
+def check_json(file: str | None):
+    """Refuses a place for `put` that cannot be written, before there is a result."""
+    if file not in (None, "-"):
+        check_file("--json", file)
 
 
 def put(file: str | None, result: dict, text: str):

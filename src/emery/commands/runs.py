@@ -22,8 +22,7 @@ def _carried_out(arguments, run) -> int:
     target = arguments.system
     values = target.values(arguments.set)
     work = workload(target, options.traffic(arguments))
-    if arguments.json not in (None, "-"):
-        check_file("--json", arguments.json)
+    options.check_json(arguments.json)
     notes = []
     files = (arguments.pcap_out, arguments.waves, arguments.trace)
     window = (arguments.waves_from, arguments.waves_to, arguments.waves_frame)
@@ -95,8 +94,7 @@ def _goals(text: str) -> tuple[str, ...]:
 def _search(arguments):
     from emery import searches
 
-    if arguments.json not in (None, "-"):
-        check_file("--json", arguments.json)
+    options.check_json(arguments.json)
     target = arguments.system
     how = {"seeds": arguments.seeds, "width": arguments.width}
     with executors.executor(arguments.executor) as where:
