@@ -7,7 +7,7 @@
 namespace emery {
 
 Crossings::Crossings(Scoreboard& score, unsigned ports, std::vector<std::string> kinds)
-    : score_(score), kinds_(std::move(kinds)), from_(ports), to_(ports) {
+    : score_(score), kinds_(std::move(kinds)), from_(ports), router_(ports, -1), to_(ports) {
   for (From& from : from_) from.ways.assign(std::size_t{ports} * kinds_.size(), -1);
 }
 
@@ -15,6 +15,15 @@ int Crossings::stream(unsigned in, unsigned out, unsigned kind) {
   int& s = from_[in].ways[out * kinds() + kind];
   if (s < 0) {
     s = score_.stream(std::to_string(in) + "->" + std::to_string(out) + kinds_[kind]);
+    to_[out].push_back(s);
+  }
+  return s;
+}
+
+int Crossings::from_router(unsigned out) {
+  int& s = router_[out];
+  if (s < 0) {
+    s = score_.stream("router->" + std::to_string(out));
     to_[out].push_back(s);
   }
   return s;

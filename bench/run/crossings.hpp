@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The streams of a router: one for each way through it that frames take, named IN->OUT by ports,
-// and IN->drop for what is not to be forwarded. Where ways are of several kinds (classes of
-// service), their suffixes come behind the name, as in 0->2/high.
+// IN->drop for what is not to be forwarded, and router->OUT for what the router says for itself.
+// Where ways are of several kinds (classes of service), their suffixes come behind the name, as in
+// 0->2/high.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,8 @@ class Crossings {
   int find(unsigned in, unsigned out, unsigned kind = 0) const {
     return from_[in].ways[out * kinds() + kind];
   }
+  /// The stream of what the router itself says at a port: router->OUT.
+  int from_router(unsigned out);
   /// The stream that a frame which came out at `out` counts for: the one that has waited longest
   /// for it. When none waits, any to this port, or the one from `otherwise`.
   int arrived(unsigned out, std::span<const std::uint8_t> bytes, unsigned otherwise);
@@ -67,6 +70,7 @@ class Crossings {
   Scoreboard& score_;
   std::vector<std::string> kinds_;
   std::vector<From> from_;
+  std::vector<int> router_;  // by output; -1: none yet
   std::vector<std::vector<int>> to_;
 };
 

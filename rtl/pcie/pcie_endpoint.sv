@@ -2,8 +2,8 @@
 `include "stream.svh"
 /// The PCIe side of a device: between the hard block's pins and what serves, reads and writes behind them.
 ///
-/// Wiring only. The pins are those that `Interface` names (pcie_pins); `up_o` says that the link is trained. Received packets
-/// go through a spill register (latency 1 clock, one beat a clock) and are sorted: completions to
+/// Wiring only. The pins are those that `Interface` names (pcie_pins); `up_o` says that the link is trained. What is received
+/// goes through a spill register (latency 1 clock, one beat a clock) and is sorted, where the block has not done so: completions to
 /// `cpl`, memory requests to `req`, which goes on to `access` and from there to the registers (completer); a device with
 /// windows puts its reader between the two, others connect both to one stream. Sent are the `Posted` streams `tx` and the
 /// completer's answers, within the credits (tlp_tx_mux, latency 1 clock); requests of `read` on pins of their own, or with
@@ -51,6 +51,7 @@ module pcie_endpoint
 );
   localparam int PinBits = 8 * WideTlpBytes;
   localparam int ReceivedBits = $bits(Received) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
+  `STREAM(tlp_beat_t, sorted)
   pcie_in_t  from_block;
   pcie_out_t to_block;
   pcie_pins #(
@@ -64,7 +65,8 @@ module pcie_endpoint
       .pins_i,
       .pins_o,
       .block_o(from_block),
-      .block_i(to_block)
+      .block_i(to_block),
+      .req(sorted)
   );
   logic reset_done, closed, sending;
   function_reset i_function (
@@ -130,17 +132,37 @@ module pcie_endpoint
           eop: from_block.rx_eop
       };
   `SPILL(Received, i_rx, rx_pins, rx)
-  tlp_rx_demux #(
-      .Beat(Received)
-  ) i_rx_demux (
-      .clk_i,
-      .rst_i,
-      .device_rst_i(rst_o),
-      .in(rx),
-      .cpl,
-      .req,
-      .dropped_o(foreign_o)
-  );
+  if (Interface inside {PinsUsPlus, PinsUsPlusPlain}) begin : g_sorted
+    `STREAM(tlp_beat_t, none)
+    tlp_rx_demux i_rx_demux (
+        .clk_i,
+        .rst_i,
+        .device_rst_i(rst_o),
+        .in(sorted),
+        .cpl(none),
+        .req,
+        .dropped_o(foreign_o)
+    );
+    assign none.ready = 1'b1;
+    assign cpl.valid  = rx.valid;
+    assign cpl.data   = rx.data;
+    assign rx.ready   = cpl.ready;
+    wire unused = &{1'b0, none.valid, none.data};
+  end else begin : g_mixed
+    tlp_rx_demux #(
+        .Beat(Received)
+    ) i_rx_demux (
+        .clk_i,
+        .rst_i,
+        .device_rst_i(rst_o),
+        .in(rx),
+        .cpl,
+        .req,
+        .dropped_o(foreign_o)
+    );
+    assign sorted.ready = 1'b1;
+    wire unused = &{1'b0, sorted.valid, sorted.data};
+  end
 
   // ---------------------------------------------------------------- out: posted packets, then completions
   `STREAM_ON(Sent, tx_source[Posted+1], clk_i, rst_o)

@@ -5,8 +5,9 @@
 /// To the logic it is a hard block as pcie_endpoint expects it, with the same `Sent` and `Received`. How the real one is to be configured: 512 bits, Dword-aligned,
 /// client tags (8 bits: the block has no more), straddle on RQ and RC (four TLPs) as `Straddle` says, off on CQ and CC, MSI-X table
 /// outside. Credits are the block's own to count: the logic sees infinite ones, and reads wait in usplus_meter. Writes and reads leave
-/// in one stream (usplus_rq), completions in another (usplus_cc); completions received and requests (usplus_rc, usplus_cq)
-/// take turns on the way in. Reset is the block's `user_reset`. No output depends combinationally on a pin.
+/// in one stream (usplus_rq), completions in another (usplus_cc); completions received (usplus_rc) come with `pins_o`, requests
+/// (usplus_cq) as a stream of their own, so that neither waits for the other. Reset is the block's `user_reset`. No output depends
+/// combinationally on a pin.
 module usplus_pcie
   import pcie_pkg::*;
   import usplus_pkg::*;
@@ -24,8 +25,9 @@ module usplus_pcie
     output usplus_out_t usplus_o,
 
     // To pcie_endpoint.
-    output pcie_in_t  pins_o,
-    input  pcie_out_t pins_i
+    output pcie_in_t     pins_o,
+    input  pcie_out_t    pins_i,
+           stream_if.src req      // tlp_beat_t: the host's memory requests
 );
   pcie_cfg_t cfg;
   logic [9:0] mgmt_addr;
@@ -112,13 +114,9 @@ module usplus_pcie
       .tuser_o(cc_tuser)
   );
 
-  // ---------------------------------------------------------------- in: both ways into one, TLP by TLP
-  `STREAM(Received, rx_source[2])
+  // ---------------------------------------------------------------- in
   `STREAM(Received, rx)
-  `STREAM(tlp_beat_t, request)
   logic rc_tready, cq_tready;
-  logic [2:0] unused_starved;
-  logic unused_busy;
   usplus_rc #(
       .Received(Received)
   ) i_rc (
@@ -128,7 +126,7 @@ module usplus_pcie
       .tdata_i(usplus_i.rc_tdata),
       .tuser_i(usplus_i.rc_tuser),
       .tready_o(rc_tready),
-      .cpl(rx_source[0]),
+      .cpl(rx),
       .done_o(done),
       .done_tag_o(done_tag)
   );
@@ -136,37 +134,12 @@ module usplus_pcie
       .clk_i,
       .rst_i,
       .tvalid_i(usplus_i.cq_tvalid),
-      .tdata_i(usplus_i.cq_tdata),
-      .tuser_i(usplus_i.cq_tuser),
+      .tdata_i (usplus_i.cq_tdata),
+      .tuser_i (usplus_i.cq_tuser),
       .tready_o(cq_tready),
-      .req(request)
+      .req
   );
-  if ($bits(Received) == $bits(tlp_beat_t)) begin : g_narrow
-    assign rx_source[1].valid = request.valid;
-    assign rx_source[1].data = request.data;
-    assign request.ready = rx_source[1].ready;
-  end else begin : g_wide
-    tlp_widen i_widen (
-        .clk_i,
-        .rst_i,
-        .in (request),
-        .out(rx_source[1])
-    );
-  end
   localparam fc_limit_t Infinite = '{p_inf: 1'b1, np_inf: 1'b1, cpl_inf: 1'b1, default: '0};
-  tlp_tx_mux #(
-      .Beat(Received),
-      .N(2)
-  ) i_rx (
-      .clk_i,
-      .rst_i,
-      .fc_i(Infinite),
-      .starved_o(unused_starved),
-      .closed_i(1'b0),
-      .busy_o(unused_busy),
-      .in(rx_source),
-      .out(rx)
-  );
   assign rx.ready = pins_i.rx_ready;
 
   assign usplus_o = '{

@@ -3,7 +3,7 @@
 `include "pins_logic_tb.svh"
 /// usplus_pcie, as pcie_pins has it with straddle and without, for both widths of the logic's beats, each against a model of the block's four interfaces: random TLPs of every size
 /// both ways, every field of every descriptor, what the block forbids (a gap inside a TLP, a place where none may begin, more
-/// reads than it has room for), and how many TLPs go in a clock when nothing holds them up.
+/// reads than it has room for), how many TLPs go in a clock when nothing holds them up, and completions while no request is taken.
 module usplus_pcie_tb;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
@@ -61,6 +61,12 @@ module usplus_side_tb
   pcie_out_t pins_out;
   pcie_pins_out_t all_out;
   assign block_out = all_out.usplus;
+  stream_if #(
+      .T(tlp_beat_t)
+  ) req (
+      .clk_i(clk),
+      .rst_i(rst)
+  );
   pcie_pins #(
       .Sent(sent_t),
       .Received(sent_t),
@@ -72,12 +78,15 @@ module usplus_side_tb
       .pins_i ('{ideal: '{default: '0}, usplus: block_in, ptile: '{default: '0}}),
       .pins_o (all_out),
       .block_o(pins_in),
-      .block_i(pins_out)
+      .block_i(pins_out),
+      .req
   );
 
   // ---- what the logic sends
   int unsigned write_percent = 40, read_percent = 20;
-  logic rx_ready = 0;
+  logic rx_ready = 0, req_ready = 0;
+  int unsigned req_percent = 60;
+  assign req.ready = req_ready;
   pins_logic #(
       .Beat(sent_t)
   ) i_logic (
@@ -434,6 +443,7 @@ module usplus_side_tb
     block_in.rq_tready <= $urandom_range(99) < ready_percent;
     block_in.cc_tready <= $urandom_range(99) < ready_percent;
     rx_ready <= $urandom_range(99) < ready_percent;
+    req_ready <= $urandom_range(99) < req_percent;
     if (rst) begin
       block_in.rc_tvalid <= 0;
       block_in.cq_tvalid <= 0;
@@ -446,37 +456,46 @@ module usplus_side_tb
   // Lines come back when the last completion of a read has been taken by the logic.
   cpl_hdr_t  rx_cpl;
   mem4_hdr_t rx_req;
-  bit rx_is_cpl, rx_inside = 0;
-  logic [31:0] want_word;
-  int unsigned rx_left, completions = 0;
+  bit rx_inside = 0, req_inside = 0;
+  int unsigned rx_left, req_left, completions = 0;
   int unsigned lines_by_tag[256];
   always @(posedge clk)
     if (!rst && pins_in.rx_valid && rx_ready) begin
       `CHECK(pins_in.rx_sop == !rx_inside, "first beat")
       if (pins_in.rx_sop) begin
-        rx_is_cpl = pins_in.rx_hdr[127:120] inside {Cpl, CplD};
         rx_cpl = pins_in.rx_hdr;
-        rx_req = pins_in.rx_hdr;
-        if (rx_is_cpl) begin
-          `CHECK(want_cpl.size() > 0 && rx_cpl == want_cpl[0], "completion's header")
-          void'(want_cpl.pop_front());
-          completions++;
-        end else begin
-          `CHECK(want_req.size() > 0 && rx_req == want_req[0], "request's header")
-          void'(want_req.pop_front());
-        end
-        rx_left = pins_in.rx_hdr[126] ? 32'(dword_count(rx_req.dw0.length)) : 0;
+        `CHECK(want_cpl.size() > 0 && rx_cpl == want_cpl[0], "completion's header")
+        void'(want_cpl.pop_front());
+        completions++;
+        rx_left = pins_in.rx_hdr[126] ? 32'(dword_count(rx_cpl.dw0.length)) : 0;
       end
       for (int i = 0; i < BeatDws; i++) begin
         if (rx_left > 0) begin
-          if (rx_is_cpl) want_word = want_cpl_data.pop_front();
-          else want_word = want_req_data.pop_front();
-          `CHECK(pins_in.rx_data[32*i+:32] == want_word, "payload received")
+          `CHECK(pins_in.rx_data[32*i+:32] == want_cpl_data.pop_front(), "payload received")
           rx_left--;
         end
       end
       rx_inside = !pins_in.rx_eop;
       `CHECK(pins_in.rx_eop == (rx_left == 0), "last beat")
+    end
+  wire tlp_beat_t req_beat = req.data;
+  always @(posedge clk)
+    if (!rst && req.valid && req.ready) begin
+      `CHECK(req_beat.sop == !req_inside, "request's first beat")
+      if (req_beat.sop) begin
+        rx_req = req_beat.hdr;
+        `CHECK(want_req.size() > 0 && rx_req == want_req[0], "request's header")
+        void'(want_req.pop_front());
+        req_left = rx_req.dw0.fmt_type[6] ? 32'(dword_count(rx_req.dw0.length)) : 0;
+      end
+      for (int i = 0; i < TlpDws; i++) begin
+        if (req_left > 0) begin
+          `CHECK(req_beat.data[32*i+:32] == want_req_data.pop_front(), "request's payload")
+          req_left--;
+        end
+      end
+      req_inside = !req_beat.eop;
+      `CHECK(req_beat.eop == (req_left == 0), "request's last beat")
     end
 
   /// The host answers reads, in any order.
@@ -532,6 +551,18 @@ module usplus_side_tb
     return $urandom_range(3) == 0 ? $urandom_range(256, 1) : $urandom_range(40, 1);
   endfunction
   int unsigned from, took;
+  /// 400 completions of so many Dwords: in how many clocks with straddle and beats of 128 bytes, in how many else.
+  task automatic check_rate(int dws, int unsigned wide, int unsigned others);
+    took = 0;
+    from = completions;
+    repeat (400) complete_part(dws);
+    while (completions < from + 400) begin
+      @(posedge clk);
+      took++;
+    end
+    `CHECK(took <= (Straddle && BeatDws > 16 ? wide : others),
+           $sformatf("400 completions of %0d Dwords in %0d clocks", dws, took))
+  endtask
   initial begin
     done_o = 0;
     block_in.lnk_up = 1;
@@ -553,6 +584,7 @@ module usplus_side_tb
       repeat ($urandom_range(12)) @(posedge clk);
       if (n % 100 == 0) begin
         ready_percent = $urandom_range(100, 20);
+        req_percent = $urandom_range(100, 20);
         write_percent = $urandom_range(100, 10);
         read_percent = $urandom_range(100, 10);
         most = $urandom_range(15, 1);
@@ -622,16 +654,19 @@ module usplus_side_tb
     end
     `CHECK(took <= (Straddle ? 176 : 256), "writes and reads")
     settle();
-    // Completions with a little more than 64 bytes: 1.25 beats of the block, in beats of 64 two.
-    rc_percent = 100;
-    took = 0;
-    from = completions;
-    repeat (400) complete_part(17);
-    while (completions < from + 400) begin
-      @(posedge clk);
-      took++;
-    end
-    `CHECK(took <= (Straddle && BeatDws > 16 ? 520 : 820), "completions of 68 bytes")
+    // Completions with a little more than 64 bytes: 1.25 beats of the block, in beats of 64 two. With a little more than 128: 2.25
+    // and 2.5, in beats of 64 three. No request is taken meanwhile.
+    rc_percent  = 100;
+    req_percent = 0;
+    repeat (20) receive(1'b1, 20);
+    repeat (200) @(posedge clk);
+    check_rate(17, 520, 820);
+    check_rate(32, 920, 1220);
+    check_rate(33, 920, 1220);
+    check_rate(34, 1020, 1220);
+    check_rate(36, 1020, 1220);
+    `CHECK(want_req.size() == 20, "requests are held up")
+    req_percent = 100;
     settle();
     `CHECK(i_pins.g_usplus.i_usplus.i_rq.i_meter.free_q == $bits(
            i_pins.g_usplus.i_usplus.i_rq.i_meter.free_q)'(Lines) && lines_out == 0,

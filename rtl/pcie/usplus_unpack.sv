@@ -6,8 +6,8 @@
 /// TLPs begin where `sop_at` says, at any multiple of 16 bytes. Descriptors are those of requests, or with `Requests` clear of
 /// completions. What goes out has 64 bytes of payload a beat, or 128. A TLP takes a clock at least. With beats of 64 it takes one
 /// for each: slower than `in` where 65 or a few bytes more take two, 1.3 beats of the block. With 128 as many as beats it has on
-/// `in`: never slower than that while TLPs have 36 bytes on the average. Latency 2 clocks, or until the beat is there in which the
-/// payload goes on. Full back-pressure. Reset drops what is held.
+/// `in`, two of which may be half of its own: never slower than the block while TLPs have 36 bytes on the average. Latency 2
+/// clocks, or until the beat is there in which the payload goes on. Full back-pressure. Reset drops what is held.
 module usplus_unpack
   import pcie_pkg::*;
   import usplus_pkg::*;
@@ -29,7 +29,8 @@ module usplus_unpack
   end
 
   // A TLP that begins at place p of 16 bytes has 16 - A Dwords of its payload in that beat, and goes on behind it: A = 4p + DescDws.
-  // Where 128 bytes need three beats of the block, the first 64 of them are put by while the third comes.
+  // Where 128 bytes need three beats of the block, the first 64 of them are put by while the third comes: in a clock of their own,
+  // or in that in which the TLP before ends in the same beat.
   function automatic logic [10:0] first_of(input logic [1:0] place);
     return 11'({place, 2'd0}) + 11'(DescDws);
   endfunction
@@ -79,12 +80,18 @@ module usplus_unpack
     logic       crosses;
     logic       goes;     // a beat goes out
     logic       more;     // another begins in this beat
+    logic       long;     // and it takes more than one clock, so that it is the only one
   } turn_t;
   turn_t turn_q, fresh, next_here, on;
   logic [10:0] left_q;  // Dwords of it that have not been moved, when it is inside
   logic second_q;  // with Wide: half of what goes out next has been put by
   logic begins_q;  // and none has gone out
 
+  function automatic logic one_long(input logic [3:0] sop_at, input place_t [3:0] place);
+    logic some_long = 1'b0;
+    for (int i = 0; i < 4; i++) some_long |= sop_at[i] && !place[i].last;
+    return Wide && some_long && (sop_at & (sop_at - 4'd1)) == '0;
+  endfunction
   function automatic turn_t first_turn(input logic [3:0] sop_at, input place_t [3:0] place);
     turn_t turn;
     turn.some = sop_at != '0;
@@ -95,24 +102,31 @@ module usplus_unpack
     turn.crosses = place[turn.at].crosses;
     turn.goes = !Wide || turn.last;
     turn.more = (sop_at & (sop_at - 4'd1)) != '0;
+    turn.long = one_long(sop_at & (sop_at - 4'd1), place);
     return turn;
   endfunction
   assign fresh = first_turn(in_beat.sop_at, in_place);
   assign next_here = first_turn(now_q.sop_at, place_q);
 
-  wire [10:0] room = 11'd16 - first_of(turn_q.at);  // Dwords of it in the beat it begins in
+  wire puts_by = turn_q.last && !turn_q.crosses && turn_q.long && in.valid;  // of what follows
+  wire ends = turn_q.last && !puts_by;
+  wire starts = turn_q.last || !turn_q.goes_on;  // what goes on after this turn began in this beat, at `begun`
+  wire [1:0] begun = Wide && turn_q.last ? next_here.at : turn_q.at;
+  wire [10:0] room = 11'd16 - first_of(begun);  // Dwords of it in the beat it begins in
   always_comb begin
     on = turn_q;
     on.goes_on = 1'b1;
-    if (!turn_q.goes_on) begin
-      on.last = place_q[turn_q.at].then_last;
-      on.crosses = place_q[turn_q.at].then_crosses;
+    on.at = begun;
+    if (starts) begin
+      on.last = place_q[begun].then_last;
+      on.crosses = place_q[begun].then_crosses;
     end else begin
       on.last = left_q <= (second_q ? 11'd48 : 11'd32);
       on.crosses = left_q > (second_q ? 11'd32 : 11'd16 + room);
     end
-    on.goes = !Wide || on.last || !turn_q.goes;
+    on.goes = !Wide || on.last || turn_q.last || !turn_q.goes;
     on.more = in_beat.sop_at != '0;
+    on.long = one_long(in_beat.sop_at, in_place);
   end
 
   // ---------------------------------------------------------------- its data
@@ -129,15 +143,23 @@ module usplus_unpack
     end
   end
   logic [128+8-1:0] head, head_q;
-  assign head = turn_q.goes_on ? head_q :
-      {now_q.last_be, now_q.first_be, 128'(now_q.data >> {turn_q.at, 7'd0})};
+  function automatic logic [128+8-1:0] head_at(input logic [1:0] place);
+    return {now_q.last_be, now_q.first_be, 128'(now_q.data >> {place, 7'd0})};
+  endfunction
+  assign head = turn_q.goes_on ? head_q : head_at(turn_q.at);
   logic [32*DataDws-1:0] data;
   `STREAM(Unpacked, taken)
   `SPILL(Unpacked, i_out, taken, out)
   wire move = turn_q.some && (turn_q.goes ? taken.valid && taken.ready : in.valid);
   if (Wide) begin : g_wide
-    logic [511:0] first_q;
-    always_ff @(posedge clk_i) if (move) first_q <= here;
+    logic [511:0] first, first_q;
+    always_comb begin
+      first = '0;
+      for (int p = 0; p < 4; p++) begin
+        if (begun == 2'(p)) first = 512'({in_beat.data, now_q.data} >> 32 * (4 * p + DescDws));
+      end
+    end
+    always_ff @(posedge clk_i) if (move) first_q <= first;
     assign data = turn_q.goes_on && second_q ? {here, first_q} : {after, here};
   end else begin : g_narrow
     assign data = here;
@@ -155,22 +177,22 @@ module usplus_unpack
 
   // ---------------------------------------------------------------- on
   // The next beat when nothing more begins in this one.
-  wire step = !turn_q.some || (move && !(turn_q.last && !turn_q.crosses && turn_q.more));
+  wire step = !turn_q.some || (move && !(ends && !turn_q.crosses && turn_q.more));
   assign in.ready = step;
   always_ff @(posedge clk_i) begin
     if (move) begin
-      head_q <= head;
-      second_q <= Wide && !turn_q.goes;
-      begins_q <= !turn_q.goes && !turn_q.goes_on;
-      left_q <= turn_q.goes_on ? left_q - (!Wide ? 11'd16 : second_q ? 11'd32 - room : room) :
-          place_q[turn_q.at].count - (Wide ? room : 11'd16);
+      if (starts) head_q <= head_at(begun);
+      second_q <= Wide && (turn_q.last || !turn_q.goes);
+      begins_q <= turn_q.last || (!turn_q.goes && !turn_q.goes_on);
+      left_q <= starts ? place_q[begun].count - (Wide ? room : 11'd16) :
+          left_q - (!Wide ? 11'd16 : second_q ? 11'd32 - room : room);
     end
     if (step) begin
       now_q <= in_beat;
-      now_q.sop_at <= in_beat.sop_at & (move && !turn_q.last ? 4'hf : in_beat.sop_at - 4'd1);
+      now_q.sop_at <= in_beat.sop_at & (move && !ends ? 4'hf : in_beat.sop_at - 4'd1);
       place_q <= in_place;
-      turn_q <= move && !turn_q.last ? on : fresh;
-      turn_q.some <= in.valid && (fresh.some || (move && !turn_q.last));
+      turn_q <= move && !ends ? on : fresh;
+      turn_q.some <= in.valid && (fresh.some || (move && !ends));
     end else if (move) begin
       turn_q <= next_here;
       now_q.sop_at <= now_q.sop_at & (now_q.sop_at - 4'd1);
@@ -178,5 +200,5 @@ module usplus_unpack
     if (rst_i) turn_q.some <= 1'b0;
   end
 
-  `ASSERT(GoesOn, move && !turn_q.last |-> step && in.valid)
+  `ASSERT(GoesOn, move && !ends |-> step && in.valid)
 endmodule

@@ -114,10 +114,12 @@ module capture
       .stamp(wire_stamp),
       .count_o(mac_count)
   );
+  logic [31:0] unused_fraction;
   ptp_clock i_ptp (
       .clk_i,
       .rst_i,
-      .time_o(core_time)
+      .time_o(core_time),
+      .fraction_o(unused_fraction)
   );
   ptp_cdc i_ptp_mac (
       .clk_i,

@@ -207,12 +207,15 @@ module capture_regs
     assign hw_in.link[l].lost_packets.value.next = link_i[l].lost_packets;
     assign hw_in.link[l].lost_bytes.value.next = link_i[l].lost_bytes;
   end
+  logic [31:0] unused_fraction;
   time_regs i_time_regs (
       .clk_i,
       .time_i,
+      .fraction_i('0),
       .latch_i(hw_out.time_lo.value.swacc),
       .lo_o   (hw_in.time_lo.value.next),
-      .hi_o   (hw_in.time_hi.value.next)
+      .hi_o   (hw_in.time_hi.value.next),
+      .fraction_o(unused_fraction)
   );
   assign hw_in.links.value.next = 32'(Links);
   assign hw_in.rings.value.next = 32'(Rings);

@@ -24,10 +24,14 @@ module top
     assign resets[p] = rst_i;
     assign to_nic[p] = '{
             tx_tready: 1'b1,
+            tx_ptp_tstamp_valid: 1'b0,
+            tx_ptp_tstamp_tag: '0,
+            tx_ptp_tstamp: '0,
             rx: from_nic[p].tx,
             rx_ptp_tstamp: from_nic[p].rx_systemtimer
         };
   end
+  logic unused_period;
   assign unused_o = 1'b0;
   host_nic #(
       .Ports(Ports),
@@ -44,6 +48,7 @@ module top
       .mac_rx_clk_i(clocks),
       .mac_rx_rst_i(resets),
       .mac_i(to_nic),
-      .mac_o(from_nic)
+      .mac_o(from_nic),
+      .ptp_out_o(unused_period)
   );
 endmodule
