@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/sim/options.hpp"
+#include "bench/sim/oscillator.hpp"
 #include "bench/sim/random.hpp"
 #include "bench/sim/ring.hpp"
 #include "bench/sim/simulation.hpp"
@@ -40,6 +41,35 @@ void test_clocks() {
   // 250 : 322.265625 = 128 : 165.
   checks.that(both == 25'000 / 128, "coinciding edges are one evaluation: " + std::to_string(both));
   checks.that((order == std::vector<int>{0, 1, 2}), "callbacks in order of time, then of call");
+}
+
+// A clock that is retuned runs on from where it is; a crystal's clock is where the sum of its
+// periods is, and wanders alike from the same seed.
+void test_crystals() {
+  const auto run = [](std::int64_t ppb, std::uint64_t wander, Time time) {
+    Simulation simulation;
+    Oscillator crystal(ppb, wander, 5);
+    const int clock =
+        simulation.add_clock("core", crystal.scaled(250'000'000), Oscillator::kBillion);
+    crystal.follows(clock, 250'000'000);
+    crystal.start(simulation);
+    simulation.run_until(time);
+    return std::pair(simulation.cycles(clock), crystal.ppb());
+  };
+  const Time time = 4'000 * kMicrosecond;
+  checks.that(run(100'000, 0, time) == std::pair(std::uint64_t{1'000'100}, std::int64_t{100'000}),
+              "a crystal 100 ppm fast");
+  checks.that(run(-50'000, 0, time).first == 999'950, "a crystal 50 ppm slow");
+  const auto once = run(1'000, 500, time);
+  checks.that(once == run(1'000, 500, time) && once.second != 1'000, "a crystal that wanders");
+  Simulation simulation;
+  const int clock = simulation.add_clock("core", 250'000'000);
+  simulation.run_until(10 * kMicrosecond);
+  simulation.retune(clock, 125'000'000);
+  simulation.run_until(20 * kMicrosecond);
+  checks.that(
+      simulation.cycles(clock) >= 2'500 + 1'250 && simulation.cycles(clock) <= 2'500 + 1'251,
+      "a clock at half its frequency: " + std::to_string(simulation.cycles(clock)));
 }
 
 void test_options() {
@@ -82,6 +112,7 @@ void test_ring() {
 int main() {
   using namespace emery::test;
   test_clocks();
+  test_crystals();
   test_options();
   test_ring();
   return checks.finish();

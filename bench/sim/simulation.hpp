@@ -41,17 +41,21 @@ class Simulation {
   int add_clock(std::string name, std::uint64_t hz, std::uint64_t divisor = 1) {
     if (hz == 0 || divisor == 0 || clocks_.size() == 32)
       throw std::invalid_argument("bad clock " + name);
-    const unsigned __int128 picoseconds =
-        static_cast<unsigned __int128>(1'000'000'000'000u) * divisor;
     Clock clock;
     clock.name = std::move(name);
-    clock.hz = hz;
-    clock.step = static_cast<Time>(picoseconds / hz);
-    clock.step_rest = static_cast<std::uint64_t>(picoseconds % hz);
+    clock.tune(hz, divisor);
     clock.rest = hz / 2;  // makes the truncation below round to nearest
     clock.advance();
     clocks_.push_back(std::move(clock));
     return static_cast<int>(clocks_.size()) - 1;
+  }
+
+  // The clock is one of hz / divisor from its next edge on.
+  void retune(int clock, std::uint64_t hz, std::uint64_t divisor = 1) {
+    Clock& tuned = clocks_.at(static_cast<std::size_t>(clock));
+    const auto rest = static_cast<unsigned __int128>(tuned.rest) * hz / tuned.hz;
+    tuned.tune(hz, divisor);
+    tuned.rest = static_cast<std::uint64_t>(rest);
   }
 
   void add(int clock, Component& component) {
@@ -143,6 +147,13 @@ class Simulation {
     std::uint64_t hz = 0, step_rest = 0, rest = 0;
     std::uint64_t cycles = 0;
 
+    void tune(std::uint64_t new_hz, std::uint64_t divisor) {
+      const unsigned __int128 picoseconds =
+          static_cast<unsigned __int128>(1'000'000'000'000u) * divisor;
+      hz = new_hz;
+      step = static_cast<Time>(picoseconds / hz);
+      step_rest = static_cast<std::uint64_t>(picoseconds % hz);
+    }
     void advance() {
       next += step;
       rest += step_rest;

@@ -54,8 +54,14 @@ class VerilatedModel {
   // The same clock at a pin of each instance.
   int add_clock(Simulation& simulation, const std::string& name, std::uint64_t hz,
                 std::uint64_t divisor, std::vector<std::uint8_t*> pins) {
+    return add_clock(simulation, name, hz, divisor, std::move(pins), kAll);
+  }
+  // Of these instances only (bit n: instance n): the others are not evaluated for its sake.
+  int add_clock(Simulation& simulation, const std::string& name, std::uint64_t hz,
+                std::uint64_t divisor, std::vector<std::uint8_t*> pins, std::uint32_t instances) {
     for (std::uint8_t* pin : pins) *pin = 0;
     clocks_.push_back(std::move(pins));
+    instances_.push_back(instances);
     return simulation.add_clock(name, hz, divisor);
   }
 
@@ -96,8 +102,26 @@ class VerilatedModel {
   void add(const std::string& name) {
     models_.push_back(std::make_unique<Model>(&context_, name.c_str()));
   }
-  void evaluate() {
-    for (auto& model : models_) model->eval();
+  void evaluate(std::uint32_t instances = kAll) {
+    for (std::size_t i = 0; i < models_.size(); ++i) {
+      if (instances >> i & 1) models_[i]->eval();
+    }
+  }
+  // Whose clocks these are.
+  std::uint32_t instances_of(std::uint32_t clocks) const {
+    std::uint32_t all = 0;
+    for (; clocks != 0; clocks &= clocks - 1)
+      all |= instances_[static_cast<std::size_t>(std::countr_zero(clocks))];
+    return all;
+  }
+  // Those of the clocks that none of these instances has.
+  std::uint32_t unseen_by(std::uint32_t clocks, std::uint32_t instances) const {
+    std::uint32_t left = 0;
+    for (std::uint32_t rest = clocks; rest != 0; rest &= rest - 1) {
+      const auto clock = static_cast<std::size_t>(std::countr_zero(rest));
+      if ((instances_[clock] & ~instances) != 0) left |= 1u << clock;
+    }
+    return left;
   }
 
   // The pins of those clocks.
@@ -109,18 +133,21 @@ class VerilatedModel {
   }
 
   void edge(std::uint32_t rising, Time now) {
-    if ((rising & unseen_low_) != 0 || tracing((now + last_) / 2)) {
+    if (tracing((now + last_) / 2)) {
       evaluate();
       dump((now + last_) / 2);
+    } else if ((rising & unseen_low_) != 0) {
+      evaluate(instances_of(rising & unseen_low_));
     }
     set(rising, 1);
-    evaluate();
+    const std::uint32_t instances = instances_of(rising);
+    evaluate(instances);
     dump(now);
     set(rising, 0);
     for (const auto& [clock, last] : kept_) {
       if (rising & clock) *last = 0;
     }
-    unseen_low_ = rising & ~kept_mask_;
+    unseen_low_ = unseen_by(unseen_low_ & ~rising, instances) | (rising & ~kept_mask_);
     last_ = now;
   }
 
@@ -134,9 +161,12 @@ class VerilatedModel {
   void dump(Time) {}
 #endif
 
+  static constexpr std::uint32_t kAll = ~0u;
+
   VerilatedContext context_;
   std::vector<std::unique_ptr<Model>> models_;
   std::vector<std::vector<std::uint8_t*>> clocks_;  // pins of each
+  std::vector<std::uint32_t> instances_;            // of each
   std::vector<std::pair<std::uint32_t, std::uint8_t*>> kept_;
   std::uint32_t kept_mask_ = 0, unseen_low_ = 0;
   Time last_ = 0;

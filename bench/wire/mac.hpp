@@ -2,8 +2,8 @@
 // The Ethernet port outside the chip: MAC and wire at a MAC stream of rtl/packet/eth_pkg.sv, 512
 // bits (`Mac`), 64 bits (`WordMac`) or 8 bits (`ByteMac`, whose stream has no `len`) wide, or at
 // the pins of a CMAC block (rtl/mac/cmac_pkg.sv), which stamps received frames with the timer it is
-// given: at the first clock after the preamble. Where the two ways have a clock each, there is an
-// instance for each.
+// given: at the first clock after the preamble, and sent frames for which it is asked likewise.
+// Where the two ways have a clock each, there is an instance for each.
 //
 // Transmit side: takes the device's frames at line rate. A frame begins on the wire with its first
 // beat (cut-through) or when the line is free; preamble 8, FCS 4 and gap 12 bytes are added, short
@@ -52,8 +52,14 @@ struct FramePins {
   std::uint8_t* err = nullptr;
   const std::uint8_t* reset = nullptr;   // of the block's side, where the device may reset it
   std::uint64_t* keep = nullptr;         // lanes in use: where it is there is neither len nor sop
-  const std::uint32_t* timer = nullptr;  // receive, where the block stamps: the device's time,
-  std::uint32_t* stamp = nullptr;        // and what it was, with the first beat; 80 bits each
+  const std::uint32_t* timer = nullptr;  // where the block stamps: the device's time, and what it
+  std::uint32_t* stamp = nullptr;        // was: received, with the first beat; 80 bits each
+  // Transmit, where it stamps: what is to be done with a frame's time, its tag, with the first
+  // beat; and the tag with the stamp when it comes.
+  const std::uint8_t* stamp_op = nullptr;
+  const std::uint16_t* stamp_tag = nullptr;
+  std::uint8_t* stamp_valid = nullptr;
+  std::uint16_t* stamp_tag_out = nullptr;
 
   /// The pins of a CMAC that the model has as ports of the types cmac_in_t and cmac_out_t.
   template <class In, class Out>
@@ -65,7 +71,13 @@ struct FramePins {
             .eop = &tx.EMERY_MEMBER(tlast),
             .err = &tx.EMERY_MEMBER(tuser),
             .reset = &out.EMERY_MEMBER(tx_reset),
-            .keep = &tx.EMERY_MEMBER(tkeep)};
+            .keep = &tx.EMERY_MEMBER(tkeep),
+            .timer = out.EMERY_MEMBER(tx_systemtimer).data(),
+            .stamp = in.EMERY_MEMBER(tx_ptp_tstamp).data(),
+            .stamp_op = &out.EMERY_MEMBER(tx_ptp_1588op),
+            .stamp_tag = &out.EMERY_MEMBER(tx_ptp_tag_field),
+            .stamp_valid = &in.EMERY_MEMBER(tx_ptp_tstamp_valid),
+            .stamp_tag_out = &in.EMERY_MEMBER(tx_ptp_tstamp_tag)};
   }
   template <class In, class Out>
   static FramePins cmac_rx(In& in, Out& out) {
@@ -223,6 +235,7 @@ class BasicMac final : public Component {
 
   void sample(Time now) override {
     if (tx_.valid) sample_tx(now);
+    if (tx_.stamp_valid) sample_tx_stamp(now);
     if (rx_.timer) {
       std::move(timer_.begin() + 1, timer_.end(), timer_.begin());
       timer_.back() = {now, {rx_.timer[0], rx_.timer[1], rx_.timer[2]}};
@@ -232,6 +245,7 @@ class BasicMac final : public Component {
 
   void drive() override {
     if (tx_.valid) *tx_.ready = ready_;
+    if (tx_.stamp_valid) drive_tx_stamp();
     if (rx_.valid) drive_rx();
   }
 
@@ -239,6 +253,8 @@ class BasicMac final : public Component {
   static_assert(kBeat >= 1 && kBeat <= 64, "beats of up to 512 bits");
   static_assert(std::endian::native == std::endian::little,
                 "beats are copied as they lie in the model's words");
+
+  static constexpr std::uint8_t kTwoStep = 2;  // cmac_pkg::TxTwoStep
 
   struct Beat {
     bool valid = false, sop = false, eop = false, err = false;
@@ -258,6 +274,21 @@ class BasicMac final : public Component {
     ready_ = leaving_.size() < config_.tx_buffer_beats && (in_frame_ || now >= paused_until_);
   }
 
+  // At the first clock after the preamble, with what the timer is then.
+  void sample_tx_stamp(Time now) {
+    tx_stamped_ = !tx_stamps_.empty() && now >= tx_stamps_.front().at;
+    if (!tx_stamped_) return;
+    tx_stamp_tag_ = tx_stamps_.front().tag;
+    tx_stamps_.pop();
+    tx_stamp_ = {now, {tx_.timer[0], tx_.timer[1], tx_.timer[2]}};
+  }
+  void drive_tx_stamp() {
+    *tx_.stamp_valid = tx_stamped_;
+    if (!tx_stamped_) return;
+    *tx_.stamp_tag_out = tx_stamp_tag_;
+    std::memcpy(tx_.stamp, tx_stamp_.words, sizeof tx_stamp_.words);
+  }
+
   void take_beat(Time now) {
     const bool eop = *tx_.eop != 0;
     const bool sop = tx_.keep ? !in_frame_ : *tx_.sop != 0;
@@ -272,6 +303,8 @@ class BasicMac final : public Component {
     if (sop) {
       tx_line_.wait_until(now);
       tx_began_ = now;
+      if (tx_.stamp_op && *tx_.stamp_op == kTwoStep)
+        tx_stamps_.push({tx_line_.after(kPreambleBytes), *tx_.stamp_tag});
       out_.size = 0;
       late_ = false;
     }
@@ -447,7 +480,14 @@ class BasicMac final : public Component {
   struct Timer {
     Time at = 0;
     std::uint32_t words[3] = {};
-  } stamp_;
+  } stamp_, tx_stamp_;
+  struct TxStamp {
+    Time at;
+    std::uint16_t tag;
+  };
+  Ring<TxStamp> tx_stamps_;  // asked for
+  bool tx_stamped_ = false;
+  std::uint16_t tx_stamp_tag_ = 0;
   std::array<Timer, 4> timer_;  // of the last clocks: a frame begins while beats of the last wait
   std::uint32_t offset_ = 0;
   WireFault fault_ = WireFault::kNone;

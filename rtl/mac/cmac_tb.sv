@@ -3,7 +3,8 @@
 `include "tb.svh"
 `include "stream.svh"
 /// cmac_tx and cmac_rx, and between them a hard block whose receive clock is another: frames of all lengths, good and aborted, a
-/// line that stalls; what the block may rely on at its pins; stamps of both ways, and the timer that the block is given.
+/// line that stalls; what the block may rely on at its pins; stamps of both ways, of PTP event messages those that the block
+/// gives (or, when it gives none, of the handshake), and the timers that the block is given.
 module cmac_tb
   import eth_pkg::*;
   import cmac_pkg::*;
@@ -32,7 +33,10 @@ module cmac_tb
   `STREAM_ON(ptp_time_t, got_at, clk, rst)
   logic tready = 0;
   cmac_axis_t tx, rx;
-  cmac_time_t rx_stamp, timer;
+  cmac_time_t rx_stamp, timer, tx_timer, tx_stamp;
+  logic [1:0] op;
+  logic [15:0] tag, tx_stamp_tag;
+  logic tx_stamp_valid = 0;
   mac_rx_count_t count;
   cmac_tx i_tx (
       .clk_i(clk),
@@ -43,7 +47,13 @@ module cmac_tb
       .mac_clk_i(tx_clk),
       .mac_rst_i(mac_rst),
       .tx_tready_i(tready),
-      .tx_o(tx)
+      .tstamp_valid_i(tx_stamp_valid),
+      .tstamp_tag_i(tx_stamp_tag),
+      .tstamp_i(tx_stamp),
+      .tx_o(tx),
+      .op_o(op),
+      .tag_o(tag),
+      .timer_o(tx_timer)
   );
   cmac_rx #(
       .Depth(64)
@@ -73,7 +83,32 @@ module cmac_tb
   int unsigned whole = 0;  // frames in `line`
   int unsigned ready_percent = 100, gap_percent = 0;
   bit inside_tx = 0, inside_rx = 0, still = 0;
-  ptp_time_t handshake[$];
+  typedef struct {
+    ptp_time_t at;
+    bit exact;  // as the block has said
+  } start_t;
+  start_t handshake[$];
+  int answer_in = -1;  // clocks
+  bit silent = 0;  // the block
+  int unsigned answered = 0;
+  logic [15:0] asked_tag;
+  function automatic bit is_event(logic [511:0] data);
+    return data[8*12+:16] == 16'hf788 && data[8*14+:4] < 4;
+  endfunction
+  // When the frame began on the line; noise before, under another tag.
+  always @(negedge tx_clk) begin
+    tx_stamp_valid = 0;
+    tx_stamp = {$urandom(), $urandom(), 16'($urandom())};
+    tx_stamp_tag = asked_tag + 16'($urandom_range(1000, 1));
+    if (answer_in > 0) tx_stamp_valid = $urandom_range(3) == 0;
+    if (answer_in == 0 && !silent) begin
+      tx_stamp_valid = 1;
+      tx_stamp_tag   = asked_tag;
+      handshake[$]   = '{at: tx_stamp[47:0], exact: 1'b1};
+      answered++;
+    end
+    if (answer_in >= 0) answer_in--;
+  end
   always @(posedge tx_clk) begin
     tready <= !mac_rst && $urandom_range(99) < ready_percent;
     if (!mac_rst) begin
@@ -83,7 +118,16 @@ module cmac_tb
         `CHECK(tx.tkeep != 0 && (tx.tkeep & (tx.tkeep + 1'b1)) == 0, "holes in tkeep")
         `CHECK(tx.tlast || (&tx.tkeep && !tx.tuser),
                "a beat inside a frame is not full, or has tuser")
-        if (!inside_tx) handshake.push_back(now);
+        if (!inside_tx) begin
+          `CHECK((op == TxTwoStep) == is_event(tx.tdata),
+                     "an event message is stamped, nothing else")
+          `CHECK(answer_in < 0, "a frame began while a stamp was due")
+          handshake.push_back('{at: now, exact: 1'b0});
+          if (op == TxTwoStep) begin
+            answer_in = $urandom_range(60);
+            asked_tag = tag;
+          end
+        end else `CHECK(op == TxNoStamp, "asked for a stamp inside a frame")
         inside_tx = !tx.tlast;
         line.push_back('{data: tx.tdata, keep: tx.tkeep, last: tx.tlast, user: tx.tuser});
         if (tx.tlast) whole++;
@@ -120,6 +164,11 @@ module cmac_tb
       `CHECK(timer[79:48] == 0 && timer[47:0] + 20 > now && now + 20 > timer[47:0], $sformatf(
              "the timer is at %0d, the core at %0d", timer[47:0], now))
   end
+  always @(posedge tx_clk) begin
+    if ($time > 20_000 && !mac_rst && now > 3000)
+      `CHECK(tx_timer[79:48] == 0 && tx_timer[47:0] + 20 > now && now + 20 > tx_timer[47:0],
+             "the timer of the transmit side")
+  end
 
   // ---------------------------------------------------------------- the core
   `FRAME_SOURCE(wide_beat_t, i_source, sent, 100, 100)
@@ -133,6 +182,10 @@ module cmac_tb
   task automatic send(int unsigned size, bit err);
     bytes_t bytes;
     repeat (size) bytes.push_back(8'($urandom()));
+    if (size > 14 && $urandom_range(7) == 0) begin
+      {bytes[12], bytes[13]} = 16'h88f7;
+      bytes[14][3:0] = 4'($urandom_range(5));
+    end
     i_source.send(bytes, err);
     while (bytes.size() < MinFrame) bytes.push_back(0);
     frames.push_back(bytes);
@@ -142,10 +195,11 @@ module cmac_tb
   endtask
   always @(posedge clk) begin
     if (!rst && sent_at.valid && sent_at.ready) begin
-      ptp_time_t want;
+      start_t want;
       want = handshake.pop_front();
-      `CHECK($time < 20_000 || (sent_at.data + 30 > want && want + 30 > sent_at.data),
-             $sformatf("stamp %0d of a frame taken at %0d", sent_at.data, want))
+      `CHECK(
+          $time < 20_000 || (want.exact ? sent_at.data == want.at : sent_at.data + 30 > want.at && want.at + 30 > sent_at.data),
+          $sformatf("stamp %0d of a frame taken at %0d", sent_at.data, want.at))
       stamps_sent++;
     end
     if (!rst && got_at.valid && got_at.ready) begin
@@ -213,6 +267,11 @@ module cmac_tb
     for (int n = 0; n < 2000; n++) send(60, 0);
     settle();
     `CHECK(good - start == 2000, "a frame was lost")
+    // A block that gives no stamps.
+    silent = 1;
+    for (int n = 0; n < 60; n++) send($urandom_range(400, 15), 0);
+    settle();
+    `CHECK(answered > 100, "hardly a frame was an event message")
     `CHECK(spoilt == aborted && good + spoilt == frames_sent && other == 0, $sformatf(
            "%0d good, %0d bad, %0d else of %0d", good, spoilt, other, frames_sent))
     `TB_PASS

@@ -8,7 +8,8 @@
 /// on it has no gaps. (A frame of up to StartBeats beats needs nothing for that, a longer one a `frame` that delivers as fast as the MAC takes; with StartBeats = 64 of 64 bytes a
 /// beat a core clock is enough for every frame up to 16 kB and a MAC that takes a beat in each of its clocks.) The time of the
 /// first beat's handshake with the MAC comes back on `stamp`, one for each frame in order; while stamps find no room, the next
-/// frame waits (StampDepth = 0: no stamps). One beat a clock on both sides, no bubble between frames, full back-pressure.
+/// frame waits (StampDepth = 0: no stamps). Of a frame with `late_i` at that handshake it is what the MAC says with `late_valid_i`, from the next clock
+/// on; no other frame begins until then, or until the MAC has said nothing for 1024 clocks: then it is that of the handshake. One beat a clock on both sides, no bubble between frames, full back-pressure.
 /// Drops nothing; `err` goes to the MAC with the last beat.
 ///
 /// Each side may be reset alone. The MAC's loses what is in the store, the rest of a frame of which it lost the start, and a beat in each
@@ -35,6 +36,9 @@ module mac_tx
     input  logic      mac_clk_i,
     input  logic      mac_rst_i,
     input  ptp_time_t time_i,
+    input  logic      late_i = 1'b0,
+    input  logic      late_valid_i = 1'b0,
+    input  ptp_time_t late_time_i = '0,
     output logic      tx_valid_o,
     input  logic      tx_ready_i,
     output Beat       tx_o
@@ -180,17 +184,27 @@ module mac_tx
     logic [FramesW-1:0] lost_q = '0;  // of these, the first ones, which reset took
     logic give_q = 1'b0;
     logic room_q;
-    logic stamped_q = 1'b0;  // a stamp went with a start, a clock ago
+    logic stamped_q = 1'b0;  // a stamp went with a start, or after a late one, a clock ago
+    logic late_q;  // the MAC has yet to say when the newest frame began
+    logic given_up_q;
+    logic [9:0] waited_q;
+    ptp_time_t handshake_q;  // its
     // A clock late: one place is left for a start or a lost one of that clock. What is offered stays so.
     wire room = stamps < ($clog2(StampDepth) + 1)'(StampDepth - 1);
     wire [FramesW-1:0] due = due_q + FramesW'(crosses && crossed.data.sop) - FramesW'(give_q) - FramesW'(stamped_q);
     wire starts = tx_valid_o && tx_ready_i && store.data.sop && !mac_rst_i;
-    assign stamp_in.valid = give_q || starts;
-    assign stamp_in.data = time_i;
-    assign stamp_ready = room_q;
+    wire comes_late = late_q && (late_valid_i || given_up_q) && !mac_rst_i;
+    wire stamped = comes_late || (starts && !late_i);
+    assign stamp_in.valid = give_q || stamped;
+    assign stamp_in.data = !late_q ? time_i : late_valid_i ? late_time_i : handshake_q;
+    assign stamp_ready = room_q && !late_q;
     always_ff @(posedge mac_clk_i) begin
-      stamped_q <= starts;
-      due_q <= due;
+      stamped_q <= stamped;
+      late_q <= (starts && late_i) || (late_q && !comes_late && !mac_rst_i);
+      given_up_q <= late_q && &waited_q;
+      waited_q <= late_q ? waited_q + 1'b1 : '0;
+      if (starts) handshake_q <= time_i;
+      due_q  <= due;
       lost_q <= mac_rst_i ? due : lost_q - FramesW'(give_q);
       give_q <= room && lost_q > FramesW'(give_q);
       room_q <= (room && lost_q == '0) || (room_q && tx_valid_o && !tx_ready_i);
@@ -229,7 +243,7 @@ module mac_tx
     `ASSERT(StampIsDue, stamp_in.valid |-> due_q != '0, mac_clk_i, 1'b0)
     `ASSERT(StampIsOwed, stamp_out.valid |-> owed_q != '0, clk_i, 1'b0)
   end else begin : g_no_stamp
-    wire unused = &{1'b0, time_i, stamp.ready};
+    wire unused = &{1'b0, time_i, late_i, late_valid_i, late_time_i, stamp.ready};
     assign stamp.valid = 1'b0;
     assign stamp.data  = '0;
     assign stamp_ready = 1'b1;

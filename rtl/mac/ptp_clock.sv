@@ -6,6 +6,7 @@
 /// it there. `adjust_i` is a level, for the frequency: one unit is 0.058 ppb at 4 ns, the range is an eighth of 4 ns.
 /// `step_i` moves the time by so many ns, once for each clock of `step_valid_i`: for the phase, up to 2 s. Both are seen in
 /// the second clock after. `set_i` is in `time_o` one clock later, its fraction 0; it cancels a step of the clock before.
+/// `fraction_o` is what `time_o` leaves out, of the same edge, in ns * 2^-32.
 /// A step together with a set comes on top of it. Moves backwards only by a step or a set. Starts from 0 at reset.
 /// Takes everything in each clock, without back-pressure; inputs left open leave the clock free running.
 module ptp_clock
@@ -23,7 +24,8 @@ module ptp_clock
     input logic               set_valid_i = '0,
     input ptp_time_t          set_i = '0,
 
-    output ptp_time_t time_o
+    output ptp_time_t        time_o,
+    output logic      [31:0] fraction_o
 );
   localparam int FracW = 32;
   typedef logic [TimeW+FracW-1:0] fine_t;
@@ -34,7 +36,7 @@ module ptp_clock
 
   fine_t time_q;
   fine_t increment_q;  // of the next clock, so that the long addition has two operands only
-  assign time_o = time_q[FracW+:TimeW];
+  assign {time_o, fraction_o} = time_q;
 
   wire fine_t rate = fine_t'(Period) + fine_t'(adjust_i);
   wire fine_t jump = {TimeW'(step_i), FracW'(0)};

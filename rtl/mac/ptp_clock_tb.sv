@@ -10,6 +10,7 @@ module ptp_clock_tb;
   logic signed [31:0] adjust = 0, step = 0;
   logic step_valid = 0, set_valid = 0;
   ptp_time_t set = 0, now, now_slow, now_free;
+  logic [31:0] fraction, unused_slow, unused_free;
 
   ptp_clock dut (
       .clk_i(clk),
@@ -19,19 +20,22 @@ module ptp_clock_tb;
       .step_i(step),
       .set_valid_i(set_valid),
       .set_i(set),
-      .time_o(now)
+      .time_o(now),
+      .fraction_o(fraction)
   );
   ptp_clock #(
       .Period(Slow)
   ) dut_slow (
-      .clk_i (clk),
-      .rst_i (rst),
-      .time_o(now_slow)
+      .clk_i(clk),
+      .rst_i(rst),
+      .time_o(now_slow),
+      .fraction_o(unused_slow)
   );
   ptp_clock dut_free (
-      .clk_i (clk),
-      .rst_i (rst),
-      .time_o(now_free)
+      .clk_i(clk),
+      .rst_i(rst),
+      .time_o(now_free),
+      .fraction_o(unused_free)
   );
 
   // The model: what was given at this edge counts from the next edge on.
@@ -49,7 +53,7 @@ module ptp_clock_tb;
   always @(negedge clk) begin
     if (!rst) begin
       `CHECK(now == want[79:32], $sformatf("time %0d, not %0d", now, want[79:32]))
-      `CHECK(dut.time_q == want, "time is off by less than a nanosecond")
+      `CHECK(fraction == want[31:0], "time is off by less than a nanosecond")
       `CHECK(now_free == 48'(4 * clocks), "the free running clock")
       `CHECK(now_slow == 48'((128'(Slow) * 128'(clocks)) >> 32),
              "the clock with a fractional period")

@@ -23,6 +23,7 @@
 #include "systems/host_nic/driver.hpp"
 #include "systems/host_nic/faults.hpp"
 #include "systems/host_nic/offloads.hpp"
+#include "systems/host_nic/ptp_bench.hpp"
 #include "systems/host_nic/queue_meter.hpp"
 #include "systems/host_nic/queue_sources.hpp"
 #include "systems/host_nic/settings.hpp"
@@ -488,4 +489,10 @@ void Bench::report(JsonWriter& json) const {
 }  // namespace
 }  // namespace emery::host_nic
 
-int main(int argc, char** argv) { return emery::run_simulator<emery::host_nic::Bench>(argc, argv); }
+int main(int argc, char** argv) {
+  using namespace emery;
+  return run_simulator(argc, argv, [](const Options& options) -> std::unique_ptr<Run> {
+    if (host_nic::PtpSettings(options).on) return std::make_unique<host_nic::PtpBench>(options);
+    return std::make_unique<host_nic::Bench>(options);
+  });
+}

@@ -46,7 +46,10 @@ module host_nic
     input  logic      mac_rx_clk_i[MacPorts],
     input  logic      mac_rx_rst_i[MacPorts],
     input  cmac_in_t  mac_i       [MacPorts],
-    output cmac_out_t mac_o       [MacPorts]
+    output cmac_out_t mac_o       [MacPorts],
+
+    // A square wave in the time of the PTP clock.
+    output logic ptp_out_o
 );
   localparam int AddrW = MapW;
   localparam int Vectors = MsixEntryCount;
@@ -210,6 +213,7 @@ module host_nic
   nic_device_regs_pkg::nic_device_regs__in_t hw_in;
   nic_device_regs_pkg::nic_device_regs__out_t hw_out;
   ptp_time_t core_time;
+  logic [31:0] core_fraction;
   logic [1:0] settings_refused;
   reg_range #(
       .N(2),
@@ -297,15 +301,32 @@ module host_nic
   // ---------------------------------------------------------------- time
   ptp_clock i_ptp (
       .clk_i,
-      .rst_i (rst),
-      .time_o(core_time)
+      .rst_i(rst),
+      .adjust_i(hw_out.ptp_adjust.value.value),
+      .step_valid_i(hw_out.ptp_command.step.value),
+      .step_i(hw_out.ptp_value_lo.value.value),
+      .set_valid_i(hw_out.ptp_command.set.value),
+      .set_i({hw_out.ptp_value_hi.value.value, hw_out.ptp_value_lo.value.value}),
+      .time_o(core_time),
+      .fraction_o(core_fraction)
+  );
+  ptp_period i_ptp_period (
+      .clk_i,
+      .rst_i  (rst),
+      .time_i (core_time),
+      .run_i  (hw_out.ptp_out.run.value),
+      .start_i({hw_out.ptp_out_start_hi.value.value, hw_out.ptp_out_start_lo.value.value}),
+      .half_i (hw_out.ptp_out_half.value.value),
+      .level_o(ptp_out_o)
   );
   time_regs i_time_regs (
       .clk_i,
       .time_i (core_time),
+      .fraction_i(core_fraction),
       .latch_i(hw_out.ptp_time_lo.value.swacc),
       .lo_o   (hw_in.ptp_time_lo.value.next),
-      .hi_o   (hw_in.ptp_time_hi.value.next)
+      .hi_o   (hw_in.ptp_time_hi.value.next),
+      .fraction_o(hw_in.ptp_time_fraction.value.next)
   );
 
   // ---------------------------------------------------------------- interfaces

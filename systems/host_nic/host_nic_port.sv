@@ -212,7 +212,9 @@ module host_nic_port
       .frame_out(tx_frame)
   );
   cmac_axis_t mac_tx;
-  cmac_time_t mac_timer;
+  cmac_time_t mac_timer, mac_tx_timer;
+  logic [ 1:0] mac_tx_op;
+  logic [15:0] mac_tx_tag;
   cmac_tx i_mac_tx (
       .clk_i,
       .rst_i,
@@ -222,10 +224,19 @@ module host_nic_port
       .mac_clk_i(mac_tx_clk_i),
       .mac_rst_i(mac_tx_rst_i),
       .tx_tready_i(mac_i.tx_tready),
-      .tx_o(mac_tx)
+      .tstamp_valid_i(mac_i.tx_ptp_tstamp_valid),
+      .tstamp_tag_i(mac_i.tx_ptp_tstamp_tag),
+      .tstamp_i(mac_i.tx_ptp_tstamp),
+      .tx_o(mac_tx),
+      .op_o(mac_tx_op),
+      .tag_o(mac_tx_tag),
+      .timer_o(mac_tx_timer)
   );
   assign mac_o = '{
           tx: mac_tx,
+          tx_ptp_1588op: mac_tx_op,
+          tx_ptp_tag_field: mac_tx_tag,
+          tx_systemtimer: mac_tx_timer,
           tx_reset: mac_tx_rst_i,
           rx_systemtimer: mac_timer,
           rx_reset: mac_rx_rst_i

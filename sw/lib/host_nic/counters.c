@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters, levels, settings and time; and what a received checksum says.
+// Counters, levels and settings; and what a received checksum says.
 #include "device.h"
 
 enum group { DEVICE, INTERFACE, PORT };
@@ -49,11 +49,6 @@ int emnic_set_completion_delay(struct emnic* d, unsigned i, unsigned clocks) {
   d->interface[i].cpl_delay = clocks;
   reg_write(d, d->interface[i].is.registers + INTERFACE_REG(cpl_delay), clocks);
   return 0;
-}
-
-uint64_t emnic_time_ns(struct emnic* d) {
-  const uint32_t low = reg_read(d, DEVICE_REG(ptp_time_lo));  // which holds the other half
-  return (uint64_t)reg_read(d, DEVICE_REG(ptp_time_hi)) << 32 | low;
 }
 
 // ---- checksums

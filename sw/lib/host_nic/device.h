@@ -125,6 +125,7 @@ struct emnic {
   struct emnic_ops ops;
   struct emnic_config config;
   unsigned interfaces, vectors;
+  uint32_t core_khz;  // 0: not read yet
   struct interface interface[EMNIC_MAX_INTERFACES];
   struct emnic_tx* tx;
   struct emnic_rx* rx;

@@ -382,7 +382,8 @@ uint64_t emnic_get_counter(struct emnic* device, enum emnic_counter counter, uns
 // Records and events that named queues which the driver does not have: 0, or something is wrong.
 uint64_t emnic_foreign(const struct emnic* device);
 
-// The device's clock, and the time that a stamp of 40 bits from before then means.
+// The device's clock (clock.h has more), and the time that a stamp of 40 bits from before then
+// means.
 uint64_t emnic_time_ns(struct emnic* device);
 static inline uint64_t emnic_stamp_time(uint64_t now, uint64_t stamp) {
   return now - ((now - stamp) & 0xffffffffffu);

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../clock.h"
 #include "fake_nic.h"
+#include "ptp_test.h"
 #include "queue_formats.h"
 
 static struct fake_nic nic;
@@ -573,6 +575,35 @@ static void test_counters(void) {
   end();
 }
 
+static void test_clock(void) {
+  const struct emnic_config c = plain();
+  uint32_t fraction;
+  begin(&c, 1);
+  nic_device_regs_t* d = &nic.bar->device;
+  d->core_khz = 250000;
+  d->ptp_time_fraction = 9;
+  CHECK(emnic_clock_read(device, &fraction) == emnic_time_ns(device) && fraction == 9);
+  emnic_clock_set(device, 0x123456789abcull);
+  CHECK(d->ptp_value_lo == 0x56789abc && d->ptp_value_hi == 0x1234 && d->ptp_command == 1);
+  CHECK(when(&d->ptp_command, 0) > when(&d->ptp_value_hi, 0));
+  CHECK(emnic_clock_step(device, -7) == 0 && d->ptp_value_lo == 0xfffffff9 && d->ptp_command == 2);
+  CHECK(emnic_clock_step(device, 1ll << 31) == EMNIC_UNSUPPORTED);
+  // A millionth of 4 ns is 17179.87 units of 2^-32 ns.
+  emnic_clock_adjust(device, -1099512);
+  CHECK((int32_t)d->ptp_adjust == -17179);
+  emnic_clock_adjust(device, INT64_MIN);
+  CHECK((int32_t)d->ptp_adjust == INT32_MIN);
+  nic.writes = 0;
+  emnic_clock_output(device, 0x500000001ull, 500);
+  CHECK(d->ptp_out == 1 && d->ptp_out_start_lo == 1 && d->ptp_out_start_hi == 5 &&
+        d->ptp_out_half == 500 && nic.log[0].value == 0);
+  emnic_clock_output(device, 0, 0);
+  CHECK(d->ptp_out == 0);
+  CHECK(emnic_stamp_near(0x50000000000ull, 0xffffffffffull) == 0x4ffffffffffull);
+  CHECK(emnic_stamp_near(0x4ffffffffffull, 5) == 0x50000000005ull);
+  end();
+}
+
 static uint16_t sum_from_14(unsigned bytes) {
   uint32_t sum = 0;
   for (unsigned at = 14; at < bytes; ++at) sum += (uint32_t)frame[at] << (at % 2 ? 0 : 8);
@@ -660,6 +691,8 @@ int main(void) {
   test_steering();
   test_counters();
   test_checksums();
+  test_clock();
+  test_ptp();
   test_no_memory();
   CHECK(events > 0);
   printf("PASS\n");

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""host-nic's clock behind a boundary clock: two cards and their servos, in RTL and C, and what is refused."""
+
+import json
+
+import pytest
+
+from emery.cli import main
+
+SHORT = ["--size", "300", "--set", "ptp=true", "--set", "ptp_settle_us=1500"]
+
+
+def run(tmp_path, capsys, *words):
+    out = tmp_path / "result.json"
+    assert main(["run", "host-nic", *SHORT, *words, "--json", str(out)]) == 0, capsys.readouterr().err
+    return json.loads(out.read_text())
+
+
+def test_a_clock_follows_through_a_switch_under_load(tmp_path, capsys):
+    """1.2 ms off and 65 ppm apart at first; after 75 Syncs within 30 ns, and every frame of both ways arrives."""
+    result = run(tmp_path, capsys, "--direction", "both", "--duration", "60us")
+    ptp = result["resources"]["ptp"]
+    assert ptp["edges"] >= 20 and ptp["offset_ns"]["farthest"] < 30
+    assert sum(count for _, count in ptp["offset_ns"]["histogram"]) == ptp["edges"]
+    master, slave = ptp["cards"]
+    assert master["steps"] == 0 and 1 <= slave["steps"] <= 3 and slave["exchanges"] > 50
+    assert abs(slave["delay_ns"] - 50) < 5 and abs(ptp["switch"]["delay_ns"] - 50) < 5
+    assert result["totals"]["offered"] == result["totals"]["delivered"] > 1000
+
+
+@pytest.mark.parametrize("wrong", ["ports=2", "fault=doorbell", "tx_mode=stream", "mac_tx_ppm=5", "ptp_gain=9"])
+def test_what_does_not_go_with_it(wrong, capsys):
+    assert main(["run", "host-nic", *SHORT, "--set", wrong]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
