@@ -11,7 +11,7 @@ import sys
 from dataclasses import asdict, dataclass
 
 from emery.common import ROOT, UserError, cache_dir, jobs
-from emery.make import linux, toolchain
+from emery.make import dpdk, linux, toolchain
 from emery.report import table
 
 _GIB = 1 << 30
@@ -88,10 +88,10 @@ def _machine() -> Finding:
     return Finding("processors, memory", f"{jobs()} used side by side, {memory:.0f} GiB", "speed", "set EMERY_JOBS")
 
 
-def _guests() -> Finding:
-    packages = linux.missing()
-    mend = f"apt install {' '.join(packages)}"
-    return Finding("Debian packages of ./emery linux", "yes" * (not packages), "linux", mend)
+def _debian(command: str, packages: list[str]) -> Finding:
+    return Finding(
+        f"Debian packages of ./emery {command}", "yes" * (not packages), command, f"apt install {' '.join(packages)}"
+    )
 
 
 def findings() -> list[Finding]:
@@ -104,7 +104,8 @@ def findings() -> list[Finding]:
         _machine(),
         _tool("ccache", "building again, sooner"),
         _libraries(),
-        _guests(),
+        _debian("linux", linux.missing()),
+        _debian("dpdk", dpdk.missing()),
         _tool("git", "the commit in results"),
         _tool("chromium-headless-shell", "tests that look at pages", "chromium", "chromium-browser", "google-chrome"),
         _packages("test", "test, prove, area, timing", "./emery test --co -q"),

@@ -178,6 +178,7 @@ class System:
     extends: dict = field(default_factory=dict)  # by kind, what a folder of the user's own may replace (extension.py)
     extensions: tuple = ()  # such folders
     linux: dict = field(default_factory=dict)  # `sources` of a simulator with guests, files of the kernel `module`
+    dpdk: dict = field(default_factory=dict)  # `sources` of a simulator behind a socket, files of the poll-mode `driver`
     overlays: dict = field(default_factory=dict)  # folders of programs: what lies over them (make/programs.py)
 
     def values(self, settings: list[str] = ()) -> dict:
@@ -416,6 +417,7 @@ def read(folder: Path) -> System:
             soak=data.get("soak", {}),
             extends=data.get("with", {}),
             linux=data.get("linux", {}),
+            dpdk=data.get("dpdk", {}),
             refusals=_refusals(data.get("refuse", []), parameters),
         )
     except KeyError as error:

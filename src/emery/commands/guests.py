@@ -4,7 +4,7 @@
 import argparse
 import os
 
-from emery.commands.options import note, number, set_option, word
+from emery.commands.options import check_json, note, number, put, set_option, traffic, traffic_options, word
 from emery.common import UserError
 
 
@@ -30,6 +30,53 @@ def _linux(arguments) -> int:
     return run.run(target, values, command, arguments.guests, arguments.seed, outputs)
 
 
+_COSTS = ("poll_ns", "frame_ns", "mmio_ns")
+
+
+def _dpdk(arguments) -> int:
+    from emery.guest import testpmd
+    from emery.make import dpdk
+    from emery.runs import prepare_outputs
+    from emery.workload import workload
+
+    if arguments.command and arguments.command[0] != "--":
+        raise UserError(
+            f"dpdk: {arguments.command[0]}: testpmd's own arguments come behind --: ./emery dpdk -- --forward-mode=mac"
+        )
+    words = arguments.command[1:]
+    check_json(arguments.json)
+    dpdk.check()
+    target = testpmd.default_system()
+    values = target.values(arguments.set)
+    if values["ports"] * values["interfaces"] != 1:
+        raise UserError("dpdk: the driver is for cards with one port (ports=1, interfaces=1)")
+    work = workload(target, {**traffic(arguments), **({"size": "64"} if arguments.silent and not arguments.size else {})})
+    if arguments.silent and not work.duration_ps:
+        raise UserError("dpdk: --silent: say for how long with --duration, like 100us")
+    target.refuse({**values, **work.facts()})
+    outputs = prepare_outputs(arguments.pcap_out, arguments.waves, note=note)
+    costs = {name: getattr(arguments, name) for name in _COSTS if getattr(arguments, name) is not None}
+    job = testpmd.Job(words, costs, work, arguments.silent, outputs.pcap_out, outputs.waves.path)
+    said, result = testpmd.run(target, values, job)
+    if arguments.json != "-":
+        print(
+            said if words else said[max(said.find("  ---------------------- Forward"), 0) : said.rfind("++") + 2],
+            end="\n" * bool(said),
+        )
+    put(arguments.json, result, _line_totals(result))
+    return 0
+
+
+def _line_totals(result: dict) -> str:
+    lines = [f"{result['system']}: {result['simulated_ns'] / 1000:.1f} us simulated, seed {result['seed']}", ""]
+    for way, words in (("to_card", "over the line to the card"), ("from_card", "over the line from the card")):
+        count = result["wire"][way]
+        lines.append(f"{words:<28} {count['frames']:,} frames, {count['bytes']:,} bytes")
+    driver = result["driver"]
+    lines.append(f"{'registers':<28} {driver['register_reads']:,} reads, {driver['register_writes']:,} writes")
+    return "\n".join(lines)
+
+
 def add(command):
     """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
     linux = command("linux", _linux, "run", "a command in a real Linux that drives the simulated NIC; its output, its status")
@@ -40,3 +87,18 @@ def add(command):
     linux.add_argument("--kernel-log", type=word, metavar="FILE", help="write what the guest's kernel says")
     linux.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
     linux.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="what runs in the first guest")
+
+    dpdk = command("dpdk", _dpdk, "run", "DPDK's testpmd forwards frames with the simulated NIC and its poll-mode driver")
+    traffic_options(dpdk, ("direction", "routes", "closed_loop"))
+    dpdk.add_argument("--silent", action="store_true", help="nothing comes over the line, for --duration (testpmd generates)")
+    group = dpdk.add_argument_group("what the CPU is taken to need, in simulated time")
+    group.add_argument("--poll-ns", type=number(1, 10**4), metavar="NS", help="a look for frames, a burst that is sent (50)")
+    group.add_argument("--frame-ns", type=number(0, 10**4), metavar="NS", help="a frame of a burst (10)")
+    group.add_argument("--mmio-ns", type=number(0, 10**4), metavar="NS", help="a write to a register (2)")
+    set_option(dpdk)
+    dpdk.add_argument("--pcap-out", type=word, metavar="DIR", help="write what crossed the line: to_card.pcap, from_card.pcap")
+    dpdk.add_argument("--json", type=word, metavar="FILE", help="write the result (- for standard output)")
+    dpdk.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
+    dpdk.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="-- ARGS ...", help="testpmd's arguments; EAL's own -- before"
+    )

@@ -91,10 +91,13 @@ def with_option(parser, name: str):
     )
 
 
-def traffic_options(parser):
+def traffic_options(parser, leave: tuple[str, ...] = ()):
+    """What is sent; without the options in `leave`, which do not apply."""
     group = parser.add_argument_group("traffic")
 
     def option(name: str, text: str, **more):
+        if name in leave:
+            return
         default = f" (default {DEFAULTS[name]})" if name in DEFAULTS else ""
         group.add_argument(shapes.flag(name), type=word, help=text.format(default), **more)
 
@@ -134,4 +137,4 @@ def executor_option(parser):
 
 
 def traffic(arguments) -> dict:
-    return {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
+    return {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name, None) is not None}

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emery import process, system
-from emery.common import UserError
+from emery.guest.simulator import LOOK, Simulator
 from emery.make import linux
-from emery.runs import IntegrityError, write_config
+from emery.runs import IntegrityError
 
 _TOOLS = ("ethtool", "iperf3", "tcpdump", "tc")  # go with the guest where this machine has them
-_LOOK = 0.01  # s, between looks at what the command has said
-_PATIENCE = 20  # s for the simulator to end when the guests have
 
 
 @dataclass(frozen=True)
@@ -63,15 +61,6 @@ class _Tail:
             self.to.flush()
 
 
-def _start_simulator(program: Path, settings: dict, folder: Path) -> subprocess.Popen:
-    write_config(folder / "config", settings)
-    with open(folder / "simulator", "w") as said:
-        child = process.start([str(program), str(folder / "config")], cwd=folder, stdout=said, stderr=subprocess.STDOUT)
-    while "ready" not in (folder / "simulator").read_text() and child.poll() is None:
-        time.sleep(_LOOK)
-    return child
-
-
 def _start_guest(number: int, guests: int, kernel: Path, seed: int, folder: Path) -> subprocess.Popen:
     words = [
         "mem=128M",
@@ -100,12 +89,6 @@ def _start_guest(number: int, guests: int, kernel: Path, seed: int, folder: Path
         return process.start([str(kernel / "linux"), *words], cwd=folder, **how)
 
 
-def _simulator_failed(folder: Path) -> str:
-    """What it said last; empty when all is well."""
-    lines = [x for x in (folder / "simulator").read_text().splitlines() if x.startswith(("error: ", "integrity: "))]
-    return lines[-1] if lines else ""
-
-
 def run(target: system.System, values: dict, command: list[str], guests: int, seed: int, outputs: Outputs) -> int:
     """Runs a command in the first guest; gives its exit status."""
     kernel = linux.kernel()
@@ -118,12 +101,13 @@ def run(target: system.System, values: dict, command: list[str], guests: int, se
         (folder / "command").write_text(shlex.join(command) + "\n")
         settings = {**target.settings(values), "seed": seed, "guests": guests, "folder": folder}
         settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves}
-        children.append(_start_simulator(simulator, settings, folder))
-        if children[0].poll() is None:
+        card = Simulator(simulator, settings, folder)
+        children.append(card.child)
+        if card.runs():
             children += [_start_guest(number, guests, kernel, seed, folder) for number in range(guests)]
         tails = _Tail(folder / "out", sys.stdout.buffer), _Tail(folder / "err", sys.stderr.buffer)
         while len(children) > 1 and all(x.poll() is None for x in children[:2]):
-            time.sleep(_LOOK)
+            time.sleep(LOOK)
             for tail in tails:
                 tail.pass_on()
         process.check()
@@ -131,31 +115,20 @@ def run(target: system.System, values: dict, command: list[str], guests: int, se
             process.finish(child)
         for tail in tails:
             tail.pass_on()
-        _wait(children[0])
+        card.wait()
         if outputs.kernel:  # all of it, or of a kernel that came to grief what it said then
             said = next((x for x in (folder / "dmesg", folder / "kernel0") if x.exists()), os.devnull)
             shutil.copyfile(said, outputs.kernel)
-        return _status(folder)
+        return _status(card, folder)
     finally:
         for child in children:
             process.finish(child)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait(simulator: subprocess.Popen):
-    try:
-        simulator.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.finish(simulator)
-
-
-def _status(folder: Path) -> int:
+def _status(card: Simulator, folder: Path) -> int:
     """The command's exit status, unless the simulator or the guest's kernel came to grief."""
-    said = _simulator_failed(folder)
-    if said.startswith("integrity: "):
-        raise IntegrityError(said.removeprefix("integrity: "), None)
-    if said:
-        raise UserError(f"linux: {said.removeprefix('error: ')}")
+    card.check("linux")
     status = folder / "status"
     if status.exists() and status.read_text().strip().isdigit():
         return int(status.read_text())

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/guest/user_driver.hpp"
+
+#include <sys/mman.h>
+
+#include <stdexcept>
+
+#include "bench/pcie/host_calls.hpp"
+
+namespace emery {
+namespace {
+
+constexpr std::uint64_t kLongestPass = 1'000'000'000;  // ns
+
+}  // namespace
+
+UserDriver::~UserDriver() {
+  for (const Mapping& m : mappings_) ::munmap(m.at, m.bytes);
+}
+
+void UserDriver::serve(const Descriptor& socket) {
+  while (answer(socket)) {
+  }
+}
+
+bool UserDriver::answer(const Descriptor& socket) {
+  sim_message m;
+  std::vector<Descriptor> with;
+  if (!receive(socket, &m, sizeof m, &with)) return false;
+  const PciDevice& device = host_.device();
+  const bool inside = m.at % 4 == 0 && m.at < device.bar0_bytes;
+  sim_message out{m.op, 0, 0, 0};
+  if (m.op == SIM_HELLO && m.value == SIM_LINK_VERSION) {
+    out.at = facts_.bits_per_second;
+    out.value = facts_.address;
+  } else if (m.op == SIM_MEMORY) {
+    out.value = share(m.at, m.value, with);
+  } else if (m.op == SIM_READ32 && inside) {
+    ++stats_.reads;
+    out.value = read32(host_, static_cast<std::uint32_t>(m.at));
+  } else if (m.op == SIM_WRITE32 && inside) {
+    ++stats_.writes;
+    if (host_.mmio_room() == 0)
+      host_.wait([this] { return host_.mmio_room() != 0; }, kNever - host_.now());
+    write32(host_, static_cast<std::uint32_t>(m.at), static_cast<std::uint32_t>(m.value));
+    return true;
+  } else if (m.op == SIM_MASTER) {
+    set_bus_master(host_, m.value != 0);
+  } else if ((m.op == SIM_PASS || m.op == SIM_POLL) && m.value <= kLongestPass) {
+    const Time time = static_cast<Time>(m.value) * kNanosecond;
+    if (m.op == SIM_POLL) {
+      ++stats_.polls;
+      on_poll(time);
+    } else {
+      simulation_.run_for(time);
+    }
+    out.value = ends() ? SIM_ENDS : SIM_RUNS;
+    out.at = static_cast<std::uint64_t>(simulation_.now() / kNanosecond);
+  } else {
+    throw ChannelError("the driver's request " + std::to_string(m.op) + " of " +
+                       std::to_string(m.at) + ", " + std::to_string(m.value) + " makes no sense");
+  }
+  send(socket, &out, sizeof out);
+  return true;
+}
+
+// 1 when the device reaches it, at that address.
+std::uint64_t UserDriver::share(std::uint64_t addr, std::uint64_t bytes,
+                                const std::vector<Descriptor>& with) {
+  if (with.size() != 1 || bytes == 0) return 0;
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, with[0].number(), 0);
+  if (at == MAP_FAILED) return 0;
+  mappings_.push_back({at, bytes});
+  try {
+    memory_.lend(addr, bytes, static_cast<std::uint8_t*>(at));
+  } catch (const std::invalid_argument&) {
+    return 0;
+  }
+  return 1;
+}
+
+}  // namespace emery

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A driver in a process of its own, in user space, that reaches its card over a socket and shares
+// its memory with it (sw/dpdk/sim_link.h).
+//
+// Simulated time goes by only while a request of the driver is answered, by as much as that says:
+// what a CPU does takes the time that the driver states for it. A read takes what it takes; a write
+// is posted, and waits when the link has no room for more.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/guest/channel.hpp"
+#include "bench/pcie/host_if.hpp"
+#include "bench/pcie/host_memory.hpp"
+#include "bench/sim/simulation.hpp"
+#include "sw/dpdk/sim_link.h"
+
+namespace emery {
+
+class UserDriver {
+ public:
+  struct Facts {
+    std::uint64_t address, bits_per_second;  // of the station, of the line
+  };
+  struct Stats {
+    std::uint64_t polls = 0, reads = 0, writes = 0;
+  };
+
+  UserDriver(Simulation& simulation, HostInterface& host, HostMemory& memory, Facts facts)
+      : simulation_(simulation), host_(host), memory_(memory), facts_(facts) {}
+  ~UserDriver();
+  UserDriver(const UserDriver&) = delete;
+  UserDriver& operator=(const UserDriver&) = delete;
+
+  /// Answers until it has gone. Throws ChannelError when what it says makes no sense.
+  void serve(const Descriptor& socket);
+
+  /// The driver is in a burst, and that much time is to go by; called instead of letting it go by.
+  std::function<void(Time)> on_poll;
+  /// Nothing more is to be sent.
+  std::function<bool()> ends;
+  const Stats& stats() const { return stats_; }
+
+ private:
+  bool answer(const Descriptor& socket);
+  std::uint64_t share(std::uint64_t addr, std::uint64_t bytes, const std::vector<Descriptor>& with);
+
+  struct Mapping {
+    void* at;
+    std::size_t bytes;
+  };
+
+  Simulation& simulation_;
+  HostInterface& host_;
+  HostMemory& memory_;
+  Facts facts_;
+  Stats stats_;
+  std::vector<Mapping> mappings_;
+};
+
+}  // namespace emery

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulator that runs beside the program that drives its card: started, listened to, ended."""
+
+import subprocess
+import time
+from pathlib import Path
+
+from emery import process
+from emery.common import UserError
+from emery.runs import IntegrityError, write_config
+
+LOOK = 0.01  # s, between looks at what others have said
+_PATIENCE = 20  # s for the simulator to end when its driver has
+
+
+class Simulator:
+    """One that says `ready` when it can be reached. What it says is in `FOLDER/simulator`."""
+
+    def __init__(self, program: Path, settings: dict, folder: Path):
+        self._said = folder / "simulator"
+        write_config(folder / "config", settings)
+        with open(self._said, "w") as said:
+            self.child = process.start(
+                [str(program), str(folder / "config")], cwd=folder, stdout=said, stderr=subprocess.STDOUT
+            )
+        while not self.has_said("ready") and self.runs():
+            time.sleep(LOOK)
+
+    def runs(self) -> bool:
+        return self.child.poll() is None
+
+    def has_said(self, line: str) -> bool:
+        return line in self._said.read_text().splitlines()
+
+    def wait(self):
+        """Until it has ended, its driver having gone."""
+        try:
+            self.child.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.finish(self.child)
+
+    def check(self, command: str):
+        """Raises what it came to grief with; `command` is what the user calls it by."""
+        lines = [x for x in self._said.read_text().splitlines() if x.startswith(("error: ", "integrity: "))]
+        if lines and lines[-1].startswith("integrity: "):
+            raise IntegrityError(lines[-1].removeprefix("integrity: "), None)
+        if lines:
+            raise UserError(f"{command}: {lines[-1].removeprefix('error: ')}")

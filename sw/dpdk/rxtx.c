@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bursts. The device writes received frames into the very mbufs, and reads those that are sent.
+ * A receive ring is always full: what is taken from a slot is replaced at once.
+ */
+#include <errno.h>
+
+#include <rte_errno.h>
+#include <rte_net.h>
+
+#include "net_emery.h"
+
+enum {
+  BATCH = 64,
+  TCP_CHECKSUM = 16, /* where it is in its header */
+  UDP_CHECKSUM = 6
+};
+
+#define TX_FLAGS                                                                             \
+  (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6)
+
+static int offer(struct emery_rx *rx, struct rte_mbuf *m) {
+  const unsigned int bytes = m->buf_len - RTE_PKTMBUF_HEADROOM;
+  m->data_off = RTE_PKTMBUF_HEADROOM;
+  const int status = emnic_rx_post(rx->ring, rte_mbuf_data_iova_default(m), RTE_MIN(bytes, 0xffffu));
+  if (status != 0) return status;
+  rx->mbuf[rx->posted++ & rx->mask] = m;
+  return 0;
+}
+
+int emery_rx_fill(struct emery_rx *rx) {
+  rx->posted = 0;
+  for (unsigned int i = 0; i < rx->slots; ++i) {
+    struct rte_mbuf *m = rte_pktmbuf_alloc(rx->pool);
+    if (!m) return -ENOMEM;
+    if (offer(rx, m) != 0) {
+      rte_pktmbuf_free(m);
+      return -EIO;
+    }
+  }
+  emnic_rx_flush(rx->ring);
+  return 0;
+}
+
+/* Of a device that will write there no more. */
+void emery_rx_forget(struct emery_rx *rx) {
+  for (unsigned int i = 0; i < rx->slots; ++i) {
+    rte_pktmbuf_free(rx->mbuf[i]);
+    rx->mbuf[i] = NULL;
+  }
+}
+
+void emery_tx_forget(struct emery_tx *tx) {
+  for (unsigned int i = 0; i < tx->slots; ++i) {
+    rte_pktmbuf_free(tx->mbuf[i]);
+    tx->mbuf[i] = NULL;
+  }
+  tx->made = 0;
+}
+
+/* What the device has stopped stays so until the port is started anew. */
+static void look_for_errors(struct emery *emery) {
+  struct emnic_event event;
+  for (unsigned int n = 0; n < emnic_event_queues(emery->core); ++n) {
+    while (emnic_next_event(emnic_event_queue(emery->core, n), &event)) {
+      if (event.completions >= 0) continue;
+      EMERY_LOG(ERR, "event %u of queue %u: error %u", event.kind, event.source, event.code);
+    }
+  }
+}
+
+static uint32_t packet_type(unsigned int flags) {
+  uint32_t type = RTE_PTYPE_L2_ETHER;
+  if (flags & EMNIC_IPV4) type |= RTE_PTYPE_L3_IPV4_EXT_UNKNOWN;
+  if (flags & EMNIC_IPV6) type |= RTE_PTYPE_L3_IPV6_EXT_UNKNOWN;
+  if (flags & EMNIC_TCP) type |= RTE_PTYPE_L4_TCP;
+  if (flags & EMNIC_UDP) type |= RTE_PTYPE_L4_UDP;
+  return type;
+}
+
+static void describe(const struct emery *emery, const struct emnic_completion *c,
+                     struct rte_mbuf *m) {
+  const uint64_t offloads = emery->dev->data->dev_conf.rxmode.offloads;
+  const unsigned int type = c->flags & (EMNIC_IPV4 | EMNIC_IPV6 | EMNIC_TCP | EMNIC_UDP);
+  m->port = emery->dev->data->port_id;
+  m->pkt_len = m->data_len = (uint16_t)c->bytes;
+  m->packet_type = packet_type(type);
+  if (type != 0 && offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH) {
+    m->hash.rss = c->hash;
+    m->ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
+  }
+  if (offloads & (RTE_ETH_RX_OFFLOAD_TCP_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM)) {
+    const int good = emnic_checksum_good(rte_pktmbuf_mtod(m, const uint8_t *), c->bytes, c->csum);
+    if (good == 1) m->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+    if (good == 0) m->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
+  }
+}
+
+uint16_t emery_rx_burst(void *queue, struct rte_mbuf **out, uint16_t most) {
+  struct emery_rx *rx = queue;
+  struct emery *emery = rx->emery;
+  struct emnic_completion c[BATCH];
+  uint16_t received = 0;
+  if (emery->link.gone) return 0;
+  emery_link_poll(&emery->link);
+  if (rx->number == 0) look_for_errors(emery);
+  const unsigned int n = emnic_take(rx->records, c, RTE_MIN(most, (uint16_t)BATCH));
+  for (unsigned int i = 0; i < n; ++i) {
+    struct rte_mbuf *m = rx->mbuf[c[i].slot];
+    struct rte_mbuf *next = c[i].error ? NULL : rte_pktmbuf_alloc(rx->pool);
+    if (next) {
+      describe(emery, &c[i], m);
+      rx->counts.bytes += c[i].bytes;
+      ++rx->counts.packets;
+      out[received++] = m;
+    } else {
+      if (c[i].error) ++rx->counts.errors;
+      else ++rx->no_mbuf;
+      next = m;
+    }
+    offer(rx, next);
+  }
+  emery_owe(&emery->link, n * emery->link.costs.frame);
+  emnic_taken(rx->records, 0);
+  emnic_rx_flush(rx->ring);
+  return received;
+}
+
+/* ---- sending */
+
+static void reap(struct emery_tx *tx) {
+  struct emnic_completion c[BATCH];
+  unsigned int n;
+  do {
+    n = emnic_take(tx->records, c, BATCH);
+    for (unsigned int i = 0; i < n; ++i) {
+      if (c[i].error) ++tx->counts.errors;
+      rte_pktmbuf_free(tx->mbuf[c[i].slot]);
+      tx->mbuf[c[i].slot] = NULL;
+    }
+  } while (n == BATCH);
+  emnic_taken(tx->records, 0);
+}
+
+static int post(struct emery_tx *tx, const struct rte_mbuf *m) {
+  struct emnic_segment segments[EMERY_SEGMENTS];
+  struct emnic_checksum sum = {m->l2_len + m->l3_len, 0};
+  unsigned int count = 0;
+  if (m->nb_segs > EMERY_SEGMENTS) return EMNIC_BAD_SEGMENTS;
+  for (const struct rte_mbuf *s = m; s; s = s->next)
+    segments[count++] = (struct emnic_segment){rte_mbuf_data_iova(s), s->data_len};
+  if ((m->ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_TCP_CKSUM) sum.offset = TCP_CHECKSUM;
+  if ((m->ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_UDP_CKSUM) sum.offset = UDP_CHECKSUM;
+  return emnic_post(tx->ring, segments, count, sum.offset ? &sum : NULL);
+}
+
+uint16_t emery_tx_burst(void *queue, struct rte_mbuf **frames, uint16_t count) {
+  struct emery_tx *tx = queue;
+  struct emery_link *link = &tx->emery->link;
+  uint16_t done = 0;
+  if (link->gone) return 0;
+  emery_link_poll(link);
+  if (link->ends) return 0;
+  reap(tx);
+  for (; done < count; ++done) {
+    struct rte_mbuf *m = frames[done];
+    const int status = post(tx, m);
+    if (status == EMNIC_FULL || status == EMNIC_STOPPED) break;
+    if (status != 0) { /* what can never be sent */
+      ++tx->counts.errors;
+      rte_pktmbuf_free(m);
+      continue;
+    }
+    tx->mbuf[tx->made++ & tx->mask] = m;
+    tx->counts.bytes += m->pkt_len;
+    ++tx->counts.packets;
+  }
+  emery_owe(link, done * link->costs.frame);
+  emnic_tx_flush(tx->ring, 1, 0);
+  return done;
+}
+
+uint16_t emery_tx_prepare(void *queue, struct rte_mbuf **frames, uint16_t count) {
+  (void)queue;
+  for (uint16_t i = 0; i < count; ++i) {
+    struct rte_mbuf *m = frames[i];
+    int status = 0;
+    if (m->nb_segs > EMERY_SEGMENTS) status = -EINVAL;
+    else if (m->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK & ~TX_FLAGS) status = -ENOTSUP;
+    else status = rte_net_intel_cksum_prepare(m); /* the pseudo header's sum, for the device */
+    if (status != 0) {
+      rte_errno = -status;
+      return i;
+    }
+  }
+  return count;
+}

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DPDK drives host-nic: the poll-mode driver under testpmd, `./emery dpdk`."""
+
+import json
+import re
+import socket
+import struct
+
+import pytest
+import scapy.utils
+
+from emery import process
+from emery.cli import main
+from emery.common import UserError
+from emery.guest import testpmd
+from emery.guest.simulator import Simulator
+from emery.make import dpdk
+from emery.workload import workload
+
+needs_dpdk = pytest.mark.skipif(bool(dpdk.missing()), reason=f"Debian packages: {' '.join(dpdk.missing())}")
+TOTALS = {"packets": 300, "dropped": 0}
+
+
+def forward(capfd, path, *words, status=0):
+    """Output, result, and frames to and from the card."""
+    folder = path / str(len(list(path.iterdir())))
+    folder.mkdir()
+    found = main(["dpdk", "--pcap-out", str(folder), "--json", str(folder / "json"), *words])
+    out, err = capfd.readouterr()
+    assert found == status, err
+    frames = [[x for x, _ in scapy.utils.RawPcapReader(str(folder / f"{way}_card.pcap"))] for way in ("to", "from")]
+    return out, json.loads((folder / "json").read_text()), *frames
+
+
+def refused(capfd, *words):
+    assert main(["dpdk", *words]) == 2
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    return said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["io"], ["--frames", "0"], ["--poll-ns", "x"], ["--direction", "tx"], ["--set", "ports=2"], ["--silent", "--frames", "1"]],
+)
+def test_refuses(capfd, words, monkeypatch):
+    monkeypatch.setattr(dpdk, "check", lambda: None)
+    refused(capfd, *words)
+
+
+def test_missing_packages_are_one_line(capfd, monkeypatch):
+    monkeypatch.setattr(dpdk.shutil, "which", lambda name: None)
+    assert "apt-get install -y dpdk" in refused(capfd)
+
+
+@pytest.mark.parametrize(
+    "request_, says",
+    [
+        ((99, 0, 0, 0), "request 99"),
+        ((1, 0, 0, 7), "request 1 "),  # another version
+        ((3, 0, 1 << 40, 0), "request 3 "),  # no such register
+        ((4, 0, (1 << 64) - 4, 0), "request 4 "),  # the last address there is
+        ((4, 0, 2, 0), "request 4 "),  # a part of one
+        ((6, 0, 0, 1 << 60), "request 6 "),  # years
+    ],
+)
+def test_a_driver_that_makes_no_sense(tmp_path, request_, says):
+    """Its simulator ends with one line that says which request that was."""
+    target = testpmd.default_system()
+    values = target.values([])
+    settings = {**target.settings(values), **workload(target, {"size": "64", "frames": "1"}).settings()}
+    settings |= {"socket": tmp_path / "card", "result": tmp_path / "result"}
+    card = Simulator(dpdk.build_simulator(target, values), settings, tmp_path)
+    with socket.socket(socket.AF_UNIX) as driver:
+        driver.connect(str(tmp_path / "card"))
+        driver.sendall(struct.pack("<IIQQ", 1, 0, 0, 1))
+        answer = struct.unpack("<IIQQ", driver.recv(24, socket.MSG_WAITALL))
+        assert answer == (1, 0, 100_000_000_000, 0x020000000001)
+        driver.sendall(struct.pack("<IIQQ", 2, 0, 0, 4096))  # memory without a file
+        assert struct.unpack("<IIQQ", driver.recv(24, socket.MSG_WAITALL)) == (2, 0, 0, 0)
+        driver.sendall(struct.pack("<IIQQ", *request_))
+        assert driver.recv(24) == b""
+    card.wait()
+    with pytest.raises(UserError, match=says):
+        card.check("dpdk")
+    process.finish(card.child)
+
+
+@needs_dpdk
+def test_the_driver_builds_without_a_warning():
+    plugin = dpdk.plugin(testpmd.default_system())
+    assert (plugin.parent / "log").read_text() == ""
+
+
+@needs_dpdk
+def test_totals_are_those_of_the_line_and_the_same_once_more(capfd, tmp_path):
+    words = ("--size", "64-1518", "--frames", "300", "--rate", "0.5")
+    first, again = (forward(capfd, tmp_path, *words) for _ in range(2))
+    assert first == again
+    _, result, sent, back = first
+    assert result["finished"] and len(sent) == 300 and back == sent, "as they came, in their order"
+    assert result["testpmd"] == {"rx": TOTALS, "tx": TOTALS}
+    assert [result["wire"][x]["frames"] for x in ("to_card", "from_card")] == [300, 300]
+    assert forward(capfd, tmp_path, *words, "--seed", "2")[3] != back
+
+
+@needs_dpdk
+def test_frames_that_one_core_cannot_take_are_counted(capfd, tmp_path):
+    """At 148.8 Mpps and 100 ns a frame: the card says what it had no buffer for."""
+    _, result, sent, back = forward(capfd, tmp_path, "--size", "64", "--frames", "4000", "--frame-ns", "50")
+    rx, tx = result["testpmd"]["rx"], result["testpmd"]["tx"]
+    assert rx["dropped"] > 500 and rx["packets"] + rx["dropped"] == len(sent) == 4000
+    assert rx["packets"] == tx["packets"] == len(back)
+    assert set(back) < set(sent)
+
+
+@needs_dpdk
+def test_queues_and_rss(capfd, tmp_path):
+    words = ("--size", "64-512", "--frames", "300", "--flows", "64", "--", "--rxq=4", "--txq=4", "--forward-mode=mac")
+    out, result, sent, back = forward(capfd, tmp_path, *words)
+    assert result["testpmd"]["tx"] == TOTALS
+    shares = [int(x) for x in re.findall(r"RX-packets: (\d+) +TX-packets", out)]
+    assert len(shares) == 4 and min(shares) > 30 and sum(shares) == 300
+    assert sorted(x[12:] for x in back) == sorted(x[12:] for x in sent), "but for the addresses that the mode writes"
+    assert {x[6:12] for x in back} == {bytes.fromhex("020000000001")}
+
+
+@needs_dpdk
+def test_without_rss_all_go_to_the_first_queue(capfd, tmp_path):
+    words = ("--size", "64", "--frames", "300", "--rate", "0.2", "--", "--rxq=2", "--txq=2", "--disable-rss")
+    out, result, *_ = forward(capfd, tmp_path, *words)
+    assert result["testpmd"]["rx"] == TOTALS
+    assert re.search(r"RX Port= 0/Queue= 0 .*\n +RX-packets: 300 ", out) and "Queue= 1 ->" not in out
+
+
+@needs_dpdk
+def test_checksums(capfd, tmp_path):
+    """Made by the device: from a capture whose UDP and TCP checksums are not right all come back right."""
+    from scapy.all import IP, TCP, UDP, Ether, Raw, wrpcap
+
+    frames = []
+    for i in range(40):
+        body = (UDP, TCP)[i % 2](sport=1000 + i, dport=7) / Raw(bytes([i]) * (20 + i))
+        frames.append(Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02") / IP(src="10.0.0.2", dst="10.0.0.1") / body)
+    right = [bytes(x) for x in frames]
+    spoiled = [x[:14] + x[14:34] + x[34:] for x in right]
+    for n, x in enumerate(spoiled):
+        at = 34 + (16 if n % 2 else 6)
+        spoiled[n] = x[:at] + bytes([x[at] ^ 1]) + x[at + 1 :] if n < 20 else x
+    wrpcap(str(tmp_path / "in.pcap"), [Ether(x) for x in spoiled])
+    words = ("--pcap", str(tmp_path / "in.pcap"), "--", "--forward-mode=csum", "--rx-offloads=0xc", "--tx-offloads=0xc")
+    out, result, sent, back = forward(capfd, tmp_path, *words)
+    assert len(back) == 40 and sent != [x.ljust(60, b"\0") for x in right]
+    assert "Bad-l4csum: 20 " in out, "what the device has summed of the received ones"
+    assert sorted(x[12:] for x in back) == sorted(x[12:].ljust(48, b"\0") for x in right)
+
+
+@needs_dpdk
+def test_what_testpmd_generates(capfd, tmp_path):
+    words = ("--silent", "--duration", "20us", "--", "--forward-mode=txonly", "--txpkts=100,50", "--tx-offloads=0x8000")
+    _, result, sent, back = forward(capfd, tmp_path, *words)
+    assert not sent and len(back) == result["testpmd"]["tx"]["packets"] > 100
+    assert {len(x) for x in back} == {150}
+
+
+@needs_dpdk
+def test_statistics_and_settings(capfd, tmp_path):
+    script = tmp_path / "commands"
+    lines = [
+        "port stop 0",
+        "port config mtu 0 1000",
+        "port start 0",
+        "show port info 0",
+        "show port xstats 0",
+        "show device info all",
+    ]
+    script.write_text("\n".join(lines) + "\n")
+    out, result, *_ = forward(capfd, tmp_path, "--frames", "100", "--size", "64", "--", f"--cmdline-file={script}")
+    assert "MTU: 1000" in out and "Link status: up" in out and "Link speed: 100 Gbps" in out
+    assert "port_rx_no_descriptor: 0" in out and "rx_q0_packets: 0" in out
+    assert result["testpmd"]["rx"]["packets"] == 100
+
+
+@needs_dpdk
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["--nothing"], "unrecognized option '--nothing'"),
+        (["--rxq=999"], "rxq 999 invalid"),
+        (["--rxd=96"], "96 descriptors: a ring has a power of two"),
+        (["--max-pkt-len=9000"], "mbufs have room for"),
+        (["--vdev", "net_emery1,wrong=1", "--"], "its arguments are socket"),
+        (["--vdev", "net_emery1,socket=/nowhere", "--"], "No such file"),
+    ],
+)
+def test_what_testpmd_does_not_take(capfd, words, says):
+    assert says in refused(capfd, "--", *words)
+
+
+@needs_dpdk
+def test_the_simulator_goes(capfd, monkeypatch):
+    """The link is down, testpmd ends, one line says so."""
+
+    class Mortal(testpmd.Simulator):
+        def runs(self):
+            if self.has_said("polling"):
+                process.finish(self.child)
+            return super().runs()
+
+    monkeypatch.setattr(testpmd, "Simulator", Mortal)
+    assert main(["dpdk", "--frames", "1000000", "--size", "64"]) == 1
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1 and "the simulator has gone: the link is down" in said
