@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/route/judge.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace emery::route {
@@ -62,6 +63,8 @@ const char* name(Reason reason) {
       return "source";
     case Reason::kDestination:
       return "destination";
+    case Reason::kOwnAddress:
+      return "own_address";
     case Reason::kNoRoute:
       return "no_route";
     case Reason::kTtl:
@@ -90,7 +93,9 @@ Reason Judge::refuse(std::span<const std::uint8_t> frame, std::uint64_t own,
   if (group && !multicast(destination)) return Reason::kGroupMac;
   if (special(source)) return Reason::kSource;
   if (special(destination)) return Reason::kDestination;
-  const auto out = tables_.find(static_cast<std::uint32_t>(number(ip.subspan(16, 4))));
+  const auto address = static_cast<std::uint32_t>(number(ip.subspan(16, 4)));
+  if (std::ranges::find(addresses_, address) != addresses_.end()) return Reason::kOwnAddress;
+  const auto out = tables_.find(address);
   if (!out) return Reason::kNoRoute;
   verdict.port = *out;
   return ip[8] <= 1 ? Reason::kTtl : Reason::kNone;

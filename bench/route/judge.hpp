@@ -5,12 +5,14 @@
 //
 // A frame with several faults is dropped for the first of them, in the order of `Reason`. Options
 // are carried but not acted on (the RFC asks for source routes, record route and time stamps).
-// Directed broadcasts cannot be told: the router has no addresses of its own on its networks.
+// Directed broadcasts cannot be told: a route does not say whether its prefix is a network.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "bench/route/routes.hpp"
 
@@ -29,6 +31,7 @@ enum class Reason {
   kGroupMac,     // 5.3.4: a link-layer broadcast or multicast, but not to an IP multicast group
   kSource,       // 5.3.7, 4.2.2.11: network 0 or 127, or no unicast address
   kDestination,  // the same; a multicast group, since these routers have no multicast routes
+  kOwnAddress,   // 5.2.3: for the router itself
   kNoRoute,
   kTtl,  // 5.3.1, 4.2.2.9: would reach zero
 };
@@ -49,7 +52,9 @@ class Judge {
   /// Which unicast Ethernet addresses are the router's: its own, or any.
   enum class Station { kOwn, kAny };
 
-  Judge(const Routes& routes, Station station) : tables_(routes), any_(station == Station::kAny) {}
+  /// `addresses`: the router's own.
+  Judge(const Routes& routes, Station station, std::vector<std::uint32_t> addresses = {})
+      : tables_(routes), any_(station == Station::kAny), addresses_(std::move(addresses)) {}
 
   /// A frame without FCS, 60 bytes at least, that came in at a port whose address is `own` (first
   /// byte in bits 47:40).
@@ -63,6 +68,7 @@ class Judge {
 
   PrefixTables tables_;
   bool any_;
+  std::vector<std::uint32_t> addresses_;
 };
 
 }  // namespace emery::route

@@ -2,6 +2,7 @@
 #include "bench/route/routes.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -38,10 +39,8 @@ bool take(std::string_view& text, char c) {
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-bool skip_blanks(std::string_view& text) {
-  const std::size_t before = text.size();
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  return text.size() != before;
+bool begins_with_ipv6(std::string_view line) {
+  return line.substr(0, line.find_first_of(" \t")).find(':') != line.npos;
 }
 
 std::string written(const Route& route) {
@@ -53,13 +52,8 @@ std::string written(const Route& route) {
 
 /// What is wrong with a line, or nothing.
 std::string parse_line(std::string_view text, unsigned ports, Route& route) {
-  if (text.substr(0, text.find_first_of(" \t")).find(':') != std::string_view::npos)
-    return "an IPv6 prefix: there is only IPv4 here";
-  unsigned part = 0;
-  for (int i = 0; i < 4; ++i) {
-    if (!number(digits(text), 255, part) || !take(text, i == 3 ? '/' : '.')) return kExample;
-    route.prefix = route.prefix << 8 | part;
-  }
+  if (begins_with_ipv6(text)) return "an IPv6 prefix: there is only IPv4 here";
+  if (!take_address(text, route.prefix) || !take(text, '/')) return kExample;
   const std::string_view length = digits(text);
   if (length.empty() || !skip_blanks(text)) return kExample;
   const std::string_view port = digits(text);
@@ -75,7 +69,27 @@ std::string parse_line(std::string_view text, unsigned ports, Route& route) {
 
 }  // namespace
 
-Routes parse_routes(std::string_view text, const std::string& name, unsigned ports) {
+bool skip_blanks(std::string_view& text) {
+  const std::size_t before = text.size();
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  return text.size() != before;
+}
+
+bool take_number(std::string_view& text, unsigned most, unsigned& value) {
+  return number(digits(text), most, value);
+}
+
+bool take_address(std::string_view& text, std::uint32_t& address) {
+  for (int i = 0; i < 4; ++i) {
+    unsigned part = 0;
+    if ((i != 0 && !take(text, '.')) || !take_number(text, 255, part)) return false;
+    address = address << 8 | part;
+  }
+  return true;
+}
+
+Routes parse_routes(std::string_view text, const std::string& name, unsigned ports,
+                    const OtherLine& other) {
   if (text.starts_with("\x1f\x8b")) throw OptionError(name + ": compressed; unpack it first");
   struct Seen {
     std::size_t line;
@@ -94,6 +108,11 @@ Routes parse_routes(std::string_view text, const std::string& name, unsigned por
     const auto fail = [&](const std::string& what) {
       throw OptionError(name + ":" + std::to_string(line) + ": " + what);
     };
+    if (other && !begins_with_ipv6(rest) &&
+        std::isalpha(static_cast<unsigned char>(rest.front()))) {
+      if (const std::string wrong = other(rest); !wrong.empty()) fail(wrong);
+      continue;
+    }
     Route route;
     if (const std::string wrong = parse_line(rest, ports, route); !wrong.empty()) fail(wrong);
     const auto [first, fresh] =
@@ -109,11 +128,11 @@ Routes parse_routes(std::string_view text, const std::string& name, unsigned por
   return routes;
 }
 
-Routes read_routes(const std::string& path, unsigned ports) {
+Routes read_routes(const std::string& path, unsigned ports, const OtherLine& other) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw OptionError(path + ": cannot be read");
-  return parse_routes(text, path, ports);
+  return parse_routes(text, path, ports, other);
 }
 
 RouteTrie::RouteTrie(const Routes& routes) : nodes_(1) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,19 @@ using Routes = std::vector<Route>;
 /// with another port, bits beyond its length, more than 32 of them, a port that is not there, IPv6,
 /// a text without routes: OptionError with `name`, line and what is wrong. There need be no default
 /// route, and nothing else beside one.
-Routes parse_routes(std::string_view text, const std::string& name, unsigned ports);
-Routes read_routes(const std::string& path, unsigned ports);
+///
+/// Lines that begin with a letter, and not with an IPv6 address, are a router's own: `other` says
+/// what is wrong with one, or nothing.
+using OtherLine = std::function<std::string(std::string_view line)>;
+Routes parse_routes(std::string_view text, const std::string& name, unsigned ports,
+                    const OtherLine& other = {});
+Routes read_routes(const std::string& path, unsigned ports, const OtherLine& other = {});
+
+/// Take what is at the front of a text off it; false when there is no such thing: decimal digits
+/// (without a 0 before others) of a number that is at most `most`, a dotted address, blanks.
+bool take_number(std::string_view& text, unsigned most, unsigned& value);
+bool take_address(std::string_view& text, std::uint32_t& address);
+bool skip_blanks(std::string_view& text);
 
 /// Whether packets to this address are never forwarded, whatever the routes say (RFC 1812, 5.3.7,
 /// 4.2.2.11).

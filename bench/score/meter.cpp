@@ -80,13 +80,17 @@ bool Meter::steady(const std::vector<const Stream*>& streams, std::size_t from,
 }
 
 Meter::Window Meter::window() const {
-  std::uint64_t frames = 0;
-  for (const Stream& s : streams_) frames += s.total.frames;
+  std::uint64_t frames = 0, busy = 0;
+  for (const Stream& s : streams_) {
+    frames += s.total.frames;
+    busy += s.total.frames != 0;
+  }
+  const std::uint64_t least = std::max<std::uint64_t>(100, 2 * busy);  // one in so many has weight
   std::vector<const Stream*> streams;
   Time full = begin_, last = begin_;
   for (const Stream& s : streams_) {
     last = std::max(last, s.last);
-    if (s.total.frames == 0 || s.total.frames * 100 < frames) continue;
+    if (s.total.frames == 0 || s.total.frames * least < frames) continue;
     streams.push_back(&s);
     full = std::max(full, s.first);
   }

@@ -6,11 +6,15 @@
 // 1/2048 of the run. Counts are exact; a window begins and ends where bins do.
 //
 // The window ends when the first source stops (`end`). It begins when the pipes are full: after
-// every stream of weight (1 % of all deliveries) has delivered a frame, at the first of seven
+// every stream of weight (1 % of all deliveries, or half of an even share where there are more than
+// fifty streams) has delivered a frame, at the first of seven
 // places in the time that is left from which on the run is steady. Steady: both halves of the
 // window deliver the same, by line bytes, in total and on each stream of weight, within 3 % and
 // what chance makes of so many frames, or blocks where they come out in blocks (`in_blocks`). Where
 // there is no such place there are no rates.
+//
+// What is served a buffer at a time is steady over many turns only: a turn more in one half is no
+// chance. A run has to be as long as that takes.
 //
 // A stream's rate is of the fewer of the frames that went in and of those that came out within the
 // window: what had waited before it, and comes out faster than anything can go in, is no rate.

@@ -164,6 +164,11 @@ void test_many_random_streams(Checks& check) {
     check.that(steady == 50, "56 streams at random are steady: " + std::to_string(steady));
     check.that(whole >= 45, "most of the run is measured: " + std::to_string(whole));
   }
+  int crowd = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed)
+    crowd += random_streams(132, 80000, 1, seed).steady;
+  check.that(crowd == 10,
+             "132 streams are steady though each is below 1 %: " + std::to_string(crowd));
   int excused = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Meter::Window window = random_streams(8, 40000, 0.6, seed);

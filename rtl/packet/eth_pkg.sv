@@ -8,6 +8,7 @@ package eth_pkg;
 
   /// PTP time in ns since the clock was set, modulo 2^48.
   typedef logic [TimeW-1:0] ptp_time_t;
+  localparam logic [15:0] PtpType = 16'h88f7;  // EtherType of IEEE 1588 over Ethernet
 
   /// One beat of a frame. All beats but the last are full; the first byte is in the lowest lane.
   typedef struct packed {

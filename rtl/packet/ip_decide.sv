@@ -46,6 +46,7 @@ module ip_decide
   class_key_t class_key_q;
   route_decision_t decision_q;
   logic [7:0] ttl_q;
+  logic to_host_q;  // expired, and the host is to say so
   logic [15:0] checksum_q;
 
   // Check, and match the ternary routes.
@@ -81,6 +82,7 @@ module ip_decide
       .index_o     (route)
   );
 
+  wire to_host = mode_i.expired_to_host && head.ttl <= 8'd1;
   wire not_ours = head.typed && !head.dst_mac[40] && head.dst_mac != mode_i.mac && !mode_i.promiscuous;
   wire bad = not_ours || (verdict.ip && (verdict.bad_header || verdict.bad_checksum));
 
@@ -113,7 +115,7 @@ module ip_decide
   assign key.valid = state_q == Lookup;
   assign key.data = class_key_q.dst;
   assign result.ready = state_q == Wait;
-  wire found_peer = found.hit && !found_route.slow && 32'(found_route.peer) < Peers;
+  wire found_peer = found.hit && !found_route.slow && 32'(found_route.peer) < Peers && !to_host_q;
 
   // Last the class, and what the rewriting needs.
   logic [Masks-1:0] mask_valid;
@@ -164,8 +166,9 @@ module ip_decide
         decision_q.not_ours <= not_ours;
         decision_q.header <= verdict.ip && verdict.bad_header;
         decision_q.bad_checksum <= verdict.ip && verdict.bad_checksum;
-        decision_q.dest <= routed ? peer_t'(route) : SlowPath;
-        decision_q.rewrite <= routed;
+        to_host_q <= to_host;
+        decision_q.dest <= routed && !to_host ? peer_t'(route) : SlowPath;
+        decision_q.rewrite <= routed && !to_host;
         state_q <= (LpmNodes > 0 && mode_i.lpm && forward && !routed && !bad) ? Lookup : Classify;
       end
       Lookup:  if (key.ready) state_q <= Wait;

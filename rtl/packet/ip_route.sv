@@ -6,10 +6,10 @@
 /// and class. Untagged IPv4 without options, from and to unicast addresses, that a ternary route matches (the lowest index), or
 /// else the longest prefix in the trie when `mode_i.lpm`, takes the fast path: new MAC addresses, TTL - 1, checksum updated.
 /// Everything else goes to the host untouched. Dropped (RFC 1812): frames to another MAC address, unless `mode_i.promiscuous`;
-/// IPv4 with a bad header or checksum; a route that says so; a TTL that would reach zero on the fast path. `drop_o` names
-/// the reason, the first of these, once a frame, none for frames that come with `err`. Frames found bad at their end come
-/// out with `drop`, the others not at all. The first class mask of the destination that matches decides the class, no
-/// match or not IPv4: the last class.
+/// IPv4 with a bad header or checksum; a route that says so; a TTL that would reach zero on the fast path (with
+/// `mode_i.expired_to_host` the packet goes to the host instead). `drop_o` names the reason, the first of these, once a frame,
+/// none for frames that come with `err`. Frames found bad at their end come out with `drop`, the others not at all. The first
+/// class mask of the destination that matches decides the class, no match or not IPv4: the last class.
 /// One word a clock; a frame takes its words, but 5 clocks at least, with a lookup in the trie levels + 5 (13 at the most).
 /// Full back-pressure. What is set may change at any time; a frame sees old or new.
 module ip_route

@@ -15,7 +15,8 @@ module ip_route_tb;
 
   `STREAM_ON(word_beat_t, in, clk, rst)
   `STREAM_ON(routed_beat_t, out, clk, rst)
-  logic fast = 1, lpm = 0, qos = 1, rewrite_source = 1, promiscuous = 0, we = 0;
+  logic
+      fast = 1, lpm = 0, qos = 1, rewrite_source = 1, promiscuous = 0, expired_to_host = 0, we = 0;
   route_rule_t [Peers-1:0] routes = '0;
   class_rule_t [Peers:0][Classes-2:0] classes = '0;
   logic [10:0] addr;
@@ -28,7 +29,7 @@ module ip_route_tb;
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
-      .mode_i('{fast, lpm, qos, rewrite_source, promiscuous, Own}),
+      .mode_i('{fast, lpm, qos, rewrite_source, promiscuous, expired_to_host, Own}),
       .routes_i(routes),
       .classes_i(classes),
       .lpm_we_i(we),
@@ -49,6 +50,7 @@ module ip_route_tb;
     int cls;
   } expected_t;
   expected_t expected[$];
+  int unsigned expired = 0;
   int unsigned wanted[5], counted[5];  // not_ours, header, checksum, no_route, ttl
   string reasons[5] = '{"not_ours", "header", "checksum", "no_route", "ttl"};
 
@@ -140,7 +142,10 @@ module ip_route_tb;
           found = route < Peers;
           if (found) e.dest = route;
         end
-        if (found) begin
+        if (found && f[22] <= 1 && expired_to_host) begin
+          e.dest = Peers;
+          expired++;
+        end else if (found) begin
           if (f[22] <= 1) begin
             if (!err && !e.drop) wanted[4]++;
             return;
@@ -390,12 +395,14 @@ module ip_route_tb;
       qos = $urandom_range(3) != 0;
       rewrite_source = 1'($urandom_range(1));
       promiscuous = $urandom_range(2) == 0;
+      expired_to_host = 1'($urandom_range(1));
       in_percent = round % 2 == 0 ? 100 : $urandom_range(100, 10);
       out_percent = round % 4 < 2 ? 100 : $urandom_range(100, 10);
       repeat (150) some_frame(round % 5 == 4);
       settle();
     end
-    `CHECK(rewritten > 500 && to_host > 500 && erased > 50, "too few frames of a kind")
+    `CHECK(rewritten > 500 && to_host > 500 && erased > 50 && expired > 50,
+           "too few frames of a kind")
     foreach (counted[i]) `CHECK(counted[i] > 10, {"too few drops for ", reasons[i]})
     $display("%0d rewritten, %0d to the host, %0d erased, %p dropped", rewritten, to_host, erased,
              counted);

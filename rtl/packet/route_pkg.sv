@@ -57,12 +57,13 @@ package route_pkg;
 
   /// How `ip_route` treats frames.
   typedef struct packed {
-    logic fast;            // there is a fast path
-    logic lpm;             // the trie is loaded
-    logic qos;             // else all are in the last class
-    logic rewrite_source;  // the MAC source address too
+    logic fast;             // there is a fast path
+    logic lpm;              // the trie is loaded
+    logic qos;              // else all are in the last class
+    logic rewrite_source;   // the MAC source address too
     logic promiscuous;
-    mac_t mac;             // own address
+    logic expired_to_host;  // what another hop would leave without time to live: not dropped
+    mac_t mac;              // own address
   } route_mode_t;
 
   /// What `ip_parse` finds in front of a frame. Fields behind the end of a short frame are whatever came before.

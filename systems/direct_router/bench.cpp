@@ -25,8 +25,8 @@
 #include "systems/direct_router/host.hpp"
 #include "systems/direct_router/machine.hpp"
 #include "systems/direct_router/reference.hpp"
-#include "systems/direct_router/routes.hpp"
 #include "systems/direct_router/scenario.hpp"
+#include "systems/direct_router/tables.hpp"
 
 namespace emery::direct_router {
 namespace {
@@ -40,9 +40,9 @@ constexpr unsigned kVlanAndHeader = 18;
 enum Stage : unsigned { kMacRx, kIpRoute, kBurst, kHost, kSlowTx, kMacTx };
 
 // Traffic is of two classes when a part of it is.
-bool by_class(const Options& options, const Workload& workload) {
+bool by_class(const Options& options, const Workload& workload, const Tables& tables) {
   const auto high = options.get<double>("high");
-  return !workload.captures() && high > 0 && high < 1;
+  return !workload.captures() && !tables.own_classes && high > 0 && high < 1;
 }
 
 Workload::Line line(const Options& options) {
@@ -50,7 +50,8 @@ Workload::Line line(const Options& options) {
   return {kLineRate, mtu + kVlanAndHeader, "the MTU of " + std::to_string(mtu) + " allows"};
 }
 
-HostConfig host_config(const Options& options, const Scenario& scenario, const Machine& machine) {
+HostConfig host_config(const Options& options, const Scenario& scenario, const Machine& machine,
+                       const Tables& tables) {
   HostConfig h{};
   h.cards = scenario.cards;
   h.classes = options.get<unsigned>("classes");
@@ -74,7 +75,14 @@ HostConfig host_config(const Options& options, const Scenario& scenario, const M
   h.retry_clocks = clocks("retry_us");
   h.ring = options.get<unsigned>("ring");
   h.tx_prefetch = options.get<unsigned>("tx_prefetch");
+  h.tx_batch = options.get<unsigned>("tx_batch");
   h.cpu_per_packet = options.ns("cpu_ns");
+  h.control = {tables.addresses,
+               h.own_mac,
+               h.next_hop,
+               options.get<unsigned>("mtu"),
+               options.get<double>("icmp_rate"),
+               options.get<unsigned>("icmp_burst")};
   return h;
 }
 
@@ -124,11 +132,11 @@ class Bench final : public Run {
   Workload workload_;
   HostMemory memory_;
   std::unique_ptr<Machine> machine_;
+  Tables tables_;
   HostConfig host_config_;
   bool by_class_;
   Crossings crossings_;
   Accounts accounts_;
-  Routes routes_;
   std::optional<route::Addresses> addresses_;
   std::unique_ptr<Host> host_;
   std::optional<BurstWatch> bursts_;  // a traced run
@@ -148,8 +156,11 @@ Bench::Bench(const Options& options)
       scenario_(Scenario::from(options)),
       workload_(options, line(options), scenario_.cards),
       machine_(Machine::make(options, scenario_.cards, simulation_, memory_)),
-      host_config_(host_config(options, scenario_, *machine_)),
-      by_class_(by_class(options, workload_)),
+      tables_(Tables::make(options.get("routes", ""), scenario_.cards,
+                           options.get<unsigned>("classes"), workload_.captures(),
+                           options.get<bool>("own_addresses"))),
+      host_config_(host_config(options, scenario_, *machine_, tables_)),
+      by_class_(by_class(options, workload_, tables_)),
       crossings_(
           score_, scenario_.cards,
           by_class_ ? std::vector<std::string>{"/high", "/low"} : std::vector<std::string>{""}),
@@ -160,15 +171,14 @@ Bench::Bench(const Options& options)
       message_words_(options.get<unsigned>("message_bytes") / 8) {
   if (scenario_.slow && !machine_->slow_path())
     throw OptionError("these cards have no slow path: config=A and slow_path need bus=pcix");
+  if (!tables_.addresses.empty() && !machine_->slow_path())
+    throw OptionError("these cards have no slow path: a router with addresses needs bus=pcix");
   machine_->open_waves(waves());
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
   patience_ = kQuiet + host_config_.cpu_per_packet * 4 +
               (faults_.any() ? 2 * timeout + faults_.stall_for : 0);
   simulation_.add(machine_->bus_clock(), *this);
-  const std::string file = options.get("routes", "");
-  routes_ = file.empty() ? default_routes(scenario_.cards, workload_.captures())
-                         : route::read_routes(file, scenario_.cards);
-  addresses_.emplace(routes_, scenario_.cards);
+  addresses_.emplace(tables_.routes, scenario_.cards);
   unsigned inputs = 0;
   for (unsigned p = 0; p < scenario_.cards; ++p) {
     connect_port(p, options);
@@ -265,15 +275,19 @@ void Bench::open() {
   simulation_.run_for(kMicrosecond);
 
   const HostConfig& h = host_config_;
-  host_ = std::make_unique<Host>(h, simulation_, machine_->cpu(), memory_, routes_);
+  host_ = std::make_unique<Host>(h, simulation_, machine_->cpu(), memory_, tables_);
+  host_->on_answer = [this](std::span<const std::uint8_t> frame, unsigned port) {
+    offer(crossings_.from_router(port), frame, 0, simulation_.now());
+  };
   host_->probe();
   machine_->found();
   if (trace()) watch_ways();
   for (unsigned c = 0; c < scenario_.cards; ++c)
-    card_routes_.emplace_back(routes_, c, scenario_.cards, host_->lpm_nodes());
+    card_routes_.emplace_back(tables_.routes, tables_.addresses, c, scenario_.cards,
+                              host_->lpm_nodes());
   const ReferenceConfig reference{h.own_mac,     h.next_hop, h.fast_path, h.rewrite_source,
                                   h.promiscuous, h.qos,      h.classes};
-  reference_ = std::make_unique<Reference>(reference, routes_, card_routes_);
+  reference_ = std::make_unique<Reference>(reference, tables_, card_routes_);
   host_->start(card_routes_);
   simulation_.run_for(5 * kMicrosecond);
   machine_->mark(0);

@@ -108,6 +108,7 @@ module direct_card
           qos: hw_out.control.qos.value,
           rewrite_source: hw_out.control.rewrite_source.value,
           promiscuous: hw_out.control.promiscuous.value,
+          expired_to_host: hw_out.control.expired_to_host.value,
           mac: {hw_out.mac_lo.value.value, hw_out.mac_hi.value.value[15:0]}
       }
       ),

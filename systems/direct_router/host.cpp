@@ -9,7 +9,6 @@
 
 #include "direct_formats.hpp"
 #include "direct_router.h"
-#include "systems/direct_router/reference.hpp"
 
 namespace emery::direct_router {
 namespace {
@@ -42,12 +41,14 @@ void put_mac(std::uint8_t* to, std::uint64_t mac) {
 }  // namespace
 
 Host::Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostMemory& memory,
-           const Routes& routes)
+           const Tables& tables)
     : config_(config),
       simulation_(simulation),
       bus_(bus),
       memory_(memory),
-      routes_(routes),
+      routes_(tables.routes),
+      classes_(tables.classes),
+      control_(config_.control, routes_),
       card_(config.cards),
       turn_(config.classes) {
   for (Card& card : card_) card.given_up.resize(config.cards);
@@ -181,6 +182,7 @@ void Host::start(const std::vector<CardRoutes>& routes) {
     if (config_.rewrite_source) control |= CARD_REGS__CONTROL__REWRITE_SOURCE_bm;
     if (config_.output_round_robin) control |= CARD_REGS__CONTROL__OUTPUT_ROUND_ROBIN_bm;
     if (config_.promiscuous) control |= CARD_REGS__CONTROL__PROMISCUOUS_bm;
+    if (control_.on()) control |= CARD_REGS__CONTROL__EXPIRED_TO_HOST_bm;
     write(c, EMERY_REG(control), control);
   }
   const Time most = (static_cast<Time>(bus_.requests()) + 100) * kMicrosecond;
@@ -215,19 +217,29 @@ void Host::load_routes(unsigned c, const CardRoutes& routes) {
   for (const std::uint32_t entry : routes.entries()) write(c, EMERY_REG(lpm_data), entry);
 }
 
+// Where a frame that takes the slow path leaves, a card does not know: it goes by what is of any
+// port.
 void Host::load_classes(unsigned c) {
   using Class = class_regs__stride20_t;
   for (unsigned d = 0; d <= peers_; ++d) {
     if (d + 1 >= config_.cards && d != peers_) continue;
     for (unsigned k = 0; k + 1 < config_.classes; ++k) {
+      const auto rule = std::ranges::find_if(classes_, [&](const ClassRule& r) {
+        return r.cls == k && (d == peers_ ? !r.port : r.at(CardRoutes::card(c, d)));
+      });
       const std::size_t at = kClassMask + (4 * d + k) * sizeof(Class);
-      for (const std::size_t off : {offsetof(Class, src), offsetof(Class, src_mask),
-                                    offsetof(Class, dst), offsetof(Class, dst_mask)})
-        write(c, at + off, 0);
+      const ClassRule& r = rule == classes_.end() ? ClassRule{} : *rule;
+      write(c, at + offsetof(Class, src), r.source.prefix);
+      write(c, at + offsetof(Class, src_mask), r.source.mask());
+      write(c, at + offsetof(Class, dst), r.destination.prefix);
+      write(c, at + offsetof(Class, dst_mask), r.destination.mask());
       write(c, at + offsetof(Class, other),
-            std::uint32_t{kTos[k]} << CLASS_REGS__OTHER__TOS_bp |
-                std::uint32_t{kTosMask} << CLASS_REGS__OTHER__TOS_MASK_bp);
-      write(c, at + offsetof(Class, control), CLASS_REGS__CONTROL__VALID_bm);
+            std::uint32_t{r.tos} << CLASS_REGS__OTHER__TOS_bp |
+                std::uint32_t{r.tos_mask} << CLASS_REGS__OTHER__TOS_MASK_bp |
+                std::uint32_t{r.protocol} << CLASS_REGS__OTHER__PROTOCOL_bp |
+                std::uint32_t{r.protocol_mask} << CLASS_REGS__OTHER__PROTOCOL_MASK_bp);
+      write(c, at + offsetof(Class, control),
+            rule == classes_.end() ? 0 : CLASS_REGS__CONTROL__VALID_bm);
     }
   }
 }
@@ -256,7 +268,9 @@ const char* Host::judge(std::span<std::uint8_t> frame, unsigned& port) const {
   if ((eth[0] & 1) && (ip[16] & 0xf0) != 0xe0) return "group_mac";
   if (ip[12] == 0 || ip[12] == 127 || ip[12] >= 224) return "source";
   if (ip[16] == 0 || ip[16] == 127 || ip[16] >= 224) return "destination";
-  const auto to = routes_.find(static_cast<std::uint32_t>(big16(ip + 16)) << 16 | big16(ip + 18));
+  const std::uint32_t address = static_cast<std::uint32_t>(big16(ip + 16)) << 16 | big16(ip + 18);
+  if (control_.owns(address)) return "own_address";
+  const auto to = routes_.find(address);
   if (!to) return "no_route";
   if (ip[8] < 2) return "ttl";
   port = *to;
@@ -280,7 +294,7 @@ bool Host::begin(Time now, unsigned from, unsigned cls) {
     if (work.drop == nullptr) {
       work.to = port;
       const Ring& out = card_[port].transmit;
-      if (static_cast<std::uint16_t>(out.producer - out.consumer) == config_.ring) {
+      if (full(out)) {
         ++stats_.ring_full;
         if (now - card_[port].moved < config_.patience) {
           held_ = true;
@@ -304,6 +318,10 @@ void Host::poll(Time now) {
   if (bus_.requests() >= kMostAccesses) return;
   held_ = false;
   for (Card& card : card_) reap(now, card);
+  for (unsigned c = 0; untold_ != 0 && c < config_.cards; ++c) {
+    const Ring& out = card_[c].transmit;
+    if (out.told != out.producer && now - card_[c].untold_since >= config_.tell_after) tell(c);
+  }
   for (unsigned k = 0; k < config_.classes; ++k) {
     for (unsigned n = 0; n < config_.cards; ++n) {
       const unsigned from = (turn_[k] + n) % config_.cards;
@@ -331,6 +349,7 @@ void Host::finish() {
       ++card.given_up[work_.to];
     } else {
       ++card.drops[work_.drop];
+      if (control_.on()) answer({memory_.pointer(buffer, bytes), bytes});
     }
     return give_back(card, ring, buffer);
   }
@@ -345,17 +364,49 @@ void Host::finish() {
   put_mac(frame, config_.next_hop[work_.to]);
   put_mac(frame + 6, config_.own_mac[work_.to]);
 
-  Ring& out = card_[work_.to].transmit;
-  const unsigned at = out.producer % config_.ring;
-  out.buffers[at] = buffer;
-  put(out.memory + kDescriptor * at, buffer, bytes);
-  ++out.producer;
-  write(work_.to, EMERY_REG(tx_ring) + offsetof(card_regs__tx_ring_t, producer), out.producer);
+  transmit(work_.to, buffer, bytes);
   ++stats_.forwarded;
   if (on_forward) on_forward({frame, bytes}, work_.taken);
   const std::uint64_t fresh = free_.back();
   free_.pop_back();
   give_back(card, ring, fresh);
+}
+
+void Host::transmit(unsigned port, std::uint64_t buffer, std::size_t bytes) {
+  Ring& out = card_[port].transmit;
+  const unsigned at = out.producer % config_.ring;
+  out.buffers[at] = buffer;
+  put(out.memory + kDescriptor * at, buffer, static_cast<unsigned>(bytes));
+  if (out.told == out.producer) {
+    ++untold_;
+    card_[port].untold_since = simulation_.now();
+  }
+  ++out.producer;
+  if (static_cast<std::uint16_t>(out.producer - out.told) >=
+      std::min(config_.tx_batch, config_.ring / 2))
+    tell(port);
+}
+
+// The doorbell.
+void Host::tell(unsigned port) {
+  Ring& out = card_[port].transmit;
+  out.told = out.producer;
+  --untold_;
+  write(port, EMERY_REG(tx_ring) + offsetof(card_regs__tx_ring_t, producer), out.producer);
+}
+
+// What the router says to the frame at hand, which goes nowhere.
+void Host::answer(std::span<const std::uint8_t> frame) {
+  const Control::Answer said =
+      control_.about(work_.drop, frame, work_.from, work_.taken + config_.cpu_per_packet);
+  if (said.frame.empty()) return;
+  if (full(card_[said.port].transmit)) return control_.silent("ring_full");
+  const std::uint64_t buffer = free_.back();
+  free_.pop_back();
+  memory_.write(buffer, said.frame.data(), said.frame.size());
+  transmit(said.port, buffer, said.frame.size());
+  control_.sent(said.kind);
+  if (on_answer) on_answer(said.frame, said.port);
 }
 
 // The next receive descriptor gets this buffer; the card hears of several at once.
@@ -390,6 +441,7 @@ void Host::reap(Time now, Card& card) {
 void Host::write_json(JsonWriter& json) const {
   json.begin_object().field("received", stats_.received).field("forwarded", stats_.forwarded);
   json.field("dropped", stats_.dropped).field("polls_ring_full", stats_.ring_full);
+  if (control_.on()) control_.write_json(json);
   json.end_object();
 }
 

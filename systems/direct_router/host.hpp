@@ -3,10 +3,12 @@
 //
 // One CPU polls the receive rings in host memory (NAPI), class 0 of all cards first, the cards of a
 // class in turn. A packet costs `cpu_per_packet`; then it is in the transmit ring of its output
-// card, in the buffer it came in, and the doorbell is rung. A packet whose transmit ring is full
-// stays where it is, and its ring waits. Packets that are not to be forwarded cost the same and are
-// counted by reason. The CPU stops while 32 of its accesses wait for the bus. An approximation:
-// memory accesses of the CPU take no time of their own, everything is in `cpu_per_packet`.
+// card, in the buffer it came in, and the doorbell is rung, for `tx_batch` packets at once. A
+// packet whose transmit ring is full stays where it is, and its ring waits. Packets that are not to
+// be forwarded cost the same and are counted by reason; a router that has addresses answers them
+// (control.hpp), an answer whose transmit ring is full is lost. The CPU stops while 32 of its
+// accesses wait for the bus. An approximation: memory accesses of the CPU take no time of their
+// own, everything is in `cpu_per_packet`.
 #pragma once
 
 #include <array>
@@ -21,7 +23,8 @@
 #include "bench/sim/cpu_port.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/json.hpp"
-#include "systems/direct_router/routes.hpp"
+#include "systems/direct_router/control.hpp"
+#include "systems/direct_router/tables.hpp"
 
 namespace emery::direct_router {
 
@@ -35,8 +38,11 @@ struct HostConfig {
   std::uint32_t res_min_words, timeout_clocks, retry_clocks;
   unsigned ring;  // descriptors of each ring, a power of two
   unsigned tx_prefetch;
+  unsigned tx_batch;  // packets that a card is told of at once, within half a ring
   Time cpu_per_packet;
+  ControlConfig control;
   unsigned refill = 16;  // receive descriptors given back at once, within half a ring
+  Time tell_after = 50 * kMicrosecond;  // a card hears of a packet then, however few they are
   Time patience =
       1000 * kMicrosecond;  // with a transmit ring that is full; then frames for it are dropped
 };
@@ -49,7 +55,7 @@ struct HostStats {
 class Host {
  public:
   Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostMemory& memory,
-       const Routes& routes);
+       const Tables& tables);
 
   /// Finds the cards and gives them their addresses. Throws if one is missing or not what it
   /// should be.
@@ -58,7 +64,7 @@ class Host {
   void start(const std::vector<CardRoutes>& routes);
   /// On the bus clock.
   void poll(Time now);
-  bool idle() const { return !working_ && !held_ && bus_.quiet(); }
+  bool idle() const { return !working_ && !held_ && untold_ == 0 && bus_.quiet(); }
 
   /// A register of a card, read over the bus.
   std::uint32_t read(unsigned card, std::size_t offset);
@@ -74,6 +80,8 @@ class Host {
 
   /// A frame is in a transmit ring, as it goes out; the CPU has begun with it at `taken`.
   std::function<void(std::span<const std::uint8_t> frame, Time taken)> on_forward;
+  /// The same of a frame that the router says for itself.
+  std::function<void(std::span<const std::uint8_t> frame, unsigned port)> on_answer;
   const HostStats& stats() const { return stats_; }
   /// What was not forwarded, by reason; of the frames that came in at that card.
   const std::map<std::string, std::uint64_t>& drops(unsigned card) const {
@@ -99,7 +107,8 @@ class Host {
     Ring transmit;
     std::uint64_t status = 0;
     const std::uint8_t* status_memory = nullptr;
-    Time moved = 0;  // when the transmit ring last did, or was empty
+    Time untold_since = 0;  // when the first packet came that it was not told of
+    Time moved = 0;         // when the transmit ring last did, or was empty
     std::map<std::string, std::uint64_t> drops;
     std::vector<std::uint64_t> given_up;  // by card
   };
@@ -120,6 +129,12 @@ class Host {
   void give_back(Card& card, Ring& ring, std::uint64_t buffer);
   void reap(Time now, Card& card);
   const char* judge(std::span<std::uint8_t> frame, unsigned& port) const;
+  void answer(std::span<const std::uint8_t> frame);
+  void transmit(unsigned port, std::uint64_t buffer, std::size_t bytes);
+  void tell(unsigned port);
+  bool full(const Ring& ring) const {
+    return static_cast<std::uint16_t>(ring.producer - ring.consumer) == config_.ring;
+  }
   std::uint64_t buffer_bytes() const { return (config_.max_frame + 15 + 255) / 256 * 256; }
 
   HostConfig config_;
@@ -127,11 +142,14 @@ class Host {
   CpuPort& bus_;
   HostMemory& memory_;
   RouteTrie routes_;
+  std::vector<ClassRule> classes_;
+  Control control_;
   std::vector<Card> card_;
   std::vector<std::uint64_t> free_;
   unsigned peers_ = 0, lpm_nodes_ = 0;
   bool working_ = false, running_ = false;
-  bool held_ = false;  // a frame waits for a place in a transmit ring
+  unsigned untold_ = 0;  // cards that have packets they were not told of
+  bool held_ = false;    // a frame waits for a place in a transmit ring
   Work work_;
   Time until_ = 0;
   std::vector<unsigned> turn_;  // by class: the card whose turn it is

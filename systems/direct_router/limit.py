@@ -52,7 +52,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     protocol["pcix"] = fps * (words * crossings if slow else words + header) / bus_hz
     if slow:
         busiest = max(rate for (way, _), rate in sums.items() if way == "out")
-        reads = busiest * 2 * values["read_latency_ns"] * 1e-9 + fps * 2 * words / bus_hz
+        reads = busiest * (1 + 1 / values["tx_prefetch"]) * values["read_latency_ns"] * 1e-9 + fps * 2 * words / bus_hz
         for part in (physics, protocol):
             part["reads"], part["cpu"] = reads, fps * values["cpu_ns"] * 1e-9
     return {"physics": physics, "protocol": protocol}

@@ -8,20 +8,44 @@ void put_mac(std::span<std::uint8_t> to, std::uint64_t mac) {
   for (unsigned i = 0; i < 6; ++i) to[i] = static_cast<std::uint8_t>(mac >> (40 - 8 * i));
 }
 
+std::uint32_t address(std::span<const std::uint8_t> bytes) {
+  return static_cast<std::uint32_t>(bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
+}
+
+std::vector<std::uint32_t> own(const Tables& tables) {
+  std::vector<std::uint32_t> addresses = tables.addresses;
+  std::erase(addresses, 0u);
+  return addresses;
+}
+
+bool within(std::uint32_t address, const Route& prefix) {
+  return prefix.length == 0 || (address ^ prefix.prefix) >> (32 - prefix.length) == 0;
+}
+
 }  // namespace
 
-Reference::Reference(const ReferenceConfig& config, const Routes& routes,
+Reference::Reference(const ReferenceConfig& config, const Tables& tables,
                      const std::vector<CardRoutes>& cards)
     : config_(config),
+      classes_(tables.classes),
       cards_(cards),
-      judge_(routes,
-             config.promiscuous ? route::Judge::Station::kAny : route::Judge::Station::kOwn) {}
+      judge_(tables.routes,
+             config.promiscuous ? route::Judge::Station::kAny : route::Judge::Station::kOwn,
+             own(tables)) {}
 
-unsigned Reference::class_of(std::uint8_t tos) const {
-  if (config_.qos) {
-    for (unsigned c = 0; c + 1 < config_.classes; ++c) {
-      if ((tos & kTosMask) == kTos[c]) return c;
+// By the packet as it came. The rule of a port stands in for that of any port.
+unsigned Reference::class_of(std::span<const std::uint8_t> ip, const Verdict& verdict) const {
+  for (unsigned c = 0; config_.qos && c + 1 < config_.classes; ++c) {
+    const ClassRule* rule = nullptr;
+    for (const ClassRule& r : classes_) {
+      if (r.cls != c || (r.port && (verdict.slow || *r.port != verdict.port))) continue;
+      if (!rule || r.port) rule = &r;
     }
+    if (rule && (ip[1] & rule->tos_mask) == rule->tos &&
+        (ip[9] & rule->protocol_mask) == rule->protocol &&
+        within(address(ip.subspan(12)), rule->source) &&
+        within(address(ip.subspan(16)), rule->destination))
+      return c;
   }
   return config_.classes - 1;
 }
@@ -44,13 +68,11 @@ Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame) const {
   v.drop = counter(judged.drop);
   if (v.drop) return v;
   v.port = judged.port;
-  v.cls = class_of(frame[15]);
   const auto ip = frame.subspan(14);
-  const auto address =
-      static_cast<std::uint32_t>(ip[16] << 24 | ip[17] << 16 | ip[18] << 8 | ip[19]);
-  const bool known = cards_[port].find(address) == v.port;
+  const bool known = cards_[port].find(address(ip.subspan(16))) == v.port;
   v.slow = !config_.fast_path || judged.options() || !known;
   v.cut = config_.fast_path && !judged.options() && !known && v.port != port;
+  v.cls = class_of(ip, v);
   route::Judge::hop(frame);
   put_mac(frame, config_.next_hop[v.port]);
   // The host leaves its own address of the port the frame goes out at, a card that of the port it

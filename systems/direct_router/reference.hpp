@@ -3,14 +3,13 @@
 // (card or host), and what it looks like then.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "bench/route/judge.hpp"
 #include "bench/route/routes.hpp"
-#include "systems/direct_router/routes.hpp"
+#include "systems/direct_router/tables.hpp"
 
 namespace emery::direct_router {
 
@@ -19,10 +18,6 @@ struct ReferenceConfig {
   bool fast_path, rewrite_source, promiscuous, qos;
   unsigned classes;
 };
-
-/// Types of service of the classes but the last, compared under kTosMask.
-inline constexpr std::array<std::uint8_t, 3> kTos = {0xb8, 0x88, 0x48};
-inline constexpr std::uint8_t kTosMask = 0xfc;
 
 struct Verdict {
   const char* drop = nullptr;  // the counter that has it; else the frame leaves at `port`
@@ -34,17 +29,18 @@ struct Verdict {
 
 class Reference {
  public:
-  Reference(const ReferenceConfig& config, const Routes& routes,
+  Reference(const ReferenceConfig& config, const Tables& tables,
             const std::vector<CardRoutes>& cards);
 
   /// Judges a good frame that came in at `port`; `frame` becomes what is to go out.
   Verdict forward(unsigned port, std::span<std::uint8_t> frame) const;
 
  private:
-  unsigned class_of(std::uint8_t tos) const;
+  unsigned class_of(std::span<const std::uint8_t> ip, const Verdict& verdict) const;
   static const char* counter(route::Reason reason);
 
   ReferenceConfig config_;
+  std::vector<ClassRule> classes_;
   const std::vector<CardRoutes>& cards_;
   route::Judge judge_;
 };

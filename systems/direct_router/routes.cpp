@@ -15,9 +15,14 @@ Routes default_routes(unsigned ports, bool everything) {
   return routes;
 }
 
-CardRoutes::CardRoutes(const Routes& routes, unsigned card, unsigned ports, unsigned nodes)
+CardRoutes::CardRoutes(const Routes& routes, const std::vector<std::uint32_t>& own, unsigned card,
+                       unsigned ports, unsigned nodes)
     : card_(card), ports_(ports), ternary_(ports - 1) {
-  if (!make_ternary(routes)) make_trie(routes, nodes);
+  Routes all = routes;
+  for (const std::uint32_t address : own) {
+    if (address != 0) all.push_back({address, 32, card});  // leads back, so to the host
+  }
+  if (!make_ternary(all)) make_trie(all, nodes);
 }
 
 bool CardRoutes::make_ternary(const Routes& routes) {

@@ -27,7 +27,9 @@ class CardRoutes {
   static constexpr std::uint32_t kNode = 1 << 16, kSlow = 0x8000;
 
   /// `nodes`: what its trie has.
-  CardRoutes(const Routes& routes, unsigned card, unsigned ports, unsigned nodes);
+  /// `own`: addresses that the host is to get, 0: none.
+  CardRoutes(const Routes& routes, const std::vector<std::uint32_t>& own, unsigned card,
+             unsigned ports, unsigned nodes);
 
   /// The number that card `from` has for another one.
   static unsigned peer(unsigned from, unsigned to) { return to < from ? to : to - 1; }
