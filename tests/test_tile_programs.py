@@ -24,7 +24,7 @@ def test_image(version, pipelines):
     assert len({address for address, _ in writes}) == len(writes)
     roles = [tile.role for tile in router.tiles.values()]
     assert [roles.count(x) for x in ("lookup", "checksum", "forward")] == [pipelines] * 3
-    assert roles.count("output") == len(router.linecards)
+    assert roles.count("output") == (0 if version == "V" else len(router.linecards))
     cards = [slot for pair in router.linecards for slot in pair]
     assert not set(cards) & set(router.memories)
     assert set(router.slots) == set(cards) | set(router.memories)

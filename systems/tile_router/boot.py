@@ -29,7 +29,7 @@ _boot, _mesh = formats.load("boot_pkg"), formats.load("mesh_pkg")
 _tile = formats.load("tile_pkg", PROGRAMS)
 _SIDES = {x: x.name[0] for x in _mesh.port_e if _mesh.North <= x <= _mesh.West}
 
-_TIMED = ("lookup", "checksum", "forward", "output")  # programs that can take the time of their tasks
+_TIMED = ("lookup", "checksum", "forward", "forward_dealt", "output")  # programs that can take the time of their tasks
 
 RING_BYTES = 1 << 22
 _CONFIG, _COUNTERS, _TOLD = 0x000, 0x180, 0x200  # in a tile's RAM (link.ld): both, and what the image writes
@@ -244,7 +244,10 @@ class _Builder:
         self.enter, self.leave = (_mesh.West, _mesh.East) if self.has.turned else (_mesh.North, _mesh.South)
         self.shift = 4 if self.has.turned else 0  # of the number of a pipeline or output in place_t
         self.shares = self._shares(version, linecards)
-        self.outputs = [self.at(mine[0], 3) for mine in self.shares]
+        self.dealt = (
+            version == "V"
+        )  # a linecard's frames, to two pipelines; heads go straight to linecards, there is no stage 4
+        self.outputs = [self.at(mine[0], 3, self.leave if self.dealt else _mesh.Core) for mine in self.shares]
         ports = [x.header(_mesh.FrameOut, _tile.OutWords) for x in self.outputs]
         ports += [_tile.DropNoRoute] * (_tile.Ports - len(ports) - 1)
         self.ports = [*ports, _tile.DropDestination]
@@ -317,7 +320,7 @@ class _Builder:
             "mac": [mac(port) >> 32 << 16, mac(port) & 0xFFFFFFFF],
             "mac_strict": 0 if self.any_mac else _tile.GroupBit,
         }
-        forward = Tile("forward", x, "forward" + suffix)
+        forward = Tile("forward", x, "forward_dealt" if self.dealt else "forward" + suffix)
         source = card if has.held else bank
         forward.config = {
             "from": _mesh.frame_out_t.pack(held=has.held, from_=source.code()),
@@ -349,26 +352,27 @@ class _Builder:
         else:
             address = f"        nop                     route c{came}i->csti" if has.placed else ""
             lookup.switch, lookup.tokens = "stage1", {"in": came, "out": down, "address": address}
-        back = _OPPOSITE[down]
+        back, dealt = _OPPOSITE[down], "_dealt" if self.dealt else ""
         beside = streams and self.outer(x)
         if has.null:
             checksum.switch, checksum.tokens = "pass", {"in": back, "out": down}
         else:
-            checksum.switch, checksum.tokens = "stage2", {"in": back, "out": down, "payload": side if beside else down}
-        last = "        jump frame              route cXi2->csti2"
+            checksum.switch, checksum.tokens = "stage2" + dealt, {"in": back, "out": down, "payload": side if beside else down}
+        to_core = "cXi->csti" if dealt else "cXi2->csti2"
+        last = f"        jump frame              route {to_core}"
         if streams and not beside:
             last = (
-                "        beqzd r0, frame         route cXi2->csti2\n"
+                f"        beqzd r0, frame         route {to_core}\n"
                 f"body:   bnezd r0, body          route c{back}i->c{down}o\n"
                 "        jump frame"
             )
             self.put(self.at(x, 3), Tile("path", x, switch="pass", tokens={"in": back, "out": side}))
             bank = self.bank(x)
             self.put(Place(bank.x, bank.y), Tile("path", x, switch="pass", tokens={"in": _OPPOSITE[side], "out": side}))
-        forward.switch, forward.tokens = "stage3", {"in": back, "last": last}
+        forward.switch, forward.tokens = "stage3" + dealt, {"in": back, "last": last}
 
     def port(self, port: int):
-        """Linecard and output queue of a port."""
+        """Linecard of a port, and its output queue if it has one."""
         has, mine, output = self.has, self.shares[port], self.outputs[port]
         card, leave = self.at(mine[0], 0, self.enter), self.at(mine[0], 3, self.leave)
         places = [self.at(mine[0], stage) for stage in (2, 0, 1)]  # stage 3 first: lookup_dynamic.c
@@ -392,11 +396,11 @@ class _Builder:
             held_gdn=self.held_gdn,
             early=has.early,
             tell_mdn=1,
-            enable=1,
+            enable=not self.dealt,
             tile=output.code(),
             dma=has.dma,
             words=31 if has.held else _mesh.LineWords,  # the DMA protocol of a memory has eight (paper: 3.2)
-            max_reads=has.reads,
+            max_reads=has.reads * len(mine),  # of as many memories
         )
         self.router.slots[self.router.slot(leave)] = {
             _mesh.SlotKind: _mesh.SlotLinecard,
@@ -404,6 +408,8 @@ class _Builder:
             _mesh.SlotOut: settings,
         }
         self.router.linecards.append((self.router.slot(card), self.router.slot(leave)))
+        if self.dealt:
+            return
         tile = self.put(output, Tile("output", port, "output"))
         tile.config = {
             "to_next": leave.header(_mesh.FrameOut, _tile.OutWords),

@@ -8,6 +8,12 @@
    dropped. */
 #include "forward.h"
 
+#ifdef DEALT /* version V: switches/stage3_dealt.sw */
+#define take st1_take
+#else
+#define take st2_take
+#endif
+
 /* All that is rare: the head is in the RAM. What stage 1 says has been taken (`out` is not 0), or a
    message has begun (`header`), or nothing. Gives 1 if a packet was sent, and 2 if the next one
    comes here as well. */
@@ -35,11 +41,11 @@ __attribute__((noreturn)) void main(void) {
   flow.stopped = flow.first = flow.count = 0;
   flow.shift = config.number_shift;
   for (;;) {
-    word length = st2_take();
-    word w0 = st2_take(), w1 = st2_take(), w2 = st2_take(), w3 = st2_take();
-    word w4 = st2_take(), w5 = st2_take(), w6 = st2_take(), w7 = st2_take();
-    word w8 = st2_take(), w9 = st2_take(), w10 = st2_take(), w11 = st2_take();
-    word w12 = st2_take(), w13 = st2_take(), w14 = st2_take(), w15 = st2_take();
+    word length = take();
+    word w0 = take(), w1 = take(), w2 = take(), w3 = take();
+    word w4 = take(), w5 = take(), w6 = take(), w7 = take();
+    word w8 = take(), w9 = take(), w10 = take(), w11 = take();
+    word w12 = take(), w13 = take(), w14 = take(), w15 = take();
     word header = 0, out = 0, payload = 0;
     if (!RARE(busy)) {
       header = gdn_take();
