@@ -50,7 +50,7 @@ def test_refuses(capfd, words, monkeypatch):
 
 def test_missing_packages_are_one_line(capfd, monkeypatch):
     monkeypatch.setattr(dpdk.shutil, "which", lambda name: None)
-    assert "apt-get install -y dpdk" in refused(capfd)
+    assert "apt-get install -y dpdk-dev" in refused(capfd)
 
 
 @pytest.mark.parametrize(

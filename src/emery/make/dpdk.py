@@ -17,7 +17,7 @@ from emery import process
 from emery.common import Progress, UserError
 from emery.make import build, cache, formats, registers, toolchain
 
-_PACKAGES = {"dpdk-testpmd": "dpdk", "pkg-config": "pkg-config", "apt-get": "apt"}
+_PACKAGES = {"dpdk-testpmd": "dpdk-dev", "pkg-config": "pkg-config", "apt-get": "apt"}
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 # Folders of the sources with headers that a driver includes, and those that are also among the packages': these win.
 _HEADERS = ("lib/ethdev", "drivers/bus/vdev", "lib/eal/include")
