@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "bench/traffic/frame.hpp"
+#include "bench/traffic/network_order.hpp"
 
 namespace emery::route {
 
@@ -110,13 +111,7 @@ class Hostile final : public FrameSource {
 
   static void checksum(std::uint8_t* ip) {
     ip[10] = ip[11] = 0;
-    std::uint32_t sum = 0;
-    for (unsigned i = 0; i < 4u * (ip[0] & 15u); i += 2)
-      sum += static_cast<std::uint32_t>(ip[i] << 8 | ip[i + 1]);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = ~(sum + (sum >> 16));
-    ip[10] = static_cast<std::uint8_t>(sum >> 8);
-    ip[11] = static_cast<std::uint8_t>(sum);
+    put16(ip + 10, emery::checksum(sum16({ip, 4u * (ip[0] & 15u)})));
   }
 
   FrameSource& source_;

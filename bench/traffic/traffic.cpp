@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/traffic/network_order.hpp"
+
 namespace emery {
 namespace {
 
@@ -18,41 +20,9 @@ constexpr std::array<std::uint32_t, 12> kImix = {64, 64,  64,  64,  64,  64,
                                                  64, 594, 594, 594, 594, 1518};
 constexpr std::array<std::uint32_t, 7> kRfc2544 = {64, 128, 256, 512, 1024, 1280, 1518};
 
-std::uint32_t get16(const std::uint8_t* p) { return std::uint32_t{p[0]} << 8 | p[1]; }
-
-void put16(std::uint8_t* p, std::uint32_t v) {
-  p[0] = static_cast<std::uint8_t>(v >> 8);
-  p[1] = static_cast<std::uint8_t>(v);
-}
-
-void put32(std::uint8_t* p, std::uint32_t v) {
-  put16(p, v >> 16);
-  put16(p + 2, v);
-}
-
-void put48(std::uint8_t* p, std::uint64_t v) {
-  put16(p, static_cast<std::uint32_t>(v >> 32));
-  put32(p + 2, static_cast<std::uint32_t>(v));
-}
-
 /// Bytes before the payload of a frame.
 std::uint32_t headers(bool ipv6, bool tagged) {
   return kEth + (tagged ? kTag : 0) + (ipv6 ? kIpv6 : kIp) + kUdp;
-}
-
-/// Sum of big-endian 16-bit words, an odd last byte being the high one; not folded.
-std::uint64_t sum16(const std::uint8_t* p, std::size_t n) {
-  std::uint64_t sum = 0;
-  for (; n >= 4; n -= 4, p += 4)
-    sum += std::uint32_t{p[0]} << 24 | std::uint32_t{p[1]} << 16 | std::uint32_t{p[2]} << 8 | p[3];
-  if (n >= 2) sum += std::uint32_t{p[0]} << 8 | p[1];
-  if (n & 1) sum += std::uint32_t{p[n - 1]} << 8;
-  return sum;
-}
-
-std::uint32_t checksum(std::uint64_t sum) {
-  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint32_t>(~sum & 0xffff);
 }
 
 void require(bool condition, const std::string& what) {
@@ -71,8 +41,8 @@ std::uint64_t put_ipv4(std::uint8_t* ip, const Flow& flow, std::uint32_t udp_siz
   put16(ip + 10, 0);
   put32(ip + 12, flow.src_ip);
   put32(ip + 16, flow.dst_ip);
-  put16(ip + 10, checksum(sum16(ip, kIp)));
-  return sum16(ip + 12, 8) + 17 + udp_size;
+  put16(ip + 10, checksum(sum16({ip, kIp})));
+  return sum16({ip + 12, 8}) + 17 + udp_size;
 }
 
 /// The same for IPv6. Addresses are of fd00::/8, the IPv4 ones in their lower half; a flow has a
@@ -86,7 +56,7 @@ std::uint64_t put_ipv6(std::uint8_t* ip, const Flow& flow, std::uint32_t udp_siz
     at[0] = 0xfd;
     put32(at + 12, address);
   }
-  return sum16(ip + 8, 32) + 17 + udp_size;
+  return sum16({ip + 8, 32}) + 17 + udp_size;
 }
 
 bool valid_size(std::uint32_t size) {
@@ -301,7 +271,7 @@ void Traffic::synthesize(Frame& frame) {
     put32(p, static_cast<std::uint32_t>(r >> 32));
     put32(p + 4, static_cast<std::uint32_t>(r));
   }
-  const std::uint32_t sum = checksum(pseudo + sum16(udp, udp_size));
+  const std::uint32_t sum = checksum(pseudo + sum16({udp, udp_size}));
   put16(udp + 6, sum == 0 ? 0xffff : sum);
 }
 

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 
+#include "bench/traffic/network_order.hpp"
+
 namespace emery::capture {
 
 struct GeneratorConfig {
@@ -33,18 +35,13 @@ class Generator {
                                                 8, 0, 0x45, 0, 0, 0, 0,  0, 0x40, 0, 0x40, 17,
                                                 0, 0, 10,   1, 0, 0, 10, 2, 0,    1};
     std::memcpy(data_.data(), kFixed, sizeof kFixed);
-    put16(16, length - 14);
-    data_[28] = static_cast<std::uint8_t>(flow_ >> 8);
-    data_[29] = static_cast<std::uint8_t>(flow_);
-    std::uint32_t sum = 0;
-    for (unsigned i = 14; i < 34; i += 2)
-      sum += static_cast<std::uint32_t>(data_[i]) << 8 | data_[i + 1];
-    while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
-    put16(24, ~sum);
-    put16(34, flow_);
-    put16(36, 9);
-    put16(38, length - 34);
-    put16(40, 0);
+    put16(&data_[16], length - 14);
+    put16(&data_[28], flow_);
+    put16(&data_[24], checksum(sum16({&data_[14], 20})));
+    put16(&data_[34], flow_);
+    put16(&data_[36], 9);
+    put16(&data_[38], length - 34);
+    put16(&data_[40], 0);
     std::memcpy(&data_[42], &number, 4);
     data_[46] = data_[47] = 0;
     for (std::uint32_t k = 12; 4 * k < length; ++k) {
@@ -70,10 +67,6 @@ class Generator {
     x ^= x << 13;
     x ^= x >> 17;
     return x ^ x << 5;
-  }
-  void put16(unsigned at, std::uint32_t value) {
-    data_[at] = static_cast<std::uint8_t>(value >> 8);
-    data_[at + 1] = static_cast<std::uint8_t>(value);
   }
 
   GeneratorConfig config_;

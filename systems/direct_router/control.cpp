@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "bench/traffic/network_order.hpp"
+
 namespace emery::direct_router {
 namespace {
 
@@ -16,32 +18,18 @@ enum Code : unsigned { kNetwork = 0, kProtocol = 2, kPort = 3, kSourceRoute = 5 
 
 using Bytes = std::span<const std::uint8_t>;
 
-unsigned get16(Bytes from, std::size_t at) { return from[at] << 8 | from[at + 1]; }
-std::uint32_t get32(Bytes from, std::size_t at) {
-  return static_cast<std::uint32_t>(get16(from, at)) << 16 | get16(from, at + 2);
-}
 void put(std::span<std::uint8_t> to, std::size_t at, std::uint64_t value, unsigned bytes) {
   for (unsigned i = 0; i < bytes; ++i)
     to[at + i] = static_cast<std::uint8_t>(value >> (8 * (bytes - 1 - i)));
 }
-std::uint64_t mac_at(Bytes from, std::size_t at) {
-  return static_cast<std::uint64_t>(get16(from, at)) << 32 | get32(from, at + 2);
-}
-
-/// RFC 1071; 0 over bytes that hold their right checksum.
-unsigned checksum(Bytes bytes) {
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) sum += get16(bytes, i);
-  if (bytes.size() % 2 != 0) sum += static_cast<std::uint32_t>(bytes.back()) << 8;
-  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
-  return ~sum & 0xffff;
-}
+/// 0 over bytes that hold their right checksum.
+unsigned checksum(Bytes bytes) { return emery::checksum(sum16(bytes)); }
 
 std::size_t header_bytes(Bytes ip) { return 4u * (ip[0] & 15u); }
 /// The packet of a frame without what pads it; its header was found good.
 Bytes packet_of(Bytes frame) {
   const Bytes ip = frame.subspan(kEthernet);
-  return ip.first(std::min<std::size_t>(ip.size(), get16(ip, 2)));
+  return ip.first(std::min<std::size_t>(ip.size(), get16(&ip[2])));
 }
 
 /// Where options make no sense, or lead on from here (RFC 791); nothing when neither.
@@ -94,7 +82,7 @@ Control::Answer Control::none(const char* why) {
 Control::Answer Control::about(std::string_view drop, Bytes frame, unsigned from, Time now) {
   if (!on()) return {};
   if (drop == "not_ip") {
-    return get16(frame, 12) == 0x0806 ? arp(frame, from) : Answer{};
+    return get16(&frame[12]) == 0x0806 ? arp(frame, from) : Answer{};
   }
   if (drop == "ttl") return error(frame, kExpired, 0, 0, "time_exceeded", now);
   if (drop == "no_route") return error(frame, kUnreachable, kNetwork, 0, "no_route", now);
@@ -105,12 +93,12 @@ Control::Answer Control::about(std::string_view drop, Bytes frame, unsigned from
 Control::Answer Control::arp(Bytes frame, unsigned from) {
   constexpr std::size_t kArp = 28;
   const Bytes arp = frame.subspan(kEthernet);
-  if (arp.size() < kArp || get16(arp, 0) != 1 || get16(arp, 2) != 0x0800 || arp[4] != 6 ||
+  if (arp.size() < kArp || get16(&arp[0]) != 1 || get16(&arp[2]) != 0x0800 || arp[4] != 6 ||
       arp[5] != 4)
     return none("arp_malformed");
-  if (get16(arp, 6) != 1) return none("arp_no_request");
-  const std::uint64_t asker = mac_at(arp, 8);
-  const std::uint32_t address = get32(arp, 14), wanted = get32(arp, 24);
+  if (get16(&arp[6]) != 1) return none("arp_no_request");
+  const std::uint64_t asker = get48(&arp[8]);
+  const std::uint32_t address = get32(&arp[14]), wanted = get32(&arp[24]);
   if ((asker >> 40 & 1) != 0 || asker == 0) return none("arp_malformed");
   if (owns(address)) return none("arp_conflict");
   if (wanted == 0 || wanted != config_.addresses[from]) return none("arp_for_others");
@@ -134,7 +122,7 @@ Control::Answer Control::arp(Bytes frame, unsigned from) {
 Control::Answer Control::local(Bytes frame, Time now) {
   const Bytes ip = packet_of(frame);
   const std::size_t header = header_bytes(ip);
-  if ((get16(ip, 6) & 0x3fff) != 0) return none("fragment");
+  if ((get16(&ip[6]) & 0x3fff) != 0) return none("fragment");
   if (const auto option = find_trouble(ip.first(header))) {
     return option->leads_on
                ? error(frame, kUnreachable, kSourceRoute, 0, "source_route_failed", now)
@@ -180,7 +168,7 @@ Control::Answer Control::packet(std::uint32_t to, std::uint32_t source, std::uin
 
 void Control::finish(Answer& answer) {
   const auto ip = std::span(answer.frame).subspan(kEthernet);
-  const auto icmp = ip.subspan(kHeader, get16(ip, 2) - kHeader);
+  const auto icmp = ip.subspan(kHeader, get16(&ip[2]) - kHeader);
   put(icmp, 2, 0, 2);
   put(icmp, 2, checksum(icmp), 2);
 }
@@ -188,9 +176,9 @@ void Control::finish(Answer& answer) {
 // RFC 1812, 4.3.3.6: from the address that was asked, as the request was served.
 Control::Answer Control::echo(Bytes frame) {
   const Bytes ip = packet_of(frame), icmp = ip.subspan(header_bytes(ip));
-  const std::uint32_t asker = get32(ip, 12);
+  const std::uint32_t asker = get32(&ip[12]);
   if (owns(asker)) return none("own_source");
-  Answer answer = packet(asker, get32(ip, 16), ip[1], icmp.size(), "echo");
+  Answer answer = packet(asker, get32(&ip[16]), ip[1], icmp.size(), "echo");
   if (answer.frame.empty()) return answer;
   const auto out = std::span(answer.frame).subspan(kEthernet + kHeader);
   std::ranges::copy(icmp, out.begin());
@@ -204,8 +192,8 @@ Control::Answer Control::echo(Bytes frame) {
 const char* Control::quiet_about(Bytes frame) const {
   const Bytes ip = packet_of(frame);
   if ((frame[0] & 1) != 0) return "group";
-  if ((get16(ip, 6) & 0x1fff) != 0) return "later_fragment";
-  if (owns(get32(ip, 12))) return "own_source";
+  if ((get16(&ip[6]) & 0x1fff) != 0) return "later_fragment";
+  if (owns(get32(&ip[12]))) return "own_source";
   if (ip[9] != kIcmp) return nullptr;
   const std::size_t header = header_bytes(ip);
   return ip.size() > header && query(ip[header]) ? nullptr : "about_error";
@@ -226,9 +214,9 @@ Control::Answer Control::error(Bytes frame, unsigned type, unsigned code, std::u
   const Bytes ip = packet_of(frame);
   const std::size_t most = std::min<std::size_t>(kMostOfError, config_.mtu);
   const Bytes quote = ip.first(std::min(ip.size(), most - kHeader - kIcmpHeader));
-  if (!routes_.find(get32(ip, 12))) return none("no_way_back");
+  if (!routes_.find(get32(&ip[12]))) return none("no_way_back");
   if (!within_rate(now)) return none("rate");
-  Answer answer = packet(get32(ip, 12), 0, kNetworkControl, kIcmpHeader + quote.size(), kind);
+  Answer answer = packet(get32(&ip[12]), 0, kNetworkControl, kIcmpHeader + quote.size(), kind);
   const auto icmp = std::span(answer.frame).subspan(kEthernet + kHeader);
   icmp[0] = static_cast<std::uint8_t>(type);
   icmp[1] = static_cast<std::uint8_t>(code);

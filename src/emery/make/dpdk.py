@@ -5,10 +5,8 @@ Debian's packages have no headers for drivers: they are taken, once, from the so
 machine's own mirrors, and kept. Nothing of the machine is changed for it.
 """
 
-import os
 import re
 import shutil
-import subprocess
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -37,26 +35,18 @@ def _version() -> str:
 
 def missing() -> list[str]:
     """Debian packages that are needed and not here."""
-    found = [package for program, package in _PACKAGES.items() if not shutil.which(program)]
-    if not _version():
-        found.append("libdpdk-dev")
-    return found
+    return toolchain.missing_packages(_PACKAGES, {"libdpdk-dev": _version()})
 
 
 def check():
-    """Refuses in one line that names the packages, when some are missing."""
-    if packages := missing():
-        raise UserError(f"dpdk: missing Debian packages: apt-get install -y {' '.join(packages)}")
+    """Refuses in one line what cannot be on this machine."""
+    toolchain.check_packages("dpdk", missing())
     if not _version().startswith("22.11"):
         raise UserError(f"dpdk: the driver is for DPDK 22.11; this is {_version()}")
 
 
 def _run(command: list[str], folder: Path, what: str) -> str:
-    done = process.run(command, cwd=folder, stderr=subprocess.STDOUT, env=dict(os.environ, LC_ALL="C"))
-    if done.returncode:
-        lines = [x for x in done.stdout.splitlines() if x.startswith("E: ")] or done.stdout.splitlines() or ["it said nothing"]
-        raise toolchain.BuildError(f"{what}: {lines[0]}", done.stdout)
-    return done.stdout
+    return toolchain.run_tool(command, folder, what, "^E: ")
 
 
 def _fetch(out: Path):

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,12 +37,7 @@ _PACKAGES = {"xz": "xz-utils", "make": "make", "flex": "flex", "bison": "bison",
 
 def missing() -> list[str]:
     """Debian packages that are needed and not here."""
-    found = [package for program, package in _PACKAGES.items() if not shutil.which(program)]
-    if not SOURCE.exists():
-        found.append("linux-source-6.1")
-    if not busybox():
-        found.append("busybox-static")
-    return found
+    return toolchain.missing_packages(_PACKAGES, {"linux-source-6.1": SOURCE.exists(), "busybox-static": busybox()})
 
 
 def busybox() -> str:
@@ -53,20 +47,14 @@ def busybox() -> str:
 
 
 def check():
-    """Refuses in one line that names the packages, when some are missing."""
+    """Refuses in one line what cannot be on this machine."""
     if os.uname().machine != "x86_64":
         raise UserError(f"linux: guests are of x86-64 machines; this is {os.uname().machine}")
-    if packages := missing():
-        raise UserError(f"linux: missing Debian packages: apt-get install -y {' '.join(packages)}")
+    toolchain.check_packages("linux", missing())
 
 
 def _run(command: list[str], folder: Path, what: str) -> str:
-    done = process.run(command, cwd=folder, stderr=subprocess.STDOUT, env=dict(os.environ, LC_ALL="C"))
-    if done.returncode:
-        lines = [x for x in done.stdout.splitlines() if x.strip()]
-        said = next((x for x in lines if re.search(r"error|\*\*\*", x)), lines[-1] if lines else "it said nothing")
-        raise toolchain.BuildError(f"{what}: {said}", done.stdout)
-    return done.stdout
+    return toolchain.run_tool(command, folder, what, r"error|\*\*\*")
 
 
 def _make(folder: Path, what: str, *words: str) -> str:

@@ -140,3 +140,24 @@ def _refused(what: str, log: str) -> BuildError:
     """One line of what a C or C++ compiler said: its first error."""
     lines = log.splitlines()
     return BuildError(f"{what}: {next((x for x in lines if 'error:' in x), lines[0] if lines else 'no message')}", log)
+
+
+def run_tool(command: list[str], cwd: Path, what: str, complaint: str) -> str:
+    """Runs a tool of the machine's; gives what it printed. `complaint`: the pattern of the line to show when it fails."""
+    done = process.run(command, cwd=cwd, stderr=subprocess.STDOUT, env=dict(os.environ, LC_ALL="C"))
+    if done.returncode:
+        lines = [x for x in done.stdout.splitlines() if x.strip()] or ["it said nothing"]
+        raise BuildError(f"{what}: {next((x for x in lines if re.search(complaint, x)), lines[-1])}", done.stdout)
+    return done.stdout
+
+
+def missing_packages(programs: dict[str, str], others: dict[str, object]) -> list[str]:
+    """Debian packages that are not here: by the program that each is wanted for, and others with whether they are."""
+    found = [package for program, package in programs.items() if not shutil.which(program)]
+    return found + [package for package, there in others.items() if not there]
+
+
+def check_packages(command: str, packages: list[str]):
+    """Refuses in one line that names the packages, when some are missing."""
+    if packages:
+        raise UserError(f"{command}: missing Debian packages: apt-get install -y {' '.join(packages)}")
