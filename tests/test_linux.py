@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Linux drives host-nic: the kernel module, guests in simulated time, `./emery linux`."""
 
+import re
+import shutil
+
 import pytest
 import scapy.utils
 
@@ -11,6 +14,10 @@ from emery.make import linux
 needs_linux = pytest.mark.skipif(bool(linux.missing()), reason=f"Debian packages: {' '.join(linux.missing())}")
 
 
+def needs(program, package):
+    return pytest.mark.skipif(bool(linux.missing()) or not shutil.which(program), reason=f"Debian packages of linux, {package}")
+
+
 def guest(capfdbinary, *words):
     """Status, output and errors of `./emery linux`."""
     status = main(["linux", *words])
@@ -18,7 +25,17 @@ def guest(capfdbinary, *words):
     return status, out.decode(), err.decode()
 
 
-@pytest.mark.parametrize("words", [[], ["--"], ["true"], ["--guests", "3", "--", "true"], ["--set", "nothing=1", "--", "true"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--"],
+        ["true"],
+        ["--guests", "3", "--", "true"],
+        ["--set", "nothing=1", "--", "true"],
+        ["--guests", "1", "--peer", "true", "--", "true"],
+    ],
+)
 def test_refuses(capsys, words):
     assert main(["linux", *words]) == 2
     assert capsys.readouterr().err.count("\n") == 1
@@ -65,3 +82,43 @@ def test_bytes_come_back_as_they_were_sent(capfdbinary):
     status, out, _ = guest(capfdbinary, "--", "sh", "-c", script)
     assert status == 0 and out.startswith("300000\n"), out
     assert all(f"{way} packets:" in out for way in ("RX", "TX")) and out.count("errors:0 dropped:0") == 2, out
+
+
+@needs("ethtool", "ethtool")
+def test_ethtool_sees_and_sets(capfdbinary):
+    script = [
+        "ethtool -C eth0 rx-usecs 12",
+        "ethtool -c eth0 | grep ^rx-usecs:",
+        "ethtool -X eth0 weight 1 0 3 0",
+        "ip link set eth0 down",
+        "ip link set eth0 up",
+        "ethtool -x eth0",
+        "ethtool -n eth0 rx-flow-hash udp6 | wc -l",
+        "ping -q -c 2 10.0.0.2 >/dev/null",
+        "ethtool -S eth0 --groups eth-mac | grep OK",
+        "ethtool -C eth0 rx-usecs 20000000 2>/dev/null || echo too long",
+    ]
+    status, out, err = guest(capfdbinary, "--", "sh", "-c", "; ".join(script))
+    assert status == 0, err
+    assert "rx-usecs: 12\n" in out and "too long" in out and "\n6\n" in out, out
+    rows = [line.split()[1:] for line in re.findall(r"^ *\d+: .*", out, re.MULTILINE)]
+    dealt = [int(x) for row in rows for x in row]
+    assert {x: dealt.count(x) / len(dealt) for x in set(dealt)} == {0: 0.25, 2: 0.75}
+    assert all(int(x) >= 2 for x in re.findall(r"Frames(?:Transmitted|Received)OK: (\d+)", out)) and "ReceivedOK" in out
+
+
+@needs("ptp4l", "linuxptp")
+def test_ptp4l_steers_the_card(capfdbinary, tmp_path):
+    """By stamps that the cards take, from half a second off. Where nothing moves the cards' clocks stand still (docs/linux.md):
+    from one Sync to the next some 60 us, so these come often, and the servo's gains are those of such an interval."""
+    said = tmp_path / "peer"
+    often = "-i eth0 -2 -m --logAnnounceInterval -3 --logSyncInterval -7 --logMinDelayReqInterval -7"
+    gains = "--pi_proportional_const 90 --pi_integral_const 256 --pi_integral_norm_max 2"
+    script = f"phc_ctl eth0 adj 0.5 >/dev/null; timeout 1.3 ptp4l {often} -s {gains} --summary_interval -7"
+    peer = ["--peer", f"ptp4l {often} --masterOnly 1", "--peer-log", str(said)]
+    status, out, err = guest(capfdbinary, *peer, "--", "sh", "-c", script)
+    assert status == 0, err  # of SIGTERM ptp4l ends well
+    assert "assuming the grand master role" in said.read_text()
+    seen = [(int(offset), state) for offset, state in re.findall(r"master offset +(-?\d+) (s\d)", out)]
+    assert abs(seen[0][0]) > 400_000_000 and [x for _, x in seen].count("s2") > 20, out
+    assert max(abs(offset) for offset, state in seen if state == "s2") < 50, out

@@ -94,6 +94,12 @@ def _debian(command: str, packages: list[str]) -> Finding:
     )
 
 
+def _inside() -> Finding:
+    """Programs that the tests run in guests."""
+    packages = toolchain.missing_packages({"ethtool": "ethtool", "ptp4l": "linuxptp"}, {})
+    return Finding("ethtool, ptp4l", "yes" * (not packages), "tests of ./emery linux", f"apt install {' '.join(packages)}")
+
+
 def findings() -> list[Finding]:
     """All that is looked for."""
     return [
@@ -106,6 +112,7 @@ def findings() -> list[Finding]:
         _libraries(),
         _debian("linux", linux.missing()),
         _debian("dpdk", dpdk.missing()),
+        _inside(),
         _tool("git", "the commit in results"),
         _tool("chromium-headless-shell", "tests that look at pages", "chromium", "chromium-browser", "google-chrome"),
         _packages("test", "test, prove, area, timing", "./emery test --co -q"),

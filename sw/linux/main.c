@@ -129,15 +129,21 @@ static int nic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (err)
 		goto close;
 	nic_set_up_netdev(nic);
+	memcpy(nic->rss_key, emnic_rss_key, sizeof(nic->rss_key));
+	err = nic_ptp_start(nic);
+	if (err)
+		goto close;
 	err = netif_set_real_num_queues(netdev, nic->queues, nic->queues);
 	if (!err)
 		err = register_netdev(netdev);
 	if (err)
-		goto close;
+		goto stop_ptp;
 	netdev_info(netdev, "host-nic, %u of %u queues each way, %pM\n", nic->queues,
 		    nic->is->tx_queues, netdev->dev_addr);
 	return 0;
 
+stop_ptp:
+	nic_ptp_stop(nic);
 close:
 	emnic_close(nic->core);
 free_vectors:
@@ -160,6 +166,8 @@ static void nic_remove(struct pci_dev *pdev)
 
 	unregister_netdev(netdev);
 	cancel_work_sync(&nic->reset);
+	nic_ptp_stop(nic);
+	kvfree(nic->rss_table);
 	emnic_close(nic->core);
 	pci_free_irq_vectors(pdev);
 	iounmap(nic->bar);

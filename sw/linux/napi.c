@@ -62,6 +62,8 @@ static void nic_receive(struct nic_vector *vector, const struct emnic_completion
 			skb->ip_summed = CHECKSUM_COMPLETE;
 		}
 		nic_set_hash(skb, c);
+		if (nic->clock.config.rx_filter != HWTSTAMP_FILTER_NONE)
+			*skb_hwtstamps(skb) = nic_stamp(nic, c->timestamp);
 		skb_record_rx_queue(skb, c->queue);
 		nic_count(&rx->counts, 1, c->bytes);
 		napi_gro_receive(&vector->napi, skb);

@@ -7,8 +7,9 @@
 
 #include "nic.h"
 
-#define LOOK_INTERVAL (10 * HZ) /* the card's counters have 32 bits: 28 s of the shortest frames   \
-				 */
+#define LOOK_INTERVAL                                                                              \
+	(10 * HZ) /* the card's counters have 32 bits: 28 s of the shortest frames                 \
+		   */
 #define LARGEST_PIECE (PAGE_SIZE << (MAX_ORDER - 1))
 
 static unsigned int nic_frame(const struct nic *nic)
@@ -65,6 +66,8 @@ static int nic_open(struct net_device *netdev)
 		.refill_batch = 32,
 		.cpus = nic->queues,
 		.interrupts = 1,
+		.interrupt_interval = nic->interval,
+		.rss_key = nic->rss_key,
 	};
 	unsigned int i;
 	int err;
@@ -73,6 +76,11 @@ static int nic_open(struct net_device *netdev)
 	if (err)
 		return err;
 	err = nic_status(nic, "open", emnic_start(nic->core, &config));
+	if (!err) {
+		err = nic_rss_open(nic);
+		if (err)
+			emnic_stop(nic->core);
+	}
 	if (err) {
 		nic_free_irqs(nic);
 		nic_free_sent(nic);
@@ -215,6 +223,7 @@ const struct net_device_ops nic_netdev_ops = {
 	.ndo_tx_timeout = nic_tx_timeout,
 	.ndo_change_mtu = nic_change_mtu,
 	.ndo_get_stats64 = nic_get_stats64,
+	.ndo_eth_ioctl = nic_ioctl,
 	.ndo_set_mac_address = eth_mac_addr,
 	.ndo_validate_addr = eth_validate_addr,
 };

@@ -7,8 +7,11 @@
 #ifndef EMERY_HOST_NIC_H
 #define EMERY_HOST_NIC_H
 
+#include <linux/ethtool.h>
+#include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
+#include <linux/ptp_clock_kernel.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
 
@@ -46,6 +49,14 @@ struct nic_rx {
 	struct nic_counts counts;
 };
 
+struct nic_clock {
+	struct ptp_clock *ptp; /* NULL: none */
+	struct ptp_clock_info info;
+	spinlock_t lock;
+	u64 seen; /* its time when it was looked at last, ns since its epoch */
+	struct hwtstamp_config config;
+};
+
 struct nic_vector {
 	struct nic *nic;
 	struct napi_struct napi;
@@ -69,6 +80,10 @@ struct nic {
 	struct nic_vector *vector;
 	struct nic_tx *tx;
 	struct nic_rx *rx;
+	struct nic_clock clock;
+	u32 *rss_table; /* NULL: as the core deals the queues */
+	u32 rss_key[EMNIC_KEY_WORDS];
+	u32 interval; /* between two interrupts of a vector, at the least: core clocks */
 	struct work_struct reset;
 	struct delayed_work look;
 	u64 device[EMNIC_COUNTERS_END]; /* counters of the device, as they were when looked at last
@@ -94,6 +109,20 @@ int nic_poll(struct napi_struct *napi, int budget);
 netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 void nic_tx_done(struct nic *nic, const struct emnic_completion *completion);
 void nic_tx_forget(struct nic *nic, unsigned int queue);
+
+/* ptp.c */
+int nic_ptp_start(struct nic *nic);
+void nic_ptp_stop(struct nic *nic);
+struct skb_shared_hwtstamps nic_stamp(struct nic *nic, u64 stamp);
+int nic_ioctl(struct net_device *netdev, struct ifreq *request, int command);
+
+/* rss.c */
+int nic_get_rxnfc(struct net_device *netdev, struct ethtool_rxnfc *info, u32 *rules);
+u32 nic_get_rxfh_indir_size(struct net_device *netdev);
+u32 nic_get_rxfh_key_size(struct net_device *netdev);
+int nic_get_rxfh(struct net_device *netdev, u32 *table, u8 *key, u8 *function);
+int nic_set_rxfh(struct net_device *netdev, const u32 *table, const u8 *key, const u8 function);
+int nic_rss_open(struct nic *nic);
 
 /* ethtool.c */
 extern const struct ethtool_ops nic_ethtool_ops;

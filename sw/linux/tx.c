@@ -83,6 +83,10 @@ netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	sent = &tx->sent[at.producer & (at.slots - 1)];
 	if (!nic_map(nic, skb, sent))
 		goto drop;
+	if ((skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP) &&
+	    nic->clock.config.tx_type == HWTSTAMP_TX_ON)
+		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
+	skb_tx_timestamp(skb);
 	if (emnic_post(tx->queue, sent->segments, sent->count, left ? &sum : NULL)) {
 		nic_unmap(nic, sent);
 		goto drop;
@@ -118,10 +122,16 @@ void nic_tx_done(struct nic *nic, const struct emnic_completion *c)
 		return;
 	sent->skb = NULL;
 	nic_unmap(nic, sent);
-	if (c->error)
+	if (c->error) {
 		nic_count_error(&tx->counts, true);
-	else
+	} else {
 		nic_count(&tx->counts, 1, skb->len);
+		if (skb_shinfo(skb)->tx_flags & SKBTX_IN_PROGRESS) {
+			struct skb_shared_hwtstamps stamp = nic_stamp(nic, c->timestamp);
+
+			skb_tstamp_tx(skb, &stamp);
+		}
+	}
 	netdev_tx_completed_queue(txq, 1, skb->len);
 	napi_consume_skb(skb, 1);
 	smp_mb(); /* as above */

@@ -23,11 +23,15 @@ def _linux(arguments) -> int:
     if arguments.pcap_out:
         make_directory("--pcap-out", arguments.pcap_out)
         capture = os.path.abspath(os.path.join(arguments.pcap_out, "wire.pcap"))
-    if arguments.kernel_log:
-        check_file("--kernel-log", arguments.kernel_log)
+    for option, path in (("--kernel-log", arguments.kernel_log), ("--peer-log", arguments.peer_log)):
+        if path:
+            check_file(option, path)
+    if (arguments.peer or arguments.peer_log) and arguments.guests < 2:
+        raise UserError("linux: --peer and --peer-log are of a second guest, and --guests is 1")
+    kernel_log, peer_log = (os.path.abspath(x) if x else "" for x in (arguments.kernel_log, arguments.peer_log))
     waves = prepare_outputs(None, arguments.waves, note=note).waves.path
-    outputs = run.Outputs(capture, waves, os.path.abspath(arguments.kernel_log) if arguments.kernel_log else "")
-    return run.run(target, values, command, arguments.guests, arguments.seed, outputs)
+    outputs = run.Outputs(capture, waves, kernel_log, peer_log)
+    return run.run(target, values, command, arguments.guests, arguments.seed, outputs, arguments.peer or "")
 
 
 _COSTS = ("poll_ns", "frame_ns", "mmio_ns")
@@ -85,6 +89,8 @@ def add(command):
     set_option(linux)
     linux.add_argument("--pcap-out", type=word, metavar="DIR", help="write what crossed the wire, as wire.pcap")
     linux.add_argument("--kernel-log", type=word, metavar="FILE", help="write what the guest's kernel says")
+    linux.add_argument("--peer", type=word, metavar="CMD", help="what runs in the second guest meanwhile, as a shell takes it")
+    linux.add_argument("--peer-log", type=word, metavar="FILE", help="write what that says")
     linux.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
     linux.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="what runs in the first guest")
 

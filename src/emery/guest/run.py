@@ -19,7 +19,7 @@ from emery.guest.simulator import LOOK, Simulator
 from emery.make import linux
 from emery.runs import IntegrityError
 
-_TOOLS = ("ethtool", "iperf3", "tcpdump", "tc")  # go with the guest where this machine has them
+_TOOLS = ("ethtool", "iperf3", "tcpdump", "tc", "ptp4l", "phc_ctl")  # go with the guest where this machine has them
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Outputs:
     capture: str = ""  # of the wire
     waves: str = ""
     kernel: str = ""  # what the first guest's kernel says
+    peer: str = ""  # what the second guest's command says
 
 
 def default_system() -> system.System:
@@ -36,10 +37,10 @@ def default_system() -> system.System:
     return next(x for x in map(system.load, system.names()) if x.linux)
 
 
-def _programs(command: list[str]) -> list[str]:
-    """Programs of this machine that the guest gets besides busybox: the command's own, if that is none of busybox's."""
+def _programs(commands: list[str]) -> list[str]:
+    """Programs of this machine that the guests get besides busybox: the commands' own, if these are none of busybox's."""
     own = process.run([linux.busybox(), "--list"]).stdout.split()
-    wanted = [x for x in (*_TOOLS, command[0]) if os.path.basename(x) not in own]
+    wanted = [x for x in (*_TOOLS, *commands) if os.path.basename(x) not in own]
     return sorted({os.path.realpath(found) for x in wanted if (found := shutil.which(x)) and os.path.isfile(found)})
 
 
@@ -89,16 +90,20 @@ def _start_guest(number: int, guests: int, kernel: Path, seed: int, folder: Path
         return process.start([str(kernel / "linux"), *words], cwd=folder, **how)
 
 
-def run(target: system.System, values: dict, command: list[str], guests: int, seed: int, outputs: Outputs) -> int:
-    """Runs a command in the first guest; gives its exit status."""
+def run(
+    target: system.System, values: dict, command: list[str], guests: int, seed: int, outputs: Outputs, peer: str = ""
+) -> int:
+    """Runs a command in the first guest, and `peer` (a shell's words) beside it in the second; gives the first one's status."""
     kernel = linux.kernel()
     module, _ = linux.build_module(target)
     simulator = linux.build_simulator(target, values, bool(outputs.waves))
     folder = Path(tempfile.mkdtemp(prefix="emery-"))
     children = []
     try:
-        linux.root(module, _programs(command), folder / "root")
+        linux.root(module, _programs([command[0], *peer.split()[:1]]), folder / "root")
         (folder / "command").write_text(shlex.join(command) + "\n")
+        if peer:
+            (folder / "peer").write_text(peer + "\n")
         settings = {**target.settings(values), "seed": seed, "guests": guests, "folder": folder}
         settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves}
         card = Simulator(simulator, settings, folder)
@@ -119,6 +124,8 @@ def run(target: system.System, values: dict, command: list[str], guests: int, se
         if outputs.kernel:  # all of it, or of a kernel that came to grief what it said then
             said = next((x for x in (folder / "dmesg", folder / "kernel0") if x.exists()), os.devnull)
             shutil.copyfile(said, outputs.kernel)
+        if outputs.peer and (folder / "said").exists():
+            shutil.copyfile(folder / "said", outputs.peer)
         return _status(card, folder)
     finally:
         for child in children:

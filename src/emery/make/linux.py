@@ -162,7 +162,7 @@ def _with_libraries(program: str) -> list[str]:
 
 def root(module: Path, programs: list[str], out: Path):
     """Writes the initramfs: busybox, the module, programs of this machine with their libraries."""
-    folders = ("bin", "proc", "sys", "dev", "tmp", "host", "etc", "root")
+    folders = ("bin", "proc", "sys", "dev", "tmp", "host", "etc", "root", "var", "var/run")
     files = dict.fromkeys(folders, (stat.S_IFDIR | 0o755, b""))
     files["init"] = (stat.S_IFREG | 0o755, (_OWN / "init.sh").read_bytes())
     files["bin/busybox"] = (stat.S_IFREG | 0o755, Path(busybox()).read_bytes())

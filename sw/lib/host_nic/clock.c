@@ -26,13 +26,17 @@ int emnic_clock_step(struct emnic* d, int64_t ns) {
   return 0;
 }
 
+uint32_t emnic_core_khz(struct emnic* d) {
+  if (d->core_khz == 0) d->core_khz = reg_read(d, DEVICE_REG(core_khz));
+  return d->core_khz != 0 ? d->core_khz : 1;
+}
+
 // The register counts in ns * 2^-32 a core clock, which is of 10^6 / core_khz ns.
 void emnic_clock_adjust(struct emnic* d, int64_t rate) {
-  if (d->core_khz == 0) d->core_khz = reg_read(d, DEVICE_REG(core_khz));
   const int64_t most = (int64_t)1 << 37;  // an eighth: no device's clock goes further
   if (rate > most) rate = most;
   if (rate < -most) rate = -most;
-  int64_t units = rate * 15625 / (4 * (int64_t)d->core_khz);  // 10^6 / 256
+  int64_t units = rate * 15625 / (4 * (int64_t)emnic_core_khz(d));  // 10^6 / 256
   if (units > INT32_MAX) units = INT32_MAX;
   if (units < INT32_MIN) units = INT32_MIN;
   reg_write(d, DEVICE_REG(ptp_adjust), (uint32_t)units);
