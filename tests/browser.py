@@ -27,7 +27,7 @@ def find() -> str | None:
 class Browser:
     """One browser with one page; what the page says on its console or throws is in `said`."""
 
-    def __init__(self, seconds: float = 60):
+    def __init__(self, seconds: float = 300):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.until = time.monotonic() + seconds
         to_read, self.to = os.pipe()

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from emery.check import testing
+from emery.check import prove, testing
 from emery.common import ROOT
 from emery.make import build, cache
 
 BENCHES = sorted(x for place in ("rtl", "systems") for x in (ROOT / place).rglob("*_tb.sv"))
 CXX_TESTS = sorted((ROOT / "bench").rglob("*_test.cpp"))
 PROOFS = sorted((ROOT / "rtl").rglob("*_formal.sv"))
+OF_EVERY_RUN = [x for x in PROOFS if prove.settings(x)["suite"] == "yes"]
 
 
 def label(path):
@@ -44,10 +45,8 @@ def test_every_proof_has_a_cover():
     assert not [x.stem for x in PROOFS if "cover (" not in x.read_text()]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=label)
+@pytest.mark.parametrize("proof", OF_EVERY_RUN, ids=label)
 def test_proof(proof):
-    from emery.check import prove
-
     def work(out):
         ok, log = prove.prove(proof)
         assert ok, log[-3000:]

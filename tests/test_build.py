@@ -186,7 +186,7 @@ def test_set_up_happens_once(tmp_path):
     environment = checkout(tmp_path)
     both = [start(tmp_path, environment, "run") for _ in range(2)]
     for process in both:
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=180)
         assert process.returncode == 0 and out == "hello run\n", err
     again = start(tmp_path, environment, "list")
     assert again.communicate() == ("hello list\n", "")
@@ -207,7 +207,7 @@ def test_an_interrupted_set_up_is_done_again(tmp_path):
     process.kill()
     process.communicate()
     done = start(tmp_path, environment)
-    assert done.communicate(timeout=30)[0] == "hello\n"
+    assert done.communicate(timeout=180)[0] == "hello\n"
     assert sorted(re.sub("-.*", "", x.name) for x in (tmp_path / "home" / ".venv").iterdir()) == ["lock", "run"]
 
 
@@ -215,7 +215,7 @@ def test_an_interrupted_set_up_is_done_again(tmp_path):
 def test_nothing_is_set_up_before_the_words_are_read(tmp_path, words):
     """Wrong words, help, and what needs no package."""
     done = start(ROOT, {**os.environ, "EMERY_HOME": str(tmp_path / "home")}, *words)
-    out, err = done.communicate(timeout=30)
+    out, err = done.communicate(timeout=180)
     wrong = len(words) > 1 and not words[1].startswith("-")
     assert (done.returncode, bool(out), err.count("\n")) == ((2, False, 1) if wrong else (0, True, 0))
     assert not (tmp_path / "home").exists()
@@ -223,7 +223,7 @@ def test_nothing_is_set_up_before_the_words_are_read(tmp_path, words):
 
 def test_a_failed_set_up_is_one_line(tmp_path):
     process = start(tmp_path, checkout(tmp_path, fails=True))
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 2 and out == ""
     assert err.splitlines()[-1].startswith("emery: set-up: ") and "no thing" in err.splitlines()[-1]
     assert [x.name for x in (tmp_path / "home" / ".venv").iterdir()] == ["lock"]

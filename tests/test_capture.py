@@ -55,7 +55,7 @@ def test_library(tmp_path):
     words.append(f"-I{formats.generate(('cap_pkg',))}")
     sources = [str(ROOT / "sw" / "capture" / x) for x in ("emcap.c", "emcap_test.c")]
     subprocess.run([*words, *sources, "-o", str(program)], check=True)
-    done = subprocess.run([program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([program], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and done.stdout == "PASS\n", done.stdout
 
 

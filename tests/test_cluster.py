@@ -43,7 +43,7 @@ class Machines:
         self.site, self.folder, self.processes = site, folder, []
         known = folder / "scheduler.json"
         self.start(MODULES[0], "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", known)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while not known.exists() and time.monotonic() < until:
             time.sleep(0.05)
         self.address = json.loads(known.read_text())["address"]

@@ -180,7 +180,7 @@ def test_in_a_browser(built, scheme):
         "reference/commands.html",
         "docs/clocks.html",
     ]
-    with served(built) as address, browser.Browser(120) as seen:
+    with served(built) as address, browser.Browser() as seen:
         for page in pages:
             seen.screen(375, 800, scheme)
             seen.open(f"{address}/{page}")

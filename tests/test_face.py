@@ -347,10 +347,10 @@ def test_a_signal_while_a_child_is_on_its_way():
     code = (
         "import os, sys; from emery import cli, process\n"
         "os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), 15))\n"
-        "process.guard()\nsys.exit(cli._told(lambda: process.run(['sleep', '60'])))\n"
+        "process.guard()\nsys.exit(cli._told(lambda: process.run(['sleep', '600'])))\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=180)
     assert (done.returncode, done.stderr.strip()) == ENDS["TERM"]
 
 
@@ -360,8 +360,8 @@ def test_what_ends_emery_ends_its_children(tmp_path, name, command):
     """Simulators; compilers with the passes they start. In one line and with no scratch left; when it is killed, the kernel
     ends them."""
     program = tmp_path / "sim"
-    compiler = f"sleep 60 &\necho $! > {tmp_path}/pid-$!\n"  # g++ waits for a cc1plus, and does not end it
-    last = "wait" if command == "build" else "exec sleep 60"
+    compiler = f"sleep 600 &\necho $! > {tmp_path}/pid-$!\n"  # g++ waits for a cc1plus, and does not end it
+    last = "wait" if command == "build" else "exec sleep 600"
     program.write_text(f"#!/bin/sh\n{compiler if command == 'build' else ''}echo $$ > {tmp_path}/pid-$$\n{last}\n")
     program.chmod(0o755)
     more = {
@@ -396,7 +396,7 @@ def test_what_ends_emery_ends_its_children(tmp_path, name, command):
             break
         time.sleep(0.05)
     face.send_signal(getattr(signal, f"SIG{name}"))
-    _, said = face.communicate(timeout=20)
+    _, said = face.communicate(timeout=180)
     if name in ENDS:
         assert (face.returncode, said.strip()) == ENDS[name]
         assert not list((tmp_path / "cache" / "tmp").glob("*"))

@@ -19,7 +19,7 @@ def test_a_hundred_thousand_frames(capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "frames"), [("core-nic", "1e4"), ("direct-router", "8e3"), ("tile-router", "1e3"), ("pcie-bench", "2e4")]
+    ("name", "frames"), [("core-nic", "1e4"), ("direct-router", "4e3"), ("tile-router", "1e3"), ("pcie-bench", "5e3")]
 )
 def test_the_others(name, frames, capsys):
     """Fewer: a frame of theirs costs more."""

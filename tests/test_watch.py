@@ -49,7 +49,7 @@ class Watched:
     def events(self):
         """What the page is told, to the end: kind and data."""
         kind = ""
-        with urllib.request.urlopen(f"{self.address}events", timeout=120) as answer:
+        with urllib.request.urlopen(f"{self.address}events", timeout=300) as answer:
             for line in answer:
                 name, _, text = line.decode().rstrip("\n").partition(": ")
                 if name == "event":
@@ -60,7 +60,7 @@ class Watched:
     def end(self) -> tuple[int, str, str]:
         """Ctrl-C: status, and what was said besides the address."""
         self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=180)
         return self.process.returncode, out, err
 
 
@@ -71,7 +71,7 @@ def test_a_run_is_the_same_with_and_without(tmp_path, capsys):
     capsys.readouterr()
     with Watched(*LOSING, "--once", "--json", tmp_path / "seen.json") as watched:
         told = list(watched.events())
-        out, err = watched.process.communicate(timeout=60)
+        out, err = watched.process.communicate(timeout=180)
         assert watched.process.returncode == 0 and not err
     seen, result = (json.loads(x.read_text()) for x in (tmp_path / "seen.json", plain))
     for x in (seen, result):
@@ -119,7 +119,7 @@ def test_every_system_can_be_watched(name, tmp_path, monkeypatch):
 
 def test_the_server(tmp_path):
     with Watched(*LOSING) as watched:
-        with urllib.request.urlopen(watched.address, timeout=60) as answer:
+        with urllib.request.urlopen(watched.address, timeout=180) as answer:
             page, policy = answer.read().decode(), answer.headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy and "connect-src 'self'" in policy
         assert not re.search(r"https?://|src=|@import|url\((?!#)", page.replace("http://www.w3.org/2000/svg", ""))
@@ -131,11 +131,11 @@ def test_the_server(tmp_path):
             ("/nothing", {}, 404),
             ("/../etc/passwd", {}, 404),
         ):
-            line = http.client.HTTPConnection(host, int(port), timeout=60)
+            line = http.client.HTTPConnection(host, int(port), timeout=180)
             line.request("GET", path, headers=headers)
             assert line.getresponse().status == status, path
             line.close()
-        with urllib.request.urlopen(f"{watched.address}diagram", timeout=120) as answer:
+        with urllib.request.urlopen(f"{watched.address}diagram", timeout=300) as answer:
             assert answer.read().decode() == watching.diagrams(system.load("host-nic"))
         *_, (kind, data) = watched.events()
         assert kind == "end" and data["status"] == "well"
@@ -155,7 +155,7 @@ def test_stopped_in_mid_run():
                 ).stdout.split()
                 simulators = [int(x) for x in children]
                 watched.process.send_signal(signal.SIGINT)
-        out, err = watched.process.communicate(timeout=30)
+        out, err = watched.process.communicate(timeout=180)
         assert watched.process.returncode == 130 and err.splitlines() == ["emery: interrupted"] and not out
         assert kinds[-1][0] == "end" and kinds[-1][1]["status"] == "stopped"
         assert simulators
@@ -238,7 +238,7 @@ def test_it_takes_what_run_takes():
 @in_browser
 @pytest.mark.parametrize(("width", "scheme"), [(375, "dark"), (1280, "light")])
 def test_in_a_browser(tmp_path, width, scheme):
-    with Watched(*LOSING) as watched, browser.Browser(120) as seen:
+    with Watched(*LOSING) as watched, browser.Browser() as seen:
         seen.screen(width, 900, scheme)
         seen.open(watched.address)
 

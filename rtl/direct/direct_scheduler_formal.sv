@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prove: mode=bmc depth=54 timeout=600
+// prove: mode=bmc depth=54 timeout=600 suite=no
 `include "direct_scheduler_formal.svh"
 /// direct_scheduler and one peer (see direct_scheduler_rig): no deadlock of REQ, RES and burst without any timeout. A frame that
 /// waits in an input FIFO leaves it within a fixed number of clocks; all that can happen in 54 clocks. Two peers:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prove: mode=prove depth=26
+// prove: mode=prove depth=26 suite=no
 `include "formal.svh"
 `include "rmw_ram_model.svh"
 `include "stream.svh"

@@ -10,6 +10,7 @@ may be used to help an induction along). Its settings stand in a comment line, `
     depth=N         clocks searched for counterexamples (in mode prove for about 10 s at the most) and for covers (20)
     timeout=S       seconds of the processor for everything (600): a busy machine takes longer, and decides the same
     clocks=async    several clocks that are inputs as any other (default: all flip-flops follow `clk_i`)
+    suite=no        too long for every run of the suite: only `./emery prove` does it
 
 Each `cover` must be reached within `depth` clocks: that is what shows that the assumptions leave something to prove.
 Yosys (from the pyosys wheel, with slang inside) makes an and-inverter graph of the proof and its ABC decides it. Inputs,
@@ -32,7 +33,7 @@ from pathlib import Path
 from emery import process
 from emery.common import ROOT, UserError, cache_dir
 
-_DEFAULTS = {"mode": "prove", "depth": "20", "timeout": "600", "clocks": "one"}
+_DEFAULTS = {"mode": "prove", "depth": "20", "timeout": "600", "clocks": "one", "suite": "yes"}
 
 # Runs in a process of its own: Yosys ends its process on an error. Covers become assertions of the opposite, in a graph of
 # their own.
