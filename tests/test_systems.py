@@ -238,6 +238,7 @@ REFUSED = {
         "tx_mode=stream restart_every=60", "tx_mode=stream recover=true", "steered_flows=2000",
         "tx_mode=stream scheduler=strict", "queue_rates=1 pcap=", "queue_rates=1 tx_queues=8192 size=64",
         "tx_mode=stream segments=2", "tx_mode=stream tx_push=frame", "tx_mode=stream fault=null_address",
+        "ptp=true ports=2", "ptp=true mac_tx_ppm=50", "ptp=true scheduler=drr", "ptp=true reset_at_us=9", "ptp_load=false",
     ],
     "pcie-bench": ["size=4096 window_kb=64"],
     "tile-router": [],

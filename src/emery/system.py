@@ -139,9 +139,8 @@ class Refusal:
     def check(self, known: dict):
         """Refuses these values, if they are all here and the condition holds for them."""
         if set(self.names) <= known.keys() and eval(self._code, {"__builtins__": {}}, known):
-            shown = {
-                x: "true" if known[x] is True else known[x] for x in self.names if known[x] is not False and known[x] != ""
-            }
+            said = {x: str(known[x]).lower() if isinstance(known[x], bool) else known[x] for x in self.names}
+            shown = {name: x for name, x in said.items() if x not in ("false", "")} or said
             raise UserError(f"{', '.join(f'{name}={x}' for name, x in shown.items())}: {self.why}")
 
 
