@@ -336,6 +336,7 @@ void Bench::open() {
   driver_.probe();
   driver_.open();
   records_.table(driver_.interface(0).rss_entries);
+  if (faults_.moves_clock()) records_.clock_moves();
   for (unsigned p = 0; receives() && steered_flows_ != 0 && p < port_.size(); ++p) {
     if (const auto plan = receive_plan(p))
       steered_.steer(driver_, records_, p / ports_, p % ports_, *plan, steered_flows_,

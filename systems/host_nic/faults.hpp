@@ -35,6 +35,8 @@ class Faults {
 
   // Traffic on interface 0 alone: the others are what is harmed.
   bool first_interface_only() const { return kind_ == Kind::kHostileRegisters; }
+  // The clock is the whole card's: who may write registers may set it.
+  bool moves_clock() const { return kind_ == Kind::kHostileRegisters; }
 
   // How long the device may have nothing to show for itself because of the fault.
   Time pause() const { return pause_; }

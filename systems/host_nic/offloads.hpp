@@ -76,6 +76,8 @@ class RecordCheck {
     std::fill(received_.begin(), received_.end(), 0);
     std::fill(sent_.begin(), sent_.end(), 0);
   }
+  /// Someone sets it and moves it: stamps say nothing of when.
+  void clock_moves() { clock_moves_ = true; }
   /// Entries of the device's table of receive queues.
   void table(unsigned rss_entries) { rss_entries_ = rss_entries; }
   /// The device was told to put a flow of this port into this queue.
@@ -96,6 +98,7 @@ class RecordCheck {
   std::map<std::pair<unsigned, Flow>, unsigned> steered_;
   std::vector<std::uint64_t> received_, sent_;  // the newest stamp of each queue
   Time start_ = 0;
+  bool clock_moves_ = false;
   std::uint64_t bad_hash_ = 0, bad_sum_ = 0, bad_queue_ = 0, bad_stamp_ = 0;
 };
 
