@@ -107,6 +107,34 @@ def test_ethtool_sees_and_sets(capfdbinary):
     assert all(int(x) >= 2 for x in re.findall(r"Frames(?:Transmitted|Received)OK: (\d+)", out)) and "ReceivedOK" in out
 
 
+@needs("ethtool", "ethtool")
+def test_a_flow_goes_to_its_queue(capfdbinary):
+    """By a rule that outlives the interface going down and another key of the hash; others like it are refused."""
+    flow = "src-ip 10.0.0.2 dst-ip 10.0.0.1 src-port 7 dst-port 5001"
+    script = [
+        "echo 5001 5001 >/proc/sys/net/ipv4/ip_local_port_range",
+        "ethtool -X eth0 equal 1",
+        f"ethtool -N eth0 flow-type tcp4 {flow} action 3 loc 9",
+        f"ethtool -N eth0 flow-type tcp4 {flow} action 2 loc 3",
+        f"ethtool -N eth0 flow-type udp4 {flow} action 4 loc 4",
+        "ethtool -N eth0 flow-type tcp4 src-ip 10.0.0.2 action 2 loc 5",
+        "ip link set eth0 down",
+        "ip link set eth0 up",
+        "ethtool -X eth0 hkey $(seq -s: 10 49)",
+        "ethtool -n eth0",
+        "head -c 60000 /bin/busybox >sent",
+        "nc 10.0.0.2 7 <sent | cmp sent - && echo same",
+        "grep eth0-3 /proc/interrupts",
+        "ethtool -N eth0 delete 9",
+        "ethtool -n eth0",
+    ]
+    status, out, err = guest(capfdbinary, "--", "sh", "-c", "; ".join(script))
+    assert status == 0 and "same\n" in out, err
+    assert all(x in err for x in ("File exists", "Invalid argument", "Operation not supported")) and err.count("\n") == 3
+    assert out.count("Filter: 9\n") == 1 and "Direct to queue 3" in out and "Total 0 rules" in out, out
+    assert int(re.search(r"\d+: +(\d+) .*eth0-3", out)[1]) > 10, out
+
+
 @needs("ptp4l", "linuxptp")
 def test_ptp4l_steers_the_card(capfdbinary, tmp_path):
     """By stamps that the cards take, from half a second off. Where nothing moves the cards' clocks stand still (docs/linux.md):

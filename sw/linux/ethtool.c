@@ -189,6 +189,7 @@ const struct ethtool_ops nic_ethtool_ops = {
 	.get_coalesce = nic_get_coalesce,
 	.set_coalesce = nic_set_coalesce,
 	.get_rxnfc = nic_get_rxnfc,
+	.set_rxnfc = nic_set_rxnfc,
 	.get_rxfh_indir_size = nic_get_rxfh_indir_size,
 	.get_rxfh_key_size = nic_get_rxfh_key_size,
 	.get_rxfh = nic_get_rxfh,

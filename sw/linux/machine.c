@@ -152,6 +152,12 @@ int nic_status(struct nic *nic, const char *what, int status)
 		return -ETIMEDOUT;
 	case EMNIC_NO_INTERRUPTS:
 		return -EIO;
+	case EMNIC_NO_ROOM:
+		return -ENOSPC;
+	case EMNIC_BUSY:
+		return -EBUSY;
+	case EMNIC_UNSUPPORTED:
+		return -EOPNOTSUPP;
 	default:
 		return -EINVAL;
 	}

@@ -39,7 +39,7 @@ static void nic_set_up_netdev(struct nic *nic)
 		netdev->hw_features |= NETIF_F_RXCSUM;
 	if (nic->is->features & EMNIC_RX_HASH)
 		netdev->hw_features |= NETIF_F_RXHASH;
-	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA;
+	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA | NETIF_F_NTUPLE;
 	netdev->vlan_features = netdev->features;
 	nic_set_address(nic);
 	netif_carrier_off(netdev);
@@ -168,6 +168,7 @@ static void nic_remove(struct pci_dev *pdev)
 	cancel_work_sync(&nic->reset);
 	nic_ptp_stop(nic);
 	kvfree(nic->rss_table);
+	kvfree(nic->rules);
 	emnic_close(nic->core);
 	pci_free_irq_vectors(pdev);
 	iounmap(nic->bar);

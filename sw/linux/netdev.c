@@ -78,6 +78,8 @@ static int nic_open(struct net_device *netdev)
 	err = nic_status(nic, "open", emnic_start(nic->core, &config));
 	if (!err) {
 		err = nic_rss_open(nic);
+		if (!err)
+			err = nic_flows_open(nic);
 		if (err)
 			emnic_stop(nic->core);
 	}
@@ -116,6 +118,7 @@ static int nic_stop(struct net_device *netdev)
 	for (i = 0; i < nic->queues; i++)
 		napi_disable(&nic->vector[i].napi);
 	nic_look(nic);
+	nic_flows_close(nic);
 	nic_status(nic, "stop", emnic_stop(nic->core));
 	nic_free_irqs(nic);
 	for (i = 0; i < nic->queues; i++)

@@ -23,6 +23,7 @@
 #define NIC_DEFAULT_RING 256
 #define NIC_LEAST_RING	 32
 #define NIC_MOST_RING	 1024
+#define NIC_MOST_RULES	 256 /* flows with a queue of their own */
 
 struct nic;
 
@@ -83,7 +84,8 @@ struct nic {
 	struct nic_clock clock;
 	u32 *rss_table; /* NULL: as the core deals the queues */
 	u32 rss_key[EMNIC_KEY_WORDS];
-	u32 interval; /* between two interrupts of a vector, at the least: core clocks */
+	struct nic_rule *rules; /* NULL: none */
+	u32 interval;		/* between two interrupts of a vector, at the least: core clocks */
 	struct work_struct reset;
 	struct delayed_work look;
 	u64 device[EMNIC_COUNTERS_END]; /* counters of the device, as they were when looked at last
@@ -123,6 +125,12 @@ u32 nic_get_rxfh_key_size(struct net_device *netdev);
 int nic_get_rxfh(struct net_device *netdev, u32 *table, u8 *key, u8 *function);
 int nic_set_rxfh(struct net_device *netdev, const u32 *table, const u8 *key, const u8 function);
 int nic_rss_open(struct nic *nic);
+
+/* flows.c */
+int nic_flows_open(struct nic *nic);
+void nic_flows_close(struct nic *nic);
+int nic_set_rxnfc(struct net_device *netdev, struct ethtool_rxnfc *info);
+int nic_get_rules(struct nic *nic, struct ethtool_rxnfc *info, u32 *locations);
 
 /* ethtool.c */
 extern const struct ethtool_ops nic_ethtool_ops;

@@ -25,7 +25,7 @@ static u64 nic_hashed_fields(u32 flow)
 
 int nic_get_rxnfc(struct net_device *netdev, struct ethtool_rxnfc *info, u32 *rules)
 {
-	const struct nic *nic = netdev_priv(netdev);
+	struct nic *nic = netdev_priv(netdev);
 
 	switch (info->cmd) {
 	case ETHTOOL_GRXRINGS:
@@ -35,7 +35,7 @@ int nic_get_rxnfc(struct net_device *netdev, struct ethtool_rxnfc *info, u32 *ru
 		info->data = nic_hashed_fields(info->flow_type);
 		return 0;
 	default:
-		return -EOPNOTSUPP;
+		return nic_get_rules(nic, info, rules);
 	}
 }
 
@@ -107,9 +107,13 @@ int nic_set_rxfh(struct net_device *netdev, const u32 *table, const u8 *key, con
 	if (key) {
 		for (i = 0; i < EMNIC_KEY_WORDS; i++)
 			nic->rss_key[i] = get_unaligned_be32(key + 4 * i);
+		if (running)
+			nic_flows_close(nic);
 		for (i = 0; running && i < nic->is->ports && !err; i++)
 			err = nic_status(nic, "rss",
 					 emnic_set_rss_key(nic->core, 0, i, nic->rss_key));
+		if (running && !err)
+			err = nic_flows_open(nic);
 	}
 	return err;
 }
