@@ -88,16 +88,9 @@ def _machine() -> Finding:
     return Finding("processors, memory", f"{jobs()} used side by side, {memory:.0f} GiB", "speed", "set EMERY_JOBS")
 
 
-def _debian(command: str, packages: list[str]) -> Finding:
-    return Finding(
-        f"Debian packages of ./emery {command}", "yes" * (not packages), command, f"apt install {' '.join(packages)}"
-    )
-
-
-def _inside() -> Finding:
-    """Programs that the tests run in guests."""
-    packages = toolchain.missing_packages({"ethtool": "ethtool", "ptp4l": "linuxptp"}, {})
-    return Finding("ethtool, ptp4l", "yes" * (not packages), "tests of ./emery linux", f"apt install {' '.join(packages)}")
+def _debian(what: str, needed_for: str, packages: list[str]) -> Finding:
+    """`packages`: those that are missing."""
+    return Finding(what, "yes" * (not packages), needed_for, f"apt install {' '.join(packages)}")
 
 
 def findings() -> list[Finding]:
@@ -110,9 +103,9 @@ def findings() -> list[Finding]:
         _machine(),
         _tool("ccache", "building again, sooner"),
         _libraries(),
-        _debian("linux", linux.missing()),
-        _debian("dpdk", dpdk.missing()),
-        _inside(),
+        _debian("Debian packages of ./emery linux", "linux", linux.missing()),
+        _debian("Debian packages of ./emery dpdk", "dpdk", dpdk.missing()),
+        _debian("ethtool, ptp4l", "tests of ./emery linux", linux.missing_in_tests()),
         _tool("git", "the commit in results"),
         _tool("chromium-headless-shell", "tests that look at pages", "chromium", "chromium-browser", "google-chrome"),
         _packages("test", "test, prove, area, timing", "./emery test --co -q"),

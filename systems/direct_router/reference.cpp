@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/direct_router/reference.hpp"
 
+#include "bench/traffic/network_order.hpp"
+
 namespace emery::direct_router {
 namespace {
-
-void put_mac(std::span<std::uint8_t> to, std::uint64_t mac) {
-  for (unsigned i = 0; i < 6; ++i) to[i] = static_cast<std::uint8_t>(mac >> (40 - 8 * i));
-}
-
-std::uint32_t address(std::span<const std::uint8_t> bytes) {
-  return static_cast<std::uint32_t>(bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
-}
 
 std::vector<std::uint32_t> own(const Tables& tables) {
   std::vector<std::uint32_t> addresses = tables.addresses;
@@ -42,9 +36,8 @@ unsigned Reference::class_of(std::span<const std::uint8_t> ip, const Verdict& ve
       if (!rule || r.port) rule = &r;
     }
     if (rule && (ip[1] & rule->tos_mask) == rule->tos &&
-        (ip[9] & rule->protocol_mask) == rule->protocol &&
-        within(address(ip.subspan(12)), rule->source) &&
-        within(address(ip.subspan(16)), rule->destination))
+        (ip[9] & rule->protocol_mask) == rule->protocol && within(get32(&ip[12]), rule->source) &&
+        within(get32(&ip[16]), rule->destination))
       return c;
   }
   return config_.classes - 1;
@@ -69,18 +62,18 @@ Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame) const {
   if (v.drop) return v;
   v.port = judged.port;
   const auto ip = frame.subspan(14);
-  const bool known = cards_[port].find(address(ip.subspan(16))) == v.port;
+  const bool known = cards_[port].find(get32(&ip[16])) == v.port;
   v.slow = !config_.fast_path || judged.options() || !known;
   v.cut = config_.fast_path && !judged.options() && !known && v.port != port;
   v.cls = class_of(ip, v);
   route::Judge::hop(frame);
-  put_mac(frame, config_.next_hop[v.port]);
+  put48(frame.data(), config_.next_hop[v.port]);
   // The host leaves its own address of the port the frame goes out at, a card that of the port it
   // came in at, or, as in the paper, what was there.
   if (v.slow) {
-    put_mac(frame.subspan(6), config_.own_mac[v.port]);
+    put48(&frame[6], config_.own_mac[v.port]);
   } else if (config_.rewrite_source) {
-    put_mac(frame.subspan(6), config_.own_mac[port]);
+    put48(&frame[6], config_.own_mac[port]);
   }
   return v;
 }

@@ -40,6 +40,11 @@ def missing() -> list[str]:
     return toolchain.missing_packages(_PACKAGES, {"linux-source-6.1": SOURCE.exists(), "busybox-static": busybox()})
 
 
+def missing_in_tests() -> list[str]:
+    """Likewise, of programs that the tests run in guests."""
+    return toolchain.missing_packages({"ethtool": "ethtool", "ptp4l": "linuxptp"}, {})
+
+
 def busybox() -> str:
     """A busybox that needs no libraries; empty when there is none."""
     path = shutil.which("busybox") or ("/bin/busybox" if os.path.exists("/bin/busybox") else "")
