@@ -7,8 +7,9 @@
 /// of the requests. A request that found nothing is one beat without descriptor. A read fetches what is asked for, and all that is
 /// ready in its block of 128 bytes if one of the queue's blocks is still here; requests for the rest of the block are served
 /// from it without another read (`Slots` blocks are kept, replaced oldest first, never while a request waits on them). When the last
-/// of a block is served from it, what is ready in the next one is read, in a clock in which nothing else is: so a queue in use does not
-/// wait for its descriptors, and one that comes back only after `Slots` others costs no bytes that nobody uses, or few.
+/// of a block is served from it, what is ready in the next one is read, in a clock in which nothing else is; and with `Peeks` a queue's
+/// first block when its first doorbell rings. So a queue in use does not wait for its descriptors, and one that comes back only after
+/// `Slots` others costs no bytes that nobody uses, or few.
 /// A descriptor of length 0, unless first, ends its packet and is left out. What push_table has `found_i` for a slot is taken in place
 /// of a read. With `Streams` a slot of a stream queue is a beat that says where it lies, without a read; a turn one for each page of 4096
 /// bytes that it touches. A failed read gives one beat a packet, `last`, with the error in `result` and undefined `desc`.
@@ -18,7 +19,9 @@
 ///
 /// `desc` is one stream for all ports: an engine asks only for what it has room for, or it holds up the others.
 /// A ring set up anew must start at index 0: that is how blocks read before are known to be stale, and why index 0 is never
-/// served from one. The host does not change descriptors behind the doorbell, and leaves a ring's memory alone for as long as a read
+/// served from one, unless a peek at this very ring has had it read. A peek (a dequeue of none) goes before requests, is none of them,
+/// and is given up when there is no room for its answer or its read.
+/// The host does not change descriptors behind the doorbell, and leaves a ring's memory alone for as long as a read
 /// takes after the queue's last slot.
 module desc_fetch
   import queue_pkg::*;
@@ -29,10 +32,13 @@ module desc_fetch
     parameter int Ports = 1,
     parameter int Jobs = 512,  // requests waiting for their descriptors
     parameter streams_t Streams = StreamsNone,
+    parameter bit Peeks = 1'b0,
     parameter ram_sel_t Sel = '0
 ) (
     input  logic          clk_i,
     input  logic          rst_i,
+    // Queues whose first block is to be read (queue_t), with `Peeks`; never waits for an engine.
+           stream_if.snk  ring,
     // Engines: requests (fetch_req_t), what they found (fetch_granted_t), descriptors (fetch_desc_t).
            stream_if.snk  req,
            stream_if.src  granted,
@@ -157,18 +163,22 @@ module desc_fetch
 
   wire room = (WindowW + 1)'(asked_count) + (WindowW + 1)'(found_count) < (WindowW + 1)'(Window) &&
       (WindowW + 1)'(asked_count) + (WindowW + 1)'(granted_count) < (WindowW + 1)'(Window);
-  assign deq_req.valid = req.valid && room;
-  assign deq_req.data = req.data.req;
-  assign req.ready = room && deq_req.ready;
+  logic held_q;  // a request is offered and not yet taken
+  wire peek = Peeks && ring.valid && !held_q;
+  assign deq_req.valid = (peek || req.valid) && room;
+  assign deq_req.data = peek ? '{queue: ring.data, max: '0, granules: '0} : req.data.req;
+  assign req.ready = room && deq_req.ready && !peek;
+  assign ring.ready = !room || (peek && deq_req.ready);
+  always_ff @(posedge clk_i) held_q <= !rst_i && req.valid && room && !peek && !deq_req.ready;
   assign asked_in.valid = deq_req.valid && deq_req.ready;
-  assign asked_in.data = req.data.port;
+  assign asked_in.data  = req.data.port;
 
   wire answer = deq_rsp.valid && asked.valid;
   assign deq_rsp.ready = asked.valid;
   assign asked.ready = deq_rsp.valid;
   assign found_in.valid = answer;
   assign found_in.data = '{port: asked.data, rsp: deq_rsp.data};
-  assign granted_in.valid = answer;
+  assign granted_in.valid = answer && !deq_rsp.data.peek;
   assign granted_in.data = '{
           port: asked.data,
           granted: '{
@@ -192,10 +202,13 @@ module desc_fetch
   deq_rsp_t rsp;
   assign rsp = pick_q.rsp;
   wire stream = Streams != StreamsNone && rsp.stream;
-  wire ok = rsp.status == DeqOk && !stream;  // there are descriptors
+  wire peeks = Peeks && rsp.peek;
+  wire ok = rsp.status == DeqOk && !stream && !peeks;  // there are descriptors
+  // The ring's first block is to be read: what is known of a block is of the ring before.
+  wire peek_first = pick_valid_q && peeks && rsp.status == DeqOk && rsp.index == '0;
 
-  wire step = !pick_valid_q || go;
-  wire hint_we = ahead_go || (go && ok);
+  wire step = !pick_valid_q || go || peeks;
+  wire hint_we = ahead_go || (go && ok) || peek_first;
   wire queue_t hint_queue = ahead_go ? ahead_q.queue : rsp.queue;
   assign found.ready = step;
 
@@ -214,7 +227,7 @@ module desc_fetch
 
   // The RAM does not show the write of this clock, nor that of the clock in which it was read.
   wire written = written_valid_q && written_queue_q == look_q.rsp.queue;
-  wire writing = pick_valid_q && ok && rsp.queue == look_q.rsp.queue;
+  wire writing = pick_valid_q && (ok || peek_first) && rsp.queue == look_q.rsp.queue;
   assign hint_old  = written ? written_hint_q : hint_ram;
   assign hint_look = writing ? hint_next : hint_old;
 
@@ -259,7 +272,7 @@ module desc_fetch
     if (step) begin
       here_q <= writing ? !direct : !goes && (wrapped_q || hint_old.slot < alloc_q) &&
           owner_q[hint_old.slot] == look_q.rsp.queue;
-      first_q <= look_q.rsp.index == '0;
+      first_q <= look_q.rsp.index == '0 && !(Peeks && look_q.rsp.peeked);
     end
   end
   wire slot_t slot = hit ? hint_q.slot : alloc_q;
@@ -286,7 +299,7 @@ module desc_fetch
 
   assign go = jobs_in.valid && jobs_in.ready;
   // Offered only when it is taken: until then an answer may turn a hit into a miss.
-  assign jobs_in.valid = pick_valid_q && jobs_in.ready && (!miss || (slot_free && dma_in.ready));
+  assign jobs_in.valid = pick_valid_q && !peeks && jobs_in.ready && (!miss || (slot_free && dma_in.ready));
   assign jobs_in.data = '{
           port: pick_q.port,
           queue: rsp.queue,
@@ -311,7 +324,7 @@ module desc_fetch
   always_comb begin
     hint_next.slot = slot;
     hint_next.pos  = pos + 3'(rsp.count << rsp.log_block);
-    hint_next.left = direct ? '0 : hit ? hint_q.left - rsp.count : ahead;
+    hint_next.left = direct || peeks ? '0 : hit ? hint_q.left - rsp.count : ahead;
     if (ahead_go) hint_next = '{slot: alloc_q, pos: '0, left: ahead_q.left};
   end
 
@@ -334,6 +347,15 @@ module desc_fetch
           block: rsp.addr[63:7] + to_next
       };
     end
+    if (peek_first) begin
+      ahead_valid_q <= 1'b1;
+      ahead_q <= '{
+          queue: rsp.queue,
+          left: rsp.ahead,
+          log_block: rsp.log_block,
+          block: rsp.addr[63:7]
+      };
+    end
     if (rst_i) ahead_valid_q <= 1'b0;
   end
 
@@ -344,7 +366,16 @@ module desc_fetch
   assign direct_in.data = '{entry: found_i.entry, desc: found_i.desc};
   assign look_o = '{
           step: step,
-          valid: look_valid_q && look_q.rsp.status == DeqOk && !look_q.rsp.stream,
+          valid:
+          look_valid_q
+          &&
+          look_q.rsp.status
+          ==
+          DeqOk
+          && !
+          look_q.rsp.stream
+          && !
+          look_q.rsp.peek,
           single: look_q.rsp.count == 4'd1 && look_q.rsp.ahead == '0 && look_q.rsp.log_block == '0,
           queue: look_q.rsp.queue,
           index: look_q.rsp.index,

@@ -6,9 +6,11 @@
 /// desc_fetch against a model of the queue manager, a DMA read engine (250 clocks, or random) and host memory: every
 /// descriptor once and in order, short packets, failed reads, empty and stopped queues, a queue started again; one descriptor a clock and one read
 /// for eight of them. With push_table: pushes that are true, for other slots, broken or late; none is delivered but for its own slot, and
-/// none is lost count of. A queue that is asked now and then does not wait for its descriptors.
+/// none is lost count of. A queue that is asked now and then does not wait for its descriptors. With `Peeks` (desc_fetch_peeks_tb) doorbells
+/// of any queue at any time: they change nothing but when a ring's first descriptors are read.
 module desc_fetch_tb #(
-    parameter queue_pkg::streams_t Streams = queue_pkg::StreamsFilled
+    parameter queue_pkg::streams_t Streams = queue_pkg::StreamsFilled,
+    parameter bit Peeks = 1'b0
 );
   import queue_pkg::*;
   import dma_pkg::*;
@@ -19,6 +21,7 @@ module desc_fetch_tb #(
   localparam ram_sel_t Sel = 6'd3;
   localparam int Interface = 2;
 
+  `STREAM_ON(queue_t, ring, clk, rst)
   `STREAM_ON(fetch_req_t, req, clk, rst)
   `STREAM_ON(fetch_granted_t, granted, clk, rst)
   `STREAM_ON(fetch_desc_t, desc, clk, rst)
@@ -52,10 +55,12 @@ module desc_fetch_tb #(
       .Queues(Queues),
       .Ports(4),
       .Streams(Streams),
+      .Peeks(Peeks),
       .Sel(Sel)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
+      .ring,
       .req,
       .granted,
       .desc,
@@ -72,12 +77,13 @@ module desc_fetch_tb #(
   // ---- What the phases set.
   int unsigned queues = 8, max_slots = 1, latency = 250, jitter = 0, qm_latency = 4;
   int unsigned req_percent = 0, granted_percent = 100, desc_percent = 100, dma_percent = 100;
-  int unsigned make_percent = 100, error_percent = 0, stop_percent = 0, push_percent = 0;
+  int unsigned
+      make_percent = 100, error_percent = 0, stop_percent = 0, push_percent = 0, ring_percent = 0;
   bit random_queue = 0, full = 1;
 
   // ---- Host memory and queues.
   int unsigned produced[Queues], handed[Queues], consumed[Queues], log_block[Queues], epoch[Queues];
-  bit stopped[Queues], stream[Queues], streams = 0;
+  bit stopped[Queues], stream[Queues], peeked[Queues], streams = 0;
 
   function automatic logic [63:0] address(int unsigned q, int unsigned index);
     return 64'h8_0000_0000 + (64'(q) << 18) + 64'(((index % RingSlots) << log_block[q]) * 16);
@@ -160,19 +166,25 @@ module desc_fetch_tb #(
       errors = 0,
       shorts = 0,
       empties = 0,
-      placed = 0;
+      placed = 0,
+      peeks = 0,
+      first_peeks = 0;
 
   task automatic dequeue(deq_req_t r);
     int unsigned q = int'(r.queue), per_block = 8 >> log_block[q], here, count;
     deq_rsp_t a;
-    port_t port = ports.pop_front();
+    port_t port;
     a = '0;
+    a.peek = r.max == '0;
+    a.peeked = peeked[q];
+    if (!a.peek) port = ports.pop_front();
     a.queue = r.queue;
     a.cq = r.queue ^ 16'h55;
     a.log_block = 2'(log_block[q]);
     a.index = 16'(handed[q]);
     a.addr = address(q, handed[q]);
     if (stopped[q]) a.status = DeqStopped;
+    else if (stream[q] && a.peek) a.status = DeqStopped;
     else if (stream[q] && Streams == StreamsFilled) begin
       fetch_desc_t b;
       a.stream = 1;
@@ -219,6 +231,14 @@ module desc_fetch_tb #(
       a.log_size = 4'($clog2(RingSlots));
     end
     i_deq_rsp.send_in(a, qm_latency);
+    if (a.peek) begin
+      peeks++;
+      if (a.status == DeqOk) begin
+        peeked[q] = 1;
+        if (handed[q] == 0) first_peeks++;
+      end
+      return;
+    end
     i_granted.expected.push_back(
         '{port: port,
         granted: '{queue: r.queue, status: a.status, count: a.count, more: a.more}});
@@ -346,6 +366,7 @@ module desc_fetch_tb #(
   // ---- DMA read engine and the ends of the streams.
   `DMA_HOST_READ(i_host, Sel, dma, dma_percent, latency, jitter, error_percent)
   `STREAM_SOURCE(fetch_req_t, i_req, req, 100)
+  `STREAM_SOURCE(queue_t, i_ring, ring, 100)
   `STREAM_SINK(deq_req_t, i_deq_req, deq_req, full ? 100 : 80)
   `STREAM_SOURCE(deq_rsp_t, i_deq_rsp, deq_rsp, 100)
   `STREAM_CHECK(fetch_granted_t, i_granted, granted, granted_percent)
@@ -394,6 +415,8 @@ module desc_fetch_tb #(
         i_req.queue.push_back('{port: 2'($urandom()),
                               req: '{queue: 16'(next_queue), max: 4'(next_max), granules: '0}});
       end
+      if (Peeks && i_ring.queue.size() == 0 && percent(ring_percent))
+        i_ring.queue.push_back(16'($urandom_range(queues - 1)));
       if (percent(stop_percent)) stopped[$urandom_range(queues-1)] ^= 1;
       // The host keeps rings full, or adds a slot here and there.
       if (full) begin
@@ -426,6 +449,7 @@ module desc_fetch_tb #(
 
   task automatic drain();
     req_percent = 0;
+    ring_percent = 0;
     granted_percent = 100;
     desc_percent = 100;
     dma_percent = 100;
@@ -446,6 +470,7 @@ module desc_fetch_tb #(
       consumed[q] = 0;
       epoch[q]++;
       stopped[q]   = 0;
+      peeked[q]    = 0;
       stream[q]    = streams && q % 4 == 1;
       log_block[q] = blocks && !stream[q] ? $urandom_range(3) : 0;
     end
@@ -461,7 +486,7 @@ module desc_fetch_tb #(
     queues = n;
     max_slots = max;
     req_percent = 100;
-    repeat (1000) @(posedge clk);
+    repeat (2000) @(posedge clk);
     beats0   = beats;
     reads0   = i_host.taken;
     fetched0 = fetched;
@@ -480,6 +505,11 @@ module desc_fetch_tb #(
     drain();
     restart(0);
     {full, queues, latency, jitter} = {1'b1, 32'd1, 32'd60, 32'd0};
+    if (Peeks) begin
+      repeat (4) @(posedge clk);
+      i_ring.queue.push_back('0);
+      repeat (100) @(posedge clk);
+    end
     repeat (RingSlots + 100) begin
       beats0   = beats;
       asked_at = now;
@@ -489,7 +519,7 @@ module desc_fetch_tb #(
       repeat (100) @(posedge clk);
     end
     $display("an idle queue: %0d of %0d requests wait for a read", late, RingSlots + 100);
-    `CHECK(late <= 2, "a request waits for its descriptor")
+    `CHECK(late <= (Peeks ? 0 : 2), "a request waits for its descriptor")
     latency = 250;
   endtask
 
@@ -533,11 +563,13 @@ module desc_fetch_tb #(
       desc_percent = $urandom_range(1) == 0 ? 100 : $urandom_range(100, 5);
       granted_percent = $urandom_range(1) == 0 ? 100 : $urandom_range(100, 5);
       dma_percent = $urandom_range(1) == 0 ? 100 : $urandom_range(100, 5);
+      ring_percent = $urandom_range(1) == 0 ? 100 : $urandom_range(10);
       repeat (2000) @(posedge clk);
     end
     drain();
     `CHECK(errors > 50 && shorts > 50 && empties > 50 && placed > 500,
            "the random phase missed a case")
+    `CHECK(!Peeks || (peeks > 2000 && first_peeks > 100), "the random phase missed a peek")
     // Queues that are idle most of the time, and a CPU that pushes what it has put into them.
     full = 0;
     error_percent = 5;
@@ -552,6 +584,7 @@ module desc_fetch_tb #(
       repeat (256) @(posedge clk);  // as long as a push is kept: a ring is not started again before
       restart(i % 4 == 3);
       push_percent = 90;
+      ring_percent = 5;
       queues = 1 << $urandom_range(4);
       max_slots = $urandom_range(8, 1);
       latency = $urandom_range(200, 1);

@@ -4,7 +4,9 @@
 ///
 /// Wiring only; see doorbell_port and queue_manager for registers, doorbells and errors, desc_fetch for throughput and delay. The ports take
 /// turns with their requests, commits and stops; grants and descriptors go to the port that asked. With `Room` each has so many
-/// places for descriptors of its own (desc_room), and one that stands still holds up no other; without, one that is not ready holds up those behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). `slots_o` tells how many slots are handed out and not yet finished, all queues together.
+/// places for descriptors of its own (desc_room), and one that stands still holds up no other; without, one that is not ready holds up those
+/// behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). With `Peeks`, for queues that
+/// the device fills, the first doorbell of a ring has its first descriptors read, and `doorbell` says nothing. `slots_o` tells how many slots are handed out and not yet finished, all queues together.
 module desc_queues
   import queue_pkg::*;
   import dma_pkg::*;
@@ -15,6 +17,7 @@ module desc_queues
     parameter int Jobs = 512,  // packets in flight
     parameter int Room = 0,  // descriptors kept for each port; 0: none are
     parameter streams_t Streams = StreamsNone,
+    parameter bit Peeks = 1'b0,
     parameter ram_sel_t Sel = '0,
     parameter bit Push = 1'b0,
     parameter int Interface = 0
@@ -48,6 +51,11 @@ module desc_queues
     input dma_status_t  status_i,
     input ram_write_t   ram_i
 );
+  if (Peeks && Push) begin : g_bad_parameter
+    $fatal(
+        1, "desc_queues: Push is for queues that the device empties, Peeks for those that it fills"
+    );
+  end
   localparam int PortW = Ports > 1 ? $clog2(Ports) : 1;
   `STREAM(fetch_req_t, any_request)
   `STREAM(fetch_granted_t, any_granted)
@@ -87,6 +95,15 @@ module desc_queues
   end
   assign pushes_o[0] = events.pushed;
 
+  // With `Peeks` the manager's doorbells go to the fetch.
+  `STREAM(queue_t, rang)
+  `STREAM(queue_t, peek)
+  assign peek.valid = Peeks && rang.valid;
+  assign peek.data = rang.data;
+  assign doorbell.valid = !Peeks && rang.valid;
+  assign doorbell.data = rang.data;
+  assign rang.ready = Peeks ? peek.ready : doorbell.ready;
+
   `STREAM(fetch_req_t, admitted[Ports])
   `STREAM(fetch_desc_t, sorted[Ports])
   wire taken = deq_response.valid && deq_response.ready;
@@ -103,7 +120,7 @@ module desc_queues
         .admitted,
         .asked_i(any_request.valid && any_request.ready),
         .asked_port_i(any_request.data.port),
-        .answer_i(taken),
+        .answer_i(taken && !deq_response.data.peek),
         .answer_rsp_i(deq_response.data),
         .desc(sorted),
         .port_desc(desc)
@@ -135,10 +152,12 @@ module desc_queues
       .Ports(Ports),
       .Jobs(Jobs),
       .Streams(Streams),
+      .Peeks(Peeks),
       .Sel(Sel)
   ) i_fetch (
       .clk_i,
       .rst_i,
+      .ring(peek),
       .req(any_request),
       .granted(any_granted),
       .desc(any_desc),
@@ -202,7 +221,8 @@ module desc_queues
   );
   queue_manager #(
       .Queues (Queues),
-      .Streams(Streams)
+      .Streams(Streams),
+      .Peeks  (Peeks)
   ) i_manager (
       .clk_i,
       .rst_i,
@@ -212,7 +232,7 @@ module desc_queues
       .deq_rsp(deq_response),
       .commit(any_commit),
       .stop(any_stop),
-      .doorbell,
+      .doorbell(rang),
       .error,
       .refused_o,
       .streams_o

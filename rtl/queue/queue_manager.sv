@@ -16,6 +16,8 @@
 /// - With `Streams` a queue can be a stream (queue_pkg), and a dequeue is answered with one slot. Of one that is filled it takes all of
 ///   `granules` or finds it empty; what is finished is counted in frames, and a doorbell offers granules, at most a ring ahead of what was
 ///   taken. Of one that is emptied it takes a turn: all that is ready up to the next multiple of TurnGranules or the ring's end.
+/// - With `Peeks` a dequeue of none (`max` 0) tells what is ready, and hands nothing out; `doorbell` is given only queues of descriptors
+///   in which no such peek has found anything since BaseLo was written.
 /// - Queues that do not exist are stopped for `deq_req`, read as zero, and are ignored otherwise.
 /// After reset all queues are disabled and empty (Base and Cq are what they were); this takes `Queues` clocks, in which nothing
 /// is accepted.
@@ -23,7 +25,8 @@ module queue_manager
   import queue_pkg::*;
 #(
     parameter int Queues = 256,
-    parameter streams_t Streams = StreamsNone
+    parameter streams_t Streams = StreamsNone,
+    parameter bit Peeks = 1'b0
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -48,6 +51,9 @@ module queue_manager
   if (Queues < 1 || Queues > 65536) begin : g_bad_parameter
     $fatal(1, "queue_manager: Queues %0d is not 1 ... 65536", Queues);
   end
+  if (Peeks && Streams == StreamsEmptied) begin : g_no_peeks
+    $fatal(1, "queue_manager: Peeks are for queues that the device fills");
+  end
 
   localparam int IndexW = Queues > 1 ? $clog2(Queues) : 1;
   typedef logic [IndexW-1:0] index_t;
@@ -66,6 +72,7 @@ module queue_manager
     ring_ptr_t  producer;
     ring_ptr_t  taken;      // handed out
     logic [3:0] code;       // error_e
+    logic       peeked;     // a peek has found slots since BaseLo was written
     logic       untold;     // stopped, and `error` had no place for it
     logic       stopped;
     logic       enable;
@@ -277,7 +284,10 @@ module queue_manager
     next_finished = finished + 16'(commit_count_q);
     ring = runs && in_range && (update_q.ring ? producer_q : now.taken) != now.producer;
     stopping = runs && !in_range;
-    if (update_q.deq) next.taken = taken_after;
+    if (update_q.deq) begin
+      next.taken = taken_after;
+      if (Peeks && update_q.max == '0 && status == DeqOk) next.peeked = 1'b1;
+    end
     if (update_q.ring && (!now.enable || in_range)) next.producer = producer_q;
     if (update_q.stop && now.enable && !now.stopped) begin
       stopping  = update_q.known;
@@ -289,6 +299,7 @@ module queue_manager
         if (!now.enable) begin
           next.producer = '0;
           next.taken    = '0;
+          next.peeked   = 1'b0;
           next_finished = '0;
         end
         QRegControl: begin
@@ -406,6 +417,8 @@ module queue_manager
       rsp_q.count <= count;
       rsp_q.ahead <= status == DeqOk && !stream ? in_block - count : '0;
       rsp_q.more <= status == DeqOk && more;
+      rsp_q.peek <= Peeks && update_q.max == '0;
+      rsp_q.peeked <= Peeks && now.peeked;
       rsp_q.index <= now.taken;
       rsp_q.addr <= {place_q.base, 12'd0};
       rsp_q.log_block <= stream ? '0 : now.log_block;
@@ -418,7 +431,7 @@ module queue_manager
       left_q <= left;
     end
 
-    bell_valid_q <= ring;
+    bell_valid_q <= ring && !(Peeks && (now.peeked || stream));
     bell_q <= update_q.queue;
     if (telling) begin
       error_valid_q <= 1'b1;

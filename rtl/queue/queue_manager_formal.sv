@@ -7,7 +7,7 @@
 /// none skipped, never more than produced, never across a block of eight descriptors; a queue that is disabled or stopped
 /// hands out nothing; a doorbell that counts is passed on; each stop is reported once, or is owed; a doorbell outside the ring never
 /// counts; the host reads the true pointers. Of a stream all granules asked for or none, one after the other, at most a ring
-/// ahead. Relies on: commits only of slots handed out; a ring moved, or made a stream or none, only when all of its
+/// ahead. A peek hands out nothing, and what it finds ends the doorbells of this ring. Relies on: commits only of slots handed out; a ring moved, or made a stream or none, only when all of its
 /// slots are finished; one register access at a time.
 module queue_manager_formal
   import queue_pkg::*;
@@ -50,7 +50,8 @@ module queue_manager_formal
   `STREAM(queue_error_t, error)
   queue_manager #(
       .Queues (Queues),
-      .Streams(StreamsFilled)
+      .Streams(StreamsFilled),
+      .Peeks  (1'b1)
   ) dut (
       .clk_i,
       .rst_i,
@@ -132,6 +133,7 @@ module queue_manager_formal
   ring_ptr_t produced_q, handed_before_q, finished_q, promised_q;
   logic enable_q, stopped_q, stream_q, rsp_due_q, due_stream_q;
   logic owed_q;  // stopped and not told
+  logic peeked_q, due_peeked_q;
   granules_t granules_q;
   logic [3:0] log_size_q;
   logic [1:0] log_block_q;
@@ -186,6 +188,9 @@ module queue_manager_formal
     index_q <= handed_now;
     max_q <= op_q.max;
     {due_stream_q, granules_q} <= {stream_q, op_q.granules};
+    due_peeked_q <= peeked_q;
+    if (op_q.deq && op_q.max == '0 && runs && !stream_q && produced_q != handed_now)
+      peeked_q <= 1'b1;
     due_addr_q <= {base_q, 12'd0} + (stream_q ? 64'(~handed_now & (size - 16'd1)) << 4 :
         64'(handed_now & (size - 16'd1)) << (4 + log_block_q));
     due_cq_q <= cq_q;
@@ -203,7 +208,7 @@ module queue_manager_formal
     if (op_q.scan && owed_q) {error_due_q, owed_q} <= {!error.valid, error.valid};
     if (op_q.ring) begin
       if (!enable_q || fits) produced_q <= op_q.producer;
-      if (runs && fits) doorbell_due_q <= op_q.producer != produced_q;
+      if (runs && fits) doorbell_due_q <= op_q.producer != produced_q && !peeked_q && !stream_q;
       if (runs && !fits) {stopped_q, error_due_q, owed_q} <= {1'b1, !error.valid, error.valid};
     end
     handed_before_q <= handed_now;
@@ -211,7 +216,7 @@ module queue_manager_formal
       if (word_q == QRegBaseLo && !enable_q)
         {produced_q, handed_before_q, finished_q, promised_q} <= '0;
       if (word_q == QRegBaseLo && !enable_q)
-        {base_q[19:0], stream_q} <= {wdata_q[31:12], wdata_q[0]};
+        {base_q[19:0], stream_q, peeked_q} <= {wdata_q[31:12], wdata_q[0], 1'b0};
       if (word_q == QRegBaseHi && !enable_q) base_q[51:20] <= wdata_q;
       if (word_q == QRegCq && !enable_q) cq_q <= wdata_q[15:0];
       if (word_q == QRegControl) begin
@@ -221,12 +226,12 @@ module queue_manager_formal
           stopped_q <= !enable_fits;
           error_due_q <= !enable_fits && !error.valid;
           owed_q <= !enable_fits && error.valid;
-          doorbell_due_q <= enable_fits && produced_q != handed_now;
+          doorbell_due_q <= enable_fits && produced_q != handed_now && !peeked_q && !stream_q;
         end
       end
     end
     if (rst_i) begin
-      {op1_q, op_q, rsp_due_q, doorbell_due_q, error_due_q, read_due_q, enable_q, stopped_q, owed_q} <= '0;
+      {op1_q, op_q, rsp_due_q, doorbell_due_q, error_due_q, read_due_q, enable_q, stopped_q, owed_q, peeked_q} <= '0;
       {produced_q, handed_before_q, finished_q, promised_q, log_size_q, log_block_q} <= '0;
       {base_q, cq_q, stream_q} <= place;
     end
@@ -242,6 +247,7 @@ module queue_manager_formal
   wire ring_ptr_t behind = available_q - 16'(rsp.count) - 16'(rsp.ahead);
   always_comb begin
     if (busy_q || !started_q) assume (!req_i);
+    if (deq_max_i == 0) assume (deq_granules_i == 0);
     if (!started_q) assume (!dut.writing_q);
     if (started_q) begin
       assume (watched_i == watched_q);
@@ -259,6 +265,7 @@ module queue_manager_formal
           assert (rsp.status == (!runs_q || granules_q == 0 ? DeqStopped : available_q < 16'(granules_q) ? DeqEmpty : DeqOk));
           else assert (rsp.status == (!runs_q ? DeqStopped : available_q == 0 ? DeqEmpty : DeqOk));
         assert (rsp.index == index_q);
+        assert (rsp.peek == (max_q == 0) && rsp.peeked == due_peeked_q);
         if (rsp.status != DeqStopped) assert (rsp.addr == due_addr_q && rsp.cq == due_cq_q);
         if (rsp.status != DeqOk) assert (rsp.count == 0 && rsp.ahead == 0);
         if (rsp.stream) begin
@@ -327,6 +334,8 @@ module queue_manager_formal
       if (dut.update_q.scan) assert (dut.update_q.known);
       if (op1_q.deq) assert (dut.read_q.max == op1_q.max);
       if (op_q.deq) assert (dut.update_q.max == op_q.max);
+      if (op1_q.max == 0) assert (op1_q.granules == 0);
+      if (op_q.max == 0) assert (op_q.granules == 0);
       if (op1_q.deq) assert (dut.read_q.granules == op1_q.granules);
       if (op_q.deq) assert (dut.update_q.granules == op_q.granules);
       assert ($countones(
@@ -353,6 +362,7 @@ module queue_manager_formal
       // What is owed is looked for.
       assert (dut.untold_q == dut.i_state.word_q[0].untold + dut.i_state.word_q[1].untold);
       assert (dut.i_state.word_q[watched_i].untold == owed_q);
+      assert (dut.i_state.word_q[watched_i].peeked == peeked_q);
       if (owed_q) assert (stopped_q);
       assert (dut.read_q.deq + dut.update_q.deq + dut.rsp_valid_q + dut.rsp_count <= 8);
       assert (dut.i_rsp.stored_q + dut.i_rsp.head_full_q <= 8);

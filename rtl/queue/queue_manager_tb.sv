@@ -5,10 +5,12 @@
 /// queue_manager against a model of its queues: random dequeues, commits, stops, doorbells (also bad ones), set-ups and
 /// register reads on few queues, of descriptors and streams, so that operations on one queue meet at every distance; then a
 /// dequeue and a commit in every clock on a single queue, doorbells in every clock and beside those; at the end stops that nobody
-/// takes note of hold up nothing, and are told later.
+/// takes note of hold up nothing, and are told later. With `Peeks` (queue_manager_peeks_tb) some dequeues are of none.
 module queue_manager_tb
   import queue_pkg::*;
-;
+#(
+    parameter bit Peeks = 1'b0
+);
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
   localparam int Queues = 5;  // number 5 does not exist
@@ -24,7 +26,8 @@ module queue_manager_tb
   logic refused, streams;
   queue_manager #(
       .Queues (Queues),
-      .Streams(StreamsFilled)
+      .Streams(StreamsFilled),
+      .Peeks  (Peeks)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
@@ -38,7 +41,7 @@ module queue_manager_tb
     int log_size, log_block;
     queue_t cq;
     ring_ptr_t producer, taken, slots, finished, answered, given;
-    logic enable, stopped, stream;
+    logic enable, stopped, stream, peeked;
     error_e code;
   } model_t;
   model_t m[Queues+1];
@@ -56,9 +59,11 @@ module queue_manager_tb
       out_percent = 100,
       error_percent = 100,
       max_max = 8,
+      peek_percent = 0,
       queues_used = 6;
   int unsigned deqs = 0, commits = 0, good_slots = 0, bad_doorbells = 0, stops = 0;
-  int unsigned rings = 0, refusals = 0, expected_refusals = 0, placed = 0, no_room = 0;
+  int unsigned
+      rings = 0, refusals = 0, expected_refusals = 0, placed = 0, no_room = 0, peeks = 0, quiet = 0;
 
   function automatic int min(int a, int b);
     return a < b ? a : b;
@@ -70,6 +75,8 @@ module queue_manager_tb
     int available, block, left;
     r = '0;
     r.queue = req.queue;
+    r.peek = Peeks && req.max == 0;
+    r.peeked = req.queue < Queues && m[req.queue].peeked;
     if (req.queue >= Queues) r.status = DeqStopped;
     else if (m[req.queue].stream) begin
       available = int'(ring_ptr_t'(m[req.queue].producer - m[req.queue].taken));
@@ -106,9 +113,18 @@ module queue_manager_tb
         m[req.queue].taken += 16'(r.count);
         m[req.queue].slots += 16'(r.count);
         good_slots += r.count;
+        if (r.peek) begin
+          peeks++;
+          m[req.queue].peeked = 1;
+        end
       end
     end
     rsps.push_back(r);
+  endtask
+
+  task automatic model_bell(int q);
+    if (Peeks && (m[q].peeked || m[q].stream)) quiet++;
+    else i_doorbell.expected.push_back(queue_t'(q));
   endtask
 
   task automatic model_error(int q, error_e code);
@@ -166,6 +182,7 @@ module queue_manager_tb
         m[q].finished   = 0;
         m[q].answered   = 0;
         m[q].given      = 0;
+        m[q].peeked     = 0;
       end
       QRegBaseHi: if (!m[q].enable) m[q].base[63:32] = d;
       QRegCq: if (!m[q].enable) m[q].cq = d[15:0];
@@ -181,7 +198,7 @@ module queue_manager_tb
           if (owed[q]) maybe[q][4'(owed_code[q])] = 1;
           owed[q] = 0;
           if (!in_range(q, m[q].producer)) model_error(q, ErrDoorbell);
-          else if (m[q].producer != m[q].taken) i_doorbell.expected.push_back(queue_t'(q));
+          else if (m[q].producer != m[q].taken) model_bell(q);
         end
       end
       default: ;
@@ -193,7 +210,7 @@ module queue_manager_tb
     if (q >= Queues) expected_refusals++;
     else if (!m[q].enable) m[q].producer = producer;
     else if (in_range(q, producer)) begin
-      if (!m[q].stopped && m[q].producer != producer) i_doorbell.expected.push_back(queue_t'(q));
+      if (!m[q].stopped && m[q].producer != producer) model_bell(q);
       m[q].producer = producer;
     end else if (!m[q].stopped) begin
       bad_doorbells++;
@@ -237,7 +254,7 @@ module queue_manager_tb
       r = deq_rsp.data;
       if (e.status != DeqOk) begin
         {r.index, r.addr, r.log_block, r.log_size, r.wraps, r.cq} = '0;
-        e.stream = r.stream;
+        {e.stream, e.peeked} = {r.stream, r.peeked};
       end
       if (r.stream) {r.log_size, r.wraps} = '0;
       `CHECK(r == e, $sformatf("dequeue: %p instead of %p", r, e))
@@ -255,10 +272,20 @@ module queue_manager_tb
   `STREAM_SOURCE(rung_t, i_rung, rung, 100)
   always @(posedge clk) begin
     int q, open;
-    if (i_deq_req.queue.size() == 0 && $urandom_range(99) < deq_percent)
-      i_deq_req.queue.push_back(
-          '{queue: queue_t'($urandom_range(queues_used - 1)), max: 4'($urandom_range(max_max, 1)),
-          granules: granules_t'($urandom_range($urandom_range(9) == 0 ? 600 : 8))});
+    if (i_deq_req.queue.size() == 0 && $urandom_range(99) < deq_percent) begin
+      q = $urandom_range(queues_used - 1);
+      i_deq_req.queue.push_back($urandom_range(99) < peek_percent ?
+                                '{queue: queue_t'(q), max: '0, granules: '0} :
+                                '{
+                                    queue: queue_t'(q),
+                                    max: 4'($urandom_range(max_max, 1)),
+                                    granules:
+                                    granules_t
+                                    '(
+                                    $urandom_range($urandom_range(9) == 0 ? 600 : 8)
+                                    )
+                                });
+    end
     if (i_stop.queue.size() == 0 && $urandom_range(999) < stop_percent)
       i_stop.queue.push_back('{queue: queue_t'($urandom_range(queues_used - 1)), code: ErrTimeout
                              });
@@ -328,6 +355,7 @@ module queue_manager_tb
       out_percent = $urandom_range(100, 20);
       error_percent = $urandom_range(100, 1);
       max_max = $urandom_range(8, 1);
+      peek_percent = Peeks ? 10 : 0;
       for (int i = 0; i < 120; i++) begin
         q = $urandom_range(queues_used - 1);
         case ($urandom_range(
@@ -361,6 +389,8 @@ module queue_manager_tb
     `CHECK(rsps.size() == 0 && i_doorbell.expected.size() == 0, "something was lost")
     for (int i = 0; i < Queues; i++) `CHECK(!owed[i], "a stop was not told")
     `CHECK(told > 50, "errors miscounted")
+    `CHECK(!Peeks || (peeks > 20 && quiet > 100), "too few peeks")
+    peek_percent = 0;
     `CHECK(placed > 300 && no_room > 300 && streams, "no streams")
     `CHECK(good_slots > 2000 && bad_doorbells > 20 && stops > 20, "the test did not do its work")
 

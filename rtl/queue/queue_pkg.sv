@@ -136,11 +136,11 @@ package queue_pkg;
   localparam int GranuleBytes = 16;  // of a stream queue's ring
   typedef logic [9:0] granules_t;  // as many as the longest frame and its record take
 
-  /// Ask for up to `max` slots of a queue.
+  /// Ask for up to `max` slots of a queue; or, with none, only for what is ready in their block.
   typedef struct packed {
     queue_t queue;
-    logic [3:0] max;  // 1 ... 8
-    granules_t granules;  // StreamsFilled: all of them or none; 0: the asker has nothing for a stream
+    logic [3:0] max;  // 1 ... 8; 0: a peek, where the queue manager has `Peeks`
+    granules_t granules;  // StreamsFilled: all of them or none; 0: the asker has nothing for a stream, or peeks
   } deq_req_t;
 
   typedef enum logic [1:0] {
@@ -163,6 +163,8 @@ package queue_pkg;
     logic [3:0] next;
     logic wraps;  // the block behind is the ring's first
     logic more;  // the queue is not empty after this
+    logic peek;  // `max` was 0
+    logic peeked;  // a peek before this found slots, since the ring was set up
     ring_ptr_t index;  // of the first slot, before wrapping
     logic [63:0] addr;  // of the first slot's first descriptor
     logic [3:0] log_size;

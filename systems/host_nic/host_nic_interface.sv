@@ -194,6 +194,7 @@ module host_nic_interface
       .Ports(Ports),
       .Jobs(MaxPackets),
       .Streams(StreamsFilled),
+      .Peeks(1'b1),
       .Sel(ram_sel_t'(ReadBase + 1))
   ) i_rx_queues (
       .clk_i,
@@ -217,7 +218,7 @@ module host_nic_interface
       .status_i(read_status_i),
       .ram_i(ram_write_i)
   );
-  // Receive descriptors are fetched when a frame is there: neither doorbells nor grants are waited for.
+  // Receive descriptors are asked for when a frame is there: neither doorbells nor grants are waited for.
   assign rx_doorbell.ready = 1'b1;
   for (genvar p = 0; p < Ports; p++) begin : g_rx_granted
     assign rx_granted[p].ready = 1'b1;
