@@ -410,6 +410,13 @@ def test_refused(trace, tmp_path, capsys, words, told):
     assert len(said) == 1 and told in said[0], said
 
 
+def test_what_may_be_null_may_be_left_out(tmp_path, capsys):
+    path = tmp_path / "t.jsonl"
+    path.write_text(lines({name: x for name, x in record(0).items() if name not in ("queue", "reason")}))
+    assert main(["trace", str(path), "--frame", "0"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_file_that_is_no_parquet(tmp_path, capsys, data_packages):
     path = tmp_path / "t.parquet"
     path.write_bytes(b"PAR1 no")

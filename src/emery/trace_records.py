@@ -104,7 +104,7 @@ def _frame(record) -> Frame:
         kept = base64.b64decode(kept, validate=True)
     elif not isinstance(kept, bytes | None):
         raise ValueError("no record with data")
-    return Frame(**{name: record[name] for name in _FIELDS}, at=at, sure=record.get("sure", True) is True, data=kept)
+    return Frame(**{name: record.get(name) for name in _FIELDS}, at=at, sure=record.get("sure", True) is True, data=kept)
 
 
 def _jsonl(path: str) -> Iterator[Frame]:

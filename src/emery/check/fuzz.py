@@ -18,6 +18,7 @@ import struct
 import sys
 import tempfile
 import time
+from base64 import b64encode
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from emery.make import build, toolchain
 
 _ODD = ("", "0", "-1", "1", "2", "64", "9" * 30, "1e9", "nan", "0x40", "½", "a=b=c", "=", "%s%n", " ", ".", "/", "..")
 _ODD += ("x" * 300, "/dev/null", "/dev/full", "/dev/zero", "/proc/self/mem", "line\nbreak", "\udcff", "--", "-", "--help")
-_TRIED = ("list", "show", "run", "sweep", "search", "reproduce", "compare", "build", "map")
+_TRIED = ("list", "show", "run", "sweep", "search", "reproduce", "compare", "build", "map", "trace")
 _IDLE = tuple(x for x in cli.commands() if x not in _TRIED)  # what is only asked what it does, or nonsense
 _ENVIRONMENT = {
     "EMERY_JOBS": ("x", "0", "-1", "", "9" * 12),
@@ -187,6 +188,43 @@ def _value(random_: random.Random, option: str, folder: Path) -> str:
     }[option]()
 
 
+# Options of `run` for what it writes, and of `trace`, each with a value that makes sense; {} is a folder.
+_OUTPUTS = {"--json": "{}/out", "--pcap-out": "{}/out", "--waves": "{}/out.fst", "--waves-from": "1us", "--waves-to": "2.5us"}
+_OUTPUTS |= {"--waves-frame": "3", "--trace": "{}/out.jsonl", "--trace-bytes": "64", "--with": "{}"}
+_TRACED = {"--frame": "1", "--worst": "3", "--by": "queue", "--series": "1us", "--table": "{}/t.csv", "--plot": "{}/t.svg"}
+_TRACED |= {"--json": "-", "--perfetto": "{}/p.json", "--html": "{}/t.html", "--pcapng": "{}/t.pcapng"}
+
+
+def _trace_file(random_: random.Random, folder: Path) -> str:
+    """A trace, most often one that `trace` can read."""
+    path = folder / random_.choice(("t.jsonl",) * 5 + ("t t.jsonl", "t"))
+    lines, time_ = [], 0.0
+    for number in range(random_.randrange(9)):
+        time_ += random_.uniform(0, 1000)
+        dropped = random_.random() < 0.2
+        record = {"frame": number, "stream": "tx", "bytes": 64, "flow": number % 3, "queue": random_.choice((0, 1, None))}
+        record |= {"outcome": "dropped" if dropped else "delivered", "reason": "full" if dropped else None}
+        record["at"] = {"driver": time_, **({} if dropped else {"wire": time_ + random_.uniform(0, 900)})}
+        if random_.random() < 0.3:
+            record["data"] = b64encode(random_.randbytes(random_.choice((0, 14, 60)))).decode()
+        if random_.random() < 0.1:
+            record[random_.choice(list(record))] = random_.choice((None, -1, "x", [], {}, 1e400, "9" * 30))
+        if random_.random() < 0.05:
+            del record[random_.choice(list(record))]
+        lines.append(json.dumps(record))
+    data = "\n".join([*lines, ""] if lines else []).encode()
+    path.write_bytes(_damaged(random_, data) if data and random_.random() < 0.2 else data)
+    return str(path)
+
+
+def _of_trace(random_: random.Random, folder: Path) -> list[str]:
+    """What follows `trace`."""
+    words = [random_.choice((_trace_file(random_, folder),) * 5 + (random_.choice(_ODD),))]
+    for option in random_.sample(list(_TRACED), random_.randrange(4)):
+        words += [option, random_.choice((_TRACED[option].format(folder),) * 5 + (random_.choice(_ODD),))]
+    return words + ["--histogram"] * (random_.random() < 0.3)
+
+
 def _any(random_: random.Random, folder: Path) -> Case:
     """Any command, with words right and wrong."""
     names = system.names()
@@ -198,6 +236,8 @@ def _any(random_: random.Random, folder: Path) -> Case:
         return Case(
             words + random_.choice(([], ["--help"], [random_.choice(_ODD)]) if command == "list" else (["x"], ["--help"]))
         )
+    if command == "trace":
+        return Case(words + _of_trace(random_, folder))
     chosen = random_.choice(names) if random_.random() < 0.95 else random_.choice(_ODD)
     words += [chosen] * (random_.random() < 0.98)
     target = system.load(chosen) if chosen in names else None
@@ -236,9 +276,9 @@ def _any(random_: random.Random, folder: Path) -> Case:
     if command == "build":
         words += [*settings, *random_.choice(([], ["--tell"], ["--waves"]))]
     if command == "run":
-        for option in ("--json", "--pcap-out", "--waves"):
+        for option, good in _OUTPUTS.items():
             if random_.random() < 0.15:
-                words += [option, random_.choice((str(folder / "out"), random_.choice(_ODD)))]
+                words += [option, random_.choice((good.format(folder), random_.choice(_ODD)))]
     if random_.random() < 0.05:
         words.insert(random_.randrange(len(words) + 1), random_.choice(_ODD))
     environment = {}
@@ -279,6 +319,8 @@ def _legal(random_: random.Random, folder: Path) -> Case:
     ]
     words += ["--flows", str(1 << random_.randrange(8)), "--rate", random_.choice(("0.05", "0.3", "0.7", "1.0"))]
     words += _shape(random_) if not any("shape" in x.names for x in target.refusals) else []
+    if random_.random() < 0.2:
+        words += ["--trace", str(folder / "trace.jsonl"), *random_.choice(([], ["--trace-bytes"], ["--trace-bytes", "64"]))]
     result = str(folder / "result.json")
     return Case([*words, *settings, "--json", result], result=result)
 
