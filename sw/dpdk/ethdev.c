@@ -13,6 +13,7 @@
 #include <rte_kvargs.h>
 #include <rte_malloc.h>
 
+#include "emnic_errno.h"
 #include "net_emery.h"
 
 RTE_LOG_REGISTER_DEFAULT(emery_logtype, NOTICE);
@@ -20,17 +21,7 @@ RTE_LOG_REGISTER_DEFAULT(emery_logtype, NOTICE);
 static int failed(const char *what, int status) {
   if (status == 0) return 0;
   EMERY_LOG(ERR, "%s: %s", what, emnic_error(status));
-  switch (status) {
-    case EMNIC_NO_MEMORY:
-      return -ENOMEM;
-    case EMNIC_NO_DEVICE:
-    case EMNIC_BAD_VERSION:
-      return -ENODEV;
-    case EMNIC_TIMEOUT:
-      return -ETIMEDOUT;
-    default:
-      return -EINVAL;
-  }
+  return emnic_errno(status);
 }
 
 static uint32_t longest_frame(const struct rte_eth_dev *dev) {

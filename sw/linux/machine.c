@@ -6,6 +6,7 @@
 #include <linux/io.h>
 #include <linux/slab.h>
 
+#include "emnic_errno.h"
 #include "nic.h"
 
 /*
@@ -142,23 +143,5 @@ int nic_status(struct nic *nic, const char *what, int status)
 	if (status >= 0)
 		return 0;
 	dev_err(&nic->pdev->dev, "%s: %s\n", what, emnic_error(status));
-	switch (status) {
-	case EMNIC_NO_MEMORY:
-		return -ENOMEM;
-	case EMNIC_NO_DEVICE:
-	case EMNIC_BAD_VERSION:
-		return -ENODEV;
-	case EMNIC_TIMEOUT:
-		return -ETIMEDOUT;
-	case EMNIC_NO_INTERRUPTS:
-		return -EIO;
-	case EMNIC_NO_ROOM:
-		return -ENOSPC;
-	case EMNIC_BUSY:
-		return -EBUSY;
-	case EMNIC_UNSUPPORTED:
-		return -EOPNOTSUPP;
-	default:
-		return -EINVAL;
-	}
+	return emnic_errno(status);
 }

@@ -21,8 +21,8 @@ const char* emnic_error(int code) {
   switch (code) {
     case 0:
       return "no error";
-#define WORDS(name, value, words) \
-  case value:                     \
+#define WORDS(name, value, posix, words) \
+  case value:                            \
     return words;
       EMNIC_ERRORS(WORDS)
 #undef WORDS
