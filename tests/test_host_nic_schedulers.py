@@ -58,6 +58,33 @@ def test_low_priorities_have_what_is_left(nic):
     assert waits[1] < 10_000 < waits[2]  # the window, not a full ring
 
 
+def test_limits_are_held_and_the_rest_is_shared(nic):
+    """Queues with a limit, each with more to send, have it, and a burst once; the others share what is left."""
+    limits, burst_kb = [2003, 0, 7001, 401, 0, 10007], 16  # Mb/s
+    result = nic(
+        *("--size", 1518, "--flows", 6, "--duration", "1ms"),
+        scheduler="rate",
+        tx_ring=64,
+        queue_limits_mbps=",".join(map(str, limits)),
+        queue_burst_kb=burst_kb,
+        queue_rates="0.08,1,0.28,0.016,1,0.4",
+    )
+    assert result["totals"]["l1_gbps"] > 98
+    once = burst_kb * 8192 / (result["window"]["to_ns"] - result["window"]["from_ns"])  # Gb/s
+    free = []
+    for limit, rate in zip(limits, rates(result), strict=True):
+        if limit:
+            assert 0.99 * limit / 1000 < rate < 1.01 * limit / 1000 + once, limit
+        else:
+            free.append(rate)
+    assert free[0] == pytest.approx(free[1], rel=0.01) and sum(free) > 75
+
+
+def test_without_limits_the_line_is_full(nic):
+    result = nic("--size", 64, "--frames", 6000, "--flows", 64, scheduler="rate")
+    assert result["totals"]["l1_gbps"] > 95
+
+
 @pytest.mark.parametrize("size", ["9018", "1518", "imix"])
 def test_frames_keep_to_their_slots(nic, size):
     """The paper's schedule: 100 us in which all may send, 100 us in which none may."""
@@ -95,6 +122,11 @@ def test_contradictions_are_refused_in_a_line(capsys):
         (("scheduler=tdma", "tdma_slots_us=100,100", "queue_slots=0+2"), "is no slot"),
         (("scheduler=tdma", "tdma_slots_us=2", "queue_slots=0", "tdma_close_ns=2000"), "as long as the shortest slot"),
         (("scheduler=tdma", "tx_mode=stream"), "a stream queue has none"),
+        (("queue_limits_mbps=5",), "it is for scheduler=rate"),
+        (("scheduler=rate", "queue_limits_mbps=5,x"), "'x' is not a number"),
+        (("scheduler=rate", "queue_limits_mbps=0.4"), "at least 0.5"),
+        (("scheduler=rate", "queue_limits_mbps=500000"), "from 0 to 400000"),
+        (("scheduler=rate", "queue_burst_kb=2000"), "out of range"),
         (("queue_rates=0",), "more than 0"),
         (("queue_rates=1.5",), "from 0 to 1"),
         (("scheduler=fair",), "out of range"),

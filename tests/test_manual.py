@@ -27,6 +27,7 @@ STRUCTS = {
     "nic_sched_map": "nic_sched_map_t",
     "nic_sched_regs": "nic_sched_regs_t",
     "sched_slot_regs": "sched_slot_regs_t",
+    "sched_limit_regs": "sched_limit_regs_t",
     "nic_port_regs": "nic_port_regs__stride1000_t",
     "rss_regs": "rss_regs_t",
     "flow_regs": "flow_regs__stride1000_t",

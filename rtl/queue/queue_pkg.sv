@@ -217,7 +217,8 @@ package queue_pkg;
     SchedRr,
     SchedStrict,
     SchedDrr,
-    SchedTdma
+    SchedTdma,
+    SchedRate
   } sched_e;
 
   /// Transmit engine to scheduler: one packet has left (or failed), in the order of the grants.

@@ -8,10 +8,11 @@
 /// Queues with work, the descriptor fetch, which answers grants after some clocks, and an engine that sends what was granted, in order,
 /// `LineBytes` a clock; sched_window beside them. Each packet must be sent once and in its queue's turn; no queue that is disabled or has
 /// a grant gets one. With `work_conserving` a queue that has long had work may not wait while there is room and nothing is granted.
-/// `sent_bytes` and the other counts are for the bench. +any_policy: a scheduler of the user's own may have a queue wait.
+/// `sent_bytes` and the other counts are for the bench; `known` is sched_window's. +any_policy: a scheduler of the user's own may have a queue wait.
 module sched_rig #(
     parameter int Queues = 24,
-    parameter int LineBytes = 50
+    parameter int LineBytes = 50,
+    parameter bit Single = 0  // of sched_window
 ) (
     input logic clk,
     input logic rst,
@@ -37,7 +38,7 @@ module sched_rig #(
   // What it looks at.
   int unsigned now = 0, grants = 0, empties = 0, sents = 0, produced = 0;
   int unsigned backlog[Queues], inflight[Queues], has_since[Queues];
-  longint unsigned sent_bytes[Queues], granted_bytes[Queues];
+  longint unsigned sent_bytes[Queues], granted_bytes[Queues], granted_packets[Queues];
   logic outstanding[Queues], enabled[Queues], allowance[Queues], endless[Queues];
   logic granted_now = 0;
   int   granted_queue;
@@ -59,12 +60,17 @@ module sched_rig #(
 
   logic beat_valid = 0;
   desc_beat_t beat = '0;
-  sched_window i_window (
+  logic known;
+  sent_t known_packet;
+  sched_window #(
+      .Single(Single)
+  ) i_window (
       .clk_i(clk),
       .rst_i(rst),
       .window_i(window),
       .grant_valid_i(grant.valid),
       .grant_ready_i(grant.ready),
+      .grant_max_i(grant.data.max),
       .granted_valid_i(granted.valid),
       .granted_ready_i(granted.ready),
       .granted_i(granted.data),
@@ -74,7 +80,9 @@ module sched_rig #(
       .sent_valid_i(sent.valid),
       .sent_ready_i(sent.ready),
       .sent_i(sent.data),
-      .room_o(room)
+      .room_o(room),
+      .begun_o(known),
+      .begun_packet_o(known_packet)
   );
 
   always @(posedge clk) begin
@@ -114,6 +122,7 @@ module sched_rig #(
         packet = '{queue: q, bytes: $urandom_range(size_most[q], size_least[q]), due: desc_due};
         asked.push_back(packet);
         granted_bytes[q] += 64'(packet.bytes);
+        granted_packets[q]++;
       end
     end
     if (granted.valid && granted.ready && !rst) begin
@@ -128,6 +137,7 @@ module sched_rig #(
       beat_valid <= 1;
       beat <= '0;
       beat.last <= 1;
+      beat.queue <= queue_t'(packet.queue);
       beat.desc.len <= 16'(packet.bytes);
       packet.due = now + 8;
       begun.push_back(packet);
@@ -251,7 +261,7 @@ module sched_rig #(
   initial begin
     for (int q = 0; q < Queues; q++) begin
       {backlog[q], inflight[q], has_since[q], outstanding[q], enabled[q], allowance[q]} = '0;
-      {sent_bytes[q], granted_bytes[q]} = '0;
+      {sent_bytes[q], granted_bytes[q], granted_packets[q]} = '0;
       {size_least[q], size_most[q]} = {32'd60, 32'd1514};
       shares[q] = 0;
       endless[q] = 1;

@@ -5,29 +5,37 @@
 /// What is deeper than a round trip to host memory waits behind what was granted before, whatever the scheduler decides. Counted
 /// are the bytes of packets whose descriptors are here (`beat_i` as it goes to the engine; until `sent`), and for those granted
 /// before that as many as the longest of the last ones had, rounded up to a power of two; a grant that is not answered counts as
-/// eight packets. `room_o` is 0 ... 8; it knows of a grant six clocks after it was taken, and is 0 meanwhile where packets are long.
+/// eight packets. `room_o` is 0 ... 8; it knows of a grant six clocks after it was taken, and is 0 meanwhile where packets are long; with
+/// `Single`, for schedulers with many grants of a packet, it is less by what these grants are of.
 /// So more than the window is under way only where packets are much longer than those before, or where one alone is. Reset: nothing is.
 module sched_window
   import queue_pkg::*;
-(
+#(
+    parameter bit Single = 0
+) (
     input logic clk_i,
     input logic rst_i,
     input logic [19:0] window_i,  // in bytes
 
     // What passes between the scheduler, the fetch and the engine.
-    input logic       grant_valid_i,
-    input logic       grant_ready_i,
-    input logic       granted_valid_i,
-    input logic       granted_ready_i,
-    input granted_t   granted_i,
-    input logic       beat_valid_i,
-    input logic       beat_ready_i,
-    input desc_beat_t beat_i,
-    input logic       sent_valid_i,
-    input logic       sent_ready_i,
-    input sent_t      sent_i,
+    input logic             grant_valid_i,
+    input logic             grant_ready_i,
+    input logic       [3:0] grant_max_i,
+    input logic             granted_valid_i,
+    input logic             granted_ready_i,
+    input granted_t         granted_i,
+    input logic             beat_valid_i,
+    input logic             beat_ready_i,
+    input desc_beat_t       beat_i,
+    input logic             sent_valid_i,
+    input logic             sent_ready_i,
+    input sent_t            sent_i,
 
-    output logic [3:0] room_o
+    output logic [3:0] room_o,
+
+    // A packet's length is known: for a clock, a clock after its last descriptor has gone by.
+    output logic  begun_o,
+    output sent_t begun_packet_o
 );
   localparam int Seen = 6;  // clocks until a grant is counted
   localparam int LogSmall = 8;  // as much as may go unseen for so long: 32 packets of 256 bytes
@@ -47,6 +55,9 @@ module sched_window
   wire begins = beat_valid_i && beat_ready_i && beat_i.status == DeqOk;
   logic begun_q, sent_q;
   logic [13:0] begun_bytes_q, sent_bytes_q;
+  queue_t begun_queue_q;
+  assign begun_o = begun_q;
+  assign begun_packet_o = '{queue: begun_queue_q, bytes: begun_bytes_q};
 
   // Known bytes, grants without an answer, packets without a descriptor.
   bytes_t known_q;
@@ -66,10 +77,27 @@ module sched_window
   wire [28:0] fits = free_q >>> log_q;
   wire unseen = grant_valid_i || recent_q != '0;
   logic none_q;  // nothing is under way: one packet may be, however long
-  assign room_o = unseen && log_q > 4'(LogSmall) ? '0 : !unseen && none_q && room_q == '0 ? 4'd1 : room_q;
+  wire limited = unseen && log_q > 4'(LogSmall);
+  logic [3:0] rest;  // of the room, when that is so
+  if (Single) begin : g_single
+    logic [Seen-1:0][3:0] recent_max_q;
+    logic [6:0] granted_q;  // of these
+    wire [7:0] granted = granted_q + (grant_valid_i ? 8'(grant_max_i) : '0);
+    assign rest = granted < 8'(room_q) ? room_q - granted[3:0] : '0;
+    always_ff @(posedge clk_i) begin
+      recent_max_q <= {recent_max_q[Seen-2:0], take ? grant_max_i : 4'd0};
+      granted_q <= granted_q + (take ? 7'(grant_max_i) : '0) - 7'(recent_max_q[Seen-1]);
+      if (rst_i) {recent_max_q, granted_q} <= '0;
+    end
+  end else begin : g_whole
+    assign rest = '0;
+    wire unused = &{1'b0, grant_max_i};
+  end
+  assign room_o = limited ? rest : !unseen && none_q && room_q == '0 ? 4'd1 : room_q;
 
   always_ff @(posedge clk_i) begin
     begun_q <= begins && beat_i.last;
+    begun_queue_q <= beat_i.queue;
     begun_bytes_q <= sum > 19'h3fff ? 14'h3fff : sum[13:0];
     if (begins) sum_q <= beat_i.last ? '0 : sum;
     sent_q <= sent_valid_i && sent_ready_i;

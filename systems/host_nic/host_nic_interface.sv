@@ -66,9 +66,9 @@ module host_nic_interface
 
   // ---------------------------------------------------------------- registers
   localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegPorts = 6;
-  // Of each port: registers, scheduler, RSS table, flow table, and of other schedulers than round robin their own.
+  // Of each port: registers, scheduler, RSS table, flow table, and of other schedulers than round robin their own. Then limits.
   localparam int PortRegions = Scheduler == int'(SchedRr) ? 4 : 5;
-  localparam int RegRegions = RegPorts + PortRegions * Ports;
+  localparam int RegLimits = RegPorts + PortRegions * Ports, RegRegions = RegLimits + (Scheduler == int'(SchedRate) ? Ports : 0);
   localparam int OwnBases[RegPorts] = '{TxqBase, RxqBase, TxcqBase, RxcqBase, EqBase, RegsBase};
   localparam int OwnSizes[RegPorts] = '{TxqSize, RxqSize, TxcqSize, RxcqSize, EqSize, RegsSize};
   localparam int PortBases[5] = '{PortBase, SchedBase, RssBase, FlowBase, SchedOwnBase};
@@ -79,9 +79,11 @@ module host_nic_interface
     for (int i = 0; i < RegPorts; i++) regions[i] = AddrW'(sizes ? OwnSizes[i] : OwnBases[i]);
     for (int i = 0; i < PortRegions * Ports; i++)
     regions[RegPorts+i] = AddrW'(sizes ? PortSizes[i%PortRegions] : PortBases[i%PortRegions] + i / PortRegions * PortSizes[i%PortRegions]);
+    for (int i = RegLimits; i < RegRegions; i++)
+    regions[i] = AddrW'(sizes ? LimitStride : LimitBase + (i - RegLimits) * LimitStride);
   endfunction
 
-  reg_if #(.AddrW(AddrW)) region[RegRegions+Ports] ();  // the last ones where there is no fifth
+  reg_if #(.AddrW(AddrW)) region[RegRegions+2*Ports] ();  // last: where there is none
   reg_demux #(
       .N(RegRegions),
       .AddrW(AddrW),
@@ -351,7 +353,8 @@ module host_nic_interface
         .rst_i,
         .regs(region[RegPorts+PortRegions*p]),
         .sched_regs(region[RegPorts+PortRegions*p+1]),
-        .sched_own(region[PortRegions>4?RegPorts+PortRegions*p+4 : RegRegions+p]),
+        .sched_own(region[PortRegions>4?RegPorts+PortRegions*p+4 : RegRegions+Ports+p]),
+        .sched_limits(region[RegLimits+p]),
         .rss_regs(region[RegPorts+PortRegions*p+2]),
         .flow_regs(region[RegPorts+PortRegions*p+3]),
         .rx_records_i(rx_streams),

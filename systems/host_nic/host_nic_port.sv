@@ -30,10 +30,11 @@ module host_nic_port
     input logic clk_i,
     input logic rst_i,
 
-    // Registers: nic_port_regs, sched_regs[], nic_sched_map, rss_regs, flow_regs of host_nic.rdl.
+    // Registers: nic_port_regs, sched_regs[], nic_sched_map, sched_limit_regs[], rss_regs, flow_regs of host_nic.rdl.
     reg_if.slave regs,
     reg_if.slave sched_regs,
     reg_if.slave sched_own,
+    reg_if.slave sched_limits,
     reg_if.slave rss_regs,
     reg_if.slave flow_regs,
     input logic rx_records_i,  // there are stream queues
@@ -85,7 +86,7 @@ module host_nic_port
   logic [31:0] max_frame_setting;
   logic [13:0] max_frame;
   logic [15:0] tx_units, rx_units;
-  logic max_frame_refused, rss_refused, flow_refused;
+  logic max_frame_refused, rss_refused, flow_refused, limit_refused;
   logic [319:0] rss_key;
 
   reg_range #(
@@ -101,7 +102,7 @@ module host_nic_port
   );
   assign max_frame = max_frame_setting[13:0];
   assign hw_in.max_frame.value.we = max_frame_refused;
-  assign hw_in.settings_refused.value.incr = |{max_frame_refused, rss_refused, flow_refused};
+  assign hw_in.settings_refused.value.incr = |{max_frame_refused, rss_refused, flow_refused, limit_refused};
   assign hw_in.tx_units.value.next = 32'(tx_units);
   assign hw_in.rx_units.value.next = 32'(rx_units);
   for (genvar i = 0; i < 10; i++) begin : g_key
@@ -150,6 +151,8 @@ module host_nic_port
       .rst_i,
       .regs(sched_regs),
       .control(sched_own),
+      .limits(sched_limits),
+      .refused_o(limit_refused),
       .max_burst_i(burst_i),
       .max_inflight_i,
       .time_i,

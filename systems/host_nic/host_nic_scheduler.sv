@@ -15,9 +15,11 @@ module host_nic_scheduler
     input logic clk_i,
     input logic rst_i,
 
-    // Registers: sched_regs[], nic_sched_map of host_nic.rdl.
+    // Registers: sched_regs[], nic_sched_map, sched_limit_regs[] of host_nic.rdl.
     reg_if.slave regs,
     reg_if.slave control,
+    reg_if.slave limits,
+    output logic refused_o,
     input logic [3:0] max_burst_i,
     input logic [15:0] max_inflight_i,
     input eth_pkg::ptp_time_t time_i,
@@ -32,6 +34,11 @@ module host_nic_scheduler
     input logic beat_ready_i,
     input desc_beat_t beat_i
 );
+  if (Kind != int'(SchedRate)) begin : g_no_limits
+    assign limits.ack = limits.req;
+    assign limits.rdata = '0;
+    assign refused_o = 1'b0;
+  end
   if (Kind == int'(SchedRr)) begin : g_rr
     wire unused = &{1'b0, time_i, beat_valid_i, beat_ready_i, beat_i};
     sched_rr #(
@@ -53,8 +60,9 @@ module host_nic_scheduler
     nic_sched_regs_pkg::nic_sched_regs__in_t hw_in;
     nic_sched_regs_pkg::nic_sched_regs__out_t hw_out;
     logic [3:0] room;
-    logic unused_unmapped;
-    wire unused = &{1'b0, max_inflight_i};
+    logic begun, unused_unmapped;
+    sent_t begun_packet;
+    wire   unused = &{1'b0, max_inflight_i, begun, begun_packet, hw_out.longest.value.value};
     reg_demux #(
         .N(2),
         .AddrW(AddrW),
@@ -75,12 +83,15 @@ module host_nic_scheduler
         .hwif_in(hw_in),
         .hwif_out(hw_out)
     );
-    sched_window i_window (
+    sched_window #(
+        .Single(Kind == int'(SchedRate))
+    ) i_window (
         .clk_i,
         .rst_i,
         .window_i(hw_out.window.value.value),
         .grant_valid_i(grant.valid),
         .grant_ready_i(grant.ready),
+        .grant_max_i(grant.data.max),
         .granted_valid_i(granted.valid),
         .granted_ready_i(granted.ready),
         .granted_i(granted.data),
@@ -90,7 +101,9 @@ module host_nic_scheduler
         .sent_valid_i(sent.valid),
         .sent_ready_i(sent.ready),
         .sent_i(sent.data),
-        .room_o(room)
+        .room_o(room),
+        .begun_o(begun),
+        .begun_packet_o(begun_packet)
     );
     if (Kind == SchedTdma) begin : g_tdma
       assign sent.ready = 1'b1;
@@ -133,6 +146,25 @@ module host_nic_scheduler
             .grant,
             .granted,
             .sent
+        );
+      end else if (Kind == SchedRate) begin : g_rate
+        assign sent.ready = 1'b1;
+        sched_rate #(
+            .Queues(Queues)
+        ) i_sched (
+            .clk_i,
+            .rst_i,
+            .max_burst_i,
+            .room_i(room),
+            .longest_i(hw_out.longest.value.value),
+            .regs,
+            .limits,
+            .refused_o,
+            .doorbell,
+            .grant,
+            .granted,
+            .begun_i(begun),
+            .begun_packet_i(begun_packet)
         );
       end else begin : g_strict
         assign sent.ready = 1'b1;

@@ -6,6 +6,7 @@ import re
 from emery.common import UserError
 
 _SHARES = {"queue_priorities": ("strict", 0, 7), "queue_weights": ("drr", 1, 255)}  # scheduler, range
+_LIMIT_MBPS = (0.5, 400e3)
 _CLASSES = 16
 _SLOTS = 256
 _SLOT_US = (1.0, 1e6)
@@ -51,7 +52,11 @@ def _slots(values: dict):
 
 def settings(values: dict) -> dict:
     """Nothing more than there is; lists that are none, or that the scheduler does not know, are refused."""
-    of_whom = {name: x[0] for name, x in _SHARES.items()} | {"tdma_slots_us": "tdma", "queue_slots": "tdma"}
+    of_whom = {name: x[0] for name, x in _SHARES.items()} | {
+        "queue_limits_mbps": "rate",
+        "tdma_slots_us": "tdma",
+        "queue_slots": "tdma",
+    }
     for name, scheduler in of_whom.items():
         if values[name] and values["scheduler"] != scheduler:
             raise UserError(f"{name}={values[name]}, scheduler={values['scheduler']}: it is for scheduler={scheduler}")
@@ -60,5 +65,8 @@ def settings(values: dict) -> dict:
     for x in _numbers("queue_rates", values, 0, 1):
         if x == 0:
             _refuse("queue_rates", values, "a queue is offered more than 0")
+    for x in _numbers("queue_limits_mbps", values, 0, _LIMIT_MBPS[1]):
+        if 0 < x < _LIMIT_MBPS[0]:
+            _refuse("queue_limits_mbps", values, f"a limit is 0 (none) or at least {_LIMIT_MBPS[0]:g}")
     _slots(values)
     return {}

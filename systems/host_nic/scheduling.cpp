@@ -50,6 +50,9 @@ Scheduling::Scheduling(const Options& options) {
   }
   for (const std::string& us : list_of(options.get("tdma_slots_us", "")))
     slots.push_back({static_cast<std::uint32_t>(std::lround(std::stod(us) * 1000)), 0});
+  const std::uint32_t burst = options.get<std::uint32_t>("queue_burst_kb") * 1024;
+  for (const std::string& mbps : list_of(options.get("queue_limits_mbps", "")))
+    limits.push_back({static_cast<std::uint64_t>(std::llround(std::stod(mbps) * 1e6)), burst});
   deal_classes(options, *this);
 }
 
@@ -63,6 +66,8 @@ emnic_scheduler Scheduling::core() const {
   s.slot_count = static_cast<unsigned>(slots.size());
   s.open_ns = open_ns;
   s.close_ns = close_ns;
+  s.limits = limits.data();
+  s.limit_count = static_cast<unsigned>(limits.size());
   return s;
 }
 

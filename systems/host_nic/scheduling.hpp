@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the transmit schedulers are set to: which one there is, what share of it a queue has, and of
-// a schedule of time slots which queue may send when.
+// a schedule of time slots which queue may send when; or what rate it is limited to.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct Scheduling {
   std::uint32_t window = 0;          // bytes
   std::vector<emnic_slot> slots;     // from PTP time 0 on; empty: none
   std::uint32_t open_ns = 0, close_ns = 0;
+  std::vector<emnic_limit> limits;  // of queue n entry n modulo their number; empty: none
 
   Scheduling() = default;
   explicit Scheduling(const Options& options);

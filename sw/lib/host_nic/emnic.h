@@ -144,14 +144,21 @@ struct emnic_slot {
   uint32_t ns;
   uint32_t classes;  // that may send in it: a bit each
 };
+struct emnic_limit {
+  uint64_t bits;   // a second, of frames with FCS; 0: none. The device's least is core_khz * 2 /
+                   // 10^6 Mb/s
+  uint32_t burst;  // bytes, less than 2^20
+};
 struct emnic_scheduler {
   const uint8_t* shares;  // priority, weight or class of queue n: entry n modulo their number
   unsigned share_count;   // 0: all have 0
   int own_registers;      // of round robin there are none
   uint32_t window;        // bytes on their way to a port
-  const struct emnic_slot* slots;  // a schedule, from PTP time 0 on
-  unsigned slot_count;             // 0: none
-  uint32_t open_ns, close_ns;      // its edges come so much sooner
+  const struct emnic_slot* slots;    // a schedule, from PTP time 0 on
+  unsigned slot_count;               // 0: none
+  uint32_t open_ns, close_ns;        // its edges come so much sooner
+  const struct emnic_limit* limits;  // of queue n: entry n modulo their number
+  unsigned limit_count;              // 0: none; with any the scheduler must have rate limits
 };
 
 struct emnic_config {
