@@ -5,8 +5,9 @@
 /// Wiring only; see doorbell_port and queue_manager for registers, doorbells and errors, desc_fetch for throughput and delay. The ports take
 /// turns with their requests, commits and stops; grants and descriptors go to the port that asked. With `Room` each has so many
 /// places for descriptors of its own (desc_room), and one that stands still holds up no other; without, one that is not ready holds up those
-/// behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). With `Peeks`, for queues that
-/// the device fills, the first doorbell of a ring has its first descriptors read, and `doorbell` says nothing. `slots_o` tells how many slots are handed out and not yet finished, all queues together.
+/// behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). Queues that the device fills
+/// nobody schedules: the first doorbell of a ring has its first descriptors read, and `doorbell` says nothing. `slots_o` tells how many
+/// slots are handed out and not yet finished, all queues together.
 module desc_queues
   import queue_pkg::*;
   import dma_pkg::*;
@@ -17,7 +18,6 @@ module desc_queues
     parameter int Jobs = 512,  // packets in flight
     parameter int Room = 0,  // descriptors kept for each port; 0: none are
     parameter streams_t Streams = StreamsNone,
-    parameter bit Peeks = 1'b0,
     parameter ram_sel_t Sel = '0,
     parameter bit Push = 1'b0,
     parameter int Interface = 0
@@ -51,10 +51,9 @@ module desc_queues
     input dma_status_t  status_i,
     input ram_write_t   ram_i
 );
+  localparam bit Peeks = Streams == StreamsFilled;
   if (Peeks && Push) begin : g_bad_parameter
-    $fatal(
-        1, "desc_queues: Push is for queues that the device empties, Peeks for those that it fills"
-    );
+    $fatal(1, "desc_queues: Push is for queues that the device empties");
   end
   localparam int PortW = Ports > 1 ? $clog2(Ports) : 1;
   `STREAM(fetch_req_t, any_request)

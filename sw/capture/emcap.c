@@ -240,6 +240,16 @@ static void restart(struct ring* ring) {
   ++ring->start;
 }
 
+// Writes until a read behind it has come back: a lost link that is not known to be one carries
+// nothing.
+static void write_through(struct emcap* d, uint32_t offset, uint32_t value) {
+  for (unsigned l = 0; l < EMCAP_MAX_LINKS; ++l) {
+    emcap_write(d, offset, value);
+    if (emcap_read(d, DEVICE(magic)) == CAP_REGS__MAGIC__VALUE_reset) return;
+    emcap_service(d);
+  }
+}
+
 void emcap_start(struct emcap* d, int generator) {
   uint32_t control = CAP_REGS__CONTROL__ENABLE_bm;
   for (unsigned r = 0; r < d->config.rings; ++r) restart(&d->rings[r]);
@@ -247,14 +257,16 @@ void emcap_start(struct emcap* d, int generator) {
   if (generator) control |= CAP_REGS__CONTROL__GENERATOR_bm;
   d->started = 1;
   d->drained = 0;
-  emcap_write(d, DEVICE(control), control);
-  emcap_read(d, DEVICE(magic));
+  write_through(d, DEVICE(control), control);
 }
 
 void emcap_stop(struct emcap* d) {
-  const uint32_t control = emcap_read(d, DEVICE(control));
-  emcap_write(d, DEVICE(control), control & ~CAP_REGS__CONTROL__ENABLE_bm);
-  emcap_read(d, DEVICE(magic));
+  uint32_t control = emcap_read(d, DEVICE(control));
+  if (control == ~0u) {
+    emcap_service(d);
+    control = emcap_read(d, DEVICE(control));
+  }
+  write_through(d, DEVICE(control), control & ~CAP_REGS__CONTROL__ENABLE_bm);
   d->started = 0;
 }
 

@@ -58,16 +58,17 @@ class GeneratorSource {
     emcap_write(device, EMERY_REG(gen_count), static_cast<std::uint32_t>(frames_));
     emcap_write(device, EMERY_REG(gen_rate), rate_);
   }
-  void enable(emcap* device, bool on) const {
-    emcap_write(device, EMERY_REG(gen_control), on ? CAP_REGS__GEN_CONTROL__ENABLE_bm : 0);
-    emcap_read(device, EMERY_REG(magic));  // the write has arrived
+  /// Whether it is so then: a link that has just been lost carries nothing, and reads as ones.
+  bool enable(emcap* device, bool on) const {
+    const std::uint32_t control = on ? CAP_REGS__GEN_CONTROL__ENABLE_bm : 0;
+    emcap_write(device, EMERY_REG(gen_control), control);
+    return emcap_read(device, EMERY_REG(gen_control)) == control;
   }
   /// Whether it has made what it is to make, `time` after it began; it is turned off then.
   bool done(emcap* device, Time time) const {
-    if (frames_) return emcap_read(device, EMERY_REG(gen_sent)) >= frames_;
-    if (time < duration_) return false;
-    enable(device, false);
-    return true;
+    if (!frames_) return time >= duration_ && enable(device, false);
+    const std::uint32_t sent = emcap_read(device, EMERY_REG(gen_sent));
+    return sent != kOnes && sent >= frames_;
   }
   double part(Time time) const {
     const double part = frames_ ? static_cast<double>(offered_) / static_cast<double>(frames_)
@@ -92,6 +93,7 @@ class GeneratorSource {
 
  private:
   static constexpr std::uint32_t kNotYet = 1u << 22;  // a number so far ahead is none
+  static constexpr std::uint32_t kOnes = 0xffff'ffff;
 
   static GeneratorConfig read(const Options& options) {
     if (!options.get("pcap", "").empty() || !options.get("pcap.0", "").empty())

@@ -196,7 +196,6 @@ module host_nic_interface
       .Ports(Ports),
       .Jobs(MaxPackets),
       .Streams(StreamsFilled),
-      .Peeks(1'b1),
       .Sel(ram_sel_t'(ReadBase + 1))
   ) i_rx_queues (
       .clk_i,
