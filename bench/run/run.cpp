@@ -5,12 +5,21 @@
 #include <cstdio>
 
 namespace emery {
+namespace {
+
+// Of a live run: between looks at its interfaces, and after the last frame, for the driver to be
+// through with it.
+constexpr Time kLiveStep = 500 * kNanosecond;
+constexpr Time kLinger = 5 * kMicrosecond;
+
+}  // namespace
 
 Run::Run(const Options& options, Time step, Time patience)
-    : step_(step),
+    : step_(options.has("live") ? std::min(step, kLiveStep) : step),
       patience_(patience),
       closed_loop_(options.get("closed_loop", std::uint32_t{0})),
-      output_folder_(options.get("pcap_out", "")) {
+      output_folder_(options.get("pcap_out", "")),
+      live_(Live::of(options)) {
   const std::string path = options.get("trace", "");
   const auto kept = options.get("trace_bytes", std::uint32_t{0});
   const bool watched = options.get("watch", false);
@@ -29,11 +38,14 @@ Run::Run(const Options& options, Time step, Time patience)
   score_.observe(watch_.get());
 }
 
-Source& Run::add_source(TrafficConfig plan, std::function<bool()> played) {
+Source& Run::add_source(TrafficConfig plan, std::function<bool()> played,
+                        const std::string& place) {
   const auto ended = [this](const Source& source) { source_ended(source); };
   Source& source =
       *sources_.emplace_back(std::make_unique<Source>(std::move(plan), std::move(played), ended));
-  if (closed_loop_ != 0) source.close(closed_loop_, [this] { return simulation_.now(); });
+  const auto clock = [this] { return simulation_.now(); };
+  if (closed_loop_ != 0) source.close(closed_loop_, clock);
+  if (live_) source.play(*live_, live_->tap(place), clock);
   return source;
 }
 
@@ -77,6 +89,18 @@ void Run::step() {
   simulation_.run_for(step_);
   look();
   show();
+  if (live_) live_->look(resting());
+}
+
+// All that will come out has: simulated time may stand still until the next frame comes. What has
+// been inside for as long as `patience` without anything coming out was dropped.
+bool Run::resting() {
+  const std::uint64_t inside = score_.under_way();
+  const Time still = simulation_.now() - std::max(last_frame_, busy_until());
+  given_up_on_ = still > patience_ ? inside : std::min(given_up_on_, inside);
+  return inside == given_up_on_ && still > kLinger && !live_->pending() &&
+         std::all_of(sources_.begin(), sources_.end(),
+                     [](const auto& source) { return source->idle(); });
 }
 
 // How far it is, for whoever started it.
@@ -85,7 +109,7 @@ void Run::show() {
     watch_->look(simulation_.now(), progress(), draining_ ? "drain" : "traffic",
                  [this](JsonWriter& json) { report(json); });
   }
-  if (const double part = progress(); part - shown_ >= 0.01)
+  if (const double part = progress(); !live_ && part - shown_ >= 0.01)
     std::fprintf(stderr, "progress %.2f\n", shown_ = part);
 }
 
@@ -95,6 +119,7 @@ void Run::run() {
     traffic_start_ = last_move_ = simulation_.now();
     for (const auto& source : sources_) source->start(traffic_start_);
     running_ = true;
+    if (live_) std::fputs("ready\n", stderr);
     while (!given_up_ && !offered()) step();
     score_.end_rates(simulation_.now());
     draining_ = true;
@@ -129,6 +154,11 @@ void Run::write(JsonWriter& json, double wall_seconds) const {
   Sent sent;
   for (const auto& source : sources_) source->add_to(sent);
   if (sent.frames != 0) sent.write(json.key("sent"));
+  if (live_) {
+    json.object("live");
+    live_->write(json);
+    json.end_object();
+  }
   json.object("resources");
   report(json);
   json.end_object().end_object();

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/live/live.hpp"
 #include "bench/run/output.hpp"
 #include "bench/run/trace.hpp"
 #include "bench/run/watch.hpp"
@@ -72,8 +73,12 @@ class Run : public Component {
 
   // ---- frames
 
-  /// A source of the run. `played`: what it gave has left whatever plays it.
-  Source& add_source(TrafficConfig plan, std::function<bool()> played = {});
+  /// A source of the run. `played`: what it gave has left whatever plays it. `place`: where it is,
+  /// to the command line; in a live run its frames come from the interface there.
+  Source& add_source(TrafficConfig plan, std::function<bool()> played = {},
+                     const std::string& place = "");
+  /// The interface that is given what comes out at a place; null unless the run is live.
+  Tap* tap(const std::string& place) { return live_ ? live_->tap(place) : nullptr; }
   /// Where frames of a place are captured to, and a file of another form with the same; null when
   /// no captures are wanted.
   Output* add_output(const std::string& name, Output::Order order = Output::Order::kAsItComes,
@@ -82,6 +87,7 @@ class Run : public Component {
   void offer(int stream, std::span<const std::uint8_t> bytes, std::uint32_t flow, Time when,
              std::uint32_t lane = 0) {
     score_.offered(stream, bytes, flow, when, lane);
+    last_frame_ = simulation_.now();
   }
   /// A frame has come out. `stamp` is its time in the capture, when that is another.
   void deliver(int stream, std::span<const std::uint8_t> bytes, Time when, Output* output,
@@ -89,6 +95,7 @@ class Run : public Component {
     score_.delivered(stream, bytes, when);
     if (output) output->write(stamp, bytes);
     if (closed_loop_ != 0) left(bytes);
+    last_frame_ = simulation_.now();
     moved();
   }
   void deliver(int stream, std::span<const std::uint8_t> bytes, Time when, Output* output) {
@@ -147,6 +154,7 @@ class Run : public Component {
  private:
   void step();
   void show();
+  bool resting();
   void left(std::span<const std::uint8_t> bytes);
   void source_ended(const Source& source);
 
@@ -159,8 +167,10 @@ class Run : public Component {
   std::size_t sources_ended_ = 0;
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<Watch> watch_;
+  std::unique_ptr<Live> live_;
+  std::uint64_t given_up_on_ = 0;  // frames under way that will not come out, of a live run
   bool running_ = false, draining_ = false, given_up_ = false;
-  Time traffic_start_ = 0, last_move_ = 0;
+  Time traffic_start_ = 0, last_move_ = 0, last_frame_ = 0;
   double shown_ = 0;
   Findings trouble_;
 };

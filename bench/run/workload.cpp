@@ -21,7 +21,9 @@ Workload::Workload(const Options& options, const Line& line, unsigned ports) : o
       throw OptionError("--pcap " + port + "=FILE: there is no port " + port +
                         ", the last one is " + std::to_string(ports - 1));
   }
-  if (!captures_) common_.sizes = Sizes::parse(options.get<std::string>("size"));
+  if (!captures_ && !options.has("live"))
+    common_.sizes = Sizes::parse(options.get<std::string>("size"));
+  common_.line_longest = line.longest;
   common_.frames = options.get("frames", std::uint64_t{0});
   common_.duration = options.get("duration_ps", Time{0});
   common_.flows = options.get<unsigned>("flows");
@@ -65,12 +67,34 @@ std::optional<TrafficConfig> Workload::port(unsigned p, unsigned index, unsigned
   return plan;
 }
 
+void Source::play(const Live& live, Tap* tap, Clock clock) {
+  live_ = &live;
+  tap_ = tap;
+  if (tap) tap->limit(plan_.line_longest);
+  clock_ = std::move(clock);
+}
+
 void Source::start(Time now) {
   plan_.start = now;
-  traffic_ = std::make_unique<Traffic>(plan_);
+  if (!live_) traffic_ = std::make_unique<Traffic>(plan_);
+}
+
+void Source::end() {
+  over_ = true;
+  ended_(*this);
+}
+
+bool Source::next_live(Frame& frame) {
+  if (tap_ && tap_->next(frame)) {
+    frame.start = clock_();
+    return true;
+  }
+  if (!over_ && live_->ended()) end();
+  return false;
 }
 
 bool Source::next(Frame& frame) {
+  if (live_) return next_live(frame);
   if (!traffic_ || over_) return false;
   if (loop_) {
     const Time now = clock_();
@@ -81,10 +105,7 @@ bool Source::next(Frame& frame) {
     if (loop_) loop_->enter(clock_());
     return true;
   }
-  if (!over_ && traffic_->done()) {
-    over_ = true;
-    ended_(*this);
-  }
+  if (!over_ && traffic_->done()) end();
   return false;
 }
 
@@ -111,6 +132,7 @@ void Sent::write(JsonWriter& json) const {
 }
 
 double Source::part(Time now) const {
+  if (live_) return 1;  // of what there is so far
   if (!traffic_) return 0;
   double part = 0;
   if (plan_.frames != 0 || plan_.duration == 0) {

@@ -6,7 +6,8 @@
 // fast. What may be left out: arrivals, flow_weights, flow_length, ipv6, vlan (bench/traffic), and
 // `closed_loop`, the most frames of a source that are inside at a time (closed_loop.hpp). One
 // capture for all ports is dealt to them by flow. Where any port has a capture, ports without one
-// are silent: nothing is generated.
+// are silent: nothing is generated. Nor is anything in a live run (bench/live), whose frames come
+// from interfaces of this machine: then there is no `size`.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/live/live.hpp"
 #include "bench/run/closed_loop.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/time.hpp"
@@ -87,6 +89,9 @@ class Source final : public FrameSource {
   void left(std::uint64_t number) {
     if (loop_) loop_->leave(number);
   }
+  /// Its frames are those that come at a place of a live run, in place of the plan's; null: none
+  /// do. Before it is started.
+  void play(const Live& live, Tap* tap, Clock clock);
   bool next(Frame& frame) override;
   bool over() const override { return over_; }
 
@@ -94,10 +99,10 @@ class Source final : public FrameSource {
   const Frame* due(Time now);
   void pop() { held_ = false; }
 
-  /// No more frames come and none is held.
-  bool done() const { return over_ && !held_; }
-  /// And all have been played.
-  bool finished() const { return done() && (!played_ || played_()); }
+  /// None is held, and what it gave has been played.
+  bool idle() const { return !held_ && (!played_ || played_()); }
+  /// No more come, and all have been played.
+  bool finished() const { return over_ && idle(); }
   /// How much of what it is to send it has sent, 0 ... 1.
   double part(Time now) const;
   const TrafficConfig& plan() const { return plan_; }
@@ -105,12 +110,17 @@ class Source final : public FrameSource {
   void add_to(Sent& sent) const;
 
  private:
+  bool next_live(Frame& frame);
+  void end();
+
   TrafficConfig plan_;
   std::optional<ClosedLoop> loop_;
   Clock clock_;
   std::function<bool()> played_;
   Ended ended_;
   std::unique_ptr<Traffic> traffic_;
+  const Live* live_ = nullptr;
+  Tap* tap_ = nullptr;
   Frame frame_{};
   bool held_ = false, over_ = false;
 };

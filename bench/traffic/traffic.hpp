@@ -56,6 +56,7 @@ struct TrafficConfig : FlowsConfig {
   Time duration = 0;         // 0: no limit; else all frames start before `start` + `duration`
   double rate = 100e9;       // bits a second on the line, in the mean, see parse_rate
   double line_rate = 0;      // of the line itself; less than `rate`: as that
+  std::uint32_t line_longest = kMaxFrame;  // frame of the line, without FCS
   ArrivalKind arrivals;
   Time start = 0;  // of the first frame
   std::uint64_t seed = 1;

@@ -65,6 +65,17 @@ def _own(told: dict) -> str:
     return f"with       {told['folder']}: {told['kind']}, in place of {', '.join(told['replaces'])}"
 
 
+def drops(streams: dict) -> str:
+    """The line that says what was dropped, by stream (or whatever else has `dropped`) and reason."""
+    found = [f"{name} {why} {count:,}" for name, x in streams.items() for why, count in x["dropped"].items() if count]
+    return "dropped    " + (", ".join(found) or "nothing")
+
+
+def integrity(total: dict) -> str:
+    """The line that says what came out that should not have."""
+    return "integrity  " + ", ".join(f"{total[x]:,} {x}" for x in ("corrupted", "duplicated", "misdelivered", "reordered"))
+
+
 def run_table(result: dict, title: str) -> str:
     """The compact table of one run."""
     cycles = result["cycles"].get("core", 0)
@@ -76,16 +87,7 @@ def run_table(result: dict, title: str) -> str:
     if len(result["streams"]) > 1:
         rows.append(_row("total", result["totals"]))
     lines += [table(rows), ""]
-    drops = [
-        f"{name} {reason} {count:,}"
-        for name, stream in result["streams"].items()
-        for reason, count in stream["dropped"].items()
-        if count
-    ]
-    lines.append("dropped    " + (", ".join(drops) or "nothing"))
-    total = result["totals"]
-    kinds = ("corrupted", "duplicated", "misdelivered", "reordered")
-    lines.append("integrity  " + ", ".join(f"{total[x]:,} {x}" for x in kinds))
+    lines += [drops(result["streams"]), integrity(result["totals"])]
     errors = result.get("resources", {}).get("device_errors")
     if errors:
         words = [f"interface {x['interface']} {x['kind']} {x['queue']}: {x['code']}" for x in errors[:4]]
@@ -102,7 +104,7 @@ def run_table(result: dict, title: str) -> str:
     )
     if "limit" in result:
         limit = result["limit"]
-        lines += [_limit("limit", limit, total), _limit("protocol", limit["protocol"], total)]
+        lines += [_limit(name, x, result["totals"]) for name, x in (("limit", limit), ("protocol", limit["protocol"]))]
     if result.get("wall_s"):
         speed = cycles / result["wall_s"] / 1e3
         lines.append(f"speed      {cycles:,} core clocks in {result['wall_s']:.2f} s: {speed:,.0f} kilocycles/s")

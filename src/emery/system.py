@@ -21,8 +21,9 @@ from emery.make import cache, programs
 
 SYSTEMS = ROOT / "systems"
 # What a condition of `[[refuse]]` may say of the workload: options of the run, whether it has captures or a file of routes,
-# how long the longest frame is (bytes with FCS), and which options shape generated traffic (their names, or empty).
-FACTS = ("size", "flows", "direction", "pcap", "routes", "longest", "shape")
+# how long the longest frame is (bytes with FCS), and which options shape generated traffic (their names, or empty); and that
+# it is none at all, but live (attach.py).
+FACTS = ("size", "flows", "direction", "pcap", "routes", "longest", "shape", "live")
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,7 @@ class System:
     extends: dict = field(default_factory=dict)  # by kind, what a folder of the user's own may replace (extension.py)
     extensions: tuple = ()  # such folders
     linux: dict = field(default_factory=dict)  # `sources` of a simulator with guests, files of the kernel `module`
+    live: dict = field(default_factory=dict)  # places of live traffic by kind: as many as the product of these parameters
     dpdk: dict = field(default_factory=dict)  # `sources` of a simulator behind a socket, files of the poll-mode `driver`
     overlays: dict = field(default_factory=dict)  # folders of programs: what lies over them (make/programs.py)
 
@@ -337,6 +339,13 @@ def _clocks(table: dict, parameters: dict) -> dict:
     return table
 
 
+def _live(table: dict, parameters: dict) -> dict:
+    for kind, factors in table.items():
+        if unknown := [x for x in factors if x not in parameters]:
+            raise ValueError(f"live: {kind}: there is no parameter {unknown[0]}")
+    return table
+
+
 def _refusals(tables: list[dict], parameters: dict) -> tuple[Refusal, ...]:
     refusals = tuple(Refusal(**x) for x in tables)
     for x in refusals:
@@ -417,6 +426,7 @@ def read(folder: Path) -> System:
             extends=data.get("with", {}),
             linux=data.get("linux", {}),
             dpdk=data.get("dpdk", {}),
+            live=_live(data.get("live", {}), parameters),
             refusals=_refusals(data.get("refuse", []), parameters),
         )
     except KeyError as error:

@@ -142,6 +142,7 @@ class Bench final : public Run {
   Measurement measurement_;
   Source* sender_ = nullptr;
   Output *wire_output_ = nullptr, *host_output_ = nullptr;
+  Tap *wire_tap_ = tap("wire0"), *host_tap_ = tap("host0");
   int tx_stream_ = 0, rx_stream_ = 0;
   Time stall_after_, stall_for_, patience_;
   bool serving_ = false;  // the driver polls
@@ -188,13 +189,13 @@ void Bench::add_traffic(const Options& options) {
     rx_stream_ = score_.stream("rx");
     host_output_ = add_output("host.pcap");
     plan.source = 0x100;
-    mac_.set_source(&add_source(plan, [this] { return mac_.rx_idle(); }));
+    mac_.set_source(&add_source(plan, [this] { return mac_.rx_idle(); }, "wire0"));
   }
   if (direction_ != "rx") {
     tx_stream_ = score_.stream("tx");
     wire_output_ = add_output("wire0.pcap");
     plan.source = 0;
-    sender_ = &add_source(plan);
+    sender_ = &add_source(plan, {}, "host0");
   }
   if (trace()) {
     ways_.emplace(*trace(), host_.root, driver_);
@@ -207,6 +208,7 @@ void Bench::add_traffic(const Options& options) {
 void Bench::connect_wire() {
   mac_.on_transmitted([this](std::span<const std::uint8_t> bytes, Time arrived) {
     deliver(tx_stream_, bytes, arrived, wire_output_);
+    if (wire_tap_) wire_tap_->write(bytes);
     stage(kMacTxSend, mac_.tx_began());
     measurement_.sent();
   });
@@ -219,6 +221,7 @@ void Bench::connect_wire() {
   driver_.on_receive = [this](std::span<const std::uint8_t> bytes,
                               std::span<const std::uint8_t> descriptor, Time now) {
     deliver(rx_stream_, bytes, now, host_output_);
+    if (host_tap_) host_tap_->write(bytes);
     if (ways_) ways_->taken(bytes, descriptor);
     measurement_.received();
   };

@@ -48,6 +48,7 @@ class Bench final : public Run {
   struct Port {
     std::unique_ptr<CmacPort> mac;
     Output* output = nullptr;
+    Tap* tap = nullptr;
     int tx_stream = 0, rx_stream = 0;
   };
 
@@ -97,6 +98,7 @@ class Bench final : public Run {
   std::ofstream record_file_;  // host.csv
   std::vector<Port> port_;
   std::vector<Source*> sender_;  // of each interface; null: it sends nothing, or its queues do
+  std::vector<Tap*> host_tap_;   // of each interface
   QueueSources queue_sources_;
   std::optional<QueueMeter> queue_meter_;
   Output* host_output_ = nullptr;
@@ -138,6 +140,7 @@ Bench::Bench(const Options& options)
   simulation_.add(core_, *this);
   // Frames come to the host in another order than over the wire.
   if (receives()) host_output_ = add_output("host.pcap", Output::Order::kByTime);
+  for (unsigned i = 0; i < interfaces_; ++i) host_tap_.push_back(tap("host" + std::to_string(i)));
   if (host_output_) {
     record_file_.open(options.get("pcap_out", "") + "/host.csv");
     record_file_ << "timestamp_ns,interface,port,queue,hash,hash_type,csum,bytes\n";
@@ -170,12 +173,14 @@ void Bench::connect_port(unsigned p, const Options& options) {
   if (transmits()) {
     port.tx_stream = score_.stream(stream_name("tx", p));
     port.output = add_output("wire" + std::to_string(p) + ".pcap");
+    port.tap = tap("wire" + std::to_string(p));
   }
   if (receives()) port.rx_stream = score_.stream(stream_name("rx", p));
   if (ways_ && transmits()) trace()->takes(port.tx_stream, ways_->sent());
   if (ways_ && receives()) trace()->takes(port.rx_stream, ways_->received());
   port.mac->tx.on_transmitted([this, &port](std::span<const std::uint8_t> bytes, Time arrived) {
     deliver(port.tx_stream, bytes, arrived, port.output);
+    if (port.tap) port.tap->write(bytes);
     stage(kCmacTx, port.mac->tx.tx_began());
     reset_.delivered(port.tx_stream, arrived);
   });
@@ -210,7 +215,8 @@ void Bench::add_traffic() {
     const auto plan = receive_plan(p);
     if (!plan) continue;
     Mac& mac = port_[p].mac->rx;
-    mac.set_source(&add_source(*plan, [&mac] { return mac.rx_idle(); }));
+    mac.set_source(
+        &add_source(*plan, [&mac] { return mac.rx_idle(); }, "wire" + std::to_string(p)));
   }
   for (unsigned i = 0; transmits() && i * ports_ < used; ++i) {
     auto plan = workload_.port(i * ports_, i, interfaces_);
@@ -224,7 +230,7 @@ void Bench::add_traffic() {
       for (unsigned q = 0; q < queues; ++q)
         queue_sources_.add(i, add_source(queue_sources_.plan(*plan, i, q, queues)));
     } else {
-      sender_[i] = &add_source(*plan);
+      sender_[i] = &add_source(*plan, {}, "host" + std::to_string(i));
     }
   }
 }
@@ -240,6 +246,7 @@ void Bench::received(const Received& r, Time now) {
   }
   const int stream = port_.at(r.interface * ports_ + port).rx_stream;
   deliver(stream, r.frame, now, host_output_, static_cast<Time>(r.timestamp) * kNanosecond);
+  if (Tap* tap = host_tap_[r.interface]) tap->write(r.frame);
   if (ways_) ways_->taken(r);
   reset_.delivered(stream, now);
 }

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that put a machine of its own around a simulated card."""
+"""Commands that put machines, programs and interfaces of their own around a simulated card."""
 
 import argparse
 import os
+import re
+import sys
 
-from emery.commands.options import check_json, note, number, put, set_option, traffic, traffic_options, word
+from emery.commands.options import check_json, note, number, put, set_option, system_with_option, traffic, traffic_options, word
 from emery.common import UserError
 
 
@@ -81,6 +83,39 @@ def _line_totals(result: dict) -> str:
     return "\n".join(lines)
 
 
+def _seconds(text: str) -> float:
+    """The type of `--for`."""
+    if not re.fullmatch(r"\d{1,7}(\.\d{1,3})?|\.\d{1,3}", text) or float(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds")
+    return float(text)
+
+
+def _attach(arguments) -> int:
+    from emery import attach
+    from emery.runs import IntegrityError, prepare_outputs
+
+    target = arguments.system
+    values = target.values(arguments.set)
+    ends = attach.ends(target, values, arguments.tap)
+    check_json(arguments.json)
+    outputs = prepare_outputs(arguments.pcap_out, arguments.waves, note=note)
+
+    def begun():
+        joined = ", ".join(f"{x} at {x.place}" for x in ends)
+        where = sys.stderr if arguments.json == "-" else sys.stdout
+        print(f"{target.name}: {joined}; simulated time is slower than the wall's; Ctrl-C ends it", file=where, flush=True)
+
+    status = 0
+    try:
+        result = attach.run(target, values, ends, outputs, arguments.seconds, begun)
+    except IntegrityError as error:
+        note(str(error))
+        result, status = error.result, 1
+    if result is not None:
+        put(arguments.json, result, attach.summary(result))
+    return status
+
+
 def add(command):
     """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
     linux = command("linux", _linux, "run", "a command in a real Linux that drives the simulated NIC; its output, its status")
@@ -108,3 +143,19 @@ def add(command):
     dpdk.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="-- ARGS ...", help="testpmd's arguments; EAL's own -- before"
     )
+
+    attach = command("attach", _attach, "run", "join a system's ports to TAP interfaces: ping, ARP, TCP really cross the RTL")
+    system_with_option(attach)
+    attach.add_argument(
+        "--tap",
+        action="append",
+        required=True,
+        type=word,
+        metavar="PLACE=NAME[@NETNS]",
+        help="an interface at wire0, host0 ..., made and removed, in a namespace of `ip netns` (repeatable; needs root)",
+    )
+    set_option(attach)
+    attach.add_argument("--for", dest="seconds", type=_seconds, default=0, metavar="SECONDS", help="end by itself (wall time)")
+    attach.add_argument("--json", type=word, metavar="FILE", help="write the result (- for standard output)")
+    attach.add_argument("--pcap-out", type=word, metavar="DIR", help="write what came out, one capture an output")
+    attach.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")

@@ -16,13 +16,12 @@ _PATIENCE = 20  # s for the simulator to end when its driver has
 class Simulator:
     """One that says `ready` when it can be reached. What it says is in `FOLDER/simulator`."""
 
-    def __init__(self, program: Path, settings: dict, folder: Path):
+    def __init__(self, program: Path, settings: dict, folder: Path, pass_fds: tuple[int, ...] = ()):
         self._said = folder / "simulator"
         write_config(folder / "config", settings)
         with open(self._said, "w") as said:
-            self.child = process.start(
-                [str(program), str(folder / "config")], cwd=folder, stdout=said, stderr=subprocess.STDOUT
-            )
+            how = {"stdout": said, "stderr": subprocess.STDOUT, "pass_fds": pass_fds}
+            self.child = process.start([str(program), str(folder / "config")], cwd=folder, **how)
         while not self.has_said("ready") and self.runs():
             time.sleep(LOOK)
 
@@ -31,6 +30,10 @@ class Simulator:
 
     def has_said(self, line: str) -> bool:
         return line in self._said.read_text().splitlines()
+
+    def last(self) -> str:
+        """The last line that it has said."""
+        return next((x.strip() for x in reversed(self._said.read_text(errors="replace").splitlines()) if x.strip()), "")
 
     def wait(self):
         """Until it has ended, its driver having gone."""
