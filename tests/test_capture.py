@@ -71,7 +71,7 @@ def test_a_link_that_is_lost_when_nothing_comes_any_more(capture):
     ("much", "lost_at"), [(("--frames", 900), 20), (("--duration", "30us"), 29.2), (("--duration", "30us"), 30)]
 )
 def test_a_link_lost_while_the_generator_is_looked_after(capture, much, lost_at):
-    """Until the loss is known its registers read as ones, and what is written to it is gone: neither ends the run too soon, or late."""
+    """Until the loss is known its registers read as ones and take no writes: neither ends the run too soon, or never."""
     faults = {"fault_link": 0, "link_lost_at_us": lost_at, "link_back_at_us": 60}
     result = capture("--size", "64-1518", "--rate", "0.9", "--seed", 7, *much, service_us=5, **faults)
     assert whole(result, "link_lost")["offered"] >= 700

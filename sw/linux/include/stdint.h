@@ -5,3 +5,4 @@
 
 #define INT32_MIN S32_MIN
 #define INT32_MAX S32_MAX
+#define UINT32_MAX U32_MAX
