@@ -238,10 +238,13 @@ def test_the_device_drops_and_the_summary_says_why(tmp_path):
 
 
 @needs_tap
-def test_an_interface_goes(tmp_path):
+def test_an_interface_goes_and_a_namespace_loses_its_name(tmp_path):
     with machines(tmp_path, "host-nic", ["wire0", "host0"]) as both:
+        both.python(0, PING, "10.77.0.2", 56)
+        subprocess.run(["ip", "netns", "del", both.spaces[0]], check=True)  # it stays as long as somebody is in it
         both.run(both.spaces[1], "ip", "link", "del", "tap0")
         result, said = both.end(0)
+    accounted(result, "wire0", "host0")
     assert result["live"]["gone"] == "host0" and f"tap0@{both.spaces[1]}, which was at host0, has gone" in said
 
 

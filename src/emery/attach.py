@@ -153,12 +153,13 @@ def _make(end: End, mtu: int) -> int:
 
 def _overrun(end: End) -> int:
     """Frames for the interface that found its queue full: the kernel has dropped them."""
-    with _inside(end.netns), open("/proc/thread-self/net/dev") as handle:
-        for line in handle:
-            name, _, counts = line.partition(":")
-            if name.strip() == end.name:
-                return int(counts.split()[11])
-    return 0
+    try:
+        with _inside(end.netns):
+            lines = Path("/proc/thread-self/net/dev").read_text().splitlines()
+    except FileNotFoundError:  # the namespace has no name any more
+        return 0
+    counts = {name.strip(): rest.split() for name, _, rest in (x.partition(":") for x in lines)}
+    return int(counts[end.name][11]) if end.name in counts else 0
 
 
 @contextmanager
