@@ -92,6 +92,12 @@ print(sent)
 """
 
 
+def _hears_signals():
+    """Also where whoever began the tests ignores them."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Machines:
     """Two namespaces, and the simulated system between their interfaces `tap0`: places[0] is 10.77.0.1, places[1] 10.77.0.2."""
 
@@ -103,7 +109,9 @@ class Machines:
             self.run(space, "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6; ip link set lo up")
         taps = [x for place, space in zip(places, self.spaces, strict=True) for x in ("--tap", f"{place}=tap0@{space}")]
         command = [sys.executable, str(ROOT / "emery"), "attach", name, *taps, "--json", str(self.result), *words]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_hears_signals
+        )
         assert "slower than the wall" in self.process.stdout.readline(), self.process.communicate()
         for number, space in enumerate(self.spaces):
             self.run(space, "ip", "addr", "add", f"10.77.0.{number + 1}/24", "dev", "tap0")

@@ -132,8 +132,11 @@ def test_a_lost_receive_descriptor_stops_that_queue_alone(nic):
 
 
 def test_a_late_answer_meets_no_other_request(nic):
-    """All tags are in use all the time and all reads are alike: in other hands the answer would be taken."""
-    result = nic("fault=late_completion", "fault_frame=200", "dma_timeout_us=10", "read_latency_ns=3000",
+    """All tags are in use all the time and all reads are alike: in other hands the answer would be taken.
+
+    In 10 us the first reads of receive queues, behind the register writes of their set-up, would time out as well.
+    """
+    result = nic("fault=late_completion", "fault_frame=200", "dma_timeout_us=20", "read_latency_ns=3000",
                  direction="tx", frames=6000, size="64", rate="1.0", flows=64)  # fmt: skip
     stopped_queue(result, "tx_queue", "timeout")
     reads = result["resources"]["dma_read"]

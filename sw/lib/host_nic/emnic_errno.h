@@ -3,7 +3,7 @@
 #ifndef EMNIC_ERRNO_H
 #define EMNIC_ERRNO_H
 
-#include "emnic.h"
+#include "errors.h"
 
 // 0, or a negative errno.
 static inline int emnic_errno(int code) {

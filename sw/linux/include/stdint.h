@@ -3,6 +3,6 @@
 #include <linux/types.h>
 #include <linux/limits.h>
 
-#define INT32_MIN S32_MIN
-#define INT32_MAX S32_MAX
+#define INT32_MIN  S32_MIN
+#define INT32_MAX  S32_MAX
 #define UINT32_MAX U32_MAX
