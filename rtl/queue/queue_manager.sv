@@ -281,6 +281,7 @@ module queue_manager
   logic ring, stopping, telling, refused;
   always_comb begin
     next = now;
+    if (!Peeks) next.peeked = 1'b0;
     next_finished = finished + 16'(commit_count_q);
     ring = runs && in_range && (update_q.ring ? producer_q : now.taken) != now.producer;
     stopping = runs && !in_range;

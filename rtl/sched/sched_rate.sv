@@ -160,8 +160,8 @@ module sched_rate
   logic offer_q, gap_q;
   grant_t grant_q;
   wire [3:0] most = room_i < max_burst_i ? room_i : max_burst_i;
-  wire offer = fit.valid && room_i != '0 && !gap_q && (!offer_q || grant.ready);
-  assign fit.ready   = room_i != '0 && !gap_q && (!offer_q || grant.ready);
+  assign fit.ready = room_i != '0 && !gap_q && (!offer_q || grant.ready);
+  wire offer = fit.valid && fit.ready;
   assign grant.valid = offer_q;
   assign grant.data  = grant_q;
 
