@@ -39,7 +39,6 @@ module dma_commands
   `STREAM_ON(kind_t, place, core_clk_i, core_rst_i)
   logic fetch_valid, fetch_ready, fetch_rsp_valid;
   mem_req_t fetch_req;
-  logic [$clog2(Depth):0] unused_count;
 
   port_merge i_port (
       .clk_i(core_clk_i),
@@ -95,16 +94,5 @@ module dma_commands
       .progress_o(cores.progress)
   );
 
-  fifo_async #(
-      .T(dma_command_t),
-      .Depth(Depth)
-  ) i_commands (
-      .wclk_i(core_clk_i),
-      .wrst_i(core_rst_i),
-      .in(good),
-      .count_o(unused_count),
-      .rclk_i(host_clk_i),
-      .rrst_i(host_rst_i),
-      .out(command)
-  );
+  `FIFO_CROSS(dma_command_t, Depth, i_commands, core, good, host, command)
 endmodule

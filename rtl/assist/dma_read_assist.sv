@@ -74,7 +74,7 @@ module dma_read_assist
   `STREAM_ON(row_t, frame_row, host_clk_i, host_rst_i)
   `STREAM_ON(local_part_t, scratch_part, host_clk_i, host_rst_i)
   `STREAM_ON(row_t, scratch_row, host_clk_i, host_rst_i)
-  logic [$clog2(RowDepth):0] frame_rows, scratch_rows, unused_frame_parts, unused_scratch_parts;
+  logic [$clog2(RowDepth):0] frame_rows, scratch_rows;
 
   dma_read_host #(
       .BufferBytes(BufferBytes),
@@ -99,18 +99,7 @@ module dma_read_assist
   // ---------------------------------------------------------------- memory clock
   `STREAM_ON(local_part_t, mem_part, mem_clk_i, mem_rst_i)
   `STREAM_ON(row_t, mem_row, mem_clk_i, mem_rst_i)
-  fifo_async #(
-      .T(local_part_t),
-      .Depth(RowDepth)
-  ) i_frame_parts (
-      .wclk_i(host_clk_i),
-      .wrst_i(host_rst_i),
-      .in(frame_part),
-      .count_o(unused_frame_parts),
-      .rclk_i(mem_clk_i),
-      .rrst_i(mem_rst_i),
-      .out(mem_part)
-  );
+  `FIFO_CROSS(local_part_t, RowDepth, i_frame_parts, host, frame_part, mem, mem_part)
   fifo_async #(
       .T(row_t),
       .Depth(RowDepth)
@@ -144,18 +133,7 @@ module dma_read_assist
   // ---------------------------------------------------------------- core clock: into the scratchpad
   `STREAM_ON(local_part_t, core_part, core_clk_i, core_rst_i)
   `STREAM_ON(row_t, core_row, core_clk_i, core_rst_i)
-  fifo_async #(
-      .T(local_part_t),
-      .Depth(RowDepth)
-  ) i_scratch_parts (
-      .wclk_i(host_clk_i),
-      .wrst_i(host_rst_i),
-      .in(scratch_part),
-      .count_o(unused_scratch_parts),
-      .rclk_i(core_clk_i),
-      .rrst_i(core_rst_i),
-      .out(core_part)
-  );
+  `FIFO_CROSS(local_part_t, RowDepth, i_scratch_parts, host, scratch_part, core, core_part)
   fifo_async #(
       .T(row_t),
       .Depth(RowDepth)

@@ -80,7 +80,6 @@ module dma_write_assist
   `STREAM_ON(row_t, frame_row, host_clk_i, host_rst_i)
   `STREAM_ON(local_part_t, scratch_part, host_clk_i, host_rst_i)
   `STREAM_ON(row_t, scratch_row, host_clk_i, host_rst_i)
-  logic [$clog2(CommandDepth):0] unused_frame_parts, unused_scratch_parts;
 
   dma_write_host #(
       .BufferBytes(BufferBytes),
@@ -104,20 +103,8 @@ module dma_write_assist
   // ---------------------------------------------------------------- memory clock: from the frame memory
   `STREAM_ON(local_part_t, mem_part, mem_clk_i, mem_rst_i)
   `STREAM_ON(row_t, mem_row, mem_clk_i, mem_rst_i)
-  logic [$clog2(RowDepth):0] unused_frame_rows;
   logic last;
-  fifo_async #(
-      .T(local_part_t),
-      .Depth(CommandDepth)
-  ) i_frame_parts (
-      .wclk_i(host_clk_i),
-      .wrst_i(host_rst_i),
-      .in(frame_part),
-      .count_o(unused_frame_parts),
-      .rclk_i(mem_clk_i),
-      .rrst_i(mem_rst_i),
-      .out(mem_part)
-  );
+  `FIFO_CROSS(local_part_t, CommandDepth, i_frame_parts, host, frame_part, mem, mem_part)
   assign rdata.ready = 1'b1;  // all was reserved before
   frame_memory_reader i_frame_reader (
       .clk_i(mem_clk_i),
@@ -135,35 +122,12 @@ module dma_write_assist
       .data_i(rdata.data),
       .row(mem_row)
   );
-  fifo_async #(
-      .T(row_t),
-      .Depth(RowDepth)
-  ) i_frame_rows (
-      .wclk_i(mem_clk_i),
-      .wrst_i(mem_rst_i),
-      .in(mem_row),
-      .count_o(unused_frame_rows),
-      .rclk_i(host_clk_i),
-      .rrst_i(host_rst_i),
-      .out(frame_row)
-  );
+  `FIFO_CROSS(row_t, RowDepth, i_frame_rows, mem, mem_row, host, frame_row)
 
   // ---------------------------------------------------------------- core clock: from the scratchpad
   `STREAM_ON(local_part_t, core_part, core_clk_i, core_rst_i)
   `STREAM_ON(row_t, core_row, core_clk_i, core_rst_i)
-  logic [2:0] unused_scratch_rows;
-  fifo_async #(
-      .T(local_part_t),
-      .Depth(CommandDepth)
-  ) i_scratch_parts (
-      .wclk_i(host_clk_i),
-      .wrst_i(host_rst_i),
-      .in(scratch_part),
-      .count_o(unused_scratch_parts),
-      .rclk_i(core_clk_i),
-      .rrst_i(core_rst_i),
-      .out(core_part)
-  );
+  `FIFO_CROSS(local_part_t, CommandDepth, i_scratch_parts, host, scratch_part, core, core_part)
   scratch_reader i_scratch_reader (
       .clk_i(core_clk_i),
       .rst_i(core_rst_i),
@@ -175,16 +139,5 @@ module dma_write_assist
       .rsp_valid_i(own_rsp_valid),
       .rsp_i(own_rsp)
   );
-  fifo_async #(
-      .T(row_t),
-      .Depth(4)
-  ) i_scratch_rows (
-      .wclk_i(core_clk_i),
-      .wrst_i(core_rst_i),
-      .in(core_row),
-      .count_o(unused_scratch_rows),
-      .rclk_i(host_clk_i),
-      .rrst_i(host_rst_i),
-      .out(scratch_row)
-  );
+  `FIFO_CROSS(row_t, 4, i_scratch_rows, core, core_row, host, scratch_row)
 endmodule

@@ -111,19 +111,7 @@ module mac_rx_assist
   `STREAM_ON(logic [31:0], mem_slot, mem_clk_i, mem_rst_i)
   `STREAM_ON(len_t, mem_stored, mem_clk_i, mem_rst_i)
   logic starves;
-  logic [$clog2(Frames):0] unused_frames;
-  fifo_async #(
-      .T(len_t),
-      .Depth(Frames)
-  ) i_frames (
-      .wclk_i(mac_clk_i),
-      .wrst_i(mac_rst_i),
-      .in(mac_frame),
-      .count_o(unused_frames),
-      .rclk_i(mem_clk_i),
-      .rrst_i(mem_rst_i),
-      .out(mem_frame)
-  );
+  `FIFO_CROSS(len_t, Frames, i_frames, mac, mac_frame, mem, mem_frame)
   mac_rx_store #(
       .Words(BufferWords)
   ) i_store (
@@ -149,31 +137,8 @@ module mac_rx_assist
   // ---------------------------------------------------------------- core clock: slots out, descriptors in
   `STREAM_ON(logic [31:0], slot, core_clk_i, core_rst_i)
   `STREAM_ON(len_t, stored, core_clk_i, core_rst_i)
-  logic [$clog2(Slots):0] unused_slots, unused_stored;
-  fifo_async #(
-      .T(logic [31:0]),
-      .Depth(Slots)
-  ) i_slots (
-      .wclk_i(core_clk_i),
-      .wrst_i(core_rst_i),
-      .in(slot),
-      .count_o(unused_slots),
-      .rclk_i(mem_clk_i),
-      .rrst_i(mem_rst_i),
-      .out(mem_slot)
-  );
-  fifo_async #(
-      .T(len_t),
-      .Depth(Slots)
-  ) i_stored (
-      .wclk_i(mem_clk_i),
-      .wrst_i(mem_rst_i),
-      .in(mem_stored),
-      .count_o(unused_stored),
-      .rclk_i(core_clk_i),
-      .rrst_i(core_rst_i),
-      .out(stored)
-  );
+  `FIFO_CROSS(logic [31:0], Slots, i_slots, core, slot, mem, mem_slot)
+  `FIFO_CROSS(len_t, Slots, i_stored, mem, mem_stored, core, stored)
 
   // Slots given to the memory side, which are not free until firmware says so.
   logic [31:0] given_q, produced_q;

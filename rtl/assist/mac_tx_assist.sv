@@ -102,24 +102,12 @@ module mac_tx_assist
   `STREAM_ON(shape_t, asked, mem_clk_i, mem_rst_i)
   `STREAM_ON(shape_t, frame_in, mem_clk_i, mem_rst_i)
   `STREAM_ON(logic [127:0], word_in, mem_clk_i, mem_rst_i)
-  logic [$clog2(CommandDepth):0] unused_commands;
   logic [$clog2(BufferWords):0] words_held, asked_words_q;
   logic [$clog2(Frames):0] frames_held, asked_frames_q;
   logic [$clog2(Frames+1)-1:0] unused_asked;
   logic last, whole_q;
 
-  fifo_async #(
-      .T(local_part_t),
-      .Depth(CommandDepth)
-  ) i_commands (
-      .wclk_i(core_clk_i),
-      .wrst_i(core_rst_i),
-      .in(part),
-      .count_o(unused_commands),
-      .rclk_i(mem_clk_i),
-      .rrst_i(mem_rst_i),
-      .out(mem_part)
-  );
+  `FIFO_CROSS(local_part_t, CommandDepth, i_commands, core, part, mem, mem_part)
 
   // A frame is requested when there is room for all of it behind those that are there or on their way.
   local_part_t now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line for a stream, a spill register, and a FIFO whose fill level is not needed.
+// One line for a stream, a spill register, and a FIFO whose fill level is not needed, within a clock domain or between two.
 `ifndef EMERY_STREAM_SVH
 `define EMERY_STREAM_SVH
 
@@ -14,6 +14,11 @@
 `define DEEP_FIFO(type_, depth, name, source,
                   sink) \
   fifo #(.T(type_), .Depth(depth), .Registered(1)) name (.clk_i, .rst_i, .in(source), .out(sink), .count_o());
+/// A FIFO between clock domains, `source` on the clock `from`_clk_i and `sink` on `to`_clk_i.
+`define FIFO_CROSS(type_, depth, name, from, source, to, sink) \
+  fifo_async #(.T(type_), .Depth(depth)) name ( \
+      .wclk_i(from``_clk_i), .wrst_i(from``_rst_i), .in(source), .count_o(), \
+      .rclk_i(to``_clk_i), .rrst_i(to``_rst_i), .out(sink));
 /// A spill register of `type_` between the streams `source` and `sink`, on this module's clock.
 `define SPILL(type_, name, source, sink) \
   spill_reg #(.T(type_)) name (.clk_i, .rst_i, .in(source), .out(sink));
