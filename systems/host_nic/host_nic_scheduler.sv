@@ -2,7 +2,7 @@
 `include "stream.svh"
 /// The transmit scheduler of a port of host-nic, one of rtl/sched (host-nic paper, section II-E, IV).
 ///
-/// Wiring only. Those other than round robin have registers of their own, and sched_window beside them. `beat` is looked at as it goes
+/// Wiring only: the streams, `regs` and `max_burst_i` of every kind have the names they have here (`.*`). Those other than round robin have registers of their own, and sched_window beside them. `beat` is looked at as it goes
 /// from descriptor fetch to engine.
 module host_nic_scheduler
   import queue_pkg::*;
@@ -41,19 +41,7 @@ module host_nic_scheduler
   end
   if (Kind == int'(SchedRr)) begin : g_rr
     wire unused = &{1'b0, time_i, beat_valid_i, beat_ready_i, beat_i};
-    sched_rr #(
-        .Queues(Queues)
-    ) i_sched (
-        .clk_i,
-        .rst_i,
-        .max_burst_i,
-        .max_inflight_i,
-        .regs,
-        .doorbell,
-        .grant,
-        .granted,
-        .sent
-    );
+    sched_rr #(.Queues(Queues)) i_sched (.*);
   end else begin : g_windowed
     localparam int RegOwn = 0, RegSlots = 1;
     reg_if #(.AddrW(AddrW)) region[2] ();
@@ -111,22 +99,15 @@ module host_nic_scheduler
           .Queues(Queues),
           .Slots (SlotCount)
       ) i_sched (
-          .clk_i,
-          .rst_i,
-          .max_burst_i,
           .room_i(room),
-          .regs,
-          .doorbell,
-          .grant,
-          .granted,
-          .time_i,
           .run_i(hw_out.tdma.run.value),
           .start_i({hw_out.start_hi.value.value, hw_out.start_lo.value.value}),
           .last_i(hw_out.tdma.last.value),
           .open_lead_i(hw_out.open_lead.value.value),
           .close_lead_i(hw_out.close_lead.value.value),
           .slots(region[RegSlots]),
-          .slot_o(hw_in.tdma.slot.next)
+          .slot_o(hw_in.tdma.slot.next),
+          .*
       );
     end else begin : g_untimed
       wire unused_time = &{1'b0, time_i};
@@ -137,48 +118,27 @@ module host_nic_scheduler
         sched_drr #(
             .Queues(Queues)
         ) i_sched (
-            .clk_i,
-            .rst_i,
-            .max_burst_i,
             .room_i(room),
-            .regs,
-            .doorbell,
-            .grant,
-            .granted,
-            .sent
+            .*
         );
       end else if (Kind == SchedRate) begin : g_rate
         assign sent.ready = 1'b1;
         sched_rate #(
             .Queues(Queues)
         ) i_sched (
-            .clk_i,
-            .rst_i,
-            .max_burst_i,
             .room_i(room),
             .longest_i(hw_out.longest.value.value),
-            .regs,
-            .limits,
-            .refused_o,
-            .doorbell,
-            .grant,
-            .granted,
             .begun_i(begun),
-            .begun_packet_i(begun_packet)
+            .begun_packet_i(begun_packet),
+            .*
         );
       end else begin : g_strict
         assign sent.ready = 1'b1;
         sched_strict #(
             .Queues(Queues)
         ) i_sched (
-            .clk_i,
-            .rst_i,
-            .max_burst_i,
             .room_i(room),
-            .regs,
-            .doorbell,
-            .grant,
-            .granted
+            .*
         );
       end
     end
