@@ -13,13 +13,9 @@ module direct_scheduler_formal
     input logic wait_i
 );
   `FORMAL_BEGIN
-  localparam int Peers = 1;
-  logic [Peers-1:0] waits;
-  logic leaves;
+  logic waits, leaves;
   scheduler_events_t events;
-  direct_scheduler_rig #(
-      .Peers(Peers)
-  ) rig (
+  direct_scheduler_rig rig (
       .clk_i,
       .rst_i,
       .arrive_i,
@@ -33,7 +29,7 @@ module direct_scheduler_formal
   localparam int Bound = 40;
   logic [6:0] age_q;
   always_ff @(posedge clk_i) begin
-    age_q <= (waits[0] && !leaves) ? age_q + 1'b1 : '0;
+    age_q <= (waits && !leaves) ? age_q + 1'b1 : '0;
     if (rst_i) age_q <= '0;
   end
 
@@ -41,7 +37,7 @@ module direct_scheduler_formal
     if (started_q) begin
       assert (age_q <= 7'(Bound));
       cover (events.null_req);
-      cover (events.burst_received && waits[0]);
+      cover (events.burst_received && waits);
     end
   end
 endmodule

@@ -13,17 +13,16 @@ module direct_scheduler_pair_formal
     input logic wait_i
 );
   `FORMAL_BEGIN
-  localparam int Peers = 2;
-  logic [Peers-1:0] waits;
+  logic [1:0] waits;
   logic leaves;
   scheduler_events_t events;
   direct_scheduler_rig #(
-      .Peers(Peers)
+      .Peers(2)
   ) rig (
       .clk_i,
       .rst_i,
       .arrive_i,
-      .peer_i  (peer_i),
+      .peer_i,
       .wait_i,
       .waits_o (waits),
       .leaves_o(leaves),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=36
 `include "formal.svh"
+`include "reg_master_formal.svh"
 `include "rmw_ram_model.svh"
 `include "stream.svh"
 /// cpl_queue_manager: any one queue against what the host and the completion writer did to it. Places are given away in
@@ -51,37 +52,37 @@ module cpl_queue_manager_formal
       .notify,
       .error
   );
-  assign regs.req = req_i;
-  assign regs.write = write_i;
-  assign regs.addr = {req_queue_i, word_i, 2'b00};
-  assign regs.wdata = wdata_i;
-  assign regs.wstrb = {3'b111, whole_i};
   assign enq_req.valid = enq_valid_i;
-  assign enq_req.data = 16'(enq_queue_i);
-  assign commit.valid = commit_valid_i;
-  assign commit.data = '{queue: 16'(commit_queue_i), count: 9'(commit_count_i)};
+  assign enq_req.data  = 16'(enq_queue_i);
+  assign commit.valid  = commit_valid_i;
+  assign commit.data   = '{queue: 16'(commit_queue_i), count: 9'(commit_count_i)};
   assign enq_rsp.ready = rsp_ready_i;
-  assign notify.ready = notify_ready_i;
-  assign error.ready = error_ready_i;
+  assign notify.ready  = notify_ready_i;
+  assign error.ready   = error_ready_i;
   `FORMAL_STREAM(assert, enq_rsp, enq_rsp_t)
   `FORMAL_STREAM(assert, notify, notify_t)
   `FORMAL_STREAM(assert, error, queue_error_t)
 
-  // One register access at a time; it takes effect two clocks after it starts.
+  // A register access takes effect two clocks after it starts.
   logic busy_q, write_q;
-  logic [ 2:0] word_q;
-  logic [ 1:0] req_queue_q;
+  logic [ 6:0] addr_q;
   logic [31:0] wdata_q;
-  always_ff @(posedge clk_i) begin
-    if (req_i) begin
-      busy_q <= 1'b1;
-      write_q <= write_i && whole_i;
-      word_q <= word_i;
-      req_queue_q <= req_queue_i;
-      wdata_q <= wdata_i;
-    end else if (regs.ack) busy_q <= 1'b0;
-    if (rst_i) busy_q <= 1'b0;
-  end
+  reg_master_formal i_host (
+      .clk_i,
+      .rst_i,
+      .req_i,
+      .write_i,
+      .whole_i,
+      .addr_i ({req_queue_i, word_i, 2'b00}),
+      .wdata_i,
+      .regs,
+      .busy_o (busy_q),
+      .write_o(write_q),
+      .addr_o (addr_q),
+      .wdata_o(wdata_q)
+  );
+  wire [2:0] word_q = addr_q[4:2];
+  wire [1:0] req_queue_q = addr_q[6:5];
 
   // Operations on the watched queue, from the clock in which they are taken to that in which they take effect.
   typedef struct packed {
@@ -182,7 +183,6 @@ module cpl_queue_manager_formal
   wire enq2 = dut.enq_q.valid && !dut.enq_q.access;
   wire [16:0] pass = {1'b0, rsp.index} >> due_log_size_q;
   always_comb begin
-    if (busy_q || !started_q) assume (!req_i);
     if (!started_q) assume (!dut.enq_q.access && !dut.com_q.access);
     if (started_q) begin
       assume (watched_i == watched_q);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=24 timeout=200
 `include "formal.svh"
+`include "reg_master_formal.svh"
 `include "rmw_ram_model.svh"
 `include "stream.svh"
 /// queue_manager: any one queue against what the host and the engines did to it. Slots are handed out in order, none twice,
@@ -64,11 +65,6 @@ module queue_manager_formal
       .doorbell,
       .error
   );
-  assign regs.req = req_i;
-  assign regs.write = write_i;
-  assign regs.addr = {req_queue_i, word_i, 2'b00};
-  assign regs.wdata = wdata_i;
-  assign regs.wstrb = {3'b111, whole_i};
   assign rung.valid = rung_valid_i;
   assign rung.data = '{queue: 16'(rung_queue_i), producer: rung_producer_i};
   assign deq_req.valid = deq_valid_i;
@@ -84,21 +80,26 @@ module queue_manager_formal
   `FORMAL_STREAM(assert, doorbell, queue_t)
   `FORMAL_STREAM(assert, error, queue_error_t)
 
-  // One register access at a time; it takes effect two clocks after it starts.
+  // A register access takes effect two clocks after it starts.
   logic busy_q, write_q;
-  logic [ 2:0] word_q;
-  logic [ 1:0] req_queue_q;
+  logic [ 6:0] addr_q;
   logic [31:0] wdata_q;
-  always_ff @(posedge clk_i) begin
-    if (req_i) begin
-      busy_q <= 1'b1;
-      write_q <= write_i && whole_i;
-      word_q <= word_i;
-      req_queue_q <= req_queue_i;
-      wdata_q <= wdata_i;
-    end else if (regs.ack) busy_q <= 1'b0;
-    if (rst_i) busy_q <= 1'b0;
-  end
+  reg_master_formal i_host (
+      .clk_i,
+      .rst_i,
+      .req_i,
+      .write_i,
+      .whole_i,
+      .addr_i ({req_queue_i, word_i, 2'b00}),
+      .wdata_i,
+      .regs,
+      .busy_o (busy_q),
+      .write_o(write_q),
+      .addr_o (addr_q),
+      .wdata_o(wdata_q)
+  );
+  wire [2:0] word_q = addr_q[4:2];
+  wire [1:0] req_queue_q = addr_q[6:5];
 
   // Operations on the watched queue, from the clock in which they are taken to that in which they take effect.
   typedef struct packed {
@@ -246,7 +247,6 @@ module queue_manager_formal
   wire [3:0] in_block = {1'b0, index_q[2:0]} & (block - 4'd1);
   wire ring_ptr_t behind = available_q - 16'(rsp.count) - 16'(rsp.ahead);
   always_comb begin
-    if (busy_q || !started_q) assume (!req_i);
     if (deq_max_i == 0) assume (deq_granules_i == 0);
     if (!started_q) assume (!dut.writing_q);
     if (started_q) begin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=prove depth=26 suite=no
 `include "formal.svh"
+`include "reg_master_formal.svh"
 `include "rmw_ram_model.svh"
 `include "stream.svh"
 /// sched_rr, turns of any one queue while none is at its limit: a queue that is enabled and has work gets its grant within
@@ -49,11 +50,6 @@ module sched_rr_formal
       .granted,
       .sent
   );
-  assign regs.req = req_i;
-  assign regs.write = write_i;
-  assign regs.addr = {req_queue_i, 2'b00};
-  assign regs.wdata = {31'd0, wdata_i};
-  assign regs.wstrb = 4'hF;
   assign doorbell.valid = ring_i;
   assign doorbell.data = 16'(ring_queue_i);
   assign granted.valid = granted_i;
@@ -71,8 +67,26 @@ module sched_rr_formal
 
   // Outside view: which grants are on their way, and what is owed to the watched queue.
   logic [3:0] outstanding_q;
-  logic busy_q, write_q, wdata_q, enable_q, owed_q, waits_q;
-  logic [1:0] req_queue_q, watched_q, other_q, passed_q;
+  logic busy, write, enable_q, owed_q, waits_q;
+  logic [ 3:0] addr;
+  logic [31:0] wdata;
+  logic [1:0] watched_q, other_q, passed_q;
+  reg_master_formal #(
+      .AddrW(4)
+  ) i_host (
+      .clk_i,
+      .rst_i,
+      .req_i,
+      .write_i,
+      .whole_i(1'b1),
+      .addr_i ({req_queue_i, 2'b00}),
+      .wdata_i(32'(wdata_i)),
+      .regs,
+      .busy_o (busy),
+      .write_o(write),
+      .addr_o (addr),
+      .wdata_o(wdata)
+  );
   logic [3:0] age_q;
   wire grants = grant.valid && grant.ready;
   wire answers = granted.valid && granted.ready;
@@ -97,16 +111,10 @@ module sched_rr_formal
   always_ff @(posedge clk_i) begin
     watched_q <= watched_i;
     other_q   <= other_i;
-    if (req_i) begin
-      busy_q <= 1'b1;
-      write_q <= write_i;
-      wdata_q <= wdata_i;
-      req_queue_q <= req_queue_i;
-    end else if (regs.ack) busy_q <= 1'b0;
     if (grants) outstanding_q[grant.data.queue[1:0]] <= 1'b1;
     if (answers) outstanding_q[granted_queue_i] <= 1'b0;
     // A queue counts as enabled from the answer to the write on, and as disabled as soon as that may begin.
-    if (regs.ack && write_q && req_queue_q == watched_i) enable_q <= wdata_q;
+    if (regs.ack && write && addr[3:2] == watched_i) enable_q <= wdata[0];
     if (req_i && write_i && !wdata_i && req_queue_i == watched_i) enable_q <= 1'b0;
     if (grants_watched) owed_q <= 1'b0;
     if (rings_watched || (answers_watched && granted_more_i)) owed_q <= 1'b1;
@@ -115,11 +123,10 @@ module sched_rr_formal
     // With a turn inside: how often the other one comes first.
     if (turns == 0 || outstanding_q[watched_i] || grants_watched) passed_q <= '0;
     else if (grants && grant.data.queue == 16'(other_i)) passed_q <= passed_q + 1'b1;
-    if (rst_i) {outstanding_q, busy_q, enable_q, owed_q, age_q, passed_q} <= '0;
+    if (rst_i) {outstanding_q, enable_q, owed_q, age_q, passed_q} <= '0;
   end
 
   always_comb begin
-    if (busy_q || !started_q) assume (!req_i);
     assume (watched_i < 2'(Queues) && other_i < 2'(Queues) && other_i != watched_i);
     if (started_q) begin
       assume (watched_i == watched_q && other_i == other_q);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prove: mode=bmc depth=22 timeout=400
 `include "formal.svh"
+`include "reg_master_formal.svh"
 `include "rmw_ram_model.svh"
 `include "stream.svh"
 /// sched_strict, in its first clocks: no priority is served while a higher one has a queue that can be taken, and none without room; a
@@ -40,11 +41,6 @@ module sched_strict_formal
       .grant,
       .granted
   );
-  assign regs.req = req_i;
-  assign regs.write = 1'b1;
-  assign regs.addr = {1'b0, req_queue_i, 2'b00};
-  assign regs.wdata = {21'd0, share_i, 7'd0, enable_i};
-  assign regs.wstrb = 4'hF;
   assign doorbell.valid = ring_i;
   assign doorbell.data = 16'(ring_queue_i);
   assign granted.valid = granted_i;
@@ -58,21 +54,36 @@ module sched_strict_formal
   `FORMAL_STREAM(assert, grant, grant_t)
 
   logic [Queues-1:0] out_q;
-  logic busy_q;
+  logic busy, write;
+  logic [ 3:0] addr;
+  logic [31:0] wdata;
+  reg_master_formal #(
+      .AddrW(4)
+  ) i_host (
+      .clk_i,
+      .rst_i,
+      .req_i,
+      .write_i(1'b1),
+      .whole_i(1'b1),
+      .addr_i ({1'b0, req_queue_i, 2'b00}),
+      .wdata_i({21'd0, share_i, 7'd0, enable_i}),
+      .regs,
+      .busy_o (busy),
+      .write_o(write),
+      .addr_o (addr),
+      .wdata_o(wdata)
+  );
   wire grants = grant.valid && grant.ready;
   always_ff @(posedge clk_i) begin
-    if (req_i) busy_q <= 1'b1;
-    else if (regs.ack) busy_q <= 1'b0;
     if (grants) out_q[grant.data.queue[0]] <= 1'b1;
     if (granted_i && granted.ready) out_q[granted_queue_i] <= 1'b0;
-    if (rst_i) {out_q, busy_q} <= '0;
+    if (rst_i) out_q <= '0;
   end
 
   // A class is chosen: none above it has a queue.
   wire chosen = dut.i_classes.served_o;
   wire [2:0] highest = dut.i_classes.chosen_i;
   always_comb begin
-    if (busy_q || !started_q) assume (!req_i);
     if (started_q) begin
       if (granted_i) assume (out_q[granted_queue_i]);
       if (grants) assert (grant.data.queue < Queues && !out_q[grant.data.queue[0]]);
