@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "completion_tb.svh"
 `include "stream.svh"
 /// function_reset in a pcie_endpoint with DMA behind it: the host resets the function again and again in the middle of reads and writes.
 ///
@@ -150,23 +151,10 @@ module function_reset_tb;
   bit told = 1, in_reset = 0, slow = 0;
 
   task automatic answer(pending_t p);
-    cpl_hdr_t  c;
+    int        addr = int'(p.hdr.addr[47:32]) & 'hfffc;
+    cpl_hdr_t  c = whole_answer(p.hdr, addr);
     tlp_beat_t b;
-    int dws, first, last, addr;
-    dws   = int'(p.hdr.dw0.length);
-    addr  = int'(p.hdr.addr[47:32]) & 'hfffc;
-    first = p.hdr.first_be[0] ? 0 : p.hdr.first_be[1] ? 1 : p.hdr.first_be[2] ? 2 : 3;
-    begin
-      automatic logic [3:0] be = dws == 1 ? p.hdr.first_be : p.hdr.last_be;
-      last = be[3] ? 3 : be[2] ? 2 : be[1] ? 1 : 0;
-    end
-    c = '0;
-    c.dw0.fmt_type = CplD;
-    c.dw0.length = 10'(dws);
-    c.byte_count = 12'(4 * dws - first - (3 - last));
-    c.requester_id = p.hdr.requester_id;
-    c.tag = p.hdr.tag;
-    c.lower_addr = 7'(addr + first);
+    int        dws = int'(p.hdr.dw0.length);
     for (int at = 0; at < dws; at += 16) begin
       b = '{sop: at == 0, eop: at + 16 >= dws, hdr: c, data: '0};
       for (int i = 0; i < 64; i++) b.data[8*i+:8] = content(addr + 4 * at + i, p.life);

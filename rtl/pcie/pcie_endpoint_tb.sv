@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
+`include "completion_tb.svh"
 `include "stream.svh"
 /// pcie_endpoint with dma_engines behind it, as a NIC has them: register accesses, reads and writes of two DMA clients and a
 /// second posted source at once, against a host that is ready at random. What each block does in detail its own test says.
@@ -159,22 +160,9 @@ module pcie_endpoint_tb;
 
   /// A read request from the device is answered by one completion.
   task automatic answer(mem4_hdr_t h);
-    cpl_hdr_t  c;
+    cpl_hdr_t  c = whole_answer(h, address(h));
     tlp_beat_t b;
-    int dws, first, last;
-    dws   = int'(h.dw0.length);
-    first = h.first_be[0] ? 0 : h.first_be[1] ? 1 : h.first_be[2] ? 2 : 3;
-    be_of_last : begin
-      automatic logic [3:0] be = dws == 1 ? h.first_be : h.last_be;
-      last = be[3] ? 3 : be[2] ? 2 : be[1] ? 1 : 0;
-    end
-    c = '0;
-    c.dw0.fmt_type = CplD;
-    c.dw0.length = 10'(dws);
-    c.byte_count = 12'(4 * dws - first - (3 - last));
-    c.requester_id = h.requester_id;
-    c.tag = h.tag;
-    c.lower_addr = 7'(address(h) + first);
+    int        dws = int'(h.dw0.length);
     for (int at = 0; at < dws; at += 16) begin
       b = '{sop: at == 0, eop: at + 16 >= dws, hdr: c, data: '0};
       for (int i = 0; i < 64; i++) b.data[8*i+:8] = memory[16'(address(h)+4*at+i)];
