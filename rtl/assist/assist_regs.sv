@@ -6,7 +6,7 @@
 /// Stores write whole words whatever their byte enables. Bit i of the event register is up while hardware's count i is not the
 /// count that firmware has seen. A core that did not kick for `watchdog limit` clocks since it was started, or since its
 /// last kick, and while it does not sleep, raises `watchdog_o` until it is stopped. `come_o` says that one of hardware's counts
-/// has moved, in the clock in which it is seen to, or that firmware wants a core woken (core_wake). Unknown offsets read 0, and are ignored when written.
+/// has moved, in the clock in which it is seen to, or that firmware wakes a core (core_wake). Unknown offsets read 0, and are ignored when written.
 module assist_regs
   import core_pkg::*;
 #(

@@ -38,7 +38,7 @@ module reg_cross #(
   access_t held_q;
   logic held_full_q;
   logic owed_q = 1'b0;  // an answer is to come,
-  logic stale_q;  // and nobody waits for it
+  logic stale_q;  // and its access was given up
   assign cross_in.valid = held_full_q && !stale_q;
   assign cross_in.data  = held_q;
   wire enters = cross_in.valid && cross_in.ready && !in_rst_i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Resets of clock domains that have crossings between them: all together, whoever asks, and away one after another.
+/// Resets of clock domains that have crossings between them: all together, for any of them, and away one after another.
 ///
 /// Each of `rst_i` asks for the reset of all domains: at any time, for however short, with its clock or without. `rst_o` of every
 /// domain comes at once. None falls before every domain has had `Stages` of its clocks in reset: one whose clock stands keeps

@@ -2,7 +2,7 @@
 /// MEM stage's data port: loads wait for their answer, stores go on and leave what was not taken in a one-entry buffer.
 ///
 /// The instruction in MEM stands on `access_i` ... until `done_o`. A load is done in the clock of its answer, `rdata_o`. With
-/// `Ahead` a Load that is still in EX (`ahead_i`) is offered when nothing older wants the port: if it is taken, and
+/// `Ahead` a Load that is still in EX (`ahead_i`) is offered when nothing older needs the port: if it is taken, and
 /// is in MEM in the next clock (`ahead_kept_i`, late), the answer of a free bank finds it there; if not, its answer is dropped, or it
 /// asks once more from MEM. A store (or anything else whose answer is dropped) is done at once, unless the buffer is full; without
 /// `Ahead` also when it is just emptied. Everything goes out in order; at most one answer is outstanding. What was begun goes on

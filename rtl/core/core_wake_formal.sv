@@ -54,7 +54,7 @@ module core_wake_formal (
       one : assert ((wake & (wake - 1'b1)) == '0);
       a_sleeper : assert ((wake & ~asleep_q) == '0);
       for_something : assert (wake == '0 || woken_q);
-      // At most the longest gap, counted from when somebody slept.
+      // At most the longest gap, counted from when a core slept.
       in_time : assert (waited_q <= 4'd8);
       waits_out : assert (!(owed_q && waited_q != 0) || 5'(waited_q) + 5'(dut.left_q) <= 5'd8);
       seen : cover (wake[2] && wake_q[1]);

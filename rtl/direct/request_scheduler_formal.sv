@@ -105,7 +105,7 @@ module request_scheduler_formal
       assert ((bursting_q & (bursting_q - 1'b1)) == '0);
       assert (passed_q <= 1);
       assert (round_q <= 5'(Bound));
-      // Nobody is active in vain while no other waits for its RES.
+      // No peer is active in vain while no other waits for its RES.
       if (active && !dut.round_q) assert (want);
       if (want)
         assert (waiting_i[peer[1:0]] && !granted_q[peer[1:0]] && !bursting_q[peer[1:0]] &&

@@ -22,7 +22,7 @@ module rx_buffer
     input logic clk_i,
     input logic rst_i,
 
-    // Somebody wants records behind frames. Once high it stays so.
+    // Records go behind frames. Once high it stays so.
     input logic records_i,
 
     // Frames from the MAC and what is known about each.

@@ -112,7 +112,7 @@ module rx_pack
   end
 
   // ---- Lines, used in turn: from head_q on they take pieces, from tail_q on they are being written.
-  logic [1:0] skip[Lines];  // Dwords of the lowest granule that are nobody's
+  logic [1:0] skip[Lines];  // Dwords of the lowest granule that belong to no frame
   wire turn_t span = next_q - head_q;
   wire turn_t used = next_q - tail_q;
   wire fill_t together = filled_q + granules_q;

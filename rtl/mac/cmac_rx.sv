@@ -3,7 +3,7 @@
 /// Frames from a CMAC hard block into the core clock domain, with the time stamps that the block took.
 ///
 /// A register behind the pins, then mac_rx, whose contract holds: the block cannot wait, so what finds no room is lost and
-/// counted. `mac_clk_i` is the block's receive clock, which follows the line and is nobody else's. The block stamps frames with
+/// counted. `mac_clk_i` is the block's receive clock, which follows the line and has no other use. The block stamps frames with
 /// `timer_o`, the core's time in that clock (ptp_cdc). One clock more than mac_rx. Each side may be reset alone, the MAC's 16 clocks at
 /// least. The block need not be reset with it: of a frame that begins in reset the rest is dropped too.
 module cmac_rx

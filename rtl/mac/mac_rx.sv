@@ -113,7 +113,7 @@ module mac_rx
       cross_in.valid = !skip_q;
       cross_in.data.kind = Cut;
       cross_in.data.beat.sop = 1'b0;
-      cross_in.data.beat.len = 1;  // nobody says one here
+      cross_in.data.beat.len = 1;  // not known here
       skip_d = 1'b1;
       lost_d = '0;
     end else if (valid) begin

@@ -16,7 +16,7 @@ module message_fifo
     input logic [2:0] way_i,
     output logic room_o,
 
-    // The head. `asks_o`: one bit, while a header is there: the port that it wants.
+    // The head. `asks_o`: one bit, while a header is there: the port by which its message leaves.
     output logic                    valid_o,
     output word_t                   data_o,
     output logic  [RouterPorts-1:0] asks_o,

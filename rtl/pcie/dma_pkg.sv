@@ -84,7 +84,7 @@ package dma_pkg;
     logic       malformed;   // completion that does not fit its request: dropped, tag quarantined
     logic       timeout;     // tag given up
     logic       late;        // completion for a quarantined tag: dropped
-    logic       unexpected;  // completion nobody waits for: dropped
+    logic       unexpected;  // completion of no read that is open: dropped
     logic [9:0] in_use;      // tags given out and not yet back
   } dma_read_count_t;
 endpackage

@@ -137,7 +137,7 @@ package pcie_pkg;
     // What the logic sends is taken.
     logic                      tx_ready;
     logic                      read_ready;
-    // The link is trained. Whoever cares holds the logic in reset while it is not.
+    // The link is trained. A device may hold its logic in reset while it is not.
     logic                      link_up;
     // The host resets the function: high until function_reset_done was, for a clock.
     logic                      function_reset;

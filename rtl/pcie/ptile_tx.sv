@@ -5,7 +5,7 @@
 ///
 /// `tx` brings TLPs with or without payload, `read` read requests, which are header only. A TLP begins in the segment behind the one
 /// before it: while TLPs wait both segments are full in every clock; one of `tx` and one of `read` are taken together. The block
-/// wants no gap inside a TLP, so one of `tx` begins when its last beat is there (`Depth` beats wait). Latency 4 clocks from the
+/// takes no gap inside a TLP, so one of `tx` begins when its last beat is there (`Depth` beats wait). Latency 4 clocks from the
 /// last beat. Full back-pressure; `ready_i` stands for the clock PTileTxLatency later. Reset drops what is held.
 module ptile_tx
   import pcie_pkg::*;

@@ -3,7 +3,7 @@
 /// The host's memory requests from the CQ interface of the UltraScale+ block, one TLP a beat (straddle off).
 ///
 /// Addresses are the bus's, as in TLPs. Requests of other kinds (I/O, atomic operations, messages) come out as I/O reads, which
-/// nobody takes: they are counted where such are. Latency 3 clocks, one beat a clock, full back-pressure. Reset drops what is held.
+/// no block takes: they are counted where such are. Latency 3 clocks, one beat a clock, full back-pressure. Reset drops what is held.
 module usplus_cq
   import pcie_pkg::*;
   import usplus_pkg::*;

@@ -3,7 +3,7 @@
 `include "stream.svh"
 /// Lets a read request go when the UltraScale+ block has room for its answer and the link for it.
 ///
-/// The block advertises infinite credits for completions, so whoever reads keeps to its buffer (PG213, Managing Receive-Buffer
+/// The block advertises infinite credits for completions, so reads must keep to its buffer (PG213, Managing Receive-Buffer
 /// Space, PACKET_FC): of `Lines` completions of 64 bytes a request holds as many as the 64-byte lines it touches, for it may be
 /// answered in such, until the last one has come (`done_i`, of the tag). A tag that is given out again had no such end: its
 /// lines come back then. All requesters go through here. A request without credit would hold up the writes behind it, so one

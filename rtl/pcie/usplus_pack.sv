@@ -5,7 +5,7 @@
 ///
 /// `in` brings TLPs with payload, `alone` such as are their descriptor and no more. A TLP takes whole halves of beats. With
 /// `Straddle` it begins where the one before it ended, and both halves are full in every clock for which TLPs wait: one of `in` and
-/// one of `alone` are taken together. Without, each begins a beat, and the two take turns. The block wants no gap inside a TLP, so one of
+/// one of `alone` are taken together. Without, each begins a beat, and the two take turns. The block takes no gap inside a TLP, so one of
 /// `in` begins when its last beat is there (`Depth` beats wait). Latency 3 clocks from its last beat, of `alone` none; `out` is only
 /// valid while it is ready, and is to go to a register. Full back-pressure. Reset drops what is held.
 module usplus_pack

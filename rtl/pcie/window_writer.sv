@@ -7,7 +7,7 @@
 /// `addr` again. The words of a TLP are gathered whole before its first beat is shown, so that a slow channel never holds up
 /// those behind the same tlp_tx_mux: latency 2 clocks and one a word. One word a clock, also from TLP to TLP. `done` says ChannelOk
 /// when the last TLP of the command was taken by `tlp`: what any channel sends after that arrives after it, as posted writes
-/// keep their order. Nobody says whether a peer took a posted write, so a command never fails. Nothing begins while bus
+/// keep their order. There is no answer to a posted write, so a command never fails. Nothing begins while bus
 /// mastering is off. `sent_o` is high a clock for each TLP that has gone. Reset drops the command.
 module window_writer
   import pcie_pkg::*;

@@ -9,7 +9,7 @@
 /// from it without another read (`Slots` blocks are kept, replaced oldest first, never while a request waits on them). When the last
 /// of a block is served from it, what is ready in the next one is read, in a clock in which nothing else is; and with `Peeks` a queue's
 /// first block when its first doorbell rings. So a queue in use does not wait for its descriptors, and one that comes back only after
-/// `Slots` others costs no bytes that nobody uses, or few.
+/// `Slots` others costs no unused bytes, or few.
 /// A descriptor of length 0, unless first, ends its packet and is left out. What push_table has `found_i` for a slot is taken in place
 /// of a read. With `Streams` a slot of a stream queue is a beat that says where it lies, without a read; a turn one for each page of 4096
 /// bytes that it touches. A failed read gives one beat a packet, `last`, with the error in `result` and undefined `desc`.

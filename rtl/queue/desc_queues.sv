@@ -6,7 +6,7 @@
 /// turns with their requests, commits and stops; grants and descriptors go to the port that asked. With `Room` each has so many
 /// places for descriptors of its own (desc_room), and one that stands still holds up no other; without, one that is not ready holds up those
 /// behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). Queues that the device fills
-/// nobody schedules: the first doorbell of a ring has its first descriptors read, and `doorbell` says nothing. `slots_o` tells how many
+/// have no scheduler: the first doorbell of a ring has its first descriptors read, and `doorbell` says nothing. `slots_o` tells how many
 /// slots are handed out and not yet finished, all queues together.
 module desc_queues
   import queue_pkg::*;

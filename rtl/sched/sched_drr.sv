@@ -5,7 +5,7 @@
 ///
 /// In each round a queue with work may send `Quantum` bytes times its weight (its share, 1 ... 255; 0 is taken for 1); what it has not
 /// used, or used too much, counts in its next rounds, to the byte. It is served, turn by turn with the others, while it has bytes left, and
-/// else waits for the next round, which begins when nobody has. What a packet had is known when it is `sent`; one that is under way counts
+/// else waits for the next round, which begins when none has any. What a packet had is known when it is `sent`; one that is under way counts
 /// as many bytes as the queue's last one, rounded up to a power of two. So over any time queues that always have work send bytes as
 /// their weights are, give or take what is under way, a round and a grant; no queue with work starves.
 /// A queue that has none keeps what it has left, a round's bytes at the most. A grant is of up to `max_burst_i` and `room_i` packets; with

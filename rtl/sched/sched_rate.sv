@@ -5,7 +5,7 @@
 ///
 /// Queues with work are looked at by turns. One that has no limit, or tokens for what it may be granted (rate_buckets), gets its
 /// grant; another is parked in the slot of the wheel (queue_wheel) in which it can have them, and then has its turn again. So queues without a limit are served
-/// round robin and nobody waits for one that is parked; in the long run a limited queue that always has work sends at its rate, to what that is rounded to, if
+/// round robin and none waits for one that is parked; in the long run a limited queue that always has work sends at its rate, to what that is rounded to, if
 /// its burst holds what comes in while it waits for a slot, for its turn and for its packets' descriptors; at any time it has been granted no more
 /// than its burst, what its rate gives since, and a packet.
 /// The wheel has `Slots` slots of 2^`LogSlot` clocks; a queue that has to wait longer is looked at once each time around, so a
@@ -87,7 +87,7 @@ module sched_rate
   logic due, again, wheel_next_q;
   index_t again_queue;
   logic [$clog2(Looks+1)-1:0] looks_q;
-  // A slot that is due needs a clock in which nobody is parked.
+  // A slot that is due needs a clock in which none is parked.
   wire may_look = 32'(looks_q) < Looks && !due;
   wire from_wheel = again && (wheel_next_q || !turn_out.valid);
   wire look = may_look && (again || turn_out.valid);

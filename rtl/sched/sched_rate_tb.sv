@@ -217,7 +217,7 @@ module sched_rate_tb
       `CHECK(total < 26 || i == 1, "more than they are allowed")
       `CHECK(total > 0.98 * LineBytes || i == 0, "the line is not full")
     end
-    // Twice the line together: nobody is above its rate, nobody starves.
+    // Twice the line together: no queue is above its rate, none starves.
     for (q = 0; q < Queues; q++) limit(q, 1, 6000);
     rig.overload(20000);
     measure(200000);

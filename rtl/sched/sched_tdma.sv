@@ -7,7 +7,7 @@
 /// schedule has up to `Slots` slots, each with a length in ns and a bit for each class, and begins with slot 0 at `start_i`, again and
 /// again, while `run_i`. An edge opens and closes classes, whatever the number of their queues: nothing is walked through. What the old slot
 /// has and the new one has not is closed `close_lead_i` ns before the edge, so that what was granted is out by then; what the
-/// new one has is open from `open_lead_i` ns before it on: nobody's frames are on the wire sooner than that after their grant.
+/// new one has is open from `open_lead_i` ns before it on: no frame is on the wire sooner than that after their grant.
 /// Without `run_i` all are open; from its rising until the first slot none is, and what lies in the past is passed over. A grant on offer is not taken back: a frame may be
 /// granted 3 clocks after its class was closed.
 /// `slots`: two words a slot, first its length in ns (5 clocks or more), then its classes; to be written whole, read as 0, taken when

@@ -256,7 +256,7 @@ module capture
         .unsupported_o(unsupported[l]),
         .dropped_o(dropped[l])
     );
-    // The device reads nothing, so completions are nobody's.
+    // The device reads nothing, so completions have no receiver.
     assign read_tlp.valid = 1'b0;
     assign read_tlp.data = '0;
     assign completion.ready = 1'b1;

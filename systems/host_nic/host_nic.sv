@@ -3,8 +3,8 @@
 /// host-nic: a queue-managed NIC between a PCIe hard block and Ethernet MACs (host-nic paper, figure 1).
 ///
 /// Wiring only. `clk_i` is the 250 MHz PCIe user clock. PCIe side: the pins of the hard block that `PcieInterface` names. MAC side:
-/// those of a CMAC a port (cmac_pkg), each way with the clock that the block has for it (322.265625 MHz, nobody's phase or
-/// frequency the same). A reset may come at any time and resets all (reset_sequencer), the MAC blocks too; so does the host that resets the function.
+/// those of a CMAC a port (cmac_pkg), each way with the clock that the block has for it (322.265625 MHz, of another phase
+/// and frequency each). A reset may come at any time and resets all (reset_sequencer), the MAC blocks too; so does the host that resets the function.
 /// Registers: BAR 0 as in host_nic.rdl. No output depends combinationally on an input.
 module host_nic
   import pcie_pkg::*;
