@@ -5,11 +5,15 @@
 
 namespace emery {
 
-void PcieHost::check(Findings& findings) const {
+void PcieHost::check_rules(Findings& findings) const {
   findings.add(endpoint->stats().fc_violations, "TLPs sent without credit");
   findings.add(endpoint->stats().tx_malformed, "malformed TLPs sent");
   findings.add(root.stats().protocol_errors,
                "PCIe protocol errors: " + root.stats().first_protocol_error);
+}
+
+void PcieHost::check(Findings& findings) const {
+  check_rules(findings);
   find_open(findings);
 }
 

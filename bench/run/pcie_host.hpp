@@ -58,7 +58,9 @@ class PcieHost {
 
   /// Nothing is under way: all packets, tags and credits are back where they were at the start.
   bool at_rest() const;
-  /// What went against the rules, and what is not back. Call it at the end of a run, at rest.
+  /// What went against the rules of the link.
+  void check_rules(Findings& findings) const;
+  /// The same, and what is not back. Call it at the end of a run, at rest.
   void check(Findings& findings) const;
   /// The shares of a time in which the link was busy.
   static void write_busy(JsonWriter& json, const Busy& from, const Busy& to, double seconds);

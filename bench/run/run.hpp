@@ -89,6 +89,15 @@ class Run : public Component {
     score_.offered(stream, bytes, flow, when, lane);
     last_frame_ = simulation_.now();
   }
+  /// The same of one that comes over a wire, and is at a stage of its way when all of it has come.
+  /// What the wire has spoilt will not come out.
+  void offer_from_wire(int stream, const Frame& frame, const char* spoilt, Time started,
+                       unsigned number, Time arrives) {
+    offer(stream, frame.bytes(), frame.flow, started);
+    stage(number, arrives);
+    lost(spoilt);
+    if (spoilt) refused(frame.bytes());
+  }
   /// A frame has come out. `stamp` is its time in the capture, when that is another.
   void deliver(int stream, std::span<const std::uint8_t> bytes, Time when, Output* output,
                Time stamp) {

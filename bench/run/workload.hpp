@@ -34,6 +34,12 @@ class Workload {
     double rate;            // bits a second
     std::uint32_t longest;  // frame, without FCS
     std::string limit;      // what says so, as in "the MTU of 9000 allows"
+
+    /// One that carries what the setting `mtu` says, behind an Ethernet header with a VLAN tag.
+    static Line of_mtu(const Options& options, double rate) {
+      const auto mtu = options.get<unsigned>("mtu");
+      return {rate, mtu + kTaggedHeader, "the MTU of " + std::to_string(mtu) + " allows"};
+    }
   };
 
   /// Throws OptionError, CaptureError and std::invalid_argument, each with a line that says what is

@@ -21,8 +21,9 @@ inline constexpr std::uint32_t kFcsBytes = 4;
 inline constexpr std::uint32_t kPreambleBytes = 8;
 inline constexpr std::uint32_t kGapBytes = 12;
 inline constexpr std::uint32_t kLineOverhead = kPreambleBytes + kGapBytes;
-inline constexpr std::uint32_t kMinFrame = 60;    // without FCS
-inline constexpr std::uint32_t kMaxFrame = 9014;  // without FCS
+inline constexpr std::uint32_t kMinFrame = 60;      // without FCS
+inline constexpr std::uint32_t kTaggedHeader = 18;  // of Ethernet, with a VLAN tag
+inline constexpr std::uint32_t kMaxFrame = 9014;    // without FCS
 
 struct Frame {
   Time start = 0;          // its preamble is not on the wire before this

@@ -3,7 +3,6 @@
 // links into the same host memory, the capture library on that host, and consumers that take the
 // packets out of the rings.
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -11,30 +10,28 @@
 #include <vector>
 
 #include "Vcapture.h"
-#include "bench/pcie/register_list.hpp"
 #include "bench/run/main.hpp"
 #include "bench/run/memory_trace.hpp"
 #include "bench/run/run.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac.hpp"
 #include "capture.h"
-#include "capture_registers.hpp"
 #include "systems/capture/generator_source.hpp"
 #include "systems/capture/host.hpp"
+#include "systems/capture/intruder.hpp"
 #include "systems/capture/links.hpp"
+#include "systems/capture/shared_rings.hpp"
 
 namespace emery::capture {
 namespace {
 
-constexpr std::uint64_t kCoreHz = 250'000'000;
 constexpr double kLineRate = 100e9;
 constexpr Time kReset = 100 * kNanosecond;
 constexpr Time kStep = 1 * kMicrosecond;
 constexpr Time kEmpty = 20 * kMicrosecond;  // the device's buffers are when nothing came so long
 constexpr Time kPatience = 1000 * kMicrosecond;
 constexpr std::uint32_t kLongest = sizeof Frame::data;
-constexpr std::uint64_t kEntry = 16;     // bytes of the progress entry of a block
-constexpr unsigned kHostileClocks = 25;  // between two writes
+constexpr std::uint64_t kEntry = 16;  // bytes of the progress entry of a block
 
 // Of a packet's way; the generator's packets are never in the first buffer.
 enum Stage : unsigned { kOffered, kCapBuffer, kDmaWrite, kCapLink, kConsumer };
@@ -42,17 +39,6 @@ enum Stage : unsigned { kOffered, kCapBuffer, kDmaWrite, kCapLink, kConsumer };
 FramePins mac_rx(Vcapture& m) {
   return {&m.mac_rx_valid_i, nullptr,         m.mac_rx_data_i.data(), &m.mac_rx_len_i,
           &m.mac_rx_sop_i,   &m.mac_rx_eop_i, &m.mac_rx_err_i};
-}
-
-emcap_config ring_config(const Options& options) {
-  emcap_config c{};
-  c.rings = options.get<unsigned>("rings");
-  c.block_bytes = options.get<unsigned>("block_kb") << 10;
-  c.blocks = options.get<unsigned>("blocks");
-  c.flush_clocks =
-      static_cast<unsigned>(std::lround(options.get<double>("flush_us") * kCoreHz / 1'000'000));
-  c.timestamps = options.get<bool>("timestamps");
-  return c;
 }
 
 class Bench final : public Run {
@@ -64,20 +50,8 @@ class Bench final : public Run {
   void close() override;
 
  private:
-  struct Landed {  // of a traced run: packet, and the entry of its block
-    MemoryTrace::Written packet, entry;
-  };
-  struct Waiting {  // a packet of a ring that several consumers share
-    std::uint32_t block;
-    Landed landed;
-    Time time;
-    std::uint64_t stamp;
-    std::vector<std::uint8_t> bytes;
-  };
   void add_source_of(const Options& options);
   void open_library();
-  void past_the_frontier();
-  bool may_harm(std::string_view name, const std::uint32_t* index) const;
   void got(unsigned ring, const emcap_packet& packet, Time now);
   Landed landed(unsigned ring, const emcap_packet& packet);
   void take(std::span<const std::uint8_t> bytes, std::uint64_t stamp, Time now,
@@ -98,7 +72,6 @@ class Bench final : public Run {
   int core_, mac_clock_;
   emcap_config rings_;
   ConsumerConfig consuming_;
-  bool past_frontier_, hostile_;
   HostMemory memory_;
   std::optional<MemoryTrace> memory_trace_;  // a traced run
   Links links_;
@@ -110,16 +83,15 @@ class Bench final : public Run {
   std::unique_ptr<Mac> mac_;
   int stream_;
   Output* output_;
-  std::vector<std::vector<Waiting>> waiting_;  // by ring; empty when no ring is shared
+  SharedRings shared_rings_;
 
   bool serving_ = false, stopped_ = false;
   Time start_ = 0, source_end_ = 0, next_point_ = 0;
   unsigned fill_max_ = 0;
   emcap_stats stats_{};
   emcap_counters counters_{};
-  std::uint32_t bad_returns_wanted_ = 0, settings_refused_ = 0;
-  HostileWriter hostile_writer_;
-  unsigned clocks_ = 0;
+  std::uint32_t settings_refused_ = 0;
+  Intruder intruder_;
 };
 
 Bench::Bench(const Options& options)
@@ -129,8 +101,6 @@ Bench::Bench(const Options& options)
       mac_clock_(model_.add_clock(simulation_, "mac", 322'265'625, 1, model_->mac_clk_i)),
       rings_(ring_config(options)),
       consuming_(ConsumerConfig::from(options)),
-      past_frontier_(options.get<std::string>("consumer_fault") == "past_frontier"),
-      hostile_(options.get<std::string>("consumer_fault") == "hostile_registers"),
       links_(options, simulation_, memory_, core_,
              [this, interface = options.get<std::string>("pcie_interface")](unsigned l) {
                return EndpointPins::of(model_->pcie_i[l], model_->pcie_o[l], interface);
@@ -139,13 +109,8 @@ Bench::Bench(const Options& options)
       patience_(std::max(kPatience, 2 * (options.fine_us("flush_us") + options.us("service_us")))),
       stream_(score_.stream("rx")),
       output_(add_output("host.pcap", Output::Order::kByTime, "host.pcapng")),
-      waiting_(consuming_.consumers > rings_.rings ? rings_.rings : 0),
-      hostile_writer_(
-          kCaptureRegisters,
-          [this](std::string_view name, const std::uint32_t* index) {
-            return may_harm(name, index);
-          },
-          options.get<std::uint64_t>("seed")) {
+      shared_rings_(consuming_),
+      intruder_(options, rings_.rings) {
   model_.open_waves(waves());
   score_.in_blocks();
   simulation_.add(core_, *this);
@@ -184,10 +149,7 @@ void Bench::add_source_of(const Options& options) {
     }
     mac_->set_source(&add_source(plan, [this] { return mac_->rx_idle(); }));
     mac_->on_receiving([this](const Frame& frame, WireFault fault, Time started, Time arrives) {
-      offer(stream_, frame.bytes(), frame.flow, started);
-      stage(kCapBuffer, arrives);
-      lost(reason(fault));
-      if (fault != WireFault::kNone) refused(frame.bytes());
+      offer_from_wire(stream_, frame, reason(fault), started, kCapBuffer, arrives);
       moved();
     });
   }
@@ -212,7 +174,7 @@ void Bench::open() {
   if (generator_) generator_->enable(device_, true);
   start_ = next_point_ = simulation_.now();
   links_.start(device_);
-  if (past_frontier_) past_the_frontier();
+  intruder_.start(device_);
 }
 
 // Finds the device as the library does, sets up the rings, and the consumers on them.
@@ -237,19 +199,6 @@ void Bench::open_library() {
                 });
 }
 
-// A program that bypasses the library and returns blocks that the device has not closed: it must be
-// refused.
-void Bench::past_the_frontier() {
-  for (const std::uint32_t count : {0x10000u, 0x80000000u, 0xffffffffu}) {
-    emcap_write(device_,
-                static_cast<std::uint32_t>(offsetof(capture_t, ring) +
-                                           offsetof(ring_regs__stride20_t, returned)),
-                count);
-    ++bad_returns_wanted_;
-  }
-  emcap_read(device_, EMERY_REG(magic));
-}
-
 // ---- packets as they come
 
 void Bench::sample(Time now) {
@@ -261,31 +210,18 @@ void Bench::sample(Time now) {
       fill_max_ = std::max(fill_max_, emcap_fill(device_, r));
   }
   consumers_->poll(now);
-  if (hostile_ && !stopped_ && ++clocks_ % kHostileClocks == 0)
-    hostile_writer_.write(links_[clocks_ / kHostileClocks % links_.count()].root);
+  if (!stopped_) intruder_.clock(links_);
 }
 
-// Not what turns capture, its links and its generator on and off, nor what rings in use get back.
-bool Bench::may_harm(std::string_view name, const std::uint32_t* index) const {
-  if (name == "ring.returned") return index[0] >= rings_.rings;
-  return !name.ends_with("control") || name.find("filter") != std::string_view::npos;
-}
-
-// With several consumers on a ring, the ring's order is that of its blocks, whoever looks at them.
 void Bench::got(unsigned ring, const emcap_packet& packet, Time now) {
   moved();
-  const std::span<const std::uint8_t> bytes{packet.data, packet.stored};
   const Landed when = memory_trace_ ? landed(ring, packet) : Landed();
-  if (waiting_.empty()) {
-    take(bytes, packet.time_ns, now, when);
-    queue(ring);
-  } else {
-    waiting_[ring].push_back(
-        {packet.block, when, now, packet.time_ns, {bytes.begin(), bytes.end()}});
-  }
+  if (shared_rings_.any()) return shared_rings_.keep(ring, packet, when, now);
+  take({packet.data, packet.stored}, packet.time_ns, now, when);
+  queue(ring);
 }
 
-Bench::Landed Bench::landed(unsigned ring, const emcap_packet& packet) {
+Landed Bench::landed(unsigned ring, const emcap_packet& packet) {
   const std::uint64_t place = ring * rings_.blocks + ((packet.block - 1) & (rings_.blocks - 1)),
                       entry = machine_.allocation(1) + place * kEntry;
   return {memory_trace_->written(packet.data, packet.stored),
@@ -340,14 +276,10 @@ bool Bench::settled() {
 
 void Bench::account() {
   serving_ = false;
-  for (std::vector<Waiting>& ring : waiting_) {
-    std::stable_sort(ring.begin(), ring.end(),
-                     [](const Waiting& a, const Waiting& b) { return a.block < b.block; });
-    for (const Waiting& w : ring) {
-      take(w.bytes, w.stamp, w.time, w.landed);
-      queue(static_cast<unsigned>(&ring - waiting_.data()));
-    }
-  }
+  shared_rings_.in_order([this](unsigned ring, const SharedRings::Packet& p) {
+    take(p.bytes, p.stamp, p.time, p.landed);
+    queue(ring);
+  });
   emcap_get_stats(device_, &stats_);
   emcap_get_counters(device_, &counters_);
   settings_refused_ = emcap_read(device_, EMERY_REG(settings_refused));
@@ -379,10 +311,7 @@ void Bench::close() {
 void Bench::check(Findings& findings) const {
   links_.check(findings);
   findings.add(stats_.damaged, "blocks with a torn record");
-  if (!hostile_ && counters_.bad_returns != bad_returns_wanted_) {
-    findings.add(std::to_string(counters_.bad_returns) + " returned counts refused, not " +
-                 std::to_string(bad_returns_wanted_));
-  }
+  intruder_.check(counters_, findings);
 }
 
 void Bench::report(JsonWriter& json) const {
@@ -408,11 +337,7 @@ void Bench::report(JsonWriter& json) const {
       .field("captured", counters_.captured)
       .field("rx_frames", counters_.rx_frames);
   links_.write(json, counters_);
-  if (hostile_) {
-    json.object("hostile").field("writes", hostile_writer_.writes()).array("registers");
-    for (const std::string& name : hostile_writer_.written()) json.value(name);
-    json.end_array().end_object();
-  }
+  intruder_.write(json);
   json.key("mac");
   mac_->stats().write(json);
 }

@@ -2,11 +2,23 @@
 #include "systems/capture/host.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "bench/pcie/host_calls.hpp"
 
 namespace emery::capture {
+
+emcap_config ring_config(const Options& options) {
+  emcap_config c{};
+  c.rings = options.get<unsigned>("rings");
+  c.block_bytes = options.get<unsigned>("block_kb") << 10;
+  c.blocks = options.get<unsigned>("blocks");
+  c.flush_clocks =
+      static_cast<unsigned>(std::lround(options.get<double>("flush_us") * kCoreHz / 1'000'000));
+  c.timestamps = options.get<bool>("timestamps");
+  return c;
+}
 
 // The library calls in C, so nothing may be thrown through it that it would have to clean up after:
 // memory that is not there is a null pointer, a function that does not answer gives all ones.

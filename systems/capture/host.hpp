@@ -42,6 +42,11 @@ class Machine {
   std::vector<Allocation> allocations_;
 };
 
+constexpr std::uint64_t kCoreHz = 250'000'000;  // of the device
+
+/// What a run's parameters make of the rings.
+emcap_config ring_config(const Options& options);
+
 /// What a badly written consumer does.
 enum class Misbehaviour {
   kNone,

@@ -213,10 +213,7 @@ void Bench::connect_wire() {
     measurement_.sent();
   });
   mac_.on_receiving([this](const Frame& frame, WireFault fault, Time started, Time arrives) {
-    offer(rx_stream_, frame.bytes(), frame.flow, started);
-    stage(kMacRxStore, arrives);
-    lost(reason(fault));
-    if (fault != WireFault::kNone) refused(frame.bytes());
+    offer_from_wire(rx_stream_, frame, reason(fault), started, kMacRxStore, arrives);
   });
   driver_.on_receive = [this](std::span<const std::uint8_t> bytes,
                               std::span<const std::uint8_t> descriptor, Time now) {

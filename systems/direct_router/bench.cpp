@@ -26,75 +26,17 @@
 #include "systems/direct_router/machine.hpp"
 #include "systems/direct_router/reference.hpp"
 #include "systems/direct_router/scenario.hpp"
+#include "systems/direct_router/settings.hpp"
 #include "systems/direct_router/tables.hpp"
 
 namespace emery::direct_router {
 namespace {
 
-constexpr double kLineRate = 1e9;
 constexpr Time kQuiet = 100 * kMicrosecond;
 constexpr Time kStep = 2 * kMicrosecond;
-constexpr unsigned kVlanAndHeader = 18;
 
 // Of a frame's way; the host's are of the slow path.
 enum Stage : unsigned { kMacRx, kIpRoute, kBurst, kHost, kSlowTx, kMacTx };
-
-// Traffic is of two classes when a part of it is.
-bool by_class(const Options& options, const Workload& workload, const Tables& tables) {
-  const auto high = options.get<double>("high");
-  return !workload.captures() && !tables.own_classes && high > 0 && high < 1;
-}
-
-Workload::Line line(const Options& options) {
-  const auto mtu = options.get<unsigned>("mtu");
-  return {kLineRate, mtu + kVlanAndHeader, "the MTU of " + std::to_string(mtu) + " allows"};
-}
-
-HostConfig host_config(const Options& options, const Scenario& scenario, const Machine& machine,
-                       const Tables& tables) {
-  HostConfig h{};
-  h.cards = scenario.cards;
-  h.classes = options.get<unsigned>("classes");
-  for (unsigned p = 0; p < scenario.cards; ++p) {
-    h.own_mac.push_back(0x0200'0000'0100 + p);
-    h.next_hop.push_back(0x0200'0000'0200 + p);
-  }
-  h.fast_path = !scenario.slow;
-  h.slow_path = machine.slow_path();
-  h.qos = options.get<bool>("qos");
-  h.rewrite_source = options.get<bool>("rewrite_source");
-  h.promiscuous = route::StationOption(options).any;
-  h.output_round_robin = options.get<bool>("output_round_robin");
-  h.max_frame = options.get<unsigned>("mtu") + kVlanAndHeader;
-  h.res_min_words = (options.get<unsigned>("res_min") + 7) / 8;
-  const auto clocks = [&](const char* setting) {
-    return static_cast<std::uint32_t>(
-        std::lround(options.get<double>(setting) * machine.bus_mhz()));
-  };
-  h.timeout_clocks = clocks("timeout_us");
-  h.retry_clocks = clocks("retry_us");
-  h.ring = options.get<unsigned>("ring");
-  h.tx_prefetch = options.get<unsigned>("tx_prefetch");
-  h.tx_batch = options.get<unsigned>("tx_batch");
-  h.cpu_per_packet = options.ns("cpu_ns");
-  h.control = {tables.addresses,
-               h.own_mac,
-               h.next_hop,
-               options.get<unsigned>("mtu"),
-               options.get<double>("icmp_rate"),
-               options.get<unsigned>("icmp_burst")};
-  return h;
-}
-
-MacConfig mac_config(const Options& options, unsigned port) {
-  MacConfig c;
-  c.rate = kLineRate;
-  c.clock_hz = 125e6;
-  c.read_faults(options);
-  c.oversize_bytes = options.get<unsigned>("mtu") + kVlanAndHeader + 4 + kFcsBytes;
-  c.seed = options.get<std::uint64_t>("seed") + 1000 + port;
-  return c;
-}
 
 class Bench final : public Run {
  public:
@@ -115,7 +57,6 @@ class Bench final : public Run {
   void connect_port(unsigned port, const Options& options);
   bool add_traffic(unsigned port, const Options& options);
   void plan_flows(unsigned port, TrafficConfig& plan, double high) const;
-  void plan_faults();
   void watch_ways();
   void entered(unsigned port, const Frame& frame, WireFault fault, Time started, Time arrives);
   void left(unsigned port, std::span<const std::uint8_t> bytes, Time arrived);
@@ -154,7 +95,7 @@ class Bench final : public Run {
 Bench::Bench(const Options& options)
     : Run(options, kStep, kQuiet),
       scenario_(Scenario::from(options)),
-      workload_(options, line(options), scenario_.cards),
+      workload_(options, Workload::Line::of_mtu(options, kLineRate), scenario_.cards),
       machine_(Machine::make(options, scenario_.cards, simulation_, memory_)),
       tables_(Tables::make(options.get("routes", ""), scenario_.cards,
                            options.get<unsigned>("classes"), workload_.captures(),
@@ -291,7 +232,7 @@ void Bench::open() {
   host_->start(card_routes_);
   simulation_.run_for(5 * kMicrosecond);
   machine_->mark(0);
-  plan_faults();
+  faults_.plan(simulation_, *machine_);
 }
 
 // Frames on the bus and in the host are found by their bytes: they have their final form there.
@@ -310,23 +251,6 @@ void Bench::watch_ways() {
   machine_->on_write([this](std::uint64_t address, std::uint64_t word, Time now) {
     bursts_->word(address, word, now);
   });
-}
-
-void Bench::plan_faults() {
-  const Time start = simulation_.now();
-  if (faults_.dead_card >= 0) {
-    simulation_.at(start + faults_.dead_at, [this](Time) {
-      machine_->set_dead(static_cast<unsigned>(faults_.dead_card));
-      machine_->set_reset(static_cast<unsigned>(faults_.dead_card), true);
-    });
-  }
-  if (faults_.stalled_card >= 0) {
-    const Time from = start + faults_.stall_at;
-    const auto card = static_cast<unsigned>(faults_.stalled_card);
-    simulation_.at(from, [this, card](Time) { machine_->set_stalled(card, true); });
-    simulation_.at(from + faults_.stall_for,
-                   [this, card](Time) { machine_->set_stalled(card, false); });
-  }
 }
 
 void Bench::look() {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "bench/sim/options.hpp"
+#include "bench/sim/simulation.hpp"
 #include "bench/sim/time.hpp"
+#include "systems/direct_router/machine.hpp"
 
 namespace emery::direct_router {
 
@@ -46,6 +48,22 @@ struct CardFaults {
     for (const int card : {dead_card, stalled_card}) {
       if (card >= static_cast<int>(cards))
         throw OptionError("there is no card " + std::to_string(card) + " to fail");
+    }
+  }
+  /// What will happen, counted from now.
+  void plan(Simulation& simulation, Machine& machine) const {
+    const Time start = simulation.now();
+    if (dead_card >= 0) {
+      simulation.at(start + dead_at, [&machine, card = static_cast<unsigned>(dead_card)](Time) {
+        machine.set_dead(card);
+        machine.set_reset(card, true);
+      });
+    }
+    if (stalled_card >= 0) {
+      const auto card = static_cast<unsigned>(stalled_card);
+      const Time from = start + stall_at;
+      simulation.at(from, [&machine, card](Time) { machine.set_stalled(card, true); });
+      simulation.at(from + stall_for, [&machine, card](Time) { machine.set_stalled(card, false); });
     }
   }
   bool any() const { return dead_card >= 0 || stalled_card >= 0; }

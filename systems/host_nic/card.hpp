@@ -88,9 +88,7 @@ struct Card {
   }
 
   void check(Findings& findings) const {
-    findings.add(host.endpoint->stats().fc_violations, "TLPs sent without credit");
-    findings.add(host.root.stats().protocol_errors,
-                 "PCIe protocol errors: " + host.root.stats().first_protocol_error);
+    host.check_rules(findings);
     findings.add(host.root.stats().wild_writes, "writes to memory that is not the machine's");
     port.stats().check(findings);
   }

@@ -4,26 +4,12 @@
 
 #include <cstdint>
 
+#include "bench/sim/simulation.hpp"
+#include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "systems/host_nic/driver.hpp"
 
 namespace emery::host_nic {
-
-/// Why a port drops a frame that has come over the wire, and the counter that says how often.
-struct DropReason {
-  const char* name;
-  emnic_counter counter;
-};
-inline constexpr DropReason kReceiveDrops[] = {{"bad_fcs", EMNIC_PORT_rx_bad_fcs},
-                                               {"runt", EMNIC_PORT_rx_runt},
-                                               {"oversize", EMNIC_PORT_rx_oversize},
-                                               {"fifo_full", EMNIC_PORT_rx_fifo_full},
-                                               {"buffer_full", EMNIC_PORT_rx_buffer_full},
-                                               {"no_descriptor", EMNIC_PORT_rx_no_descriptor},
-                                               {"queue_stopped", EMNIC_PORT_rx_queue_stopped},
-                                               {"descriptor_error", EMNIC_PORT_rx_descriptor_error},
-                                               {"dma_error", EMNIC_PORT_rx_dma_error},
-                                               {"truncated", EMNIC_PORT_rx_truncated}};
 
 class DeviceCounts {
  public:
@@ -41,6 +27,17 @@ class DeviceCounts {
     errors_ = counted(EMNIC_DEVICE_dma_errors);
     late_ = counted(EMNIC_DEVICE_dma_late);
     unexpected_ = counted(EMNIC_DEVICE_dma_unexpected);
+  }
+
+  /// What the device still holds at `until`, though nothing is under way.
+  static Findings levels(Driver& driver, Simulation& simulation, Time until) {
+    for (;;) {
+      Findings held;
+      driver.find_levels(held);
+      if (held.lines().empty()) return held;
+      simulation.run_for(10 * kMicrosecond);
+      if (simulation.now() >= until) return held;
+    }
   }
 
   std::uint64_t settings_refused() const { return settings_refused_; }

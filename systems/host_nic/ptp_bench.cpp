@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sw/lib/host_nic/clock.h"
-#include "systems/host_nic/device_counts.hpp"
+#include "systems/host_nic/drops.hpp"
 #include "systems/host_nic/settings.hpp"
 
 namespace emery::host_nic {
@@ -154,9 +154,7 @@ bool PtpBench::at_rest() const { return true; }
 
 void PtpBench::check(Findings& findings) const {
   for (const auto& card : card_) {
-    findings.add(card->host.endpoint->stats().fc_violations, "TLPs sent without credit");
-    findings.add(card->host.root.stats().protocol_errors,
-                 "PCIe protocol errors: " + card->host.root.stats().first_protocol_error);
+    card->host.check_rules(findings);
     findings.add(card->ptp.bad, "PTP messages that were not understood");
     card->port.stats().check(findings);
   }

@@ -2,6 +2,9 @@
 #include "systems/host_nic/queue_meter.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "bench/wire/mac.hpp"
 
 namespace emery::host_nic {
 
@@ -23,6 +26,17 @@ QueueMeter::QueueMeter(const Scheduling& scheduling, unsigned interfaces, unsign
       visits_(std::size_t{interfaces} * ports) {
   for (const emnic_slot& slot : scheduling_.slots)
     period_ += static_cast<Time>(slot.ns) * kNanosecond;
+}
+
+void QueueMeter::watch(Scoreboard& score, std::vector<int> interface_of, std::uint32_t deal_count) {
+  score.on_matched = [this, interface_of = std::move(interface_of), deal_count](
+                         int stream, std::uint32_t flow, std::uint32_t bytes, Time inside,
+                         Time time) {
+    const auto number = static_cast<std::size_t>(stream);
+    if (number >= interface_of.size() || interface_of[number] < 0) return;
+    sent(static_cast<unsigned>(interface_of[number]), flow / deal_count % queues_, bytes, inside,
+         time - MacConfig().propagation);
+  };
 }
 
 void QueueMeter::sent(unsigned interface, unsigned queue, std::uint32_t bytes, Time inside,

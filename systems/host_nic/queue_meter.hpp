@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/score/meter.hpp"
+#include "bench/score/scoreboard.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/histogram.hpp"
 #include "bench/stats/json.hpp"
@@ -26,6 +27,9 @@ class QueueMeter {
 
   /// The device's clock was 0 then.
   void started(Time now) { zero_ = now; }
+  /// Sees every frame that arrives. `interface_of`: a stream's; -1: it is received. So many flows
+  /// in a row go to one queue.
+  void watch(Scoreboard& score, std::vector<int> interface_of, std::uint32_t deal_count);
   /// A frame has left: bytes with FCS, the time of its last bit.
   void sent(unsigned interface, unsigned queue, std::uint32_t bytes, Time inside, Time end);
   /// The fields `queues` and, with a schedule, `tdma` of the open object.

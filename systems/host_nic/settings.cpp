@@ -12,8 +12,6 @@ namespace emery::host_nic {
 
 namespace {
 
-constexpr unsigned kVlanAndHeader = 18;
-
 bool wide_tags(const Options& options) { return options.get<unsigned>("tags") > 256; }
 
 // 0 leaves it to the number of queues: so many slots for all, within bounds.
@@ -55,7 +53,7 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   if (c.tx_stream) c.tx_ring = std::clamp(std::bit_floor((1u << 18) / c.tx_queues), 512u, 32768u);
   c.rx_stream = options.get<std::string>("rx_mode") == "stream";
   c.rx_ring = ring_slots(options.get<unsigned>("rx_ring"), c.rx_queues, c.rx_stream);
-  c.max_frame = options.get<unsigned>("mtu") + kVlanAndHeader;
+  c.max_frame = options.get<unsigned>("mtu") + kTaggedHeader;
   c.segments = options.get<unsigned>("segments");
   c.tx_burst = options.get<unsigned>("burst");
   c.tx_checksum = options.get<bool>("tx_checksum");
@@ -78,9 +76,7 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
 double line_rate(const Options& options) { return 1e9 * options.get<unsigned>("line_gbps"); }
 
 Workload::Line line(const Options& options) {
-  const auto mtu = options.get<unsigned>("mtu");
-  return {line_rate(options), mtu + kVlanAndHeader,
-          "the MTU of " + std::to_string(mtu) + " allows"};
+  return Workload::Line::of_mtu(options, line_rate(options));
 }
 
 }  // namespace emery::host_nic

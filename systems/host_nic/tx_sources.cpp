@@ -1,26 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "systems/host_nic/queue_sources.hpp"
+#include "systems/host_nic/tx_sources.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace emery::host_nic {
 
 namespace {
 
-constexpr unsigned kAtOnce = 8;  // queues a clock, and frames of each
+constexpr unsigned kMostOutstanding = 8192;
 constexpr std::uint16_t kFirst = 0x1000;
 
 }  // namespace
 
-QueueSources::QueueSources(const Options& options) {
+TxSources::TxSources(const Options& options, unsigned interfaces, Driver& driver, RootComplex& root)
+    : driver_(driver),
+      root_(root),
+      interfaces_(interfaces),
+      // Enough for blocks of eight on every queue, twice, and for many round trips.
+      most_outstanding_(std::min(16 * driver.tx_queues() + 512, kMostOutstanding)) {
   for (const std::string& rate : list_of(options.get("queue_rates", "")))
     rates_.push_back(std::stod(rate));
 }
 
-TrafficConfig QueueSources::plan(TrafficConfig all, unsigned interface, unsigned queue,
-                                 unsigned queues) const {
-  const unsigned flows = all.flows;
+std::uint32_t TxSources::deal_count() const {
+  const Source* sender = interfaces_.front().sender;
+  return sender ? sender->plan().deal_count : 1;
+}
+
+void TxSources::add(unsigned interface, const TrafficConfig& plan, const Make& make) {
+  Interface& to = interfaces_[interface];
+  if (by_queue()) {
+    for (unsigned q = 0; q < driver_.tx_queues(); ++q)
+      to.by_queue.push_back(&make(part(plan, interface, q), false));
+  } else {
+    to.sender = &make(plan, true);
+  }
+}
+
+// A queue's share of flows and frames, and so much of the rate as the setting says.
+TrafficConfig TxSources::part(TrafficConfig all, unsigned interface, unsigned queue) const {
+  const unsigned queues = driver_.tx_queues(), flows = all.flows;
   all.flows = flows / queues + (queue < flows % queues);
   if (all.frames != 0)
     all.frames = std::max<std::uint64_t>(all.frames / queues + (queue < all.frames % queues), 1);
@@ -29,31 +48,10 @@ TrafficConfig QueueSources::plan(TrafficConfig all, unsigned interface, unsigned
   return all;
 }
 
-void QueueSources::add(unsigned interface, Source& source) {
-  if (interface >= interfaces_.size()) interfaces_.resize(interface + 1);
-  interfaces_[interface].sources.push_back(&source);
-}
-
-void QueueSources::feed(unsigned interface, Time now, const Offer& offer) {
-  if (interface >= interfaces_.size()) return;
-  Interface& all = interfaces_[interface];
-  const std::size_t count = all.sources.size();
-  for (std::size_t n = 0; n < std::min<std::size_t>(count, kAtOnce); ++n) {
-    const std::size_t queue = all.next;
-    all.next = queue + 1 == count ? 0 : queue + 1;
-    Source& source = *all.sources[queue];
-    for (unsigned i = 0; i < kAtOnce; ++i) {
-      const Frame* frame = source.due(now);
-      if (!frame || !offer(static_cast<unsigned>(queue), *frame)) break;
-      source.pop();
-    }
-  }
-}
-
-bool QueueSources::held_up(Time now) const {
+bool TxSources::held_up(Time now) const {
+  const auto due = [now](Source* source) { return source && source->due(now) != nullptr; };
   return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Interface& all) {
-    return std::any_of(all.sources.begin(), all.sources.end(),
-                       [&](Source* source) { return source->due(now) != nullptr; });
+    return due(all.sender) || std::any_of(all.by_queue.begin(), all.by_queue.end(), due);
   });
 }
 

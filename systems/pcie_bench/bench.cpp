@@ -9,11 +9,8 @@
 // are taken from the window when they have landed.
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -29,81 +26,19 @@
 #include "bench/sim/verilated_model.hpp"
 #include "pcie_bench.h"
 #include "probe_formats.hpp"
+#include "systems/pcie_bench/settings.hpp"
 
 namespace emery::pcie_bench {
 namespace {
 
-using probe_pkg::ProbeBeatBytes;
 using probe_pkg::ProbeMost;
 
 constexpr std::uint64_t kCoreHz = 250'000'000;
-constexpr double kClockNs = 4;
-constexpr std::uint32_t kCount = 16;  // the device counts sixteenths of a clock
 constexpr std::uint32_t kAhead =
     2 * probe_pkg::ProbeSlots;  // transfers to read that are prepared and not ended
 constexpr Time kPatience = 2000 * kMicrosecond;  // the slowest host and engine take less
 constexpr unsigned kRead = 0, kWrite = 1;
 constexpr unsigned kReadAsked = 1, kWritten = 1;  // stages
-
-// Places of a window in the order in which transfers come to them.
-struct Window {
-  std::uint32_t bytes, step, place;  // bytes of the window, from one to the next, of one place
-  std::uint64_t base = 0;
-
-  std::uint32_t places() const { return bytes / place; }
-  std::uint64_t at(std::uint64_t n) const { return base + n * step % bytes; }
-};
-
-Window window(const Options& options, std::uint32_t size) {
-  Window w{};
-  w.place = (size + ProbeBeatBytes - 1) / ProbeBeatBytes * ProbeBeatBytes;
-  const std::uint32_t places = (options.get<std::uint32_t>("window_kb") << 10) / w.place;
-  w.bytes = places * w.place;
-  std::uint32_t stride = 1;
-  if (options.get<std::string>("pattern") == "scattered") {
-    stride = static_cast<std::uint32_t>(places * 0.618);
-    while (std::gcd(stride, places) != 1) ++stride;
-  }
-  w.step = stride * w.place;
-  return w;
-}
-
-// What the device's engine is said to cost, as its registers have it.
-struct Engine {
-  std::uint32_t delay, beat, piece, setup, write;
-
-  explicit Engine(const Options& options)
-      : delay(counts(options, "engine_delay_ns") / kCount),
-        beat(std::max(counts(options, "engine_beat_ns"), kCount)),  // a beat a clock
-        piece(counts(options, "engine_piece_ns")),
-        setup(counts(options, "engine_setup_ns")),
-        write(counts(options, "engine_write_ns")) {}
-
- private:
-  static std::uint32_t counts(const Options& options, const std::string& name) {
-    return static_cast<std::uint32_t>(std::lround(options.get<double>(name) / kClockNs * kCount));
-  }
-};
-
-// Of the longest frame there is.
-std::uint32_t transfer_size(const Workload& workload) {
-  std::uint32_t longest = workload.captures() ? kMinFrame : workload.common().longest();
-  for (unsigned port = 0; port < workload.ports(); ++port) {
-    const auto plan = workload.port(port);
-    if (!plan || !plan->capture) continue;
-    for (const auto& packet : plan->capture->packets()) longest = std::max(longest, packet.size);
-  }
-  return longest + kFcsBytes;
-}
-
-FunctionConfig function() {
-  FunctionConfig f;
-  f.class_code = 0xff0000;  // of no kind
-  f.device = 0x0020;
-  f.bar0_bytes = std::max<std::uint64_t>(4096, std::bit_ceil(sizeof(pcie_bench_t)));
-  f.msix_vectors = 0;
-  return f;
-}
 
 class Bench final : public Run {
  public:
@@ -243,7 +178,8 @@ void Bench::open() {
   host_.root.enumerate();
   set_bus_master(host_.root, true);
   const auto magic = static_cast<std::uint32_t>(offsetof(pcie_bench_t, device.magic));
-  if (read32(host_.root, magic) != 0x50434942) throw std::runtime_error("no pcie-bench answers");
+  if (read32(host_.root, magic) != PROBE_REGS__MAGIC__VALUE_reset)
+    throw std::runtime_error("no pcie-bench answers");
   for (const unsigned w : {kRead, kWrite}) {
     if (way_[w].source) set_up(w);
   }

@@ -7,13 +7,11 @@
 // the router, which the judge says. Frames enter when the chip takes them: linecards stall, they do
 // not drop.
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "bench/dram/word_dram.hpp"
 #include "bench/route/addresses.hpp"
 #include "bench/route/hostile.hpp"
 #include "bench/route/station.hpp"
@@ -26,8 +24,8 @@
 #include "systems/tile_router/chip.hpp"
 #include "systems/tile_router/counters.hpp"
 #include "systems/tile_router/destinations.hpp"
-#include "systems/tile_router/dir24.hpp"
 #include "systems/tile_router/judge.hpp"
+#include "systems/tile_router/memories.hpp"
 #include "systems/tile_router/tiles.hpp"
 
 namespace emery::tile_router {
@@ -49,12 +47,6 @@ WordPins wire_out(Chip& m, unsigned slot) {
           &m.wire_out_sop_o[slot],   &m.wire_out_eop_o[slot],   &m.wire_out_bytes_o[slot]};
 }
 
-WordDramPins dram_pins(Chip& m, unsigned slot) {
-  return {&m.dram_rd_valid_o[slot], &m.dram_rd_addr_o[slot], &m.dram_rd_data_i[slot],
-          &m.dram_wr_valid_o[slot], &m.dram_wr_addr_o[slot], &m.dram_wr_data_o[slot],
-          &m.dram_wr_be_o[slot]};
-}
-
 class Bench final : public Run {
  public:
   explicit Bench(const Options& options);
@@ -67,13 +59,8 @@ class Bench final : public Run {
     Trace::Number entering = Trace::kNone;
     Output* output = nullptr;
   };
-  struct Memory {
-    std::unique_ptr<WordDram> dram;
-    double reading = 0, writing = 0;  // words a clock, while measured
-  };
 
   unsigned ports() const { return static_cast<unsigned>(image_.linecards.size()); }
-  void connect_memories(unsigned latency);
   void connect_port(unsigned port);
   void add_traffic(const Options& options);
   void entered(unsigned port, const Frame& frame, Time now);
@@ -105,7 +92,7 @@ class Bench final : public Run {
   Judge judge_;
   Crossings crossings_;
   std::vector<Port> port_;
-  std::map<unsigned, Memory> memories_;  // by slot
+  Memories memories_;
   unsigned pipelines_a_port_;
   Time patience_;
   bool timed_;
@@ -131,6 +118,7 @@ Bench::Bench(const Options& options)
       judge_(routes_, route::StationOption(options).station(), image_.version == "null"),
       crossings_(score_, ports()),
       port_(ports()),
+      memories_(*model_, image_, routes_, options.get<unsigned>("dram_latency")),
       pipelines_a_port_(std::max(1u, image_.pipelines() / ports())),
       // What stands on a wire, in and out, moves.
       patience_(options.us("patience_us") +
@@ -142,19 +130,10 @@ Bench::Bench(const Options& options)
   model_.attach(simulation_);
   simulation_.add(clock_, boot_);
   simulation_.add(clock_, tiles_);
-  connect_memories(options.get<unsigned>("dram_latency"));
+  memories_.connect(simulation_, clock_);
   if (trace()) trace()->add_way({"line_in", "frame_sender", "line_out", "wire"});
   for (unsigned p = 0; p < ports(); ++p) connect_port(p);
   add_traffic(options);
-}
-
-void Bench::connect_memories(unsigned latency) {
-  for (const auto& [slot, use] : image_.memories) {
-    auto& dram = memories_[slot].dram;
-    dram = std::make_unique<WordDram>(dram_pins(*model_, slot), latency);
-    if (use == "table" && image_.version != "null") dram->load(Dir24::build(routes_));
-    simulation_.add(clock_, *dram);
-  }
 }
 
 void Bench::connect_port(unsigned p) {
@@ -268,11 +247,7 @@ void Bench::look_at_the_rest() {
 void Bench::end_measuring() {
   tiles_.end();
   measured_frames_ = entered_;
-  const auto clocks = static_cast<double>(tiles_.clocks());
-  for (auto& [slot, memory] : memories_) {
-    memory.reading = static_cast<double>(memory.dram->reads()) / clocks;
-    memory.writing = static_cast<double>(memory.dram->writes()) / clocks;
-  }
+  memories_.measured(tiles_.clocks());
 }
 
 bool Bench::trapped() {
@@ -307,11 +282,8 @@ void Bench::check(Findings& findings) const {
     findings.add(port_[p].out->violations(),
                  "protocol errors at the wire of port " + std::to_string(p));
   }
-  for (const auto& [slot, memory] : memories_) {
-    findings.add(memory.dram->outside(),
-                 "accesses beyond the memory at slot " + std::to_string(slot));
-  }
-  findings.add(boot_.unmapped(), "accesses of the boot port to nobody");
+  memories_.check(findings);
+  findings.add(boot_.unmapped(), "accesses of the boot port where no block is");
 }
 
 void Bench::report(JsonWriter& json) const {
@@ -346,15 +318,8 @@ void Bench::report_edge(JsonWriter& json) const {
         .end_object();
   }
   json.end_object();
-  json.object("memories");
-  for (const auto& [slot, use] : image_.memories) {
-    json.object(std::to_string(slot))
-        .field("holds", use)
-        .field("reading", memories_.at(slot).reading)
-        .field("writing", memories_.at(slot).writing)
-        .end_object();
-  }
-  json.end_object();
+  json.key("memories");
+  memories_.write(json);
 }
 
 }  // namespace

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/host_nic/drops.hpp"
+
+namespace emery::host_nic {
+
+std::uint64_t Drops::gone(int stream, std::uint64_t unseen) {
+  const std::uint64_t frames =
+      score_.under_way(stream) - score_.counts(stream).dropped_total() - unseen;
+  dropped(stream, "reset", frames);
+  return frames;
+}
+
+std::uint64_t Drops::lose() {
+  std::uint64_t sum = std::exchange(lost_, 0);
+  for (unsigned p = 0; ports_.transmit() && p < ports_.size(); ++p)
+    sum += gone(ports_[p].tx_stream, 0);
+  return sum;
+}
+
+void Drops::account(unsigned interfaces, bool stream) {
+  for (unsigned i = 0; i < interfaces; ++i) {
+    for (unsigned p = 0; p < ports_.of_interface(); ++p) {
+      const Port& port = ports_.at(i, p);
+      if (ports_.receive()) account_received(port.rx_stream, i, p);
+      if (ports_.transmit()) account_sent(port.tx_stream, i, p, stream);
+    }
+  }
+}
+
+void Drops::account_received(int stream, unsigned interface, unsigned port) {
+  const auto counted = [&](emnic_counter counter) {
+    return emnic_get_counter(driver_.core(), counter, interface, port);
+  };
+  for (const DropReason& reason : kReceiveDrops)
+    dropped(stream, reason.name, counted(reason.counter));
+  // Only a hook of the user's own drops any: asked, which takes time, where frames are missing.
+  if (score_.under_way(stream) > score_.counts(stream).dropped_total())
+    dropped(stream, "hook", counted(EMNIC_PORT_rx_hook));
+}
+
+void Drops::account_sent(int stream, unsigned interface, unsigned port, bool is_stream) {
+  // Of streams what is lost is all stranded; that register counts reads.
+  const auto errors = emnic_get_counter(driver_.core(), EMNIC_PORT_tx_errors, interface, port);
+  dropped(stream, "tx_error", is_stream ? 0 : errors);
+  dropped(stream, "queue_stopped", driver_.tx_stranded(interface, port));
+}
+
+}  // namespace emery::host_nic

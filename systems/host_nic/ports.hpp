@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ports of a card, those of one interface after those of another: the MACs at them, and their
+// streams.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "Vhost_nic.h"
+#include "bench/live/live.hpp"
+#include "bench/run/output.hpp"
+#include "bench/score/scoreboard.hpp"
+#include "bench/sim/options.hpp"
+#include "bench/sim/verilated_model.hpp"
+#include "bench/stats/findings.hpp"
+#include "bench/stats/json.hpp"
+#include "bench/wire/cmac.hpp"
+#include "systems/host_nic/faults.hpp"
+#include "systems/host_nic/settings.hpp"
+
+namespace emery::host_nic {
+
+struct Port {
+  std::unique_ptr<CmacPort> mac;
+  int tx_stream = 0, rx_stream = 0;
+  Output* output = nullptr;
+  Tap* tap = nullptr;
+};
+
+class Ports {
+ public:
+  Ports(const Options& options, std::uint32_t max_frame, VerilatedModel<Vhost_nic>& model,
+        Simulation& simulation, Scoreboard& score)
+      : model_(*model),
+        direction_(options.get<std::string>("direction")),
+        interfaces_(options.get<unsigned>("interfaces")),
+        of_interface_(options.get<unsigned>("ports")),
+        port_(interfaces_ * of_interface_) {
+    const CmacClocks clocks = CmacClocks::add(model, simulation, options, size());
+    for (unsigned p = 0; p < size(); ++p) {
+      Port& port = port_[p];
+      MacConfig config;
+      config.rate = line_rate(options);
+      config.seed = options.get<std::uint64_t>("seed") + 1000 + p;
+      set_wire_faults(options, max_frame, config);
+      port.mac = std::make_unique<CmacPort>(config, model_.mac_i[p], model_.mac_o[p]);
+      simulation.add(clocks.tx[p], port.mac->tx);
+      simulation.add(clocks.rx[p], port.mac->rx);
+      const std::string number = size() == 1 ? "" : std::to_string(p);
+      if (transmit()) port.tx_stream = score.stream("tx" + number);
+      if (receive()) port.rx_stream = score.stream("rx" + number);
+    }
+  }
+
+  bool transmit() const { return direction_ != "rx"; }
+  bool receive() const { return direction_ != "tx"; }
+  unsigned interfaces() const { return interfaces_; }
+  unsigned of_interface() const { return of_interface_; }
+  unsigned size() const { return static_cast<unsigned>(port_.size()); }
+  Port& operator[](unsigned p) { return port_[p]; }
+  Port& at(unsigned interface, unsigned p) { return port_.at(interface * of_interface_ + p); }
+
+  /// Resets of the core, and of both ways of all ports.
+  std::vector<std::uint8_t*> resets() {
+    std::vector<std::uint8_t*> pins{&model_.rst_i};
+    for (unsigned p = 0; p < size(); ++p)
+      pins.insert(pins.end(), {&model_.mac_tx_rst_i[p], &model_.mac_rx_rst_i[p]});
+    return pins;
+  }
+  std::vector<int> streams() const {
+    std::vector<int> streams;
+    for (const Port& port : port_) {
+      if (transmit()) streams.push_back(port.tx_stream);
+      if (receive()) streams.push_back(port.rx_stream);
+    }
+    return streams;
+  }
+  /// Interface that sends a stream; -1: it is received.
+  std::vector<int> sent_by() const {
+    std::vector<int> interface;
+    for (unsigned p = 0; p < size(); ++p) {
+      const auto stream = static_cast<std::size_t>(port_[p].tx_stream);
+      if (stream >= interface.size()) interface.resize(stream + 1, -1);
+      interface[stream] = static_cast<int>(p / of_interface_);
+    }
+    return interface;
+  }
+
+  void check(Findings& findings) const {
+    for (const Port& port : port_) port.mac->stats().check(findings);
+  }
+  void write(JsonWriter& json) const {
+    json.begin_array();
+    for (const Port& port : port_) port.mac->stats().write(json);
+    json.end_array();
+  }
+
+ private:
+  Vhost_nic& model_;
+  std::string direction_;
+  unsigned interfaces_, of_interface_;
+  std::vector<Port> port_;
+};
+
+}  // namespace emery::host_nic
