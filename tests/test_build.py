@@ -85,6 +85,31 @@ def test_an_entry_is_whole_or_absent(own_cache):
     assert [x.name for x in path.iterdir()] == ["whole"]
 
 
+PINS = """interface bus_if (); logic [7:0] x; endinterface
+module pins #(parameter int N = 1) (input logic clk_i, input logic [7:0] a_i, output logic [7:0] b_o);
+  logic [N:0][7:0] sum;
+  assign sum[0] = a_i;
+  for (genvar i = 0; i < N; ++i) begin : g_bus
+    bus_if bus ();
+    held i_held (.clk_i, .a_i(sum[i]), .bus);
+    assign sum[i+1] = bus.x;
+  end
+  assign b_o = sum[N];
+endmodule
+module held (input logic clk_i, input logic [7:0] a_i, bus_if bus); always_ff @(posedge clk_i) bus.x <= a_i; endmodule
+"""
+
+
+def test_models_with_the_same_pins_share_the_objects_of_a_bench(own_cache, tmp_path):
+    (tmp_path / "pins.sv").write_text(PINS)
+    rtls = [build.Rtl("pins", (str(tmp_path / "pins.sv"),), (), (("N", str(n)),)) for n in (1, 3)]
+    made = [build.verilate(x) for x in rtls]
+    headers = [(x / "Vpins.h").read_text() for x in made]
+    assert headers[0] == headers[1] and "seen_clk_i();" in headers[0]
+    assert "bus_if" not in headers[0] and all("bus_if" in (x / "Vpins__Syms.h").read_text() for x in made)
+    assert [len(re.findall("bus_if", (x / "Vpins.cpp").read_text())) for x in made] == [0, 0]
+
+
 def test_two_at_once_make_an_entry_once(own_cache):
     made = []
 

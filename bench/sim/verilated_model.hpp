@@ -24,12 +24,6 @@
 
 namespace emery {
 
-// The value of a clock input that a model saw last, from which it tells an edge. To lower it takes
-// an evaluation in which nothing else happens, a tenth to a third of the simulation's time;
-// Verilator has no call for it, and this member, named by the (pinned) version, is the way around.
-// Another version that names it otherwise fails to compile, here and nowhere else.
-#define EMERY_CLOCK_SEEN(model, pin) ((model).rootp->__Vtrigprevexpr___TOP__##pin##__0)
-
 template <class Model>
 class VerilatedModel {
  public:
@@ -66,7 +60,7 @@ class VerilatedModel {
   }
 
   // The clock may rise twice in a row without an evaluation of its own to see it low: worth it for
-  // the fastest of several clocks. `last`: EMERY_CLOCK_SEEN of the (only) model.
+  // the fastest of several clocks. `last`: seen_CLOCK() of the (only) model.
   void keeps(int clock, std::uint8_t& last) {
     kept_.push_back({1u << clock, &last});
     kept_mask_ |= 1u << clock;

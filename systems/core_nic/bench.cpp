@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "Vcore_nic.h"
-#include "Vcore_nic___024root.h"
 #include "bench/dram/ddr.hpp"
 #include "bench/run/main.hpp"
 #include "bench/run/pcie_host.hpp"
@@ -169,7 +168,7 @@ Bench::Bench(const Options& options)
       patience_(options.us("patience_us")) {
   options.get<std::string>("firmware");  // the image is made from it
   model_.open_waves(waves());
-  model_.keeps(clocks_.mem, EMERY_CLOCK_SEEN(*model_, mem_clk_i));
+  model_.keeps(clocks_.mem, model_->seen_mem_clk_i());
   host_.attach(
       host_clock_, function(),
       EndpointPins::of(model_->pcie_i, model_->pcie_o, options.get<std::string>("pcie_interface")));

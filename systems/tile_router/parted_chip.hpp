@@ -14,11 +14,8 @@
 #include <string>
 
 #include "Vboot_hub.h"
-#include "Vboot_hub___024root.h"
 #include "Vedge_slot.h"
-#include "Vedge_slot___024root.h"
 #include "Vtile.h"
-#include "Vtile___024root.h"
 #include "bench/sim/verilated_model.hpp"
 
 namespace emery::tile_router {
@@ -85,7 +82,7 @@ class PartedChip {
       part.clk_i = 1;
       part.eval();
       part.clk_i = 0;
-      EMERY_CLOCK_SEEN(part, clk_i) = 0;  // it need not be evaluated to see it low
+      part.seen_clk_i() = 0;  // it need not be evaluated to see it low
     });
     show();
   }

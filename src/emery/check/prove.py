@@ -7,7 +7,7 @@ may be used to help an induction along). Its settings stand in a comment line, `
 
     mode=prove      true at all times: by induction, or else by property-directed reachability (pdr)
     mode=bmc        true for the first `depth` clocks
-    depth=N         clocks searched for counterexamples (in mode prove for about 10 s at the most) and for covers (20)
+    depth=N         clocks searched for counterexamples (in mode prove for about 2 s at the most) and for covers (20)
     timeout=S       seconds of the processor for everything (600): a busy machine takes longer, and decides the same
     clocks=async    several clocks that are inputs as any other (default: all flip-flops follow `clk_i`)
     suite=no        too long for every run of the suite: only `./emery prove` does it
@@ -103,9 +103,9 @@ def prove(formal_file, mode=None, depth=None, engine=None) -> tuple[bool, str]:
         run = _Run(Path(directory), Path(next(iter(package.submodule_search_locations))) / "yosys-abc", int(chosen["timeout"]))
         unbounded = mode == "prove" and engine != "bmc3"
         try:
-            ok = run.compile(path, chosen["clocks"]) and run.search(path, depth, 10 if unbounded else 0)
+            ok = run.compile(path, chosen["clocks"]) and run.search(path, depth, 2 if unbounded else 0) and run.reach(depth)
             if ok and unbounded:
-                ok = run.settle(path, engine)
+                ok = run.settle(path, depth, engine)
         except subprocess.TimeoutExpired:
             ok = False
             run.say(f"undecided after {chosen['timeout']} s of the processor")
@@ -182,7 +182,7 @@ class _Run:
         return [_source_line(self.directory, names.get(x[-1], "")) or x[-1] for x in order]
 
     def search(self, path: Path, depth: int, seconds: int) -> bool:
-        """Looks for counterexamples, at the most for so many seconds if that is not 0; and reaches all covers."""
+        """Looks for counterexamples, at the most for so many seconds if that is not 0."""
         limit = f" -T {round(seconds * self.slowness)}" if seconds else ""
         printed = self._abc("assert", f"bmc3 -F {depth}{limit}; write_cex -a cex.aiw")
         if self._refuted(path, printed):
@@ -193,6 +193,10 @@ class _Run:
             return False
         self.searched = int(match[1])
         self.say(f"no counterexample in {self.searched} clocks")
+        return True
+
+    def reach(self, depth: int) -> bool:
+        """Reaches all covers."""
         missed = []
         if self.outputs["cover"]:
             printed = self._abc("cover", f"bmc3 -a -F {depth}")
@@ -204,9 +208,11 @@ class _Run:
                 self.say("all covers reached")
         return not missed
 
-    def settle(self, path: Path, engine: str | None) -> bool:
-        """Proves all assertions for all times."""
+    def settle(self, path: Path, depth: int, engine: str | None) -> bool:
+        """Proves all assertions for all times. What cannot be proved is searched for longer: a counterexample has waves."""
         printed = ""
+        if engine != "pdr" and self.searched < 4 and not self.search(path, 4, 10):
+            return False
         if engine != "pdr" and self.searched > 3:
             # The conjunction of all assertions, from one to three clocks to the next; the search was the base.
             printed = self._abc("assert", "orpos; ind -F 3 -C 1000000")
@@ -219,8 +225,10 @@ class _Run:
                 self.say("proved by property-directed reachability")
                 return True
             if self._refuted(path, printed):
+                self.search(path, depth, 10)
                 return False
         self.say("NOT PROVED: " + (printed.strip().splitlines() or ["no answer"])[-1])
+        self.search(path, depth, 10)
         return False
 
     def _refuted(self, path: Path, printed: str) -> bool:

@@ -10,21 +10,22 @@ import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 
 from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
-from emery.make import cache, formats, own_rtl, registers, toolchain
+from emery.make import cache, formats, own_rtl, registers, toolchain, verilated
 from emery.make.formats import package_files
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
 _COLD = ["-O0"]  # runs once, at start
 _LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
-_BATCH_BYTES = 2_000_000
 _BENCH = ["-Wno-INITIALDLY", "-Wno-ZERODLY", "-Wno-SPLITVAR"]  # delays and names inside blocks: a test bench may
+# What most of the bench's sources include, and what Verilator's do: compiled once for all of them (see _precompiled).
+_OF_STD = ("algorithm", "array", "fstream", "functional", "map", "memory", "optional", "span", "stdexcept", "string", "vector")
+_OF_MODEL = ("verilated.h",)
+_OF_TEST = ("verilated.h", "verilated_timing.h", "random")
 _FST = ROOT / "bench" / "sim" / "fst"  # headers of the libraries that write FST
-_TEST_MAIN = ROOT / "rtl" / "base" / "tb_main.cpp"
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Rtl:
     parameters: tuple[tuple[str, str], ...] = ()
     assertions: bool = False
     trace: str = ""  # "", "fst" or "vcd"
-    stand_alone: bool = False  # a test bench: it has delays, and its main program is _TEST_MAIN
+    stand_alone: bool = False  # a test bench: it has delays, and its main program is verilated.TEST_MAIN
     hot: tuple[str, ...] = tuple(_HOT)
     coverage: bool = False  # counts lines, branches and toggling bits
 
@@ -75,12 +76,12 @@ def rtl_digest(rtl: Rtl) -> str:
     for directory in rtl.dirs:
         files.update(x for x in (ROOT / directory).iterdir() if is_design_file(x))
     if rtl.stand_alone:
-        files |= {_TEST_MAIN, Path(__file__)}
+        files |= {verilated.TEST_MAIN, Path(__file__), Path(verilated.__file__)}
         files.update(x for directory in rtl.dirs for x in (ROOT / directory).glob("*_tb.svh"))
     content = sorted((x.name, cache.file_digest(x)) for x in files)
     # Generated files lie in the cache, under a name that says their content: leave the place of the cache out.
     arguments = [x.replace(str(cache_dir()), "") for x in rtl.arguments()]
-    return cache.digest("verilated", 3, toolchain.verilator_version(), arguments, content)
+    return cache.digest("verilated", 4, toolchain.verilator_version(), arguments, content)
 
 
 def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
@@ -90,10 +91,7 @@ def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
         if progress:
             progress.say("verilating")
         (out / "verilator.log").write_text(toolchain.run_verilator([*rtl.arguments(), "--Mdir", str(out)]))
-        _drop_orders(out)
-        if rtl.stand_alone:
-            (out / f"V{rtl.top}__main.cpp").write_text(_test_main(out, rtl.top))
-        _batch(out, rtl.stand_alone)
+        verilated.finish(out, rtl.top, rtl.stand_alone)
 
     waiting = (lambda: progress.say("another process is building the same model")) if progress else None
     return cache.entry("verilated", rtl_digest(rtl), make, waiting)
@@ -106,49 +104,91 @@ class Unit:
     source: Path
     flags: tuple[str, ...]
     includes: tuple[Path, ...] = ()
+    ahead: tuple[str, ...] = ()  # headers that it begins with, precompiled
 
 
-def _object(unit: Unit) -> Path:
-    """Compiles one file, unless its object is in the cache."""
+def _runtime_include() -> list[str]:
     system = toolchain.verilator_root() / "include"
+    return ["-isystem", str(system), "-isystem", str(system / "vltstd")]
+
+
+def _precompiled_key(flags: tuple[str, ...], headers: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """What a precompiled header follows from: those flags it depends on, its text."""
+    without = ("-W", "-D") if headers == _OF_STD else ("-W",)
+    return tuple(x for x in flags if not x.startswith(without)), "".join(f"#include <{x}>\n" for x in headers)
+
+
+def _precompiled(flags: tuple[str, ...], headers: tuple[str, ...]) -> Path:
+    """A header that includes these, with what the compiler makes of it: read anew they cost it 1 to 2 s in each file."""
+    flags, text = _precompiled_key(flags, headers)
+
+    def make(out: Path):
+        (out / "ahead.hpp").write_text(text)
+        words = [*flags, *_runtime_include(), "-x", "c++-header", "ahead.hpp", "-o", "ahead.hpp.gch"]
+        toolchain.run_cxx(words, cwd=out, cached=False)
+
+    key = cache.digest("precompiled", 1, toolchain.cxx_version(), toolchain.verilator_version(), flags, text)
+    return cache.entry("precompiled", key, make) / "ahead.hpp"
+
+
+def _kept(unit: Unit) -> Path:
+    """Where a unit's object is, or will be."""
     content = cache.sources_digest(unit.source, list(unit.includes))
-    key = cache.digest("object", 1, toolchain.cxx_version(), toolchain.verilator_version(), unit.flags, content)
-    path = cache_dir() / "objects" / key[:2] / f"{key}.o"
-    if path.exists():
-        return path
+    tools = (toolchain.cxx_version(), toolchain.verilator_version())
+    key = cache.digest("object", 1, *tools, unit.flags, content, *unit.ahead)
+    return cache_dir() / "objects" / key[:2] / f"{key}.o"
+
+
+def _compile(unit: Unit, path: Path):
+    """Compiles one file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = cache.scratch() / "object.o"
-    words = [*unit.flags, "-isystem", str(system), "-isystem", str(system / "vltstd")]
+    words = [*unit.flags, *_runtime_include()]
     for directory in unit.includes:
         words += ["-I", str(directory)]
-    warnings = toolchain.run_cxx([*words, "-c", str(unit.source), "-o", str(scratch)], cwd=unit.source.parent)
+    if unit.ahead:
+        words += ["-include", str(_precompiled(unit.flags, unit.ahead))]
+    words += ["-c", str(unit.source), "-o", str(scratch)]
+    # ccache does not take what is precompiled.
+    warnings = toolchain.run_cxx(words, cwd=unit.source.parent, cached=not unit.ahead)
     if warnings and "-Werror" not in unit.flags and unit.source.is_relative_to(ROOT / "bench"):
         path.with_suffix(".log").write_text(warnings)
     os.replace(scratch, path)
     scratch.parent.rmdir()
-    return path
+
+
+def _weight(unit: Unit) -> int:
+    """About how long a unit takes to compile: a batch has its content in other files."""
+    names = re.findall(r'^#include "(\w+\.cpp)"', unit.source.read_text(), re.M)
+    return sum(x.stat().st_size for x in (unit.source, *(unit.source.parent / x for x in names)))
 
 
 def compile_all(units: list[Unit], progress: Progress | None = None) -> list[Path]:
-    """The objects of `units`, compiled side by side; the largest sources first, so that no core waits at the end."""
+    """The objects of `units`, compiled side by side: what several wait for at first, then the largest, so that no core waits at
+    the end."""
+    paths = {unit: _kept(unit) for unit in units}
+    missing = [unit for unit, path in paths.items() if not path.exists()]
     done = 0
 
-    def one(unit: Unit) -> Path:
+    def one(unit: Unit):
         nonlocal done
-        path = _object(unit)
+        _compile(unit, paths[unit])
         done += 1
         if progress:
-            progress.update(done, len(units), f"compiled {done} of {len(units)} files")
-        return path
+            progress.update(done, len(missing), f"compiled {done} of {len(missing)} files")
 
-    order = sorted(units, key=lambda unit: (unit.flags[0] == "-O0", -unit.source.stat().st_size))
+    order = sorted(missing, key=lambda unit: (unit.flags[0] == "-O0", -_weight(unit)))
+    ahead = {_precompiled_key(x.flags, x.ahead): x for x in order if x.ahead}.values()
     with ThreadPoolExecutor(jobs()) as pool:
-        futures = [pool.submit(one, unit) for unit in order]
+        futures = [pool.submit(_precompiled, x.flags, x.ahead) for x in ahead]
+        futures += [pool.submit(one, unit) for unit in order]
         try:
-            return [future.result() for future in futures]
+            for future in futures:
+                future.result()
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+    return [paths[unit] for unit in units]
 
 
 def link(objects: list[Path], libraries: list[str], name: str) -> Path:
@@ -176,72 +216,16 @@ def _runtime_defines(rtl: Rtl) -> list[str]:
     return [f"-D{name}={value}" for name, value in flags.items()]
 
 
-def _classes(directory: Path) -> dict[str, list[str]]:
-    """Verilator's lists of the files it wrote (and of the runtime they need), by kind."""
-    text = next(directory.glob("V*_classes.mk")).read_text()
-    lists = re.findall(r"^VM_(\w+) \+= *\\\n((?:[ \t]+\w+ *\\\n)*)", text, re.MULTILINE)
-    return {kind: names.replace("\\", " ").split() for kind, names in lists}
-
-
-# How Verilator orders structs: by a tuple of all their members, for the keys of associative arrays.
-_ORDER = re.compile(r"    bool operator<\(const \w+& rhs\) const \{\n        return std::tie\([^;]*;\n    \}\n")
-
-
-def _drop_orders(directory: Path):
-    """Leaves out the order of structs, which nothing here uses: for those of a register block it cost the compiler more than
-    all other headers together, in every file."""
-    for path in directory.glob("*.h"):
-        text = path.read_text()
-        if "operator<(" in text:
-            path.write_text(_ORDER.sub("", text))
-
-
-def _batch(directory: Path, stand_alone: bool):
-    """Gathers the files into a few of about the same size. The headers of model and runtime cost the compiler 1 to 2 s in each;
-    250 kB of what follows them cost it 1 s. What a block test runs once goes with the rest: it is not worth a file."""
-    classes = _classes(directory)
-    fast, slow = (classes[f"CLASSES_{x}"] + classes[f"SUPPORT_{x}"] for x in ("FAST", "SLOW"))
-    main = [x.stem for x in directory.glob("*__main.cpp")]
-    for speed, names in (("fast", fast + slow + main), ("slow", [])) if stand_alone else (("fast", fast), ("slow", slow)):
-        sizes = [(directory / f"{name}.cpp").stat().st_size for name in names]
-        share = sum(sizes) / -(-sum(sizes) // _BATCH_BYTES) if names else 0
-        batches: dict[int, list[str]] = {}
-        for name, end in zip(names, accumulate(sizes), strict=True):
-            batches.setdefault(int((end - 1) / share), []).append(name)
-        for number, batch in enumerate(batches.values()):
-            text = "".join(f'#include "{name}.cpp"\n' for name in batch)
-            (directory / f"batch_{speed}_{number}.cpp").write_text(text)
-
-
-def _test_main(directory: Path, top: str) -> str:
-    """The main program of a block test: _TEST_MAIN for this model, with a function that copies what is random before reset."""
-    kept: dict[str, list[str]] = {}
-    for path in sorted(directory.glob("*.cpp")):
-        for kind, body in re.findall(
-            r"^VL_ATTR_COLD void (\w+)___ctor_var_reset\(.*?\{\n(.*?)^\}", path.read_text(), re.M | re.S
-        ):
-            # A bench's associative array has a default for what it does not hold: nothing to keep.
-            lines = [x for x in body.splitlines() if "RAND_RESET" in x and "atDefault" not in x]
-            kept[kind] = list(dict.fromkeys(re.search(r"vlSelf->([\w.]+)", x)[1] for x in lines))
-    symbols = (directory / f"V{top}__Syms.h").read_text().split("// MODULE INSTANCE STATE")[1].split("// CONSTRUCTORS")[0]
-    places = [x for x in re.findall(r"^ +(\w+) +(\w+);", symbols, re.M) if x[0] in kept]
-    text = f'#include "V{top}__Syms.h"\nusing Model = V{top};\nusing State = V{top}__Syms;\n'
-    for kind, names in kept.items():
-        copies = "".join(f"  to.{x} = from.{x};\n" for x in names)
-        text += f"static void keep({kind}& to, const {kind}& from) {{\n{copies}}}\n"
-    calls = "".join(f"  keep(to.{name}, from.{name});\n" for _, name in places)
-    return f"{text}static void keep(State& to, const State& from) {{\n{calls}}}\n{_TEST_MAIN.read_text()}"
-
-
 def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
     """The C++ files of a verilated model and of the Verilator runtime it needs."""
     runtime = toolchain.verilator_root() / "include"
     common = (*_LANGUAGE, *_runtime_defines(rtl), "-w")
-    classes = _classes(directory)
+    classes = verilated.classes(directory)
     names, beside = classes["GLOBAL_FAST"] + classes["GLOBAL_SLOW"], (_FST,) if rtl.trace == "fst" else ()
+    ahead = _OF_TEST if rtl.stand_alone else _OF_MODEL
     units = [Unit(runtime / f"{name}.cpp", (*_HOT, *common), (*beside, runtime)) for name in names]
-    units += [Unit(x, (*rtl.hot, *common), (directory,)) for x in sorted(directory.glob("batch_fast_*.cpp"))]
-    units += [Unit(x, (*_COLD, *common), (directory,)) for x in sorted(directory.glob("batch_slow_*.cpp"))]
+    units += [Unit(x, (*rtl.hot, *common), (directory,), ahead) for x in sorted(directory.glob("batch_fast_*.cpp"))]
+    units += [Unit(x, (*_COLD, *common), (directory,), ahead) for x in sorted(directory.glob("batch_slow_*.cpp"))]
     return units
 
 
@@ -291,7 +275,7 @@ def bench_units(system, rtl: Rtl, models: list[Path], defines: tuple[str, ...] =
         flags = [*_HOT, *_LANGUAGE, *_WARNINGS]
         flags += [] if shared else [*_runtime_defines(rtl), f'-DEMERY_SYSTEM="{system.name}"', *defines]
         includes = (ROOT,) if shared else (ROOT, *generated, *models)
-        units.append(Unit(source, tuple(flags), includes))
+        units.append(Unit(source, tuple(flags), includes, _OF_STD if source.suffix == ".cpp" else ()))
     return units
 
 
@@ -366,7 +350,8 @@ def build_bench_test(source: Path, quick: bool = False) -> Path:
     """
     flags = (*_COLD, *_LANGUAGE, "-w") if quick else (*_HOT, *_LANGUAGE, *_WARNINGS)
     units = [Unit(source, flags if quick else (*flags, "-Werror"), (ROOT,))]
-    units += [Unit(x, flags, (ROOT,)) for x in (_behind(source) if quick else bench_sources())]
+    ahead = () if quick else _OF_STD
+    units += [Unit(x, flags, (ROOT,), ahead) for x in (_behind(source) if quick else bench_sources())]
     return link(compile_all(units), [], source.stem)
 
 
