@@ -58,6 +58,7 @@ def refused(capsys, *words):
         (["run", "host-nic", "--set", "tx_queues=65536"], "out of range"),
         (["run", "host-nic", "--set", "tx_queues=100"], "power of two"),
         (["run", "host-nic", "--set", "tx_queues=1e3"], "tx_queues"),
+        (["run", "host-nic", "--set", "read_latency_ns=9000", "--set", "link_latency_ns=500", "--set", "dma_timeout_us=10"], "give up"),
         (["run", "host-nic", "--set", "tx_queues=1_6"], "tx_queues: '1_6'"),
         (["run", "host-nic", "--set", "tx_queues= 16"], "tx_queues: ' 16'"),
         (["run", "host-nic", "--set", "reset_at_us=nan"], "reset_at_us: 'nan'"),
