@@ -50,6 +50,11 @@ def padded(path):
     return [x.ljust(60, b"\0") for x in read_pcap(path)]
 
 
+@pytest.mark.parametrize("slow", ["read_latency_ns=100000", "read_wake_ns=100000"])
+def test_reads_of_the_slowest_host_are_waited_for(nic, slow):
+    whole(nic("--size", "73", "--frames", "3", "--direction", "both", "--set", slow))
+
+
 def test_both_ways_at_line_rate_nothing_lost(nic):
     # Order makes frames wait for a slow core: they arrive up to 20 us apart, which is 1 % of a run of 600.
     result = nic("--size", "1518", "--frames", "2000", "--direction", "both")

@@ -58,6 +58,14 @@ def refused(capsys, *words):
         (["run", "host-nic", "--set", "tx_queues=65536"], "out of range"),
         (["run", "host-nic", "--set", "tx_queues=100"], "power of two"),
         (["run", "host-nic", "--set", "tx_queues=1e3"], "tx_queues"),
+        (["run", "host-nic", "--set", "read_latency_ns=9000", "--set", "link_latency_ns=500", "--set", "dma_timeout_us=10"], "give up"),
+        (["run", "host-nic", "--set", "tx_queues=1_6"], "tx_queues: '1_6'"),
+        (["run", "host-nic", "--set", "tx_queues= 16"], "tx_queues: ' 16'"),
+        (["run", "host-nic", "--set", "reset_at_us=nan"], "reset_at_us: 'nan'"),
+        (["run", "host-nic", "--size", "６４"], "--size ６４"),
+        (["run", "host-nic", "--pcap", "²=x.pcap"], "²=x.pcap"),
+        (["run", "host-nic", "--pcap", "99999999999999999999=x.pcap"], "no port 99999999999999999999"),
+        (["run", "host-nic", "--pcap", "1=x.pcap", "--pcap", "01=y.pcap"], "port 1 has one already"),
         (["run", "host-nic", "--set", "interrupts=maybe"], "true | false"),
         (["run", "host-nic", "--set", "mps=300"], "out of range"),
         (["run", "host-nic", "--pcap", "nowhere.pcap"], "nowhere.pcap"),
@@ -479,6 +487,7 @@ def test_the_fuzzer_finds_what_is_wrong(monkeypatch):
     """A traceback, a hang, two lines, another status: each is found when it is there."""
     case = Case(["list"])
     monkeypatch.setattr(fuzz, "case", lambda *_: case)
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))  # a busy machine is waited for
 
     def outcome(act):
         monkeypatch.setattr(cli, "main", lambda words: act())
@@ -492,10 +501,14 @@ def test_the_fuzzer_finds_what_is_wrong(monkeypatch):
     assert "status 3" in outcome(say(3)) and "Traceback" in outcome(say(0, "Traceback"))
     assert "no end" in outcome(lambda: time.sleep(9)) and "status -9" in outcome(lambda: os.kill(os.getpid(), 9))
 
-    def lost():
-        counts = {"offered": 3, "delivered": 2, "dropped": {}}
-        Path("result.json").write_text(json.dumps({"streams": {}, "totals": counts}))
+    def gives(delivered, streams, digest="x"):
+        counts = {"offered": 3, "delivered": delivered, "dropped": {}}
+        found = {"streams": {str(n): counts for n in range(streams)}, "totals": counts, "digest": digest}
+        Path("result.json").write_text(json.dumps(found))
         return 0
 
     monkeypatch.setattr(fuzz, "case", lambda seed, number, folder, runs: Case(["list"], result=str(folder / "result.json")))
-    assert "totals: offered 3" in outcome(lost)
+    assert "totals: offered 3" in outcome(lambda: gives(2, 1))
+    assert "add up" in outcome(lambda: gives(3, 2))
+    monkeypatch.setattr(cli, "main", lambda words: gives(3, 1, str(os.getpid())))
+    assert attempt(1, 0)[1:] == (0, "") and "second time" in attempt(1, 3)[2]

@@ -27,6 +27,12 @@ def test_the_others(name, frames, capsys):
     assert "all accounted for" in capsys.readouterr().out
 
 
+def test_what_is_set_is_not_drawn():
+    target, said = system.load("pcie-bench"), []
+    soak.soak(target, 100, 1, False, said.append, ["mps=128", "window_kb=1024"])
+    assert said and all("--set mps=128" in x and "--set window_kb=1024" in x and x.count("mps=") == 1 for x in said)
+
+
 def test_a_system_that_says_nothing_of_it():
     with pytest.raises(UserError, match=r"no \[soak\] table"):
         soak.soak(replace(system.load("capture"), soak={}), 10, 1, False, print)
@@ -50,7 +56,7 @@ def test_what_is_drawn_follows_from_the_seed_and_is_legal(name):
 
 
 @pytest.mark.parametrize(
-    "words", [["no-nic"], ["host-nic", "--frames", "many"], ["host-nic", "--seed", ""], ["host-nic", "--frames", "-5"]]
+    "words", [["no-nic"], ["host-nic", "--frames", "many"], ["host-nic", "--seed", ""], ["host-nic", "--frames", "-5"], ["host-nic", "--set", "mps=1"]]
 )
 def test_bad_words(capsys, words):
     assert main(["soak", *words]) == 2

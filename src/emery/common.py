@@ -33,7 +33,7 @@ def cache_dir() -> Path:
 def jobs() -> int:
     """Processes to run side by side."""
     given = os.environ.get("EMERY_JOBS") or str(os.cpu_count() or 1)
-    if not given.isdigit():
+    if not (given.isascii() and given.isdigit()):
         raise UserError(f"EMERY_JOBS={given}: not a number")
     return max(1, int(given))
 

@@ -12,7 +12,7 @@ from emery import shapes
 from emery.common import UserError, nearest
 
 OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed", *shapes.OPTIONS)
-_NUMBER = r"[+-]?\d{1,18}(?:\.\d{1,18})?"
+_NUMBER = r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?"
 
 
 def check(system, point: dict, where: str):

@@ -8,7 +8,7 @@ import re
 
 from emery.common import UserError
 
-_ZIPF = r"zipf:(\d{1,2}(?:\.\d{1,6})?|\.\d{1,6})"
+_ZIPF = r"zipf:([0-9]{1,2}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})"
 _MOST = 10**6  # frames of a burst, and of a flow; the largest weight
 # Bytes with FCS that headers and payload of an IPv6 frame need, without a VLAN tag and with one; IPv4 has room in 64.
 LEAST_IPV6 = (74, 78)
@@ -28,7 +28,7 @@ def flag(option: str) -> str:
 
 
 def _number(text: str, least: int) -> bool:
-    return bool(re.fullmatch(r"\d{1,7}", text)) and least <= int(text) <= _MOST
+    return bool(re.fullmatch(r"[0-9]{1,7}", text)) and least <= int(text) <= _MOST
 
 
 def _zipf(text: str) -> bool:
@@ -69,7 +69,7 @@ def _flow_length(text: str, flows: int) -> str:
 
 def _part(option: str):
     def parse(text: str, flows: int) -> float:
-        if not re.fullmatch(r"[01]|[01]?\.\d{1,9}", text) or float(text) > 1:
+        if not re.fullmatch(r"[01]|[01]?\.[0-9]{1,9}", text) or float(text) > 1:
             raise UserError(f"{flag(option)} {text}: write the part of the frames, 0 to 1")
         return float(text)
 

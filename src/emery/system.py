@@ -24,6 +24,8 @@ SYSTEMS = ROOT / "systems"
 # how long the longest frame is (bytes with FCS), and which options shape generated traffic (their names, or empty); and that
 # it is none at all, but live (attach.py).
 FACTS = ("size", "flows", "direction", "pcap", "routes", "longest", "shape", "live")
+# Python's own are more: 1_0, digits of any script, nan.
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,10 @@ class Parameter:
         try:
             if isinstance(self.default, bool):
                 value = {"true": True, "1": True, "false": False, "0": False}[text.lower()]
-            else:
+            elif isinstance(self.default, str) or _NUMBER.fullmatch(text):
                 value = type(self.default)(text)
+            else:
+                raise ValueError
         except (ValueError, KeyError):
             raise UserError(f"parameter {self.name}: {text!r} is not one of: {self.allowed}") from None
         self.check(value)

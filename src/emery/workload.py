@@ -119,14 +119,14 @@ def _setting(port: str) -> str:
 
 
 def _whole(text, option: str, low: int, high: int) -> int:
-    if not re.fullmatch(r"\d{1,18}", str(text)) or not low <= int(text) <= high:
+    if not re.fullmatch(r"[0-9]{1,18}", str(text)) or not low <= int(text) <= high:
         raise UserError(f"{option} {text}: not a whole number from {low} to {high}")
     return int(text)
 
 
 def parse_duration(text: str, option: str = "--duration") -> int:
     """Picoseconds of a duration like 200us."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|ms|us|ns|ps)", text)
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(s|ms|us|ns|ps)", text)
     if not match or float(match[1]) == 0:
         raise UserError(f"{option} {text}: write a number with a unit, like 200us")
     if float(match[1]) * _UNITS[match[2]] > _LONGEST:
@@ -137,7 +137,7 @@ def parse_duration(text: str, option: str = "--duration") -> int:
 def _size(text: str, largest: int) -> str:
     if text in NAMED:
         return text
-    match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text)
+    match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", text)
     if not match:
         raise UserError(f"--size {text}: write a number, a range like 64-1518, or {', '.join(NAMED)}")
     low, high = int(match[1]), int(match[2] or match[1])
@@ -147,7 +147,7 @@ def _size(text: str, largest: int) -> str:
 
 
 def _rate(text: str) -> str:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)([kMGT]?)", text)
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)([kMGT]?)", text)
     if not match or float(match[1]) == 0 or (not match[2] and float(match[1]) > 1):
         raise UserError(f"--rate {text}: write a fraction of line rate up to 1.0, or bits a second like 80G")
     return text
@@ -158,8 +158,12 @@ def _by_port(option: str, names: list[str]) -> dict:
     found = {}
     for name in names:
         port, equals, path = name.partition("=")
-        if not (equals and port.isdigit()):
+        if not (equals and port.isascii() and port.isdigit()):
             port, path = "", name
+        elif len(port) > 4:
+            raise UserError(f"--{option} {name}: there is no port {port}")
+        else:
+            port = str(int(port))
         if port in found:
             raise UserError(f"--{option} {name}: " + (f"port {port} has one already" if port else "given twice"))
         found[port] = path
@@ -182,7 +186,7 @@ def _timed(text: str, captures: dict) -> float:
     """How many times as fast as they were captured captures are played."""
     if not captures:
         raise UserError("--timed: it is for captures (--pcap)")
-    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?|\.\d{1,9}", text) or float(text) == 0:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?|\.[0-9]{1,9}", text) or float(text) == 0:
         raise UserError(f"--timed {text}: write how many times as fast, like 1 or 0.5")
     if any(x.last_ns is None for x in captures.values()):
         raise UserError(f"--timed {text}: a packet of the capture has no time stamp")

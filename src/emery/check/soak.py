@@ -45,14 +45,17 @@ def command(system, settings: list[str], options: dict) -> str:
     return f"./emery run {system.name} {' '.join(words)}"
 
 
-def soak(system, frames: int, seed: int, assertions: bool, say) -> Soak:
-    """Runs until `frames` frames have been offered. IntegrityError, with the command that shows it, at the first run that
-    fails."""
+def soak(system, frames: int, seed: int, assertions: bool, say, stay: list[str] = ()) -> Soak:
+    """Runs until `frames` frames have been offered, with the settings that are to `stay`. IntegrityError, with the command
+    that shows it, at the first run that fails."""
     if not system.soak:
         raise UserError(f"{system.name}: system.toml has no [soak] table")
+    system.values(stay)  # refuses what is none
+    given = {x.partition("=")[0] for x in stay}
     source, done = random.Random(seed), Soak()
     while done.offered < frames:
         settings, options = draw(source, system.soak, frames - done.offered)
+        settings = [x for x in settings if x.partition("=")[0] not in given] + list(stay)
         line = command(system, settings, options)
         try:
             result = run_system(system, system.values(settings), workload(system, options), assertions=assertions)

@@ -79,7 +79,7 @@ def _fuzz(arguments) -> int:
 def _soak(arguments):
     from emery.check import soak
 
-    done = soak.soak(arguments.system, arguments.frames, arguments.seed, arguments.assertions, options.note)
+    done = soak.soak(arguments.system, arguments.frames, arguments.seed, arguments.assertions, options.note, arguments.set)
     told = f"{done.runs:,} runs, {done.offered:,} frames offered, {done.delivered:,} delivered, all accounted for"
     print(f"{arguments.system.name}: {told}; {done.refused:,} draws refused; seed {arguments.seed}")
 
@@ -124,4 +124,5 @@ def add(command):
     many = number(1, 10**12)
     soak.add_argument("--frames", type=many, default=10**7, metavar="N", help="frames to offer in all (default 1e7)")
     soak.add_argument("--seed", type=number(0, 2**53), default=1, help="what is drawn follows from it (default 1)")
+    options.set_option(soak, "a parameter that is not drawn (see show)")
     soak.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")

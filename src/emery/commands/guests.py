@@ -85,7 +85,7 @@ def _line_totals(result: dict) -> str:
 
 def _seconds(text: str) -> float:
     """The type of `--for`."""
-    if not re.fullmatch(r"\d{1,7}(\.\d{1,3})?|\.\d{1,3}", text) or float(text) == 0:
+    if not re.fullmatch(r"[0-9]{1,7}(\.[0-9]{1,3})?|\.[0-9]{1,3}", text) or float(text) == 0:
         raise argparse.ArgumentTypeError(f"{text} is not a number of seconds")
     return float(text)
 

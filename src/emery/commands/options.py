@@ -68,8 +68,8 @@ def system_option(parser):
     parser.add_argument("system", type=system.load, help="a name of `list`, or a folder of your own")
 
 
-def set_option(parser):
-    parser.add_argument("--set", action="append", default=[], type=word, metavar="NAME=VALUE", help="a parameter (see show)")
+def set_option(parser, text: str = "a parameter (see show)"):
+    parser.add_argument("--set", action="append", default=[], type=word, metavar="NAME=VALUE", help=text)
 
 
 def system_with_option(parser):

@@ -114,6 +114,7 @@ struct interface {
   unsigned first_eq, eqs, first_tx_cq, tx_cqs, first_rx_cq, rx_cqs;
   struct memory tx_rings, tx_buffers, rx_rings, rx_buffers;
   struct port port[EMNIC_MAX_PORTS];
+  struct emnic_limit* limits;  // of each transmit queue; NULL: none set since the start
 };
 
 struct tally {
@@ -205,6 +206,8 @@ void fill_ring(struct emnic_rx* q);
 void deal_frames(struct emnic* d, unsigned i);
 // Of each port: what its transmit scheduler is set to besides its queues.
 void set_up_scheduler(struct emnic* device, unsigned interface);
+void tell_longest(struct emnic* device, unsigned interface);  // where queues have rate limits
+void forget_limits(struct emnic* device, unsigned interface);
 static inline uint32_t share_of(const struct emnic_scheduler* scheduler, unsigned queue) {
   return scheduler->share_count ? scheduler->shares[queue % scheduler->share_count] : 0;
 }

@@ -335,6 +335,10 @@ int emnic_unsteer(struct emnic* device, unsigned interface, unsigned port,
 // Least time between two interrupts of a vector; longest time a record waits for company. Clocks.
 int emnic_set_interrupt_interval(struct emnic* device, unsigned vector, unsigned clocks);
 int emnic_set_completion_delay(struct emnic* device, unsigned interface, unsigned clocks);
+// Rate limit of a transmit queue from now on; its bucket is full. A queue that waits by an old
+// limit hears of it within 1.05 ms. EMNIC_UNSUPPORTED where the scheduler has no limits.
+int emnic_set_limit(struct emnic* device, unsigned interface, unsigned queue,
+                    const struct emnic_limit* limit);
 
 // Counters of the device, and levels that are 0 when it holds nothing. A counter has 64 bits here,
 // 32 in the device: read it before it comes around (2^32 frames: 28 s at 148.8 M a second).

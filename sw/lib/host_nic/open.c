@@ -210,6 +210,7 @@ static int settings_of(struct emnic* d) {
     const struct emnic_interface* is = &interface->is;
     interface->max_frame = c->max_frame;
     interface->cpl_delay = c->cpl_delay;
+    forget_limits(d, i);
     for (unsigned p = 0; p < is->ports; ++p) {
       struct port* port = &interface->port[p];
       __builtin_memcpy(port->key, key, sizeof port->key);
@@ -302,6 +303,7 @@ void emnic_close(struct emnic* d) {
   emnic_stop(d);
   if (d->mastering) d->ops.bus_master(d->ops.context, 0);
   for (unsigned i = 0; i < d->interfaces && i < EMNIC_MAX_INTERFACES; ++i) {
+    forget_limits(d, i);
     for (unsigned p = 0; p < EMNIC_MAX_PORTS; ++p) {
       own_give(d, d->interface[i].port[p].rss);
       forget_flows(d, i, p);

@@ -219,6 +219,7 @@ int emnic_set_max_frame(struct emnic* d, unsigned i, unsigned bytes) {
   interface->max_frame = bytes;
   for (unsigned p = 0; p < interface->is.ports; ++p)
     reg_write(d, port_regs(d, i, p) + PORT_REG(max_frame), bytes);
+  tell_longest(d, i);
   return 0;
 }
 

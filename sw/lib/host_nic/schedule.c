@@ -3,7 +3,7 @@
 #include "clock.h"
 #include "device.h"
 
-enum { FCS = 4 };
+enum { FCS = 4, MOST_BURST = (1 << 20) - 1 };
 
 // Clocks a byte in 2^-20 clocks, to the nearest; what does not fit is the slowest rate there is.
 static uint32_t period_of(uint32_t core_khz, uint64_t bits) {
@@ -12,29 +12,69 @@ static uint32_t period_of(uint32_t core_khz, uint64_t bits) {
   return period > UINT32_MAX ? UINT32_MAX : period == 0 ? 1 : (uint32_t)period;
 }
 
-static void set_up_limits(struct emnic* d, unsigned i) {
+// The limit of a queue: set since the start, or as emnic_start was told; NULL: there are none.
+static const struct emnic_limit* limit_of(const struct emnic* d, unsigned i, unsigned n) {
   const struct emnic_scheduler* s = &d->config.scheduler;
-  const unsigned ports = d->interface[i].is.ports;
-  for (unsigned n = 0; s->limit_count && n < d->config.tx_queues; ++n) {
-    const struct emnic_limit* limit = &s->limits[n % s->limit_count];
-    const uint32_t at = d->interface[i].is.registers +
-                        (uint32_t)offsetof(nic_interface_map__stride800000_t, limit) +
-                        n % ports * (uint32_t)sizeof(((nic_interface_map__stride800000_t*)0)->limit[0]) +
-                        n * (uint32_t)sizeof(sched_limit_regs_t);
-    reg_write(d, at + (uint32_t)offsetof(sched_limit_regs_t, burst), limit->burst);
-    reg_write(d, at + (uint32_t)offsetof(sched_limit_regs_t, period),
-              period_of(emnic_core_khz(d), limit->bits));
+  if (d->interface[i].limits) return &d->interface[i].limits[n];
+  return s->limit_count ? &s->limits[n % s->limit_count] : NULL;
+}
+
+static void write_limit(struct emnic* d, unsigned i, unsigned n, const struct emnic_limit* limit) {
+  const uint32_t at =
+      d->interface[i].is.registers + (uint32_t)offsetof(nic_interface_map__stride800000_t, limit) +
+      n % d->interface[i].is.ports *
+          (uint32_t)sizeof(((nic_interface_map__stride800000_t*)0)->limit[0]) +
+      n * (uint32_t)sizeof(sched_limit_regs_t);
+  reg_write(d, at + (uint32_t)offsetof(sched_limit_regs_t, burst), limit->burst);
+  reg_write(d, at + (uint32_t)offsetof(sched_limit_regs_t, period),
+            period_of(emnic_core_khz(d), limit->bits));
+}
+
+static uint32_t scheduler_regs(const struct emnic* d, unsigned i, unsigned p) {
+  return d->interface[i].is.registers +
+         (uint32_t)offsetof(nic_interface_map__stride800000_t, sched_own) +
+         p * (uint32_t)sizeof(nic_sched_map_t);
+}
+
+void tell_longest(struct emnic* d, unsigned i) {
+  for (unsigned p = 0; limit_of(d, i, 0) && p < d->interface[i].is.ports; ++p)
+    reg_write(d, scheduler_regs(d, i, p) + SCHEDULER_REG(longest),
+              d->interface[i].max_frame + FCS);
+}
+
+int emnic_set_limit(struct emnic* d, unsigned i, unsigned n, const struct emnic_limit* limit) {
+  if (i >= d->interfaces || !d->started) return EMNIC_NOT_FOUND;
+  struct interface* interface = &d->interface[i];
+  if (n >= d->config.tx_queues) return EMNIC_BAD_QUEUES;
+  if (!d->config.scheduler.own_registers ||
+      reg_read(d, scheduler_regs(d, i, 0) + SCHEDULER_REG(kind)) != SchedRate)
+    return EMNIC_UNSUPPORTED;
+  if (limit->burst > MOST_BURST) return EMNIC_BAD_BURST;
+  if (!interface->limits) {
+    const int first = !limit_of(d, i, 0);
+    struct emnic_limit* limits =
+        (struct emnic_limit*)own_get(d, d->config.tx_queues * sizeof *limits);
+    if (!limits) return EMNIC_NO_MEMORY;
+    for (unsigned q = 0; limit_of(d, i, q) && q < d->config.tx_queues; ++q)
+      limits[q] = *limit_of(d, i, q);
+    interface->limits = limits;
+    if (first) tell_longest(d, i);
   }
+  interface->limits[n] = *limit;
+  write_limit(d, i, n, limit);
+  return 0;
+}
+
+void forget_limits(struct emnic* d, unsigned i) {
+  own_give(d, d->interface[i].limits);
+  d->interface[i].limits = NULL;
 }
 
 void set_up_scheduler(struct emnic* d, unsigned i) {
   const struct emnic_scheduler* s = &d->config.scheduler;
   for (unsigned p = 0; s->own_registers && p < d->interface[i].is.ports; ++p) {
-    const uint32_t at = d->interface[i].is.registers +
-                        (uint32_t)offsetof(nic_interface_map__stride800000_t, sched_own) +
-                        p * (uint32_t)sizeof(nic_sched_map_t);
+    const uint32_t at = scheduler_regs(d, i, p);
     reg_write(d, at + SCHEDULER_REG(window), s->window);
-    if (s->limit_count) reg_write(d, at + SCHEDULER_REG(longest), d->config.max_frame + FCS);
     if (s->slot_count == 0) continue;
     for (unsigned n = 0; n < s->slot_count; ++n) {
       const uint32_t slot = at + (uint32_t)offsetof(nic_sched_map_t, slot) +
@@ -48,5 +88,7 @@ void set_up_scheduler(struct emnic* d, unsigned i) {
     reg_write(d, at + SCHEDULER_REG(close_lead), s->close_ns);
     reg_write(d, at + SCHEDULER_REG(tdma), 1 | (s->slot_count - 1) << NIC_SCHED_REGS__TDMA__LAST_bp);
   }
-  set_up_limits(d, i);
+  tell_longest(d, i);
+  for (unsigned n = 0; limit_of(d, i, n) && n < d->config.tx_queues; ++n)
+    write_limit(d, i, n, limit_of(d, i, n));
 }

@@ -6,6 +6,7 @@
 
 #include "../clock.h"
 #include "fake_nic.h"
+#include "limits_test.h"
 #include "ptp_test.h"
 #include "queue_formats.h"
 
@@ -85,8 +86,8 @@ static void test_refusals(void) {
   REFUSED(max_frame, 9019, EMNIC_BAD_FRAME)
   c.rx_stream = 1;
   REFUSED(rx_ring, 64, EMNIC_SHORT_RING)
-  for (int code = -17; code <= 0; ++code) CHECK(strcmp(emnic_error(code), "unknown error") != 0);
-  CHECK(strcmp(emnic_error(-18), "unknown error") == 0);
+  for (int code = -18; code <= 0; ++code) CHECK(strcmp(emnic_error(code), "unknown error") != 0);
+  CHECK(strcmp(emnic_error(-19), "unknown error") == 0);
   emnic_close(device);
   fake_power_off(&nic);
 }
@@ -693,6 +694,7 @@ int main(void) {
   test_checksums();
   test_clock();
   test_ptp();
+  test_limits(plain());
   test_no_memory();
   CHECK(events > 0);
   printf("PASS\n");
