@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
-from emery.make import cache, formats, own_rtl, registers, toolchain
+from emery.make import cache, formats, own_rtl, registers, toolchain, word_runs
 from emery.make.formats import package_files
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
@@ -24,6 +24,7 @@ _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
 _BATCH_BYTES = 2_000_000
 _BENCH = ["-Wno-INITIALDLY", "-Wno-ZERODLY", "-Wno-SPLITVAR"]  # delays and names inside blocks: a test bench may
 _FST = ROOT / "bench" / "sim" / "fst"  # headers of the libraries that write FST
+_LAZY = "-DEMERY_LAZY"  # logic is worked out where it matters only (rtl/base/stream.svh); what checks hardware sees all of it
 _TEST_MAIN = ROOT / "rtl" / "base" / "tb_main.cpp"
 
 
@@ -80,7 +81,7 @@ def rtl_digest(rtl: Rtl) -> str:
     content = sorted((x.name, cache.file_digest(x)) for x in files)
     # Generated files lie in the cache, under a name that says their content: leave the place of the cache out.
     arguments = [x.replace(str(cache_dir()), "") for x in rtl.arguments()]
-    return cache.digest("verilated", 3, toolchain.verilator_version(), arguments, content)
+    return cache.digest("verilated", 5, toolchain.verilator_version(), arguments, content)
 
 
 def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
@@ -89,8 +90,11 @@ def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
     def make(out: Path):
         if progress:
             progress.say("verilating")
-        (out / "verilator.log").write_text(toolchain.run_verilator([*rtl.arguments(), "--Mdir", str(out)]))
+        words = [*rtl.arguments(), _LAZY, "--Mdir", str(out)]
+        (out / "verilator.log").write_text(toolchain.run_verilator(words))
         _drop_orders(out)
+        if not rtl.stand_alone:
+            word_runs.join(out)
         if rtl.stand_alone:
             (out / f"V{rtl.top}__main.cpp").write_text(_test_main(out, rtl.top))
         _batch(out, rtl.stand_alone)
