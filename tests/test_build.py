@@ -19,7 +19,7 @@ import pytest
 from emery import common, system
 from emery.check import area
 from emery.common import ROOT, UserError
-from emery.make import build, cache, registers, toolchain
+from emery.make import build, cache, registers, toolchain, word_runs
 
 TINY = """module tiny_tb #(parameter int N = 3) (); initial begin $display("N=%0d", N); $finish; end endmodule\n"""
 
@@ -143,6 +143,47 @@ def test_an_object_follows_what_it_includes(own_cache, tmp_path):
     assert build.compile_all([unit]) == first
     (tmp_path / "b.hpp").write_text("inline int f() { return 2222; }\n")
     assert build.compile_all([unit]) != first
+
+
+def _words(pattern: str, places, indent: int = 4) -> str:
+    return "".join(" " * indent + pattern.format(i, i + 1, f"0x{i:08x}") + "\n" for i in places)
+
+
+def _one_by_one(text: str) -> str:
+    """Joined copies as single statements again."""
+
+    def words(found) -> str:
+        indent, count, to, at, source, place = found.groups()
+        steps = range(int(count))
+        return "".join(f"{indent}{to}[{int(at, 0) + i}U] = {source}[{int(place, 0) + i}U];\n" for i in steps)
+
+    return re.sub(r"(?m)^( +)emery_copy<(\d+)>\((.*)\[(\w+)U\], (.*)\[(\w+)U\]\);\n", words, text)
+
+
+def test_words_copied_one_by_one_are_copied_at_once():
+    plain = _words("vlSelfRef.a[{0}U] = vlSymsp->TOP__b.data[{1}U];", range(9))
+    assert word_runs.joined(plain) == "    emery_copy<9>(vlSelfRef.a[0U], vlSymsp->TOP__b.data[1U]);\n"
+    ram = _words("vlSelfRef.head_q[{0}U] = vlSelfRef.mem[vlSelfRef.at][{0}U];", range(4), 8)
+    assert word_runs.joined(ram) == "        emery_copy<4>(vlSelfRef.head_q[0U], vlSelfRef.mem[vlSelfRef.at][0U]);\n"
+    two = plain + ram + plain
+    assert word_runs.joined(two).count("emery_copy") == 3 and _one_by_one(word_runs.joined(two)) == two
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _words("vlSelfRef.a[{0}U] = vlSelfRef.b[{0}U];", range(3)),  # too short
+        _words("vlSelfRef.a[{0}U] = vlSelfRef.a[{1}U];", range(8)),  # a word of its own
+        _words("vlSelfRef.a[{0}U] = vlSelfRef.b[3U];", range(8)),
+        _words("vlSelfRef.a[{0}U] = (vlSelfRef.b[{0}U] | vlSelfRef.c[{0}U]);", range(8)),
+        _words("vlSelfRef.a[{0}U] = (vlSelfRef.c ? vlSelfRef.b[{0}U] : 0U);", range(8)),
+        _words("vlSelfRef.a[{0}U] = vlSelfRef.b[{0}U];", [0, 1, 2, 4, 5, 6]),
+        _words("vlSelfRef.a[{0}U] = vlSelfRef.b[{0}U];", range(3))
+        + _words("vlSelfRef.a[{0}U] = vlSelfRef.b[{0}U];", range(3, 6), 8),
+    ],
+)
+def test_other_words_stay_as_they_are(text):
+    assert word_runs.joined(text) == text
 
 
 def test_errors_name_the_place(own_cache, tmp_path):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Round-robin arbiter: `N` streams into one.
 ///
 /// The input after the last one served has the highest priority, so a waiting input is served after at most N-1 others.
@@ -22,7 +23,7 @@ module arb_rr #(
 
   for (genvar i = 0; i < N; i++) begin : g_in
     assign valid[i] = in[i].valid;
-    assign data[i] = in[i].data;
+    `WHILE(valid[i], data[i], in[i].data)
     assign in[i].ready = out.ready && index_o == IndexW'(i);
   end
 

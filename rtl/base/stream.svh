@@ -23,4 +23,17 @@
 `define SPILL(type_, name, source, sink) \
   spill_reg #(.T(type_)) name (.clk_i, .rst_i, .in(source), .out(sink));
 
+/// Around all of a process of combinational logic: an `if` that holds while its result matters, which it does not decide. A simulation
+/// (EMERY_LAZY) works it out then, and not where nothing moves, which is most of the time for most of a design; otherwise it keeps
+/// what it was. To all else there is no condition, and no latch.
+`ifdef EMERY_LAZY
+`define WORTH(cond) (cond)
+`else
+`define WORTH(cond) 1'b1
+`endif
+/// `target` is `value`, which matters while `cond` holds.
+`define WHILE(cond, target, value) always_comb if (`WORTH(cond)) target = value;
+/// `value` is what `stream` carries; its `valid` does not depend on it.
+`define STREAM_DATA(stream, value) `WHILE(stream.valid, stream.data, value)
+
 `endif

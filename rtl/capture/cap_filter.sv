@@ -33,7 +33,7 @@ module cap_filter
     l3 = '0;
     v4 = 1'b0;
     if (first) begin
-      frame = {<<8{beat_i.data[511:0]}};
+      frame = network_order(beat_i.data[511:0]);
       if (frame[415-:16] == 16'h8100 || frame[415-:16] == 16'h88a8) begin
         l3 = frame[367-:208];
         v4 = frame[383-:16] == 16'h0800;

@@ -23,7 +23,6 @@ package cap_pkg;
 
   /// One beat of a whole packet; the note comes with the first one and stays.
   typedef struct packed {
-    logic [8*BeatBytes-1:0] data;
     logic [7:0]             len;     // of this beat
     logic                   sop;
     logic                   eop;
@@ -32,16 +31,17 @@ package cap_pkg;
     cap_ring_t              ring;
     logic [23:0]            hash;
     logic [47:0]            stamp;
+    logic [8*BeatBytes-1:0] data;
   } beat_t;
 
   /// One beat of a record on its way to the packer: full, but the last one.
   typedef struct packed {
-    logic [8*BeatBytes-1:0] data;
     logic [4:0]             words;   // of 8 bytes
     logic                   sop;
     logic                   eop;
     logic [LenW-1:0]        record;  // bytes of the record; with sop, as ring
     cap_ring_t              ring;
+    logic [8*BeatBytes-1:0] data;
   } record_beat_t;
 
   /// A progress entry.

@@ -64,12 +64,12 @@ package engine_pkg;
 
   /// A unit out of the packet RAM: of a packet, or of a piece of a stream queue's turn.
   typedef struct packed {
-    eth_pkg::wide_beat_t beat;    // of a piece: sop and eop are its own, len counts from the unit's first byte on
     eth_pkg::tx_csum_t csum;
     logic stream;
     logic [2:0] from;  // of a turn's first unit: 16 bytes that are not its own
     logic ends;  // the turn
     logic fail;  // the piece could not be read
+    eth_pkg::wide_beat_t beat;  // of a piece: sop and eop are its own, len counts from the unit's first byte on
   } tx_unit_t;
 
   /// What has become of a piece: frames that left until then, modulo 256; the turn cannot be used further.

@@ -125,19 +125,11 @@ module rx_engine
   assign wait_out.ready = step && done;
   assign dma_in.valid = step && issue && !moves;
   assign part_in.valid = step && issue && moves;
-  assign part_in.data = '{
-          queue: d.queue,
-          place: d.desc.addr[63:4],
-          row: m.addr[RamAddrW-1:UnitLaneW],
-          dws: both[7:2]
-      };
-  assign dma_in.data = '{
-          host_addr: stream ? {d.desc.addr[63:2] - 62'(words), 2'b00} : d.desc.addr,
-          sel: Sel,
-          ram_addr: m.addr + ram_addr_t'(written_q),
-          len: stream ? 16'(both) : 16'(piece),
-          relaxed: !stream
-      };
+  `STREAM_DATA(part_in, '{queue: d.queue, place: d.desc.addr[63:4], row: m.addr[RamAddrW-1:
+                                                                      UnitLaneW], dws: both[7:2]})
+  `STREAM_DATA(dma_in, '{host_addr: stream ? {d.desc.addr[63:2] - 62'(words), 2'b00} : d.desc.addr,
+                       sel: Sel, ram_addr: m.addr + ram_addr_t'(written_q),
+                       len: stream ? 16'(both) : 16'(piece), relaxed: !stream})
   assign flight_in.valid = step && done;
   always_comb begin
     flight_in.data = '{
@@ -219,7 +211,7 @@ module rx_engine
     cpl.error = f.fate != Whole || final_code != ErrNone;
     cpl.queue = f.queue;
   end
-  assign record_in.data = '{cq: f.cq, record: cpl};
+  `STREAM_DATA(record_in, '{cq: f.cq, record: cpl})
 
   always_ff @(posedge clk_i) begin
     moved_q <= moved;

@@ -202,11 +202,13 @@ module tx_cut
   // ---- The beat: from place `start` on, of this row and the next.
   ram_row_t turned;
   logic [2*Segs-1:0][SegW-1:0] both;
-  assign both = {b_data_q, a_data_q};
   always_comb begin
-    for (int i = 0; i < Segs; i++) begin
-      turned[i] = both[i+Full];
-      for (int s = 1; s < Full; s++) if (start[2:0] == 3'(s)) turned[i] = both[i+s];
+    if (`WORTH(emit)) begin
+      both = {b_data_q, a_data_q};
+      for (int i = 0; i < Segs; i++) begin
+        turned[i] = both[i+Full];
+        for (int s = 1; s < Full; s++) if (start[2:0] == 3'(s)) turned[i] = both[i+s];
+      end
     end
   end
   assign out_ready = !out_valid_q || frame.ready;
@@ -220,13 +222,15 @@ module tx_cut
       end
     end else if (out_ready) begin
       out_valid_q <= emit;
-      out_q <= '{
-          data: turned,
-          len: !last ? 8'(UnitBytes) : in_body ? left_q[7:0] : head.len[7:0],
-          sop: !in_body,
-          eop: ends_frame,
-          err: cut_off
-      };
+      if (`WORTH(emit)) begin
+        out_q <= '{
+            data: turned,
+            len: !last ? 8'(UnitBytes) : in_body ? left_q[7:0] : head.len[7:0],
+            sop: !in_body,
+            eop: ends_frame,
+            err: cut_off
+        };
+      end
       if (emit && !in_body)
         csum_q <= '{enable: head.csum_enable, start: head.csum_start, offset: head.csum_offset};
     end
@@ -234,7 +238,7 @@ module tx_cut
   end
 
   assign frame.valid = (out_valid_q && !check_q) || (idle && in.valid && !unit.stream);
-  assign frame.data = out_valid_q ? out_q : unit.beat;
+  `STREAM_DATA(frame, out_valid_q ? out_q : unit.beat)
   assign csum_o = out_valid_q ? csum_q : unit.csum;
 
   // ---- Tokens, a clock after the row's last beat, when that was seen to be whole.

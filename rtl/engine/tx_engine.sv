@@ -223,31 +223,16 @@ module tx_engine
   // A packet that is to be dropped needs neither room nor a request.
   assign step = seg_full_q && packet_in.ready && (!seg_q.issue || (room && dma_in.ready && answer_room));
   assign dma_in.valid = step && seg_q.issue;
-  assign dma_in.data = '{
-          host_addr: seg_q.addr,
-          sel: Sel,
-          ram_addr: ram_addr_t'({start_q, UnitLaneW'(0)}) + ram_addr_t'(seg_q.at),
-          len: seg_q.len,
-          relaxed: 1'b1
-      };
+  `STREAM_DATA(dma_in, '{host_addr: seg_q.addr, sel: Sel,
+                       ram_addr: ram_addr_t'({start_q, UnitLaneW'(0)}) + ram_addr_t'(seg_q.at),
+                       len: seg_q.len, relaxed: 1'b1})
   assign packet_in.valid = step && seg_q.last;
-  assign packet_in.data = '{
-          queue: seg_q.queue,
-          cq: seg_q.cq,
-          len: (seg_q.total > 19'h3fff) ? 14'h3fff : seg_q.total[13:0],
-          code: seg_q.code,
-          requests: seg_requests_q,
-          start: start_q,
-          taken: seg_units_q,
-          inlined: seg_q.inlined,
-          entry: seg_q.entry,
-          stream: seg_q.stream,
-          ends: seg_q.ends,
-          granules: seg_q.len[12:4],
-          index: seg_q.index,
-          from : seg_q.at[6:4],
-          csum: seg_q.csum
-      };
+  `STREAM_DATA(packet_in, '{queue: seg_q.queue, cq: seg_q.cq, len: (seg_q.total > 19'h3fff) ?
+                                                                14'h3fff : seg_q.total[13:0],
+                          code: seg_q.code, requests: seg_requests_q, start: start_q,
+                          taken: seg_units_q, inlined: seg_q.inlined, entry: seg_q.entry,
+                          stream: seg_q.stream, ends: seg_q.ends, granules: seg_q.len[12:4],
+                          index: seg_q.index, from : seg_q.at[6:4], csum: seg_q.csum})
 
   // Units come back as beats are read, and all at once for a failed packet.
   always_ff @(posedge clk_i) begin

@@ -72,7 +72,7 @@ module tx_finish
           queue: head.data.queue
       };
   assign record_in.valid = finish;
-  assign record_in.data = '{cq: head.data.cq, record: cpl};
+  `STREAM_DATA(record_in, '{cq: head.data.cq, record: cpl})
   assign commit_in.valid = finish;
   assign commit_in.data = '{queue: head.data.queue, count: stream ? head.data.granules : 9'd1};
   assign sent_in.valid = finish && (!stream || head.data.ends);

@@ -97,20 +97,9 @@ module tx_readout
   logic [$clog2(Depth+1)-1:0] held;
   assign mark = mark_q[RamReadLatency-1];
   assign out_in.valid = valid_q[RamReadLatency-1];
-  assign out_in.data = '{
-          beat: '{
-              data: mark.inlined ? pushed : rdata,
-              len: mark.len,
-              sop: mark.sop,
-              eop: mark.eop,
-              err: 1'b0
-          },
-          csum: mark.csum,
-          stream: mark.stream,
-          from : mark.from,
-          ends: mark.ends,
-          fail: mark.fail
-      };
+  `STREAM_DATA(out_in, '{beat: '{data: mark.inlined ? pushed : rdata, len: mark.len,
+                         sop: mark.sop, eop: mark.eop, err: 1'b0}, csum: mark.csum,
+                       stream: mark.stream, from : mark.from, ends: mark.ends, fail: mark.fail})
   fifo #(
       .T(tx_unit_t),
       .Depth(Depth)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Beats of a frame side by side, two in one of twice the width, each with the time of its first byte.
 ///
 /// For a stream that cannot wait: a beat is taken in every clock, a wide one comes out with its second half, or with the frame's
@@ -30,13 +31,9 @@ module beat_widen
   ptp_time_t time_q;
 
   assign valid_o = valid_i && (half_q || beat_i.eop);
-  assign beat_o = '{
-          data: {beat_i.data, half_q ? data_q : beat_i.data},
-          len: half_q ? LenW'(HalfBits / 8) + LenW'(beat_i.len) : LenW'(beat_i.len),
-          sop: half_q ? sop_q : beat_i.sop,
-          eop: beat_i.eop,
-          err: beat_i.err
-      };
+  `WHILE(valid_o, beat_o, '{data: {beat_i.data, half_q ? data_q : beat_i.data},
+                          len: half_q ? LenW'(HalfBits / 8) + LenW'(beat_i.len) : LenW'(beat_i.len
+                          ), sop: half_q ? sop_q : beat_i.sop, eop: beat_i.eop, err: beat_i.err})
   assign time_o = half_q ? time_q : time_i;
 
   always_ff @(posedge clk_i) begin

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 `include "assert.svh"
 /// Frames from a CMAC hard block into the core clock domain, with the time stamps that the block took.
 ///
@@ -30,12 +31,14 @@ module cmac_rx
            stream_if.src         stamp,        // ptp_time_t
     output mac_rx_count_t        count_o
 );
-  // Bytes in a beat: which lane is the last one.
+  // Bytes in a beat: which lane is the last one. A bit of their number is in the numbers of these lanes.
+  function automatic logic [FrameBeatBytes-1:0] lanes_with(int bit_of_number);
+    for (int i = 0; i < FrameBeatBytes; i++) lanes_with[i] = 1'((i + 1) >> bit_of_number);
+  endfunction
   function automatic logic [6:0] bytes(logic [FrameBeatBytes-1:0] keep);
-    bytes = '0;
-    for (int i = 0; i < FrameBeatBytes; i++) begin
-      if (keep[i] && (i == FrameBeatBytes - 1 || !keep[i+1])) bytes |= 7'(i + 1);
-    end
+    logic [FrameBeatBytes-1:0] last;
+    last = keep & ~(keep >> 1);
+    for (int n = 0; n < 7; n++) bytes[n] = |(last & lanes_with(n));
   endfunction
 
   ptp_time_t mac_time;
@@ -70,6 +73,9 @@ module cmac_rx
   end
   wire unused = &{1'b0, rx_stamp_i[$bits(cmac_time_t)-1:TimeW]};
 
+  frame_beat_t beat;
+  `WHILE(valid_q, beat, '{data: data_q, len: bytes(keep_q), sop: sop_q, eop: last_q, err:
+                                                                                         user_q})
   mac_rx #(
       .Wide(Wide),
       .Depth(Depth),
@@ -78,7 +84,7 @@ module cmac_rx
       .mac_clk_i,
       .mac_rst_i,
       .rx_valid_i(valid_q),
-      .rx_i('{data: data_q, len: bytes(keep_q), sop: sop_q, eop: last_q, err: user_q}),
+      .rx_i(beat),
       .time_i(stamp_q),
       .clk_i,
       .rst_i,

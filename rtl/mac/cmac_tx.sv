@@ -74,17 +74,11 @@ module cmac_tx
       .tx_ready_i(tx_tready_i),
       .tx_o(beat)
   );
-  logic [FrameBeatBytes-1:0] keep;
-  always_comb begin
-    for (int i = 0; i < FrameBeatBytes; i++) keep[i] = beat.len > 7'(i);
-  end
-  assign tx_o = '{
-          tvalid: valid,
-          tdata: beat.data,
-          tkeep: keep,
-          tlast: beat.eop,
-          tuser: beat.eop && beat.err
-      };
+  assign tx_o.tvalid = valid;
+  assign tx_o.tdata  = beat.data;
+  assign tx_o.tkeep  = ~({FrameBeatBytes{1'b1}} << beat.len);
+  assign tx_o.tlast  = beat.eop;
+  assign tx_o.tuser  = beat.eop && beat.err;
   wire unused = &{1'b0, tstamp_i[$bits(cmac_time_t)-1:TimeW]};
 
   `ASSERT(OfferIsStill, valid && !tx_tready_i |=> $stable(beat), mac_clk_i, mac_rst_i)

@@ -104,9 +104,12 @@ module mac_rx
 
   always_comb begin
     cross_in.valid = 1'b0;
-    cross_in.data.kind = Part;
-    cross_in.data.stamp = beat_time[StampW-1:0];
-    cross_in.data.beat = beat;
+    cross_in.data  = 'x;
+    if (`WORTH(valid || mac_rst_i || lost_q != '0)) begin
+      cross_in.data.kind  = Part;
+      cross_in.data.stamp = beat_time[StampW-1:0];
+      cross_in.data.beat  = beat;
+    end
     skip_d = skip_q;
     lost_d = lost_q;
     if (mac_rst_i) begin
@@ -177,13 +180,10 @@ module mac_rx
   wire hidden = head.kind == Lost || headless || (RemovesRunts && runt);
 
   assign frame.valid = cross_out.valid && !hidden && (!head.beat.sop || stamp_ready);
-  assign frame.data = '{
-          data: head.beat.data,
-          len: head.beat.len,
-          sop: head.beat.sop,
-          eop: head.beat.eop || cut || oversize,
-          err: cut || oversize || runt || (head.beat.eop && head.beat.err)
-      };
+  wire eop = head.beat.eop || cut || oversize;
+  wire err = cut || oversize || runt || (head.beat.eop && head.beat.err);
+  `STREAM_DATA(frame, '{data: head.beat.data, len: head.beat.len, sop: head.beat.sop, eop: eop,
+                      err: err})
   assign cross_out.ready = hidden || (frame.ready && (!head.beat.sop || stamp_ready));
 
   wire pop = cross_out.valid && cross_out.ready;
@@ -195,11 +195,11 @@ module mac_rx
 
   always_comb begin
     count_d = '0;
-    if (frame.data.eop && (moved || (pop && runt && !headless))) begin
+    if (eop && (moved || (pop && runt && !headless))) begin
       if (cut) count_d.fifo_full = 1'b1;
       else if (oversize) count_d.oversize = 1'b1;
       else if (runt) count_d.runt = 1'b1;
-      else if (frame.data.err) count_d.bad_fcs = 1'b1;
+      else if (err) count_d.bad_fcs = 1'b1;
       else count_d.good = 1'b1;
     end
     if (report_lost) count_d.fifo_full = 1'b1;
@@ -207,8 +207,8 @@ module mac_rx
 
   always_ff @(posedge clk_i) begin
     count_o <= count_d;
-    if (moved) beats_q <= frame.data.eop ? '0 : beats_q + 1'b1;
-    if (moved) closed_q <= frame.data.eop;
+    if (moved) beats_q <= eop ? '0 : beats_q + 1'b1;
+    if (moved) closed_q <= eop;
     unreported_q <= unreported_q - 16'(report_lost) + (news ? head.beat.data[15:0] : 16'd0);
     if (rst_i) begin
       count_o <= '0;

@@ -76,19 +76,21 @@ module mac_tx
   assign cross_in.valid = padding_q || (frame.valid && !rst_i);
   assign frame.ready = !padding_q && cross_in.ready;
   always_comb begin
-    cross_in.data = beat;
-    if (padding_q) begin
-      cross_in.data = '0;
-    end else if (pads) begin
-      // What lies behind the frame's end is not for the wire.
-      for (int i = 0; i < PadBytes; i++) begin
-        if (LenW'(i) >= beat.len) cross_in.data.data[8*i+:8] = '0;
+    if (`WORTH(padding_q || frame.valid)) begin
+      cross_in.data = beat;
+      if (padding_q) begin
+        cross_in.data = '0;
+      end else if (pads) begin
+        // What lies behind the frame's end is not for the wire.
+        for (int i = 0; i < PadBytes; i++) begin
+          if (LenW'(i) >= beat.len) cross_in.data.data[8*i+:8] = '0;
+        end
       end
-    end
-    if (padding_q || pads) begin
-      cross_in.data.len = at_last ? LastLen : LenW'(BeatBytes);
-      cross_in.data.eop = at_last || past;
-      cross_in.data.err = (at_last || past) && (padding_q ? err_q : beat.err);
+      if (padding_q || pads) begin
+        cross_in.data.len = at_last ? LastLen : LenW'(BeatBytes);
+        cross_in.data.eop = at_last || past;
+        cross_in.data.err = (at_last || past) && (padding_q ? err_q : beat.err);
+      end
     end
   end
 

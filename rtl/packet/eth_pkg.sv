@@ -10,34 +10,44 @@ package eth_pkg;
   typedef logic [TimeW-1:0] ptp_time_t;
   localparam logic [15:0] PtpType = 16'h88f7;  // EtherType of IEEE 1588 over Ethernet
 
-  /// One beat of a frame. All beats but the last are full; the first byte is in the lowest lane.
+  /// One beat of a frame. All beats but the last are full; the first byte is in the lowest lane. Here as in all wide structs data comes
+  /// last, from bit 0 on: simulators take a struct as 32-bit words, and would shift data that begins elsewhere at each use.
   typedef struct packed {
-    logic [8*FrameBeatBytes-1:0] data;
     logic [6:0] len;  // valid bytes, 1 ... 64
     logic sop;
     logic eop;
     logic err;  // with eop: the frame is bad (FCS error on receive, abort on transmit)
+    logic [8*FrameBeatBytes-1:0] data;
   } frame_beat_t;
+
+  /// A beat's bytes in network order, the first one in the highest lane. By words of 32 bits: Verilator goes through `{<<8{}}` bit by bit.
+  function automatic logic [8*FrameBeatBytes-1:0] network_order(logic [8*FrameBeatBytes-1:0] data);
+    for (int w = 0; w < FrameBeatBytes / 4; w++) begin
+      network_order[8*FrameBeatBytes-1-32*w-:32] = {
+        data[32*w+:8], data[32*w+8+:8], data[32*w+16+:8], data[32*w+24+:8]
+      };
+    end
+  endfunction
 
   localparam int WideBeatBytes = 2 * FrameBeatBytes;
 
   /// The same in the core clock where every size is to pass at line rate: one frame starts a beat, so at 250 MHz beats of 64 bytes
   /// carry 125 M frames a second of 65 bytes, these 250 M.
   typedef struct packed {
-    logic [8*WideBeatBytes-1:0] data;
     logic [7:0] len;  // valid bytes, 1 ... 128
     logic sop;
     logic eop;
     logic err;
+    logic [8*WideBeatBytes-1:0] data;
   } wide_beat_t;
 
   /// The same in 64-bit words: of a 1G port after its MAC.
   typedef struct packed {
-    logic [63:0] data;
     logic [3:0] len;  // valid bytes, 1 ... 8
     logic sop;
     logic eop;
     logic err;
+    logic [63:0] data;
   } word_beat_t;
 
   /// The 8-bit MAC stream of a 1G port at 125 MHz.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Exact-match steering (n-tuple filters, flow director): the receive queue of each flow that the host has put into the table.
 ///
 /// A flow is what rx_hash hashes, addresses and ports, compared bit by bit. The table has two ways of `Entries` / 2 places. A flow
@@ -126,10 +127,8 @@ module flow_table
           .raddr_i(found_i.hash[16*w+:PlaceW]),
           .rdata_o(entry)
       );
-      assign in_way[w] = '{
-              hit: entry.valid && clean_q && entry.flow == flow_q,
-              queue: entry.queue
-          };
+      `WHILE(valid_q, in_way[w],
+             '{hit: entry.valid && clean_q && entry.flow == flow_q, queue: entry.queue})
     end
 
     always_ff @(posedge clk_i) begin

@@ -63,7 +63,7 @@ module rx_hash
     kind = '0;
     fields = '0;
     if (first) begin
-      frame = {<<8{beat_i.data[511:0]}};
+      frame = network_order(beat_i.data[511:0]);
       if (!is_tag(frame[415-:16])) begin
         ether_type = frame[415-:16];
         l3 = frame[399-:400];

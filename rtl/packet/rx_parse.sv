@@ -50,7 +50,7 @@ module rx_parse
 
   `STREAM(wide_beat_t, held)
   assign held.valid = frame_in.valid && open;
-  assign held.data = beat;
+  `STREAM_DATA(held, beat)
   assign frame_in.ready = held.ready && open;
   `FIFO(wide_beat_t, Depth, i_beats, held, frame_out)
 

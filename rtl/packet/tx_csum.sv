@@ -116,13 +116,15 @@ module tx_csum
   wire [9:0] low_place = 10'(token.place) + 10'd1;
   assign token = token_out.data;
   always_comb begin
-    beat_out = held.data;
-    if (frame_out.valid && token.enable) begin
-      if ({1'b0, token.place[8:LaneW]} == out_index_q && {1'b0, token.place[LaneW-1:0]} < beat_out.len) begin
-        beat_out.data[8*token.place[LaneW-1:0]+:8] = token.value[15:8];
-      end
-      if (low_place[9:LaneW] == out_index_q && {1'b0, low_place[LaneW-1:0]} < beat_out.len) begin
-        beat_out.data[8*low_place[LaneW-1:0]+:8] = token.value[7:0];
+    if (`WORTH(frame_out.valid)) begin
+      beat_out = held.data;
+      if (token.enable) begin
+        if ({1'b0, token.place[8:LaneW]} == out_index_q && {1'b0, token.place[LaneW-1:0]} < beat_out.len) begin
+          beat_out.data[8*token.place[LaneW-1:0]+:8] = token.value[15:8];
+        end
+        if (low_place[9:LaneW] == out_index_q && {1'b0, low_place[LaneW-1:0]} < beat_out.len) begin
+          beat_out.data[8*low_place[LaneW-1:0]+:8] = token.value[7:0];
+        end
       end
     end
   end

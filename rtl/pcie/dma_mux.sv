@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 `include "assert.svh"
 /// Combines the DMA requests of `N` clients (host-nic paper, section II-E: descriptors go before packet data).
 ///
@@ -31,7 +32,7 @@ module dma_mux
 
   for (genvar i = 0; i < N; i++) begin : g_in
     assign valid[i] = in[i].valid;
-    assign data[i] = in[i].data;
+    `WHILE(valid[i], data[i], in[i].data)
     assign in[i].ready = advance && choice == IndexW'(i);
   end
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Completion side of the DMA read engine: what each tag waits for, and completion data into the DMA RAMs.
 ///
 /// A completion names its place by its Byte Count: what is left of the request, counted from the end. It must continue
@@ -125,21 +126,23 @@ module dma_read_cpl
   wire [TagW-1:0] in_tag = TagW'(in_number);
 
   always_comb begin
-    in_said.tag = in_tag;
-    in_said.ours = in_hdr.requester_id == requester_id_i && {1'b0, in_number} < 10'(Tags) &&
-        (!in_hdr.dw0.tag8 || (Tags > 256 && !in_hdr.dw0.tag9));
-    in_said.current = (in_hdr.dw0.tag8 || in_hdr.dw0.tag9) == wide_i;
-    in_said.success = in_hdr.status == StatusSC;
-    in_said.unsupported = in_hdr.status == StatusUR;
-    in_said.poisoned = in_hdr.dw0.ep;
-    in_said.skip = in_hdr.lower_addr[1:0];
-    in_said.count = {in_hdr.byte_count == '0, in_hdr.byte_count};
-    in_said.host_end = in_hdr.lower_addr + in_said.count[6:0];
-    in_said.wanted = in_said.count + 13'(in_said.skip);
-    in_said.payload = {in_hdr.dw0.length == '0, in_hdr.dw0.length, 2'b00};
-    in_said.last = in_said.payload >= in_said.wanted;
-    in_said.has_data = in_hdr.dw0.fmt_type == CplD;
-    in_said.after = 14'(in_said.wanted) - 14'(in_said.payload);
+    if (`WORTH(look_up)) begin
+      in_said.tag = in_tag;
+      in_said.ours = in_hdr.requester_id == requester_id_i && {1'b0, in_number} < 10'(Tags) &&
+          (!in_hdr.dw0.tag8 || (Tags > 256 && !in_hdr.dw0.tag9));
+      in_said.current = (in_hdr.dw0.tag8 || in_hdr.dw0.tag9) == wide_i;
+      in_said.success = in_hdr.status == StatusSC;
+      in_said.unsupported = in_hdr.status == StatusUR;
+      in_said.poisoned = in_hdr.dw0.ep;
+      in_said.skip = in_hdr.lower_addr[1:0];
+      in_said.count = {in_hdr.byte_count == '0, in_hdr.byte_count};
+      in_said.host_end = in_hdr.lower_addr + in_said.count[6:0];
+      in_said.wanted = in_said.count + 13'(in_said.skip);
+      in_said.payload = {in_hdr.dw0.length == '0, in_hdr.dw0.length, 2'b00};
+      in_said.last = in_said.payload >= in_said.wanted;
+      in_said.has_data = in_hdr.dw0.fmt_type == CplD;
+      in_said.after = 14'(in_said.wanted) - 14'(in_said.payload);
+    end
   end
 
   always_ff @(posedge clk_i) begin

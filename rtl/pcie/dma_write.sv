@@ -100,20 +100,22 @@ module dma_write
   wire [3:0] high_be = 4'hf >> (2'd0 - part_end);
 
   always_comb begin
-    tlp_dw0_t dw0;
-    logic [31:0] dw1;
-    dw0 = '0;
-    dw0.fmt_type = rest_q.host_addr[63:32] == '0 ? MWr3 : MWr4;
-    dw0.attr_ro = rest_q.relaxed && cfg_i.relaxed_ordering;
-    dw0.length = part_dws[9:0];
-    dw1 = {cfg_i.requester_id, 8'h0, high_be, low_be};
-    if (part_dws == 11'd1) dw1[7:0] = {4'h0, low_be & high_be};
-    part_d.hdr = {dw0, dw1, rest_q.host_addr[63:2], 2'b00};
-    if (rest_q.host_addr[63:32] == '0) part_d.hdr[63:0] = {rest_q.host_addr[31:2], 2'b00, 32'h0};
-    part_d.sel = rest_q.sel;
-    part_d.ram_addr = rest_q.ram_addr - ram_addr_t'(skew);
-    part_d.dws = part_dws;
-    part_d.last = last_part;
+    if (`WORTH(rest_full_q)) begin
+      tlp_dw0_t dw0;
+      logic [31:0] dw1;
+      dw0 = '0;
+      dw0.fmt_type = rest_q.host_addr[63:32] == '0 ? MWr3 : MWr4;
+      dw0.attr_ro = rest_q.relaxed && cfg_i.relaxed_ordering;
+      dw0.length = part_dws[9:0];
+      dw1 = {cfg_i.requester_id, 8'h0, high_be, low_be};
+      if (part_dws == 11'd1) dw1[7:0] = {4'h0, low_be & high_be};
+      part_d.hdr = {dw0, dw1, rest_q.host_addr[63:2], 2'b00};
+      if (rest_q.host_addr[63:32] == '0) part_d.hdr[63:0] = {rest_q.host_addr[31:2], 2'b00, 32'h0};
+      part_d.sel = rest_q.sel;
+      part_d.ram_addr = rest_q.ram_addr - ram_addr_t'(skew);
+      part_d.dws = part_dws;
+      part_d.last = last_part;
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -152,13 +154,8 @@ module dma_write
   `STREAM(info_t, info_in)
   `STREAM(info_t, info_out)
   assign info_in.valid = begins;
-  assign info_in.data = '{
-          hdr: first_q ? part_q.hdr : '0,
-          sop: first_q,
-          eop: beat_eop,
-          sel: part_q.sel,
-          last: beat_eop && part_q.last
-      };
+  `STREAM_DATA(info_in, '{hdr: first_q ? part_q.hdr : '0, sop: first_q, eop: beat_eop,
+                        sel: part_q.sel, last: beat_eop && part_q.last})
 
   always_ff @(posedge clk_i) begin
     if (cut) begin

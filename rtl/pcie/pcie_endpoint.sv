@@ -49,11 +49,12 @@ module pcie_endpoint
     output logic unsupported_o,
     output logic dropped_o
 );
-  localparam int PinBits = 8 * WideTlpBytes;
-  localparam int ReceivedBits = $bits(Received) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
+  `STREAM(Received, rx_pins)
   `STREAM(tlp_beat_t, sorted)
-  pcie_in_t  from_block;
-  pcie_out_t to_block;
+  `STREAM(Sent, tx_pins)
+  `STREAM(mem4_hdr_t, read_pins)
+  block_state_t state;
+  logic reset_done, closed, sending;
   pcie_pins #(
       .Sent(Sent),
       .Received(Received),
@@ -64,73 +65,45 @@ module pcie_endpoint
       .rst_i,
       .pins_i,
       .pins_o,
-      .block_o(from_block),
-      .block_i(to_block),
-      .req(sorted)
+      .state_o(state),
+      .function_reset_done_i(reset_done),
+      .rx(rx_pins),
+      .req(sorted),
+      .tx(tx_pins),
+      .read(read_pins)
   );
-  logic reset_done, closed, sending;
   function_reset i_function (
       .clk_i,
       .rst_i,
-      .flr_i(from_block.function_reset),
+      .flr_i(state.function_reset),
       .done_o(reset_done),
       .closed_o(closed),
       .busy_i(sending),
       .rst_o
   );
-  pcie_cfg_t cfg;
-  fc_limit_t fc, fc_now;
-  assign cfg = '{
-          requester_id: from_block.requester_id,
-          max_payload: from_block.max_payload,
-          max_read_request: from_block.max_read_request,
-          bus_master: from_block.bus_master,
-          extended_tag: from_block.extended_tag,
-          wide_tag: from_block.wide_tag,
-          relaxed_ordering: from_block.relaxed_ordering,
-          msix_enable: from_block.msix_enable,
-          msix_mask: from_block.msix_mask
-      };
-  assign fc = '{
-          ph: from_block.ph,
-          pd: from_block.pd,
-          p_inf: from_block.p_inf,
-          nph: from_block.nph,
-          np_inf: from_block.np_inf,
-          cplh: from_block.cplh,
-          cpld: from_block.cpld,
-          cpl_inf: from_block.cpl_inf
-      };
+  fc_limit_t fc_now;
   pipe_reg #(
       .T(pcie_cfg_t)
   ) i_cfg (
       .clk_i,
-      .d_i(cfg),
+      .d_i(state.cfg),
       .q_o(cfg_o)
   );
   pipe_reg #(
       .T(fc_limit_t)
   ) i_fc (
       .clk_i,
-      .d_i(fc),
+      .d_i(state.fc),
       .q_o(fc_now)
   );
   pipe_reg i_up (
       .clk_i,
-      .d_i(from_block.link_up),
+      .d_i(state.link_up),
       .q_o(up_o)
   );
 
   // ---------------------------------------------------------------- in
-  `STREAM(Received, rx_pins)
   `STREAM(Received, rx)
-  assign rx_pins.valid = from_block.rx_valid;
-  assign rx_pins.data = '{
-          hdr: from_block.rx_hdr,
-          data: from_block.rx_data[ReceivedBits-1:0],
-          sop: from_block.rx_sop,
-          eop: from_block.rx_eop
-      };
   `SPILL(Received, i_rx, rx_pins, rx)
   if (Interface inside {PinsUsPlus, PinsUsPlusPlain}) begin : g_sorted
     `STREAM(tlp_beat_t, none)
@@ -166,7 +139,6 @@ module pcie_endpoint
 
   // ---------------------------------------------------------------- out: posted packets, then completions
   `STREAM_ON(Sent, tx_source[Posted+1], clk_i, rst_o)
-  `STREAM(Sent, tx_pins)
   `STREAM_ON(tlp_beat_t, answer, clk_i, rst_o)
   logic [2:0] unused_starved;
   for (genvar i = 0; i < Posted; i++) begin : g_posted
@@ -208,14 +180,15 @@ module pcie_endpoint
       .in(tx_source),
       .out(tx_pins)
   );
-  assign tx_pins.ready = from_block.tx_ready;
 
   `STREAM_ON(tlp_beat_t, read_source[1], clk_i, rst_o)
-  `STREAM(tlp_beat_t, read_pins)
+  `STREAM(tlp_beat_t, read_out)
   assign read_source[0].valid = read.valid && Reads;
   assign read_source[0].data = read.data;
   assign read.ready = read_source[0].ready && Reads;
-  assign read_pins.ready = from_block.read_ready;
+  assign read_pins.valid = read_out.valid;
+  assign read_pins.data = read_out.data.hdr;
+  assign read_out.ready = read_pins.ready;
   if (Reads) begin : g_reads
     logic [2:0] unused_read_starved;
     logic unused_reading;
@@ -231,24 +204,12 @@ module pcie_endpoint
         .closed_i(closed),
         .busy_o(unused_reading),
         .in(read_source),
-        .out(read_pins)
+        .out(read_out)
     );
   end else begin : g_no_reads
     assign read_source[0].ready = 1'b0;
-    assign read_pins.valid = 1'b0;
-    assign read_pins.data = '0;
-    wire unused = &{1'b0, read_source[0].valid, read_source[0].data, read_pins.ready};
+    assign read_out.valid = 1'b0;
+    assign read_out.data = '0;
+    wire unused = &{1'b0, read_source[0].valid, read_source[0].data, read_out.ready};
   end
-
-  assign to_block = '{
-          rx_ready: rx_pins.ready,
-          tx_valid: tx_pins.valid,
-          tx_hdr: tx_pins.data.hdr,
-          tx_data: PinBits'(tx_pins.data.data),
-          tx_sop: tx_pins.data.sop,
-          tx_eop: tx_pins.data.eop,
-          read_valid: read_pins.valid,
-          read_hdr: read_pins.data.hdr,
-          function_reset_done: reset_done
-      };
 endmodule

@@ -2,7 +2,7 @@
 /// The pins of the hard block that a device is built for (`Interface`): Emery's own, of no block there is, those of an
 /// UltraScale+ one with straddle or without (usplus_pcie), or those of Intel P-tile (ptile_pcie).
 ///
-/// Wiring only. What is received comes with `block_o`; of an UltraScale+ block only completions do, and requests with `req`, on
+/// Wiring only. What is received comes with `rx`; of an UltraScale+ block only completions do, and requests with `req`, on
 /// which the others have nothing. The pins that are not used are driven zero, and what is on them is ignored.
 module pcie_pins
   import pcie_pkg::*;
@@ -21,15 +21,17 @@ module pcie_pins
     output pcie_pins_out_t pins_o,
 
     // To pcie_endpoint.
-    output pcie_in_t     block_o,
-    input  pcie_out_t    block_i,
-           stream_if.src req       // tlp_beat_t
+    output block_state_t state_o,
+    input  logic         function_reset_done_i,
+           stream_if.src rx,                     // Received
+           stream_if.src req,                    // tlp_beat_t
+           stream_if.snk tx,                     // Sent
+           stream_if.snk read                    // mem4_hdr_t
 );
   if (Interface < PinsIdeal || Interface > PinsPTile) begin : g_bad_parameter
     $fatal(1, "pcie_pins: there is no Interface %0d", Interface);
   end
   if (Interface == PinsPTile) begin : g_ptile
-    ptile_pkg::ptile_out_t ptile;
     ptile_pcie #(
         .Sent(Sent),
         .Received(Received)
@@ -37,16 +39,19 @@ module pcie_pins
         .clk_i,
         .rst_i,
         .ptile_i(pins_i.ptile),
-        .ptile_o(ptile),
-        .pins_o (block_o),
-        .pins_i (block_i)
+        .ptile_o(pins_o.ptile),
+        .state_o,
+        .function_reset_done_i,
+        .rx,
+        .tx,
+        .read
     );
-    assign pins_o = '{ideal: '{default: '0}, usplus: '{default: '0}, ptile: ptile};
+    assign pins_o.ideal = '{default: '0};
+    assign pins_o.usplus = '{default: '0};
     assign req.valid = 1'b0;
     assign req.data = '0;
     wire unused = &{1'b0, req.ready, pins_i.ideal.link_up, pins_i.usplus.lnk_up};
   end else if (Interface != PinsIdeal) begin : g_usplus
-    usplus_pkg::usplus_out_t usplus;
     usplus_pcie #(
         .Sent(Sent),
         .Received(Received),
@@ -56,16 +61,66 @@ module pcie_pins
         .clk_i,
         .rst_i,
         .usplus_i(pins_i.usplus),
-        .usplus_o(usplus),
-        .pins_o  (block_o),
-        .pins_i  (block_i),
-        .req
+        .usplus_o(pins_o.usplus),
+        .state_o,
+        .function_reset_done_i,
+        .rx,
+        .req,
+        .tx,
+        .read
     );
-    assign pins_o = '{ideal: '{default: '0}, usplus: usplus, ptile: '{default: '0}};
+    assign pins_o.ideal = '{default: '0};
+    assign pins_o.ptile = '{default: '0};
     wire unused = &{1'b0, pins_i.ideal.link_up, pins_i.ptile.dl_up};
   end else begin : g_ideal
-    assign block_o = pins_i.ideal;
-    assign pins_o = '{ideal: block_i, usplus: '{default: '0}, ptile: '{default: '0}};
+    localparam int ReceivedBits = $bits(Received) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
+    assign state_o = '{
+            link_up: pins_i.ideal.link_up,
+            function_reset: pins_i.ideal.function_reset,
+            cfg: '{
+                requester_id: pins_i.ideal.requester_id,
+                max_payload: pins_i.ideal.max_payload,
+                max_read_request: pins_i.ideal.max_read_request,
+                bus_master: pins_i.ideal.bus_master,
+                extended_tag: pins_i.ideal.extended_tag,
+                wide_tag: pins_i.ideal.wide_tag,
+                relaxed_ordering: pins_i.ideal.relaxed_ordering,
+                msix_enable: pins_i.ideal.msix_enable,
+                msix_mask: pins_i.ideal.msix_mask
+            },
+            fc: '{
+                ph: pins_i.ideal.ph,
+                pd: pins_i.ideal.pd,
+                p_inf: pins_i.ideal.p_inf,
+                nph: pins_i.ideal.nph,
+                np_inf: pins_i.ideal.np_inf,
+                cplh: pins_i.ideal.cplh,
+                cpld: pins_i.ideal.cpld,
+                cpl_inf: pins_i.ideal.cpl_inf
+            }
+        };
+    assign rx.valid = pins_i.ideal.rx_valid;
+    assign rx.data = '{
+            sop: pins_i.ideal.rx_sop,
+            eop: pins_i.ideal.rx_eop,
+            hdr: pins_i.ideal.rx_hdr,
+            data: pins_i.ideal.rx_data[ReceivedBits-1:0]
+        };
+    assign tx.ready = pins_i.ideal.tx_ready;
+    assign read.ready = pins_i.ideal.read_ready;
+    assign pins_o.ideal = '{
+            rx_ready: rx.ready,
+            tx_valid: tx.valid,
+            tx_hdr: tx.data.hdr,
+            tx_data: $bits(pins_o.ideal.tx_data)'(tx.data.data),
+            tx_sop: tx.data.sop,
+            tx_eop: tx.data.eop,
+            read_valid: read.valid,
+            read_hdr: read.data,
+            function_reset_done: function_reset_done_i
+        };
+    assign pins_o.usplus = '{default: '0};
+    assign pins_o.ptile = '{default: '0};
     assign req.valid = 1'b0;
     assign req.data = '0;
     wire unused = &{1'b0, clk_i, rst_i, req.ready, pins_i.usplus.lnk_up, pins_i.ptile.dl_up};

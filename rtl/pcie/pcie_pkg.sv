@@ -126,6 +126,14 @@ package pcie_pkg;
     logic        cpl_inf;
   } fc_limit_t;
 
+  /// What the hard block tells the logic beside TLPs.
+  typedef struct packed {
+    logic link_up;
+    logic      function_reset;  // the host resets the function: high until the logic has said that it is done
+    pcie_cfg_t cfg;
+    fc_limit_t fc;
+  } block_state_t;
+
   /// What the hard block drives. Not packed, so that a bench has each pin by its name.
   typedef struct {
     // A beat to the logic; `ready` comes back with pcie_out_t. A device with beats of 64 bytes uses the lower half.

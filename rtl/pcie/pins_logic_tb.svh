@@ -15,29 +15,13 @@ module pins_logic
     input logic rst,
     input int unsigned write_percent,
     input int unsigned read_percent,
-    input logic rx_ready,
-    input pcie_in_t pins_in,
-    output pcie_out_t pins_out
+    stream_if tx,   // Beat
+    stream_if read  // mem4_hdr_t
 );
   typedef logic [31:0] words_t[$];
   localparam int BeatDws = ($bits(Beat) - 128) / 32;
-  `STREAM_ON(Beat, tx, clk, rst)
-  `STREAM_ON(mem4_hdr_t, read, clk, rst)
   `STREAM_SOURCE(Beat, i_tx, tx, write_percent)
   `STREAM_SOURCE(mem4_hdr_t, i_read, read, read_percent)
-  assign tx.ready = pins_in.tx_ready;
-  assign read.ready = pins_in.read_ready;
-  assign pins_out = '{
-          rx_ready: rx_ready,
-          tx_valid: tx.valid,
-          tx_hdr: tx.data.hdr,
-          tx_data: 1024'(tx.data.data),
-          tx_sop: tx.data.sop,
-          tx_eop: tx.data.eop,
-          read_valid: read.valid,
-          read_hdr: read.data,
-          function_reset_done: 1'b0
-      };
 
   function automatic void queue_beats(logic [127:0] hdr, words_t words);
     Beat b;

@@ -23,8 +23,11 @@ module ptile_pcie
     output ptile_out_t ptile_o,
 
     // To pcie_endpoint.
-    output pcie_in_t  pins_o,
-    input  pcie_out_t pins_i
+    output block_state_t state_o,
+    input  logic         function_reset_done_i,
+           stream_if.src rx,                     // Received
+           stream_if.snk tx,                     // Sent
+           stream_if.snk read                    // mem4_hdr_t
 );
   pcie_cfg_t cfg;
   fc_limit_t fc;
@@ -43,20 +46,8 @@ module ptile_pcie
   );
 
   // ---------------------------------------------------------------- out
-  localparam int SentBits = $bits(Sent) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
-  `STREAM(Sent, tx)
-  `STREAM(mem4_hdr_t, read)
   `STREAM(mem4_hdr_t, allowed)
   `STREAM(mem4_hdr_t, metered)
-  assign tx.valid = pins_i.tx_valid;
-  assign tx.data = '{
-          sop: pins_i.tx_sop,
-          eop: pins_i.tx_eop,
-          hdr: pins_i.tx_hdr,
-          data: pins_i.tx_data[SentBits-1:0]
-      };
-  assign read.valid = pins_i.read_valid;
-  assign read.data = pins_i.read_hdr;
   logic done, forget_q;
   logic [8:0] done_tag;
   // What was asked for before the function was reset has come when the host enables it again.
@@ -90,7 +81,6 @@ module ptile_pcie
   );
 
   // ---------------------------------------------------------------- in
-  `STREAM(Received, rx)
   logic rx_ready;
   for (genvar i = 0; i < PTileSegs; i++) begin : g_received
     assign received[i] = '{
@@ -110,7 +100,6 @@ module ptile_pcie
       .ready_o(rx_ready),
       .out(rx)
   );
-  assign rx.ready = pins_i.rx_ready;
 
   // The last completion of a request, or one that ends it.
   cpl_hdr_t cpl;
@@ -131,34 +120,12 @@ module ptile_pcie
           tx_st_sop: {sent[1].sop && sent[1].valid, sent[0].sop && sent[0].valid},
           tx_st_eop: {sent[1].eop && sent[1].valid, sent[0].eop && sent[0].valid},
           tx_st_valid: {sent[1].valid, sent[0].valid},
-          flr_completed_pf: {7'd0, pins_i.function_reset_done}
+          flr_completed_pf: {7'd0, function_reset_done_i}
       };
-  assign pins_o = '{
-          rx_valid: rx.valid,
-          rx_hdr: rx.data.hdr,
-          rx_data: $bits(pins_o.rx_data)'(rx.data.data),
-          rx_sop: rx.data.sop,
-          rx_eop: rx.data.eop,
-          tx_ready: tx.ready,
-          read_ready: read.ready,
+  assign state_o = '{
           link_up: ptile_i.dl_up,
           function_reset: ptile_i.flr_rcvd_pf[0],
-          requester_id: cfg.requester_id,
-          max_payload: cfg.max_payload,
-          max_read_request: cfg.max_read_request,
-          bus_master: cfg.bus_master,
-          extended_tag: cfg.extended_tag,
-          wide_tag: cfg.wide_tag,
-          relaxed_ordering: cfg.relaxed_ordering,
-          msix_enable: cfg.msix_enable,
-          msix_mask: cfg.msix_mask,
-          ph: fc.ph,
-          pd: fc.pd,
-          p_inf: fc.p_inf,
-          nph: fc.nph,
-          np_inf: fc.np_inf,
-          cplh: fc.cplh,
-          cpld: fc.cpld,
-          cpl_inf: fc.cpl_inf
+          cfg: cfg,
+          fc: fc
       };
 endmodule

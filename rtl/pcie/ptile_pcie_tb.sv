@@ -54,27 +54,48 @@ module ptile_side_tb
   int unsigned checks = 0;
   assign checks_o = checks;
 
-  ptile_in_t  block = '{default: '0};
+  ptile_in_t block = '{default: '0};
   ptile_out_t logic_pins;
-  pcie_in_t   pins_in;
-  pcie_out_t  pins_out;
+  block_state_t state;
+  stream_if #(
+      .T(beat_t)
+  ) rx (
+      .clk_i(clk),
+      .rst_i(rst)
+  );
+  stream_if #(
+      .T(beat_t)
+  ) tx (
+      .clk_i(clk),
+      .rst_i(rst)
+  );
+  stream_if #(
+      .T(mem4_hdr_t)
+  ) read (
+      .clk_i(clk),
+      .rst_i(rst)
+  );
   ptile_pcie #(
       .Sent(beat_t),
       .Received(beat_t),
       .Lines(Lines)
   ) dut (
-      .clk_i  (clk),
-      .rst_i  (rst),
+      .clk_i(clk),
+      .rst_i(rst),
       .ptile_i(block),
       .ptile_o(logic_pins),
-      .pins_o (pins_in),
-      .pins_i (pins_out)
+      .state_o(state),
+      .function_reset_done_i(1'b0),
+      .rx,
+      .tx,
+      .read
   );
 
   // ---------------------------------------------------------------- what the logic sends
   int unsigned
       write_percent = 40, read_percent = 30, ready_percent = 60, rx_percent = 60, take_percent = 60;
   logic rx_ready = 0;
+  assign rx.ready = rx_ready;
   pins_logic #(
       .Beat(beat_t)
   ) i_logic (
@@ -82,9 +103,8 @@ module ptile_side_tb
       .rst,
       .write_percent,
       .read_percent,
-      .rx_ready,
-      .pins_in,
-      .pins_out
+      .tx,
+      .read
   );
 
   tlp_t want_tx[$], want_rx[$];
@@ -252,27 +272,27 @@ module ptile_side_tb
     tlp_t   want;
     words_t words;
     int dws, tag;
-    `CHECK(want_rx.size() != 0 && pins_in.rx_sop == (at == 0), "a beat too many, or sop")
+    `CHECK(want_rx.size() != 0 && rx.data.sop == (at == 0), "a beat too many, or sop")
     want  = want_rx[0];
     words = want.words;
     dws   = words.size();
     tag   = tag_of(want);
-    `CHECK(!pins_in.rx_sop || pins_in.rx_hdr == want.hdr, "header")
+    `CHECK(!rx.data.sop || rx.data.hdr == want.hdr, "header")
     for (int i = int'(at); i < dws && i < int'(at) + BeatDws; i++)
-      `CHECK(pins_in.rx_data[32*(i-int'(at))+:32] == words[i], "payload")
-    `CHECK(pins_in.rx_eop == (int'(at) + BeatDws >= dws), "eop")
-    if (pins_in.rx_sop && want.hdr[127:120] inside {Cpl, CplD} && ends(want)) begin
+      `CHECK(rx.data.data[32*(i-int'(at))+:32] == words[i], "payload")
+    `CHECK(rx.data.eop == (int'(at) + BeatDws >= dws), "eop")
+    if (rx.data.sop && want.hdr[127:120] inside {Cpl, CplD} && ends(want)) begin
       lines_open -= held[tag];
       held[tag] = 0;
     end
-    at = pins_in.rx_eop ? 0 : at + BeatDws;
-    if (pins_in.rx_eop) begin
+    at = rx.data.eop ? 0 : at + BeatDws;
+    if (rx.data.eop) begin
       got++;
       void'(want_rx.pop_front());
     end
   endtask
   always @(posedge clk) begin
-    if (!rst && pins_in.rx_valid && rx_ready) receive();
+    if (!rst && rx.valid && rx_ready) receive();
     rx_ready <= !rst && $urandom_range(99) < take_percent;
   end
 
@@ -293,16 +313,18 @@ module ptile_side_tb
     foreach (limit[i]) limit[i] = 16'($urandom());
     block.wide_tag_en = 1'($urandom());
     repeat (400) @(posedge clk);
-    `CHECK(pins_in.requester_id == {setting[1][7:0], setting[1][12:8], 3'd0}, "number")
+    `CHECK(state.cfg.requester_id == {setting[1][7:0], setting[1][12:8], 3'd0}, "number")
     `CHECK(
-        {pins_in.bus_master, pins_in.extended_tag, pins_in.max_read_request, pins_in.max_payload} == setting[0][7:0] && pins_in.relaxed_ordering == setting[1][13],
+        {state.cfg.bus_master, state.cfg.extended_tag, state.cfg.max_read_request, state.cfg.max_payload} == setting[0][7:0] && state.cfg.relaxed_ordering == setting[1][13],
         "control")
-    `CHECK(pins_in.msix_enable == setting[12][5] && pins_in.msix_mask == setting[12][6], "MSI-X")
-    `CHECK(pins_in.wide_tag == block.wide_tag_en, "tags of 10 bits")
+    `CHECK(state.cfg.msix_enable == setting[12][5] && state.cfg.msix_mask == setting[12][6],
+           "MSI-X")
+    `CHECK(state.cfg.wide_tag == block.wide_tag_en, "tags of 10 bits")
     `CHECK(
-        pins_in.ph == limit[0][7:0] && pins_in.nph == limit[1][7:0] && pins_in.cplh == limit[2][7:0] && pins_in.pd == limit[4][11:0] && pins_in.cpld == limit[6][11:0],
+        state.fc.ph == limit[0][7:0] && state.fc.nph == limit[1][7:0] && state.fc.cplh == limit[2][7:0] && state.fc.pd == limit[4][11:0] && state.fc.cpld == limit[6][11:0],
         "limits")
-    `CHECK(!pins_in.p_inf && !pins_in.np_inf && pins_in.cpl_inf, "no limit for completions alone")
+    `CHECK(!state.fc.p_inf && !state.fc.np_inf && state.fc.cpl_inf,
+           "no limit for completions alone")
   endtask
 
   task automatic settle();
@@ -326,7 +348,7 @@ module ptile_side_tb
     foreach (limit[i]) limit[i] = i == 2 || i == 6 ? '0 : 16'd64;
     @(negedge rst);
     repeat (30) @(posedge clk);
-    `CHECK({pins_in.ph, pins_in.nph, pins_in.p_inf, pins_in.np_inf, pins_in.cpl_inf} == '0,
+    `CHECK({state.fc.ph, state.fc.nph, state.fc.p_inf, state.fc.np_inf, state.fc.cpl_inf} == '0,
            "credits before the link is up")
     block.dl_up = 1;
     repeat (30) @(posedge clk);

@@ -54,9 +54,9 @@ module tlp_tx_mux
 
   for (genvar i = 0; i < N; i++) begin : g_in
     assign valid[i] = in[i].valid;
-    assign beat[i]  = in[i].data;
+    `WHILE(in[i].ready, beat[i], in[i].data)  // the choice
     // A data credit is 16 bytes: four DW, or what is left of them. fmt_type[6] says that there is data.
-    wire tlp_dw0_t dw0 = beat[i].hdr[127:96];
+    wire tlp_dw0_t dw0 = in[i].data.hdr[127:96];
     wire [8:0] quads = {dw0.length == '0, dw0.length[9:2]} + 9'(|dw0.length[1:0]);
     wire unused = &{1'b0, dw0};
     assign need[i] = dw0.fmt_type[6] ? quads : '0;
@@ -88,7 +88,7 @@ module tlp_tx_mux
     assign in[i].ready = move && choice == IndexW'(i);
   end
   assign chosen.valid = move;
-  assign chosen.data  = beat[choice];
+  `STREAM_DATA(chosen, beat[choice])
   spill_reg #(
       .T(Beat)
   ) i_out (

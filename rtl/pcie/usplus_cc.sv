@@ -37,28 +37,16 @@ module usplus_cc
   assign beat = cpl.data;
   assign hdr  = beat.sop ? beat.hdr : hdr_q;
   cc_desc_t desc;
-  assign desc = '{
-          attr: {hdr.dw0.attr_ido, hdr.dw0.attr_ro, hdr.dw0.attr_ns},
-          tc: hdr.dw0.tc,
-          completer_id: hdr.completer_id,
-          tag: hdr.tag,
-          requester_id: hdr.requester_id,
-          poisoned: hdr.dw0.ep,
-          status: hdr.status,
-          dword_count: hdr.dw0.fmt_type[6] ? dword_count(hdr.dw0.length) : '0,
-          byte_count: {hdr.byte_count == '0, hdr.byte_count},
-          at: hdr.dw0.at,
-          lower_addr: hdr.lower_addr,
-          default: '0
-      };
+  `WHILE(cpl.valid, desc, '{attr: {hdr.dw0.attr_ido, hdr.dw0.attr_ro, hdr.dw0.attr_ns},
+                          tc: hdr.dw0.tc, completer_id: hdr.completer_id, tag: hdr.tag,
+                          requester_id: hdr.requester_id, poisoned: hdr.dw0.ep, status:
+                                                                                  hdr.status,
+                          dword_count: hdr.dw0.fmt_type[6] ? dword_count(hdr.dw0.length) : '0,
+                          byte_count: {hdr.byte_count == '0, hdr.byte_count}, at: hdr.dw0.at,
+                          lower_addr: hdr.lower_addr, default: '0})
   assign answer.valid = cpl.valid;
-  assign answer.data = '{
-          sop: beat.sop,
-          eop: beat.eop,
-          head: '{desc: 128'(desc), default: '0},
-          dws: desc.dword_count,
-          data: beat.data
-      };
+  `STREAM_DATA(answer, '{sop: beat.sop, eop: beat.eop, head: '{desc: 128'(desc), default: '0},
+                       dws: desc.dword_count, data: beat.data})
   assign cpl.ready = answer.ready;
   always_ff @(posedge clk_i) if (cpl.valid && cpl.ready) hdr_q <= hdr;
 
@@ -80,18 +68,15 @@ module usplus_cc
       .out(packed_beat)
   );
   `SPILL(usplus_halves_t, i_pins, packed_beat, pins)
-  usplus_half_t [1:0] half;
-  assign half = pins.data.half;
+  usplus_mark_t [1:0] half;
+  assign half = pins.data.mark;
   wire ends = half[pins.data.upper].eop;
   assign pins.ready = tready_i;
   assign tvalid_o = pins.valid;
-  assign tdata_o = {half[1].data, half[0].data};
-  assign tkeep_o = keep_of(pins.data);
+  assign tdata_o = pins.data.data;
+  `WHILE(pins.valid, tkeep_o, keep_of(pins.data.upper, half[pins.data.upper]))
   assign tlast_o = ends;
-  assign tuser_o = '{
-          sop: {1'b0, half[0].sop},
-          eop: {1'b0, ends},
-          eop_ptr: 8'({pins.data.upper, half[pins.data.upper].last_dw}),
-          default: '0
-      };
+  `WHILE(pins.valid, tuser_o, '{sop: {1'b0, half[0].sop}, eop: {1'b0, ends},
+                              eop_ptr: 8'({pins.data.upper, half[pins.data.upper].last_dw}),
+                              default: '0})
 endmodule

@@ -23,12 +23,8 @@ module usplus_cq
   `STREAM(usplus_beat_t, beat)
   `STREAM(usplus_rx_t, tlp)
   assign pins.valid = tvalid_i;
-  assign pins.data = '{
-          sop_at: 4'(tuser_i.sop[0]),
-          last_be: tuser_i.last_be[0],
-          first_be: tuser_i.first_be[0],
-          data: tdata_i
-      };
+  `STREAM_DATA(pins, '{sop_at: 4'(tuser_i.sop[0]), last_be: tuser_i.last_be[0],
+                     first_be: tuser_i.first_be[0], data: tdata_i})
   assign tready_o = pins.ready;
   wire unused = &{1'b0, tuser_i};
   `SPILL(usplus_beat_t, i_pins, pins, beat)
@@ -73,6 +69,6 @@ module usplus_cq
           addr: wide ? {desc.addr, 2'd0} : {desc.addr[31:2], 34'd0}
       };
   assign req.valid = tlp.valid;
-  assign req.data = '{sop: tlp.data.sop, eop: tlp.data.eop, hdr: hdr, data: tlp.data.data};
+  `STREAM_DATA(req, '{sop: tlp.data.sop, eop: tlp.data.eop, hdr: hdr, data: tlp.data.data})
   assign tlp.ready = req.ready;
 endmodule

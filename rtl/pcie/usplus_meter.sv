@@ -48,7 +48,7 @@ module usplus_meter
   wire [ 3:0] in_line = hdr.dw0.fmt_type[5] ? hdr.addr[5:2] : hdr.addr[37:34];
   wire [11:0] span = {1'b0, hdr.dw0.length == '0, hdr.dw0.length} + 12'(in_line) + 12'd15;
   assign given.valid = in.valid;
-  assign given.data = '{hdr: hdr, need: span[4+:NeedW]};
+  `STREAM_DATA(given, '{hdr: hdr, need: span[4+:NeedW]})
   assign in.ready = given.ready;
   `SPILL(metered_t, i_held, given, held)
 

@@ -67,15 +67,9 @@ module usplus_pack
   `STREAM(cut_t, cut)
   `STREAM(cut_t, ahead)
   assign cut.valid = stored.valid;
-  assign cut.data = '{
-          sop: beat.sop,
-          eop: beat.eop,
-          halves: halves,
-          last_be: beat.head.last_be,
-          first_be: beat.head.first_be,
-          last_dw: $clog2(HalfDws)'(dws - 1'b1),
-          line: line
-      };
+  `STREAM_DATA(cut, '{sop: beat.sop, eop: beat.eop, halves: halves, last_be: beat.head.last_be,
+                    first_be: beat.head.first_be, last_dw: $clog2(HalfDws)'(dws - 1'b1), line:
+                                                                                           line})
   assign stored.ready = cut.ready;
   always_ff @(posedge clk_i)
     if (stored.valid && stored.ready)
@@ -88,24 +82,21 @@ module usplus_pack
   usplus_half_t piece[Full+1], single;
   for (genvar i = 0; i <= Full; i++) begin : g_piece
     assign piece[i] = '{
-            sop: i == 0 && now.sop,
-            eop: now.eop && now.halves == CountW'(i + 1),
-            last_be: now.last_be,
-            first_be: now.first_be,
-            last_dw: now.last_dw,
+            mark: '{
+                sop: i == 0 && now.sop,
+                eop: now.eop && now.halves == CountW'(i + 1),
+                last_be: now.last_be,
+                first_be: now.first_be,
+                last_dw: now.last_dw
+            },
             data: now.line[i*32*HalfDws+:32*HalfDws]
         };
   end
   usplus_head_t head;
   assign head = alone.data;
-  assign single = '{
-          sop: 1'b1,
-          eop: 1'b1,
-          last_be: head.last_be,
-          first_be: head.first_be,
-          last_dw: $clog2(HalfDws)'(DescDws - 1),
-          data: (32 * HalfDws)'(head.desc[32*DescDws-1:0])
-      };
+  `WHILE(alone.valid, single, '{mark: '{sop: 1'b1, eop: 1'b1, last_be: head.last_be,
+                                first_be: head.first_be, last_dw: $clog2(HalfDws)'(DescDws - 1)},
+                              data: (32 * HalfDws)'(head.desc[32*DescDws-1:0])})
 
   // ---------------------------------------------------------------- what is left over, then the beat, then the one alone
   // Where nothing can be taken, or less than a beat comes out, what stands behind that is not looked at.
@@ -130,10 +121,12 @@ module usplus_pack
     end
     localparam int Kept = i < Full + 1 ? i : Full + 1;
     wire left = left_q > CountW'(i < 2 ? i : 2);
-    assign row[i] = left ? rest_q[Kept] : beside[1] ? taken[2] : beside[0] ? taken[1] : taken[0];
+    `WHILE(out.valid, row[i],
+           left ? rest_q[Kept] : beside[1] ? taken[2] : beside[0] ? taken[1] : taken[0])
   end
   assign out.valid = out.ready && (left_q != '0 || ready || alone.valid);
-  assign out.data  = '{upper: left_q > 1 || (take && total > 1), half: {row[1], row[0]}};
+  `STREAM_DATA(out, '{upper: left_q > 1 || (take && total > 1), mark: {row[1].mark, row[0].mark},
+                    data: {row[1].data, row[0].data}})
 
   wire [WholeW-1:0] whole = whole_q + WholeW'(ended_q) - WholeW'(take_beat && now.eop);
   always_ff @(posedge clk_i) begin
@@ -143,7 +136,7 @@ module usplus_pack
     if (take_beat) inside_q <= !now.eop;
     if (take_beat || take_alone) alone_last_q <= take_alone;
     if (out.ready) begin
-      for (int i = 0; i < Full + 2; i++) rest_q[i] <= row[i+2];
+      if (`WORTH(out.valid)) for (int i = 0; i < Full + 2; i++) rest_q[i] <= row[i+2];
       if (take) left_q <= (total > 2) ? total - CountW'(2) : '0;
       else left_q <= (left_q > 2) ? left_q - CountW'(2) : '0;
     end
@@ -156,6 +149,6 @@ module usplus_pack
     end
   end
 
-  `ASSERT(NoGap, out.valid && !out.data.upper |-> out.data.half[0].eop)
+  `ASSERT(NoGap, out.valid && !out.data.upper |-> out.data.mark[0].eop)
   `ASSERT(WholeTlp, inside_q |-> ahead.valid)
 endmodule

@@ -25,9 +25,12 @@ module usplus_pcie
     output usplus_out_t usplus_o,
 
     // To pcie_endpoint.
-    output pcie_in_t     pins_o,
-    input  pcie_out_t    pins_i,
-           stream_if.src req      // tlp_beat_t: the host's memory requests
+    output block_state_t state_o,
+    input  logic         function_reset_done_i,
+           stream_if.src rx,                     // Received: completions
+           stream_if.src req,                    // tlp_beat_t: the host's memory requests
+           stream_if.snk tx,                     // Sent
+           stream_if.snk read                    // mem4_hdr_t
 );
   pcie_cfg_t cfg;
   logic [9:0] mgmt_addr;
@@ -49,26 +52,18 @@ module usplus_pcie
   );
 
   // ---------------------------------------------------------------- out: completions one way, requests the other
-  localparam int SentBits = $bits(Sent) - $bits(tlp_beat_t) + 8 * TlpBeatBytes;
   Sent tx_beat;
   logic to_cc, to_cc_q;
   `STREAM(Sent, answer)
   `STREAM(Sent, write)
-  `STREAM(mem4_hdr_t, read)
-  assign tx_beat = '{
-          sop: pins_i.tx_sop,
-          eop: pins_i.tx_eop,
-          hdr: pins_i.tx_hdr,
-          data: pins_i.tx_data[SentBits-1:0]
-      };
-  assign to_cc = tx_beat.sop ? tx_beat.hdr[127:120] inside {Cpl, CplD} : to_cc_q;
-  always_ff @(posedge clk_i) if (pins_i.tx_valid) to_cc_q <= to_cc;
-  assign answer.valid = pins_i.tx_valid && to_cc;
-  assign answer.data  = tx_beat;
-  assign write.valid  = pins_i.tx_valid && !to_cc;
-  assign write.data   = tx_beat;
-  assign read.valid   = pins_i.read_valid;
-  assign read.data    = pins_i.read_hdr;
+  assign tx_beat = tx.data;
+  assign to_cc   = tx_beat.sop ? tx_beat.hdr[127:120] inside {Cpl, CplD} : to_cc_q;
+  always_ff @(posedge clk_i) if (tx.valid) to_cc_q <= to_cc;
+  assign answer.valid = tx.valid && to_cc;
+  assign answer.data = tx_beat;
+  assign write.valid = tx.valid && !to_cc;
+  assign write.data = tx_beat;
+  assign tx.ready = to_cc ? answer.ready : write.ready;
 
   logic rq_tvalid, rq_tlast, cc_tvalid, cc_tlast;
   logic [511:0] rq_tdata, cc_tdata;
@@ -115,7 +110,6 @@ module usplus_pcie
   );
 
   // ---------------------------------------------------------------- in
-  `STREAM(Received, rx)
   logic rc_tready, cq_tready;
   usplus_rc #(
       .Received(Received)
@@ -140,52 +134,26 @@ module usplus_pcie
       .req
   );
   localparam fc_limit_t Infinite = '{p_inf: 1'b1, np_inf: 1'b1, cpl_inf: 1'b1, default: '0};
-  assign rx.ready = pins_i.rx_ready;
-
-  assign usplus_o = '{
-          rq_tdata: rq_tdata,
-          rq_tkeep: rq_tkeep,
-          rq_tuser: rq_tuser,
-          rq_tlast: rq_tlast,
-          rq_tvalid: rq_tvalid,
-          cc_tdata: cc_tdata,
-          cc_tkeep: cc_tkeep,
-          cc_tuser: cc_tuser,
-          cc_tlast: cc_tlast,
-          cc_tvalid: cc_tvalid,
-          rc_tready: rc_tready,
-          cq_tready: cq_tready,
-          cq_np_req: '1,
-          cfg_mgmt_addr: mgmt_addr,
-          cfg_mgmt_read: mgmt_read,
-          cfg_flr_done: {3'd0, pins_i.function_reset_done}
-      };
-  assign pins_o = '{
-          rx_valid: rx.valid,
-          rx_hdr: rx.data.hdr,
-          rx_data: $bits(pins_o.rx_data)'(rx.data.data),
-          rx_sop: rx.data.sop,
-          rx_eop: rx.data.eop,
-          tx_ready: to_cc ? answer.ready : write.ready,
-          read_ready: read.ready,
+  assign usplus_o.rq_tdata = rq_tdata;
+  assign usplus_o.rq_tkeep = rq_tkeep;
+  assign usplus_o.rq_tuser = rq_tuser;
+  assign usplus_o.rq_tlast = rq_tlast;
+  assign usplus_o.rq_tvalid = rq_tvalid;
+  assign usplus_o.cc_tdata = cc_tdata;
+  assign usplus_o.cc_tkeep = cc_tkeep;
+  assign usplus_o.cc_tuser = cc_tuser;
+  assign usplus_o.cc_tlast = cc_tlast;
+  assign usplus_o.cc_tvalid = cc_tvalid;
+  assign usplus_o.rc_tready = rc_tready;
+  assign usplus_o.cq_tready = cq_tready;
+  assign usplus_o.cq_np_req = '1;
+  assign usplus_o.cfg_mgmt_addr = mgmt_addr;
+  assign usplus_o.cfg_mgmt_read = mgmt_read;
+  assign usplus_o.cfg_flr_done = {3'd0, function_reset_done_i};
+  assign state_o = '{
           link_up: usplus_i.lnk_up,
           function_reset: usplus_i.cfg_flr_in_process[0],
-          requester_id: cfg.requester_id,
-          max_payload: cfg.max_payload,
-          max_read_request: cfg.max_read_request,
-          bus_master: cfg.bus_master,
-          extended_tag: cfg.extended_tag,
-          wide_tag: cfg.wide_tag,
-          relaxed_ordering: cfg.relaxed_ordering,
-          msix_enable: cfg.msix_enable,
-          msix_mask: cfg.msix_mask,
-          ph: Infinite.ph,
-          pd: Infinite.pd,
-          p_inf: Infinite.p_inf,
-          nph: Infinite.nph,
-          np_inf: Infinite.np_inf,
-          cplh: Infinite.cplh,
-          cpld: Infinite.cpld,
-          cpl_inf: Infinite.cpl_inf
+          cfg: cfg,
+          fc: Infinite
       };
 endmodule

@@ -55,15 +55,32 @@ module usplus_side_tb
   int unsigned checks = 0, ready_percent = 60;
   assign checks_o = checks;
 
-  usplus_in_t  block_in = '{default: '0};
+  usplus_in_t block_in = '{default: '0};
   usplus_out_t block_out;
-  pcie_in_t    pins_in;
-  pcie_out_t pins_out;
+  block_state_t state;
   pcie_pins_out_t all_out;
   assign block_out = all_out.usplus;
   stream_if #(
       .T(tlp_beat_t)
   ) req (
+      .clk_i(clk),
+      .rst_i(rst)
+  );
+  stream_if #(
+      .T(sent_t)
+  ) rx (
+      .clk_i(clk),
+      .rst_i(rst)
+  );
+  stream_if #(
+      .T(sent_t)
+  ) tx (
+      .clk_i(clk),
+      .rst_i(rst)
+  );
+  stream_if #(
+      .T(mem4_hdr_t)
+  ) read (
       .clk_i(clk),
       .rst_i(rst)
   );
@@ -73,18 +90,22 @@ module usplus_side_tb
       .Interface(Straddle ? PinsUsPlus : PinsUsPlusPlain),
       .Lines(Lines)
   ) i_pins (
-      .clk_i  (clk),
-      .rst_i  (rst),
-      .pins_i ('{ideal: '{default: '0}, usplus: block_in, ptile: '{default: '0}}),
-      .pins_o (all_out),
-      .block_o(pins_in),
-      .block_i(pins_out),
-      .req
+      .clk_i(clk),
+      .rst_i(rst),
+      .pins_i('{ideal: '{default: '0}, usplus: block_in, ptile: '{default: '0}}),
+      .pins_o(all_out),
+      .state_o(state),
+      .function_reset_done_i(1'b0),
+      .rx,
+      .req,
+      .tx,
+      .read
   );
 
   // ---- what the logic sends
   int unsigned write_percent = 40, read_percent = 20;
   logic rx_ready = 0, req_ready = 0;
+  assign rx.ready = rx_ready;
   int unsigned req_percent = 60;
   assign req.ready = req_ready;
   pins_logic #(
@@ -94,9 +115,8 @@ module usplus_side_tb
       .rst,
       .write_percent,
       .read_percent,
-      .rx_ready,
-      .pins_in,
-      .pins_out
+      .tx,
+      .read
   );
 
   mem4_hdr_t want_write[$], want_read[$];
@@ -460,23 +480,23 @@ module usplus_side_tb
   int unsigned rx_left, req_left, completions = 0;
   int unsigned lines_by_tag[256];
   always @(posedge clk)
-    if (!rst && pins_in.rx_valid && rx_ready) begin
-      `CHECK(pins_in.rx_sop == !rx_inside, "first beat")
-      if (pins_in.rx_sop) begin
-        rx_cpl = pins_in.rx_hdr;
+    if (!rst && rx.valid && rx_ready) begin
+      `CHECK(rx.data.sop == !rx_inside, "first beat")
+      if (rx.data.sop) begin
+        rx_cpl = rx.data.hdr;
         `CHECK(want_cpl.size() > 0 && rx_cpl == want_cpl[0], "completion's header")
         void'(want_cpl.pop_front());
         completions++;
-        rx_left = pins_in.rx_hdr[126] ? 32'(dword_count(rx_cpl.dw0.length)) : 0;
+        rx_left = rx.data.hdr[126] ? 32'(dword_count(rx_cpl.dw0.length)) : 0;
       end
       for (int i = 0; i < BeatDws; i++) begin
         if (rx_left > 0) begin
-          `CHECK(pins_in.rx_data[32*i+:32] == want_cpl_data.pop_front(), "payload received")
+          `CHECK(rx.data.data[32*i+:32] == want_cpl_data.pop_front(), "payload received")
           rx_left--;
         end
       end
-      rx_inside = !pins_in.rx_eop;
-      `CHECK(pins_in.rx_eop == (rx_left == 0), "last beat")
+      rx_inside = !rx.data.eop;
+      `CHECK(rx.data.eop == (rx_left == 0), "last beat")
     end
   wire tlp_beat_t req_beat = req.data;
   always @(posedge clk)
@@ -594,15 +614,15 @@ module usplus_side_tb
     settle();
     `CHECK(writes > 100 && reads > 100 && completions > 100, "there was traffic")
     `CHECK(
-        pins_in.requester_id == 16'h3500 && pins_in.max_payload == 3 && pins_in.max_read_request == 4,
+        state.cfg.requester_id == 16'h3500 && state.cfg.max_payload == 3 && state.cfg.max_read_request == 4,
         "settings")
-    `CHECK(pins_in.bus_master && pins_in.msix_enable && !pins_in.msix_mask && pins_in.link_up,
+    `CHECK(state.cfg.bus_master && state.cfg.msix_enable && !state.cfg.msix_mask && state.link_up,
            "settings")
-    `CHECK(pins_in.extended_tag && pins_in.relaxed_ordering, "Device Control")
+    `CHECK(state.cfg.extended_tag && state.cfg.relaxed_ordering, "Device Control")
     control = '0;
     block_in.cfg_function_status = 16'h0003;
     repeat (200) @(posedge clk);
-    `CHECK(!pins_in.extended_tag && !pins_in.relaxed_ordering && !pins_in.bus_master,
+    `CHECK(!state.cfg.extended_tag && !state.cfg.relaxed_ordering && !state.cfg.bus_master,
            "settings follow")
 
     // Nothing goes without credit, and what waits goes when it is there.

@@ -198,20 +198,25 @@ package usplus_pkg;
     logic [3:0]   first_be;
   } usplus_head_t;
 
-  /// Half a beat of the block's bus.
+  /// Half a beat of the block's bus: what goes beside its data.
   typedef struct packed {
     logic                       sop;
     logic                       eop;
     logic [3:0]                 last_be;   // with sop, of the TLP
     logic [3:0]                 first_be;
     logic [$clog2(HalfDws)-1:0] last_dw;   // with eop
-    logic [32*HalfDws-1:0]      data;
+  } usplus_mark_t;
+
+  typedef struct packed {
+    usplus_mark_t          mark;
+    logic [32*HalfDws-1:0] data;
   } usplus_half_t;
 
   /// A beat of it. The upper half is only used where the lower one is.
   typedef struct packed {
-    logic               upper;
-    usplus_half_t [1:0] half;
+    logic                       upper;
+    usplus_mark_t [1:0]         mark;
+    logic [1:0][32*HalfDws-1:0] data;
   } usplus_halves_t;
 
   /// A beat received, with the 16-byte places at which TLPs begin.
@@ -237,9 +242,12 @@ package usplus_pkg;
     return {length == '0, length};
   endfunction
 
-  /// Which Dwords of a beat are of a TLP, where only one can be in it.
-  function automatic logic [UsPlusDws-1:0] keep_of(input usplus_halves_t beat);
-    logic [$clog2(UsPlusDws)-1:0] last = {beat.upper, beat.half[beat.upper].last_dw};
-    return beat.half[beat.upper].eop ? ~(16'hfffe << last) : '1;
+  /// Which Dwords of a beat are of a TLP, where only one can be in it; of its last half.
+  function automatic logic [UsPlusDws-1:0] keep_of(input logic upper, input usplus_mark_t half);
+    logic unused;
+    logic [$clog2(UsPlusDws)-1:0] last;
+    unused = &{1'b0, half};
+    last   = {upper, half.last_dw};
+    return half.eop ? ~(16'hfffe << last) : '1;
   endfunction
 endpackage

@@ -42,8 +42,8 @@ module usplus_rc
     for (int i = 0; i < 4; i++) if (tuser_i.sop[i]) sop_at[tuser_i.sop_ptr[i]] = 1'b1;
   end
   assign pins.valid = tvalid_i;
-  assign pins.data  = '{sop_at: sop_at, data: tdata_i, default: '0};
-  assign tready_o   = pins.ready;
+  `STREAM_DATA(pins, '{sop_at: sop_at, data: tdata_i, default: '0})
+  assign tready_o = pins.ready;
   wire unused = &{1'b0, tuser_i};
   `SPILL(usplus_beat_t, i_pins, pins, beat)
   usplus_unpack #(
@@ -81,7 +81,7 @@ module usplus_rc
           default: '0
       };
   assign cpl.valid = tlp.valid;
-  assign cpl.data = '{sop: tlp.data.sop, eop: tlp.data.eop, hdr: hdr, data: tlp.data.data};
+  `STREAM_DATA(cpl, '{sop: tlp.data.sop, eop: tlp.data.eop, hdr: hdr, data: tlp.data.data})
   assign tlp.ready = cpl.ready;
 
   always_ff @(posedge clk_i) begin

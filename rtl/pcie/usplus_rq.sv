@@ -33,22 +33,24 @@ module usplus_rq
     output logic                     tlast_o,
     output rq_user_t                 tuser_o
 );
+  `STREAM(mem4_hdr_t, metered)
   // The descriptors of a write and of a read.
   mem4_hdr_t hdr [2];
   rq_desc_t  desc[2];
   for (genvar i = 0; i < 2; i++) begin : g_desc
-    assign desc[i] = '{
-            attr: {hdr[i].dw0.attr_ido, hdr[i].dw0.attr_ro, hdr[i].dw0.attr_ns},
-            tc: hdr[i].dw0.tc,
-            tag: hdr[i].tag,
-            requester_id: hdr[i].requester_id,
-            poisoned: hdr[i].dw0.ep,
-            req_type: i == 0 ? UsMemWrite : UsMemRead,
-            dword_count: dword_count(hdr[i].dw0.length),
-            addr: hdr[i].dw0.fmt_type[5] ? hdr[i].addr[63:2] : {32'd0, hdr[i].addr[63:34]},
-            at: hdr[i].dw0.at,
-            default: '0
-        };
+    `WHILE(i == 0 ? tx.valid : metered.valid, desc[i],
+           '{
+               attr: {hdr[i].dw0.attr_ido, hdr[i].dw0.attr_ro, hdr[i].dw0.attr_ns},
+               tc: hdr[i].dw0.tc,
+               tag: hdr[i].tag,
+               requester_id: hdr[i].requester_id,
+               poisoned: hdr[i].dw0.ep,
+               req_type: i == 0 ? UsMemWrite : UsMemRead,
+               dword_count: dword_count(hdr[i].dw0.length),
+               addr: hdr[i].dw0.fmt_type[5] ? hdr[i].addr[63:2] : {32'd0, hdr[i].addr[63:34]},
+               at: hdr[i].dw0.at,
+               default: '0
+           })
   end
 
   // ---------------------------------------------------------------- writes
@@ -67,19 +69,14 @@ module usplus_rq
   assign beat = tx.data;
   assign hdr[0] = beat.sop ? beat.hdr : hdr_q;
   assign write.valid = tx.valid;
-  assign write.data = '{
-          sop: beat.sop,
-          eop: beat.eop,
-          head: '{desc: desc[0], last_be: hdr[0].last_be, first_be: hdr[0].first_be},
-          dws: dword_count(hdr[0].dw0.length),
-          data: beat.data
-      };
+  `STREAM_DATA(write, '{sop: beat.sop, eop: beat.eop,
+                      head: '{desc: desc[0], last_be: hdr[0].last_be, first_be: hdr[0].first_be
+                      }, dws: dword_count(hdr[0].dw0.length), data: beat.data})
   assign tx.ready = write.ready;
   always_ff @(posedge clk_i) if (tx.valid && tx.ready) hdr_q <= hdr[0];
 
   // ---------------------------------------------------------------- reads
   `STREAM(mem4_hdr_t, allowed)
-  `STREAM(mem4_hdr_t, metered)
   `STREAM(usplus_head_t, request)
   logic [1:0] sent;  // over the pins in this clock
   usplus_meter #(
@@ -98,7 +95,7 @@ module usplus_rq
   `SPILL(mem4_hdr_t, i_metered, allowed, metered)
   assign hdr[1] = metered.data;
   assign request.valid = metered.valid;
-  assign request.data = '{desc: desc[1], last_be: hdr[1].last_be, first_be: hdr[1].first_be};
+  `STREAM_DATA(request, '{desc: desc[1], last_be: hdr[1].last_be, first_be: hdr[1].first_be})
   assign metered.ready = request.ready;
 
   // ---------------------------------------------------------------- out
@@ -116,31 +113,26 @@ module usplus_rq
       .out(packed_beat)
   );
   `SPILL(usplus_halves_t, i_pins, packed_beat, pins)
-  usplus_half_t [1:0] half;
-  assign half = pins.data.half;
+  usplus_mark_t [1:0] half;
+  assign half = pins.data.mark;
   wire  [1:0] sop = {half[1].sop && pins.data.upper, half[0].sop};
   logic [1:0] read_at;
   wire  [1:0] eop = {half[1].eop && pins.data.upper, half[0].eop};
   assign pins.ready = tready_i;
   for (genvar i = 0; i < 2; i++) begin : g_sent
-    wire rq_desc_t first = half[i].data[127:0];
+    wire rq_desc_t first = pins.data.data[i][127:0];
     wire unused = &{1'b0, first};
     assign read_at[i] = sop[i] && first.req_type == UsMemRead;
   end
   assign sent = pins.valid && tready_i ? 2'($countones(read_at)) : '0;
   assign tvalid_o = pins.valid;
-  assign tdata_o = {half[1].data, half[0].data};
-  assign tkeep_o = Straddle ? '1 : keep_of(pins.data);
+  assign tdata_o = pins.data.data;
+  assign tkeep_o = Straddle ? '1 : keep_of(pins.data.upper, half[pins.data.upper]);
   assign tlast_o = |eop && !Straddle;
-  assign tuser_o = '{
-          sop: {&sop, |sop},
-          sop_ptr: {2'd2, sop[0] ? 2'd0 : 2'd2},
-          eop: {&eop, |eop},
-          eop_ptr: {
-            1'b1, half[1].last_dw, eop[0] ? {1'b0, half[0].last_dw} : {1'b1, half[1].last_dw}
-          },
-          first_be: {half[1].first_be, sop[0] ? half[0].first_be : half[1].first_be},
-          last_be: {half[1].last_be, sop[0] ? half[0].last_be : half[1].last_be},
-          default: '0
-      };
+  `WHILE(pins.valid, tuser_o,
+         '{sop: {&sop, |sop}, sop_ptr: {2'd2, sop[0] ? 2'd0 : 2'd2}, eop: {&eop, |eop},
+         eop_ptr: {1'b1, half[1].last_dw, eop[0] ? {1'b0, half[0].last_dw} : {1'b1,
+                                           half[1].last_dw}},
+         first_be: {half[1].first_be, sop[0] ? half[0].first_be : half[1].first_be},
+         last_be: {half[1].last_be, sop[0] ? half[0].last_be : half[1].last_be}, default: '0})
 endmodule

@@ -58,18 +58,21 @@ module usplus_unpack
       wire unused = &{1'b0, completion};
       assign count = completion.dword_count;
     end
-    assign in_place[p] = '{
-            count: count,
-            last: count <= (Wide ? 11'd16 + Room : 11'd16),
-            crosses: count > Room,
-            then_last: count <= 11'd32,
-            then_crosses: count > 11'd16 + Room
-        };
+    `WHILE(in.valid, in_place[p],
+           '{
+               count: count,
+               last: count <= (Wide ? 11'd16 + Room : 11'd16),
+               crosses: count > Room,
+               then_last: count <= 11'd32,
+               then_crosses: count > 11'd16 + Room
+           })
   end
 
   // The beat at hand; what follows it is on `in`.
-  usplus_beat_t now_q;  // sop_at: of those whose turn is yet to come
+  usplus_beat_t now_q;
+  logic [3:0] sop_at_q;  // of those whose turn is yet to come
   place_t [3:0] place_q;
+  wire unused_at = &{1'b0, now_q.sop_at};
 
   // ---------------------------------------------------------------- whose turn it is, known a clock ahead
   typedef struct packed {
@@ -105,8 +108,8 @@ module usplus_unpack
     turn.long = one_long(sop_at & (sop_at - 4'd1), place);
     return turn;
   endfunction
-  assign fresh = first_turn(in_beat.sop_at, in_place);
-  assign next_here = first_turn(now_q.sop_at, place_q);
+  `WHILE(in.valid, fresh, first_turn(in_beat.sop_at, in_place))
+  `WHILE(turn_q.some, next_here, first_turn(sop_at_q, place_q))
 
   wire puts_by = turn_q.last && !turn_q.crosses && turn_q.long && in.valid;  // of what follows
   wire ends = turn_q.last && !puts_by;
@@ -130,15 +133,17 @@ module usplus_unpack
   end
 
   // ---------------------------------------------------------------- its data
-  wire [511:0] next = turn_q.crosses ? in_beat.data : '0;
-  logic [511:0] here, after;  // from its place on; where one beat is all of it: what follows
+  logic [511:0] next, here, after;  // from its place on; where one beat is all of it: what follows
+  `WHILE(turn_q.some, next, turn_q.crosses ? in_beat.data : '0)
   always_comb begin
-    here  = '0;
-    after = '0;
-    for (int p = 0; p < 4; p++) begin
-      if (turn_q.some && turn_q.at == 2'(p)) begin
-        here  = 512'({next, now_q.data} >> 32 * (4 * p + DescDws));
-        after = next >> 32 * (4 * p + DescDws);
+    if (`WORTH(turn_q.some)) begin
+      here  = '0;
+      after = '0;
+      for (int p = 0; p < 4; p++) begin
+        if (turn_q.some && turn_q.at == 2'(p)) begin
+          here  = 512'({next, now_q.data} >> 32 * (4 * p + DescDws));
+          after = next >> 32 * (4 * p + DescDws);
+        end
       end
     end
   end
@@ -146,7 +151,7 @@ module usplus_unpack
   function automatic logic [128+8-1:0] head_at(input logic [1:0] place);
     return {now_q.last_be, now_q.first_be, 128'(now_q.data >> {place, 7'd0})};
   endfunction
-  assign head = turn_q.goes_on ? head_q : head_at(turn_q.at);
+  `WHILE(turn_q.some, head, turn_q.goes_on ? head_q : head_at(turn_q.at))
   logic [32*DataDws-1:0] data;
   `STREAM(Unpacked, taken)
   `SPILL(Unpacked, i_out, taken, out)
@@ -154,9 +159,11 @@ module usplus_unpack
   if (Wide) begin : g_wide
     logic [511:0] first, first_q;
     always_comb begin
-      first = '0;
-      for (int p = 0; p < 4; p++) begin
-        if (begun == 2'(p)) first = 512'({in_beat.data, now_q.data} >> 32 * (4 * p + DescDws));
+      if (`WORTH(move)) begin
+        first = '0;
+        for (int p = 0; p < 4; p++) begin
+          if (begun == 2'(p)) first = 512'({in_beat.data, now_q.data} >> 32 * (4 * p + DescDws));
+        end
       end
     end
     always_ff @(posedge clk_i) if (move) first_q <= first;
@@ -166,14 +173,8 @@ module usplus_unpack
     wire unused = &{1'b0, after};
   end
   assign taken.valid = turn_q.some && turn_q.goes && (!turn_q.crosses || in.valid);
-  assign taken.data = '{
-          sop: !turn_q.goes_on || begins_q,
-          eop: turn_q.last,
-          desc: head[127:0],
-          last_be: head[135:132],
-          first_be: head[131:128],
-          data: data
-      };
+  `STREAM_DATA(taken, '{sop: !turn_q.goes_on || begins_q, eop: turn_q.last, desc: head[127:0],
+                      last_be: head[135:132], first_be: head[131:128], data: data})
 
   // ---------------------------------------------------------------- on
   // The next beat when nothing more begins in this one.
@@ -188,14 +189,14 @@ module usplus_unpack
           left_q - (!Wide ? 11'd16 : second_q ? 11'd32 - room : room);
     end
     if (step) begin
-      now_q <= in_beat;
-      now_q.sop_at <= in_beat.sop_at & (move && !ends ? 4'hf : in_beat.sop_at - 4'd1);
-      place_q <= in_place;
+      if (`WORTH(in.valid)) now_q <= in_beat;
+      sop_at_q <= in_beat.sop_at & (move && !ends ? 4'hf : in_beat.sop_at - 4'd1);
+      if (`WORTH(in.valid)) place_q <= in_place;
       turn_q <= move && !ends ? on : fresh;
       turn_q.some <= in.valid && (fresh.some || (move && !ends));
     end else if (move) begin
-      turn_q <= next_here;
-      now_q.sop_at <= now_q.sop_at & (now_q.sop_at - 4'd1);
+      turn_q   <= next_here;
+      sop_at_q <= sop_at_q & (sop_at_q - 4'd1);
     end
     if (rst_i) turn_q.some <= 1'b0;
   end

@@ -300,27 +300,15 @@ module desc_fetch
   assign go = jobs_in.valid && jobs_in.ready;
   // Offered only when it is taken: until then an answer may turn a hit into a miss.
   assign jobs_in.valid = pick_valid_q && !peeks && jobs_in.ready && (!miss || (slot_free && dma_in.ready));
-  assign jobs_in.data = '{
-          port: pick_q.port,
-          queue: rsp.queue,
-          cq: rsp.cq,
-          status: rsp.status,
-          direct: direct,
-          slot: slot,
-          pos: pos,
-          count: rsp.count,
-          log_block: rsp.log_block,
-          stream: stream,
-          place: PlaceW'({rsp.index, rsp.granules, rsp.addr[63:4]})
-      };
+  `STREAM_DATA(jobs_in, '{port: pick_q.port, queue: rsp.queue, cq: rsp.cq, status: rsp.status,
+                        direct: direct, slot: slot, pos: pos, count: rsp.count,
+                        log_block: rsp.log_block, stream: stream,
+                        place: PlaceW'({rsp.index, rsp.granules, rsp.addr[63:4]})})
   assign dma_in.valid = ahead_go || (pick_valid_q && miss && slot_free && jobs_in.ready);
-  assign dma_in.data = '{
-          host_addr: ahead_go ? {ahead_q.block, 7'd0} : rsp.addr,
-          sel: Sel,
-          ram_addr: ram_addr_t'({alloc_q, ahead_go ? 3'd0 : pos, 4'b0}),
-          len: {8'b0, ahead_go ? ahead_q.left << ahead_q.log_block : fetched_desc, 4'b0},
-          relaxed: 1'b0
-      };
+  `STREAM_DATA(dma_in, '{host_addr: ahead_go ? {ahead_q.block, 7'd0} : rsp.addr, sel: Sel,
+                       ram_addr: ram_addr_t'({alloc_q, ahead_go ? 3'd0 : pos, 4'b0}),
+                       len: {8'b0, ahead_go ? ahead_q.left << ahead_q.log_block : fetched_desc,
+                              4'b0}, relaxed: 1'b0})
   always_comb begin
     hint_next.slot = slot;
     hint_next.pos  = pos + 3'(rsp.count << rsp.log_block);
@@ -481,22 +469,24 @@ module desc_fetch
 
   assign beat.valid = send_q;
   always_comb begin
-    beat.data = '{
-        port: job_q.port,
-        beat: '{
-            queue: job_q.queue,
-            cq: job_q.cq,
-            status: job_q.status,
-            result: job_result_q,
-            last: last,
-            inlined: job_q.direct && direct_out.data.desc.inlined,
-            entry: job_q.direct ? direct_out.data.entry : '0,
-            stream: job_q.stream,
-            ends: page_ends,
-            desc: job_q.direct ? direct_out.data.desc : row[job_q.pos]
-        }
-    };
-    if (job_q.stream) beat.data.beat.desc = place;
+    if (`WORTH(send_q)) begin
+      beat.data = '{
+          port: job_q.port,
+          beat: '{
+              queue: job_q.queue,
+              cq: job_q.cq,
+              status: job_q.status,
+              result: job_result_q,
+              last: last,
+              inlined: job_q.direct && direct_out.data.desc.inlined,
+              entry: job_q.direct ? direct_out.data.entry : '0,
+              stream: job_q.stream,
+              ends: page_ends,
+              desc: job_q.direct ? direct_out.data.desc : row[job_q.pos]
+          }
+      };
+      if (job_q.stream) beat.data.beat.desc = place;
+    end
   end
   assign direct_out.ready = sent && job_q.direct;
   `SPILL(fetch_desc_t, i_desc, beat, desc)

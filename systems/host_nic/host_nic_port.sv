@@ -235,15 +235,13 @@ module host_nic_port
       .tag_o(mac_tx_tag),
       .timer_o(mac_tx_timer)
   );
-  assign mac_o = '{
-          tx: mac_tx,
-          tx_ptp_1588op: mac_tx_op,
-          tx_ptp_tag_field: mac_tx_tag,
-          tx_systemtimer: mac_tx_timer,
-          tx_reset: mac_tx_rst_i,
-          rx_systemtimer: mac_timer,
-          rx_reset: mac_rx_rst_i
-      };
+  assign mac_o.tx = mac_tx;
+  assign mac_o.tx_ptp_1588op = mac_tx_op;
+  assign mac_o.tx_ptp_tag_field = mac_tx_tag;
+  assign mac_o.tx_systemtimer = mac_tx_timer;
+  assign mac_o.tx_reset = mac_tx_rst_i;
+  assign mac_o.rx_systemtimer = mac_timer;
+  assign mac_o.rx_reset = mac_rx_rst_i;
 
   // ---------------------------------------------------------------- receive
   `STREAM(wide_beat_t, rx_raw)

@@ -26,6 +26,7 @@ _OF_STD = ("algorithm", "array", "fstream", "functional", "map", "memory", "opti
 _OF_MODEL = ("verilated.h",)
 _OF_TEST = ("verilated.h", "verilated_timing.h", "random")
 _FST = ROOT / "bench" / "sim" / "fst"  # headers of the libraries that write FST
+_LAZY = "-DEMERY_LAZY"  # logic is worked out where it matters only (rtl/base/stream.svh); what checks hardware sees all of it
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def rtl_digest(rtl: Rtl) -> str:
     content = sorted((x.name, cache.file_digest(x)) for x in files)
     # Generated files lie in the cache, under a name that says their content: leave the place of the cache out.
     arguments = [x.replace(str(cache_dir()), "") for x in rtl.arguments()]
-    return cache.digest("verilated", 4, toolchain.verilator_version(), arguments, content)
+    return cache.digest("verilated", 6, toolchain.verilator_version(), arguments, content)
 
 
 def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
@@ -90,7 +91,8 @@ def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
     def make(out: Path):
         if progress:
             progress.say("verilating")
-        (out / "verilator.log").write_text(toolchain.run_verilator([*rtl.arguments(), "--Mdir", str(out)]))
+        words = [*rtl.arguments(), _LAZY, "--Mdir", str(out)]
+        (out / "verilator.log").write_text(toolchain.run_verilator(words))
         verilated.finish(out, rtl.top, rtl.stand_alone)
 
     waiting = (lambda: progress.say("another process is building the same model")) if progress else None

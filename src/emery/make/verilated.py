@@ -6,6 +6,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from emery.common import ROOT
+from emery.make import word_runs
 
 TEST_MAIN = ROOT / "rtl" / "base" / "tb_main.cpp"
 _BATCH_BYTES = {"fast": 3_000_000, "slow": 6_000_000}
@@ -15,6 +16,8 @@ def finish(directory: Path, top: str, stand_alone: bool):
     """Makes of what Verilator wrote what is compiled: `batch_*.cpp` and the headers of the model."""
     _drop_orders(directory)
     _show_pins_only(directory, top)
+    if not stand_alone:
+        word_runs.join(directory)
     if stand_alone:
         (directory / f"V{top}__main.cpp").write_text(_test_main(directory, top))
     _batch(directory, stand_alone)
