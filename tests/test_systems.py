@@ -3,6 +3,7 @@
 
 import gzip
 import json
+import os
 import shutil
 import struct
 from dataclasses import replace
@@ -169,7 +170,9 @@ def elaborate(target, values):
     """Verilator's elaboration of a system, or of its parts; raises what a guard in the RTL says. What passed is remembered."""
     whole = build.system_rtl(target, values)
     for rtl in build.part_rtls(target, values, whole) or [whole]:
-        words = ["--lint-only", *(x for x in rtl.arguments() if x != "--cc")]
+        # The tree after elaboration is where --json-only ends; --lint-only goes on, for twice the time.
+        words = ["--json-only", "--json-only-output", os.devnull, "--json-only-meta-output", os.devnull]
+        words += [x for x in rtl.arguments() if x != "--cc"]
         cache.entry("elaborated", build.rtl_digest(rtl), lambda _, words=words: toolchain.run_verilator(words))
 
 
@@ -216,6 +219,9 @@ def test_guards_stop_a_build(card, capsys):
     assert main(["run", str(card), "--frames", "9"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1 and lines[0].endswith("loop_card: 16 beats")
+    target = system.load(str(card))
+    with pytest.raises(UserError, match="loop_card: 16 beats"):
+        elaborate(target, target.values())
 
 
 REFUSED = {
