@@ -102,6 +102,17 @@ def test_pins_of_an_ultrascale_plus_block(interface, direction, by, mpps):
     assert (found["by"], found["mpps"]) == (by, pytest.approx(mpps))
 
 
+def test_room_for_completions():
+    """An UltraScale+ block has room for 256 of 64 bytes, 16 kB, or 48.5 Gb/s over 2.7 us; P-tile for 722."""
+    slot = physics.PcieSlot(3, 16, 256, 512, link_latency_ns=175, read_latency_ns=2300, pcie_interface="usplus")
+    for pins, room in (("usplus", 256), ("usplus_plain", 256), ("ptile", 722)):
+        found = replace(slot, pcie_interface=pins)
+        assert found.loads(found.read(512, 1e6))["completion_room"] == pytest.approx(8e6 * 2.7e-6 / room)
+    with_more = replace(slot, rcb=128)
+    assert with_more.loads(with_more.read(512, 1e6))["completion_room"] == pytest.approx(4e6 * 2.7e-6 / 256)
+    assert "completion_room" not in (ideal := replace(slot, pcie_interface="ideal")).loads(ideal.read(512, 1e6))
+
+
 def test_pins_of_p_tile():
     """500 million segments of 32 bytes a second each way, a TLP at least one: a frame of 60 bytes and its share of a record
     take 2 + 4/8, its descriptor's request 1/8; 256 + 4 bytes of a write at MPS 256 take 9, 512 read 16 and one."""
@@ -133,8 +144,10 @@ def test_what_sets_the_limit():
     assert limit_of("host-nic", "pcie_interface=ideal", size="64", direction="both")["by"] == "pcie_up"
     assert limit_of("host-nic", size="64", direction="both")["by"] == "rq"
     assert limit_of("host-nic", "pcie_lanes=4", size="1518", direction="tx")["by"] == "pcie_down"
-    assert limit_of("host-nic", "read_latency_ns=2250", size="64", direction="tx")["by"] == "tags"
-    assert limit_of("host-nic", "read_latency_ns=2300", size="1518", direction="tx")["by"] == "read_bytes"
+    for pins, small, large in (("ideal", "tags", "read_bytes"), ("usplus", "completion_room", "completion_room")):
+        late = ("read_latency_ns=2300", f"pcie_interface={pins}")
+        assert limit_of("host-nic", *late, size="64", direction="tx")["by"] == small
+        assert limit_of("host-nic", *late, size="1518", direction="tx")["by"] == large
     sized = ("read_latency_ns=2300", "read_kb=64", "tags=512", "pcie_interface=ideal")
     assert limit_of("host-nic", *sized, size="64", direction="tx")["by"] == "line"
     assert limit_of("host-nic", size="1518", direction="both")["l1_gbps"] == pytest.approx(200)

@@ -32,6 +32,7 @@ RootConfig RootConfig::from(const Options& options) {
   c.tail_chance = options.get<int>("read_tail_ppm") / 1e6;
   c.wake = options.ns("read_wake_ns");
   c.reorder = c.jitter != 0 || c.tail_chance > 0;
+  c.rcb = options.get<int>("rcb");
   c.completion_payload = options.get<int>("completion_bytes");
   c.completion_from = options.get<int>("completion_from");
   c.write_time = options.ns("write_ns");

@@ -43,7 +43,8 @@ module rx_buffer
     output ram_row_t  row_o,        // RamReadLatency clocks later
 
     output logic dropped_o,  // one clock for each frame without room
-    output logic [15:0] units_o  // in use
+    output logic [15:0] units_o,  // in use
+    output logic [1:0] pressed_o  // half of them, and three quarters
 );
   localparam int Units = RamBytes / UnitBytes;
   localparam int UnitW = $clog2(Units);
@@ -112,6 +113,7 @@ module rx_buffer
   );
 
   assign units_o = 16'(used_q);
+  assign pressed_o = {&used_q[UnitW-1-:2], used_q[UnitW-1]} | {2{used_q[UnitW]}};
   assign note.valid = keep;
   assign note.data = '{
           addr: ram_addr_t'({start, UnitLaneW'(0)}),

@@ -60,6 +60,7 @@ module ptile_pcie
       .clk_i,
       .rst_i,
       .forget_i(forget_q),
+      .rcb_128_i(1'b0),  // by twice as many bytes there is no more room for data
       .nph_av_i('1),  // the logic has counted them
       .sent_i({1'b0, allowed.valid && allowed.ready}),
       .done_i(done),

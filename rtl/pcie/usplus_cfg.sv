@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the host has set in the UltraScale+ block's configuration space, for the logic behind it.
 ///
-/// Extended tags and relaxed ordering have no pins of their own: Device Control is read again and again through the block's
-/// management interface, `Pause` clocks apart; both are off until the first answer. The rest is a clock late and not reset.
+/// Extended tags, relaxed ordering and where the host may cut completions have no pins of their own: Device Control and Link Control are
+/// read in turn, again and again, through the block's management interface, `Pause` clocks apart; all are off (64 bytes) until the
+/// first answer. The rest is a clock late and not reset.
 module usplus_cfg
   import pcie_pkg::*;
   import usplus_pkg::*;
 #(
     parameter logic [9:0] DeviceControl = 10'h1e,  // its Dword: PCI Express Capability at 70h
+    parameter logic [9:0] LinkControl = DeviceControl + 10'd2,
     parameter int Pause = 64
 ) (
     input logic clk_i,
@@ -24,11 +26,13 @@ module usplus_cfg
     input  logic        mgmt_done_i,
     input  logic [31:0] mgmt_data_i,
 
-    output pcie_cfg_t cfg_o
+    output pcie_cfg_t cfg_o,
+    output logic      rcb_128_o  // the Read Completion Boundary is 128 bytes
 );
   wire unused = &{1'b0, function_status_i, mgmt_data_i};
   logic [$clog2(Pause)-1:0] pause_q;
-  assign mgmt_addr_o = DeviceControl;
+  logic link_q;
+  assign mgmt_addr_o = link_q ? LinkControl : DeviceControl;
   always_ff @(posedge clk_i) begin
     cfg_o.requester_id <= {bus_number_i, 8'd0};
     cfg_o.max_payload <= {1'b0, max_payload_i};
@@ -43,11 +47,16 @@ module usplus_cfg
     if (mgmt_read_o && mgmt_done_i) begin
       mgmt_read_o <= 1'b0;
       pause_q <= '0;
-      cfg_o.extended_tag <= mgmt_data_i[8];
-      cfg_o.relaxed_ordering <= mgmt_data_i[4];
+      link_q <= !link_q;
+      if (link_q) begin
+        rcb_128_o <= mgmt_data_i[3];
+      end else begin
+        cfg_o.extended_tag <= mgmt_data_i[8];
+        cfg_o.relaxed_ordering <= mgmt_data_i[4];
+      end
     end
     if (rst_i) begin
-      mgmt_read_o <= 1'b0;
+      {mgmt_read_o, link_q, rcb_128_o} <= '0;
       pause_q <= '0;
       cfg_o.extended_tag <= 1'b0;
       cfg_o.relaxed_ordering <= 1'b0;

@@ -4,11 +4,12 @@
 /// Lets a read request go when the UltraScale+ block has room for its answer and the link for it.
 ///
 /// The block advertises infinite credits for completions, so reads must keep to its buffer (PG213, Managing Receive-Buffer
-/// Space, PACKET_FC): of `Lines` completions of 64 bytes a request holds as many as the 64-byte lines it touches, for it may be
-/// answered in such, until the last one has come (`done_i`, of the tag). A tag that is given out again had no such end: its
-/// lines come back then. All requesters go through here. A request without credit would hold up the writes behind it, so one
-/// goes only while `nph_av_i` is above the number of those it does not know of: on their way to the pins, or taken there (`sent_i`)
-/// less than `Late` clocks ago, two of the block (PG213, Avoiding Head-of-Line Blocking for Posted Requests) and one here.
+/// Space, PACKET_FC): of `Lines` completions a request holds as many as the lines of 64 bytes it touches (of 128 where the host
+/// says that it cuts at those only, `rcb_128_i`), for it may be answered in such, until the last one has come (`done_i`, of the
+/// tag). A tag that is given out again had no such end: its lines come back then. All requesters go through here. A request
+/// without credit would hold up the writes behind it, so one goes only while `nph_av_i` is above the number of those it does not
+/// know of: on their way to the pins, or taken there (`sent_i`) less than `Late` clocks ago, two of the block (PG213, Avoiding
+/// Head-of-Line Blocking for Posted Requests) and one here.
 /// While `forget_i` is high no request is answered (the function is reset, and not enabled since): all lines are free.
 /// Latency 1 clock, one request a clock, full back-pressure. Reset with the link: nothing is under way then.
 module usplus_meter
@@ -22,6 +23,7 @@ module usplus_meter
     input logic clk_i,
     input logic rst_i,
     input logic forget_i,
+    input logic rcb_128_i,
 
     input logic [     3:0] nph_av_i,
     input logic [     1:0] sent_i,
@@ -45,10 +47,11 @@ module usplus_meter
   `STREAM(metered_t, held)
   mem4_hdr_t hdr;
   assign hdr = in.data;
-  wire [ 3:0] in_line = hdr.dw0.fmt_type[5] ? hdr.addr[5:2] : hdr.addr[37:34];
-  wire [11:0] span = {1'b0, hdr.dw0.length == '0, hdr.dw0.length} + 12'(in_line) + 12'd15;
+  wire [4:0] low = hdr.dw0.fmt_type[5] ? hdr.addr[6:2] : hdr.addr[38:34];
+  wire [4:0] in_line = {low[4] && rcb_128_i, low[3:0]};
+  wire [11:0] span = {1'b0, hdr.dw0.length == '0, hdr.dw0.length} + 12'(in_line) + {7'd0, rcb_128_i, 4'd15};
   assign given.valid = in.valid;
-  `STREAM_DATA(given, '{hdr: hdr, need: span[4+:NeedW]})
+  `STREAM_DATA(given, '{hdr: hdr, need: rcb_128_i ? NeedW'(span[11:5]) : span[4+:NeedW]})
   assign in.ready = given.ready;
   `SPILL(metered_t, i_held, given, held)
 

@@ -15,7 +15,7 @@ module usplus_pcie
     parameter type Sent = tlp_beat_t,  // or wide_tlp_beat_t
     parameter type Received = tlp_beat_t,  // likewise
     parameter bit Straddle = 1'b1,
-    parameter int Lines = 256  // of 64 bytes, that RC has room for (usplus_meter)
+    parameter int Lines = 256  // completions that RC has room for (usplus_meter)
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -33,6 +33,7 @@ module usplus_pcie
            stream_if.snk read                    // mem4_hdr_t
 );
   pcie_cfg_t cfg;
+  logic rcb_128;
   logic [9:0] mgmt_addr;
   logic mgmt_read;
   usplus_cfg i_cfg (
@@ -48,7 +49,8 @@ module usplus_pcie
       .mgmt_read_o(mgmt_read),
       .mgmt_done_i(usplus_i.cfg_mgmt_read_write_done),
       .mgmt_data_i(usplus_i.cfg_mgmt_read_data),
-      .cfg_o(cfg)
+      .cfg_o(cfg),
+      .rcb_128_o(rcb_128)
   );
 
   // ---------------------------------------------------------------- out: completions one way, requests the other
@@ -85,6 +87,7 @@ module usplus_pcie
       .tx(write),
       .read,
       .forget_i(forget_q),
+      .rcb_128_i(rcb_128),
       .nph_av_i(usplus_i.tfc_nph_av),
       .done_i(done),
       .done_tag_i(done_tag),

@@ -183,15 +183,17 @@ module usplus_side_tb
   bit in_tlp[2] = '{default: 0};
   words_t words[2];
   logic [3:0] first_be, last_be;
-  int unsigned lines_out = 0, writes = 0, reads = 0;
+  int unsigned lines_out = 0, dws_out = 0, most_lines = 0, most_dws = 0, writes = 0, reads = 0;
+  int unsigned dws_by_tag[256];
   // Credits for reads: each is back some clocks after it was used, up to `most`. Known two clocks after its read was taken.
   int unsigned credits = 15, most = 15, back_percent = 100;
   logic [3:0] known[2] = '{default: 0};
   mem4_hdr_t to_serve[$];
 
+  int line_dws = 16;  // the host cuts completions there
   function automatic int lines_of(mem4_hdr_t h);
-    int low = h.dw0.fmt_type[5] ? int'(h.addr[5:2]) : int'(h.addr[37:34]);
-    return (low + int'(dword_count(h.dw0.length)) + 15) / 16;
+    int low = int'(h.dw0.fmt_type[5] ? h.addr[6:2] : h.addr[38:34]) % line_dws;
+    return (low + int'(dword_count(h.dw0.length)) + line_dws - 1) / line_dws;
   endfunction
 
   task automatic check_rq();
@@ -219,6 +221,10 @@ module usplus_side_tb
     end else begin
       reads++;
       lines_out += lines_of(h);
+      most_lines = lines_out > most_lines ? lines_out : most_lines;
+      dws_by_tag[h.tag] = int'(dword_count(h.dw0.length));
+      dws_out += dws_by_tag[h.tag];
+      most_dws = dws_out > most_dws ? dws_out : most_dws;
       `CHECK(lines_out <= Lines, "more reads than the block has room for")
       to_serve.push_back(h);
       `CHECK(credits > 0, "a read without credit")
@@ -534,16 +540,18 @@ module usplus_side_tb
       tag_open[i_pins.g_usplus.i_usplus.i_rc.done_tag_o] = 0;
       tags_open--;
       lines_out -= lines_by_tag[i_pins.g_usplus.i_usplus.i_rc.done_tag_o];
+      dws_out -= dws_by_tag[i_pins.g_usplus.i_usplus.i_rc.done_tag_o];
     end
 
-  // ---- the management interface: Device Control, a few clocks late
-  logic [31:0] control = 32'h0000_0110;
+  // ---- the management interface: Device Control and Link Control, a few clocks late
+  logic [31:0] control = 32'h0000_0110, link = 32'h1043_0040;
   always @(posedge clk) begin
     block_in.cfg_mgmt_read_write_done <= !rst && block_out.cfg_mgmt_read && !block_in.cfg_mgmt_read_write_done &&
         $urandom_range(
         3
     ) == 0;
-    block_in.cfg_mgmt_read_data <= block_out.cfg_mgmt_addr == 10'h1e ? control : 32'($urandom());
+    block_in.cfg_mgmt_read_data <= block_out.cfg_mgmt_addr == 10'h1e ? control :
+        block_out.cfg_mgmt_addr == 10'h20 ? link : 32'($urandom());
   end
 
   task automatic settle();
@@ -621,9 +629,22 @@ module usplus_side_tb
     `CHECK(state.cfg.extended_tag && state.cfg.relaxed_ordering, "Device Control")
     control = '0;
     block_in.cfg_function_status = 16'h0003;
-    repeat (200) @(posedge clk);
+    repeat (400) @(posedge clk);
     `CHECK(!state.cfg.extended_tag && !state.cfg.relaxed_ordering && !state.cfg.bus_master,
            "settings follow")
+
+    // Of a host that cuts at 128 bytes twice as much may be asked for.
+    repeat (40) send_read(512);
+    settle();
+    `CHECK(most_lines <= Lines && most_lines > Lines - 34 && most_dws <= Lines * 16,
+           "all room is used")
+    link[3]  = 1;
+    line_dws = 32;
+    repeat (400) @(posedge clk);
+    repeat (40) send_read(512);
+    settle();
+    `CHECK(most_lines <= Lines && most_dws > Lines * 20,
+           "all room is used by completions of 128 bytes")
 
     // Nothing goes without credit, and what waits goes when it is there.
     credits = 0;

@@ -22,6 +22,7 @@ module usplus_rq
 
     // What lets reads go: usplus_meter.
     input logic       forget_i,
+    input logic       rcb_128_i,
     input logic [3:0] nph_av_i,
     input logic       done_i,
     input logic [7:0] done_tag_i,
@@ -85,6 +86,7 @@ module usplus_rq
       .clk_i,
       .rst_i,
       .forget_i,
+      .rcb_128_i,
       .nph_av_i,
       .sent_i(sent),
       .done_i,

@@ -6,8 +6,9 @@
 /// turns with their requests, commits and stops; grants and descriptors go to the port that asked. With `Room` each has so many
 /// places for descriptors of its own (desc_room), and one that stands still holds up no other; without, one that is not ready holds up those
 /// behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). Queues that the device fills
-/// have no scheduler: the first doorbell of a ring has its first descriptors read, and `doorbell` says nothing. `slots_o` tells how many
-/// slots are handed out and not yet finished, all queues together.
+/// have no scheduler: the first doorbell of a ring has its first descriptors read, and `doorbell` says nothing. While received frames of a
+/// port wait for the link turns of streams that the device empties are spaced (turn_pace). `slots_o` tells how many slots are handed
+/// out and not yet finished, all queues together.
 module desc_queues
   import queue_pkg::*;
   import dma_pkg::*;
@@ -43,7 +44,7 @@ module desc_queues
     // What the CPU pushes; to the engines, and back from each what it is done with.
     input pcie_pkg::line_write_t line_i,
     output push_store_t push_store_o,
-    input logic [Ports-1:0][PushEntries-1:0] push_release_i,
+    input port_tells_t [Ports-1:0] ports_i,
     output logic [1:0] pushes_o,  // for counters: one taken, one in vain
 
     // DMA read engine.
@@ -67,10 +68,10 @@ module desc_queues
   fetch_events_t events;
   push_look_t look;
   push_found_t found;
-  logic [PushEntries-1:0] release_any;
+  port_tells_t any_port;
   always_comb begin
-    release_any = '0;
-    for (int p = 0; p < Ports; p++) release_any |= push_release_i[p];
+    any_port = '0;
+    for (int p = 0; p < Ports; p++) any_port |= ports_i[p];
   end
   if (Push) begin : g_push
     push_table #(
@@ -83,11 +84,11 @@ module desc_queues
         .look_i(look),
         .found_o(found),
         .store_o(push_store_o),
-        .release_i(release_any),
+        .release_i(any_port.release_push),
         .dropped_o(pushes_o[1])
     );
   end else begin : g_no_push
-    wire unused = &{1'b0, line_i, look, release_any};
+    wire unused = &{1'b0, line_i, look, any_port.release_push};
     assign found = '0;
     assign push_store_o = '0;
     assign pushes_o[1] = 1'b0;
@@ -145,6 +146,25 @@ module desc_queues
       .out(any_request),
       .index_o(unused_request)
   );
+  `STREAM(fetch_req_t, paced)
+  if (Streams == StreamsEmptied) begin : g_pace
+    turn_pace #(
+        .T(fetch_req_t)
+    ) i_pace (
+        .clk_i,
+        .rst_i,
+        .pressed_i({any_port.crowded, any_port.pressed}),
+        .answer_i(taken),
+        .turn_i(deq_response.data.granules != '0),
+        .in(any_request),
+        .out(paced)
+    );
+  end else begin : g_no_pace
+    wire unused = &{1'b0, any_port};
+    assign paced.valid = any_request.valid;
+    assign paced.data = any_request.data;
+    assign any_request.ready = paced.ready;
+  end
   desc_fetch #(
       .Queues(Queues),
       .Slots(Slots),
@@ -157,7 +177,7 @@ module desc_queues
       .clk_i,
       .rst_i,
       .ring(peek),
-      .req(any_request),
+      .req(paced),
       .granted(any_granted),
       .desc(any_desc),
       .deq_req(deq_request),

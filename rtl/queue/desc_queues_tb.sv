@@ -54,7 +54,7 @@ module desc_queues_tb
       .error,
       .slots_o(slots),
       .line_i('0),
-      .push_release_i('0),
+      .ports_i('0),
       .pushes_o(pushes),
       .dma,
       .status_i(status),

@@ -287,6 +287,13 @@ package queue_pkg;
     desc_beat_t beat;
   } fetch_desc_t;
 
+  /// A port to the queues that it shares with others.
+  typedef struct packed {
+    logic                   crowded;       // three quarters of the packet RAM wait for the link
+    logic                   pressed;       // half of it does
+    logic [PushEntries-1:0] release_push;  // done with what the CPU has pushed
+  } port_tells_t;
+
   /// What descriptor fetch did in this clock, for counters.
   typedef struct packed {
     logic read;    // a block is read

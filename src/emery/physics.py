@@ -13,6 +13,9 @@ from math import ceil
 FCS = 4
 GAP = 20  # preamble 8 + inter-frame gap 12
 _ROOT_NS = 50  # until a request that has arrived is accepted (bench/pcie/root_complex.hpp)
+# Completions that a hard block has room for (AMD PG213; Intel 683059: 1,444 entries of 32 bytes). Their credits are without
+# limit, so no more are asked for, each cut at every `rcb` bytes (rtl/pcie/usplus_meter.sv).
+_COMPLETIONS = {"usplus": 256, "usplus_plain": 256, "ptile": 722}
 _GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0}
 
 
@@ -37,8 +40,8 @@ def pcie_split(payload: float, limit: int, header: int) -> tuple[int, float]:
 @dataclass(frozen=True)
 class PcieUse:
     """What something takes of a slot: bytes and TLPs each way over the link (up: to the host), TLPs and credits of 16 bytes
-    of what is written to the host, requests to it and the bytes they ask for; TLPs of what it writes to the device; beats at
-    the hard block's pins (RQ and RC, or both ways of P-tile)."""
+    of what is written to the host, requests to it, the bytes they ask for and the completions they may come in; TLPs of what
+    it writes to the device; beats at the hard block's pins (RQ and RC, or both ways of P-tile)."""
 
     up: float = 0.0
     down: float = 0.0
@@ -48,6 +51,7 @@ class PcieUse:
     write_credits: float = 0.0
     requests: float = 0.0
     asked: float = 0.0
+    pieces: float = 0.0
     told: float = 0.0
     rq: float = 0.0
     rc: float = 0.0
@@ -80,6 +84,7 @@ class PcieSlot:
     read_jitter_ns: float = 0
     read_tail_ns: float = 0
     read_tail_ppm: float = 0
+    rcb: int = 64
     completion_bytes: int = 4096
     completion_from: int = 0
     ack_every: int = 0
@@ -139,13 +144,14 @@ class PcieSlot:
             tlps, nbytes = tlps + pieces[0] * times, nbytes + pieces[1] * times
             beats += self._beats(request, longest, 12, 16) * times if times else 0.0
         requests = ceil(payload / self.mrrs)
-        asking = PcieUse(up=24 * requests, up_tlps=requests, requests=requests, asked=payload)
+        pieces = ceil(payload / (64 if self.pcie_interface == "ptile" else self.rcb))  # P-tile's data has no more room
+        asking = PcieUse(up=24 * requests, up_tlps=requests, requests=requests, asked=payload, pieces=pieces)
         asking += PcieUse(rq=requests * self._beats(0, 1, 16, 32), rc=beats)
         return (asking + PcieUse(down=nbytes, down_tlps=tlps)) * share
 
     def loads(self, use: PcieUse, tags: int = 0) -> dict:
-        """How much of the link's two ways, of the hard block's pins, of the host's credits and its pace a use a second takes;
-        and of a device's tags, where they are given."""
+        """How much of the link's two ways, of the hard block's pins and its room for completions, of the host's credits and its
+        pace a use a second takes; and of a device's tags, where they are given."""
         second = pcie_gbps(self.pcie_gen, self.pcie_lanes) * 1e9 / 8
         ack = 8 / self.ack_every if self.ack_every else 0
         found = {
@@ -160,6 +166,8 @@ class PcieSlot:
             found |= {pins[0]: use.rq / self.pins_hz, pins[1]: use.rc / self.pins_hz}
         if self.write_ns:
             found["host_writes"] = use.writes * self.write_ns * 1e-9
+        if self.pcie_interface in _COMPLETIONS:
+            found["completion_room"] = use.pieces * self.round_trip / _COMPLETIONS[self.pcie_interface]
         if tags:
             found["tags"] = use.requests * self.round_trip / tags
         return found

@@ -139,7 +139,7 @@ module host_nic_interface
   `STREAM(queue_t, port_doorbell[Ports])
   `STREAM(queue_error_t, queue_error[4])
   push_store_t push_store;
-  logic [Ports-1:0][PushEntries-1:0] push_release;
+  port_tells_t [Ports-1:0] port_tells;
   desc_queues #(
       .Queues(TxQueues),
       .Slots(DescSlots),
@@ -166,7 +166,7 @@ module host_nic_interface
       .slots_o(tx_slots),
       .line_i,
       .push_store_o(push_store),
-      .push_release_i(push_release),
+      .ports_i(port_tells),
       .pushes_o(tx_pushes),
       .dma(dma_read[0]),
       .status_i(read_status_i),
@@ -213,7 +213,7 @@ module host_nic_interface
       .slots_o(rx_slots),
       .line_i,
       .push_store_o(),
-      .push_release_i('0),
+      .ports_i('0),
       .pushes_o(),
       .dma(dma_read[1]),
       .status_i(read_status_i),
@@ -370,7 +370,7 @@ module host_nic_interface
         .read_status_i,
         .ram_write_i,
         .push_i(push_store),
-        .push_release_o(push_release[p]),
+        .tells_o(port_tells[p]),
         .rx_request(rx_request[p]),
         .rx_desc(rx_desc[p]),
         .rx_commit(rx_commit[p]),

@@ -53,19 +53,19 @@ module host_nic_port
     input dma_status_t read_status_i,
     input ram_write_t ram_write_i,
     input push_store_t push_i,
-    output logic [PushEntries-1:0] push_release_o,
+    output port_tells_t tells_o,
 
     // Receive: fetch_req_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t; dma_req_t of packed frames.
-           stream_if.src rx_request,
-           stream_if.snk rx_desc,
-           stream_if.src rx_commit,
-           stream_if.src rx_stop,
-           stream_if.src rx_record,
-           stream_if.src rx_dma,
-           stream_if.src pack_dma,
-    input  dma_status_t  write_status_i,
-    input  ram_read_t    ram_read_i,
-    output ram_row_t     ram_row_o,
+    stream_if.src rx_request,
+    stream_if.snk rx_desc,
+    stream_if.src rx_commit,
+    stream_if.src rx_stop,
+    stream_if.src rx_record,
+    stream_if.src rx_dma,
+    stream_if.src pack_dma,
+    input dma_status_t write_status_i,
+    input ram_read_t ram_read_i,
+    output ram_row_t ram_row_o,
 
     // MAC side.
     input  ptp_time_t time_i,
@@ -188,7 +188,7 @@ module host_nic_port
       .status_i(read_status_i),
       .ram_i(ram_write_i),
       .push_i,
-      .push_release_o,
+      .push_release_o(tells_o.release_push),
       .frame(tx_read),
       .csum_o(tx_read_csum),
       .stamp(tx_stamp),
@@ -318,7 +318,8 @@ module host_nic_port
       .row_ready_o(row_ready),
       .row_o(row),
       .dropped_o(rx_buffer_full),
-      .units_o(rx_units)
+      .units_o(rx_units),
+      .pressed_o({tells_o.crowded, tells_o.pressed})
   );
   rss_table #(
       .Entries(RssEntries),

@@ -7,7 +7,8 @@ namespace emery::host_nic {
 
 namespace {
 
-constexpr unsigned kMostOutstanding = 8192;
+// Frames with the device, for many round trips; streams gather what waits in their rings.
+constexpr unsigned kMostOutstanding = 8192, kMostInStreams = 262144;
 constexpr std::uint16_t kFirst = 0x1000;
 
 }  // namespace
@@ -16,8 +17,10 @@ TxSources::TxSources(const Options& options, unsigned interfaces, Driver& driver
     : driver_(driver),
       root_(root),
       interfaces_(interfaces),
-      // Enough for blocks of eight on every queue, twice, and for many round trips.
-      most_outstanding_(std::min(16 * driver.tx_queues() + 512, kMostOutstanding)) {
+      // Enough for blocks of eight on every queue, twice; of streams for turns of many frames.
+      most_outstanding_(options.get<std::string>("tx_mode") == "stream"
+                            ? std::clamp(64 * driver.tx_queues(), kMostOutstanding, kMostInStreams)
+                            : std::min(16 * driver.tx_queues() + 512, kMostOutstanding)) {
   for (const std::string& rate : list_of(options.get("queue_rates", "")))
     rates_.push_back(std::stod(rate));
 }

@@ -12,7 +12,8 @@ enum {
   CPL_RING = 32768,
   EVENT_RING = 256,
   LARGEST_RING = 32768,
-  SHORTEST_FRAME = 60,  // on a wire, without its FCS
+  SHORTEST_FRAME = 60,                         // on a wire, without its FCS
+  PACKED_GRANULES = 1024 / (int)GranuleBytes,  // of a transmit stream, worth a doorbell
   TALLIES = (int)EMNIC_COUNTERS_END * (int)EMNIC_MAX_INTERFACES * (int)EMNIC_MAX_PORTS
 };
 
@@ -48,6 +49,7 @@ struct emnic_tx {
   uint32_t regs, slots, buffer_bytes, max_frame;
   uint32_t made, told, sent;  // packets: in the ring, with a doorbell, done
   uint16_t producer, rung, done, newest;
+  uint16_t small;  // doorbells for less than PACKED_GRANULES since the stream was empty
   uint8_t interface, stopped;
   struct restart restart;
   uint32_t window;

@@ -211,8 +211,9 @@ int emnic_tx_stopped(const struct emnic_tx* queue);
 // What emnic_tx_flush has done.
 enum { EMNIC_RANG = 1, EMNIC_PUSHED = 2 };
 // Rings the doorbell if it is time, or in any case with `now`: a queue with a batch under way can
-// wait until it has gathered another, or the one under way is nearly done (call it again then).
-// `idle`: the device has next to nothing to do, so that a push is worth it.
+// wait until it has gathered another, or the one under way is nearly done (call it again then). So
+// can a stream with many small batches under way, even with `now`. `idle`: the device has next to
+// nothing to do, so that a push is worth it.
 int emnic_tx_flush(struct emnic_tx* queue, int now, int idle);
 
 // ---- taking records

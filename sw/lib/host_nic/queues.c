@@ -15,11 +15,20 @@ size_t stream_stride(uint32_t slots, uint32_t max_frame) {
   return below_stream(max_frame) + pages((size_t)slots * GranuleBytes);
 }
 
+// The most records of a ring that can be in its completion queue: one a slot. Of a stream one a page and one a doorbell, of which
+// emnic_tx_flush has no more on their way; an eighth is for those that the device does not know to be taken (emnic_taken).
+static unsigned most_records(const struct emnic_config* c, int transmit, unsigned ring) {
+  if (!transmit || !c->tx_stream) return ring;
+  const unsigned records = 2 * (ring / PACKED_GRANULES + 1) + ring / PageGranules + 2;
+  return records + (records + 6) / 7;
+}
+
 static unsigned completion_queues(const struct emnic* d, unsigned i, int transmit, unsigned ring) {
   const struct emnic_config* c = &d->config;
   const unsigned queues = transmit ? c->tx_queues : c->rx_queues;
   const unsigned most = transmit ? d->interface[i].is.tx_queues : d->interface[i].is.rx_queues;
-  const unsigned least = (unsigned)(((uint64_t)queues * ring + CPL_RING - 1) / CPL_RING);
+  const unsigned share = CPL_RING / most_records(c, transmit, ring);
+  const unsigned least = (queues + share - 1) / share;
   const unsigned wanted = least > c->cpus ? least : c->cpus;
   return wanted < most ? wanted : most;
 }
@@ -30,7 +39,8 @@ int check_ring(const struct emnic* d, unsigned i, int transmit, unsigned ring, u
   if (!power_of_two(ring) || ring < BlockSlots || ring > LARGEST_RING) return EMNIC_BAD_RING;
   if (!transmit && c->rx_stream) return stream_granules(max_frame) > ring ? EMNIC_SHORT_RING : 0;
   const unsigned cqs = completion_queues(d, i, transmit, ring);
-  return (uint64_t)((queues + cqs - 1) / cqs) * ring > CPL_RING ? EMNIC_MANY_SLOTS : 0;
+  const uint64_t share = (queues + cqs - 1) / cqs;
+  return share * most_records(c, transmit, ring) > CPL_RING ? EMNIC_MANY_SLOTS : 0;
 }
 
 // ---- registers

@@ -2,8 +2,6 @@
 // Transmitting: frames into rings, doorbells, pushes.
 #include "device.h"
 
-enum { PACKED_GRANULES = 1024 / GranuleBytes };  // of a stream, worth a doorbell
-
 unsigned emnic_tx_room(const struct emnic_tx* q) {
   if (q->stopped || q->restart.phase != RUNNING) return 0;
   return q->slots - (uint16_t)(q->producer - load16(&q->done));
@@ -117,20 +115,30 @@ static void push(struct emnic_tx* q) {
   d->ops.write_lines(d->ops.context, q->window, window, whole);
 }
 
-// A stream gathers what the device reads at once, and waits until all before is done.
-static int due(const struct emnic_tx* q) {
+static int due(const struct emnic_tx* q, int now) {
   const struct emnic_config* c = &q->device->config;
   const uint32_t waiting = q->made - q->told;
   const uint32_t under_way = q->told - __atomic_load_n(&q->sent, __ATOMIC_ACQUIRE);
   if (waiting == 0) return 0;
-  if (c->tx_stream) return under_way == 0 || (uint16_t)(q->producer - q->rung) >= PACKED_GRANULES;
-  return under_way < c->doorbell_batch || waiting >= c->doorbell_batch;
+  return now || under_way < c->doorbell_batch || waiting >= c->doorbell_batch;
+}
+
+// A stream gathers what the device reads at once, or waits until all before is done. With `now` a few doorbells ring for less: as many
+// as there is room for their records (most_records).
+static int stream_due(struct emnic_tx* q, int now) {
+  if (q->made == q->told) return 0;
+  if (q->told == __atomic_load_n(&q->sent, __ATOMIC_ACQUIRE)) q->small = 0;
+  else if ((uint16_t)(q->producer - q->rung) >= PACKED_GRANULES) return 1;
+  else if (!now || q->small > q->slots / PACKED_GRANULES) return 0;
+  ++q->small;
+  return 1;
 }
 
 int emnic_tx_flush(struct emnic_tx* q, int now, int idle) {
   struct emnic* d = q->device;
   int did = EMNIC_RANG;
-  if (q->restart.phase != RUNNING || !(now ? q->made != q->told : due(q))) return 0;
+  if (q->restart.phase != RUNNING) return 0;
+  if (!(d->config.tx_stream ? stream_due(q, now) : due(q, now))) return 0;
   const int one = (uint16_t)(q->producer - q->rung) == 1 && d->log_block == 0;
   if (d->config.tx_push != EMNIC_PUSH_NONE && d->ops.write_lines && !d->config.tx_stream && idle &&
       one && q->rung == load16(&q->done)) {

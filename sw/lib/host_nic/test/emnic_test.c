@@ -9,6 +9,7 @@
 #include "limits_test.h"
 #include "ptp_test.h"
 #include "queue_formats.h"
+#include "stream_test.h"
 
 static struct fake_nic nic;
 static struct emnic* device;
@@ -678,14 +679,13 @@ static void test_no_memory(void) {
 int main(void) {
   test_refusals();
   test_order_of_writes();
-  test_transmit(1);
-  test_transmit(2);
-  test_transmit(8);
+  for (unsigned segments = 1; segments <= 8; segments *= 2) test_transmit(segments);
   test_full_rings_and_batches();
   test_pushes();
   test_receive();
   test_buffers_of_the_caller();
   test_streams();
+  test_stream_doorbells();
   test_a_stopped_queue();
   test_longer_frames();
   test_recovery();
