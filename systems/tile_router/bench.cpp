@@ -258,8 +258,7 @@ void Bench::end_measuring() {
 
 // Of the ports with traffic: the square of the sum over n times the sum of squares.
 double Bench::jain() const {
-  double sum = 0, squares = 0;
-  unsigned n = 0;
+  double sum = 0, squares = 0, n = 0;
   for (unsigned p = 0; p < ports(); ++p) {
     if (!port_[p].source) continue;
     const auto frames = static_cast<double>(entered_by_[p]);
