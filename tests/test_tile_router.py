@@ -43,6 +43,34 @@ def test_payloads_with_the_heads(router, version):
     assert lost(result) == {} and result["totals"]["delivered"] == 400
 
 
+def test_heads_that_wait_for_leave(router):
+    """Over the GDN third stages have leave for each head: options, drops and a hot spot go through there as well."""
+    gdn = {"version": "IV", "held_over": "gdn"}
+    result = router("--size", "64-200", "--frames", 150, "--rate", "0.3", bad_ip_every=2, **gdn)
+    assert {"not_ip", "version", "header", "length", "checksum", "ttl", "destination"} <= set(lost(result))
+    counters = router("--size", "64-600", "--frames", 80, pattern="hotspot", **gdn)["resources"]["counters"]
+    assert 0 < counters["queued"] and counters["deepest_0"] <= 4
+
+
+def test_turns_at_a_hot_spot(router):
+    """The parking lot: who sits beside the output gets most, unless each has its turn."""
+    hot = {"version": "IV", "pattern": "hotspot"}
+    jain = {x: router("--size", "64", "--frames", 150, turns=x, **hot)["resources"]["jain"] for x in ("network", "fair")}
+    assert jain["network"] < 0.97 and jain["fair"] > 0.99
+    alone = router("--size", "64", "--frames", 100, turns="fair", linecards=1, version="IV", held_over="gdn")
+    assert alone["resources"]["jain"] == 1
+
+
+def test_a_full_queue_discards(router):
+    """What finds an output's queue full is dropped, counted, and of no other output."""
+    for version, size in (("III", "64"), ("IV", "64-128")):
+        hot = {"version": version, "pattern": "hotspot", "line_gbps": 2}
+        result = router("--size", size, "--frames", 60, full_queue="discard", **hot)
+        dropped = lost(result)
+        assert dropped["queue"] == result["resources"]["counters"]["drop_queue"] > 0 and list(dropped) == ["queue"]
+        assert result["resources"]["counters"]["deepest_0"] == 64
+
+
 @pytest.mark.parametrize("version", ["III", "V"])
 def test_the_shipped_capture(router, version):
     """Without routes: its networks have outputs at random. Two pipelines a linecard reorder flows, and that is counted."""
@@ -130,6 +158,13 @@ def test_bad_packed_routes_are_named_as_given(tmp_path, capsys):
 def test_bad_settings(capsys):
     assert "up to 2 linecards" in refused(capsys, "--set", "version=V", "--set", "linecards=4", "--frames", 4)
     assert "version" in refused(capsys, "--set", "version=VI", "--frames", 4)
+    for words, said in [
+        (("full_queue=discard", "version=V"), "no output queues"),
+        (("full_queue=discard", "version=IV", "held_over=gdn"), "no queue gets full"),
+        (("full_queue=discard", "version=IV", "turns=fair"), "no queue gets full"),
+        (("turns=fair", "version=III"), "turns=fair is for version IV, not III"),
+    ]:
+        assert said in refused(capsys, *(x for word in words for x in ("--set", word)), "--frames", 4)
 
 
 def test_same_seed_same_digest(router):

@@ -95,6 +95,7 @@ def _judged(target, value: float, limit, lost: float) -> dict:
 _OVER = {
     "least": lambda rows: min(row["emery"] for row in rows),
     "most": lambda rows: max(row["emery"] for row in rows),
+    "mean": lambda rows: sum(row["emery"] for row in rows) / len(rows),
     "spread": lambda rows: max(row["emery"] for row in rows) / min(row["emery"] for row in rows) - 1,
     "least_fraction": lambda rows: min(row["emery"] / row["limit"] for row in rows),
 }

@@ -106,7 +106,7 @@ class Target:
     id: str
     figure: str
     what: str
-    measure: str  # path in the result, with dots; with `of`: least, most, spread or least_fraction
+    measure: str  # path in the result, with dots; with `of`: least, most, mean, spread or least_fraction
     unit: str = ""
     run: dict = field(default_factory=dict)  # options of the run, as on the command line
     against: dict = field(default_factory=dict)  # options of another run: the number is the change against it

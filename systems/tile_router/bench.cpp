@@ -66,6 +66,7 @@ class Bench final : public Run {
   void entered(unsigned port, const Frame& frame, Time now);
   void left(unsigned port, std::span<const std::uint8_t> bytes, Time now);
   void end_measuring();
+  double jain() const;
   bool trapped();
   void look_at_the_rest();
   void stuck();
@@ -98,7 +99,9 @@ class Bench final : public Run {
   bool timed_;
   Time looked_ = 0;
   std::uint64_t boot_clocks_ = 0, drops_ = 0, entered_ = 0;
-  std::uint64_t measured_frames_ = 0;  // that entered while resources were measured
+  std::uint64_t measured_frames_ = 0;      // that entered while resources were measured
+  std::vector<std::uint64_t> entered_by_;  // port
+  double jain_ = 0;                        // of those that entered while measured
 };
 
 Bench::Bench(const Options& options)
@@ -123,7 +126,8 @@ Bench::Bench(const Options& options)
       // What stands on a wire, in and out, moves.
       patience_(options.us("patience_us") +
                 2 * LineClock(line_rate_).after(kMostFrame + kFcsBytes + kLineOverhead)),
-      timed_(options.get<bool>("timed")) {
+      timed_(options.get<bool>("timed")),
+      entered_by_(ports()) {
   options.get<std::string>("version");  // the image is made from these
   options.get<unsigned>("linecards");
   model_.open_waves(waves());
@@ -176,6 +180,7 @@ void Bench::add_traffic(const Options& options) {
 void Bench::entered(unsigned p, const Frame& frame, Time now) {
   moved();
   ++entered_;
+  ++entered_by_[p];
   static thread_local Frame out;
   out.assign(frame.bytes());
   const Verdict verdict = judge_.forward(p, image_.linecards[p].mac, {out.data.data(), out.size});
@@ -247,7 +252,21 @@ void Bench::look_at_the_rest() {
 void Bench::end_measuring() {
   tiles_.end();
   measured_frames_ = entered_;
+  jain_ = jain();
   memories_.measured(tiles_.clocks());
+}
+
+// Of the ports with traffic: the square of the sum over n times the sum of squares.
+double Bench::jain() const {
+  double sum = 0, squares = 0, n = 0;
+  for (unsigned p = 0; p < ports(); ++p) {
+    if (!port_[p].source) continue;
+    const auto frames = static_cast<double>(entered_by_[p]);
+    sum += frames;
+    squares += frames * frames;
+    ++n;
+  }
+  return squares > 0 ? sum * sum / (n * squares) : 1;
 }
 
 bool Bench::trapped() {
@@ -288,6 +307,7 @@ void Bench::check(Findings& findings) const {
 
 void Bench::report(JsonWriter& json) const {
   json.field("columns", image_.columns).field("rows", image_.rows);
+  json.field("jain", jain_);
   json.field("boot_clocks", boot_clocks_).field("routes", routes_.size());
   json.field("measured_clocks", tiles_.clocks());
   const Histogram latency = crossings_.latency();

@@ -29,7 +29,7 @@ _boot, _mesh = formats.load("boot_pkg"), formats.load("mesh_pkg")
 _tile = formats.load("tile_pkg", PROGRAMS)
 _SIDES = {x: x.name[0] for x in _mesh.port_e if _mesh.North <= x <= _mesh.West}
 
-_TIMED = ("lookup", "checksum", "forward", "forward_dealt", "output")  # programs that can take the time of their tasks
+_TIMED = ("lookup", "checksum", "forward", "forward_deep", "output")  # programs that can take the time of their tasks
 
 RING_BYTES = 1 << 22
 _CONFIG, _COUNTERS, _TOLD = 0x000, 0x180, 0x200  # in a tile's RAM (link.ld): both, and what the image writes
@@ -204,6 +204,7 @@ class _Features:
     dma: int = 0
     turned: bool = False  # a row is a pipeline
     heads: bool = False  # heads are messages: no static network
+    deep: bool = False  # heads go to stage 3 by network 2, where all of one has a place behind stage 2
     early: bool = False  # payloads begin in the head: every frame has one (paper: 3.3 keeps short ones out of memory)
     null: bool = False
 
@@ -223,8 +224,8 @@ _FEATURES = {
     "II": _Features(_mesh.PayloadLines, reads=1, early=True),
     "III": _Features(_mesh.PayloadStatic),
     "III.d": _Features(_mesh.PayloadMdn, heads=True),
-    "IV": _Features(_mesh.PayloadHeld),
-    "V": _Features(_mesh.PayloadStatic),
+    "IV": _Features(_mesh.PayloadHeld, deep=True),
+    "V": _Features(_mesh.PayloadStatic, deep=True),
     "null": _Features(_mesh.PayloadHeld, null=True),
 }
 _STAGES = 4
@@ -234,9 +235,11 @@ _OPPOSITE = {"N": "S", "S": "N", "W": "E", "E": "W"}
 class _Builder:
     """Puts a version on the grid."""
 
-    def __init__(self, version: str, linecards: int, pipelines: int, held_gdn: bool, any_mac: bool):
+    def __init__(self, version: str, linecards: int, pipelines: int, held_gdn: bool, any_mac: bool, output: str):
         self.has = _FEATURES[version]
         self.held_gdn = held_gdn
+        self.output = output
+        self.leave_first = output in ("output_credit", "output_fair")  # a third stage has to have leave for each head
         self.any_mac = any_mac
         self.pipelines = pipelines
         size = (_STAGES, pipelines) if self.has.turned else (pipelines, _STAGES)
@@ -320,7 +323,9 @@ class _Builder:
             "mac": [mac(port) >> 32 << 16, mac(port) & 0xFFFFFFFF],
             "mac_strict": 0 if self.any_mac else _tile.GroupBit,
         }
-        forward = Tile("forward", x, "forward_dealt" if self.dealt else "forward" + suffix)
+        forward = Tile(
+            "forward", x, ("forward_credit" if self.leave_first else "forward_deep") if has.deep else "forward" + suffix
+        )
         source = card if has.held else bank
         forward.config = {
             "from": _mesh.frame_out_t.pack(held=has.held, from_=source.code()),
@@ -352,13 +357,13 @@ class _Builder:
         else:
             address = f"        nop                     route c{came}i->csti" if has.placed else ""
             lookup.switch, lookup.tokens = "stage1", {"in": came, "out": down, "address": address}
-        back, dealt = _OPPOSITE[down], "_dealt" if self.dealt else ""
+        back, deep = _OPPOSITE[down], "_deep" if has.deep else ""
         beside = streams and self.outer(x)
         if has.null:
             checksum.switch, checksum.tokens = "pass", {"in": back, "out": down}
         else:
-            checksum.switch, checksum.tokens = "stage2" + dealt, {"in": back, "out": down, "payload": side if beside else down}
-        to_core = "cXi->csti" if dealt else "cXi2->csti2"
+            checksum.switch, checksum.tokens = "stage2" + deep, {"in": back, "out": down, "payload": side if beside else down}
+        to_core = "cXi->csti" if deep else "cXi2->csti2"
         last = f"        jump frame              route {to_core}"
         if streams and not beside:
             last = (
@@ -369,7 +374,7 @@ class _Builder:
             self.put(self.at(x, 3), Tile("path", x, switch="pass", tokens={"in": back, "out": side}))
             bank = self.bank(x)
             self.put(Place(bank.x, bank.y), Tile("path", x, switch="pass", tokens={"in": _OPPOSITE[side], "out": side}))
-        forward.switch, forward.tokens = "stage3" + dealt, {"in": back, "last": last}
+        forward.switch, forward.tokens = "stage3" + deep, {"in": back, "last": last}
 
     def port(self, port: int):
         """Linecard of a port, and its output queue if it has one."""
@@ -393,7 +398,7 @@ class _Builder:
             _mesh.SlotOut: 0,
         }
         settings = _mesh.out_settings_t.pack(
-            held_gdn=self.held_gdn,
+            held_gdn=0,  # reads by the MDN, whatever network their answers take: so they wait for no head
             early=has.early,
             tell_mdn=1,
             enable=not self.dealt,
@@ -410,7 +415,7 @@ class _Builder:
         self.router.linecards.append((self.router.slot(card), self.router.slot(leave)))
         if self.dealt:
             return
-        tile = self.put(output, Tile("output", port, "output"))
+        tile = self.put(output, Tile("output", port, self.output))
         tile.config = {
             "to_next": leave.header(_mesh.FrameOut, _tile.OutWords),
             "ready_flags": 1 << self.leave,
@@ -420,18 +425,42 @@ class _Builder:
         }
 
 
-def router(version: str, linecards: int = 0, pipelines: int = 4, timed=False, held_gdn=False, any_mac=False) -> Router:
+def _output(version: str, held_gdn: bool, full_queue: str, turns: str) -> str:
+    """The program of the output queues."""
+    shared = held_gdn and version == "IV"
+    discard, fair = full_queue == "discard", turns == "fair"
+    if discard and version == "V":
+        raise UserError("full_queue=discard: version V has no output queues, linecards take the heads")
+    if discard and (shared or fair):
+        what = "turns=fair" if fair else "held_over=gdn"
+        raise UserError(f"full_queue=discard with {what}: third stages have leave for each head there, no queue gets full")
+    if fair and version != "IV":
+        raise UserError(f"turns=fair is for version IV, not {version}")
+    return "output_fair" if fair else "output_credit" if shared else "output_discard" if discard else "output"
+
+
+def router(
+    version: str,
+    linecards: int = 0,
+    pipelines: int = 4,
+    timed=False,
+    held_gdn=False,
+    any_mac=False,
+    full_queue="stall",
+    turns="network",
+) -> Router:
     """A version of the router; `linecards` 0: as many as it is made for.
 
     `timed`: with programs that time their tasks. `held_gdn`: payloads that linecards hold leave over the GDN, not the MDN.
-    `any_mac`: frames to any unicast address are for this router.
+    `any_mac`: frames to any unicast address are for this router. `full_queue`: what becomes of heads for a full output queue.
+    `turns`: whose heads an output takes: as the `network` brings them, or in `fair` rounds.
     """
     if version not in VERSIONS:
         raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
     if pipelines not in (2, 4):
         raise UserError(f"2 or 4 pipelines, not {pipelines}: the static paths of more would cross")
     linecards = linecards or (pipelines // 2 if version == "V" else pipelines)
-    builder = _Builder(version, linecards, pipelines, held_gdn, any_mac)
+    builder = _Builder(version, linecards, pipelines, held_gdn, any_mac, _output(version, held_gdn, full_queue, turns))
     for port, mine in enumerate(builder.shares):
         for number in range(len(mine)):
             builder.pipeline(port, number)
@@ -453,6 +482,8 @@ def settings(values: dict) -> dict:
         timed=values["timed"],
         held_gdn=values["held_over"] == "gdn",
         any_mac=values["mac"] == "any",
+        full_queue=values["full_queue"],
+        turns=values["turns"],
     )
     text = built.text()
     folder = cache.entry("boot", cache.digest(text), lambda out: (out / "image").write_text(text))

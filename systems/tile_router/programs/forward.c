@@ -8,7 +8,7 @@
    dropped. */
 #include "forward.h"
 
-#ifdef DEALT /* version V: switches/stage3_dealt.sw */
+#ifdef DEEP /* switches/stage3_deep.sw */
 #define take st1_take
 #else
 #define take st2_take

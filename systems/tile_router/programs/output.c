@@ -8,10 +8,16 @@
    flag looked at again; only then it goes into the queue in the RAM. With a queue, sending comes
    first. The network is never stalled: with payloads on it (version IV) that could hold up the
    payload that the linecard waits for, behind the next head. When the queue fills, whoever sends to
-   it hears Stop, and Go when it has become shorter. */
+   it hears Stop, and Go when it has become shorter.
+
+   DISCARD: nobody is stopped; what finds the queue full is dropped. */
 #include "tile.h"
 
+#ifdef DISCARD /* and no head waits on the network for the linecard either */
+enum { Slots = 64, High = 65, Low = 0, Moment = 0 };
+#else
 enum { Slots = 64, High = 36, Low = 24, Moment = 6 };
+#endif
 static word queue[Slots][OutWords] __attribute__((section(".noinit")));
 
 static inline void take(word* slot) {
@@ -41,8 +47,8 @@ static word go(word stopped, word own) {
   return 0;
 }
 
-/* Takes a packet off the network that nobody will send (for the case that High is too high); its
-   payload may be in a linecard (frame_out_t: bits 26:16 where). */
+/* Takes a packet off the network that nobody will send (DISCARD; else for the case that High is too
+   high); its payload may be in a linecard (frame_out_t: bits 26:16 where). */
 static void drop(word to_free) {
   word out = gdn_take();
   word payload = gdn_take();
@@ -111,7 +117,11 @@ __attribute__((noreturn)) void main(void) {
         counters.sent = ++sent;
         counters.queued = ++queued;
         if (stopped && held <= Low) stopped = go(stopped, own);
-      } else if (gdn_some()) {
+      }
+#ifndef DISCARD /* where heads are not to wait both happen in turn */
+      else
+#endif
+      if (gdn_some()) {
         word from = gdn_take();
         if (held < Slots) {
           take(tail);
