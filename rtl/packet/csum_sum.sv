@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Ones' complement sum over some of the bytes of a frame, a beat a clock.
 ///
 /// Of each beat, bytes from_i <= i < to_i count; even bytes are the high halves of 16-bit words. `sum_o` (not inverted, in
@@ -57,7 +58,7 @@ module csum_sum #(
   // Stage 1: the bytes that count. The sum is independent of the byte order: words are taken as they lie.
   logic [15:0] words_q[Words];
   logic [Bytes-1:0] mask;
-  assign mask = ~({Bytes{1'b1}} << to_i) & ({Bytes{1'b1}} << from_i);
+  `WHILE(valid_i, mask, ~({Bytes{1'b1}} << to_i) & ({Bytes{1'b1}} << from_i))
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
       for (int i = 0; i < Words; i++) begin
