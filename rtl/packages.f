@@ -1,6 +1,7 @@
 rtl/base/channel_pkg.sv
 rtl/packet/eth_pkg.sv
 rtl/mac/cmac_pkg.sv
+rtl/mac/xgmii_pkg.sv
 rtl/packet/route_pkg.sv
 rtl/pcie/pcie_pkg.sv
 rtl/pcie/usplus_pkg.sv

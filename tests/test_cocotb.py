@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices at pins of real hard blocks, with block and root complex that no one here wrote (cocotbext-pcie): tests/usplus/."""
+"""Devices at pins of real hard blocks, with block and root complex that no one here wrote (cocotbext-pcie): tests/usplus/. The MAC at
+XGMII, with a line that no one here wrote (cocotbext-eth): tests/xgmii/."""
 
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from emery.common import ROOT
 from emery.make import build
 
 FOLDER = ROOT / "tests" / "usplus"
+XGMII = ROOT / "tests" / "xgmii"
 
 
 @pytest.mark.parametrize("interface", ["usplus", "usplus_plain", "ptile"])
@@ -34,3 +36,12 @@ def test_device(name, folder, tests, interface, tmp_path):
     program = cosim.build_cosim(rtl, FOLDER / folder / "top.sv")
     found = cosim.run_cosim(program, FOLDER / f"check_{folder}.py", tmp_path, PINS=interface)
     assert found == dict.fromkeys(tests, ""), found
+
+
+def test_mac(tmp_path):
+    target = system.load("host-nic")
+    rtl = build.system_rtl(target, target.values(["port_gbps=10"]))
+    rtl = replace(rtl, parameters=())
+    program = cosim.build_cosim(rtl, XGMII / "top.sv")
+    found = cosim.run_cosim(program, XGMII / "check_mac.py", tmp_path)
+    assert found == dict.fromkeys(["sent_frames", "received_frames", "pause", "faults"], ""), found

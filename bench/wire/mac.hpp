@@ -22,21 +22,17 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "bench/sim/member.hpp"
-#include "bench/sim/options.hpp"
-#include "bench/sim/random.hpp"
 #include "bench/sim/ring.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/sim/time.hpp"
-#include "bench/stats/findings.hpp"
-#include "bench/stats/json.hpp"
 #include "bench/traffic/frame.hpp"
+#include "bench/wire/mac_end.hpp"
 
 namespace emery {
 
@@ -93,110 +89,13 @@ struct FramePins {
   }
 };
 
-/// Which frames a fault strikes: each with a probability, and the nth (from 1).
-struct FaultPlan {
-  double rate = 0;
-  std::uint64_t nth = 0;
-
-  /// One in so many, at random, as that setting says; 0: none.
-  static FaultPlan one_in(const Options& options, const std::string& setting) {
-    const auto every = options.get<std::uint64_t>(setting);
-    return {every ? 1.0 / static_cast<double>(every) : 0.0, 0};
-  }
-};
-
-enum class WireFault { kNone, kBadFcs, kRunt, kOversize };
-
-/// As a reason to drop the frame; null when there is none.
-inline const char* reason(WireFault fault) {
-  static constexpr const char* kReasons[] = {nullptr, "bad_fcs", "runt", "oversize"};
-  return kReasons[static_cast<unsigned>(fault)];
-}
-
-struct MacConfig {
-  double rate = 100e9;            // bits a second on the line
-  double clock_hz = 322'265'625;  // of the stream; only to refuse a line the stream cannot carry
-  Time propagation = 5'000;       // ps, each way: 1 m of fibre
-  std::size_t tx_buffer_beats = 8;
-  FaultPlan bad_fcs{}, runt{},
-      oversize{};  // received frames; one fault a frame, the first that strikes
-  std::uint32_t oversize_bytes = 9022;  // with FCS, at most 9220
-  std::uint64_t seed = 1;
-
-  /// The settings bad_fcs_every, runt_every and oversize_every.
-  void read_faults(const Options& options) {
-    bad_fcs = FaultPlan::one_in(options, "bad_fcs_every");
-    runt = FaultPlan::one_in(options, "runt_every");
-    oversize = FaultPlan::one_in(options, "oversize_every");
-  }
-};
-
-struct MacStats {
-  std::uint64_t tx_frames = 0;  // good ones
-  std::uint64_t tx_bytes = 0;   // with FCS
-  std::uint64_t tx_padded = 0;
-  std::uint64_t tx_aborted = 0;    // ended with err
-  std::uint64_t tx_underruns = 0;  // frames
-  std::uint64_t tx_protocol_errors = 0;
-  std::string tx_first_protocol_error;
-  std::uint64_t rx_frames = 0;  // all, faulty ones too
-  std::uint64_t rx_bytes = 0;   // with FCS, as on the wire
-  std::uint64_t rx_padded = 0;
-  std::uint64_t rx_bad_fcs = 0;
-  std::uint64_t rx_runts = 0;
-  std::uint64_t rx_oversize = 0;
-
-  /// The two ways of a port that has an instance for each.
-  MacStats operator+(const MacStats& other) const {
-    MacStats sum = *this;
-    for (auto x : {&MacStats::tx_frames, &MacStats::tx_bytes, &MacStats::tx_padded,
-                   &MacStats::tx_aborted, &MacStats::tx_underruns, &MacStats::tx_protocol_errors,
-                   &MacStats::rx_frames, &MacStats::rx_bytes, &MacStats::rx_padded,
-                   &MacStats::rx_bad_fcs, &MacStats::rx_runts, &MacStats::rx_oversize})
-      sum.*x += other.*x;
-    if (sum.tx_first_protocol_error.empty())
-      sum.tx_first_protocol_error = other.tx_first_protocol_error;
-    return sum;
-  }
-  /// What the device did wrong at the stream.
-  void check(Findings& findings) const {
-    findings.add(tx_underruns, "transmit underruns");
-    findings.add(tx_protocol_errors, "MAC protocol errors: " + tx_first_protocol_error);
-  }
-  void write(JsonWriter& json) const {
-    json.begin_object();
-    json.field("tx_frames", tx_frames).field("tx_bytes", tx_bytes).field("tx_padded", tx_padded);
-    json.field("tx_aborted", tx_aborted).field("tx_underruns", tx_underruns);
-    json.field("tx_protocol_errors", tx_protocol_errors);
-    if (tx_protocol_errors != 0) json.field("tx_first_protocol_error", tx_first_protocol_error);
-    json.field("rx_frames", rx_frames).field("rx_bytes", rx_bytes).field("rx_padded", rx_padded);
-    json.field("rx_bad_fcs", rx_bad_fcs)
-        .field("rx_runts", rx_runts)
-        .field("rx_oversize", rx_oversize);
-    json.end_object();
-  }
-};
-
 template <std::uint32_t kBeat>
-class BasicMac final : public Component {
+class BasicMac final : public MacEnd {
  public:
-  /// A good frame the device sent; `arrived` is when its last bit is at the far end (up to a
-  /// buffer's time ahead of now).
-  using OnTransmitted = std::function<void(std::span<const std::uint8_t> bytes, Time arrived)>;
-  /// A frame begins towards the device: as it was before any fault; its first bit leaves at
-  /// `started`, its last is at the device at `arrives`.
-  using OnReceiving =
-      std::function<void(const Frame& frame, WireFault fault, Time started, Time arrives)>;
-
   /// Either direction may be left out (pins with a null `valid`). Throws std::invalid_argument for
   /// a bad configuration.
   BasicMac(const MacConfig& config, const FramePins& tx, const FramePins& rx)
-      : config_(config),
-        tx_(tx),
-        rx_(rx),
-        tx_line_(config.rate),
-        rx_line_(config.rate),
-        random_(config.seed) {
+      : MacEnd(config), tx_(tx), rx_(rx), tx_line_(config.rate), rx_line_(config.rate) {
     // The worst frame is a byte longer than its first beat: two beats in its line time. (One of
     // single bytes has a beat for each byte of the line.)
     if (config.rate > (kBeat == 1
@@ -205,33 +104,15 @@ class BasicMac final : public Component {
       throw std::invalid_argument("mac: the stream is too slow for this line rate");
     if (config.tx_buffer_beats == 0)
       throw std::invalid_argument("mac: tx_buffer_beats must not be 0");
-    if (config.oversize_bytes < 1519 || config.oversize_bytes - kFcsBytes > frame_.data.size())
-      throw std::invalid_argument("mac: oversize_bytes must be 1519 ... 9220");
   }
 
-  /// Where received frames come from (null: from nowhere); their start times count from `origin`.
-  void set_source(FrameSource* source, Time origin = 0) {
-    source_ = source;
-    origin_ = origin;
+  void pause(Time until) override { paused_until_ = until; }
+  unsigned rx_unseen() const override {
+    return (beat_.valid && beat_.sop) || (playing_ && offset_ == 0);
   }
-  /// The far end has the device send no frame that has not begun, until that time.
-  void pause(Time until) { paused_until_ = until; }
-  /// Frames that have begun on the line, of which the device sees the first beat at the next edge
-  /// or later.
-  unsigned rx_unseen() const { return (beat_.valid && beat_.sop) || (playing_ && offset_ == 0); }
-  void on_transmitted(OnTransmitted callback) { on_transmitted_ = std::move(callback); }
-  void on_receiving(OnReceiving callback) { on_receiving_ = std::move(callback); }
-  /// The device has let go the receive side's reset: it sees the next beat.
-  void on_rx_reset_end(std::function<void()> callback) { on_rx_reset_end_ = std::move(callback); }
-
-  /// The source had nothing more when asked last, and everything it gave has been played.
-  bool rx_idle() const { return !loaded_; }
   /// When the first beat of the frame taken last, or being taken, was.
-  Time tx_began() const { return tx_began_; }
-  /// No frame is half taken and the last one has left.
-  bool tx_idle(Time now) const { return !in_frame_ && tx_line_.now() <= now; }
-  const MacStats& stats() const { return stats_; }
-  const MacConfig& config() const { return config_; }
+  Time tx_began() const override { return tx_began_; }
+  bool tx_idle(Time now) const override { return !in_frame_ && tx_line_.now() <= now; }
 
   void sample(Time now) override {
     if (tx_.valid) sample_tx(now);
@@ -324,29 +205,15 @@ class BasicMac final : public Component {
   void send(bool aborted) {
     const bool padded = out_.pad_to_minimum();
     const std::uint64_t last = kPreambleBytes + out_.size + kFcsBytes;
-    if (late_) {
+    if (late_)
       ++stats_.tx_underruns;
-    } else if (aborted) {
-      ++stats_.tx_aborted;
-    } else {
-      ++stats_.tx_frames;
-      stats_.tx_bytes += out_.size + kFcsBytes;
-      stats_.tx_padded += padded;
-      if (on_transmitted_)
-        on_transmitted_(out_.bytes(), tx_line_.after(last) + config_.propagation);
-    }
+    else
+      sent(out_, aborted, padded, tx_line_.after(last));
     tx_line_.advance(last + kGapBytes);
   }
 
-  void protocol_error(const std::string& what, Time now) {
-    if (stats_.tx_protocol_errors++ == 0)
-      stats_.tx_first_protocol_error = what + " at " + std::to_string(now) + " ps";
-  }
-
   void sample_rx(Time now) {
-    const bool resets = rx_.reset && *rx_.reset;
-    if (rx_resets_ && !resets && on_rx_reset_end_) on_rx_reset_end_();
-    rx_resets_ = resets;
+    see_reset(rx_.reset && *rx_.reset);
     beat_.valid = false;
     if (!loaded_ && !load()) return;
     if (!playing_) {
@@ -374,10 +241,7 @@ class BasicMac final : public Component {
   }
 
   bool load() {
-    if (!source_ || !source_->next(frame_)) return false;
-    loaded_ = true;
-    stats_.rx_padded += frame_.pad_to_minimum();
-    frame_.start += origin_;
+    if (!take()) return false;
     rx_line_.wait_until(frame_.start);
     started_ = rx_line_.now();
     return true;
@@ -385,14 +249,10 @@ class BasicMac final : public Component {
 
   void begin() {
     playing_ = true;
-    ++stats_.rx_frames;
-    fault_ = choose_fault();
-    const std::uint32_t size = faulty_size();
-    if (on_receiving_)
-      on_receiving_(frame_, fault_, started_,
-                    rx_line_.after(kPreambleBytes + size + kFcsBytes) + config_.propagation);
-    spoil(size);
-    stats_.rx_bytes += size + kFcsBytes;
+    const Time started = started_;
+    begin_frame([&](std::uint32_t size) {
+      return std::pair(started, rx_line_.after(kPreambleBytes + size + kFcsBytes));
+    });
     offset_ = 0;
     due_ = due();
     stamped_ = rx_.timer == nullptr;
@@ -405,34 +265,6 @@ class BasicMac final : public Component {
     const std::uint32_t bytes =
         kPreambleBytes + offset_ + (left <= kBeat ? left + kFcsBytes : kBeat);
     return rx_line_.after(bytes) + config_.propagation;
-  }
-
-  bool strikes(const FaultPlan& plan) {
-    return (plan.nth != 0 && stats_.rx_frames == plan.nth) ||
-           (plan.rate > 0 && random_.chance(plan.rate));
-  }
-
-  WireFault choose_fault() {
-    if (strikes(config_.bad_fcs)) return ++stats_.rx_bad_fcs, WireFault::kBadFcs;
-    if (strikes(config_.runt)) return ++stats_.rx_runts, WireFault::kRunt;
-    if (strikes(config_.oversize)) return ++stats_.rx_oversize, WireFault::kOversize;
-    return WireFault::kNone;
-  }
-
-  std::uint32_t faulty_size() {
-    if (fault_ == WireFault::kRunt)
-      return static_cast<std::uint32_t>(random_.between(1, kMinFrame - 1));
-    if (fault_ == WireFault::kOversize) return config_.oversize_bytes - kFcsBytes;
-    return frame_.size;
-  }
-
-  void spoil(std::uint32_t size) {
-    if (fault_ == WireFault::kBadFcs) {
-      const std::uint64_t bit = random_.below(8u * frame_.size);
-      frame_.data[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
-    }
-    if (size > frame_.size) std::memset(frame_.data.data() + frame_.size, 0xa5, size - frame_.size);
-    frame_.size = size;
   }
 
   void drive_rx() {
@@ -453,9 +285,7 @@ class BasicMac final : public Component {
     *rx_.valid = beat_.valid;
   }
 
-  MacConfig config_;
   FramePins tx_, rx_;
-  MacStats stats_;
 
   LineClock tx_line_;   // start of the frame now taken, then end of its gap
   Frame out_{};         // the frame now taken
@@ -463,15 +293,10 @@ class BasicMac final : public Component {
   Time tx_began_ = 0;
   bool in_frame_ = false;
   bool late_ = false;
-  bool ready_ = false, rx_resets_ = false;
+  bool ready_ = false;
   Time paused_until_ = 0;
-  OnTransmitted on_transmitted_;
 
   LineClock rx_line_;  // start of the frame now played
-  FrameSource* source_ = nullptr;
-  Time origin_ = 0;
-  Frame frame_{};
-  bool loaded_ = false;  // frame_ waits or is played
   bool playing_ = false;
   Time started_ = 0;
   Time due_ = 0;  // of the next beat
@@ -490,11 +315,7 @@ class BasicMac final : public Component {
   std::uint16_t tx_stamp_tag_ = 0;
   std::array<Timer, 4> timer_;  // of the last clocks: a frame begins while beats of the last wait
   std::uint32_t offset_ = 0;
-  WireFault fault_ = WireFault::kNone;
   Beat beat_;
-  Random random_;
-  OnReceiving on_receiving_;
-  std::function<void()> on_rx_reset_end_;
 };
 
 using Mac = BasicMac<64>;

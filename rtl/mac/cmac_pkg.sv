@@ -35,6 +35,7 @@ package cmac_pkg;
     logic [1:0] tx_ptp_1588op;  // with a frame's first beat
     logic [15:0] tx_ptp_tag_field;  // likewise
     cmac_time_t tx_systemtimer;
+    logic [8:0] tx_pause_req;  // have the far end told to send nothing (8), or nothing of a class (7 ... 0), while it is high; any clock
     logic tx_reset;  // of the block's transmit side: it forgets the frame it was given
     cmac_time_t rx_systemtimer;
     logic rx_reset;  // of its receive side

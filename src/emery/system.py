@@ -176,7 +176,9 @@ class System:
     targets: tuple[Target, ...]
     variants: tuple[dict, ...] = ()  # fields that are others `when` parameters have certain values
     refusals: tuple[Refusal, ...] = ()
-    clocks: dict = field(default_factory=dict)  # MHz its top's clock ports are made for: numbers, or names of parameters
+    clocks: dict = field(
+        default_factory=dict
+    )  # MHz its top's clock ports are made for: numbers, names of parameters, or { parameter = { value = number } }
     resources: dict = field(default_factory=dict)  # what its entries of a result's `resources` are (schema.py)
     soak: dict = field(default_factory=dict)  # what runs are drawn from (check/soak.py)
     extends: dict = field(default_factory=dict)  # by kind, what a folder of the user's own may replace (extension.py)
@@ -338,8 +340,9 @@ def _variant(table: dict) -> dict:
 
 def _clocks(table: dict, parameters: dict) -> dict:
     for port, x in table.items():
-        if isinstance(x, str) and x not in parameters:
-            raise ValueError(f"rtl.clocks: {port}: there is no parameter {x}")
+        name = next(iter(x)) if isinstance(x, dict) else x
+        if isinstance(name, str) and name not in parameters:
+            raise ValueError(f"rtl.clocks: {port}: there is no parameter {name}")
     return table
 
 

@@ -160,7 +160,7 @@ void Bench::add_traffic() {
   for (unsigned p = 0; ports_.receive() && p < used * ports_.of_interface(); ++p) {
     const auto plan = plans_.received(p);
     if (!plan) continue;
-    Mac& mac = ports_[p].mac->rx;
+    MacEnd& mac = ports_[p].mac->rx;
     mac.set_source(
         &add_source(*plan, [&mac] { return mac.rx_idle(); }, "wire" + std::to_string(p)));
   }

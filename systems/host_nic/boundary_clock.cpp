@@ -75,7 +75,7 @@ bool BoundaryClock::Port::next(Frame& frame) {
   return true;
 }
 
-void BoundaryClock::connect(unsigned p, CmacPort& nic) {
+void BoundaryClock::connect(unsigned p, MacPort& nic) {
   nic.tx.on_transmitted([this, p](std::span<const std::uint8_t> bytes, Time arrived) {
     const auto frame = std::make_shared<Frame>();
     frame->assign(bytes);

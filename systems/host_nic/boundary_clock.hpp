@@ -19,7 +19,7 @@
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/json.hpp"
 #include "bench/traffic/frame.hpp"
-#include "bench/wire/cmac.hpp"
+#include "bench/wire/mac_port.hpp"
 #include "systems/host_nic/ptp_settings.hpp"
 
 namespace emery::host_nic {
@@ -33,7 +33,7 @@ class BoundaryClock {
   BoundaryClock(const BoundaryClock&) = delete;
 
   /// What is at the far end of port 0 or 1.
-  void connect(unsigned port, CmacPort& nic);
+  void connect(unsigned port, MacPort& nic);
   /// Begins to send.
   void start();
   /// Frames dropped on their way from a port.

@@ -13,7 +13,7 @@
 #include "bench/sim/verilated_model.hpp"
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
-#include "bench/wire/cmac.hpp"
+#include "bench/wire/mac_port.hpp"
 #include "systems/host_nic/settings.hpp"
 
 namespace emery::host_nic {
@@ -21,14 +21,15 @@ namespace emery::host_nic {
 struct CardClocks {
   int core, mac;
 
-  static CardClocks add(VerilatedModel<Vhost_nic>& model, Simulation& simulation, unsigned cards) {
+  static CardClocks add(VerilatedModel<Vhost_nic>& model, Simulation& simulation, unsigned gbps,
+                        unsigned cards) {
     std::vector<std::uint8_t*> core, mac;
     for (unsigned i = 0; i < cards; ++i) {
       core.push_back(&model[i].clk_i);
       mac.insert(mac.end(), {&model[i].mac_tx_clk_i[0], &model[i].mac_rx_clk_i[0]});
     }
     const int first = model.add_clock(simulation, "core", kCoreHz, 1, core);
-    return {first, model.add_clock(simulation, "mac", kCmacHz, 1, mac)};
+    return {first, model.add_clock(simulation, "mac", mac_hz(gbps), 1, mac)};
   }
 };
 
@@ -38,7 +39,7 @@ struct Card {
 
   HostMemory memory;
   PcieHost host;
-  CmacPort port;
+  MacPort port;
 
   Card(const Options& options, const PcieSettings& slot, Simulation& simulation,
        const CardClocks& clocks, Vhost_nic& model, unsigned number)
@@ -49,7 +50,7 @@ struct Card {
               config.rate = line_rate(options);
               return config;
             }(),
-            model.mac_i[0], model.mac_o[0]) {
+            port_gbps(options), model, 0) {
     FunctionConfig config = function(options);
     config.serial = kSerial + number + 1;
     host.attach(clocks.core, config,
@@ -75,7 +76,9 @@ struct Card {
     for (const auto& card : cards) card->host.root.enumerate();
   }
 
-  void on_transmitted(Mac::OnTransmitted callback) { port.tx.on_transmitted(std::move(callback)); }
+  void on_transmitted(MacEnd::OnTransmitted callback) {
+    port.tx.on_transmitted(std::move(callback));
+  }
   void set_source(FrameSource* source) { port.rx.set_source(source); }
 
   bool idle(Time now) const { return host.at_rest() && port.tx.tx_idle(now) && port.rx.rx_idle(); }

@@ -4,7 +4,8 @@
 ///
 /// Wiring only. `clk_i` is the 250 MHz PCIe user clock. PCIe side: the pins of the hard block that `PcieInterface` names. MAC side:
 /// those of a CMAC a port (cmac_pkg), each way with the clock that the block has for it (322.265625 MHz, of another phase
-/// and frequency each). A reset may come at any time and resets all (reset_sequencer), the MAC blocks too; so does the host that resets the function.
+/// and frequency each); with `PortGbps` 25 or 10 XGMII of a port (xgmii_pkg), its clocks 390.625 or 156.25 MHz. A reset may come at any time
+/// and resets all (reset_sequencer), the MAC blocks too; so does the host that resets the function.
 /// Registers: BAR 0 as in host_nic.rdl. No output depends combinationally on an input.
 module host_nic
   import pcie_pkg::*;
@@ -12,6 +13,7 @@ module host_nic
   import dma_pkg::*;
   import eth_pkg::*;
   import cmac_pkg::*;
+  import xgmii_pkg::*;
   import queue_pkg::*;
   import host_nic_map_pkg::*;
 #(
@@ -28,6 +30,7 @@ module host_nic
     parameter int TxRamBytes = 131072,  // packet RAM of a port, transmit
     parameter int RxRamBytes = 131072,  // receive
     parameter int MaxFrame = 9216,  // without FCS
+    parameter int PortGbps = 100,  // or 25, 10: with the MAC inside
     parameter int Tags = 256,  // PCIe reads in flight
     parameter int ReadBytes = 32768,  // of packets that a port has asked for and not got yet
     parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pins_pkg
@@ -41,12 +44,14 @@ module host_nic
     output pcie_pins_out_t pcie_o,
 
     // MAC hard blocks.
-    input  logic      mac_tx_clk_i[MacPorts],
-    input  logic      mac_tx_rst_i[MacPorts],
-    input  logic      mac_rx_clk_i[MacPorts],
-    input  logic      mac_rx_rst_i[MacPorts],
-    input  cmac_in_t  mac_i       [MacPorts],
-    output cmac_out_t mac_o       [MacPorts],
+    input  logic        mac_tx_clk_i[MacPorts],
+    input  logic        mac_tx_rst_i[MacPorts],
+    input  logic        mac_rx_clk_i[MacPorts],
+    input  logic        mac_rx_rst_i[MacPorts],
+    input  cmac_in_t    mac_i       [MacPorts],
+    output cmac_out_t   mac_o       [MacPorts],
+    input  xgmii_pins_t xgmii_i     [MacPorts],
+    output xgmii_pins_t xgmii_o     [MacPorts],
 
     // A square wave in the time of the PTP clock.
     output logic ptp_out_o
@@ -172,41 +177,32 @@ module host_nic
 
   // ---------------------------------------------------------------- registers
   localparam int RegDevice = 0, RegModeration = 1, RegMsix = 2, RegInterface = 3;
-  localparam int RegRegions = RegInterface + Interfaces;
+  localparam int RegMac = RegInterface + Interfaces, MacRegions = PortGbps == 100 ? 0 : MacPorts;
+  localparam int RegRegions = RegMac + MacRegions;
   typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
 
-  function automatic region_t region_bases();
-    region_t base;
-    base[RegDevice] = AddrW'(DeviceBase);
-    base[RegModeration] = AddrW'(ModerationBase);
-    base[RegMsix] = AddrW'(MsixBase);
+  function automatic region_t regions(bit sizes);
+    regions[RegDevice] = AddrW'(sizes ? DeviceSize : DeviceBase);
+    regions[RegModeration] = AddrW'(sizes ? ModerationSize : ModerationBase);
+    regions[RegMsix] = AddrW'(sizes ? MsixSize : MsixBase);
     for (int i = 0; i < Interfaces; i++)
-    base[RegInterface+i] = AddrW'(InterfaceBase + i * InterfaceStride);
-    return base;
+    regions[RegInterface+i] = AddrW'(sizes ? InterfaceStride : InterfaceBase + i * InterfaceStride);
+    for (int i = 0; i < MacRegions; i++) regions[RegMac+i] = AddrW'(sizes ? MacStride : MacBase + i * MacStride);
   endfunction
 
-  function automatic region_t region_sizes();
-    region_t size;
-    size[RegDevice] = AddrW'(DeviceSize);
-    size[RegModeration] = AddrW'(ModerationSize);
-    size[RegMsix] = AddrW'(MsixSize);
-    for (int i = 0; i < Interfaces; i++) size[RegInterface+i] = AddrW'(InterfaceStride);
-    return size;
-  endfunction
-
-  reg_if #(.AddrW(AddrW)) region[RegRegions] ();
+  reg_if #(.AddrW(AddrW)) region[RegRegions+MacPorts] ();  // last: where there is none
   logic unused_unmapped;
   reg_demux #(
       .N(RegRegions),
       .AddrW(AddrW),
       .AtOnce(1),
-      .Base(region_bases()),
-      .Size(region_sizes())
+      .Base(regions(0)),
+      .Size(regions(1))
   ) i_regs (
       .clk_i,
       .rst_i(rst),
       .in(host_regs),
-      .out(region),
+      .out(region[0:RegRegions-1]),
       .unmapped_o(unused_unmapped)
   );
 
@@ -235,6 +231,7 @@ module host_nic
   assign hw_in.interface_offset.value.next = 32'(InterfaceBase);
   assign hw_in.interface_stride.value.next = 32'(InterfaceStride);
   assign hw_in.vectors.value.next = 32'(Vectors);
+  assign hw_in.mac_offset.value.next = 32'(MacRegions == 0 ? 0 : MacBase);
   assign hw_in.core_khz.value.next = 32'd250000;
   assign hw_in.moderation_offset.value.next = 32'(ModerationBase);
   assign hw_in.dma_timeouts.value.incr = read_count.timeout;
@@ -331,6 +328,8 @@ module host_nic
 
   // ---------------------------------------------------------------- interfaces
   ram_row_t [Interfaces-1:0] interface_row;
+  cmac_in_t from_mac[MacPorts];
+  cmac_out_t to_mac[MacPorts];
   for (genvar i = 0; i < Interfaces; i++) begin : g_interface
     host_nic_interface #(
         .Index(i),
@@ -366,8 +365,29 @@ module host_nic
         .mac_tx_rst_i(mac_tx_rst[i*Ports:(i+1)*Ports-1]),
         .mac_rx_clk_i(mac_rx_clk_i[i*Ports:(i+1)*Ports-1]),
         .mac_rx_rst_i(mac_rx_rst[i*Ports:(i+1)*Ports-1]),
-        .mac_i(mac_i[i*Ports:(i+1)*Ports-1]),
-        .mac_o(mac_o[i*Ports:(i+1)*Ports-1])
+        .mac_i(from_mac[i*Ports:(i+1)*Ports-1]),
+        .mac_o(to_mac[i*Ports:(i+1)*Ports-1])
+    );
+  end
+
+  for (genvar i = 0; i < MacPorts; i++) begin : g_mac
+    host_nic_mac #(
+        .PortGbps(PortGbps),
+        .AddrW(AddrW)
+    ) i_mac (
+        .clk_i,
+        .rst_i(rst),
+        .regs(region[MacRegions==0?RegRegions+i : RegMac+i]),
+        .tx_clk_i(mac_tx_clk_i[i]),
+        .tx_rst_i(mac_tx_rst[i]),
+        .rx_clk_i(mac_rx_clk_i[i]),
+        .rx_rst_i(mac_rx_rst[i]),
+        .port_i(to_mac[i]),
+        .port_o(from_mac[i]),
+        .cmac_i(mac_i[i]),
+        .cmac_o(mac_o[i]),
+        .xgmii_i(xgmii_i[i]),
+        .xgmii_o(xgmii_o[i])
     );
   end
 

@@ -239,6 +239,7 @@ module host_nic_port
   assign mac_o.tx_ptp_1588op = mac_tx_op;
   assign mac_o.tx_ptp_tag_field = mac_tx_tag;
   assign mac_o.tx_systemtimer = mac_tx_timer;
+  assign mac_o.tx_pause_req = '0;
   assign mac_o.tx_reset = mac_tx_rst_i;
   assign mac_o.rx_systemtimer = mac_timer;
   assign mac_o.rx_reset = mac_rx_rst_i;

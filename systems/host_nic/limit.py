@@ -96,7 +96,9 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         rx_stream=values["rx_mode"] == "stream",
     )
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
-    frame = sum(share / ethernet_fps(size, values["line_gbps"]) for size, share in sizes.items()) / sum(sizes.values())
+    frame = sum(
+        share / ethernet_fps(size, min(values["line_gbps"], values["port_gbps"])) for size, share in sizes.items()
+    ) / sum(sizes.values())
     bare = nic.use(sizes, tx, rx, records=False)
     read_bytes = 1024 * values["read_kb"] * values["ports"] * values["interfaces"]
     always = {"line": max(rates.values()) * frame, "read_bytes": bare.asked * nic.slot.round_trip / read_bytes}

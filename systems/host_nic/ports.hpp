@@ -16,14 +16,14 @@
 #include "bench/sim/verilated_model.hpp"
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
-#include "bench/wire/cmac.hpp"
+#include "bench/wire/mac_port.hpp"
 #include "systems/host_nic/faults.hpp"
 #include "systems/host_nic/settings.hpp"
 
 namespace emery::host_nic {
 
 struct Port {
-  std::unique_ptr<CmacPort> mac;
+  std::unique_ptr<MacPort> mac;
   int tx_stream = 0, rx_stream = 0;
   Output* output = nullptr;
   Tap* tap = nullptr;
@@ -38,14 +38,15 @@ class Ports {
         interfaces_(options.get<unsigned>("interfaces")),
         of_interface_(options.get<unsigned>("ports")),
         port_(interfaces_ * of_interface_) {
-    const CmacClocks clocks = CmacClocks::add(model, simulation, options, size());
+    const unsigned gbps = port_gbps(options);
+    const MacClocks clocks = MacClocks::add(model, simulation, options, gbps, size());
     for (unsigned p = 0; p < size(); ++p) {
       Port& port = port_[p];
       MacConfig config;
       config.rate = line_rate(options);
       config.seed = options.get<std::uint64_t>("seed") + 1000 + p;
       set_wire_faults(options, max_frame, config);
-      port.mac = std::make_unique<CmacPort>(config, model_.mac_i[p], model_.mac_o[p]);
+      port.mac = std::make_unique<MacPort>(config, gbps, model_, p);
       simulation.add(clocks.tx[p], port.mac->tx);
       simulation.add(clocks.rx[p], port.mac->rx);
       const std::string number = size() == 1 ? "" : std::to_string(p);

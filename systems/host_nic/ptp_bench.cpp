@@ -36,9 +36,10 @@ PtpBench::PtpBench(const Options& options)
   driver.tx_queues = std::min(driver.tx_queues, options.get<unsigned>("tx_queues") - 1) + 1;
   // The first clock is that of core 0, by which a run's speed is told.
   std::vector<std::uint8_t*> lines{&models_[0].mac_rx_clk_i[0], &models_[1].mac_rx_clk_i[0]};
-  const int line_clock = models_.add_clock(simulation_, "line", switch_crystal_.scaled(kCmacHz),
+  const auto hz = mac_hz(port_gbps(options));
+  const int line_clock = models_.add_clock(simulation_, "line", switch_crystal_.scaled(hz),
                                            Oscillator::kBillion, lines);
-  switch_crystal_.follows(line_clock, kCmacHz);
+  switch_crystal_.follows(line_clock, hz);
   for (unsigned n = 0; n < 2; ++n) add_card(n, options, driver, line_clock);
   models_.open_waves(waves());
   switch_ =

@@ -28,8 +28,7 @@ PtpCard::PtpCard(unsigned number, const Options& options, const PtpSettings& set
               options.get<std::uint64_t>("seed") * 3 + number),
       host(slot(options), simulation, memory),
       driver(host.root, config),
-      port(line_config(options, settings, number), models[number].mac_i[0],
-           models[number].mac_o[0]),
+      port(line_config(options, settings, number), port_gbps(options), models[number], 0),
       model_(models[number]) {
   const std::string name = number == 0 ? "" : std::to_string(number);
   const auto clock = [&](const char* what, std::uint64_t hz, std::uint8_t& pin) {
@@ -39,7 +38,7 @@ PtpCard::PtpCard(unsigned number, const Options& options, const PtpSettings& set
     return made;
   };
   const int core = clock("core", kCoreHz, model_.clk_i);
-  const int mac = clock("mac", kCmacHz, model_.mac_tx_clk_i[0]);
+  const int mac = clock("mac", mac_hz(port_gbps(options)), model_.mac_tx_clk_i[0]);
   host.attach(core, function(options),
               EndpointPins::of(model_.pcie_i, model_.pcie_o,
                                options.get<std::string>("pcie_interface"), 128));

@@ -12,7 +12,7 @@
 #include "bench/sim/oscillator.hpp"
 #include "bench/sim/ring.hpp"
 #include "bench/sim/verilated_model.hpp"
-#include "bench/wire/cmac.hpp"
+#include "bench/wire/mac_port.hpp"
 #include "systems/host_nic/driver.hpp"
 #include "systems/host_nic/ptp_settings.hpp"
 
@@ -41,7 +41,7 @@ class PtpCard final : public Component {
   HostMemory memory;
   PcieHost host;
   Driver driver;
-  CmacPort port;
+  MacPort port;
   ptp_port ptp{};
   /// A received frame that is not of PTP; at each clock; the output of the clock has risen.
   std::function<void(const Received&, Time)> on_frame;

@@ -73,7 +73,11 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   return c;
 }
 
-double line_rate(const Options& options) { return 1e9 * options.get<unsigned>("line_gbps"); }
+unsigned port_gbps(const Options& options) { return options.get<unsigned>("port_gbps"); }
+
+double line_rate(const Options& options) {
+  return 1e9 * std::min(options.get<unsigned>("line_gbps"), port_gbps(options));
+}
 
 Workload::Line line(const Options& options) {
   return Workload::Line::of_mtu(options, line_rate(options));

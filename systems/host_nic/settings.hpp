@@ -17,6 +17,7 @@ constexpr Time kCoreClock = 4 * kNanosecond;
 PcieSettings slot(const Options& options);
 FunctionConfig function(const Options& options);
 DriverConfig driver_config(const Options& options, const Workload& workload);
+unsigned port_gbps(const Options& options);
 double line_rate(const Options& options);  // bits a second
 Workload::Line line(const Options& options);
 

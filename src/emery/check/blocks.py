@@ -145,8 +145,15 @@ def _in_system(name: str, settings: list[str], chosen: system.System) -> Subject
 
 
 def clocks(chosen: system.System, values: dict) -> dict[str, float]:
-    """MHz of the clock ports of a system's top, as it declares them: numbers, or names of parameters."""
-    return {port: float(values[x] if isinstance(x, str) else x) for port, x in chosen.clocks.items()}
+    """MHz of the clock ports of a system's top, as it declares them: numbers, names of parameters, or a number by a parameter's value."""
+
+    def mhz(x) -> float:
+        if isinstance(x, dict):
+            ((name, table),) = x.items()
+            return table[str(values[name])]
+        return values[x] if isinstance(x, str) else x
+
+    return {port: float(mhz(x)) for port, x in chosen.clocks.items()}
 
 
 # ---------------------------------------------------------------- the wrapper

@@ -82,7 +82,7 @@ Bench::Bench(const Options& options)
     : listener_(options.get<std::string>("socket")),
       model_("host_nic"),
       duration_(options.get("duration_ps", Time{0})) {
-  const CardClocks clocks = CardClocks::add(model_, simulation_, 1);
+  const CardClocks clocks = CardClocks::add(model_, simulation_, port_gbps(options), 1);
   Waves waves;
   waves.path = options.get("waves", "");
   model_.open_waves(waves);

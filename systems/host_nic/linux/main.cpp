@@ -57,7 +57,7 @@ Bench::Bench(const Options& options)
     : options_(options), model_("host_nic", options.get<unsigned>("guests")) {
   const auto count = options.get<unsigned>("guests");
   const auto folder = options.get<std::string>("folder");
-  const CardClocks clocks = CardClocks::add(model_, simulation_, count);
+  const CardClocks clocks = CardClocks::add(model_, simulation_, port_gbps(options), count);
   Waves waves;
   waves.path = options.get("waves", "");
   model_.open_waves(waves);

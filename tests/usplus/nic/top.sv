@@ -6,6 +6,7 @@ module top
   import usplus_pkg::*;
   import pins_pkg::*;
   import cmac_pkg::*;
+  import xgmii_pkg::*;
 #(
     parameter int Interface = PinsUsPlus
 ) (
@@ -19,6 +20,7 @@ module top
   logic clocks[Ports], resets[Ports];
   cmac_in_t  to_nic  [Ports];
   cmac_out_t from_nic[Ports];
+  xgmii_pins_t no_line[Ports], unused_line[Ports];
   for (genvar p = 0; p < Ports; p++) begin : g_port
     assign clocks[p] = clk_i;
     assign resets[p] = rst_i;
@@ -30,6 +32,7 @@ module top
             rx: from_nic[p].tx,
             rx_ptp_tstamp: from_nic[p].rx_systemtimer
         };
+    assign no_line[p] = '{data: {8{Idle}}, ctl: '1};
   end
   logic unused_period;
   assign unused_o = 1'b0;
@@ -49,6 +52,8 @@ module top
       .mac_rx_rst_i(resets),
       .mac_i(to_nic),
       .mac_o(from_nic),
+      .xgmii_i(no_line),
+      .xgmii_o(unused_line),
       .ptp_out_o(unused_period)
   );
 endmodule
