@@ -9,6 +9,7 @@ from emery.cli import main
 
 def run():
     """Runs the command line's words; ends the process."""
+    process.open_standard_streams()
     process.guard()
     sys.exit(main(sys.argv[1:]))
 

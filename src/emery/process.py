@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import threading
 
 _CALLS = ctypes.CDLL(None)  # looked up before any fork
@@ -108,6 +109,16 @@ def _end(number: int, _frame):
         _kill(child)
     if not alive and not _starting:  # otherwise whoever waits for them raises it, at a place where that can be told
         check()
+
+
+def open_standard_streams():
+    """Descriptors 0 to 2 that were closed lead nowhere: no file that is opened later shall be taken for one of them."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))
 
 
 def guard():
