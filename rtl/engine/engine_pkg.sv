@@ -95,6 +95,20 @@ package engine_pkg;
     return ((15'(len) + 15'd3) & ~15'd3) + 15'd16;
   endfunction
 
+  /// What a packet's first descriptor asks for.
+  function automatic eth_pkg::tx_csum_t command_of(queue_pkg::desc_t desc, bit vlan);
+    logic unused;
+    unused = &{1'b0, desc};
+    return
+    '{
+        vlan: vlan ? '{valid: desc.vlan, service: desc.service, tci: desc.slot} : '0,
+        enable: desc.csum_enable,
+        start: desc.csum_start,
+        offset: desc.csum_offset
+    }
+    ;
+  endfunction
+
   /// What the host is told of a received frame of `len` bytes.
   function automatic queue_pkg::cpl_t record_of(eth_pkg::rx_info_t info, logic [1:0] port,
                                                 logic [13:0] len);
@@ -103,7 +117,9 @@ package engine_pkg;
     return
     '{
         timestamp: info.stamp[39:0],
-        flags: queue_pkg::rx_flags_t'{unused: '0, port: port, hash_type: info.hash_type},
+        flags:
+        queue_pkg::rx_flags_t
+'{stripped: info.stripped, port: port, hash_type: info.hash_type},
         csum: info.csum,
         hash: info.hash,
         phase: 1'b0,

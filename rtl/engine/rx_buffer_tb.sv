@@ -60,6 +60,7 @@ module rx_buffer_tb;
         stamp: 48'(id * 100),
         hash: id * 32'h9e3779b9,
         hash_type: 4'(id),
+        stripped: 2'(id),
         csum: 16'(id * 3),
         steered: 17'(id * 5)
     }
@@ -94,7 +95,7 @@ module rx_buffer_tb;
     queue_pkg::stream_cpl_t r;
     r = '0;
     r.timestamp = 40'(info_of(id).stamp);
-    r.flags = {2'd0, 2'd2, info_of(id).hash_type};
+    r.flags = {info_of(id).stripped, 2'd2, info_of(id).hash_type};
     r.csum = info_of(id).csum;
     r.hash = info_of(id).hash;
     r.phase = 1;

@@ -192,7 +192,7 @@ module rx_engine_tb;
       if (!f.fate.no_descriptor && !f.fate.queue_stopped) begin
         cpl = '{
             timestamp: f.meta.info.stamp[39:0],
-            flags: 8'(f.meta.info.hash_type),
+            flags: {f.meta.info.stripped, 2'd0, f.meta.info.hash_type},
             csum: f.meta.info.csum,
             hash: f.meta.info.hash,
             phase: 0,

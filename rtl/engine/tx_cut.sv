@@ -6,7 +6,7 @@
 /// `in` brings units with their marks. A turn of a stream queue is pieces of one DMA read each, one behind the other: from 16 bytes
 /// `from` of its first unit on heads (desc_t) and frames, each frame behind its head and padded to 16 bytes. A head of length 0
 /// says that the rest of the turn is empty. A frame leaves in beats of 128 bytes with the checksum command of its head: one of
-/// up to 128 bytes a clock (with rare bubbles), longer ones 128 bytes a clock; latency 3 clocks. A head of more than `max_frame_i`
+/// up to 128 bytes a clock (with rare bubbles), longer ones 128 bytes a clock; latency 3 clocks. A head of more than `max_frame_i` (with its tag)
 /// or StreamFrame bytes, a frame that goes beyond its turn and a piece that could not be read (`fail`) break the turn: a frame
 /// already begun ends with `err`, the rest is passed over. When the last unit of a piece is done `token` tells how many frames
 /// have left since reset, modulo 256, whether the turn is broken, and whether the last of the frames ended so; up to TokenDepth wait.
@@ -14,6 +14,7 @@
 module tx_cut
   import eth_pkg::*, dma_pkg::*, queue_pkg::*, engine_pkg::*;
 #(
+    parameter bit Vlan = 0,  // heads may ask for tags
     parameter int TokenDepth = 32
 ) (
     input  logic                clk_i,
@@ -66,9 +67,11 @@ module tx_cut
   endfunction
 
   function automatic plan_t plan_of(int place, logic [15:0] len, here_t end_, logic ends,
-                                    logic fail, logic [13:0] longest);
-    plan_t  plan;
+                                    logic fail, logic has_tag, logic [13:0] max_frame);
+    logic [13:0] longest;
+    plan_t plan;
     place_t first;
+    longest = has_tag ? max_frame - 14'(TagBytes) : max_frame;
     plan.one = len <= 16'(UnitBytes);
     plan.two = len <= 16'(2 * UnitBytes);
     first = place_t'(place + 1) + (plan.one ? place_t'(tail(len[6:0])) : place_t'(Full));
@@ -76,7 +79,8 @@ module tx_cut
     plan.second = place_t'(place + 1) + (plan.two ? place_t'(tail(len[6:0])) : place_t'(Full));
     plan.act = act_of(first, end_, ends);
     if (len == '0) plan.act = Empty;
-    if (len > {2'b00, longest} || len > 16'(StreamFrame)) plan.act = Bad;
+    if (len > {2'b00, longest} || len > 16'(StreamFrame) || (has_tag && len < 16'(AddrBytes) && len != '0))
+      plan.act = Bad;
     if (here_t'(place) >= end_) plan.act = Done;
     if (fail) plan.act = Bad;
     return plan;
@@ -103,7 +107,9 @@ module tx_cut
       for (int i = 0; i < Segs; i++) begin
         desc_t head;
         head = b_data_q[i];
-        plans_q[i] <= plan_of(i, head.len, b_q.end_, b_q.ends, b_q.fail, max_frame_i);
+        plans_q[i] <= plan_of(
+            i, head.len, b_q.end_, b_q.ends, b_q.fail, Vlan && head.vlan, max_frame_i
+        );
       end
     end
     if (accept) begin
@@ -232,7 +238,7 @@ module tx_cut
         };
       end
       if (emit && !in_body)
-        csum_q <= '{enable: head.csum_enable, start: head.csum_start, offset: head.csum_offset};
+        csum_q <= command_of(head, Vlan);
     end
     if (rst_i) out_valid_q <= 1'b0;
   end

@@ -15,7 +15,9 @@ module tx_cut_tb;
   `STREAM_ON(wide_beat_t, frame, clk, rst)
   `STREAM_ON(tx_token_t, token, clk, rst)
   tx_csum_t csum;
-  tx_cut dut (
+  tx_cut #(
+      .Vlan(1)
+  ) dut (
       .clk_i(clk),
       .rst_i(rst),
       .max_frame_i(14'(MaxFrame)),
@@ -107,10 +109,11 @@ module tx_cut_tb;
     for (int unsigned f = 0; f < n; f++) begin
       desc_t head = desc_t'({4{$urandom()}});
       int unsigned len = $urandom_range(max, min);
+      if (len < 12 || len > MaxFrame - 4) head.vlan = 0;
       head.len = 16'(len);
-      if (fault == 1 && f == victim) head.len = 16'($urandom_range(65535, MaxFrame + 1));
-      commands.push_back('{enable: head.csum_enable, start: head.csum_start,
-                         offset: head.csum_offset});
+      if (fault == 1 && f == victim)
+        head.len = 16'($urandom_range(65535, MaxFrame + (head.vlan ? -3 : 1)));
+      commands.push_back(command_of(head, 1));
       ring.push_back(head);
       first.push_back(ring.size());
       length.push_back(len);

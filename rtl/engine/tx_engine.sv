@@ -20,6 +20,7 @@ module tx_engine
     parameter int RamBytes = 131072,  // a power of two, at least the longest frame
     parameter ram_sel_t Sel = '0,
     parameter int MaxPackets = 512,
+    parameter bit Vlan = 0,  // descriptors may ask for tags
     parameter int ReadBytes = 32768,   // of packets under way from the host: bandwidth times round trip, and some
     localparam int Requests = MaxPackets  // DMA reads under way
 ) (
@@ -133,18 +134,18 @@ module tx_engine
   // A piece of a stream lies in its units as it does in rows of the ring.
   wire [18:0] prior = d.stream ? 19'(d.desc.addr[UnitLaneW-1:0]) : total_q;
   wire [18:0] total = prior + 19'(d.desc.len);
+  wire [18:0] longest = 19'(max_frame_i) - (csum.vlan.valid ? 19'(TagBytes) : '0);
   always_comb begin
     code = code_q;
     if (code_q == ErrNone) begin
       if (d.result != DmaOk) code = error_of(d.result);
       else if (d.desc.len != '0 && d.desc.addr == '0 && !d.inlined) code = ErrNullAddress;
-      else if ((total > 19'(max_frame_i) && !d.stream) || (d.last && total == '0)) code = ErrLength;
+      else if ((total > longest && !d.stream) || (d.last && (total == '0 || (csum.vlan.valid && total < 19'(AddrBytes)))))
+        code = ErrLength;
     end
   end
   tx_csum_t csum;
-  assign csum = first_q ?
-      '{enable: d.desc.csum_enable, start: d.desc.csum_start, offset: d.desc.csum_offset}
-      : csum_q;
+  assign csum = first_q ? command_of(d.desc, Vlan && !d.stream) : csum_q;
   assign desc.ready = !found || !sum_full_q || sum_moves;
   wire take = desc.valid && desc.ready && found;
 
@@ -312,7 +313,6 @@ module tx_engine
   assign freed = read && good ? 9'(!r.inlined) : (fetched_out.valid && fetched_out.ready) ? r.taken : 9'd0;
 
   assign push_release_o = fetched_out.valid && fetched_out.ready && r.inlined ? PushEntries'(1) << r.entry : '0;
-
   always_ff @(posedge clk_i) begin
     if (read) unit_q <= last_unit ? '0 : unit_q + 1'b1;
     if (rst_i) unit_q <= '0;
@@ -342,7 +342,9 @@ module tx_engine
       .fail_i(!good),
       .unit
   );
-  tx_cut i_cut (
+  tx_cut #(
+      .Vlan(Vlan)
+  ) i_cut (
       .clk_i,
       .rst_i,
       .max_frame_i,

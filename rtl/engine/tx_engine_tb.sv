@@ -31,7 +31,8 @@ module tx_engine_tb;
   tx_engine #(
       .RamBytes(32768),
       .Sel(Sel),
-      .MaxPackets(512)
+      .MaxPackets(512),
+      .Vlan(1)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
@@ -112,7 +113,7 @@ module tx_engine_tb;
     b.desc.addr = one_in(3) ? '0 : {32'h12, $urandom()};
     b.desc.len = one_in(20) ? '0 : 16'($urandom_range(PushBytes, 1));
     b.desc.csum_enable = 1'($urandom());
-    p.csum = '{b.desc.csum_enable, b.desc.csum_start, b.desc.csum_offset};
+    p.csum = command_of(b.desc, 1);
     p.len = 32'(b.desc.len);
     if (p.len == 0) p.code = ErrLength;
     p.addr.push_back(b.desc.addr);
@@ -165,15 +166,19 @@ module tx_engine_tb;
       b.desc.csum_enable = 1'($urandom());
       b.desc.csum_start = 8'($urandom());
       b.desc.csum_offset = 8'($urandom());
+      b.desc.vlan = one_in(3);
+      {b.desc.service, b.desc.slot} = 17'($urandom());
       b.result = DmaOk;
       if (trouble != 0 && one_in(80)) b.desc.addr = 0;
       if (trouble != 0 && one_in(80)) b.result = dma_result_e'($urandom_range(4, 1));
-      if (i == 0) p.csum = '{b.desc.csum_enable, b.desc.csum_start, b.desc.csum_offset};
+      if (i == 0) p.csum = command_of(b.desc, 1);
       p.len += piece;
       if (p.code == ErrNone) begin
         if (b.result != DmaOk) p.code = error_code(b.result);
         else if (b.desc.addr == 0 && piece != 0) p.code = ErrNullAddress;
-        else if (p.len > MaxFrame || (b.last && p.len == 0)) p.code = ErrLength;
+        else if (p.len > MaxFrame - (p.csum.vlan.valid ? 4 : 0) ||
+                 (b.last && (p.len == 0 || (p.csum.vlan.valid && p.len < 12))))
+          p.code = ErrLength;
         else if (piece != 0) begin
           want_dma.push_back('{host_addr: b.desc.addr, sel: Sel, ram_addr: '0, len: 16'(piece),
                              relaxed: 1'b1});

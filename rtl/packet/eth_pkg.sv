@@ -76,8 +76,22 @@ package eth_pkg;
     logic fifo_full;  // lost in the clock crossing
   } mac_rx_count_t;
 
-  /// Checksum command of a frame to send (from its first descriptor), valid while its first beat is offered.
+  localparam logic [15:0] CTagType = 16'h8100;  // EtherTypes of VLAN tags: 802.1Q
+  localparam logic [15:0] STagType = 16'h88a8;  // 802.1ad
+  localparam int TagBytes = 4;
+  localparam int AddrBytes = 12;  // behind which they stand
+
+  /// A VLAN tag to be put into a frame.
   typedef struct packed {
+    logic        valid;
+    logic        service;  // 802.1ad
+    logic [15:0] tci;
+  } tx_vlan_t;
+
+  /// What is to be done with a frame to send (from its first descriptor), valid while its first beat is offered: its checksum,
+  /// and its tag.
+  typedef struct packed {
+    tx_vlan_t   vlan;
     logic       enable;
     logic [7:0] start;   // first byte summed
     logic [7:0] offset;  // where the sum goes, in bytes from `start`
@@ -104,9 +118,10 @@ package eth_pkg;
 
   /// What the receive path found out about a frame, one for each frame.
   typedef struct packed {
-    ptp_time_t   stamp;
-    logic [31:0] hash;
-    logic [3:0]  hash_type;  // 0: none
+    ptp_time_t stamp;
+    logic [31:0] hash;  // its upper half: the tag, where one was taken out
+    logic [3:0] hash_type;  // 0: none
+    logic [1:0] stripped;  // 1: a tag of 802.1Q, 2: of 802.1ad
     logic [15:0] csum;
     flow_queue_t steered;
   } rx_info_t;

@@ -4,7 +4,7 @@
 /// What the receive path finds out about each frame before it is stored: flow hash, checksum, and the queue that the host has named
 /// for its flow, if any, joined with its time stamp (host-nic paper, section II-E).
 ///
-/// Frames pass unchanged, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
+/// With `Vlan` the tag is taken out first, as rx_vlan says. Frames pass unchanged otherwise, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
 /// clocks after its last beat came in. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
 /// back-pressure: at most `Depth` frames are inside until their `info` is taken. Drops nothing. Reset empties it.
 module rx_parse
@@ -12,10 +12,12 @@ module rx_parse
 #(
     parameter int Depth = 16,  // beats held, and frames whose info is not taken
     parameter int FlowEntries = 0,  // of flow_table
-    parameter int Queues = 65536
+    parameter int Queues = 65536,
+    parameter bit Vlan = 0  // of rx_vlan
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
+    input  logic        [  1:0] strip_i,        // of rx_vlan
     input  logic        [319:0] key_i,          // of the hash, first byte leftmost
            reg_if.slave         flow_regs,      // of flow_table
     output logic                flow_refused_o,
@@ -35,13 +37,27 @@ module rx_parse
     logic [3:0]  kind;
   } hash_t;
 
+  `STREAM(wide_beat_t, plain)
+  `STREAM(rx_info_t, known)
+  rx_vlan #(
+      .On(Vlan)
+  ) i_vlan (
+      .clk_i,
+      .rst_i,
+      .strip_i,
+      .frame_in,
+      .frame_out(plain),
+      .info_in  (known),
+      .info_out (info)
+  );
+
   // A frame starts only when its results have a place.
   logic [CountW-1:0] inside_q;
   wide_beat_t beat;
-  assign beat = frame_in.data;
+  assign beat = plain.data;
   wire open = !beat.sop || inside_q < CountW'(Depth);
-  wire moves = frame_in.valid && frame_in.ready;
-  wire leaves = info.valid && info.ready;
+  wire moves = plain.valid && plain.ready;
+  wire leaves = known.valid && known.ready;
 
   always_ff @(posedge clk_i) begin
     inside_q <= inside_q + CountW'(moves && beat.sop) - CountW'(leaves);
@@ -49,9 +65,9 @@ module rx_parse
   end
 
   `STREAM(wide_beat_t, held)
-  assign held.valid = frame_in.valid && open;
+  assign held.valid  = plain.valid && open;
   `STREAM_DATA(held, beat)
-  assign frame_in.ready = held.ready && open;
+  assign plain.ready = held.ready && open;
   `FIFO(wide_beat_t, Depth, i_beats, held, frame_out)
 
   flow_found_t found;
@@ -100,11 +116,12 @@ module rx_parse
   );
   `FIFO(logic [15:0], Depth, i_csums, csum_in, csum_out)
 
-  assign info.valid = hash_out.valid && steer_out.valid && csum_out.valid && stamp.valid;
-  assign info.data = '{
+  assign known.valid = hash_out.valid && steer_out.valid && csum_out.valid && stamp.valid;
+  assign known.data = '{
           stamp: stamp.data,
           hash: hash_out.data.hash,
           hash_type: hash_out.data.kind,
+          stripped: '0,
           csum: csum_out.data,
           steered: steer_out.data
       };

@@ -30,6 +30,7 @@ module rx_parse_tb;
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
+      .strip_i('0),
       .key_i(key),
       .flow_regs,
       .flow_refused_o(refused),

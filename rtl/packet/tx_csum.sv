@@ -6,24 +6,26 @@
 ///
 /// `csum_i` is the command of the frame whose first beat is on offer. Frames with a checksum are stored and forwarded once
 /// their sum is known, 6 clocks after their last beat; others pass after 6 clocks. A sum of 0 is sent as 0xffff, which is
-/// right for UDP and the same for TCP. Any `start` and `offset`, odd ones included; a field behind the end is not written.
+/// right for UDP and the same for TCP. `vlan_o` is what the command says of a tag, while the frame is on offer. Any `start` and `offset`, odd ones included; a field behind the end is not written.
 /// One beat a clock, full back-pressure; frames of up to `Depth` beats. Drops nothing. Reset empties it.
 module tx_csum
   import eth_pkg::*;
 #(
     parameter int Depth = 128  // beats, at least the longest frame
 ) (
-    input logic         clk_i,
-    input logic         rst_i,
-          stream_if.snk frame_in,  // wide_beat_t
-    input tx_csum_t     csum_i,
-          stream_if.src frame_out  // wide_beat_t
+    input  logic         clk_i,
+    input  logic         rst_i,
+           stream_if.snk frame_in,   // wide_beat_t
+    input  tx_csum_t     csum_i,
+           stream_if.src frame_out,  // wide_beat_t
+    output tx_vlan_t     vlan_o      // of the frame on offer
 );
   localparam int SumClocks = 4;
   localparam int LaneW = $clog2(WideBeatBytes);
 
   // Sent on: where the sum goes. One for each frame, in order.
   typedef struct packed {
+    tx_vlan_t    vlan;
     logic        enable;
     logic [8:0]  place;   // of the first of its two bytes
     logic [15:0] value;
@@ -33,6 +35,7 @@ module tx_csum
     logic       valid;   // the frame may leave from here on
     logic       enable;
     logic       odd;     // the sum began at an odd byte
+    tx_vlan_t   vlan;
     logic [8:0] place;
   } mark_t;
 
@@ -90,6 +93,7 @@ module tx_csum
           valid: moves && (command.enable ? beat_in.eop : beat_in.sop),
           enable: command.enable,
           odd: command.start[0],
+          vlan: command.vlan,
           place: 9'(command.start) + 9'(command.offset)
       }
     };
@@ -103,6 +107,7 @@ module tx_csum
   wire [15:0] in_order = mark.odd ? {sum[7:0], sum[15:8]} : sum;
   assign token_in.valid = mark.valid;
   assign token_in.data = '{
+          vlan: mark.vlan,
           enable: mark.enable,
           place: mark.place,
           value: (in_order == 16'hffff) ? 16'hffff : ~in_order
@@ -114,7 +119,8 @@ module tx_csum
   logic [9-LaneW:0] out_index_q;  // OutLater for all beats after the last that can hold the field
   localparam logic [9-LaneW:0] OutLater = (10 - LaneW)'(512 / WideBeatBytes);
   wire [9:0] low_place = 10'(token.place) + 10'd1;
-  assign token = token_out.data;
+  assign token  = token_out.data;
+  assign vlan_o = token.vlan;
   always_comb begin
     if (`WORTH(frame_out.valid)) begin
       beat_out = held.data;

@@ -13,12 +13,14 @@ module tx_csum_tb;
   `STREAM_ON(wide_beat_t, in, clk, rst)
   `STREAM_ON(wide_beat_t, out, clk, rst)
   tx_csum_t csum;
+  tx_vlan_t vlan, vlans[$];
   tx_csum dut (
       .clk_i(clk),
       .rst_i(rst),
       .frame_in(in),
       .csum_i(csum),
-      .frame_out(out)
+      .frame_out(out),
+      .vlan_o(vlan)
   );
 
   // A command with each beat; random but for the first beat of a frame.
@@ -77,6 +79,8 @@ module tx_csum_tb;
       sum = ones_sum(c.start, len);
       {f[place], f[place+1]} = 16'hffff - 16'(sum);
     end
+    c.vlan = tx_vlan_t'($urandom());
+    repeat ((len + WideBeatBytes - 1) / WideBeatBytes) vlans.push_back(c.vlan);
     queue_frame(len, 0, err, c);
     if (c.enable) begin
       sum = 'hffff - ones_sum(c.start, len);
@@ -108,6 +112,7 @@ module tx_csum_tb;
       `CHECK(expected.size() != 0, "a beat nobody sent")
       want = expected[0];
       void'(expected.pop_front());
+      `CHECK(vlan == vlans.pop_front(), "wrong tag")
       mask = (want.len == 8'(WideBeatBytes)) ? '1 : ~({Bits{1'b1}} << (8 * want.len));
       `CHECK(
           out.data.len == want.len && out.data.sop == want.sop && out.data.eop == want.eop && out.data.err == want.err,

@@ -105,7 +105,7 @@ module desc_fetch_tb #(
   endfunction
 
   // ---- Pushes. Field `reserved` tells where a descriptor comes from: memory, a push of this slot, one of another slot.
-  localparam logic [13:0] FromMemory = 14'd1, FromPush = 14'd2, Wrong = 14'd3;
+  localparam logic [11:0] FromMemory = 12'd1, FromPush = 12'd2, Wrong = 12'd3;
   pcie_pkg::line_write_t lines[$];
   int unsigned pushes = 0, pushed = 0, push_drops = 0, packets_pushed = 0;
   desc_t held[PushEntries];  // packets pushed that an engine is to send

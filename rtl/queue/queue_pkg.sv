@@ -35,10 +35,12 @@ package queue_pkg;
   typedef logic [15:0] ring_ptr_t;
 
   typedef struct packed {
-    logic [15:0] slot;  // pushed: its index in the ring, before wrapping
+    logic [15:0] slot;  // pushed: its index in the ring, before wrapping; else with `vlan`: TX: the VLAN tag to be put in (its TCI)
     logic [7:0] csum_offset;  // TX: where the checksum goes, in bytes from csum_start
     logic [7:0] csum_start;  // TX: first byte summed
-    logic [13:0] reserved;
+    logic [11:0] reserved;
+    logic service;  // TX: of a tag: 802.1ad's, not 802.1Q's
+    logic        vlan;         // TX: a tag is put in behind the addresses, and counts in the frame's length; such are not pushed
     logic        inlined;      // pushed: the packet follows, up to PushBytes; else and elsewhere it lies at `addr`
     logic csum_enable;  // TX
     logic [15:0] len;  // in bytes
@@ -47,13 +49,13 @@ package queue_pkg;
 
   typedef struct packed {
     logic [39:0] timestamp;  // PTP time in ns, modulo 2^40
-    logic [7:0]  flags;      // RX: rx_flags_t; TX: 0
-    logic [15:0] csum;       // RX: ones' complement sum from byte 14 on
-    logic [31:0] hash;       // RX: flow hash
-    logic        phase;      // set by the completion writer
-    logic        error;      // the packet was not sent, or is not whole
-    logic [13:0] len;        // packet bytes, without FCS
-    queue_t      queue;      // descriptor queue
+    logic [7:0] flags;  // RX: rx_flags_t; TX: 0
+    logic [15:0] csum;  // RX: ones' complement sum from byte 14 on
+    logic [31:0] hash;       // RX: flow hash; of a frame whose tag was taken out (flags) the tag is its upper half
+    logic phase;  // set by the completion writer
+    logic error;  // the packet was not sent, or is not whole
+    logic [13:0] len;  // packet bytes, without FCS
+    queue_t queue;  // descriptor queue
   } cpl_t;
 
   /// The record of a frame in a stream queue: as cpl_t, but what says that it is there lies at its end.
@@ -69,7 +71,7 @@ package queue_pkg;
   } stream_cpl_t;
 
   typedef struct packed {
-    logic [1:0] unused;
+    logic [1:0] stripped;   // the tag that was taken out: 1 802.1Q's, 2 802.1ad's, 0 none
     logic [1:0] port;
     logic [3:0] hash_type;  // rx_hash
   } rx_flags_t;

@@ -51,6 +51,10 @@ static int info(struct rte_eth_dev *dev, struct rte_eth_dev_info *out) {
   if (features & EMNIC_TX_CHECKSUM)
     out->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
   out->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  if (features & EMNIC_VLAN) {
+    out->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+    out->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+  }
   out->flow_type_rss_offloads = emery_rss_types(emery);
   out->reta_size = (uint16_t)emery->is->rss_entries;
   out->hash_key_size = sizeof emery->key;
@@ -205,6 +209,10 @@ static int stop(struct rte_eth_dev *dev) {
   return emery->link.gone ? 0 : failed("stop", status);
 }
 
+static unsigned int strip_of(const struct rte_eth_dev *dev) {
+  return dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP ? EMNIC_C_TAG : 0;
+}
+
 /* Completion records of queue n are in completion queue n of its direction: polled on their own. */
 static int start(struct rte_eth_dev *dev) {
   struct emery *emery = dev->data->dev_private;
@@ -223,6 +231,7 @@ static int start(struct rte_eth_dev *dev) {
       .doorbell_batch = 1,
       .refill_batch = 32,
       .cpus = RTE_MAX(nb_rx, nb_tx),
+      .strip = strip_of(dev),
   };
   status = failed("start", emnic_start(emery->core, &config));
   if (status != 0) return status;
@@ -275,6 +284,12 @@ static int close_port(struct rte_eth_dev *dev) {
 
 /* ---- settings */
 
+static int set_vlan(struct rte_eth_dev *dev, int mask) {
+  struct emery *emery = dev->data->dev_private;
+  if (!(mask & RTE_ETH_VLAN_STRIP_MASK) || !dev->data->dev_started) return 0;
+  return failed("VLAN", emnic_set_strip(emery->core, 0, strip_of(dev)));
+}
+
 static int set_mtu(struct rte_eth_dev *dev, uint16_t mtu) {
   (void)mtu; /* within what info() says; told to the device by start() */
   return dev->data->dev_started ? -EBUSY : 0;
@@ -307,6 +322,7 @@ static const struct eth_dev_ops operations = {
     .link_update = link_update,
     .is_removed = is_removed,
     .mtu_set = set_mtu,
+    .vlan_offload_set = set_vlan,
     .promiscuous_enable = accept_all,
     .allmulticast_enable = accept_all,
     .mac_addr_set = accept_address,

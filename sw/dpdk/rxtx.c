@@ -17,7 +17,7 @@ enum {
 };
 
 #define TX_FLAGS                                                                             \
-  (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6)
+  (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_VLAN)
 
 static int offer(struct emery_rx *rx, struct rte_mbuf *m) {
   const unsigned int bytes = m->buf_len - RTE_PKTMBUF_HEADROOM;
@@ -85,6 +85,10 @@ static void describe(const struct emery *emery, const struct emnic_completion *c
   m->port = emery->dev->data->port_id;
   m->pkt_len = m->data_len = (uint16_t)c->bytes;
   m->packet_type = packet_type(type);
+  if (c->tag) {
+    m->vlan_tci = c->tci;
+    m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+  }
   if (type != 0 && offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH) {
     m->hash.rss = c->hash;
     m->ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
@@ -144,14 +148,19 @@ static void reap(struct emery_tx *tx) {
 
 static int post(struct emery_tx *tx, const struct rte_mbuf *m) {
   struct emnic_segment segments[EMERY_SEGMENTS];
-  struct emnic_checksum sum = {m->l2_len + m->l3_len, 0};
+  struct emnic_offloads left = {.start = m->l2_len + m->l3_len};
   unsigned int count = 0;
   if (m->nb_segs > EMERY_SEGMENTS) return EMNIC_BAD_SEGMENTS;
   for (const struct rte_mbuf *s = m; s; s = s->next)
     segments[count++] = (struct emnic_segment){rte_mbuf_data_iova(s), s->data_len};
-  if ((m->ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_TCP_CKSUM) sum.offset = TCP_CHECKSUM;
-  if ((m->ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_UDP_CKSUM) sum.offset = UDP_CHECKSUM;
-  return emnic_post(tx->ring, segments, count, sum.offset ? &sum : NULL);
+  if ((m->ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_TCP_CKSUM) left.offset = TCP_CHECKSUM;
+  if ((m->ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_UDP_CKSUM) left.offset = UDP_CHECKSUM;
+  left.checksum = left.offset != 0;
+  if (m->ol_flags & RTE_MBUF_F_TX_VLAN) {
+    left.tag = EMNIC_C_TAG;
+    left.tci = m->vlan_tci;
+  }
+  return emnic_post(tx->ring, segments, count, &left);
 }
 
 uint16_t emery_tx_burst(void *queue, struct rte_mbuf **frames, uint16_t count) {

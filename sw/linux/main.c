@@ -39,8 +39,10 @@ static void nic_set_up_netdev(struct nic *nic)
 		netdev->hw_features |= NETIF_F_RXCSUM;
 	if (nic->is->features & EMNIC_RX_HASH)
 		netdev->hw_features |= NETIF_F_RXHASH;
+	if (nic->is->features & EMNIC_VLAN)
+		netdev->hw_features |= NIC_VLAN_TX | NIC_VLAN_RX;
 	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA | NETIF_F_NTUPLE;
-	netdev->vlan_features = netdev->features;
+	netdev->vlan_features = netdev->features & ~(NIC_VLAN_TX | NIC_VLAN_RX);
 	nic_set_address(nic);
 	netif_carrier_off(netdev);
 }

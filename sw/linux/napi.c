@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Interrupts, and what has come: events, then the records of the completion queues they name. */
 #include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
 
 #include "nic.h"
 #include "queue_formats.h"
@@ -39,7 +40,8 @@ static void nic_set_hash(struct sk_buff *skb, const struct emnic_completion *c)
 
 	if (type == 0 || !(skb->dev->features & NETIF_F_RXHASH))
 		return;
-	skb_set_hash(skb, c->hash,
+	/* Where there is a tag the upper half was not told; whoever scales a hash looks at that. */
+	skb_set_hash(skb, c->tag ? c->hash << 16 | c->hash : c->hash,
 		     type & (EMNIC_TCP | EMNIC_UDP) ? PKT_HASH_TYPE_L4 : PKT_HASH_TYPE_L3);
 }
 
@@ -57,6 +59,10 @@ static void nic_receive(struct nic_vector *vector, const struct emnic_completion
 	} else {
 		skb_put_data(skb, c->data, c->bytes);
 		skb->protocol = eth_type_trans(skb, nic->netdev);
+		if (c->tag)
+			__vlan_hwaccel_put_tag(
+				skb, htons(c->tag == EMNIC_S_TAG ? ETH_P_8021AD : ETH_P_8021Q),
+				c->tci);
 		if (nic->netdev->features & NETIF_F_RXCSUM) {
 			skb->csum = csum_unfold((__force __sum16)htons(c->csum));
 			skb->ip_summed = CHECKSUM_COMPLETE;

@@ -51,6 +51,21 @@ static int nic_allocate_sent(struct nic *nic)
 	return 0;
 }
 
+static unsigned int nic_strip(netdev_features_t features)
+{
+	return (features & NETIF_F_HW_VLAN_CTAG_RX ? EMNIC_C_TAG : 0) |
+	       (features & NETIF_F_HW_VLAN_STAG_RX ? EMNIC_S_TAG : 0);
+}
+
+static int nic_set_features(struct net_device *netdev, netdev_features_t features)
+{
+	struct nic *nic = netdev_priv(netdev);
+
+	if (!((netdev->features ^ features) & NIC_VLAN_RX) || !netif_running(netdev))
+		return 0;
+	return nic_status(nic, "VLAN", emnic_set_strip(nic->core, 0, nic_strip(features)));
+}
+
 static int nic_open(struct net_device *netdev)
 {
 	struct nic *nic = netdev_priv(netdev);
@@ -67,6 +82,7 @@ static int nic_open(struct net_device *netdev)
 		.cpus = nic->queues,
 		.interrupts = 1,
 		.interrupt_interval = nic->interval,
+		.strip = nic_strip(netdev->features),
 		.rss_key = nic->rss_key,
 	};
 	unsigned int i;
@@ -225,6 +241,7 @@ const struct net_device_ops nic_netdev_ops = {
 	.ndo_start_xmit = nic_start_xmit,
 	.ndo_tx_timeout = nic_tx_timeout,
 	.ndo_change_mtu = nic_change_mtu,
+	.ndo_set_features = nic_set_features,
 	.ndo_get_stats64 = nic_get_stats64,
 	.ndo_eth_ioctl = nic_ioctl,
 	.ndo_set_mac_address = eth_mac_addr,

@@ -25,6 +25,10 @@
 #define NIC_MOST_RING	 1024
 #define NIC_MOST_RULES	 256 /* flows with a queue of their own */
 
+/* Tags that the card puts in, and takes out. */
+#define NIC_VLAN_TX (NETIF_F_HW_VLAN_CTAG_TX | NETIF_F_HW_VLAN_STAG_TX)
+#define NIC_VLAN_RX (NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_STAG_RX)
+
 struct nic;
 
 struct nic_counts {

@@ -2,6 +2,7 @@
 /* Sending: frames stay where they are, the device fetches them; a completion gives them back. */
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
 #include <linux/skbuff.h>
 
 #include "nic.h"
@@ -45,17 +46,24 @@ static bool nic_map(struct nic *nic, struct sk_buff *skb, struct nic_sent *sent)
 }
 
 /* A checksum that begins too far behind for the descriptor's field is made here. */
-static bool nic_leave_checksum(struct sk_buff *skb, struct emnic_checksum *sum, bool *left)
+static bool nic_leave_checksum(struct sk_buff *skb, struct emnic_offloads *left)
 {
-	*left = false;
 	if (skb->ip_summed != CHECKSUM_PARTIAL)
 		return true;
 	if (skb_checksum_start_offset(skb) > 255 || skb->csum_offset > 255)
 		return skb_checksum_help(skb) == 0;
-	*sum = (struct emnic_checksum){ .start = skb_checksum_start_offset(skb),
-					.offset = skb->csum_offset };
-	*left = true;
+	left->checksum = 1;
+	left->start = skb_checksum_start_offset(skb);
+	left->offset = skb->csum_offset;
 	return true;
+}
+
+static void nic_leave_tag(const struct sk_buff *skb, struct emnic_offloads *left)
+{
+	if (!skb_vlan_tag_present(skb))
+		return;
+	left->tag = skb->vlan_proto == htons(ETH_P_8021AD) ? EMNIC_S_TAG : EMNIC_C_TAG;
+	left->tci = skb_vlan_tag_get(skb);
 }
 
 netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
@@ -64,17 +72,18 @@ netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	unsigned int number = skb_get_queue_mapping(skb);
 	struct netdev_queue *txq = netdev_get_tx_queue(netdev, number);
 	struct nic_tx *tx = &nic->tx[number];
-	struct emnic_checksum sum;
+	struct emnic_offloads left = {};
 	struct emnic_queue_state at;
 	struct nic_sent *sent;
-	bool left, more;
+	bool more;
 
 	if (eth_skb_pad(skb))
 		return NETDEV_TX_OK;
 	if (skb_shinfo(skb)->nr_frags >= NIC_SEGMENTS && skb_linearize(skb))
 		goto drop;
-	if (!nic_leave_checksum(skb, &sum, &left))
+	if (!nic_leave_checksum(skb, &left))
 		goto drop;
+	nic_leave_tag(skb, &left);
 	if (emnic_tx_room(tx->queue) == 0) {
 		netif_tx_stop_queue(txq);
 		return NETDEV_TX_BUSY;
@@ -87,7 +96,7 @@ netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	    nic->clock.config.tx_type == HWTSTAMP_TX_ON)
 		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
 	skb_tx_timestamp(skb);
-	if (emnic_post(tx->queue, sent->segments, sent->count, left ? &sum : NULL)) {
+	if (emnic_post(tx->queue, sent->segments, sent->count, &left)) {
 		nic_unmap(nic, sent);
 		goto drop;
 	}

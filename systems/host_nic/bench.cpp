@@ -77,6 +77,7 @@ class Bench final : public Run {
   SlotReset reset_;
   RecordCheck records_;
   std::optional<RecordFile> record_file_;  // with captures
+  std::vector<std::uint8_t> tagged_;       // a frame with the tag that was taken out
   std::vector<Tap*> host_tap_;             // of each interface
   TxSources tx_sources_;
   std::optional<QueueMeter> queue_meter_;
@@ -179,8 +180,9 @@ void Bench::received(const Received& r, Time now) {
   records_.received(r, port, now);
   if (record_file_) record_file_->write(r, port);
   const int stream = ports_.at(r.interface, port).rx_stream;
-  deliver(stream, r.frame, now, host_output_, static_cast<Time>(r.timestamp) * kNanosecond);
-  if (Tap* tap = host_tap_[r.interface]) tap->write(r.frame);
+  const auto frame = as_sent(r, tagged_);
+  deliver(stream, frame, now, host_output_, static_cast<Time>(r.timestamp) * kNanosecond);
+  if (Tap* tap = host_tap_[r.interface]) tap->write(frame);
   if (ways_) ways_->taken(r);
   reset_.delivered(stream, now);
 }

@@ -21,7 +21,9 @@ Received received(const emnic_completion& c) {
           c.timestamp,
           c.hash,
           c.csum,
-          c.flags};
+          c.flags,
+          c.tag,
+          c.tci};
 }
 
 }  // namespace
@@ -89,6 +91,7 @@ emnic_config Driver::core_config() const {
   c.refill_batch = config_.refill_batch;
   c.cpus = static_cast<unsigned>(cpus_.size());
   c.interrupts = config_.interrupts;
+  c.strip = config_.vlan_tags ? EMNIC_C_TAG | EMNIC_S_TAG : 0;
   c.dma_timeout = config_.dma_timeout_clocks;
   c.dma_overtaken = config_.dma_overtaken_clocks;
   c.cpl_delay = config_.cpl_delay_clocks;
@@ -154,21 +157,32 @@ unsigned Driver::tx_stranded(unsigned i, unsigned port) const {
 }
 
 bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame) {
-  emnic_checksum checksum{};
+  emnic_offloads offloads{};
+  const auto tag = config_.vlan_tags ? outer_tag(frame) : std::nullopt;
+  if (tag) {
+    offloads.tag = tag->kind;
+    offloads.tci = tag->tci;
+    without_tag(frame, untagged_);
+    frame = untagged_;
+  }
   const auto left = config_.tx_checksum ? transport_checksum(frame) : std::nullopt;
   if (left) {
-    checksum = {left->start, left->offset};
+    offloads.checksum = 1;
+    offloads.start = left->start;
+    offloads.offset = left->offset;
     scratch_.assign(frame.begin(), frame.end());
     std::uint8_t* field = scratch_.data() + left->start + left->offset;
     field[0] = static_cast<std::uint8_t>(left->pseudo >> 8);
     field[1] = static_cast<std::uint8_t>(left->pseudo);
     frame = scratch_;
   }
-  const int status = emnic_send(tx(interface, queue), frame.data(),
-                                static_cast<unsigned>(frame.size()), left ? &checksum : nullptr);
+  const int status =
+      emnic_send(tx(interface, queue), frame.data(), static_cast<unsigned>(frame.size()),
+                 left || tag ? &offloads : nullptr);
   if (status == EMNIC_FULL || status == EMNIC_STOPPED) return false;
   expect(status);
   checksums_ += left.has_value();
+  tags_ += tag.has_value();
   ++tx_outstanding_;
   if (config_.doorbell_batch == 1) {
     ring_if_due(interface, queue, true);
@@ -294,6 +308,7 @@ void Driver::complete_rx(const emnic_completion& c, Time now) {
   if (c.error) {
     ++rx_errors_;
   } else if (on_receive) {
+    stripped_ += c.tag != 0;
     on_receive(received(c), now);
   }
   emnic_rx* queue = rx(c.interface, c.queue);
@@ -307,6 +322,7 @@ unsigned Driver::serve_stream(std::uint32_t index, Time now) {
   emnic_completion c;
   unsigned served = 0;
   for (; served < config_.budget && emnic_take_stream(queue, &c, 1) != 0; ++served) {
+    stripped_ += c.tag != 0;
     if (on_receive) on_receive(received(c), now);
     emnic_release(queue, 1);
   }

@@ -36,6 +36,7 @@ struct DriverConfig {
   unsigned segments;    // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
   unsigned tx_burst;    // packets a queue sends in its turn
   bool tx_checksum;     // the device computes TCP and UDP checksums
+  bool vlan_tags;       // the device puts in and takes out the outermost tag of a frame
   emnic_push tx_push;   // what goes with the doorbell of a frame that finds the device idle
   bool recover;         // sets up anew what the device has stopped for an error
   bool interrupts;      // wait for MSI-X instead of polling
@@ -60,6 +61,8 @@ struct Received {
   std::uint32_t hash;
   std::uint16_t csum;
   std::uint8_t flags;
+  unsigned tag;  // that was taken out of `frame`: EMNIC_C_TAG, EMNIC_S_TAG; 0: none
+  std::uint16_t tci;
 };
 
 // An error the device reported through an event queue.
@@ -227,11 +230,12 @@ class Driver {
   std::vector<std::uint32_t> pending_events_;
   std::vector<Cpu> cpus_;
   std::vector<Restart> restarts_;  // under way
-  std::vector<std::uint8_t> scratch_;
+  std::vector<std::uint8_t> scratch_, untagged_;
   std::vector<DeviceError> errors_;
   std::vector<emnic_last_error> last_errors_;  // of each interface
   unsigned tx_outstanding_ = 0;
-  std::uint64_t checksums_ = 0;  // left to the device
+  std::uint64_t checksums_ = 0, tags_ = 0;  // left to the device
+  std::uint64_t stripped_ = 0;
   std::uint64_t doorbells_ = 0, interrupts_ = 0, polls_ = 0, tx_errors_ = 0, rx_errors_ = 0;
   std::uint64_t pushes_ = 0, restarted_ = 0;
 };

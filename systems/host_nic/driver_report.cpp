@@ -154,6 +154,8 @@ void Driver::write(JsonWriter& json) const {
   json.begin_object()
       .field("doorbells", doorbells_)
       .field("checksums", checksums_)
+      .field("tags_left", tags_)
+      .field("tags_taken", stripped_)
       .field("pushes", pushes_)
       .field("interrupts", interrupts_)
       .field("polls", polls_)

@@ -24,6 +24,7 @@ module host_nic
     parameter int EventQueues = 32,  // of each interface
     parameter int Scheduler = SchedRr,  // of each port: queue_pkg
     parameter int FlowEntries = 1024,  // of each port's exact-match steering
+    parameter bit Vlan = 0,  // tags are put in and taken out
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
     parameter int CplLines = 64,  // completion lines open or being written, each direction
     parameter int MaxPackets = 512,  // packets in flight in an engine
@@ -339,6 +340,7 @@ module host_nic
         .RxQueues(RxQueues),
         .EventQueues(EventQueues),
         .FlowEntries(FlowEntries),
+        .Vlan(Vlan),
         .DescSlots(DescSlots),
         .CplLines(CplLines),
         .MaxPackets(MaxPackets),

@@ -19,6 +19,7 @@ module host_nic_interface
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
     parameter int FlowEntries = 1024,
+    parameter bit Vlan = 0,
     parameter int DescSlots = 128,
     parameter int CplLines = 64,
     parameter int MaxPackets = 512,
@@ -82,7 +83,6 @@ module host_nic_interface
     for (int i = RegLimits; i < RegRegions; i++)
     regions[i] = AddrW'(sizes ? LimitStride : LimitBase + (i - RegLimits) * LimitStride);
   endfunction
-
   reg_if #(.AddrW(AddrW)) region[RegRegions+2*Ports] ();  // last: where there is none
   reg_demux #(
       .N(RegRegions),
@@ -97,7 +97,6 @@ module host_nic_interface
       .out(region[0:RegRegions-1]),
       .unmapped_o()
   );
-
   logic error_valid, rx_streams;
   queue_error_t error;
   event_e error_kind;
@@ -111,7 +110,8 @@ module host_nic_interface
       .RxQueues(RxQueues),
       .EventQueues(EventQueues),
       .RssEntries(RssEntries),
-      .MaxFrame(MaxFrame)
+      .MaxFrame(MaxFrame),
+      .Vlan(Vlan)
   ) i_own_regs (
       .clk_i,
       .rst_i,
@@ -323,12 +323,11 @@ module host_nic_interface
       .events_o(event_events)
   );
   assign event_error.ready = 1'b1;  // there is no queue to report it to; event_lost counts
-
   assign vector.valid = notify[2].valid;
   assign vector.data = notify[2].data.target;
   assign notify[2].ready = vector.ready;
 
-  // ---------------------------------------------------------------- ports
+  // ---- ports
   ram_row_t [Ports-1:0] port_row;
   for (genvar p = 0; p < Ports; p++) begin : g_port
     host_nic_port #(
@@ -339,6 +338,7 @@ module host_nic_interface
         .RxQueues(RxQueues),
         .RssEntries(RssEntries),
         .FlowEntries(FlowEntries),
+        .Vlan(Vlan),
         .MaxPackets(MaxPackets),
         .TxRamBytes(TxRamBytes),
         .ReadBytes(ReadBytes),

@@ -2,8 +2,8 @@
 `include "stream.svh"
 /// One Ethernet port of host-nic: scheduler, transmit and receive engine, packet RAMs, MAC side (paper, section II-D, II-E).
 ///
-/// Wiring only. Transmit: scheduler, engine, checksum, MAC. Receive: MAC, flow hash, steering and checksum, packet buffer,
-/// queue by flow or hash, engine, packer.
+/// Wiring only. Transmit: scheduler, engine, checksum, VLAN tag, MAC. Receive: MAC, VLAN tag, flow hash, steering and checksum, packet
+/// buffer, queue by flow or hash, engine, packer.
 module host_nic_port
   import queue_pkg::*;
   import dma_pkg::*;
@@ -18,6 +18,7 @@ module host_nic_port
     parameter int RxQueues = 256,
     parameter int RssEntries = 128,
     parameter int FlowEntries = 1024,
+    parameter bit Vlan = 0,
     parameter int MaxPackets = 512,
     parameter int TxRamBytes = 131072,
     parameter int ReadBytes = 32768,
@@ -138,9 +139,11 @@ module host_nic_port
   `STREAM(desc_beat_t, tx_beat)
   `STREAM(wide_beat_t, tx_read)
   `STREAM(wide_beat_t, tx_raw)
+  `STREAM(wide_beat_t, tx_summed)
   `STREAM(wide_beat_t, tx_frame)
   `STREAM(ptp_time_t, tx_stamp)
   tx_csum_t tx_read_csum, tx_csum_command;
+  tx_vlan_t tx_vlan_command;
 
   host_nic_scheduler #(
       .Kind  (Scheduler),
@@ -178,7 +181,8 @@ module host_nic_port
       .RamBytes(TxRamBytes),
       .ReadBytes(ReadBytes),
       .Sel(ReadSel),
-      .MaxPackets(MaxPackets)
+      .MaxPackets(MaxPackets),
+      .Vlan(Vlan)
   ) i_tx_engine (
       .clk_i,
       .rst_i,
@@ -212,6 +216,16 @@ module host_nic_port
       .rst_i,
       .frame_in(tx_raw),
       .csum_i(tx_csum_command),
+      .frame_out(tx_summed),
+      .vlan_o(tx_vlan_command)
+  );
+  tx_vlan #(
+      .On(Vlan)
+  ) i_tx_vlan (
+      .clk_i,
+      .rst_i,
+      .frame_in(tx_summed),
+      .vlan_i(tx_vlan_command),
       .frame_out(tx_frame)
   );
   cmac_axis_t mac_tx;
@@ -278,10 +292,12 @@ module host_nic_port
   );
   rx_parse #(
       .FlowEntries(FlowEntries),
-      .Queues(RxQueues)
+      .Queues(RxQueues),
+      .Vlan(Vlan)
   ) i_rx_parse (
       .clk_i,
       .rst_i,
+      .strip_i({hw_out.strip.service.value, hw_out.strip.customer.value}),
       .key_i(rss_key),
       .flow_regs,
       .flow_refused_o(flow_refused),

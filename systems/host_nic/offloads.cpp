@@ -9,6 +9,7 @@ namespace emery::host_nic {
 namespace {
 
 constexpr unsigned kEth = 14, kIp4 = 20, kIp6 = 40;
+constexpr unsigned kTagAt = 12, kVlanTag = 4, kCTag = 0x8100, kSTag = 0x88a8;
 constexpr unsigned kFirstBeat = 64;  // the device hashes what is in it
 constexpr std::uint8_t kTcp = 6, kUdp = 17;
 enum : unsigned { kTypeV4 = 1, kTypeV6 = 2, kTypeTcp = 4, kTypeUdp = 8 };
@@ -30,7 +31,7 @@ std::uint32_t sum(std::span<const std::uint8_t> bytes, std::size_t from, std::si
 unsigned each_field(Bytes frame, const auto& add) {
   const Bytes beat = frame.first(std::min<std::size_t>(frame.size(), kFirstBeat));
   std::size_t ip = kEth;
-  const auto is_tag = [](unsigned type) { return type == 0x8100 || type == 0x88a8; };
+  const auto is_tag = [](unsigned type) { return type == kCTag || type == kSTag; };
   for (int tags = 0; tags < 2 && is_tag(word(beat, ip - 2)); ++tags) ip += 4;
   const unsigned ether_type = word(beat, ip - 2), version = beat[ip] >> 4;
   const bool v4 = ether_type == 0x0800 && version == 4;
@@ -87,6 +88,36 @@ Flow FlowHash::flow(Bytes frame) const {
   return flow;
 }
 
+std::optional<Tag> outer_tag(Bytes frame) {
+  if (frame.size() < kTagAt + kVlanTag + 2) return {};
+  const auto tci = static_cast<std::uint16_t>(word(frame, kTagAt + 2));
+  if (word(frame, kTagAt) == kCTag) return Tag{EMNIC_C_TAG, tci};
+  if (word(frame, kTagAt) == kSTag) return Tag{EMNIC_S_TAG, tci};
+  return {};
+}
+
+void without_tag(Bytes frame, std::vector<std::uint8_t>& out) {
+  const Bytes rest = frame.subspan(kTagAt + kVlanTag);
+  out.assign(frame.begin(), frame.begin() + kTagAt);
+  out.insert(out.end(), rest.begin(), rest.end());
+}
+
+void with_tag(Bytes frame, Tag tag, std::vector<std::uint8_t>& out) {
+  const unsigned type = tag.kind == EMNIC_S_TAG ? kSTag : kCTag;
+  out.assign(frame.begin(), frame.begin() + kTagAt);
+  for (const unsigned half : {type, unsigned{tag.tci}}) {
+    out.push_back(static_cast<std::uint8_t>(half >> 8));
+    out.push_back(static_cast<std::uint8_t>(half));
+  }
+  out.insert(out.end(), frame.begin() + kTagAt, frame.end());
+}
+
+std::span<const std::uint8_t> as_sent(const Received& received, std::vector<std::uint8_t>& out) {
+  if (received.tag == 0) return received.frame;
+  with_tag(received.frame, {received.tag, received.tci}, out);
+  return out;
+}
+
 std::uint16_t frame_sum(std::span<const std::uint8_t> frame) {
   return static_cast<std::uint16_t>(sum(frame, kEth, frame.size()));
 }
@@ -132,7 +163,9 @@ std::optional<Checksum> transport_checksum(std::span<const std::uint8_t> frame) 
 void RecordCheck::received(const Received& r, unsigned port, Time now) {
   const FlowHash::Value wanted = hash_.of(r.frame);
   const unsigned type = queue_pkg::rx_flags_t{r.flags}.hash_type();
-  bad_hash_ += r.hash != wanted.hash || type != wanted.type;
+  // The upper half of the hash has given way to a tag.
+  const std::uint32_t told = r.tag ? wanted.hash & 0xffff : wanted.hash;
+  bad_hash_ += r.hash != told || type != wanted.type;
   bad_sum_ += r.csum % 0xffff != frame_sum(r.frame);
   bad_queue_ += r.queue != queue_of(r.interface, port, r.frame, wanted);
   bad_stamp_ += wrong(r.timestamp, received_[std::size_t{r.interface} * rx_queues_ + r.queue], now);

@@ -38,6 +38,19 @@ struct Checksum {
 /// that the device would make exactly so.
 std::optional<Checksum> transport_checksum(std::span<const std::uint8_t> frame);
 
+/// A frame's outermost VLAN tag.
+struct Tag {
+  unsigned kind;  // EMNIC_C_TAG, EMNIC_S_TAG
+  std::uint16_t tci;
+};
+std::optional<Tag> outer_tag(std::span<const std::uint8_t> frame);
+/// The frame without its outermost tag, and with one more.
+void without_tag(std::span<const std::uint8_t> frame, std::vector<std::uint8_t>& out);
+void with_tag(std::span<const std::uint8_t> frame, Tag tag, std::vector<std::uint8_t>& out);
+
+/// A received frame as it was on the wire: in `out` where a tag was taken out.
+std::span<const std::uint8_t> as_sent(const Received& received, std::vector<std::uint8_t>& out);
+
 /// The flow hash of Microsoft's RSS specification, under the driver's key, and its type as in
 /// queue_pkg::rx_flags_t.
 class FlowHash {

@@ -57,6 +57,7 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.segments = options.get<unsigned>("segments");
   c.tx_burst = options.get<unsigned>("burst");
   c.tx_checksum = options.get<bool>("tx_checksum");
+  c.vlan_tags = options.get<bool>("vlan_tags");
   const auto push = options.get<std::string>("tx_push");
   c.tx_push = push == "frame"        ? EMNIC_PUSH_FRAME
               : push == "descriptor" ? EMNIC_PUSH_DESCRIPTOR

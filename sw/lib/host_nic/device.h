@@ -112,7 +112,7 @@ struct port {
 struct interface {
   struct emnic_interface is;
   uint32_t flow, flow_stride;  // 0: not read yet
-  uint32_t max_frame, cpl_delay;
+  uint32_t max_frame, cpl_delay, strip;
   unsigned first_eq, eqs, first_tx_cq, tx_cqs, first_rx_cq, rx_cqs;
   struct memory tx_rings, tx_buffers, rx_rings, rx_buffers;
   struct port port[EMNIC_MAX_PORTS];

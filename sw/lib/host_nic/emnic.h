@@ -91,7 +91,8 @@ enum {  // emnic_interface.features
   EMNIC_RX_HASH = 1,
   EMNIC_RX_CHECKSUM = 2,
   EMNIC_TX_CHECKSUM = 4,
-  EMNIC_TIMESTAMPS = 8
+  EMNIC_TIMESTAMPS = 8,
+  EMNIC_VLAN = 16
 };
 
 // What the device says of an interface. The others are offsets of BAR 0, of the first one.
@@ -158,6 +159,7 @@ struct emnic_config {
   int interrupts;  // completion queues ask for events from the start
   // In core clocks (`core_khz`); of the first two 0 means as the device has it.
   unsigned dma_timeout, dma_overtaken, cpl_delay, interrupt_interval;
+  unsigned strip;           // tags taken out of received frames: EMNIC_C_TAG, EMNIC_S_TAG
   const uint32_t* rss_key;  // EMNIC_KEY_WORDS words; NULL: emnic_rss_key
   struct emnic_scheduler scheduler;
 };
@@ -186,10 +188,14 @@ unsigned emnic_event_queues(const struct emnic* device);
 
 // ---- transmitting
 
-// A checksum left to the device: of the bytes from `start` on, stored `offset` behind it, where the
-// sum of the pseudo header stands (skb->csum_start, csum_offset). 0 ... 255.
-struct emnic_checksum {
-  unsigned start, offset;
+enum { EMNIC_C_TAG = 1, EMNIC_S_TAG = 2 };  // VLAN tags of 802.1Q and of 802.1ad
+// What is left to the device. A checksum: of the bytes from `start` on, stored `offset` behind it,
+// where the sum of the pseudo header stands (skb->csum_start, csum_offset), 0 ... 255. A VLAN tag,
+// which the device puts in behind the addresses once that is made; the frame is so much longer.
+struct emnic_offloads {
+  int checksum;
+  unsigned start, offset, tag;  // EMNIC_C_TAG, EMNIC_S_TAG; 0: none. Needs EMNIC_VLAN
+  uint16_t tci;
 };
 struct emnic_segment {
   uint64_t bus;
@@ -197,13 +203,13 @@ struct emnic_segment {
 };
 
 // Puts a frame into the ring by copying it, spread over the slot's descriptors; 0, EMNIC_FULL,
-// EMNIC_STOPPED, EMNIC_BAD_FRAME. `checksum` may be NULL. The device hears of it with the next
+// EMNIC_STOPPED, EMNIC_BAD_FRAME. `offloads` may be NULL. The device hears of it with the next
 // emnic_tx_flush that rings.
 int emnic_send(struct emnic_tx* queue, const void* frame, unsigned bytes,
-               const struct emnic_checksum* checksum);
+               const struct emnic_offloads* offloads);
 // Likewise, of up to `segments` pieces of the caller's, which stay as they are until it is done.
 int emnic_post(struct emnic_tx* queue, const struct emnic_segment* segments, unsigned count,
-               const struct emnic_checksum* checksum);
+               const struct emnic_offloads* offloads);
 // Slots (granules) that are free; 0 when the queue is out of use.
 unsigned emnic_tx_room(const struct emnic_tx* queue);
 // An event has said that the device stopped the queue: what is in it will not be sent.
@@ -230,8 +236,9 @@ struct emnic_completion {
   // Received:
   const uint8_t* data;  // NULL without buffers of the ring's own
   unsigned bytes;
-  uint32_t hash;
-  uint16_t csum;  // ones' complement sum of all 16-bit words from byte 14 on
+  uint32_t hash;  // of a frame whose tag was taken out the lower half
+  unsigned tag;   // which was taken out: EMNIC_C_TAG, EMNIC_S_TAG; 0: none
+  uint16_t tci, csum;  // its TCI; ones' complement sum of all 16-bit words from byte 14 on
   uint8_t flags;  // rx_flags_t of queue_formats.h
 };
 
@@ -340,6 +347,8 @@ int emnic_set_completion_delay(struct emnic* device, unsigned interface, unsigne
 // limit hears of it within 1.05 ms. EMNIC_UNSUPPORTED where the scheduler has no limits.
 int emnic_set_limit(struct emnic* device, unsigned interface, unsigned queue,
                     const struct emnic_limit* limit);
+// Tags taken out of received frames from now on: EMNIC_C_TAG, EMNIC_S_TAG, both or none.
+int emnic_set_strip(struct emnic* device, unsigned interface, unsigned tags);
 
 // Counters of the device, and levels that are 0 when it holds nothing. A counter has 64 bits here,
 // 32 in the device: read it before it comes around (2^32 frames: 28 s at 148.8 M a second).

@@ -133,6 +133,7 @@ static int check(const struct emnic* d, const struct emnic_config* c) {
     if (c->tx_queues > is->tx_queues || c->rx_queues > is->rx_queues) return EMNIC_BAD_QUEUES;
     if (is->ports == 0 || c->rx_queues % is->ports != 0) return EMNIC_BAD_QUEUES;
     if (c->max_frame < SHORTEST_FRAME || c->max_frame > is->max_frame) return EMNIC_BAD_FRAME;
+    if (c->strip && !(is->features & EMNIC_VLAN)) return EMNIC_UNSUPPORTED;
     for (int transmit = 0; transmit < 2; ++transmit) {
       const int status =
           check_ring(d, i, transmit, transmit ? c->tx_ring : c->rx_ring, c->max_frame);
@@ -211,6 +212,7 @@ static int settings_of(struct emnic* d) {
     interface->max_frame = c->max_frame;
     interface->cpl_delay = c->cpl_delay;
     forget_limits(d, i);
+    interface->strip = c->strip;
     for (unsigned p = 0; p < is->ports; ++p) {
       struct port* port = &interface->port[p];
       __builtin_memcpy(port->key, key, sizeof port->key);

@@ -24,15 +24,21 @@ static void take_sent(struct emnic_tx* q, const uint64_t words[2], struct emnic_
       __atomic_load_n(&q->made, __ATOMIC_RELAXED) - __atomic_load_n(&q->told, __ATOMIC_RELAXED);
 }
 
+static void set_hash(struct emnic_completion* c, uint32_t hash, unsigned flags) {
+  c->flags = (uint8_t)flags;
+  c->tag = rx_flags_stripped(flags);
+  c->tci = c->tag ? (uint16_t)(hash >> 16) : 0;
+  c->hash = c->tag ? hash & 0xffff : hash;
+}
+
 static void take_received(struct emnic_rx* q, const uint64_t words[2],
                           struct emnic_completion* out) {
   out->packets = 1;
   out->slot = (uint16_t)(q->done & (q->slots - 1));
   out->data = q->buffers ? q->buffers + (size_t)out->slot * q->buffer_bytes : NULL;
   out->bytes = (unsigned)cpl_len(words);
-  out->hash = (uint32_t)cpl_hash(words);
   out->csum = (uint16_t)cpl_csum(words);
-  out->flags = (uint8_t)cpl_flags(words);
+  set_hash(out, (uint32_t)cpl_hash(words), (unsigned)cpl_flags(words));
   ++q->done;
 }
 
@@ -100,9 +106,8 @@ unsigned emnic_take_stream(struct emnic_rx* q, struct emnic_completion* out, uns
     c->slot = (uint16_t)(~(uint32_t)q->done & (q->slots - 1));
     c->timestamp = stream_cpl_timestamp(words);
     c->bytes = (unsigned)stream_cpl_len(words);
-    c->hash = (uint32_t)stream_cpl_hash(words);
     c->csum = (uint16_t)stream_cpl_csum(words);
-    c->flags = (uint8_t)stream_cpl_flags(words);
+    set_hash(c, (uint32_t)stream_cpl_hash(words), (unsigned)stream_cpl_flags(words));
     c->data = at - (c->bytes + 3) / 4 * 4;
     q->done = (uint16_t)(q->done + stream_granules(c->bytes));
   }

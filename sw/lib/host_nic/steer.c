@@ -13,6 +13,7 @@ void deal_frames(struct emnic* d, unsigned i) {
   for (unsigned p = 0; p < interface->is.ports; ++p) {
     const uint32_t regs = port_regs(d, i, p);
     reg_write(d, regs + PORT_REG(max_frame), interface->max_frame);
+    if (interface->is.features & EMNIC_VLAN) reg_write(d, regs + PORT_REG(strip), interface->strip);
     for (unsigned k = 0; k < EMNIC_KEY_WORDS; ++k)
       reg_write(d, regs + PORT_REG(rss_key) + 4 * k, interface->port[p].key[k]);
     for (unsigned e = 0; e < interface->is.rss_entries; ++e)
@@ -24,6 +25,16 @@ void deal_frames(struct emnic* d, unsigned i) {
 static struct port* find_port(struct emnic* d, unsigned i, unsigned p) {
   if (i >= d->interfaces || p >= d->interface[i].is.ports || !d->started) return NULL;
   return &d->interface[i].port[p];
+}
+
+int emnic_set_strip(struct emnic* d, unsigned i, unsigned tags) {
+  if (i >= d->interfaces || !d->started) return EMNIC_NOT_FOUND;
+  struct interface* interface = &d->interface[i];
+  if (!(interface->is.features & EMNIC_VLAN)) return EMNIC_UNSUPPORTED;
+  interface->strip = tags;
+  for (unsigned p = 0; p < interface->is.ports; ++p)
+    reg_write(d, port_regs(d, i, p) + PORT_REG(strip), tags);
+  return 0;
 }
 
 int emnic_set_rss(struct emnic* d, unsigned i, unsigned p, unsigned entry, unsigned queue) {

@@ -2,26 +2,42 @@
 // Transmitting: frames into rings, doorbells, pushes.
 #include "device.h"
 
+enum {
+  VLAN_TAG = 4,
+  ADDRESS_BYTES = 12  // which a tag stands behind
+};
+
 unsigned emnic_tx_room(const struct emnic_tx* q) {
   if (q->stopped || q->restart.phase != RUNNING) return 0;
   return q->slots - (uint16_t)(q->producer - load16(&q->done));
 }
 
 static int refused(const struct emnic_tx* q, unsigned bytes,
-                   const struct emnic_checksum* checksum) {
+                   const struct emnic_offloads* offloads) {
+  const struct emnic_interface* is = &q->device->interface[q->interface].is;
+  const unsigned tag = offloads && offloads->tag ? VLAN_TAG : 0;
   if (q->stopped || q->restart.phase != RUNNING) return EMNIC_STOPPED;
-  if (bytes == 0 || bytes > q->max_frame || bytes > q->device->interface[q->interface].max_frame)
+  if (bytes == 0 || bytes + tag > q->max_frame ||
+      bytes + tag > q->device->interface[q->interface].max_frame)
     return EMNIC_BAD_FRAME;
-  if (checksum && (checksum->start > 255 || checksum->offset > 255)) return EMNIC_UNSUPPORTED;
+  if (tag && (!(is->features & EMNIC_VLAN) || bytes < ADDRESS_BYTES)) return EMNIC_UNSUPPORTED;
+  if (offloads && (offloads->start > 255 || offloads->offset > 255)) return EMNIC_UNSUPPORTED;
   return 0;
 }
 
-static void leave_checksum(uint8_t* descriptor, const struct emnic_checksum* checksum) {
+static void leave(uint8_t* descriptor, const struct emnic_offloads* offloads) {
   uint64_t words[2];
   __builtin_memcpy(words, descriptor, DESC_BYTES);
-  desc_set_csum_enable(words, 1);
-  desc_set_csum_start(words, checksum->start);
-  desc_set_csum_offset(words, checksum->offset);
+  if (offloads->checksum) {
+    desc_set_csum_enable(words, 1);
+    desc_set_csum_start(words, offloads->start);
+    desc_set_csum_offset(words, offloads->offset);
+  }
+  if (offloads->tag) {
+    desc_set_vlan(words, 1);
+    desc_set_service(words, offloads->tag == EMNIC_S_TAG);
+    desc_set_slot(words, offloads->tci);
+  }
   __builtin_memcpy(descriptor, words, DESC_BYTES);
 }
 
@@ -38,7 +54,7 @@ static void put_in(struct emnic_tx* q, uint16_t newest, uint16_t producer) {
 
 // A frame with its head in the ring itself, which crosses neither the ring's end nor a turn's.
 static int send_stream(struct emnic_tx* q, const void* frame, unsigned bytes,
-                       const struct emnic_checksum* checksum) {
+                       const struct emnic_offloads* offloads) {
   const uint32_t longest = TurnGranules, turn = q->slots < longest ? q->slots : longest;
   const uint32_t granules = (DESC_BYTES + bytes + GranuleBytes - 1) / GranuleBytes;
   const uint32_t left = turn - (q->producer & (turn - 1)), skip = granules > left ? left : 0;
@@ -48,17 +64,17 @@ static int send_stream(struct emnic_tx* q, const void* frame, unsigned bytes,
   uint8_t* head = q->ring + (size_t)(newest & (q->slots - 1)) * GranuleBytes;
   put_descriptor(head, 0, 0, bytes);
   __builtin_memcpy(head + DESC_BYTES, frame, bytes);
-  if (checksum) leave_checksum(head, checksum);
+  if (offloads) leave(head, offloads);
   put_in(q, newest, (uint16_t)(newest + granules));
   return 0;
 }
 
 int emnic_send(struct emnic_tx* q, const void* frame, unsigned bytes,
-               const struct emnic_checksum* checksum) {
+               const struct emnic_offloads* offloads) {
   const unsigned segments = q->device->config.segments;
-  const int status = refused(q, bytes, checksum);
+  const int status = refused(q, bytes, offloads);
   if (status != 0) return status;
-  if (q->device->config.tx_stream) return send_stream(q, frame, bytes, checksum);
+  if (q->device->config.tx_stream) return send_stream(q, frame, bytes, offloads);
   if (!q->buffers) return EMNIC_UNSUPPORTED;
   if (emnic_tx_room(q) == 0) return EMNIC_FULL;
   const size_t at = (size_t)(q->producer & (q->slots - 1)) * q->buffer_bytes;
@@ -70,39 +86,40 @@ int emnic_send(struct emnic_tx* q, const void* frame, unsigned bytes,
     put_descriptor(descriptors, s, q->buffers_bus + at + done, length);
     done += length;
   }
-  if (checksum) leave_checksum(descriptors, checksum);
+  if (offloads) leave(descriptors, offloads);
   put_in(q, q->producer, (uint16_t)(q->producer + 1));
   return 0;
 }
 
 int emnic_post(struct emnic_tx* q, const struct emnic_segment* segments, unsigned count,
-               const struct emnic_checksum* checksum) {
+               const struct emnic_offloads* offloads) {
   const unsigned most = q->device->config.segments;
   unsigned bytes = 0;
   if (q->device->config.tx_stream || q->buffers) return EMNIC_UNSUPPORTED;
   if (count == 0 || count > most) return EMNIC_BAD_SEGMENTS;
   for (unsigned s = 0; s < count; ++s) bytes += segments[s].bytes;
-  const int status = refused(q, bytes, checksum);
+  const int status = refused(q, bytes, offloads);
   if (status != 0) return status;
   if (emnic_tx_room(q) == 0) return EMNIC_FULL;
   uint8_t* descriptors = descriptors_of(q, q->producer);
   for (unsigned s = 0; s < count; ++s)
     put_descriptor(descriptors, s, segments[s].bus, segments[s].bytes);
   if (count < most) put_descriptor(descriptors, count, 0, 0);  // which ends it
-  if (checksum) leave_checksum(descriptors, checksum);
+  if (offloads) leave(descriptors, offloads);
   put_in(q, q->producer, (uint16_t)(q->producer + 1));
   return 0;
 }
 
 // Writes the descriptor put into the ring last, and with it its frame if that is wanted, short and
 // in a buffer of the ring, to the queue's window.
-static void push(struct emnic_tx* q) {
+static int push(struct emnic_tx* q) {
   struct emnic* d = q->device;
   const uint16_t index = (uint16_t)(q->producer - 1);
   uint8_t window[(int)DESC_BYTES + (int)PushBytes];
   uint64_t words[2];
   zero(window, sizeof window);
   __builtin_memcpy(words, descriptors_of(q, index), DESC_BYTES);
+  if (desc_vlan(words)) return 0;  // the tag is where a push has its slot
   const uint32_t bytes = (uint32_t)desc_len(words);
   const int inlined = d->config.tx_push == EMNIC_PUSH_FRAME && q->buffers && bytes <= PushBytes;
   desc_set_slot(words, index);
@@ -113,6 +130,7 @@ static void push(struct emnic_tx* q) {
                      q->buffers + (size_t)(index & (q->slots - 1)) * q->buffer_bytes, bytes);
   const uint32_t whole = (DESC_BYTES + (inlined ? bytes : 0) + 15) / 16 * 16;
   d->ops.write_lines(d->ops.context, q->window, window, whole);
+  return EMNIC_PUSHED;
 }
 
 static int due(const struct emnic_tx* q, int now) {
@@ -142,8 +160,7 @@ int emnic_tx_flush(struct emnic_tx* q, int now, int idle) {
   const int one = (uint16_t)(q->producer - q->rung) == 1 && d->log_block == 0;
   if (d->config.tx_push != EMNIC_PUSH_NONE && d->ops.write_lines && !d->config.tx_stream && idle &&
       one && q->rung == load16(&q->done)) {
-    push(q);
-    did |= EMNIC_PUSHED;
+    did |= push(q);
   }
   q->rung = q->producer;
   q->told = q->made;

@@ -102,6 +102,8 @@ static void sent(struct fake_nic* nic, unsigned i, unsigned queue, const uint64_
   nic->csum_enable = (unsigned)desc_csum_enable(head);
   nic->csum_start = (unsigned)desc_csum_start(head);
   nic->csum_offset = (unsigned)desc_csum_offset(head);
+  nic->tag = !desc_vlan(head) ? 0 : desc_service(head) ? EMNIC_S_TAG : EMNIC_C_TAG;
+  nic->tci = (unsigned)desc_slot(head);
   ++nic->frames;
 }
 
@@ -450,7 +452,8 @@ void fake_reset(struct fake_nic* nic) {
     regs->tx_queues = regs->rx_queues = FAKE_QUEUES;
     regs->event_queues = FAKE_EQS;
     regs->max_frame = 9018;
-    regs->features = EMNIC_RX_HASH | EMNIC_RX_CHECKSUM | EMNIC_TX_CHECKSUM | EMNIC_TIMESTAMPS;
+    regs->features = EMNIC_RX_HASH | EMNIC_RX_CHECKSUM | EMNIC_TX_CHECKSUM | EMNIC_TIMESTAMPS |
+                     EMNIC_VLAN;
 #define AT(part) (uint32_t)offsetof(nic_interface_map__stride800000_t, part)
     regs->txq_offset = AT(txq);
     regs->rxq_offset = AT(rxq);

@@ -34,7 +34,7 @@ struct fake_nic {
   uint64_t interrupts;
   // The frame sent last.
   uint8_t sent[16384];
-  unsigned sent_bytes, sent_queue, sent_interface, csum_start, csum_offset, csum_enable;
+  unsigned sent_bytes, sent_queue, sent_interface, csum_start, csum_offset, csum_enable, tag, tci;
   uint64_t frames;
   uint64_t pushes, push_bytes;
   uint8_t pushed[256];
