@@ -58,7 +58,10 @@ def refused(capsys, *words):
         (["run", "host-nic", "--set", "tx_queues=65536"], "out of range"),
         (["run", "host-nic", "--set", "tx_queues=100"], "power of two"),
         (["run", "host-nic", "--set", "tx_queues=1e3"], "tx_queues"),
-        (["run", "host-nic", "--set", "read_latency_ns=9000", "--set", "link_latency_ns=500", "--set", "dma_timeout_us=10"], "give up"),
+        (
+            ["run", "host-nic", "--set", "read_latency_ns=9000", "--set", "link_latency_ns=500", "--set", "dma_timeout_us=10"],
+            "give up",
+        ),
         (["run", "host-nic", "--set", "tx_queues=1_6"], "tx_queues: '1_6'"),
         (["run", "host-nic", "--set", "tx_queues= 16"], "tx_queues: ' 16'"),
         (["run", "host-nic", "--set", "reset_at_us=nan"], "reset_at_us: 'nan'"),
@@ -368,7 +371,9 @@ def test_closed_standard_streams(tmp_path, closed):
     words = [sys.executable, "-m", "emery", "show", "host-nic", "--json"]
     shut = subprocess.run(words, capture_output=True, text=True, preexec_fn=lambda: [os.close(x) for x in closed])
     assert shut.returncode == 0 and shut.stderr == "" and (shut.stdout == "") == (1 in closed)
-    wrong = subprocess.run([*words[:4], "host-nik"], capture_output=True, text=True, preexec_fn=lambda: [os.close(x) for x in closed])
+    wrong = subprocess.run(
+        [*words[:4], "host-nik"], capture_output=True, text=True, preexec_fn=lambda: [os.close(x) for x in closed]
+    )
     assert wrong.returncode == 2 and wrong.stdout == "" and len(wrong.stderr.splitlines()) == (2 not in closed)
 
 

@@ -56,7 +56,14 @@ def test_what_is_drawn_follows_from_the_seed_and_is_legal(name):
 
 
 @pytest.mark.parametrize(
-    "words", [["no-nic"], ["host-nic", "--frames", "many"], ["host-nic", "--seed", ""], ["host-nic", "--frames", "-5"], ["host-nic", "--set", "mps=1"]]
+    "words",
+    [
+        ["no-nic"],
+        ["host-nic", "--frames", "many"],
+        ["host-nic", "--seed", ""],
+        ["host-nic", "--frames", "-5"],
+        ["host-nic", "--set", "mps=1"],
+    ],
 )
 def test_bad_words(capsys, words):
     assert main(["soak", *words]) == 2

@@ -237,8 +237,7 @@ module tx_cut
             err: cut_off
         };
       end
-      if (emit && !in_body)
-        csum_q <= command_of(head, Vlan);
+      if (emit && !in_body) csum_q <= command_of(head, Vlan);
     end
     if (rst_i) out_valid_q <= 1'b0;
   end

@@ -65,7 +65,7 @@ module rx_parse
   end
 
   `STREAM(wide_beat_t, held)
-  assign held.valid  = plain.valid && open;
+  assign held.valid = plain.valid && open;
   `STREAM_DATA(held, beat)
   assign plain.ready = held.ready && open;
   `FIFO(wide_beat_t, Depth, i_beats, held, frame_out)

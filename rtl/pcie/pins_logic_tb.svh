@@ -15,7 +15,7 @@ module pins_logic
     input logic rst,
     input int unsigned write_percent,
     input int unsigned read_percent,
-    stream_if tx,   // Beat
+    stream_if tx,  // Beat
     stream_if read  // mem4_hdr_t
 );
   typedef logic [31:0] words_t[$];

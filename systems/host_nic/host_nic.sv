@@ -188,7 +188,8 @@ module host_nic
     regions[RegMsix] = AddrW'(sizes ? MsixSize : MsixBase);
     for (int i = 0; i < Interfaces; i++)
     regions[RegInterface+i] = AddrW'(sizes ? InterfaceStride : InterfaceBase + i * InterfaceStride);
-    for (int i = 0; i < MacRegions; i++) regions[RegMac+i] = AddrW'(sizes ? MacStride : MacBase + i * MacStride);
+    for (int i = 0; i < MacRegions; i++)
+    regions[RegMac+i] = AddrW'(sizes ? MacStride : MacBase + i * MacStride);
   endfunction
 
   reg_if #(.AddrW(AddrW)) region[RegRegions+MacPorts] ();  // last: where there is none

@@ -236,10 +236,10 @@ struct emnic_completion {
   // Received:
   const uint8_t* data;  // NULL without buffers of the ring's own
   unsigned bytes;
-  uint32_t hash;  // of a frame whose tag was taken out the lower half
-  unsigned tag;   // which was taken out: EMNIC_C_TAG, EMNIC_S_TAG; 0: none
+  uint32_t hash;       // of a frame whose tag was taken out the lower half
+  unsigned tag;        // which was taken out: EMNIC_C_TAG, EMNIC_S_TAG; 0: none
   uint16_t tci, csum;  // its TCI; ones' complement sum of all 16-bit words from byte 14 on
-  uint8_t flags;  // rx_flags_t of queue_formats.h
+  uint8_t flags;       // rx_flags_t of queue_formats.h
 };
 
 // Up to `most` records of a completion queue, in order.
