@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices at pins of real hard blocks, with block and root complex that no one here wrote (cocotbext-pcie): tests/usplus/. The MAC at
-XGMII, with a line that no one here wrote (cocotbext-eth): tests/xgmii/."""
+"""Devices at pins of real hard blocks, with block and root complex that no one here wrote (cocotbext-pcie): tests/usplus/.
+The MAC at XGMII, with a line that no one here wrote (cocotbext-eth): tests/xgmii/."""
 
 from dataclasses import replace
 

@@ -2,11 +2,9 @@
 `include "stream.svh"
 /// host-nic: a queue-managed NIC between a PCIe hard block and Ethernet MACs (host-nic paper, figure 1).
 ///
-/// Wiring only. `clk_i` is the 250 MHz PCIe user clock. PCIe side: the pins of the hard block that `PcieInterface` names. MAC side:
-/// those of a CMAC a port (cmac_pkg), each way with the clock that the block has for it (322.265625 MHz, of another phase
-/// and frequency each); with `PortGbps` 25 or 10 XGMII of a port (xgmii_pkg), its clocks 390.625 or 156.25 MHz. A reset may come at any time
-/// and resets all (reset_sequencer), the MAC blocks too; so does the host that resets the function.
-/// Registers: BAR 0 as in host_nic.rdl. No output depends combinationally on an input.
+/// Wiring only. `clk_i` is the 250 MHz PCIe user clock. PCIe side: the pins of the hard block that `PcieInterface` names. MAC side: of each port those of
+/// a CMAC (cmac_pkg; 322.265625 MHz each way, of any phase), or with `PortGbps` 25 or 10 XGMII (xgmii_pkg; 390.625, 156.25 MHz). A reset at any time, or of
+/// the function, resets all (reset_sequencer), MACs too. Registers: BAR 0 as in host_nic.rdl. No output depends combinationally on an input.
 module host_nic
   import pcie_pkg::*;
   import pins_pkg::*;
@@ -193,7 +191,6 @@ module host_nic
   endfunction
 
   reg_if #(.AddrW(AddrW)) region[RegRegions+MacPorts] ();  // last: where there is none
-  logic unused_unmapped;
   reg_demux #(
       .N(RegRegions),
       .AddrW(AddrW),
@@ -205,7 +202,7 @@ module host_nic
       .rst_i(rst),
       .in(host_regs),
       .out(region[0:RegRegions-1]),
-      .unmapped_o(unused_unmapped)
+      .unmapped_o()
   );
 
   nic_device_regs_pkg::nic_device_regs__in_t hw_in;

@@ -145,7 +145,8 @@ def _in_system(name: str, settings: list[str], chosen: system.System) -> Subject
 
 
 def clocks(chosen: system.System, values: dict) -> dict[str, float]:
-    """MHz of the clock ports of a system's top, as it declares them: numbers, names of parameters, or a number by a parameter's value."""
+    """MHz of the clock ports of a system's top, as it declares them: numbers, names of parameters, or a number by the value of
+    a parameter."""
 
     def mhz(x) -> float:
         if isinstance(x, dict):

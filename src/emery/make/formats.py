@@ -105,7 +105,7 @@ def _package(symbol) -> Package:
     constants, enums, records = {}, {}, {}
     for member in symbol:
         kind = type(member).__name__
-        if kind == "ParameterSymbol" and member.type.isIntegral:
+        if kind == "ParameterSymbol" and member.type.isIntegral and member.type.bitWidth <= 64:
             constants[member.name] = int(member.value.value)
         elif kind == "TypeAliasType":
             of = member.canonicalType
@@ -263,7 +263,8 @@ def _cpp(package: Package) -> str:
     lines = ["// SPDX-License-Identifier: Apache-2.0", f"// Made from {package.name}.", "#pragma once", ""]
     lines += ["#include <cstdint>", "#include <cstring>", "#include <string_view>", ""]
     lines += [f"namespace emery::{package.name} {{", ""]
-    lines += [f"inline constexpr std::uint32_t {name} = {_number(x)};" for name, x in package.constants.items()]
+    for name, x in package.constants.items():
+        lines.append(f"inline constexpr std::uint{64 if x >> 32 else 32}_t {name} = {_number(x)};")
     for name, enum in package.enums.items():
         size = 8 if max(enum.values()) < 256 else 32
         lines += ["", f"enum {name} : std::uint{size}_t {{", *(f"  {x} = {_number(value)}," for x, value in enum.items()), "};"]
