@@ -49,7 +49,7 @@ def test_heads_that_wait_for_leave(router):
     result = router("--size", "64-200", "--frames", 150, "--rate", "0.3", bad_ip_every=2, **gdn)
     assert {"not_ip", "version", "header", "length", "checksum", "ttl", "destination"} <= set(lost(result))
     counters = router("--size", "64-600", "--frames", 80, pattern="hotspot", **gdn)["resources"]["counters"]
-    assert 0 < counters["queued"] and counters["deepest_0"] <= 4
+    assert counters["queued"] > 0 and counters["deepest_0"] <= 4
 
 
 def test_turns_at_a_hot_spot(router):
