@@ -134,6 +134,7 @@ module tx_engine
   // A piece of a stream lies in its units as it does in rows of the ring.
   wire [18:0] prior = d.stream ? 19'(d.desc.addr[UnitLaneW-1:0]) : total_q;
   wire [18:0] total = prior + 19'(d.desc.len);
+  tx_csum_t csum;
   wire [18:0] longest = 19'(max_frame_i) - (csum.vlan.valid ? 19'(TagBytes) : '0);
   always_comb begin
     code = code_q;
@@ -144,7 +145,6 @@ module tx_engine
         code = ErrLength;
     end
   end
-  tx_csum_t csum;
   assign csum = first_q ? command_of(d.desc, Vlan && !d.stream) : csum_q;
   assign desc.ready = !found || !sum_full_q || sum_moves;
   wire take = desc.valid && desc.ready && found;

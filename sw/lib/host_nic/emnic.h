@@ -235,11 +235,10 @@ struct emnic_completion {
   uint64_t timestamp;  // PTP, ns, modulo 2^40
   // Received:
   const uint8_t* data;  // NULL without buffers of the ring's own
-  unsigned bytes;
-  uint32_t hash;       // of a frame whose tag was taken out the lower half
-  unsigned tag;        // which was taken out: EMNIC_C_TAG, EMNIC_S_TAG; 0: none
-  uint16_t tci, csum;  // its TCI; ones' complement sum of all 16-bit words from byte 14 on
-  uint8_t flags;       // rx_flags_t of queue_formats.h
+  unsigned bytes, tag;  // tag: taken out, EMNIC_C_TAG or EMNIC_S_TAG; 0: none
+  uint32_t hash;        // of a frame whose tag was taken out the lower half
+  uint16_t tci, csum;   // its TCI; ones' complement sum of all 16-bit words from byte 14 on
+  uint8_t flags;        // rx_flags_t of queue_formats.h
 };
 
 // Up to `most` records of a completion queue, in order.
