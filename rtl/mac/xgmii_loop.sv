@@ -34,7 +34,9 @@ module xgmii_loop
   );
   assign in.data = in_i;
   logic over_q;  // more than a third full, a clock ago
-  assign in.valid = !in_rst_i && !(in_i == IdleWord && over_q);
+  logic wide_q;  // the word before has five bytes of a gap, the least that a receiver is to stand
+  assign in.valid = !in_rst_i && !(in_i == IdleWord && over_q && wide_q);
+  always_ff @(posedge in_clk_i) wide_q <= in_i.ctl[3];
   always_ff @(posedge in_clk_i) over_q <= level > ($clog2(Depth) + 1)'(Depth / 2 - 5);
 
   // The store runs empty between frames only: seven clocks' words are there when it goes on, and 200 ppm of the longest frame are half a word.

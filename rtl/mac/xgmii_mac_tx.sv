@@ -60,7 +60,7 @@ module xgmii_mac_tx
   end
   wire has_tag = tx_i.tdata[8*12+:16] == 16'h0081;
   wire [2:0] priority_ = has_tag ? tx_i.tdata[8*14+5+:3] : cfg_i.untagged;
-  wire blocked = fault_i != '0 || (cfg_i.pause && paused_i[8]) || (cfg_i.pfc && paused_i[priority_]);
+  wire blocked = fault_i != '0 || (cfg_i.pause && paused_i[8]) || (cfg_i.pfc && paused_i[{1'b0, priority_}]);
   wire moves = tx_i.tvalid && ready_o;
   assign ready_o = in.ready && (inside_q || open_q);
   assign in.valid = tx_i.tvalid && (inside_q || open_q);
