@@ -222,7 +222,8 @@ module xgmii_mac_tb
         end
         place += size;
         if (from.rx.tlast) begin
-          `CHECK(from.rx.tuser == (want[i][0].bad || spoilt[i][0]), $sformatf("tuser is %b", from.rx.tuser))
+          `CHECK(from.rx.tuser == (want[i][0].bad || spoilt[i][0]), $sformatf("tuser is %b",
+                                                                              from.rx.tuser))
           `CHECK(want[i][0].bad || place == want[i][0].bytes.size(), "a frame's length")
           place = 0;
           got[i]++;
