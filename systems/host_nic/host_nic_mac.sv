@@ -34,7 +34,7 @@ module host_nic_mac
 );
   assign cmac_o = port_i;
   if (PortGbps == 100) begin : g_outside
-    wire unused = &{1'b0, clk_i, rst_i, tx_clk_i, tx_rst_i, rx_clk_i, rx_rst_i, xgmii_i};
+    wire unused = &{1'b0, clk_i, rst_i, tx_clk_i, tx_rst_i, rx_clk_i, rx_rst_i, xgmii_i.data, xgmii_i.ctl};
     assign port_o  = cmac_i;
     assign xgmii_o = '{data: {8{Idle}}, ctl: '1};
   end else begin : g_xgmii
