@@ -3,9 +3,8 @@
 
 Whatever is asked, Emery answers within a time, with status 0, 1 or 2, one line on standard error with 2, and no traceback;
 and where it says 0, every frame of the result is accounted for and streams add up to totals; a legal run ends with 0, and
-the second time with the same digest. Nothing is built: of the systems
-whose default model is not in the cache only the refusals are tried. Case N of a seed is the same whatever came before it
-(`--case N` does it alone).
+the second time with the same digest. Nothing is built: of the systems whose default model is not in the cache only the
+refusals are tried. Case N of a seed is the same whatever came before it (`--case N` does it alone).
 """
 
 import gzip

@@ -16,10 +16,10 @@ def finish(directory: Path, top: str, stand_alone: bool):
     """Makes of what Verilator wrote what is compiled: `batch_*.cpp` and the headers of the model."""
     _drop_orders(directory)
     _show_pins_only(directory, top)
-    if not stand_alone:
-        word_runs.join(directory)
     if stand_alone:
         (directory / f"V{top}__main.cpp").write_text(_test_main(directory, top))
+    else:
+        word_runs.join(directory)
     _batch(directory, stand_alone)
 
 
