@@ -92,7 +92,7 @@ Bench::Bench(const Options& options)
   to_card_.open(folder, "to_card.pcap");
   from_card_.open(folder, "from_card.pcap");
   const auto plan = Workload(options, line(options), 1).port(0);
-  Mac& mac = card().port.rx;
+  MacEnd& mac = card().port.rx;
   if (plan && !options.get("silent", false)) {
     source_.emplace(*plan, [&mac] { return mac.rx_idle(); }, [](const Source&) {});
     mac.set_source(&*source_);
