@@ -174,7 +174,9 @@ def compile_all(units: list[Unit], progress: Progress | None = None) -> list[Pat
 
     def one(unit: Unit):
         nonlocal done
-        _compile(unit, paths[unit])
+        with cache.lock(f"object-{paths[unit].name}"):  # another process may be at the same file
+            if not paths[unit].exists():
+                _compile(unit, paths[unit])
         done += 1
         if progress:
             progress.update(done, len(missing), f"compiled {done} of {len(missing)} files")
