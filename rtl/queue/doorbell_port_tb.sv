@@ -109,6 +109,11 @@ module doorbell_port_tb;
     for (int p = 100; p >= 0; p -= 50) begin
       percent = p;
       for (int i = 0; i < 2000; i++) i_master.post(23'(i % 1000 * 32 + 16), i);
+      if (p == 0) begin
+        automatic int unsigned clocks = 0;
+        for (; expected.size() < Depth; clocks++) @(posedge clk);
+        `CHECK(clocks <= Depth + 1, $sformatf("%0d places are full after %0d clocks", Depth, clocks))
+      end
       repeat (20) @(posedge clk);
       start = bells;
       first = i_master.posted;

@@ -40,10 +40,7 @@ module turn_pace #(
     if (pass) since_q <= '0;
     else if (since_q != SinceW'(4 * Gap - 1)) since_q <= since_q + 1'b1;
     if (answer_i) turn_q <= turn_i;
-    if (rst_i) begin
-      {shown_q, turn_q} <= '0;
-      since_q <= '0;
-    end
+    if (rst_i) {shown_q, turn_q} <= '0;
   end
 
   `ASSERT(ShownStays, shown_q |-> out.valid || !in.valid)
