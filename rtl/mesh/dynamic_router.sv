@@ -67,7 +67,9 @@ module dynamic_router
   endfunction
 
   logic [N-1:0][2:0] way, onwards, out_way;
-  assign way   = {way_i, way_at(in[Core].data[10:0], x_i, y_i)};
+  logic [2:0] core_way;
+  `WHILE(in[Core].valid, core_way, way_at(in[Core].data[10:0], x_i, y_i))
+  assign way   = {way_i, core_way};
   assign way_o = out_way[N-1:1];
   for (genvar i = 0; i < N; i++) begin : g_port
     message_fifo #(
@@ -84,7 +86,7 @@ module dynamic_router
         .last_o (last[i]),
         .pop_i  (pop[i])
     );
-    assign onwards[i]   = onward(data[i][10:0], asks[i][N-1:1]);
+    `WHILE(valid[i], onwards[i], onward(data[i][10:0], asks[i][N-1:1]))
     assign out[i].valid = out_valid[i];
     assign out[i].data  = out_data[i];
     assign out_ready[i] = out[i].ready;

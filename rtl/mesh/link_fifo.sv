@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// The FIFO at the end of each link of the on-chip networks.
 ///
 /// Holds `Depth` words (a power of two). Latency 1 clock, one word a clock; `in.ready` is a register, so that no
@@ -36,22 +37,24 @@ module link_fifo #(
   assign count_d = count_q + (PtrW + 1)'(push) - (PtrW + 1)'(pop);
 
   always_ff @(posedge clk_i) begin
-    if (push) begin
-      mem[write_q] <= in.data;
-      write_q <= write_q + 1'b1;
-    end
-    if (pop) read_q <= read_q + 1'b1;
-    count_q <= count_d;
-    valid_q <= count_d != '0;
-    ready_q <= count_d < (PtrW + 1)'(Depth);
-    room_q  <= count_d < (PtrW + 1)'(Depth - 1);
-    if (rst_i) begin
-      write_q <= '0;
-      read_q  <= '0;
-      count_q <= '0;
-      valid_q <= 1'b0;
-      ready_q <= 1'b1;
-      room_q  <= 1'b1;
+    if (`WORTH(push || pop || rst_i)) begin
+      if (push) begin
+        mem[write_q] <= in.data;
+        write_q <= write_q + 1'b1;
+      end
+      if (pop) read_q <= read_q + 1'b1;
+      count_q <= count_d;
+      valid_q <= count_d != '0;
+      ready_q <= count_d < (PtrW + 1)'(Depth);
+      room_q  <= count_d < (PtrW + 1)'(Depth - 1);
+      if (rst_i) begin
+        write_q <= '0;
+        read_q  <= '0;
+        count_q <= '0;
+        valid_q <= 1'b0;
+        ready_q <= 1'b1;
+        room_q  <= 1'b1;
+      end
     end
   end
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// The FIFO at an input of a dynamic_router: the word at its head and what the router must know of it are in flip-flops.
 ///
 /// Holds `Depth` words (a power of two), the one at the head included. Latency 1 clock, one word a clock; `in.ready` and `room_o`
@@ -43,7 +44,7 @@ module message_fifo
   wire free = pop_i || !valid_o;  // the head's place, in the next clock
   wire load = free && (more || push);
   entry_t next;
-  assign next = more ? mem[read_q] : '{way: way_i, word: in.data};
+  `WHILE(load, next, more ? mem[read_q] : '{way: way_i, word: in.data})
 
   // Words of its message behind the head; with no word there, those that are still to come.
   logic [4:0] left_q;
@@ -52,23 +53,25 @@ module message_fifo
   assign last_o = left_q == '0;
 
   always_ff @(posedge clk_i) begin
-    if (push) mem[write_q] <= '{way: way_i, word: in.data};
-    if (push && !(free && !more)) write_q <= write_q + 1'b1;
-    if (free && more) read_q <= read_q + 1'b1;
-    if (push != pop_i) count_q <= push ? count_q + 1'b1 : count_q - 1'b1;
-    if (free) begin
-      valid_o <= load;
-      data_o  <= next.word;
-      asks_o  <= load && last_o ? RouterPorts'(1) << next.way : '0;
-    end
-    if (load) left_q <= last_o ? header.len : left_q - 1'b1;
-    if (rst_i) begin
-      write_q <= '0;
-      read_q  <= '0;
-      count_q <= '0;
-      valid_o <= 1'b0;
-      asks_o  <= '0;
-      left_q  <= '0;
+    if (`WORTH(push || pop_i || rst_i)) begin
+      if (push) mem[write_q] <= '{way: way_i, word: in.data};
+      if (push && !(free && !more)) write_q <= write_q + 1'b1;
+      if (free && more) read_q <= read_q + 1'b1;
+      if (push != pop_i) count_q <= push ? count_q + 1'b1 : count_q - 1'b1;
+      if (free) begin
+        valid_o <= load;
+        data_o  <= next.word;
+        asks_o  <= load && last_o ? RouterPorts'(1) << next.way : '0;
+      end
+      if (load) left_q <= last_o ? header.len : left_q - 1'b1;
+      if (rst_i) begin
+        write_q <= '0;
+        read_q  <= '0;
+        count_q <= '0;
+        valid_o <= 1'b0;
+        asks_o  <= '0;
+        left_q  <= '0;
+      end
     end
   end
 

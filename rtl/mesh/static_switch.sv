@@ -86,7 +86,10 @@ module static_switch
   endfunction
 
   word_t low_q;
+  stored_t loaded;
+  wire load = prog_we_i && prog_addr_i[0];
   always_ff @(posedge clk_i) if (prog_we_i && !prog_addr_i[0]) low_q <= prog_data_i;
+  `WHILE(load, loaded, decode({prog_data_i, low_q}))
 
   stored_t now;  // the instruction to fire
   logic fire;
@@ -96,9 +99,9 @@ module static_switch
       .Depth(Instructions)
   ) i_program_ram (
       .clk_i,
-      .we_i(prog_we_i && prog_addr_i[0]),
+      .we_i(load),
       .waddr_i(prog_addr_i[PcW:1]),
-      .wdata_i(decode({prog_data_i, low_q})),
+      .wdata_i(loaded),
       .re_i(fire || !run_i),
       .raddr_i(run_i ? next[PcW-1:0] : '0),
       .rdata_o(now)
@@ -146,17 +149,17 @@ module static_switch
       assign into2.data = in2[i].data;
       assign in2[i].ready = into2.ready;
       assign out1[i].valid = send[i];
-      assign out1[i].data = data1[now.instr.route1[i]];
+      `WHILE(send[i], out1[i].data, data1[now.instr.route1[i]])
       assign room[i] = out1[i].ready;
       assign out2[i].valid = send[N+i];
-      assign out2[i].data = data2[now.instr.route2[i]];
+      `WHILE(send[N+i], out2[i].data, data2[now.instr.route2[i]])
       assign room[N+i] = out2[i].ready;
     end else begin : g_other
       assign into2.valid = send[i];
-      assign into2.data = data1[now.instr.route1[i]];
+      `WHILE(send[i], into2.data, data1[now.instr.route1[i]])
       assign room[i] = into2.ready;
       assign into1.valid = send[N+i];
-      assign into1.data = data2[now.instr.route2[i]];
+      `WHILE(send[N+i], into1.data, data2[now.instr.route2[i]])
       assign room[N+i] = into1.ready;
     end
   end

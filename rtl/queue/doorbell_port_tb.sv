@@ -112,7 +112,8 @@ module doorbell_port_tb;
       if (p == 0) begin
         automatic int unsigned clocks = 0;
         for (; expected.size() < Depth; clocks++) @(posedge clk);
-        `CHECK(clocks <= Depth + 1, $sformatf("%0d places are full after %0d clocks", Depth, clocks))
+        `CHECK(clocks <= Depth + 1, $sformatf("%0d places are full after %0d clocks", Depth,
+                                              clocks))
       end
       repeat (20) @(posedge clk);
       start = bells;
