@@ -331,7 +331,7 @@ module xgmii_tb
     for (int k = 0; k < 200; k++) begin
       int unsigned sets, quiet;
       logic [7:0] kind;
-      kind  = k[0] ? LocalFault : RemoteFault;
+      kind  = $urandom_range(1) != 0 ? LocalFault : RemoteFault;
       sets  = $urandom_range(6, 1);
       quiet = $urandom_range(62);
       for (int left = int'(sets) - 1; left >= 0; left--) begin

@@ -132,8 +132,8 @@ module vlan_tb;
   task automatic look(wide_beat_t b, ref bytes_t got, ref bytes_t want[$], ref bit err[$],
                       input string way);
     bytes_t w;
-    `CHECK(b.sop == (got.size() == 0) && (b.eop || b.len == 8'(WideBeatBytes)), {way,
-                                                                                 ": wrong marks"})
+    `CHECK(b.sop == (got.size() == 0) && b.len != 0 && (b.eop || b.len == 8'(WideBeatBytes)), {
+           way, ": wrong marks"})
     for (int i = 0; i < b.len; i++) got.push_back(b.data[8*i+:8]);
     if (!b.eop) return;
     `CHECK(want.size() != 0, {way, ": a frame too many"})

@@ -149,6 +149,7 @@ module function_reset_tb;
   int unsigned begun = 0;
   int left = 0, deaf = 0;  // Dwords of a TLP to come; clocks in which the block drops what is asked
   bit told = 1, in_reset = 0, slow = 0;
+  int lower = 0, held = 0;  // clocks until the request for the reset falls; of the reset
 
   task automatic answer(pending_t p);
     int        addr = int'(p.hdr.addr[47:32]) & 'hfffc;
@@ -217,14 +218,23 @@ module function_reset_tb;
       if (count.late) lates++;
       `CHECK(!count.unexpected && !count.malformed, "a completion is taken for another's")
       if (pins_out.function_reset_done) begin
-        told = 1;
-        pins_in.function_reset <= 0;
+        `CHECK(!told, "it is told twice")
+        told  = 1;
+        lower = $urandom_range(6);
       end
+      // A block lets go of it some clocks later.
+      if (told && lower == 0) pins_in.function_reset <= 0;
+      lower--;
     end
   // The life ends when nothing of it can be sent any more.
   logic was_rst = 1;
   always @(posedge clk) begin
     was_rst <= device_rst;
+    held = rst ? 0 : device_rst ? held + 1 : held;
+    if (!device_rst && held != 0) begin
+      `CHECK(held == 64, $sformatf("the device was in reset for %0d clocks", held))
+      held = 0;
+    end
     if (device_rst && !was_rst) begin
       in_reset = 1;
       begun = 0;

@@ -18,6 +18,7 @@ module rate_buckets
   import queue_pkg::*;
 #(
     parameter  int Queues = 256,
+    parameter  int ClockW = 36,             // of `now_o`: times lie within half of what it counts
     localparam int IndexW = $clog2(Queues)
 ) (
     input  logic               clk_i,
@@ -34,14 +35,14 @@ module rate_buckets
     input  logic [IndexW-1:0] ask_queue_i,
     input  logic [      15:0] ask_granted_i,
     output logic [       3:0] packets_o,
-    output logic [      35:0] wake_o,
-    output logic [      35:0] now_o
+    output logic [ClockW-1:0] wake_o,
+    output logic [ClockW-1:0] now_o
 );
   localparam int FractionW = 12, PeriodW = 32, PeriodFractionW = 20, BurstW = 20;
   localparam int FcsBytes = 4, LeastBytes = 64, LogMany = 3, LogLook = 8;
   typedef logic [IndexW-1:0] index_t;
-  typedef logic [35:0] clocks_t;
-  typedef logic signed [47:0] time_t;  // in 2^-FractionW clocks
+  typedef logic [ClockW-1:0] clocks_t;
+  typedef logic signed [ClockW+FractionW-1:0] time_t;  // in 2^-FractionW clocks
   typedef logic [15:0] packets_t;
   typedef logic signed [23:0] bytes_t;
   typedef struct packed {
@@ -138,7 +139,8 @@ module rate_buckets
   // ---- Clocks 2 ... 4: what the bytes cost. Clock 5: the bucket.
   bytes_t bytes_q;
   logic [PeriodW-1:0] period_q;
-  time_t cost, cost_q, floor_q, floor_cost_q;
+  logic signed [47:0] cost;
+  time_t cost_q, floor_q, floor_cost_q;
   rate_cost i_cost (
       .clk_i,
       .bytes_i (bytes_q),
@@ -193,9 +195,9 @@ module rate_buckets
     rdata_q <= !op_q[1].known ? '0 : op_q[1].burst ? 32'(limit.burst) : limit.period;
     bytes_q <= op_q[1].charge ? bytes_t'({1'b0, op_q[1].bytes}) + bytes_t'(FcsBytes) : '0;
     period_q <= limit.period;
-    cost_q <= cost;
+    cost_q <= time_t'(cost);
     floor_q <= time_t'({now_q, FractionW'(0)});
-    floor_cost_q <= time_t'({now_q, FractionW'(0)}) + cost;
+    floor_cost_q <= time_t'({now_q, FractionW'(0)}) + time_t'(cost);
 
     if (!swept_q) begin
       sweep_q <= sweep_q + 1'b1;
@@ -229,7 +231,7 @@ module rate_buckets
   wire time_t ask_ahead = ask_bucket.full - time_t'({now_q, FractionW'(0)});
   wire [7:0] counted = packets_q[15:8] != '0 ? '1 : packets_q[7:0];
   for (genvar i = 0; i < 3; i++) begin : g_cost
-    time_t cost_i;
+    logic signed [47:0] cost_i;
     rate_cost i_cost (
         .clk_i,
         .bytes_i (i == 0 ? burst_q : i == 1 ? rest_q : bytes_t'({1'b0, longest_i, LogMany'(0)})),
@@ -237,9 +239,9 @@ module rate_buckets
         .cost_o  (cost_i)
     );
   end
-  assign burst_cost = g_cost[0].cost_i;
-  assign rest_cost  = g_cost[1].cost_i;
-  assign many_cost  = g_cost[2].cost_i;
+  assign burst_cost = time_t'(g_cost[0].cost_i);
+  assign rest_cost  = time_t'(g_cost[1].cost_i);
+  assign many_cost  = time_t'(g_cost[2].cost_i);
   always_ff @(posedge clk_i) begin
     // 2
     packets_q <= ask_granted_i - ask_bucket.packets;
@@ -261,7 +263,7 @@ module rate_buckets
     packets_o <= left_q < 0 ? 4'd0 : 4'd1;
     for (int i = 1; i <= LogMany; i++) if (left_q >= many_q >>> LogMany - i) packets_o <= 4'd1 << i;
     if (ask_q[7].limit.period == '0) packets_o <= 4'd1 << LogMany;
-    wake_o <= now_q + (late_q > 0 ? late_q[47:FractionW] + 1'b1 : '0) +
+    wake_o <= now_q + (late_q > 0 ? late_q[FractionW+:ClockW] + 1'b1 : '0) +
         (ask_q[7].waits ? clocks_t'(ask_q[7].limit.period[PeriodW-1:PeriodFractionW-$clog2(
         LeastBytes
     )]) : '0);

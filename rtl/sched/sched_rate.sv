@@ -109,7 +109,8 @@ module sched_rate
   logic [3:0] packets;
   logic [ClockW-1:0] wake, now;
   rate_buckets #(
-      .Queues(Queues)
+      .Queues(Queues),
+      .ClockW(ClockW)
   ) i_buckets (
       .clk_i,
       .rst_i,
