@@ -216,7 +216,9 @@ void Bench::open() {
   simulation_.run_for(kMicrosecond);
 
   const HostConfig& h = host_config_;
-  host_ = std::make_unique<Host>(h, simulation_, machine_->cpu(), memory_, tables_);
+  host_ = std::make_unique<Host>(
+      h, simulation_, machine_->cpu(), memory_, tables_,
+      [this](unsigned card, const RingConfig& rings) { return machine_->make_rings(card, rings); });
   host_->on_answer = [this](std::span<const std::uint8_t> frame, unsigned port) {
     offer(crossings_.from_router(port), frame, 0, simulation_.now());
   };
@@ -272,6 +274,7 @@ void Bench::account() { accounts_.collect(*host_, faults_.dead_card); }
 void Bench::check(Findings& findings) const {
   findings.add(accounts_.findings().lines());
   machine_->check(findings);
+  host_->check(findings);
   for (unsigned c = 0; c < scenario_.cards; ++c) {
     if (faults_.dead(c)) continue;
     const MacStats& mac = port_[c].mac->stats();

@@ -18,7 +18,7 @@ module nic_core
     parameter int TxQueues = 256,  // of each interface
     parameter int RxQueues = 256,  // of each interface
     parameter int EventQueues = 32,  // of each interface
-    parameter int Scheduler = SchedRr,  // of each port: queue_pkg
+    parameter int Scheduler = int'(SchedRr),  // of each port: queue_pkg
     parameter int FlowEntries = 1024,  // of each port's exact-match steering
     parameter bit Vlan = 0,  // tags are put in and taken out
     parameter bit Steered = 0,  // the MAC side says a frame's receive queue where it would say its time (rx_steer)
