@@ -129,7 +129,7 @@ std::vector<CardRings::Lost> NicRings::lost() {
       {"host_queue_stopped", false, count(EMNIC_PORT_rx_queue_stopped)},
       {"host_descriptor_error", false, count(EMNIC_PORT_rx_descriptor_error)},
       {"host_dma_error", false, count(EMNIC_PORT_rx_dma_error)},
-      {"tx_error", true, count(EMNIC_PORT_tx_errors)},
+      {"nic_tx_errors", true, count(EMNIC_PORT_tx_errors)},
   };
 }
 
