@@ -46,6 +46,9 @@ void NicRings::start(std::uint64_t bar, std::vector<std::uint64_t>& pool) {
   c.doorbell_batch = 1;
   c.refill_batch = config_.refill;
   c.cpus = config_.classes;  // a completion queue a class
+  // A port that takes nothing for a while is no fault: the longest that the NIC waits.
+  c.dma_timeout = 250'000'000;
+  c.dma_overtaken = 65'535;
   expect(emnic_start(core_, &c));
   for (unsigned k = 0; k < config_.classes; ++k) {
     Receive& receive = receive_[k];

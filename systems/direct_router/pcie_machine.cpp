@@ -92,8 +92,9 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
     }
     simulation.add(bus_clock_, switch_);
     simulation.add(bus_clock_, cpu_);
+    const RootConfig memory_config = root_config(options, cards);
     if (!host_path_) return;
-    root_.emplace(root_config(options, cards), simulation, root_link_, memory);
+    root_.emplace(memory_config, simulation, root_link_, memory);
     root_->serve(static_cast<int>(mps_), 512);
     cpu_.add_memory(*root_);
     simulation.add(bus_clock_, *root_);
