@@ -183,7 +183,6 @@ def test_silence(host):
     assert sum(lost(result).values()) == len(silent)
 
 
-@on_both
 def test_errors_are_limited(host):
     frames = [to_router(IP(src=HOST, dst="10.1.0.9", ttl=1, id=n) / UDP()) for n in range(40)]
     result, (out, _) = host(frames, icmp_rate=0, icmp_burst=5)
@@ -202,7 +201,6 @@ def test_own_addresses_of_every_card_reach_the_host(host):
     assert result["resources"]["host"]["received"] == 1
 
 
-@on_both
 def test_default_addresses(host):
     routes = "10.0.0.0/16 0\n10.1.0.0/16 1\n"
     ping = to_router(IP(src=HOST, dst="10.1.0.1") / ICMP())
@@ -246,7 +244,6 @@ def test_hostile_frames(host):
     assert seen >= sum(answered.values())
 
 
-@on_both
 def test_class_masks_from_a_file(host):
     """All 80 bits: type of service, protocol, source, destination; of a port before those of any."""
     rules = (

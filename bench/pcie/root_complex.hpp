@@ -63,8 +63,8 @@ struct RootConfig {
   // The specification (2.8) recommends no less: what a device answers late behind its own writes is
   // not given up. While the host is stalled no time runs.
   Time mmio_timeout = 10'000 * kMicrosecond;
-  std::uint8_t bus = 1;  // the device's
-  unsigned devices = 1;  // on this bus and the next ones
+  std::uint8_t bus = 1;                      // the device's
+  unsigned devices = 1;                      // on this bus and the next ones
   std::uint64_t mmio_base = 0x20'0000'0000;  // where BAR 0 goes
   // What is written here is an interrupt message.
   std::uint64_t interrupt_base = 0xfee0'0000, interrupt_bytes = 0x10'0000;

@@ -52,8 +52,8 @@ class SwitchCpu final : public Component, public CpuPort {
     fabric_.set_bus(port, bus(static_cast<unsigned>(port_.size())));
     port_.push_back(port);
   }
-  /// The root complex at the upper end of the link, with the first device's bus and as many as there
-  /// will be.
+  /// The root complex at the upper end of the link, with the first device's bus and as many as
+  /// there will be.
   void add_memory(RootComplex& root) {
     has_memory_ = true;
     root.on_completion([this](const Tlp& tlp) { complete(tlp); });

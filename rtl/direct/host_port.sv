@@ -38,7 +38,9 @@ module host_port
   localparam int LaneW = $clog2(Lanes);
   localparam int LongestWords = 1 + (Longest + 7) / 8;
   if (Classes < 1 || Classes > MaxClasses || Bytes < 16 * LongestWords) begin : g_bad_parameter
-    $fatal(1, "host_port: Classes %0d is not 1 ... 4, or Bytes %0d are no two frames", Classes, Bytes);
+    $fatal(
+        1, "host_port: Classes %0d is not 1 ... 4, or Bytes %0d are no two frames", Classes, Bytes
+    );
   end
 
   // ---------------------------------------------------------------- to the port
@@ -57,7 +59,7 @@ module host_port
     taken = '0;
     taken[cls] = valid[cls];
   end
-  stored_word_t word;
+  stored_word_t   word;
   packet_header_t header;
   assign word   = words[cls];
   assign header = word.data;
@@ -88,10 +90,10 @@ module host_port
     end
     if (rst_i) begin
       rx_valid_q <= 1'b0;
-      inside_q <= 1'b0;
+      inside_q   <= 1'b0;
     end
   end
-  assign to_host_o  = moves && inside_q && word.last;
+  assign to_host_o = moves && inside_q && word.last;
   wire unused_header = &{1'b0, header};
 
   // ---------------------------------------------------------------- from the port

@@ -14,7 +14,7 @@ module host_port_tb;
   localparam int Classes = 3;
   localparam int Longest = 1600;
   logic reset_again = 0;
-  wire any_rst = rst || reset_again;
+  wire  any_rst = rst || reset_again;
   `STREAM_ON(stored_word_t, in[Classes], clk, any_rst)
   `STREAM_ON(stored_word_t, out, clk, any_rst)
   `STREAM_ON(wide_beat_t, to_host, clk, any_rst)
@@ -22,11 +22,11 @@ module host_port_tb;
   `STREAM_ON(ptp_time_t, rx_stamp, clk, any_rst)
   `STREAM_ON(ptp_time_t, tx_stamp, clk, any_rst)
   cmac_out_t to_mac;
-  cmac_in_t from_mac;
+  cmac_in_t  from_mac;
   logic unused_to, unused_from;
   host_port #(
       .Classes(Classes),
-      .Bytes(4096),
+      .Bytes  (4096),
       .Longest(Longest)
   ) dut (
       .clk_i(clk),
@@ -120,7 +120,7 @@ module host_port_tb;
   int unsigned got = 0, frame, ends[$];
   ptp_time_t stamps[$];
   wire wide_beat_t beat = to_host.data;
-  assign to_host.ready = 1'b1;
+  assign to_host.ready  = 1'b1;
   assign rx_stamp.ready = 1'b1;
   always @(posedge clk)
     if (any_rst) begin
@@ -134,11 +134,13 @@ module host_port_tb;
         if (got == 0) frame = beat.data[31:0];
         `CHECK(frame < lengths.size(), "a frame that was not sent")
         for (int i = 0; i < 32'(beat.len); i++)
-        `CHECK(beat.data[8*i+:8] == byte_of(frame, got + i), "a byte came otherwise than it was sent")
+          `CHECK(beat.data[8*i+:8] == byte_of(frame, got + i),
+                 "a byte came otherwise than it was sent")
         got += 32'(beat.len);
         beats++;
         if (beat.eop) begin
-          `CHECK(!beat.err && got == lengths[frame], "a frame came with an error, or longer or shorter")
+          `CHECK(!beat.err && got == lengths[frame],
+                 "a frame came with an error, or longer or shorter")
           ends.push_back(frame);
           got = 0;
         end
@@ -167,7 +169,8 @@ module host_port_tb;
       words++;
       `CHECK(sent.size() != 0 && w.last == sent[0].last, "words that were not sent")
       // What lies behind the end of a frame is anything.
-      for (int i = 0; i < 8; i++) if (mask[0][i]) `CHECK(w.data[8*i+:8] == sent[0].data[8*i+:8], "a word came otherwise")
+      for (int i = 0; i < 8; i++)
+      if (mask[0][i]) `CHECK(w.data[8*i+:8] == sent[0].data[8*i+:8], "a word came otherwise")
       void'(sent.pop_front());
       void'(mask.pop_front());
     end
@@ -209,7 +212,13 @@ module host_port_tb;
       for (int c = 0; c < Classes; c++) busy |= waiting[c] != 0;
       patience--;
       if (patience == 0)
-        $fatal(1, "FAIL: frames that never come: %p to the host, %0d words from it, %0d beats", waiting, sent.size(), i_from.queue.size());
+        $fatal(
+            1,
+            "FAIL: frames that never come: %p to the host, %0d words from it, %0d beats",
+            waiting,
+            sent.size(),
+            i_from.queue.size()
+        );
     end
     repeat (50) @(posedge clk);
   endtask
@@ -272,7 +281,8 @@ module host_port_tb;
       @(posedge clk);
       all++;
     end
-    `CHECK(words - from == 40 * 65 && all <= 40 * 70, "less than a frame of 65 words in 70 clocks from the port")
+    `CHECK(words - from == 40 * 65 && all <= 40 * 70,
+           "less than a frame of 65 words in 70 clocks from the port")
     drain();
     `CHECK(came > 700 && late == 0, "frames lost on the way to the host")
     `TB_PASS

@@ -113,7 +113,8 @@ Bench::Bench(const Options& options)
   if (scenario_.slow && !machine_->slow_path())
     throw OptionError("these cards have no slow path: config=A and slow_path need host_path=true");
   if (!tables_.addresses.empty() && !machine_->slow_path())
-    throw OptionError("these cards have no slow path: a router with addresses needs host_path=true");
+    throw OptionError(
+        "these cards have no slow path: a router with addresses needs host_path=true");
   machine_->open_waves(waves());
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
   patience_ = kQuiet + host_config_.cpu_per_packet * 4 +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rings between the software router and one card, as it uses them: frames of each class come in,
-// frames go out, all in buffers of one pool that move from one to the other.
+// The rings between the software router and one card, as it uses them: frames of each class come
+// in, frames go out, all in buffers of one pool that move from one to the other.
 //
 // Which rings they are was decided with the machine (machine.hpp): the card's own on PCI-X
 // (own_rings.hpp), those of the NIC beside the card on PCI Express (nic_rings.hpp).

@@ -188,10 +188,10 @@ module direct_card
   if (HostPort) begin : g_host_port
     for (genvar c = 0; c < Classes; c++) begin : g_class
       assign to_host[c].valid = slow_in[c].valid;
-      assign to_host[c].data = slow_in[c].data;
+      assign to_host[c].data  = slow_in[c].data;
       assign slow_in[c].ready = to_host[c].ready;
       assign ring_in[c].valid = 1'b0;
-      assign ring_in[c].data = '0;
+      assign ring_in[c].data  = '0;
       wire unused = &{1'b0, ring_in[c].ready};
     end
     assign slow_out.valid = from_host.valid;
@@ -204,15 +204,15 @@ module direct_card
   end else begin : g_rings
     for (genvar c = 0; c < Classes; c++) begin : g_class
       assign to_host[c].valid = 1'b0;
-      assign to_host[c].data = '0;
+      assign to_host[c].data  = '0;
       assign ring_in[c].valid = slow_in[c].valid;
-      assign ring_in[c].data = slow_in[c].data;
+      assign ring_in[c].data  = slow_in[c].data;
       assign slow_in[c].ready = ring_in[c].ready;
       wire unused = &{1'b0, to_host[c].ready};
     end
-    assign slow_out.valid  = ring_out.valid;
-    assign slow_out.data   = ring_out.data;
-    assign ring_out.ready  = slow_out.ready;
+    assign slow_out.valid = ring_out.valid;
+    assign slow_out.data = ring_out.data;
+    assign ring_out.ready = slow_out.ready;
     assign from_host.ready = 1'b1;
     assign hw_in.slow_rx_frames.value.incr = slow_rx_frame;
     assign hw_in.slow_tx_frames.value.incr = slow_tx_frame;

@@ -16,23 +16,23 @@ module direct_nic
     input logic rst_i,
 
     // PCIe, as in nic_core; tlp_beat_t.
-    input pcie_cfg_t cfg_i,
-    reg_if.slave     regs,
-    stream_if.src    read_tlp,
-    stream_if.snk    cpl,
-    stream_if.src    write_tlp[2],
-    input logic      foreign_i,
-    input logic      refused_i,
+    input pcie_cfg_t    cfg_i,
+          reg_if.slave  regs,
+          stream_if.src read_tlp,
+          stream_if.snk cpl,
+          stream_if.src write_tlp[2],
+    input logic         foreign_i,
+    input logic         refused_i,
 
     // Frames in stored form (stored_word_t); a clock for each.
     stream_if.snk to_host[Classes],
     stream_if.src from_host,
-    output logic  taken_o,
-    output logic  sent_o
+    output logic taken_o,
+    output logic sent_o
 );
   localparam int Queues = Classes > 2 ? 4 : 2;
   logic port_clk[1], port_rst[1], unused_ptp;
-  cmac_in_t to_port[1];
+  cmac_in_t  to_port  [1];
   cmac_out_t from_port[1];
   reg_if #(.AddrW(direct_pkg::HostBarW - 1)) mac_regs[1] ();
   assign port_clk[0] = clk_i;

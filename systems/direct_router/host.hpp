@@ -33,7 +33,7 @@ namespace emery::direct_router {
 struct HostConfig {
   unsigned cards, classes;
   std::vector<std::uint64_t> own_mac, next_hop;  // by port
-  bool slow_path;  // the cards have one: else no rings, and nothing to poll
+  bool slow_path;                     // the cards have one: else no rings, and nothing to poll
   std::uint64_t bar_base, bar_bytes;  // of the cards: one after the other
   bool fast_path, qos, rewrite_source, promiscuous;
   bool output_round_robin;

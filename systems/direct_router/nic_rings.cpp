@@ -122,9 +122,7 @@ unsigned NicRings::reap(std::vector<std::uint64_t>& pool) {
 }
 
 std::vector<CardRings::Lost> NicRings::lost() {
-  const auto count = [&](emnic_counter counter) {
-    return emnic_get_counter(core_, counter, 0, 0);
-  };
+  const auto count = [&](emnic_counter counter) { return emnic_get_counter(core_, counter, 0, 0); };
   return {
       {"no_descriptor", false, count(EMNIC_PORT_rx_no_descriptor)},
       {"host_fifo_full", false, count(EMNIC_PORT_rx_fifo_full)},

@@ -20,8 +20,8 @@
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "sw/lib/host_nic/emnic.h"
-#include "systems/nic_core/machine.hpp"
 #include "systems/host_nic/scheduling.hpp"
+#include "systems/nic_core/machine.hpp"
 
 namespace emery::host_nic {
 

@@ -127,8 +127,8 @@ module host_nic
 
   // ---------------------------------------------------------------- the NIC
   reg_if #(.AddrW(AddrW)) mac_regs[MacPorts] ();
-  cmac_in_t from_mac[MacPorts];
-  cmac_out_t to_mac[MacPorts];
+  cmac_in_t  from_mac[MacPorts];
+  cmac_out_t to_mac  [MacPorts];
   nic_core #(
       .Interfaces(Interfaces),
       .Ports(Ports),

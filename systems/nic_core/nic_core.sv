@@ -42,14 +42,14 @@ module nic_core
     input logic forget_i,
 
     // PCIe: registers, what is written to the push window, read requests (tlp_beat_t), completions (Received), writes and interrupts (Sent).
-    input pcie_cfg_t   cfg_i,
-    reg_if.slave       regs,
-    input line_write_t line_i,
-    stream_if.src      read_tlp,
-    stream_if.snk      cpl,
-    stream_if.src      write_tlp[2],
-    input logic        foreign_i,  // a clock for each packet of a type that is not taken,
-    input logic        refused_i,  // and of a shape
+    input pcie_cfg_t    cfg_i,
+          reg_if.slave  regs,
+    input line_write_t  line_i,
+          stream_if.src read_tlp,
+          stream_if.snk cpl,
+          stream_if.src write_tlp[2],
+    input logic         foreign_i,     // a clock for each packet of a type that is not taken,
+    input logic         refused_i,     // and of a shape
 
     // MAC side of each port.
     input logic mac_tx_clk_i[MacPorts],
@@ -152,9 +152,9 @@ module nic_core
       assign region[RegMac+i].ack = mac_regs[i].ack;
       assign region[RegMac+i].rdata = mac_regs[i].rdata;
     end else begin : g_none
-      assign mac_regs[i].req = 1'b0;
+      assign mac_regs[i].req   = 1'b0;
       assign mac_regs[i].write = 1'b0;
-      assign mac_regs[i].addr = '0;
+      assign mac_regs[i].addr  = '0;
       assign mac_regs[i].wdata = '0;
       assign mac_regs[i].wstrb = '0;
       wire unused = &{1'b0, mac_regs[i].ack, mac_regs[i].rdata};
@@ -227,8 +227,8 @@ module nic_core
       .clk_i,
       .rst_i,
       .regs(region[RegModeration]),
-      .in(vector),
-      .out(moderated)
+      .in  (vector),
+      .out (moderated)
   );
   msix #(
       .Vectors  (Vectors),
@@ -249,7 +249,7 @@ module nic_core
   ) i_irq_tlp (
       .clk_i,
       .rst_i,
-      .in(irq_tlp),
+      .in (irq_tlp),
       .out(write_tlp[1])
   );
 
