@@ -2,8 +2,8 @@
 """What wires and PCI-X bus, or links to a PCI Express switch, allow cards that hand each other packets, or have a host do it.
 
 A packet crosses the bus once, with a header in bursts that never end; through the host it crosses twice, costs two reads in
-series at its output card and the time of the one CPU. On PCI Express bursts are writes of `mps` bytes with 3DW headers, and through
-the host a packet crosses one link up and one down, by writes and completions of the same size; the switch is no limit.
+series at its output card and the time of the one CPU. On PCI Express bursts are writes of `mps` bytes with 3DW headers, and
+through the host a packet crosses one link up and one down, by writes and completions of that size; the switch is no limit.
 """
 
 from math import ceil
