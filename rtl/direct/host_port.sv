@@ -7,7 +7,7 @@
 /// To the port: a frame at a time, of the lowest class that has one; a word a clock, a beat with its last word, a clock late. The port
 /// cannot wait, so this side is always ready; where a time stamp would be stands the frame's class, for the port to steer by
 /// (rx_parse). From the port: a beat is taken a word a clock; the frame is kept here until it is whole, for its length goes before it,
-/// then handed on in stored form under back-pressure, class 0 in its header. One begins when there is room for the longest. One that the port gave up (`tuser`) is
+/// then handed on in stored form under back-pressure, class 0 in its header. One begins when there is room for the longest, two clocks behind the one before. One that the port gave up (`tuser`) is
 /// dropped. Reset, which the port has too, forgets what is inside.
 module host_port
   import direct_pkg::*, route_pkg::*;
@@ -98,8 +98,9 @@ module host_port
 
   // ---------------------------------------------------------------- from the port
   frame_read_if #(.Queues(1)) read ();
-  frame_write_t write;
-  logic open_q, unused_dropped;
+  frame_write_t write_q;
+  logic open_q, room_q, unused_dropped;
+  logic [1:0] wait_q;  // until room_q knows of the frame before
   logic [LaneW-1:0] tx_lane_q;
   logic [10:0] beats_q;  // of the frame, before this one
   logic [6:0] length;  // of the beat
@@ -107,24 +108,29 @@ module host_port
     length = '0;
     for (int i = 0; i < FrameBeatBytes; i++) if (port_i.tx.tkeep[i]) length = 7'(i + 1);
   end
-  wire room = 13'(read.used[0]) + 13'(LongestWords) <= 13'(Bytes / 8);
-  wire puts = port_i.tx.tvalid && (open_q || room);
+  wire puts = port_i.tx.tvalid && (open_q || (room_q && wait_q == '0));
   wire tx_last = 7'({tx_lane_q, 3'd7}) >= length - 7'd1;  // word of the beat
   wire ends = puts && tx_last && port_i.tx.tlast;
-  assign write = '{
-          valid: puts && !(ends && port_i.tx.tuser),
-          data: port_i.tx.tdata[64*tx_lane_q+:64],
-          last: ends,
-          bytes: 16'({beats_q, 6'd0}) + 16'(length),
-          abort: (puts && !open_q) || (ends && port_i.tx.tuser)
-      };
   always_ff @(posedge clk_i) begin
+    write_q <= '{
+        valid: puts && !(ends && port_i.tx.tuser),
+        data: port_i.tx.tdata[64*tx_lane_q+:64],
+        last: ends,
+        bytes: 16'({beats_q, 6'd0}) + 16'(length),
+        abort: (puts && !open_q) || (ends && port_i.tx.tuser)
+    };
+    room_q <= 13'(read.used[0]) + 13'(LongestWords) <= 13'(Bytes / 8);
+    if (wait_q != '0) wait_q <= wait_q - 2'd1;
+    if (ends) wait_q <= 2'd2;
     if (puts) begin
       open_q <= !ends;
       tx_lane_q <= tx_last ? '0 : tx_lane_q + 1'b1;
       if (tx_last) beats_q <= port_i.tx.tlast ? '0 : beats_q + 1'b1;
     end
     if (rst_i) begin
+      write_q.valid <= 1'b0;
+      write_q.abort <= 1'b1;
+      wait_q <= 2'd2;
       open_q <= 1'b0;
       tx_lane_q <= '0;
       beats_q <= '0;
@@ -137,7 +143,7 @@ module host_port
   ) i_queue (
       .clk_i,
       .rst_i,
-      .write_i(write),
+      .write_i(write_q),
       .write_queue_i(1'b0),
       .accepted_o(from_host_o),
       .dropped_o(unused_dropped),

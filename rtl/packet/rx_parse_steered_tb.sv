@@ -13,13 +13,13 @@ module rx_parse_steered_tb;
   `STREAM_ON(ptp_time_t, stamp, clk, rst)
   `STREAM_ON(rx_info_t, info, clk, rst)
   reg_if flow_regs ();
-  assign flow_regs.req = 1'b0;
+  assign flow_regs.req   = 1'b0;
   assign flow_regs.write = 1'b0;
-  assign flow_regs.addr = '0;
+  assign flow_regs.addr  = '0;
   assign flow_regs.wdata = '0;
   assign flow_regs.wstrb = '0;
   logic refused;
-  wire unused = &{1'b0, flow_regs.ack, flow_regs.rdata};
+  wire  unused = &{1'b0, flow_regs.ack, flow_regs.rdata};
   rx_parse #(
       .Steered(1)
   ) dut (
@@ -36,13 +36,14 @@ module rx_parse_steered_tb;
   `STREAM_SOURCE(ptp_time_t, i_stamps, stamp, percent)
   `STREAM_SINK(wide_beat_t, i_out, out, percent)
   ptp_time_t wanted[$];
-  rx_info_t got;
+  rx_info_t  got;
   always @(posedge clk) begin
     info.ready <= !rst && $urandom_range(99) < percent;
     if (info.valid && info.ready && !rst) begin
       got = info.data;
       `CHECK(wanted.size() != 0 && got.stamp == wanted[0], "a stamp of another frame")
-      `CHECK(got.steered.hit && got.steered.queue == wanted[0][15:0], "a queue that the stamp does not say")
+      `CHECK(got.steered.hit && got.steered.queue == wanted[0][15:0],
+             "a queue that the stamp does not say")
       void'(wanted.pop_front());
     end
   end

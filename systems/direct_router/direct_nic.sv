@@ -41,6 +41,17 @@ module direct_nic
   assign mac_regs[0].rdata = '0;
   wire unused = &{1'b0, mac_regs[0].req, mac_regs[0].write, mac_regs[0].addr, mac_regs[0].wdata, mac_regs[0].wstrb, unused_ptp};
 
+  // The upper half of BAR 0.
+  reg_if #(.AddrW(direct_pkg::HostBarW - 1)) nic_regs ();
+  assign nic_regs.req = regs.req;
+  assign nic_regs.write = regs.write;
+  assign nic_regs.addr = regs.addr[direct_pkg::HostBarW-2:0];
+  assign nic_regs.wdata = regs.wdata;
+  assign nic_regs.wstrb = regs.wstrb;
+  assign regs.ack = nic_regs.ack;
+  assign regs.rdata = nic_regs.rdata;
+  wire unused_addr = &{1'b0, regs.addr[direct_pkg::HostBarW-1]};
+
   nic_core #(
       .TxQueues(2),
       .RxQueues(Queues),
@@ -93,15 +104,4 @@ module direct_nic
       .to_host_o(taken_o),
       .from_host_o(sent_o)
   );
-
-  // The upper half of BAR 0.
-  reg_if #(.AddrW(direct_pkg::HostBarW - 1)) nic_regs ();
-  assign nic_regs.req = regs.req;
-  assign nic_regs.write = regs.write;
-  assign nic_regs.addr = regs.addr[direct_pkg::HostBarW-2:0];
-  assign nic_regs.wdata = regs.wdata;
-  assign nic_regs.wstrb = regs.wstrb;
-  assign regs.ack = nic_regs.ack;
-  assign regs.rdata = nic_regs.rdata;
-  wire unused_addr = &{1'b0, regs.addr[direct_pkg::HostBarW-1]};
 endmodule

@@ -72,6 +72,7 @@ module direct_router_pcie
       access_dropped,
       word_in,
       bad_read,
+      unexpected,
       unused_unmapped;
 
   pcie_endpoint #(
@@ -176,7 +177,7 @@ module direct_router_pcie
   // ---------------------------------------------------------------- the way through the host
   `STREAM(direct_pkg::stored_word_t, to_host[Classes])
   `STREAM(direct_pkg::stored_word_t, from_host)
-  logic host_taken, host_sent, unexpected;
+  logic host_taken, host_sent;
   if (HostPath) begin : g_host_path
     direct_nic #(
         .Classes (Classes),
