@@ -251,8 +251,56 @@ def test_a_card_that_stalls_comes_back_over_pcie(router):
     assert set(lost(result)) <= {"input_fifo_full"}
 
 
-def test_no_slow_path_over_pcie(capsys):
-    assert "slow path" in refused(capsys, "--set", "bus=pcie", "--set", "config=A")
+def test_no_slow_path_over_pcie_without_a_way_through_the_host(capsys):
+    assert "host_path=true" in refused(capsys, "--set", "bus=pcie", "--set", "config=A")
+
+
+HOST_PATH = {"bus": "pcie", "host_path": True}
+
+
+def test_the_slow_path_over_pcie(router):
+    """The CPU is what ends it: 1.6 us a packet. What it has no time for finds no descriptor, of the low class alone."""
+    result = router("--size", "64", "--duration", "1500us", config="A", high=0.25, **HOST_PATH)
+    assert result["totals"]["mpps"] == pytest.approx(0.625, rel=0.01) and result["limit"]["by"] == "cpu"
+    assert set(lost(result)) == {"no_descriptor"} and result["resources"]["high"]["dropped"] == 0
+    cards = result["resources"]["cards"]
+    assert (
+        cards[0]["slow_rx_frames"] == result["totals"]["offered"] and cards[0]["no_descriptor"] == lost(result)["no_descriptor"]
+    )
+    assert cards[1]["slow_tx_frames"] == cards[1]["tx_slow_frames"] == result["totals"]["delivered"]
+
+
+def test_both_ways_over_pcie(router):
+    """What has options goes through the host, the rest from card to card, and both keep their order."""
+    options = {"bad_ip_every": 3, "bad_fcs_every": 50}
+    result = router("--size", "64-1518", "--duration", "600us", "--rate", "0.5", config="F", **HOST_PATH, **options)
+    reasons = lost(result)
+    assert {"header", "checksum", "ttl", "bad_fcs"} <= set(reasons) and "no_slow_path" not in reasons
+    cards = result["resources"]["cards"]
+    assert all(x["tx_slow_frames"] > 0 and x["tx_fast_frames"] > 0 and x["no_slow_path"] == 0 for x in cards)
+    assert result["resources"]["host"]["forwarded"] == sum(x["tx_slow_frames"] for x in cards)
+
+
+@pytest.mark.parametrize(
+    "fault", [{"dead_card": 2, "dead_at_us": 200}, {"stalled_card": 1, "stall_at_us": 200, "stall_us": 300}]
+)
+def test_the_host_and_a_card_that_fails_over_pcie(router, fault):
+    """Frames for a card that takes none are given up; the others go on."""
+    settings = {"cards": 3, "slow_path": True, "ring": 64, "cpu_ns": 300, "timeout_us": 100}
+    result = router("--size", "300", "--duration", "800us", "--rate", "0.5", **settings, **HOST_PATH, **fault)
+    reasons = lost(result)
+    if "dead_card" in fault:
+        assert set(reasons) <= {"dead_card", "given_up", "no_descriptor", "stranded"} and reasons["dead_card"] > 0
+        assert result["streams"]["0->1"]["delivered"] > 0.4 * result["streams"]["0->1"]["offered"]
+    else:
+        assert set(reasons) <= {"no_descriptor", "slow_fifo_full", "input_fifo_full", "host_buffer_full", "rx_fifo_full"}
+        assert all(x["delivered"] > 0.3 * x["offered"] for x in result["streams"].values())
+
+
+def test_long_frames_and_short_rings_over_pcie(router):
+    settings = {"ring": 8, "mtu": 9000, "mps": 512, "cpu_ns": 100}
+    result = router("--size", "64-9018", "--frames", "60", "--rate", "0.4", cards=2, slow_path=True, **HOST_PATH, **settings)
+    assert result["totals"]["delivered"] == result["totals"]["offered"] == 120
 
 
 def test_a_parameter_chooses_the_top():
@@ -260,7 +308,7 @@ def test_a_parameter_chooses_the_top():
     pcix, pcie = (target.values([f"bus={x}"]) for x in ("pcix", "pcie"))
     assert target.variant(pcix).top == "direct_router" and target.variant(pcie).top == "direct_router_pcie"
     told = set(target.settings(pcix)), set(target.settings(pcie))
-    assert told[0] - told[1] == {"arbiter", "bus_hz_times_3", "read_latency_ns"}
+    assert told[0] - told[1] == {"arbiter", "bus_hz_times_3"}
     link = {
         "pcie_gen",
         "pcie_lanes",
@@ -271,7 +319,7 @@ def test_a_parameter_chooses_the_top():
         "credits_nph",
         "pcie_interface",
     }
-    assert told[1] - told[0] == link | {"mps", "switch_latency_ns"}
+    assert told[1] - told[0] == link | {"mps", "switch_latency_ns", "host_path"}
 
 
 def test_limits_over_pcie():

@@ -11,7 +11,7 @@ from emery.common import ROOT
 from emery.make import formats, registers
 
 CORE = ROOT / "sw" / "lib" / "host_nic"
-RDL = ROOT / "systems" / "host_nic" / "host_nic.rdl"
+RDL = ROOT / "systems" / "nic_core" / "host_nic.rdl"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 BLOCKS = ["nic_device_regs", "nic_interface_regs", "nic_port_regs"]
 

@@ -157,7 +157,7 @@ def test_any_value_in_any_register_of_others(capsys, tmp_path, seed):
     resources = result["resources"]
     assert resources["fault"]["writes"] > 3000 and resources["settings_refused"] > 100
     # Every register a host can write to got some.
-    top = registers.elaborate(ROOT / "systems" / "host_nic" / "host_nic.rdl", "host_nic")
+    top = registers.elaborate(ROOT / "systems" / "nic_core" / "host_nic.rdl", "host_nic")
     writable = [x for x in top.descendants(unroll=False) if getattr(x, "has_sw_writable", False)]
     names = {re.sub(r"\[.*?\]", "", x.get_path()).removeprefix("host_nic.") for x in writable}
     assert set(resources["fault"]["registers"]) == names

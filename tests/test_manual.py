@@ -12,7 +12,7 @@ from emery.common import ROOT, UserError
 from emery.make import formats, manual, registers
 
 PAGE = ROOT / "docs" / "write-a-driver.md"
-RDL = ROOT / "systems" / "host_nic" / "host_nic.rdl"
+RDL = ROOT / "systems" / "nic_core" / "host_nic.rdl"
 CORE = ROOT / "sw" / "lib" / "host_nic"
 TEXT = PAGE.read_text()
 # Register tables of the page, and the structs of the C header, which another generator made.

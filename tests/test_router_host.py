@@ -23,15 +23,20 @@ ROUTES = "10.0.0.0/16 0\n10.1.0.0/16 1\naddress 10.0.0.1 0\naddress 10.1.0.1 1\n
 MANY = {"cards": 2, "mac": "own", "icmp_rate": 1000000000, "icmp_burst": 1000}
 
 
+# The cards' own rings, or the NIC beside each card.
+on_both = pytest.mark.parametrize("host", [{}, {"bus": "pcie", "host_path": True}], ids=["pcix", "pcie"], indirect=True)
+
+
 @pytest.fixture
-def host(tmp_path, capsys):
+def host(tmp_path, capsys, request):
     """Plays frames at port 0; gives the result and what came out, by port, as scapy reads it."""
+    machine = getattr(request, "param", {})
 
     def play(frames, *words, routes=ROUTES, rate="0.05", **settings):
         (tmp_path / "routes.txt").write_text(routes)
         capture = write_pcap(tmp_path / "in.pcap", [bytes(x).ljust(60, b"\0") for x in frames])
         options = ("--pcap", f"0={capture}", "--routes", tmp_path / "routes.txt", "--pcap-out", tmp_path / "out")
-        result = runner(COMMAND, tmp_path, capsys)(*options, "--rate", rate, *words, **(MANY | settings))
+        result = runner(COMMAND, tmp_path, capsys)(*options, "--rate", rate, *words, **(MANY | machine | settings))
         return result, [[Ether(x) for x in read_pcap(tmp_path / "out" / f"wire{p}.pcap")] for p in range(2)]
 
     return play
@@ -58,6 +63,7 @@ def host_counts(result):
     return result["resources"]["host"]["answered"], result["resources"]["host"]["unanswered"]
 
 
+@on_both
 def test_arp_for_own_addresses_only(host):
     probe = arp(psrc="0.0.0.0")
     unicast = Ether(dst=OWN[0], src="02:00:00:00:03:07") / ARP(op=1, hwsrc="02:00:00:00:03:07", psrc=HOST, pdst=ADDRESS[0])
@@ -83,6 +89,7 @@ def test_arp_for_own_addresses_only(host):
     assert lost(result) == {"not_ip": 11}
 
 
+@on_both
 @pytest.mark.parametrize("size", [0, 1, 56, 57, 1472])
 @pytest.mark.parametrize("port", [0, 1])
 def test_echo(host, size, port):
@@ -127,6 +134,7 @@ def error_frame(n):
     return sent if isinstance(sent, bytes) else bytes(to_router(sent))
 
 
+@on_both
 def test_errors(host):
     """Each quotes the packet as it came, as much as 576 bytes hold, and comes from the address of its port."""
     frames = [error_frame(n) for n in range(len(ERRORS))]
@@ -147,6 +155,7 @@ def test_errors(host):
     assert lost(result) == {"ttl": 4, "no_route": 4, "own_address": 7}
 
 
+@on_both
 def test_silence(host):
     """What no error may be about (RFC 1812, 4.3.2.7), and what is not understood."""
     inner = IP(src="10.1.0.9", dst=HOST) / UDP()
@@ -183,6 +192,7 @@ def test_errors_are_limited(host):
     assert len(out) == pytest.approx(10, abs=1)
 
 
+@on_both
 def test_own_addresses_of_every_card_reach_the_host(host):
     """Also where a prefix of another card holds them; other addresses of it go on without the host."""
     frames = [to_router(IP(src=HOST, dst=f"10.1.0.{n}") / UDP()) for n in (1, 2, 3)]
@@ -200,6 +210,7 @@ def test_default_addresses(host):
     assert out == [] and len(other) == 1  # just an address of port 1
 
 
+@on_both
 def test_hostile_frames(host):
     """Frames of every kind with bytes changed, cut or repeated: all are accounted for, all answers well formed."""
     rng = random.Random(11)
@@ -289,8 +300,8 @@ def test_bad_lines(capsys, tmp_path, line, says):
     assert f"routes.txt:{2 + line.count(chr(10))}: " in message and says in message
 
 
-def test_no_addresses_over_pcie(capsys, tmp_path):
+def test_no_addresses_over_pcie_without_a_way_through_the_host(capsys, tmp_path):
     (tmp_path / "routes.txt").write_text(ROUTES)
     words = ("--routes", tmp_path / "routes.txt", "--frames", "10", "--set", "bus=pcie", "--set", "cards=2")
     assert "no slow path" in refused(capsys, *words)
-    assert "no slow path" in refused(capsys, "--set", "bus=pcie", "--set", "own_addresses=true")
+    assert "host_path=true" in refused(capsys, "--set", "bus=pcie", "--set", "own_addresses=true")

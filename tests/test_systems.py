@@ -234,7 +234,7 @@ REFUSED = {
     "direct-router": [
         "config=A bus=pcie", "slow_path=true bus=pcie", "config=F max_cards=2", "cards=9", "dead_card=3",
         "config=B stalled_card=2", "config=D dead_card=3", "size=1523", "size=9000 mtu=9000 fifo_kb=4",
-        "own_addresses=true bus=pcie",
+        "own_addresses=true bus=pcie", "host_path=true",
     ],
     "host-nic": [
         "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",

@@ -56,7 +56,12 @@ void RootConfig::check() const {
 
 RootComplex::RootComplex(const RootConfig& config, Simulation& simulation, PcieLink& link,
                          HostMemory& memory)
-    : config_(config), simulation_(simulation), link_(link), memory_(memory), random_(config.seed) {
+    : config_(config),
+      simulation_(simulation),
+      link_(link),
+      memory_(memory),
+      random_(config.seed),
+      tag_used_(kTags * config.devices, false) {
   config.check();
 }
 
@@ -91,7 +96,7 @@ void RootComplex::accept(const Tlp& tlp) {
   } else if (tlp.is_mem_read()) {
     if (check_request(tlp)) accept_read(tlp);
   } else if (tlp.is_completion()) {
-    accept_completion(tlp);
+    on_completion_ ? on_completion_(tlp) : accept_completion(tlp);
   } else {
     protocol_error(tlp, "type of packet not expected from a device");
   }
@@ -115,7 +120,7 @@ bool RootComplex::check_request(const Tlp& tlp) {
   if ((addr & 0xfff) + span > 4096) return protocol_error(tlp, "request crosses a 4 kB border");
   if (tlp.four_dw() && addr >> 32 == 0)
     return protocol_error(tlp, "4DW header for an address below 4 GB");
-  if (tlp.requester() != device_id()) return protocol_error(tlp, "wrong requester id");
+  if (!known(tlp.requester())) return protocol_error(tlp, "wrong requester id");
   if (tlp.length_dw() == 1 ? tlp.last_be() != 0 : tlp.first_be() == 0 || tlp.last_be() == 0) {
     return protocol_error(tlp, "byte enables do not fit the length");
   }
@@ -132,7 +137,7 @@ bool RootComplex::check_request(const Tlp& tlp) {
     const std::uint32_t most = config_.extended_tag ? 255 : 31;
     if (tlp.tag() > most && (tlp.tag() < 256 || !wide_tags_))
       return protocol_error(tlp, "tag out of range");
-    if (tag_used_[tlp.tag()]) return protocol_error(tlp, "tag in use");
+    if (tag_used(tlp)) return protocol_error(tlp, "tag in use");
   }
   return true;
 }
@@ -191,7 +196,7 @@ void RootComplex::accept_read(const Tlp& tlp) {
     ready += static_cast<Time>(random_.below(static_cast<std::uint64_t>(config_.wake) + 1));
   if (!config_.reorder) ready = last_ready_ = std::max(ready, last_ready_);
   read.ready = ready;
-  tag_used_[tlp.tag()] = true;
+  tag_used(tlp) = true;
   ++stats_.reads;
   if (observer_) observer_->asked(range.first, range.count, tlp.time);
   if (range.count && !memory_.mapped(range.first, range.count)) {
@@ -340,7 +345,7 @@ void RootComplex::send_completion() {
   const bool last = read.left == 0;
   // A dropped completion leaves its tag in use as long as the read is in service; the device
   // decides when to give up.
-  if (last) tag_used_[read.request.tag()] = false;
+  if (last) tag_used(read.request) = false;
   if (last) {
     reads_.pop();
   } else if (config_.reorder && reads_.size() > 1 && random_.chance(0.5)) {

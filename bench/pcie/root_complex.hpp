@@ -15,11 +15,16 @@
 // count as protocol_errors (the first is kept in words) and change nothing. Writes to unmapped
 // memory count as wild_writes.
 //
-// Left out: memory bandwidth, caches, address translation, more than one function on the link.
+// Behind a switch it serves the memory requests of several devices (`devices`), which a CPU model
+// besides finds and speaks to (switch_cpu.hpp): `serve` in place of `enumerate`, and completions go
+// to `on_completion`.
+//
+// Left out: memory bandwidth, caches, address translation, functions beside the first of a device.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -59,6 +64,7 @@ struct RootConfig {
   // not given up. While the host is stalled no time runs.
   Time mmio_timeout = 10'000 * kMicrosecond;
   std::uint8_t bus = 1;                      // the device's
+  unsigned devices = 1;                      // on this bus and the next ones
   std::uint64_t mmio_base = 0x20'0000'0000;  // where BAR 0 goes
   // What is written here is an interrupt message.
   std::uint64_t interrupt_base = 0xfee0'0000, interrupt_bytes = 0x10'0000;
@@ -176,6 +182,15 @@ class RootComplex : public Component, public HostInterface {
   // Finds the device, assigns BAR 0, sets payload and request sizes: what a machine has done before
   // any driver comes.
   const PciDevice& enumerate();
+  // Someone else has done that, and set these sizes.
+  void serve(int max_payload, int max_read_request) {
+    device_.max_payload = max_payload;
+    device_.max_read_request = max_read_request;
+  }
+  // Completions are for someone else.
+  void on_completion(std::function<void(const Tlp&)> callback) {
+    on_completion_ = std::move(callback);
+  }
 
   // ---- faults
   void inject(const ReadFault& fault) { faults_.push_back({fault, 0}); }
@@ -237,6 +252,7 @@ class RootComplex : public Component, public HostInterface {
     std::uint64_t serial = 0;
     ReadDone done;
   };
+  static constexpr std::size_t kTags = 1024;  // of a device
   static constexpr std::uint32_t kCpuTags = 64;
   static constexpr std::size_t kPostedRoom = 64;  // writes on their way from CPUs to the link
 
@@ -254,6 +270,14 @@ class RootComplex : public Component, public HostInterface {
   void cpu_request(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes, ReadDone done);
   void cpu_finish(std::uint32_t tag, bool ok);
   std::uint64_t blocking(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes);
+  bool known(std::uint16_t requester) const {
+    return (requester & 0xff) == 0 && (requester >> 8) - config_.bus < config_.devices &&
+           requester >> 8 >= config_.bus;
+  }
+  // Of the tag of a known device's read.
+  std::vector<bool>::reference tag_used(const Tlp& tlp) {
+    return tag_used_[kTags * ((tlp.requester() >> 8) - config_.bus) + tlp.tag()];
+  }
   std::uint16_t device_id() const { return static_cast<std::uint16_t>(config_.bus << 8); }
 
   RootConfig config_;
@@ -267,7 +291,7 @@ class RootComplex : public Component, public HostInterface {
   Ring<Read> reads_{64};  // by ready time
   Time last_ready_ = 0;
   Time write_free_ = 0;  // when memory takes the next write
-  std::vector<bool> tag_used_ = std::vector<bool>(1024, false);
+  std::vector<bool> tag_used_;
   std::vector<ArmedFault> faults_;
   Time stall_from_ = kNever, stall_until_ = kNever;
 
@@ -278,6 +302,7 @@ class RootComplex : public Component, public HostInterface {
   std::uint64_t cpu_serial_ = 0;
 
   VectorHandler on_vector_;
+  std::function<void(const Tlp&)> on_completion_;
   Observer* observer_ = nullptr;
   std::uint8_t buffer_[4096 + 8];
   RootStats stats_;

@@ -4,8 +4,9 @@
 //
 // One access after the other; a read or a configuration access waits for its completion before the
 // next goes out, for `timeout` at the most. A write to BAR 0 also sets the window of the device's
-// port, as enumeration would set the bridge above it. Memory is not there: requests from below are
-// dropped and counted.
+// port, as enumeration would set the bridge above it. Memory is there with a root complex besides
+// (`add_memory`), which takes what comes from below; else requests from there are dropped and
+// counted.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "bench/pcie/pcie_switch.hpp"
+#include "bench/pcie/root_complex.hpp"
 #include "bench/sim/cpu_port.hpp"
 
 namespace emery {
@@ -50,6 +52,13 @@ class SwitchCpu final : public Component, public CpuPort {
     fabric_.set_bus(port, bus(static_cast<unsigned>(port_.size())));
     port_.push_back(port);
   }
+  /// The root complex at the upper end of the link, with the first device's bus and as many as
+  /// there will be.
+  void add_memory(RootComplex& root) {
+    has_memory_ = true;
+    root.on_completion([this](const Tlp& tlp) { complete(tlp); });
+  }
+  static constexpr std::uint8_t kFirstBus = 2;  // behind the root's bus 0 and the switch's own
   int port(unsigned device) const { return port_.at(device); }
 
   void write(std::uint64_t address, std::uint32_t value) override {
@@ -75,15 +84,11 @@ class SwitchCpu final : public Component, public CpuPort {
   const SwitchCpuStats& stats() const { return stats_; }
 
   void sample(Time now) override {
-    while (const Tlp* tlp = link_.up.front(now)) {
-      const bool ours = waiting_ && tlp->is_completion() && tlp->cpl_tag() == tag_;
-      if (!ours) ++stats_.unexpected;
-      std::uint32_t value = ~0u;
-      const bool good = tlp->status() == kStatusSC;
-      if (ours && good && tlp->bytes >= 4) std::memcpy(&value, tlp->payload, 4);
+    const Tlp* tlp;
+    while (!has_memory_ && (tlp = link_.up.front(now)) != nullptr) {
       link_.up.release(tlp->fc_class(), tlp->data_credits(), now);
+      complete(*tlp);
       link_.up.pop();
-      if (ours) finish(value, good);
     }
     if (waiting_ && now >= deadline_) finish(~0u, false);
     while (!waiting_ && !requests_.empty() && link_.down.idle(now)) {
@@ -112,9 +117,20 @@ class SwitchCpu final : public Component, public CpuPort {
     bool answered;
   };
 
-  // Behind the root's bus 0 and the switch's own bus 1.
-  static int bus(unsigned device) { return 2 + static_cast<int>(device); }
+  static int bus(unsigned device) { return kFirstBus + static_cast<int>(device); }
 
+  // What comes from below and is not for memory.
+  void complete(const Tlp& tlp) {
+    const bool ours = waiting_ && tlp.is_completion() && tlp.cpl_tag() == tag_;
+    if (!ours) {
+      ++stats_.unexpected;
+      return;
+    }
+    std::uint32_t value = ~0u;
+    const bool good = tlp.status() == kStatusSC;
+    if (good && tlp.bytes >= 4) std::memcpy(&value, tlp.payload, 4);
+    finish(value, good);
+  }
   void push(const Tlp& tlp, std::uint32_t value, OnRead on_read, bool answered) {
     requests_.push_back({tlp, value, std::move(on_read), answered});
   }
@@ -137,6 +153,7 @@ class SwitchCpu final : public Component, public CpuPort {
   std::uint64_t bar_bytes_;
   std::vector<int> port_;
   std::deque<Request> requests_;
+  bool has_memory_ = false;
   bool waiting_ = false;  // the front request was sent and is to be answered
   std::uint32_t tag_ = 0;
   Time deadline_ = 0;

@@ -6,6 +6,10 @@
 /// `MessageWords` words on the bus (a parameter; the paper gives no sizes); only the first word says anything, and only the
 /// unpadded form is stored and counted.
 package direct_pkg;
+  /// On PCI Express, of a card with a way through the host: BAR 0 has so many address bits, and its upper half is the NIC's (host_nic.rdl, without
+  /// `push`).
+  localparam int HostBarW = 25, HostBase = 'h100_0000;
+
   localparam int UnitsW = 12;  // counts in words: up to 4095 words, 32 kB
 
   typedef logic [UnitsW-1:0] words_t;

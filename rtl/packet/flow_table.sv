@@ -59,7 +59,7 @@ module flow_table
   logic [Words-1:0][31:0] words_q;  // word 0 the leftmost
   logic [31:0] action_q;
   wire put = take && write && word == 4'd10;
-  wire known = wdata < Entries && (!action_q[31] || 32'(action_q[15:0]) < Queues);
+  wire known = Entries != 0 && wdata < Entries && (!action_q[31] || 32'(action_q[15:0]) < Queues);
   assign refused_o = put && !known;
   always_ff @(posedge clk_i) begin
     answer_q <= take;

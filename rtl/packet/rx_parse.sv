@@ -4,7 +4,7 @@
 /// What the receive path finds out about each frame before it is stored: flow hash, checksum, and the queue that the host has named
 /// for its flow, if any, joined with its time stamp (host-nic paper, section II-E).
 ///
-/// With `Vlan` the tag is taken out first, as rx_vlan says. Frames pass unchanged otherwise, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
+/// With `Steered` the queue is what the low bits of the stamp say, as of a MAC side that has classified its frames. With `Vlan` the tag is taken out first, as rx_vlan says. Frames pass unchanged otherwise, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
 /// clocks after its last beat came in. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
 /// back-pressure: at most `Depth` frames are inside until their `info` is taken. Drops nothing. Reset empties it.
 module rx_parse
@@ -13,7 +13,8 @@ module rx_parse
     parameter int Depth = 16,  // beats held, and frames whose info is not taken
     parameter int FlowEntries = 0,  // of flow_table
     parameter int Queues = 65536,
-    parameter bit Vlan = 0  // of rx_vlan
+    parameter bit Vlan = 0,  // of rx_vlan
+    parameter bit Steered = 0  // the MAC side has chosen each frame's queue: it says that in place of a time
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
@@ -123,7 +124,7 @@ module rx_parse
           hash_type: hash_out.data.kind,
           stripped: '0,
           csum: csum_out.data,
-          steered: steer_out.data
+          steered: Steered ? flow_queue_t'{hit: 1'b1, queue: stamp.data[15:0]} : steer_out.data
       };
   assign hash_out.ready = leaves;
   assign csum_out.ready = leaves;

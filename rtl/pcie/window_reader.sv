@@ -2,16 +2,18 @@
 `include "assert.svh"
 /// Sorts what the host and peers send to a card over PCI Express: posted writes to its windows become words, the rest goes on.
 ///
-/// BAR 0 is laid out as on PCI-X: the upper half (address bit 17) holds 16 windows of 8 kB, each of a half for bursts and one
-/// for messages. The words of a write to a window come out at `recv` one a clock, `first` with the first word of each TLP; a
+/// BAR 0 begins as on PCI-X: from address bit 17 on it holds 16 windows of 8 kB, each of a half for bursts and one
+/// for messages; what lies above them is not a window. The words of a write to a window come out at `recv` one a clock, `first` with the first word of each TLP; a
 /// beat of eight words is taken every eight clocks, with no gap between them. `in` waits meanwhile: credits are given back as
-/// beats are taken, so nothing is lost however fast the link is. Requests to the lower half, and reads of a window, pass to
+/// beats are taken, so nothing is lost however fast the link is. Other requests, and reads of a window, pass to
 /// `other` (for completer) at once; order is kept. A write to a window that is not of whole aligned words with all their
 /// bytes, or is poisoned, is dropped: `dropped_o` is high a clock. `word_o` counts words. Reset drops the TLP under way.
 module window_reader
   import pcie_pkg::*;
   import channel_pkg::window_word_t;
-(
+#(
+    parameter int AddrW = 18  // of BAR 0
+) (
     input logic clk_i,
     input logic rst_i,
     // From tlp_rx_demux, and to completer: tlp_beat_t
@@ -41,7 +43,7 @@ module window_reader
   route_e first_route, route, route_q;
   always_comb begin
     first_route = Pass;
-    if (is_write && addr[17]) first_route = whole ? Words : Drop;
+    if (is_write && addr[AddrW-1:17] == (AddrW - 17)'(1)) first_route = whole ? Words : Drop;
   end
   assign route = beat.sop ? first_route : route_q;
 

@@ -187,6 +187,10 @@ void Accounts::collect_card(Host& host, unsigned c, int dead_card) {
   }
   drop(any, "rx_fifo_full", host.read(c, EMERY_REG(rx_fifo_full)));
   drop(any, "too_long", counters_[c]["slow_rx_too_long"]);
+  for (const auto& [reason, transmit, frames] : host.lost(c)) {
+    counters_[c][reason] = frames;
+    if (!transmit) drop(any, reason, frames);
+  }
 }
 
 void Accounts::collect(Host& host, int dead_card) {
@@ -198,6 +202,7 @@ void Accounts::collect(Host& host, int dead_card) {
     if (!alive(c)) continue;
     settle_output(c, "discarded", counters_[c]["discarded"]);
     settle_output(c, "tx_error", counters_[c]["slow_tx_bad"] + counters_[c]["slow_tx_bus_error"]);
+    settle_output(c, "tx_error", counters_[c]["nic_tx_errors"]);
   }
   settle_stranded();
   if (dead_card < 0) return;

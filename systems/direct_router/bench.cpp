@@ -111,9 +111,10 @@ Bench::Bench(const Options& options)
       hostile_every_(options.get<std::uint64_t>("bad_ip_every")),
       message_words_(options.get<unsigned>("message_bytes") / 8) {
   if (scenario_.slow && !machine_->slow_path())
-    throw OptionError("these cards have no slow path: config=A and slow_path need bus=pcix");
+    throw OptionError("these cards have no slow path: config=A and slow_path need host_path=true");
   if (!tables_.addresses.empty() && !machine_->slow_path())
-    throw OptionError("these cards have no slow path: a router with addresses needs bus=pcix");
+    throw OptionError(
+        "these cards have no slow path: a router with addresses needs host_path=true");
   machine_->open_waves(waves());
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
   patience_ = kQuiet + host_config_.cpu_per_packet * 4 +
@@ -216,7 +217,9 @@ void Bench::open() {
   simulation_.run_for(kMicrosecond);
 
   const HostConfig& h = host_config_;
-  host_ = std::make_unique<Host>(h, simulation_, machine_->cpu(), memory_, tables_);
+  host_ = std::make_unique<Host>(
+      h, simulation_, machine_->cpu(), memory_, tables_,
+      [this](unsigned card, const RingConfig& rings) { return machine_->make_rings(card, rings); });
   host_->on_answer = [this](std::span<const std::uint8_t> frame, unsigned port) {
     offer(crossings_.from_router(port), frame, 0, simulation_.now());
   };
@@ -272,6 +275,7 @@ void Bench::account() { accounts_.collect(*host_, faults_.dead_card); }
 void Bench::check(Findings& findings) const {
   findings.add(accounts_.findings().lines());
   machine_->check(findings);
+  host_->check(findings);
   for (unsigned c = 0; c < scenario_.cards; ++c) {
     if (faults_.dead(c)) continue;
     const MacStats& mac = port_[c].mac->stats();

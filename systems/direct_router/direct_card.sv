@@ -18,7 +18,8 @@ module direct_card
     parameter int FifoBytes = 15360,
     parameter int MessageWords = 1,
     parameter int LpmNodes = 2048,
-    parameter bit SlowPath = 1'b1  // else channels 0 and 1 are silent, and frames for the host are dropped
+    parameter bit SlowPath = 1'b1,  // else channels 0 and 1 are silent, and frames for the host are dropped,
+    parameter bit HostPort = 1'b0  // or leave at `to_host`, and what the host sends comes at `from_host`
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -33,6 +34,12 @@ module direct_card
     output logic [31:0] read_timeout_o,
     input bus_event_t bus_event_i,
     output logic irq_o,
+
+    // The way through a NIC (host_port): frames in stored form, and a clock for each to the host and from it.
+    stream_if.src to_host[Classes],
+    stream_if.snk from_host,
+    input logic host_taken_i,
+    input logic host_sent_i,
 
     // MAC side.
     input  logic       mac_clk_i,
@@ -174,8 +181,43 @@ module direct_card
   wire unused_rdata = &{1'b0, rdata[2].valid, rdata[2].data, rdata[3].valid, rdata[3].data};
 
   // ---------------------------------------------------------------- slow path
-  logic slow_rx_frame, slow_rx_bus_error, slow_tx_bus_error, slow_tx_written;
+  logic slow_rx_frame, slow_tx_frame, slow_rx_bus_error, slow_tx_bus_error, slow_tx_written;
   `STREAM(stored_word_t, slow_out)
+  `STREAM(stored_word_t, ring_in[Classes])
+  `STREAM(stored_word_t, ring_out)
+  if (HostPort) begin : g_host_port
+    for (genvar c = 0; c < Classes; c++) begin : g_class
+      assign to_host[c].valid = slow_in[c].valid;
+      assign to_host[c].data  = slow_in[c].data;
+      assign slow_in[c].ready = to_host[c].ready;
+      assign ring_in[c].valid = 1'b0;
+      assign ring_in[c].data  = '0;
+      wire unused = &{1'b0, ring_in[c].ready};
+    end
+    assign slow_out.valid = from_host.valid;
+    assign slow_out.data = from_host.data;
+    assign from_host.ready = slow_out.ready;
+    assign ring_out.ready = 1'b1;
+    assign hw_in.slow_rx_frames.value.incr = host_taken_i;
+    assign hw_in.slow_tx_frames.value.incr = host_sent_i;
+    wire unused = &{1'b0, ring_out.valid, ring_out.data, slow_tx_frame};
+  end else begin : g_rings
+    for (genvar c = 0; c < Classes; c++) begin : g_class
+      assign to_host[c].valid = 1'b0;
+      assign to_host[c].data  = '0;
+      assign ring_in[c].valid = slow_in[c].valid;
+      assign ring_in[c].data  = slow_in[c].data;
+      assign slow_in[c].ready = ring_in[c].ready;
+      wire unused = &{1'b0, to_host[c].ready};
+    end
+    assign slow_out.valid = ring_out.valid;
+    assign slow_out.data = ring_out.data;
+    assign ring_out.ready = slow_out.ready;
+    assign from_host.ready = 1'b1;
+    assign hw_in.slow_rx_frames.value.incr = slow_rx_frame;
+    assign hw_in.slow_tx_frames.value.incr = slow_tx_frame;
+    wire unused = &{1'b0, from_host.valid, from_host.data, host_taken_i, host_sent_i};
+  end
 
   direct_slow_path #(
       .Classes (Classes),
@@ -183,8 +225,8 @@ module direct_card
   ) i_slow_path (
       .clk_i,
       .rst_i,
-      .in(slow_in),
-      .out(slow_out),
+      .in(ring_in),
+      .out(ring_out),
       .cmd(cmd[0:1]),
       .wdata(wdata[0:1]),
       .rdata(rdata[0:1]),
@@ -196,7 +238,7 @@ module direct_card
       .rx_frame_o(slow_rx_frame),
       .rx_too_long_o(hw_in.slow_rx_too_long.value.incr),
       .rx_bus_error_o(slow_rx_bus_error),
-      .tx_frame_o(hw_in.slow_tx_frames.value.incr),
+      .tx_frame_o(slow_tx_frame),
       .tx_bad_o(hw_in.slow_tx_bad.value.incr),
       .tx_bus_error_o(slow_tx_bus_error),
       .tx_written_o(slow_tx_written),
@@ -303,7 +345,6 @@ module direct_card
   assign hw_in.sched_malformed.value.incr = sched.malformed;
   assign hw_in.sched_silent.value.next = 32'(silent);
 
-  assign hw_in.slow_rx_frames.value.incr = slow_rx_frame;
   assign hw_in.slow_rx_bus_error.value.incr = slow_rx_bus_error;
   assign hw_in.slow_tx_bus_error.value.incr = slow_tx_bus_error;
 

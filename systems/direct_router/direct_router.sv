@@ -115,6 +115,16 @@ module direct_router
       .timeout_i(read_timeout),
       .event_o(bus_event)
   );
+  // Frames for the host go through rings here.
+  `STREAM_ON(direct_pkg::stored_word_t, to_host[Classes], clk_i, rst)
+  `STREAM_ON(direct_pkg::stored_word_t, from_host, clk_i, rst)
+  for (genvar c = 0; c < Classes; c++) begin : g_no_port
+    assign to_host[c].ready = 1'b1;
+    wire unused = &{1'b0, to_host[c].valid, to_host[c].data};
+  end
+  assign from_host.valid = 1'b0;
+  assign from_host.data  = '0;
+  wire unused_from_host = &{1'b0, from_host.ready};
   direct_card #(
       .Peers(Cards - 1),
       .Classes(Classes),
@@ -133,6 +143,10 @@ module direct_router
       .read_timeout_o(read_timeout),
       .bus_event_i(bus_event),
       .irq_o,
+      .to_host,
+      .from_host,
+      .host_taken_i(1'b0),
+      .host_sent_i(1'b0),
       .mac_clk_i,
       .mac_rst_i(mac_rst),
       .mac_rx_i,

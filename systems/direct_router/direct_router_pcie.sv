@@ -6,8 +6,8 @@
 ///
 /// Wiring only. `clk_i` is the PCIe user clock, `mac_clk_i` the 125 MHz of the 8-bit MAC streams; resets are synchronous,
 /// active high, and given together. One stream of TLPs each way (pcie_pkg), configuration and credits from the hard block.
-/// Registers and windows: BAR 0 as in direct_router.rdl. There is no slow path: frames that need the host are dropped and
-/// counted. Receive from the wire cannot wait; from PCIe it can. No output depends combinationally on an input.
+/// Registers and windows: BAR 0 as in direct_router.rdl. With `HostPath` frames that need the host go through a NIC of host-nic's blocks
+/// (nic_core, host_port), whose registers are above those (direct_pkg::HostBase); else they are dropped and counted. Receive from the wire cannot wait; from PCIe it can. No output depends combinationally on an input.
 module direct_router_pcie
   import eth_pkg::*;
   import pcie_pkg::*;
@@ -22,7 +22,9 @@ module direct_router_pcie
     parameter int Classes = 2,  // 1 ... 4
     parameter int FifoBytes = 15360,  // of each input and output FIFO
     parameter int MessageWords = 1,  // of a message or header on the bus, 1 ... 4
-    parameter int LpmNodes = 2048  // of the longest-prefix table
+    parameter int LpmNodes = 2048,  // of the longest-prefix table
+    parameter bit HostPath = 1'b0,
+    parameter int MaxFrame = 9216  // without FCS, of what takes that way
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -40,7 +42,10 @@ module direct_router_pcie
 );
   localparam int Channels = 4;
   localparam int Writers = 2;  // channels 2 (messages) and 3 (bursts)
-  localparam int BarW = direct_router_map_pkg::MapW;
+  localparam int Posted = HostPath ? Writers + 2 : Writers;
+  localparam int CardW = direct_router_map_pkg::MapW;
+  localparam int BarW = HostPath ? direct_pkg::HostBarW : CardW;
+  localparam int NicW = direct_pkg::HostBarW - 1;
 
   if (Cards < 2 || Cards > 16) begin : g_bad_cards
     $fatal(1, "direct_router_pcie: Cards %0d is not 2 ... 16", Cards);
@@ -52,28 +57,29 @@ module direct_router_pcie
   `STREAM(tlp_beat_t, access)
   `STREAM(tlp_beat_t, completion)
   `STREAM(tlp_beat_t, read_tlp)
-  `STREAM(tlp_beat_t, write_tlp[Writers])
+  `STREAM(tlp_beat_t, write_tlp[Posted])
   `STREAM(window_word_t, recv)
   reg_if #(.AddrW(BarW)) bar ();
-  reg_if #(.AddrW(BarW)) lower[1] ();
-  reg_if #(.AddrW(BarW - 1)) regs ();
+  reg_if #(.AddrW(BarW)) part[2] ();  // the card's registers; the NIC's
+  reg_if #(.AddrW(CardW - 1)) regs ();
   pcix_pkg::bus_event_t bus_event;
   logic [Writers-1:0] tlp_sent;
   logic
       unused_up,
       unused_rst,
-      unused_foreign,
+      foreign,
       write_dropped,
       access_dropped,
       word_in,
       bad_read,
+      unexpected,
       unused_unmapped;
 
   pcie_endpoint #(
       .Interface(PcieInterface),
       .AddrW(BarW),
-      .Posted(Writers),
-      .Reads(1'b0)
+      .Posted(Posted),
+      .Reads(HostPath)
   ) i_endpoint (
       .clk_i,
       .rst_i,
@@ -88,16 +94,13 @@ module direct_router_pcie
       .cpl(completion),
       .read(read_tlp),
       .tx(write_tlp),
-      .foreign_o(unused_foreign),
+      .foreign_o(foreign),
       .unsupported_o(bad_read),
       .dropped_o(access_dropped)
   );
-  // The card reads nothing.
-  assign read_tlp.valid = 1'b0;
-  assign read_tlp.data = '0;
-  assign completion.ready = 1'b1;
-  wire unused_read = &{1'b0, read_tlp.ready, completion.data};
-  window_reader i_reader (
+  window_reader #(
+      .AddrW(BarW)
+  ) i_reader (
       .clk_i,
       .rst_i,
       .in(request),
@@ -107,26 +110,30 @@ module direct_router_pcie
       .word_o(word_in)
   );
   // A window reads as zero.
+  localparam int Parts = HostPath ? 2 : 1;
+  typedef logic [1:0][BarW-1:0] places_t;
+  localparam places_t PartBase = {BarW'(direct_pkg::HostBase), BarW'(0)};
+  localparam places_t PartSize = {BarW'(2 ** NicW), BarW'(direct_router_map_pkg::WindowBase)};
   reg_demux #(
-      .N(1),
+      .N(Parts),
       .AddrW(BarW),
-      .Base('0),
-      .Size(BarW'(direct_router_map_pkg::WindowBase))
-  ) i_lower (
+      .Base(PartBase[Parts-1:0]),
+      .Size(PartSize[Parts-1:0])
+  ) i_parts (
       .clk_i,
       .rst_i,
       .in(bar),
-      .out(lower),
+      .out(part[0:Parts-1]),
       .unmapped_o(unused_unmapped)
   );
-  assign regs.req = lower[0].req;
-  assign regs.write = lower[0].write;
-  assign regs.addr = lower[0].addr[BarW-2:0];
-  assign regs.wdata = lower[0].wdata;
-  assign regs.wstrb = lower[0].wstrb;
-  assign lower[0].ack = regs.ack;
-  assign lower[0].rdata = regs.rdata;
-  wire unused_addr = &{1'b0, lower[0].addr[BarW-1]};
+  assign regs.req = part[0].req;
+  assign regs.write = part[0].write;
+  assign regs.addr = part[0].addr[CardW-2:0];
+  assign regs.wdata = part[0].wdata;
+  assign regs.wstrb = part[0].wstrb;
+  assign part[0].ack = regs.ack;
+  assign part[0].rdata = regs.rdata;
+  wire unused_addr = &{1'b0, part[0].addr[BarW-1:CardW-1]};
 
   // ---------------------------------------------------------------- writes
   `STREAM(channel_cmd_t, cmd[Channels])
@@ -163,9 +170,57 @@ module direct_router_pcie
           word_in: word_in,
           bad_read: bad_read,
           bad_write: write_dropped || access_dropped,
-          unexpected_split: completion.valid,
+          unexpected_split: unexpected,
           default: 1'b0
       };
+
+  // ---------------------------------------------------------------- the way through the host
+  `STREAM(direct_pkg::stored_word_t, to_host[Classes])
+  `STREAM(direct_pkg::stored_word_t, from_host)
+  logic host_taken, host_sent;
+  if (HostPath) begin : g_host_path
+    direct_nic #(
+        .Classes (Classes),
+        .MaxFrame(MaxFrame)
+    ) i_nic (
+        .clk_i,
+        .rst_i,
+        .cfg_i(cfg),
+        .regs(part[1]),
+        .read_tlp,
+        .cpl(completion),
+        .write_tlp(write_tlp[Writers:Posted-1]),
+        .foreign_i(foreign),
+        .refused_i(access_dropped),
+        .to_host,
+        .from_host,
+        .taken_o(host_taken),
+        .sent_o(host_sent)
+    );
+    assign unexpected = 1'b0;  // the NIC counts them
+  end else begin : g_no_host_path
+    // The card reads nothing.
+    assign read_tlp.valid = 1'b0;
+    assign read_tlp.data = '0;
+    assign completion.ready = 1'b1;
+    assign unexpected = completion.valid;
+    assign part[1].req = 1'b0;
+    assign part[1].write = 1'b0;
+    assign part[1].addr = '0;
+    assign part[1].wdata = '0;
+    assign part[1].wstrb = '0;
+    assign part[1].ack = 1'b0;
+    assign part[1].rdata = '0;
+    for (genvar c = 0; c < Classes; c++) begin : g_class
+      assign to_host[c].ready = 1'b1;
+      wire unused = &{1'b0, to_host[c].valid, to_host[c].data};
+    end
+    assign from_host.valid = 1'b0;
+    assign from_host.data = '0;
+    assign host_taken = 1'b0;
+    assign host_sent = 1'b0;
+    wire unused = &{1'b0, read_tlp.ready, completion.data, from_host.ready, foreign};
+  end
 
   // ---------------------------------------------------------------- the card
   logic [31:0] unused_read_timeout;
@@ -176,7 +231,8 @@ module direct_router_pcie
       .FifoBytes(FifoBytes),
       .MessageWords(MessageWords),
       .LpmNodes(LpmNodes),
-      .SlowPath(1'b0)
+      .SlowPath(1'b0),
+      .HostPort(HostPath)
   ) i_card (
       .clk_i,
       .rst_i,
@@ -189,6 +245,10 @@ module direct_router_pcie
       .read_timeout_o(unused_read_timeout),
       .bus_event_i(bus_event),
       .irq_o(unused_irq),
+      .to_host,
+      .from_host,
+      .host_taken_i(host_taken),
+      .host_sent_i(host_sent),
       .mac_clk_i,
       .mac_rst_i,
       .mac_rx_i,

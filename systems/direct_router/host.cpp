@@ -2,23 +2,17 @@
 #include "systems/direct_router/host.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
 
-#include "direct_formats.hpp"
 #include "direct_router.h"
 
 namespace emery::direct_router {
 namespace {
 
-using direct_pkg::slow_desc_t, direct_pkg::slow_info_t, direct_pkg::slow_status_t;
-
-constexpr std::uint64_t kBarBase = 0xe000'0000, kBarBytes = std::bit_ceil(sizeof(direct_router_t));
 constexpr std::uint64_t kWindows = offsetof(direct_router_t, window);
 constexpr std::uint64_t kWindowBytes = sizeof(direct_router__window_t);
-constexpr unsigned kDescriptor = slow_desc_t::kBytes;
 constexpr char kGivenUp[] = "given_up";
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
 
@@ -26,12 +20,6 @@ constexpr std::size_t kPeer = offsetof(direct_router_t, tables.peer);
 constexpr std::size_t kClassMask = offsetof(direct_router_t, tables.class_mask);
 #define EMERY_REG(name) offsetof(card_regs_t, name)
 
-void put(std::uint8_t* to, std::uint64_t buffer, unsigned bytes) {
-  slow_desc_t{}.set_addr(buffer).set_info(slow_info_t{}.set_bytes(bytes).word).write(to);
-}
-slow_info_t info_of(const std::uint8_t* descriptor) {
-  return {slow_desc_t::read(descriptor).info()};
-}
 unsigned big16(const std::uint8_t* from) { return from[0] << 8 | from[1]; }
 
 void put_mac(std::uint8_t* to, std::uint64_t mac) {
@@ -41,7 +29,7 @@ void put_mac(std::uint8_t* to, std::uint64_t mac) {
 }  // namespace
 
 Host::Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostMemory& memory,
-           const Tables& tables)
+           const Tables& tables, const MakeRings& make_rings)
     : config_(config),
       simulation_(simulation),
       bus_(bus),
@@ -51,7 +39,12 @@ Host::Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostM
       control_(config_.control, routes_),
       card_(config.cards),
       turn_(config.classes) {
-  for (Card& card : card_) card.given_up.resize(config.cards);
+  const RingConfig rings{config.classes,   config.ring,        buffer_bytes(),
+                         config.max_frame, config.tx_prefetch, config.refill};
+  for (unsigned c = 0; c < config.cards; ++c) {
+    card_[c].given_up.resize(config.cards);
+    if (config.slow_path) card_[c].rings = make_rings(c, rings);
+  }
 }
 
 void Host::wait_for(const std::function<bool()>& done, const char* what) {
@@ -90,8 +83,8 @@ void Host::probe() {
     if (config_read(c, 0) == ~0u)
       throw std::runtime_error("host: there is no card " + std::to_string(c));
     const std::uint32_t size = config_read(c, kBar0) & ~0xfu;
-    if (~size + 1 != kBarBytes) throw std::runtime_error("host: BAR 0 has an unknown size");
-    card_[c].base = kBarBase + c * kBarBytes;
+    if (~size + 1 != config_.bar_bytes) throw std::runtime_error("host: BAR 0 has an unknown size");
+    card_[c].base = config_.bar_base + c * config_.bar_bytes;
     bus_.config_write(c, kBar0, static_cast<std::uint32_t>(card_[c].base));
     bus_.config_write(c, kCommand, 0x6);  // memory space, bus master
     if (read(c, EMERY_REG(magic)) != CARD_REGS__MAGIC__VALUE_reset)
@@ -104,61 +97,13 @@ void Host::probe() {
     throw std::runtime_error("host: the cards have another number of classes");
 }
 
-void Host::make_ring(Ring& ring, bool receive) {
-  ring.base = memory_.alloc(std::uint64_t{kDescriptor} * config_.ring, HostMemory::kPage,
-                            HostMemory::Zone::kLow);
-  ring.memory = memory_.pointer(ring.base, std::uint64_t{kDescriptor} * config_.ring);
-  ring.buffers.resize(config_.ring);
-  if (!receive) return;
-  for (unsigned i = 0; i < config_.ring; ++i) {
-    ring.buffers[i] = free_.back();
-    free_.pop_back();
-    put(ring.memory + kDescriptor * i, ring.buffers[i], buffer_bytes());
-  }
-  ring.producer = ring.told = static_cast<std::uint16_t>(config_.ring);
-}
-
 void Host::make_rings() {
   // Buffers for every receive descriptor, and as many as transmit rings can hold back.
   const unsigned buffers = config_.cards * config_.ring * (config_.classes + 1) + 64;
   const std::uint64_t pool =
       memory_.alloc(buffers * buffer_bytes(), HostMemory::kPage, HostMemory::Zone::kLow);
   for (unsigned i = 0; i < buffers; ++i) free_.push_back(pool + i * buffer_bytes());
-  const auto log_size = static_cast<std::uint32_t>(std::countr_zero(config_.ring));
-  const std::uint64_t status = memory_.alloc(slow_status_t::kBytes * config_.cards,
-                                             HostMemory::kPage, HostMemory::Zone::kLow);
-
-  for (unsigned c = 0; c < config_.cards; ++c) {
-    Card& card = card_[c];
-    for (unsigned k = 0; k < config_.classes; ++k) {
-      Ring& ring = card.receive.emplace_back();
-      make_ring(ring, true);
-      const std::size_t at = EMERY_REG(rx_ring) + k * sizeof(card_regs__rx_ring__stride20_t);
-      write(c, at + offsetof(card_regs__rx_ring__stride20_t, base_lo),
-            static_cast<std::uint32_t>(ring.base));
-      write(c, at + offsetof(card_regs__rx_ring__stride20_t, base_hi),
-            static_cast<std::uint32_t>(ring.base >> 32));
-      write(c, at + offsetof(card_regs__rx_ring__stride20_t, control),
-            CARD_REGS__RX_RING__CONTROL__ENABLE_bm | log_size);
-      write(c, at + offsetof(card_regs__rx_ring__stride20_t, producer), ring.producer);
-    }
-    make_ring(card.transmit, false);
-    card.status = status + slow_status_t::kBytes * c;
-    card.status_memory = memory_.pointer(card.status, slow_status_t::kBytes);
-    const std::size_t at = EMERY_REG(tx_ring);
-    write(c, at + offsetof(card_regs__tx_ring_t, base_lo),
-          static_cast<std::uint32_t>(card.transmit.base));
-    write(c, at + offsetof(card_regs__tx_ring_t, base_hi),
-          static_cast<std::uint32_t>(card.transmit.base >> 32));
-    write(c, at + offsetof(card_regs__tx_ring_t, status_lo),
-          static_cast<std::uint32_t>(card.status));
-    write(c, at + offsetof(card_regs__tx_ring_t, status_hi),
-          static_cast<std::uint32_t>(card.status >> 32));
-    write(c, at + offsetof(card_regs__tx_ring_t, control),
-          CARD_REGS__TX_RING__CONTROL__ENABLE_bm | log_size |
-              config_.tx_prefetch << CARD_REGS__TX_RING__CONTROL__PREFETCH_bp |
-              16u << CARD_REGS__TX_RING__CONTROL__WRITEBACK_bp);
-  }
+  for (Card& card : card_) card.rings->start(card.base, free_);
 }
 
 void Host::start(const std::vector<CardRoutes>& routes) {
@@ -278,13 +223,10 @@ const char* Host::judge(std::span<std::uint8_t> frame, unsigned& port) const {
 }
 
 bool Host::begin(Time now, unsigned from, unsigned cls) {
-  Card& card = card_[from];
-  Ring& ring = card.receive[cls];
-  const unsigned slot = ring.consumer % config_.ring;
-  const std::uint8_t* descriptor = ring.memory + kDescriptor * slot;
-  if (!info_of(descriptor).done()) return false;
-  const unsigned bytes = info_of(descriptor).bytes();
-  std::uint8_t* data = memory_.pointer(ring.buffers[slot], bytes);
+  const auto front = card_[from].rings->front(cls);
+  if (!front) return false;
+  const unsigned bytes = front->bytes;
+  std::uint8_t* data = memory_.pointer(front->buffer, bytes);
   Work work{from, cls, kNone, nullptr, now};
   if (data == nullptr || bytes < 60) {
     work.drop = "bad_descriptor";
@@ -293,8 +235,7 @@ bool Host::begin(Time now, unsigned from, unsigned cls) {
     work.drop = judge({data, bytes}, port);
     if (work.drop == nullptr) {
       work.to = port;
-      const Ring& out = card_[port].transmit;
-      if (full(out)) {
+      if (card_[port].rings->full()) {
         ++stats_.ring_full;
         if (now - card_[port].moved < config_.patience) {
           held_ = true;
@@ -319,8 +260,7 @@ void Host::poll(Time now) {
   held_ = false;
   for (Card& card : card_) reap(now, card);
   for (unsigned c = 0; untold_ != 0 && c < config_.cards; ++c) {
-    const Ring& out = card_[c].transmit;
-    if (out.told != out.producer && now - card_[c].untold_since >= config_.tell_after) tell(c);
+    if (card_[c].rings->untold() != 0 && now - card_[c].untold_since >= config_.tell_after) tell(c);
   }
   for (unsigned k = 0; k < config_.classes; ++k) {
     for (unsigned n = 0; n < config_.cards; ++n) {
@@ -337,11 +277,7 @@ void Host::poll(Time now) {
 
 void Host::finish() {
   Card& card = card_[work_.from];
-  Ring& ring = card.receive[work_.cls];
-  const unsigned slot = ring.consumer % config_.ring;
-  const unsigned bytes = info_of(ring.memory + kDescriptor * slot).bytes();
-  const std::uint64_t buffer = ring.buffers[slot];
-  ++ring.consumer;
+  const auto [buffer, bytes] = *card.rings->front(work_.cls);
   ++stats_.received;
   if (work_.drop) {
     ++stats_.dropped;
@@ -351,7 +287,7 @@ void Host::finish() {
       ++card.drops[work_.drop];
       if (control_.on()) answer({memory_.pointer(buffer, bytes), bytes});
     }
-    return give_back(card, ring, buffer);
+    return card.rings->pop(work_.cls, buffer);
   }
   std::uint8_t* const frame = memory_.pointer(buffer, bytes);
   std::uint8_t* const ip = frame + 14;
@@ -369,30 +305,23 @@ void Host::finish() {
   if (on_forward) on_forward({frame, bytes}, work_.taken);
   const std::uint64_t fresh = free_.back();
   free_.pop_back();
-  give_back(card, ring, fresh);
+  card.rings->pop(work_.cls, fresh);
 }
 
 void Host::transmit(unsigned port, std::uint64_t buffer, std::size_t bytes) {
-  Ring& out = card_[port].transmit;
-  const unsigned at = out.producer % config_.ring;
-  out.buffers[at] = buffer;
-  put(out.memory + kDescriptor * at, buffer, static_cast<unsigned>(bytes));
-  if (out.told == out.producer) {
+  CardRings& out = *card_[port].rings;
+  if (out.untold() == 0) {
     ++untold_;
     card_[port].untold_since = simulation_.now();
   }
-  ++out.producer;
-  if (static_cast<std::uint16_t>(out.producer - out.told) >=
-      std::min(config_.tx_batch, config_.ring / 2))
-    tell(port);
+  out.put(buffer, static_cast<unsigned>(bytes));
+  if (out.untold() >= std::min(config_.tx_batch, config_.ring / 2)) tell(port);
 }
 
 // The doorbell.
 void Host::tell(unsigned port) {
-  Ring& out = card_[port].transmit;
-  out.told = out.producer;
   --untold_;
-  write(port, EMERY_REG(tx_ring) + offsetof(card_regs__tx_ring_t, producer), out.producer);
+  card_[port].rings->tell();
 }
 
 // What the router says to the frame at hand, which goes nowhere.
@@ -400,7 +329,7 @@ void Host::answer(std::span<const std::uint8_t> frame) {
   const Control::Answer said =
       control_.about(work_.drop, frame, work_.from, work_.taken + config_.cpu_per_packet);
   if (said.frame.empty()) return;
-  if (full(card_[said.port].transmit)) return control_.silent("ring_full");
+  if (card_[said.port].rings->full()) return control_.silent("ring_full");
   const std::uint64_t buffer = free_.back();
   free_.pop_back();
   memory_.write(buffer, said.frame.data(), said.frame.size());
@@ -409,33 +338,14 @@ void Host::answer(std::span<const std::uint8_t> frame) {
   if (on_answer) on_answer(said.frame, said.port);
 }
 
-// The next receive descriptor gets this buffer; the card hears of several at once.
-void Host::give_back(Card& card, Ring& ring, std::uint64_t buffer) {
-  const unsigned slot = ring.producer % config_.ring;
-  ring.buffers[slot] = buffer;
-  put(ring.memory + kDescriptor * slot, buffer, buffer_bytes());
-  ++ring.producer;
-  const unsigned least = std::min(config_.refill, config_.ring / 2);
-  if (static_cast<std::uint16_t>(ring.producer - ring.told) < least) return;
-  ring.told = ring.producer;
-  const auto c = static_cast<unsigned>(&card - card_.data());
-  const auto k = static_cast<std::size_t>(&ring - card.receive.data());
-  write(c,
-        EMERY_REG(rx_ring) + k * sizeof(card_regs__rx_ring__stride20_t) +
-            offsetof(card_regs__rx_ring__stride20_t, producer),
-        ring.producer);
+void Host::reap(Time now, Card& card) {
+  const bool empty = card.rings->empty();
+  if (card.rings->reap(free_) != 0 || empty) card.moved = now;
 }
 
-void Host::reap(Time now, Card& card) {
-  Ring& out = card.transmit;
-  const bool empty = out.consumer == out.producer;
-  const auto done = slow_status_t::read(card.status_memory).consumer();
-  while (out.consumer != done && out.consumer != out.producer) {
-    free_.push_back(out.buffers[out.consumer % config_.ring]);
-    ++out.consumer;
-    card.moved = now;
-  }
-  if (empty) card.moved = now;
+void Host::check(Findings& findings) const {
+  for (const Card& card : card_)
+    if (card.rings) card.rings->check(findings);
 }
 
 void Host::write_json(JsonWriter& json) const {

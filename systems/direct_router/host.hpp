@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "bench/sim/cpu_port.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/json.hpp"
+#include "systems/direct_router/card_rings.hpp"
 #include "systems/direct_router/control.hpp"
 #include "systems/direct_router/tables.hpp"
 
@@ -31,7 +33,8 @@ namespace emery::direct_router {
 struct HostConfig {
   unsigned cards, classes;
   std::vector<std::uint64_t> own_mac, next_hop;  // by port
-  bool slow_path;  // the cards have one: else no rings, and nothing to poll
+  bool slow_path;                     // the cards have one: else no rings, and nothing to poll
+  std::uint64_t bar_base, bar_bytes;  // of the cards: one after the other
   bool fast_path, qos, rewrite_source, promiscuous;
   bool output_round_robin;
   std::uint32_t max_frame;  // without FCS
@@ -54,8 +57,10 @@ struct HostStats {
 
 class Host {
  public:
+  using MakeRings = std::function<std::unique_ptr<CardRings>(unsigned card, const RingConfig&)>;
+
   Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostMemory& memory,
-       const Tables& tables);
+       const Tables& tables, const MakeRings& make_rings);
 
   /// Finds the cards and gives them their addresses. Throws if one is missing or not what it
   /// should be.
@@ -89,26 +94,22 @@ class Host {
   }
   /// Frames of one card that were dropped because another had taken none for `patience`.
   std::uint64_t given_up(unsigned from, unsigned to) const { return card_[from].given_up[to]; }
+  /// What the rings themselves have lost of a card's frames.
+  std::vector<CardRings::Lost> lost(unsigned card) {
+    return card_[card].rings ? card_[card].rings->lost() : std::vector<CardRings::Lost>();
+  }
+  void check(Findings& findings) const;
   void write_json(JsonWriter& json) const;
 
  private:
   static constexpr unsigned kMostAccesses = 32;
   static constexpr unsigned kNone = ~0u;
 
-  struct Ring {
-    std::uint64_t base = 0;
-    std::uint8_t* memory = nullptr;
-    std::uint16_t producer = 0, consumer = 0, told = 0;
-    std::vector<std::uint64_t> buffers;
-  };
   struct Card {
     std::uint64_t base = 0;
-    std::vector<Ring> receive;  // by class
-    Ring transmit;
-    std::uint64_t status = 0;
-    const std::uint8_t* status_memory = nullptr;
-    Time untold_since = 0;  // when the first packet came that it was not told of
-    Time moved = 0;         // when the transmit ring last did, or was empty
+    std::unique_ptr<CardRings> rings;  // with a slow path
+    Time untold_since = 0;             // when the first packet came that it was not told of
+    Time moved = 0;                    // when the transmit ring last did, or was empty
     std::map<std::string, std::uint64_t> drops;
     std::vector<std::uint64_t> given_up;  // by card
   };
@@ -119,22 +120,17 @@ class Host {
     Time taken = 0;
   };
 
-  void make_ring(Ring& ring, bool receive);
   void make_rings();
   void load_routes(unsigned card, const CardRoutes& routes);
   void load_classes(unsigned card);
   void wait_for(const std::function<bool()>& done, const char* what);
   bool begin(Time now, unsigned from, unsigned cls);
   void finish();
-  void give_back(Card& card, Ring& ring, std::uint64_t buffer);
   void reap(Time now, Card& card);
   const char* judge(std::span<std::uint8_t> frame, unsigned& port) const;
   void answer(std::span<const std::uint8_t> frame);
   void transmit(unsigned port, std::uint64_t buffer, std::size_t bytes);
   void tell(unsigned port);
-  bool full(const Ring& ring) const {
-    return static_cast<std::uint16_t>(ring.producer - ring.consumer) == config_.ring;
-  }
   std::uint64_t buffer_bytes() const { return (config_.max_frame + 15 + 255) / 256 * 256; }
 
   HostConfig config_;

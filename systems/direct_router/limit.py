@@ -2,8 +2,8 @@
 """What wires and PCI-X bus, or links to a PCI Express switch, allow cards that hand each other packets, or have a host do it.
 
 A packet crosses the bus once, with a header in bursts that never end; through the host it crosses twice, costs two reads in
-series at its output card and the time of the one CPU. On PCI Express bursts are writes of `mps` bytes with 3DW headers; the
-switch is no limit.
+series at its output card and the time of the one CPU. On PCI Express bursts are writes of `mps` bytes with 3DW headers, and
+through the host a packet crosses one link up and one down, by writes and completions of that size; the switch is no limit.
 """
 
 from math import ceil
@@ -43,8 +43,10 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     header = ceil(values["message_bytes"] / 8)
     if values["bus"] == "pcie":
         second = pcie_gbps(values["pcie_gen"], values["pcie_lanes"]) * values["pcie_speed"] * 1e9 / 8
-        for part, more in ((physics, 0), (protocol, header)):
+        for part, more in ((physics, 0), (protocol, 0 if slow else header)):
             part["pcie"] = port * 8 * (words + more) * (1 + 20 / values["mps"]) / second
+            if slow:
+                part["cpu"] = fps * values["cpu_ns"] * 1e-9
         return {"physics": physics, "protocol": protocol}
     bus_hz = scenario.bus_hz_times_3(values) / 3
     crossings = 2 if slow else 1

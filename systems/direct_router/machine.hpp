@@ -3,6 +3,7 @@
 // Which machine it is was decided when the simulator was linked (`make`).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +18,8 @@
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "bench/wire/mac.hpp"
+#include "direct_router.h"
+#include "systems/direct_router/card_rings.hpp"
 
 namespace emery::direct_router {
 
@@ -27,8 +30,12 @@ class Machine {
   virtual ~Machine() = default;
 
   virtual CpuPort& cpu() = 0;
-  /// Whether frames can take the way through the host.
+  /// Whether frames can take the way through the host; then by these rings.
   virtual bool slow_path() const = 0;
+  virtual std::unique_ptr<CardRings> make_rings(unsigned card, const RingConfig& config) = 0;
+  /// BAR 0 of the cards: the size, and where that of the first goes.
+  virtual std::uint64_t bar_base() const { return 0xe000'0000; }
+  virtual std::uint64_t bar_bytes() const { return std::bit_ceil(sizeof(direct_router_t)); }
   /// Clocks of the bus side and of the MAC streams.
   virtual int bus_clock() const = 0;
   virtual int mac_clock() const = 0;

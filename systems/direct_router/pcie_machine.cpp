@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cards behind a PCI Express switch: each a hard block and a link of its own; the CPU above the
-// switch only sets them up and reads their counters. What cards send each other passes from port to
-// port.
+// Cards behind a PCI Express switch: each a hard block and a link of its own. The CPU above the
+// switch sets them up and reads their counters; with `host_path` its memory is there too, and a NIC
+// in each card. What cards send each other passes from port to port.
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "Vdirect_router_pcie.h"
 #include "bench/pcie/make_endpoint.hpp"
 #include "bench/pcie/pcie_switch.hpp"
+#include "bench/pcie/root_complex.hpp"
 #include "bench/pcie/switch_cpu.hpp"
+#include "bench/pcie/switch_slot.hpp"
+#include "direct_formats.hpp"
 #include "direct_router.h"
+#include "host_nic.h"
 #include "systems/direct_router/machine.hpp"
+#include "systems/direct_router/nic_rings.hpp"
 
 namespace emery::direct_router {
 namespace {
 
-constexpr std::uint64_t kBarBytes = std::bit_ceil(sizeof(direct_router_t));
+// With a way through the host the NIC's registers are above the card's.
+constexpr std::uint64_t kHostBarBytes = std::uint64_t{1} << direct_pkg::HostBarW;
+static_assert(sizeof(direct_router_t) <= direct_pkg::HostBase &&
+                  offsetof(host_nic_t, interface[1]) <= kHostBarBytes - direct_pkg::HostBase,
+              "BAR 0 has room for the card, and for a NIC of one interface");
 constexpr std::uint64_t kUserHz = 125'000'000;  // as hard blocks of narrow links have it
 constexpr unsigned kDeviceControl = ConfigSpace::kPcieCap + 8;
 
@@ -29,13 +41,30 @@ LinkConfig link_config(const Options& options) {
 
 SwitchConfig switch_config(const Options& options) { return {options.ns("switch_latency_ns")}; }
 
-EndpointConfig endpoint_config() {
+FunctionConfig function_config(bool host_path, std::uint64_t bar_bytes) {
+  FunctionConfig function;
+  function.device = 0xd1ec;
+  function.bar0_bytes = bar_bytes;
+  function.bar0_prefetchable = false;
+  function.max_payload = 512;
+  function.msix_vectors = host_path ? 32 : 0;
+  function.msix_table = direct_pkg::HostBase + offsetof(host_nic_t, msix.entry);
+  function.msix_pba = direct_pkg::HostBase + offsetof(host_nic_t, msix.pending);
+  return function;
+}
+
+RootConfig root_config(const Options& options, unsigned cards) {
+  RootConfig config;
+  config.memory_latency = options.ns("read_latency_ns");
+  config.extended_tag = false;
+  config.bus = SwitchCpu::kFirstBus;
+  config.devices = cards;
+  return config;
+}
+
+EndpointConfig endpoint_config(const FunctionConfig& function) {
   EndpointConfig config;
-  config.function.device = 0xd1ec;
-  config.function.bar0_bytes = kBarBytes;
-  config.function.bar0_prefetchable = false;
-  config.function.max_payload = 512;
-  config.function.msix_vectors = 0;
+  config.function = function;
   // Little is held behind the logic's back: messages wait for what is before them.
   config.tx_tlps = 2;
   config.tx_bytes = 512;
@@ -44,27 +73,43 @@ EndpointConfig endpoint_config() {
 
 class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
  public:
-  PcieMachine(const Options& options, unsigned cards, Simulation& simulation)
+  PcieMachine(const Options& options, unsigned cards, Simulation& simulation, HostMemory& memory)
       : CardMachine(cards, simulation, kUserHz, 1),
+        host_path_(options.get<bool>("host_path")),
+        function_(function_config(host_path_, bar_bytes())),
         mps_(options.get<unsigned>("mps")),
         switch_(switch_config(options)),
         root_link_(LinkConfig{}),
-        cpu_(root_link_, switch_, kBarBytes) {
+        cpu_(root_link_, switch_, bar_bytes()) {
     for (unsigned c = 0; c < cards; ++c) {
       Card& card = card_.emplace_back();
       card.link = std::make_unique<PcieLink>(link_config(options), CreditConfig::from(options));
       cpu_.add_device(*card.link);
-      card.endpoint = make_endpoint(endpoint_config(), *card.link,
+      card.endpoint = make_endpoint(endpoint_config(function_), *card.link,
                                     EndpointPins::of(model_[c].pcie_i, model_[c].pcie_o,
                                                      options.get<std::string>("pcie_interface")));
       simulation.add(bus_clock_, *card.endpoint);
     }
     simulation.add(bus_clock_, switch_);
     simulation.add(bus_clock_, cpu_);
+    const RootConfig memory_config = root_config(options, cards);
+    if (!host_path_) return;
+    root_.emplace(memory_config, simulation, root_link_, memory);
+    root_->serve(static_cast<int>(mps_), 512);
+    cpu_.add_memory(*root_);
+    simulation.add(bus_clock_, *root_);
   }
 
   CpuPort& cpu() override { return cpu_; }
-  bool slow_path() const override { return false; }
+  bool slow_path() const override { return host_path_; }
+  std::unique_ptr<CardRings> make_rings(unsigned card, const RingConfig& config) override {
+    auto slot = std::make_unique<SwitchSlot>(simulation_, cpu_, *root_, card);
+    return std::make_unique<NicRings>(config, std::move(slot), function_);
+  }
+  std::uint64_t bar_base() const override { return host_path_ ? 0xc000'0000 : Machine::bar_base(); }
+  std::uint64_t bar_bytes() const override {
+    return host_path_ ? kHostBarBytes : Machine::bar_bytes();
+  }
 
   void found() override {
     const auto payload = static_cast<std::uint32_t>(std::bit_width(mps_ / 128) - 1);
@@ -121,6 +166,10 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
   void write_details(JsonWriter& json) const override {
     json.key("cpu");
     cpu_.stats().write(json);
+    if (root_) {
+      json.key("root_complex");
+      root_->stats().write(json);
+    }
     json.array("links");
     for (unsigned c = 0; c < cards_; ++c) {
       const Card& card = card_[c];
@@ -155,6 +204,12 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
            "credit overruns on its link");
       fail(switch_.stats(cpu_.port(c)).unroutable, "packets the switch has no port for");
     }
+    if (root_) {
+      findings.add(root_->stats().protocol_errors,
+                   "PCIe protocol errors: " + root_->stats().first_protocol_error);
+      findings.add(root_->stats().wild_writes, "writes to memory that is not there");
+      findings.add(root_->stats().unsupported, "reads of memory that is not there");
+    }
     findings.add(cpu_.stats().unexpected, "packets the CPU did not expect");
   }
 
@@ -170,18 +225,21 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
     bool dead = false;
   };
 
+  bool host_path_;
+  FunctionConfig function_;
   unsigned mps_;
   PcieSwitch switch_;
   PcieLink root_link_;
   SwitchCpu cpu_;
+  std::optional<RootComplex> root_;  // with host_path_
   std::vector<Card> card_;
 };
 
 }  // namespace
 
 std::unique_ptr<Machine> Machine::make(const Options& options, unsigned cards,
-                                       Simulation& simulation, HostMemory&) {
-  return std::make_unique<PcieMachine>(options, cards, simulation);
+                                       Simulation& simulation, HostMemory& memory) {
+  return std::make_unique<PcieMachine>(options, cards, simulation, memory);
 }
 
 }  // namespace emery::direct_router

@@ -8,6 +8,7 @@
 #include "bench/pcix/bus.hpp"
 #include "bench/pcix/host_bridge.hpp"
 #include "systems/direct_router/machine.hpp"
+#include "systems/direct_router/own_rings.hpp"
 
 namespace emery::direct_router {
 namespace {
@@ -22,6 +23,7 @@ class PcixMachine final : public CardMachine<Vdirect_router> {
  public:
   PcixMachine(const Options& options, unsigned cards, Simulation& simulation, HostMemory& memory)
       : CardMachine(cards, simulation, options.get<std::uint64_t>("bus_hz_times_3"), 3),
+        memory_(memory),
         bridge_(bridge_config(options), memory) {
     for (unsigned c = 0; c < cards; ++c) {
       Vdirect_router& m = model_[c];
@@ -37,6 +39,9 @@ class PcixMachine final : public CardMachine<Vdirect_router> {
 
   CpuPort& cpu() override { return bridge_; }
   bool slow_path() const override { return true; }
+  std::unique_ptr<CardRings> make_rings(unsigned, const RingConfig& config) override {
+    return std::make_unique<OwnRings>(config, bridge_, memory_);
+  }
   void release() override { bus_.set_reset(false); }
 
   void on_write(OnWrite callback) override { bus_.on_write(std::move(callback)); }
@@ -67,6 +72,7 @@ class PcixMachine final : public CardMachine<Vdirect_router> {
   }
 
  private:
+  HostMemory& memory_;
   HostBridge bridge_;
   PcixBus bus_;
   std::array<PcixBusStats, 2> at_;

@@ -36,6 +36,8 @@ inline HostConfig host_config(const Options& options, const Scenario& scenario,
   }
   h.fast_path = !scenario.slow;
   h.slow_path = machine.slow_path();
+  h.bar_base = machine.bar_base();
+  h.bar_bytes = machine.bar_bytes();
   h.qos = options.get<bool>("qos");
   h.rewrite_source = options.get<bool>("rewrite_source");
   h.promiscuous = route::StationOption(options).any;

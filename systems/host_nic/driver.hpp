@@ -20,8 +20,8 @@
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "sw/lib/host_nic/emnic.h"
-#include "systems/host_nic/machine.hpp"
 #include "systems/host_nic/scheduling.hpp"
+#include "systems/nic_core/machine.hpp"
 
 namespace emery::host_nic {
 
@@ -219,7 +219,7 @@ class Driver {
   void ring_if_due(unsigned interface, unsigned queue, bool now);
   void say_rung(unsigned interface, unsigned queue) const;
 
-  Machine machine_;
+  nic::Machine machine_;
   DriverConfig config_;
   emnic* core_ = nullptr;
   std::vector<Completions> completions_;

@@ -2,7 +2,8 @@
 """What the RTL is made of, read from its syntax: modules, who instantiates whom, which room needs which, what a system reaches.
 
 Nothing is elaborated: an instance in either branch of a generate counts. Words do not count at all: a wire may be called as a
-block is. A room is a folder of rtl/; ROOMS is the order in which each may use those before it.
+block is. A room is a folder of rtl/; ROOMS is the order in which each may use those before it. A
+folder of systems/ without a top is a room between those and the systems: wiring that several of them have.
 """
 
 import re
@@ -207,8 +208,11 @@ class Design:
     def against_the_order(self) -> dict[tuple[str, str], set[str]]:
         """Arrows from a room to one that is not named before it, or that ROOMS does not name."""
         place = {x: i for i, x in enumerate(ROOMS)}
-        place |= {x.room: len(ROOMS) for x in self.modules.values() if x.path.parts[0] == "systems"}
-        unknown = len(ROOMS) + 1
+        tops = {self.modules[x].room for names in self.tops.values() for x in names if x in self.modules}
+        for x in self.modules.values():  # what several systems wire up alike comes before the systems
+            if x.path.parts[0] == "systems":
+                place[x.room] = len(ROOMS) + (x.room in tops)
+        unknown = len(ROOMS) + 2
         return {(a, b): why for (a, b), why in sorted(self.arrows.items()) if not place.get(b, unknown) < place.get(a, -1)}
 
     def circles(self) -> list[list[str]]:

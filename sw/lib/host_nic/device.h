@@ -4,7 +4,7 @@
 #define EMNIC_DEVICE_H
 
 #include "emnic.h"
-#include "host_nic.h"       // registers, generated from systems/host_nic/host_nic.rdl
+#include "host_nic.h"       // registers, generated from systems/nic_core/host_nic.rdl
 #include "queue_formats.h"  // what lies in memory, generated from rtl/queue/queue_pkg.sv
 
 enum {

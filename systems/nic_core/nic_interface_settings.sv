@@ -2,7 +2,7 @@
 /// Registers of one interface of host-nic itself: what it has and where, its settings, its error report and levels.
 ///
 /// Wiring only. Settings are kept within their ranges (reg_range).
-module host_nic_interface_regs
+module nic_interface_settings
   import queue_pkg::*;
   import nic_interface_map_pkg::*;
 #(

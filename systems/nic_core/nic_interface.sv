@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "stream.svh"
-/// One network interface of host-nic: its queues, their completions and events, and its ports (paper, sections II-A to II-E).
+/// One network interface of a NIC: its queues, their completions and events, and its ports (paper, sections II-A to II-E).
 ///
 /// Wiring only. Transmit and receive have a queue manager, a descriptor fetch, a completion queue manager and a completion
 /// write each; events have a completion queue manager and a completion write of their own. All ports share the queues.
 /// DMA clients, in order: reads: transmit descriptors, receive descriptors, then transmit data of each port; writes:
 /// transmit completions, receive completions, events, then receive data of each port, and packed receive data of each port.
-module host_nic_interface
+module nic_interface
   import queue_pkg::*;
   import dma_pkg::*;
   import eth_pkg::*;
@@ -20,6 +20,7 @@ module host_nic_interface
     parameter int EventQueues = 32,
     parameter int FlowEntries = 1024,
     parameter bit Vlan = 0,
+    parameter bit Steered = 0,
     parameter int DescSlots = 128,
     parameter int CplLines = 64,
     parameter int MaxPackets = 512,
@@ -33,7 +34,6 @@ module host_nic_interface
 ) (
     input logic clk_i,
     input logic rst_i,
-
     // Registers: nic_interface_map of host_nic.rdl.
     reg_if.slave regs,
 
@@ -104,7 +104,7 @@ module host_nic_interface
   logic [31:0] cpl_delay, tx_burst, tx_max_inflight, tx_slots, rx_slots;
   logic [4:0] queues_refused;
   logic [1:0] tx_pushes;
-  host_nic_interface_regs #(
+  nic_interface_settings #(
       .Ports(Ports),
       .TxQueues(TxQueues),
       .RxQueues(RxQueues),
@@ -129,7 +129,7 @@ module host_nic_interface
       .rx_slots_i(rx_slots)
   );
 
-  // ---------------------------------------------------------------- transmit queues
+  // ---- transmit queues
   `STREAM(fetch_req_t, tx_request[Ports])
   `STREAM(fetch_granted_t, tx_granted[Ports])
   `STREAM(fetch_desc_t, tx_desc[Ports])
@@ -219,7 +219,7 @@ module host_nic_interface
       .status_i(read_status_i),
       .ram_i(ram_write_i)
   );
-  // Receive descriptors are asked for when a frame is there: neither doorbells nor grants are waited for.
+  // Descriptors are asked for when a frame is there: neither doorbells nor grants are waited for.
   assign rx_doorbell.ready = 1'b1;
   for (genvar p = 0; p < Ports; p++) begin : g_rx_granted
     assign rx_granted[p].ready = 1'b1;
@@ -326,11 +326,10 @@ module host_nic_interface
   assign vector.valid = notify[2].valid;
   assign vector.data = notify[2].data.target;
   assign notify[2].ready = vector.ready;
-
   // ---- ports
   ram_row_t [Ports-1:0] port_row;
   for (genvar p = 0; p < Ports; p++) begin : g_port
-    host_nic_port #(
+    nic_port #(
         .Index(p),
         .Scheduler(Scheduler),
         .AddrW(AddrW),
@@ -339,6 +338,7 @@ module host_nic_interface
         .RssEntries(RssEntries),
         .FlowEntries(FlowEntries),
         .Vlan(Vlan),
+        .Steered(Steered),
         .MaxPackets(MaxPackets),
         .TxRamBytes(TxRamBytes),
         .ReadBytes(ReadBytes),

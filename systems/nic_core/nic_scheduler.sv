@@ -4,7 +4,7 @@
 ///
 /// Wiring only: the streams, `regs` and `max_burst_i` of every kind have the names they have here (`.*`). Those other than round robin have registers of their own, and sched_window beside them. `beat` is looked at as it goes
 /// from descriptor fetch to engine.
-module host_nic_scheduler
+module nic_scheduler
   import queue_pkg::*;
   import nic_sched_map_pkg::*;
 #(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "stream.svh"
-/// One Ethernet port of host-nic: scheduler, transmit and receive engine, packet RAMs, MAC side (paper, section II-D, II-E).
+/// One Ethernet port of a NIC: scheduler, transmit and receive engine, packet RAMs, MAC side (paper, section II-D, II-E).
 ///
 /// Wiring only. Transmit: scheduler, engine, checksum, VLAN tag, MAC. Receive: MAC, VLAN tag, flow hash, steering and checksum, packet
 /// buffer, queue by flow or hash, engine, packer.
-module host_nic_port
+module nic_port
   import queue_pkg::*;
   import dma_pkg::*;
   import eth_pkg::*;
@@ -19,6 +19,7 @@ module host_nic_port
     parameter int RssEntries = 128,
     parameter int FlowEntries = 1024,
     parameter bit Vlan = 0,
+    parameter bit Steered = 0,
     parameter int MaxPackets = 512,
     parameter int TxRamBytes = 131072,
     parameter int ReadBytes = 32768,
@@ -30,7 +31,6 @@ module host_nic_port
 ) (
     input logic clk_i,
     input logic rst_i,
-
     // Registers: nic_port_regs, sched_regs[], nic_sched_map, sched_limit_regs[], rss_regs, flow_regs of host_nic.rdl.
     reg_if.slave regs,
     reg_if.slave sched_regs,
@@ -86,8 +86,8 @@ module host_nic_port
   logic rx_buffer_full, rx_hook_dropped;
   logic [31:0] max_frame_setting;
   logic [13:0] max_frame;
-  logic [15:0] tx_units, rx_units;
   logic max_frame_refused, rss_refused, flow_refused, limit_refused;
+  logic [15:0] tx_units, rx_units, mac_tx_tag;
   logic [319:0] rss_key;
 
   reg_range #(
@@ -145,7 +145,7 @@ module host_nic_port
   tx_csum_t tx_read_csum, tx_csum_command;
   tx_vlan_t tx_vlan_command;
 
-  host_nic_scheduler #(
+  nic_scheduler #(
       .Kind  (Scheduler),
       .Queues(TxQueues),
       .AddrW (AddrW)
@@ -230,8 +230,7 @@ module host_nic_port
   );
   cmac_axis_t mac_tx;
   cmac_time_t mac_timer, mac_tx_timer;
-  logic [ 1:0] mac_tx_op;
-  logic [15:0] mac_tx_tag;
+  logic [1:0] mac_tx_op;
   cmac_tx i_mac_tx (
       .clk_i,
       .rst_i,
@@ -293,7 +292,8 @@ module host_nic_port
   rx_parse #(
       .FlowEntries(FlowEntries),
       .Queues(RxQueues),
-      .Vlan(Vlan)
+      .Vlan(Vlan),
+      .Steered(Steered)
   ) i_rx_parse (
       .clk_i,
       .rst_i,

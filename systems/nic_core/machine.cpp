@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "systems/host_nic/machine.hpp"
+#include "systems/nic_core/machine.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "bench/pcie/host_calls.hpp"
 
-namespace emery::host_nic {
+namespace emery::nic {
 
 namespace {
 
@@ -93,4 +93,4 @@ void Machine::give_up(std::uint64_t bus, std::size_t bytes) {
   host_.watch(bus, bytes, [this](std::uint64_t, std::uint32_t) { ++stale_writes_; });
 }
 
-}  // namespace emery::host_nic
+}  // namespace emery::nic

@@ -11,7 +11,7 @@
 #include "bench/pcie/host_if.hpp"
 #include "sw/lib/host_nic/emnic.h"
 
-namespace emery::host_nic {
+namespace emery::nic {
 
 class Machine {
  public:
@@ -42,4 +42,4 @@ class Machine {
   std::uint64_t stale_writes_ = 0;
 };
 
-}  // namespace emery::host_nic
+}  // namespace emery::nic

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device behind a switch as its driver sees it: HostInterface on the CPU above the switch and the
+// memory beside it. The device's registers are a part of its BAR 0 from `offset` on, where those of
+// other things lie too.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+
+#include "bench/pcie/config_space.hpp"
+#include "bench/pcie/host_if.hpp"
+#include "bench/pcie/host_memory.hpp"
+#include "bench/pcie/root_complex.hpp"
+#include "bench/sim/cpu_port.hpp"
+#include "bench/sim/simulation.hpp"
+
+namespace emery {
+
+class SwitchSlot final : public HostInterface {
+ public:
+  SwitchSlot(Simulation& simulation, CpuPort& cpu, RootComplex& root, unsigned number)
+      : simulation_(simulation), cpu_(cpu), root_(root), number_(number) {}
+
+  /// Enumeration has put its registers there.
+  void found(std::uint64_t registers, const FunctionConfig& function, std::uint64_t offset) {
+    device_.bar0 = registers;
+    device_.msix_cap = function.msix_vectors ? ConfigSpace::kMsixCap : 0;
+    device_.msix_vectors = function.msix_vectors;
+    device_.msix_table = function.msix_table - static_cast<std::uint32_t>(offset);
+    device_.msix_pba = function.msix_pba - static_cast<std::uint32_t>(offset);
+    device_.pcie_cap = ConfigSpace::kPcieCap;
+  }
+
+  const PciDevice& device() const override { return device_; }
+  std::uint32_t config_read(std::uint16_t offset) override {
+    std::uint32_t value = 0;
+    bool there = false;
+    cpu_.config_read(number_, offset, [&](std::uint32_t v, bool) {
+      value = v;
+      there = true;
+    });
+    wait_for([&] { return there; });
+    return value;
+  }
+  // All four bytes are written: those that are not enabled as they read.
+  void config_write(std::uint16_t offset, std::uint32_t value, unsigned byte_enables) override {
+    std::uint32_t mask = 0;
+    for (unsigned i = 0; i < 4; ++i) mask |= byte_enables >> i & 1 ? 0xffu << 8 * i : 0;
+    if (mask != ~0u) value = (value & mask) | (config_read(offset) & ~mask);
+    cpu_.config_write(number_, offset, value);
+    wait_for([&] { return cpu_.quiet(); });
+  }
+  void config_read_async(std::uint16_t offset, ReadDone done) override {
+    cpu_.config_read(number_, offset, std::move(done));
+  }
+  void config_write_async(std::uint16_t offset, std::uint32_t value, unsigned,
+                          ReadDone done) override {
+    cpu_.config_write(number_, offset, value);
+    cpu_.config_read(number_, offset, std::move(done));
+  }
+  void mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) override {
+    if (bytes != 4) throw std::invalid_argument("SwitchSlot: a read of other than 4 bytes");
+    cpu_.read(addr, std::move(done));
+  }
+  void mmio_write(std::uint64_t addr, const void* from, unsigned bytes) override {
+    for (unsigned at = 0; at < bytes; at += 4) {
+      std::uint32_t word;
+      std::memcpy(&word, static_cast<const std::uint8_t*>(from) + at, 4);
+      cpu_.write(addr + at, word);
+    }
+  }
+  std::size_t mmio_room() const override { return 64; }
+  std::uint64_t dma_alloc(std::uint64_t bytes, std::uint64_t align) override {
+    return root_.dma_alloc(bytes, align);
+  }
+  void dma_free(std::uint64_t addr) override { root_.dma_free(addr); }
+  std::uint8_t* dma_pointer(std::uint64_t addr, std::uint64_t bytes) override {
+    return root_.dma_pointer(addr, bytes);
+  }
+  int watch(std::uint64_t addr, std::uint64_t bytes, WriteHandler handler) override {
+    return root_.watch(addr, bytes, std::move(handler));
+  }
+  MsixMessage msix_message(unsigned vector) const override { return root_.msix_message(vector); }
+  void on_vector(VectorHandler handler) override { root_.on_vector(std::move(handler)); }
+  Time now() const override { return simulation_.now(); }
+  bool wait(const std::function<bool()>& done, Time timeout) override {
+    return simulation_.run_until(done, simulation_.now() + timeout);
+  }
+
+ private:
+  static constexpr Time kPatience = 10'000 * kMicrosecond;
+
+  void wait_for(const std::function<bool()>& done) {
+    if (!wait(done, kPatience)) throw std::runtime_error("a device behind the switch is silent");
+  }
+
+  Simulation& simulation_;
+  CpuPort& cpu_;
+  RootComplex& root_;
+  unsigned number_;
+  PciDevice device_;
+};
+
+}  // namespace emery
