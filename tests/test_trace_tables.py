@@ -145,6 +145,25 @@ def test_plots(tmp_path, words, labels):
     assert (tmp_path / "q.svg").read_text().replace("q.svg", "p.svg") == drawn
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["--perfetto"], "p.json"),
+        (["--html"], "p.html"),
+        (["--by", "flow", "--table"], "p.csv"),
+        (["--by", "flow", "--table"], "p.parquet"),
+        (["--by", "flow", "--json"], "p.json"),
+        (["--by", "flow", "--plot"], "p.svg"),
+    ],
+)
+def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path, capsys, data_packages, words, name):
+    path, out = write(tmp_path, FRAMES), tmp_path / name
+    out.symlink_to("/dev/full")
+    assert main(["trace", str(path), *words, str(out)]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1 and told[0].startswith(f"emery: {out}: ") and "No space left on device" in told[0]
+
+
 def test_a_plot_of_many_queues(tmp_path):
     path, out = write(tmp_path, [frame(n, n, 5, queue=n % 50) for n in range(200)]), tmp_path / "p.svg"
     assert main(["trace", str(path), "--by", "queue", "--plot", str(out)]) == 0

@@ -5,7 +5,7 @@ import csv
 import os
 from typing import Any
 
-from emery.common import UserError
+from emery.common import UserError, written
 from emery.limits import lost
 
 FORMATS = (".csv", ".parquet")
@@ -63,7 +63,7 @@ def write(path: str, points: list[tuple[dict, dict]]):
 def write_rows(path: str, names: list[str], found: list[dict]):
     """Flat rows of those columns as CSV or Parquet, by the name of the file."""
     if path.endswith(".csv"):
-        with open(path, "w", newline="", encoding="utf-8") as handle:
+        with written(path), open(path, "w", newline="", encoding="utf-8") as handle:
             out = csv.DictWriter(handle, names, lineterminator="\n")
             out.writeheader()
             out.writerows(found)
@@ -72,7 +72,8 @@ def write_rows(path: str, names: list[str], found: list[dict]):
     from pyarrow import parquet
 
     columns = {name: _column([row[name] for row in found]) for name in names}
-    parquet.write_table(pyarrow.table(columns), path)
+    with written(path):
+        parquet.write_table(pyarrow.table(columns), path)
 
 
 def _column(values: list) -> list:
@@ -130,5 +131,6 @@ def plot(path: str, title: str, points: list[tuple[dict, dict]]):
     if others:
         canvas.legend(*panels[0][0].get_legend_handles_labels(), loc="outside right upper", fontsize=8)
     canvas.suptitle(title, fontsize=10)
-    canvas.savefig(path, dpi=130)
+    with written(path):
+        canvas.savefig(path, dpi=130)
     pyplot.close(canvas)

@@ -5,6 +5,7 @@ import os
 import textwrap
 
 from emery.charts import EMERY, Bars, Curves, chart, label, ticks
+from emery.common import written
 
 _COLOURS = {"limit": "0.6", "paper": "#d1741a", "peer": "#c2306b", EMERY: "#2563b0"}
 _LINES = {"limit": "--", "paper": ":", "peer": "-.", EMERY: "-"}
@@ -98,8 +99,13 @@ def _draw(found: Curves | Bars, title: str, paths: list[str]):
         axes.set_title(textwrap.fill(title, 90), fontsize=10)
         canvas.legend(handles=entries, loc="outside right upper", fontsize=8)
         for path in paths:
-            canvas.savefig(path, dpi=130, metadata=_NO_DATE[os.path.splitext(path)[1]])
+            _save(canvas, path)
         pyplot.close(canvas)
+
+
+def _save(canvas, path: str):
+    with written(path):
+        canvas.savefig(path, dpi=130, metadata=_NO_DATE[os.path.splitext(path)[1]])
 
 
 def panels(found: list[Curves | Bars], title: str, path: str):
@@ -114,7 +120,7 @@ def panels(found: list[Curves | Bars], title: str, path: str):
             if isinstance(one, Curves):
                 axes.legend(handles=_legend(one)[: len(one.series)], loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
         canvas.suptitle(title, fontsize=10)
-        canvas.savefig(path, dpi=130, metadata=_NO_DATE[os.path.splitext(path)[1]])
+        _save(canvas, path)
         pyplot.close(canvas)
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from emery import extension, runs
-from emery.common import UserError
+from emery.common import UserError, written
 from emery.executors import LOCAL
 from emery.make import cache
 from emery.runs import IntegrityError
@@ -55,7 +55,7 @@ class Results:
                         continue
 
     def _add(self, line: dict):
-        with cache.lock("results"), open(self.path, "ab+") as handle:
+        with cache.lock("results"), written(self.path), open(self.path, "ab+") as handle:
             if handle.tell():
                 handle.seek(-1, 2)
                 cut = handle.read(1) != b"\n"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from emery.common import UserError
+from emery.common import UserError, written
 
 FORMATS = (".jsonl", ".parquet")
 _FIELDS = {"frame": int, "stream": str, "bytes": int, "flow": int, "queue": int | None, "outcome": str, "reason": str | None}
@@ -156,7 +156,7 @@ def pack(source: Path, path: str, stages: list[str]):
         read_options=lines.ReadOptions(block_size=_BLOCK),
         parse_options=lines.ParseOptions(explicit_schema=told, unexpected_field_behavior="error"),
     )
-    with blocks, parquet.ParquetWriter(path, kept) as writer:
+    with written(path), blocks, parquet.ParquetWriter(path, kept) as writer:
         for block in blocks:
             whole = block.set_column(block.schema.get_field_index("sure"), "sure", block["sure"].fill_null(True))
             data = pyarrow.nulls(len(whole), pyarrow.binary())
