@@ -12,7 +12,8 @@ from conftest import body, stream
 from emery import data, points, sweeps, system
 from emery.cli import main, packages
 from emery.commands import options
-from emery.common import UserError
+from emery.common import ROOT, UserError
+from emery.make import cache
 
 TARGET = system.load("host-nic")
 
@@ -48,6 +49,35 @@ def test_draws_lie_in_their_ranges_and_stay():
     assert {x["pcie_gen"] for x in found} == {"1", "3"}
     wide = sorted(int(x["flows"]) for x in points.draws(TARGET, ["flows=1..10000"], 300))
     assert 50 < wide[150] < 200  # evenly by the logarithm
+
+
+def test_ranges_are_written_as_the_page_has_them():
+    """`.1..1` was read as a value, not as a range; the page's own command was refused."""
+    found = [float(x["rate"]) for x in points.draws(TARGET, ["rate=.1..1"], 100)]
+    assert 0.1 <= min(found) < 0.2 and 0.9 < max(found) <= 1 and len(set(found)) > 90
+
+
+def test_commands_of_the_page_name_points_that_there_are():
+    """Each `--over` and `--sample` of it."""
+    commands = re.findall(r"^\./emery sweep ([a-z-]+) (.*)$", (ROOT / "docs" / "sweep.md").read_text(), re.MULTILINE)
+    for name, words in commands:
+        over, sample = re.findall(r"--over (\S+)", words), re.search(r"--sample (\d+)", words)
+        if over:
+            target = system.load(name)
+            assert points.draws(target, over, int(sample[1])) if sample else points.grid(target, over)
+    assert len(commands) > 3
+
+
+def test_sources_are_looked_at_once_for_all_points(tmp_path, monkeypatch):
+    """That took longer than a small run, for each point, also of a sweep that is resumed."""
+    monkeypatch.setenv("EMERY_JOBS", "1")
+    looked, digest = [], cache.sources_digest
+    monkeypatch.setattr(cache, "sources_digest", lambda source, *more: looked.append(source) or digest(source, *more))
+    words = ["sweep", "pcie-bench", "--over", "seed=1,2,3,4", "--frames", "20", "--out", str(tmp_path / "runs.jsonl")]
+    for _ in range(2):
+        looked.clear()
+        assert main(words) == 0
+        assert len(looked) == len(set(looked)) > 10
 
 
 def test_a_list(tmp_path):

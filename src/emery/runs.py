@@ -277,13 +277,15 @@ class Plan:
         return result
 
 
-def plan(system, values: dict, work: Workload, waves: bool = False, assertions: bool = False) -> Plan:
-    """Builds what a run needs."""
+def plan(
+    system, values: dict, work: Workload, waves: bool = False, assertions: bool = False, known: dict | None = None
+) -> Plan:
+    """Builds what a run needs. `known`: what plans before it, which are to be of the same sources, found out."""
     system.refuse({**values, **work.facts()})
     made, traffic = system.settings(values), work.settings()
     for hook in ("loads", "mix", "resources"):  # faults in them are told before the work begins
         system.hook(hook)
-    program = build.build_system(system, values, waves=waves, assertions=assertions)
+    program = build.build_system(system, values, waves=waves, assertions=assertions, known=known)
     if work.routes:
         traffic["routes"] = unpacked(work.routes)
     found = identity(system, values, program, made, traffic)
