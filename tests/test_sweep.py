@@ -189,6 +189,29 @@ def test_plots(tmp_path, device, name, begins):
     assert out.read_bytes().startswith(begins)
 
 
+def test_a_legend_hides_nothing(tmp_path, device, monkeypatch):
+    """A line without rates (never steady) is in it too, with the same colour in every panel; what has no number is counted."""
+    from matplotlib import figure
+
+    drawn = []
+    monkeypatch.setattr(figure.Figure, "savefig", lambda self, *a, **k: drawn.append(self))
+    unsteady = body({"tx": stream(100)}, stream(100)) | {
+        "window": {"from_ns": 0, "to_ns": 1, "steady": False},
+        "identity": {"digest": ""},
+    }
+    unsteady["totals"].update(mpps=None, l1_gbps=None, l2_gbps=None)
+    rows = [({"mps": mps, "size": size}, {}) for mps in (128, 256) for size in (64, 1518)]
+    steady = {**body({"tx": stream(100)}, stream(100)), "identity": {"digest": ""}}
+    done = [(x, unsteady if x["size"] == 64 else steady) for x, _ in rows]
+    data.plot(str(tmp_path / "a.svg"), "t", [*done, ({"mps": 512, "size": 64}, {"failure": "lost"})])
+    (canvas,) = drawn
+    assert [x.get_text() for x in canvas.legends[0].get_texts()] == ["size 64", "size 1518"]
+    colours = [{line.get_label(): line.get_color() for line in axes.lines} for axes in canvas.axes]
+    assert list(colours[0]) == ["size 1518"] and len(colours[2]) == 2 and colours[0].items() <= colours[2].items()
+    assert canvas.get_suptitle() == "t, 1 failed, 2 without a steady rate"
+    assert all(axes.get_ylim()[0] == 0 for axes in canvas.axes)
+
+
 def test_what_is_plotted(tmp_path, device, monkeypatch):
     """A line for each combination of the other names; words stand beside each other; what failed leaves a gap."""
     from matplotlib import axes
