@@ -90,7 +90,7 @@ def test_a_trace_changes_nothing(traced, tmp_path):
 
 
 def test_a_record_takes_little_memory(tmp_path):
-    """What a trace costs is mostly memory that is touched for it: a frame of 64 bytes took 2.9 kB, a page of marks for itself."""
+    """What a trace costs is mostly memory that is touched for it: a frame of 64 bytes had a page of marks to itself, 2.9 kB."""
     nic, most = system.load("host-nic"), {}
     work = workload(nic, {"size": "64", "frames": "5000"})
     planned = runs.plan(nic, nic.values([]), work)

@@ -140,9 +140,10 @@ def records(path: str) -> Iterator[Frame]:
 
 
 def pack(source: Path, path: str, stages: list[str]):
-    """A trace that a simulator wrote as lines of JSON as Parquet. `at` has a field for each stage, null where a frame was not there.
+    """A trace that a simulator wrote as lines of JSON, as Parquet.
 
-    A block of lines at a time, none of them by Python: that would take longer than the run.
+    `at` has a field for each stage, null where a frame was not there. A block of lines at a time, none of them by Python: that
+    would take longer than the run.
     """
     import pyarrow
     from pyarrow import json as lines
