@@ -93,6 +93,14 @@ def test_a_block_has_its_area_and_clock(built):
             assert "Area and clock" in text and line.split(" | ")[2] in text
 
 
+def test_a_block_without_a_row_says_where_it_was_measured():
+    design, rows = structure.read(), blocks.clocks.rows()
+    sections = {x: blocks._area(design, x, rows) for x in design.blocks}
+    assert all(f"./emery timing {name}`" in text for name, text in sections.items() if f"`{name}" not in "".join(rows))
+    assert "| `dma_read` |" in sections["dma_read_split"] and "as a part of these" in sections["dma_read_split"]
+    assert "Not measured: " in sections["time_regs"] or any("time_regs" in x for x in rows)
+
+
 def test_ports_are_those_of_the_file():
     for module in structure.read().blocks.values():
         text = blocks._ports(module)

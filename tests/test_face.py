@@ -154,7 +154,7 @@ def test_a_result_on_standard_output(capsys, tmp_path, fake, monkeypatch):
 def test_a_full_disk_is_one_line(capsys, fake):
     fake(body(BOTH, TOTAL))
     assert main(["run", "host-nic", "--size", "64", "--json", "/dev/full"]) == 2
-    assert capsys.readouterr().err == "emery: output: No space left on device\n"
+    assert capsys.readouterr().err == "emery: /dev/full: No space left on device\n"
     for words in (["list"], ["--help"], ["run", "--help"], ["show", "host-nic"]):
         with open("/dev/full", "w") as full:
             launcher = [sys.executable, str(ROOT / "emery"), *words]
@@ -230,6 +230,15 @@ def test_more_than_physics_allows_fails():
     assert limits.excess(limit(8.127, 8.127)) == ""
     assert "line carries 110.0 % of what it can" in limits.excess(limit(8.94, 4.0))
     assert limits.excess(limit(8.94, 4.0, steady=False)) == ""
+
+
+def test_the_edges_of_a_window_are_no_excess():
+    """126 frames end in the time of 125.7 of a line that is full; what is beyond a frame a stream is said."""
+    frames = 2 * 8.127 * 8  # in the window of 8 us
+    full = limit(8.127, 8.127 * (1 + 1 / frames))["limit"]
+    assert full["loads"]["line"] > 1.007 and full["fraction"] == full["protocol"]["fraction"] == 1
+    assert limit(8.127, 8.127 * (1 + 4 / frames))["limit"]["fraction"] > 1.02
+    assert limit(8.1, 4.0)["limit"]["fraction"] < 1
 
 
 def test_without_a_steady_time_there_is_no_fraction():

@@ -12,7 +12,8 @@ from conftest import body, stream
 from emery import data, points, sweeps, system
 from emery.cli import main, packages
 from emery.commands import options
-from emery.common import UserError
+from emery.common import ROOT, UserError
+from emery.make import cache
 
 TARGET = system.load("host-nic")
 
@@ -48,6 +49,35 @@ def test_draws_lie_in_their_ranges_and_stay():
     assert {x["pcie_gen"] for x in found} == {"1", "3"}
     wide = sorted(int(x["flows"]) for x in points.draws(TARGET, ["flows=1..10000"], 300))
     assert 50 < wide[150] < 200  # evenly by the logarithm
+
+
+def test_ranges_are_written_as_the_page_has_them():
+    """`.1..1` was read as a value, not as a range; the page's own command was refused."""
+    found = [float(x["rate"]) for x in points.draws(TARGET, ["rate=.1..1"], 100)]
+    assert 0.1 <= min(found) < 0.2 and 0.9 < max(found) <= 1 and len(set(found)) > 90
+
+
+def test_commands_of_the_page_name_points_that_there_are():
+    """Each `--over` and `--sample` of it."""
+    commands = re.findall(r"^\./emery sweep ([a-z-]+) (.*)$", (ROOT / "docs" / "sweep.md").read_text(), re.MULTILINE)
+    for name, words in commands:
+        over, sample = re.findall(r"--over (\S+)", words), re.search(r"--sample (\d+)", words)
+        if over:
+            target = system.load(name)
+            assert points.draws(target, over, int(sample[1])) if sample else points.grid(target, over)
+    assert len(commands) > 3
+
+
+def test_sources_are_looked_at_once_for_all_points(tmp_path, monkeypatch):
+    """That took longer than a small run, for each point, also of a sweep that is resumed."""
+    monkeypatch.setenv("EMERY_JOBS", "1")
+    looked, digest = [], cache.sources_digest
+    monkeypatch.setattr(cache, "sources_digest", lambda source, *more: looked.append(source) or digest(source, *more))
+    words = ["sweep", "pcie-bench", "--over", "seed=1,2,3,4", "--frames", "20", "--out", str(tmp_path / "runs.jsonl")]
+    for _ in range(2):
+        looked.clear()
+        assert main(words) == 0
+        assert len(looked) == len(set(looked)) > 10
 
 
 def test_a_list(tmp_path):
@@ -157,6 +187,29 @@ def test_plots(tmp_path, device, name, begins):
     out = tmp_path / name
     assert swept(tmp_path, "--over", "mps=128,256", "--over", "size=64,imix", "--plot", str(out)) == 0
     assert out.read_bytes().startswith(begins)
+
+
+def test_a_legend_hides_nothing(tmp_path, device, monkeypatch):
+    """A line without rates (never steady) is in it too, with the same colour in every panel; what has no number is counted."""
+    from matplotlib import figure
+
+    drawn = []
+    monkeypatch.setattr(figure.Figure, "savefig", lambda self, *a, **k: drawn.append(self))
+    unsteady = body({"tx": stream(100)}, stream(100)) | {
+        "window": {"from_ns": 0, "to_ns": 1, "steady": False},
+        "identity": {"digest": ""},
+    }
+    unsteady["totals"].update(mpps=None, l1_gbps=None, l2_gbps=None)
+    rows = [({"mps": mps, "size": size}, {}) for mps in (128, 256) for size in (64, 1518)]
+    steady = {**body({"tx": stream(100)}, stream(100)), "identity": {"digest": ""}}
+    done = [(x, unsteady if x["size"] == 64 else steady) for x, _ in rows]
+    data.plot(str(tmp_path / "a.svg"), "t", [*done, ({"mps": 512, "size": 64}, {"failure": "lost"})])
+    (canvas,) = drawn
+    assert [x.get_text() for x in canvas.legends[0].get_texts()] == ["size 64", "size 1518"]
+    colours = [{line.get_label(): line.get_color() for line in axes.lines} for axes in canvas.axes]
+    assert list(colours[0]) == ["size 1518"] and len(colours[2]) == 2 and colours[0].items() <= colours[2].items()
+    assert canvas.get_suptitle() == "t, 1 failed, 2 without a steady rate"
+    assert all(axes.get_ylim()[0] == 0 for axes in canvas.axes)
 
 
 def test_what_is_plotted(tmp_path, device, monkeypatch):

@@ -2,14 +2,18 @@
 """`run --trace` of every system, and `emery trace`: what a trace says agrees with the result, and moves with what causes it."""
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
 
 import emery
-from emery import trace_records, traces
+from emery import runs, system, trace_records, traces
 from emery.cli import main
 from emery.common import ROOT
+from emery.workload import workload
 
 PAGE = (ROOT / "docs" / "trace.md").read_text()
 
@@ -83,6 +87,21 @@ def test_a_trace_changes_nothing(traced, tmp_path):
     plain = json.loads(plain.read_text())
     assert plain.pop("wall_s") and result.pop("wall_s")
     assert plain == result
+
+
+def test_a_record_takes_little_memory(tmp_path):
+    """What a trace costs is mostly memory that is touched for it: a frame of 64 bytes had a page of marks to itself, 2.9 kB."""
+    nic, most = system.load("host-nic"), {}
+    work = workload(nic, {"size": "64", "frames": "5000"})
+    planned = runs.plan(nic, nic.values([]), work)
+    for settings in ({}, {"trace": tmp_path / "t.jsonl"}):
+        runs.write_config(tmp_path / "config", {**planned.settings, "result": tmp_path / "r.json", **settings})
+        child = subprocess.Popen([planned.program, tmp_path / "config"], stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        assert status == 0
+        most[bool(settings)] = used.ru_maxrss * 1024
+    offered = json.loads((tmp_path / "r.json").read_text())["totals"]["offered"]
+    assert 100 < (most[True] - most[False]) / offered < 900
 
 
 def test_time_shows_where_it_is_spent(traced):
@@ -343,13 +362,32 @@ def test_frames_at_the_same_time_are_on_tracks_of_their_own(tmp_path):
 
 def test_python_and_parquet(trace, tmp_path, data_packages):
     packed = tmp_path / "t.parquet"
-    trace_records.pack(trace, str(packed))
+    trace_records.pack(trace, str(packed), ["driver", "dma_read", "cmac_tx", "wire", "never"])
     found = emery.trace(packed)
     assert list(found) == list(emery.trace(trace)) and not found.frame(3).sure
     assert [list(x.at) for x in found] == [list(x.at) for x in emery.trace(trace)]
     table = found.table()
     assert list(table["at.wire"].dropna()) == [30.0, 180.0, 230.0] and table["sure"].sum() == 3
     assert isinstance(found, emery.Trace) and isinstance(found.stages()[0], emery.Stage)
+
+
+def test_parquet_is_no_work_of_python(tmp_path, data_packages):
+    """Not a call a record: with them a run to Parquet took twice as long as without a trace."""
+    source = tmp_path / "t.jsonl"
+    source.write_text(lines(*(record(n) for n in range(4000))))
+    trace_records.pack(source, str(tmp_path / "t.parquet"), ["driver", "dma_read", "wire"])  # imports
+    calls = Counter()
+    sys.setprofile(lambda frame, event, what: calls.update([event]))
+    try:
+        trace_records.pack(source, str(tmp_path / "t.parquet"), ["driver", "dma_read", "wire"])
+    finally:
+        sys.setprofile(None)
+    assert calls.total() < 4000 and len(list(emery.trace(tmp_path / "t.parquet"))) == 4000
+
+
+def test_bytes_in_parquet(traced, data_packages):
+    _, trace = traced("host-nic", "--size", "64", "--frames", 40, "--direction", "tx", "--trace-bytes", 20, ending=".parquet")
+    assert {len(x.data) for x in trace} == {20} and len({x.data for x in trace}) > 1
 
 
 def test_a_run_writes_parquet(traced, data_packages):

@@ -132,7 +132,7 @@ def test_tables(tmp_path, capsys):
     [
         (["--by", "queue"], ["rx queue 1", "Gb/s L2", "p99 latency, ns", "part lost"]),
         (["--by", "stream"], ["Gb/s L2", "part lost"]),
-        (["--series", "2us"], ["us", "latency of a window, ns", "rx p99", "frames dropped in a window"]),
+        (["--series", "2us"], ["time, us", "latency of a window, ns", "rx p99", "frames dropped in a window"]),
         (["--histogram", "--by", "queue"], ["latency, ns", "% of the frames", "rx queue 1"]),
     ],
 )
@@ -142,7 +142,26 @@ def test_plots(tmp_path, words, labels):
     drawn = out.read_text()
     assert all(f">{x}" in drawn for x in labels) and "<path" in drawn
     assert main(["trace", str(path), *words, "--plot", str(tmp_path / "q.svg")]) == 0
-    assert (tmp_path / "q.svg").read_text().replace("q.svg", "p.svg") == drawn
+    assert (tmp_path / "q.svg").read_text() == drawn and path.name in drawn
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["--perfetto"], "p.json"),
+        (["--html"], "p.html"),
+        (["--by", "flow", "--table"], "p.csv"),
+        (["--by", "flow", "--table"], "p.parquet"),
+        (["--by", "flow", "--json"], "p.json"),
+        (["--by", "flow", "--plot"], "p.svg"),
+    ],
+)
+def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path, capsys, data_packages, words, name):
+    path, out = write(tmp_path, FRAMES), tmp_path / name
+    out.symlink_to("/dev/full")
+    assert main(["trace", str(path), *words, str(out)]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1 and told[0].startswith(f"emery: {out}: ") and "No space left on device" in told[0]
 
 
 def test_a_plot_of_many_queues(tmp_path):

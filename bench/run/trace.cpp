@@ -257,6 +257,20 @@ void Trace::append_bytes(std::string& text, const Frame& frame) {
   text += '"';
 }
 
+void Trace::write_stages(JsonWriter& json) const {
+  if (path_.empty()) return;
+  std::vector<std::string> told{""};
+  json.array("stages");
+  for (const auto& way : ways_) {
+    for (const std::string& stage : way) {
+      if (std::find(told.begin(), told.end(), stage) != told.end()) continue;
+      json.value(stage);
+      told.push_back(stage);
+    }
+  }
+  json.end_array();
+}
+
 void Trace::close() {
   if (path_.empty()) return;
   std::vector<std::vector<Number>> missing(streams_.size());

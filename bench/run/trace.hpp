@@ -27,6 +27,7 @@
 
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/time.hpp"
+#include "bench/stats/json.hpp"
 
 namespace emery {
 
@@ -103,6 +104,8 @@ class Trace final : public Scoreboard::Observer {
   void strayed(std::uint32_t entry) override;
   void dropped(int stream, const std::string& reason, std::uint64_t frames) override;
 
+  /// The field `stages`: the names of those of all ways, each once. Nothing without a file.
+  void write_stages(JsonWriter& json) const;
   /// Says what became of the frames that did not come out, and writes the file. Throws
   /// std::runtime_error when it cannot be written.
   void close();

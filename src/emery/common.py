@@ -2,9 +2,11 @@
 """What every module here shares: the checkout, user errors, progress."""
 
 import difflib
+import errno
 import os
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 _INSTALLED = Path(__file__).resolve().parent / "checkout"  # what a wheel carries (setup.py)
@@ -13,6 +15,20 @@ ROOT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parents[2
 
 class UserError(Exception):
     """Bad input or usage: one line that says what and where; exit status 2."""
+
+
+@contextmanager
+def written(path):
+    """A file is being written: what fails is told with its name, which an error of `write` does not know (a full disk)."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        known = error.errno is not None  # Arrow's errors have words alone
+        raise OSError(
+            error.errno if known else errno.EIO, os.strerror(error.errno) if known else str(error), str(path)
+        ) from error
 
 
 def in_checkout(path: Path) -> str:

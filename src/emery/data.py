@@ -5,7 +5,9 @@ import csv
 import os
 from typing import Any
 
-from emery.common import UserError
+from emery import pictures
+from emery.charts import spans_decades
+from emery.common import UserError, written
 from emery.limits import lost
 
 FORMATS = (".csv", ".parquet")
@@ -63,7 +65,7 @@ def write(path: str, points: list[tuple[dict, dict]]):
 def write_rows(path: str, names: list[str], found: list[dict]):
     """Flat rows of those columns as CSV or Parquet, by the name of the file."""
     if path.endswith(".csv"):
-        with open(path, "w", newline="", encoding="utf-8") as handle:
+        with written(path), open(path, "w", newline="", encoding="utf-8") as handle:
             out = csv.DictWriter(handle, names, lineterminator="\n")
             out.writeheader()
             out.writerows(found)
@@ -72,7 +74,8 @@ def write_rows(path: str, names: list[str], found: list[dict]):
     from pyarrow import parquet
 
     columns = {name: _column([row[name] for row in found]) for name in names}
-    parquet.write_table(pyarrow.table(columns), path)
+    with written(path):
+        parquet.write_table(pyarrow.table(columns), path)
 
 
 def _column(values: list) -> list:
@@ -110,7 +113,9 @@ def plot(path: str, title: str, points: list[tuple[dict, dict]]):
     first, *others = points[0][0]
     places = list(dict.fromkeys(point.get(first) for point, _ in points))
     numbers = all(isinstance(x, int | float) for x in places)
+    combinations = list(dict.fromkeys(", ".join(f"{x} {row[x]}" for x in others) for row in found))
     canvas, panels = pyplot.subplots(2, 2, figsize=(10, 7), layout="constrained", sharex=True)
+    entries = {}
     for axes, (name, label) in zip(panels.flat, _PANELS, strict=True):
         lines: dict[str, list] = {}
         for row in found:
@@ -118,17 +123,29 @@ def plot(path: str, title: str, points: list[tuple[dict, dict]]):
                 place = row[first] if numbers else places.index(row[first])
                 lines.setdefault(", ".join(f"{x} {row[x]}" for x in others), []).append((place, row[name]))
         for told, line in lines.items():
-            axes.plot(*zip(*sorted(line), strict=True), marker="o", label=told)
+            number = combinations.index(told)  # the same colour and marker in each panel
+            look = {"color": f"C{number % 10}", "marker": pictures.MARKERS[number // 10 % len(pictures.MARKERS)]}
+            (entries[told],) = axes.plot(*zip(*sorted(line), strict=True), label=told, **look)
         axes.set_ylabel(label)
         axes.grid(alpha=0.3)
+        heights = [y for line in lines.values() for _, y in line]
+        if heights and spans_decades(heights):
+            pictures.plain_numbers(axes, "y", min(heights), max(heights))
+        else:
+            axes.set_ylim(0, 1.06 * max(heights, default=0) or 1)
+        if not heights:
+            axes.text(0.5, 0.5, "no run was steady", ha="center", transform=axes.transAxes)
         if numbers and min(places) > 0 and max(places) >= 50 * min(places):
-            axes.set_xscale("log", base=2)
+            pictures.plain_numbers(axes, "x", min(places), max(places))
         elif not numbers:
             axes.set_xticks(range(len(places)), [str(x) for x in places])
     for axes in panels[1]:
         axes.set_xlabel(first)
     if others:
-        canvas.legend(*panels[0][0].get_legend_handles_labels(), loc="outside right upper", fontsize=8)
-    canvas.suptitle(title, fontsize=10)
-    canvas.savefig(path, dpi=130)
+        canvas.legend(handles=[entries[x] for x in combinations if x in entries], loc="outside right upper", fontsize=8)
+    gaps = {"failed": sum(x.get("failure") is not None for x in found)}
+    gaps["without a steady rate"] = sum(x.get("totals.mpps") is None for x in found) - gaps["failed"]
+    canvas.suptitle(", ".join([title, *(f"{n} {what}" for what, n in gaps.items() if n)]), fontsize=10)
+    with written(path):
+        canvas.savefig(path, dpi=130)
     pyplot.close(canvas)

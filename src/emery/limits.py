@@ -44,8 +44,20 @@ def limit(system, values: dict, work, result: dict | None = None) -> dict | None
     found = loads(values | {"flows": work.flows}, sizes, rates)
     physics, protocol = (_headroom(x, total) for x in (found["physics"], found["protocol"]))
     for part in (physics, protocol):
-        part["fraction"] = part["loads"][part["by"]] if steady else None
+        part["fraction"] = _fraction(part["loads"][part["by"]], result) if steady else None
     return {**physics, "protocol": protocol}
+
+
+def _frames(result: dict) -> float:
+    """How many came out within the window."""
+    window = result["window"]
+    return result["totals"]["mpps"] * (window["to_ns"] - window["from_ns"]) / 1e3
+
+
+def _fraction(load: float, result: dict) -> float:
+    """A load as a part of the limit. A line that is full ends n or n + 1 frames within a window, by where its edges lie: a
+    stream's rate is known to within a frame, and what is above 1 by no more than that is 1."""
+    return 1.0 if 1 < load <= 1 + len(result["streams"]) / _frames(result) else load
 
 
 def excess(result: dict) -> str:
@@ -53,11 +65,10 @@ def excess(result: dict) -> str:
     found = result.get("limit")
     if not found or found["fraction"] is None:
         return ""
-    window = result["window"]
-    frames = result["totals"]["mpps"] * (window["to_ns"] - window["from_ns"]) / 1e3
-    if found["fraction"] <= 1 + _EDGE + 2 * len(result["streams"]) / frames:
+    load = found["loads"][found["by"]]
+    if load <= 1 + _EDGE + 2 * len(result["streams"]) / _frames(result):
         return ""
-    return f"{found['by']} carries {100 * found['fraction']:.1f} % of what it can: the limit or the bench is wrong"
+    return f"{found['by']} carries {100 * load:.1f} % of what it can: the limit or the bench is wrong"
 
 
 def lost(counts: dict) -> float:

@@ -5,17 +5,18 @@ import os
 import textwrap
 
 from emery.charts import EMERY, Bars, Curves, chart, label, ticks
+from emery.common import written
 
 _COLOURS = {"limit": "0.6", "paper": "#d1741a", "peer": "#c2306b", EMERY: "#2563b0"}
 _LINES = {"limit": "--", "paper": ":", "peer": "-.", EMERY: "-"}
 _SERIES = ("#2563b0", "#d1741a", "#1f8a4c", "#c2306b", "#7a4fc4", "#00868f", "#8a6d1b", "#5b6472", "#a33d2f")
-_MARKERS = "os^Dv<>ph"
+MARKERS = "os^Dv<>ph"
 # Names of fonts only and letters as letters: what a paper's typesetter wants, and the same bytes on every machine.
 _LOOK = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "emery", "font.family": "DejaVu Sans", "font.size": 9}
 _NO_DATE = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
-def _numbers(axes, name: str, low: float, high: float):
+def plain_numbers(axes, name: str, low: float, high: float):
     """A logarithmic axis with plain numbers."""
     axis = getattr(axes, f"{name}axis")
     places = ticks(low, high, True)
@@ -30,14 +31,14 @@ def _curves(axes, found: Curves):
     for line in found.lines:
         apart = line.series >= 0 and not (one and line.role != EMERY)
         colour = _SERIES[line.series % len(_SERIES)] if apart else _COLOURS[line.role]
-        marker = _MARKERS[line.series % len(_MARKERS)] if line.role == EMERY else "."
+        marker = MARKERS[line.series % len(MARKERS)] if line.role == EMERY else "."
         few = len(line.points) <= 40
         look = {"marker": marker if few else "", "markersize": 5 if line.role == EMERY else 4, "markerfacecolor": "white"}
         axes.plot(*zip(*line.points, strict=True), linestyle=_LINES[line.role], color=colour, linewidth=1.4, **look)
     if found.log_x:
-        _numbers(axes, "x", *found.range(0))
+        plain_numbers(axes, "x", *found.range(0))
     if found.log_y:
-        _numbers(axes, "y", *found.heights)
+        plain_numbers(axes, "y", *found.heights)
     else:
         axes.set_ylim(*found.heights)
     axes.set_xlabel(found.x)
@@ -55,7 +56,7 @@ def _legend(found: Curves | Bars) -> list:
     one = len(found.series) == 1
     entries = []
     if not one:
-        look = [(_SERIES[i % len(_SERIES)], _MARKERS[i % len(_MARKERS)], name) for i, name in enumerate(found.series)]
+        look = [(_SERIES[i % len(_SERIES)], MARKERS[i % len(MARKERS)], name) for i, name in enumerate(found.series)]
         entries = [Line2D([], [], color=c, marker=m, markerfacecolor="white", markersize=5, label=name) for c, m, name in look]
     for role in found.roles:
         colour = _COLOURS[role] if one or any(x.role == role and x.series < 0 for x in found.lines) else "0.3"
@@ -98,8 +99,13 @@ def _draw(found: Curves | Bars, title: str, paths: list[str]):
         axes.set_title(textwrap.fill(title, 90), fontsize=10)
         canvas.legend(handles=entries, loc="outside right upper", fontsize=8)
         for path in paths:
-            canvas.savefig(path, dpi=130, metadata=_NO_DATE[os.path.splitext(path)[1]])
+            _save(canvas, path)
         pyplot.close(canvas)
+
+
+def _save(canvas, path: str):
+    with written(path):
+        canvas.savefig(path, dpi=130, metadata=_NO_DATE[os.path.splitext(path)[1]])
 
 
 def panels(found: list[Curves | Bars], title: str, path: str):
@@ -114,7 +120,7 @@ def panels(found: list[Curves | Bars], title: str, path: str):
             if isinstance(one, Curves):
                 axes.legend(handles=_legend(one)[: len(one.series)], loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
         canvas.suptitle(title, fontsize=10)
-        canvas.savefig(path, dpi=130, metadata=_NO_DATE[os.path.splitext(path)[1]])
+        _save(canvas, path)
         pyplot.close(canvas)
 
 

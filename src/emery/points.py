@@ -12,7 +12,7 @@ from emery import shapes
 from emery.common import UserError, nearest
 
 OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed", *shapes.OPTIONS)
-_NUMBER = r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?"
+_NUMBER = r"[+-]?(?:[0-9]{1,18}(?:\.[0-9]{1,18})?|\.[0-9]{1,18})"
 
 
 def check(system, point: dict, where: str):
@@ -56,7 +56,7 @@ class Axis:
             return str(1 << source.randint(int(low).bit_length() - 1, int(high).bit_length() - 1))
         wide = low > 0 and high >= 100 * low
         value = math.exp(source.uniform(math.log(low), math.log(high))) if wide else source.uniform(low, high)
-        whole = "." not in self.span[0].replace("..", "") and not isinstance(getattr(self.parameter, "default", 0), float)
+        whole = not any("." in x for x in self.span.groups()) and not isinstance(getattr(self.parameter, "default", 0), float)
         return str(round(value)) if whole else f"{value:.6g}"
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from emery import published
-from emery.common import UserError, nearest
+from emery.common import UserError, nearest, written
 from emery.executors import LOCAL
 from emery.limits import lost
 from emery.report import table
@@ -37,14 +37,14 @@ def measure(result: dict, path: str):
 
 
 def _limit(target, result: dict):
-    """What bounds a target's number: a number of its own, or what was measured over the fraction of the limit it is."""
+    """What bounds a target's number: a number of its own, or what was measured over the part of the limit that it is."""
     if target.limit not in ("physics", "protocol"):
         return target.limit
     part = result["limit"] if target.limit == "physics" else result["limit"]["protocol"]
     name = target.measure.split(".")[-1]
     if name in part:
         return part[name]
-    return measure(result, target.measure) / part["fraction"] if part["fraction"] else None
+    return measure(result, target.measure) / part["loads"][part["by"]] if part["fraction"] else None
 
 
 def _row(target) -> dict:
@@ -160,7 +160,9 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say, exec
     for target, row in zip(first, all_of(first, one, executor), strict=True):
         rows.append(_failed(target, row["failure"]) if "failure" in row else row)
     rows += [_about(x, rows) for x in targets if x.of]
-    (Path(out) / f"{system.name}.json").write_text(json.dumps(rows, indent=2) + "\n")
+    file = Path(out) / f"{system.name}.json"
+    with written(file):
+        file.write_text(json.dumps(rows, indent=2) + "\n")
     return rows
 
 

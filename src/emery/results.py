@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from emery import extension, runs
-from emery.common import UserError
+from emery.common import UserError, written
 from emery.executors import LOCAL
 from emery.make import cache
 from emery.runs import IntegrityError
@@ -32,6 +32,7 @@ class Results:
         self.executor = executor
         self.known: dict[str, dict] = {}
         self._guard = threading.Lock()
+        self._built: dict = {}  # of the bench's sources as they are now: to find that out takes longer than a small run
         self._read = 0
         if self.path.exists() and not self.path.is_file():
             raise UserError(f"{path}: not a file")
@@ -55,7 +56,7 @@ class Results:
                         continue
 
     def _add(self, line: dict):
-        with cache.lock("results"), open(self.path, "ab+") as handle:
+        with cache.lock("results"), written(self.path), open(self.path, "ab+") as handle:
             if handle.tell():
                 handle.seek(-1, 2)
                 cut = handle.read(1) != b"\n"
@@ -67,7 +68,7 @@ class Results:
     def get(self, system, values: dict, work: Workload, point=None) -> dict:
         """The result of a run, or `{"failure": why}` when it failed (which is not kept: it is tried again next time)."""
         with extension.told(system), self.executor.building():
-            plan = runs.plan(system, values, work)
+            plan = runs.plan(system, values, work, known=self._built)
         with extension.told(system), cache.lock(f"result-{plan.key[:32]}"):
             self.refresh()
             if plan.key not in self.known:

@@ -206,18 +206,16 @@ def problem(result: dict) -> str:
 def _trace(outputs: Outputs, settings: dict):
     """Has the simulator write a trace, and makes of it what the name of the file says."""
     path = outputs.trace
-    if not path:
-        yield
-        return
-    settings |= {"trace": path, "trace_bytes": outputs.trace_bytes}
+    stages: list[str] = []  # is told what stages there are
+    settings |= {"trace": path, "trace_bytes": outputs.trace_bytes} if path else {}
     if not path.endswith(".parquet"):
-        yield
+        yield stages
         return
     work = cache.scratch()
     try:
         settings["trace"] = str(work / "trace.jsonl")
-        yield
-        trace_records.pack(work / "trace.jsonl", path)
+        yield stages
+        trace_records.pack(work / "trace.jsonl", path, stages)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -249,11 +247,12 @@ class Plan:
         settings |= outputs.waves.settings()
         system, values, work = self.system, self.values, self.work
         try:
-            with _trace(outputs, settings):
+            with _trace(outputs, settings) as stages:
                 if elsewhere:
                     body, failure = elsewhere(self, settings)
                 else:
                     body, failure = simulate(self.program, settings, f"running {system.name}", hear)
+                stages += (body or {}).pop("stages", ())
         except UserError as error:  # the user knows the files by other names
             line = str(error)
             for name, called in work.named().items():
@@ -278,13 +277,15 @@ class Plan:
         return result
 
 
-def plan(system, values: dict, work: Workload, waves: bool = False, assertions: bool = False) -> Plan:
-    """Builds what a run needs."""
+def plan(
+    system, values: dict, work: Workload, waves: bool = False, assertions: bool = False, known: dict | None = None
+) -> Plan:
+    """Builds what a run needs. `known`: what plans before it, which are to be of the same sources, found out."""
     system.refuse({**values, **work.facts()})
     made, traffic = system.settings(values), work.settings()
     for hook in ("loads", "mix", "resources"):  # faults in them are told before the work begins
         system.hook(hook)
-    program = build.build_system(system, values, waves=waves, assertions=assertions)
+    program = build.build_system(system, values, waves=waves, assertions=assertions, known=known)
     if work.routes:
         traffic["routes"] = unpacked(work.routes)
     found = identity(system, values, program, made, traffic)

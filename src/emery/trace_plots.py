@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of trace_tables drawn: numbers over queues or flows, over time, and histograms."""
 
-import os
-
 from emery import pictures
 from emery.charts import EMERY, Bars, Curves, Line, spans_decades
 from emery.common import UserError
@@ -56,9 +54,9 @@ def _of_series(rows: list[Row], by: str) -> list:
 
     lost = {name: line for name, line in lines("dropped").items() if any(y for _, y in line)}
     return [
-        _curves("", "us", "Gb/s L2 delivered", lines("l2_gbps")),
-        _curves("", "us", "latency of a window, ns", lines("latency_ns.p50", "latency_ns.p99")),
-        _curves("", "us", "frames dropped in a window", lost),
+        _curves("", "time, us", "Gb/s L2 delivered", lines("l2_gbps")),
+        _curves("", "time, us", "latency of a window, ns", lines("latency_ns.p50", "latency_ns.p99")),
+        _curves("", "time, us", "frames dropped in a window", lost),
     ]
 
 
@@ -73,9 +71,9 @@ def _of_histogram(rows: list[Row], by: str) -> list:
 _KINDS = {"groups": _of_groups, "series": _of_series, "histogram": _of_histogram}
 
 
-def draw(kind: str, rows: list[Row], by: str, path: str):
+def draw(kind: str, rows: list[Row], by: str, path: str, title: str):
     """Draws rows of one kind as .png, .svg or .pdf."""
     found = [x for x in _KINDS[kind](rows, by) if x]
     if not found:
         raise UserError("--plot: there is nothing to draw: no frame was delivered")
-    pictures.panels(found, os.path.basename(path), path)
+    pictures.panels(found, title, path)

@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from emery.common import UserError
+from emery.common import UserError, written
 
 FORMATS = (".jsonl", ".parquet")
 _FIELDS = {"frame": int, "stream": str, "bytes": int, "flow": int, "queue": int | None, "outcome": str, "reason": str | None}
-_ROWS = 1 << 16  # of a Parquet file that are in memory at a time
+_COLUMNS = {"frame": "int64", "stream": "string", "bytes": "int32", "flow": "int32", "queue": "int32"}  # of a Parquet file
+_COLUMNS |= {"outcome": "string", "reason": "string", "sure": "bool", "data": "string"}
+_ROWS = 1 << 16  # of it that are in memory at a time
+_BLOCK = 1 << 22  # bytes of lines that are
 
 
 def check_name(option: str, path: str):
@@ -136,27 +139,29 @@ def records(path: str) -> Iterator[Frame]:
     return (_parquet if path.endswith(".parquet") else _jsonl)(path)
 
 
-def pack(source: Path, path: str):
-    """A trace of lines of JSON as Parquet. `at` has a field for each stage, null where a frame was not there."""
+def pack(source: Path, path: str, stages: list[str]):
+    """A trace that a simulator wrote as lines of JSON, as Parquet.
+
+    `at` has a field for each stage, null where a frame was not there. A block of lines at a time, none of them by Python: that
+    would take longer than the run.
+    """
     import pyarrow
+    from pyarrow import json as lines
     from pyarrow import parquet
 
-    stages: dict[str, None] = {}
-    for frame in _jsonl(str(source)):
-        stages.update(dict.fromkeys(frame.at))
-    kinds = {"frame": "int64", "stream": "string", "bytes": "int32", "flow": "int32", "queue": "int32"}
-    kinds |= {"outcome": "string", "reason": "string", "sure": "bool", "data": "binary"}
-    names = [(name, pyarrow.type_for_alias(kind)) for name, kind in kinds.items()]
-    schema = pyarrow.schema([*names, ("at", pyarrow.struct([(x, pyarrow.float64()) for x in stages]))])
-    with parquet.ParquetWriter(path, schema) as writer:
-        rows: list[dict] = []
-
-        def flush():
-            writer.write_table(pyarrow.Table.from_pylist(rows, schema))
-            rows.clear()
-
-        for frame in _jsonl(str(source)):
-            rows.append({**{name: getattr(frame, name) for name in kinds}, "at": frame.at})
-            if len(rows) == _ROWS:
-                flush()
-        flush()
+    times = pyarrow.struct([(x, pyarrow.float64()) for x in stages])
+    told = pyarrow.schema([*((name, pyarrow.type_for_alias(kind)) for name, kind in _COLUMNS.items()), ("at", times)])
+    kept = told.set(told.get_field_index("data"), pyarrow.field("data", pyarrow.binary()))
+    blocks = lines.open_json(
+        source,
+        read_options=lines.ReadOptions(block_size=_BLOCK),
+        parse_options=lines.ParseOptions(explicit_schema=told, unexpected_field_behavior="error"),
+    )
+    with written(path), blocks, parquet.ParquetWriter(path, kept) as writer:
+        for block in blocks:
+            whole = block.set_column(block.schema.get_field_index("sure"), "sure", block["sure"].fill_null(True))
+            data = pyarrow.nulls(len(whole), pyarrow.binary())
+            if whole["data"].null_count < len(whole):
+                data = pyarrow.array([x and base64.b64decode(x) for x in whole["data"].to_pylist()], pyarrow.binary())
+            whole = whole.set_column(whole.schema.get_field_index("data"), kept.field("data"), data)
+            writer.write_batch(whole.select(kept.names))

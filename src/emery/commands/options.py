@@ -7,6 +7,7 @@ import re
 import sys
 
 from emery import executors, shapes, system
+from emery.common import written
 from emery.runs import check_file
 from emery.workload import DEFAULTS, OPTIONS
 
@@ -34,7 +35,7 @@ def put(file: str | None, result: dict, text: str):
         return
     print(text)
     if file:
-        with open(file, "w") as handle:
+        with written(file), open(file, "w") as handle:
             handle.write(data)
 
 

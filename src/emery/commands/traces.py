@@ -3,6 +3,7 @@
 
 import argparse
 import re
+from pathlib import Path
 
 from emery import trace_tables
 from emery.commands import options
@@ -64,7 +65,7 @@ def _groups(arguments, trace) -> tuple[dict, str]:
     if arguments.plot:
         from emery import trace_plots
 
-        trace_plots.draw(kind, rows, by, arguments.plot)
+        trace_plots.draw(kind, rows, by, arguments.plot, Path(trace.path).name)
     return {"kind": kind, "by": by, "rows": rows, "fairness": alike}, told
 
 

@@ -165,10 +165,12 @@ def _weight(unit: Unit) -> int:
     return sum(x.stat().st_size for x in (unit.source, *(unit.source.parent / x for x in names)))
 
 
-def compile_all(units: list[Unit], progress: Progress | None = None) -> list[Path]:
+def compile_all(units: list[Unit], progress: Progress | None = None, known: dict[Unit, Path] | None = None) -> list[Path]:
     """The objects of `units`, compiled side by side: what several wait for at first, then the largest, so that no core waits at
-    the end."""
-    paths = {unit: _kept(unit) for unit in units}
+    the end. `known`: those that were found before, whose sources are not read again."""
+    known = {} if known is None else known
+    paths = {unit: known.get(unit) or _kept(unit) for unit in units}
+    known.update(paths)
     missing = [unit for unit, path in paths.items() if not path.exists()]
     done = 0
 
@@ -303,8 +305,10 @@ def _check_used(system, rtls: list[Rtl]):
         cache.entry("used", cache.digest([rtl_digest(x) for x in rtls], names), look)
 
 
-def build_system(system, values: dict, waves: bool = False, assertions: bool = False) -> Path:
-    """The simulator of a system with these parameter values."""
+def build_system(
+    system, values: dict, waves: bool = False, assertions: bool = False, known: dict[Unit, Path] | None = None
+) -> Path:
+    """The simulator of a system with these parameter values. `known`: see `compile_all`."""
     toolchain.cxx()
     system = system.variant(values)
     own_rtl.check_all(system)
@@ -318,7 +322,7 @@ def build_system(system, values: dict, waves: bool = False, assertions: bool = F
         defines = ("-DEMERY_PARTS", *(["-DEMERY_ASSERTIONS"] if assertions else [])) if parts else ()
         units = bench_units(system, rtl, models, defines)
         units += [unit for x, model in zip(rtls, models, strict=True) for unit in model_units(x, model)]
-        return link(compile_all(list(dict.fromkeys(units)), progress), _libraries(rtl), f"{system.name}-sim")
+        return link(compile_all(list(dict.fromkeys(units)), progress, known), _libraries(rtl), f"{system.name}-sim")
     finally:
         progress.done()
 

@@ -42,12 +42,17 @@ def _ports(module: Module) -> str:
     return text[at.start() : end + 1]
 
 
-def _area(name: str, rows: dict[str, str]) -> str:
-    """Its lines of the table of docs/clocks.md."""
+def _area(design: Design, name: str, rows: dict[str, str]) -> str:
+    """Its lines of the table of docs/clocks.md, or those of the blocks that it was measured within."""
     own = [line for label, line in rows.items() if re.match(rf"`{name}`(?= |$)", label)]
+    about = ""
     if not own:
-        return ""
-    return f"## Area and clock\n\n{clocks.HEAD}{''.join(own)}\nWhat the columns mean: [clocks](../../docs/clocks.md).\n"
+        around = {x.name for x in design.blocks.values() if name in design.below(x.children)}
+        own = [line for label, line in rows.items() if label.split("`")[1] in around]
+        about = f"Not measured alone (`./emery timing {name}` does that), but as a part of these, set as they set it.\n\n"
+    if not own:
+        return f"## Area and clock\n\nNot measured: `./emery timing {name}` does that.\n"
+    return f"## Area and clock\n\n{about}{clocks.HEAD}{''.join(own)}\nWhat the columns mean: [clocks](../../docs/clocks.md).\n"
 
 
 def page(design: Design, module: Module, rows: dict[str, str]) -> str:
@@ -71,7 +76,7 @@ def page(design: Design, module: Module, rows: dict[str, str]) -> str:
     table = "".join(f"| {name} | {x} |\n" for name, x in lists.items() if x)
     return (
         f"# {module.name}\n\n`{module.path}`, {module.lines} lines\n\n{escaped(header(module.path))}\n\n"
-        f"| | |\n|---|---|\n{table}\n{_area(module.name, rows)}\n"
+        f"| | |\n|---|---|\n{table}\n{_area(design, module.name, rows)}\n"
         f"## Parameters and ports\n\n```systemverilog\n{_ports(module)}\n```\n"
     )
 
