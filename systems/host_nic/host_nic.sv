@@ -23,6 +23,7 @@ module host_nic
     parameter int Scheduler = SchedRr,  // of each port: queue_pkg
     parameter int FlowEntries = 1024,  // of each port's exact-match steering
     parameter bit Vlan = 0,  // tags are put in and taken out
+    parameter bit Segment = 0,  // long TCP packets are cut into frames
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
     parameter int CplLines = 64,  // completion lines open or being written, each direction
     parameter int MaxPackets = 512,  // packets in flight in an engine
@@ -252,8 +253,6 @@ module host_nic
   `STREAM_ON(queue_t, interface_vector[Interfaces], clk_i, rst)
   `STREAM_ON(queue_t, vector, clk_i, rst)
   `STREAM_ON(queue_t, moderated, clk_i, rst)
-  logic [(Interfaces > 1 ? $clog2(Interfaces) : 1)-1:0] unused_vector;
-  logic unused_msix_sent, unused_msix_dropped;
   arb_rr #(
       .T(queue_t),
       .N(Interfaces)
@@ -262,7 +261,7 @@ module host_nic
       .rst_i(rst),
       .in(interface_vector),
       .out(vector),
-      .index_o(unused_vector)
+      .index_o()
   );
   irq_moderate #(
       .Vectors(Vectors)
@@ -283,8 +282,8 @@ module host_nic
       .regs(region[RegMsix]),
       .vector(moderated),
       .tlp(irq_tlp),
-      .sent_o(unused_msix_sent),
-      .dropped_o(unused_msix_dropped)
+      .sent_o(),
+      .dropped_o()
   );
 
   tlp_extend i_irq_tlp (
@@ -338,7 +337,7 @@ module host_nic
         .RxQueues(RxQueues),
         .EventQueues(EventQueues),
         .FlowEntries(FlowEntries),
-        .Vlan(Vlan),
+        .Built('{segments: Segment, vlan: Vlan}),
         .DescSlots(DescSlots),
         .CplLines(CplLines),
         .MaxPackets(MaxPackets),
