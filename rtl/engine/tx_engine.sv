@@ -57,7 +57,6 @@ module tx_engine
 );
   localparam int Units = RamBytes / UnitBytes;
   localparam int UnitW = $clog2(Units);
-  localparam int OutDepth = 8;  // beats read from the RAM and not yet taken
   localparam int Longest = Segment ? LongestPacket : LongestFrame;
   localparam int FlyUnits = (ReadBytes < Longest ? Longest : ReadBytes) / UnitBytes;
   if (2 ** UnitW * UnitBytes != RamBytes || UnitW + UnitLaneW > RamAddrW || MaxPackets < 16 || RamBytes < Longest) begin : g_bad_parameter
@@ -347,7 +346,6 @@ module tx_engine
   tx_frames #(
       .RamBytes(RamBytes),
       .Sel(Sel),
-      .Depth(OutDepth),
       .Vlan(Vlan),
       .Segment(Segment)
   ) i_frames (
@@ -370,7 +368,8 @@ module tx_engine
 
   // Step 4: the time stamp closes a packet.
   tx_finish #(
-      .Depth(MaxPackets)
+      .Depth  (MaxPackets),
+      .Segment(Segment)
   ) i_finish (
       .clk_i,
       .rst_i,

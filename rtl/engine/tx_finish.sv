@@ -13,7 +13,8 @@
 module tx_finish
   import queue_pkg::*, engine_pkg::*;
 #(
-    parameter int Depth = 512
+    parameter int Depth = 512,
+    parameter bit Segment = 0  // packets may be cut
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -41,7 +42,7 @@ module tx_finish
   // All leave together; their readies come from registers.
   wire open = record_in.ready && commit_in.ready && sent_in.ready && stop_in.ready;
   wire stream = head.data.stream;
-  wire cut = head.data.cut && !head.data.error;
+  wire cut = Segment && head.data.cut && !head.data.error;
 
   // Frames of pieces, modulo 256: whose stamps were taken, and how many of them before this piece.
   logic [7:0] taken_q, before_q;
