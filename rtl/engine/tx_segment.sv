@@ -57,6 +57,7 @@ module tx_segment
   logic begun, ok;
   tx_headers_t headers;
   logic header_used;  // in a stage that still needs it
+  logic token_room_q;
   wire begins = state_q == Pass && a_valid_q && a_q.cut && a_q.beat.sop;
   wire start = begins && !header_used && token_room_q;
   tx_headers i_headers (
@@ -81,7 +82,6 @@ module tx_segment
   logic [31:0] seq_q;
   logic [15:0] id_q;
   logic step;
-  logic token_room_q;
   wire [13:0] size = rest_q < 16'(headers.mss) ? rest_q[13:0] : headers.mss;
   wire [8:0] stop = 9'(at_q) + 9'(take_q);
   wire straddles = stop > 9'(WideBeatBytes);
