@@ -156,6 +156,29 @@ def test_checksums(capfd, tmp_path):
 
 
 @needs_dpdk
+def test_segmentation(capfd, tmp_path):
+    """testpmd's `tso set`: long frames of TCP come back cut to 400 bytes of payload, short ones as they were."""
+    from scapy.all import IP, TCP, Ether, IPv6, Raw, wrpcap
+
+    def frame(n, seq, payload, flags):
+        ip = IPv6(src="fd00::2", dst="fd00::1") if n % 2 else IP(src="10.0.0.2", dst="10.0.0.1", id=n + seq // 400)
+        ether = Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02")
+        return bytes(ether / ip / TCP(sport=1000 + n, dport=7, seq=seq, flags=flags) / Raw(payload))
+
+    sizes = [1, 400, 401, 800, 1000, 1440, 1201, 399]
+    whole = [(n, bytes((n + i) % 256 for i in range(size))) for n, size in enumerate(sizes)]
+    cut = [(n, at, x[at : at + 400], "A" if at + 400 < len(x) else "PA") for n, x in whole for at in range(0, len(x), 400)]
+    wrpcap(str(tmp_path / "in.pcap"), [Ether(frame(n, 0, x, "PA")) for n, x in whole])
+    script = tmp_path / "commands"
+    script.write_text("port stop 0\ntso set 400 0\nport start 0\n")
+    words = ("--set", "tso=true", "--pcap", str(tmp_path / "in.pcap"), "--", "--forward-mode=csum", "--tx-offloads=0x2c")
+    out, result, _, back = forward(capfd, tmp_path, *words, f"--cmdline-file={script}")
+    wanted = [frame(*x)[12:].ljust(48, b"\0") for x in cut]
+    assert [x[12:] for x in back] == wanted, out
+    assert result["testpmd"]["tx"]["packets"] == len(cut)
+
+
+@needs_dpdk
 def test_what_testpmd_generates(capfd, tmp_path):
     words = ("--silent", "--duration", "20us", "--", "--forward-mode=txonly", "--txpkts=100,50", "--tx-offloads=0x8000")
     _, result, sent, back = forward(capfd, tmp_path, *words)

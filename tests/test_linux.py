@@ -135,6 +135,41 @@ def test_a_flow_goes_to_its_queue(capfdbinary):
     assert int(re.search(r"\d+: +(\d+) .*eth0-3", out)[1]) > 10, out
 
 
+@needs_linux
+def test_the_card_cuts_what_tcp_sends(capfdbinary, tmp_path):
+    """Both ways, of IPv4 and IPv6: no frame is longer than the MTU, what comes back is what was sent."""
+    echo = "for to in 10.0.0.2 fd00::2; do nc $to 7 <sent >got; cmp sent got && wc -c <got; done"
+    script = f"head -c 300000 /bin/busybox >sent; {echo}; ifconfig eth0"
+    peer = ["--peer", "ip -6 addr add fd00::2/64 dev eth0"]
+    settings = ["--set", "tso=true", "--pcap-out", str(tmp_path)]
+    script = "ip -6 addr add fd00::1/64 dev eth0; sleep 3; " + script
+    status, out, err = guest(capfdbinary, *settings, *peer, "--", "sh", "-c", script)
+    assert status == 0 and out.startswith("300000\n300000\n"), out + err
+    assert out.count("errors:0 dropped:0") == 2, out
+    frames = [x for x, _ in scapy.utils.RawPcapReader(str(tmp_path / "wire.pcap"))]
+    assert max(map(len, frames)) == 1514
+    assert sum(len(x) == 1514 and x[12:14] == kind for x in frames for kind in (b"\x08\x00", b"\x86\xdd")) > 700
+
+
+@needs("ethtool", "ethtool")
+def test_ethtool_turns_segmentation_off_and_on(capfdbinary):
+    """Few packets for many frames; none is cut once it is off."""
+    send = "nc 10.0.0.2 7 <sent >got; cmp sent got; ethtool -S eth0 | grep -E 'tx_(frames|segmented)'"
+    script = [
+        "head -c 300000 /bin/busybox >sent",
+        "ethtool -k eth0 | grep -E '^tcp-segmentation|tx-tcp6'",
+        send,
+        "ethtool -K eth0 tso off",
+        send,
+    ]
+    status, out, err = guest(capfdbinary, "--set", "tso=true", "--", "sh", "-c", "; ".join(script))
+    assert status == 0, err
+    assert "tcp-segmentation-offload: on" in out and "tx-tcp6-segmentation: on" in out, out
+    frames, packets = ([int(x) for x in re.findall(rf"tx_{name}: (\d+)", out)] for name in ("frames", "segmented"))
+    assert frames[0] > 200 and 10 <= packets[0] < frames[0] / 3, out
+    assert packets[1] == packets[0] and frames[1] > frames[0] + 200, out
+
+
 @needs("ptp4l", "linuxptp")
 def test_ptp4l_steers_the_card(capfdbinary, tmp_path):
     """By stamps that the cards take, from half a second off. Where nothing moves the cards' clocks stand still (docs/linux.md):

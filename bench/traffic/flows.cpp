@@ -110,6 +110,7 @@ void Flows::begin(Flow& flow, std::uint32_t place, std::uint64_t drawn) {
   flow.src_port = static_cast<std::uint16_t>(1024 + (low & 0xffff) % (65536 - 1024));
   flow.dst_port = static_cast<std::uint16_t>(1024 + (low >> 16) % (65536 - 1024));
   flow.left = length();
+  flow.sent = flow.segments = 0;
 }
 
 std::uint64_t Flows::length() {
@@ -126,7 +127,7 @@ std::uint64_t Flows::length() {
   return 0;
 }
 
-const Flow& Flows::take(std::uint32_t place) {
+Flow& Flows::take(std::uint32_t place) {
   Flow& flow = flows_[place];
   if (flow.left == 0) begin(flow, place, random_.next());
   --flow.left;

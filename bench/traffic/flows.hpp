@@ -64,8 +64,10 @@ struct Flow {
   std::uint16_t src_port = 0, dst_port = 0;
   std::uint8_t tos = 0;
   bool ipv6 = false;
-  std::uint16_t vlan = 0;  // its ID; 0: no tag
-  std::uint64_t left = 0;  // frames
+  std::uint16_t vlan = 0;      // its ID; 0: no tag
+  std::uint64_t left = 0;      // frames
+  std::uint32_t sent = 0;      // bytes of payload, where it is TCP,
+  std::uint16_t segments = 0;  // and frames
 };
 
 class Flows {
@@ -79,7 +81,7 @@ class Flows {
                                  : draw_(random);
   }
   /// The flow of the next frame at a place: one that has ended is replaced.
-  const Flow& take(std::uint32_t place);
+  Flow& take(std::uint32_t place);
   std::uint32_t count() const { return config_.flows; }
   /// How many have begun.
   std::uint32_t begun() const { return begun_; }

@@ -13,50 +13,60 @@
 namespace emery {
 namespace {
 
-constexpr std::uint32_t kEth = 14, kTag = 4, kIp = 20, kIpv6 = 40, kUdp = 8;
+constexpr std::uint32_t kEth = 14, kTag = 4, kIp = 20, kIpv6 = 40, kUdp = 8, kTcp = 20;
+constexpr std::uint32_t kUdpProtocol = 17, kTcpProtocol = 6;
 constexpr std::uint32_t kNumbers = 8;  // bytes of payload at the least
 constexpr std::uint32_t kTypeIp = 0x0800, kTypeIpv6 = 0x86dd, kTypeVlan = 0x8100;
 constexpr std::array<std::uint32_t, 12> kImix = {64, 64,  64,  64,  64,  64,
                                                  64, 594, 594, 594, 594, 1518};
 constexpr std::array<std::uint32_t, 7> kRfc2544 = {64, 128, 256, 512, 1024, 1280, 1518};
 
-/// Bytes before the payload of a frame.
-std::uint32_t headers(bool ipv6, bool tagged) {
-  return kEth + (tagged ? kTag : 0) + (ipv6 ? kIpv6 : kIp) + kUdp;
+/// Bytes before the payload of a frame; `transport`: the header of UDP or TCP.
+std::uint32_t headers(bool ipv6, bool tagged, std::uint32_t transport = kUdp) {
+  return kEth + (tagged ? kTag : 0) + (ipv6 ? kIpv6 : kIp) + transport;
 }
 
 void require(bool condition, const std::string& what) {
   if (!condition) throw std::invalid_argument("traffic: " + what);
 }
 
-/// The header of an IPv4 packet; gives the sum over the pseudo header of UDP: both addresses, the
-/// protocol, the UDP length.
-std::uint64_t put_ipv4(std::uint8_t* ip, const Flow& flow, std::uint32_t udp_size,
-                       std::uint64_t number) {
+/// The header of an IPv4 packet; gives the sum over the pseudo header of UDP or TCP: both
+/// addresses, the protocol, the length.
+std::uint64_t put_ipv4(std::uint8_t* ip, const Flow& flow, std::uint32_t protocol,
+                       std::uint32_t size, std::uint64_t number) {
   put16(ip, 0x4500u | flow.tos);
-  put16(ip + 2, kIp + udp_size);
+  put16(ip + 2, kIp + size);
   put16(ip + 4, static_cast<std::uint32_t>(number));
   put16(ip + 6, 0x4000);  // don't fragment
-  put16(ip + 8, 64 << 8 | 17);
+  put16(ip + 8, 64 << 8 | protocol);
   put16(ip + 10, 0);
   put32(ip + 12, flow.src_ip);
   put32(ip + 16, flow.dst_ip);
   put16(ip + 10, checksum(sum16({ip, kIp})));
-  return sum16({ip + 12, 8}) + 17 + udp_size;
+  return sum16({ip + 12, 8}) + protocol + size;
 }
 
 /// The same for IPv6. Addresses are of fd00::/8, the IPv4 ones in their lower half; a flow has a
 /// label of its own.
-std::uint64_t put_ipv6(std::uint8_t* ip, const Flow& flow, std::uint32_t udp_size) {
+std::uint64_t put_ipv6(std::uint8_t* ip, const Flow& flow, std::uint32_t protocol,
+                       std::uint32_t size) {
   put32(ip, 6u << 28 | std::uint32_t{flow.tos} << 20 | (flow.number & 0xfffff));
-  put16(ip + 4, udp_size);
-  put16(ip + 6, 17 << 8 | 64);
+  put16(ip + 4, size);
+  put16(ip + 6, protocol << 8 | 64);
   for (const auto& [at, address] : {std::pair{ip + 8, flow.src_ip}, {ip + 24, flow.dst_ip}}) {
     std::memset(at, 0, 16);
     at[0] = 0xfd;
     put32(at + 12, address);
   }
-  return sum16({ip + 8, 32}) + 17 + udp_size;
+  return sum16({ip + 8, 32}) + protocol + size;
+}
+
+/// The next segment of a flow's stream, but for its checksum: all are acknowledgements too.
+void put_tcp(std::uint8_t* tcp, const Flow& flow) {
+  put32(tcp + 4, flow.sent);
+  put32(tcp + 8, 1);
+  put32(tcp + 12, 0x5010ffff);
+  put32(tcp + 16, 0);
 }
 
 bool valid_size(std::uint32_t size) {
@@ -237,32 +247,42 @@ void Traffic::synthesize(Frame& frame) {
                       ? static_cast<std::uint32_t>(stats_.frames / config_.train % config_.flows)
                       : flows_->pick(random_);
   }
-  const Flow& flow = flows_->take(train_flow_);
+  Flow& flow = flows_->take(train_flow_);
   frame.flow = flow.number;
-  const std::uint32_t before = headers(flow.ipv6, flow.vlan != 0);
+  const bool tagged = flow.vlan != 0;
+  const bool tcp = config_.tcp && drawn >= headers(flow.ipv6, tagged, kTcp) + kNumbers;
+  const std::uint32_t header = tcp ? kTcp : kUdp, before = headers(flow.ipv6, tagged, header);
   const std::uint32_t size = frame.size = std::max(drawn, before + kNumbers);
 
   std::uint8_t* const eth = frame.data.data();
   put48(eth, config_.dst_mac);
   put48(eth + 6, config_.src_mac);
   std::uint8_t* type = eth + 12;
-  if (flow.vlan != 0) {
+  if (tagged) {
     put16(type, kTypeVlan);
     put16(type + 2, flow.vlan);
     type += kTag;
   }
   put16(type, flow.ipv6 ? kTypeIpv6 : kTypeIp);
 
-  std::uint8_t* const udp = eth + before - kUdp;
-  const std::uint32_t udp_size = size - before + kUdp;
-  const std::uint64_t pseudo = flow.ipv6 ? put_ipv6(type + 2, flow, udp_size)
-                                         : put_ipv4(type + 2, flow, udp_size, stats_.frames);
-  put16(udp, flow.src_port);
-  put16(udp + 2, flow.dst_port);
-  put16(udp + 4, udp_size);
-  put16(udp + 6, 0);
+  std::uint8_t* const transport = eth + before - header;
+  const std::uint32_t ip_payload = size - before + header;
+  const std::uint32_t protocol = tcp ? kTcpProtocol : kUdpProtocol;
+  const std::uint64_t pseudo = flow.ipv6 ? put_ipv6(type + 2, flow, protocol, ip_payload)
+                                         : put_ipv4(type + 2, flow, protocol, ip_payload,
+                                                    tcp ? flow.segments : stats_.frames);
+  put16(transport, flow.src_port);
+  put16(transport + 2, flow.dst_port);
+  if (tcp) {
+    put_tcp(transport, flow);
+    flow.sent += size - before;
+    ++flow.segments;
+  } else {
+    put16(transport + 4, ip_payload);
+    put16(transport + 6, 0);
+  }
 
-  std::uint8_t* p = udp + kUdp;
+  std::uint8_t* p = eth + before;
   put16(p, config_.source);
   put48(p + 2, stats_.frames);
   // Whole words only: the last may reach past the frame, into the room that `data` keeps there.
@@ -271,16 +291,18 @@ void Traffic::synthesize(Frame& frame) {
     put32(p, static_cast<std::uint32_t>(r >> 32));
     put32(p + 4, static_cast<std::uint32_t>(r));
   }
-  const std::uint32_t sum = checksum(pseudo + sum16({udp, udp_size}));
-  put16(udp + 6, sum == 0 ? 0xffff : sum);
+  const std::uint32_t sum = checksum(pseudo + sum16({transport, ip_payload}));
+  put16(transport + (tcp ? 16 : 6), sum == 0 ? 0xffff : sum);
 }
 
 std::optional<Traffic::Origin> Traffic::origin(std::span<const std::uint8_t> frame) {
   if (frame.size() < kMinFrame) return std::nullopt;
   const bool tagged = get16(&frame[12]) == kTypeVlan;
   const std::uint32_t type = get16(&frame[tagged ? 16 : 12]);
-  const std::uint32_t at = headers(type == kTypeIpv6, tagged);
-  if ((type != kTypeIp && type != kTypeIpv6) || frame.size() < at + kNumbers) return std::nullopt;
+  const bool v6 = type == kTypeIpv6;
+  const bool tcp = frame[kEth + (tagged ? kTag : 0) + (v6 ? 6 : 9)] == kTcpProtocol;
+  const std::uint32_t at = headers(v6, tagged, tcp ? kTcp : kUdp);
+  if ((type != kTypeIp && !v6) || frame.size() < at + kNumbers) return std::nullopt;
   std::uint64_t number = 0;
   for (std::uint32_t i = 2; i < kNumbers; ++i) number = number << 8 | frame[at + i];
   return Origin{static_cast<std::uint16_t>(get16(&frame[at])), number};

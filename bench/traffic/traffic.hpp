@@ -73,7 +73,9 @@ struct TrafficConfig : FlowsConfig {
 
   FlowOrder flow_order = FlowOrder::kRandom;  // where weights are equal
   std::uint32_t train = 1;                    // frames of a flow in a row
-  std::uint16_t source = 0;                   // different in the sources of one run
+  bool tcp = false;  // synthetic frames with room for its header are segments of TCP streams, one a
+                     // flow; the others UDP, as all are without
+  std::uint16_t source = 0;  // different in the sources of one run
   std::uint64_t src_mac = 0x020000000001;
   std::uint64_t dst_mac = 0x020000000002;
 

@@ -5,6 +5,12 @@ package engine_pkg;
   localparam int UnitBytes = dma_pkg::RowBytes;
   localparam int UnitLaneW = $clog2(UnitBytes);
 
+  /// What a port is built with; the order is that of the bits in the register `features` of host-nic.
+  typedef struct packed {
+    logic segments;  // long TCP packets are cut into frames
+    logic vlan;      // tags are put in and taken out
+  } built_t;
+
   /// A received frame in the packet RAM.
   typedef struct packed {
     dma_pkg::ram_addr_t addr;  // a multiple of UnitBytes
@@ -47,6 +53,9 @@ package engine_pkg;
     logic truncated;         // longer than its descriptors
   } rx_engine_count_t;
 
+  /// Longest packet of descriptors, in bytes: of one frame, and of one that is cut into segments.
+  localparam int LongestFrame = 16384, LongestPacket = 65536;
+
   /// Longest frame in a stream queue, without FCS: what mac_tx holds back until it is there to its end.
   localparam int StreamFrame = 4096;
 
@@ -56,11 +65,18 @@ package engine_pkg;
     queue_pkg::queue_t    cq;
     logic [13:0]          len;
     logic                 error;
+    logic                 cut;       // into segments
     logic                 stream;
     logic                 ends;      // the turn
     logic [8:0]           granules;  // of the piece,
     queue_pkg::ring_ptr_t index;     // and the ring's index behind it
   } tx_done_t;
+
+  /// Whether a packet is to be cut into TCP segments, and of how many bytes of payload.
+  typedef struct packed {
+    logic        cut;
+    logic [13:0] bytes;
+  } tx_mss_t;
 
   /// A unit out of the packet RAM: of a packet, or of a piece of a stream queue's turn.
   typedef struct packed {
@@ -69,8 +85,52 @@ package engine_pkg;
     logic [2:0] from;  // of a turn's first unit: 16 bytes that are not its own
     logic ends;  // the turn
     logic fail;  // the piece could not be read
+    logic cut;  // into TCP segments of `mss` bytes each; a packet of `total` bytes
+    logic [13:0] mss;
+    logic [15:0] total;
     eth_pkg::wide_beat_t beat;  // of a piece: sop and eop are its own, len counts from the unit's first byte on
   } tx_unit_t;
+
+  /// The same before it was read: all but the data.
+  typedef struct packed {
+    logic sop;
+    logic eop;
+    logic [UnitLaneW:0] len;
+    eth_pkg::tx_csum_t csum;
+    logic stream;
+    logic [2:0] from;
+    logic ends;
+    logic fail;
+    logic cut;
+    logic [13:0] mss;
+    logic [15:0] total;
+  } tx_mark_t;
+
+  localparam int HeaderWords = (UnitBytes - 14) / 4;  // in the first unit of a packet, from byte 14 on
+
+  /// What the segments of a packet have in common. Places are words from byte 14 on.
+  typedef struct packed {
+    logic [8*UnitBytes-1:0] data;  // as the packet has them
+    logic [6:0] bytes;
+    logic v4;
+    logic [1:0] ip;
+    logic [4:0] tcp;
+    logic [31:0] seq;  // of the first one,
+    logic [15:0] id;  // and its identification
+    logic [15:0] ip_sum;  // for the header checksum: of all that stays the same
+    logic [15:0] pseudo;  // what the TCP checksum's field holds
+    logic [6:0] ip_bytes;  // more than the payload in IP's length field
+    logic [5:0] tcp_bytes;
+    logic [13:0] mss;
+    logic [15:0] payload;  // of the packet
+    eth_pkg::tx_csum_t csum;
+  } tx_headers_t;
+
+  /// What has become of a packet to be cut.
+  typedef struct packed {
+    logic        bad;     // it could not be
+    logic [15:0] frames;
+  } tx_segments_t;
 
   /// What has become of a piece: frames that left until then, modulo 256; the turn cannot be used further.
   typedef struct packed {
@@ -86,8 +146,8 @@ package engine_pkg;
   } tx_engine_count_t;
 
   /// Units that `len` bytes take.
-  function automatic logic [8:0] units_of(logic [13:0] len);
-    return 9'((15'(len) + 15'(UnitBytes - 1)) / 15'(UnitBytes));
+  function automatic logic [9:0] units_of(logic [15:0] len);
+    return 10'((17'(len) + 17'(UnitBytes - 1)) / 17'(UnitBytes));
   endfunction
 
   /// Bytes that a frame and its record take, one behind the other.
@@ -107,6 +167,12 @@ package engine_pkg;
         offset: desc.csum_offset
     }
     ;
+  endfunction
+
+  function automatic tx_mss_t mss_of(queue_pkg::desc_t desc);
+    logic unused;
+    unused = &{1'b0, desc};
+    return '{cut: desc.cut, bytes: {desc.mss_high, desc.csum_offset}};
   endfunction
 
   /// What the host is told of a received frame of `len` bytes.

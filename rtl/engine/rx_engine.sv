@@ -217,7 +217,7 @@ module rx_engine
     moved_q <= moved;
     moved_some_q <= moved != '0;
     free_o.valid <= finish;
-    free_o.count <= units_of(f.recorded ? 14'(recorded_len(f.len)) : f.len);
+    free_o.count <= 9'(units_of(f.recorded ? 16'(recorded_len(f.len)) : 16'(f.len)));
     count_o <= '0;
     if (finish) begin
       unique case (f.fate)

@@ -12,6 +12,7 @@
 /// from tx_push_ram, whose entry is then free for another (`push_release_o`, a bit each, for a clock); the record of a failed packet tells the sum of its descriptors' lengths; a beat without a descriptor (`status` not DeqOk) leaves no trace.
 /// A piece of a stream queue's turn is read like a packet, lies in its units as in rows of the ring, and tx_cut cuts the frames out of it:
 /// one record and commit a piece, one `sent` a turn; what fails or is no frame breaks the turn and stops its queue.
+/// With `Segment` a packet with `cut`, up to 65535 bytes, becomes TCP segments (tx_segment): one record for all of them.
 /// One 60-byte packet a clock through every step; up to `MaxPackets` packets in DMA and as many on their way to the wire.
 /// All streams may stall. Reset forgets everything under way. `count_o`: one-clock pulses.
 module tx_engine
@@ -21,6 +22,7 @@ module tx_engine
     parameter ram_sel_t Sel = '0,
     parameter int MaxPackets = 512,
     parameter bit Vlan = 0,  // descriptors may ask for tags
+    parameter bit Segment = 0,  // and for TCP segments
     parameter int ReadBytes = 32768,   // of packets under way from the host: bandwidth times round trip, and some
     localparam int Requests = MaxPackets  // DMA reads under way
 ) (
@@ -55,35 +57,39 @@ module tx_engine
 );
   localparam int Units = RamBytes / UnitBytes;
   localparam int UnitW = $clog2(Units);
-  localparam int OutDepth = 8;  // beats read from the RAM and not yet taken
-  localparam int DoneDepth = MaxPackets;
-  localparam int FlyUnits = ReadBytes < RamBytes ? ReadBytes / UnitBytes : Units;
-  if (2 ** UnitW * UnitBytes != RamBytes || UnitW + UnitLaneW > RamAddrW || MaxPackets < 16) begin : g_bad_parameter
+  localparam int Longest = Segment ? LongestPacket : LongestFrame;
+  localparam int FlyUnits = (ReadBytes < Longest ? Longest : ReadBytes) / UnitBytes;
+  if (2 ** UnitW * UnitBytes != RamBytes || UnitW + UnitLaneW > RamAddrW || MaxPackets < 16 || RamBytes < Longest) begin : g_bad_parameter
     $fatal(
         1,
-        "tx_engine: RamBytes %0d is no power of two up to %0d, or MaxPackets %0d is below 16",
+        "tx_engine: RamBytes %0d is no power of two from %0d to %0d, or MaxPackets %0d is below 16",
         RamBytes,
+        Longest,
         2 ** RamAddrW,
         MaxPackets
     );
   end
-  if (ReadBytes < 16384 || ReadBytes > RamBytes || ReadBytes % UnitBytes != 0) begin : g_bad_read_bytes
+  if (ReadBytes < LongestFrame || ReadBytes > RamBytes || ReadBytes % UnitBytes != 0) begin : g_bad_read_bytes
     $fatal(
         1,
-        "tx_engine: ReadBytes %0d is no multiple of %0d from 16384 (the longest frame) to RamBytes",
+        "tx_engine: ReadBytes %0d is no multiple of %0d from %0d to RamBytes",
         ReadBytes,
-        UnitBytes
+        UnitBytes,
+        LongestFrame
     );
   end
+
+  typedef logic [$clog2(Longest)-1:0] length_t;
+  typedef logic [$clog2(Longest/UnitBytes+1)-1:0] units_t;
 
   typedef struct packed {
     queue_t           queue;
     queue_t           cq;
-    logic [13:0]      len;
+    length_t          len;
     error_e           code;
     logic [3:0]       requests;  // DMA statuses to wait for
     logic [UnitW-1:0] start;
-    logic [8:0]       taken;     // units, taken in the RAM, also when the packet failed
+    units_t           taken;     // units, taken in the RAM, also when the packet failed
     logic             inlined;   // in tx_push_ram
     push_entry_t      entry;
     logic             stream;    // a piece of a turn
@@ -92,6 +98,7 @@ module tx_engine
     ring_ptr_t        index;
     logic [2:0] from;
     tx_csum_t         csum;
+    tx_mss_t          mss;
   } packet_t;
 
   // Step 1: one descriptor a clock becomes a DMA request; space is taken segment by segment. Three clocks, each with one sum:
@@ -108,7 +115,7 @@ module tx_engine
     queue_t      cq;
     host_addr_t  addr;
     logic [15:0] len;
-    logic [13:0] at;       // bytes before it
+    length_t     at;       // bytes before it
     logic [18:0] total;    // with it
     error_e      code;
     logic        issue;    // to be read
@@ -119,6 +126,7 @@ module tx_engine
     logic        ends;
     ring_ptr_t   index;
     tx_csum_t    csum;
+    tx_mss_t     mss;
   } segment_t;
 
   // Sum and error.
@@ -135,7 +143,10 @@ module tx_engine
   wire [18:0] prior = d.stream ? 19'(d.desc.addr[UnitLaneW-1:0]) : total_q;
   wire [18:0] total = prior + 19'(d.desc.len);
   tx_csum_t csum;
-  wire [18:0] longest = 19'(max_frame_i) - (csum.vlan.valid ? 19'(TagBytes) : '0);
+  tx_mss_t mss_q;
+  wire tx_mss_t mss = !Segment || d.stream ? '0 : first_q ? mss_of(d.desc) : mss_q;
+  wire [18:0] longest = mss.cut ? 19'(LongestPacket - 1) :
+      19'(max_frame_i) - (csum.vlan.valid ? 19'(TagBytes) : '0);
   always_comb begin
     code = code_q;
     if (code_q == ErrNone) begin
@@ -156,7 +167,7 @@ module tx_engine
           cq: d.cq,
           addr: d.desc.addr,
           len: d.desc.len,
-          at: prior[13:0],
+          at: length_t'(prior),
           total: total,
           code: code,
           issue: code == ErrNone && d.desc.len != '0 && !d.inlined,
@@ -166,10 +177,12 @@ module tx_engine
           stream: d.stream,
           ends: d.ends,
           index: d.desc.slot,
-          csum: csum
+          csum: csum,
+          mss: mss
       };
       first_q <= d.last;
       csum_q <= csum;
+      mss_q <= mss;
       total_q <= d.last ? '0 : total;
       code_q <= d.last ? ErrNone : code;
     end
@@ -186,10 +199,10 @@ module tx_engine
   // Units.
   segment_t seg_q;
   logic seg_full_q, step;
-  logic [8:0] units_q;  // taken for this packet
-  logic [8:0] seg_units_q, more_q;  // with this segment, and for it
+  units_t units_q;  // taken for this packet
+  units_t seg_units_q, more_q;  // with this segment, and for it
   logic [3:0] requests_q, seg_requests_q;
-  wire [8:0] with_this = sum_q.issue ? units_of(sum_q.total[13:0]) : units_q;
+  wire units_t with_this = sum_q.issue ? units_t'(units_of(16'(length_t'(sum_q.total)))) : units_q;
   wire [3:0] requests = requests_q + 4'(sum_q.issue);
   assign sum_moves = sum_full_q && (!seg_full_q || step);
 
@@ -217,7 +230,7 @@ module tx_engine
   logic [UnitW-1:0] start_q;
   logic [UnitW:0] free_q;  // units
   logic [UnitW:0] may_fly_q;  // units that packets which are not whole yet may still take
-  logic [8:0] freed;
+  units_t freed;
   logic fetched;
   logic answer_room;  // for the status of one more request
   wire room = (UnitW + 1)'(more_q) <= free_q && (UnitW + 1)'(more_q) <= may_fly_q;
@@ -228,12 +241,14 @@ module tx_engine
                        ram_addr: ram_addr_t'({start_q, UnitLaneW'(0)}) + ram_addr_t'(seg_q.at),
                        len: seg_q.len, relaxed: 1'b1})
   assign packet_in.valid = step && seg_q.last;
-  `STREAM_DATA(packet_in, '{queue: seg_q.queue, cq: seg_q.cq, len: (seg_q.total > 19'h3fff) ?
-                                                                14'h3fff : seg_q.total[13:0],
-                          code: seg_q.code, requests: seg_requests_q, start: start_q,
-                          taken: seg_units_q, inlined: seg_q.inlined, entry: seg_q.entry,
-                          stream: seg_q.stream, ends: seg_q.ends, granules: seg_q.len[12:4],
-                          index: seg_q.index, from : seg_q.at[6:4], csum: seg_q.csum})
+  localparam length_t MostBytes = length_t'(LongestFrame - 1);
+  wire overlong = seg_q.total > 19'(MostBytes) && !(Segment && seg_q.mss.cut);
+  `STREAM_DATA(packet_in, '{queue: seg_q.queue, cq: seg_q.cq,
+                          len: overlong ? MostBytes : length_t'(seg_q.total), code: seg_q.code,
+                          requests: seg_requests_q, start: start_q, taken: seg_units_q,
+                          inlined: seg_q.inlined, entry: seg_q.entry, stream: seg_q.stream,
+                          ends: seg_q.ends, granules: seg_q.len[12:4], index: seg_q.index,
+                          from : seg_q.at[6:4], csum: seg_q.csum, mss: seg_q.mss})
 
   // Units come back as beats are read, and all at once for a failed packet.
   always_ff @(posedge clk_i) begin
@@ -255,7 +270,6 @@ module tx_engine
   `SPILL(packet_t, i_fetched, fetched_in, fetched_out)
   `STREAM(queue_error_t, stop_any[2])
   `SPILL(queue_error_t, i_stop_fetched, stop_in, stop_any[0])
-  logic   unused_stop;
 
   error_e failed;
   logic   gathered;
@@ -284,33 +298,38 @@ module tx_engine
   assign stop_in.valid = fetched && fetched_in.data.code != ErrNone;
   assign stop_in.data  = '{queue: p.queue, code: fetched_in.data.code};
 
-  `STREAM(tx_unit_t, unit)
   `STREAM(tx_token_t, token)
+  `STREAM(tx_segments_t, segments)
   // Step 3: read out, one unit a clock; of a piece of a stream that failed one that says so.
   `STREAM(tx_done_t, done_in)
   packet_t r;
   assign r = fetched_out.data;
   wire unused = &{1'b0, r.requests};
-  logic [8:0] unit_q;
+  units_t unit_q;
   logic out_room;
   wire good = r.code == ErrNone;
   wire told = good || r.stream;
-  wire [8:0] unit_count = !good ? 9'd1 : r.inlined ? units_of(r.len) : r.taken;
-  wire last_unit = unit_q + 9'd1 == unit_count;
-  wire read = fetched_out.valid && told && out_room && (!last_unit || done_in.ready);
-  assign fetched_out.ready = done_in.ready && (!told || (out_room && last_unit));
-  assign done_in.valid = fetched_out.valid && fetched_out.ready;
+  wire units_t unit_count = !good ? units_t'(1) : r.inlined ? units_t'(units_of(
+      16'(r.len)
+  )) : r.taken;
+  wire last_unit = unit_q + units_t'(1) == unit_count;
+  // The first segments of a packet have left, and have time stamps, before all of it is read.
+  wire closes = Segment && r.mss.cut && good ? unit_q == '0 : last_unit;
+  wire read = fetched_out.valid && told && out_room && (!closes || done_in.ready);
+  assign fetched_out.ready = told ? out_room && last_unit && (!closes || done_in.ready) : done_in.ready;
+  assign done_in.valid = told ? read && closes : fetched_out.valid && fetched_out.ready;
   assign done_in.data = '{
           queue: r.queue,
           cq: r.cq,
-          len: r.len,
+          len: r.len[13:0],
           error: !good,
+          cut: r.mss.cut,
           stream: r.stream,
           ends: r.ends,
           granules: r.granules,
           index: r.index
       };
-  assign freed = read && good ? 9'(!r.inlined) : (fetched_out.valid && fetched_out.ready) ? r.taken : 9'd0;
+  assign freed = read && good ? units_t'(!r.inlined) : (fetched_out.valid && fetched_out.ready) ? r.taken : '0;
 
   assign push_release_o = fetched_out.valid && fetched_out.ready && r.inlined ? PushEntries'(1) << r.entry : '0;
   always_ff @(posedge clk_i) begin
@@ -318,50 +337,45 @@ module tx_engine
     if (rst_i) unit_q <= '0;
   end
 
-  tx_readout #(
+  tx_mark_t mark;
+  wire length_t behind = r.len - length_t'({unit_q, UnitLaneW'(0)});  // bytes from this unit on
+  `WHILE(read, mark, '{sop: unit_q == '0, eop: last_unit, csum: r.csum, stream: r.stream,
+                     from : r.from, len: last_unit ? behind[UnitLaneW:0] : (UnitLaneW + 1)'(
+                                    UnitBytes), ends: r.ends && last_unit, fail: !good,
+                     cut: r.mss.cut, mss: r.mss.bytes, total: 16'(r.len)})
+  tx_frames #(
       .RamBytes(RamBytes),
       .Sel(Sel),
-      .Depth(OutDepth)
-  ) i_readout (
+      .Vlan(Vlan),
+      .Segment(Segment)
+  ) i_frames (
       .clk_i,
       .rst_i,
+      .max_frame_i,
       .ram_i,
       .push_i,
       .room_o(out_room),
       .read_i(read),
+      .unit_i(r.start + UnitW'(unit_q)),
       .inlined_i(r.inlined),
       .entry_i(r.entry),
-      .unit_i(r.start + UnitW'(unit_q)),
-      .sop_i(unit_q == '0),
-      .eop_i(last_unit),
-      .len_i (last_unit ? (UnitLaneW + 1)'(r.len - 14'({unit_q, UnitLaneW'(0)})) : (UnitLaneW + 1)'(UnitBytes)),
-      .csum_i(r.csum),
-      .stream_i(r.stream),
-      .from_i(r.from),
-      .ends_i(r.ends && last_unit),
-      .fail_i(!good),
-      .unit
-  );
-  tx_cut #(
-      .Vlan(Vlan)
-  ) i_cut (
-      .clk_i,
-      .rst_i,
-      .max_frame_i,
-      .in(unit),
+      .mark_i(mark),
       .frame,
       .csum_o,
-      .token
+      .token,
+      .segments
   );
 
   // Step 4: the time stamp closes a packet.
   tx_finish #(
-      .Depth(DoneDepth)
+      .Depth  (MaxPackets),
+      .Segment(Segment)
   ) i_finish (
       .clk_i,
       .rst_i,
       .done(done_in),
       .token,
+      .segments,
       .stamp,
       .record,
       .commit,
@@ -377,7 +391,7 @@ module tx_engine
       .rst_i,
       .in(stop_any),
       .out(stop),
-      .index_o(unused_stop)
+      .index_o()
   );
 
   `ASSERT(LongestFits, 32'(max_frame_i) <= RamBytes)

@@ -7,21 +7,25 @@
 /// each packet. A piece of a stream queue's turn takes the stamps of its frames as they come, one a clock, until `token` has
 /// told how many there are: then its granules are committed, the turn's last one is `sent`, and its record tells the index
 /// behind it (`csum`), how many frames left with it (`hash`) and the stamp of the last one; if it is broken and was read
-/// it stops its queue (ErrLength). Reset forgets the packets under way.
+/// it stops its queue (ErrLength). A packet that was cut takes those of its segments likewise, until
+/// `segments` has told how many; its record tells that number (`hash`) and the last stamp; if it could not be cut its queue is stopped (ErrSegments).
+/// Reset forgets the packets under way.
 module tx_finish
   import queue_pkg::*, engine_pkg::*;
 #(
-    parameter int Depth = 512
+    parameter int Depth = 512,
+    parameter bit Segment = 0  // packets may be cut
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
-           stream_if.snk     done,    // tx_done_t
-           stream_if.snk     token,   // tx_token_t
-           stream_if.snk     stamp,   // ptp_time_t
-           stream_if.src     record,  // record_t
-           stream_if.src     commit,  // commit_t
-           stream_if.src     sent,    // sent_t
-           stream_if.src     stop,    // queue_error_t
+           stream_if.snk     done,      // tx_done_t
+           stream_if.snk     token,     // tx_token_t
+           stream_if.snk     segments,  // tx_segments_t
+           stream_if.snk     stamp,     // ptp_time_t
+           stream_if.src     record,    // record_t
+           stream_if.src     commit,    // commit_t
+           stream_if.src     sent,      // sent_t
+           stream_if.src     stop,      // queue_error_t
     output tx_engine_count_t count_o
 );
   `STREAM(tx_done_t, head)
@@ -38,17 +42,22 @@ module tx_finish
   // All leave together; their readies come from registers.
   wire open = record_in.ready && commit_in.ready && sent_in.ready && stop_in.ready;
   wire stream = head.data.stream;
+  wire cut = Segment && head.data.cut && !head.data.error;
 
   // Frames of pieces, modulo 256: whose stamps were taken, and how many of them before this piece.
   logic [7:0] taken_q, before_q;
   logic [39:0] stamp_q;  // of the newest one
   wire all = token.valid && taken_q == token.data.frames;
-  wire finish = head.valid && open && (stream ? all : head.data.error || stamp.valid);
-  wire take = head.valid && stream && stamp.valid && !all;
-  assign stamp.ready = stream ? head.valid && !all : finish && !head.data.error;
-  assign head.ready  = finish;
+  logic [15:0] cut_q;  // stamps of the packet at hand taken, where it was cut
+  wire all_cut = segments.valid && cut_q == segments.data.frames;
+  wire gather = head.valid && (stream ? !all : cut && !all_cut);
+  wire finish = head.valid && open && (stream ? all : cut ? all_cut : head.data.error || stamp.valid);
+  wire take = gather && stamp.valid;
+  assign stamp.ready = stream || cut ? gather : finish && !head.data.error;
+  assign head.ready = finish;
+  assign segments.ready = finish && cut;
   assign token.ready = finish && stream;
-  wire broken = stream ? token.data.broken : head.data.error;
+  wire broken = stream ? token.data.broken : head.data.error || (cut && segments.data.bad);
   wire [7:0] frames = taken_q - before_q;
 
   cpl_t cpl;
@@ -58,14 +67,26 @@ module tx_finish
           ?
           (frames != '0 ? stamp_q : '0)
           :
-          head.data.error
+          broken
           ?
           '0
+          :
+          cut
+          ?
+          stamp_q
           :
           stamp.data[39:0],
           flags: '0,
           csum: stream ? head.data.index : '0,
-          hash: stream ? 32'(frames - 8'(token.data.aborted)) : '0,
+          hash:
+          stream
+          ?
+          32'(frames - 8'(token.data.aborted))
+          :
+          cut
+          ?
+          32'(segments.data.frames)
+          : '0,
           phase: 1'b0,
           error: broken,
           len: head.data.len,
@@ -78,20 +99,23 @@ module tx_finish
   assign sent_in.valid = finish && (!stream || head.data.ends);
   assign sent_in.data = '{queue: head.data.queue, bytes: head.data.len};
 
-  assign stop_in.valid = finish && stream && broken && !head.data.error;
-  assign stop_in.data = '{queue: head.data.queue, code: ErrLength};
+  assign stop_in.valid = finish && (stream || cut) && broken && !head.data.error;
+  assign stop_in.data = '{queue: head.data.queue, code: cut ? ErrSegments : ErrLength};
 
   always_ff @(posedge clk_i) begin
-    count_o.sent  <= stream ? take : finish && !head.data.error;
+    count_o.sent  <= stream || cut ? take : finish && !head.data.error;
     count_o.error <= finish && broken;
     if (take) begin
-      taken_q <= taken_q + 1'b1;
+      if (stream) taken_q <= taken_q + 1'b1;
+      cut_q   <= cut_q + 1'b1;
       stamp_q <= stamp.data[39:0];
     end
     if (finish && stream) before_q <= taken_q;
+    if (finish) cut_q <= '0;
     if (rst_i) begin
-      count_o  <= '0;
-      taken_q  <= '0;
+      count_o <= '0;
+      taken_q <= '0;
+      cut_q <= '0;
       before_q <= '0;
     end
   end

@@ -25,28 +25,14 @@ module tx_readout
     input logic [UnitW-1:0] unit_i,
     input logic inlined_i,  // of a pushed packet: its first unit, or its second
     input push_entry_t entry_i,
-    input logic sop_i,
-    input logic eop_i,
-    input logic [UnitLaneW:0] len_i,
-    input tx_csum_t csum_i,
-    input logic stream_i,
-    input logic [2:0] from_i,
-    input logic ends_i,
-    input logic fail_i,
+    input tx_mark_t mark_i,
 
     // tx_unit_t
     stream_if.src unit
 );
   typedef struct packed {
-    logic               sop;
-    logic               eop;
-    logic               inlined;
-    logic [UnitLaneW:0] len;
-    tx_csum_t           csum;
-    logic               stream;
-    logic [2:0] from;
-    logic               ends;
-    logic               fail;
+    logic     inlined;
+    tx_mark_t unit;
   } mark_t;
 
   logic [8*UnitBytes-1:0] rdata, pushed;
@@ -66,7 +52,7 @@ module tx_readout
       .clk_i,
       .push_i,
       .entry_i,
-      .second_i(!sop_i),
+      .second_i(!mark_i.sop),
       .rdata_o (pushed)
   );
 
@@ -74,21 +60,7 @@ module tx_readout
   mark_t [RamReadLatency-1:0] mark_q;
   always_ff @(posedge clk_i) begin
     valid_q <= {valid_q[RamReadLatency-2:0], read_i};
-    mark_q <= {
-      mark_q[RamReadLatency-2:0],
-      mark_t
-'{
-          sop: sop_i,
-          eop: eop_i,
-          inlined: inlined_i,
-          len: len_i,
-          csum: csum_i,
-          stream: stream_i,
-          from : from_i,
-          ends: ends_i,
-          fail: fail_i
-      }
-    };
+    mark_q  <= {mark_q[RamReadLatency-2:0], mark_t'{inlined: inlined_i, unit: mark_i}};
     if (rst_i) valid_q <= '0;
   end
 
@@ -97,9 +69,11 @@ module tx_readout
   logic [$clog2(Depth+1)-1:0] held;
   assign mark = mark_q[RamReadLatency-1];
   assign out_in.valid = valid_q[RamReadLatency-1];
-  `STREAM_DATA(out_in, '{beat: '{data: mark.inlined ? pushed : rdata, len: mark.len,
-                         sop: mark.sop, eop: mark.eop, err: 1'b0}, csum: mark.csum,
-                       stream: mark.stream, from : mark.from, ends: mark.ends, fail: mark.fail})
+  `STREAM_DATA(out_in, '{beat: '{data: mark.inlined ? pushed : rdata, len: mark.unit.len,
+                         sop: mark.unit.sop, eop: mark.unit.eop, err: 1'b0},
+                       csum: mark.unit.csum, stream: mark.unit.stream, from : mark.unit.from,
+                       ends: mark.unit.ends, fail: mark.unit.fail, cut: mark.unit.cut,
+                       mss: mark.unit.mss, total: mark.unit.total})
   fifo #(
       .T(tx_unit_t),
       .Depth(Depth)

@@ -56,7 +56,7 @@ module push_table
   desc_t head;
   assign head = line_q.data[$bits(desc_t)-1:0];
   wire begins = number == '0;
-  wire fits = !head.vlan && (!head.inlined || (head.len != '0 && head.len <= 16'(PushBytes)));
+  wire fits = !head.vlan && !head.cut && (!head.inlined || (head.len != '0 && head.len <= 16'(PushBytes)));
 
   logic [PushEntries-1:0] own, idle, open, expired;
   for (genvar i = 0; i < PushEntries; i++) begin : g_entry

@@ -38,7 +38,9 @@ package queue_pkg;
     logic [15:0] slot;  // pushed: its index in the ring, before wrapping; else with `vlan`: TX: the VLAN tag to be put in (its TCI)
     logic [7:0] csum_offset;  // TX: where the checksum goes, in bytes from csum_start
     logic [7:0] csum_start;  // TX: first byte summed
-    logic [11:0] reserved;
+    logic [4:0] reserved;
+    logic cut;  // TX: the packet is a TCP segment too long for a frame, up to 64 kB, and becomes several, of so many bytes of payload each:
+    logic [5:0] mss_high;  // bits 13:8 of that number, csum_offset holds bits 7:0; csum_start says where the TCP header is; not pushed
     logic service;  // TX: of a tag: 802.1ad's, not 802.1Q's
     logic        vlan;         // TX: a tag is put in behind the addresses, and counts in the frame's length; such are not pushed
     logic        inlined;      // pushed: the packet follows, up to PushBytes; else and elsewhere it lies at `addr`
@@ -51,10 +53,10 @@ package queue_pkg;
     logic [39:0] timestamp;  // PTP time in ns, modulo 2^40
     logic [7:0] flags;  // RX: rx_flags_t; TX: 0
     logic [15:0] csum;  // RX: ones' complement sum from byte 14 on
-    logic [31:0] hash;       // RX: flow hash; of a frame whose tag was taken out (flags) the tag is its upper half
+    logic [31:0] hash;       // RX: flow hash; of a frame whose tag was taken out (flags) the tag is its upper half; TX: frames that a packet with `cut` became
     logic phase;  // set by the completion writer
     logic error;  // the packet was not sent, or is not whole
-    logic [13:0] len;  // packet bytes, without FCS
+    logic [13:0] len;  // packet bytes, without FCS; of one with `cut` modulo 16384
     queue_t queue;  // descriptor queue
   } cpl_t;
 
@@ -85,7 +87,8 @@ package queue_pkg;
     ErrPoisoned    = 8'd5,
     ErrTimeout     = 8'd6,
     ErrLength      = 8'd7,  // packet empty, or longer than the MTU allows
-    ErrOverflow    = 8'd8   // completion or event queue full: a record was lost
+    ErrOverflow    = 8'd8,  // completion or event queue full: a record was lost
+    ErrSegments    = 8'd9   // packet that cannot be cut into TCP segments
   } error_e;
 
   typedef enum logic [7:0] {

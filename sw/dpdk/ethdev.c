@@ -51,6 +51,7 @@ static int info(struct rte_eth_dev *dev, struct rte_eth_dev_info *out) {
   if (features & EMNIC_TX_CHECKSUM)
     out->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
   out->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  if (features & EMNIC_TSO) out->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_TCP_TSO;
   if (features & EMNIC_VLAN) {
     out->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
     out->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;

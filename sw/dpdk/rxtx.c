@@ -156,11 +156,23 @@ static int post(struct emery_tx *tx, const struct rte_mbuf *m) {
   if ((m->ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_TCP_CKSUM) left.offset = TCP_CHECKSUM;
   if ((m->ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_UDP_CKSUM) left.offset = UDP_CHECKSUM;
   left.checksum = left.offset != 0;
+  if (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) left.mss = m->tso_segsz;
   if (m->ol_flags & RTE_MBUF_F_TX_VLAN) {
     left.tag = EMNIC_C_TAG;
     left.tci = m->vlan_tci;
   }
   return emnic_post(tx->ring, segments, count, &left);
+}
+
+/* In frames and their bytes. */
+static void count_sent(struct emery_counts *counts, const struct rte_mbuf *m) {
+  uint32_t frames = 1, headers = 0;
+  if (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {
+    headers = (uint32_t)(m->l2_len + m->l3_len + m->l4_len);
+    frames = (m->pkt_len - headers + m->tso_segsz - 1) / m->tso_segsz;
+  }
+  counts->packets += frames;
+  counts->bytes += m->pkt_len + (uint64_t)(frames - 1) * headers;
 }
 
 uint16_t emery_tx_burst(void *queue, struct rte_mbuf **frames, uint16_t count) {
@@ -181,21 +193,34 @@ uint16_t emery_tx_burst(void *queue, struct rte_mbuf **frames, uint16_t count) {
       continue;
     }
     tx->mbuf[tx->made++ & tx->mask] = m;
-    tx->counts.bytes += m->pkt_len;
-    ++tx->counts.packets;
+    count_sent(&tx->counts, m);
   }
   emery_owe(link, done * link->costs.frame);
   emnic_tx_flush(tx->ring, 1, 0);
   return done;
 }
 
+/* The header checksum of IPv4 the device makes of segments only. */
+static uint64_t tx_flags(const struct rte_mbuf *m) {
+  const uint64_t segments = RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_IP_CKSUM;
+  return TX_FLAGS | (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG ? segments : 0);
+}
+
+/* Whether the device can cut it. */
+static int cuts(const struct emery *emery, const struct rte_mbuf *m) {
+  const uint32_t headers = (uint32_t)(m->l2_len + m->l3_len + m->l4_len);
+  return (emery->is->features & EMNIC_TSO) && m->tso_segsz != 0 && headers <= EMERY_MOST_HEADERS &&
+         m->pkt_len > headers && m->pkt_len <= EMNIC_MAX_PACKET;
+}
+
 uint16_t emery_tx_prepare(void *queue, struct rte_mbuf **frames, uint16_t count) {
-  (void)queue;
+  const struct emery_tx *tx = queue;
   for (uint16_t i = 0; i < count; ++i) {
     struct rte_mbuf *m = frames[i];
     int status = 0;
     if (m->nb_segs > EMERY_SEGMENTS) status = -EINVAL;
-    else if (m->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK & ~TX_FLAGS) status = -ENOTSUP;
+    else if (m->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK & ~tx_flags(m)) status = -ENOTSUP;
+    else if ((m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) && !cuts(tx->emery, m)) status = -EINVAL;
     else status = rte_net_intel_cksum_prepare(m); /* the pseudo header's sum, for the device */
     if (status != 0) {
       rte_errno = -status;

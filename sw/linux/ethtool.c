@@ -69,7 +69,7 @@ static int nic_get_link_ksettings(struct net_device *netdev, struct ethtool_link
 
 static int nic_get_sset_count(struct net_device *netdev, int set)
 {
-	return set == ETH_SS_STATS ? EMNIC_COUNTERS_END : -EOPNOTSUPP;
+	return set == ETH_SS_STATS ? EMNIC_COUNTERS_END + 1 : -EOPNOTSUPP;
 }
 
 static void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
@@ -88,6 +88,7 @@ static void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
 					    : "",
 				name);
 	}
+	ethtool_sprintf(&data, "tx_segmented");
 }
 
 /* As looked at under the rtnl lock, which ethtool holds. */
@@ -102,7 +103,13 @@ static const u64 *nic_counters(struct net_device *netdev)
 
 static void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
 {
+	const struct nic *nic = netdev_priv(netdev);
+	unsigned int i;
+
 	memcpy(data, nic_counters(netdev), EMNIC_COUNTERS_END * sizeof(*data));
+	data[EMNIC_COUNTERS_END] = 0; /* packets that became several frames */
+	for (i = 0; i < nic->queues; i++)
+		data[EMNIC_COUNTERS_END] += READ_ONCE(nic->tx[i].segmented);
 }
 
 static void nic_get_eth_mac_stats(struct net_device *netdev, struct ethtool_eth_mac_stats *stats)

@@ -239,6 +239,7 @@ const struct net_device_ops nic_netdev_ops = {
 	.ndo_open = nic_open,
 	.ndo_stop = nic_stop,
 	.ndo_start_xmit = nic_start_xmit,
+	.ndo_features_check = nic_features_check,
 	.ndo_tx_timeout = nic_tx_timeout,
 	.ndo_change_mtu = nic_change_mtu,
 	.ndo_set_features = nic_set_features,

@@ -23,6 +23,7 @@
 #define NIC_DEFAULT_RING 256
 #define NIC_LEAST_RING	 32
 #define NIC_MOST_RING	 1024
+#define NIC_MOST_HEADERS 126 /* bytes before the payload of TCP that the card looks through */
 #define NIC_MOST_RULES	 256 /* flows with a queue of their own */
 
 /* Tags that the card puts in, and takes out. */
@@ -47,6 +48,7 @@ struct nic_tx {
 	struct emnic_tx *queue;
 	struct nic_sent *sent;
 	struct nic_counts counts;
+	unsigned long segmented; /* packets that became several frames */
 };
 
 struct nic_rx {
@@ -113,6 +115,8 @@ int nic_poll(struct napi_struct *napi, int budget);
 
 /* tx.c */
 netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev);
+netdev_features_t nic_features_check(struct sk_buff *skb, struct net_device *netdev,
+				     netdev_features_t features);
 void nic_tx_done(struct nic *nic, const struct emnic_completion *completion);
 void nic_tx_forget(struct nic *nic, unsigned int queue);
 

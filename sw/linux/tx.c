@@ -4,6 +4,8 @@
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/skbuff.h>
+#include <linux/tcp.h>
+#include <net/checksum.h>
 
 #include "nic.h"
 
@@ -58,6 +60,38 @@ static bool nic_leave_checksum(struct sk_buff *skb, struct emnic_offloads *left)
 	return true;
 }
 
+/* Bytes of headers that each segment of a packet has. */
+static unsigned int nic_headers(const struct sk_buff *skb)
+{
+	return skb_transport_offset(skb) + tcp_hdrlen(skb);
+}
+
+/* A packet that the card cuts into frames: in its sum of the pseudo header the card wants no length. */
+static bool nic_leave_segments(struct sk_buff *skb, struct emnic_offloads *left)
+{
+	unsigned int bytes = skb->len - skb_transport_offset(skb);
+
+	if (!skb_is_gso(skb))
+		return true;
+	if (skb_cow_head(skb, 0))
+		return false;
+	csum_replace_by_diff(&tcp_hdr(skb)->check, (__force __wsum)htonl(bytes));
+	left->mss = skb_shinfo(skb)->gso_size;
+	left->start = skb_transport_offset(skb);
+	return true;
+}
+
+/* What the card cannot cut the stack does: headers that it does not look through, more pieces than a slot has. */
+netdev_features_t nic_features_check(struct sk_buff *skb, struct net_device *netdev,
+				     netdev_features_t features)
+{
+	if (skb_is_gso(skb) &&
+	    (skb_shinfo(skb)->nr_frags >= NIC_SEGMENTS || skb->len > EMNIC_MAX_PACKET ||
+	     nic_headers(skb) > NIC_MOST_HEADERS))
+		features &= ~NETIF_F_GSO_MASK;
+	return vlan_features_check(skb, features);
+}
+
 static void nic_leave_tag(const struct sk_buff *skb, struct emnic_offloads *left)
 {
 	if (!skb_vlan_tag_present(skb))
@@ -88,6 +122,8 @@ netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 		netif_tx_stop_queue(txq);
 		return NETDEV_TX_BUSY;
 	}
+	if (!nic_leave_segments(skb, &left))
+		goto drop;
 	emnic_tx_state(tx->queue, &at);
 	sent = &tx->sent[at.producer & (at.slots - 1)];
 	if (!nic_map(nic, skb, sent))
@@ -120,6 +156,19 @@ drop:
 	return NETDEV_TX_OK;
 }
 
+/* In frames and their bytes, however few the packets were. */
+static void nic_count_sent(struct nic_tx *tx, const struct sk_buff *skb)
+{
+	unsigned int frames = 1, headers = 0;
+
+	if (skb_is_gso(skb)) {
+		headers = nic_headers(skb);
+		frames = DIV_ROUND_UP(skb->len - headers, skb_shinfo(skb)->gso_size);
+		WRITE_ONCE(tx->segmented, tx->segmented + 1);
+	}
+	nic_count(&tx->counts, frames, skb->len + (frames - 1) * headers);
+}
+
 void nic_tx_done(struct nic *nic, const struct emnic_completion *c)
 {
 	struct nic_tx *tx = &nic->tx[c->queue];
@@ -134,7 +183,7 @@ void nic_tx_done(struct nic *nic, const struct emnic_completion *c)
 	if (c->error) {
 		nic_count_error(&tx->counts, true);
 	} else {
-		nic_count(&tx->counts, 1, skb->len);
+		nic_count_sent(tx, skb);
 		if (skb_shinfo(skb)->tx_flags & SKBTX_IN_PROGRESS) {
 			struct skb_shared_hwtstamps stamp = nic_stamp(nic, c->timestamp);
 

@@ -21,6 +21,7 @@
 #include "systems/host_nic/driver.hpp"
 #include "systems/host_nic/drops.hpp"
 #include "systems/host_nic/faults.hpp"
+#include "systems/host_nic/joiner.hpp"
 #include "systems/host_nic/offloads.hpp"
 #include "systems/host_nic/ports.hpp"
 #include "systems/host_nic/ptp_bench.hpp"
@@ -80,6 +81,7 @@ class Bench final : public Run {
   std::vector<std::uint8_t> tagged_;       // a frame with the tag that was taken out
   std::vector<Tap*> host_tap_;             // of each interface
   TxSources tx_sources_;
+  Joiner joiner_;
   std::optional<QueueMeter> queue_meter_;
   Output* host_output_ = nullptr;
   unsigned most_queues_, steered_flows_;
@@ -103,6 +105,7 @@ Bench::Bench(const Options& options)
       records_(ports_.interfaces(), ports_.of_interface(), driver_config_.rx_queues,
                driver_config_.tx_queues),
       tx_sources_(options, ports_.interfaces(), driver_, host_.root),
+      joiner_(driver_, driver_config_.tso_bytes),
       most_queues_(
           std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))),
       steered_flows_(options.get<unsigned>("steered_flows")),
@@ -200,9 +203,9 @@ bool Bench::offer_frame(unsigned interface, unsigned queue, std::uint32_t flow, 
                         Time now) {
   const int stream = ports_.at(interface, queue % ports_.of_interface()).tx_stream;
   const bool stopped = driver_.tx_stopped(interface, queue);
-  if (!stopped && !driver_.transmit(interface, queue, frame.bytes())) return false;
+  if (!stopped && !joiner_.transmit(interface, queue, frame.bytes(), now)) return false;
   offer(stream, frame.bytes(), flow, now);
-  if (ways_ && !stopped) ways_->put(interface, queue, frame.size);
+  if (ways_ && !stopped && !joiner_.on()) ways_->put(interface, queue, frame.size);
   moved();
   if (stopped) {
     score_.dropped(stream, "queue_stopped", 1);
@@ -221,6 +224,7 @@ void Bench::sample(Time now) {
       return offer_frame(i, queue, flow, frame, now);
     });
   }
+  joiner_.poll(now);
   faults_.clock(host_.root);
   driver_.flush();
 }
@@ -314,6 +318,8 @@ void Bench::report(JsonWriter& json) const {
   host_.write(json, "pcie_");
   json.key("driver");
   driver_.write(json);
+  json.key("segmented");
+  joiner_.write(json);
   counts_.write_dma(json);
   json.field("settings_refused", counts_.settings_refused()).key("steering");
   steered_.write(json);

@@ -84,6 +84,7 @@ emnic_config Driver::core_config() const {
   c.rx_stream = config_.rx_stream;
   c.tx_buffers = c.rx_buffers = true;
   c.max_frame = config_.max_frame;
+  c.max_packet = config_.tso_bytes;
   c.segments = config_.segments;
   c.tx_burst = config_.tx_burst;
   c.tx_push = config_.tx_push;
@@ -156,16 +157,22 @@ unsigned Driver::tx_stranded(unsigned i, unsigned port) const {
   return count;
 }
 
-bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame) {
+bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame,
+                      Cut cut) {
   emnic_offloads offloads{};
   const auto tag = config_.vlan_tags ? outer_tag(frame) : std::nullopt;
   if (tag) {
     offloads.tag = tag->kind;
     offloads.tci = tag->tci;
     without_tag(frame, untagged_);
+    cut.tcp -= static_cast<unsigned>(frame.size() - untagged_.size());
     frame = untagged_;
   }
-  const auto left = config_.tx_checksum ? transport_checksum(frame) : std::nullopt;
+  if (cut.mss != 0) {
+    offloads.mss = cut.mss;
+    offloads.start = cut.tcp;
+  }
+  const auto left = config_.tx_checksum && cut.mss == 0 ? transport_checksum(frame) : std::nullopt;
   if (left) {
     offloads.checksum = 1;
     offloads.start = left->start;
@@ -178,7 +185,7 @@ bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::u
   }
   const int status =
       emnic_send(tx(interface, queue), frame.data(), static_cast<unsigned>(frame.size()),
-                 left || tag ? &offloads : nullptr);
+                 left || tag || cut.mss ? &offloads : nullptr);
   if (status == EMNIC_FULL || status == EMNIC_STOPPED) return false;
   expect(status);
   checksums_ += left.has_value();

@@ -36,6 +36,7 @@ struct DriverConfig {
   unsigned segments;    // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
   unsigned tx_burst;    // packets a queue sends in its turn
   bool tx_checksum;     // the device computes TCP and UDP checksums
+  unsigned tso_bytes;   // longest packet that the device cuts into frames; 0: it cuts none
   bool vlan_tags;       // the device puts in and takes out the outermost tag of a frame
   emnic_push tx_push;   // what goes with the doorbell of a frame that finds the device idle
   bool recover;         // sets up anew what the device has stopped for an error
@@ -108,8 +109,15 @@ class Driver {
     return emnic_tx_stopped(tx(interface, queue)) != 0;
   }
   // Puts a frame into the ring. Its doorbell comes with the next flush, or in a batch if the queue
-  // is busy. False when full.
-  bool transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame);
+  // is busy. False when full. With an MSS it is a packet that becomes frames of so many bytes of
+  // payload: of TCP, whose header is at `tcp` and has the sum of the pseudo header without length.
+  struct Cut {
+    unsigned mss = 0, tcp = 0;
+  };
+  bool transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame, Cut cut);
+  bool transmit(unsigned interface, unsigned queue, std::span<const std::uint8_t> frame) {
+    return transmit(interface, queue, frame, Cut());
+  }
 
   // One round of the driver's work at this time.
   void poll(Time now);

@@ -22,6 +22,7 @@ module host_nic
     parameter int Scheduler = SchedRr,  // of each port: queue_pkg
     parameter int FlowEntries = 1024,  // of each port's exact-match steering
     parameter bit Vlan = 0,  // tags are put in and taken out
+    parameter bit Segment = 0,  // long TCP packets are cut into frames
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
     parameter int CplLines = 64,  // completion lines open or being written, each direction
     parameter int MaxPackets = 512,  // packets in flight in an engine
@@ -137,7 +138,7 @@ module host_nic
       .EventQueues(EventQueues),
       .Scheduler(Scheduler),
       .FlowEntries(FlowEntries),
-      .Vlan(Vlan),
+      .Built('{segments: Segment, vlan: Vlan}),
       .DescSlots(DescSlots),
       .CplLines(CplLines),
       .MaxPackets(MaxPackets),

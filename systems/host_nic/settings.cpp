@@ -51,6 +51,11 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.tx_stream = options.get<std::string>("tx_mode") == "stream";
   // Granules: 4 MB for all, 8 kB, in which the longest frame has room, to 512 kB each.
   if (c.tx_stream) c.tx_ring = std::clamp(std::bit_floor((1u << 18) / c.tx_queues), 512u, 32768u);
+  // Packets of 64 kB have buffers of their own: 64 MB for all.
+  const unsigned tso_bytes = std::min(options.get<unsigned>("tso_kb") * 1024, 65535u);
+  c.tso_bytes = options.get<bool>("tso") ? tso_bytes : 0;
+  if (c.tso_bytes != 0 && options.get<unsigned>("tx_ring") == 0)
+    c.tx_ring = std::clamp(std::bit_floor(1024 / c.tx_queues), 8u, 64u);
   c.rx_stream = options.get<std::string>("rx_mode") == "stream";
   c.rx_ring = ring_slots(options.get<unsigned>("rx_ring"), c.rx_queues, c.rx_stream);
   c.max_frame = options.get<unsigned>("mtu") + kTaggedHeader;

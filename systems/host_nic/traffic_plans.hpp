@@ -17,6 +17,7 @@ class TrafficPlans {
       : interfaces_(options.get<unsigned>("interfaces")),
         ports_(options.get<unsigned>("ports")),
         train_(options.get<unsigned>("train")),
+        tcp_(options.get<bool>("tso")),
         workload_(options, line(options), interfaces_ * ports_) {}
   const Workload& workload() const { return workload_; }
 
@@ -33,6 +34,7 @@ class TrafficPlans {
     auto plan = workload_.port(interface * ports_, interface, interfaces_);
     if (plan) {
       plan->train = train_;
+      plan->tcp = tcp_;
       plan->rate *= ports_;
       plan->line_rate *= ports_;
       plan->source = static_cast<std::uint16_t>(interface);
@@ -42,6 +44,7 @@ class TrafficPlans {
 
  private:
   unsigned interfaces_, ports_, train_;  // ports of one interface
+  bool tcp_;                             // is what is sent
   Workload workload_;
 };
 

@@ -20,7 +20,7 @@ module nic_core
     parameter int EventQueues = 32,  // of each interface
     parameter int Scheduler = int'(SchedRr),  // of each port: queue_pkg
     parameter int FlowEntries = 1024,  // of each port's exact-match steering
-    parameter bit Vlan = 0,  // tags are put in and taken out
+    parameter engine_pkg::built_t Built = '0,  // what there is besides
     parameter bit Steered = 0,  // the MAC side says a frame's receive queue where it would say its time (rx_steer)
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
     parameter int CplLines = 64,  // completion lines open or being written, each direction
@@ -297,7 +297,7 @@ module nic_core
         .RxQueues(RxQueues),
         .EventQueues(EventQueues),
         .FlowEntries(FlowEntries),
-        .Vlan(Vlan),
+        .Built(Built),
         .Steered(Steered),
         .DescSlots(DescSlots),
         .CplLines(CplLines),

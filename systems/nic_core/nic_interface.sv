@@ -19,7 +19,7 @@ module nic_interface
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
     parameter int FlowEntries = 1024,
-    parameter bit Vlan = 0,
+    parameter engine_pkg::built_t Built = '0,
     parameter bit Steered = 0,
     parameter int DescSlots = 128,
     parameter int CplLines = 64,
@@ -111,7 +111,7 @@ module nic_interface
       .EventQueues(EventQueues),
       .RssEntries(RssEntries),
       .MaxFrame(MaxFrame),
-      .Vlan(Vlan)
+      .Built(Built)
   ) i_own_regs (
       .clk_i,
       .rst_i,
@@ -337,7 +337,7 @@ module nic_interface
         .RxQueues(RxQueues),
         .RssEntries(RssEntries),
         .FlowEntries(FlowEntries),
-        .Vlan(Vlan),
+        .Built(Built),
         .Steered(Steered),
         .MaxPackets(MaxPackets),
         .TxRamBytes(TxRamBytes),

@@ -12,7 +12,7 @@ module nic_interface_settings
     parameter int EventQueues = 32,
     parameter int RssEntries = 128,
     parameter int MaxFrame = 9216,
-    parameter bit Vlan = 0
+    parameter engine_pkg::built_t Built = '0
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -46,7 +46,7 @@ module nic_interface_settings
   assign hw_in.rx_queues.value.next = 32'(RxQueues);
   assign hw_in.event_queues.value.next = 32'(EventQueues);
   assign hw_in.max_frame.value.next = 32'(MaxFrame);
-  assign hw_in.features.value.next = 32'({Vlan, 4'hf});
+  assign hw_in.features.value.next = 32'({Built, 4'hf});
   assign hw_in.txq_offset.value.next = 32'(TxqBase);
   assign hw_in.rxq_offset.value.next = 32'(RxqBase);
   assign hw_in.txcq_offset.value.next = 32'(TxcqBase);

@@ -18,7 +18,7 @@ module nic_port
     parameter int RxQueues = 256,
     parameter int RssEntries = 128,
     parameter int FlowEntries = 1024,
-    parameter bit Vlan = 0,
+    parameter built_t Built = '0,
     parameter bit Steered = 0,
     parameter int MaxPackets = 512,
     parameter int TxRamBytes = 131072,
@@ -77,6 +77,10 @@ module nic_port
     input  cmac_in_t  mac_i,
     output cmac_out_t mac_o
 );
+  if (Built.segments && Scheduler != int'(SchedRr)) begin : g_bad_scheduler
+    $fatal(1, "nic_port: the other schedulers than round robin count packets of one frame");
+  end
+
   // ---------------------------------------------------------------- registers
   nic_port_regs_pkg::nic_port_regs__in_t hw_in;
   nic_port_regs_pkg::nic_port_regs__out_t hw_out;
@@ -87,7 +91,7 @@ module nic_port
   logic [31:0] max_frame_setting;
   logic [13:0] max_frame;
   logic max_frame_refused, rss_refused, flow_refused, limit_refused;
-  logic [15:0] tx_units, rx_units, mac_tx_tag;
+  logic [15:0] tx_units, rx_units;
   logic [319:0] rss_key;
 
   reg_range #(
@@ -182,7 +186,8 @@ module nic_port
       .ReadBytes(ReadBytes),
       .Sel(ReadSel),
       .MaxPackets(MaxPackets),
-      .Vlan(Vlan)
+      .Vlan(Built.vlan),
+      .Segment(Built.segments)
   ) i_tx_engine (
       .clk_i,
       .rst_i,
@@ -220,7 +225,7 @@ module nic_port
       .vlan_o(tx_vlan_command)
   );
   tx_vlan #(
-      .On(Vlan)
+      .On(Built.vlan)
   ) i_tx_vlan (
       .clk_i,
       .rst_i,
@@ -228,9 +233,6 @@ module nic_port
       .vlan_i(tx_vlan_command),
       .frame_out(tx_frame)
   );
-  cmac_axis_t mac_tx;
-  cmac_time_t mac_timer, mac_tx_timer;
-  logic [1:0] mac_tx_op;
   cmac_tx i_mac_tx (
       .clk_i,
       .rst_i,
@@ -243,18 +245,13 @@ module nic_port
       .tstamp_valid_i(mac_i.tx_ptp_tstamp_valid),
       .tstamp_tag_i(mac_i.tx_ptp_tstamp_tag),
       .tstamp_i(mac_i.tx_ptp_tstamp),
-      .tx_o(mac_tx),
-      .op_o(mac_tx_op),
-      .tag_o(mac_tx_tag),
-      .timer_o(mac_tx_timer)
+      .tx_o(mac_o.tx),
+      .op_o(mac_o.tx_ptp_1588op),
+      .tag_o(mac_o.tx_ptp_tag_field),
+      .timer_o(mac_o.tx_systemtimer)
   );
-  assign mac_o.tx = mac_tx;
-  assign mac_o.tx_ptp_1588op = mac_tx_op;
-  assign mac_o.tx_ptp_tag_field = mac_tx_tag;
-  assign mac_o.tx_systemtimer = mac_tx_timer;
   assign mac_o.tx_pause_req = '0;
   assign mac_o.tx_reset = mac_tx_rst_i;
-  assign mac_o.rx_systemtimer = mac_timer;
   assign mac_o.rx_reset = mac_rx_rst_i;
 
   // ---------------------------------------------------------------- receive
@@ -280,7 +277,7 @@ module nic_port
       .mac_rst_i(mac_rx_rst_i),
       .rx_i(mac_i.rx),
       .rx_stamp_i(mac_i.rx_ptp_tstamp),
-      .timer_o(mac_timer),
+      .timer_o(mac_o.rx_systemtimer),
       .clk_i,
       .rst_i,
       .time_i,
@@ -292,7 +289,7 @@ module nic_port
   rx_parse #(
       .FlowEntries(FlowEntries),
       .Queues(RxQueues),
-      .Vlan(Vlan),
+      .Vlan(Built.vlan),
       .Steered(Steered)
   ) i_rx_parse (
       .clk_i,

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "counters.h"
 #include "errors.h"
 
 #ifdef __cplusplus
@@ -33,6 +34,7 @@ enum {
   EMNIC_MAX_INTERFACES = 4,
   EMNIC_MAX_PORTS = 4,  // of an interface
   EMNIC_MAX_SEGMENTS = 8,
+  EMNIC_MAX_PACKET = 65535,  // bytes that become several frames
   EMNIC_KEY_WORDS = 10,
   EMNIC_FLOW_BYTES = 36
 };
@@ -92,7 +94,8 @@ enum {  // emnic_interface.features
   EMNIC_RX_CHECKSUM = 2,
   EMNIC_TX_CHECKSUM = 4,
   EMNIC_TIMESTAMPS = 8,
-  EMNIC_VLAN = 16
+  EMNIC_VLAN = 16,
+  EMNIC_TSO = 32
 };
 
 // What the device says of an interface. The others are offsets of BAR 0, of the first one.
@@ -150,6 +153,7 @@ struct emnic_config {
   // hands them out. Without: emnic_post and emnic_rx_post are given the caller's.
   int tx_buffers, rx_buffers;
   unsigned max_frame;       // longest frame, bytes without FCS
+  unsigned max_packet;      // that becomes several, for transmit buffers; 0: none does
   unsigned segments;        // descriptors of a transmit slot: 1, 2, 4 or 8
   unsigned tx_burst;        // packets a queue sends in its turn; 0: as the device has it
   enum emnic_push tx_push;  // what goes to an idle device with the doorbell
@@ -192,10 +196,16 @@ enum { EMNIC_C_TAG = 1, EMNIC_S_TAG = 2 };  // VLAN tags of 802.1Q and of 802.1a
 // What is left to the device. A checksum: of the bytes from `start` on, stored `offset` behind it,
 // where the sum of the pseudo header stands (skb->csum_start, csum_offset), 0 ... 255. A VLAN tag,
 // which the device puts in behind the addresses once that is made; the frame is so much longer.
+// Segmentation (`mss` not 0): the packet, up to EMNIC_MAX_PACKET bytes, becomes frames of `mss`
+// bytes of payload and a rest, each with the headers: Ethernet, IPv4 or IPv6 without extensions,
+// TCP from `start` on, 126 bytes at the most. Each has its own checksums; where that of TCP stands
+// there has to be the sum of the pseudo header without the length. One record for all of them. What
+// the device cannot cut stops its queue (ErrSegments).
 struct emnic_offloads {
   int checksum;
   unsigned start, offset, tag;  // EMNIC_C_TAG, EMNIC_S_TAG; 0: none. Needs EMNIC_VLAN
   uint16_t tci;
+  unsigned mss;  // 0: one frame. Needs EMNIC_TSO
 };
 struct emnic_segment {
   uint64_t bus;
@@ -349,34 +359,7 @@ int emnic_set_limit(struct emnic* device, unsigned interface, unsigned queue,
 // Tags taken out of received frames from now on: EMNIC_C_TAG, EMNIC_S_TAG, both or none.
 int emnic_set_strip(struct emnic* device, unsigned interface, unsigned tags);
 
-// Counters of the device, and levels that are 0 when it holds nothing. A counter has 64 bits here,
-// 32 in the device: read it before it comes around (2^32 frames: 28 s at 148.8 M a second).
-// clang-format off
-#define EMNIC_COUNTERS(X)                                                           \
-  X(DEVICE, dma_timeouts) X(DEVICE, dma_errors) X(DEVICE, dma_late)                 \
-  X(DEVICE, dma_unexpected) X(DEVICE, tlp_foreign) X(DEVICE, tlp_refused)           \
-  X(DEVICE, settings_refused)                                                       \
-  X(INTERFACE, errors) X(INTERFACE, tx_cpl_lost) X(INTERFACE, rx_cpl_lost)          \
-  X(INTERFACE, event_lost) X(INTERFACE, settings_refused) X(INTERFACE, tx_pushed)   \
-  X(INTERFACE, tx_push_dropped)                                                     \
-  X(PORT, settings_refused) X(PORT, rx_frames) X(PORT, rx_bad_fcs) X(PORT, rx_runt) \
-  X(PORT, rx_oversize) X(PORT, rx_fifo_full) X(PORT, rx_buffer_full)                \
-  X(PORT, rx_hook) X(PORT, rx_no_descriptor) X(PORT, rx_queue_stopped) X(PORT, rx_descriptor_error)  \
-  X(PORT, rx_truncated) X(PORT, rx_dma_error) X(PORT, tx_frames) X(PORT, tx_errors)
-#define EMNIC_LEVELS(X)                         \
-  X(DEVICE, dma_reads)                          \
-  X(INTERFACE, tx_slots) X(INTERFACE, rx_slots) \
-  X(PORT, tx_units) X(PORT, rx_units)
-// clang-format on
-#define EMNIC_COUNTER_ENUM(group, name) EMNIC_##group##_##name,
-enum emnic_counter {
-  EMNIC_COUNTERS(EMNIC_COUNTER_ENUM) EMNIC_COUNTERS_END,
-  EMNIC_BEFORE_LEVELS = EMNIC_COUNTERS_END - 1,
-  EMNIC_LEVELS(EMNIC_COUNTER_ENUM) EMNIC_LEVELS_END
-};
-#undef EMNIC_COUNTER_ENUM
-// "rx_frames" and so on, and what it is of: 'd' device, 'i' interface, 'p' port.
-const char* emnic_counter_name(enum emnic_counter counter, char* of);
+// Counters and levels (counters.h).
 uint64_t emnic_get_counter(struct emnic* device, enum emnic_counter counter, unsigned interface,
                            unsigned port);
 

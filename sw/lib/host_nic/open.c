@@ -134,6 +134,8 @@ static int check(const struct emnic* d, const struct emnic_config* c) {
     if (is->ports == 0 || c->rx_queues % is->ports != 0) return EMNIC_BAD_QUEUES;
     if (c->max_frame < SHORTEST_FRAME || c->max_frame > is->max_frame) return EMNIC_BAD_FRAME;
     if (c->strip && !(is->features & EMNIC_VLAN)) return EMNIC_UNSUPPORTED;
+    if (c->max_packet && !(is->features & EMNIC_TSO)) return EMNIC_UNSUPPORTED;
+    if (c->max_packet > EMNIC_MAX_PACKET) return EMNIC_BAD_FRAME;
     for (int transmit = 0; transmit < 2; ++transmit) {
       const int status =
           check_ring(d, i, transmit, transmit ? c->tx_ring : c->rx_ring, c->max_frame);

@@ -133,7 +133,8 @@ static int open_completions(struct emnic* d, unsigned i, int transmit) {
 static int open_transmit(struct emnic* d, unsigned i) {
   struct interface* interface = &d->interface[i];
   const struct emnic_config* c = &d->config;
-  const uint32_t buffer_bytes = buffer_of(c->max_frame);
+  const uint32_t buffer_bytes =
+      buffer_of(c->max_packet > c->max_frame ? c->max_packet : c->max_frame);
   const int buffers = c->tx_buffers && !c->tx_stream;
   size_t ring_bytes = ((size_t)c->tx_ring << d->log_block) * DESC_BYTES;
   if (ring_bytes < PAGE) ring_bytes = PAGE;

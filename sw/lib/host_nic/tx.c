@@ -4,7 +4,9 @@
 
 enum {
   VLAN_TAG = 4,
-  ADDRESS_BYTES = 12  // which a tag stands behind
+  ADDRESS_BYTES = 12,  // which a tag stands behind
+  TCP_HEADER = 20,     // at least
+  LARGEST_MSS = 0x3fff
 };
 
 unsigned emnic_tx_room(const struct emnic_tx* q) {
@@ -15,10 +17,16 @@ unsigned emnic_tx_room(const struct emnic_tx* q) {
 static int refused(const struct emnic_tx* q, unsigned bytes,
                    const struct emnic_offloads* offloads) {
   const struct emnic_interface* is = &q->device->interface[q->interface].is;
-  const unsigned tag = offloads && offloads->tag ? VLAN_TAG : 0;
+  const unsigned tag = offloads && offloads->tag ? VLAN_TAG : 0, mss = offloads ? offloads->mss : 0;
   if (q->stopped || q->restart.phase != RUNNING) return EMNIC_STOPPED;
-  if (bytes == 0 || bytes + tag > q->max_frame ||
-      bytes + tag > q->device->interface[q->interface].max_frame)
+  if (mss && (!(is->features & EMNIC_TSO) || q->device->config.tx_stream || mss > LARGEST_MSS ||
+              offloads->start > 255))
+    return EMNIC_UNSUPPORTED;
+  const unsigned frame = mss ? offloads->start + TCP_HEADER + mss : bytes;
+  if (bytes == 0 || frame + tag > q->max_frame ||
+      frame + tag > q->device->interface[q->interface].max_frame)
+    return EMNIC_BAD_FRAME;
+  if (mss && (bytes > EMNIC_MAX_PACKET || (q->buffers && bytes > q->buffer_bytes)))
     return EMNIC_BAD_FRAME;
   if (tag && (!(is->features & EMNIC_VLAN) || bytes < ADDRESS_BYTES)) return EMNIC_UNSUPPORTED;
   if (offloads && (offloads->start > 255 || offloads->offset > 255)) return EMNIC_UNSUPPORTED;
@@ -32,6 +40,12 @@ static void leave(uint8_t* descriptor, const struct emnic_offloads* offloads) {
     desc_set_csum_enable(words, 1);
     desc_set_csum_start(words, offloads->start);
     desc_set_csum_offset(words, offloads->offset);
+  }
+  if (offloads->mss) {
+    desc_set_cut(words, 1);
+    desc_set_csum_start(words, offloads->start);
+    desc_set_mss_high(words, offloads->mss >> 8);
+    desc_set_csum_offset(words, offloads->mss & 0xff);
   }
   if (offloads->tag) {
     desc_set_vlan(words, 1);
@@ -119,7 +133,7 @@ static int push(struct emnic_tx* q) {
   uint64_t words[2];
   zero(window, sizeof window);
   __builtin_memcpy(words, descriptors_of(q, index), DESC_BYTES);
-  if (desc_vlan(words)) return 0;  // the tag is where a push has its slot
+  if (desc_vlan(words) || desc_cut(words)) return 0;  // the tag is where a push has its slot
   const uint32_t bytes = (uint32_t)desc_len(words);
   const int inlined = d->config.tx_push == EMNIC_PUSH_FRAME && q->buffers && bytes <= PushBytes;
   desc_set_slot(words, index);

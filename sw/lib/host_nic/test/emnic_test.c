@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver core of host-nic against a device in C (fake_nic.c). Prints PASS, or what failed.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../clock.h"
@@ -168,7 +167,7 @@ static void test_transmit(unsigned segments) {
   for (unsigned n = 0; n < rounds; ++n) {
     struct emnic_tx* q = emnic_tx_queue(device, 0, n % 4);
     const unsigned bytes = make_frame(1 + any(n % 64 ? 90 : 1518));
-    const struct emnic_offloads sum = {1, any(256), any(256), any(3), (uint16_t)any(65536)};
+    const struct emnic_offloads sum = {1, any(256), any(256), any(3), (uint16_t)any(65536), 0};
     const int with = n % 3 == 0 && bytes >= 12 && bytes + 4 <= c.max_frame;
     nic.writes = 0;
     CHECK(emnic_send(q, frame, bytes, with ? &sum : NULL) == 0 && nic.writes == 0);
@@ -693,6 +692,7 @@ int main(void) {
   test_clock();
   test_ptp();
   test_limits(plain());
+  test_segments();
   test_no_memory();
   CHECK(events > 0);
   printf("PASS\n");

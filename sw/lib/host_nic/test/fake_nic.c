@@ -104,6 +104,8 @@ static void sent(struct fake_nic* nic, unsigned i, unsigned queue, const uint64_
   nic->csum_offset = (unsigned)desc_csum_offset(head);
   nic->tag = !desc_vlan(head) ? 0 : desc_service(head) ? EMNIC_S_TAG : EMNIC_C_TAG;
   nic->tci = (unsigned)desc_slot(head);
+  nic->cut = (unsigned)desc_cut(head);
+  nic->mss = (unsigned)(desc_mss_high(head) << 8 | desc_csum_offset(head));
   ++nic->frames;
 }
 
@@ -453,7 +455,7 @@ void fake_reset(struct fake_nic* nic) {
     regs->event_queues = FAKE_EQS;
     regs->max_frame = 9018;
     regs->features = EMNIC_RX_HASH | EMNIC_RX_CHECKSUM | EMNIC_TX_CHECKSUM | EMNIC_TIMESTAMPS |
-                     EMNIC_VLAN;
+                     EMNIC_VLAN | EMNIC_TSO;
 #define AT(part) (uint32_t)offsetof(nic_interface_map__stride800000_t, part)
     regs->txq_offset = AT(txq);
     regs->rxq_offset = AT(rxq);

@@ -35,6 +35,7 @@ struct fake_nic {
   // The frame sent last.
   uint8_t sent[16384];
   unsigned sent_bytes, sent_queue, sent_interface, csum_start, csum_offset, csum_enable, tag, tci;
+  unsigned cut, mss;
   uint64_t frames;
   uint64_t pushes, push_bytes;
   uint8_t pushed[256];

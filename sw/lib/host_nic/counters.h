@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of the device's counters and levels (emnic.h).
+#ifndef EMNIC_COUNTERS_H
+#define EMNIC_COUNTERS_H
+
+// Counters of the device, and levels that are 0 when it holds nothing. A counter has 64 bits here,
+// 32 in the device: read it before it comes around (2^32 frames: 28 s at 148.8 M a second).
+// clang-format off
+#define EMNIC_COUNTERS(X)                                                           \
+  X(DEVICE, dma_timeouts) X(DEVICE, dma_errors) X(DEVICE, dma_late)                 \
+  X(DEVICE, dma_unexpected) X(DEVICE, tlp_foreign) X(DEVICE, tlp_refused)           \
+  X(DEVICE, settings_refused)                                                       \
+  X(INTERFACE, errors) X(INTERFACE, tx_cpl_lost) X(INTERFACE, rx_cpl_lost)          \
+  X(INTERFACE, event_lost) X(INTERFACE, settings_refused) X(INTERFACE, tx_pushed)   \
+  X(INTERFACE, tx_push_dropped)                                                     \
+  X(PORT, settings_refused) X(PORT, rx_frames) X(PORT, rx_bad_fcs) X(PORT, rx_runt) \
+  X(PORT, rx_oversize) X(PORT, rx_fifo_full) X(PORT, rx_buffer_full)                \
+  X(PORT, rx_hook) X(PORT, rx_no_descriptor) X(PORT, rx_queue_stopped) X(PORT, rx_descriptor_error)  \
+  X(PORT, rx_truncated) X(PORT, rx_dma_error) X(PORT, tx_frames) X(PORT, tx_errors)
+#define EMNIC_LEVELS(X)                         \
+  X(DEVICE, dma_reads)                          \
+  X(INTERFACE, tx_slots) X(INTERFACE, rx_slots) \
+  X(PORT, tx_units) X(PORT, rx_units)
+// clang-format on
+#define EMNIC_COUNTER_ENUM(group, name) EMNIC_##group##_##name,
+enum emnic_counter {
+  EMNIC_COUNTERS(EMNIC_COUNTER_ENUM) EMNIC_COUNTERS_END,
+  EMNIC_BEFORE_LEVELS = EMNIC_COUNTERS_END - 1,
+  EMNIC_LEVELS(EMNIC_COUNTER_ENUM) EMNIC_LEVELS_END
+};
+#undef EMNIC_COUNTER_ENUM
+// "rx_frames" and so on, and what it is of: 'd' device, 'i' interface, 'p' port.
+const char* emnic_counter_name(enum emnic_counter counter, char* of);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/host_nic/joiner.hpp"
+
+#include <algorithm>
+
+#include "bench/traffic/frame.hpp"
+#include "bench/traffic/network_order.hpp"
+
+namespace emery::host_nic {
+
+namespace {
+
+constexpr std::size_t kEth = 14, kTag = 4, kIp4 = 20, kIp6 = 40, kTcp = 20;
+constexpr std::size_t kMostHeaders = 126;  // that the device looks at
+constexpr unsigned kProtocol = 6, kTypeIp4 = 0x0800, kTypeIp6 = 0x86dd;
+constexpr std::uint8_t kFin = 0x01, kPsh = 0x08, kCwr = 0x80;
+// Of a header's beginning: where fields are.
+constexpr std::size_t kLength4 = 2, kId = 4, kSum4 = 10, kLength6 = 4;
+constexpr std::size_t kSeq = 4, kOffset = 12, kFlags = 13, kSum = 16;
+
+using Bytes = std::span<const std::uint8_t>;
+
+/// Of the pseudo header, without the length.
+std::uint64_t pseudo(Bytes frame, std::size_t ip, bool v4) {
+  return (v4 ? sum16(frame.subspan(ip + 12, 8)) : sum16(frame.subspan(ip + 8, 32))) + kProtocol;
+}
+
+bool is_tag(unsigned type) { return type == 0x8100 || type == 0x88a8; }
+
+/// Without what a MAC has filled it up with.
+Bytes unpadded(Bytes frame) {
+  std::size_t ip = kEth;
+  while (ip < kEth + 2 * kTag && is_tag(get16(&frame[ip - 2]))) ip += kTag;
+  const bool v4 = get16(&frame[ip - 2]) == kTypeIp4;
+  const std::size_t end = v4 ? ip + get16(&frame[ip + kLength4]) : frame.size();
+  const bool filled = frame.size() == kMinFrame && end < kMinFrame &&
+                      std::all_of(
+                          frame.begin() + static_cast<long>(end), frame.end(),
+                          [](std::uint8_t x) { return x == 0; });
+  return filled ? frame.first(end) : frame;
+}
+
+}  // namespace
+
+std::optional<Joiner::Segment> Joiner::segment(Bytes frame) {
+  std::size_t ip = kEth;
+  if (frame.size() < kEth + kIp4 + kTcp) return {};
+  while (ip < kEth + 2 * kTag && is_tag(get16(&frame[ip - 2]))) ip += kTag;
+  const bool v4 = get16(&frame[ip - 2]) == kTypeIp4;
+  if (!v4 && get16(&frame[ip - 2]) != kTypeIp6) return {};
+  if (frame.size() < ip + (v4 ? kIp4 : kIp6) + kTcp || frame[ip] >> 4 != (v4 ? 4 : 6)) return {};
+  const std::size_t ip_bytes = v4 ? 4u * (frame[ip] & 15u) : kIp6, tcp = ip + ip_bytes;
+  if (v4) {
+    if (ip_bytes < kIp4 || get16(&frame[ip + kLength4]) != frame.size() - ip ||
+        (get16(&frame[ip + 6]) & 0x3fff) != 0 || frame[ip + 9] != kProtocol ||
+        frame.size() < tcp + kTcp || checksum(sum16(frame.subspan(ip, ip_bytes))) != 0)
+      return {};
+  } else if (get16(&frame[ip + kLength6]) != frame.size() - tcp || frame[ip + 6] != kProtocol) {
+    return {};
+  }
+  const std::size_t payload = tcp + 4u * (frame[tcp + kOffset] >> 4);
+  if (payload < tcp + kTcp || payload >= frame.size() || payload > kMostHeaders) return {};
+  // The device makes a sum of 0xffff where another could be 0.
+  const std::uint64_t sum = pseudo(frame, ip, v4) + frame.size() - tcp + sum16(frame.subspan(tcp));
+  if (checksum(sum) != 0 || get16(&frame[tcp + kSum]) == 0) return {};
+  return Segment{ip, tcp, payload, v4};
+}
+
+// Whether the headers are what the device makes of the first frame's for the next segment.
+bool Joiner::continues(const Packet& p, Bytes frame, const Segment& at) const {
+  const std::size_t payload = frame.size() - at.payload;
+  if (p.frames == 0 || !p.whole || payload > p.mss || p.bytes.size() + payload > longest_ ||
+      at.ip != p.at.ip || at.tcp != p.at.tcp || at.payload != p.at.payload || at.v4 != p.at.v4)
+    return false;
+  std::vector<std::uint8_t> wanted(p.first.begin(),
+                                   p.first.begin() + static_cast<long>(at.payload));
+  const std::size_t ip_payload = frame.size() - at.ip;
+  if (at.v4) {
+    put16(&wanted[at.ip + kLength4], static_cast<std::uint32_t>(ip_payload));
+    put16(&wanted[at.ip + kId], get16(&p.first[at.ip + kId]) + p.frames);
+    put16(&wanted[at.ip + kSum4], get16(&frame[at.ip + kSum4]));
+  } else {
+    put16(&wanted[at.ip + kLength6], static_cast<std::uint32_t>(ip_payload - kIp6));
+  }
+  const auto before = static_cast<std::uint32_t>(p.bytes.size() - at.payload);
+  put32(&wanted[at.tcp + kSeq], get32(&p.first[at.tcp + kSeq]) + before);
+  put16(&wanted[at.tcp + kSum], get16(&frame[at.tcp + kSum]));
+  const std::uint8_t flags = frame[at.tcp + kFlags];
+  wanted[at.tcp + kFlags] =
+      static_cast<std::uint8_t>((wanted[at.tcp + kFlags] & ~kCwr) | (flags & (kFin | kPsh)));
+  return std::equal(wanted.begin(), wanted.end(), frame.begin());
+}
+
+void Joiner::append(Packet& p, Bytes frame, const Segment& at) {
+  const std::size_t from = p.frames == 0 ? 0 : at.payload;
+  if (p.frames == 0) {
+    p.first.assign(frame.begin(), frame.end());
+    p.at = at;
+    p.mss = frame.size() - at.payload;
+    p.whole = true;
+  }
+  p.bytes.insert(p.bytes.end(), frame.begin() + static_cast<long>(from), frame.end());
+  p.bytes[at.tcp + kFlags] |= frame[at.tcp + kFlags] & (kFin | kPsh);
+  p.whole = p.whole && frame.size() - at.payload == p.mss &&
+            (frame[at.tcp + kFlags] & (kFin | kPsh)) == 0;
+  ++p.frames;
+}
+
+bool Joiner::give(unsigned interface, unsigned queue, Packet& p) {
+  Driver::Cut cut{};
+  if (p.frames > 1) {
+    cut = {static_cast<unsigned>(p.mss), static_cast<unsigned>(p.at.tcp)};
+    std::uint64_t sum = pseudo(p.bytes, p.at.ip, p.at.v4);
+    put16(&p.bytes[p.at.tcp + kSum], ~checksum(sum));
+  }
+  if (!driver_.transmit(interface, queue, p.frames > 1 ? p.bytes : p.first, cut)) return false;
+  if (p.frames > 1) {
+    joined_ += p.frames;
+    ++given_;
+    longest_given_ = std::max<std::uint64_t>(longest_given_, p.bytes.size());
+  }
+  p.frames = 0;
+  p.bytes.clear();
+  return true;
+}
+
+Joiner::Packet& Joiner::packet(unsigned interface, unsigned queue) {
+  const std::size_t index = std::size_t{interface} * driver_.tx_queues() + queue;
+  if (index >= packets_.size()) packets_.resize(index + 1);
+  return packets_[index];
+}
+
+bool Joiner::transmit(unsigned interface, unsigned queue, Bytes frame, Time now) {
+  if (!on()) return driver_.transmit(interface, queue, frame);
+  Packet& p = packet(interface, queue);
+  const Bytes bare = unpadded(frame);
+  const auto at = segment(bare);
+  if (at && continues(p, bare, *at)) {
+    append(p, bare, *at);
+    return true;
+  }
+  if (p.frames != 0 && !give(interface, queue, p)) return false;
+  if (!at) return driver_.transmit(interface, queue, frame);
+  append(p, bare, *at);
+  p.since = now;
+  const std::uint32_t index = interface * driver_.tx_queues() + queue;
+  if (std::find(waiting_.begin(), waiting_.end(), index) == waiting_.end())
+    waiting_.push_back(index);
+  return true;
+}
+
+void Joiner::poll(Time now) {
+  const auto gone = [&](std::uint32_t index) {
+    const unsigned queues = driver_.tx_queues();
+    Packet& p = packets_[index];
+    const bool due = !p.whole || p.bytes.size() + p.mss > longest_ || now - p.since >= kHold;
+    return p.frames == 0 || (due && give(index / queues, index % queues, p));
+  };
+  waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), gone), waiting_.end());
+}
+
+void Joiner::write(JsonWriter& json) const {
+  json.begin_object()
+      .field("frames", joined_)
+      .field("packets", given_)
+      .field("longest", longest_given_)
+      .end_object();
+}
+
+}  // namespace emery::host_nic
