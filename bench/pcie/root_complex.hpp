@@ -271,8 +271,8 @@ class RootComplex : public Component, public HostInterface {
   void cpu_finish(std::uint32_t tag, bool ok);
   std::uint64_t blocking(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes);
   bool known(std::uint16_t requester) const {
-    return (requester & 0xff) == 0 && (requester >> 8) - config_.bus < config_.devices &&
-           requester >> 8 >= config_.bus;
+    const unsigned bus = requester >> 8;
+    return (requester & 0xff) == 0 && bus >= config_.bus && bus - config_.bus < config_.devices;
   }
   // Of the tag of a known device's read.
   std::vector<bool>::reference tag_used(const Tlp& tlp) {
