@@ -45,8 +45,7 @@ class SwitchSlot final : public HostInterface {
   }
   // All four bytes are written: those that are not enabled as they read.
   void config_write(std::uint16_t offset, std::uint32_t value, unsigned byte_enables) override {
-    std::uint32_t mask = 0;
-    for (unsigned i = 0; i < 4; ++i) mask |= byte_enables >> i & 1 ? 0xffu << 8 * i : 0;
+    const std::uint32_t mask = enabled(byte_enables);
     if (mask != ~0u) value = (value & mask) | (config_read(offset) & ~mask);
     cpu_.config_write(number_, offset, value);
     wait_for([&] { return cpu_.quiet(); });
@@ -54,10 +53,19 @@ class SwitchSlot final : public HostInterface {
   void config_read_async(std::uint16_t offset, ReadDone done) override {
     cpu_.config_read(number_, offset, std::move(done));
   }
-  void config_write_async(std::uint16_t offset, std::uint32_t value, unsigned,
+  void config_write_async(std::uint16_t offset, std::uint32_t value, unsigned byte_enables,
                           ReadDone done) override {
-    cpu_.config_write(number_, offset, value);
-    cpu_.config_read(number_, offset, std::move(done));
+    const std::uint32_t mask = enabled(byte_enables);
+    const auto write = [this, offset, value, mask, done = std::move(done)](std::uint32_t old,
+                                                                           bool) {
+      cpu_.config_write(number_, offset, (value & mask) | (old & ~mask));
+      // A read behind it says when it is there.
+      cpu_.config_read(number_, offset, [done](std::uint32_t, bool good) { done(0, good); });
+    };
+    if (mask == ~0u)
+      write(0, true);
+    else
+      cpu_.config_read(number_, offset, write);
   }
   void mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) override {
     if (bytes != 4) throw std::invalid_argument("SwitchSlot: a read of other than 4 bytes");
@@ -91,6 +99,12 @@ class SwitchSlot final : public HostInterface {
  private:
   static constexpr Time kPatience = 10'000 * kMicrosecond;
 
+  // The bits of these bytes.
+  static std::uint32_t enabled(unsigned bytes) {
+    std::uint32_t mask = 0;
+    for (unsigned i = 0; i < 4; ++i) mask |= bytes >> i & 1 ? 0xffu << 8 * i : 0;
+    return mask;
+  }
   void wait_for(const std::function<bool()>& done) {
     if (!wait(done, kPatience)) throw std::runtime_error("a device behind the switch is silent");
   }

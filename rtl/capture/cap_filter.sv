@@ -34,12 +34,12 @@ module cap_filter
     v4 = 1'b0;
     if (first) begin
       frame = network_order(beat_i.data[511:0]);
-      if (frame[415-:16] == 16'h8100 || frame[415-:16] == 16'h88a8) begin
+      if (is_tag(frame[415-:16])) begin
         l3 = frame[367-:208];
-        v4 = frame[383-:16] == 16'h0800;
+        v4 = frame[383-:16] == EtherIpv4;
       end else begin
         l3 = frame[399-:208];
-        v4 = frame[415-:16] == 16'h0800;
+        v4 = frame[415-:16] == EtherIpv4;
       end
     end
     v4 = v4 && l3[207-:4] == 4'd4;

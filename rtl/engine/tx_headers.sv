@@ -39,9 +39,6 @@ module tx_headers
       unit_i.beat.data[8*(17+4*i)+:8]
     };
   end
-  function automatic logic is_tag(logic [15:0] value);
-    return value inside {CTagType, STagType};
-  endfunction
   wire  [15:0] first_type = {unit_i.beat.data[8*12+:8], unit_i.beat.data[8*13+:8]};
   logic [ 1:0] tags;
   always_comb begin
@@ -81,8 +78,8 @@ module tx_headers
     step_q <= {step_q[2:0], start_i};
     if (start_i) begin
       h_q.ip <= tags;
-      v4_q <= ether_type == 16'h0800;
-      v6_q <= ether_type == 16'h86dd;
+      v4_q <= ether_type == EtherIpv4;
+      v6_q <= ether_type == EtherIpv6;
       h_q.tcp <= start[6:2];
       place_q <= start[1:0] == '0 && !start[7];
       h_q.mss <= unit_i.mss;

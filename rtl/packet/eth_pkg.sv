@@ -76,8 +76,12 @@ package eth_pkg;
     logic fifo_full;  // lost in the clock crossing
   } mac_rx_count_t;
 
+  localparam logic [15:0] EtherIpv4 = 16'h0800, EtherIpv6 = 16'h86dd;
   localparam logic [15:0] CTagType = 16'h8100;  // EtherTypes of VLAN tags: 802.1Q
   localparam logic [15:0] STagType = 16'h88a8;  // 802.1ad
+  function automatic logic is_tag(logic [15:0] ether_type);
+    return ether_type inside {CTagType, STagType};
+  endfunction
   localparam int TagBytes = 4;
   localparam int AddrBytes = 12;  // behind which they stand
 

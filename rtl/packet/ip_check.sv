@@ -7,7 +7,7 @@
 /// `ip_rewrite`, at its end. Not forwardable: options, group addresses of Ethernet, and a source or destination that is none of
 /// a host: groups, networks 0 and 127, addresses from 240.0.0.0 on. Combinational, no state; all zero while `valid_i` is low.
 module ip_check
-  import route_pkg::*;
+  import eth_pkg::EtherIpv4, route_pkg::*;
 (
     input  logic        valid_i,
     input  ip_header_t  header_i,

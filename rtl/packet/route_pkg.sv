@@ -10,7 +10,6 @@ package route_pkg;
   typedef logic [3:0] peer_t;  // also the destination of a frame: 0 ... Peers-1, Peers is the slow path
   typedef logic [1:0] class_t;
 
-  localparam logic [15:0] EtherIpv4 = 16'h0800;
   localparam int HeaderBytes = 34;  // Ethernet and IPv4 without options
 
   /// A ternary route: matches when all bits of `value` and of the destination are equal where `mask` is set.

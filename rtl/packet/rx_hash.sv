@@ -30,10 +30,6 @@ module rx_hash
   localparam int Parts = 3;
   localparam int PartBits = FieldBits / Parts;
 
-  function automatic logic is_tag(logic [15:0] ether_type);
-    return ether_type inside {16'h8100, 16'h88a8};
-  endfunction
-
   // Stage 1: fields, in network order from the left.
   logic first;
   assign first = valid_i && beat_i.sop;
@@ -76,8 +72,8 @@ module rx_hash
         l3 = {frame[335-:336], 64'd0};
         l3_start = 7'd22;
       end
-      v4 = ether_type == 16'h0800 && l3[399-:4] == 4'd4;
-      v6 = ether_type == 16'h86dd && l3[399-:4] == 4'd6 && l3_start + 7'd40 <= len;
+      v4 = ether_type == EtherIpv4 && l3[399-:4] == 4'd4;
+      v6 = ether_type == EtherIpv6 && l3[399-:4] == 4'd6 && l3_start + 7'd40 <= len;
       protocol = v4 ? l3[399-8*9-:8] : l3[399-8*6-:8];
       // Not behind options and not in fragments; all in these bytes.
       if (v4) ports = l3[395-:4] == 4'd5 && l3[399-8*6-2-:14] == '0 && l3_start + 7'd24 <= len;

@@ -25,12 +25,17 @@ std::uint64_t pseudo(Bytes frame, std::size_t ip, bool v4) {
   return (v4 ? sum16(frame.subspan(ip + 12, 8)) : sum16(frame.subspan(ip + 8, 32))) + kProtocol;
 }
 
-bool is_tag(unsigned type) { return type == 0x8100 || type == 0x88a8; }
+/// Where IP begins: behind two tags at the most.
+std::size_t ip_at(Bytes frame) {
+  std::size_t ip = kEth;
+  const auto is_tag = [](unsigned type) { return type == 0x8100 || type == 0x88a8; };
+  while (ip < kEth + 2 * kTag && is_tag(get16(&frame[ip - 2]))) ip += kTag;
+  return ip;
+}
 
 /// Without what a MAC has filled it up with.
 Bytes unpadded(Bytes frame) {
-  std::size_t ip = kEth;
-  while (ip < kEth + 2 * kTag && is_tag(get16(&frame[ip - 2]))) ip += kTag;
+  const std::size_t ip = ip_at(frame);
   const bool v4 = get16(&frame[ip - 2]) == kTypeIp4;
   const std::size_t end = v4 ? ip + get16(&frame[ip + kLength4]) : frame.size();
   const bool filled = frame.size() == kMinFrame && end < kMinFrame &&
@@ -43,9 +48,8 @@ Bytes unpadded(Bytes frame) {
 }  // namespace
 
 std::optional<Joiner::Segment> Joiner::segment(Bytes frame) {
-  std::size_t ip = kEth;
   if (frame.size() < kEth + kIp4 + kTcp) return {};
-  while (ip < kEth + 2 * kTag && is_tag(get16(&frame[ip - 2]))) ip += kTag;
+  const std::size_t ip = ip_at(frame);
   const bool v4 = get16(&frame[ip - 2]) == kTypeIp4;
   if (!v4 && get16(&frame[ip - 2]) != kTypeIp6) return {};
   if (frame.size() < ip + (v4 ? kIp4 : kIp6) + kTcp || frame[ip] >> 4 != (v4 ? 4 : 6)) return {};
