@@ -90,8 +90,11 @@ def test_a_run_is_the_same_with_and_without(tmp_path, capsys):
         lost = sum(final["dropped"].values())
         assert 0.9 * lost <= points[-1]["streams"][name]["lost"] <= lost  # before the device was asked
     assert sum(result["streams"]["rx"]["dropped"].values()) > 1000
-    busy = [x["streams"]["tx"]["mpps"] for x in points if 0.3 < x["part"] < 0.9]
-    assert busy and all(0.8 < x / result["streams"]["tx"]["mpps"] < 1.2 for x in busy)
+    at = [(x["t_us"], x["streams"]["tx"]["delivered"], x["part"]) for x in points]
+    for point, (t, n, _), (before, fewer, _) in zip(points[4:], at[4:], at, strict=False):  # a rate is over four snapshots
+        assert point["streams"]["tx"]["mpps"] == pytest.approx((n - fewer) / (t - before))
+    (before, fewer, _), *_, (t, n, _) = [x for x in at if 0.3 < x[2] < 0.9]  # filled, and not yet at an end
+    assert 0.8 < (n - fewer) / (t - before) / result["streams"]["tx"]["mpps"] < 1.2
     queues = [x for x in now["queues"] if x["stream"] == "tx"]
     assert queues and all(0 < x["delivered"] <= 9000 and x["bytes"] == 64 * x["delivered"] for x in queues)
     (way,) = [x for x in now["ways"] if x["stream"] == "tx"]
