@@ -6,7 +6,7 @@ import pytest
 from emery import published, reproduce, system
 from emery.common import UserError, cache_dir
 from emery.results import Results
-from emery.workload import workload
+from emery.workload import from_table, workload
 
 SYSTEMS = [system.load(name) for name in system.names()]
 DECLARED = ("figure", "what", "unit", "x", "series", "paper", "paper_value", "peer_value")
@@ -38,7 +38,7 @@ def test_rows_are_of_targets_as_they_are_declared(which):
 def test_a_row_comes_out_again(which, target):
     """A result of the same identity in the cache is the same result and not made again; several rows are of one run."""
     row = next(x for x in published.measured(which) if x["id"] == target.id)  # a held target has one
-    settings, options = reproduce._settings(target.run)
+    settings, options = from_table(target.run)
     kept = cache_dir() / "published"
     kept.mkdir(parents=True, exist_ok=True)
     result = Results(str(kept / f"{which.name}.jsonl")).get(which, which.values(settings), workload(which, options))

@@ -12,14 +12,9 @@ from emery.limits import lost
 from emery.report import table
 from emery.results import Results, all_of
 from emery.runs import check_file, make_directory
-from emery.workload import workload
+from emery.workload import from_table, workload
 
 _COPIED = ("id", "figure", "what", "unit", "x", "series", "paper", "paper_value", "peer_value")
-
-
-def _settings(run: dict) -> tuple[list[str], dict]:
-    options = dict(run)
-    return [f"{name}={value}" for name, value in options.pop("set", {}).items()], options
 
 
 def measure(result: dict, path: str):
@@ -144,7 +139,7 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say, exec
     finished = Results(os.path.join(out, f"{system.name}.runs.jsonl"), executor)
 
     def result(options: dict) -> dict:
-        own, options = _settings(options)
+        own, options = from_table(options)
         work = workload(system, {**options, **({"seed": seed} if seed is not None else {})})
         return finished.get(system, system.values(own + settings), work)
 

@@ -181,6 +181,7 @@ class System:
     )  # MHz its top's clock ports are made for: numbers, names of parameters, or { parameter = { value = number } }
     resources: dict = field(default_factory=dict)  # what its entries of a result's `resources` are (schema.py)
     soak: dict = field(default_factory=dict)  # what runs are drawn from (check/soak.py)
+    speed: dict = field(default_factory=dict)  # the run that says how fast its simulator is (check/speed.py)
     extends: dict = field(default_factory=dict)  # by kind, what a folder of the user's own may replace (extension.py)
     extensions: tuple = ()  # such folders
     linux: dict = field(default_factory=dict)  # `sources` of a simulator with guests, files of the kernel `module`
@@ -430,6 +431,7 @@ def read(folder: Path) -> System:
             clocks=_clocks(rtl.get("clocks", {}), parameters),
             resources=data.get("resources", {}),
             soak=data.get("soak", {}),
+            speed=data.get("speed", {}),
             extends=data.get("with", {}),
             linux=data.get("linux", {}),
             dpdk=data.get("dpdk", {}),

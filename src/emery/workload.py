@@ -114,6 +114,12 @@ class Workload:
         return f"{what}{way}, {pace}{shapes.title(self.shape)}"
 
 
+def from_table(run: dict) -> tuple[list[str], dict]:
+    """What a `run` of a system.toml says: settings (NAME=VALUE), and options of the run."""
+    options = dict(run)
+    return [f"{name}={value}" for name, value in options.pop("set", {}).items()], options
+
+
 def _setting(port: str) -> str:
     return f"pcap.{port}" if port else "pcap"
 

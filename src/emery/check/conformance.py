@@ -18,7 +18,7 @@ from emery.check import structure, testing
 from emery.common import UserError
 from emery.make import build, own_rtl, toolchain
 from emery.runs import IntegrityError, run_system
-from emery.workload import workload
+from emery.workload import from_table, workload
 
 _RUNS = [{"frames": 200}]  # of the main job, where a system says nothing
 _SYSTEM_RUNS = [{"frames": 100}, {"frames": 100, "seed": 2}]
@@ -106,8 +106,7 @@ def _lint(target, found: extension.Extension) -> str:
 
 
 def _run(target, run: dict):
-    options = dict(run)
-    settings = [f"{name}={str(x).lower() if isinstance(x, bool) else x}" for name, x in options.pop("set", {}).items()]
+    settings, options = from_table(run)
     words = [f"--{name} {x}" for name, x in options.items()] + [f"--set {x}" for x in settings]
 
     def work() -> str:
@@ -139,7 +138,7 @@ def _system(target: system.System) -> list:
         return ""
 
     def alike(options: dict) -> str:
-        work = workload(target, {x: str(y) for x, y in options.items()})
+        work = workload(target, options)
         first, second = (run_system(target, target.values(), work, assertions=True) for _ in range(2))
         if first["digest"] != second["digest"] or first["cycles"] != second["cycles"]:
             return "the same run twice is not the same"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that check the checkout: suite, proofs, faults, soak, fuzz."""
+"""Commands that check the checkout: suite, proofs, faults, soak, fuzz, speed."""
 
 import json
+from pathlib import Path
 
+from emery import system
 from emery.commands import options
 from emery.commands.options import number
 from emery.common import UserError
@@ -84,6 +86,24 @@ def _soak(arguments):
     print(f"{arguments.system.name}: {told}; {done.refused:,} draws refused; seed {arguments.seed}")
 
 
+def _speed(arguments):
+    from emery.check import speed
+
+    options.check_json(arguments.json)
+    if arguments.there and not arguments.against:
+        raise UserError("speed: --there is for the checkout that --against names")
+    if arguments.against and not (arguments.against / "emery").is_file():
+        raise UserError(f"--against {arguments.against}: no checkout of Emery")
+    chosen = arguments.systems or [x for x in map(system.load, system.names()) if x.speed]
+    if len(chosen) != 1 and (arguments.set or arguments.there):
+        raise UserError("speed: name the system whose parameters are set")
+    for x in chosen:
+        x.values(arguments.set)  # refuses what is none
+    there = (arguments.against and arguments.against.resolve(), arguments.there)
+    found = [speed.measure(x, arguments.set, arguments.times, *there, options.say()) for x in chosen]
+    options.put(arguments.json, {"speeds": [x.as_json() for x in found]}, speed.text(found))
+
+
 def add(command):
     """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
     test = command(
@@ -126,3 +146,11 @@ def add(command):
     soak.add_argument("--seed", type=number(0, 2**53), default=1, help="what is drawn follows from it (default 1)")
     options.set_option(soak, "a parameter that is not drawn (see show)")
     soak.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
+    speed = command("speed", _speed, "run", "how fast simulators are, in clocks for each second of processor time")
+    speed.add_argument("systems", nargs="*", type=system.load, metavar="SYSTEM", help="default: all")
+    speed.add_argument("--times", type=number(1, 1000), default=5, help="how often (default 5)")
+    speed.add_argument("--against", type=Path, metavar="DIR", help="another checkout of Emery, in turn with this one")
+    options.set_option(speed, "a parameter of this checkout's runs (see show)")
+    there = {"action": "append", "default": [], "type": options.word, "metavar": "NAME=VALUE"}
+    speed.add_argument("--there", **there, help="a parameter of the other's runs")
+    speed.add_argument("--json", type=options.word, metavar="FILE", help="write the samples; `-`: to standard output")
