@@ -9,9 +9,7 @@ from cocotbext.pcie.core.caps import PciCapId
 from cocotbext.pcie.core.tlp import TlpType
 from slot import PINS, Slot
 
-MAGIC, FAILED, AMISS, FOREIGN = 0x00, 0x04, 0x08, 0x0C
-READ, WRITE = 0x40, 0x80
-CONTROL, LENGTH, BASE, WINDOW, STEP, IN_FLIGHT, BEAT = 0x00, 0x04, 0x08, 0x10, 0x14, 0x18, 0x20
+READ, WRITE = "device.way[0].", "device.way[1]."
 PLACES, REGION = 6, 1 << 15
 
 
@@ -21,23 +19,23 @@ class Bench(Slot):
     def __init__(self, dut):
         self.prepared = 0
         dut.prepared.value = 0
-        super().__init__(dut, 4096)
+        super().__init__(dut, "pcie-bench", 4096)
 
     async def start(self):
         await super().start()
-        assert await self.read(MAGIC) == 0x50434942
+        await self.check_magic("device.magic")
         self.regions = [x.alloc_region(REGION) for x in self.pools]
 
     async def begin(self, source, target, size, place, times):
         """The device reads `times` transfers from one address and writes them to another, `place` bytes apart."""
         window = place * PLACES
         for way, base in ((READ, source), (WRITE, target)):
-            await self.write(way + CONTROL, 0)
-            settings = {LENGTH: size, BASE: base & 0xFFFFFFFF, BASE + 4: base >> 32, WINDOW: window, STEP: place}
-            settings |= {IN_FLIGHT: 6, BEAT: 16, CONTROL: 1}
-            for register, value in settings.items():
+            await self.write(way + "control", enable=0)
+            settings = {"length": size, "base_lo": base & 0xFFFFFFFF, "base_hi": base >> 32, "window": window, "step": place}
+            for register, value in {**settings, "in_flight": 6, "beat": 16}.items():
                 await self.write(way + register, value)
-        await self.read(MAGIC)
+            await self.write(way + "control", enable=1)
+        await self.read("device.magic")
         self.prepared += times
         self.dut.prepared.value = self.prepared
 
@@ -59,19 +57,19 @@ class Bench(Slot):
 
     async def fail(self, rng, source, size, more):
         """All transfers fail, or as many as that: told as failed, no tag kept."""
-        expected = await self.read(FAILED) + more
+        expected = await self.read("device.failed") + more
         target = rng.choice(self.regions)
         await self.begin(source, target.get_absolute_address(0), size, -(-size // 64) * 64, PLACES)
         for _ in range(100):
             await Timer(100, "ns")
-            if await self.read(FAILED) == expected:
+            if await self.read("device.failed") == expected:
                 break
         await Timer(1, "us")
-        assert await self.read(FAILED) == expected, size
+        assert await self.read("device.failed") == expected, size
         assert self.reads_open() == 0
 
     async def counters(self):
-        return [await self.read(x) for x in (FAILED, AMISS, FOREIGN)]
+        return [await self.read(f"device.{x}") for x in ("failed", "amiss", "foreign")]
 
 
 @cocotb.test()
@@ -82,7 +80,7 @@ async def enumeration_and_registers(dut):
         assert int(dut.cfg_max_payload.value) == 2
     assert await bench.device.capability_read_dword(PciCapId.EXP, 0) & 0xFF == PciCapId.EXP
     rng = random.Random(1)
-    for register in (READ + LENGTH, WRITE + BASE, READ + STEP):
+    for register in map(bench.at, (READ + "length", WRITE + "base_lo", READ + "step")):
         value = rng.getrandbits(32)
         await bench.write(register, value)
         assert await bench.read(register) == value
@@ -91,7 +89,7 @@ async def enumeration_and_registers(dut):
         assert await bench.bar.read_word(register + 2) == value >> 16
         assert await bench.bar.read(register + 1, 1) == b"\x5a"
     # Sixteen Dwords at once, and more than the registers answer.
-    assert (await bench.bar.read(0, 64))[:4] == (0x50434942).to_bytes(4, "little")
+    assert (await bench.bar.read(0, 64))[:4] == await bench.bar.read(bench.at("device.magic"), 4)
     before = await bench.counters()
     try:
         await bench.bar.read(0, 128)
@@ -106,35 +104,8 @@ async def transfers(dut):
     bench = Bench(dut)
     await bench.start()
     rng = random.Random(2)
-    for size in (
-        1,
-        3,
-        4,
-        5,
-        15,
-        16,
-        17,
-        47,
-        48,
-        49,
-        60,
-        64,
-        65,
-        111,
-        112,
-        113,
-        127,
-        128,
-        129,
-        255,
-        256,
-        257,
-        511,
-        512,
-        1024,
-        1500,
-        4096,
-    ):
+    sizes = [1, *range(3, 6), *range(15, 18), *range(47, 50), 60, 64, 65, *range(111, 114), *range(127, 130)]
+    for size in (*sizes, *range(255, 258), 511, 512, 1024, 1500, 4096):
         await bench.transfer(rng, size, rng.choice((0, 1, 2, 3, 4, 60, 63)), PLACES)
     assert await bench.counters() == [0, 0, 0]
     assert bench.reads_open() == 0
@@ -158,7 +129,7 @@ async def reset_under_traffic(dut):
 
     bench.rc.send = keep
     # Reads only: the model does not forget half a TLP that the reset has cut off.
-    await bench.write(WRITE + CONTROL, 0)
+    await bench.write(WRITE + "control", enable=0)
     bench.prepared += 50
     dut.prepared.value = bench.prepared
     await Timer(600, "ns")

@@ -15,6 +15,9 @@ from cocotbext.pcie.core.caps import PciCapId
 from cocotbext.pcie.intel.ptile import PTilePcieDevice, PTileRxBus, PTileTxBus
 from cocotbext.pcie.xilinx.us import UltraScalePlusPcieDevice
 
+from emery import system
+from emery.make import registers
+
 PINS = os.environ["PINS"]  # pcie_interface
 STRADDLE = PINS == "usplus"
 SIGNALS = (
@@ -27,10 +30,19 @@ PTILE = "reset_status coreclkout_hip tx_cdts_limit tx_cdts_limit_tdm_idx tl_cfg_
 
 
 class Slot:
-    """`bar_bytes`: of BAR 0; `msix`: settings of the capability."""
+    """`name`: the system whose registers are in BAR 0; `bar_bytes`: of that; `vectors`: of MSI-X.
 
-    def __init__(self, dut, bar_bytes, **msix):
+    A register is named by its path in the system's description (`way[1].control`), or its address is given."""
+
+    def __init__(self, dut, name, bar_bytes, vectors=0):
         self.dut = dut
+        target = system.load(name)
+        (described,) = target.registers
+        self.map = registers.elaborate(target.folder / described.file, described.map)
+        msix = {}
+        if vectors:
+            msix = {"pf0_msix_enable": True, "pf0_msix_table_size": vectors - 1, "pf0_msix_table_bir": 0, "pf0_msix_pba_bir": 0}
+            msix |= {"pf0_msix_table_offset": self.at("msix"), "pf0_msix_pba_offset": self.at("msix.pending[0]")}
         dut.sys_reset.value = 1
         dut.pcie_tfc_nph_av.value = 15  # the model does not drive it
         self.rc = RootComplex()
@@ -133,8 +145,19 @@ class Slot:
         await self.device.config_write_word(4, command | 0x6)  # memory, bus master
         await Timer(1, "us")
 
-    async def write(self, register, value):
-        await self.bar.write_dword(register, value)
+    def at(self, register):
+        """Its address in the BAR."""
+        return self.map.find_by_path(register).absolute_address if isinstance(register, str) else register
+
+    async def write(self, register, value=0, **fields):
+        """All of it, or some of its fields by name."""
+        for name, x in fields.items():
+            value |= x << self.map.find_by_path(f"{register}.{name}").low
+        await self.bar.write_dword(self.at(register), value)
 
     async def read(self, register):
-        return await self.bar.read_dword(register)
+        return await self.bar.read_dword(self.at(register))
+
+    async def check_magic(self, register):
+        """What tells this register map from others is what the description says it is."""
+        assert await self.read(register) == self.map.find_by_path(f"{register}.value").get_property("reset")
