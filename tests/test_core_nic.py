@@ -12,7 +12,7 @@ from conftest import read_pcap, write_pcap
 
 from emery.cli import main
 from emery.common import ROOT
-from emery.make import programs
+from emery.make import formats, programs
 
 ONE_CORE = ("--set", "cores=1")
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
@@ -282,11 +282,12 @@ def test_only_the_filter_takes_a_port(capsys):
 # ---------------------------------------------------------------- programs of a few instructions
 
 ZERO, T0, T1, T2, T3 = 0, 5, 6, 7, 28
-SEND_PRODUCER, TX_DROPPED, TX_RING, TX_PRODUCER = 0x0C0, 0x148, 0x080, 0x088
+CORE, DEVICE = formats.load("core_pkg"), formats.load("device_pkg")
 
 
-def lui(rd, page):
-    return page << 12 | rd << 7 | 0x37
+def lui(rd, value):
+    """Its upper 20 bits; the others are 0."""
+    return value & 0xFFFFF000 | rd << 7 | 0x37
 
 
 def addi(rd, rs, value):
@@ -310,7 +311,7 @@ def back(offset):
 HERE = back(0)
 RETURN = 0x00008067  # jalr zero, 0(ra)
 SUB_T3_T1_T2 = 0x40730E33  # sub t3, t1, t2
-READY = [lui(T0, 0x20000), addi(T1, ZERO, ord("R")), store(T1, 0x10, T0)]
+READY = [lui(T0, CORE.DeviceBase), addi(T1, ZERO, ord("R")), store(T1, DEVICE.Print, T0)]
 
 
 def elf(path, functions):
@@ -336,12 +337,12 @@ def elf(path, functions):
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        ([lui(T0, 0x30000), store(T0, 0, T0)], "store to nowhere"),
-        ([lui(T0, 0x10000), store(T0, 2, T0)], "misaligned store"),
+        ([lui(T0, 0x3000_0000), store(T0, 0, T0)], "store to nowhere"),
+        ([lui(T0, CORE.ScratchBase), store(T0, 2, T0)], "misaligned store"),
         ([0xFFFFFFFF], "illegal instruction"),
         ([0], "illegal instruction"),
         # The watchdog is on, and nobody gives a sign of life.
-        ([lui(T0, 0x20000), addi(T1, ZERO, 2000), store(T1, 8, T0), HERE], "watchdog"),
+        ([lui(T0, CORE.DeviceBase), addi(T1, ZERO, 2000), store(T1, DEVICE.WatchdogLimit, T0), HERE], "watchdog"),
     ],
 )
 def test_bad_firmware_is_named_with_core_pc_and_function(tmp_path, capsys, wrong, what):
@@ -353,7 +354,7 @@ def test_bad_firmware_is_named_with_core_pc_and_function(tmp_path, capsys, wrong
 
 def test_a_program_that_drops_all_it_is_to_send(tmp_path, nic):
     """In four instructions: what is new in the mailbox it counts as dropped."""
-    loop = [load(T1, SEND_PRODUCER, T0), SUB_T3_T1_T2, store(T3, TX_DROPPED, T0), addi(T2, T1, 0), back(-16)]
+    loop = [load(T1, DEVICE.SendProducer, T0), SUB_T3_T1_T2, store(T3, DEVICE.TxDropped, T0), addi(T2, T1, 0), back(-16)]
     image = elf(tmp_path / "drop.elf", {"_start": [*READY, addi(T2, ZERO, 0), *loop]})
     settings = ("--set", f"firmware_image={image}", "--set", "segments=1", "--set", "watchdog_us=0")
     result = nic("--size", "64", "--frames", "50", "--direction", "tx", *settings, *ONE_CORE)
@@ -365,15 +366,15 @@ def test_a_program_that_drops_all_it_is_to_send(tmp_path, nic):
 def test_a_frame_of_a_length_that_cannot_be_sent_is_a_drop(tmp_path, nic, length):
     """The MAC's ring has one command, for any number of frames, with this length."""
     command = [
-        lui(T3, 0x10000),
-        lui(T1, 0x40000),
+        lui(T3, CORE.ScratchBase),
+        lui(T1, CORE.FrameBase),
         store(T1, 0, T3),
-        lui(T1, length + 0x800 >> 12),
+        lui(T1, length + 0x800),
         addi(T1, T1, length),
         store(T1, 4, T3),
     ]
-    ring = [store(T3, TX_RING, T0), store(ZERO, TX_RING + 4, T0)]
-    loop = [load(T1, SEND_PRODUCER, T0), store(T1, TX_PRODUCER, T0), back(-8)]
+    ring = [store(T3, DEVICE.MacTx + DEVICE.RingBase, T0), store(ZERO, DEVICE.MacTx + DEVICE.RingLog, T0)]
+    loop = [load(T1, DEVICE.SendProducer, T0), store(T1, DEVICE.MacTx + DEVICE.Producer, T0), back(-8)]
     image = elf(tmp_path / "long.elf", {"_start": [*READY, *command, *ring, *loop]})
     settings = ("--set", f"firmware_image={image}", "--set", "segments=1", "--set", "watchdog_us=0")
     result = nic("--size", "64", "--frames", "50", "--direction", "tx", *settings, *ONE_CORE)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formats have one source: names are unique, all languages agree on every field, and nobody writes a number down again."""
 
+import ast
+import contextlib
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from systemrdl.node import RegNode
 
 from emery import system
 from emery.check import testing
@@ -116,26 +119,84 @@ def test_words_of_a_queue_are_those_of_the_register_map(tmp_path):
     compiled(tmp_path, "a.c", "\n".join([*lines, "int main(void) { return 0; }", ""]), "-std=c11", f"-I{folder}")
 
 
+def register_offsets() -> dict[str, set[int]]:
+    """Where the registers of all systems are, by name: in their map, and in the part of it they are in."""
+    found = {}
+    for target in map(system.load, system.names()):
+        for x in target.registers:
+            for node in registers.elaborate(target.folder / x.file, x.map).descendants(unroll=False):
+                if isinstance(node, RegNode):
+                    at = node.raw_absolute_address
+                    found.setdefault(node.inst_name, set()).update((at, at - node.parent.raw_absolute_address))
+    return found
+
+
+def numbers_named(path: Path):
+    """The constants a source defines by hand: name and number, `name = 1`, `#define name 1` and, in Python, `a, b = 1, 2`."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                for target in getattr(node, "targets", None) or [node.target]:
+                    both = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+                    for name, value in zip(target.elts, node.value.elts, strict=False) if both else [(target, node.value)]:
+                        if isinstance(name, ast.Name) and isinstance(value, ast.Constant) and type(value.value) is int:
+                            yield name.id, value.value
+        return
+    number = r"\(?(-?[0-9][\w']*)"
+    define = rf"^\s*#define\s+(\w+)\s+{number}|(?<![\w.:>])([A-Za-z_]\w*)\s*=\s*{number}\s*[,;}}\n/]"
+    for match in re.finditer(define, text, re.MULTILINE):
+        with contextlib.suppress(ValueError):  # 1.5, 1e9
+            yield match[1] or match[3], int((match[2] or match[4]).replace("'", "").rstrip("uUlL"), 0)
+
+
+def meant(name: str) -> str:
+    """The words of Name, kName, NAME or _NAME, joined by `_`; empty for the name of a variable."""
+    name = name.lstrip("_")
+    if name.isupper():
+        return name.lower()
+    name = name[1:] if re.match("k[A-Z]", name) else name
+    return "_".join(formats.words_of(name)) if name[0].isupper() else ""
+
+
+def copies(path: Path, values: dict[str, set[int]], names: set[str] = frozenset()) -> list[str]:
+    """What a source defines with the name and the number of something that has a source, or with one of these names."""
+    found = [(name, meant(name), x) for name, x in numbers_named(path)]
+    return [f"{path.name}: {name} = {x}" for name, words, x in found if x in values.get(words, ()) or words in names]
+
+
 def test_nothing_is_written_down_again():
-    """No constant of a package is defined by hand in C, C++ or Python: as Name, kName or NAME with a number behind it.
+    """No constant of a package and no register's address is defined by hand in C, C++ or Python.
 
     Not so in bench/: it is the world outside the chip and has PCI Express, PCI-X and Ethernet from their standards, not from
     the RTL that it judges.
     """
-    own = {name for x in everything().values() for name in (*x.constants, *(y for enum in x.enums.values() for y in enum))}
-    own = {x for x in own if len(formats.words_of(x)) > 1}  # a single word is anybody's
-    spelt = own | {f"k{x}" for x in own} | {"_".join(formats.words_of(x)).upper() for x in own}
-    define = re.compile(
-        r"^\s*#define\s+(\w+)\s+\(?[-0-9]|(?<![\w.:>])_?([A-Za-z]\w+)\s*=\s*[-0-9][\w']*\s*[,;}\n]", re.MULTILINE
-    )
-    found = []
-    for path in testing.sources(("*.c", "*.h", "*.cpp", "*.hpp", "*.py")):
-        if path.is_relative_to(ROOT / "bench"):
-            continue
-        for match in define.finditer(path.read_text()):
-            if (match[1] or match[2]) in spelt:
-                found.append(f"{path.relative_to(ROOT)}: {match[0].strip()}")
-    assert not found, found
+    values, own = register_offsets(), set()
+    for package in everything().values():
+        for constants in (package.constants, *package.enums.values()):
+            for name, x in constants.items():
+                words = formats.words_of(name)
+                values.setdefault("_".join(words), set()).add(x)
+                own |= {"_".join(words)} if len(words) > 1 else set()  # a single word is anybody's
+    files = [x for x in testing.sources(("*.c", "*.h", "*.cpp", "*.hpp", "*.py")) if not x.is_relative_to(ROOT / "bench")]
+    assert not (found := [line for x in files for line in copies(x, values, own)]), found
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", "A, RX_PRODUCER = 1, 0x88  # of the ring"),
+        ("a.py", "_RX_PRODUCER: int = 136"),
+        ("a.c", "#define RX_PRODUCER 0x88u /* here */"),
+        ("a.h", "enum { A, RX_PRODUCER = 0x88 };"),
+        ("a.cpp", "constexpr unsigned kRxProducer = 1'36;  // here"),
+    ],
+)
+def test_a_copy_is_found(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text + "\n")
+    assert copies(path, {"rx_producer": {0x88}}) and not copies(path, {"rx_producer": {0x80}, "producer": {0x88}})
+    assert copies(path, {}, {"rx_producer"})
 
 
 def test_records():
