@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the command line share: captures to feed it, and a simulator that is none."""
 
+import ast
+import csv
 import json
 import os
 import struct
@@ -44,6 +46,14 @@ def read_pcap(path):
         frames.append(data[at + 16 : at + 16 + kept])
         at += 16 + kept
     return frames
+
+
+def listed(header, name):
+    """The rows of an X list of a C header, as its preprocessor sees them: a list of words for each."""
+    text = f'#include "{header}"\n#define ROW(...) #__VA_ARGS__,\n[{name}(ROW)]\n'
+    done = subprocess.run(["gcc", "-E", "-P", "-"], input=text, capture_output=True, text=True, check=True)
+    rows = ast.literal_eval(done.stdout[done.stdout.rindex("\n[") + 1 :])
+    return list(csv.reader(rows, skipinitialspace=True))
 
 
 def refused(command, capsys, *words):

@@ -6,10 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import listed
 
 from emery.cli import main
 from emery.common import ROOT, UserError
-from emery.make import formats, manual, registers
+from emery.make import formats, registers
+from emery.pages import manual
 
 PAGE = ROOT / "docs" / "write-a-driver.md"
 RDL = ROOT / "systems" / "nic_core" / "host_nic.rdl"
@@ -95,10 +97,9 @@ def test_every_format_and_code_of_a_driver_is_on_the_page():
 
 
 def test_the_errors_of_the_core_are_those_of_its_header():
-    body = re.search(r"#define EMNIC_ERRORS\(X\)((?:.*\\\n)*.*\n)", (CORE / "errors.h").read_text())[1]
-    listed = re.findall(r'X\((\w+), (-\d+), E[A-Z]+, "([^"]*)"\)', re.sub(r"\s*\\\n\s*", " ", body))
-    assert len(listed) == 18
-    assert re.findall(r"^\| (-\d+) \| `EMNIC_(\w+)` \| (.*) \|$", TEXT, re.MULTILINE) == [(n, x, w) for x, n, w in listed]
+    rows = listed(CORE / "errors.h", "EMNIC_ERRORS")
+    assert len(rows) == 18
+    assert re.findall(r"^\| (-\d+) \| `EMNIC_(\w+)` \| (.*) \|$", TEXT, re.MULTILINE) == [(n, x, w) for x, n, _, w in rows]
 
 
 def test_the_example_compiles(words, tmp_path):

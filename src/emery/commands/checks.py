@@ -42,7 +42,7 @@ def _format(arguments) -> int:
 
 def _map(arguments):
     from emery.check import rtl_map, structure
-    from emery.make import manual
+    from emery.pages import manual
 
     if arguments.readme:
         structure.write_table()

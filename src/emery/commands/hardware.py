@@ -45,7 +45,8 @@ def _new(arguments):
 
 
 def _build(arguments):
-    from emery.make import build, manual
+    from emery.make import build
+    from emery.pages import manual
 
     if arguments.what.endswith(("_tb.sv", "_test.cpp")):
         print(build.build_test(arguments.what))

@@ -7,9 +7,15 @@ writes them.
 """
 
 import re
+from itertools import takewhile
 from pathlib import Path
 
+from pyslang.parsing import TriviaKind
+from pyslang.syntax import SyntaxKind as Kind
+from pyslang.syntax import SyntaxNode, SyntaxTree
+
 from emery import system
+from emery.check.structure import find
 from emery.common import ROOT, UserError
 from emery.make import cache, formats, registers
 
@@ -107,43 +113,47 @@ def _registers(top, name: str) -> str:
 # ---------------------------------------------------------------- formats
 
 
-def _package_of(target, name: str) -> tuple[formats.Package, str]:
-    """The package that has this struct or enum, and its text."""
+def _package_of(target, name: str) -> tuple[formats.Package, dict[str, str]]:
+    """The package that has this struct or enum, and what it says behind each member."""
     known = formats.packages(target.folder)
     for package in target.formats:
         if name in known[package].records or name in known[package].enums:
             places = {x.stem: x for x in (*(ROOT / x for x in formats.package_files()), *target.folder.rglob("*_pkg.sv"))}
-            return known[package], places[package].read_text()
+            return known[package], _comments(places[package], name)
     raise UserError(f"no package of {target.name} has {name}")
 
 
-def _body(text: str, name: str) -> str:
-    """What stands between the braces of a typedef."""
-    return re.search(rf"typedef (?:struct packed|enum [^{{]*)\s*\{{([^}}]*)\}}\s*{name}\s*;", text)[1]
-
-
-def _comment(body: str, name: str) -> str:
-    found = re.search(rf"\b{name}\b[^/\n]*//\s*(.*)", body)
-    return found[1].strip() if found else ""
+def _comments(path: Path, name: str) -> dict[str, str]:
+    """The comment on the line of each member of a typedef."""
+    tree = SyntaxTree.fromFile(str(path))
+    (kind,) = (x.type for x in find(tree.root, Kind.TypedefDeclaration) if x.name.valueText == name)
+    members = [x for x in kind.members if isinstance(x, SyntaxNode)]
+    found = {}
+    for member, behind in zip(members, [*(x.getFirstToken() for x in members[1:]), kind.closeBrace], strict=True):
+        line = list(takewhile(lambda x: x.kind != TriviaKind.EndOfLine, behind.trivia))
+        text = " ".join(x.getRawText().removeprefix("//").strip() for x in line if x.kind == TriviaKind.LineComment)
+        declared = [x for x in getattr(member, "declarators", [member]) if isinstance(x, SyntaxNode)]
+        found |= {x.name.valueText: text for x in declared}
+    return found
 
 
 def _format(target, name: str) -> str:
     """The bits of a record, from the lowest on, with the byte of memory that each field begins in."""
-    package, text = _package_of(target, name)
-    record, body = package.records[name], _body(text, name)
+    package, comments = _package_of(target, name)
+    record = package.records[name]
     rows = []
     for field, x in sorted(record.fields.items(), key=lambda item: item[1].low):
         high = x.low + x.width * x.count - 1
         bits = f"{high}:{x.low}" if high != x.low else str(x.low)
         place = f"{x.low // 8}" + (f", bit {x.low % 8}" if x.low % 8 else "")
-        rows.append((f"`{field}`", bits, place, _comment(body, field)))
+        rows.append((f"`{field}`", bits, place, comments[field]))
     return f"{-(-record.bits // 8)} bytes, little endian.\n\n" + _table(["field", "bits", "from byte", "what"], rows)
 
 
 def _enum(target, name: str) -> str:
-    package, text = _package_of(target, name)
-    body, words = _body(text, name), formats.in_words(package.enums[name])
-    rows = [(value, f"`{x}`", words[x], _comment(body, x)) for x, value in package.enums[name].items()]
+    package, comments = _package_of(target, name)
+    words = formats.in_words(package.enums[name])
+    rows = [(value, f"`{x}`", words[x], comments[x]) for x, value in package.enums[name].items()]
     return _table(["code", "name", "in results", "what"], rows)
 
 
