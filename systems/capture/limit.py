@@ -6,15 +6,18 @@ Packets are records of a header and the packet, padded to 8 bytes, side by side 
 
 from math import ceil
 
+from emery.make import formats
 from emery.physics import FCS, PcieSlot, ethernet_fps
 
 _WIRE_GBPS = 100.0
-_DATAPATH_BYTES, _DATAPATH_HZ = 128, 250e6
+_DATAPATH_HZ = 250e6
+_CAP = formats.load("cap_pkg")
 
 
 def _record(values: dict, size: float) -> int:
     """Bytes in host memory for a frame of `size` bytes with FCS."""
-    return (16 if values["timestamps"] else 8) + ceil((size - FCS) / 8) * 8
+    head = _CAP.cap_record_t.bits // 8 + (_CAP.StampBytes if values["timestamps"] else 0)
+    return head + ceil((size - FCS) / 8) * 8
 
 
 def mix(values: dict, workload) -> dict:
@@ -33,7 +36,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         wire += share / ethernet_fps(size, _WIRE_GBPS)
         packet += share * (size - FCS)
         record += share * _record(values, size)
-        beats += share * ceil(_record(values, size) / _DATAPATH_BYTES)
+        beats += share * ceil(_record(values, size) / _CAP.BeatBytes)
         consumed += share * (values["ns_per_packet"] + values["ns_per_byte"] * (size - FCS))
     slot = PcieSlot.of(values)
     line = {"line": fps * wire} if values["source"] == "wire" else {}

@@ -6,13 +6,16 @@ What the firmware could do at most is not a matter of physics and not counted.
 
 from math import ceil
 
+from emery.make import formats
 from emery.physics import FCS, PcieSlot, PcieUse, ethernet_fps
+
+from . import firmware
 
 _LINE_GBPS = 10.0
 _HOST_HZ = 125e6  # of the pins of the PCIe hard block
-_MEMORY_BYTES = 16  # a clock
+_MEMORY_BYTES = formats.load("dram_pkg").BusBytes  # a clock
 _HEADERS = 42  # bytes of a frame's first segment, when it has two
-_DESCRIPTOR = 16  # bytes; a returned one is a write of its own
+_DESCRIPTOR = formats.load("mailbox_pkg", firmware.FOLDER).bd_t.bits // 8  # bytes; a returned one is a write of its own
 _SEND_FETCH, _RECEIVE_FETCH = 32, 16  # descriptors read at a time
 
 

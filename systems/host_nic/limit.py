@@ -4,12 +4,15 @@
 from dataclasses import dataclass
 from math import ceil
 
+from emery.make import formats
 from emery.physics import FCS, PcieSlot, PcieUse, ethernet_fps
 
+_QUEUE = formats.load("queue_pkg")
+_GRANULE = _QUEUE.GranuleBytes
+_PAGE = _QUEUE.PageGranules * _GRANULE
+_ROW = formats.load("dma_pkg").RowBytes  # of the packet RAM: a frame that fits one with its record shares a write
+_LINE = 2 * _ROW  # the longest such write
 _IN_THE_CARD = 2048  # more frames than ever wait for their descriptors
-_PAGE = 4096
-_ROW = 128  # of the packet RAM: a frame that fits one with its record shares a write
-_LINE = 256  # the longest such write
 
 
 @dataclass(frozen=True)
@@ -21,9 +24,9 @@ class Nic:
     """
 
     slot: PcieSlot
-    descriptor: int = 16
-    completion: int = 16
-    block: int = 8
+    descriptor: int = _QUEUE.desc_t.bits // 8
+    completion: int = _QUEUE.cpl_t.bits // 8
+    block: int = _QUEUE.BlockSlots
     fetch: tuple[float, float] = (0, 0)  # 0: `block`
     doorbell: int = 0
     event: int = 0
@@ -61,15 +64,15 @@ class Nic:
         if not self.rx_stream:
             return self.slot.write(frame, fps)
         own = 4 * ceil(frame / 4) + self.completion if records else frame
-        place = self.completion * ceil(own / self.completion) if records else frame
+        place = _GRANULE * ceil(own / _GRANULE) if records else frame
         many = _LINE // place if place <= _ROW else 1
         return self.slot.write((many - 1) * place + own, fps / many)
 
     def _sent(self, frame: int, fps: float, records: bool) -> PcieUse:
-        """Frames read; from a stream a page at a time, whole pieces of `descriptor` bytes and a head, with a record a page."""
+        """Frames read; from a stream a page at a time, whole granules and a head, with a record a page."""
         if not self.tx_stream:
             return self.slot.read(frame, fps)
-        pages = fps * (frame + (self.descriptor + -frame % self.descriptor) * records) / _PAGE
+        pages = fps * (frame + (self.descriptor + -frame % _GRANULE) * records) / _PAGE
         return self.slot.read(_PAGE, pages) + self.slot.write(self.completion, pages * records)
 
 
@@ -87,7 +90,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     # one queue meet in the card.
     each, flows = values["doorbell"], values.get("flows", 1)
     busy = (min(flows, values["tx_queues"]), min(flows, values["rx_queues"]))
-    fetch = tuple(min(8.0, 1 + _IN_THE_CARD / x) if each == 1 else 0.0 for x in busy)
+    fetch = tuple(min(float(_QUEUE.BlockSlots), 1 + _IN_THE_CARD / x) if each == 1 else 0.0 for x in busy)
     nic = Nic(
         PcieSlot.of(values, ack_every=8),
         fetch=fetch,

@@ -6,9 +6,11 @@ A transfer has the bytes of the longest frame with FCS.
 
 from math import ceil
 
+from emery.make import formats
 from emery.physics import PcieSlot
 
 _CLOCK_NS = 4
+_BEAT = formats.load("probe_pkg").ProbeBeatBytes
 
 
 def mix(values: dict, workload) -> dict:
@@ -23,7 +25,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     read, write = rates.get("read", 0.0), rates.get("write", 0.0)
     physics = slot.loads(slot.read(size, read) + slot.write(size, write), tags=values["tags"])
     physics["round trip"] = read * slot.round_trip / values["in_flight"]
-    engine = ceil(size / 64) * max(values["engine_beat_ns"], _CLOCK_NS) + ceil(size / 256) * values["engine_piece_ns"]
+    engine = ceil(size / _BEAT) * max(values["engine_beat_ns"], _CLOCK_NS) + ceil(size / 256) * values["engine_piece_ns"]
     engine = (engine + values["engine_setup_ns"]) * 1e-9
     protocol = {"engine, reads": read * engine, "engine, writes": write * max(engine, values["engine_write_ns"] * 1e-9)}
     return {"physics": physics, "protocol": physics | protocol}

@@ -9,9 +9,11 @@ stream or in lines.
 
 from math import ceil
 
+from emery.make import formats
 from emery.physics import FCS, ethernet_fps
 
-_HEAD = 16  # words of a frame that go through the stages
+_MESH = formats.load("mesh_pkg")
+_LINE, _HEAD = _MESH.LineWords, _MESH.HeadWords  # words of a memory's message; of a frame that go through the stages
 _MESSAGE = _HEAD + 3  # words of a head on its way to the output linecard
 
 
@@ -30,17 +32,17 @@ def _clocks(values: dict, size: float) -> dict:
     version = values["version"]
     held_over = values["held_over"] if version in ("IV", "null") else "memory"
     words = max(_HEAD, ceil((size - FCS + 2) / 4))
-    payload = words - (8 if version in ("I", "II") else _HEAD)  # in I and II it begins in the head, with word 8
-    lines, held = ceil(payload / 8), payload + ceil(payload / 31)
+    payload = words - (_MESH.EarlyWords if version in ("I", "II") else _HEAD)  # in I and II it begins in the head, with word 8
+    lines, held = ceil(payload / _LINE), payload + ceil(payload / 31)
     clocks = {"link_in": 1 + _HEAD + payload, "memory": 0}
     if held_over == "gdn":
         clocks["link_out"] = _MESSAGE + held
     elif held_over == "mdn":
         clocks["link_out"] = max(_MESSAGE, held)
     else:
-        clocks["link_out"] = max(_MESSAGE, lines * 9)
-        written = payload if version in ("III", "V") else lines * 8
-        clocks["memory"] = written + lines * 8 if version == "I" else max(written, lines * 8)
+        clocks["link_out"] = max(_MESSAGE, lines * (1 + _LINE))
+        written = payload if version in ("III", "V") else lines * _LINE
+        clocks["memory"] = written + lines * _LINE if version == "I" else max(written, lines * _LINE)
     return clocks
 
 
