@@ -155,6 +155,10 @@ def test_wiring(body, tmp_path):
         ("assign b_o = s_i[0] ? a_i : '0;", "Conditional"),
         ("assign b_o[0] = a_i[s_i];", "selects by a signal"),
         ("assign b_o = 4'($countones(a_i));", "Invocation"),
+        # Multiplexers of gates, in one step and in two, and a latch.
+        ("assign b_o = (a_i & {4{s_i[0]}}) | (x & {4{~s_i[0]}});", "selects by gates"),
+        ("wire n = !s_i[0]; block i_b (.clk_i, .rst_i, .a_i((a_i & {4{n}}) | {4{s_i[0]}}), .b_o);", "selects by gates"),
+        ("assign x = a_i | (x & {4{s_i[0]}});", "follows from itself"),
         ("block i_b (.clk_i, .rst_i, .a_i(a_i - 1), .b_o);", "Subtract"),
         ("assign t.valid = s.valid & a_i[0];", "gate on an interface"),
         ("assign t.valid = a_i[0] | a_i[1];", "gate on an interface"),

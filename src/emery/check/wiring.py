@@ -2,11 +2,12 @@
 """Whether a module only wires blocks together: the rule for everything in systems/.
 
 A wiring module has no procedure and no gate primitive. What it connects or assigns may be renamed, cut, joined, repeated and
-cast, and gathered with `&`, `|` and `~` (with their logical and reducing forms), as several causes of one interrupt are. It may
-not be added, compared, selected by a signal or given to a function: that is a block's work. Members of an interface are only
-renamed: a gate on `valid` or `ready` is flow control. What is left of state are the registers of rtl/base, so these may not be
-made into more than a delay: no register's input follows from its own output (a counter, a latch), and no gate sees a
-signal both before and after a register (an edge detector). The way is followed through other wiring modules below.
+cast, and gathered with `&`, `|` and `~` (with their logical and reducing forms), as several causes of one interrupt are. It
+may not be added, compared, selected by a signal (nor by gates that see it as it is and inverted, nor hold itself by some) or
+given to a function: that is a block's work. Members of an interface are only renamed: a gate on `valid` or `ready` is flow
+control. What is left of state are the registers of rtl/base, so these may not be made into more than a delay: no register's
+input follows from its own output (a counter, a latch), and no gate sees a signal both before and after a register (an edge
+detector). The way is followed through other wiring modules below.
 """
 
 from collections import defaultdict
@@ -29,6 +30,12 @@ _GATES = {
     Kind.UnaryLogicalNotExpression,
     Kind.UnaryBitwiseAndExpression,
     Kind.UnaryBitwiseOrExpression,
+    Kind.UnaryBitwiseNorExpression,
+    Kind.UnaryBitwiseNandExpression,
+}
+_INVERT = {
+    Kind.UnaryBitwiseNotExpression,
+    Kind.UnaryLogicalNotExpression,
     Kind.UnaryBitwiseNorExpression,
     Kind.UnaryBitwiseNandExpression,
 }
@@ -82,6 +89,7 @@ class Wiring:
         self.problems: set[str] = set()
         self.edges: list[Edge] = []
         self.gates: list[tuple[str, set[Signal]]] = []
+        self.senses: dict[Signal, list[tuple[Signal, bool]]] = defaultdict(list)  # what assigns it, each as it is or inverted
         self.idle: set[str] = set()  # given what nobody needs, by `wire unused = &{1'b0, ...}`
         self.read: set[str] = set()
         self.interfaces = {x.name for x in module.ports if x.interface}
@@ -104,6 +112,7 @@ class Wiring:
         self.problems |= {f"reads {x}, which is to be read by nobody" for x in self.idle & self.read}
         self._loops()
         self._edges_detected()
+        self._selects()
 
     def _declared(self) -> set[str]:
         names = set()
@@ -173,6 +182,13 @@ class Wiring:
                 gate |= self._look(inner)
         return gate
 
+    def _senses(self, node: SyntaxNode, inverted: bool = False) -> list[tuple[Signal, bool]]:
+        """The signals in an expression, each with whether it is inverted on its way out of it."""
+        if (signal := self._signal(node)) is not None:
+            return [(signal, inverted)]
+        inner = [x for x in node if isinstance(x, SyntaxNode)]
+        return [y for x in inner for y in self._senses(x, inverted ^ (node.kind in _INVERT))]
+
     def _follow(self, to: set[Signal], expression: SyntaxNode):
         """Notes that `to` follows from an expression."""
         names = self._names(expression)
@@ -185,6 +201,8 @@ class Wiring:
             if any(x[0] in self.interfaces for x in to):
                 self.problems.add(f"gate on an interface: {_line(expression)}")
         self.edges += [Edge(x, y, False) for x in to for y in names]
+        for x in to:
+            self.senses[x] += self._senses(expression)
 
     # ---------------------------------------------------------------- instances
 
@@ -209,6 +227,7 @@ class Wiring:
             if x.expr and self._look(x.expr):
                 name = x.name.valueText
                 self.gates.append((f"{instance.name}.{name}", wires[name]))
+                self.senses[instance.name, name] += self._senses(x.expr)
         self.read |= {y[0] for names in wires.values() for y in names}
         child = self.design.modules.get(instance.module)
         if child is None or child.is_interface:
@@ -246,6 +265,23 @@ class Wiring:
                         seen[registered].add(signal)
             if any(_overlap(x, y) for x in seen[True] for y in seen[False]):
                 self.problems.add(f"a gate sees a signal before and after a register: {what}")
+
+    def _selects(self):
+        """What gates see in both senses, or see that follows from them, all without a register on the way."""
+        for target in self.senses:
+            seen: set[tuple[Signal, bool]] = set()
+            todo = [(target, False)]
+            while todo:
+                at, inverted = todo.pop()
+                for of, also in (y for to, found in self.senses.items() if _overlap(to, at) for y in found):
+                    if (of, inverted ^ also) not in seen:
+                        seen.add((of, inverted ^ also))
+                        todo.append((of, inverted ^ also))
+            name = ".".join(target)
+            if any((x, not inverted) in seen and x[0] not in self.clocks for x, inverted in seen):
+                self.problems.add(f"selects by gates: {name}")
+            if any(_overlap(x, target) for x, _ in seen):
+                self.problems.add(f"follows from itself: {name}")
 
 
 def _through(design: Design, child: Module) -> set[tuple[Signal, Signal, bool]]:
