@@ -10,7 +10,7 @@ from emery.common import UserError
 from emery.make import formats, programs
 
 boot = system.load("tile-router").module("boot")
-TILE = formats.load("tile_pkg", boot.PROGRAMS)
+CORE, TILE = formats.load("core_pkg"), formats.load("tile_pkg", boot.PROGRAMS)
 
 
 @pytest.mark.parametrize("version", boot.VERSIONS)
@@ -35,9 +35,13 @@ def test_image(version, pipelines):
 def test_programs():
     """Every program begins at 0 and fits the instruction memory of a tile."""
     for variant in programs.variants(boot.PROGRAMS):
-        words = programs.words(boot.PROGRAMS / "prebuilt" / f"{variant}.elf")
+        elf = boot.PROGRAMS / "prebuilt" / f"{variant}.elf"
+        words = programs.words(elf)
         assert list(words) == [0]
         assert len(words[0]) * 4 < 32768
+        in_ram = {x.name: x.address - CORE.ScratchBase for x in programs.symbols(elf) if x.address >= CORE.ScratchBase}
+        assert in_ram.pop("config") == 0 and in_ram.pop("counters") == boot.counters_at(variant) == boot.counters_at()
+        assert min(in_ram.values()) >= boot.WRITTEN
 
 
 def test_structs():
@@ -45,7 +49,7 @@ def test_structs():
     config = boot.fields(TILE.config_t)
     assert config["to_next"] == (0, 1)
     offset, words = config["port"]
-    assert offset + 4 * words <= 0x180
+    assert offset + 4 * words <= boot.counters_at() <= boot.WRITTEN - TILE.counters_t.bits // 8
     assert boot.fields(TILE.counters_t)["drops"] == (16, 16)
     assert max(boot.reasons().values()) < 16
 

@@ -32,7 +32,7 @@ _SIDES = {x: x.name[0] for x in _mesh.port_e if _mesh.North <= x <= _mesh.West}
 _TIMED = ("lookup", "checksum", "forward", "forward_deep", "output")  # programs that can take the time of their tasks
 
 RING_BYTES = 1 << 22
-_CONFIG, _COUNTERS, _TOLD = 0x000, 0x180, 0x200  # in a tile's RAM (link.ld): both, and what the image writes
+WRITTEN = 0x200  # of a tile's RAM, by the image: what lies below .noinit (link.ld)
 
 
 def fields(record: formats.Record) -> dict[str, tuple[int, int]]:
@@ -43,6 +43,12 @@ def fields(record: formats.Record) -> dict[str, tuple[int, int]]:
 def reasons() -> dict[str, int]:
     """Why packets are dropped: name and code."""
     return {"_".join(formats.words_of(x.name)[1:]): x.value for x in _tile.verdict_e if x.name.startswith("Drop")}
+
+
+def counters_at(program: str = "output") -> int:
+    """Where a program has its counters in a tile's RAM, which begins with its `config`: all are linked alike (link.ld)."""
+    at = {x.name: x.address for x in programs.symbols(programs.build(PROGRAMS, program))}
+    return at["counters"] - at["config"]
 
 
 def mac(port: int) -> int:
@@ -123,9 +129,9 @@ class Router:
     def counters(self) -> list[tuple[str, int, int]]:
         """What can be read: name, tile, boot address."""
         found = []
-        at = fields(_tile.counters_t)
+        at, counters = fields(_tile.counters_t), counters_at()
         for t, tile in sorted(self.tiles.items()):
-            base = _unit(t) + _boot.TileRam + _COUNTERS
+            base = _unit(t) + _boot.TileRam + counters
             names = {"lookup": {"frames_in": "frames"}, "forward": {"forwarded": "sent"}}.get(tile.role, {})
             if tile.role == "output":
                 names = {"frames_out": "sent", "queued": "queued", f"deepest_{tile.pipeline}": "deepest"}
@@ -147,7 +153,7 @@ class Router:
             if tile.program:
                 for address, data in programs.words(programs.build(PROGRAMS, tile.program)).items():
                     writes += [(base + _boot.TileImem + address + 4 * i, x) for i, x in enumerate(data)]
-                ram = [0] * (_TOLD // 4)
+                ram = [0] * (WRITTEN // 4)
                 for name, value in tile.config.items():
                     at, count = fields(_tile.config_t)[name]
                     values = value if isinstance(value, list) else [value]
