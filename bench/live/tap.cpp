@@ -6,13 +6,13 @@
 #include <cerrno>
 
 #include "bench/traffic/pcap.hpp"
+#include "bench/traffic/protocols.hpp"
 
 namespace emery {
 namespace {
 
 constexpr std::size_t kLongestRead = 1 << 16;  // of whatever an interface may give
-constexpr std::size_t kHeader = 14;
-constexpr unsigned kMostLeft = 1 << 16;  // frames: one that goes on sending does not keep us
+constexpr unsigned kMostLeft = 1 << 16;        // frames: one that goes on sending does not keep us
 
 // An interface that is down refuses frames with EIO.
 const char* reason(int error) {
@@ -38,8 +38,8 @@ bool Tap::read() {
   while (!full()) {
     const std::size_t size = take();
     if (size == 0) break;
-    if (size > longest_ || size < kHeader) {
-      ++in_.dropped[size < kHeader ? "too_short" : "too_long"];
+    if (size > longest_ || size < kEthBytes) {
+      ++in_.dropped[size < kEthBytes ? "too_short" : "too_long"];
       continue;
     }
     ++in_.frames;

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "bench/traffic/protocols.hpp"
+
 namespace emery::route {
 namespace {
 
-constexpr std::size_t kEthernet = 14;
 constexpr std::size_t kChecksumAt = 10;
 
 std::uint64_t number(std::span<const std::uint8_t> bytes) {
@@ -77,9 +78,9 @@ Reason Judge::refuse(std::span<const std::uint8_t> frame, std::uint64_t own,
                      Verdict& verdict) const {
   const bool group = (frame[0] & 1) != 0;
   if (!group && !any_ && number(frame.first(6)) != own) return Reason::kNotOurs;
-  if (number(frame.subspan(12, 2)) != 0x0800) return Reason::kNotIp;
+  if (number(frame.subspan(12, 2)) != kTypeIp4) return Reason::kNotIp;
 
-  const auto ip = frame.subspan(kEthernet);
+  const auto ip = frame.subspan(kEthBytes);
   if (ip.size() < 20) return Reason::kShort;
   if (ip[0] >> 4 != 4) return Reason::kVersion;
   const std::size_t header = 4u * (ip[0] & 15u), total = number(ip.subspan(2, 2));
@@ -108,7 +109,7 @@ Verdict Judge::judge(std::span<const std::uint8_t> frame, std::uint64_t own) con
 }
 
 void Judge::hop(std::span<std::uint8_t> frame) {
-  const auto ip = frame.subspan(kEthernet);
+  const auto ip = frame.subspan(kEthBytes);
   --ip[8];
   const std::uint32_t renewed = checksum(ip.first(4u * (ip[0] & 15u)));
   ip[kChecksumAt] = static_cast<std::uint8_t>(renewed >> 8);

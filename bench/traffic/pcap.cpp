@@ -10,6 +10,8 @@
 
 #include "bench/stats/hash.hpp"
 #include "bench/traffic/frame.hpp"
+#include "bench/traffic/network_order.hpp"
+#include "bench/traffic/protocols.hpp"
 
 namespace emery {
 namespace {
@@ -17,8 +19,6 @@ namespace {
 constexpr std::uint32_t kMagicNano = 0xa1b23c4d;
 constexpr std::uint32_t kLinkEthernet = 1;
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-
-std::uint32_t big16(const std::uint8_t* p) { return std::uint32_t{p[0]} << 8 | p[1]; }
 
 }  // namespace
 
@@ -29,24 +29,23 @@ std::uint64_t flow_hash(std::span<const std::uint8_t> frame) {
     std::memcpy(key.data() + used, frame.data() + from, n);
     used += n;
   };
-  if (frame.size() < 14) return hash_bytes(frame);
-  std::size_t ip = 14;
-  std::uint32_t type = big16(&frame[12]);
-  for (int tags = 0; tags < 2 && (type == 0x8100 || type == 0x88a8) && frame.size() >= ip + 4;
-       ++tags) {
-    type = big16(&frame[ip + 2]);
-    ip += 4;
+  if (frame.size() < kEthBytes) return hash_bytes(frame);
+  std::size_t ip = kEthBytes;
+  std::uint32_t type = get16(&frame[12]);
+  for (int tags = 0; tags < 2 && is_tag(type) && frame.size() >= ip + kTagBytes; ++tags) {
+    type = get16(&frame[ip + 2]);
+    ip += kTagBytes;
   }
   std::size_t ports = 0;
   std::uint8_t protocol = 0;
-  if (type == 0x0800 && frame.size() >= ip + 20) {
+  if (type == kTypeIp4 && frame.size() >= ip + kIp4Bytes) {
     protocol = frame[ip + 9];
     take(ip + 12, 8);
-    if ((big16(&frame[ip + 6]) & 0x3fff) == 0) ports = ip + 4u * (frame[ip] & 15u);
-  } else if (type == 0x86dd && frame.size() >= ip + 40) {
+    if ((get16(&frame[ip + 6]) & 0x3fff) == 0) ports = ip + 4u * (frame[ip] & 15u);
+  } else if (type == kTypeIp6 && frame.size() >= ip + kIp6Bytes) {
     protocol = frame[ip + 6];
     take(ip + 8, 32);
-    ports = ip + 40;
+    ports = ip + kIp6Bytes;
   } else {
     take(0, 12);
     key[used++] = static_cast<std::uint8_t>(type >> 8);
@@ -54,7 +53,7 @@ std::uint64_t flow_hash(std::span<const std::uint8_t> frame) {
     return hash_bytes({key.data(), used});
   }
   key[used++] = protocol;
-  const bool has_ports = protocol == 6 || protocol == 17 || protocol == 132;
+  const bool has_ports = protocol == kTcp || protocol == kUdp || protocol == 132;
   if (has_ports && ports != 0 && frame.size() >= ports + 4) take(ports, 4);
   return hash_bytes({key.data(), used}, 1);
 }

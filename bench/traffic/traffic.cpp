@@ -9,21 +9,19 @@
 #include <utility>
 
 #include "bench/traffic/network_order.hpp"
+#include "bench/traffic/protocols.hpp"
 
 namespace emery {
 namespace {
 
-constexpr std::uint32_t kEth = 14, kTag = 4, kIp = 20, kIpv6 = 40, kUdp = 8, kTcp = 20;
-constexpr std::uint32_t kUdpProtocol = 17, kTcpProtocol = 6;
 constexpr std::uint32_t kNumbers = 8;  // bytes of payload at the least
-constexpr std::uint32_t kTypeIp = 0x0800, kTypeIpv6 = 0x86dd, kTypeVlan = 0x8100;
 constexpr std::array<std::uint32_t, 12> kImix = {64, 64,  64,  64,  64,  64,
                                                  64, 594, 594, 594, 594, 1518};
 constexpr std::array<std::uint32_t, 7> kRfc2544 = {64, 128, 256, 512, 1024, 1280, 1518};
 
 /// Bytes before the payload of a frame; `transport`: the header of UDP or TCP.
-std::uint32_t headers(bool ipv6, bool tagged, std::uint32_t transport = kUdp) {
-  return kEth + (tagged ? kTag : 0) + (ipv6 ? kIpv6 : kIp) + transport;
+std::uint32_t headers(bool ipv6, bool tagged, std::uint32_t transport = kUdpBytes) {
+  return kEthBytes + (tagged ? kTagBytes : 0) + (ipv6 ? kIp6Bytes : kIp4Bytes) + transport;
 }
 
 void require(bool condition, const std::string& what) {
@@ -35,14 +33,14 @@ void require(bool condition, const std::string& what) {
 std::uint64_t put_ipv4(std::uint8_t* ip, const Flow& flow, std::uint32_t protocol,
                        std::uint32_t size, std::uint64_t number) {
   put16(ip, 0x4500u | flow.tos);
-  put16(ip + 2, kIp + size);
+  put16(ip + 2, kIp4Bytes + size);
   put16(ip + 4, static_cast<std::uint32_t>(number));
   put16(ip + 6, 0x4000);  // don't fragment
   put16(ip + 8, 64 << 8 | protocol);
   put16(ip + 10, 0);
   put32(ip + 12, flow.src_ip);
   put32(ip + 16, flow.dst_ip);
-  put16(ip + 10, checksum(sum16({ip, kIp})));
+  put16(ip + 10, checksum(sum16({ip, kIp4Bytes})));
   return sum16({ip + 12, 8}) + protocol + size;
 }
 
@@ -162,8 +160,8 @@ bool Traffic::next(Frame& frame) {
   stats_.bytes += wire;
   arrivals_->sent(wire + kLineOverhead);
   const std::uint32_t type = get16(&frame.data[12]);
-  stats_.vlan += type == kTypeVlan;
-  stats_.ipv6 += (type == kTypeVlan ? get16(&frame.data[16]) : type) == kTypeIpv6;
+  stats_.vlan += type == kTypeTag;
+  stats_.ipv6 += (type == kTypeTag ? get16(&frame.data[16]) : type) == kTypeIp6;
   return true;
 }
 
@@ -250,8 +248,9 @@ void Traffic::synthesize(Frame& frame) {
   Flow& flow = flows_->take(train_flow_);
   frame.flow = flow.number;
   const bool tagged = flow.vlan != 0;
-  const bool tcp = config_.tcp && drawn >= headers(flow.ipv6, tagged, kTcp) + kNumbers;
-  const std::uint32_t header = tcp ? kTcp : kUdp, before = headers(flow.ipv6, tagged, header);
+  const bool tcp = config_.tcp && drawn >= headers(flow.ipv6, tagged, kTcpBytes) + kNumbers;
+  const std::uint32_t header = tcp ? kTcpBytes : kUdpBytes,
+                      before = headers(flow.ipv6, tagged, header);
   const std::uint32_t size = frame.size = std::max(drawn, before + kNumbers);
 
   std::uint8_t* const eth = frame.data.data();
@@ -259,15 +258,15 @@ void Traffic::synthesize(Frame& frame) {
   put48(eth + 6, config_.src_mac);
   std::uint8_t* type = eth + 12;
   if (tagged) {
-    put16(type, kTypeVlan);
+    put16(type, kTypeTag);
     put16(type + 2, flow.vlan);
-    type += kTag;
+    type += kTagBytes;
   }
-  put16(type, flow.ipv6 ? kTypeIpv6 : kTypeIp);
+  put16(type, flow.ipv6 ? kTypeIp6 : kTypeIp4);
 
   std::uint8_t* const transport = eth + before - header;
   const std::uint32_t ip_payload = size - before + header;
-  const std::uint32_t protocol = tcp ? kTcpProtocol : kUdpProtocol;
+  const std::uint32_t protocol = tcp ? kTcp : kUdp;
   const std::uint64_t pseudo = flow.ipv6 ? put_ipv6(type + 2, flow, protocol, ip_payload)
                                          : put_ipv4(type + 2, flow, protocol, ip_payload,
                                                     tcp ? flow.segments : stats_.frames);
@@ -297,12 +296,12 @@ void Traffic::synthesize(Frame& frame) {
 
 std::optional<Traffic::Origin> Traffic::origin(std::span<const std::uint8_t> frame) {
   if (frame.size() < kMinFrame) return std::nullopt;
-  const bool tagged = get16(&frame[12]) == kTypeVlan;
+  const bool tagged = get16(&frame[12]) == kTypeTag;
   const std::uint32_t type = get16(&frame[tagged ? 16 : 12]);
-  const bool v6 = type == kTypeIpv6;
-  const bool tcp = frame[kEth + (tagged ? kTag : 0) + (v6 ? 6 : 9)] == kTcpProtocol;
-  const std::uint32_t at = headers(v6, tagged, tcp ? kTcp : kUdp);
-  if ((type != kTypeIp && !v6) || frame.size() < at + kNumbers) return std::nullopt;
+  const bool v6 = type == kTypeIp6;
+  const bool tcp = frame[kEthBytes + (tagged ? kTagBytes : 0) + (v6 ? 6 : 9)] == kTcp;
+  const std::uint32_t at = headers(v6, tagged, tcp ? kTcpBytes : kUdpBytes);
+  if ((type != kTypeIp4 && !v6) || frame.size() < at + kNumbers) return std::nullopt;
   std::uint64_t number = 0;
   for (std::uint32_t i = 2; i < kNumbers; ++i) number = number << 8 | frame[at + i];
   return Origin{static_cast<std::uint16_t>(get16(&frame[at])), number};

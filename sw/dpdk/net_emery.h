@@ -12,8 +12,7 @@
 #define EMERY_NAME net_emery
 enum {
   EMERY_MOST_QUEUES = 64,
-  EMERY_SEGMENTS = 4,       /* descriptors of a transmit slot, when frames may be in pieces */
-  EMERY_MOST_HEADERS = 126, /* before the payload of TCP that the device looks through */
+  EMERY_SEGMENTS = 4, /* descriptors of a transmit slot, when frames may be in pieces */
   EMERY_LEAST_RING = 32,
   EMERY_MOST_RING = 4096,
   EMERY_OVERHEAD = RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN /* of a frame over the MTU, without FCS */

@@ -5,6 +5,7 @@
 
 #include <rte_byteorder.h>
 
+#include "emnic_errno.h"
 #include "net_emery.h"
 
 /* The device always hashes over ports where there are some, and over addresses where not. */
@@ -21,7 +22,7 @@ static int put_key(struct emery *emery, const uint8_t *key) {
   memcpy(words, key, sizeof words);
   for (unsigned int i = 0; i < EMNIC_KEY_WORDS; ++i) words[i] = rte_be_to_cpu_32(words[i]);
   const int status = emnic_set_rss_key(emery->core, 0, 0, words);
-  if (status != 0) return status == EMNIC_BUSY ? -EBUSY : -EINVAL;
+  if (status != 0) return emnic_errno(status);
   memcpy(emery->key, key, sizeof emery->key);
   return 0;
 }

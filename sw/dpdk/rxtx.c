@@ -209,7 +209,7 @@ static uint64_t tx_flags(const struct rte_mbuf *m) {
 /* Whether the device can cut it. */
 static int cuts(const struct emery *emery, const struct rte_mbuf *m) {
   const uint32_t headers = (uint32_t)(m->l2_len + m->l3_len + m->l4_len);
-  return (emery->is->features & EMNIC_TSO) && m->tso_segsz != 0 && headers <= EMERY_MOST_HEADERS &&
+  return (emery->is->features & EMNIC_TSO) && m->tso_segsz != 0 && headers <= EMNIC_MAX_HEADERS &&
          m->pkt_len > headers && m->pkt_len <= EMNIC_MAX_PACKET;
 }
 

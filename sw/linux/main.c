@@ -43,7 +43,7 @@ static void nic_set_up_netdev(struct nic *nic)
 		netdev->hw_features |= NIC_VLAN_TX | NIC_VLAN_RX;
 	if (nic->is->features & EMNIC_TSO) {
 		netdev->hw_features |= NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN;
-		netif_set_tso_max_size(netdev, EMNIC_MAX_PACKET - NIC_MOST_HEADERS);
+		netif_set_tso_max_size(netdev, EMNIC_MAX_PACKET - EMNIC_MAX_HEADERS);
 	}
 	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA | NETIF_F_NTUPLE;
 	netdev->vlan_features = netdev->features & ~(NIC_VLAN_TX | NIC_VLAN_RX);

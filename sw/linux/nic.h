@@ -23,7 +23,6 @@
 #define NIC_DEFAULT_RING 256
 #define NIC_LEAST_RING	 32
 #define NIC_MOST_RING	 1024
-#define NIC_MOST_HEADERS 126 /* bytes before the payload of TCP that the card looks through */
 #define NIC_MOST_RULES	 256 /* flows with a queue of their own */
 
 /* Tags that the card puts in, and takes out. */

@@ -87,7 +87,7 @@ netdev_features_t nic_features_check(struct sk_buff *skb, struct net_device *net
 {
 	if (skb_is_gso(skb) &&
 	    (skb_shinfo(skb)->nr_frags >= NIC_SEGMENTS || skb->len > EMNIC_MAX_PACKET ||
-	     nic_headers(skb) > NIC_MOST_HEADERS))
+	     nic_headers(skb) > EMNIC_MAX_HEADERS))
 		features &= ~NETIF_F_GSO_MASK;
 	return vlan_features_check(skb, features);
 }

@@ -15,6 +15,7 @@
 #include "bench/run/run.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac.hpp"
+#include "cap_formats.hpp"
 #include "capture.h"
 #include "systems/capture/generator_source.hpp"
 #include "systems/capture/host.hpp"
@@ -31,7 +32,7 @@ constexpr Time kStep = 1 * kMicrosecond;
 constexpr Time kEmpty = 20 * kMicrosecond;  // the device's buffers are when nothing came so long
 constexpr Time kPatience = 1000 * kMicrosecond;
 constexpr std::uint32_t kLongest = sizeof Frame::data;
-constexpr std::uint64_t kEntry = 16;  // bytes of the progress entry of a block
+constexpr std::uint64_t kEntry = cap_pkg::cap_entry_t::kBytes;
 
 // Of a packet's way; the generator's packets are never in the first buffer.
 enum Stage : unsigned { kOffered, kCapBuffer, kDmaWrite, kCapLink, kConsumer };

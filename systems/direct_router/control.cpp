@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <optional>
 
+#include "bench/traffic/frame.hpp"
 #include "bench/traffic/network_order.hpp"
+#include "bench/traffic/protocols.hpp"
 
 namespace emery::direct_router {
 namespace {
 
-constexpr std::size_t kEthernet = 14, kHeader = 20, kIcmpHeader = 8, kLeastFrame = 60;
+constexpr std::size_t kIcmpHeader = 8;
 constexpr std::size_t kMostOfError = 576;
 constexpr std::uint8_t kTimeToLive = 64, kNetworkControl = 0xc0;
-constexpr std::uint8_t kIcmp = 1, kUdp = 17;
 enum Type : unsigned { kEchoReply = 0, kUnreachable = 3, kEcho = 8, kExpired = 11, kProblem = 12 };
 enum Code : unsigned { kNetwork = 0, kProtocol = 2, kPort = 3, kSourceRoute = 5 };
 
@@ -28,7 +29,7 @@ unsigned checksum(Bytes bytes) { return emery::checksum(sum16(bytes)); }
 std::size_t header_bytes(Bytes ip) { return 4u * (ip[0] & 15u); }
 /// The packet of a frame without what pads it; its header was found good.
 Bytes packet_of(Bytes frame) {
-  const Bytes ip = frame.subspan(kEthernet);
+  const Bytes ip = frame.subspan(kEthBytes);
   return ip.first(std::min<std::size_t>(ip.size(), get16(&ip[2])));
 }
 
@@ -38,7 +39,7 @@ struct Option {
   bool leads_on;
 };
 std::optional<Option> find_trouble(Bytes header) {
-  for (std::size_t at = kHeader; at < header.size();) {
+  for (std::size_t at = kIp4Bytes; at < header.size();) {
     const std::uint8_t kind = header[at];
     if (kind == 0) return std::nullopt;
     if (kind == 1) {
@@ -82,7 +83,7 @@ Control::Answer Control::none(const char* why) {
 Control::Answer Control::about(std::string_view drop, Bytes frame, unsigned from, Time now) {
   if (!on()) return {};
   if (drop == "not_ip") {
-    return get16(&frame[12]) == 0x0806 ? arp(frame, from) : Answer{};
+    return get16(&frame[12]) == kTypeArp ? arp(frame, from) : Answer{};
   }
   if (drop == "ttl") return error(frame, kExpired, 0, 0, "time_exceeded", now);
   if (drop == "no_route") return error(frame, kUnreachable, kNetwork, 0, "no_route", now);
@@ -92,8 +93,8 @@ Control::Answer Control::about(std::string_view drop, Bytes frame, unsigned from
 
 Control::Answer Control::arp(Bytes frame, unsigned from) {
   constexpr std::size_t kArp = 28;
-  const Bytes arp = frame.subspan(kEthernet);
-  if (arp.size() < kArp || get16(&arp[0]) != 1 || get16(&arp[2]) != 0x0800 || arp[4] != 6 ||
+  const Bytes arp = frame.subspan(kEthBytes);
+  if (arp.size() < kArp || get16(&arp[0]) != 1 || get16(&arp[2]) != kTypeIp4 || arp[4] != 6 ||
       arp[5] != 4)
     return none("arp_malformed");
   if (get16(&arp[6]) != 1) return none("arp_no_request");
@@ -105,17 +106,17 @@ Control::Answer Control::arp(Bytes frame, unsigned from) {
   Answer answer;
   answer.port = from;
   answer.kind = "arp";
-  answer.frame.resize(kLeastFrame);
+  answer.frame.resize(kMinFrame);
   const std::span<std::uint8_t> out = answer.frame;
   put(out, 0, asker, 6);
   put(out, 6, config_.own_mac[from], 6);
-  put(out, 12, 0x0806, 2);
-  std::copy_n(arp.begin(), 6, out.begin() + kEthernet);
-  put(out, kEthernet + 6, 2, 2);
-  put(out, kEthernet + 8, config_.own_mac[from], 6);
-  put(out, kEthernet + 14, wanted, 4);
-  put(out, kEthernet + 18, asker, 6);
-  put(out, kEthernet + 24, address, 4);
+  put(out, 12, kTypeArp, 2);
+  std::copy_n(arp.begin(), 6, out.begin() + kEthBytes);
+  put(out, kEthBytes + 6, 2, 2);
+  put(out, kEthBytes + 8, config_.own_mac[from], 6);
+  put(out, kEthBytes + 14, wanted, 4);
+  put(out, kEthBytes + 18, asker, 6);
+  put(out, kEthBytes + 24, address, 4);
   return answer;
 }
 
@@ -148,27 +149,27 @@ Control::Answer Control::packet(std::uint32_t to, std::uint32_t source, std::uin
   Answer answer;
   answer.port = *port;
   answer.kind = kind;
-  answer.frame.resize(std::max(kLeastFrame, kEthernet + kHeader + icmp_bytes));
+  answer.frame.resize(std::max<std::size_t>(kMinFrame, kEthBytes + kIp4Bytes + icmp_bytes));
   const std::span<std::uint8_t> out = answer.frame;
   put(out, 0, config_.next_hop[*port], 6);
   put(out, 6, config_.own_mac[*port], 6);
-  put(out, 12, 0x0800, 2);
-  const auto ip = out.subspan(kEthernet);
+  put(out, 12, kTypeIp4, 2);
+  const auto ip = out.subspan(kEthBytes);
   ip[0] = 0x45;
   ip[1] = tos;
-  put(ip, 2, kHeader + icmp_bytes, 2);
+  put(ip, 2, kIp4Bytes + icmp_bytes, 2);
   put(ip, 4, identification_++, 2);
   ip[8] = kTimeToLive;
   ip[9] = kIcmp;
   put(ip, 12, source, 4);
   put(ip, 16, to, 4);
-  put(ip, 10, checksum(ip.first(kHeader)), 2);
+  put(ip, 10, checksum(ip.first(kIp4Bytes)), 2);
   return answer;
 }
 
 void Control::finish(Answer& answer) {
-  const auto ip = std::span(answer.frame).subspan(kEthernet);
-  const auto icmp = ip.subspan(kHeader, get16(&ip[2]) - kHeader);
+  const auto ip = std::span(answer.frame).subspan(kEthBytes);
+  const auto icmp = ip.subspan(kIp4Bytes, get16(&ip[2]) - kIp4Bytes);
   put(icmp, 2, 0, 2);
   put(icmp, 2, checksum(icmp), 2);
 }
@@ -180,7 +181,7 @@ Control::Answer Control::echo(Bytes frame) {
   if (owns(asker)) return none("own_source");
   Answer answer = packet(asker, get32(&ip[16]), ip[1], icmp.size(), "echo");
   if (answer.frame.empty()) return answer;
-  const auto out = std::span(answer.frame).subspan(kEthernet + kHeader);
+  const auto out = std::span(answer.frame).subspan(kEthBytes + kIp4Bytes);
   std::ranges::copy(icmp, out.begin());
   out[0] = kEchoReply;
   finish(answer);
@@ -213,11 +214,11 @@ Control::Answer Control::error(Bytes frame, unsigned type, unsigned code, std::u
   if (const char* why = quiet_about(frame)) return none(why);
   const Bytes ip = packet_of(frame);
   const std::size_t most = std::min<std::size_t>(kMostOfError, config_.mtu);
-  const Bytes quote = ip.first(std::min(ip.size(), most - kHeader - kIcmpHeader));
+  const Bytes quote = ip.first(std::min(ip.size(), most - kIp4Bytes - kIcmpHeader));
   if (!routes_.find(get32(&ip[12]))) return none("no_way_back");
   if (!within_rate(now)) return none("rate");
   Answer answer = packet(get32(&ip[12]), 0, kNetworkControl, kIcmpHeader + quote.size(), kind);
-  const auto icmp = std::span(answer.frame).subspan(kEthernet + kHeader);
+  const auto icmp = std::span(answer.frame).subspan(kEthBytes + kIp4Bytes);
   icmp[0] = static_cast<std::uint8_t>(type);
   icmp[1] = static_cast<std::uint8_t>(code);
   icmp[4] = pointer;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "bench/traffic/network_order.hpp"
+#include "bench/traffic/protocols.hpp"
 #include "direct_router.h"
 
 namespace emery::direct_router {
@@ -19,12 +21,6 @@ constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
 constexpr std::size_t kPeer = offsetof(direct_router_t, tables.peer);
 constexpr std::size_t kClassMask = offsetof(direct_router_t, tables.class_mask);
 #define EMERY_REG(name) offsetof(card_regs_t, name)
-
-unsigned big16(const std::uint8_t* from) { return from[0] << 8 | from[1]; }
-
-void put_mac(std::uint8_t* to, std::uint64_t mac) {
-  for (unsigned i = 0; i < 6; ++i) to[i] = static_cast<std::uint8_t>(mac >> (40 - 8 * i));
-}
 
 }  // namespace
 
@@ -201,19 +197,16 @@ std::uint64_t Host::window_bytes() { return kWindowBytes; }
 // rewritten.
 const char* Host::judge(std::span<std::uint8_t> frame, unsigned& port) const {
   std::uint8_t* const eth = frame.data();
-  if (big16(eth + 12) != 0x0800) return "not_ip";
-  std::uint8_t* const ip = eth + 14;
-  const unsigned room = static_cast<unsigned>(frame.size()) - 14, words = 2u * (ip[0] & 15u);
-  const unsigned total = big16(ip + 2);
+  if (get16(eth + 12) != kTypeIp4) return "not_ip";
+  std::uint8_t* const ip = eth + kEthBytes;
+  const unsigned room = static_cast<unsigned>(frame.size()) - kEthBytes, words = 2u * (ip[0] & 15u);
+  const unsigned total = get16(ip + 2);
   if (ip[0] >> 4 != 4 || words < 10 || total < 2 * words || total > room) return "header";
-  std::uint32_t sum = 0;
-  for (unsigned i = 0; i < words; ++i) sum += big16(ip + 2 * i);
-  sum = (sum & 0xffff) + (sum >> 16);
-  if (sum + (sum >> 16) != 0xffff && ((sum & 0xffff) + (sum >> 16)) != 0xffff) return "checksum";
+  if (checksum(sum16({ip, 2 * words})) != 0) return "checksum";
   if ((eth[0] & 1) && (ip[16] & 0xf0) != 0xe0) return "group_mac";
   if (ip[12] == 0 || ip[12] == 127 || ip[12] >= 224) return "source";
   if (ip[16] == 0 || ip[16] == 127 || ip[16] >= 224) return "destination";
-  const std::uint32_t address = static_cast<std::uint32_t>(big16(ip + 16)) << 16 | big16(ip + 18);
+  const std::uint32_t address = get32(ip + 16);
   if (control_.owns(address)) return "own_address";
   const auto to = routes_.find(address);
   if (!to) return "no_route";
@@ -290,15 +283,12 @@ void Host::finish() {
     return card.rings->pop(work_.cls, buffer);
   }
   std::uint8_t* const frame = memory_.pointer(buffer, bytes);
-  std::uint8_t* const ip = frame + 14;
+  std::uint8_t* const ip = frame + kEthBytes;
   --ip[8];
   // RFC 1624, equation 3: the TTL is the high byte of its word, which gets 0x100 less.
-  const unsigned sum = (~big16(ip + 10) & 0xffff) + 0xfeffu;
-  const unsigned checksum = ~(sum + (sum >> 16)) & 0xffff;
-  ip[10] = static_cast<std::uint8_t>(checksum >> 8);
-  ip[11] = static_cast<std::uint8_t>(checksum);
-  put_mac(frame, config_.next_hop[work_.to]);
-  put_mac(frame + 6, config_.own_mac[work_.to]);
+  put16(ip + 10, checksum((~get16(ip + 10) & 0xffff) + 0xfeffu));
+  put48(frame, config_.next_hop[work_.to]);
+  put48(frame + 6, config_.own_mac[work_.to]);
 
   transmit(work_.to, buffer, bytes);
   ++stats_.forwarded;

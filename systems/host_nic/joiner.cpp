@@ -5,14 +5,13 @@
 
 #include "bench/traffic/frame.hpp"
 #include "bench/traffic/network_order.hpp"
+#include "bench/traffic/protocols.hpp"
+#include "sw/lib/host_nic/emnic.h"
 
 namespace emery::host_nic {
 
 namespace {
 
-constexpr std::size_t kEth = 14, kTag = 4, kIp4 = 20, kIp6 = 40, kTcp = 20;
-constexpr std::size_t kMostHeaders = 126;  // that the device looks at
-constexpr unsigned kProtocol = 6, kTypeIp4 = 0x0800, kTypeIp6 = 0x86dd;
 constexpr std::uint8_t kFin = 0x01, kPsh = 0x08, kCwr = 0x80;
 // Of a header's beginning: where fields are.
 constexpr std::size_t kLength4 = 2, kId = 4, kSum4 = 10, kLength6 = 4;
@@ -22,14 +21,13 @@ using Bytes = std::span<const std::uint8_t>;
 
 /// Of the pseudo header, without the length.
 std::uint64_t pseudo(Bytes frame, std::size_t ip, bool v4) {
-  return (v4 ? sum16(frame.subspan(ip + 12, 8)) : sum16(frame.subspan(ip + 8, 32))) + kProtocol;
+  return (v4 ? sum16(frame.subspan(ip + 12, 8)) : sum16(frame.subspan(ip + 8, 32))) + kTcp;
 }
 
 /// Where IP begins: behind two tags at the most.
 std::size_t ip_at(Bytes frame) {
-  std::size_t ip = kEth;
-  const auto is_tag = [](unsigned type) { return type == 0x8100 || type == 0x88a8; };
-  while (ip < kEth + 2 * kTag && is_tag(get16(&frame[ip - 2]))) ip += kTag;
+  std::size_t ip = kEthBytes;
+  while (ip < kEthBytes + 2 * kTagBytes && is_tag(get16(&frame[ip - 2]))) ip += kTagBytes;
   return ip;
 }
 
@@ -48,22 +46,24 @@ Bytes unpadded(Bytes frame) {
 }  // namespace
 
 std::optional<Joiner::Segment> Joiner::segment(Bytes frame) {
-  if (frame.size() < kEth + kIp4 + kTcp) return {};
+  if (frame.size() < kEthBytes + kIp4Bytes + kTcpBytes) return {};
   const std::size_t ip = ip_at(frame);
   const bool v4 = get16(&frame[ip - 2]) == kTypeIp4;
   if (!v4 && get16(&frame[ip - 2]) != kTypeIp6) return {};
-  if (frame.size() < ip + (v4 ? kIp4 : kIp6) + kTcp || frame[ip] >> 4 != (v4 ? 4 : 6)) return {};
-  const std::size_t ip_bytes = v4 ? 4u * (frame[ip] & 15u) : kIp6, tcp = ip + ip_bytes;
+  if (frame.size() < ip + (v4 ? kIp4Bytes : kIp6Bytes) + kTcpBytes ||
+      frame[ip] >> 4 != (v4 ? 4 : 6))
+    return {};
+  const std::size_t ip_bytes = v4 ? 4u * (frame[ip] & 15u) : kIp6Bytes, tcp = ip + ip_bytes;
   if (v4) {
-    if (ip_bytes < kIp4 || get16(&frame[ip + kLength4]) != frame.size() - ip ||
-        (get16(&frame[ip + 6]) & 0x3fff) != 0 || frame[ip + 9] != kProtocol ||
-        frame.size() < tcp + kTcp || checksum(sum16(frame.subspan(ip, ip_bytes))) != 0)
+    if (ip_bytes < kIp4Bytes || get16(&frame[ip + kLength4]) != frame.size() - ip ||
+        (get16(&frame[ip + 6]) & 0x3fff) != 0 || frame[ip + 9] != kTcp ||
+        frame.size() < tcp + kTcpBytes || checksum(sum16(frame.subspan(ip, ip_bytes))) != 0)
       return {};
-  } else if (get16(&frame[ip + kLength6]) != frame.size() - tcp || frame[ip + 6] != kProtocol) {
+  } else if (get16(&frame[ip + kLength6]) != frame.size() - tcp || frame[ip + 6] != kTcp) {
     return {};
   }
   const std::size_t payload = tcp + 4u * (frame[tcp + kOffset] >> 4);
-  if (payload < tcp + kTcp || payload >= frame.size() || payload > kMostHeaders) return {};
+  if (payload < tcp + kTcpBytes || payload >= frame.size() || payload > EMNIC_MAX_HEADERS) return {};
   // The device makes a sum of 0xffff where another could be 0.
   const std::uint64_t sum = pseudo(frame, ip, v4) + frame.size() - tcp + sum16(frame.subspan(tcp));
   if (checksum(sum) != 0 || get16(&frame[tcp + kSum]) == 0) return {};
@@ -84,7 +84,7 @@ bool Joiner::continues(const Packet& p, Bytes frame, const Segment& at) const {
     put16(&wanted[at.ip + kId], get16(&p.first[at.ip + kId]) + p.frames);
     put16(&wanted[at.ip + kSum4], get16(&frame[at.ip + kSum4]));
   } else {
-    put16(&wanted[at.ip + kLength6], static_cast<std::uint32_t>(ip_payload - kIp6));
+    put16(&wanted[at.ip + kLength6], static_cast<std::uint32_t>(ip_payload - kIp6Bytes));
   }
   const auto before = static_cast<std::uint32_t>(p.bytes.size() - at.payload);
   put32(&wanted[at.tcp + kSeq], get32(&p.first[at.tcp + kSeq]) + before);

@@ -3,16 +3,14 @@
 
 #include <algorithm>
 
+#include "bench/traffic/protocols.hpp"
 #include "queue_formats.hpp"
 
 namespace emery::host_nic {
 namespace {
 
-constexpr unsigned kEth = 14, kIp4 = 20, kIp6 = 40;
-constexpr unsigned kTagAt = 12, kVlanTag = 4, kCTag = 0x8100, kSTag = 0x88a8;
+constexpr unsigned kTagAt = 12;
 constexpr unsigned kFirstBeat = 64;  // the device hashes what is in it
-constexpr std::uint8_t kTcp = 6, kUdp = 17;
-enum : unsigned { kTypeV4 = 1, kTypeV6 = 2, kTypeTcp = 4, kTypeUdp = 8 };
 using Bytes = std::span<const std::uint8_t>;
 
 unsigned word(std::span<const std::uint8_t> bytes, std::size_t at) {
@@ -30,14 +28,13 @@ std::uint32_t sum(std::span<const std::uint8_t> bytes, std::size_t from, std::si
 // Hands on the bytes of a frame that the flow hash is over; returns the hash's type.
 unsigned each_field(Bytes frame, const auto& add) {
   const Bytes beat = frame.first(std::min<std::size_t>(frame.size(), kFirstBeat));
-  std::size_t ip = kEth;
-  const auto is_tag = [](unsigned type) { return type == kCTag || type == kSTag; };
-  for (int tags = 0; tags < 2 && is_tag(word(beat, ip - 2)); ++tags) ip += 4;
+  std::size_t ip = kEthBytes;
+  for (int tags = 0; tags < 2 && is_tag(word(beat, ip - 2)); ++tags) ip += kTagBytes;
   const unsigned ether_type = word(beat, ip - 2), version = beat[ip] >> 4;
-  const bool v4 = ether_type == 0x0800 && version == 4;
-  const bool v6 = ether_type == 0x86dd && version == 6 && ip + kIp6 <= beat.size();
+  const bool v4 = ether_type == kTypeIp4 && version == 4;
+  const bool v6 = ether_type == kTypeIp6 && version == 6 && ip + kIp6Bytes <= beat.size();
   if (!v4 && !v6) return 0;
-  const std::size_t transport = ip + (v4 ? kIp4 : kIp6);
+  const std::size_t transport = ip + (v4 ? kIp4Bytes : kIp6Bytes);
   // Not behind options, and not in fragments.
   const bool plain = v6 || ((beat[ip] & 15) == 5 && (word(beat, ip + 6) & 0x3fff) == 0);
   const unsigned protocol = beat[ip + (v4 ? 9 : 6)];
@@ -45,7 +42,7 @@ unsigned each_field(Bytes frame, const auto& add) {
       plain && transport + 4 <= beat.size() && (protocol == kTcp || protocol == kUdp);
   add(v4 ? beat.subspan(ip + 12, 8) : beat.subspan(ip + 8, 32));
   if (ports) add(beat.subspan(transport, 4));
-  return (v4 ? kTypeV4 : kTypeV6) | (!ports ? 0u : protocol == kTcp ? kTypeTcp : kTypeUdp);
+  return (v4 ? EMNIC_IPV4 : EMNIC_IPV6) | (!ports ? 0u : protocol == kTcp ? EMNIC_TCP : EMNIC_UDP);
 }
 
 }  // namespace
@@ -89,21 +86,21 @@ Flow FlowHash::flow(Bytes frame) const {
 }
 
 std::optional<Tag> outer_tag(Bytes frame) {
-  if (frame.size() < kTagAt + kVlanTag + 2) return {};
+  if (frame.size() < kTagAt + kTagBytes + 2) return {};
   const auto tci = static_cast<std::uint16_t>(word(frame, kTagAt + 2));
-  if (word(frame, kTagAt) == kCTag) return Tag{EMNIC_C_TAG, tci};
-  if (word(frame, kTagAt) == kSTag) return Tag{EMNIC_S_TAG, tci};
+  if (word(frame, kTagAt) == kTypeTag) return Tag{EMNIC_C_TAG, tci};
+  if (word(frame, kTagAt) == kTypeServiceTag) return Tag{EMNIC_S_TAG, tci};
   return {};
 }
 
 void without_tag(Bytes frame, std::vector<std::uint8_t>& out) {
-  const Bytes rest = frame.subspan(kTagAt + kVlanTag);
+  const Bytes rest = frame.subspan(kTagAt + kTagBytes);
   out.assign(frame.begin(), frame.begin() + kTagAt);
   out.insert(out.end(), rest.begin(), rest.end());
 }
 
 void with_tag(Bytes frame, Tag tag, std::vector<std::uint8_t>& out) {
-  const unsigned type = tag.kind == EMNIC_S_TAG ? kSTag : kCTag;
+  const unsigned type = tag.kind == EMNIC_S_TAG ? kTypeServiceTag : kTypeTag;
   out.assign(frame.begin(), frame.begin() + kTagAt);
   for (const unsigned half : {type, unsigned{tag.tci}}) {
     out.push_back(static_cast<std::uint8_t>(half >> 8));
@@ -119,25 +116,27 @@ std::span<const std::uint8_t> as_sent(const Received& received, std::vector<std:
 }
 
 std::uint16_t frame_sum(std::span<const std::uint8_t> frame) {
-  return static_cast<std::uint16_t>(sum(frame, kEth, frame.size()));
+  return static_cast<std::uint16_t>(sum(frame, kEthBytes, frame.size()));
 }
 
 std::optional<Checksum> transport_checksum(std::span<const std::uint8_t> frame) {
-  if (frame.size() < kEth + kIp4 + 20) return {};
+  if (frame.size() < kEthBytes + kIp4Bytes + 20) return {};
   const unsigned ether_type = word(frame, 12);
   std::size_t start, end;
   std::uint64_t pseudo;
   unsigned protocol;
-  if (ether_type == 0x0800 && frame[kEth] == 0x45 && (word(frame, kEth + 6) & 0x3fff) == 0) {
-    protocol = frame[kEth + 9];
-    start = kEth + kIp4;
-    end = kEth + word(frame, kEth + 2);
-    pseudo = sum(frame, kEth + 12, kEth + 20);
-  } else if (ether_type == 0x86dd && frame[kEth] >> 4 == 6 && frame.size() >= kEth + kIp6 + 20) {
-    protocol = frame[kEth + 6];
-    start = kEth + kIp6;
-    end = start + word(frame, kEth + 4);
-    pseudo = sum(frame, kEth + 8, kEth + kIp6);
+  if (ether_type == kTypeIp4 && frame[kEthBytes] == 0x45 &&
+      (word(frame, kEthBytes + 6) & 0x3fff) == 0) {
+    protocol = frame[kEthBytes + 9];
+    start = kEthBytes + kIp4Bytes;
+    end = kEthBytes + word(frame, kEthBytes + 2);
+    pseudo = sum(frame, kEthBytes + 12, kEthBytes + 20);
+  } else if (ether_type == kTypeIp6 && frame[kEthBytes] >> 4 == 6 &&
+             frame.size() >= kEthBytes + kIp6Bytes + 20) {
+    protocol = frame[kEthBytes + 6];
+    start = kEthBytes + kIp6Bytes;
+    end = start + word(frame, kEthBytes + 4);
+    pseudo = sum(frame, kEthBytes + 8, kEthBytes + kIp6Bytes);
   } else {
     return {};
   }

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "bench/traffic/frame.hpp"
 #include "bench/wire/mac.hpp"
 
 namespace emery::host_nic {
 
 namespace {
-
-constexpr unsigned kPreamble = 8, kGap = 12;
 
 double ns(Time time) { return static_cast<double>(time) / kNanosecond; }
 
@@ -62,7 +61,7 @@ QueueMeter::Place QueueMeter::place(Time time) const {
 // A frame belongs to the slot in which it begins, or to the one before if only that is its own: it
 // is late then; or it is early for the next one.
 void QueueMeter::keep_slots(unsigned port, unsigned queue, std::uint32_t bytes, Time end) {
-  const Time begin = end - static_cast<Time>((kPreamble + bytes) * ps_a_byte_);
+  const Time begin = end - static_cast<Time>((kPreambleBytes + bytes) * ps_a_byte_);
   Place here = place(begin);
   const bool begins = open(here, queue), ends = open(place(end - 1), queue);
   outside_ += !(begins && ends);
@@ -79,7 +78,7 @@ void QueueMeter::keep_slots(unsigned port, unsigned queue, std::uint32_t bytes, 
   ++visit.frames;
   if (visit.first < 0) visit.first = std::max(begin, here.begin);
   visit.last = end;
-  visit.wire += static_cast<Time>((kPreamble + bytes + kGap) * ps_a_byte_);
+  visit.wire += static_cast<Time>((kPreambleBytes + bytes + kGapBytes) * ps_a_byte_);
   if (end > here.end && !ends) {
     ++visit.late;
     late_ = std::max(late_, end - here.end);

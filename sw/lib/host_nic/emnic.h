@@ -35,6 +35,7 @@ enum {
   EMNIC_MAX_PORTS = 4,  // of an interface
   EMNIC_MAX_SEGMENTS = 8,
   EMNIC_MAX_PACKET = 65535,  // bytes that become several frames
+  EMNIC_MAX_HEADERS = 126,   // of them before the payload of TCP
   EMNIC_KEY_WORDS = 10,
   EMNIC_FLOW_BYTES = 36
 };
@@ -198,9 +199,9 @@ enum { EMNIC_C_TAG = 1, EMNIC_S_TAG = 2 };  // VLAN tags of 802.1Q and of 802.1a
 // which the device puts in behind the addresses once that is made; the frame is so much longer.
 // Segmentation (`mss` not 0): the packet, up to EMNIC_MAX_PACKET bytes, becomes frames of `mss`
 // bytes of payload and a rest, each with the headers: Ethernet, IPv4 or IPv6 without extensions,
-// TCP from `start` on, 126 bytes at the most. Each has its own checksums; where that of TCP stands
-// there has to be the sum of the pseudo header without the length. One record for all of them. What
-// the device cannot cut stops its queue (ErrSegments).
+// TCP from `start` on, EMNIC_MAX_HEADERS at the most. Each has its own checksums; where that of TCP
+// stands there has to be the sum of the pseudo header without the length. One record for all of
+// them. What the device cannot cut stops its queue (ErrSegments).
 struct emnic_offloads {
   int checksum;
   unsigned start, offset, tag;  // EMNIC_C_TAG, EMNIC_S_TAG; 0: none. Needs EMNIC_VLAN
