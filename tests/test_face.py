@@ -491,8 +491,10 @@ def test_the_command_line_knows_no_system_by_name():
     """Neither in code nor in words: a system is its folder."""
     spelt = ["[-_ ]?".join(x.split("-")) for x in system.names() if "-" in x]  # a name of one word is a word
     spelt += [f"systems\\W+{x.replace('-', '_')}\\b" for x in system.names()]
-    for path in sorted((ROOT / "src" / "emery").rglob("*.py")):
-        found = re.search("|".join(spelt), path.read_text(), re.IGNORECASE)
+    files = [x for x in sorted((ROOT / "src" / "emery").rglob("*")) if x.is_file() and "__pycache__" not in x.parts]
+    assert {".py", ".c", ".sh", ".json", ".js"} <= {x.suffix for x in files}
+    for path in files:
+        found = re.search("|".join(spelt), path.read_text(errors="replace"), re.IGNORECASE)
         assert not found, f"{path.relative_to(ROOT)}: {found[0]}"
 
 

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pyslang.syntax import SyntaxKind as Kind
 
 from emery.check import duplicates, structure, wiring
 from emery.common import ROOT
@@ -54,6 +55,35 @@ def test_systems_only_wire_blocks_together(design):
     for name, problems in found.items():
         assert len(problems) <= MORE_THAN_WIRING.get(name, 0), (name, problems)
     assert {x for x, problems in found.items() if problems} == MORE_THAN_WIRING.keys()
+
+
+def addresses(module):
+    """Numbers that instances are given as addresses: in hexadecimal, and from 64 on where it is called so (below: widths)."""
+    for given in structure.find(module.node, Kind.NamedParamAssignment, Kind.NamedPortConnection):
+        called = re.search("base|offset|addr", given.name.valueText, re.IGNORECASE)
+        for number in structure.find(given, Kind.IntegerVectorExpression, Kind.IntegerLiteralExpression):
+            digits = str(number).strip().lower().rpartition("'")[2]
+            decimal = re.sub("[sd_]", "", digits)
+            if "h" in digits or (called and decimal.isdigit() and int(decimal) >= 64):
+                yield f"{given.name.valueText}: {str(number).strip()}"
+
+
+def test_no_system_has_an_address_of_its_own(design):
+    """They come from the register description (NAME_map_pkg)."""
+    assert not {x.name: found for x in design.wiring() if (found := list(addresses(x)))}
+
+
+def test_instances_are_called_alike(design):
+    """i_NAME; in tests and proofs the one that is looked at is `dut`."""
+    interfaces = {x.name for x in design.modules.values() if x.is_interface}
+    instances = [(x.name, y.name) for x in design.modules.values() for y in x.instances if y.module not in interfaces]
+    assert len(instances) > 500 and not [x for x in instances if not x[1].startswith("i_")]
+
+
+def test_a_stream_is_one_line():
+    """`STREAM: the formatter makes six lines of an instance of stream_if."""
+    files = [x for x in ROOT.glob("rtl/*/*.sv*") if x.name != "stream.svh"] + sorted(ROOT.glob("systems/**/*.sv"))
+    assert not [x.name for x in files if re.search(r"^\s*stream_if\s*(#|\w+\s*\()", x.read_text(), re.MULTILINE)]
 
 
 def test_every_block_is_in_a_system(design):
@@ -177,6 +207,12 @@ def test_wiring(body, tmp_path):
 def test_more_than_wiring(body, why, tmp_path):
     design = made(tmp_path, body)
     assert any(why in x for x in wiring.problems(design, design.modules["top"]))
+
+
+@pytest.mark.parametrize("given", ["#(.MapBase(4096))", "#(.Size(24'h1000))", "#(.First(N), .Offset(N + 32'd256))"])
+def test_an_address_is_found(given, tmp_path):
+    design = made(tmp_path, f"block {given} i_b (.clk_i, .rst_i, .a_i(a_i[3:0]), .b_o);")
+    assert len(list(addresses(design.modules["top"]))) == 1
 
 
 def test_wiring_below_does_not_hide_a_register(tmp_path):

@@ -97,12 +97,7 @@ module cap_pack_tb;
   longint beats[2] = '{0, 0};
   longint tlps[2] = '{0, 0};
   for (genvar l = 0; l < 2; l++) begin : g_link
-    stream_if #(
-        .T(tlp_beat_t)
-    ) tlp (
-        clk,
-        rst || link_rst[l]
-    );
+    `STREAM_ON(tlp_beat_t, tlp, clk, rst || link_rst[l])
     cap_link #(
         .Pages(Pages),
         .PageBytes(PageBytes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "pins_logic_tb.svh"
+`include "stream.svh"
 /// ptile_pcie for both widths of the logic's beats against a model of the block: random TLPs of every size both ways, headers and
 /// payloads to the bit, the clocks in which the block may be driven and drives, no gap inside a TLP, reads within the block's
 /// room, settings and credits by turns, and how many segments go in a clock when nothing holds them up.
@@ -57,24 +58,9 @@ module ptile_side_tb
   ptile_in_t block = '{default: '0};
   ptile_out_t logic_pins;
   block_state_t state;
-  stream_if #(
-      .T(beat_t)
-  ) rx (
-      .clk_i(clk),
-      .rst_i(rst)
-  );
-  stream_if #(
-      .T(beat_t)
-  ) tx (
-      .clk_i(clk),
-      .rst_i(rst)
-  );
-  stream_if #(
-      .T(mem4_hdr_t)
-  ) read (
-      .clk_i(clk),
-      .rst_i(rst)
-  );
+  `STREAM_ON(beat_t, rx, clk, rst)
+  `STREAM_ON(beat_t, tx, clk, rst)
+  `STREAM_ON(mem4_hdr_t, read, clk, rst)
   ptile_pcie #(
       .Sent(beat_t),
       .Received(beat_t),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "pins_logic_tb.svh"
+`include "stream.svh"
 /// usplus_pcie, as pcie_pins has it with straddle and without, for both widths of the logic's beats, each against a model of the block's four interfaces: random TLPs of every size
 /// both ways, every field of every descriptor, what the block forbids (a gap inside a TLP, a place where none may begin, more
 /// reads than it has room for), how many TLPs go in a clock when nothing holds them up, and completions while no request is taken.
@@ -60,30 +61,10 @@ module usplus_side_tb
   block_state_t state;
   pcie_pins_out_t all_out;
   assign block_out = all_out.usplus;
-  stream_if #(
-      .T(tlp_beat_t)
-  ) req (
-      .clk_i(clk),
-      .rst_i(rst)
-  );
-  stream_if #(
-      .T(sent_t)
-  ) rx (
-      .clk_i(clk),
-      .rst_i(rst)
-  );
-  stream_if #(
-      .T(sent_t)
-  ) tx (
-      .clk_i(clk),
-      .rst_i(rst)
-  );
-  stream_if #(
-      .T(mem4_hdr_t)
-  ) read (
-      .clk_i(clk),
-      .rst_i(rst)
-  );
+  `STREAM_ON(tlp_beat_t, req, clk, rst)
+  `STREAM_ON(sent_t, rx, clk, rst)
+  `STREAM_ON(sent_t, tx, clk, rst)
+  `STREAM_ON(mem4_hdr_t, read, clk, rst)
   pcie_pins #(
       .Sent(sent_t),
       .Received(sent_t),

@@ -333,9 +333,10 @@ def _parameters(data: dict) -> dict[str, Parameter]:
     return parameters
 
 
-def _variant(table: dict) -> dict:
-    fields = {"top": "top", "dirs": "rtl_dirs", "files": "rtl_files", "sources": "sources"}
-    changed = {fields[name]: x if name == "top" else tuple(x) for name, x in table.items() if name != "when"}
+def _variant(table: dict, parameters: dict) -> dict:
+    fields = {"top": "top", "dirs": "rtl_dirs", "files": "rtl_files", "sources": "sources", "clocks": "clocks"}
+    changed = {fields[name]: tuple(x) if isinstance(x, list) else x for name, x in table.items() if name != "when"}
+    _clocks(table.get("clocks", {}), parameters)
     return {"when": table["when"], **changed}
 
 
@@ -427,7 +428,7 @@ def read(folder: Path) -> System:
             largest_frame=data.get("largest_frame", 9018),
             figures=data.get("figure", {}),
             targets=_targets(data.get("target", []), data.get("figure", {})),
-            variants=tuple(map(_variant, data.get("variant", ()))),
+            variants=tuple(_variant(x, parameters) for x in data.get("variant", ())),
             clocks=_clocks(rtl.get("clocks", {}), parameters),
             resources=data.get("resources", {}),
             soak=data.get("soak", {}),

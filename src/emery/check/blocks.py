@@ -154,7 +154,7 @@ def clocks(chosen: system.System, values: dict) -> dict[str, float]:
             return table[str(values[name])]
         return values[x] if isinstance(x, str) else x
 
-    return {port: float(mhz(x)) for port, x in chosen.clocks.items()}
+    return {port: float(mhz(x)) for port, x in chosen.variant(values).clocks.items()}
 
 
 # ---------------------------------------------------------------- the wrapper
