@@ -63,7 +63,8 @@ std::optional<Joiner::Segment> Joiner::segment(Bytes frame) {
     return {};
   }
   const std::size_t payload = tcp + 4u * (frame[tcp + kOffset] >> 4);
-  if (payload < tcp + kTcpBytes || payload >= frame.size() || payload > EMNIC_MAX_HEADERS) return {};
+  if (payload < tcp + kTcpBytes || payload >= frame.size() || payload > EMNIC_MAX_HEADERS)
+    return {};
   // The device makes a sum of 0xffff where another could be 0.
   const std::uint64_t sum = pseudo(frame, ip, v4) + frame.size() - tcp + sum16(frame.subspan(tcp));
   if (checksum(sum) != 0 || get16(&frame[tcp + kSum]) == 0) return {};
