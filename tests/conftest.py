@@ -21,6 +21,9 @@ from emery.workload import workload
 pytest.register_assert_rewrite("routers")
 
 
+HARM = ("corrupted", "duplicated", "misdelivered", "reordered")
+
+
 def pytest_addoption(parser):
     parser.addoption("--record", action="store_true", help="test_fence.py: write down what the runs give now")
 
@@ -56,6 +59,41 @@ def listed(header, name):
     return list(csv.reader(rows, skipinitialspace=True))
 
 
+@pytest.fixture
+def simulate(tmp_path, capsys):
+    """Runs a system, with assertions in its RTL unless told otherwise; gives its result. Settings are those of --set."""
+
+    def run(name, *words, status=0, assertions=True, **settings):
+        out = tmp_path / "result.json"
+        values = {key: str(x).lower() if isinstance(x, bool) else x for key, x in settings.items()}
+        told = [x for key, value in values.items() for x in ("--set", f"{key}={value}")]
+        checks = ["--assertions"] if assertions else []
+        ended = main(["run", str(name), *map(str, words), *told, "--json", str(out), *checks])
+        assert ended == status, capsys.readouterr().err
+        return json.loads(out.read_text())
+
+    return run
+
+
+def accounted_for(result):
+    """Whatever was lost was counted by the device, and nothing was harmed."""
+    for name, stream in result["streams"].items():
+        assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values()), name
+        assert not any(stream[x] for x in HARM), name
+
+
+def whole(result):
+    """Nothing lost and nothing harmed."""
+    accounted_for(result)
+    for name, stream in result["streams"].items():
+        assert stream["offered"] == stream["delivered"] > 0, name
+
+
+def padded(path):
+    """A capture's frames as they are on the wire."""
+    return [x.ljust(60, b"\0") for x in read_pcap(path)]
+
+
 def refused(command, capsys, *words):
     """What a run of a system (its name and options) says before it ends with status 2: one line."""
     assert main(["run", *command, *map(str, words)]) == 2
@@ -73,7 +111,7 @@ def limit_of(name, *settings, **options):
 def stream(offered, dropped=None, mpps=10.0, size=64, **extra):
     """One stream of a result."""
     dropped = dropped or {}
-    counts = dict.fromkeys(("corrupted", "duplicated", "misdelivered", "reordered"), 0)
+    counts = dict.fromkeys(HARM, 0)
     rates = {"mpps": mpps, "l1_gbps": mpps * (size + 20) * 8e-3, "l2_gbps": mpps * size * 8e-3}
     latency = {"min": 900.0, "p50": 1000.0, "p99": 1500.0, "p999": 1800.0, "max": 2000.0}
     delivered = offered - sum(dropped.values())

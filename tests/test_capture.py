@@ -1,37 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """capture as a whole: RTL, links, capture library and consumers, through the command line; assertions in the RTL are on."""
 
-import json
 import re
 import subprocess
 from functools import partial
 
 import conftest
 import pytest
-from conftest import limit_of, read_pcap
+from conftest import HARM, limit_of, padded, read_pcap
 
-from emery.cli import main
 from emery.common import ROOT
 from emery.make import build, formats, registers
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 refused = partial(conftest.refused, ("capture", "--assertions"))
-HARM = ("corrupted", "duplicated", "misdelivered", "reordered")
 
 
 @pytest.fixture
-def capture(tmp_path, capsys):
+def capture(simulate):
     """Runs capture with `name=value` settings; gives its result."""
-
-    def run(*words, status=0, assertions=True, **settings):
-        out = tmp_path / "result.json"
-        options = [x for name, value in settings.items() for x in ("--set", f"{name}={str(value).lower()}")]
-        checks = ["--assertions"] if assertions else []
-        ended = main(["run", "capture", *map(str, words), *options, "--json", str(out), *checks])
-        assert ended == status, capsys.readouterr().err
-        return json.loads(out.read_text())
-
-    return run
+    return partial(simulate, "capture")
 
 
 def whole(result, *reasons):
@@ -41,10 +29,6 @@ def whole(result, *reasons):
     assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values()) and stream["delivered"] > 0
     assert set(stream["dropped"]) == set(reasons)
     return stream
-
-
-def padded(path):
-    return [x.ljust(60, b"\0") for x in read_pcap(path)]
 
 
 def test_library(tmp_path):

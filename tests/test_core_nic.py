@@ -4,11 +4,11 @@
 Few frames a run, and assertions in the RTL are on: what a block does at its edges is the business of the block tests.
 """
 
-import json
 import struct
+from functools import partial
 
 import pytest
-from conftest import read_pcap, write_pcap
+from conftest import accounted_for, padded, read_pcap, whole, write_pcap
 
 from emery.cli import main
 from emery.common import ROOT
@@ -19,35 +19,9 @@ SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
 
 
 @pytest.fixture
-def nic(tmp_path, capsys):
+def nic(simulate):
     """Runs core-nic; gives its result."""
-
-    def run(*words, status=0):
-        out = tmp_path / "result.json"
-        ended = main(["run", "core-nic", *map(str, words), "--json", str(out), "--assertions"])
-        assert ended == status, capsys.readouterr().err
-        return json.loads(out.read_text())
-
-    return run
-
-
-def whole(result):
-    """Nothing lost and nothing harmed."""
-    for name, stream in result["streams"].items():
-        assert stream["offered"] == stream["delivered"] > 0, name
-        assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered")), name
-
-
-def accounted_for(result):
-    """Whatever was lost was counted by the device."""
-    for stream in result["streams"].values():
-        assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values())
-        assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered"))
-
-
-def padded(path):
-    """A capture's frames as they are on the wire."""
-    return [x.ljust(60, b"\0") for x in read_pcap(path)]
+    return partial(simulate, "core-nic")
 
 
 @pytest.mark.parametrize("slow", ["read_latency_ns=100000", "read_wake_ns=100000"])

@@ -28,9 +28,9 @@ FORWARDED = {
 
 
 @pytest.fixture
-def router(tmp_path, capsys):
+def router(simulate):
     """Runs direct-router; gives its result."""
-    return runner(COMMAND, tmp_path, capsys)
+    return runner(COMMAND, simulate)
 
 
 @pytest.mark.parametrize(("config", "lines"), [("B", 1), ("C", 2), ("E", 1), ("F", 3)])

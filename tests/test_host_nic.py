@@ -14,7 +14,7 @@ from functools import partial
 
 import conftest
 import pytest
-from conftest import read_pcap, write_pcap
+from conftest import padded, read_pcap, whole, write_pcap
 
 from emery.cli import main
 from emery.common import ROOT
@@ -25,16 +25,9 @@ refused = partial(conftest.refused, ("host-nic", "--assertions"))
 
 
 @pytest.fixture
-def nic(tmp_path, capsys):
+def nic(simulate):
     """Runs host-nic; gives its result."""
-
-    def run(*words, status=0):
-        out = tmp_path / "result.json"
-        ended = main(["run", "host-nic", *map(str, words), "--json", str(out), "--assertions"])
-        assert ended == status, capsys.readouterr().err
-        return json.loads(out.read_text())
-
-    return run
+    return partial(simulate, "host-nic")
 
 
 def test_the_front_page_shows_what_comes_out(capsys):
@@ -43,18 +36,6 @@ def test_the_front_page_shows_what_comes_out(capsys):
     text = (ROOT / "README.md").read_text()
     for line in capsys.readouterr().out.splitlines():
         assert line.startswith("speed") or line in text, line
-
-
-def padded(path):
-    """A capture's frames as they are on the wire."""
-    return [x.ljust(60, b"\0") for x in read_pcap(path)]
-
-
-def whole(result):
-    """Nothing lost and nothing harmed."""
-    for name, stream in result["streams"].items():
-        assert stream["offered"] == stream["delivered"] > 0, name
-        assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered")), name
 
 
 def test_a_real_capture_both_ways_byte_for_byte(nic, tmp_path):

@@ -5,7 +5,6 @@ Every run compares each record with software of the bench as well (systems/host_
 """
 
 import csv
-import json
 
 import pytest
 from conftest import read_pcap, write_pcap
@@ -33,19 +32,16 @@ V4, V6, WITH_TCP, WITH_UDP = 1, 2, 4, 8
 
 
 @pytest.fixture
-def nic(tmp_path, capsys):
+def nic(simulate, tmp_path):
     """Runs host-nic; gives its result, the records of what it received and its captures' folder."""
 
     def run(*words, rx_queues=QUEUES, tx_checksum=False):
-        out = tmp_path / "result.json"
-        settings = [f"rx_queues={rx_queues}", f"tx_queues={rx_queues}", f"tx_checksum={str(tx_checksum).lower()}"]
-        words = [*map(str, words), *(x for setting in settings for x in ("--set", setting))]
-        words += ["--json", str(out), "--pcap-out", str(tmp_path / "out"), "--assertions"]
-        assert main(["run", "host-nic", *words]) == 0, capsys.readouterr().err
+        settings = {"rx_queues": rx_queues, "tx_queues": rx_queues, "tx_checksum": tx_checksum}
+        result = simulate("host-nic", *words, "--pcap-out", tmp_path / "out", **settings)
         seen = tmp_path / "out" / "host.csv"
         rows = csv.DictReader(seen.read_text().splitlines() if "tx" not in words else [])
         records = [{name: int(value) for name, value in row.items()} for row in rows]
-        return json.loads(out.read_text()), sorted(records, key=lambda x: x["timestamp_ns"]), tmp_path / "out"
+        return result, sorted(records, key=lambda x: x["timestamp_ns"]), tmp_path / "out"
 
     return run
 

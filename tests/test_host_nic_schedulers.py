@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """host-nic's transmit schedulers besides round robin, in the whole system: their effect on single queues."""
 
-import json
 from functools import partial
 
 import conftest
 import pytest
 
 from emery import system
-from emery.cli import main
 from emery.common import UserError
 
 refused = partial(conftest.refused, ("host-nic", "--assertions"))
@@ -16,15 +14,11 @@ PACKET_NS = 8 * (9018 + 8) / 100  # the longest frame with its preamble
 
 
 @pytest.fixture
-def nic(tmp_path, capsys):
+def nic(simulate):
     """Runs host-nic, which sends only; gives its result."""
 
     def run(*words, **settings):
-        out = tmp_path / "result.json"
-        told = [x for name, value in settings.items() for x in ("--set", f"{name}={value}")]
-        ended = main(["run", "host-nic", "--direction", "tx", *map(str, words), *told, "--json", str(out), "--assertions"])
-        assert ended == 0, capsys.readouterr().err
-        result = json.loads(out.read_text())
+        result = simulate("host-nic", "--direction", "tx", *words, **settings)
         assert result["totals"]["offered"] == result["totals"]["delivered"] > 0
         assert not result["totals"]["reordered"]
         return result

@@ -25,15 +25,12 @@ OPTIONS = {
 
 
 @pytest.fixture
-def nic(tmp_path, capsys):
+def nic(simulate, tmp_path):
     """Runs host-nic with the card's segmentation; gives its result and what was on the wire."""
 
     def run(*words):
-        out = tmp_path / "result.json"
-        words = [*map(str, words), "--direction", "tx", "--set", "tso=true"]
-        words += ["--json", str(out), "--pcap-out", str(tmp_path / "out"), "--assertions"]
-        assert main(["run", "host-nic", *words]) == 0, capsys.readouterr().err
-        return json.loads(out.read_text()), read_pcap(tmp_path / "out" / "wire0.pcap")
+        result = simulate("host-nic", *words, "--direction", "tx", "--pcap-out", tmp_path / "out", tso=True)
+        return result, read_pcap(tmp_path / "out" / "wire0.pcap")
 
     return run
 

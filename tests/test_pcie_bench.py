@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """pcie-bench as a whole: what a link carries by the specification's arithmetic, and what seven servers were measured to do."""
 
-import json
 from functools import partial
 
 import conftest
 import pytest
-
-from emery.cli import main
 
 refused = partial(conftest.refused, ("pcie-bench",))
 # Gb/s of a gen3 x8 link: 8 GT/s, 128 bits in 130, one block in 373 is SKP.
@@ -15,16 +12,9 @@ LINE = 8 * 8 * 128 / 130 * 372 / 373
 
 
 @pytest.fixture
-def bench(tmp_path, capsys):
+def bench(simulate):
     """Runs pcie-bench with `name=value` settings; gives its result."""
-
-    def run(*words, **settings):
-        out = tmp_path / "result.json"
-        options = [x for name, value in settings.items() for x in ("--set", f"{name}={value}")]
-        assert main(["run", "pcie-bench", *map(str, words), *options, "--json", str(out)]) == 0, capsys.readouterr().err
-        return json.loads(out.read_text())
-
-    return run
+    return partial(simulate, "pcie-bench", assertions=False)
 
 
 def gbps(result, stream):

@@ -28,7 +28,7 @@ on_both = pytest.mark.parametrize("host", [{}, {"bus": "pcie", "host_path": True
 
 
 @pytest.fixture
-def host(tmp_path, capsys, request):
+def host(simulate, tmp_path, request):
     """Plays frames at port 0; gives the result and what came out, by port, as scapy reads it."""
     machine = getattr(request, "param", {})
 
@@ -36,7 +36,7 @@ def host(tmp_path, capsys, request):
         (tmp_path / "routes.txt").write_text(routes)
         capture = write_pcap(tmp_path / "in.pcap", [bytes(x).ljust(60, b"\0") for x in frames])
         options = ("--pcap", f"0={capture}", "--routes", tmp_path / "routes.txt", "--pcap-out", tmp_path / "out")
-        result = runner(COMMAND, tmp_path, capsys)(*options, "--rate", rate, *words, **(MANY | machine | settings))
+        result = runner(COMMAND, simulate)(*options, "--rate", rate, *words, **(MANY | machine | settings))
         return result, [[Ether(x) for x in read_pcap(tmp_path / "out" / f"wire{p}.pcap")] for p in range(2)]
 
     return play

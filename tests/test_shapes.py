@@ -27,19 +27,17 @@ FRAME_NS = 84 * 8  # of 64 bytes on a Gigabit line
 
 
 @pytest.fixture
-def card(tmp_path, capsys):
+def card(simulate, tmp_path):
     """Runs the smallest card, which sends back what it gets; gives the result, and stamps and frames of its wire."""
 
     def run(*words):
-        out, folder = tmp_path / "result.json", tmp_path / "out"
-        words = [*map(str, words), "--json", str(out), "--pcap-out", str(folder)]
-        assert main(["run", CARD, *words]) == 0, capsys.readouterr().err
+        folder = tmp_path / "out"
+        result = simulate(CARD, *words, "--pcap-out", folder, assertions=False)
         data, at, stamps = (folder / "wire0.pcap").read_bytes(), 24, []
         while at < len(data):
             seconds, ns, size, _ = struct.unpack_from("<IIII", data, at)
             stamps.append(seconds * 10**9 + ns)
             at += 16 + size
-        result = json.loads(out.read_text())
         assert result["totals"]["delivered"] == result["totals"]["offered"] == result["workload"]["sent"]["frames"]
         return result, stamps, read_pcap(folder / "wire0.pcap")
 
@@ -171,15 +169,15 @@ def test_the_limit_is_of_the_frames_that_were_sent(card):
 
 
 @pytest.mark.parametrize(("name", "pattern"), [("direct-router", "uniform"), ("tile-router", "random")])
-def test_ipv4_routers_drop_the_rest(name, pattern, tmp_path, capsys):
+def test_ipv4_routers_drop_the_rest(name, pattern, simulate):
     """RFC 1812 is about IPv4: what has another type is not forwarded and counted, the rest is."""
-    result = runner((name,), tmp_path, capsys)("--frames", 150, "--ipv6", 0.3, "--vlan", 0.2, "--rate", 0.2, pattern=pattern)
+    result = runner((name,), simulate)("--frames", 150, "--ipv6", 0.3, "--vlan", 0.2, "--rate", 0.2, pattern=pattern)
     sent = result["workload"]["sent"]
     assert sent["ipv6"] / sent["frames"] == pytest.approx(0.3, abs=0.1)
     assert max(sent["ipv6"], sent["vlan"]) < lost(result)["not_ip"] < sent["ipv6"] + sent["vlan"] and lost(result).keys() == {
         "not_ip"
     }
-    only = runner((name,), tmp_path, capsys)("--frames", 150, "--ipv6", 0.3, "--rate", 0.2, pattern=pattern)
+    only = runner((name,), simulate)("--frames", 150, "--ipv6", 0.3, "--rate", 0.2, pattern=pattern)
     assert lost(only) == {"not_ip": only["workload"]["sent"]["ipv6"]}
     assert only["totals"]["delivered"] == 0.7 * only["totals"]["offered"] or only["totals"]["delivered"] > 0
 
@@ -226,17 +224,17 @@ def test_a_closed_loop_of_reads(tmp_path, capsys):
     assert rates[1] == pytest.approx(2 * rates[0], rel=0.1)
 
 
-def test_a_closed_loop_does_not_wait_for_what_is_dropped(tmp_path, capsys):
-    run = runner(("direct-router",), tmp_path, capsys)
+def test_a_closed_loop_does_not_wait_for_what_is_dropped(simulate):
+    run = runner(("direct-router",), simulate)
     result = run("--frames", 100, "--closed-loop", 1, "--ipv6", 0.5)
     assert lost(result)["not_ip"] == result["workload"]["sent"]["ipv6"] > 0 and "written_off" not in result["workload"]["sent"]
-    core = runner(("core-nic",), tmp_path, capsys)("--direction", "rx", "--frames", 60, "--closed-loop", 2, bad_fcs_every=10)
+    core = runner(("core-nic",), simulate)("--direction", "rx", "--frames", 60, "--closed-loop", 2, bad_fcs_every=10)
     assert sum(lost(core).values()) > 0 and "written_off" not in core["workload"]["sent"]
 
 
-def test_a_closed_loop_goes_on_after_a_loss(tmp_path, capsys):
+def test_a_closed_loop_goes_on_after_a_loss(simulate, tmp_path):
     """What a filter of the firmware's takes away is written off after a while, and other frames go in."""
-    run = runner(("core-nic", "--direction", "rx", "--flows", "2", "--size", "64"), tmp_path, capsys)
+    run = runner(("core-nic", "--direction", "rx", "--flows", "2", "--size", "64"), simulate)
     run("--frames", 10, "--pcap-out", tmp_path / "out")
     port = int.from_bytes(read_pcap(tmp_path / "out" / "host.pcap")[0][36:38])
     result = run("--frames", 40, "--closed-loop", 8, firmware="filter", drop_udp_port=port)

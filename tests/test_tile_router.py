@@ -21,9 +21,9 @@ VERSIONS = boot.VERSIONS
 
 
 @pytest.fixture
-def router(tmp_path, capsys):
+def router(simulate):
     """Runs tile-router; gives its result."""
-    return runner(COMMAND, tmp_path, capsys)
+    return runner(COMMAND, simulate)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -18,14 +18,12 @@ PAGE = (ROOT / "docs" / "trace.md").read_text()
 
 
 @pytest.fixture
-def traced(tmp_path, capsys):
+def traced(simulate, tmp_path):
     """Runs a system with a trace and compares that with the result; gives both."""
 
     def run(*words, ending=".jsonl"):
-        out, file = tmp_path / "result.json", tmp_path / f"trace{ending}"
-        status = main(["run", *map(str, words), "--json", str(out), "--trace", str(file), "--assertions"])
-        assert status == 0, capsys.readouterr().err
-        result, trace = json.loads(out.read_text()), traces.Trace(file)
+        file = tmp_path / f"trace{ending}"
+        result, trace = simulate(*words, "--trace", file), traces.Trace(file)
         agree(result, list(trace))
         return result, trace
 
