@@ -92,7 +92,7 @@ def find(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> Co
             raise UserError(f"{subject.name}: {leaf} is a port of several clocks")
         for clock in (clock_of[x] for x in found):
             taken = ports[leaf.partition("[")[0]].direction == ast.ArgumentDirection.In
-            board = outside["boards"].get(subject.name, {}).get(clock)
+            board = outside["boards"].get(subject.rtl.top, {}).get(clock)
             pins.append(Pin(leaf, clock, taken, *_delays(clocks[clock], taken, outside["share"], board)))
     return Constraints(subject.name, clocks, places, clock_of, pins, skewed, set(elaborated.instances), resets)
 
