@@ -96,6 +96,7 @@ def _compiler(extensions) -> tuple[str, ...]:
 
 def packages(argv: list[str]) -> tuple[str, ...]:
     """The lists of packages (requirements/NAME.txt) that a command needs; ends the process when its words are wrong."""
+    process.open_standard_streams()
     found = []
     status = _told(lambda: found.append(_parse(argv)))
     if not found:

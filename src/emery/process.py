@@ -77,10 +77,14 @@ def check():
 
 
 def finish(child: subprocess.Popen):
-    """Ends a child that still runs."""
+    """Ends a child that still runs, and closes what it was heard through."""
     if child.poll() is None:
         _kill(child)
         child.wait()
+    for pipe in (child.stdin, child.stdout, child.stderr):
+        if pipe:
+            with contextlib.suppress(OSError):  # a child that took no more
+                pipe.close()
     with _guard:
         _children.discard(child)
 

@@ -125,7 +125,7 @@ def _setting(port: str) -> str:
 
 
 def _whole(text, option: str, low: int, high: int) -> int:
-    if not re.fullmatch(r"[0-9]{1,18}", str(text)) or not low <= int(text) <= high:
+    if not re.fullmatch(r"[0-9]{1,19}", str(text)) or not low <= int(text) <= high:
         raise UserError(f"{option} {text}: not a whole number from {low} to {high}")
     return int(text)
 
