@@ -49,6 +49,14 @@ def refused(capsys, *words):
         (["run", "host-nic", "--size", "64", "--duration", "5"], "--duration 5"),
         (["run", "host-nic", "--size", "64", "--rate", "1.5"], "--rate 1.5"),
         (["run", "host-nic", "--size", "64", "--rate", "-1"], "--rate"),
+        (["run", "host-nic", "--size", "64", "--rate", "1k"], "--rate 1k: less than 1M"),
+        (["run", "host-nic", "--size", "64", "--rate", "0.4T"], "gbps=400.0, line_gbps=100, port_gbps=100"),
+        (["run", "tile-router", "--size", "64", "--rate", "20.1G"], "the line's rate"),
+        (["run", "core-nic", "--size", "64", "--set", "rcb=128", "--set", "completion_bytes=64"], "multiples of rcb"),
+        (["run", "direct-router", "--pcap", "3={capture}"], "port=3, cards=3, config=none: there is no such port"),
+        (["run", "direct-router", "--pcap", "2={capture}", "--set", "config=C", "--set", "cards=9"], "no such port"),
+        (["run", "tile-router", "--pcap", "2={capture}", "--set", "version=V"], "no such port"),
+        (["run", "host-nic", "--size", "64", "--seed", str(1 << 63)], "--seed 9223372036854775808"),
         (["run", "host-nic", "--size", "64", "--direction", "up"], "--direction up"),
         (["run", "host-nic", "--size", "64", "--routes", "x"], "no such option"),
         (["run", "host-nic", "--size", "64", "--seed", "x"], "--seed x"),
@@ -97,7 +105,13 @@ def refused(capsys, *words):
 def test_refuses(capsys, monkeypatch, tmp_path, words, says):
     monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built before the input was checked"))
     monkeypatch.chdir(tmp_path)
-    assert says in refused(capsys, *words)
+    capture = write_pcap(tmp_path / "a.pcap", [bytes(60)])
+    assert says in refused(capsys, *(x.format(capture=capture) for x in words))
+
+
+def test_the_greatest_seed():
+    target = system.load("host-nic")
+    assert workload(target, {"seed": str(2**63 - 1)}).seed == 2**63 - 1
 
 
 def test_refuses_damaged_captures(capsys, tmp_path):
