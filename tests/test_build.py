@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -228,6 +229,7 @@ def checkout(folder, fails=False):
     (folder / "requirements").mkdir()
     (folder / "requirements" / "run.txt").write_text("thing==1\n")
     (folder / "src" / "emery").mkdir(parents=True)
+    shutil.copy(ROOT / "src" / "emery" / "signals.py", folder / "src" / "emery")
     (folder / "src" / "emery" / "__main__.py").write_text("import thing, sys; print('hello', *sys.argv[1:])\n")
     (folder / "src" / "emery" / "cli.py").write_text("def packages(argv): return ['run']\n")
     venv.create(folder / "python", symlinks=True)
@@ -274,6 +276,45 @@ def test_modules_that_lie_about(tmp_path):
         (about / f"{name}.py").write_text(f"raise SystemExit('{name} of others')\n")
     done = start(tmp_path, {**environment, "PYTHONPATH": str(about)}, "run", cwd=about)
     assert done.communicate(timeout=180)[0] == "hello run\n" and done.returncode == 0
+
+
+ENDS = {"INT": (130, "interrupted"), "TERM": (143, "ended by SIGTERM"), "HUP": (129, "ended by SIGHUP")}
+
+
+def at(path):
+    """Waits until a program has come to where it writes that."""
+    for _ in range(400):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"no {path.name}")
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_signal_while_emery_starts(tmp_path, name):
+    """In the launcher, while that installs packages, and before the program behind it is there: one line, nothing left."""
+    number, (status, line) = getattr(signal, f"SIG{name}"), ENDS[name]
+    environment = {**checkout(tmp_path), "PIP_SLEEP": "600"}
+    process = start(tmp_path, environment, "run")
+    at(tmp_path / "log")
+    process.send_signal(number)
+    err = process.communicate(timeout=180)[1]
+    assert process.returncode == status and err.splitlines()[1:] == [f"emery: set-up {line}"]
+    assert [x.name for x in (tmp_path / "home" / ".venv").iterdir()] == ["lock"]
+    slow = f"import time\nopen({str(tmp_path / 'slow')!r}, 'w').close()\ntime.sleep(600)\n"
+    (tmp_path / "src" / "emery" / "cli.py").write_text(slow)
+    process = start(tmp_path, environment, "run")
+    at(tmp_path / "slow")
+    process.send_signal(number)
+    assert (*process.communicate(timeout=180), process.returncode) == ("", f"emery: {line}\n", status)
+    follow = (
+        "import os, signal, sys; from emery import signals\n"
+        f"signal.signal(signal.SIGINT, signal.default_int_handler); signals.hold(); os.kill(os.getpid(), {int(number)})\n"
+        "os.execv(sys.executable, [sys.executable, '-m', 'emery', 'list'])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", follow], env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("", f"emery: {line}\n", status)
 
 
 @pytest.mark.parametrize("closed", [1, 2])

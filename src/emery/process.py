@@ -13,6 +13,8 @@ import subprocess
 import sys
 import threading
 
+from emery import signals
+
 _CALLS = ctypes.CDLL(None)  # looked up before any fork
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 # Stands between this process and a tool that starts others (compilers do, and die without them): told of the end of this
@@ -68,6 +70,11 @@ def _kill(child: subprocess.Popen):
     """Ends a child and its whole group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
+
+
+def ending() -> int:
+    """The signal that this process is to end by; 0 while there was none."""
+    return _ending
 
 
 def check():
@@ -129,6 +136,4 @@ def guard():
     """From now on signals that end this process end its children first. For the main thread of a program."""
     if threading.current_thread() is not threading.main_thread():
         return
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, jobs in the background
-            signal.signal(number, _end)
+    signals.listen(_end)
