@@ -267,14 +267,18 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
         words = [
             word
             for option, x in given.items()
-            for word in ([f"--{option}", f"{x}{capture}" if option == "pcap" else x] if option in options else ["--set", f"{option}={x}"])
+            for word in (
+                [f"--{option}", f"{x}{capture}" if option == "pcap" else x] if option in options else ["--set", f"{option}={x}"]
+            )
         ]
         assert main(["run", name, *words]) == 2
         line = capsys.readouterr().err
         assert line.startswith("emery: ") and line.count("\n") == 1
         why = line.strip().split(": ", 2)[2]
         shown = {f"{option}={x}" for option, x in given.items() if option in refusals[why].names and x}
-        assert shown and all(x in line for x in shown) or any(x in line for x in ("longest", "pcap", "port=", "gbps=", "shape="))
+        assert (
+            shown and all(x in line for x in shown) or any(x in line for x in ("longest", "pcap", "port=", "gbps=", "shape="))
+        )
         met.add(why)
     assert met == set(refusals)
 

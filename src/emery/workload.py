@@ -101,7 +101,11 @@ class Workload:
         """What a system may refuse, by the names in `system.FACTS`."""
         files = {"pcap": bool(self.pcap), "routes": bool(self.routes)}
         options = {"size": self.size, "flows": self.flows, "direction": self.direction}
-        numbers = {"longest": max(self.sizes()), "gbps": _bits(self.rate) / 1e9, "port": max(map(int, filter(None, self.pcap)), default=-1)}
+        numbers = {
+            "longest": max(self.sizes()),
+            "gbps": _bits(self.rate) / 1e9,
+            "port": max(map(int, filter(None, self.pcap)), default=-1),
+        }
         return {**options, **files, **numbers, "shape": ",".join(self.shape)}
 
     def title(self) -> str:
