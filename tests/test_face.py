@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -14,12 +15,13 @@ from pathlib import Path
 import pytest
 from conftest import body, read_pcap, stream, write_pcap
 
-from emery import cli, limits, reproduce, system
+from emery import cli, common, limits, reproduce, system
 from emery.check import fuzz
 from emery.check.fuzz import Case, attempt
 from emery.cli import main
+from emery.commands import options
 from emery.common import ROOT, UserError
-from emery.make import build
+from emery.make import build, cache
 from emery.workload import workload
 
 BOTH = {"tx": stream(100), "rx": stream(100, {"rx_buffer_full": 4}, mpps=5.0)}
@@ -174,6 +176,20 @@ def test_a_full_disk_is_one_line(capsys, fake):
             launcher = [sys.executable, str(ROOT / "emery"), *words]
             done = subprocess.run(launcher, stdout=full, stderr=subprocess.PIPE, text=True)
         assert (done.returncode, done.stderr) == (2, "emery: output: No space left on device\n")
+
+
+def test_half_a_file_is_none(tmp_path):
+    """A result that does not fit is not left cut off; what the cache had no room for is told with its place."""
+    limits_, path = resource.getrlimit(resource.RLIMIT_FSIZE), tmp_path / "out.json"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits_[1]))
+    try:
+        with pytest.raises(OSError, match="out.json"):
+            options.put(str(path), {"x": "y" * 5000}, "")
+        with pytest.raises(OSError, match="things/some"):
+            cache.entry("things", "some", lambda out: (out / "x").write_bytes(bytes(5000)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits_)
+    assert not path.exists() and not (common.cache_dir() / "things" / "some").exists()
 
 
 def test_a_fault_of_our_own_is_one_line(capsys, monkeypatch):

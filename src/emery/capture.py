@@ -10,7 +10,6 @@ import gzip
 import json
 import mmap
 import os
-import shutil
 import stat
 import struct
 import tempfile
