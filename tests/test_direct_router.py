@@ -196,7 +196,7 @@ def test_bad_input(capsys, tmp_path):
 
 
 def test_only_a_default_route(router, capsys, tmp_path):
-    """Is a table like any other; traffic that the pattern wants elsewhere goes where it leads, back to where it came from too."""
+    """Is a table like any other; traffic that the pattern wants elsewhere goes where it leads, even back."""
     (tmp_path / "routes.txt").write_text("0.0.0.0/0 1")
     result = router("--size", "64", "--frames", "50", "--routes", tmp_path / "routes.txt", config="B")
     assert result["streams"]["0->1"]["delivered"] == 50 == result["totals"]["offered"]

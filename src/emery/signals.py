@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that end Emery, told in one line while nothing has begun yet: of small modules alone, for the first lines of a program.
+"""Signals that end Emery, told in one line while nothing has begun yet: for the first lines of a program.
 
 `process.guard` takes them over when there may be children.
 """
