@@ -5,11 +5,13 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
 import threading
 import time
+import venv
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -227,10 +229,12 @@ def checkout(folder, fails=False):
     (folder / "requirements").mkdir()
     (folder / "requirements" / "run.txt").write_text("thing==1\n")
     (folder / "src" / "emery").mkdir(parents=True)
+    shutil.copy(ROOT / "src" / "emery" / "signals.py", folder / "src" / "emery")
     (folder / "src" / "emery" / "__main__.py").write_text("import thing, sys; print('hello', *sys.argv[1:])\n")
     (folder / "src" / "emery" / "cli.py").write_text("def packages(argv): return ['run']\n")
-    pip = folder / "fake" / "pip"
-    pip.mkdir(parents=True)
+    venv.create(folder / "python", symlinks=True)
+    pip = next((folder / "python" / "lib").glob("python*/site-packages")) / "pip"
+    pip.mkdir()
     (pip / "__main__.py").write_text(
         "import os, sys, time\n"
         f"open({str(folder / 'log')!r}, 'a').write('install\\n')\n"
@@ -240,12 +244,13 @@ def checkout(folder, fails=False):
         + ("print('ERROR: no thing'); sys.exit(1)\n" if fails else "open(target + '/thing.py', 'w').close()\n")
     )
     (pip / "__init__.py").write_text("")
-    return {**os.environ, "PYTHONPATH": str(folder / "fake"), "EMERY_HOME": str(folder / "home")}
+    return {**os.environ, "EMERY_HOME": str(folder / "home")}
 
 
-def start(folder, environment, *words):
-    command = [sys.executable, str(folder / "emery"), *words]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def start(folder, environment, *words, **how):
+    python = folder / "python" / "bin" / "python3"
+    command = [python if python.exists() else sys.executable, folder / "emery", *words]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
 
 
 def test_set_up_happens_once(tmp_path):
@@ -260,6 +265,68 @@ def test_set_up_happens_once(tmp_path):
     (tmp_path / "requirements" / "run.txt").write_text("thing==2\n")
     start(tmp_path, environment).communicate()
     assert (tmp_path / "log").read_text() == "install\n" * 2
+
+
+def test_modules_that_lie_about(tmp_path):
+    """Where Emery is started, and on a PYTHONPATH of others, files have the names that they have."""
+    environment = checkout(tmp_path)
+    about = tmp_path / "about"
+    about.mkdir()
+    for name in ("json", "hashlib", "pip", "emery", "thing", "numpy", "runpy"):
+        (about / f"{name}.py").write_text(f"raise SystemExit('{name} of others')\n")
+    done = start(tmp_path, {**environment, "PYTHONPATH": str(about)}, "run", cwd=about)
+    assert done.communicate(timeout=180)[0] == "hello run\n" and done.returncode == 0
+
+
+ENDS = {"INT": (130, "interrupted"), "TERM": (143, "ended by SIGTERM"), "HUP": (129, "ended by SIGHUP")}
+
+
+def at(path):
+    """Waits until a program has come to where it writes that."""
+    for _ in range(400):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"no {path.name}")
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_signal_while_emery_starts(tmp_path, name):
+    """In the launcher, while that installs packages, and before the program behind it is there: one line, nothing left."""
+    number, (status, line) = getattr(signal, f"SIG{name}"), ENDS[name]
+    environment = {**checkout(tmp_path), "PIP_SLEEP": "600"}
+    process = start(tmp_path, environment, "run")
+    at(tmp_path / "log")
+    process.send_signal(number)
+    err = process.communicate(timeout=180)[1]
+    assert process.returncode == status and err.splitlines()[1:] == [f"emery: set-up {line}"]
+    assert [x.name for x in (tmp_path / "home" / ".venv").iterdir()] == ["lock"]
+    slow = f"import time\nopen({str(tmp_path / 'slow')!r}, 'w').close()\ntime.sleep(600)\n"
+    (tmp_path / "src" / "emery" / "cli.py").write_text(slow)
+    process = start(tmp_path, environment, "run")
+    at(tmp_path / "slow")
+    process.send_signal(number)
+    assert (*process.communicate(timeout=180), process.returncode) == ("", f"emery: {line}\n", status)
+    follow = (
+        "import os, signal, sys; from emery import signals\n"
+        f"signal.signal(signal.SIGINT, signal.default_int_handler); signals.hold(); os.kill(os.getpid(), {int(number)})\n"
+        "os.execv(sys.executable, [sys.executable, '-m', 'emery', 'list'])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", follow], env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("", f"emery: {line}\n", status)
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_the_launcher_without_standard_streams(closed):
+    def launch(*words):
+        done = start(ROOT, dict(os.environ), *words, preexec_fn=lambda: os.close(closed))
+        return *done.communicate(timeout=180), done.returncode
+
+    out, err, status = launch("list")
+    assert (bool(out), err, status) == (closed == 2, "", 0)
+    out, err, status = launch("rum")
+    assert (out, err.count("\n"), status) == ("", int(closed == 1), 2)
 
 
 def test_an_interrupted_set_up_is_done_again(tmp_path):

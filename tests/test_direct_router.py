@@ -196,11 +196,16 @@ def test_bad_input(capsys, tmp_path):
 
 
 def test_only_a_default_route(router, capsys, tmp_path):
-    """Is a table like any other; traffic that the pattern wants elsewhere is refused."""
+    """Is a table like any other; traffic that the pattern wants elsewhere goes where it leads, even back."""
     (tmp_path / "routes.txt").write_text("0.0.0.0/0 1")
     result = router("--size", "64", "--frames", "50", "--routes", tmp_path / "routes.txt", config="B")
     assert result["streams"]["0->1"]["delivered"] == 50 == result["totals"]["offered"]
-    assert "no route leads to port 2" in refused(capsys, "--routes", tmp_path / "routes.txt", "--frames", "10")
+    result = router("--size", "64", "--frames", "50", "--routes", tmp_path / "routes.txt")
+    assert {name: x["delivered"] + sum(x["dropped"].values()) for name, x in result["streams"].items()} == {
+        f"{port}->1": 50 for port in range(3)
+    }
+    (tmp_path / "routes.txt").write_text("127.0.0.0/8 1")
+    assert "no address that may be sent to" in refused(capsys, "--routes", tmp_path / "routes.txt", "--frames", "10")
 
 
 @pytest.mark.parametrize(("config", "lines"), [("B", 1), ("C", 2), ("E", 1), ("F", 3)])

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -14,12 +15,13 @@ from pathlib import Path
 import pytest
 from conftest import body, read_pcap, stream, write_pcap
 
-from emery import cli, limits, reproduce, system
+from emery import cli, common, limits, reproduce, system
 from emery.check import fuzz
 from emery.check.fuzz import Case, attempt
 from emery.cli import main
+from emery.commands import options
 from emery.common import ROOT, UserError
-from emery.make import build
+from emery.make import build, cache
 from emery.workload import workload
 
 BOTH = {"tx": stream(100), "rx": stream(100, {"rx_buffer_full": 4}, mpps=5.0)}
@@ -49,6 +51,14 @@ def refused(capsys, *words):
         (["run", "host-nic", "--size", "64", "--duration", "5"], "--duration 5"),
         (["run", "host-nic", "--size", "64", "--rate", "1.5"], "--rate 1.5"),
         (["run", "host-nic", "--size", "64", "--rate", "-1"], "--rate"),
+        (["run", "host-nic", "--size", "64", "--rate", "1k"], "--rate 1k: less than 1M"),
+        (["run", "host-nic", "--size", "64", "--rate", "0.4T"], "gbps=400.0, line_gbps=100, port_gbps=100"),
+        (["run", "tile-router", "--size", "64", "--rate", "20.1G"], "the line's rate"),
+        (["run", "core-nic", "--size", "64", "--set", "rcb=128", "--set", "completion_bytes=64"], "multiples of rcb"),
+        (["run", "direct-router", "--pcap", "3={capture}"], "port=3, cards=3, config=none: there is no such port"),
+        (["run", "direct-router", "--pcap", "2={capture}", "--set", "config=C", "--set", "cards=9"], "no such port"),
+        (["run", "tile-router", "--pcap", "2={capture}", "--set", "version=V"], "no such port"),
+        (["run", "host-nic", "--size", "64", "--seed", str(1 << 63)], "--seed 9223372036854775808"),
         (["run", "host-nic", "--size", "64", "--direction", "up"], "--direction up"),
         (["run", "host-nic", "--size", "64", "--routes", "x"], "no such option"),
         (["run", "host-nic", "--size", "64", "--seed", "x"], "--seed x"),
@@ -97,7 +107,13 @@ def refused(capsys, *words):
 def test_refuses(capsys, monkeypatch, tmp_path, words, says):
     monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built before the input was checked"))
     monkeypatch.chdir(tmp_path)
-    assert says in refused(capsys, *words)
+    capture = write_pcap(tmp_path / "a.pcap", [bytes(60)])
+    assert says in refused(capsys, *(x.format(capture=capture) for x in words))
+
+
+def test_the_greatest_seed():
+    target = system.load("host-nic")
+    assert workload(target, {"seed": str(2**63 - 1)}).seed == 2**63 - 1
 
 
 def test_refuses_damaged_captures(capsys, tmp_path):
@@ -160,6 +176,20 @@ def test_a_full_disk_is_one_line(capsys, fake):
             launcher = [sys.executable, str(ROOT / "emery"), *words]
             done = subprocess.run(launcher, stdout=full, stderr=subprocess.PIPE, text=True)
         assert (done.returncode, done.stderr) == (2, "emery: output: No space left on device\n")
+
+
+def test_half_a_file_is_none(tmp_path):
+    """A result that does not fit is not left cut off; what the cache had no room for is told with its place."""
+    limits_, path = resource.getrlimit(resource.RLIMIT_FSIZE), tmp_path / "out.json"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits_[1]))
+    try:
+        with pytest.raises(OSError, match="out.json"):
+            options.put(str(path), {"x": "y" * 5000}, "")
+        with pytest.raises(OSError, match="things/some"):
+            cache.entry("things", "some", lambda out: (out / "x").write_bytes(bytes(5000)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits_)
+    assert not path.exists() and not (common.cache_dir() / "things" / "some").exists()
 
 
 def test_a_fault_of_our_own_is_one_line(capsys, monkeypatch):

@@ -127,6 +127,53 @@ def test_raw_ip(tmp_path, link):
         capture.read(str(bad))
 
 
+COOKED = bytes.fromhex("0000 0001 0006 02000000000a 0000")  # to this machine, from an Ethernet address
+
+
+@pytest.mark.parametrize(
+    ("link", "header"),
+    [
+        (0, b"\x02\0\0\0"),
+        (108, b"\0\0\0\x02"),
+        (113, COOKED + b"\x08\x00"),
+        (276, b"\x08\x00\0\0\0\0\0\x03\0\x01\0\x06" + bytes(8)),
+    ],
+)
+def test_captures_of_any_interface(tmp_path, link, header):
+    """Loop-back of BSD and what Linux cooks have the packet behind a header that is not sent, cut short or not."""
+    path = write_pcap(tmp_path / "a.pcap", [header + IPV4, (header + IPV4, len(header) + 100)], link=link)
+    found = capture.read(str(path))
+    frame = bytes.fromhex("0200000000020200000000010800") + IPV4
+    assert played(found)[0] == [frame, frame + bytes(54)]
+    assert found.describe() == {"packets": 2, "cut": 1, "raw_ip": 2, "lasts_s": 1.0}
+    bad = write_pcap(tmp_path / "b.pcap", [header[:-1]], link=link)
+    with pytest.raises(UserError, match=r"b\.pcap: packet 1 at byte 24: n(either|othing)"):
+        capture.read(str(bad))
+
+
+def test_cooked_packets_of_other_types(tmp_path):
+    arp = bytes.fromhex("0806") + bytes(28)
+    found = capture.read(str(write_pcap(tmp_path / "a.pcap", [COOKED + arp], link=113)))
+    assert played(found)[0] == [bytes.fromhex("020000000002020000000001") + arp]
+    with pytest.raises(UserError, match="nothing that has an EtherType"):  # 802.2
+        capture.read(str(write_pcap(tmp_path / "b.pcap", [COOKED + b"\0\x04" + bytes(40)], link=113)))
+
+
+def test_files_that_are_too_large(tmp_path, monkeypatch):
+    """Told before they are read whole; of a compressed one as soon as that much is unpacked."""
+    path = tmp_path / "sparse.pcap"
+    with open(path, "wb") as handle:
+        handle.truncate(5 << 30)
+    with pytest.raises(UserError, match=r"sparse\.pcap: more than 4 GiB$"):
+        capture.read(str(path))
+    monkeypatch.setattr(capture, "_LARGEST", 1 << 20)
+    packed = kept(tmp_path, gzip.compress(bytes(4 << 20), mtime=0))
+    with pytest.raises(UserError, match="more than 0 GiB when unpacked"):
+        capture.read(str(packed))
+    with pytest.raises(UserError, match="cut off: 0 bytes"):
+        capture.read(str(kept(tmp_path, gzip.compress(b"", mtime=0))))
+
+
 def test_check_sums_are_not_frames(tmp_path):
     """Where the file says that packets end in an FCS, it is left away, also where it was cut off."""
     known = 2 << 28 | 1 << 26 | 1
@@ -160,7 +207,7 @@ NG = section("<") + interface("<")
         (NG + enhanced("<", FRAMES[0], index=1), "interface 1 was not described"),
         (NG + block("<", 6, struct.pack("<IIIII", 0, 0, 0, 9, 9)), "longer than its block"),
         (NG + block("<", 6, struct.pack("<IIIII", 0, 0, 0, 4, 3) + bytes(4)), "4 bytes captured of 3"),
-        (NG + enhanced("<", FRAMES[0], 10**19), "time stamp is out of range"),
+        (NG + enhanced("<", FRAMES[0], 10**19), "packet 1 at byte 48: its time stamp is out of range"),
         (section("<") + interface("<", 105) + enhanced("<", FRAMES[0]), "link type 105 is neither"),
         (section("<") + interface("<", options=struct.pack("<HH", 2, 99)), "an option is longer than its block"),
         (section("<")[:8] + bytes(20), "bad byte-order mark"),
@@ -187,7 +234,7 @@ def test_pcaps_that_are_refused(tmp_path):
     assert "packet 1 at byte 24: 60 bytes captured of 59" in says([(FRAMES[0], 59)])
     assert "packet 2 at byte 100: a frame of 9019 bytes with FCS" in says([FRAMES[0], bytes(9015)])
     assert "a frame of 4294967299 bytes" in says([(FRAMES[0], 0xFFFFFFFF)])
-    assert "link type 113 is neither" in says(FRAMES, link=113)
+    assert "packet 1 at byte 24: link type 105 is neither" in says(FRAMES, link=105)
     assert "no packet in it" in says([])
 
 
@@ -219,7 +266,7 @@ def test_the_result_says_what_was_made_up(tmp_path, capsys, fake):
     assert main(["run", "host-nic", "--pcap", str(path)]) == 0
     printed = capsys.readouterr().out
     assert "capture    raw.pcap: 2 of 3 packets cut short when captured: zeros" in printed
-    assert "capture    raw.pcap: 3 of 3 packets raw IP: an Ethernet header" in printed
+    assert "capture    raw.pcap: 3 of 3 packets without an Ethernet header" in printed
     assert main(["run", "host-nic", "--pcap", str(path), "--json", str(out)]) == 0
     work = json.loads(out.read_text())["workload"]
     assert work["captures"] == {"": {"packets": 3, "cut": 2, "raw_ip": 3, "lasts_s": 2.0}} and work["pcap"] == {"": str(path)}

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "bench/route/routes.hpp"
@@ -18,20 +18,27 @@ class Addresses {
     for (const Route& r : routes) by_port_[r.port].push_back(r);
   }
 
-  /// One that leads to that port, by one of its routes. Throws OptionError when there is none.
+  /// One that leads to that port, by one of its routes; where none does (a table of a default route
+  /// alone), to the next port that some lead to. Throws OptionError when none leads anywhere.
   std::uint32_t pick(unsigned port, Random& random) const {
-    const Routes& choice = by_port_[port];
+    for (unsigned n = 0; n < by_port_.size(); ++n) {
+      if (const auto found = one_to(by_port_[(port + n) % by_port_.size()], random)) return *found;
+    }
+    throw OptionError("routes: they lead to no address that may be sent to");
+  }
+
+ private:
+  std::optional<std::uint32_t> one_to(const Routes& choice, Random& random) const {
+    const unsigned port = choice.empty() ? 0 : choice.front().port;
     for (int tries = 0; tries < 1000 && !choice.empty(); ++tries) {
       const Route& r = choice[random.below(choice.size())];
       const std::uint32_t address =
           r.prefix | (static_cast<std::uint32_t>(random.next()) & ~r.mask());
       if (!martian(address) && trie_.find(address) == port) return address;
     }
-    throw OptionError("routes: no " + std::string(choice.empty() ? "route" : "address") +
-                      " leads to port " + std::to_string(port) + ", where traffic is to go");
+    return std::nullopt;
   }
 
- private:
   RouteTrie trie_;
   std::vector<Routes> by_port_;
 };

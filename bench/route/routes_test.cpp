@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "bench/route/addresses.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/random.hpp"
 #include "bench/stats/check.hpp"
@@ -86,11 +87,34 @@ void test_matches() {
   checks.that(!PrefixTables({{10u << 24, 8, 1}}).find(11u << 24), "nothing to find");
 }
 
+/// Where addresses lead that are picked for each port.
+std::string led(const Routes& routes) {
+  Random random(3);
+  const RouteTrie trie(routes);
+  const Addresses addresses(routes, kPorts);
+  std::string found;
+  for (unsigned port = 0; port < kPorts; ++port)
+    found += std::to_string(*trie.find(addresses.pick(port, random)));
+  return found;
+}
+
+void test_addresses() {
+  const std::uint32_t ten = 10u << 24;
+  checks.equal(led({{ten, 8, 0}, {ten, 10, 1}, {ten, 12, 2}, {ten, 14, 3}}), std::string("0123"),
+               "each port by its route");
+  checks.equal(led({{0, 0, 1}}), std::string("1111"), "a default route alone");
+  checks.equal(led({{0, 0, 1}, {0, 1, 2}, {1u << 31, 1, 3}}), std::string("2223"),
+               "a route that others hide leads nowhere");
+  checks.throws([] { led({{127u << 24, 8, 0}, {0xe0000000, 4, 1}}); }, {"no address"},
+                "nothing that may be sent to");
+}
+
 }  // namespace
 }  // namespace emery::route
 
 int main() {
   emery::route::test_files();
   emery::route::test_matches();
+  emery::route::test_addresses();
   return emery::route::checks.finish();
 }

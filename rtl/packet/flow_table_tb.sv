@@ -130,6 +130,8 @@ module flow_table_tb;
     {hits, second, misses, near, refusals, puts} = '0;
     percent = 100;
     @(negedge rst);
+    i_regs.access(0, 0, 0, '1);
+    `CHECK(i_regs.rdata == 0, "a flow from before the reset")
     put(1, place(1, 0), 1, 16'h1234);  // waits for the table to be cleared
     for (int i = 0; i < 12; i++) begin
       i_regs.access(0, 24'(4 * i), 0, '1);

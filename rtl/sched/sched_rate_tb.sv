@@ -227,6 +227,17 @@ module sched_rate_tb
     `CHECK(worst < 0.6, "a queue starves")
     rig.stop();
 
+    // One among all the others, which have no limit and always a turn: it is looked at as often as they are.
+    rig.drain();
+    prepare(1, 60, 300, Queues);
+    for (q = 1; q < Queues; q++) limit(q, 0, 0);
+    limit(0, 0.3, 3000);
+    rig.overload(20000);
+    measure(60000);
+    $display("one of %0d queues has a limit: wrong by %0.2f %%", Queues, 100 * worst);
+    `CHECK(worst < 0.02, "the turns of others keep a queue from what it may send")
+    rig.stop();
+
     // Bursts of packets of 60 bytes: what came meanwhile is there, but no more.
     for (q = 0; q < Queues; q++) limit(q, 0, 0);
     rig.drain();

@@ -3,8 +3,12 @@
 
 import sys
 
-from emery import process
-from emery.cli import main
+from emery import signals
+
+signals.listen()  # what follows takes its time
+
+from emery import process  # noqa: E402
+from emery.cli import main  # noqa: E402
 
 
 def run():

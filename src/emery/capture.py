@@ -3,16 +3,19 @@
 
 Whatever a capture is, the bench is given the same form of it: a nanosecond pcap of whole Ethernet frames without FCS, as the
 bench writes them itself. What had to be made up on the way is counted (`Capture`): packets that were cut short when captured
-get zeros up to the length they had, raw IP packets an Ethernet header. Made once for each content, kept in the cache.
+get zeros up to the length they had, those without an Ethernet header one. Made once for each content, kept in the cache.
 """
 
 import gzip
 import json
+import mmap
 import os
 import stat
 import struct
+import tempfile
 import zlib
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +24,11 @@ from emery.make import cache
 
 _STAMPS = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}  # nanoseconds of the lower part of a stamp, by magic number
 _SECTION, _BYTE_ORDER = 0x0A0D0D0A, 0x1A2B3C4D
-_ETHERNET, _RAW_IP = 1, (101, 228, 229, 12, 14)  # link types; 12 and 14 are raw IP in files of BSD systems
+_ETHERNET = 1  # a link type
+# Bytes before an IP packet: none of raw IP (12 and 14 in files of BSD systems), the family of BSD's loop-back.
+_IP = {101: 0, 228: 0, 229: 0, 12: 0, 14: 0, 0: 4, 108: 4}
+# Of what Linux captures from any interface (`tcpdump -i any`): the bytes of its header, and where in it the EtherType is.
+_COOKED = {113: (16, 14), 276: (20, 0)}
 LONGEST = 9014  # bytes without FCS; the bench takes no more
 _LARGEST = 4 << 30  # bytes of a file, unpacked
 _MACS = bytes.fromhex("020000000002 020000000001")  # to and from, as generated frames have them
@@ -35,7 +42,7 @@ class Capture:
     sizes: Counter  # bytes with FCS, padded to the minimum as on the wire
     packets: int
     cut: int  # packets cut short when captured: zeros in place of the rest
-    raw_ip: int  # packets that got an Ethernet header
+    raw_ip: int  # packets that had no Ethernet header and got one
     first_ns: int | None  # earliest and latest stamp; None where a packet has none
     last_ns: int | None
 
@@ -50,6 +57,8 @@ def read(path: str) -> Capture:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be read to its end twice, a device for ever
             raise UserError(f"{path}: not a file")
+        if os.path.getsize(path) > _LARGEST:
+            raise UserError(f"{path}: more than {_LARGEST >> 30} GiB")
         key = cache.digest(cache.file_digest(Path(path)), cache.file_digest(Path(__file__)))
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error
@@ -67,23 +76,36 @@ class _Damaged(Exception):
         self.at = at
 
 
-def _content(path: str) -> bytes:
-    """What is in the file; of a compressed one, what that is unpacked."""
+@contextmanager
+def _content(path: str, work: Path):
+    """What is in the file; of a compressed one, what that is unpacked, which is not held in memory."""
     data = Path(path).read_bytes()
     if data[:2] != b"\x1f\x8b":
-        return data
-    try:
-        with gzip.open(path) as packed:
-            data = packed.read(_LARGEST + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"{path}: cannot be unpacked: {error}") from error
-    if len(data) > _LARGEST:
-        raise UserError(f"{path}: more than {_LARGEST >> 30} GiB when unpacked")
-    return data
+        yield data
+        return
+    with tempfile.TemporaryFile(dir=work) as plain:
+        try:
+            with gzip.open(path) as packed:
+                while piece := packed.read(1 << 20):
+                    plain.write(piece)
+                    if plain.tell() > _LARGEST:
+                        raise UserError(f"{path}: more than {_LARGEST >> 30} GiB when unpacked")
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise UserError(f"{path}: cannot be unpacked: {error}") from error
+        plain.flush()
+        if not plain.tell():
+            yield b""
+            return
+        with mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            yield mapped
 
 
 def _convert(path: str, out: Path):
-    data = _content(path)
+    with _content(path, out) as data:
+        _play(path, data, out)
+
+
+def _play(path: str, data, out: Path):
     sizes, counts, stamps, number = Counter(), Counter(), [], 0
     with open(out / "frames.pcap", "wb") as played:
         played.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, _ETHERNET))
@@ -93,13 +115,10 @@ def _convert(path: str, out: Path):
             ng = data[:4] == struct.pack("<I", _SECTION)
             for at, start, kept, length, ns, link in (_pcapng if ng else _pcap)(data):
                 frame = data[start : start + kept]
-                if link in _RAW_IP:
-                    frame, length = framed(frame), length + 14
-                    if not frame:
-                        raise _Damaged(at, "neither an IPv4 nor an IPv6 packet")
+                if link != _ETHERNET:
+                    whole = _ethernet(frame, link, at)
                     counts["raw_ip"] += 1
-                elif link != _ETHERNET:
-                    raise _Damaged(at, f"link type {link} is neither Ethernet (1) nor raw IP (101)")
+                    frame, length = whole, length + len(whole) - len(frame)
                 if length > LONGEST:
                     raise _Damaged(at, f"a frame of {length + 4} bytes with FCS; the bench takes up to {LONGEST + 4}")
                 if len(frame) > length:
@@ -107,6 +126,8 @@ def _convert(path: str, out: Path):
                 if len(frame) < length:
                     counts["cut"] += 1
                     frame += bytes(length - len(frame))
+                if not 0 <= (ns or 0) < 10**9 << 32:
+                    raise _Damaged(at, "its time stamp is out of range")
                 number += 1
                 sizes[max(length, 60) + 4] += 1
                 stamps.append(ns)
@@ -114,8 +135,6 @@ def _convert(path: str, out: Path):
         except _Damaged as error:
             place = "" if error.at is None else f"packet {number + 1} at byte {error.at}: "
             raise UserError(f"{path}: {place}{error}") from None
-        except struct.error as error:  # a stamp that no 32 bits of seconds hold
-            raise UserError(f"{path}: packet {number + 1}: its time stamp is out of range") from error
     if not number:
         raise UserError(f"{path}: no packet in it")
     timed = None not in stamps
@@ -128,6 +147,21 @@ def framed(packet: bytes) -> bytes:
     """A raw IP packet with an Ethernet header before it; nothing where it is of neither IP."""
     kind = {4: b"\x08\x00", 6: b"\x86\xdd"}.get(packet[0] >> 4 if packet else 0)
     return _MACS + kind + packet if kind else b""
+
+
+def _ethernet(packet: bytes, link: int, at: int) -> bytes:
+    """A packet of another link with an Ethernet header in place of its own."""
+    if link in _IP:
+        if frame := framed(packet[_IP[link] :]):
+            return frame
+        raise _Damaged(at, "neither an IPv4 nor an IPv6 packet")
+    if link not in _COOKED:
+        raise _Damaged(at, f"link type {link} is neither Ethernet (1), raw IP (101), loop-back (0) nor cooked (113, 276)")
+    size, place = _COOKED[link]
+    kind = packet[place : place + 2]
+    if len(packet) < size or kind < b"\x06\x00":
+        raise _Damaged(at, "nothing that has an EtherType")
+    return _MACS + kind + packet[size:]
 
 
 def _without_fcs(kept: int, length: int, fcs: int) -> tuple[int, int]:

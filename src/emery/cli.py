@@ -6,10 +6,11 @@ It is read with the standard library alone: the launcher asks `packages` which p
 
 import argparse
 import os
+import signal
 import sys
 import traceback
 
-from emery import __version__, extension, process
+from emery import __version__, extension, process, signals
 from emery import packets as packets_from
 from emery.commands import checks, guests, hardware, machine, pages, runs, traces
 from emery.commands.options import note
@@ -96,6 +97,7 @@ def _compiler(extensions) -> tuple[str, ...]:
 
 def packages(argv: list[str]) -> tuple[str, ...]:
     """The lists of packages (requirements/NAME.txt) that a command needs; ends the process when its words are wrong."""
+    process.open_standard_streams()
     found = []
     status = _told(lambda: found.append(_parse(argv)))
     if not found:
@@ -134,11 +136,9 @@ def _told(work) -> int:
         note(str(error))
         return 1
     except KeyboardInterrupt:
-        note("interrupted")
-        return 130
+        return _ended(signal.SIGINT)
     except process.Ended as error:
-        note(f"ended by {error}")
-        return 128 + error.number
+        return _ended(error.number)
     except BrokenPipeError:
         _drop_output()
         return 0
@@ -146,12 +146,19 @@ def _told(work) -> int:
         note(f"{error.filename or 'output'}: {error.strerror or error}")
         _drop_output()
     except Exception as error:  # a fault of Emery's own
+        if process.ending():  # modules in C give what came while they were loaded another name
+            return _ended(process.ending())
         place = traceback.extract_tb(error.__traceback__)[-1]
         note(f"internal error in {place.filename}:{place.lineno}: {type(error).__name__}: {error} (EMERY_DEBUG=1 says more)")
         log = traceback.format_exc()
     if os.environ.get("EMERY_DEBUG") and log:
         print(log, file=sys.stderr)
     return 2
+
+
+def _ended(number: int) -> int:
+    note(signals.told(number))
+    return 128 + number
 
 
 def _drop_output():

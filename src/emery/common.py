@@ -27,7 +27,7 @@ def written(path):
     except OSError as error:
         known = error.errno is not None  # Arrow's errors have words alone
         raise OSError(
-            error.errno if known else errno.EIO, os.strerror(error.errno) if known else str(error), str(path)
+            error.errno if known else errno.EIO, os.strerror(error.errno) if known else str(error), error.filename or str(path)
         ) from error
 
 

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import threading
 
+from emery import signals
+
 _CALLS = ctypes.CDLL(None)  # looked up before any fork
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 # Stands between this process and a tool that starts others (compilers do, and die without them): told of the end of this
@@ -70,6 +72,11 @@ def _kill(child: subprocess.Popen):
         os.killpg(child.pid, signal.SIGKILL)
 
 
+def ending() -> int:
+    """The signal that this process is to end by; 0 while there was none."""
+    return _ending
+
+
 def check():
     """Raises what a signal asks for, once the children it has ended are gone."""
     if _ending:
@@ -77,10 +84,14 @@ def check():
 
 
 def finish(child: subprocess.Popen):
-    """Ends a child that still runs."""
+    """Ends a child that still runs, and closes what it was heard through."""
     if child.poll() is None:
         _kill(child)
         child.wait()
+    for pipe in (child.stdin, child.stdout, child.stderr):
+        if pipe:
+            with contextlib.suppress(OSError):  # a child that took no more
+                pipe.close()
     with _guard:
         _children.discard(child)
 
@@ -125,6 +136,4 @@ def guard():
     """From now on signals that end this process end its children first. For the main thread of a program."""
     if threading.current_thread() is not threading.main_thread():
         return
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, jobs in the background
-            signal.signal(number, _end)
+    signals.listen(_end)

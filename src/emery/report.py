@@ -51,7 +51,10 @@ def _limit(name: str, limit: dict, totals: dict) -> str:
 
 def _made_up(workload: dict) -> list[str]:
     """What the captures that were played did not have."""
-    said = {"cut": "cut short when captured: zeros in place of the rest", "raw_ip": "raw IP: an Ethernet header before them"}
+    said = {
+        "cut": "cut short when captured: zeros in place of the rest",
+        "raw_ip": "without an Ethernet header: one before them",
+    }
     names = workload.get("pcap", {}) | workload.get("source", {})
     return [
         f"{os.path.basename(names[port])}: {x[name]:,} of {x['packets']:,} packets {words}"

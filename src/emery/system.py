@@ -21,9 +21,9 @@ from emery.make import cache, programs
 
 SYSTEMS = ROOT / "systems"
 # What a condition of `[[refuse]]` may say of the workload: options of the run, whether it has captures or a file of routes,
-# how long the longest frame is (bytes with FCS), and which options shape generated traffic (their names, or empty); and that
-# it is none at all, but live (attach.py).
-FACTS = ("size", "flows", "direction", "pcap", "routes", "longest", "shape", "live")
+# how long the longest frame is (bytes with FCS), which options shape generated traffic (their names, or empty), the rate where
+# it is one in bits (else 0) and the highest port that was named (else -1); and that it is none at all, but live (attach.py).
+FACTS = ("size", "flows", "direction", "pcap", "routes", "longest", "shape", "gbps", "port", "live")
 # Python's own are more: 1_0, digits of any script, nan.
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 
@@ -313,14 +313,16 @@ def _parameter(name: str, table: dict) -> Parameter:
     return parameter
 
 
-def _parameters(data: dict) -> dict[str, Parameter]:
-    """The parameters of a system and of the files it includes; what it says of one of the same name goes before."""
-    tables = {}
+def _parameters(data: dict) -> tuple[dict[str, Parameter], list[dict]]:
+    """The parameters of a system and of the files it includes (what it says of one of the same name goes before), and what
+    does not go together of those that were included whole."""
+    tables, refused = {}, []
     for include in data.get("include", ()):
         part = {"file": include} if isinstance(include, str) else include
         with open(ROOT / part["file"], "rb") as handle:
-            found = tomllib.load(handle)["parameters"]
-        tables |= {name: found[name] for name in part.get("only", found)}
+            found = tomllib.load(handle)
+        tables |= {name: found["parameters"][name] for name in part.get("only", found["parameters"])}
+        refused += [] if "only" in part else found.get("refuse", [])
     for name, table in data.get("parameters", {}).items():
         tables[name] = tables.get(name, {}) | table
     parameters = {name: _parameter(name, dict(x)) for name, x in tables.items()}
@@ -330,7 +332,7 @@ def _parameters(data: dict) -> dict[str, Parameter]:
                 raise ValueError(f"parameter {x.name}: {choice} is no choice, or sets what is no parameter")
             for name, value in values.items():
                 parameters[name].check(value)
-    return parameters
+    return parameters, refused
 
 
 def _variant(table: dict, parameters: dict) -> dict:
@@ -405,7 +407,7 @@ def read(folder: Path) -> System:
     try:
         with open(path, "rb") as handle:
             data = tomllib.load(handle)
-        rtl, parameters = data["rtl"], _parameters(data)
+        rtl, (parameters, refused) = data["rtl"], _parameters(data)
         return System(
             name=data["name"],
             title=data["title"],
@@ -437,7 +439,7 @@ def read(folder: Path) -> System:
             linux=data.get("linux", {}),
             dpdk=data.get("dpdk", {}),
             live=_live(data.get("live", {}), parameters),
-            refusals=_refusals(data.get("refuse", []), parameters),
+            refusals=_refusals(refused + data.get("refuse", []), parameters),
         )
     except KeyError as error:
         raise UserError(f"{in_checkout(path)}: {error} is missing") from error

@@ -18,6 +18,7 @@ NAMED = {
 _LONGEST = 1000 * 10**12  # picoseconds
 _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_SLOWEST = 1e6  # bits a second
 DIRECTIONS = ("tx", "rx", "both")
 _LONGEST_REPLAY = 100.0  # seconds
 OPTIONS = ("pcap", "source", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
@@ -100,7 +101,12 @@ class Workload:
         """What a system may refuse, by the names in `system.FACTS`."""
         files = {"pcap": bool(self.pcap), "routes": bool(self.routes)}
         options = {"size": self.size, "flows": self.flows, "direction": self.direction}
-        return {**options, **files, "longest": max(self.sizes()), "shape": ",".join(self.shape)}
+        numbers = {
+            "longest": max(self.sizes()),
+            "gbps": _bits(self.rate) / 1e9,
+            "port": max(map(int, filter(None, self.pcap)), default=-1),
+        }
+        return {**options, **files, **numbers, "shape": ",".join(self.shape)}
 
     def title(self) -> str:
         """In words."""
@@ -125,7 +131,7 @@ def _setting(port: str) -> str:
 
 
 def _whole(text, option: str, low: int, high: int) -> int:
-    if not re.fullmatch(r"[0-9]{1,18}", str(text)) or not low <= int(text) <= high:
+    if not re.fullmatch(r"[0-9]{1,19}", str(text)) or not low <= int(text) <= high:
         raise UserError(f"{option} {text}: not a whole number from {low} to {high}")
     return int(text)
 
@@ -156,7 +162,14 @@ def _rate(text: str) -> str:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)([kMGT]?)", text)
     if not match or float(match[1]) == 0 or (not match[2] and float(match[1]) > 1):
         raise UserError(f"--rate {text}: write a fraction of line rate up to 1.0, or bits a second like 80G")
+    if match[2] and _bits(text) < _SLOWEST:
+        raise UserError(f"--rate {text}: less than {_SLOWEST / 1e6:g}M bits a second")
     return text
+
+
+def _bits(rate: str) -> float:
+    """A second, of a rate that says so; 0 of a fraction."""
+    return float(rate[:-1]) * _RATES[rate[-1]] if rate[-1] in _RATES else 0.0
 
 
 def _by_port(option: str, names: list[str]) -> dict:

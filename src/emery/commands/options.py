@@ -2,7 +2,9 @@
 """Words that several commands take, and how a command answers."""
 
 import argparse
+import contextlib
 import json
+import os
 import re
 import sys
 
@@ -34,9 +36,16 @@ def put(file: str | None, result: dict, text: str):
         sys.stdout.write(data)
         return
     print(text)
-    if file:
+    if not file:
+        return
+    try:
         with written(file), open(file, "w") as handle:
             handle.write(data)
+    except OSError:
+        if os.path.isfile(file):  # half a result is none
+            with contextlib.suppress(OSError):
+                os.remove(file)
+        raise
 
 
 def word(text: str) -> str:

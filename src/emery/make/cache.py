@@ -16,7 +16,7 @@ import uuid
 from functools import cache
 from pathlib import Path
 
-from emery.common import UserError, cache_dir
+from emery.common import UserError, cache_dir, written
 
 
 def digest(*parts) -> str:
@@ -107,7 +107,8 @@ def entry(kind: str, key: str, make, waiting=None) -> Path:
             return path
         work = scratch()
         try:
-            make(work)
+            with written(path):
+                make(work)
             _writable(path.parent)
             os.rename(work, path)
         finally:
