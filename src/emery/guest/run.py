@@ -34,6 +34,7 @@ class Guests:
     peer: str = ""  # what runs in the second, a shell's words
     debug: bool = False  # the kernel looks for leaks and for wrong use of memory
     words: tuple[str, ...] = ()  # of its command line, besides
+    programs: tuple[str, ...] = ()  # of this machine, for the guests
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def run(target: system.System, values: dict, command: list[str], guests: Guests,
     folder = Path(tempfile.mkdtemp(prefix="emery-"))
     children = []
     try:
-        linux.root(module, _programs([command[0], *guests.peer.split()[:1]]), folder / "root")
+        linux.root(module, _programs([command[0], *guests.peer.split()[:1], *guests.programs]), folder / "root")
         (folder / "command").write_text(shlex.join(command) + "\n")
         if guests.peer:
             (folder / "peer").write_text(guests.peer + "\n")
