@@ -58,8 +58,8 @@ struct nic_tx {
 	struct emnic_tx *queue;
 	struct nic_sent *sent;
 	struct nic_counts counts;
-	unsigned long segmented; /* packets that became several frames */
-	unsigned long xdp_xmit;	 /* frames that others redirected to the device */
+	unsigned long segmented;   /* packets that became several frames */
+	unsigned long xdp_xmit;	   /* frames that others redirected to the device */
 	unsigned long xdp_refused; /* frames of XDP programs that there was no room for */
 };
 
@@ -114,9 +114,9 @@ struct nic {
 	const struct emnic_interface *is;
 	unsigned int queues; /* of each way, and vectors */
 	unsigned int tx_ring, rx_ring;
-	unsigned int posted; /* writes since something came back from the device */
-	bool requested;	     /* interrupts */
-	bool up;	     /* nic_open has been, and nic_stop has not */
+	unsigned int posted;   /* writes since something came back from the device */
+	bool requested;	       /* interrupts */
+	bool up;	       /* nic_open has been, and nic_stop has not */
 	struct bpf_prog *prog; /* XDP; NULL: none */
 	struct nic_vector *vector;
 	struct nic_tx *tx;

@@ -56,9 +56,7 @@ class Bench {
 };
 
 Bench::Bench(const Options& options)
-    : options_(options),
-      model_("host_nic", options.get<unsigned>("guests")),
-      faults_(options) {
+    : options_(options), model_("host_nic", options.get<unsigned>("guests")), faults_(options) {
   const auto count = options.get<unsigned>("guests");
   const auto folder = options.get<std::string>("folder");
   const CardClocks clocks = CardClocks::add(model_, simulation_, port_gbps(options), count);
