@@ -221,7 +221,7 @@ def test_wrong_is_found():
 
 @needs("ethtool", "ethtool")
 def test_xdp_programs(capfdbinary, tmp_path):
-    """Each verdict for the frames of a flood, which are all counted; what is no concern of the program's comes through, whole."""
+    """Each verdict for the frames of a flood, which are all counted; what is not its concern comes through, whole."""
     flood = "{ : >/host/go%d; until [ -e /host/sent%d ]; do sleep 0.01; done; ethtool -S eth0; }"
     script = lines(f"""
         head -c 100000 /bin/busybox >sent
@@ -281,7 +281,7 @@ def fail_each(tmp_path_factory):
 
 @needs("ethtool", "ethtool")
 def test_no_memory(capfdbinary, tmp_path, fail_each):
-    """Each small allocation on the way up fails once, then each ring; a new MTU keeps what was there; nothing is left behind."""
+    """Each small allocation on the way up fails once, then each ring; a new MTU keeps what was there; nothing is left."""
     script = lines("""
         rmmod emery_host_nic
         insmod /card.ko queues=1
