@@ -42,7 +42,7 @@ def missing() -> list[str]:
 
 def missing_in_tests() -> list[str]:
     """Likewise, of programs that the tests run in guests."""
-    return toolchain.missing_packages({"ethtool": "ethtool", "ptp4l": "linuxptp"}, {})
+    return toolchain.missing_packages({"ethtool": "ethtool", "ptp4l": "linuxptp", "devlink": "iproute2"}, {})
 
 
 def busybox() -> str:
