@@ -3,13 +3,14 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 import scapy.utils
 
 from emery.cli import main
 from emery.guest import run
-from emery.make import linux
+from emery.make import linux, toolchain
 
 needs_linux = pytest.mark.skipif(bool(linux.missing()), reason=f"Debian packages: {' '.join(linux.missing())}")
 
@@ -185,3 +186,214 @@ def test_ptp4l_steers_the_card(capfdbinary, tmp_path):
     seen = [(int(offset), state) for offset, state in re.findall(r"master offset +(-?\d+) (s\d)", out)]
     assert abs(seen[0][0]) > 400_000_000 and [x for _, x in seen].count("s2") > 20, out
     assert max(abs(offset) for offset, state in seen if state == "s2") < 50, out
+
+
+def lines(text):
+    """A shell's words of several lines, which one argument may not have."""
+    return "; ".join(x.strip() for x in text.strip().splitlines()).replace("do;", "do").replace("&;", "&")
+
+
+# Frames of 60 bytes to UDP port 9 of the first guest, through all queues.
+FLOOD = lines("""
+    echo add_device eth0 >/proc/net/pktgen/kpktgend_0
+    for x in 'count 1000' 'pkt_size 60' 'burst 8' 'delay 0' 'dst 10.0.0.1' 'dst_mac 02:00:00:00:00:01' 'queue_map_max 3'; do
+    echo $x >/proc/net/pktgen/eth0; done
+    for x in 'udp_dst_min 9' 'udp_dst_max 9' 'udp_src_min 1' 'udp_src_max 999' 'flag UDPSRC_RND'; do
+    echo $x >/proc/net/pktgen/eth0; done
+    for n in 1 2 3 4; do
+    until [ -e /host/go$n ]; do sleep 0.01; done
+    echo start >/proc/net/pktgen/pgctrl
+    : >/host/sent$n; done
+    """)
+WRONG = re.compile(r"WARNING|BUG:|Call Trace|stalled pool|unreferenced object|=====")
+
+
+def counted(out, name):
+    """Of the lines of `ethtool -S` with this name, that of any queue for N: each sum, and how many of the queues had any."""
+    found = [int(x) for x in re.findall(rf"\b{name.replace('N', '[0-9]+')}: (\d+)", out)]
+    return sum(found), sum(x != 0 for x in found)
+
+
+def test_wrong_is_found():
+    """What a kernel says when a module leaks."""
+    assert WRONG.search("unreferenced object 0x61a0 (size 64):") and not WRONG.search("eth0: link becomes ready")
+
+
+@needs("ethtool", "ethtool")
+def test_xdp_programs(capfdbinary, tmp_path):
+    """Each verdict for the frames of a flood, which are all counted; what is not its concern comes through, whole."""
+    flood = "{ : >/host/go%d; until [ -e /host/sent%d ]; do sleep 0.01; done; ethtool -S eth0; }"
+    script = lines(f"""
+        head -c 100000 /bin/busybox >sent
+        xdp eth0 drop udp 9
+        nc 10.0.0.2 7 <sent >got &
+        {flood % (1, 1)}
+        wait; cmp sent got && echo same
+        xdp eth0 tx udp 9
+        {flood % (2, 2)}
+        xdp eth0 redirect eth0 udp 9
+        {flood % (3, 3)}
+        ip link set eth0 mtu 4000 || echo no such MTU
+        xdp eth0 aborted udp 9
+        {flood % (4, 4)}
+        xdp eth0 tag 5
+        ip link add link eth0 name eth0.5 type vlan id 5
+        ip link set eth0.5 up
+        arping -q -c 1 10.0.0.2; ifconfig eth0.5
+        xdp eth0 cpu 0
+        nc 10.0.0.2 7 <sent | cmp sent - && echo same
+        ethtool -S eth0 | grep redirect
+        xdp eth0 off
+        ip link set eth0 mtu 4000
+        xdp eth0 pass
+        rmmod emery_host_nic
+        """)
+    log = tmp_path / "log"
+    settings = ["--pcap-out", str(tmp_path), "--kernel-log", str(log), "--peer", FLOOD]
+    status, out, err = guest(capfdbinary, *settings, "--", "sh", "-c", script)
+    assert status == 0 and out.count("same\n") == 2 and "no such MTU\n" in out, out + err
+    assert err.count("\n") == 2 and "XDP needs frames that fit into a page" in err and "SIOCSIFMTU" in err, err
+    dropped, sent_back, redirected, aborted = out.split("NIC statistics:\n")[1:5]
+    assert counted(dropped, "rxN_xdp_drop") == (1000, 4) and counted(dropped, "rxN_xdp_pass")[0] > 60, dropped
+    assert counted(sent_back, "rxN_xdp_tx") == (1000, 4), sent_back
+    assert counted(redirected, "rxN_xdp_redirect") == (1000, 4) and counted(redirected, "txN_xdp_xmit")[0] == 1000, redirected
+    assert counted(aborted, "rxN_xdp_aborted")[0] == 1000, aborted
+    for name in ("rxN_xdp_failed", "txN_xdp_refused", "rx_no_descriptor"):
+        assert counted(aborted, name)[0] == 0, aborted
+    # Pages of dropped frames are used again.
+    assert counted(aborted, "rx_pp_alloc_slow")[0] < 300 and counted(aborted, "rx_pp_recycle_cached")[0] >= 3000, aborted
+    assert counted(out.rpartition("same\n")[2], "rxN_xdp_redirect")[0] > 1060
+    assert int(re.search(r"eth0\.5.*?RX packets:(\d+)", out, re.DOTALL)[1]) >= 1, out
+    frames = [x for x, _ in scapy.utils.RawPcapReader(str(tmp_path / "wire.pcap")) if x[12:14] == b"\x08\x00" and x[23] == 17]
+    ways = [(x[:6].hex(), x[6:12].hex()) for x in frames if x[36:38] == b"\x00\x09"]
+    theirs, ours = "020000000002", "020000000001"
+    assert (ways.count((ours, theirs)), ways.count((theirs, ours))) == (5000, 1000)  # 1000 of them redirected as they were
+    assert not WRONG.search(log.read_text())
+
+
+@pytest.fixture(scope="session")
+def fail_each(tmp_path_factory):
+    out = tmp_path_factory.mktemp("guest") / "fail_each"
+    source = Path(__file__).parent / "guest" / "fail_each.c"
+    toolchain.run_cxx(["-x", "c", "-O2", "-static", str(source), "-o", str(out)], out.parent, False)
+    return str(out)
+
+
+@needs("ethtool", "ethtool")
+def test_no_memory(capfdbinary, tmp_path, fail_each):
+    """Each small allocation on the way up fails once, then each ring; a new MTU keeps what was there; nothing is left."""
+    script = lines("""
+        rmmod emery_host_nic
+        insmod /card.ko queues=1
+        ip link set eth0 up
+        ethtool -G eth0 rx 32 tx 32
+        $0 eth0
+        cd /sys/kernel/debug/fail_page_alloc
+        echo 5 >min-order; echo 100 >probability
+        for k in 1 2 3; do
+        echo $k >interval; echo 1 >times; ip link set eth0 up 2>&1; cat times; done
+        echo 0 >times; echo 1 >interval; ip link set eth0 up
+        echo 1 >times; ip link set eth0 mtu 1400 2>&1; cat times
+        ip link show eth0
+        echo 2 >times; ip link set eth0 mtu 1400 2>&1; cat times
+        ip link show eth0
+        echo 0 >times; ip link set eth0 up && ip link show eth0
+        rmmod emery_host_nic
+        sleep 7; echo scan >/sys/kernel/debug/kmemleak
+        cat /sys/kernel/debug/kmemleak
+        """)
+    log = tmp_path / "log"
+    settings = ["--guests", "1", "--debug", "--kernel-log", str(log)]
+    status, out, err = guest(capfdbinary, *settings, "--program", fail_each, "--", "sh", "-c", script, fail_each)
+    assert status == 0 and not err, err
+    assert int(re.search(r"refused (\d+) times", out)[1]) >= 6 and "wrong state" not in out, out
+    assert out.count("Cannot allocate memory\n0\n") == 5, out
+    states = re.findall(r"<(.*?)> mtu (\d+)", out)
+    assert [("LOWER_UP" in flags, mtu) for flags, mtu in states] == [(True, "1500"), (False, "1500"), (True, "1500")], out
+    assert not WRONG.search(out + log.read_text())
+
+
+@needs_linux
+def test_without_msix(capfdbinary, tmp_path):
+    log = tmp_path / "log"
+    script = "ip link show eth0; insmod /card.ko 2>&1; echo; cat /proc/modules /proc/iomem"
+    settings = ["--guests", "1", "--kernel-words", "pci=nomsi", "--kernel-log", str(log)]
+    status, out, _ = guest(capfdbinary, *settings, "--", "sh", "-c", script)
+    said = log.read_text()
+    assert status == 0 and "emery_host_nic" not in out.split("\n\n")[0], out
+    assert said.count("no MSI-X vectors") == 1 and not WRONG.search(said)
+
+
+@needs("devlink", "iproute2")
+def test_an_error_is_reported_and_recovered(capfdbinary, tmp_path):
+    """A read of the card's is never answered: its queue stops. It stays so if the user wants it; else TCP goes on by itself."""
+    send = "head -c 100000 /bin/busybox >sent; nc 10.0.0.2 7 <sent >got &"
+    dev = "pci/0000:00:00.0"
+    script = lines(f"""
+        devlink dev info
+        devlink health set {dev} reporter rx auto_recover false
+        devlink health set {dev} reporter tx auto_recover false
+        {send}
+        sleep 0.01
+        devlink health
+        for way in tx rx; do
+        devlink health diagnose {dev} reporter $way; done
+        for way in tx rx; do
+        devlink health recover {dev} reporter $way; done
+        wait; cmp sent got && echo same
+        devlink health
+        """)
+    log = tmp_path / "log"
+    settings = ["--set", "fault=lost_completion", "--set", "fault_frame=30", "--kernel-log", str(log)]
+    status, out, err = guest(capfdbinary, *settings, "--", "sh", "-c", script)
+    assert status == 0 and "same\n" in out, out + err
+    assert "driver emery_host_nic" in out and "serial_number 02-00-00-ff-fe-00-00-01" in out and "registers 1.0" in out, out
+    before, after = out.split("same\n")
+    assert before.count("state error error 1 recover 0") == 1 and before.count("stopped: true error: 6") == 1, out
+    assert after.count("state healthy error 1 recover 1") == 1 and after.count("state healthy error 0 recover 0") == 1, out
+    assert log.read_text().count("set up anew") == 1 and not WRONG.search(log.read_text())
+
+
+@needs_linux
+@pytest.mark.parametrize("fault", ["poisoned_completion", "slow_host"])
+def test_tcp_outlives_a_fault(capfdbinary, tmp_path, fault):
+    log = tmp_path / "log"
+    settings = ["--set", f"fault={fault}", "--set", "fault_frame=30", "--set", "fault_us=2500", "--kernel-log", str(log)]
+    script = "head -c 100000 /bin/busybox >sent; nc 10.0.0.2 7 <sent >got; cmp sent got && echo same"
+    status, out, err = guest(capfdbinary, *settings, "--", "sh", "-c", script)
+    assert status == 0 and out == "same\n", out + err
+    assert log.read_text().count("set up anew") == 1 and not WRONG.search(log.read_text())
+
+
+@needs("ethtool", "ethtool")
+def test_everything_under_load(capfdbinary, tmp_path):
+    """Down and up, other MTUs and rings, unloaded, each in the middle of a TCP connection: each gets its bytes all the same."""
+    script = lines("""
+        free() { cat /sys/kernel/debug/dma-api/num_free_entries; }
+        rmmod emery_host_nic
+        free
+        start() { insmod /card.ko; ip addr add 10.0.0.1/24 dev eth0; ip link set eth0 up; }
+        start
+        xdp eth0 pass
+        head -c 200000 /bin/busybox >sent
+        send() { nc 10.0.0.2 7 <sent >got$1 & sleep 0.00001; }
+        part() { [ $(wc -c <got$1) = 200000 ] || echo midway; }
+        for n in 1 2; do
+        send $n; ip link set eth0 down; part $n; ip link set eth0 up; done
+        for n in 3000 600; do
+        send $n; ip link set eth0 mtu $n; part $n; done
+        send rings; ethtool -G eth0 rx 64 tx 64; part rings
+        send last; rmmod emery_host_nic; part last
+        start
+        wait
+        for n in 1 2 3000 600 rings last; do
+        cmp sent got$n && echo same; done
+        rmmod emery_host_nic
+        free
+        """)
+    log = tmp_path / "log"
+    status, out, err = guest(capfdbinary, "--debug", "--kernel-log", str(log), "--", "sh", "-c", script)
+    assert status == 0 and out.count("same\n") == 6 and out.count("midway\n") >= 4, out + err
+    mappings = re.findall(r"^(\d+)$", out, re.MULTILINE)
+    assert len(mappings) == 2 and mappings[0] == mappings[1], "each page is back where it came from"
+    assert not WRONG.search(log.read_text())

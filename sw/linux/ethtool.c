@@ -37,15 +37,10 @@ static int nic_set_ringparam(struct net_device *netdev, struct ethtool_ringparam
 		roundup_pow_of_two(clamp_t(u32, ring->tx_pending, NIC_LEAST_RING, NIC_MOST_RING));
 	unsigned int rx =
 		roundup_pow_of_two(clamp_t(u32, ring->rx_pending, NIC_LEAST_RING, NIC_MOST_RING));
-	bool running = netif_running(netdev);
 
 	if (ring->rx_mini_pending || ring->rx_jumbo_pending)
 		return -EINVAL;
-	if (running)
-		netdev->netdev_ops->ndo_stop(netdev);
-	nic->tx_ring = tx;
-	nic->rx_ring = rx;
-	return running ? netdev->netdev_ops->ndo_open(netdev) : 0;
+	return nic_resize(nic, (struct nic_sizes){ netdev->mtu, tx, rx });
 }
 
 static void nic_get_channels(struct net_device *netdev, struct ethtool_channels *channels)
@@ -67,49 +62,14 @@ static int nic_get_link_ksettings(struct net_device *netdev, struct ethtool_link
 	return 0;
 }
 
-static int nic_get_sset_count(struct net_device *netdev, int set)
-{
-	return set == ETH_SS_STATS ? EMNIC_COUNTERS_END + 1 : -EOPNOTSUPP;
-}
-
-static void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
-{
-	unsigned int i;
-	char of;
-
-	if (set != ETH_SS_STATS)
-		return;
-	for (i = 0; i < EMNIC_COUNTERS_END; i++) {
-		const char *name = emnic_counter_name(i, &of);
-
-		ethtool_sprintf(&data, "%s%s",
-				of == 'd'   ? "device_"
-				: of == 'i' ? "interface_"
-					    : "",
-				name);
-	}
-	ethtool_sprintf(&data, "tx_segmented");
-}
-
 /* As looked at under the rtnl lock, which ethtool holds. */
-static const u64 *nic_counters(struct net_device *netdev)
+const u64 *nic_counters(struct net_device *netdev)
 {
 	struct nic *nic = netdev_priv(netdev);
 
 	if (netif_running(netdev))
 		nic_look(nic);
 	return nic->device;
-}
-
-static void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
-{
-	const struct nic *nic = netdev_priv(netdev);
-	unsigned int i;
-
-	memcpy(data, nic_counters(netdev), EMNIC_COUNTERS_END * sizeof(*data));
-	data[EMNIC_COUNTERS_END] = 0; /* packets that became several frames */
-	for (i = 0; i < nic->queues; i++)
-		data[EMNIC_COUNTERS_END] += READ_ONCE(nic->tx[i].segmented);
 }
 
 static void nic_get_eth_mac_stats(struct net_device *netdev, struct ethtool_eth_mac_stats *stats)

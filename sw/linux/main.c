@@ -103,7 +103,7 @@ static int nic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	nic->pdev = pdev;
 	nic->tx_ring = NIC_DEFAULT_RING;
 	nic->rx_ring = NIC_DEFAULT_RING;
-	INIT_WORK(&nic->reset, nic_reset_work);
+	INIT_WORK(&nic->report, nic_report_work);
 	INIT_DELAYED_WORK(&nic->look, nic_look_work);
 
 	err = pci_enable_device_mem(pdev);
@@ -121,8 +121,10 @@ static int nic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		goto release;
 	}
 	err = pci_alloc_irq_vectors(pdev, 1, wanted, PCI_IRQ_MSIX);
-	if (err < 0)
+	if (err < 0) {
+		dev_err(&pdev->dev, "probe: no MSI-X vectors (%d)\n", err);
 		goto unmap;
+	}
 	nic->queues = err;
 	err = nic_find_core(nic);
 	if (err)
@@ -139,15 +141,20 @@ static int nic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = nic_ptp_start(nic);
 	if (err)
 		goto close;
+	err = nic_devlink_start(nic);
+	if (err)
+		goto stop_ptp;
 	err = netif_set_real_num_queues(netdev, nic->queues, nic->queues);
 	if (!err)
 		err = register_netdev(netdev);
 	if (err)
-		goto stop_ptp;
+		goto stop_devlink;
 	netdev_info(netdev, "host-nic, %u of %u queues each way, %pM\n", nic->queues,
 		    nic->is->tx_queues, netdev->dev_addr);
 	return 0;
 
+stop_devlink:
+	nic_devlink_stop(nic);
 stop_ptp:
 	nic_ptp_stop(nic);
 close:
@@ -171,7 +178,8 @@ static void nic_remove(struct pci_dev *pdev)
 	struct nic *nic = netdev_priv(netdev);
 
 	unregister_netdev(netdev);
-	cancel_work_sync(&nic->reset);
+	cancel_work_sync(&nic->report);
+	nic_devlink_stop(nic);
 	nic_ptp_stop(nic);
 	kvfree(nic->rss_table);
 	kvfree(nic->rules);

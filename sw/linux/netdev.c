@@ -2,7 +2,6 @@
 /* The network device: up and down, its statistics, what is done when the card has come to grief. */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
-#include <linux/log2.h>
 #include <linux/rtnetlink.h>
 
 #include "nic.h"
@@ -10,20 +9,6 @@
 #define LOOK_INTERVAL                                                                              \
 	(10 * HZ) /* the card's counters have 32 bits: 28 s of the shortest frames                 \
 		   */
-#define LARGEST_PIECE (PAGE_SIZE << (MAX_ORDER - 1))
-
-static unsigned int nic_frame(const struct nic *nic)
-{
-	return nic->netdev->mtu + ETH_HLEN + VLAN_HLEN;
-}
-
-/* The buffers of all receive rings are one piece of memory: long frames have shorter rings. */
-static unsigned int nic_rx_slots(const struct nic *nic)
-{
-	unsigned int bytes = nic->queues * round_up(nic_frame(nic), 128);
-
-	return min_t(unsigned int, nic->rx_ring, rounddown_pow_of_two(LARGEST_PIECE / bytes));
-}
 
 static void nic_free_sent(struct nic *nic)
 {
@@ -66,6 +51,25 @@ static int nic_set_features(struct net_device *netdev, netdev_features_t feature
 	return nic_status(nic, "VLAN", emnic_set_strip(nic->core, 0, nic_strip(features)));
 }
 
+static void nic_set_sizes(struct nic *nic, struct nic_sizes sizes)
+{
+	nic->netdev->mtu = sizes.mtu;
+	nic->tx_ring = sizes.tx_ring;
+	nic->rx_ring = sizes.rx_ring;
+}
+
+static void nic_find_queues(struct nic *nic)
+{
+	unsigned int i;
+
+	for (i = 0; i < nic->queues; i++) {
+		nic->tx[i].queue = emnic_tx_queue(nic->core, 0, i);
+		nic->rx[i].queue = emnic_rx_queue(nic->core, 0, i);
+		nic->vector[i].events = emnic_event_queue(nic->core, i);
+		bitmap_zero(nic->vector[i].pending, 4 * NIC_MOST_VECTORS);
+	}
+}
+
 static int nic_open(struct net_device *netdev)
 {
 	struct nic *nic = netdev_priv(netdev);
@@ -73,9 +77,8 @@ static int nic_open(struct net_device *netdev)
 		.tx_queues = nic->queues,
 		.rx_queues = nic->queues,
 		.tx_ring = nic->tx_ring,
-		.rx_ring = nic_rx_slots(nic),
-		.rx_buffers = 1,
-		.max_frame = nic_frame(nic),
+		.rx_ring = nic->rx_ring,
+		.max_frame = NIC_FRAME(netdev->mtu),
 		.segments = NIC_SEGMENTS,
 		.doorbell_batch = 1,
 		.refill_batch = 32,
@@ -91,26 +94,24 @@ static int nic_open(struct net_device *netdev)
 	err = nic_allocate_sent(nic);
 	if (err)
 		return err;
+	err = nic_rx_create(nic);
+	if (err)
+		goto free_sent;
 	err = nic_status(nic, "open", emnic_start(nic->core, &config));
-	if (!err) {
-		err = nic_rss_open(nic);
-		if (!err)
-			err = nic_flows_open(nic);
-		if (err)
-			emnic_stop(nic->core);
-	}
-	if (err) {
-		nic_free_irqs(nic);
-		nic_free_sent(nic);
-		return err;
-	}
+	if (err)
+		goto destroy_rx;
+	err = nic_rss_open(nic);
+	if (!err)
+		err = nic_flows_open(nic);
+	if (err)
+		goto stop;
+	nic_find_queues(nic);
+	nic_rx_fill(nic);
+	nic_healthy(nic);
+	nic->up = true;
 	for (i = 0; i < nic->queues; i++) {
 		struct nic_vector *vector = &nic->vector[i];
 
-		nic->tx[i].queue = emnic_tx_queue(nic->core, 0, i);
-		nic->rx[i].queue = emnic_rx_queue(nic->core, 0, i);
-		vector->events = emnic_event_queue(nic->core, i);
-		bitmap_zero(vector->pending, 4 * NIC_MOST_VECTORS);
 		napi_enable(&vector->napi);
 		local_bh_disable();
 		napi_schedule(&vector->napi); /* an interrupt may have come already */
@@ -121,6 +122,15 @@ static int nic_open(struct net_device *netdev)
 	netif_carrier_on(
 		netdev); /* the card has no register for the link: it is up when the card is */
 	return 0;
+
+stop:
+	emnic_stop(nic->core);
+destroy_rx:
+	nic_free_irqs(nic);
+	nic_rx_destroy(nic);
+free_sent:
+	nic_free_sent(nic);
+	return err;
 }
 
 static int nic_stop(struct net_device *netdev)
@@ -128,6 +138,9 @@ static int nic_stop(struct net_device *netdev)
 	struct nic *nic = netdev_priv(netdev);
 	unsigned int i;
 
+	if (!nic->up) /* it could not be set up anew */
+		return 0;
+	nic->up = false;
 	netif_carrier_off(netdev);
 	netif_tx_disable(netdev);
 	cancel_delayed_work_sync(&nic->look);
@@ -139,40 +152,59 @@ static int nic_stop(struct net_device *netdev)
 	nic_free_irqs(nic);
 	for (i = 0; i < nic->queues; i++)
 		nic_tx_forget(nic, i);
+	nic_rx_destroy(nic);
 	nic_free_sent(nic);
 	return 0;
 }
 
 /* Everything anew: after an error that stopped a queue, or when nothing has been sent for long. */
-void nic_reset_work(struct work_struct *work)
+int nic_again(struct nic *nic)
 {
-	struct nic *nic = container_of(work, struct nic, reset);
+	int err;
 
-	rtnl_lock();
-	if (netif_running(nic->netdev)) {
-		netdev_warn(nic->netdev, "set up anew\n");
-		nic_stop(nic->netdev);
-		if (nic_open(nic->netdev))
-			dev_close(nic->netdev);
-	}
-	rtnl_unlock();
+	netdev_warn(nic->netdev, "set up anew\n");
+	nic_stop(nic->netdev);
+	err = nic_open(nic->netdev);
+	if (err)
+		dev_close(nic->netdev);
+	return err;
 }
 
 static void nic_tx_timeout(struct net_device *netdev, unsigned int queue)
 {
-	struct nic *nic = netdev_priv(netdev);
+	nic_trouble(netdev_priv(netdev), NIC_TX, NIC_SILENCE);
+}
 
-	schedule_work(&nic->reset);
+/* With other sizes; where there is no memory for them with those before. */
+int nic_resize(struct nic *nic, struct nic_sizes sizes)
+{
+	struct net_device *netdev = nic->netdev;
+	struct nic_sizes before = { netdev->mtu, nic->tx_ring, nic->rx_ring };
+	int err;
+
+	if (netif_running(netdev))
+		nic_stop(netdev);
+	nic_set_sizes(nic, sizes);
+	if (!netif_running(netdev))
+		return 0;
+	err = nic_open(netdev);
+	if (!err)
+		return 0;
+	nic_set_sizes(nic, before);
+	if (nic_open(netdev))
+		dev_close(netdev);
+	return err;
 }
 
 static int nic_change_mtu(struct net_device *netdev, int mtu)
 {
-	bool running = netif_running(netdev);
+	struct nic *nic = netdev_priv(netdev);
 
-	if (running)
-		nic_stop(netdev);
-	netdev->mtu = mtu;
-	return running ? nic_open(netdev) : 0;
+	if (nic->prog && !nic_fits_page(mtu)) {
+		netdev_warn(netdev, "an XDP program needs frames that fit into a page\n");
+		return -EINVAL;
+	}
+	return nic_resize(nic, (struct nic_sizes){ mtu, nic->tx_ring, nic->rx_ring });
 }
 
 /* Of the calls of the core for the whole device: under the rtnl lock, or where nobody else is. */
@@ -244,6 +276,8 @@ const struct net_device_ops nic_netdev_ops = {
 	.ndo_change_mtu = nic_change_mtu,
 	.ndo_set_features = nic_set_features,
 	.ndo_get_stats64 = nic_get_stats64,
+	.ndo_bpf = nic_bpf,
+	.ndo_xdp_xmit = nic_xdp_xmit,
 	.ndo_eth_ioctl = nic_ioctl,
 	.ndo_set_mac_address = eth_mac_addr,
 	.ndo_validate_addr = eth_validate_addr,

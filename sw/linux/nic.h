@@ -8,12 +8,15 @@
 #define EMERY_HOST_NIC_H
 
 #include <linux/ethtool.h>
+#include <linux/if_vlan.h>
 #include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
 #include <linux/ptp_clock_kernel.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
+#include <net/page_pool.h>
+#include <net/xdp.h>
 
 #include "emnic.h"
 
@@ -24,6 +27,9 @@
 #define NIC_LEAST_RING	 32
 #define NIC_MOST_RING	 1024
 #define NIC_MOST_RULES	 256 /* flows with a queue of their own */
+#define NIC_BATCH	 8   /* records taken at once */
+#define NIC_HEADROOM	 XDP_PACKET_HEADROOM
+#define NIC_FRAME(mtu)	 ((mtu) + ETH_HLEN + VLAN_HLEN)
 
 /* Tags that the card puts in, and takes out. */
 #define NIC_VLAN_TX (NETIF_F_HW_VLAN_CTAG_TX | NETIF_F_HW_VLAN_STAG_TX)
@@ -31,28 +37,53 @@
 
 struct nic;
 
+enum nic_way { NIC_TX, NIC_RX };
+#define NIC_SILENCE U32_MAX /* in place of an error: nothing was sent for long */
+
 struct nic_counts {
 	u64_stats_t packets, bytes, errors, dropped;
 	struct u64_stats_sync sync;
 };
 
-/* A frame lent to the device, at the place of its slot. */
+/* A frame lent to the device, at the place of its slot: the stack's, or of an XDP program. */
 struct nic_sent {
 	struct sk_buff *skb;
+	struct xdp_frame *frame;
 	struct emnic_segment segments[NIC_SEGMENTS];
-	unsigned int count;
+	unsigned int count; /* mapped; 0: its page is mapped as long as it is the pool's */
 };
 
 struct nic_tx {
 	struct emnic_tx *queue;
 	struct nic_sent *sent;
 	struct nic_counts counts;
-	unsigned long segmented; /* packets that became several frames */
+	unsigned long segmented;   /* packets that became several frames */
+	unsigned long xdp_xmit;	   /* frames that others redirected to the device */
+	unsigned long xdp_refused; /* frames of XDP programs that there was no room for */
+};
+
+enum nic_xdp {
+	NIC_XDP_PASS,
+	NIC_XDP_DROP,
+	NIC_XDP_TX,
+	NIC_XDP_REDIRECT,
+	NIC_XDP_ABORTED,
+	NIC_XDP_FAILED, /* sent back or redirected, but nobody took it */
+	NIC_XDP_END
 };
 
 struct nic_rx {
 	struct emnic_rx *queue;
+	struct page_pool *pool; /* NULL: the interface is down */
+	struct page **pages;	/* of each slot */
+	unsigned int slots, order;
+	struct xdp_rxq_info xdp;
 	struct nic_counts counts;
+	unsigned long xdp_count[NIC_XDP_END];
+};
+
+struct nic_sizes {
+	unsigned int mtu, tx_ring, rx_ring;
 };
 
 struct nic_clock {
@@ -68,6 +99,7 @@ struct nic_vector {
 	struct napi_struct napi;
 	struct emnic_eq *events;
 	unsigned int number;
+	bool redirected, sent_back; /* by XDP programs in this poll */
 	/* Completion queues with something in them, or that have not been armed again. */
 	DECLARE_BITMAP(pending, 4 * NIC_MOST_VECTORS);
 	char name[32];
@@ -81,8 +113,10 @@ struct nic {
 	const struct emnic_interface *is;
 	unsigned int queues; /* of each way, and vectors */
 	unsigned int tx_ring, rx_ring;
-	unsigned int posted; /* writes since something came back from the device */
-	bool requested;	     /* interrupts */
+	unsigned int posted;   /* writes since something came back from the device */
+	bool requested;	       /* interrupts */
+	bool up;	       /* nic_open has been, and nic_stop has not */
+	struct bpf_prog *prog; /* XDP; NULL: none */
 	struct nic_vector *vector;
 	struct nic_tx *tx;
 	struct nic_rx *rx;
@@ -91,7 +125,10 @@ struct nic {
 	u32 rss_key[EMNIC_KEY_WORDS];
 	struct nic_rule *rules; /* NULL: none */
 	u32 interval;		/* between two interrupts of a vector, at the least: core clocks */
-	struct work_struct reset;
+	struct nic_devlink *devlink;
+	struct work_struct report;
+	u32 error[2]; /* to be reported of each way: queue << 16 | 0x100 | code; 0: none */
+	bool broken;  /* since nic_open */
 	struct delayed_work look;
 	u64 device[EMNIC_COUNTERS_END]; /* counters of the device, as they were when looked at last
 					 */
@@ -104,13 +141,35 @@ int nic_status(struct nic *nic, const char *what, int status);
 
 /* netdev.c */
 extern const struct net_device_ops nic_netdev_ops;
-void nic_reset_work(struct work_struct *work);
+int nic_again(struct nic *nic);
+int nic_resize(struct nic *nic, struct nic_sizes sizes);
 void nic_look_work(struct work_struct *work);
 void nic_look(struct nic *nic);
+
+/* devlink.c */
+int nic_devlink_start(struct nic *nic);
+void nic_devlink_stop(struct nic *nic);
+void nic_trouble(struct nic *nic, enum nic_way way, u32 error);
+void nic_report_work(struct work_struct *work);
+void nic_healthy(struct nic *nic);
 
 /* napi.c */
 irqreturn_t nic_interrupt(int irq, void *data);
 int nic_poll(struct napi_struct *napi, int budget);
+
+/* rx.c */
+bool nic_fits_page(unsigned int mtu);
+int nic_rx_create(struct nic *nic);
+void nic_rx_fill(struct nic *nic);
+void nic_rx_destroy(struct nic *nic);
+void nic_receive(struct nic_vector *vector, const struct emnic_completion *completion);
+
+/* xdp.c */
+bool nic_xdp_passes(struct nic_vector *vector, struct nic_rx *rx, struct bpf_prog *prog,
+		    struct xdp_buff *xdp);
+void nic_xdp_flush(struct nic_vector *vector);
+int nic_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags);
+int nic_bpf(struct net_device *netdev, struct netdev_bpf *bpf);
 
 /* tx.c */
 netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev);
@@ -118,6 +177,19 @@ netdev_features_t nic_features_check(struct sk_buff *skb, struct net_device *net
 				     netdev_features_t features);
 void nic_tx_done(struct nic *nic, const struct emnic_completion *completion);
 void nic_tx_forget(struct nic *nic, unsigned int queue);
+struct nic_sent *nic_next_sent(struct nic_tx *tx);
+void nic_stop_if_full(struct nic_tx *tx, struct netdev_queue *txq);
+
+/*
+ * Slots of a queue that are free. Those of records just taken (emnic_take) may not have been looked
+ * at by the CPU that took them.
+ */
+static inline unsigned int nic_tx_room(const struct nic_tx *tx)
+{
+	unsigned int room = emnic_tx_room(tx->queue);
+
+	return room > NIC_BATCH ? room - NIC_BATCH : 0;
+}
 
 /* ptp.c */
 int nic_ptp_start(struct nic *nic);
@@ -141,6 +213,12 @@ int nic_get_rules(struct nic *nic, struct ethtool_rxnfc *info, u32 *locations);
 
 /* ethtool.c */
 extern const struct ethtool_ops nic_ethtool_ops;
+const u64 *nic_counters(struct net_device *netdev);
+
+/* stats.c */
+int nic_get_sset_count(struct net_device *netdev, int set);
+void nic_get_strings(struct net_device *netdev, u32 set, u8 *data);
+void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data);
 
 static inline void nic_count(struct nic_counts *counts, u64 packets, u64 bytes)
 {

@@ -69,10 +69,11 @@ static unsigned int nic_headers(const struct sk_buff *skb)
 /* A packet that the card cuts into frames: in its sum of the pseudo header the card wants no length. */
 static bool nic_leave_segments(struct sk_buff *skb, struct emnic_offloads *left)
 {
-	unsigned int bytes = skb->len - skb_transport_offset(skb);
+	unsigned int bytes;
 
-	if (!skb_is_gso(skb))
+	if (!skb_is_gso(skb)) /* not all others have a transport header */
 		return true;
+	bytes = skb->len - skb_transport_offset(skb);
 	if (skb_cow_head(skb, 0))
 		return false;
 	csum_replace_by_diff(&tcp_hdr(skb)->check, (__force __wsum)htonl(bytes));
@@ -100,6 +101,25 @@ static void nic_leave_tag(const struct sk_buff *skb, struct emnic_offloads *left
 	left->tci = skb_vlan_tag_get(skb);
 }
 
+/* Where the next frame of a queue is noted. */
+struct nic_sent *nic_next_sent(struct nic_tx *tx)
+{
+	struct emnic_queue_state at;
+
+	emnic_tx_state(tx->queue, &at);
+	return &tx->sent[at.producer & (at.slots - 1)];
+}
+
+void nic_stop_if_full(struct nic_tx *tx, struct netdev_queue *txq)
+{
+	if (nic_tx_room(tx) != 0)
+		return;
+	netif_tx_stop_queue(txq);
+	smp_mb(); /* a completion in between has seen the queue as it was */
+	if (nic_tx_room(tx) != 0)
+		netif_tx_start_queue(txq);
+}
+
 netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
 	struct nic *nic = netdev_priv(netdev);
@@ -107,9 +127,8 @@ netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	struct netdev_queue *txq = netdev_get_tx_queue(netdev, number);
 	struct nic_tx *tx = &nic->tx[number];
 	struct emnic_offloads left = {};
-	struct emnic_queue_state at;
 	struct nic_sent *sent;
-	bool more;
+	bool now;
 
 	if (eth_skb_pad(skb))
 		return NETDEV_TX_OK;
@@ -118,14 +137,13 @@ netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	if (!nic_leave_checksum(skb, &left))
 		goto drop;
 	nic_leave_tag(skb, &left);
-	if (emnic_tx_room(tx->queue) == 0) {
-		netif_tx_stop_queue(txq);
+	if (nic_tx_room(tx) == 0) {
+		nic_stop_if_full(tx, txq);
 		return NETDEV_TX_BUSY;
 	}
 	if (!nic_leave_segments(skb, &left))
 		goto drop;
-	emnic_tx_state(tx->queue, &at);
-	sent = &tx->sent[at.producer & (at.slots - 1)];
+	sent = nic_next_sent(tx);
 	if (!nic_map(nic, skb, sent))
 		goto drop;
 	if ((skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP) &&
@@ -137,15 +155,9 @@ netdev_tx_t nic_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 		goto drop;
 	}
 	sent->skb = skb;
-	more = __netdev_tx_sent_queue(txq, skb->len, netdev_xmit_more());
-	if (emnic_tx_room(tx->queue) == 0) {
-		netif_tx_stop_queue(txq);
-		smp_mb(); /* a completion in between has seen the queue as it was */
-		if (emnic_tx_room(tx->queue) != 0)
-			netif_tx_start_queue(txq);
-		more = true;
-	}
-	if (more)
+	now = __netdev_tx_sent_queue(txq, skb->len, netdev_xmit_more());
+	nic_stop_if_full(tx, txq);
+	if (now || nic_tx_room(tx) == 0)
 		emnic_tx_flush(tx->queue, 1, 0);
 	return NETDEV_TX_OK;
 
@@ -169,21 +181,12 @@ static void nic_count_sent(struct nic_tx *tx, const struct sk_buff *skb)
 	nic_count(&tx->counts, frames, skb->len + (frames - 1) * headers);
 }
 
-void nic_tx_done(struct nic *nic, const struct emnic_completion *c)
+/* The stack's. */
+static void nic_skb_done(struct nic *nic, const struct emnic_completion *c, struct sk_buff *skb,
+			 struct netdev_queue *txq)
 {
-	struct nic_tx *tx = &nic->tx[c->queue];
-	struct netdev_queue *txq = netdev_get_tx_queue(nic->netdev, c->queue);
-	struct nic_sent *sent = &tx->sent[c->slot];
-	struct sk_buff *skb = sent->skb;
-
-	if (WARN_ON_ONCE(!skb))
-		return;
-	sent->skb = NULL;
-	nic_unmap(nic, sent);
-	if (c->error) {
-		nic_count_error(&tx->counts, true);
-	} else {
-		nic_count_sent(tx, skb);
+	if (!c->error) {
+		nic_count_sent(&nic->tx[c->queue], skb);
 		if (skb_shinfo(skb)->tx_flags & SKBTX_IN_PROGRESS) {
 			struct skb_shared_hwtstamps stamp = nic_stamp(nic, c->timestamp);
 
@@ -192,8 +195,41 @@ void nic_tx_done(struct nic *nic, const struct emnic_completion *c)
 	}
 	netdev_tx_completed_queue(txq, 1, skb->len);
 	napi_consume_skb(skb, 1);
+}
+
+static void nic_frame_done(struct nic_tx *tx, const struct emnic_completion *c,
+			   struct xdp_frame *frame, bool own)
+{
+	if (!c->error)
+		nic_count(&tx->counts, 1, frame->len);
+	if (own) /* of the pool of this vector's receive queue */
+		xdp_return_frame_rx_napi(frame);
+	else
+		xdp_return_frame(frame);
+}
+
+void nic_tx_done(struct nic *nic, const struct emnic_completion *c)
+{
+	struct nic_tx *tx = &nic->tx[c->queue];
+	struct netdev_queue *txq = netdev_get_tx_queue(nic->netdev, c->queue);
+	struct nic_sent *sent = &tx->sent[c->slot];
+	struct sk_buff *skb = sent->skb;
+	struct xdp_frame *frame = sent->frame;
+	bool own = sent->count == 0;
+
+	if (WARN_ON_ONCE(!skb && !frame))
+		return;
+	sent->skb = NULL;
+	sent->frame = NULL;
+	nic_unmap(nic, sent);
+	if (c->error)
+		nic_count_error(&tx->counts, true);
+	if (skb)
+		nic_skb_done(nic, c, skb, txq);
+	else
+		nic_frame_done(tx, c, frame, own);
 	smp_mb(); /* as above */
-	if (netif_tx_queue_stopped(txq) && emnic_tx_room(tx->queue) != 0)
+	if (netif_tx_queue_stopped(txq) && nic_tx_room(tx) != 0)
 		netif_tx_wake_queue(txq);
 }
 
@@ -204,11 +240,17 @@ void nic_tx_forget(struct nic *nic, unsigned int queue)
 	unsigned int i;
 
 	for (i = 0; i < nic->tx_ring; i++) {
-		if (!tx->sent[i].skb)
+		struct nic_sent *sent = &tx->sent[i];
+
+		if (!sent->skb && !sent->frame)
 			continue;
-		nic_unmap(nic, &tx->sent[i]);
-		dev_kfree_skb_any(tx->sent[i].skb);
-		tx->sent[i].skb = NULL;
+		nic_unmap(nic, sent);
+		if (sent->skb)
+			dev_kfree_skb_any(sent->skb);
+		else
+			xdp_return_frame(sent->frame);
+		sent->skb = NULL;
+		sent->frame = NULL;
 		nic_count_error(&tx->counts, false);
 	}
 	netdev_tx_reset_queue(netdev_get_tx_queue(nic->netdev, queue));

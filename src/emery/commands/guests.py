@@ -4,6 +4,7 @@
 import argparse
 import os
 import re
+import shutil
 import sys
 
 from emery.commands.options import check_json, note, number, put, set_option, system_with_option, traffic, traffic_options, word
@@ -33,7 +34,13 @@ def _linux(arguments) -> int:
     kernel_log, peer_log = (os.path.abspath(x) if x else "" for x in (arguments.kernel_log, arguments.peer_log))
     waves = prepare_outputs(None, arguments.waves, note=note).waves.path
     outputs = run.Outputs(capture, waves, kernel_log, peer_log)
-    return run.run(target, values, command, arguments.guests, arguments.seed, outputs, arguments.peer or "")
+    words = tuple((arguments.kernel_words or "").split())
+    for program in arguments.program:
+        if not shutil.which(program):
+            raise UserError(f"linux: --program {program}: there is no such program")
+    programs = tuple(arguments.program)
+    guests = run.Guests(arguments.guests, arguments.seed, arguments.peer or "", arguments.debug, words, programs)
+    return run.run(target, values, command, guests, outputs)
 
 
 _COSTS = ("poll_ns", "frame_ns", "mmio_ns")
@@ -124,6 +131,11 @@ def add(command):
     set_option(linux)
     linux.add_argument("--pcap-out", type=word, metavar="DIR", help="write what crossed the wire, as wire.pcap")
     linux.add_argument("--kernel-log", type=word, metavar="FILE", help="write what the guest's kernel says")
+    linux.add_argument(
+        "--program", action="append", default=[], type=word, metavar="FILE", help="goes with the guests too, at its place"
+    )
+    linux.add_argument("--kernel-words", type=word, metavar="WORDS", help="of its command line, besides (pci=nomsi)")
+    linux.add_argument("--debug", action="store_true", help="its kernel looks for leaks and for wrong use of memory")
     linux.add_argument("--peer", type=word, metavar="CMD", help="what runs in the second guest meanwhile, as a shell takes it")
     linux.add_argument("--peer-log", type=word, metavar="FILE", help="write what that says")
     linux.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")

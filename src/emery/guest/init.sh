@@ -7,6 +7,7 @@ export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
+mount -t debugfs debugfs /sys/kernel/debug
 exec >/dev/kmsg 2>&1
 mount -t hostfs -o "sync,$folder" none /host
 insmod /card.ko

@@ -19,7 +19,31 @@ from emery.guest.simulator import LOOK, Simulator
 from emery.make import linux
 from emery.runs import IntegrityError
 
-_TOOLS = ("ethtool", "iperf3", "tcpdump", "tc", "ptp4l", "phc_ctl")  # go with the guest where this machine has them
+_TOOLS = (
+    "ethtool",
+    "iperf3",
+    "tcpdump",
+    "ip",
+    "tc",
+    "devlink",
+    "ptp4l",
+    "phc_ctl",
+)  # go with the guest where this machine has them
+# Of the kernel's command line: what looks for a module's errors (kernel.config) at rest, and at work.
+_QUIET = ("dma_debug=off",)
+_DEBUG = ("dma_debug_entries=8192", "kmemleak=on", "slub_debug=FZPU")
+
+
+@dataclass(frozen=True)
+class Guests:
+    """Which machines there are; the first one's kernel."""
+
+    count: int
+    seed: int
+    peer: str = ""  # what runs in the second, a shell's words
+    debug: bool = False  # the kernel looks for leaks and for wrong use of memory
+    words: tuple[str, ...] = ()  # of its command line, besides
+    programs: tuple[str, ...] = ()  # of this machine, for the guests
 
 
 @dataclass(frozen=True)
@@ -38,9 +62,10 @@ def default_system() -> system.System:
 
 
 def _programs(commands: list[str]) -> list[str]:
-    """Programs of this machine that the guests get besides busybox: the commands' own, if these are none of busybox's."""
+    """Programs of this machine that the guests get besides busybox, at their places: the commands' own, if these are none of
+    busybox's, and some that busybox has less of (`/usr/bin/ip`)."""
     own = process.run([linux.busybox(), "--list"]).stdout.split()
-    wanted = [x for x in (*_TOOLS, *commands) if os.path.basename(x) not in own]
+    wanted = [*_TOOLS, *(x for x in commands if os.path.basename(x) not in own)]
     return sorted({os.path.realpath(found) for x in wanted if (found := shutil.which(x)) and os.path.isfile(found)})
 
 
@@ -62,7 +87,7 @@ class _Tail:
             self.to.flush()
 
 
-def _start_guest(number: int, guests: int, kernel: Path, seed: int, folder: Path) -> subprocess.Popen:
+def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
     words = [
         "mem=128M",
         f"initrd={folder / 'root'}",
@@ -76,40 +101,39 @@ def _start_guest(number: int, guests: int, kernel: Path, seed: int, folder: Path
         f"uml_dir={folder}/",
         f"umid=guest{number}",
         f"guest={number}",
-        f"guests={guests}",
+        f"guests={guests.count}",
         f"folder={folder}",
+        *(_DEBUG if guests.debug and number == 0 else _QUIET),
+        *(guests.words if number == 0 else ()),
     ]
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
         "LD_PRELOAD": str(linux.host_library()),
-        "GUEST_SEED": str(seed + number),
+        "GUEST_SEED": str(guests.seed + number),
     }
     with open(folder / f"kernel{number}", "w") as said:
-        how = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": subprocess.STDOUT, "env": environment}
-        return process.start([str(kernel / "linux"), *words], cwd=folder, **how)
+        streams = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": subprocess.STDOUT, "env": environment}
+        return process.start([str(linux.kernel() / "linux"), *words], cwd=folder, **streams)
 
 
-def run(
-    target: system.System, values: dict, command: list[str], guests: int, seed: int, outputs: Outputs, peer: str = ""
-) -> int:
-    """Runs a command in the first guest, and `peer` (a shell's words) beside it in the second; gives the first one's status."""
-    kernel = linux.kernel()
+def run(target: system.System, values: dict, command: list[str], guests: Guests, outputs: Outputs) -> int:
+    """Runs a command in the first guest, and its peer beside it in the second; gives the first one's status."""
     module, _ = linux.build_module(target)
     simulator = linux.build_simulator(target, values, bool(outputs.waves))
     folder = Path(tempfile.mkdtemp(prefix="emery-"))
     children = []
     try:
-        linux.root(module, _programs([command[0], *peer.split()[:1]]), folder / "root")
+        linux.root(module, _programs([command[0], *guests.peer.split()[:1], *guests.programs]), folder / "root")
         (folder / "command").write_text(shlex.join(command) + "\n")
-        if peer:
-            (folder / "peer").write_text(peer + "\n")
-        settings = {**target.settings(values), "seed": seed, "guests": guests, "folder": folder}
+        if guests.peer:
+            (folder / "peer").write_text(guests.peer + "\n")
+        settings = {**target.settings(values), "seed": guests.seed, "guests": guests.count, "folder": folder}
         settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves}
         card = Simulator(simulator, settings, folder)
         children.append(card.child)
         if card.runs():
-            children += [_start_guest(number, guests, kernel, seed, folder) for number in range(guests)]
+            children += [_start_guest(number, guests, folder) for number in range(guests.count)]
         tails = _Tail(folder / "out", sys.stdout.buffer), _Tail(folder / "err", sys.stderr.buffer)
         while len(children) > 1 and all(x.poll() is None for x in children[:2]):
             time.sleep(LOOK)

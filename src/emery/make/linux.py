@@ -42,7 +42,7 @@ def missing() -> list[str]:
 
 def missing_in_tests() -> list[str]:
     """Likewise, of programs that the tests run in guests."""
-    return toolchain.missing_packages({"ethtool": "ethtool", "ptp4l": "linuxptp"}, {})
+    return toolchain.missing_packages({"ethtool": "ethtool", "ptp4l": "linuxptp", "devlink": "iproute2"}, {})
 
 
 def busybox() -> str:
@@ -109,6 +109,15 @@ def host_library() -> Path:
     return cache.entry("linux-host", cache.digest((_OWN / "host.c").read_text(), toolchain.cxx_version()), make) / "host.so"
 
 
+def xdp_tool() -> Path:
+    """The guests' own `xdp` (guest/xdp.c)."""
+
+    def make(out: Path):
+        toolchain.run_cxx(["-x", "c", "-O2", "-static", str(_OWN / "xdp.c"), "-o", str(out / "xdp")], out, False)
+
+    return cache.entry("linux-xdp", cache.digest((_OWN / "xdp.c").read_text(), toolchain.cxx_version()), make) / "xdp"
+
+
 def stage(system, out: Path):
     """Puts a module's sources together: its files by folder, and in generated/ the headers of registers and formats."""
     for name, pattern in system.linux["module"].items():
@@ -171,6 +180,7 @@ def root(module: Path, programs: list[str], out: Path):
     files = dict.fromkeys(folders, (stat.S_IFDIR | 0o755, b""))
     files["init"] = (stat.S_IFREG | 0o755, (_OWN / "init.sh").read_bytes())
     files["bin/busybox"] = (stat.S_IFREG | 0o755, Path(busybox()).read_bytes())
+    files["bin/xdp"] = (stat.S_IFREG | 0o755, xdp_tool().read_bytes())
     files["card.ko"] = (stat.S_IFREG | 0o644, module.read_bytes())
     for program in programs:
         for path in _with_libraries(program):

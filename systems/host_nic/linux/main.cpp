@@ -18,6 +18,7 @@
 #include "bench/stats/json.hpp"
 #include "bench/wire/wire.hpp"
 #include "systems/host_nic/card.hpp"
+#include "systems/host_nic/linux/slot_faults.hpp"
 #include "systems/host_nic/settings.hpp"
 
 namespace emery::host_nic {
@@ -51,10 +52,11 @@ class Bench {
   std::unique_ptr<Guests> guests_;
   std::optional<Wire> wire_;
   std::optional<Output> capture_;
+  SlotFaults faults_;
 };
 
 Bench::Bench(const Options& options)
-    : options_(options), model_("host_nic", options.get<unsigned>("guests")) {
+    : options_(options), model_("host_nic", options.get<unsigned>("guests")), faults_(options) {
   const auto count = options.get<unsigned>("guests");
   const auto folder = options.get<std::string>("folder");
   const CardClocks clocks = CardClocks::add(model_, simulation_, port_gbps(options), count);
@@ -72,7 +74,8 @@ Bench::Bench(const Options& options)
   }
   if (const std::string path = options.get("capture", ""); !path.empty())
     capture_.emplace(std::vector<std::string>{path}, Output::Order::kByTime);
-  const auto seen = [this](unsigned, std::span<const std::uint8_t> bytes, Time arrived) {
+  const auto seen = [this](unsigned card, std::span<const std::uint8_t> bytes, Time arrived) {
+    if (card == 0) faults_.transmitted(cards_[0]->host.root, simulation_.now());
     if (capture_) capture_->write(guests_->calendar(arrived), bytes);
   };
   if (count > 1) {

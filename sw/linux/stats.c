@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Statistics by name (ethtool -S): counters of the device, of the pools of pages, and of XDP by
+ * queue.
+ */
+#include <linux/ethtool.h>
+
+#include "nic.h"
+
+static const char *const nic_xdp_names[] = { "pass",	 "drop",    "tx",
+					     "redirect", "aborted", "failed" };
+
+static_assert(ARRAY_SIZE(nic_xdp_names) == NIC_XDP_END);
+
+int nic_get_sset_count(struct net_device *netdev, int set)
+{
+	const struct nic *nic = netdev_priv(netdev);
+
+	if (set != ETH_SS_STATS)
+		return -EOPNOTSUPP;
+	return EMNIC_COUNTERS_END + 1 + page_pool_ethtool_stats_get_count() +
+	       nic->queues * (NIC_XDP_END + 2);
+}
+
+void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
+{
+	const struct nic *nic = netdev_priv(netdev);
+	unsigned int i, k;
+	char of;
+
+	if (set != ETH_SS_STATS)
+		return;
+	for (i = 0; i < EMNIC_COUNTERS_END; i++) {
+		const char *name = emnic_counter_name(i, &of);
+
+		ethtool_sprintf(&data, "%s%s",
+				of == 'd'   ? "device_"
+				: of == 'i' ? "interface_"
+					    : "",
+				name);
+	}
+	ethtool_sprintf(&data, "tx_segmented");
+	data = page_pool_ethtool_stats_get_strings(data);
+	for (i = 0; i < nic->queues; i++) {
+		for (k = 0; k < NIC_XDP_END; k++)
+			ethtool_sprintf(&data, "rx%u_xdp_%s", i, nic_xdp_names[k]);
+		ethtool_sprintf(&data, "tx%u_xdp_xmit", i);
+		ethtool_sprintf(&data, "tx%u_xdp_refused", i);
+	}
+}
+
+/* Of the pools since the interface is up. */
+static u64 *nic_get_pool_stats(const struct nic *nic, u64 *data)
+{
+#ifdef CONFIG_PAGE_POOL_STATS
+	struct page_pool_stats stats = {};
+	unsigned int i;
+
+	for (i = 0; i < nic->queues; i++)
+		if (nic->rx[i].pool)
+			page_pool_get_stats(nic->rx[i].pool, &stats);
+	data = page_pool_ethtool_stats_get(data, &stats);
+#endif
+	return data;
+}
+
+void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
+{
+	const struct nic *nic = netdev_priv(netdev);
+	unsigned int i, k;
+
+	memcpy(data, nic_counters(netdev), EMNIC_COUNTERS_END * sizeof(*data));
+	data += EMNIC_COUNTERS_END;
+	*data = 0; /* packets that became several frames */
+	for (i = 0; i < nic->queues; i++)
+		*data += READ_ONCE(nic->tx[i].segmented);
+	data = nic_get_pool_stats(nic, data + 1);
+	for (i = 0; i < nic->queues; i++) {
+		for (k = 0; k < NIC_XDP_END; k++)
+			*data++ = READ_ONCE(nic->rx[i].xdp_count[k]);
+		*data++ = READ_ONCE(nic->tx[i].xdp_xmit);
+		*data++ = READ_ONCE(nic->tx[i].xdp_refused);
+	}
+}
