@@ -183,11 +183,18 @@ def test_every_port_has_a_delay_to_the_clock_behind_it(small):
         # RST# of the bus comes and goes as it likes.
         assert netlist.only_resets == {"rst_i", "mac_rst_i"} == set(made.resets)
         assert said.keys() == netlist.ports - made.clocks.keys() - netlist.only_resets
-        # PCI-X at 66 MHz: 1.7 ns of set-up, 3.8 ns from clock to output; the MAC's stream stays on the chip.
-        period = 1000 / 66
+        # PCI-X at 66 2/3 MHz: 1.7 ns of set-up, 3.8 ns from clock to output; the MAC's stream stays on the chip.
+        period = 15
         assert said["ad_i"] == {"-max": ("clk_i", pytest.approx(period - 1.7, abs=0.001)), "-min": ("clk_i", 0.5)}
         assert said["ad_o"] == {"-max": ("clk_i", pytest.approx(period - 3.8, abs=0.001)), "-min": ("clk_i", -0.7)}
         assert said["mac_rx_i"]["-max"] == ("mac_clk_i", 2.0)
+
+
+def test_a_boards_delays_are_those_of_its_top():
+    """The same system on PCI Express has its hard block on the chip, and that one's clock."""
+    _, made = found("direct-router", "bus=pcie")
+    assert made.clocks == {"clk_i": 8.0, "mac_clk_i": 8.0}
+    assert {x.most for x in made.pins} == {2.0}  # a quarter of the period
 
 
 def test_a_port_with_both_ways_of_a_mac_has_the_clock_of_each():
