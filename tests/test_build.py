@@ -223,6 +223,20 @@ def test_several_users_of_one_checkout(own_cache, monkeypatch, tmp_path):
 # ---------------------------------------------------------------- the launcher
 
 
+def test_an_older_python_is_told_so(tmp_path):
+    """Before anything of Emery is read, which it may not understand; a newer one takes its place."""
+    old = "import runpy, sys; sys.version_info = (3, 8, 0); sys.modules['emery'] = None; sys.argv[:] = sys.argv[1:]"
+    words = [sys.executable, "-c", f"{old}; runpy.run_path(sys.argv[0], run_name='__main__')", str(ROOT / "emery"), "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, env=os.environ | {"PATH": str(tmp_path)})
+    assert done.returncode == 2 and done.stderr.startswith("emery: Python 3.11 or newer is needed, this is "), done.stderr
+    broken, newer = tmp_path / "python3.19", tmp_path / "python3.12"
+    broken.write_text("#!/bin/sh\nexit 127\n")
+    newer.symlink_to(sys.executable)
+    broken.chmod(0o755)
+    done = subprocess.run(words, capture_output=True, text=True, env=os.environ | {"PATH": str(tmp_path)})
+    assert done.returncode == 0 and done.stdout.startswith("emery "), done.stderr
+
+
 def checkout(folder, fails=False):
     """A checkout in small: the launcher, one list of packages, and a program that says hello; pip is a script that counts."""
     shutil.copy(ROOT / "emery", folder / "emery")
