@@ -111,7 +111,7 @@ def _run(target, run: dict):
 
     def work() -> str:
         values = target.values(settings)
-        run_system(target, values, workload(target, {x: str(y) for x, y in options.items()}), assertions=True)
+        run_system(target, values, workload(target, options), assertions=True)
         return ""
 
     return f"run {' '.join(words)}", work

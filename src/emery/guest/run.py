@@ -19,16 +19,8 @@ from emery.guest.simulator import LOOK, Simulator
 from emery.make import linux
 from emery.runs import IntegrityError
 
-_TOOLS = (
-    "ethtool",
-    "iperf3",
-    "tcpdump",
-    "ip",
-    "tc",
-    "devlink",
-    "ptp4l",
-    "phc_ctl",
-)  # go with the guest where this machine has them
+# These go with the guest where this machine has them.
+_TOOLS = ("ethtool", "iperf3", "tcpdump", "ip", "tc", "devlink", "ptp4l", "phc_ctl")
 # Of the kernel's command line: what looks for a module's errors (kernel.config) at rest, and at work.
 _QUIET = ("dma_debug=off",)
 _DEBUG = ("dma_debug_entries=8192", "kmemleak=on", "slub_debug=FZPU")

@@ -12,7 +12,9 @@
 // With `udp PORT` it is done with frames of UDP over IPv4 to that port; all others pass.
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
+#include <linux/in.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stddef.h>
@@ -23,7 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MOST = 64, INVALID = 99, ADDRESSES = 12, TAG = 4 };
+enum { MOST = 64, INVALID = 99, ADDRESSES = 2 * ETH_ALEN, TAG = 4 };
 enum { R0, R1, R2, R3, R4, R5, R6 };  // R6: the context
 
 struct program {
@@ -83,9 +85,9 @@ static int swapped(int value) { return (value & 0xff) << 8 | value >> 8; }
 static void only_udp(struct program* p, int port) {
   need(p, 42);
   load(p, BPF_H, R3, R2, 12);
-  miss(p, BPF_JNE | BPF_K, R3, 0, swapped(0x0800));
+  miss(p, BPF_JNE | BPF_K, R3, 0, swapped(ETH_P_IP));
   load(p, BPF_B, R3, R2, 23);
-  miss(p, BPF_JNE | BPF_K, R3, 0, 17);
+  miss(p, BPF_JNE | BPF_K, R3, 0, IPPROTO_UDP);
   load(p, BPF_H, R3, R2, 36);
   miss(p, BPF_JNE | BPF_K, R3, 0, swapped(port));
 }
@@ -110,7 +112,7 @@ static void put_tag_in(struct program* p, int vid) {
     load(p, BPF_H, R3, R2, at + TAG);
     store(p, BPF_H, R2, R3, at);
   }
-  put(p, BPF_ST | BPF_MEM | BPF_H, R2, 0, ADDRESSES, swapped(0x8100));
+  put(p, BPF_ST | BPF_MEM | BPF_H, R2, 0, ADDRESSES, swapped(ETH_P_8021Q));
   put(p, BPF_ST | BPF_MEM | BPF_H, R2, 0, ADDRESSES + 2, swapped(vid));
 }
 

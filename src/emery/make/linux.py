@@ -100,22 +100,23 @@ def kernel() -> Path:
     return cache.entry("linux", key, _build_kernel)
 
 
-def host_library() -> Path:
-    """What goes before the kernel (guest/host.c)."""
+def _made_of_c(kind: str, source: str, name: str, *flags: str) -> Path:
+    """What the compiler makes of a C file of emery/guest."""
 
     def make(out: Path):
-        toolchain.run_cxx(["-x", "c", "-O2", "-shared", "-fPIC", str(_OWN / "host.c"), "-o", str(out / "host.so")], out, False)
+        toolchain.run_cxx(["-x", "c", "-O2", *flags, str(_OWN / source), "-o", str(out / name)], out, False)
 
-    return cache.entry("linux-host", cache.digest((_OWN / "host.c").read_text(), toolchain.cxx_version()), make) / "host.so"
+    return cache.entry(kind, cache.digest((_OWN / source).read_text(), toolchain.cxx_version()), make) / name
+
+
+def host_library() -> Path:
+    """What goes before the kernel (guest/host.c)."""
+    return _made_of_c("linux-host", "host.c", "host.so", "-shared", "-fPIC")
 
 
 def xdp_tool() -> Path:
     """The guests' own `xdp` (guest/xdp.c)."""
-
-    def make(out: Path):
-        toolchain.run_cxx(["-x", "c", "-O2", "-static", str(_OWN / "xdp.c"), "-o", str(out / "xdp")], out, False)
-
-    return cache.entry("linux-xdp", cache.digest((_OWN / "xdp.c").read_text(), toolchain.cxx_version()), make) / "xdp"
+    return _made_of_c("linux-xdp", "xdp.c", "xdp", "-static")
 
 
 def stage(system, out: Path):
