@@ -25,7 +25,7 @@ from pathlib import Path
 from emery import extension, process
 from emery.common import UserError, nearest
 from emery.guest.simulator import Simulator
-from emery.make import build
+from emery.make import build, tuned
 from emery.report import drops, integrity, number, table
 from emery.runs import IntegrityError, Outputs, outcome, problem
 from emery.system import System, load, names
@@ -249,7 +249,7 @@ def run(system: System, values: dict, found: list[End], outputs: Outputs, second
         for end in found:
             interfaces[end] = _make(end, mtu)
             stack.callback(os.close, interfaces[end])
-        program = build.build_system(system, values, waves=bool(outputs.waves.path))
+        program = tuned.best(build.build_system(system, values, waves=bool(outputs.waves.path)))
         head = {"system": system.name, "parameters": values}
         try:
             result = {**head, **_simulate(program, _settings(system, values, outputs), interfaces, seconds, begun)}

@@ -7,6 +7,7 @@ nor the set-up counts, and a machine that does other work besides changes little
 """
 
 import json
+import os
 import resource
 import statistics
 import sys
@@ -16,7 +17,8 @@ from pathlib import Path
 
 from emery import process, report
 from emery.common import ROOT, UserError
-from emery.workload import from_table
+from emery.runs import tune_system
+from emery.workload import from_table, workload
 
 SHORTER = 10  # the run that is taken off has so many times fewer frames
 
@@ -43,8 +45,11 @@ class Speed:
         return {"system": self.system, "command": self.command, "goal_kilocycles_per_s": self.goal, **kept}
 
 
-def measure(system, settings: list[str], times: int, against: Path | None, there: list[str], say) -> Speed:
-    """Samples a system `times` times. `against`: another checkout, run with the settings `there`."""
+def measure(
+    system, settings: list[str], times: int, against: Path | None, there: list[str], say, tuned: bool = False
+) -> Speed:
+    """Samples a system `times` times. `against`: another checkout, run with the settings `there`. `tuned`: with a simulator
+    tuned on this run (`./emery tune`); without it none that is there is used."""
     if not system.speed:
         raise UserError(f"{system.name}: system.toml has no [speed] table")
     common, options = from_table(system.speed["run"])
@@ -58,21 +63,23 @@ def measure(system, settings: list[str], times: int, against: Path | None, there
     found = Speed(system.name, " ".join(["./emery", *sides[0][1], "--frames", str(frames)]), system.speed.get("goal"))
     for checkout, command in sides:
         _cost(checkout, command, max(1, frames // SHORTER))  # builds what is to be built
+    if tuned:
+        tune_system(system, system.values([*common, *settings]), workload(system, {**options, "frames": frames}))
     for number in range(times):
         for (checkout, command), samples in zip(sides, (found.here, found.there), strict=False):
-            less, more = (_cost(checkout, command, n) for n in (max(1, frames // SHORTER), frames))
+            less, more = (_cost(checkout, command, n, tuned) for n in (max(1, frames // SHORTER), frames))
             samples.append(1e-3 * (more[0] - less[0]) / max(more[1] - less[1], 1e-3))
         say(f"{system.name}: {number + 1} of {times}")
     return found
 
 
-def _cost(checkout: Path, command: list[str], frames: int) -> tuple[int, float]:
+def _cost(checkout: Path, command: list[str], frames: int, tuned: bool = False) -> tuple[int, float]:
     """A run's core clocks, and the seconds of processor time it took with all that it started."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "result.json"
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         words = [sys.executable, str(checkout / "emery"), *command, "--frames", str(frames), "--json", str(file)]
-        done = process.run(words, cwd=checkout)
+        done = process.run(words, cwd=checkout, env={**os.environ, "EMERY_TUNED": str(int(tuned))})
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode or not file.is_file():
             said = (done.stderr.strip().splitlines() or ["no result"])[-1]

@@ -100,7 +100,7 @@ def _speed(arguments):
     for x in chosen:
         x.values(arguments.set)  # refuses what is none
     there = (arguments.against and arguments.against.resolve(), arguments.there)
-    found = [speed.measure(x, arguments.set, arguments.times, *there, options.say()) for x in chosen]
+    found = [speed.measure(x, arguments.set, arguments.times, *there, options.say(), arguments.tuned) for x in chosen]
     options.put(arguments.json, {"speeds": [x.as_json() for x in found]}, speed.text(found))
 
 
@@ -149,6 +149,7 @@ def add(command):
     speed = command("speed", _speed, "run", "how fast simulators are, in clocks for each second of processor time")
     speed.add_argument("systems", nargs="*", type=system.load, metavar="SYSTEM", help="default: all")
     speed.add_argument("--times", type=number(1, 1000), default=5, help="how often (default 5)")
+    speed.add_argument("--tuned", action="store_true", help="tune this checkout's simulators first, each on its run (see tune)")
     speed.add_argument("--against", type=Path, metavar="DIR", help="another checkout of Emery, in turn with this one")
     options.set_option(speed, "a parameter of this checkout's runs (see show)")
     there = {"action": "append", "default": [], "type": options.word, "metavar": "NAME=VALUE"}

@@ -7,6 +7,8 @@ from emery import extension, report, system
 from emery.commands import options
 from emery.commands.options import number, word
 from emery.common import UserError, in_checkout
+from emery.runs import tune_system
+from emery.workload import from_table, workload
 
 
 def _area(arguments):
@@ -61,6 +63,16 @@ def _build(arguments):
         print(build.build_system(target, values, arguments.waves, arguments.assertions))
 
 
+def _tune(arguments):
+    target = arguments.system
+    given = options.traffic(arguments)
+    if not given and target.speed:
+        given = from_table(target.speed["run"])[1]
+    work = workload(target, given)
+    before, after = tune_system(target, target.values(arguments.set), work)
+    print(f"{target.name}, {work.title()}: {before:.2f} s of processor time before, {after:.2f} s now")
+
+
 def _firmware(arguments) -> int:
     from emery.make import programs
 
@@ -108,6 +120,10 @@ def add(command):
     build.add_argument("--assertions", "--assert", action="store_true")
     build.add_argument("--tell", action="store_true", help="print what a run tells the simulator of the system, build nothing")
     build.add_argument("--manual", action="store_true", help="make its register manual, in HTML, and print its path")
+    tune = command("tune", _tune, "run", "compile a simulator again, by what a run of it does: runs with its parameters are faster")
+    options.system_with_option(tune)
+    options.set_option(tune)
+    options.traffic_options(tune)
     firmware = command("firmware", _firmware, "run firmware", "build the programs of systems with cores, to ship with them")
     firmware.add_argument("systems", nargs="*", type=system.load, metavar="SYSTEM", help="default: all")
     firmware.add_argument("--check", action="store_true", help="only compare what is shipped; status 1 where it differs")

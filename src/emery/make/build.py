@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
-from emery.make import cache, formats, own_rtl, registers, toolchain, verilated
+from emery.make import cache, formats, own_rtl, registers, toolchain, tuned, verilated
 from emery.make.formats import package_files
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
@@ -108,6 +108,15 @@ class Unit:
     includes: tuple[Path, ...] = ()
     ahead: tuple[str, ...] = ()  # headers that it begins with, precompiled
 
+    def words(self, out: Path, ahead: Path | None = None) -> list[str]:
+        """The compiler's command line for the object `out`. `ahead`: what `self.ahead` was precompiled to."""
+        words = [*self.flags, *_runtime_include()]
+        for directory in self.includes:
+            words += ["-I", str(directory)]
+        if ahead:
+            words += ["-include", str(ahead)]
+        return [*words, "-c", str(self.source), "-o", str(out)]
+
 
 def _runtime_include() -> list[str]:
     system = toolchain.verilator_root() / "include"
@@ -145,12 +154,7 @@ def _compile(unit: Unit, path: Path):
     """Compiles one file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = cache.scratch() / "object.o"
-    words = [*unit.flags, *_runtime_include()]
-    for directory in unit.includes:
-        words += ["-I", str(directory)]
-    if unit.ahead:
-        words += ["-include", str(_precompiled(unit.flags, unit.ahead))]
-    words += ["-c", str(unit.source), "-o", str(scratch)]
+    words = unit.words(scratch, _precompiled(unit.flags, unit.ahead) if unit.ahead else None)
     # ccache does not take what is precompiled.
     warnings = toolchain.run_cxx(words, cwd=unit.source.parent, cached=not unit.ahead)
     if warnings and "-Werror" not in unit.flags and unit.source.is_relative_to(ROOT / "bench"):
@@ -305,6 +309,19 @@ def _check_used(system, rtls: list[Rtl]):
         cache.entry("used", cache.digest([rtl_digest(x) for x in rtls], names), look)
 
 
+def system_units(system, values: dict, waves: bool, assertions: bool, progress: Progress) -> tuple[list[Unit], list[str]]:
+    """What the simulator of a system is made of, verilated and not yet compiled, and the libraries it is linked with."""
+    rtl = system_rtl(system, values, trace_format() if waves else "", assertions)
+    parts = [] if waves else part_rtls(system, values, rtl)
+    rtls = parts or [rtl]
+    models = [verilate(x, progress) for x in rtls]
+    _check_used(system, rtls)
+    defines = ("-DEMERY_PARTS", *(["-DEMERY_ASSERTIONS"] if assertions else [])) if parts else ()
+    units = bench_units(system, rtl, models, defines)
+    units += [unit for x, model in zip(rtls, models, strict=True) for unit in model_units(x, model)]
+    return list(dict.fromkeys(units)), _libraries(rtl)
+
+
 def build_system(
     system, values: dict, waves: bool = False, assertions: bool = False, known: dict[Unit, Path] | None = None
 ) -> Path:
@@ -314,15 +331,19 @@ def build_system(
     own_rtl.check_all(system)
     progress = Progress(f"building {system.name}")
     try:
-        rtl = system_rtl(system, values, trace_format() if waves else "", assertions)
-        parts = [] if waves else part_rtls(system, values, rtl)
-        rtls = parts or [rtl]
-        models = [verilate(x, progress) for x in rtls]
-        _check_used(system, rtls)
-        defines = ("-DEMERY_PARTS", *(["-DEMERY_ASSERTIONS"] if assertions else [])) if parts else ()
-        units = bench_units(system, rtl, models, defines)
-        units += [unit for x, model in zip(rtls, models, strict=True) for unit in model_units(x, model)]
-        return link(compile_all(list(dict.fromkeys(units)), progress, known), _libraries(rtl), f"{system.name}-sim")
+        units, libraries = system_units(system, values, waves, assertions, progress)
+        return link(compile_all(units, progress, known), libraries, f"{system.name}-sim")
+    finally:
+        progress.done()
+
+
+def tune_system(system, values: dict, run) -> Path:
+    """The simulator of a system, compiled a second time by what it did when `run(simulator)` ran it (make/tuned.py)."""
+    program = build_system(system, values)
+    progress = Progress(f"tuning {system.name}")
+    try:
+        units, libraries = system_units(system.variant(values), values, False, False, progress)
+        return tuned.tune(program, units, libraries, run, progress)
     finally:
         progress.done()
 
