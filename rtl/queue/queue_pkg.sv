@@ -223,8 +223,14 @@ package queue_pkg;
     SchedStrict,
     SchedDrr,
     SchedTdma,
-    SchedRate
+    SchedRate,
+    SchedPieo
   } sched_e;
+
+  /// Those with a rate limit a queue (rate_buckets).
+  function automatic bit sched_limits(int kind);
+    sched_limits = kind == int'(SchedRate) || kind == int'(SchedPieo);
+  endfunction
 
   /// Transmit engine to scheduler: one packet has left (or failed), in the order of the grants.
   typedef struct packed {

@@ -17,29 +17,29 @@ module fair_tags
     parameter  int Queues   = 256,
     parameter  int Classes  = 8,
     parameter  int LogPlace = 8,
-    parameter  int Lag      = 32,                                // places
+    parameter  int Lag      = 32,                                 // places
     parameter  int Far      = 448,
     localparam int IndexW   = $clog2(Queues),
     localparam int ClassW   = Classes > 1 ? $clog2(Classes) : 1,
     localparam int PlaceW   = 32 - LogPlace
 ) (
-    input  logic                           clk_i,
-    input  logic                           rst_i,
-    output logic                           ready_o,
-    input  logic [Classes-1:0][PlaceW-1:0] virtual_i,
-    input  logic                           turn_i,
-    input  logic [ IndexW-1:0]             turn_queue_i,
-    input  logic [       15:0]             turn_granted_i,
-    input  logic [        7:0]             turn_weight_i,
-    input  logic [ ClassW-1:0]             turn_class_i,
-    input  logic                           charge_i,
-    input  sent_t                          charged_i,
-    input  logic                           ask_i,
-    input  logic [ IndexW-1:0]             ask_queue_i,
-    output logic [       15:0]             granted_o,
-    output logic                           answer_o,
-    output logic [ ClassW-1:0]             class_o,
-    output logic [ PlaceW-1:0]             place_o
+    input  logic                            clk_i,
+    input  logic                            rst_i,
+    output logic                            ready_o,
+    input  logic  [Classes-1:0][PlaceW-1:0] virtual_i,
+    input  logic                            turn_i,
+    input  logic  [ IndexW-1:0]             turn_queue_i,
+    input  logic  [       15:0]             turn_granted_i,
+    input  logic  [        7:0]             turn_weight_i,
+    input  logic  [ ClassW-1:0]             turn_class_i,
+    input  logic                            charge_i,
+    input  sent_t                           charged_i,
+    input  logic                            ask_i,
+    input  logic  [ IndexW-1:0]             ask_queue_i,
+    output logic  [       15:0]             granted_o,
+    output logic                            answer_o,
+    output logic  [ ClassW-1:0]             class_o,
+    output logic  [ PlaceW-1:0]             place_o
 );
   localparam int FractionW = 12, PeriodFractionW = 20, FcsBytes = 4, AverageW = 18, LogLook = 8;
   typedef logic [IndexW-1:0] index_t;
@@ -119,7 +119,11 @@ module fair_tags
       .now_o  (counts),
       .next_i (counts_next)
   );
-  wire signed [AverageW:0] more = $signed({1'b0, op_q[2].bytes, 4'd0}) - $signed({1'b0, counts.bytes});
+  wire signed [AverageW:0] more = $signed(
+      {1'b0, op_q[2].bytes, 4'd0}
+  ) - $signed(
+      {1'b0, counts.bytes}
+  );
   always_comb begin
     counts_next = counts;
     if (op_q[2].charge) begin

@@ -40,9 +40,9 @@ module rank_ring #(
   typedef logic [IndexW-1:0] index_t;
   typedef logic [LogWords-1:0] word_t;
   typedef struct packed {
-    logic [ClassW-1:0] cls;
-    word_t               word;
-    logic [LogBits-1:0]  bit_;
+    logic [ClassW-1:0]  cls;
+    word_t              word;
+    logic [LogBits-1:0] bit_;
   } rank_t;
   typedef struct packed {
     logic   some;
@@ -109,7 +109,12 @@ module rank_ring #(
   index_t head_q, tail_q, next_head;
   always_comb begin
     unique case (op_q[2].op)
-      Push: list_next = '{some: 1'b1, head: list.some ? list.head : op_q[2].queue, tail: op_q[2].queue};
+      Push:
+      list_next = '{
+          some: 1'b1,
+          head: list.some ? list.head : op_q[2].queue,
+          tail: op_q[2].queue
+      };
       Back: list_next = '{some: 1'b1, head: head_q, tail: list.some ? list.tail : tail_q};
       Take: list_next = '0;
       default: list_next = list;

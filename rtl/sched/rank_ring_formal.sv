@@ -62,7 +62,7 @@ module rank_ring_formal (
     end
     quiet_q  <= push_i || pop_i || inside_q == '0 || !ready ? '0 : quiet_q + 5'(quiet_q != '1);
     before_q <= first_i;
-    still_q <= before_q != first_i ? '0 : still_q + 4'(still_q != '1);
+    still_q  <= before_q != first_i ? '0 : still_q + 4'(still_q != '1);
     pushed_q <= push_i;
     if (rst_i) begin
       pushed_q <= 1'b0;
@@ -79,7 +79,8 @@ module rank_ring_formal (
       if (push_i) assume (!inside_q[push_queue_i]);
       if (pop_i) assume (some);
       for (int q = 0; q < Queues; q++)
-      if (inside_q[q] && rank_q[q][1] == before_q[rank_q[q][2]]) assume (first_i[rank_q[q][2]] == before_q[rank_q[q][2]]);
+      if (inside_q[q] && rank_q[q][1] == before_q[rank_q[q][2]])
+        assume (first_i[rank_q[q][2]] == before_q[rank_q[q][2]]);
       if (some) begin
         assert (inside_q[head]);
         assert (rank_q[head] == {cls, place});

@@ -55,7 +55,8 @@ module sched_pieo_tb
   // 0: no limit.
   task automatic limit(int q, real bytes_a_clock, int burst = 16384);
     i_limits.access(1, 24'(q * 8 + 4), 32'(burst), 4'hF);
-    i_limits.access(1, 24'(q * 8), bytes_a_clock > 0 ? 32'($rtoi(2.0 ** 20 / bytes_a_clock + 0.5)) : 0, 4'hF);
+    i_limits.access(1, 24'(q * 8), bytes_a_clock > 0 ? 32'($rtoi(2.0 ** 20 / bytes_a_clock + 0.5
+                    )) : 0, 4'hF);
   endtask
   task automatic set(int q, int weight, int priority_, real rate, int size_least, int size_most);
     rig.shares[q] = weight;
@@ -72,7 +73,8 @@ module sched_pieo_tb
     longint unsigned from_here[Queues];
     real ratio, least, most;
     rig.overload(8000);
-    for (int q = 0; q < Queues; q++) from_here[q] = rig.granted_bytes[q] + 4 * rig.granted_packets[q];
+    for (int q = 0; q < Queues; q++)
+      from_here[q] = rig.granted_bytes[q] + 4 * rig.granted_packets[q];
     apart = 0;
     for (int i = 0; i < 20; i++) begin
       rig.overload(clocks / 20);
@@ -104,7 +106,9 @@ module sched_pieo_tb
   logic changes = 0, changing = 0;
   always @(posedge clk) begin
     changing = changes;
-    if (changes) limit($urandom_range(Queues - 1), $urandom_range(2) == 0 ? 0.0 : real'($urandom_range(400, 20)), $urandom_range(30000));
+    if (changes)
+      limit($urandom_range(Queues - 1), $urandom_range(2) == 0 ? 0.0 : real'($urandom_range(400, 20
+            )), $urandom_range(30000));
   end
 
   initial begin
@@ -136,15 +140,20 @@ module sched_pieo_tb
         if (round == 0) set(q, 1 << q % 3, 0, 0, 1514, 1514);
         else begin
           packets = $urandom_range(1514, 60);
-          set(q, round == 3 ? $urandom_range(255, 128) : $urandom_range(12, 1), 0, 0, packets, round == 1 ? packets : $urandom_range(1514, packets));
+          set(q, round == 3 ? $urandom_range(255, 128) : $urandom_range(12, 1), 0, 0, packets,
+              round == 1 ? packets : $urandom_range(1514, packets));
         end
       end
       longest = 1518;
       measure(200000, round == 0 ? Queues'(7) : '1);
-      $display("weights, round %0d: never more than %0.0f bytes of weight 1 apart, together %0.2f bytes a clock", round, apart, total);
+      $display(
+          "weights, round %0d: never more than %0.0f bytes of weight 1 apart, together %0.2f bytes a clock",
+          round, apart, total);
       `CHECK(apart < (round == 3 ? 4096 : 16384), "bytes are not as the weights are")
       `CHECK(total > 0.98 * LineBytes, "the line is not full")
-      if (round == 0) `CHECK(near(got[1], 2 * got[0], 0.02) && near(got[2], 4 * got[0], 0.02), "weights are not kept")
+      if (round == 0)
+        `CHECK(near(got[1], 2 * got[0], 0.02) && near(got[2], 4 * got[0], 0.02),
+               "weights are not kept")
       rig.stop();
       idle_all();
     end
@@ -160,11 +169,16 @@ module sched_pieo_tb
     rig.overload(40000);
     measure(400000);
     for (int q = 0; q < 13; q++) begin
-      if (q >= 4 && q < 12) `CHECK(near(got[q], rates[q], 0.015), "a limit is not held, or not reached")
-      else `CHECK(near(got[q], rest * (q < 4 ? 1 << q : 1) / 16.0, 0.03), "what is left is not shared by weights")
+      if (q >= 4 && q < 12)
+        `CHECK(near(got[q], rates[q], 0.015), "a limit is not held, or not reached")
+      else
+        `CHECK(near(got[q], rest * (q < 4 ? 1 << q : 1) / 16.0, 0.03),
+               "what is left is not shared by weights")
     end
     `CHECK(total > 0.98 * LineBytes, "the line is not full")
-    $display("weights and limits: %0.3f %0.3f %0.3f %0.3f, limited ones %0.3f of 0.2 ... %0.3f of 1.6, together %0.2f", got[0], got[1], got[2], got[3], got[4], got[11], total);
+    $display(
+        "weights and limits: %0.3f %0.3f %0.3f %0.3f, limited ones %0.3f of 0.2 ... %0.3f of 1.6, together %0.2f",
+        got[0], got[1], got[2], got[3], got[4], got[11], total);
     idle_all();
 
     // Priorities: a limited one first, then two by weights, then who gets nothing; then these two are limited too.
@@ -176,11 +190,16 @@ module sched_pieo_tb
       set(4, 1, 7, 0, 60, 1514);
       for (int q = 0; q < 5; q++) rig.endless[q] = 1;
       measure(200000);
-      $display("priorities: 10 at first has %0.2f, then %0.2f and %0.2f, then %0.2f and %0.2f", got[0], got[1], got[2], got[3], got[4]);
+      $display("priorities: 10 at first has %0.2f, then %0.2f and %0.2f, then %0.2f and %0.2f",
+               got[0], got[1], got[2], got[3], got[4]);
       `CHECK(near(got[0], 10, 0.015), "the first priority does not have its limit")
       `CHECK(total > 0.98 * LineBytes, "the line is not full")
-      if (i == 0) `CHECK(near(got[2], 3 * got[1], 0.03) && got[3] + got[4] < 0.5, "the lowest priority has something")
-      if (i == 1) `CHECK(near(got[1], 5, 0.015) && near(got[2], 5, 0.015) && near(got[3], 3 * got[4], 0.03), "the lowest priority does not have the rest")
+      if (i == 0)
+        `CHECK(near(got[2], 3 * got[1], 0.03) && got[3] + got[4] < 0.5,
+               "the lowest priority has something")
+      if (i == 1)
+        `CHECK(near(got[1], 5, 0.015) && near(got[2], 5, 0.015) && near(got[3], 3 * got[4], 0.03),
+               "the lowest priority does not have the rest")
       idle_all();
     end
 

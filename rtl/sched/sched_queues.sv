@@ -154,10 +154,10 @@ module sched_queues
     end
   end
   assign counted_o = update_q.granted && update_q.known;
-  assign queue_o = index_t'(update_q.queue);
+  assign queue_o   = index_t'(update_q.queue);
   assign granted_o = next.granted;
-  assign before_o = now.granted;
-  assign share_o = share;
+  assign before_o  = now.granted;
+  assign share_o   = share;
 
   wire [13:0] share_read = 14'(ShareW > 0 ? share : '0);
   assign rdata = update_q.known ? {in_flight_i, share_read[7:0], share_read[13:8], now.active, now.enable} : '0;
