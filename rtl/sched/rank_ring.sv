@@ -35,7 +35,7 @@ module rank_ring #(
     input  logic                             pop_i
 );
   localparam int Words = 2 ** LogWords, Bits = 2 ** LogBits;
-  localparam int Effect = 7;  // clocks from the taking of a list to when the search no longer finds it
+  localparam int Effect = 8;  // clocks from the taking of a list to when the search no longer finds it
   localparam int Steady = 2;  // clocks from a new list to its first queue
   typedef logic [IndexW-1:0] index_t;
   typedef logic [LogWords-1:0] word_t;
@@ -63,7 +63,7 @@ module rank_ring #(
 
   // ---- Places: an operation each clock, two clocks later its effect.
   op_t op, op_q[1:2];
-  rank_t found_q, new_q, choice_q, active_q;
+  rank_t found_q, new_q, choice_q, taken_q, active_q;
   logic take, back, lists_ready, bits_ready;
   always_comb begin
     op = '{op: Nothing, rank: active_q, queue: push_queue_i};
@@ -135,27 +135,27 @@ module rank_ring #(
       .rdata_o(next_head)
   );
 
-  // ---- The smallest rank, always searched for: the class, the word, the bit.
+  // ---- The smallest rank, always searched for: the class, the words from the first one on, the word, the bit.
   logic [Classes-1:0][Words-1:0] word_some_q;
   logic [Classes-1:0] class_some_q;
-  logic [4:1] search_q;
-  logic [ClassW-1:0] class_q, class_2_q, class_3_q;
-  word_t first_q, word_q, after_q, word_3_q, after_3_q;
-  logic [Words-1:0] words_q;
-  logic [ Bits-1:0] word_bits;
+  logic [5:1] search_q;
+  logic [4:1][ClassW-1:0] class_q;
+  word_t [3:1] first_q;
+  word_t word_q, word_4_q, after_q;
+  logic [Words-1:0] words_q, words_2_q, later_q;
+  logic [Bits-1:0] word_bits;
   logic [PlaceW-1:0] found_order_q, new_order_q, order_q;  // places, counted from the first one
   logic [ClassW-1:0] lowest;
-  word_t word_choice;
-  logic [LogBits-1:0] bit_choice;
-  wire [Words-1:0] later = words_q & ('1 << first_q);
-  wire [Words-1:0] choice = later != '0 ? later : words_q;
+  word_t lowest_word;
+  logic [LogBits-1:0] lowest_bit;
+  wire [Words-1:0] words = later_q != '0 ? later_q : words_2_q;
   always_comb begin
     lowest = '0;
     for (int i = Classes - 1; i >= 0; i--) if (class_some_q[i]) lowest = ClassW'(i);
-    word_choice = '0;
-    for (int i = Words - 1; i >= 0; i--) if (choice[i]) word_choice = word_t'(i);
-    bit_choice = '0;
-    for (int i = Bits - 1; i >= 0; i--) if (word_bits[i]) bit_choice = LogBits'(i);
+    lowest_word = '0;
+    for (int i = Words - 1; i >= 0; i--) if (words[i]) lowest_word = word_t'(i);
+    lowest_bit = '0;
+    for (int i = Bits - 1; i >= 0; i--) if (word_bits[i]) lowest_bit = LogBits'(i);
   end
   ram_sdp #(
       .Width(Bits),
@@ -165,25 +165,26 @@ module rank_ring #(
       .we_i   (op_q[2].op != Nothing),
       .waddr_i({op_q[2].rank.cls, op_q[2].rank.word}),
       .wdata_i(bits_next),
-      .re_i   (search_q[2]),
-      .raddr_i({class_2_q, word_q}),
+      .re_i   (search_q[3]),
+      .raddr_i({class_q[3], word_q}),
       .rdata_o(word_bits)
   );
 
-  // ---- A list is taken when there is none, or one of a smaller rank than that: found, or just pushed.
-  logic busy_q, taking_q, new_valid_q;
+  // ---- A list is taken when there is none, or one of a smaller rank than that: found, or just pushed. One of those, a clock before.
+  // What was taken last is found for some clocks yet, and hides what comes behind it.
+  logic busy_q, taking_q, new_valid_q, better_q;
   logic [$clog2(Effect+1)-1:0] effect_q, new_age_q;
   logic [$clog2(Steady+1)-1:0] steady_q;
   wire rank_t pushed = {push_class_i, push_place_i};
   wire [PlaceW-1:0] push_order = {pushed.word - first_i[push_class_i], pushed.bit_};
-  wire found = search_q[4] && !(effect_q != '0 && found_q == choice_q);
-  wire may = !some_q || steady_q == '0;
-  wire found_better = found && may && (!some_q || {found_q.cls, found_order_q} < {active_q.cls, order_q});
-  wire new_better = new_valid_q && may && (!some_q || {new_q.cls, new_order_q} < {active_q.cls, order_q});
+  wire hidden = effect_q != '0 && (!search_q[5] || found_q == taken_q);
+  wire found = search_q[5] && !hidden;
+  wire known = steady_q <= 1;  // order_q
+  wire found_better = found && (!some_q || (known && {found_q.cls, found_order_q} < {active_q.cls, order_q}));
+  wire new_better = new_valid_q && (some_q ? known && {new_q.cls, new_order_q} < {active_q.cls, order_q} : !hidden);
   wire new_first = new_valid_q && {new_q.cls, new_order_q} <= {found_q.cls, found_order_q};
-  wire better = found_better || new_better;
-  wire choose = better && !busy_q && !moving_q && !(some_q && push_i);
-  assign some_o = some_q && !moving_q && !busy_q && steady_q == '0 && !better;
+  wire choose = better_q && !busy_q && !moving_q && !(some_q && push_i);
+  assign some_o = some_q && !moving_q && !busy_q && steady_q == '0 && !better_q;
   assign head_o = head_q;
   assign {class_o, place_o} = active_q;
   assign back = choose && some_q;
@@ -197,36 +198,41 @@ module rank_ring #(
     if (op_q[2].op != Nothing) word_some_q[op_q[2].rank.cls][op_q[2].rank.word] <= bits_next != '0;
     for (int i = 0; i < Classes; i++) class_some_q[i] <= word_some_q[i] != '0;
     search_q <= {
-      search_q[3] && word_bits != '0, search_q[2], search_q[1] && words_q != '0, class_some_q != '0
+      search_q[4] && word_bits != '0,
+      search_q[3],
+      search_q[2],
+      search_q[1] && words_q != '0,
+      class_some_q != '0
     };
-    class_q <= lowest;
+    class_q <= {class_q[3:1], lowest};
+    first_q <= {first_q[2:1], first_i[lowest]};
     words_q <= word_some_q[lowest];
-    first_q <= first_i[lowest];
-    class_2_q <= class_q;
-    word_q <= word_choice;
-    after_q <= word_choice - first_q;
-    class_3_q <= class_2_q;
-    word_3_q <= word_q;
-    after_3_q <= after_q;
-    found_q <= {class_3_q, word_3_q, bit_choice};
-    found_order_q <= {after_3_q, bit_choice};
+    words_2_q <= words_q;
+    later_q <= words_q & ('1 << first_q[1]);
+    word_q <= lowest_word;
+    word_4_q <= word_q;
+    after_q <= word_q - first_q[3];
+    found_q <= {class_q[4], word_4_q, lowest_bit};
+    found_order_q <= {after_q, lowest_bit};
+    order_q <= {active_q.word - first_i[active_q.cls], active_q.bit_};
     // A new one is found later than this: the smallest of these.
     new_age_q <= new_age_q - 1'b1;
-    if (new_age_q == '0 || (choose && (new_first || !found_better))) new_valid_q <= 1'b0;
+    if (new_age_q == '0 || (choose && new_q == choice_q)) new_valid_q <= 1'b0;
     if (push_i && (!new_valid_q || {push_class_i, push_order} < {new_q.cls, new_order_q})) begin
       new_valid_q <= 1'b1;
       new_age_q <= ($bits(new_age_q))'(Effect);
       new_q <= pushed;
       new_order_q <= push_order;
     end
-    order_q <= {active_q.word - first_i[active_q.cls], active_q.bit_};
-
     if (effect_q != '0) effect_q <= effect_q - 1'b1;
     if (steady_q != '0) steady_q <= steady_q - 1'b1;
+    better_q <= (found_better || new_better) && !busy_q;
+    if (!busy_q && !choose)
+      choice_q <= found_better && !(new_better && new_first) ? found_q : new_q;
     if (choose) begin
       busy_q   <= 1'b1;
       taking_q <= 1'b1;
-      choice_q <= found_better && !new_first ? found_q : new_q;
+      taken_q  <= choice_q;
     end
     if (take) begin
       taking_q <= 1'b0;
@@ -252,6 +258,7 @@ module rank_ring #(
       some_q <= 1'b0;
       moving_q <= 1'b0;
       busy_q <= 1'b0;
+      better_q <= 1'b0;
       new_valid_q <= 1'b0;
       taking_q <= 1'b0;
       effect_q <= '0;

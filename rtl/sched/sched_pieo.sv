@@ -11,8 +11,9 @@
 /// up to `max_burst_i`, `room_i` and its tokens' packets. A queue that comes back from a grant may be before the first one: so one that is more than
 /// 2 kB of weight 1 ahead of those of its priority waits until none of these is on its way; then no weight is lost to the time a grant takes.
 /// Over any time queues of a priority that always have work and no limit send bytes as their weights are, give or take 2 kB of weight 1, a grant, and what is not known of packets
-/// under way; none starves. One that had none keeps at most 8 kB of weight 1 of credit. One of weight 1 may be 112 kB ahead: grants of eight packets, of 14 kB at most.
-/// A queue looked at, or granted, every second clock at the most; a new place of the list takes 12 clocks; 32 clocks from a doorbell, or from `granted`, to a
+/// under way; none starves. One that had none keeps at most 8 kB of weight 1 of credit. A queue is at the most 112 kB of weight 1 ahead: more than that, as after a change
+/// of priority, is forgotten. While the window is full a grant is of one packet: a queue then has a packet in those 34 clocks and the fetch's answer at the most, whatever its priority.
+/// A queue looked at, or granted, every second clock at the most; a new place of the list takes 14 clocks; 34 clocks from a doorbell, or from `granted`, to a
 /// grant. A grant on offer is not taken back. Ports and registers otherwise as sched_queues (a share is a weight, bits 7:0, and a priority, 10:8; packets in flight
 /// read as 0) and rate_buckets (`limits`, `refused_o`) have them. `begun`: packets whose length is known (sched_window).
 /// Reset as sched_queues, but it takes 8192 clocks or `Queues`, whichever is more.
@@ -90,18 +91,17 @@ module sched_pieo
       .before_o(unused_before),
       .share_o(share)
   );
-  class_t grant_class, back_class;
-  index_t head;
-  logic pop, turn_q, counted_q;
-  index_t queue_q;
+  class_t grant_class, popped_class_q, back_class;
+  index_t head, popped_queue_q, queue_q;
+  logic pop, pop_q, turn_q, counted_q;
   ram_sdp #(
       .Width(ClassW),
       .Depth(Queues)
   ) i_granted_class (
       .clk_i,
-      .we_i   (pop),
-      .waddr_i(head),
-      .wdata_i(grant_class),
+      .we_i   (pop_q),
+      .waddr_i(popped_queue_q),
+      .wdata_i(popped_class_q),
       .re_i   (counted),
       .raddr_i(queue),
       .rdata_o(back_class)
@@ -113,10 +113,10 @@ module sched_pieo
   `FIFO(turn_t, Queues, i_turns, turn_in, turn_out)
 
   // ---- A queue is looked at: from the turns and from the wheel by turns, where both have one.
-  logic due, again, wheel_next_q, looked_q;
+  logic due, due_q, again, wheel_next_q, looked_q;
   index_t again_queue;
   // A slot that is due needs a clock in which none is parked; so does rank_ring, every second one.
-  wire may_look = !due && !begun_i && !looked_q;
+  wire may_look = !due_q && !begun_i && !looked_q;
   wire from_wheel = again && (wheel_next_q || !turn_out.valid);
   wire look = may_look && (again || turn_out.valid);
   assign turn_out.ready = may_look && !from_wheel;
@@ -235,18 +235,18 @@ module sched_pieo
   // ---- The first of the list is granted, if it is not too far ahead of what may come back.
   ring_t [Classes-1:0] last_q;  // place up to which nothing is waited for
   logic [Classes-1:0][IndexW:0] out_q;  // queues granted that are not back
-  place_t class_virtual_q, raised_q;
-  ring_t class_last_q;
-  logic class_out_q, waits_q, over_q, raises_q, popped_q, offer_q;
+  place_t class_virtual_q, raised_q, popped_raised_q;
+  ring_t class_last_q, popped_last_q;
+  logic class_out_q, waits_q, over_q, raises_q, popped_raises_q, popped_over_q;
+  logic popped_q, offer_q;
   wire ring_t virtual_ahead = first_place - class_virtual_q[RingW-1:0];
   wire ring_t last_ahead = first_place - class_last_q;
-  index_t popped_queue_q;
   grant_t grant_q;
   logic [Seen:1] seen_q;
   class_t [Seen:1] seen_class_q;
   wire [3:0] room = room_i < max_burst_i ? room_i : max_burst_i;
   wire offer = popped_q && room_i != '0 && (!offer_q || grant.ready);
-  assign pop = some && !waits_q && room_i != '0 && (!popped_q || offer);
+  assign pop = some && !waits_q && room_i != '0 && !popped_q;
   assign grant.valid = offer_q;
   assign grant.data = grant_q;
   wire gone = counted_q && !turn_q;  // no more work
@@ -257,6 +257,7 @@ module sched_pieo
     counted_q <= counted;
     queue_q <= queue;
     looked_q <= look;
+    due_q <= due;
     if (look) wheel_next_q <= !from_wheel;
     looking_q <= {looking_q[Ranking-1:1], look};
     look_q[1] <= look_turn;
@@ -273,11 +274,17 @@ module sched_pieo
     waits_q <= !last_ahead[RingW-1] && last_ahead != '0 && class_out_q;
     raises_q <= !virtual_ahead[RingW-1] && virtual_ahead != '0;
     raised_q <= class_virtual_q + place_t'(virtual_ahead);
-    if (pop && raises_q) virtual_q[grant_class] <= raised_q;
-    if (pop && over_q) last_q[grant_class] <= first_place + RingW'(Ahead);
+    pop_q <= pop;
+    popped_class_q <= grant_class;
+    popped_raises_q <= pop && raises_q;
+    popped_raised_q <= raised_q;
+    popped_over_q <= pop && over_q;
+    popped_last_q <= first_place + RingW'(Ahead);
+    if (popped_raises_q) virtual_q[popped_class_q] <= popped_raised_q;
+    if (popped_over_q) last_q[popped_class_q] <= popped_last_q;
     for (int i = 0; i < Classes; i++) begin
       first_q[i] <= (virtual_q[i][RingW-1:0] - RingW'(Lag + Far)) >> LogBits;
-      out_q[i] <= out_q[i] + (IndexW + 1)'(pop && grant_class == class_t'(i))
+      out_q[i] <= out_q[i] + (IndexW + 1)'(pop_q && popped_class_q == class_t'(i))
           - (IndexW + 1)'(gone && back_class == class_t'(i))
           - (IndexW + 1)'(parked && look_q[Asking].cls == class_t'(i))
           - (IndexW + 1)'(seen_q[Seen] && seen_class_q[Seen] == class_t'(i));
@@ -303,6 +310,9 @@ module sched_pieo
       virtual_q <= '0;
       last_q <= '0;
       out_q <= '0;
+      pop_q <= 1'b0;
+      popped_raises_q <= 1'b0;
+      popped_over_q <= 1'b0;
       popped_q <= 1'b0;
       offer_q <= 1'b0;
     end
