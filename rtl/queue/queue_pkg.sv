@@ -227,10 +227,8 @@ package queue_pkg;
     SchedPieo
   } sched_e;
 
-  /// Those with a rate limit a queue (rate_buckets).
-  function automatic bit sched_limits(int kind);
-    sched_limits = kind == int'(SchedRate) || kind == int'(SchedPieo);
-  endfunction
+  /// Those with a rate limit a queue (rate_buckets), a bit each.
+  localparam logic [7:0] SchedLimited = 8'(1 << SchedRate | 1 << SchedPieo);
 
   /// Transmit engine to scheduler: one packet has left (or failed), in the order of the grants.
   typedef struct packed {

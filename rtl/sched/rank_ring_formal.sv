@@ -86,7 +86,7 @@ module rank_ring_formal (
         end
       end
       assert (quiet_q < 5'(Soon) || some);
-      cover (pop_i && &inside_q && rank_q[0] == rank_q[1] && age_q[head] > 20);
+      cover (pop_i && &inside_q && rank_q[0] == rank_q[1] && age_q[head] > 9);
       cover (dut.back && &inside_q && dut.head_q != dut.tail_q);
       cover (pop_i && quiet_q > 8 && first_i != '0);
     end

@@ -26,17 +26,17 @@ module sched_pieo
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    input  logic         [ 3:0] max_burst_i,    // 1 ... 8
-    input  logic         [ 3:0] room_i,         // packets that may be granted: 0 ... 8
-    input  logic         [13:0] longest_i,      // bytes of a packet that is not begun
            reg_if.slave         regs,
-           reg_if.slave         limits,
-    output logic                refused_o,
-           stream_if.snk        doorbell,       // queue_t
-           stream_if.src        grant,          // grant_t
-           stream_if.snk        granted,        // granted_t
+           stream_if.snk        doorbell,        // queue_t
+           stream_if.src        grant,           // grant_t
+           stream_if.snk        granted,         // granted_t
+    input  logic         [ 3:0] max_burst_i,     // 1 ... 8
+    input  logic         [ 3:0] room_i,          // packets that may be granted: 0 ... 8
     input  logic                begun_i,
-    input  sent_t               begun_packet_i
+    input  sent_t               begun_packet_i,
+           reg_if.slave         limits,
+    input  logic         [13:0] longest_i,       // bytes of a packet that is not begun
+    output logic                refused_o
 );
   localparam int IndexW = $clog2(Queues);
   localparam int Classes = 8, ClassW = 3;
@@ -132,12 +132,12 @@ module sched_pieo
   ) i_buckets (
       .clk_i,
       .rst_i,
-      .ready_o(buckets_ready),
       .regs(limits),
+      .ready_o(buckets_ready),
       .refused_o,
-      .longest_i,
       .charge_i(begun_i),
       .charged_i(begun_packet_i),
+      .longest_i,
       .ask_i(look),
       .ask_queue_i(look_turn.queue),
       .ask_granted_i(granted_ever),

@@ -34,7 +34,7 @@ module nic_scheduler
     input logic beat_ready_i,
     input desc_beat_t beat_i
 );
-  if (!sched_limits(Kind)) begin : g_no_limits
+  if (!SchedLimited[Kind]) begin : g_no_limits
     assign limits.ack = limits.req;
     assign limits.rdata = '0;
     assign refused_o = 1'b0;
@@ -72,7 +72,7 @@ module nic_scheduler
         .hwif_out(hw_out)
     );
     sched_window #(
-        .Single(sched_limits(Kind))
+        .Single(SchedLimited[Kind])
     ) i_window (
         .clk_i,
         .rst_i,
