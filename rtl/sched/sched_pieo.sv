@@ -283,7 +283,7 @@ module sched_pieo
     if (popped_raises_q) virtual_q[popped_class_q] <= popped_raised_q;
     if (popped_over_q) last_q[popped_class_q] <= popped_last_q;
     for (int i = 0; i < Classes; i++) begin
-      first_q[i] <= (virtual_q[i][RingW-1:0] - RingW'(Lag + Far)) >> LogBits;
+      first_q[i] <= LogWords'((virtual_q[i][RingW-1:0] - RingW'(Lag + Far)) >> LogBits);
       out_q[i] <= out_q[i] + (IndexW + 1)'(pop_q && popped_class_q == class_t'(i))
           - (IndexW + 1)'(gone && back_class == class_t'(i))
           - (IndexW + 1)'(parked && look_q[Asking].cls == class_t'(i))
