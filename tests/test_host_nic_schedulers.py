@@ -74,8 +74,30 @@ def test_limits_are_held_and_the_rest_is_shared(nic):
     assert free[0] == pytest.approx(free[1], rel=0.01) and sum(free) > 75
 
 
-def test_without_limits_the_line_is_full(nic):
-    result = nic("--size", 64, "--frames", 6000, "--flows", 64, scheduler="rate")
+def test_weights_and_limits_at_once(nic):
+    """Three queues by weights, two with limits, one of them first; the last priority is offered next to nothing."""
+    limits, rest = [0, 0, 0, 2003, 7001, 0], 100 * 1518 / 1538
+    result = nic(
+        *("--size", 1518, "--flows", 6, "--duration", "1ms"),
+        scheduler="pieo",
+        tx_ring=64,
+        queue_weights="1,2,4,1,1,255",
+        queue_priorities="1,1,1,1,0,7",
+        queue_limits_mbps=",".join(map(str, limits)),
+        queue_rates="0.5,0.6,1,0.08,0.28,0.001",
+    )
+    assert result["totals"]["l1_gbps"] > 98
+    once = 16 * 8192 / (result["window"]["to_ns"] - result["window"]["from_ns"])  # Gb/s: a burst
+    got = rates(result)
+    for limit, rate in list(zip(limits, got, strict=True))[3:5]:
+        assert 0.99 * limit / 1000 < rate < 1.01 * limit / 1000 + once, limit
+    free = rest - got[3] - got[4]
+    assert got[:3] == pytest.approx([free * x / 7 for x in (1, 2, 4)], rel=0.03)
+
+
+@pytest.mark.parametrize("scheduler", ["rate", "pieo"])
+def test_without_limits_the_line_is_full(nic, scheduler):
+    result = nic("--size", 64, "--frames", 6000, "--flows", 64, scheduler=scheduler)
     assert result["totals"]["l1_gbps"] > 95
 
 
@@ -105,8 +127,8 @@ def test_contradictions_are_refused_in_a_line(capsys):
         return refused(capsys, "--size", 64, *[x for one in settings for x in ("--set", one)])
 
     for settings, words in (
-        (("queue_weights=1,2",), "it is for scheduler=drr"),
-        (("scheduler=drr", "queue_priorities=1"), "it is for scheduler=strict"),
+        (("queue_weights=1,2",), "it is for scheduler=drr or pieo"),
+        (("scheduler=drr", "queue_priorities=1"), "it is for scheduler=strict or pieo"),
         (("scheduler=drr", "queue_weights=1,0"), "'0' is not a whole number from 1 to 255"),
         (("scheduler=drr", "queue_weights=1,,2"), "'' is not a whole number"),
         (("scheduler=strict", "queue_priorities=8"), "from 0 to 7"),
@@ -116,7 +138,7 @@ def test_contradictions_are_refused_in_a_line(capsys):
         (("scheduler=tdma", "tdma_slots_us=100,100", "queue_slots=0+2"), "is no slot"),
         (("scheduler=tdma", "tdma_slots_us=2", "queue_slots=0", "tdma_close_ns=2000"), "as long as the shortest slot"),
         (("scheduler=tdma", "tx_mode=stream"), "a stream queue has none"),
-        (("queue_limits_mbps=5",), "it is for scheduler=rate"),
+        (("queue_limits_mbps=5",), "it is for scheduler=rate or pieo"),
         (("scheduler=rate", "queue_limits_mbps=5,x"), "'x' is not a number"),
         (("scheduler=rate", "queue_limits_mbps=0.4"), "at least 0.5"),
         (("scheduler=rate", "queue_limits_mbps=500000"), "from 0 to 400000"),

@@ -223,8 +223,12 @@ package queue_pkg;
     SchedStrict,
     SchedDrr,
     SchedTdma,
-    SchedRate
+    SchedRate,
+    SchedPieo
   } sched_e;
+
+  /// Those with a rate limit a queue (rate_buckets), a bit each.
+  localparam logic [7:0] SchedLimited = 8'(1 << SchedRate | 1 << SchedPieo);
 
   /// Transmit engine to scheduler: one packet has left (or failed), in the order of the grants.
   typedef struct packed {

@@ -6,7 +6,7 @@
 /// A queue that is enabled, has work and has no turn gets one: `turn_o` with the queue, for a clock. It keeps the turn until
 /// `granted` tells what its grant found. A doorbell (queue_t) while a queue has a turn or is disabled is remembered. One `granted`
 /// a clock; a doorbell or a register access takes one from it; doorbells and `granted` take turns where both come every clock.
-/// `regs`: one word a queue, bit 0 enable, bit 1 active (RO), 8 and up its share, 31:16 packets in flight (RO). A queue disabled while it
+/// `regs`: one word a queue, bit 0 enable, bit 1 active (RO), 15:8 its share, 31:16 packets in flight (RO); of a share that is wider the rest is at bit 2. A queue disabled while it
 /// has a turn keeps that, but gets no other. Queues that do not exist are ignored.
 /// After reset all queues are disabled and idle; this takes `Queues` clocks, in which nothing is accepted.
 module sched_queues
@@ -40,8 +40,8 @@ module sched_queues
     output logic [CountW-1:0] before_o,   // and before
     output logic [  OutW-1:0] share_o
 );
-  if (Queues < 2 || Queues > 65536 || ShareW > 8) begin : g_bad_parameter
-    $fatal(1, "sched_queues: Queues %0d is not 2 ... 65536, or ShareW %0d over 8", Queues, ShareW);
+  if (Queues < 2 || Queues > 65536 || ShareW > 14) begin : g_bad_parameter
+    $fatal(1, "sched_queues: Queues %0d is not 2 ... 65536, or ShareW %0d over 14", Queues, ShareW);
   end
 
   typedef logic [IndexW-1:0] index_t;
@@ -117,7 +117,8 @@ module sched_queues
   logic [OutW-1:0] share;
   if (ShareW > 0) begin : g_share
     logic [ShareW-1:0] share_now;
-    assign share = update_q.access && write ? wdata[8+:ShareW] : share_now;
+    wire [13:0] wide = {wdata[7:2], wdata[15:8]};
+    assign share = update_q.access && write ? wide[ShareW-1:0] : share_now;
     rmw_ram #(
         .T(logic [ShareW-1:0]),
         .Depth(Queues)
@@ -153,12 +154,13 @@ module sched_queues
     end
   end
   assign counted_o = update_q.granted && update_q.known;
-  assign queue_o = index_t'(update_q.queue);
+  assign queue_o   = index_t'(update_q.queue);
   assign granted_o = next.granted;
-  assign before_o = now.granted;
-  assign share_o = share;
+  assign before_o  = now.granted;
+  assign share_o   = share;
 
-  assign rdata = update_q.known ? {in_flight_i, 8'(ShareW > 0 ? share : '0), 6'd0, now.active, now.enable} : '0;
+  wire [13:0] share_read = 14'(ShareW > 0 ? share : '0);
+  assign rdata = update_q.known ? {in_flight_i, share_read[7:0], share_read[13:8], now.active, now.enable} : '0;
 
   always_ff @(posedge clk_i) begin
     read_q   <= op;

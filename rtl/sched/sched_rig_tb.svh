@@ -169,7 +169,10 @@ module sched_rig #(
 
   `REG_MASTER(24, i_regs, regs)
   logic [31:0] rdata;
-  int unsigned shares[Queues];
+  int unsigned shares[Queues], priorities[Queues];
+  function automatic logic [31:0] word(int q);  // of an enabled queue
+    word = 1 | shares[q] << 8 | priorities[q] << 2;
+  endfunction
   task automatic register(logic write, int q, logic [31:0] d);
     i_regs.access(write, 24'(q * 4), d, 4'hF);
     rdata = i_regs.rdata;
@@ -179,7 +182,7 @@ module sched_rig #(
       enabled[q]   = 1;
       has_since[q] = now + 8;
     end
-    register(1, q, 32'(on) | 32'(shares[q]) << 8);
+    register(1, q, word(q) ^ 32'(!on));
     if (!on) allowance[q] = 1;  // one turn it already had
     enabled[q] = on;
   endtask
@@ -201,7 +204,7 @@ module sched_rig #(
     line_free = 0;
     for (int q = 0; q <= Queues; q++) begin
       register(0, q, 0);
-      if (rdata != (q < Queues ? 1 | 32'(shares[q]) << 8 : 0))
+      if (rdata != (q < Queues ? word(q) : 0))
         $fatal(1, "FAIL at %0t: queue %0d is left in state %x", $time, q, rdata);
     end
   endtask
@@ -263,7 +266,7 @@ module sched_rig #(
       {backlog[q], inflight[q], has_since[q], outstanding[q], enabled[q], allowance[q]} = '0;
       {sent_bytes[q], granted_bytes[q], granted_packets[q]} = '0;
       {size_least[q], size_most[q]} = {32'd60, 32'd1514};
-      shares[q] = 0;
+      {shares[q], priorities[q]} = '0;
       endless[q] = 1;
     end
   end

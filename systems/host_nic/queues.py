@@ -5,7 +5,14 @@ import re
 
 from emery.common import UserError
 
-_SHARES = {"queue_priorities": ("strict", 0, 7), "queue_weights": ("drr", 1, 255)}  # scheduler, range
+_SHARES = {"queue_priorities": (0, 7), "queue_weights": (1, 255)}
+_SCHEDULERS = {
+    "queue_priorities": ("strict", "pieo"),
+    "queue_weights": ("drr", "pieo"),
+    "queue_limits_mbps": ("rate", "pieo"),
+    "tdma_slots_us": ("tdma",),
+    "queue_slots": ("tdma",),
+}
 _LIMIT_MBPS = (0.5, 400e3)
 _CLASSES = 16
 _SLOTS = 256
@@ -52,15 +59,11 @@ def _slots(values: dict):
 
 def settings(values: dict) -> dict:
     """Nothing more than there is; lists that are none, or that the scheduler does not know, are refused."""
-    of_whom = {name: x[0] for name, x in _SHARES.items()} | {
-        "queue_limits_mbps": "rate",
-        "tdma_slots_us": "tdma",
-        "queue_slots": "tdma",
-    }
-    for name, scheduler in of_whom.items():
-        if values[name] and values["scheduler"] != scheduler:
-            raise UserError(f"{name}={values[name]}, scheduler={values['scheduler']}: it is for scheduler={scheduler}")
-    for name, (_, low, high) in _SHARES.items():
+    for name, those in _SCHEDULERS.items():
+        if values[name] and values["scheduler"] not in those:
+            whose = " or ".join(those)
+            raise UserError(f"{name}={values[name]}, scheduler={values['scheduler']}: it is for scheduler={whose}")
+    for name, (low, high) in _SHARES.items():
         _wholes(name, values, low, high)
     for x in _numbers("queue_rates", values, 0, 1):
         if x == 0:

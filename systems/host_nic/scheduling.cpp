@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
 
 namespace emery::host_nic {
 
@@ -44,9 +45,11 @@ Scheduling::Scheduling(const Options& options) {
   open_ns = options.get<std::uint32_t>("tdma_open_ns");
   close_ns = options.get<std::uint32_t>("tdma_close_ns");
   if (close_ns == 0) close_ns = window * 8 / options.get<std::uint32_t>("line_gbps") + kSlack;
+  const bool both = options.get<std::string>("scheduler") == "pieo";
   for (const char* name : {"queue_priorities", "queue_weights"}) {
+    const bool beside = both && std::string_view(name) == "queue_priorities";
     for (const std::string& share : list_of(options.get(name, "")))
-      shares.push_back(static_cast<std::uint8_t>(std::stoul(share)));
+      (beside ? priorities : shares).push_back(static_cast<std::uint8_t>(std::stoul(share)));
   }
   for (const std::string& us : list_of(options.get("tdma_slots_us", "")))
     slots.push_back({static_cast<std::uint32_t>(std::lround(std::stod(us) * 1000)), 0});
@@ -60,6 +63,8 @@ emnic_scheduler Scheduling::core() const {
   emnic_scheduler s{};
   s.shares = shares.data();
   s.share_count = static_cast<unsigned>(shares.size());
+  s.priorities = priorities.data();
+  s.priority_count = static_cast<unsigned>(priorities.size());
   s.own_registers = own_registers;
   s.window = window;
   s.slots = slots.data();

@@ -15,10 +15,11 @@
 namespace emery::host_nic {
 
 struct Scheduling {
-  bool own_registers = false;        // other than round robin
-  std::vector<std::uint8_t> shares;  // of queue n entry n modulo their number; empty: all 0
-  std::uint32_t window = 0;          // bytes
-  std::vector<emnic_slot> slots;     // from PTP time 0 on; empty: none
+  bool own_registers = false;            // other than round robin
+  std::vector<std::uint8_t> shares;      // of queue n entry n modulo their number; empty: all 0
+  std::vector<std::uint8_t> priorities;  // the same, beside weights
+  std::uint32_t window = 0;              // bytes
+  std::vector<emnic_slot> slots;         // from PTP time 0 on; empty: none
   std::uint32_t open_ns = 0, close_ns = 0;
   std::vector<emnic_limit> limits;  // of queue n entry n modulo their number; empty: none
 

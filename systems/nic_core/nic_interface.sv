@@ -69,7 +69,7 @@ module nic_interface
   localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegPorts = 6;
   // Of each port: registers, scheduler, RSS table, flow table, and of other schedulers than round robin their own. Then limits.
   localparam int PortRegions = Scheduler == int'(SchedRr) ? 4 : 5;
-  localparam int RegLimits = RegPorts + PortRegions * Ports, RegRegions = RegLimits + (Scheduler == int'(SchedRate) ? Ports : 0);
+  localparam int RegLimits = RegPorts + PortRegions * Ports, RegRegions = RegLimits + (SchedLimited[Scheduler] ? Ports : 0);
   localparam int OwnBases[RegPorts] = '{TxqBase, RxqBase, TxcqBase, RxcqBase, EqBase, RegsBase};
   localparam int OwnSizes[RegPorts] = '{TxqSize, RxqSize, TxcqSize, RxcqSize, EqSize, RegsSize};
   localparam int PortBases[5] = '{PortBase, SchedBase, RssBase, FlowBase, SchedOwnBase};

@@ -34,7 +34,7 @@ module nic_scheduler
     input logic beat_ready_i,
     input desc_beat_t beat_i
 );
-  if (Kind != int'(SchedRate)) begin : g_no_limits
+  if (!SchedLimited[Kind]) begin : g_no_limits
     assign limits.ack = limits.req;
     assign limits.rdata = '0;
     assign refused_o = 1'b0;
@@ -72,7 +72,7 @@ module nic_scheduler
         .hwif_out(hw_out)
     );
     sched_window #(
-        .Single(Kind == int'(SchedRate))
+        .Single(SchedLimited[Kind])
     ) i_window (
         .clk_i,
         .rst_i,
@@ -124,6 +124,17 @@ module nic_scheduler
       end else if (Kind == SchedRate) begin : g_rate
         assign sent.ready = 1'b1;
         sched_rate #(
+            .Queues(Queues)
+        ) i_sched (
+            .room_i(room),
+            .longest_i(hw_out.longest.value.value),
+            .begun_i(begun),
+            .begun_packet_i(begun_packet),
+            .*
+        );
+      end else if (Kind == SchedPieo) begin : g_pieo
+        assign sent.ready = 1'b1;
+        sched_pieo #(
             .Queues(Queues)
         ) i_sched (
             .room_i(room),

@@ -211,7 +211,11 @@ void set_up_scheduler(struct emnic* device, unsigned interface);
 void tell_longest(struct emnic* device, unsigned interface);  // where queues have rate limits
 void forget_limits(struct emnic* device, unsigned interface);
 static inline uint32_t share_of(const struct emnic_scheduler* scheduler, unsigned queue) {
-  return scheduler->share_count ? scheduler->shares[queue % scheduler->share_count] : 0;
+  const uint32_t share =
+      scheduler->share_count ? scheduler->shares[queue % scheduler->share_count] : 0;
+  const uint32_t priority =
+      scheduler->priority_count ? scheduler->priorities[queue % scheduler->priority_count] : 0;
+  return share << SCHED_REGS__QUEUE__SHARE_bp | priority << SCHED_REGS__QUEUE__PRIORITY_bp;
 }
 void restore_flows(struct emnic* d, unsigned i);
 void forget_flows(struct emnic* d, unsigned i, unsigned p);

@@ -135,10 +135,12 @@ struct emnic_limit {
   uint32_t burst;  // bytes, less than 2^20
 };
 struct emnic_scheduler {
-  const uint8_t* shares;  // priority, weight or class of queue n: entry n modulo their number
-  unsigned share_count;   // 0: all have 0
-  int own_registers;      // of round robin there are none
-  uint32_t window;        // bytes on their way to a port
+  const uint8_t* shares;      // priority, weight or class of queue n: entry n modulo their number
+  unsigned share_count;       // 0: all have 0
+  const uint8_t* priorities;  // where it has priorities beside weights (PIEO): as shares
+  unsigned priority_count;    // 0: all have 0, the highest
+  int own_registers;          // of round robin there are none
+  uint32_t window;            // bytes on their way to a port
   const struct emnic_slot* slots;    // a schedule, from PTP time 0 on
   unsigned slot_count;               // 0: none
   uint32_t open_ns, close_ns;        // its edges come so much sooner

@@ -163,7 +163,7 @@ static int open_transmit(struct emnic* d, unsigned i) {
     set_up_queue(d, q->regs, q->ring_bus, 1, q->slots, n % interface->tx_cqs);
     // Queues are dealt to the ports; a scheduler is free to do otherwise.
     reg_write(d, interface->is.sched + n % interface->is.ports * interface->is.sched_stride + 4 * n,
-              SCHED_REGS__QUEUE__ENABLE_bm | share_of(&c->scheduler, n) << SCHED_REGS__QUEUE__SHARE_bp);
+              SCHED_REGS__QUEUE__ENABLE_bm | share_of(&c->scheduler, n));
   }
   return status;
 }

@@ -46,9 +46,9 @@ int emnic_set_limit(struct emnic* d, unsigned i, unsigned n, const struct emnic_
   if (i >= d->interfaces || !d->started) return EMNIC_NOT_FOUND;
   struct interface* interface = &d->interface[i];
   if (n >= d->config.tx_queues) return EMNIC_BAD_QUEUES;
-  if (!d->config.scheduler.own_registers ||
-      reg_read(d, scheduler_regs(d, i, 0) + SCHEDULER_REG(kind)) != SchedRate)
-    return EMNIC_UNSUPPORTED;
+  if (!d->config.scheduler.own_registers) return EMNIC_UNSUPPORTED;
+  const uint32_t kind = reg_read(d, scheduler_regs(d, i, 0) + SCHEDULER_REG(kind));
+  if (kind != SchedRate && kind != SchedPieo) return EMNIC_UNSUPPORTED;
   if (limit->burst > MOST_BURST) return EMNIC_BAD_BURST;
   if (!interface->limits) {
     const int first = !limit_of(d, i, 0);
