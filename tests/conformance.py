@@ -61,6 +61,11 @@ def frames() -> list[bytes]:
     return [_packet(size, n, body, STRANGER if n % 3 == 0 else CARD) for n, (size, body) in enumerate(plan)]
 
 
+def stream(count: int) -> list[bytes]:
+    """Short frames, no two of them alike."""
+    return [_packet(60 + n % 900, n, UDP) for n in range(count)]
+
+
 def checksummed(to: str = "10.0.0.1") -> tuple[list[bytes], int]:
     """Datagrams of which every third has a wrong checksum, and how many do."""
     made = []

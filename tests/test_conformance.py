@@ -289,7 +289,6 @@ class Linux(Adapter):
 class Dpdk(Adapter):
     LACKS = {
         "runts": "no: the line of `./emery dpdk` pads what is too short",
-        "restart": "not yet: testpmd stops forwarding before a port",
         "lost_completion": "no: a queue that stopped stays so until the port is started anew",
         "tx_full": "no: frames that do not fit stay with the application",
     }
@@ -363,6 +362,16 @@ class Dpdk(Adapter):
         result = self.sizes[1]
         assert {x["packets"] for x in result["testpmd"].values()} == {len(frames())}
         assert {x["bytes"] for x in result["wire"].values()} == {sum(len(x) + 4 for x in frames())}
+
+    def restart(self):
+        """Traffic has begun when the port is stopped and started: what comes meanwhile is lost, all before and after is there."""
+        made = conformance.stream(1500)
+        script = self.folder / "commands"
+        script.write_text("start\nstop\nport stop 0\nport start 0\n")
+        _, result, back = self.run(made, f"--cmdline-file={script}", line=("--rate", "0.03"))
+        lost = [n for n, x in enumerate(made) if x not in set(back)]
+        assert [x for n, x in enumerate(made) if n not in lost] == back, "in order, each once"
+        assert result["finished"] and 0 < len(lost) < 500 and lost[-1] - lost[0] == len(lost) - 1 and back[-1] == made[-1]
 
     def removal(self):
         """The simulator goes: the link is down, testpmd ends, one line says so."""
