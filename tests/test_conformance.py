@@ -365,7 +365,7 @@ class Dpdk(Adapter):
         assert {x["bytes"] for x in result["wire"].values()} == {sum(len(x) + 4 for x in frames())}
 
     def restart(self):
-        """Traffic has begun when the port is stopped and started: what comes meanwhile is lost, all before and after is there."""
+        """Traffic has begun when the port is stopped and started: what comes meanwhile is lost, and nothing else."""
         made = conformance.stream(1500)
         script = self.folder / "commands"
         script.write_text("start\nstop\nport stop 0\nport start 0\n")
