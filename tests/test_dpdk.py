@@ -218,19 +218,3 @@ def test_statistics_and_settings(capfd, tmp_path):
 )
 def test_what_testpmd_does_not_take(capfd, words, says):
     assert says in refused(capfd, "--", *words)
-
-
-@needs_dpdk
-def test_the_simulator_goes(capfd, monkeypatch):
-    """The link is down, testpmd ends, one line says so."""
-
-    class Mortal(testpmd.Simulator):
-        def runs(self):
-            if self.has_said("polling"):
-                process.finish(self.child)
-            return super().runs()
-
-    monkeypatch.setattr(testpmd, "Simulator", Mortal)
-    assert main(["dpdk", "--frames", "1000000", "--size", "64"]) == 1
-    said = capfd.readouterr().err
-    assert said.count("\n") == 1 and "the simulator has gone: the link is down" in said

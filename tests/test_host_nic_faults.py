@@ -237,6 +237,7 @@ def test_a_fault_that_cannot_strike_is_refused(capsys):
 
     assert "strikes received frames" in refused("--direction", "tx", "--set", "fault=rx_null_address")
     assert "strikes transmitted frames" in refused("--direction", "rx", "--set", "fault=wild_address")
+    assert "of a Linux's slot" in refused("--set", "fault=surprise_removal")
     assert "fault" in refused("--set", "fault=fire")
 
 

@@ -2,28 +2,14 @@
 """A real Linux drives host-nic: the kernel module, guests in simulated time, `./emery linux`."""
 
 import re
-import shutil
-from pathlib import Path
 
 import pytest
 import scapy.utils
+from guests import WRONG, guest, lines, needs, needs_linux
 
 from emery.cli import main
 from emery.guest import run
-from emery.make import linux, toolchain
-
-needs_linux = pytest.mark.skipif(bool(linux.missing()), reason=f"Debian packages: {' '.join(linux.missing())}")
-
-
-def needs(program, package):
-    return pytest.mark.skipif(bool(linux.missing()) or not shutil.which(program), reason=f"Debian packages of linux, {package}")
-
-
-def guest(capfdbinary, *words):
-    """Status, output and errors of `./emery linux`."""
-    status = main(["linux", *words])
-    out, err = capfdbinary.readouterr()
-    return status, out.decode(), err.decode()
+from emery.make import linux
 
 
 @pytest.mark.parametrize(
@@ -188,11 +174,6 @@ def test_ptp4l_steers_the_card(capfdbinary, tmp_path):
     assert max(abs(offset) for offset, state in seen if state == "s2") < 50, out
 
 
-def lines(text):
-    """A shell's words of several lines, which one argument may not have."""
-    return "; ".join(x.strip() for x in text.strip().splitlines()).replace("do;", "do").replace("&;", "&")
-
-
 # Frames of 60 bytes to UDP port 9 of the first guest, through all queues.
 FLOOD = lines("""
     echo add_device eth0 >/proc/net/pktgen/kpktgend_0
@@ -205,7 +186,6 @@ FLOOD = lines("""
     echo start >/proc/net/pktgen/pgctrl
     : >/host/sent$n; done
     """)
-WRONG = re.compile(r"WARNING|BUG:|Call Trace|stalled pool|unreferenced object|=====")
 
 
 def counted(out, name):
@@ -271,59 +251,6 @@ def test_xdp_programs(capfdbinary, tmp_path):
     assert not WRONG.search(log.read_text())
 
 
-@pytest.fixture(scope="session")
-def fail_each(tmp_path_factory):
-    out = tmp_path_factory.mktemp("guest") / "fail_each"
-    source = Path(__file__).parent / "guest" / "fail_each.c"
-    toolchain.run_cxx(["-x", "c", "-O2", "-static", str(source), "-o", str(out)], out.parent, False)
-    return str(out)
-
-
-@needs("ethtool", "ethtool")
-def test_no_memory(capfdbinary, tmp_path, fail_each):
-    """Each small allocation on the way up fails once, then each ring; a new MTU keeps what was there; nothing is left."""
-    script = lines("""
-        rmmod emery_host_nic
-        insmod /card.ko queues=1
-        ip link set eth0 up
-        ethtool -G eth0 rx 32 tx 32
-        $0 eth0
-        cd /sys/kernel/debug/fail_page_alloc
-        echo 5 >min-order; echo 100 >probability
-        for k in 1 2 3; do
-        echo $k >interval; echo 1 >times; ip link set eth0 up 2>&1; cat times; done
-        echo 0 >times; echo 1 >interval; ip link set eth0 up
-        echo 1 >times; ip link set eth0 mtu 1400 2>&1; cat times
-        ip link show eth0
-        echo 2 >times; ip link set eth0 mtu 1400 2>&1; cat times
-        ip link show eth0
-        echo 0 >times; ip link set eth0 up && ip link show eth0
-        rmmod emery_host_nic
-        sleep 7; echo scan >/sys/kernel/debug/kmemleak
-        cat /sys/kernel/debug/kmemleak
-        """)
-    log = tmp_path / "log"
-    settings = ["--guests", "1", "--debug", "--kernel-log", str(log)]
-    status, out, err = guest(capfdbinary, *settings, "--program", fail_each, "--", "sh", "-c", script, fail_each)
-    assert status == 0 and not err, err
-    assert int(re.search(r"refused (\d+) times", out)[1]) >= 6 and "wrong state" not in out, out
-    assert out.count("Cannot allocate memory\n0\n") == 5, out
-    states = re.findall(r"<(.*?)> mtu (\d+)", out)
-    assert [("LOWER_UP" in flags, mtu) for flags, mtu in states] == [(True, "1500"), (False, "1500"), (True, "1500")], out
-    assert not WRONG.search(out + log.read_text())
-
-
-@needs_linux
-def test_without_msix(capfdbinary, tmp_path):
-    log = tmp_path / "log"
-    script = "ip link show eth0; insmod /card.ko 2>&1; echo; cat /proc/modules /proc/iomem"
-    settings = ["--guests", "1", "--kernel-words", "pci=nomsi", "--kernel-log", str(log)]
-    status, out, _ = guest(capfdbinary, *settings, "--", "sh", "-c", script)
-    said = log.read_text()
-    assert status == 0 and "emery_host_nic" not in out.split("\n\n")[0], out
-    assert said.count("no MSI-X vectors") == 1 and not WRONG.search(said)
-
-
 @needs("devlink", "iproute2")
 def test_an_error_is_reported_and_recovered(capfdbinary, tmp_path):
     """A read of the card's is never answered: its queue stops. It stays so if the user wants it; else TCP goes on by itself."""
@@ -352,48 +279,3 @@ def test_an_error_is_reported_and_recovered(capfdbinary, tmp_path):
     assert before.count("state error error 1 recover 0") == 1 and before.count("stopped: true error: 6") == 1, out
     assert after.count("state healthy error 1 recover 1") == 1 and after.count("state healthy error 0 recover 0") == 1, out
     assert log.read_text().count("set up anew") == 1 and not WRONG.search(log.read_text())
-
-
-@needs_linux
-@pytest.mark.parametrize("fault", ["poisoned_completion", "slow_host"])
-def test_tcp_outlives_a_fault(capfdbinary, tmp_path, fault):
-    log = tmp_path / "log"
-    settings = ["--set", f"fault={fault}", "--set", "fault_frame=30", "--set", "fault_us=2500", "--kernel-log", str(log)]
-    script = "head -c 100000 /bin/busybox >sent; nc 10.0.0.2 7 <sent >got; cmp sent got && echo same"
-    status, out, err = guest(capfdbinary, *settings, "--", "sh", "-c", script)
-    assert status == 0 and out == "same\n", out + err
-    assert log.read_text().count("set up anew") == 1 and not WRONG.search(log.read_text())
-
-
-@needs("ethtool", "ethtool")
-def test_everything_under_load(capfdbinary, tmp_path):
-    """Down and up, other MTUs and rings, unloaded, each in the middle of a TCP connection: each gets its bytes all the same."""
-    script = lines("""
-        free() { cat /sys/kernel/debug/dma-api/num_free_entries; }
-        rmmod emery_host_nic
-        free
-        start() { insmod /card.ko; ip addr add 10.0.0.1/24 dev eth0; ip link set eth0 up; }
-        start
-        xdp eth0 pass
-        head -c 200000 /bin/busybox >sent
-        send() { nc 10.0.0.2 7 <sent >got$1 & sleep 0.00001; }
-        part() { [ $(wc -c <got$1) = 200000 ] || echo midway; }
-        for n in 1 2; do
-        send $n; ip link set eth0 down; part $n; ip link set eth0 up; done
-        for n in 3000 600; do
-        send $n; ip link set eth0 mtu $n; part $n; done
-        send rings; ethtool -G eth0 rx 64 tx 64; part rings
-        send last; rmmod emery_host_nic; part last
-        start
-        wait
-        for n in 1 2 3000 600 rings last; do
-        cmp sent got$n && echo same; done
-        rmmod emery_host_nic
-        free
-        """)
-    log = tmp_path / "log"
-    status, out, err = guest(capfdbinary, "--debug", "--kernel-log", str(log), "--", "sh", "-c", script)
-    assert status == 0 and out.count("same\n") == 6 and out.count("midway\n") >= 4, out + err
-    mappings = re.findall(r"^(\d+)$", out, re.MULTILINE)
-    assert len(mappings) == 2 and mappings[0] == mappings[1], "each page is back where it came from"
-    assert not WRONG.search(log.read_text())

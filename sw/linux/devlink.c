@@ -26,6 +26,8 @@ static int nic_info_get(struct devlink *devlink, struct devlink_info_req *req,
 	char text[32];
 	int err;
 
+	if (READ_ONCE(nic->gone))
+		return -ENODEV;
 	err = devlink_info_driver_name_put(req, NIC_NAME);
 	if (!err && serial) {
 		snprintf(text, sizeof(text), "%8phD", &serial);
@@ -55,7 +57,9 @@ static int nic_recover(struct devlink_health_reporter *reporter, void *error,
 	int err = 0;
 
 	rtnl_lock();
-	if (netif_running(own->nic->netdev) && (!error || READ_ONCE(own->nic->broken)))
+	if (READ_ONCE(own->nic->gone))
+		err = -ENODEV;
+	else if (netif_running(own->nic->netdev) && (!error || READ_ONCE(own->nic->broken)))
 		err = nic_again(own->nic);
 	rtnl_unlock();
 	return err;
@@ -123,12 +127,28 @@ void nic_trouble(struct nic *nic, enum nic_way way, u32 error)
 	schedule_work(&nic->report);
 }
 
+/* What is lent to the card comes back when the interface is taken down. */
+static void nic_detach(struct nic *nic)
+{
+	rtnl_lock();
+	if (netif_device_present(nic->netdev)) {
+		netdev_err(nic->netdev, "the card has gone\n");
+		netif_device_detach(nic->netdev);
+		netif_carrier_off(nic->netdev);
+	}
+	rtnl_unlock();
+}
+
 void nic_report_work(struct work_struct *work)
 {
 	struct nic *nic = container_of(work, struct nic, report);
 	enum nic_way way;
 	char text[48];
 
+	if (nic_has_gone(nic)) {
+		nic_detach(nic);
+		return;
+	}
 	for (way = NIC_TX; way <= NIC_RX; way++) {
 		u32 error = xchg(&nic->error[way], 0);
 

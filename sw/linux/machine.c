@@ -16,18 +16,41 @@
  */
 #define MOST_POSTED 64
 
+/* Of a card that is not there any more every register reads as all ones; some do at other times. */
+static void nic_find_gone(struct nic *nic)
+{
+	if (readl(nic->bar) != U32_MAX)
+		return;
+	WRITE_ONCE(nic->gone, true);
+	schedule_work(&nic->report);
+}
+
 static u32 nic_read32(void *context, u32 offset)
 {
 	struct nic *nic = context;
+	u32 value;
 
+	if (READ_ONCE(nic->gone))
+		return U32_MAX;
 	nic->posted = 0;
-	return readl(nic->bar + offset);
+	value = readl(nic->bar + offset);
+	if (value == U32_MAX)
+		nic_find_gone(nic);
+	return value;
+}
+
+bool nic_has_gone(struct nic *nic)
+{
+	nic_read32(nic, 0);
+	return READ_ONCE(nic->gone);
 }
 
 static void nic_write32(void *context, u32 offset, u32 value)
 {
 	struct nic *nic = context;
 
+	if (READ_ONCE(nic->gone))
+		return;
 	writel(value, nic->bar + offset);
 	if (++nic->posted >= MOST_POSTED)
 		nic_read32(nic, 0);
@@ -137,11 +160,12 @@ struct emnic_ops nic_machine(struct nic *nic)
 	};
 }
 
-/* An error of the core as the kernel has it, told once. */
+/* An error of the core as the kernel has it, told once; that the card has gone is told elsewhere. */
 int nic_status(struct nic *nic, const char *what, int status)
 {
 	if (status >= 0)
 		return 0;
-	dev_err(&nic->pdev->dev, "%s: %s\n", what, emnic_error(status));
+	if (!READ_ONCE(nic->gone))
+		dev_err(&nic->pdev->dev, "%s: %s\n", what, emnic_error(status));
 	return emnic_errno(status);
 }

@@ -160,6 +160,7 @@ stop_ptp:
 close:
 	emnic_close(nic->core);
 free_vectors:
+	cancel_work_sync(&nic->report);
 	pci_free_irq_vectors(pdev);
 unmap:
 	iounmap(nic->bar);
@@ -181,6 +182,7 @@ static void nic_remove(struct pci_dev *pdev)
 	cancel_work_sync(&nic->report);
 	nic_devlink_stop(nic);
 	nic_ptp_stop(nic);
+	cancel_work_sync(&nic->report); /* a last look at the clock may have found it gone */
 	kvfree(nic->rss_table);
 	kvfree(nic->rules);
 	emnic_close(nic->core);

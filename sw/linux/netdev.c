@@ -6,9 +6,8 @@
 
 #include "nic.h"
 
-#define LOOK_INTERVAL                                                                              \
-	(10 * HZ) /* the card's counters have 32 bits: 28 s of the shortest frames                 \
-		   */
+/* The card's counters have 32 bits, 28 s of the shortest frames; and it may be pulled out. */
+#define LOOK_INTERVAL (2 * HZ)
 
 static void nic_free_sent(struct nic *nic)
 {
@@ -212,8 +211,13 @@ void nic_look(struct nic *nic)
 {
 	unsigned int i;
 
-	for (i = 0; i < EMNIC_COUNTERS_END; i++)
-		nic->device[i] = emnic_get_counter(nic->core, i, 0, 0);
+	for (i = 0; i < EMNIC_COUNTERS_END; i++) {
+		u64 now = emnic_get_counter(nic->core, i, 0, 0);
+
+		if (READ_ONCE(nic->gone))
+			return;
+		nic->device[i] = now;
+	}
 }
 
 void nic_look_work(struct work_struct *work)

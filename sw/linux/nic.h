@@ -129,6 +129,7 @@ struct nic {
 	struct work_struct report;
 	u32 error[2]; /* to be reported of each way: queue << 16 | 0x100 | code; 0: none */
 	bool broken;  /* since nic_open */
+	bool gone;    /* pulled out, for good: nothing is read or written any more */
 	struct delayed_work look;
 	u64 device[EMNIC_COUNTERS_END]; /* counters of the device, as they were when looked at last
 					 */
@@ -137,6 +138,7 @@ struct nic {
 /* machine.c: what the driver core needs of a machine. */
 struct emnic_ops nic_machine(struct nic *nic);
 void nic_free_irqs(struct nic *nic);
+bool nic_has_gone(struct nic *nic);
 int nic_status(struct nic *nic, const char *what, int status);
 
 /* netdev.c */

@@ -15,6 +15,11 @@ static struct nic *nic_of(struct ptp_clock_info *info)
 	return container_of(info, struct nic, clock.info);
 }
 
+static int nic_clock_status(const struct nic *nic)
+{
+	return READ_ONCE(nic->gone) ? -ENODEV : 0;
+}
+
 /* Under the lock, as all that reads or moves the clock. */
 static u64 nic_time(struct nic *nic)
 {
@@ -43,7 +48,7 @@ static int nic_gettime(struct ptp_clock_info *info, struct timespec64 *ts,
 	ptp_read_system_postts(system);
 	spin_unlock_irqrestore(&nic->clock.lock, flags);
 	*ts = ns_to_timespec64(now);
-	return 0;
+	return nic_clock_status(nic);
 }
 
 static int nic_settime(struct ptp_clock_info *info, const struct timespec64 *ts)
@@ -54,7 +59,7 @@ static int nic_settime(struct ptp_clock_info *info, const struct timespec64 *ts)
 	spin_lock_irqsave(&nic->clock.lock, flags);
 	nic_set_time(nic, timespec64_to_ns(ts));
 	spin_unlock_irqrestore(&nic->clock.lock, flags);
-	return 0;
+	return nic_clock_status(nic);
 }
 
 /* What is too far for one step is set anew, and late by what a read and a write of a register take.
@@ -70,7 +75,7 @@ static int nic_adjtime(struct ptp_clock_info *info, s64 delta)
 	else
 		nic->clock.seen += delta;
 	spin_unlock_irqrestore(&nic->clock.lock, flags);
-	return 0;
+	return nic_clock_status(nic);
 }
 
 /* From 2^-16 ppm to 2^-40: times 2^24 / 10^6. */
@@ -82,7 +87,7 @@ static int nic_adjfine(struct ptp_clock_info *info, long scaled_ppm)
 	spin_lock_irqsave(&nic->clock.lock, flags);
 	emnic_clock_adjust(nic->core, div_s64((s64)scaled_ppm << 18, 15625));
 	spin_unlock_irqrestore(&nic->clock.lock, flags);
-	return 0;
+	return nic_clock_status(nic);
 }
 
 /* The square wave that the card puts out. */
@@ -101,7 +106,7 @@ static int nic_output(struct ptp_clock_info *info, struct ptp_clock_request *req
 	spin_lock_irqsave(&nic->clock.lock, flags);
 	emnic_clock_output(nic->core, start & CARD_TIME, on ? half : 0);
 	spin_unlock_irqrestore(&nic->clock.lock, flags);
-	return 0;
+	return nic_clock_status(nic);
 }
 
 static long nic_look_at_time(struct ptp_clock_info *info)

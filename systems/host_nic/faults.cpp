@@ -50,7 +50,8 @@ Faults::Faults(const Options& options, const DriverConfig& driver)
       lasts_(options.get<unsigned>("fault_us") * kMicrosecond),
       restart_every_(options.get<std::uint64_t>("restart_every")) {
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name_);
-  if (found == std::end(kNames)) throw OptionError("fault: there is no '" + name_ + "'");
+  if (found == std::end(kNames))
+    throw OptionError("fault: '" + name_ + "' is of a Linux's slot, not of the bench's driver");
   kind_ = static_cast<Kind>(found - std::begin(kNames));
   if (kind_ == Kind::kSlowHost || kind_ == Kind::kPausedPort || kind_ == Kind::kSlowCpu)
     pause_ = lasts_;

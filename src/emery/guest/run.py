@@ -155,6 +155,8 @@ def _status(card: Simulator, folder: Path) -> int:
     status = folder / "status"
     if status.exists() and status.read_text().strip().isdigit():
         return int(status.read_text())
+    if (code := card.child.returncode) and code < 0:
+        raise IntegrityError(f"linux: the simulator has ended by signal {-code}, and its guests with it", None)
     lines = (folder / "kernel0").read_text(errors="replace").splitlines()
     why = next((x for x in lines if "Kernel panic" in x), lines[-1] if lines else "it said nothing")
     raise IntegrityError(f"linux: the guest has ended before its command: {why}", None)

@@ -40,7 +40,9 @@ uint64_t emnic_get_counter(struct emnic* d, enum emnic_counter counter, unsigned
 int emnic_set_interrupt_interval(struct emnic* d, unsigned vector, unsigned clocks) {
   if (vector >= d->vectors) return EMNIC_NOT_FOUND;
   d->interval[vector] = clocks;
-  reg_write(d, reg_read(d, DEVICE_REG(moderation_offset)) + 4 * vector, clocks);
+  const uint32_t moderation = reg_read(d, DEVICE_REG(moderation_offset));
+  if (moderation == GONE) return EMNIC_NO_DEVICE;
+  reg_write(d, moderation + 4 * vector, clocks);
   return 0;
 }
 

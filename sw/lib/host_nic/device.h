@@ -142,6 +142,10 @@ struct emnic {
   uint64_t foreign;
 };
 
+// What every register of a device reads as that is not there any more. What says where to write is
+// looked at for it.
+#define GONE 0xffffffffu
+
 static inline uint32_t reg_read(struct emnic* d, uint32_t offset) {
   return d->ops.read32(d->ops.context, offset);
 }

@@ -54,9 +54,10 @@ void tell_memory(struct emnic* d, enum emnic_memory what, unsigned first, unsign
   if (d->ops.ring_memory) d->ops.ring_memory(d->ops.context, what, first, count, bus, stride);
 }
 
-static void probe_interface(struct emnic* d, unsigned i, uint32_t base) {
+static int probe_interface(struct emnic* d, unsigned i, uint32_t base) {
   struct interface* interface = &d->interface[i];
   struct emnic_interface* is = &interface->is;
+  const struct emnic_interface before = *is;
   is->registers = base;
   is->ports = interface_read(d, i, INTERFACE_REG(ports));
   is->tx_queues = interface_read(d, i, INTERFACE_REG(tx_queues));
@@ -77,6 +78,9 @@ static void probe_interface(struct emnic* d, unsigned i, uint32_t base) {
   is->rss_stride = interface_read(d, i, INTERFACE_REG(rss_stride));
   is->rss_entries = interface_read(d, i, INTERFACE_REG(rss_entries));
   interface->flow = interface->flow_stride = 0;
+  if (is->rss_entries != GONE) return is->ports > EMNIC_MAX_PORTS ? EMNIC_BAD_VERSION : 0;
+  *is = before;
+  return EMNIC_NO_DEVICE;
 }
 
 // What the registers of interfaces lie at relative to their base is part of the map's version.
@@ -84,18 +88,21 @@ static int probe(struct emnic* d) {
   d->ops.bus_master(d->ops.context, 1);
   d->mastering = 1;
   if (reg_read(d, DEVICE_REG(magic)) != NIC_DEVICE_REGS__MAGIC__VALUE_reset) return EMNIC_NO_DEVICE;
-  if (reg_read(d, DEVICE_REG(version)) >> 16 != NIC_DEVICE_REGS__VERSION__VALUE_reset >> 16)
-    return EMNIC_BAD_VERSION;
-  d->vectors = reg_read(d, DEVICE_REG(vectors));
-  d->interfaces = reg_read(d, DEVICE_REG(interfaces));
+  const uint32_t version = reg_read(d, DEVICE_REG(version));
+  if (version >> 16 != NIC_DEVICE_REGS__VERSION__VALUE_reset >> 16)
+    return version == GONE ? EMNIC_NO_DEVICE : EMNIC_BAD_VERSION;
+  const uint32_t vectors = reg_read(d, DEVICE_REG(vectors));
+  const uint32_t interfaces = reg_read(d, DEVICE_REG(interfaces));
   const uint32_t offset = reg_read(d, DEVICE_REG(interface_offset));
   const uint32_t stride = reg_read(d, DEVICE_REG(interface_stride));
-  if (d->interfaces > EMNIC_MAX_INTERFACES) return EMNIC_BAD_VERSION;
-  for (unsigned i = 0; i < d->interfaces; ++i) {
-    probe_interface(d, i, offset + i * stride);
-    if (d->interface[i].is.ports > EMNIC_MAX_PORTS) return EMNIC_BAD_VERSION;
-  }
-  return 0;
+  if (stride == GONE) return EMNIC_NO_DEVICE;
+  if (interfaces > EMNIC_MAX_INTERFACES) return EMNIC_BAD_VERSION;
+  d->vectors = vectors;
+  d->interfaces = interfaces;
+  int status = 0;
+  for (unsigned i = 0; i < d->interfaces && status == 0; ++i)
+    status = probe_interface(d, i, offset + i * stride);
+  return status;
 }
 
 int emnic_open(const struct emnic_ops* ops, struct emnic** out) {
@@ -196,6 +203,7 @@ static int set_up(struct emnic* d) {
   if (c->dma_overtaken) reg_write(d, DEVICE_REG(dma_overtaken), c->dma_overtaken);
   if (d->ops.interrupts(d->ops.context, d->vectors) < 0) return EMNIC_NO_INTERRUPTS;
   const uint32_t moderation = reg_read(d, DEVICE_REG(moderation_offset));
+  if (moderation == GONE) return EMNIC_NO_DEVICE;
   for (unsigned v = 0; v < d->vectors; ++v) reg_write(d, moderation + 4 * v, d->interval[v]);
   for (unsigned i = 0; i < d->interfaces && status == 0; ++i) status = open_queues(d, i);
   reg_read(d, DEVICE_REG(magic));  // a read returns when all writes before it have arrived
@@ -254,9 +262,11 @@ int emnic_recover(struct emnic* d) {
   return status;
 }
 
-// Whether the device holds nothing that it was lent.
+// Whether the device holds nothing that it was lent; one that has gone does not.
 static int at_rest(struct emnic* d) {
-  if (reg_read(d, DEVICE_REG(dma_reads)) != 0) return 0;
+  const uint32_t reads = reg_read(d, DEVICE_REG(dma_reads));
+  if (reads == GONE) return 1;
+  if (reads != 0) return 0;
   for (unsigned i = 0; i < d->interfaces; ++i) {
     if (interface_read(d, i, INTERFACE_REG(tx_slots)) != 0) return 0;
     if (interface_read(d, i, INTERFACE_REG(rx_slots)) != 0) return 0;
@@ -287,7 +297,7 @@ static int shut(struct emnic* d) {
   for (unsigned n = 0; n < d->cqs; ++n) reg_write(d, d->cq[n].regs + CQ_REG(control), 0);
   for (unsigned n = 0; n < d->eqs; ++n) reg_write(d, d->eq[n].regs + CQ_REG(control), 0);
   d->ops.interrupts(d->ops.context, 0);
-  reg_read(d, DEVICE_REG(magic));
+  if (reg_read(d, DEVICE_REG(magic)) == GONE) return EMNIC_NO_DEVICE;
   return looks < REST_LOOKS ? 0 : EMNIC_TIMEOUT;
 }
 

@@ -118,15 +118,20 @@ static int32_t find_place(struct flow_table* t, uint32_t hash) {
 static uint32_t flow_regs(struct emnic* d, unsigned i, unsigned p) {
   struct interface* interface = &d->interface[i];
   if (interface->flow == 0) {
-    interface->flow = interface->is.registers + interface_read(d, i, INTERFACE_REG(flow_offset));
-    interface->flow_stride = interface_read(d, i, INTERFACE_REG(flow_stride));
+    const uint32_t offset = interface_read(d, i, INTERFACE_REG(flow_offset));
+    const uint32_t stride = interface_read(d, i, INTERFACE_REG(flow_stride));
+    if (stride == GONE) return 0;  // as good as any
+    interface->flow = interface->is.registers + offset;
+    interface->flow_stride = stride;
   }
   return interface->flow + p * interface->flow_stride;
 }
 
 static int know_table(struct emnic* d, unsigned i, unsigned p, struct flow_table* t) {
   if (!t->known) {
-    t->count = reg_read(d, flow_regs(d, i, p) + FLOW_REG(entries));
+    const uint32_t count = reg_read(d, flow_regs(d, i, p) + FLOW_REG(entries));
+    if (count == GONE) return EMNIC_NO_DEVICE;
+    t->count = count;
     t->known = 1;
   }
   if (t->count == 0 || t->entries) return 0;

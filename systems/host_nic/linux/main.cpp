@@ -75,7 +75,7 @@ Bench::Bench(const Options& options)
   if (const std::string path = options.get("capture", ""); !path.empty())
     capture_.emplace(std::vector<std::string>{path}, Output::Order::kByTime);
   const auto seen = [this](unsigned card, std::span<const std::uint8_t> bytes, Time arrived) {
-    if (card == 0) faults_.transmitted(cards_[0]->host.root, simulation_.now());
+    if (card == 0) faults_.transmitted(*cards_[0], model_[0], simulation_);
     if (capture_) capture_->write(guests_->calendar(arrived), bytes);
   };
   if (count > 1) {

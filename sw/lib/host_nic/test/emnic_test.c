@@ -5,10 +5,9 @@
 
 #include "../clock.h"
 #include "fake_nic.h"
-#include "limits_test.h"
+#include "parts_test.h"
 #include "ptp_test.h"
 #include "queue_formats.h"
-#include "stream_test.h"
 
 static struct fake_nic nic;
 static struct emnic* device;
@@ -692,6 +691,7 @@ int main(void) {
   test_clock();
   test_ptp();
   test_limits(plain());
+  test_gone(plain());
   test_segments();
   test_no_memory();
   CHECK(events > 0);

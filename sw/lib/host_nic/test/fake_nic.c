@@ -299,9 +299,14 @@ static void put_flow(struct fake_nic* nic, unsigned i, unsigned port, uint32_t a
    sizeof(((nic_interface_map__stride800000_t*)0)->part))
 #define INDEX(part) ((at - (uint32_t)offsetof(nic_interface_map__stride800000_t, part)) / 32)
 
+static int gone(const struct fake_nic* nic) {
+  return nic->gone_at != 0 && nic->reads >= nic->gone_at;
+}
+
 static void write32(void* context, uint32_t offset, uint32_t value) {
   struct fake_nic* nic = (struct fake_nic*)context;
   CHECK(offset % 4 == 0 && offset < sizeof *nic->bar);
+  if (gone(nic)) return;
   if (nic->writes < FAKE_WRITES) {
     nic->log[nic->writes].offset = offset;
     nic->log[nic->writes++].value = value;
@@ -343,7 +348,8 @@ static uint32_t read32(void* context, uint32_t offset) {
     }
   }
   memcpy(&value, (uint8_t*)nic->bar + offset, 4);
-  return value;
+  ++nic->reads;
+  return gone(nic) ? 0xffffffff : value;
 }
 
 static void write_lines(void* context, uint32_t offset, const void* from, unsigned bytes) {

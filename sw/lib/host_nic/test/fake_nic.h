@@ -29,8 +29,9 @@ struct fake_nic {
   struct fake_queue txq[2][FAKE_QUEUES], rxq[2][FAKE_QUEUES], txcq[2][FAKE_QUEUES],
       rxcq[2][FAKE_QUEUES], eq[2][FAKE_EQS];
   struct fake_flow flow[2][FAKE_PORTS][FAKE_FLOWS];
-  int hold;   // takes transmit slots and does not finish them
-  int later;  // reads that may wait are answered by fake_answer
+  int hold;                 // takes transmit slots and does not finish them
+  int later;                // reads that may wait are answered by fake_answer
+  unsigned reads, gone_at;  // number of the read from which on the device has gone; 0: never
   uint64_t interrupts;
   // The frame sent last.
   uint8_t sent[16384];

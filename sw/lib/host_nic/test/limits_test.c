@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rate limits of transmit queues: those of the configuration, and those that are set while it runs.
-#include "limits_test.h"
-
 #include "fake_nic.h"
+#include "parts_test.h"
 #include "queue_formats.h"
 
 static struct fake_nic nic;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "fake_nic.h"
+#include "parts_test.h"
 #include "queue_formats.h"
-#include "stream_test.h"
 
 enum { TCP_AT = 34, HEADERS = TCP_AT + 20, MAX_FRAME = 1518, LONGEST = 9000 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // However often a stream is told to ring, no more records come of it than its completion queue has
 // room for while nobody takes any (most_records of queues.c); what waited goes when they are taken.
-#include "stream_test.h"
+#include "parts_test.h"
 
 #include <string.h>
 

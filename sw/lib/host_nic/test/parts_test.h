@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the driver core in files of their own, some with a plain configuration: how often
+// streams ring; packets that the device cuts into frames; rate limits; a device that is pulled out.
+#ifndef PARTS_TEST_H
+#define PARTS_TEST_H
+
+#include "../emnic.h"
+
+void test_stream_doorbells(void);
+void test_segments(void);
+void test_limits(struct emnic_config c);
+void test_gone(struct emnic_config c);
+
+#endif

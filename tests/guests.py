@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands in guests of `./emery linux`, as tests run them."""
+
+import re
+import shutil
+
+import pytest
+
+from emery.cli import main
+from emery.make import linux
+
+# What a kernel says when a module does wrong.
+WRONG = re.compile(r"WARNING|BUG:|Call Trace|stalled pool|unreferenced object|=====")
+
+needs_linux = pytest.mark.skipif(bool(linux.missing()), reason=f"Debian packages: {' '.join(linux.missing())}")
+
+
+def needs(program, package):
+    return pytest.mark.skipif(bool(linux.missing()) or not shutil.which(program), reason=f"Debian packages of linux, {package}")
+
+
+def guest(capfdbinary, *words):
+    """Status, output and errors of `./emery linux`."""
+    status = main(["linux", *words])
+    out, err = capfdbinary.readouterr()
+    return status, out.decode(), err.decode()
+
+
+def lines(text):
+    """A shell's words of several lines, which one argument may not have."""
+    return "; ".join(x.strip() for x in text.strip().splitlines()).replace("do;", "do").replace("&;", "&")
