@@ -167,6 +167,7 @@ Bench::Bench(const Options& options)
       stall_for_(options.us("stall_us")),
       patience_(options.us("patience_us")) {
   options.get<std::string>("firmware");  // the image is made from it
+  observer_.debug(debugger(), ddr_.bytes(), options);
   model_.open_waves(waves());
   model_.keeps(clocks_.mem, model_->seen_mem_clk_i());
   host_.attach(
@@ -245,6 +246,7 @@ void Bench::open() {
   host_.root.enumerate();
   driver_.probe();
   driver_.load(image_);
+  observer_.halt(simulation_.now());
   driver_.start();
   boot();
   if (given_up()) return;

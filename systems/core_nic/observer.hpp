@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "bench/sim/member.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
+#include "systems/core_nic/debug.hpp"
 #include "systems/core_nic/image.hpp"
 #include "systems/core_nic/profile.hpp"
 #include "systems/core_nic/studies.hpp"
@@ -59,8 +61,18 @@ class Observer final : public Component {
     for (unsigned c = 0; c < models_.size(); ++c) {
       if (model_.seen_o[c].EMERY_MEMBER(rvfi).EMERY_MEMBER(valid)) check(c, now);
     }
+    if (debug_) debug_->clock(now);
   }
   void drive() override {}
+
+  /// Has gdb, if there is one, say what the cores are to do when they start.
+  void debug(Debugger* debugger, std::span<const std::uint8_t> frames, const Options& options) {
+    if (debugger)
+      debug_ = std::make_unique<Debug>(*debugger, model_, image_, models_, frames, options);
+  }
+  void halt(Time now) {
+    if (debug_) debug_->halt(now);
+  }
 
   // The first core that has trapped, in words; empty when none has.
   std::string trap() const {
@@ -120,6 +132,7 @@ class Observer final : public Component {
     ++checked_;
     if (studies_ && measuring_) studies_->retired(c, r);
     const std::string wrong = models_[c].check(r);
+    if (debug_) debug_->retired(c, r);
     if (!wrong.empty() && mismatch_.empty())
       mismatch_ = "core " + std::to_string(c) + " departs from the instruction-set model at " +
                   std::to_string(now) + " ps: " + wrong;
@@ -131,6 +144,7 @@ class Observer final : public Component {
   Profile profile_;
   std::vector<InstructionModel> models_;
   std::unique_ptr<Studies> studies_;
+  std::unique_ptr<Debug> debug_;
   std::string line_, mismatch_;
   std::uint64_t checked_ = 0, assist_accesses_ = 0;
   std::uint32_t exit_code_ = 0;

@@ -14,10 +14,17 @@ from emery.workload import workload
 
 
 def _run(arguments) -> int:
-    return _carried_out(arguments, run_system)
+    if not arguments.gdb:
+        return _carried_out(arguments, run_system)
+    from emery import debug
+
+    arguments.set = debug.settings(arguments.system, arguments.set)
+    where = sys.stderr if arguments.json == "-" else sys.stdout
+    with debug.Debugger(arguments.gdb, lambda line: print(line, file=where, flush=True)) as gdb:
+        return _carried_out(arguments, run_system, gdb)
 
 
-def _carried_out(arguments, run) -> int:
+def _carried_out(arguments, run, gdb=None) -> int:
     """Has `run(system, values, workload, outputs, assertions)` do what the options of a run say, and tells its result."""
     target = arguments.system
     values = target.values(arguments.set)
@@ -26,7 +33,7 @@ def _carried_out(arguments, run) -> int:
     notes = []
     files = (arguments.pcap_out, arguments.waves, arguments.trace)
     window = (arguments.waves_from, arguments.waves_to, arguments.waves_frame)
-    outputs = prepare_outputs(*files, trace_bytes=arguments.trace_bytes, window=window, note=notes.append)
+    outputs = prepare_outputs(*files, trace_bytes=arguments.trace_bytes, window=window, gdb=gdb, note=notes.append)
     status = 0
     try:
         result = run(target, values, work, outputs, arguments.assertions)
@@ -148,7 +155,11 @@ def _run_options(run):
 
 def add(command):
     """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
-    _run_options(command("run", _run, "run", "send traffic through a system and measure"))
+    run = command("run", _run, "run", "send traffic through a system and measure")
+    _run_options(run)
+    run.add_argument(
+        "--gdb", type=word, metavar="PORT", help="the cores stand until gdb comes (0: any port; a path: a socket there)"
+    )
     watch = command("watch", _watch, "run", "a run on a web page of this machine, as it goes; options are those of run")
     _run_options(watch)
     watch.add_argument("--port", type=number(0, 65535), default=0, help="where the page is, on 127.0.0.1 (default: any)")
