@@ -19,6 +19,7 @@ from emery.common import ROOT
 from emery.make import programs
 
 ELF = ROOT / "systems" / "core_nic" / "firmware" / "prebuilt" / "rmw.elf"
+PAGE = ROOT / "docs" / "debug.md"
 RUN = ("core-nic", "--size", "1518", "--frames", "20", "--set", "cores=2", "--assertions")
 FRAME, SCRATCH, DEVICE = 0x40000000, 0x10000000, 0x20000000
 PC = 32
@@ -32,12 +33,12 @@ def symbols():
 class Debugged:
     """A run that waits for gdb, as a user starts it."""
 
-    def __init__(self, *words, at="0"):
+    def __init__(self, *words, at="0", run=RUN):
         def as_from_a_terminal():  # which does not ignore Ctrl-C
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
         how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "preexec_fn": as_from_a_terminal}
-        command = [sys.executable, str(ROOT / "emery"), "run", *RUN, "--gdb", at, *map(str, words)]
+        command = [sys.executable, str(ROOT / "emery"), "run", *run, "--gdb", at, *map(str, words)]
         self.process = subprocess.Popen(command, **how)
         line = self.process.stdout.readline()
         found = re.fullmatch(r"core-nic waits for gdb: gdb-multiarch (\S+) -ex 'target remote (:\d+|\S*/\S*)'\n", line)
@@ -340,3 +341,18 @@ def test_with_gdb(tmp_path, plain, symbols):
     ):
         assert re.search(line, text), f"{line}\n{text}"
     assert status == 0 and same(tmp_path / "out.json", plain)
+
+
+@with_gdb
+def test_the_page():
+    """Its session, line by line."""
+    told, session = re.findall(r"^```\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    (command,) = re.findall(r"^\$ ./emery run (.*) --gdb 3333$", told, re.M)
+    with Debugged(run=(*command.split(), "--assertions")) as run:
+        session = session.replace(":3333", f":{run.at}")
+        words = [y for x in re.findall(r"^(\(gdb\) (.*))$", session, re.M) for y in ("-ex", f"echo {x[0]}\\n", "-ex", x[1])]
+        words = ["gdb-multiarch", "-nx", "-q", "-batch", run.elf, *words]
+        said = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        assert said.stdout == session
+        status, out, _ = run.end()
+    assert status == 0 and "dropped    nothing" in out
