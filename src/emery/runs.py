@@ -45,6 +45,7 @@ class Outputs:
     waves: Waves = Waves()
     trace: str = ""
     trace_bytes: int = 0  # of each frame
+    firmware_log: str = ""
     gdb: Debugger | None = None
     note: Callable[[str], None] = _silent  # is told what there is to say about them
 
@@ -75,6 +76,7 @@ def prepare_outputs(
     *,
     trace_bytes: int = 0,
     window: tuple[str | None, str | None, int | None] = (None, None, None),
+    firmware_log: str | None = None,
     gdb: Debugger | None = None,
     note: Callable[[str], None] = _silent,
 ) -> Outputs:
@@ -97,8 +99,10 @@ def prepare_outputs(
         check_file("--trace", trace)
     elif trace_bytes:
         raise UserError("--trace-bytes: bytes of frames go into --trace FILE")
-    folder, file = (os.path.abspath(x) if x else "" for x in (pcap_out, trace))
-    return Outputs(folder, wanted(waves, *window), file, trace_bytes, gdb, note)
+    if firmware_log:
+        check_file("--firmware-log", firmware_log)
+    folder, file, log = (os.path.abspath(x) if x else "" for x in (pcap_out, trace, firmware_log))
+    return Outputs(folder, wanted(waves, *window), file, trace_bytes, log, gdb, note)
 
 
 def simulate(program: Path, settings: dict, title: str, hear=None, gdb: Debugger | None = None) -> tuple[dict | None, str]:
@@ -251,6 +255,7 @@ class Plan:
         settings = dict(self.settings)
         if outputs.pcap_out:
             settings["pcap_out"] = outputs.pcap_out
+        settings |= {"firmware_log": outputs.firmware_log} if outputs.firmware_log else {}
         settings |= outputs.waves.settings()
         system, values, work = self.system, self.values, self.work
         try:

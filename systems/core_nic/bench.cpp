@@ -82,6 +82,7 @@ DriverConfig driver_config(const Options& options) {
   c.watchdog_clocks = static_cast<unsigned>(options.get<std::uint64_t>("watchdog_us") *
                                             Clocks::core_thirds_of(options) / 3);
   c.drop_udp_port = options.get<unsigned>("drop_udp_port");
+  c.queues = options.get<unsigned>("receive_queues");
   c.cpu_per_frame = options.ns("cpu_ns_per_frame");
   return c;
 }

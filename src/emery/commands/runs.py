@@ -31,9 +31,14 @@ def _carried_out(arguments, run, gdb=None) -> int:
     work = workload(target, options.traffic(arguments))
     options.check_json(arguments.json)
     notes = []
+    log = getattr(arguments, "firmware_log", None)
+    if log and not target.debug:
+        raise UserError(f"--firmware-log: {target.name} has no firmware that prints")
     files = (arguments.pcap_out, arguments.waves, arguments.trace)
     window = (arguments.waves_from, arguments.waves_to, arguments.waves_frame)
-    outputs = prepare_outputs(*files, trace_bytes=arguments.trace_bytes, window=window, gdb=gdb, note=notes.append)
+    outputs = prepare_outputs(
+        *files, trace_bytes=arguments.trace_bytes, window=window, firmware_log=log, gdb=gdb, note=notes.append
+    )
     status = 0
     try:
         result = run(target, values, work, outputs, arguments.assertions)
@@ -157,6 +162,7 @@ def add(command):
     """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
     run = command("run", _run, "run", "send traffic through a system and measure")
     _run_options(run)
+    run.add_argument("--firmware-log", type=word, metavar="FILE", help="write what the cores' firmware prints")
     run.add_argument(
         "--gdb", type=word, metavar="PORT", help="the cores stand until gdb comes (0: any port; a path: a socket there)"
     )
