@@ -103,7 +103,7 @@ void Driver::start() {
   config(mailbox_pkg::ConfigSlotsLog, log2(config_.receive_slots));
   config(mailbox_pkg::ConfigWatchdog, config_.watchdog_clocks);
   config(mailbox_pkg::ConfigDropPort, config_.drop_udp_port);
-  config(mailbox_pkg::ConfigQueues, config_.queues);
+  if (config_.queues > 1) config(mailbox_pkg::ConfigQueues, config_.queues);
   write32(EMERY_REG(send_producer), 0);
   write32(EMERY_REG(receive_producer), 0);
   write32(EMERY_REG(control), (1u << config_.cores) - 1);
