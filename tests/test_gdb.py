@@ -198,6 +198,27 @@ def test_a_word_that_is_written_is_what_the_firmware_reads(symbols):
     assert status == 1 and "no frame has moved" in err
 
 
+STORE = 0x00002023  # sw x0, 0(x0)
+
+
+@pytest.mark.parametrize(("wrong", "number", "what"), [(0, 4, "illegal instruction"), (STORE, 11, "store to nowhere")])
+def test_a_trap(tmp_path, symbols, wrong, number, what):
+    """gdb sees it at its place, with its signal, before it ends the run as ever."""
+    at = symbols["raise_event"]
+    image, before = tmp_path / "bad.elf", code(at, 100)
+    assert ELF.read_bytes().count(before) == 1
+    image.write_bytes(ELF.read_bytes().replace(before, struct.pack("<I", wrong) + before[4:]))
+    with Debugged("--set", f"firmware_image={image}") as run, Client(run.at) as gdb:
+        assert run.elf == str(image)
+        stop = gdb.go()
+        core = int(stop[10]) - 1
+        assert stop == f"T{number:02x}thread:{core + 1};" and gdb.registers(core)[PC] == at
+        assert f"trapped: {what}, at raise_event+0" in bytes.fromhex(gdb.ask(f"qThreadExtraInfo,{core + 1}")).decode()
+        assert gdb.go() == "W01"
+        status, _, err = run.end()
+    assert status == 1 and f"core {core} trapped: {what} at pc 0x{at:08x} in raise_event+0" in err
+
+
 @pytest.mark.parametrize("last", [b"", b"$m0,", b"$" + b"x" * 70000, b"\0\xff" * 100, b"}" * 5000 + b"#", framed("vCont;c")])
 def test_a_connection_that_is_lost(last, plain):
     """The run goes on without gdb, and says so."""
