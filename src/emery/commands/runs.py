@@ -2,6 +2,7 @@
 """Commands that send traffic through systems."""
 
 import argparse
+import contextlib
 import sys
 
 from emery import executors, extension, report, system
@@ -14,24 +15,33 @@ from emery.workload import workload
 
 
 def _run(arguments) -> int:
+    return _carried_out(arguments, run_system)
+
+
+def _debugger(arguments):
+    """Where gdb may come, if it is to; and what parameters are set to then."""
     if not arguments.gdb:
-        return _carried_out(arguments, run_system)
+        return contextlib.nullcontext()
     from emery import debug
 
     arguments.set = debug.settings(arguments.system, arguments.set)
     where = sys.stderr if arguments.json == "-" else sys.stdout
-    with debug.Debugger(arguments.gdb, lambda line: print(line, file=where, flush=True)) as gdb:
-        return _carried_out(arguments, run_system, gdb)
+    return debug.Debugger(arguments.gdb, lambda line: print(line, file=where, flush=True))
 
 
-def _carried_out(arguments, run, gdb=None) -> int:
+def _carried_out(arguments, run) -> int:
     """Has `run(system, values, workload, outputs, assertions)` do what the options of a run say, and tells its result."""
+    with _debugger(arguments) as gdb:
+        return _finished(gdb, arguments, run)
+
+
+def _finished(gdb, arguments, run) -> int:
     target = arguments.system
     values = target.values(arguments.set)
     work = workload(target, options.traffic(arguments))
     options.check_json(arguments.json)
     notes = []
-    log = getattr(arguments, "firmware_log", None)
+    log = arguments.firmware_log
     if log and not target.debug:
         raise UserError(f"--firmware-log: {target.name} has no firmware that prints")
     files = (arguments.pcap_out, arguments.waves, arguments.trace)
@@ -155,17 +165,16 @@ def _run_options(run):
         metavar="N",
         help="trace: with each frame's first N bytes (default all), for trace --pcapng",
     )
+    run.add_argument("--firmware-log", type=word, metavar="FILE", help="write what the cores' firmware prints")
+    run.add_argument(
+        "--gdb", type=word, metavar="PORT", help="the cores stand until gdb comes (0: any port; a path: a socket there)"
+    )
     run.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
 
 
 def add(command):
     """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
-    run = command("run", _run, "run", "send traffic through a system and measure")
-    _run_options(run)
-    run.add_argument("--firmware-log", type=word, metavar="FILE", help="write what the cores' firmware prints")
-    run.add_argument(
-        "--gdb", type=word, metavar="PORT", help="the cores stand until gdb comes (0: any port; a path: a socket there)"
-    )
+    _run_options(command("run", _run, "run", "send traffic through a system and measure"))
     watch = command("watch", _watch, "run", "a run on a web page of this machine, as it goes; options are those of run")
     _run_options(watch)
     watch.add_argument("--port", type=number(0, 65535), default=0, help="where the page is, on 127.0.0.1 (default: any)")
