@@ -4,11 +4,13 @@
 Few frames a run, and assertions in the RTL are on: what a block does at its edges is the business of the block tests.
 """
 
+import json
+import re
 import struct
 from functools import partial
 
 import pytest
-from conftest import accounted_for, padded, read_pcap, whole, write_pcap
+from conftest import accounted_for, padded, read_pcap, refused, whole, write_pcap
 
 from emery.cli import main
 from emery.common import ROOT
@@ -384,3 +386,37 @@ def test_images_that_are_none(tmp_path, capsys):
 def test_frames_too_long_for_it_are_refused(capsys):
     assert main(["run", "core-nic", "--size", "1519", "--frames", "5"]) == 2
     assert "1518" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- firmware that deals frames to queues, and prints
+
+
+def test_a_balancer_keeps_flows_together_and_queues_alike(nic, tmp_path):
+    log, trace = tmp_path / "log", tmp_path / "trace.jsonl"
+    settings = ("--set", "firmware=balance", "--set", "receive_queues=4")
+    traffic = ("--direction", "rx", "--size", "64", "--frames", "1000", "--rate", "0.1", "--trace", trace)
+    result = nic(*traffic, *settings, "--firmware-log", log)
+    whole(result)
+    queues = result["resources"]["driver"]["queues"]
+    assert sum(queues) == 1000 and len(queues) == 4 and max(queues) < 1.5 * min(queues)
+    of_flow = {}
+    for record in map(json.loads, trace.read_text().splitlines()):
+        of_flow.setdefault(record["flow"], set()).add(record["queue"])
+    assert len(of_flow) == 64 and all(len(x) == 1 for x in of_flow.values())
+    # It says of each bucket where it goes: once, and not while another core says something.
+    found = [
+        re.fullmatch(r"\[(\d+\.\d{3}) us core ([0-5])\] bucket (\d+) to queue ([0-3])", x) for x in log.read_text().splitlines()
+    ]
+    assert all(found) and len({x[3] for x in found}) == len(found) > 20 and len({x[2] for x in found}) > 1
+    # The same again, to the clock; and without its log.
+    again = nic(*traffic, *settings)
+    assert {**again, "wall_s": 0} == {**result, "wall_s": 0}
+
+
+def test_only_the_balancer_has_queues(capsys):
+    assert "only firmware=balance" in refused(("core-nic",), capsys, "--set", "receive_queues=4")
+
+
+@pytest.mark.parametrize(("name", "where", "says"), [("host-nic", "x", "no firmware"), ("core-nic", "/no/x", "no directory")])
+def test_bad_places_of_a_firmware_log(name, where, says, capsys):
+    assert says in refused((name,), capsys, "--firmware-log", where)

@@ -2,12 +2,15 @@
 """`./emery speed`: clocks for each second of processor time, of this checkout and of another in turn."""
 
 import json
+import subprocess
 
 import pytest
 
 from emery import system
 from emery.check import speed
 from emery.cli import main
+from emery.common import Progress, UserError
+from emery.make import build, tuned
 from emery.workload import from_table
 
 
@@ -49,6 +52,59 @@ def test_a_real_one(tmp_path, capsys):
     assert main(["speed", "pcie-bench", "--times", "1", "--json", str(out)]) == 0, capsys.readouterr().err
     (found,) = json.loads(out.read_text())["speeds"]
     assert found["kilocycles_per_s"]["median"] > 1 and "cost_ratio" not in found
+
+
+_MAIN = """\
+#include <cstdio>
+int odd(int n);
+int main() {
+  int sum = 0;
+  for (int n = 0; n < 100000; ++n) sum += odd(n);
+  std::printf("%d", sum);
+}
+"""
+
+
+@pytest.fixture
+def simulator(tmp_path, monkeypatch):
+    """A program of two files in a cache of its own, and what it is made of."""
+    monkeypatch.setenv("EMERY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("EMERY_TUNED", raising=False)
+    (tmp_path / "main.cpp").write_text(_MAIN)
+    (tmp_path / "odd.cpp").write_text("int odd(int n) { return n % 3 == 0 ? n & 1 : -1; }\n")
+    units = [build.Unit(tmp_path / name, ("-O2", "-Wall")) for name in ("main.cpp", "odd.cpp")]
+    return build.link(build.compile_all(units), [], "tiny-sim"), units
+
+
+def test_a_tuned_simulator_takes_the_place_of_its_own(simulator, monkeypatch):
+    """It is compiled by what was counted, which its compiler looks for and misses otherwise, and does the same."""
+    program, units = simulator
+    assert tuned.best(program) == program
+    ran = []
+
+    def run(counting):
+        ran.append(counting)
+        assert subprocess.run([counting], capture_output=True, check=True).stdout == b"-49999"
+
+    found = tuned.tune(program, units, [], run, Progress("tuning"))
+    assert tuned.best(program) == found != program and len(ran) == 1 and not ran[0].exists()
+    assert subprocess.run([found], capture_output=True, check=True).stdout == b"-49999"
+    assert tuned.tune(program, units, [], run, Progress("tuning")) == found and len(ran) == 1
+    monkeypatch.setenv("EMERY_TUNED", "0")
+    assert tuned.best(program) == program
+
+
+def test_a_simulator_that_counted_nothing_is_not_tuned(simulator):
+    program, units = simulator
+    with pytest.raises(UserError, match="missing-profile|profile count data file not found"):
+        tuned.tune(program, units, [], lambda counting: None, Progress("tuning"))
+    assert tuned.best(program) == program
+
+
+def test_tuning_is_for_gcc(simulator, monkeypatch):
+    monkeypatch.setattr(tuned.toolchain, "cxx_version", lambda: "Debian clang version 14.0.6")
+    with pytest.raises(UserError, match="is clang; it is done with g"):
+        tuned.tune(*simulator, [], None, Progress("tuning"))
 
 
 def test_every_system_says_what_runs():

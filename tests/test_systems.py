@@ -231,7 +231,14 @@ REFUSED = {
         "ipv6=0.5", "source=wire size=9019", "block_kb=4 size=5000", "consumer_fault=no_put link_lost_at_us=9",
         "source=wire rate=101G", "source=wire pcap=1=", "rcb=128 completion_bytes=64",
     ],
-    "core-nic": ["studies=true", "drop_udp_port=9 firmware=rmw", "rate=11G", "pcap=1=", "rcb=128 completion_bytes=64"],
+    "core-nic": [
+        "studies=true",
+        "drop_udp_port=9 firmware=rmw",
+        "receive_queues=4 firmware=rmw",
+        "rate=11G",
+        "pcap=1=",
+        "rcb=128 completion_bytes=64",
+    ],
     "direct-router": [
         "config=A bus=pcie", "slow_path=true bus=pcie", "config=F max_cards=2", "cards=9", "dead_card=3",
         "config=B stalled_card=2", "config=D dead_card=3", "size=1523", "size=9000 mtu=9000 fifo_kb=4",

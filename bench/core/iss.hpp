@@ -89,6 +89,8 @@ class InstructionModel {
   std::uint64_t retired() const { return retired_; }
   std::uint32_t pc() const { return pc_; }
   std::uint32_t reg(int n) const { return regs_[static_cast<std::size_t>(n)]; }
+  /// Whether an instruction has read or written it.
+  bool known(int n) const { return known_[static_cast<std::size_t>(n)]; }
 
   /// Takes the next retired instruction. What is wrong with it, or nothing.
   std::string check(const Retired& r) {

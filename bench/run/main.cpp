@@ -34,7 +34,9 @@ int simulate(const std::string& config, const MakeRun& make) {
         failures.size() > 1 ? " (and " + std::to_string(failures.size() - 1) + " more)" : "";
     std::fprintf(stderr, "integrity: %s%s\n", failures.front().c_str(), more.c_str());
   }
-  return failures.empty() ? 0 : 1;
+  const int status = failures.empty() ? 0 : 1;
+  bench->end(status);
+  return status;
 }
 
 }  // namespace
@@ -46,6 +48,9 @@ int run_simulator(int argc, char** argv, const MakeRun& make) {
   }
   try {
     return simulate(argv[1], make);
+  } catch (const DebuggerEnded& ended) {
+    std::fprintf(stderr, "integrity: %s\n", ended.what());
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 2;

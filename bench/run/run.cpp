@@ -22,7 +22,8 @@ Run::Run(const Options& options, Time step, Time patience)
       patience_(patience),
       closed_loop_(options.get("closed_loop", std::uint32_t{0})),
       output_folder_(options.get("pcap_out", "")),
-      live_(Live::of(options)) {
+      live_(Live::of(options)),
+      debugger_(Debugger::of(options)) {
   const std::string path = options.get("trace", "");
   const auto kept = options.get("trace_bytes", std::uint32_t{0});
   const bool watched = options.get("watch", false);
@@ -159,6 +160,7 @@ void Run::write(JsonWriter& json, double wall_seconds) const {
   for (const auto& source : sources_) source->add_to(sent);
   if (sent.frames != 0) sent.write(json.key("sent"));
   if (trace_) trace_->write_stages(json);
+  if (debugger_) debugger_->write(json);
   if (live_) {
     json.object("live");
     live_->write(json);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/debug/debugger.hpp"
 #include "bench/live/live.hpp"
 #include "bench/run/output.hpp"
 #include "bench/run/trace.hpp"
@@ -41,6 +42,10 @@ class Run : public Component {
   /// What does not add up; empty when all is well.
   std::vector<std::string> failures() const;
   virtual void close();
+  /// The exit status is known: whoever debugs the run is told.
+  void end(int status) {
+    if (debugger_) debugger_->end(status);
+  }
 
   void sample(Time) override {}
   void drive() override {}
@@ -79,6 +84,8 @@ class Run : public Component {
                      const std::string& place = "");
   /// The interface that is given what comes out at a place; null unless the run is live.
   Tap* tap(const std::string& place) { return live_ ? live_->tap(place) : nullptr; }
+  /// Null unless somebody debugs the run: a system with cores shows it those.
+  Debugger* debugger() { return debugger_.get(); }
   /// Where frames of a place are captured to, and a file of another form with the same; null when
   /// no captures are wanted.
   Output* add_output(const std::string& name, Output::Order order = Output::Order::kAsItComes,
@@ -177,6 +184,7 @@ class Run : public Component {
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Live> live_;
+  std::unique_ptr<Debugger> debugger_;
   std::uint64_t given_up_on_ = 0;  // frames under way that will not come out, of a live run
   bool running_ = false, draining_ = false, given_up_ = false;
   Time traffic_start_ = 0, last_move_ = 0, last_frame_ = 0;

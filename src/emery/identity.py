@@ -62,3 +62,8 @@ def identity(system, values: dict, program: Path, made: dict, traffic: dict) -> 
         **own,
         "digest": _digest(system.name, model, programs, inputs, told, values, arithmetic),
     }
+
+
+def changed(found: dict, debugger: dict | None) -> dict:
+    """The `identity` of a result that follows from something else besides: what a debugger has changed in mid-run."""
+    return {**found, "debugger": debugger, "digest": _digest(found["digest"], debugger)} if debugger else found

@@ -95,6 +95,8 @@ def run_table(result: dict, title: str) -> str:
     if errors:
         words = [f"interface {x['interface']} {x['kind']} {x['queue']}: {x['code']}" for x in errors[:4]]
         lines.append("errors     " + ", ".join(words) + (f" (and {len(errors) - 4:,} more)" if len(errors) > 4 else ""))
+    if changed := result.get("identity", {}).get("debugger"):
+        lines.append(f"debugger   {changed['memory_writes']} writes to memory by gdb: not the run that the command gives")
     lines += [_own(x) for x in result.get("identity", {}).get("with", ())]
     lines += [f"capture    {x}" for x in _made_up(result["workload"])]
     lines += [f"note       {x}" for x in result.get("resources", {}).get("notes", ())]

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from emery import extension, limits, trace_records
 from emery.common import Progress, UserError
-from emery.identity import identity
+from emery.debug import Debugger
+from emery.identity import changed, identity
 from emery.make import build, cache, tuned
 from emery.process import check, finish, start
 from emery.waves import Waves, placed, told, wanted
@@ -45,6 +46,8 @@ class Outputs:
     waves: Waves = Waves()
     trace: str = ""
     trace_bytes: int = 0  # of each frame
+    firmware_log: str = ""
+    gdb: Debugger | None = None
     note: Callable[[str], None] = _silent  # is told what there is to say about them
 
 
@@ -74,6 +77,8 @@ def prepare_outputs(
     *,
     trace_bytes: int = 0,
     window: tuple[str | None, str | None, int | None] = (None, None, None),
+    firmware_log: str | None = None,
+    gdb: Debugger | None = None,
     note: Callable[[str], None] = _silent,
 ) -> Outputs:
     """Checks and makes the places a run writes to. Waves become VCD where FST cannot be written, and `note` says so.
@@ -95,11 +100,13 @@ def prepare_outputs(
         check_file("--trace", trace)
     elif trace_bytes:
         raise UserError("--trace-bytes: bytes of frames go into --trace FILE")
-    folder, file = (os.path.abspath(x) if x else "" for x in (pcap_out, trace))
-    return Outputs(folder, wanted(waves, *window), file, trace_bytes, note)
+    if firmware_log:
+        check_file("--firmware-log", firmware_log)
+    folder, file, log = (os.path.abspath(x) if x else "" for x in (pcap_out, trace, firmware_log))
+    return Outputs(folder, wanted(waves, *window), file, trace_bytes, log, gdb, note)
 
 
-def simulate(program: Path, settings: dict, title: str, hear=None) -> tuple[dict | None, str]:
+def simulate(program: Path, settings: dict, title: str, hear=None, gdb: Debugger | None = None) -> tuple[dict | None, str]:
     """Runs a simulator; gives its result and, when its own integrity check failed, the line that says why.
 
     `hear` is told how it goes: what the simulator says of itself now and then (bench/run/watch.hpp).
@@ -107,8 +114,9 @@ def simulate(program: Path, settings: dict, title: str, hear=None) -> tuple[dict
     work = cache.scratch()
     try:
         settings = {**settings, "result": str(work / "result.json"), **({"watch": True} if hear else {})}
+        settings |= {"gdb": gdb.file} if gdb else {}
         write_config(work / "config", settings)
-        status, last = _watch([str(program), str(work / "config")], work, title, hear)
+        status, last = _watch([str(program), str(work / "config")], work, title, hear, gdb)
         path = work / "result.json"
         result = json.loads(path.read_text()) if path.exists() else None
     finally:
@@ -142,14 +150,17 @@ def outcome(status: int, last: str, result: dict | None) -> tuple[dict | None, s
     raise IntegrityError(f"the simulator {what}: {last or 'it said nothing'}", result)
 
 
-def _watch(command: list[str], work: Path, title: str, hear) -> tuple[int, str]:
+def _watch(command: list[str], work: Path, title: str, hear, gdb: Debugger | None) -> tuple[int, str]:
     progress = Progress(title)
     last = ""
     with open(work / "stdout", "w+") as out:
         process = None
         try:
-            process = start(command, cwd=work, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace")
+            how = {"stdout": out, "stderr": subprocess.PIPE, "text": True, "errors": "replace"}
+            process = start(command, cwd=work, pass_fds=(gdb.file,) if gdb else (), **how)
             for line in process.stderr:
+                if gdb and gdb.heard(line):
+                    continue
                 if hear and line.startswith("snapshot {"):
                     hear(json.loads(line.removeprefix("snapshot ")))
                     continue
@@ -245,6 +256,7 @@ class Plan:
         settings = dict(self.settings)
         if outputs.pcap_out:
             settings["pcap_out"] = outputs.pcap_out
+        settings |= {"firmware_log": outputs.firmware_log} if outputs.firmware_log else {}
         settings |= outputs.waves.settings()
         system, values, work = self.system, self.values, self.work
         try:
@@ -252,7 +264,9 @@ class Plan:
                 if elsewhere:
                     body, failure = elsewhere(self, settings)
                 else:
-                    body, failure = simulate(tuned.best(self.program), settings, f"running {system.name}", hear)
+                    if outputs.gdb:
+                        outputs.gdb.ready(system, values)
+                    body, failure = simulate(tuned.best(self.program), settings, f"running {system.name}", hear, outputs.gdb)
                 stages += (body or {}).pop("stages", ())
         except UserError as error:  # the user knows the files by other names
             line = str(error)
@@ -260,7 +274,7 @@ class Plan:
                 line = line.replace(str(settings[name]), called)
             raise UserError(line) from error
         result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
-        result["identity"] = self.identity
+        result["identity"] = changed(self.identity, body.pop("debugger", None)) if body else self.identity
         if body is None:
             raise IntegrityError(failure, None)
         if "sent" in body:

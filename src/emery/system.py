@@ -187,6 +187,7 @@ class System:
     linux: dict = field(default_factory=dict)  # `sources` of a simulator with guests, files of the kernel `module`
     live: dict = field(default_factory=dict)  # places of live traffic by kind: as many as the product of these parameters
     dpdk: dict = field(default_factory=dict)  # `sources` of a simulator behind a socket, files of the poll-mode `driver`
+    debug: dict = field(default_factory=dict)  # what a run with a debugger is `set` to, the file that makes its model `public`
     overlays: dict = field(default_factory=dict)  # folders of programs: what lies over them (make/programs.py)
 
     def values(self, settings: list[str] = ()) -> dict:
@@ -215,6 +216,10 @@ class System:
         """What the RTL's top is given, by Verilog name."""
         return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl and _holds(x.when, values)]
 
+    def public(self, values: dict) -> list[str]:
+        """The file of Verilator's that says what of the model the bench may look into: a debugger does."""
+        return [self.debug["public"]] if self.debug and _holds(self.debug["set"], values) else []
+
     def parts_with(self, values: dict) -> list[dict]:
         """Modules to verilate apart: `top`, `file`, which `parameters` of the whole each has. Empty: the whole is one model."""
         return [] if not self.parts or values[self.parts["unless"]] else self.parts["modules"]
@@ -225,6 +230,11 @@ class System:
         made = self.hook("settings") or (lambda values: {})
         with programs.laid_over(self.overlays):
             return {**{name: values[name] for name in told}, **made(values)}
+
+    def program(self, values: dict) -> Path:
+        """The ELF file that its cores run with these values."""
+        with programs.laid_over(self.overlays):
+            return self.hook("program")(values)
 
     def variant(self, values: dict) -> "System":
         """The system with the top and sources that these parameter values call for."""
@@ -357,6 +367,14 @@ def _live(table: dict, parameters: dict) -> dict:
     return table
 
 
+def _debug(table: dict, parameters: dict) -> dict:
+    for name, value in table.get("set", {}).items():
+        if name not in parameters:
+            raise ValueError(f"debug.set: there is no parameter {name}")
+        parameters[name].check(value)
+    return table
+
+
 def _refusals(tables: list[dict], parameters: dict) -> tuple[Refusal, ...]:
     refusals = tuple(Refusal(**x) for x in tables)
     for x in refusals:
@@ -438,6 +456,7 @@ def read(folder: Path) -> System:
             extends=data.get("with", {}),
             linux=data.get("linux", {}),
             dpdk=data.get("dpdk", {}),
+            debug=_debug(data.get("debug", {}), parameters),
             live=_live(data.get("live", {}), parameters),
             refusals=_refusals(refused + data.get("refuse", []), parameters),
         )

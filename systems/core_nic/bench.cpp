@@ -82,6 +82,7 @@ DriverConfig driver_config(const Options& options) {
   c.watchdog_clocks = static_cast<unsigned>(options.get<std::uint64_t>("watchdog_us") *
                                             Clocks::core_thirds_of(options) / 3);
   c.drop_udp_port = options.get<unsigned>("drop_udp_port");
+  c.queues = options.get<unsigned>("receive_queues");
   c.cpu_per_frame = options.ns("cpu_ns_per_frame");
   return c;
 }
@@ -167,6 +168,7 @@ Bench::Bench(const Options& options)
       stall_for_(options.us("stall_us")),
       patience_(options.us("patience_us")) {
   options.get<std::string>("firmware");  // the image is made from it
+  observer_.debug(debugger(), ddr_.bytes(), options);
   model_.open_waves(waves());
   model_.keeps(clocks_.mem, model_->seen_mem_clk_i());
   host_.attach(
@@ -245,6 +247,7 @@ void Bench::open() {
   host_.root.enumerate();
   driver_.probe();
   driver_.load(image_);
+  observer_.halt(simulation_.now());
   driver_.start();
   boot();
   if (given_up()) return;

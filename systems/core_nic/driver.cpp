@@ -103,6 +103,7 @@ void Driver::start() {
   config(mailbox_pkg::ConfigSlotsLog, log2(config_.receive_slots));
   config(mailbox_pkg::ConfigWatchdog, config_.watchdog_clocks);
   config(mailbox_pkg::ConfigDropPort, config_.drop_udp_port);
+  if (config_.queues > 1) config(mailbox_pkg::ConfigQueues, config_.queues);
   write32(EMERY_REG(send_producer), 0);
   write32(EMERY_REG(receive_producer), 0);
   write32(EMERY_REG(control), (1u << config_.cores) - 1);
@@ -186,6 +187,8 @@ bool Driver::receive_one(Time now) {
     return false;
   }
   if (length >= kShortest && length <= kLongest) {
+    queue_ = mailbox_pkg::bd_info_t{d.info}.queue();
+    ++by_queue_[queue_];
     on_receive({buffers_ + std::size_t{d.cookie} * kBufferBytes, length}, {at, kDescriptorBytes},
                now);
   } else if (length != 0) {  // 0: the firmware has dropped the frame
@@ -231,8 +234,13 @@ void Driver::write(JsonWriter& json) const {
   json.begin_object()
       .field("mailbox_writes", mailbox_writes_)
       .field("interrupts", interrupts_)
-      .field("frames", frames_)
-      .end_object();
+      .field("frames", frames_);
+  if (config_.queues > 1) {
+    json.array("queues");
+    for (unsigned q = 0; q < config_.queues; ++q) json.value(by_queue_[q]);
+    json.end_array();
+  }
+  json.end_object();
 }
 
 }  // namespace emery::core_nic

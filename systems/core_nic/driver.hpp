@@ -13,8 +13,10 @@
 // memory takes no time of its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "bench/pcie/host_calls.hpp"
@@ -34,6 +36,7 @@ struct DriverConfig {
   unsigned receive_slots;    // wished for in the frame memory, a power of two
   unsigned watchdog_clocks;  // 0: off
   unsigned drop_udp_port;    // for a firmware that filters
+  unsigned queues;           // for one that balances
   Time cpu_per_frame;
   unsigned receive_batch = 8;  // buffers given back with one mailbox write
 };
@@ -63,6 +66,10 @@ class Driver {
   std::function<void(std::span<const std::uint8_t> frame, std::span<const std::uint8_t> descriptor,
                      Time now)>
       on_receive;
+  // Of the frame received last, if there are several queues.
+  std::optional<unsigned> queue() const {
+    return config_.queues > 1 ? std::optional(queue_) : std::nullopt;
+  }
   // The device was told of all frames that were transmitted.
   std::function<void()> on_mailbox;
   // Where the frame transmitted last lies: its bytes and descriptors, in one or two parts each.
@@ -104,11 +111,13 @@ class Driver {
   std::uint32_t receive_producer_ = 0, receive_rung_ = 0;
   std::uint32_t return_produced_ = 0, return_consumer_ = 0;
   Sent newest_;
+  unsigned queue_ = 0;
   bool pending_ = false;    // there was an interrupt
   bool send_next_ = false;  // it is the turn of a frame to be sent
   Time busy_until_ = 0, worked_until_ = 0;
   std::string complaint_;
   std::uint64_t mailbox_writes_ = 0, interrupts_ = 0, frames_ = 0, bad_lengths_ = 0;
+  std::array<std::uint64_t, 16> by_queue_{};
 };
 
 }  // namespace emery::core_nic

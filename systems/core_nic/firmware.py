@@ -12,11 +12,16 @@ FOLDER = Path(__file__).resolve().parent / "firmware"
 _COUNTS = ("instructions", "accesses", "clocks")
 
 
-def settings(values: dict) -> dict:
-    """The program, the user's own or the project's, as the bench reads it (image.hpp)."""
+def program(values: dict) -> Path:
+    """The program, the user's own or the project's."""
     own = values["firmware_image"]
+    return Path(own) if own else programs.build(FOLDER, values["firmware"])
+
+
+def settings(values: dict) -> dict:
+    """The program as the bench reads it (image.hpp)."""
     try:
-        text = image(Path(own) if own else programs.build(FOLDER, values["firmware"]))
+        text = image(program(values))
     except UserError as error:
         raise UserError(f"firmware_image: {error}") from error
     folder = cache.entry("firmware", cache.digest(text), lambda out: (out / "image").write_text(text))

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "bench/sim/member.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
+#include "systems/core_nic/debug.hpp"
+#include "systems/core_nic/firmware_log.hpp"
 #include "systems/core_nic/image.hpp"
 #include "systems/core_nic/profile.hpp"
 #include "systems/core_nic/studies.hpp"
@@ -26,7 +29,8 @@ class Observer final : public Component {
       : model_(model),
         image_(image),
         cores_(options.get<unsigned>("cores")),
-        profile_(image, cores_) {
+        profile_(image, cores_),
+        log_(options, cores_) {
     const bool check = options.get<bool>("cosim"), study = options.get<bool>("studies");
     if (study && !check) throw OptionError("studies: they need cosim=true");
     if (study) studies_ = std::make_unique<Studies>(image, cores_);
@@ -51,7 +55,8 @@ class Observer final : public Component {
                            model_.access_o[a].EMERY_MEMBER(op) == core_pkg::Store);
       }
     }
-    if (model_.print_valid_o) print(model_.print_char_o);
+    if (model_.print_valid_o)
+      log_.print(model_.print_core_o, static_cast<char>(model_.print_char_o), now);
     if (model_.exit_valid_o) {
       exited_ = true;
       exit_code_ = model_.exit_code_o;
@@ -59,8 +64,18 @@ class Observer final : public Component {
     for (unsigned c = 0; c < models_.size(); ++c) {
       if (model_.seen_o[c].EMERY_MEMBER(rvfi).EMERY_MEMBER(valid)) check(c, now);
     }
+    if (debug_) debug_->clock(now);
   }
   void drive() override {}
+
+  /// Has gdb, if there is one, say what the cores are to do when they start.
+  void debug(Debugger* debugger, std::span<const std::uint8_t> frames, const Options& options) {
+    if (debugger)
+      debug_ = std::make_unique<Debug>(*debugger, model_, image_, models_, frames, options);
+  }
+  void halt(Time now) {
+    if (debug_) debug_->halt(now);
+  }
 
   // The first core that has trapped, in words; empty when none has.
   std::string trap() const {
@@ -74,7 +89,7 @@ class Observer final : public Component {
     }
     return "";
   }
-  bool ready() const { return ready_; }
+  bool ready() const { return log_.ready(); }
   bool exited() const { return exited_; }
   std::uint32_t exit_code() const { return exit_code_; }
   const std::string& mismatch() const { return mismatch_; }
@@ -86,18 +101,6 @@ class Observer final : public Component {
   std::uint64_t assist_accesses() const { return assist_accesses_; }
 
  private:
-  // 'R' at the start of a line says that the firmware is ready; all else is for people.
-  void print(char c) {
-    if (line_.empty() && c == 'R') {
-      ready_ = true;
-    } else if (c == '\n') {
-      std::fprintf(stderr, "firmware: %s\n", line_.c_str());
-      line_.clear();
-    } else {
-      line_ += c;
-    }
-  }
-
   void check(unsigned c, Time now) {
     const auto& insn = model_.seen_o[c].EMERY_MEMBER(rvfi);
     Retired r;
@@ -120,6 +123,7 @@ class Observer final : public Component {
     ++checked_;
     if (studies_ && measuring_) studies_->retired(c, r);
     const std::string wrong = models_[c].check(r);
+    if (debug_) debug_->retired(c, r);
     if (!wrong.empty() && mismatch_.empty())
       mismatch_ = "core " + std::to_string(c) + " departs from the instruction-set model at " +
                   std::to_string(now) + " ps: " + wrong;
@@ -131,10 +135,12 @@ class Observer final : public Component {
   Profile profile_;
   std::vector<InstructionModel> models_;
   std::unique_ptr<Studies> studies_;
-  std::string line_, mismatch_;
+  std::unique_ptr<Debug> debug_;
+  FirmwareLog log_;
+  std::string mismatch_;
   std::uint64_t checked_ = 0, assist_accesses_ = 0;
   std::uint32_t exit_code_ = 0;
-  bool measuring_ = false, ready_ = false, exited_ = false;
+  bool measuring_ = false, exited_ = false;
 };
 
 }  // namespace emery::core_nic

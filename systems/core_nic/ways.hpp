@@ -48,6 +48,7 @@ class Ways {
   void taken(std::span<const std::uint8_t> frame, std::span<const std::uint8_t> descriptor) {
     memory_.claim(trace_.newest(), frame.data(), frame.size(), kDmaWrite, kProgress);
     memory_.claim(trace_.newest(), descriptor.data(), descriptor.size(), kReturned, kReturned);
+    if (const auto queue = driver_.queue()) trace_.queue(trace_.newest(), *queue);
   }
 
  private:

@@ -2,6 +2,7 @@
 """Commands that send traffic through systems."""
 
 import argparse
+import contextlib
 import sys
 
 from emery import executors, extension, report, system
@@ -17,16 +18,37 @@ def _run(arguments) -> int:
     return _carried_out(arguments, run_system)
 
 
+def _debugger(arguments):
+    """Where gdb may come, if it is to; and what parameters are set to then."""
+    if not arguments.gdb:
+        return contextlib.nullcontext()
+    from emery import debug
+
+    arguments.set = debug.settings(arguments.system, arguments.set)
+    where = sys.stderr if arguments.json == "-" else sys.stdout
+    return debug.Debugger(arguments.gdb, lambda line: print(line, file=where, flush=True))
+
+
 def _carried_out(arguments, run) -> int:
     """Has `run(system, values, workload, outputs, assertions)` do what the options of a run say, and tells its result."""
+    with _debugger(arguments) as gdb:
+        return _finished(gdb, arguments, run)
+
+
+def _finished(gdb, arguments, run) -> int:
     target = arguments.system
     values = target.values(arguments.set)
     work = workload(target, options.traffic(arguments))
     options.check_json(arguments.json)
     notes = []
+    log = arguments.firmware_log
+    if log and not target.debug:
+        raise UserError(f"--firmware-log: {target.name} has no firmware that prints")
     files = (arguments.pcap_out, arguments.waves, arguments.trace)
     window = (arguments.waves_from, arguments.waves_to, arguments.waves_frame)
-    outputs = prepare_outputs(*files, trace_bytes=arguments.trace_bytes, window=window, note=notes.append)
+    outputs = prepare_outputs(
+        *files, trace_bytes=arguments.trace_bytes, window=window, firmware_log=log, gdb=gdb, note=notes.append
+    )
     status = 0
     try:
         result = run(target, values, work, outputs, arguments.assertions)
@@ -142,6 +164,10 @@ def _run_options(run):
         default=0,
         metavar="N",
         help="trace: with each frame's first N bytes (default all), for trace --pcapng",
+    )
+    run.add_argument("--firmware-log", type=word, metavar="FILE", help="write what the cores' firmware prints")
+    run.add_argument(
+        "--gdb", type=word, metavar="PORT", help="the cores stand until gdb comes (0: any port; a path: a socket there)"
     )
     run.add_argument("--assertions", action="store_true", help="check the RTL's assertions too (slower, own build)")
 

@@ -255,7 +255,7 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
     generated = [str(registers.generate(system.folder / x.file, x.blocks, x.map)) for x in system.registers]
     files = package_files()
     files += [str(x) for directory in generated for x in sorted(Path(directory).glob("*_pkg.sv"))]
-    files += [in_checkout(system.folder / name) for name in system.rtl_files]
+    files += [in_checkout(system.folder / name) for name in (*system.public(values), *system.rtl_files)]
     return Rtl(
         top=system.top,
         files=tuple(files),

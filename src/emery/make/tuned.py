@@ -14,7 +14,8 @@ from emery.common import Progress, UserError, cache_dir, jobs
 from emery.make import cache, toolchain
 
 _COUNT = ("-fprofile-generate", "-fprofile-update=single")
-_USE = ("-fprofile-use", "-fprofile-correction", "-w")  # corrected: threads of a simulator may have counted at once
+# Corrected: threads of a simulator may have counted at once. What was not counted was not linked, or is looked for elsewhere.
+_USE = ("-fprofile-use", "-fprofile-correction", "-Werror=missing-profile")
 
 
 def best(program: Path) -> Path:

@@ -14,6 +14,7 @@ package mailbox_pkg;
   localparam int ConfigWatchdog = 10;  // clocks; 0: off
   localparam int ConfigFlags = 11;  // bit 0: no interrupts
   localparam int ConfigDropPort = 12;  // filter: UDP port whose datagrams are dropped; 0: none
+  localparam int ConfigQueues = 13;  // balance: queues that received frames are dealt to, 1 ... 16
 
   /// log2 of the descriptors of the rings, 5 or more.
   typedef struct packed {
@@ -24,7 +25,8 @@ package mailbox_pkg;
   } config_logs_t;
 
   typedef struct packed {
-    logic [14:0] unused;
+    logic [10:0] unused;
+    logic [3:0]  queue;   // of a received frame
     logic        last;    // of its frame
     logic [15:0] len;     // bytes
   } bd_info_t;

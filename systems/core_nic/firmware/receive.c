@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receiving (core-nic paper, figure 2): descriptors of free buffers from the host, frames into
 // those, descriptors back.
+#include "balance.h"
 #include "fetch.h"
 #include "filter.h"
 
@@ -48,7 +49,7 @@ void receive_frames(uint32_t frame, uint32_t count) {
     const uint32_t low = buffer->address_low;
     const uint32_t high = buffer->address_high;
     const bool wanted = receive_wanted(slot, length);
-    buffer->info = (wanted ? length : 0) | BD_INFO_LAST(1);
+    buffer->info = (wanted ? length : 0) | BD_INFO_LAST(1) | receive_queue(slot, length);
     command->host_low = low;
     command->host_high = high;
     command->local_addr = slot;
