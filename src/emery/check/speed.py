@@ -45,9 +45,7 @@ class Speed:
         return {"system": self.system, "command": self.command, "goal_kilocycles_per_s": self.goal, **kept}
 
 
-def measure(
-    system, settings: list[str], times: int, against: Path | None, there: list[str], say, tuned: bool = False
-) -> Speed:
+def measure(system, settings: list[str], times: int, against: Path | None, there: list[str], say, tuned: bool = False) -> Speed:
     """Samples a system `times` times. `against`: another checkout, run with the settings `there`. `tuned`: with a simulator
     tuned on this run (`./emery tune`); without it none that is there is used."""
     if not system.speed:

@@ -120,7 +120,7 @@ def add(command):
     build.add_argument("--assertions", "--assert", action="store_true")
     build.add_argument("--tell", action="store_true", help="print what a run tells the simulator of the system, build nothing")
     build.add_argument("--manual", action="store_true", help="make its register manual, in HTML, and print its path")
-    tune = command("tune", _tune, "run", "compile a simulator again, by what a run of it does: runs with its parameters are faster")
+    tune = command("tune", _tune, "run", "compile a simulator again by what a run of it does: later runs are faster")
     options.system_with_option(tune)
     options.set_option(tune)
     options.traffic_options(tune)
