@@ -93,4 +93,21 @@ void test_limits(struct emnic_config c) {
   CHECK(emnic_set_limit(device, 0, 1, &slow) == 0 && limit_regs(0, 1)->period == 4000u << 20);
   CHECK(nic.bar->interface[0].sched_own[1].regs.longest == 1522);
   power_off();
+
+  // A scheduler of an ordered list has limits too, and priorities beside its weights.
+  static const uint8_t weights[3] = {1, 2, 255}, priorities[2] = {0, 7};
+  c.scheduler.shares = weights;
+  c.scheduler.share_count = 3;
+  c.scheduler.priorities = priorities;
+  c.scheduler.priority_count = 2;
+  power_on(1, SchedPieo);
+  CHECK(emnic_start(device, &c) == 0);
+  for (unsigned n = 0; n < 4; ++n) {
+    const uint32_t queue = nic.bar->interface[0].sched[n % FAKE_PORTS][n].queue;
+    CHECK(queue >> SCHED_REGS__QUEUE__SHARE_bp == weights[n % 3]);
+    CHECK((queue & SCHED_REGS__QUEUE__PRIORITY_bm) ==
+          (uint32_t)priorities[n % 2] << SCHED_REGS__QUEUE__PRIORITY_bp);
+  }
+  CHECK(emnic_set_limit(device, 0, 1, &slow) == 0 && limit_regs(0, 1)->period == 4000u << 20);
+  power_off();
 }
