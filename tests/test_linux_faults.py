@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from guests import WRONG, guest, lines, needs, needs_linux
+from guests import HELD, WRONG, guest, lines, needs, needs_linux
 
 from emery.cli import main
 from emery.guest import run
@@ -71,15 +71,22 @@ def test_without_msix(capfdbinary, tmp_path):
 def test_tcp_outlives_a_fault(capfdbinary, tmp_path, fault):
     log = tmp_path / "log"
     settings = ["--set", f"fault={fault}", "--set", "fault_frame=30", "--set", "fault_us=2500", "--kernel-log", str(log)]
-    script = "head -c 100000 /bin/busybox >sent; nc 10.0.0.2 7 <sent >got; cmp sent got && echo same"
+    script = lines("""
+        head -c 100000 /bin/busybox >sent
+        for n in 1 2 3 4; do
+        nc 10.0.0.2 7 <sent >got
+        cmp sent got && echo same
+        dmesg | grep -q "set up anew" && break; done
+        """)
     status, out, err = guest(capfdbinary, *settings, "--", "sh", "-c", script)
-    assert status == 0 and out == "same\n", out + err
+    assert status == 0 and out in ["same\n" * n for n in (1, 2, 3, 4)], out + err
     assert log.read_text().count("set up anew") == 1 and not WRONG.search(log.read_text())
 
 
 @needs("ethtool", "ethtool")
 def test_everything_under_load(capfdbinary, tmp_path):
-    """Down and up, other MTUs and rings, unloaded, each in the middle of a TCP connection: each gets its bytes all the same."""
+    """Down and up, other MTUs and rings, unloaded, each in the middle of a TCP connection: each gets its bytes all the same.
+    The kernel takes back once a second what is left of a pool whose pages a socket held."""
     script = lines("""
         free() { cat /sys/kernel/debug/dma-api/num_free_entries; }
         rmmod emery_host_nic
@@ -101,6 +108,7 @@ def test_everything_under_load(capfdbinary, tmp_path):
         for n in 1 2 3000 600 rings last; do
         cmp sent got$n && echo same; done
         rmmod emery_host_nic
+        sleep 3
         free
         """)
     log = tmp_path / "log"
@@ -108,7 +116,8 @@ def test_everything_under_load(capfdbinary, tmp_path):
     assert status == 0 and out.count("same\n") == 6 and out.count("midway\n") >= 4, out + err
     mappings = re.findall(r"^(\d+)$", out, re.MULTILINE)
     assert len(mappings) == 2 and mappings[0] == mappings[1], "each page is back where it came from"
-    assert not WRONG.search(log.read_text())
+    said = HELD.sub("", log.read_text())
+    assert not WRONG.search(said), said
 
 
 @needs("ethtool", "ethtool")
@@ -151,7 +160,7 @@ def test_the_card_is_pulled_out(capfdbinary, tmp_path):
     assert status == 7 and err.count("No such device") == 2, err
     free = re.findall(r"free (\d+)", out)
     assert len(free) == 2 and free[0] == free[1] and "eth0" not in out, out
-    assert log.read_text().count("the card has gone") == 1 and not WRONG.search(log.read_text())
+    assert log.read_text().count("the card has gone") == 1 and not WRONG.search(HELD.sub("", log.read_text()))
     other = said.read_text()
     sent = [int(x) for x in re.findall(r"tx_frames: (\d+)", other)]
     assert sent[1] >= sent[0] + 2 and "LOWER_UP" in other and not WRONG.search(other), other
