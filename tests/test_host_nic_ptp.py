@@ -32,3 +32,10 @@ def test_a_clock_follows_through_a_switch_under_load(tmp_path, capsys):
 def test_what_does_not_go_with_it(wrong, capsys):
     assert main(["run", "host-nic", *SHORT, "--set", wrong]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_switch_that_holds_a_frame_for_long(capsys):
+    """Longer than the bench waits for what may be lost: the frame comes all the same. The clock is too far behind then."""
+    words = ["--size", "64", "--frames", "1", "--set", "ptp=true", "--set", "ptp_residence_ns=400000"]
+    assert main(["run", "host-nic", *words]) == 1
+    assert capsys.readouterr().err == "emery: the clock does not follow its master\n"

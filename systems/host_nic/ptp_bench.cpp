@@ -22,7 +22,7 @@ constexpr unsigned kMostOutstanding = 1024;
 }  // namespace
 
 PtpBench::PtpBench(const Options& options)
-    : Run(options, kStep, kQuiet),
+    : Run(options, kStep, kQuiet + options.ns("ptp_residence_ns") + options.ns("ptp_cable_ns")),
       settings_(options),
       models_("host_nic", 2),
       workload_(options, line(options), 2),
