@@ -112,6 +112,12 @@ def run(command: list[str], cpu_seconds: int = 0, **how) -> subprocess.Completed
     return subprocess.CompletedProcess(command, child.returncode, out, said)
 
 
+def spent() -> float:
+    """Seconds of the processor that children which have ended took, and theirs."""
+    found = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return found.ru_utime + found.ru_stime
+
+
 def _end(number: int, _frame):
     global _ending
     _ending = number

@@ -4,7 +4,6 @@
 import gzip
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from emery.common import Progress, UserError
 from emery.debug import Debugger
 from emery.identity import changed, identity
 from emery.make import build, cache, tuned
-from emery.process import check, finish, start
+from emery.process import check, finish, spent, start
 from emery.waves import Waves, placed, told, wanted
 from emery.workload import Workload
 
@@ -307,27 +306,21 @@ def plan(
     return Plan(system, values, work, program, {**made, **traffic, **work.played()}, found)
 
 
-def tune_system(system, values: dict, work: Workload) -> tuple[float, float]:
+def tune_system(system, values: dict, work: Workload) -> Callable[[], tuple[float, float]]:
     """Has runs of a system with these parameter values done by a simulator that is compiled for them, by what this one does
-    (make/tuned.py). Gives the processor time that it takes without and with, in seconds."""
+    (make/tuned.py). Gives a function that runs it without and with, for the processor time of each in seconds."""
     with extension.told(system):
         planned = plan(system, values, work)
 
         def run(program: Path) -> float:
-            before = _spent()
+            before = spent()
             body, failure = simulate(program, planned.settings, f"running {system.name}")
             if failure or body is None:
                 raise IntegrityError(failure, body)
-            return _spent() - before
+            return spent() - before
 
-        after = build.tune_system(system, values, run)
-        return run(planned.program), run(after)
-
-
-def _spent() -> float:
-    """Processor time of all that was run, in seconds."""
-    found = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return found.ru_utime + found.ru_stime
+        after = build.tune_system(system, values, planned.program, run)
+        return lambda: (run(planned.program), run(after))
 
 
 def run_system(system, values: dict, work: Workload, outputs: Outputs = Outputs(), assertions: bool = False, hear=None) -> dict:

@@ -20,7 +20,6 @@ flip-flops without a reset and memories take any value.
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -112,12 +111,6 @@ def prove(formal_file, mode=None, depth=None, engine=None) -> tuple[bool, str]:
         return ok, "\n".join(run.log) + "\n"
 
 
-def _used() -> float:
-    """Seconds of the processor that the tools have used so far."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 class _Run:
     """One proof: its working directory and what was said so far."""
 
@@ -137,9 +130,9 @@ class _Run:
     def run(self, command: list[str]) -> str:
         """Runs a tool in the working directory; gives what it printed."""
         limit = max(1, round(self.left))
-        begun, used = time.monotonic(), _used()
+        begun, used = time.monotonic(), process.spent()
         done = process.run(command, limit, cwd=self.directory, stderr=subprocess.STDOUT)
-        used = _used() - used
+        used = process.spent() - used
         if used > 1 and self.slowness == 1.0:
             self.slowness = max(1.0, (time.monotonic() - begun) / used)
         self.left -= used

@@ -8,7 +8,6 @@ nor the set-up counts, and a machine that does other work besides changes little
 
 import json
 import os
-import resource
 import statistics
 import sys
 import tempfile
@@ -75,15 +74,15 @@ def _cost(checkout: Path, command: list[str], frames: int, tuned: bool = False) 
     """A run's core clocks, and the seconds of processor time it took with all that it started."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "result.json"
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = process.spent()
         words = [sys.executable, str(checkout / "emery"), *command, "--frames", str(frames), "--json", str(file)]
         done = process.run(words, cwd=checkout, env={**os.environ, "EMERY_TUNED": str(int(tuned))})
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        after = process.spent()
         if done.returncode or not file.is_file():
             said = (done.stderr.strip().splitlines() or ["no result"])[-1]
             raise UserError(f"{checkout}: {said.removeprefix('emery: ')}")
         clocks = json.loads(file.read_text())["cycles"]["core"]
-    return clocks, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return clocks, after - before
 
 
 def text(found: list[Speed]) -> str:

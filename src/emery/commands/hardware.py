@@ -69,7 +69,7 @@ def _tune(arguments):
     if not given and target.speed:
         given = from_table(target.speed["run"])[1]
     work = workload(target, given)
-    before, after = tune_system(target, target.values(arguments.set), work)
+    before, after = tune_system(target, target.values(arguments.set), work)()
     print(f"{target.name}, {work.title()}: {before:.2f} s of processor time before, {after:.2f} s now")
 
 

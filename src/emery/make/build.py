@@ -337,9 +337,8 @@ def build_system(
         progress.done()
 
 
-def tune_system(system, values: dict, run) -> Path:
-    """The simulator of a system, compiled a second time by what it did when `run(simulator)` ran it (make/tuned.py)."""
-    program = build_system(system, values)
+def tune_system(system, values: dict, program: Path, run) -> Path:
+    """The simulator `program` of a system, compiled anew by what it did when `run(simulator)` ran it (make/tuned.py)."""
     progress = Progress(f"tuning {system.name}")
     try:
         units, libraries = system_units(system.variant(values), values, False, False, progress)
