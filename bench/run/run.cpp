@@ -69,6 +69,7 @@ Output* Run::add_output(const std::string& name, Output::Order order, const std:
 }
 
 bool Run::sources_finished() const {
+  if (tcp_ && !tcp_->finished()) return false;
   return std::all_of(sources_.begin(), sources_.end(),
                      [](const auto& source) { return source->finished(); });
 }
@@ -79,7 +80,7 @@ void Run::source_ended(const Source&) {
 }
 
 double Run::progress() const {
-  double least = 1;
+  double least = tcp_ ? tcp_->progress(simulation_.now()) : 1;
   for (const auto& source : sources_) least = std::min(least, source->part(simulation_.now()));
   return least;
 }
@@ -92,6 +93,8 @@ void Run::give_up(const std::string& why) {
 void Run::step() {
   simulation_.run_for(step_);
   look();
+  if (tcp_ && tcp_->ended() != kNever) score_.end_rates(tcp_->ended());
+  if (const std::string why = tcp_ ? tcp_->failure(quiet()) : ""; !why.empty()) give_up(why);
   show();
   if (live_) live_->look(resting());
 }
@@ -138,6 +141,7 @@ void Run::run() {
 std::vector<std::string> Run::failures() const {
   Findings findings = trouble_;
   findings.add(score_.failures());
+  if (tcp_) tcp_->check(findings);
   check(findings);
   return findings.lines();
 }
@@ -167,6 +171,7 @@ void Run::write(JsonWriter& json, double wall_seconds) const {
     json.end_object();
   }
   json.object("resources");
+  if (tcp_) tcp_->write(json.key("tcp"), score_.meter().window());
   report(json);
   json.end_object().end_object();
 }

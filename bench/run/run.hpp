@@ -27,6 +27,7 @@
 #include "bench/sim/waves.hpp"
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
+#include "bench/tcp/load.hpp"
 
 namespace emery {
 
@@ -82,6 +83,13 @@ class Run : public Component {
   /// to the command line; in a live run its frames come from the interface there.
   Source& add_source(TrafficConfig plan, std::function<bool()> played = {},
                      const std::string& place = "");
+  /// Reads the settings of traffic that is TCP (bench/tcp/load.hpp), on a line of that rate;
+  /// `packet` bytes are cut into segments by the card. Then tcp() is not null, and takes the place
+  /// of sources.
+  void speak_tcp(const Options& options, double line_rate, std::uint32_t packet) {
+    tcp_ = tcp::Load::of(options, line_rate, packet);
+  }
+  tcp::Load* tcp() { return tcp_.get(); }
   /// The interface that is given what comes out at a place; null unless the run is live.
   Tap* tap(const std::string& place) { return live_ ? live_->tap(place) : nullptr; }
   /// Null unless somebody debugs the run: a system with cores shows it those.
@@ -146,7 +154,8 @@ class Run : public Component {
   void moved() { last_move_ = simulation_.now(); }
   /// Time since something moved and nobody was busy any more.
   Time quiet() const {
-    return std::max<Time>(simulation_.now() - std::max(last_move_, busy_until()), 0);
+    const Time busy = std::max(busy_until(), tcp_ ? tcp_->busy_until() : 0);
+    return std::max<Time>(simulation_.now() - std::max(last_move_, busy), 0);
   }
   Time last_move() const { return last_move_; }
   Time traffic_start() const { return traffic_start_; }
@@ -179,6 +188,7 @@ class Run : public Component {
   Waves waves_;
   std::string output_folder_;
   std::vector<std::unique_ptr<Source>> sources_;
+  std::unique_ptr<tcp::Load> tcp_;
   std::vector<std::unique_ptr<Output>> outputs_;
   std::size_t sources_ended_ = 0;
   std::unique_ptr<Trace> trace_;

@@ -79,6 +79,14 @@ def integrity(total: dict) -> str:
     return "integrity  " + ", ".join(f"{total[x]:,} {x}" for x in ("corrupted", "duplicated", "misdelivered", "reordered"))
 
 
+def _tcp(way: str, x: dict) -> str:
+    """What became of the connections whose data goes that way."""
+    rate, fair = number(x["goodput_gbps"], ".2f"), number(x["fairness"], ".3f")
+    trip, late = (number(x["rtt_ns"][p] and x["rtt_ns"][p] / 1e3, ",.1f") for p in ("p50", "p99"))
+    again = f"{x['retransmitted']:,} of {x['segments']:,} segments sent again, {x['timeouts']:,} timeouts"
+    return f"tcp {way:6} {rate} Gb/s of payload, fairness {fair}; {again}; round trip {trip} us (p99 {late})"
+
+
 def run_table(result: dict, title: str) -> str:
     """The compact table of one run."""
     cycles = result["cycles"].get("core", 0)
@@ -91,6 +99,8 @@ def run_table(result: dict, title: str) -> str:
         rows.append(_row("total", result["totals"]))
     lines += [table(rows), ""]
     lines += [drops(result["streams"]), integrity(result["totals"])]
+    tcp = result.get("resources", {}).get("tcp", {})
+    lines += [_tcp(way, tcp[way]) for way in ("tx", "rx") if way in tcp]
     errors = result.get("resources", {}).get("device_errors")
     if errors:
         words = [f"interface {x['interface']} {x['kind']} {x['queue']}: {x['code']}" for x in errors[:4]]

@@ -20,10 +20,11 @@ from emery.common import ROOT, UserError, in_checkout, nearest
 from emery.make import cache, programs
 
 SYSTEMS = ROOT / "systems"
-# What a condition of `[[refuse]]` may say of the workload: options of the run, whether it has captures or a file of routes,
-# how long the longest frame is (bytes with FCS), which options shape generated traffic (their names, or empty), the rate where
-# it is one in bits (else 0) and the highest port that was named (else -1); and that it is none at all, but live (attach.py).
-FACTS = ("size", "flows", "direction", "pcap", "routes", "longest", "shape", "gbps", "port", "live")
+# What a condition of `[[refuse]]` may say of the workload: its kind, options of the run, whether it has captures or a file of
+# routes, how long the longest frame is (bytes with FCS), which options shape generated traffic (their names, or empty), the
+# rate where it is one in bits (else 0) and the highest port that was named (else -1); and that it is none at all, but live
+# (attach.py).
+FACTS = ("traffic", "size", "flows", "direction", "pcap", "routes", "longest", "shape", "gbps", "port", "live")
 # Python's own are more: 1_0, digits of any script, nan.
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 
@@ -166,7 +167,7 @@ class System:
     formats: tuple[str, ...]  # packages of the RTL that its C, C++ or Python uses
     sources: tuple[str, ...]  # patterns
     ports: dict
-    options: tuple[str, ...]  # run options that only some systems take: direction, routes
+    options: tuple[str, ...]  # run options that only some systems take: direction, routes, traffic
     run: dict  # the main job: run options where the command line gives none
     parameters: dict[str, Parameter]
     python: dict  # names of functions to the modules of the folder that have them

@@ -21,8 +21,12 @@ _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _SLOWEST = 1e6  # bits a second
 DIRECTIONS = ("tx", "rx", "both")
 _LONGEST_REPLAY = 100.0  # seconds
-OPTIONS = ("pcap", "source", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
+TRAFFIC = ("frames", "tcp")
+OPTIONS = ("traffic", "pcap", "source", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
 OPTIONS += shapes.OPTIONS
+# What TCP has no use for: its frames follow from its connections.
+_FRAMES_ONLY = ("pcap", "source", "timed", *shapes.OPTIONS)
+_LEAST_TCP, _MOST_CONNECTIONS = 128, 256  # bytes of the longest frame with FCS, connections each way
 _APART = (("pcap", "size"), ("pcap", "source"), ("source", "size"), ("frames", "duration"), ("timed", "rate"))
 # What is sent when neither the command line nor the system's main job says it; inputs send for that long when there is no
 # number of frames and no capture.
@@ -46,13 +50,14 @@ class Workload:
     captures: dict = field(default_factory=dict)  # what is in those of `pcap` (capture.Capture)
     shape: dict = field(default_factory=dict)  # how generated traffic is not as by default, by option (shapes.py)
     source: dict = field(default_factory=dict)  # FILE.py:NAME that gave those of `pcap`, where one did
+    traffic: str = ""  # "tcp": connections (bench/tcp/load.hpp), of which `size` is the longest frame; "": frames
 
     def settings(self) -> dict:
         """What the simulator is told, but for captures, which are named as the user names them."""
         lines = {_setting(port): path for port, path in self.pcap.items()}
         if self.timed:
             lines["replay_speed"] = self.timed
-        for name in ("size", "frames", "duration_ps", "direction", "routes"):
+        for name in ("traffic", "size", "frames", "duration_ps", "direction", "routes"):
             if getattr(self, name):
                 lines[name] = getattr(self, name)
         return {**lines, **self.shape, "flows": self.flows, "rate": self.rate, "seed": self.seed}
@@ -100,7 +105,7 @@ class Workload:
     def facts(self) -> dict:
         """What a system may refuse, by the names in `system.FACTS`."""
         files = {"pcap": bool(self.pcap), "routes": bool(self.routes)}
-        options = {"size": self.size, "flows": self.flows, "direction": self.direction}
+        options = {"traffic": self.traffic or TRAFFIC[0], "size": self.size, "flows": self.flows, "direction": self.direction}
         numbers = {
             "longest": max(self.sizes()),
             "gbps": _bits(self.rate) / 1e9,
@@ -112,6 +117,9 @@ class Workload:
         """In words."""
         if self.pcap:
             what = ", ".join(os.path.basename(x) for x in {**self.pcap, **self.source}.values())
+        elif self.traffic:
+            each = " each way" * (self.direction == "both")
+            what = f"TCP, frames up to {self.size} B, {self.flows} connection{'s' * (self.flows != 1)}{each}"
         else:
             what = f"{self.size} B frames" if self.size[0].isdigit() else f"{self.size} frames"
             what += f", {self.flows} flow{'s' * (self.flows != 1)}"
@@ -226,7 +234,9 @@ def workload(system, options: dict) -> Workload:
         raise UserError("--flows: a capture has its own flows")
     # What is given takes the place of all that says the same: a capture is played once and whole, and as many frames are sent
     # as were asked for, however long the main job takes. Its rate is for captures.
+    tcp = _tcp(given, system)
     instead = {
+        "traffic": ("pcap", "rate"),
         "pcap": ("size", "frames", "duration"),
         "source": ("pcap", "size", "frames", "duration"),
         "size": ("pcap", "rate"),
@@ -235,7 +245,7 @@ def workload(system, options: dict) -> Workload:
         "duration": ("frames",),
     }
     chosen = {**{k: v for k, v in system.run.items() if not any(k in instead.get(x, ()) for x in given)}, **given}
-    merged = {**DEFAULTS, **chosen}
+    merged = {**DEFAULTS, **({"size": "1518", "flows": 8} if tcp else {}), **chosen}
     frames = _whole(merged["frames"], "--frames", 1, 10**9) if "frames" in merged else 0
     seed = _whole(merged["seed"], "--seed", 0, 2**63 - 1)
     source = _by_port("source", merged.get("source", []))
@@ -245,7 +255,7 @@ def workload(system, options: dict) -> Workload:
     pcap = {port: packets.of_file(x, seed, frames) for port, x in source.items()} or _by_port("pcap", names)
     captures = _captures("source" if source else "pcap", source or pcap, pcap, system.largest_frame)
     size = "" if pcap else _size(str(merged["size"]), system.largest_frame)
-    for option in ("direction", "routes"):
+    for option in ("direction", "routes", "traffic"):
         if given.get(option) and option not in system.options:
             raise UserError(f"--{option}: {system.name} has no such option")
     direction = merged.get("direction", "")
@@ -255,7 +265,9 @@ def workload(system, options: dict) -> Workload:
     routes = merged.get("routes", "")
     if routes and not (os.path.isfile(routes) and os.access(routes, os.R_OK)):
         raise UserError(f"--routes {routes}: no file that can be read")
-    flows = _whole(merged["flows"], "--flows", 1, 1 << 20)
+    flows = _whole(merged["flows"], "--flows", 1, _MOST_CONNECTIONS if tcp else 1 << 20)
+    if tcp and not (size.isdigit() and int(size) >= _LEAST_TCP):
+        raise UserError(f"--traffic tcp --size {size}: write the longest frame, {_LEAST_TCP} to {system.largest_frame}")
     return Workload(
         pcap={port: os.path.abspath(x) for port, x in pcap.items()},
         size=size,
@@ -270,4 +282,15 @@ def workload(system, options: dict) -> Workload:
         captures=captures,
         shape=shapes.shape(merged, flows, bool(captures)),
         source=source,
+        traffic="tcp" if tcp else "",
     )
+
+
+def _tcp(given: dict, system) -> bool:
+    """Whether the traffic is TCP; refuses what does not go with it."""
+    kind = given.get("traffic", system.run.get("traffic", TRAFFIC[0]))
+    if kind not in TRAFFIC:
+        raise UserError(f"--traffic {kind}: choose {' or '.join(TRAFFIC)}")
+    if kind == "tcp" and (other := next((x for x in _FRAMES_ONLY if x in given), "")):
+        raise UserError(f"--traffic tcp and {shapes.flag(other)}: choose one")
+    return kind == "tcp"

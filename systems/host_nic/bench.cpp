@@ -111,6 +111,7 @@ Bench::Bench(const Options& options)
       steered_flows_(options.get<unsigned>("steered_flows")),
       drops_(score_, driver_, ports_) {
   model_.open_waves(waves());
+  speak_tcp(options, line_rate(options), driver_config_.tso_bytes);
   if (trace()) ways_.emplace(*trace(), host_.root, driver_, ports_.interfaces(), driver_config_);
   host_.attach(core_, function(options),
                EndpointPins::of(model_->pcie_i, model_->pcie_o,
@@ -144,6 +145,7 @@ void Bench::connect_port(unsigned p) {
   port.mac->tx.on_transmitted([this, &port](std::span<const std::uint8_t> bytes, Time arrived) {
     deliver(port.tx_stream, bytes, arrived, port.output);
     if (port.tap) port.tap->write(bytes);
+    if (tcp()) tcp()->at_wire(bytes, arrived);
     stage(kCmacTx, port.mac->tx.tx_began());
     reset_.delivered(port.tx_stream, arrived);
   });
@@ -160,6 +162,7 @@ void Bench::connect_port(unsigned p) {
 }
 
 void Bench::add_traffic() {
+  if (tcp()) return ports_[0].mac->rx.set_source(&tcp()->peer());
   const unsigned used = faults_.first_interface_only() ? 1 : ports_.interfaces();
   for (unsigned p = 0; ports_.receive() && p < used * ports_.of_interface(); ++p) {
     const auto plan = plans_.received(p);
@@ -186,6 +189,7 @@ void Bench::received(const Received& r, Time now) {
   const auto frame = as_sent(r, tagged_);
   deliver(stream, frame, now, host_output_, static_cast<Time>(r.timestamp) * kNanosecond);
   if (Tap* tap = host_tap_[r.interface]) tap->write(frame);
+  if (tcp()) tcp()->at_host(frame, now);
   if (ways_) ways_->taken(r);
   reset_.delivered(stream, now);
 }
@@ -219,6 +223,13 @@ bool Bench::offer_frame(unsigned interface, unsigned queue, std::uint32_t flow, 
 void Bench::sample(Time now) {
   if (!running() || reset_.under_way() || !host_.root.mmio_room()) return;
   driver_.poll(now);
+  if (tcp()) {
+    tcp()->feed(
+        now, [this] { return tx_sources_.room(); },
+        [&](unsigned n, const Frame& frame) {
+          return offer_frame(0, n % driver_.tx_queues(), n, frame, now);
+        });
+  }
   for (unsigned i = 0; i < ports_.interfaces(); ++i) {
     tx_sources_.feed(i, now, [&](unsigned queue, std::uint32_t flow, const Frame& frame) {
       return offer_frame(i, queue, flow, frame, now);
@@ -255,24 +266,13 @@ void Bench::open() {
 }
 
 SlotReset::System Bench::reset_system() {
-  SlotReset::System system;
-  system.hold = [this](bool held) {
-    for (std::uint8_t* pin : ports_.resets()) *pin = held;
-  };
-  system.lose = [this] { return drops_.lose(); };
+  SlotReset::System system = of_card(ports_, drops_, driver_);
   system.settle = [this](Time reset_at) { settle(reset_at); };
-  system.dropped = [this] {
-    return emnic_read(driver_.core(), offsetof(nic_device_regs_t, dma_unexpected));
-  };
-  system.late = [this] {
-    return emnic_read(driver_.core(), offsetof(nic_device_regs_t, dma_late));
-  };
   system.open = [this] {
     driver_.reopen();
     if (ways_) ways_->forget();
     moved();
   };
-  system.streams = ports_.streams();
   return system;
 }
 

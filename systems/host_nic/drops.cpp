@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/host_nic/drops.hpp"
 
+#include <cstddef>
+
+#include "host_nic.h"
+
 namespace emery::host_nic {
 
 std::uint64_t Drops::gone(int stream, std::uint64_t unseen) {
@@ -43,6 +47,22 @@ void Drops::account_sent(int stream, unsigned interface, unsigned port, bool is_
   const auto errors = emnic_get_counter(driver_.core(), EMNIC_PORT_tx_errors, interface, port);
   dropped(stream, "tx_error", is_stream ? 0 : errors);
   dropped(stream, "queue_stopped", driver_.tx_stranded(interface, port));
+}
+
+SlotReset::System of_card(Ports& ports, Drops& drops, Driver& driver) {
+  SlotReset::System system;
+  system.hold = [&ports](bool held) {
+    for (std::uint8_t* pin : ports.resets()) *pin = held;
+  };
+  system.lose = [&drops] { return drops.lose(); };
+  system.dropped = [&driver] {
+    return emnic_read(driver.core(), offsetof(nic_device_regs_t, dma_unexpected));
+  };
+  system.late = [&driver] {
+    return emnic_read(driver.core(), offsetof(nic_device_regs_t, dma_late));
+  };
+  system.streams = ports.streams();
+  return system;
 }
 
 }  // namespace emery::host_nic

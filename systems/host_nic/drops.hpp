@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "bench/run/slot_reset.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "systems/host_nic/driver.hpp"
 #include "systems/host_nic/ports.hpp"
@@ -54,5 +55,9 @@ class Drops {
   Ports& ports_;
   std::uint64_t lost_ = 0;  // received ones, in the reset under way
 };
+
+/// What a reset of the slot does to the card, and what its registers say of it; how it is opened
+/// again is for its bench to say.
+SlotReset::System of_card(Ports& ports, Drops& drops, Driver& driver);
 
 }  // namespace emery::host_nic

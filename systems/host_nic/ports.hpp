@@ -34,7 +34,7 @@ class Ports {
   Ports(const Options& options, std::uint32_t max_frame, VerilatedModel<Vhost_nic>& model,
         Simulation& simulation, Scoreboard& score)
       : model_(*model),
-        direction_(options.get<std::string>("direction")),
+        direction_(ways(options)),
         interfaces_(options.get<unsigned>("interfaces")),
         of_interface_(options.get<unsigned>("ports")),
         port_(interfaces_ * of_interface_) {
@@ -55,6 +55,11 @@ class Ports {
     }
   }
 
+  /// TCP goes both ways, whoever sends the data.
+  static std::string ways(const Options& options) {
+    return options.get("traffic", "frames") == "tcp" ? "both"
+                                                     : options.get<std::string>("direction");
+  }
   bool transmit() const { return direction_ != "rx"; }
   bool receive() const { return direction_ != "tx"; }
   unsigned interfaces() const { return interfaces_; }

@@ -41,12 +41,14 @@ FunctionConfig function(const Options& options) {
 
 DriverConfig driver_config(const Options& options, const Workload& workload) {
   DriverConfig c{};
+  // Connections of TCP are flows each way.
+  const bool tcp = options.get("traffic", "frames") == "tcp";
+  const unsigned ways = tcp && options.get<std::string>("direction") == "both" ? 2 : 1,
+                 flows = ways * workload.common().flows;
   // A capture is replayed in its order: one queue a port.
-  c.tx_queues =
-      std::min(options.get<unsigned>("tx_queues"),
-               workload.captures() ? options.get<unsigned>("ports") : workload.common().flows);
-  c.rx_queues =
-      std::min(options.get<unsigned>("rx_queues"), std::max(128u, workload.common().flows));
+  c.tx_queues = std::min(options.get<unsigned>("tx_queues"),
+                         workload.captures() ? options.get<unsigned>("ports") : flows);
+  c.rx_queues = std::min(options.get<unsigned>("rx_queues"), std::max(128u, flows));
   c.tx_ring = ring_slots(options.get<unsigned>("tx_ring"), c.tx_queues);
   c.tx_stream = options.get<std::string>("tx_mode") == "stream";
   // Granules: 4 MB for all, 8 kB, in which the longest frame has room, to 512 kB each.

@@ -47,7 +47,7 @@ class TxSources {
         source.pop();
       }
     }
-    while (all.sender && driver_.tx_outstanding() < most_outstanding_ && mmio_room()) {
+    while (all.sender && room()) {
       const Frame* frame = all.sender->due(now);
       if (!frame) return;
       const unsigned queue = frame->flow / all.sender->plan().deal_count % queues;
@@ -55,6 +55,8 @@ class TxSources {
       all.sender->pop();
     }
   }
+  /// The driver takes another frame, if its queue does.
+  bool room() const { return driver_.tx_outstanding() < most_outstanding_ && mmio_room(); }
   /// A frame is due that no queue has taken.
   bool held_up(Time now) const;
 

@@ -167,6 +167,7 @@ def _value(random_: random.Random, option: str, folder: Path) -> str:
     if random_.random() < 0.3:
         return random_.choice(_ODD)
     return {
+        "traffic": lambda: random_.choice(("tcp", "tcp", "frames", "udp")),
         "pcap": lambda: random_.choice(("", "", "0=", "1=", "00=", "77=", "²=", "9" * 20 + "=")) + _capture(random_, folder),
         "source": lambda: random_.choice(("", "", "0=", "77=")) + _source_file(random_, folder),
         "routes": lambda: _route_file(random_, folder),

@@ -142,7 +142,7 @@ def add(command):
     linux.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="what runs in the first guest")
 
     dpdk = command("dpdk", _dpdk, "run", "DPDK's testpmd forwards frames with the simulated NIC and its poll-mode driver")
-    traffic_options(dpdk, ("direction", "routes", "closed_loop"))
+    traffic_options(dpdk, ("traffic", "direction", "routes", "closed_loop"))
     dpdk.add_argument("--silent", action="store_true", help="nothing comes over the line, for --duration (testpmd generates)")
     group = dpdk.add_argument_group("what the CPU is taken to need, in simulated time")
     group.add_argument("--poll-ns", type=number(1, 10**4), metavar="NS", help="a look for frames, a burst that is sent (50)")

@@ -111,6 +111,11 @@ def traffic_options(parser, leave: tuple[str, ...] = ()):
         default = f" (default {DEFAULTS[name]})" if name in DEFAULTS else ""
         group.add_argument(shapes.flag(name), type=word, help=text.format(default), **more)
 
+    option(
+        "traffic",
+        "frames (default), or tcp: --flows connections each way between the host and a peer at the wire",
+        metavar="KIND",
+    )
     option("pcap", "play a capture (pcap, pcapng, .gz); PORT=FILE gives one port its own", action="append", metavar="FILE")
     option(
         "timed", "captures: when their stamps say, or SPEED times as fast; not at a rate", nargs="?", const="1", metavar="SPEED"
@@ -118,10 +123,12 @@ def traffic_options(parser, leave: tuple[str, ...] = ()):
     option(
         "source", "play what a function of yours gives: packets of scapy, or bytes", action="append", metavar="FILE.py:FUNCTION"
     )
-    option("size", "frame bytes with FCS: 64 ... 9018, imix, random, rfc2544, or a range A-B")
-    option("frames", "how many frames an input sends")
+    option(
+        "size", "frame bytes with FCS: 64 ... 9018, imix, random, rfc2544, or a range A-B; tcp: of the longest (default 1518)"
+    )
+    option("frames", "how many frames an input sends; tcp: full segments of data each way, all connections together")
     option("duration", "how long the inputs send, like 200us")
-    option("flows", "flows of generated traffic{}")
+    option("flows", "flows of generated traffic{}; tcp: connections each way (default 8)")
     option("rate", "fraction of line rate, or bits a second like 80G{}; captures: see the system")
     option("arrivals", "when frames start: constant (default), poisson, burst:FRAMES, on-off:FRAMES; the rate is the mean")
     option("flow-weights", "share of each flow: equal (default), zipf:S, or whole numbers like 8,1; the last is the others'")

@@ -209,7 +209,7 @@ def add(command):
     search.add_argument("--out", type=word, metavar="FILE", help="finished runs, a line of JSON each (default in out/)")
     options.executor_option(search)
     options.set_option(search)
-    options.traffic_options(search)
+    options.traffic_options(search, ("traffic",))
     compare = command("compare", _compare, "run", "the same traffic through several systems")
     compare.add_argument("systems", nargs="+", type=system.load, metavar="SYSTEM")
     options.with_option(compare, "own")
