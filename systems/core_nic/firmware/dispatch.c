@@ -99,8 +99,10 @@ static __attribute__((noinline)) uint32_t receive_dispatch(uint32_t events) {
 }
 
 // How long to rest. The more frames come and go, the longer: there is more to do at a time then.
-// With few of them, none waits for others.
+// With few of them, none waits for others; with more than a share in the long rest, there is always
+// enough.
 static inline uint32_t rest(uint32_t clocks, uint32_t frames) {
+  if (frames >= CLAIM * clocks / LONG_REST) return LONG_REST / 4;
   if (frames >= 6 * clocks / LONG_REST) return LONG_REST;
   return frames >= 3 * clocks / LONG_REST ? LONG_REST / 2 : LONG_REST / 4;
 }
