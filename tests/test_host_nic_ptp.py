@@ -33,7 +33,15 @@ LATE = ["ptp_residence_ns=250000", "ptp_interval_us=260", "ptp_settle_us=5000"]
 
 @pytest.mark.parametrize(
     "wrong",
-    ["ports=2", "fault=doorbell", "tx_mode=stream", "mac_tx_ppm=5", "ptp_gain=9", "ptp_residence_ns=18000", "ptp_settle_us=160"],
+    [
+        "ports=2",
+        "fault=doorbell",
+        "tx_mode=stream",
+        "mac_tx_ppm=5",
+        "ptp_gain=9",
+        "ptp_residence_ns=18000",
+        "ptp_settle_us=160",
+    ],
 )
 def test_what_does_not_go_with_it(wrong, capsys):
     assert main(["run", "host-nic", *SHORT, "--set", wrong]) == 2

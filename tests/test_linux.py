@@ -251,7 +251,10 @@ def test_xdp_programs(capfdbinary, tmp_path):
     frames = [x for x, _ in scapy.utils.RawPcapReader(str(tmp_path / "wire.pcap")) if x[12:14] == b"\x08\x00" and x[23] == 17]
     ways = [(x[:6].hex(), x[6:12].hex()) for x in frames if x[36:38] == b"\x00\x09"]
     theirs, ours = "020000000002", "020000000001"
-    assert (ways.count((ours, theirs)), ways.count((theirs, ours))) == (sum(sent) + forth, back)  # those redirected are as they were
+    assert (ways.count((ours, theirs)), ways.count((theirs, ours))) == (
+        sum(sent) + forth,
+        back,
+    )  # those redirected are as they were
     assert not WRONG.search(log.read_text())
 
 

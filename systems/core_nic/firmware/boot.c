@@ -41,7 +41,7 @@ static void boot(void) {
   DEVICE(MacRx + SlotBase) = RECEIVE_SLOT_BASE;
   DEVICE(MacRx + Enable) = 1;
   DEVICE(WatchdogLimit) = config(ConfigWatchdog);
-  DEVICE(WakeGap) = REST;
+  DEVICE(WakeGap) = LONG_REST / 4;
   DEVICE(Print) = 'R';  // ready: the driver waits for it
 }
 

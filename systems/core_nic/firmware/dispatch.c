@@ -5,8 +5,6 @@
 // or must try again, comes from the queue of events.
 #include "nic.h"
 
-enum { ENOUGH = CLAIM < 8 ? CLAIM : 8 };  // units of work in a round: with fewer a core rests, and finds more the next time
-
 // Takes a share of the work of a kind, of which there is as much as `there` counts: how much, from
 // `first` on. None if another core is just taking some.
 static inline uint32_t claim(lock_t* lock, bool (*try_lock)(lock_t*), void (*unlock)(lock_t*),
@@ -44,26 +42,27 @@ static inline bool frames_pending(uint32_t events) {
 
 static __attribute__((noinline)) uint32_t send_dispatch(uint32_t events) {
   uint32_t done = 0;
-  if (fetch_arrived(&send.fetch)) {
-    send_bds_arrived();
-    done++;
-  }
   if (fetch_pending(events)) {
     fetch_send_bds();
     done++;
+  }
+  uint32_t first, count;
+  if (pending(events, KindDmaRead)) {
+    count = claim(&send.dma_lock, send_try_lock, send_unlock, KindDmaRead, dma_reads_done, READ_RING, &first);
+    if (count != 0) {
+      send_process_dmas(first, count);
+      send_commit();
+      done += count;
+    }
+    if (fetch_arrived(&send.fetch)) {  // one of those that were claimed
+      send_bds_arrived();
+      done++;
+    }
   }
   const struct Event* event;
   if (event_pending() && (event = take_event()) != 0) {
     send_frames(event->first, event->count, event->bd, event->bds);
     done += event->count;
-  }
-  uint32_t first, count;
-  if (pending(events, KindDmaRead) &&
-      (count = claim(&send.dma_lock, send_try_lock, send_unlock, KindDmaRead,
-                     dma_reads_done, READ_RING, &first)) != 0) {
-    send_process_dmas(first, count);
-    send_commit();
-    done += count;
   }
   if (report_pending(events)) {
     send_report();
@@ -74,7 +73,7 @@ static __attribute__((noinline)) uint32_t send_dispatch(uint32_t events) {
 
 static __attribute__((noinline)) uint32_t receive_dispatch(uint32_t events) {
   uint32_t done = 0;
-  if (fetch_arrived(&receive.fetch)) {
+  if (pending(events, KindDmaRead) && fetch_arrived(&receive.fetch)) {
     receive_bds_arrived();
     done++;
   }
@@ -99,12 +98,29 @@ static __attribute__((noinline)) uint32_t receive_dispatch(uint32_t events) {
   return done;
 }
 
-// A core that found little rests, and finds more the next time. Without this, six cores share the
-// work of one out among themselves frame by frame, and spend most of their instructions on finding
-// it. What it has done may have made work that others have looked for in vain: it asks that one
-// core, itself or another, look again. Who found nothing at all has made nothing.
+// How long to rest. The more frames come and go, the longer: there is more to do at a time then.
+// With few of them, none waits for others; with more than a share in the long rest, there is always
+// enough.
+static inline uint32_t rest(uint32_t clocks, uint32_t frames) {
+  if (frames >= CLAIM * clocks / LONG_REST) return LONG_REST / 4;
+  if (frames >= 6 * clocks / LONG_REST) return LONG_REST;
+  return frames >= 3 * clocks / LONG_REST ? LONG_REST / 2 : LONG_REST / 4;
+}
+
+// Without this, six cores share the work of one out among themselves frame by frame, and spend most
+// of their instructions on finding it. What a core has done may have made work that others have
+// looked for in vain: it asks that one core, itself or another, look again. Who found nothing at
+// all has made nothing.
 static __attribute__((noinline)) void idle(uint32_t done) {
+  static shared_t last_clock, last_frames;
   if (done != 0) DEVICE(Wake) = 0;
+  const uint32_t now = DEVICE(Clock), clocks = now - last_clock;
+  if (clocks >= LONG_REST) {
+    const uint32_t frames = DEVICE(MacRx + Produced) + DEVICE(MacTx + Progress);
+    DEVICE(WakeGap) = rest(clocks, frames - last_frames);
+    last_frames = frames;
+    last_clock = now;
+  }
   wait_for_work();
 }
 
@@ -113,6 +129,6 @@ void run_core(void) {
     DEVICE(WatchdogKick) = 0;
     const uint32_t events = DEVICE(Event);
     const uint32_t done = send_dispatch(events) + receive_dispatch(events);
-    if (done < ENOUGH) idle(done);
+    if (done < CLAIM) idle(done);  // there is no more of it
   }
 }

@@ -37,7 +37,8 @@ enum {
   AHEAD = 64,          // DMA reads of frames under way; with more, fetches would wait for them
   CLAIM = 32,          // units of work a core takes from the hardware at a time
   REPORT = 8,          // frames sent before the host is told, unless the MAC has run dry
-  REST = 512,          // clocks from one wake-up to the next, in which work gathers
+  LONG_REST =
+      1024,  // clocks from one wake-up to the next, in which work gathers, when there is much
 };
 #define SEND_SLOT(frame) (FrameBase + ((frame) & (SEND_BDS - 1)) * SLOT)
 #define RECEIVE_SLOT_BASE (FrameBase + SEND_BDS * SLOT)

@@ -21,15 +21,18 @@ void fetch_receive_bds(void) {
   receive_unlock(&receive.fetch.lock);
 }
 
-// Descriptors have come; that they are here is all there is to know.
+// Descriptors have come; that they are here is all there is to know. Who comes while another looks
+// leaves it to him: he looks again afterwards.
 void receive_bds_arrived(void) {
   struct Fetch* fetch = &receive.fetch;
-  if (!receive_try_lock(&fetch->arrival_lock)) return;
-  while (fetch_arrived(fetch)) {
-    fetch->arrived = fetch->pieces[fetch->done % FETCHES].end;
-    fetch->done++;
-  }
-  receive_unlock(&fetch->arrival_lock);
+  do {
+    if (!receive_try_lock(&fetch->arrival_lock)) return;
+    while (fetch_arrived(fetch)) {
+      fetch->arrived = fetch->pieces[fetch->done % FETCHES].end;
+      fetch->done++;
+    }
+    receive_unlock(&fetch->arrival_lock);
+  } while (fetch_arrived(fetch));
 }
 
 // Step 2: has each frame written to the buffer of the descriptor with the frame's own number. That

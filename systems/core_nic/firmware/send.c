@@ -24,30 +24,34 @@ static uint32_t count_frames(const struct bd* bds, uint32_t count) {
   return frames;
 }
 
-// Descriptors have come: raises an event to send their frames, for whichever core is free.
+// A piece has come, which lies in one piece here too: raises an event to send its frames. What is left of a frame that is not whole yet
+// goes with the next ones.
+static void piece_arrived(uint32_t from, uint32_t end) {
+  const uint32_t frames = count_frames(&send_bds[from % SEND_BDS], end - from);
+  if (frames == 0) return;
+  while (!bd_info_last(send_bds[(end - 1) % SEND_BDS].info)) end--;
+  const struct Event event = {
+      .count = frames, .first = send.frames, .bd = send.cut, .bds = end - send.cut};
+  raise_event(&event);
+  send.frames += frames;
+  send.cut = end;
+}
+
+// Descriptors have come, whose frames are for whichever core is free. Who comes while another looks
+// leaves it to him: he looks again afterwards.
 void send_bds_arrived(void) {
   struct Fetch* fetch = &send.fetch;
-  if (!send_try_lock(&fetch->arrival_lock)) return;
-  while (fetch_arrived(fetch)) {
-    const uint32_t from = fetch->arrived;
-    const uint32_t end = fetch->pieces[fetch->done % FETCHES].end;
-    fetch->arrived = end;
-    fetch->done++;
-    // A piece lies in one piece here too.
-    const uint32_t frames = count_frames(&send_bds[from % SEND_BDS], end - from);
-    if (frames == 0) continue;
-    // What is left of a frame that is not whole yet goes with the next ones.
-    uint32_t cut = end;
-    while (!bd_info_last(send_bds[(cut - 1) % SEND_BDS].info)) cut--;
-    const struct Event event = {.count = frames,
-                                .first = send.frames,
-                                .bd = send.cut,
-                                .bds = cut - send.cut};
-    raise_event(&event);
-    send.frames += frames;
-    send.cut = cut;
-  }
-  send_unlock(&fetch->arrival_lock);
+  do {
+    if (!send_try_lock(&fetch->arrival_lock)) return;
+    while (fetch_arrived(fetch)) {
+      const uint32_t from = fetch->arrived;
+      const uint32_t end = fetch->pieces[fetch->done % FETCHES].end;
+      fetch->arrived = end;
+      fetch->done++;
+      piece_arrived(from, end);
+    }
+    send_unlock(&fetch->arrival_lock);
+  } while (fetch_arrived(fetch));
 }
 
 // Step 4: has the parts of each frame put together in its slot of the frame memory, and writes what
