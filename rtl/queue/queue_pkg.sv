@@ -227,6 +227,12 @@ package queue_pkg;
     SchedPieo
   } sched_e;
 
+  /// How fast a queue may be served: packets in its turn, and granted and not yet sent.
+  typedef struct packed {
+    logic [3:0]  burst;
+    logic [15:0] in_flight;
+  } sched_pace_t;
+
   /// Those with a rate limit a queue (rate_buckets), a bit each.
   localparam logic [7:0] SchedLimited = 8'(1 << SchedRate | 1 << SchedPieo);
 
@@ -235,6 +241,17 @@ package queue_pkg;
     queue_t      queue;
     logic [13:0] bytes;
   } sent_t;
+
+  typedef logic [23:0] queue_bytes_t;
+
+  /// What has become of packets of a queue, for its counters (stat_ram): bytes are those of the good ones, as the host has them.
+  typedef struct packed {
+    queue_t       queue;
+    logic [15:0]  packets;
+    queue_bytes_t bytes;
+    logic         error;
+    logic         drop;
+  } queue_count_t;
 
   typedef logic [$clog2(PushEntries)-1:0] push_entry_t;
 

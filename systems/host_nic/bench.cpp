@@ -61,6 +61,9 @@ class Bench final : public Run {
   bool settled() override;
   Time busy_until() const override { return driver_.busy_until(); }
   void account() override;
+  void inspect() override {
+    if (!given_up()) driver_.compare_counts();
+  }
   bool at_rest() const override { return host_.at_rest() && !driver_.restarting(); }
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
@@ -302,7 +305,7 @@ void Bench::check(Findings& findings) const {
   host_.check(findings);
   records_.check(findings);
   reset_.check(host_, findings);
-  findings.add(driver_.stale_writes(), "writes to memory of rings that were given up");
+  driver_.check(findings);
   ports_.check(findings);
 }
 
@@ -318,6 +321,7 @@ void Bench::report(JsonWriter& json) const {
   host_.write(json, "pcie_");
   json.key("driver");
   driver_.write(json);
+  driver_.write_counts(json);
   json.key("segmented");
   joiner_.write(json);
   counts_.write_dma(json);
@@ -328,10 +332,7 @@ void Bench::report(JsonWriter& json) const {
   reset_.write(json);
   json.key("fault");
   faults_.write(json);
-  json.key("device_errors");
   driver_.write_errors(json);
-  json.key("error_registers");
-  driver_.write_error_registers(json);
   if (queue_meter_) queue_meter_->write(json, score_.meter().window());
   json.key("macs");
   ports_.write(json);

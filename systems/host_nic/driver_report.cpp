@@ -120,8 +120,19 @@ std::uint64_t Driver::rx_descriptor(unsigned interface, unsigned queue, unsigned
 
 // ---- result
 
+void Driver::check(Findings& findings) const {
+  findings.add(stale_writes(), "writes to memory of rings that were given up");
+  findings.add(counts_.findings().lines());
+}
+
+void Driver::write_counts(JsonWriter& json) const {
+  json.object("queue_counters");
+  counts_.write(json);
+  json.end_object();
+}
+
 void Driver::write_errors(JsonWriter& json) const {
-  json.begin_array();
+  json.key("device_errors").begin_array();
   for (const DeviceError& error : errors_) {
     json.begin_object()
         .field("interface", error.interface)
@@ -134,10 +145,7 @@ void Driver::write_errors(JsonWriter& json) const {
         .end_object();
   }
   json.end_array();
-}
-
-void Driver::write_error_registers(JsonWriter& json) const {
-  json.begin_array();
+  json.key("error_registers").begin_array();
   for (const emnic_last_error& last : last_errors_) {
     json.begin_object().field("errors", last.errors);
     if (last.errors != 0) {
