@@ -53,6 +53,7 @@ struct emery_rx {
   uint16_t number;
   uint64_t no_mbuf;
   struct emery_counts counts;
+  struct emnic_queue_counts before; /* the card's, at the last reset of statistics */
 };
 
 struct emery_tx {
@@ -63,6 +64,7 @@ struct emery_tx {
   uint16_t slots, mask, made, free_at; /* made: slot filled next */
   uint16_t number;
   struct emery_counts counts;
+  struct emnic_queue_counts before;
 };
 
 struct emery {

@@ -49,6 +49,7 @@ class Bench final : public Run {
  private:
   void connect_port(unsigned port);
   void add_traffic();
+  unsigned used_interfaces() { return faults_.first_interface_only() ? 1 : ports_.interfaces(); }
   void received(const Received& received, Time now);
   bool offer_frame(unsigned interface, unsigned queue, std::uint32_t flow, const Frame& frame,
                    Time now);
@@ -62,7 +63,7 @@ class Bench final : public Run {
   Time busy_until() const override { return driver_.busy_until(); }
   void account() override;
   void inspect() override {
-    if (!given_up()) driver_.compare_counts();
+    if (!given_up()) driver_.compare_counts(used_interfaces());
   }
   bool at_rest() const override { return host_.at_rest() && !driver_.restarting(); }
   void check(Findings& findings) const override;
@@ -163,7 +164,7 @@ void Bench::connect_port(unsigned p) {
 }
 
 void Bench::add_traffic() {
-  const unsigned used = faults_.first_interface_only() ? 1 : ports_.interfaces();
+  const unsigned used = used_interfaces();
   for (unsigned p = 0; ports_.receive() && p < used * ports_.of_interface(); ++p) {
     const auto plan = plans_.received(p);
     if (!plan) continue;
@@ -292,8 +293,7 @@ void Bench::look() {
 bool Bench::settled() { return score_.under_way() == 0 || quiet() > kQuiet + faults_.pause(); }
 
 void Bench::account() {
-  drops_.account(faults_.first_interface_only() ? 1 : ports_.interfaces(),
-                 driver_config_.tx_stream);
+  drops_.account(used_interfaces(), driver_config_.tx_stream);
   driver_.read_error_registers();
   // At the latest when the last lost read has timed out.
   const Time until = simulation_.now() + driver_config_.dma_timeout_clocks * kCoreClock + kQuiet;

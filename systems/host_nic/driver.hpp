@@ -149,8 +149,9 @@ class Driver {
   // simulated time.
   std::uint64_t settings_refused();
 
-  // Compares the card's counters of some queues with what was seen of them. Takes simulated time.
-  void compare_counts() { counts_.compare(core_, config_.counted_queues); }
+  // Compares the card's counters of some queues of so many interfaces with what was seen of them,
+  // once the last records are taken. Takes simulated time.
+  void compare_counts(unsigned interfaces);
   // What is wrong with what the card has done to rings and has counted.
   void check(Findings& findings) const;
 

@@ -76,6 +76,17 @@ void Driver::read_error_registers() {
   }
 }
 
+// A run is over when its frames have come out: their records may still wait for a CPU.
+void Driver::compare_counts(unsigned interfaces) {
+  emnic_completion c;
+  for (const Completions& queue : completions_)
+    while (emnic_take(queue.queue, &c, 1) != 0) c.transmit ? counts_.sent(c) : counts_.received(c);
+  for (unsigned i = 0; config_.rx_stream && i < interfaces; ++i)
+    for (unsigned queue = 0; queue < config_.rx_queues; ++queue)
+      while (emnic_take_stream(rx(i, queue), &c, 1) != 0) counts_.received(c);
+  counts_.compare(core_, interfaces, config_.counted_queues);
+}
+
 // ---- raw access
 
 Driver::TxSlot Driver::newest_tx(unsigned interface, unsigned queue) const {

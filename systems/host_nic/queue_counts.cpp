@@ -18,7 +18,6 @@ bool any(const emnic_queue_counts& c) { return (c.packets | c.errors | c.drops) 
 
 void QueueCounts::reset(unsigned interfaces, unsigned tx_queues, unsigned rx_queues, bool tx_stream,
                         bool rx_stream) {
-  interfaces_ = interfaces;
   ++resets_;
   tx_ = {true, tx_stream, tx_queues};
   rx_ = {false, rx_stream, rx_queues};
@@ -61,8 +60,8 @@ void QueueCounts::received(const emnic_completion& c) {
   }
 }
 
-void QueueCounts::compare(emnic* core, unsigned most) {
-  for (unsigned i = 0; i < interfaces_ && most != 0; ++i) {
+void QueueCounts::compare(emnic* core, unsigned interfaces, unsigned most) {
+  for (unsigned i = 0; i < interfaces && most != 0; ++i) {
     if (emnic_get_counter(core, EMNIC_INTERFACE_tx_cpl_lost, i, 0) == 0)
       compare(core, tx_, i, most);
     if (emnic_get_counter(core, EMNIC_INTERFACE_rx_cpl_lost, i, 0) == 0)

@@ -28,10 +28,10 @@ class QueueCounts {
   void sent(const emnic_completion& completion);
   void received(const emnic_completion& completion);
 
-  /// Reads the counters of up to `most` queues a way of each interface that had something to count,
-  /// and of one that had nothing; of all where there are no more, with their sums against the
-  /// ports' counters. Not where records were lost. Takes simulated time.
-  void compare(emnic* core, unsigned most);
+  /// Reads the counters of up to `most` queues a way of the first interfaces that had something to
+  /// count, and of one that had nothing; of all where there are no more, with their sums against
+  /// the ports' counters. Not where records were lost. Takes simulated time.
+  void compare(emnic* core, unsigned interfaces, unsigned most);
   const Findings& findings() const { return findings_; }
   void write(JsonWriter& json) const;
 
@@ -56,7 +56,7 @@ class QueueCounts {
   emnic_queue_counts compare_one(emnic* core, Way& way, unsigned interface, unsigned queue);
   void compare_sums(emnic* core, Way& way, unsigned interface, const emnic_queue_counts& sum);
 
-  unsigned interfaces_ = 0, resets_ = 0;
+  unsigned resets_ = 0;
   Way tx_{true}, rx_{false};
   std::vector<Ring<Packet>> under_way_;  // of each transmit queue
   Findings findings_;
