@@ -328,8 +328,9 @@ class Dpdk(Adapter):
     @cached_property
     def sizes(self):
         script = self.folder / "commands"
-        script.write_text("show port info 0\nshow port stats 0\nshow port xstats 0\n")
+        script.write_text("show port info 0\nshow port stats 0\n")
         words = ("--mbuf-size=9600", "--max-pkt-len=9018", f"--rxq={QUEUES}", f"--txq={QUEUES}", f"--cmdline-file={script}")
+        words = ("--log-level=pmd.net.emery:debug", "--", *words)
         return self.run(frames(), *words, line=("--rate", "0.2"))
 
     def link(self):

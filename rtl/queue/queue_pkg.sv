@@ -227,12 +227,6 @@ package queue_pkg;
     SchedPieo
   } sched_e;
 
-  /// How fast a queue may be served: packets in its turn, and granted and not yet sent.
-  typedef struct packed {
-    logic [3:0]  burst;
-    logic [15:0] in_flight;
-  } sched_pace_t;
-
   /// Those with a rate limit a queue (rate_buckets), a bit each.
   localparam logic [7:0] SchedLimited = 8'(1 << SchedRate | 1 << SchedPieo);
 
@@ -312,6 +306,13 @@ package queue_pkg;
     port_t      port;
     desc_beat_t beat;
   } fetch_desc_t;
+
+  /// The queues to the ports that share them.
+  typedef struct packed {
+    logic        rx_streams;  // some are streams
+    logic [3:0]  burst;       // packets of a queue in its turn,
+    logic [15:0] in_flight;   // and granted and not yet sent
+  } queues_tell_t;
 
   /// A port to the queues that it shares with others.
   typedef struct packed {

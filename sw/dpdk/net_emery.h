@@ -97,6 +97,7 @@ void emery_tx_forget(struct emery_tx* tx);
 /* stats.c */
 int emery_stats_get(struct rte_eth_dev* dev, struct rte_eth_stats* out);
 int emery_stats_reset(struct rte_eth_dev* dev);
+void emery_log_queues(struct rte_eth_dev* dev);
 int emery_xstats_get(struct rte_eth_dev* dev, struct rte_eth_xstat* out, unsigned int most);
 int emery_xstats_get_names(struct rte_eth_dev* dev, struct rte_eth_xstat_name* out,
                            unsigned int most);

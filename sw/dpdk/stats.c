@@ -139,6 +139,19 @@ int emery_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *o
   return (int)queue_xstat_names(out, at, 0, dev->data->nb_rx_queues);
 }
 
+void emery_log_queues(struct rte_eth_dev *dev) {
+  uint64_t counts[OF_RX];
+  for (int transmit = 0; transmit < 2; ++transmit) {
+    const unsigned int queues = transmit ? dev->data->nb_tx_queues : dev->data->nb_rx_queues;
+    for (unsigned int i = 0; i < queues; ++i) {
+      queue_counted(dev, transmit, i, counts);
+      for (unsigned int k = 0; k < (transmit ? OF_TX : OF_RX); ++k)
+        EMERY_LOG(DEBUG, "card_%s_q%u_%s: %lu", transmit ? "tx" : "rx", i, queue_names[k],
+                  counts[k]);
+    }
+  }
+}
+
 static unsigned int queue_xstats(struct rte_eth_dev *dev, struct rte_eth_xstat *out,
                                  unsigned int at, int transmit, unsigned int queues) {
   uint64_t counts[OF_RX];

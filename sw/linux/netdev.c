@@ -223,15 +223,11 @@ void nic_look(struct nic *nic)
 
 void nic_look_queues(struct nic *nic)
 {
-	struct emnic_queue_counts tx, rx;
 	unsigned int i;
 
-	for (i = 0; i < nic->queues; i++) {
-		if (emnic_get_queue_counts(nic->core, 0, 1, i, &tx) ||
-		    emnic_get_queue_counts(nic->core, 0, 0, i, &rx) || READ_ONCE(nic->gone))
-			return;
-		nic->tx[i].card = tx;
-		nic->rx[i].card = rx;
+	for (i = 0; i < nic->queues && !READ_ONCE(nic->gone); i++) {
+		emnic_get_queue_counts(nic->core, 0, 1, i, &nic->tx[i].card);
+		emnic_get_queue_counts(nic->core, 0, 0, i, &nic->rx[i].card);
 	}
 }
 

@@ -106,7 +106,7 @@ void QueueCounts::compare(emnic* core, Way& way, unsigned interface, unsigned mo
 emnic_queue_counts QueueCounts::compare_one(emnic* core, Way& way, unsigned interface,
                                             unsigned queue) {
   const emnic_queue_counts& seen = way.seen[at(way, interface, queue)];
-  emnic_queue_counts counted;
+  emnic_queue_counts counted{};
   const int status = emnic_get_queue_counts(core, interface, way.transmit, queue, &counted);
   const auto check = [&](const char* what, std::uint64_t card, std::uint64_t driver) {
     if (status == 0 && card == driver) return;

@@ -323,8 +323,9 @@ module nic_interface
         .sched_limits(region[RegLimits+p]),
         .rss_regs(region[RegPorts+PortRegions*p+2]),
         .flow_regs(region[RegPorts+PortRegions*p+3]),
-        .rx_records_i(rx_streams),
-        .pace_i('{burst: tx_burst[3:0], in_flight: tx_max_inflight[15:0]}),
+        .queues_i(
+        '{rx_streams: rx_streams, burst: tx_burst[3:0], in_flight: tx_max_inflight[15:0]}
+        ),
         .doorbell(port_doorbell[p]),
         .tx_request(tx_request[p]),
         .tx_granted(tx_granted[p]),

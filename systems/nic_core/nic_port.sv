@@ -38,8 +38,7 @@ module nic_port
     reg_if.slave sched_limits,
     reg_if.slave rss_regs,
     reg_if.slave flow_regs,
-    input logic rx_records_i,  // there are stream queues
-    input sched_pace_t pace_i,
+    input queues_tell_t queues_i,
 
     // Transmit: queue_t, fetch_req_t, fetch_granted_t, fetch_desc_t, commit_t, queue_error_t, record_t, queue_count_t, dma_req_t.
     stream_if.snk doorbell,
@@ -135,8 +134,8 @@ module nic_port
       .control(sched_own),
       .limits(sched_limits),
       .refused_o(limit_refused),
-      .max_burst_i(pace_i.burst),
-      .max_inflight_i(pace_i.in_flight),
+      .max_burst_i(queues_i.burst),
+      .max_inflight_i(queues_i.in_flight),
       .time_i,
       .doorbell,
       .grant,
@@ -296,7 +295,7 @@ module nic_port
   ) i_rx_buffer (
       .clk_i,
       .rst_i,
-      .records_i(rx_records_i),
+      .records_i(queues_i.rx_streams),
       .frame(rx_frame),
       .info(rx_info),
       .meta(rx_stored),

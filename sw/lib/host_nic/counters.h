@@ -43,7 +43,7 @@ struct emnic_queue_counts {
 };
 struct emnic;
 // EMNIC_NOT_FOUND: no such queue; EMNIC_UNSUPPORTED: a device without such counters;
-// EMNIC_NO_DEVICE. One at a time for each way of an interface.
+// EMNIC_NO_DEVICE; `out` stays as it is then. One at a time for each way of an interface.
 int emnic_get_queue_counts(struct emnic* device, unsigned interface, int transmit, unsigned queue,
                            struct emnic_queue_counts* out);
 
