@@ -22,6 +22,7 @@ CHECKS = {
     "tx_full": "more frames at once than a ring has room for: all are sent, in order",
     "rx_full": "frames that find no buffer are counted, and no other is missing",
     "statistics": "frames and bytes of the statistics are those that were sent",
+    "queue_counters": "the card's own counters of each queue, of 64 bits, say what the driver has sent and received",
     "restart": "queues are set up anew in the middle of traffic",
     "lost_completion": "a read that is never answered: traffic goes on after the card or its queue was set up anew",
     "removal": "a card that has gone: the driver says so and ends",

@@ -126,6 +126,16 @@ class Bench(Adapter):
         macs = self.sizes[0]["resources"]["macs"][0]
         assert macs["rx_frames"] == macs["tx_frames"] == len(frames())
 
+    def queue_counters(self):
+        """Of every queue: a difference fails the run."""
+        words = ("--size", "64-1000", "--frames", "3000", "--flows", "8", "--rate", "0.5", "--set", "rx_ring=64")
+        counted = [x for name in ("counted_queues", "tx_queues", "rx_queues") for x in ("--set", f"{name}=16")]
+        result = self.run(*words, *counted, "--set", "fault=slow_cpu", "--set", "fault_us=120")
+        counters, streams = result["resources"]["queue_counters"], result["streams"]
+        assert counters["tx"]["compared"] == 8 and counters["rx"]["compared"] == 16
+        assert {x: counters[x]["packets"] for x in counters} == {x: streams[x]["delivered"] for x in streams}
+        assert counters["rx"]["drops"] == streams["rx"]["dropped"]["no_descriptor"] > 100
+
     def restart(self):
         result = self.run("--direction", "tx", "--set", "restart_every=60")
         assert result["resources"]["driver"]["restarts"] > 8 and result["streams"]["tx"]["delivered"] == 900
@@ -169,10 +179,10 @@ class Linux(Adapter):
             {both}
             until [ -e /host/big ]; do sleep 0.05; done
             arping -q -c 1 -I eth0 10.0.0.2; sleep 0.01
-            echo part stats; ifconfig eth0
+            echo part stats; ifconfig eth0; ethtool -S eth0
             {tool} echo eth0 {len(frames())} >/host/queues || echo failed >>/host/queues
             sleep 0.01
-            ifconfig eth0
+            ifconfig eth0; ethtool -S eth0
             echo part queues; cat /host/queues
             ip link set eth0 mtu 1500
             echo part sums; grep Udp: /proc/net/snmp; ethtool -S eth0 | grep rx_oversize
@@ -265,6 +275,17 @@ class Linux(Adapter):
         grown = [after - before for before, after in found]
         assert grown == [len(frames())] * 2 + [sum(map(len, frames()))] * 2
 
+    def queue_counters(self):
+        """Frames that came and went back, by queue, and all of them as the interface counts."""
+        early, late = (dict(re.findall(r"([tr]x\d_card_\w+): (\d+)", x)) for x in self.boot[0]["stats"].split("NIC")[1:])
+        grown = {x: int(late[x]) - int(early[x]) for x in late}
+        came = Counter(queue_of(x) for x in frames())
+        assert [grown[f"rx{q}_card_packets"] for q in range(QUEUES)] == [came[q] for q in range(QUEUES)]
+        for way in ("tx", "rx"):
+            assert sum(grown[f"{way}{q}_card_packets"] for q in range(QUEUES)) == len(frames())
+            assert sum(grown[f"{way}{q}_card_bytes"] for q in range(QUEUES)) == sum(map(len, frames()))
+        assert not any(grown[x] for x in grown if x.endswith(("errors", "drops")))
+
     def restart(self):
         size, last = self.boot[0]["restart"].split()[:2]
         assert int(size) < 200_000 and last == "same"
@@ -309,6 +330,7 @@ class Dpdk(Adapter):
         script = self.folder / "commands"
         script.write_text("show port info 0\nshow port stats 0\n")
         words = ("--mbuf-size=9600", "--max-pkt-len=9018", f"--rxq={QUEUES}", f"--txq={QUEUES}", f"--cmdline-file={script}")
+        words = ("--log-level=pmd.net.emery:debug", "--", *words)
         return self.run(frames(), *words, line=("--rate", "0.2"))
 
     def link(self):
@@ -363,6 +385,14 @@ class Dpdk(Adapter):
         result = self.sizes[1]
         assert {x["packets"] for x in result["testpmd"].values()} == {len(frames())}
         assert {x["bytes"] for x in result["wire"].values()} == {sum(len(x) + 4 for x in frames())}
+
+    def queue_counters(self):
+        found = {x: int(n) for x, n in re.findall(r"card_(\w+): (\d+)", self.sizes[0])}
+        came = Counter(map(queue_of, frames()))
+        for way in ("tx", "rx"):
+            assert [found[f"{way}_q{q}_packets"] for q in range(QUEUES)] == [came[q] for q in range(QUEUES)]
+            assert sum(found[f"{way}_q{q}_bytes"] for q in range(QUEUES)) == sum(map(len, frames()))
+        assert not any(n for x, n in found.items() if x.endswith(("errors", "drops")))
 
     def restart(self):
         """Traffic has begun when the port is stopped and started: what comes meanwhile is lost, and nothing else."""

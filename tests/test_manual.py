@@ -37,6 +37,7 @@ STRUCTS = {
     "nic_mac_tx_regs": "nic_mac_tx_regs_t",
     "nic_mac_rx_regs": "nic_mac_rx_regs_t",
     "mac_counter_regs": "mac_counter_regs_t",
+    "stat_regs": "stat_regs_t",
     "push_regs": "push_regs_t",
     "nic_interface_map": "nic_interface_map__stride800000_t",
     "host_nic": "host_nic_t",

@@ -134,6 +134,15 @@ void Run::run() {
     running_ = false;
   }
   account();
+  rest();
+  ended_ = simulation_.now();
+  for (int clock = 0; clock < simulation_.clocks(); ++clock)
+    cycles_.push_back(simulation_.cycles(clock));
+  inspect();
+  rest();
+}
+
+void Run::rest() {
   simulation_.run_until([this] { return at_rest(); },
                         simulation_.now() + std::max(patience_, kRest));
 }
@@ -153,11 +162,11 @@ void Run::close() {
 
 void Run::write(JsonWriter& json, double wall_seconds) const {
   json.begin_object()
-      .field("simulated_s", static_cast<double>(simulation_.now()) / 1e12)
+      .field("simulated_s", static_cast<double>(ended_) / 1e12)
       .field("wall_s", wall_seconds);
   json.object("cycles");
   for (int clock = 0; clock < simulation_.clocks(); ++clock)
-    json.field(simulation_.clock_name(clock), simulation_.cycles(clock));
+    json.field(simulation_.clock_name(clock), cycles_[static_cast<std::size_t>(clock)]);
   json.end_object();
   score_.write(json);
   Sent sent;

@@ -70,6 +70,9 @@ class Run : public Component {
   /// Nothing is under way in the bench any more: what the system was lent is back. Asked after
   /// account(), for as long as `patience` at the most; check() then says what is not back.
   virtual bool at_rest() const { return true; }
+  /// A look at the system when all that is over: it takes simulated time that no longer counts as
+  /// the run's.
+  virtual void inspect() {}
   /// More findings than those of the scoreboard.
   virtual void check(Findings&) const {}
   /// The fields of `resources`, which is open.
@@ -179,6 +182,7 @@ class Run : public Component {
  private:
   void step();
   void show();
+  void rest();
   bool resting();
   void left(std::span<const std::uint8_t> bytes);
   void source_ended(const Source& source);
@@ -197,7 +201,8 @@ class Run : public Component {
   std::unique_ptr<Debugger> debugger_;
   std::uint64_t given_up_on_ = 0;  // frames under way that will not come out, of a live run
   bool running_ = false, draining_ = false, given_up_ = false;
-  Time traffic_start_ = 0, last_move_ = 0, last_frame_ = 0;
+  Time traffic_start_ = 0, last_move_ = 0, last_frame_ = 0, ended_ = 0;
+  std::vector<std::uint64_t> cycles_;  // until then, of each clock
   double shown_ = 0;
   Findings trouble_;
 };

@@ -128,15 +128,18 @@ package engine_pkg;
 
   /// What has become of a packet to be cut.
   typedef struct packed {
-    logic        bad;     // it could not be
-    logic [15:0] frames;
+    logic                    bad;     // it could not be
+    logic [15:0]             frames;
+    queue_pkg::queue_bytes_t bytes;   // of the frames together
   } tx_segments_t;
 
-  /// What has become of a piece: frames that left until then, modulo 256; the turn cannot be used further.
+  /// What has become of a piece: frames that left until then, modulo 256, and their bytes but for those of frames that ended with `err`,
+  /// modulo 2^14; the turn cannot be used further.
   typedef struct packed {
-    logic [7:0] frames;
-    logic       aborted;  // the newest of them ended with `err`
-    logic       broken;
+    logic [7:0]  frames;
+    logic [13:0] bytes;
+    logic        aborted;  // the newest of them ended with `err`
+    logic        broken;
   } tx_token_t;
 
   /// Packets that tx_engine finished: each bit high for one clock for each packet of its kind.

@@ -12,7 +12,7 @@
 /// takes both, not relaxed, and nothing goes to `record`. What lies in one row goes to rx_pack instead (`part`, `moved_i`), which
 /// makes one request of several. A stream queue whose ring lies at 0 is stopped as by a null address.
 /// One frame a clock in every step; up to `MaxFrames` frames wait for descriptors or data, all streams may stall.
-/// `count_o` tells each frame's fate. Reset forgets everything under way.
+/// `count_o` tells each frame's fate, `counted` what it adds to the counters of its queue (stat_ram). Reset forgets everything under way.
 module rx_engine
   import dma_pkg::*, queue_pkg::*, engine_pkg::*, eth_pkg::*;
 #(
@@ -39,10 +39,11 @@ module rx_engine
           stream_if.src part,    // rx_piece_t
     input logic         moved_i,
 
-    // Finished frames: record to the completion writer; commit and stop to the queue manager.
-           stream_if.src     record,  // record_t
-           stream_if.src     commit,  // commit_t
-           stream_if.src     stop,    // queue_error_t
+    // Finished frames: record to the completion writer; commit and stop to the queue manager; of every frame what to count of its queue.
+           stream_if.src     record,   // record_t
+           stream_if.src     commit,   // commit_t
+           stream_if.src     stop,     // queue_error_t
+           stream_if.src     counted,  // queue_count_t
     output rx_engine_count_t count_o
 );
   typedef struct packed {
@@ -167,9 +168,11 @@ module rx_engine
   `STREAM(record_t, record_in)
   `STREAM(commit_t, commit_in)
   `STREAM(queue_error_t, stop_in)
+  `STREAM(queue_count_t, counted_in)
   `SPILL(record_t, i_record, record_in, record)
   `SPILL(commit_t, i_commit, commit_in, commit)
   `SPILL(queue_error_t, i_stop, stop_in, stop)
+  `SPILL(queue_count_t, i_counted, counted_in, counted)
 
   flight_t f;
   error_e  failure;
@@ -177,7 +180,7 @@ module rx_engine
   typedef logic [$clog2(MaxFrames+1)-1:0] moved_t;
   moved_t moved_q;  // and not yet finished
   assign f = flight.data;
-  wire finish = flight.valid && record_in.ready && commit_in.ready && stop_in.ready && gathered && (!f.moved || moved_some_q);
+  wire finish = flight.valid && record_in.ready && commit_in.ready && stop_in.ready && counted_in.ready && gathered && (!f.moved || moved_some_q);
   wire moved_t moved = moved_q + moved_t'(moved_i) - moved_t'(finish && f.moved);
   dma_gather #(
       .Sel  (Sel),
@@ -204,6 +207,12 @@ module rx_engine
   assign commit_in.data = '{queue: f.queue, count: 9'd1};
   assign stop_in.valid = finish && has_slot && final_code != ErrNone;
   assign stop_in.data = '{queue: f.queue, code: final_code};
+
+  wire good = f.fate == Whole && failure == ErrNone;
+  assign counted_in.valid = finish;
+  `STREAM_DATA(counted_in, '{queue: f.queue, packets: 16'(good), bytes: good ? queue_bytes_t'(
+                                                                                  f.len) : '0,
+                           error: has_slot && !good, drop: !has_slot})
 
   cpl_t cpl;
   always_comb begin

@@ -2,7 +2,7 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// rx_engine: each DMA request, record, commit, stop, free and count against a model of what each frame meets
+/// rx_engine: each DMA request, record, commit, stop, free and count, of a queue too, against a model of what each frame meets
 /// (descriptor lists of 1 to 8, places in streams, empty and stopped queues, null addresses, failed reads and writes); one frame a clock.
 module rx_engine_tb;
   import dma_pkg::*, queue_pkg::*, engine_pkg::*;
@@ -18,6 +18,7 @@ module rx_engine_tb;
   `STREAM_ON(record_t, record, clk, rst)
   `STREAM_ON(commit_t, commit, clk, rst)
   `STREAM_ON(queue_error_t, stop, clk, rst)
+  `STREAM_ON(queue_count_t, counted, clk, rst)
   rx_free_t free;
   logic moved;
   dma_status_t status;
@@ -39,6 +40,7 @@ module rx_engine_tb;
       .record,
       .commit,
       .stop,
+      .counted,
       .count_o(count)
   );
 
@@ -189,6 +191,11 @@ module rx_engine_tb;
       end
       want_free.push_back(rows(f.meta));
       for (int i = 0; i < 6; i++) want_count[i] += 32'(f.fate[i]);
+      i_counted.expected.push_back(
+          '{queue: f.meta.queue, packets: 16'(f.fate.delivered),
+          bytes: f.fate.delivered ? 24'(f.meta.len) : 24'd0,
+          error: |{f.fate.descriptor_error, f.fate.dma_error, f.fate.truncated},
+          drop: f.fate.no_descriptor || f.fate.queue_stopped});
       if (!f.fate.no_descriptor && !f.fate.queue_stopped) begin
         cpl = '{
             timestamp: f.meta.info.stamp[39:0],
@@ -215,6 +222,7 @@ module rx_engine_tb;
   `STREAM_CHECK(record_t, i_record, record, ready_percent * record_percent / 100)
   `STREAM_CHECK(commit_t, i_commit, commit, ready_percent)
   `STREAM_CHECK(queue_error_t, i_stop, stop, ready_percent)
+  `STREAM_CHECK(queue_count_t, i_counted, counted, ready_percent)
   always @(posedge clk) begin
     now++;
     if (req.valid && req.ready && !rst) begin

@@ -9,7 +9,7 @@
 /// up to 128 bytes a clock (with rare bubbles), longer ones 128 bytes a clock; latency 3 clocks. A head of more than `max_frame_i` (with its tag)
 /// or StreamFrame bytes, a frame that goes beyond its turn and a piece that could not be read (`fail`) break the turn: a frame
 /// already begun ends with `err`, the rest is passed over. When the last unit of a piece is done `token` tells how many frames
-/// have left since reset, modulo 256, whether the turn is broken, and whether the last of the frames ended so; up to TokenDepth wait.
+/// have left since reset, modulo 256, and how many bytes, modulo 2^14; whether the turn is broken, and whether the last of the frames ended so; up to TokenDepth wait.
 /// Other packets pass without a clock of delay when no turn is under way. Full back-pressure. Reset forgets everything.
 module tx_cut
   import eth_pkg::*, dma_pkg::*, queue_pkg::*, engine_pkg::*;
@@ -146,6 +146,8 @@ module tx_cut
   logic check_q;
   logic broken_q, aborted_q;
   logic [7:0] frames_q;
+  logic [13:0] bytes_q;
+  logic [12:0] length_q;  // of the frame at hand
   wide_beat_t out_q;
   tx_csum_t csum_q;
 
@@ -251,9 +253,13 @@ module tx_cut
   logic due_q, due_broken_q;
   logic [$clog2(TokenDepth+1)-1:0] waiting;
   wire [7:0] frames = over ? frames_q + 8'(!out_q.sop) - 8'(out_q.eop) : frames_q;
+  wire [12:0] length = in_body ? length_q : head.len[12:0];
+  // What was told of a frame that turned out not to be whole is taken back.
+  wire [13:0] bytes = over && out_q.eop ? bytes_q - 14'(length_q) : bytes_q;
   assign told.valid = due_q;
   assign told.data = '{
           frames: frames,
+          bytes: bytes,
           aborted: aborted_q || (over && !out_q.sop),
           broken: due_broken_q
       };
@@ -269,6 +275,8 @@ module tx_cut
   );
 
   always_ff @(posedge clk_i) begin
+    if (emit) length_q <= length;
+    bytes_q <= bytes + (whole && last ? 14'(length) : '0);
     due_q <= pop && a_q.eop;
     due_broken_q <= broken_q || a_q.fail;
     token_room_q <= 32'(waiting) + 3 < TokenDepth;
@@ -280,6 +288,7 @@ module tx_cut
       token_room_q <= 1'b0;
       aborted_q <= 1'b0;
       frames_q <= '0;
+      bytes_q <= '0;
     end
   end
   wire unused = &{1'b0, head};

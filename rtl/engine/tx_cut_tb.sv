@@ -40,9 +40,10 @@ module tx_cut_tb;
   typedef struct {
     bit exact, broken;
     logic [7:0] frames;
+    logic [13:0] bytes;
   } want_token_t;
   want_token_t want_token[$];
-  int unsigned total = 0, beats = 0, tokens = 0, broken = 0, aborted = 0;
+  int unsigned total = 0, total_bytes = 0, beats = 0, tokens = 0, broken = 0, aborted = 0;
 
   always @(posedge clk)
     if (!rst) begin
@@ -67,9 +68,10 @@ module tx_cut_tb;
         want_token_t w;
         `CHECK(want_token.size() != 0, "a token too many")
         w = want_token.pop_front();
-        `CHECK(!w.exact || (token.data.frames == w.frames && token.data.broken == w.broken),
-               $sformatf("token %0d: %0d %0b, not %0d %0b", tokens, token.data.frames,
-                         token.data.broken, w.frames, w.broken))
+        `CHECK(
+            !w.exact || (token.data.frames == w.frames && token.data.broken == w.broken && token.data.bytes == w.bytes),
+            $sformatf("token %0d: %0d %0b, not %0d %0b", tokens, token.data.frames,
+                      token.data.broken, w.frames, w.broken))
         tokens++;
       end
     end
@@ -102,7 +104,7 @@ module tx_cut_tb;
                                int unsigned fault, bit pieces);
     logic [127:0] ring[$];
     int unsigned from = $urandom_range(7), victim = $urandom_range(n - 1), rows, end_at;
-    int unsigned first[$], length[$], closes[$];
+    int unsigned first[$], length[$], closes[$], closed[$];
     tx_csum_t commands[$];
     bit bad = 0;
     repeat (from) ring.push_back({4{$urandom()}});
@@ -156,6 +158,8 @@ module tx_cut_tb;
         if (w.beat.eop) begin
           total++;
           closes.push_back((place - 1) / 8);
+          closed.push_back(w.beat.err ? 0 : length[f]);
+          total_bytes += closed[$];
         end
       end
     end
@@ -177,7 +181,12 @@ module tx_cut_tb;
         t.exact  = u.ends || !bad;
         t.broken = bad;
         t.frames = 8'(total);
-        foreach (closes[c]) if (closes[c] > r) t.frames--;
+        t.bytes  = 14'(total_bytes);
+        foreach (closes[c])
+        if (closes[c] > r) begin
+          t.frames--;
+          t.bytes -= 14'(closed[c]);
+        end
         want_token.push_back(t);
       end
     end

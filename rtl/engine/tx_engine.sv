@@ -47,11 +47,12 @@ module tx_engine
     output tx_csum_t     csum_o,
            stream_if.snk stamp,   // ptp_time_t
 
-    // Finished packets: record to the completion writer, commit and stop to the queue manager, sent to the scheduler.
+    // Finished packets: record to the completion writer, commit and stop to the queue manager, sent to the scheduler, what to count of the queue.
            stream_if.src            record,   // record_t
            stream_if.src            commit,   // commit_t
            stream_if.src            sent,     // sent_t
            stream_if.src            stop,     // queue_error_t
+           stream_if.src            counted,  // queue_count_t
     output tx_engine_count_t        count_o,
     output logic             [15:0] units_o   // of the packet RAM in use
 );
@@ -381,6 +382,7 @@ module tx_engine
       .commit,
       .sent,
       .stop(stop_any[1]),
+      .counted,
       .count_o
   );
   arb_rr #(

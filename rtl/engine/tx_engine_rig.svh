@@ -41,6 +41,7 @@ module tx_engine_rig
   `STREAM(commit_t, commit)
   `STREAM(sent_t, sent)
   `STREAM(queue_error_t, stop)
+  `STREAM(queue_count_t, counted)
   desc_beat_t d;
   always_comb begin
     d = '0;
@@ -58,6 +59,7 @@ module tx_engine_rig
   assign stamp.valid = does_i.stamp_valid;
   assign stamp.data = '0;
   assign {record.ready, commit.ready, sent.ready, stop.ready} = does_i.ready;
+  assign counted.ready = 1'b1;
   tx_csum_t csum;
   tx_engine_count_t count;
   logic [15:0] in_use;
@@ -83,6 +85,7 @@ module tx_engine_rig
       .commit,
       .sent,
       .stop,
+      .counted,
       .count_o(count),
       .units_o(in_use)
   );

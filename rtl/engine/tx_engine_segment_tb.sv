@@ -21,6 +21,7 @@ module tx_engine_segment_tb;
   `STREAM_ON(commit_t, commit, clk, rst)
   `STREAM_ON(sent_t, sent, clk, rst)
   `STREAM_ON(queue_error_t, stop, clk, rst)
+  `STREAM_ON(queue_count_t, counted, clk, rst)
   dma_status_t status;
   ram_write_t ram;
   tx_csum_t csum;
@@ -47,13 +48,14 @@ module tx_engine_segment_tb;
       .commit,
       .sent,
       .stop,
+      .counted,
       .count_o(count)
   );
 
   typedef struct {
     error_e code;
     queue_t queue;
-    int unsigned requests, total, frames;
+    int unsigned requests, total, frames, bytes;
     bit cut;
   } packet_t;
   typedef struct {
@@ -114,8 +116,16 @@ module tx_engine_segment_tb;
   endfunction
 
   function automatic void make();
-    packet_t p = '{code: ErrNone, queue: 16'(offered), requests: 0, total: 0, frames: 1, cut: 0};
-    desc_t   head = '0;
+    packet_t p = '{
+        code: ErrNone,
+        queue: 16'(offered),
+        requests: 0,
+        total: 0,
+        frames: 1,
+        bytes: 0,
+        cut: 0
+    };
+    desc_t head = '0;
     bytes_t f, g;
     want_t w;
     int unsigned mss, payload, bytes, tcp, n;
@@ -195,6 +205,7 @@ module tx_engine_segment_tb;
       repeat (p.frames) begin
         want_t w = made.pop_front();
         if (p.code == ErrNone) want.push_back(w);
+        p.bytes += w.bytes.size();
       end
       if (p.code != ErrNone) begin
         stops[32'(p.queue)] = p.code;
@@ -220,6 +231,10 @@ module tx_engine_segment_tb;
       i_record.expected.push_back('{cq: p.queue + 16'd5, record: cpl});
       i_commit.expected.push_back('{queue: p.queue, count: 1});
       i_sent.expected.push_back('{queue: p.queue, bytes: cpl.len});
+      i_counted.expected.push_back('{queue: p.queue,
+                                   packets: p.code == ErrNone ? 16'(p.frames) : 16'd0,
+                                   bytes: p.code == ErrNone ? 24'(p.bytes) : 24'd0,
+                                   error: p.code != ErrNone, drop: 1'b0});
     end
   endfunction
 
@@ -230,6 +245,7 @@ module tx_engine_segment_tb;
   `STREAM_CHECK(record_t, i_record, record, record_percent)
   `STREAM_CHECK(commit_t, i_commit, commit, ready_percent)
   `STREAM_CHECK(sent_t, i_sent, sent, ready_percent)
+  `STREAM_CHECK(queue_count_t, i_counted, counted, ready_percent)
   `STREAM_SINK(queue_error_t, i_stop, stop, ready_percent)
   always @(posedge clk) begin
     if (status.valid && status.sel == Sel && !rst) results.push_back(status.result);
@@ -287,8 +303,8 @@ module tx_engine_segment_tb;
     `CHECK(patience != 0 && want.size() == 0 && closing.size() == 0 && stops.size() == 0,
            "a packet is stuck")
     `CHECK(
-        i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_sent.expected.size() == 0,
-        "a record, commit or sent is missing")
+        i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_sent.expected.size() == 0 && i_counted.expected.size() == 0,
+        "a record, commit, sent or count is missing")
     `CHECK(told_sent == frames_out && told_error == bad, "miscounted")
     `CHECK(32'(dut.free_q) == dut.Units && 32'(dut.may_fly_q) == dut.FlyUnits, "units are lost")
   endtask

@@ -20,6 +20,7 @@ module tx_engine_tb;
   `STREAM_ON(commit_t, commit, clk, rst)
   `STREAM_ON(sent_t, sent, clk, rst)
   `STREAM_ON(queue_error_t, stop, clk, rst)
+  `STREAM_ON(queue_count_t, counted, clk, rst)
   dma_status_t status;
   ram_write_t ram;
   tx_csum_t csum;
@@ -50,6 +51,7 @@ module tx_engine_tb;
       .commit,
       .sent,
       .stop,
+      .counted,
       .count_o(count)
   );
 
@@ -225,6 +227,9 @@ module tx_engine_tb;
       i_record.expected.push_back('{cq: p.cq, record: cpl});
       i_commit.expected.push_back('{queue: p.queue, count: 1});
       i_sent.expected.push_back('{queue: p.queue, bytes: cpl.len});
+      i_counted.expected.push_back('{queue: p.queue, packets: p.code == ErrNone ? 16'd1 : 16'd0,
+                                   bytes: p.code == ErrNone ? 24'(p.len) : 24'd0,
+                                   error: p.code != ErrNone, drop: 1'b0});
       if (p.code == ErrNone) good++;
       else bad++;
     end
@@ -238,6 +243,7 @@ module tx_engine_tb;
   `STREAM_CHECK(record_t, i_record, record, record_percent)
   `STREAM_CHECK(commit_t, i_commit, commit, ready_percent)
   `STREAM_CHECK(sent_t, i_sent, sent, ready_percent)
+  `STREAM_CHECK(queue_count_t, i_counted, counted, ready_percent)
   `STREAM_CHECK(queue_error_t, i_stop, stop, ready_percent)
   always @(posedge clk) begin
     now++;
@@ -310,8 +316,8 @@ module tx_engine_tb;
     `CHECK(packets.size() == 0 && frames.size() == 0 && closing.size() == 0 && want_dma.size() == 0,
            "a packet is stuck")
     `CHECK(
-        i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_sent.expected.size() == 0 && i_stop.expected.size() == 0,
-        "a record, commit, sent or stop is missing")
+        i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_sent.expected.size() == 0 && i_stop.expected.size() == 0 && i_counted.expected.size() == 0,
+        "a record, commit, sent, stop or count is missing")
     `CHECK(i_record.taken == offered && got_good == good && got_bad == bad, "packets miscounted")
     `CHECK(free_entries == '1, "an entry is not given back")
     `CHECK(32'(dut.free_q) == dut.Units && 32'(dut.may_fly_q) == dut.FlyUnits,

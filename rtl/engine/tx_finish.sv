@@ -4,7 +4,7 @@
 ///
 /// `done` brings packets in order; one without `error` waits for its time stamp. One packet a
 /// clock, latency 3 clocks after the stamp, up to `Depth` packets wait; all streams may stall. `count_o` pulses once for
-/// each packet. A piece of a stream queue's turn takes the stamps of its frames as they come, one a clock, until `token` has
+/// each packet; `counted` tells what is to be added to its queue's counters (stat_ram). A piece of a stream queue's turn takes the stamps of its frames as they come, one a clock, until `token` has
 /// told how many there are: then its granules are committed, the turn's last one is `sent`, and its record tells the index
 /// behind it (`csum`), how many frames left with it (`hash`) and the stamp of the last one; if it is broken and was read
 /// it stops its queue (ErrLength). A packet that was cut takes those of its segments likewise, until
@@ -26,6 +26,7 @@ module tx_finish
            stream_if.src     commit,    // commit_t
            stream_if.src     sent,      // sent_t
            stream_if.src     stop,      // queue_error_t
+           stream_if.src     counted,   // queue_count_t
     output tx_engine_count_t count_o
 );
   `STREAM(tx_done_t, head)
@@ -33,14 +34,16 @@ module tx_finish
   `STREAM(commit_t, commit_in)
   `STREAM(sent_t, sent_in)
   `STREAM(queue_error_t, stop_in)
+  `STREAM(queue_count_t, counted_in)
   `FIFO(tx_done_t, Depth, i_done, done, head)
   `SPILL(record_t, i_record, record_in, record)
   `SPILL(commit_t, i_commit, commit_in, commit)
   `SPILL(sent_t, i_sent, sent_in, sent)
   `SPILL(queue_error_t, i_stop, stop_in, stop)
+  `SPILL(queue_count_t, i_counted, counted_in, counted)
 
   // All leave together; their readies come from registers.
-  wire open = record_in.ready && commit_in.ready && sent_in.ready && stop_in.ready;
+  wire open = record_in.ready && commit_in.ready && sent_in.ready && stop_in.ready && counted_in.ready;
   wire stream = head.data.stream;
   wire cut = Segment && head.data.cut && !head.data.error;
 
@@ -59,6 +62,9 @@ module tx_finish
   assign token.ready = finish && stream;
   wire broken = stream ? token.data.broken : head.data.error || (cut && segments.data.bad);
   wire [7:0] frames = taken_q - before_q;
+  wire [7:0] whole = frames - 8'(token.data.aborted);  // of the piece
+  logic [13:0] bytes_q;  // of frames before this piece, modulo 2^14
+  wire [13:0] bytes = token.data.bytes - bytes_q;
 
   cpl_t cpl;
   assign cpl = '{
@@ -78,15 +84,7 @@ module tx_finish
           stamp.data[39:0],
           flags: '0,
           csum: stream ? head.data.index : '0,
-          hash:
-          stream
-          ?
-          32'(frames - 8'(token.data.aborted))
-          :
-          cut
-          ?
-          32'(segments.data.frames)
-          : '0,
+          hash: stream ? 32'(whole) : cut ? 32'(segments.data.frames) : '0,
           phase: 1'b0,
           error: broken,
           len: head.data.len,
@@ -102,6 +100,29 @@ module tx_finish
   assign stop_in.valid = finish && (stream || cut) && broken && !head.data.error;
   assign stop_in.data = '{queue: head.data.queue, code: cut ? ErrSegments : ErrLength};
 
+  assign counted_in.valid = finish;
+  always_comb begin
+    if (`WORTH(finish)) begin
+      counted_in.data = '{
+          queue: head.data.queue,
+          packets: 16'd1,
+          bytes: queue_bytes_t'(head.data.len),
+          error: broken,
+          drop: 1'b0
+      };
+      if (stream) begin
+        counted_in.data.packets = 16'(whole);
+        counted_in.data.bytes   = queue_bytes_t'(bytes);
+      end else if (cut) begin
+        counted_in.data.packets = segments.data.frames;
+        counted_in.data.bytes   = segments.data.bytes;
+      end else if (head.data.error) begin
+        counted_in.data.packets = '0;
+        counted_in.data.bytes   = '0;
+      end
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     count_o.sent  <= stream || cut ? take : finish && !head.data.error;
     count_o.error <= finish && broken;
@@ -110,13 +131,17 @@ module tx_finish
       cut_q   <= cut_q + 1'b1;
       stamp_q <= stamp.data[39:0];
     end
-    if (finish && stream) before_q <= taken_q;
+    if (finish && stream) begin
+      before_q <= taken_q;
+      bytes_q  <= token.data.bytes;
+    end
     if (finish) cut_q <= '0;
     if (rst_i) begin
       count_o <= '0;
       taken_q <= '0;
       cut_q <= '0;
       before_q <= '0;
+      bytes_q <= '0;
     end
   end
 endmodule

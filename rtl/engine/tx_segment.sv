@@ -7,7 +7,7 @@
 /// headers, then at `csum.start` TCP, headers of 126 bytes at the most. Each frame has these headers with its own lengths, IPv4
 /// identification (one more each) and header checksum, and sequence number; FIN and PSH only in the last, CWR only in the first. The TCP
 /// checksum is left to tx_csum: its field, in which the host has put the sum of the pseudo header without the length, gets the length.
-/// `token` tells for each such packet, in order, how many frames have left. One that cannot be cut (`mss` 0, no or broken headers of
+/// `token` tells for each such packet, in order, how many frames have left, and their bytes. One that cannot be cut (`mss` 0, no or broken headers of
 /// that kind, no payload, frames of more than `max_frame_i`) is passed over: `bad`, and no frame.
 /// Other units pass as they are. A beat a clock: of frames of one beat one in two clocks; before each packet that is cut 7 clocks or so.
 /// Latency 4 clocks, full back-pressure. Reset forgets everything.
@@ -79,6 +79,7 @@ module tx_segment
   logic [15:0] rest_q;  // of the packet behind this segment
   logic [13:0] size_q;
   logic [15:0] frames_q;
+  queue_bytes_t bytes_q;
   logic [31:0] seq_q;
   logic [15:0] id_q;
   logic step;
@@ -112,6 +113,7 @@ module tx_segment
       seq_q <= headers.seq;
       id_q <= headers.id;
       frames_q <= '0;
+      bytes_q <= '0;
       opening_q <= 1'b1;
     end
     if (state_q == Next) begin
@@ -133,6 +135,7 @@ module tx_segment
         seq_q <= seq_q + 32'(size_q);
         id_q <= id_q + 1'b1;
         frames_q <= frames_q + 1'b1;
+        bytes_q <= bytes_q + queue_bytes_t'(size_q) + queue_bytes_t'(headers.bytes);
         opening_q <= 1'b0;
       end
     end
@@ -247,7 +250,7 @@ module tx_segment
   );
   logic told_q, bad_q;
   assign told.valid = told_q;
-  assign told.data  = '{bad: bad_q, frames: bad_q ? '0 : frames_q};
+  assign told.data  = '{bad: bad_q, frames: bad_q ? '0 : frames_q, bytes: bad_q ? '0 : bytes_q};
   always_ff @(posedge clk_i) begin
     told_q <= (state_q == Study && begun && !ok) || (emit && emit_cut && over);
     bad_q <= state_q == Study;

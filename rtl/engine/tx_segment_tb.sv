@@ -145,7 +145,7 @@ module tx_segment_tb;
     endcase
     give(f, 1, mss, csum);
     if (fault != 0) begin
-      i_token.expected.push_back('{bad: 1, frames: '0});
+      i_token.expected.push_back('{bad: 1, frames: '0, bytes: '0});
       bad[fault]++;
       return;
     end
@@ -174,7 +174,7 @@ module tx_segment_tb;
       want.push_back('{pass: 0, unit: '0, bytes: g, csum: told});
       n++;
     end
-    i_token.expected.push_back('{bad: 0, frames: 16'(n)});
+    i_token.expected.push_back('{bad: 0, frames: 16'(n), bytes: 24'(payload + n * bytes)});
   endfunction
 
   int unsigned at = 0;

@@ -236,6 +236,17 @@ package queue_pkg;
     logic [13:0] bytes;
   } sent_t;
 
+  typedef logic [23:0] queue_bytes_t;
+
+  /// What has become of packets of a queue, for its counters (stat_ram): bytes are those of the good ones, as the host has them.
+  typedef struct packed {
+    queue_t       queue;
+    logic [15:0]  packets;
+    queue_bytes_t bytes;
+    logic         error;
+    logic         drop;
+  } queue_count_t;
+
   typedef logic [$clog2(PushEntries)-1:0] push_entry_t;
 
   /// Descriptor fetch to push_table: the answer of a dequeue moves on (`step`; what push_table found for the one before is
@@ -295,6 +306,13 @@ package queue_pkg;
     port_t      port;
     desc_beat_t beat;
   } fetch_desc_t;
+
+  /// The queues to the ports that share them.
+  typedef struct packed {
+    logic        rx_streams;  // some are streams
+    logic [3:0]  burst;       // packets of a queue in its turn,
+    logic [15:0] in_flight;   // and granted and not yet sent
+  } queues_tell_t;
 
   /// A port to the queues that it shares with others.
   typedef struct packed {

@@ -16,7 +16,7 @@
 #include "emnic_errno.h"
 #include "net_emery.h"
 
-RTE_LOG_REGISTER_DEFAULT(emery_logtype, NOTICE);
+RTE_LOG_REGISTER(emery_logtype, pmd.net.emery, NOTICE);
 
 static int failed(const char *what, int status) {
   if (status == 0) return 0;
@@ -205,6 +205,7 @@ static int stop(struct rte_eth_dev *dev) {
   struct emery *emery = dev->data->dev_private;
   set_link(dev, 0);
   set_queue_states(dev, RTE_ETH_QUEUE_STATE_STOPPED);
+  if (rte_log_can_log((uint32_t)emery_logtype, RTE_LOG_DEBUG)) emery_log_queues(dev);
   const int status = emnic_stop(emery->core);
   forget_mbufs(dev);
   return emery->link.gone ? 0 : failed("stop", status);

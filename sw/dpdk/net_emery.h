@@ -53,6 +53,7 @@ struct emery_rx {
   uint16_t number;
   uint64_t no_mbuf;
   struct emery_counts counts;
+  struct emnic_queue_counts before; /* the card's, at the last reset of statistics */
 };
 
 struct emery_tx {
@@ -63,6 +64,7 @@ struct emery_tx {
   uint16_t slots, mask, made, free_at; /* made: slot filled next */
   uint16_t number;
   struct emery_counts counts;
+  struct emnic_queue_counts before;
 };
 
 struct emery {
@@ -95,6 +97,7 @@ void emery_tx_forget(struct emery_tx* tx);
 /* stats.c */
 int emery_stats_get(struct rte_eth_dev* dev, struct rte_eth_stats* out);
 int emery_stats_reset(struct rte_eth_dev* dev);
+void emery_log_queues(struct rte_eth_dev* dev);
 int emery_xstats_get(struct rte_eth_dev* dev, struct rte_eth_xstat* out, unsigned int most);
 int emery_xstats_get_names(struct rte_eth_dev* dev, struct rte_eth_xstat_name* out,
                            unsigned int most);

@@ -55,6 +55,43 @@ int emery_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *out) {
   return 0;
 }
 
+/* ---- what the card has counted of each queue */
+
+static const char *const queue_names[] = {"packets", "bytes", "errors", "drops"};
+enum { OF_TX = 3, OF_RX = RTE_DIM(queue_names) }; /* what is not sent is an error */
+static_assert(sizeof(struct emnic_queue_counts) == OF_RX * sizeof(uint64_t), "one for each name");
+
+static struct emnic_queue_counts *queue_before(struct rte_eth_dev *dev, int transmit,
+                                               unsigned int queue) {
+  void **const queues = transmit ? dev->data->tx_queues : dev->data->rx_queues;
+  if (!queues[queue]) return NULL;
+  return transmit ? &((struct emery_tx *)queues[queue])->before
+                  : &((struct emery_rx *)queues[queue])->before;
+}
+
+static void queue_counted(struct rte_eth_dev *dev, int transmit, unsigned int queue,
+                          uint64_t out[OF_RX]) {
+  struct emery *emery = dev->data->dev_private;
+  struct emnic_queue_counts now = {0};
+  uint64_t before[OF_RX] = {0};
+  const struct emnic_queue_counts *start = queue_before(dev, transmit, queue);
+  if (start) memcpy(before, start, sizeof before);
+  if (!start || emery->link.gone ||
+      emnic_get_queue_counts(emery->core, 0, transmit, queue, &now) != 0)
+    memcpy(&now, before, sizeof now);
+  memcpy(out, &now, sizeof now);
+  for (unsigned int i = 0; i < OF_RX; ++i) out[i] -= before[i];
+}
+
+static void queues_from_now(struct rte_eth_dev *dev, int transmit) {
+  struct emery *emery = dev->data->dev_private;
+  const unsigned int count = transmit ? dev->data->nb_tx_queues : dev->data->nb_rx_queues;
+  for (unsigned int i = 0; i < count && !emery->link.gone; ++i) {
+    struct emnic_queue_counts *before = queue_before(dev, transmit, i);
+    if (before) emnic_get_queue_counts(emery->core, 0, transmit, i, before);
+  }
+}
+
 int emery_stats_reset(struct rte_eth_dev *dev) {
   struct emery *emery = dev->data->dev_private;
   for (unsigned int i = 0; i < dev->data->nb_rx_queues; ++i) {
@@ -69,29 +106,69 @@ int emery_stats_reset(struct rte_eth_dev *dev) {
   }
   for (unsigned int i = 0; i < EMNIC_COUNTERS_END && !emery->link.gone; ++i)
     emery->before[i] = emnic_get_counter(emery->core, (enum emnic_counter)i, 0, 0);
+  queues_from_now(dev, 1);
+  queues_from_now(dev, 0);
   return 0;
 }
 
-/* ---- every counter of the device, by its name: rx_... and tx_... are the port's */
+/* ---- every counter of the device, by its name: rx_... and tx_... are the port's; then the queues' */
+
+static unsigned int xstats(const struct rte_eth_dev *dev) {
+  return EMNIC_COUNTERS_END + OF_TX * dev->data->nb_tx_queues + OF_RX * dev->data->nb_rx_queues;
+}
+
+static unsigned int queue_xstat_names(struct rte_eth_xstat_name *out, unsigned int at,
+                                      int transmit, unsigned int queues) {
+  for (unsigned int i = 0; i < queues; ++i)
+    for (unsigned int k = 0; k < (transmit ? OF_TX : OF_RX); ++k)
+      snprintf(out[at++].name, sizeof out->name, "card_%s_q%u_%s", transmit ? "tx" : "rx", i,
+               queue_names[k]);
+  return at;
+}
 
 int emery_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *out,
                            unsigned int most) {
-  (void)dev;
-  for (unsigned int i = 0; out && i < EMNIC_COUNTERS_END && i < most; ++i) {
+  if (!out || most < xstats(dev)) return (int)xstats(dev);
+  for (unsigned int i = 0; i < EMNIC_COUNTERS_END; ++i) {
     char of = 0;
     const char *name = emnic_counter_name((enum emnic_counter)i, &of);
     const char *owner = of == 'd' ? "device_" : of == 'i' ? "interface_" : "port_";
     snprintf(out[i].name, sizeof out[i].name, "%s%s", owner, name);
   }
-  return EMNIC_COUNTERS_END;
+  const unsigned int at = queue_xstat_names(out, EMNIC_COUNTERS_END, 1, dev->data->nb_tx_queues);
+  return (int)queue_xstat_names(out, at, 0, dev->data->nb_rx_queues);
+}
+
+void emery_log_queues(struct rte_eth_dev *dev) {
+  uint64_t counts[OF_RX];
+  for (int transmit = 0; transmit < 2; ++transmit) {
+    const unsigned int queues = transmit ? dev->data->nb_tx_queues : dev->data->nb_rx_queues;
+    for (unsigned int i = 0; i < queues; ++i) {
+      queue_counted(dev, transmit, i, counts);
+      for (unsigned int k = 0; k < (transmit ? OF_TX : OF_RX); ++k)
+        EMERY_LOG(DEBUG, "card_%s_q%u_%s: %lu", transmit ? "tx" : "rx", i, queue_names[k],
+                  counts[k]);
+    }
+  }
+}
+
+static unsigned int queue_xstats(struct rte_eth_dev *dev, struct rte_eth_xstat *out,
+                                 unsigned int at, int transmit, unsigned int queues) {
+  uint64_t counts[OF_RX];
+  for (unsigned int i = 0; i < queues; ++i) {
+    queue_counted(dev, transmit, i, counts);
+    for (unsigned int k = 0; k < (transmit ? OF_TX : OF_RX); ++k) out[at++].value = counts[k];
+  }
+  return at;
 }
 
 int emery_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *out, unsigned int most) {
   struct emery *emery = dev->data->dev_private;
-  if (!out || most < EMNIC_COUNTERS_END) return EMNIC_COUNTERS_END;
-  for (unsigned int i = 0; i < EMNIC_COUNTERS_END; ++i) {
-    out[i].id = i;
+  if (!out || most < xstats(dev)) return (int)xstats(dev);
+  for (unsigned int i = 0; i < EMNIC_COUNTERS_END; ++i)
     out[i].value = emery->link.gone ? 0 : counted(emery, (enum emnic_counter)i);
-  }
-  return EMNIC_COUNTERS_END;
+  unsigned int at = queue_xstats(dev, out, EMNIC_COUNTERS_END, 1, dev->data->nb_tx_queues);
+  at = queue_xstats(dev, out, at, 0, dev->data->nb_rx_queues);
+  for (unsigned int i = 0; i < at; ++i) out[i].id = i;
+  return (int)at;
 }

@@ -146,6 +146,7 @@ static int nic_stop(struct net_device *netdev)
 	for (i = 0; i < nic->queues; i++)
 		napi_disable(&nic->vector[i].napi);
 	nic_look(nic);
+	nic_look_queues(nic);
 	nic_flows_close(nic);
 	nic_status(nic, "stop", emnic_stop(nic->core));
 	nic_free_irqs(nic);
@@ -217,6 +218,16 @@ void nic_look(struct nic *nic)
 		if (READ_ONCE(nic->gone))
 			return;
 		nic->device[i] = now;
+	}
+}
+
+void nic_look_queues(struct nic *nic)
+{
+	unsigned int i;
+
+	for (i = 0; i < nic->queues && !READ_ONCE(nic->gone); i++) {
+		emnic_get_queue_counts(nic->core, 0, 1, i, &nic->tx[i].card);
+		emnic_get_queue_counts(nic->core, 0, 0, i, &nic->rx[i].card);
 	}
 }
 

@@ -57,9 +57,10 @@ struct nic_tx {
 	struct emnic_tx *queue;
 	struct nic_sent *sent;
 	struct nic_counts counts;
-	unsigned long segmented;   /* packets that became several frames */
-	unsigned long xdp_xmit;	   /* frames that others redirected to the device */
-	unsigned long xdp_refused; /* frames of XDP programs that there was no room for */
+	struct emnic_queue_counts card; /* as they were when looked at last */
+	unsigned long segmented;	/* packets that became several frames */
+	unsigned long xdp_xmit;		/* frames that others redirected to the device */
+	unsigned long xdp_refused;	/* frames of XDP programs that there was no room for */
 };
 
 enum nic_xdp {
@@ -79,6 +80,7 @@ struct nic_rx {
 	unsigned int slots, order;
 	struct xdp_rxq_info xdp;
 	struct nic_counts counts;
+	struct emnic_queue_counts card;
 	unsigned long xdp_count[NIC_XDP_END];
 };
 
@@ -147,6 +149,7 @@ int nic_again(struct nic *nic);
 int nic_resize(struct nic *nic, struct nic_sizes sizes);
 void nic_look_work(struct work_struct *work);
 void nic_look(struct nic *nic);
+void nic_look_queues(struct nic *nic);
 
 /* devlink.c */
 int nic_devlink_start(struct nic *nic);

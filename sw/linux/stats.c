@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Statistics by name (ethtool -S): counters of the device, of the pools of pages, and of XDP by
- * queue.
+ * Statistics by name (ethtool -S): counters of the device, those it has of each queue, of the pools
+ * of pages, and of XDP by queue.
  */
 #include <linux/ethtool.h>
 
@@ -12,6 +12,13 @@ static const char *const nic_xdp_names[] = { "pass",	 "drop",    "tx",
 
 static_assert(ARRAY_SIZE(nic_xdp_names) == NIC_XDP_END);
 
+/* In the order of struct emnic_queue_counts; of transmit queues there are no drops. */
+static const char *const nic_card_names[] = { "packets", "bytes", "errors", "drops" };
+
+#define NIC_CARD_TX 3
+#define NIC_CARD_RX 4
+static_assert(sizeof(struct emnic_queue_counts) == NIC_CARD_RX * sizeof(u64));
+
 int nic_get_sset_count(struct net_device *netdev, int set)
 {
 	const struct nic *nic = netdev_priv(netdev);
@@ -19,7 +26,7 @@ int nic_get_sset_count(struct net_device *netdev, int set)
 	if (set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
 	return EMNIC_COUNTERS_END + 1 + page_pool_ethtool_stats_get_count() +
-	       nic->queues * (NIC_XDP_END + 2);
+	       nic->queues * (NIC_CARD_TX + NIC_CARD_RX + NIC_XDP_END + 2);
 }
 
 void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
@@ -47,6 +54,12 @@ void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
 		ethtool_sprintf(&data, "tx%u_xdp_xmit", i);
 		ethtool_sprintf(&data, "tx%u_xdp_refused", i);
 	}
+	for (i = 0; i < nic->queues; i++) {
+		for (k = 0; k < NIC_CARD_TX; k++)
+			ethtool_sprintf(&data, "tx%u_card_%s", i, nic_card_names[k]);
+		for (k = 0; k < NIC_CARD_RX; k++)
+			ethtool_sprintf(&data, "rx%u_card_%s", i, nic_card_names[k]);
+	}
 }
 
 /* Of the pools since the interface is up. */
@@ -66,9 +79,11 @@ static u64 *nic_get_pool_stats(const struct nic *nic, u64 *data)
 
 void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
 {
-	const struct nic *nic = netdev_priv(netdev);
+	struct nic *nic = netdev_priv(netdev);
 	unsigned int i, k;
 
+	if (netif_running(netdev))
+		nic_look_queues(nic);
 	memcpy(data, nic_counters(netdev), EMNIC_COUNTERS_END * sizeof(*data));
 	data += EMNIC_COUNTERS_END;
 	*data = 0; /* packets that became several frames */
@@ -80,5 +95,11 @@ void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stat
 			*data++ = READ_ONCE(nic->rx[i].xdp_count[k]);
 		*data++ = READ_ONCE(nic->tx[i].xdp_xmit);
 		*data++ = READ_ONCE(nic->tx[i].xdp_refused);
+	}
+	for (i = 0; i < nic->queues; i++) {
+		memcpy(data, &nic->tx[i].card, NIC_CARD_TX * sizeof(*data));
+		data += NIC_CARD_TX;
+		memcpy(data, &nic->rx[i].card, NIC_CARD_RX * sizeof(*data));
+		data += NIC_CARD_RX;
 	}
 }

@@ -49,6 +49,7 @@ class Bench final : public Run {
  private:
   void connect_port(unsigned port);
   void add_traffic();
+  unsigned used_interfaces() { return faults_.first_interface_only() ? 1 : ports_.interfaces(); }
   void received(const Received& received, Time now);
   bool offer_frame(unsigned interface, unsigned queue, std::uint32_t flow, const Frame& frame,
                    Time now);
@@ -61,6 +62,9 @@ class Bench final : public Run {
   bool settled() override;
   Time busy_until() const override { return driver_.busy_until(); }
   void account() override;
+  void inspect() override {
+    if (!given_up()) driver_.compare_counts(used_interfaces());
+  }
   bool at_rest() const override { return host_.at_rest() && !driver_.restarting(); }
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
@@ -163,7 +167,7 @@ void Bench::connect_port(unsigned p) {
 
 void Bench::add_traffic() {
   if (tcp()) return ports_[0].mac->rx.set_source(&tcp()->peer());
-  const unsigned used = faults_.first_interface_only() ? 1 : ports_.interfaces();
+  const unsigned used = used_interfaces();
   for (unsigned p = 0; ports_.receive() && p < used * ports_.of_interface(); ++p) {
     const auto plan = plans_.received(p);
     if (!plan) continue;
@@ -289,8 +293,7 @@ void Bench::look() {
 bool Bench::settled() { return score_.under_way() == 0 || quiet() > kQuiet + faults_.pause(); }
 
 void Bench::account() {
-  drops_.account(faults_.first_interface_only() ? 1 : ports_.interfaces(),
-                 driver_config_.tx_stream);
+  drops_.account(used_interfaces(), driver_config_.tx_stream);
   driver_.read_error_registers();
   // At the latest when the last lost read has timed out.
   const Time until = simulation_.now() + driver_config_.dma_timeout_clocks * kCoreClock + kQuiet;
@@ -302,7 +305,7 @@ void Bench::check(Findings& findings) const {
   host_.check(findings);
   records_.check(findings);
   reset_.check(host_, findings);
-  findings.add(driver_.stale_writes(), "writes to memory of rings that were given up");
+  driver_.check(findings);
   ports_.check(findings);
 }
 
@@ -318,6 +321,7 @@ void Bench::report(JsonWriter& json) const {
   host_.write(json, "pcie_");
   json.key("driver");
   driver_.write(json);
+  driver_.write_counts(json);
   json.key("segmented");
   joiner_.write(json);
   counts_.write_dma(json);
@@ -328,10 +332,7 @@ void Bench::report(JsonWriter& json) const {
   reset_.write(json);
   json.key("fault");
   faults_.write(json);
-  json.key("device_errors");
   driver_.write_errors(json);
-  json.key("error_registers");
-  driver_.write_error_registers(json);
   if (queue_meter_) queue_meter_->write(json, score_.meter().window());
   json.key("macs");
   ports_.write(json);

@@ -123,6 +123,8 @@ void Driver::forget_queues() {
   stream_pending_.assign(std::size_t{emnic_interfaces(core_)} * config_.rx_queues, false);
   touched_already_.assign(std::size_t{emnic_interfaces(core_)} * config_.tx_queues, false);
   tx_outstanding_ = 0;
+  counts_.reset(emnic_interfaces(core_), config_.tx_queues, config_.rx_queues, config_.tx_stream,
+                config_.rx_stream);
 }
 
 void Driver::watch_rings(HostInterface& host, emnic_memory what, unsigned first, unsigned count,
@@ -188,6 +190,7 @@ bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::u
                  left || tag || cut.mss ? &offloads : nullptr);
   if (status == EMNIC_FULL || status == EMNIC_STOPPED) return false;
   expect(status);
+  counts_.put(interface, queue, frame, cut.mss, cut.tcp);
   checksums_ += left.has_value();
   tags_ += tag.has_value();
   ++tx_outstanding_;
@@ -307,11 +310,13 @@ void Driver::complete_tx(const emnic_completion& c, Time now) {
   if (c.waiting != 0) touch(c.interface, c.queue);
   if (!tx_stopped(c.interface, c.queue)) tx_outstanding_ -= c.packets;
   if (c.error) ++tx_errors_;
+  counts_.sent(c);
   if (on_sent && (c.packets != 0 || c.error))
     on_sent(c.interface, c.queue, c.error != 0, c.timestamp, now);
 }
 
 void Driver::complete_rx(const emnic_completion& c, Time now) {
+  counts_.received(c);
   if (c.error) {
     ++rx_errors_;
   } else if (on_receive) {
@@ -329,6 +334,7 @@ unsigned Driver::serve_stream(std::uint32_t index, Time now) {
   emnic_completion c;
   unsigned served = 0;
   for (; served < config_.budget && emnic_take_stream(queue, &c, 1) != 0; ++served) {
+    counts_.received(c);
     stripped_ += c.tag != 0;
     if (on_receive) on_receive(received(c), now);
     emnic_release(queue, 1);

@@ -20,6 +20,7 @@
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "sw/lib/host_nic/emnic.h"
+#include "systems/host_nic/queue_counts.hpp"
 #include "systems/host_nic/scheduling.hpp"
 #include "systems/nic_core/machine.hpp"
 
@@ -50,6 +51,7 @@ struct DriverConfig {
   unsigned budget = 64;            // packets served before the next queue has its turn
   unsigned cpl_delay_clocks = 64;  // completion coalescing
   unsigned interrupt_interval_clocks = 0;
+  unsigned counted_queues = 0;  // whose counters are compared at the end, a way of each interface
 };
 
 // A frame that arrived, valid during the callback only.
@@ -147,6 +149,12 @@ class Driver {
   // simulated time.
   std::uint64_t settings_refused();
 
+  // Compares the card's counters of some queues of so many interfaces with what was seen of them,
+  // once the last records are taken. Takes simulated time.
+  void compare_counts(unsigned interfaces);
+  // What is wrong with what the card has done to rings and has counted.
+  void check(Findings& findings) const;
+
   // Takes a queue out of use and sets it up anew in other memory, while all others go on.
   void restart_tx(unsigned interface, unsigned queue);
   void restart_rx(unsigned interface, unsigned queue);
@@ -173,10 +181,11 @@ class Driver {
   void stop_cpu(unsigned interface, unsigned rx_queue, Time until);
 
   void write(JsonWriter& json) const;
+  // What the card counted of the queues that were compared.
+  void write_counts(JsonWriter& json) const;
   // The errors reported, as an array of objects; and what the registers say of them, an object an
   // interface.
   void write_errors(JsonWriter& json) const;
-  void write_error_registers(JsonWriter& json) const;
 
  private:
   struct Completions {
@@ -241,6 +250,7 @@ class Driver {
   std::vector<std::uint8_t> scratch_, untagged_;
   std::vector<DeviceError> errors_;
   std::vector<emnic_last_error> last_errors_;  // of each interface
+  QueueCounts counts_;
   unsigned tx_outstanding_ = 0;
   std::uint64_t checksums_ = 0, tags_ = 0;  // left to the device
   std::uint64_t stripped_ = 0;

@@ -76,6 +76,17 @@ void Driver::read_error_registers() {
   }
 }
 
+// A run is over when its frames have come out: their records may still wait for a CPU.
+void Driver::compare_counts(unsigned interfaces) {
+  emnic_completion c;
+  for (const Completions& queue : completions_)
+    while (emnic_take(queue.queue, &c, 1) != 0) c.transmit ? counts_.sent(c) : counts_.received(c);
+  for (unsigned i = 0; config_.rx_stream && i < interfaces; ++i)
+    for (unsigned queue = 0; queue < config_.rx_queues; ++queue)
+      while (emnic_take_stream(rx(i, queue), &c, 1) != 0) counts_.received(c);
+  counts_.compare(core_, interfaces, config_.counted_queues);
+}
+
 // ---- raw access
 
 Driver::TxSlot Driver::newest_tx(unsigned interface, unsigned queue) const {
@@ -120,8 +131,19 @@ std::uint64_t Driver::rx_descriptor(unsigned interface, unsigned queue, unsigned
 
 // ---- result
 
+void Driver::check(Findings& findings) const {
+  findings.add(stale_writes(), "writes to memory of rings that were given up");
+  findings.add(counts_.findings().lines());
+}
+
+void Driver::write_counts(JsonWriter& json) const {
+  json.object("queue_counters");
+  counts_.write(json);
+  json.end_object();
+}
+
 void Driver::write_errors(JsonWriter& json) const {
-  json.begin_array();
+  json.key("device_errors").begin_array();
   for (const DeviceError& error : errors_) {
     json.begin_object()
         .field("interface", error.interface)
@@ -134,10 +156,7 @@ void Driver::write_errors(JsonWriter& json) const {
         .end_object();
   }
   json.end_array();
-}
-
-void Driver::write_error_registers(JsonWriter& json) const {
-  json.begin_array();
+  json.key("error_registers").begin_array();
   for (const emnic_last_error& last : last_errors_) {
     json.begin_object().field("errors", last.errors);
     if (last.errors != 0) {

@@ -69,6 +69,7 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.tx_push = push == "frame"        ? EMNIC_PUSH_FRAME
               : push == "descriptor" ? EMNIC_PUSH_DESCRIPTOR
                                      : EMNIC_PUSH_NONE;
+  c.counted_queues = options.get<unsigned>("counted_queues");
   c.recover = options.get<bool>("recover");
   c.interrupts = options.get<bool>("interrupts");
   if (const auto every = options.get<unsigned>("doorbell"))

@@ -3,7 +3,7 @@
 /// One network interface of a NIC: its queues, their completions and events, and its ports (paper, sections II-A to II-E).
 ///
 /// Wiring only. Transmit and receive have a queue manager, a descriptor fetch, a completion queue manager and a completion
-/// write each; events have a completion queue manager and a completion write of their own. All ports share the queues.
+/// write each; events have a completion queue manager and a completion write of their own (nic_completions). All ports share the queues.
 /// DMA clients, in order: reads: transmit descriptors, receive descriptors, then transmit data of each port; writes:
 /// transmit completions, receive completions, events, then receive data of each port, and packed receive data of each port.
 module nic_interface
@@ -66,12 +66,30 @@ module nic_interface
   localparam int RssEntries = RxQueues > 128 ? 2 ** $clog2(RxQueues) : 128;
 
   // ---------------------------------------------------------------- registers
-  localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegPorts = 6;
+  localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegTxStat = 6, RegRxStat = 7, RegPorts = 8;
   // Of each port: registers, scheduler, RSS table, flow table, and of other schedulers than round robin their own. Then limits.
   localparam int PortRegions = Scheduler == int'(SchedRr) ? 4 : 5;
   localparam int RegLimits = RegPorts + PortRegions * Ports, RegRegions = RegLimits + (SchedLimited[Scheduler] ? Ports : 0);
-  localparam int OwnBases[RegPorts] = '{TxqBase, RxqBase, TxcqBase, RxcqBase, EqBase, RegsBase};
-  localparam int OwnSizes[RegPorts] = '{TxqSize, RxqSize, TxcqSize, RxcqSize, EqSize, RegsSize};
+  localparam int OwnBases[RegPorts] = '{
+      TxqBase,
+      RxqBase,
+      TxcqBase,
+      RxcqBase,
+      EqBase,
+      RegsBase,
+      TxStatBase,
+      RxStatBase
+  };
+  localparam int OwnSizes[RegPorts] = '{
+      TxqSize,
+      RxqSize,
+      TxcqSize,
+      RxcqSize,
+      EqSize,
+      RegsSize,
+      TxStatSize,
+      RxStatSize
+  };
   localparam int PortBases[5] = '{PortBase, SchedBase, RssBase, FlowBase, SchedOwnBase};
   localparam int PortSizes[5] = '{PortStride, SchedStride, RssStride, FlowStride, SchedOwnStride};
   typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
@@ -100,9 +118,9 @@ module nic_interface
   logic error_valid, rx_streams;
   queue_error_t error;
   event_e error_kind;
-  cpl_write_events_t tx_cpl_events, rx_cpl_events, event_events;
+  logic [2:0] cpl_lost;
   logic [31:0] cpl_delay, tx_burst, tx_max_inflight, tx_slots, rx_slots;
-  logic [4:0] queues_refused;
+  logic [6:0] queues_refused;
   logic [1:0] tx_pushes;
   nic_interface_settings #(
       .Ports(Ports),
@@ -122,7 +140,7 @@ module nic_interface
       .error_valid_i(error_valid),
       .error_i(error),
       .error_kind_i(error_kind),
-      .lost_i({event_events.lost, rx_cpl_events.lost, tx_cpl_events.lost}),
+      .lost_i(cpl_lost),
       .queues_refused_i(queues_refused),
       .tx_pushes_i(tx_pushes),
       .tx_slots_i(tx_slots),
@@ -137,7 +155,7 @@ module nic_interface
   `STREAM(queue_error_t, tx_stop[Ports])
   `STREAM(queue_t, tx_doorbell)
   `STREAM(queue_t, port_doorbell[Ports])
-  `STREAM(queue_error_t, queue_error[4])
+  `STREAM(queue_error_t, queue_error[2])
   push_store_t push_store;
   port_tells_t [Ports-1:0] port_tells;
   desc_queues #(
@@ -228,104 +246,53 @@ module nic_interface
   // ---------------------------------------------------------------- completions and events
   `STREAM(record_t, tx_port_record[Ports])
   `STREAM(record_t, rx_port_record[Ports])
-  `STREAM(record_t, record[3])
-  `STREAM(notify_t, notify[3])
-  `STREAM(queue_error_t, event_error)
-  ram_row_t [2:0] cpl_row;
-
-  arb_rr #(
-      .T(record_t),
-      .N(Ports)
-  ) i_tx_record (
+  ram_row_t cpl_row;
+  nic_completions #(
+      .Ports(Ports),
+      .TxQueues(TxQueues),
+      .RxQueues(RxQueues),
+      .EventQueues(EventQueues),
+      .CplLines(CplLines),
+      .Sel(ram_sel_t'(WriteBase))
+  ) i_completions (
       .clk_i,
       .rst_i,
-      .in(tx_port_record),
-      .out(record[0]),
-      .index_o()
-  );
-  arb_rr #(
-      .T(record_t),
-      .N(Ports)
-  ) i_rx_record (
-      .clk_i,
-      .rst_i,
-      .in(rx_port_record),
-      .out(record[1]),
-      .index_o()
-  );
-  event_mux i_event_mux (
-      .clk_i,
-      .rst_i,
-      .tx_notify(notify[0]),
-      .rx_notify(notify[1]),
+      .tx_regs(region[RegTxcq]),
+      .rx_regs(region[RegRxcq]),
+      .event_regs(region[RegEq]),
+      .max_delay_i(cpl_delay[15:0]),
+      .tx_record(tx_port_record),
+      .rx_record(rx_port_record),
       .error(queue_error),
-      .record(record[2]),
+      .dma(dma_write[0:2]),
+      .status_i(write_status_i),
+      .ram_i(ram_read_i),
+      .ram_o(cpl_row),
+      .vector,
       .error_valid_o(error_valid),
       .error_o(error),
-      .error_kind_o(error_kind)
+      .error_kind_o(error_kind),
+      .lost_o(cpl_lost),
+      .refused_o(queues_refused[4:2])
   );
 
-  cpl_queues #(
-      .Queues(TxQueues),
-      .Lines(CplLines),
-      .Sel(ram_sel_t'(WriteBase))
-  ) i_tx_cpl (
+  // ---------------------------------------------------------------- counters by queue
+  `STREAM(queue_count_t, tx_counted[Ports])
+  `STREAM(queue_count_t, rx_counted[Ports])
+  nic_queue_stats #(
+      .Ports(Ports),
+      .TxQueues(TxQueues),
+      .RxQueues(RxQueues)
+  ) i_stats (
       .clk_i,
       .rst_i,
-      .regs(region[RegTxcq]),
-      .max_delay_i(cpl_delay[15:0]),
-      .record(record[0]),
-      .dma(dma_write[0]),
-      .status_i(write_status_i),
-      .ram_i(ram_read_i),
-      .ram_o(cpl_row[0]),
-      .notify(notify[0]),
-      .error(queue_error[2]),
-      .refused_o(queues_refused[2]),
-      .events_o(tx_cpl_events)
+      .tx_regs  (region[RegTxStat]),
+      .rx_regs  (region[RegRxStat]),
+      .tx_count (tx_counted),
+      .rx_count (rx_counted),
+      .refused_o(queues_refused[6:5])
   );
-  cpl_queues #(
-      .Queues(RxQueues),
-      .Lines(CplLines),
-      .Sel(ram_sel_t'(WriteBase + 1))
-  ) i_rx_cpl (
-      .clk_i,
-      .rst_i,
-      .regs(region[RegRxcq]),
-      .max_delay_i(cpl_delay[15:0]),
-      .record(record[1]),
-      .dma(dma_write[1]),
-      .status_i(write_status_i),
-      .ram_i(ram_read_i),
-      .ram_o(cpl_row[1]),
-      .notify(notify[1]),
-      .error(queue_error[3]),
-      .refused_o(queues_refused[3]),
-      .events_o(rx_cpl_events)
-  );
-  cpl_queues #(
-      .Queues(EventQueues),
-      .Lines(8),
-      .Sel(ram_sel_t'(WriteBase + 2))
-  ) i_events (
-      .clk_i,
-      .rst_i,
-      .regs(region[RegEq]),
-      .max_delay_i(16'd4),
-      .record(record[2]),
-      .dma(dma_write[2]),
-      .status_i(write_status_i),
-      .ram_i(ram_read_i),
-      .ram_o(cpl_row[2]),
-      .notify(notify[2]),
-      .error(event_error),
-      .refused_o(queues_refused[4]),
-      .events_o(event_events)
-  );
-  assign event_error.ready = 1'b1;  // there is no queue to report it to; event_lost counts
-  assign vector.valid = notify[2].valid;
-  assign vector.data = notify[2].data.target;
-  assign notify[2].ready = vector.ready;
+
   // ---- ports
   ram_row_t [Ports-1:0] port_row;
   for (genvar p = 0; p < Ports; p++) begin : g_port
@@ -356,9 +323,9 @@ module nic_interface
         .sched_limits(region[RegLimits+p]),
         .rss_regs(region[RegPorts+PortRegions*p+2]),
         .flow_regs(region[RegPorts+PortRegions*p+3]),
-        .rx_records_i(rx_streams),
-        .burst_i(tx_burst[3:0]),
-        .max_inflight_i(tx_max_inflight[15:0]),
+        .queues_i(
+        '{rx_streams: rx_streams, burst: tx_burst[3:0], in_flight: tx_max_inflight[15:0]}
+        ),
         .doorbell(port_doorbell[p]),
         .tx_request(tx_request[p]),
         .tx_granted(tx_granted[p]),
@@ -366,6 +333,7 @@ module nic_interface
         .tx_commit(tx_commit[p]),
         .tx_stop(tx_stop[p]),
         .tx_record(tx_port_record[p]),
+        .tx_counted(tx_counted[p]),
         .tx_dma(dma_read[2+p]),
         .read_status_i,
         .ram_write_i,
@@ -376,6 +344,7 @@ module nic_interface
         .rx_commit(rx_commit[p]),
         .rx_stop(rx_stop[p]),
         .rx_record(rx_port_record[p]),
+        .rx_counted(rx_counted[p]),
         .rx_dma(dma_write[3+p]),
         .pack_dma(dma_write[3+Ports+p]),
         .write_status_i,
@@ -392,7 +361,7 @@ module nic_interface
   end
 
   ram_row_or #(
-      .N(3 + Ports)
+      .N(1 + Ports)
   ) i_ram_row (
       .row_i({port_row, cpl_row}),
       .row_o(ram_row_o)

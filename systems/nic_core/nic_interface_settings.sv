@@ -31,7 +31,7 @@ module nic_interface_settings
     input queue_error_t       error_i,
     input event_e             error_kind_i,
     input logic         [2:0] lost_i,
-    input logic         [4:0] queues_refused_i,
+    input logic         [6:0] queues_refused_i,
     input logic         [1:0] tx_pushes_i,
 
     // Slots handed out and not yet finished.
@@ -60,6 +60,8 @@ module nic_interface_settings
   assign hw_in.rss_stride.value.next = 32'(RssStride);
   assign hw_in.flow_offset.value.next = 32'(FlowBase);
   assign hw_in.flow_stride.value.next = 32'(FlowStride);
+  assign hw_in.tx_stat_offset.value.next = 32'(TxStatBase);
+  assign hw_in.rx_stat_offset.value.next = 32'(RxStatBase);
   assign hw_in.rss_entries.value.next = 32'(RssEntries);
   assign hw_in.last_error.queue.we = error_valid_i;
   assign hw_in.last_error.queue.next = error_i.queue;

@@ -38,11 +38,9 @@ module nic_port
     reg_if.slave sched_limits,
     reg_if.slave rss_regs,
     reg_if.slave flow_regs,
-    input logic rx_records_i,  // there are stream queues
-    input logic [3:0] burst_i,
-    input logic [15:0] max_inflight_i,
+    input queues_tell_t queues_i,
 
-    // Transmit: queue_t, fetch_req_t, fetch_granted_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t.
+    // Transmit: queue_t, fetch_req_t, fetch_granted_t, fetch_desc_t, commit_t, queue_error_t, record_t, queue_count_t, dma_req_t.
     stream_if.snk doorbell,
     stream_if.src tx_request,
     stream_if.snk tx_granted,
@@ -50,18 +48,20 @@ module nic_port
     stream_if.src tx_commit,
     stream_if.src tx_stop,
     stream_if.src tx_record,
+    stream_if.src tx_counted,
     stream_if.src tx_dma,
     input dma_status_t read_status_i,
     input ram_write_t ram_write_i,
     input push_store_t push_i,
     output port_tells_t tells_o,
 
-    // Receive: fetch_req_t, fetch_desc_t, commit_t, queue_error_t, record_t, dma_req_t; dma_req_t of packed frames.
+    // Receive: fetch_req_t, fetch_desc_t, commit_t, queue_error_t, record_t, queue_count_t, dma_req_t; dma_req_t of packed frames.
     stream_if.src rx_request,
     stream_if.snk rx_desc,
     stream_if.src rx_commit,
     stream_if.src rx_stop,
     stream_if.src rx_record,
+    stream_if.src rx_counted,
     stream_if.src rx_dma,
     stream_if.src pack_dma,
     input dma_status_t write_status_i,
@@ -82,58 +82,32 @@ module nic_port
   end
 
   // ---------------------------------------------------------------- registers
-  nic_port_regs_pkg::nic_port_regs__in_t hw_in;
-  nic_port_regs_pkg::nic_port_regs__out_t hw_out;
   mac_rx_count_t mac_rx_count;
   rx_engine_count_t rx_count;
   tx_engine_count_t tx_count;
   logic rx_buffer_full, rx_hook_dropped;
-  logic [31:0] max_frame_setting;
   logic [13:0] max_frame;
-  logic max_frame_refused, rss_refused, flow_refused, limit_refused;
+  logic rss_refused, flow_refused, limit_refused;
   logic [15:0] tx_units, rx_units;
+  logic [  1:0] strip;
   logic [319:0] rss_key;
-
-  reg_range #(
-      .Least(60),
-      .Most (MaxFrame)
-  ) i_max_frame (
+  nic_port_settings #(
+      .MaxFrame(MaxFrame)
+  ) i_settings (
       .clk_i,
-      .value_i(hw_out.max_frame.value.value),
-      .hold_i('0),
-      .next_o(hw_in.max_frame.value.next),
-      .refused_o(max_frame_refused),
-      .setting_o(max_frame_setting)
-  );
-  assign max_frame = max_frame_setting[13:0];
-  assign hw_in.max_frame.value.we = max_frame_refused;
-  assign hw_in.settings_refused.value.incr = |{max_frame_refused, rss_refused, flow_refused, limit_refused};
-  assign hw_in.tx_units.value.next = 32'(tx_units);
-  assign hw_in.rx_units.value.next = 32'(rx_units);
-  for (genvar i = 0; i < 10; i++) begin : g_key
-    assign rss_key[319-32*i-:32] = hw_out.rss_key[i].value.value;
-  end
-  assign hw_in.rx_frames.value.incr = mac_rx_count.good;
-  assign hw_in.rx_bad_fcs.value.incr = mac_rx_count.bad_fcs;
-  assign hw_in.rx_runt.value.incr = mac_rx_count.runt;
-  assign hw_in.rx_oversize.value.incr = mac_rx_count.oversize;
-  assign hw_in.rx_fifo_full.value.incr = mac_rx_count.fifo_full;
-  assign hw_in.rx_buffer_full.value.incr = rx_buffer_full;
-  assign hw_in.rx_no_descriptor.value.incr = rx_count.no_descriptor;
-  assign hw_in.rx_queue_stopped.value.incr = rx_count.queue_stopped;
-  assign hw_in.rx_descriptor_error.value.incr = rx_count.descriptor_error;
-  assign hw_in.rx_dma_error.value.incr = rx_count.dma_error;
-  assign hw_in.rx_truncated.value.incr = rx_count.truncated;
-  assign hw_in.rx_hook.value.incr = rx_hook_dropped;
-  assign hw_in.tx_frames.value.incr = tx_count.sent;
-  assign hw_in.tx_errors.value.incr = tx_count.error;
-
-  nic_port_regs i_regs (
-      .clk(clk_i),
-      .rst(rst_i),
+      .rst_i,
       .regs,
-      .hwif_in(hw_in),
-      .hwif_out(hw_out)
+      .max_frame_o(max_frame),
+      .strip_o(strip),
+      .rss_key_o(rss_key),
+      .refused_i({rss_refused, flow_refused, limit_refused}),
+      .mac_rx_count_i(mac_rx_count),
+      .rx_buffer_full_i(rx_buffer_full),
+      .rx_hook_dropped_i(rx_hook_dropped),
+      .rx_count_i(rx_count),
+      .tx_count_i(tx_count),
+      .tx_units_i(tx_units),
+      .rx_units_i(rx_units)
   );
 
   // ---------------------------------------------------------------- transmit
@@ -160,8 +134,8 @@ module nic_port
       .control(sched_own),
       .limits(sched_limits),
       .refused_o(limit_refused),
-      .max_burst_i(burst_i),
-      .max_inflight_i,
+      .max_burst_i(queues_i.burst),
+      .max_inflight_i(queues_i.in_flight),
       .time_i,
       .doorbell,
       .grant,
@@ -205,6 +179,7 @@ module nic_port
       .commit(tx_commit),
       .sent(sent),
       .stop(tx_stop),
+      .counted(tx_counted),
       .count_o(tx_count),
       .units_o(tx_units)
   );
@@ -294,7 +269,7 @@ module nic_port
   ) i_rx_parse (
       .clk_i,
       .rst_i,
-      .strip_i({hw_out.strip.service.value, hw_out.strip.customer.value}),
+      .strip_i(strip),
       .key_i(rss_key),
       .flow_regs,
       .flow_refused_o(flow_refused),
@@ -320,7 +295,7 @@ module nic_port
   ) i_rx_buffer (
       .clk_i,
       .rst_i,
-      .records_i(rx_records_i),
+      .records_i(queues_i.rx_streams),
       .frame(rx_frame),
       .info(rx_info),
       .meta(rx_stored),
@@ -364,6 +339,7 @@ module nic_port
       .record(rx_record),
       .commit(rx_commit),
       .stop(rx_stop),
+      .counted(rx_counted),
       .count_o(rx_count)
   );
   rx_pack #(

@@ -37,6 +37,32 @@ uint64_t emnic_get_counter(struct emnic* d, enum emnic_counter counter, unsigned
   return t->sum;
 }
 
+// Of the words from packets_lo on those that are not 0.
+int emnic_get_queue_counts(struct emnic* d, unsigned i, int transmit, unsigned queue,
+                           struct emnic_queue_counts* out) {
+  if (i >= d->interfaces) return EMNIC_NOT_FOUND;
+  struct interface* at = &d->interface[i];
+  if (queue >= (transmit ? at->is.tx_queues : at->is.rx_queues)) return EMNIC_NOT_FOUND;
+  uint32_t* stat = transmit ? &at->tx_stat : &at->rx_stat;
+  if (*stat == 0) {
+    const uint32_t offset =
+        interface_read(d, i, transmit ? INTERFACE_REG(tx_stat_offset) : INTERFACE_REG(rx_stat_offset));
+    if (offset == GONE) return EMNIC_NO_DEVICE;
+    if (offset == 0) return EMNIC_UNSUPPORTED;
+    *stat = at->is.registers + offset;
+  }
+  reg_write(d, *stat + STAT_REG(select), queue);
+  const uint32_t nonzero = reg_read(d, *stat + STAT_REG(nonzero));
+  if (nonzero == GONE) return EMNIC_NO_DEVICE;
+  uint64_t* counts = &out->packets;  // in the order of the registers
+  zero(out, sizeof *out);
+  for (unsigned word = 0; word < 8; ++word)
+    if (nonzero >> word & 1)
+      counts[word / 2] |= (uint64_t)reg_read(d, *stat + STAT_REG(packets_lo) + 4 * word)
+                           << (word % 2 * 32);
+  return 0;
+}
+
 int emnic_set_interrupt_interval(struct emnic* d, unsigned vector, unsigned clocks) {
   if (vector >= d->vectors) return EMNIC_NOT_FOUND;
   d->interval[vector] = clocks;

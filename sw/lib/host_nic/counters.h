@@ -3,6 +3,8 @@
 #ifndef EMNIC_COUNTERS_H
 #define EMNIC_COUNTERS_H
 
+#include <stdint.h>
+
 // Counters of the device, and levels that are 0 when it holds nothing. A counter has 64 bits here,
 // 32 in the device: read it before it comes around (2^32 frames: 28 s at 148.8 M a second).
 // clang-format off
@@ -31,5 +33,18 @@ enum emnic_counter {
 #undef EMNIC_COUNTER_ENUM
 // "rx_frames" and so on, and what it is of: 'd' device, 'i' interface, 'p' port.
 const char* emnic_counter_name(enum emnic_counter counter, char* of);
+
+// Counters of one queue since the device's reset, 64 bits in the device too, as they were at one
+// moment. Bytes are those of the packets, without FCS and without tags that the device puts in or
+// takes out. What was cut into frames counts them, with their headers. Errors: not sent, or not
+// whole in memory; drops: no slot for a received frame, or its queue was out of use.
+struct emnic_queue_counts {
+  uint64_t packets, bytes, errors, drops;
+};
+struct emnic;
+// EMNIC_NOT_FOUND: no such queue; EMNIC_UNSUPPORTED: a device without such counters;
+// EMNIC_NO_DEVICE; `out` stays as it is then. One at a time for each way of an interface.
+int emnic_get_queue_counts(struct emnic* device, unsigned interface, int transmit, unsigned queue,
+                           struct emnic_queue_counts* out);
 
 #endif

@@ -25,6 +25,7 @@ enum {
 #define QUEUE_REG(field) ((uint32_t)offsetof(desc_queue_regs__stride20_t, field))
 #define CQ_REG(field) ((uint32_t)offsetof(cpl_queue_regs__stride20_t, field))
 #define FLOW_REG(field) ((uint32_t)offsetof(flow_regs__stride1000_t, field))
+#define STAT_REG(field) ((uint32_t)offsetof(stat_regs_t, field))
 #define SCHEDULER_REG(field) ((uint32_t)offsetof(nic_sched_map_t, regs.field))
 
 struct memory {
@@ -111,7 +112,7 @@ struct port {
 
 struct interface {
   struct emnic_interface is;
-  uint32_t flow, flow_stride;  // 0: not read yet
+  uint32_t flow, flow_stride, tx_stat, rx_stat;  // 0: not read yet
   uint32_t max_frame, cpl_delay, strip;
   unsigned first_eq, eqs, first_tx_cq, tx_cqs, first_rx_cq, rx_cqs;
   struct memory tx_rings, tx_buffers, rx_rings, rx_buffers;

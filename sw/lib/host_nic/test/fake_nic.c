@@ -69,6 +69,20 @@ static void complete(struct fake_nic* nic, unsigned i, int transmit, unsigned cq
   }
 }
 
+// ---- counters of queues
+
+static void select_counts(struct fake_nic* nic, unsigned i, int transmit, unsigned queue) {
+  stat_regs_t* regs = transmit ? &nic->bar->interface[i].tx_stat : &nic->bar->interface[i].rx_stat;
+  const struct emnic_queue_counts none = {0, 0, 0, 0};
+  const struct emnic_queue_counts* c = queue < FAKE_QUEUES ? &nic->counts[transmit][i][queue] : &none;
+  const uint64_t counts[] = {c->packets, c->bytes, c->errors, c->drops};
+  regs->select = queue;
+  memcpy(&regs->packets_lo, counts, sizeof counts);
+  regs->nonzero = 0;
+  for (unsigned word = 0; word < 8; ++word)
+    regs->nonzero |= ((counts[word / 2] >> word % 2 * 32 & 0xffffffff) != 0) << word;
+}
+
 // ---- queues
 
 static desc_queue_regs__stride20_t* queue_regs(struct fake_nic* nic, unsigned i, int transmit,
@@ -326,6 +340,10 @@ static void write32(void* context, uint32_t offset, uint32_t value) {
     write_cq(nic, i, 0, INDEX(rxcq), word, value);
   } else if (WITHIN(eq)) {
     write_eq(nic, i, INDEX(eq), word, value);
+  } else if (at == offsetof(nic_interface_map__stride800000_t, tx_stat)) {
+    select_counts(nic, i, 1, value);
+  } else if (at == offsetof(nic_interface_map__stride800000_t, rx_stat)) {
+    select_counts(nic, i, 0, value);
   } else {
     memcpy((uint8_t*)nic->bar + offset, &value, 4);
     const uint32_t flow = (uint32_t)offsetof(nic_interface_map__stride800000_t, flow);
@@ -475,6 +493,8 @@ void fake_reset(struct fake_nic* nic) {
     regs->rss_offset = AT(rss);
     regs->rss_stride = sizeof nic->bar->interface[i].rss[0];
     regs->rss_entries = 128;
+    regs->tx_stat_offset = AT(tx_stat);
+    regs->rx_stat_offset = AT(rx_stat);
     regs->flow_offset = AT(flow);
     regs->flow_stride = sizeof nic->bar->interface[i].flow[0];
 #undef AT

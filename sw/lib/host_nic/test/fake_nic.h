@@ -28,6 +28,7 @@ struct fake_nic {
   unsigned interfaces;
   struct fake_queue txq[2][FAKE_QUEUES], rxq[2][FAKE_QUEUES], txcq[2][FAKE_QUEUES],
       rxcq[2][FAKE_QUEUES], eq[2][FAKE_EQS];
+  struct emnic_queue_counts counts[2][2][FAKE_QUEUES];  // transmit, interface
   struct fake_flow flow[2][FAKE_PORTS][FAKE_FLOWS];
   int hold;                 // takes transmit slots and does not finish them
   int later;                // reads that may wait are answered by fake_answer
