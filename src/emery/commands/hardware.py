@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
-from emery import extension, report, system
+from emery import boards, extension, report, system
 from emery.commands import options
 from emery.commands.options import number, word
-from emery.common import UserError, in_checkout
+from emery.common import Progress, UserError, in_checkout
 from emery.runs import tune_system
 from emery.workload import from_table, workload
 
@@ -38,6 +38,22 @@ def _timing(arguments) -> int:
         text, data = timing.text(found), found.as_json()
     options.put(arguments.json, data, text)
     return int(arguments.cdc and not found.clean)
+
+
+def _board(arguments) -> int:
+    from emery.check import bitstream
+
+    if not arguments.board:
+        print("\n".join(f"{x}: {boards.load(x).title}" for x in boards.names()))
+        return 0
+    options.check_json(arguments.json)
+    progress = Progress(f"building {arguments.board.name}")
+    try:
+        built = bitstream.build_board(arguments.board, progress.say)
+    finally:
+        progress.done()
+    options.put(arguments.json, built.as_json(), bitstream.text(built))
+    return int(bool(built.missed))
 
 
 def _new(arguments):
@@ -108,6 +124,11 @@ def add(command):
         parser_.add_argument("--in", dest="within", type=word, metavar="SYSTEM", help="a block as this system has it")
         options.with_option(parser_, "own")
         options.set_option(parser_)
+    board = command(
+        "board", _board, "run test board", "the bitstream of an FPGA board, its area and clocks, by nextpnr (minutes)"
+    )
+    board.add_argument("board", nargs="?", type=boards.load, metavar="BOARD", help="a folder of boards/ (default: list them)")
+    board.add_argument("--json", type=word, metavar="FILE", help="write the report; `-`: to standard output, as it is")
     new = command("new", _new, "run", "a folder of your own to begin with, for --with: it works as it is")
     new.add_argument("kind", choices=extension.KINDS, help=f"one of {', '.join(extension.KINDS)}", metavar="KIND")
     new.add_argument("folder", type=word, metavar="DIR", help="is made")
