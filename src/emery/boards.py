@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards: folders of boards/ with a `board.toml`, a top of the folder's name and its pins. Read with the standard library alone."""
+"""Boards: folders of boards/ with a `board.toml` or `project.toml`, a top of the folder's name and its pins. Read with the standard library alone."""
 
 import tomllib
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ FOLDER = ROOT / "boards"
 
 @dataclass(frozen=True)
 class Board:
-    """What a `board.toml` says."""
+    """A board whose bitstream is made here: what a `board.toml` says."""
 
     name: str
     title: str
@@ -32,14 +32,42 @@ class Board:
         return FOLDER / self.name
 
 
+@dataclass(frozen=True)
+class Project:
+    """A board whose bitstream only its vendor's tool makes: what a `project.toml` says."""
+
+    name: str
+    title: str
+    device: str
+    system: str
+    settings: dict  # parameters of the system
+    ids: dict[str, str]  # of its PCI function, hexadecimal
+    files: tuple[str, ...]  # besides those of the system and its own folder
+    scripts: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+        return FOLDER / self.name
+
+
+_KINDS = {"board.toml": Board, "project.toml": Project}
+
+
 def names() -> list[str]:
     """The boards there are."""
-    return sorted(x.parent.name for x in FOLDER.glob("*/board.toml"))
+    return sorted(x.parent.name for file in _KINDS for x in FOLDER.glob(f"*/{file}"))
 
 
-def load(name: str) -> Board:
+def load(name: str) -> Board | Project:
     """A board by its name."""
     if name not in names():
         raise UserError(f"there is no board {name}{nearest(name, names())}")
-    said = tomllib.loads((FOLDER / name / "board.toml").read_text())
-    return Board(name=name, **{key: tuple(x) if isinstance(x, list) else x for key, x in said.items()})
+    ((path, kind),) = [(x, y) for file, y in _KINDS.items() if (x := FOLDER / name / file).exists()]
+    said = tomllib.loads(path.read_text())
+    return kind(name=name, **{key: tuple(x) if isinstance(x, list) else x for key, x in said.items()})
+
+
+def title(name: str) -> str:
+    """What it is."""
+    return load(name).title
