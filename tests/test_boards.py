@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards: their RTL, the RGMII side and a board's top with a PHY that no one here wrote (tests/boards/), pins, and the command."""
+"""Boards: their RTL, RGMII and a board's top with a PHY that no one here wrote (tests/boards/), pins, and the command."""
 
 import json
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards: folders of boards/ with a `board.toml`, a top of the folder's name and its pins. Read with the standard library alone."""
+"""Boards: folders of boards/ with a `board.toml`, a top of that name and its pins. Read with the standard library alone."""
 
 import tomllib
 from dataclasses import dataclass
