@@ -146,8 +146,8 @@ module core_nic_alone
       .word_valid_o(mac_rx.valid),
       .word_o(mac_rx.data)
   );
-  `FIFO_CROSS(word_beat_t, 16, i_rx_cross, mac, mac_rx, core, rx)
-  `FIFO_CROSS(word_beat_t, 16, i_tx_cross, core, tx, mac, mac_tx)
+  `FIFO_CROSS(word_beat_t, 8, i_rx_cross, mac, mac_rx, core, rx)
+  `FIFO_CROSS(word_beat_t, 8, i_tx_cross, core, tx, mac, mac_tx)
   byte_unpack i_unpack (
       .clk_i(mac_clk_i),
       .rst_i(mac_rst_i),
