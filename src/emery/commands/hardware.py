@@ -41,11 +41,11 @@ def _timing(arguments) -> int:
 
 
 def _board(arguments) -> int:
-    from emery.check import bitstream
-
     if not arguments.board:
         print("\n".join(f"{x}: {boards.load(x).title}" for x in boards.names()))
         return 0
+    from emery.check import bitstream
+
     options.check_json(arguments.json)
     progress = Progress(f"building {arguments.board.name}")
     try:
