@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards: their RTL, the RGMII side and a board's top with a PHY that no one here wrote (tests/boards/), pins, and the command."""
+"""Boards: their RTL, RGMII and a board's top with a PHY that no one here wrote (tests/boards/), pins, and the command."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from emery.cli import main
 from emery.common import ROOT
 
 FOLDER = ROOT / "tests" / "boards"
-NAMES = boards.names()
+NAMES = boards.names(boards.Board)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -25,14 +25,16 @@ def test_lint(name):
 
 
 def test_rgmii(tmp_path):
-    program = cosim.build_cosim(replace(bitstream.rtl(boards.load("ecpix5")), parameters=()), FOLDER / "rgmii_top.sv")
+    program = cosim.build_cosim(
+        replace(bitstream.rtl(boards.load("ecpix5")), parameters=(), assertions=True), FOLDER / "rgmii_top.sv"
+    )
     found = cosim.run_cosim(program, FOLDER / "check_rgmii.py", tmp_path)
     assert found == dict.fromkeys(["received_frames", "spoilt_frames", "sent_frames", "reset_in_a_frame"], ""), found
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_board(name, tmp_path):
-    program = cosim.build_cosim(bitstream.rtl(boards.load(name)), FOLDER / "board_top.sv")
+    program = cosim.build_cosim(replace(bitstream.rtl(boards.load(name)), assertions=True), FOLDER / "board_top.sv")
     found = cosim.run_cosim(program, FOLDER / "check_board.py", tmp_path)
     assert found == dict.fromkeys(["arp_and_ping", "back_to_back", "what_is_not_answered"], ""), found
 

@@ -22,10 +22,12 @@ module ecpix5 #(
     output logic       rgmii_tx_ctl_o,
     output logic [3:0] rgmii_tx_data_o
 );
-  logic core_clk, core_rst, mac_rst, pll_rst, start_rst, running, trapped, tx_ready;
+  (* keep *) logic core_clk;  // so called in reports
+  logic core_rst, mac_rst, pll_rst, start_rst, running, trapped, tx_ready;
   logic [1:0] rx_ctl, tx_ctl;
   logic [1:0][3:0] rx_data, tx_data;
-  eth_pkg::byte_pins_t rx, tx;
+  logic rx_valid, tx_valid;
+  eth_pkg::byte_beat_t rx, tx;
   wire mac_clk = rgmii_rx_clk_i;
   assign led_red_no   = !trapped;
   assign led_green_no = !running;
@@ -46,7 +48,9 @@ module ecpix5 #(
       .rst_i (start_rst),
       .rst_no(phy_rst_no)
   );
-  reset_sequencer i_resets (
+  reset_sequencer #(
+      .Stages(8)
+  ) i_resets (
       .clk_i({mac_clk, core_clk}),
       .rst_i({1'b0, pll_rst}),
       .rst_o({mac_rst, core_rst})
@@ -71,7 +75,9 @@ module ecpix5 #(
       .rx_data_i(rx_data),
       .tx_ctl_o(tx_ctl),
       .tx_data_o(tx_data),
+      .rx_valid_o(rx_valid),
       .rx_o(rx),
+      .tx_valid_i(tx_valid),
       .tx_i(tx),
       .tx_ready_o(tx_ready)
   );
@@ -85,10 +91,11 @@ module ecpix5 #(
       .core_rst_i(core_rst),
       .running_o(running),
       .trapped_o(trapped),
-      .taken_o(),
       .mac_clk_i(mac_clk),
       .mac_rst_i(mac_rst),
+      .mac_rx_valid_i(rx_valid),
       .mac_rx_i(rx),
+      .mac_tx_valid_o(tx_valid),
       .mac_tx_o(tx),
       .mac_tx_ready_i(tx_ready)
   );

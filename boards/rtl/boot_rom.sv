@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A program out of a ROM into the memories of the cores, in the host's place: after each reset, and then the cores run.
 ///
-/// `Image` is a file of `Words` lines in hexadecimal, each a word's address as a core sees it and the word (`./emery board` writes it). They
+/// `Image` is a file of `Words` lines in hexadecimal, each a word's address as a core sees it and the word (`./emery board` writes it; none: the ROM is somebody else's to fill). They
 /// are written one after the other to `regs`, whole words, each when the one before was answered. `done_o` rises behind the last.
 module boot_rom #(
     parameter string Image = "",
@@ -15,7 +15,7 @@ module boot_rom #(
     output logic done_o
 );
   logic [63:0] rom[2**IndexW];
-  initial $readmemh(Image, rom, 0, Words - 1);
+  initial if (Image != "") $readmemh(Image, rom, 0, Words - 1);
 
   logic [IndexW-1:0] next_q;
   logic [63:0] word_q;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
 `include "stream.svh"
 /// core-nic without a host: its cores, scratchpad, MAC assists and device registers, a frame memory in block RAM and a 1G MAC.
 ///
@@ -26,17 +27,18 @@ module core_nic_alone
     input  logic core_rst_i,
     output logic running_o,   // the cores have their program
     output logic trapped_o,
-    output logic taken_o,     // high for a clock for each good frame
 
+    // Frames without preamble and FCS, a byte a clock.
     input  logic       mac_clk_i,
     input  logic       mac_rst_i,
-    input  byte_pins_t mac_rx_i,
-    output byte_pins_t mac_tx_o,
+    input  logic       mac_rx_valid_i,
+    input  byte_beat_t mac_rx_i,
+    output logic       mac_tx_valid_o,
+    output byte_beat_t mac_tx_o,
     input  logic       mac_tx_ready_i
 );
   localparam int Masters = Cores + 5;  // as core_nic_cluster has them
   localparam int Clients = 3;  // of the frame bus: MAC receive, MAC transmit, cores
-  localparam int MaxFrame = 1514;
   localparam int RegsW = 29;
   wire clk_i = core_clk_i;
   wire rst_i = core_rst_i;
@@ -124,34 +126,41 @@ module core_nic_alone
   );
 
   // ---------------------------------------------------------------- MAC and its assists
+  // A byte a clock of the MAC is a word in eight: the core clock takes and gives more than that, so no FIFO between them is ever full
+  // or, inside a frame, empty (rates above an eighth of the MAC's clock).
   `STREAM(word_beat_t, rx)
   `STREAM(word_beat_t, tx)
+  `STREAM_ON(word_beat_t, mac_rx, mac_clk_i, mac_rst_i)
+  `STREAM_ON(word_beat_t, mac_tx, mac_clk_i, mac_rst_i)
   `STREAM(bus_req_t, req[Clients])
   `STREAM(bus_wdata_t, wdata[Clients])
   `STREAM(logic [127:0], rdata[Clients])
-  mac_rx_count_t mac_count, stored_count;
+  mac_rx_count_t mac_count;
   logic no_buffer, rx_enable;
   logic [31:0] slot_base;
-  word_beat_t tx_word;
-  direct_mac i_mac (
-      .clk_i,
-      .rst_i,
-      .max_frame_i(14'(MaxFrame)),
-      .rx,
-      .count_o(mac_count),
-      .tx,
-      .mac_clk_i,
-      .mac_rst_i,
-      .mac_rx_i,
-      .mac_tx_o,
-      .mac_tx_ready_i
+  byte_pack i_pack (
+      .clk_i(mac_clk_i),
+      .rst_i(mac_rst_i),
+      .byte_valid_i(mac_rx_valid_i),
+      .byte_i(mac_rx_i),
+      .word_valid_o(mac_rx.valid),
+      .word_o(mac_rx.data)
+  );
+  `FIFO_CROSS(word_beat_t, 8, i_rx_cross, mac, mac_rx, core, rx)
+  `FIFO_CROSS(word_beat_t, 8, i_tx_cross, core, tx, mac, mac_tx)
+  byte_unpack i_unpack (
+      .clk_i(mac_clk_i),
+      .rst_i(mac_rst_i),
+      .word_valid_i(mac_tx.valid),
+      .word_ready_o(mac_tx.ready),
+      .word_i(mac_tx.data),
+      .byte_valid_o(mac_tx_valid_o),
+      .byte_ready_i(mac_tx_ready_i),
+      .byte_o(mac_tx_o)
   );
   assign rx.ready = 1'b1;
-  assign tx.data  = tx_word;
-  assign taken_o  = stored_count.good;
-  mac_rx_assist #(
-      .MaxFrame(MaxFrame)
-  ) i_mac_rx_assist (
+  `ASSERT(RoomForWord, mac_rx.valid |-> mac_rx.ready, mac_clk_i, mac_rst_i)
+  mac_rx_assist i_mac_rx_assist (
       .core_clk_i,
       .core_rst_i,
       .cores(assist[3]),
@@ -165,12 +174,10 @@ module core_nic_alone
       .mac_rst_i(rst_i),
       .rx_valid_i(rx.valid),
       .rx_i(rx.data),
-      .count_o(stored_count),
+      .count_o(mac_count),
       .no_buffer_o(no_buffer)
   );
-  mac_tx_assist #(
-      .MaxFrame(MaxFrame)
-  ) i_mac_tx_assist (
+  mac_tx_assist i_mac_tx_assist (
       .core_clk_i,
       .core_rst_i,
       .cores(assist[2]),
@@ -182,7 +189,7 @@ module core_nic_alone
       .mac_rst_i(rst_i),
       .tx_valid_o(tx.valid),
       .tx_ready_i(tx.ready),
-      .tx_o(tx_word)
+      .tx_o(tx.data)
   );
   for (genvar a = 0; a < 2; a++) begin : g_no_dma
     assign assist[a].progress = '0;
@@ -221,18 +228,18 @@ module core_nic_alone
   ) i_frame_bus (
       .clk_i,
       .rst_i,
+      .word_o(),
       .req,
       .wdata,
       .rdata,
       .burst,
-      .burst_client_o(burst_client),
       .burst_wdata,
-      .wclient_i(wclient),
+      .burst_client_o(burst_client),
       .write_i(write),
+      .wclient_i(wclient),
       .rvalid_i(rvalid),
       .rclient_i(rclient),
-      .rdata_i(word),
-      .word_o()
+      .rdata_i(word)
   );
   frame_ram #(
       .Bytes  (FrameBytes),
@@ -270,8 +277,8 @@ module core_nic_alone
   end
   assign event_now = {
     assist[2].bad,
-    stored_count.good,
-    stored_count.fifo_full || mac_count.fifo_full,
+    mac_count.good,
+    mac_count.fifo_full,
     no_buffer,
     mac_count.runt,
     mac_count.oversize,
@@ -305,14 +312,14 @@ module core_nic_alone
       .sleeping_i(sleeping),
       .come_o(come),
       .wake_gap_o(wake_gap),
+      .mailbox_i('0),
+      .config_i(host_config),
       .base_o(ring_base),
       .log_o(ring_log),
       .producer_o(producer),
       .progress_i(progress),
       .slot_base_o(slot_base),
       .rx_enable_o(rx_enable),
-      .mailbox_i('0),
-      .config_i(host_config),
       .interrupt_o(),
       .print_o(),
       .print_char_o(),
@@ -323,5 +330,4 @@ module core_nic_alone
       .counter_i(counter),
       .clock_o()
   );
-  wire unused_counts = &{1'b0, mac_count.good, stored_count};
 endmodule

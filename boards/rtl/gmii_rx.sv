@@ -5,7 +5,7 @@
 /// left; a carrier without one is no frame, and leaves no trace. Five bytes are held back, so that the last one before the FCS goes
 /// out with `eop`, in the clock in which the carrier ends; `err` with it says that the FCS is wrong, that the PHY has said RX_ER
 /// in the frame, or that there were not even five bytes (then it comes with one byte of any value, so that it can be counted).
-/// No gap is needed between frames. Reset drops the frame that is coming in, up to the end of its carrier.
+/// A clock without carrier is gap enough. Reset drops the frame that is coming in, up to the end of its carrier.
 module gmii_rx
   import gmii_pkg::*;
 (

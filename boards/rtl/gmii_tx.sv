@@ -3,7 +3,7 @@
 /// Frames to a PHY at GMII: the byte stream of byte_unpack with preamble, FCS and the gap between frames.
 ///
 /// 1 Gb/s only: a byte a clock. A frame of N bytes takes N + 24 clocks; it has to be offered without gaps from its first byte to
-/// its last (mac_tx does) and to be long enough (mac_tx pads). One whose last byte has `err`, or whose bytes fail to come, ends
+/// its last and to be long enough, 60 bytes. One whose last byte has `err`, or whose bytes fail to come, ends
 /// with TX_ER and a wrong FCS; of the latter what is left is sent as a frame of its own. Outputs are registered. Reset ends the frame at once.
 module gmii_tx
   import gmii_pkg::*;

@@ -18,37 +18,29 @@ module rgmii
     output logic [1:0][3:0] tx_data_o,
 
     // Frames.
-    output eth_pkg::byte_pins_t rx_o,
-    input  eth_pkg::byte_pins_t tx_i,
+    output logic                rx_valid_o,
+    output eth_pkg::byte_beat_t rx_o,
+    input  logic                tx_valid_i,
+    input  eth_pkg::byte_beat_t tx_i,
     output logic                tx_ready_o
 );
   gmii_t rx, tx;
-  eth_pkg::byte_beat_t rx_byte, tx_byte;
-  logic rx_valid;
   assign rx = '{valid: rx_ctl_i[0], err: ^rx_ctl_i, data: rx_data_i};
   assign tx_ctl_o = {tx.valid ^ tx.err, tx.valid};
   assign tx_data_o = tx.data;
-  assign rx_o = '{
-          valid: rx_valid,
-          data: rx_byte.data,
-          sop: rx_byte.sop,
-          eop: rx_byte.eop,
-          err: rx_byte.err
-      };
-  assign tx_byte = '{data: tx_i.data, sop: tx_i.sop, eop: tx_i.eop, err: tx_i.err};
   gmii_rx i_rx (
       .clk_i,
       .rst_i,
       .gmii_i(rx),
-      .byte_valid_o(rx_valid),
-      .byte_o(rx_byte)
+      .byte_valid_o(rx_valid_o),
+      .byte_o(rx_o)
   );
   gmii_tx i_tx (
       .clk_i,
       .rst_i,
-      .byte_valid_i(tx_i.valid),
+      .byte_valid_i(tx_valid_i),
       .byte_ready_o(tx_ready_o),
-      .byte_i(tx_byte),
+      .byte_i(tx_i),
       .gmii_o(tx)
   );
 endmodule

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards: folders of boards/ with a `board.toml` or `project.toml`, a top of the folder's name and its pins. Read with the standard library alone."""
+"""Boards: folders of boards/ with a `board.toml` or a `project.toml`, a top of that name and its pins. Read with the standard library."""
 
 import tomllib
 from dataclasses import dataclass
@@ -54,9 +54,9 @@ class Project:
 _KINDS = {"board.toml": Board, "project.toml": Project}
 
 
-def names() -> list[str]:
-    """The boards there are."""
-    return sorted(x.parent.name for file in _KINDS for x in FOLDER.glob(f"*/{file}"))
+def names(kind: type | None = None) -> list[str]:
+    """The boards there are, of one kind or of any."""
+    return sorted(x.parent.name for file, y in _KINDS.items() if kind in (None, y) for x in FOLDER.glob(f"*/{file}"))
 
 
 def load(name: str) -> Board | Project:
@@ -66,8 +66,3 @@ def load(name: str) -> Board | Project:
     ((path, kind),) = [(x, y) for file, y in _KINDS.items() if (x := FOLDER / name / file).exists()]
     said = tomllib.loads(path.read_text())
     return kind(name=name, **{key: tuple(x) if isinstance(x, list) else x for key, x in said.items()})
-
-
-def title(name: str) -> str:
-    """What it is."""
-    return load(name).title

@@ -104,9 +104,9 @@ async def spoilt_frames(dut):
     # Runts: with an FCS they are as they are (mac_rx counts them); what is no more than an FCS is a bad byte, once.
     runts = frames(6, [1, 2, 5, 17, 59])
     assert await mac.arrived(GmiiFrame.from_payload(x, min_len=0) for x in runts) == [(x, False) for x in runts]
-    for length in range(5):
-        found = await mac.arrived([GmiiFrame.from_raw_payload(payload[:length]), GmiiFrame.from_payload(payload)])
-        assert [(len(x), bad) for x, bad in found] == [(1, True), (100, False)], length
+    for nothing in (*(payload[:x] for x in range(5)), bytes(4)):  # the last one is the FCS of no byte
+        found = await mac.arrived([GmiiFrame.from_raw_payload(nothing), GmiiFrame.from_payload(payload)])
+        assert [(len(x), bad) for x, bad in found] == [(1, True), (100, False)], nothing
     # A carrier without a delimiter, and one that begins with something else, are no frames.
     false = [GmiiFrame(b"\x55" * 40), GmiiFrame(b"\x0e" + bytes(GmiiFrame.from_payload(payload).data))]
     assert await mac.arrived([*false, GmiiFrame.from_payload(payload)]) == [(payload, False)]

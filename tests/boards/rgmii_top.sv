@@ -23,8 +23,8 @@ module top (
 );
   logic [1:0] rx_ctl_pins, tx_ctl_pins;
   logic [1:0][3:0] rx_pins, tx_pins;
-  eth_pkg::byte_pins_t rx;
-  assign {rx_valid, rx_data, rx_sop, rx_eop, rx_err} = {rx.valid, rx.data, rx.sop, rx.eop, rx.err};
+  eth_pkg::byte_beat_t rx;
+  assign {rx_data, rx_sop, rx_eop, rx_err} = rx;
   ecp5_pads i_pads (
       .clk_i(rgmii_rx_clk),
       .rst_i,
@@ -45,8 +45,10 @@ module top (
       .rx_data_i(rx_pins),
       .tx_ctl_o(tx_ctl_pins),
       .tx_data_o(tx_pins),
+      .rx_valid_o(rx_valid),
       .rx_o(rx),
-      .tx_i('{valid: tx_valid, data: tx_data, sop: tx_sop, eop: tx_eop, err: tx_err}),
+      .tx_valid_i(tx_valid),
+      .tx_i('{data: tx_data, sop: tx_sop, eop: tx_eop, err: tx_err}),
       .tx_ready_o(tx_ready)
   );
 endmodule

@@ -41,10 +41,8 @@ def _timing(arguments) -> int:
 
 
 def _board(arguments) -> int:
-    from emery.check import bitstream
-
     if not arguments.board:
-        print("\n".join(f"{x}: {boards.title(x)}" for x in boards.names()))
+        print("\n".join(f"{x}: {boards.load(x).title}" for x in boards.names()))
         return 0
     if isinstance(arguments.board, boards.Project):
         return _project(arguments)
@@ -52,6 +50,8 @@ def _board(arguments) -> int:
         raise UserError(
             f"--out is for a board whose bitstream its vendor's tool makes; that of {arguments.board.name} is made here"
         )
+    from emery.check import bitstream
+
     options.check_json(arguments.json)
     progress = Progress(f"building {arguments.board.name}")
     try:
