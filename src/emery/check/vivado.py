@@ -33,7 +33,7 @@ def rtl(project: Project) -> build.Rtl:
 
 
 def settings(project: Project) -> dict[str, str]:
-    """What the scripts need to know of the design: the device's part, and the function as the bench's configuration space has it."""
+    """What the scripts need to know of the design: the part, and the PCI function as the bench's configuration space has it."""
     target = system.load(project.system)
     (described,) = target.registers
     space = registers.elaborate(target.folder / described.file, described.map)
