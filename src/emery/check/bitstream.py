@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`./emery board`: a board's design all the way to its bitstream, and nextpnr's word on how fast it is.
 
-Yosys (`synth_ecp5`), nextpnr-ecp5 and ecppack, each cached by what it follows from: the same sources give the same bitstream,
-with the seed of `board.toml`.
+Yosys (`synth_ecp5`), nextpnr-ecp5 with the seed of `board.toml`, ecppack; cached by what the result follows from.
 """
 
 import gzip
@@ -142,7 +141,8 @@ def _run(folder: Path, tool: str, words: list[str]) -> str:
 
 def read(said: dict) -> tuple[dict[str, tuple[int, int]], list[Clock], list[Path_]]:
     """Cells, clocks and worst paths of nextpnr's report."""
-    used = {_KINDS[x]: (y["used"], y["available"]) for x, y in said["utilization"].items() if x in _KINDS}
+    cells = said["utilization"]
+    used = {kind: (cells[x]["used"], cells[x]["available"]) for x, kind in _KINDS.items() if x in cells}
     clocks = [Clock(_plain(name), x["achieved"], x["constraint"]) for name, x in said["fmax"].items()]
     return used, clocks, [_path(x) for x in said["critical_paths"]]
 
