@@ -11,7 +11,7 @@ from emery.check import prove, testing
 from emery.common import ROOT
 from emery.make import build, cache
 
-BENCHES = sorted(x for place in ("rtl", "systems") for x in (ROOT / place).rglob("*_tb.sv"))
+BENCHES = sorted(x for place in ("rtl", "systems", "boards") for x in (ROOT / place).rglob("*_tb.sv"))
 CXX_TESTS = sorted((ROOT / "bench").rglob("*_test.cpp"))
 PROOFS = sorted((ROOT / "rtl").rglob("*_formal.sv"))
 OF_EVERY_RUN = [x for x in PROOFS if prove.settings(x)["suite"] == "yes"]

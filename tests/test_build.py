@@ -358,7 +358,9 @@ def test_an_interrupted_set_up_is_done_again(tmp_path):
     assert sorted(re.sub("-.*", "", x.name) for x in (tmp_path / "home" / ".venv").iterdir()) == ["lock", "run"]
 
 
-@pytest.mark.parametrize("words", [["firmware", "x"], ["format", "x"], ["run", "x"], ["test", "--help"], ["list"]])
+@pytest.mark.parametrize(
+    "words", [["firmware", "x"], ["format", "x"], ["run", "x"], ["board", "x"], ["test", "--help"], ["list"], ["board"]]
+)
 def test_nothing_is_set_up_before_the_words_are_read(tmp_path, words):
     """Wrong words, help, and what needs no package."""
     done = start(ROOT, {**os.environ, "EMERY_HOME": str(tmp_path / "home")}, *words)
@@ -439,7 +441,7 @@ def test_a_wheel_is_whole(tmp_path):
 
     start = "from emery.__main__ import run; run()"
     names = [x.split()[0] for x in say(start, "list").splitlines()]
-    assert names == system.names()
+    assert names == system.names() and say(start, "board").startswith("ecpix5: ")
     assert all(json.loads(say(start, "show", name, "--schema")) for name in names)
     verilate = (
         "from emery import common, system; from emery.make import build\n"

@@ -4,7 +4,7 @@
 import argparse
 import shlex
 
-from emery import shapes, system
+from emery import boards, shapes, system
 from emery.workload import DIRECTIONS, NAMED
 
 SHELLS = ("bash", "zsh")
@@ -32,7 +32,8 @@ def _values(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
 
 def _places(parser: argparse.ArgumentParser) -> list[str]:
     """The words that stand without an option."""
-    return [x for action in parser._actions if not action.option_strings for x in action.choices or ()]
+    places = [x for x in parser._actions if not x.option_strings]
+    return [x for y in places for x in (boards.names() if y.metavar == "BOARD" else y.choices or ())]
 
 
 def _takes_system(parser: argparse.ArgumentParser) -> bool:

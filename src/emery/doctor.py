@@ -111,6 +111,7 @@ def findings() -> list[Finding]:
         _tool("chromium-headless-shell", "tests that look at pages", "chromium", "chromium-browser", "google-chrome"),
         _packages("test", "test, prove, area, timing", "./emery test --co -q"),
         _packages("cocotb", "tests with devices no one here wrote", "./emery test --co -q"),
+        _packages("board", "bitstreams of boards", "./emery board NAME"),
         _packages("docs", "the documentation's site", "./emery docs --out DIR"),
         _packages("dask", "sweeps on a Dask cluster", "./emery sweep ... --executor dask://HOST:PORT"),
         _packages("data", "Parquet, DataFrames", "./emery sweep ... --table FILE.parquet"),

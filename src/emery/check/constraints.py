@@ -70,7 +70,7 @@ def find(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> Co
     """The constraints of a system. `allowed` as in crossings.find, `outside`: the table `outside` of rtl/timing.toml."""
     elaborated = blocks.elaborate(subject.rtl)
     ports = {x.name: x for x in elaborated.root.topInstances[0].body.portList}
-    clocks = {leaf: 1000 / mhz for name, mhz in subject.clocks.items() for leaf in _bits(ports[name].type, name)}
+    clocks = {leaf: 1000 / mhz for name, mhz in subject.clocks.items() for leaf in bits(ports[name].type, name)}
     skewed = {name for name, rule in allowed.items() if rule.get("skew")}
     if len(clocks) == 1:  # nothing crosses, and all ports are of that clock
         behind = {x: {0} for x in ports if x not in clocks}
@@ -79,7 +79,7 @@ def find(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> Co
         module = synthesis.gates(subject)
         gates = Gates(module)
         netlist = module["ports"]
-        leaves = (x for name in subject.clocks for x in zip(netlist[name]["bits"], _bits(ports[name].type, name), strict=True))
+        leaves = (x for name in subject.clocks for x in zip(netlist[name]["bits"], bits(ports[name].type, name), strict=True))
         clock_of, places, behind = dict(leaves), gates.places(), {}
         for x in set(gates.starts.values()) - clock_of.keys():
             raise UserError(f"{subject.name}: {gates.name(x)} is a clock that its system.toml does not declare")
@@ -98,16 +98,28 @@ def find(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> Co
 
 
 def files(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> dict[str, str]:
-    """The files by tool, `vivado` and `quartus`; kept, as a netlist is made and read for them."""
+    """The files by tool, `vivado` and `quartus`."""
+    kept = _kept(subject, allowed, outside)
+    return {tool: kept[tool] for tool in ("quartus", "vivado")}
+
+
+def inside(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> str:
+    """For Vivado, where the system is an instance (SCOPED_TO_REF) and its clocks come with what is around it."""
+    return _kept(subject, allowed, outside)["inside"]
+
+
+def _kept(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> dict[str, str]:
+    """All of them, for a netlist is made and read for them."""
 
     def make(out: Path):
         made = find(subject, allowed, outside)
         (out / "vivado").write_text(xdc(made))
+        (out / "inside").write_text(xdc(made, whole=False))
         (out / "quartus").write_text(sdc(made))
 
     own = [cache.file_digest(Path(x.__file__)) for x in (sys.modules[__name__], crossings, blocks)]
     key = cache.digest("constraints", build.rtl_digest(subject.rtl), subject.name, subject.clocks, allowed, outside, own)
-    return {x.name: x.read_text() for x in sorted(cache.entry("constraints", key, make).iterdir())}
+    return {x.name: x.read_text() for x in cache.entry("constraints", key, make).iterdir()}
 
 
 def _delays(period: float, taken: bool, share: float, board: dict | None) -> tuple[float, float]:
@@ -119,11 +131,11 @@ def _delays(period: float, taken: bool, share: float, board: dict | None) -> tup
     return period - board["out_most_ns"], -board["out_least_ns"]
 
 
-def _bits(kind: ast.Type, name: str) -> list[str]:
+def bits(kind: ast.Type, name: str) -> list[str]:
     """Names of the bits of a port of plain bits, lowest first."""
-    if kind.isUnpackedArray:
+    if kind.isArray and kind.arrayElementType.bitWidth > 1 or kind.isUnpackedArray:
         one, index = kind.arrayElementType, _indices(kind)
-        return [y for i in reversed(index) for y in _bits(one, f"{name}[{i}]")]
+        return [y for i in reversed(index) for y in bits(one, f"{name}[{i}]")]
     return [name] if kind.bitWidth == 1 else [f"{name}[{i}]" for i in range(kind.bitWidth)]
 
 
@@ -166,8 +178,13 @@ def _either(name: str) -> str:
 
 
 def _head(made: Constraints, tool: str) -> list[str]:
-    lines = ["# SPDX-License-Identifier: Apache-2.0", f"# {made.name}, for {tool}: made by ./emery export.", "", "# Clocks."]
-    return lines + [f"create_clock -name {{{x}}} -period {ns:.3f} [get_ports {{{x}}}]" for x, ns in made.clocks.items()]
+    return ["# SPDX-License-Identifier: Apache-2.0", f"# {made.name}, for {tool}: made by ./emery."]
+
+
+def _clocks(made: Constraints) -> list[str]:
+    return ["", "# Clocks."] + [
+        f"create_clock -name {{{x}}} -period {ns:.3f} [get_ports {{{x}}}]" for x, ns in made.clocks.items()
+    ]
 
 
 def _ports(made: Constraints) -> list[str]:
@@ -184,25 +201,27 @@ def _limits(pin: Pin) -> list[tuple[str, float]]:
     return [("max", pin.most), ("min", pin.least)]
 
 
-def xdc(made: Constraints) -> str:
-    """For Vivado."""
-    lines = _head(made, "Vivado")
+def xdc(made: Constraints, whole: bool = True) -> str:
+    """For Vivado; not `whole`: the crossings alone, of an instance, whose clocks are those at its ports."""
+    lines = _head(made, "Vivado") + (_clocks(made) if whole else [])
     for register, places in made.modules():
         # Where the RAM is a block RAM its output is no register of its own, and nothing is left to constrain.
         quiet = " -quiet" if any("mem" in x.source.rpartition(".")[2] for x in places) else ""
         lines += ["", f"# {register}"]
         for x in places:
             to = f"-to [get_cells -quiet {_either(made.path(x.path, '/') + '_reg')}] {made.within(x):.3f}"
-            lines.append(f"set_max_delay{quiet} -datapath_only -from [get_clocks {{{made.clock_of[x.source_clock]}}}] {to}")
+            source = made.clock_of[x.source_clock]
+            source = f"{{{source}}}" if whole else f"-of_objects [get_ports {{{source}}}]"
+            lines.append(f"set_max_delay{quiet} -datapath_only -from [get_clocks {source}] {to}")
             if made.has_skew(x):
                 sources = " ".join(_either(made.path(y, "/") + "_reg")[1:-1] for y in x.sources)
                 lines.append(f"set_bus_skew -from [get_cells -quiet {{{sources}}}] {to}")
-    return "\n".join([*lines, *_ports(made), ""])
+    return "\n".join([*lines, *(_ports(made) if whole else []), ""])
 
 
 def sdc(made: Constraints) -> str:
     """For Quartus Prime Pro. Clocks that are not related are so to it too: most and least delay make room for that."""
-    lines = [*_head(made, "Quartus Prime Pro"), "derive_clock_uncertainty"]
+    lines = [*_head(made, "Quartus Prime Pro"), *_clocks(made), "derive_clock_uncertainty"]
     for register, places in made.modules():
         lines += ["", f"# {register}"]
         for x in places:

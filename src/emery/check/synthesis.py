@@ -58,6 +58,15 @@ def gates(subject: Subject) -> dict:
 
 
 def _netlist(subject: Subject, kind: str, passes: tuple[str, ...]) -> dict:
+    modules = json.loads(gzip.decompress(netlist_file(subject, kind, passes).read_bytes()))["modules"]
+    return next(x for x in modules.values() if "top" in x["attributes"])
+
+
+def netlist_file(subject: Subject, kind: str, passes: tuple[str, ...], cells: tuple[str, ...] = ()) -> Path:
+    """What Yosys makes of the sources by these passes, as JSON, packed; beside it what Yosys said (yosys.log).
+
+    `cells`: modules that stand for a vendor's cells and stay as they are.
+    """
     if util.find_spec("pyosys") is None:
         raise UserError("pyosys is not installed: start Emery with ./emery, which sets it up")
     words = blocks.synthesis_words(subject.rtl)
@@ -69,7 +78,8 @@ def _netlist(subject: Subject, kind: str, passes: tuple[str, ...]) -> dict:
             wrapper.write_text(subject.wrapper)
         # A setting that changes the ports of a block has to be one of the system's: the wrapper's are as the system has them.
         strict = ["-Werror=port-width-trunc", "-Werror=port-width-expand", str(wrapper)] if subject.wrapper else []
-        read = " ".join(["read_slang", *words, *strict])
+        kept = [f"--blackboxed-module {x}" for x in cells]
+        read = " ".join(["read_slang", *words, *kept, *strict])
         (out / "job.json").write_text(json.dumps([read, *passes, f"write_json {out}/net.json"]))
         command = [sys.executable, "-c", _PROGRAM, str(out / "job.json")]
         done = process.run(command, cwd=ROOT, stderr=subprocess.STDOUT, errors="replace")
@@ -84,10 +94,8 @@ def _netlist(subject: Subject, kind: str, passes: tuple[str, ...]) -> dict:
         (out / "net.json").unlink()
         (out / "yosys.log").write_text(done.stdout)
 
-    key = cache.digest("netlist", kind, passes, _digest(subject), metadata.version("pyosys"))
-    with gzip.open(cache.entry("netlist", key, make) / "net.json.gz", "rb") as packed:
-        modules = json.loads(packed.read())["modules"]
-    return next(x for x in modules.values() if "top" in x["attributes"])
+    key = cache.digest("netlist", kind, passes, _digest(subject), metadata.version("pyosys"), *cells)
+    return cache.entry("netlist", key, make) / "net.json.gz"
 
 
 def _digest(subject: Subject) -> str:

@@ -17,7 +17,7 @@ _FORMATTERS = {
     "clang-format": (["clang-format", "-i"], ["--dry-run", "--Werror"], ("*.cpp", "*.hpp", "*.h")),
     "ruff": (["ruff", "format", "--quiet"], ["--check"], ("*.py", "emery")),
 }
-_PLACES = ("rtl", "systems", "bench", "sw", "src", "tests", "emery")
+_PLACES = ("rtl", "systems", "boards", "bench", "sw", "src", "tests", "emery")
 
 
 def sources(patterns) -> list[Path]:

@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
-from emery import extension, report, system
+from emery import boards, extension, report, system
 from emery.commands import options
 from emery.commands.options import number, word
-from emery.common import UserError, in_checkout
+from emery.common import Progress, UserError, in_checkout
 from emery.runs import tune_system
 from emery.workload import from_table, workload
 
@@ -38,6 +38,41 @@ def _timing(arguments) -> int:
         text, data = timing.text(found), found.as_json()
     options.put(arguments.json, data, text)
     return int(arguments.cdc and not found.clean)
+
+
+def _board(arguments) -> int:
+    if not arguments.board:
+        print("\n".join(f"{x}: {boards.load(x).title}" for x in boards.names()))
+        return 0
+    if isinstance(arguments.board, boards.Project):
+        return _project(arguments)
+    if arguments.out:
+        raise UserError(
+            f"--out is for a board whose bitstream its vendor's tool makes; that of {arguments.board.name} is made here"
+        )
+    from emery.check import bitstream
+
+    options.check_json(arguments.json)
+    progress = Progress(f"building {arguments.board.name}")
+    try:
+        built = bitstream.build_board(arguments.board, progress.say)
+    finally:
+        progress.done()
+    options.put(arguments.json, built.as_json(), bitstream.text(built))
+    return int(bool(built.missed))
+
+
+def _project(arguments) -> int:
+    from emery.check import vivado
+
+    if arguments.json:
+        raise UserError(
+            f"{arguments.board.name}: its report is for its vendor's tool to make; --out says where the project goes"
+        )
+    folder = arguments.out or Path("out") / arguments.board.name
+    vivado.write(arguments.board, folder)
+    print(f"{folder}: {arguments.board.title}\nbuild it   vivado -mode batch -source {folder / 'project.tcl'}")
+    return 0
 
 
 def _new(arguments):
@@ -108,6 +143,12 @@ def add(command):
         parser_.add_argument("--in", dest="within", type=word, metavar="SYSTEM", help="a block as this system has it")
         options.with_option(parser_, "own")
         options.set_option(parser_)
+    board = command(
+        "board", _board, "run test board", "the bitstream of an FPGA board, its area and clocks, by nextpnr (minutes)"
+    )
+    board.add_argument("board", nargs="?", type=boards.load, metavar="BOARD", help="a folder of boards/ (default: list them)")
+    board.add_argument("--out", type=Path, metavar="DIR", help="where the project for a vendor's tool goes (default out/BOARD)")
+    board.add_argument("--json", type=word, metavar="FILE", help="write the report; `-`: to standard output, as it is")
     new = command("new", _new, "run", "a folder of your own to begin with, for --with: it works as it is")
     new.add_argument("kind", choices=extension.KINDS, help=f"one of {', '.join(extension.KINDS)}", metavar="KIND")
     new.add_argument("folder", type=word, metavar="DIR", help="is made")

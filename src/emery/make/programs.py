@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for the cores of a system: compiled when they have to be, else as they are shipped, which needs no compiler.
 
-A folder of programs has a `build.toml` (`flags` and `sources` of all, and of each of its `variants`; `formats`: the packages
-whose headers they include, of rtl/ or of the folder itself) and `prebuilt/`: an ELF file for each variant and `sources.txt`,
-the digest of what they were built from. While that is right they are used; else what is needed is compiled, which the cache
-keeps. `./emery firmware` writes them anew.
+A folder of programs has a `build.toml` (`flags` and `sources` of all, and of each of its `variants`, or `all_sources` of one
+that shares none; `formats`: the packages whose headers they include, of rtl/ or of the folder itself) and `prebuilt/`: an ELF
+file for each variant and `sources.txt`, the digest of what they were built from. While that is right they are used; else what
+is needed is compiled, which the cache keeps. `./emery firmware` writes them anew.
 
 Over a folder may lie files of the user's own (`Overlay`): then it is a folder of both in the cache that programs are built in.
 """
@@ -106,7 +106,8 @@ def compiled(folder: Path, variant: str) -> Path:
     """The ELF file of a variant, compiled here."""
     recipe = _recipe(folder)
     chosen = recipe["variants"][variant]
-    arguments = [*recipe["flags"], *chosen.get("flags", ()), *recipe["sources"], *chosen.get("sources", ())]
+    files = chosen.get("all_sources") or [*recipe["sources"], *chosen.get("sources", ())]
+    arguments = [*recipe["flags"], *chosen.get("flags", ()), *files]
     arguments.append(f"-I{_formats(folder)}")
 
     def make(out: Path):

@@ -30,7 +30,7 @@ def sources() -> dict[str, str]:
     if not (ROOT / "docs").is_dir():
         raise UserError("docs: the pages are in a checkout, and this is an installed package")
     found = [ROOT / x for x in _TOP if (ROOT / x).exists()]
-    found += [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "systems").rglob("*.md"))]
+    found += [page for x in ("docs", "systems", "boards") for page in sorted((ROOT / x).rglob("*.md"))]
     notebooks = {x.with_suffix(".md"): notebook.markdown(x) for x in sorted((ROOT / "docs").rglob("*.ipynb"))}
     written = {x: x.read_text() for x in found} | notebooks
     return {str(x.relative_to(ROOT)): lists(notebook.linked(text)) for x, text in written.items()}
@@ -76,6 +76,7 @@ def _nav(found: dict[str, str]) -> list:
     facts = [f"docs/{x}.md" for x in _REFERENCE if f"docs/{x}.md" in found]
     rest = [x for x in written if x not in start + tutorials + facts]
     rest.sort(key=lambda x: (_FIRST.index(Path(x).stem) if Path(x).stem in _FIRST else len(_FIRST), x))
+    rest += [x for x in found if re.fullmatch(r"boards/.+\.md", x)]
     systems = [x for x in found if re.fullmatch(r"systems/.+\.md", x)]
     systems.sort(key=lambda x: (x.count("/"), x))
     made = [{"Commands": "reference/commands.md"}, {"Environment variables": "reference/environment.md"}]
