@@ -106,7 +106,7 @@ def test_words_that_are_refused(words, said, capsys):
 
 def test_without_a_name_they_are_listed(capsys):
     assert main(["board"]) == 0
-    assert [x.partition(":")[0] for x in capsys.readouterr().out.splitlines()] == NAMES
+    assert [x.partition(":")[0] for x in capsys.readouterr().out.splitlines()] == boards.names()
 
 
 def test_without_the_tools_it_is_said(monkeypatch, capsys):

@@ -22,7 +22,7 @@ def with_cells(name):
 
 
 def test_frames_out_and_back(tmp_path):
-    """What the NIC's pins are tested with, through the board's top: frames of both ports, interrupts, a reset of the function."""
+    """What the pins of host-nic are tested with, through the top: frames of both ports, interrupts, a reset of the function."""
     rtl = with_cells("au250")
     program = cosim.build_cosim(replace(rtl, dirs=(*rtl.dirs, "tests/usplus")), ROOT / CELLS / "top.sv")
     found = cosim.run_cosim(program, ROOT / "tests" / "usplus" / "check_nic.py", tmp_path, PINS="usplus")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards: folders of boards/ with a `board.toml` or a `project.toml`, a top of that name and its pins. Read with the standard library."""
+"""Boards: folders of boards/ with a `board.toml` or `project.toml`, top of that name, pins. Read with the standard library."""
 
 import tomllib
 from dataclasses import dataclass

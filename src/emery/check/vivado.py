@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`./emery board` for a board whose bitstream only its vendor's tool makes: a folder with all that tool is to be given.
 
-RTL of the system and of the board, registers generated, pins, the exceptions of each clock crossing (of the system as an instance),
-and what the IP cores follow from (settings.tcl). Nothing here runs the tool; tests elaborate the top with models of the cores, and hold the pins against its ports.
+RTL of the system and of the board, registers generated, pins, the exceptions of each clock crossing (of the system as an
+instance), and what the IP cores follow from (settings.tcl). Nothing here runs the tool; tests elaborate the top with models of
+the cores, and hold the pins against its ports.
 """
 
 import shutil
