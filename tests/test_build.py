@@ -441,7 +441,7 @@ def test_a_wheel_is_whole(tmp_path):
 
     start = "from emery.__main__ import run; run()"
     names = [x.split()[0] for x in say(start, "list").splitlines()]
-    assert names == system.names() and say(start, "board").startswith("ecpix5: ")
+    assert names == system.names() and "ecpix5: " in say(start, "board")
     assert all(json.loads(say(start, "show", name, "--schema")) for name in names)
     verilate = (
         "from emery import common, system; from emery.make import build\n"

@@ -69,8 +69,8 @@ def test_without_msix(capfdbinary, tmp_path):
 @needs_linux
 @pytest.mark.parametrize("fault", ["poisoned_completion", "slow_host"])
 def test_tcp_outlives_a_fault(capfdbinary, tmp_path, fault):
-    log = tmp_path / "log"
-    settings = ["--set", f"fault={fault}", "--set", "fault_frame=30", "--set", "fault_us=2500", "--kernel-log", str(log)]
+    """Which read is struck follows from ports that the kernel draws: one of descriptors ahead of their use may be of no consequence.
+    Then another frame's is tried."""
     script = lines("""
         head -c 100000 /bin/busybox >sent
         for n in 1 2 3 4; do
@@ -78,9 +78,26 @@ def test_tcp_outlives_a_fault(capfdbinary, tmp_path, fault):
         cmp sent got && echo same
         dmesg | grep -q "set up anew" && break; done
         """)
-    status, out, err = guest(capfdbinary, *settings, "--", "sh", "-c", script)
-    assert status == 0 and out in ["same\n" * n for n in (1, 2, 3, 4)], out + err
-    assert log.read_text().count("set up anew") == 1 and not WRONG.search(log.read_text())
+    for frame in range(30, 36):
+        log = tmp_path / f"log{frame}"
+        settings = [
+            "--set",
+            f"fault={fault}",
+            "--set",
+            f"fault_frame={frame}",
+            "--set",
+            "fault_us=2500",
+            "--kernel-log",
+            str(log),
+        ]
+        status, out, err = guest(capfdbinary, *settings, "--", "sh", "-c", script)
+        anew = "set up anew" in log.read_text()
+        # Status 1: of the last `grep`, where nothing was set up anew.
+        assert status == (0 if anew else 1) and out in ["same\n" * n for n in ((1, 2, 3, 4) if anew else (4,))], out + err
+        assert log.read_text().count("set up anew") == int(anew) and not WRONG.search(log.read_text())
+        if anew:
+            return
+    pytest.fail("no fault was of any consequence")
 
 
 @needs("ethtool", "ethtool")
