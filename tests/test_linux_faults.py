@@ -69,8 +69,8 @@ def test_without_msix(capfdbinary, tmp_path):
 @needs_linux
 @pytest.mark.parametrize("fault", ["poisoned_completion", "slow_host"])
 def test_tcp_outlives_a_fault(capfdbinary, tmp_path, fault):
-    """Which read is struck follows from ports that the kernel draws: one of descriptors ahead of their use may be of no consequence.
-    Then another frame's is tried."""
+    """Which read is struck follows from ports that the kernel draws: one of descriptors ahead of their use may be of no
+    consequence. Then another frame's is tried."""
     script = lines("""
         head -c 100000 /bin/busybox >sent
         for n in 1 2 3 4; do
