@@ -53,8 +53,17 @@ def test_project(name, tmp_path, capsys):
     sources = re.search(r"^set sources \{(.+)\}$", settings, re.M)[1].split()
     assert sorted(sources) == sorted(x.name for x in (folder / "rtl").iterdir())
     files = [str(folder / "rtl" / x) for x in sources if x.endswith(".sv")]
-    words = ["--lint-only", "--top-module", "top", f"-I{folder / 'rtl'}", "-Itests/usplus", "-Wno-fatal", "-Wno-lint", *files]
-    said = toolchain.run_verilator([*words, *map(str, sorted((ROOT / CELLS).glob("*.sv")))])
+    words = [
+        "--lint-only",
+        "--top-module",
+        "top",
+        f"-I{folder / 'rtl'}",
+        "-Itests/usplus",
+        f"-I{CELLS}",
+        "-Wno-fatal",
+        "-Wno-lint",
+    ]
+    said = toolchain.run_verilator([*words, *files, *map(str, sorted((ROOT / CELLS).glob("*.sv")))])
     assert "%Error" not in said
     known = set(re.findall(r"^set (\w+) ", settings, re.M))
     for script in ("project.tcl", "ip.tcl"):

@@ -11,12 +11,23 @@ FOLDER = ROOT / "boards"
 
 
 @dataclass(frozen=True)
-class Board:
-    """A board whose bitstream is made here: what a `board.toml` says."""
+class _Known:
+    """What is known of every board."""
 
     name: str
     title: str
     device: str
+
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+        return FOLDER / self.name
+
+
+@dataclass(frozen=True)
+class Board(_Known):
+    """A board whose bitstream is made here: what a `board.toml` says."""
+
     place: tuple[str, ...]  # the device, as nextpnr is told
     pins: str
     seed: int
@@ -26,29 +37,16 @@ class Board:
     program: dict[str, str]
     load: str
 
-    @property
-    def folder(self) -> Path:
-        """Where it is."""
-        return FOLDER / self.name
-
 
 @dataclass(frozen=True)
-class Project:
+class Project(_Known):
     """A board whose bitstream only its vendor's tool makes: what a `project.toml` says."""
 
-    name: str
-    title: str
-    device: str
     system: str
     settings: dict  # parameters of the system
     ids: dict[str, str]  # of its PCI function, hexadecimal
     files: tuple[str, ...]  # besides those of the system and its own folder
     scripts: tuple[str, ...]
-
-    @property
-    def folder(self) -> Path:
-        """Where it is."""
-        return FOLDER / self.name
 
 
 _KINDS = {"board.toml": Board, "project.toml": Project}

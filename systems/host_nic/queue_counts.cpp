@@ -14,6 +14,13 @@ constexpr unsigned kTcpLength = 12;  // byte of a TCP header whose upper half is
 
 bool any(const emnic_queue_counts& c) { return (c.packets | c.errors | c.drops) != 0; }
 
+void add(emnic_queue_counts& sum, const emnic_queue_counts& c) {
+  sum.packets += c.packets;
+  sum.bytes += c.bytes;
+  sum.errors += c.errors;
+  sum.drops += c.drops;
+}
+
 }  // namespace
 
 void QueueCounts::reset(unsigned interfaces, unsigned tx_queues, unsigned rx_queues, bool tx_stream,
@@ -88,17 +95,10 @@ std::vector<unsigned> QueueCounts::chosen(const Way& way, unsigned interface, un
 void QueueCounts::compare(emnic* core, Way& way, unsigned interface, unsigned most) {
   emnic_queue_counts sum{};
   for (const unsigned queue : chosen(way, interface, most)) {
-    const emnic_queue_counts counted = compare_one(core, way, interface, queue);
-    sum.packets += counted.packets;
-    sum.bytes += counted.bytes;
-    sum.errors += counted.errors;
-    sum.drops += counted.drops;
+    add(sum, compare_one(core, way, interface, queue));
     ++way.compared;
   }
-  way.sum.packets += sum.packets;
-  way.sum.bytes += sum.bytes;
-  way.sum.errors += sum.errors;
-  way.sum.drops += sum.drops;
+  add(way.sum, sum);
   // The driver core goes on counting over a reset; opened for the first time is one.
   if (way.queues <= most && resets_ == 1) compare_sums(core, way, interface, sum);
 }

@@ -29,8 +29,13 @@ def inner(project: Project) -> build.Rtl:
 
 def rtl(project: Project) -> build.Rtl:
     """All of it but the vendor's cells and cores."""
-    own = in_checkout(project.folder / f"{project.name}.sv")
-    return build.Rtl(top=project.name, files=(*inner(project).files, *project.files, own), dirs=inner(project).dirs)
+    inside = inner(project)
+    return build.Rtl(top=project.name, files=(*inside.files, *_own(project)), dirs=inside.dirs)
+
+
+def _own(project: Project) -> list[str]:
+    """The board's own files."""
+    return [*project.files, in_checkout(project.folder / f"{project.name}.sv")]
 
 
 def settings(project: Project) -> dict[str, str]:
@@ -59,10 +64,10 @@ def write(project: Project, folder: Path):
     """Puts the project into a folder, which is made."""
     if folder.exists():
         raise UserError(f"{folder} is already there")
-    chosen = system.load(project.system)
+    chosen, values, inside = system.load(project.system), _values(project), inner(project)
     library = Library()
-    whole = library.system(chosen, _values(project))
-    own = [ROOT / x for x in (*project.files, in_checkout(project.folder / f"{project.name}.sv"))]
+    whole = library.system(chosen, values)
+    own = [ROOT / x for x in _own(project)]
     needed = library.below([*whole.depend, *(y for x in own for y in library.needs(x))])
     sources = {x.name: x for x in (*whole.files.values(), *(y for x in needed for y in library.block(x).files.values()), *own)}
     (folder / "rtl").mkdir(parents=True)
@@ -70,10 +75,10 @@ def write(project: Project, folder: Path):
         shutil.copyfile(source, folder / "rtl" / source.name)
     for name in project.scripts:
         shutil.copyfile(project.folder / name, folder / name)
-    subject = blocks.Subject(chosen.name, chosen.name, inner(project), blocks.clocks(chosen, _values(project)))
+    subject = blocks.Subject(chosen.name, chosen.name, inside, blocks.clocks(chosen, values))
     (folder / "crossings.xdc").write_text(constraints.inside(subject, clocks.crossings(), clocks.outside()))
     # A package comes before what uses it.
-    packages = [Path(x).name for x in inner(project).files]
+    packages = [Path(x).name for x in inside.files]
     ordered = sorted(
         sources, key=lambda x: (packages.index(x) if x in packages else len(packages), not x.endswith("_pkg.sv"), x)
     )

@@ -24,8 +24,8 @@ static uint32_t count_frames(const struct bd* bds, uint32_t count) {
   return frames;
 }
 
-// A piece has come, which lies in one piece here too: raises an event to send its frames. What is left of a frame that is not whole yet
-// goes with the next ones.
+// A piece has come, which lies in one piece here too: raises an event to send its frames. What is
+// left of a frame that is not whole yet goes with the next ones.
 static void piece_arrived(uint32_t from, uint32_t end) {
   const uint32_t frames = count_frames(&send_bds[from % SEND_BDS], end - from);
   if (frames == 0) return;
