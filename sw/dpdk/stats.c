@@ -57,10 +57,6 @@ int emery_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *out) {
 
 /* ---- what the card has counted of each queue */
 
-static const char *const queue_names[] = {"packets", "bytes", "errors", "drops"};
-enum { OF_TX = 3, OF_RX = RTE_DIM(queue_names) }; /* what is not sent is an error */
-static_assert(sizeof(struct emnic_queue_counts) == OF_RX * sizeof(uint64_t), "one for each name");
-
 static struct emnic_queue_counts *queue_before(struct rte_eth_dev *dev, int transmit,
                                                unsigned int queue) {
   void **const queues = transmit ? dev->data->tx_queues : dev->data->rx_queues;
@@ -70,17 +66,17 @@ static struct emnic_queue_counts *queue_before(struct rte_eth_dev *dev, int tran
 }
 
 static void queue_counted(struct rte_eth_dev *dev, int transmit, unsigned int queue,
-                          uint64_t out[OF_RX]) {
+                          uint64_t out[EMNIC_RX_QUEUE_COUNTS]) {
   struct emery *emery = dev->data->dev_private;
   struct emnic_queue_counts now = {0};
-  uint64_t before[OF_RX] = {0};
+  uint64_t before[EMNIC_RX_QUEUE_COUNTS] = {0};
   const struct emnic_queue_counts *start = queue_before(dev, transmit, queue);
   if (start) memcpy(before, start, sizeof before);
   if (!start || emery->link.gone ||
       emnic_get_queue_counts(emery->core, 0, transmit, queue, &now) != 0)
     memcpy(&now, before, sizeof now);
   memcpy(out, &now, sizeof now);
-  for (unsigned int i = 0; i < OF_RX; ++i) out[i] -= before[i];
+  for (unsigned int i = 0; i < EMNIC_RX_QUEUE_COUNTS; ++i) out[i] -= before[i];
 }
 
 static void queues_from_now(struct rte_eth_dev *dev, int transmit) {
@@ -114,15 +110,15 @@ int emery_stats_reset(struct rte_eth_dev *dev) {
 /* ---- every counter of the device, by its name: rx_... and tx_... are the port's; then the queues' */
 
 static unsigned int xstats(const struct rte_eth_dev *dev) {
-  return EMNIC_COUNTERS_END + OF_TX * dev->data->nb_tx_queues + OF_RX * dev->data->nb_rx_queues;
+  return EMNIC_COUNTERS_END + EMNIC_TX_QUEUE_COUNTS * dev->data->nb_tx_queues + EMNIC_RX_QUEUE_COUNTS * dev->data->nb_rx_queues;
 }
 
 static unsigned int queue_xstat_names(struct rte_eth_xstat_name *out, unsigned int at,
                                       int transmit, unsigned int queues) {
   for (unsigned int i = 0; i < queues; ++i)
-    for (unsigned int k = 0; k < (transmit ? OF_TX : OF_RX); ++k)
+    for (unsigned int k = 0; k < (transmit ? EMNIC_TX_QUEUE_COUNTS : EMNIC_RX_QUEUE_COUNTS); ++k)
       snprintf(out[at++].name, sizeof out->name, "card_%s_q%u_%s", transmit ? "tx" : "rx", i,
-               queue_names[k]);
+               emnic_queue_count_name(k));
   return at;
 }
 
@@ -140,13 +136,13 @@ int emery_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *o
 }
 
 void emery_log_queues(struct rte_eth_dev *dev) {
-  uint64_t counts[OF_RX];
+  uint64_t counts[EMNIC_RX_QUEUE_COUNTS];
   for (int transmit = 0; transmit < 2; ++transmit) {
     const unsigned int queues = transmit ? dev->data->nb_tx_queues : dev->data->nb_rx_queues;
     for (unsigned int i = 0; i < queues; ++i) {
       queue_counted(dev, transmit, i, counts);
-      for (unsigned int k = 0; k < (transmit ? OF_TX : OF_RX); ++k)
-        EMERY_LOG(DEBUG, "card_%s_q%u_%s: %lu", transmit ? "tx" : "rx", i, queue_names[k],
+      for (unsigned int k = 0; k < (transmit ? EMNIC_TX_QUEUE_COUNTS : EMNIC_RX_QUEUE_COUNTS); ++k)
+        EMERY_LOG(DEBUG, "card_%s_q%u_%s: %lu", transmit ? "tx" : "rx", i, emnic_queue_count_name(k),
                   counts[k]);
     }
   }
@@ -154,10 +150,10 @@ void emery_log_queues(struct rte_eth_dev *dev) {
 
 static unsigned int queue_xstats(struct rte_eth_dev *dev, struct rte_eth_xstat *out,
                                  unsigned int at, int transmit, unsigned int queues) {
-  uint64_t counts[OF_RX];
+  uint64_t counts[EMNIC_RX_QUEUE_COUNTS];
   for (unsigned int i = 0; i < queues; ++i) {
     queue_counted(dev, transmit, i, counts);
-    for (unsigned int k = 0; k < (transmit ? OF_TX : OF_RX); ++k) out[at++].value = counts[k];
+    for (unsigned int k = 0; k < (transmit ? EMNIC_TX_QUEUE_COUNTS : EMNIC_RX_QUEUE_COUNTS); ++k) out[at++].value = counts[k];
   }
   return at;
 }

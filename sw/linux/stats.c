@@ -12,13 +12,6 @@ static const char *const nic_xdp_names[] = { "pass",	 "drop",    "tx",
 
 static_assert(ARRAY_SIZE(nic_xdp_names) == NIC_XDP_END);
 
-/* In the order of struct emnic_queue_counts; of transmit queues there are no drops. */
-static const char *const nic_card_names[] = { "packets", "bytes", "errors", "drops" };
-
-#define NIC_CARD_TX 3
-#define NIC_CARD_RX 4
-static_assert(sizeof(struct emnic_queue_counts) == NIC_CARD_RX * sizeof(u64));
-
 int nic_get_sset_count(struct net_device *netdev, int set)
 {
 	const struct nic *nic = netdev_priv(netdev);
@@ -26,7 +19,7 @@ int nic_get_sset_count(struct net_device *netdev, int set)
 	if (set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
 	return EMNIC_COUNTERS_END + 1 + page_pool_ethtool_stats_get_count() +
-	       nic->queues * (NIC_CARD_TX + NIC_CARD_RX + NIC_XDP_END + 2);
+	       nic->queues * (EMNIC_TX_QUEUE_COUNTS + EMNIC_RX_QUEUE_COUNTS + NIC_XDP_END + 2);
 }
 
 void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
@@ -55,10 +48,10 @@ void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
 		ethtool_sprintf(&data, "tx%u_xdp_refused", i);
 	}
 	for (i = 0; i < nic->queues; i++) {
-		for (k = 0; k < NIC_CARD_TX; k++)
-			ethtool_sprintf(&data, "tx%u_card_%s", i, nic_card_names[k]);
-		for (k = 0; k < NIC_CARD_RX; k++)
-			ethtool_sprintf(&data, "rx%u_card_%s", i, nic_card_names[k]);
+		for (k = 0; k < EMNIC_TX_QUEUE_COUNTS; k++)
+			ethtool_sprintf(&data, "tx%u_card_%s", i, emnic_queue_count_name(k));
+		for (k = 0; k < EMNIC_RX_QUEUE_COUNTS; k++)
+			ethtool_sprintf(&data, "rx%u_card_%s", i, emnic_queue_count_name(k));
 	}
 }
 
@@ -97,9 +90,9 @@ void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stat
 		*data++ = READ_ONCE(nic->tx[i].xdp_refused);
 	}
 	for (i = 0; i < nic->queues; i++) {
-		memcpy(data, &nic->tx[i].card, NIC_CARD_TX * sizeof(*data));
-		data += NIC_CARD_TX;
-		memcpy(data, &nic->rx[i].card, NIC_CARD_RX * sizeof(*data));
-		data += NIC_CARD_RX;
+		memcpy(data, &nic->tx[i].card, EMNIC_TX_QUEUE_COUNTS * sizeof(*data));
+		data += EMNIC_TX_QUEUE_COUNTS;
+		memcpy(data, &nic->rx[i].card, EMNIC_RX_QUEUE_COUNTS * sizeof(*data));
+		data += EMNIC_RX_QUEUE_COUNTS;
 	}
 }

@@ -37,6 +37,13 @@ uint64_t emnic_get_counter(struct emnic* d, enum emnic_counter counter, unsigned
   return t->sum;
 }
 
+static_assert(sizeof(struct emnic_queue_counts) == EMNIC_RX_QUEUE_COUNTS * sizeof(uint64_t),
+              "a name for each");
+const char* emnic_queue_count_name(unsigned which) {
+  static const char* const names[] = {"packets", "bytes", "errors", "drops"};
+  return which < EMNIC_RX_QUEUE_COUNTS ? names[which] : 0;
+}
+
 // Of the words from packets_lo on those that are not 0.
 int emnic_get_queue_counts(struct emnic* d, unsigned i, int transmit, unsigned queue,
                            struct emnic_queue_counts* out) {

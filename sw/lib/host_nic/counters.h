@@ -41,6 +41,10 @@ const char* emnic_counter_name(enum emnic_counter counter, char* of);
 struct emnic_queue_counts {
   uint64_t packets, bytes, errors, drops;
 };
+// How many there are; a transmit queue has the first ones: what is not sent is an error.
+enum { EMNIC_TX_QUEUE_COUNTS = 3, EMNIC_RX_QUEUE_COUNTS = 4 };
+// The name of one, in that order; a null pointer where there is none.
+const char* emnic_queue_count_name(unsigned which);
 struct emnic;
 // EMNIC_NOT_FOUND: no such queue; EMNIC_UNSUPPORTED: a device without such counters;
 // EMNIC_NO_DEVICE; `out` stays as it is then. One at a time for each way of an interface.

@@ -33,6 +33,8 @@ void test_counters(struct emnic_config c) {
   CHECK(strcmp(emnic_counter_name(EMNIC_PORT_rx_dma_error, &of), "rx_dma_error") == 0 && of == 'p');
   CHECK(strcmp(emnic_counter_name(EMNIC_DEVICE_dma_reads, &of), "dma_reads") == 0 && of == 'd');
   CHECK(!emnic_counter_name(EMNIC_LEVELS_END, &of));
+  CHECK(strcmp(emnic_queue_count_name(EMNIC_TX_QUEUE_COUNTS), "drops") == 0);
+  CHECK(!emnic_queue_count_name(EMNIC_RX_QUEUE_COUNTS));
   end();
 }
 
