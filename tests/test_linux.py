@@ -37,7 +37,7 @@ def test_missing_packages_are_one_line(capsys, monkeypatch, tmp_path):
 
 @needs_linux
 def test_the_module_builds_without_a_warning():
-    module, log = linux.build_module(run.default_system(), ("W=1",))
+    module, log = linux.build_module(run.systems()[0], ("W=1",))
     assert module.name == "emery_host_nic.ko" and "warning" not in log.lower(), log
 
 

@@ -132,7 +132,7 @@ class Guest {
 
   // ---- the device
   void connect() {
-    pci_ = call(folder_ + "/pci0");
+    pci_ = call(folder_ + "/pci0.0");
     checks.that(request(1, {}, -1, true) >> 30 & 1, "protocol features");
     checks.that((request(15, {}, -1, true) & 0x4028) == 0x4028, "acknowledged, in band, both ways");
     int pair[2];
@@ -316,7 +316,7 @@ void run() {
   {
     Guests guests(simulation, [] { return std::uint64_t{0}; });
     VhostDevice::Region memory{};
-    guests.add(name.data(), device, [&](const VhostDevice::Region& region) { memory = region; });
+    guests.add(name.data(), {&device}, [&](const VhostDevice::Region& region) { memory = region; });
     std::thread guest(play, std::string(name.data()));
     guests.run();
     guest.join();

@@ -13,12 +13,27 @@ constexpr Time kQuiet = 10 * kMicrosecond;  // longer than a device lets anythin
 
 }  // namespace
 
-void Guests::add(const std::string& folder, HostInterface& host,
+void Guests::add(const std::string& folder, const std::vector<HostInterface*>& slots,
                  std::function<void(const VhostDevice::Region&)> on_memory) {
   const std::string number = std::to_string(guests_.size());
   guests_.push_back(std::unique_ptr<Guest>(
-      new Guest{host, std::move(on_memory), Listener(folder + "/time" + number),
-                Listener(folder + "/pci" + number), nullptr, nullptr, nullptr}));
+      new Guest{std::move(on_memory), Listener(folder + "/time" + number), {}, nullptr}));
+  auto& own = guests_.back()->slots;
+  for (HostInterface* host : slots) {
+    const std::string path = folder + "/pci" + number + "." + std::to_string(own.size());
+    own.push_back(std::unique_ptr<Slot>(new Slot{*host, Listener(path), nullptr, nullptr}));
+  }
+}
+
+bool Guests::Guest::news() const {
+  return std::any_of(slots.begin(), slots.end(), [](const auto& slot) { return slot->news(); });
+}
+
+std::vector<int> Guests::Guest::numbers() const {
+  std::vector<int> numbers;
+  for (const auto& slot : slots) numbers.push_back(slot->number());
+  numbers.push_back(link->number());
+  return numbers;
 }
 
 void Guests::run() {
@@ -45,19 +60,26 @@ void Guests::run() {
 // What a guest that runs asks for, until it waits. Its accesses before its time: it has made them
 // before.
 void Guests::serve(Guest& guest) {
-  while (!guest.gone() && !guest.link->waits()) {
-    const int pci = guest.device ? guest.device->number() : guest.pci.number();
-    if (wait_readable({pci, guest.link->number()}) == 1) {
-      guest.link->serve();
-    } else if (guest.device) {
-      guest.ended = !guest.device->serve();
-    } else {
-      guest.device = std::make_unique<VhostDevice>(guest.pci.accept(), VirtioPci::kQueues);
-      guest.device->on_memory = guest.on_memory;
-      guest.port = std::make_unique<VirtioPci>(*guest.device, guest.host);
-    }
+  while (!guest.gone() && !guest.link->waits()) answer(guest, wait_readable(guest.numbers()));
+}
+
+// One request, over the socket of that number; false when the guest has ended.
+bool Guests::answer(Guest& guest, std::size_t number) {
+  if (number == guest.slots.size()) {
+    guest.link->serve();
+    return !guest.gone();
   }
   moved_ = simulation_.now();
+  Slot& slot = *guest.slots[number];
+  if (slot.device) {
+    guest.ended = !slot.device->serve();
+  } else {
+    slot.device = std::make_unique<VhostDevice>(slot.pci.accept(), VirtioPci::kQueues);
+    if (number == 0) slot.device->on_memory = guest.on_memory;
+    slot.port = std::make_unique<VirtioPci>(*slot.device, slot.host);
+    slot.port->on_register = on_register;
+  }
+  return !guest.gone();
 }
 
 bool Guests::news() const {
@@ -91,11 +113,10 @@ void Guests::advance(std::uint64_t until_ns) {
 
 void Guests::deliver() {
   for (const auto& guest : guests_) {
-    if (guest->news() && !guest->gone())
-      guest->port->deliver(guest->link->number(), [&] {
-        guest->link->serve();
-        return !guest->gone();
-      });
+    for (const auto& slot : guest->slots) {
+      if (slot->news() && !guest->gone())
+        slot->port->deliver(guest->numbers(), [&](std::size_t n) { return answer(*guest, n); });
+    }
   }
 }
 

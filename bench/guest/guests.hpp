@@ -33,9 +33,12 @@ class Guests {
   Guests(Simulation& simulation, std::function<std::optional<std::uint64_t>()> activity)
       : simulation_(simulation), activity_(std::move(activity)), skipped_(-simulation.now()) {}
 
-  /// One more guest, whose sockets are FOLDER/timeN and FOLDER/pciN. Its memory is told of.
-  void add(const std::string& folder, HostInterface& host,
+  /// One more guest, number N, with a device in each of these slots; its sockets are FOLDER/timeN,
+  /// and FOLDER/pciN.S of slot S. Its memory is told of.
+  void add(const std::string& folder, const std::vector<HostInterface*>& slots,
            std::function<void(const VhostDevice::Region&)> on_memory);
+  /// A guest writes registers of a device; set before run().
+  VirtioPci::OnRegister on_register;
   /// Waits for them and runs until the first one has ended.
   void run();
 
@@ -46,21 +49,30 @@ class Guests {
   Time skipped() const { return skipped_ - skipped_before_; }
 
  private:
-  struct Guest {
+  struct Slot {
     HostInterface& host;
-    std::function<void(const VhostDevice::Region&)> on_memory;
-    Listener time, pci;
-    std::unique_ptr<TimeLink> link;
-    std::unique_ptr<VhostDevice> device;
+    Listener pci;
+    std::unique_ptr<VhostDevice> device;  // when the guest has come for it
     std::unique_ptr<VirtioPci> port;
+
+    int number() const { return device ? device->number() : pci.number(); }
+    bool news() const { return port && port->news(); }
+  };
+  struct Guest {
+    std::function<void(const VhostDevice::Region&)> on_memory;
+    Listener time;
+    std::vector<std::unique_ptr<Slot>> slots;
+    std::unique_ptr<TimeLink> link;
 
     bool ended = false;
 
     bool gone() const { return ended || link->gone(); }
-    bool news() const { return port && port->news(); }
+    bool news() const;
+    std::vector<int> numbers() const;  // of the slots, then of the time
   };
 
   void serve(Guest& guest);
+  bool answer(Guest& guest, std::size_t number);
   void advance(std::uint64_t until_ns);
   void deliver();
   bool quiet();

@@ -156,7 +156,7 @@ std::uint8_t* VhostDevice::translate(std::uint64_t addr, std::uint64_t bytes) co
   throw ChannelError("a guest's virtqueue: an address outside of its memory");
 }
 
-void VhostDevice::notify(unsigned index, int other, const std::function<bool()>& meanwhile) {
+void VhostDevice::notify(unsigned index, std::vector<int> others, const Meanwhile& meanwhile) {
   struct Call {
     Header header;
     std::uint32_t index, number;
@@ -164,8 +164,10 @@ void VhostDevice::notify(unsigned index, int other, const std::function<bool()>&
   const Call call{{kBackCall, kVersion | kNeedReply, 8}, index, 0};
   queue(index).told();
   send(back_, &call, sizeof call);
-  while (wait_readable({other, back_.number()}) == 0) {
-    if (!meanwhile()) return;
+  const std::size_t answered = others.size();
+  others.push_back(back_.number());
+  for (std::size_t first; (first = wait_readable(others)) != answered;) {
+    if (!meanwhile(first)) return;
   }
   Message answer;
   std::vector<Descriptor> descriptors;

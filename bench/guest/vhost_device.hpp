@@ -4,6 +4,7 @@
 // before the other has seen it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -30,9 +31,11 @@ class VhostDevice {
   /// Answers the guest's next message; false when it has ended.
   bool serve();
   Virtqueue& queue(unsigned index) { return queues_.at(index); }
-  /// Tells the guest to look at a queue, and waits until it has; `meanwhile` serves the descriptor
-  /// `other` when it asks for something first, and is false when the guest has ended.
-  void notify(unsigned index, int other, const std::function<bool()>& meanwhile);
+  /// Serves one of some descriptors, by its place; false when the guest has ended.
+  using Meanwhile = std::function<bool(std::size_t place)>;
+  /// Tells the guest to look at a queue, and waits until it has; `meanwhile` serves those of the
+  /// descriptors `others` that ask for something first.
+  void notify(unsigned index, std::vector<int> others, const Meanwhile& meanwhile);
 
   std::function<void(const Region&)> on_memory;
   /// The guest has put something into a queue.

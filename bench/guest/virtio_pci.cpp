@@ -77,6 +77,7 @@ void VirtioPci::serve() {
       mmio_read(command, *chain);
     } else if (h.op == kMmioWrite && command.data.size() >= h.bytes) {
       host_.mmio_write(bar + h.addr, command.data.data(), h.bytes);
+      if (on_register) on_register(h.addr, {command.data.data(), h.bytes});
       queue.give_back(chain->head, 0);
     } else if (h.op == kMmioSet && !command.data.empty()) {
       const std::vector<std::uint8_t> same(h.bytes, command.data.front());
@@ -134,7 +135,7 @@ void VirtioPci::mmio_read(const Command& command, const Virtqueue::Chain& chain)
   }
 }
 
-void VirtioPci::deliver(int other, const std::function<bool()>& meanwhile) {
+void VirtioPci::deliver(const std::vector<int>& others, const VhostDevice::Meanwhile& meanwhile) {
   struct Message {
     Header header;
     std::uint32_t data;
@@ -153,7 +154,7 @@ void VirtioPci::deliver(int other, const std::function<bool()>& meanwhile) {
     messages_.pop_front();
   }
   for (const unsigned index : {kCommands, kInterrupts}) {
-    if (device_.queue(index).untold() != 0) device_.notify(index, other, meanwhile);
+    if (device_.queue(index).untold() != 0) device_.notify(index, others, meanwhile);
   }
 }
 

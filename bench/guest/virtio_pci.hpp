@@ -24,13 +24,17 @@ class VirtioPci {
 
   VirtioPci(VhostDevice& device, HostInterface& host);
 
+  /// The guest writes registers of BAR 0, at this offset.
+  using OnRegister = std::function<void(std::uint64_t offset, std::span<const std::uint8_t> bytes)>;
+  OnRegister on_register;
+
   /// There is something to tell the guest: a message of the device, or that many of its writes are
   /// done, whose memory it then has back.
   bool news() const {
     return (!messages_.empty() && !full_) || device_.queue(kCommands).untold() >= kManyWrites;
   }
-  /// Tells the guest, which waits at `other` (VhostDevice::notify).
-  void deliver(int other, const std::function<bool()>& meanwhile);
+  /// Tells the guest, which may ask for something at `others` first (VhostDevice::notify).
+  void deliver(const std::vector<int>& others, const VhostDevice::Meanwhile& meanwhile);
 
  private:
   static constexpr std::uint32_t kManyWrites = 64;

@@ -14,16 +14,16 @@ void PcieHost::check_rules(Findings& findings) const {
 
 void PcieHost::check(Findings& findings) const {
   check_rules(findings);
-  find_open(findings);
+  check_open(findings);
 }
 
 bool PcieHost::at_rest() const {
   Findings open;
-  find_open(open);
+  check_open(open);
   return open.lines().empty();
 }
 
-void PcieHost::find_open(Findings& findings) const {
+void PcieHost::check_open(Findings& findings) const {
   if (link.lost()) return;  // credits and tags start afresh with the link
   static constexpr const char* kClasses[] = {"posted", "non-posted", "completion"};
   for (int c = 0; c < kFcClasses; ++c) {

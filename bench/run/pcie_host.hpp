@@ -60,7 +60,9 @@ class PcieHost {
   bool at_rest() const;
   /// What went against the rules of the link.
   void check_rules(Findings& findings) const;
-  /// The same, and what is not back. Call it at the end of a run, at rest.
+  /// What is not back. Call it at the end of a run, at rest.
+  void check_open(Findings& findings) const;
+  /// Both.
   void check(Findings& findings) const;
   /// The shares of a time in which the link was busy.
   static void write_busy(JsonWriter& json, const Busy& from, const Busy& to, double seconds);
@@ -73,8 +75,6 @@ class PcieHost {
   std::unique_ptr<Endpoint> endpoint;
 
  private:
-  void find_open(Findings& findings) const;
-
   Simulation& simulation_;
 };
 

@@ -2,7 +2,6 @@
 #include "emcap.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cap_formats.h"  // what lies in memory, generated from rtl/capture/cap_pkg.sv
@@ -162,7 +161,7 @@ static int set_up_memory(struct emcap* d) {
     ring->number = r;
     ring->data = (const uint8_t*)d->data + r * ring_bytes;
     ring->progress = (const uint64_t*)(const void*)((const uint8_t*)d->progress + r * entries);
-    ring->slots = (struct slot*)calloc(c->blocks, sizeof(struct slot));
+    ring->slots = (struct slot*)d->ops.alloc(d->ops.context, c->blocks * sizeof(struct slot));
     ring->next = 1;
     if (!ring->slots) return EMCAP_NO_MEMORY;
   }
@@ -174,7 +173,7 @@ static int set_up_memory(struct emcap* d) {
 }
 
 int emcap_open(const struct emcap_ops* ops, const struct emcap_config* config, struct emcap** out) {
-  struct emcap* d = (struct emcap*)calloc(1, sizeof *d);
+  struct emcap* d = (struct emcap*)ops->alloc(ops->context, sizeof *d);
   *out = NULL;
   if (!d) return EMCAP_NO_MEMORY;
   d->ops = *ops;
@@ -211,17 +210,18 @@ int emcap_open(const struct emcap_ops* ops, const struct emcap_config* config, s
 
 void emcap_close(struct emcap* d) {
   if (!d) return;
-  for (unsigned r = 0; r < EMCAP_MAX_RINGS; ++r) free(d->rings[r].slots);
+  const struct emcap_ops ops = d->ops;
+  for (unsigned r = 0; r < EMCAP_MAX_RINGS; ++r) ops.free(ops.context, d->rings[r].slots);
   if (d->data) {
     emcap_write(d, DEVICE(control), 0);
     for (unsigned l = 0; l < d->links; ++l) {
       emcap_write(d, LINK(l, control), 0);
-      if (!d->lost[l]) d->ops.bus_master(d->ops.context, d->function[l], 0);
+      if (!d->lost[l]) ops.bus_master(ops.context, d->function[l], 0);
     }
-    d->ops.dma_free(d->ops.context, d->data);
+    ops.dma_free(ops.context, d->data);
   }
-  if (d->progress) d->ops.dma_free(d->ops.context, d->progress);
-  free(d);
+  if (d->progress) ops.dma_free(ops.context, d->progress);
+  ops.free(ops.context, d);
 }
 
 unsigned emcap_links(const struct emcap* d) { return d->links; }
@@ -309,15 +309,18 @@ static int never_comes(const struct ring* ring, uint32_t block) {
   return 0;
 }
 
-// Gives blocks back that are done with, in order, and does the sums.
+// Gives blocks back that are done with, in order, and does the sums. Not one that the device still
+// fills, if a consumer was detached in the middle of it.
 static void retire(struct ring* ring) {
   struct emcap* d = ring->device;
   const uint32_t before = ring->returned;
   for (;;) {
-    struct slot* slot = slot_of(ring, ring->returned + 1);
+    const uint32_t block = ring->returned + 1;
+    struct slot* slot = slot_of(ring, block);
     struct entry e;
     if (slot->state != DONE) break;
-    if (slot->seen && load(ring, ring->returned + 1, &e)) {
+    if (slot->seen && load(ring, block, &e)) {
+      if (!e.closed && !never_comes(ring, block)) break;
       ring->stats.lost_packets += e.before - ring->accounted;
       ring->accounted = e.before + slot->delivered;
     }
@@ -470,7 +473,7 @@ int emcap_put_burst(struct emcap_consumer* c, const struct emcap_packet* packets
 
 struct emcap_consumer* emcap_attach(struct emcap* d, unsigned ring) {
   if (ring >= d->config.rings) return NULL;
-  struct emcap_consumer* c = (struct emcap_consumer*)calloc(1, sizeof *c);
+  struct emcap_consumer* c = (struct emcap_consumer*)d->ops.alloc(d->ops.context, sizeof *c);
   if (c) c->ring = &d->rings[ring];
   return c;
 }
@@ -478,10 +481,11 @@ struct emcap_consumer* emcap_attach(struct emcap* d, unsigned ring) {
 // What the consumer still holds goes back unread.
 void emcap_detach(struct emcap_consumer* c) {
   if (!c) return;
+  const struct emcap_ops* ops = &c->ring->device->ops;
   if (c->start != c->ring->start) c->count = 0;
   for (unsigned i = 0; i < c->count; ++i) slot_of(c->ring, c->held[i].block)->state = DONE;
   if (c->count) retire(c->ring);
-  free(c);
+  ops->free(ops->context, c);
 }
 
 // ---- links

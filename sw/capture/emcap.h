@@ -36,6 +36,8 @@ struct emcap_ops {
                      uint32_t offset);  // of BAR 0; all ones when it fails
   void (*write32)(void* context, unsigned function, uint32_t offset, uint32_t value);
   void (*bus_master)(void* context, unsigned function, int on);
+  void* (*alloc)(void* context, size_t bytes);  // zeroed; NULL: no memory
+  void (*free)(void* context, void* memory);    // or NULL
   void* (*dma_alloc)(void* context, size_t bytes, size_t align,
                      uint64_t* bus_address);  // zeroed; NULL: no memory
   void (*dma_free)(void* context, void* memory);

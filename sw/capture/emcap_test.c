@@ -48,6 +48,7 @@ struct dev_ring {
 static struct link links[2];
 static struct dev_ring dev[RINGS];
 static uint8_t* memory[2];
+static long allocated;  // by alloc(), and not given back
 static uint64_t bus[2];
 static uint32_t control, bad_returns;
 
@@ -199,7 +200,25 @@ static void* dma_alloc(void* c, size_t bytes, size_t align, uint64_t* address) {
   *address = bus[count % 2] = 0x1000000ull * (count % 2 + 1);
   return memory[count++ % 2];
 }
+static void* alloc(void* c, size_t bytes) {
+  (void)c, ++allocated;
+  return calloc(1, bytes);
+}
+static void release(void* c, void* at) {
+  (void)c, allocated -= at != NULL;
+  free(at);
+}
 static void dma_free(void* c, void* at) { (void)c, free(at); }
+
+static const struct emcap_ops machine = {.functions = functions,
+                                         .serial = serial,
+                                         .read32 = read32,
+                                         .write32 = write32,
+                                         .bus_master = bus_master,
+                                         .alloc = alloc,
+                                         .free = release,
+                                         .dma_alloc = dma_alloc,
+                                         .dma_free = dma_free};
 
 static void link_down(unsigned l) {
   links[l].up = links[l].master = 0;
@@ -217,11 +236,9 @@ static void run(uint64_t seed, int faults, unsigned sharing) {
   memset(dev, 0, sizeof dev);
   bad_returns = 0;
   for (unsigned l = 0; l < 2; ++l) links[l].up = 1, links[l].head = links[l].tail = 0;
-  const struct emcap_ops ops = {NULL,    functions,  serial,    read32,
-                                write32, bus_master, dma_alloc, dma_free};
   const struct emcap_config config = {RINGS, BLOCK, BLOCKS, 0, 0, 1234};
   struct emcap* device;
-  CHECK(emcap_open(&ops, &config, &device) == 0 && emcap_links(device) == 2);
+  CHECK(emcap_open(&machine, &config, &device) == 0 && emcap_links(device) == 2);
   emcap_start(device, 0);
   struct emcap_consumer* consumer[RINGS][2] = {{NULL}};
   struct emcap_packet held[RINGS][2][64];
@@ -309,11 +326,9 @@ static void run(uint64_t seed, int faults, unsigned sharing) {
 static void run_late(unsigned after) {
   memset(dev, 0, sizeof dev);
   for (unsigned l = 0; l < 2; ++l) links[l].head = links[l].tail = 0;
-  const struct emcap_ops ops = {NULL,    functions,  serial,    read32,
-                                write32, bus_master, dma_alloc, dma_free};
   const struct emcap_config config = {RINGS, BLOCK, BLOCKS, 0, 0, 1234};
   struct emcap* device;
-  CHECK(emcap_open(&ops, &config, &device) == 0);
+  CHECK(emcap_open(&machine, &config, &device) == 0);
   emcap_start(device, 0);
   for (unsigned n = 0; n < 20; ++n) capture_one(below(RINGS));
   emcap_stop(device);
@@ -353,16 +368,15 @@ int main(void) {
   for (unsigned seed = 1; seed <= 50; ++seed) {
     for (unsigned after = 1; after <= 30; ++after) run_late(after);
   }
-  const struct emcap_ops ops = {NULL,    functions,  serial,    read32,
-                                write32, bus_master, dma_alloc, dma_free};
   struct emcap_config config = {RINGS, BLOCK, BLOCKS, 0, 0, 4321};
   struct emcap* device;
-  CHECK(emcap_open(&ops, &config, &device) == EMCAP_NO_DEVICE);
+  CHECK(emcap_open(&machine, &config, &device) == EMCAP_NO_DEVICE);
   config.serial = 0, config.rings = 3;
-  CHECK(emcap_open(&ops, &config, &device) == EMCAP_BAD_CONFIG);
+  CHECK(emcap_open(&machine, &config, &device) == EMCAP_BAD_CONFIG);
   config.rings = 2, config.block_bytes = 5000;
-  CHECK(emcap_open(&ops, &config, &device) == EMCAP_BAD_CONFIG);
+  CHECK(emcap_open(&machine, &config, &device) == EMCAP_BAD_CONFIG);
   for (unsigned l = 0; l < 2; ++l) free(links[l].queue);
+  CHECK(allocated == 0);
   printf("%s\n", failed ? "FAIL" : "PASS");
   return failed != 0;
 }

@@ -17,6 +17,7 @@
 #include "bench/wire/mac.hpp"
 #include "cap_formats.hpp"
 #include "capture.h"
+#include "systems/capture/card.hpp"
 #include "systems/capture/generator_source.hpp"
 #include "systems/capture/host.hpp"
 #include "systems/capture/intruder.hpp"
@@ -26,21 +27,13 @@
 namespace emery::capture {
 namespace {
 
-constexpr double kLineRate = 100e9;
-constexpr Time kReset = 100 * kNanosecond;
 constexpr Time kStep = 1 * kMicrosecond;
 constexpr Time kEmpty = 20 * kMicrosecond;  // the device's buffers are when nothing came so long
 constexpr Time kPatience = 1000 * kMicrosecond;
-constexpr std::uint32_t kLongest = sizeof Frame::data;
 constexpr std::uint64_t kEntry = cap_pkg::cap_entry_t::kBytes;
 
 // Of a packet's way; the generator's packets are never in the first buffer.
 enum Stage : unsigned { kOffered, kCapBuffer, kDmaWrite, kCapLink, kConsumer };
-
-FramePins mac_rx(Vcapture& m) {
-  return {&m.mac_rx_valid_i, nullptr,         m.mac_rx_data_i.data(), &m.mac_rx_len_i,
-          &m.mac_rx_sop_i,   &m.mac_rx_eop_i, &m.mac_rx_err_i};
-}
 
 class Bench final : public Run {
  public:
@@ -70,7 +63,7 @@ class Bench final : public Run {
   void report(JsonWriter& json) const override;
 
   VerilatedModel<Vcapture> model_;
-  int core_, mac_clock_;
+  CardClocks clocks_;
   emcap_config rings_;
   ConsumerConfig consuming_;
   HostMemory memory_;
@@ -98,11 +91,10 @@ class Bench final : public Run {
 Bench::Bench(const Options& options)
     : Run(options, kStep, kPatience),
       model_("capture"),
-      core_(model_.add_clock(simulation_, "core", kCoreHz, 1, model_->clk_i)),
-      mac_clock_(model_.add_clock(simulation_, "mac", 322'265'625, 1, model_->mac_clk_i)),
+      clocks_(CardClocks::add(model_, simulation_)),
       rings_(ring_config(options)),
       consuming_(ConsumerConfig::from(options)),
-      links_(options, simulation_, memory_, core_,
+      links_(options, simulation_, memory_, clocks_.core,
              [this, interface = options.get<std::string>("pcie_interface")](unsigned l) {
                return EndpointPins::of(model_->pcie_i[l], model_->pcie_o[l], interface);
              }),
@@ -114,7 +106,7 @@ Bench::Bench(const Options& options)
       intruder_(options, rings_.rings) {
   model_.open_waves(waves());
   score_.in_blocks();
-  simulation_.add(core_, *this);
+  simulation_.add(clocks_.core, *this);
   add_source_of(options);
   if (!trace()) return;
   trace()->add_way({generator_ ? "cap_generator" : "mac_rx", "cap_buffer", "dma_write", "cap_link",
@@ -129,7 +121,7 @@ void Bench::add_source_of(const Options& options) {
   config.seed = options.get<std::uint64_t>("seed") + 1000;
   config.bad_fcs = FaultPlan::one_in(options, "bad_fcs_every");
   mac_ = std::make_unique<Mac>(config, FramePins{}, mac_rx(*model_));
-  simulation_.add(mac_clock_, *mac_);
+  simulation_.add(clocks_.mac, *mac_);
 
   std::uint32_t longest = 0;
   if (options.get<std::string>("source") == "generator") {
@@ -139,9 +131,7 @@ void Bench::add_source_of(const Options& options) {
                        });
     longest = generator_->longest();
   } else {
-    const Workload workload(
-        options,
-        {kLineRate, kLongest, "the " + std::to_string(kLongest) + " the bench's wire carries"}, 1);
+    const Workload workload(options, line(), 1);
     const TrafficConfig plan = *workload.port(0);
     longest = plan.longest();
     if (plan.capture) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -18,17 +17,11 @@
 #include "bench/sim/time.hpp"
 #include "bench/traffic/frame.hpp"
 #include "bench/traffic/traffic.hpp"
-#include "capture.h"
 #include "sw/capture/emcap.h"
+#include "systems/capture/card.hpp"
 #include "systems/capture/generator.hpp"
 
 namespace emery::capture {
-
-/// Where a register of cap_regs_t lies.
-constexpr std::uint32_t device_register(std::size_t offset) {
-  return static_cast<std::uint32_t>(offsetof(capture_t, device) + offset);
-}
-#define EMERY_REG(name) device_register(offsetof(cap_regs_t, name))
 
 class GeneratorSource {
  public:

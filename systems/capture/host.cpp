@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "bench/pcie/host_calls.hpp"
+#include "systems/capture/card.hpp"
 
 namespace emery::capture {
 
@@ -51,6 +53,8 @@ emcap_ops Machine::ops() {
   ops.bus_master = [](void* context, unsigned function, int on) {
     set_bus_master(*static_cast<Machine*>(context)->roots_[function], on != 0);
   };
+  ops.alloc = [](void*, std::size_t bytes) { return std::calloc(1, bytes); };
+  ops.free = [](void*, void* memory) { std::free(memory); };
   ops.dma_alloc = [](void* context, std::size_t bytes, std::size_t align,
                      std::uint64_t* bus) -> void* {
     auto* self = static_cast<Machine*>(context);

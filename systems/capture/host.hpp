@@ -42,8 +42,6 @@ class Machine {
   std::vector<Allocation> allocations_;
 };
 
-constexpr std::uint64_t kCoreHz = 250'000'000;  // of the device
-
 /// What a run's parameters make of the rings.
 emcap_config ring_config(const Options& options);
 

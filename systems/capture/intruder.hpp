@@ -14,7 +14,7 @@
 #include "bench/stats/json.hpp"
 #include "capture.h"
 #include "capture_registers.hpp"
-#include "systems/capture/generator_source.hpp"
+#include "systems/capture/card.hpp"
 #include "systems/capture/links.hpp"
 
 namespace emery::capture {

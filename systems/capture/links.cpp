@@ -121,11 +121,16 @@ bool Links::at_rest() const {
   return std::all_of(link_.begin(), link_.end(), [](const auto& link) { return link->at_rest(); });
 }
 
-void Links::check(Findings& findings) const {
+void Links::check_rules(Findings& findings) const {
   for (const auto& link : link_) {
-    link->check(findings);
+    link->check_rules(findings);
     findings.add(link->root.stats().wild_writes, "writes outside of the rings");
   }
+}
+
+void Links::check(Findings& findings) const {
+  check_rules(findings);
+  for (const auto& link : link_) link->check_open(findings);
 }
 
 void Links::write(JsonWriter& json, const emcap_counters& counters) const {

@@ -38,7 +38,7 @@ class Links {
   unsigned count() const { return static_cast<unsigned>(link_.size()); }
   PcieHost& operator[](unsigned l) { return *link_[l]; }
 
-  /// Traffic begins now: faults count from here.
+  /// Traffic begins now: faults count from here. Without a device nobody calls look().
   void start(emcap* device);
   /// Between steps: restores a link that is back, and does the library's regular work; true when
   /// that was done.
@@ -51,6 +51,8 @@ class Links {
   /// Over the middle of the readings.
   double payload_gbps(unsigned link) const;
   bool at_rest() const;
+  /// What went against the rules, and, in check(), what is not back.
+  void check_rules(Findings& findings) const;
   void check(Findings& findings) const;
   void write(JsonWriter& json, const emcap_counters& counters) const;
 

@@ -11,6 +11,30 @@ from emery.commands.options import check_json, note, number, put, set_option, sy
 from emery.common import UserError
 
 
+def _card(systems: list, name: str | None):
+    """The system of that name among those a Linux can drive; the first without one."""
+    found = [x for x in systems if name in (None, x.name)]
+    if not found:
+        raise UserError(f"linux: --card {name}: there is a driver for {', '.join(x.name for x in systems)}")
+    return found[0]
+
+
+def _wire(target, values: dict, arguments) -> dict:
+    """The settings of what comes over the card's wire; none where that joins the guests."""
+    from emery.workload import workload
+
+    options = {**traffic(arguments), "seed": str(arguments.seed)}
+    if not target.linux.get("traffic"):
+        if given := [x for x, value in options.items() if value and x != "seed"]:
+            raise UserError(f"linux: --{given[0].replace('_', '-')}: the wire of {target.name} joins the guests")
+        return {}
+    if arguments.guests == 2:
+        raise UserError(f"linux: --guests 2: the wire of {target.name} ends in its card")
+    work = workload(target, options)
+    target.refuse({**values, **work.facts()})
+    return {**work.settings(), **work.played()}
+
+
 def _linux(arguments) -> int:
     from emery.guest import run
     from emery.make import linux
@@ -20,8 +44,10 @@ def _linux(arguments) -> int:
         raise UserError("linux: what is to run in the guest comes behind --: ./emery linux -- ping -c 3 10.0.0.2")
     command = arguments.command[1:]
     linux.check()
-    target = run.default_system()
-    values = target.values(arguments.set)
+    target = _card(run.systems(), arguments.card)
+    given = {x.partition("=")[0] for x in arguments.set}
+    values = target.values([*(f"{k}={v}" for k, v in target.linux.get("set", {}).items() if k not in given), *arguments.set])
+    wire = _wire(target, values, arguments)
     capture = ""
     if arguments.pcap_out:
         make_directory("--pcap-out", arguments.pcap_out)
@@ -29,8 +55,9 @@ def _linux(arguments) -> int:
     for option, path in (("--kernel-log", arguments.kernel_log), ("--peer-log", arguments.peer_log)):
         if path:
             check_file(option, path)
-    if (arguments.peer or arguments.peer_log) and arguments.guests < 2:
-        raise UserError("linux: --peer and --peer-log are of a second guest, and --guests is 1")
+    count = arguments.guests or (1 if wire else 2)
+    if (arguments.peer or arguments.peer_log) and count < 2:
+        raise UserError("linux: --peer and --peer-log are of a second guest, and there is one")
     kernel_log, peer_log = (os.path.abspath(x) if x else "" for x in (arguments.kernel_log, arguments.peer_log))
     waves = prepare_outputs(None, arguments.waves, note=note).waves.path
     outputs = run.Outputs(capture, waves, kernel_log, peer_log)
@@ -39,8 +66,9 @@ def _linux(arguments) -> int:
         if not shutil.which(program):
             raise UserError(f"linux: --program {program}: there is no such program")
     programs = tuple(arguments.program)
-    guests = run.Guests(arguments.guests, arguments.seed, arguments.peer or "", arguments.debug, words, programs)
-    return run.run(target, values, command, guests, outputs)
+    devices = values[target.linux["devices"]] if "devices" in target.linux else 1
+    guests = run.Guests(count, arguments.seed, arguments.peer or "", arguments.debug, words, programs, devices)
+    return run.run(target, values, command, guests, outputs, wire)
 
 
 _COSTS = ("poll_ns", "frame_ns", "mmio_ns")
@@ -126,9 +154,11 @@ def _attach(arguments) -> int:
 def add(command):
     """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
     linux = command("linux", _linux, "run", "a command in a real Linux that drives the simulated NIC; its output, its status")
-    linux.add_argument("--guests", type=number(1, 2), default=2, metavar="N", help="1: nobody at the other end (default 2)")
+    linux.add_argument("--card", type=word, metavar="SYSTEM", help="what is in their slots: host-nic (default) or capture")
+    linux.add_argument("--guests", type=number(1, 2), metavar="N", help="1: nobody at the other end (default 2)")
     linux.add_argument("--seed", type=number(0, 2**62), default=1, metavar="N", help="of the guests' random numbers (1)")
     set_option(linux)
+    traffic_options(linux, ("traffic", "direction", "routes", "closed_loop", "seed"))
     linux.add_argument("--pcap-out", type=word, metavar="DIR", help="write what crossed the wire, as wire.pcap")
     linux.add_argument("--kernel-log", type=word, metavar="FILE", help="write what the guest's kernel says")
     linux.add_argument(

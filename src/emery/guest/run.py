@@ -36,6 +36,7 @@ class Guests:
     debug: bool = False  # the kernel looks for leaks and for wrong use of memory
     words: tuple[str, ...] = ()  # of its command line, besides
     programs: tuple[str, ...] = ()  # of this machine, for the guests
+    devices: int = 1  # slots of each that the card is in
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,9 @@ class Outputs:
     peer: str = ""  # what the second guest's command says
 
 
-def default_system() -> system.System:
-    """The system that says how a Linux drives it."""
-    return next(x for x in map(system.load, system.names()) if x.linux)
+def systems() -> list[system.System]:
+    """Those that say how a Linux drives them; first the one whose wire joins two guests."""
+    return sorted((x for x in map(system.load, system.names()) if x.linux), key=lambda x: "traffic" in x.linux)
 
 
 def _programs(commands: list[str]) -> list[str]:
@@ -84,7 +85,7 @@ def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
         "mem=128M",
         f"initrd={folder / 'root'}",
         f"time-travel=ext:{number}:{folder / f'time{number}'}",
-        f"virtio_uml.device={folder / f'pci{number}'}:1234",
+        *(f"virtio_uml.device={folder / f'pci{number}.{slot}'}:1234" for slot in range(guests.devices)),
         "con=null",
         "con0=null,null",
         "console=stderr0",
@@ -109,8 +110,9 @@ def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
         return process.start([str(linux.kernel() / "linux"), *words], cwd=folder, **streams)
 
 
-def run(target: system.System, values: dict, command: list[str], guests: Guests, outputs: Outputs) -> int:
-    """Runs a command in the first guest, and its peer beside it in the second; gives the first one's status."""
+def run(target: system.System, values: dict, command: list[str], guests: Guests, outputs: Outputs, wire: dict) -> int:
+    """Runs a command in the first guest, and its peer beside it in the second; gives the first one's status. `wire`: the settings
+    of what comes over it, where it does not join the guests."""
     module, _ = linux.build_module(target)
     simulator = linux.build_simulator(target, values, bool(outputs.waves))
     folder = Path(tempfile.mkdtemp(prefix="emery-"))
@@ -120,7 +122,7 @@ def run(target: system.System, values: dict, command: list[str], guests: Guests,
         (folder / "command").write_text(shlex.join(command) + "\n")
         if guests.peer:
             (folder / "peer").write_text(guests.peer + "\n")
-        settings = {**target.settings(values), "seed": guests.seed, "guests": guests.count, "folder": folder}
+        settings = {**target.settings(values), **wire, "seed": guests.seed, "guests": guests.count, "folder": folder}
         settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves}
         card = Simulator(simulator, settings, folder)
         children.append(card.child)

@@ -68,7 +68,7 @@ Bench::Bench(const Options& options)
     cards_.push_back(
         std::make_unique<Card>(options, slot_of_guest(options), simulation_, clocks, model_[i], i));
     Card& card = *cards_.back();
-    guests_->add(folder, card.host.root, [&card](const VhostDevice::Region& region) {
+    guests_->add(folder, {&card.host.root}, [&card](const VhostDevice::Region& region) {
       card.memory.lend(region.addr, region.bytes, region.at);
     });
   }

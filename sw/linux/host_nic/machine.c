@@ -8,13 +8,7 @@
 
 #include "emnic_errno.h"
 #include "nic.h"
-
-/*
- * The PCI bridge of a user-mode Linux 6.1 (virt-pci.c) loses writes when more than 128 of them come
- * without a read or an interrupt. To read now and then costs nothing elsewhere: so many in a row
- * are only written when the device is set up.
- */
-#define MOST_POSTED 64
+#include "posted.h"
 
 /* Of a card that is not there any more every register reads as all ones; some do at other times. */
 static void nic_find_gone(struct nic *nic)
