@@ -39,6 +39,16 @@ def test_board(name, tmp_path):
     assert found == dict.fromkeys(["arp_and_ping", "back_to_back", "what_is_not_answered"], ""), found
 
 
+def test_store(tmp_path):
+    target = boards.load("ecpix5")
+    rtl = bitstream.rtl(replace(target, program={**target.program, "variant": "store"}))
+    program = cosim.build_cosim(replace(rtl, assertions=True), FOLDER / "board_top.sv")
+    found = cosim.run_cosim(program, FOLDER / "check_store.py", tmp_path)
+    assert found == dict.fromkeys(
+        ["every_answer_is_the_dictionarys", "requests_one_behind_the_other", "what_is_no_request"], ""
+    )
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_pin_has_its_place(name):
     target = boards.load(name)

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host of its own: answers ARP requests for its address and ICMP echo requests (ping). Variant
-// `echo`, without a driver and without DMA: for core-nic on a board of its own (boards/).
+// A host of its own: answers ARP requests for its address and ICMP echo requests (ping), and in
+// variant `store` (store.c) requests to a key-value store. Variant `echo`, without a driver and without DMA: for core-nic on a board of its own (boards/).
 //
 // A frame is answered in the slot that it came into, so a payload is never moved, and sent from
 // there. Any core takes the next frame; slots go back to the MAC in order, when what was in them is
 // dropped (and counted) or sent. What is never checked is the ICMP checksum: it is changed by what
 // the type changes, so an echo of a damaged message is as damaged.
-#include "echo_formats.h"
-#include "hw.h"
+#include "station.h"
+#include "store.h"
 
-enum { SLOTS = 32, SLOT = 2048, DROPPED = 1, SENDING = 2 };
-// Words of the header as a core loads them: two bytes of the wire are a half, the first one low.
+enum { SLOTS = 32, DROPPED = 1, SENDING = 2 };
 enum { ARP_ETHERNET = 0x01000608, ARP_IPV4 = 0x04060008, ARP_REQUEST = 0x0100, ARP_REPLY = 0x0200 };
-enum { IPV4_PLAIN = 0x00450008, FRAGMENT = 0xff3f, TTL = 64, ICMP = 1, ECHO_REQUEST = 0x0008 };
-enum { ARP_BYTES = 42, IP_AT = 14, ECHO_LEAST = 28, BROADCAST = 0xffff };
+enum { IPV4_PLAIN = 0x00450008, FRAGMENT = 0xff3f, TTL = 64, ECHO_REQUEST = 0x0008 };
+enum { ARP_BYTES = 42, IP_BYTES = 20, ECHO_LEAST = 8, BROADCAST = 0xffff };
 
 static struct mac_ring_command rx_ring[SLOTS] __attribute__((section(".noinit")));
 static struct mac_ring_command tx_ring[SLOTS] __attribute__((section(".noinit")));
@@ -24,25 +23,6 @@ static shared_t taken, freed, sent;
 static shared_t ready __attribute__((section(".data"))) = 0;
 
 extern uint32_t bss_begin[], bss_end[];
-
-static void lock_take(void) {
-  while (atomic_swap(&lock, 1) != 0) pause_core();
-}
-static void lock_leave(void) {
-  in_order();
-  lock = 0;
-}
-
-static uint32_t config(uint32_t word) { return DEVICE(Config + 4 * word); }
-static uint32_t low(uint32_t word) { return word & 0xffff; }
-static uint32_t high(uint32_t word) { return word >> 16; }
-static uint32_t join(uint32_t first, uint32_t second) { return low(first) | second << 16; }
-static uint32_t halves(uint32_t word) { return low(word) + high(word); }
-static uint32_t folded(uint32_t sum) {
-  sum = halves(sum);
-  return low(halves(sum));
-}
-static uint32_t swapped(uint32_t half) { return (half >> 8 & 0xff) | (half & 0xff) << 8; }
 
 // The frame goes back to whom it came from.
 static void turn_around(shared_t* frame) {
@@ -70,25 +50,37 @@ static uint32_t answer_arp(shared_t* frame, uint32_t length) {
   return ARP_BYTES;
 }
 
-static uint32_t answer_echo(shared_t* frame, uint32_t length) {
-  const uint32_t ip = config(ConfigIp);
+// The bytes that a whole packet to our address carries, if its header is right; else 0.
+static uint32_t ip_payload(shared_t* frame, uint32_t length) {
   const uint32_t service = frame[3], name = frame[4], life = frame[5], from = frame[6];
-  const uint32_t middle = frame[7], type = frame[8], check = frame[9];
+  const uint32_t middle = frame[7], last = frame[8];
   const uint32_t bytes = swapped(low(name));
-  if (bytes < ECHO_LEAST || IP_AT + bytes > length) return 0;
-  if ((life & FRAGMENT) != 0 || life >> 24 != ICMP || high(type) != ECHO_REQUEST) return 0;
-  if (join(high(middle), type) != ip) return 0;
-  const uint32_t others = high(service) + halves(name) + halves(middle) + low(type) + high(from);
-  if (folded(others + halves(life) + low(from)) != 0xffff) return 0;
-  const uint32_t new_life = (life & 0xff00ffff) | TTL << 16;
-  const uint32_t sum = ~folded(others + halves(new_life));
+  if (bytes < IP_BYTES || IP_AT + bytes > length || (life & FRAGMENT) != 0) return 0;
+  if (join(high(middle), last) != config(ConfigIp)) return 0;
+  const uint32_t sum = high(service) + halves(name) + halves(life) + halves(from);
+  return folded(sum + halves(middle) + low(last)) == 0xffff ? bytes - IP_BYTES : 0;
+}
+
+uint32_t answer_ip(shared_t* frame, uint32_t payload, uint32_t first) {
+  const uint32_t ip = config(ConfigIp), from = frame[6], middle = frame[7];
+  const uint32_t name = join(swapped(IP_BYTES + payload), high(frame[4]));
+  const uint32_t life = (frame[5] & 0xff00ffff) | TTL << 16;
+  const uint32_t sum = high(frame[3]) + halves(name) + halves(life) + halves(ip);
   turn_around(frame);
-  frame[5] = new_life;
-  frame[6] = join(sum, ip);
+  frame[4] = name;
+  frame[5] = life;
+  frame[6] = join(~folded(sum + high(from) + low(middle)), ip);
   frame[7] = join(high(ip), high(from));
-  frame[8] = low(middle);  // type and code of the answer are 0
+  frame[8] = join(middle, first);
+  return IP_AT + IP_BYTES + payload;
+}
+
+static uint32_t answer_echo(shared_t* frame, uint32_t payload) {
+  const uint32_t check = frame[9];
+  if (payload < ECHO_LEAST || high(frame[8]) != ECHO_REQUEST) return 0;
+  // Type and code of the answer are 0.
   frame[9] = join(~folded(low(~check) + low(~ECHO_REQUEST)), high(check));
-  return IP_AT + bytes;
+  return answer_ip(frame, payload, 0);
 }
 
 static uint32_t answer(shared_t* frame, uint32_t length) {
@@ -96,8 +88,12 @@ static uint32_t answer(shared_t* frame, uint32_t length) {
   const bool ours = to == config(ConfigMacLow) && to_last == config(ConfigMacHigh);
   const bool everyone = to == 0xffffffff && to_last == BROADCAST;
   if (type == ARP_ETHERNET && (ours || everyone)) return answer_arp(frame, length);
-  if ((type & 0x00ffffff) == IPV4_PLAIN && ours) return answer_echo(frame, length);
-  return 0;
+  if ((type & 0x00ffffff) != IPV4_PLAIN || !ours) return 0;
+  const uint32_t payload = ip_payload(frame, length), protocol = frame[5] >> 24;
+  if (payload == 0) return 0;
+  return protocol == ICMP ? answer_echo(frame, payload)
+         : protocol == UDP ? answer_udp(frame, payload)
+                           : 0;
 }
 
 // The oldest slots, as far as they are done with. With the lock.
@@ -116,7 +112,7 @@ static void give_back(void) {
 
 // Sends the answer out of the slot; without one the frame is dropped.
 static void finish(uint32_t slot, uint32_t address, uint32_t length) {
-  lock_take();
+  take_lock(&lock);
   if (length != 0) {
     tx_ring[sent % SLOTS].address = address;
     tx_ring[sent % SLOTS].info = length;
@@ -129,7 +125,7 @@ static void finish(uint32_t slot, uint32_t address, uint32_t length) {
     DEVICE(RxDropped) = 1;
   }
   give_back();
-  lock_leave();
+  leave_lock(&lock);
 }
 
 static void set_up(void) {
@@ -153,7 +149,7 @@ void core_main(void) {
   }
   while (!ready) pause_core();
   for (;;) {
-    lock_take();
+    take_lock(&lock);
     give_back();
     const uint32_t frame = taken;
     const bool there = DEVICE(MacRx + Produced) != frame;
@@ -161,7 +157,7 @@ void core_main(void) {
       fate[frame % SLOTS] = 0;
       taken = frame + 1;
     }
-    lock_leave();
+    leave_lock(&lock);
     if (!there) {
       wait_for_work();
       continue;
