@@ -61,6 +61,14 @@ std::uint64_t Counters::sum(const std::string& name) const {
   return total;
 }
 
+std::uint64_t Counters::sum_of(const std::string& prefix) const {
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (image_.counters[i].name.starts_with(prefix)) total += values_[i];
+  }
+  return total;
+}
+
 void Counters::check(Findings& findings) const {
   for (const auto& [slot, counts] : slots_) {
     const std::string where = " at slot " + std::to_string(slot);

@@ -30,6 +30,8 @@ class Counters {
   void account(Crossings& crossings, Findings& findings) const;
   /// Of all programs together.
   std::uint64_t sum(const std::string& name) const;
+  /// Of all counters whose names begin so.
+  std::uint64_t sum_of(const std::string& prefix) const;
   void check(Findings& findings) const;
   /// The fields `counters` and `slots` of the open object.
   void write(JsonWriter& json) const;

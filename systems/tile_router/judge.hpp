@@ -9,6 +9,7 @@
 
 #include "bench/route/judge.hpp"
 #include "bench/route/routes.hpp"
+#include "systems/tile_router/boot.hpp"
 
 namespace emery::tile_router {
 
@@ -19,9 +20,9 @@ struct Verdict {
 
 class Judge {
  public:
-  /// `null`: the null router, which passes everything from a port to the same port, unchanged.
-  Judge(const route::Routes& routes, route::Judge::Station station, bool null)
-      : judge_(routes, station), null_(null) {}
+  /// The null router passes everything from a port to the same port, unchanged.
+  Judge(const route::Routes& routes, route::Judge::Station station, const BootImage& image)
+      : judge_(routes, station, image.addresses()), null_(image.version == "null") {}
 
   /// Judges a frame that came in at `port`, whose address is `own`; `frame` becomes what is to go
   /// out.

@@ -3,6 +3,35 @@
 #pragma once
 #include "tile.h"
 
+/* A packet that is dropped may be answered: the control tile has it, if this stage has leave to
+ * send one (an interrupt). */
+#ifdef CONTROL
+#define ETHERNET_ARP 0x0806u
+enum {
+  Leave = 1,
+  Answered = 1 << DropNotIp | 1 << DropOwnAddress | 1 << DropNoRoute | 1 << DropTtl,
+};
+__attribute__((always_inline)) static inline void ask(word reason, word bytes, word payload,
+                                                      const word* head) {
+  if (!RARE(1u << reason & Answered)) return;
+  if (reason == DropNotIp && (head[3] & 0xffff) != ETHERNET_ARP) return;
+  if (!(flags() & Leave)) {
+    counters.busy++;
+    return;
+  }
+  flags_clear(Leave);
+  gdn_put(config.to_control);
+  gdn_put(bytes << 16 | reason);
+  gdn_put(payload);
+  for (word i = 0; i < HeadWords; i++) gdn_from(&head[i]);
+  counters.asked++;
+}
+#else
+static inline void ask(word reason, word bytes, word payload, const word* head) {
+  (void)reason, (void)bytes, (void)payload, (void)head;
+}
+#endif
+
 /* A packet is dropped; if its payload is kept in a linecard, that hears of it. */
 __attribute__((unused)) static void drop(word reason, word bytes, word payload) {
   counters.drops[reason]++;
@@ -35,6 +64,7 @@ __attribute__((noinline, unused)) static word finish(word out, word from, word b
   }
   if (RARE(out < Reasons)) {
     drop(out, bytes, payload);
+    ask(out, bytes, payload, head);
     return 0;
   }
   head[6] = less_ttl(head[6]);
