@@ -263,6 +263,7 @@ REFUSED = {
     "tile-router": [
         "rate=21G", "pcap=2= version=V",
         "own_addresses=true version=IV linecards=3", "own_addresses=true timed=true version=V",
+        "rewrite_mac=true version=III.d",
     ],
 }  # fmt: skip
 

@@ -146,6 +146,29 @@ def test_beside_ordinary_traffic(simulate, tmp_path, settings, seed):
     assert counters["to_control"] + counters["control_busy"] >= lost(result)["ttl"] >= 20
 
 
+REWRITTEN = [
+    {"version": "I"},
+    {"version": "II"},
+    {"version": "III", "linecards": 3, "own_addresses": "true"},
+    {"version": "IV"},
+    {"version": "V"},
+    {"version": "V", "own_addresses": "true"},
+]
+
+
+@pytest.mark.parametrize("settings", REWRITTEN, ids=["I", "II", "III-host", "IV", "V", "V-host"])
+def test_ethernet_addresses(simulate, tmp_path, settings):
+    """Frames leave to the next hop of their port from the address of that port; options and all, whatever the output."""
+    words = ("--size", "64-600", "--frames", "60", "--flows", "500", "--pcap-out", tmp_path / "out")
+    result = runner(COMMAND, simulate)(*words, rewrite_mac="true", prefix_length=8, bad_ip_every=4, **settings)
+    seen = 0
+    for port in range(settings.get("linecards", 2 if settings["version"] == "V" else 4)):
+        for frame in read_pcap(tmp_path / "out" / f"wire{port}.pcap"):
+            assert frame[:14].hex(":") == f"02:00:00:00:02:{port:02x}:02:00:00:00:01:{port:02x}:08:00"
+            seen += 1
+    assert seen == result["totals"]["delivered"] > 60
+
+
 def test_a_slow_output(host):
     """Answers for a queue that is full are dropped and counted; the input goes on."""
     frames = [to_router(IP(src=HOST, dst="10.0.0.77", id=n) / UDP() / Raw(b"a" * 1000)) for n in range(150)]

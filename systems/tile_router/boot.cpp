@@ -33,6 +33,14 @@ BootImage BootImage::read(const std::string& path) {
       in >> port >> std::hex >> host.address >> host.next_hop;
       if (port != image.hosts.size()) in.setstate(std::ios::failbit);
       image.hosts.push_back(host);
+    } else if (word == "rewrite") {
+      unsigned port = 0;
+      std::uint64_t next_hop = 0;
+      in >> port >> std::hex >> next_hop;
+      if (port < image.linecards.size())
+        image.linecards[port].next_hop = next_hop;
+      else
+        in.setstate(std::ios::failbit);
     } else if (word == "memory") {
       unsigned slot = 0;
       in >> slot >> image.memories[slot];

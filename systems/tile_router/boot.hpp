@@ -21,8 +21,9 @@ namespace emery::tile_router {
 /// What makes the grid a router (boot.py writes it and says what its lines mean).
 struct BootImage {
   struct Linecard {
-    unsigned in, out;   // slots
-    std::uint64_t mac;  // first byte in bits 47:40
+    unsigned in, out;            // slots
+    std::uint64_t mac;           // first byte in bits 47:40
+    std::uint64_t next_hop = 0;  // what leaves here goes to; 0: to whom it came
   };
   struct Host {
     std::uint32_t address;

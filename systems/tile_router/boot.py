@@ -8,6 +8,7 @@ A boot image is a text file for the bench: what is where, then the writes to the
     grid 4 4                    columns, rows
     linecard P IN OUT MAC       port P: slot where its frames come in, slot where they leave; its address
     host P ADDRESS NEXT-HOP     the IP address of port P, and the Ethernet address of the router beyond it
+    rewrite P NEXT-HOP          what leaves at port P goes to that Ethernet address, from the port's
     memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; payload: a packet buffer; reply: of control
     tile T ROLE PIPELINE        what runs on a tile
     counter NAME TILE ADDRESS   a counter in the RAM of a tile: read it at that boot address (several of a name: their sum)
@@ -122,6 +123,7 @@ class Router:
     memories: dict[int, str] = field(default_factory=dict)
     regions: dict[int, dict[int, Place]] = field(default_factory=dict)  # memories of a tile's cache, by region of addresses
     host: bool = False  # has addresses, and a control tile
+    rewrite: bool = False  # gives frames new Ethernet addresses
 
     def slot(self, place: Place) -> int:
         """Number of the slot at that place (mesh.sv)."""
@@ -143,6 +145,8 @@ class Router:
         lines += [f"linecard {port} {a} {b} {mac(port):012x}" for port, (a, b) in enumerate(self.linecards)]
         if self.host:
             lines += [f"host {port} {address(port):08x} {next_hop(port):012x}" for port in range(len(self.linecards))]
+        if self.rewrite:
+            lines += [f"rewrite {port} {next_hop(port):012x}" for port in range(len(self.linecards))]
         lines += [f"memory {slot} {kind}" for slot, kind in sorted(self.memories.items())]
         lines += [f"tile {t} {x.role} {x.pipeline}" for t, x in sorted(self.tiles.items())]
         lines += [f"counter {name} {t} {address:x}" for name, t, address in self.counters()]
@@ -490,6 +494,18 @@ class _Builder:
             forward.config["to_control"] = place.header(_tile.Exception, _tile.OutWords, self.at(x, 2).code())
         self.router.host = True
 
+    def rewrite(self):
+        """Third stages give each frame the Ethernet addresses of its output."""
+        links = [0] * _tile.Ports
+        for port, output in enumerate(self.outputs):
+            at = 4 * (output.y if self.has.turned else output.x)
+            to, source = next_hop(port), mac(port)
+            links[at : at + 4] = [to >> 32, to & 0xFFFFFFFF, source >> 16, (source & 0xFFFF) << 16 | 0x0800]
+        for tile in (x for x in self.router.tiles.values() if x.role == "forward"):
+            tile.program += "_rewrite"
+            tile.config["port"] = links
+        self.router.rewrite = True
+
 
 def _output(version: str, held_gdn: bool, full_queue: str, turns: str) -> str:
     """The program of the output queues."""
@@ -515,6 +531,7 @@ def router(
     full_queue="stall",
     turns="network",
     limits: dict[str, int] | None = None,
+    rewrite=False,
 ) -> Router:
     """A version of the router; `linecards` 0: as many as it is made for.
 
@@ -522,6 +539,7 @@ def router(
     `any_mac`: frames to any unicast address are for this router. `full_queue`: what becomes of heads for a full output queue.
     `turns`: whose heads an output takes: as the `network` brings them, or in `fair` rounds.
     `limits`: there is a control tile, which answers what is not forwarded; those of its limits (control_config_t).
+    `rewrite`: frames leave with the Ethernet addresses of the next hop and of their port.
     """
     if version not in VERSIONS:
         raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
@@ -536,6 +554,8 @@ def router(
         builder.port(port)
     if limits:
         builder.control(limits)
+    if rewrite:
+        builder.rewrite()
     if timed:
         for tile in (x for x in builder.router.tiles.values() if x.program):
             if tile.program not in _TIMED:
@@ -568,6 +588,7 @@ def settings(values: dict) -> dict:
         full_queue=values["full_queue"],
         turns=values["turns"],
         limits=_limits(values) if values["own_addresses"] else None,
+        rewrite=values["rewrite_mac"],
     )
     text = built.text()
     folder = cache.entry("boot", cache.digest(text), lambda out: (out / "image").write_text(text))

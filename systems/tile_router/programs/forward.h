@@ -53,6 +53,16 @@ static inline word less_ttl(word w) {
   return w - (1u << 24) + (1u << 8);
 }
 
+/* The Ethernet header of what leaves by an output: to the next hop, from the output's address. */
+#ifdef REWRITE
+enum { LinkWords = 4 };
+/* `left`: brings the number of an output to bits 7:4, where it counts headers of 16 bytes. */
+static inline const word* link_of(word out, word left) {
+  return (const word*)((const char*)config.port + (out << left & 0xf0));
+}
+static inline word link_left(void) { return 4 - config.number_shift; }
+#endif
+
 /* Sends a head that is in the RAM, or drops it; 1 if it was sent. With options the sum of the whole
  * header is seen to first. */
 __attribute__((noinline, unused)) static word finish(word out, word from, word bytes, word payload,
@@ -67,6 +77,10 @@ __attribute__((noinline, unused)) static word finish(word out, word from, word b
     ask(out, bytes, payload, head);
     return 0;
   }
+#ifdef REWRITE
+  const word* link = link_of(out, link_left());
+  for (word i = 0; i < LinkWords; i++) head[i] = link[i];
+#endif
   head[6] = less_ttl(head[6]);
   gdn_put(out);
   gdn_put(from | bytes);

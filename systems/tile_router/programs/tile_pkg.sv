@@ -52,7 +52,7 @@ package tile_pkg;
 
   typedef struct packed {
     logic [31:0] to_control;  // forward: header of Exception messages
-    logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason
+    logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason; forward: Ethernet headers by output, four words each
     logic [31:0] mac_strict;  // checksum: its own Ethernet address; in GroupBit, whether other unicast ones are not for this router
     logic [1:0][31:0] mac;  // the first two bytes in bits 31:16, the others
     logic [31:0] ready_flags;  // flag of the linecard (output), of the packet memory (lookup)
