@@ -104,7 +104,7 @@ Bench::Bench(const Options& options)
                               1, model_->clk_i)),
       boot_(*model_),
       tiles_(*model_, image_, simulation_, clock_, boot_),
-      counters_(image_, simulation_, boot_),
+      counters_(image_, simulation_, boot_, options.us("counters_us")),
       line_rate_(options.get<double>("line_gbps") * 1e9),
       workload_(options,
                 {line_rate_, kMostFrame, "the 1514 bytes (1518 with FCS) a linecard takes"},
@@ -225,6 +225,7 @@ bool Bench::offered() {
 }
 
 void Bench::look() {
+  counters_.look(entered_);
   if (draining()) return look_at_the_rest();
   const Time duration = workload_.common().duration;
   if (duration && simulation_.now() >= traffic_start() + duration) {
