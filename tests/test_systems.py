@@ -260,7 +260,11 @@ REFUSED = {
         "ptp=true vlan_tags=true", "port_gbps=25 line_gbps=10", "dma_timeout_us=20 read_latency_ns=20000",
     ],
     "pcie-bench": ["size=4096 window_kb=64", "pcap=2=", "rcb=128 completion_bytes=64"],
-    "tile-router": ["rate=21G", "pcap=2= version=V"],
+    "tile-router": [
+        "rate=21G", "pcap=2= version=V",
+        "own_addresses=true version=IV linecards=3", "own_addresses=true timed=true version=V",
+        "rewrite_mac=true version=III.d",
+    ],
 }  # fmt: skip
 
 

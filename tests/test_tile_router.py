@@ -194,6 +194,17 @@ def test_what_tiles_and_links_did(router):
     assert set(result["resources"]["stages"]) == {"lookup", "checksum", "forward", "output"}
 
 
+def test_counters_while_it_runs(router):
+    """They grow, are never ahead of what came in, and add up to the sums of all tiles; frames are delivered as without it."""
+    words = ("--size", "64-300", "--frames", 150)
+    result, plain = (router(*words, version="V", bad_ip_every=5, counters_us=x) for x in (5, 0))
+    assert result["resources"]["counter_reads"] > 3 and plain["resources"]["counter_reads"] == 0
+    assert lost(result) == lost(plain) and result["totals"]["delivered"] == plain["totals"]["delivered"]
+    tiles, sums = result["resources"]["tile_counters"], result["resources"]["counters"]
+    for name in ("frames_in", "headers_checked", "forwarded", "drop_ttl", "drop_checksum"):
+        assert sum(x.get(name, 0) for x in tiles.values()) == sums[name] > 0
+
+
 def test_tasks_are_timed(router, capsys):
     """Without changing what happens; each task is shorter than its stage, which moves words too."""
     result = router("--size", "64", "--frames", 100, "--rate", "1G", timed="true")

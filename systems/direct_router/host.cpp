@@ -316,7 +316,7 @@ void Host::tell(unsigned port) {
 
 // What the router says to the frame at hand, which goes nowhere.
 void Host::answer(std::span<const std::uint8_t> frame) {
-  const Control::Answer said =
+  const route::Control::Answer said =
       control_.about(work_.drop, frame, work_.from, work_.taken + config_.cpu_per_packet);
   if (said.frame.empty()) return;
   if (card_[said.port].rings->full()) return control_.silent("ring_full");

@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "bench/pcie/host_memory.hpp"
+#include "bench/route/control.hpp"
 #include "bench/sim/cpu_port.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/json.hpp"
 #include "systems/direct_router/card_rings.hpp"
-#include "systems/direct_router/control.hpp"
 #include "systems/direct_router/tables.hpp"
 
 namespace emery::direct_router {
@@ -43,7 +43,7 @@ struct HostConfig {
   unsigned tx_prefetch;
   unsigned tx_batch;  // packets that a card is told of at once, within half a ring
   Time cpu_per_packet;
-  ControlConfig control;
+  route::ControlConfig control;
   unsigned refill = 16;  // receive descriptors given back at once, within half a ring
   Time tell_after = 50 * kMicrosecond;  // a card hears of a packet then, however few they are
   Time patience =
@@ -139,7 +139,7 @@ class Host {
   HostMemory& memory_;
   RouteTrie routes_;
   std::vector<ClassRule> classes_;
-  Control control_;
+  route::Control control_;
   std::vector<Card> card_;
   std::vector<std::uint64_t> free_;
   unsigned peers_ = 0, lpm_nodes_ = 0;

@@ -2,10 +2,10 @@
 // tile-router on the bench: the grid, loaded through its boot port, with DRAMs behind its memory
 // slots and Ethernet wires behind its linecards.
 //
-// Streams are those of Crossings. What is not to be forwarded is offered on IN->drop, and the
-// tiles' counters say why it did not come out. A frame is offered in the form it must have behind
-// the router, which the judge says. Frames enter when the chip takes them: linecards stall, they do
-// not drop.
+// Streams are those of Crossings; what the router says for itself is on router->OUT (host.hpp).
+// What is not to be forwarded is offered on IN->drop, and the tiles' counters say why it did not
+// come out. A frame is offered in the form it must have behind the router, which the judge says.
+// Frames enter when the chip takes them: linecards stall, they do not drop.
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
@@ -19,14 +19,15 @@
 #include "bench/run/main.hpp"
 #include "bench/run/run.hpp"
 #include "bench/sim/verilated_model.hpp"
-#include "bench/wire/word_line.hpp"
 #include "systems/tile_router/boot.hpp"
 #include "systems/tile_router/chip.hpp"
 #include "systems/tile_router/counters.hpp"
 #include "systems/tile_router/destinations.hpp"
+#include "systems/tile_router/host.hpp"
 #include "systems/tile_router/judge.hpp"
 #include "systems/tile_router/memories.hpp"
 #include "systems/tile_router/tiles.hpp"
+#include "systems/tile_router/wires.hpp"
 
 namespace emery::tile_router {
 namespace {
@@ -36,16 +37,6 @@ constexpr Time kStep = kMicrosecond;
 constexpr Time kQuiet = 3 * kMicrosecond;  // without a delivery: see whether all is accounted for
 enum Stage : unsigned { kLineIn, kFrameSender, kLineOut };  // of a frame's way
 constexpr Time kSettle = 2 * kMicrosecond;                  // for the programs to get ready
-
-WordPins wire_in(Chip& m, unsigned slot) {
-  return {&m.wire_in_valid_i[slot], &m.wire_in_ready_o[slot], &m.wire_in_data_i[slot],
-          &m.wire_in_sop_i[slot],   &m.wire_in_eop_i[slot],   &m.wire_in_bytes_i[slot]};
-}
-
-WordPins wire_out(Chip& m, unsigned slot) {
-  return {&m.wire_out_valid_o[slot], &m.wire_out_ready_i[slot], &m.wire_out_data_o[slot],
-          &m.wire_out_sop_o[slot],   &m.wire_out_eop_o[slot],   &m.wire_out_bytes_o[slot]};
-}
 
 class Bench final : public Run {
  public:
@@ -75,7 +66,7 @@ class Bench final : public Run {
   void open() override;
   void look() override;
   bool offered() override;
-  bool settled() override { return inside() == drops_; }
+  bool settled() override { return inside() == drops_ && host_.settled(counters_); }
   void account() override;
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
@@ -91,6 +82,7 @@ class Bench final : public Run {
   Workload workload_;
   route::Routes routes_;
   Judge judge_;
+  Host host_;
   Crossings crossings_;
   std::vector<Port> port_;
   Memories memories_;
@@ -112,13 +104,14 @@ Bench::Bench(const Options& options)
                               1, model_->clk_i)),
       boot_(*model_),
       tiles_(*model_, image_, simulation_, clock_, boot_),
-      counters_(image_, simulation_, boot_),
+      counters_(image_, simulation_, boot_, options.us("counters_us")),
       line_rate_(options.get<double>("line_gbps") * 1e9),
       workload_(options,
                 {line_rate_, kMostFrame, "the 1514 bytes (1518 with FCS) a linecard takes"},
                 ports()),
       routes_(routes_of(options, workload_)),
-      judge_(routes_, route::StationOption(options).station(), image_.version == "null"),
+      judge_(routes_, route::StationOption(options).station(), image_),
+      host_(options, image_, routes_),
       crossings_(score_, ports()),
       port_(ports()),
       memories_(*model_, image_, routes_, options.get<unsigned>("dram_latency")),
@@ -130,6 +123,7 @@ Bench::Bench(const Options& options)
       entered_by_(ports()) {
   options.get<std::string>("version");  // the image is made from these
   options.get<unsigned>("linecards");
+  options.get<bool>("own_addresses");
   model_.open_waves(waves());
   model_.attach(simulation_);
   simulation_.add(clock_, boot_);
@@ -185,6 +179,7 @@ void Bench::entered(unsigned p, const Frame& frame, Time now) {
   out.assign(frame.bytes());
   const Verdict verdict = judge_.forward(p, image_.linecards[p].mac, {out.data.data(), out.size});
   if (verdict.drop) {
+    host_.asked(verdict.drop, frame.bytes(), p, now);
     offer(crossings_.expect_drop(p, verdict.drop), frame.bytes(), frame.flow, now);
     if (trace()) port_[p].entering = trace()->newest();
     lost(verdict.drop);
@@ -200,6 +195,7 @@ void Bench::entered(unsigned p, const Frame& frame, Time now) {
 }
 
 void Bench::left(unsigned p, std::span<const std::uint8_t> bytes, Time now) {
+  if (const auto asked = host_.said(p, bytes)) offer(crossings_.from_router(p), bytes, 0, *asked);
   deliver(crossings_.arrived(p, bytes, p), bytes, now, port_[p].output);
   stage(kLineOut, port_[p].out->began());
 }
@@ -229,6 +225,7 @@ bool Bench::offered() {
 }
 
 void Bench::look() {
+  counters_.look(entered_);
   if (draining()) return look_at_the_rest();
   const Time duration = workload_.common().duration;
   if (duration && simulation_.now() >= traffic_start() + duration) {
@@ -246,7 +243,7 @@ void Bench::look_at_the_rest() {
     drops_ = counters_.read();
     looked_ = simulation_.now();
   }
-  if (!trapped() && quiet() >= patience_ && inside() != drops_) stuck();
+  if (!trapped() && quiet() >= patience_ && !settled()) stuck();
 }
 
 void Bench::end_measuring() {
@@ -290,6 +287,7 @@ void Bench::account() {
   if (tiles_.measuring()) end_measuring();
   counters_.read();
   counters_.account(crossings_, trouble());
+  host_.account(counters_, simulation_.now(), trouble());
   counters_.read_slots();
 }
 

@@ -27,6 +27,20 @@ BootImage BootImage::read(const std::string& path) {
       in >> port >> card.in >> card.out >> std::hex >> card.mac;
       if (port != image.linecards.size()) in.setstate(std::ios::failbit);
       image.linecards.push_back(card);
+    } else if (word == "host") {
+      unsigned port = 0;
+      Host host{};
+      in >> port >> std::hex >> host.address >> host.next_hop;
+      if (port != image.hosts.size()) in.setstate(std::ios::failbit);
+      image.hosts.push_back(host);
+    } else if (word == "rewrite") {
+      unsigned port = 0;
+      std::uint64_t next_hop = 0;
+      in >> port >> std::hex >> next_hop;
+      if (port < image.linecards.size())
+        image.linecards[port].next_hop = next_hop;
+      else
+        in.setstate(std::ios::failbit);
     } else if (word == "memory") {
       unsigned slot = 0;
       in >> slot >> image.memories[slot];
@@ -48,6 +62,8 @@ BootImage BootImage::read(const std::string& path) {
     if (!in)
       throw OptionError(path + ":" + std::to_string(number) + ": not a line of a boot image");
   }
+  if (!image.hosts.empty() && image.hosts.size() != image.linecards.size())
+    throw OptionError(path + ": a boot image with hosts at some of its linecards");
   if (image.linecards.empty()) throw OptionError(path + ": a boot image without linecards");
   return image;
 }
@@ -55,6 +71,12 @@ BootImage BootImage::read(const std::string& path) {
 unsigned BootImage::pipelines() const {
   return static_cast<unsigned>(std::count_if(
       tiles.begin(), tiles.end(), [](const Tile& tile) { return tile.role == "lookup"; }));
+}
+
+std::vector<std::uint32_t> BootImage::addresses() const {
+  std::vector<std::uint32_t> all;
+  for (const Host& host : hosts) all.push_back(host.address);
+  return all;
 }
 
 unsigned BootImage::port_of(unsigned pipeline) const {

@@ -21,8 +21,13 @@ namespace emery::tile_router {
 /// What makes the grid a router (boot.py writes it and says what its lines mean).
 struct BootImage {
   struct Linecard {
-    unsigned in, out;   // slots
-    std::uint64_t mac;  // first byte in bits 47:40
+    unsigned in, out;            // slots
+    std::uint64_t mac;           // first byte in bits 47:40
+    std::uint64_t next_hop = 0;  // what leaves here goes to; 0: to whom it came
+  };
+  struct Host {
+    std::uint32_t address;
+    std::uint64_t next_hop;  // as Linecard::mac
   };
   struct Tile {
     unsigned number;
@@ -38,6 +43,7 @@ struct BootImage {
   std::string version;
   unsigned columns = 0, rows = 0;
   std::vector<Linecard> linecards;           // by port
+  std::vector<Host> hosts;                   // by port; empty: the router has no addresses
   std::map<unsigned, std::string> memories;  // what for, by slot
   std::vector<Tile> tiles;
   std::vector<Counter> counters;
@@ -49,6 +55,8 @@ struct BootImage {
   unsigned slots() const { return 2 * (columns + rows); }
   /// How many there are: each has a lookup of its own.
   unsigned pipelines() const;
+  /// The router's own, by port.
+  std::vector<std::uint32_t> addresses() const;
   /// Port whose frames a pipeline takes.
   unsigned port_of(unsigned pipeline) const;
   /// In words: the tile's role and number of its pipeline.

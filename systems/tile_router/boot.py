@@ -7,7 +7,9 @@ A boot image is a text file for the bench: what is where, then the writes to the
     version III                 the version
     grid 4 4                    columns, rows
     linecard P IN OUT MAC       port P: slot where its frames come in, slot where they leave; its address
-    memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; payload: a packet buffer
+    host P ADDRESS NEXT-HOP     the IP address of port P, and the Ethernet address of the router beyond it
+    rewrite P NEXT-HOP          what leaves at port P goes to that Ethernet address, from the port's
+    memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; payload: a packet buffer; reply: of control
     tile T ROLE PIPELINE        what runs on a tile
     counter NAME TILE ADDRESS   a counter in the RAM of a tile: read it at that boot address (several of a name: their sum)
     write ADDRESS VALUE         to the boot port; hexadecimal, as all addresses and values
@@ -56,6 +58,25 @@ def mac(port: int) -> int:
     return 0x020000000100 + port
 
 
+def next_hop(port: int) -> int:
+    """Ethernet address of the router beyond a port."""
+    return 0x020000000200 + port
+
+
+def address(port: int) -> int:
+    """IP address of a port of a router that has one: 10.p.0.1."""
+    return 10 << 24 | port << 16 | 1
+
+
+def _said() -> dict[str, int]:
+    """Counters of the control tile: name, place among them."""
+    at = fields(_tile.control_counters_t)
+    kinds = (("answered", _tile.said_e), ("unanswered", _tile.unsaid_e))
+    return {
+        f"{kind}_{'_'.join(formats.words_of(x.name)[1:])}": at[kind][0] + 4 * x.value for kind, codes in kinds for x in codes
+    }
+
+
 def _unit(number: int) -> int:
     return number << _boot.UnitW
 
@@ -100,7 +121,9 @@ class Router:
     tiles: dict[int, Tile] = field(default_factory=dict)
     slots: dict[int, dict[int, int]] = field(default_factory=dict)  # settings by word
     memories: dict[int, str] = field(default_factory=dict)
-    tables: dict[int, Place] = field(default_factory=dict)  # by tile
+    regions: dict[int, dict[int, Place]] = field(default_factory=dict)  # memories of a tile's cache, by region of addresses
+    host: bool = False  # has addresses, and a control tile
+    rewrite: bool = False  # gives frames new Ethernet addresses
 
     def slot(self, place: Place) -> int:
         """Number of the slot at that place (mesh.sv)."""
@@ -120,6 +143,10 @@ class Router:
         """The boot image."""
         lines = [f"version {self.version}", f"grid {self.columns} {self.rows}"]
         lines += [f"linecard {port} {a} {b} {mac(port):012x}" for port, (a, b) in enumerate(self.linecards)]
+        if self.host:
+            lines += [f"host {port} {address(port):08x} {next_hop(port):012x}" for port in range(len(self.linecards))]
+        if self.rewrite:
+            lines += [f"rewrite {port} {next_hop(port):012x}" for port in range(len(self.linecards))]
         lines += [f"memory {slot} {kind}" for slot, kind in sorted(self.memories.items())]
         lines += [f"tile {t} {x.role} {x.pipeline}" for t, x in sorted(self.tiles.items())]
         lines += [f"counter {name} {t} {address:x}" for name, t, address in self.counters()]
@@ -132,6 +159,8 @@ class Router:
         at, counters = fields(_tile.counters_t), counters_at()
         for t, tile in sorted(self.tiles.items()):
             base = _unit(t) + _boot.TileRam + counters
+            if tile.role == "control":
+                found += [(name, t, base + offset) for name, offset in _said().items()]
             names = {"lookup": {"frames_in": "frames"}, "forward": {"forwarded": "sent"}}.get(tile.role, {})
             if tile.role == "output":
                 names = {"frames_out": "sent", "queued": "queued", f"deepest_{tile.pipeline}": "deepest"}
@@ -139,9 +168,13 @@ class Router:
                 names = {"headers_checked": "frames"}
             if tile.program.endswith("_timed"):
                 names[f"clocks_{tile.role}"] = "clocks"
+            if tile.role == "forward" and self.host:
+                names |= {"to_control": "asked", "control_busy": "busy"}
             found += [(name, t, base + at[member][0]) for name, member in names.items()]
             if tile.role in ("forward", "output"):
                 drops = {x: n for x, n in reasons().items() if (x == "queue") == (tile.role == "output")}
+                if not self.host:
+                    drops.pop("own_address", None)
                 found += [(f"drop_{name}", t, base + at["drops"][0] + 4 * n) for name, n in drops.items()]
         return found
 
@@ -154,8 +187,9 @@ class Router:
                 for address, data in programs.words(programs.build(PROGRAMS, tile.program)).items():
                     writes += [(base + _boot.TileImem + address + 4 * i, x) for i, x in enumerate(data)]
                 ram = [0] * (WRITTEN // 4)
+                config = fields(_tile.control_config_t if tile.role == "control" else _tile.config_t)
                 for name, value in tile.config.items():
-                    at, count = fields(_tile.config_t)[name]
+                    at, count = config[name]
                     values = value if isinstance(value, list) else [value]
                     if len(values) > count:
                         raise UserError(f"{name}: {len(values)} words, there is room for {count}")
@@ -163,8 +197,8 @@ class Router:
                 writes += [(base + _boot.TileRam + 4 * i, x) for i, x in enumerate(ram)]
             if tile.switch:
                 writes += [(base + _boot.TileSwitch + 4 * i, x) for i, x in enumerate(switch(tile.switch, tile.tokens).words())]
-            if t in self.tables:
-                writes.append((base + _boot.TileRegs + 4 * (_boot.RegMap + _tile.TableRegion), 1 << 31 | self.tables[t].code()))
+            for region, memory in self.regions.get(t, {}).items():
+                writes.append((base + _boot.TileRegs + 4 * (_boot.RegMap + region), 1 << 31 | memory.code()))
             writes.append(
                 (base + _boot.TileRegs + 4 * _boot.RegControl, (1 if tile.program else 0) | (2 if tile.switch else 0))
             )
@@ -260,6 +294,7 @@ class _Builder:
         ports = [x.header(_mesh.FrameOut, _tile.OutWords) for x in self.outputs]
         ports += [_tile.DropNoRoute] * (_tile.Ports - len(ports) - 1)
         self.ports = [*ports, _tile.DropDestination]
+        self.ports[_tile.PortOwn] = _tile.DropOwnAddress
         if self.has.turned:
             self.tables = [_memory(self.router, Place(0, 0, _mesh.North), "table")]
         elif not self.has.null:
@@ -345,7 +380,7 @@ class _Builder:
             self.put(self.at(x, stage), tile)
         if not has.null:
             first = x < self.pipelines // 2
-            self.router.tables[self.router.tile(*self._xy(x, 0))] = self.tables[0 if first else -1]
+            self.router.regions[self.router.tile(*self._xy(x, 0))] = {_tile.TableRegion: self.tables[0 if first else -1]}
 
     def _xy(self, pipeline: int, stage: int) -> tuple[int, int]:
         place = self.at(pipeline, stage)
@@ -430,6 +465,47 @@ class _Builder:
             "to_free": Place(0, 0).header(_mesh.FreeBuffer, 1) if has.held else 0,
         }
 
+    def control(self, limits: dict[str, int]):
+        """A tile whose core has no other work answers what is not forwarded, within these limits; its memory is below it."""
+        place = Place(1 if self.dealt else self.pipelines - 1, 3)
+        if self.router.tiles.get(self.router.tile(place.x, place.y), Tile("path", 0)).role != "path":
+            raise UserError(f"own_addresses: {len(self.shares)} linecards leave no tile for control")
+        memory = _memory(self.router, Place(place.x, place.y, self.leave), "reply")
+        ports = range(len(self.shares))
+        owners = {x: port for port, mine in enumerate(self.shares) for x in mine}
+        stage3 = [self.at(x, 2).header(_mesh.Interrupt, src=place.code()) if x in owners else 0 for x in range(self.pipelines)]
+        tile = self.put(place, Tile("control", 0, "control"))
+        tile.config = {
+            "mac": [word for port in ports for word in (mac(port) >> 32, mac(port) & 0xFFFFFFFF)],
+            "next_hop": [word for port in ports for word in (next_hop(port) >> 32, next_hop(port) & 0xFFFFFFFF)],
+            "address": [address(port) for port in ports],
+            "to_output": [self.outputs[port].header(_mesh.FrameOut, _tile.OutWords, place.code()) for port in ports],
+            "stage3": stage3,
+            "port_of": [owners.get(x, 0) for x in range(self.pipelines)],
+            **limits,
+            "from": _mesh.frame_out_t.pack(from_=memory.code()),
+        }
+        regions = {_tile.TableRegion: self.tables[-1], _tile.ReplyRegion: memory}
+        regions |= {_tile.PayloadRegion + x: self.bank(x) for x in owners}
+        self.router.regions[self.router.tile(place.x, place.y)] = regions
+        for x in owners:
+            forward = self.router.tiles[self.router.tile(*self._xy(x, 2))]
+            forward.program += "_control"
+            forward.config["to_control"] = place.header(_tile.Exception, _tile.OutWords, self.at(x, 2).code())
+        self.router.host = True
+
+    def rewrite(self):
+        """Third stages give each frame the Ethernet addresses of its output."""
+        links = [0] * _tile.Ports
+        for port, output in enumerate(self.outputs):
+            at = 4 * (output.y if self.has.turned else output.x)
+            to, source = next_hop(port), mac(port)
+            links[at : at + 4] = [to >> 32, to & 0xFFFFFFFF, source >> 16, (source & 0xFFFF) << 16 | 0x0800]
+        for tile in (x for x in self.router.tiles.values() if x.role == "forward"):
+            tile.program += "_rewrite"
+            tile.config["port"] = links
+        self.router.rewrite = True
+
 
 def _output(version: str, held_gdn: bool, full_queue: str, turns: str) -> str:
     """The program of the output queues."""
@@ -454,12 +530,16 @@ def router(
     any_mac=False,
     full_queue="stall",
     turns="network",
+    limits: dict[str, int] | None = None,
+    rewrite=False,
 ) -> Router:
     """A version of the router; `linecards` 0: as many as it is made for.
 
     `timed`: with programs that time their tasks. `held_gdn`: payloads that linecards hold leave over the GDN, not the MDN.
     `any_mac`: frames to any unicast address are for this router. `full_queue`: what becomes of heads for a full output queue.
     `turns`: whose heads an output takes: as the `network` brings them, or in `fair` rounds.
+    `limits`: there is a control tile, which answers what is not forwarded; those of its limits (control_config_t).
+    `rewrite`: frames leave with the Ethernet addresses of the next hop and of their port.
     """
     if version not in VERSIONS:
         raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
@@ -472,12 +552,29 @@ def router(
             builder.pipeline(port, number)
     for port in range(linecards):
         builder.port(port)
+    if limits:
+        builder.control(limits)
+    if rewrite:
+        builder.rewrite()
     if timed:
         for tile in (x for x in builder.router.tiles.values() if x.program):
             if tile.program not in _TIMED:
                 raise UserError(f"timed: tasks are timed in versions III and V, not {version}")
             tile.program += "_timed"
     return builder.router
+
+
+def _limits(values: dict) -> dict[str, int]:
+    """Of the control tile; without ICMP errors over time, there are the first ones."""
+
+    def clocks(rate: float) -> int:
+        return max(1, min(0xFFFFFFFF, round(values["tile_mhz"] * 1e6 / rate))) if rate else 0
+
+    return {
+        "leave_clocks": clocks(values["control_rate"]),
+        "error_clocks": clocks(values["icmp_rate"]),
+        "error_burst": values["icmp_burst"],
+    }
 
 
 def settings(values: dict) -> dict:
@@ -490,6 +587,8 @@ def settings(values: dict) -> dict:
         any_mac=values["mac"] == "any",
         full_queue=values["full_queue"],
         turns=values["turns"],
+        limits=_limits(values) if values["own_addresses"] else None,
+        rewrite=values["rewrite_mac"],
     )
     text = built.text()
     folder = cache.entry("boot", cache.digest(text), lambda out: (out / "image").write_text(text))

@@ -18,6 +18,16 @@ std::uint64_t Counters::read() {
   return drops;
 }
 
+void Counters::look(const std::uint64_t& entered) {
+  if (every_ == 0 || simulation_.now() - last_ < every_) return;
+  last_ = simulation_.now();
+  const std::vector<std::uint32_t> before = values_;
+  read();
+  ++reads_;
+  ahead_ += sum("frames_in") > entered;
+  for (std::size_t i = 0; i < before.size(); ++i) fell_ += values_[i] < before[i];
+}
+
 void Counters::read_slots() {
   std::set<unsigned> used;
   for (const auto& [slot, use] : image_.memories) used.insert(slot);
@@ -61,7 +71,17 @@ std::uint64_t Counters::sum(const std::string& name) const {
   return total;
 }
 
+std::uint64_t Counters::sum_of(const std::string& prefix) const {
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (image_.counters[i].name.starts_with(prefix)) total += values_[i];
+  }
+  return total;
+}
+
 void Counters::check(Findings& findings) const {
+  findings.add(fell_, "counters of tiles that fell while it ran");
+  findings.add(ahead_, "times tiles had counted more frames than had come in");
   for (const auto& [slot, counts] : slots_) {
     const std::string where = " at slot " + std::to_string(slot);
     findings.add(counts[2], "malformed messages to the memory" + where);
@@ -77,6 +97,16 @@ void Counters::write(JsonWriter& json) const {
   for (const BootImage::Counter& counter : image_.counters) names.insert(counter.name);
   for (const std::string& name : names) json.field(name, sum(name));
   json.end_object();
+  std::map<unsigned, std::vector<std::size_t>> by_tile;
+  for (std::size_t i = 0; i < values_.size(); ++i) by_tile[image_.counters[i].tile].push_back(i);
+  json.object("tile_counters");
+  for (const auto& [tile, mine] : by_tile) {
+    json.object(std::to_string(tile));
+    for (const std::size_t i : mine) json.field(image_.counters[i].name.c_str(), values_[i]);
+    json.end_object();
+  }
+  json.end_object();
+  json.field("counter_reads", reads_);
   json.object("slots");
   for (const auto& [slot, counts] : slots_) {
     json.object(std::to_string(slot));

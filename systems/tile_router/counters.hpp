@@ -18,8 +18,12 @@ namespace emery::tile_router {
 
 class Counters {
  public:
-  Counters(const BootImage& image, Simulation& simulation, BootPort& boot)
-      : image_(image), simulation_(simulation), boot_(boot) {}
+  /// `every`: how often they are read while it runs; 0: they are not.
+  Counters(const BootImage& image, Simulation& simulation, BootPort& boot, Time every)
+      : image_(image), simulation_(simulation), boot_(boot), every_(every) {}
+
+  /// Reads them when it is time to; `entered` says how many frames have come in, then too.
+  void look(const std::uint64_t& entered);
 
   /// Reads what the programs count; gives the sum of what they say they have dropped.
   std::uint64_t read();
@@ -30,8 +34,10 @@ class Counters {
   void account(Crossings& crossings, Findings& findings) const;
   /// Of all programs together.
   std::uint64_t sum(const std::string& name) const;
+  /// Of all counters whose names begin so.
+  std::uint64_t sum_of(const std::string& prefix) const;
   void check(Findings& findings) const;
-  /// The fields `counters` and `slots` of the open object.
+  /// The fields `counters`, `tile_counters`, `counter_reads` and `slots` of the open object.
   void write(JsonWriter& json) const;
 
  private:
@@ -43,7 +49,10 @@ class Counters {
   const BootImage& image_;
   Simulation& simulation_;
   BootPort& boot_;
-  std::vector<std::uint32_t> values_;  // as image_.counters
+  Time every_, last_ = 0;
+  std::uint64_t reads_ = 0;             // while it ran
+  std::uint64_t fell_ = 0, ahead_ = 0;  // values below those read before, reads of too many frames
+  std::vector<std::uint32_t> values_;   // as image_.counters
   std::map<unsigned, std::array<std::uint32_t, kNames.size()>> slots_;
 };
 

@@ -8,11 +8,15 @@
 
 namespace emery::tile_router {
 
-std::vector<std::uint32_t> Dir24::build(const route::Routes& routes) {
+std::vector<std::uint32_t> Dir24::build(const route::Routes& routes,
+                                        const std::vector<std::uint32_t>& own) {
+  route::Routes own_routes;
+  for (const std::uint32_t address : own) own_routes.push_back({address, 32, kOwn});
   // Short prefixes first: a longer one overwrites.
   std::vector<const route::Route*> by_length;
-  by_length.reserve(routes.size());
+  by_length.reserve(routes.size() + own.size());
   for (const route::Route& entry : routes) by_length.push_back(&entry);
+  for (const route::Route& entry : own_routes) by_length.push_back(&entry);
   std::stable_sort(
       by_length.begin(), by_length.end(),
       [](const route::Route* a, const route::Route* b) { return a->length < b->length; });

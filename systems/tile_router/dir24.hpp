@@ -6,7 +6,7 @@
 //   0x0000'0000  2^24 entries, by the upper 24 bits of the address: a result; or, with bit 15, the
 //   number of a block 0x0200'0000  blocks of 256 entries, by the lower 8 bits: results (only for
 //   addresses with a prefix longer than 24 bits)
-// A result is a port, or kNoRoute, or kMartian, whatever the routes say.
+// A result is a port or kNoRoute; or, whatever the routes say, kOwn or kMartian.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,14 @@ namespace emery::tile_router {
 
 struct Dir24 {
   static constexpr std::uint16_t kLong = tile_pkg::EntryLong;
+  static constexpr std::uint16_t kOwn = tile_pkg::PortOwn;
   static constexpr std::uint16_t kNoRoute = tile_pkg::PortNoRoute;
   static constexpr std::uint16_t kMartian = tile_pkg::PortMartian;
 
-  /// The image of the DRAM. Throws OptionError when more than 32768 blocks would be needed.
-  static std::vector<std::uint32_t> build(const route::Routes& routes);
+  /// The image of the DRAM; `own`: the router's addresses. Throws OptionError when more than 32768
+  /// blocks would be needed.
+  static std::vector<std::uint32_t> build(const route::Routes& routes,
+                                          const std::vector<std::uint32_t>& own);
 };
 
 }  // namespace emery::tile_router

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this router is to do with a frame: what the judge of all routers says, and the one thing
 // its programs cannot do. Ethernet addresses are left as they came (the paper's routers do not
-// touch them).
+// touch them), or are those of the next hop and the port (`rewrite` of the boot image).
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "bench/route/judge.hpp"
 #include "bench/route/routes.hpp"
+#include "bench/traffic/network_order.hpp"
+#include "systems/tile_router/boot.hpp"
 
 namespace emery::tile_router {
 
@@ -19,9 +22,11 @@ struct Verdict {
 
 class Judge {
  public:
-  /// `null`: the null router, which passes everything from a port to the same port, unchanged.
-  Judge(const route::Routes& routes, route::Judge::Station station, bool null)
-      : judge_(routes, station), null_(null) {}
+  /// The null router passes everything from a port to the same port, unchanged.
+  Judge(const route::Routes& routes, route::Judge::Station station, const BootImage& image)
+      : judge_(routes, station, image.addresses()),
+        cards_(image.linecards),
+        null_(image.version == "null") {}
 
   /// Judges a frame that came in at `port`, whose address is `own`; `frame` becomes what is to go
   /// out.
@@ -33,6 +38,11 @@ class Judge {
     if (judged.header > kMostHeader && header_seen) return {"options"};
     if (judged.drop != route::Reason::kNone) return {name(judged.drop)};
     route::Judge::hop(frame);
+    const BootImage::Linecard& card = cards_[judged.port];
+    if (card.next_hop != 0) {
+      put48(&frame[0], card.next_hop);
+      put48(&frame[6], card.mac);
+    }
     return {nullptr, judged.port};
   }
 
@@ -40,6 +50,7 @@ class Judge {
   static constexpr unsigned kMostHeader = 48;  // the head that the stages see holds no more
 
   route::Judge judge_;
+  std::vector<BootImage::Linecard> cards_;
   bool null_;
 };
 

@@ -26,7 +26,8 @@ class Memories {
       Memory& memory = memories_[slot];
       memory.holds = use;
       memory.dram = std::make_unique<WordDram>(pins(chip, slot), latency);
-      if (use == "table" && image.version != "null") memory.dram->load(Dir24::build(routes));
+      if (use == "table" && image.version != "null")
+        memory.dram->load(Dir24::build(routes, image.addresses()));
     }
   }
   void connect(Simulation& simulation, int clock) {

@@ -3,6 +3,35 @@
 #pragma once
 #include "tile.h"
 
+/* A packet that is dropped may be answered: the control tile has it, if this stage has leave to
+ * send one (an interrupt). */
+#ifdef CONTROL
+#define ETHERNET_ARP 0x0806u
+enum {
+  Leave = 1,
+  Answered = 1 << DropNotIp | 1 << DropOwnAddress | 1 << DropNoRoute | 1 << DropTtl,
+};
+__attribute__((always_inline)) static inline void ask(word reason, word bytes, word payload,
+                                                      const word* head) {
+  if (!RARE(1u << reason & Answered)) return;
+  if (reason == DropNotIp && (head[3] & 0xffff) != ETHERNET_ARP) return;
+  if (!(flags() & Leave)) {
+    counters.busy++;
+    return;
+  }
+  flags_clear(Leave);
+  gdn_put(config.to_control);
+  gdn_put(bytes << 16 | reason);
+  gdn_put(payload);
+  for (word i = 0; i < HeadWords; i++) gdn_from(&head[i]);
+  counters.asked++;
+}
+#else
+static inline void ask(word reason, word bytes, word payload, const word* head) {
+  (void)reason, (void)bytes, (void)payload, (void)head;
+}
+#endif
+
 /* A packet is dropped; if its payload is kept in a linecard, that hears of it. */
 __attribute__((unused)) static void drop(word reason, word bytes, word payload) {
   counters.drops[reason]++;
@@ -24,6 +53,16 @@ static inline word less_ttl(word w) {
   return w - (1u << 24) + (1u << 8);
 }
 
+/* The Ethernet header of what leaves by an output: to the next hop, from the output's address. */
+#ifdef REWRITE
+enum { LinkWords = 4 };
+/* `left`: brings the number of an output to bits 7:4, where it counts headers of 16 bytes. */
+static inline const word* link_of(word out, word left) {
+  return (const word*)((const char*)config.port + (out << left & 0xf0));
+}
+static inline word link_left(void) { return 4 - config.number_shift; }
+#endif
+
 /* Sends a head that is in the RAM, or drops it; 1 if it was sent. With options the sum of the whole
  * header is seen to first. */
 __attribute__((noinline, unused)) static word finish(word out, word from, word bytes, word payload,
@@ -35,8 +74,13 @@ __attribute__((noinline, unused)) static word finish(word out, word from, word b
   }
   if (RARE(out < Reasons)) {
     drop(out, bytes, payload);
+    ask(out, bytes, payload, head);
     return 0;
   }
+#ifdef REWRITE
+  const word* link = link_of(out, link_left());
+  for (word i = 0; i < LinkWords; i++) head[i] = link[i];
+#endif
   head[6] = less_ttl(head[6]);
   gdn_put(out);
   gdn_put(from | bytes);

@@ -4,6 +4,7 @@ package tile_pkg;
   /// Messages between tiles, besides those of mesh_pkg::message_e.
   localparam int Stop = 20;  // a queue fills: nothing more for this output
   localparam int Go = 21;  // there is room again
+  localparam int Exception = 22;  // to the control tile: {bytes (16), why (16)}, payload address, head: a packet that may be answered
   localparam int OutWords = mesh_pkg::HeadWords + 2;  // of a FrameOut message
 
   // The head: two bytes that mean nothing, 14 bytes of Ethernet, and the IP header from word 4.
@@ -28,12 +29,13 @@ package tile_pkg;
     DropDestination = 5'd11,  // an address that is not forwarded
     DropNoRoute = 5'd12,  // not even a default one
     DropTtl = 5'd13,
-    DropQueue = 5'd14,  // output queue full
+    DropOwnAddress = 5'd14,  // for the router itself; its place is before DropNoRoute
+    DropQueue = 5'd15,  // output queue full: of stage 4
     // Not a reason: a header with options. Two words more come along: the sum of its first 20 bytes, and what is wrong if that is
     // right, or Fine.
     Options = 5'd16
   } verdict_e;
-  localparam int Reasons = 15;  // below: reasons
+  localparam int Reasons = 15;  // below: reasons of stages 1 and 2
 
   // The lookup tables (dir24.hpp), in the memory of a region of addresses: an entry for each 24 bits of an address, then blocks
   // of 256 entries for longer prefixes. An entry with EntryLong is the number of a block, another one a port.
@@ -41,14 +43,16 @@ package tile_pkg;
   localparam int TableBlocks = 'h0200_0000;  // where the blocks begin, in bytes
   localparam int EntryLong = 'h8000;
   localparam int Ports = 64;
-  localparam int PortNoRoute = 62;  // what an entry says instead of a port
+  localparam int PortOwn = 61;  // what an entry says instead of a port: an address of the router itself
+  localparam int PortNoRoute = 62;
   localparam int PortMartian = 63;
 
   // What the boot image tells a tile, and what the boot port reads while the programs run: at the start of its RAM (link.ld).
   // The last field lies first.
 
   typedef struct packed {
-    logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason
+    logic [31:0] to_control;  // forward: header of Exception messages
+    logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason; forward: Ethernet headers by output, four words each
     logic [31:0] mac_strict;  // checksum: its own Ethernet address; in GroupBit, whether other unicast ones are not for this router
     logic [1:0][31:0] mac;  // the first two bytes in bits 31:16, the others
     logic [31:0] ready_flags;  // flag of the linecard (output), of the packet memory (lookup)
@@ -64,6 +68,8 @@ package tile_pkg;
   } config_t;
 
   typedef struct packed {
+    logic [31:0] busy;  // forward: packets that the control tile had no room for
+    logic [31:0] asked;  // forward: packets that went to the control tile
     logic [31:0] clocks;  // with TIMED: of the stage's task, without the two that taking the time costs
     logic [15:0][31:0] drops;  // by reason
     logic [31:0] deepest;  // output: most packets in the queue
@@ -71,4 +77,57 @@ package tile_pkg;
     logic [31:0] sent;  // handed on
     logic [31:0] frames;  // taken
   } counters_t;
+
+  // The control tile (control.c): its settings and counters lie where those of other tiles do.
+  localparam int ControlPorts = 4;
+  localparam int PayloadRegion = 9;  // and up, by pipeline: the packet buffers
+  localparam int ReplyRegion = 13;  // memory of the control tile, where it puts what does not fit a head
+  localparam int ReplyBytes = 2048;  // of it for each reply
+  localparam int Replies = 512;  // at a time: more than can wait for output linecards
+
+  typedef struct packed {
+    logic [31:0] from;  // frame_out_t of a frame without bytes: its own memory
+    logic [31:0] error_burst;  // ICMP errors at once
+    logic [31:0] error_clocks;  // between two over time; 0: none after the first ones
+    logic [31:0] leave_clocks;  // between two packets that it takes, over time
+    logic [ControlPorts-1:0][31:0] port_of;  // of a pipeline
+    logic [ControlPorts-1:0][31:0] stage3;  // header of an Interrupt to the third stage of a pipeline, 0: there is none
+    logic [ControlPorts-1:0][31:0] to_output;  // header of FrameOut messages to the output of a port
+    logic [ControlPorts-1:0][31:0] address;  // of a port; 0: there is no such port
+    logic [2*ControlPorts-1:0][31:0] next_hop;  // Ethernet addresses, by port: bytes 0 and 1 in bits 15:0, then the others
+    logic [2*ControlPorts-1:0][31:0] mac;  // the router's own
+  } control_config_t;
+
+  /// What the control tile says to a packet, and why it says nothing: numbers of its counters.
+  typedef enum logic [3:0] {
+    SaidArp,
+    SaidEcho,
+    SaidTimeExceeded,
+    SaidNoRoute,
+    SaidProtocolUnreachable,
+    SaidPortUnreachable,
+    SaidSourceRouteFailed,
+    SaidParameterProblem
+  } said_e;
+  typedef enum logic [3:0] {
+    NotArpMalformed,
+    NotArpNoRequest,
+    NotArpConflict,
+    NotArpForOthers,
+    NotFragment,
+    NotIcmpShort,
+    NotIcmpChecksum,
+    NotIcmpNoEcho,
+    NotNoWayBack,
+    NotOwnSource,
+    NotGroup,
+    NotLaterFragment,
+    NotAboutError,
+    NotRate,
+    NotQueue  // the output's queue is full
+  } unsaid_e;
+  typedef struct packed {
+    logic [14:0][31:0] unanswered;  // by unsaid_e
+    logic [7:0][31:0]  answered;    // by said_e
+  } control_counters_t;
 endpackage

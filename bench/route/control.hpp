@@ -27,7 +27,7 @@
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
 
-namespace emery::direct_router {
+namespace emery::route {
 
 struct ControlConfig {
   std::vector<std::uint32_t> addresses;          // by port, 0: none; empty: nobody answers
@@ -39,7 +39,7 @@ struct ControlConfig {
 
 class Control {
  public:
-  Control(const ControlConfig& config, const route::RouteTrie& routes);
+  Control(const ControlConfig& config, const RouteTrie& routes);
 
   bool on() const { return !config_.addresses.empty(); }
   bool owns(std::uint32_t address) const;
@@ -56,6 +56,8 @@ class Control {
   /// By kind: answers given. By reason: frames that got none.
   void sent(const char* kind) { ++answered_[kind]; }
   void silent(const char* why) { ++unanswered_[why]; }
+  const std::map<std::string, std::uint64_t>& answered() const { return answered_; }
+  const std::map<std::string, std::uint64_t>& unanswered() const { return unanswered_; }
   void write_json(JsonWriter& json) const;
 
  private:
@@ -72,11 +74,11 @@ class Control {
   static void finish(Answer& answer);
 
   ControlConfig config_;
-  const route::RouteTrie& routes_;
+  const RouteTrie& routes_;
   std::uint16_t identification_ = 0;
   double tokens_;
   Time counted_ = 0;  // up to when tokens are
   std::map<std::string, std::uint64_t> answered_, unanswered_;
 };
 
-}  // namespace emery::direct_router
+}  // namespace emery::route

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "systems/direct_router/control.hpp"
+#include "bench/route/control.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "bench/traffic/network_order.hpp"
 #include "bench/traffic/protocols.hpp"
 
-namespace emery::direct_router {
+namespace emery::route {
 namespace {
 
 constexpr std::size_t kIcmpHeader = 8;
@@ -68,7 +68,7 @@ bool query(std::uint8_t type) {
 
 }  // namespace
 
-Control::Control(const ControlConfig& config, const route::RouteTrie& routes)
+Control::Control(const ControlConfig& config, const RouteTrie& routes)
     : config_(config), routes_(routes), tokens_(config.burst) {}
 
 bool Control::owns(std::uint32_t address) const {
@@ -236,4 +236,4 @@ void Control::write_json(JsonWriter& json) const {
   }
 }
 
-}  // namespace emery::direct_router
+}  // namespace emery::route
