@@ -22,6 +22,8 @@ module ip_route_tb;
   logic [10:0] addr;
   lpm_entry_t data;
   route_drop_t drop;
+  `STREAM_ON(lpm_access_t, far, clk, rst)
+  assign far.ready = 1'b0;
   ip_route #(
       .Peers(Peers),
       .Classes(Classes),
@@ -35,6 +37,11 @@ module ip_route_tb;
       .lpm_we_i(we),
       .lpm_addr_i(addr),
       .lpm_data_i(data),
+      .far,
+      .far_valid_i(1'b0),
+      .far_data_i('0),
+      .lpm_waiting_o(),
+      .lpm_lost_o(),
       .in,
       .out,
       .drop_o(drop)
