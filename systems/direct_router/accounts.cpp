@@ -43,6 +43,7 @@ constexpr Counter kCounters[] = {
     {"tx_overflow", EMERY_REG(tx_overflow)},
     {"no_slow_path", EMERY_REG(slow_none)},
     {"bad_writes", EMERY_REG(bus_bad_write)},
+    {"lpm_lost", EMERY_REG(lpm_lost)},
     {"master_aborts", EMERY_REG(bus_master_abort)},
     {"retries", EMERY_REG(bus_retry)},
     {"out_fast_max", EMERY_REG(out_fast_max)},

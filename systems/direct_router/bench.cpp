@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/route/addresses.hpp"
@@ -87,6 +88,7 @@ class Bench final : public Run {
   CardFaults faults_;
   std::uint64_t hostile_every_;
   unsigned message_words_;
+  bool load_directly_;            // of the cards' tables what is in their memories
   std::uint64_t cut_frames_ = 0;  // to the host because the cards' tables are too small
   Time patience_;                 // at the end
   Time traffic_end_ = 0, host_busy_ = 0;
@@ -109,7 +111,8 @@ Bench::Bench(const Options& options)
       port_(scenario_.cards),
       faults_(options, scenario_.cards),
       hostile_every_(options.get<std::uint64_t>("bad_ip_every")),
-      message_words_(options.get<unsigned>("message_bytes") / 8) {
+      message_words_(options.get<unsigned>("message_bytes") / 8),
+      load_directly_(options.get<std::string>("fib_load") == "image") {
   if (scenario_.slow && !machine_->slow_path())
     throw OptionError("these cards have no slow path: config=A and slow_path need host_path=true");
   if (!tables_.addresses.empty() && !machine_->slow_path())
@@ -223,12 +226,18 @@ void Bench::open() {
   host_->on_answer = [this](std::span<const std::uint8_t> frame, unsigned port) {
     offer(crossings_.from_router(port), frame, 0, simulation_.now());
   };
+  if (load_directly_) {
+    host_->load_table = [this](unsigned card, std::uint32_t first,
+                               std::span<const std::uint32_t> entries) {
+      if (TableMemory* table = machine_->table(card)) table->load(4 * first, entries);
+    };
+  }
   host_->probe();
   machine_->found();
   if (trace()) watch_ways();
   for (unsigned c = 0; c < scenario_.cards; ++c)
     card_routes_.emplace_back(tables_.routes, tables_.addresses, c, scenario_.cards,
-                              host_->lpm_nodes());
+                              host_->trie_nodes());
   const ReferenceConfig reference{h.own_mac,     h.next_hop, h.fast_path, h.rewrite_source,
                                   h.promiscuous, h.qos,      h.classes};
   reference_ = std::make_unique<Reference>(reference, tables_, card_routes_);
@@ -283,6 +292,9 @@ void Bench::check(Findings& findings) const {
     findings.add(mac.tx_aborted, "frames aborted on the wire");
     findings.add(accounts_.counter(c, "tx_overflow"), "frames too many for an output FIFO");
     findings.add(accounts_.counter(c, "bad_writes"), "writes that a card could not take");
+    findings.add(accounts_.counter(c, "lpm_lost"), "entries too many for a card's memory");
+    if (const TableMemory* table = std::as_const(*machine_).table(c))
+      findings.add(table->outside(), "accesses beyond a card's memory");
   }
 }
 
@@ -305,6 +317,10 @@ void Bench::report(JsonWriter& json) const {
         .field("trie_nodes", card_routes_[c].entries().size() / 16)
         .field("trie_needed", card_routes_[c].needed())
         .field("trie_cut", card_routes_[c].cut());
+    if (const TableMemory* table = std::as_const(*machine_).table(c)) {
+      json.key("table");
+      table->write(json);
+    }
     accounts_.write_card(json, c);
     json.key("mac");
     port_[c].mac->stats().write(json);
@@ -318,10 +334,10 @@ void Bench::report_notes(JsonWriter& json) const {
   json.array("notes");
   std::size_t needed = 0;
   for (const CardRoutes& card : card_routes_) needed = std::max(needed, card.needed());
-  if (needed > host_->lpm_nodes()) {
+  if (needed > host_->trie_nodes()) {
     json.value("the routes need " + std::to_string(needed) + " nodes, the cards have " +
-               std::to_string(host_->lpm_nodes()) + " (lpm_nodes): " + std::to_string(cut_frames_) +
-               " frames went through the host for it");
+               std::to_string(host_->trie_nodes()) + " (lpm_nodes, fib_nodes): " +
+               std::to_string(cut_frames_) + " frames went through the host for it");
   }
   json.end_array();
 }

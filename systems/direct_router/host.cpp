@@ -17,6 +17,7 @@ constexpr std::uint64_t kWindows = offsetof(direct_router_t, window);
 constexpr std::uint64_t kWindowBytes = sizeof(direct_router__window_t);
 constexpr char kGivenUp[] = "given_up";
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
+constexpr std::size_t kMostWaiting = 64;  // entries for a card's memory, of the 128 it can hold
 
 constexpr std::size_t kPeer = offsetof(direct_router_t, tables.peer);
 constexpr std::size_t kClassMask = offsetof(direct_router_t, tables.class_mask);
@@ -88,6 +89,7 @@ void Host::probe() {
   }
   peers_ = read(0, EMERY_REG(peers));
   lpm_nodes_ = read(0, EMERY_REG(lpm_nodes));
+  fib_nodes_ = read(0, EMERY_REG(fib_nodes));
   if (peers_ + 1 < config_.cards) throw std::runtime_error("host: too many cards for their tables");
   if (read(0, EMERY_REG(classes)) != config_.classes)
     throw std::runtime_error("host: the cards have another number of classes");
@@ -153,9 +155,18 @@ void Host::load_routes(unsigned c, const CardRoutes& routes) {
           static_cast<std::uint32_t>(config_.next_hop[other] & 0xffff) |
               (route ? PEER_REGS__HOP_HI__VALID_bm : 0));
   }
-  if (!routes.trie()) return;
+  if (routes.trie()) load_trie(c, routes.entries());
+}
+
+void Host::load_trie(unsigned c, std::span<const std::uint32_t> entries) {
+  const std::size_t near = std::min(entries.size(), std::size_t{16} * lpm_nodes_);
   write(c, EMERY_REG(lpm_addr), 0);
-  for (const std::uint32_t entry : routes.entries()) write(c, EMERY_REG(lpm_data), entry);
+  for (const std::uint32_t entry : entries.first(near)) write(c, EMERY_REG(lpm_data), entry);
+  if (load_table) return load_table(c, static_cast<std::uint32_t>(near), entries.subspan(near));
+  for (std::size_t i = near; i < entries.size(); ++i) {
+    write(c, EMERY_REG(lpm_data), entries[i]);
+    while (i % kMostWaiting == 0 && read(c, EMERY_REG(lpm_waiting)) != 0) continue;
+  }
 }
 
 // Where a frame that takes the slow path leaves, a card does not know: it goes by what is of any

@@ -41,14 +41,15 @@ bool CardRoutes::make_ternary(const Routes& routes) {
 
 void CardRoutes::make_trie(const Routes& routes, unsigned room) {
   struct Entry {
-    std::uint32_t result = kSlow;
     std::int32_t child = -1;
-    int length = -1;  // of the prefix it is from
+    std::uint16_t result = kSlow;
+    std::int8_t length = -1;  // of the prefix it is from
   };
   using Node = std::array<Entry, 16>;
   std::vector<Node> nodes(1);
   for (const Route& route : routes) {
-    const std::uint32_t result = route.port == card_ ? kSlow : peer(card_, route.port);
+    const auto result =
+        static_cast<std::uint16_t>(route.port == card_ ? kSlow : peer(card_, route.port));
     std::size_t at = 0;
     unsigned depth = 0;
     for (; route.length > 4 * (depth + 1); ++depth) {
@@ -64,7 +65,7 @@ void CardRoutes::make_trie(const Routes& routes, unsigned room) {
     for (unsigned n = first; n < first + count; ++n) {
       Entry& entry = nodes[at][n];
       if (entry.length > static_cast<int>(route.length)) continue;
-      entry.length = static_cast<int>(route.length);
+      entry.length = static_cast<std::int8_t>(route.length);
       entry.result = result;
     }
   }
@@ -117,7 +118,7 @@ std::optional<unsigned> CardRoutes::find(std::uint32_t address) const {
   for (int shift = 28; shift >= 0; shift -= 4) {
     const std::uint32_t entry = entries_[node * 16 + (address >> shift & 15)];
     if (entry & kNode) {
-      node = entry & 0xffff;
+      node = entry & ~kNode;
       continue;
     }
     if (entry & kSlow) return std::nullopt;

@@ -3,8 +3,9 @@
 //
 // A card forwards by itself what its ternary table matches, one entry a peer: enough while no peer
 // has more than one prefix and no two prefixes overlap (the paper's case). Otherwise it gets a trie
-// for longest-prefix match, 16 entries a node, leaf-pushed; what does not fit into its nodes is
-// left to the host, as are routes back to the card itself and addresses without a route.
+// for longest-prefix match, 16 entries a node, leaf-pushed, its first nodes in block RAM and the
+// others in the card's memory; what does not fit into its nodes is left to the host, as are routes
+// back to the card itself and addresses without a route.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ Routes default_routes(unsigned ports, bool everything);
 /// What one card is loaded with.
 class CardRoutes {
  public:
-  static constexpr std::uint32_t kNode = 1 << 16, kSlow = 0x8000;
+  static constexpr std::uint32_t kNode = 1u << 31, kSlow = 0x8000;
 
   /// `nodes`: what its trie has.
   /// `own`: addresses that the host is to get, 0: none.
