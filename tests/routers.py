@@ -42,6 +42,29 @@ def random_routes(first, lengths, ports, rng):
     return "\n".join(["# made up", *lines]) + "\n", table
 
 
+# Of a table of the Internet: prefixes of each length, in 100,000 (those longer than 24 bits come as more exact routes here).
+BGP_LENGTHS = {8: 2, 10: 4, 11: 10, 12: 30, 13: 60, 14: 120, 15: 200, 16: 1380, 17: 830, 18: 1400, 19: 2600, 20: 4500, 21: 5200}
+BGP_LENGTHS |= {22: 11500, 23: 10000, 24: 61964, 28: 100, 32: 100}
+
+
+def full_table(prefixes, ports, rng, lengths=BGP_LENGTHS):
+    """The text of a routes file of so many prefixes, most of them beside the one before as allocations are."""
+    chosen = rng.choices(list(lengths), list(lengths.values()), k=4 * prefixes)
+    table, at = {}, 1 << 24
+    for length in chosen:
+        at += 1 << (32 - length)
+        if rng.random() < 0.3 or at >> 24 >= 224:
+            at = rng.randrange(1 << 24, 224 << 24)
+        prefix = at >> (32 - length) << (32 - length)
+        if prefix >> 24 not in (0, 127):
+            table.setdefault((prefix, length), rng.randrange(ports))
+        if len(table) == prefixes:
+            break
+    byte = [str(x) for x in range(256)]
+    lines = [f"{byte[p >> 24]}.{byte[p >> 16 & 255]}.{byte[p >> 8 & 255]}.{byte[p & 255]}/{n} {o}" for (p, n), o in table.items()]
+    return "\n".join(lines) + "\n"
+
+
 def forwarded(folder, ports, table):
     """Checks the captures of all ports: the longest prefix leads to this port, the checksum is right. Gives their number."""
     seen = 0

@@ -29,6 +29,8 @@
 #include "systems/direct_router/scenario.hpp"
 #include "systems/direct_router/settings.hpp"
 #include "systems/direct_router/tables.hpp"
+#include "systems/direct_router/unsettled.hpp"
+#include "systems/direct_router/updates.hpp"
 
 namespace emery::direct_router {
 namespace {
@@ -46,6 +48,7 @@ class Bench final : public Run {
   // On the bus clock, behind the bus: the host.
   void sample(Time now) override {
     if (host_) host_->poll(now);
+    if (updates_) updates_->poll(now, draining());
   }
 
  private:
@@ -57,9 +60,13 @@ class Bench final : public Run {
 
   void connect_port(unsigned port, const Options& options);
   bool add_traffic(unsigned port, const Options& options);
-  void plan_flows(unsigned port, TrafficConfig& plan, double high) const;
+  void plan_flows(unsigned port, TrafficConfig& plan, double high);
   void watch_ways();
   void entered(unsigned port, const Frame& frame, WireFault fault, Time started, Time arrives);
+  void offer_as(unsigned port, const Verdict& verdict, std::span<const std::uint8_t> in,
+                std::span<const std::uint8_t> out, std::uint32_t flow, Time started,
+                std::uint32_t lane);
+  void settle(const Unsettled::Waiting& frame, const Unsettled::Form& form);
   void left(unsigned port, std::span<const std::uint8_t> bytes, Time arrived);
 
   void open() override;
@@ -81,12 +88,17 @@ class Bench final : public Run {
   Accounts accounts_;
   std::optional<route::Addresses> addresses_;
   std::unique_ptr<Host> host_;
-  std::optional<BurstWatch> bursts_;  // a traced run
+  std::vector<Destination> destinations_;
+  std::optional<Updates> updates_;
+  std::optional<Unsettled> unsettled_;  // where routes change
+  std::optional<BurstWatch> bursts_;    // a traced run
   std::vector<CardRoutes> card_routes_;
   std::unique_ptr<Reference> reference_;
   std::vector<Port> port_;
   CardFaults faults_;
   std::uint64_t hostile_every_;
+  std::uint32_t flows_;
+  UpdateConfig update_config_;
   unsigned message_words_;
   bool load_directly_;            // of the cards' tables what is in their memories
   std::uint64_t cut_frames_ = 0;  // to the host because the cards' tables are too small
@@ -111,13 +123,11 @@ Bench::Bench(const Options& options)
       port_(scenario_.cards),
       faults_(options, scenario_.cards),
       hostile_every_(options.get<std::uint64_t>("bad_ip_every")),
+      flows_(options.get<std::uint32_t>("flows")),
+      update_config_(update_config(options, scenario_.cards)),
       message_words_(options.get<unsigned>("message_bytes") / 8),
       load_directly_(options.get<std::string>("fib_load") == "image") {
-  if (scenario_.slow && !machine_->slow_path())
-    throw OptionError("these cards have no slow path: config=A and slow_path need host_path=true");
-  if (!tables_.addresses.empty() && !machine_->slow_path())
-    throw OptionError(
-        "these cards have no slow path: a router with addresses needs host_path=true");
+  refuse(options, scenario_, *machine_, tables_, workload_.captures());
   machine_->open_waves(waves());
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
   patience_ = kQuiet + host_config_.cpu_per_packet * 4 +
@@ -164,11 +174,12 @@ bool Bench::add_traffic(unsigned p, const Options& options) {
 }
 
 // Addresses that the routes send where the scenario wants them, and their types of service.
-void Bench::plan_flows(unsigned p, TrafficConfig& plan, double high) const {
+void Bench::plan_flows(unsigned p, TrafficConfig& plan, double high) {
   Random random(plan.seed * 77 + p);
   const auto& outputs = scenario_.outputs[p];
   for (std::uint32_t f = 0; f < plan.flows; ++f) {
     plan.destinations.push_back(addresses_->pick(outputs[f % outputs.size()], random));
+    destinations_.push_back({p, plan.destinations.back()});
     // As many of the flows to each output as is their share.
     const auto n = static_cast<double>(f / outputs.size());
     const bool is_high = std::floor((n + 1) * high + 1e-9) > std::floor(n * high + 1e-9);
@@ -178,32 +189,47 @@ void Bench::plan_flows(unsigned p, TrafficConfig& plan, double high) const {
 
 void Bench::entered(unsigned p, const Frame& frame, WireFault fault, Time started, Time arrives) {
   moved();
+  if (unsettled_ && fault == WireFault::kNone &&
+      unsettled_->keep(p, frame.bytes(), frame.flow, started))
+    return;
   static thread_local Frame out;
   out.assign(frame.bytes());
   Verdict verdict{reason(fault)};
   if (fault == WireFault::kNone) verdict = reference_->forward(p, {out.data.data(), out.size});
   if (!verdict.drop && verdict.slow && !machine_->slow_path()) verdict.drop = "no_slow_path";
-  if (verdict.drop) {
-    offer(crossings_.expect_drop(p, verdict.drop), frame.bytes(), frame.flow, started);
-    stage(kIpRoute, arrives);
-    lost(verdict.drop);
-    refused(frame.bytes());
-    return;
-  }
   cut_frames_ += verdict.cut;
-  accounts_.asked(verdict.port, LineClock(kLineRate).after(out.size + kFcsBytes + kLineOverhead));
   // Order is kept within a class, on the fast path and on the slow path.
   const std::uint32_t way = verdict.slow * host_config_.classes + verdict.cls;
-  // With classes ignored a frame still counts as what its type of service says.
-  const bool high = (frame.data[15] & kTosMask) == kTos[0];
-  sent_as(frame.bytes());
-  offer(crossings_.stream(p, verdict.port, by_class_ && !high), out.bytes(), frame.flow, started,
-        way);
+  offer_as(p, verdict, frame.bytes(), out.bytes(), frame.flow, started, way);
   stage(kIpRoute, arrives);
+  if (verdict.drop) return lost(verdict.drop);
   queue(verdict.cls);
 }
 
+// What the routers are to make of a frame that came in.
+void Bench::offer_as(unsigned p, const Verdict& verdict, std::span<const std::uint8_t> in,
+                     std::span<const std::uint8_t> out, std::uint32_t flow, Time started,
+                     std::uint32_t lane) {
+  if (verdict.drop) {
+    offer(crossings_.expect_drop(p, verdict.drop), in, flow, started);
+    return refused(in);
+  }
+  accounts_.asked(verdict.port, LineClock(kLineRate).after(out.size() + kFcsBytes + kLineOverhead));
+  // With classes ignored a frame still counts as what its type of service says.
+  const bool high = (in[15] & kTosMask) == kTos[0];
+  sent_as(in);
+  offer(crossings_.stream(p, verdict.port, by_class_ && !high), out, flow, started, lane);
+}
+
+// One that could come out in several forms has its own order: that in which such frames do.
+void Bench::settle(const Unsettled::Waiting& frame, const Unsettled::Form& form) {
+  offer_as(frame.port, form.verdict, frame.frame, form.bytes, flows_, frame.started,
+           2 * host_config_.classes);
+}
+
 void Bench::left(unsigned p, std::span<const std::uint8_t> bytes, Time arrived) {
+  if (const auto found = unsettled_ ? unsettled_->came(p, bytes) : std::nullopt)
+    settle(found->first, found->second);
   deliver(crossings_.arrived(p, bytes, p == 0 ? 1 : 0), bytes, arrived, port_[p].output);
   stage(kMacTx, port_[p].mac->tx_began());
 }
@@ -235,13 +261,20 @@ void Bench::open() {
   host_->probe();
   machine_->found();
   if (trace()) watch_ways();
+  const bool changes = update_config_.per_second > 0;
   for (unsigned c = 0; c < scenario_.cards; ++c)
     card_routes_.emplace_back(tables_.routes, tables_.addresses, c, scenario_.cards,
-                              host_->trie_nodes());
+                              host_->trie_nodes(), changes);
   const ReferenceConfig reference{h.own_mac,     h.next_hop, h.fast_path, h.rewrite_source,
                                   h.promiscuous, h.qos,      h.classes};
-  reference_ = std::make_unique<Reference>(reference, tables_, card_routes_);
+  reference_ = std::make_unique<Reference>(reference, tables_, card_routes_, changes);
   host_->start(card_routes_);
+  if (changes) {
+    unsettled_.emplace(*reference_);
+    updates_.emplace(update_config_, tables_.routes, destinations_, *host_, *reference_,
+                     card_routes_);
+    updates_->on_change = [this] { unsettled_->change(); };
+  }
   simulation_.run_for(5 * kMicrosecond);
   machine_->mark(0);
   faults_.plan(simulation_, *machine_);
@@ -267,7 +300,7 @@ void Bench::watch_ways() {
 
 void Bench::look() {
   if (draining()) {
-    if (!host_->idle()) moved();
+    if (!host_->idle() || (updates_ && !updates_->idle())) moved();
   } else if (sources_finished()) {
     traffic_end_ = simulation_.now();
     machine_->mark(1);
@@ -277,9 +310,19 @@ void Bench::look() {
   }
 }
 
-bool Bench::settled() { return score_.under_way() == 0 || quiet() >= patience_; }
+bool Bench::settled() {
+  const bool waiting = score_.under_way() != 0 || (unsettled_ && !unsettled_->empty());
+  return !waiting || quiet() >= patience_;
+}
 
-void Bench::account() { accounts_.collect(*host_, faults_.dead_card); }
+void Bench::account() {
+  // What did not come out was dropped where that was possible.
+  for (const auto& frame : unsettled_ ? unsettled_->rest() : std::vector<Unsettled::Waiting>()) {
+    const auto drop = std::ranges::find_if(frame.forms, [](auto& f) { return f.verdict.drop; });
+    settle(frame, drop == frame.forms.end() ? frame.forms.front() : *drop);
+  }
+  accounts_.collect(*host_, faults_.dead_card);
+}
 
 void Bench::check(Findings& findings) const {
   findings.add(accounts_.findings().lines());
@@ -311,10 +354,16 @@ void Bench::report(JsonWriter& json) const {
   machine_->write_details(json);
   json.key("host");
   host_->write_json(json);
+  if (updates_) {
+    json.object("updates");
+    updates_->write(json);
+    unsettled_->write(json);
+    json.end_object();
+  }
   json.array("cards");
   for (unsigned c = 0; c < scenario_.cards; ++c) {
     json.begin_object()
-        .field("trie_nodes", card_routes_[c].entries().size() / 16)
+        .field("trie_nodes", card_routes_[c].nodes())
         .field("trie_needed", card_routes_[c].needed())
         .field("trie_cut", card_routes_[c].cut());
     if (const TableMemory* table = std::as_const(*machine_).table(c)) {

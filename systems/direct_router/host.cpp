@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "bench/traffic/network_order.hpp"
 #include "bench/traffic/protocols.hpp"
@@ -167,6 +168,22 @@ void Host::load_trie(unsigned c, std::span<const std::uint32_t> entries) {
     write(c, EMERY_REG(lpm_data), entries[i]);
     while (i % kMostWaiting == 0 && read(c, EMERY_REG(lpm_waiting)) != 0) continue;
   }
+}
+
+void Host::write_entries(unsigned c, std::span<const CardRoutes::Write> entries) {
+  std::uint32_t next = ~0u;
+  for (const auto& [entry, value] : entries) {
+    if (entry != next) write(c, EMERY_REG(lpm_addr), entry);
+    write(c, EMERY_REG(lpm_data), value);
+    next = entry + 1;
+  }
+}
+
+void Host::when_taken(unsigned c, std::function<void()> taken) {
+  bus_.read(card_[c].base + EMERY_REG(lpm_waiting),
+            [this, c, taken = std::move(taken)](std::uint32_t waiting, bool ok) {
+              ok&& waiting != 0 ? when_taken(c, taken) : taken();
+            });
 }
 
 // Where a frame that takes the slow path leaves, a card does not know: it goes by what is of any

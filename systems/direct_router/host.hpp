@@ -85,6 +85,13 @@ class Host {
   unsigned lpm_nodes() const { return lpm_nodes_; }
   unsigned trie_nodes() const { return lpm_nodes_ + fib_nodes_; }
 
+  /// The driver's own table, by which the host forwards.
+  const RouteTrie& routes() const { return routes_; }
+  void change(const RouteChange& change) { routes_.change(change); }
+  /// Writes entries of a card's longest-prefix table.
+  void write_entries(unsigned card, std::span<const CardRoutes::Write> entries);
+  /// Calls back when a card's memory has taken all of them; or nobody answers.
+  void when_taken(unsigned card, std::function<void()> taken);
   /// Puts entries of a card's table, from one on, into its memory without the bus; without it they
   /// are written like the others.
   std::function<void(unsigned card, std::uint32_t first, std::span<const std::uint32_t>)>
