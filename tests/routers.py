@@ -61,7 +61,9 @@ def full_table(prefixes, ports, rng, lengths=BGP_LENGTHS):
         if len(table) == prefixes:
             break
     byte = [str(x) for x in range(256)]
-    lines = [f"{byte[p >> 24]}.{byte[p >> 16 & 255]}.{byte[p >> 8 & 255]}.{byte[p & 255]}/{n} {o}" for (p, n), o in table.items()]
+    lines = [
+        f"{byte[p >> 24]}.{byte[p >> 16 & 255]}.{byte[p >> 8 & 255]}.{byte[p & 255]}/{n} {o}" for (p, n), o in table.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -1,36 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// direct-router on the bench: N cards in a machine (a PCI-X bus, or a PCI Express switch), the PC
-// they are in, a Gigabit Ethernet wire at each card.
-//
-// Streams are those of Crossings; with a mix of priorities there is one a class, as in 0->2/high.
-// What is not to be forwarded is offered on IN->drop, and the device's and host's counters say why
-// it did not come out. A frame is offered in the form it must have behind the router, which the
-// reference router says.
+#include "systems/direct_router/bench.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "bench/route/addresses.hpp"
-#include "bench/route/hostile.hpp"
 #include "bench/route/station.hpp"
-#include "bench/run/crossings.hpp"
 #include "bench/run/main.hpp"
-#include "bench/run/run.hpp"
-#include "bench/wire/mac.hpp"
-#include "systems/direct_router/accounts.hpp"
-#include "systems/direct_router/burst_watch.hpp"
-#include "systems/direct_router/host.hpp"
-#include "systems/direct_router/machine.hpp"
-#include "systems/direct_router/reference.hpp"
-#include "systems/direct_router/scenario.hpp"
-#include "systems/direct_router/settings.hpp"
-#include "systems/direct_router/tables.hpp"
-#include "systems/direct_router/unsettled.hpp"
-#include "systems/direct_router/updates.hpp"
 
 namespace emery::direct_router {
 namespace {
@@ -41,70 +16,7 @@ constexpr Time kStep = 2 * kMicrosecond;
 // Of a frame's way; the host's are of the slow path.
 enum Stage : unsigned { kMacRx, kIpRoute, kBurst, kHost, kSlowTx, kMacTx };
 
-class Bench final : public Run {
- public:
-  explicit Bench(const Options& options);
-
-  // On the bus clock, behind the bus: the host.
-  void sample(Time now) override {
-    if (host_) host_->poll(now);
-    if (updates_) updates_->poll(now, draining());
-  }
-
- private:
-  struct Port {
-    std::unique_ptr<ByteMac> mac;
-    std::unique_ptr<route::Hostile> source;
-    Output* output = nullptr;
-  };
-
-  void connect_port(unsigned port, const Options& options);
-  bool add_traffic(unsigned port, const Options& options);
-  void plan_flows(unsigned port, TrafficConfig& plan, double high);
-  void watch_ways();
-  void entered(unsigned port, const Frame& frame, WireFault fault, Time started, Time arrives);
-  void offer_as(unsigned port, const Verdict& verdict, std::span<const std::uint8_t> in,
-                std::span<const std::uint8_t> out, std::uint32_t flow, Time started,
-                std::uint32_t lane);
-  void settle(const Unsettled::Waiting& frame, const Unsettled::Form& form);
-  void left(unsigned port, std::span<const std::uint8_t> bytes, Time arrived);
-
-  void open() override;
-  void look() override;
-  bool settled() override;
-  void account() override;
-  void check(Findings& findings) const override;
-  void report(JsonWriter& json) const override;
-  void report_notes(JsonWriter& json) const;
-
-  Scenario scenario_;
-  Workload workload_;
-  HostMemory memory_;
-  std::unique_ptr<Machine> machine_;
-  Tables tables_;
-  HostConfig host_config_;
-  bool by_class_;
-  Crossings crossings_;
-  Accounts accounts_;
-  std::optional<route::Addresses> addresses_;
-  std::unique_ptr<Host> host_;
-  std::vector<Destination> destinations_;
-  std::optional<Updates> updates_;
-  std::optional<Unsettled> unsettled_;  // where routes change
-  std::optional<BurstWatch> bursts_;    // a traced run
-  std::vector<CardRoutes> card_routes_;
-  std::unique_ptr<Reference> reference_;
-  std::vector<Port> port_;
-  CardFaults faults_;
-  std::uint64_t hostile_every_;
-  std::uint32_t flows_;
-  UpdateConfig update_config_;
-  unsigned message_words_;
-  bool load_directly_;            // of the cards' tables what is in their memories
-  std::uint64_t cut_frames_ = 0;  // to the host because the cards' tables are too small
-  Time patience_;                 // at the end
-  Time traffic_end_ = 0, host_busy_ = 0;
-};
+}  // namespace
 
 Bench::Bench(const Options& options)
     : Run(options, kStep, kQuiet),
@@ -197,7 +109,7 @@ void Bench::entered(unsigned p, const Frame& frame, WireFault fault, Time starte
   Verdict verdict{reason(fault)};
   if (fault == WireFault::kNone) verdict = reference_->forward(p, {out.data.data(), out.size});
   if (!verdict.drop && verdict.slow && !machine_->slow_path()) verdict.drop = "no_slow_path";
-  cut_frames_ += verdict.cut;
+  cut_frames_ += !verdict.drop && verdict.cut;
   // Order is kept within a class, on the fast path and on the slow path.
   const std::uint32_t way = verdict.slow * host_config_.classes + verdict.cls;
   offer_as(p, verdict, frame.bytes(), out.bytes(), frame.flow, started, way);
@@ -316,82 +228,17 @@ bool Bench::settled() {
 }
 
 void Bench::account() {
-  // What did not come out was dropped where that was possible.
-  for (const auto& frame : unsettled_ ? unsettled_->rest() : std::vector<Unsettled::Waiting>()) {
-    const auto drop = std::ranges::find_if(frame.forms, [](auto& f) { return f.verdict.drop; });
-    settle(frame, drop == frame.forms.end() ? frame.forms.front() : *drop);
+  const auto missed = [this](const Unsettled::Waiting& frame, const Unsettled::Form& form) {
+    const Verdict& v = form.verdict;
+    return v.drop ? accounts_.unexplained(*host_, frame.port, v.drop)
+                  : accounts_.unexplained(*host_, frame.port, v.port);
+  };
+  if (unsettled_) {
+    for (const auto& [frame, form] : unsettled_->rest(missed)) settle(frame, form);
   }
   accounts_.collect(*host_, faults_.dead_card);
 }
 
-void Bench::check(Findings& findings) const {
-  findings.add(accounts_.findings().lines());
-  machine_->check(findings);
-  host_->check(findings);
-  for (unsigned c = 0; c < scenario_.cards; ++c) {
-    if (faults_.dead(c)) continue;
-    const MacStats& mac = port_[c].mac->stats();
-    mac.check(findings);
-    findings.add(mac.tx_aborted, "frames aborted on the wire");
-    findings.add(accounts_.counter(c, "tx_overflow"), "frames too many for an output FIFO");
-    findings.add(accounts_.counter(c, "bad_writes"), "writes that a card could not take");
-    findings.add(accounts_.counter(c, "lpm_lost"), "entries too many for a card's memory");
-    if (const TableMemory* table = std::as_const(*machine_).table(c))
-      findings.add(table->outside(), "accesses beyond a card's memory");
-  }
-}
-
-void Bench::report(JsonWriter& json) const {
-  const Time end = traffic_end_ == 0 ? simulation_.now() : traffic_end_;
-  const double seconds = static_cast<double>(std::max<Time>(end - traffic_start(), 1)) / 1e12;
-  machine_->write_summary(json);
-  json.field("cpu_busy", static_cast<double>(host_busy_) / 1e12 / seconds)
-      .field("jain", accounts_.jain());
-  const auto packets = static_cast<double>(accounts_.sum("packets")),
-             bursts = static_cast<double>(accounts_.sum("bursts"));
-  json.field("packets_per_burst", bursts > 0 ? packets / bursts : 0.0);
-  accounts_.write_classes(json, seconds);
-  machine_->write_details(json);
-  json.key("host");
-  host_->write_json(json);
-  if (updates_) {
-    json.object("updates");
-    updates_->write(json);
-    unsettled_->write(json);
-    json.end_object();
-  }
-  json.array("cards");
-  for (unsigned c = 0; c < scenario_.cards; ++c) {
-    json.begin_object()
-        .field("trie_nodes", card_routes_[c].nodes())
-        .field("trie_needed", card_routes_[c].needed())
-        .field("trie_cut", card_routes_[c].cut());
-    if (const TableMemory* table = std::as_const(*machine_).table(c)) {
-      json.key("table");
-      table->write(json);
-    }
-    accounts_.write_card(json, c);
-    json.key("mac");
-    port_[c].mac->stats().write(json);
-    json.end_object();
-  }
-  json.end_array();
-  report_notes(json);
-}
-
-void Bench::report_notes(JsonWriter& json) const {
-  json.array("notes");
-  std::size_t needed = 0;
-  for (const CardRoutes& card : card_routes_) needed = std::max(needed, card.needed());
-  if (needed > host_->trie_nodes()) {
-    json.value("the routes need " + std::to_string(needed) + " nodes, the cards have " +
-               std::to_string(host_->trie_nodes()) + " (lpm_nodes, fib_nodes): " +
-               std::to_string(cut_frames_) + " frames went through the host for it");
-  }
-  json.end_array();
-}
-
-}  // namespace
 }  // namespace emery::direct_router
 
 int main(int argc, char** argv) {

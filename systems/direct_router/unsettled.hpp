@@ -9,8 +9,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -72,8 +76,54 @@ class Unsettled {
     return std::nullopt;
   }
   bool empty() const { return waiting_.empty(); }
-  /// What has not come out.
-  std::vector<Waiting> rest() { return std::exchange(waiting_, {}); }
+  /// Where a frame is gone that did not come out: dropped before it got to an output, or by the
+  /// host for that reason.
+  using Place = std::pair<unsigned, std::string>;  // where it came in; the output or the reason
+  static Place place(const Waiting& w, const Form& form) {
+    const Verdict& v = form.verdict;
+    return {w.port, v.drop ? v.drop : std::to_string(v.port)};
+  }
+  /// What has not come out, each in one form: so that as many as possible are where `missed` says
+  /// that frames were dropped which no other explains (a matching of frames and places).
+  std::vector<std::pair<Waiting, Form>> rest(
+      const std::function<std::int64_t(const Waiting&, const Form&)>& missed) {
+    std::map<Place, std::pair<std::int64_t, std::vector<std::size_t>>> places;
+    std::vector<std::size_t> form(waiting_.size());
+    std::set<Place> tried;
+    const std::function<bool(std::size_t)> find = [&](std::size_t n) {
+      const Waiting& w = waiting_[n];
+      for (std::size_t f = 0; f < w.forms.size(); ++f) {
+        const Place at = place(w, w.forms[f]);
+        if (!tried.insert(at).second) continue;
+        auto [it, fresh] = places.try_emplace(at);
+        auto& [room, here] = it->second;
+        if (fresh) room = missed(w, w.forms[f]);
+        std::size_t* free = nullptr;
+        if (static_cast<std::int64_t>(here.size()) < room) free = &here.emplace_back();
+        for (std::size_t i = 0; !free && i < here.size(); ++i) {
+          if (find(here[i])) free = &here[i];
+        }
+        if (!free) continue;
+        *free = n;
+        form[n] = f;
+        return true;
+      }
+      return false;
+    };
+    std::vector<std::pair<Waiting, Form>> found;
+    for (std::size_t n = 0; n < waiting_.size(); ++n) {
+      tried.clear();
+      if (find(n)) continue;
+      // The host may have had no room for it.
+      const auto& forms = waiting_[n].forms;
+      const auto drop = std::ranges::find_if(forms, [](auto& f) { return f.verdict.drop; });
+      if (drop != forms.end()) form[n] = static_cast<std::size_t>(drop - forms.begin());
+    }
+    for (std::size_t n = 0; n < waiting_.size(); ++n)
+      found.emplace_back(waiting_[n], waiting_[n].forms[form[n]]);
+    waiting_.clear();
+    return found;
+  }
 
   void write(JsonWriter& json) const {
     json.field("frames_old", old_).field("frames_new", new_).field("frames_host", one_way_);

@@ -132,7 +132,6 @@ void Updates::next_part(Time now) {
       const auto period = static_cast<Time>(1e12 / config_.per_second);
       due_ += period;
       late_ += due_ < now;
-      due_ = std::max(due_, now);
       state_ = State::kIdle;
       return;
     }
