@@ -29,15 +29,14 @@ module ip_decide
     input logic       [LpmAddrW-1:0] lpm_addr_i,
     input lpm_entry_t                lpm_data_i,
 
-    // Its memory, as lpm_trie has it.
-           stream_if.src       far,            // lpm_access_t
-    input  logic               far_valid_i,
-    input  lpm_entry_t         far_data_i,
-    output logic         [7:0] lpm_waiting_o,
-    output logic               lpm_lost_o,
-
     stream_if.snk header,   // ip_header_t
-    stream_if.src decision  // route_decision_t
+    stream_if.src decision, // route_decision_t
+
+    // Of the trie: its memory, and what waits for it, as lpm_trie has it.
+    output table_pins_out_t table_o,
+    input table_pins_in_t table_i,
+    output logic [7:0] lpm_waiting_o,
+    output logic lpm_lost_o
 );
   localparam peer_t SlowPath = peer_t'(Peers);
   localparam class_t LastClass = class_t'(Classes - 1);
@@ -110,9 +109,8 @@ module ip_decide
         .we_i(lpm_we_i),
         .addr_i(lpm_addr_i),
         .data_i(lpm_data_i),
-        .far,
-        .far_valid_i,
-        .far_data_i,
+        .table_o,
+        .table_i,
         .waiting_o(lpm_waiting_o),
         .lost_o(lpm_lost_o)
     );
@@ -120,11 +118,13 @@ module ip_decide
     assign key.ready = 1'b1;
     assign result.valid = 1'b0;
     assign result.data = '0;
-    assign far.valid = 1'b0;
-    assign far.data = '0;
+    assign table_o.valid = 1'b0;
+    assign table_o.write = 1'b0;
+    assign table_o.addr = '0;
+    assign table_o.wdata = '0;
     assign lpm_waiting_o = '0;
     assign lpm_lost_o = 1'b0;
-    wire unused_load = ^{lpm_we_i, lpm_addr_i, lpm_data_i, result.ready, far.ready, far_valid_i, far_data_i};
+    wire unused_load = ^{lpm_we_i, lpm_addr_i, lpm_data_i, result.ready, table_i.ready, table_i.rvalid, table_i.rdata};
   end
   lpm_result_t found;
   lpm_route_t  found_route;

@@ -37,18 +37,17 @@ module ip_route
     input logic       [LpmAddrW-1:0] lpm_addr_i,  // node * 16 + nibble
     input lpm_entry_t                lpm_data_i,
 
-    // Its memory, as lpm_trie has it.
-           stream_if.src       far,            // lpm_access_t
-    input  logic               far_valid_i,
-    input  lpm_entry_t         far_data_i,
-    output logic         [7:0] lpm_waiting_o,
-    output logic               lpm_lost_o,
-
     // Frames.
     stream_if.snk in,  // word_beat_t
     stream_if.src out, // routed_beat_t
 
-    output route_drop_t drop_o
+    output route_drop_t drop_o,
+
+    // Of the trie: its memory, and what waits for it, as lpm_trie has it.
+    output table_pins_out_t table_o,
+    input table_pins_in_t table_i,
+    output logic [7:0] lpm_waiting_o,
+    output logic lpm_lost_o
 );
   if (Peers < 1 || Peers > MaxPeers || Classes < 1 || Classes > MaxClasses || Depth < 8)
   begin : g_bad_parameter
@@ -93,9 +92,8 @@ module ip_route
       .lpm_we_i,
       .lpm_addr_i,
       .lpm_data_i,
-      .far,
-      .far_valid_i,
-      .far_data_i,
+      .table_o,
+      .table_i,
       .lpm_waiting_o,
       .lpm_lost_o,
       .header,

@@ -22,8 +22,6 @@ module ip_route_tb;
   logic [10:0] addr;
   lpm_entry_t data;
   route_drop_t drop;
-  `STREAM_ON(lpm_access_t, far, clk, rst)
-  assign far.ready = 1'b0;
   ip_route #(
       .Peers(Peers),
       .Classes(Classes),
@@ -37,9 +35,8 @@ module ip_route_tb;
       .lpm_we_i(we),
       .lpm_addr_i(addr),
       .lpm_data_i(data),
-      .far,
-      .far_valid_i(1'b0),
-      .far_data_i('0),
+      .table_o(),
+      .table_i('{1'b0, 1'b0, 32'd0}),
       .lpm_waiting_o(),
       .lpm_lost_o(),
       .in,

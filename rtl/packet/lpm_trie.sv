@@ -34,12 +34,11 @@ module lpm_trie
     input logic       [AddrW-1:0] addr_i,
     input lpm_entry_t             data_i,
 
-    // The memory.
-           stream_if.src             far,          // lpm_access_t
-    input  logic                     far_valid_i,
-    input  lpm_entry_t               far_data_i,
-    output logic         [WaitW-1:0] waiting_o,
-    output logic                     lost_o
+    // The memory, an entry a word.
+    output table_pins_out_t             table_o,
+    input  table_pins_in_t              table_i,
+    output logic            [WaitW-1:0] waiting_o,
+    output logic                        lost_o
 );
   if (Nodes < 1 || Nodes > 65536) begin : g_bad_parameter
     $fatal(1, "lpm_trie: %0d nodes are not 1 ... 65536", Nodes);
@@ -114,12 +113,21 @@ module lpm_trie
     assign entry = far_now_q ? far_entry_q : near_entry;
 
     // Writes go first: a lookup may have come here by an entry that was written after them.
-    wire free = !access_valid_q || far.ready;
+    wire free = !access_valid_q || table_i.ready;
     wire ask = deeper && next_far;
     wire go = (ask || asked_q) && free && count == '0;
     assign written.ready = free;
-    assign far.valid = access_valid_q;
-    assign far.data = access_q;
+    assign table_o.valid = access_valid_q;
+    assign table_o.write = access_q.write;
+    assign table_o.addr = 32'({access_q.addr, 2'b00});
+    assign table_o.wdata = lpm_word_t'{
+            node: access_q.data.node,
+            zero: '0,
+            value: access_q.data.value
+        };
+    lpm_word_t table_word;
+    assign table_word = table_i.rdata;
+    wire unused_zero = &{1'b0, table_word.zero};
     always_ff @(posedge clk_i) begin
       if (free) begin
         access_valid_q <= written.valid || go;
@@ -129,9 +137,9 @@ module lpm_trie
       end
       asked_q <= (ask || asked_q) && !go;
       if (ask) asked_addr_q <= next_addr;
-      far_wait_q <= ask || (far_wait_q && !far_valid_i);
-      far_now_q  <= far_valid_i;
-      if (far_valid_i) far_entry_q <= far_data_i;
+      far_wait_q <= ask || (far_wait_q && !table_i.rvalid);
+      far_now_q  <= table_i.rvalid;
+      if (table_i.rvalid) far_entry_q <= '{node: table_word.node, value: table_word.value};
       if (rst_i) begin
         access_valid_q <= 1'b0;
         asked_q <= 1'b0;
@@ -139,16 +147,18 @@ module lpm_trie
         far_now_q <= 1'b0;
       end
     end
-    `ASSERT(OnlyAnswers, !far_valid_i || far_wait_q)
+    `ASSERT(OnlyAnswers, !table_i.rvalid || far_wait_q)
   end else begin : g_near
     assign next_far = 1'b0;
     assign far_wait = 1'b0;
     assign entry = near_entry;
-    assign far.valid = 1'b0;
-    assign far.data = '0;
+    assign table_o.valid = 1'b0;
+    assign table_o.write = 1'b0;
+    assign table_o.addr = '0;
+    assign table_o.wdata = '0;
     assign waiting_o = '0;
     assign lost_o = 1'b0;
-    wire unused = &{1'b0, far.ready, far_valid_i, far_data_i, data_i};
+    wire unused = &{1'b0, table_i.ready, table_i.rvalid, table_i.rdata, data_i};
   end
 
   assign key.ready = !walking_q && !done_q && !far_wait;
@@ -167,7 +177,7 @@ module lpm_trie
       hit_q   <= !entry.node;
       value_q <= entry.value[15:0];
     end
-    walking_q <= start || (deeper && next_near) || (far_wait && far_valid_i);
+    walking_q <= start || (deeper && next_near) || (far_wait && table_i.rvalid);
     done_q <= (walking_q && !onward) || (done_q && !result.ready);
     if (rst_i) begin
       walking_q <= 1'b0;

@@ -13,11 +13,12 @@ module lpm_trie_far_tb;
 
   `STREAM_ON(ipv4_t, key, clk, rst)
   `STREAM_ON(lpm_result_t, result, clk, rst)
-  `STREAM_ON(lpm_access_t, far, clk, rst)
-  logic we = 0, lost, answer = 0;
+  table_pins_out_t far;
+  table_pins_in_t  answer;
+  logic we = 0, lost;
   logic [12:0] addr;
-  logic [ 4:0] waiting;
-  lpm_entry_t data, word;
+  logic [4:0] waiting;
+  lpm_entry_t data;
   lpm_trie #(
       .Nodes(Near),
       .FarNodes(Nodes - Near),
@@ -30,34 +31,33 @@ module lpm_trie_far_tb;
       .we_i(we),
       .addr_i(addr),
       .data_i(data),
-      .far,
-      .far_valid_i(answer),
-      .far_data_i(word),
+      .table_o(far),
+      .table_i(answer),
       .waiting_o(waiting),
       .lost_o(lost)
   );
 
   // The memory: one access at a time, answered `latency` + 1 clocks later, and now and then it takes none.
-  lpm_entry_t memory[16 * Nodes];
+  lpm_word_t memory[16 * Nodes];
   int latency = 1, left = 0, pause = 0;
   bit pauses = 0, reading = 0, closed = 0;
   int unsigned writes = 0, losses = 0, reads = 0;
-  lpm_entry_t found_word;
-  always @(negedge clk) far.ready = left <= 1 && pause == 0 && !closed;
+  lpm_word_t found_word;
+  always @(negedge clk) answer.ready = left <= 1 && pause == 0 && !closed;
   always @(posedge clk) begin
-    answer <= reading && left == 1;
-    word   <= found_word;
+    answer.rvalid <= reading && left == 1;
+    answer.rdata  <= found_word;
     if (left > 0) left <= left - 1;
     if (left == 1) reading <= 0;
     if (pause > 0) pause <= pause - 1;
-    if (far.valid && far.ready && !rst) begin
-      `CHECK(int'(far.data.addr) >= Near * 16 && int'(far.data.addr) < Nodes * 16,
+    if (far.valid && answer.ready && !rst) begin
+      `CHECK(int'(far.addr / 4) >= Near * 16 && int'(far.addr / 4) < Nodes * 16,
              "an entry that the memory has not")
-      if (far.data.write) memory[int'(far.data.addr)] = far.data.data;
-      if (far.data.write) writes++;
+      if (far.write) memory[int'(far.addr/4)] = far.wdata;
+      if (far.write) writes++;
       else reads++;
-      found_word <= memory[int'(far.data.addr)];
-      reading <= !far.data.write;
+      found_word <= memory[int'(far.addr/4)];
+      reading <= !far.write;
       left <= latency;
       if (pauses && $urandom_range(20) == 0) pause <= $urandom_range(60);
     end

@@ -16,8 +16,6 @@ module lpm_trie_tb;
   logic we = 0;
   logic [12:0] addr;
   lpm_entry_t data;
-  `STREAM_ON(lpm_access_t, far, clk, rst)
-  assign far.ready = 1'b0;
   lpm_trie #(
       .Nodes(Nodes)
   ) dut (
@@ -28,9 +26,8 @@ module lpm_trie_tb;
       .we_i(we),
       .addr_i(addr),
       .data_i(data),
-      .far,
-      .far_valid_i(1'b0),
-      .far_data_i('0),
+      .table_o(),
+      .table_i('{1'b0, 1'b0, 32'd0}),
       .waiting_o(),
       .lost_o()
   );

@@ -43,16 +43,17 @@ package route_pkg;
     logic [LpmNodeW-1:0] value;
   } lpm_entry_t;
 
-  /// What the memory outside is asked: an entry, a word of 32 bits each; the answer to a read is an lpm_word_t.
+  /// What the memory outside is asked.
   typedef struct packed {
     logic                 write;
     logic [LpmEntryW-1:0] addr;
     lpm_entry_t           data;
   } lpm_access_t;
 
+  /// An entry there, and in the registers.
   typedef struct packed {
     logic                 node;
-    logic [30-LpmNodeW:0] unused;
+    logic [30-LpmNodeW:0] zero;
     logic [LpmNodeW-1:0]  value;
   } lpm_word_t;
 

@@ -43,7 +43,6 @@ constexpr Counter kCounters[] = {
     {"tx_overflow", EMERY_REG(tx_overflow)},
     {"no_slow_path", EMERY_REG(slow_none)},
     {"bad_writes", EMERY_REG(bus_bad_write)},
-    {"lpm_lost", EMERY_REG(lpm_lost)},
     {"master_aborts", EMERY_REG(bus_master_abort)},
     {"retries", EMERY_REG(bus_retry)},
     {"out_fast_max", EMERY_REG(out_fast_max)},
@@ -172,6 +171,7 @@ void Accounts::expect_for_host(unsigned card) {
 void Accounts::collect_card(Host& host, unsigned c, int dead_card) {
   for (const auto& [name, offset] : kCounters) counters_[c][name] = host.read(c, offset);
   for (const auto& [name, offset] : kDrops) drops_[c][name] += host.read(c, offset);
+  if (config_.table_memory) counters_[c]["lpm_lost"] = host.read(c, EMERY_REG(lpm_lost));
   for (const auto& [name, count] : host.drops(c)) drops_[c][name] += count;
 
   // Input FIFOs: those to a peer hold one way's frames (or one a class), the slow path's any.

@@ -77,9 +77,8 @@ module direct_card
   logic [Peers:0][Classes-1:0] accepted, dropped;
   words_t [Peers:0][Classes-1:0] in_used;
   logic lpm_write;
-  lpm_word_t lpm_word, table_word;
+  lpm_word_t lpm_word;
   logic [7:0] lpm_waiting;
-  `STREAM(lpm_access_t, table_access)
 
   direct_mac i_mac (
       .clk_i,
@@ -111,17 +110,7 @@ module direct_card
       .q_o(lpm_write)
   );
   assign lpm_word = hw_out.lpm_data.value.value;
-  assign table_word = table_i.rdata;
-  assign table_access.ready = table_i.ready;
-  assign table_o.valid = table_access.valid;
-  assign table_o.write = table_access.data.write;
-  assign table_o.addr = 32'({table_access.data.addr, 2'b00});
-  assign table_o.wdata = lpm_word_t'{
-          node: table_access.data.data.node,
-          unused: '0,
-          value: table_access.data.data.value
-      };
-  wire unused_bits = &{1'b0, lpm_word.unused, table_word.unused};
+  wire unused_zero = &{1'b0, lpm_word.zero};
   ip_route #(
       .Peers(Peers),
       .Classes(Classes),
@@ -146,9 +135,8 @@ module direct_card
       .lpm_we_i(lpm_write),
       .lpm_addr_i(hw_out.lpm_addr.value.value[LpmAddrW-1:0]),
       .lpm_data_i('{node: lpm_word.node, value: lpm_word.value}),
-      .far(table_access),
-      .far_valid_i(table_i.rvalid),
-      .far_data_i('{node: table_word.node, value: table_word.value}),
+      .table_o,
+      .table_i,
       .lpm_waiting_o(lpm_waiting),
       .lpm_lost_o(hw_in.lpm_lost.value.incr),
       .in(taken_frame),

@@ -90,7 +90,7 @@ void Host::probe() {
   }
   peers_ = read(0, EMERY_REG(peers));
   lpm_nodes_ = read(0, EMERY_REG(lpm_nodes));
-  fib_nodes_ = read(0, EMERY_REG(fib_nodes));
+  if (config_.table_memory) fib_nodes_ = read(0, EMERY_REG(fib_nodes));
   if (peers_ + 1 < config_.cards) throw std::runtime_error("host: too many cards for their tables");
   if (read(0, EMERY_REG(classes)) != config_.classes)
     throw std::runtime_error("host: the cards have another number of classes");

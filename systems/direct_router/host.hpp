@@ -39,7 +39,8 @@ struct HostConfig {
   bool output_round_robin;
   std::uint32_t max_frame;  // without FCS
   std::uint32_t res_min_words, timeout_clocks, retry_clocks;
-  unsigned ring;  // descriptors of each ring, a power of two
+  bool table_memory = false;  // cards have one for their longest-prefix tables
+  unsigned ring;              // descriptors of each ring, a power of two
   unsigned tx_prefetch;
   unsigned tx_batch;  // packets that a card is told of at once, within half a ring
   Time cpu_per_packet;

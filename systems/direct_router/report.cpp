@@ -19,9 +19,10 @@ void Bench::check(Findings& findings) const {
     findings.add(mac.tx_aborted, "frames aborted on the wire");
     findings.add(accounts_.counter(c, "tx_overflow"), "frames too many for an output FIFO");
     findings.add(accounts_.counter(c, "bad_writes"), "writes that a card could not take");
-    findings.add(accounts_.counter(c, "lpm_lost"), "entries too many for a card's memory");
-    if (const TableMemory* table = std::as_const(*machine_).table(c))
+    if (const TableMemory* table = std::as_const(*machine_).table(c)) {
+      findings.add(accounts_.counter(c, "lpm_lost"), "entries too many for a card's memory");
       findings.add(table->outside(), "accesses beyond a card's memory");
+    }
   }
 }
 

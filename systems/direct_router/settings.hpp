@@ -51,6 +51,7 @@ inline HostConfig host_config(const Options& options, const Scenario& scenario,
   };
   h.timeout_clocks = clocks("timeout_us");
   h.retry_clocks = clocks("retry_us");
+  h.table_memory = machine.table(0) != nullptr;
   h.ring = options.get<unsigned>("ring");
   h.tx_prefetch = options.get<unsigned>("tx_prefetch");
   h.tx_batch = options.get<unsigned>("tx_batch");
