@@ -42,7 +42,7 @@ def random_routes(first, lengths, ports, rng):
     return "\n".join(["# made up", *lines]) + "\n", table
 
 
-# Of a table of the Internet: prefixes of each length, in 100,000 (those longer than 24 bits come as more exact routes here).
+# Of a table of the Internet: prefixes of each length, in 100,000; some longer than 24 bits besides.
 BGP_LENGTHS = {8: 2, 10: 4, 11: 10, 12: 30, 13: 60, 14: 120, 15: 200, 16: 1380, 17: 830, 18: 1400, 19: 2600, 20: 4500, 21: 5200}
 BGP_LENGTHS |= {22: 11500, 23: 10000, 24: 61964, 28: 100, 32: 100}
 
@@ -60,11 +60,8 @@ def full_table(prefixes, ports, rng, lengths=BGP_LENGTHS):
             table.setdefault((prefix, length), rng.randrange(ports))
         if len(table) == prefixes:
             break
-    byte = [str(x) for x in range(256)]
-    lines = [
-        f"{byte[p >> 24]}.{byte[p >> 16 & 255]}.{byte[p >> 8 & 255]}.{byte[p & 255]}/{n} {o}" for (p, n), o in table.items()
-    ]
-    return "\n".join(lines) + "\n"
+    dotted = "{0[0]}.{0[1]}.{0[2]}.{0[3]}/{1} {2}\n"
+    return "".join(dotted.format(prefix.to_bytes(4), length, port) for (prefix, length), port in table.items())
 
 
 def forwarded(folder, ports, table):

@@ -57,7 +57,7 @@ def test_what_a_table_says_is_what_python_finds(router, tmp_path):
 
 
 def test_how_slow_the_memory_may_be(router, tmp_path):
-    """Routes to hosts, of eight levels: 75 ns is enough at line rate; what a slower one has no time for is counted at the wire."""
+    """Routes to hosts, of eight levels: 75 ns is enough at line rate; what a slower one has no time for is counted."""
     words = (
         *table(tmp_path, full_table(20_000, 2, random.Random(2), {32: 1})),
         "--size",
@@ -121,6 +121,7 @@ def test_what_does_not_go_together(capsys, tmp_path):
         (("updates_per_s=10", "slow_path=true"), "through the host"),
         (("updates_per_s=10", "dead_card=1"), "does not answer"),
         (("updates_per_s=10", "own_addresses=true"), "addresses"),
+        (("updates_per_s=10", "bad_ip_every=9"), "malformed"),
         (("updates_per_s=10", "bus=pcie"), "no slow path"),
         (("fib_nodes=4128769",), "fib_nodes"),
     ):

@@ -75,8 +75,6 @@ inline void refuse(const Options& options, const Scenario& scenario, const Machi
   if (host && !machine.slow_path())
     throw OptionError(
         "these cards have no slow path: a router with addresses needs host_path=true");
-  if (changes && !machine.slow_path())
-    throw OptionError("these cards have no slow path: updates_per_s needs host_path=true");
   if (changes && host) throw OptionError("updates_per_s: not with a router that has addresses");
   if (changes && captures) throw OptionError("updates_per_s: with generated traffic only");
 }
