@@ -243,6 +243,9 @@ REFUSED = {
         "config=A bus=pcie", "slow_path=true bus=pcie", "config=F max_cards=2", "cards=9", "dead_card=3",
         "config=B stalled_card=2", "config=D dead_card=3", "size=1523", "size=9000 mtu=9000 fifo_kb=4",
         "own_addresses=true bus=pcie", "host_path=true", "rate=1.1G", "pcap=9= cards=9 max_cards=16",
+        "fib_nodes=1 lpm_nodes=0", "updates_per_s=9 lpm_nodes=0", "updates_per_s=9 slow_path=true",
+        "updates_per_s=9 dead_card=1", "updates_per_s=9 bus=pcie", "updates_per_s=9 own_addresses=true",
+        "updates_per_s=9 bad_ip_every=9",
     ],
     "host-nic": [
         "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",

@@ -147,17 +147,17 @@ def test_a_systems_blocks_beside_the_peers(monkeypatch, capsys):
     command = ["reproduce", "direct-router", "area", "--check"]
     for block, status, says in (
         (same, 0, "within"),
-        (replace(same, levels=2, ns=9.0, lut=900), 1, "6 levels > 2"),
-        (replace(same, levels=6, ns=9.0, lut=50), 1, "107 LUT > 50"),
+        (replace(same, levels=2, ns=9.0, lut=900), 1, "7 levels > 2"),
+        (replace(same, levels=7, ns=9.0, lut=50), 1, "108 LUT > 50"),
     ):
         monkeypatch.setattr(clocks, "declared", lambda block=block: [block])
         assert main(command) == status
         out = capsys.readouterr().out
         assert says in out and "0.50" in out and "214 + 2 / 50 / 16" in out
-    page = clocks.PAGE.read_text().replace("| `lpm_trie` | direct-router | 107 /", "| `lpm_trie` | direct-router | 90 /")
+    page = clocks.PAGE.read_text().replace("| `lpm_trie` | direct-router | 108 /", "| `lpm_trie` | direct-router | 90 /")
     monkeypatch.setattr(clocks, "declared", lambda: [same])
     monkeypatch.setattr(clocks, "rows", lambda: {"`lpm_trie`": next(x for x in page.splitlines() if "`lpm_trie`" in x)})
-    assert main(command) == 1 and "107 LUT > 92" in capsys.readouterr().out
+    assert main(command) == 1 and "108 LUT > 92" in capsys.readouterr().out
     assert main(command[:-1]) == 0
     assert main([*command, "--seed", "3"]) == 2 and main(["reproduce", "pcie-bench", "area"]) == 2
 

@@ -4,12 +4,11 @@
 // limit.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "bench/dram/word_pages.hpp"
 #include "bench/sim/simulation.hpp"
 
 namespace emery {
@@ -27,12 +26,11 @@ struct WordDramPins {
 
 class WordDram final : public Component {
  public:
-  WordDram(const WordDramPins& pins, unsigned latency)
-      : pins_(pins), data_(latency, 0), pages_(kPages) {}
+  WordDram(const WordDramPins& pins, unsigned latency) : pins_(pins), data_(latency, 0) {}
 
   void load(const std::vector<std::uint32_t>& words) {
     for (std::size_t i = 0; i < words.size(); ++i)
-      *word(static_cast<std::uint32_t>(4 * i)) = words[i];
+      pages_.word(static_cast<std::uint32_t>(4 * i)) = words[i];
   }
   std::uint64_t reads() const { return reads_; }
   std::uint64_t writes() const { return writes_; }
@@ -43,7 +41,7 @@ class WordDram final : public Component {
     if (*pins_.wr_valid) write();
     if (*pins_.rd_valid) {
       ++reads_;
-      data_[at_] = inside(*pins_.rd_addr) ? *word(*pins_.rd_addr) : 0;
+      data_[at_] = inside(*pins_.rd_addr) ? pages_.word(*pins_.rd_addr) : 0;
     }
     at_ = at_ + 1 == data_.size() ? 0 : at_ + 1;
   }
@@ -51,32 +49,24 @@ class WordDram final : public Component {
   void drive() override { *pins_.rd_data = data_[at_]; }
 
  private:
-  static constexpr std::uint32_t kPageWords = 1 << 14, kPages = (1u << 28) / (4 * kPageWords);
-  using Page = std::array<std::uint32_t, kPageWords>;
-
   void write() {
     ++writes_;
     std::uint32_t mask = 0;
     for (unsigned i = 0; i < 4; ++i) mask |= (*pins_.wr_be >> i & 1u) * (0xffu << 8 * i);
     if (!inside(*pins_.wr_addr)) return;
-    std::uint32_t& at = *word(*pins_.wr_addr);
+    std::uint32_t& at = pages_.word(*pins_.wr_addr);
     at = (at & ~mask) | (*pins_.wr_data & mask);
   }
   bool inside(std::uint32_t address) {
-    const bool yes = address < kPages * 4 * kPageWords;
+    const bool yes = WordPages::inside(address);
     outside_ += !yes;
     return yes;
-  }
-  std::uint32_t* word(std::uint32_t address) {
-    auto& page = pages_[address / (4 * kPageWords)];
-    if (!page) page = std::make_unique<Page>();
-    return &(*page)[address / 4 % kPageWords];
   }
 
   WordDramPins pins_;
   std::vector<std::uint32_t> data_;  // on its way
   std::size_t at_ = 0;
-  std::vector<std::unique_ptr<Page>> pages_;
+  WordPages pages_;
   std::uint64_t reads_ = 0, writes_ = 0, outside_ = 0;
 };
 

@@ -56,6 +56,9 @@ class Judge {
   Judge(const Routes& routes, Station station, std::vector<std::uint32_t> addresses = {})
       : tables_(routes), any_(station == Station::kAny), addresses_(std::move(addresses)) {}
 
+  /// From now on.
+  void change(const RouteChange& change) { tables_.change(change); }
+
   /// A frame without FCS, 60 bytes at least, that came in at a port whose address is `own` (first
   /// byte in bits 47:40).
   Verdict judge(std::span<const std::uint8_t> frame, std::uint64_t own) const;

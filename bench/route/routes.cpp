@@ -136,18 +136,37 @@ Routes read_routes(const std::string& path, unsigned ports, const OtherLine& oth
 }
 
 RouteTrie::RouteTrie(const Routes& routes) : nodes_(1) {
-  for (const Route& route : routes) {
-    std::size_t at = 0;
-    for (unsigned bit = 0; bit < route.length; ++bit) {
-      const unsigned way = route.prefix >> (31 - bit) & 1;
-      if (nodes_[at].next[way] < 0) {
-        nodes_[at].next[way] = static_cast<std::int32_t>(nodes_.size());
-        nodes_.emplace_back();
-      }
-      at = static_cast<std::size_t>(nodes_[at].next[way]);
+  for (const Route& route : routes) change({route});
+}
+
+// Nodes of what is withdrawn stay: the prefix may come again.
+void RouteTrie::change(const RouteChange& change) {
+  const Route& route = change.route;
+  std::size_t at = 0;
+  for (unsigned bit = 0; bit < route.length; ++bit) {
+    const unsigned way = route.prefix >> (31 - bit) & 1;
+    if (nodes_[at].next[way] < 0) {
+      if (change.withdrawn) return;
+      nodes_[at].next[way] = static_cast<std::int32_t>(nodes_.size());
+      nodes_.emplace_back();
     }
-    nodes_[at].port = static_cast<std::int32_t>(route.port);
+    at = static_cast<std::size_t>(nodes_[at].next[way]);
   }
+  nodes_[at].port = change.withdrawn ? -1 : static_cast<std::int32_t>(route.port);
+}
+
+RouteTrie::Place RouteTrie::down(Place at, unsigned bit) const {
+  if (at.node < 0) return at;
+  at.node = nodes_[static_cast<std::size_t>(at.node)].next[bit];
+  if (at.node >= 0 && nodes_[static_cast<std::size_t>(at.node)].port >= 0)
+    at.port = nodes_[static_cast<std::size_t>(at.node)].port;
+  return at;
+}
+
+bool RouteTrie::ends(Place at) const {
+  if (at.node < 0) return true;
+  const Node& node = nodes_[static_cast<std::size_t>(at.node)];
+  return node.next[0] < 0 && node.next[1] < 0;
 }
 
 std::optional<unsigned> RouteTrie::find(std::uint32_t address) const {
@@ -163,6 +182,15 @@ std::optional<unsigned> RouteTrie::find(std::uint32_t address) const {
 
 PrefixTables::PrefixTables(const Routes& routes) {
   for (const Route& r : routes) by_length_[r.length].insert_or_assign(r.prefix, r.port);
+}
+
+void PrefixTables::change(const RouteChange& change) {
+  auto& table = by_length_[change.route.length];
+  if (change.withdrawn) {
+    table.erase(change.route.prefix);
+  } else {
+    table.insert_or_assign(change.route.prefix, change.route.port);
+  }
 }
 
 std::optional<unsigned> PrefixTables::find(std::uint32_t address) const {

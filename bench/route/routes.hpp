@@ -26,6 +26,15 @@ struct Route {
 
 using Routes = std::vector<Route>;
 
+/// A route that is announced, in place of another of that prefix if there was one; or, without a
+/// port, withdrawn.
+struct RouteChange {
+  Route route;
+  bool withdrawn = false;
+
+  bool covers(std::uint32_t address) const { return (address & route.mask()) == route.prefix; }
+};
+
 /// Lines `prefix port`, as in `10.1.0.0/16 3`; empty lines, what follows a # and a carriage return
 /// before the end of a line do not count, nor does a route that was there before. The same prefix
 /// with another port, bits beyond its length, more than 32 of them, a port that is not there, IPv6,
@@ -56,7 +65,18 @@ inline bool martian(std::uint32_t address) {
 class RouteTrie {
  public:
   explicit RouteTrie(const Routes& routes);
+  void change(const RouteChange& change);
   std::optional<unsigned> find(std::uint32_t address) const;
+
+  /// A place in the trie: all addresses that begin with the bits that led there.
+  struct Place {
+    std::int32_t node = 0;   // -1: there is no more exact route
+    std::int32_t port = -1;  // of the longest prefix met so far; -1: none
+  };
+  Place root() const { return {0, nodes_[0].port}; }
+  Place down(Place at, unsigned bit) const;
+  /// Whether there may be more exact routes below.
+  bool ends(Place at) const;
 
  private:
   struct Node {
@@ -70,6 +90,7 @@ class RouteTrie {
 class PrefixTables {
  public:
   explicit PrefixTables(const Routes& routes);
+  void change(const RouteChange& change);
   std::optional<unsigned> find(std::uint32_t address) const;
 
  private:

@@ -3,7 +3,8 @@
 `include "stream.svh"
 /// What becomes of a frame, from its header: check, route, classify (see `ip_route`, where these rules are given).
 ///
-/// One header at a time: 3 clocks, with a lookup in the trie the levels it takes + 5. Decisions leave in order of the
+/// One header at a time: 3 clocks, with a lookup in the trie the levels it takes + 5 (in a memory: as
+/// lpm_trie has it). Decisions leave in order of the
 /// headers and wait until taken. Drops and counts nothing itself. Reset forgets the header inside.
 module ip_decide
   import route_pkg::*;
@@ -11,8 +12,9 @@ module ip_decide
     parameter int Peers = 7,
     parameter int Classes = 2,
     parameter int LpmNodes = 2048,  // 0: no trie
+    parameter int FarNodes = 0,  // of it, in a memory outside
     localparam int Masks = Classes > 1 ? Classes - 1 : 1,
-    localparam int LpmAddrW = (LpmNodes > 1 ? $clog2(LpmNodes) : 1) + 4
+    localparam int LpmAddrW = (LpmNodes + FarNodes > 1 ? $clog2(LpmNodes + FarNodes) : 1) + 4
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -28,7 +30,13 @@ module ip_decide
     input lpm_entry_t                lpm_data_i,
 
     stream_if.snk header,   // ip_header_t
-    stream_if.src decision  // route_decision_t
+    stream_if.src decision, // route_decision_t
+
+    // Of the trie: its memory, and what waits for it, as lpm_trie has it.
+    output table_pins_out_t table_o,
+    input table_pins_in_t table_i,
+    output logic [7:0] lpm_waiting_o,
+    output logic lpm_lost_o
 );
   localparam peer_t SlowPath = peer_t'(Peers);
   localparam class_t LastClass = class_t'(Classes - 1);
@@ -91,21 +99,32 @@ module ip_decide
   `STREAM(lpm_result_t, result)
   if (LpmNodes > 0) begin : g_trie
     lpm_trie #(
-        .Nodes(LpmNodes)
+        .Nodes(LpmNodes),
+        .FarNodes(FarNodes)
     ) i_trie (
         .clk_i,
         .rst_i,
         .key,
         .result,
-        .we_i  (lpm_we_i),
+        .we_i(lpm_we_i),
         .addr_i(lpm_addr_i),
-        .data_i(lpm_data_i)
+        .data_i(lpm_data_i),
+        .table_o,
+        .table_i,
+        .waiting_o(lpm_waiting_o),
+        .lost_o(lpm_lost_o)
     );
   end else begin : g_no_trie
     assign key.ready = 1'b1;
     assign result.valid = 1'b0;
     assign result.data = '0;
-    wire unused_load = ^{lpm_we_i, lpm_addr_i, lpm_data_i, result.ready};
+    assign table_o.valid = 1'b0;
+    assign table_o.write = 1'b0;
+    assign table_o.addr = '0;
+    assign table_o.wdata = '0;
+    assign lpm_waiting_o = '0;
+    assign lpm_lost_o = 1'b0;
+    wire unused_load = ^{lpm_we_i, lpm_addr_i, lpm_data_i, result.ready, table_i.ready, table_i.rvalid, table_i.rdata};
   end
   lpm_result_t found;
   lpm_route_t  found_route;

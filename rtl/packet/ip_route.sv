@@ -10,7 +10,8 @@
 /// `mode_i.expired_to_host` the packet goes to the host instead). `drop_o` names the reason, the first of these, once a frame,
 /// none for frames that come with `err`. Frames found bad at their end come out with `drop`, the others not at all. The first
 /// class mask of the destination that matches decides the class, no match or not IPv4: the last class.
-/// One word a clock; a frame takes its words, but 5 clocks at least, with a lookup in the trie levels + 5 (13 at the most).
+/// One word a clock; a frame takes its words, but 5 clocks at least, with a lookup in the trie levels + 5 (13 at the most; more for
+/// what lies in its memory).
 /// Full back-pressure. What is set may change at any time; a frame sees old or new.
 module ip_route
   import eth_pkg::*, route_pkg::*;
@@ -18,9 +19,10 @@ module ip_route
     parameter int Peers = 7,  // 1 ... 15
     parameter int Classes = 2,  // 1 ... 4
     parameter int LpmNodes = 2048,  // 0: no trie
+    parameter int FarNodes = 0,  // of it, in a memory outside
     parameter int Depth = 32,  // words that wait for a decision
     localparam int Masks = Classes > 1 ? Classes - 1 : 1,  // of a destination; unused with one class
-    localparam int LpmAddrW = (LpmNodes > 1 ? $clog2(LpmNodes) : 1) + 4
+    localparam int LpmAddrW = (LpmNodes + FarNodes > 1 ? $clog2(LpmNodes + FarNodes) : 1) + 4
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -39,11 +41,20 @@ module ip_route
     stream_if.snk in,  // word_beat_t
     stream_if.src out, // routed_beat_t
 
-    output route_drop_t drop_o
+    output route_drop_t drop_o,
+
+    // Of the trie: its memory, and what waits for it, as lpm_trie has it.
+    output table_pins_out_t table_o,
+    input table_pins_in_t table_i,
+    output logic [7:0] lpm_waiting_o,
+    output logic lpm_lost_o
 );
   if (Peers < 1 || Peers > MaxPeers || Classes < 1 || Classes > MaxClasses || Depth < 8)
   begin : g_bad_parameter
     $fatal(1, "ip_route: %0d peers, %0d classes, %0d words", Peers, Classes, Depth);
+  end
+  if (LpmNodes == 0 && FarNodes != 0) begin : g_bad_far
+    $fatal(1, "ip_route: %0d nodes outside, and no root", FarNodes);
   end
 
   // Words wait while their header is parsed.
@@ -70,7 +81,8 @@ module ip_route
   ip_decide #(
       .Peers(Peers),
       .Classes(Classes),
-      .LpmNodes(LpmNodes)
+      .LpmNodes(LpmNodes),
+      .FarNodes(FarNodes)
   ) i_decide (
       .clk_i,
       .rst_i,
@@ -80,6 +92,10 @@ module ip_route
       .lpm_we_i,
       .lpm_addr_i,
       .lpm_data_i,
+      .table_o,
+      .table_i,
+      .lpm_waiting_o,
+      .lpm_lost_o,
       .header,
       .decision
   );

@@ -35,6 +35,10 @@ module ip_route_tb;
       .lpm_we_i(we),
       .lpm_addr_i(addr),
       .lpm_data_i(data),
+      .table_o(),
+      .table_i('{1'b0, 1'b0, 32'd0}),
+      .lpm_waiting_o(),
+      .lpm_lost_o(),
       .in,
       .out,
       .drop_o(drop)

@@ -40,7 +40,7 @@
   /* Short prefixes first: a longer one then only overwrites. False: more nodes than there are. */ \
   function automatic bit lpm_build(logic [15:0] none); \
     lpm_nodes = 1; \
-    for (int i = 0; i < 16; i++) lpm_image[i] = '{node: 0, value: none}; \
+    for (int i = 0; i < 16; i++) lpm_image[i] = '{node: 0, value: LpmNodeW'(none)}; \
     /* verilator unroll_disable */ \
     for (int length = 0; length <= 32; length++) \
       foreach (lpm_prefix[i]) \
@@ -51,14 +51,14 @@
             if (!lpm_image[at].node) begin \
               if (lpm_nodes == Nodes) return 0; \
               for (int j = 0; j < 16; j++) lpm_image[lpm_nodes*16+j] = lpm_image[at]; \
-              lpm_image[at] = '{node: 1, value: 16'(lpm_nodes)}; \
+              lpm_image[at] = '{node: 1, value: LpmNodeW'(lpm_nodes)}; \
               lpm_nodes++; \
             end \
             node = int'(lpm_image[at].value); \
             shift -= 4; \
           end \
           for (int j = 0; j < 1 << (32 - shift - length); j++) \
-            lpm_image[node*16+int'(4'(lpm_prefix[i]>>shift))+j] = '{node: 0, value: lpm_value[i]}; \
+            lpm_image[node*16+int'(4'(lpm_prefix[i]>>shift))+j] = '{node: 0, value: LpmNodeW'(lpm_value[i])}; \
         end \
     return 1; \
   endfunction

@@ -19,13 +19,17 @@ module lpm_trie_tb;
   lpm_trie #(
       .Nodes(Nodes)
   ) dut (
-      .clk_i (clk),
-      .rst_i (rst),
+      .clk_i(clk),
+      .rst_i(rst),
       .key,
       .result,
-      .we_i  (we),
+      .we_i(we),
       .addr_i(addr),
-      .data_i(data)
+      .data_i(data),
+      .table_o(),
+      .table_i('{1'b0, 1'b0, 32'd0}),
+      .waiting_o(),
+      .lost_o()
   );
 
   // Everything here happens at falling edges: what is seen then holds at the next rising one.
@@ -132,10 +136,10 @@ module lpm_trie_tb;
     end
     $display("%0d clocks for a lookup of 8 levels", (taken + 49) / 50);
     // A path that does not end, and one out of the table.
-    set(7 * 16 + 8, '{node: 1, value: 16'd2});
+    set(7 * 16 + 8, '{node: 1, value: LpmNodeW'(2)});
     ask(32'h12345678, found);
     `CHECK(!found.hit, "a path that goes on gave a result")
-    set(1, '{node: 1, value: 16'(Nodes)});
+    set(1, '{node: 1, value: LpmNodeW'(Nodes)});
     ask(32'h12345678, found);
     `CHECK(!found.hit, "a node that is not there gave a result")
     // A new branch is built, then entered by one write: each lookup is of the old table or of the new one.
@@ -143,13 +147,14 @@ module lpm_trie_tb;
     lpm_add(32'h40000000, 4, 16'd1);
     `CHECK(lpm_build(None), "the table does not fit")
     load();
-    for (int i = 16; i < 32; i++) set(i, '{node: 0, value: 16'd2});
+    for (int i = 16; i < 32; i++) set(i, '{node: 0, value: LpmNodeW'(2)});
     for (int i = 0; i < 40; i++) begin
       automatic int delay = $urandom_range(12);
       fork
         begin
           repeat (delay) @(negedge clk);
-          set(4, i % 2 == 0 ? '{node: 1, value: 16'd1} : '{node: 0, value: 16'd1});
+          set(4, i % 2 == 0 ? '{node: 1, value: LpmNodeW'(1)} :
+              '{node: 0, value: LpmNodeW'(1)});
         end
         repeat (5) begin
           ask(32'h41234567, found);

@@ -34,11 +34,42 @@ package route_pkg;
     class_key_t mask;
   } class_rule_t;
 
+  localparam int LpmNodeW = 22;  // nodes of a trie: in block RAM and in a memory outside
+  localparam int LpmEntryW = LpmNodeW + 4;  // its entries: node * 16 + nibble
+
   /// Entry of a trie node: the next node, or what the lookup gives.
   typedef struct packed {
-    logic        node;
-    logic [15:0] value;
+    logic                node;
+    logic [LpmNodeW-1:0] value;
   } lpm_entry_t;
+
+  /// What the memory outside is asked.
+  typedef struct packed {
+    logic                 write;
+    logic [LpmEntryW-1:0] addr;
+    lpm_entry_t           data;
+  } lpm_access_t;
+
+  /// An entry there, and in the registers.
+  typedef struct packed {
+    logic                 node;
+    logic [30-LpmNodeW:0] zero;
+    logic [LpmNodeW-1:0]  value;
+  } lpm_word_t;
+
+  /// Pins of that memory (through its controller), not packed, so that a bench has each by its name. An access is taken where `valid`
+  /// and `ready` meet; a read is answered by `rvalid` for a clock, in order, a clock later at the earliest.
+  typedef struct {
+    logic        valid;
+    logic        write;
+    logic [31:0] addr;   // of bytes
+    logic [31:0] wdata;
+  } table_pins_out_t;
+  typedef struct {
+    logic        ready;
+    logic        rvalid;
+    logic [31:0] rdata;
+  } table_pins_in_t;
 
   /// What a lookup gives; without `hit` the trie has no end there.
   typedef struct packed {

@@ -107,6 +107,28 @@ Accounts::Queue Accounts::read_queue(Host& host, unsigned card, unsigned dest, u
   return queue;
 }
 
+std::int64_t Accounts::unexplained(Host& host, unsigned in, unsigned out) const {
+  if (in == out) return 0;
+  std::int64_t frames = 0;
+  for (unsigned k = 0; k < config_.classes; ++k) {
+    const std::size_t at = kQueue + (4 * CardRoutes::peer(in, out) + k) * sizeof(queue_regs_t);
+    frames += host.read(in, at + offsetof(queue_regs_t, dropped));
+  }
+  for (unsigned kind = 0; kind < crossings_.kinds(); ++kind) {
+    const int s = crossings_.find(in, out, kind);
+    if (s >= 0) frames -= static_cast<std::int64_t>(crossings_.missing(s));
+  }
+  return frames;
+}
+
+std::int64_t Accounts::unexplained(const Host& host, unsigned in, const std::string& reason) const {
+  const auto count = [&](const std::map<std::string, std::uint64_t>& by_reason) {
+    const auto it = by_reason.find(reason);
+    return it == by_reason.end() ? 0 : static_cast<std::int64_t>(it->second);
+  };
+  return count(host.drops(in)) - count(crossings_.expected(in));
+}
+
 // Frames that an output has thrown away, of inputs that it does not tell apart: what an input with
 // an empty FIFO misses was thrown away, so those come first.
 void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t count) {
@@ -149,6 +171,7 @@ void Accounts::expect_for_host(unsigned card) {
 void Accounts::collect_card(Host& host, unsigned c, int dead_card) {
   for (const auto& [name, offset] : kCounters) counters_[c][name] = host.read(c, offset);
   for (const auto& [name, offset] : kDrops) drops_[c][name] += host.read(c, offset);
+  if (config_.table_memory) counters_[c]["lpm_lost"] = host.read(c, EMERY_REG(lpm_lost));
   for (const auto& [name, count] : host.drops(c)) drops_[c][name] += count;
 
   // Input FIFOs: those to a peer hold one way's frames (or one a class), the slow path's any.

@@ -33,6 +33,10 @@ class Accounts {
   void asked(unsigned out, Time line) { asked_[out] += line; }
   /// The sources have ended, which have sent for so long.
   void end_of_traffic(Time traffic);
+  /// Frames that an input had no room for, beyond those that are missing of its way to an output.
+  std::int64_t unexplained(Host& host, unsigned in, unsigned out) const;
+  /// Frames of an input that the host dropped for a reason, beyond those that it was to.
+  std::int64_t unexplained(const Host& host, unsigned in, const std::string& reason) const;
   /// Reads the counters, which takes simulated time, and attributes what did not arrive. Nobody can
   /// ask a dead card what it lost (-1: none).
   void collect(Host& host, int dead_card);

@@ -18,6 +18,7 @@ module direct_card
     parameter int FifoBytes = 15360,
     parameter int MessageWords = 1,
     parameter int LpmNodes = 2048,
+    parameter int FibNodes = 0,  // more of them, in the card's memory
     parameter bit SlowPath = 1'b1,  // else channels 0 and 1 are silent, and frames for the host are dropped,
     parameter bit HostPort = 1'b0  // or leave at `to_host`, and what the host sends comes at `from_host`
 ) (
@@ -41,6 +42,10 @@ module direct_card
     input logic host_taken_i,
     input logic host_sent_i,
 
+    // The card's memory.
+    output table_pins_out_t table_o,
+    input  table_pins_in_t  table_i,
+
     // MAC side.
     input  logic       mac_clk_i,
     input  logic       mac_rst_i,
@@ -50,7 +55,8 @@ module direct_card
 );
   localparam int RegsW = MapW - 1;  // the lower half of BAR 0
   localparam int Masks = Classes > 1 ? Classes - 1 : 1;
-  localparam int LpmAddrW = $clog2(LpmNodes < 2 ? 2 : LpmNodes) + 4;  // as ip_route has it
+  localparam int AllNodes = LpmNodes + FibNodes;
+  localparam int LpmAddrW = $clog2(AllNodes < 2 ? 2 : AllNodes) + 4;  // as ip_route has it
 
   card_regs_pkg::card_regs__in_t  hw_in;
   card_regs_pkg::card_regs__out_t hw_out;
@@ -71,6 +77,8 @@ module direct_card
   logic [Peers:0][Classes-1:0] accepted, dropped;
   words_t [Peers:0][Classes-1:0] in_used;
   logic lpm_write;
+  lpm_word_t lpm_word;
+  logic [7:0] lpm_waiting;
 
   direct_mac i_mac (
       .clk_i,
@@ -101,10 +109,13 @@ module direct_card
       .d_i(hw_out.lpm_data.value.swmod && !rst_i),
       .q_o(lpm_write)
   );
+  assign lpm_word = hw_out.lpm_data.value.value;
+  wire unused_zero = &{1'b0, lpm_word.zero};
   ip_route #(
       .Peers(Peers),
       .Classes(Classes),
-      .LpmNodes(LpmNodes)
+      .LpmNodes(LpmNodes),
+      .FarNodes(FibNodes)
   ) i_route (
       .clk_i,
       .rst_i,
@@ -123,7 +134,11 @@ module direct_card
       .classes_i(class_rules),
       .lpm_we_i(lpm_write),
       .lpm_addr_i(hw_out.lpm_addr.value.value[LpmAddrW-1:0]),
-      .lpm_data_i(hw_out.lpm_data.value.value[16:0]),
+      .lpm_data_i('{node: lpm_word.node, value: lpm_word.value}),
+      .table_o,
+      .table_i,
+      .lpm_waiting_o(lpm_waiting),
+      .lpm_lost_o(hw_in.lpm_lost.value.incr),
       .in(taken_frame),
       .out(routed_frame),
       .drop_o(route_drop)
@@ -304,6 +319,8 @@ module direct_card
   assign hw_in.message_words.value.next = 32'(MessageWords);
   assign hw_in.lpm_nodes.value.next = 32'(LpmNodes);
   assign hw_in.lpm_addr.value.incr = lpm_write;
+  assign hw_in.fib_nodes.value.next = 32'(FibNodes);
+  assign hw_in.lpm_waiting.value.next = 32'(lpm_waiting);
 
   assign hw_in.irq_cause.rx.hwset = slow_rx_frame;
   assign hw_in.irq_cause.tx.hwset = slow_tx_written;

@@ -9,13 +9,16 @@
 /// output comes from a register.
 module direct_router
   import eth_pkg::*;
+  import route_pkg::table_pins_out_t;
+  import route_pkg::table_pins_in_t;
   import pcix_pkg::*, channel_pkg::*;
 #(
     parameter int Cards = 8,  // on the bus, this one included: 2 ... 16
     parameter int Classes = 2,  // 1 ... 4
     parameter int FifoBytes = 15360,  // of each input and output FIFO
     parameter int MessageWords = 1,  // of a message or header on the bus, 1 ... 4
-    parameter int LpmNodes = 2048  // of the longest-prefix table
+    parameter int LpmNodes = 2048,  // of the longest-prefix table, in block RAM
+    parameter int FibNodes = 0  // and in the card's memory
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -42,6 +45,10 @@ module direct_router
     output logic [ 7:0] cbe_n_o,
     output logic        ad_oe_o,      // ad_o, cbe_n_o
     output logic        irq_o,
+
+    // The card's memory, through its controller (route_pkg); unused without FibNodes.
+    output table_pins_out_t table_o,
+    input  table_pins_in_t  table_i,
 
     // MAC stream, one byte a beat.
     input  logic       mac_clk_i,
@@ -130,7 +137,8 @@ module direct_router
       .Classes(Classes),
       .FifoBytes(FifoBytes),
       .MessageWords(MessageWords),
-      .LpmNodes(LpmNodes)
+      .LpmNodes(LpmNodes),
+      .FibNodes(FibNodes)
   ) i_card (
       .clk_i,
       .rst_i(rst),
@@ -147,6 +155,8 @@ module direct_router
       .from_host,
       .host_taken_i(1'b0),
       .host_sent_i(1'b0),
+      .table_o,
+      .table_i,
       .mac_clk_i,
       .mac_rst_i(mac_rst),
       .mac_rx_i,

@@ -10,6 +10,8 @@
 /// (nic_core, host_port), whose registers are above those (direct_pkg::HostBase); else they are dropped and counted. Receive from the wire cannot wait; from PCIe it can. No output depends combinationally on an input.
 module direct_router_pcie
   import eth_pkg::*;
+  import route_pkg::table_pins_out_t;
+  import route_pkg::table_pins_in_t;
   import pcie_pkg::*;
   import pins_pkg::*;
   import channel_pkg::channel_cmd_t;
@@ -22,7 +24,8 @@ module direct_router_pcie
     parameter int Classes = 2,  // 1 ... 4
     parameter int FifoBytes = 15360,  // of each input and output FIFO
     parameter int MessageWords = 1,  // of a message or header on the bus, 1 ... 4
-    parameter int LpmNodes = 2048,  // of the longest-prefix table
+    parameter int LpmNodes = 2048,  // of the longest-prefix table, in block RAM
+    parameter int FibNodes = 0,  // and in the card's memory
     parameter bit HostPath = 1'b0,
     parameter int MaxFrame = 9216  // without FCS, of what takes that way
 ) (
@@ -32,6 +35,10 @@ module direct_router_pcie
     // PCIe hard block.
     input  pcie_pins_in_t  pcie_i,
     output pcie_pins_out_t pcie_o,
+
+    // The card's memory, through its controller (route_pkg); unused without FibNodes.
+    output table_pins_out_t table_o,
+    input  table_pins_in_t  table_i,
 
     // MAC stream, one byte a beat.
     input  logic       mac_clk_i,
@@ -231,6 +238,7 @@ module direct_router_pcie
       .FifoBytes(FifoBytes),
       .MessageWords(MessageWords),
       .LpmNodes(LpmNodes),
+      .FibNodes(FibNodes),
       .SlowPath(1'b0),
       .HostPort(HostPath)
   ) i_card (
@@ -249,6 +257,8 @@ module direct_router_pcie
       .from_host,
       .host_taken_i(host_taken),
       .host_sent_i(host_sent),
+      .table_o,
+      .table_i,
       .mac_clk_i,
       .mac_rst_i,
       .mac_rx_i,

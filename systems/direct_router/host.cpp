@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "bench/traffic/network_order.hpp"
 #include "bench/traffic/protocols.hpp"
@@ -17,6 +18,7 @@ constexpr std::uint64_t kWindows = offsetof(direct_router_t, window);
 constexpr std::uint64_t kWindowBytes = sizeof(direct_router__window_t);
 constexpr char kGivenUp[] = "given_up";
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
+constexpr std::size_t kMostWaiting = 64;  // entries for a card's memory, of the 128 it can hold
 
 constexpr std::size_t kPeer = offsetof(direct_router_t, tables.peer);
 constexpr std::size_t kClassMask = offsetof(direct_router_t, tables.class_mask);
@@ -88,6 +90,7 @@ void Host::probe() {
   }
   peers_ = read(0, EMERY_REG(peers));
   lpm_nodes_ = read(0, EMERY_REG(lpm_nodes));
+  if (config_.table_memory) fib_nodes_ = read(0, EMERY_REG(fib_nodes));
   if (peers_ + 1 < config_.cards) throw std::runtime_error("host: too many cards for their tables");
   if (read(0, EMERY_REG(classes)) != config_.classes)
     throw std::runtime_error("host: the cards have another number of classes");
@@ -153,9 +156,34 @@ void Host::load_routes(unsigned c, const CardRoutes& routes) {
           static_cast<std::uint32_t>(config_.next_hop[other] & 0xffff) |
               (route ? PEER_REGS__HOP_HI__VALID_bm : 0));
   }
-  if (!routes.trie()) return;
+  if (routes.trie()) load_trie(c, routes.entries());
+}
+
+void Host::load_trie(unsigned c, std::span<const std::uint32_t> entries) {
+  const std::size_t near = std::min(entries.size(), std::size_t{16} * lpm_nodes_);
   write(c, EMERY_REG(lpm_addr), 0);
-  for (const std::uint32_t entry : routes.entries()) write(c, EMERY_REG(lpm_data), entry);
+  for (const std::uint32_t entry : entries.first(near)) write(c, EMERY_REG(lpm_data), entry);
+  if (load_table) return load_table(c, static_cast<std::uint32_t>(near), entries.subspan(near));
+  for (std::size_t i = near; i < entries.size(); ++i) {
+    write(c, EMERY_REG(lpm_data), entries[i]);
+    while (i % kMostWaiting == 0 && read(c, EMERY_REG(lpm_waiting)) != 0) continue;
+  }
+}
+
+void Host::write_entries(unsigned c, std::span<const CardRoutes::Write> entries) {
+  std::uint32_t next = ~0u;
+  for (const auto& [entry, value] : entries) {
+    if (entry != next) write(c, EMERY_REG(lpm_addr), entry);
+    write(c, EMERY_REG(lpm_data), value);
+    next = entry + 1;
+  }
+}
+
+void Host::when_taken(unsigned c, std::function<void()> taken) {
+  bus_.read(card_[c].base + EMERY_REG(lpm_waiting),
+            [this, c, taken = std::move(taken)](std::uint32_t waiting, bool ok) {
+              ok&& waiting != 0 ? when_taken(c, taken) : taken();
+            });
 }
 
 // Where a frame that takes the slow path leaves, a card does not know: it goes by what is of any

@@ -39,7 +39,8 @@ struct HostConfig {
   bool output_round_robin;
   std::uint32_t max_frame;  // without FCS
   std::uint32_t res_min_words, timeout_clocks, retry_clocks;
-  unsigned ring;  // descriptors of each ring, a power of two
+  bool table_memory = false;  // cards have one for their longest-prefix tables
+  unsigned ring;              // descriptors of each ring, a power of two
   unsigned tx_prefetch;
   unsigned tx_batch;  // packets that a card is told of at once, within half a ring
   Time cpu_per_packet;
@@ -81,8 +82,21 @@ class Host {
   /// A card's windows, one behind the other: where each lies, once the cards have addresses.
   std::uint64_t window(unsigned card, unsigned peer) const;
   static std::uint64_t window_bytes();
+  /// Nodes of a card's longest-prefix table: in block RAM, and with those in its memory.
   unsigned lpm_nodes() const { return lpm_nodes_; }
+  unsigned trie_nodes() const { return lpm_nodes_ + fib_nodes_; }
 
+  /// The driver's own table, by which the host forwards.
+  const RouteTrie& routes() const { return routes_; }
+  void change(const RouteChange& change) { routes_.change(change); }
+  /// Writes entries of a card's longest-prefix table.
+  void write_entries(unsigned card, std::span<const CardRoutes::Write> entries);
+  /// Calls back when a card's memory has taken all of them; or nobody answers.
+  void when_taken(unsigned card, std::function<void()> taken);
+  /// Puts entries of a card's table, from one on, into its memory without the bus; without it they
+  /// are written like the others.
+  std::function<void(unsigned card, std::uint32_t first, std::span<const std::uint32_t>)>
+      load_table;
   /// A frame is in a transmit ring, as it goes out; the CPU has begun with it at `taken`.
   std::function<void(std::span<const std::uint8_t> frame, Time taken)> on_forward;
   /// The same of a frame that the router says for itself.
@@ -122,6 +136,7 @@ class Host {
 
   void make_rings();
   void load_routes(unsigned card, const CardRoutes& routes);
+  void load_trie(unsigned card, std::span<const std::uint32_t> entries);
   void load_classes(unsigned card);
   void wait_for(const std::function<bool()>& done, const char* what);
   bool begin(Time now, unsigned from, unsigned cls);
@@ -142,7 +157,7 @@ class Host {
   route::Control control_;
   std::vector<Card> card_;
   std::vector<std::uint64_t> free_;
-  unsigned peers_ = 0, lpm_nodes_ = 0;
+  unsigned peers_ = 0, lpm_nodes_ = 0, fib_nodes_ = 0;
   bool working_ = false, running_ = false;
   unsigned untold_ = 0;  // cards that have packets they were not told of
   bool held_ = false;    // a frame waits for a place in a transmit ring

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/dram/table_memory.hpp"
 #include "bench/pcie/host_memory.hpp"
 #include "bench/sim/cpu_port.hpp"
 #include "bench/sim/member.hpp"
@@ -43,6 +44,9 @@ class Machine {
 
   virtual FramePins mac_tx(unsigned card) = 0;
   virtual FramePins mac_rx(unsigned card) = 0;
+  /// The memory with a card's longest-prefix table; null where there is none.
+  virtual TableMemory* table(unsigned card) = 0;
+  const TableMemory* table(unsigned card) const { return const_cast<Machine*>(this)->table(card); }
   virtual void set_reset(unsigned card, bool reset) = 0;
   virtual void open_waves(const Waves& waves) = 0;
   /// Ties the cards to the simulation; call once all clocks' components are there.
@@ -72,7 +76,8 @@ class Machine {
 template <class Model>
 class CardMachine : public Machine {
  public:
-  CardMachine(unsigned cards, Simulation& simulation, std::uint64_t bus_hz, std::uint64_t divisor)
+  CardMachine(const Options& options, unsigned cards, Simulation& simulation, std::uint64_t bus_hz,
+              std::uint64_t divisor)
       : simulation_(simulation),
         cards_(cards),
         bus_mhz_(static_cast<double>(bus_hz) / static_cast<double>(divisor) / 1e6),
@@ -84,6 +89,18 @@ class CardMachine : public Machine {
     }
     bus_clock_ = model_.add_clock(simulation, "core", bus_hz, divisor, bus_pins);
     mac_clock_ = model_.add_clock(simulation, "mac", 125'000'000, 1, mac_pins);
+    const auto period = static_cast<Time>(1e6 / bus_mhz_);
+    const Time latency = options.ns("fib_latency_ns");
+    for (unsigned c = 0; c < cards && options.get<unsigned>("fib_nodes") != 0; ++c) {
+      const auto& out = model_[c].table_o;
+      auto& in = model_[c].table_i;
+      const TableMemoryPins pins{&out.EMERY_MEMBER(valid), &out.EMERY_MEMBER(write),
+                                 &out.EMERY_MEMBER(addr),  &out.EMERY_MEMBER(wdata),
+                                 &in.EMERY_MEMBER(ready),  &in.EMERY_MEMBER(rvalid),
+                                 &in.EMERY_MEMBER(rdata)};
+      tables_.push_back(std::make_unique<TableMemory>(pins, latency, period));
+      simulation.add(bus_clock_, *tables_.back());
+    }
   }
 
   int bus_clock() const override { return bus_clock_; }
@@ -94,6 +111,9 @@ class CardMachine : public Machine {
     return pins(model_[card].mac_tx_o, &model_[card].mac_tx_ready_i);
   }
   FramePins mac_rx(unsigned card) override { return pins(model_[card].mac_rx_i, nullptr); }
+  TableMemory* table(unsigned card) override {
+    return tables_.empty() ? nullptr : tables_[card].get();
+  }
   void set_reset(unsigned card, bool reset) override {
     model_[card].rst_i = model_[card].mac_rst_i = reset;
   }
@@ -105,6 +125,7 @@ class CardMachine : public Machine {
   unsigned cards_;
   double bus_mhz_;
   VerilatedModel<Model> model_;
+  std::vector<std::unique_ptr<TableMemory>> tables_;
   int bus_clock_ = 0, mac_clock_ = 0;
 
  private:

@@ -74,7 +74,7 @@ EndpointConfig endpoint_config(const FunctionConfig& function) {
 class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
  public:
   PcieMachine(const Options& options, unsigned cards, Simulation& simulation, HostMemory& memory)
-      : CardMachine(cards, simulation, kUserHz, 1),
+      : CardMachine(options, cards, simulation, kUserHz, 1),
         host_path_(options.get<bool>("host_path")),
         function_(function_config(host_path_, bar_bytes())),
         mps_(options.get<unsigned>("mps")),

@@ -22,7 +22,7 @@ HostBridgeConfig bridge_config(const Options& options) {
 class PcixMachine final : public CardMachine<Vdirect_router> {
  public:
   PcixMachine(const Options& options, unsigned cards, Simulation& simulation, HostMemory& memory)
-      : CardMachine(cards, simulation, options.get<std::uint64_t>("bus_hz_times_3"), 3),
+      : CardMachine(options, cards, simulation, options.get<std::uint64_t>("bus_hz_times_3"), 3),
         memory_(memory),
         bridge_(bridge_config(options), memory) {
     for (unsigned c = 0; c < cards; ++c) {

@@ -19,13 +19,15 @@ bool within(std::uint32_t address, const Route& prefix) {
 }  // namespace
 
 Reference::Reference(const ReferenceConfig& config, const Tables& tables,
-                     const std::vector<CardRoutes>& cards)
+                     const std::vector<CardRoutes>& cards, bool changes)
     : config_(config),
       classes_(tables.classes),
       cards_(cards),
       judge_(tables.routes,
              config.promiscuous ? route::Judge::Station::kAny : route::Judge::Station::kOwn,
-             own(tables)) {}
+             own(tables)) {
+  if (changes) after_ = judge_;
+}
 
 // By the packet as it came. The rule of a port stands in for that of any port.
 unsigned Reference::class_of(std::span<const std::uint8_t> ip, const Verdict& verdict) const {
@@ -55,17 +57,18 @@ const char* Reference::counter(route::Reason reason) {
   }
 }
 
-Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame) const {
-  const route::Verdict judged = judge_.judge(frame, config_.own_mac[port]);
+Verdict Reference::look(const route::Judge& judge, unsigned port,
+                        std::span<const std::uint8_t> frame) const {
+  const route::Verdict judged = judge.judge(frame, config_.own_mac[port]);
   Verdict v;
   v.drop = counter(judged.drop);
-  if (v.drop) return v;
   v.port = judged.port;
-  const auto ip = frame.subspan(14);
-  const bool known = cards_[port].find(get32(&ip[16])) == v.port;
-  v.slow = !config_.fast_path || judged.options() || !known;
-  v.cut = config_.fast_path && !judged.options() && !known && v.port != port;
-  v.cls = class_of(ip, v);
+  v.card = config_.fast_path && !judged.options() && v.port != port;
+  return v;
+}
+
+void Reference::rewrite(Verdict& v, unsigned port, std::span<std::uint8_t> frame) const {
+  v.cls = class_of(frame.subspan(14), v);
   route::Judge::hop(frame);
   put48(frame.data(), config_.next_hop[v.port]);
   // The host leaves its own address of the port the frame goes out at, a card that of the port it
@@ -75,6 +78,34 @@ Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame) const {
   } else if (config_.rewrite_source) {
     put48(&frame[6], config_.own_mac[port]);
   }
+}
+
+Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame) const {
+  Verdict v = look(judge_, port, frame);
+  if (v.drop) return v;
+  v.slow = !v.card || cards_[port].find(get32(&frame[30])) != v.port;
+  v.cut = v.card && v.slow;
+  rewrite(v, port, frame);
+  return v;
+}
+
+void Reference::begin(const RouteChange& change) {
+  change_ = change;
+  changing_ = true;
+  after_->change(change);
+}
+
+void Reference::end() {
+  changing_ = false;
+  judge_.change(change_);
+}
+
+Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame, bool after,
+                           bool by_host) const {
+  Verdict v = look(after ? *after_ : judge_, port, frame);
+  if (v.drop) return v;
+  v.slow = by_host || !v.card;
+  rewrite(v, port, frame);
   return v;
 }
 

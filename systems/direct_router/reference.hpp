@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Verdict {
   const char* drop = nullptr;  // the counter that has it; else the frame leaves at `port`
   unsigned port = 0;
   bool slow = false;  // through the host
+  bool card = false;  // the card could forward it, if its table has the route
   bool cut = false;   // because the card's table had no room for the route
   unsigned cls = 0;   // of service
 };
@@ -30,12 +32,23 @@ struct Verdict {
 class Reference {
  public:
   Reference(const ReferenceConfig& config, const Tables& tables,
-            const std::vector<CardRoutes>& cards);
+            const std::vector<CardRoutes>& cards, bool changes);
 
   /// Judges a good frame that came in at `port`; `frame` becomes what is to go out.
   Verdict forward(unsigned port, std::span<std::uint8_t> frame) const;
 
+  /// A change of the routes is under way: frames may be forwarded by those before or after it.
+  void begin(const RouteChange& change);
+  void end();
+  bool changing() const { return changing_; }
+  /// The same by the routes before or after a change, and through the host though the card could.
+  Verdict forward(unsigned port, std::span<std::uint8_t> frame, bool after, bool by_host) const;
+  /// Whether a card has left routes to the host.
+  bool cut(unsigned port) const { return cards_[port].cut() != 0; }
+
  private:
+  Verdict look(const route::Judge& judge, unsigned port, std::span<const std::uint8_t> frame) const;
+  void rewrite(Verdict& verdict, unsigned port, std::span<std::uint8_t> frame) const;
   unsigned class_of(std::span<const std::uint8_t> ip, const Verdict& verdict) const;
   static const char* counter(route::Reason reason);
 
@@ -43,6 +56,9 @@ class Reference {
   std::vector<ClassRule> classes_;
   const std::vector<CardRoutes>& cards_;
   route::Judge judge_;
+  std::optional<route::Judge> after_;  // where routes change
+  RouteChange change_;
+  bool changing_ = false;
 };
 
 }  // namespace emery::direct_router

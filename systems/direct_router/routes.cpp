@@ -2,8 +2,17 @@
 #include "systems/direct_router/routes.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace emery::direct_router {
+namespace {
+
+RouteTrie::Place down4(const RouteTrie& routes, RouteTrie::Place at, unsigned nibble) {
+  for (int bit = 3; bit >= 0; --bit) at = routes.down(at, nibble >> bit & 1);
+  return at;
+}
+
+}  // namespace
 
 Routes default_routes(unsigned ports, bool everything) {
   Routes routes;
@@ -16,13 +25,13 @@ Routes default_routes(unsigned ports, bool everything) {
 }
 
 CardRoutes::CardRoutes(const Routes& routes, const std::vector<std::uint32_t>& own, unsigned card,
-                       unsigned ports, unsigned nodes)
-    : card_(card), ports_(ports), ternary_(ports - 1) {
+                       unsigned ports, unsigned nodes, bool changing)
+    : card_(card), ports_(ports), room_(nodes), ternary_(ports - 1) {
   Routes all = routes;
   for (const std::uint32_t address : own) {
     if (address != 0) all.push_back({address, 32, card});  // leads back, so to the host
   }
-  if (!make_ternary(all)) make_trie(all, nodes);
+  if (changing || !make_ternary(all)) make_trie(all, nodes);
 }
 
 bool CardRoutes::make_ternary(const Routes& routes) {
@@ -41,14 +50,15 @@ bool CardRoutes::make_ternary(const Routes& routes) {
 
 void CardRoutes::make_trie(const Routes& routes, unsigned room) {
   struct Entry {
-    std::uint32_t result = kSlow;
     std::int32_t child = -1;
-    int length = -1;  // of the prefix it is from
+    std::uint16_t result = kSlow;
+    std::int8_t length = -1;  // of the prefix it is from
   };
   using Node = std::array<Entry, 16>;
   std::vector<Node> nodes(1);
   for (const Route& route : routes) {
-    const std::uint32_t result = route.port == card_ ? kSlow : peer(card_, route.port);
+    const auto result =
+        static_cast<std::uint16_t>(route.port == card_ ? kSlow : peer(card_, route.port));
     std::size_t at = 0;
     unsigned depth = 0;
     for (; route.length > 4 * (depth + 1); ++depth) {
@@ -64,7 +74,7 @@ void CardRoutes::make_trie(const Routes& routes, unsigned room) {
     for (unsigned n = first; n < first + count; ++n) {
       Entry& entry = nodes[at][n];
       if (entry.length > static_cast<int>(route.length)) continue;
-      entry.length = static_cast<int>(route.length);
+      entry.length = static_cast<std::int8_t>(route.length);
       entry.result = result;
     }
   }
@@ -105,6 +115,101 @@ void CardRoutes::make_trie(const Routes& routes, unsigned room) {
   }
 }
 
+std::uint32_t CardRoutes::result(int port) const {
+  const bool slow = port < 0 || static_cast<unsigned>(port) == card_;
+  return slow ? kSlow : peer(card_, static_cast<unsigned>(port));
+}
+
+// Behind `depth` nibbles.
+CardRoutes::Want CardRoutes::want(const RouteTrie& routes, RouteTrie::Place at,
+                                  unsigned depth) const {
+  Want want{result(at.port), {}};
+  if (depth == 8 || routes.ends(at)) return want;
+  want.below.reserve(16);
+  for (unsigned n = 0; n < 16; ++n)
+    want.below.push_back(this->want(routes, down4(routes, at, n), depth + 1));
+  const Want& first = want.below.front();
+  const bool same = std::ranges::all_of(
+      want.below, [&](const Want& w) { return w.below.empty() && w.result == first.result; });
+  if (same) want = Want{first.result, {}};
+  return want;
+}
+
+std::vector<CardRoutes::Write> CardRoutes::change(const RouteTrie& routes, const Route& route) {
+  free_.insert(free_.end(), freed_.begin(), freed_.end());
+  freed_.clear();
+  std::vector<Write> writes;
+  fix(routes, route, 0, 0, routes.root(), writes);
+  return writes;
+}
+
+// Below a node; what all its entries say then, if that is the same.
+std::optional<std::uint32_t> CardRoutes::fix(const RouteTrie& routes, const Route& route,
+                                             std::size_t node, unsigned depth, RouteTrie::Place at,
+                                             std::vector<Write>& writes) {
+  const unsigned bits = 4 * (depth + 1), first = route.prefix >> (32 - bits) & 15;
+  const unsigned count = route.length >= bits ? 1 : 1u << (bits - route.length);
+  for (unsigned n = first; n < first + count; ++n) {
+    const std::size_t entry = 16 * node + n;
+    const RouteTrie::Place below = down4(routes, at, n);
+    const std::uint32_t value = entries_[entry];
+    if (route.length <= bits || !(value & kNode)) {
+      put(entry, want(routes, below, depth + 1), writes);
+    } else if (const auto one = fix(routes, route, value & ~kNode, depth + 1, below, writes)) {
+      set(entry, *one, writes);
+    }
+  }
+  const std::uint32_t all = entries_[16 * node];
+  const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(16 * node);
+  if ((all & kNode) || !std::all_of(begin, begin + 16, [&](auto e) { return e == all; }))
+    return std::nullopt;
+  return all;
+}
+
+void CardRoutes::put(std::size_t entry, const Want& want, std::vector<Write>& writes) {
+  const std::uint32_t value = entries_[entry];
+  if (want.below.empty()) return set(entry, want.result, writes);
+  if (!(value & kNode)) return set(entry, build(want, writes), writes);
+  for (unsigned n = 0; n < 16; ++n) put(16 * (value & ~kNode) + n, want.below[n], writes);
+}
+
+// A node that nothing leads to yet, or the host where there is none left.
+std::uint32_t CardRoutes::build(const Want& want, std::vector<Write>& writes) {
+  if (want.below.empty()) return want.result;
+  std::size_t node = entries_.size() / 16;
+  if (!free_.empty()) {
+    node = free_.back();
+    free_.pop_back();
+  } else if (node < room_) {
+    entries_.resize(entries_.size() + 16, kSlow);
+  } else {
+    ++cut_;
+    return kSlow;
+  }
+  std::array<std::uint32_t, 16> values;
+  for (unsigned n = 0; n < 16; ++n) values[n] = build(want.below[n], writes);
+  for (unsigned n = 0; n < 16; ++n) {
+    entries_[16 * node + n] = values[n];
+    writes.emplace_back(16 * node + n, values[n]);
+  }
+  return kNode | static_cast<std::uint32_t>(node);
+}
+
+void CardRoutes::set(std::size_t entry, std::uint32_t value, std::vector<Write>& writes) {
+  const std::uint32_t before = entries_[entry];
+  if (before == value) return;
+  entries_[entry] = value;
+  writes.emplace_back(entry, value);
+  if (before & kNode) release(before & ~kNode);
+}
+
+void CardRoutes::release(std::uint32_t node) {
+  for (unsigned n = 0; n < 16; ++n) {
+    if (entries_[16 * node + n] & kNode) release(entries_[16 * node + n] & ~kNode);
+  }
+  freed_.push_back(node);
+}
+
 std::optional<unsigned> CardRoutes::find(std::uint32_t address) const {
   if (!trie()) {
     for (unsigned p = 0; p < ternary_.size(); ++p) {
@@ -117,7 +222,7 @@ std::optional<unsigned> CardRoutes::find(std::uint32_t address) const {
   for (int shift = 28; shift >= 0; shift -= 4) {
     const std::uint32_t entry = entries_[node * 16 + (address >> shift & 15)];
     if (entry & kNode) {
-      node = entry & 0xffff;
+      node = entry & ~kNode;
       continue;
     }
     if (entry & kSlow) return std::nullopt;

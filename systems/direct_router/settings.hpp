@@ -14,6 +14,7 @@
 #include "systems/direct_router/machine.hpp"
 #include "systems/direct_router/scenario.hpp"
 #include "systems/direct_router/tables.hpp"
+#include "systems/direct_router/updates.hpp"
 
 namespace emery::direct_router {
 
@@ -50,6 +51,7 @@ inline HostConfig host_config(const Options& options, const Scenario& scenario,
   };
   h.timeout_clocks = clocks("timeout_us");
   h.retry_clocks = clocks("retry_us");
+  h.table_memory = machine.table(0) != nullptr;
   h.ring = options.get<unsigned>("ring");
   h.tx_prefetch = options.get<unsigned>("tx_prefetch");
   h.tx_batch = options.get<unsigned>("tx_batch");
@@ -61,6 +63,30 @@ inline HostConfig host_config(const Options& options, const Scenario& scenario,
                options.get<double>("icmp_rate"),
                options.get<unsigned>("icmp_burst")};
   return h;
+}
+
+// What can be known only when the routes and the workload are.
+inline void refuse(const Options& options, const Scenario& scenario, const Machine& machine,
+                   const Tables& tables, bool captures) {
+  const bool changes = options.get<double>("updates_per_s") > 0;
+  const bool host = !tables.addresses.empty();
+  if (scenario.slow && !machine.slow_path())
+    throw OptionError("these cards have no slow path: config=A and slow_path need host_path=true");
+  if (host && !machine.slow_path())
+    throw OptionError(
+        "these cards have no slow path: a router with addresses needs host_path=true");
+  if (changes && host) throw OptionError("updates_per_s: not with a router that has addresses");
+  if (changes && captures) throw OptionError("updates_per_s: with generated traffic only");
+}
+
+inline UpdateConfig update_config(const Options& options, unsigned ports) {
+  UpdateConfig u{};
+  u.per_second = options.get<double>("updates_per_s");
+  u.seed = options.get<std::uint64_t>("seed") * 31 + 5;
+  // At the most 16 frames of the smallest size wait before a lookup of eight levels.
+  u.lead = 10 * kMicrosecond + 16 * 8 * options.ns("fib_latency_ns");
+  u.ports = ports;
+  return u;
 }
 
 inline MacConfig mac_config(const Options& options, unsigned port) {
