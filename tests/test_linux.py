@@ -83,6 +83,8 @@ def test_ethtool_sees_and_sets(capfdbinary):
         "ethtool -n eth0 rx-flow-hash udp6 | wc -l",
         "ping -q -c 2 10.0.0.2 >/dev/null",
         "ethtool -S eth0 --groups eth-mac | grep OK",
+        "echo sized; ping -q -c 3 -s 1000 10.0.0.2 >/dev/null; ethtool -S eth0 --groups rmon",
+        "ethtool -I -a eth0",
         "ethtool -C eth0 rx-usecs 20000000 2>/dev/null || echo too long",
     ]
     status, out, err = guest(capfdbinary, "--", "sh", "-c", "; ".join(script))
