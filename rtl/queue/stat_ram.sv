@@ -32,13 +32,13 @@ module stat_ram
   typedef logic [RowW-1:0] row_t;
 
   // ---- Registers: a read waits for nothing, a write of `select` for what it keeps.
-  logic waiting, write, keeping_q, low_ready, high_ready, kept;
+  logic waiting, write, low_ready, high_ready, kept;
   logic [31:0] addr, wdata, rdata;
   logic [15:0] select_q;
   logic [2*Most-1:0][31:0] words;
   logic [63:0] busy;  // rows
   wire ready = low_ready && high_ready;
-  wire take = waiting && ready && !keeping_q;
+  wire take = waiting && ready;
   wire selects = take && write && addr[5:2] == '0;
   wire known = 32'(wdata[15:0]) < Rows;
   wire keeps = selects && known;
@@ -64,12 +64,9 @@ module stat_ram
   always_ff @(posedge clk_i) begin
     refused_o <= selects && !known;
     if (selects) select_q <= wdata[15:0];
-    if (keeps) keeping_q <= 1'b1;
-    else if (kept) keeping_q <= 1'b0;
     if (rst_i) begin
       refused_o <= 1'b0;
       select_q  <= '0;
-      keeping_q <= 1'b0;
     end
   end
 
