@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every driver of host-nic is held to: the checks, the frames they are made with, the table of the docs."""
 
+import itertools
 import random
 from collections import Counter
 
@@ -23,6 +24,7 @@ CHECKS = {
     "rx_full": "frames that find no buffer are counted, and no other is missing",
     "statistics": "frames and bytes of the statistics are those that were sent",
     "queue_counters": "the card's own counters of each queue, of 64 bits, say what the driver has sent and received",
+    "port_counters": "the card's own counters of its port, of 64 bits, say what was on the wire, by size",
     "restart": "queues are set up anew in the middle of traffic",
     "lost_completion": "a read that is never answered: traffic goes on after the card or its queue was set up anew",
     "removal": "a card that has gone: the driver says so and ends",
@@ -47,6 +49,12 @@ def flow_hash(fields: bytes) -> int:
 def queue_of(frame: bytes, queues: int = QUEUES) -> int:
     """Of a frame of TCP or UDP over IPv4, where the table deals queues by turns."""
     return flow_hash(frame[26:38]) % queues
+
+
+def by_size(made) -> list[int]:
+    """How many of these frames each of the card's counters by size is to have."""
+    edges = [0, 64, 127, 255, 511, 1023, 1518, 9018]  # with FCS
+    return [sum(least < len(x) + 4 <= most for x in made) for least, most in itertools.pairwise(edges)]
 
 
 def _packet(size: int, number: int, body, to: str = CARD):

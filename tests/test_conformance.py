@@ -16,7 +16,7 @@ from pathlib import Path
 import conformance
 import pytest
 import scapy.utils
-from conformance import CHECKS, QUEUES, frames, queue_of, recomputed, same
+from conformance import CHECKS, QUEUES, by_size, frames, queue_of, recomputed, same
 from conftest import read_pcap, write_pcap
 from guests import WRONG, lines
 
@@ -135,6 +135,12 @@ class Bench(Adapter):
         assert counters["tx"]["compared"] == 8 and counters["rx"]["compared"] == 16
         assert {x: counters[x]["packets"] for x in counters} == {x: streams[x]["delivered"] for x in streams}
         assert counters["rx"]["drops"] == streams["rx"]["dropped"]["no_descriptor"] > 100
+
+    def port_counters(self):
+        (port,) = self.sizes[0]["resources"]["port_counters"]
+        for counted in port.values():
+            assert [n for x, n in counted.items() if x.startswith("size_")] == by_size(frames())
+            assert counted["packets"] == len(frames()) and counted["bytes"] == sum(len(x) + 4 for x in frames())
 
     def restart(self):
         result = self.run("--direction", "tx", "--set", "restart_every=60")
@@ -286,6 +292,14 @@ class Linux(Adapter):
             assert sum(grown[f"{way}{q}_card_bytes"] for q in range(QUEUES)) == sum(map(len, frames()))
         assert not any(grown[x] for x in grown if x.endswith(("errors", "drops")))
 
+    def port_counters(self):
+        """Of the frames that came and went back."""
+        early, late = (dict(re.findall(r"([tr]x_\w+)_phy: (\d+)", x)) for x in self.boot[0]["stats"].split("NIC")[1:])
+        grown = {x: int(late[x]) - int(early[x]) for x in late}
+        for way in ("tx", "rx"):
+            assert [n for x, n in grown.items() if re.match(rf"{way}_\d", x)] == by_size(frames())
+            assert grown[f"{way}_packets"] == len(frames()) and grown[f"{way}_bytes"] == sum(len(x) + 4 for x in frames())
+
     def restart(self):
         size, last = self.boot[0]["restart"].split()[:2]
         assert int(size) < 200_000 and last == "same"
@@ -393,6 +407,12 @@ class Dpdk(Adapter):
             assert [found[f"{way}_q{q}_packets"] for q in range(QUEUES)] == [came[q] for q in range(QUEUES)]
             assert sum(found[f"{way}_q{q}_bytes"] for q in range(QUEUES)) == sum(map(len, frames()))
         assert not any(n for x, n in found.items() if x.endswith(("errors", "drops")))
+
+    def port_counters(self):
+        found = {x: int(n) for x, n in re.findall(r"([tr]x_\w+)_phy: (\d+)", self.sizes[0])}
+        for way in ("tx", "rx"):
+            assert [n for x, n in found.items() if re.match(rf"{way}_\d", x)] == by_size(frames())
+            assert found[f"{way}_packets"] == len(frames()) and found[f"{way}_bytes"] == sum(len(x) + 4 for x in frames())
 
     def restart(self):
         """Traffic has begun when the port is stopped and started: what comes meanwhile is lost, and nothing else."""

@@ -83,6 +83,8 @@ def test_ethtool_sees_and_sets(capfdbinary):
         "ethtool -n eth0 rx-flow-hash udp6 | wc -l",
         "ping -q -c 2 10.0.0.2 >/dev/null",
         "ethtool -S eth0 --groups eth-mac | grep OK",
+        "echo sized; ping -q -c 3 -s 1000 10.0.0.2 >/dev/null; ethtool -S eth0 --groups rmon",
+        "ethtool -I -a eth0",
         "ethtool -C eth0 rx-usecs 20000000 2>/dev/null || echo too long",
     ]
     status, out, err = guest(capfdbinary, "--", "sh", "-c", "; ".join(script))
@@ -91,7 +93,11 @@ def test_ethtool_sees_and_sets(capfdbinary):
     rows = [line.split()[1:] for line in re.findall(r"^ *\d+: .*", out, re.MULTILINE)]
     dealt = [int(x) for row in rows for x in row]
     assert {x: dealt.count(x) / len(dealt) for x in set(dealt)} == {0: 0.25, 2: 0.75}
-    assert all(int(x) >= 2 for x in re.findall(r"Frames(?:Transmitted|Received)OK: (\d+)", out)) and "ReceivedOK" in out
+    assert all(int(x) >= 2 for x in re.findall(r"mac-Frames(?:Transmitted|Received)OK: (\d+)", out)) and "ReceivedOK" in out
+    sized = out[out.index("sized\n") :]
+    assert re.findall(r"([rt]x)-rmon-etherStatsPkts1024to1518Octets: 3\n", sized) == ["rx", "tx"]
+    assert len(re.findall(r"rmon-etherStatsPkts\d+to\d+Octets", sized)) == 14 and "Pkts1519to9220Octets: 0\n" in sized
+    assert "tx_pause_frames: 0\n" in sized and "rx_pause_frames: 0\n" in sized
 
 
 @needs("ethtool", "ethtool")
@@ -141,7 +147,7 @@ def test_the_card_cuts_what_tcp_sends(capfdbinary, tmp_path):
 @needs("ethtool", "ethtool")
 def test_ethtool_turns_segmentation_off_and_on(capfdbinary):
     """Few packets for many frames; none is cut once it is off."""
-    send = "nc 10.0.0.2 7 <sent >got; cmp sent got; ethtool -S eth0 | grep -E 'tx_(frames|segmented)'"
+    send = "nc 10.0.0.2 7 <sent >got; cmp sent got; ethtool -S eth0 | grep -E 'tx_(packets_phy|segmented)'"
     script = [
         "head -c 300000 /bin/busybox >sent",
         "ethtool -k eth0 | grep -E '^tcp-segmentation|tx-tcp6'",
@@ -152,7 +158,7 @@ def test_ethtool_turns_segmentation_off_and_on(capfdbinary):
     status, out, err = guest(capfdbinary, "--set", "tso=true", "--", "sh", "-c", "; ".join(script))
     assert status == 0, err
     assert "tcp-segmentation-offload: on" in out and "tx-tcp6-segmentation: on" in out, out
-    frames, packets = ([int(x) for x in re.findall(rf"tx_{name}: (\d+)", out)] for name in ("frames", "segmented"))
+    frames, packets = ([int(x) for x in re.findall(rf"tx_{name}: (\d+)", out)] for name in ("packets_phy", "segmented"))
     assert frames[0] > 200 and 10 <= packets[0] < frames[0] / 3, out
     assert packets[1] == packets[0] and frames[1] > frames[0] + 200, out
 

@@ -194,7 +194,7 @@ module mac_rx
   wire news = cross_out.valid && head.kind == Lost;  // is never kept waiting
 
   always_comb begin
-    count_d = '0;
+    count_d = '{err: head.beat.eop && head.beat.err, bytes: bytes, default: '0};
     if (eop && (moved || (pop && runt && !headless))) begin
       if (cut) count_d.fifo_full = 1'b1;
       else if (oversize) count_d.oversize = 1'b1;

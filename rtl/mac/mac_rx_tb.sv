@@ -77,7 +77,7 @@ module mac_rx_tb
   int unsigned sent_len[$];
   fate_e sent_fate[$];
   ptp_time_t sent_stamp[$];
-  int unsigned sent_of[4];
+  int unsigned sent_of[4], sent_bytes = 0, sent_bad_runts = 0;
 
   function automatic byte unsigned content(int unsigned id, int unsigned i);
     return i < 4 ? 8'(id >> (8 * i)) : 8'(id * 7 + i * 13 + (i >> 6));
@@ -89,6 +89,8 @@ module mac_rx_tb
     sent_len.push_back(len);
     sent_fate.push_back(fate);
     sent_of[fate]++;
+    if (fate != Oversize) sent_bytes += len;
+    sent_bad_runts += 32'(fate == Runt && bad);
     for (int unsigned at = 0; at < len; at += Step) begin
       next_valid = 0;
       while (hole_percent != 0 && $urandom_range(99) < hole_percent) @(posedge mac_clk);
@@ -112,7 +114,7 @@ module mac_rx_tb
     if (rx_valid && rx.sop) sent_stamp.push_back(now);
   end
 
-  int unsigned counted[5];
+  int unsigned counted[5], counted_bytes = 0, bad_runts = 0;
   int unsigned ready_percent = 100, stamp_percent = 80, delivered = 0, marked = 0, frames_out = 0;
   `STREAM_SINK(Wide, i_sink, frame, ready_percent)
   `STREAM_SINK(ptp_time_t, i_stamps, stamp, stamp_percent)
@@ -162,6 +164,11 @@ module mac_rx_tb
       counted[2] += 32'(count.runt);
       counted[3] += 32'(count.oversize);
       counted[4] += 32'(count.fifo_full);
+      if (count.good || count.bad_fcs || count.runt) begin
+        counted_bytes += 32'(count.bytes);
+        `CHECK(count.runt || count.err == count.bad_fcs, "a frame's error is told wrongly")
+      end
+      bad_runts += 32'(count.runt && count.err);
     end
   end
 
@@ -275,6 +282,8 @@ module mac_rx_tb
            "good or bad frames miscounted")
     `CHECK(counted[2] == sent_of[Runt] && counted[3] == sent_of[Oversize],
            "runt or oversize frames miscounted")
+    `CHECK(counted_bytes == sent_bytes && bad_runts == sent_bad_runts,
+           "bytes or bad runts miscounted")
     // A sink that is too slow: frames are lost whole or marked, the sum still holds.
     if (Bytes) mac_half = 2.667;
     for (int round = 0; round < 12; round++) begin

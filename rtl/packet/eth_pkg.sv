@@ -67,13 +67,16 @@ package eth_pkg;
     logic       err;
   } byte_pins_t;
 
-  /// What mac_rx saw: each bit high for one clock for each frame of its kind. A frame is of one kind only.
+  /// What mac_rx saw: each bit high for one clock for each frame of its kind. A frame is of one kind only. The last two go with the
+  /// first four and mean nothing else; mac_rx_take leaves them 0.
   typedef struct packed {
-    logic good;       // handed on
-    logic bad_fcs;    // FCS or other MAC error
-    logic runt;       // shorter than MinFrame
-    logic oversize;   // longer than the maximum
-    logic fifo_full;  // lost in the clock crossing
+    logic        good;       // handed on
+    logic        bad_fcs;    // FCS or other MAC error
+    logic        runt;       // shorter than MinFrame
+    logic        oversize;   // longer than the maximum
+    logic        fifo_full;  // lost in the clock crossing
+    logic        err;        // the MAC has found it bad
+    logic [15:0] bytes;      // without FCS; oversize: up to the beat that was too much
   } mac_rx_count_t;
 
   localparam logic [15:0] EtherIpv4 = 16'h0800, EtherIpv6 = 16'h86dd;

@@ -247,6 +247,26 @@ package queue_pkg;
     logic         drop;
   } queue_count_t;
 
+  /// Classes of a port's frames (port_counts), each of eight rows of counters: by size with FCS, from 0, 64, 65, 128, 256, 512, 1024 and 1519
+  /// bytes on; of ClassLost by what it was lost for.
+  typedef enum logic [2:0] {
+    ClassUnicast,  // good
+    ClassMulticast,  // good, but for the next three
+    ClassBroadcast,  // good
+    ClassPause,  // good, to the address of MAC control frames
+    ClassPfc,  // likewise
+    ClassFcs,  // bad: received with a MAC error, sent as such; shorter than 64 bytes: a fragment
+    ClassLength,  // bad: shorter than 64 bytes, or longer than the maximum; of such a one what came until then
+    ClassLost  // received and lost before a queue was found (lost_e): in no other class, or in one of the good ones too
+  } frame_class_e;
+
+  /// What received frames of ClassLost were lost for; of the first their bytes are not known.
+  typedef enum logic [2:0] {
+    LostCrossing,  // no room between the clocks; in no other class
+    LostBuffer,  // no room in the packet buffer
+    LostHook  // rx_hook
+  } lost_e;
+
   typedef logic [$clog2(PushEntries)-1:0] push_entry_t;
 
   /// Descriptor fetch to push_table: the answer of a dequeue moves on (`step`; what push_table found for the one before is

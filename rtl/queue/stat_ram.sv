@@ -7,7 +7,7 @@
 /// it, for a clock. The lower half of a counter lies in one RAM (`LowW` bits), the upper one in another that is touched by carries and reads only,
 /// three clocks behind. `regs` is stat_regs of host_nic.rdl: a write of `select` keeps the counters of that row as they are at one moment,
 /// about 10 clocks, to be read word by word. Of a row that there is not it keeps zeros and pulses `refused_o`. With fewer than four `Counters` the
-/// last ones read 0. Counters start at 0 from reset and wrap modulo 2^64; after reset the RAMs are cleared, a row a clock, and all wait.
+/// last ones read 0. Up to 64 rows say which of them have counted anything. Counters start at 0 from reset and wrap modulo 2^64; after reset the RAMs are cleared, a row a clock, and all wait.
 module stat_ram
   import queue_pkg::*;
 #(
@@ -32,12 +32,13 @@ module stat_ram
   typedef logic [RowW-1:0] row_t;
 
   // ---- Registers: a read waits for nothing, a write of `select` for what it keeps.
-  logic waiting, write, keeping_q, low_ready, high_ready, kept;
+  logic waiting, write, low_ready, high_ready, kept;
   logic [31:0] addr, wdata, rdata;
   logic [15:0] select_q;
   logic [2*Most-1:0][31:0] words;
+  logic [63:0] busy;  // rows
   wire ready = low_ready && high_ready;
-  wire take = waiting && ready && !keeping_q;
+  wire take = waiting && ready;
   wire selects = take && write && addr[5:2] == '0;
   wire known = 32'(wdata[15:0]) < Rows;
   wire keeps = selects && known;
@@ -57,17 +58,15 @@ module stat_ram
     rdata = '0;
     if (addr[5:2] == 4'd0) rdata = 32'(select_q);
     if (addr[5:2] == 4'd1) for (int i = 0; i < 2 * Most; i++) rdata[i] = words[i] != '0;
+    if (addr[5:3] == 3'd1) rdata = addr[2] ? busy[63:32] : busy[31:0];
     if (addr[5]) rdata = words[addr[4:2]];
   end
   always_ff @(posedge clk_i) begin
     refused_o <= selects && !known;
     if (selects) select_q <= wdata[15:0];
-    if (keeps) keeping_q <= 1'b1;
-    else if (kept) keeping_q <= 1'b0;
     if (rst_i) begin
       refused_o <= 1'b0;
       select_q  <= '0;
-      keeping_q <= 1'b0;
     end
   end
 
@@ -122,6 +121,16 @@ module stat_ram
       .now_o  (now),
       .next_i (next)
   );
+
+  // ---- Rows that have counted.
+  if (Rows <= 64) begin : g_busy
+    always_ff @(posedge clk_i) begin
+      if (runs_q[0] && !reads_q[0]) busy[6'(row_q[0])] <= 1'b1;
+      if (rst_i) busy <= '0;
+    end
+  end else begin : g_many
+    assign busy = '0;
+  end
 
   // ---- Upper halves.
   logic [2:0] high_runs_q, high_reads_q;

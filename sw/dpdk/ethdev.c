@@ -205,7 +205,7 @@ static int stop(struct rte_eth_dev *dev) {
   struct emery *emery = dev->data->dev_private;
   set_link(dev, 0);
   set_queue_states(dev, RTE_ETH_QUEUE_STATE_STOPPED);
-  if (rte_log_can_log((uint32_t)emery_logtype, RTE_LOG_DEBUG)) emery_log_queues(dev);
+  if (rte_log_can_log((uint32_t)emery_logtype, RTE_LOG_DEBUG)) emery_log_counts(dev);
   const int status = emnic_stop(emery->core);
   forget_mbufs(dev);
   return emery->link.gone ? 0 : failed("stop", status);

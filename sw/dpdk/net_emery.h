@@ -74,7 +74,8 @@ struct emery {
   const struct emnic_interface* is;
   struct rte_ether_addr address;
   uint8_t key[4 * EMNIC_KEY_WORDS];
-  uint64_t before[EMNIC_COUNTERS_END]; /* counters at the last reset of statistics */
+  uint64_t before[EMNIC_COUNTERS_END];     /* counters at the last reset of statistics */
+  struct emnic_port_counts port_before[2]; /* receive, transmit */
 };
 
 /* link.c */
@@ -97,7 +98,7 @@ void emery_tx_forget(struct emery_tx* tx);
 /* stats.c */
 int emery_stats_get(struct rte_eth_dev* dev, struct rte_eth_stats* out);
 int emery_stats_reset(struct rte_eth_dev* dev);
-void emery_log_queues(struct rte_eth_dev* dev);
+void emery_log_counts(struct rte_eth_dev* dev);
 int emery_xstats_get(struct rte_eth_dev* dev, struct rte_eth_xstat* out, unsigned int most);
 int emery_xstats_get_names(struct rte_eth_dev* dev, struct rte_eth_xstat_name* out,
                            unsigned int most);

@@ -88,6 +88,17 @@ static void queues_from_now(struct rte_eth_dev *dev, int transmit) {
   }
 }
 
+/* ---- and of its port */
+
+static const uint64_t *port_counted(struct emery *emery, int transmit, struct emnic_port_counts *now) {
+  const struct emnic_port_counts *before = &emery->port_before[transmit];
+  *now = *before;
+  if (!emery->link.gone) emnic_get_port_counts(emery->core, 0, transmit, 0, now);
+  uint64_t *out = &now->packets; /* the first */
+  for (unsigned int i = 0; i < EMNIC_PORT_COUNTS_END; ++i) out[i] -= (&before->packets)[i];
+  return out;
+}
+
 int emery_stats_reset(struct rte_eth_dev *dev) {
   struct emery *emery = dev->data->dev_private;
   for (unsigned int i = 0; i < dev->data->nb_rx_queues; ++i) {
@@ -102,6 +113,8 @@ int emery_stats_reset(struct rte_eth_dev *dev) {
   }
   for (unsigned int i = 0; i < EMNIC_COUNTERS_END && !emery->link.gone; ++i)
     emery->before[i] = emnic_get_counter(emery->core, (enum emnic_counter)i, 0, 0);
+  for (int transmit = 0; transmit < 2 && !emery->link.gone; ++transmit)
+    emnic_get_port_counts(emery->core, 0, transmit, 0, &emery->port_before[transmit]);
   queues_from_now(dev, 1);
   queues_from_now(dev, 0);
   return 0;
@@ -109,8 +122,10 @@ int emery_stats_reset(struct rte_eth_dev *dev) {
 
 /* ---- every counter of the device, by its name: rx_... and tx_... are the port's; then the queues' */
 
+enum { OF_CARD = EMNIC_COUNTERS_END + 2 * EMNIC_PORT_COUNTS_END };
+
 static unsigned int xstats(const struct rte_eth_dev *dev) {
-  return EMNIC_COUNTERS_END + EMNIC_TX_QUEUE_COUNTS * dev->data->nb_tx_queues + EMNIC_RX_QUEUE_COUNTS * dev->data->nb_rx_queues;
+  return OF_CARD + EMNIC_TX_QUEUE_COUNTS * dev->data->nb_tx_queues + EMNIC_RX_QUEUE_COUNTS * dev->data->nb_rx_queues;
 }
 
 static unsigned int queue_xstat_names(struct rte_eth_xstat_name *out, unsigned int at,
@@ -131,13 +146,20 @@ int emery_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *o
     const char *owner = of == 'd' ? "device_" : of == 'i' ? "interface_" : "port_";
     snprintf(out[i].name, sizeof out[i].name, "%s%s", owner, name);
   }
-  const unsigned int at = queue_xstat_names(out, EMNIC_COUNTERS_END, 1, dev->data->nb_tx_queues);
+  for (unsigned int i = 0; i < 2 * EMNIC_PORT_COUNTS_END; ++i)
+    snprintf(out[EMNIC_COUNTERS_END + i].name, sizeof out->name, "%s_%s_phy", i % 2 ? "tx" : "rx",
+             emnic_port_count_name(i / 2));
+  const unsigned int at = queue_xstat_names(out, OF_CARD, 1, dev->data->nb_tx_queues);
   return (int)queue_xstat_names(out, at, 0, dev->data->nb_rx_queues);
 }
 
-void emery_log_queues(struct rte_eth_dev *dev) {
+void emery_log_counts(struct rte_eth_dev *dev) {
   uint64_t counts[EMNIC_RX_QUEUE_COUNTS];
+  struct emnic_port_counts now;
   for (int transmit = 0; transmit < 2; ++transmit) {
+    const uint64_t *port = port_counted(dev->data->dev_private, transmit, &now);
+    for (unsigned int i = 0; i < EMNIC_PORT_COUNTS_END; ++i)
+      EMERY_LOG(DEBUG, "%s_%s_phy: %lu", transmit ? "tx" : "rx", emnic_port_count_name(i), port[i]);
     const unsigned int queues = transmit ? dev->data->nb_tx_queues : dev->data->nb_rx_queues;
     for (unsigned int i = 0; i < queues; ++i) {
       queue_counted(dev, transmit, i, counts);
@@ -163,7 +185,13 @@ int emery_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *out, unsigne
   if (!out || most < xstats(dev)) return (int)xstats(dev);
   for (unsigned int i = 0; i < EMNIC_COUNTERS_END; ++i)
     out[i].value = emery->link.gone ? 0 : counted(emery, (enum emnic_counter)i);
-  unsigned int at = queue_xstats(dev, out, EMNIC_COUNTERS_END, 1, dev->data->nb_tx_queues);
+  for (int transmit = 0; transmit < 2; ++transmit) {
+    struct emnic_port_counts now;
+    const uint64_t *port = port_counted(emery, transmit, &now);
+    for (unsigned int i = 0; i < EMNIC_PORT_COUNTS_END; ++i)
+      out[EMNIC_COUNTERS_END + 2 * i + (unsigned int)transmit].value = port[i];
+  }
+  unsigned int at = queue_xstats(dev, out, OF_CARD, 1, dev->data->nb_tx_queues);
   at = queue_xstats(dev, out, at, 0, dev->data->nb_rx_queues);
   for (unsigned int i = 0; i < at; ++i) out[i].id = i;
   return (int)at;

@@ -63,7 +63,9 @@ class Bench final : public Run {
   Time busy_until() const override { return driver_.busy_until(); }
   void account() override;
   void inspect() override {
-    if (!given_up()) driver_.compare_counts(used_interfaces());
+    if (given_up()) return;
+    driver_.compare_counts(used_interfaces());
+    ports_.compare_counts(driver_.core());
   }
   bool at_rest() const override { return host_.at_rest() && !driver_.restarting(); }
   void check(Findings& findings) const override;
@@ -147,6 +149,7 @@ void Bench::connect_port(unsigned p) {
   if (ways_ && ports_.transmit()) trace()->takes(port.tx_stream, ways_->sent());
   if (ways_ && ports_.receive()) trace()->takes(port.rx_stream, ways_->received());
   port.mac->tx.on_transmitted([this, &port](std::span<const std::uint8_t> bytes, Time arrived) {
+    port.counts->sent(bytes);
     deliver(port.tx_stream, bytes, arrived, port.output);
     if (port.tap) port.tap->write(bytes);
     if (tcp()) tcp()->at_wire(bytes, arrived);
@@ -155,12 +158,13 @@ void Bench::connect_port(unsigned p) {
   });
   port.mac->rx.on_receiving(
       [this, &port](const Frame& frame, WireFault fault, Time started, Time arrives) {
+        port.counts->received(frame.bytes(), fault);
         offer_from_wire(port.rx_stream, frame, reason(fault), started, kRxBuffer, arrives);
         moved();
       });
-  // What was with the device when it left reset will not come out, but for frames on the line of
-  // which it has seen nothing yet.
+  // What was inside when it left reset does not come out; what it had seen nothing of will.
   port.mac->rx.on_rx_reset_end([this, &port] {
+    port.counts->reset();
     if (ports_.receive()) drops_.in_reset(port.rx_stream, port.mac->rx.rx_unseen());
   });
 }
@@ -280,8 +284,7 @@ SlotReset::System Bench::reset_system() {
   return system;
 }
 
-// A read that is never answered holds everything up until it times out; after that the device has
-// stopped for good.
+// A read that nobody answers holds all up until it times out; then the device stays stopped.
 void Bench::look() {
   if (!draining() && reset_.due(traffic_start(), simulation_.now() + kStep))
     reset_.strike(traffic_start(), simulation_, host_, memory_, reset_system());
@@ -312,9 +315,7 @@ void Bench::check(Findings& findings) const {
 void Bench::report(JsonWriter& json) const {
   const double seconds =
       static_cast<double>(std::max<Time>(last_move() - traffic_start(), 1)) / 1e12;
-  const auto gbps = [&](std::uint64_t bytes) {
-    return 8e-9 * static_cast<double>(bytes) / seconds;
-  };
+  const auto gbps = [&](std::uint64_t n) { return 8e-9 * static_cast<double>(n) / seconds; };
   PcieHost::write_busy(json, before_, host_.busy(), seconds);
   json.field("tlp_payload_up_gbps", gbps(host_.link.up.stats().payload_bytes))
       .field("tlp_payload_down_gbps", gbps(host_.link.down.stats().payload_bytes));
@@ -334,7 +335,6 @@ void Bench::report(JsonWriter& json) const {
   faults_.write(json);
   driver_.write_errors(json);
   if (queue_meter_) queue_meter_->write(json, score_.meter().window());
-  json.key("macs");
   ports_.write(json);
 }
 

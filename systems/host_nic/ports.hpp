@@ -18,12 +18,14 @@
 #include "bench/stats/json.hpp"
 #include "bench/wire/mac_port.hpp"
 #include "systems/host_nic/faults.hpp"
+#include "systems/host_nic/port_counts.hpp"
 #include "systems/host_nic/settings.hpp"
 
 namespace emery::host_nic {
 
 struct Port {
   std::unique_ptr<MacPort> mac;
+  std::unique_ptr<PortCounts> counts;
   int tx_stream = 0, rx_stream = 0;
   Output* output = nullptr;
   Tap* tap = nullptr;
@@ -47,6 +49,7 @@ class Ports {
       config.seed = options.get<std::uint64_t>("seed") + 1000 + p;
       set_wire_faults(options, max_frame, config);
       port.mac = std::make_unique<MacPort>(config, gbps, model_, p);
+      port.counts = std::make_unique<PortCounts>(max_frame, gbps != 100);
       simulation.add(clocks.tx[p], port.mac->tx);
       simulation.add(clocks.rx[p], port.mac->rx);
       const std::string number = size() == 1 ? "" : std::to_string(p);
@@ -94,12 +97,24 @@ class Ports {
     return interface;
   }
 
+  /// What the card has counted of each. Takes simulated time.
+  void compare_counts(emnic* core) {
+    for (unsigned p = 0; p < size(); ++p)
+      port_[p].counts->compare(core, p / of_interface_, p % of_interface_, port_[p].mac->stats());
+  }
+
   void check(Findings& findings) const {
-    for (const Port& port : port_) port.mac->stats().check(findings);
+    for (const Port& port : port_) {
+      port.mac->stats().check(findings);
+      findings.add(port.counts->findings().lines());
+    }
   }
   void write(JsonWriter& json) const {
-    json.begin_array();
+    json.key("macs").begin_array();
     for (const Port& port : port_) port.mac->stats().write(json);
+    json.end_array();
+    json.key("port_counters").begin_array();
+    for (const Port& port : port_) port.counts->write(json);
     json.end_array();
   }
 

@@ -67,8 +67,8 @@ module nic_interface
 
   // ---------------------------------------------------------------- registers
   localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegTxStat = 6, RegRxStat = 7, RegPorts = 8;
-  // Of each port: registers, scheduler, RSS table, flow table, and of other schedulers than round robin their own. Then limits.
-  localparam int PortRegions = Scheduler == int'(SchedRr) ? 4 : 5;
+  // Of each port: registers, scheduler, RSS table, flow table, counters each way, and of other schedulers than round robin their own. Then limits.
+  localparam int PortRegions = Scheduler == int'(SchedRr) ? 6 : 7;
   localparam int RegLimits = RegPorts + PortRegions * Ports, RegRegions = RegLimits + (SchedLimited[Scheduler] ? Ports : 0);
   localparam int OwnBases[RegPorts] = '{
       TxqBase,
@@ -90,8 +90,24 @@ module nic_interface
       TxStatSize,
       RxStatSize
   };
-  localparam int PortBases[5] = '{PortBase, SchedBase, RssBase, FlowBase, SchedOwnBase};
-  localparam int PortSizes[5] = '{PortStride, SchedStride, RssStride, FlowStride, SchedOwnStride};
+  localparam int PortBases[7] = '{
+      PortBase,
+      SchedBase,
+      RssBase,
+      FlowBase,
+      PortTxStatBase,
+      PortRxStatBase,
+      SchedOwnBase
+  };
+  localparam int PortSizes[7] = '{
+      PortStride,
+      SchedStride,
+      RssStride,
+      FlowStride,
+      PortTxStatStride,
+      PortRxStatStride,
+      SchedOwnStride
+  };
   typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
 
   function automatic region_t regions(bit sizes);
@@ -319,10 +335,10 @@ module nic_interface
         .rst_i,
         .regs(region[RegPorts+PortRegions*p]),
         .sched_regs(region[RegPorts+PortRegions*p+1]),
-        .sched_own(region[PortRegions>4?RegPorts+PortRegions*p+4 : RegRegions+Ports+p]),
+        .sched_own(region[PortRegions>6?RegPorts+PortRegions*p+6 : RegRegions+Ports+p]),
         .sched_limits(region[RegLimits+p]),
-        .rss_regs(region[RegPorts+PortRegions*p+2]),
-        .flow_regs(region[RegPorts+PortRegions*p+3]),
+        .steer_regs(region[RegPorts+PortRegions*p+2:RegPorts+PortRegions*p+3]),
+        .stat_regs(region[RegPorts+PortRegions*p+4:RegPorts+PortRegions*p+5]),
         .queues_i(
         '{rx_streams: rx_streams, burst: tx_burst[3:0], in_flight: tx_max_inflight[15:0]}
         ),

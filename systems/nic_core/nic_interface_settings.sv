@@ -62,6 +62,9 @@ module nic_interface_settings
   assign hw_in.flow_stride.value.next = 32'(FlowStride);
   assign hw_in.tx_stat_offset.value.next = 32'(TxStatBase);
   assign hw_in.rx_stat_offset.value.next = 32'(RxStatBase);
+  assign hw_in.port_tx_stat_offset.value.next = 32'(PortTxStatBase);
+  assign hw_in.port_rx_stat_offset.value.next = 32'(PortRxStatBase);
+  assign hw_in.port_stat_stride.value.next = 32'(PortTxStatStride);
   assign hw_in.rss_entries.value.next = 32'(RssEntries);
   assign hw_in.last_error.queue.we = error_valid_i;
   assign hw_in.last_error.queue.next = error_i.queue;

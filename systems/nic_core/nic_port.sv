@@ -31,13 +31,14 @@ module nic_port
 ) (
     input logic clk_i,
     input logic rst_i,
-    // Registers: nic_port_regs, sched_regs[], nic_sched_map, sched_limit_regs[], rss_regs, flow_regs of host_nic.rdl.
+    // Registers: nic_port_regs, sched_regs[], nic_sched_map, sched_limit_regs[], rss_regs and flow_regs, stat_regs of transmit and
+    // receive, of host_nic.rdl.
     reg_if.slave regs,
     reg_if.slave sched_regs,
     reg_if.slave sched_own,
     reg_if.slave sched_limits,
-    reg_if.slave rss_regs,
-    reg_if.slave flow_regs,
+    reg_if.slave steer_regs[2],
+    reg_if.slave stat_regs[2],
     input queues_tell_t queues_i,
 
     // Transmit: queue_t, fetch_req_t, fetch_granted_t, fetch_desc_t, commit_t, queue_error_t, record_t, queue_count_t, dma_req_t.
@@ -87,7 +88,7 @@ module nic_port
   tx_engine_count_t tx_count;
   logic rx_buffer_full, rx_hook_dropped;
   logic [13:0] max_frame;
-  logic rss_refused, flow_refused, limit_refused;
+  logic rss_refused, flow_refused, limit_refused, tx_stat_refused, rx_stat_refused;
   logic [15:0] tx_units, rx_units;
   logic [  1:0] strip;
   logic [319:0] rss_key;
@@ -100,7 +101,7 @@ module nic_port
       .max_frame_o(max_frame),
       .strip_o(strip),
       .rss_key_o(rss_key),
-      .refused_i({rss_refused, flow_refused, limit_refused}),
+      .refused_i({rss_refused, flow_refused, limit_refused, tx_stat_refused, rx_stat_refused}),
       .mac_rx_count_i(mac_rx_count),
       .rx_buffer_full_i(rx_buffer_full),
       .rx_hook_dropped_i(rx_hook_dropped),
@@ -225,6 +226,19 @@ module nic_port
       .tag_o(mac_o.tx_ptp_tag_field),
       .timer_o(mac_o.tx_systemtimer)
   );
+  port_counts #(
+      .Receive(0)
+  ) i_tx_counts (
+      .clk_i,
+      .rst_i,
+      .valid_i(tx_frame.valid),
+      .ready_i(tx_frame.ready),
+      .beat_i(tx_frame.data),
+      .fate_i('0),
+      .lost_i('0),
+      .regs(stat_regs[0]),
+      .refused_o(tx_stat_refused)
+  );
   assign mac_o.tx_pause_req = '0;
   assign mac_o.tx_reset = mac_tx_rst_i;
   assign mac_o.rx_reset = mac_rx_rst_i;
@@ -261,6 +275,19 @@ module nic_port
       .stamp(rx_stamp),
       .count_o(mac_rx_count)
   );
+  port_counts #(
+      .Losses(3)
+  ) i_rx_counts (
+      .clk_i,
+      .rst_i,
+      .valid_i(rx_raw.valid),
+      .ready_i(rx_raw.ready),
+      .beat_i(rx_raw.data),
+      .fate_i(mac_rx_count),
+      .lost_i({rx_hook_dropped, rx_buffer_full, mac_rx_count.fifo_full}),
+      .regs(stat_regs[1]),
+      .refused_o(rx_stat_refused)
+  );
   rx_parse #(
       .FlowEntries(FlowEntries),
       .Queues(RxQueues),
@@ -271,7 +298,7 @@ module nic_port
       .rst_i,
       .strip_i(strip),
       .key_i(rss_key),
-      .flow_regs,
+      .flow_regs(steer_regs[1]),
       .flow_refused_o(flow_refused),
       .frame_in(rx_raw),
       .stamp(rx_stamp),
@@ -316,7 +343,7 @@ module nic_port
   ) i_rss (
       .clk_i,
       .rst_i,
-      .regs(rss_regs),
+      .regs(steer_regs[0]),
       .refused_o(rss_refused),
       .in(rx_stored),
       .out(rx_meta)

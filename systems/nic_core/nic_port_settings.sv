@@ -19,8 +19,8 @@ module nic_port_settings
     output logic [  1:0] strip_o,      // tags of 802.1ad, 802.1Q
     output logic [319:0] rss_key_o,
 
-    // For one clock each: settings of the tables and the scheduler refused, frames by their fate.
-    input logic             [2:0] refused_i,
+    // For one clock each: settings of the tables, the scheduler and the counters refused, frames by their fate.
+    input logic             [4:0] refused_i,
     input mac_rx_count_t          mac_rx_count_i,
     input logic                   rx_buffer_full_i,
     input logic                   rx_hook_dropped_i,
@@ -56,7 +56,6 @@ module nic_port_settings
   for (genvar i = 0; i < 10; i++) begin : g_key
     assign rss_key_o[319-32*i-:32] = hw_out.rss_key[i].value.value;
   end
-  assign hw_in.rx_frames.value.incr = mac_rx_count_i.good;
   assign hw_in.rx_bad_fcs.value.incr = mac_rx_count_i.bad_fcs;
   assign hw_in.rx_runt.value.incr = mac_rx_count_i.runt;
   assign hw_in.rx_oversize.value.incr = mac_rx_count_i.oversize;
@@ -68,7 +67,6 @@ module nic_port_settings
   assign hw_in.rx_dma_error.value.incr = rx_count_i.dma_error;
   assign hw_in.rx_truncated.value.incr = rx_count_i.truncated;
   assign hw_in.rx_hook.value.incr = rx_hook_dropped_i;
-  assign hw_in.tx_frames.value.incr = tx_count_i.sent;
   assign hw_in.tx_errors.value.incr = tx_count_i.error;
 
   nic_port_regs i_regs (

@@ -44,7 +44,19 @@ const char* emnic_queue_count_name(unsigned which) {
   return which < EMNIC_RX_QUEUE_COUNTS ? names[which] : 0;
 }
 
-// Of the words from packets_lo on those that are not 0.
+// The counters of a row, in the order of the registers: of their words those that are not 0.
+static int read_row(struct emnic* d, uint32_t stat, unsigned row, uint64_t counts[4]) {
+  reg_write(d, stat + STAT_REG(select), row);
+  const uint32_t nonzero = reg_read(d, stat + STAT_REG(nonzero));
+  if (nonzero == GONE) return EMNIC_NO_DEVICE;
+  zero(counts, 4 * sizeof *counts);
+  for (unsigned word = 0; word < 8; ++word)
+    if (nonzero >> word & 1)
+      counts[word / 2] |= (uint64_t)reg_read(d, stat + STAT_REG(packets_lo) + 4 * word)
+                          << (word % 2 * 32);
+  return 0;
+}
+
 int emnic_get_queue_counts(struct emnic* d, unsigned i, int transmit, unsigned queue,
                            struct emnic_queue_counts* out) {
   if (i >= d->interfaces) return EMNIC_NOT_FOUND;
@@ -58,15 +70,80 @@ int emnic_get_queue_counts(struct emnic* d, unsigned i, int transmit, unsigned q
     if (offset == 0) return EMNIC_UNSUPPORTED;
     *stat = at->is.registers + offset;
   }
-  reg_write(d, *stat + STAT_REG(select), queue);
-  const uint32_t nonzero = reg_read(d, *stat + STAT_REG(nonzero));
-  if (nonzero == GONE) return EMNIC_NO_DEVICE;
-  uint64_t* counts = &out->packets;  // in the order of the registers
-  zero(out, sizeof *out);
-  for (unsigned word = 0; word < 8; ++word)
-    if (nonzero >> word & 1)
-      counts[word / 2] |= (uint64_t)reg_read(d, *stat + STAT_REG(packets_lo) + 4 * word)
-                           << (word % 2 * 32);
+  uint64_t counts[4];
+  const int status = read_row(d, *stat, queue, counts);
+  if (status == 0)
+    *out = (struct emnic_queue_counts){counts[0], counts[1], counts[2], counts[3]};
+  return status;
+}
+
+// ---- ports
+
+#define PORT_COUNT_NAME(field, name) name,
+static const char* const port_count_names[] = {EMNIC_PORT_COUNTS(PORT_COUNT_NAME)};
+static_assert(sizeof(struct emnic_port_counts) ==
+                  sizeof port_count_names / sizeof *port_count_names * sizeof(uint64_t),
+              "a name for each");
+const char* emnic_port_count_name(unsigned which) {
+  return which < EMNIC_PORT_COUNTS_END ? port_count_names[which] : 0;
+}
+
+static const uint16_t size_from[EMNIC_PORT_SIZES] = {64, 65, 128, 256, 512, 1024, 1519};
+unsigned emnic_port_size_from(unsigned which) {
+  return which < EMNIC_PORT_SIZES ? size_from[which] : 0;
+}
+
+// Bad ones below 64 bytes have the place 0, as have those lost for the first reason.
+static void add_row(struct emnic_port_counts* c, unsigned row, const uint64_t counts[4]) {
+  const unsigned place = row % 8;
+  const uint64_t frames = counts[0];
+  switch (row / 8) {
+    case ClassLost:
+      if (place == LostCrossing) c->lost_crossing = frames;
+      if (place == LostBuffer) c->lost_buffer = frames;
+      if (place == LostHook) c->lost_hook = frames;
+      return;
+    case ClassLength:
+      *(place == 0 ? &c->undersize : &c->oversize) += frames;
+      c->bad_bytes += counts[1];
+      return;
+    case ClassFcs:
+      *(place == 0 ? &c->fragments : &c->crc_errors) += frames;
+      c->bad_bytes += counts[1];
+      break;
+    default:
+      c->packets += frames;
+      c->bytes += counts[1];
+      break;
+  }
+  if (row / 8 == ClassMulticast) c->multicast += frames;
+  if (row / 8 == ClassBroadcast) c->broadcast += frames;
+  if (row / 8 == ClassPause) c->pause += frames;
+  if (row / 8 == ClassPfc) c->pfc += frames;
+  if (place != 0) (&c->size_64)[place - 1] += frames;
+}
+
+int emnic_get_port_counts(struct emnic* d, unsigned i, int transmit, unsigned p,
+                          struct emnic_port_counts* out) {
+  if (i >= d->interfaces || p >= d->interface[i].is.ports) return EMNIC_NOT_FOUND;
+  const uint32_t offset = interface_read(
+      d, i, transmit ? INTERFACE_REG(port_tx_stat_offset) : INTERFACE_REG(port_rx_stat_offset));
+  const uint32_t stride = interface_read(d, i, INTERFACE_REG(port_stat_stride));
+  if (stride == GONE) return EMNIC_NO_DEVICE;
+  if (offset == 0) return EMNIC_UNSUPPORTED;
+  const uint32_t stat = d->interface[i].is.registers + offset + p * stride;
+  const uint32_t low = reg_read(d, stat + STAT_REG(busy_lo));
+  const uint32_t high = reg_read(d, stat + STAT_REG(busy_hi));
+  struct emnic_port_counts sums;
+  zero(&sums, sizeof sums);
+  for (unsigned row = 0; row < 64; ++row) {
+    uint64_t counts[4];
+    if (!((row < 32 ? low : high) >> row % 32 & 1)) continue;
+    const int status = read_row(d, stat, row, counts);
+    if (status != 0) return status;
+    add_row(&sums, row, counts);
+  }
+  *out = sums;
   return 0;
 }
 

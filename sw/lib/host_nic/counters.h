@@ -15,10 +15,10 @@
   X(INTERFACE, errors) X(INTERFACE, tx_cpl_lost) X(INTERFACE, rx_cpl_lost)          \
   X(INTERFACE, event_lost) X(INTERFACE, settings_refused) X(INTERFACE, tx_pushed)   \
   X(INTERFACE, tx_push_dropped)                                                     \
-  X(PORT, settings_refused) X(PORT, rx_frames) X(PORT, rx_bad_fcs) X(PORT, rx_runt) \
+  X(PORT, settings_refused) X(PORT, rx_bad_fcs) X(PORT, rx_runt) \
   X(PORT, rx_oversize) X(PORT, rx_fifo_full) X(PORT, rx_buffer_full)                \
   X(PORT, rx_hook) X(PORT, rx_no_descriptor) X(PORT, rx_queue_stopped) X(PORT, rx_descriptor_error)  \
-  X(PORT, rx_truncated) X(PORT, rx_dma_error) X(PORT, tx_frames) X(PORT, tx_errors)
+  X(PORT, rx_truncated) X(PORT, rx_dma_error) X(PORT, tx_errors)
 #define EMNIC_LEVELS(X)                         \
   X(DEVICE, dma_reads)                          \
   X(INTERFACE, tx_slots) X(INTERFACE, rx_slots) \
@@ -31,7 +31,7 @@ enum emnic_counter {
   EMNIC_LEVELS(EMNIC_COUNTER_ENUM) EMNIC_LEVELS_END
 };
 #undef EMNIC_COUNTER_ENUM
-// "rx_frames" and so on, and what it is of: 'd' device, 'i' interface, 'p' port.
+// "rx_runt" and so on, and what it is of: 'd' device, 'i' interface, 'p' port.
 const char* emnic_counter_name(enum emnic_counter counter, char* of);
 
 // Counters of one queue since the device's reset, 64 bits in the device too, as they were at one
@@ -50,5 +50,39 @@ struct emnic;
 // EMNIC_NO_DEVICE; `out` stays as it is then. One at a time for each way of an interface.
 int emnic_get_queue_counts(struct emnic* device, unsigned interface, int transmit, unsigned queue,
                            struct emnic_queue_counts* out);
+
+// Counters of one way of a port since the device's reset, 64 bits in the device too: frames on the
+// line, bytes with FCS (RFC 2819, RFC 3635), and what they are called. Packets and bytes are those
+// of all good frames; multicast is without pause and pfc, which a MAC may keep from the device.
+// Sizes are of good frames and of those with a bad FCS. An oversize frame has as many bytes as came
+// until it was cut. Discards: between the clocks (in no other counter), in the packet buffer, by a
+// hook.
+// clang-format off
+#define EMNIC_PORT_COUNTS(X)                                                          \
+  X(packets, "packets") X(bytes, "bytes") X(multicast, "multicast")                   \
+  X(broadcast, "broadcast") X(pause, "pause") X(pfc, "pfc")                           \
+  X(crc_errors, "crc_errors") X(undersize, "undersize_pkts")                          \
+  X(fragments, "fragments") X(oversize, "oversize_pkts") X(bad_bytes, "bad_bytes")    \
+  X(lost_crossing, "discards_crossing") X(lost_buffer, "discards_buffer")             \
+  X(lost_hook, "discards_hook") X(size_64, "64_bytes")                                \
+  X(size_65, "65_to_127_bytes") X(size_128, "128_to_255_bytes")                       \
+  X(size_256, "256_to_511_bytes") X(size_512, "512_to_1023_bytes")                    \
+  X(size_1024, "1024_to_1518_bytes") X(size_1519, "1519_to_max_bytes")
+// clang-format on
+#define EMNIC_PORT_COUNT_FIELD(field, name) uint64_t field;
+#define EMNIC_PORT_COUNT_ONE(field, name) +1
+struct emnic_port_counts {
+  EMNIC_PORT_COUNTS(EMNIC_PORT_COUNT_FIELD)
+};
+enum { EMNIC_PORT_COUNTS_END = EMNIC_PORT_COUNTS(EMNIC_PORT_COUNT_ONE), EMNIC_PORT_SIZES = 7 };
+#undef EMNIC_PORT_COUNT_FIELD
+#undef EMNIC_PORT_COUNT_ONE
+// The name of one, in that order; a null pointer where there is none.
+const char* emnic_port_count_name(unsigned which);
+// The smallest frame of each of the last ones, from size_64 on.
+unsigned emnic_port_size_from(unsigned which);
+// As emnic_get_queue_counts. Takes a read for each class of frames that there has been, and more.
+int emnic_get_port_counts(struct emnic* device, unsigned interface, int transmit, unsigned port,
+                          struct emnic_port_counts* out);
 
 #endif

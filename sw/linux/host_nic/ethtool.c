@@ -62,7 +62,7 @@ static int nic_get_link_ksettings(struct net_device *netdev, struct ethtool_link
 	return 0;
 }
 
-/* As looked at under the rtnl lock, which ethtool holds. */
+/* Both as looked at under the rtnl lock, which ethtool holds. */
 const u64 *nic_counters(struct net_device *netdev)
 {
 	struct nic *nic = netdev_priv(netdev);
@@ -72,25 +72,72 @@ const u64 *nic_counters(struct net_device *netdev)
 	return nic->device;
 }
 
+const struct emnic_port_counts *nic_port_counts(struct net_device *netdev, enum nic_way way)
+{
+	struct nic *nic = netdev_priv(netdev);
+
+	if (netif_running(netdev) && !READ_ONCE(nic->gone))
+		emnic_get_port_counts(nic->core, 0, way == NIC_TX, 0, &nic->port[way]);
+	return &nic->port[way];
+}
+
+/* 802.3 counts octets of data and padding: without addresses, type and FCS. */
+static u64 nic_octets(const struct emnic_port_counts *port)
+{
+	return port->bytes - port->packets * (ETH_HLEN + ETH_FCS_LEN);
+}
+
 static void nic_get_eth_mac_stats(struct net_device *netdev, struct ethtool_eth_mac_stats *stats)
 {
-	const u64 *device = nic_counters(netdev);
+	const struct emnic_port_counts *tx = nic_port_counts(netdev, NIC_TX);
+	const struct emnic_port_counts *rx = nic_port_counts(netdev, NIC_RX);
 
-	stats->FramesTransmittedOK = device[EMNIC_PORT_tx_frames];
-	stats->FramesReceivedOK = device[EMNIC_PORT_rx_frames];
-	stats->FrameCheckSequenceErrors = device[EMNIC_PORT_rx_bad_fcs];
-	stats->FrameTooLongErrors = device[EMNIC_PORT_rx_oversize];
-	stats->FramesLostDueToIntMACRcvError =
-		device[EMNIC_PORT_rx_fifo_full] + device[EMNIC_PORT_rx_buffer_full];
+	stats->FramesTransmittedOK = tx->packets;
+	stats->FramesReceivedOK = rx->packets;
+	stats->OctetsTransmittedOK = nic_octets(tx);
+	stats->OctetsReceivedOK = nic_octets(rx);
+	stats->MulticastFramesXmittedOK = tx->multicast + tx->pause + tx->pfc;
+	stats->MulticastFramesReceivedOK = rx->multicast + rx->pause + rx->pfc;
+	stats->BroadcastFramesXmittedOK = tx->broadcast;
+	stats->BroadcastFramesReceivedOK = rx->broadcast;
+	stats->FrameCheckSequenceErrors = rx->crc_errors;
+	stats->FrameTooLongErrors = rx->oversize;
+	stats->FramesLostDueToIntMACXmitError = tx->crc_errors;
+	stats->FramesLostDueToIntMACRcvError = rx->lost_crossing + rx->lost_buffer;
 }
 
 static void nic_get_rmon_stats(struct net_device *netdev, struct ethtool_rmon_stats *stats,
 			       const struct ethtool_rmon_hist_range **ranges)
 {
-	const u64 *device = nic_counters(netdev);
+	struct nic *nic = netdev_priv(netdev);
+	const struct emnic_port_counts *tx = nic_port_counts(netdev, NIC_TX);
+	const struct emnic_port_counts *rx = nic_port_counts(netdev, NIC_RX);
+	unsigned int i;
 
-	stats->undersize_pkts = device[EMNIC_PORT_rx_runt];
-	stats->oversize_pkts = device[EMNIC_PORT_rx_oversize];
+	stats->undersize_pkts = rx->undersize;
+	stats->oversize_pkts = rx->oversize;
+	stats->fragments = rx->fragments;
+	for (i = 0; i < EMNIC_PORT_SIZES; i++) {
+		stats->hist[i] = (&rx->size_64)[i];
+		stats->hist_tx[i] = (&tx->size_64)[i];
+		nic->sizes[i].low = emnic_port_size_from(i);
+		nic->sizes[i].high = i + 1 < EMNIC_PORT_SIZES ? emnic_port_size_from(i + 1) - 1 :
+								nic->is->max_frame + ETH_FCS_LEN;
+	}
+	*ranges = nic->sizes;
+}
+
+/* The card itself neither obeys nor sends such frames: its MAC may, which is outside. */
+static void nic_get_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *pause)
+{
+	pause->autoneg = AUTONEG_DISABLE;
+}
+
+/* Those that the MAC has left in the traffic. */
+static void nic_get_pause_stats(struct net_device *netdev, struct ethtool_pause_stats *stats)
+{
+	stats->tx_pause_frames = nic_port_counts(netdev, NIC_TX)->pause;
+	stats->rx_pause_frames = nic_port_counts(netdev, NIC_RX)->pause;
 }
 
 /* Moderation is a vector's, for both ways alike. */
@@ -153,6 +200,8 @@ const struct ethtool_ops nic_ethtool_ops = {
 	.get_ethtool_stats = nic_get_ethtool_stats,
 	.get_eth_mac_stats = nic_get_eth_mac_stats,
 	.get_rmon_stats = nic_get_rmon_stats,
+	.get_pauseparam = nic_get_pauseparam,
+	.get_pause_stats = nic_get_pause_stats,
 	.get_coalesce = nic_get_coalesce,
 	.set_coalesce = nic_set_coalesce,
 	.get_rxnfc = nic_get_rxnfc,

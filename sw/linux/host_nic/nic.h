@@ -133,6 +133,8 @@ struct nic {
 	bool broken;  /* since nic_open */
 	bool gone;    /* pulled out, for good: nothing is read or written any more */
 	struct delayed_work look;
+	struct emnic_port_counts port[2]; /* of each way, likewise as looked at last */
+	struct ethtool_rmon_hist_range sizes[EMNIC_PORT_SIZES + 1]; /* that it counts; the last 0 */
 	u64 device[EMNIC_COUNTERS_END]; /* counters of the device, as they were when looked at last
 					 */
 };
@@ -219,6 +221,7 @@ int nic_get_rules(struct nic *nic, struct ethtool_rxnfc *info, u32 *locations);
 /* ethtool.c */
 extern const struct ethtool_ops nic_ethtool_ops;
 const u64 *nic_counters(struct net_device *netdev);
+const struct emnic_port_counts *nic_port_counts(struct net_device *netdev, enum nic_way way);
 
 /* stats.c */
 int nic_get_sset_count(struct net_device *netdev, int set);

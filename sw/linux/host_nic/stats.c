@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Statistics by name (ethtool -S): counters of the device, those it has of each queue, of the pools
- * of pages, and of XDP by queue.
+ * Statistics by name (ethtool -S): counters of the device, those it has of its port and of each
+ * queue, of the pools of pages, and of XDP by queue.
  */
 #include <linux/ethtool.h>
 
@@ -18,7 +18,7 @@ int nic_get_sset_count(struct net_device *netdev, int set)
 
 	if (set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
-	return EMNIC_COUNTERS_END + 1 + page_pool_ethtool_stats_get_count() +
+	return EMNIC_COUNTERS_END + 2 * EMNIC_PORT_COUNTS_END + 1 + page_pool_ethtool_stats_get_count() +
 	       nic->queues * (EMNIC_TX_QUEUE_COUNTS + EMNIC_RX_QUEUE_COUNTS + NIC_XDP_END + 2);
 }
 
@@ -38,6 +38,10 @@ void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
 				: of == 'i' ? "interface_"
 					    : "",
 				name);
+	}
+	for (i = 0; i < EMNIC_PORT_COUNTS_END; i++) {
+		ethtool_sprintf(&data, "tx_%s_phy", emnic_port_count_name(i));
+		ethtool_sprintf(&data, "rx_%s_phy", emnic_port_count_name(i));
 	}
 	ethtool_sprintf(&data, "tx_segmented");
 	data = page_pool_ethtool_stats_get_strings(data);
@@ -73,12 +77,19 @@ static u64 *nic_get_pool_stats(const struct nic *nic, u64 *data)
 void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
 {
 	struct nic *nic = netdev_priv(netdev);
+	const u64 *tx, *rx;
 	unsigned int i, k;
 
 	if (netif_running(netdev))
 		nic_look_queues(nic);
 	memcpy(data, nic_counters(netdev), EMNIC_COUNTERS_END * sizeof(*data));
 	data += EMNIC_COUNTERS_END;
+	tx = &nic_port_counts(netdev, NIC_TX)->packets; /* the first */
+	rx = &nic_port_counts(netdev, NIC_RX)->packets;
+	for (i = 0; i < EMNIC_PORT_COUNTS_END; i++) {
+		*data++ = tx[i];
+		*data++ = rx[i];
+	}
 	*data = 0; /* packets that became several frames */
 	for (i = 0; i < nic->queues; i++)
 		*data += READ_ONCE(nic->tx[i].segmented);

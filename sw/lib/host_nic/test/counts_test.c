@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of 32 bits that wrap, levels, names; counters of single queues: both halves, only the words that are not 0 read, devices without.
+// Counters of 32 bits that wrap, levels, names; counters of single queues: both halves,
+// only the words that are not 0 read, devices without; counters of ports: what each row adds to.
 #include <string.h>
 
 #include "fake_nic.h"
 #include "parts_test.h"
+#include "queue_formats.h"
 
 static struct fake_nic nic;
 static struct emnic* device;
@@ -68,6 +70,65 @@ void test_queue_counts(struct emnic_config c) {
   nic.gone_at = nic.reads + 1;
   CHECK(emnic_get_queue_counts(device, 0, 1, 0, &got) == EMNIC_NO_DEVICE);
   CHECK(emnic_get_queue_counts(device, 1, 1, 3, &got) == EMNIC_NO_DEVICE && same(&got, 0, 0, 0, 9));
+  nic.gone_at = 0;
+  end();
+}
+
+static void put_row(unsigned transmit, unsigned i, unsigned p, unsigned class_, unsigned place,
+                    uint64_t frames, uint64_t bytes) {
+  nic.port_counts[transmit][i][p][8 * class_ + place] =
+      (struct emnic_queue_counts){frames, bytes, 0, 0};
+  fake_port_rows(&nic, i, (int)transmit, p);
+}
+
+void test_port_counts(struct emnic_config c) {
+  struct emnic_port_counts got, none;
+  memset(&none, 0, sizeof none);
+  begin(&c, 2);
+  // One power of two a row, so that each sum says what is in it.
+  for (unsigned class_ = ClassUnicast; class_ <= ClassFcs; ++class_)
+    for (unsigned place = 1; place < 8; ++place)
+      put_row(0, 1, 1, class_, place, 1ull << (7 * class_ + place), 1000ull << class_);
+  put_row(0, 1, 1, ClassFcs, 0, 3, 1);
+  put_row(0, 1, 1, ClassLength, 0, 5, 10);
+  put_row(0, 1, 1, ClassLength, 7, 7, 100);
+  put_row(0, 1, 1, ClassLength, 2, 8, 200);
+  put_row(0, 1, 1, ClassLost, LostCrossing, 1ull << 40, 0);
+  put_row(0, 1, 1, ClassLost, LostBuffer, 12, 0);
+  put_row(0, 1, 1, ClassLost, LostHook, 13, 0);
+  CHECK(emnic_get_port_counts(device, 1, 0, 1, &got) == 0);
+  CHECK(got.multicast == 0xfeull << 7 && got.broadcast == 0xfeull << 14);
+  CHECK(got.pause == 0xfeull << 21 && got.pfc == 0xfeull << 28 && got.crc_errors == 0xfeull << 35);
+  CHECK(got.packets == (0xfeull | 0xfeull << 7 | 0xfeull << 14 | 0xfeull << 21 | 0xfeull << 28));
+  CHECK(got.bytes == 7 * 1000 * 31 && got.bad_bytes == 7 * 32000 + 311);
+  CHECK(got.fragments == 3 && got.undersize == 5 && got.oversize == 15);
+  CHECK(got.lost_crossing == 1ull << 40 && got.lost_buffer == 12 && got.lost_hook == 13);
+  const uint64_t* sizes = &got.size_64;
+  for (unsigned n = 0; n < EMNIC_PORT_SIZES; ++n)
+    CHECK(sizes[n] == 0x810204081ull << (n + 1));
+  // The other way, other ports and interfaces have none; the other way is its own.
+  for (unsigned p = 0; p < FAKE_PORTS; ++p) {
+    CHECK(emnic_get_port_counts(device, 0, 0, p, &got) == 0 && !memcmp(&got, &none, sizeof got));
+    CHECK(emnic_get_port_counts(device, 1, 1, p, &got) == 0 && !memcmp(&got, &none, sizeof got));
+  }
+  put_row(1, 0, 0, ClassUnicast, 7, 2, 1ull << 33);
+  CHECK(emnic_get_port_counts(device, 0, 1, 0, &got) == 0);
+  CHECK(got.packets == 2 && got.bytes == 1ull << 33 && got.size_1519 == 2 && got.size_1024 == 0);
+
+  CHECK(strcmp(emnic_port_count_name(0), "packets") == 0);
+  CHECK(strcmp(emnic_port_count_name(EMNIC_PORT_COUNTS_END - 1), "1519_to_max_bytes") == 0);
+  CHECK(!emnic_port_count_name(EMNIC_PORT_COUNTS_END));
+  CHECK(emnic_port_size_from(0) == 64 && emnic_port_size_from(1) == 65);
+  CHECK(emnic_port_size_from(6) == 1519 && emnic_port_size_from(EMNIC_PORT_SIZES) == 0);
+
+  CHECK(emnic_get_port_counts(device, 2, 0, 0, &got) == EMNIC_NOT_FOUND);
+  CHECK(emnic_get_port_counts(device, 0, 0, FAKE_PORTS, &got) == EMNIC_NOT_FOUND);
+  nic.bar->interface[1].regs.port_rx_stat_offset = 0;
+  CHECK(emnic_get_port_counts(device, 1, 0, 1, &got) == EMNIC_UNSUPPORTED);
+  nic.gone_at = nic.reads + 5;  // among the rows
+  CHECK(emnic_get_port_counts(device, 0, 1, 0, &got) == EMNIC_NO_DEVICE && got.packets == 2);
+  nic.gone_at = nic.reads + 1;
+  CHECK(emnic_get_port_counts(device, 0, 1, 0, &got) == EMNIC_NO_DEVICE && got.packets == 2);
   nic.gone_at = 0;
   end();
 }

@@ -436,8 +436,8 @@ static void test_recovery(void) {
   CHECK(emnic_set_interrupt_interval(device, 3, 77) == 0);
   CHECK(emnic_set_completion_delay(device, 1, 99) == 0);
   CHECK(emnic_set_max_frame(device, 1, 1400) == 0);
-  nic.bar->interface[1].port[1].rx_frames = 7;
-  CHECK(emnic_get_counter(device, EMNIC_PORT_rx_frames, 1, 1) == 7);
+  nic.bar->interface[1].port[1].rx_bad_fcs = 7;
+  CHECK(emnic_get_counter(device, EMNIC_PORT_rx_bad_fcs, 1, 1) == 7);
   nic.hold = 1;
   for (unsigned n = 0; n < 16; ++n) {
     CHECK(emnic_send(emnic_tx_queue(device, 0, 0), frame, 60, NULL) == 0);
@@ -460,8 +460,8 @@ static void test_recovery(void) {
                          *high = &nic.flow[1][1][half + (hash >> 16) % half];
   CHECK((low->flow.type && low->queue == 2) != (high->flow.type && high->queue == 2));
   // The device counts from 0 again.
-  nic.bar->interface[1].port[1].rx_frames = 3;
-  CHECK(emnic_get_counter(device, EMNIC_PORT_rx_frames, 1, 1) == 10);
+  nic.bar->interface[1].port[1].rx_bad_fcs = 3;
+  CHECK(emnic_get_counter(device, EMNIC_PORT_rx_bad_fcs, 1, 1) == 10);
   CHECK(emnic_tx_room(emnic_tx_queue(device, 0, 0)) == c.tx_ring);
   CHECK(emnic_send(emnic_tx_queue(device, 0, 0), frame, 60, NULL) == 0);
   CHECK(emnic_tx_flush(emnic_tx_queue(device, 0, 0), 1, 0) == EMNIC_RANG);
@@ -673,6 +673,7 @@ int main(void) {
   test_limits(plain());
   test_counters(plain());
   test_queue_counts(plain());
+  test_port_counts(plain());
   test_gone(plain());
   test_segments();
   test_no_memory();

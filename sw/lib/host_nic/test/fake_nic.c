@@ -69,18 +69,37 @@ static void complete(struct fake_nic* nic, unsigned i, int transmit, unsigned cq
   }
 }
 
-// ---- counters of queues
+// ---- counters of queues and ports
 
-static void select_counts(struct fake_nic* nic, unsigned i, int transmit, unsigned queue) {
-  stat_regs_t* regs = transmit ? &nic->bar->interface[i].tx_stat : &nic->bar->interface[i].rx_stat;
+static void select_counts(stat_regs_t* regs, unsigned row, unsigned rows,
+                          const struct emnic_queue_counts* of) {
   const struct emnic_queue_counts none = {0, 0, 0, 0};
-  const struct emnic_queue_counts* c = queue < FAKE_QUEUES ? &nic->counts[transmit][i][queue] : &none;
+  const struct emnic_queue_counts* c = row < rows ? &of[row] : &none;
   const uint64_t counts[] = {c->packets, c->bytes, c->errors, c->drops};
-  regs->select = queue;
+  regs->select = row;
   memcpy(&regs->packets_lo, counts, sizeof counts);
   regs->nonzero = 0;
   for (unsigned word = 0; word < 8; ++word)
     regs->nonzero |= ((counts[word / 2] >> word % 2 * 32 & 0xffffffff) != 0) << word;
+}
+
+static void write_port_stat(struct fake_nic* nic, unsigned i, int transmit, uint32_t at,
+                            uint32_t value) {
+  const uint32_t p = at / sizeof nic->bar->interface[i].port_tx_stat[0];
+  CHECK(p < FAKE_PORTS && at % sizeof nic->bar->interface[i].port_tx_stat[0] ==
+                              offsetof(stat_regs_t, select));
+  void* const regs = transmit ? (void*)&nic->bar->interface[i].port_tx_stat[p]
+                              : (void*)&nic->bar->interface[i].port_rx_stat[p];
+  select_counts((stat_regs_t*)regs, value, 64, nic->port_counts[transmit][i][p]);
+}
+
+void fake_port_rows(struct fake_nic* nic, unsigned i, int transmit, unsigned p) {
+  uint32_t busy[2] = {0, 0};
+  for (unsigned row = 0; row < 64; ++row)
+    busy[row / 32] |= (uint32_t)(nic->port_counts[transmit][i][p][row].packets != 0) << row % 32;
+  void* const regs = transmit ? (void*)&nic->bar->interface[i].port_tx_stat[p]
+                              : (void*)&nic->bar->interface[i].port_rx_stat[p];
+  memcpy(&((stat_regs_t*)regs)->busy_lo, busy, sizeof busy);
 }
 
 // ---- queues
@@ -341,9 +360,13 @@ static void write32(void* context, uint32_t offset, uint32_t value) {
   } else if (WITHIN(eq)) {
     write_eq(nic, i, INDEX(eq), word, value);
   } else if (at == offsetof(nic_interface_map__stride800000_t, tx_stat)) {
-    select_counts(nic, i, 1, value);
+    select_counts(&nic->bar->interface[i].tx_stat, value, FAKE_QUEUES, nic->counts[1][i]);
   } else if (at == offsetof(nic_interface_map__stride800000_t, rx_stat)) {
-    select_counts(nic, i, 0, value);
+    select_counts(&nic->bar->interface[i].rx_stat, value, FAKE_QUEUES, nic->counts[0][i]);
+  } else if (WITHIN(port_tx_stat)) {
+    write_port_stat(nic, i, 1, at - (uint32_t)offsetof(nic_interface_map__stride800000_t, port_tx_stat), value);
+  } else if (WITHIN(port_rx_stat)) {
+    write_port_stat(nic, i, 0, at - (uint32_t)offsetof(nic_interface_map__stride800000_t, port_rx_stat), value);
   } else {
     memcpy((uint8_t*)nic->bar + offset, &value, 4);
     const uint32_t flow = (uint32_t)offsetof(nic_interface_map__stride800000_t, flow);
@@ -495,6 +518,9 @@ void fake_reset(struct fake_nic* nic) {
     regs->rss_entries = 128;
     regs->tx_stat_offset = AT(tx_stat);
     regs->rx_stat_offset = AT(rx_stat);
+    regs->port_tx_stat_offset = AT(port_tx_stat);
+    regs->port_rx_stat_offset = AT(port_rx_stat);
+    regs->port_stat_stride = sizeof nic->bar->interface[i].port_tx_stat[0];
     regs->flow_offset = AT(flow);
     regs->flow_stride = sizeof nic->bar->interface[i].flow[0];
 #undef AT

@@ -28,7 +28,8 @@ struct fake_nic {
   unsigned interfaces;
   struct fake_queue txq[2][FAKE_QUEUES], rxq[2][FAKE_QUEUES], txcq[2][FAKE_QUEUES],
       rxcq[2][FAKE_QUEUES], eq[2][FAKE_EQS];
-  struct emnic_queue_counts counts[2][2][FAKE_QUEUES];  // transmit, interface
+  struct emnic_queue_counts counts[2][2][FAKE_QUEUES];          // transmit, interface
+  struct emnic_queue_counts port_counts[2][2][FAKE_PORTS][64];  // likewise; rows: two counters
   struct fake_flow flow[2][FAKE_PORTS][FAKE_FLOWS];
   int hold;                 // takes transmit slots and does not finish them
   int later;                // reads that may wait are answered by fake_answer
@@ -64,6 +65,8 @@ struct emnic_ops fake_ops(struct fake_nic* nic);
 // A frame from the wire for this queue; 0 when there was no room.
 int fake_receive(struct fake_nic* nic, unsigned interface, unsigned queue, const uint8_t* frame,
                  unsigned bytes);
+// Tells which rows of a port's counters are not 0.
+void fake_port_rows(struct fake_nic* nic, unsigned interface, int transmit, unsigned port);
 // Goes on with what was held.
 void fake_go_on(struct fake_nic* nic);
 // Answers the read that waits.
