@@ -111,8 +111,8 @@ def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
 
 
 def run(target: system.System, values: dict, command: list[str], guests: Guests, outputs: Outputs, wire: dict) -> int:
-    """Runs a command in the first guest, and its peer beside it in the second; gives the first one's status. `wire`: the settings
-    of what comes over it, where it does not join the guests."""
+    """Runs a command in the first guest, and its peer beside it in the second; gives the first one's status. `wire`: what it
+    brings, as settings, where it does not join the guests."""
     module, _ = linux.build_module(target)
     simulator = linux.build_simulator(target, values, bool(outputs.waves))
     folder = Path(tempfile.mkdtemp(prefix="emery-"))

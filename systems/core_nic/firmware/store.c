@@ -12,7 +12,7 @@
 #define NOINLINE __attribute__((noinline))  // each has an item on the stack, of 512 bytes
 
 enum { PORT = 0xcb2b };  // 11211, as its half is loaded
-enum { UDP_AT = 34, UDP_BYTES = 8, HEAD_BYTES = 8, TEXT_AT = UDP_AT + UDP_BYTES + HEAD_BYTES };
+enum { UDP_AT = 34, UDP_BYTES = 8, LEAD_BYTES = 8, TEXT_AT = UDP_AT + UDP_BYTES + LEAD_BYTES };
 enum { ONE_OF_ONE = 0x0100, KEY = 32, VALUE = 128, WAYS = 4, SETS = 16, NOWHERE = SETS * WAYS };
 
 struct Item {
@@ -227,7 +227,7 @@ static bool sum_is_right(shared_t* frame, uint32_t bytes) {
 uint32_t answer_udp(shared_t* frame, uint32_t payload) {
   const uint32_t ports = frame[8], named = frame[9], count = frame[11];
   const uint32_t bytes = swapped(high(named));
-  if (low(named) != PORT || bytes > payload || bytes < UDP_BYTES + HEAD_BYTES) return 0;
+  if (low(named) != PORT || bytes > payload || bytes < UDP_BYTES + LEAD_BYTES) return 0;
   if (low(count) != 0 || high(count) != ONE_OF_ONE || !sum_is_right(frame, bytes)) return 0;
   struct Text text = {frame, TEXT_AT, UDP_AT + bytes, 0, 0};
   struct Answer answer = {frame, TEXT_AT, 0};
