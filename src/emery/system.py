@@ -58,7 +58,8 @@ class Parameter:
         if self.minimum is None:
             return "any"
         power = ", power of two" if self.power_of_two else ""
-        return f"{self.minimum:g} ... {self.maximum:g}{power}"
+        low, high = (str(int(x)) if float(x).is_integer() else f"{x:g}" for x in (self.minimum, self.maximum))
+        return f"{low} ... {high}{power}"
 
     def parse(self, text: str):
         """The value that `text` says, checked."""
