@@ -42,28 +42,6 @@ def random_routes(first, lengths, ports, rng):
     return "\n".join(["# made up", *lines]) + "\n", table
 
 
-# Of a table of the Internet: prefixes of each length, in 100,000; some longer than 24 bits besides.
-BGP_LENGTHS = {8: 2, 10: 4, 11: 10, 12: 30, 13: 60, 14: 120, 15: 200, 16: 1380, 17: 830, 18: 1400, 19: 2600, 20: 4500, 21: 5200}
-BGP_LENGTHS |= {22: 11500, 23: 10000, 24: 61964, 28: 100, 32: 100}
-
-
-def full_table(prefixes, ports, rng, lengths=BGP_LENGTHS):
-    """The text of a routes file of so many prefixes, most of them beside the one before as allocations are."""
-    chosen = rng.choices(list(lengths), list(lengths.values()), k=4 * prefixes)
-    table, at = {}, 1 << 24
-    for length in chosen:
-        at += 1 << (32 - length)
-        if rng.random() < 0.3 or at >> 24 >= 224:
-            at = rng.randrange(1 << 24, 224 << 24)
-        prefix = at >> (32 - length) << (32 - length)
-        if prefix >> 24 not in (0, 127):
-            table.setdefault((prefix, length), rng.randrange(ports))
-        if len(table) == prefixes:
-            break
-    dotted = "{0[0]}.{0[1]}.{0[2]}.{0[3]}/{1} {2}\n"
-    return "".join(dotted.format(prefix.to_bytes(4), length, port) for (prefix, length), port in table.items())
-
-
 def forwarded(folder, ports, table):
     """Checks the captures of all ports: the longest prefix leads to this port, the checksum is right. Gives their number."""
     seen = 0

@@ -4,14 +4,16 @@
 import random
 import subprocess
 from functools import partial
+from pathlib import Path
 
 import conftest
 import pytest
 from conftest import write_pcap
-from routers import forwarded, full_table, lost, packet, random_routes, runner
+from routers import forwarded, lost, packet, random_routes, runner
 
 from emery.common import ROOT
 from emery.make import build
+from emery.routes import file_of, full_table
 
 COMMAND = ("direct-router", "--assertions")
 refused = partial(conftest.refused, COMMAND)
@@ -34,14 +36,35 @@ def test_a_cards_routes_change():
     assert done.returncode == 0, done.stdout
 
 
-def test_a_million_prefixes_at_line_rate(router, tmp_path):
-    words = table(tmp_path, full_table(1_000_000, 2, random.Random(1)))
-    result = router(*words, "--size", "64", "--frames", 600, "--flows", 600, cards=2, **MEMORY)
+def test_a_million_prefixes_at_line_rate(router):
+    result = router("--routes", "bgp:1000000:2", "--size", "64", "--frames", 600, "--flows", 600, cards=2, **MEMORY)
     assert lost(result) == {} and result["totals"]["delivered"] == 1200
     assert result["totals"]["mpps"] == pytest.approx(2 * 1.488, rel=0.02)
     for card in result["resources"]["cards"]:
         assert card["trie_nodes"] == card["trie_needed"] > 250_000 and card["trie_cut"] == card["slow_rx_frames"] == 0
         assert card["table"]["reads"] > 2 * 600
+
+
+def test_a_table_that_is_made_follows_from_the_seed():
+    one, again, other = (Path(file_of("bgp:1000:3", seed)).read_text().splitlines() for seed in (7, 7, 8))
+    assert one == again != other and len(one) == len({x.split()[0] for x in one}) == 1000
+    assert {x.split()[1] for x in one} == {"0", "1", "2"}
+    assert sum(x.split()[0].endswith("/24") for x in one) > 500
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("bgp:0:2", "write bgp:PREFIXES:PORTS"),
+        ("bgp:1000001:2", "write bgp:PREFIXES:PORTS"),
+        ("bgp:10:17", "write bgp:PREFIXES:PORTS"),
+        ("bgp:10", "write bgp:PREFIXES:PORTS"),
+        ("bgp", "no file that can be read"),
+        ("bgp:10:3", "port 2"),
+    ],
+)
+def test_tables_that_are_not_made(capsys, text, why):
+    assert why in refused(capsys, "--routes", text, "--set", "cards=2")
 
 
 def test_what_a_table_says_is_what_python_finds(router, tmp_path):

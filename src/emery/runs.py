@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of one system: build, simulate, complete the result with what the workload allows."""
 
-import gzip
 import json
 import os
 import shutil
 import signal
 import subprocess
-import zlib
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from emery import extension, limits, trace_records
+from emery import extension, limits, routes, trace_records
 from emery.common import Progress, UserError
 from emery.debug import Debugger
 from emery.identity import changed, identity
@@ -185,21 +183,6 @@ def assertion(lines) -> str:
     return next((x.strip() for x in lines if "rror" in x), "")
 
 
-def unpacked(path: str) -> str:
-    """A file that can be read as it is: `path`, or, when that is compressed, what is in it."""
-    if not path.endswith(".gz"):
-        return path
-
-    def unpack(out: Path):
-        with gzip.open(path) as packed, open(out / Path(path).stem, "wb") as plain:
-            shutil.copyfileobj(packed, plain)
-
-    try:
-        return str(cache.entry("unpacked", cache.digest(cache.file_digest(Path(path))), unpack) / Path(path).stem)
-    except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"{path}: cannot be unpacked: {error}") from error
-
-
 def problem(result: dict) -> str:
     """Why a result fails: frames that are not accounted for, or more than physics allows; empty when all is well."""
     for name, stream in result["streams"].items():
@@ -301,7 +284,7 @@ def plan(
         system.hook(hook)
     program = build.build_system(system, values, waves=waves, assertions=assertions, known=known)
     if work.routes:
-        traffic["routes"] = unpacked(work.routes)
+        traffic["routes"] = routes.file_of(work.routes, work.seed)
     found = identity(system, values, program, made, traffic)
     return Plan(system, values, work, program, {**made, **traffic, **work.played()}, found)
 

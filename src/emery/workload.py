@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, fields
 
-from emery import capture, packets, shapes
+from emery import capture, packets, routes, shapes
 from emery.common import UserError
 
 _SMALLEST = 64  # with FCS; the largest is the system's
@@ -262,9 +262,7 @@ def workload(system, options: dict) -> Workload:
     if direction and direction not in DIRECTIONS:
         raise UserError(f"--direction {direction}: choose {', '.join(DIRECTIONS)}")
     duration = chosen.get("duration") or ("" if frames or pcap else DEFAULTS["duration"])
-    routes = merged.get("routes", "")
-    if routes and not (os.path.isfile(routes) and os.access(routes, os.R_OK)):
-        raise UserError(f"--routes {routes}: no file that can be read")
+    table = routes.check(merged["routes"]) if merged.get("routes") else ""
     flows = _whole(merged["flows"], "--flows", 1, _MOST_CONNECTIONS if tcp else 1 << 20)
     if tcp and not (size.isdigit() and int(size) >= _LEAST_TCP):
         raise UserError(f"--traffic tcp --size {size}: write the longest frame, {_LEAST_TCP} to {system.largest_frame}")
@@ -276,7 +274,7 @@ def workload(system, options: dict) -> Workload:
         flows=flows,
         rate=_rate(str(merged["rate"])),
         direction=direction,
-        routes=os.path.abspath(routes) if routes else "",
+        routes=table,
         seed=seed,
         timed=_timed(str(merged["timed"]), captures) if "timed" in merged else 0.0,
         captures=captures,

@@ -137,7 +137,9 @@ def traffic_options(parser, leave: tuple[str, ...] = ()):
     option("vlan", "part of the frames with a VLAN tag, 0 ... 1", metavar="PART")
     option("closed-loop", "at most FRAMES of an input are inside; the next goes in when one came out", metavar="FRAMES")
     option("direction", "tx, rx or both (NICs)")
-    option("routes", "lines `prefix port` (routers)", metavar="FILE")
+    option(
+        "routes", "lines `prefix port` (routers), .gz too; bgp:PREFIXES:PORTS makes a table like the Internet's", metavar="FILE"
+    )
     option("seed", "everything random follows from it{}")
 
 
