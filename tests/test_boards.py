@@ -10,7 +10,7 @@ import pytest
 
 from emery import boards
 from emery.check import bitstream, blocks, cosim, testing
-from emery.cli import main
+from emery.cli import main, packages
 from emery.common import ROOT
 
 FOLDER = ROOT / "tests" / "boards"
@@ -117,6 +117,14 @@ def test_words_that_are_refused(words, said, capsys):
 def test_without_a_name_they_are_listed(capsys):
     assert main(["board"]) == 0
     assert [x.partition(":")[0] for x in capsys.readouterr().out.splitlines()] == boards.names()
+
+
+@pytest.mark.parametrize(
+    ("words", "lists"), [([], ()), (["au250"], ("run", "test")), (["ecpix5"], ("run", "test", "board"))]
+)
+def test_only_what_is_needed_is_installed(words, lists):
+    """nextpnr for the board that is built with it."""
+    assert packages(["board", *words]) == lists
 
 
 def test_without_the_tools_it_is_said(monkeypatch, capsys):

@@ -4,6 +4,7 @@
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from emery.common import ROOT, UserError, nearest
 
@@ -28,6 +29,7 @@ class _Known:
 class Board(_Known):
     """A board whose bitstream is made here: what a `board.toml` says."""
 
+    packages: ClassVar = ("run", "test", "board")  # lists that its command needs (requirements/)
     place: tuple[str, ...]  # the device, as nextpnr is told
     pins: str
     seed: int
@@ -42,6 +44,7 @@ class Board(_Known):
 class Project(_Known):
     """A board whose bitstream only its vendor's tool makes: what a `project.toml` says."""
 
+    packages: ClassVar = ("run", "test")
     system: str
     settings: dict  # parameters of the system
     ids: dict[str, str]  # of its PCI function, hexadecimal

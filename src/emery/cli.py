@@ -86,8 +86,8 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     arguments.packages += _compiler(map(extension.load, getattr(arguments, "own", ())))
     if argv[:1] == ["trace"] and arguments.plot:
         arguments.packages += ("run",)  # matplotlib
-    if getattr(arguments, "board", "") is None:  # they are listed
-        arguments.packages = ()
+    if hasattr(arguments, "board"):
+        arguments.packages = arguments.board.packages if arguments.board else ()  # without one they are listed
     if getattr(arguments, "figure", None) == "area":
         arguments.packages += ("test",)  # Yosys
     return arguments

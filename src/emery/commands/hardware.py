@@ -143,9 +143,7 @@ def add(command):
         parser_.add_argument("--in", dest="within", type=word, metavar="SYSTEM", help="a block as this system has it")
         options.with_option(parser_, "own")
         options.set_option(parser_)
-    board = command(
-        "board", _board, "run test board", "the bitstream of an FPGA board, its area and clocks, by nextpnr (minutes)"
-    )
+    board = command("board", _board, "", "the bitstream of an FPGA board, its area and clocks, by nextpnr (minutes)")
     board.add_argument("board", nargs="?", type=boards.load, metavar="BOARD", help="a folder of boards/ (default: list them)")
     board.add_argument("--out", type=Path, metavar="DIR", help="where the project for a vendor's tool goes (default out/BOARD)")
     board.add_argument("--json", type=word, metavar="FILE", help="write the report; `-`: to standard output, as it is")
