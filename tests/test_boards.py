@@ -119,9 +119,7 @@ def test_without_a_name_they_are_listed(capsys):
     assert [x.partition(":")[0] for x in capsys.readouterr().out.splitlines()] == boards.names()
 
 
-@pytest.mark.parametrize(
-    ("words", "lists"), [([], ()), (["au250"], ("run", "test")), (["ecpix5"], ("run", "test", "board"))]
-)
+@pytest.mark.parametrize(("words", "lists"), [([], ()), (["au250"], ("run", "test")), (["ecpix5"], ("run", "test", "board"))])
 def test_only_what_is_needed_is_installed(words, lists):
     """nextpnr for the board that is built with it."""
     assert packages(["board", *words]) == lists
