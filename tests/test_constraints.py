@@ -182,7 +182,8 @@ def test_every_port_has_a_delay_to_the_clock_behind_it(small):
                 said.setdefault(port, {})[x.alone[0]] = (clock, x.value())
         # RST# of the bus comes and goes as it likes.
         assert netlist.only_resets == {"rst_i", "mac_rst_i"} == set(made.resets)
-        assert said.keys() == netlist.ports - made.clocks.keys() - netlist.only_resets
+        # Without a memory beside the card what goes to it is constant.
+        assert said.keys() == netlist.ports - made.clocks.keys() - netlist.only_resets - {"table_o"}
         # PCI-X at 66 2/3 MHz: 1.7 ns of set-up, 3.8 ns from clock to output; the MAC's stream stays on the chip.
         period = 15
         assert said["ad_i"] == {"-max": ("clk_i", pytest.approx(period - 1.7, abs=0.001)), "-min": ("clk_i", 0.5)}
@@ -195,6 +196,15 @@ def test_a_boards_delays_are_those_of_its_top():
     _, made = found("direct-router", "bus=pcie")
     assert made.clocks == {"clk_i": 8.0, "mac_clk_i": 8.0}
     assert {x.most for x in made.pins} == {2.0}  # a quarter of the period
+
+
+def test_a_memory_beside_the_card_has_the_bus_clock():
+    """Its controller is on the chip: a quarter of the period."""
+    _, made = found("direct-router", "fib_nodes=1024")
+    assert {x.pattern: (x.clock, round(x.most, 3)) for x in made.pins if "table" in x.pattern} == {
+        "table_i": ("clk_i", 3.75),
+        "table_o": ("clk_i", 3.75),
+    }
 
 
 def test_a_port_with_both_ways_of_a_mac_has_the_clock_of_each():

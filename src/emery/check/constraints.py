@@ -91,8 +91,11 @@ def find(subject: blocks.Subject, allowed: dict[str, dict], outside: dict) -> Co
         if len(found) > 1:
             raise UserError(f"{subject.name}: {leaf} is a port of several clocks")
         for clock in (clock_of[x] for x in found):
-            taken = ports[leaf.partition("[")[0]].direction == ast.ArgumentDirection.In
+            port = leaf.partition("[")[0]
+            taken = ports[port].direction == ast.ArgumentDirection.In
             board = outside["boards"].get(subject.rtl.top, {}).get(clock)
+            if board and port in board["on_chip"]:
+                board = None
             pins.append(Pin(leaf, clock, taken, *_delays(clocks[clock], taken, outside["share"], board)))
     return Constraints(subject.name, clocks, places, clock_of, pins, skewed, set(elaborated.instances), resets)
 

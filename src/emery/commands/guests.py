@@ -154,7 +154,9 @@ def _attach(arguments) -> int:
 def add(command):
     """Adds these commands; `command(name, function, packages, text)` gives the parser of one."""
     linux = command("linux", _linux, "run", "a command in a real Linux that drives the simulated NIC; its output, its status")
-    linux.add_argument("--card", type=word, metavar="SYSTEM", help="what is in their slots: host-nic (default) or capture")
+    linux.add_argument(
+        "--card", type=word, metavar="SYSTEM", help="the system in their slots (default: the one whose wire joins two guests)"
+    )
     linux.add_argument("--guests", type=number(1, 2), metavar="N", help="1: nobody at the other end (default 2)")
     linux.add_argument("--seed", type=number(0, 2**62), default=1, metavar="N", help="of the guests' random numbers (1)")
     set_option(linux)
