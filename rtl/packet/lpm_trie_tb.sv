@@ -16,6 +16,9 @@ module lpm_trie_tb;
   logic we = 0;
   logic [12:0] addr;
   lpm_entry_t data;
+  table_pins_out_t far;
+  logic [7:0] waiting;
+  logic lost;
   lpm_trie #(
       .Nodes(Nodes)
   ) dut (
@@ -26,11 +29,13 @@ module lpm_trie_tb;
       .we_i(we),
       .addr_i(addr),
       .data_i(data),
-      .table_o(),
+      .table_o(far),
       .table_i('{1'b0, 1'b0, 32'd0}),
-      .waiting_o(),
-      .lost_o()
+      .waiting_o(waiting),
+      .lost_o(lost)
   );
+
+  always @(negedge clk) `CHECK(!far.valid && !lost && waiting == '0, "without a memory one is used")
 
   // Everything here happens at falling edges: what is seen then holds at the next rising one.
   task automatic set(int at, lpm_entry_t entry);
