@@ -3,7 +3,8 @@
 
 import random
 
-from routers import packet
+from conftest import read_pcap, write_pcap
+from routers import packet, runner
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
@@ -13,6 +14,20 @@ OWN = ("02:00:00:00:01:00", "02:00:00:00:01:01")
 NEXT = ("02:00:00:00:02:00", "02:00:00:00:02:01")
 ADDRESS = ("10.0.0.1", "10.1.0.1")
 HOST = "10.0.0.9"  # behind port 0, where all frames come in
+
+
+def player(command, simulate, folder, many, rate, table):
+    """What plays frames at port 0 of a router (its name and options) with settings `many`; at `rate` and with the routes
+    `table` where a call says nothing else. Gives the result and what came out at ports 0 and 1, as scapy reads it."""
+
+    def play(frames, *words, routes=table, rate=rate, **settings):
+        (folder / "routes.txt").write_text(routes)
+        capture = write_pcap(folder / "in.pcap", [bytes(x).ljust(60, b"\0") for x in frames])
+        options = ("--pcap", f"0={capture}", "--routes", folder / "routes.txt", "--pcap-out", folder / "out")
+        result = runner(command, simulate)(*options, "--rate", rate, *words, **(many | settings))
+        return result, [[Ether(x) for x in read_pcap(folder / "out" / f"wire{p}.pcap")] for p in range(2)]
+
+    return play
 
 
 def to_router(packet, mac=OWN[0]):

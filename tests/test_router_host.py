@@ -5,7 +5,6 @@ from functools import partial
 
 import conftest
 import pytest
-from conftest import read_pcap, write_pcap
 from router_host import (
     ERRORS,
     HOST,
@@ -16,14 +15,14 @@ from router_host import (
     error_frames,
     hostile,
     ping,
+    player,
     silent,
     silent_arp,
     to_router,
     well_formed_answers,
 )
-from routers import lost, runner
+from routers import lost
 from scapy.layers.inet import ICMP, IP, TCP, UDP
-from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 
 COMMAND = ("direct-router", "--assertions")
@@ -38,17 +37,7 @@ on_both = pytest.mark.parametrize("host", [{}, {"bus": "pcie", "host_path": True
 
 @pytest.fixture
 def host(simulate, tmp_path, request):
-    """Plays frames at port 0; gives the result and what came out, by port, as scapy reads it."""
-    machine = getattr(request, "param", {})
-
-    def play(frames, *words, routes=ROUTES, rate="0.05", **settings):
-        (tmp_path / "routes.txt").write_text(routes)
-        capture = write_pcap(tmp_path / "in.pcap", [bytes(x).ljust(60, b"\0") for x in frames])
-        options = ("--pcap", f"0={capture}", "--routes", tmp_path / "routes.txt", "--pcap-out", tmp_path / "out")
-        result = runner(COMMAND, simulate)(*options, "--rate", rate, *words, **(MANY | machine | settings))
-        return result, [[Ether(x) for x in read_pcap(tmp_path / "out" / f"wire{p}.pcap")] for p in range(2)]
-
-    return play
+    return player(COMMAND, simulate, tmp_path, MANY | getattr(request, "param", {}), "0.05", ROUTES)
 
 
 def host_counts(result):

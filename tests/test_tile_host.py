@@ -3,7 +3,7 @@
 
 import conftest
 import pytest
-from conftest import read_pcap, write_pcap
+from conftest import read_pcap
 from router_host import (
     ADDRESS,
     ERRORS,
@@ -15,6 +15,7 @@ from router_host import (
     error_frames,
     hostile,
     ping,
+    player,
     silent,
     silent_arp,
     to_router,
@@ -22,7 +23,6 @@ from router_host import (
 )
 from routers import check_clauses, lost, runner
 from scapy.layers.inet import ICMP, IP, UDP
-from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 
 COMMAND = ("tile-router", "--assertions")
@@ -35,17 +35,7 @@ on_both = pytest.mark.parametrize(
 
 @pytest.fixture
 def host(simulate, tmp_path, request):
-    """Plays frames at port 0, slowly unless said; gives the result and what came out at ports 0 and 1, as scapy reads it."""
-    machine = getattr(request, "param", {"version": "V"})
-
-    def play(frames, *words, routes=ROUTES, rate="0.005", **settings):
-        (tmp_path / "routes.txt").write_text(routes)
-        capture = write_pcap(tmp_path / "in.pcap", [bytes(x).ljust(60, b"\0") for x in frames])
-        options = ("--pcap", f"0={capture}", "--routes", tmp_path / "routes.txt", "--pcap-out", tmp_path / "out")
-        result = runner(COMMAND, simulate)(*options, "--rate", rate, *words, **(MANY | machine | settings))
-        return result, [[Ether(x) for x in read_pcap(tmp_path / "out" / f"wire{p}.pcap")] for p in range(2)]
-
-    return play
+    return player(COMMAND, simulate, tmp_path, MANY | getattr(request, "param", {"version": "V"}), "0.005", ROUTES)
 
 
 def said(result, kind="answered_"):

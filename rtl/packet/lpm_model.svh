@@ -3,7 +3,8 @@
 `ifndef EMERY_LPM_MODEL_SVH
 `define EMERY_LPM_MODEL_SVH
 
-/// `LPM_MODEL(Nodes)` declares route_table_t's parts: add prefixes with lpm_add, then lpm_build fills lpm_image.
+/// `LPM_MODEL(Nodes)` declares route_table_t's parts: add prefixes with lpm_add, then lpm_build fills lpm_image; or with lpm_fit, as long
+/// as the trie takes them.
 `define LPM_MODEL(Nodes) \
   logic [31:0] lpm_prefix[$]; \
   int lpm_length[$]; \
@@ -61,6 +62,15 @@
             lpm_image[node*16+int'(4'(lpm_prefix[i]>>shift))+j] = '{node: 0, value: LpmNodeW'(lpm_value[i])}; \
         end \
     return 1; \
+  endfunction \
+  /* Adds a prefix and builds; false, and without it, when there are too few nodes. */ \
+  function automatic bit lpm_fit(logic [31:0] prefix, int length, logic [15:0] value, logic [15:0] none); \
+    lpm_add(prefix, length, value); \
+    if (lpm_build(none)) return 1; \
+    void'(lpm_prefix.pop_back()); \
+    void'(lpm_length.pop_back()); \
+    void'(lpm_value.pop_back()); \
+    return 0; \
   endfunction
 
 `endif

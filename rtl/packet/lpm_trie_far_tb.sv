@@ -115,14 +115,9 @@ module lpm_trie_far_tb;
       latency = round < 2 ? 1 : $urandom_range(9, 1);
       if (round % 3 != 0) lpm_add(0, 0, 16'd9);
       for (int i = 0; i < 60; i++) begin
-        lpm_add($urandom(), $urandom_range(3) == 0 ? 32 : $urandom_range(30, 1), 16'($urandom_range(
-                32767)));
-        if (!lpm_build(None)) begin
-          void'(lpm_prefix.pop_back());
-          void'(lpm_length.pop_back());
-          void'(lpm_value.pop_back());
-          break;
-        end
+        automatic int length = $urandom_range(3) == 0 ? 32 : $urandom_range(30, 1);
+        automatic logic [15:0] value = 16'($urandom_range(32767));
+        if (!lpm_fit($urandom(), length, value, None)) break;
       end
       `CHECK(lpm_build(None), "the table does not fit")
       load();

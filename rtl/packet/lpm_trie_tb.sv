@@ -106,14 +106,9 @@ module lpm_trie_tb;
         ) ? $urandom() : base ^ ($urandom() >> $urandom_range(
             31
         ));
-        lpm_add(prefix, $urandom_range(3) == 0 ? 32 : $urandom_range(30, 1), 16'($urandom_range(
-                32767)));
-        if (!lpm_build(None)) begin
-          void'(lpm_prefix.pop_back());
-          void'(lpm_length.pop_back());
-          void'(lpm_value.pop_back());
-          break;
-        end
+        automatic int length = $urandom_range(3) == 0 ? 32 : $urandom_range(30, 1);
+        automatic logic [15:0] value = 16'($urandom_range(32767));
+        if (!lpm_fit(prefix, length, value, None)) break;
       end
       `CHECK(lpm_build(None), "the table does not fit")
       load();

@@ -3,8 +3,8 @@
  * Linux driver of Emery's capture. A card is one PCI function or two, found by their serial number;
  * a character device for each ring, /dev/emcapN, reads as a capture file.
  *
- * Locks, in this order: a ring's (its reader's place in the file), the card's (every call of the
- * library), cap_cards_lock (which cards and rings there are).
+ * Locks: cap_cards_lock (which cards and rings there are) or a ring's (its reader's place in the
+ * file), and inside of either the card's (every call of the library).
  */
 #ifndef EMERY_CAP_H
 #define EMERY_CAP_H

@@ -50,6 +50,12 @@ static bool skip(struct Text* text, const char* what) {
   return true;
 }
 
+// Whether the request begins so; the text goes on behind that.
+static bool command(struct Text* text, const char* name) {
+  text->at = TEXT_AT;
+  return skip(text, name);
+}
+
 // A word of printing characters. Its length; 0: none, or a longer one.
 static uint32_t take_key(struct Text* text, uint8_t* key) {
   uint32_t bytes = 0;
@@ -136,14 +142,19 @@ static void copy(struct Item* to, const struct Item* from) {
   for (uint32_t i = 0; i < sizeof *to / sizeof *target; i++) target[i] = source[i];
 }
 
+// What get and delete take: one key and the end. Its length; 0: something else, and that is said.
+static uint32_t take_only_key(struct Text* text, struct Answer* answer, uint8_t* key) {
+  const uint32_t bytes = take_key(text, key);
+  if (bytes != 0 && skip(text, "\r\n") && text->at == text->end) return bytes;
+  say(answer, "ERROR\r\n");
+  return 0;
+}
+
 static NOINLINE void get(struct Text* text, struct Answer* answer) {
   struct Item found;
   uint8_t key[KEY];
-  const uint32_t bytes = take_key(text, key);
-  if (bytes == 0 || !skip(text, "\r\n") || text->at != text->end) {
-    say(answer, "ERROR\r\n");
-    return;
-  }
+  const uint32_t bytes = take_only_key(text, answer, key);
+  if (bytes == 0) return;
   take_lock(&store_lock);
   const uint32_t at = find(key, bytes);
   if (at != NOWHERE) copy(&found, &items[at]);
@@ -198,11 +209,8 @@ static NOINLINE void set(struct Text* text, struct Answer* answer) {
 
 static NOINLINE void delete(struct Text* text, struct Answer* answer) {
   uint8_t key[KEY];
-  const uint32_t bytes = take_key(text, key);
-  if (bytes == 0 || !skip(text, "\r\n") || text->at != text->end) {
-    say(answer, "ERROR\r\n");
-    return;
-  }
+  const uint32_t bytes = take_only_key(text, answer, key);
+  if (bytes == 0) return;
   take_lock(&store_lock);
   const uint32_t at = find(key, bytes);
   if (at != NOWHERE) stored[at] = 0;
@@ -231,20 +239,14 @@ uint32_t answer_udp(shared_t* frame, uint32_t payload) {
   if (low(count) != 0 || high(count) != ONE_OF_ONE || !sum_is_right(frame, bytes)) return 0;
   struct Text text = {frame, TEXT_AT, UDP_AT + bytes, 0, 0};
   struct Answer answer = {frame, TEXT_AT, 0};
-  if (skip(&text, "get ")) {
+  if (command(&text, "get ")) {
     get(&text, &answer);
+  } else if (command(&text, "set ")) {
+    set(&text, &answer);
+  } else if (command(&text, "delete ")) {
+    delete(&text, &answer);
   } else {
-    text.at = TEXT_AT;
-    if (skip(&text, "set ")) {
-      set(&text, &answer);
-    } else {
-      text.at = TEXT_AT;
-      if (skip(&text, "delete ")) {
-        delete(&text, &answer);
-      } else {
-        say(&answer, "ERROR\r\n");
-      }
-    }
+    say(&answer, "ERROR\r\n");
   }
   if (answer.at % 4 != 0) frame[answer.at / 4] = answer.word;
   const uint32_t length = answer.at - UDP_AT;
