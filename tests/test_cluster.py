@@ -44,7 +44,7 @@ class Machines:
         known = folder / "scheduler.json"
         self.start(MODULES[0], "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", known)
         until = time.monotonic() + 300
-        while not known.exists() and time.monotonic() < until:
+        while not (known.exists() and known.read_text().endswith("}")) and time.monotonic() < until:
             time.sleep(0.05)
         self.address = json.loads(known.read_text())["address"]
         self.executor = self.address.replace("tcp", "dask")

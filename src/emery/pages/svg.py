@@ -11,6 +11,7 @@ _WIDE, _TALL = 460, 290
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 12, 42
 COLOURS = 9  # series colours of the page; more series begin again, with another mark
 _FEW = 40  # points of a line that get a mark each
+_DIGIT = 7  # width of one in a tick
 
 
 class _Scale:
@@ -37,9 +38,10 @@ def _axes(found: Curves, x: _Scale, y: _Scale) -> list[str]:
         lines.append(f'<path class="grid" d="M{_LEFT} {at}H{_WIDE - _RIGHT}"/>')
         lines.append(f'<text class="tick" x="{_LEFT - 6}" y="{at + 4}" text-anchor="end">{label(value)}</text>')
     for value in _apart(x):
-        at = x(value)
+        at, words = x(value), label(value)
+        beside = min(at, _WIDE - 1 - _DIGIT * len(words) / 2)
         lines.append(f'<path class="grid" d="M{at} {_TOP}V{_TALL - _BOTTOM}"/>')
-        lines.append(f'<text class="tick" x="{at}" y="{_TALL - _BOTTOM + 16}" text-anchor="middle">{label(value)}</text>')
+        lines.append(f'<text class="tick" x="{beside}" y="{_TALL - _BOTTOM + 16}" text-anchor="middle">{words}</text>')
     middle = (_LEFT + _WIDE - _RIGHT) / 2
     lines.append(f'<text class="axis" x="{middle}" y="{_TALL - 6}" text-anchor="middle">{escape(found.x)}</text>')
     across = (_TOP + _TALL - _BOTTOM) / 2
@@ -51,7 +53,7 @@ def _apart(x: _Scale) -> list[float]:
     """Ticks whose numbers do not touch."""
     kept: list[float] = []
     for value in x.ticks():
-        room = 3.5 * (len(label(value)) + len(label(kept[-1])) + 2) if kept else 0
+        room = _DIGIT / 2 * (len(label(value)) + len(label(kept[-1])) + 2) if kept else 0
         if not kept or x(value) - x(kept[-1]) >= room:
             kept.append(value)
     return kept
