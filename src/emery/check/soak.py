@@ -3,7 +3,8 @@
 through. Each must account for every frame and give everything back.
 
 What is drawn is said by the `[soak]` table of system.toml: `set`, parameters that stay; `options` and `draw`, lists of values
-for options of the run and for parameters.
+for options of the run and for parameters. Tables `[[soak.also]]` say the same of other kinds of runs, each with the `share` of
+all runs that are of it.
 """
 
 import random
@@ -26,8 +27,19 @@ class Soak:
     delivered: int = 0
 
 
-def draw(source: random.Random, plan: dict, frames: int) -> tuple[list[str], dict]:
+def _kind(source: random.Random, table: dict) -> dict:
+    """Which kind of run is next."""
+    left = source.random() if "also" in table else 1.0
+    for other in table.get("also", []):
+        left -= other["share"]
+        if left < 0:
+            return other
+    return table
+
+
+def draw(source: random.Random, table: dict, frames: int) -> tuple[list[str], dict]:
     """Settings (NAME=VALUE) and options of one run of at most `frames` frames."""
+    plan = _kind(source, table)
 
     def text(value):
         return str(value).lower() if isinstance(value, bool) else str(value)
