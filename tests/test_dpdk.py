@@ -93,6 +93,27 @@ def test_the_driver_builds_without_a_warning():
 
 
 @needs_dpdk
+def test_suite_of_dpdk_for_ports_behind_an_event_device(tmp_path):
+    """What DPDK's own tests do to whatever port there is: receive queues come to and leave an adapter, each alone and all,
+    started and stopped. The others of `dpdk-test` make ports of their own, or need interrupts, which the driver has not."""
+    target = testpmd.default_system()
+    values = target.values(["rx_queues=8", "tx_queues=8"])
+    settings = {**target.settings(values), **workload(target, {"size": "64", "frames": "1"}).settings(), "silent": True}
+    settings |= {"socket": tmp_path / "card", "result": tmp_path / "result"}
+    card = Simulator(dpdk.build_simulator(target, values), settings, tmp_path)
+    assert card.runs()
+    eal = testpmd.eal(dpdk.plugin(target), tmp_path / "card", memory=2600)  # MiB: its pool has half a million buffers
+    command = ["dpdk-test", *eal, *testpmd.lcores(), "--vdev", "event_sw0", "-s", "0x2"]  # core 1 runs services
+    try:
+        done = process.run(["env", "DPDK_TEST=event_eth_rx_adapter_autotest", *command], 200)
+    finally:
+        process.finish(card.child)
+    assert done.returncode == 0, done.stdout + done.stderr
+    counts = dict(re.findall(r"Tests (Passed|Failed|Skipped|Unsupported) *: +(\d+)", done.stdout))
+    assert counts == {"Passed": "10", "Failed": "0", "Skipped": "0", "Unsupported": "0"}
+
+
+@needs_dpdk
 def test_totals_are_those_of_the_line_and_the_same_once_more(capfd, tmp_path):
     words = ("--size", "64-1518", "--frames", "300", "--rate", "0.5")
     first, again = (forward(capfd, tmp_path, *words) for _ in range(2))

@@ -49,24 +49,29 @@ def default_system() -> system.System:
     return next(x for x in map(system.load, system.names()) if x.dpdk)
 
 
-def _lcores() -> str:
-    """One core for commands and one that forwards, on processors that we may use."""
+def eal(plugin: Path, socket: Path, memory: int = _MEMORY, costs: dict | None = None) -> list[str]:
+    """The words for EAL with which any program of DPDK has the card: `memory` in MiB, `costs` as in Job."""
+    device = ",".join([f"net_emery0,socket={socket}", *(f"{name}={ns}" for name, ns in (costs or {}).items())])
+    fixed = ["-d", str(plugin), "--no-huge", "-m", str(memory), "--no-pci", "--no-shconf", "--no-telemetry"]
+    return [*fixed, f"--file-prefix=emery{os.getpid()}", "--vdev", device]
+
+
+def lcores() -> list[str]:
+    """For EAL: one core for commands and one that forwards, on processors that we may use."""
     cpus = sorted(os.sched_getaffinity(0))
-    return f"0@{cpus[0]},1@{cpus[-1]}"
+    return ["--lcores", f"0@{cpus[0]},1@{cpus[-1]}"]
 
 
 def command(plugin: Path, job: Job, socket: Path) -> list[str]:
     """The words testpmd is started with."""
-    eal, own = [], job.words
+    more, own = [], job.words
     if "--" in own:
-        eal, own = own[: own.index("--")], own[own.index("--") + 1 :]
-    if not any(x.startswith(_CORES) for x in eal):
-        eal = ["--lcores", _lcores(), *eal]
-    device = ",".join([f"net_emery0,socket={socket}", *(f"{name}={ns}" for name, ns in job.costs.items())])
-    fixed = ["-d", str(plugin), "--no-huge", "-m", str(_MEMORY), "--no-pci", "--no-shconf", "--no-telemetry"]
-    fixed += [f"--file-prefix=emery{os.getpid()}", "--vdev", device]
+        more, own = own[: own.index("--")], own[own.index("--") + 1 :]
+    if not any(x.startswith(_CORES) for x in more):
+        more = [*lcores(), *more]
     # Frames that have come before it forwards are not thrown away.
-    return [dpdk.testpmd(), *fixed, *eal, "--", "--no-mlockall", "--no-flush-rx", "--total-num-mbufs=16384", *own]
+    fixed = ["--no-mlockall", "--no-flush-rx", "--total-num-mbufs=16384"]
+    return [dpdk.testpmd(), *eal(plugin, socket, costs=job.costs), *more, "--", *fixed, *own]
 
 
 def _follow(card: Simulator, child: subprocess.Popen, said: Path, interactive: bool) -> str:
