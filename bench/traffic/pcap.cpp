@@ -30,12 +30,8 @@ std::uint64_t flow_hash(std::span<const std::uint8_t> frame) {
     used += n;
   };
   if (frame.size() < kEthBytes) return hash_bytes(frame);
-  std::size_t ip = kEthBytes;
-  std::uint32_t type = get16(&frame[12]);
-  for (int tags = 0; tags < 2 && is_tag(type) && frame.size() >= ip + kTagBytes; ++tags) {
-    type = get16(&frame[ip + 2]);
-    ip += kTagBytes;
-  }
+  const std::size_t ip = ip_at(frame);
+  const std::uint32_t type = get16(&frame[ip - 2]);
   std::size_t ports = 0;
   std::uint8_t protocol = 0;
   if (type == kTypeIp4 && frame.size() >= ip + kIp4Bytes) {

@@ -24,13 +24,6 @@ std::uint64_t pseudo(Bytes frame, std::size_t ip, bool v4) {
   return (v4 ? sum16(frame.subspan(ip + 12, 8)) : sum16(frame.subspan(ip + 8, 32))) + kTcp;
 }
 
-/// Where IP begins: behind two tags at the most.
-std::size_t ip_at(Bytes frame) {
-  std::size_t ip = kEthBytes;
-  while (ip < kEthBytes + 2 * kTagBytes && is_tag(get16(&frame[ip - 2]))) ip += kTagBytes;
-  return ip;
-}
-
 /// Without what a MAC has filled it up with.
 Bytes unpadded(Bytes frame) {
   const std::size_t ip = ip_at(frame);

@@ -28,8 +28,7 @@ std::uint32_t sum(std::span<const std::uint8_t> bytes, std::size_t from, std::si
 // Hands on the bytes of a frame that the flow hash is over; returns the hash's type.
 unsigned each_field(Bytes frame, const auto& add) {
   const Bytes beat = frame.first(std::min<std::size_t>(frame.size(), kFirstBeat));
-  std::size_t ip = kEthBytes;
-  for (int tags = 0; tags < 2 && is_tag(word(beat, ip - 2)); ++tags) ip += kTagBytes;
+  const std::size_t ip = ip_at(beat);
   const unsigned ether_type = word(beat, ip - 2), version = beat[ip] >> 4;
   const bool v4 = ether_type == kTypeIp4 && version == 4;
   const bool v6 = ether_type == kTypeIp6 && version == 6 && ip + kIp6Bytes <= beat.size();
