@@ -50,13 +50,16 @@ def _axes(found: Curves, x: _Scale, y: _Scale) -> list[str]:
 
 
 def _apart(x: _Scale) -> list[float]:
-    """Ticks whose numbers do not touch."""
+    """Ticks whose numbers do not touch; powers of ten before others on a logarithmic axis."""
     kept: list[float] = []
-    for value in x.ticks():
-        room = _DIGIT / 2 * (len(label(value)) + len(label(kept[-1])) + 2) if kept else 0
-        if not kept or x(value) - x(kept[-1]) >= room:
+
+    def fits(value: float, other: float) -> bool:
+        return abs(x(value) - x(other)) >= _DIGIT / 2 * (len(label(value)) + len(label(other)) + 2)
+
+    for value in sorted(x.ticks(), key=lambda value: (x.log and x.of(value) % 1 > 1e-9, value)):
+        if all(fits(value, other) for other in kept):
             kept.append(value)
-    return kept
+    return sorted(kept)
 
 
 def line_name(found: Curves, line) -> str:
