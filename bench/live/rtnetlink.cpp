@@ -156,7 +156,7 @@ void Rtnetlink::read() {
       continue;
     }
     if (got <= 0) return;
-    auto left = static_cast<unsigned>(got);
+    auto left = static_cast<int>(got);  // below 0 behind a last message without padding
     const auto* message = reinterpret_cast<const nlmsghdr*>(buffer_.data());
     for (; NLMSG_OK(message, left); message = NLMSG_NEXT(message, left)) take(*message);
   }
