@@ -66,6 +66,36 @@ with socket.socket(socket.AF_INET, socket.SOCK_RAW, 89) as raw:
     raw.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(sys.argv[1]))
     raw.sendto(b"hello", ("224.0.0.5", 0))
 """
+# So many frames, drawn from a seed: to the router, to all or to another station; of IPv4 whole or with a field of the header
+# spoilt, with options, of any time to live, to addresses that it has a route to or not; and of other protocols.
+FRAMES = (
+    PING.partition("peer, *sizes")[0]
+    + """
+import random, time
+station, seed, count = bytes.fromhex(sys.argv[1].replace(":", "")), *map(int, sys.argv[2:])
+draw = random.Random(seed)
+addresses = ["10.0.0.1", "10.0.1.2", "10.0.2.2", "10.0.1.9", "192.0.2.1", "203.0.113.1", "224.0.0.5", "255.255.255.255", "127.0.0.1"]
+with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
+    raw.bind(("eth0", 0))
+    for number in range(count):
+        time.sleep(0.002)
+        to = draw.choice([station] * 9 + [bytes([255] * 6), bytes.fromhex("01005e000005"), draw.randbytes(6)])
+        head = to + bytes.fromhex("020000000300")
+        if draw.randrange(8) == 0:
+            raw.send(head + draw.choice([b"\\x08\\x06", b"\\x86\\xdd", b"\\x81\\x00", b"\\x88\\xb5"]) + draw.randbytes(draw.randrange(46, 200)))
+            continue
+        options = b"\\1" * 4 * draw.choice([0] * 7 + [1])
+        body = draw.randbytes(draw.randrange(26, 300))
+        source = draw.choice(["10.0.0.2"] * 9 + ["198.51.100.7", "127.0.0.1", "0.0.0.0", "224.0.0.1"])
+        length = 20 + len(options) + len(body)
+        ip = bytearray(struct.pack("!BBHHHBBH", 0x45 + len(options) // 4, 0, length, number, 0, draw.choice([0, 1, 2, 3, 64, 255]), 253, 0))
+        ip += socket.inet_aton(source) + socket.inet_aton(draw.choice(addresses)) + options
+        ip[10:12] = struct.pack("!H", checksum(bytes(ip)))
+        if draw.randrange(8) == 0:
+            ip[draw.choice([0, 2, 3, 8, 10, 11, 16])] ^= 1 << draw.randrange(8)
+        raw.send(head + b"\\x08\\x00" + bytes(ip) + body)
+"""
+)
 
 
 class Router(Namespaces):
@@ -264,6 +294,51 @@ def test_the_hello_of_a_routing_protocol_comes_to_its_daemon(tmp_path):
 
 
 @needs_tap
+@pytest.mark.parametrize("seed", [1, 2])
+def test_any_frame_while_routes_change(tmp_path, seed):
+    """Each goes where the routes of before or after a change lead, or to the kernel, or is in the counter of its fault."""
+    with router(tmp_path) as net:
+        net.until(lambda: net.answers(0, "10.0.1.2", 0) and net.answers(0, "10.0.2.2", 0))
+        sends = ["ip", "netns", "exec", net.hosts[0], sys.executable, "-c", FRAMES, STATIONS[0], str(seed), "2000"]
+        with subprocess.Popen(sends) as child:
+            while child.poll() is None:
+                for words in ("replace 192.0.2.0/24 via 10.0.1.2", "replace 192.0.2.0/24 via 10.0.2.2", "del 192.0.2.0/24"):
+                    net.ip(net.router, f"route {words}")
+            assert child.returncode == 0
+        net.until(lambda: net.answers(0, "10.0.1.2", 0))  # it has all got through
+        result, _ = net.end()
+    streams, control = result["streams"], result["resources"]["control_plane"]
+    dropped = streams["0->drop"]["dropped"]
+    assert dropped.keys() == {"header", "checksum", "not_ours"} and min(dropped.values()) > 5
+    assert control["announced"] > 20 and control["withdrawn"] > 5
+    assert min(streams[x]["delivered"] for x in ("0->1", "0->2", "0->router")) > 50
+    for stream in streams.values():
+        assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values())
+    assert all(not x["dropped"] for name, x in streams.items() if name != "0->drop")
+
+
+@needs_tap
+def test_over_pcie(tmp_path):
+    with router(tmp_path, "--set", "bus=pcie", "--set", "host_path=true") as net:
+        net.python(1, PING, "10.0.0.1", 56, 1472)
+        net.until(lambda: net.answers(0, "10.0.1.2", 0, 2))
+        assert [x[:3] for x in net.probe(0, "10.0.1.2", ttl=1)] == [["10.0.0.1", "11", "0"]]
+        result, _ = net.end()
+    accounted(result)
+    assert result["resources"]["control_plane"]["routes"] == 2
+
+
+@needs_tap
+def test_everything_by_the_kernel(tmp_path):
+    """What it is compared with: cards that forward nothing."""
+    with router(tmp_path, "--set", "slow_path=true") as net:
+        net.until(lambda: net.answers(0, "10.0.1.2", 8))
+        result, _ = net.end()
+    accounted(result)
+    assert "0->1" not in result["streams"]
+
+
+@needs_tap
 def test_changes_that_the_kernel_had_no_room_for(tmp_path):
     """The simulator does not listen while more change than the socket holds: then it asks for all."""
     with router(tmp_path) as net:
@@ -351,7 +426,10 @@ def test_refuses(capsys, name, words, says):
 def test_refuses_a_place_that_is_the_kernels_and_an_interface_that_is_there(capsys):
     with contextlib.closing(Namespaces(ROUTER)) as net:
         words = ["attach", "direct-router", "--control-plane", net.spaces[0], "--tap"]
-        for tap, says in ((f"host0=a@{net.spaces[0]}", "is at host0 already"), ("wire0=lo", "there is an interface lo already")):
+        for tap, says in (
+            (f"host0=a@{net.spaces[0]}", "is at host0 already"),
+            ("wire0=lo", "there is an interface lo already"),
+        ):
             assert main([*words, tap]) == 2
             assert says in capsys.readouterr().err
         net.run(net.spaces[0], "ip", "tuntap", "add", "swp1", "mode", "tap")

@@ -3,8 +3,8 @@
 //
 // Settings: `live`, a file descriptor that can be read (or has ended) when the run is to end,
 // `tap.PLACE`, that of the interface at a place, and for a router `rtnetlink`, that of a socket in
-// the namespace of the kernel that is its control plane. While the system has nothing to do the run waits
-// here for the next frame, and simulated time stands still: an idle run costs nothing.
+// the namespace of the kernel that is its control plane. While the system has nothing to do the run
+// waits here for the next frame, and simulated time stands still: an idle run costs nothing.
 #pragma once
 
 #include <chrono>

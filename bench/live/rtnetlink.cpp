@@ -23,9 +23,8 @@ namespace {
 using route::KernelRoute, route::KernelTables;
 
 constexpr std::uint32_t kGroups = 1u << (RTNLGRP_LINK - 1) | 1u << (RTNLGRP_NEIGH - 1) |
-                                  1u << (RTNLGRP_IPV4_IFADDR - 1) |
-                                  1u << (RTNLGRP_IPV4_ROUTE - 1) | 1u << (RTNLGRP_IPV4_RULE - 1) |
-                                  1u << (RTNLGRP_IPV4_NETCONF - 1);
+                                  1u << (RTNLGRP_IPV4_IFADDR - 1) | 1u << (RTNLGRP_IPV4_ROUTE - 1) |
+                                  1u << (RTNLGRP_IPV4_RULE - 1) | 1u << (RTNLGRP_IPV4_NETCONF - 1);
 constexpr std::uint16_t kRequests[] = {RTM_GETNETCONF, RTM_GETRULE, RTM_GETNEIGH, RTM_GETROUTE};
 constexpr unsigned kResolved =
     NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP;
@@ -242,8 +241,8 @@ void Rtnetlink::take_neighbour(const nlmsghdr& message, bool gone) {
   auto& stations = tables().stations;
   const KernelTables::Neighbour key{neighbour->ndm_ifindex, at};
   const auto before = stations.find(key);
-  const bool same = known ? before != stations.end() && before->second == mac
-                          : before == stations.end();
+  const bool same =
+      known ? before != stations.end() && before->second == mac : before == stations.end();
   if (same) return;
   if (known) {
     stations[key] = mac;
@@ -268,10 +267,10 @@ void Rtnetlink::take_rule(const nlmsghdr& message, bool gone) {
   if (complete()) return ask();
   const Attributes all = attributes<fib_rule_hdr>(message);
   const std::uint32_t at = number(all, FRA_PRIORITY), table = number(all, FRA_TABLE, rule->table);
-  const bool usual = rule->action == FR_ACT_TO_TBL && rule->src_len == 0 && rule->dst_len == 0 &&
-                     ((at == 0 && table == RT_TABLE_LOCAL) ||
-                      (at == 32766 && table == RT_TABLE_MAIN) ||
-                      (at == 32767 && table == RT_TABLE_DEFAULT));
+  const bool usual =
+      rule->action == FR_ACT_TO_TBL && rule->src_len == 0 && rule->dst_len == 0 &&
+      ((at == 0 && table == RT_TABLE_LOCAL) || (at == 32766 && table == RT_TABLE_MAIN) ||
+       (at == 32767 && table == RT_TABLE_DEFAULT));
   if (!usual && !gone) ++coming_.rules;
 }
 

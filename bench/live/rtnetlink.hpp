@@ -3,9 +3,9 @@
 // (rtnetlink(7)), kept as the tables it has now.
 //
 // The socket is made in that namespace by whoever starts the run. It hears of each change; all of
-// the tables are asked for at the start, after the kernel had no room for a message (ENOBUFS), after
-// a dump that was interrupted, and when an interface goes up or down or loses an address, since
-// routes that go with it are not told. While they come the tables are those of before.
+// the tables are asked for at the start, after the kernel had no room for a message (ENOBUFS),
+// after a dump that was interrupted, and when an interface goes up or down or loses an address,
+// since routes that go with it are not told. While they come the tables are those of before.
 #pragma once
 
 #include <cstdint>

@@ -122,7 +122,7 @@ class Planner {
   unsigned host_;
   std::map<int, unsigned> ports_;  // by interface
   std::map<Prefix, Want> wanted_;
-  std::map<Prefix, int> on_link_;  // interface
+  std::map<Prefix, int> on_link_;                                     // interface
   std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> used_;  // by port and station
 };
 

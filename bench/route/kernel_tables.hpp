@@ -19,7 +19,7 @@ namespace emery::route {
 
 struct KernelRoute {
   int interface = 0;
-  std::uint32_t gateway = 0;     // 0: the destination is on the link
+  std::uint32_t gateway = 0;      // 0: the destination is on the link
   const char* to_host = nullptr;  // why it is none of one gateway or link
 
   bool operator==(const KernelRoute&) const = default;
@@ -68,8 +68,8 @@ struct FibStep {
   std::uint64_t next_hop = 0;
 };
 
-/// From `before` to `after`, in an order in which every address goes where it did before or where it
-/// will go, or to the host meanwhile: routes to a port are with the host while its next hop
+/// From `before` to `after`, in an order in which every address goes where it did before or where
+/// it will go, or to the host meanwhile: routes to a port are with the host while its next hop
 /// changes; longer prefixes come before shorter ones, and what goes is withdrawn last, shorter
 /// ones first.
 std::vector<FibStep> fib_steps(const CardFib& before, const CardFib& after);

@@ -60,9 +60,10 @@ void links_and_gateways() {
   checks.equal(sends(fib.routes, at(10, 0, 0, 1)), kPorts, "the router itself");
   checks.equal(sends(fib.routes, at(8, 8, 8, 8)), 1u, "by the gateway");
   checks.equal(sends(fib.routes, at(192, 0, 2, 1)), kPorts, "a gateway that nobody knows");
-  checks.that(fib.to_host == std::map<std::string, std::uint64_t>{{"local", 2}, {"on_link", 2},
-                                                                 {"unresolved", 1}},
-              "what is left to the kernel");
+  checks.that(
+      fib.to_host ==
+          std::map<std::string, std::uint64_t>{{"local", 2}, {"on_link", 2}, {"unresolved", 1}},
+      "what is left to the kernel");
 }
 
 void one_station_a_port() {

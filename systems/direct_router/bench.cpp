@@ -81,8 +81,7 @@ bool Bench::add_traffic(unsigned p, const Options& options) {
   plan->readdress = route::StationOption(options).readdress;
   if (!plan->capture && !kernel_) plan_flows(p, *plan, options.get<double>("high"));
   ByteMac& mac = *port_[p].mac;
-  Source& source =
-      add_source(*plan, [&mac] { return mac.rx_idle(); }, "wire" + std::to_string(p));
+  Source& source = add_source(*plan, [&mac] { return mac.rx_idle(); }, "wire" + std::to_string(p));
   port_[p].source = std::make_unique<route::Hostile>(source, hostile_every_);
   mac.set_source(port_[p].source.get());
   return true;
@@ -224,6 +223,9 @@ void Bench::change_routes() {
   writer_->on_change = [this] { unsettled_->change(); };
   if (kernel_) {
     control_plane_.emplace(*kernel_, interfaces_, *host_, *reference_, *writer_);
+    control_plane_->frames_inside = [this] {
+      return score_.under_way() != 0 || !unsettled_->empty();
+    };
   } else {
     updates_.emplace(update_config_, tables_.routes, destinations_, *writer_);
   }

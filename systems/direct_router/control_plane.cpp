@@ -30,7 +30,7 @@ void ControlPlane::poll(Time now, bool ending) {
     return;
   }
   const Route route{step.prefix.first, step.prefix.second, step.port};
-  writer_.begin({route, step.kind == route::FibStep::Kind::kWithdraw}, now);
+  writer_.begin({route, step.kind == route::FibStep::Kind::kWithdraw}, now, frames_inside());
 }
 
 void ControlPlane::write(JsonWriter& json) const {

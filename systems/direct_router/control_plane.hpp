@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,9 @@ class ControlPlane {
         host_(host),
         reference_(reference),
         writer_(writer) {}
+
+  /// Whether frames are inside the cards that may not have been looked up.
+  std::function<bool()> frames_inside;
 
   /// With the simulation at rest.
   void look();

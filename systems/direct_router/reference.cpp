@@ -13,10 +13,12 @@ std::vector<std::uint32_t> own(const Tables& tables) {
   return addresses;
 }
 
-// What is left is for the host to drop.
-bool dropped_by_card(route::Reason reason) {
-  return reason != route::Reason::kNone && reason < route::Reason::kGroupMac &&
-         reason != route::Reason::kNotIp;
+// What is left is for the host to drop, as is a wrong checksum over options.
+bool dropped_by_card(const route::Verdict& judged) {
+  using route::Reason;
+  if (judged.drop == Reason::kChecksum) return !judged.options();
+  return judged.drop != Reason::kNone && judged.drop < Reason::kChecksum &&
+         judged.drop != Reason::kNotIp;
 }
 
 bool within(std::uint32_t address, const Route& prefix) {
@@ -71,7 +73,7 @@ Verdict Reference::look(const route::Judge& judge, unsigned port,
   v.drop = counter(judged.drop);
   v.port = judged.port;
   v.card = config_.fast_path && !judged.options() && v.port != port;
-  if (!config_.kernel || dropped_by_card(judged.drop)) return v;
+  if (!config_.kernel || dropped_by_card(judged)) return v;
   v.card = v.card && !v.drop && v.port < ports();
   v.drop = nullptr;
   return v;

@@ -24,10 +24,10 @@ struct ReferenceConfig {
 struct Verdict {
   const char* drop = nullptr;  // the counter that has it; else the frame leaves at `port`
   unsigned port = 0;
-  bool slow = false;  // through the host
-  bool card = false;  // the card could forward it, if its table has the route
-  bool cut = false;   // because the card's table had no room for the route
-  unsigned cls = 0;   // of service
+  bool slow = false;    // through the host
+  bool card = false;    // the card could forward it, if its table has the route
+  bool cut = false;     // because the card's table had no room for the route
+  unsigned cls = 0;     // of service
   bool kernel = false;  // to the kernel that is the control plane, as it came
 
   /// Where it comes out: a port, or behind the last one the kernel's interface of a port.

@@ -82,9 +82,9 @@ inline void refuse(const Options& options, const Scenario& scenario, const Machi
 
 // A live run has no routes but those of the kernel that is its control plane.
 inline Tables tables(const Options& options, const Scenario& scenario, const Workload& workload) {
-  Tables t = Tables::make(options.get("routes", ""), scenario.cards,
-                          options.get<unsigned>("classes"), workload.captures(),
-                          options.get<bool>("own_addresses"));
+  Tables t =
+      Tables::make(options.get("routes", ""), scenario.cards, options.get<unsigned>("classes"),
+                   workload.captures(), options.get<bool>("own_addresses"));
   if (options.has("live")) t.routes.clear();
   return t;
 }

@@ -11,17 +11,18 @@ constexpr std::size_t kPart = 64;  // entries: half of what can wait for a card'
 
 }  // namespace
 
-void TableWriter::begin(const RouteChange& change, Time now) {
+void TableWriter::begin(const RouteChange& change, Time now, bool inside) {
   change_ = change;
   reference_.begin(change_);
   on_change();
   begun_ = now;
+  waits_ = inside ? lead_ : 0;
   state_ = State::kLead;
 }
 
 bool TableWriter::poll(Time now) {
   if (state_ == State::kWriting) return answered_ && next_part(now);
-  if (now - begun_ >= lead_) tell(now);
+  if (now - begun_ >= waits_) tell(now);
   return false;
 }
 
