@@ -19,13 +19,14 @@ ROUTER = "r"
 HOSTS = "abc"  # at ports 0, 1, 2
 STATIONS = [f"02:00:00:00:01:0{p}" for p in range(3)]  # of the router's ports
 
-# An echo request after the other, with that time to live and IP options; of each answer a line: who sent it, ICMP type and code,
-# milliseconds; of none within a second `none`.
+# An echo request after the other, with that time to live and IP options; of each answer a line: who sent it, ICMP type and
+# code, milliseconds; of none within a second `none`.
 PROBE = (
     PING.partition("peer, *sizes")[0]
     + """
 import time
-peer, count, pause, ttl, options = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), bytes.fromhex(sys.argv[5])
+peer, count, pause, ttl = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+options = bytes.fromhex(sys.argv[5])
 with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
     raw.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, ttl)
     if options:
@@ -74,7 +75,8 @@ FRAMES = (
 import random, time
 station, seed, count = bytes.fromhex(sys.argv[1].replace(":", "")), *map(int, sys.argv[2:])
 draw = random.Random(seed)
-addresses = ["10.0.0.1", "10.0.1.2", "10.0.2.2", "10.0.1.9", "192.0.2.1", "203.0.113.1", "224.0.0.5", "255.255.255.255", "127.0.0.1"]
+addresses = ["10.0.0.1", "10.0.1.2", "10.0.2.2", "10.0.1.9", "192.0.2.1", "203.0.113.1"]
+addresses += ["224.0.0.5", "255.255.255.255", "127.0.0.1"]
 with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
     raw.bind(("eth0", 0))
     for number in range(count):
@@ -82,13 +84,14 @@ with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
         to = draw.choice([station] * 9 + [bytes([255] * 6), bytes.fromhex("01005e000005"), draw.randbytes(6)])
         head = to + bytes.fromhex("020000000300")
         if draw.randrange(8) == 0:
-            raw.send(head + draw.choice([b"\\x08\\x06", b"\\x86\\xdd", b"\\x81\\x00", b"\\x88\\xb5"]) + draw.randbytes(draw.randrange(46, 200)))
+            other = draw.choice([b"\\x08\\x06", b"\\x86\\xdd", b"\\x81\\x00", b"\\x88\\xb5"])
+            raw.send(head + other + draw.randbytes(draw.randrange(46, 200)))
             continue
         options = b"\\1" * 4 * draw.choice([0] * 7 + [1])
         body = draw.randbytes(draw.randrange(26, 300))
         source = draw.choice(["10.0.0.2"] * 9 + ["198.51.100.7", "127.0.0.1", "0.0.0.0", "224.0.0.1"])
-        length = 20 + len(options) + len(body)
-        ip = bytearray(struct.pack("!BBHHHBBH", 0x45 + len(options) // 4, 0, length, number, 0, draw.choice([0, 1, 2, 3, 64, 255]), 253, 0))
+        length, ttl = 20 + len(options) + len(body), draw.choice([0, 1, 2, 3, 64, 255])
+        ip = bytearray(struct.pack("!BBHHHBBH", 0x45 + len(options) // 4, 0, length, number, 0, ttl, 253, 0))
         ip += socket.inet_aton(source) + socket.inet_aton(draw.choice(addresses)) + options
         ip[10:12] = struct.pack("!H", checksum(bytes(ip)))
         if draw.randrange(8) == 0:
@@ -377,7 +380,7 @@ protocol ospf v2 learned {{
 @needs_tap
 @pytest.mark.skipif(not shutil.which("bird"), reason="OSPF: needs BIRD (apt install bird2)")
 def test_ospf_fills_the_cards(tmp_path):
-    """BIRD on the router and on a neighbour: what that says of a network behind it gets into the cards, and goes when it ends."""
+    """BIRD on the router and on a neighbour: the network behind that gets into the cards, and goes when it ends."""
     with router(tmp_path) as net, contextlib.ExitStack() as stack:
         net.ip(net.hosts[1], "addr add 198.51.100.1/24 dev lo")
         daemons = []
