@@ -215,7 +215,7 @@ def refused(capsys, name, *words):
         ("host-nic", ["--tap", "wire0=a", "--set", "queue_rates=1,2"], "live traffic comes"),
         ("host-nic", ["--tap", "wire0=a", "--for", "0"], "seconds"),
         ("host-nic", ["--tap", "wire0=a", "--json", "/no/such/file"], "no directory"),
-        ("capture", ["--tap", "wire0=a"], "core-nic, host-nic"),
+        ("capture", ["--tap", "wire0=a"], "core-nic, direct-router, host-nic"),
     ],
 )
 def test_refuses(capsys, name, words, says):

@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+from conftest import read_pcap
 from namespaces import PING, SECONDS, Namespaces, needs_tap
 
 from emery.cli import main
@@ -191,6 +192,8 @@ def test_hosts_talk_through_the_cards_and_to_the_kernel(tmp_path):
         net.refuses("203.0.113.1", "0")
         result, said = net.end()
     accounted(result)
+    for place, counts in result["live"]["places"].items():
+        assert len(read_pcap(tmp_path / f"{place}.pcap")) == counts["out"]["frames"]
     streams, control = result["streams"], result["resources"]["control_plane"]
     assert control["routes"] == 3 and control["to_host"]["on_link"] == 3
     assert streams["0->2"]["delivered"] >= 51 and streams["2->0"]["delivered"] >= 51
