@@ -14,48 +14,12 @@ from pathlib import Path
 
 import pytest
 from conftest import read_pcap
+from namespaces import PING, SECONDS, Namespaces, needs_tap
 
 from emery import attach
 from emery.cli import main
-from emery.common import ROOT
 
-
-def _able() -> bool:
-    """Whether namespaces and interfaces can be made here."""
-    name = f"emery{os.getpid()}x"
-    if not shutil.which("ip") or subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode:
-        return False
-    try:
-        os.close(attach._make(attach.End("wire0", "tap0", name), 1500))
-    except attach.UserError:
-        return False
-    finally:
-        subprocess.run(["ip", "netns", "del", name], check=True)
-    return True
-
-
-needs_tap = pytest.mark.skipif(not _able(), reason="TAP interfaces and network namespaces: needs root, /dev/net/tun and ip")
-SECONDS = 30  # for anything here
-
-# Programs that run in a namespace. An echo that is answered with other bytes, or not in time, ends the first with an error.
-PING = """
-import os, socket, struct, sys
-def checksum(data):
-    total = sum(struct.unpack(f"!{len(data + bytes(len(data) % 2)) // 2}H", data + bytes(len(data) % 2)))
-    total = (total & 0xFFFF) + (total >> 16)
-    return ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
-peer, *sizes = sys.argv[1:]
-with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
-    raw.settimeout(30)
-    for number, size in enumerate(map(int, sizes)):
-        body = struct.pack("!HH", 4711, number) + os.urandom(size)
-        raw.sendto(struct.pack("!BBH", 8, 0, checksum(struct.pack("!BBH", 8, 0, 0) + body)) + body, (peer, 0))
-        answer = raw.recv(1 << 16)[20:]
-        while answer[0] or answer[4:8] != body[:4]:
-            answer = raw.recv(1 << 16)[20:]
-        assert answer[4:] == body, size
-"""
-# Sends back, when all has come, all that came.
+# Programs that run in a namespace. The first sends back, when all has come, all that came.
 ECHO = """
 import socket
 with socket.create_server(("10.77.0.2", 5001)) as server:
@@ -92,37 +56,15 @@ print(sent)
 """
 
 
-def _hears_signals():
-    """Also where whoever began the tests ignores them."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-
-
-class Machines:
+class Machines(Namespaces):
     """Two namespaces, and the simulated system between their interfaces `tap0`: places[0] is 10.77.0.1, places[1] 10.77.0.2."""
 
     def __init__(self, path: Path, name: str, places: list[str], *words):
-        self.spaces = [f"emery{os.getpid()}{x}" for x in "ab"]
-        self.result = path / "result.json"
-        for space in self.spaces:
-            subprocess.run(["ip", "netns", "add", space], check=True)
-            self.run(space, "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6; ip link set lo up")
+        super().__init__("ab")
         taps = [x for place, space in zip(places, self.spaces, strict=True) for x in ("--tap", f"{place}=tap0@{space}")]
-        command = [sys.executable, str(ROOT / "emery"), "attach", name, *taps, "--json", str(self.result), *words]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_hears_signals
-        )
-        assert "slower than the wall" in self.process.stdout.readline(), self.process.communicate()
+        self.attach(path, name, *taps, *words)
         for number, space in enumerate(self.spaces):
             self.run(space, "ip", "addr", "add", f"10.77.0.{number + 1}/24", "dev", "tap0")
-
-    def run(self, space: str, *command) -> str:
-        done = subprocess.run(["ip", "netns", "exec", space, *command], capture_output=True, text=True, timeout=SECONDS)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def python(self, number: int, text: str, *words) -> str:
-        return self.run(self.spaces[number], sys.executable, "-c", text, *map(str, words))
 
     @contextlib.contextmanager
     def serves(self, *command):
@@ -134,21 +76,6 @@ class Machines:
 
     def address(self, number: int) -> str:
         return json.loads(self.run(self.spaces[number], "ip", "-j", "link", "show", "tap0"))[0]["address"]
-
-    def end(self, number=signal.SIGTERM, status=0) -> tuple[dict, str]:
-        """Asks it to end; gives the result, and what it says."""
-        if number:
-            self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=SECONDS)
-        assert self.process.returncode == status, out + err
-        return json.loads(self.result.read_text()), out
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.communicate()
-        for space in self.spaces:
-            subprocess.run(["ip", "netns", "del", space], capture_output=True)
 
 
 @contextlib.contextmanager
@@ -288,7 +215,7 @@ def refused(capsys, name, *words):
         ("host-nic", ["--tap", "wire0=a", "--set", "queue_rates=1,2"], "live traffic comes"),
         ("host-nic", ["--tap", "wire0=a", "--for", "0"], "seconds"),
         ("host-nic", ["--tap", "wire0=a", "--json", "/no/such/file"], "no directory"),
-        ("capture", ["--tap", "wire0=a"], "core-nic, host-nic"),
+        ("capture", ["--tap", "wire0=a"], "core-nic, direct-router, host-nic"),
     ],
 )
 def test_refuses(capsys, name, words, says):

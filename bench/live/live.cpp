@@ -18,6 +18,7 @@ std::unique_ptr<Live> Live::of(const Options& options) {
 Live::Live(const Options& options) : control_(options.get<int>("live")) {
   for (const std::string& place : options.endings("tap."))
     taps_.try_emplace(place, options.get<int>("tap." + place));
+  if (options.has("rtnetlink")) rtnetlink_.emplace(options.get<int>("rtnetlink")).subscribe();
 }
 
 Tap* Live::tap(const std::string& place) {
@@ -26,6 +27,7 @@ Tap* Live::tap(const std::string& place) {
 }
 
 bool Live::pending() const {
+  if (rtnetlink_ && rtnetlink_->changed()) return true;
   return std::any_of(taps_.begin(), taps_.end(), [](const auto& x) { return !x.second.empty(); });
 }
 
@@ -33,6 +35,7 @@ void Live::look(bool idle) {
   if (ended_) return;
   std::vector<pollfd> all{{control_, POLLIN, 0}};
   for (const auto& [place, tap] : taps_) all.push_back({tap.full() ? -1 : tap.file(), POLLIN, 0});
+  if (rtnetlink_) all.push_back({rtnetlink_->file(), POLLIN, 0});
   const auto from = Clock::now();
   if (::poll(all.data(), all.size(), idle ? -1 : 0) < 0) {
     if (errno == EINTR) return;
@@ -46,6 +49,7 @@ void Live::look(bool idle) {
     gone_ = place;
     ended_ = true;
   }
+  if (rtnetlink_ && all.back().revents != 0) rtnetlink_->read();
   for (auto& [place, tap] : taps_)
     if (ended_) tap.end();
 }
@@ -56,6 +60,7 @@ void Live::write(JsonWriter& json) const {
   json.object("places");
   for (const auto& [place, tap] : taps_) tap.write(json.key(place));
   json.end_object();
+  if (rtnetlink_) rtnetlink_->write(json.key("rtnetlink"));
 }
 
 }  // namespace emery

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/live/tap.hpp"
 
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <string>
 
+#include "bench/traffic/network_order.hpp"
 #include "bench/traffic/pcap.hpp"
 #include "bench/traffic/protocols.hpp"
 
@@ -32,6 +39,14 @@ std::size_t Tap::take() {
   } while (got < 0 && errno == EINTR);
   gone_ = got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
   return got < 0 ? 0 : static_cast<std::size_t>(got);
+}
+
+void Tap::station(std::uint64_t mac) {
+  ifreq request{};
+  request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
+  put48(reinterpret_cast<std::uint8_t*>(request.ifr_hwaddr.sa_data), mac);
+  if (::ioctl(file_, SIOCSIFHWADDR, &request) != 0)
+    throw std::runtime_error(std::string("tap: ") + std::strerror(errno));
 }
 
 bool Tap::read() {

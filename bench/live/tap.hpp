@@ -38,6 +38,8 @@ class Tap {
   explicit Tap(int file);
 
   int file() const { return file_; }
+  /// Its MAC address (first byte in bits 47:40). Throws std::runtime_error.
+  void station(std::uint64_t mac);
   /// The longest frame (without FCS) that the system takes.
   void limit(std::uint32_t longest) { longest_ = longest; }
   /// Takes frames that wait in the interface, as long as there is room; false: it has gone.

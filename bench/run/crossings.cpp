@@ -29,6 +29,12 @@ int Crossings::from_router(unsigned out) {
   return s;
 }
 
+int Crossings::to_router(unsigned in) {
+  int& s = from_[in].router;
+  if (s < 0) s = score_.stream(std::to_string(in) + "->router");
+  return s;
+}
+
 int Crossings::arrived(unsigned out, std::span<const std::uint8_t> bytes, unsigned otherwise) {
   const int s = score_.waiting_for(to_[out], bytes);
   if (s >= 0) return s;

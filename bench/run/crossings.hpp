@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The streams of a router: one for each way through it that frames take, named IN->OUT by ports,
-// IN->drop for what is not to be forwarded, and router->OUT for what the router says for itself.
+// IN->drop for what is not to be forwarded, IN->router for what its control plane gets, and
+// router->OUT for what the router says for itself.
 // Where ways are of several kinds (classes of service), their suffixes come behind the name, as in
 // 0->2/high.
 #pragma once
@@ -31,6 +32,10 @@ class Crossings {
   }
   /// The stream of what the router itself says at a port: router->OUT.
   int from_router(unsigned out);
+  /// The stream of what comes in at a port for the router itself: IN->router.
+  int to_router(unsigned in);
+  /// -1 when there is none.
+  int find_to_router(unsigned in) const { return from_[in].router; }
   /// The stream that a frame which came out at `out` counts for: the one that has waited longest
   /// for it. When none waits, any to this port, or the one from `otherwise`.
   int arrived(unsigned out, std::span<const std::uint8_t> bytes, unsigned otherwise);
@@ -62,7 +67,7 @@ class Crossings {
  private:
   struct From {
     std::vector<int> ways;  // by output and kind; -1: none yet
-    int drop = -1;
+    int drop = -1, router = -1;
     std::map<std::string, std::uint64_t> expected;
   };
   int make_drop(unsigned in);

@@ -95,6 +95,8 @@ class Run : public Component {
   tcp::Load* tcp() { return tcp_.get(); }
   /// The interface that is given what comes out at a place; null unless the run is live.
   Tap* tap(const std::string& place) { return live_ ? live_->tap(place) : nullptr; }
+  /// The kernel that is a router's control plane in a live run; null: there is none.
+  Rtnetlink* rtnetlink() { return live_ ? live_->rtnetlink() : nullptr; }
   /// Null unless somebody debugs the run: a system with cores shows it those.
   Debugger* debugger() { return debugger_.get(); }
   /// Where frames of a place are captured to, and a file of another form with the same; null when

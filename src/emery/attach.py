@@ -49,6 +49,12 @@ class End:
     place: str
     name: str
     netns: str = ""
+    of_control_plane: bool = False  # it is made for the kernel that is a router's
+
+    @property
+    def option(self) -> str:
+        """The word that it comes from."""
+        return f"--control-plane {self.netns}" if self.of_control_plane else f"--tap {self.place}={self}"
 
     def __str__(self):
         return f"{self.name}@{self.netns}" if self.netns else self.name
@@ -60,13 +66,32 @@ def places(system: System, values: dict) -> list[str]:
     return [f"{kind}{number}" for kind, count in counts.items() for number in range(count)]
 
 
-def ends(system: System, values: dict, words: list[str]) -> list[End]:
-    """The interfaces that `PLACE=NAME[@NETNS]` words say; refuses what cannot be."""
+def _is_namespace(name: str) -> bool:
+    return bool(_NAME.fullmatch(name)) and (_NAMESPACES / name).exists()
+
+
+def _control_plane(system: System, values: dict, netns: str) -> list[End]:
+    """The interfaces of the kernel in that namespace, one for each port: a router's control plane."""
+    if not system.control_plane:
+        if netns:
+            able = ", ".join(x for x in names() if load(x).control_plane)
+            raise UserError(f"--control-plane {netns}: {system.name} has no routes; those that do: {able}")
+        return []
+    if not netns:
+        raise UserError(f"attach: {system.name}: --control-plane NETNS says whose routes it has: a network namespace's")
+    if not _is_namespace(netns):
+        raise UserError(f"--control-plane {netns}: there is no network namespace {netns} (ip netns add NAME makes one)")
+    ports = [x for x in places(system, values) if x.startswith(system.control_plane)]
+    return [End(place, f"swp{number}", netns, True) for number, place in enumerate(ports)]
+
+
+def ends(system: System, values: dict, words: list[str], control_plane: str = "") -> list[End]:
+    """The interfaces that `PLACE=NAME[@NETNS]` words say, and those of the control plane; refuses what cannot be."""
     if not system.live:
         able = ", ".join(x for x in names() if load(x).live)
         raise UserError(f"attach: {system.name} takes no live traffic; those that do: {able}")
     system.refuse({**values, "live": True})
-    known, found = places(system, values), []
+    known, found = places(system, values), _control_plane(system, values, control_plane)
     for word in words:
         place, equals, rest = word.partition("=")
         name, at, netns = rest.partition("@")
@@ -76,7 +101,7 @@ def ends(system: System, values: dict, words: list[str]) -> list[End]:
             raise UserError(f"--tap {word}: {system.name} has no place {place}{nearest(place, known)}")
         if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
             raise UserError(f"--tap {word}: names of interfaces have up to {_LONGEST_NAME} letters, digits, dots, - and _")
-        if netns and not (_NAME.fullmatch(netns) and (_NAMESPACES / netns).exists()):
+        if netns and not _is_namespace(netns):
             raise UserError(f"--tap {word}: there is no network namespace {netns} (ip netns add NAME makes one)")
         end = End(place, name, netns)
         for other in found:
@@ -120,22 +145,27 @@ def _request(name: str, form: str = "", *values) -> bytes:
     return struct.pack("=16s" + form, name.encode(), *values).ljust(40, b"\0")
 
 
-def _set_up(end: End, mtu: int):
+def _set(end: End, mtu: int):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asks:
         fcntl.ioctl(asks, _SIOCSIFMTU, _request(end.name, "i", mtu))
+    if not end.of_control_plane:  # the simulator says what their MAC addresses are first
+        _set_up(end)
+
+
+def _set_up(end: End):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asks:
         (flags,) = struct.unpack_from("=h", fcntl.ioctl(asks, _SIOCGIFFLAGS, _request(end.name)), 16)
         fcntl.ioctl(asks, _SIOCSIFFLAGS, _request(end.name, "h", flags | _UP))
 
 
 def _make(end: End, mtu: int) -> int:
     """Makes the interface; gives the file descriptor behind it. It goes when that is closed."""
-    option = f"--tap {end.place}={end}"
-    file = -1
+    option, file = end.option, -1
     try:
         with _inside(end.netns):
             file = os.open(_TUN, os.O_RDWR | os.O_NONBLOCK)
             fcntl.ioctl(file, _TUNSETIFF, _request(end.name, "H", _TAP | _NO_INFO | _EXCLUSIVE))
-            _set_up(end, mtu)
+            _set(end, mtu)
         return file
     except OSError as error:
         if file >= 0:
@@ -149,6 +179,26 @@ def _make(end: End, mtu: int) -> int:
         if file < 0 and error.filename == _TUN:
             raise UserError(f"{option}: no TAP interfaces on this machine: {_TUN}: {error.strerror}") from error
         raise UserError(f"{option}: {error.strerror}") from error
+
+
+def _tell_of_kernel(found: list[End], stack: ExitStack) -> dict:
+    """Settings by which the simulator hears of the kernel that is the control plane: a socket, numbers of its interfaces."""
+    ports = [x for x in found if x.of_control_plane]
+    if not ports:
+        return {}
+    with _inside(ports[0].netns):
+        netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.NETLINK_ROUTE)
+        stack.callback(netlink.close)
+        numbers = {f"interface.{x.place}": socket.if_nametoindex(x.name) for x in ports}
+    return {"rtnetlink": netlink.fileno(), **numbers}
+
+
+def _begin(found: list[End]):
+    """Frames can pass: the control plane's interfaces come up."""
+    for end in found:
+        if end.of_control_plane:
+            with _inside(end.netns):
+                _set_up(end)
 
 
 def _overrun(end: End) -> int:
@@ -214,8 +264,10 @@ def _simulate(program: Path, settings: dict, interfaces: dict[End, int], seconds
         settings = {**settings, "live": told, "result": folder / "result"}
         settings |= {f"tap.{end.place}": file for end, file in interfaces.items()}
         with _until_told(stop, seconds):
-            card = Simulator(program, settings, folder, pass_fds=(told, *interfaces.values()))
+            files = (told, *interfaces.values(), *(settings[x] for x in ("rtnetlink",) if x in settings))
+            card = Simulator(program, settings, folder, pass_fds=files)
             if card.has_said("ready"):
+                _begin(list(interfaces))
                 begun()
             card.child.wait()
         process.check()
@@ -249,10 +301,12 @@ def run(system: System, values: dict, found: list[End], outputs: Outputs, second
         for end in found:
             interfaces[end] = _make(end, mtu)
             stack.callback(os.close, interfaces[end])
+        kernel = _tell_of_kernel(found, stack)
         program = tuned.best(build.build_system(system, values, waves=bool(outputs.waves.path)))
         head = {"system": system.name, "parameters": values}
         try:
-            result = {**head, **_simulate(program, _settings(system, values, outputs), interfaces, seconds, begun)}
+            settings = {**_settings(system, values, outputs), **kernel}
+            result = {**head, **_simulate(program, settings, interfaces, seconds, begun)}
         except IntegrityError as error:
             error.result = error.result and {**head, **error.result}
             raise
@@ -283,6 +337,9 @@ def summary(result: dict) -> str:
         latency = stream.get("latency_ns") or {}
         rows.append([name, *counts, *(number(latency.get(x), ",.0f") for x in ("min", "p50", "max"))])
     lines += [table(rows), ""]
+    if control := result["resources"].get("control_plane"):
+        left = ", ".join(f"{why} {n:,}" for why, n in control["to_host"].items())
+        lines += [f"{'routes':<10} {control['routes']:,} in the cards; to the kernel: {left or 'none'}"]
     ways = {f"{place} {way}": x[way] for place, x in live["places"].items() for way in ("in", "out")}
     lines += [drops({**ways, **result["streams"]}), integrity(result["totals"])]
     return "\n".join(lines)

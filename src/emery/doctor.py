@@ -106,6 +106,7 @@ def findings() -> list[Finding]:
         _debian("Debian packages of ./emery linux", "linux", linux.missing()),
         _debian("Debian packages of ./emery dpdk", "dpdk", dpdk.missing()),
         _debian("ethtool, devlink, ptp4l", "tests of ./emery linux", linux.missing_in_tests()),
+        _debian("BIRD", "a test of ./emery attach --control-plane (OSPF)", [] if shutil.which("bird") else ["bird2"]),
         _tool("gdb-multiarch", "run --gdb, and its tests"),
         _tool("git", "the commit in results"),
         _tool("chromium-headless-shell", "tests that look at pages", "chromium", "chromium-browser", "google-chrome"),

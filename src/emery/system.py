@@ -188,6 +188,7 @@ class System:
     extensions: tuple = ()  # such folders
     linux: dict = field(default_factory=dict)  # `sources` of a simulator with guests, files of the kernel `module`
     live: dict = field(default_factory=dict)  # places of live traffic by kind: as many as the product of these parameters
+    control_plane: str = ""  # of these the kind where interfaces of the kernel are that is the router's control plane
     dpdk: dict = field(default_factory=dict)  # `sources` of a simulator behind a socket, files of the poll-mode `driver`
     debug: dict = field(default_factory=dict)  # what a run with a debugger is `set` to, the file that makes its model `public`
     overlays: dict = field(default_factory=dict)  # folders of programs: what lies over them (make/programs.py)
@@ -369,6 +370,13 @@ def _live(table: dict, parameters: dict) -> dict:
     return table
 
 
+def _control_plane(data: dict) -> str:
+    kind = data.get("control_plane", "")
+    if kind and kind not in data.get("live", {}):
+        raise ValueError(f"control_plane: there are no places {kind} (live)")
+    return kind
+
+
 def _debug(table: dict, parameters: dict) -> dict:
     for name, value in table.get("set", {}).items():
         if name not in parameters:
@@ -460,6 +468,7 @@ def read(folder: Path) -> System:
             dpdk=data.get("dpdk", {}),
             debug=_debug(data.get("debug", {}), parameters),
             live=_live(data.get("live", {}), parameters),
+            control_plane=_control_plane(data),
             refusals=_refusals(refused + data.get("refuse", []), parameters),
         )
     except KeyError as error:

@@ -94,6 +94,7 @@ std::vector<int> Accounts::from(unsigned in, int cls) const {
       if (s >= 0 && (cls < 0 || of_class(kind, static_cast<unsigned>(cls)))) found.push_back(s);
     }
   }
+  if (crossings_.find_to_router(in) >= 0) found.push_back(crossings_.find_to_router(in));
   if (crossings_.drop_stream(in) >= 0) found.push_back(crossings_.drop_stream(in));
   return found;
 }

@@ -23,15 +23,14 @@ Bench::Bench(const Options& options)
       scenario_(Scenario::from(options)),
       workload_(options, Workload::Line::of_mtu(options, kLineRate), scenario_.cards),
       machine_(Machine::make(options, scenario_.cards, simulation_, memory_)),
-      tables_(Tables::make(options.get("routes", ""), scenario_.cards,
-                           options.get<unsigned>("classes"), workload_.captures(),
-                           options.get<bool>("own_addresses"))),
+      tables_(tables(options, scenario_, workload_)),
       host_config_(host_config(options, scenario_, *machine_, tables_)),
       by_class_(by_class(options, workload_, tables_)),
       crossings_(
           score_, scenario_.cards,
           by_class_ ? std::vector<std::string>{"/high", "/low"} : std::vector<std::string>{""}),
       accounts_(host_config_, by_class_, score_, crossings_),
+      kernel_(rtnetlink()),
       port_(scenario_.cards),
       faults_(options, scenario_.cards),
       hostile_every_(options.get<std::uint64_t>("bad_ip_every")),
@@ -46,6 +45,7 @@ Bench::Bench(const Options& options)
               (faults_.any() ? 2 * timeout + faults_.stall_for : 0);
   simulation_.add(machine_->bus_clock(), *this);
   addresses_.emplace(tables_.routes, scenario_.cards);
+  if (kernel_) join_kernel(options);
   unsigned inputs = 0;
   for (unsigned p = 0; p < scenario_.cards; ++p) {
     connect_port(p, options);
@@ -61,7 +61,9 @@ void Bench::connect_port(unsigned p, const Options& options) {
   port.mac =
       std::make_unique<ByteMac>(mac_config(options, p), machine_->mac_tx(p), machine_->mac_rx(p));
   simulation_.add(machine_->mac_clock(), *port.mac);
-  port.output = add_output("wire" + std::to_string(p) + ".pcap");
+  const std::string place = "wire" + std::to_string(p);
+  port.output = add_output(place + ".pcap");
+  port.wire = tap(place);
   port.mac->on_transmitted(
       [this, p](std::span<const std::uint8_t> bytes, Time arrived) { left(p, bytes, arrived); });
   port.mac->on_receiving([this, p](const Frame& frame, WireFault fault, Time started,
@@ -71,15 +73,15 @@ void Bench::connect_port(unsigned p, const Options& options) {
 // False when the port is silent.
 bool Bench::add_traffic(unsigned p, const Options& options) {
   auto plan = workload_.port(p);
-  if (!plan || (!plan->capture && scenario_.outputs[p].empty())) return false;
+  if (!plan || (!plan->capture && !kernel_ && scenario_.outputs[p].empty())) return false;
   plan->flow_order = scenario_.in_turn ? FlowOrder::kRoundRobin : FlowOrder::kRandom;
   plan->source = static_cast<std::uint16_t>(p);
   plan->src_mac = 0x0200'0000'0300 + p;
   plan->dst_mac = host_config_.own_mac[p];
   plan->readdress = route::StationOption(options).readdress;
-  if (!plan->capture) plan_flows(p, *plan, options.get<double>("high"));
+  if (!plan->capture && !kernel_) plan_flows(p, *plan, options.get<double>("high"));
   ByteMac& mac = *port_[p].mac;
-  Source& source = add_source(*plan, [&mac] { return mac.rx_idle(); });
+  Source& source = add_source(*plan, [&mac] { return mac.rx_idle(); }, "wire" + std::to_string(p));
   port_[p].source = std::make_unique<route::Hostile>(source, hostile_every_);
   mac.set_source(port_[p].source.get());
   return true;
@@ -126,6 +128,7 @@ void Bench::offer_as(unsigned p, const Verdict& verdict, std::span<const std::ui
     offer(crossings_.expect_drop(p, verdict.drop), in, flow, started);
     return refused(in);
   }
+  if (verdict.kernel) return offer(crossings_.to_router(p), in, flow, started, lane);
   accounts_.asked(verdict.port, LineClock(kLineRate).after(out.size() + kFcsBytes + kLineOverhead));
   // With classes ignored a frame still counts as what its type of service says.
   const bool high = (in[15] & kTosMask) == kTos[0];
@@ -143,7 +146,30 @@ void Bench::left(unsigned p, std::span<const std::uint8_t> bytes, Time arrived) 
   if (const auto found = unsettled_ ? unsettled_->came(p, bytes) : std::nullopt)
     settle(found->first, found->second);
   deliver(crossings_.arrived(p, bytes, p == 0 ? 1 : 0), bytes, arrived, port_[p].output);
+  if (port_[p].wire) port_[p].wire->write(bytes);
   stage(kMacTx, port_[p].mac->tx_began());
+}
+
+// ---- a kernel as the control plane
+
+void Bench::join_kernel(const Options& options) {
+  interfaces_ = kernel_interfaces(options, scenario_.cards);
+  for (unsigned p = 0; p < scenario_.cards; ++p) {
+    const std::string place = "host" + std::to_string(p);
+    Port& port = port_[p];
+    port.kernel = tap(place);
+    port.kernel->limit(workload_.common().line_longest);
+    port.kernel->station(host_config_.own_mac[p]);
+    port.kernel_output = add_output(place + ".pcap");
+  }
+}
+
+// The host has a frame for it.
+void Bench::to_kernel(unsigned p, std::span<const std::uint8_t> bytes) {
+  if (const auto found = unsettled_->came(scenario_.cards + p, bytes))
+    settle(found->first, found->second);
+  deliver(crossings_.to_router(p), bytes, simulation_.now(), port_[p].kernel_output);
+  port_[p].kernel->write(bytes);
 }
 
 // ---- the run
@@ -173,23 +199,36 @@ void Bench::open() {
   host_->probe();
   machine_->found();
   if (trace()) watch_ways();
-  const bool changes = update_config_.per_second > 0;
+  const bool changes = kernel_ || update_config_.per_second > 0;
   for (unsigned c = 0; c < scenario_.cards; ++c)
     card_routes_.emplace_back(tables_.routes, tables_.addresses, c, scenario_.cards,
                               host_->trie_nodes(), changes);
   const ReferenceConfig reference{h.own_mac,     h.next_hop, h.fast_path, h.rewrite_source,
-                                  h.promiscuous, h.qos,      h.classes};
+                                  h.promiscuous, h.qos,      h.classes,   kernel_ != nullptr};
   reference_ = std::make_unique<Reference>(reference, tables_, card_routes_, changes);
-  host_->start(card_routes_);
-  if (changes) {
-    unsettled_.emplace(*reference_);
-    updates_.emplace(update_config_, tables_.routes, destinations_, *host_, *reference_,
-                     card_routes_);
-    updates_->on_change = [this] { unsettled_->change(); };
+  if (kernel_) {
+    host_->to_kernel = [this](auto frame, unsigned p) { to_kernel(p, frame); };
+    host_->from_kernel = [this](unsigned p, Frame& frame) { return port_[p].kernel->next(frame); };
   }
+  host_->start(card_routes_);
+  if (changes) change_routes();
   simulation_.run_for(5 * kMicrosecond);
   machine_->mark(0);
   faults_.plan(simulation_, *machine_);
+}
+
+void Bench::change_routes() {
+  unsettled_.emplace(*reference_);
+  writer_.emplace(update_config_.lead, *host_, *reference_, card_routes_);
+  writer_->on_change = [this] { unsettled_->change(); };
+  if (kernel_) {
+    control_plane_.emplace(*kernel_, interfaces_, *host_, *reference_, *writer_);
+    control_plane_->frames_inside = [this] {
+      return score_.under_way() != 0 || !unsettled_->empty();
+    };
+  } else {
+    updates_.emplace(update_config_, tables_.routes, destinations_, *writer_);
+  }
 }
 
 // Frames on the bus and in the host are found by their bytes: they have their final form there.
@@ -210,9 +249,23 @@ void Bench::watch_ways() {
   });
 }
 
+// Of a live run: simulated time goes on while routes change, the host has work, or a frame whose
+// way is not known may still come out.
+Time Bench::busy_until() const {
+  if (!control_plane_) return 0;
+  if (!control_plane_->idle() || !host_->idle()) return simulation_.now();
+  return unsettled_->empty() ? 0 : last_move() + kQuiet;
+}
+
+bool Bench::offered() {
+  if (!sources_finished()) return false;
+  return std::ranges::all_of(port_, [](const Port& p) { return !p.kernel || p.kernel->empty(); });
+}
+
 void Bench::look() {
+  if (control_plane_ && !draining()) control_plane_->look();
   if (draining()) {
-    if (!host_->idle() || (updates_ && !updates_->idle())) moved();
+    if (!host_->idle() || (writer_ && !writer_->idle())) moved();
   } else if (sources_finished()) {
     traffic_end_ = simulation_.now();
     machine_->mark(1);

@@ -21,11 +21,13 @@
 #include "bench/wire/mac.hpp"
 #include "systems/direct_router/accounts.hpp"
 #include "systems/direct_router/burst_watch.hpp"
+#include "systems/direct_router/control_plane.hpp"
 #include "systems/direct_router/host.hpp"
 #include "systems/direct_router/machine.hpp"
 #include "systems/direct_router/reference.hpp"
 #include "systems/direct_router/scenario.hpp"
 #include "systems/direct_router/settings.hpp"
+#include "systems/direct_router/table_writer.hpp"
 #include "systems/direct_router/tables.hpp"
 #include "systems/direct_router/unsettled.hpp"
 #include "systems/direct_router/updates.hpp"
@@ -40,6 +42,7 @@ class Bench final : public Run {
   void sample(Time now) override {
     if (host_) host_->poll(now);
     if (updates_) updates_->poll(now, draining());
+    if (control_plane_) control_plane_->poll(now, draining());
   }
 
  private:
@@ -47,12 +50,18 @@ class Bench final : public Run {
     std::unique_ptr<ByteMac> mac;
     std::unique_ptr<route::Hostile> source;
     Output* output = nullptr;
+    // Of a live run: at the wire, and the kernel's; what the kernel gets.
+    Tap *wire = nullptr, *kernel = nullptr;
+    Output* kernel_output = nullptr;
   };
 
   void connect_port(unsigned port, const Options& options);
   bool add_traffic(unsigned port, const Options& options);
   void plan_flows(unsigned port, TrafficConfig& plan, double high);
   void watch_ways();
+  void change_routes();
+  void join_kernel(const Options& options);
+  void to_kernel(unsigned port, std::span<const std::uint8_t> bytes);
   void entered(unsigned port, const Frame& frame, WireFault fault, Time started, Time arrives);
   void offer_as(unsigned port, const Verdict& verdict, std::span<const std::uint8_t> in,
                 std::span<const std::uint8_t> out, std::uint32_t flow, Time started,
@@ -61,8 +70,10 @@ class Bench final : public Run {
   void left(unsigned port, std::span<const std::uint8_t> bytes, Time arrived);
 
   void open() override;
+  bool offered() override;
   void look() override;
   bool settled() override;
+  Time busy_until() const override;
   void account() override;
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
@@ -80,7 +91,11 @@ class Bench final : public Run {
   std::optional<route::Addresses> addresses_;
   std::unique_ptr<Host> host_;
   std::vector<Destination> destinations_;
+  std::optional<TableWriter> writer_;  // where routes change
   std::optional<Updates> updates_;
+  Rtnetlink* kernel_;  // of a live run
+  std::vector<int> interfaces_;
+  std::optional<ControlPlane> control_plane_;
   std::optional<Unsettled> unsettled_;  // where routes change
   std::optional<BurstWatch> bursts_;    // a traced run
   std::vector<CardRoutes> card_routes_;

@@ -126,7 +126,7 @@ void Host::start(const std::vector<CardRoutes>& routes) {
     if (config_.rewrite_source) control |= CARD_REGS__CONTROL__REWRITE_SOURCE_bm;
     if (config_.output_round_robin) control |= CARD_REGS__CONTROL__OUTPUT_ROUND_ROBIN_bm;
     if (config_.promiscuous) control |= CARD_REGS__CONTROL__PROMISCUOUS_bm;
-    if (control_.on()) control |= CARD_REGS__CONTROL__EXPIRED_TO_HOST_bm;
+    if (control_.on() || to_kernel) control |= CARD_REGS__CONTROL__EXPIRED_TO_HOST_bm;
     write(c, EMERY_REG(control), control);
   }
   const Time most = (static_cast<Time>(bus_.requests()) + 100) * kMicrosecond;
@@ -150,13 +150,25 @@ void Host::load_routes(unsigned c, const CardRoutes& routes) {
     write(c, at + offsetof(Peer, window_hi), static_cast<std::uint32_t>(ours >> 32));
     write(c, at + offsetof(Peer, value), route ? route->prefix : 0);
     write(c, at + offsetof(Peer, mask), route ? route->mask() : 0);
-    write(c, at + offsetof(Peer, hop_lo),
-          static_cast<std::uint32_t>(config_.next_hop[other] >> 16));
-    write(c, at + offsetof(Peer, hop_hi),
-          static_cast<std::uint32_t>(config_.next_hop[other] & 0xffff) |
-              (route ? PEER_REGS__HOP_HI__VALID_bm : 0));
+    write_next_hop(c, other, route.has_value());
   }
   if (routes.trie()) load_trie(c, routes.entries());
+}
+
+void Host::write_next_hop(unsigned c, unsigned other, bool valid) {
+  using Peer = peer_regs__stride20_t;
+  const std::size_t at = kPeer + CardRoutes::peer(c, other) * sizeof(Peer);
+  const std::uint64_t hop = config_.next_hop[other];
+  write(c, at + offsetof(Peer, hop_lo), static_cast<std::uint32_t>(hop >> 16));
+  write(c, at + offsetof(Peer, hop_hi),
+        static_cast<std::uint32_t>(hop & 0xffff) | (valid ? PEER_REGS__HOP_HI__VALID_bm : 0));
+}
+
+void Host::set_next_hop(unsigned port, std::uint64_t mac) {
+  config_.next_hop[port] = mac;
+  for (unsigned c = 0; c < config_.cards; ++c) {
+    if (c != port) write_next_hop(c, port, false);
+  }
 }
 
 void Host::load_trie(unsigned c, std::span<const std::uint32_t> entries) {
@@ -251,7 +263,7 @@ bool Host::begin(Time now, unsigned from, unsigned cls) {
   Work work{from, cls, kNone, nullptr, now};
   if (data == nullptr || bytes < 60) {
     work.drop = "bad_descriptor";
-  } else {
+  } else if (!to_kernel) {
     unsigned port = 0;
     work.drop = judge({data, bytes}, port);
     if (work.drop == nullptr) {
@@ -283,20 +295,52 @@ void Host::poll(Time now) {
   for (unsigned c = 0; untold_ != 0 && c < config_.cards; ++c) {
     if (card_[c].rings->untold() != 0 && now - card_[c].untold_since >= config_.tell_after) tell(c);
   }
+  // What comes and what the kernel sends take turns.
+  const bool sent = work_.sends;
+  working_ = (!sent && begin_sending(now)) || begin(now) || (sent && begin_sending(now));
+  if (!working_) return;
+  until_ = now + config_.cpu_per_packet;
+  stats_.busy += config_.cpu_per_packet;
+}
+
+bool Host::begin(Time now) {
   for (unsigned k = 0; k < config_.classes; ++k) {
     for (unsigned n = 0; n < config_.cards; ++n) {
       const unsigned from = (turn_[k] + n) % config_.cards;
       if (!begin(now, from, k)) continue;
       turn_[k] = (from + 1) % config_.cards;
-      working_ = true;
-      until_ = now + config_.cpu_per_packet;
-      stats_.busy += config_.cpu_per_packet;
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+// Frames for a card whose ring is full wait in their interface.
+bool Host::begin_sending(Time now) {
+  for (unsigned n = 0; from_kernel && n < config_.cards; ++n) {
+    const unsigned port = (sending_turn_ + n) % config_.cards;
+    if (card_[port].rings->full() || !from_kernel(port, sending_)) continue;
+    sending_turn_ = (port + 1) % config_.cards;
+    work_ = {port, 0, port, nullptr, now, true};
+    return true;
+  }
+  return false;
+}
+
+// A buffer of the pool's, with a frame that did not come from a card.
+void Host::send(unsigned port, std::span<const std::uint8_t> frame) {
+  const std::uint64_t buffer = free_.back();
+  free_.pop_back();
+  memory_.write(buffer, frame.data(), frame.size());
+  transmit(port, buffer, frame.size());
+  if (on_answer) on_answer(frame, port);
 }
 
 void Host::finish() {
+  if (work_.sends) {
+    ++stats_.sent;
+    return send(work_.to, sending_.bytes());
+  }
   Card& card = card_[work_.from];
   const auto [buffer, bytes] = *card.rings->front(work_.cls);
   ++stats_.received;
@@ -311,6 +355,10 @@ void Host::finish() {
     return card.rings->pop(work_.cls, buffer);
   }
   std::uint8_t* const frame = memory_.pointer(buffer, bytes);
+  if (to_kernel) {
+    to_kernel({frame, bytes}, work_.from);
+    return card.rings->pop(work_.cls, buffer);
+  }
   std::uint8_t* const ip = frame + kEthBytes;
   --ip[8];
   // RFC 1624, equation 3: the TTL is the high byte of its word, which gets 0x100 less.
@@ -348,12 +396,8 @@ void Host::answer(std::span<const std::uint8_t> frame) {
       control_.about(work_.drop, frame, work_.from, work_.taken + config_.cpu_per_packet);
   if (said.frame.empty()) return;
   if (card_[said.port].rings->full()) return control_.silent("ring_full");
-  const std::uint64_t buffer = free_.back();
-  free_.pop_back();
-  memory_.write(buffer, said.frame.data(), said.frame.size());
-  transmit(said.port, buffer, said.frame.size());
   control_.sent(said.kind);
-  if (on_answer) on_answer(said.frame, said.port);
+  send(said.port, said.frame);
 }
 
 void Host::reap(Time now, Card& card) {
@@ -370,6 +414,7 @@ void Host::write_json(JsonWriter& json) const {
   json.begin_object().field("received", stats_.received).field("forwarded", stats_.forwarded);
   json.field("dropped", stats_.dropped).field("polls_ring_full", stats_.ring_full);
   if (control_.on()) control_.write_json(json);
+  if (to_kernel) json.field("sent", stats_.sent);
   json.end_object();
 }
 

@@ -6,7 +6,8 @@
 // card, in the buffer it came in, and the doorbell is rung, for `tx_batch` packets at once. A
 // packet whose transmit ring is full stays where it is, and its ring waits. Packets that are not to
 // be forwarded cost the same and are counted by reason; a router that has addresses answers them
-// (control.hpp), an answer whose transmit ring is full is lost. The CPU stops while 32 of its
+// (control.hpp), an answer whose transmit ring is full is lost. Where a kernel is the control plane
+// it gets all those frames as they came, and its own take their turn. The CPU stops while 32 of its
 // accesses wait for the bus. An approximation: memory accesses of the CPU take no time of their
 // own, everything is in `cpu_per_packet`.
 #pragma once
@@ -25,6 +26,7 @@
 #include "bench/sim/cpu_port.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/json.hpp"
+#include "bench/traffic/frame.hpp"
 #include "systems/direct_router/card_rings.hpp"
 #include "systems/direct_router/tables.hpp"
 
@@ -53,6 +55,7 @@ struct HostConfig {
 
 struct HostStats {
   std::uint64_t received = 0, forwarded = 0, dropped = 0, ring_full = 0;
+  std::uint64_t sent = 0;  // by the kernel that is the control plane
   Time busy = 0;
 };
 
@@ -89,6 +92,8 @@ class Host {
   /// The driver's own table, by which the host forwards.
   const RouteTrie& routes() const { return routes_; }
   void change(const RouteChange& change) { routes_.change(change); }
+  /// Where frames for a port go next, in all cards.
+  void set_next_hop(unsigned port, std::uint64_t mac);
   /// Writes entries of a card's longest-prefix table.
   void write_entries(unsigned card, std::span<const CardRoutes::Write> entries);
   /// Calls back when a card's memory has taken all of them; or nobody answers.
@@ -101,6 +106,10 @@ class Host {
   std::function<void(std::span<const std::uint8_t> frame, Time taken)> on_forward;
   /// The same of a frame that the router says for itself.
   std::function<void(std::span<const std::uint8_t> frame, unsigned port)> on_answer;
+  /// A kernel is the control plane: it gets what comes to the host, in place of the software
+  /// router, and gives the frames that it sends at a port. Both, before `start`, or neither.
+  std::function<void(std::span<const std::uint8_t> frame, unsigned port)> to_kernel;
+  std::function<bool(unsigned port, Frame& frame)> from_kernel;
   const HostStats& stats() const { return stats_; }
   /// What was not forwarded, by reason; of the frames that came in at that card.
   const std::map<std::string, std::uint64_t>& drops(unsigned card) const {
@@ -132,6 +141,7 @@ class Host {
     unsigned from = 0, cls = 0, to = kNone;
     const char* drop = nullptr;
     Time taken = 0;
+    bool sends = false;  // the kernel does
   };
 
   void make_rings();
@@ -139,8 +149,12 @@ class Host {
   void load_trie(unsigned card, std::span<const std::uint32_t> entries);
   void load_classes(unsigned card);
   void wait_for(const std::function<bool()>& done, const char* what);
+  void write_next_hop(unsigned card, unsigned other, bool valid);
+  bool begin(Time now);
   bool begin(Time now, unsigned from, unsigned cls);
+  bool begin_sending(Time now);
   void finish();
+  void send(unsigned port, std::span<const std::uint8_t> frame);
   void reap(Time now, Card& card);
   const char* judge(std::span<std::uint8_t> frame, unsigned& port) const;
   void answer(std::span<const std::uint8_t> frame);
@@ -164,6 +178,8 @@ class Host {
   Work work_;
   Time until_ = 0;
   std::vector<unsigned> turn_;  // by class: the card whose turn it is
+  Frame sending_;
+  unsigned sending_turn_ = 0;
   HostStats stats_;
 };
 

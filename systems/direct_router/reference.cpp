@@ -2,6 +2,7 @@
 #include "systems/direct_router/reference.hpp"
 
 #include "bench/traffic/network_order.hpp"
+#include "bench/traffic/protocols.hpp"
 
 namespace emery::direct_router {
 namespace {
@@ -10,6 +11,14 @@ std::vector<std::uint32_t> own(const Tables& tables) {
   std::vector<std::uint32_t> addresses = tables.addresses;
   std::erase(addresses, 0u);
   return addresses;
+}
+
+// What is left is for the host to drop, as is a wrong checksum over options.
+bool dropped_by_card(const route::Verdict& judged) {
+  using route::Reason;
+  if (judged.drop == Reason::kChecksum) return !judged.options();
+  return judged.drop != Reason::kNone && judged.drop < Reason::kChecksum &&
+         judged.drop != Reason::kNotIp;
 }
 
 bool within(std::uint32_t address, const Route& prefix) {
@@ -64,11 +73,19 @@ Verdict Reference::look(const route::Judge& judge, unsigned port,
   v.drop = counter(judged.drop);
   v.port = judged.port;
   v.card = config_.fast_path && !judged.options() && v.port != port;
+  if (!config_.kernel || dropped_by_card(judged)) return v;
+  v.card = v.card && !v.drop && v.port < ports();
+  v.drop = nullptr;
   return v;
 }
 
 void Reference::rewrite(Verdict& v, unsigned port, std::span<std::uint8_t> frame) const {
   v.cls = class_of(frame.subspan(14), v);
+  v.kernel = v.slow && config_.kernel;
+  if (v.kernel) {
+    if (get16(&frame[12]) != kTypeIp4) v.cls = config_.classes - 1;
+    return;
+  }
   route::Judge::hop(frame);
   put48(frame.data(), config_.next_hop[v.port]);
   // The host leaves its own address of the port the frame goes out at, a card that of the port it

@@ -18,15 +18,20 @@ struct ReferenceConfig {
   std::vector<std::uint64_t> own_mac, next_hop;  // by port; first byte in bits 47:40
   bool fast_path, rewrite_source, promiscuous, qos;
   unsigned classes;
+  bool kernel = false;  // the control plane is one: it gets what no card forwards or drops
 };
 
 struct Verdict {
   const char* drop = nullptr;  // the counter that has it; else the frame leaves at `port`
   unsigned port = 0;
-  bool slow = false;  // through the host
-  bool card = false;  // the card could forward it, if its table has the route
-  bool cut = false;   // because the card's table had no room for the route
-  unsigned cls = 0;   // of service
+  bool slow = false;    // through the host
+  bool card = false;    // the card could forward it, if its table has the route
+  bool cut = false;     // because the card's table had no room for the route
+  unsigned cls = 0;     // of service
+  bool kernel = false;  // to the kernel that is the control plane, as it came
+
+  /// Where it comes out: a port, or behind the last one the kernel's interface of a port.
+  unsigned exit(unsigned in, unsigned ports) const { return kernel ? ports + in : port; }
 };
 
 class Reference {
@@ -45,6 +50,9 @@ class Reference {
   Verdict forward(unsigned port, std::span<std::uint8_t> frame, bool after, bool by_host) const;
   /// Whether a card has left routes to the host.
   bool cut(unsigned port) const { return cards_[port].cut() != 0; }
+  void set_next_hop(unsigned port, std::uint64_t mac) { config_.next_hop[port] = mac; }
+  bool kernel() const { return config_.kernel; }
+  unsigned ports() const { return static_cast<unsigned>(config_.own_mac.size()); }
 
  private:
   Verdict look(const route::Judge& judge, unsigned port, std::span<const std::uint8_t> frame) const;

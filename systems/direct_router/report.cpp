@@ -45,6 +45,12 @@ void Bench::report(JsonWriter& json) const {
     unsettled_->write(json);
     json.end_object();
   }
+  if (control_plane_) {
+    json.object("control_plane");
+    control_plane_->write(json);
+    unsettled_->write(json);
+    json.end_object();
+  }
   json.array("cards");
   for (unsigned c = 0; c < scenario_.cards; ++c) {
     json.begin_object()

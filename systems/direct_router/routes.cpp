@@ -116,7 +116,8 @@ void CardRoutes::make_trie(const Routes& routes, unsigned room) {
 }
 
 std::uint32_t CardRoutes::result(int port) const {
-  const bool slow = port < 0 || static_cast<unsigned>(port) == card_;
+  const auto to = static_cast<unsigned>(port);
+  const bool slow = port < 0 || to == card_ || to >= ports_;
   return slow ? kSlow : peer(card_, static_cast<unsigned>(port));
 }
 

@@ -5,7 +5,8 @@
 // has more than one prefix and no two prefixes overlap (the paper's case). Otherwise it gets a trie
 // for longest-prefix match, 16 entries a node, leaf-pushed, its first nodes in block RAM and the
 // others in the card's memory; what does not fit into its nodes is left to the host, as are routes
-// back to the card itself and addresses without a route.
+// back to the card itself, those to no card (the port after the last) and addresses without a
+// route.
 #pragma once
 
 #include <cstdint>

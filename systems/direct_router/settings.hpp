@@ -23,7 +23,8 @@ constexpr double kLineRate = 1e9;
 // Traffic is of two classes when a part of it is.
 inline bool by_class(const Options& options, const Workload& workload, const Tables& tables) {
   const auto high = options.get<double>("high");
-  return !workload.captures() && !tables.own_classes && high > 0 && high < 1;
+  const bool one_kind = options.has("live") || workload.captures() || tables.own_classes;
+  return !one_kind && high > 0 && high < 1;
 }
 
 inline HostConfig host_config(const Options& options, const Scenario& scenario,
@@ -77,6 +78,22 @@ inline void refuse(const Options& options, const Scenario& scenario, const Machi
         "these cards have no slow path: a router with addresses needs host_path=true");
   if (changes && host) throw OptionError("updates_per_s: not with a router that has addresses");
   if (changes && captures) throw OptionError("updates_per_s: with generated traffic only");
+}
+
+// A live run has no routes but those of the kernel that is its control plane.
+inline Tables tables(const Options& options, const Scenario& scenario, const Workload& workload) {
+  Tables t =
+      Tables::make(options.get("routes", ""), scenario.cards, options.get<unsigned>("classes"),
+                   workload.captures(), options.get<bool>("own_addresses"));
+  if (options.has("live")) t.routes.clear();
+  return t;
+}
+
+inline std::vector<int> kernel_interfaces(const Options& options, unsigned ports) {
+  std::vector<int> interfaces;
+  for (unsigned p = 0; p < ports; ++p)
+    interfaces.push_back(options.get<int>("interface.host" + std::to_string(p)));
+  return interfaces;
 }
 
 inline UpdateConfig update_config(const Options& options, unsigned ports) {

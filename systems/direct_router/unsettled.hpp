@@ -59,11 +59,12 @@ class Unsettled {
       if (w.host) add(w, true);
     }
   }
-  /// Such a frame came out: which of those kept it is, and in which form.
-  std::optional<std::pair<Waiting, Form>> came(unsigned port, std::span<const std::uint8_t> bytes) {
+  /// Such a frame came out (Verdict::exit): which of those kept it is, and in which form.
+  std::optional<std::pair<Waiting, Form>> came(unsigned exit, std::span<const std::uint8_t> bytes) {
     for (auto w = waiting_.begin(); w != waiting_.end(); ++w) {
       const auto form = std::ranges::find_if(w->forms, [&](const Form& f) {
-        return !f.verdict.drop && f.verdict.port == port && std::ranges::equal(f.bytes, bytes);
+        return !f.verdict.drop && f.verdict.exit(w->port, reference_.ports()) == exit &&
+               std::ranges::equal(f.bytes, bytes);
       });
       if (form == w->forms.end()) continue;
       const bool first = form == w->forms.begin();
@@ -79,9 +80,9 @@ class Unsettled {
   /// Where a frame is gone that did not come out: dropped before it got to an output, or by the
   /// host for that reason.
   using Place = std::pair<unsigned, std::string>;  // where it came in; the output or the reason
-  static Place place(const Waiting& w, const Form& form) {
+  Place place(const Waiting& w, const Form& form) const {
     const Verdict& v = form.verdict;
-    return {w.port, v.drop ? v.drop : std::to_string(v.port)};
+    return {w.port, v.drop ? v.drop : std::to_string(v.exit(w.port, reference_.ports()))};
   }
   /// What has not come out, each in one form: so that as many as possible are where `missed` says
   /// that frames were dropped which no other explains (a matching of frames and places).
@@ -146,6 +147,11 @@ class Unsettled {
   void add(Waiting& w, bool after) const {
     const Form by_card = form(w, after, false);
     const char* const drop = by_card.verdict.drop;
+    if (reference_.kernel()) {  // which is not followed any further
+      add(w, by_card);
+      if (!drop && reference_.cut(w.port)) add(w, form(w, after, true));
+      return;
+    }
     // It is the host that drops what has no route.
     w.host = w.host || reference_.cut(w.port) ||
              (drop ? std::string_view(drop) == "no_route" : by_card.verdict.slow);

@@ -2,14 +2,11 @@
 #include "systems/direct_router/updates.hpp"
 
 #include <algorithm>
-#include <span>
 #include <unordered_map>
 #include <utility>
 
 namespace emery::direct_router {
 namespace {
-
-constexpr std::size_t kPart = 64;  // entries: half of what can wait for a card's memory
 
 template <class T>
 T take(std::vector<T>& from, std::size_t at) {
@@ -22,9 +19,8 @@ T take(std::vector<T>& from, std::size_t at) {
 }  // namespace
 
 Updates::Updates(const UpdateConfig& config, const Routes& routes,
-                 const std::vector<Destination>& destinations, Host& host, Reference& reference,
-                 std::vector<CardRoutes>& cards)
-    : config_(config), random_(config.seed), host_(host), reference_(reference), cards_(cards) {
+                 const std::vector<Destination>& destinations, TableWriter& writer)
+    : config_(config), random_(config.seed), writer_(writer) {
   // The route of a destination is the longest of those that cover it.
   std::unordered_map<std::uint64_t, std::size_t> index;
   const auto key = [](std::uint32_t prefix, unsigned length) {
@@ -93,65 +89,20 @@ RouteChange Updates::draw() {
 }
 
 void Updates::poll(Time now, bool ending) {
-  switch (state_) {
-    case State::kIdle:
-      if (due_ == 0) due_ = now;
-      if (ending || now < due_) return;
-      change_ = draw();
-      reference_.begin(change_);
-      on_change();
-      begun_ = now;
-      state_ = State::kLead;
-      return;
-    case State::kLead:
-      if (now - begun_ >= config_.lead) begin(now);
-      return;
-    case State::kWriting:
-      if (answered_) next_part(now);
+  if (!writer_.idle()) {
+    if (!writer_.poll(now)) return;
+    due_ += static_cast<Time>(1e12 / config_.per_second);
+    late_ += due_ < now;
+    return;
   }
-}
-
-void Updates::begin(Time now) {
-  ++(change_.withdrawn ? withdrawals_ : announced_);
-  host_.change(change_);
-  state_ = State::kWriting;
-  begun_ = now;
-  card_ = 0;
-  writes_ = cards_[0].change(host_.routes(), change_.route);
-  written_ = 0;
-}
-
-void Updates::next_part(Time now) {
-  while (written_ == writes_.size()) {
-    entries_ += writes_.size();
-    written_ = 0;
-    if (++card_ == cards_.size()) {
-      reference_.end();
-      longest_ = std::max(longest_, now - begun_);
-      all_ += now - begun_;
-      const auto period = static_cast<Time>(1e12 / config_.per_second);
-      due_ += period;
-      late_ += due_ < now;
-      state_ = State::kIdle;
-      return;
-    }
-    writes_ = cards_[card_].change(host_.routes(), change_.route);
-  }
-  const std::size_t part = std::min(kPart, writes_.size() - written_);
-  host_.write_entries(card_, std::span(writes_).subspan(written_, part));
-  written_ += part;
-  answered_ = false;
-  host_.when_taken(card_, [this] { answered_ = true; });
+  if (due_ == 0) due_ = now;
+  if (!ending && now >= due_) writer_.begin(draw(), now);
 }
 
 void Updates::write(JsonWriter& json) const {
-  const std::uint64_t done = announced_ + withdrawals_;
-  json.field("announced", announced_)
-      .field("withdrawn", withdrawals_)
-      .field("late", late_)
-      .field("entries", entries_)
-      .field("us_mean", done ? static_cast<double>(all_) / static_cast<double>(done) / 1e6 : 0.0)
-      .field("us_max", static_cast<double>(longest_) / 1e6);
+  writer_.write_counts(json);
+  json.field("late", late_);
+  writer_.write_times(json);
 }
 
 }  // namespace emery::direct_router

@@ -131,7 +131,7 @@ def _attach(arguments) -> int:
 
     target = arguments.system
     values = target.values(arguments.set)
-    ends = attach.ends(target, values, arguments.tap)
+    ends = attach.ends(target, values, arguments.tap, arguments.control_plane or "")
     check_json(arguments.json)
     outputs = prepare_outputs(arguments.pcap_out, arguments.waves, note=note)
 
@@ -197,6 +197,12 @@ def add(command):
         type=word,
         metavar="PLACE=NAME[@NETNS]",
         help="an interface at wire0, host0 ..., made and removed, in a namespace of `ip netns` (repeatable; needs root)",
+    )
+    attach.add_argument(
+        "--control-plane",
+        type=word,
+        metavar="NETNS",
+        help="a router's: the kernel in that namespace, with interfaces swp0 ... at its ports; its routes go into the cards",
     )
     set_option(attach)
     attach.add_argument("--for", dest="seconds", type=_seconds, default=0, metavar="SECONDS", help="end by itself (wall time)")
