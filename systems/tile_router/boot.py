@@ -495,15 +495,26 @@ class _Builder:
         self.router.host = True
 
     def rewrite(self):
-        """Third stages give each frame the Ethernet addresses of its output."""
+        """Each frame gets the Ethernet addresses of its output: in stage 4, or in stage 3 where there is no stage 4."""
         links = [0] * _tile.Ports
         for port, output in enumerate(self.outputs):
             at = 4 * (output.y if self.has.turned else output.x)
             to, source = next_hop(port), mac(port)
             links[at : at + 4] = [to >> 32, to & 0xFFFFFFFF, source >> 16, (source & 0xFFFF) << 16 | 0x0800]
-        for tile in (x for x in self.router.tiles.values() if x.role == "forward"):
-            tile.program += "_rewrite"
-            tile.config["port"] = links
+        for tile in self.router.tiles.values():
+            if tile.role == "forward" and self.dealt:
+                tile.program += "_rewrite"
+                tile.config["port"] = links
+            elif tile.role == "forward":
+                tile.program += "_no_link"
+            elif tile.role == "output":
+                at = 4 * tile.config["own_number"]
+                tile.program += "_control_link" if self.router.host else "_link"
+                tile.config["port"] = links[at : at + 4]
+            elif tile.role == "lookup":
+                words = 0 if self.dealt else _tile.LinkWords  # shorter messages
+                whole, short = (_mesh.header_t.pack(len=_tile.OutWords - x) for x in (0, words))
+                tile.config["port"] = [x - whole + short if x >= _tile.Ports else x for x in tile.config["port"]]
         self.router.rewrite = True
 
 

@@ -6,6 +6,7 @@ package tile_pkg;
   localparam int Go = 21;  // there is room again
   localparam int Exception = 22;  // to the control tile: {bytes (16), why (16)}, payload address, head: a packet that may be answered
   localparam int OutWords = mesh_pkg::HeadWords + 2;  // of a FrameOut message
+  localparam int LinkWords = 4;  // of a head: its Ethernet header, which a message to a stage 4 that makes it leaves out
 
   // The head: two bytes that mean nothing, 14 bytes of Ethernet, and the IP header from word 4.
   localparam int EthernetBytes = 14;
@@ -52,7 +53,7 @@ package tile_pkg;
 
   typedef struct packed {
     logic [31:0] to_control;  // forward: header of Exception messages
-    logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason; forward: Ethernet headers by output, four words each
+    logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason; forward: Ethernet headers by output, LinkWords each; output: its own
     logic [31:0] mac_strict;  // checksum: its own Ethernet address; in GroupBit, whether other unicast ones are not for this router
     logic [1:0][31:0] mac;  // the first two bytes in bits 31:16, the others
     logic [31:0] ready_flags;  // flag of the linecard (output), of the packet memory (lookup)
