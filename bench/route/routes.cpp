@@ -180,6 +180,20 @@ std::optional<unsigned> RouteTrie::find(std::uint32_t address) const {
   return static_cast<unsigned>(port);
 }
 
+std::optional<Route> RouteTrie::around(const Route& route) const {
+  std::optional<Route> best;
+  std::int32_t at = 0;
+  for (unsigned bit = 0; at >= 0 && bit < route.length; ++bit) {
+    const Node& node = nodes_[static_cast<std::size_t>(at)];
+    if (node.port >= 0) {
+      best = Route{0, bit, static_cast<unsigned>(node.port)};
+      best->prefix = route.prefix & best->mask();
+    }
+    at = node.next[route.prefix >> (31 - bit) & 1];
+  }
+  return best;
+}
+
 PrefixTables::PrefixTables(const Routes& routes) {
   for (const Route& r : routes) by_length_[r.length].insert_or_assign(r.prefix, r.port);
 }

@@ -2,8 +2,7 @@
 // Routes that come and go while frames flow, as BGP has it: what changes, how the driver tells the
 // cards, and which frames may see which routes.
 //
-// A change is drawn from the seed: one half is of routes that traffic takes. It is announced to the
-// judge `lead` before the driver begins with it, since a frame may wait so long for its lookup;
+// A change is drawn from the seed (bench/route/churn.hpp). It is announced to the judge `lead` before the driver begins with it, since a frame may wait so long for its lookup;
 // then the driver changes its own table and writes to one card after the other what CardRoutes
 // says, 64 entries at a time, after which it waits until the card's memory has taken them. A change
 // begins when the one before is done on all cards, so a node that is free is not used again within
@@ -13,10 +12,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
-#include "bench/sim/random.hpp"
+#include "bench/route/churn.hpp"
 #include "bench/stats/json.hpp"
 #include "systems/direct_router/host.hpp"
 #include "systems/direct_router/reference.hpp"
@@ -30,11 +28,7 @@ struct UpdateConfig {
   unsigned ports;
 };
 
-/// Where a port sends to.
-struct Destination {
-  unsigned from;
-  std::uint32_t address;
-};
+using route::Destination;
 
 class Updates {
  public:
@@ -53,19 +47,11 @@ class Updates {
 
  private:
   enum class State { kIdle, kLead, kWriting };
-  struct Live {
-    Route route;
-    std::optional<Destination> taken;  // by traffic
-  };
-
-  RouteChange draw();
-  unsigned other_port(const Live& live);
   void begin(Time now);
   void next_part(Time now);
 
   UpdateConfig config_;
-  Random random_;
-  std::vector<Live> taken_, others_, withdrawn_;
+  route::Churn churn_;
   Host& host_;
   Reference& reference_;
   std::vector<CardRoutes>& cards_;
