@@ -92,8 +92,12 @@ class ChangingJudge {
     changing_ = false;
     now_.change(change_);
   }
+  /// What was announced does not happen after all; its prefix had no route before.
+  void undo() {
+    changing_ = false;
+    after_->change({change_.route, true});
+  }
   bool changing() const { return changing_; }
-  const RouteChange& change() const { return change_; }
   /// By the routes before the change under way, if any, or after it.
   const Judge& judge(bool after = false) const { return after ? *after_ : now_; }
 

@@ -118,7 +118,8 @@ class Unsettled {
   static void add(Waiting& w, Form form) {
     const char* const drop = form.verdict.drop;
     const bool known = std::ranges::any_of(w.forms, [&](const Form& f) {
-      return f.verdict.drop == drop && (drop || f.bytes == form.bytes);
+      return f.verdict.drop == drop &&
+             (drop || (f.verdict.port == form.verdict.port && f.bytes == form.bytes));
     });
     if (!known) w.forms.push_back(std::move(form));
   }

@@ -2,9 +2,9 @@
 // Frames that a route changed about while they were inside (bench/route/unsettled.hpp), of
 // direct-router.
 //
-// On the fast path a frame is as the routes before the change have it or as those after (updates.hpp
-// says from when to when a change is under way); a frame that goes through the host, which may keep
-// it for long, can see any route there was until it comes out.
+// On the fast path a frame is as the routes before the change have it or as those after
+// (updates.hpp says from when to when a change is under way); a frame that goes through the host,
+// which may keep it for long, can see any route there was until it comes out.
 #pragma once
 
 #include <cstdint>

@@ -2,12 +2,12 @@
 // Routes that come and go while frames flow, as BGP has it: what changes, how the driver tells the
 // cards, and which frames may see which routes.
 //
-// A change is drawn from the seed (bench/route/churn.hpp). It is announced to the judge `lead` before the driver begins with it, since a frame may wait so long for its lookup;
-// then the driver changes its own table and writes to one card after the other what CardRoutes
-// says, 64 entries at a time, after which it waits until the card's memory has taken them. A change
-// begins when the one before is done on all cards, so a node that is free is not used again within
-// `lead`. An approximation: it is a CPU of its own that does so; only its accesses to the bus take
-// time.
+// A change is drawn from the seed (bench/route/churn.hpp). It is announced to the judge `lead`
+// before the driver begins with it, since a frame may wait so long for its lookup; then the driver
+// changes its own table and writes to one card after the other what CardRoutes says, 64 entries at
+// a time, after which it waits until the card's memory has taken them. A change begins when the one
+// before is done on all cards, so a node that is free is not used again within `lead`. An
+// approximation: it is a CPU of its own that does so; only its accesses to the bus take time.
 #pragma once
 
 #include <cstdint>
