@@ -32,6 +32,8 @@ class WordDram final : public Component {
     for (std::size_t i = 0; i < words.size(); ++i)
       pages_.word(address + static_cast<std::uint32_t>(4 * i)) = words[i];
   }
+  /// What is there now.
+  std::uint32_t word(std::uint32_t address) { return pages_.word(address); }
   std::uint64_t reads() const { return reads_; }
   std::uint64_t writes() const { return writes_; }
   /// Accesses beyond its size.

@@ -70,6 +70,9 @@ class RouteTrie {
   /// The longest prefix that holds all of this one and is not it.
   std::optional<Route> around(const Route& route) const;
 
+  /// All that it has.
+  Routes routes() const;
+
   /// A place in the trie: all addresses that begin with the bits that led there.
   struct Place {
     std::int32_t node = 0;   // -1: there is no more exact route

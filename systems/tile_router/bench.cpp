@@ -141,8 +141,7 @@ Bench::Bench(const Options& options)
   if (trace()) trace()->add_way({"line_in", "frame_sender", "line_out", "wire"});
   for (unsigned p = 0; p < ports(); ++p) connect_port(p);
   add_traffic(options);
-  updates_ =
-      Updates::of(options, image_, workload_.captures(), routes_, destinations_, boot_, judge_);
+  updates_ = Updates::of(options, image_, routes_, destinations_, boot_, judge_);
   if (updates_) simulation_.add(clock_, *updates_);
 }
 
@@ -254,6 +253,7 @@ bool Bench::offered() {
 
 void Bench::look() {
   counters_.look([this] { return entries_.all(); });
+  if (updates_ && updates_->busy()) moved();
   if (updates_ && draining()) updates_->stop();
   if (draining()) return look_at_the_rest();
   const Time duration = workload_.common().duration;
@@ -314,7 +314,7 @@ void Bench::account() {
 
 void Bench::check(Findings& findings) const {
   counters_.check(findings);
-  if (updates_) updates_->check(findings);
+  if (updates_) updates_->check(findings, memories_);
   for (unsigned p = 0; p < ports(); ++p) {
     findings.add(port_[p].out->violations(),
                  "protocol errors at the wire of port " + std::to_string(p));

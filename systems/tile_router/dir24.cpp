@@ -71,4 +71,26 @@ std::vector<std::uint32_t> Dir24::lengths() const {
   return words;
 }
 
+std::uint64_t Dir24::differ(const std::function<std::uint32_t(std::uint32_t)>& word) const {
+  const auto entry = [&](std::size_t n) {
+    return static_cast<std::uint16_t>(word(static_cast<std::uint32_t>(2 * n) & ~3u) >>
+                                      16 * (n % 2));
+  };
+  constexpr std::size_t kBlocks = tile_pkg::TableBlocks / 2;
+  std::uint64_t differ = 0;
+  for (std::size_t n = 0; n < first_.size(); ++n) {
+    const std::uint16_t have = entry(n), want = first_[n].value;
+    if (!((have | want) & kLong)) {
+      differ += have != want;
+      continue;
+    }
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      const std::uint16_t here =
+          have & kLong ? entry(kBlocks + (have & ~kLong) * kBlock + i) : have;
+      differ += here != (want & kLong ? blocks_[(want & ~kLong) * kBlock + i].value : want);
+    }
+  }
+  return differ;
+}
+
 }  // namespace emery::tile_router

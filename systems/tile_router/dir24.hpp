@@ -12,7 +12,9 @@
 // each entry is from, a byte each in the same order (0: no route; kFixed: whatever the routes say).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "bench/route/routes.hpp"
@@ -34,6 +36,9 @@ struct Dir24 {
   /// As the words of a DRAM: the entries from address 0; their lengths.
   std::vector<std::uint32_t> image() const;
   std::vector<std::uint32_t> lengths() const;
+  /// How many entries of another image of such tables lead elsewhere than these, whatever the
+  /// numbers of its blocks; `word` gives what is at an address of bytes.
+  std::uint64_t differ(const std::function<std::uint32_t(std::uint32_t)>& word) const;
   std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size() / kBlock); }
 
  private:

@@ -47,6 +47,16 @@ class Memories {
       memory.writing = static_cast<double>(memory.dram->writes()) / static_cast<double>(clocks);
     }
   }
+  /// Lookup tables that are not those of these routes.
+  void check(Findings& findings, const route::Routes& routes) const {
+    const Dir24 tables(routes, {});
+    for (const auto& [slot, memory] : memories_) {
+      if (!memory.holds.starts_with("table")) continue;
+      findings.add(tables.differ([&](std::uint32_t address) { return memory.dram->word(address); }),
+                   "entries of the table at slot " + std::to_string(slot) +
+                       " that are not what the routes say");
+    }
+  }
   void check(Findings& findings) const {
     for (const auto& [slot, memory] : memories_) {
       findings.add(memory.dram->outside(),

@@ -24,13 +24,12 @@ Updates::Updates(const Options& options, const BootImage& image, const route::Ro
              static_cast<unsigned>(image.linecards.size()), routes, destinations, kShortest),
       period_(static_cast<Time>(1e12 / options.get<double>("updates_per_s"))) {}
 
-std::unique_ptr<Updates> Updates::of(const Options& options, const BootImage& image, bool captures,
+std::unique_ptr<Updates> Updates::of(const Options& options, const BootImage& image,
                                      const route::Routes& routes,
                                      const std::vector<route::Destination>& destinations,
                                      BootPort& boot, Judge& judge) {
   options.get<double>("updates_per_s");
   if (!image.changes) return nullptr;
-  if (captures) throw OptionError("updates_per_s: with generated traffic only");
   return std::make_unique<Updates>(options, image, routes, destinations, boot, judge);
 }
 
@@ -103,7 +102,8 @@ std::vector<Unsettled::Settled> Updates::rest(const Counters& counters,
   });
 }
 
-void Updates::check(Findings& findings) const {
+void Updates::check(Findings& findings, const Memories& memories) const {
+  memories.check(findings, routes_.routes());
   findings.add(frames_.overtaken(), "frames out of order within a pipeline");
 }
 

@@ -22,6 +22,7 @@
 #include "systems/tile_router/boot.hpp"
 #include "systems/tile_router/counters.hpp"
 #include "systems/tile_router/judge.hpp"
+#include "systems/tile_router/memories.hpp"
 #include "systems/tile_router/unsettled.hpp"
 
 namespace emery::tile_router {
@@ -31,8 +32,8 @@ class Updates final : public Component {
   Updates(const Options& options, const BootImage& image, const route::Routes& routes,
           const std::vector<route::Destination>& destinations, BootPort& boot, Judge& judge);
 
-  /// Null when routes do not change. Throws OptionError when they cannot.
-  static std::unique_ptr<Updates> of(const Options& options, const BootImage& image, bool captures,
+  /// Null when routes do not change. Throws OptionError when none of them may.
+  static std::unique_ptr<Updates> of(const Options& options, const BootImage& image,
                                      const route::Routes& routes,
                                      const std::vector<route::Destination>& destinations,
                                      BootPort& boot, Judge& judge);
@@ -46,15 +47,18 @@ class Updates final : public Component {
   void start(Time now) { due_ = now, ended_ = false; }
   void stop() { ended_ = true; }
   bool idle() const { return state_ == State::kIdle; }
+  /// A change is under way for no longer than one may take.
+  bool busy() const { return !idle() && now_ - begun_ < kLongest; }
 
   void sample(Time now) override;
   void drive() override {}
 
-  void check(Findings& findings) const;
+  void check(Findings& findings, const Memories& memories) const;
   /// The field `updates` of the open object.
   void write(JsonWriter& json) const;
 
  private:
+  static constexpr Time kLongest = 20'000 * kMicrosecond;  // five times what the largest takes
   enum class State { kIdle, kMaking, kRefused };
 
   void begin(Time now);
