@@ -266,7 +266,9 @@ REFUSED = {
     "tile-router": [
         "rate=21G", "pcap=2= version=V",
         "own_addresses=true version=IV linecards=3", "own_addresses=true timed=true version=V",
-        "rewrite_mac=true version=III.d",
+        "rewrite_mac=true version=III.d", "updates_per_s=9 version=IV", "updates_per_s=9 version=V own_addresses=true",
+        "updates_per_s=9 version=V bad_ip_every=9", "updates_per_s=9 version=I linecards=3 full_queue=discard",
+        "updates_per_s=9 version=V pcap=",
     ],
 }  # fmt: skip
 

@@ -28,10 +28,12 @@ class WordDram final : public Component {
  public:
   WordDram(const WordDramPins& pins, unsigned latency) : pins_(pins), data_(latency, 0) {}
 
-  void load(const std::vector<std::uint32_t>& words) {
+  void load(const std::vector<std::uint32_t>& words, std::uint32_t address = 0) {
     for (std::size_t i = 0; i < words.size(); ++i)
-      pages_.word(static_cast<std::uint32_t>(4 * i)) = words[i];
+      pages_.word(address + static_cast<std::uint32_t>(4 * i)) = words[i];
   }
+  /// What is there now.
+  std::uint32_t word(std::uint32_t address) { return pages_.word(address); }
   std::uint64_t reads() const { return reads_; }
   std::uint64_t writes() const { return writes_; }
   /// Accesses beyond its size.

@@ -74,4 +74,38 @@ class Judge {
   std::vector<std::uint32_t> addresses_;
 };
 
+/// The judge of a router whose routes change: while a change is under way, frames may be forwarded
+/// by the routes before it or by those after it.
+class ChangingJudge {
+ public:
+  /// Without `changes` there is but one.
+  ChangingJudge(const Judge& judge, bool changes) : now_(judge) {
+    if (changes) after_ = judge;
+  }
+
+  void begin(const RouteChange& change) {
+    change_ = change;
+    changing_ = true;
+    after_->change(change);
+  }
+  void end() {
+    changing_ = false;
+    now_.change(change_);
+  }
+  /// What was announced does not happen after all; its prefix had no route before.
+  void undo() {
+    changing_ = false;
+    after_->change({change_.route, true});
+  }
+  bool changing() const { return changing_; }
+  /// By the routes before the change under way, if any, or after it.
+  const Judge& judge(bool after = false) const { return after ? *after_ : now_; }
+
+ private:
+  Judge now_;
+  std::optional<Judge> after_;
+  RouteChange change_;
+  bool changing_ = false;
+};
+
 }  // namespace emery::route

@@ -180,6 +180,40 @@ std::optional<unsigned> RouteTrie::find(std::uint32_t address) const {
   return static_cast<unsigned>(port);
 }
 
+std::optional<Route> RouteTrie::around(const Route& route) const {
+  std::optional<Route> best;
+  std::int32_t at = 0;
+  for (unsigned bit = 0; at >= 0 && bit < route.length; ++bit) {
+    const Node& node = nodes_[static_cast<std::size_t>(at)];
+    if (node.port >= 0) {
+      best = Route{0, bit, static_cast<unsigned>(node.port)};
+      best->prefix = route.prefix & best->mask();
+    }
+    at = node.next[route.prefix >> (31 - bit) & 1];
+  }
+  return best;
+}
+
+Routes RouteTrie::routes() const {
+  Routes found;
+  const std::function<void(std::size_t, Route)> below = [&](std::size_t at, Route here) {
+    const Node& node = nodes_[at];
+    if (node.port >= 0) {
+      here.port = static_cast<unsigned>(node.port);
+      found.push_back(here);
+    }
+    ++here.length;
+    for (const std::uint32_t bit : {0u, 1u}) {
+      if (node.next[bit] < 0) continue;
+      Route next = here;
+      next.prefix |= bit << (32 - here.length);
+      below(static_cast<std::size_t>(node.next[bit]), next);
+    }
+  };
+  below(0, {});
+  return found;
+}
+
 PrefixTables::PrefixTables(const Routes& routes) {
   for (const Route& r : routes) by_length_[r.length].insert_or_assign(r.prefix, r.port);
 }

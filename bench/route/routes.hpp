@@ -67,6 +67,11 @@ class RouteTrie {
   explicit RouteTrie(const Routes& routes);
   void change(const RouteChange& change);
   std::optional<unsigned> find(std::uint32_t address) const;
+  /// The longest prefix that holds all of this one and is not it.
+  std::optional<Route> around(const Route& route) const;
+
+  /// All that it has.
+  Routes routes() const;
 
   /// A place in the trie: all addresses that begin with the bits that led there.
   struct Place {

@@ -3,6 +3,9 @@
 // each other.
 #include "bench/route/routes.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "bench/route/addresses.hpp"
@@ -83,6 +86,23 @@ void test_matches() {
     differ += trie.find(address) != tables.find(address);
   }
   checks.equal(differ, 0u, "the matches agree");
+  Routes all = trie.routes();
+  const PrefixTables again(all);
+  for (const Route& route : routes) {
+    const auto same = [&](const Route& r) {
+      return r.prefix == route.prefix && r.length == route.length;
+    };
+    checks.equal(std::ranges::count_if(all, same), std::ptrdiff_t{1}, "a route is there once");
+  }
+  for (const Route& route : all) {
+    std::optional<Route> want;
+    for (const Route& r : all) {
+      if (r.length < route.length && (route.prefix & r.mask()) == r.prefix &&
+          (!want || r.length > want->length))
+        want = r;
+    }
+    checks.that(trie.around(route) == want, "the prefix around one");
+  }
   checks.that(!RouteTrie({{10u << 24, 8, 1}}).find(11u << 24), "nothing to find");
   checks.that(!PrefixTables({{10u << 24, 8, 1}}).find(11u << 24), "nothing to find");
 }

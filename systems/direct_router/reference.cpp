@@ -32,11 +32,10 @@ Reference::Reference(const ReferenceConfig& config, const Tables& tables,
     : config_(config),
       classes_(tables.classes),
       cards_(cards),
-      judge_(tables.routes,
-             config.promiscuous ? route::Judge::Station::kAny : route::Judge::Station::kOwn,
-             own(tables)) {
-  if (changes) after_ = judge_;
-}
+      judges_({tables.routes,
+               config.promiscuous ? route::Judge::Station::kAny : route::Judge::Station::kOwn,
+               own(tables)},
+              changes) {}
 
 // By the packet as it came. The rule of a port stands in for that of any port.
 unsigned Reference::class_of(std::span<const std::uint8_t> ip, const Verdict& verdict) const {
@@ -98,7 +97,7 @@ void Reference::rewrite(Verdict& v, unsigned port, std::span<std::uint8_t> frame
 }
 
 Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame) const {
-  Verdict v = look(judge_, port, frame);
+  Verdict v = look(judges_.judge(), port, frame);
   if (v.drop) return v;
   v.slow = !v.card || cards_[port].find(get32(&frame[30])) != v.port;
   v.cut = v.card && v.slow;
@@ -106,20 +105,9 @@ Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame) const {
   return v;
 }
 
-void Reference::begin(const RouteChange& change) {
-  change_ = change;
-  changing_ = true;
-  after_->change(change);
-}
-
-void Reference::end() {
-  changing_ = false;
-  judge_.change(change_);
-}
-
 Verdict Reference::forward(unsigned port, std::span<std::uint8_t> frame, bool after,
                            bool by_host) const {
-  Verdict v = look(after ? *after_ : judge_, port, frame);
+  Verdict v = look(judges_.judge(after), port, frame);
   if (v.drop) return v;
   v.slow = by_host || !v.card;
   rewrite(v, port, frame);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,9 +42,9 @@ class Reference {
   Verdict forward(unsigned port, std::span<std::uint8_t> frame) const;
 
   /// A change of the routes is under way: frames may be forwarded by those before or after it.
-  void begin(const RouteChange& change);
-  void end();
-  bool changing() const { return changing_; }
+  void begin(const RouteChange& change) { judges_.begin(change); }
+  void end() { judges_.end(); }
+  bool changing() const { return judges_.changing(); }
   /// The same by the routes before or after a change, and through the host though the card could.
   Verdict forward(unsigned port, std::span<std::uint8_t> frame, bool after, bool by_host) const;
   /// Whether a card has left routes to the host.
@@ -63,10 +62,7 @@ class Reference {
   ReferenceConfig config_;
   std::vector<ClassRule> classes_;
   const std::vector<CardRoutes>& cards_;
-  route::Judge judge_;
-  std::optional<route::Judge> after_;  // where routes change
-  RouteChange change_;
-  bool changing_ = false;
+  route::ChangingJudge judges_;
 };
 
 }  // namespace emery::direct_router

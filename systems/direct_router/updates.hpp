@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes that come and go while frames flow, as BGP has it: what changes, and when.
-//
-// A change is drawn from the seed: one half is of routes that traffic takes. How it gets into the
-// cards is TableWriter's.
+// Routes that come and go while frames flow: what changes follows from the seed
+// (bench/route/churn.hpp); how it gets into the cards is TableWriter's.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "bench/sim/random.hpp"
+#include "bench/route/churn.hpp"
 #include "bench/stats/json.hpp"
 #include "systems/direct_router/table_writer.hpp"
 
@@ -22,16 +19,13 @@ struct UpdateConfig {
   unsigned ports;
 };
 
-/// Where a port sends to.
-struct Destination {
-  unsigned from;
-  std::uint32_t address;
-};
+using route::Destination;
 
 class Updates {
  public:
   Updates(const UpdateConfig& config, const Routes& routes,
-          const std::vector<Destination>& destinations, TableWriter& writer);
+          const std::vector<Destination>& destinations, TableWriter& writer)
+      : config_(config), churn_(config.seed, config.ports, routes, destinations), writer_(writer) {}
 
   /// On the bus clock. No change begins once `ending`.
   void poll(Time now, bool ending);
@@ -39,17 +33,8 @@ class Updates {
   void write(JsonWriter& json) const;
 
  private:
-  struct Live {
-    Route route;
-    std::optional<Destination> taken;  // by traffic
-  };
-
-  RouteChange draw();
-  unsigned other_port(const Live& live);
-
   UpdateConfig config_;
-  Random random_;
-  std::vector<Live> taken_, others_, withdrawn_;
+  route::Churn churn_;
   TableWriter& writer_;
   Time due_ = 0;
   std::uint64_t late_ = 0;

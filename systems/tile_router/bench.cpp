@@ -23,10 +23,13 @@
 #include "systems/tile_router/chip.hpp"
 #include "systems/tile_router/counters.hpp"
 #include "systems/tile_router/destinations.hpp"
+#include "systems/tile_router/entries.hpp"
 #include "systems/tile_router/host.hpp"
 #include "systems/tile_router/judge.hpp"
 #include "systems/tile_router/memories.hpp"
+#include "systems/tile_router/report.hpp"
 #include "systems/tile_router/tiles.hpp"
+#include "systems/tile_router/updates.hpp"
 #include "systems/tile_router/wires.hpp"
 
 namespace emery::tile_router {
@@ -55,9 +58,12 @@ class Bench final : public Run {
   void connect_port(unsigned port);
   void add_traffic(const Options& options);
   void entered(unsigned port, const Frame& frame, Time now);
+  void offer_as(unsigned port, const Verdict& verdict, std::span<const std::uint8_t> in,
+                std::span<const std::uint8_t> out, std::uint32_t flow, Time now,
+                std::uint32_t turn);
+  void settle(const std::vector<Unsettled::Settled>& frames);
   void left(unsigned port, std::span<const std::uint8_t> bytes, Time now);
   void end_measuring();
-  double jain() const;
   bool trapped();
   void look_at_the_rest();
   void stuck();
@@ -66,11 +72,12 @@ class Bench final : public Run {
   void open() override;
   void look() override;
   bool offered() override;
-  bool settled() override { return inside() == drops_ && host_.settled(counters_); }
+  bool settled() override {
+    return inside() == drops_ && host_.settled(counters_) && (!updates_ || updates_->idle());
+  }
   void account() override;
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
-  void report_edge(JsonWriter& json) const;
 
   BootImage image_;
   VerilatedModel<Chip> model_;
@@ -86,14 +93,16 @@ class Bench final : public Run {
   Crossings crossings_;
   std::vector<Port> port_;
   Memories memories_;
+  std::vector<route::Destination> destinations_;
+  std::unique_ptr<Updates> updates_;  // where routes change
   unsigned pipelines_a_port_;
   Time patience_;
   bool timed_;
   Time looked_ = 0;
-  std::uint64_t boot_clocks_ = 0, drops_ = 0, entered_ = 0;
-  std::uint64_t measured_frames_ = 0;      // that entered while resources were measured
-  std::vector<std::uint64_t> entered_by_;  // port
-  double jain_ = 0;                        // of those that entered while measured
+  std::uint64_t boot_clocks_ = 0, drops_ = 0;
+  Entries entries_;
+  std::uint64_t measured_frames_ = 0;  // that entered while resources were measured
+  double jain_ = 0;                    // of those that entered while measured
 };
 
 Bench::Bench(const Options& options)
@@ -120,7 +129,7 @@ Bench::Bench(const Options& options)
       patience_(options.us("patience_us") +
                 2 * LineClock(line_rate_).after(kMostFrame + kFcsBytes + kLineOverhead)),
       timed_(options.get<bool>("timed")),
-      entered_by_(ports()) {
+      entries_(ports()) {
   options.get<std::string>("version");  // the image is made from these
   options.get<unsigned>("linecards");
   options.get<bool>("own_addresses");
@@ -132,6 +141,8 @@ Bench::Bench(const Options& options)
   if (trace()) trace()->add_way({"line_in", "frame_sender", "line_out", "wire"});
   for (unsigned p = 0; p < ports(); ++p) connect_port(p);
   add_traffic(options);
+  updates_ = Updates::of(options, image_, routes_, destinations_, boot_, judge_);
+  if (updates_) simulation_.add(clock_, *updates_);
 }
 
 void Bench::connect_port(unsigned p) {
@@ -166,6 +177,7 @@ void Bench::add_traffic(const Options& options) {
     if (!plan->capture) {
       plan->destinations =
           destinations(pattern, p, plan->flows, plan->seed, routes_, addresses, ports());
+      for (const std::uint32_t to : plan->destinations) destinations_.push_back({p, to});
     }
     port_[p].source = std::make_unique<route::Hostile>(add_source(*plan), hostile_every);
   }
@@ -173,29 +185,43 @@ void Bench::add_traffic(const Options& options) {
 
 void Bench::entered(unsigned p, const Frame& frame, Time now) {
   moved();
-  ++entered_;
-  ++entered_by_[p];
-  static thread_local Frame out;
-  out.assign(frame.bytes());
-  const Verdict verdict = judge_.forward(p, image_.linecards[p].mac, {out.data.data(), out.size});
-  if (verdict.drop) {
-    host_.asked(verdict.drop, frame.bytes(), p, now);
-    offer(crossings_.expect_drop(p, verdict.drop), frame.bytes(), frame.flow, now);
-    if (trace()) port_[p].entering = trace()->newest();
-    lost(verdict.drop);
-    refused(frame.bytes());
-    return;
-  }
+  entries_.entered(p);
   // A linecard with two pipelines deals its frames to them in turn; order is kept within each.
   const auto turn = static_cast<std::uint32_t>(frame.seq % pipelines_a_port_);
-  sent_as(frame.bytes());
-  offer(crossings_.stream(p, verdict.port), out.bytes(), frame.flow, now, turn);
+  if (updates_) {
+    port_[p].entering = Trace::kNone;
+    return updates_->frames().keep(p, turn, frame.bytes(), frame.flow, now);
+  }
+  static thread_local Frame out;
+  out.assign(frame.bytes());
+  const Verdict verdict = judge_.forward(p, {out.data.data(), out.size});
+  if (verdict.drop) host_.asked(verdict.drop, frame.bytes(), p, now);
+  offer_as(p, verdict, frame.bytes(), out.bytes(), frame.flow, now, turn);
   if (trace()) port_[p].entering = trace()->newest();
+}
+
+// What the router is to make of a frame that came in.
+void Bench::offer_as(unsigned p, const Verdict& verdict, std::span<const std::uint8_t> in,
+                     std::span<const std::uint8_t> out, std::uint32_t flow, Time now,
+                     std::uint32_t turn) {
+  if (verdict.drop) {
+    offer(crossings_.expect_drop(p, verdict.drop), in, flow, now);
+    lost(verdict.drop);
+    return refused(in);
+  }
+  sent_as(in);
+  offer(crossings_.stream(p, verdict.port), out, flow, now, turn);
   queue(turn);
+}
+
+void Bench::settle(const std::vector<Unsettled::Settled>& frames) {
+  for (const auto& [in, form] : frames)
+    offer_as(in.port, form.verdict, in.frame, form.bytes, in.flow, in.started, in.lane);
 }
 
 void Bench::left(unsigned p, std::span<const std::uint8_t> bytes, Time now) {
   if (const auto asked = host_.said(p, bytes)) offer(crossings_.from_router(p), bytes, 0, *asked);
+  if (updates_) settle(updates_->frames().came_out(p, bytes));
   deliver(crossings_.arrived(p, bytes, p), bytes, now, port_[p].output);
   stage(kLineOut, port_[p].out->began());
 }
@@ -218,6 +244,7 @@ void Bench::open() {
     if (port.source) port.in->set_source(port.source.get());
   }
   tiles_.begin();
+  if (updates_) updates_->start(simulation_.now());
 }
 
 bool Bench::offered() {
@@ -225,7 +252,9 @@ bool Bench::offered() {
 }
 
 void Bench::look() {
-  counters_.look(entered_);
+  counters_.look([this] { return entries_.all(); });
+  if (updates_ && updates_->busy()) moved();
+  if (updates_ && draining()) updates_->stop();
   if (draining()) return look_at_the_rest();
   const Time duration = workload_.common().duration;
   if (duration && simulation_.now() >= traffic_start() + duration) {
@@ -248,22 +277,11 @@ void Bench::look_at_the_rest() {
 
 void Bench::end_measuring() {
   tiles_.end();
-  measured_frames_ = entered_;
-  jain_ = jain();
+  measured_frames_ = entries_.all();
+  std::vector<bool> with_traffic;
+  for (const Port& port : port_) with_traffic.push_back(port.source != nullptr);
+  jain_ = entries_.jain(with_traffic);
   memories_.measured(tiles_.clocks());
-}
-
-// Of the ports with traffic: the square of the sum over n times the sum of squares.
-double Bench::jain() const {
-  double sum = 0, squares = 0, n = 0;
-  for (unsigned p = 0; p < ports(); ++p) {
-    if (!port_[p].source) continue;
-    const auto frames = static_cast<double>(entered_by_[p]);
-    sum += frames;
-    squares += frames * frames;
-    ++n;
-  }
-  return squares > 0 ? sum * sum / (n * squares) : 1;
 }
 
 bool Bench::trapped() {
@@ -279,13 +297,14 @@ void Bench::stuck() {
 
 // A frame that came out wrong is not inside any more.
 std::uint64_t Bench::inside() const {
-  const std::uint64_t away = score_.under_way();
+  const std::uint64_t away = score_.under_way() + (updates_ ? updates_->frames().size() : 0);
   return away - std::min(away, score_.totals().corrupted);
 }
 
 void Bench::account() {
   if (tiles_.measuring()) end_measuring();
   counters_.read();
+  if (updates_) settle(updates_->rest(counters_, crossings_));
   counters_.account(crossings_, trouble());
   host_.account(counters_, simulation_.now(), trouble());
   counters_.read_slots();
@@ -295,6 +314,7 @@ void Bench::account() {
 
 void Bench::check(Findings& findings) const {
   counters_.check(findings);
+  if (updates_) updates_->check(findings, memories_);
   for (unsigned p = 0; p < ports(); ++p) {
     findings.add(port_[p].out->violations(),
                  "protocol errors at the wire of port " + std::to_string(p));
@@ -308,33 +328,14 @@ void Bench::report(JsonWriter& json) const {
   json.field("jain", jain_);
   json.field("boot_clocks", boot_clocks_).field("routes", routes_.size());
   json.field("measured_clocks", tiles_.clocks());
-  const Histogram latency = crossings_.latency();
-  const auto cycles = [&](Time time) {
-    return static_cast<double>(time) / static_cast<double>(simulation_.period(clock_));
-  };
-  json.object("latency_cycles")
-      .field("min", cycles(latency.min()))
-      .field("p50", cycles(latency.percentile(0.5)))
-      .field("p99", cycles(latency.percentile(0.99)))
-      .field("max", cycles(latency.max()))
-      .end_object();
+  write_latency(json, crossings_.latency(), simulation_.period(clock_));
   tiles_.write_stages(json, measured_frames_, timed_,
                       [this](const std::string& name) { return counters_.sum(name); });
   tiles_.write(json);
   counters_.write(json);
-  report_edge(json);
-}
-
-void Bench::report_edge(JsonWriter& json) const {
+  if (updates_) updates_->write(json);
   json.object("linecards");
-  for (unsigned p = 0; p < ports(); ++p) {
-    json.object(std::to_string(p))
-        .field("in_slot", image_.linecards[p].in)
-        .field("out_slot", image_.linecards[p].out)
-        .field("words_in", port_[p].in->words())
-        .field("stall_clocks", port_[p].in->stall_clocks())
-        .end_object();
-  }
+  for (unsigned p = 0; p < ports(); ++p) write_linecard(json, p, image_.linecards[p], *port_[p].in);
   json.end_object();
   json.key("memories");
   memories_.write(json);

@@ -41,6 +41,10 @@ BootImage BootImage::read(const std::string& path) {
         image.linecards[port].next_hop = next_hop;
       else
         in.setstate(std::ios::failbit);
+    } else if (word == "changes") {
+      Changes changes{};
+      in >> std::hex >> changes.number >> changes.words;
+      image.changes = changes;
     } else if (word == "memory") {
       unsigned slot = 0;
       in >> slot >> image.memories[slot];
@@ -77,6 +81,10 @@ std::vector<std::uint32_t> BootImage::addresses() const {
   std::vector<std::uint32_t> all;
   for (const Host& host : hosts) all.push_back(host.address);
   return all;
+}
+
+std::uint32_t BootImage::counter(const std::string& name) const {
+  return std::ranges::find(counters, name, &Counter::name)->address;
 }
 
 unsigned BootImage::port_of(unsigned pipeline) const {

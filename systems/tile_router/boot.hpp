@@ -40,10 +40,15 @@ struct BootImage {
     std::uint32_t address;
   };
 
+  struct Changes {
+    std::uint32_t number, words;  // where a change's number is written, and before it the change
+  };
+
   std::string version;
   unsigned columns = 0, rows = 0;
   std::vector<Linecard> linecards;           // by port
   std::vector<Host> hosts;                   // by port; empty: the router has no addresses
+  std::optional<Changes> changes;            // routes may change
   std::map<unsigned, std::string> memories;  // what for, by slot
   std::vector<Tile> tiles;
   std::vector<Counter> counters;
@@ -57,6 +62,8 @@ struct BootImage {
   unsigned pipelines() const;
   /// The router's own, by port.
   std::vector<std::uint32_t> addresses() const;
+  /// Where a counter of that name is read that only one tile has.
+  std::uint32_t counter(const std::string& name) const;
   /// Port whose frames a pipeline takes.
   unsigned port_of(unsigned pipeline) const;
   /// In words: the tile's role and number of its pipeline.

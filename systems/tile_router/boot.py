@@ -9,7 +9,9 @@ A boot image is a text file for the bench: what is where, then the writes to the
     linecard P IN OUT MAC       port P: slot where its frames come in, slot where they leave; its address
     host P ADDRESS NEXT-HOP     the IP address of port P, and the Ethernet address of the router beyond it
     rewrite P NEXT-HOP          what leaves at port P goes to that Ethernet address, from the port's
-    memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; payload: a packet buffer; reply: of control
+    changes NUMBER-AT AT        routes may change: where the number of a change is written, and before it prefix, length, result, becomes
+    memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; table_lengths: and what prefixes they are from;
+                                payload: a packet buffer; reply: of control
     tile T ROLE PIPELINE        what runs on a tile
     counter NAME TILE ADDRESS   a counter in the RAM of a tile: read it at that boot address (several of a name: their sum)
     write ADDRESS VALUE         to the boot port; hexadecimal, as all addresses and values
@@ -32,6 +34,8 @@ _tile = formats.load("tile_pkg", PROGRAMS)
 _SIDES = {x: x.name[0] for x in _mesh.port_e if _mesh.North <= x <= _mesh.West}
 
 _TIMED = ("lookup", "checksum", "forward", "forward_deep", "output")  # programs that can take the time of their tasks
+
+_CONFIGS = {"control": _tile.control_config_t, "changes": _tile.changes_config_t}  # by role; else config_t
 
 RING_BYTES = 1 << 22
 WRITTEN = 0x200  # of a tile's RAM, by the image: what lies below .noinit (link.ld)
@@ -124,6 +128,7 @@ class Router:
     regions: dict[int, dict[int, Place]] = field(default_factory=dict)  # memories of a tile's cache, by region of addresses
     host: bool = False  # has addresses, and a control tile
     rewrite: bool = False  # gives frames new Ethernet addresses
+    changes: int | None = None  # tile that changes the tables
 
     def slot(self, place: Place) -> int:
         """Number of the slot at that place (mesh.sv)."""
@@ -147,6 +152,10 @@ class Router:
             lines += [f"host {port} {address(port):08x} {next_hop(port):012x}" for port in range(len(self.linecards))]
         if self.rewrite:
             lines += [f"rewrite {port} {next_hop(port):012x}" for port in range(len(self.linecards))]
+        if self.changes is not None:
+            at = fields(_tile.changes_config_t)
+            words = [_unit(self.changes) + _boot.TileRam + at[x][0] for x in ("number", "prefix")]
+            lines.append("changes " + " ".join(f"{x:x}" for x in words))
         lines += [f"memory {slot} {kind}" for slot, kind in sorted(self.memories.items())]
         lines += [f"tile {t} {x.role} {x.pipeline}" for t, x in sorted(self.tiles.items())]
         lines += [f"counter {name} {t} {address:x}" for name, t, address in self.counters()]
@@ -161,6 +170,9 @@ class Router:
             base = _unit(t) + _boot.TileRam + counters
             if tile.role == "control":
                 found += [(name, t, base + offset) for name, offset in _said().items()]
+            if tile.role == "changes":
+                words = fields(_tile.changes_counters_t)
+                found += [(f"changes_{name}", t, base + words[name][0]) for name in ("done", "refused", "lines")]
             names = {"lookup": {"frames_in": "frames"}, "forward": {"forwarded": "sent"}}.get(tile.role, {})
             if tile.role == "output":
                 names = {"frames_out": "sent", "queued": "queued", f"deepest_{tile.pipeline}": "deepest"}
@@ -187,7 +199,7 @@ class Router:
                 for address, data in programs.words(programs.build(PROGRAMS, tile.program)).items():
                     writes += [(base + _boot.TileImem + address + 4 * i, x) for i, x in enumerate(data)]
                 ram = [0] * (WRITTEN // 4)
-                config = fields(_tile.control_config_t if tile.role == "control" else _tile.config_t)
+                config = fields(_CONFIGS.get(tile.role, _tile.config_t))
                 for name, value in tile.config.items():
                     at, count = config[name]
                     values = value if isinstance(value, list) else [value]
@@ -465,11 +477,36 @@ class _Builder:
             "to_free": Place(0, 0).header(_mesh.FreeBuffer, 1) if has.held else 0,
         }
 
-    def control(self, limits: dict[str, int]):
-        """A tile whose core has no other work answers what is not forwarded, within these limits; its memory is below it."""
+    def spare(self, what: str) -> Place:
+        """A tile whose core has no other work."""
         place = Place(1 if self.dealt else self.pipelines - 1, 3)
         if self.router.tiles.get(self.router.tile(place.x, place.y), Tile("path", 0)).role != "path":
-            raise UserError(f"own_addresses: {len(self.shares)} linecards leave no tile for control")
+            raise UserError(f"{what}: {len(self.shares)} linecards leave no tile for control")
+        return place
+
+    def changes(self):
+        """A tile whose core has no other work changes the tables, and stages 1 hear of it."""
+        place = self.spare("updates_per_s")
+        number = self.router.tile(place.x, place.y)
+        tile = self.put(place, Tile("changes", 0, "changes"))
+        stage1 = [x for mine in self.shares for x in mine]
+        tile.config = {
+            "tables": len(self.tables),
+            "lookup": [
+                self.at(x, 0).header(_mesh.Interrupt, src=place.code()) if x in stage1 else 0 for x in range(self.pipelines)
+            ],
+        }
+        self.router.regions[number] = {_tile.TableRegion: self.tables[-1], _tile.OtherTableRegion: self.tables[0]}
+        self.router.memories[self.router.slot(self.tables[-1])] = "table_lengths"
+        for x in stage1:
+            lookup = self.router.tiles[self.router.tile(*self._xy(x, 0))]
+            lookup.program += "_changes"
+            lookup.config["to_control"] = place.header(_tile.Seen, src=self.at(x, 0).code())
+        self.router.changes = number
+
+    def control(self, limits: dict[str, int]):
+        """A tile whose core has no other work answers what is not forwarded, within these limits; its memory is below it."""
+        place = self.spare("own_addresses")
         memory = _memory(self.router, Place(place.x, place.y, self.leave), "reply")
         ports = range(len(self.shares))
         owners = {x: port for port, mine in enumerate(self.shares) for x in mine}
@@ -495,15 +532,26 @@ class _Builder:
         self.router.host = True
 
     def rewrite(self):
-        """Third stages give each frame the Ethernet addresses of its output."""
+        """Each frame gets the Ethernet addresses of its output: in stage 4, or in stage 3 where there is no stage 4."""
         links = [0] * _tile.Ports
         for port, output in enumerate(self.outputs):
             at = 4 * (output.y if self.has.turned else output.x)
             to, source = next_hop(port), mac(port)
             links[at : at + 4] = [to >> 32, to & 0xFFFFFFFF, source >> 16, (source & 0xFFFF) << 16 | 0x0800]
-        for tile in (x for x in self.router.tiles.values() if x.role == "forward"):
-            tile.program += "_rewrite"
-            tile.config["port"] = links
+        for tile in self.router.tiles.values():
+            if tile.role == "forward" and self.dealt:
+                tile.program += "_rewrite"
+                tile.config["port"] = links
+            elif tile.role == "forward":
+                tile.program += "_no_link"
+            elif tile.role == "output":
+                at = 4 * tile.config["own_number"]
+                tile.program += "_control_link" if self.router.host else "_link"
+                tile.config["port"] = links[at : at + 4]
+            elif tile.role == "lookup":
+                words = 0 if self.dealt else _tile.LinkWords  # shorter messages
+                whole, short = (_mesh.header_t.pack(len=_tile.OutWords - x) for x in (0, words))
+                tile.config["port"] = [x - whole + short if x >= _tile.Ports else x for x in tile.config["port"]]
         self.router.rewrite = True
 
 
@@ -532,6 +580,7 @@ def router(
     turns="network",
     limits: dict[str, int] | None = None,
     rewrite=False,
+    changes=False,
 ) -> Router:
     """A version of the router; `linecards` 0: as many as it is made for.
 
@@ -540,6 +589,7 @@ def router(
     `turns`: whose heads an output takes: as the `network` brings them, or in `fair` rounds.
     `limits`: there is a control tile, which answers what is not forwarded; those of its limits (control_config_t).
     `rewrite`: frames leave with the Ethernet addresses of the next hop and of their port.
+    `changes`: there is a control tile that changes the tables.
     """
     if version not in VERSIONS:
         raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
@@ -556,6 +606,8 @@ def router(
         builder.control(limits)
     if rewrite:
         builder.rewrite()
+    if changes:
+        builder.changes()
     if timed:
         for tile in (x for x in builder.router.tiles.values() if x.program):
             if tile.program not in _TIMED:
@@ -589,6 +641,7 @@ def settings(values: dict) -> dict:
         turns=values["turns"],
         limits=_limits(values) if values["own_addresses"] else None,
         rewrite=values["rewrite_mac"],
+        changes=values["updates_per_s"] > 0,
     )
     text = built.text()
     folder = cache.entry("boot", cache.digest(text), lambda out: (out / "image").write_text(text))

@@ -18,13 +18,13 @@ std::uint64_t Counters::read() {
   return drops;
 }
 
-void Counters::look(const std::uint64_t& entered) {
+void Counters::look(const std::function<std::uint64_t()>& entered) {
   if (every_ == 0 || simulation_.now() - last_ < every_) return;
   last_ = simulation_.now();
   const std::vector<std::uint32_t> before = values_;
   read();
   ++reads_;
-  ahead_ += sum("frames_in") > entered;
+  ahead_ += sum("frames_in") > entered();
   for (std::size_t i = 0; i < before.size(); ++i) fell_ += values_[i] < before[i];
 }
 
@@ -61,6 +61,16 @@ void Counters::account(Crossings& crossings, Findings& findings) const {
   for (unsigned p = 0; p < drops.size(); ++p) {
     for (const auto& [reason, count] : drops[p]) crossings.dropped(p, reason, count, findings);
   }
+}
+
+std::uint64_t Counters::dropped(unsigned port, const std::string& reason) const {
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const BootImage::Counter& counter = image_.counters[i];
+    if (counter.name == "drop_" + reason && image_.port_of(tile_of(counter).pipeline) == port)
+      total += values_[i];
+  }
+  return total;
 }
 
 std::uint64_t Counters::sum(const std::string& name) const {

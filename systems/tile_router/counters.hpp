@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,8 +23,8 @@ class Counters {
   Counters(const BootImage& image, Simulation& simulation, BootPort& boot, Time every)
       : image_(image), simulation_(simulation), boot_(boot), every_(every) {}
 
-  /// Reads them when it is time to; `entered` says how many frames have come in, then too.
-  void look(const std::uint64_t& entered);
+  /// Reads them when it is time to; `entered` says how many frames have come in by then.
+  void look(const std::function<std::uint64_t()>& entered);
 
   /// Reads what the programs count; gives the sum of what they say they have dropped.
   std::uint64_t read();
@@ -32,6 +33,8 @@ class Counters {
 
   /// Counts the drops read last where they belong.
   void account(Crossings& crossings, Findings& findings) const;
+  /// Drops that the pipelines of a port have counted for a reason.
+  std::uint64_t dropped(unsigned port, const std::string& reason) const;
   /// Of all programs together.
   std::uint64_t sum(const std::string& name) const;
   /// Of all counters whose names begin so.

@@ -7,9 +7,14 @@
 //   number of a block 0x0200'0000  blocks of 256 entries, by the lower 8 bits: results (only for
 //   addresses with a prefix longer than 24 bits)
 // A result is a port or kNoRoute; or, whatever the routes say, kOwn or kMartian.
+//
+// Where routes change, the control tile (programs/changes.c) also has the length of the prefix that
+// each entry is from, a byte each in the same order (0: no route; kFixed: whatever the routes say).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "bench/route/routes.hpp"
@@ -23,10 +28,27 @@ struct Dir24 {
   static constexpr std::uint16_t kNoRoute = tile_pkg::PortNoRoute;
   static constexpr std::uint16_t kMartian = tile_pkg::PortMartian;
 
-  /// The image of the DRAM; `own`: the router's addresses. Throws OptionError when more than 32768
-  /// blocks would be needed.
-  static std::vector<std::uint32_t> build(const route::Routes& routes,
-                                          const std::vector<std::uint32_t>& own);
+  static constexpr std::uint8_t kFixed = tile_pkg::LengthFixed;
+
+  /// `own`: the router's addresses. Throws OptionError when more than 32768 blocks would be needed.
+  Dir24(const route::Routes& routes, const std::vector<std::uint32_t>& own);
+
+  /// As the words of a DRAM: the entries from address 0; their lengths.
+  std::vector<std::uint32_t> image() const;
+  std::vector<std::uint32_t> lengths() const;
+  /// How many entries of another image of such tables lead elsewhere than these, whatever the
+  /// numbers of its blocks; `word` gives what is at an address of bytes.
+  std::uint64_t differ(const std::function<std::uint32_t(std::uint32_t)>& word) const;
+  std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size() / kBlock); }
+
+ private:
+  static constexpr std::size_t kBlock = tile_pkg::BlockEntries;
+  struct Entry {
+    std::uint16_t value;
+    std::uint8_t length;
+  };
+
+  std::vector<Entry> first_, blocks_;
 };
 
 }  // namespace emery::tile_router

@@ -24,15 +24,21 @@ class Judge {
  public:
   /// The null router passes everything from a port to the same port, unchanged.
   Judge(const route::Routes& routes, route::Judge::Station station, const BootImage& image)
-      : judge_(routes, station, image.addresses()),
+      : judges_({routes, station, image.addresses()}, image.changes.has_value()),
         cards_(image.linecards),
         null_(image.version == "null") {}
 
-  /// Judges a frame that came in at `port`, whose address is `own`; `frame` becomes what is to go
-  /// out.
-  Verdict forward(unsigned port, std::uint64_t own, std::span<std::uint8_t> frame) const {
+  /// A change of the routes is under way: frames may be forwarded by those before or after it.
+  void begin(const route::RouteChange& change) { judges_.begin(change); }
+  void end() { judges_.end(); }
+  void undo() { judges_.undo(); }
+  bool changing() const { return judges_.changing(); }
+
+  /// Judges a frame that came in at `port`, by the routes before or `after` the change under way;
+  /// `frame` becomes what is to go out.
+  Verdict forward(unsigned port, std::span<std::uint8_t> frame, bool after = false) const {
     if (null_) return {nullptr, port};
-    const route::Verdict judged = judge_.judge(frame, own);
+    const route::Verdict judged = judges_.judge(after).judge(frame, cards_[port].mac);
     const bool header_seen =
         judged.drop == route::Reason::kNone || judged.drop >= route::Reason::kChecksum;
     if (judged.header > kMostHeader && header_seen) return {"options"};
@@ -49,7 +55,7 @@ class Judge {
  private:
   static constexpr unsigned kMostHeader = 48;  // the head that the stages see holds no more
 
-  route::Judge judge_;
+  route::ChangingJudge judges_;
   std::vector<BootImage::Linecard> cards_;
   bool null_;
 };

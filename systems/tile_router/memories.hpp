@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bench/dram/word_dram.hpp"
@@ -22,12 +23,17 @@ class Memories {
  public:
   /// Those that hold the routing table are loaded with it. `latency` is in clocks.
   Memories(Chip& chip, const BootImage& image, const route::Routes& routes, unsigned latency) {
+    std::optional<Dir24> tables;
+    if (image.version != "null") tables.emplace(routes, image.addresses());
     for (const auto& [slot, use] : image.memories) {
       Memory& memory = memories_[slot];
       memory.holds = use;
       memory.dram = std::make_unique<WordDram>(pins(chip, slot), latency);
-      if (use == "table" && image.version != "null")
-        memory.dram->load(Dir24::build(routes, image.addresses()));
+      if (tables && use.starts_with("table")) memory.dram->load(tables->image());
+      if (tables && use == "table_lengths") {
+        memory.dram->load(tables->lengths(), tile_pkg::TableLengths);
+        memory.dram->load({tables->blocks()}, tile_pkg::TableUsed);
+      }
     }
   }
   void connect(Simulation& simulation, int clock) {
@@ -39,6 +45,16 @@ class Memories {
     for (auto& [slot, memory] : memories_) {
       memory.reading = static_cast<double>(memory.dram->reads()) / static_cast<double>(clocks);
       memory.writing = static_cast<double>(memory.dram->writes()) / static_cast<double>(clocks);
+    }
+  }
+  /// Lookup tables that are not those of these routes.
+  void check(Findings& findings, const route::Routes& routes) const {
+    const Dir24 tables(routes, {});
+    for (const auto& [slot, memory] : memories_) {
+      if (!memory.holds.starts_with("table")) continue;
+      findings.add(tables.differ([&](std::uint32_t address) { return memory.dram->word(address); }),
+                   "entries of the table at slot " + std::to_string(slot) +
+                       " that are not what the routes say");
     }
   }
   void check(Findings& findings) const {

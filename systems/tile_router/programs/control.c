@@ -84,8 +84,6 @@ static inline void poll(void) {
 
 /* ---- memory */
 
-static inline void leave_cache(word address) { *(volatile word*)DeviceBase = address; }
-
 /* The words of the packet behind its head. */
 static void fetch(const struct exception* e, word words) {
   word from = (PayloadRegion + e->pipeline) << 28 | e->payload;

@@ -64,7 +64,7 @@ __attribute__((noreturn)) void main(void) {
           gdn_put(payload);
 #ifdef REWRITE
           for (word i = 0; i < LinkWords; i++) gdn_from(&link[i]);
-#else
+#elif !defined NO_LINK
           gdn_put(w0), gdn_put(w1), gdn_put(w2), gdn_put(w3);
 #endif
           word began = task_begins(w6);

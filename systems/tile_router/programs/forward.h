@@ -53,9 +53,15 @@ static inline word less_ttl(word w) {
   return w - (1u << 24) + (1u << 8);
 }
 
+/* First word of a head that stage 4 gets; the Ethernet header before it is stage 4's to make. */
+#ifdef NO_LINK
+enum { FirstSent = LinkWords };
+#else
+enum { FirstSent = 0 };
+#endif
+
 /* The Ethernet header of what leaves by an output: to the next hop, from the output's address. */
 #ifdef REWRITE
-enum { LinkWords = 4 };
 /* `left`: brings the number of an output to bits 7:4, where it counts headers of 16 bytes. */
 static inline const word* link_of(word out, word left) {
   return (const word*)((const char*)config.port + (out << left & 0xf0));
@@ -85,7 +91,7 @@ __attribute__((noinline, unused)) static word finish(word out, word from, word b
   gdn_put(out);
   gdn_put(from | bytes);
   gdn_put(payload);
-  for (word i = 0; i < HeadWords; i++) gdn_from(&head[i]);
+  for (word i = FirstSent; i < HeadWords; i++) gdn_from(&head[i]);
   return 1;
 }
 

@@ -4,7 +4,8 @@
    Takes the length of a frame and the word with its destination address (the switch keeps the rest
    away). Manages the packet memory as a ring: announces the payload to the memory, which then takes
    it from the static network. Looks the address up (lookup.h). Waits for the verdict of stage 2
-   about the header, then tells stage 3: to whom, or why not; and where the payload is. */
+   about the header, then tells stage 3: to whom, or why not; and where the payload is.
+   CHANGES: between two frames it forgets what has changed in the tables. */
 #include "tile.h"
 #ifndef NULL_ROUTER
 #include "lookup.h"
@@ -54,11 +55,15 @@ __attribute__((noreturn)) void main(void) {
   struct ring ring = {config.ring_base, config.ring_base, config.ring_last, config.to_memory, 0};
   word frames = 0;
   for (;;) {
+#ifdef CHANGES
+    while (RARE(!st1_some())) look_for_changes();
+#endif
     word payload = place(&ring);
 #ifdef NULL_ROUTER
     st1_skip();
     word out = config.port[0];
 #else
+    look_for_changes();
     word address = st1_take();
     word began = task_begins(address);
     word out = config.port[lookup(address)];

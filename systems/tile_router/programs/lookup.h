@@ -7,6 +7,32 @@
 #define TABLE ((word)TableRegion << 28)
 #define LONG_TABLE (TABLE + TableBlocks)
 
+/* A line leaves the cache, written back if it was changed. */
+static inline void leave_cache(word address) { *(volatile word*)DeviceBase = address; }
+
+#ifdef CHANGES
+/* The tables have changed (changes.c): an interrupt of the control tile says so. Looked at between
+   the lookups of two packets; so none goes by what was before once this is answered. */
+enum { Changed = 1 };
+
+__attribute__((noinline)) static void forget_changed(void) {
+  const volatile word* range = (const volatile word*)(TABLE + TableChanged);
+  flags_clear(Changed);
+  leave_cache((word)range);
+  for (word i = 0; i < ChangedRanges; i++, range += 2) {
+    word line = TABLE + range[0];
+    for (word lines = range[1]; lines; lines--, line += LineBytes) leave_cache(line);
+  }
+  gdn_put(config.to_control);
+}
+
+static inline void look_for_changes(void) {
+  if (RARE(flags() & Changed)) forget_changed();
+}
+#else
+static inline void look_for_changes(void) {}
+#endif
+
 /* To whom, or why not: after stage 2's verdict and the route. The time to live is looked at last.
  */
 static inline word outcome(word verdict, word out) {

@@ -16,11 +16,15 @@ __attribute__((noreturn)) void main(void) {
   const word to_next = config.to_next;
   word first = 0, behind = 0, frames = 0;
   for (;;) {
+#ifdef CHANGES
+    while (RARE(!gdn_some())) look_for_changes();
+#endif
     word verdict = header_user(gdn_take());
     if (verdict == FrameHead) {
       gdn_skip();
       pending[behind].payload = gdn_take();
       for (word i = 0; i < 8; i++) gdn_skip();
+      look_for_changes();
       word address = gdn_take();
       for (word i = 9; i < HeadWords; i++) gdn_skip();
       pending[behind].out = config.port[lookup(address)];

@@ -10,8 +10,30 @@
    payload that the linecard waits for, behind the next head. When the queue fills, whoever sends to
    it hears Stop, and Go when it has become shorter.
 
-   DISCARD: nobody is stopped; what finds the queue full is dropped. */
+   DISCARD: nobody is stopped; what finds the queue full is dropped.
+   LINK: frames leave with the Ethernet header of this output, which third stages leave out. With
+   CONTROL there are answers of the control tile as well, which come whole. */
 #include "tile.h"
+
+/* Words 0 to 3 of a head. */
+#ifdef LINK
+#ifdef CONTROL
+#define WHOLE(header) RARE(header_len(header) == OutWords)
+#else
+#define WHOLE(header) ((void)(header), 0)
+#endif
+struct link {
+  word w0, w1, w2, w3;
+};
+static inline struct link link_from(const struct link* own, word header) {
+  struct link link = *own;
+  if (WHOLE(header)) {
+    link.w0 = gdn_take(), link.w1 = gdn_take();
+    link.w2 = gdn_take(), link.w3 = gdn_take();
+  }
+  return link;
+}
+#endif
 
 #ifdef DISCARD /* and no head waits on the network for the linecard either */
 enum { Slots = 64, High = 65, Low = 0, Moment = 0 };
@@ -20,9 +42,25 @@ enum { Slots = 64, High = 36, Low = 24, Moment = 6 };
 #endif
 static word queue[Slots][OutWords] __attribute__((section(".noinit")));
 
+#ifdef LINK
+static inline void take(word* slot, const struct link* own, word header) {
+  gdn_to(&slot[0]), gdn_to(&slot[1]);
+  struct link link = link_from(own, header);
+  slot[2] = link.w0, slot[3] = link.w1, slot[4] = link.w2, slot[5] = link.w3;
+  for (word i = 2 + LinkWords; i < OutWords; i++) gdn_to(&slot[i]);
+}
+
+static inline void pass(const struct link* own, word header) {
+  gdn_pass(), gdn_pass();
+  struct link link = link_from(own, header);
+  gdn_put(link.w0), gdn_put(link.w1), gdn_put(link.w2), gdn_put(link.w3);
+  for (word i = 2 + LinkWords; i < OutWords; i++) gdn_pass();
+}
+#else
 static inline void take(word* slot) {
   for (word i = 0; i < OutWords; i++) gdn_to(&slot[i]);
 }
+#endif
 
 static inline void give(word header, const word* slot) {
   gdn_put(header);
@@ -49,10 +87,17 @@ static word go(word stopped, word own) {
 
 /* Takes a packet off the network that nobody will send (DISCARD; else for the case that High is too
    high); its payload may be in a linecard (frame_out_t: bits 26:16 where). */
-static void drop(word to_free) {
+static void drop(word to_free, word header) {
   word out = gdn_take();
   word payload = gdn_take();
+#ifdef LINK
+  if (WHOLE(header))
+    for (word i = 0; i < LinkWords; i++) gdn_skip();
+  for (word i = LinkWords; i < HeadWords; i++) gdn_skip();
+#else
+  (void)header;
   for (word i = 0; i < HeadWords; i++) gdn_skip();
+#endif
   if (to_free && (out & 0xffff) > HeadBytes) {
     gdn_put(to_free | frame_out_from(out));
     gdn_put(payload);
@@ -66,23 +111,39 @@ __attribute__((noreturn)) void main(void) {
   const word own = config.own_number;
   const word shift = config.number_shift;
   const word to_free = config.to_free;
+#ifdef LINK
+  const struct link own_link = {config.port[0], config.port[1], config.port[2], config.port[3]};
+#endif
   word* const end = &queue[0][0] + Slots * OutWords;
   word *head = queue[0], *tail = queue[0];
   word held = 0, sent = 0, queued = 0, deepest = 0, stopped = 0;
   for (;;) {
     /* Nothing is queued: wait for a packet. */
+#ifdef LINK
+    word came = gdn_take();
+#else
     gdn_skip();
+#endif
     if (flags() & ready) {
       word began = task_begins(ready);
       flags_clear(ready);
       gdn_put(header);
+#ifdef LINK
+      pass(&own_link, came);
+#else
       for (word i = 0; i < OutWords; i++) gdn_pass();
+#endif
       task_ends(began, ready);
       counters.sent = ++sent;
       continue;
     }
     word out = gdn_take(), payload = gdn_take();
+#ifdef LINK
+    struct link link = link_from(&own_link, came);
+    word w0 = link.w0, w1 = link.w1, w2 = link.w2, w3 = link.w3;
+#else
     word w0 = gdn_take(), w1 = gdn_take(), w2 = gdn_take(), w3 = gdn_take();
+#endif
     word w4 = gdn_take(), w5 = gdn_take(), w6 = gdn_take(), w7 = gdn_take();
     word w8 = gdn_take(), w9 = gdn_take(), w10 = gdn_take(), w11 = gdn_take();
     word w12 = gdn_take(), w13 = gdn_take(), w14 = gdn_take(), w15 = gdn_take();
@@ -124,14 +185,18 @@ __attribute__((noreturn)) void main(void) {
       if (gdn_some()) {
         word from = gdn_take();
         if (held < Slots) {
+#ifdef LINK
+          take(tail, &own_link, from);
+#else
           take(tail);
+#endif
           tail += OutWords;
           if (tail == end) tail = queue[0];
           held++;
           if (held > deepest) counters.deepest = deepest = held;
           if (held >= High) stopped = stop(stopped, from, own, shift);
         } else {
-          drop(to_free);
+          drop(to_free, from);
         }
       }
     } while (held);

@@ -46,12 +46,15 @@ static inline void gdn_from(const word* p) {
   __asm__ volatile("lw x28, %0" : : "m"(*p));
 } /* a word from there */
 
-/* Whether there is a word of the GDN to take. */
-static inline word gdn_some(void) {
+/* Whether there is a word to take of static network 1, of the GDN; room for one to the GDN. */
+static inline word net_status(void) {
   word w;
   __asm__ volatile("csrr %0, %1" : "=r"(w) : "i"(CsrNetStatus));
-  return w & 4;
+  return w;
 }
+static inline word st1_some(void) { return net_status() & 1; }
+static inline word gdn_some(void) { return net_status() & 4; }
+static inline word gdn_room(void) { return net_status() & 0x40; }
 
 /* Interrupt flags: bit 0 another core, 1 .. 4 a linecard in the north, east, south, west. */
 static inline word flags(void) {

@@ -5,7 +5,9 @@ package tile_pkg;
   localparam int Stop = 20;  // a queue fills: nothing more for this output
   localparam int Go = 21;  // there is room again
   localparam int Exception = 22;  // to the control tile: {bytes (16), why (16)}, payload address, head: a packet that may be answered
+  localparam int Seen = 23;  // stage 1 to the control tile, no payload: what has changed in the tables has left its cache
   localparam int OutWords = mesh_pkg::HeadWords + 2;  // of a FrameOut message
+  localparam int LinkWords = 4;  // of a head: its Ethernet header, which a message to a stage 4 that makes it leaves out
 
   // The head: two bytes that mean nothing, 14 bytes of Ethernet, and the IP header from word 4.
   localparam int EthernetBytes = 14;
@@ -42,17 +44,31 @@ package tile_pkg;
   localparam int TableRegion = 8;
   localparam int TableBlocks = 'h0200_0000;  // where the blocks begin, in bytes
   localparam int EntryLong = 'h8000;
+  localparam int MostBlocks = 32768;
+  localparam int BlockEntries = 256;
   localparam int Ports = 64;
   localparam int PortOwn = 61;  // what an entry says instead of a port: an address of the router itself
   localparam int PortNoRoute = 62;
   localparam int PortMartian = 63;
 
+  // Where routes change (changes.c). In both tables: the line that says what has changed, pairs of an offset in bytes and a
+  // number of lines. In the one nearest the control tile also what the control tile alone reads: blocks in use, and for each entry
+  // the length of the prefix it is from, a byte each, in the same order (entries of blocks from LengthsOfBlocks).
+  localparam int TableChanged = 'h0300_0000;
+  localparam int ChangedRanges = 4;
+  localparam int TableUsed = 'h0300_0020;
+  localparam int TableLengths = 'h0400_0000;
+  localparam int LengthsOfBlocks = 'h0500_0000;
+  localparam int LengthFixed = 33;  // of an entry that no route changes
+  localparam int MostChanged = 32;  // lines at a time: what stage 1 is kept from its work for
+  localparam int OtherTableRegion = 14;
+
   // What the boot image tells a tile, and what the boot port reads while the programs run: at the start of its RAM (link.ld).
   // The last field lies first.
 
   typedef struct packed {
-    logic [31:0] to_control;  // forward: header of Exception messages
-    logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason; forward: Ethernet headers by output, four words each
+    logic [31:0] to_control;  // forward: header of Exception messages; lookup: of Seen
+    logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason; forward: Ethernet headers by output, LinkWords each; output: its own
     logic [31:0] mac_strict;  // checksum: its own Ethernet address; in GroupBit, whether other unicast ones are not for this router
     logic [1:0][31:0] mac;  // the first two bytes in bits 31:16, the others
     logic [31:0] ready_flags;  // flag of the linecard (output), of the packet memory (lookup)
@@ -97,6 +113,24 @@ package tile_pkg;
     logic [2*ControlPorts-1:0][31:0] next_hop;  // Ethernet addresses, by port: bytes 0 and 1 in bits 15:0, then the others
     logic [2*ControlPorts-1:0][31:0] mac;  // the router's own
   } control_config_t;
+
+  // The control tile where routes change. Who changes them (over the boot port) writes a change, then a new number for it, and waits
+  // until `done` is that number.
+  typedef struct packed {
+    logic [31:0] number;  // of the change that is asked for; 0: none yet
+    logic [31:0] becomes;  // length of the prefix that its addresses have their result from then
+    logic [31:0] result;  // as entries have it: a port or PortNoRoute
+    logic [31:0] length;
+    logic [31:0] prefix;
+    logic [ControlPorts-1:0][31:0] lookup;  // header of an Interrupt to stage 1 of a pipeline, 0: there is none
+    logic [31:0] tables;  // how many there are: 1, 2
+  } changes_config_t;
+
+  typedef struct packed {
+    logic [31:0] lines;  // that have left caches
+    logic [31:0] refused;  // changes for which no block was left
+    logic [31:0] done;  // number of the last change that is done: no lookup goes by what was before
+  } changes_counters_t;
 
   /// What the control tile says to a packet, and why it says nothing: numbers of its counters.
   typedef enum logic [3:0] {

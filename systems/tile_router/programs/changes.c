@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The control tile where routes change: keeps the tables in step with the routes, while they are
+   used.
+
+   It is told of one change at a time (changes_config): a prefix, what its addresses have as their
+   result from now on, and the length of the prefix that result is from: its own if it is announced,
+   that of the one around it if it is withdrawn. With the length of the prefix that each entry is
+   from (TableLengths, a memory that nobody else reads) it knows which entries that is.
+
+   Each address has its old result or its new one at any time: an entry is written in one go; a
+   block is there, in both memories, and out of the caches of stages 1, before the entry that leads
+   to it is written; and it is used again only when no lookup can be under way to it.
+
+   Tables are written through this tile's data cache, a line at a time, which then leaves it. A load
+   behind the last line comes back when the memory has them all. Then stages 1 hear by an interrupt
+   that there are lines to forget, and say when they have. Before it sends a word this program waits
+   for room and takes what comes meanwhile: so it holds up nobody. */
+#include "lookup.h"
+
+#define settings (*(const struct changes_config*)&config)
+#define asked (*(const volatile struct changes_config*)&config)
+#define change_counters (*(volatile struct changes_counters*)&counters)
+#define OTHER_TABLE ((word)OtherTableRegion << 28)
+
+enum { EntryBytes = 2, LineEntries = LineBytes / EntryBytes, BlockBytes = BlockEntries * EntryBytes };
+
+static struct {
+  word ranges, lines; /* written and not told yet */
+  word range[2 * ChangedRanges];
+  word unseen;       /* stages 1 that have not answered */
+  word free, blocks; /* 1 + block that is free, which says which is next; blocks ever used */
+  word pending;      /* 1 + line that has been changed and not left the cache */
+} state __attribute__((section(".noinit")));
+
+/* ---- networks */
+
+static inline void poll(void) {
+  if (gdn_some()) {
+    gdn_skip(); /* Seen: nothing else comes here */
+    state.unseen--;
+  }
+}
+
+/* What was written is in the memories, and no stage 1 goes by what was there before. */
+static void tell(void) {
+  if (!state.ranges) return;
+  for (word t = 0; t < settings.tables; t++) {
+    volatile word* line = (volatile word*)((t ? OTHER_TABLE : TABLE) + TableChanged);
+    for (word i = 0; i < 2 * ChangedRanges; i++)
+      line[i] = i < 2 * state.ranges ? state.range[i] : 0;
+    leave_cache((word)line);
+    (void)*line; /* behind what was written */
+  }
+  for (word p = 0; p < ControlPorts; p++) state.unseen += settings.lookup[p] != 0;
+  for (word p = 0; p < ControlPorts; p++) {
+    if (!settings.lookup[p]) continue;
+    while (!gdn_room()) poll();
+    gdn_put(settings.lookup[p]);
+  }
+  while (state.unseen) poll();
+  change_counters.lines += state.lines;
+  state.ranges = state.lines = 0;
+}
+
+/* ---- tables: offsets are in bytes */
+
+/* The line changed last leaves the cache. */
+static void written(void) {
+  if (!state.pending) return;
+  word line = state.pending - 1;
+  state.pending = 0;
+  leave_cache(TABLE + line);
+  if (settings.tables > 1) leave_cache(OTHER_TABLE + line);
+  word* last = &state.range[2 * state.ranges - 2];
+  if (state.ranges && last[0] + last[1] * LineBytes == line) {
+    last[1]++;
+  } else {
+    if (state.ranges == ChangedRanges) tell();
+    last = &state.range[2 * state.ranges++];
+    last[0] = line, last[1] = 1;
+  }
+  if (++state.lines == MostChanged) tell();
+}
+
+static inline word get(word at) { return *(const unsigned short*)(TABLE + at); }
+static inline unsigned char* length_of(word entry) {
+  return (unsigned char*)(TABLE + TableLengths + entry);
+}
+static inline unsigned char* length_in(word block, word i) {
+  return (unsigned char*)(TABLE + LengthsOfBlocks + block * BlockEntries + i);
+}
+
+static void put(word at, word value) {
+  word line = at & ~(LineBytes - 1);
+  if (state.pending != 1 + line) {
+    written();
+    state.pending = 1 + line;
+  }
+  *(volatile unsigned short*)(TABLE + at) = (unsigned short)value;
+  if (settings.tables > 1) *(volatile unsigned short*)(OTHER_TABLE + at) = (unsigned short)value;
+}
+
+/* ---- a change */
+
+struct change {
+  word prefix, length, result, becomes;
+};
+
+/* Whether an entry that has its result from a prefix of that length has it from this change. */
+static inline word meets(const struct change* c, word length) {
+  return c->becomes == c->length ? length <= c->length : length == c->length;
+}
+
+static inline word block_at(word block) { return TableBlocks + block * BlockBytes; }
+
+static void change_block(const struct change* c, word block, word from, word count) {
+  for (word i = from; i < from + count; i++) {
+    unsigned char* length = length_in(block, i);
+    poll();
+    if (!meets(c, *length)) continue;
+    put(block_at(block) + EntryBytes * i, c->result);
+    *length = (unsigned char)c->becomes;
+  }
+}
+
+/* A block in place of an entry, which it is the same as. */
+static word new_block(word entry) {
+  word at = EntryBytes * entry, value = get(at), length = *length_of(entry);
+  word block = state.blocks;
+  if (state.free) {
+    block = state.free - 1;
+    state.free = *(const word*)length_in(block, 0);
+  } else if (state.blocks < MostBlocks) {
+    state.blocks++;
+  } else {
+    return 0;
+  }
+  for (word i = 0; i < BlockEntries; i++) {
+    put(block_at(block) + EntryBytes * i, value);
+    *length_in(block, i) = (unsigned char)length;
+    poll();
+  }
+  written();
+  tell();
+  put(at, EntryLong | block);
+  return 1;
+}
+
+/* A block that has no longer prefix any more: one entry says the same. */
+static void fold(word entry, word block) {
+  for (word i = 0; i < BlockEntries; i++) {
+    if (*length_in(block, i) > 24) return;
+    poll();
+  }
+  *length_of(entry) = *length_in(block, 0);
+  put(EntryBytes * entry, get(block_at(block)));
+  written();
+  tell();
+  *(word*)length_in(block, 0) = state.free;
+  state.free = 1 + block;
+}
+
+static void make(const struct change* c) {
+  word first = c->prefix >> 8;
+  if (c->length <= 24) {
+    word end = first + (1u << (24 - c->length));
+    for (word entry = first; entry < end; entry++) {
+      word value = get(EntryBytes * entry);
+      poll();
+      if (value & EntryLong) {
+        change_block(c, value & ~EntryLong, 0, BlockEntries);
+      } else if (meets(c, *length_of(entry))) {
+        put(EntryBytes * entry, c->result);
+        *length_of(entry) = (unsigned char)c->becomes;
+      }
+    }
+    return;
+  }
+  word value = get(EntryBytes * first);
+  if (!(value & EntryLong)) {
+    if (*length_of(first) == LengthFixed || c->becomes < c->length) return;
+    if (!new_block(first)) {
+      change_counters.refused++;
+      return;
+    }
+    value = get(EntryBytes * first);
+  }
+  word block = value & ~EntryLong;
+  change_block(c, block, c->prefix & 255, 1u << (32 - c->length));
+  if (c->becomes < c->length) fold(first, block);
+}
+
+__attribute__((noreturn)) void main(void) {
+  word number = 0;
+  state.ranges = state.lines = state.unseen = state.free = state.pending = 0;
+  state.blocks = *(const word*)(TABLE + TableUsed);
+  for (;;) {
+    poll();
+    if (asked.number == number) continue;
+    number = asked.number;
+    struct change c = {asked.prefix, asked.length, asked.result, asked.becomes};
+    make(&c);
+    written();
+    tell();
+    change_counters.done = number;
+  }
+}
