@@ -55,7 +55,7 @@ def test_routes_change_under_traffic(router, seed, settings):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_prefixes_of_every_length(router, tmp_path, seed):
-    """Overlapping ones: what is longer keeps its result, what is withdrawn falls back to the one around it, blocks come and go."""
+    """Overlapping ones: what is longer keeps its result, what is withdrawn falls back to the one around it."""
     text, _ = random_routes("0.0.0.0/1 1", [14, 17, 20, 23, 24, 25, 28, 30, 32], 2, random.Random(seed))
     (tmp_path / "routes.txt").write_text(text)
     words = (
