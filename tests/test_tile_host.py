@@ -138,11 +138,13 @@ def test_beside_ordinary_traffic(simulate, tmp_path, settings, seed):
 
 @pytest.mark.parametrize("settings", [{"version": "V"}, {"version": "III", "linecards": 3, "counters_us": 7}], ids=["V", "III"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_nobody_waits_in_a_circle(simulate, settings, seed):
+def test_nobody_waits_in_a_circle(simulate, tmp_path, settings, seed):
     """Every second frame is one for the control tile or bad, answers without a limit, all to one output on a slow wire, whose
     queue is full: every queue and link is held up at random. The run ends with status 1 when nothing moves any more."""
+    (tmp_path / "routes.txt").write_text("0.0.0.0/1 0\n128.0.0.0/1 1\n")
     shape = ("--size", "64-999", "--frames", 120, "--arrivals", "burst:16", "--rate", "0.9", "--seed", seed)
-    slow = {"line_gbps": 2, "pattern": "hotspot", "prefix_length": 8, "rewrite_mac": "true"}
+    shape += ("--routes", tmp_path / "routes.txt")
+    slow = {"line_gbps": 2, "pattern": "hotspot", "rewrite_mac": "true"}
     result = runner(COMMAND, simulate)(
         *shape, own_addresses="true", bad_ip_every=2, icmp_rate=1e9, icmp_burst=1000, control_rate=1e9, **slow, **settings
     )

@@ -9,8 +9,8 @@ A boot image is a text file for the bench: what is where, then the writes to the
     linecard P IN OUT MAC       port P: slot where its frames come in, slot where they leave; its address
     host P ADDRESS NEXT-HOP     the IP address of port P, and the Ethernet address of the router beyond it
     rewrite P NEXT-HOP          what leaves at port P goes to that Ethernet address, from the port's
-    changes NUMBER-AT AT        routes may change: where the number of a change is written, and before it prefix, length, result, becomes
-    memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; table_lengths: and what prefixes they are from;
+    changes NUMBER-AT AT        routes may change: where the number of a change is written, where the change (changes.c)
+    memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; table_lengths: and of what prefixes;
                                 payload: a packet buffer; reply: of control
     tile T ROLE PIPELINE        what runs on a tile
     counter NAME TILE ADDRESS   a counter in the RAM of a tile: read it at that boot address (several of a name: their sum)
