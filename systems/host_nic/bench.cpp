@@ -253,6 +253,7 @@ void Bench::sample(Time now) {
 // Out of reset the queue managers clear their RAMs, one queue a clock.
 void Bench::settle(Time reset_at) {
   records_.started(reset_at);
+  shared_.started();
   if (queue_meter_) queue_meter_->started(reset_at);
   simulation_.run_for((most_queues_ + 64) * kCoreClock);
 }

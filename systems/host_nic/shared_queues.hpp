@@ -4,6 +4,7 @@
 // records say of it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -23,6 +24,8 @@ class SharedQueues {
   SharedQueues(const Options& options, Driver& driver, double rate);
 
   bool on() const { return on_; }
+  /// The device's clock was 0: what its stamps said before is over.
+  void started() { std::fill(arrived_.begin(), arrived_.end(), Arrived()); }
   /// The driver has opened the device.
   void opened(Time now);
   /// Once each clock of traffic: moves what is due.
