@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queues that the ports of an interface share: moved from port to port under traffic by the schedulers' registers alone, served
-by all ports at once, received into from all of them. Order is judged by the scoreboard, by the stamps in the card's records, and
-here by captures of both wires.
+by all ports at once, received into from all of them. Order is judged by the scoreboard, by the stamps in the card's records,
+and here by captures of both wires.
 """
 
 import csv
@@ -55,14 +55,17 @@ def numbers_by_flow(frames):
 # ---- one queue, one port after another
 
 
-@pytest.mark.parametrize(("seed", "flows", "size", "us"), [(1, 7, "64-1518", 3), (2, 3, "64-9018", 2), (3, 1, "1518", 15)])
-def test_queues_move_under_traffic(nic, tmp_path, seed, flows, size, us):
+@pytest.mark.parametrize(
+    ("seed", "flows", "size", "rate", "us"),
+    [(1, 7, "64-1518", 1, 3), (2, 3, "64-9018", 1, 2), (3, 1, "1518", 0.3, 4), (4, 15, "64", 0.2, 0.5)],
+)
+def test_queues_move_under_traffic(nic, tmp_path, seed, flows, size, rate, us):
     """Rings go on; each frame once, and those of a flow in their order, over both wires together."""
-    words = ("--size", size, "--frames", 900, "--flows", flows, "--direction", "tx", "--seed", seed, "--pcap-out", tmp_path)
-    result = nic(*words, migrate_us=us)
+    words = ("--size", size, "--frames", 900, "--flows", flows, "--rate", rate, "--direction", "tx", "--seed", seed)
+    result = nic(*words, "--pcap-out", tmp_path, migrate_us=us)
     whole(result)
-    # What a port has taken of a queue it sends first, up to 512 frames: moves that come sooner are not seen.
-    assert shared(result)["moves"] > 6 and shared(result)["port_changes"] > 3
+    # What a port has taken of a queue it sends first, up to 512 frames: of a line that is full, not every move is seen.
+    assert shared(result)["port_changes"] > (10 if rate == 1 else shared(result)["moves"] * 0.6)
     records_of_both_ports(result, 100)
     by_port = [stamped(tmp_path / f"wire{p}.pcap") for p in range(2)]
     frames = [frame for _, frame in sorted((x for port in by_port for x in port), key=lambda x: x[0])]
@@ -182,7 +185,7 @@ def udp(flow, number, size):
 
 
 def test_frames_of_a_flow_come_by_either_port(nic, tmp_path):
-    """Of the same five flows at both ports: into one queue each, in the order in which they arrive; the records say by which."""
+    """Of the same five flows at both ports: into one queue each, in the order of arrival; the records say by which."""
     flows, count, sizes = 5, 240, [64, 300, 1518, 90, 777]
     for port in range(2):
         made = [udp((n + n // 7) % flows, 1000 * port + n, sizes[(n * 3 + port) % 5]) for n in range(count)]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
 `include "stream.svh"
 /// Descriptor queues as one block, for the engines of `Ports` ports: the manager that keeps them and the fetch of descriptors.
 ///
