@@ -147,9 +147,10 @@ module queue_manager
   assign rung.ready = all_ready && !other && bell_room_q &&
       !(read_q.ring && ((deq_req.valid && rsp_room_q) || commit.valid));
   // A shared queue's commits look at all of its state, and ring; so do dequeues.
-  wire may_deq = !Shared || (bell_room_q && !(commit.valid && !read_q.commit));
+  wire commit_turn = commit.valid && !(read_q.commit && deq_req.valid && rsp_room_q);
+  wire may_deq = !Shared || (bell_room_q && !commit_turn);
   assign deq_req.ready = all_ready && !other && !ringing && rsp_room_q && may_deq;
-  wire may_commit = !Shared || (!other && bell_room_q && !(deq_req.valid && deq_req.ready));
+  wire may_commit = !Shared || (!other && bell_room_q && commit_turn);
   assign commit.ready = all_ready && !access && !ringing && may_commit;
 
   always_comb begin
@@ -165,7 +166,7 @@ module queue_manager
     op.commit = Shared && commit.valid && commit.ready;
     op.port = Shared ? deq_port_i : '0;
     op.queue = access ? access_queue[15:0] : scan ? 16'(scan_q) : stop.valid ? stop.data.queue :
-        ringing ? rung.data.queue : op.commit ? commit.data.queue : deq_req.data.queue;
+        ringing ? rung.data.queue : Shared && commit_turn ? commit.data.queue : deq_req.data.queue;
     op.known = access ? access_queue < Queues : 32'(op.queue) < Queues;
   end
 
