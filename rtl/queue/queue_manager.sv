@@ -81,14 +81,18 @@ module queue_manager
     ring_ptr_t  producer;
     ring_ptr_t  taken;      // handed out
     logic [3:0] code;       // error_e
-    port_t      owner;      // Shared: of what was handed out last,
-    logic       wanted;     // and whether another port was told that there is nothing,
-    port_t      claimant;   // which
     logic       peeked;     // a peek has found slots since BaseLo was written
     logic       untold;     // stopped, and `error` had no place for it
     logic       stopped;
     logic       enable;
   } state_t;
+
+  /// With `Shared`.
+  typedef struct packed {
+    port_t owner;     // of what was handed out last
+    logic  wanted;    // another port was told that there is nothing,
+    port_t claimant;  // this one
+  } claim_t;
 
   typedef struct packed {
     logic         deq;
@@ -112,11 +116,11 @@ module queue_manager
   wire [31:0] access_queue = 32'(addr[31:5]);
 
   // What may start.
-  logic ready, finished_ready;
+  logic ready, finished_ready, claim_ready;
   op_t op, read_q, update_q;
   logic [$clog2(RspDepth+1)-1:0] rsp_count;
   logic [$clog2(BellDepth+1)-1:0] bell_count;
-  wire all_ready = ready && finished_ready;
+  wire all_ready = ready && finished_ready && claim_ready;
   reg_slot #(
       .Posted(1)
   ) i_slot (
@@ -184,6 +188,26 @@ module queue_manager
       .now_o  (now),
       .next_i (next)
   );
+
+  claim_t claim, next_claim;
+  if (Shared) begin : g_claim
+    rmw_ram #(
+        .T(claim_t),
+        .Depth(Queues)
+    ) i_claim (
+        .clk_i,
+        .rst_i,
+        .ready_o(claim_ready),
+        .start_i(start),
+        .index_i(index_t'(op.queue)),
+        .now_o  (claim),
+        .next_i (next_claim)
+    );
+  end else begin : g_no_claim
+    wire unused = &{1'b0, next_claim};
+    assign claim_ready = 1'b1;
+    assign claim = '0;
+  end
 
   // Where the ring is and where its completions go. Written while the queue is disabled, by one access at a time: what comes
   // right behind such a write, and sees what was there before, hands nothing out.
@@ -255,8 +279,8 @@ module queue_manager
   logic turn_whole, more;
   // Shared: what is not finished is another port's, or another port has asked for the queue.
   wire under_way = Shared && now.taken != finished;
-  wire others = Shared && (under_way ? now.owner != update_q.port || now.wanted :
-                           now.wanted && now.claimant != update_q.port);
+  wire others = Shared && (under_way ? claim.owner != update_q.port || claim.wanted :
+                           claim.wanted && claim.claimant != update_q.port);
   logic kept;  // from a port that would have had it
   always_comb begin
     available = now.producer - now.taken;
@@ -310,21 +334,22 @@ module queue_manager
   logic ring, again, stopping, telling, refused;
   always_comb begin
     next = now;
+    next_claim = claim;
     if (!Peeks) next.peeked = 1'b0;
     next_finished = finished + 16'(commit_count_q);
     ring = runs && in_range && (update_q.ring ? producer_q : now.taken) != now.producer;
     stopping = runs && !in_range;
     // Shared: the last slot under way is finished, and another port waits; or that has not come when it could, and this one asks again.
-    again = (update_q.commit && update_q.known && now.wanted && now.enable && !now.stopped && available != '0 &&
+    again = (update_q.commit && update_q.known && claim.wanted && now.enable && !now.stopped && available != '0 &&
              next_finished == now.taken) || (update_q.deq && kept && !under_way);
     if (update_q.deq) begin
       next.taken = taken_after;
       if (Peeks && update_q.max == '0 && status == DeqOk) next.peeked = 1'b1;
-      if (status == DeqOk) {next.owner, next.wanted} = {update_q.port, 1'b0};
-      if (kept) next.wanted = under_way;
-      if (kept && !now.wanted) next.claimant = update_q.port;
+      if (status == DeqOk) {next_claim.owner, next_claim.wanted} = {update_q.port, 1'b0};
+      if (kept) next_claim.wanted = under_way;
+      if (kept && !claim.wanted) next_claim.claimant = update_q.port;
     end
-    if (update_q.commit && !again && next_finished == now.taken) next.wanted = 1'b0;
+    if (update_q.commit && !again && next_finished == now.taken) next_claim.wanted = 1'b0;
     if (update_q.ring && (!now.enable || in_range)) next.producer = producer_q;
     if (update_q.stop && now.enable && !now.stopped) begin
       stopping  = update_q.known;
@@ -336,7 +361,7 @@ module queue_manager
         if (!now.enable) begin
           next.producer = '0;
           next.taken    = '0;
-          next.wanted   = 1'b0;
+          next_claim.wanted = 1'b0;
           next.peeked   = 1'b0;
           next_finished = '0;
         end
@@ -359,7 +384,6 @@ module queue_manager
     telling = update_q.known && (stopping || (update_q.scan && now.untold)) && !error_valid_q;
     if (stopping) next.stopped = 1'b1;
     if (stopping || update_q.scan) next.untold = (stopping || now.untold) && !telling;
-    if (!Shared) {next.owner, next.wanted, next.claimant} = '0;
   end
 
   wire sizes_differ = wdata[7:4] != now.log_size || wdata[9:8] != now.log_block;

@@ -139,14 +139,15 @@ module queue_shared_formal
 
       // For the induction.
       assert (under_q[0] + under_q[1] == taken - finished);
-      if (under_q[0] != 0) assert (dut.i_state.word_q[watched_i].owner == 0);
-      if (under_q[1] != 0) assert (dut.i_state.word_q[watched_i].owner == 1);
+      if (under_q[0] != 0) assert (dut.g_claim.i_claim.word_q[watched_i].owner == 0);
+      if (under_q[1] != 0) assert (dut.g_claim.i_claim.word_q[watched_i].owner == 1);
       for (int p = 0; p < 2; p++) begin
         assert (under_q[p] <= 16'd32768 && coming_q[p] <= under_q[p]);
         assert (coming_q[p] == (dut.read_q.commit && dut.read_q.queue == 16'(watched_i) && commit_port_q[0] == 1'(p) ? 16'(dut.commit_count_read_q) : '0) +
             (dut.update_q.commit && dut.update_q.queue == 16'(watched_i) && commit_port_q[1] == 1'(p) ? 16'(dut.commit_count_q) : '0));
       end
-      if (owed_q) assert (dut.i_state.word_q[watched_i].wanted || !runs || produced == taken);
+      if (owed_q)
+        assert (dut.g_claim.i_claim.word_q[watched_i].wanted || !runs || produced == taken);
       assert ($countones(
           {dut.read_q.access, dut.read_q.deq, dut.read_q.commit, dut.read_q.stop, dut.read_q.ring, dut.read_q.scan}
       ) <= 1);
