@@ -120,7 +120,7 @@ module queue_manager
   op_t op, read_q, update_q;
   logic [$clog2(RspDepth+1)-1:0] rsp_count;
   logic [$clog2(BellDepth+1)-1:0] bell_count;
-  wire all_ready = ready && finished_ready && claim_ready;
+  wire all_ready = ready && finished_ready;
   reg_slot #(
       .Posted(1)
   ) i_slot (
@@ -524,6 +524,7 @@ module queue_manager
   end
 
   `ASSERT(AnswerHasRoom, rsp.valid |-> rsp.ready)
+  `ASSERT(AllSweptAtOnce, ready |-> claim_ready)
   `ASSERT(DoorbellHasRoom, bell.valid |-> bell.ready)
   `ASSERT(UntoldAreCounted, update_q.scan && now.untold |-> untold_q != '0)
   `ASSERT(OneAccess, regs.req |-> !(waiting || read_q.access || (update_q.access && !write)))
