@@ -7,6 +7,7 @@ package engine_pkg;
 
   /// What a port is built with; the order is that of the bits in the register `features` of host-nic.
   typedef struct packed {
+    logic shared;    // queues are all ports', not one's each
     logic segments;  // long TCP packets are cut into frames
     logic vlan;      // tags are put in and taken out
   } built_t;
@@ -69,7 +70,7 @@ package engine_pkg;
     logic                 stream;
     logic                 ends;      // the turn
     logic [8:0]           granules;  // of the piece,
-    queue_pkg::ring_ptr_t index;     // and the ring's index behind it
+    queue_pkg::ring_ptr_t index;     // and the ring's index behind it; of a packet its slot
   } tx_done_t;
 
   /// Whether a packet is to be cut into TCP segments, and of how many bytes of payload.

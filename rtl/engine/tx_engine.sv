@@ -23,6 +23,8 @@ module tx_engine
     parameter int MaxPackets = 512,
     parameter bit Vlan = 0,  // descriptors may ask for tags
     parameter bit Segment = 0,  // and for TCP segments
+    parameter bit Shared = 0,  // queues are of several ports: records tell slot and port,
+    parameter logic [1:0] Port = '0,  // this one
     parameter int ReadBytes = 32768,   // of packets under way from the host: bandwidth times round trip, and some
     localparam int Requests = MaxPackets  // DMA reads under way
 ) (
@@ -177,7 +179,7 @@ module tx_engine
           entry: d.entry,
           stream: d.stream,
           ends: d.ends,
-          index: d.desc.slot,
+          index: Shared && !d.stream ? d.index : d.desc.slot,
           csum: csum,
           mss: mss
       };
@@ -370,7 +372,9 @@ module tx_engine
   // Step 4: the time stamp closes a packet.
   tx_finish #(
       .Depth  (MaxPackets),
-      .Segment(Segment)
+      .Segment(Segment),
+      .Shared (Shared),
+      .Port   (Port)
   ) i_finish (
       .clk_i,
       .rst_i,

@@ -14,7 +14,9 @@ module tx_finish
   import queue_pkg::*, engine_pkg::*;
 #(
     parameter int Depth = 512,
-    parameter bit Segment = 0  // packets may be cut
+    parameter bit Segment = 0,  // packets may be cut
+    parameter bit Shared = 0,  // records tell slot and port
+    parameter logic [1:0] Port = '0
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -82,8 +84,8 @@ module tx_finish
           stamp_q
           :
           stamp.data[39:0],
-          flags: '0,
-          csum: stream ? head.data.index : '0,
+          flags: Shared ? {2'd0, Port, 4'd0} : '0,
+          csum: stream || Shared ? head.data.index : '0,
           hash: stream ? 32'(whole) : cut ? 32'(segments.data.frames) : '0,
           phase: 1'b0,
           error: broken,

@@ -33,6 +33,7 @@ module desc_fetch
     parameter int Jobs = 512,  // requests waiting for their descriptors
     parameter streams_t Streams = StreamsNone,
     parameter bit Peeks = 1'b0,
+    parameter bit Indexed = 1'b0,  // beats of descriptors tell their slot's index; with StreamsEmptied
     parameter ram_sel_t Sel = '0
 ) (
     input  logic          clk_i,
@@ -67,8 +68,8 @@ module desc_fetch
   if (Slots < 2 || 2 ** SlotW != Slots || Slots * RowBytes > 2 ** RamAddrW) begin : g_bad_slots
     $fatal(1, "desc_fetch: Slots %0d is not a power of two that fits a DMA RAM", Slots);
   end
-  if (Ports < 1 || Ports > 4 || Jobs < 2) begin : g_bad_parameter
-    $fatal(1, "desc_fetch: Ports %0d is not 1 ... 4, or Jobs %0d below 2", Ports, Jobs);
+  if (Ports < 1 || Ports > 4 || Jobs < 2 || (Indexed && Streams != StreamsEmptied)) begin : g_bad_parameter
+    $fatal(1, "desc_fetch: Ports %0d is not 1 ... 4, Jobs %0d below 2, or Indexed", Ports, Jobs);
   end
 
   localparam bit Turns = Streams == StreamsEmptied;
@@ -437,6 +438,18 @@ module desc_fetch
   assign jobs.ready = arrived && (!send_q || (sent && job_ends));
   assign take = jobs.valid && jobs.ready;
 
+  ring_ptr_t slot_index_q;  // of the slot at hand, with `Indexed`
+  if (Indexed) begin : g_indexed
+    place_t first;
+    assign first = place_t'(jobs.data.place);
+    always_ff @(posedge clk_i) begin
+      if (take) slot_index_q <= first.index;
+      else if (sent && slot_ends) slot_index_q <= slot_index_q + 1'b1;
+    end
+  end else begin : g_not_indexed
+    assign slot_index_q = '0;
+  end
+
   if (Turns) begin : g_pages
     place_t turn;
     logic [63:0] addr;
@@ -482,6 +495,7 @@ module desc_fetch
               entry: job_q.direct ? direct_out.data.entry : '0,
               stream: job_q.stream,
               ends: page_ends,
+              index: job_q.stream ? '0 : slot_index_q,
               desc: job_q.direct ? direct_out.data.desc : row[job_q.pos]
           }
       };

@@ -56,6 +56,7 @@ module desc_fetch_tb #(
       .Ports(4),
       .Streams(Streams),
       .Peeks(Peeks),
+      .Indexed(Streams == StreamsEmptied),
       .Sel(Sel)
   ) dut (
       .clk_i(clk),
@@ -202,6 +203,7 @@ module desc_fetch_tb #(
               entry: '0,
               stream: 1'b1,
               ends: 1'b1,
+              index: '0,
               desc: '0
           }
       };
@@ -256,6 +258,7 @@ module desc_fetch_tb #(
               entry: '0,
               stream: 1'b0,
               ends: 1'b0,
+              index: '0,
               desc: '0
           }
       };
@@ -301,6 +304,7 @@ module desc_fetch_tb #(
                 entry: '0,
                 stream: 1'b0,
                 ends: 1'b0,
+                index: Streams == StreamsEmptied ? 16'(handed[q] + s) : '0,
                 desc: d
             }
         };
@@ -334,7 +338,7 @@ module desc_fetch_tb #(
         held[got.beat.entry] = got.beat.desc;
       end
     end else if (e.beat.beat.status != DeqOk) begin
-      e.beat.beat.desc = got.beat.desc;  // undefined
+      {e.beat.beat.desc, e.beat.beat.index} = {got.beat.desc, got.beat.index};  // undefined
       empties++;
     end else if (e.beat.beat.stream) begin
       `CHECK(got.beat.desc.addr == e.beat.beat.desc.addr, "a wrong place")

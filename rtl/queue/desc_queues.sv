@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
 `include "stream.svh"
 /// Descriptor queues as one block, for the engines of `Ports` ports: the manager that keeps them and the fetch of descriptors.
 ///
@@ -8,7 +9,9 @@
 /// behind it. With `Push` the CPU may hand over descriptors itself (push_table, for interface `Interface`). Queues that the device fills
 /// have no scheduler: the first doorbell of a ring has its first descriptors read, and `doorbell` says nothing. While received frames of a
 /// port wait for the link turns of streams that the device empties are spaced (turn_pace). `slots_o` tells how many slots are handed
-/// out and not yet finished, all queues together.
+/// out and not yet finished, all queues together. With `Shared` any port may ask for any queue: queues that the device empties are then
+/// one port's at a time (queue_manager); of those that it fills `order` tells whose each slot of descriptors is, in their order, for
+/// their records to be put into it.
 module desc_queues
   import queue_pkg::*;
   import dma_pkg::*;
@@ -21,6 +24,7 @@ module desc_queues
     parameter streams_t Streams = StreamsNone,
     parameter ram_sel_t Sel = '0,
     parameter bit Push = 1'b0,
+    parameter bit Shared = 1'b0,
     parameter int Interface = 0
 ) (
     input logic clk_i,
@@ -33,6 +37,7 @@ module desc_queues
     stream_if.src desc   [Ports],  // fetch_desc_t
     stream_if.snk commit [Ports],  // commit_t
     stream_if.snk stop   [Ports],  // queue_error_t
+    stream_if.src order,           // port_t
 
     // Doorbells of the host (queue_t), errors (queue_error_t).
     stream_if.src doorbell,
@@ -172,6 +177,7 @@ module desc_queues
       .Jobs(Jobs),
       .Streams(Streams),
       .Peeks(Peeks),
+      .Indexed(Shared && Streams == StreamsEmptied),
       .Sel(Sel)
   ) i_fetch (
       .clk_i,
@@ -209,6 +215,20 @@ module desc_queues
       .select_i(any_desc.data.port[PortW-1:0]),
       .out(sorted)
   );
+  if (Shared && Streams == StreamsFilled) begin : g_order
+    `STREAM(port_t, told)
+    fetch_desc_t slot;
+    assign slot = any_desc.data;
+    assign told.valid = any_desc.valid && any_desc.ready && slot.beat.status == DeqOk && slot.beat.last && !slot.beat.stream;
+    assign told.data = slot.port;
+    // As many as the engines hold, and have on their way out.
+    `DEEP_FIFO(port_t, Ports * (Jobs + 16), i_order, told, order)
+    `ASSERT(OrderHasRoom, told.valid |-> told.ready)
+  end else begin : g_no_order
+    assign order.valid = 1'b0;
+    assign order.data  = '0;
+    wire unused = &{1'b0, order.ready};
+  end
   arb_rr #(
       .T(commit_t),
       .N(Ports)
@@ -241,13 +261,15 @@ module desc_queues
   queue_manager #(
       .Queues (Queues),
       .Streams(Streams),
-      .Peeks  (Peeks)
+      .Peeks  (Peeks),
+      .Shared (Shared && Streams != StreamsFilled)
   ) i_manager (
       .clk_i,
       .rst_i,
       .regs(queue_regs),
       .rung,
       .deq_req(deq_request),
+      .deq_port_i(paced.data.port),  // with Peeks alone there are others
       .deq_rsp(deq_response),
       .commit(any_commit),
       .stop(any_stop),

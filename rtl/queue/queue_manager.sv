@@ -18,6 +18,10 @@
 ///   taken. Of one that is emptied it takes a turn: all that is ready up to the next multiple of TurnGranules or the ring's end.
 /// - With `Peeks` a dequeue of none (`max` 0) tells what is ready, and hands nothing out; `doorbell` is given only queues of descriptors
 ///   in which no such peek has found anything since BaseLo was written.
+/// - With `Shared` several ports dequeue from a queue (`deq_port_i`), one at a time: while slots handed out to a port are not
+///   finished another one's dequeue finds nothing. Nor does the first one's from then on; when all are finished the queue's
+///   doorbell rings again, and the port that has waited longest comes first, if it asks. So packets of a queue begin in its order,
+///   whichever ports they leave by. Dequeues and commits then take turns where both come every clock.
 /// - Queues that do not exist are stopped for `deq_req`, read as zero, and are ignored otherwise.
 /// After reset all queues are disabled and empty (Base and Cq are what they were); this takes `Queues` clocks, in which nothing
 /// is accepted.
@@ -26,7 +30,8 @@ module queue_manager
 #(
     parameter int Queues = 256,
     parameter streams_t Streams = StreamsNone,
-    parameter bit Peeks = 1'b0
+    parameter bit Peeks = 1'b0,
+    parameter bit Shared = 1'b0
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -36,6 +41,7 @@ module queue_manager
            stream_if.snk rung,
     // Slots: deq_req_t, deq_rsp_t, commit_t.
            stream_if.snk deq_req,
+    input  port_t        deq_port_i,  // with `Shared`: whose it is
            stream_if.src deq_rsp,
            stream_if.snk commit,
     // Stop a queue: queue_error_t.
@@ -53,6 +59,9 @@ module queue_manager
   end
   if (Peeks && Streams == StreamsEmptied) begin : g_no_peeks
     $fatal(1, "queue_manager: Peeks are for queues that the device fills");
+  end
+  if (Shared && (Peeks || Streams == StreamsFilled)) begin : g_not_shared
+    $fatal(1, "queue_manager: Shared is for queues that the device empties");
   end
 
   localparam int IndexW = Queues > 1 ? $clog2(Queues) : 1;
@@ -78,8 +87,16 @@ module queue_manager
     logic       enable;
   } state_t;
 
+  /// With `Shared`.
+  typedef struct packed {
+    port_t owner;     // of what was handed out last
+    logic  wanted;    // another port was told that there is nothing,
+    port_t claimant;  // this one
+  } claim_t;
+
   typedef struct packed {
     logic         deq;
+    logic         commit;    // Shared
     logic         stop;
     logic         ring;
     logic         scan;
@@ -89,6 +106,7 @@ module queue_manager
     logic [3:0]   max;
     granules_t    granules;
     error_e       code;
+    port_t        port;
   } op_t;
 
   // The register access under way.
@@ -98,7 +116,7 @@ module queue_manager
   wire [31:0] access_queue = 32'(addr[31:5]);
 
   // What may start.
-  logic ready, finished_ready;
+  logic ready, finished_ready, claim_ready;
   op_t op, read_q, update_q;
   logic [$clog2(RspDepth+1)-1:0] rsp_count;
   logic [$clog2(BellDepth+1)-1:0] bell_count;
@@ -132,8 +150,12 @@ module queue_manager
   assign stop.ready = all_ready && !access && !scan;
   assign rung.ready = all_ready && !other && bell_room_q &&
       !(read_q.ring && ((deq_req.valid && rsp_room_q) || commit.valid));
-  assign deq_req.ready = all_ready && !other && !ringing && rsp_room_q;
-  assign commit.ready = all_ready && !access && !ringing;
+  // A shared queue's commits look at all of its state, and ring; so do dequeues.
+  wire commit_turn = commit.valid && !(read_q.commit && deq_req.valid && rsp_room_q);
+  wire may_deq = !Shared || (bell_room_q && !commit_turn);
+  assign deq_req.ready = all_ready && !other && !ringing && rsp_room_q && may_deq;
+  wire may_commit = !Shared || (!other && bell_room_q && commit_turn);
+  assign commit.ready = all_ready && !access && !ringing && may_commit;
 
   always_comb begin
     op = '0;
@@ -145,13 +167,15 @@ module queue_manager
     op.stop = stop.valid && stop.ready;
     op.ring = ringing;
     op.deq = deq_req.valid && deq_req.ready;
+    op.commit = Shared && commit.valid && commit.ready;
+    op.port = Shared ? deq_port_i : '0;
     op.queue = access ? access_queue[15:0] : scan ? 16'(scan_q) : stop.valid ? stop.data.queue :
-        ringing ? rung.data.queue : deq_req.data.queue;
+        ringing ? rung.data.queue : Shared && commit_turn ? commit.data.queue : deq_req.data.queue;
     op.known = access ? access_queue < Queues : 32'(op.queue) < Queues;
   end
 
   state_t now, next;
-  wire start = |{op.access, op.scan, op.stop, op.ring, op.deq} && op.known;
+  wire start = |{op.access, op.scan, op.stop, op.ring, op.deq, op.commit} && op.known;
   rmw_ram #(
       .T(state_t),
       .Depth(Queues)
@@ -164,6 +188,26 @@ module queue_manager
       .now_o  (now),
       .next_i (next)
   );
+
+  claim_t claim, next_claim;
+  if (Shared) begin : g_claim
+    rmw_ram #(
+        .T(claim_t),
+        .Depth(Queues)
+    ) i_claim (
+        .clk_i,
+        .rst_i,
+        .ready_o(claim_ready),
+        .start_i(start),
+        .index_i(index_t'(op.queue)),
+        .now_o  (claim),
+        .next_i (next_claim)
+    );
+  end else begin : g_no_claim
+    wire unused = &{1'b0, next_claim};
+    assign claim_ready = 1'b1;
+    assign claim = '0;
+  end
 
   // Where the ring is and where its completions go. Written while the queue is disabled, by one access at a time: what comes
   // right behind such a write, and sees what was there before, hands nothing out.
@@ -219,10 +263,12 @@ module queue_manager
       .clk_i,
       .rst_i,
       .ready_o(finished_ready),
-      .start_i(access || ringing ? op.known : committing && 32'(commit.data.queue) < Queues),
-      .index_i(access || ringing ? index_t'(op.queue) : index_t'(commit.data.queue)),
-      .now_o  (finished),
-      .next_i (next_finished)
+      .start_i(
+      Shared ? start : access || ringing ? op.known : committing && 32'(commit.data.queue) < Queues
+      ),
+      .index_i(Shared || access || ringing ? index_t'(op.queue) : index_t'(commit.data.queue)),
+      .now_o(finished),
+      .next_i(next_finished)
   );
 
   // The update: what a dequeue gets.
@@ -231,6 +277,11 @@ module queue_manager
   logic [3:0] left, in_block, count;
   ring_ptr_t available, took, taken_after, turn_mask, turn_left;
   logic turn_whole, more;
+  // Shared: what is not finished is another port's, or another port has asked for the queue.
+  wire under_way = Shared && now.taken != finished;
+  wire others = Shared && (under_way ? claim.owner != update_q.port || claim.wanted :
+                           claim.wanted && claim.claimant != update_q.port);
+  logic kept;  // from a port that would have had it
   always_comb begin
     available = now.producer - now.taken;
     // To the end of the block of eight descriptors.
@@ -244,6 +295,8 @@ module queue_manager
       if (update_q.granules == '0) status = DeqStopped;
     end
     if (!update_q.known || !now.enable || now.stopped) status = DeqStopped;
+    kept = others && status == DeqOk;
+    if (kept) status = DeqEmpty;
     if (status != DeqOk) count = '0;
     took = 16'(count);
     if (Filled && stream) took = status == DeqOk ? 16'(update_q.granules) : '0;
@@ -278,17 +331,25 @@ module queue_manager
   wire runs = update_q.known &&
       (update_q.ring ? now.enable && !now.stopped : to_control_q && wdata[0]);
 
-  logic ring, stopping, telling, refused;
+  logic ring, again, stopping, telling, refused;
   always_comb begin
     next = now;
+    next_claim = claim;
     if (!Peeks) next.peeked = 1'b0;
     next_finished = finished + 16'(commit_count_q);
     ring = runs && in_range && (update_q.ring ? producer_q : now.taken) != now.producer;
     stopping = runs && !in_range;
+    // Shared: the last slot under way is finished, and another port waits; or that has not come when it could, and this one asks again.
+    again = (update_q.commit && update_q.known && claim.wanted && now.enable && !now.stopped && available != '0 &&
+             next_finished == now.taken) || (update_q.deq && kept && !under_way);
     if (update_q.deq) begin
       next.taken = taken_after;
       if (Peeks && update_q.max == '0 && status == DeqOk) next.peeked = 1'b1;
+      if (status == DeqOk) {next_claim.owner, next_claim.wanted} = {update_q.port, 1'b0};
+      if (kept) next_claim.wanted = under_way;
+      if (kept && !claim.wanted) next_claim.claimant = update_q.port;
     end
+    if (update_q.commit && !again && next_finished == now.taken) next_claim.wanted = 1'b0;
     if (update_q.ring && (!now.enable || in_range)) next.producer = producer_q;
     if (update_q.stop && now.enable && !now.stopped) begin
       stopping  = update_q.known;
@@ -300,6 +361,7 @@ module queue_manager
         if (!now.enable) begin
           next.producer = '0;
           next.taken    = '0;
+          next_claim.wanted = 1'b0;
           next.peeked   = 1'b0;
           next_finished = '0;
         end
@@ -424,7 +486,7 @@ module queue_manager
       rsp_q.addr <= {place_q.base, 12'd0};
       rsp_q.log_block <= stream ? '0 : now.log_block;
       rsp_q.stream <= stream;
-      rsp_q.granules <= !(Emptied && stream) ? '0 : turn_whole ? turn_t'(available) : turn_t'(turn_left);
+      rsp_q.granules <= !(Emptied && stream && status == DeqOk) ? '0 : turn_whole ? turn_t'(available) : turn_t'(turn_left);
       rsp_q.cq <= place_q.cq;
       rsp_q.log_size <= now.log_size;
       {rsp_q.next, rsp_q.wraps} <= '0;  // made on the way out
@@ -432,7 +494,7 @@ module queue_manager
       left_q <= left;
     end
 
-    bell_valid_q <= ring && !(Peeks && (now.peeked || stream));
+    bell_valid_q <= (ring && !(Peeks && (now.peeked || stream))) || (Shared && again);
     bell_q <= update_q.queue;
     if (telling) begin
       error_valid_q <= 1'b1;
@@ -462,6 +524,7 @@ module queue_manager
   end
 
   `ASSERT(AnswerHasRoom, rsp.valid |-> rsp.ready)
+  `ASSERT(AllSweptAtOnce, ready |-> claim_ready)
   `ASSERT(DoorbellHasRoom, bell.valid |-> bell.ready)
   `ASSERT(UntoldAreCounted, update_q.scan && now.untold |-> untold_q != '0)
   `ASSERT(OneAccess, regs.req |-> !(waiting || read_q.access || (update_q.access && !write)))

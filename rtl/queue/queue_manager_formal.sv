@@ -59,6 +59,7 @@ module queue_manager_formal
       .regs,
       .rung,
       .deq_req,
+      .deq_port_i('0),
       .deq_rsp,
       .commit,
       .stop,

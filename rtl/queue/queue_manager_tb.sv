@@ -33,6 +33,7 @@ module queue_manager_tb
       .rst_i(rst),
       .refused_o(refused),
       .streams_o(streams),
+      .deq_port_i('0),
       .*
   );
 

@@ -51,8 +51,8 @@ package queue_pkg;
 
   typedef struct packed {
     logic [39:0] timestamp;  // PTP time in ns, modulo 2^40
-    logic [7:0] flags;  // RX: rx_flags_t; TX: 0
-    logic [15:0] csum;  // RX: ones' complement sum from byte 14 on
+    logic [7:0] flags;  // RX: rx_flags_t; TX: 0, or rx_flags_t.port where ports share their queues
+    logic [15:0] csum;  // RX: ones' complement sum from byte 14 on; TX: 0, or the slot's index, before wrapping, where ports share their queues
     logic [31:0] hash;       // RX: flow hash; of a frame whose tag was taken out (flags) the tag is its upper half; TX: frames that a packet with `cut` became
     logic phase;  // set by the completion writer
     logic error;  // the packet was not sent, or is not whole
@@ -306,6 +306,7 @@ package queue_pkg;
     push_entry_t entry;
     logic stream;  // StreamsFilled: only desc.addr counts, where the record goes; StreamsEmptied: a page or less of a turn: it lies at
     logic ends;  // `addr`, `len` bytes, in front of index `slot`, and ends the turn or not
+    ring_ptr_t index;  // of the packet's slot, before wrapping, where several ports share its queue; of a stream and elsewhere 0
     desc_t desc;
   } desc_beat_t;
 

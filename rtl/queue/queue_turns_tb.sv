@@ -27,6 +27,7 @@ module queue_turns_tb;
       .rst_i(rst),
       .refused_o(refused),
       .streams_o(streams),
+      .deq_port_i('0),
       .*
   );
   assign doorbell.ready = 1'b1;

@@ -28,6 +28,7 @@
 #include "systems/host_nic/queue_meter.hpp"
 #include "systems/host_nic/record_file.hpp"
 #include "systems/host_nic/settings.hpp"
+#include "systems/host_nic/shared_queues.hpp"
 #include "systems/host_nic/steered_flows.hpp"
 #include "systems/host_nic/traffic_plans.hpp"
 #include "systems/host_nic/tx_sources.hpp"
@@ -53,7 +54,6 @@ class Bench final : public Run {
   void received(const Received& received, Time now);
   bool offer_frame(unsigned interface, unsigned queue, std::uint32_t flow, const Frame& frame,
                    Time now);
-  void meter_queues(const Options& options);
 
   void open() override;
   void look() override;
@@ -90,8 +90,9 @@ class Bench final : public Run {
   Joiner joiner_;
   std::optional<QueueMeter> queue_meter_;
   Output* host_output_ = nullptr;
-  unsigned most_queues_, steered_flows_;
+  unsigned most_queues_;
   SteeredFlows steered_;
+  SharedQueues shared_;
   PcieHost::Busy before_;  // traffic
   Drops drops_;
   DeviceCounts counts_;
@@ -108,13 +109,13 @@ Bench::Bench(const Options& options)
       driver_(host_.root, driver_config_),
       faults_(options, driver_config_),
       reset_(options),
-      records_(ports_.interfaces(), ports_.of_interface(), driver_config_.rx_queues,
-               driver_config_.tx_queues),
+      records_(ports_.interfaces(), ports_.of_interface(), driver_config_),
       tx_sources_(options, ports_.interfaces(), driver_, host_.root),
       joiner_(driver_, driver_config_.tso_bytes),
       most_queues_(
           std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))),
-      steered_flows_(options.get<unsigned>("steered_flows")),
+      steered_(options),
+      shared_(options, driver_, line_rate(options)),
       drops_(score_, driver_, ports_) {
   model_.open_waves(waves());
   speak_tcp(options, line_rate(options), driver_config_.tso_bytes);
@@ -131,7 +132,12 @@ Bench::Bench(const Options& options)
   for (unsigned p = 0; p < ports_.size(); ++p) connect_port(p);
   faults_.on_pause = [this](Time until) { ports_[0].mac->tx.pause(until); };
   add_traffic();
-  if (ports_.transmit()) meter_queues(options);
+  // What each transmit queue gets: where it is not all the same.
+  if (ports_.transmit() && (tx_sources_.by_queue() || driver_config_.scheduling.own_registers)) {
+    queue_meter_.emplace(driver_config_.scheduling, ports_.interfaces(), ports_.of_interface(),
+                         driver_.tx_queues(), line_rate(options));
+    queue_meter_->watch(score_, ports_.sent_by(), tx_sources_.deal_count());
+  }
   driver_.on_receive = [this](const Received& r, Time now) { received(r, now); };
   driver_.on_sent = [this](unsigned interface, unsigned queue, bool error, std::uint64_t stamp,
                            Time now) {
@@ -195,19 +201,12 @@ void Bench::received(const Received& r, Time now) {
   if (record_file_) record_file_->write(r, port);
   const int stream = ports_.at(r.interface, port).rx_stream;
   const auto frame = as_sent(r, tagged_);
+  shared_.received(r, port, frame.size());
   deliver(stream, frame, now, host_output_, static_cast<Time>(r.timestamp) * kNanosecond);
   if (Tap* tap = host_tap_[r.interface]) tap->write(frame);
   if (tcp()) tcp()->at_host(frame, now);
   if (ways_) ways_->taken(r);
   reset_.delivered(stream, now);
-}
-
-// What each transmit queue gets: where it is not all the same.
-void Bench::meter_queues(const Options& options) {
-  if (!tx_sources_.by_queue() && !driver_config_.scheduling.own_registers) return;
-  queue_meter_.emplace(driver_config_.scheduling, ports_.interfaces(), ports_.of_interface(),
-                       driver_.tx_queues(), line_rate(options));
-  queue_meter_->watch(score_, ports_.sent_by(), tx_sources_.deal_count());
 }
 
 // Gives the driver a frame; false when the queue has no room.
@@ -231,6 +230,7 @@ bool Bench::offer_frame(unsigned interface, unsigned queue, std::uint32_t flow, 
 void Bench::sample(Time now) {
   if (!running() || reset_.under_way() || !host_.root.mmio_room()) return;
   driver_.poll(now);
+  shared_.clock(now);
   if (tcp()) {
     tcp()->feed(
         now, [this] { return tx_sources_.room(); },
@@ -253,6 +253,7 @@ void Bench::sample(Time now) {
 // Out of reset the queue managers clear their RAMs, one queue a clock.
 void Bench::settle(Time reset_at) {
   records_.started(reset_at);
+  shared_.started();
   if (queue_meter_) queue_meter_->started(reset_at);
   simulation_.run_for((most_queues_ + 64) * kCoreClock);
 }
@@ -265,11 +266,8 @@ void Bench::open() {
   driver_.open();
   records_.table(driver_.interface(0).rss_entries);
   if (faults_.moves_clock()) records_.clock_moves();
-  for (unsigned p = 0; ports_.receive() && steered_flows_ != 0 && p < ports_.size(); ++p) {
-    if (const auto plan = plans_.received(p))
-      steered_.steer(driver_, records_, p / ports_.of_interface(), p % ports_.of_interface(), *plan,
-                     steered_flows_, simulation_.now());
-  }
+  steered_.steer(driver_, records_, ports_, plans_, simulation_.now());
+  shared_.opened(simulation_.now());
   before_ = host_.busy();
 }
 
@@ -309,6 +307,7 @@ void Bench::check(Findings& findings) const {
   records_.check(findings);
   reset_.check(host_, findings);
   driver_.check(findings);
+  shared_.check(ports_, findings);
   ports_.check(findings);
 }
 
@@ -328,6 +327,7 @@ void Bench::report(JsonWriter& json) const {
   counts_.write_dma(json);
   json.field("settings_refused", counts_.settings_refused()).key("steering");
   steered_.write(json);
+  shared_.write(json);
   counts_.write_pushes(json);
   json.key("resets");
   reset_.write(json);

@@ -78,6 +78,7 @@ emnic_config Driver::core_config() const {
   emnic_config c{};
   c.tx_queues = config_.tx_queues;
   c.rx_queues = config_.rx_queues;
+  c.shared = config_.shared;
   c.tx_ring = config_.tx_ring;
   c.rx_ring = config_.rx_ring;
   c.tx_stream = config_.tx_stream;
@@ -311,6 +312,7 @@ void Driver::complete_tx(const emnic_completion& c, Time now) {
   if (!tx_stopped(c.interface, c.queue)) tx_outstanding_ -= c.packets;
   if (c.error) ++tx_errors_;
   counts_.sent(c);
+  if (on_sent_record) on_sent_record(c);
   if (on_sent && (c.packets != 0 || c.error))
     on_sent(c.interface, c.queue, c.error != 0, c.timestamp, now);
 }

@@ -29,6 +29,7 @@ namespace emery::host_nic {
 struct DriverConfig {
   unsigned tx_queues;   // transmit queues opened on each interface
   unsigned rx_queues;   // receive queues opened on each interface
+  bool shared;          // by all its ports
   unsigned tx_ring;     // slots, a power of two from 8 to 32768
   unsigned rx_ring;     // likewise, or granules of 16 bytes
   bool tx_stream;       // transmit rings hold the frames; tx_ring counts granules of 16 bytes
@@ -136,6 +137,9 @@ class Driver {
                      Time now)>
       on_sent;
 
+  // Likewise, before that, with the record.
+  std::function<void(const emnic_completion&)> on_sent_record;
+
   // A transmit queue's doorbell was rung, or the queue set up anew, for all of the `packets` that
   // it was given since the device was opened.
   std::function<void(unsigned interface, unsigned queue, std::uint32_t packets)> on_doorbell;
@@ -155,6 +159,10 @@ class Driver {
   // What is wrong with what the card has done to rings and has counted.
   void check(Findings& findings) const;
 
+  // Ports by which a queue's frames leave from now on, a bit each.
+  void set_tx_ports(unsigned interface, unsigned queue, unsigned ports) {
+    expect(emnic_set_tx_ports(core_, interface, queue, ports));
+  }
   // Takes a queue out of use and sets it up anew in other memory, while all others go on.
   void restart_tx(unsigned interface, unsigned queue);
   void restart_rx(unsigned interface, unsigned queue);

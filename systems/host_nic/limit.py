@@ -77,10 +77,12 @@ class Nic:
 
 
 def mix(values: dict, workload) -> dict:
-    """All ports sent to and received from alike."""
+    """All ports sent to and received from alike; what ports send out of shared queues is one stream."""
     ports = values["ports"] * values["interfaces"]
-    ways = [way for way in ("tx", "rx") if workload.direction in (way, "both")]
-    return {way if ports == 1 else f"{way}{port}": 1.0 for way in ways for port in range(ports)}
+    ways = {way: ports for way in ("tx", "rx") if workload.direction in (way, "both")}
+    if values["shared_queues"] and "tx" in ways:
+        ways["tx"] = values["interfaces"]
+    return {way if n == 1 else f"{way}{x}": ports / n for way, n in ways.items() for x in range(n)}
 
 
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
@@ -104,7 +106,9 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     ) / sum(sizes.values())
     bare = nic.use(sizes, tx, rx, records=False)
     read_bytes = 1024 * values["read_kb"] * values["ports"] * values["interfaces"]
-    always = {"line": max(rates.values()) * frame, "read_bytes": bare.asked * nic.slot.round_trip / read_bytes}
+    lines = {"tx": values["ports"] if values["shared_queues"] else 1}  # that carry a stream
+    busiest = max(fps / lines.get(name[:2], 1) for name, fps in rates.items())
+    always = {"line": busiest * frame, "read_bytes": bare.asked * nic.slot.round_trip / read_bytes}
     return {
         name: always | nic.slot.loads(use, tags=values["tags"])
         for name, use in (("physics", bare), ("protocol", nic.use(sizes, tx, rx, records=True)))

@@ -166,7 +166,8 @@ void RecordCheck::received(const Received& r, unsigned port, Time now) {
   bad_hash_ += r.hash != told || type != wanted.type;
   bad_sum_ += r.csum % 0xffff != frame_sum(r.frame);
   bad_queue_ += r.queue != queue_of(r.interface, port, r.frame, wanted);
-  bad_stamp_ += wrong(r.timestamp, received_[std::size_t{r.interface} * rx_queues_ + r.queue], now);
+  const std::size_t queue = std::size_t{r.interface} * rx_queues_ + r.queue;
+  bad_stamp_ += wrong(r.timestamp, received_[queue * ports_ + (shared_ ? port : 0)], now);
 }
 
 unsigned RecordCheck::queue_of(unsigned interface, unsigned port, Bytes frame,
@@ -176,7 +177,7 @@ unsigned RecordCheck::queue_of(unsigned interface, unsigned port, Bytes frame,
     if (found != steered_.end()) return found->second;
   }
   const unsigned entry = value.type ? value.hash % rss_entries_ : 0;
-  return emnic_rss_queue(entry, port, ports_, rx_queues_);
+  return emnic_rss_queue(entry, shared_ ? 0 : port, shared_ ? 1 : ports_, rx_queues_);
 }
 
 void RecordCheck::sent(unsigned interface, unsigned queue, std::uint64_t stamp, Time now) {

@@ -76,12 +76,14 @@ std::uint16_t frame_sum(std::span<const std::uint8_t> frame);
 /// up from one of the queue's to the next and is not in the future.
 class RecordCheck {
  public:
-  RecordCheck(unsigned interfaces, unsigned ports, unsigned rx_queues, unsigned tx_queues)
+  /// Receive queues that ports share have those of each port in the order of their stamps.
+  RecordCheck(unsigned interfaces, unsigned ports, const DriverConfig& driver)
       : ports_(ports),
-        rx_queues_(rx_queues),
-        tx_queues_(tx_queues),
-        received_(std::size_t{interfaces} * rx_queues),
-        sent_(std::size_t{interfaces} * tx_queues) {}
+        rx_queues_(driver.rx_queues),
+        tx_queues_(driver.tx_queues),
+        shared_(driver.shared),
+        received_(std::size_t{interfaces} * rx_queues_ * ports),
+        sent_(std::size_t{interfaces} * tx_queues_) {}
 
   /// The device's clock was 0 then.
   void started(Time now) {
@@ -108,8 +110,9 @@ class RecordCheck {
   bool wrong(std::uint64_t stamp, std::uint64_t& newest, Time now);
 
   unsigned ports_, rx_queues_, tx_queues_, rss_entries_ = 1;
+  bool shared_;
   std::map<std::pair<unsigned, Flow>, unsigned> steered_;
-  std::vector<std::uint64_t> received_, sent_;  // the newest stamp of each queue
+  std::vector<std::uint64_t> received_, sent_;  // the newest stamp of each queue (and port)
   Time start_ = 0;
   bool clock_moves_ = false;
   std::uint64_t bad_hash_ = 0, bad_sum_ = 0, bad_queue_ = 0, bad_stamp_ = 0;

@@ -3,9 +3,11 @@
 // streams.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "Vhost_nic.h"
@@ -41,6 +43,7 @@ class Ports {
         of_interface_(options.get<unsigned>("ports")),
         port_(interfaces_ * of_interface_) {
     const unsigned gbps = port_gbps(options);
+    const bool shared = options.get<bool>("shared_queues");
     const MacClocks clocks = MacClocks::add(model, simulation, options, gbps, size());
     for (unsigned p = 0; p < size(); ++p) {
       Port& port = port_[p];
@@ -53,7 +56,8 @@ class Ports {
       simulation.add(clocks.tx[p], port.mac->tx);
       simulation.add(clocks.rx[p], port.mac->rx);
       const std::string number = size() == 1 ? "" : std::to_string(p);
-      if (transmit()) port.tx_stream = score.stream("tx" + number);
+      if (transmit())
+        port.tx_stream = score.stream("tx" + (shared ? of(p / of_interface_) : number));
       if (receive()) port.rx_stream = score.stream("rx" + number);
     }
   }
@@ -69,7 +73,13 @@ class Ports {
   unsigned of_interface() const { return of_interface_; }
   unsigned size() const { return static_cast<unsigned>(port_.size()); }
   Port& operator[](unsigned p) { return port_[p]; }
+  const Port& operator[](unsigned p) const { return port_[p]; }
   Port& at(unsigned interface, unsigned p) { return port_.at(interface * of_interface_ + p); }
+
+  /// Number of an interface in the name of what all its ports send, where they share its queues.
+  std::string of(unsigned interface) const {
+    return interfaces_ == 1 ? "" : std::to_string(interface);
+  }
 
   /// Resets of the core, and of both ways of all ports.
   std::vector<std::uint8_t*> resets() {
@@ -81,8 +91,9 @@ class Ports {
   std::vector<int> streams() const {
     std::vector<int> streams;
     for (const Port& port : port_) {
-      if (transmit()) streams.push_back(port.tx_stream);
-      if (receive()) streams.push_back(port.rx_stream);
+      for (const auto& [there, stream] :
+           {std::pair{transmit(), port.tx_stream}, {receive(), port.rx_stream}})
+        if (there && std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
     }
     return streams;
   }

@@ -49,6 +49,7 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.tx_queues = std::min(options.get<unsigned>("tx_queues"),
                          workload.captures() ? options.get<unsigned>("ports") : flows);
   c.rx_queues = std::min(options.get<unsigned>("rx_queues"), std::max(128u, flows));
+  c.shared = options.get<bool>("shared_queues");
   c.tx_ring = ring_slots(options.get<unsigned>("tx_ring"), c.tx_queues);
   c.tx_stream = options.get<std::string>("tx_mode") == "stream";
   // Granules: 4 MB for all, 8 kB, in which the longest frame has room, to 512 kB each.

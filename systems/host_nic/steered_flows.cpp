@@ -12,8 +12,15 @@ constexpr std::uint64_t kPatience = 64;  // frames for each flow that is to be f
 
 }  // namespace
 
+void SteeredFlows::steer(Driver& driver, RecordCheck& records, const Ports& ports,
+                         const TrafficPlans& plans, Time now) {
+  const unsigned each = ports.of_interface();
+  for (unsigned p = 0; ports.receive() && wanted_ != 0 && p < ports.size(); ++p)
+    if (const auto plan = plans.received(p)) steer(driver, records, p / each, p % each, *plan, now);
+}
+
 void SteeredFlows::steer(Driver& driver, RecordCheck& records, unsigned interface, unsigned port,
-                         const TrafficConfig& traffic, unsigned flows, Time now) {
+                         const TrafficConfig& traffic, Time now) {
   const unsigned ports = driver.interface(interface).ports;
   const auto queue_of = [&](unsigned n) { return (n * ports + port) % driver.rx_queues(); };
   const FlowHash hash;
@@ -23,7 +30,7 @@ void SteeredFlows::steer(Driver& driver, RecordCheck& records, unsigned interfac
   Frame frame;
   unsigned steered = 0;
   bool remove = false;
-  for (std::uint64_t i = 0; steered < flows && i < kPatience * flows; ++i) {
+  for (std::uint64_t i = 0; steered < wanted_ && i < kPatience * wanted_; ++i) {
     if (!preview.next(frame)) break;
     const Flow flow = hash.flow(frame.bytes());
     if (flow.type == 0 || !seen.insert(flow).second) continue;

@@ -3,7 +3,7 @@
 /// Completions and events of an interface (paper, section II-D).
 ///
 /// Wiring only. Records of all ports go to the completion queues of their way, notifications and errors to event queues, and
-/// those to interrupt vectors. DMA clients, in order: transmit completions, receive completions, events.
+/// those to interrupt vectors. With `Shared` receive queues are not of a port each: their records go in the order of `rx_order`. DMA clients, in order: transmit completions, receive completions, events.
 module nic_completions
   import queue_pkg::*;
   import dma_pkg::*;
@@ -13,6 +13,7 @@ module nic_completions
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
     parameter int CplLines = 64,
+    parameter bit Shared = 0,
     parameter ram_sel_t Sel = '0
 ) (
     input logic clk_i,
@@ -28,6 +29,7 @@ module nic_completions
     stream_if.snk tx_record[Ports],
     stream_if.snk rx_record[Ports],
     stream_if.snk error[2],
+    stream_if.snk rx_order,  // port_t
 
     // DMA: dma_req_t.
            stream_if.src dma     [3],
@@ -62,16 +64,30 @@ module nic_completions
       .out(record[0]),
       .index_o()
   );
-  arb_rr #(
-      .T(record_t),
-      .N(Ports)
-  ) i_rx_record (
-      .clk_i,
-      .rst_i,
-      .in(rx_record),
-      .out(record[1]),
-      .index_o()
-  );
+  if (Shared) begin : g_rx_order
+    stream_order #(
+        .T(record_t),
+        .N(Ports)
+    ) i_rx_record (
+        .clk_i,
+        .rst_i,
+        .in(rx_record),
+        .order(rx_order),
+        .out(record[1])
+    );
+  end else begin : g_rx_any
+    assign rx_order.ready = 1'b1;
+    arb_rr #(
+        .T(record_t),
+        .N(Ports)
+    ) i_rx_record (
+        .clk_i,
+        .rst_i,
+        .in(rx_record),
+        .out(record[1]),
+        .index_o()
+    );
+  end
   for (genvar i = 0; i < 2; i++) begin : g_error
     assign any_error[i].valid = error[i].valid;
     assign any_error[i].data = error[i].data;

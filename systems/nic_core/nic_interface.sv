@@ -172,6 +172,8 @@ module nic_interface
   `STREAM(queue_t, tx_doorbell)
   `STREAM(queue_t, port_doorbell[Ports])
   `STREAM(queue_error_t, queue_error[2])
+  `STREAM(port_t, no_order)
+  assign no_order.ready = 1'b1;
   push_store_t push_store;
   port_tells_t [Ports-1:0] port_tells;
   desc_queues #(
@@ -183,6 +185,7 @@ module nic_interface
       .Sel(ram_sel_t'(ReadBase)),
       .Push(1'b1),
       .Streams(StreamsEmptied),
+      .Shared(Built.shared),
       .Interface(Index)
   ) i_tx_queues (
       .clk_i,
@@ -193,6 +196,7 @@ module nic_interface
       .desc(tx_desc),
       .commit(tx_commit),
       .stop(tx_stop),
+      .order(no_order),
       .doorbell(tx_doorbell),
       .error(queue_error[0]),
       .refused_o(queues_refused[0]),
@@ -206,7 +210,7 @@ module nic_interface
       .status_i(read_status_i),
       .ram_i(ram_write_i)
   );
-  // The scheduler of every port is given every doorbell; its enable bits say which queues are its own.
+  // The scheduler of every port is given every doorbell; its enable bits say which queues may leave by it.
   stream_fork #(
       .T(queue_t),
       .N(Ports)
@@ -224,12 +228,14 @@ module nic_interface
   `STREAM(commit_t, rx_commit[Ports])
   `STREAM(queue_error_t, rx_stop[Ports])
   `STREAM(queue_t, rx_doorbell)
+  `STREAM(port_t, rx_order)
   desc_queues #(
       .Queues(RxQueues),
       .Slots(DescSlots),
       .Ports(Ports),
       .Jobs(MaxPackets),
       .Streams(StreamsFilled),
+      .Shared(Built.shared),
       .Sel(ram_sel_t'(ReadBase + 1))
   ) i_rx_queues (
       .clk_i,
@@ -240,6 +246,7 @@ module nic_interface
       .desc(rx_desc),
       .commit(rx_commit),
       .stop(rx_stop),
+      .order(rx_order),
       .doorbell(rx_doorbell),
       .error(queue_error[1]),
       .refused_o(queues_refused[1]),
@@ -269,6 +276,7 @@ module nic_interface
       .RxQueues(RxQueues),
       .EventQueues(EventQueues),
       .CplLines(CplLines),
+      .Shared(Built.shared),
       .Sel(ram_sel_t'(WriteBase))
   ) i_completions (
       .clk_i,
@@ -280,6 +288,7 @@ module nic_interface
       .tx_record(tx_port_record),
       .rx_record(rx_port_record),
       .error(queue_error),
+      .rx_order,
       .dma(dma_write[0:2]),
       .status_i(write_status_i),
       .ram_i(ram_read_i),

@@ -2,8 +2,7 @@
 `include "stream.svh"
 /// One Ethernet port of a NIC: scheduler, transmit and receive engine, packet RAMs, MAC side (paper, section II-D, II-E).
 ///
-/// Wiring only. Transmit: scheduler, engine, checksum, VLAN tag, MAC. Receive: MAC, VLAN tag, flow hash, steering and checksum, packet
-/// buffer, queue by flow or hash, engine, packer.
+/// Wiring only. Transmit: scheduler, engine, checksum, VLAN tag, MAC. Receive: MAC, VLAN tag, flow hash, steering and checksum, packet buffer, queue by flow or hash, engine, packer.
 module nic_port
   import queue_pkg::*;
   import dma_pkg::*;
@@ -31,8 +30,7 @@ module nic_port
 ) (
     input logic clk_i,
     input logic rst_i,
-    // Registers: nic_port_regs, sched_regs[], nic_sched_map, sched_limit_regs[], rss_regs and flow_regs, stat_regs of transmit and
-    // receive, of host_nic.rdl.
+    // Registers: nic_port_regs, sched_regs[], nic_sched_map, sched_limit_regs[], rss_regs and flow_regs, stat_regs of each way (host_nic.rdl).
     reg_if.slave regs,
     reg_if.slave sched_regs,
     reg_if.slave sched_own,
@@ -162,7 +160,9 @@ module nic_port
       .Sel(ReadSel),
       .MaxPackets(MaxPackets),
       .Vlan(Built.vlan),
-      .Segment(Built.segments)
+      .Segment(Built.segments),
+      .Shared(Built.shared),
+      .Port(2'(Index))
   ) i_tx_engine (
       .clk_i,
       .rst_i,

@@ -118,6 +118,7 @@ struct interface {
   struct memory tx_rings, tx_buffers, rx_rings, rx_buffers;
   struct port port[EMNIC_MAX_PORTS];
   struct emnic_limit* limits;  // of each transmit queue; NULL: none set since the start
+  uint8_t* tx_ports;           // by which each leaves, a bit each; NULL: as dealt
 };
 
 struct tally {
@@ -214,7 +215,8 @@ void deal_frames(struct emnic* d, unsigned i);
 // Of each port: what its transmit scheduler is set to besides its queues.
 void set_up_scheduler(struct emnic* device, unsigned interface);
 void tell_longest(struct emnic* device, unsigned interface);  // where queues have rate limits
-void forget_limits(struct emnic* device, unsigned interface);
+void forget_schedules(struct emnic* device, unsigned interface);
+void enable_queue(struct emnic* device, unsigned interface, unsigned queue);  // at its ports
 static inline uint32_t share_of(const struct emnic_scheduler* scheduler, unsigned queue) {
   const uint32_t share =
       scheduler->share_count ? scheduler->shares[queue % scheduler->share_count] : 0;

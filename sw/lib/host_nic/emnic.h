@@ -96,7 +96,8 @@ enum {  // emnic_interface.features
   EMNIC_TX_CHECKSUM = 4,
   EMNIC_TIMESTAMPS = 8,
   EMNIC_VLAN = 16,
-  EMNIC_TSO = 32
+  EMNIC_TSO = 32,
+  EMNIC_SHARED = 64  // queues are all ports'
 };
 
 // What the device says of an interface. The others are offsets of BAR 0, of the first one.
@@ -149,7 +150,8 @@ struct emnic_scheduler {
 };
 
 struct emnic_config {
-  unsigned tx_queues, rx_queues;  // to open; receive queues are dealt to the ports by turns
+  unsigned tx_queues, rx_queues;  // to open; receive queues are dealt to the ports by turns,
+  int shared;                     // or each takes frames of all ports. Needs EMNIC_SHARED
   unsigned tx_ring, rx_ring;      // slots, or of streams granules of 16 bytes: 8 ... 32768
   int tx_stream, rx_stream;       // rings hold the frames themselves
   // Buffers of the rings' own (streams have them anyway): emnic_send copies into them, emnic_take
@@ -359,6 +361,11 @@ int emnic_set_completion_delay(struct emnic* device, unsigned interface, unsigne
 // limit hears of it within 1.05 ms. EMNIC_UNSUPPORTED where the scheduler has no limits.
 int emnic_set_limit(struct emnic* device, unsigned interface, unsigned queue,
                     const struct emnic_limit* limit);
+// Ports by which the frames of a transmit queue leave from now on, a bit each: at first port number
+// queue modulo ports; 0: they wait. In order all the same: a port begins when those before have
+// sent what they had taken. Each port has a bucket of its own for the queue's limit, full at first.
+// Needs EMNIC_SHARED.
+int emnic_set_tx_ports(struct emnic* device, unsigned interface, unsigned queue, unsigned ports);
 // Tags taken out of received frames from now on: EMNIC_C_TAG, EMNIC_S_TAG, both or none.
 int emnic_set_strip(struct emnic* device, unsigned interface, unsigned tags);
 

@@ -138,7 +138,8 @@ static int check(const struct emnic* d, const struct emnic_config* c) {
   for (unsigned i = 0; i < d->interfaces; ++i) {
     const struct emnic_interface* is = &d->interface[i].is;
     if (c->tx_queues > is->tx_queues || c->rx_queues > is->rx_queues) return EMNIC_BAD_QUEUES;
-    if (is->ports == 0 || c->rx_queues % is->ports != 0) return EMNIC_BAD_QUEUES;
+    if (c->shared && !(is->features & EMNIC_SHARED)) return EMNIC_UNSUPPORTED;
+    if (is->ports == 0 || (!c->shared && c->rx_queues % is->ports != 0)) return EMNIC_BAD_QUEUES;
     if (c->max_frame < SHORTEST_FRAME || c->max_frame > is->max_frame) return EMNIC_BAD_FRAME;
     if (c->strip && !(is->features & EMNIC_VLAN)) return EMNIC_UNSUPPORTED;
     if (c->max_packet && !(is->features & EMNIC_TSO)) return EMNIC_UNSUPPORTED;
@@ -221,7 +222,7 @@ static int settings_of(struct emnic* d) {
     const struct emnic_interface* is = &interface->is;
     interface->max_frame = c->max_frame;
     interface->cpl_delay = c->cpl_delay;
-    forget_limits(d, i);
+    forget_schedules(d, i);
     interface->strip = c->strip;
     for (unsigned p = 0; p < is->ports; ++p) {
       struct port* port = &interface->port[p];
@@ -229,7 +230,8 @@ static int settings_of(struct emnic* d) {
       if (!port->rss) port->rss = (uint16_t*)own_get(d, is->rss_entries * sizeof *port->rss);
       if (!port->rss) return EMNIC_NO_MEMORY;
       for (unsigned e = 0; e < is->rss_entries; ++e)
-        port->rss[e] = (uint16_t)emnic_rss_queue(e, p, is->ports, c->rx_queues);
+        port->rss[e] = (uint16_t)(c->shared ? emnic_rss_queue(e, 0, 1, c->rx_queues)
+                                            : emnic_rss_queue(e, p, is->ports, c->rx_queues));
     }
   }
   return 0;
@@ -317,7 +319,7 @@ void emnic_close(struct emnic* d) {
   emnic_stop(d);
   if (d->mastering) d->ops.bus_master(d->ops.context, 0);
   for (unsigned i = 0; i < d->interfaces && i < EMNIC_MAX_INTERFACES; ++i) {
-    forget_limits(d, i);
+    forget_schedules(d, i);
     for (unsigned p = 0; p < EMNIC_MAX_PORTS; ++p) {
       own_give(d, d->interface[i].port[p].rss);
       forget_flows(d, i, p);

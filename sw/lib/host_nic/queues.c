@@ -161,9 +161,7 @@ static int open_transmit(struct emnic* d, unsigned i) {
     q->buffer_bytes = buffer_bytes;
     q->completions = (int)(interface->first_tx_cq + n % interface->tx_cqs);
     set_up_queue(d, q->regs, q->ring_bus, 1, q->slots, n % interface->tx_cqs);
-    // Queues are dealt to the ports; a scheduler is free to do otherwise.
-    reg_write(d, interface->is.sched + n % interface->is.ports * interface->is.sched_stride + 4 * n,
-              SCHED_REGS__QUEUE__ENABLE_bm | share_of(&c->scheduler, n));
+    enable_queue(d, i, n);
   }
   return status;
 }

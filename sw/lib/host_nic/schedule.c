@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transmit schedulers: their windows, their schedules of time slots, their queues' rate limits.
+// Transmit schedulers: which queues they serve, their windows, their schedules of time slots, their
+// queues' rate limits.
 #include "clock.h"
 #include "device.h"
 
@@ -19,15 +20,56 @@ static const struct emnic_limit* limit_of(const struct emnic* d, unsigned i, uns
   return s->limit_count ? &s->limits[n % s->limit_count] : NULL;
 }
 
-static void write_limit(struct emnic* d, unsigned i, unsigned n, const struct emnic_limit* limit) {
-  const uint32_t at =
-      d->interface[i].is.registers + (uint32_t)offsetof(nic_interface_map__stride800000_t, limit) +
-      n % d->interface[i].is.ports *
-          (uint32_t)sizeof(((nic_interface_map__stride800000_t*)0)->limit[0]) +
-      n * (uint32_t)sizeof(sched_limit_regs_t);
-  reg_write(d, at + (uint32_t)offsetof(sched_limit_regs_t, burst), limit->burst);
-  reg_write(d, at + (uint32_t)offsetof(sched_limit_regs_t, period),
-            period_of(emnic_core_khz(d), limit->bits));
+// Ports by which a queue's frames leave: set since the start, or as they are dealt.
+static unsigned ports_of(const struct emnic* d, unsigned i, unsigned n) {
+  const struct interface* interface = &d->interface[i];
+  return interface->tx_ports ? interface->tx_ports[n] : 1u << n % interface->is.ports;
+}
+
+static void write_limit(struct emnic* d, unsigned i, unsigned n, unsigned ports,
+                        const struct emnic_limit* limit) {
+  for (unsigned p = 0; ports >> p != 0; ++p) {
+    if (!(ports >> p & 1)) continue;
+    const uint32_t at = d->interface[i].is.registers +
+                        (uint32_t)offsetof(nic_interface_map__stride800000_t, limit) +
+                        p * (uint32_t)sizeof(((nic_interface_map__stride800000_t*)0)->limit[0]) +
+                        n * (uint32_t)sizeof(sched_limit_regs_t);
+    reg_write(d, at + (uint32_t)offsetof(sched_limit_regs_t, burst), limit->burst);
+    reg_write(d, at + (uint32_t)offsetof(sched_limit_regs_t, period),
+              period_of(emnic_core_khz(d), limit->bits));
+  }
+}
+
+// At these of its ports a queue is served, or not.
+static void write_queue(struct emnic* d, unsigned i, unsigned n, unsigned ports, int enable) {
+  const struct emnic_interface* is = &d->interface[i].is;
+  const uint32_t value =
+      share_of(&d->config.scheduler, n) | (enable ? SCHED_REGS__QUEUE__ENABLE_bm : 0u);
+  for (unsigned p = 0; ports >> p != 0; ++p)
+    if (ports >> p & 1) reg_write(d, is->sched + p * is->sched_stride + 4 * n, value);
+}
+
+void enable_queue(struct emnic* d, unsigned i, unsigned n) {
+  write_queue(d, i, n, ports_of(d, i, n), 1);
+}
+
+int emnic_set_tx_ports(struct emnic* d, unsigned i, unsigned n, unsigned ports) {
+  if (i >= d->interfaces || !d->started) return EMNIC_NOT_FOUND;
+  struct interface* interface = &d->interface[i];
+  if (!(interface->is.features & EMNIC_SHARED)) return EMNIC_UNSUPPORTED;
+  if (n >= d->config.tx_queues || ports >> interface->is.ports != 0) return EMNIC_BAD_QUEUES;
+  if (!interface->tx_ports) {
+    uint8_t* all = (uint8_t*)own_get(d, d->config.tx_queues);
+    if (!all) return EMNIC_NO_MEMORY;
+    for (unsigned q = 0; q < d->config.tx_queues; ++q) all[q] = (uint8_t)ports_of(d, i, q);
+    interface->tx_ports = all;
+  }
+  const unsigned before = interface->tx_ports[n];
+  interface->tx_ports[n] = (uint8_t)ports;
+  write_queue(d, i, n, before & ~ports, 0);
+  if (limit_of(d, i, n)) write_limit(d, i, n, ports & ~before, limit_of(d, i, n));
+  write_queue(d, i, n, ports & ~before, 1);
+  return 0;
 }
 
 static uint32_t scheduler_regs(const struct emnic* d, unsigned i, unsigned p) {
@@ -61,13 +103,15 @@ int emnic_set_limit(struct emnic* d, unsigned i, unsigned n, const struct emnic_
     if (first) tell_longest(d, i);
   }
   interface->limits[n] = *limit;
-  write_limit(d, i, n, limit);
+  write_limit(d, i, n, ports_of(d, i, n), limit);
   return 0;
 }
 
-void forget_limits(struct emnic* d, unsigned i) {
+void forget_schedules(struct emnic* d, unsigned i) {
   own_give(d, d->interface[i].limits);
+  own_give(d, d->interface[i].tx_ports);
   d->interface[i].limits = NULL;
+  d->interface[i].tx_ports = NULL;
 }
 
 void set_up_scheduler(struct emnic* d, unsigned i) {
@@ -90,5 +134,5 @@ void set_up_scheduler(struct emnic* d, unsigned i) {
   }
   tell_longest(d, i);
   for (unsigned n = 0; limit_of(d, i, n) && n < d->config.tx_queues; ++n)
-    write_limit(d, i, n, limit_of(d, i, n));
+    write_limit(d, i, n, ports_of(d, i, n), limit_of(d, i, n));
 }

@@ -671,6 +671,7 @@ int main(void) {
   test_clock();
   test_ptp();
   test_limits(plain());
+  test_shared(plain());
   test_counters(plain());
   test_queue_counts(plain());
   test_port_counts(plain());
