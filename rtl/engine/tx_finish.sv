@@ -37,7 +37,17 @@ module tx_finish
   `STREAM(sent_t, sent_in)
   `STREAM(queue_error_t, stop_in)
   `STREAM(queue_count_t, counted_in)
-  `FIFO(tx_done_t, Depth, i_done, done, head)
+  fifo #(
+      .T(tx_done_t),
+      .Depth(Depth),
+      .Registered(Segment)
+  ) i_done (
+      .clk_i,
+      .rst_i,
+      .in(done),
+      .out(head),
+      .count_o()
+  );
   `SPILL(record_t, i_record, record_in, record)
   `SPILL(commit_t, i_commit, commit_in, commit)
   `SPILL(sent_t, i_sent, sent_in, sent)

@@ -71,9 +71,11 @@ module tx_segment
       .headers_o(headers)
   );
 
-  // ---- Where the packet is: the next beat begins at `at_q` of the row at hand and takes `take_q` bytes of payload.
+  // ---- Where the packet is: the next beat takes `take_q` bytes of payload, from `at_q` of the row at hand up to `stop_q`, which
+  // is in the next one where it is above 128.
   logic [6:0] at_q;
-  count_t take_q, room_q;  // room_q: behind the headers in a first beat
+  count_t take_q, stop_q, room_q;  // room_q: behind the headers in a first beat
+  logic straddles_q;
   logic first_q, last_q, final_q, opening_q;  // beat of its frame; frame of its packet
   logic [13:0] left_q;  // of the segment behind this beat,
   logic [15:0] rest_q;  // of the packet behind this segment
@@ -83,17 +85,24 @@ module tx_segment
   logic [31:0] seq_q;
   logic [15:0] id_q;
   logic step;
-  wire [13:0] size = rest_q < 16'(headers.mss) ? rest_q[13:0] : headers.mss;
-  wire [8:0] stop = 9'(at_q) + 9'(take_q);
-  wire straddles = stop > 9'(WideBeatBytes);
-  wire ends_row = stop >= 9'(WideBeatBytes);
+  // Of the segment behind this one, or the first one; known in `Next` as the bytes that are left do not change in the clock before.
+  logic [13:0] next_size_q, next_left_q;
+  count_t next_take_q;
+  logic next_final_q, next_last_q;
+  wire mss_fits = headers.mss <= 14'(room_q);
+  wire rest_fits = rest_q <= 16'(room_q);
+  wire [13:0] size = rest_q <= 16'(headers.mss) ? rest_q[13:0] : headers.mss;
+  wire ends_row = stop_q[7];
   wire over = last_q && final_q;
   // The row in which a packet ends is not left by its last beat, if that began in the row before.
-  wire emit_cut = state_q == Cut && a_valid_q && (!straddles || b_valid_q);
+  wire emit_cut = state_q == Cut && a_valid_q && (!straddles_q || b_valid_q);
   wire emit_pass = state_q == Pass && a_valid_q && !begins;
   wire emit = (emit_cut || emit_pass) && step;
   assign pop = (emit && (emit_pass || ends_row || over)) || (state_q == Skip && a_valid_q);
-  wire count_t more = left_q > 14'(WideBeatBytes) ? count_t'(WideBeatBytes) : left_q[7:0];
+  wire long = left_q > 14'(WideBeatBytes);
+  wire count_t more = long ? count_t'(WideBeatBytes) : left_q[7:0];
+  // Behind a last beat nothing is left, and the next frame begins where that ended.
+  wire count_t stop = count_t'(stop_q[6:0]) + (state_q == Next ? next_take_q : more);
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
@@ -102,12 +111,13 @@ module tx_segment
       Start: state_q <= Next;
       Next: state_q <= Cut;
       Cut: begin
-        if (emit && last_q) state_q <= !over ? Next : straddles ? Skip : Pass;
+        if (emit && last_q) state_q <= !over ? Next : straddles_q ? Skip : Pass;
       end
       default: if (a_valid_q && a_q.beat.eop) state_q <= Pass;
     endcase
-    if (state_q == Start) begin
-      at_q <= 7'(headers.bytes);
+    if (state_q == Study) begin  // its last clock counts
+      at_q <= headers.bytes;
+      stop_q <= count_t'(headers.bytes);
       room_q <= count_t'(WideBeatBytes) - count_t'(headers.bytes);
       rest_q <= headers.payload;
       seq_q <= headers.seq;
@@ -116,20 +126,27 @@ module tx_segment
       bytes_q <= '0;
       opening_q <= 1'b1;
     end
+    if (state_q inside {Start, Cut}) begin
+      next_size_q  <= size;
+      next_final_q <= rest_q <= 16'(headers.mss);
+      next_last_q  <= mss_fits || rest_fits;
+      next_take_q  <= mss_fits || rest_fits ? size[7:0] : room_q;
+      next_left_q  <= mss_fits || rest_fits ? '0 : size - 14'(room_q);
+    end
     if (state_q == Next) begin
-      size_q  <= size;
-      rest_q  <= rest_q - 16'(size);
-      final_q <= rest_q <= 16'(headers.mss);
+      size_q  <= next_size_q;
+      rest_q  <= rest_q - 16'(next_size_q);
+      final_q <= next_final_q;
       first_q <= 1'b1;
-      last_q  <= size <= 14'(room_q);
-      take_q  <= size <= 14'(room_q) ? size[7:0] : room_q;
-      left_q  <= size - (size <= 14'(room_q) ? size : 14'(room_q));
+      last_q  <= next_last_q;
+      take_q  <= next_take_q;
+      left_q  <= next_left_q;
     end
     if (emit && emit_cut) begin
-      at_q <= 7'(stop);
+      at_q <= stop_q[6:0];
       first_q <= 1'b0;
       take_q <= more;
-      last_q <= left_q <= 14'(WideBeatBytes);
+      last_q <= !long;
       left_q <= left_q - 14'(more);
       if (last_q) begin
         seq_q <= seq_q + 32'(size_q);
@@ -138,6 +155,10 @@ module tx_segment
         bytes_q <= bytes_q + queue_bytes_t'(size_q) + queue_bytes_t'(headers.bytes);
         opening_q <= 1'b0;
       end
+    end
+    if (state_q == Next || (emit && emit_cut)) begin
+      stop_q <= stop;
+      straddles_q <= stop > count_t'(WideBeatBytes);
     end
     if (rst_i) state_q <= Pass;
   end
@@ -262,5 +283,5 @@ module tx_segment
 
   `ASSERT(TokenHasRoom, told.valid |-> told.ready)
   `ASSERT(HeadersFit, state_q == Cut |-> 32'(headers.bytes) <= Most)
-  `ASSERT(EndsWithItsPacket, emit && emit_cut && over && !straddles |-> a_q.beat.eop)
+  `ASSERT(EndsWithItsPacket, emit && emit_cut && over && !straddles_q |-> a_q.beat.eop)
 endmodule

@@ -261,12 +261,23 @@ module desc_fetch
 
   wire [2:0] pos = rsp.addr[6:4];
   // Position and index tell a ring that was started again. A block known to have failed is read again.
-  wire slot_t hint_at = hint_q.slot - done_q;
-  wire usable = {1'b0, hint_at} < reading_q || result_q[hint_q.slot] == DmaOk;
-  wire hit = ok && here_q && usable && hint_q.pos == pos && hint_q.left >= rsp.count && !first_q;
+  logic usable_q;
+  wire hit = ok && here_q && usable_q && hint_q.pos == pos && hint_q.left >= rsp.count && !first_q;
   wire direct = ok && !hit && found_i.valid && direct_in.ready;
   wire miss = ok && !hit && !direct;
   assign reads_block = ahead_go || (go && miss);
+  // Whether a block is still to come, or is good, in the next clock.
+  wire ended = status_i.valid && status_i.sel == Sel;
+  function automatic logic usable(slot_t slot, dma_result_e result);
+    slot_t at;
+    at = slot - done_q;
+    return reads_block && slot == alloc_q ? 1'b1 : ended && at == '0 ? status_i.result == DmaOk :
+        {1'b0, at} < reading_q || result == DmaOk;
+  endfunction
+  wire stays_usable = usable(hint_q.slot, result_q[hint_q.slot]);
+  wire old_usable = usable(hint_old.slot, result_q[hint_old.slot]);
+  always_ff @(posedge clk_i)
+    usable_q <= !step ? stays_usable : !writing ? old_usable : hit ? stays_usable : 1'b1;
   // The hint is the queue's own only if the slot still is.
   wire goes = reads_block && hint_old.slot == alloc_q;
   always_ff @(posedge clk_i) begin
@@ -372,7 +383,6 @@ module desc_fetch
       };
 
   wire  reads = jobs.data.status == DeqOk && !jobs.data.direct && !jobs.data.stream;  // a block
-  wire  ended = status_i.valid && status_i.sel == Sel;
   logic take;
 
   always_ff @(posedge clk_i) begin
@@ -531,6 +541,10 @@ module desc_fetch
       pick_valid_q && ok |-> rsp.count != 0 && 32'(pos) + ((32'(rsp.count) + 32'(rsp.ahead)) << rsp.log_block) <= 8)
   `ASSERT(DirectIsThere, send_q && job_q.direct |-> direct_out.valid)
   `ASSERT(StatusExpected, ended |-> reading_q != '0)
+  wire slot_t hint_at = hint_q.slot - done_q;
+  `ASSERT(
+      UsableIsSo,
+      pick_valid_q && ok && here_q && hint_q.left != '0 |-> usable_q == ({1'b0, hint_at} < reading_q || result_q[hint_q.slot] == DmaOk))
   `ASSERT(PortExists, req.valid |-> int'(req.data.port) < Ports)
   `ASSERT(QueueExists, pick_valid_q && ok |-> int'(rsp.queue) < Queues)
 endmodule

@@ -11,7 +11,7 @@
 /// its place, a descriptor that is there already, or `Expiry` clocks end it, and a push that does not fit in form or finds no place is not kept; all are counted
 /// by `dropped_o`, and the descriptor is then read as ever. So what a window is given harms its own queue at the most. A queue that
 /// is set up anew must not have been pushed to for `Expiry` clocks.
-/// One line and one dequeue a clock. Reset forgets everything.
+/// One line and one dequeue a clock; a line counts from the clock behind the one after it came. Reset forgets everything.
 module push_table
   import queue_pkg::*;
 #(
@@ -44,26 +44,42 @@ module push_table
   state_e state_q[PushEntries];
   queue_t queue_q[PushEntries];
   desc_t desc_q[PushEntries];
+  logic [15:0] slot_q[PushEntries];  // of it
   logic [1:0] next_line_q[PushEntries];
+  logic [4:0] left_q[PushEntries];  // pieces still to come
   logic [AgeW-1:0] age_q[PushEntries];
   push_entry_t victim_q;
 
-  // The line: whose it is, and whether it is the one that is due.
+  // A line's first clock: whose it is, and what a descriptor in it asks for: pieces with it.
   pcie_pkg::line_write_t line_q;
-  wire queue_t queue = {1'b0, line_q.line[16:2]};
-  wire [1:0] number = line_q.line[1:0];
-  wire mine = line_q.valid && line_q.line[25:17] == 9'(Interface) && 32'(queue) < Queues;
+  wire queue_t line_queue = {1'b0, line_q.line[16:2]};
   desc_t head;
   assign head = line_q.data[$bits(desc_t)-1:0];
-  wire begins = number == '0;
   wire fits = !head.vlan && !head.cut && (!head.inlined || (head.len != '0 && head.len <= 16'(PushBytes)));
+  wire [4:0] pieces = head.inlined ? 5'((head.len[8:0] + 9'd31) >> 4) : 5'd1;
 
-  logic [PushEntries-1:0] own, idle, open, expired;
+  /// Whether a line that has `got` pieces brings what it has to, of `left`.
+  function automatic logic enough(logic [2:0] got, logic [4:0] left);
+    return got[2] || 5'(got) >= left;
+  endfunction
+
+  // Its second clock: whether it is the one that is due. An entry's queue was compared before the line in front of this one was stored.
+  logic mine, begins, whole_q, same_q;
+  logic [1:0] number_q;
+  queue_t queue_at_q;
+  logic [2:0] got_q;
+  logic [4:0] pieces_q;
+  logic [511:0] data_q;
+  logic [PushEntries-1:0] hit_q, begun_q;
+  logic [PushEntries-1:0] own, idle, open, expired, due;
   for (genvar i = 0; i < PushEntries; i++) begin : g_entry
     assign open[i] = state_q[i] inside {Filling, Ready};
     assign idle[i] = state_q[i] == Free;
-    assign own[i] = open[i] && queue_q[i] == queue;
+    assign own[i] = open[i] && (begun_q[i] ? same_q : hit_q[i]);
     assign expired[i] = open[i] && age_q[i] == AgeW'(Expiry);
+    assign due[i] = state_q[i] == Filling && next_line_q[i] == number_q && !expired[i] && enough(
+        got_q, left_q[i]
+    );
   end
 
   /// The lowest that is set.
@@ -74,55 +90,72 @@ module push_table
 
   push_entry_t place;
   assign place = own != '0 ? lowest(own) : idle != '0 ? lowest(idle) : victim_q;
-  wire desc_t desc = begins ? head : desc_q[place];
-  // Pieces with the descriptor, and how many of them this line has to bring.
-  wire [4:0] pieces = desc.inlined ? 5'((desc.len[8:0] + 9'd31) >> 4) : 5'd1;
-  wire [4:0] pieces_left = pieces - {1'b0, number, 2'b00};
-  wire last_line = pieces_left <= 5'd4;
-  wire enough = 5'(line_q.pieces) >= (last_line ? pieces_left : 5'd4);
-  wire due = begins ? fits : own != '0 && state_q[place] == Filling && next_line_q[place] == number && !expired[place];
-  wire may = begins ? own != '0 || idle != '0 || open[victim_q] : own != '0;
-  wire keep = mine && may && due && enough;
+  wire [4:0] left = begins ? pieces_q : left_q[place];
+  wire last_line = left <= 5'd4;
+  wire may = own != '0 || idle != '0 || open[victim_q];
+  wire keep = mine && (begins ? whole_q && may : (own & due) != '0);
   wire lose = mine && own != '0 && !keep;  // what was there is no longer whole
+  assign store_o = '{valid: keep, entry: place, line: number_q, data: data_q};
+
+  desc_t stored;
+  assign stored = data_q[$bits(desc_t)-1:0];
 
   // The dequeue. An entry that a line changes in this clock is not found.
-  logic [PushEntries-1:0] seen;
+  logic [PushEntries-1:0] seen, right;
   always_comb begin
-    for (int i = 0; i < PushEntries; i++)
-    seen[i] = look_i.step && look_i.valid && open[i] && queue_q[i] == look_i.queue &&
-        !((keep || lose) && place == push_entry_t'(i));
+    for (int i = 0; i < PushEntries; i++) begin
+      seen[i] = look_i.step && look_i.valid && open[i] && queue_q[i] == look_i.queue &&
+          !((keep || lose) && place == push_entry_t'(i));
+      right[i] = state_q[i] == Ready && look_i.single && slot_q[i] == look_i.index;
+    end
   end
-  wire push_entry_t seen_at = lowest(seen);
-  wire match = seen != '0 && state_q[seen_at] == Ready && look_i.single && desc_q[seen_at].slot == look_i.index;
+  wire match = (seen & right) != '0;
 
   push_entry_t found_q;
   logic found_valid_q;
   assign found_o = '{valid: found_valid_q, entry: found_q, desc: desc_q[found_q]};
 
   always_ff @(posedge clk_i) begin
-    line_q <= line_i;
-    store_o <= '{valid: keep, entry: place, line: number, data: line_q.data};
-    dropped_o <= (mine && !keep) || (keep && begins && open[place]) || (seen != '0 && !match) ||
+    line_q.valid <= line_i.valid;
+    if (line_i.valid) line_q <= line_i;
+    mine <= line_q.valid && line_q.line[25:17] == 9'(Interface) && 32'(line_queue) < Queues;
+    if (line_q.valid) begin
+      begins <= line_q.line[1:0] == '0;
+      number_q <= line_q.line[1:0];
+      queue_at_q <= line_queue;
+      got_q <= line_q.pieces;
+      whole_q <= fits && enough(line_q.pieces, pieces);
+      pieces_q <= pieces;
+      data_q <= line_q.data;
+      same_q <= line_queue == queue_at_q;
+      for (int i = 0; i < PushEntries; i++) hit_q[i] <= queue_q[i] == line_queue;
+    end
+    for (int i = 0; i < PushEntries; i++) begun_q[i] <= keep && begins && place == push_entry_t'(i);
+
+    dropped_o <= (mine && !keep) || (keep && begins && open[place]) || (seen & ~right) != '0 ||
         (look_i.step && found_valid_q && !look_i.used) || expired != '0;
 
     for (int i = 0; i < PushEntries; i++) begin
       age_q[i] <= age_q[i] + 1'b1;
-      if (expired[i] || (seen[i] && !match)) state_q[i] <= Free;
+      if (expired[i] || (seen[i] && !right[i])) state_q[i] <= Free;
       if (release_i[i]) state_q[i] <= Free;
+      if (look_i.step && found_valid_q && found_q == push_entry_t'(i))
+        state_q[i] <= look_i.used && found_o.desc.inlined ? Held : Free;
+      if (seen[i] && right[i]) state_q[i] <= Claimed;
     end
     if (look_i.step) begin
       found_valid_q <= match;
-      found_q <= seen_at;
-      if (found_valid_q) state_q[found_q] <= look_i.used && desc_q[found_q].inlined ? Held : Free;
-      if (match) state_q[seen_at] <= Claimed;
+      found_q <= lowest(seen);
     end
     if (lose) state_q[place] <= Free;
     if (keep) begin
       state_q[place] <= last_line ? Ready : Filling;
-      next_line_q[place] <= number + 2'd1;
+      next_line_q[place] <= number_q + 2'd1;
+      left_q[place] <= left - 5'd4;
       if (begins) begin
-        queue_q[place] <= queue;
-        desc_q[place] <= head;
+        queue_q[place] <= queue_at_q;
+        desc_q[place] <= stored;
+        slot_q[place] <= stored.slot;
         age_q[place] <= '0;
         victim_q <= place + 1'b1;
       end
@@ -130,7 +163,8 @@ module push_table
     if (rst_i) begin
       for (int i = 0; i < PushEntries; i++) state_q[i] <= Free;
       line_q.valid <= 1'b0;
-      store_o.valid <= 1'b0;
+      mine <= 1'b0;
+      begun_q <= '0;
       found_valid_q <= 1'b0;
       dropped_o <= 1'b0;
       victim_q <= '0;
@@ -140,6 +174,6 @@ module push_table
   for (genvar i = 0; i < PushEntries; i++) begin : g_assert
     `ASSERT(ReleasedWasHeld, release_i[i] |-> state_q[i] == Held)
   end
-  `ASSERT(OneOfAQueue, $onehot0(own) && $onehot0(seen))
+  `ASSERT(OneOfAQueue, (!mine || $onehot0(own)) && $onehot0(seen))
   `ASSERT(FoundIsClaimed, found_valid_q |-> state_q[found_q] == Claimed)
 endmodule
