@@ -29,6 +29,7 @@ module desc_queues_tb
   `STREAM_ON(queue_error_t, stop[Ports], clk, rst)
   `STREAM_ON(queue_t, doorbell, clk, rst)
   `STREAM_ON(queue_error_t, error, clk, rst)
+  `STREAM_ON(port_t, order, clk, rst)
   `STREAM_ON(dma_req_t, dma, clk, rst)
   dma_status_t status;
   ram_write_t ram;
@@ -50,6 +51,7 @@ module desc_queues_tb
       .desc,
       .commit,
       .stop,
+      .order,
       .doorbell,
       .error,
       .slots_o(slots),
@@ -68,11 +70,13 @@ module desc_queues_tb
   bit running = 0;
   assign doorbell.ready = 1'b1;
   assign error.ready = 1'b1;
+  assign order.ready = 1'b1;
   always @(posedge clk)
     if (!rst) begin
       if (doorbell.valid) doorbells++;
       if (slots > most_slots) most_slots = slots;
       `CHECK(pushes == '0, "a push that nobody made")
+      `CHECK(!order.valid, "an order of queues that are not shared")
       if (error.valid) begin
         errors++;
         last_error = error.data;
