@@ -75,4 +75,4 @@ def test_a_run_that_fails_ends_it_with_the_command_that_shows_it(fake, capsys):
     fake(None, status=1, last="integrity: 3 tags not back")
     assert main(["soak", "host-nic", "--frames", "1000"]) == 1
     *_, line = capsys.readouterr().err.splitlines()
-    assert "3 tags not back: ./emery run host-nic --size" in line
+    assert "3 tags not back: ./emery run host-nic --" in line

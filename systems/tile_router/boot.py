@@ -501,7 +501,7 @@ class _Builder:
         for x in stage1:
             lookup = self.router.tiles[self.router.tile(*self._xy(x, 0))]
             lookup.program += "_changes"
-            lookup.config["to_control"] = place.header(_tile.Seen, src=self.at(x, 0).code())
+            lookup.config["to_control"] = place.header(_tile.TablesSeen, src=self.at(x, 0).code())
         self.router.changes = number
 
     def control(self, limits: dict[str, int]):

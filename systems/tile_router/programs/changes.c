@@ -36,7 +36,7 @@ static struct {
 
 static inline void poll(void) {
   if (gdn_some()) {
-    gdn_skip(); /* Seen: nothing else comes here */
+    gdn_skip(); /* TablesSeen: nothing else comes here */
     state.unseen--;
   }
 }

@@ -5,7 +5,7 @@ package tile_pkg;
   localparam int Stop = 20;  // a queue fills: nothing more for this output
   localparam int Go = 21;  // there is room again
   localparam int Exception = 22;  // to the control tile: {bytes (16), why (16)}, payload address, head: a packet that may be answered
-  localparam int Seen = 23;  // stage 1 to the control tile, no payload: what has changed in the tables has left its cache
+  localparam int TablesSeen = 23;  // stage 1 to the control tile, no payload: what has changed in the tables has left its cache
   localparam int OutWords = mesh_pkg::HeadWords + 2;  // of a FrameOut message
   localparam int LinkWords = 4;  // of a head: its Ethernet header, which a message to a stage 4 that makes it leaves out
 
@@ -67,7 +67,7 @@ package tile_pkg;
   // The last field lies first.
 
   typedef struct packed {
-    logic [31:0] to_control;  // forward: header of Exception messages; lookup: of Seen
+    logic [31:0] to_control;  // forward: header of Exception messages; lookup: of TablesSeen
     logic [Ports-1:0][31:0] port;  // lookup: header of messages to the output of a port, or a reason; forward: Ethernet headers by output, LinkWords each; output: its own
     logic [31:0] mac_strict;  // checksum: its own Ethernet address; in GroupBit, whether other unicast ones are not for this router
     logic [1:0][31:0] mac;  // the first two bytes in bits 31:16, the others
