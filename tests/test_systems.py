@@ -249,7 +249,8 @@ REFUSED = {
     ],
     "host-nic": [
         "shared_queues=true ports=1", "ports=2 migrate_us=5", "shared_queues=true ports=2 queue_ports=all migrate_us=5",
-        "shared_queues=true ports=2 queue_ports=all scheduler=rate queue_limits_mbps=5", "shared_queues=true ports=2 port_gbps=10",
+        "shared_queues=true ports=2 queue_ports=all scheduler=rate queue_limits_mbps=5",
+        "shared_queues=true ports=2 port_gbps=10",
         "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",
         "dma_overtaken_us=20 read_jitter_ns=20000", "tags=512 pcie_interface=usplus", "tags=512 pcie_interface=usplus_plain",
         "read_kb=128 tx_ram_kb=64", "reset_every_us=5",
