@@ -385,7 +385,8 @@ module desc_fetch_tb #(
         automatic dma_req_t r = asked.pop_front();
         for (int i = 0; i < int'(r.len) / 16; i++)
         result_of[(r.host_addr>>4)+64'(i)] = status.result;
-      end
+        `CHECK(events.failed == (status.result != DmaOk), "a read that failed is counted, no other")
+      end else `CHECK(!events.failed, "no read ended")
       if (desc.valid && desc.ready) check_beat(desc.data);
       line <= '0;
       if (lines.size() != 0 && percent(90)) line <= lines.pop_front();
