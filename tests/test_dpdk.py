@@ -32,6 +32,15 @@ def forward(capfd, path, *words, status=0):
     return out, json.loads((folder / "json").read_text()), *frames
 
 
+def card_alone(folder, *parameters, **more):
+    """A simulator that waits for a driver at `folder`/card."""
+    target = testpmd.default_system()
+    values = target.values(parameters)
+    settings = {**target.settings(values), **workload(target, {"size": "64", "frames": "1"}).settings(), **more}
+    settings |= {"socket": folder / "card", "result": folder / "result"}
+    return Simulator(dpdk.build_simulator(target, values), settings, folder)
+
+
 def refused(capfd, *words):
     assert main(["dpdk", *words]) == 2
     said = capfd.readouterr().err
@@ -66,11 +75,7 @@ def test_missing_packages_are_one_line(capfd, monkeypatch):
 )
 def test_a_driver_that_makes_no_sense(tmp_path, request_, says):
     """Its simulator ends with one line that says which request that was."""
-    target = testpmd.default_system()
-    values = target.values([])
-    settings = {**target.settings(values), **workload(target, {"size": "64", "frames": "1"}).settings()}
-    settings |= {"socket": tmp_path / "card", "result": tmp_path / "result"}
-    card = Simulator(dpdk.build_simulator(target, values), settings, tmp_path)
+    card = card_alone(tmp_path)
     with socket.socket(socket.AF_UNIX) as driver:
         driver.connect(str(tmp_path / "card"))
         driver.sendall(struct.pack("<IIQQ", 1, 0, 0, 1))
@@ -96,13 +101,11 @@ def test_the_driver_builds_without_a_warning():
 def test_suite_of_dpdk_for_ports_behind_an_event_device(tmp_path):
     """What DPDK's own tests do to whatever port there is: receive queues come to and leave an adapter, each alone and all,
     started and stopped. The others of `dpdk-test` make ports of their own, or need interrupts, which the driver has not."""
-    target = testpmd.default_system()
-    values = target.values(["rx_queues=8", "tx_queues=8"])
-    settings = {**target.settings(values), **workload(target, {"size": "64", "frames": "1"}).settings(), "silent": True}
-    settings |= {"socket": tmp_path / "card", "result": tmp_path / "result"}
-    card = Simulator(dpdk.build_simulator(target, values), settings, tmp_path)
+    card = card_alone(tmp_path, "rx_queues=8", "tx_queues=8", silent=True)
     assert card.runs()
-    eal = testpmd.eal(dpdk.plugin(target), tmp_path / "card", memory=2600)  # MiB: its pool has half a million buffers
+    eal = testpmd.eal(
+        dpdk.plugin(testpmd.default_system()), tmp_path / "card", memory=2600
+    )  # MiB: its pool has half a million buffers
     command = ["dpdk-test", *eal, *testpmd.lcores(), "--vdev", "event_sw0", "-s", "0x2"]  # core 1 runs services
     try:
         done = process.run(["env", "DPDK_TEST=event_eth_rx_adapter_autotest", *command], 200)

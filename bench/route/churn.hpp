@@ -5,12 +5,15 @@
 // longer prefix within it gets a route of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "bench/route/routes.hpp"
 #include "bench/sim/random.hpp"
+#include "bench/sim/time.hpp"
+#include "bench/stats/json.hpp"
 
 namespace emery::route {
 
@@ -18,6 +21,25 @@ namespace emery::route {
 struct Destination {
   unsigned from;
   std::uint32_t address;
+};
+
+/// How long changes took until they had their effect.
+class ChangeTimes {
+ public:
+  void took(Time time) {
+    longest_ = std::max(longest_, time);
+    all_ += time;
+    ++changes_;
+  }
+  /// Fields of the open object.
+  void write(JsonWriter& json) const {
+    const double mean = changes_ ? static_cast<double>(all_) / static_cast<double>(changes_) : 0.0;
+    json.field("us_mean", mean / 1e6).field("us_max", static_cast<double>(longest_) / 1e6);
+  }
+
+ private:
+  Time longest_ = 0, all_ = 0;
+  std::uint64_t changes_ = 0;
 };
 
 class Churn {

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
+#include "bench/route/routes.hpp"
+
 namespace emery::route {
 namespace {
-
-std::uint32_t mask(unsigned length) { return length == 0 ? 0 : ~0u << (32 - length); }
 
 /// The longest prefix of a table, of that length at the most, that covers an address.
 template <class Map>
 std::optional<Prefix> longest(const Map& table, std::uint32_t address, unsigned length) {
   for (unsigned n = length + 1; n-- > 0;) {
-    const Prefix prefix{address & mask(n), n};
+    const Prefix prefix{address & Route{0, n, 0}.mask(), n};
     if (table.contains(prefix)) return prefix;
   }
   return std::nullopt;

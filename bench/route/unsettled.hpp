@@ -41,6 +41,14 @@ class Unsettled {
     std::vector<Form> forms = {};
   };
 
+  virtual ~Unsettled() = default;
+
+  /// A change begins: frames that it may meet may see it.
+  void change() {
+    for (Waiting& w : waiting_) {
+      if (w.open) meet(w, true);
+    }
+  }
   bool empty() const { return waiting_.empty(); }
   std::size_t size() const { return waiting_.size(); }
 
@@ -115,6 +123,9 @@ class Unsettled {
   std::uint64_t one_way() const { return one_way_; }
 
  protected:
+  /// Adds what the routes before a change, or after it, make of a frame.
+  virtual void meet(Waiting& w, bool after) const = 0;
+
   /// One more form of a frame, unless it has it.
   static void add(Waiting& w, Form form) {
     const char* const drop = form.verdict.drop;

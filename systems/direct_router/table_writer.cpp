@@ -42,8 +42,7 @@ bool TableWriter::next_part(Time now) {
     written_ = 0;
     if (++card_ == cards_.size()) {
       reference_.end();
-      longest_ = std::max(longest_, now - begun_);
-      all_ += now - begun_;
+      times_.took(now - begun_);
       state_ = State::kIdle;
       return true;
     }
@@ -62,10 +61,8 @@ void TableWriter::write_counts(JsonWriter& json) const {
 }
 
 void TableWriter::write_times(JsonWriter& json) const {
-  const std::uint64_t done = announced_ + withdrawals_;
-  json.field("entries", entries_)
-      .field("us_mean", done ? static_cast<double>(all_) / static_cast<double>(done) / 1e6 : 0.0)
-      .field("us_max", static_cast<double>(longest_) / 1e6);
+  json.field("entries", entries_);
+  times_.write(json);
 }
 
 }  // namespace emery::direct_router

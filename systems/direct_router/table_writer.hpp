@@ -13,6 +13,7 @@
 #include <functional>
 #include <vector>
 
+#include "bench/route/churn.hpp"
 #include "bench/stats/json.hpp"
 #include "systems/direct_router/host.hpp"
 #include "systems/direct_router/reference.hpp"
@@ -56,7 +57,7 @@ class TableWriter {
   bool answered_ = true;  // the card has taken what it was sent
 
   std::uint64_t announced_ = 0, withdrawals_ = 0, entries_ = 0;
-  Time longest_ = 0, all_ = 0;
+  route::ChangeTimes times_;
 };
 
 }  // namespace emery::direct_router

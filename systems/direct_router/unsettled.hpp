@@ -32,12 +32,6 @@ class Unsettled : public route::Unsettled<Verdict> {
     waiting_.push_back(std::move(w));
     return true;
   }
-  /// A change is announced: what may be at the host may see it.
-  void change() {
-    for (Waiting& w : waiting_) {
-      if (w.open) meet(w, true);
-    }
-  }
 
   void write(JsonWriter& json) const {
     json.field("frames_old", before()).field("frames_new", after()).field("frames_host", one_way());
@@ -50,8 +44,7 @@ class Unsettled : public route::Unsettled<Verdict> {
     form.exit = form.verdict.exit(w.port, reference_.ports());
     return form;
   }
-  /// What the routes before or after the change make of it.
-  void meet(Waiting& w, bool after) const {
+  void meet(Waiting& w, bool after) const override {
     const Form by_card = form(w, after, false);
     const char* const drop = by_card.verdict.drop;
     if (reference_.kernel()) {  // which is not followed any further

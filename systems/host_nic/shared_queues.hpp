@@ -23,7 +23,6 @@ class SharedQueues {
   /// `driver` is told to leave records of what was sent here; lines have `rate` bits a second.
   SharedQueues(const Options& options, Driver& driver, double rate);
 
-  bool on() const { return on_; }
   /// The device's clock was 0: what its stamps said before is over.
   void started() { std::fill(arrived_.begin(), arrived_.end(), Arrived()); }
   /// The driver has opened the device.

@@ -28,12 +28,6 @@ class Unsettled : public route::Unsettled<Verdict> {
     if (judge_.changing()) meet(w, true);
     waiting_.push_back(std::move(w));
   }
-  /// A change begins.
-  void change() {
-    for (Waiting& w : waiting_) {
-      if (w.open) meet(w, true);
-    }
-  }
   /// A frame came out: what is known by that, itself last if it is one of these.
   std::vector<Settled> came_out(unsigned port, std::span<const std::uint8_t> bytes) {
     std::vector<Settled> settled;
@@ -59,8 +53,7 @@ class Unsettled : public route::Unsettled<Verdict> {
   std::uint64_t overtaken() const { return overtaken_; }
 
  private:
-  /// What the routes before or after the change make of it.
-  void meet(Waiting& w, bool after) const {
+  void meet(Waiting& w, bool after) const override {
     Form form{{}, w.frame, 0};
     form.verdict = judge_.forward(w.port, form.bytes, after);
     form.exit = form.verdict.port;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/tile_router/updates.hpp"
 
-#include <algorithm>
-
 #include "tile_formats.hpp"
 
 namespace emery::tile_router {
@@ -49,8 +47,7 @@ void Updates::sample(Time now) {
                if (made) return done(value != refused_);
                if (value != number_) return;
                state_ = State::kRefused;
-               longest_ = std::max(longest_, now_ - begun_);
-               all_ += now_ - begun_;
+               times_.took(now_ - begun_);
              });
 }
 
@@ -108,15 +105,13 @@ void Updates::check(Findings& findings, const Memories& memories) const {
 }
 
 void Updates::write(JsonWriter& json) const {
-  const std::uint64_t made = announced_ + withdrawn_ + refused_;
   json.object("updates")
       .field("announced", announced_)
       .field("withdrawn", withdrawn_)
       .field("refused", refused_)
-      .field("late", late_)
-      .field("us_mean", made ? static_cast<double>(all_) / static_cast<double>(made) / 1e6 : 0.0)
-      .field("us_max", static_cast<double>(longest_) / 1e6)
-      .field("frames_old", frames_.before())
+      .field("late", late_);
+  times_.write(json);
+  json.field("frames_old", frames_.before())
       .field("frames_new", frames_.after())
       .field("overtaken", frames_.overtaken())
       .end_object();

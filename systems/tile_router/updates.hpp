@@ -78,7 +78,7 @@ class Updates final : public Component {
   Time due_ = 0, begun_ = 0, ask_at_ = 0, now_ = 0;
   std::uint32_t number_ = 0;
   std::uint64_t announced_ = 0, withdrawn_ = 0, refused_ = 0, late_ = 0;
-  Time longest_ = 0, all_ = 0;
+  route::ChangeTimes times_;
 };
 
 }  // namespace emery::tile_router
