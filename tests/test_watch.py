@@ -225,6 +225,15 @@ def test_many_points_are_thinned_out_and_nobody_misses_the_end():
     assert live.since(count, 30)[1] == [] and time.monotonic() - began < 10 and live.ended == {"status": "well"}
 
 
+def test_a_moment_above_the_line_rate_is_told_as_a_full_line():
+    """Between two snapshots a frame more may end than the line carries in that time."""
+    target = system.load("host-nic")
+    live = Live(target, target.values([]), workload(target, {"size": "64"}))
+    for number in (1, 2):
+        live.hear(snapshot(number, delivered=149))  # 148.8 fit
+    assert max(live.since(0, 0)[2]["loads"].values()) > 1
+
+
 def test_many_streams_are_one_curve():
     target = system.load("host-nic")
     live = Live(target, target.values([]), workload(target, {"size": "64"}))
@@ -248,7 +257,10 @@ def test_in_a_browser(tmp_path, width, scheme):
         seen.open(watched.address)
 
         def wait(expression):
+            until = time.monotonic() + 120
             while not seen.value(expression):
+                assert watched.process.poll() is None, watched.process.communicate()
+                assert time.monotonic() < until, (expression, seen.value("document.body.innerText"), seen.said)
                 time.sleep(0.1)
 
         wait("document.body.dataset.ended === 'well'")

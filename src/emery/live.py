@@ -78,7 +78,8 @@ class Live:
         """Computed now and then only, since the simulator waits for it."""
         if time.monotonic() >= self._next_loads and any(x["mpps"] for x in rates.values()):
             total = {name: sum(x[name] for x in rates.values()) for name in ("mpps", "l1_gbps", "l2_gbps")}
-            result = {"workload": {}, "window": {"steady": True}, "streams": rates, "totals": total}
+            window = {"steady": True, "from_ns": self._back[0]["t_ns"], "to_ns": self._back[-1]["t_ns"]}
+            result = {"workload": {}, "window": window, "streams": rates, "totals": total}
             found = limits.limit(self._system, self._values, self._work, result)
             self._loads = found["protocol"]["loads"] if found else {}
             self._next_loads = time.monotonic() + _LOADS_APART
