@@ -5,10 +5,9 @@ import json
 import os
 from pathlib import Path
 
-from emery import published
+from emery import limits, published
 from emery.common import UserError, nearest, written
 from emery.executors import LOCAL
-from emery.limits import lost
 from emery.report import table
 from emery.results import Results, all_of
 from emery.runs import check_file, make_directory
@@ -42,6 +41,13 @@ def _limit(target, result: dict):
     return measure(result, target.measure) / part["loads"][part["by"]] if part["fraction"] else None
 
 
+def _offered(target, system, values: dict, work) -> float:
+    """What the design's protocol allows of a target's stream, or of all, where streams share as they are offered."""
+    kind, name = target.measure.split(".")[-2:]
+    shares, whole = system.hook("mix")(values, work), limits.limit(system, values, work)["protocol"]
+    return whole[name] * (shares[kind] / sum(shares.values()) if kind in shares else 1)
+
+
 def _row(target) -> dict:
     return {name: getattr(target, name) for name in _COPIED}
 
@@ -56,10 +62,11 @@ def _failed(target, why: str) -> dict:
     return {**_row(target), "limit": None, "goal": None, "emery": None, "met": False, "verdict": f"failed: {why}"}
 
 
-def judge(target, result: dict, base: dict | None = None) -> dict:
+def judge(target, result: dict, base: dict | None = None, offered: float | None = None) -> dict:
     """One row: what the paper says, what physics allows, what Emery measured, whether the goal is met.
 
-    With `base`, the result of another run, what counts is the change against it, as a fraction.
+    With `base`, the result of another run, what counts is the change against it, as a fraction. `offered`: the limit of a
+    target that is about what was offered.
     """
     failure = result.get("failure") or (base or {}).get("failure")
     if failure:
@@ -68,10 +75,10 @@ def judge(target, result: dict, base: dict | None = None) -> dict:
     if base is not None and value is not None:
         other = measure(base, target.measure)
         value = None if other is None else value / other - 1
-    limit = None if value is None else _limit(target, result)
+    limit = None if value is None else offered or _limit(target, result)
     if value is None or (limit is None and target.limit is not None):
         return _failed(target, "at no time was the run steady")
-    return _judged(target, value, limit, lost(result["totals"])) | _made_by(result)
+    return _judged(target, value, limit, limits.lost(result["totals"])) | _made_by(result)
 
 
 def _judged(target, value: float, limit, lost: float) -> dict:
@@ -138,14 +145,16 @@ def run(system, only: str | None, settings: list[str], seed, out: str, say, exec
     check_file("--out", os.path.join(out, "rows.json"))
     finished = Results(os.path.join(out, f"{system.name}.runs.jsonl"), executor)
 
-    def result(options: dict) -> dict:
+    def asked(options: dict) -> tuple:
         own, options = from_table(options)
         work = workload(system, {**options, **({"seed": seed} if seed is not None else {})})
-        return finished.get(system, system.values(own + settings), work)
+        return system, system.values(own + settings), work
 
     def one(target) -> dict:
-        found = result(target.run)
-        row = judge(target, found, result(target.against) if target.against else None)
+        what = asked(target.run)
+        found = finished.get(*what)
+        base = finished.get(*asked(target.against)) if target.against else None
+        row = judge(target, found, base, _offered(target, *what) if target.limit == "offered" else None)
         if system.figures.get(target.figure, {}).get("plot") == "own":
             row["resources"] = found.get("resources", {})
         say(f"{target.id}: {row['verdict']}")

@@ -115,7 +115,7 @@ class Target:
     paper: str = ""  # what the text says
     paper_value: float | None = None
     peer_value: float | None = None  # the paper's own open design, measured by us
-    limit: object = None  # a number; or "physics", "protocol": those of the result
+    limit: object = None  # a number; "physics", "protocol": those of the result; or "offered"
     goal: float | None = None
     goal_fraction: float | None = None  # of the limit
     compare: str = ">="  # or "<=", "~" (within `tolerance` of the goal), "" (reported, not judged)
