@@ -89,8 +89,8 @@ void send(const Descriptor& to, const void* from, std::size_t bytes) {
   }
 }
 
-bool readable(const Descriptor& from, int ms) {
-  pollfd one{from.number(), POLLIN, 0};
+bool readable(int descriptor, int ms) {
+  pollfd one{descriptor, POLLIN, 0};
   return ::poll(&one, 1, ms) > 0;
 }
 

@@ -44,12 +44,12 @@ void UserDriver::sleep(const Descriptor& socket) {
   const bool awake = std::any_of(queues_.begin(), queues_.end(), [](const auto& x) {
     return x.second.state == Queue::State::kAwake;
   });
-  if (readable(socket, awake ? kPatience : kSilence)) return;
+  if (readable(socket.number(), awake ? kPatience : kSilence)) return;
   const std::uint64_t before = stats_.wakes;
   for (Time then = kNever; then != simulation_.now() && stats_.wakes == before;) {
     then = simulation_.now();
     on_poll(kDoze);
-    if (readable(socket, 0)) return;
+    if (readable(socket.number(), 0)) return;
   }
 }
 
