@@ -53,9 +53,17 @@ void UserDriver::sleep(const Descriptor& socket) {
   }
 }
 
+// What was woken while it armed does not sleep.
+void UserDriver::wait(Queue& queue, std::uint64_t how) {
+  if (how == SIM_AWAKE) queue.state = Queue::State::kAwake;
+  if (how == SIM_ARMS) queue.state = Queue::State::kArms;
+  if (how == SIM_ASLEEP && queue.state == Queue::State::kArms) queue.state = Queue::State::kWaits;
+}
+
 void UserDriver::wake(unsigned vector) {
   for (auto& [number, queue] : queues_) {
-    if (queue.vector != vector || queue.state != Queue::State::kWaits) continue;
+    const bool armed = queue.state == Queue::State::kWaits || queue.state == Queue::State::kArms;
+    if (queue.vector != vector || !armed) continue;
     queue.state = Queue::State::kAwake;
     ++stats_.wakes;
     const std::uint64_t one = 1;
@@ -109,8 +117,8 @@ bool UserDriver::answer(const Descriptor& socket) {
     out.value = lead_vectors(m.value);
   } else if (m.op == SIM_EVENT) {
     out.value = add_queue(m, with);
-  } else if (m.op == SIM_WAIT && queues_.count(m.at) != 0) {
-    queues_.at(m.at).state = m.value != 0 ? Queue::State::kWaits : Queue::State::kAwake;
+  } else if (m.op == SIM_WAIT && queues_.count(m.at) != 0 && m.value <= SIM_ASLEEP) {
+    wait(queues_.at(m.at), m.value);
     return true;
   } else if ((m.op == SIM_PASS || m.op == SIM_POLL) && m.value <= kLongestPass) {
     const Time time = static_cast<Time>(m.value) * kNanosecond;

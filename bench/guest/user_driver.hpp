@@ -9,8 +9,8 @@
 // But for sleep: while queues wait for interrupts and nothing is asked for, for kSilence of the
 // clock on the wall, simulated time goes by until an interrupt comes, which wakes the driver. From
 // then on it stands still again until all queues wait: what the driver does with one that it was
-// woken for is given kPatience. So what a driver with one core does is the same once more, as long
-// as the machine leaves it no longer without a processor than that.
+// woken for is given kPatience. So what a driver with one core and one queue that waits does is the
+// same once more; with more queues, as long as it is not left without a processor for that long.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ class UserDriver {
 
   // A receive queue with an event descriptor.
   struct Queue {
-    enum class State { kUnused, kWaits, kAwake };
+    enum class State { kUnused, kArms, kWaits, kAwake };
     Descriptor event;
     unsigned vector;
     State state = State::kUnused;
@@ -66,6 +66,7 @@ class UserDriver {
   bool answer(const Descriptor& socket);
   void sleep(const Descriptor& socket);
   bool waits() const;
+  void wait(Queue& queue, std::uint64_t how);
   void wake(unsigned vector);
   std::uint64_t lead_vectors(std::uint64_t count);
   std::uint64_t add_queue(const sim_message& m, std::vector<Descriptor>& with);

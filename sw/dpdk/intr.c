@@ -72,12 +72,13 @@ int emery_intr_enable(struct rte_eth_dev *dev, uint16_t number) {
   struct emery *emery = dev->data->dev_private;
   const struct emery_rx *rx = dev->data->rx_queues[number];
   if (!emery->link.vectors || !dev->data->dev_started) return -ENOTSUP;
-  emery_link_wait(&emery->link, number, 1);
+  emery_link_wait(&emery->link, number, SIM_ARMS);
   rte_spinlock_lock(&emery->events);
   emery_look_for_errors(emery);
   emnic_arm(emnic_event_queue(emery->core, vector_of(rx)));
   emnic_taken(rx->records, 1);
   rte_spinlock_unlock(&emery->events);
+  emery_link_wait(&emery->link, number, SIM_ASLEEP);
   return emery->link.gone ? -EIO : 0;
 }
 
@@ -85,6 +86,6 @@ int emery_intr_enable(struct rte_eth_dev *dev, uint16_t number) {
 int emery_intr_disable(struct rte_eth_dev *dev, uint16_t number) {
   struct emery *emery = dev->data->dev_private;
   if (!emery->link.vectors || !dev->data->dev_started) return -ENOTSUP;
-  emery_link_wait(&emery->link, number, 0);
+  emery_link_wait(&emery->link, number, SIM_AWAKE);
   return emery->link.gone ? -EIO : 0;
 }

@@ -231,8 +231,8 @@ int emery_link_event(struct emery_link *link, uint16_t queue, unsigned int vecto
   return answer.value == 1 ? 0 : -EINVAL;
 }
 
-void emery_link_wait(struct emery_link *link, uint16_t queue, int on) {
-  tell(link, SIM_WAIT, queue, (uint64_t)(on != 0));
+void emery_link_wait(struct emery_link *link, uint16_t queue, enum sim_wait how) {
+  tell(link, SIM_WAIT, queue, (uint64_t)how);
 }
 
 static void machine_delay_us(void *context, unsigned int us) {

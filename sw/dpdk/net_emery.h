@@ -90,7 +90,7 @@ static inline void emery_owe(struct emery_link* link, uint32_t ns) { link->owed 
 void emery_link_settle(struct emery_link* link);
 struct emnic_ops emery_machine(struct emery_link* link);
 int emery_link_event(struct emery_link* link, uint16_t queue, unsigned int vector, int file);
-void emery_link_wait(struct emery_link* link, uint16_t queue, int on);
+void emery_link_wait(struct emery_link* link, uint16_t queue, enum sim_wait how);
 
 /* intr.c: receive interrupts */
 int emery_intr_open(struct rte_eth_dev* dev);

@@ -27,8 +27,13 @@ enum sim_op {
                       queue has an event descriptor any more; answer: value 0 when there are not */
   SIM_EVENT = 9,   /* at: a queue, value: the vector whose messages are for it, with an event
                       descriptor that is written to then; answer: value 0 when that cannot be */
-  SIM_WAIT = 10    /* at: a queue that has an event descriptor; value: it is written to with the
-                      next message, once, or not any more; no answer */
+  SIM_WAIT = 10    /* at: a queue that has an event descriptor; value enum sim_wait; no answer */
+};
+
+enum sim_wait {
+  SIM_AWAKE = 0, /* no message is written to the descriptor any more */
+  SIM_ARMS = 1,  /* the next one is, once */
+  SIM_ASLEEP = 2 /* the driver has armed, and may ask for nothing until then */
 };
 
 enum sim_state { SIM_RUNS = 0, SIM_ENDS = 1 }; /* ends: nothing more is to be sent */
