@@ -5,6 +5,7 @@ import json
 import re
 import socket
 import struct
+from pathlib import Path
 
 import pytest
 import scapy.utils
@@ -32,11 +33,11 @@ def forward(capfd, path, *words, status=0):
     return out, json.loads((folder / "json").read_text()), *frames
 
 
-def card_alone(folder, *parameters, **more):
+def card_alone(folder, *parameters, traffic=None, **more):
     """A simulator that waits for a driver at `folder`/card."""
     target = testpmd.default_system()
     values = target.values(parameters)
-    settings = {**target.settings(values), **workload(target, {"size": "64", "frames": "1"}).settings(), **more}
+    settings = {**target.settings(values), **workload(target, traffic or {"size": "64", "frames": "1"}).settings(), **more}
     settings |= {"socket": folder / "card", "result": folder / "result"}
     return Simulator(dpdk.build_simulator(target, values), settings, folder)
 
@@ -71,6 +72,7 @@ def test_missing_packages_are_one_line(capfd, monkeypatch):
         ((4, 0, (1 << 64) - 4, 0), "request 4 "),  # the last address there is
         ((4, 0, 2, 0), "request 4 "),  # a part of one
         ((6, 0, 0, 1 << 60), "request 6 "),  # years
+        ((10, 0, 5, 1), "request 10 "),  # a queue that has no event descriptor
     ],
 )
 def test_a_driver_that_makes_no_sense(tmp_path, request_, says):
@@ -78,11 +80,14 @@ def test_a_driver_that_makes_no_sense(tmp_path, request_, says):
     card = card_alone(tmp_path)
     with socket.socket(socket.AF_UNIX) as driver:
         driver.connect(str(tmp_path / "card"))
-        driver.sendall(struct.pack("<IIQQ", 1, 0, 0, 1))
+        driver.sendall(struct.pack("<IIQQ", 1, 0, 0, 2))
         answer = struct.unpack("<IIQQ", driver.recv(24, socket.MSG_WAITALL))
         assert answer == (1, 0, 100_000_000_000, 0x020000000001)
         driver.sendall(struct.pack("<IIQQ", 2, 0, 0, 4096))  # memory without a file
         assert struct.unpack("<IIQQ", driver.recv(24, socket.MSG_WAITALL)) == (2, 0, 0, 0)
+        for wrong in ((8, 0, 0, 1 << 20), (9, 0, 5, 0)):  # more vectors than there are; an event without a descriptor
+            driver.sendall(struct.pack("<IIQQ", *wrong))
+            assert struct.unpack("<IIQQ", driver.recv(24, socket.MSG_WAITALL)) == (wrong[0], 0, 0, 0)
         driver.sendall(struct.pack("<IIQQ", *request_))
         assert driver.recv(24) == b""
     card.wait()
@@ -98,9 +103,10 @@ def test_the_driver_builds_without_a_warning():
 
 
 @needs_dpdk
-def test_suite_of_dpdk_for_ports_behind_an_event_device(tmp_path):
+@pytest.mark.parametrize("suite, tests", [("event_eth_rx_adapter", "10"), ("event_eth_rx_intr_adapter", "2")])
+def test_suites_of_dpdk_for_ports_behind_an_event_device(tmp_path, suite, tests):
     """What DPDK's own tests do to whatever port there is: receive queues come to and leave an adapter, each alone and all,
-    started and stopped. The others of `dpdk-test` make ports of their own, or need interrupts, which the driver has not."""
+    polled or by interrupts, started and stopped. The others of `dpdk-test` make ports of their own."""
     card = card_alone(tmp_path, "rx_queues=8", "tx_queues=8", silent=True)
     assert card.runs()
     eal = testpmd.eal(
@@ -108,12 +114,71 @@ def test_suite_of_dpdk_for_ports_behind_an_event_device(tmp_path):
     )  # MiB: its pool has half a million buffers
     command = ["dpdk-test", *eal, *testpmd.lcores(), "--vdev", "event_sw0", "-s", "0x2"]  # core 1 runs services
     try:
-        done = process.run(["env", "DPDK_TEST=event_eth_rx_adapter_autotest", *command], 200)
+        done = process.run(["env", f"DPDK_TEST={suite}_autotest", *command], 200)
     finally:
         process.finish(card.child)
     assert done.returncode == 0, done.stdout + done.stderr
     counts = dict(re.findall(r"Tests (Passed|Failed|Skipped|Unsupported) *: +(\d+)", done.stdout))
-    assert counts == {"Passed": "10", "Failed": "0", "Skipped": "0", "Unsupported": "0"}
+    assert counts == {"Passed": tests, "Failed": "0", "Skipped": "0", "Unsupported": "0"}
+
+
+@pytest.fixture(scope="module")
+def sleeper(tmp_path_factory):
+    """A program that sleeps until its queue's interrupt."""
+    out = tmp_path_factory.mktemp("sleeper") / "sleeper"
+    flags = process.run(["pkg-config", "--cflags", "--libs", "libdpdk"]).stdout.split()
+    done = process.run(
+        ["cc", "-O2", "-Wall", "-Werror", str(Path(__file__).parent / "dpdk" / "sleeper.c"), "-o", str(out), *flags]
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def slept(sleeper, folder, traffic, *words, costs=None):
+    """What it says of such traffic; how often the card has woken it."""
+    folder.mkdir()
+    card = card_alone(folder, traffic={"size": "64", **traffic})
+    plugin = dpdk.plugin(testpmd.default_system())
+    eal = testpmd.eal(plugin, folder / "card", memory=64, costs=costs)
+    try:
+        done = process.run([str(sleeper), *eal, "--lcores", "0", "--", *words], 60)
+        card.wait()
+    finally:
+        process.finish(card.child)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()[-1], json.loads((folder / "result").read_text())["driver"]["interrupts"]
+
+
+@needs_dpdk
+def test_sleeps_until_frames_come(sleeper, tmp_path):
+    """Frames at some distance, a look at another queue between the last one at this and the arming, of 0 to 5 us: each frame is
+    received, whenever it came; the same once more."""
+    traffic = {"frames": "30", "rate": "0.001"}
+    for gap in ("0", "1", "5"):
+        said = [slept(sleeper, tmp_path / f"{gap}{n}", traffic, "30", gap, costs={"poll_ns": 1000}) for n in range(2)]
+        assert said[0] == said[1]
+        frames, woken, empty = map(int, re.findall(r"\d+", said[0][0]))
+        assert frames == 30 and empty == 0 and 10 < woken <= 30 and said[0][1] == woken, said
+
+
+@needs_dpdk
+def test_a_frame_before_the_arming_wakes(sleeper, tmp_path):
+    """The only one there is comes between the last look and the arming; as the same without arming shows, it is there then."""
+    one, costs = {"frames": "1"}, {"poll_ns": 1000}
+    assert slept(sleeper, tmp_path / "late", one, "1", "20", "late", costs=costs) == (
+        "frames 1, woken 0 times, 0 of them for nothing",
+        0,
+    )
+    assert slept(sleeper, tmp_path / "armed", one, "1", "20", costs=costs) == (
+        "frames 1, woken 1 times, 0 of them for nothing",
+        1,
+    )
+
+
+@needs_dpdk
+def test_disarmed_it_does_not_wake(sleeper, tmp_path):
+    said = slept(sleeper, tmp_path / "off", {"frames": "1"}, "1", "20", "off", costs={"poll_ns": 1000})
+    assert said == ("frames 1, woken 0 times, 0 of them for nothing", 0)
 
 
 @needs_dpdk

@@ -89,6 +89,11 @@ void send(const Descriptor& to, const void* from, std::size_t bytes) {
   }
 }
 
+bool readable(int descriptor, int ms) {
+  pollfd one{descriptor, POLLIN, 0};
+  return ::poll(&one, 1, ms) > 0;
+}
+
 std::size_t wait_readable(const std::vector<int>& descriptors) {
   std::vector<pollfd> all;
   for (const int number : descriptors) all.push_back({number, POLLIN, 0});

@@ -64,5 +64,7 @@ bool receive(const Descriptor& from, void* to, std::size_t bytes,
 void send(const Descriptor& to, const void* from, std::size_t bytes);
 /// Waits until one of them can be read (or has ended), -1 for none; gives the first that can.
 std::size_t wait_readable(const std::vector<int>& descriptors);
+/// Whether it can be read (or has ended), within so many ms.
+bool readable(int descriptor, int ms);
 
 }  // namespace emery

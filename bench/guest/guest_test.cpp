@@ -69,6 +69,7 @@ class Device final : public HostInterface {
   int watch(std::uint64_t, std::uint64_t, WriteHandler) override { return 0; }
   MsixMessage msix_message(unsigned) const override { return {}; }
   void on_vector(VectorHandler handler) override { on_vector_ = std::move(handler); }
+  void on_message(MessageHandler) override {}
   Time now() const override { return simulation_.now(); }
   bool wait(const std::function<bool()>&, Time) override { return false; }
 

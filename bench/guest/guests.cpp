@@ -8,13 +8,12 @@
 namespace emery {
 namespace {
 
-constexpr Time kLook = kMicrosecond;        // between looks at whether anything moves
-constexpr Time kQuiet = 10 * kMicrosecond;  // longer than a device lets anything wait
+constexpr Time kLook = kMicrosecond;  // between looks at whether anything moves
 
 }  // namespace
 
 void Guests::add(const std::string& folder, const std::vector<HostInterface*>& slots,
-                 std::function<void(const VhostDevice::Region&)> on_memory) {
+                 OnMemory on_memory) {
   const std::string number = std::to_string(guests_.size());
   guests_.push_back(std::unique_ptr<Guest>(
       new Guest{std::move(on_memory), Listener(folder + "/time" + number), {}, nullptr}));
@@ -69,7 +68,7 @@ bool Guests::answer(Guest& guest, std::size_t number) {
     guest.link->serve();
     return !guest.gone();
   }
-  moved_ = simulation_.now();
+  still_.moved();
   Slot& slot = *guest.slots[number];
   if (slot.device) {
     guest.ended = !slot.device->serve();
@@ -86,19 +85,12 @@ bool Guests::news() const {
   return std::any_of(guests_.begin(), guests_.end(), [](const auto& g) { return g->news(); });
 }
 
-bool Guests::quiet() {
-  const auto found = activity_();
-  if (!found || found != seen_) moved_ = simulation_.now();
-  seen_ = found;
-  return simulation_.now() - moved_ >= kQuiet;
-}
-
 // To that time, or to the first nanosecond at which there is something to tell a guest.
 void Guests::advance(std::uint64_t until_ns) {
   const bool for_good = until_ns >= TimeLink::kNeverNs / kNanosecond;
   const Time until = for_good ? kNever : static_cast<Time>(until_ns) * kNanosecond;
   while (!news() && now() < until) {
-    if (!quiet()) {
+    if (!still_.quiet()) {
       const Time end = simulation_.now() + (for_good ? kLook : std::min(kLook, until - now()));
       if (!simulation_.run_until([this] { return news(); }, end)) simulation_.run_until(end);
     } else if (for_good) {

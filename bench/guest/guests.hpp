@@ -12,12 +12,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/guest/channel.hpp"
+#include "bench/guest/guest_machines.hpp"
+#include "bench/guest/stillness.hpp"
 #include "bench/guest/time_link.hpp"
 #include "bench/guest/vhost_device.hpp"
 #include "bench/guest/virtio_pci.hpp"
@@ -26,27 +27,23 @@
 
 namespace emery {
 
-class Guests {
+class Guests : public GuestMachines {
  public:
-  /// `activity`: a number that changes when anything moves in the simulation, or an empty one while
-  /// something is under way for sure.
-  Guests(Simulation& simulation, std::function<std::optional<std::uint64_t>()> activity)
-      : simulation_(simulation), activity_(std::move(activity)), skipped_(-simulation.now()) {}
+  /// `activity` as of Stillness.
+  Guests(Simulation& simulation, Stillness::Activity activity)
+      : simulation_(simulation),
+        still_(simulation, std::move(activity)),
+        skipped_(-simulation.now()) {}
 
-  /// One more guest, number N, with a device in each of these slots; its sockets are FOLDER/timeN,
-  /// and FOLDER/pciN.S of slot S. Its memory is told of.
+  /// One more guest; beside its devices' sockets there is FOLDER/timeN.
   void add(const std::string& folder, const std::vector<HostInterface*>& slots,
-           std::function<void(const VhostDevice::Region&)> on_memory);
+           OnMemory on_memory) override;
   /// A guest writes registers of a device; set before run().
   VirtioPci::OnRegister on_register;
-  /// Waits for them and runs until the first one has ended.
-  void run();
-
-  /// The calendar's time at a time of the simulation.
-  Time calendar(Time simulated) const { return simulated + skipped_; }
-  Time now() const { return calendar(simulation_.now()); }
-  /// How much of that the simulation's clocks stood still.
-  Time skipped() const { return skipped_ - skipped_before_; }
+  void run() override;
+  Time calendar(Time simulated) const override { return simulated + skipped_; }
+  Time now() const override { return calendar(simulation_.now()); }
+  Time skipped() const override { return skipped_ - skipped_before_; }
 
  private:
   struct Slot {
@@ -59,7 +56,7 @@ class Guests {
     bool news() const { return port && port->news(); }
   };
   struct Guest {
-    std::function<void(const VhostDevice::Region&)> on_memory;
+    OnMemory on_memory;
     Listener time;
     std::vector<std::unique_ptr<Slot>> slots;
     std::unique_ptr<TimeLink> link;
@@ -75,15 +72,12 @@ class Guests {
   bool answer(Guest& guest, std::size_t number);
   void advance(std::uint64_t until_ns);
   void deliver();
-  bool quiet();
   bool news() const;
 
   Simulation& simulation_;
-  std::function<std::optional<std::uint64_t>()> activity_;
+  Stillness still_;
   std::vector<std::unique_ptr<Guest>> guests_;
   Time skipped_, skipped_before_ = 0;
-  Time moved_ = 0;  // when something did, in the simulation's time
-  std::optional<std::uint64_t> seen_;
 };
 
 }  // namespace emery

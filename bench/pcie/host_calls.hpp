@@ -68,4 +68,9 @@ inline void enable_msix(HostInterface& host, unsigned vectors) {
   host.config_write(d.msix_cap, ((control & ~0x4000u) | 0x8000u) << 16, 0xc);
 }
 
+inline void disable_msix(HostInterface& host) {
+  const std::uint16_t at = host.device().msix_cap;
+  if (at != 0) host.config_write(at, host.config_read(at) & ~0x8000'0000u, 0xc);
+}
+
 }  // namespace emery

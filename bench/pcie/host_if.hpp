@@ -37,6 +37,7 @@ class HostInterface {
  public:
   using ReadDone = std::function<void(std::uint64_t value, bool ok)>;
   using VectorHandler = std::function<void(unsigned vector)>;
+  using MessageHandler = std::function<void(MsixMessage message)>;
   using WriteHandler = std::function<void(std::uint64_t addr, std::uint32_t bytes)>;
 
   virtual ~HostInterface() = default;
@@ -69,6 +70,8 @@ class HostInterface {
   // ---- interrupts
   virtual MsixMessage msix_message(unsigned vector) const = 0;
   virtual void on_vector(VectorHandler handler) = 0;
+  // Likewise, as the device has sent it.
+  virtual void on_message(MessageHandler handler) = 0;
 
   // ---- time
   virtual Time now() const = 0;

@@ -159,6 +159,7 @@ void RootComplex::accept_write(const Tlp& tlp) {
     std::memcpy(&data, from, 4);
     ++stats_.interrupts;
     if (on_vector_) on_vector_(data);
+    if (on_message_) on_message_({range.first, data});
     return;
   }
   bool landed;

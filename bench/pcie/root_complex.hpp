@@ -171,6 +171,7 @@ class RootComplex : public Component, public HostInterface {
     return {config_.interrupt_base, vector};
   }
   void on_vector(VectorHandler handler) override { on_vector_ = std::move(handler); }
+  void on_message(MessageHandler handler) override { on_message_ = std::move(handler); }
   Time now() const override { return simulation_.now(); }
   std::size_t mmio_room() const override {
     return kPostedRoom - std::min(kPostedRoom, posted_.size());
@@ -302,6 +303,7 @@ class RootComplex : public Component, public HostInterface {
   std::uint64_t cpu_serial_ = 0;
 
   VectorHandler on_vector_;
+  MessageHandler on_message_;
   std::function<void(const Tlp&)> on_completion_;
   Observer* observer_ = nullptr;
   std::uint8_t buffer_[4096 + 8];

@@ -91,6 +91,7 @@ class SwitchSlot final : public HostInterface {
   }
   MsixMessage msix_message(unsigned vector) const override { return root_.msix_message(vector); }
   void on_vector(VectorHandler handler) override { root_.on_vector(std::move(handler)); }
+  void on_message(MessageHandler handler) override { root_.on_message(std::move(handler)); }
   Time now() const override { return simulation_.now(); }
   bool wait(const std::function<bool()>& done, Time timeout) override {
     return simulation_.run_until(done, simulation_.now() + timeout);

@@ -207,6 +207,7 @@ static int stop(struct rte_eth_dev *dev) {
   set_queue_states(dev, RTE_ETH_QUEUE_STATE_STOPPED);
   if (rte_log_can_log((uint32_t)emery_logtype, RTE_LOG_DEBUG)) emery_log_counts(dev);
   const int status = emnic_stop(emery->core);
+  emery_intr_stop(dev);
   forget_mbufs(dev);
   return emery->link.gone ? 0 : failed("stop", status);
 }
@@ -235,6 +236,7 @@ static int start(struct rte_eth_dev *dev) {
       .cpus = RTE_MAX(nb_rx, nb_tx),
       .strip = strip_of(dev),
   };
+  emery->link.interrupts = dev->data->dev_conf.intr_conf.rxq != 0;
   status = failed("start", emnic_start(emery->core, &config));
   if (status != 0) return status;
   struct emnic_queue_state at;
@@ -252,6 +254,7 @@ static int start(struct rte_eth_dev *dev) {
     status = emery_rx_fill(rx);
   }
   if (status == 0) status = emery_rss_start(dev);
+  if (status == 0) status = emery_intr_start(dev);
   if (status == 0 && emery->link.gone) status = -EIO;
   if (status != 0) {
     EMERY_LOG(ERR, "start: %s", strerror(-status));
@@ -280,6 +283,7 @@ static int close_port(struct rte_eth_dev *dev) {
   emnic_close(emery->core);
   emery->core = NULL;
   emery_link_close(&emery->link);
+  emery_intr_close(dev);
   dev->data->mac_addrs = NULL; /* part of dev_private */
   return 0;
 }
@@ -321,6 +325,8 @@ static const struct eth_dev_ops operations = {
     .tx_queue_release = tx_release,
     .rxq_info_get = rx_info,
     .txq_info_get = tx_info,
+    .rx_queue_intr_enable = emery_intr_enable,
+    .rx_queue_intr_disable = emery_intr_disable,
     .link_update = link_update,
     .is_removed = is_removed,
     .mtu_set = set_mtu,
@@ -377,8 +383,9 @@ static int create(struct rte_vdev_device *vdev, const char *path, struct emery_c
   struct emery *emery = dev->data->dev_private;
   emery->dev = dev;
   emery->link.costs = costs;
+  rte_spinlock_init(&emery->events);
   int status = emery_link_open(&emery->link, path);
-  if (status == 0 && (status = find(emery)) != 0) {
+  if (status == 0 && ((status = find(emery)) != 0 || (status = emery_intr_open(dev)) != 0)) {
     emnic_close(emery->core);
     emery_link_close(&emery->link);
   }

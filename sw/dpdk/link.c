@@ -215,11 +215,24 @@ static void machine_bus_master(void *context, int on) {
   ask(context, SIM_MASTER, 0, on != 0, -1, &answer);
 }
 
-/* None: queues are polled. */
+/* Asked for when the port has receive interrupts; otherwise queues are polled. */
 static int machine_interrupts(void *context, unsigned int vectors) {
-  (void)context;
-  (void)vectors;
-  return 0;
+  struct emery_link *link = context;
+  struct sim_message answer;
+  if (!link->vectors && !link->interrupts) return 0;
+  if (ask(link, SIM_VECTORS, 0, link->interrupts ? vectors : 0, -1, &answer) != 0) return -EIO;
+  link->vectors = link->interrupts && vectors != 0;
+  return answer.value == 1 ? 0 : -ENOTSUP;
+}
+
+int emery_link_event(struct emery_link *link, uint16_t queue, unsigned int vector, int file) {
+  struct sim_message answer;
+  if (ask(link, SIM_EVENT, queue, vector, file, &answer) != 0) return -EIO;
+  return answer.value == 1 ? 0 : -EINVAL;
+}
+
+void emery_link_wait(struct emery_link *link, uint16_t queue, enum sim_wait how) {
+  tell(link, SIM_WAIT, queue, (uint64_t)how);
 }
 
 static void machine_delay_us(void *context, unsigned int us) {

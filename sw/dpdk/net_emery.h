@@ -33,6 +33,8 @@ struct emery_link {
   int socket;
   int gone;           /* it has ended, or does not make sense */
   int ends;           /* the run is over: nothing more is taken to be sent */
+  int interrupts;     /* wanted with the next start */
+  int vectors;        /* lead here */
   uint64_t owed, now; /* ns */
   uint64_t address, bits_per_second;
   struct emery_costs costs;
@@ -71,6 +73,7 @@ struct emery {
   struct rte_eth_dev* dev;
   struct emery_link link;
   struct emnic* core;
+  rte_spinlock_t events; /* event queues: any core looks for errors, and arms */
   const struct emnic_interface* is;
   struct rte_ether_addr address;
   uint8_t key[4 * EMNIC_KEY_WORDS];
@@ -86,12 +89,23 @@ static inline void emery_owe(struct emery_link* link, uint32_t ns) { link->owed 
 /* Lets what is owed go by, before the device hears of what was done in that time. */
 void emery_link_settle(struct emery_link* link);
 struct emnic_ops emery_machine(struct emery_link* link);
+int emery_link_event(struct emery_link* link, uint16_t queue, unsigned int vector, int file);
+void emery_link_wait(struct emery_link* link, uint16_t queue, enum sim_wait how);
+
+/* intr.c: receive interrupts */
+int emery_intr_open(struct rte_eth_dev* dev);
+int emery_intr_start(struct rte_eth_dev* dev);
+void emery_intr_stop(struct rte_eth_dev* dev);
+void emery_intr_close(struct rte_eth_dev* dev);
+int emery_intr_enable(struct rte_eth_dev* dev, uint16_t number);
+int emery_intr_disable(struct rte_eth_dev* dev, uint16_t number);
 
 /* rxtx.c */
 uint16_t emery_rx_burst(void* queue, struct rte_mbuf** out, uint16_t most);
 uint16_t emery_tx_burst(void* queue, struct rte_mbuf** frames, uint16_t count);
 uint16_t emery_tx_prepare(void* queue, struct rte_mbuf** frames, uint16_t count);
 int emery_rx_fill(struct emery_rx* rx);
+void emery_look_for_errors(struct emery* emery);
 void emery_rx_forget(struct emery_rx* rx);
 void emery_tx_forget(struct emery_tx* tx);
 

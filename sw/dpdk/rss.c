@@ -36,6 +36,7 @@ int emery_rss_start(struct rte_eth_dev *dev) {
     for (unsigned int entry = 0; dev->data->nb_rx_queues > 1 && entry < emery->is->rss_entries;
          ++entry)
       emnic_set_rss(emery->core, 0, 0, entry, 0);
+    if (dev->data->nb_rx_queues > 1) emnic_read(emery->core, 0); /* it holds for the first frame */
     return 0;
   }
   for (unsigned int i = 0; i < EMNIC_KEY_WORDS && !rss->rss_key; ++i) {

@@ -58,8 +58,11 @@ void emery_tx_forget(struct emery_tx *tx) {
   tx->made = 0;
 }
 
-/* What the device has stopped stays so until the port is started anew. */
-static void look_for_errors(struct emery *emery) {
+/*
+ * What the device has stopped stays so until the port is started anew. Takes all events; whoever
+ * calls holds `events`.
+ */
+void emery_look_for_errors(struct emery *emery) {
   struct emnic_event event;
   for (unsigned int n = 0; n < emnic_event_queues(emery->core); ++n) {
     while (emnic_next_event(emnic_event_queue(emery->core, n), &event)) {
@@ -107,7 +110,10 @@ uint16_t emery_rx_burst(void *queue, struct rte_mbuf **out, uint16_t most) {
   uint16_t received = 0;
   if (emery->link.gone) return 0;
   emery_link_poll(&emery->link);
-  if (rx->number == 0) look_for_errors(emery);
+  if (rx->number == 0 && rte_spinlock_trylock(&emery->events)) {
+    emery_look_for_errors(emery);
+    rte_spinlock_unlock(&emery->events);
+  }
   const unsigned int n = emnic_take(rx->records, c, RTE_MIN(most, (uint16_t)BATCH));
   for (unsigned int i = 0; i < n; ++i) {
     struct rte_mbuf *m = rx->mbuf[c[i].slot];

@@ -37,16 +37,19 @@ def _wire(target, values: dict, arguments) -> dict:
 
 def _linux(arguments) -> int:
     from emery.guest import run
-    from emery.make import linux
+    from emery.make import debian_kernel, linux
     from emery.runs import check_file, make_directory, prepare_outputs
 
     if arguments.command[:1] != ["--"] or len(arguments.command) == 1:
         raise UserError("linux: what is to run in the guest comes behind --: ./emery linux -- ping -c 3 10.0.0.2")
     command = arguments.command[1:]
-    linux.check()
+    qemu = arguments.lane == "qemu"
+    (debian_kernel if qemu else linux).check()
     target = _card(run.systems(), arguments.card)
     given = {x.partition("=")[0] for x in arguments.set}
     values = target.values([*(f"{k}={v}" for k, v in target.linux.get("set", {}).items() if k not in given), *arguments.set])
+    if qemu and (arguments.debug or target.linux.get("traffic") or values.get("fault", "none") != "none"):
+        raise UserError("linux: --lane qemu: --debug, --card capture and fault are of the other lane")
     wire = _wire(target, values, arguments)
     capture = ""
     if arguments.pcap_out:
@@ -67,7 +70,7 @@ def _linux(arguments) -> int:
             raise UserError(f"linux: --program {program}: there is no such program")
     programs = tuple(arguments.program)
     devices = values[target.linux["devices"]] if "devices" in target.linux else 1
-    guests = run.Guests(count, arguments.seed, arguments.peer or "", arguments.debug, words, programs, devices)
+    guests = run.Guests(count, arguments.seed, arguments.peer or "", arguments.debug, words, programs, devices, qemu)
     return run.run(target, values, command, guests, outputs, wire)
 
 
@@ -158,6 +161,9 @@ def add(command):
         "--card", type=word, metavar="SYSTEM", help="the system in their slots (default: the one whose wire joins two guests)"
     )
     linux.add_argument("--guests", type=number(1, 2), metavar="N", help="1: nobody at the other end (default 2)")
+    linux.add_argument(
+        "--lane", choices=("uml", "qemu"), default="uml", help="qemu: Debian's kernel in QEMU, in a time of its own (uml)"
+    )
     linux.add_argument("--seed", type=number(0, 2**62), default=1, metavar="N", help="of the guests' random numbers (1)")
     set_option(linux)
     traffic_options(linux, ("traffic", "direction", "routes", "closed_loop", "seed"))

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: Apache-2.0
-# The guest's first process: the card up, then the command, whose output and status go to the host's folder ($folder, $guest:
-# words of the kernel's command line).
+# The guest's first process: the card up, then the command, whose output and status go to the host's folder ($lane, $folder,
+# $guest: words of the kernel's command line). In QEMU there is no such folder: a serial line for each of its files.
 /bin/busybox --install -s /bin
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root
 mount -t proc proc /proc
@@ -9,7 +9,17 @@ mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
 mount -t debugfs debugfs /sys/kernel/debug
 exec >/dev/kmsg 2>&1
-mount -t hostfs -o "sync,$folder" none /host
+if [ "$lane" = qemu ]; then
+  n=1
+  for name in out err status; do
+    [ "$guest" = 0 ] || name=said
+    stty -F /dev/ttyS$n raw -echo
+    [ -e /host/$name ] || ln -s /dev/ttyS$n /host/$name
+    n=$((n + 1))
+  done
+else
+  mount -t hostfs -o "sync,$folder" none /host
+fi
 insmod /card.ko
 ip link set lo up
 if [ -e /sys/class/net/eth0 ]; then
@@ -27,7 +37,11 @@ if [ "$guest" != 0 ]; then
 fi
 : >"/host/up$guest"
 if [ "$guest" = 0 ]; then
-  while [ "$(ls /host/up* | wc -l)" -lt "$guests" ]; do sleep 0.001; done
+  if [ "$lane" = qemu ]; then
+    [ "$guests" = 1 ] || until nc 10.0.0.2 7 </dev/null; do sleep 0.1; done
+  else
+    while [ "$(ls /host/up* | wc -l)" -lt "$guests" ]; do sleep 0.001; done
+  fi
   sh /host/command </dev/null >/host/out 2>/host/err
   echo $? >/host/status
   dmesg >/host/dmesg

@@ -7,6 +7,7 @@ Guests are user-mode Linux; their time is simulated time (bench/guest), so a run
 import os
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,13 +17,14 @@ from pathlib import Path
 
 from emery import process, system
 from emery.guest.simulator import LOOK, Simulator
-from emery.make import linux
+from emery.make import debian_kernel, linux
 from emery.runs import IntegrityError
 
 # These go with the guest where this machine has them.
 _TOOLS = ("ethtool", "iperf3", "tcpdump", "ip", "tc", "devlink", "ptp4l", "phc_ctl")
 # Of the kernel's command line: what looks for a module's errors (kernel.config) at rest, and at work.
 _QUIET = ("dma_debug=off",)
+_MEMORY = 256  # MiB of a guest in QEMU
 _DEBUG = ("dma_debug_entries=8192", "kmemleak=on", "slub_debug=FZPU")
 
 
@@ -37,6 +39,7 @@ class Guests:
     words: tuple[str, ...] = ()  # of its command line, besides
     programs: tuple[str, ...] = ()  # of this machine, for the guests
     devices: int = 1  # slots of each that the card is in
+    qemu: bool = False  # in QEMU, with Debian's kernel
 
 
 @dataclass(frozen=True)
@@ -110,24 +113,53 @@ def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
         return process.start([str(linux.kernel() / "linux"), *words], cwd=folder, **streams)
 
 
+def _start_qemu(number: int, guests: Guests, folder: Path, image: Path) -> subprocess.Popen:
+    words = ["console=ttyS0", "panic=-1", "lane=qemu", f"guest={number}", f"guests={guests.count}"]
+    files = ("out", "err", "status") if number == 0 else ("said",)
+    with socket.socket(socket.AF_UNIX) as card, open(folder / f"qemu{number}", "w") as said:
+        card.connect(str(folder / f"pci{number}.0"))
+        command = [
+            debian_kernel.QEMU,
+            *("-nodefaults", "-display", "none", "-no-reboot"),
+            *("-machine", "pc,memory-backend=ram", "-accel", "tcg", "-icount", "shift=2,sleep=on"),
+            *("-m", f"{_MEMORY}M", "-object", f"memory-backend-memfd,id=ram,size={_MEMORY}M,share=on"),
+            *("-kernel", str(image), "-initrd", str(folder / f"root{number}")),
+            *("-append", " ".join([*words, *(guests.words if number == 0 else ())])),
+            *("-device", f"x-pci-proxy-dev,fd={card.fileno()}"),
+            *("-qtest", f"unix:{folder / f'irq{number}'}", "-qtest-log", "none"),
+            *(word for name in (f"kernel{number}", *files) for word in ("-serial", f"file:{folder / name}")),
+        ]
+        streams = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": subprocess.STDOUT, "pass_fds": (card.fileno(),)}
+        return process.start(command, cwd=folder, **streams)
+
+
 def run(target: system.System, values: dict, command: list[str], guests: Guests, outputs: Outputs, wire: dict) -> int:
     """Runs a command in the first guest, and its peer beside it in the second; gives the first one's status. `wire`: what it
     brings, as settings, where it does not join the guests."""
-    module, _ = linux.build_module(target)
+    module = debian_kernel.build_module(target) if guests.qemu else linux.build_module(target)[0]
     simulator = linux.build_simulator(target, values, bool(outputs.waves))
     folder = Path(tempfile.mkdtemp(prefix="emery-"))
     children = []
     try:
-        linux.root(module, _programs([command[0], *guests.peer.split()[:1], *guests.programs]), folder / "root")
-        (folder / "command").write_text(shlex.join(command) + "\n")
-        if guests.peer:
-            (folder / "peer").write_text(guests.peer + "\n")
+        programs = _programs([command[0], *guests.peer.split()[:1], *guests.programs])
+        texts = {"command": shlex.join(command) + "\n", **({"peer": guests.peer + "\n"} if guests.peer else {})}
+        if guests.qemu:
+            for number in range(guests.count):
+                linux.root(module, programs, folder / f"root{number}", {f"host/{k}": v for k, v in texts.items()})
+        else:
+            linux.root(module, programs, folder / "root")
+            for name, text in texts.items():
+                (folder / name).write_text(text)
         settings = {**target.settings(values), **wire, "seed": guests.seed, "guests": guests.count, "folder": folder}
-        settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves}
+        settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves, "qemu": guests.qemu}
         card = Simulator(simulator, settings, folder)
         children.append(card.child)
         if card.runs():
-            children += [_start_guest(number, guests, folder) for number in range(guests.count)]
+            for number in range(guests.count):
+                if guests.qemu:
+                    children.append(_start_qemu(number, guests, folder, debian_kernel.kernel()[0]))
+                else:
+                    children.append(_start_guest(number, guests, folder))
         tails = _Tail(folder / "out", sys.stdout.buffer), _Tail(folder / "err", sys.stderr.buffer)
         while len(children) > 1 and all(x.poll() is None for x in children[:2]):
             time.sleep(LOOK)
@@ -159,6 +191,7 @@ def _status(card: Simulator, folder: Path) -> int:
         return int(status.read_text())
     if (code := card.child.returncode) and code < 0:
         raise IntegrityError(f"linux: the simulator has ended by signal {-code}, and its guests with it", None)
-    lines = (folder / "kernel0").read_text(errors="replace").splitlines()
+    texts = [path.read_text(errors="replace") for name in ("kernel0", "qemu0") if (path := folder / name).exists()]
+    lines = next((x for x in texts if x), "").splitlines()
     why = next((x for x in lines if "Kernel panic" in x), lines[-1] if lines else "it said nothing")
     raise IntegrityError(f"linux: the guest has ended before its command: {why}", None)

@@ -96,7 +96,7 @@ def plugin(system) -> Path:
     sources = [x for pattern in system.dpdk["driver"] for x in sorted(system.folder.glob(pattern))]
     includes = [*(folder / x for x in _HEADERS), *dict.fromkeys(x.parent for x in sources), *map(Path, generated)]
     flags = [*_FLAGS, *process.run(["pkg-config", "--cflags", "libdpdk"]).stdout.split(), *(f"-I{x}" for x in includes)]
-    libraries = process.run(["pkg-config", "--libs", "libdpdk"]).stdout.split()
+    libraries = [*process.run(["pkg-config", "--libs", "libdpdk"]).stdout.split(), "-lrte_bus_vdev"]
     content = [(x.name, cache.sources_digest(x, [Path(y) for y in includes])) for x in sources]
 
     def make(out: Path):
@@ -105,7 +105,7 @@ def plugin(system) -> Path:
         log = toolchain.run_cxx([*words, "-o", str(out / "librte_net_emery.so")], out, False)
         (out / "log").write_text(log)
 
-    key = cache.digest(1, _version(), toolchain.cxx_version(), _FLAGS, content)
+    key = cache.digest(2, _version(), toolchain.cxx_version(), _FLAGS, content)
     return cache.entry("dpdk-driver", key, make) / "librte_net_emery.so"
 
 

@@ -62,8 +62,8 @@ def _run(command: list[str], folder: Path, what: str) -> str:
     return toolchain.run_tool(command, folder, what, r"error|\*\*\*")
 
 
-def _make(folder: Path, what: str, *words: str) -> str:
-    return _run(["make", "ARCH=um", f"-j{jobs()}", *words], folder, what)
+def _make(folder: Path, what: str, *words: str, arch: str = "um") -> str:
+    return _run(["make", f"ARCH={arch}", f"-j{jobs()}", *words], folder, what)
 
 
 def _build_kernel(out: Path):
@@ -135,9 +135,9 @@ def stage(system, out: Path):
             shutil.copy(path, out / "generated")
 
 
-def build_module(system, words: tuple[str, ...] = ()) -> tuple[Path, str]:
-    """The card's module, and what the compiler said; `words` go to make."""
-    tree = kernel()
+def build_module(system, words: tuple[str, ...] = (), tree: Path | None = None, arch: str = "um") -> tuple[Path, str]:
+    """The card's module, and what the compiler said; `words` go to make. `tree`: of another kernel, of another architecture."""
+    tree = tree or kernel()
     work = cache.scratch()
     try:
         stage(system, work)
@@ -145,11 +145,11 @@ def build_module(system, words: tuple[str, ...] = ()) -> tuple[Path, str]:
 
         def make(out: Path):
             with cache.lock("linux-modules"):  # make writes into the kernel's folder, too
-                log = _make(tree, "kernel module", f"M={work}", *words, "modules")
+                log = _make(tree, "kernel module", f"M={work}", *words, "modules", arch=arch)
             (out / "log").write_text(log)
             shutil.copy(next(work.glob("*.ko")), out)
 
-        entry = cache.entry("linux-module", cache.digest(1, tree.name, content, words), make)
+        entry = cache.entry("linux-module", cache.digest(1, tree.name if arch == "um" else str(tree), content, words), make)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return next(entry.glob("*.ko")), (entry / "log").read_text()
@@ -175,14 +175,16 @@ def _with_libraries(program: str) -> list[str]:
     return [program, *re.findall(r"(/\S+)(?= \(0x)", said)]
 
 
-def root(module: Path, programs: list[str], out: Path):
-    """Writes the initramfs: busybox, the module, programs of this machine with their libraries."""
+def root(module: Path, programs: list[str], out: Path, more: dict[str, str] | None = None):
+    """Writes the initramfs: busybox, the module, programs of this machine with their libraries; `more` files of text."""
     folders = ("bin", "proc", "sys", "dev", "tmp", "host", "etc", "root", "var", "var/run")
     files = dict.fromkeys(folders, (stat.S_IFDIR | 0o755, b""))
     files["init"] = (stat.S_IFREG | 0o755, (_OWN / "init.sh").read_bytes())
     files["bin/busybox"] = (stat.S_IFREG | 0o755, Path(busybox()).read_bytes())
     files["bin/xdp"] = (stat.S_IFREG | 0o755, xdp_tool().read_bytes())
     files["card.ko"] = (stat.S_IFREG | 0o644, module.read_bytes())
+    for name, text in (more or {}).items():
+        files[name] = (stat.S_IFREG | 0o644, text.encode())
     for program in programs:
         for path in _with_libraries(program):
             for parent in reversed(Path(path).parents[:-1]):

@@ -176,6 +176,7 @@ void Bench::write(JsonWriter& json) const {
   json.object("driver")
       .field("register_reads", stats.reads)
       .field("register_writes", stats.writes)
+      .field("interrupts", stats.wakes)
       .end_object();
   json.key("card");
   card().write(json);

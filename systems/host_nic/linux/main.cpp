@@ -11,6 +11,7 @@
 #include "Vhost_nic.h"
 #include "bench/guest/beside.hpp"
 #include "bench/guest/guests.hpp"
+#include "bench/guest/proxy_guests.hpp"
 #include "bench/run/output.hpp"
 #include "bench/run/pcie_host.hpp"
 #include "bench/sim/verilated_model.hpp"
@@ -30,6 +31,7 @@ constexpr Time kFibre = 10 * kNanosecond;
 
 PcieSettings slot_of_guest(const Options& options) {
   PcieSettings settings = slot(options);
+  if (options.get("qemu", false)) return settings;
   settings.root.interrupt_base = kMessages;
   settings.root.interrupt_bytes = 4;
   return settings;
@@ -49,7 +51,7 @@ class Bench {
   Simulation simulation_;
   VerilatedModel<Vhost_nic> model_;
   std::vector<std::unique_ptr<Card>> cards_;
-  std::unique_ptr<Guests> guests_;
+  std::unique_ptr<GuestMachines> guests_;
   std::optional<Wire> wire_;
   std::optional<Output> capture_;
   SlotFaults faults_;
@@ -63,7 +65,12 @@ Bench::Bench(const Options& options)
   Waves waves;
   waves.path = options.get("waves", "");
   model_.open_waves(waves);
-  guests_ = std::make_unique<Guests>(simulation_, [this] { return activity(); });
+  const auto activity_of_all = [this] { return activity(); };
+  if (options.get("qemu", false)) {
+    guests_ = std::make_unique<ProxyGuests>(simulation_, activity_of_all);
+  } else {
+    guests_ = std::make_unique<Guests>(simulation_, activity_of_all);
+  }
   for (unsigned i = 0; i < count; ++i) {
     cards_.push_back(
         std::make_unique<Card>(options, slot_of_guest(options), simulation_, clocks, model_[i], i));

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian's own kernel for guests in QEMU (`./emery linux --lane qemu`): image and headers, unpacked into the cache.
+
+The packages are fetched once, by apt from the machine's own mirrors; nothing of them is installed.
+"""
+
+import functools
+import re
+import shutil
+from pathlib import Path
+
+from emery import process
+from emery.common import Progress, UserError
+from emery.make import cache, linux, toolchain
+
+QEMU = "qemu-system-x86_64"
+_PACKAGES = {QEMU: "qemu-system-x86", "make": "make", "apt-get": "apt", "dpkg-deb": "dpkg"}
+_IMAGE, _HEADERS = "linux-image-cloud-amd64", "linux-headers-cloud-amd64"
+_VERSION = re.compile(r"version 7\.2\.")
+
+
+def missing() -> list[str]:
+    """Debian packages that are needed and not here."""
+    return toolchain.missing_packages(_PACKAGES, {"busybox-static": linux.busybox()})
+
+
+def check():
+    """Refuses in one line what cannot be on this machine."""
+    toolchain.check_packages("linux", missing())
+    said = process.run([QEMU, "--version"]).stdout
+    if not _VERSION.search(said):  # the protocol of its PCI proxy is private to a version
+        raise UserError(f"linux: the proxy of the card is QEMU 7.2's; this is {said.splitlines()[0] if said else 'none'}")
+
+
+def _depends(package: str) -> list[str]:
+    return re.findall(r"^ +Depends: (linux-\S+)", process.run(["apt-cache", "depends", package]).stdout, re.MULTILINE)
+
+
+@functools.cache
+def _packages() -> list[str]:
+    """The kernel's packages, by the names that the newest of them have."""
+    images, headers = _depends(_IMAGE), _depends(_HEADERS)
+    if not images or not headers:
+        raise UserError(f"linux: apt knows no {_IMAGE} and {_HEADERS}: apt-get update")
+    more = [x for x in _depends(headers[0]) if x.startswith(("linux-headers-", "linux-kbuild-"))]
+    return [images[0], headers[0], *more]
+
+
+def kernel() -> tuple[Path, Path]:
+    """The image, and the folder that modules are built against."""
+    check()
+    names = _packages()
+    policy = process.run(["apt-cache", "policy", *names]).stdout
+    versions = re.findall(r"^ +Candidate: (\S+)", policy, re.MULTILINE)
+
+    def make(out: Path):
+        progress = Progress("fetching Debian's kernel")
+        try:
+            progress.say("once, 40 MB")
+            toolchain.run_tool(
+                ["apt-get", "-o", "APT::Sandbox::User=", "download", *names], out, "linux: Debian's kernel", "^E: "
+            )
+            for package in sorted(out.glob("*.deb")):
+                toolchain.run_tool(["dpkg-deb", "-x", str(package), str(out)], out, "linux: Debian's kernel", "error")
+                package.unlink()
+        finally:
+            progress.done()
+        for name in ("lib", "etc", "usr/share"):
+            shutil.rmtree(out / name, ignore_errors=True)
+
+    folder = cache.entry("linux-debian", cache.digest(1, names, versions), make)
+    return next((folder / "boot").glob("vmlinuz-*")), folder / "usr" / "src" / names[1]
+
+
+def build_module(system) -> Path:
+    """The card's module for that kernel."""
+    _, headers = kernel()
+    common = next(headers.parent.glob("linux-headers-*-common"))
+    # The headers' own Makefile is for the place that the package would have put them to.
+    line = f"include {common}/Makefile\n"
+    if (headers / "Makefile").read_text() != line:
+        (headers / "Makefile").write_text(line)
+    return linux.build_module(system, (), headers, "x86")[0]
