@@ -40,7 +40,7 @@ module tx_finish
   fifo #(
       .T(tx_done_t),
       .Depth(Depth),
-      .Registered(Segment)
+      .Registered(1)
   ) i_done (
       .clk_i,
       .rst_i,
