@@ -107,12 +107,13 @@ module cap_front
   ) i_hash (
       .clk_i,
       .rst_i,
-      .key_i  (Key),
+      .key_i(Key),
       .valid_i(moves),
-      .beat_i (beat),
+      .beat_i(beat),
       .valid_o(hash_valid),
-      .hash_o (verdict_in.data.hash),
-      .type_o (unused_kind),
+      .header_o(),
+      .hash_o(verdict_in.data.hash),
+      .type_o(unused_kind),
       .ahead_o()
   );
   cap_filter i_filter (

@@ -7,6 +7,7 @@ package engine_pkg;
 
   /// What a port is built with; the order is that of the bits in the register `features` of host-nic.
   typedef struct packed {
+    logic split;     // headers of received frames can go to buffers of their own
     logic shared;    // queues are all ports', not one's each
     logic segments;  // long TCP packets are cut into frames
     logic vlan;      // tags are put in and taken out
@@ -183,7 +184,7 @@ package engine_pkg;
   function automatic queue_pkg::cpl_t record_of(eth_pkg::rx_info_t info, logic [1:0] port,
                                                 logic [13:0] len);
     logic unused;
-    unused = &{1'b0, info.steered};
+    unused = &{1'b0, info.steered, info.header};
     return
     '{
         timestamp: info.stamp[39:0],

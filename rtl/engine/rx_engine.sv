@@ -8,6 +8,9 @@
 /// leave and the frame's space is given back. Frames without a descriptor are dropped and leave no record. A frame with a
 /// null address or an unreadable descriptor is dropped, its record says `error`, and `stop` tells the queue manager; so is
 /// one whose data could not be written. One longer than its descriptors is cut: record with `error` and the full length.
+/// With `Split` a slot's first descriptor can be one for headers (`headers`): those of a frame of TCP or UDP are written there alone and
+/// the rest on from the next descriptor, and the record says how long they are. A frame whose headers are not known, or do not fit
+/// that buffer, leaves it out and is whole in the others: 0. In a slot of one descriptor the bit means nothing.
 /// Of a stream queue (queue_pkg) the slot is the place of frame and record, which the packet RAM holds side by side: one DMA request
 /// takes both, not relaxed, and nothing goes to `record`. What lies in one row goes to rx_pack instead (`part`, `moved_i`), which
 /// makes one request of several. A stream queue whose ring lies at 0 is stopped as by a null address.
@@ -18,6 +21,7 @@ module rx_engine
 #(
     parameter ram_sel_t Sel = '0,
     parameter logic [1:0] Port = '0,  // told in the record's flags
+    parameter bit Split = 0,
     parameter int MaxFrames = 512  // that wait for their descriptors, and that wait for their data to be written
 ) (
     input logic clk_i,
@@ -51,6 +55,7 @@ module rx_engine
     logic        stream;
     logic        moved;     // by rx_pack
     logic        recorded;
+    logic        split;     // the slot has a buffer for headers; those there are in `info`
     error_e      code;
     logic [3:0]  requests;  // DMA statuses to wait for
     queue_t      queue;
@@ -62,8 +67,9 @@ module rx_engine
   // Step 1: a frame asks for a slot and waits for its descriptors.
   `STREAM(deq_req_t, req_in)
   typedef struct packed {
-    logic     one_row;  // with its record
-    rx_meta_t meta;
+    logic       one_row;  // with its record
+    logic [7:0] header;   // bytes, where all are in the frame; else 0
+    rx_meta_t   meta;
   } waiting_t;
   `STREAM(waiting_t, wait_in)
   `STREAM(waiting_t, wait_out)
@@ -79,7 +85,13 @@ module rx_engine
           granules: meta.data.recorded ? granules[9:0] : '0
       };
   assign wait_in.valid = meta.valid && meta.ready;
-  assign wait_in.data = '{recorded_len(meta.data.len) <= 15'(UnitBytes), meta.data};
+  wire [7:0] header = 8'd14 + {1'b0, meta.data.info.header, 2'b00};
+  wire header_known = Split && meta.data.info.header != '0 && 14'(header) <= meta.data.len;
+  assign wait_in.data = '{
+          one_row: recorded_len(meta.data.len) <= 15'(UnitBytes),
+          header: header_known ? header : '0,
+          meta: meta.data
+      };
 
   // Step 2: one descriptor a clock becomes a DMA request.
   `STREAM(dma_req_t, dma_in)
@@ -96,21 +108,27 @@ module rx_engine
   logic [3:0] requests_q;  // DMA requests of the frame so far
   error_e code_q, code;
   logic answer_room;  // for the status of one more request
+  logic later_q, split_q;  // the slot's descriptor is not its first, and that was for headers,
+  header_words_t header_q;  // which lie there
   assign d = desc.data;
   assign m = wait_out.data.meta;
   wire unused = &{1'b0, m.queue};  // the descriptor names it again
 
   wire [13:0] left = m.len - written_q;
-  wire [13:0] piece = (d.desc.len < 16'(left)) ? d.desc.len[13:0] : left;
   wire found = d.status == DeqOk;
   wire stream = found && d.stream;
+  wire splits = Split && found && !d.stream && d.desc.headers && !later_q && !d.last;
+  wire fits = wait_out.data.header != '0 && 16'(wait_out.data.header) <= d.desc.len;
+  wire [13:0] piece = (d.desc.len < 16'(left)) ? d.desc.len[13:0] : left;
   wire done = d.last || !found;
-  wire issue = found && code == ErrNone && (stream || (d.desc.len != '0 && m.len != written_q));
+  // Of a buffer for headers only what `splits` says counts: it is never the last.
+  wire writes = found && code == ErrNone && (stream || (d.desc.len != '0 && m.len != written_q));
+  wire issue = writes && (!splits || fits);
   // Of a stream the record goes to the address given, the frame ends below it.
   wire [14:0] both = recorded_len(m.len);
   wire [11:0] words = both[13:2] - 12'd4;  // of the frame
   wire moves = stream && wait_out.data.one_row;
-  wire [13:0] written = issue ? written_q + piece : written_q;
+  wire [13:0] written = writes ? written_q + piece : written_q;
 
   always_comb begin
     code = code_q;
@@ -130,21 +148,24 @@ module rx_engine
                                                                       UnitLaneW], dws: both[7:2]})
   `STREAM_DATA(dma_in, '{host_addr: stream ? {d.desc.addr[63:2] - 62'(words), 2'b00} : d.desc.addr,
                        sel: Sel, ram_addr: m.addr + ram_addr_t'(written_q),
-                       len: stream ? 16'(both) : 16'(piece), relaxed: !stream})
+                       len: stream ? 16'(both) : splits ? 16'(wait_out.data.header) : 16'(piece),
+                       relaxed: !stream})
   assign flight_in.valid = step && done;
   always_comb begin
     flight_in.data = '{
         fate: Whole,
         stream: stream,
-        moved: issue && moves,
+        moved: writes && moves,
         recorded: m.recorded,
+        split: split_q,
         code: code,
-        requests: requests_q + 4'(issue && !moves),
+        requests: requests_q + 4'(writes && !moves),
         queue: d.queue,
         cq: d.cq,
         len: m.len,
         info: m.info
     };
+    flight_in.data.info.header = header_q;
     if (!found && d.status == DeqEmpty) flight_in.data.fate = NoDescriptor;
     else if (!found) flight_in.data.fate = QueueStopped;
     else if (code != ErrNone) flight_in.data.fate = BadDescriptor;
@@ -153,14 +174,19 @@ module rx_engine
 
   always_ff @(posedge clk_i) begin
     if (step) begin
-      written_q  <= done ? '0 : written;
+      written_q  <= done ? '0 : !splits ? written : issue ? 14'(wait_out.data.header) : '0;
       requests_q <= done ? '0 : requests_q + 4'(issue);
       code_q     <= done ? ErrNone : code;
+      later_q    <= !done;
+      if (!later_q) split_q <= splits;
+      if (!later_q) header_q <= splits && issue ? m.info.header : '0;
+      if (done) {split_q, header_q} <= '0;
     end
     if (rst_i) begin
-      written_q  <= '0;
-      requests_q <= '0;
-      code_q     <= ErrNone;
+      {later_q, split_q, header_q} <= '0;
+      written_q                    <= '0;
+      requests_q                   <= '0;
+      code_q                       <= ErrNone;
     end
   end
 
@@ -219,6 +245,7 @@ module rx_engine
     cpl = record_of(f.info, Port, f.len);
     cpl.error = f.fate != Whole || final_code != ErrNone;
     cpl.queue = f.queue;
+    if (f.split) cpl.timestamp = split_stamp_t'{words: f.info.header, ns: f.info.stamp[34:0]};
   end
   `STREAM_DATA(record_in, '{cq: f.cq, record: cpl})
 

@@ -3,9 +3,9 @@
 `include "tb.svh"
 `include "stream.svh"
 /// rx_engine: each DMA request, record, commit, stop, free and count, of a queue too, against a model of what each frame meets
-/// (descriptor lists of 1 to 8, places in streams, empty and stopped queues, null addresses, failed reads and writes); one frame a clock.
+/// (descriptor lists of 1 to 8, the first of them a buffer for headers, places in streams, empty and stopped queues, null addresses, failed reads and writes); one frame a clock.
 module rx_engine_tb;
-  import dma_pkg::*, queue_pkg::*, engine_pkg::*;
+  import dma_pkg::*, queue_pkg::*, engine_pkg::*, eth_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
   localparam ram_sel_t Sel = 6'd3;
@@ -25,6 +25,7 @@ module rx_engine_tb;
   rx_engine_count_t count;
   rx_engine #(
       .Sel(Sel),
+      .Split(1),
       .MaxFrames(256)
   ) dut (
       .clk_i(clk),
@@ -53,7 +54,7 @@ module rx_engine_tb;
       max_len = 60,
       now = 0,
       dma_fails = 0;
-  bit records = 0;
+  bit records = 0, splits = 0;
   int unsigned desc_latency = 200, dma_latency = 20;
   ram_addr_t next_addr = 0;
 
@@ -66,6 +67,8 @@ module rx_engine_tb;
     queue_t cq;
     bit stream;
     bit packs;
+    bit split;
+    header_words_t header;
   } frame_t;
   typedef struct {
     int unsigned due;
@@ -77,6 +80,7 @@ module rx_engine_tb;
   dma_result_e results[$];
   dma_req_t want_dma[$];
   int unsigned want_free[$];
+  int unsigned split_frames = 0, whole_frames = 0, long_headers = 0;
   int unsigned want_count[6], got_count[6], asked = 0, streamed = 0, packed_frames = 0;
   int unsigned moves_due[$], moves = 0;  // moves: that no frame has used
 
@@ -99,6 +103,8 @@ module rx_engine_tb;
     f.fate = '0;
     f.stream = 0;
     f.packs = 0;
+    f.split = 0;
+    f.header = '0;
     b = '0;
     b.queue = m.queue;
     b.cq = f.cq;
@@ -136,8 +142,10 @@ module rx_engine_tb;
       end
       i_desc.send_in(b, desc_latency);
     end else begin
-      n  = trouble != 0 ? $urandom_range(8, 1) : 1;
+      n = trouble != 0 ? $urandom_range(8, 1) : splits ? 2 : 1;
       at = 0;
+      b.desc.headers = splits || (trouble != 0 && one_in(2));
+      f.split = b.desc.headers && n > 1;
       for (int unsigned i = 0; i < n; i++) begin
         b.last = i == n - 1;
         b.desc.addr = {16'h1, 16'(m.queue), 32'($urandom())};
@@ -152,7 +160,21 @@ module rx_engine_tb;
           else if (b.result == DmaTimeout) f.code = ErrTimeout;
           else if (b.desc.addr == 0 && b.desc.len != 0) f.code = ErrNullAddress;
         end
-        if (f.code == ErrNone) begin
+        if (splits && i == 0) b.desc.len = 16'd128;
+        if (i != 0) b.desc.headers = one_in(2);  // means nothing there
+        if (f.split && i == 0) begin
+          if (m.info.header == 0 || 14 + 4 * 32'(m.info.header) > 32'(m.len)) whole_frames++;
+          else if (14 + 4 * 32'(m.info.header) > 32'(b.desc.len)) long_headers++;
+          else if (f.code == ErrNone) begin
+            room = 14 + 4 * 32'(m.info.header);
+            want_dma.push_back('{host_addr: b.desc.addr, sel: Sel, ram_addr: m.addr,
+                               len: 16'(room), relaxed: 1'b1});
+            f.requests++;
+            f.header = m.info.header;
+            at = room;
+            split_frames++;
+          end
+        end else if (f.code == ErrNone) begin
           room = 32'(m.len) - at;
           if (32'(b.desc.len) < room) room = 32'(b.desc.len);
           if (room != 0) begin
@@ -207,6 +229,7 @@ module rx_engine_tb;
             len: f.meta.len,
             queue: f.meta.queue
         };
+        if (f.split) cpl.timestamp = {f.header, f.meta.info.stamp[34:0]};
         if (!f.stream) i_record.expected.push_back('{cq: f.cq, record: cpl});
         i_commit.expected.push_back('{queue: f.meta.queue, count: 1});
         if (code != ErrNone) i_stop.expected.push_back('{queue: f.meta.queue, code: code});
@@ -269,6 +292,7 @@ module rx_engine_tb;
       m.len = 14'($urandom_range(max_len, 60));
       m.queue = 16'($urandom());
       m.info = {$urandom(), $urandom(), $urandom(), $urandom()};
+      m.info.header = one_in(4) ? '0 : 5'($urandom_range(31, 1));
       m.recorded = records;
       next_addr += 20'(rows(m) * UnitBytes);
       metas.push_back(m);
@@ -311,6 +335,17 @@ module rx_engine_tb;
     repeat (2000) @(posedge clk);
     `CHECK(asked - start >= 1998, $sformatf("%0d frames of streams in 2000 clocks", asked - start))
     settle();
+    records = 0;
+    // Headers and payload: two requests a frame, a frame in two clocks.
+    splits  = 1;
+    to_send = 3000;
+    repeat (400) @(posedge clk);
+    start = i_record.taken;
+    repeat (2000) @(posedge clk);
+    `CHECK(i_record.taken - start >= 998, $sformatf(
+           "%0d frames in two parts in 2000 clocks", i_record.taken - start))
+    settle();
+    splits  = 0;
     // Everything that can go wrong, with back-pressure.
     trouble = 1;
     for (int round = 0; round < 30; round++) begin
@@ -326,6 +361,12 @@ module rx_engine_tb;
       `CHECK(got_count[i] > 20, $sformatf("fate %0d was seen only %0d times", i, got_count[i]))
     `CHECK(dma_fails > 20 && streamed - packed_frames > 500 && packed_frames > 500,
            "no DMA failed, or no streams")
+    `CHECK(split_frames > 1000 && whole_frames > 500 && long_headers > 50, $sformatf(
+           "%0d frames in parts, %0d whole, %0d headers too long",
+           split_frames,
+           whole_frames,
+           long_headers
+           ))
     // Very slow writes: the engine must not ask for more than it can take.
     trouble = 0;
     dma_latency = 2000;

@@ -123,12 +123,17 @@ package eth_pkg;
     logic [15:0] queue;  // any where there is none
   } flow_queue_t;
 
+  /// Of a frame's headers up to and with TCP's or UDP's: words of four bytes behind byte 14; 0: not known. 5 to 22 of them are IP's
+  /// and TCP's or UDP's, 4 tags'.
+  typedef logic [4:0] header_words_t;
+
   /// What the receive path found out about a frame, one for each frame.
   typedef struct packed {
     ptp_time_t stamp;
     logic [31:0] hash;  // its upper half: the tag, where one was taken out
     logic [3:0] hash_type;  // 0: none
     logic [1:0] stripped;  // 1: a tag of 802.1Q, 2: of 802.1ad
+    header_words_t header;
     logic [15:0] csum;
     flow_queue_t steered;
   } rx_info_t;

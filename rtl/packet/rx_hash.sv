@@ -5,13 +5,16 @@
 /// Watches the beats of a stream of frames; needs only the first 64 bytes of each, which hold all fields behind up to two VLAN
 /// tags (but for the ports of double-tagged IPv6). `type_o`: bit 0 IPv4, bit 1 IPv6, bit 2 with TCP ports, bit 3 with UDP
 /// ports, 0 no IP (the hash is then 0). Without ports are fragments, IPv4 with options, IPv6 with extension headers.
+/// With `Headers` also how long the headers of a frame of `type_o` with ports are (`header_o`; 0: of any other, or when they are not
+/// all in its first 128 bytes and in the frame).
 /// `valid_o` comes 3 clocks after a first beat, one frame a clock, and is never refused; `ahead_o`, what it is over and the hash, a clock
 /// sooner and not from a register. `key_i` should not change while
 /// frames arrive; its first byte is the leftmost. Reset drops the frames inside.
 module rx_hash
   import eth_pkg::*;
 #(
-    parameter type Beat = frame_beat_t  // or wide_beat_t
+    parameter type Beat = frame_beat_t,  // or wide_beat_t
+    parameter bit Headers = 0  // of wide_beat_t
 ) (
     input logic         clk_i,
     input logic         rst_i,
@@ -21,10 +24,11 @@ module rx_hash
     input logic valid_i,
     input Beat  beat_i,
 
-    output logic               valid_o,
-    output logic        [31:0] hash_o,
-    output logic        [ 3:0] type_o,
-    output flow_found_t        ahead_o
+    output logic                 valid_o,
+    output logic          [31:0] hash_o,
+    output logic          [ 3:0] type_o,
+    output header_words_t        header_o,
+    output flow_found_t          ahead_o
 );
   localparam int FieldBits = $bits(ahead_o.flow.fields);  // IPv6 addresses and ports
   localparam int Parts = 3;
@@ -125,6 +129,42 @@ module rx_hash
       hash_o <= ahead_o.hash;
       type_o <= part_flow_q.kind;
     end
+  end
+
+  // The headers, beside stages 1 and 2: the tags in front of IP, IP's own, and what TCP says of its own.
+  if (Headers) begin : g_headers
+    localparam int BeatBytes = $bits(beat_i.data) / 8;
+    if (BeatBytes < WideBeatBytes) begin : g_bad_parameter
+      $fatal(1, "rx_hash: headers need beats of %0d bytes", WideBeatBytes);
+    end
+    logic [1:0] tags_q;
+    logic [3:0] tcp_words, tcp_words_q;
+    logic [7:0] len_q;
+    header_words_t words, words_q;
+    always_comb begin
+      tcp_words = '0;
+      for (int t = 0; t < 3; t++) begin
+        if (l3_start == 7'(14 + 4 * t))
+          tcp_words = v4 ? beat_i.data[8*(46+4*t)+4+:4] : beat_i.data[8*(66+4*t)+4+:4];
+      end
+      words = '0;
+      if (kind_q[3:2] != '0) begin
+        words = 5'(tags_q) + (kind_q[0] ? 5'd5 : 5'd10) + (kind_q[2] ? 5'(tcp_words_q) : 5'd2);
+        if (kind_q[2] && tcp_words_q < 4'd5) words = '0;
+        if (8'd14 + {1'b0, words, 2'b00} > len_q) words = '0;
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (first) begin
+        tags_q <= 2'((l3_start - 7'd14) >> 2);
+        tcp_words_q <= tcp_words;
+        len_q <= 8'(beat_i.len);
+      end
+      if (valid_q) words_q <= words;
+      if (part_valid_q) header_o <= words_q;
+    end
+  end else begin : g_no_headers
+    assign header_o = '0;
   end
 
   wire unused = &{1'b0, beat_i.eop, beat_i.err, beat_i.data, frame, l3};

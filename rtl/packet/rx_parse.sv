@@ -14,6 +14,7 @@ module rx_parse
     parameter int FlowEntries = 0,  // of flow_table
     parameter int Queues = 65536,
     parameter bit Vlan = 0,  // of rx_vlan
+    parameter bit Headers = 0,  // of rx_hash
     parameter bit Steered = 0  // the MAC side has chosen each frame's queue: it says that in place of a time
 ) (
     input  logic                clk_i,
@@ -35,7 +36,8 @@ module rx_parse
 
   typedef struct packed {
     logic [31:0] hash;
-    logic [3:0]  kind;
+    logic [3:0] kind;
+    header_words_t header;
   } hash_t;
 
   `STREAM(wide_beat_t, plain)
@@ -75,17 +77,19 @@ module rx_parse
   `STREAM(hash_t, hash_in)
   `STREAM(hash_t, hash_out)
   rx_hash #(
-      .Beat(wide_beat_t)
+      .Beat(wide_beat_t),
+      .Headers(Headers)
   ) i_hash (
       .clk_i,
       .rst_i,
       .key_i,
-      .valid_i(moves),
-      .beat_i (beat),
-      .valid_o(hash_in.valid),
-      .hash_o (hash_in.data.hash),
-      .type_o (hash_in.data.kind),
-      .ahead_o(found)
+      .valid_i (moves),
+      .beat_i  (beat),
+      .valid_o (hash_in.valid),
+      .hash_o  (hash_in.data.hash),
+      .type_o  (hash_in.data.kind),
+      .header_o(hash_in.data.header),
+      .ahead_o (found)
   );
   `FIFO(hash_t, Depth, i_hashes, hash_in, hash_out)
 
@@ -123,6 +127,7 @@ module rx_parse
           hash: hash_out.data.hash,
           hash_type: hash_out.data.kind,
           stripped: '0,
+          header: hash_out.data.header,
           csum: csum_out.data,
           steered: Steered ? flow_queue_t'{hit: 1'b1, queue: stamp.data[15:0]} : steer_out.data
       };

@@ -26,7 +26,8 @@ module rx_parse_tb;
   logic refused;
   reg_if flow_regs ();
   rx_parse #(
-      .FlowEntries(Entries)
+      .FlowEntries(Entries),
+      .Headers(1)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
@@ -85,6 +86,19 @@ module rx_parse_tb;
     return {kind, hash};
   endfunction
 
+  // Of the frame whose hash was looked for last: bytes up to the end of TCP's or UDP's header, in words behind byte 14.
+  function automatic header_words_t ref_header(logic [3:0] kind);
+    int unsigned l3 = 14, bytes;
+    for (int i = 0; i < 2; i++) if ({f[l3-2], f[l3-1]} inside {16'h8100, 16'h88a8}) l3 += 4;
+    bytes = l3 + (kind[0] ? 20 : 40);
+    if (kind[3:2] == 0) return '0;
+    if (kind[2]) begin
+      if (f[bytes+12][7:4] < 5) return '0;
+      bytes += 4 * int'(f[bytes+12][7:4]);
+    end else bytes += 8;
+    return bytes > len || bytes > 128 ? '0 : 5'((bytes - 14) / 4);
+  endfunction
+
   function automatic logic [15:0] ref_csum();
     int unsigned sum = 0;
     for (int i = 14; i < len; i += 2) sum += {16'd0, f[i], (i + 1 < len) ? f[i+1] : 8'd0};
@@ -94,9 +108,9 @@ module rx_parse_tb;
 
   // ---- Frames to send and what should come of them.
   wide_beat_t passing[$];
-  logic [68:0] results[$];
+  logic [73:0] results[$];
   ptp_time_t stamps_due[$];
-  int unsigned kinds[16], frames_out = 0;
+  int unsigned kinds[16], header_lengths[32], frames_out = 0;
   int unsigned in_percent = 100, out_percent = 100, info_percent = 100;
   `FRAME_SOURCE(wide_beat_t, i_frames, in, in_percent, in_percent)
   `STREAM_SOURCE(ptp_time_t, i_stamps, stamp, 100)
@@ -109,7 +123,13 @@ module rx_parse_tb;
     logic [35:0] h = ref_hash();
     for (int i = 0; i < len; i++) bytes.push_back(f[i]);
     i_frames.send(bytes, $urandom_range(9) == 0);
-    results.push_back({steered && h == SteeredHash ? {1'b1, SteeredQueue} : 17'd0, h, ref_csum()});
+    results.push_back({
+                      ref_header(h[35:32]),
+                      steered && h == SteeredHash ? {1'b1, SteeredQueue} : 17'd0,
+                      h,
+                      ref_csum()
+                      });
+    header_lengths[ref_header(h[35:32])]++;
     kinds[h[35:32]]++;
     i_stamps.queue.push_back(t);
     stamps_due.push_back(t);
@@ -191,9 +211,10 @@ module rx_parse_tb;
         steered_to = info.data.steered.hit ? info.data.steered : '0;
         `CHECK(results.size() != 0, "info without a frame")
         `CHECK(info.data.stamp == stamps_due.pop_front(), "wrong stamp")
-        `CHECK({steered_to, info.data.hash_type, info.data.hash, info.data.csum} == results[0],
-               $sformatf("%h %h %h %h instead of %h", steered_to, info.data.hash_type,
-                         info.data.hash, info.data.csum, results[0]))
+        `CHECK(
+            {info.data.header, steered_to, info.data.hash_type, info.data.hash, info.data.csum} == results[0],
+            $sformatf("%h %h %h %h %h instead of %h", info.data.header, steered_to,
+                      info.data.hash_type, info.data.hash, info.data.csum, results[0]))
         steers += 32'(info.data.steered.hit);
         void'(results.pop_front());
         frames_out++;
@@ -265,6 +286,10 @@ module rx_parse_tb;
     end
     foreach (kinds[i])
     if (i inside {0, 1, 2, 5, 6, 9, 10}) `CHECK(kinds[i] > 50, "a kind of frame is missing")
+    // IPv4 with UDP, with TCP without options and with all there can be behind two tags, IPv6 with TCP.
+    foreach (header_lengths[i])
+    if (i inside {0, 7, 10, 12, 15, [20 : 22], 25, 26})
+      `CHECK(header_lengths[i] > 3, $sformatf("headers of %0d words are missing", i))
     `TB_PASS
   end
 endmodule

@@ -38,7 +38,8 @@ package queue_pkg;
     logic [15:0] slot;  // pushed: its index in the ring, before wrapping; else with `vlan`: TX: the VLAN tag to be put in (its TCI)
     logic [7:0] csum_offset;  // TX: where the checksum goes, in bytes from csum_start
     logic [7:0] csum_start;  // TX: first byte summed
-    logic [4:0] reserved;
+    logic [3:0] reserved;
+    logic headers;  // RX, of a slot's first buffer: takes the headers of a frame of TCP or UDP alone, the other buffers the rest
     logic cut;  // TX: the packet is a TCP segment too long for a frame, up to 64 kB, and becomes several, of so many bytes of payload each:
     logic [5:0] mss_high;  // bits 13:8 of that number, csum_offset holds bits 7:0; csum_start says where the TCP header is; not pushed
     logic service;  // TX: of a tag: 802.1ad's, not 802.1Q's
@@ -50,7 +51,7 @@ package queue_pkg;
   } desc_t;
 
   typedef struct packed {
-    logic [39:0] timestamp;  // PTP time in ns, modulo 2^40
+    logic [39:0] timestamp;  // PTP time in ns, modulo 2^40; RX, of a slot with a buffer for headers: split_stamp_t
     logic [7:0] flags;  // RX: rx_flags_t; TX: 0, or rx_flags_t.port where ports share their queues
     logic [15:0] csum;  // RX: ones' complement sum from byte 14 on; TX: 0, or the slot's index, before wrapping, where ports share their queues
     logic [31:0] hash;       // RX: flow hash; of a frame whose tag was taken out (flags) the tag is its upper half; TX: frames that a packet with `cut` became
@@ -59,6 +60,12 @@ package queue_pkg;
     logic [13:0] len;  // packet bytes, without FCS; of one with `cut` modulo 16384
     queue_t queue;  // descriptor queue
   } cpl_t;
+
+  /// A stamp that has made room for the length of the headers which lie in a buffer of their own.
+  typedef struct packed {
+    logic [4:0]  words;  // of four bytes behind byte 14; 0: they have none, the frame is whole in the other buffers
+    logic [34:0] ns;  // PTP time, modulo 2^35
+  } split_stamp_t;
 
   /// The record of a frame in a stream queue: as cpl_t, but what says that it is there lies at its end.
   typedef struct packed {

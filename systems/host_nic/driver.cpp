@@ -23,7 +23,8 @@ Received received(const emnic_completion& c) {
           c.csum,
           c.flags,
           c.tag,
-          c.tci};
+          c.tci,
+          c.header_bytes};
 }
 
 }  // namespace
@@ -84,6 +85,7 @@ emnic_config Driver::core_config() const {
   c.tx_stream = config_.tx_stream;
   c.rx_stream = config_.rx_stream;
   c.tx_buffers = c.rx_buffers = true;
+  c.header_bytes = config_.header_bytes;
   c.max_frame = config_.max_frame;
   c.max_packet = config_.tso_bytes;
   c.segments = config_.segments;
@@ -317,7 +319,23 @@ void Driver::complete_tx(const emnic_completion& c, Time now) {
     on_sent(c.interface, c.queue, c.error != 0, c.timestamp, now);
 }
 
-void Driver::complete_rx(const emnic_completion& c, Time now) {
+void Driver::join(emnic_completion& c) {
+  std::uint8_t* at =
+      rx_state(c.interface, c.queue).headers + std::size_t{c.slot} * config_.header_bytes;
+  const auto only = [](std::uint8_t x) { return x == 0; };
+  beyond_headers_ += !std::all_of(at + c.header_bytes, at + config_.header_bytes, only);
+  ++(c.header_bytes ? split_ : not_split_);
+  if (c.header_bytes) {
+    joined_.assign(at, at + c.header_bytes);
+    joined_.insert(joined_.end(), c.data, c.data + c.bytes - c.header_bytes);
+    c.data = joined_.data();
+  }
+  std::fill(at, at + config_.header_bytes, std::uint8_t{0});
+}
+
+void Driver::complete_rx(const emnic_completion& completion, Time now) {
+  emnic_completion c = completion;
+  if (c.headers && !c.error) join(c);
   counts_.received(c);
   if (c.error) {
     ++rx_errors_;

@@ -27,24 +27,25 @@
 namespace emery::host_nic {
 
 struct DriverConfig {
-  unsigned tx_queues;   // transmit queues opened on each interface
-  unsigned rx_queues;   // receive queues opened on each interface
-  bool shared;          // by all its ports
-  unsigned tx_ring;     // slots, a power of two from 8 to 32768
-  unsigned rx_ring;     // likewise, or granules of 16 bytes
-  bool tx_stream;       // transmit rings hold the frames; tx_ring counts granules of 16 bytes
-  bool rx_stream;       // receive queues are streams
-  unsigned max_frame;   // bytes without FCS
-  unsigned segments;    // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
-  unsigned tx_burst;    // packets a queue sends in its turn
-  bool tx_checksum;     // the device computes TCP and UDP checksums
-  unsigned tso_bytes;   // longest packet that the device cuts into frames; 0: it cuts none
-  bool vlan_tags;       // the device puts in and takes out the outermost tag of a frame
-  emnic_push tx_push;   // what goes with the doorbell of a frame that finds the device idle
-  bool recover;         // sets up anew what the device has stopped for an error
-  bool interrupts;      // wait for MSI-X instead of polling
-  unsigned cpus;        // each serves its share of the queues
-  Time cpu_per_packet;  // for each packet received or completed
+  unsigned tx_queues;     // transmit queues opened on each interface
+  unsigned rx_queues;     // receive queues opened on each interface
+  bool shared;            // by all its ports
+  unsigned tx_ring;       // slots, a power of two from 8 to 32768
+  unsigned rx_ring;       // likewise, or granules of 16 bytes
+  bool tx_stream;         // transmit rings hold the frames; tx_ring counts granules of 16 bytes
+  bool rx_stream;         // receive queues are streams
+  unsigned header_bytes;  // of a buffer for the headers of each frame received; 0: there are none
+  unsigned max_frame;     // bytes without FCS
+  unsigned segments;      // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
+  unsigned tx_burst;      // packets a queue sends in its turn
+  bool tx_checksum;       // the device computes TCP and UDP checksums
+  unsigned tso_bytes;     // longest packet that the device cuts into frames; 0: it cuts none
+  bool vlan_tags;         // the device puts in and takes out the outermost tag of a frame
+  emnic_push tx_push;     // what goes with the doorbell of a frame that finds the device idle
+  bool recover;           // sets up anew what the device has stopped for an error
+  bool interrupts;        // wait for MSI-X instead of polling
+  unsigned cpus;          // each serves its share of the queues
+  Time cpu_per_packet;    // for each packet received or completed
   unsigned dma_timeout_clocks, dma_overtaken_clocks;
   Scheduling scheduling;
   unsigned doorbell_batch = 8;     // packets gathered for one doorbell of a queue busy with as many
@@ -67,6 +68,7 @@ struct Received {
   std::uint8_t flags;
   unsigned tag;  // that was taken out of `frame`: EMNIC_C_TAG, EMNIC_S_TAG; 0: none
   std::uint16_t tci;
+  unsigned headers;  // bytes that lay in a buffer of their own
 };
 
 // An error the device reported through an event queue.
@@ -237,6 +239,9 @@ class Driver {
   unsigned serve_stream(std::uint32_t rx_queue, Time now);
   void complete_tx(const emnic_completion& completion, Time now);
   void complete_rx(const emnic_completion& completion, Time now);
+  // Makes one piece of a frame whose headers lie in a buffer of their own, and looks whether there
+  // is nothing else in that buffer.
+  void join(emnic_completion& completion);
   void serve_events(std::uint32_t index, Time now);
   void recover(unsigned interface, unsigned kind, unsigned queue);
   void go_on_restarting();
@@ -255,13 +260,14 @@ class Driver {
   std::vector<std::uint32_t> pending_events_;
   std::vector<Cpu> cpus_;
   std::vector<Restart> restarts_;  // under way
-  std::vector<std::uint8_t> scratch_, untagged_;
+  std::vector<std::uint8_t> scratch_, untagged_, joined_;
   std::vector<DeviceError> errors_;
   std::vector<emnic_last_error> last_errors_;  // of each interface
   QueueCounts counts_;
   unsigned tx_outstanding_ = 0;
   std::uint64_t checksums_ = 0, tags_ = 0;  // left to the device
   std::uint64_t stripped_ = 0;
+  std::uint64_t split_ = 0, not_split_ = 0, beyond_headers_ = 0;
   std::uint64_t doorbells_ = 0, interrupts_ = 0, polls_ = 0, tx_errors_ = 0, rx_errors_ = 0;
   std::uint64_t pushes_ = 0, restarted_ = 0;
 };

@@ -120,18 +120,19 @@ void Driver::poison_rx_descriptor(unsigned interface, unsigned queue, unsigned a
   queue_pkg::desc_t{}
       .set_addr(addr)
       .set_len(state.buffer_bytes)
-      .write(state.ring + slot * kDescriptorBytes);
+      .write(state.ring + ((slot + 1) * state.slot_descriptors - 1) * kDescriptorBytes);
 }
 
 std::uint64_t Driver::rx_descriptor(unsigned interface, unsigned queue, unsigned ahead) const {
   const emnic_queue_state state = rx_state(interface, queue);
-  return state.ring_bus +
-         std::uint64_t{(state.done - 1u + ahead) & (state.slots - 1)} * kDescriptorBytes;
+  const std::uint64_t slot = (state.done - 1u + ahead) & (state.slots - 1);
+  return state.ring_bus + slot * state.slot_descriptors * kDescriptorBytes;
 }
 
 // ---- result
 
 void Driver::check(Findings& findings) const {
+  findings.add(beyond_headers_, "buffers for headers with something else in them");
   findings.add(stale_writes(), "writes to memory of rings that were given up");
   findings.add(counts_.findings().lines());
 }
@@ -175,6 +176,8 @@ void Driver::write(JsonWriter& json) const {
       .field("checksums", checksums_)
       .field("tags_left", tags_)
       .field("tags_taken", stripped_)
+      .field("headers_split", split_)
+      .field("headers_not_split", not_split_)
       .field("pushes", pushes_)
       .field("interrupts", interrupts_)
       .field("polls", polls_)

@@ -23,6 +23,7 @@ module host_nic
     parameter int FlowEntries = 1024,  // of each port's exact-match steering
     parameter bit Vlan = 0,  // tags are put in and taken out
     parameter bit Segment = 0,  // long TCP packets are cut into frames
+    parameter bit Split = 0,  // headers of received frames can go to buffers of their own
     parameter bit Shared = 0,  // queues are all ports' of their interface
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
     parameter int CplLines = 64,  // completion lines open or being written, each direction
@@ -139,7 +140,7 @@ module host_nic
       .EventQueues(EventQueues),
       .Scheduler(Scheduler),
       .FlowEntries(FlowEntries),
-      .Built('{shared: Shared, segments: Segment, vlan: Vlan}),
+      .Built('{split: Split, shared: Shared, segments: Segment, vlan: Vlan}),
       .DescSlots(DescSlots),
       .CplLines(CplLines),
       .MaxPackets(MaxPackets),

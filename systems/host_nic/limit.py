@@ -12,6 +12,7 @@ _GRANULE = _QUEUE.GranuleBytes
 _PAGE = _QUEUE.PageGranules * _GRANULE
 _ROW = formats.load("dma_pkg").RowBytes  # of the packet RAM: a frame that fits one with its record shares a write
 _LINE = 2 * _ROW  # the longest such write
+_HEADERS = 14 + 20 + 8  # of Ethernet, IPv4, UDP
 _IN_THE_CARD = 2048  # more frames than ever wait for their descriptors
 
 
@@ -32,13 +33,15 @@ class Nic:
     event: int = 0
     event_every: int = 32
     rx_stream: bool = False  # what is received goes with its record, small frames together, without anything else
+    header: int = 0  # shortest headers that are written by themselves, with a descriptor of their own; 0: none are
     tx_stream: bool = False  # frames sent lie in the ring, each with a head like a descriptor, and are read by the page
 
-    def _records(self, fetch: float) -> PcieUse:
-        """Completions, descriptor reads, doorbells, events and interrupts of a frame."""
-        slot, fetch, doorbell = self.slot, fetch or self.block, self.doorbell or self.block
+    def _records(self, fetch: float, descriptors: int = 1) -> PcieUse:
+        """Completions, reads of descriptors, of which a frame has so many, doorbells, events and interrupts of a frame."""
+        slot, doorbell = self.slot, self.doorbell or self.block
+        fetch = fetch or self.block / descriptors
         found = slot.write(self.completion * self.block, 1 / self.block)
-        found += slot.read(self.descriptor * fetch, 1 / fetch) + slot.told(4, 1 / doorbell)
+        found += slot.read(self.descriptor * descriptors * fetch, 1 / fetch) + slot.told(4, 1 / doorbell)
         if self.event:
             share = 1 / self.event_every
             found += slot.write(self.event, share) + slot.write(4, share, 20) + slot.told(4, share, 20)
@@ -53,7 +56,7 @@ class Nic:
         elif records:
             found += self._records(self.fetch[0]) * tx
         if records and not self.rx_stream:
-            found += self._records(self.fetch[1]) * rx
+            found += self._records(self.fetch[1], 2 if self.header else 1) * rx
         for size, share in sizes.items():
             frame = size - FCS
             found += self._sent(frame, tx * share / total, records) + self._received(frame, rx * share / total, records)
@@ -62,6 +65,8 @@ class Nic:
     def _received(self, frame: int, fps: float, records: bool) -> PcieUse:
         """Frames written, each by itself; of a stream as many together as are whole in one write."""
         if not self.rx_stream:
+            if records and self.header:
+                return self.slot.write(self.header, fps) + self.slot.write(frame - self.header, fps)
             return self.slot.write(frame, fps)
         own = 4 * ceil(frame / 4) + self.completion if records else frame
         place = _GRANULE * ceil(own / _GRANULE) if records else frame
@@ -92,13 +97,15 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     # one queue meet in the card.
     each, flows = values["doorbell"], values.get("flows", 1)
     busy = (min(flows, values["tx_queues"]), min(flows, values["rx_queues"]))
-    fetch = tuple(min(float(_QUEUE.BlockSlots), 1 + _IN_THE_CARD / x) if each == 1 else 0.0 for x in busy)
+    slots = (_QUEUE.BlockSlots, _QUEUE.BlockSlots / (2 if values["header_split"] else 1))
+    fetch = tuple(min(float(n), 1 + _IN_THE_CARD / x) if each == 1 else 0.0 for n, x in zip(slots, busy, strict=True))
     nic = Nic(
         PcieSlot.of(values, ack_every=8),
         fetch=fetch,
         doorbell=each,
         tx_stream=values["tx_mode"] == "stream",
         rx_stream=values["rx_mode"] == "stream",
+        header=_HEADERS if values["header_split"] else 0,
     )
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
     frame = sum(

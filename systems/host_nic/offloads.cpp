@@ -158,12 +158,27 @@ std::optional<Checksum> transport_checksum(std::span<const std::uint8_t> frame) 
                   static_cast<std::uint16_t>(pseudo % 0xffff)};
 }
 
+unsigned headers_of(Bytes frame, unsigned type) {
+  if (!(type & (EMNIC_TCP | EMNIC_UDP))) return 0;
+  std::size_t at = ip_at(frame) + (type & EMNIC_IPV4 ? kIp4Bytes : kIp6Bytes);
+  if (type & EMNIC_UDP) {
+    at += kUdpBytes;
+  } else {
+    const unsigned words = at + 12 < frame.size() ? frame[at + 12] >> 4 : 0;
+    if (words < 5) return 0;
+    at += 4 * words;
+  }
+  return at <= frame.size() ? static_cast<unsigned>(at) : 0;
+}
+
 void RecordCheck::received(const Received& r, unsigned port, Time now) {
   const FlowHash::Value wanted = hash_.of(r.frame);
   const unsigned type = queue_pkg::rx_flags_t{r.flags}.hash_type();
   // The upper half of the hash has given way to a tag.
   const std::uint32_t told = r.tag ? wanted.hash & 0xffff : wanted.hash;
   bad_hash_ += r.hash != told || type != wanted.type;
+  const unsigned headers = headers_of(r.frame, wanted.type);
+  bad_split_ += r.headers != (headers <= header_bytes_ ? headers : 0);
   bad_sum_ += r.csum % 0xffff != frame_sum(r.frame);
   bad_queue_ += r.queue != queue_of(r.interface, port, r.frame, wanted);
   const std::size_t queue = std::size_t{r.interface} * rx_queues_ + r.queue;
@@ -195,6 +210,8 @@ void RecordCheck::check(Findings& findings) const {
   findings.add(bad_hash_, "records with a wrong flow hash");
   findings.add(bad_sum_, "records with a wrong checksum");
   findings.add(bad_queue_, "frames in a queue that neither their flow nor its hash names");
+  findings.add(bad_split_,
+               "frames that were not cut behind their headers, or should not have been");
   findings.add(bad_stamp_, "records with an impossible time stamp");
 }
 

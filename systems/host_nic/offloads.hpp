@@ -72,6 +72,10 @@ class FlowHash {
 /// Sum of the 16-bit words of a frame from byte 14 on, modulo 65535: 0 stands for 65535, too.
 std::uint16_t frame_sum(std::span<const std::uint8_t> frame);
 
+/// Where the headers of a frame end, up to and with that of TCP or UDP; 0: where it has none, by
+/// the type of its flow hash, or they are not all there.
+unsigned headers_of(std::span<const std::uint8_t> frame, unsigned type);
+
 /// What records must say: of a received frame hash, sum, queue, and of all a time stamp that goes
 /// up from one of the queue's to the next and is not in the future.
 class RecordCheck {
@@ -82,6 +86,7 @@ class RecordCheck {
         rx_queues_(driver.rx_queues),
         tx_queues_(driver.tx_queues),
         shared_(driver.shared),
+        header_bytes_(driver.header_bytes),
         received_(std::size_t{interfaces} * rx_queues_ * ports),
         sent_(std::size_t{interfaces} * tx_queues_) {}
 
@@ -111,11 +116,12 @@ class RecordCheck {
 
   unsigned ports_, rx_queues_, tx_queues_, rss_entries_ = 1;
   bool shared_;
+  unsigned header_bytes_;
   std::map<std::pair<unsigned, Flow>, unsigned> steered_;
   std::vector<std::uint64_t> received_, sent_;  // the newest stamp of each queue (and port)
   Time start_ = 0;
   bool clock_moves_ = false;
-  std::uint64_t bad_hash_ = 0, bad_sum_ = 0, bad_queue_ = 0, bad_stamp_ = 0;
+  std::uint64_t bad_hash_ = 0, bad_sum_ = 0, bad_queue_ = 0, bad_stamp_ = 0, bad_split_ = 0;
 };
 
 }  // namespace emery::host_nic

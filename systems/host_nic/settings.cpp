@@ -60,6 +60,8 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   if (c.tso_bytes != 0 && options.get<unsigned>("tx_ring") == 0)
     c.tx_ring = std::clamp(std::bit_floor(1024 / c.tx_queues), 8u, 64u);
   c.rx_stream = options.get<std::string>("rx_mode") == "stream";
+  const auto header_bytes = options.get<unsigned>("header_bytes");
+  c.header_bytes = options.get<bool>("header_split") ? header_bytes : 0;
   c.rx_ring = ring_slots(options.get<unsigned>("rx_ring"), c.rx_queues, c.rx_stream);
   c.max_frame = options.get<unsigned>("mtu") + kTaggedHeader;
   c.segments = options.get<unsigned>("segments");

@@ -4,8 +4,7 @@
 ///
 /// Wiring only. Transmit: scheduler, engine, checksum, VLAN tag, MAC. Receive: MAC, VLAN tag, flow hash, steering and checksum, packet buffer, queue by flow or hash, engine, packer.
 module nic_port
-  import queue_pkg::*;
-  import dma_pkg::*;
+  import queue_pkg::*, dma_pkg::*;
   import eth_pkg::*;
   import cmac_pkg::*;
   import engine_pkg::*;
@@ -240,8 +239,7 @@ module nic_port
       .refused_o(tx_stat_refused)
   );
   assign mac_o.tx_pause_req = '0;
-  assign mac_o.tx_reset = mac_tx_rst_i;
-  assign mac_o.rx_reset = mac_rx_rst_i;
+  assign {mac_o.tx_reset, mac_o.rx_reset} = {mac_tx_rst_i, mac_rx_rst_i};
 
   // ---------------------------------------------------------------- receive
   `STREAM(wide_beat_t, rx_raw)
@@ -292,6 +290,7 @@ module nic_port
       .FlowEntries(FlowEntries),
       .Queues(RxQueues),
       .Vlan(Built.vlan),
+      .Headers(Built.split),
       .Steered(Steered)
   ) i_rx_parse (
       .clk_i,
@@ -351,6 +350,7 @@ module nic_port
   rx_engine #(
       .Sel(WriteSel),
       .Port(2'(Index)),
+      .Split(Built.split),
       .MaxFrames(MaxPackets)
   ) i_rx_engine (
       .clk_i,

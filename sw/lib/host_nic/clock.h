@@ -25,6 +25,10 @@ void emnic_clock_output(struct emnic* device, uint64_t start, uint32_t half_ns);
 static inline uint64_t emnic_stamp_near(uint64_t time, uint64_t stamp) {
   return emnic_stamp_time(time + 0x8000000000u, stamp);
 }
+// And of a stamp of 35 bits (config.header_bytes), from up to 34 s before.
+static inline uint64_t emnic_split_stamp_time(uint64_t now, uint64_t stamp) {
+  return now - ((now - stamp) & 0x7ffffffffu);
+}
 
 #ifdef __cplusplus
 }

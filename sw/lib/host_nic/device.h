@@ -12,6 +12,7 @@ enum {
   CPL_RING = 32768,
   EVENT_RING = 256,
   LARGEST_RING = 32768,
+  ETHERNET = 14,
   SHORTEST_FRAME = 60,                         // on a wire, without its FCS
   PACKED_GRANULES = 1024 / (int)GranuleBytes,  // of a transmit stream, worth a doorbell
   TALLIES = (int)EMNIC_COUNTERS_END * (int)EMNIC_MAX_INTERFACES * (int)EMNIC_MAX_PORTS
@@ -61,7 +62,8 @@ struct emnic_tx {
 struct emnic_rx {
   struct emnic* device;
   uint8_t *ring, *buffers;  // buffers of a stream: what lies below its ring
-  uint64_t ring_bus, buffers_bus;
+  uint8_t* headers;         // behind the ring; NULL: none
+  uint64_t ring_bus, buffers_bus, headers_bus;
   uint32_t regs, slots, buffer_bytes, max_frame;
   uint16_t producer, rung, done, number;
   uint8_t interface, stopped;
@@ -137,9 +139,9 @@ struct emnic {
   struct emnic_cq* cq;
   struct emnic_eq* eq;
   unsigned cqs, eqs;
-  unsigned log_block;
-  uint32_t* interval;   // of each vector
-  struct tally* tally;  // [counter][interface][port]
+  unsigned log_block, rx_log_block;  // descriptors of a slot
+  uint32_t* interval;                // of each vector
+  struct tally* tally;               // [counter][interface][port]
   int started, was_open, mastering;
   uint64_t foreign;
 };
@@ -209,6 +211,9 @@ uint32_t queue_control(const struct emnic* d, int transmit, uint32_t slots, int 
 void lay_out_stream(struct emnic_rx* q, struct memory memory, size_t offset);
 size_t stream_stride(uint32_t slots, uint32_t max_frame);
 void fill_ring(struct emnic_rx* q);
+size_t rx_ring_bytes(const struct emnic* d, uint32_t slots);  // with the buffers for headers
+void lay_out_ring(struct emnic_rx* q, uint8_t* at, uint64_t bus, uint32_t slots);
+void put_slot(struct emnic_rx* q, uint32_t slot, uint64_t bus, uint32_t bytes);
 
 // steer.c
 void deal_frames(struct emnic* d, unsigned i);

@@ -97,7 +97,8 @@ enum {  // emnic_interface.features
   EMNIC_TIMESTAMPS = 8,
   EMNIC_VLAN = 16,
   EMNIC_TSO = 32,
-  EMNIC_SHARED = 64  // queues are all ports'
+  EMNIC_SHARED = 64,  // queues are all ports'
+  EMNIC_SPLIT = 128
 };
 
 // What the device says of an interface. The others are offsets of BAR 0, of the first one.
@@ -157,6 +158,9 @@ struct emnic_config {
   // Buffers of the rings' own (streams have them anyway): emnic_send copies into them, emnic_take
   // hands them out. Without: emnic_post and emnic_rx_post are given the caller's.
   int tx_buffers, rx_buffers;
+  // Receive slots have a buffer of the ring's own more, of so many bytes, up to EMNIC_MAX_HEADERS +
+  // 2: for the headers of TCP and UDP alone. 0: none. Needs EMNIC_SPLIT, and no stream.
+  unsigned header_bytes;
   unsigned max_frame;       // longest frame, bytes without FCS
   unsigned max_packet;      // that becomes several, for transmit buffers; 0: none does
   unsigned segments;        // descriptors of a transmit slot: 1, 2, 4 or 8
@@ -249,11 +253,13 @@ struct emnic_completion {
   uint16_t slot;       // the newest, as a place in the ring
   uint64_t timestamp;  // PTP, ns, modulo 2^40
   // Received:
-  const uint8_t* data;  // NULL without buffers of the ring's own
-  unsigned bytes, tag;  // tag: taken out, EMNIC_C_TAG or EMNIC_S_TAG; 0: none
-  uint32_t hash;        // of a frame whose tag was taken out the lower half
-  uint16_t tci, csum;   // its TCI; ones' complement sum of all 16-bit words from byte 14 on
-  uint8_t flags;        // rx_flags_t of queue_formats.h
+  const uint8_t* data;     // NULL without buffers of the ring's own; with `header_bytes` the rest
+  const uint8_t* headers;  // with config.header_bytes, until the slot is offered again; its stamp
+  unsigned header_bytes;   // then is modulo 2^35; 0: the frame is whole in `data`
+  unsigned bytes, tag;     // tag: taken out, EMNIC_C_TAG or EMNIC_S_TAG; 0: none
+  uint32_t hash;           // of a frame whose tag was taken out the lower half
+  uint16_t tci, csum;      // its TCI; ones' complement sum of all 16-bit words from byte 14 on
+  uint8_t flags;           // rx_flags_t of queue_formats.h
 };
 
 // Up to `most` records of a completion queue, in order.
@@ -311,9 +317,9 @@ int emnic_set_max_frame(struct emnic* device, unsigned interface, unsigned bytes
 // Where a queue stands and lies, for dumps and for tests.
 struct emnic_queue_state {
   uint64_t ring_bus, buffers_bus;
-  uint8_t *ring, *buffers;  // of a receive stream: buffers, what lies below the ring
-  int completions;          // number of its completion queue; -1: none
-  uint32_t doorbell;        // offset in BAR 0
+  uint8_t *ring, *buffers, *headers;  // of a receive stream: buffers, what lies below the ring
+  int completions;                    // number of its completion queue; -1: none
+  uint32_t doorbell;                  // offset in BAR 0
   unsigned slots, slot_descriptors, buffer_bytes;
   uint16_t producer, rung, done;  // of a receive queue: offered, told, taken
   uint16_t newest;                // transmit: slot of the packet put in last

@@ -143,6 +143,8 @@ static int check(const struct emnic* d, const struct emnic_config* c) {
     if (c->max_frame < SHORTEST_FRAME || c->max_frame > is->max_frame) return EMNIC_BAD_FRAME;
     if (c->strip && !(is->features & EMNIC_VLAN)) return EMNIC_UNSUPPORTED;
     if (c->max_packet && !(is->features & EMNIC_TSO)) return EMNIC_UNSUPPORTED;
+    if (c->header_bytes && (!(is->features & EMNIC_SPLIT) || c->rx_stream)) return EMNIC_UNSUPPORTED;
+    if (c->header_bytes > EMNIC_MAX_HEADERS + 2) return EMNIC_BAD_FRAME;
     if (c->max_packet > EMNIC_MAX_PACKET) return EMNIC_BAD_FRAME;
     for (int transmit = 0; transmit < 2; ++transmit) {
       const int status =
@@ -244,6 +246,7 @@ int emnic_start(struct emnic* d, const struct emnic_config* config) {
   int status = check(d, &d->config);
   if (status != 0) return status;
   d->log_block = log2_of(config->segments);
+  d->rx_log_block = config->header_bytes != 0;
   d->started = 1;
   if (!d->mastering) d->ops.bus_master(d->ops.context, 1);
   d->mastering = 1;

@@ -58,7 +58,7 @@ static void set_up_cq(struct emnic* d, uint32_t regs, uint64_t bus, unsigned slo
 uint32_t queue_control(const struct emnic* d, int transmit, uint32_t slots, int enable) {
   return (enable ? DESC_QUEUE_REGS__CONTROL__ENABLE_bm : 0u) |
          log2_of(slots) << DESC_QUEUE_REGS__CONTROL__LOG_SIZE_bp |
-         (transmit ? d->log_block : 0u) << DESC_QUEUE_REGS__CONTROL__LOG_BLOCK_bp;
+         (transmit ? d->log_block : d->rx_log_block) << DESC_QUEUE_REGS__CONTROL__LOG_BLOCK_bp;
 }
 
 void start_ring(struct emnic* d, uint32_t regs, uint64_t bus, int transmit, uint32_t slots,
@@ -166,10 +166,35 @@ static int open_transmit(struct emnic* d, unsigned i) {
   return status;
 }
 
+static size_t rx_descriptors(const struct emnic* d, uint32_t slots) {
+  return pages(((size_t)slots << d->rx_log_block) * DESC_BYTES);
+}
+size_t rx_ring_bytes(const struct emnic* d, uint32_t slots) {
+  return rx_descriptors(d, slots) + pages((size_t)slots * d->config.header_bytes);
+}
+void lay_out_ring(struct emnic_rx* q, uint8_t* at, uint64_t bus, uint32_t slots) {
+  q->ring = at;
+  q->ring_bus = bus;
+  q->slots = slots;
+  if (q->device->config.header_bytes == 0) return;
+  q->headers = at + rx_descriptors(q->device, slots);
+  q->headers_bus = bus + rx_descriptors(q->device, slots);
+}
+
+void put_slot(struct emnic_rx* q, uint32_t slot, uint64_t bus, uint32_t bytes) {
+  const uint32_t header_bytes = q->device->config.header_bytes;
+  uint64_t words[2] = {0, 0};
+  put_descriptor(q->ring, ((slot + 1) << q->device->rx_log_block) - 1, bus, bytes);
+  if (header_bytes == 0) return;
+  desc_set_addr(words, q->headers_bus + (uint64_t)slot * header_bytes);
+  desc_set_len(words, header_bytes);
+  desc_set_headers(words, 1);
+  __builtin_memcpy(q->ring + (size_t)slot * 2 * DESC_BYTES, words, DESC_BYTES);
+}
+
 void fill_ring(struct emnic_rx* q) {
   for (uint32_t slot = 0; slot < q->slots; ++slot)
-    put_descriptor(q->ring, slot, q->buffers_bus + (uint64_t)slot * q->buffer_bytes,
-                   q->buffer_bytes);
+    put_slot(q, slot, q->buffers_bus + (uint64_t)slot * q->buffer_bytes, q->buffer_bytes);
 }
 
 // Where in memory the queue's own stream lies.
@@ -187,8 +212,7 @@ static int open_receive(struct emnic* d, unsigned i) {
   const int buffers = c->rx_buffers && !c->rx_stream;
   const uint32_t buffer_bytes = buffer_of(c->max_frame);
   const size_t buffers_bytes = (size_t)c->rx_ring * buffer_bytes;
-  size_t ring_bytes = (size_t)c->rx_ring * DESC_BYTES;
-  if (ring_bytes < PAGE) ring_bytes = PAGE;
+  size_t ring_bytes = rx_ring_bytes(d, c->rx_ring);
   if (c->rx_stream) ring_bytes = stream_stride(c->rx_ring, c->max_frame);
   int status = dma_get(d, c->rx_queues * ring_bytes, &interface->rx_rings);
   if (status == 0 && buffers)
@@ -208,8 +232,8 @@ static int open_receive(struct emnic* d, unsigned i) {
     if (c->rx_stream) {
       lay_out_stream(q, interface->rx_rings, n * ring_bytes);
     } else {
-      q->ring = interface->rx_rings.at + n * ring_bytes;
-      q->ring_bus = interface->rx_rings.bus + n * ring_bytes;
+      lay_out_ring(q, interface->rx_rings.at + n * ring_bytes,
+                   interface->rx_rings.bus + n * ring_bytes, c->rx_ring);
       if (buffers) {
         q->buffers = interface->rx_buffers.at + n * buffers_bytes;
         q->buffers_bus = interface->rx_buffers.bus + n * buffers_bytes;

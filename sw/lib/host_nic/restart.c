@@ -165,20 +165,25 @@ static int move_ring(struct emnic_rx* q, uint16_t left) {
   struct emnic* d = q->device;
   const uint32_t buffer_bytes = buffer_of(q->restart.max_frame), slots = q->restart.slots;
   struct memory ring, buffers;
-  const int status = get_both(d, (size_t)slots * DESC_BYTES,
+  const uint8_t* before = q->ring;
+  const uint32_t slots_before = q->slots;
+  const int status = get_both(d, rx_ring_bytes(d, slots),
                               q->buffers ? (size_t)slots * buffer_bytes : 0, &ring, &buffers);
   if (status != 0) return status;
-  for (uint32_t n = 0; !q->buffers && n < left; ++n)
-    __builtin_memcpy(ring.at + (size_t)n * DESC_BYTES,
-                     q->ring + (size_t)((q->done + n) & (q->slots - 1)) * DESC_BYTES, DESC_BYTES);
-  give_up(d, &q->own_ring, ring, q->ring_bus, (size_t)q->slots * DESC_BYTES);
+  const uint64_t bus_before = q->ring_bus;
+  lay_out_ring(q, ring.at, ring.bus, slots);
+  for (uint32_t n = 0; !q->buffers && n < left; ++n) {
+    const uint32_t slot = (q->done + n) & (slots_before - 1);
+    uint64_t words[2];
+    __builtin_memcpy(words, before + ((((size_t)slot + 1) << d->rx_log_block) - 1) * DESC_BYTES,
+                     DESC_BYTES);
+    put_slot(q, n, desc_addr(words), (uint32_t)desc_len(words));
+  }
+  give_up(d, &q->own_ring, ring, bus_before, rx_ring_bytes(d, slots_before));
   give_up(d, &q->own_buffers, buffers, q->buffers_bus,
-          q->buffers ? (size_t)q->slots * q->buffer_bytes : 0);
-  q->ring = ring.at;
-  q->ring_bus = ring.bus;
+          q->buffers ? (size_t)slots_before * q->buffer_bytes : 0);
   q->buffers = buffers.at;
   q->buffers_bus = buffers.bus;
-  q->slots = slots;
   q->buffer_bytes = buffer_bytes;
   q->max_frame = q->restart.max_frame;
   if (q->buffers) fill_ring(q);

@@ -39,6 +39,13 @@ static void take_received(struct emnic_rx* q, const uint64_t words[2],
   out->bytes = (unsigned)cpl_len(words);
   out->csum = (uint16_t)cpl_csum(words);
   set_hash(out, (uint32_t)cpl_hash(words), (unsigned)cpl_flags(words));
+  if (q->headers) {
+    const uint64_t stamp = out->timestamp;
+    const unsigned behind = (unsigned)split_stamp_words(stamp) * 4;
+    out->timestamp = split_stamp_ns(stamp);
+    out->headers = q->headers + (size_t)out->slot * q->device->config.header_bytes;
+    out->header_bytes = behind ? ETHERNET + behind : 0;
+  }
   ++q->done;
 }
 
@@ -58,8 +65,8 @@ unsigned emnic_take(struct emnic_cq* cq, struct emnic_completion* out, unsigned 
     c->queue = (unsigned)cpl_queue(words);
     c->error = (int)cpl_error(words);
     c->timestamp = cpl_timestamp(words);
-    c->data = NULL;
-    c->packets = c->waiting = 0;
+    c->data = c->headers = NULL;
+    c->packets = c->waiting = c->header_bytes = 0;
     struct emnic_tx* tx = cq->transmit ? emnic_tx_queue(d, cq->interface, c->queue) : NULL;
     struct emnic_rx* rx = cq->transmit ? NULL : emnic_rx_queue(d, cq->interface, c->queue);
     if (tx) take_sent(tx, words, c);
@@ -102,7 +109,8 @@ unsigned emnic_take_stream(struct emnic_rx* q, struct emnic_completion* out, uns
     c->queue = q->number;
     c->error = (int)stream_cpl_error(words);
     c->packets = 1;
-    c->waiting = 0;
+    c->waiting = c->header_bytes = 0;
+    c->headers = NULL;
     c->slot = (uint16_t)(~(uint32_t)q->done & (q->slots - 1));
     c->timestamp = stream_cpl_timestamp(words);
     c->bytes = (unsigned)stream_cpl_len(words);
@@ -146,7 +154,7 @@ int emnic_rx_post(struct emnic_rx* q, uint64_t bus, unsigned bytes) {
   if (bytes == 0 || bytes > 0xffff) return EMNIC_BAD_FRAME;
   if (q->restart.phase != RUNNING) return EMNIC_STOPPED;
   if ((uint16_t)(q->producer - q->done) >= q->slots) return EMNIC_FULL;
-  put_descriptor(q->ring, q->producer & (q->slots - 1), bus, bytes);
+  put_slot(q, q->producer & (q->slots - 1), bus, bytes);
   ++q->producer;
   return 0;
 }
@@ -160,7 +168,8 @@ void emnic_rx_state(const struct emnic_rx* q, struct emnic_queue_state* out) {
   out->completions = q->completions;
   out->doorbell = q->regs + QUEUE_REG(producer);
   out->slots = q->slots;
-  out->slot_descriptors = 1;
+  out->headers = q->headers;
+  out->slot_descriptors = 1u << q->device->rx_log_block;
   out->buffer_bytes = q->buffer_bytes;
   out->producer = q->producer;
   out->rung = q->rung;

@@ -675,6 +675,7 @@ int main(void) {
   test_counters(plain());
   test_queue_counts(plain());
   test_port_counts(plain());
+  test_split(plain());
   test_gone(plain());
   test_segments();
   test_no_memory();

@@ -252,17 +252,30 @@ int fake_receive(struct fake_nic* nic, unsigned i, unsigned queue, const uint8_t
     fill_stream(nic, i, queue, frame, bytes);
     return 1;
   }
-  const struct lent d = load(base_of(regs) + 16u * (uint64_t)(q->taken & (slots_of(regs) - 1)));
+  const unsigned block = 1u << (regs->control >> DESC_QUEUE_REGS__CONTROL__LOG_BLOCK_bp & 3);
+  uint64_t at = base_of(regs) + 16u * (uint64_t)(q->taken & (slots_of(regs) - 1)) * block;
   uint64_t words[2] = {0, 0};
-  CHECK(desc_len(d.words) >= bytes);
-  memcpy(reach(desc_addr(d.words)), frame, bytes);
+  unsigned header = 0;
+  cpl_set_timestamp(words, 0xff12345678ull);
+  if (block == 2) {
+    const struct lent own = load(at);
+    CHECK(desc_headers(own.words));
+    if (nic->header_words) header = 14 + 4 * nic->header_words;
+    if (header > desc_len(own.words)) header = 0;
+    memcpy(reach(desc_addr(own.words)), frame, header);
+    cpl_set_timestamp(words, SPLIT_STAMP_WORDS((uint64_t)(header ? nic->header_words : 0)) |
+                                 SPLIT_STAMP_NS(0x712345678ull));
+    at += 16;
+  }
+  const struct lent d = load(at);
+  CHECK(desc_len(d.words) >= bytes && !desc_headers(d.words));
+  memcpy(reach(desc_addr(d.words)), frame + header, bytes - header);
   ++q->taken;
   ++q->done;
   cpl_set_queue(words, queue);
   cpl_set_len(words, bytes);
   cpl_set_hash(words, FAKE_HASH);
   cpl_set_csum(words, 0x4321);
-  cpl_set_timestamp(words, 0xff12345678ull);
   complete(nic, i, 0, regs->cq, words);
   return 1;
 }

@@ -39,6 +39,7 @@ struct fake_nic {
   uint8_t sent[16384];
   unsigned sent_bytes, sent_queue, sent_interface, csum_start, csum_offset, csum_enable, tag, tci;
   unsigned cut, mss;
+  unsigned header_words;  // that it finds in the next frames that it receives
   uint64_t frames;
   uint64_t pushes, push_bytes;
   uint8_t pushed[256];
