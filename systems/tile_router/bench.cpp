@@ -338,7 +338,7 @@ void Bench::report(JsonWriter& json) const {
   json.object("linecards");
   for (unsigned p = 0; p < ports(); ++p) write_linecard(json, p, image_.linecards[p], *port_[p].in);
   json.end_object();
-  json.key("memories");
+  json.field("busiest_memory", memories_.busiest()).key("memories");
   memories_.write(json);
 }
 

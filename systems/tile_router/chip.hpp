@@ -16,5 +16,5 @@ inline void lay_out(Chip& chip, unsigned columns, unsigned rows) { chip.lay_out(
 namespace emery::tile_router {
 using Chip = Vtile_router;
 inline void lay_out(Chip&, unsigned, unsigned) {}  // its model has a size
-}
+}  // namespace emery::tile_router
 #endif

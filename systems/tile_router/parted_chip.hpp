@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grid put together from its modules, each compiled once: what tile_router.sv is, pin for pin
-// and clock for clock. Its size is said (`lay_out`) before its first clock; the hub's model has it, too.
+// and clock for clock. Its size is said (`lay_out`) before its first clock; the hub's model has it,
+// too.
 //
 // Nothing combinational leads through a tile, a slot or the hub of the boot port (link_out.sv says
 // why), so all of them can be evaluated once a clock, in any order, on what the others showed
