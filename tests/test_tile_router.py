@@ -78,11 +78,11 @@ def test_other_grids(router, columns, rows, version, ports, frames):
 
 
 def test_a_hot_spot_of_sixteen(router):
-    """More queues' Stop and Go than a core's own FIFO holds: nothing stands still, nothing is lost."""
-    hot = {"version": "IV", "columns": 8, "rows": 8, "pattern": "hotspot", "turns": "weighted"}
-    result = router("--size", "64", "--frames", 25, "--flows", 256, **hot)
-    assert lost(result) == {} and result["totals"]["delivered"] == 400
-    assert result["resources"]["counters"]["deepest_0"] >= 36 and result["resources"]["jain"] > 0.99
+    """A queue fills and says Stop to all: more than a core's own FIFO holds. Nothing stands still, nothing is lost."""
+    hot = {"version": "IV", "columns": 8, "rows": 8, "pattern": "hotspot", "line_gbps": 1}
+    result = router("--size", "64", "--frames", 15, "--flows", 256, **hot)
+    assert lost(result) == {} and result["totals"]["delivered"] == 240
+    assert result["resources"]["counters"]["deepest_0"] >= 36
 
 
 def test_a_full_queue_discards(router):
