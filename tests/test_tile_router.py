@@ -248,7 +248,11 @@ def test_parts_have_their_parameters():
     values = target.values(["load_use=1", "dram_latency=30"])
     parts = build.part_rtls(target, values, build.system_rtl(target, values))
     given = {x.top: dict(x.parameters) for x in parts}
-    assert given["tile"]["LoadUse"] == "1" and given["edge_slot"] == {"DramLatency": "30"} and given["boot_hub"] == {"Cols": "4", "Rows": "4"}
+    assert (
+        given["tile"]["LoadUse"] == "1"
+        and given["edge_slot"] == {"DramLatency": "30"}
+        and given["boot_hub"] == {"Cols": "4", "Rows": "4"}
+    )
     values = target.values(["flat=true"])
     assert build.part_rtls(target, values, build.system_rtl(target, values)) == []
 

@@ -436,8 +436,8 @@ class _Builder:
             _mesh.SlotOut: 0,
         }
         settings = _mesh.out_settings_t.pack(
-            # Reads by the MDN, whatever network their answers take: so they wait for no head. Only where a slot has both what is
-            # read and who reads they go by the GDN: so no answer ever waits for a read.
+            # Reads by the MDN, whatever network their answers take: so they wait for no head. Where a slot both reads and is
+            # read, by the GDN: so no answer ever waits for a read.
             held_gdn=self.grid.shared_slots(),
             early=has.early,
             tell_mdn=1,
