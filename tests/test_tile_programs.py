@@ -68,7 +68,7 @@ def test_payloads_reach_their_buffers(version):
 
 
 def test_numbers_of_pipelines_and_outputs():
-    """What third stages and outputs call each other is told apart in each grid, and is what number_of in tile.h makes of a place."""
+    """Numbers of third stages and outputs are told apart in each grid, and what number_of in tile.h makes of a place."""
     for columns, rows in GRIDS:
         router = boot.router("IV", columns=columns, rows=rows)
         numbers = [x.config["own_number"] for x in router.tiles.values() if x.role == "output"]
@@ -83,7 +83,7 @@ def test_numbers_of_pipelines_and_outputs():
 
 
 def test_turns_by_weight():
-    """At the crossing where third stages' heads turn to an output: one of its own, and those of all columns beyond each side."""
+    """Where third stages' heads turn to an output: one of its own, and those of all columns beyond each side."""
     turns = boot.router("IV", turns="weighted").turns
     assert turns[8] == 1 | 3 << 8 and turns[9] == 1 | 2 << 8 | 1 << 16 and turns[11] == 1 | 3 << 16
     assert turns[12] == 4 << 4 and set(turns) == set(range(8, 16))

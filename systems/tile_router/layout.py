@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the pipelines of tile-router are, on a grid of any size: tiles of their stages, slots of their linecards, packet buffers.
+"""Where the pipelines of tile-router are, on a grid of any size: tiles of stages, slots of linecards, packet buffers.
 
 A pipeline has four tiles: stages 1 to 3 beside each other, for the static networks, and an output queue (in version V: none).
 
 * I: a row is a pipeline. Others: a column is one, from the north: rows 0 to 2, and the last row for the output queue.
-* IV and null keep payloads in linecards, so no static path of a pipeline leaves it and nothing has to be put between them. With six
-  rows or more there is a second band of pipelines from the south, its rows counted from there: of four rows in eight, else of two.
-  Then a port of a band of four rows has one slot for both ways. In a band of two rows a pipeline is a square of 2 x 2.
-* II, III, III.d and V: packet buffers at the west and the east; the payload of a pipeline that is not beside them goes down its own
+* IV and null keep payloads in linecards, so no static path of a pipeline leaves it. With six rows or more there is a second
+  band of pipelines from the south, its rows counted from there: of four rows in eight, else of two. Then
+  a port of a band of four rows has one slot for both ways. In a band of two rows a pipeline is a square of 2 x 2.
+* II, III, III.d and V: packet buffers at the west and the east; a payload whose pipeline is not beside them goes down its own
   column to a row of its own, and along that: paths lie around each other, so none crosses another (paper: section 4).
 
                                   columns                            rows
@@ -111,7 +111,7 @@ def _rows_are_pipelines(columns: int, rows: int) -> Layout:
 
 
 def _band(columns: int, rows: int, deep: int, south: bool, ends: int) -> list[Pipeline]:
-    """Pipelines of a band of `deep` rows; `ends` is the row of the output queues, and of the slots out where it is the last one."""
+    """Pipelines of a band of `deep` rows; `ends`: the row of output queues, and of slots out where it is the last one."""
 
     def place(x: int, y: int, exit_: int = _mesh.Core) -> Place:
         return Place(x, rows - 1 - y, _MIRRORED.get(exit_, exit_)) if south else Place(x, y, exit_)

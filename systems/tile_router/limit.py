@@ -6,8 +6,8 @@ What goes beyond the head comes to it in messages: of 31 words, over the network
 other one (`mdn`), or of 8 words from a memory over the latter (`memory`), which the payload was written to before, as a
 stream or in lines.
 
-The networks of this design route along x, then y, and heads have one of them, payloads that or the other: the busiest link between
-tiles then is the load `mesh`, which the limit of the protocol has and the physical one has not.
+The networks of this design route along x, then y; heads have one of them, payloads that or the other: the busiest link
+between tiles then is the load `mesh`, which the limit of the protocol has and the physical one has not.
 """
 
 from math import ceil
