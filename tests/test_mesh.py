@@ -40,7 +40,9 @@ def boot_writes():
         for i, instruction in enumerate(switch_asm.assemble(ring).instructions):
             writes += [(unit + 0x10000 + 8 * i, instruction & 0xFFFFFFFF), (unit + 0x10004 + 8 * i, instruction >> 32)]
         # Memory regions 4 and 5: north of tile 0, east of tile 3. Core and switch may run.
-        writes += [(unit + 0x30050, 0x80000100), (unit + 0x30054, 0x80000211), (unit + 0x30000, 3)]
+        writes += [(unit + 0x30050, 0x80000100), (unit + 0x30054, 0x80000211)]
+        # Every other one has a deep FIFO before the core, and turns of several messages.
+        writes += [(unit + 0x300D0, 0x42321 * (tile % 2)), (unit + 0x30000, 3 | (tile % 2) << 2)]
     for slot, kind in ((0, 1), (3, 1), (6, 2)):
         writes += [((128 + slot) << 18, kind), (((128 + slot) << 18) + 4, 8)]
     return [*writes, (255 << 18, 3)]

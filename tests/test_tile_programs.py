@@ -13,11 +13,91 @@ boot = system.load("tile-router").module("boot")
 CORE, TILE = formats.load("core_pkg"), formats.load("tile_pkg", boot.PROGRAMS)
 
 
+GRIDS = [(columns, rows) for columns in range(2, 9) for rows in range(2, 9)]
+
+
+def made(version, columns, rows, **more):
+    """The router of that version on that grid, None where it does not go."""
+    try:
+        return boot.router(version, columns=columns, rows=rows, **more)
+    except UserError:
+        return None
+
+
+def test_grids():
+    """How many pipelines each grid has; what a version does not go on."""
+    found = {x: {grid: made(x, *grid) for grid in GRIDS} for x in ("I", "III", "IV", "V")}
+    cards = {x: {grid: len(router.linecards) for grid, router in of.items() if router} for x, of in found.items()}
+    assert cards["I"] == {(columns, rows): rows for columns, rows in GRIDS if columns >= 4}
+    rows_of = {2: 4, 3: 4, 4: 4, 5: 5, 6: 5, 7: 6, 8: 6}  # that the packet buffers of so many columns need
+    assert cards["III"] == {(x, y): x for x, y in GRIDS if y >= rows_of[x]}
+    assert cards["V"] == {grid: x // 2 for grid, x in cards["III"].items()}
+    bands = {2: (0, 1), 3: (0, 1), 4: (1, 0), 5: (1, 0), 6: (1, 1), 7: (1, 1), 8: (2, 0)}  # of four rows, of two
+    assert cards["IV"] == {(x, y): x * bands[y][0] + x // 2 * bands[y][1] for x, y in GRIDS}
+    assert cards["IV"][8, 8] == 16 and cards["IV"][2, 2] == 1
+
+
+@pytest.mark.parametrize("version", ["II", "III", "V"])
+def test_payloads_reach_their_buffers(version):
+    """From each third stage by the static network, over links that no other pipeline uses, in every grid."""
+    steps = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
+    for columns, rows in GRIDS:
+        if not (router := made(version, columns, rows)):
+            continue
+        used, ends = set(), []
+        for number, tile in router.tiles.items():
+            if tile.role not in ("forward", "checksum"):
+                continue
+            leads = re.findall(r"route c\wi->c([NESW])o$", tile.tokens.get("last", ""), re.M)
+            if tile.role == "checksum" and tile.tokens["payload"] != tile.tokens["out"]:
+                leads = [tile.tokens["payload"]]
+            x, y = number % columns, number // columns
+            for side in leads:
+                while True:
+                    assert (x, y, side) not in used
+                    used.add((x, y, side))
+                    x, y = x + steps[side][0], y + steps[side][1]
+                    if not (0 <= x < columns and 0 <= y < rows):
+                        break
+                    onward = router.tiles[y * columns + x]
+                    assert onward.switch == "pass" and steps[onward.tokens["in"]] == tuple(-d for d in steps[side])
+                    side = onward.tokens["out"]
+                ends.append((x, y))
+        assert len(set(ends)) == len(ends) == columns - (version == "V" and columns % 2)
+        assert {x for x, _ in ends} == {-1, columns} and set(router.memories.values()) == {"table", "payload"}
+
+
+def test_numbers_of_pipelines_and_outputs():
+    """Numbers of third stages and outputs are told apart in each grid, and what number_of in tile.h makes of a place."""
+    for columns, rows in GRIDS:
+        router = boot.router("IV", columns=columns, rows=rows)
+        numbers = [x.config["own_number"] for x in router.tiles.values() if x.role == "output"]
+        assert len(set(numbers)) == len(numbers) and max(numbers) < 16
+        wide = {x.program for x in router.tiles.values() if x.program.endswith("_wide")}
+        assert wide == ({"forward_deep_wide", "output_wide"} if rows >= 6 else set())
+        for t, tile in router.tiles.items():
+            x, y = t % columns, t // columns
+            if tile.role == "output":
+                assert tile.config["own_number"] == (x & 7 | (y << 4 | x) >> 3 & 8 if wide else x)
+            assert tile.deep == (tile.role == "forward" and len(router.linecards) > 4)
+
+
+def test_turns_by_weight():
+    """Where third stages' heads turn to an output: one of its own, and those of all columns beyond each side."""
+    turns = boot.router("IV", turns="weighted").turns
+    assert turns[8] == 1 | 3 << 8 and turns[9] == 1 | 2 << 8 | 1 << 16 and turns[11] == 1 | 3 << 16
+    assert turns[12] == 4 << 4 and set(turns) == set(range(8, 16))
+    assert boot.router("IV").turns == {}
+
+
 @pytest.mark.parametrize("version", boot.VERSIONS)
-@pytest.mark.parametrize("pipelines", [2, 4])
-def test_image(version, pipelines):
+@pytest.mark.parametrize(("columns", "rows"), [(2, 4), (4, 4), (8, 7), (8, 8), (5, 6)])
+def test_image(version, columns, rows):
     """Every tile that has work gets a program, every slot one kind; the last write starts everything."""
-    router = boot.router(version, pipelines=pipelines)
+    if not (router := made(version, columns, rows)):
+        assert version == "I" and columns < 4
+        return
+    pipelines = len(router.linecards) * (2 if version == "V" else 1)
     text = router.text()
     writes = [tuple(int(x, 16) for x in line.split()[1:]) for line in text.splitlines() if line.startswith("write")]
     assert writes[-1] == (255 << 18, 3)
@@ -80,7 +160,9 @@ def test_switches_follow_the_stages():
         (("VI",), "no version 'VI'"),
         (("III", 5), "5 linecards"),
         (("V", 4), "up to 2 linecards, not 4"),
-        (("III", 0, 8), "2 or 4 pipelines"),
+        (("III", 0, 8, 4), "version III on 8 x 4 tiles: packet buffers of 8 columns need 6 rows, not 4"),
+        (("I", 0, 3, 4), "version I on 3 x 4 tiles: version I needs four columns"),
+        (("IV", 17, 8, 8), "17 linecards: there are 16 pipelines"),
     ],
 )
 def test_refused(arguments, message):

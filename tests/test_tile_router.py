@@ -55,10 +55,34 @@ def test_heads_that_wait_for_leave(router):
 def test_turns_at_a_hot_spot(router):
     """The parking lot: who sits beside the output gets most, unless each has its turn."""
     hot = {"version": "IV", "pattern": "hotspot"}
-    jain = {x: router("--size", "64", "--frames", 150, turns=x, **hot)["resources"]["jain"] for x in ("network", "fair")}
-    assert jain["network"] < 0.97 and jain["fair"] > 0.99
+    results = {x: router("--size", "64", "--frames", 150, turns=x, **hot) for x in ("network", "weighted", "fair")}
+    jain = {x: result["resources"]["jain"] for x, result in results.items()}
+    assert jain["network"] < 0.97 and jain["fair"] > 0.99 and jain["weighted"] > 0.99
+    rate = {x: result["totals"]["mpps"] for x, result in results.items()}
+    assert rate["weighted"] > 0.97 * rate["network"]  # what is shared is not less
     alone = router("--size", "64", "--frames", 100, turns="fair", linecards=1, version="IV", held_over="gdn")
     assert alone["resources"]["jain"] == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "version", "ports", "frames"), [(2, 2, "IV", 1, 60), (8, 6, "III", 8, 30), (8, 8, "IV", 16, 20)]
+)
+def test_other_grids(router, columns, rows, version, ports, frames):
+    """Every pipeline of the least and the largest grid, and static paths that lie around each other, deliver all they get."""
+    words = ("--size", "64-700", "--frames", frames, "--flows", 16 * ports)
+    result = router(*words, version=version, columns=columns, rows=rows)
+    assert lost(result) == {} and result["totals"]["delivered"] == frames * ports
+    resources = result["resources"]
+    assert (resources["columns"], resources["rows"], len(resources["tiles"])) == (columns, rows, columns * rows)
+    assert {x.split("->")[0] for x in result["streams"]} == {str(port) for port in range(ports)}
+
+
+def test_a_hot_spot_of_sixteen(router):
+    """A queue fills and says Stop to all: more than a core's own FIFO holds. Nothing stands still, nothing is lost."""
+    hot = {"version": "IV", "columns": 8, "rows": 8, "pattern": "hotspot", "line_gbps": 1}
+    result = router("--size", "64", "--frames", 15, "--flows", 256, **hot)
+    assert lost(result) == {} and result["totals"]["delivered"] == 240
+    assert result["resources"]["counters"]["deepest_0"] >= 36
 
 
 def test_a_full_queue_discards(router):
@@ -163,6 +187,12 @@ def test_bad_settings(capsys):
         (("full_queue=discard", "version=IV", "held_over=gdn"), "no queue gets full"),
         (("full_queue=discard", "version=IV", "turns=fair"), "no queue gets full"),
         (("turns=fair", "version=III"), "turns=fair is for version IV, not III"),
+        (("version=III", "columns=8"), "version III on 8 x 4 tiles: packet buffers of 8 columns need 6 rows"),
+        (("version=I", "columns=3"), "needs four columns"),
+        (("version=IV", "rows=8", "held_over=gdn"), "grids of less than six rows"),
+        (("version=IV", "columns=2", "rows=2", "linecards=2"), "2 linecards: there are 1 pipelines"),
+        (("version=III", "columns=8", "rows=6", "own_addresses=true", "linecards=3"), "up to 4 pipelines, not 8"),
+        (("version=IV", "columns=8", "rows=2", "updates_per_s=9", "linecards=3"), "no tile is left for control in 8 x 2"),
     ]:
         assert said in refused(capsys, *(x for word in words for x in ("--set", word)), "--frames", 4)
 
@@ -218,7 +248,11 @@ def test_parts_have_their_parameters():
     values = target.values(["load_use=1", "dram_latency=30"])
     parts = build.part_rtls(target, values, build.system_rtl(target, values))
     given = {x.top: dict(x.parameters) for x in parts}
-    assert given["tile"]["LoadUse"] == "1" and given["edge_slot"] == {"DramLatency": "30"} and given["boot_hub"] == {}
+    assert (
+        given["tile"]["LoadUse"] == "1"
+        and given["edge_slot"] == {"DramLatency": "30"}
+        and given["boot_hub"] == {"Cols": "4", "Rows": "4"}
+    )
     values = target.values(["flat=true"])
     assert build.part_rtls(target, values, build.system_rtl(target, values)) == []
 
@@ -236,4 +270,6 @@ def test_limits():
     assert limit(1518, line_gbps=100)["by"] == "link_out"
     assert limit(64, version="II")["mpps"] == pytest.approx(4 * 425 / 25)  # 8 words more come in
     half, full = limit(1518, version="I"), limit(1518, version="II")
+    grid = {"version": "IV", "line_gbps": 100, "columns": 8}
+    assert limit(1518, rows=8, **grid)["l2_gbps"] == pytest.approx(2 * limit(1518, rows=4, **grid)["l2_gbps"])
     assert half["by"] == "memory" and half["l2_gbps"] < 0.4 * full["l2_gbps"]

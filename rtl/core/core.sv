@@ -34,7 +34,7 @@ module core
 ) (
     input logic clk_i,
     input logic rst_i,
-    input logic [4:0] hart_id_i,
+    input logic [5:0] hart_id_i,
     input logic run_i,
     input logic watchdog_i,  // trap: the program does not come back
     input logic wake_i = 1'b1,
@@ -407,7 +407,7 @@ module core
         12'hb80, 12'hc80: csr = cycles_q[63:32];
         12'hb02, 12'hc02: csr = retired[31:0];
         12'hb82, 12'hc82: csr = retired[63:32];
-        12'hf14: csr = {27'd0, hart_id_i};
+        12'hf14: csr = {26'd0, hart_id_i};
         default: csr = net_csr;
       endcase
     end

@@ -33,7 +33,7 @@ module core_formal
   ) dut (
       .clk_i,
       .rst_i,
-      .hart_id_i      (5'd3),
+      .hart_id_i      (6'd3),
       .run_i          (1'b1),
       .watchdog_i     (1'b0),
       .wake_i,

@@ -83,7 +83,7 @@ module core_rig
   ) dut (
       .clk_i,
       .rst_i,
-      .hart_id_i      (5'd9),
+      .hart_id_i      (6'd9),
       .run_i,
       .watchdog_i,
       .wake_i         (wake),

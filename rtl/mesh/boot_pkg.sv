@@ -17,7 +17,7 @@ package boot_pkg;
   localparam logic [17:0] TileRegs = 18'h30000;
 
   /// Registers of a tile, by word.
-  localparam logic [5:0] RegControl = 6'd0;  // bit 0 the core runs, bit 1 the switch
+  localparam logic [5:0] RegControl = 6'd0;  // bit 0 the core runs, bit 1 the switch, bit 2: words of the GDN have a deep FIFO before the core
   localparam logic [5:0] RegTrap = 6'd1;  // trap_e
   localparam logic [5:0] RegTrapPc = 6'd2;
   localparam logic [5:0] RegSwitch = 6'd3;  // 17 halted, 16 waiting, 15:0 pc
@@ -28,6 +28,7 @@ package boot_pkg;
   localparam logic [5:0] RegStatic = 6'd32;  // 10: words sent by the switch, network 1 then 2, by port_e
   localparam logic [5:0] RegGdn = 6'd42;  // 5: words sent by the router, by port_e
   localparam logic [5:0] RegMdn = 6'd47;  // 5
+  localparam logic [5:0] RegTurns = 6'd52;  // of the GDN's router: messages in one turn of each input, 4 bits by port_e; 0 is 1
 
   /// Registers of the whole.
   localparam logic [5:0] WholeGo = 6'd0;  // bit 0: tiles run, bit 1: edge slots run

@@ -6,7 +6,9 @@
 /// A message is a header (`mesh_pkg::header_t`) and up to 31 words. It goes along x first, then along y, then to the core or
 /// out of the grid by `exit`: its links are taken in one order, so no circle of messages that wait for each other can form
 /// as long as receivers take what comes. Wormhole: an output belongs to a message from its header to its last word.
-/// Inputs with headers for the same output take turns (round robin by message): each waits for at most four others.
+/// Inputs with headers for the same output take turns (round robin by message): each waits for at most four others' turns. A turn
+/// is one message, or up to `turns_i` of its input while they follow each other (weighted round robin): an input that brings what
+/// many have sent then has its share at each crossing, where a message a turn would give it that of one (the parking lot).
 ///
 /// Ports in the order of `port_e`: core, north, east, south, west. One clock from a link's FIFO to that of the next tile, one
 /// word a clock on each output. Each router says by which port a message leaves the next (`way_*`, look-ahead routing), while
@@ -24,6 +26,8 @@ module dynamic_router
     // Place of this tile.
     input logic [3:0] x_i,
     input logic [3:0] y_i,
+
+    input logic [RouterPorts-1:0][3:0] turns_i,  // messages in a turn of each input; 0 is 1
 
     stream_if.snk in[RouterPorts],
     stream_if.src out[RouterPorts],
@@ -45,6 +49,7 @@ module dynamic_router
   // Outputs: the input that each belongs to, one bit. Once offered to a message it stays its own, whether the word moves or not.
   logic [N-1:0][N-1:0] grant, owner_q;
   logic [N-1:0] owned_q, out_valid, out_ready, moved;
+  logic [N-1:0][3:0] had_q;  // messages of the owner in its turn, if that goes on
   logic [N-1:0][N-1:0][N-1:0] before_q;  // by output, for each input: those that go before it
   word_t out_data[N];
 
@@ -118,6 +123,20 @@ module dynamic_router
   wire busy = |valid;
 `endif
 
+  // The turn of the input that begins a message at each output: how many it has had with this one, and whether it goes on.
+  logic [N-1:0][3:0] had;
+  logic [N-1:0] goes_on;
+  always_comb begin
+    had = '0;
+    goes_on = '0;
+    if (busy) begin
+      for (int o = 0; o < N; o++) begin
+        had[o] = (grant[o] == owner_q[o] ? had_q[o] : 4'd0) + 4'd1;
+        for (int i = 0; i < N; i++) if (grant[o][i]) goes_on[o] |= had[o] < turns_i[i];
+      end
+    end
+  end
+
   logic [N-1:0][N-1:0] headers;  // for each output, by input
   always_comb begin
     headers = '0;
@@ -153,12 +172,17 @@ module dynamic_router
         if (out_valid[o]) begin
           owner_q[o] <= grant[o];
           owned_q[o] <= !(out_ready[o] && (grant[o] & last) != '0);
-          if (!owned_q[o]) before_q[o] <= order_after(grant[o]);
+          if (!owned_q[o]) begin
+            // Its turn goes on: it stays first, as it is after the input before it.
+            before_q[o] <= order_after(goes_on[o] ? {grant[o][0], grant[o][N-1:1]} : grant[o]);
+            had_q[o] <= goes_on[o] ? had[o] : 4'd0;
+          end
         end
       end
     end
     if (rst_i) begin
       owned_q <= '0;
+      had_q   <= '0;
       for (int o = 0; o < N; o++) before_q[o] <= order_after(N'(1) << (N - 1));
     end
   end

@@ -5,7 +5,8 @@
 /// dynamic_router, for any words in its link FIFOs (two words each): a word leaves by exactly one output and
 /// then its input moves, and no other; the output is that of its message, and no other message's words come in between; x is
 /// done before y and y before the exit; a word whose output is free and has room, or that some message before it keeps from
-/// it, means that something moves there; a header that waits for an output is overtaken by at most four other messages.
+/// it, means that something moves there; a header that waits for an output is overtaken by at
+/// most four other turns, each of no more messages than its input may have in one.
 module dynamic_router_formal
   import mesh_pkg::*;
 (
@@ -17,6 +18,7 @@ module dynamic_router_formal
     input logic [4:0][31:0] data_i,
     input logic [4:1][ 2:0] way_i,
     input logic [4:0]       ready_i,
+    input logic [4:0][ 3:0] turns_i,
     input logic [2:0]       in_i,     // the input watched
     input logic [2:0]       out_i     // the output watched
 );
@@ -35,6 +37,7 @@ module dynamic_router_formal
       .rst_i,
       .x_i,
       .y_i,
+      .turns_i,
       .in,
       .out,
       .way_i,
@@ -81,16 +84,19 @@ module dynamic_router_formal
 
   // What is watched does not change, nor does the place.
   logic [2:0] in_q, out_q;
+  logic [4:0][3:0] turns_q;
   logic [3:0] x_q, y_q;
   always_ff @(posedge clk_i) begin
-    in_q  <= in_i;
+    in_q <= in_i;
     out_q <= out_i;
-    x_q   <= x_i;
-    y_q   <= y_i;
+    turns_q <= turns_i;
+    x_q <= x_i;
+    y_q <= y_i;
   end
   always_comb begin
     assume (in_i < N && out_i < N);
-    if (started_q) assume (in_i == in_q && out_i == out_q && x_i == x_q && y_i == y_q);
+    if (started_q)
+      assume (in_i == in_q && out_i == out_q && turns_i == turns_q && x_i == x_q && y_i == y_q);
   end
 
   // The way of the watched input's message.
@@ -120,13 +126,13 @@ module dynamic_router_formal
     end
   end
 
-  // How many others began on the watched output while the watched input's header waited for it, and how far the turn is from it.
+  // How many turns of others ended on the watched output while the watched input's header waited for it, and how far the turn is from it.
   logic [2:0] overtaken_q = '0;
   wire begins = started_q && out_valid[out_i] && !dut.owned_q[out_i];
   always_ff @(posedge clk_i) begin
     if (!started_q || !(at_header && way == out_i) || (begins && dut.grant[out_i][in_i])) begin
       overtaken_q <= '0;
-    end else if (begins) begin
+    end else if (begins && !dut.goes_on[out_i]) begin
       overtaken_q <= overtaken_q + 1'b1;
     end
   end
@@ -199,7 +205,13 @@ module dynamic_router_formal
       if (at_header && way == out_i && !dut.owned_q[out_i]) assert (out_valid[out_i]);
       if (inside_q && way_q == out_i && dut.valid[in_i]) assert (out_valid[out_i]);
 
-      // Turns: each message that goes first brings the others nearer.
+      // Turns: each that ends brings the others nearer, and each ends.
+      for (int i = 0; i < N; i++) begin
+        if (dut.had_q[out_i] != '0 && dut.owner_q[out_i][i]) assert (dut.had_q[out_i] < turns_i[i]);
+      end
+      if (dut.had_q[out_i] != '0) assert ($onehot(dut.owner_q[out_i]));
+      if (begins && dut.grant[out_i] == dut.owner_q[out_i] && dut.goes_on[out_i])
+        assert (dut.had[out_i] == dut.had_q[out_i] + 4'd1);
       assert (distance <= 3'd4);
       if (overtaken_q != 0) assert (4'(overtaken_q) + 4'(distance) <= 4'd4);
       assert (overtaken_q <= 4);

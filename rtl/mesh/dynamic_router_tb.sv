@@ -4,7 +4,7 @@
 `include "stream.svh"
 /// dynamic_router: a grid of 3 x 3 with a source and a sink at each core and each edge link. Every message arrives once, at its
 /// place, in one piece and in order, under random traffic with back-pressure; one clock a tile; one word a clock on a link; three
-/// messages for one output take turns; words are counted; what is bound for a place outside the grid, or for a side
+/// messages for one output take turns, of one or more messages; words are counted; what is bound for a place outside the grid, or for a side
 /// that another tile is beyond, leaves it.
 module dynamic_router_tb;
   import mesh_pkg::*;
@@ -30,6 +30,7 @@ module dynamic_router_tb;
         .rst_i(rst),
         .x_i(4'(t % Cols)),
         .y_i(4'(t / Cols)),
+        .turns_i(turns),
         .in,
         .out,
         .way_i(to_way),
@@ -88,6 +89,7 @@ module dynamic_router_tb;
   word_t to_send [  64][$];
   word_t expected[4096][$];  // by source and place of arrival
   int left[Ends], from[Ends];  // of the message that arrives
+  logic [N-1:0][3:0] turns = '0;  // of all routers
   int in_percent = 100, out_percent = 100;
   int sent = 0, arrived = 0, arrived_at[Ends], messages[Ends];
   int now = 0, last_time[Ends];
@@ -216,6 +218,30 @@ module dynamic_router_tb;
     end
     settle();
 
+    // The same with a turn of three messages for the west and of two for the east; one that has nothing to send holds nobody up.
+    turns[West] = 4'd3;
+    turns[East] = 4'd2;
+    for (int i = 0; i < 120; i++) begin
+      send(4 * N + Core, place(4 * N + Core), 1);
+      send(3 * N + West, place(4 * N + Core), 7);
+      send(5 * N + East, place(4 * N + Core), 15);
+    end
+    earlier = messages;
+    while (messages[4*N] - earlier[4*N] < 180) @(posedge clk);
+    begin
+      int came[3];
+      came = '{
+          120 - expected[{end_t'(4*N+Core), end_t'(4*N)}].size() / 2,
+          120 - expected[{end_t'(3*N+West), end_t'(4*N)}].size() / 8,
+          120 - expected[{end_t'(5*N+East), end_t'(4*N)}].size() / 16
+      };
+      `CHECK(came[0] inside {[28 : 32]}, $sformatf("%0d of 30 of the core", came[0]))
+      `CHECK(came[1] inside {[87 : 93]}, $sformatf("%0d of 90 from the west", came[1]))
+      `CHECK(came[2] inside {[57 : 63]}, $sformatf("%0d of 60 from the east", came[2]))
+    end
+    settle();
+    turns = '0;
+
     // Places that are not there, sides that are none, and sides that another tile is beyond: one at a time, for such a
     // message may turn to x after y.
     for (int i = 0; i < 50; i++) begin
@@ -227,6 +253,7 @@ module dynamic_router_tb;
     // Everybody to everybody.
     for (int round = 0; round < 30; round++) begin
       int most;
+      for (int i = 0; i < N; i++) turns[i] = round % 3 == 2 ? 4'($urandom()) : 4'd0;
       most = round % 3 == 0 ? 0 : round % 3 == 1 ? 4 : 31;
       in_percent = round % 5 == 0 ? 100 : $urandom_range(100, 20);
       out_percent = round % 4 == 0 ? 100 : $urandom_range(100, 20);

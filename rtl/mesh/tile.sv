@@ -7,7 +7,8 @@
 /// begin in a link_out and end in a link_fifo, so that no combinational path leads through a tile. The core's registers x26,
 /// x27, x28 are static network 1, 2 and the GDN (core); the MDN is the cache's. From a core's write to the read of its
 /// neighbour: 3 clocks on the static networks when both switches are ready. Interrupt messages become flags of the core
-/// (net_irq). Loaded, started and observed through the boot port (tile_regs); its pins are flat, for a tile is a model of its
+/// (net_irq). What comes by the GDN stands in the core's FIFO of four words, and, where RegControl says so, before it in one of
+/// `DeepWords`: in a large grid more messages can wait for a core than its own holds. Loaded, started and observed through the boot port (tile_regs); its pins are flat, for a tile is a model of its
 /// own in simulation. Reset empties links and cache; place and number are those of the last clock of reset. Paper: section 1.
 module tile
   import core_pkg::*, mesh_pkg::word_t, mesh_pkg::switch_status_t;
@@ -18,7 +19,8 @@ module tile
     parameter int Instructions = 512,    // of the switch
     parameter bit Predict      = 1'b1,
     parameter int LoadUse      = 0,      // of the core
-    parameter int Mispredict   = 0
+    parameter int Mispredict   = 0,
+    parameter int DeepWords    = 64      // of the deep FIFO
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -26,7 +28,7 @@ module tile
     // Its place and number.
     input logic [3:0] x_i,
     input logic [3:0] y_i,
-    input logic [4:0] number_i,
+    input logic [5:0] number_i,
 
     // Boot port (reg_if): offset in the tile's region.
     input  logic         go_i,
@@ -77,7 +79,7 @@ module tile
   end
 
   logic [3:0] x_q, y_q;
-  logic [4:0] number_q;
+  logic [5:0] number_q;
   logic go_q;
   always_ff @(posedge clk_i) begin
     go_q <= go_i && !rst_i;
@@ -97,11 +99,12 @@ module tile
   assign boot.wstrb = '1;
   assign boot_ack_o = boot.ack;
   assign boot_rdata_o = boot.rdata;
-  logic core_run, switch_run, imem_we, switch_we, ram_valid, ram_write, map_we;
+  logic core_run, switch_run, deep, imem_we, switch_we, ram_valid, ram_write, map_we;
   logic [ImemAddrW-1:0] imem_addr;
   logic [SwitchAddrW-1:0] switch_addr;
   logic [15:0] ram_addr;
   logic [3:0] map_addr;
+  logic [Ports-1:0][3:0] turns;
   word_t boot_wdata, ram_rdata, trap_pc;
   word_t cache_counts[3], static_words[2*Ports], dynamic_words[2][Ports];
   switch_status_t switch_status;
@@ -126,6 +129,8 @@ module tile
       .wdata_o      (boot_wdata),
       .core_run_o   (core_run),
       .switch_run_o (switch_run),
+      .deep_o       (deep),
+      .turns_o      (turns),
       .use_i        (use_o),
       .trap_i       (trap_o),
       .trap_pc_i    (trap_pc),
@@ -257,12 +262,34 @@ module tile
   // GDN and MDN, without the interrupts: to the core, to the cache.
   logic [1:0][IrqCount-1:0] irqs;
   assign irq = irqs[0] | irqs[1];
+  `STREAM(word_t, to_core[2])
+  `STREAM(word_t, deep_in)
+  `STREAM(word_t, deep_out)
+  link_fifo #(
+      .Depth(DeepWords)
+  ) i_deep (
+      .clk_i,
+      .rst_i,
+      .in    (deep_in),
+      .out   (deep_out),
+      .room_o()
+  );
+  assign deep_in.valid = to[2*Ports].valid && deep;
+  assign deep_in.data = to[2*Ports].data;
+  assign to[2*Ports].ready = deep ? deep_in.ready : to_core[0].ready;
+  assign to_core[0].valid = deep ? deep_out.valid : to[2*Ports].valid;
+  assign to_core[0].data = deep ? deep_out.data : to[2*Ports].data;
+  assign deep_out.ready = to_core[0].ready && deep;
+  assign to_core[1].valid = to[3*Ports].valid;
+  assign to_core[1].data = to[3*Ports].data;
+  assign to[3*Ports].ready = to_core[1].ready;
   for (genvar n = 0; n < 2; n++) begin : g_dynamic
     dynamic_router i_router (
         .clk_i,
         .rst_i,
         .x_i    (x_q),
         .y_i    (y_q),
+        .turns_i(n == 0 ? turns : '0),
         .in     (from[(2+n)*Ports+:Ports]),
         .out    (to[(2+n)*Ports+:Ports]),
         .way_i  (in_way_i[4*n+:4]),
@@ -275,7 +302,7 @@ module tile
     ) i_interrupts (
         .clk_i,
         .rst_i,
-        .in   (to[(2+n)*Ports]),
+        .in   (to_core[n]),
         .out  (messages[n]),
         .irq_o(irqs[n])
     );

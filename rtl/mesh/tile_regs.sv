@@ -3,7 +3,7 @@
 ///
 /// Byte offset: 0x00000 instruction memory (write only), 0x10000 switch program (write only: low half of an instruction, then
 /// the high one), 0x20000 data RAM, 0x30000 registers, by word (`Reg*` of boot_pkg). Answers 2 clocks later. Core and switch
-/// run while `go_i` and their bit of RegControl are set; neither memory of a running one may be written.
+/// run while `go_i` and their bit of RegControl are set; neither memory of a running one may be written, nor what is set for the GDN.
 module tile_regs
   import boot_pkg::*, core_pkg::clock_use_e, core_pkg::ClockUses, core_pkg::trap_e;
   import mesh_pkg::word_t, mesh_pkg::switch_status_t, mesh_pkg::RouterPorts;
@@ -30,23 +30,25 @@ module tile_regs
     output word_t                   wdata_o,
 
     // What runs, what it does.
-    output logic           core_run_o,
-    output logic           switch_run_o,
-    input  clock_use_e     use_i,
-    input  trap_e          trap_i,
-    input  word_t          trap_pc_i,
-    input  switch_status_t switch_i,
-    input  word_t          cache_i     [            3],
-    input  word_t          static_i    [2*RouterPorts],
-    input  word_t          gdn_i       [  RouterPorts],
-    input  word_t          mdn_i       [  RouterPorts]
+    output logic core_run_o,
+    output logic switch_run_o,
+    output logic deep_o,  // the GDN has a deep FIFO before the core
+    output logic [RouterPorts-1:0][3:0] turns_o,  // of the GDN's router
+    input clock_use_e use_i,
+    input trap_e trap_i,
+    input word_t trap_pc_i,
+    input switch_status_t switch_i,
+    input word_t cache_i[3],
+    input word_t static_i[2*RouterPorts],
+    input word_t gdn_i[RouterPorts],
+    input word_t mdn_i[RouterPorts]
 );
   localparam logic [5:0] LastUse = RegUses + 6'(ClockUses - 1);
   wire unused = &{1'b0, boot.wstrb};
   logic req_q, done_q, write_q;
   logic [17:0] addr_q;
   word_t wdata_q, rdata, rdata_q;
-  logic [1:0] control_q;
+  logic [2:0] control_q;
   word_t uses_q[ClockUses];
 
   // The access waits a clock, so that the memories are written from registers.
@@ -64,6 +66,7 @@ module tile_regs
   assign wdata_o = wdata_q;
   assign core_run_o = go_i && control_q[0];
   assign switch_run_o = go_i && control_q[1];
+  assign deep_o = control_q[2];
 
   always_comb begin
     rdata = '0;
@@ -72,6 +75,7 @@ module tile_regs
         RegControl: rdata = 32'(control_q);
         RegTrap: rdata = 32'(trap_i);
         RegTrapPc: rdata = trap_pc_i;
+        RegTurns: rdata = 32'(turns_o);
         RegSwitch: rdata = {14'd0, switch_i.halted, switch_i.waiting, switch_i.pc};
         RegSwitchNeeds:
         rdata = {8'd0, switch_i.no_room2, switch_i.no_room1, switch_i.no_word2, switch_i.no_word1};
@@ -100,13 +104,15 @@ module tile_regs
     end
     if (req_q) begin
       rdata_q <= rdata;
-      if (write_q && in_regs && register == RegControl) control_q <= wdata_q[1:0];
+      if (write_q && in_regs && register == RegControl) control_q <= wdata_q[2:0];
+      if (write_q && in_regs && register == RegTurns) turns_o <= wdata_q[4*RouterPorts-1:0];
     end
     if (core_run_o) uses_q[use_i] <= uses_q[use_i] + 1'b1;
     if (rst_i) begin
       req_q <= 1'b0;
       done_q <= 1'b0;
       control_q <= '0;
+      turns_o <= '0;
       for (int i = 0; i < ClockUses; i++) uses_q[i] <= '0;
     end
   end

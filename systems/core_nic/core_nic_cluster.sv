@@ -100,7 +100,7 @@ module core_nic_cluster
     ) i_core (
         .clk_i,
         .rst_i,
-        .hart_id_i(5'(c)),
+        .hart_id_i(6'(c)),
         .run_i(run_i[c]),
         .watchdog_i(watchdog_i[c]),
         .wake_i(wake[c]),

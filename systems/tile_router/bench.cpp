@@ -133,6 +133,7 @@ Bench::Bench(const Options& options)
   options.get<std::string>("version");  // the image is made from these
   options.get<unsigned>("linecards");
   options.get<bool>("own_addresses");
+  lay_out(*model_, image_.columns, image_.rows);
   model_.open_waves(waves());
   model_.attach(simulation_);
   simulation_.add(clock_, boot_);
@@ -337,7 +338,7 @@ void Bench::report(JsonWriter& json) const {
   json.object("linecards");
   for (unsigned p = 0; p < ports(); ++p) write_linecard(json, p, image_.linecards[p], *port_[p].in);
   json.end_object();
-  json.key("memories");
+  json.field("busiest_memory", memories_.busiest()).key("memories");
   memories_.write(json);
 }
 

@@ -24,7 +24,8 @@ from pathlib import Path
 from emery.common import ROOT, UserError, nearest
 from emery.make import cache, formats, programs
 
-from . import switch_asm
+from . import layout, switch_asm
+from .layout import Place
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 VERSIONS = ("I", "II", "III", "III.d", "IV", "V", "null")
@@ -85,23 +86,6 @@ def _unit(number: int) -> int:
     return number << _boot.UnitW
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a message goes: a tile's core, or out of the grid on a side of it."""
-
-    x: int
-    y: int
-    exit: int = _mesh.Core
-
-    def code(self) -> int:
-        """As place_t."""
-        return _mesh.place_t.pack(exit=self.exit, y=self.y, x=self.x)
-
-    def header(self, user: int = 0, length: int = 0, src: int = 0) -> int:
-        """Header of a message to here."""
-        return _mesh.header_t.pack(user=user, src=src, len=length, dest=self.code())
-
-
 @dataclass
 class Tile:
     """What one tile does."""
@@ -112,6 +96,7 @@ class Tile:
     config: dict[str, int | list[int]] = field(default_factory=dict)
     switch: str = ""  # source, in PROGRAMS/switches
     tokens: dict[str, str] = field(default_factory=dict)
+    deep: bool = False  # a deep FIFO for what comes by the GDN
 
 
 @dataclass
@@ -129,6 +114,7 @@ class Router:
     host: bool = False  # has addresses, and a control tile
     rewrite: bool = False  # gives frames new Ethernet addresses
     changes: int | None = None  # tile that changes the tables
+    turns: dict[int, int] = field(default_factory=dict)  # of a tile's GDN router (RegTurns)
 
     def slot(self, place: Place) -> int:
         """Number of the slot at that place (mesh.sv)."""
@@ -211,9 +197,9 @@ class Router:
                 writes += [(base + _boot.TileSwitch + 4 * i, x) for i, x in enumerate(switch(tile.switch, tile.tokens).words())]
             for region, memory in self.regions.get(t, {}).items():
                 writes.append((base + _boot.TileRegs + 4 * (_boot.RegMap + region), 1 << 31 | memory.code()))
-            writes.append(
-                (base + _boot.TileRegs + 4 * _boot.RegControl, (1 if tile.program else 0) | (2 if tile.switch else 0))
-            )
+            control = (1 if tile.program else 0) | (2 if tile.switch else 0) | (4 if tile.deep else 0)
+            writes.append((base + _boot.TileRegs + 4 * _boot.RegControl, control))
+        writes += [(_unit(t) + _boot.TileRegs + 4 * _boot.RegTurns, x) for t, x in sorted(self.turns.items())]
         for slot, settings in sorted(self.slots.items()):
             writes += [(_unit(_boot.FirstSlot + slot) + 4 * word, x) for word, x in sorted(settings.items())]
         return [*writes, (_unit(_boot.WholeUnit) + 4 * _boot.WholeGo, 3)]
@@ -280,38 +266,31 @@ _FEATURES = {
     "V": _Features(_mesh.PayloadStatic, deep=True),
     "null": _Features(_mesh.PayloadHeld, null=True),
 }
-_STAGES = 4
 _OPPOSITE = {"N": "S", "S": "N", "W": "E", "E": "W"}
 
 
 class _Builder:
     """Puts a version on the grid."""
 
-    def __init__(self, version: str, linecards: int, pipelines: int, held_gdn: bool, any_mac: bool, output: str):
+    def __init__(self, version: str, linecards: int, grid: layout.Layout, held_gdn: bool, any_mac: bool, output: str):
         self.has = _FEATURES[version]
         self.held_gdn = held_gdn
         self.output = output
-        self.leave_first = output in ("output_credit", "output_fair")  # a third stage has to have leave for each head
+        self.leave_first = output.startswith(("output_credit", "output_fair"))  # a third stage has to have leave for each head
         self.any_mac = any_mac
-        self.pipelines = pipelines
-        size = (_STAGES, pipelines) if self.has.turned else (pipelines, _STAGES)
-        self.router = Router(version, *size)
-        self.enter, self.leave = (_mesh.West, _mesh.East) if self.has.turned else (_mesh.North, _mesh.South)
+        self.grid = grid
+        self.pipelines = len(grid.pipelines)
+        self.router = Router(version, grid.columns, grid.rows)
         self.shift = 4 if self.has.turned else 0  # of the number of a pipeline or output in place_t
+        self.dealt = version == "V"  # a linecard's frames, to two pipelines; heads go straight to linecards: no stage 4
         self.shares = self._shares(version, linecards)
-        self.dealt = (
-            version == "V"
-        )  # a linecard's frames, to two pipelines; heads go straight to linecards, there is no stage 4
-        self.outputs = [self.at(mine[0], 3, self.leave if self.dealt else _mesh.Core) for mine in self.shares]
+        self.wide = "_wide" if grid.bands > 1 else ""  # programs that know both bands
+        self.outputs = [self.out(mine) if self.dealt else self.at(mine[0], 3) for mine in self.shares]
         ports = [x.header(_mesh.FrameOut, _tile.OutWords) for x in self.outputs]
         ports += [_tile.DropNoRoute] * (_tile.Ports - len(ports) - 1)
         self.ports = [*ports, _tile.DropDestination]
         self.ports[_tile.PortOwn] = _tile.DropOwnAddress
-        if self.has.turned:
-            self.tables = [_memory(self.router, Place(0, 0, _mesh.North), "table")]
-        elif not self.has.null:
-            self.tables = [_memory(self.router, Place(0, 0, _mesh.West), "table")]
-            self.tables.append(_memory(self.router, Place(pipelines - 1, 0, _mesh.East), "table"))
+        self.tables = [] if self.has.null else [_memory(self.router, x, "table") for x in grid.tables]
 
     def _shares(self, version: str, linecards: int) -> list[list[int]]:
         """The pipelines of each linecard, its own first."""
@@ -319,27 +298,27 @@ class _Builder:
             if not 1 <= linecards <= self.pipelines // 2:
                 most = self.pipelines // 2
                 raise UserError(f"version V with {self.pipelines} pipelines has up to {most} linecards, not {linecards}")
-            last = self.pipelines - 1
-            return [[0, 1], [last, last - 1]][:linecards]
+            pairs = [[x, x + 1] if x < self.pipelines // 2 else [x + 1, x] for x in range(0, self.pipelines - 1, 2)]
+            return pairs[:linecards]
         if not 1 <= linecards <= self.pipelines:
             raise UserError(f"{linecards} linecards: there are {self.pipelines} pipelines")
         return [[x] for x in range(linecards)]
 
-    def at(self, pipeline: int, stage: int, exit_: int = _mesh.Core) -> Place:
+    def at(self, pipeline: int, stage: int) -> Place:
         """Where a stage of a pipeline is."""
-        return Place(stage, pipeline, exit_) if self.has.turned else Place(pipeline, stage, exit_)
+        return self.grid.pipelines[pipeline].stages[stage]
+
+    def card(self, mine: list[int]) -> Place:
+        """Slot where the frames of these pipelines come in."""
+        return self.grid.pipelines[mine[0]].enter
+
+    def out(self, mine: list[int]) -> Place:
+        """Slot where frames leave at their port."""
+        return self.grid.pipelines[mine[0]].leave
 
     def bank(self, pipeline: int) -> Place:
-        """The packet buffer of a pipeline."""
-        first = pipeline < self.pipelines // 2
-        if self.has.turned:  # two that are shared: above and below the third stages
-            return Place(2, 0, _mesh.North) if first else Place(2, self.pipelines - 1, _mesh.South)
-        y = 1 if self.outer(pipeline) else 3
-        return Place(0, y, _mesh.West) if first else Place(self.pipelines - 1, y, _mesh.East)
-
-    def outer(self, pipeline: int) -> bool:
-        """Whether a pipeline is at the edge of the grid."""
-        return pipeline in (0, self.pipelines - 1)
+        """The packet buffer of a pipeline; where there is none, the linecard."""
+        return self.grid.banks[pipeline] if self.grid.banks else self.grid.pipelines[pipeline].enter
 
     def put(self, place: Place, tile: Tile) -> Tile:
         """Gives a tile its work; one that passes payloads on may get a program as well."""
@@ -354,7 +333,7 @@ class _Builder:
         """The first three stages of the pipeline that is the `number`th of a linecard."""
         has, mine = self.has, self.shares[port]
         x = mine[number]
-        card, bank = self.at(mine[0], 0, self.enter), self.bank(x)
+        card, bank = self.card(mine), self.bank(x)
         if not has.held:
             static = _mesh.StaticLines if has.payload == _mesh.PayloadLines else _mesh.StaticStream
             _memory(self.router, bank, "payload", static, has.reads, has.half_duplex, not has.placed)
@@ -379,6 +358,9 @@ class _Builder:
         forward = Tile(
             "forward", x, ("forward_credit" if self.leave_first else "forward_deep") if has.deep else "forward" + suffix
         )
+        forward.program += self.wide
+        # Words that can wait for it: Stop and Go of each output. The core's own FIFO is enough for those of four.
+        forward.deep = len(self.outputs) > 4 and not self.dealt
         source = card if has.held else bank
         forward.config = {
             "from": _mesh.frame_out_t.pack(held=has.held, from_=source.code()),
@@ -391,8 +373,7 @@ class _Builder:
         for stage, tile in enumerate((lookup, checksum, forward)):
             self.put(self.at(x, stage), tile)
         if not has.null:
-            first = x < self.pipelines // 2
-            self.router.regions[self.router.tile(*self._xy(x, 0))] = {_tile.TableRegion: self.tables[0 if first else -1]}
+            self.router.regions[self.router.tile(*self._xy(x, 0))] = {_tile.TableRegion: self.grid.pipelines[x].table}
 
     def _xy(self, pipeline: int, stage: int) -> tuple[int, int]:
         place = self.at(pipeline, stage)
@@ -402,37 +383,41 @@ class _Builder:
         """Static paths of a pipeline: heads down its stages, payloads to its bank."""
         lookup, checksum, forward = stages
         has = self.has
-        down, side = _SIDES[self.leave], _SIDES[self.bank(x).exit]
+        one, two, three = (self.at(x, stage) for stage in range(3))
+        down, on, side = _SIDES[one.side_to(two)], _SIDES[two.side_to(three)], _SIDES[self.bank(x).exit]
         streams = has.payload in (_mesh.PayloadStatic, _mesh.PayloadLines)
-        came = _SIDES[self.enter] if number == 0 else "W" if x > mine[0] else "E"
+        came = _SIDES[self.card(mine).exit] if number == 0 else "W" if x > mine[0] else "E"
         if len(mine) > 1 and number == 0:
             lookup.switch, lookup.tokens = "share", {"in": came, "other": "E" if mine[1] > x else "W"}
         else:
             address = f"        nop                     route c{came}i->csti" if has.placed else ""
             lookup.switch, lookup.tokens = "stage1", {"in": came, "out": down, "address": address}
         back, deep = _OPPOSITE[down], "_deep" if has.deep else ""
-        beside = streams and self.outer(x)
+        beside = streams and not self.grid.to_bank(x)
         if has.null:
-            checksum.switch, checksum.tokens = "pass", {"in": back, "out": down}
+            checksum.switch, checksum.tokens = "pass", {"in": back, "out": on}
         else:
-            checksum.switch, checksum.tokens = "stage2" + deep, {"in": back, "out": down, "payload": side if beside else down}
+            checksum.switch, checksum.tokens = "stage2" + deep, {"in": back, "out": on, "payload": side if beside else on}
         to_core = "cXi->csti" if deep else "cXi2->csti2"
         last = f"        jump frame              route {to_core}"
         if streams and not beside:
+            path, before = self.grid.to_bank(x), three
+            sends = _SIDES[three.side_to(path[0])]
             last = (
                 f"        beqzd r0, frame         route {to_core}\n"
-                f"body:   bnezd r0, body          route c{back}i->c{down}o\n"
+                f"body:   bnezd r0, body          route c{_OPPOSITE[on]}i->c{sends}o\n"
                 "        jump frame"
             )
-            self.put(self.at(x, 3), Tile("path", x, switch="pass", tokens={"in": back, "out": side}))
-            bank = self.bank(x)
-            self.put(Place(bank.x, bank.y), Tile("path", x, switch="pass", tokens={"in": _OPPOSITE[side], "out": side}))
-        forward.switch, forward.tokens = "stage3" + deep, {"in": back, "last": last}
+            for here, after in zip(path, [*path[1:], None], strict=True):
+                leaves = _SIDES[here.side_to(after)] if after else side
+                self.put(here, Tile("path", x, switch="pass", tokens={"in": _SIDES[here.side_to(before)], "out": leaves}))
+                before = here
+        forward.switch, forward.tokens = "stage3" + deep, {"in": _OPPOSITE[on], "last": last}
 
     def port(self, port: int):
         """Linecard of a port, and its output queue if it has one."""
         has, mine, output = self.has, self.shares[port], self.outputs[port]
-        card, leave = self.at(mine[0], 0, self.enter), self.at(mine[0], 3, self.leave)
+        card, leave, half = self.card(mine), self.out(mine), self.pipelines // 2
         places = [self.at(mine[0], stage) for stage in (2, 0, 1)]  # stage 3 first: lookup_dynamic.c
         heads = [_mesh.head_place_t.pack(valid=1, y=place.y, x=place.x) for place in places]
         self.router.slots[self.router.slot(card)] = {
@@ -445,13 +430,15 @@ class _Builder:
                 answer_gdn=self.held_gdn,
                 memory=self.bank(mine[0]).code(),
             ),
-            _mesh.SlotRingBase: RING_BYTES * (mine[0] % 2),  # two linecards may share a bank
+            _mesh.SlotRingBase: RING_BYTES * (mine[0] if mine[0] < half else mine[0] - half),  # they may share a bank
             _mesh.SlotRingBytes: RING_BYTES,
             _mesh.SlotHeads: _mesh.head_places_t.pack(place=heads) if has.heads else 0,
             _mesh.SlotOut: 0,
         }
         settings = _mesh.out_settings_t.pack(
-            held_gdn=0,  # reads by the MDN, whatever network their answers take: so they wait for no head
+            # Reads by the MDN, whatever network their answers take: so they wait for no head. Where a slot both reads and is
+            # read, by the GDN: so no answer ever waits for a read.
+            held_gdn=self.grid.shared_slots(),
             early=has.early,
             tell_mdn=1,
             enable=not self.dealt,
@@ -460,26 +447,27 @@ class _Builder:
             words=31 if has.held else _mesh.LineWords,  # the DMA protocol of a memory has eight (paper: 3.2)
             max_reads=has.reads * len(mine),  # of as many memories
         )
-        self.router.slots[self.router.slot(leave)] = {
-            _mesh.SlotKind: _mesh.SlotLinecard,
-            _mesh.SlotIn: 0,
-            _mesh.SlotOut: settings,
-        }
+        out = self.router.slots.setdefault(self.router.slot(leave), {_mesh.SlotKind: _mesh.SlotLinecard, _mesh.SlotIn: 0})
+        out[_mesh.SlotOut] = settings
         self.router.linecards.append((self.router.slot(card), self.router.slot(leave)))
         if self.dealt:
             return
         tile = self.put(output, Tile("output", port, self.output))
         tile.config = {
             "to_next": leave.header(_mesh.FrameOut, _tile.OutWords),
-            "ready_flags": 1 << self.leave,
+            "ready_flags": 1 << leave.exit,
             "number_shift": self.shift,
-            "own_number": (output.y if has.turned else output.x),
+            "own_number": self.grid.number(output, has.turned),
             "to_free": Place(0, 0).header(_mesh.FreeBuffer, 1) if has.held else 0,
         }
 
     def spare(self, what: str) -> Place:
         """A tile whose core has no other work."""
-        place = Place(1 if self.dealt else self.pipelines - 1, 3)
+        if self.pipelines > _tile.ControlPorts or self.grid.bands > 1:
+            raise UserError(f"{what}: a control tile sees to up to {_tile.ControlPorts} pipelines, not {self.pipelines}")
+        if not self.grid.pipelines[-1].stages[3].y == self.grid.rows - 1:
+            raise UserError(f"{what}: no tile is left for control in {self.grid.columns} x {self.grid.rows}")
+        place = self.at(1 if self.dealt else self.pipelines - 1, 3)
         if self.router.tiles.get(self.router.tile(place.x, place.y), Tile("path", 0)).role != "path":
             raise UserError(f"{what}: {len(self.shares)} linecards leave no tile for control")
         return place
@@ -507,7 +495,7 @@ class _Builder:
     def control(self, limits: dict[str, int]):
         """A tile whose core has no other work answers what is not forwarded, within these limits; its memory is below it."""
         place = self.spare("own_addresses")
-        memory = _memory(self.router, Place(place.x, place.y, self.leave), "reply")
+        memory = _memory(self.router, Place(place.x, place.y, self.grid.pipelines[-1].leave.exit), "reply")
         ports = range(len(self.shares))
         owners = {x: port for port, mine in enumerate(self.shares) for x in mine}
         stage3 = [self.at(x, 2).header(_mesh.Interrupt, src=place.code()) if x in owners else 0 for x in range(self.pipelines)]
@@ -535,7 +523,7 @@ class _Builder:
         """Each frame gets the Ethernet addresses of its output: in stage 4, or in stage 3 where there is no stage 4."""
         links = [0] * _tile.Ports
         for port, output in enumerate(self.outputs):
-            at = 4 * (output.y if self.has.turned else output.x)
+            at = 4 * self.grid.number(output, self.has.turned)
             to, source = next_hop(port), mac(port)
             links[at : at + 4] = [to >> 32, to & 0xFFFFFFFF, source >> 16, (source & 0xFFFF) << 16 | 0x0800]
         for tile in self.router.tiles.values():
@@ -554,8 +542,21 @@ class _Builder:
                 tile.config["port"] = [x - whole + short if x >= _tile.Ports else x for x in tile.config["port"]]
         self.router.rewrite = True
 
+    def weigh(self):
+        """A turn of each crossing's input is as long as there are third stages whose heads come by it."""
+        found: dict[int, list[set[Place]]] = {}
+        thirds = [self.at(x, 2) for mine in self.shares for x in mine]
+        for start in thirds:
+            for end in self.outputs:
+                for tile, came, _ in layout.route(start, end):
+                    number = self.router.tile(tile.x, tile.y)
+                    found.setdefault(number, [set() for _ in range(_mesh.RouterPorts)])[came].add(start)
+        for number, inputs in found.items():
+            if max(len(x) for x in inputs) > 1:
+                self.router.turns[number] = sum(min(15, len(x)) << 4 * port for port, x in enumerate(inputs))
 
-def _output(version: str, held_gdn: bool, full_queue: str, turns: str) -> str:
+
+def _output(version: str, held_gdn: bool, full_queue: str, turns: str, wide: bool) -> str:
     """The program of the output queues."""
     shared = held_gdn and version == "IV"
     discard, fair = full_queue == "discard", turns == "fair"
@@ -566,13 +567,50 @@ def _output(version: str, held_gdn: bool, full_queue: str, turns: str) -> str:
         raise UserError(f"full_queue=discard with {what}: third stages have leave for each head there, no queue gets full")
     if fair and version != "IV":
         raise UserError(f"turns=fair is for version IV, not {version}")
-    return "output_fair" if fair else "output_credit" if shared else "output_discard" if discard else "output"
+    if shared and wide:
+        raise UserError("held_over=gdn is for grids of less than six rows: reads of payloads go by the GDN in others")
+    if discard:
+        return "output_discard"
+    return ("output_fair" if fair else "output_credit" if shared else "output") + ("_wide" if wide else "")
+
+
+def _grid(version: str, columns: int, rows: int) -> layout.Layout:
+    has = _FEATURES[version]
+    try:
+        return layout.lay_out(columns, rows, has.turned, has.held)
+    except UserError as error:
+        raise UserError(f"version {version} on {columns} x {rows} tiles: {error}") from None
+
+
+def _most(version: str, grid: layout.Layout) -> int:
+    return len(grid.pipelines) // (2 if version == "V" else 1)
+
+
+@dataclass
+class Port:
+    """What a port's frames go through, for what links carry at least."""
+
+    thirds: list[Place]  # third stages
+    payloads: list[Place]  # slots where its payloads are
+    output: Place  # tile or slot that the heads for it go to
+    leave: Place
+
+
+def ports(values: dict) -> list[Port]:
+    """The ports of a router with these parameter values."""
+    version, grid = values["version"], _grid(values["version"], values["columns"], values["rows"])
+    builder = _Builder(version, values["linecards"] or _most(version, grid), grid, False, False, "output")
+    return [
+        Port([builder.at(x, 2) for x in mine], [builder.bank(x) for x in mine], output, builder.out(mine))
+        for mine, output in zip(builder.shares, builder.outputs, strict=True)
+    ]
 
 
 def router(
     version: str,
     linecards: int = 0,
-    pipelines: int = 4,
+    columns: int = 4,
+    rows: int = 4,
     timed=False,
     held_gdn=False,
     any_mac=False,
@@ -586,17 +624,18 @@ def router(
 
     `timed`: with programs that time their tasks. `held_gdn`: payloads that linecards hold leave over the GDN, not the MDN.
     `any_mac`: frames to any unicast address are for this router. `full_queue`: what becomes of heads for a full output queue.
-    `turns`: whose heads an output takes: as the `network` brings them, or in `fair` rounds.
+    `turns`: whose heads an output takes: as the `network` brings them, one of each input of a crossing or as many as `weighted`
+    ones stand for, or in `fair` rounds.
     `limits`: there is a control tile, which answers what is not forwarded; those of its limits (control_config_t).
     `rewrite`: frames leave with the Ethernet addresses of the next hop and of their port.
     `changes`: there is a control tile that changes the tables.
     """
     if version not in VERSIONS:
         raise UserError(f"no version {version!r} of the router{nearest(version, VERSIONS)}")
-    if pipelines not in (2, 4):
-        raise UserError(f"2 or 4 pipelines, not {pipelines}: the static paths of more would cross")
-    linecards = linecards or (pipelines // 2 if version == "V" else pipelines)
-    builder = _Builder(version, linecards, pipelines, held_gdn, any_mac, _output(version, held_gdn, full_queue, turns))
+    grid = _grid(version, columns, rows)
+    output = _output(version, held_gdn, full_queue, turns, grid.bands > 1)
+    linecards = linecards or _most(version, grid)
+    builder = _Builder(version, linecards, grid, held_gdn, any_mac, output)
     for port, mine in enumerate(builder.shares):
         for number in range(len(mine)):
             builder.pipeline(port, number)
@@ -608,6 +647,8 @@ def router(
         builder.rewrite()
     if changes:
         builder.changes()
+    if turns == "weighted":
+        builder.weigh()
     if timed:
         for tile in (x for x in builder.router.tiles.values() if x.program):
             if tile.program not in _TIMED:
@@ -634,6 +675,8 @@ def settings(values: dict) -> dict:
     built = router(
         values["version"],
         values["linecards"],
+        values["columns"],
+        values["rows"],
         timed=values["timed"],
         held_gdn=values["held_over"] == "gdn",
         any_mac=values["mac"] == "any",

@@ -5,6 +5,9 @@ A frame enters as its length and its words; the head of 16 words and two more le
 What goes beyond the head comes to it in messages: of 31 words, over the network that carries the heads (`gdn`) or the
 other one (`mdn`), or of 8 words from a memory over the latter (`memory`), which the payload was written to before, as a
 stream or in lines.
+
+The networks of this design route along x, then y; heads have one of them, payloads that or the other: the busiest link
+between tiles then is the load `mesh`, which the limit of the protocol has and the physical one has not.
 """
 
 from math import ceil
@@ -12,18 +15,16 @@ from math import ceil
 from emery.make import formats
 from emery.physics import FCS, ethernet_fps
 
+from . import boot, layout
+
 _MESH = formats.load("mesh_pkg")
 _LINE, _HEAD = _MESH.LineWords, _MESH.HeadWords  # words of a memory's message; of a frame that go through the stages
 _MESSAGE = _HEAD + 3  # words of a head on its way to the output linecard
 
 
-def _ports(values: dict) -> int:
-    return values["linecards"] or (2 if values["version"] == "V" else 4)
-
-
 def mix(values: dict, workload) -> dict:
     """Every input to the next output."""
-    ports = _ports(values)
+    ports = len(boot.ports(values))
     return {f"{i}->{(i + 1) % ports}": 1.0 for i in range(ports)}
 
 
@@ -34,7 +35,7 @@ def _clocks(values: dict, size: float) -> dict:
     words = max(_HEAD, ceil((size - FCS + 2) / 4))
     payload = words - (_MESH.EarlyWords if version in ("I", "II") else _HEAD)  # in I and II it begins in the head, with word 8
     lines, held = ceil(payload / _LINE), payload + ceil(payload / 31)
-    clocks = {"link_in": 1 + _HEAD + payload, "memory": 0}
+    clocks = {"link_in": 1 + _HEAD + payload, "memory": 0, "payload": held if held_over != "memory" else lines * (1 + _LINE)}
     if held_over == "gdn":
         clocks["link_out"] = _MESSAGE + held
     elif held_over == "mdn":
@@ -44,6 +45,28 @@ def _clocks(values: dict, size: float) -> dict:
         written = payload if version in ("III", "V") else lines * _LINE
         clocks["memory"] = written + lines * _LINE if version == "I" else max(written, lines * _LINE)
     return clocks
+
+
+def _mesh_load(values: dict, rates: dict, heads: float, payloads: float) -> float:
+    """The load of the busiest link between tiles; heads and payloads are the time on a link that those of a frame take."""
+    ports = boot.ports(values)
+    gdn, mdn = {}, {}
+    payload_net = gdn if values["version"] in ("IV", "null") and values["held_over"] == "gdn" else mdn
+    for name, rate in rates.items():
+        came, goes = name.split("->")
+        if not goes.isdigit():
+            continue
+        source, sink = ports[int(came)], ports[int(goes)]
+        share = rate / len(source.thirds)
+        for third, payload in zip(source.thirds, source.payloads, strict=True):
+            ways = [(gdn, third, sink.output, heads), (payload_net, payload, sink.leave, payloads)]
+            if sink.output != sink.leave:
+                ways.append((gdn, sink.output, sink.leave, heads))
+            for net, start, end, words in ways:
+                for tile, _, out in layout.route(start, end):
+                    if not (tile.x == end.x and tile.y == end.y):
+                        net[tile, out] = net.get((tile, out), 0.0) + share * words
+    return max([*gdn.values(), *mdn.values()], default=0.0)
 
 
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
@@ -57,13 +80,14 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     frame = sum(share / ethernet_fps(size, values["line_gbps"]) for size, share in sizes.items()) / total
     need = {
         name: sum(share * _clocks(values, size)[name] for size, share in sizes.items()) / total / hz
-        for name in ("link_in", "link_out", "memory")
+        for name in ("link_in", "link_out", "memory", "payload")
     }
-    banks = 2 if values["version"] == "I" else 4
+    banks = 2 if values["version"] == "I" else values["columns"]
     found = {
         "line": max(most.values()) * frame,
         "link_in": most["in"] * need["link_in"],
         "link_out": most["out"] * need["link_out"],
         "memory": fps / banks * need["memory"],
     }
-    return {"physics": found, "protocol": found}
+    mesh = _mesh_load(values, rates, _MESSAGE / hz, need["payload"])
+    return {"physics": found, "protocol": {**found, "mesh": mesh}}

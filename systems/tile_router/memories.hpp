@@ -2,6 +2,7 @@
 // The DRAMs behind the chip's memory slots: what each holds, and how busy it is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -62,6 +63,13 @@ class Memories {
       findings.add(memory.dram->outside(),
                    "accesses beyond the memory at slot " + std::to_string(slot));
     }
+  }
+  /// Words a clock at the busiest port of a memory, each way.
+  double busiest() const {
+    double most = 0;
+    for (const auto& [slot, memory] : memories_)
+      most = std::max({most, memory.reading, memory.writing});
+    return most;
   }
   void write(JsonWriter& json) const {
     json.begin_object();

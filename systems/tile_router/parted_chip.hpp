@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grid put together from its modules, each compiled once: what tile_router.sv is, pin for pin
-// and clock for clock.
+// and clock for clock. Its size is said (`lay_out`) before its first clock; the hub's model has it,
+// too.
 //
 // Nothing combinational leads through a tile, a slot or the hub of the boot port (link_out.sv says
 // why), so all of them can be evaluated once a clock, in any order, on what the others showed
@@ -12,6 +13,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "Vboot_hub.h"
 #include "Vedge_slot.h"
@@ -20,12 +23,11 @@
 
 namespace emery::tile_router {
 
-template <unsigned Columns, unsigned Rows>
 class PartedChip {
  public:
-  static constexpr unsigned kTiles = Columns * Rows, kSlots = 2 * (Columns + Rows);
+  static constexpr unsigned kMostTiles = 64, kMostSlots = 32;
   template <class T>
-  using Slots = std::array<T, kSlots>;
+  using Slots = std::array<T, kMostSlots>;
 
   // The pins of tile_router.sv.
   std::uint8_t clk_i = 0, rst_i = 0;
@@ -37,30 +39,35 @@ class PartedChip {
       wire_in_bytes_i{}, wire_out_valid_o{}, wire_out_ready_i{}, wire_out_sop_o{}, wire_out_eop_o{},
       wire_out_bytes_o{};
   Slots<std::uint32_t> wire_in_data_i{}, wire_out_data_o{};
-  std::array<std::uint8_t, kTiles> use_o{}, trap_o{};
+  std::array<std::uint8_t, kMostTiles> use_o{}, trap_o{};
 
   PartedChip(VerilatedContext* context, const std::string& name)
-      : hub_(std::make_unique<Vboot_hub>(context, (name + ".hub").c_str())) {
-    for (unsigned t = 0; t < kTiles; ++t) {
-      tiles_[t] = std::make_unique<Vtile>(context, (name + ".tile" + std::to_string(t)).c_str());
-      tiles_[t]->x_i = t % Columns;
-      tiles_[t]->y_i = t / Columns;
+      : context_(context),
+        name_(name),
+        hub_(std::make_unique<Vboot_hub>(context, (name + ".hub").c_str())) {}
+
+  void lay_out(unsigned columns, unsigned rows) {
+    columns_ = columns;
+    rows_ = rows;
+    for (unsigned t = 0; t < columns * rows; ++t) {
+      tiles_.push_back(
+          std::make_unique<Vtile>(context_, (name_ + ".tile" + std::to_string(t)).c_str()));
+      tiles_[t]->x_i = t % columns;
+      tiles_[t]->y_i = t / columns;
       tiles_[t]->number_i = t;
     }
-    for (unsigned s = 0; s < kSlots; ++s) {
-      slots_[s] =
-          std::make_unique<Vedge_slot>(context, (name + ".slot" + std::to_string(s)).c_str());
+    for (unsigned s = 0; s < 2 * (columns + rows); ++s) {
+      slots_.push_back(
+          std::make_unique<Vedge_slot>(context_, (name_ + ".slot" + std::to_string(s)).c_str()));
       const Place place = place_of(s);
       slots_[s]->place_i = (place.side + 1) << 8 | place.y << 4 | place.x;
     }
-    for (unsigned t = 0; t < kTiles; ++t) {
-      const unsigned x = t % Columns, y = t / Columns;
-      const std::array<Beyond, 4> beyond = {
-          y > 0 ? tile(t - Columns, kSouth) : slot(x),
-          x < Columns - 1 ? tile(t + 1, kWest) : slot(Columns + y),
-          y < Rows - 1 ? tile(t + Columns, kNorth) : slot(Columns + Rows + x),
-          x > 0 ? tile(t - 1, kEast) : slot(2 * Columns + Rows + y)};
-      beyond_[t] = beyond;
+    for (unsigned t = 0; t < tiles_.size(); ++t) {
+      const unsigned x = t % columns, y = t / columns;
+      beyond_.push_back({y > 0 ? tile(t - columns, kSouth) : slot(x),
+                         x < columns - 1 ? tile(t + 1, kWest) : slot(columns + y),
+                         y < rows - 1 ? tile(t + columns, kNorth) : slot(columns + rows + x),
+                         x > 0 ? tile(t - 1, kEast) : slot(2 * columns + rows + y)});
     }
   }
 
@@ -72,8 +79,8 @@ class PartedChip {
     }
     if (!clk_i) return;
     gather_hub();
-    for (unsigned t = 0; t < kTiles; ++t) gather_tile(t);
-    for (unsigned s = 0; s < kSlots; ++s) gather_slot(s);
+    for (unsigned t = 0; t < tiles_.size(); ++t) gather_tile(t);
+    for (unsigned s = 0; s < slots_.size(); ++s) gather_slot(s);
     each([this](auto& part) {
       part.rst_i = rst_i;
 #ifdef EMERY_ASSERTIONS
@@ -95,7 +102,6 @@ class PartedChip {
   static constexpr unsigned kNorth = 0, kEast = 1, kSouth = 2, kWest = 3;
   struct Place {
     unsigned side, x, y;
-    unsigned tile() const { return y * Columns + x; }
   };
   // What is beyond a side of a tile: a slot, or a tile and the side of it that is towards us.
   struct Beyond {
@@ -104,11 +110,11 @@ class PartedChip {
     unsigned back;
   };
 
-  static Place place_of(unsigned slot) {
-    if (slot < Columns) return {kNorth, slot, 0};
-    if (slot < Columns + Rows) return {kEast, Columns - 1, slot - Columns};
-    if (slot < 2 * Columns + Rows) return {kSouth, slot - Columns - Rows, Rows - 1};
-    return {kWest, 0, slot - 2 * Columns - Rows};
+  Place place_of(unsigned slot) const {
+    if (slot < columns_) return {kNorth, slot, 0};
+    if (slot < columns_ + rows_) return {kEast, columns_ - 1, slot - columns_};
+    if (slot < 2 * columns_ + rows_) return {kSouth, slot - columns_ - rows_, rows_ - 1};
+    return {kWest, 0, slot - 2 * columns_ - rows_};
   }
   Beyond tile(unsigned number, unsigned back) { return {tiles_[number].get(), nullptr, back}; }
   Beyond slot(unsigned number) { return {nullptr, slots_[number].get(), 0}; }
@@ -120,9 +126,25 @@ class PartedChip {
     for (auto& part : slots_) f(*part);
   }
 
+  // A bit of a port of the hub for each unit: up to 64 are a number, more are words.
+  template <class Bits>
+  static unsigned bit(const Bits& bits, unsigned n) {
+    if constexpr (std::is_integral_v<Bits>)
+      return bits >> n & 1;
+    else
+      return bits[n / 32] >> n % 32 & 1;
+  }
+  template <class Bits>
+  static void set(Bits& bits, unsigned n) {
+    if constexpr (std::is_integral_v<Bits>)
+      bits |= Bits{1} << n;
+    else
+      bits[n / 32] |= 1u << n % 32;
+  }
+
   template <class Part>
   void boot_from_hub(Part& part, unsigned unit) {
-    part.boot_req_i = hub_->unit_req_o >> unit & 1;
+    part.boot_req_i = bit(hub_->unit_req_o, unit);
     part.boot_write_i = hub_->unit_write_o;
     part.boot_addr_i = hub_->unit_addr_o;
     part.boot_wdata_i = hub_->unit_wdata_o;
@@ -133,14 +155,14 @@ class PartedChip {
     hub_->boot_write_i = boot_write_i;
     hub_->boot_addr_i = boot_addr_i;
     hub_->boot_wdata_i = boot_wdata_i;
-    hub_->unit_ack_i = 0;
+    hub_->unit_ack_i = {};
     const auto answer = [this](const auto& part, unsigned unit) {
       if (!part.boot_ack_o) return;
-      hub_->unit_ack_i |= std::uint32_t{1} << unit;
+      set(hub_->unit_ack_i, unit);
       hub_->unit_rdata_i[unit] = part.boot_rdata_o;
     };
-    for (unsigned t = 0; t < kTiles; ++t) answer(*tiles_[t], t);
-    for (unsigned s = 0; s < kSlots; ++s) answer(*slots_[s], kTiles + s);
+    for (unsigned t = 0; t < tiles_.size(); ++t) answer(*tiles_[t], t);
+    for (unsigned s = 0; s < slots_.size(); ++s) answer(*slots_[s], tiles_.size() + s);
   }
 
   void gather_tile(unsigned t) {
@@ -172,10 +194,10 @@ class PartedChip {
 
   void gather_slot(unsigned s) {
     Vedge_slot& part = *slots_[s];
-    boot_from_hub(part, kTiles + s);
+    boot_from_hub(part, tiles_.size() + s);
     part.run_i = hub_->slots_go_o;
     const Place place = place_of(s);
-    const Vtile& from = *tiles_[place.tile()];
+    const Vtile& from = *tiles_[place.y * columns_ + place.x];
     unsigned valid = 0, room = 0;
     for (unsigned n = 0; n < 4; ++n) {
       const unsigned there = 4 * n + place.side;
@@ -199,11 +221,11 @@ class PartedChip {
     boot_ack_o = hub_->boot_ack_o;
     boot_rdata_o = hub_->boot_rdata_o;
     boot_unmapped_o = hub_->unmapped_o;
-    for (unsigned t = 0; t < kTiles; ++t) {
+    for (unsigned t = 0; t < tiles_.size(); ++t) {
       use_o[t] = tiles_[t]->use_o;
       trap_o[t] = tiles_[t]->trap_o;
     }
-    for (unsigned s = 0; s < kSlots; ++s) {
+    for (unsigned s = 0; s < slots_.size(); ++s) {
       const Vedge_slot& part = *slots_[s];
       dram_rd_valid_o[s] = part.dram_rd_valid_o;
       dram_rd_addr_o[s] = part.dram_rd_addr_o;
@@ -220,10 +242,13 @@ class PartedChip {
     }
   }
 
+  VerilatedContext* context_;
+  std::string name_;
+  unsigned columns_ = 0, rows_ = 0;
   std::unique_ptr<Vboot_hub> hub_;
-  std::array<std::unique_ptr<Vtile>, kTiles> tiles_;
-  std::array<std::unique_ptr<Vedge_slot>, kSlots> slots_;
-  std::array<std::array<Beyond, 4>, kTiles> beyond_{};
+  std::vector<std::unique_ptr<Vtile>> tiles_;
+  std::vector<std::unique_ptr<Vedge_slot>> slots_;
+  std::vector<std::array<Beyond, 4>> beyond_;
   bool started_ = false;
 };
 

@@ -67,7 +67,7 @@ module tile_router
     output trap_e      trap_o[Tiles]
 );
   localparam int North = 0, East = 1, South = 2, West = 3;  // places of links in a network's four
-  if (Cols < 2 || Rows < 2 || Cols > 15 || Rows > 15 || Tiles > 32) begin : g_bad_parameter
+  if (Cols < 2 || Rows < 2 || Cols > 8 || Rows > 8) begin : g_bad_parameter
     $fatal(1, "tile_router: %0d x %0d tiles", Cols, Rows);
   end
 
@@ -154,7 +154,7 @@ module tile_router
         .rst_i,
         .x_i         (4'(X)),
         .y_i         (4'(Y)),
-        .number_i    (5'(t)),
+        .number_i    (6'(t)),
         .go_i        (tiles_go),
         .boot_req_i  (unit_req[t]),
         .boot_write_i(unit_write),

@@ -200,7 +200,7 @@ module tile_router_tb
         load_switch(t, 1, route(OpJump, 0, prev[t], Core, next[t], Core));
         for (int r = 4; r < 6; r++)
         write_register(t, RegMap + 6'(r), {1'b1, 20'd0, memory_place(r)});
-        write_register(t, RegControl, 3);
+        write_register(t, RegControl, t % 2 == 0 ? 3 : 7);  // every other one with a deep FIFO
       end
       write(FirstSlot + 0, 4 * int'(SlotKind), 32'(SlotMemory));
       write(FirstSlot + Cols + 1, 4 * int'(SlotKind), 32'(SlotMemory));

@@ -119,7 +119,7 @@ double Tiles::link_use(std::size_t t, unsigned link) const {
 void Tiles::write(JsonWriter& json) const {
   const auto all = static_cast<double>(std::max<std::uint64_t>(clocks(), 1));
   double busiest = 0, busiest_core = 0;
-  std::string name;
+  std::string name, core;
   json.array("tiles");
   for (unsigned t = 0; t < counts_.size(); ++t) {
     json.begin_object().field("tile", t).field("role", image_.role(t));
@@ -127,7 +127,10 @@ void Tiles::write(JsonWriter& json) const {
     for (unsigned use = 0; use < kUses; ++use)
       json.field(use_name(use), static_cast<double>(uses_[t][use]) / all);
     json.end_object();
-    busiest_core = std::max(busiest_core, busy(t));
+    if (busy(t) > busiest_core) {
+      busiest_core = busy(t);
+      core = image_.role(t) + " on tile " + std::to_string(t);
+    }
     json.object("links");
     for (unsigned n = 0; n < kNetworks.size(); ++n) {
       json.array(kNetworks[n]);
@@ -149,6 +152,7 @@ void Tiles::write(JsonWriter& json) const {
   }
   json.end_array();
   json.field("busiest_core", busiest_core)
+      .field("busiest_core_is", core)
       .field("busiest_link", busiest)
       .field("busiest_link_is", name);
 }

@@ -17,7 +17,7 @@
 namespace {
 
 constexpr unsigned kTiles = 4, kSlots = 8, kLatency = 16;
-using Parts = emery::tile_router::PartedChip<2, 2>;
+using Parts = emery::tile_router::PartedChip;
 
 [[noreturn]] void fail(std::uint64_t clock, const char* pin, unsigned index) {
   std::printf("clock %llu: %s[%u] differs\n", static_cast<unsigned long long>(clock), pin, index);
@@ -27,6 +27,7 @@ using Parts = emery::tile_router::PartedChip<2, 2>;
 class Both {
  public:
   Both() : whole_(&context_, "whole"), parts_(&context_, "parts") {
+    parts_.lay_out(2, 2);
     whole_.clk_i = 0;
     each([](auto& chip) {
       chip.rst_i = 1;

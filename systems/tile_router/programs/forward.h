@@ -142,6 +142,6 @@ __attribute__((noinline, unused)) static word flow_next(struct flow* flow, struc
   flow->count--;
   word out = said->out == Options ? said->options_out : said->out;
   if (out >= Reasons)
-    while (flow->stopped >> (out >> flow->shift & 15) & 1) flow_message(flow, gdn_take());
+    while (flow->stopped >> number_of(out, flow->shift) & 1) flow_message(flow, gdn_take());
   return flow->stopped | flow->count;
 }

@@ -37,10 +37,10 @@ __attribute__((noinline)) static word rare(word state, const struct said* said, 
   word options = said->out == Options;
   word to = options ? said->options_out : said->out;
   if (to >= Reasons)
-    while (!(state >> (to & 15) & 1)) state = hear(state, gdn_take());
+    while (!(state >> number_of(to, 0) & 1)) state = hear(state, gdn_take());
   if (!finish(to, config.from, length >> 16, said->payload, head, options, said->sum)) return state;
   counters.sent++;
-  return state & ~(1u << (to & 15));
+  return state & ~(1u << number_of(to, 0));
 }
 
 __attribute__((noreturn)) void main(void) {
@@ -61,7 +61,7 @@ __attribute__((noreturn)) void main(void) {
       }
       word out = gdn_take();
       word payload = gdn_take();
-      word bit = 1u << (out & 15);
+      word bit = 1u << number_of(out, 0);
       if (!RARE(out <= Options) && (state & bit)) {
         state -= bit;
         gdn_put(out);
@@ -89,7 +89,7 @@ __attribute__((noreturn)) void main(void) {
         first = after(said);
         continue;
       }
-      word bit = 1u << (out & 15);
+      word bit = 1u << number_of(out, 0);
       while (!(state & bit)) state = hear(state, gdn_take());
       state -= bit + OneKept;
       first = after(said);

@@ -24,7 +24,7 @@ __attribute__((noinline)) static struct pending* rare(word from, struct pending*
     struct said* said = &kept[flow.first];
     word options = said->out == Options;
     word out = options ? said->options_out : said->out;
-    if (out >= Reasons && flow.stopped >> (out >> flow.shift & 15) & 1) break;
+    if (out >= Reasons && flow.stopped >> number_of(out, flow.shift) & 1) break;
     *sent += finish(out, from, frame_length_bytes(first->length), said->payload, first->head,
                     options, options ? said->sum : 0);
     gdn_put(config.to_card);

@@ -72,7 +72,7 @@ static word places[16] __attribute__((section(".noinit")));
 
 static inline word stop(word stopped, word header, word own, word shift) {
   word place = header_src(header);
-  word number = place >> shift & 15;
+  word number = number_of(place, shift);
   if (stopped >> number & 1) return stopped;
   places[number] = place;
   gdn_put(HEADER_USER(Stop) | own << 16 | place);

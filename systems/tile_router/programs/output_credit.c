@@ -33,7 +33,7 @@ __attribute__((noinline)) static void round_ends(word ahead, word own) {
 
 /* A head of the stage at this place leaves. */
 static inline void turn(struct turns* turns, word place, word own, word shift, word* all) {
-  word number = place >> shift & 15;
+  word number = number_of(place, shift);
   word bit = 1u << number;
   *all |= bit;
   if (turns->due & bit) {

@@ -66,6 +66,17 @@ static inline void flags_clear(word bits) {
   __asm__ volatile("csrc %0, %1" : : "i"(CsrIrqFlags), "r"(bits));
 }
 
+/* The number of a third stage or an output from its place_t: one coordinate, `shift` says which;
+ * WIDE, with pipelines from the north and from the south: x, and whether y is 4 or more. */
+static inline word number_of(word place, word shift) {
+#ifdef WIDE
+  (void)shift;
+  return (place & 7) | (place >> 3 & 8);
+#else
+  return place >> shift & 15;
+#endif
+}
+
 /* Ones' complement sum of words: a carry comes in again below. */
 static inline word add(word sum, word w) {
   sum += w;
