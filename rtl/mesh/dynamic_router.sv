@@ -129,7 +129,7 @@ module dynamic_router
   always_comb begin
     had = '0;
     goes_on = '0;
-    if (busy) begin
+    if (busy && turns_i != '0) begin
       for (int o = 0; o < N; o++) begin
         had[o] = (grant[o] == owner_q[o] ? had_q[o] : 4'd0) + 4'd1;
         for (int i = 0; i < N; i++) if (grant[o][i]) goes_on[o] |= had[o] < turns_i[i];
