@@ -14,12 +14,14 @@
 /// - A ring starts empty, unarmed and in phase 1 when BaseLo is written. Base, Target and size are written while the queue
 ///   is disabled, or are ignored; wait until Producer stands still. Only whole-word writes count.
 /// - A consumer pointer outside what has been written and not yet read is not taken. Bit 31 arms; 0 leaves it as it is.
+/// - With `Functions` each has its share of the queues, in their order; Base has 52 bits, and addresses of places say whose they are (pcie_pkg).
 /// After reset all queues are disabled and empty (BaseHi is what it was); this takes `Queues` clocks, in which nothing is
 /// accepted.
 module cpl_queue_manager
   import queue_pkg::*;
 #(
-    parameter int Queues = 256
+    parameter int Queues = 256,
+    parameter int Functions = 1
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -162,7 +164,7 @@ module cpl_queue_manager
       .clk_i,
       .we_i   (write_base_hi),
       .waddr_i(index_t'(enq_q.queue)),
-      .wdata_i(wdata),
+      .wdata_i(Functions > 1 ? {12'd0, wdata[19:0]} : wdata),
       .re_i   (enq.valid && enq.known),
       .raddr_i(index_t'(enq.queue)),
       .rdata_o(base_hi_read)
@@ -281,6 +283,8 @@ module cpl_queue_manager
     rsp.data = rsp_q;
     rsp.data.phase = !pass[0];
     rsp.data.addr = rsp_q.addr + (64'(wrapped) << 4);
+    if (Functions > 1)
+      rsp.data.addr = pcie_pkg::owned(owner_of(rsp_q.cq, Queues / Functions), rsp.data.addr);
   end
   assign notification.valid = notify_valid_q;
   assign notification.data = notify_q;

@@ -9,6 +9,7 @@ module cpl_queues
 #(
     parameter int Queues = 256,
     parameter int Lines = 64,
+    parameter int Functions = 1,
     parameter ram_sel_t Sel = '0
 ) (
     input  logic                     clk_i,
@@ -50,7 +51,8 @@ module cpl_queues
       .events_o
   );
   cpl_queue_manager #(
-      .Queues(Queues)
+      .Queues(Queues),
+      .Functions(Functions)
   ) i_manager (
       .clk_i,
       .rst_i,

@@ -110,6 +110,15 @@ package queue_pkg;
     queue_t      source;
   } event_t;
 
+  /// Whose a queue is, where each function has so many.
+  function automatic pcie_pkg::function_t owner_of(queue_t queue, int each);
+    return 8'(queue >> $clog2(each));
+  endfunction
+  /// Its number among those.
+  function automatic queue_t own_number(queue_t queue, int each);
+    return queue & 16'(each - 1);
+  endfunction
+
   /// Any 16-byte record bound for completion or event queue `cq`; bit 31 is filled in on the way.
   typedef struct packed {
     queue_t       cq;

@@ -13,6 +13,7 @@ module nic_completions
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
     parameter int CplLines = 64,
+    parameter int Functions = 1,
     parameter bit Shared = 0,
     parameter ram_sel_t Sel = '0
 ) (
@@ -48,6 +49,7 @@ module nic_completions
     output logic         [2:0] refused_o
 );
   `STREAM(record_t, record[3])
+  `STREAM(record_t, own_record[2])
   `STREAM(notify_t, notify[3])
   `STREAM(queue_error_t, any_error[4])
   `STREAM(queue_error_t, event_error)
@@ -88,12 +90,31 @@ module nic_completions
         .index_o()
     );
   end
+  // A record numbers its queue as the function does whose it is.
+  for (genvar i = 0; i < 2; i++) begin : g_own
+    assign own_record[i].valid = record[i].valid;
+    if (Functions > 1) begin : g_number
+      always_comb begin
+        own_record[i].data = record[i].data;
+        own_record[i].data.record[15:0] =
+            own_number(record[i].data.record[15:0], (i == 0 ? TxQueues : RxQueues) / Functions);
+      end
+    end else begin : g_as_it_is
+      assign own_record[i].data = record[i].data;
+    end
+    assign record[i].ready = own_record[i].ready;
+  end
   for (genvar i = 0; i < 2; i++) begin : g_error
     assign any_error[i].valid = error[i].valid;
     assign any_error[i].data = error[i].data;
     assign error[i].ready = any_error[i].ready;
   end
-  event_mux i_event_mux (
+  event_mux #(
+      .Functions(Functions),
+      .TxQueues(TxQueues),
+      .RxQueues(RxQueues),
+      .EventQueues(EventQueues)
+  ) i_event_mux (
       .clk_i,
       .rst_i,
       .tx_notify(notify[0]),
@@ -107,13 +128,14 @@ module nic_completions
   cpl_queues #(
       .Queues(TxQueues),
       .Lines(CplLines),
+      .Functions(Functions),
       .Sel(Sel)
   ) i_tx_cpl (
       .clk_i,
       .rst_i,
       .regs(tx_regs),
       .max_delay_i,
-      .record(record[0]),
+      .record(own_record[0]),
       .dma(dma[0]),
       .status_i,
       .ram_i,
@@ -126,13 +148,14 @@ module nic_completions
   cpl_queues #(
       .Queues(RxQueues),
       .Lines(CplLines),
+      .Functions(Functions),
       .Sel(Sel + ram_sel_t'(1))
   ) i_rx_cpl (
       .clk_i,
       .rst_i,
       .regs(rx_regs),
       .max_delay_i,
-      .record(record[1]),
+      .record(own_record[1]),
       .dma(dma[1]),
       .status_i,
       .ram_i,
@@ -145,6 +168,7 @@ module nic_completions
   cpl_queues #(
       .Queues(EventQueues),
       .Lines(8),
+      .Functions(Functions),
       .Sel(Sel + ram_sel_t'(2))
   ) i_events (
       .clk_i,

@@ -97,7 +97,8 @@ enum {  // emnic_interface.features
   EMNIC_TIMESTAMPS = 8,
   EMNIC_VLAN = 16,
   EMNIC_TSO = 32,
-  EMNIC_SHARED = 64  // queues are all ports'
+  EMNIC_SHARED = 64,   // queues are all ports'
+  EMNIC_VIRTUAL = 128  // a virtual function: its own queues, nothing else
 };
 
 // What the device says of an interface. The others are offsets of BAR 0, of the first one.
@@ -152,8 +153,11 @@ struct emnic_scheduler {
 struct emnic_config {
   unsigned tx_queues, rx_queues;  // to open; receive queues are dealt to the ports by turns,
   int shared;                     // or each takes frames of all ports. Needs EMNIC_SHARED
-  unsigned tx_ring, rx_ring;      // slots, or of streams granules of 16 bytes: 8 ... 32768
-  int tx_stream, rx_stream;       // rings hold the frames themselves
+  // Of a physical function: its received frames are dealt to the queues of so many functions (each
+  // opens rx_queues), itself the first; 0: to its own alone.
+  unsigned functions;
+  unsigned tx_ring, rx_ring;  // slots, or of streams granules of 16 bytes: 8 ... 32768
+  int tx_stream, rx_stream;   // rings hold the frames themselves
   // Buffers of the rings' own (streams have them anyway): emnic_send copies into them, emnic_take
   // hands them out. Without: emnic_post and emnic_rx_post are given the caller's.
   int tx_buffers, rx_buffers;
