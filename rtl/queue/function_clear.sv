@@ -4,7 +4,8 @@
 ///
 /// Of a function in `reset_i` it writes the registers of its share (function_regs) like a driver that takes them out of use: scheduler
 /// queues, queues, completion and event queues disabled, vectors masked, without moderation. Then it looks until all slots that its queues
-/// have handed out are finished, waits `Settle` clocks more for records on their way, and tells: `done_o` for a clock. The hard block keeps the function
+/// have handed out are finished, for `Patience` clocks at the most (a hostile driver can have made a mess of its counts), waits `Settle`
+/// clocks more for records on their way, and tells: `done_o` for a clock. The hard block keeps the function
 /// from the bus from the begin on, so what is under way ends soon, with errors that nobody hears of. What a new driver does not
 /// set up itself is not there: queues are disabled, bases mean nothing until then. One access at a time; some hundred clocks a queue.
 /// A record that waits longer for company than `Settle` (completion delay) may yet come when the function is in use again.
@@ -20,6 +21,7 @@ module function_clear
     parameter int EventQueues = 32,
     parameter int Vectors = 32,
     parameter int Settle = 4096,
+    parameter int Patience = 32768,
     parameter logic [6+Ports:0][31:0] Base = '0  // of function_regs
 ) (
     input  logic           clk_i,
@@ -73,6 +75,7 @@ module function_clear
   step_t step_q;
   count_t at_q;
   logic [$clog2(Settle)-1:0] settle_q;
+  logic [$clog2(Patience):0] looked_q;  // clocks, from the first look on
   functions_t told_q;  // and not yet heard
 
   job_t job;
@@ -83,7 +86,8 @@ module function_clear
   assign regs.addr = addr_t'(Base[job.region]) + addr_t'(which_q) * addr_t'(share) + (addr_t'(at_q) << job.log_stride) + addr_t'(job.offset);
   assign regs.wdata = job.value;
   assign regs.wstrb = '1;
-  wire settled = !job.looks || regs.rdata[15:0] == regs.rdata[31:16];
+  wire impatient = looked_q == ($clog2(Patience) + 1)'(Patience);
+  wire settled = !job.looks || impatient || regs.rdata[15:0] == regs.rdata[31:16];
 
   functions_t wanted;
   assign wanted = reset_i & ~told_q;
@@ -101,9 +105,11 @@ module function_clear
         step_q <= '0;
         at_q <= '0;
         settle_q <= '0;
+        looked_q <= '0;
       end
       Access, Wait: begin
         state_q <= Wait;
+        if (job.looks && !impatient) looked_q <= looked_q + 1'b1;
         if (regs.ack) begin
           state_q <= Access;
           if (settled) begin

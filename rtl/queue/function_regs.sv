@@ -6,7 +6,7 @@
 /// the function's own. Accesses of the physical one go on as they are. Of a virtual one
 /// - the registers of its queues, vectors and scheduler queues go on, moved to where its share lies (`Base`, shares of `share_bytes`); numbers
 ///   of completion queues, event queues and vectors in them are its own both ways, one that it does not have is written and read as ffffh;
-///   of a scheduler queue only `enable` is written; pending bits are read shifted;
+///   of a scheduler queue only `enable` is written, and a queue is never made a stream; pending bits are read shifted;
 /// - what says what the device is (32 bytes at `DeviceAt`, 96 at `InterfaceAt`, where places of counters read 0) can be read;
 /// - everything else is outside: reads give 0, writes are ignored, and `outside_o` is high for a clock.
 /// Combinational, but for what is outside: answered a clock later. Reset forgets the access under way.
@@ -121,7 +121,10 @@ module function_regs
     if (!physical && pending) out.addr = at | addr_t'(32'(first_vector) >> 5) << 2;
     out.wdata = in.wdata;
     unique case (number)
-      Plain: if (!physical && hit[Regions-1:7] != '0) out.wdata = {31'd0, in.wdata[0]};
+      Plain: begin
+        if (!physical && hit[Regions-1:7] != '0) out.wdata = {31'd0, in.wdata[0]};
+        if (!physical && (hit[Txq] || hit[Rxq]) && word == QRegBaseLo) out.wdata[0] = 1'b0;
+      end
       TxNumber: out.wdata = {16'd0, of_all(in.wdata[15:0], which, bits_of(TxNumber))};
       RxNumber: out.wdata = {16'd0, of_all(in.wdata[15:0], which, bits_of(RxNumber))};
       EventNumber: out.wdata = {16'd0, of_all(in.wdata[15:0], which, bits_of(EventNumber))};
@@ -166,20 +169,22 @@ module function_regs
   end
 
   logic outside_q;
+  reading_t answered;  // perhaps in the clock of its request
+  assign answered = in.req ? reading : reading_q;
   wire queue_t number_read = out.rdata[15:0];
   assign in.ack = out.ack || outside_q;
   always_comb begin
     in.rdata = out.rdata;
-    unique case (reading_q.number)
+    unique case (answered.number)
       Plain: ;
-      TxNumber: in.rdata = {16'd0, of_own(number_read, reading_q.which, bits_of(TxNumber))};
-      RxNumber: in.rdata = {16'd0, of_own(number_read, reading_q.which, bits_of(RxNumber))};
-      EventNumber: in.rdata = {16'd0, of_own(number_read, reading_q.which, bits_of(EventNumber))};
-      default: in.rdata = {16'd0, of_own(number_read, reading_q.which, bits_of(VectorNumber))};
+      TxNumber: in.rdata = {16'd0, of_own(number_read, answered.which, bits_of(TxNumber))};
+      RxNumber: in.rdata = {16'd0, of_own(number_read, answered.which, bits_of(RxNumber))};
+      EventNumber: in.rdata = {16'd0, of_own(number_read, answered.which, bits_of(EventNumber))};
+      default: in.rdata = {16'd0, of_own(number_read, answered.which, bits_of(VectorNumber))};
     endcase
-    if (reading_q.pending) in.rdata = 32'(VectorEach'(out.rdata >> reading_q.shift));
-    if (reading_q.is_virtual) in.rdata = out.rdata | 32'h80;
-    if (reading_q.counted) in.rdata = 32'(reading_q.count);
+    if (answered.pending) in.rdata = 32'(VectorEach'(out.rdata >> answered.shift));
+    if (answered.is_virtual) in.rdata = out.rdata | 32'h80;
+    if (answered.counted) in.rdata = 32'(answered.count);
     if (outside_q) in.rdata = '0;
   end
   assign outside_o = outside_q;

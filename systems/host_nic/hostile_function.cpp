@@ -100,6 +100,16 @@ void HostileFunction::scribble() {
       static_cast<std::uint32_t>(random_.below(2) ? random_.next() : 0xfee0'0000));
 }
 
+// Its vectors say that another function has something.
+void HostileFunction::impersonate() {
+  const auto entry = static_cast<std::uint32_t>(offsetof(host_nic_t, msix) + 16 * random_.below(2));
+  const MsixMessage message = host_.msix_message(0);
+  put(entry, static_cast<std::uint32_t>(message.addr));
+  put(entry + 4, 0);
+  put(entry + 8, static_cast<std::uint32_t>(random_.below(victims_.size()) << 16));
+  put(entry + 12, 0);
+}
+
 void HostileFunction::command(std::uint32_t value) {
   asks_ = true;
   host_.config_write_async(0x04, value, 0x3, [this](std::uint64_t, bool) { asks_ = false; });
@@ -134,6 +144,7 @@ void HostileFunction::clock(Time now) {
     case 4:
       return storm();
     case 5:
+      return impersonate();
     case 6:
     case 7:
     case 8:

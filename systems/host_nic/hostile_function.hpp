@@ -51,6 +51,7 @@ class HostileFunction {
   void arm();
   void storm();
   void scribble();
+  void impersonate();
   void reset(bool for_good);
   void command(std::uint32_t value);
 
