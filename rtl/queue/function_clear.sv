@@ -21,7 +21,7 @@ module function_clear
     parameter int EventQueues = 32,
     parameter int Vectors = 32,
     parameter int Settle = 4096,
-    parameter int Patience = 32768,
+    parameter int Patience = 8192,
     parameter logic [6+Ports:0][31:0] Base = '0  // of function_regs
 ) (
     input  logic           clk_i,

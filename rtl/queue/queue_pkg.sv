@@ -125,6 +125,14 @@ package queue_pkg;
     logic [127:0] record;
   } record_t;
 
+  /// A packet's record (cpl_t) that numbers its queue among those of a function.
+  function automatic record_t numbered(record_t record, int each);
+    cpl_t cpl;
+    cpl = record.record;
+    cpl.queue = own_number(cpl.queue, each);
+    return '{cq: record.cq, record: cpl};
+  endfunction
+
   // Register words of a descriptor queue, 32 bytes apart (word address bits 2:0). Unused words read 0.
   localparam logic [2:0] QRegBaseLo = 3'd0,  // bits 31:12 of the base address; bit 0: a stream
   QRegBaseHi = 3'd1,

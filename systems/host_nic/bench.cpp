@@ -344,7 +344,7 @@ int main(int argc, char** argv) {
   using namespace emery::host_nic;
   return run_simulator(argc, argv, [](const Options& options) -> std::unique_ptr<Run> {
     if (PtpSettings(options).on) return std::make_unique<PtpBench>(options);
-    if (options.get<unsigned>("functions") > 1) return std::make_unique<FunctionsBench>(options);
+    if (FunctionSettings(options).count > 1) return std::make_unique<FunctionsBench>(options);
     return std::make_unique<Bench>(options);
   });
 }

@@ -38,7 +38,8 @@ FunctionsBench::FunctionsBench(const Options& options)
       iommu_(options.get<unsigned>("functions")) {
   // What does not go with functions is refused by system.toml.
   for (const std::string& key : options.endings("")) options.get<std::string>(key);
-  const auto count = options.get<unsigned>("functions");
+  const FunctionSettings settings(options);
+  const unsigned count = settings.count;
   model_.open_waves(waves());
   host_.attach(core_, with_functions(options),
                EndpointPins::of(model_->pcie_i, model_->pcie_o,
@@ -59,10 +60,10 @@ FunctionsBench::FunctionsBench(const Options& options)
   functions_.resize(count);
   for (unsigned n = 0; n < count; ++n)
     functions_[n].host = std::make_unique<FunctionHost>(host_.root, iommu_, n);
-  if (options.get<bool>("hostile_function")) {
+  if (settings.hostile) {
     hostile_ = std::make_unique<HostileFunction>(
         *functions_.back().host, std::min(config.tx_queues, config.rx_queues), 1,
-        options.us("hostile_reset_us"), options.get<std::uint64_t>("seed"));
+        settings.reset_every, options.get<std::uint64_t>("seed"));
   }
   for (unsigned n = 0; n < count; ++n) add_function(n, config);
   add_traffic(options);

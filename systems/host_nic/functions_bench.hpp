@@ -21,6 +21,17 @@
 
 namespace emery::host_nic {
 
+struct FunctionSettings {
+  unsigned count;
+  bool hostile;
+  Time reset_every;
+
+  explicit FunctionSettings(const Options& options)
+      : count(options.get<unsigned>("functions")),
+        hostile(options.get<bool>("hostile_function")),
+        reset_every(options.us("hostile_reset_us")) {}
+};
+
 class FunctionsBench final : public Run {
  public:
   explicit FunctionsBench(const Options& options);

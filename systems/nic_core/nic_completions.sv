@@ -93,15 +93,9 @@ module nic_completions
   // A record numbers its queue as the function does whose it is.
   for (genvar i = 0; i < 2; i++) begin : g_own
     assign own_record[i].valid = record[i].valid;
-    if (Functions > 1) begin : g_number
-      always_comb begin
-        own_record[i].data = record[i].data;
-        own_record[i].data.record[15:0] =
-            own_number(record[i].data.record[15:0], (i == 0 ? TxQueues : RxQueues) / Functions);
-      end
-    end else begin : g_as_it_is
-      assign own_record[i].data = record[i].data;
-    end
+    assign own_record[i].data = Functions > 1 ? numbered(
+        record[i].data, (i == 0 ? TxQueues : RxQueues) / Functions
+    ) : record[i].data;
     assign record[i].ready = own_record[i].ready;
   end
   for (genvar i = 0; i < 2; i++) begin : g_error
