@@ -41,6 +41,7 @@ module function_clear
   typedef struct packed {
     logic [3:0]  region;
     count_t      count;
+    logic [4:0]  log_share;
     logic [4:0]  log_stride;
     logic [4:0]  offset;
     logic        looks;
@@ -51,21 +52,26 @@ module function_clear
   localparam logic [31:0] Disabled = 32'h30;  // of the shortest ring
   function automatic job_t job_of(step_t step);
     unique case (int'(step))
-      0: return '{4'd1, count_t'(VectorEach), 5'd4, 5'd12, 1'b0, 32'd1};
-      1: return '{4'd0, count_t'(VectorEach), 5'd2, 5'd0, 1'b0, 32'd0};
-      2: return '{4'd3, count_t'(RxEach), 5'd5, Control, 1'b0, Disabled};
-      3: return '{4'd2, count_t'(TxEach), 5'd5, Control, 1'b0, Disabled};
-      4: return '{4'd4, count_t'(TxEach), 5'd5, Control, 1'b0, Disabled};
-      5: return '{4'd5, count_t'(RxEach), 5'd5, Control, 1'b0, Disabled};
-      6: return '{4'd6, count_t'(EventEach), 5'd5, Control, 1'b0, Disabled};
-      7: return '{4'd3, count_t'(RxEach), 5'd5, Consumer, 1'b1, 32'd0};
-      8: return '{4'd2, count_t'(TxEach), 5'd5, Consumer, 1'b1, 32'd0};
-      default: return '{4'(7 + int'(step) - 9), count_t'(TxEach), 5'd2, 5'd0, 1'b0, 32'd0};
+      0: return '{4'd1, count_t'(VectorEach), 5'($clog2(VectorEach) + 4), 5'd4, 5'd12, 1'b0, 32'd1};
+      1: return '{4'd0, count_t'(VectorEach), 5'($clog2(VectorEach) + 2), 5'd2, 5'd0, 1'b0, 32'd0};
+      2: return '{4'd3, count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5, Control, 1'b0, Disabled};
+      3: return '{4'd2, count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5, Control, 1'b0, Disabled};
+      4: return '{4'd4, count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5, Control, 1'b0, Disabled};
+      5: return '{4'd5, count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5, Control, 1'b0, Disabled};
+      6:
+      return '{4'd6, count_t'(EventEach), 5'($clog2(EventEach) + 5), 5'd5, Control, 1'b0, Disabled};
+      7: return '{4'd3, count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5, Consumer, 1'b1, 32'd0};
+      8: return '{4'd2, count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5, Consumer, 1'b1, 32'd0};
+      default:
+      return
+      '{4'(7 + int'(step) - 9), count_t'(TxEach), 5'($clog2(TxEach) + 2), 5'd2, 5'd0, 1'b0, 32'd0}
+      ;
     endcase
   endfunction
 
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     Idle,
+    Prepare,
     Access,
     Wait,
     Settling
@@ -79,11 +85,12 @@ module function_clear
   functions_t told_q;  // and not yet heard
 
   job_t job;
+  addr_t addr, addr_q;
+  assign addr = (addr_t'(Base[job.region]) + addr_t'(job.offset)) | addr_t'(which_q) << job.log_share | addr_t'(at_q) << job.log_stride;
   assign job = job_of(step_q);
-  wire [31:0] share = 32'(job.count) << job.log_stride;
   assign regs.req = state_q == Access;
   assign regs.write = !job.looks;
-  assign regs.addr = addr_t'(Base[job.region]) + addr_t'(which_q) * addr_t'(share) + (addr_t'(at_q) << job.log_stride) + addr_t'(job.offset);
+  assign regs.addr = addr_q;
   assign regs.wdata = job.value;
   assign regs.wstrb = '1;
   wire impatient = looked_q == ($clog2(Patience) + 1)'(Patience);
@@ -99,7 +106,7 @@ module function_clear
         for (int f = Functions - 1; f > 0; f--) begin
           if (wanted[f]) begin
             which_q <= FunctionW'(f);
-            state_q <= Access;
+            state_q <= Prepare;
           end
         end
         step_q <= '0;
@@ -107,11 +114,15 @@ module function_clear
         settle_q <= '0;
         looked_q <= '0;
       end
+      Prepare: begin
+        addr_q  <= addr;
+        state_q <= Access;
+      end
       Access, Wait: begin
         state_q <= Wait;
         if (job.looks && !impatient) looked_q <= looked_q + 1'b1;
         if (regs.ack) begin
-          state_q <= Access;
+          state_q <= Prepare;
           if (settled) begin
             at_q <= at_q + 1'b1;
             if (at_q + 1'b1 == job.count) begin
