@@ -49,7 +49,6 @@ module nic_completions
     output logic         [2:0] refused_o
 );
   `STREAM(record_t, record[3])
-  `STREAM(record_t, own_record[2])
   `STREAM(notify_t, notify[3])
   `STREAM(queue_error_t, any_error[4])
   `STREAM(queue_error_t, event_error)
@@ -90,14 +89,6 @@ module nic_completions
         .index_o()
     );
   end
-  // A record numbers its queue as the function does whose it is.
-  for (genvar i = 0; i < 2; i++) begin : g_own
-    assign own_record[i].valid = record[i].valid;
-    assign own_record[i].data = Functions > 1 ? numbered(
-        record[i].data, (i == 0 ? TxQueues : RxQueues) / Functions
-    ) : record[i].data;
-    assign record[i].ready = own_record[i].ready;
-  end
   for (genvar i = 0; i < 2; i++) begin : g_error
     assign any_error[i].valid = error[i].valid;
     assign any_error[i].data = error[i].data;
@@ -123,13 +114,14 @@ module nic_completions
       .Queues(TxQueues),
       .Lines(CplLines),
       .Functions(Functions),
+      .Packets(1),
       .Sel(Sel)
   ) i_tx_cpl (
       .clk_i,
       .rst_i,
       .regs(tx_regs),
       .max_delay_i,
-      .record(own_record[0]),
+      .record(record[0]),
       .dma(dma[0]),
       .status_i,
       .ram_i,
@@ -143,13 +135,14 @@ module nic_completions
       .Queues(RxQueues),
       .Lines(CplLines),
       .Functions(Functions),
+      .Packets(1),
       .Sel(Sel + ram_sel_t'(1))
   ) i_rx_cpl (
       .clk_i,
       .rst_i,
       .regs(rx_regs),
       .max_delay_i,
-      .record(own_record[1]),
+      .record(record[1]),
       .dma(dma[1]),
       .status_i,
       .ram_i,
