@@ -51,13 +51,3 @@ def test_a_hostile_function_costs_no_other_anything(nic, seed):
     for stream in of(result, "tx"):
         assert stream["gbps_l1"] > 0.9 * 25
 
-
-def test_many_functions_with_a_queue_each(simulate):
-    """As many as there may be: the physical one and 63 virtual ones."""
-    settings = CARD | {"functions": 64, "tx_queues": 64, "rx_queues": 64}
-    result = simulate("host-nic", "--size", "512", "--direction", "both", "--duration", "40us", "--flows", "512",
-                      hostile_function=True, **settings)  # fmt: skip
-    whole(result)
-    *others, hostile = result["resources"]["functions"]
-    assert len(others) == 63 and hostile["hostile"]
-    assert all(x["sent"] > 0 and x["received"] > 0 for x in others)
