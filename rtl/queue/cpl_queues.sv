@@ -10,6 +10,7 @@ module cpl_queues
     parameter int Queues = 256,
     parameter int Lines = 64,
     parameter int Functions = 1,
+    parameter int Targets = Queues,  // of all functions
     parameter bit Packets = 0,  // records are cpl_t, of as many queues
     parameter ram_sel_t Sel = '0
 ) (
@@ -62,7 +63,8 @@ module cpl_queues
   );
   cpl_queue_manager #(
       .Queues(Queues),
-      .Functions(Functions)
+      .Functions(Functions),
+      .Targets(Targets)
   ) i_manager (
       .clk_i,
       .rst_i,

@@ -22,7 +22,8 @@
 ///   finished another one's dequeue finds nothing. Nor does the first one's from then on; when all are finished the queue's
 ///   doorbell rings again, and the port that has waited longest comes first, if it asks. So packets of a queue begin in its order,
 ///   whichever ports they leave by. Dequeues and commits then take turns where both come every clock.
-/// - With `Functions` each has its share of the queues, in their order; Base has 52 bits, and addresses of slots say whose they are (pcie_pkg).
+/// - With `Functions` each has its share of the queues, in their order; Base has 52 bits, and addresses of slots say whose they are (pcie_pkg). A
+///   completion queue of another function, as Cq may name one at first, is none.
 /// - Queues that do not exist are stopped for `deq_req`, read as zero, and are ignored otherwise.
 /// After reset all queues are disabled and empty (Base and Cq are what they were); this takes `Queues` clocks, in which nothing
 /// is accepted.
@@ -430,6 +431,12 @@ module queue_manager
     rsp.data.addr = rsp_q.addr + (64'(wrapped) << (3'd4 + 3'(rsp_q.log_block)));
     if (Functions > 1)
       rsp.data.addr = pcie_pkg::owned(owner_of(rsp_q.queue, Queues / Functions), rsp.data.addr);
+    if (Functions > 1 && owner_of(
+            rsp_q.cq, Queues / Functions
+        ) != owner_of(
+            rsp_q.queue, Queues / Functions
+        ))
+      rsp.data.cq = '1;
     rsp.data.wraps = &(rsp_q.index | beyond_ring | (16'(per_block) - 16'd1));
     rsp.data.next  = behind < 16'(per_block) ? behind[3:0] : per_block;
     if (rsp_q.status != DeqOk || rsp_q.stream) rsp.data.next = '0;

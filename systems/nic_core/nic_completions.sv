@@ -114,6 +114,7 @@ module nic_completions
       .Queues(TxQueues),
       .Lines(CplLines),
       .Functions(Functions),
+      .Targets(EventQueues),
       .Packets(1),
       .Sel(Sel)
   ) i_tx_cpl (
@@ -135,6 +136,7 @@ module nic_completions
       .Queues(RxQueues),
       .Lines(CplLines),
       .Functions(Functions),
+      .Targets(EventQueues),
       .Packets(1),
       .Sel(Sel + ram_sel_t'(1))
   ) i_rx_cpl (
