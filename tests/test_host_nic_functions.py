@@ -36,7 +36,7 @@ def test_each_function_has_its_own(nic):
 OPEN = pytest.mark.xfail(reason="a hostile function stops a queue of the physical one", strict=True)
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=OPEN), 3])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=OPEN)])
 def test_a_hostile_function_costs_no_other_anything(nic, seed):
     words = ("--size", "64-1518", "--direction", "both", "--duration", "120us", "--flows", "64", "--seed", str(seed))
     result = nic(*words, hostile_function=True, hostile_reset_us=50)
