@@ -28,6 +28,8 @@ struct FunctionConfig {
   std::uint32_t msix_table = 0;  // offsets in BAR 0, multiples of 8
   std::uint32_t msix_pba = 0;
   std::uint64_t serial = 0;  // Device Serial Number capability; 0: none
+  // In all: the virtual ones (SR-IOV capability) have BARs and MSI-X tables like this one's.
+  unsigned functions = 1;
 
   void check() const {
     if (!std::has_single_bit(bar0_bytes) || bar0_bytes < 4096)
@@ -43,7 +45,10 @@ struct FunctionConfig {
 
 class ConfigSpace {
  public:
-  static constexpr std::uint16_t kPcieCap = 0x70, kMsixCap = 0xb0, kSerialCap = 0x100;
+  static constexpr std::uint16_t kPcieCap = 0x70, kMsixCap = 0xb0, kSerialCap = 0x100,
+                                 kSriovCap = 0x140;
+  // Places of virtual functions on the bus, behind that of the physical one.
+  static constexpr std::uint16_t kFirstVirtual = 4;
 
   ConfigSpace(const FunctionConfig& f, const LinkConfig& link) : function_(f), link_(link) {
     f.check();
@@ -94,7 +99,19 @@ class ConfigSpace {
       words_[kSerialCap / 4 + 1] = static_cast<std::uint32_t>(f.serial);
       words_[kSerialCap / 4 + 2] = static_cast<std::uint32_t>(f.serial >> 32);
     }
+    define_sriov();
   }
+
+  // Virtual functions, from 1 on: how many the host has enabled, where BAR 0 of the first is (those
+  // of the others follow), and whether they answer there.
+  unsigned virtual_functions() const {
+    return word(kSriovCap + 0x08) & 1 ? word(kSriovCap + 0x10) & 0xffff : 0;
+  }
+  std::uint64_t virtual_bar0() const {
+    return (std::uint64_t{word(kSriovCap + 0x28)} << 32 | word(kSriovCap + 0x24)) &
+           ~std::uint64_t{0xf};
+  }
+  bool virtual_memory_enabled() const { return word(kSriovCap + 0x08) >> 3 & 1; }
 
   // As after a function-level reset, which leaves what belongs to the link (Base Specification
   // 6.6.2).
@@ -134,6 +151,23 @@ class ConfigSpace {
   bool msix_masked() const { return words_[kMsixCap / 4] >> 30 & 1; }
 
  private:
+  std::uint32_t word(std::uint16_t offset) const { return words_[offset / 4]; }
+
+  void define_sriov() {
+    const FunctionConfig& f = function_;
+    if (f.functions <= 1) return;
+    words_[kSerialCap / 4] |= std::uint32_t{kSriovCap} << 20;
+    words_[kSriovCap / 4] = 0x0001'0010;
+    define(kSriovCap + 0x08, 0, 0x0000'0009);  // VF Enable, VF Memory Space Enable
+    words_[(kSriovCap + 0x0c) / 4] = (f.functions - 1) << 16 | (f.functions - 1);
+    define(kSriovCap + 0x10, 0, 0x0000'ffff);                             // NumVFs
+    words_[(kSriovCap + 0x14) / 4] = 1u << 16 | kFirstVirtual;            // stride, offset
+    words_[(kSriovCap + 0x18) / 4] = std::uint32_t{f.device} << 16;       // VF Device ID
+    words_[(kSriovCap + 0x1c) / 4] = words_[(kSriovCap + 0x20) / 4] = 1;  // pages of 4 kB
+    define(kSriovCap + 0x24, f.bar0_prefetchable ? 0xc : 0x4,
+           static_cast<std::uint32_t>(~(f.bar0_bytes - 1)) & ~0xfu);
+    define(kSriovCap + 0x28, 0, static_cast<std::uint32_t>(~(f.bar0_bytes - 1) >> 32));
+  }
   std::uint32_t control() const { return words_[(kPcieCap + 8) / 4]; }
 
   void define(std::uint16_t offset, std::uint32_t value, std::uint32_t writable) {

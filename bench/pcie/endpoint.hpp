@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "bench/pcie/config_space.hpp"
 #include "bench/pcie/endpoint_stats.hpp"
@@ -39,6 +40,12 @@ class Endpoint : public Component {
         flr_(pins.function_reset),
         flr_done_(pins.function_reset_done),
         space_(config.function, link.config()) {
+    FunctionConfig one = config.function;
+    one.functions = 1;
+    for (unsigned n = 1; n < config.function.functions; ++n) {
+      virtual_.emplace_back(one, link.config());
+      virtual_.back().reset();
+    }
     *tx_.ready = 0;
     if (tx_read_.valid) *tx_read_.ready = 0;
     *rx_.valid = 0;
@@ -83,6 +90,7 @@ class Endpoint : public Component {
   // lost, reads forgotten. Reset the logic with it: its credit counters start from zero again.
   virtual void reset(Time now) {
     space_.reset();
+    reset_virtual();
     if (rx_valid_) {
       rx_valid_ = false;
       rx_changed_ = true;
@@ -126,6 +134,9 @@ class Endpoint : public Component {
     deaf_ = lost && logic_reset;
   }
 
+  // Likewise of a virtual function, 1 ...: while it is being reset it is not there.
+  bool resets_virtual(unsigned n) const { return virtual_.at(n - 1).in_reset; }
+
   // What the logic sees of it, where it looks: that the link is trained.
   void show_up(bool up) { *link_up_ = up; }
 
@@ -146,6 +157,37 @@ class Endpoint : public Component {
   }
 
  protected:
+  struct VirtualFunction : ConfigSpace {
+    using ConfigSpace::ConfigSpace;
+    bool in_reset = false;
+    Time master_until = kNever;  // when it lost the right to ask, or never
+  };
+  // Which function a place on this bus is, and who has an address in BAR 0; -1: none.
+  int function_at(std::uint16_t id) const {
+    const unsigned place = id & 0xff;
+    if (id >> 8 != requester_ >> 8) return -1;
+    if (place == 0) return 0;
+    const unsigned n = place - ConfigSpace::kFirstVirtual + 1;
+    return place >= ConfigSpace::kFirstVirtual && n <= existing() ? static_cast<int>(n) : -1;
+  }
+  int function_of(std::uint64_t addr) const {
+    if (space_.in_bar0(addr)) return 0;
+    const std::uint64_t bytes = config_.function.bar0_bytes, at = addr - space_.virtual_bar0();
+    if (!space_.virtual_memory_enabled() || at / bytes >= existing()) return -1;
+    const auto n = static_cast<unsigned>(at / bytes);
+    return virtual_[n].in_reset ? -1 : static_cast<int>(n + 1);
+  }
+  unsigned existing() const {
+    return std::min(space_.virtual_functions(), static_cast<unsigned>(virtual_.size()));
+  }
+  void reset_virtual() {
+    for (VirtualFunction& f : virtual_) {
+      f.reset();
+      f.in_reset = false;
+      f.master_until = 0;
+    }
+  }
+
   struct ReadState {
     Time since = 0;
     std::uint32_t left = 0, bytes = 0;
@@ -174,8 +216,8 @@ class Endpoint : public Component {
   }
 
   bool for_logic(const Tlp& tlp) const {
-    return tlp.is_completion() ? tlp.cpl_requester() == requester_
-                               : tlp.is_mem() && space_.in_bar0(tlp.addr());
+    return tlp.is_completion() ? function_at(tlp.cpl_requester()) >= 0
+                               : tlp.is_mem() && function_of(tlp.addr()) >= 0;
   }
 
   // A packet that is the hard block's own.
@@ -221,12 +263,18 @@ class Endpoint : public Component {
       answer(make_completion(tlp, tlp.config_target(), kStatusCRS, 0, 4, 0), 0, now);
       return;
     }
+    const int function = virtual_.empty() ? 0 : function_at(tlp.config_target());
+    if (function != 0 && (tlp.config_target() & 0xff) != 0) {
+      answer_virtual(tlp, function, now);
+      return;
+    }
     if (tlp.has_data()) {
       if (requester_ != tlp.config_target()) requester_ = tlp.config_target();
       std::uint32_t value;
       std::memcpy(&value, tlp.payload, 4);
       if (space_.write(tlp.config_offset(), value, tlp.first_be())) {
         space_.reset_function();
+        reset_virtual();
         resets_function_ = true;
       }
       cfg_changed_ = true;
@@ -234,6 +282,32 @@ class Endpoint : public Component {
       data = space_.read(tlp.config_offset());
     }
     const std::uint16_t id = tlp.config_target();
+    answer(make_completion(tlp, id, kStatusSC, tlp.has_data() ? 0 : 4, 4, 0), data, now);
+  }
+
+  void answer_virtual(const Tlp& tlp, int function, Time now) {
+    const std::uint16_t id = tlp.config_target();
+    if (function < 0) {
+      answer(make_completion(tlp, id, kStatusUR, 0, 4, 0), 0, now);
+      return;
+    }
+    VirtualFunction& f = virtual_[static_cast<unsigned>(function) - 1];
+    if (f.in_reset) {
+      answer(make_completion(tlp, id, kStatusCRS, 0, 4, 0), 0, now);
+      return;
+    }
+    std::uint32_t data = f.read(tlp.config_offset());
+    if (tlp.has_data()) {
+      std::uint32_t value;
+      std::memcpy(&value, tlp.payload, 4);
+      if (f.write(tlp.config_offset(), value, tlp.first_be())) {
+        f.reset();
+        f.in_reset = true;
+      }
+      cfg_changed_ = true;
+    }
+    if (f.bus_master()) f.master_until = kNever;
+    if (!f.bus_master() && f.master_until == kNever) f.master_until = now;
     answer(make_completion(tlp, id, kStatusSC, tlp.has_data() ? 0 : 4, 4, 0), data, now);
   }
 
@@ -464,6 +538,7 @@ class Endpoint : public Component {
   std::uint8_t* link_up_;
   std::uint8_t *flr_, *flr_done_;
   ConfigSpace space_;
+  std::vector<VirtualFunction> virtual_;
   std::uint16_t requester_ = 0;
 
   bool rx_valid_ = false, rx_changed_ = false;

@@ -72,6 +72,10 @@ struct UsPlusPins {
   std::uint8_t* mgmt_done = nullptr;
   std::uint32_t* mgmt_data = nullptr;
   bool straddle = true;
+  // Of virtual functions.
+  std::uint32_t* vf_status = nullptr;
+  std::uint64_t *vf_flr = nullptr, *vf_msix_enable = nullptr, *vf_msix_mask = nullptr;
+  std::uint8_t *vf_flr_done = nullptr, *vf_flr_number = nullptr;
 
   // Those of a model, from its ports of the types usplus_in_t and usplus_out_t.
   template <class In, class Out>
@@ -99,6 +103,12 @@ struct UsPlusPins {
     p.mgmt_done = &in.EMERY_MEMBER(cfg_mgmt_read_write_done);
     p.mgmt_data = &in.EMERY_MEMBER(cfg_mgmt_read_data);
     p.straddle = straddle;
+    p.vf_status = in.EMERY_MEMBER(cfg_vf_status).data();
+    p.vf_flr = &in.EMERY_MEMBER(cfg_vf_flr_in_process);
+    p.vf_msix_enable = &in.EMERY_MEMBER(cfg_interrupt_msix_vf_enable);
+    p.vf_msix_mask = &in.EMERY_MEMBER(cfg_interrupt_msix_vf_mask);
+    p.vf_flr_done = &out.EMERY_MEMBER(cfg_vf_flr_done);
+    p.vf_flr_number = &out.EMERY_MEMBER(cfg_vf_flr_func_num);
     return p;
   }
 };

@@ -157,11 +157,21 @@ void RootComplex::accept_write(const Tlp& tlp) {
     }
     std::uint32_t data;
     std::memcpy(&data, from, 4);
+    if (iommu_) {
+      const auto function = static_cast<unsigned>(function_of(tlp.requester()));
+      if (!iommu_->interrupt(function, data)) return;
+      ++stats_.interrupts;
+      if (function_vector_[function]) function_vector_[function](data & 0xffff);
+      return;
+    }
     ++stats_.interrupts;
     if (on_vector_) on_vector_(data);
     if (on_message_) on_message_({range.first, data});
     return;
   }
+  if (iommu_ &&
+      !iommu_->write(static_cast<unsigned>(function_of(tlp.requester())), range.first, range.count))
+    return;
   bool landed;
   if (range.contiguous) {
     landed = memory_.write(range.first, from, range.count);
@@ -200,7 +210,11 @@ void RootComplex::accept_read(const Tlp& tlp) {
   tag_used(tlp) = true;
   ++stats_.reads;
   if (observer_) observer_->asked(range.first, range.count, tlp.time);
-  if (range.count && !memory_.mapped(range.first, range.count)) {
+  if (iommu_ && range.count &&
+      !iommu_->read(static_cast<unsigned>(function_of(tlp.requester())), range.first,
+                    range.count)) {
+    read.status = kStatusUR;
+  } else if (range.count && !memory_.mapped(range.first, range.count)) {
     read.status = kStatusUR;
     ++stats_.unsupported;
   }
@@ -509,6 +523,20 @@ void RootComplex::mmio_write(std::uint64_t addr, const void* from, unsigned byte
     source += here;
     bytes -= here;
   }
+}
+
+void RootComplex::enable_functions(unsigned functions, Iommu& iommu) {
+  constexpr std::uint16_t kCap = ConfigSpace::kSriovCap;
+  const auto at = [](unsigned offset) { return static_cast<std::uint16_t>(kCap + offset); };
+  if ((config_read(kCap) & 0xffff) != 0x10) throw std::runtime_error("device has no SR-IOV");
+  function_vector_.assign(functions, nullptr);
+  iommu_ = &iommu;
+  // Above BAR 0 of the physical one.
+  virtual_bar0_ = device_.bar0 + device_.bar0_bytes;
+  config_write(at(0x24), static_cast<std::uint32_t>(virtual_bar0_), 0xf);
+  config_write(at(0x28), static_cast<std::uint32_t>(virtual_bar0_ >> 32), 0xf);
+  config_write(at(0x10), functions - 1, 0x3);
+  config_write(at(0x08), 0x9, 0x3);
 }
 
 const PciDevice& RootComplex::enumerate() {

@@ -19,7 +19,10 @@
 // besides finds and speaks to (switch_cpu.hpp): `serve` in place of `enumerate`, and completions go
 // to `on_completion`.
 //
-// Left out: memory bandwidth, caches, address translation, functions beside the first of a device.
+// A device with virtual functions (SR-IOV) has an IOMMU between it and memory (iommu.hpp), and each
+// function a host of its own (function_host.hpp).
+//
+// Left out: memory bandwidth, caches, address translation.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +31,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/pcie/config_space.hpp"
 #include "bench/pcie/host_if.hpp"
 #include "bench/pcie/host_memory.hpp"
+#include "bench/pcie/iommu.hpp"
 #include "bench/pcie/pcie_link.hpp"
 #include "bench/pcie/tlp.hpp"
 #include "bench/sim/options.hpp"
@@ -172,6 +177,28 @@ class RootComplex : public Component, public HostInterface {
   }
   void on_vector(VectorHandler handler) override { on_vector_ = std::move(handler); }
   void on_message(MessageHandler handler) override { on_message_ = std::move(handler); }
+
+  // ---- virtual functions
+  // After enumerate(): makes so many functions, the physical one among them, and gives them BARs
+  // side by side. What they ask goes through `iommu` from now on.
+  void enable_functions(unsigned functions, Iommu& iommu);
+  std::uint64_t virtual_bar0() const { return virtual_bar0_; }
+  void on_function_vector(unsigned function, VectorHandler handler) {
+    function_vector_.at(function) = std::move(handler);
+  }
+  // Of one of them, by its place on the bus.
+  std::uint32_t config_read_of(std::uint16_t id, std::uint16_t offset) {
+    return static_cast<std::uint32_t>(blocking(make_config(false, id, offset, 0xf, 0, 0), 0, 4));
+  }
+  void config_write_of(std::uint16_t id, std::uint16_t offset, std::uint32_t value,
+                       unsigned byte_enables) {
+    blocking(make_config(true, id, offset, byte_enables, 0, 0), value, 0);
+  }
+  void config_async_of(std::uint16_t id, bool write, std::uint16_t offset, std::uint32_t value,
+                       unsigned byte_enables, ReadDone done) {
+    cpu_request(make_config(write, id, offset, byte_enables, 0, 0), value, write ? 0 : 4,
+                std::move(done));
+  }
   Time now() const override { return simulation_.now(); }
   std::size_t mmio_room() const override {
     return kPostedRoom - std::min(kPostedRoom, posted_.size());
@@ -273,7 +300,15 @@ class RootComplex : public Component, public HostInterface {
   std::uint64_t blocking(const Tlp& tlp, std::uint32_t data, std::uint32_t bytes);
   bool known(std::uint16_t requester) const {
     const unsigned bus = requester >> 8;
-    return (requester & 0xff) == 0 && bus >= config_.bus && bus - config_.bus < config_.devices;
+    return function_of(requester) >= 0 && bus >= config_.bus && bus - config_.bus < config_.devices;
+  }
+  int function_of(std::uint16_t requester) const {
+    const unsigned place = requester & 0xff;
+    if (place == 0) return 0;
+    const unsigned number = place - ConfigSpace::kFirstVirtual + 1;
+    return place >= ConfigSpace::kFirstVirtual && number < function_vector_.size()
+               ? static_cast<int>(number)
+               : -1;
   }
   // Of the tag of a known device's read.
   std::vector<bool>::reference tag_used(const Tlp& tlp) {
@@ -292,6 +327,9 @@ class RootComplex : public Component, public HostInterface {
   Ring<Read> reads_{64};  // by ready time
   Time last_ready_ = 0;
   Time write_free_ = 0;  // when memory takes the next write
+  Iommu* iommu_ = nullptr;
+  std::uint64_t virtual_bar0_ = 0;
+  std::vector<VectorHandler> function_vector_;
   std::vector<bool> tag_used_;
   std::vector<ArmedFault> faults_;
   Time stall_from_ = kNever, stall_until_ = kNever;

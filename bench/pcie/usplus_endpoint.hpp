@@ -27,6 +27,7 @@ class UsPlusEndpoint final : public Endpoint {
   void sample(Time now) override {
     link_.up.service(now);
     sample_function_reset();
+    if (*pins_.vf_flr_done) virtual_reset_done(*pins_.vf_flr_number);
     rc_free_ = sample_sender(rc_, now);
     cq_free_ = sample_sender(cq_, now);
     while (const Tlp* tlp = link_.down.front(now)) {
@@ -66,7 +67,13 @@ class UsPlusEndpoint final : public Endpoint {
         return extra;
       });
     }
-    if (cq_free_) cq_.next([](const Tlp&) { return UsPlusSender::Extra{}; });
+    if (cq_free_) {
+      cq_.next([this](const Tlp& tlp) {
+        UsPlusSender::Extra extra;
+        extra.function = place_of(std::max(function_of(tlp.addr()), 0));
+        return extra;
+      });
+    }
     *pins_.rq.ready = rq_ready_ = has_room(tx_queue_);
     *pins_.cc.ready = cc_ready_ = has_room(cc_queue_);
     const LinkDirection& up = link_.up;
@@ -92,6 +99,7 @@ class UsPlusEndpoint final : public Endpoint {
         static_cast<std::uint16_t>(space_.memory_enabled() << 1 | space_.bus_master() << 2);
     *pins_.msix_enable = space_.msix_enabled();
     *pins_.msix_mask = space_.msix_masked();
+    drive_virtual();
   }
 
   void reset(Time now) override {
@@ -134,7 +142,7 @@ class UsPlusEndpoint final : public Endpoint {
     } else {
       ++stats_.tx_beats;
       receiver.beat(queue, stats_.tx_malformed, [&](Tlp& tlp) {
-        if (tlp.is_mem() && !space_.bus_master()) {
+        if (tlp.is_mem() && !may_ask(tlp, now)) {
           ++stats_.tx_not_master;
           return false;
         }
@@ -145,6 +153,43 @@ class UsPlusEndpoint final : public Endpoint {
         reads_held_ += tlp.fc_class() == kNonPosted;
         return true;
       });
+    }
+  }
+
+  static unsigned place_of(int function) {
+    return function == 0 ? 0 : static_cast<unsigned>(function) + ConfigSpace::kFirstVirtual - 1;
+  }
+
+  // What the logic had begun when the host took the right away is still sent.
+  bool may_ask(const Tlp& tlp, Time now) const {
+    if (virtual_.empty()) return space_.bus_master();
+    const int n =
+        function_at(static_cast<std::uint16_t>((requester_ & 0xff00) | (tlp.requester() & 0xff)));
+    if (n <= 0) return n == 0 && space_.bus_master();
+    const Time until = virtual_[static_cast<unsigned>(n) - 1].master_until;
+    return until == kNever || (until != 0 && now < until + kBegun);
+  }
+
+  void virtual_reset_done(unsigned place) {
+    const unsigned n = place - ConfigSpace::kFirstVirtual;
+    if (n >= virtual_.size()) {
+      ++stats_.tx_malformed;
+      return;
+    }
+    virtual_[n].in_reset = false;
+    cfg_changed_ = true;
+  }
+
+  void drive_virtual() {
+    *pins_.vf_flr = *pins_.vf_msix_enable = *pins_.vf_msix_mask = 0;
+    for (unsigned n = 0; n < virtual_.size(); ++n) {
+      const VirtualFunction& f = virtual_[n];
+      const std::uint64_t bit = std::uint64_t{1} << n;
+      const bool there = n < existing();
+      set_bits(pins_.vf_status, 2 * n, 2, there | (there && f.bus_master()) << 1);
+      if (f.in_reset) *pins_.vf_flr |= bit;
+      if (there && f.msix_enabled()) *pins_.vf_msix_enable |= bit;
+      if (f.msix_masked()) *pins_.vf_msix_mask |= bit;
     }
   }
 
@@ -165,6 +210,8 @@ class UsPlusEndpoint final : public Endpoint {
     next->pop();
     return true;
   }
+
+  static constexpr Time kBegun = 1 * kMicrosecond;
 
   UsPlusPins pins_;
   UsPlusReceiver rq_in_, cc_in_;

@@ -159,6 +159,7 @@ class UsPlusSender {
     std::uint32_t lower_addr = 0;  // of the request, 12 bits
     std::uint32_t error = 0;
     bool completed = true;
+    std::uint32_t function = 0;  // that a request is for
   };
 
   UsPlusSender(const Layout& layout, const AxisPins& pins) : layout_(layout), pins_(pins) {}
@@ -233,7 +234,7 @@ class UsPlusSender {
       d[1] = static_cast<std::uint32_t>(tlp.addr() >> 32);
       d[2] = tlp.length_dw() | std::uint32_t{tlp.is_mem_write()} << 11 |
              std::uint32_t{tlp.requester()} << 16;
-      d[3] = (tlp.tag() & 0xff) | 24u << 19 | low;
+      d[3] = (tlp.tag() & 0xff) | extra.function << 8 | 24u << 19 | low;
     } else {
       d[0] = extra.lower_addr | extra.error << 12 | tlp.byte_count() << 16 |
              std::uint32_t{extra.completed} << 30;

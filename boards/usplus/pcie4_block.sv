@@ -22,6 +22,11 @@ module pcie4_block
   logic [3:0] rq_tready, cc_tready, msix_enable, msix_mask;
   assign pins_o.rq_tready = rq_tready[0];
   assign pins_o.cc_tready = cc_tready[0];
+  // The block is made without virtual functions.
+  assign pins_o.cfg_vf_status = '0;
+  assign pins_o.cfg_vf_flr_in_process = '0;
+  assign pins_o.cfg_interrupt_msix_vf_enable = '0;
+  assign pins_o.cfg_interrupt_msix_vf_mask = '0;
   assign pins_o.cfg_interrupt_msix_enable = msix_enable[0];
   assign pins_o.cfg_interrupt_msix_mask = msix_mask[0];
   IBUFDS_GTE4 #(

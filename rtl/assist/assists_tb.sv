@@ -155,7 +155,8 @@ module assists_tb
           wide_tag: 1'b0,
           relaxed_ordering: 1'b1,
           msix_enable: 1'b0,
-          msix_mask: 1'b0
+          msix_mask: 1'b0,
+          functions: '0
       };
   `STREAM_ON(dma_req_t, read_request, hclk, rst)
   `STREAM_ON(dma_req_t, write_request, hclk, rst)

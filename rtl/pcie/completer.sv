@@ -4,7 +4,7 @@
 ///
 /// Takes one memory request TLP at a time (others wait). A request of 1 ... 16 DW is done one DW after the other
 /// on `regs`, with its byte enables as write strobes and its address modulo 2^AddrW; a DW without enabled bytes is not
-/// accessed. A read is answered by one completion with the data; byte count and lower address follow the byte enables. A
+/// accessed. With `Functions` (a power of two) the highest bits of that say which function is asked, and it answers. A read is answered by one completion with the data; byte count and lower address follow the byte enables. A
 /// read that is longer, or whose byte enables are not allowed, is answered Unsupported Request without an access; such a
 /// write, and a poisoned one, is dropped. Both are counted: `unsupported_o` and `dropped_o` are high for a clock each time.
 /// With registers that answer at once a one-DW write takes 1 clock, a one-DW read 3. `cpl` is registered. Reset drops
@@ -12,7 +12,8 @@
 module completer
   import pcie_pkg::*;
 #(
-    parameter int AddrW = 24
+    parameter int AddrW = 24,
+    parameter int Functions = 1
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -31,8 +32,8 @@ module completer
     output logic unsupported_o,
     output logic dropped_o
 );
-  if (AddrW < 7 || AddrW > 32) begin : g_bad_parameter
-    $fatal(1, "completer: AddrW %0d is not in 7 ... 32", AddrW);
+  if (AddrW < 7 || AddrW > 40) begin : g_bad_parameter
+    $fatal(1, "completer: AddrW %0d is not in 7 ... 40", AddrW);
   end
 
   typedef enum logic [1:0] {
@@ -46,7 +47,7 @@ module completer
   // Both header formats have the same first two DW.
   wire mem4_hdr_t hdr = req.data.hdr;
   wire is_write = hdr.dw0.fmt_type[6];
-  wire [31:0] low_addr = hdr.dw0.fmt_type[5] ? hdr.addr[31:0] : hdr.addr[63:32];
+  wire [39:0] low_addr = hdr.dw0.fmt_type[5] ? hdr.addr[39:0] : {8'd0, hdr.addr[63:32]};
   wire one_dw = hdr.dw0.length == 10'd1;
   wire flush = one_dw && hdr.first_be == '0;  // a request for no byte at all, which is allowed
   wire too_long = hdr.dw0.length > 10'd16 || hdr.dw0.length == '0 || !req.data.eop;
@@ -151,6 +152,10 @@ module completer
     cpl_hdr.dw0.attr_ns = dw0_q.attr_ns;
     cpl_hdr.dw0.length = refused_q ? '0 : dw0_q.length;
     cpl_hdr.completer_id = cfg_i.requester_id;
+    if (Functions > 1)
+      cpl_hdr.completer_id[7:0] = routing_of(
+        function_t'(addr_q[AddrW-1-:Functions>1?$clog2(Functions) : 1])
+      );
     cpl_hdr.status = refused_q ? StatusUR : StatusSC;
     cpl_hdr.byte_count = byte_count_q;
     cpl_hdr.requester_id = requester_q;

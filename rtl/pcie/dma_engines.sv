@@ -14,6 +14,7 @@ module dma_engines
     parameter logic [Reads-1:0] ReadHigh = '0,
     parameter logic [Writes-1:0] WriteHigh = '0,
     parameter int Tags = 256,
+    parameter int Functions = 1,  // addresses name them (pcie_pkg)
     parameter type Sent = tlp_beat_t,  // of write_tlp
     parameter type Received = tlp_beat_t  // of cpl
 ) (
@@ -75,6 +76,7 @@ module dma_engines
   end
   dma_read #(
       .Tags(Tags),
+      .Functions(Functions),
       .Received(Received)
   ) i_read (
       .clk_i,
@@ -91,7 +93,8 @@ module dma_engines
       .count_o(read_count_o)
   );
   dma_write #(
-      .Beat(Sent)
+      .Beat(Sent),
+      .Functions(Functions)
   ) i_write (
       .clk_i,
       .rst_i,

@@ -14,6 +14,7 @@
 /// tag is watched, which loses nothing because it is also the first to time out. All wait while the oldest does, so it is
 /// given up much earlier when others show that the host answers: `overtaken_cycles_i` clocks (0: never) after a later one was
 /// done. Set that above the time by which the host may answer one read later than another. Both limits give DmaTimeout.
+/// With `Functions` a request is that of the function its address names (pcie_pkg), and of one that may not read it ends with DmaAborted, unsent.
 /// Tags given up are quarantined: passed over by the ring. Nothing is sent while `bus_master` is clear. Reset forgets all requests.
 /// With `forget_i` their tags too; the link must be quiet by then. Without, these are quarantined as those given up: a completion that comes is late.
 module dma_read
@@ -22,6 +23,7 @@ module dma_read
 #(
     parameter int Tags = 256,
     parameter int QuarantineCycles = 65536,  // least time before a tag given up is used again
+    parameter int Functions = 1,
     parameter type Received = tlp_beat_t  // or wide_tlp_beat_t
 ) (
     input logic             clk_i,
@@ -71,8 +73,8 @@ module dma_read
   wire wide = Tags > 256 && last_q[TagW-1];  // tags have 10 bits
 
   // Giving out tags. A quarantined tag enters the ring without a request; so does a chunk of no bytes.
-  logic quarantined, tlp_full_q;
-  wire empty_turn = quarantined || now.len == '0;
+  logic quarantined, tlp_full_q, not_allowed;
+  wire empty_turn = quarantined || now.len == '0 || not_allowed;
   wire give = chunk.valid && room && (empty_turn || (cfg_i.bus_master && (!tlp_full_q || tlp.ready)));
   wire start = give && !empty_turn;
   assign chunk.ready = give && !quarantined;
@@ -84,7 +86,18 @@ module dma_read
   wire [3:0] first_be = 4'hf << first_byte;
   wire [3:0] last_be = (end_byte == 2'd0) ? 4'hf : ~(4'hf << end_byte);
   wire one_dw = length_bytes[12:3] == '0;  // below 8 bytes with the 3 for rounding up
-  wire wide_addr = now.host_addr[63:32] != '0;
+  host_addr_t addr;
+  function_t whose;
+  if (Functions > 1) begin : g_functions
+    assign addr = bus_address(now.host_addr);
+    assign whose = function_of(now.host_addr);
+    assign not_allowed = !cfg_i.functions.master[6'(whose[$clog2(Functions)-1:0])];
+  end else begin : g_one_function
+    assign addr = now.host_addr;
+    assign whose = '0;
+    assign not_allowed = 1'b0;
+  end
+  wire wide_addr = addr[63:32] != '0;
   mem4_hdr_t hdr;
   mem4_hdr_t hdr_q;
 
@@ -94,10 +107,11 @@ module dma_read
     hdr.dw0.attr_ro = now.relaxed && cfg_i.relaxed_ordering;
     hdr.dw0.length = length_bytes[11:2];
     hdr.requester_id = cfg_i.requester_id;
+    if (Functions > 1) hdr.requester_id[7:0] = routing_of(whose);
     {hdr.dw0.tag9, hdr.dw0.tag8, hdr.tag} = wide ? wide_tag_of(9'(tail_q)) : {2'b00, 8'(tail_q)};
     hdr.last_be = one_dw ? 4'h0 : last_be;
     hdr.first_be = one_dw ? first_be & last_be : first_be;
-    hdr.addr = wide_addr ? {now.host_addr[63:2], 2'b00} : {now.host_addr[31:2], 34'd0};
+    hdr.addr = wide_addr ? {addr[63:2], 2'b00} : {addr[31:2], 34'd0};
   end
 
   always_ff @(posedge clk_i) begin
@@ -199,10 +213,28 @@ module dma_read
       .rdata_o(owner)
   );
 
+  logic refused;  // of one that was never sent: it may not
+  if (Functions > 1) begin : g_refused
+    ram_sdp #(
+        .Width(1),
+        .Depth(Tags)
+    ) i_refused (
+        .clk_i,
+        .we_i   (give),
+        .waddr_i(tail_q),
+        .wdata_i(not_allowed && !quarantined && now.len != '0),
+        .re_i   (1'b1),
+        .raddr_i(head_q),
+        .rdata_o(refused)
+    );
+  end else begin : g_all_allowed
+    assign refused = 1'b0;
+  end
+
   always_comb begin
     result = head_result;
     if (expired_q) result = DmaTimeout;
-    if (owner.empty) result = DmaOk;
+    if (owner.empty) result = refused ? DmaAborted : DmaOk;
     worst = (so_far_q == DmaOk) ? result : so_far_q;
   end
 
@@ -222,6 +254,7 @@ module dma_read
 
   dma_read_cpl #(
       .Tags(Tags),
+      .Functions(Functions),
       .QuarantineCycles(QuarantineCycles),
       .Beat(Received)
   ) i_cpl (

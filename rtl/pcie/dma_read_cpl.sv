@@ -21,6 +21,7 @@ module dma_read_cpl
 #(
     parameter int Tags = 256,
     parameter int QuarantineCycles = 65536,
+    parameter int Functions = 1,  // more: a completion may be for any of them
     parameter type Beat = tlp_beat_t,  // or wide_tlp_beat_t
     localparam int TagW = $clog2(Tags)
 ) (
@@ -128,7 +129,7 @@ module dma_read_cpl
   always_comb begin
     if (`WORTH(look_up)) begin
       in_said.tag = in_tag;
-      in_said.ours = in_hdr.requester_id == requester_id_i && {1'b0, in_number} < 10'(Tags) &&
+      in_said.ours = (Functions > 1 ? in_hdr.requester_id[15:8] == requester_id_i[15:8] : in_hdr.requester_id == requester_id_i) && {1'b0, in_number} < 10'(Tags) &&
           (!in_hdr.dw0.tag8 || (Tags > 256 && !in_hdr.dw0.tag9));
       in_said.current = (in_hdr.dw0.tag8 || in_hdr.dw0.tag9) == wide_i;
       in_said.success = in_hdr.status == StatusSC;

@@ -10,13 +10,15 @@
 /// do not begin on a multiple of 16 lies in more segments than the RAM has: two reads, two clocks.) RAM reads are fixed in
 /// time, so a beat is only begun when it has a place in the output FIFO; that is the back-pressure from `tlp`.
 /// `status_o` (always DmaOk) comes in request order in the clock after `tlp` took the last beat of the request: whatever
-/// is sent after that arrives after it. Requests wait while bus mastering is off. Reset empties it; drops nothing.
+/// is sent after that arrives after it. With `Functions` a request is that of the function its address names (pcie_pkg), and what one may
+/// not write is left out. Requests wait while bus mastering is off. Reset empties it; drops nothing.
 module dma_write
   import pcie_pkg::*;
   import dma_pkg::*;
 #(
     parameter type Beat = tlp_beat_t,  // or wide_tlp_beat_t
-    parameter int FifoBeats = 16  // 8 are enough to hide the RAM latency
+    parameter int FifoBeats = 16,  // 8 are enough to hide the RAM latency
+    parameter int Functions = 1
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -99,18 +101,33 @@ module dma_write
   wire [3:0] low_be = 4'hf << skew;
   wire [3:0] high_be = 4'hf >> (2'd0 - part_end);
 
+  host_addr_t addr;
+  function_t whose;
+  logic not_allowed;
+  if (Functions > 1) begin : g_functions
+    assign addr = bus_address(rest_q.host_addr);
+    assign whose = function_of(rest_q.host_addr);
+    assign not_allowed = !cfg_i.functions.master[6'(whose[$clog2(Functions)-1:0])];
+  end else begin : g_one_function
+    assign addr = rest_q.host_addr;
+    assign whose = '0;
+    assign not_allowed = 1'b0;
+  end
+
   always_comb begin
     if (`WORTH(rest_full_q)) begin
       tlp_dw0_t dw0;
       logic [31:0] dw1;
       dw0 = '0;
-      dw0.fmt_type = rest_q.host_addr[63:32] == '0 ? MWr3 : MWr4;
+      dw0.fmt_type = addr[63:32] == '0 ? MWr3 : MWr4;
+      dw0.ep = not_allowed;  // never leaves
       dw0.attr_ro = rest_q.relaxed && cfg_i.relaxed_ordering;
       dw0.length = part_dws[9:0];
       dw1 = {cfg_i.requester_id, 8'h0, high_be, low_be};
+      if (Functions > 1) dw1[23:16] = routing_of(whose);
       if (part_dws == 11'd1) dw1[7:0] = {4'h0, low_be & high_be};
-      part_d.hdr = {dw0, dw1, rest_q.host_addr[63:2], 2'b00};
-      if (rest_q.host_addr[63:32] == '0) part_d.hdr[63:0] = {rest_q.host_addr[31:2], 2'b00, 32'h0};
+      part_d.hdr = {dw0, dw1, addr[63:2], 2'b00};
+      if (addr[63:32] == '0) part_d.hdr[63:0] = {addr[31:2], 2'b00, 32'h0};
       part_d.sel = rest_q.sel;
       part_d.ram_addr = rest_q.ram_addr - ram_addr_t'(skew);
       part_d.dws = part_dws;
@@ -169,7 +186,7 @@ module dma_write
     if (cut) part_full_q <= 1'b1;
     else if (part_done) part_full_q <= 1'b0;
     second_q <= issue && !issued;
-    used_q   <= used_q + UsedW'(begins) - UsedW'(tlp.valid && tlp.ready);
+    used_q   <= used_q + UsedW'(begins) - UsedW'(sent);
     if (rst_i) begin
       part_full_q <= 1'b0;
       second_q <= 1'b0;
@@ -283,18 +300,30 @@ module dma_write
       .count_o(data_count)
   );
 
-  assign tlp.valid = data_out.valid;
+  logic left_out;
+  if (Functions > 1) begin : g_left_out
+    logic left_out_q;
+    tlp_dw0_t first;
+    assign first = info_out.data.hdr[127:96];
+    assign left_out = info_out.data.sop ? first.ep : left_out_q;
+    always_ff @(posedge clk_i) if (data_out.valid && data_out.ready) left_out_q <= left_out;
+    wire unused_first = &{1'b0, first};
+  end else begin : g_all_sent
+    assign left_out = 1'b0;
+  end
+  wire sent = data_out.valid && data_out.ready;
+  assign tlp.valid = data_out.valid && !left_out;
   assign tlp.data = '{
           hdr: info_out.data.hdr,
           data: data_out.data,
           sop: info_out.data.sop,
           eop: info_out.data.eop
       };
-  assign data_out.ready = tlp.ready;
-  assign info_out.ready = data_out.valid && tlp.ready;
+  assign data_out.ready = tlp.ready || left_out;
+  assign info_out.ready = sent;
 
   always_ff @(posedge clk_i) begin
-    status_o.valid  <= tlp.valid && tlp.ready && info_out.data.last && !rst_i;
+    status_o.valid  <= sent && info_out.data.last && !rst_i;
     status_o.sel    <= info_out.data.sel;
     status_o.result <= DmaOk;
   end

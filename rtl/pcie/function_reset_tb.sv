@@ -43,6 +43,7 @@ module function_reset_tb;
       .cfg_o(cfg),
       .up_o(unused_up),
       .rst_o(device_rst),
+      .virtual_done_i('0),
       .req(request),
       .access(request),
       .regs,

@@ -6,12 +6,14 @@
 /// the pending bits from `PbaOffset` on (read only); partial writes are allowed, answers come in the next clock. A vector
 /// becomes pending, and is sent (and no longer pending) as soon as neither it nor the function is masked and MSI-X and bus
 /// mastering are enabled: in 4 clocks if that is so already, otherwise at most `Vectors` clocks after it has become so.
+/// With `Functions` each has its share of the vectors, in their order: its own mask, enable and bus mastering count, and the message is its own.
 /// One message in 4 clocks; several requests of a vector that is held back become one. `vector` waits while a message
 /// waits at `tlp`, which is registered. A number without a table entry is dropped; `dropped_o` and `sent_o` count.
 module msix
   import pcie_pkg::*;
 #(
     parameter int Vectors = 32,
+    parameter int Functions = 1,
     parameter logic [15:0] PbaOffset = 16'h8000
 ) (
     input logic clk_i,
@@ -46,7 +48,18 @@ module msix
   } entry_t;
 
   logic [Vectors-1:0] masked_q, pending_q;
-  wire enabled = cfg_i.msix_enable && !cfg_i.msix_mask && cfg_i.bus_master;
+  index_t look_q;
+  logic enabled;
+  function_t whose;
+  if (Functions > 1) begin : g_functions
+    wire [5:0] which = 6'(look_q[VectorW-1-:$clog2(Functions)]);
+    assign whose = function_t'(which);
+    assign enabled = cfg_i.functions.msix_enable[which] && !cfg_i.functions.msix_mask[which] &&
+        cfg_i.functions.master[which] && cfg_i.bus_master;
+  end else begin : g_one_function
+    assign whose   = '0;
+    assign enabled = cfg_i.msix_enable && !cfg_i.msix_mask && cfg_i.bus_master;
+  end
 
   // Register side.
   wire [15:0] addr = 16'(regs.addr);
@@ -62,7 +75,6 @@ module msix
 
   entry_t read;
   logic   fetch;
-  index_t look_q;
   ram_sdp #(
       .Width($bits(entry_t)),
       .Depth(Vectors),
@@ -110,6 +122,7 @@ module msix
   index_t walk_q;
   logic fresh_q;  // look_q has just come in
   entry_t entry_q;
+  function_t whose_q;
 
   wire hit = enabled && pending_q[look_q] && !masked_q[look_q];
   // The register side goes first at the RAM.
@@ -134,6 +147,7 @@ module msix
           fresh_q <= 1'b0;
         end
         if (fetch) begin
+          whose_q <= whose;
           pending_q[look_q] <= 1'b0;
           state_q <= Fetch;
         end
@@ -163,6 +177,7 @@ module msix
     hdr.dw0.fmt_type = low ? MWr3 : MWr4;
     hdr.dw0.length = 10'd1;
     hdr.requester_id = cfg_i.requester_id;
+    if (Functions > 1) hdr.requester_id[7:0] = routing_of(whose_q);
     hdr.first_be = 4'hf;
     hdr.addr = low ? {entry_q.addr[31:2], 34'h0} : {entry_q.addr[63:2], 2'b00};
   end

@@ -16,23 +16,25 @@ module pcie_endpoint
   import pcie_pkg::*;
   import pins_pkg::*;
 #(
-    parameter int  Interface = PinsIdeal,   // whose pins: pcie_pins
-    parameter int  Lines     = 256,         // of pcie_pins
-    parameter int  AddrW     = 24,          // of the registers
-    parameter int  Posted    = 1,           // streams of posted packets
-    parameter bit  Reads     = 1'b1,
-    parameter type Sent      = tlp_beat_t,  // or wide_tlp_beat_t
-    parameter type Received  = tlp_beat_t   // or wide_tlp_beat_t
+    parameter int Interface = PinsIdeal,  // whose pins: pcie_pins
+    parameter int Lines = 256,  // of pcie_pins
+    parameter int AddrW = 24,  // of the registers
+    parameter int Posted = 1,  // streams of posted packets
+    parameter bit Reads = 1'b1,
+    parameter int  Functions = 1,           // with virtual ones, a power of two; of a request the highest bits of `regs.addr` say which
+    parameter type Sent = tlp_beat_t,  // or wide_tlp_beat_t
+    parameter type Received = tlp_beat_t  // or wide_tlp_beat_t
 ) (
     input logic clk_i,
     input logic rst_i,
 
     // Pins of the hard block.
-    input  pcie_pins_in_t  pins_i,
+    input pcie_pins_in_t pins_i,
     output pcie_pins_out_t pins_o,
-    output pcie_cfg_t      cfg_o,
-    output logic           up_o,
-    output logic           rst_o,
+    output pcie_cfg_t cfg_o,
+    output logic up_o,
+    output logic rst_o,
+    input  function_done_t virtual_done_i,  // their resets (cfg_o.functions.in_reset) are the logic's to do
 
     // tlp_beat_t: requests received, and those left for the registers.
     stream_if.src req,
@@ -59,7 +61,9 @@ module pcie_endpoint
       .Sent(Sent),
       .Received(Received),
       .Interface(Interface),
-      .Lines(Lines)
+      .Lines(Lines),
+      .Functions(Functions),
+      .ApertureW(AddrW - $clog2(Functions))
   ) i_pins (
       .clk_i,
       .rst_i,
@@ -67,6 +71,7 @@ module pcie_endpoint
       .pins_o,
       .state_o(state),
       .function_reset_done_i(reset_done),
+      .virtual_done_i,
       .rx(rx_pins),
       .req(sorted),
       .tx(tx_pins),
@@ -147,7 +152,8 @@ module pcie_endpoint
     assign tx[i].ready        = tx_source[i].ready;
   end
   completer #(
-      .AddrW(AddrW)
+      .AddrW(AddrW),
+      .Functions(Functions)
   ) i_completer (
       .clk_i,
       .rst_i(rst_o),

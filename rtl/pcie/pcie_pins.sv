@@ -11,7 +11,9 @@ module pcie_pins
     parameter type Sent      = tlp_beat_t,  // of pcie_endpoint
     parameter type Received  = tlp_beat_t,  // likewise
     parameter int  Interface = PinsIdeal,   // PinsIdeal, PinsUsPlus, PinsUsPlusPlain, PinsPTile
-    parameter int  Lines     = 256          // of usplus_pcie
+    parameter int  Lines     = 256,         // of usplus_pcie
+    parameter int  Functions = 1,           // with virtual ones: usplus_pcie alone
+    parameter int  ApertureW = 24           // of the virtual ones
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -21,15 +23,19 @@ module pcie_pins
     output pcie_pins_out_t pins_o,
 
     // To pcie_endpoint.
-    output block_state_t state_o,
-    input  logic         function_reset_done_i,
-           stream_if.src rx,                     // Received
-           stream_if.src req,                    // tlp_beat_t
-           stream_if.snk tx,                     // Sent
-           stream_if.snk read                    // mem4_hdr_t
+    output block_state_t   state_o,
+    input  logic           function_reset_done_i,
+    input  function_done_t virtual_done_i,
+           stream_if.src   rx,                     // Received
+           stream_if.src   req,                    // tlp_beat_t
+           stream_if.snk   tx,                     // Sent
+           stream_if.snk   read                    // mem4_hdr_t
 );
   if (Interface < PinsIdeal || Interface > PinsPTile) begin : g_bad_parameter
     $fatal(1, "pcie_pins: there is no Interface %0d", Interface);
+  end
+  if (Functions > 1 && !(Interface inside {PinsUsPlus, PinsUsPlusPlain})) begin : g_no_functions
+    $fatal(1, "pcie_pins: Interface %0d does not tell virtual functions apart", Interface);
   end
   if (Interface == PinsPTile) begin : g_ptile
     ptile_pcie #(
@@ -50,13 +56,15 @@ module pcie_pins
     assign pins_o.usplus = '{default: '0};
     assign req.valid = 1'b0;
     assign req.data = '0;
-    wire unused = &{1'b0, req.ready, pins_i.ideal.link_up, pins_i.usplus.lnk_up};
+    wire unused = &{1'b0, req.ready, pins_i.ideal.link_up, pins_i.usplus.lnk_up, virtual_done_i};
   end else if (Interface != PinsIdeal) begin : g_usplus
     usplus_pcie #(
         .Sent(Sent),
         .Received(Received),
         .Straddle(Interface == PinsUsPlus),
-        .Lines(Lines)
+        .Lines(Lines),
+        .Functions(Functions),
+        .ApertureW(ApertureW)
     ) i_usplus (
         .clk_i,
         .rst_i,
@@ -64,6 +72,7 @@ module pcie_pins
         .usplus_o(pins_o.usplus),
         .state_o,
         .function_reset_done_i,
+        .virtual_done_i,
         .rx,
         .req,
         .tx,
@@ -86,7 +95,8 @@ module pcie_pins
                 wide_tag: pins_i.ideal.wide_tag,
                 relaxed_ordering: pins_i.ideal.relaxed_ordering,
                 msix_enable: pins_i.ideal.msix_enable,
-                msix_mask: pins_i.ideal.msix_mask
+                msix_mask: pins_i.ideal.msix_mask,
+                functions: '0
             },
             fc: '{
                 ph: pins_i.ideal.ph,
@@ -123,6 +133,8 @@ module pcie_pins
     assign pins_o.ptile = '{default: '0};
     assign req.valid = 1'b0;
     assign req.data = '0;
-    wire unused = &{1'b0, clk_i, rst_i, req.ready, pins_i.usplus.lnk_up, pins_i.ptile.dl_up};
+    wire unused = &{
+      1'b0, clk_i, rst_i, req.ready, pins_i.usplus.lnk_up, pins_i.ptile.dl_up, virtual_done_i
+    };
   end
 endmodule

@@ -87,17 +87,64 @@ package pcie_pkg;
     logic [31:0] unused;
   } cpl_hdr_t;
 
+  /// The functions of a device with virtual ones (SR-IOV): 0 is the physical one, n the n-th virtual one. An address inside such a device says
+  /// whose it is: bits 63:56 the function, bits 51:0 where in its memory, and what a sum carries beyond those, or borrows, stays in the bits
+  /// between (owned, function_of), so that no arithmetic on an address makes another function's of it.
+  localparam int MostFunctions = 64;
+  typedef logic [7:0] function_t;
+  typedef logic [MostFunctions-1:0] functions_t;
+
+  /// What the host has set for each of them.
+  typedef struct packed {
+    functions_t master;       // may read and write memory
+    functions_t msix_enable;
+    functions_t msix_mask;
+    functions_t in_reset;     // function-level reset, until function_done_t; never the physical one
+  } function_state_t;
+
+  /// A virtual function has been reset, for a clock.
+  typedef struct packed {
+    logic      valid;
+    function_t which;
+  } function_done_t;
+
+  function automatic logic [63:0] owned(function_t which, logic [63:0] addr);
+    logic unused;
+    unused = &{1'b0, addr};
+    return {which, addr[55:0]};
+  endfunction
+  function automatic function_t function_of(logic [63:0] addr);
+    logic unused;
+    unused = &{1'b0, addr};
+    return addr[63:56] + 8'(addr[55]);
+  endfunction
+  /// As the host has it.
+  function automatic logic [63:0] bus_address(logic [63:0] addr);
+    logic unused;
+    unused = &{1'b0, addr};
+    return {8'd0, addr[55:0]};
+  endfunction
+  /// Its place on the bus: that of the physical one is 0, virtual ones follow from FirstVirtual on (First VF Offset of SR-IOV).
+  localparam logic [7:0] FirstVirtual = 8'd4;
+  function automatic logic [7:0] routing_of(function_t which);
+    return which == '0 ? '0 : which + (FirstVirtual - 8'd1);
+  endfunction
+  function automatic function_t routed_to(logic [7:0] number);
+    return number < FirstVirtual ? '0 : number - (FirstVirtual - 8'd1);
+  endfunction
+
   /// What the hard block's configuration space tells the logic behind it.
   typedef struct packed {
-    logic [15:0] requester_id;
-    logic [2:0]  max_payload;       // 128 << n bytes
-    logic [2:0]  max_read_request;  // 128 << n bytes
-    logic        bus_master;
-    logic        extended_tag;
-    logic        wide_tag;          // 10 bits
-    logic        relaxed_ordering;
-    logic        msix_enable;
-    logic        msix_mask;         // function mask
+    logic [15:0]     requester_id;
+    logic [2:0]      max_payload;       // 128 << n bytes
+    logic [2:0]      max_read_request;  // 128 << n bytes
+    logic            bus_master;
+    logic            extended_tag;
+    logic            wide_tag;          // 10 bits
+    logic            relaxed_ordering;
+    logic            msix_enable;
+    logic            msix_mask;         // function mask
+    function_state_t functions;         // 0 where there are no virtual ones
   } pcie_cfg_t;
 
   /// What the host has written to a window, up to 64 bytes: `pieces` of 16 bytes from the start of line `line` (of 64 bytes) on.

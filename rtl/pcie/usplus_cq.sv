@@ -2,12 +2,16 @@
 `include "stream.svh"
 /// The host's memory requests from the CQ interface of the UltraScale+ block, one TLP a beat (straddle off).
 ///
-/// Addresses are the bus's, as in TLPs. Requests of other kinds (I/O, atomic operations, messages) come out as I/O reads, which
+/// Addresses are the bus's, as in TLPs; with `Functions` those of a virtual function's aperture (`ApertureW` bits), and above them the
+/// function that the block says it is for. Requests of other kinds (I/O, atomic operations, messages) come out as I/O reads, which
 /// no block takes: they are counted where such are. Latency 3 clocks, one beat a clock, full back-pressure. Reset drops what is held.
 module usplus_cq
   import pcie_pkg::*;
   import usplus_pkg::*;
-(
+#(
+    parameter int Functions = 1,
+    parameter int ApertureW = 24
+) (
     input logic clk_i,
     input logic rst_i,
 
@@ -39,7 +43,13 @@ module usplus_cq
 
   wire cq_desc_t desc = tlp.data.desc;
   wire unused_desc = &{1'b0, desc};
-  wire wide = desc.addr[63:32] != '0;
+  logic [63:0] addr;
+  if (Functions > 1) begin : g_functions
+    assign addr = 64'({routed_to(desc.target_function), ApertureW'({desc.addr, 2'd0})});
+  end else begin : g_one_function
+    assign addr = {desc.addr, 2'd0};
+  end
+  wire wide = addr[63:32] != '0;
   logic [7:0] fmt_type;
   always_comb begin
     unique case (desc.req_type)
@@ -66,7 +76,7 @@ module usplus_cq
           tag: desc.tag,
           last_be: tlp.data.last_be,
           first_be: tlp.data.first_be,
-          addr: wide ? {desc.addr, 2'd0} : {desc.addr[31:2], 34'd0}
+          addr: wide ? addr : {addr[31:0], 32'd0}
       };
   assign req.valid = tlp.valid;
   `STREAM_DATA(req, '{sop: tlp.data.sop, eop: tlp.data.eop, hdr: hdr, data: tlp.data.data})

@@ -15,7 +15,9 @@ module usplus_pcie
     parameter type Sent = tlp_beat_t,  // or wide_tlp_beat_t
     parameter type Received = tlp_beat_t,  // likewise
     parameter bit Straddle = 1'b1,
-    parameter int Lines = 256  // completions that RC has room for (usplus_meter)
+    parameter int Lines = 256,  // completions that RC has room for (usplus_meter)
+    parameter int Functions = 1,  // with virtual ones, which RQ and CC are then told
+    parameter int ApertureW = 24  // of their BAR 0
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -25,18 +27,21 @@ module usplus_pcie
     output usplus_out_t usplus_o,
 
     // To pcie_endpoint.
-    output block_state_t state_o,
-    input  logic         function_reset_done_i,
-           stream_if.src rx,                     // Received: completions
-           stream_if.src req,                    // tlp_beat_t: the host's memory requests
-           stream_if.snk tx,                     // Sent
-           stream_if.snk read                    // mem4_hdr_t
+    output block_state_t   state_o,
+    input  logic           function_reset_done_i,
+    input  function_done_t virtual_done_i,
+           stream_if.src   rx,                     // Received: completions
+           stream_if.src   req,                    // tlp_beat_t: the host's memory requests
+           stream_if.snk   tx,                     // Sent
+           stream_if.snk   read                    // mem4_hdr_t
 );
   pcie_cfg_t cfg;
   logic rcb_128;
   logic [9:0] mgmt_addr;
   logic mgmt_read;
-  usplus_cfg i_cfg (
+  usplus_cfg #(
+      .Functions(Functions)
+  ) i_cfg (
       .clk_i,
       .rst_i,
       .function_status_i(usplus_i.cfg_function_status),
@@ -45,6 +50,10 @@ module usplus_pcie
       .max_read_req_i(usplus_i.cfg_max_read_req),
       .msix_enable_i(usplus_i.cfg_interrupt_msix_enable),
       .msix_mask_i(usplus_i.cfg_interrupt_msix_mask),
+      .vf_status_i(usplus_i.cfg_vf_status),
+      .vf_flr_i(usplus_i.cfg_vf_flr_in_process),
+      .vf_msix_enable_i(usplus_i.cfg_interrupt_msix_vf_enable),
+      .vf_msix_mask_i(usplus_i.cfg_interrupt_msix_vf_mask),
       .mgmt_addr_o(mgmt_addr),
       .mgmt_read_o(mgmt_read),
       .mgmt_done_i(usplus_i.cfg_mgmt_read_write_done),
@@ -127,7 +136,10 @@ module usplus_pcie
       .done_o(done),
       .done_tag_o(done_tag)
   );
-  usplus_cq i_cq (
+  usplus_cq #(
+      .Functions(Functions),
+      .ApertureW(ApertureW)
+  ) i_cq (
       .clk_i,
       .rst_i,
       .tvalid_i(usplus_i.cq_tvalid),
@@ -153,6 +165,8 @@ module usplus_pcie
   assign usplus_o.cfg_mgmt_addr = mgmt_addr;
   assign usplus_o.cfg_mgmt_read = mgmt_read;
   assign usplus_o.cfg_flr_done = {3'd0, function_reset_done_i};
+  assign usplus_o.cfg_vf_flr_done = virtual_done_i.valid;
+  assign usplus_o.cfg_vf_flr_func_num = routing_of(virtual_done_i.which);
   assign state_o = '{
           link_up: usplus_i.lnk_up,
           function_reset: usplus_i.cfg_flr_in_process[0],

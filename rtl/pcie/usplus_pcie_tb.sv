@@ -77,6 +77,7 @@ module usplus_side_tb
       .pins_o(all_out),
       .state_o(state),
       .function_reset_done_i(1'b0),
+      .virtual_done_i('0),
       .rx,
       .req,
       .tx,

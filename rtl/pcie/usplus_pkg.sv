@@ -169,6 +169,11 @@ package usplus_pkg;
     logic cfg_mgmt_read_write_done;
     logic cfg_interrupt_msix_enable;
     logic cfg_interrupt_msix_mask;
+    // Of the first 63 virtual functions (the block has 252).
+    logic [125:0] cfg_vf_status;  // of each: enabled, bus master
+    logic [62:0] cfg_vf_flr_in_process;
+    logic [62:0] cfg_interrupt_msix_vf_enable;
+    logic [62:0] cfg_interrupt_msix_vf_mask;
   } usplus_in_t;
 
   /// What the logic drives.
@@ -186,9 +191,11 @@ package usplus_pkg;
     logic         rc_tready;
     logic         cq_tready;
     logic [1:0]   cq_np_req;
-    logic [9:0]   cfg_mgmt_addr;  // a Dword's
+    logic [9:0]   cfg_mgmt_addr;        // a Dword's
     logic         cfg_mgmt_read;
     logic [3:0]   cfg_flr_done;
+    logic         cfg_vf_flr_done;      // of function
+    logic [7:0]   cfg_vf_flr_func_num;
   } usplus_out_t;
 
   /// What goes before the payload of a TLP to send, and beside it.

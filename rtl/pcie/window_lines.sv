@@ -28,7 +28,7 @@ module window_lines
   tlp_beat_t beat;
   assign beat = in.data;
   wire mem4_hdr_t hdr = beat.hdr;
-  wire [31:0] addr = hdr.dw0.fmt_type[5] ? hdr.addr[31:0] : hdr.addr[63:32];
+  wire [39:0] addr = hdr.dw0.fmt_type[5] ? hdr.addr[39:0] : {8'd0, hdr.addr[63:32]};
   wire [AddrW-1:0] offset = addr[AddrW-1:0] & (Size - 1'b1);
   wire in_window = hdr.dw0.fmt_type[6] && (addr[AddrW-1:0] & ~(Size - 1'b1)) == Base;
   wire whole = beat.eop && hdr.dw0.length inside {10'd4, 10'd8, 10'd12, 10'd16} && addr[5:2] == '0 &&

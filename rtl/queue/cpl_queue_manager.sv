@@ -14,12 +14,16 @@
 /// - A ring starts empty, unarmed and in phase 1 when BaseLo is written. Base, Target and size are written while the queue
 ///   is disabled, or are ignored; wait until Producer stands still. Only whole-word writes count.
 /// - A consumer pointer outside what has been written and not yet read is not taken. Bit 31 arms; 0 leaves it as it is.
+/// - With `Functions` each has its share of the queues, in their order; Base has 52 bits, and addresses of places say whose they are (pcie_pkg).
+///   A target of another function, as Target may name one at first, hears nothing.
 /// After reset all queues are disabled and empty (BaseHi is what it was); this takes `Queues` clocks, in which nothing is
 /// accepted.
 module cpl_queue_manager
   import queue_pkg::*;
 #(
-    parameter int Queues = 256
+    parameter int Queues = 256,
+    parameter int Functions = 1,
+    parameter int Targets = Queues  // of all functions
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -162,7 +166,7 @@ module cpl_queue_manager
       .clk_i,
       .we_i   (write_base_hi),
       .waddr_i(index_t'(enq_q.queue)),
-      .wdata_i(wdata),
+      .wdata_i(Functions > 1 ? {12'd0, wdata[19:0]} : wdata),
       .re_i   (enq.valid && enq.known),
       .raddr_i(index_t'(enq.queue)),
       .rdata_o(base_hi_read)
@@ -225,6 +229,13 @@ module cpl_queue_manager
     if (!com_q.known) refused = 1'b1;
   end
 
+  queue_t target;
+  assign target = Functions > 1 && owner_of(
+      com_now.target, Targets / Functions
+  ) != owner_of(
+      com_q.queue, Queues / Functions
+  ) ? '1 : com_now.target;
+
   // The update of the enqueue side.
   logic accepted, overflow;
   always_comb begin
@@ -281,6 +292,8 @@ module cpl_queue_manager
     rsp.data = rsp_q;
     rsp.data.phase = !pass[0];
     rsp.data.addr = rsp_q.addr + (64'(wrapped) << 4);
+    if (Functions > 1)
+      rsp.data.addr = pcie_pkg::owned(owner_of(rsp_q.cq, Queues / Functions), rsp.data.addr);
   end
   assign notification.valid = notify_valid_q;
   assign notification.data = notify_q;
@@ -345,7 +358,7 @@ module cpl_queue_manager
     scan_due_q <= scan_left_q != '0 && 32'(notify_count) + 2 < OutDepth && !scan;
     if (due && !place_q) scan_left_q <= (IndexW + 1)'(Queues);
     else if (scan) scan_left_q <= scan_left_q - 1'b1;
-    if (notifying) notify_q <= '{cq: com_q.queue, target: com_now.target};
+    if (notifying) notify_q <= '{cq: com_q.queue, target: target};
     lost_valid_q <= overflow;
     if (overflow) lost_q <= '{queue: enq_q.queue, code: ErrOverflow};
 

@@ -2,13 +2,16 @@
 `include "stream.svh"
 /// Completion (or event) queues as one block: a completion writer and the manager that gives it places.
 ///
-/// Wiring only; see cpl_write for throughput and delay, cpl_queue_manager for registers and notification.
+/// With several `Functions`, each of which has its share of the queues, records of `Packets` number their queues as the function does. See cpl_write for throughput and delay, cpl_queue_manager for registers and notification.
 module cpl_queues
   import queue_pkg::*;
   import dma_pkg::*;
 #(
     parameter int Queues = 256,
     parameter int Lines = 64,
+    parameter int Functions = 1,
+    parameter int Targets = Queues,  // of all functions
+    parameter bit Packets = 0,  // records are cpl_t, of as many queues
     parameter ram_sel_t Sel = '0
 ) (
     input  logic                     clk_i,
@@ -31,6 +34,15 @@ module cpl_queues
   `STREAM(enq_rsp_t, enq_rsp)
   `STREAM(commit_t, commit)
 
+  `STREAM(record_t, told)
+  assign told.valid = record.valid;
+  if (Functions > 1 && Packets) begin : g_own_numbers
+    assign told.data = numbered(record.data, Queues / Functions);
+  end else begin : g_numbers
+    assign told.data = record.data;
+  end
+  assign record.ready = told.ready;
+
   cpl_write #(
       .Queues(Queues),
       .Lines(Lines),
@@ -39,7 +51,7 @@ module cpl_queues
       .clk_i,
       .rst_i,
       .max_delay_i,
-      .record,
+      .record(told),
       .enq_req,
       .enq_rsp,
       .commit,
@@ -50,7 +62,9 @@ module cpl_queues
       .events_o
   );
   cpl_queue_manager #(
-      .Queues(Queues)
+      .Queues(Queues),
+      .Functions(Functions),
+      .Targets(Targets)
   ) i_manager (
       .clk_i,
       .rst_i,

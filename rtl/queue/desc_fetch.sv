@@ -17,6 +17,8 @@
 /// clocks, the queue manager and the DMA not counted. Full back-pressure; answers of the queue manager, statuses and RAM
 /// writes are always taken. Reset forgets everything. Counts in `events_o`, drops nothing.
 ///
+/// With `Functions` each has its share of the queues, in their order: addresses of descriptors have 52 bits, say whose they are (pcie_pkg), and
+/// are taken for null where they have more.
 /// `desc` is one stream for all ports: an engine asks only for what it has room for, or it holds up the others.
 /// A ring set up anew must start at index 0: that is how blocks read before are known to be stale, and why index 0 is never
 /// served from one, unless a peek at this very ring has had it read. A peek (a dequeue of none) goes before requests, is none of them,
@@ -34,6 +36,7 @@ module desc_fetch
     parameter streams_t Streams = StreamsNone,
     parameter bit Peeks = 1'b0,
     parameter bit Indexed = 1'b0,  // beats of descriptors tell their slot's index; with StreamsEmptied
+    parameter int Functions = 1,
     parameter ram_sel_t Sel = '0
 ) (
     input  logic          clk_i,
@@ -490,6 +493,8 @@ module desc_fetch
     end
   end
 
+  wire [63:0] stated = job_q.direct ? direct_out.data.desc.addr : row[job_q.pos].addr;
+  wire beyond = stated[63:52] != '0, null_addr = stated[51:0] == '0;
   assign beat.valid = send_q;
   always_comb begin
     if (`WORTH(send_q)) begin
@@ -509,6 +514,11 @@ module desc_fetch
               desc: job_q.direct ? direct_out.data.desc : row[job_q.pos]
           }
       };
+      if (Functions > 1) begin
+        beat.data.beat.desc.addr =
+            pcie_pkg::owned(owner_of(job_q.queue, Queues / Functions), beat.data.beat.desc.addr);
+        if (beyond || null_addr) beat.data.beat.desc.addr = '0;
+      end
       if (job_q.stream) beat.data.beat.desc = place;
     end
   end

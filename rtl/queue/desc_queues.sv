@@ -25,6 +25,7 @@ module desc_queues
     parameter ram_sel_t Sel = '0,
     parameter bit Push = 1'b0,
     parameter bit Shared = 1'b0,
+    parameter int Functions = 1,
     parameter int Interface = 0
 ) (
     input logic clk_i,
@@ -178,6 +179,7 @@ module desc_queues
       .Streams(Streams),
       .Peeks(Peeks),
       .Indexed(Shared && Streams == StreamsEmptied),
+      .Functions(Functions),
       .Sel(Sel)
   ) i_fetch (
       .clk_i,
@@ -259,10 +261,11 @@ module desc_queues
       .rung
   );
   queue_manager #(
-      .Queues (Queues),
+      .Queues(Queues),
       .Streams(Streams),
-      .Peeks  (Peeks),
-      .Shared (Shared && Streams != StreamsFilled)
+      .Peeks(Peeks),
+      .Shared(Shared && Streams != StreamsFilled),
+      .Functions(Functions)
   ) i_manager (
       .clk_i,
       .rst_i,

@@ -22,6 +22,8 @@
 ///   finished another one's dequeue finds nothing. Nor does the first one's from then on; when all are finished the queue's
 ///   doorbell rings again, and the port that has waited longest comes first, if it asks. So packets of a queue begin in its order,
 ///   whichever ports they leave by. Dequeues and commits then take turns where both come every clock.
+/// - With `Functions` each has its share of the queues, in their order; Base has 52 bits, and addresses of slots say whose they are (pcie_pkg). A
+///   completion queue of another function, as Cq may name one at first, is none.
 /// - Queues that do not exist are stopped for `deq_req`, read as zero, and are ignored otherwise.
 /// After reset all queues are disabled and empty (Base and Cq are what they were); this takes `Queues` clocks, in which nothing
 /// is accepted.
@@ -31,7 +33,8 @@ module queue_manager
     parameter int Queues = 256,
     parameter streams_t Streams = StreamsNone,
     parameter bit Peeks = 1'b0,
-    parameter bit Shared = 1'b0
+    parameter bit Shared = 1'b0,
+    parameter int Functions = 1
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -219,6 +222,7 @@ module queue_manager
   localparam bit Emptied = Streams == StreamsEmptied;
   localparam int HiW = Any ? 33 : 32;
   logic [HiW-1:0] hi_read;
+  wire [31:0] base_hi = Functions > 1 ? {12'd0, wdata[19:0]} : wdata;
   ram_sdp #(
       .Width(HiW),
       .Depth(Queues)
@@ -226,7 +230,7 @@ module queue_manager
       .clk_i,
       .we_i   (write_place && (word == QRegBaseHi || (Any && word == QRegBaseLo))),
       .waddr_i(index_t'(update_q.queue)),
-      .wdata_i(Any ? HiW'({next_place.stream, next_place.base[51:20]}) : HiW'(wdata)),
+      .wdata_i(Any ? HiW'({next_place.stream, next_place.base[51:20]}) : HiW'(base_hi)),
       .re_i   (start),
       .raddr_i(index_t'(op.queue)),
       .rdata_o(hi_read)
@@ -247,7 +251,7 @@ module queue_manager
   );
   always_comb begin
     next_place = place_q;
-    if (word == QRegBaseHi) next_place.base[51:20] = wdata;
+    if (word == QRegBaseHi) next_place.base[51:20] = base_hi;
     if (word == QRegBaseLo) {next_place.base[19:0], next_place.stream} = {wdata[31:12], wdata[0]};
     if (word == QRegCq) next_place.cq = wdata[15:0];
   end
@@ -425,8 +429,16 @@ module queue_manager
   always_comb begin
     rsp.data = rsp_q;
     rsp.data.addr = rsp_q.addr + (64'(wrapped) << (3'd4 + 3'(rsp_q.log_block)));
+    if (Functions > 1)
+      rsp.data.addr = pcie_pkg::owned(owner_of(rsp_q.queue, Queues / Functions), rsp.data.addr);
+    if (Functions > 1 && owner_of(
+            rsp_q.cq, Queues / Functions
+        ) != owner_of(
+            rsp_q.queue, Queues / Functions
+        ))
+      rsp.data.cq = '1;
     rsp.data.wraps = &(rsp_q.index | beyond_ring | (16'(per_block) - 16'd1));
-    rsp.data.next = behind < 16'(per_block) ? behind[3:0] : per_block;
+    rsp.data.next  = behind < 16'(per_block) ? behind[3:0] : per_block;
     if (rsp_q.status != DeqOk || rsp_q.stream) rsp.data.next = '0;
   end
 

@@ -117,11 +117,28 @@ package queue_pkg;
     queue_t      source;
   } event_t;
 
+  /// Whose a queue is, where each function has so many.
+  function automatic pcie_pkg::function_t owner_of(queue_t queue, int each);
+    return 8'(queue >> $clog2(each));
+  endfunction
+  /// Its number among those.
+  function automatic queue_t own_number(queue_t queue, int each);
+    return queue & 16'(each - 1);
+  endfunction
+
   /// Any 16-byte record bound for completion or event queue `cq`; bit 31 is filled in on the way.
   typedef struct packed {
     queue_t       cq;
     logic [127:0] record;
   } record_t;
+
+  /// A packet's record (cpl_t) that numbers its queue among those of a function.
+  function automatic record_t numbered(record_t record, int each);
+    cpl_t cpl;
+    cpl = record.record;
+    cpl.queue = own_number(cpl.queue, each);
+    return '{cq: record.cq, record: cpl};
+  endfunction
 
   // Register words of a descriptor queue, 32 bytes apart (word address bits 2:0). Unused words read 0.
   localparam logic [2:0] QRegBaseLo = 3'd0,  // bits 31:12 of the base address; bit 0: a stream

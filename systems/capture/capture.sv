@@ -246,6 +246,7 @@ module capture
         .cfg_o(cfg),
         .up_o(up),
         .rst_o(unused_rst),
+        .virtual_done_i('0),
         .req(request),
         .access(request),
         .regs(link_regs[l]),

@@ -64,6 +64,7 @@ module core_nic_host
       .cfg_o(cfg),
       .up_o(unused_up),
       .rst_o(unused_rst),
+      .virtual_done_i('0),
       .req(request),
       .access(request),
       .regs(host_regs),

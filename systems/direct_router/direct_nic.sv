@@ -74,6 +74,7 @@ module direct_nic
       .clk_i,
       .rst_i,
       .forget_i(rst_i),
+      .function_done_o(),
       .cfg_i,
       .regs(nic_regs),
       .line_i('0),

@@ -95,6 +95,7 @@ module direct_router_pcie
       .cfg_o(cfg),
       .up_o(unused_up),
       .rst_o(unused_rst),
+      .virtual_done_i('0),
       .req(request),
       .access,
       .regs(bar),

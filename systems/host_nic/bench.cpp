@@ -21,6 +21,7 @@
 #include "systems/host_nic/driver.hpp"
 #include "systems/host_nic/drops.hpp"
 #include "systems/host_nic/faults.hpp"
+#include "systems/host_nic/functions_bench.hpp"
 #include "systems/host_nic/joiner.hpp"
 #include "systems/host_nic/offloads.hpp"
 #include "systems/host_nic/ports.hpp"
@@ -248,14 +249,11 @@ void Bench::sample(Time now) {
   driver_.flush();
 }
 
-// ---- the run
-
-// Out of reset the queue managers clear their RAMs, one queue a clock.
 void Bench::settle(Time reset_at) {
   records_.started(reset_at);
   shared_.started();
   if (queue_meter_) queue_meter_->started(reset_at);
-  simulation_.run_for((most_queues_ + 64) * kCoreClock);
+  simulation_.run_for((most_queues_ + 64) * kCoreClock);  // queue managers clear their RAMs
 }
 
 void Bench::open() {
@@ -343,8 +341,10 @@ void Bench::report(JsonWriter& json) const {
 
 int main(int argc, char** argv) {
   using namespace emery;
+  using namespace emery::host_nic;
   return run_simulator(argc, argv, [](const Options& options) -> std::unique_ptr<Run> {
-    if (host_nic::PtpSettings(options).on) return std::make_unique<host_nic::PtpBench>(options);
-    return std::make_unique<host_nic::Bench>(options);
+    if (PtpSettings(options).on) return std::make_unique<PtpBench>(options);
+    if (FunctionSettings(options).count > 1) return std::make_unique<FunctionsBench>(options);
+    return std::make_unique<Bench>(options);
   });
 }

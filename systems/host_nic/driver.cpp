@@ -80,6 +80,7 @@ emnic_config Driver::core_config() const {
   c.tx_queues = config_.tx_queues;
   c.rx_queues = config_.rx_queues;
   c.shared = config_.shared;
+  c.functions = config_.functions;
   c.tx_ring = config_.tx_ring;
   c.rx_ring = config_.rx_ring;
   c.tx_stream = config_.tx_stream;

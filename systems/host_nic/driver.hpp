@@ -53,6 +53,7 @@ struct DriverConfig {
   unsigned budget = 64;            // packets served before the next queue has its turn
   unsigned cpl_delay_clocks = 64;  // completion coalescing
   unsigned interrupt_interval_clocks = 0;
+  unsigned functions = 0;       // whose queues received frames are dealt to
   unsigned counted_queues = 0;  // whose counters are compared at the end, a way of each interface
 };
 
@@ -193,6 +194,7 @@ class Driver {
   void write(JsonWriter& json) const;
   // What the card counted of the queues that were compared.
   void write_counts(JsonWriter& json) const;
+  std::size_t error_count() const { return errors_.size(); }
   // The errors reported, as an array of objects; and what the registers say of them, an object an
   // interface.
   void write_errors(JsonWriter& json) const;

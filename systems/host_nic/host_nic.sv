@@ -21,6 +21,7 @@ module host_nic
     parameter int EventQueues = 32,  // of each interface
     parameter int Scheduler = SchedRr,  // of each port: queue_pkg
     parameter int FlowEntries = 1024,  // of each port's exact-match steering
+    parameter int Functions = 1,  // with virtual ones (SR-IOV), a power of two up to 64
     parameter bit Vlan = 0,  // tags are put in and taken out
     parameter bit Segment = 0,  // long TCP packets are cut into frames
     parameter bit Split = 0,  // headers of received frames can go to buffers of their own
@@ -58,6 +59,7 @@ module host_nic
     output logic ptp_out_o
 );
   localparam int AddrW = MapW;
+  localparam int HostAddrW = AddrW + $clog2(Functions);
 
   // ---------------------------------------------------------------- resets
   localparam int Domains = 1 + 2 * MacPorts;
@@ -82,7 +84,8 @@ module host_nic
 
   // ---------------------------------------------------------------- PCIe
   pcie_cfg_t cfg;
-  reg_if #(.AddrW(AddrW)) host_regs ();
+  function_done_t function_done;
+  reg_if #(.AddrW(HostAddrW)) host_regs ();
   `STREAM_ON(tlp_beat_t, request, clk_i, rst)
   `STREAM_ON(tlp_beat_t, access, clk_i, rst)
   `STREAM_ON(wide_tlp_beat_t, completion, clk_i, rst)
@@ -92,7 +95,8 @@ module host_nic
   line_write_t line;
   pcie_endpoint #(
       .Interface(PcieInterface),
-      .AddrW(AddrW),
+      .Functions(Functions),
+      .AddrW(HostAddrW),
       .Posted(2),
       .Sent(wide_tlp_beat_t),
       .Received(wide_tlp_beat_t)
@@ -104,6 +108,7 @@ module host_nic
       .cfg_o(cfg),
       .up_o(unused_up),
       .rst_o(device_rst),
+      .virtual_done_i(function_done),
       .req(request),
       .access,
       .regs(host_regs),
@@ -115,10 +120,11 @@ module host_nic
       .dropped_o(request_dropped)
   );
 
+  // The physical function's alone.
   window_lines #(
-      .AddrW(AddrW),
-      .Base (AddrW'(PushBase)),
-      .Size (AddrW'(PushSize))
+      .AddrW(HostAddrW),
+      .Base (HostAddrW'(PushBase)),
+      .Size (HostAddrW'(PushSize))
   ) i_push (
       .clk_i,
       .rst_i(rst),
@@ -137,9 +143,10 @@ module host_nic
       .Ports(Ports),
       .TxQueues(TxQueues),
       .RxQueues(RxQueues),
-      .EventQueues(EventQueues),
+      .EventQueues(2 * Functions > EventQueues ? 2 * Functions : EventQueues),
       .Scheduler(Scheduler),
       .FlowEntries(FlowEntries),
+      .Functions(Functions),
       .Built('{split: Split, shared: Shared, segments: Segment, vlan: Vlan}),
       .DescSlots(DescSlots),
       .CplLines(CplLines),
@@ -155,6 +162,7 @@ module host_nic
       .rst_i(rst),
       .forget_i(rst_i),
       .cfg_i(cfg),
+      .function_done_o(function_done),
       .regs(host_regs),
       .line_i(line),
       .read_tlp,

@@ -13,6 +13,7 @@ module nic_completions
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
     parameter int CplLines = 64,
+    parameter int Functions = 1,
     parameter bit Shared = 0,
     parameter ram_sel_t Sel = '0
 ) (
@@ -93,7 +94,12 @@ module nic_completions
     assign any_error[i].data = error[i].data;
     assign error[i].ready = any_error[i].ready;
   end
-  event_mux i_event_mux (
+  event_mux #(
+      .Functions(Functions),
+      .TxQueues(TxQueues),
+      .RxQueues(RxQueues),
+      .EventQueues(EventQueues)
+  ) i_event_mux (
       .clk_i,
       .rst_i,
       .tx_notify(notify[0]),
@@ -107,6 +113,9 @@ module nic_completions
   cpl_queues #(
       .Queues(TxQueues),
       .Lines(CplLines),
+      .Functions(Functions),
+      .Targets(EventQueues),
+      .Packets(1),
       .Sel(Sel)
   ) i_tx_cpl (
       .clk_i,
@@ -126,6 +135,9 @@ module nic_completions
   cpl_queues #(
       .Queues(RxQueues),
       .Lines(CplLines),
+      .Functions(Functions),
+      .Targets(EventQueues),
+      .Packets(1),
       .Sel(Sel + ram_sel_t'(1))
   ) i_rx_cpl (
       .clk_i,
@@ -145,6 +157,7 @@ module nic_completions
   cpl_queues #(
       .Queues(EventQueues),
       .Lines(8),
+      .Functions(Functions),
       .Sel(Sel + ram_sel_t'(2))
   ) i_events (
       .clk_i,

@@ -4,7 +4,7 @@
 ///
 /// Wiring only, for the tops of systems: host_nic has it before its MACs, direct_router_pcie as a card's way through the host. Registers as in host_nic.rdl,
 /// but for `push`, which `line_i` brings. `rst_i` resets all of it, MAC sides have resets of their own (reset_sequencer, or one clock);
-/// with `forget_i` no completion comes for the reads before. What it sends is `Sent`, what it gets `Received` (pcie_endpoint).
+/// with `forget_i` no completion comes for the reads before. With `Functions` (SR-IOV) the highest bits of an address on `regs` are the function's. What it sends is `Sent`, what it gets `Received` (pcie_endpoint).
 module nic_core
   import pcie_pkg::*;
   import dma_pkg::*;
@@ -20,6 +20,7 @@ module nic_core
     parameter int EventQueues = 32,  // of each interface
     parameter int Scheduler = int'(SchedRr),  // of each port: queue_pkg
     parameter int FlowEntries = 1024,  // of each port's exact-match steering
+    parameter int Functions = 1,  // in all, a power of two: each has its share of queues, event queues and vectors (function_regs)
     parameter engine_pkg::built_t Built = '0,  // what there is besides
     parameter bit Steered = 0,  // the MAC side says a frame's receive queue where it would say its time (rx_steer)
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
@@ -42,14 +43,15 @@ module nic_core
     input logic forget_i,
 
     // PCIe: registers, what is written to the push window, read requests (tlp_beat_t), completions (Received), writes and interrupts (Sent).
-    input pcie_cfg_t    cfg_i,
-          reg_if.slave  regs,
-    input line_write_t  line_i,
-          stream_if.src read_tlp,
-          stream_if.snk cpl,
-          stream_if.src write_tlp[2],
-    input logic         foreign_i,     // a clock for each packet of a type that is not taken,
-    input logic         refused_i,     // and of a shape
+    input pcie_cfg_t cfg_i,
+    output function_done_t function_done_o,
+    reg_if.slave regs,
+    input line_write_t line_i,
+    stream_if.src read_tlp,
+    stream_if.snk cpl,
+    stream_if.src write_tlp[2],
+    input logic foreign_i,  // a clock for each packet of a type that is not taken,
+    input logic refused_i,  // and of a shape
 
     // MAC side of each port.
     input logic mac_tx_clk_i[MacPorts],
@@ -63,7 +65,7 @@ module nic_core
     // A square wave in the time of the PTP clock.
     output logic ptp_out_o
 );
-  localparam int Vectors = MsixEntryCount;
+  localparam int Vectors = 2 * Functions > MsixEntryCount ? 2 * Functions : MsixEntryCount;
   localparam int ReadClients = 2 + Ports;
   localparam int WriteClients = 3 + 2 * Ports;
 
@@ -72,6 +74,10 @@ module nic_core
   end
   if (Interfaces * WriteClients > 2 ** SelW) begin : g_bad_clients
     $fatal(1, "nic_core: more DMA clients than dma_pkg::SelW can name");
+  end
+
+  if (Functions > 1 && Interfaces > 1) begin : g_bad_functions
+    $fatal(1, "nic_core: functions share the queues of one interface");
   end
 
   `STREAM(dma_req_t, read_client[Interfaces*ReadClients])
@@ -89,6 +95,7 @@ module nic_core
       .ReadHigh({Interfaces{{Ports{1'b0}}, 2'b11}}),
       .WriteHigh({Interfaces{{2 * Ports{1'b0}}, 3'b111}}),
       .Tags(Tags),
+      .Functions(Functions),
       .Sent(Sent),
       .Received(Received)
   ) i_dma (
@@ -127,6 +134,26 @@ module nic_core
     regions[RegMac+i] = AddrW'(sizes ? MacStride : MacBase + i * MacStride);
   endfunction
 
+  reg_if #(.AddrW(AddrW)) all_regs ();
+  logic outside;
+  nic_functions #(
+      .Functions(Functions),
+      .AddrW(AddrW),
+      .Ports(Ports),
+      .TxQueues(TxQueues),
+      .RxQueues(RxQueues),
+      .EventQueues(EventQueues),
+      .Vectors(Vectors)
+  ) i_functions (
+      .clk_i,
+      .rst_i,
+      .reset_i(cfg_i.functions.in_reset),
+      .done_o(function_done_o),
+      .in(regs),
+      .out(all_regs),
+      .outside_o(outside)
+  );
+
   reg_if #(.AddrW(AddrW)) region[RegRegions] ();
   reg_demux #(
       .N(RegRegions),
@@ -137,7 +164,7 @@ module nic_core
   ) i_regs (
       .clk_i,
       .rst_i,
-      .in(regs),
+      .in(all_regs),
       .out(region),
       .unmapped_o()
   );
@@ -186,6 +213,9 @@ module nic_core
   assign hw_in.interface_offset.value.next = 32'(InterfaceBase);
   assign hw_in.interface_stride.value.next = 32'(InterfaceStride);
   assign hw_in.vectors.value.next = 32'(Vectors);
+  assign hw_in.functions.value.next = '0;  // function_regs says how many there are
+  assign hw_in.function_outside.value.incr = outside;
+  assign hw_in.function_resets.value.incr = function_done_o.valid;
   assign hw_in.mac_offset.value.next = 32'(MacRegions == 0 ? 0 : MacBase);
   assign hw_in.core_khz.value.next = 32'(CoreKhz);
   assign hw_in.moderation_offset.value.next = 32'(ModerationBase);
@@ -232,6 +262,7 @@ module nic_core
   );
   msix #(
       .Vectors  (Vectors),
+      .Functions(Functions),
       .PbaOffset(16'(MsixPendingBase - MsixBase))
   ) i_msix (
       .clk_i,
@@ -297,6 +328,7 @@ module nic_core
         .RxQueues(RxQueues),
         .EventQueues(EventQueues),
         .FlowEntries(FlowEntries),
+        .Functions(Functions),
         .Built(Built),
         .Steered(Steered),
         .DescSlots(DescSlots),

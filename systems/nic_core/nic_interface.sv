@@ -19,6 +19,7 @@ module nic_interface
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
     parameter int FlowEntries = 1024,
+    parameter int Functions = 1,  // each has its share of all queues
     parameter engine_pkg::built_t Built = '0,
     parameter bit Steered = 0,
     parameter int DescSlots = 128,
@@ -186,6 +187,7 @@ module nic_interface
       .Push(1'b1),
       .Streams(StreamsEmptied),
       .Shared(Built.shared),
+      .Functions(Functions),
       .Interface(Index)
   ) i_tx_queues (
       .clk_i,
@@ -236,6 +238,7 @@ module nic_interface
       .Jobs(MaxPackets),
       .Streams(StreamsFilled),
       .Shared(Built.shared),
+      .Functions(Functions),
       .Sel(ram_sel_t'(ReadBase + 1))
   ) i_rx_queues (
       .clk_i,
@@ -276,6 +279,7 @@ module nic_interface
       .RxQueues(RxQueues),
       .EventQueues(EventQueues),
       .CplLines(CplLines),
+      .Functions(Functions),
       .Shared(Built.shared),
       .Sel(ram_sel_t'(WriteBase))
   ) i_completions (

@@ -80,6 +80,7 @@ module pcie_bench
       .cfg_o(pcie_cfg),
       .up_o(unused_up),
       .rst_o(rst),
+      .virtual_done_i('0),
       .req(request),
       .access(request),
       .regs,

@@ -142,7 +142,11 @@
           cfg_mgmt_read_write_done: cfg_mgmt_read_write_done, \
           cfg_interrupt_msix_enable: cfg_interrupt_msix_enable[0], \
           cfg_interrupt_msix_mask: cfg_interrupt_msix_mask[0], \
-          cfg_flr_in_process: cfg_flr_in_process \
+          cfg_flr_in_process: cfg_flr_in_process, \
+          cfg_vf_status: '0, \
+          cfg_vf_flr_in_process: '0, \
+          cfg_interrupt_msix_vf_enable: '0, \
+          cfg_interrupt_msix_vf_mask: '0 \
       }; \
   assign s_axis_rq_tdata = pins_out.rq_tdata; \
   assign s_axis_rq_tkeep = pins_out.rq_tkeep; \

@@ -162,6 +162,10 @@ static inline uint32_t interface_read(struct emnic* d, unsigned i, uint32_t reg)
 static inline uint32_t port_regs(const struct emnic* d, unsigned i, unsigned p) {
   return d->interface[i].is.port + p * d->interface[i].is.port_stride;
 }
+// A virtual function has its queues; what is all functions' is the physical one's to set.
+static inline int is_virtual(const struct emnic* d) {
+  return d->interfaces != 0 && (d->interface[0].is.features & EMNIC_VIRTUAL) != 0;
+}
 static inline int power_of_two(uint32_t value) { return value != 0 && (value & (value - 1)) == 0; }
 static inline unsigned log2_of(uint32_t value) {
   unsigned bits = 0;

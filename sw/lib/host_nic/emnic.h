@@ -97,8 +97,9 @@ enum {  // emnic_interface.features
   EMNIC_TIMESTAMPS = 8,
   EMNIC_VLAN = 16,
   EMNIC_TSO = 32,
-  EMNIC_SHARED = 64,  // queues are all ports'
-  EMNIC_SPLIT = 128
+  EMNIC_SHARED = 64,   // queues are all ports'
+  EMNIC_SPLIT = 128,
+  EMNIC_VIRTUAL = 256  // a virtual function: its own queues, nothing else
 };
 
 // What the device says of an interface. The others are offsets of BAR 0, of the first one.
@@ -132,8 +133,7 @@ struct emnic_slot {
   uint32_t classes;  // that may send in it: a bit each
 };
 struct emnic_limit {
-  uint64_t bits;   // a second, of frames with FCS; 0: none. The device's least is core_khz * 2 /
-                   // 10^6 Mb/s
+  uint64_t bits;   // a second, with FCS; 0: none. The device's least: core_khz * 2 / 10^6 Mb/s
   uint32_t burst;  // bytes, less than 2^20
 };
 struct emnic_scheduler {
@@ -153,8 +153,9 @@ struct emnic_scheduler {
 struct emnic_config {
   unsigned tx_queues, rx_queues;  // to open; receive queues are dealt to the ports by turns,
   int shared;                     // or each takes frames of all ports. Needs EMNIC_SHARED
-  unsigned tx_ring, rx_ring;      // slots, or of streams granules of 16 bytes: 8 ... 32768
-  int tx_stream, rx_stream;       // rings hold the frames themselves
+  unsigned functions;  // whose rx_queues a physical function's frames are dealt to; 0: its own
+  unsigned tx_ring, rx_ring;  // slots, or of streams granules of 16 bytes: 8 ... 32768
+  int tx_stream, rx_stream;   // rings hold the frames themselves
   // Buffers of the rings' own (streams have them anyway): emnic_send copies into them, emnic_take
   // hands them out. Without: emnic_post and emnic_rx_post are given the caller's.
   int tx_buffers, rx_buffers;

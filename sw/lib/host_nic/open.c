@@ -202,8 +202,8 @@ static int set_up(struct emnic* d) {
   const struct emnic_config* c = &d->config;
   int status = allocate_queues(d);
   if (status != 0) return status;
-  if (c->dma_timeout) reg_write(d, DEVICE_REG(dma_timeout), c->dma_timeout);
-  if (c->dma_overtaken) reg_write(d, DEVICE_REG(dma_overtaken), c->dma_overtaken);
+  if (c->dma_timeout && !is_virtual(d)) reg_write(d, DEVICE_REG(dma_timeout), c->dma_timeout);
+  if (c->dma_overtaken && !is_virtual(d)) reg_write(d, DEVICE_REG(dma_overtaken), c->dma_overtaken);
   if (d->ops.interrupts(d->ops.context, d->vectors) < 0) return EMNIC_NO_INTERRUPTS;
   const uint32_t moderation = reg_read(d, DEVICE_REG(moderation_offset));
   if (moderation == GONE) return EMNIC_NO_DEVICE;
@@ -212,6 +212,15 @@ static int set_up(struct emnic* d) {
   reg_read(d, DEVICE_REG(magic));  // a read returns when all writes before it have arrived
   d->was_open = 1;
   return status;
+}
+
+// Queue of an entry: those of a function come after all that the one before has.
+static unsigned dealt_to(const struct emnic_config* c, const struct emnic_interface* is,
+                         unsigned entry, unsigned port) {
+  const unsigned queues = c->rx_queues * (c->functions ? c->functions : 1);
+  const unsigned nth = c->shared ? emnic_rss_queue(entry, 0, 1, queues)
+                                 : emnic_rss_queue(entry, port, is->ports, queues);
+  return nth / c->rx_queues * is->rx_queues + nth % c->rx_queues;
 }
 
 // The settings that emnic_recover gives the device once more.
@@ -232,8 +241,7 @@ static int settings_of(struct emnic* d) {
       if (!port->rss) port->rss = (uint16_t*)own_get(d, is->rss_entries * sizeof *port->rss);
       if (!port->rss) return EMNIC_NO_MEMORY;
       for (unsigned e = 0; e < is->rss_entries; ++e)
-        port->rss[e] = (uint16_t)(c->shared ? emnic_rss_queue(e, 0, 1, c->rx_queues)
-                                            : emnic_rss_queue(e, p, is->ports, c->rx_queues));
+        port->rss[e] = (uint16_t)dealt_to(c, is, e, p);
     }
   }
   return 0;
@@ -243,6 +251,7 @@ int emnic_start(struct emnic* d, const struct emnic_config* config) {
   if (d->started) return EMNIC_BUSY;
   d->config = *config;
   if (d->config.cpus == 0) d->config.cpus = 1;
+  if (is_virtual(d)) d->config.tx_push = EMNIC_PUSH_NONE;
   int status = check(d, &d->config);
   if (status != 0) return status;
   d->log_block = log2_of(config->segments);
@@ -267,8 +276,22 @@ int emnic_recover(struct emnic* d) {
   return status;
 }
 
+// Of a virtual function: whether its queues have finished all that they handed out.
+static int queues_at_rest(struct emnic* d) {
+  for (unsigned n = 0; n < d->interfaces * d->config.tx_queues; ++n) {
+    const uint32_t at = d->tx[n].device ? reg_read(d, d->tx[n].regs + QUEUE_REG(consumer)) : 0;
+    if (at != GONE && at >> 16 != (at & 0xffff)) return 0;
+  }
+  for (unsigned n = 0; n < d->interfaces * d->config.rx_queues; ++n) {
+    const uint32_t at = d->rx[n].device ? reg_read(d, d->rx[n].regs + QUEUE_REG(consumer)) : 0;
+    if (at != GONE && !d->config.rx_stream && at >> 16 != (at & 0xffff)) return 0;
+  }
+  return 1;
+}
+
 // Whether the device holds nothing that it was lent; one that has gone does not.
 static int at_rest(struct emnic* d) {
+  if (is_virtual(d)) return queues_at_rest(d);
   const uint32_t reads = reg_read(d, DEVICE_REG(dma_reads));
   if (reads == GONE) return 1;
   if (reads != 0) return 0;
@@ -294,7 +317,7 @@ static int shut(struct emnic* d) {
     if (d->tx[n].device) reg_write(d, d->tx[n].regs + QUEUE_REG(control), 0);
   while (!at_rest(d) && ++looks < REST_LOOKS) d->ops.delay_us(d->ops.context, REST_US);
   // No record waits for company any more; the answer to a read comes behind them.
-  for (unsigned i = 0; i < d->interfaces; ++i)
+  for (unsigned i = 0; i < d->interfaces && !is_virtual(d); ++i)
     reg_write(d, d->interface[i].is.registers + INTERFACE_REG(cpl_delay), 0);
   reg_read(d, DEVICE_REG(magic));
   d->ops.delay_us(d->ops.context, REST_US);

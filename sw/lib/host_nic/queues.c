@@ -255,18 +255,20 @@ static int open_receive(struct emnic* d, unsigned i) {
 
 int open_queues(struct emnic* d, unsigned i) {
   const uint32_t regs = d->interface[i].is.registers;
-  reg_write(d, regs + INTERFACE_REG(cpl_delay), d->interface[i].cpl_delay);
-  if (d->config.tx_burst) reg_write(d, regs + INTERFACE_REG(tx_burst), d->config.tx_burst);
-  set_up_scheduler(d, i);
+  const int own = !is_virtual(d);
+  if (own) reg_write(d, regs + INTERFACE_REG(cpl_delay), d->interface[i].cpl_delay);
+  if (own && d->config.tx_burst)
+    reg_write(d, regs + INTERFACE_REG(tx_burst), d->config.tx_burst);
+  if (own) set_up_scheduler(d, i);
   int status = open_events(d, i);
   if (status == 0) status = open_transmit(d, i);
   // What deals frames to queues is there before they are when frames may be coming.
-  if (status == 0 && d->was_open) {
+  if (status == 0 && d->was_open && own) {
     deal_frames(d, i);
     restore_flows(d, i);
   }
   if (status == 0) status = open_receive(d, i);
-  if (status == 0 && !d->was_open) deal_frames(d, i);
+  if (status == 0 && !d->was_open && own) deal_frames(d, i);
   return status;
 }
 

@@ -23,7 +23,8 @@ void deal_frames(struct emnic* d, unsigned i) {
 }
 
 static struct port* find_port(struct emnic* d, unsigned i, unsigned p) {
-  if (i >= d->interfaces || p >= d->interface[i].is.ports || !d->started) return NULL;
+  if (i >= d->interfaces || p >= d->interface[i].is.ports || !d->started || is_virtual(d))
+    return NULL;
   return &d->interface[i].port[p];
 }
 

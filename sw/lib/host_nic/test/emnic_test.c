@@ -672,6 +672,7 @@ int main(void) {
   test_ptp();
   test_limits(plain());
   test_shared(plain());
+  test_virtual(plain());
   test_counters(plain());
   test_queue_counts(plain());
   test_port_counts(plain());

@@ -11,6 +11,7 @@ void test_stream_doorbells(void);
 void test_segments(void);
 void test_limits(struct emnic_config c);
 void test_shared(struct emnic_config c);
+void test_virtual(struct emnic_config c);
 void test_counters(struct emnic_config c);
 void test_queue_counts(struct emnic_config c);
 void test_port_counts(struct emnic_config c);

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/host_nic/functions_bench.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "host_nic.h"
+#include "queue_formats.hpp"
+#include "systems/host_nic/drops.hpp"
+#include "systems/host_nic/settings.hpp"
+#include "systems/host_nic/ways.hpp"
+
+namespace emery::host_nic {
+
+namespace {
+
+constexpr Time kStep = 2 * kMicrosecond;
+constexpr Time kQuiet = 200 * kMicrosecond;
+constexpr unsigned kMostOutstanding = 512;
+
+FunctionConfig with_functions(const Options& options) {
+  FunctionConfig config = function(options);
+  config.functions = options.get<unsigned>("functions");
+  return config;
+}
+
+}  // namespace
+
+FunctionsBench::FunctionsBench(const Options& options)
+    : Run(options, kStep, kQuiet),
+      model_("host_nic"),
+      core_(model_.add_clock(simulation_, "core", kCoreHz, 1, model_->clk_i)),
+      workload_(options, line(options), 1),
+      total_rx_queues_(options.get<unsigned>("rx_queues")),
+      clear_(std::max(options.get<unsigned>("tx_queues"), total_rx_queues_) + 64),
+      host_(slot(options), simulation_, memory_),
+      iommu_(options.get<unsigned>("functions")) {
+  // What does not go with functions is refused by system.toml.
+  for (const std::string& key : options.endings("")) options.get<std::string>(key);
+  const FunctionSettings settings(options);
+  const unsigned count = settings.count;
+  model_.open_waves(waves());
+  host_.attach(core_, with_functions(options),
+               EndpointPins::of(model_->pcie_i, model_->pcie_o,
+                                options.get<std::string>("pcie_interface"), 128));
+  MacConfig mac;
+  mac.rate = line_rate(options);
+  const unsigned gbps = port_gbps(options);
+  const MacClocks clocks = MacClocks::add(model_, simulation_, options, gbps, 1);
+  port_ = std::make_unique<MacPort>(mac, gbps, *model_, 0);
+  simulation_.add(clocks.tx[0], port_->tx);
+  simulation_.add(clocks.rx[0], port_->rx);
+  simulation_.add(core_, *this);
+
+  DriverConfig config = driver_config(options, workload_);
+  config.tx_queues = options.get<unsigned>("tx_queues") / count;
+  config.rx_queues = total_rx_queues_ / count;
+  slice_ = config.rx_queues;
+  functions_.resize(count);
+  for (unsigned n = 0; n < count; ++n)
+    functions_[n].host = std::make_unique<FunctionHost>(host_.root, iommu_, n);
+  if (settings.hostile) {
+    hostile_ = std::make_unique<HostileFunction>(
+        *functions_.back().host, std::min(config.tx_queues, config.rx_queues), 1,
+        settings.reset_every, options.get<std::uint64_t>("seed"));
+  }
+  for (unsigned n = 0; n < count; ++n) add_function(n, config);
+  add_traffic(options);
+}
+
+void FunctionsBench::add_function(unsigned n, const DriverConfig& of_each) {
+  Function& f = functions_[n];
+  if (is_hostile(n)) return;
+  DriverConfig config = of_each;
+  config.functions = n == 0 ? static_cast<unsigned>(functions_.size()) : 0;
+  f.driver = std::make_unique<Driver>(*f.host, config);
+  f.driver->on_receive = [this, n](const Received& r, Time now) {
+    Function& to = functions_[n];
+    ++to.received;
+    if (function_of(r.frame) != n) ++to.strangers;
+    deliver(to.rx_stream, r.frame, now, nullptr);
+  };
+  f.driver->on_sent = [this](unsigned, unsigned, bool, std::uint64_t, Time) { moved(); };
+}
+
+// The wire brings frames for all; each function sends an equal share of the rate.
+void FunctionsBench::add_traffic(const Options& options) {
+  const auto direction = options.get<std::string>("direction");
+  const auto count = static_cast<unsigned>(functions_.size());
+  auto plan = *workload_.port(0);
+  for (unsigned n = 0; n < count; ++n) {
+    Function& f = functions_[n];
+    if (!f.driver) continue;
+    const std::string name = std::to_string(n);
+    if (direction != "rx") f.tx_stream = score_.stream("tx" + name);
+    if (direction != "tx") f.rx_stream = score_.stream("rx" + name);
+    if (direction == "rx") continue;
+    TrafficConfig own = plan;
+    own.rate /= count;
+    own.frames = plan.frames == 0 ? 0 : std::max<std::uint64_t>(plan.frames / count, 1);
+    own.source = static_cast<std::uint16_t>(n);
+    f.sends = &add_source(own);
+  }
+  port_->tx.on_transmitted([this](std::span<const std::uint8_t> bytes, Time arrived) {
+    const auto origin = Traffic::origin(bytes);
+    if (!origin || origin->source >= functions_.size() ||
+        functions_[origin->source].tx_stream < 0) {
+      ++of_hostile_;
+      return;
+    }
+    ++functions_[origin->source].sent;
+    deliver(functions_[origin->source].tx_stream, bytes, arrived, nullptr);
+  });
+  if (direction == "tx") return;
+  port_->rx.on_receiving([this](const Frame& frame, WireFault, Time started, Time arrives) {
+    const Function& to = functions_[function_of(frame.bytes())];
+    if (!to.driver) {
+      ++to_hostile_;
+      return;
+    }
+    offer_from_wire(to.rx_stream, frame, nullptr, started, kRxBuffer, arrives);
+    moved();
+  });
+  plan.source = 0x100;
+  MacEnd& mac = port_->rx;
+  mac.set_source(&add_source(plan, [&mac] { return mac.rx_idle(); }));
+}
+
+unsigned FunctionsBench::function_of(std::span<const std::uint8_t> frame) const {
+  return hash_.of(frame).hash % rss_entries_ % total_rx_queues_ / slice_;
+}
+
+void FunctionsBench::feed(Function& f, Time now) {
+  while (f.sends && f.driver->tx_outstanding() < kMostOutstanding &&
+         f.driver->due() < host_.root.mmio_room()) {
+    const Frame* frame = f.sends->due(now);
+    if (!frame) return;
+    if (!f.driver->transmit(0, frame->flow % f.driver->tx_queues(), frame->bytes())) return;
+    offer(f.tx_stream, frame->bytes(), frame->flow, now);
+    f.sends->pop();
+    moved();
+  }
+}
+
+void FunctionsBench::sample(Time now) {
+  if (!running()) return;
+  // Each in its turn comes first.
+  const std::size_t count = functions_.size(), first = simulation_.cycles(core_) % count;
+  for (std::size_t i = 0; i < count; ++i) {
+    Function& f = functions_[(first + i) % count];
+    if (!f.driver || !host_.root.mmio_room()) continue;
+    f.driver->poll(now);
+    feed(f, now);
+    f.driver->flush();
+  }
+  if (hostile_ && !draining()) hostile_->clock(now);
+}
+
+// ---- the run
+
+void FunctionsBench::open() {
+  model_.reset(simulation_, {&model_->rst_i, &model_->mac_tx_rst_i[0], &model_->mac_rx_rst_i[0]},
+               100 * kNanosecond);
+  simulation_.run_for(clear_ * kCoreClock);
+  host_.root.enumerate();
+  host_.root.enable_functions(static_cast<unsigned>(functions_.size()), iommu_);
+  for (Function& f : functions_) {
+    f.host->enumerated();
+    if (!f.driver) continue;
+    f.driver->probe();
+    f.driver->open();
+    if (hostile_) {
+      emnic_queue_state state;
+      emnic_tx_state(emnic_tx_queue(f.driver->core(), 0, 0), &state);
+      hostile_->knows(state.ring_bus);
+      emnic_rx_state(emnic_rx_queue(f.driver->core(), 0, 0), &state);
+      hostile_->knows(state.buffers_bus);
+    }
+  }
+  rss_entries_ = functions_[0].driver->interface(0).rss_entries;
+  if (hostile_) hostile_->open();
+}
+
+// What was dropped before a queue was found is nobody's.
+void FunctionsBench::account() {
+  if (hostile_) hostile_->close();
+  emnic* const core = functions_[0].driver->core();
+  for (const DropReason& reason : kReceiveDrops) {
+    if (reason.counter != EMNIC_PORT_rx_fifo_full && reason.counter != EMNIC_PORT_rx_buffer_full)
+      continue;
+    std::uint64_t left = emnic_get_counter(core, reason.counter, 0, 0);
+    for (const Function& f : functions_) {
+      if (f.rx_stream < 0) continue;
+      const auto lost = std::min(left, score_.under_way(f.rx_stream));
+      if (lost != 0) score_.dropped(f.rx_stream, reason.name, lost);
+      left -= lost;
+    }
+  }
+  outside_ = emnic_read(core, offsetof(host_nic_t, device.function_outside));
+  resets_ = emnic_read(core, offsetof(host_nic_t, device.function_resets));
+}
+
+bool FunctionsBench::at_rest() const { return host_.at_rest(); }
+
+void FunctionsBench::check(Findings& findings) const {
+  host_.check(findings);
+  port_->stats().check(findings);
+  for (unsigned n = 0; n < functions_.size(); ++n) {
+    const Function& f = functions_[n];
+    const Iommu::Refused& refused = iommu_.refused(n);
+    if (!f.driver) continue;
+    const std::string name = "function " + std::to_string(n) + ": ";
+    findings.add(refused.reads + refused.writes + refused.interrupts,
+                 name + "accesses that the IOMMU refused");
+    findings.add(f.strangers, name + "frames of other functions");
+    findings.add(f.driver->error_count(), name + "errors of its queues");
+    f.driver->check(findings);
+  }
+}
+
+void FunctionsBench::report(JsonWriter& json) const {
+  json.array("functions");
+  for (unsigned n = 0; n < functions_.size(); ++n) {
+    const Function& f = functions_[n];
+    json.begin_object()
+        .field("hostile", is_hostile(n))
+        .field("sent", f.sent)
+        .field("received", f.received)
+        .field("refused_reads", iommu_.refused(n).reads)
+        .field("refused_writes", iommu_.refused(n).writes)
+        .field("refused_interrupts", iommu_.refused(n).interrupts);
+    if (f.driver) {
+      json.key("driver");
+      f.driver->write(json);
+    }
+    json.end_object();
+  }
+  json.end_array();
+  json.field("function_outside", outside_).field("function_resets", resets_);
+  json.object("hostile").field("frames_to", to_hostile_).field("frames_from", of_hostile_);
+  if (hostile_) {
+    json.key("did");
+    hostile_->write(json);
+  }
+  json.end_object();
+  host_.write(json, "pcie_");
+  json.key("mac");
+  port_->stats().write(json);
+}
+
+}  // namespace emery::host_nic

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The register port of a NIC with several PCI functions: what each sees (function_regs), and their resets (function_clear).
+///
+/// Wiring only. With one function the registers are as they are; with several accesses wait 2 clocks more.
+module nic_functions
+  import pcie_pkg::*;
+  import host_nic_map_pkg::*;
+#(
+    parameter int Functions = 1,
+    parameter int AddrW = MapW,
+    parameter int Ports = 1,
+    parameter int TxQueues = 256,
+    parameter int RxQueues = 256,
+    parameter int EventQueues = 32,
+    parameter int Vectors = 32
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input functions_t reset_i,
+    output function_done_t done_o,
+    reg_if.slave in,  // the function above AddrW bits
+    reg_if.master out,
+    output logic outside_o
+);
+  function automatic logic [6+Ports:0][31:0] shared_bases();
+    shared_bases[0] = 32'(ModerationBase);
+    shared_bases[1] = 32'(MsixBase);
+    shared_bases[2] = 32'(InterfaceBase + nic_interface_map_pkg::TxqBase);
+    shared_bases[3] = 32'(InterfaceBase + nic_interface_map_pkg::RxqBase);
+    shared_bases[4] = 32'(InterfaceBase + nic_interface_map_pkg::TxcqBase);
+    shared_bases[5] = 32'(InterfaceBase + nic_interface_map_pkg::RxcqBase);
+    shared_bases[6] = 32'(InterfaceBase + nic_interface_map_pkg::EqBase);
+    for (int p = 0; p < Ports; p++)
+    shared_bases[7+p] = 32'(InterfaceBase + nic_interface_map_pkg::SchedBase + p * nic_interface_map_pkg::SchedStride);
+  endfunction
+  if (Functions > 1) begin : g_functions
+    localparam logic [6+Ports:0][31:0] Bases = shared_bases();
+    reg_if #(.AddrW(AddrW)) master[2] ();
+    logic unused_index;
+    function_regs #(
+        .Functions(Functions),
+        .AddrW(AddrW),
+        .Ports(Ports),
+        .TxQueues(TxQueues),
+        .RxQueues(RxQueues),
+        .EventQueues(EventQueues),
+        .Vectors(Vectors),
+        .DeviceAt(DeviceBase),
+        .InterfaceAt(InterfaceBase + nic_interface_map_pkg::RegsBase),
+        .PendingAt(MsixPendingBase),
+        .Base(Bases)
+    ) i_regs (
+        .clk_i,
+        .rst_i,
+        .in,
+        .out(master[0]),
+        .outside_o
+    );
+    function_clear #(
+        .Functions(Functions),
+        .AddrW(AddrW),
+        .Ports(Ports),
+        .TxQueues(TxQueues),
+        .RxQueues(RxQueues),
+        .EventQueues(EventQueues),
+        .Vectors(Vectors),
+        .Base(Bases)
+    ) i_clear (
+        .clk_i,
+        .rst_i,
+        .reset_i,
+        .done_o,
+        .regs(master[1])
+    );
+    reg_arb #(
+        .AddrW(AddrW)
+    ) i_masters (
+        .clk_i,
+        .rst_i,
+        .drop_i('0),
+        .in(master),
+        .out,
+        .index_o(unused_index)
+    );
+  end else begin : g_one_function
+    assign done_o = '0;
+    assign outside_o = 1'b0;
+    assign out.req = in.req;
+    assign out.write = in.write;
+    assign out.addr = in.addr;
+    assign out.wdata = in.wdata;
+    assign out.wstrb = in.wstrb;
+    assign in.ack = out.ack;
+    assign in.rdata = out.rdata;
+    wire unused = &{1'b0, clk_i, rst_i, reset_i};
+  end
+endmodule
