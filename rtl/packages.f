@@ -3,6 +3,7 @@ rtl/packet/eth_pkg.sv
 rtl/mac/cmac_pkg.sv
 rtl/mac/xgmii_pkg.sv
 rtl/packet/route_pkg.sv
+rtl/pcie/ids_pkg.sv
 rtl/pcie/pcie_pkg.sv
 rtl/pcie/usplus_pkg.sv
 rtl/pcie/ptile_pkg.sv

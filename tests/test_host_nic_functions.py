@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""host-nic with virtual functions (SR-IOV): each with a driver of its own, memory that no other function reaches, and queues that
-no other sees. One that does all it can to the others costs them nothing: every frame of theirs arrives, and their share of the line.
+"""host-nic with virtual functions (SR-IOV): each with a driver of its own, memory that no other function reaches, and queues
+that no other sees. One that does all it can to the others costs them nothing: every frame of theirs arrives, and their share
+of the line.
 """
 
 import pytest

@@ -16,7 +16,7 @@ from emery.guest.simulator import Simulator
 from emery.make import debian_kernel, linux
 
 needs_qemu = pytest.mark.skipif(bool(debian_kernel.missing()), reason=f"Debian packages: {' '.join(debian_kernel.missing())}")
-MEMORY, ANSWER, CONFIG_WRITE, CONFIG_READ, BAR_WRITE, BAR_READ, RESET = 0, 1, 2, 3, 4, 5, 7
+MEMORY, ANSWER, SPACE_WRITE, SPACE_READ, BAR_WRITE, BAR_READ, RESET = 0, 1, 2, 3, 4, 5, 7
 BAR = 0xE000_0000
 
 
@@ -88,7 +88,7 @@ def ask(proxy, command, body=b""):
 
 
 def config(proxy, addr, size, value=None):
-    return ask(proxy, CONFIG_READ if value is None else CONFIG_WRITE, struct.pack("<IIi", addr, value or 0, size))
+    return ask(proxy, SPACE_READ if value is None else SPACE_WRITE, struct.pack("<IIi", addr, value or 0, size))
 
 
 def bar(proxy, addr, size, value=None):
@@ -131,9 +131,9 @@ def test_a_card_behind_the_proxy(card):
     [
         (99, b"", "message 99"),
         (MEMORY, bytes(8), "odd length"),
-        (CONFIG_READ, struct.pack("<IIi", 2, 0, 4), "configuration space"),
-        (CONFIG_WRITE, struct.pack("<IIi", 0, 0, -1), "configuration space"),
-        (CONFIG_READ, struct.pack("<IIi", 1 << 20, 0, 4), "configuration space"),
+        (SPACE_READ, struct.pack("<IIi", 2, 0, 4), "configuration space"),
+        (SPACE_WRITE, struct.pack("<IIi", 0, 0, -1), "configuration space"),
+        (SPACE_READ, struct.pack("<IIi", 1 << 20, 0, 4), "configuration space"),
         (BAR_READ, struct.pack("<QQIi", BAR + 4, 0, 8, 1), "a BAR"),
         (BAR_WRITE, struct.pack("<QQIi", BAR, 0, 1 << 31, 1), "a BAR"),
         (BAR_READ, bytes(4096), "too long"),

@@ -15,9 +15,8 @@
 namespace emery {
 
 struct FunctionConfig {
-  std::uint16_t vendor = 0x1234, device = 0x0001;
-  std::uint16_t subsystem_vendor = 0x1234, subsystem = 0x0001;
-  std::uint32_t class_code = 0x020000;  // Ethernet controller
+  std::uint16_t vendor = 0, device = 0;  // rtl/pcie/ids_pkg.sv has those of the systems
+  std::uint32_t class_code = 0x020000;   // Ethernet controller
   std::uint8_t revision = 1;
   std::uint64_t bar0_bytes = 16 << 20;  // power of two, at least 4 kB
   bool bar0_prefetchable = true;
@@ -68,7 +67,7 @@ class ConfigSpace {
     define(0x10, f.bar0_prefetchable ? 0xc : 0x4,
            static_cast<std::uint32_t>(~(f.bar0_bytes - 1)) & ~0xfu);
     define(0x14, 0, static_cast<std::uint32_t>(~(f.bar0_bytes - 1) >> 32));
-    words_[0x2c / 4] = std::uint32_t{f.subsystem} << 16 | f.subsystem_vendor;
+    words_[0x2c / 4] = std::uint32_t{f.device} << 16 | f.vendor;
     words_[0x34 / 4] = kPcieCap;
     define(0x3c, 0, 0xff);
     // PCI Express capability, version 2, endpoint.

@@ -15,8 +15,8 @@ set_property -dict [list \
     CONFIG.pf0_dev_cap_max_payload {1024_bytes} \
     CONFIG.vendor_id $vendor_id \
     CONFIG.PF0_DEVICE_ID $device_id \
-    CONFIG.PF0_SUBSYSTEM_VENDOR_ID $subsystem_vendor_id \
-    CONFIG.PF0_SUBSYSTEM_ID $subsystem_id \
+    CONFIG.PF0_SUBSYSTEM_VENDOR_ID $vendor_id \
+    CONFIG.PF0_SUBSYSTEM_ID $device_id \
     CONFIG.PF0_Use_Class_Code_Lookup_Assistant {false} \
     CONFIG.PF0_CLASS_CODE $class_code \
     CONFIG.pf0_bar0_64bit {true} \

@@ -162,6 +162,7 @@ module dma_write
   logic [UsedW-1:0] used_q;  // beats begun that `tlp` has not taken
   logic second_q;  // one read of the beat is done, the other is not
   wire two_reads = Wide && part_q.ram_addr[3:0] != '0 && part_q.dws > 11'(28);
+  logic sent;  // a beat has left
   wire issue = part_full_q && (second_q || used_q < UsedW'(FifoBeats));
   wire begins = issue && !second_q;
   wire issued = issue && (second_q || !two_reads);
@@ -311,7 +312,7 @@ module dma_write
   end else begin : g_all_sent
     assign left_out = 1'b0;
   end
-  wire sent = data_out.valid && data_out.ready;
+  assign sent = data_out.valid && data_out.ready;
   assign tlp.valid = data_out.valid && !left_out;
   assign tlp.data = '{
           hdr: info_out.data.hdr,

@@ -47,7 +47,7 @@ class Project(_Known):
     packages: ClassVar = ("run", "test")
     system: str
     settings: dict  # parameters of the system
-    ids: dict[str, str]  # of its PCI function, hexadecimal
+    identity: dict[str, str]  # of its PCI function: names of rtl/pcie/ids_pkg.sv
     files: tuple[str, ...]  # besides those of the system and its own folder
     scripts: tuple[str, ...]
 

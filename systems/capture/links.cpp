@@ -6,6 +6,7 @@
 #include <string>
 
 #include "capture.h"
+#include "ids_formats.hpp"
 
 namespace emery::capture {
 namespace {
@@ -14,8 +15,9 @@ constexpr std::uint64_t kSerial = 0x0011'22ff'fe33'4455;
 
 FunctionConfig function(unsigned link) {
   FunctionConfig f;
-  f.class_code = 0x028000;  // other network controller
-  f.device = static_cast<std::uint16_t>(0x0010 + link);
+  f.vendor = ids_pkg::IdVendor;
+  f.device = static_cast<std::uint16_t>(ids_pkg::IdCapture + link);
+  f.class_code = ids_pkg::ClassNetwork;
   f.bar0_bytes = std::bit_ceil(sizeof(capture_t));
   f.msix_vectors = 0;
   f.serial = kSerial;

@@ -16,6 +16,7 @@
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac.hpp"
 #include "core_nic.h"
+#include "ids_formats.hpp"
 #include "systems/core_nic/driver.hpp"
 #include "systems/core_nic/drops.hpp"
 #include "systems/core_nic/image.hpp"
@@ -52,6 +53,9 @@ DdrPins dram_pins(Vcore_nic& m) {
 
 FunctionConfig function() {
   FunctionConfig f;
+  f.vendor = ids_pkg::IdVendor;
+  f.device = ids_pkg::IdCoreNic;
+  f.class_code = ids_pkg::ClassEthernet;
   f.bar0_bytes = std::bit_ceil(sizeof(core_nic_t));
   f.msix_vectors = 1;
   f.msix_table = offsetof(core_nic_t, msix.entry);

@@ -19,6 +19,7 @@
 #include "direct_formats.hpp"
 #include "direct_router.h"
 #include "host_nic.h"
+#include "ids_formats.hpp"
 #include "systems/direct_router/machine.hpp"
 #include "systems/direct_router/nic_rings.hpp"
 
@@ -43,7 +44,9 @@ SwitchConfig switch_config(const Options& options) { return {options.ns("switch_
 
 FunctionConfig function_config(bool host_path, std::uint64_t bar_bytes) {
   FunctionConfig function;
-  function.device = 0xd1ec;
+  function.vendor = ids_pkg::IdVendor;
+  function.device = ids_pkg::IdDirectRouter;
+  function.class_code = ids_pkg::ClassEthernet;
   function.bar0_bytes = bar_bytes;
   function.bar0_prefetchable = false;
   function.max_payload = 512;

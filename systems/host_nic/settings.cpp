@@ -7,6 +7,7 @@
 #include <string>
 
 #include "host_nic.h"
+#include "ids_formats.hpp"
 
 namespace emery::host_nic {
 
@@ -31,6 +32,9 @@ PcieSettings slot(const Options& options) {
 
 FunctionConfig function(const Options& options) {
   FunctionConfig f;
+  f.vendor = ids_pkg::IdVendor;
+  f.device = ids_pkg::IdHostNic;
+  f.class_code = ids_pkg::ClassEthernet;
   f.function_reset = true;
   f.wide_tags = wide_tags(options);
   f.bar0_bytes = std::bit_ceil(sizeof(host_nic_t));

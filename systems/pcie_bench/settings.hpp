@@ -13,6 +13,7 @@
 #include "bench/run/pcie_host.hpp"
 #include "bench/run/workload.hpp"
 #include "bench/sim/options.hpp"
+#include "ids_formats.hpp"
 #include "pcie_bench.h"
 #include "probe_formats.hpp"
 
@@ -75,8 +76,9 @@ inline std::uint32_t transfer_size(const Workload& workload) {
 
 inline FunctionConfig function() {
   FunctionConfig f;
-  f.class_code = 0xff0000;  // of no kind
-  f.device = 0x0020;
+  f.vendor = ids_pkg::IdVendor;
+  f.device = ids_pkg::IdPcieBench;
+  f.class_code = ids_pkg::ClassOther;
   f.bar0_bytes = std::max<std::uint64_t>(4096, std::bit_ceil(sizeof(pcie_bench_t)));
   f.msix_vectors = 0;
   return f;

@@ -14,7 +14,7 @@ from emery.boards import Project
 from emery.check import blocks, clocks, constraints
 from emery.common import ROOT, UserError, in_checkout
 from emery.export import Library
-from emery.make import build, registers
+from emery.make import build, formats, registers
 
 
 def _values(project: Project) -> dict:
@@ -48,12 +48,15 @@ def settings(project: Project) -> dict[str, str]:
         name: space.find_by_path(path).absolute_address
         for name, path in (("msix_table", "msix"), ("msix_pba", "msix.pending[0]"))
     }
+    ids = formats.packages()["ids_pkg"].constants
     vectors = space.find_by_path("msix.entry").array_dimensions[0]
     return {
         "top": project.name,
         "part": project.device,
         "scope": inner(project).top,
-        **project.ids,
+        "vendor_id": f"{ids['IdVendor']:04x}",
+        "device_id": f"{ids[project.identity['device']]:04x}",
+        "class_code": f"{ids[project.identity['class']]:06x}",
         "bar0_megabytes": str(bar >> 20),
         "msix_last": f"{vectors - 1:03X}",
         **{name: f"{address:08x}" for name, address in at.items()},

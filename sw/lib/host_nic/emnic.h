@@ -97,7 +97,7 @@ enum {  // emnic_interface.features
   EMNIC_TIMESTAMPS = 8,
   EMNIC_VLAN = 16,
   EMNIC_TSO = 32,
-  EMNIC_SHARED = 64,   // queues are all ports'
+  EMNIC_SHARED = 64,  // queues are all ports'
   EMNIC_SPLIT = 128,
   EMNIC_VIRTUAL = 256  // a virtual function: its own queues, nothing else
 };

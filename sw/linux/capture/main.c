@@ -8,6 +8,7 @@
 
 #include "cap.h"
 #include "capture.h"
+#include "ids_formats.h"
 
 static unsigned int rings = 1;
 module_param(rings, uint, 0444);
@@ -198,8 +199,8 @@ static void cap_remove(struct pci_dev *pdev)
 }
 
 static const struct pci_device_id cap_ids[] = {
-	{ PCI_DEVICE(0x1234, 0x0010) }, /* on the bench; a board has its own */
-	{ PCI_DEVICE(0x1234, 0x0011) }, /* the second link */
+	{ PCI_DEVICE(IdVendor, IdCapture) },
+	{ PCI_DEVICE(IdVendor, IdCapture + 1) }, /* the second link */
 	{}
 };
 MODULE_DEVICE_TABLE(pci, cap_ids);

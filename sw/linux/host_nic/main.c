@@ -4,6 +4,7 @@
 #include <linux/if_vlan.h>
 #include <linux/module.h>
 
+#include "ids_formats.h"
 #include "nic.h"
 
 static unsigned int queues = 4;
@@ -194,7 +195,7 @@ static void nic_remove(struct pci_dev *pdev)
 }
 
 static const struct pci_device_id nic_ids[] = {
-	{ PCI_DEVICE(0x1234, 0x0001) }, /* on the bench; a board has its own */
+	{ PCI_DEVICE(IdVendor, IdHostNic) },
 	{}
 };
 MODULE_DEVICE_TABLE(pci, nic_ids);
