@@ -46,6 +46,10 @@ class UsPlusEndpoint final : public Endpoint {
         extras_.push(extra);
         rc_.queue.push(*tlp);
       } else {
+        // Told as it comes: what waits here when its function is reset is no other's.
+        UsPlusSender::Extra extra;
+        extra.function = place_of(function_of(tlp->addr()));
+        cq_extras_.push(extra);
         cq_.queue.push(*tlp);
       }
       link_.down.pop();
@@ -68,9 +72,9 @@ class UsPlusEndpoint final : public Endpoint {
       });
     }
     if (cq_free_) {
-      cq_.next([this](const Tlp& tlp) {
-        UsPlusSender::Extra extra;
-        extra.function = place_of(std::max(function_of(tlp.addr()), 0));
+      cq_.next([this](const Tlp&) {
+        const UsPlusSender::Extra extra = cq_extras_.front();
+        cq_extras_.pop();
         return extra;
       });
     }
@@ -110,6 +114,7 @@ class UsPlusEndpoint final : public Endpoint {
     cq_.reset();
     cc_queue_.clear();
     extras_.clear();
+    cq_extras_.clear();
     rc_free_ = cq_free_ = true;
     reads_held_ = 0;
     known_[0] = known_[1] = 0;
@@ -217,7 +222,7 @@ class UsPlusEndpoint final : public Endpoint {
   UsPlusReceiver rq_in_, cc_in_;
   UsPlusSender rc_, cq_;
   TlpFifo cc_queue_;  // completions of the logic; tx_queue_ has its requests
-  Ring<UsPlusSender::Extra> extras_;
+  Ring<UsPlusSender::Extra> extras_, cq_extras_;
   bool rq_ready_ = false, cc_ready_ = false, rc_free_ = true, cq_free_ = true;
   int mgmt_clocks_ = 0;
   unsigned reads_held_ = 0;         // taken and not yet on the link

@@ -8,7 +8,8 @@
 ///   of completion queues, event queues and vectors in them are its own both ways, one that it does not have is written and read as ffffh;
 ///   of a scheduler queue only `enable` is written, and a queue is never made a stream; pending bits are read shifted;
 /// - what says what the device is (32 bytes at `DeviceAt`, 96 at `InterfaceAt`, where places of counters read 0) can be read;
-/// - everything else is outside: reads give 0, writes are ignored, and `outside_o` is high for a clock.
+/// - everything else is outside: reads give 0, writes are ignored, and `outside_o` is high for a clock. So is all while the function is in
+///   `reset_i`: what it has written before and comes late undoes nothing of its reset (function_clear).
 /// Combinational, but for what is outside: answered a clock later. Reset forgets the access under way.
 module function_regs
   import queue_pkg::*;
@@ -27,11 +28,12 @@ module function_regs
     parameter logic [6+Ports:0][31:0] Base = '0,
     localparam int FunctionW = $clog2(Functions)
 ) (
-    input  logic         clk_i,
-    input  logic         rst_i,
-           reg_if.slave  in,        // AddrW + FunctionW bits of address
-           reg_if.master out,
-    output logic         outside_o
+    input  logic                 clk_i,
+    input  logic                 rst_i,
+           reg_if.slave          in,        // AddrW + FunctionW bits of address
+           reg_if.master         out,
+    input  pcie_pkg::functions_t reset_i,
+    output logic                 outside_o
 );
   localparam int Regions = 7 + Ports;
   localparam int TxEach = TxQueues / Functions, RxEach = RxQueues / Functions;
@@ -77,7 +79,8 @@ module function_regs
   wire device = (at & ~addr_t'('h1f)) == addr_t'(DeviceAt);
   wire interface_words = at >= addr_t'(InterfaceAt) && at < addr_t'(InterfaceAt + 'h60);
   wire told = (device || interface_words) && !in.write;
-  wire goes = physical || hit != '0 || pending || told;
+  wire in_reset = !physical && reset_i[6'(which)];
+  wire goes = physical || (!in_reset && (hit != '0 || pending || told));
 
   // ---- numbers in it, of the function and of all
   typedef enum logic [2:0] {

@@ -2,7 +2,7 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 /// function_regs: accesses of all functions at random and at what is each one's, against a reference of where they go, what is
-/// written there and what is read; what is outside reaches no register and is counted.
+/// written there and what is read; what is outside, or of a function in reset, reaches no register and is counted.
 module function_regs_tb;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
@@ -31,6 +31,7 @@ module function_regs_tb;
   reg_if #(.AddrW(AddrW + 2)) in ();
   reg_if #(.AddrW(AddrW)) out ();
   logic outside;
+  pcie_pkg::functions_t in_reset = '0;
   function_regs #(
       .Functions(Functions),
       .AddrW(AddrW),
@@ -47,6 +48,7 @@ module function_regs_tb;
       .rst_i(rst),
       .in,
       .out,
+      .reset_i(in_reset),
       .outside_o(outside)
   );
   `REG_MASTER(AddrW + 2, i_regs, in)
@@ -86,6 +88,7 @@ module function_regs_tb;
     bit goes;
     for (int r = 0; r < 8; r++) if (at >= Bases[r] && at < Bases[r] + Each[r]) region = r;
     goes = fn == 0 || region >= 0 || (!write && (at < 32 || at == PendingAt || (at >= InterfaceAt && at < InterfaceAt + 'h60)));
+    if (in_reset[6'(fn)]) goes = 0;
     if (fn != 0 && region >= 0) target = at + fn * Each[region];
     if (fn != 0 && at == PendingAt) target = at + 4 * (fn * Vec / 4 / 32);
     many = region >= 0 && fn != 0 ? named(region, at / 4 % 8) : 0;
@@ -126,6 +129,8 @@ module function_regs_tb;
     foreach (i_slave.words[i]) i_slave.words[i] = $urandom();
     for (int round = 0; round < 12000; round++) begin
       int at, r, fn;
+      if (round % 50 == 0)
+        in_reset = 64'($urandom_range(7)) << 1 & ($urandom_range(1) == 0 ? '1 : '0);
       r  = $urandom_range(11);
       fn = $urandom_range(3);
       unique case (r)

@@ -182,10 +182,28 @@ void FunctionsBench::open() {
   if (hostile_) hostile_->open();
 }
 
+// A function that has been reset has no queue in use, whatever it wrote last. The physical one sees
+// the registers of all.
+void FunctionsBench::count_left_on() {
+  Driver& driver = *functions_[0].driver;
+  const auto last = static_cast<std::uint32_t>(functions_.size() - 1);
+  const auto look = [&](std::size_t region, std::uint32_t each) {
+    for (std::uint32_t n = last * each; n < (last + 1) * each; ++n) {
+      const auto at = static_cast<std::uint32_t>(region + n * sizeof(desc_queue_regs__stride20_t));
+      left_on_ += emnic_read(driver.core(), at + 8) & 1;
+    }
+  };
+  look(offsetof(host_nic_t, interface[0].txq), driver.tx_queues());
+  look(offsetof(host_nic_t, interface[0].txcq), driver.tx_queues());
+  look(offsetof(host_nic_t, interface[0].rxq), slice_);
+  look(offsetof(host_nic_t, interface[0].rxcq), slice_);
+}
+
 // What was dropped before a queue was found is nobody's.
 void FunctionsBench::account() {
   if (hostile_) hostile_->close();
   emnic* const core = functions_[0].driver->core();
+  if (hostile_) count_left_on();
   for (const DropReason& reason : kReceiveDrops) {
     if (reason.counter != EMNIC_PORT_rx_fifo_full && reason.counter != EMNIC_PORT_rx_buffer_full)
       continue;
@@ -206,6 +224,7 @@ bool FunctionsBench::at_rest() const { return host_.at_rest(); }
 void FunctionsBench::check(Findings& findings) const {
   host_.check(findings);
   port_->stats().check(findings);
+  findings.add(left_on_, "queues in use of a function that has been reset");
   for (unsigned n = 0; n < functions_.size(); ++n) {
     const Function& f = functions_[n];
     const Iommu::Refused& refused = iommu_.refused(n);
@@ -233,6 +252,7 @@ void FunctionsBench::report(JsonWriter& json) const {
     if (f.driver) {
       json.key("driver");
       f.driver->write(json);
+      f.driver->write_errors(json);
     }
     json.end_object();
   }

@@ -54,6 +54,7 @@ class FunctionsBench final : public Run {
 
   void open() override;
   void account() override;
+  void count_left_on();
   bool at_rest() const override;
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
@@ -72,6 +73,7 @@ class FunctionsBench final : public Run {
   unsigned rss_entries_ = 0, slice_ = 0;
   std::uint64_t to_hostile_ = 0, of_hostile_ = 0;  // frames that no one answers for
   std::uint32_t outside_ = 0, resets_ = 0;         // as the card has counted them
+  std::uint32_t left_on_ = 0;                      // queues of the hostile function, after it
 };
 
 }  // namespace emery::host_nic

@@ -11,7 +11,7 @@ namespace emery::host_nic {
 
 namespace {
 
-constexpr std::size_t kRoomForOthers = 56;
+constexpr std::size_t kRoomForOthers = 56, kLastRoom = 8;
 constexpr std::uint32_t kQueueBytes = sizeof(desc_queue_regs__stride20_t);
 constexpr std::uint32_t kRegion[] = {
     offsetof(host_nic_t, interface[0].txq), offsetof(host_nic_t, interface[0].rxq),
@@ -156,6 +156,7 @@ void HostileFunction::clock(Time now) {
 
 void HostileFunction::close() {
   host_.wait([this] { return !asks_; }, 100 * kMicrosecond);
+  while (host_.mmio_room() > kLastRoom) arm();
   reset(true);
   host_.wait([this] { return !asks_; }, 100 * kMicrosecond);
   host_.wait([] { return false; }, 100 * kMicrosecond);

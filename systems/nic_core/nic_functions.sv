@@ -54,6 +54,7 @@ module nic_functions
         .rst_i,
         .in,
         .out(master[0]),
+        .reset_i,
         .outside_o
     );
     function_clear #(
