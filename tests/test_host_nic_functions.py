@@ -46,8 +46,9 @@ def test_a_hostile_function_costs_no_other_anything(nic, seed):
     assert resources["hostile"]["did"]["armed"] > 200 and resources["hostile"]["did"]["doorbells"] > 1000
     assert resources["function_outside"] > 10 and resources["function_resets"] >= 2
     assert resources["hostile"]["frames_to"] > 100
-    # and the others have all of theirs: of the line what they sent, a quarter each.
+    # and the others have all of theirs: of the line what they send, a quarter each. The hostile one's bursts last some 30 us,
+    # which may be all of the window; what waited meanwhile is made up for.
     for function in others:
-        assert function["driver"]["device_errors"] == 0
+        assert function["driver"]["device_errors"] == 0 and not function["device_errors"]
     for stream in of(result, "tx"):
-        assert stream["l1_gbps"] > 0.9 * 25
+        assert stream["l1_gbps"] > 0.85 * 25 and stream["latency_ns"]["max"] < 20_000
