@@ -15,7 +15,7 @@
 namespace emery {
 
 struct FunctionConfig {
-  std::uint16_t vendor = 0, device = 0;  // rtl/pcie/ids_pkg.sv has those of the systems
+  std::uint16_t vendor = 1, device = 1;  // nobody's: rtl/pcie/ids_pkg.sv has those of the systems
   std::uint32_t class_code = 0x020000;   // Ethernet controller
   std::uint8_t revision = 1;
   std::uint64_t bar0_bytes = 16 << 20;  // power of two, at least 4 kB

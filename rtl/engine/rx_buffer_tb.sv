@@ -62,7 +62,8 @@ module rx_buffer_tb;
         hash_type: 4'(id),
         stripped: 2'(id),
         csum: 16'(id * 3),
-        steered: 17'(id * 5)
+        steered: 17'(id * 5),
+        header: 5'(id * 7)
     }
     ;
   endfunction

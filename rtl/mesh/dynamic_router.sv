@@ -123,16 +123,20 @@ module dynamic_router
   wire busy = |valid;
 `endif
 
-  // The turn of the input that begins a message at each output: how many it has had with this one, and whether it goes on.
-  logic [N-1:0][3:0] had;
+  // The turn of the input that begins a message at each output: how many it has had with this one, and whether it goes on. Who begins
+  // comes late: what would follow of each is there before.
+  logic [N-1:0][3:0] had, again;
   logic [N-1:0] goes_on;
   always_comb begin
     had = '0;
+    again = '0;
     goes_on = '0;
     if (busy && turns_i != '0) begin
       for (int o = 0; o < N; o++) begin
-        had[o] = (grant[o] == owner_q[o] ? had_q[o] : 4'd0) + 4'd1;
-        for (int i = 0; i < N; i++) if (grant[o][i]) goes_on[o] |= had[o] < turns_i[i];
+        again[o] = had_q[o] + 4'd1;
+        had[o]   = (grant[o] & owner_q[o]) != '0 ? again[o] : 4'd1;
+        for (int i = 0; i < N; i++)
+        goes_on[o] |= grant[o][i] && (owner_q[o][i] ? again[o] : 4'd1) < turns_i[i];
       end
     end
   end

@@ -72,7 +72,6 @@ module ptile_side_tb
       .ptile_o(logic_pins),
       .state_o(state),
       .function_reset_done_i(1'b0),
-      .virtual_done_i('0),
       .rx,
       .tx,
       .read

@@ -11,7 +11,7 @@
 #define EMNIC_COUNTERS(X)                                                           \
   X(DEVICE, dma_timeouts) X(DEVICE, dma_errors) X(DEVICE, dma_late)                 \
   X(DEVICE, dma_unexpected) X(DEVICE, tlp_foreign) X(DEVICE, tlp_refused)           \
-  X(DEVICE, settings_refused)                                                       \
+  X(DEVICE, settings_refused) X(DEVICE, function_outside) X(DEVICE, function_resets) \
   X(INTERFACE, errors) X(INTERFACE, tx_cpl_lost) X(INTERFACE, rx_cpl_lost)          \
   X(INTERFACE, event_lost) X(INTERFACE, settings_refused) X(INTERFACE, tx_pushed)   \
   X(INTERFACE, tx_push_dropped)                                                     \
