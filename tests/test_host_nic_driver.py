@@ -91,8 +91,8 @@ def test_it_is_c_and_short():
 
 def test_the_bench_has_no_rings_of_its_own():
     """The driver model goes through the core: no register of a queue is named elsewhere, but by the one that
-    means harm."""
+    means harm, and where it is looked whether what that one wrote has gone."""
     for path in (ROOT / "systems" / "host_nic").glob("*.?pp"):
-        if path.stem == "hostile_function":
+        if path.stem in ("hostile_function", "functions_bench"):
             continue
         assert not re.search(r"desc_queue_regs|cpl_queue_regs|QRegBase", Path(path).read_text()), path
