@@ -265,7 +265,7 @@ REFUSED = {
         "ptp=true tso=true", "traffic=tcp ports=2", "traffic=tcp train=2", "traffic=tcp ptp=true",
         "rate=26G port_gbps=25", "pcap=2= ports=2", "rcb=128 completion_bytes=64",
         "functions=4 pcie_interface=ideal", "functions=4 ports=2", "functions=64 rx_queues=32", "functions=4 tx_mode=stream",
-        "functions=4 fault=doorbell", "hostile_function=true",
+        "functions=4 size=64 fault=doorbell", "hostile_function=true",
         "ptp=true vlan_tags=true", "port_gbps=25 line_gbps=10", "dma_timeout_us=20 read_latency_ns=20000",
     ],
     "pcie-bench": ["size=4096 window_kb=64", "pcap=2=", "rcb=128 completion_bytes=64"],

@@ -54,7 +54,7 @@ def _mesh_load(values: dict, rates: dict, heads: float, payloads: float) -> floa
     payload_net = gdn if values["version"] in ("IV", "null") and values["held_over"] == "gdn" else mdn
     for name, rate in rates.items():
         came, goes = name.split("->")
-        if not goes.isdigit():
+        if not (came.isdigit() and goes.isdigit()):  # by or for the router itself
             continue
         source, sink = ports[int(came)], ports[int(goes)]
         share = rate / len(source.thirds)
