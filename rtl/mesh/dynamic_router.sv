@@ -119,8 +119,10 @@ module dynamic_router
 
 `ifdef SYNTHESIS
   wire busy = 1'b1;  // where no input has a word nothing is asked for or granted below either
+  wire weighs = 1'b1;  // nor does a turn of one message go on
 `else
   wire busy = |valid;
+  wire weighs = busy && turns_i != '0;
 `endif
 
   // The turn of the input that begins a message at each output: how many it has had with this one, and whether it goes on. Who begins
@@ -131,7 +133,7 @@ module dynamic_router
     had = '0;
     again = '0;
     goes_on = '0;
-    if (busy && turns_i != '0) begin
+    if (weighs) begin
       for (int o = 0; o < N; o++) begin
         again[o] = had_q[o] + 4'd1;
         had[o]   = (grant[o] & owner_q[o]) != '0 ? again[o] : 4'd1;
