@@ -175,8 +175,27 @@ module dynamic_router_tb;
     end
   endtask
 
+  // Each of the core, the west and the east sends so many messages, of 2, 8 and 16 words, to the core in the middle: how many of each have
+  // come when `most` have. All have at the end.
+  task automatic three_into_one(int each, int most, output int came[3]);
+    int earlier;
+    for (int i = 0; i < each; i++) begin
+      send(4 * N + Core, place(4 * N + Core), 1);
+      send(3 * N + West, place(4 * N + Core), 7);
+      send(5 * N + East, place(4 * N + Core), 15);
+    end
+    earlier = messages[4*N];
+    while (messages[4*N] - earlier < most) @(posedge clk);
+    came = '{
+        each - expected[{end_t'(4*N+Core), end_t'(4*N)}].size() / 2,
+        each - expected[{end_t'(3*N+West), end_t'(4*N)}].size() / 8,
+        each - expected[{end_t'(5*N+East), end_t'(4*N)}].size() / 16
+    };
+    settle();
+  endtask
+
   initial begin
-    int start, earlier[Ends];
+    int start, came[3];
     place_t d;
     @(negedge rst);
     repeat (5) @(posedge clk);
@@ -198,48 +217,17 @@ module dynamic_router_tb;
     $display("1280 words over 5 tiles in %0d clocks", now - start);
 
     // Three rows of messages of different lengths into one core: turns by message.
-    for (int i = 0; i < 100; i++) begin
-      send(4 * N + Core, place(4 * N + Core), 1);
-      send(3 * N + West, place(4 * N + Core), 7);
-      send(5 * N + East, place(4 * N + Core), 15);
-    end
-    earlier = messages;
-    while (messages[4*N] - earlier[4*N] < 150) @(posedge clk);
-    begin
-      int queued[3];
-      queued = '{
-          expected[{end_t'(4*N+Core), end_t'(4*N)}].size() / 2,
-          expected[{end_t'(3*N+West), end_t'(4*N)}].size() / 8,
-          expected[{end_t'(5*N+East), end_t'(4*N)}].size() / 16
-      };
-      foreach (queued[i])
-        `CHECK(queued[i] inside {[48 : 52]}, $sformatf("input %0d has %0d of 100 left", i, queued[i]
-               ))
-    end
-    settle();
+    three_into_one(100, 150, came);
+    foreach (came[i])
+      `CHECK(came[i] inside {[48 : 52]}, $sformatf("%0d of 50 of input %0d", came[i], i))
 
     // The same with a turn of three messages for the west and of two for the east; one that has nothing to send holds nobody up.
     turns[West] = 4'd3;
     turns[East] = 4'd2;
-    for (int i = 0; i < 120; i++) begin
-      send(4 * N + Core, place(4 * N + Core), 1);
-      send(3 * N + West, place(4 * N + Core), 7);
-      send(5 * N + East, place(4 * N + Core), 15);
-    end
-    earlier = messages;
-    while (messages[4*N] - earlier[4*N] < 180) @(posedge clk);
-    begin
-      int came[3];
-      came = '{
-          120 - expected[{end_t'(4*N+Core), end_t'(4*N)}].size() / 2,
-          120 - expected[{end_t'(3*N+West), end_t'(4*N)}].size() / 8,
-          120 - expected[{end_t'(5*N+East), end_t'(4*N)}].size() / 16
-      };
-      `CHECK(came[0] inside {[28 : 32]}, $sformatf("%0d of 30 of the core", came[0]))
-      `CHECK(came[1] inside {[87 : 93]}, $sformatf("%0d of 90 from the west", came[1]))
-      `CHECK(came[2] inside {[57 : 63]}, $sformatf("%0d of 60 from the east", came[2]))
-    end
-    settle();
+    three_into_one(120, 180, came);
+    `CHECK(came[0] inside {[28 : 32]}, $sformatf("%0d of 30 of the core", came[0]))
+    `CHECK(came[1] inside {[87 : 93]}, $sformatf("%0d of 90 from the west", came[1]))
+    `CHECK(came[2] inside {[57 : 63]}, $sformatf("%0d of 60 from the east", came[2]))
     turns = '0;
 
     // Places that are not there, sides that are none, and sides that another tile is beyond: one at a time, for such a

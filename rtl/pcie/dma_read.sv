@@ -86,18 +86,10 @@ module dma_read
   wire [3:0] first_be = 4'hf << first_byte;
   wire [3:0] last_be = (end_byte == 2'd0) ? 4'hf : ~(4'hf << end_byte);
   wire one_dw = length_bytes[12:3] == '0;  // below 8 bytes with the 3 for rounding up
-  host_addr_t addr;
-  function_t whose;
-  if (Functions > 1) begin : g_functions
-    assign addr = bus_address(now.host_addr);
-    assign whose = function_of(now.host_addr);
-    assign not_allowed = !cfg_i.functions.master[6'(whose[$clog2(Functions)-1:0])];
-  end else begin : g_one_function
-    assign addr = now.host_addr;
-    assign whose = '0;
-    assign not_allowed = 1'b0;
-  end
-  wire wide_addr = addr[63:32] != '0;
+  bus_access_t access;
+  assign access = access_of(now.host_addr, cfg_i.functions.master, Functions);
+  assign not_allowed = !access.allowed;
+  wire wide_addr = access.addr[63:32] != '0;
   mem4_hdr_t hdr;
   mem4_hdr_t hdr_q;
 
@@ -107,11 +99,11 @@ module dma_read
     hdr.dw0.attr_ro = now.relaxed && cfg_i.relaxed_ordering;
     hdr.dw0.length = length_bytes[11:2];
     hdr.requester_id = cfg_i.requester_id;
-    if (Functions > 1) hdr.requester_id[7:0] = routing_of(whose);
+    if (Functions > 1) hdr.requester_id[7:0] = routing_of(access.whose);
     {hdr.dw0.tag9, hdr.dw0.tag8, hdr.tag} = wide ? wide_tag_of(9'(tail_q)) : {2'b00, 8'(tail_q)};
     hdr.last_be = one_dw ? 4'h0 : last_be;
     hdr.first_be = one_dw ? first_be & last_be : first_be;
-    hdr.addr = wide_addr ? {addr[63:2], 2'b00} : {addr[31:2], 34'd0};
+    hdr.addr = wide_addr ? {access.addr[63:2], 2'b00} : {access.addr[31:2], 34'd0};
   end
 
   always_ff @(posedge clk_i) begin

@@ -101,33 +101,23 @@ module dma_write
   wire [3:0] low_be = 4'hf << skew;
   wire [3:0] high_be = 4'hf >> (2'd0 - part_end);
 
-  host_addr_t addr;
-  function_t whose;
-  logic not_allowed;
-  if (Functions > 1) begin : g_functions
-    assign addr = bus_address(rest_q.host_addr);
-    assign whose = function_of(rest_q.host_addr);
-    assign not_allowed = !cfg_i.functions.master[6'(whose[$clog2(Functions)-1:0])];
-  end else begin : g_one_function
-    assign addr = rest_q.host_addr;
-    assign whose = '0;
-    assign not_allowed = 1'b0;
-  end
+  bus_access_t access;
+  assign access = access_of(rest_q.host_addr, cfg_i.functions.master, Functions);
 
   always_comb begin
     if (`WORTH(rest_full_q)) begin
       tlp_dw0_t dw0;
       logic [31:0] dw1;
       dw0 = '0;
-      dw0.fmt_type = addr[63:32] == '0 ? MWr3 : MWr4;
-      dw0.ep = not_allowed;  // never leaves
+      dw0.fmt_type = access.addr[63:32] == '0 ? MWr3 : MWr4;
+      dw0.ep = !access.allowed;  // never leaves
       dw0.attr_ro = rest_q.relaxed && cfg_i.relaxed_ordering;
       dw0.length = part_dws[9:0];
       dw1 = {cfg_i.requester_id, 8'h0, high_be, low_be};
-      if (Functions > 1) dw1[23:16] = routing_of(whose);
+      if (Functions > 1) dw1[23:16] = routing_of(access.whose);
       if (part_dws == 11'd1) dw1[7:0] = {4'h0, low_be & high_be};
-      part_d.hdr = {dw0, dw1, addr[63:2], 2'b00};
-      if (addr[63:32] == '0) part_d.hdr[63:0] = {addr[31:2], 2'b00, 32'h0};
+      part_d.hdr = {dw0, dw1, access.addr[63:2], 2'b00};
+      if (access.addr[63:32] == '0) part_d.hdr[63:0] = {access.addr[31:2], 2'b00, 32'h0};
       part_d.sel = rest_q.sel;
       part_d.ram_addr = rest_q.ram_addr - ram_addr_t'(skew);
       part_d.dws = part_dws;

@@ -118,11 +118,17 @@ package pcie_pkg;
     unused = &{1'b0, addr};
     return addr[63:56] + 8'(addr[55]);
   endfunction
-  /// As the host has it.
-  function automatic logic [63:0] bus_address(logic [63:0] addr);
-    logic unused;
-    unused = &{1'b0, addr};
-    return {8'd0, addr[55:0]};
+  /// What becomes of such an address on the bus, in a device with so many functions.
+  typedef struct packed {
+    function_t   whose;
+    logic [63:0] addr;
+    logic        allowed;  // its function may read and write memory
+  } bus_access_t;
+  function automatic bus_access_t access_of(logic [63:0] addr, functions_t master, int functions);
+    function_t whose;
+    whose = function_of(addr);
+    if (functions == 1) return '{whose: '0, addr: addr, allowed: 1'b1};
+    return '{whose: whose, addr: {8'd0, addr[55:0]}, allowed: master[6'(whose&8'(functions-1))]};
   endfunction
   /// Its place on the bus: that of the physical one is 0, virtual ones follow from FirstVirtual on (First VF Offset of SR-IOV).
   localparam logic [7:0] FirstVirtual = 8'd4;

@@ -22,7 +22,7 @@ module function_clear
     parameter int Vectors = 32,
     parameter int Settle = 4096,
     parameter int Patience = 8192,
-    parameter logic [6+Ports:0][31:0] Base = '0  // of function_regs
+    parameter logic [ShareSched+Ports-1:0][31:0] Base = '0  // in the order of queue_pkg
 ) (
     input  logic           clk_i,
     input  logic           rst_i,
@@ -37,12 +37,35 @@ module function_clear
   typedef logic [StepW-1:0] step_t;
   typedef logic [16:0] count_t;
 
-  /// What a step does to each of so many registers: where they are (a region of function_regs), how far apart, which word, what is written.
+  /// Registers of one kind: which share, how many, how far apart shares and registers are.
   typedef struct packed {
-    logic [3:0]  region;
-    count_t      count;
-    logic [4:0]  log_share;
-    logic [4:0]  log_stride;
+    logic [3:0] region;
+    count_t     count;
+    logic [4:0] log_share;
+    logic [4:0] log_stride;
+  } share_t;
+  localparam share_t Masks = '{
+      4'(ShareVectors),
+      count_t'(VectorEach),
+      5'($clog2(VectorEach) + 4),
+      5'd4
+  };
+  localparam share_t Moderation = '{
+      4'(ShareModeration),
+      count_t'(VectorEach),
+      5'($clog2(VectorEach) + 2),
+      5'd2
+  };
+  localparam share_t Txq = '{4'(ShareTxq), count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5};
+  localparam share_t Rxq = '{4'(ShareRxq), count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5};
+  localparam share_t Txcq = '{4'(ShareTxcq), count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5};
+  localparam share_t Rxcq = '{4'(ShareRxcq), count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5};
+  localparam share_t Eq = '{4'(ShareEq), count_t'(EventEach), 5'($clog2(EventEach) + 5), 5'd5};
+  localparam share_t Sched = '{4'(ShareSched), count_t'(TxEach), 5'($clog2(TxEach) + 2), 5'd2};
+
+  /// What a step does to each of them: to which word, and whether it looks there or what it writes.
+  typedef struct packed {
+    share_t      share;
     logic [4:0]  offset;
     logic        looks;
     logic [31:0] value;
@@ -51,21 +74,20 @@ module function_clear
   localparam int Steps = 9 + Ports;
   localparam logic [31:0] Disabled = 32'h30;  // of the shortest ring
   function automatic job_t job_of(step_t step);
+    share_t sched;
+    sched = Sched;
+    sched.region = 4'(ShareSched + int'(step) - 9);
     unique case (int'(step))
-      0: return '{4'd1, count_t'(VectorEach), 5'($clog2(VectorEach) + 4), 5'd4, 5'd12, 1'b0, 32'd1};
-      1: return '{4'd0, count_t'(VectorEach), 5'($clog2(VectorEach) + 2), 5'd2, 5'd0, 1'b0, 32'd0};
-      2: return '{4'd3, count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5, Control, 1'b0, Disabled};
-      3: return '{4'd2, count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5, Control, 1'b0, Disabled};
-      4: return '{4'd4, count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5, Control, 1'b0, Disabled};
-      5: return '{4'd5, count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5, Control, 1'b0, Disabled};
-      6:
-      return '{4'd6, count_t'(EventEach), 5'($clog2(EventEach) + 5), 5'd5, Control, 1'b0, Disabled};
-      7: return '{4'd3, count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5, Consumer, 1'b1, 32'd0};
-      8: return '{4'd2, count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5, Consumer, 1'b1, 32'd0};
-      default:
-      return
-      '{4'(7 + int'(step) - 9), count_t'(TxEach), 5'($clog2(TxEach) + 2), 5'd2, 5'd0, 1'b0, 32'd0}
-      ;
+      0: return '{Masks, 5'd12, 1'b0, 32'd1};
+      1: return '{Moderation, 5'd0, 1'b0, 32'd0};
+      2: return '{Rxq, Control, 1'b0, Disabled};
+      3: return '{Txq, Control, 1'b0, Disabled};
+      4: return '{Txcq, Control, 1'b0, Disabled};
+      5: return '{Rxcq, Control, 1'b0, Disabled};
+      6: return '{Eq, Control, 1'b0, Disabled};
+      7: return '{Rxq, Consumer, 1'b1, 32'd0};
+      8: return '{Txq, Consumer, 1'b1, 32'd0};
+      default: return '{sched, 5'd0, 1'b0, 32'd0};
     endcase
   endfunction
 
@@ -86,7 +108,7 @@ module function_clear
 
   job_t job;
   addr_t addr, addr_q;
-  assign addr = (addr_t'(Base[job.region]) + addr_t'(job.offset)) | addr_t'(which_q) << job.log_share | addr_t'(at_q) << job.log_stride;
+  assign addr = (addr_t'(Base[job.share.region]) + addr_t'(job.offset)) | addr_t'(which_q) << job.share.log_share | addr_t'(at_q) << job.share.log_stride;
   assign job = job_of(step_q);
   assign regs.req = state_q == Access;
   assign regs.write = !job.looks;
@@ -125,7 +147,7 @@ module function_clear
           state_q <= Prepare;
           if (settled) begin
             at_q <= at_q + 1'b1;
-            if (at_q + 1'b1 == job.count) begin
+            if (at_q + 1'b1 == job.share.count) begin
               at_q   <= '0;
               step_q <= step_q + 1'b1;
               if (int'(step_q) == Steps - 1) state_q <= Settling;

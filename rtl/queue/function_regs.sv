@@ -24,8 +24,7 @@ module function_regs
     parameter int DeviceAt = 0,
     parameter int InterfaceAt = 0,
     parameter int PendingAt = 0,
-    // Moderation, vector table, TX, RX, TX completion, RX completion and event queues, then the scheduler of each port.
-    parameter logic [6+Ports:0][31:0] Base = '0,
+    parameter logic [ShareSched+Ports-1:0][31:0] Base = '0,  // in the order of queue_pkg
     localparam int FunctionW = $clog2(Functions)
 ) (
     input  logic                 clk_i,
@@ -35,10 +34,9 @@ module function_regs
     input  pcie_pkg::functions_t reset_i,
     output logic                 outside_o
 );
-  localparam int Regions = 7 + Ports;
+  localparam int Regions = ShareSched + Ports;
   localparam int TxEach = TxQueues / Functions, RxEach = RxQueues / Functions;
   localparam int EventEach = EventQueues / Functions, VectorEach = Vectors / Functions;
-  localparam int Moderation = 0, Table = 1, Txq = 2, Rxq = 3, Txcq = 4, Rxcq = 5, Eq = 6;
   if (Functions < 2 || 2 ** FunctionW != Functions || Functions > pcie_pkg::MostFunctions || TxEach < 1 || RxEach < 1 ||
       EventEach < 1 || VectorEach < 1 || VectorEach > 32) begin : g_bad_parameter
     $fatal(
@@ -51,11 +49,11 @@ module function_regs
   typedef logic [AddrW-1:0] addr_t;
   function automatic int share_bytes(int region);
     unique case (region)
-      Moderation: return 4 * VectorEach;
-      Table: return 16 * VectorEach;
-      Txq, Txcq: return 32 * TxEach;
-      Rxq, Rxcq: return 32 * RxEach;
-      Eq: return 32 * EventEach;
+      ShareModeration: return 4 * VectorEach;
+      ShareVectors: return 16 * VectorEach;
+      ShareTxq, ShareTxcq: return 32 * TxEach;
+      ShareRxq, ShareRxcq: return 32 * RxEach;
+      ShareEq: return 32 * EventEach;
       default: return 4 * TxEach;
     endcase
   endfunction
@@ -94,10 +92,10 @@ module function_regs
   always_comb begin
     number = Plain;
     if (!physical) begin
-      if (hit[Txq] && word == QRegCq) number = TxNumber;
-      if (hit[Rxq] && word == QRegCq) number = RxNumber;
-      if ((hit[Txcq] || hit[Rxcq]) && word == CqRegTarget) number = EventNumber;
-      if (hit[Eq] && word == CqRegTarget) number = VectorNumber;
+      if (hit[ShareTxq] && word == QRegCq) number = TxNumber;
+      if (hit[ShareRxq] && word == QRegCq) number = RxNumber;
+      if ((hit[ShareTxcq] || hit[ShareRxcq]) && word == CqRegTarget) number = EventNumber;
+      if (hit[ShareEq] && word == CqRegTarget) number = VectorNumber;
     end
   end
   function automatic int bits_of(number_e kind);
@@ -125,8 +123,9 @@ module function_regs
     out.wdata = in.wdata;
     unique case (number)
       Plain: begin
-        if (!physical && hit[Regions-1:7] != '0) out.wdata = {31'd0, in.wdata[0]};
-        if (!physical && (hit[Txq] || hit[Rxq]) && word == QRegBaseLo) out.wdata[0] = 1'b0;
+        if (!physical && hit[Regions-1:ShareSched] != '0) out.wdata = {31'd0, in.wdata[0]};
+        if (!physical && (hit[ShareTxq] || hit[ShareRxq]) && word == QRegBaseLo)
+          out.wdata[0] = 1'b0;
       end
       TxNumber: out.wdata = {16'd0, of_all(in.wdata[15:0], which, bits_of(TxNumber))};
       RxNumber: out.wdata = {16'd0, of_all(in.wdata[15:0], which, bits_of(RxNumber))};

@@ -117,6 +117,11 @@ package queue_pkg;
     queue_t      source;
   } event_t;
 
+  /// Registers that virtual functions have shares of, in the order in which their places are told (function_regs, function_clear); those of
+  /// the scheduler of each port follow.
+  localparam int ShareModeration = 0, ShareVectors = 1, ShareTxq = 2, ShareRxq = 3, ShareTxcq = 4, ShareRxcq = 5, ShareEq = 6,
+      ShareSched = 7;
+
   /// Whose a queue is, where each function has so many.
   function automatic pcie_pkg::function_t owner_of(queue_t queue, int each);
     return 8'(queue >> $clog2(each));

@@ -4,6 +4,7 @@
 /// Wiring only. With one function the registers are as they are; with several accesses wait 2 clocks more.
 module nic_functions
   import pcie_pkg::*;
+  import queue_pkg::*;
   import host_nic_map_pkg::*;
 #(
     parameter int Functions = 1,
@@ -22,19 +23,19 @@ module nic_functions
     reg_if.master out,
     output logic outside_o
 );
-  function automatic logic [6+Ports:0][31:0] shared_bases();
-    shared_bases[0] = 32'(ModerationBase);
-    shared_bases[1] = 32'(MsixBase);
-    shared_bases[2] = 32'(InterfaceBase + nic_interface_map_pkg::TxqBase);
-    shared_bases[3] = 32'(InterfaceBase + nic_interface_map_pkg::RxqBase);
-    shared_bases[4] = 32'(InterfaceBase + nic_interface_map_pkg::TxcqBase);
-    shared_bases[5] = 32'(InterfaceBase + nic_interface_map_pkg::RxcqBase);
-    shared_bases[6] = 32'(InterfaceBase + nic_interface_map_pkg::EqBase);
+  function automatic logic [ShareSched+Ports-1:0][31:0] shared_bases();
+    shared_bases[ShareModeration] = 32'(ModerationBase);
+    shared_bases[ShareVectors] = 32'(MsixBase);
+    shared_bases[ShareTxq] = 32'(InterfaceBase + nic_interface_map_pkg::TxqBase);
+    shared_bases[ShareRxq] = 32'(InterfaceBase + nic_interface_map_pkg::RxqBase);
+    shared_bases[ShareTxcq] = 32'(InterfaceBase + nic_interface_map_pkg::TxcqBase);
+    shared_bases[ShareRxcq] = 32'(InterfaceBase + nic_interface_map_pkg::RxcqBase);
+    shared_bases[ShareEq] = 32'(InterfaceBase + nic_interface_map_pkg::EqBase);
     for (int p = 0; p < Ports; p++)
-    shared_bases[7+p] = 32'(InterfaceBase + nic_interface_map_pkg::SchedBase + p * nic_interface_map_pkg::SchedStride);
+    shared_bases[ShareSched+p] = 32'(InterfaceBase + nic_interface_map_pkg::SchedBase + p * nic_interface_map_pkg::SchedStride);
   endfunction
   if (Functions > 1) begin : g_functions
-    localparam logic [6+Ports:0][31:0] Bases = shared_bases();
+    localparam logic [ShareSched+Ports-1:0][31:0] Bases = shared_bases();
     reg_if #(.AddrW(AddrW)) master[2] ();
     logic unused_index;
     function_regs #(
