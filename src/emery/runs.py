@@ -285,6 +285,8 @@ def plan(
     program = build.build_system(system, values, waves=waves, assertions=assertions, known=known)
     if work.routes:
         traffic["routes"] = routes.file_of(work.routes, work.seed)
+    if work.updates:
+        traffic["updates"] = routes.file_of(work.updates, work.seed)
     found = identity(system, values, program, made, traffic)
     return Plan(system, values, work, program, {**made, **traffic, **work.played()}, found)
 
