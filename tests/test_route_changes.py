@@ -34,7 +34,7 @@ def changes(seed, count):
             there.remove(prefix)
             lines.append(f"withdraw {prefix}")
             continue
-        length = draw.choice((16, 19, 24, 28, 32))
+        length = draw.choice((16, 16, 17, 18, 30))
         bits = (10 << 24 | draw.randrange(2) << 16 | draw.randrange(1 << 16)) >> 32 - length << 32 - length
         prefix = f"{'.'.join(map(str, bits.to_bytes(4)))}/{length}"
         there.add(prefix)
