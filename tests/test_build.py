@@ -331,6 +331,20 @@ def test_a_signal_while_emery_starts(tmp_path, name):
     assert (done.stdout, done.stderr, done.returncode) == ("", f"emery: {line}\n", status)
 
 
+@pytest.mark.parametrize("name", ENDS)
+def test_a_signal_while_python_starts(tmp_path, name):
+    """Before it has read a line of Emery: it waits until there is someone to tell of it."""
+    status, line = ENDS[name]
+    early = tmp_path / "python3"
+    early.write_text(f'#!/bin/sh\nkill -{name} $$\nexec {sys.executable} "$@"\n')
+    early.chmod(0o755)
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    heard = f"import os, signal; signal.signal(signal.SIG{name}, signal.SIG_DFL)"
+    fresh = [sys.executable, "-c", f"{heard}; os.execv({str(ROOT / 'emery')!r}, ['emery', 'list'])"]
+    done = subprocess.run(fresh, env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("", f"emery: {line}\n", status)
+
+
 @pytest.mark.parametrize("closed", [1, 2])
 def test_the_launcher_without_standard_streams(closed):
     def launch(*words):

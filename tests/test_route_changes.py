@@ -8,6 +8,8 @@ import pytest
 from conftest import refused
 from routers import runner
 
+from emery.make import build
+
 SYSTEMS = {"direct-router": {"cards": 2, "lpm_nodes": 4096}, "tile-router": {"version": "V"}}
 ROUTES = "10.0.0.0/16 0\n10.1.0.0/16 1\n0.0.0.0/0 1\n"
 
@@ -79,7 +81,8 @@ def test_those_that_are_not_reached_are_told(router, tmp_path):
         ("tile-router", "withdraw 0.0.0.0/0", ":1: 0.0.0.0/0: routes of less than 8 bits do not change here"),
     ],
 )
-def test_what_is_wrong_is_said(name, text, why, tmp_path, capsys):
+def test_what_is_wrong_is_said_before_a_build(name, text, why, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(build, "build_system", lambda *_, **__: pytest.fail("built"))
     (tmp_path / "routes.txt").write_text(ROUTES)
     (tmp_path / "u.txt").write_text(text)
     told = [word for key, value in SYSTEMS[name].items() for word in ("--set", f"{key}={value}")]

@@ -133,10 +133,24 @@ module xgmii_tb
   end
 
   // ---------------------------------------------------------------- sending
-  int unsigned sent = 0;
+  int unsigned sent = 0, multicasts = 0, broadcasts = 0;  // the good ones
+  function automatic bytes_t frame_of(int unsigned size, bit good);
+    bytes_t bytes;
+    int unsigned to_all;
+    to_all = $urandom_range(3) == 0 ? $urandom_range(6, 1) :
+        0;  // bytes of the address; with all of them it is a broadcast
+    for (int unsigned i = 0; i < size; i++)
+    bytes.push_back(
+        i < to_all ? 8'hff : 8'($urandom()) & (i + 1 == 6 && to_all == 5 ? 8'hfe : 8'hff));
+    if (good && size >= 6) begin
+      if ({bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5]} == '1) broadcasts++;
+      else multicasts += 32'(bytes[0][0]);
+    end
+    return bytes;
+  endfunction
   task automatic send(int unsigned size, bit err);
     bytes_t bytes;
-    repeat (size) bytes.push_back(8'($urandom()));
+    bytes = frame_of(size, !err);
     i_source.send(bytes, err);
     expected.push_back('{bytes: bytes, bad: err});
     if (loops) arrives.push_back('{bytes: bytes, bad: err});
@@ -158,6 +172,7 @@ module xgmii_tb
   int unsigned hits[MacCounters], tx_hits[MacCounters];
   longint unsigned octets = 0, good_octets = 0;
   bit was_valid = 0, was_eop = 0;
+  int unsigned records = 0;
   always @(posedge clk) begin
     if (!rst && !mac_rst) begin
       `CHECK(!was_valid || was_eop || valid, "a gap inside a frame")
@@ -187,6 +202,7 @@ module xgmii_tb
       if (tx_record_valid)
         for (int i = 0; i < MacCounters; i++) tx_hits[i] += 32'(tx_record.hit[i]);
       if (rx_record_valid) begin
+        records++;
         for (int i = 0; i < MacCounters; i++) hits[i] += 32'(rx_record.hit[i]);
         if (rx_record.hit[Octets]) octets += 64'(rx_record.bytes);
         if (rx_record.hit[GoodOctets]) good_octets += 64'(rx_record.bytes);
@@ -223,8 +239,8 @@ module xgmii_tb
     bit ctl[$];
     xgmii_t w;
     logic [31:0] fcs;
-    repeat (size) bytes.push_back(8'($urandom()));
-    fcs = fcs_of(bytes, size);
+    bytes = frame_of(size, comes && !bad);
+    fcs   = fcs_of(bytes, size);
     if (how.bad_fcs) fcs[$urandom_range(31)] ^= 1'b1;
 
     for (int unsigned i = 0; i < how.lane_; i++) begin
@@ -281,6 +297,7 @@ module xgmii_tb
     `CHECK(late_starts > 1000, "hardly a frame began in lane 4")
     // Pauses between frames, other gaps, aborted ones, the longest.
     foreach (hits[i]) {hits[i], tx_hits[i]} = '0;
+    {multicasts, broadcasts} = '0;
     arrived = 0;
     rx_bad = 0;
     n = 0;
@@ -298,6 +315,10 @@ module xgmii_tb
     {gap, start_percent} = {8'd12, 32'd100};
     expect_hits(SymbolError, n);
     expect_hits(Good, 900 - n);
+    expect_hits(Multicast, multicasts);
+    expect_hits(Broadcast, broadcasts);
+    `CHECK(tx_hits[Multicast] == multicasts && tx_hits[Broadcast] == broadcasts && broadcasts > 20,
+           $sformatf("%0d and %0d groups", tx_hits[Multicast], tx_hits[Broadcast]))
     `CHECK(rx_bad == n && arrived == 900, "bad frames")
     `CHECK(sfds == sent && frames_seen == sent, $sformatf("%0d SFDs of %0d frames", sfds, sent))
 
@@ -372,10 +393,35 @@ module xgmii_tb
       settle();
     end
 
-    // What comes from a line that is not well.
+    // A reset of one clock at any time of a frame, or of a wrong start: nothing of it is told afterwards.
     loops = 0;
+    looks = 0;
+    for (int k = 0; k < 80; k++) begin
+      play_t how;
+      int unsigned told;
+      how = '{
+          lane_: 0,
+          preamble: k % 2 == 0 ? 8 : 9,
+          bad_fcs: 1'b0,
+          control: -1,
+          character: Error
+      };
+      play(60, how, k % 2 == 0, 0);
+      repeat (k / 2 + 4) @(posedge clk);
+      mac_rst <= 1;
+      @(posedge clk);
+      mac_rst <= 0;
+      told = records;
+      arrives = {};
+      {was_valid, at} = '0;
+      while (line.size() != 0) @(posedge clk);
+      repeat (20) @(posedge clk);
+      `CHECK(records == told, $sformatf(
+             "a record of before a reset, %0d clocks after its frame began", k / 2 + 4))
+    end
+    // What comes from a line that is not well.
     foreach (hits[i]) hits[i] = 0;
-    {octets, good_octets} = '0;
+    {octets, good_octets, multicasts, broadcasts} = '0;
     begin
       play_t how;
       longint unsigned all_octets, all_good;
@@ -443,6 +489,8 @@ module xgmii_tb
       end
       settle();
       expect_hits(Good, good);
+      expect_hits(Multicast, multicasts);
+      expect_hits(Broadcast, broadcasts);
       expect_hits(Undersize, short_);
       expect_hits(Fragment, fragments);
       expect_hits(FcsError, bad_fcs);

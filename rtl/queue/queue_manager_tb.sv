@@ -348,6 +348,17 @@ module queue_manager_tb
       register(1, i, QRegBaseHi, 0);
       register(1, i, QRegCq, 0);
     end
+    // A stream is one when a queue is set up as one: what is written and read of it before tells nobody.
+    register(1, 0, QRegControl, 0);
+    repeat (4) @(posedge clk);
+    `CHECK(!streams, "no queue was a stream")
+    register(1, 0, QRegBaseLo, 1);
+    register(0, 0, QRegBaseLo, 0);
+    repeat (4) @(posedge clk);
+    `CHECK(!streams, "a stream before it is one")
+    register(1, 0, QRegControl, 0);
+    repeat (4) @(posedge clk);
+    `CHECK(streams, "a stream is not told")
     for (int round = 0; round < 40; round++) begin
       queues_used = $urandom_range(6, 1);
       deq_percent = $urandom_range(100, 10);

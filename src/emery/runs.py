@@ -16,7 +16,7 @@ from emery.common import Progress, UserError
 from emery.debug import Debugger
 from emery.identity import changed, identity
 from emery.make import build, cache, tuned
-from emery.process import check, finish, spent, start
+from emery.process import check, finish, run, spent, start
 from emery.waves import Waves, placed, told, wanted
 from emery.workload import Workload
 
@@ -250,11 +250,8 @@ class Plan:
                         outputs.gdb.ready(system, values)
                     body, failure = simulate(tuned.best(self.program), settings, f"running {system.name}", hear, outputs.gdb)
                 stages += (body or {}).pop("stages", ())
-        except UserError as error:  # the user knows the files by other names
-            line = str(error)
-            for name, called in work.named().items():
-                line = line.replace(str(settings[name]), called)
-            raise UserError(line) from error
+        except UserError as error:
+            raise _as_named(error, work, settings) from error
         result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}
         result["identity"] = changed(self.identity, body.pop("debugger", None)) if body else self.identity
         if body is None:
@@ -274,6 +271,34 @@ class Plan:
         return result
 
 
+def _as_named(error: UserError, work: Workload, settings: dict) -> UserError:
+    """What a program said of a run's files, with the names by which the user knows them."""
+    line = str(error)
+    for name, called in work.named().items():
+        line = line.replace(str(settings[name]), called)
+    return UserError(line)
+
+
+def judge_routes(system, values: dict, work: Workload, settings: dict, known: dict | None = None):
+    """Refuses routes, and changes of them, that the system's simulator would refuse, in its words, before it is built."""
+    program = build.build_routes_judge(system, known)
+    told = as_told({**settings, "route_ports": system.hook("route_ports")(values)})
+
+    def look(out: Path):
+        write_config(out / "config", told)
+        done = run([str(program), str(out / "config")])
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or [""])[-1]
+            outcome(done.returncode, last, None)
+
+    files = [cache.file_digest(Path(settings[x])) for x in ("routes", "updates") if x in settings]
+    key = cache.digest("judged", 1, program.parent.name, files, sorted(told.items()))
+    try:
+        cache.entry("judged", key, look)
+    except UserError as error:
+        raise _as_named(error, work, settings) from error
+
+
 def plan(
     system, values: dict, work: Workload, waves: bool = False, assertions: bool = False, known: dict | None = None
 ) -> Plan:
@@ -282,11 +307,12 @@ def plan(
     made, traffic = system.settings(values), work.settings()
     for hook in ("loads", "mix", "resources"):  # faults in them are told before the work begins
         system.hook(hook)
+    for name, text in (("routes", work.routes), ("updates", work.updates)):
+        if text:
+            traffic[name] = routes.file_of(text, work.seed)
+    if work.routes and system.routes:
+        judge_routes(system, values, work, {**made, **traffic}, known)
     program = build.build_system(system, values, waves=waves, assertions=assertions, known=known)
-    if work.routes:
-        traffic["routes"] = routes.file_of(work.routes, work.seed)
-    if work.updates:
-        traffic["updates"] = routes.file_of(work.updates, work.seed)
     found = identity(system, values, program, made, traffic)
     return Plan(system, values, work, program, {**made, **traffic, **work.played()}, found)
 

@@ -167,6 +167,7 @@ class System:
     registers: tuple[Registers, ...]
     formats: tuple[str, ...]  # packages of the RTL that its C, C++ or Python uses
     sources: tuple[str, ...]  # patterns
+    routes: str  # the C++ file of the program that judges routes files; empty: the simulator alone does
     ports: dict
     options: tuple[str, ...]  # run options that only some systems take: direction, routes, traffic
     run: dict  # the main job: run options where the command line gives none
@@ -449,6 +450,7 @@ def read(folder: Path) -> System:
             registers=tuple(Registers(**x) for x in data.get("registers", ())),
             formats=tuple(data.get("formats", ())),
             sources=tuple(data["bench"]["sources"]),
+            routes=data["bench"].get("routes", ""),
             ports=data.get("ports", {}),
             options=tuple(data.get("options", ())),
             run=data.get("run", {}),

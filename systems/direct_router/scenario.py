@@ -23,6 +23,11 @@ def outputs(values: dict) -> list[list[int]]:
     return _FIGURE_3.get(values["config"]) or patterns[values["pattern"]]
 
 
+def route_ports(values: dict) -> int:
+    """How many ports routes may lead to."""
+    return len(outputs(values))
+
+
 def is_slow(values: dict) -> bool:
     """Whether everything goes through the host."""
     return values["slow_path"] or values["config"] == "A"

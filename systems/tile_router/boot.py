@@ -606,6 +606,11 @@ def ports(values: dict) -> list[Port]:
     ]
 
 
+def route_ports(values: dict) -> int:
+    """How many ports routes may lead to."""
+    return len(ports(values))
+
+
 def router(
     version: str,
     linecards: int = 0,

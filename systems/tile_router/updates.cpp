@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/tile_router/updates.hpp"
 
+#include "systems/tile_router/shortest_change.hpp"
 #include "tile_formats.hpp"
 
 namespace emery::tile_router {
 namespace {
 
 constexpr Time kAsk = 100 * kNanosecond;  // between two looks at whether a change is done
-constexpr unsigned kShortest = 8;         // 65,536 entries
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Updates::Updates(const Options& options, const BootImage& image, const route::Ro
       frames_(judge),
       routes_(routes),
       changes_(route::change_source(options, static_cast<unsigned>(image.linecards.size()), routes,
-                                    destinations, kShortest)),
+                                    destinations, kShortestChange)),
       period_(static_cast<Time>(1e12 / options.get<double>("updates_per_s"))) {}
 
 std::unique_ptr<Updates> Updates::of(const Options& options, const BootImage& image,

@@ -371,6 +371,15 @@ def build_block_test(bench: Path, coverage: bool = False, own: tuple[str, ...] =
     return link(compile_all(model_units(rtl, model)), [], bench.stem)
 
 
+def build_routes_judge(system, known: dict[Unit, Path] | None = None) -> Path:
+    """The program that judges routes files for a system: of its own source and what that leads to, without the RTL."""
+    toolchain.cxx()
+    source = system.folder / system.routes
+    flags = (*_HOT, *_LANGUAGE, *_WARNINGS)
+    units = [Unit(x, flags, (ROOT,), _OF_STD) for x in (source, *_behind(source))]
+    return link(compile_all(units, None, known), [], f"{system.name}-routes")
+
+
 def build_bench_test(source: Path, quick: bool = False) -> Path:
     """The executable of a C++ test (`_test.cpp`): it is linked with all of bench/, and warnings are errors in it.
 

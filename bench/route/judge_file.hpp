@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a router's program that judges routes files does: it is told the settings of a run, in a
+// file as its simulator is, and says what is wrong with the routes before a simulator is built.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "bench/route/addresses.hpp"
+#include "bench/route/routes.hpp"
+#include "bench/sim/options.hpp"
+#include "bench/sim/random.hpp"
+
+namespace emery::route {
+
+/// The whole of it, with its exit status; `read(options, ports)` gives the routes as the router's
+/// bench reads them, of which those of less than `shortest` bits may not change.
+template <class Read>
+int judge_file(int argc, char** argv, Read read, unsigned shortest = 0) {
+  try {
+    if (argc != 2) throw OptionError("one word is wanted, a file of settings");
+    Options options;
+    options.read_file(argv[1]);
+    const auto ports = options.get<unsigned>("route_ports");
+    const Routes routes = read(options, ports);
+    Random random(1);
+    if (options.has("size")) Addresses(routes, ports).pick(0, random);  // frames are made for them
+    if (options.has("updates"))
+      read_changes(options.get<std::string>("updates"), ports, routes, shortest);
+  } catch (const OptionError& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace emery::route

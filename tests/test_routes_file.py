@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Routes files are judged before a simulator is built, by the parser that the simulator has."""
+
+import pytest
+from conftest import refused
+
+from emery.common import UserError
+from emery.make import build
+
+
+BUILDS = "a simulator is built now"
+
+
+@pytest.fixture
+def unbuilt(monkeypatch):
+    def begin(*_words, **_how):
+        raise UserError(BUILDS)
+
+    monkeypatch.setattr(build, "build_system", begin)
+
+
+WRONG = [
+    ("10.0.0.0/8 1\n10.0.0.0/33 1\n", ":2: a prefix of 33 bits"),
+    ("10.0.0.0/8 4294967297\n", ":1: port 4294967297"),
+    ("10.0.0.0/8 9\n", ":1: port 9: there are {ports}, from 0"),
+    ("10.0.0.0/8 1\n11.0.0.0/8 1\n10.0.0.0/8 0\n", ":3: 10.0.0.0/8 leads to port 0, on line 1 to port 1"),
+    ("2001:db8::/32 1\n", ":1: an IPv6 prefix"),
+    ("10.0.0.1/8 1\n", ":1: 10.0.0.1/8 has bits set beyond its length"),
+    ("# nothing\n\r\n", ": no routes"),
+    ("10.0.0.0/8 1 1\n", ":1: not a line like"),
+    ("010.0.0.0/8 1\n", ":1: not a line like"),
+    ("127.0.0.0/8 1\n", "no address that may be sent to"),
+]
+
+
+@pytest.mark.parametrize(("name", "ports"), [("direct-router", 3), ("tile-router", 4)])
+def test_before_a_build(unbuilt, capsys, tmp_path, name, ports):
+    path = tmp_path / "r r.txt"
+    for text, line in WRONG:
+        path.write_text(text)
+        said = refused((name,), capsys, "--routes", path, "--frames", 4)
+        assert line.format(ports=ports) in said and ("address" in line or str(path) in said), (text, said)
+    path.write_bytes(b"10.0.0.0/8 1\r\n0.0.0.0/0 0 # the rest")
+    assert BUILDS in refused((name,), capsys, "--routes", path, "--frames", 4)
+
+
+def test_lines_of_the_router_itself(unbuilt, capsys, tmp_path):
+    path = tmp_path / "routes.txt"
+    for text, line in (
+        ("class 9 tos 0xb8", ":2: class 9"),
+        ("class 0 tos 0xb8/0x10", ":2: tos 0xb8/0x10"),
+        ("address 127.0.0.1 1", ":2: an address that no host has"),
+        ("address 10.0.0.1 3", ":2: port 3: there are 3"),
+        ("adress 10.0.0.1 1", ":2: not a line like"),
+    ):
+        path.write_text("10.0.0.0/8 1\n" + text)
+        assert line in refused(("direct-router",), capsys, "--routes", path, "--frames", 4)
+        assert ":2: not a line like" in refused(("tile-router",), capsys, "--routes", path, "--frames", 4)
+
+
+def test_ports_are_those_of_the_parameters(unbuilt, capsys, tmp_path):
+    """A made table too."""
+    path = tmp_path / "routes.txt"
+    path.write_text("10.0.0.0/8 1\n10.1.0.0/16 2\n")
+    two = ("tile-router", "--set", "version=V")
+    assert "port 2: there are 2" in refused(two, capsys, "--routes", path, "--frames", 4)
+    assert "bgp:20:5:" in refused(("tile-router",), capsys, "--routes", "bgp:20:5", "--frames", 4)
+    assert BUILDS in refused(("tile-router",), capsys, "--routes", "bgp:20:4", "--frames", 4)
+    five = ("direct-router", "--set", "cards=5", "--set", "config=none")
+    assert BUILDS in refused(five, capsys, "--routes", "bgp:20:5", "--frames", 4)
