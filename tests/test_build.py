@@ -345,6 +345,17 @@ def test_a_signal_while_python_starts(tmp_path, name):
     assert (done.stdout, done.stderr, done.returncode) == ("", f"emery: {line}\n", status)
 
 
+@pytest.mark.parametrize("environment", [{}, {"PATH": os.environ["PATH"], "PYTHONINSPECT": "1"}], ids=["none", "inspect"])
+def test_the_launcher_in_an_odd_environment(environment):
+    words = ["/usr/bin/env", "python3", "-c", "import sys; print(*sys.version_info[:2])"]
+    other = subprocess.run(words, env=environment, capture_output=True, text=True).stdout
+    if other.split() != [str(x) for x in sys.version_info[:2]]:
+        pytest.skip(f"the python3 of that environment is {other or 'not there'}: packages would be set up for it")
+    home = {"EMERY_HOME": os.environ["EMERY_HOME"]} if "EMERY_HOME" in os.environ else {}
+    done = subprocess.run([ROOT / "emery", "list"], env=environment | home, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("capture ")
+
+
 @pytest.mark.parametrize("closed", [1, 2])
 def test_the_launcher_without_standard_streams(closed):
     def launch(*words):

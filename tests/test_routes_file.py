@@ -7,7 +7,6 @@ from conftest import refused
 from emery.common import UserError
 from emery.make import build
 
-
 BUILDS = "a simulator is built now"
 
 

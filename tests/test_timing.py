@@ -141,6 +141,13 @@ def test_a_block_is_no_slower_and_no_larger(block):
     assert float(said[2].split(" ")[0].replace(",", "")) == pytest.approx(found.cells["LUT"], rel=clocks.SAME)
 
 
+def test_a_clock_of_thirds_is_timed_as_it_runs():
+    """66 is 66 2/3, as in the bench (systems/core_nic/measurement.hpp); other numbers are themselves."""
+    chosen = system.load("core-nic")
+    for mhz, declared in ((50, 50), (66, 66 + 2 / 3), (133, 133 + 1 / 3), (166, 166 + 2 / 3), (200, 200), (966, 966 + 2 / 3)):
+        assert blocks.clocks(chosen, chosen.values([f"core_mhz={mhz}"]))["core_clk_i"] == pytest.approx(declared, abs=1e-3)
+
+
 def test_a_systems_blocks_beside_the_peers(monkeypatch, capsys):
     """`reproduce SYSTEM area`: one above its bar, declared or off the page, is named, and --check ends with status 1."""
     same = clocks.Block("lpm_trie", "direct-router", peer="214 + 2 / 50 / 16")

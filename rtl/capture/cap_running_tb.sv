@@ -18,14 +18,19 @@ module cap_running_tb;
   );
 
   int unsigned left = 0, ended = 0, busy_percent = 0;
+  bit was_rst, held = 1;  // on all the time of the reset, and seen to be when that ends
   always @(posedge clk) begin
+    was_rst = rst;
+    if (!rst && held) left = Quiet;
     #1;
-    if (!rst) begin
+    if (was_rst) `CHECK(!enabled && !running, "on in a reset")
+    else begin
       `CHECK(enabled == enable && running == (left != 0), "on or off at another time")
     end
   end
   always @(negedge clk) begin
-    if (rst) {left, enable, busy} = '0;
+    held = rst;
+    if (rst) {left, enable, busy} = {32'd0, 2'b11};
     else begin
       if ($urandom_range(99) == 0) enable = 1'($urandom());
       if ($urandom_range(199) == 0) busy_percent = $urandom_range(3) == 0 ? 20 : 2;
