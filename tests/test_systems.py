@@ -245,7 +245,7 @@ REFUSED = {
         "own_addresses=true bus=pcie", "host_path=true", "rate=1.1G", "pcap=9= cards=9 max_cards=16",
         "fib_nodes=1 lpm_nodes=0", "updates_per_s=9 lpm_nodes=0", "updates_per_s=9 slow_path=true",
         "updates_per_s=9 dead_card=1", "updates_per_s=9 bus=pcie", "updates_per_s=9 own_addresses=true",
-        "updates_per_s=9 bad_ip_every=9",
+        "updates_per_s=9 bad_ip_every=9", "updates= updates_per_s=0",
     ],
     "host-nic": [
         "shared_queues=true ports=1", "ports=2 migrate_us=5", "shared_queues=true ports=2 queue_ports=all migrate_us=5",
@@ -274,7 +274,7 @@ REFUSED = {
         "own_addresses=true version=IV linecards=3", "own_addresses=true timed=true version=V",
         "rewrite_mac=true version=III.d", "updates_per_s=9 version=IV", "updates_per_s=9 version=V own_addresses=true",
         "updates_per_s=9 version=V bad_ip_every=9", "updates_per_s=9 version=I linecards=3 full_queue=discard",
-        "updates_per_s=9 version=V pcap=",
+        "updates_per_s=9 version=V pcap=", "updates= updates_per_s=0",
     ],
 }  # fmt: skip
 
@@ -292,7 +292,9 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
             word
             for option, x in given.items()
             for word in (
-                [f"--{option}", f"{x}{capture}" if option == "pcap" else x] if option in options else ["--set", f"{option}={x}"]
+                [f"--{option}", f"{x}{capture}" if option in ("pcap", "updates") else x]
+                if option in options
+                else ["--set", f"{option}={x}"]
             )
         ]
         assert main(["run", name, *words]) == 2

@@ -6,8 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "bench/sim/options.hpp"
-
 namespace emery::route {
 namespace {
 
@@ -20,6 +18,16 @@ T take(std::vector<T>& from, std::size_t at) {
 }
 
 }  // namespace
+
+std::unique_ptr<ChangeSource> change_source(const Options& options, unsigned ports,
+                                            const Routes& routes,
+                                            const std::vector<Destination>& destinations,
+                                            unsigned shortest) {
+  if (const std::string file = options.get("updates", ""); !file.empty())
+    return std::make_unique<ListedChanges>(read_changes(file, ports, routes, shortest));
+  return std::make_unique<Churn>(options.get<std::uint64_t>("seed") * 31 + 5, ports, routes,
+                                 destinations, shortest);
+}
 
 Churn::Churn(std::uint64_t seed, unsigned ports, const Routes& routes,
              const std::vector<Destination>& destinations, unsigned shortest)

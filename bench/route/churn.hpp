@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes that come and go at random, as BGP has it: which change comes next follows from the seed.
-//
-// One half is of routes that traffic takes. A route is withdrawn, comes back, leads elsewhere, or a
-// longer prefix within it gets a route of its own.
+// Routes that come and go while frames flow, as BGP has it: as a file says, or at random.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "bench/route/routes.hpp"
+#include "bench/sim/options.hpp"
 #include "bench/sim/random.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
@@ -42,14 +42,47 @@ class ChangeTimes {
   std::uint64_t changes_ = 0;
 };
 
-class Churn {
+/// Where changes come from, in the order in which they are made.
+class ChangeSource {
  public:
-  /// Routes of less than `shortest` bits stay as they are. Throws OptionError when that is all.
-  Churn(std::uint64_t seed, unsigned ports, const Routes& routes,
-        const std::vector<Destination>& destinations, unsigned shortest = 0);
+  virtual ~ChangeSource() = default;
+  /// The next one, which is made then; none: that was all.
+  virtual std::optional<RouteChange> next() = 0;
+  /// How many are left, where there is an end.
+  virtual std::uint64_t left() const { return 0; }
+};
 
-  /// The next change, which is made then.
-  RouteChange draw();
+/// As the run says (`updates`, a file; else at random by its seed). Routes of less than `shortest`
+/// bits do not change. Throws OptionError.
+std::unique_ptr<ChangeSource> change_source(const Options& options, unsigned ports,
+                                            const Routes& routes,
+                                            const std::vector<Destination>& destinations,
+                                            unsigned shortest = 0);
+
+class ListedChanges final : public ChangeSource {
+ public:
+  explicit ListedChanges(RouteChanges changes) : changes_(std::move(changes)) {}
+  std::optional<RouteChange> next() override {
+    if (at_ == changes_.size()) return {};
+    return changes_[at_++];
+  }
+  std::uint64_t left() const override { return changes_.size() - at_; }
+
+ private:
+  RouteChanges changes_;
+  std::size_t at_ = 0;
+};
+
+/// At random: which change comes next follows from the seed. One half is of routes that traffic
+/// takes. A route is withdrawn, comes back, leads elsewhere, or a longer prefix within it gets a
+/// route of its own.
+class Churn final : public ChangeSource {
+ public:
+  /// Throws OptionError when no route may change.
+  Churn(std::uint64_t seed, unsigned ports, const Routes& routes,
+        const std::vector<Destination>& destinations, unsigned shortest);
+
+  std::optional<RouteChange> next() override { return draw(); }
 
  private:
   struct Live {
@@ -57,6 +90,7 @@ class Churn {
     std::optional<Destination> taken;  // by traffic
   };
 
+  RouteChange draw();
   unsigned other_port(const Live& live);
 
   Random random_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 
 #include "bench/route/addresses.hpp"
 #include "bench/route/routes.hpp"
@@ -13,9 +14,9 @@
 namespace emery::route {
 
 /// The whole of it, with its exit status; `read(options, ports)` gives the routes as the router's
-/// bench reads them.
+/// bench reads them, of which those of less than `shortest` bits may not change.
 template <class Read>
-int judge_file(int argc, char** argv, Read read) {
+int judge_file(int argc, char** argv, Read read, unsigned shortest = 0) {
   try {
     if (argc != 2) throw OptionError("one word is wanted, a file of settings");
     Options options;
@@ -24,6 +25,8 @@ int judge_file(int argc, char** argv, Read read) {
     const Routes routes = read(options, ports);
     Random random(1);
     if (options.has("size")) Addresses(routes, ports).pick(0, random);  // frames are made for them
+    if (options.has("updates"))
+      read_changes(options.get<std::string>("updates"), ports, routes, shortest);
   } catch (const OptionError& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 2;

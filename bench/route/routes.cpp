@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <unordered_set>
 
 #include "bench/sim/options.hpp"
 
@@ -50,21 +51,52 @@ std::string written(const Route& route) {
   return text + std::to_string(route.length);
 }
 
-/// What is wrong with a line, or nothing.
-std::string parse_line(std::string_view text, unsigned ports, Route& route) {
+/// Takes a prefix off the front of `text`; says what is wrong with it, or nothing.
+std::string take_prefix(std::string_view& text, const char* example, Route& route) {
   if (begins_with_ipv6(text)) return "an IPv6 prefix: there is only IPv4 here";
-  if (!take_address(text, route.prefix) || !take(text, '/')) return kExample;
+  if (!take_address(text, route.prefix) || !take(text, '/')) return example;
   const std::string_view length = digits(text);
-  if (length.empty() || !skip_blanks(text)) return kExample;
-  const std::string_view port = digits(text);
-  if (port.empty() || !text.empty()) return kExample;
+  if (length.empty()) return example;
   if (!number(length, 32, route.length))
     return "a prefix of " + std::string(length) + " bits: 0 to 32 are possible";
-  if (!number(port, ports - 1, route.port)) {
-    return "port " + std::string(port) + ": there are " + std::to_string(ports) + ", from 0";
-  }
   if (route.prefix & ~route.mask()) return written(route) + " has bits set beyond its length";
   return "";
+}
+
+/// The port that ends a line.
+std::string take_port(std::string_view text, const char* example, unsigned ports, Route& route) {
+  const bool apart = skip_blanks(text);
+  const std::string_view port = digits(text);
+  if (!apart || port.empty() || !text.empty()) return example;
+  if (number(port, ports - 1, route.port)) return "";
+  return "port " + std::string(port) + ": there are " + std::to_string(ports) + ", from 0";
+}
+
+std::uint64_t key(const Route& route) { return std::uint64_t{route.prefix} << 8 | route.length; }
+
+/// Calls `use(line)` for each line of a text that says something, without what does not count;
+/// what it gives is wrong with it, or nothing.
+template <class Use>
+void each_line(std::string_view text, const std::string& name, Use use) {
+  if (text.starts_with("\x1f\x8b")) throw OptionError(name + ": compressed; unpack it first");
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::size_t end = text.find('\n');
+    std::string_view rest = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    rest = rest.substr(0, rest.find('#'));
+    while (!rest.empty() && blank(rest.back())) rest.remove_suffix(1);
+    skip_blanks(rest);
+    if (rest.empty()) continue;
+    if (const std::string wrong = use(rest, line); !wrong.empty())
+      throw OptionError(name + ":" + std::to_string(line) + ": " + wrong);
+  }
+}
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw OptionError(path + ": cannot be read");
+  return text;
 }
 
 }  // namespace
@@ -90,49 +122,68 @@ bool take_address(std::string_view& text, std::uint32_t& address) {
 
 Routes parse_routes(std::string_view text, const std::string& name, unsigned ports,
                     const OtherLine& other) {
-  if (text.starts_with("\x1f\x8b")) throw OptionError(name + ": compressed; unpack it first");
   struct Seen {
     std::size_t line;
     unsigned port;
   };
   std::unordered_map<std::uint64_t, Seen> lines;  // by prefix and length
   Routes routes;
-  for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t end = text.find('\n');
-    std::string_view rest = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    rest = rest.substr(0, rest.find('#'));
-    while (!rest.empty() && blank(rest.back())) rest.remove_suffix(1);
-    skip_blanks(rest);
-    if (rest.empty()) continue;
-    const auto fail = [&](const std::string& what) {
-      throw OptionError(name + ":" + std::to_string(line) + ": " + what);
-    };
-    if (other && !begins_with_ipv6(rest) &&
-        std::isalpha(static_cast<unsigned char>(rest.front()))) {
-      if (const std::string wrong = other(rest); !wrong.empty()) fail(wrong);
-      continue;
-    }
+  each_line(text, name, [&](std::string_view rest, std::size_t line) -> std::string {
+    if (other && !begins_with_ipv6(rest) && std::isalpha(static_cast<unsigned char>(rest.front())))
+      return other(rest);
     Route route;
-    if (const std::string wrong = parse_line(rest, ports, route); !wrong.empty()) fail(wrong);
-    const auto [first, fresh] =
-        lines.try_emplace(std::uint64_t{route.prefix} << 8 | route.length, Seen{line, route.port});
-    if (!fresh && first->second.port != route.port) {
-      fail(written(route) + " leads to port " + std::to_string(route.port) + ", on line " +
-           std::to_string(first->second.line) + " to port " + std::to_string(first->second.port));
-    }
-    if (!fresh) continue;
-    routes.push_back(route);
-  }
+    std::string wrong = take_prefix(rest, kExample, route);
+    if (wrong.empty()) wrong = take_port(rest, kExample, ports, route);
+    if (!wrong.empty()) return wrong;
+    const auto [first, fresh] = lines.try_emplace(key(route), Seen{line, route.port});
+    if (fresh) routes.push_back(route);
+    if (first->second.port == route.port) return "";
+    return written(route) + " leads to port " + std::to_string(route.port) + ", on line " +
+           std::to_string(first->second.line) + " to port " + std::to_string(first->second.port);
+  });
   if (routes.empty()) throw OptionError(name + ": no routes");
   return routes;
 }
 
 Routes read_routes(const std::string& path, unsigned ports, const OtherLine& other) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw OptionError(path + ": cannot be read");
-  return parse_routes(text, path, ports, other);
+  return parse_routes(content(path), path, ports, other);
+}
+
+RouteChanges parse_changes(std::string_view text, const std::string& name, unsigned ports,
+                           const Routes& routes, unsigned shortest) {
+  std::unordered_set<std::uint64_t> there;
+  for (const Route& route : routes) there.insert(key(route));
+  RouteChanges changes;
+  each_line(text, name, [&](std::string_view rest, std::size_t) -> std::string {
+    constexpr const char* kChange =
+        "not a line like 'announce 10.1.0.0/16 3' or 'withdraw 10.1.0.0/16'";
+    const std::string_view word = rest.substr(0, rest.find_first_of(" \t"));
+    rest.remove_prefix(word.size());
+    skip_blanks(rest);
+    RouteChange change{{}, word == "withdraw"};
+    Route& route = change.route;
+    if (!change.withdrawn && word != "announce") return kChange;
+    std::string wrong = take_prefix(rest, kChange, route);
+    if (wrong.empty() && change.withdrawn && !rest.empty()) wrong = kChange;
+    if (wrong.empty() && !change.withdrawn) wrong = take_port(rest, kChange, ports, route);
+    if (!wrong.empty()) return wrong;
+    if (route.length < shortest)
+      return written(route) + ": routes of less than " + std::to_string(shortest) +
+             " bits do not change here";
+    if (!change.withdrawn)
+      there.insert(key(route));
+    else if (there.erase(key(route)) == 0)
+      return written(route) + " has no route then";
+    changes.push_back(change);
+    return "";
+  });
+  if (changes.empty()) throw OptionError(name + ": no changes");
+  return changes;
+}
+
+RouteChanges read_changes(const std::string& path, unsigned ports, const Routes& routes,
+                          unsigned shortest) {
+  return parse_changes(content(path), path, ports, routes, shortest);
 }
 
 RouteTrie::RouteTrie(const Routes& routes) : nodes_(1) {

@@ -33,6 +33,7 @@ struct RouteChange {
   bool withdrawn = false;
 
   bool covers(std::uint32_t address) const { return (address & route.mask()) == route.prefix; }
+  bool operator==(const RouteChange&) const = default;
 };
 
 /// Lines `prefix port`, as in `10.1.0.0/16 3`; empty lines, what follows a # and a carriage return
@@ -47,6 +48,16 @@ using OtherLine = std::function<std::string(std::string_view line)>;
 Routes parse_routes(std::string_view text, const std::string& name, unsigned ports,
                     const OtherLine& other = {});
 Routes read_routes(const std::string& path, unsigned ports, const OtherLine& other = {});
+
+/// Lines `announce 10.1.0.0/16 3`, in place of a route of that prefix if there is one, and
+/// `withdraw 10.1.0.0/16`, in the order in which they are made to a router that begins with
+/// `routes`; else as in a file of those. A prefix of less than `shortest` bits, one that is
+/// withdrawn while it has no route: OptionError likewise.
+using RouteChanges = std::vector<RouteChange>;
+RouteChanges parse_changes(std::string_view text, const std::string& name, unsigned ports,
+                           const Routes& routes, unsigned shortest = 0);
+RouteChanges read_changes(const std::string& path, unsigned ports, const Routes& routes,
+                          unsigned shortest = 0);
 
 /// Take what is at the front of a text off it; false when there is no such thing: decimal digits
 /// (without a 0 before others) of a number that is at most `most`, a dotted address, blanks.

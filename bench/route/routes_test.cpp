@@ -51,9 +51,10 @@ void test_files() {
        {"x", "10.0.0.0 1", "10.0.0/8 1", "10.0.0.0/8", "10.0.0.0/8 ", "10.0.0.0/8 -1",
         "10.0.0.0/8 1 2", "10.0.0.0/8 1x", "10.0.0.0/-1 1", "256.0.0.0/8 1", "10.0.0.256/32 1",
         "4294967306.0.0.0/8 1", "10.0.0.0/8,1", "10.0.0.0/ 1", "010.0.0.0/8 1", "10.0.0.0/08 1",
-        "10.0.0.0/8 01", "10.0.0.0/81", ".0.0.0/8 1"})
+        "10.0.0.0/8 01", ".0.0.0/8 1"})
     wrong(text, ":1" + example);
   wrong("10.0.0.0/8 1\n\n10.0.0.0\n", ":3" + example);
+  wrong("10.0.0.0/81", ":1: a prefix of 81 bits: 0 to 32 are possible");
   wrong("10.0.0.0/33 1", ":1: a prefix of 33 bits: 0 to 32 are possible");
   wrong("10.0.0.0/4294967304 1", ":1: a prefix of 4294967304 bits: 0 to 32 are possible");
   wrong("10.0.0.0/8 4", ":1: port 4: there are 4, from 0");
@@ -65,6 +66,46 @@ void test_files() {
   wrong("10.0.0.0/8 1\n2001:db8::/32 1", ":2: an IPv6 prefix: there is only IPv4 here");
   wrong("::/0 1", ":1: an IPv6 prefix: there is only IPv4 here");
   for (const char* text : {"", "\n", "# nothing\n", "\r\n \t"}) wrong(text, ": no routes");
+  wrong("\x1f\x8b\x08", ": compressed; unpack it first");
+}
+
+void test_changes() {
+  const Routes routes{{10u << 24, 8, 1}};
+  const auto parse = [&](const std::string& text) {
+    return parse_changes(text, "file", kPorts, routes, 8);
+  };
+  const RouteChanges all = parse(
+      "# a peer\n announce 10.1.0.0/16\t3 \r\n\nwithdraw 10.0.0.0/8 # gone\n"
+      "announce 10.0.0.0/8 2\nwithdraw\t10.1.0.0/16\nannounce 10.0.0.0/8 2");
+  const RouteChanges want{{{10u << 24 | 1u << 16, 16, 3}, false},
+                          {{10u << 24, 8, 0}, true},
+                          {{10u << 24, 8, 2}, false},
+                          {{10u << 24 | 1u << 16, 16, 0}, true},
+                          {{10u << 24, 8, 2}, false}};
+  checks.that(all == want, "changes of a file");
+
+  const auto wrong = [&](const std::string& text, const std::string& says) {
+    try {
+      parse(text);
+      checks.that(false, "not refused: " + text);
+    } catch (const OptionError& error) {
+      checks.equal(std::string(error.what()), "file" + says, "refused: " + text);
+    }
+  };
+  const std::string example =
+      ": not a line like 'announce 10.1.0.0/16 3' or 'withdraw 10.1.0.0/16'";
+  for (const char* text :
+       {"10.1.0.0/16 3", "announce", "withdraw", "announce 10.1.0.0/16", "announce 10.1.0.0 3",
+        "withdraw 10.0.0.0/8 1", "announces 10.1.0.0/16 3", "Announce 10.1.0.0/16 3",
+        "announce 10.1.0.0/16 3 4", "announce10.1.0.0/16 3", "withdraw 10.0.0.0/8x"})
+    wrong(text, ":1" + example);
+  wrong("announce 10.1.0.0/16 4", ":1: port 4: there are 4, from 0");
+  wrong("\nwithdraw 10.0.0.0/8\nwithdraw 10.0.0.0/8", ":3: 10.0.0.0/8 has no route then");
+  wrong("withdraw 10.1.0.0/16", ":1: 10.1.0.0/16 has no route then");
+  wrong("announce 10.0.0.1/8 3", ":1: 10.0.0.1/8 has bits set beyond its length");
+  wrong("announce 8.0.0.0/7 3", ":1: 8.0.0.0/7: routes of less than 8 bits do not change here");
+  wrong("withdraw ::/0", ":1: an IPv6 prefix: there is only IPv4 here");
+  for (const char* text : {"", "# nothing\n"}) wrong(text, ": no changes");
   wrong("\x1f\x8b\x08", ": compressed; unpack it first");
 }
 
@@ -134,6 +175,7 @@ void test_addresses() {
 
 int main() {
   emery::route::test_files();
+  emery::route::test_changes();
   emery::route::test_matches();
   emery::route::test_addresses();
   return emery::route::checks.finish();

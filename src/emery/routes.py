@@ -39,12 +39,17 @@ def full_table(prefixes: int, ports: int, rng: random.Random, lengths: dict[int,
     return "".join(dotted.format(prefix.to_bytes(4), length, port) for (prefix, length), port in table.items())
 
 
+def readable(text: str, option: str) -> str:
+    """The whole path of a file that an option names."""
+    if not (os.path.isfile(text) and os.access(text, os.R_OK)):
+        raise UserError(f"--{option} {text}: no file that can be read")
+    return os.path.abspath(text)
+
+
 def check(text: str) -> str:
     """What `--routes` says, if it can be: a file's whole path, or the words of a table that is made."""
     if not text.startswith("bgp:") or os.path.exists(text):
-        if not (os.path.isfile(text) and os.access(text, os.R_OK)):
-            raise UserError(f"--routes {text}: no file that can be read")
-        return os.path.abspath(text)
+        return readable(text, "routes")
     made = _MADE.fullmatch(text)
     if not made or not (1 <= int(made[1]) <= MOST_PREFIXES and 1 <= int(made[2]) <= MOST_PORTS):
         raise UserError(f"--routes {text}: write bgp:PREFIXES:PORTS, up to {MOST_PREFIXES} of {MOST_PORTS}")

@@ -280,7 +280,7 @@ def _as_named(error: UserError, work: Workload, settings: dict) -> UserError:
 
 
 def judge_routes(system, values: dict, work: Workload, settings: dict, known: dict | None = None):
-    """Refuses routes that the system's simulator would refuse, in its words, before it is built."""
+    """Refuses routes, and changes of them, that the system's simulator would refuse, in its words, before it is built."""
     program = build.build_routes_judge(system, known)
     told = as_told({**settings, "route_ports": system.hook("route_ports")(values)})
 
@@ -291,7 +291,8 @@ def judge_routes(system, values: dict, work: Workload, settings: dict, known: di
             last = (done.stderr.strip().splitlines() or [""])[-1]
             outcome(done.returncode, last, None)
 
-    key = cache.digest("judged", 1, program.parent.name, cache.file_digest(Path(settings["routes"])), sorted(told.items()))
+    files = [cache.file_digest(Path(settings[x])) for x in ("routes", "updates") if x in settings]
+    key = cache.digest("judged", 1, program.parent.name, files, sorted(told.items()))
     try:
         cache.entry("judged", key, look)
     except UserError as error:
@@ -306,10 +307,11 @@ def plan(
     made, traffic = system.settings(values), work.settings()
     for hook in ("loads", "mix", "resources"):  # faults in them are told before the work begins
         system.hook(hook)
-    if work.routes:
-        traffic["routes"] = routes.file_of(work.routes, work.seed)
-        if system.routes:
-            judge_routes(system, values, work, {**made, **traffic}, known)
+    for name, text in (("routes", work.routes), ("updates", work.updates)):
+        if text:
+            traffic[name] = routes.file_of(text, work.seed)
+    if work.routes and system.routes:
+        judge_routes(system, values, work, {**made, **traffic}, known)
     program = build.build_system(system, values, waves=waves, assertions=assertions, known=known)
     found = identity(system, values, program, made, traffic)
     return Plan(system, values, work, program, {**made, **traffic, **work.played()}, found)

@@ -98,7 +98,7 @@ def compare(systems: list, options: dict) -> str:
     """The same traffic through several systems, each with its default parameters, and with what it has of the user's."""
     lines = [["system", *COLUMNS]]
     for system in systems:
-        own = {k: v for k, v in options.items() if k not in ("direction", "routes") or k in system.options}
+        own = {k: v for k, v in options.items() if k not in ("direction", "routes", "updates") or k in system.options}
         name = " with ".join([system.name, *(x.given.rstrip("/") for x in system.extensions)])
         lines.append([name, *result_row(run_system(system, system.values(), workload(system, own)))])
     return table(lines)

@@ -22,7 +22,8 @@ _SLOWEST = 1e6  # bits a second
 DIRECTIONS = ("tx", "rx", "both")
 _LONGEST_REPLAY = 100.0  # seconds
 TRAFFIC = ("frames", "tcp")
-OPTIONS = ("traffic", "pcap", "source", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes", "seed")
+OPTIONS = ("traffic", "pcap", "source", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes")
+OPTIONS += ("updates", "seed")
 OPTIONS += shapes.OPTIONS
 # What TCP has no use for: its frames follow from its connections.
 _FRAMES_ONLY = ("pcap", "source", "timed", *shapes.OPTIONS)
@@ -46,6 +47,7 @@ class Workload:
     direction: str
     routes: str
     seed: int
+    updates: str = ""  # changes of `routes`, a file
     timed: float = 0.0  # captures: so many times as fast as they were captured; 0: as fast as `rate`
     captures: dict = field(default_factory=dict)  # what is in those of `pcap` (capture.Capture)
     shape: dict = field(default_factory=dict)  # how generated traffic is not as by default, by option (shapes.py)
@@ -57,7 +59,7 @@ class Workload:
         lines = {_setting(port): path for port, path in self.pcap.items()}
         if self.timed:
             lines["replay_speed"] = self.timed
-        for name in ("traffic", "size", "frames", "duration_ps", "direction", "routes"):
+        for name in ("traffic", "size", "frames", "duration_ps", "direction", "routes", "updates"):
             if getattr(self, name):
                 lines[name] = getattr(self, name)
         return {**lines, **self.shape, "flows": self.flows, "rate": self.rate, "seed": self.seed}
@@ -69,7 +71,7 @@ class Workload:
     def named(self) -> dict:
         """The settings that are files, as the user calls them."""
         files = {_setting(port): x for port, x in {**self.pcap, **self.source}.items()}
-        return files | ({"routes": self.routes} if self.routes else {})
+        return files | {x: path for x in ("routes", "updates") if (path := getattr(self, x))}
 
     def describe(self) -> dict:
         """As the result states it: only what applies."""
@@ -104,7 +106,7 @@ class Workload:
 
     def facts(self) -> dict:
         """What a system may refuse, by the names in `system.FACTS`."""
-        files = {"pcap": bool(self.pcap), "routes": bool(self.routes)}
+        files = {"pcap": bool(self.pcap), "routes": bool(self.routes), "updates": bool(self.updates)}
         options = {"traffic": self.traffic or TRAFFIC[0], "size": self.size, "flows": self.flows, "direction": self.direction}
         numbers = {
             "longest": max(self.sizes()),
@@ -255,7 +257,7 @@ def workload(system, options: dict) -> Workload:
     pcap = {port: packets.of_file(x, seed, frames) for port, x in source.items()} or _by_port("pcap", names)
     captures = _captures("source" if source else "pcap", source or pcap, pcap, system.largest_frame)
     size = "" if pcap else _size(str(merged["size"]), system.largest_frame)
-    for option in ("direction", "routes", "traffic"):
+    for option in ("direction", "routes", "updates", "traffic"):
         if given.get(option) and option not in system.options:
             raise UserError(f"--{option}: {system.name} has no such option")
     direction = merged.get("direction", "")
@@ -276,6 +278,7 @@ def workload(system, options: dict) -> Workload:
         direction=direction,
         routes=table,
         seed=seed,
+        updates=routes.readable(merged["updates"], "updates") if merged.get("updates") else "",
         timed=_timed(str(merged["timed"]), captures) if "timed" in merged else 0.0,
         captures=captures,
         shape=shapes.shape(merged, flows, bool(captures)),

@@ -35,7 +35,8 @@ Bench::Bench(const Options& options)
       faults_(options, scenario_.cards),
       hostile_every_(options.get<std::uint64_t>("bad_ip_every")),
       flows_(options.get<std::uint32_t>("flows")),
-      update_config_(update_config(options, scenario_.cards)),
+      updates_per_s_(options.get<double>("updates_per_s")),
+      update_lead_(update_lead(options)),
       message_words_(options.get<unsigned>("message_bytes") / 8),
       load_directly_(options.get<std::string>("fib_load") == "image") {
   refuse(options, scenario_, *machine_, tables_, workload_.captures());
@@ -52,6 +53,8 @@ Bench::Bench(const Options& options)
     inputs += add_traffic(p, options);
   }
   if (inputs == 0) throw OptionError("no input has traffic");
+  if (updates_per_s_ > 0)
+    changes_ = route::change_source(options, scenario_.cards, tables_.routes, destinations_);
   if (trace())
     trace()->add_way({"mac_rx", "ip_route", "burst", "host", "slow_tx", "mac_tx", "wire"});
 }
@@ -199,7 +202,7 @@ void Bench::open() {
   host_->probe();
   machine_->found();
   if (trace()) watch_ways();
-  const bool changes = kernel_ || update_config_.per_second > 0;
+  const bool changes = kernel_ || changes_;
   for (unsigned c = 0; c < scenario_.cards; ++c)
     card_routes_.emplace_back(tables_.routes, tables_.addresses, c, scenario_.cards,
                               host_->trie_nodes(), changes);
@@ -219,7 +222,7 @@ void Bench::open() {
 
 void Bench::change_routes() {
   unsettled_.emplace(*reference_);
-  writer_.emplace(update_config_.lead, *host_, *reference_, card_routes_);
+  writer_.emplace(update_lead_, *host_, *reference_, card_routes_);
   writer_->on_change = [this] { unsettled_->change(); };
   if (kernel_) {
     control_plane_.emplace(*kernel_, interfaces_, *host_, *reference_, *writer_);
@@ -227,7 +230,7 @@ void Bench::change_routes() {
       return score_.under_way() != 0 || !unsettled_->empty();
     };
   } else {
-    updates_.emplace(update_config_, tables_.routes, destinations_, *writer_);
+    updates_.emplace(updates_per_s_, std::move(changes_), *writer_);
   }
 }
 

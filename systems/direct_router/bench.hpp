@@ -90,7 +90,8 @@ class Bench final : public Run {
   Accounts accounts_;
   std::optional<route::Addresses> addresses_;
   std::unique_ptr<Host> host_;
-  std::vector<Destination> destinations_;
+  std::vector<route::Destination> destinations_;
+  std::unique_ptr<route::ChangeSource> changes_;
   std::optional<TableWriter> writer_;  // where routes change
   std::optional<Updates> updates_;
   Rtnetlink* kernel_;  // of a live run
@@ -104,7 +105,8 @@ class Bench final : public Run {
   CardFaults faults_;
   std::uint64_t hostile_every_;
   std::uint32_t flows_;
-  UpdateConfig update_config_;
+  double updates_per_s_;
+  Time update_lead_;
   unsigned message_words_;
   bool load_directly_;            // of the cards' tables what is in their memories
   std::uint64_t cut_frames_ = 0;  // to the host because the cards' tables are too small

@@ -96,14 +96,10 @@ inline std::vector<int> kernel_interfaces(const Options& options, unsigned ports
   return interfaces;
 }
 
-inline UpdateConfig update_config(const Options& options, unsigned ports) {
-  UpdateConfig u{};
-  u.per_second = options.get<double>("updates_per_s");
-  u.seed = options.get<std::uint64_t>("seed") * 31 + 5;
-  // At the most 16 frames of the smallest size wait before a lookup of eight levels.
-  u.lead = 10 * kMicrosecond + 16 * 8 * options.ns("fib_latency_ns");
-  u.ports = ports;
-  return u;
+/// How long before a change begins the judge hears of it: at the most 16 frames of the smallest
+/// size wait before a lookup of eight levels.
+inline Time update_lead(const Options& options) {
+  return 10 * kMicrosecond + 16 * 8 * options.ns("fib_latency_ns");
 }
 
 inline MacConfig mac_config(const Options& options, unsigned port) {

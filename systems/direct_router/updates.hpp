@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes that come and go while frames flow: what changes follows from the seed
-// (bench/route/churn.hpp); how it gets into the cards is TableWriter's.
+// Routes that come and go while frames flow: what changes (bench/route/churn.hpp) and when; how it
+// gets into the cards is TableWriter's.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <utility>
 
 #include "bench/route/churn.hpp"
 #include "bench/stats/json.hpp"
@@ -12,20 +13,10 @@
 
 namespace emery::direct_router {
 
-struct UpdateConfig {
-  double per_second;
-  std::uint64_t seed;
-  Time lead;
-  unsigned ports;
-};
-
-using route::Destination;
-
 class Updates {
  public:
-  Updates(const UpdateConfig& config, const Routes& routes,
-          const std::vector<Destination>& destinations, TableWriter& writer)
-      : config_(config), churn_(config.seed, config.ports, routes, destinations), writer_(writer) {}
+  Updates(double per_second, std::unique_ptr<route::ChangeSource> changes, TableWriter& writer)
+      : per_second_(per_second), changes_(std::move(changes)), writer_(writer) {}
 
   /// On the bus clock. No change begins once `ending`.
   void poll(Time now, bool ending);
@@ -33,8 +24,8 @@ class Updates {
   void write(JsonWriter& json) const;
 
  private:
-  UpdateConfig config_;
-  route::Churn churn_;
+  double per_second_;
+  std::unique_ptr<route::ChangeSource> changes_;
   TableWriter& writer_;
   Time due_ = 0;
   std::uint64_t late_ = 0;

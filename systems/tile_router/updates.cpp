@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/tile_router/updates.hpp"
 
+#include "systems/tile_router/shortest_change.hpp"
 #include "tile_formats.hpp"
 
 namespace emery::tile_router {
 namespace {
 
 constexpr Time kAsk = 100 * kNanosecond;  // between two looks at whether a change is done
-constexpr unsigned kShortest = 8;         // 65,536 entries
 
 }  // namespace
 
@@ -18,8 +18,8 @@ Updates::Updates(const Options& options, const BootImage& image, const route::Ro
       judge_(judge),
       frames_(judge),
       routes_(routes),
-      churn_(options.get<std::uint64_t>("seed") * 31 + 5,
-             static_cast<unsigned>(image.linecards.size()), routes, destinations, kShortest),
+      changes_(route::change_source(options, static_cast<unsigned>(image.linecards.size()), routes,
+                                    destinations, kShortestChange)),
       period_(static_cast<Time>(1e12 / options.get<double>("updates_per_s"))) {}
 
 std::unique_ptr<Updates> Updates::of(const Options& options, const BootImage& image,
@@ -52,7 +52,12 @@ void Updates::sample(Time now) {
 }
 
 void Updates::begin(Time now) {
-  change_ = churn_.draw();
+  const auto change = changes_->next();
+  if (!change) {
+    ended_ = true;
+    return;
+  }
+  change_ = *change;
   judge_.begin(change_);
   frames_.change();
   routes_.change(change_);
@@ -109,7 +114,8 @@ void Updates::write(JsonWriter& json) const {
       .field("announced", announced_)
       .field("withdrawn", withdrawn_)
       .field("refused", refused_)
-      .field("late", late_);
+      .field("late", late_)
+      .field("left", changes_->left());
   times_.write(json);
   json.field("frames_old", frames_.before())
       .field("frames_new", frames_.after())

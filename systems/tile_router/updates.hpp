@@ -69,7 +69,7 @@ class Updates final : public Component {
   Judge& judge_;
   Unsettled frames_;
   route::RouteTrie routes_;
-  route::Churn churn_;
+  std::unique_ptr<route::ChangeSource> changes_;
   Time period_;
 
   State state_ = State::kIdle;

@@ -112,9 +112,9 @@ _ROUTES += ("1.2.3.4/33 0", "1.2.3/8 0", "256.0.0.0/8 0", "0.0.0.0/0 4294967297"
 _ROUTES += ("10.0.0.0/8", "# nothing", "\0\xff")
 
 
-def _route_file(random_: random.Random, folder: Path) -> str:
+def _route_file(random_: random.Random, folder: Path, words: tuple[str, ...] = ("",)) -> str:
     path = folder / random_.choice(("r.txt", "r.gz", "r r.txt"))
-    text = "\n".join(random_.choices(_ROUTES, k=random_.randrange(6)))
+    text = "\n".join(random_.choice(words) + x for x in random_.choices(_ROUTES, k=random_.randrange(6)))
     data = random_.choice(
         (text.encode("latin-1"), text.encode("latin-1"), random_.randbytes(300), gzip.compress(text.encode(), mtime=0))
     )
@@ -171,6 +171,7 @@ def _value(random_: random.Random, option: str, folder: Path) -> str:
         "pcap": lambda: random_.choice(("", "", "0=", "1=", "00=", "77=", "²=", "9" * 20 + "=")) + _capture(random_, folder),
         "source": lambda: random_.choice(("", "", "0=", "77=")) + _source_file(random_, folder),
         "routes": lambda: _route_file(random_, folder),
+        "updates": lambda: _route_file(random_, folder, ("announce ", "withdraw ", "")),
         "timed": lambda: random_.choice(("1", "0.5", "1000", "0", "x")),
         "arrivals": lambda: random_.choice((*shapes.WORDS["arrivals"], "burst:1", "burst:0", "on-off:1000000", "fair")),
         "flow_weights": lambda: random_.choice(

@@ -140,6 +140,7 @@ def traffic_options(parser, leave: tuple[str, ...] = ()):
     option(
         "routes", "lines `prefix port` (routers), .gz too; bgp:PREFIXES:PORTS makes a table like the Internet's", metavar="FILE"
     )
+    option("updates", "changes of routes, lines `announce prefix port` and `withdraw prefix`, at updates_per_s", metavar="FILE")
     option("seed", "everything random follows from it{}")
 
 
