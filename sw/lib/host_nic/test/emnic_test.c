@@ -210,7 +210,7 @@ static void test_full_rings_and_batches(void) {
   CHECK(emnic_send(q, frame, make_frame(60), NULL) == 0 && emnic_tx_flush(q, 0, 0) == EMNIC_RANG);
   serve(NULL);
   nic.hold = 1;
-  for (unsigned n = 1; n < 20; ++n) {
+  for (unsigned n = 1; n < 12; ++n) {
     CHECK(emnic_send(q, frame, make_frame(60), NULL) == 0);
     CHECK(emnic_tx_flush(q, 0, 0) == 0 || n < 5 || n % 4 == 3);
   }
