@@ -65,6 +65,8 @@ module usplus_cc
       .rst_i,
       .in(answer),
       .alone(none),
+      .alone_yields_i(1'b0),
+      .in_yields_i(1'b0),
       .out(packed_beat)
   );
   `SPILL(usplus_halves_t, i_pins, packed_beat, pins)

@@ -6,7 +6,8 @@
 /// `in` brings TLPs with payload, `alone` such as are their descriptor and no more. A TLP takes whole halves of beats. With
 /// `Straddle` it begins where the one before it ended, and both halves are full in every clock for which TLPs wait: one of `in` and
 /// one of `alone` are taken together. Without, each begins a beat, and the two take turns. The block takes no gap inside a TLP, so one of
-/// `in` begins when its last beat is there (`Depth` beats wait). Latency 3 clocks from its last beat, of `alone` none; `out` is only
+/// `in` begins when its last beat is there (`Depth` beats wait). Where both wait, one of `alone` is held back while `alone_yields_i`, and while
+/// `in_yields_i` one of `in`, unless half a beat would be lost by it. Latency 3 clocks from its last beat, of `alone` none; `out` is only
 /// valid while it is ready, and is to go to a register. Full back-pressure. Reset drops what is held.
 module usplus_pack
   import usplus_pkg::*;
@@ -22,7 +23,9 @@ module usplus_pack
 
     stream_if.snk in,     // Tlp: all beats are full but the last
     stream_if.snk alone,  // usplus_head_t
-    stream_if.src out     // usplus_halves_t
+    input logic alone_yields_i,
+    input logic in_yields_i,
+    stream_if.src out  // usplus_halves_t
 );
   localparam int Full = BeatDws / HalfDws;  // halves of a full beat; the last one may need one more
   localparam int Most = Full + 4;  // with two left over and one of `alone`
@@ -102,11 +105,14 @@ module usplus_pack
   // Where nothing can be taken, or less than a beat comes out, what stands behind that is not looked at.
   usplus_half_t rest_q[Full+2], row[Most];
   logic [CountW-1:0] left_q;
+  logic first_q;  // one alone goes before one of `in` that waits: with one or two halves left over that fills the beat
   logic alone_last_q;  // for turns
   wire [1:0] beside = left_q[1:0];  // left over, where more is taken
   wire take = out.ready && left_q <= CountW'(Straddle ? 2 : 0);
-  wire alone_goes = alone.valid && (ready ? Straddle ? now.eop : !inside_q && !alone_last_q : 1'b1);
-  wire beat_goes = ready && (Straddle || !alone_goes);
+  wire alone_first = first_q && !inside_q;
+  wire beside_in = !alone_yields_i && (Straddle ? now.eop : !inside_q && !alone_last_q);
+  wire alone_goes = alone.valid && (!ready || alone_first || beside_in);
+  wire beat_goes = ready && !(alone.valid && alone_first) && (Straddle || !alone_goes);
   wire take_beat = take && beat_goes;
   wire take_alone = take && alone_goes;
   wire [CountW-1:0] from_beat = beat_goes ? now.halves : '0;
@@ -132,7 +138,8 @@ module usplus_pack
   always_ff @(posedge clk_i) begin
     ended_q <= in.valid && in.ready && in.data.eop && !rst_i;
     whole_q <= whole;
-    some_q  <= whole != '0;
+    some_q <= whole != '0;
+    first_q <= in_yields_i && (!Straddle || (!out.ready ? left_q != '0 : take ? total > 2 : left_q > 2));
     if (take_beat) inside_q <= !now.eop;
     if (take_beat || take_alone) alone_last_q <= take_alone;
     if (out.ready) begin
@@ -146,9 +153,11 @@ module usplus_pack
       inside_q <= 1'b0;
       alone_last_q <= 1'b0;
       left_q <= '0;
+      first_q <= 1'b0;
     end
   end
 
+  `ASSERT(NothingLost, first_q && Straddle |-> left_q != '0)
   `ASSERT(NoGap, out.valid && !out.data.upper |-> out.data.mark[0].eop)
   `ASSERT(WholeTlp, inside_q |-> ahead.valid)
 endmodule

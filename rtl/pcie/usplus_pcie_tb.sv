@@ -4,7 +4,7 @@
 `include "stream.svh"
 /// usplus_pcie, as pcie_pins has it with straddle and without, for both widths of the logic's beats, each against a model of the block's four interfaces: random TLPs of every size
 /// both ways, every field of every descriptor, what the block forbids (a gap inside a TLP, a place where none may begin, more
-/// reads than it has room for), how many TLPs go in a clock when nothing holds them up, and completions while no request is taken.
+/// reads than it has room for), that neither writes nor reads take the other's part, how many TLPs go in a clock when nothing holds them up, and completions while no request is taken.
 module usplus_pcie_tb;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
@@ -573,6 +573,22 @@ module usplus_side_tb
     `CHECK(took <= (Straddle && BeatDws > 16 ? wide : others),
            $sformatf("400 completions of %0d Dwords in %0d clocks", dws, took))
   endtask
+  /// Reads and writes of such lengths wait all the time: each asks for, or carries, as much as the other.
+  task automatic check_share(int write_dws, int read_dws);
+    int asked, wrote;
+    for (int n = 0; n < 1200; n++) begin
+      if (n == 400) {asked, wrote} = {-read_dws * int'(reads), -write_dws * int'(writes)};
+      if (want_write.size() < 20) send_write(write_dws);
+      repeat (2) if (want_read.size() < 20) send_read(read_dws);
+      @(posedge clk);
+    end
+    asked += read_dws * int'(reads);
+    wrote += write_dws * int'(writes);
+    `CHECK(asked < wrote + 800 && wrote < asked + 800 && wrote > 3000,
+           $sformatf("writes of %0d and reads of %0d Dwords: %0d and %0d", write_dws, read_dws,
+                     wrote, asked))
+    settle();
+  endtask
   initial begin
     done_o = 0;
     block_in.lnk_up = 1;
@@ -677,9 +693,11 @@ module usplus_side_tb
     end
     `CHECK(took <= (Straddle ? 176 : 256), "writes and reads")
     settle();
+    rc_percent = 100;
+    check_share(16, 32);
+    check_share(16, 8);
     // Completions with a little more than 64 bytes: 1.25 beats of the block, in beats of 64 two. With a little more than 128: 2.25
     // and 2.5, in beats of 64 three. No request is taken meanwhile.
-    rc_percent  = 100;
     req_percent = 0;
     repeat (20) receive(1'b1, 20);
     repeat (200) @(posedge clk);

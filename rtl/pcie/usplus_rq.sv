@@ -3,8 +3,8 @@
 /// Memory requests to the RQ interface of the UltraScale+ block: posted writes and reads in one stream.
 ///
 /// With `Straddle` (an option of the block) TLPs of up to 32 bytes with their descriptor go two a clock, and nothing but the
-/// last half of a TLP is left empty while others wait (usplus_pack). Reads are metered (usplus_meter); the block puts in the
-/// requester's number. Latency 5 clocks from a write's last beat, 3 of a read. `tx` and `read` have full back-pressure. Reset
+/// last half of a TLP is left empty while others wait (usplus_pack). Reads are metered (usplus_meter); where both wait, writes and reads
+/// carry the same number of bytes (usplus_share). The block puts in the requester's number. Latency 5 clocks from a write's last beat, 3 of a read. `tx` and `read` have full back-pressure. Reset
 /// drops what is held.
 module usplus_rq
   import pcie_pkg::*;
@@ -100,6 +100,19 @@ module usplus_rq
   `STREAM_DATA(request, '{desc: desc[1], last_be: hdr[1].last_be, first_be: hdr[1].first_be})
   assign metered.ready = request.ready;
 
+  // ---------------------------------------------------------------- who goes first
+  logic reads_yield, writes_yield;
+  usplus_share i_share (
+      .clk_i,
+      .rst_i,
+      .asked_i(request.valid && request.ready),
+      .asked_dws_i(dword_count(hdr[1].dw0.length)),
+      .wrote_i(write.valid && write.ready && beat.sop),
+      .wrote_dws_i(dword_count(hdr[0].dw0.length)),
+      .reads_yield_o(reads_yield),
+      .writes_yield_o(writes_yield)
+  );
+
   // ---------------------------------------------------------------- out
   `STREAM(usplus_halves_t, packed_beat)
   `STREAM(usplus_halves_t, pins)
@@ -112,6 +125,8 @@ module usplus_rq
       .rst_i,
       .in(write),
       .alone(request),
+      .alone_yields_i(reads_yield),
+      .in_yields_i(writes_yield),
       .out(packed_beat)
   );
   `SPILL(usplus_halves_t, i_pins, packed_beat, pins)

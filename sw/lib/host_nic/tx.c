@@ -147,12 +147,13 @@ static int push(struct emnic_tx* q) {
   return EMNIC_PUSHED;
 }
 
+// The doorbells of a busy queue end at multiples of the batch: the device reads descriptors in such blocks, and a part costs it a read.
 static int due(const struct emnic_tx* q, int now) {
   const struct emnic_config* c = &q->device->config;
   const uint32_t waiting = q->made - q->told;
   const uint32_t under_way = q->told - __atomic_load_n(&q->sent, __ATOMIC_ACQUIRE);
   if (waiting == 0) return 0;
-  return now || under_way < c->doorbell_batch || waiting >= c->doorbell_batch;
+  return now || under_way < c->doorbell_batch || waiting >= c->doorbell_batch - q->told % c->doorbell_batch;
 }
 
 // A stream gathers what the device reads at once, or waits until all before is done. With `now` a few doorbells ring for less: as many
