@@ -207,6 +207,8 @@ module core_rig
     if (req_valid && req_ready && !rst_i) begin
       if (pending) $fatal(1, "FAIL: a request before the answer");
       if (req.addr[1:0] != 0) $fatal(1, "FAIL: not a word");
+      if (region != region_of(req.op, req.addr, 262144, 4096, 32 * 1024 * 1024))
+        $fatal(1, "FAIL: another region than that of %h", req.addr);
       rsp.error <= !known;
       if (known) mem[req.addr[15:2]] <= done(req.op, req.wdata, req.be, mem[req.addr[15:2]]);
       rsp.rdata <= mem[req.addr[15:2]];
@@ -216,6 +218,7 @@ module core_rig
         delay     <= $urandom_range(4);
       end
     end
+    if (!req_valid && region != '0) $fatal(1, "FAIL: a region without a request");
     if (rsp_valid) answered <= asked;
     if (req_valid && req_ready) asked <= req.addr;
     if (rvfi_o.valid && !rvfi_o.trap && rvfi_o.mem_rmask != 0 && answered != rvfi_o.mem_addr)
