@@ -46,9 +46,31 @@ def test_a_hostile_function_costs_no_other_anything(nic, seed):
     assert resources["hostile"]["did"]["armed"] > 200 and resources["hostile"]["did"]["doorbells"] > 1000
     assert resources["function_outside"] > 10 and resources["function_resets"] >= 2
     assert resources["hostile"]["frames_to"] > 100
-    # and the others have all of theirs: of the line what they send, a quarter each. The hostile one's bursts last some 30 us,
-    # which may be all of the window; what waited meanwhile is made up for.
+    # and the others have all of theirs: of the line what they send, a quarter each, at any moment. Its writes hold up no
+    # doorbell.
     for function in others:
         assert function["driver"]["device_errors"] == 0 and not function["device_errors"]
     for stream in of(result, "tx"):
-        assert stream["l1_gbps"] > 0.85 * 25 and stream["latency_ns"]["max"] < 20_000
+        assert stream["l1_gbps"] > 0.98 * 25 and stream["latency_ns"]["max"] < 8_000
+
+
+def test_doorbells_of_functions_are_taken_as_fast_as_those_of_one(nic):
+    """A doorbell a frame: 109 M a second (108 with one function), where accesses of functions took five clocks each 50 M."""
+    result = nic("--size", "64", "--direction", "tx", "--duration", "60us", "--flows", "64", doorbell=1)
+    whole(result)
+    assert result["totals"]["mpps"] > 100
+    assert sum(function["driver"]["doorbells"] for function in result["resources"]["functions"]) == result["totals"]["offered"]
+
+
+def test_moderated_interrupts_leave_the_link_to_frames(nic):
+    """Each interrupt is answered by two writes; an interval between those of a vector is kept by the card, whoever's it is."""
+    words = ("--size", "256", "--direction", "tx", "--duration", "60us", "--flows", "64")
+    often, seldom = nic(*words), nic(*words, interrupt_us=20)
+    for result in (often, seldom):
+        whole(result)
+        assert result["totals"]["l1_gbps"] > 96
+    for function in seldom["resources"]["functions"]:
+        assert 0 < function["driver"]["interrupts"] <= 12
+    interrupts = [sum(f["driver"]["interrupts"] for f in x["resources"]["functions"]) for x in (often, seldom)]
+    assert interrupts[1] < interrupts[0] / 4
+    assert seldom["resources"]["pcie_down_busy"] < often["resources"]["pcie_down_busy"]

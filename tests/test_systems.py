@@ -253,7 +253,7 @@ REFUSED = {
         "shared_queues=true ports=2 port_gbps=10",
         "rx_queues=2 ports=4", "size=1600 mtu=1500", "fault=rx_null_address direction=tx", "fault=doorbell direction=rx",
         "dma_overtaken_us=20 read_jitter_ns=20000", "tags=512 pcie_interface=usplus", "tags=512 pcie_interface=usplus_plain",
-        "read_kb=128 tx_ram_kb=64", "reset_every_us=5",
+        "read_kb=128 tx_ram_kb=64", "reset_every_us=5", "interrupt_us=5",
         "rx_mode=stream fault=rx_null_address", "rx_mode=stream interrupts=true", "rx_mode=stream header_split=true",
         "header_bytes=64", "tx_mode=stream size=9018",
         "tx_mode=stream restart_every=60", "tx_mode=stream recover=true", "steered_flows=2000",

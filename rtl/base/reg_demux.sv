@@ -8,11 +8,13 @@
 /// answered when they go to their slave, so that the next can come while that one is at work. Latency 1 clock each way. An
 /// address without a slave reads 0, ignores writes, and pulses `unmapped_o`.
 /// `AtOnce`: a write is answered in its own clock (`in.ack` follows `in.req`) as long as another access would find a place here,
-/// else when there is one: slaves that answer at once get a write a clock.
+/// else when there is one: slaves that answer at once get a write a clock. `Held` accesses find a place: a slave that takes its time gets
+/// so many in a burst.
 module reg_demux #(
     parameter int N = 2,
     parameter int AddrW = 26,
     parameter bit AtOnce = 0,
+    parameter int Held = 2,
     parameter logic [N-1:0][AddrW-1:0] Base = '0,
     parameter logic [N-1:0][AddrW-1:0] Size = '0
 ) (
@@ -66,18 +68,37 @@ module reg_demux #(
           wdata: in.wdata,
           wstrb: in.wstrb
       };
-  `SPILL(access_t, i_held, taken, held)
+  // There is room for what comes after a write when the one before it has gone on, or there are places for more; `free` says so of one
+  // that has waited for it.
+  logic room, free;
+  if (Held == 2) begin : g_two
+    `SPILL(access_t, i_held, taken, held)
+    assign room = !held.valid || go;
+    assign free = go;
+  end else begin : g_more
+    logic [$clog2(Held+1)-1:0] count;
+    fifo #(
+        .T(access_t),
+        .Depth(Held)
+    ) i_held (
+        .clk_i,
+        .rst_i,
+        .in(taken),
+        .out(held),
+        .count_o(count)
+    );
+    assign room = 32'(count) < Held - 1;
+    assign free = taken.ready;
+  end
   assign held.ready = !busy_q;
 
-  // There is room for what comes after a write when the one before it has gone on.
-  wire room = !held.valid || go;
   wire posted = AtOnce && in.req && in.write;
-  assign in.ack = answer_q || (posted && room) || (owed_q && go);
+  assign in.ack = answer_q || (posted && room) || (owed_q && free);
   assign in.rdata = rdata_q;
   assign unmapped_o = nobody;
 
   always_ff @(posedge clk_i) begin
-    owed_q <= (posted && !room) || (owed_q && !go);
+    owed_q <= (posted && !room) || (owed_q && !free);
     busy_q <= (busy_q || (go && !nobody)) && !answered;
     if (go) reading_q <= !now.write;
     answer_q <= read_done || (!AtOnce && go && now.write);

@@ -2,9 +2,11 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 /// reg_demux: each access reaches the one slave whose region it is in, with the offset in that region, and none is left
-/// without an answer; writes that follow each other at once come in their order, and with AtOnce one a clock.
+/// without an answer; writes that follow each other at once come in their order, and with AtOnce one a clock: to a slave that takes its time
+/// as many as are held.
 module reg_demux_tb #(
-    parameter bit AtOnce = 0
+    parameter bit AtOnce = 0,
+    parameter int Held   = 2
 );
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
@@ -19,6 +21,7 @@ module reg_demux_tb #(
       .N(N),
       .AddrW(AddrW),
       .AtOnce(AtOnce),
+      .Held(Held),
       .Base(Base),
       .Size(Size)
   ) dut (
@@ -96,6 +99,13 @@ module reg_demux_tb #(
     $display("%0d writes in 1000 clocks", i_master.posted - start);
     `CHECK(i_master.posted - start == (AtOnce ? 1000 : 333), "the rate of writes")
     repeat (2000) @(posedge clk);
+    // A burst to a slave that takes its time.
+    for (int i = 0; i < 100; i++) i_master.post(16'h0000, $urandom());
+    start = i_master.posted;
+    repeat (Held + 1) @(posedge clk);
+    $display("%0d writes of a burst", i_master.posted - start);
+    `CHECK(!AtOnce || Held == 2 || i_master.posted - start >= Held, "as many as are held")
+    repeat (1000) @(posedge clk);
     `CHECK(unmapped_count == unmapped_expected, "unmapped accesses miscounted")
     `TB_PASS
   end

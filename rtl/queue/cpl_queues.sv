@@ -2,7 +2,8 @@
 `include "stream.svh"
 /// Completion (or event) queues as one block: a completion writer and the manager that gives it places.
 ///
-/// With several `Functions`, each of which has its share of the queues, records of `Packets` number their queues as the function does. See cpl_write for throughput and delay, cpl_queue_manager for registers and notification.
+/// With several `Functions`, each of which has its share of the queues, records of `Packets` number their queues as the function does, and
+/// `Burst` writes of registers, as those of drivers that arm them for their interrupts, wait here and hold up no other register. See cpl_write for throughput and delay, cpl_queue_manager for registers and notification.
 module cpl_queues
   import queue_pkg::*;
   import dma_pkg::*;
@@ -12,6 +13,7 @@ module cpl_queues
     parameter int Functions = 1,
     parameter int Targets = Queues,  // of all functions
     parameter bit Packets = 0,  // records are cpl_t, of as many queues
+    parameter int Burst = 32,
     parameter ram_sel_t Sel = '0
 ) (
     input  logic                     clk_i,
@@ -61,6 +63,30 @@ module cpl_queues
       .ram_o,
       .events_o
   );
+  reg_if #(.AddrW(regs.AddrW)) held[1] ();
+  if (Functions > 1) begin : g_burst
+    reg_demux #(
+        .N(1),
+        .AddrW(regs.AddrW),
+        .AtOnce(1),
+        .Held(Burst),
+        .Size((regs.AddrW)'(1) << (regs.AddrW - 1))
+    ) i_burst (
+        .clk_i,
+        .rst_i,
+        .in(regs),
+        .out(held),
+        .unmapped_o()
+    );
+  end else begin : g_one
+    assign held[0].req = regs.req;
+    assign held[0].write = regs.write;
+    assign held[0].addr = regs.addr;
+    assign held[0].wdata = regs.wdata;
+    assign held[0].wstrb = regs.wstrb;
+    assign regs.ack = held[0].ack;
+    assign regs.rdata = held[0].rdata;
+  end
   cpl_queue_manager #(
       .Queues(Queues),
       .Functions(Functions),
@@ -68,7 +94,7 @@ module cpl_queues
   ) i_manager (
       .clk_i,
       .rst_i,
-      .regs,
+      .regs(held[0]),
       .enq_req,
       .enq_rsp,
       .commit,

@@ -48,11 +48,11 @@ struct DriverConfig {
   Time cpu_per_packet;    // for each packet received or completed
   unsigned dma_timeout_clocks, dma_overtaken_clocks;
   Scheduling scheduling;
-  unsigned doorbell_batch = 8;     // packets gathered for one doorbell of a queue busy with as many
-  unsigned refill_batch = 32;      // received packets for one doorbell, or a quarter of the ring
-  unsigned budget = 64;            // packets served before the next queue has its turn
-  unsigned cpl_delay_clocks = 64;  // completion coalescing
-  unsigned interrupt_interval_clocks = 0;
+  unsigned doorbell_batch = 8;  // packets gathered for one doorbell of a queue busy with as many
+  unsigned refill_batch = 32;   // received packets for one doorbell, or a quarter of the ring
+  unsigned budget = 64;         // packets served before the next queue has its turn
+  unsigned cpl_delay_clocks;    // completion coalescing
+  unsigned interrupt_interval_clocks;
   unsigned functions = 0;       // whose queues received frames are dealt to
   unsigned counted_queues = 0;  // whose counters are compared at the end, a way of each interface
 };

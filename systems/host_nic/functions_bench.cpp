@@ -180,6 +180,7 @@ void FunctionsBench::open() {
   }
   rss_entries_ = functions_[0].driver->interface(0).rss_entries;
   if (hostile_) hostile_->open();
+  before_ = host_.busy();
 }
 
 // A function that has been reset has no queue in use, whatever it wrote last. The physical one sees
@@ -239,6 +240,8 @@ void FunctionsBench::check(Findings& findings) const {
 }
 
 void FunctionsBench::report(JsonWriter& json) const {
+  const Time moved = std::max<Time>(last_move() - traffic_start(), 1);
+  PcieHost::write_busy(json, before_, host_.busy(), static_cast<double>(moved) / 1e12);
   json.array("functions");
   for (unsigned n = 0; n < functions_.size(); ++n) {
     const Function& f = functions_[n];

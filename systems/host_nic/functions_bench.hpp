@@ -65,6 +65,7 @@ class FunctionsBench final : public Run {
   unsigned total_rx_queues_, clear_;  // of all; clocks in which the card clears its queues
   HostMemory memory_;
   PcieHost host_;
+  PcieHost::Busy before_;  // traffic
   Iommu iommu_;
   std::vector<Function> functions_;
   std::unique_ptr<HostileFunction> hostile_;

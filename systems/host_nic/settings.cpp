@@ -79,6 +79,8 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.counted_queues = options.get<unsigned>("counted_queues");
   c.recover = options.get<bool>("recover");
   c.interrupts = options.get<bool>("interrupts");
+  c.interrupt_interval_clocks = options.get<unsigned>("interrupt_us") * (kCoreHz / 1'000'000);
+  c.cpl_delay_clocks = static_cast<unsigned>(options.ns("record_ns") / kCoreClock);
   if (const auto every = options.get<unsigned>("doorbell"))
     c.doorbell_batch = c.refill_batch = every;
   c.cpus = options.get<unsigned>("cpus");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The register port of a NIC with several PCI functions: what each sees (function_regs), and their resets (function_clear).
 ///
-/// Wiring only. With one function the registers are as they are; with several accesses wait 2 clocks more.
+/// Wiring only. With one function the registers are as they are; with several accesses wait a clock more each way, and writes go one a clock as ever (reg_merge).
 module nic_functions
   import pcie_pkg::*;
   import queue_pkg::*;
@@ -36,8 +36,8 @@ module nic_functions
   endfunction
   if (Functions > 1) begin : g_functions
     localparam logic [ShareSched+Ports-1:0][31:0] Bases = shared_bases();
-    reg_if #(.AddrW(AddrW)) master[2] ();
-    logic unused_index;
+    reg_if #(.AddrW(AddrW)) host ();
+    reg_if #(.AddrW(AddrW)) clear ();
     function_regs #(
         .Functions(Functions),
         .AddrW(AddrW),
@@ -54,7 +54,7 @@ module nic_functions
         .clk_i,
         .rst_i,
         .in,
-        .out(master[0]),
+        .out(host),
         .reset_i,
         .outside_o
     );
@@ -72,17 +72,16 @@ module nic_functions
         .rst_i,
         .reset_i,
         .done_o,
-        .regs(master[1])
+        .regs(clear)
     );
-    reg_arb #(
+    reg_merge #(
         .AddrW(AddrW)
     ) i_masters (
         .clk_i,
         .rst_i,
-        .drop_i('0),
-        .in(master),
-        .out,
-        .index_o(unused_index)
+        .main(host),
+        .side(clear),
+        .out
     );
   end else begin : g_one_function
     assign done_o = '0;
