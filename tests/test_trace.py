@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 import emery
-from emery import runs, system, trace_records, traces
+from emery import runs, system, traces
 from emery.cli import main, packages
 from emery.common import ROOT
 from emery.workload import workload
@@ -369,7 +369,9 @@ def test_python_and_parquet(trace, tmp_path, data_packages):
     from pyarrow import parquet
 
     packed = tmp_path / "t.parquet"
-    parquet.write_table(pyarrow.Table.from_pylist([{"sure": True, **json.loads(x)} for x in open(trace)]), packed)
+    parquet.write_table(
+        pyarrow.Table.from_pylist([{"sure": True, **json.loads(x)} for x in trace.read_text().splitlines()]), packed
+    )
     found = emery.trace(packed)
     assert list(found) == list(emery.trace(trace)) and not found.frame(3).sure
     assert [list(x.at) for x in found] == [list(x.at) for x in emery.trace(trace)]

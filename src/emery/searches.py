@@ -305,7 +305,7 @@ def _range(spread: dict | None, form: str) -> str:
 
 
 def _what(work: dict) -> str:
-    files = [os.path.basename(x) for x in work.get("pcap", {}).values()]
+    files = [os.path.basename(x) for x in {**work.get("pcap", {}), **work.get("source", {})}.values()]
     named = [f"{name} {work[name]}" for name in ("size", "flows", "direction") if name in work]
     return ", ".join([*files, *named, f"{work['duration_ps'] / 1e6:g} us"])
 

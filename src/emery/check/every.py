@@ -8,6 +8,7 @@ since is what is left to do.
 
 import csv
 import io
+import os
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 
@@ -58,7 +59,9 @@ def write(kept: dict[str, Row]):
     table = csv.DictWriter(text, [x.name for x in fields(Row)], lineterminator="\n")
     table.writeheader()
     table.writerows(asdict(kept[x]) for x in sorted(kept))
-    FILE.write_text(text.getvalue())
+    whole = FILE.with_name(f"{FILE.name}.{os.getpid()}")
+    whole.write_text(text.getvalue())
+    whole.replace(FILE)  # at once: who reads meanwhile, or another that measures, has all of it
 
 
 def wanted(design: Design) -> set[str]:
