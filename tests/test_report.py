@@ -257,8 +257,8 @@ def test_in_a_browser(page, width, scheme):
         )
         assert not small  # text that nobody could read
         over = seen.value(
-            """[...document.querySelectorAll("svg.chart")].flatMap(c => { const t = [...c.querySelectorAll("text.tick,text.axis")]
-                 .map(x => [x.getBoundingClientRect(), x.textContent]);
+            """[...document.querySelectorAll("svg.chart")].flatMap(c => {
+                 const t = [...c.querySelectorAll("text.tick,text.axis")].map(x => [x.getBoundingClientRect(), x.textContent]);
                  return t.flatMap(([a, n], i) => t.slice(i + 1).filter(([b]) => a.left < b.right - 1 && b.left < a.right - 1 &&
                    a.top < b.bottom - 3 && b.top < a.bottom - 3).map(([b, m]) => [c.getAttribute("aria-label"), n, m])); })"""
         )

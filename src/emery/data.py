@@ -152,7 +152,7 @@ def plot(path: str, title: str, points: list[tuple[dict, dict]]):
 
 
 def plot_sizes(path: str, result: dict):
-    """Of a search with several sizes the graph that RFC 2544 (26.1) asks for: frames a second over sizes, found and of the line."""
+    """Of a search with several sizes the graph that RFC 2544 (26.1) asks for: rates over sizes beside the line's."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     from matplotlib import pyplot
 

@@ -128,9 +128,8 @@ def update(names: list[str], say):
             row = measure(design, name)
             kept = {x: y for x, y in rows().items() if x in known} | {name: row}
             write(kept)  # at once: what is interrupted goes on from here
-            say(
-                f"{name}: {row.why_not or f'{row.lut:,} LUT, {row.flip_flop:,} flip-flops, {row.levels} levels, {row.est_ns:.1f} ns'}"
-            )
+            numbers = f"{row.lut:,} LUT, {row.flip_flop:,} flip-flops, {row.levels} levels, {row.est_ns:.1f} ns"
+            say(f"{name}: {row.why_not or numbers}")
     finally:
         progress.done()
     write({x: y for x, y in rows().items() if x in known})
