@@ -43,6 +43,11 @@ class Row:
     why_not: str = ""
     sources: str = ""  # digest of its file and of those below it
 
+    @property
+    def mhz(self) -> float:
+        """The clock that its longest path allows."""
+        return 1000 / (timing.CALIBRATION * max(self.est_ns, 0.1))
+
 
 def rows() -> dict[str, Row]:
     """What is kept, by block."""
