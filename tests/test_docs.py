@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import browser
@@ -17,7 +18,7 @@ import pytest
 import yaml
 
 from emery import __version__, cli, system
-from emery.check import structure
+from emery.check import every, structure
 from emery.cli import main
 from emery.common import ROOT, UserError
 from emery.pages import blocks, markdown, reference, site
@@ -93,12 +94,20 @@ def test_a_block_has_its_area_and_clock(built):
             assert "Area and clock" in text and line.split(" | ")[2] in text
 
 
-def test_a_block_without_a_row_says_where_it_was_measured():
-    design, rows = structure.read(), blocks.clocks.rows()
-    sections = {x: blocks._area(design, x, rows) for x in design.blocks}
-    assert all(f"./emery timing {name}`" in text for name, text in sections.items() if f"`{name}" not in "".join(rows))
-    assert "| `dma_read` |" in sections["dma_read_split"] and "as a part of these" in sections["dma_read_split"]
-    assert "Not measured: " in sections["time_regs"] or any("time_regs" in x for x in rows)
+def test_every_block_has_numbers_or_a_reason():
+    """Of the table of clocks, of docs/blocks.csv, or why there are none; and what has changed since is said."""
+    design, rows, measured = structure.read(), blocks.clocks.rows(), every.rows()
+    assert every.wanted(design) == set(measured), "./emery timing --every"
+    sections = {x: blocks._area(design, x, rows, measured) for x in design.blocks}
+    bare = {x for x, text in sections.items() if "| est. ns |" not in text}
+    assert bare == {x.name for x in design.blocks.values() if x.is_interface} | {x for x, y in measured.items() if y.why_not}
+    assert len(bare) < 12
+    one = replace(measured["time_regs"], sources=every.sources(design, "time_regs"))
+    told = blocks._area(design, "time_regs", rows, {"time_regs": one})
+    assert f"{one.lut:,}" in told and f"| {one.levels} | {one.est_ns:.1f} | {one.mhz:.0f} |" in told and "changed" not in told
+    assert "has changed since" in blocks._area(design, "time_regs", rows, {"time_regs": replace(one, sources="")})
+    assert "--every time_regs" in blocks._area(design, "time_regs", rows, {})
+    assert "no path between two" in sections["rotate"] and "tso=true" in sections["tx_header_fields"]
 
 
 def test_ports_are_those_of_the_file():

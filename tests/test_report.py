@@ -252,9 +252,17 @@ def test_in_a_browser(page, width, scheme):
         ink, paper = (sum(map(int, re.findall(r"\d+", x)[:3])) for x in colours)
         assert (ink < 200 and paper > 600) if scheme == "light" else (ink > 600 and paper < 200)
         small = seen.value(
-            """[...document.querySelectorAll("svg.chart text")].filter(x => x.getBoundingClientRect().height < 6).length"""
+            """[...document.querySelectorAll("svg.chart text, svg.blocks text")]
+                 .filter(x => x.getBoundingClientRect().height < 8).map(x => x.textContent)"""
         )
-        assert small == 0  # text that nobody could read
+        assert not small  # text that nobody could read
+        over = seen.value(
+            """[...document.querySelectorAll("svg.chart")].flatMap(c => {
+                 const t = [...c.querySelectorAll("text.tick,text.axis")].map(x => [x.getBoundingClientRect(), x.textContent]);
+                 return t.flatMap(([a, n], i) => t.slice(i + 1).filter(([b]) => a.left < b.right - 1 && b.left < a.right - 1 &&
+                   a.top < b.bottom - 3 && b.top < a.bottom - 3).map(([b, m]) => [c.getAttribute("aria-label"), n, m])); })"""
+        )
+        assert not over  # words on others
         outside = seen.value(
             """[...document.querySelectorAll("svg.chart")].filter(c => [...c.querySelectorAll("text,polyline,rect")].some(x => {
                  const a = x.getBoundingClientRect(), b = c.parentNode.getBoundingClientRect();

@@ -143,6 +143,24 @@ def test_a_search_goes_on_where_it_stopped(tmp_path, device):
     assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == before and settings(0)["rate"] == "0.2"
 
 
+def test_a_table_over_sizes(tmp_path, device, capsys):
+    """A search each, in one table; `rfc2544` is its seven sizes, not a mix of them."""
+    device("if rate > .64 and int(settings['size'].partition(':')[0]) < 200: delivered -= 1")
+    plot = tmp_path / "sizes.svg"
+    command = ["search", "core-nic", "--duration", "1ms", "--out", str(tmp_path / "runs.jsonl"), "--goals", "throughput"]
+    command += ["--width", "0.5", "--seeds", "1", "--json", str(tmp_path / "out.json")]
+    assert main([*command, "--sizes", "rfc2544,64,64:7+594:4+1518", "--plot", str(plot)]) == 0
+    found = json.loads((tmp_path / "out.json").read_text())["sizes"]
+    sizes = ["64", "128", "256", "512", "1024", "1280", "1518", "64:7+594:4+1518"]
+    assert [x["workload"]["size"] for x in found] == sizes
+    assert [x["goals"]["throughput"]["lower"] for x in found] == [0.5, 0.5, *[1.0] * 5, 0.5]
+    assert all(x["line_mpps"] == pytest.approx(10) and x["seeds"] == [1] for x in found)
+    rows = [x.split() for x in capsys.readouterr().out.splitlines()]
+    assert ["128", "10.000", "50.0%", "5.000", "3.36", "1,000", "1,500"] in rows
+    text = plot.read_text()
+    assert all(f">{x}</text>" in text for x in [*sizes, "throughput", "line rate"])
+
+
 def test_confidence_is_exact():
     """1 - 0.05^(1/n) without one that exceeds; known values of Clopper and Pearson's bound with some."""
     assert confidence(0, 1) == pytest.approx(0.95)
@@ -172,6 +190,13 @@ def test_goals_of_trials():
         (["--json", "/nowhere/x"], "--json /nowhere/x"),
         (["--out", "/dev/full"], "/dev/full: not a file"),
         (["--size", "63"], "--size 63"),
+        (["--sizes", "64,63"], "--size 63"),
+        (["--sizes", "64,,65"], "--size "),
+        (["--sizes", "64", "--size", "65"], "--sizes and --size: choose one"),
+        (["--sizes", "64", "--pcap", "x.pcap"], "--sizes and --pcap: choose one"),
+        (["--plot", "x.svg"], "--plot is for --sizes"),
+        (["--sizes", "64", "--plot", "x.txt"], "--plot x.txt: name it"),
+        (["--sizes", "64", "--plot", "/nowhere/x.svg"], "--plot /nowhere/x.svg"),
         (["--set", "core=1"], "no parameter core"),
     ],
 )

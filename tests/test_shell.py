@@ -63,6 +63,7 @@ def test_a_machine_that_is_well(capsys, fresh, monkeypatch):
     assert all(x["found"] for x in told.values() if x["required"])
     assert told["packages of run.txt"]["found"] and not told["packages of firmware.txt"]["found"]
     assert told["packages of firmware.txt"]["mend"] == "./emery firmware"
+    assert {f"packages of {x.name}" for x in (ROOT / "requirements").glob("*.txt")} <= told.keys()  # every list
     text = shown(capsys, "doctor")
     assert "MISSING" not in text and "./emery firmware" in text
 

@@ -2,12 +2,13 @@
 """`./emery timing`: small netlists of known depth, clock crossings of all systems, blocks that stay as fast and as small."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from emery import system
-from emery.check import blocks, clocks, crossings, timing
+from emery.check import blocks, clocks, crossings, every, structure, timing
 from emery.cli import main
 from emery.make import build
 
@@ -184,6 +185,25 @@ def test_a_block_is_taken_as_the_system_has_it():
     assert "output core_pkg::rvfi_t rvfi_o" in blocks.subject("core", []).wrapper  # has no bits: not packed
 
 
+def test_long_values_and_enumerations_of_parameters():
+    """slang writes a number of more than 128 bits short, with an exponent, and takes no number for an enumeration."""
+    regs = blocks.subject("function_clear", ["functions=4"], "host-nic").wrapper
+    assert re.search(r"\.Base\(256'h[0-9a-f]{50,}\)", regs) and "...e" not in regs
+    assert "_e'(" in blocks.subject("mem_messages", []).wrapper
+
+
+def test_what_is_left_to_measure(monkeypatch, tmp_path, capsys):
+    """What has no row, or one of other sources; a block that no synthesis takes has its reason; what is gone has none."""
+    kept = every.rows()
+    monkeypatch.setattr(every, "FILE", tmp_path / "blocks.csv")
+    one = replace(kept["age_tick"], lut=1)
+    every.write({**kept, "age_tick": replace(one, sources="old"), "gone": replace(one, block="gone")})
+    assert main(["timing", "--every", "age_tick"]) == 0
+    now = every.rows()
+    assert now.keys() == kept.keys() and 1 < now["age_tick"].lut < 200 and "age_tick: " in capsys.readouterr().out
+    assert now["age_tick"].sources == every.sources(structure.read(), "age_tick")
+
+
 def test_the_command(tmp_path, capsys):
     path = tmp_path / "out.json"
     assert main(["timing", "age_tick", "--json", str(path), "--paths", "2"]) == 0
@@ -208,6 +228,10 @@ def test_the_command(tmp_path, capsys):
         (["host-nic", "--set", "ports=3"], "ports"),
         (["--publish", "no_such"], "rtl/timing.toml"),
         (["core", "--json", "/no/where/x.json"], "--json"),
+        (["--every", "--cdc"], "without --cdc"),
+        (["--every", "--set", "ports=2"], "without --set"),
+        (["--every", "queue_manager"], "--publish"),
+        (["--every", "fifos"], "did you mean fifo"),
     ],
 )
 def test_what_it_refuses(capsys, words, says):

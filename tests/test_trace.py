@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 
 import emery
-from emery import runs, system, trace_records, traces
-from emery.cli import main
+from emery import runs, system, traces
+from emery.cli import main, packages
 from emery.common import ROOT
 from emery.workload import workload
 
@@ -365,8 +365,13 @@ def test_frames_at_the_same_time_are_on_tracks_of_their_own(tmp_path):
 
 
 def test_python_and_parquet(trace, tmp_path, data_packages):
+    import pyarrow
+    from pyarrow import parquet
+
     packed = tmp_path / "t.parquet"
-    trace_records.pack(trace, str(packed), ["driver", "dma_read", "cmac_tx", "wire", "never"])
+    parquet.write_table(
+        pyarrow.Table.from_pylist([{"sure": True, **json.loads(x)} for x in trace.read_text().splitlines()]), packed
+    )
     found = emery.trace(packed)
     assert list(found) == list(emery.trace(trace)) and not found.frame(3).sure
     assert [list(x.at) for x in found] == [list(x.at) for x in emery.trace(trace)]
@@ -375,28 +380,36 @@ def test_python_and_parquet(trace, tmp_path, data_packages):
     assert isinstance(found, emery.Trace) and isinstance(found.stages()[0], emery.Stage)
 
 
-def test_parquet_is_no_work_of_python(tmp_path, data_packages):
-    """Not a call a record: with them a run to Parquet took twice as long as without a trace."""
-    source = tmp_path / "t.jsonl"
-    source.write_text(lines(*(record(n) for n in range(4000))))
-    trace_records.pack(source, str(tmp_path / "t.parquet"), ["driver", "dma_read", "wire"])  # imports
-    calls = Counter()
-    sys.setprofile(lambda frame, event, what: calls.update([event]))
-    try:
-        trace_records.pack(source, str(tmp_path / "t.parquet"), ["driver", "dma_read", "wire"])
-    finally:
-        sys.setprofile(None)
-    assert calls.total() < 4000 and len(list(emery.trace(tmp_path / "t.parquet"))) == 4000
+@pytest.mark.parametrize(
+    ("words", "holds"),
+    [
+        (["host-nic", "--size", "64", "--frames", 1500, "--direction", "rx", "--set", "bad_fcs_every=40"], "bad_fcs"),
+        (
+            ["host-nic", "--size", "64-1518", "--frames", 300, "--direction", "tx", "--trace-bytes"],
+            "data",
+        ),  # several groups of rows
+        (["direct-router", "--size", "64", "--frames", 100], "->"),
+    ],
+    ids=lambda x: x[0] if isinstance(x, list) else x,
+)
+def test_a_run_writes_parquet(traced, data_packages, words, holds):
+    """The simulator does, without a library; Arrow's reader finds in it what the lines of JSON say."""
+    from pyarrow import parquet
+
+    _, lines_ = traced(*words)
+    _, table = traced(*words, ending=".parquet")
+    assert list(table) == list(lines_) and [list(x.at) for x in table] == [list(x.at) for x in lines_]
+    file = parquet.ParquetFile(table.path)
+    file.read()  # the whole, with its types
+    assert (file.num_row_groups > 1) == (holds == "data") == any(x.data for x in table)
+    said = {x.reason for x in table} | {x.stream for x in table} | ({"data"} if table.frame(0).data else set())
+    assert any(holds in x for x in said if x)
+    assert str(file.schema_arrow.field("at").type).startswith("struct<") and file.schema_arrow.field("queue").type == "int32"
 
 
-def test_bytes_in_parquet(traced, data_packages):
-    _, trace = traced("host-nic", "--size", "64", "--frames", 40, "--direction", "tx", "--trace-bytes", 20, ending=".parquet")
-    assert {len(x.data) for x in trace} == {20} and len({x.data for x in trace}) > 1
-
-
-def test_a_run_writes_parquet(traced, data_packages):
-    _, trace = traced("host-nic", "--size", "64", "--frames", 40, "--direction", "tx", ending=".parquet")
-    assert order(trace, "tx") == SENT
+def test_parquet_needs_no_packages():
+    words = ["run", "host-nic", "--trace", "x.parquet"]
+    assert packages(words) == ("run",) and packages(["trace", "x.parquet"]) == ("data",)
 
 
 @pytest.mark.parametrize(

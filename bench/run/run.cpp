@@ -172,7 +172,6 @@ void Run::write(JsonWriter& json, double wall_seconds) const {
   Sent sent;
   for (const auto& source : sources_) source->add_to(sent);
   if (sent.frames != 0) sent.write(json.key("sent"));
-  if (trace_) trace_->write_stages(json);
   if (debugger_) debugger_->write(json);
   if (live_) {
     json.object("live");

@@ -7,12 +7,15 @@
 #include <limits>
 #include <stdexcept>
 
+#include "bench/stats/parquet.hpp"
 #include "bench/traffic/frame.hpp"
 
 namespace emery {
 namespace {
 
 constexpr std::size_t kChunk = 1 << 20;
+constexpr std::size_t kRows = 1 << 16,
+                      kOfGroup = 1 << 24;  // rows of a group, bytes of frames in it
 
 void put(std::string& text, std::integral auto value) {
   std::array<char, 24> digits;
@@ -197,10 +200,19 @@ void Trace::deal(int stream, std::vector<Number> missing) {
   }
 }
 
+unsigned Trace::place(const Frame& frame) {
+  if (frame.fate != Fate::kUnderWay) return frame.fate == Fate::kDelivered ? 0 : 1;
+  return frame.reason >= 0 ? 2 : 3;
+}
+
+std::uint64_t Trace::offered_before(Number number) const {
+  return number + (made_ - 1 - number) / frames_.size() * frames_.size();
+}
+
 void Trace::append(std::string& text, Number number) const {
   const Frame& frame = frames_[number];
   text += "{\"frame\":";
-  put(text, number + (made_ - 1 - number) / frames_.size() * frames_.size());
+  put(text, offered_before(number));
   text += ",\"stream\":\"";
   text += score_.name(frame.stream);
   text += "\",\"bytes\":";
@@ -210,10 +222,7 @@ void Trace::append(std::string& text, Number number) const {
   text += ",\"queue\":";
   frame.queue < 0 ? void(text += "null") : put(text, frame.queue);
   text += ",\"outcome\":\"";
-  text += frame.fate == Fate::kDelivered ? "delivered"
-          : frame.fate == Fate::kStrayed ? "misdelivered"
-          : frame.reason >= 0            ? "dropped"
-                                         : "missing";
+  text += outcome(frame);
   text += "\",\"reason\":";
   if (frame.reason < 0 || frame.fate != Fate::kUnderWay) {
     text += "null";
@@ -248,27 +257,11 @@ std::string Trace::record(Number frame) const {
 }
 
 // The frames' bytes are read in the order in which they were kept.
-void Trace::append_bytes(std::string& text, const Frame& frame) {
+std::vector<std::uint8_t> Trace::kept_bytes(const Frame& frame) {
   std::vector<std::uint8_t> bytes(std::min(frame.bytes - kFcsBytes, kept_));
   if (std::fread(bytes.data(), 1, bytes.size(), bytes_.get()) != bytes.size())
     throw std::runtime_error("the bytes of the trace's frames cannot be read again");
-  text += ",\"data\":\"";
-  put_base64(text, bytes);
-  text += '"';
-}
-
-void Trace::write_stages(JsonWriter& json) const {
-  if (path_.empty()) return;
-  std::vector<std::string> told{""};
-  json.array("stages");
-  for (const auto& way : ways_) {
-    for (const std::string& stage : way) {
-      if (std::find(told.begin(), told.end(), stage) != told.end()) continue;
-      json.value(stage);
-      told.push_back(stage);
-    }
-  }
-  json.end_array();
+  return bytes;
 }
 
 void Trace::close() {
@@ -279,17 +272,85 @@ void Trace::close() {
       missing[static_cast<std::size_t>(frames_[n].stream)].push_back(n);
   }
   for (std::size_t s = 0; s < missing.size(); ++s) deal(static_cast<int>(s), std::move(missing[s]));
-  std::string text;
   if (bytes_) std::rewind(bytes_.get());
+  path_.ends_with(".parquet") ? write_parquet() : write_lines();
+  if (!file_.flush()) throw std::runtime_error(path_ + ": cannot be written");
+}
+
+void Trace::write_lines() {
+  std::string text;
   for (Number n = 0; n < frames_.size(); ++n) {
     append(text, n);
-    if (bytes_) append_bytes(text, frames_[n]);
+    if (bytes_) {
+      text += ",\"data\":\"";
+      put_base64(text, kept_bytes(frames_[n]));
+      text += '"';
+    }
     text += "}\n";
     if (text.size() < kChunk) continue;
     file_ << text;
     text.clear();
   }
-  if (!(file_ << text) || !file_.flush()) throw std::runtime_error(path_ + ": cannot be written");
+  file_ << text;
+}
+
+void Trace::write_parquet() {
+  using Kind = Parquet::Kind;
+  enum { kFrame, kStream, kBytes, kFlow, kQueue, kOutcome, kReason, kSure, kData, kAt };
+  std::vector<std::string> streams, reasons = reasons_;
+  for (std::size_t s = 0; s < streams_.size(); ++s)
+    streams.push_back(score_.name(static_cast<int>(s)));
+  if (reasons.empty()) reasons.emplace_back();  // a dictionary is not empty
+  std::vector<Parquet::Column> columns = {
+      {"frame", Kind::kInt64},
+      {"stream", Kind::kWord, false, streams},
+      {"bytes", Kind::kInt32},
+      {"flow", Kind::kInt32},
+      {"queue", Kind::kInt32, true},
+      {"outcome", Kind::kWord, false, {std::begin(kOutcomes), std::end(kOutcomes)}},
+      {"reason", Kind::kWord, true, reasons},
+      {"sure", Kind::kBool},
+      {"data", Kind::kBytes, true},
+  };
+  std::vector<std::vector<std::size_t>> column_of(ways_.size());  // of each way's stages
+  for (std::size_t w = 0; w < ways_.size(); ++w) {
+    for (const std::string& stage : ways_[w]) {
+      const auto named = [&](const Parquet::Column& x) { return x.name == stage; };
+      const auto found = std::find_if(columns.begin() + kAt, columns.end(), named);
+      column_of[w].push_back(static_cast<std::size_t>(found - columns.begin()));
+      if (found == columns.end()) columns.push_back({stage, Kind::kDouble, true, {}, "at"});
+    }
+  }
+  const std::size_t all = columns.size();
+  Parquet table(file_, std::move(columns),
+                std::clamp<std::size_t>(kOfGroup / (kept_ + 1), 1, kRows));
+  std::vector<Time> times(all);
+  for (Number n = 0; n < frames_.size(); ++n) {
+    const Frame& frame = frames_[n];
+    table.put(kFrame, static_cast<std::int64_t>(offered_before(n)));
+    table.put(kStream, std::int64_t{frame.stream});
+    table.put(kBytes, std::int64_t{frame.bytes});
+    table.put(kFlow, std::int64_t{frame.flow});
+    frame.queue < 0 ? table.put_null(kQueue) : table.put(kQueue, std::int64_t{frame.queue});
+    table.put(kOutcome, std::int64_t{place(frame)});
+    const bool dropped = frame.fate == Fate::kUnderWay && frame.reason >= 0;
+    dropped ? table.put(kReason, std::int64_t{frame.reason}) : table.put_null(kReason);
+    table.put(kSure, std::int64_t{!dropped || frame.sure});
+    bytes_ ? table.put(kData, kept_bytes(frame)) : table.put_null(kData);
+    const auto& stages = column_of[streams_[static_cast<std::size_t>(frame.stream)].way];
+    std::fill(times.begin() + kAt, times.end(), kNotYet);
+    for (unsigned s = 0; s < stages.size(); ++s)
+      if (marked(n, s)) times[stages[s]] = when(n, s);
+    for (std::size_t c = kAt; c < all; ++c) {
+      if (times[c] == kNotYet) {
+        table.put_null(c);
+      } else {
+        table.put(c, static_cast<double>(times[c]) / kNanosecond);
+      }
+    }
+    table.end_row();
+  }
+  table.close();
 }
 
 }  // namespace emery

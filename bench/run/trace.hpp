@@ -27,7 +27,6 @@
 
 #include "bench/score/scoreboard.hpp"
 #include "bench/sim/time.hpp"
-#include "bench/stats/json.hpp"
 
 namespace emery {
 
@@ -104,10 +103,8 @@ class Trace final : public Scoreboard::Observer {
   void strayed(std::uint32_t entry) override;
   void dropped(int stream, const std::string& reason, std::uint64_t frames) override;
 
-  /// The field `stages`: the names of those of all ways, each once. Nothing without a file.
-  void write_stages(JsonWriter& json) const;
-  /// Says what became of the frames that did not come out, and writes the file. Throws
-  /// std::runtime_error when it cannot be written.
+  /// Says what became of the frames that did not come out, and writes the file: Parquet when its
+  /// name ends so, else a JSON object a line. Throws std::runtime_error when it cannot be written.
   void close();
 
  private:
@@ -115,6 +112,7 @@ class Trace final : public Scoreboard::Observer {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   static constexpr Time kNotYet = -1;
+  static constexpr const char* kOutcomes[] = {"delivered", "misdelivered", "dropped", "missing"};
 
   enum class Fate : std::uint8_t { kUnderWay, kDelivered, kStrayed };
 
@@ -146,7 +144,12 @@ class Trace final : public Scoreboard::Observer {
   void deal(int stream, std::vector<Number> missing);
   void append(std::string& text, Number number) const;
   void keep(std::span<const std::uint8_t> bytes);
-  void append_bytes(std::string& text, const Frame& frame);
+  const char* outcome(const Frame& frame) const { return kOutcomes[place(frame)]; }
+  static unsigned place(const Frame& frame);
+  std::uint64_t offered_before(Number number) const;
+  std::vector<std::uint8_t> kept_bytes(const Frame& frame);
+  void write_lines();
+  void write_parquet();
 
   const Scoreboard& score_;
   std::string path_;

@@ -2,10 +2,10 @@
 #include "bench/traffic/traffic.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "bench/traffic/network_order.hpp"
@@ -15,9 +15,8 @@ namespace emery {
 namespace {
 
 constexpr std::uint32_t kNumbers = 8;  // bytes of payload at the least
-constexpr std::array<std::uint32_t, 12> kImix = {64, 64,  64,  64,  64,  64,
-                                                 64, 594, 594, 594, 594, 1518};
-constexpr std::array<std::uint32_t, 7> kRfc2544 = {64, 128, 256, 512, 1024, 1280, 1518};
+constexpr const char* kImix = "64:7+594:4+1518";
+constexpr std::uint32_t kMostOfSize = 999;  // frames of a size in a round of a mix
 
 /// Bytes before the payload of a frame; `transport`: the header of UDP or TCP.
 std::uint32_t headers(bool ipv6, bool tagged, std::uint32_t transport = kUdpBytes) {
@@ -74,26 +73,38 @@ bool valid_size(std::uint32_t size) {
 }  // namespace
 
 Sizes Sizes::parse(const std::string& text) {
-  if (text == "imix") return {Kind::kImix, 64, 1518};
+  if (text == "imix") return parse(kImix);
   if (text == "random") return {Kind::kRange, 64, 1518};
-  if (text == "rfc2544") return {Kind::kRfc2544, 64, 1518};
-  const auto number = [&](const char* from, const char* to) {
+  if (text == "rfc2544") return {Kind::kTurns, 64, 1518, {64, 128, 256, 512, 1024, 1280, 1518}};
+  const auto number = [&](std::string_view part, std::uint32_t least, std::uint32_t most) {
     std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(from, to, value);
-    require(error == std::errc() && end == to && valid_size(value),
-            "size '" + text + "' is not 64 ... 9018, A-B, random, imix or rfc2544");
+    const char* const to = part.data() + part.size();
+    const auto [end, error] = std::from_chars(part.data(), to, value);
+    require(error == std::errc() && end == to && value >= least && value <= most,
+            "size '" + text + "' is not 64 ... 9018, A-B, A:N+B:N, random, imix or rfc2544");
     return value;
   };
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const auto dash = text.find('-');
-  if (dash == std::string::npos) {
-    const std::uint32_t size = number(begin, end);
-    return {Kind::kFixed, size, size};
+  const auto size = [&](std::string_view part) {
+    return number(part, kMinFrame + kFcsBytes, kMaxFrame + kFcsBytes);
+  };
+  const std::string_view whole = text;
+  if (const auto dash = whole.find('-'); dash != whole.npos) {
+    const Sizes range{Kind::kRange, size(whole.substr(0, dash)), size(whole.substr(dash + 1))};
+    require(range.low <= range.high, "size '" + text + "' runs backwards");
+    return range;
   }
-  const Sizes range{Kind::kRange, number(begin, begin + dash), number(begin + dash + 1, end)};
-  require(range.low <= range.high, "size '" + text + "' runs backwards");
-  return range;
+  if (whole.find('+') == whole.npos) return {Kind::kFixed, size(whole), size(whole)};
+  Sizes mix{Kind::kMix};
+  for (std::size_t from = 0, to = 0; to != whole.npos; from = to + 1) {
+    to = whole.find('+', from);
+    const std::string_view part = whole.substr(from, to == whole.npos ? to : to - from);
+    const auto colon = part.find(':');
+    const std::uint32_t n = colon == part.npos ? 1 : number(part.substr(colon + 1), 1, kMostOfSize);
+    mix.round.insert(mix.round.end(), n, size(part.substr(0, colon)));
+  }
+  mix.low = std::ranges::min(mix.round);
+  mix.high = std::ranges::max(mix.round);
+  return mix;
 }
 
 double parse_rate(const std::string& text, double line_rate) {
@@ -192,20 +203,21 @@ bool Traffic::next_captured(Frame& frame) {
 }
 
 std::uint32_t Traffic::next_size() {
+  const std::vector<std::uint32_t>& round = config_.sizes.round;
   switch (config_.sizes.kind) {
     case Sizes::Kind::kFixed:
       return config_.sizes.low;
     case Sizes::Kind::kRange:
       return static_cast<std::uint32_t>(random_.between(config_.sizes.low, config_.sizes.high));
-    case Sizes::Kind::kImix:
-      if (next_in_cycle_ % kImix.size() == 0) {
-        cycle_.assign(kImix.begin(), kImix.end());
-        for (std::size_t i = cycle_.size() - 1; i > 0; --i)
-          std::swap(cycle_[i], cycle_[random_.below(i + 1)]);
+    case Sizes::Kind::kMix:
+      if (next_in_round_ % round.size() == 0) {
+        round_ = round;
+        for (std::size_t i = round_.size() - 1; i > 0; --i)
+          std::swap(round_[i], round_[random_.below(i + 1)]);
       }
-      return cycle_[next_in_cycle_++ % kImix.size()];
-    case Sizes::Kind::kRfc2544:
-      return kRfc2544[next_in_cycle_++ % kRfc2544.size()];
+      return round_[next_in_round_++ % round.size()];
+    case Sizes::Kind::kTurns:
+      return round[next_in_round_++ % round.size()];
   }
   return 0;
 }
@@ -228,10 +240,8 @@ double Traffic::mean_size() const {
     add(std::max(size, headers(true, false) + kNumbers + kFcsBytes), plain);
     add(std::max(size, headers(true, true) + kNumbers + kFcsBytes), tagged);
   };
-  if (config_.sizes.kind == Sizes::Kind::kImix) {
-    std::ranges::for_each(kImix, every);
-  } else if (config_.sizes.kind == Sizes::Kind::kRfc2544) {
-    std::ranges::for_each(kRfc2544, every);
+  if (!config_.sizes.round.empty()) {
+    std::ranges::for_each(config_.sizes.round, every);
   } else {
     for (std::uint32_t size = config_.sizes.low; size <= config_.sizes.high; ++size) every(size);
   }

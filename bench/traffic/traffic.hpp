@@ -29,16 +29,19 @@ namespace emery {
 /// Frame sizes with FCS.
 struct Sizes {
   enum class Kind {
-    kFixed,    // low
-    kRange,    // uniform, low ... high
-    kImix,     // 64, 594 and 1518 bytes, 7:4:1, each twelve frames in an order of their own
-    kRfc2544,  // 64, 128, 256, 512, 1024, 1280 and 1518 bytes in turn
+    kFixed,  // low
+    kRange,  // uniform, low ... high
+    kMix,    // those of `round`, each time in another order
+    kTurns,  // those of `round`, in its order
   };
   Kind kind = Kind::kFixed;
   std::uint32_t low = 64;
   std::uint32_t high = 64;
+  std::vector<std::uint32_t> round = {};
 
-  /// "64", "64-1518", "random" (64-1518), "imix", "rfc2544"; otherwise std::invalid_argument.
+  /// "64", "64-1518", "random" (64-1518), a mix "64:7+594:4+1518" (so many frames of each in a
+  /// round, 1 without a number), "imix" (that one), "rfc2544" (its sizes in turn); otherwise
+  /// std::invalid_argument.
   static Sizes parse(const std::string& text);
 };
 
@@ -127,8 +130,8 @@ class Traffic final : public FrameSource {
   std::vector<std::uint32_t> dealt_;  // packets of the capture that are ours
   std::size_t next_dealt_ = 0;
   Time pass_ = 0;                     // when this pass of the capture began
-  std::vector<std::uint32_t> cycle_;  // sizes of the current round of IMIX
-  std::size_t next_in_cycle_ = 0;
+  std::vector<std::uint32_t> round_;  // of a mix, in the order it has now
+  std::size_t next_in_round_ = 0;
   std::uint32_t train_flow_ = 0;
   TrafficStats stats_;
   bool done_ = false;

@@ -271,6 +271,14 @@ void test_synthetic(Checks& check) {
   check.that(imix == std::map<std::uint32_t, int>{{64, 700}, {594, 400}, {1518, 100}},
              "IMIX is 7:4:1");
 
+  Traffic own(synthetic("128:2+9018+70:3", 12));
+  std::map<std::uint32_t, int> first, second;
+  for (int i = 0; own.next(frame); ++i) ++(i < 6 ? first : second)[frame.size + 4];
+  check.that(first == std::map<std::uint32_t, int>{{70, 3}, {128, 2}, {9018, 1}} && second == first,
+             "each round of a mix has its frames");
+  const Sizes span = Sizes::parse("128:2+9018+70:3");
+  check.that(span.low == 70 && span.high == 9018, "a mix spans its sizes");
+
   Traffic listed(synthetic("rfc2544", 8));
   std::vector<std::uint32_t> sizes;
   while (listed.next(frame)) sizes.push_back(frame.size + 4);
@@ -296,6 +304,9 @@ void test_synthetic(Checks& check) {
   check.throws([] { Sizes::parse("63"); }, {"63"}, "size too small");
   check.throws([] { Sizes::parse("1518-64"); }, {"1518-64"}, "range backwards");
   check.throws([] { Sizes::parse("64x"); }, {"64x"}, "size with a tail");
+  for (const char* bad :
+       {"64+", "+64", "64:0+65", "64:1000+65", "64:+65", "64++65", "64-65+66", "63+64", "64:7"})
+    check.throws([&] { Sizes::parse(bad); }, {bad}, "no mix");
   check.throws([] { Traffic{TrafficConfig{}}; }, {"frames"}, "endless traffic");
 }
 

@@ -106,7 +106,7 @@ def packages(argv: list[str]) -> tuple[str, ...]:
     if not found:
         sys.exit(status)
     arguments = found[0]
-    tables = (getattr(arguments, x, None) for x in ("table", "trace", "file"))
+    tables = (getattr(arguments, x, None) for x in ("table", "file"))
     more = ["data"] * any(str(x).endswith(".parquet") for x in tables)
     named = (x.partition("=")[2] if x[0].isdigit() and "=" in x else x for x in getattr(arguments, "source", None) or ())
     more += ["dask"] * bool(getattr(arguments, "executor", None))

@@ -116,6 +116,8 @@ def findings() -> list[Finding]:
         _packages("docs", "the documentation's site", "./emery docs --out DIR"),
         _packages("dask", "sweeps on a Dask cluster", "./emery sweep ... --executor dask://HOST:PORT"),
         _packages("data", "Parquet, DataFrames", "./emery sweep ... --table FILE.parquet"),
+        _packages("scapy", "packets of scapy (--source)", "./emery run ... --source FILE.py:FUNCTION"),
+        _packages("fusesoc", "tests of ./emery export", "./emery test --co -q"),
         _packages("firmware", "programs of cores that were changed", "./emery firmware"),
     ]
 

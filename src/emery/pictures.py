@@ -12,7 +12,7 @@ _LINES = {"limit": "--", "paper": ":", "peer": "-.", EMERY: "-"}
 _SERIES = ("#2563b0", "#d1741a", "#1f8a4c", "#c2306b", "#7a4fc4", "#00868f", "#8a6d1b", "#5b6472", "#a33d2f")
 MARKERS = "os^Dv<>ph"
 # Names of fonts only and letters as letters: what a paper's typesetter wants, and the same bytes on every machine.
-_LOOK = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "emery", "font.family": "DejaVu Sans", "font.size": 9}
+LOOK = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "emery", "font.family": "DejaVu Sans", "font.size": 9}
 _NO_DATE = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
@@ -93,7 +93,7 @@ def _draw(found: Curves | Bars, title: str, paths: list[str]):
     entries = _legend(found)
     rows = len(found.groups) if isinstance(found, Bars) else 0
     tall = max(4.2, 0.19 * len(entries) + 0.8, 0.24 * rows + 1.0 if rows > 8 else 0)
-    with pyplot.rc_context(_LOOK):
+    with pyplot.rc_context(LOOK):
         canvas, axes = pyplot.subplots(figsize=(9, tall), layout="constrained")
         (_curves if isinstance(found, Curves) else _bars)(axes, found)
         axes.set_title(textwrap.fill(title, 90), fontsize=10)
@@ -113,7 +113,7 @@ def panels(found: list[Curves | Bars], title: str, path: str):
     os.environ.setdefault("MPLBACKEND", "Agg")
     from matplotlib import pyplot
 
-    with pyplot.rc_context(_LOOK):
+    with pyplot.rc_context(LOOK):
         canvas, places = pyplot.subplots(len(found), figsize=(9, 0.6 + 2.8 * len(found)), layout="constrained", squeeze=False)
         for axes, one in zip(places.flat, found, strict=True):
             (_curves if isinstance(one, Curves) else _bars)(axes, one)
@@ -128,7 +128,7 @@ def _own(system, panels: list, path: str):
     os.environ.setdefault("MPLBACKEND", "Agg")
     from matplotlib import pyplot
 
-    with pyplot.rc_context(_LOOK):
+    with pyplot.rc_context(LOOK):
         system.hook("picture")(panels, path)
 
 

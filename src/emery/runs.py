@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -196,24 +195,6 @@ def problem(result: dict) -> str:
     return limits.excess(result)
 
 
-@contextmanager
-def _trace(outputs: Outputs, settings: dict):
-    """Has the simulator write a trace, and makes of it what the name of the file says."""
-    path = outputs.trace
-    stages: list[str] = []  # is told what stages there are
-    settings |= {"trace": path, "trace_bytes": outputs.trace_bytes} if path else {}
-    if not path.endswith(".parquet"):
-        yield stages
-        return
-    work = cache.scratch()
-    try:
-        settings["trace"] = str(work / "trace.jsonl")
-        yield stages
-        trace_records.pack(work / "trace.jsonl", path, stages)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
 @dataclass(frozen=True)
 class Plan:
     """A run that only has to be done: its simulator is built, and what its result will follow from is known."""
@@ -238,18 +219,17 @@ class Plan:
         settings = dict(self.settings)
         if outputs.pcap_out:
             settings["pcap_out"] = outputs.pcap_out
+        settings |= {"trace": outputs.trace, "trace_bytes": outputs.trace_bytes} if outputs.trace else {}
         settings |= {"firmware_log": outputs.firmware_log} if outputs.firmware_log else {}
         settings |= outputs.waves.settings()
         system, values, work = self.system, self.values, self.work
         try:
-            with _trace(outputs, settings) as stages:
-                if elsewhere:
-                    body, failure = elsewhere(self, settings)
-                else:
-                    if outputs.gdb:
-                        outputs.gdb.ready(system, values)
-                    body, failure = simulate(tuned.best(self.program), settings, f"running {system.name}", hear, outputs.gdb)
-                stages += (body or {}).pop("stages", ())
+            if elsewhere:
+                body, failure = elsewhere(self, settings)
+            else:
+                if outputs.gdb:
+                    outputs.gdb.ready(system, values)
+                body, failure = simulate(tuned.best(self.program), settings, f"running {system.name}", hear, outputs.gdb)
         except UserError as error:
             raise _as_named(error, work, settings) from error
         result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work.describe(), "seed": work.seed}

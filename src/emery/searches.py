@@ -24,7 +24,7 @@ from emery.physics import GAP
 from emery.report import number, table
 from emery.results import Results, all_of, kept_in
 from emery.runs import IntegrityError
-from emery.workload import DEFAULTS, workload
+from emery.workload import DEFAULTS, NAMED, workload
 
 SCHEMA = 1
 _SLACK = 0.01  # how much less than was to be sent may come out in the window: edges and steadiness (score/meter.hpp)
@@ -235,10 +235,66 @@ def search(
     found = {x.name: self.told(x) for x in _GOALS if x.name in goals}
     work = {name: x for name, x in first.describe().items() if name != "rate"}
     result = {"schema": SCHEMA, "system": system.name, "parameters": values, "workload": work}
-    result |= {"seeds": list(self._seeds()), "width": 1 / self.line, "goals": found}
+    result |= {"seeds": list(self._seeds()), "width": 1 / self.line, "line_mpps": self.per_second / 1e6, "goals": found}
     if _BURSTS in goals:
         result["back_to_back"] = self.back_to_back(first.duration_ps)
     return result | {"trials": [x for load in sorted(self.trials) for x in self.trials[load]]}
+
+
+def sizes_of(text: str) -> list[str]:
+    """The sizes that `--sizes` names: each is searched alone. `rfc2544`: those of RFC 2544, section 9.1."""
+    named = [y for x in text.split(",") for y in (map(str, NAMED[x]) if x == "rfc2544" else [x])]
+    return list(dict.fromkeys(named))
+
+
+def search_sizes(system, settings: list[str], options: dict, sizes: list[str], *arguments, **how) -> dict:
+    """Searches with one size after the other; what is wrong with any of them is refused before the first."""
+    for name in ("size", "pcap", "source"):
+        if options.get(name):
+            raise UserError(f"search: --sizes and --{name}: choose one")
+    for size in sizes:
+        workload(system, {**options, "size": size})
+    found = [search(system, settings, {**options, "size": size}, *arguments, **how) for size in sizes]
+    return {"schema": SCHEMA, "system": system.name, "parameters": found[0]["parameters"], "sizes": found}
+
+
+def sizes_table(result: dict) -> str:
+    """What was found with each size, for people: a line a size."""
+    found = result["sizes"]
+    names = list(found[0]["goals"])
+    head = ["size", "line, Mpps"]
+    for name in names:
+        head += [name, "Mpps", "Gb/s L1"]
+    bursts = "back_to_back" in found[0]
+    rows = [[*head, *(["p50 ns", "p99 ns"] if names else []), *(["back-to-back"] if bursts else [])]]
+    for one in found:
+        row = [one["workload"]["size"], number(one["line_mpps"], ".3f")]
+        for name in names:
+            goal = one["goals"][name]
+            rates = [_range(goal.get("mpps"), ".3f"), _range(goal.get("l1_gbps"), ".2f")]
+            row += [number(goal["lower"], ".1%"), *rates]
+        if names:
+            delays = one["goals"][names[0]].get("latency_ns", {}).values()
+            for x in ("p50", "p99"):
+                most = [y[x]["most"] for y in delays if y[x]]
+                row.append(number(max(most, default=None), ",.0f"))
+        if bursts:
+            back = one["back_to_back"]
+            row.append(f"{min(back['frames']):,}{'+' * (min(back['frames']) == back['most_tried'])}")
+        rows.append(row)
+    first = found[0]
+    title = _what({name: x for name, x in first["workload"].items() if name != "size"})
+    seeds = len(first["seeds"])
+    lines = [
+        f"{result['system']}: {title}, {seeds} seed{'s' * (seeds != 1)} a load, loads {100 * first['width']:g} % apart",
+        "",
+    ]
+    lines += [table(rows)]
+    if names:
+        lines += ["", f"line: all that is sent at line rate; p50 and p99 at {names[0]}, of the slowest stream and seed"]
+    if bursts:
+        lines.append("back-to-back: frames an input at line rate, the least of the seeds (+: no longer ones were tried)")
+    return "\n".join(lines)
 
 
 def _range(spread: dict | None, form: str) -> str:
@@ -249,7 +305,7 @@ def _range(spread: dict | None, form: str) -> str:
 
 
 def _what(work: dict) -> str:
-    files = [os.path.basename(x) for x in work.get("pcap", {}).values()]
+    files = [os.path.basename(x) for x in {**work.get("pcap", {}), **work.get("source", {})}.values()]
     named = [f"{name} {work[name]}" for name in ("size", "flows", "direction") if name in work]
     return ", ".join([*files, *named, f"{work['duration_ps'] / 1e6:g} us"])
 

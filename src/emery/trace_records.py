@@ -8,16 +8,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 
-from emery.common import UserError, written
+from emery.common import UserError
 
 FORMATS = (".jsonl", ".parquet")
 _FIELDS = {"frame": int, "stream": str, "bytes": int, "flow": int, "queue": int | None, "outcome": str, "reason": str | None}
-_COLUMNS = {"frame": "int64", "stream": "string", "bytes": "int32", "flow": "int32", "queue": "int32"}  # of a Parquet file
-_COLUMNS |= {"outcome": "string", "reason": "string", "sure": "bool", "data": "string"}
 _ROWS = 1 << 16  # of it that are in memory at a time
-_BLOCK = 1 << 22  # bytes of lines that are
 
 
 def check_name(option: str, path: str):
@@ -137,31 +133,3 @@ def _parquet(path: str) -> Iterator[Frame]:
 def records(path: str) -> Iterator[Frame]:
     """Those of a file, in the order in which the frames were offered."""
     return (_parquet if path.endswith(".parquet") else _jsonl)(path)
-
-
-def pack(source: Path, path: str, stages: list[str]):
-    """A trace that a simulator wrote as lines of JSON, as Parquet.
-
-    `at` has a field for each stage, null where a frame was not there. A block of lines at a time, none of them by Python: that
-    would take longer than the run.
-    """
-    import pyarrow
-    from pyarrow import json as lines
-    from pyarrow import parquet
-
-    times = pyarrow.struct([(x, pyarrow.float64()) for x in stages])
-    told = pyarrow.schema([*((name, pyarrow.type_for_alias(kind)) for name, kind in _COLUMNS.items()), ("at", times)])
-    kept = told.set(told.get_field_index("data"), pyarrow.field("data", pyarrow.binary()))
-    blocks = lines.open_json(
-        source,
-        read_options=lines.ReadOptions(block_size=_BLOCK),
-        parse_options=lines.ParseOptions(explicit_schema=told, unexpected_field_behavior="error"),
-    )
-    with written(path), blocks, parquet.ParquetWriter(path, kept) as writer:
-        for block in blocks:
-            whole = block.set_column(block.schema.get_field_index("sure"), "sure", block["sure"].fill_null(True))
-            data = pyarrow.nulls(len(whole), pyarrow.binary())
-            if whole["data"].null_count < len(whole):
-                data = pyarrow.array([x and base64.b64decode(x) for x in whole["data"].to_pylist()], pyarrow.binary())
-            whole = whole.set_column(whole.schema.get_field_index("data"), kept.field("data"), data)
-            writer.write_batch(whole.select(kept.names))

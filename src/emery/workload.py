@@ -15,6 +15,7 @@ NAMED = {
     "random": dict.fromkeys(range(64, 1519), 1),
     "rfc2544": dict.fromkeys((64, 128, 256, 512, 1024, 1280, 1518), 1),
 }
+_PART = "[0-9]{1,6}(:[1-9][0-9]{0,2})?"  # of a mix: a size, and how many frames of a round
 _LONGEST = 1000 * 10**12  # picoseconds
 _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -101,6 +102,8 @@ class Workload:
             return sum((x.sizes for x in self.captures.values()), Counter())
         if self.size in NAMED:
             return Counter(NAMED[self.size])
+        if "+" in self.size:
+            return _mix(self.size)
         low, _, high = self.size.partition("-")
         return Counter(dict.fromkeys(range(int(low), int(high or low) + 1), 1))
 
@@ -156,13 +159,24 @@ def parse_duration(text: str, option: str = "--duration") -> int:
     return round(float(match[1]) * _UNITS[match[2]])
 
 
+def _mix(text: str) -> Counter:
+    """Of a mix like 64:7+594:4+1518: how many frames of each size are in a round."""
+    found = Counter()
+    for part in text.split("+"):
+        size, _, frames = part.partition(":")
+        found[int(size)] += int(frames or 1)
+    return found
+
+
 def _size(text: str, largest: int) -> str:
     if text in NAMED:
         return text
+    mix = re.fullmatch(rf"{_PART}(\+{_PART})+", text)
     match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", text)
-    if not match:
-        raise UserError(f"--size {text}: write a number, a range like 64-1518, or {', '.join(NAMED)}")
-    low, high = int(match[1]), int(match[2] or match[1])
+    if not mix and not match:
+        kinds = f"a range like 64-1518, a mix like 64:7+594:4+1518, or {', '.join(NAMED)}"
+        raise UserError(f"--size {text}: write a number, {kinds}")
+    low, high = (min(_mix(text)), max(_mix(text))) if mix else (int(match[1]), int(match[2] or match[1]))
     if not _SMALLEST <= low <= high <= largest:
         raise UserError(f"--size {text}: frames have {_SMALLEST} to {largest} bytes with FCS")
     return text

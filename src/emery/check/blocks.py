@@ -173,12 +173,20 @@ def _plain(kind: ast.Type) -> str:
     return f"logic [{kind.bitWidth - 1}:0]" if kind.isIntegral else _type(kind)
 
 
+def _value(parameter: ast.ParameterSymbol) -> str:
+    """A parameter's value: in full, where slang would write a long number short, and an enumeration's as one."""
+    kind = parameter.type
+    if kind.isIntegral and kind.bitWidth > 32 and not parameter.value.value.hasUnknown:
+        return f"{kind.bitWidth}'h{int(parameter.value.value) % 2**kind.bitWidth:x}"
+    return _cast(kind, str(parameter.value))
+
+
 def _parameters(body, given: dict | None = None) -> str:
     found = []
     for x in body.parameters:
         if not x.isLocalParam:
             is_type = isinstance(x, ast.TypeParameterSymbol)
-            value = _type(x.targetType.type) if is_type else (given or {}).get(x.name, str(x.value))
+            value = _type(x.targetType.type) if is_type else (given or {}).get(x.name) or _value(x)
             found.append(f".{x.name}({value})")
     return ", ".join(found)
 

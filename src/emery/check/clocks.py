@@ -53,6 +53,11 @@ def declared() -> list[Block]:
     return [Block(**{**x, "set": tuple(x.get("set", ()))}) for x in _declared()["block"]]
 
 
+def also() -> list[tuple[str, tuple[str, ...]]]:
+    """Systems and their settings, for blocks that no system has with its defaults."""
+    return [(x["system"], tuple(x["set"])) for x in _declared()["also"]]
+
+
 def crossings() -> dict[str, dict]:
     """Registers that may see another clock."""
     return _declared()["crossing"]

@@ -19,8 +19,16 @@ def _area(arguments):
 
 
 def _timing(arguments) -> int:
-    from emery.check import blocks, clocks, crossings, timing
+    from emery.check import blocks, clocks, crossings, every, timing
 
+    if arguments.every:
+        given = {"--publish": arguments.publish, "--cdc": arguments.cdc, "--json": arguments.json, "--in": arguments.within}
+        given |= {"--set": arguments.set, "--with": arguments.own}
+        for option, value in given.items():
+            if value:
+                raise UserError(f"timing: --every is of all blocks as they stand: without {option}")
+        every.update(arguments.what, print)
+        return 0
     if arguments.publish:
         if arguments.own:
             raise UserError("timing: --publish is of the checkout's own blocks: without --with")
@@ -138,6 +146,11 @@ def add(command):
     timing.add_argument("--cdc", action="store_true", help="clock crossings instead; status 1 where one is not allowed")
     timing.add_argument("--paths", type=number(1, 1000), default=5, help="how many paths of each clock (default 5)")
     timing.add_argument("--publish", action="store_true", help="measure blocks of rtl/timing.toml (all) for docs/clocks.md")
+    timing.add_argument(
+        "--every",
+        action="store_true",
+        help="measure blocks that are not in it for docs/blocks.csv: those that are new or changed",
+    )
     timing.add_argument("--json", type=word, metavar="FILE", help="write the result; `-`: to standard output, as it is")
     for parser_ in (area, timing):
         parser_.add_argument("--in", dest="within", type=word, metavar="SYSTEM", help="a block as this system has it")

@@ -124,7 +124,8 @@ def traffic_options(parser, leave: tuple[str, ...] = ()):
         "source", "play what a function of yours gives: packets of scapy, or bytes", action="append", metavar="FILE.py:FUNCTION"
     )
     option(
-        "size", "frame bytes with FCS: 64 ... 9018, imix, random, rfc2544, or a range A-B; tcp: of the longest (default 1518)"
+        "size",
+        "frame bytes with FCS: 64 ... 9018, a range A-B, a mix A:N+B:N, imix, random, rfc2544; tcp: the longest (default 1518)",
     )
     option("frames", "how many frames an input sends; tcp: full segments of data each way, all connections together")
     option("duration", "how long the inputs send, like 200us")

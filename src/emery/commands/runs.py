@@ -114,15 +114,29 @@ def _goals(text: str) -> tuple[str, ...]:
 
 
 def _search(arguments):
-    from emery import searches
+    from emery import data, searches
 
     options.check_json(arguments.json)
     target = arguments.system
     how = {"seeds": arguments.seeds, "width": arguments.width}
+    if arguments.plot:
+        if not arguments.sizes:
+            raise UserError("search: --plot is for --sizes: rates over sizes")
+        data.check_table("--plot", arguments.plot, data.PICTURES)
+        check_file("--plot", arguments.plot)
     with executors.executor(arguments.executor) as where:
-        asked = (target, arguments.set, options.traffic(arguments), arguments.goals, arguments.out)
-        found = searches.search(*asked, options.say(), where, **how)
-    options.put(arguments.json, found, searches.tables(found))
+        asked, more = (
+            (target, arguments.set, options.traffic(arguments)),
+            (arguments.goals, arguments.out, options.say(), where),
+        )
+        if not arguments.sizes:
+            found = searches.search(*asked, *more, **how)
+            options.put(arguments.json, found, searches.tables(found))
+            return
+        found = searches.search_sizes(*asked, searches.sizes_of(arguments.sizes), *more, **how)
+    options.put(arguments.json, found, searches.sizes_table(found))
+    if arguments.plot:
+        data.plot_sizes(arguments.plot, found)
 
 
 def _compare(arguments):
@@ -201,6 +215,10 @@ def add(command):
     search = command("search", _search, "run", "the highest rates that lose nothing, and little: RFC 2544, NDR and PDR")
     options.system_with_option(search)
     search.add_argument("--goals", type=_goals, default=GOALS, metavar="A,B", help=f"which of {', '.join(GOALS)} (default all)")
+    search.add_argument(
+        "--sizes", type=word, metavar="A,B", help="a search for each of these sizes, one table; rfc2544: its seven sizes"
+    )
+    search.add_argument("--plot", type=word, metavar="FILE", help="with --sizes: rates over sizes, as .png, .svg or .pdf")
     search.add_argument("--seeds", type=number(1, 1000), default=3, metavar="N", help="runs of each load (default 3)")
     search.add_argument(
         "--width", type=options.share, default=0.005, help="how far loads are apart, of line rate (default 0.005)"

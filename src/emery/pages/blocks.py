@@ -4,7 +4,7 @@
 import os
 import re
 
-from emery.check import clocks
+from emery.check import clocks, every
 from emery.check.structure import ROOMS, Design, Module
 from emery.common import ROOT
 from emery.pages.headers import header, sentence
@@ -42,20 +42,50 @@ def _ports(module: Module) -> str:
     return text[at.start() : end + 1]
 
 
-def _area(design: Design, name: str, rows: dict[str, str]) -> str:
-    """Its lines of the table of docs/clocks.md, or those of the blocks that it was measured within."""
+_MEASURED = (
+    "| system, its settings | LUT + LUT as memory / flip-flop / RAMB36 | levels | est. ns | cal. MHz | declared |\n"
+    "|---|---|---|---|---|---|\n"
+)
+
+
+def _measured(design: Design, one: every.Row) -> str:
+    """The line of a block of docs/blocks.csv, and what there is to say of it."""
+    if one.why_not:
+        return f"Not measured: {escaped(one.why_not)}.\n"
+    memory = f" + {one.lut_memory:,}" if one.lut_memory else ""
+    area = f"{one.lut:,}{memory} / {one.flip_flop:,} / {one.ramb36:g}" + (f", {one.dsp} DSP" if one.dsp else "")
+    path = (str(one.levels), f"{one.est_ns:.1f}", f"{one.mhz:.0f}" if one.clock else "-", f"{one.declared_mhz:g}")
+    cells = (
+        f"{one.system}, {f'`{one.set}`' if one.set else 'defaults'}",
+        area,
+        *path[:3],
+        path[3] if one.declared_mhz else "-",
+    )
+    notes = []
+    if not one.clock:
+        notes.append("There is no path between two registers: the longest from, to or between ports stands here.")
+    if one.sources != every.sources(design, one.block):
+        notes.append(f"Its file, or one below it, has changed since: `./emery timing --every {one.block}` measures it again.")
+    return f"{_MEASURED}| {' | '.join(cells)} |\n\n" + " ".join(
+        [*notes, "What the columns mean: [clocks](../../docs/clocks.md).\n"]
+    )
+
+
+def _area(design: Design, name: str, rows: dict[str, str], measured: dict[str, every.Row]) -> str:
+    """Its lines of the table of docs/clocks.md; or as the first system that has it has it (docs/blocks.csv)."""
     own = [line for label, line in rows.items() if re.match(rf"`{name}`(?= |$)", label)]
-    about = ""
-    if not own:
-        around = {x.name for x in design.blocks.values() if name in design.below(x.children)}
-        own = [line for label, line in rows.items() if label.split("`")[1] in around]
-        about = f"Not measured alone (`./emery timing {name}` does that), but as a part of these, set as they set it.\n\n"
-    if not own:
-        return f"## Area and clock\n\nNot measured: `./emery timing {name}` does that.\n"
-    return f"## Area and clock\n\n{about}{clocks.HEAD}{''.join(own)}\nWhat the columns mean: [clocks](../../docs/clocks.md).\n"
+    if own:
+        text = f"{clocks.HEAD}{''.join(own)}\nWhat the columns mean: [clocks](../../docs/clocks.md).\n"
+    elif design.blocks[name].is_interface:
+        text = "None of its own: an interface is wires.\n"
+    elif name in measured:
+        text = _measured(design, measured[name])
+    else:
+        text = f"Not measured: `./emery timing --every {name}` does that.\n"
+    return f"## Area and clock\n\n{text}"
 
 
-def page(design: Design, module: Module, rows: dict[str, str]) -> str:
+def page(design: Design, module: Module, rows: dict[str, str], measured: dict[str, every.Row]) -> str:
     """The page of a block."""
     here = place(module)
     systems = [s for s, names in sorted(design.reach.items()) if module.name in names]
@@ -76,7 +106,7 @@ def page(design: Design, module: Module, rows: dict[str, str]) -> str:
     table = "".join(f"| {name} | {x} |\n" for name, x in lists.items() if x)
     return (
         f"# {module.name}\n\n`{module.path}`, {module.lines} lines\n\n{escaped(header(module.path))}\n\n"
-        f"| | |\n|---|---|\n{table}\n{_area(design, module.name, rows)}\n"
+        f"| | |\n|---|---|\n{table}\n{_area(design, module.name, rows, measured)}\n"
         f"## Parameters and ports\n\n```systemverilog\n{_ports(module)}\n```\n"
     )
 
@@ -101,5 +131,5 @@ def index(design: Design) -> str:
 
 def pages(design: Design) -> dict[str, str]:
     """All of them: path in the site to text."""
-    rows = clocks.rows()
-    return {INDEX: index(design)} | {place(x): page(design, x, rows) for x in design.blocks.values()}
+    rows, measured = clocks.rows(), every.rows()
+    return {INDEX: index(design)} | {place(x): page(design, x, rows, measured) for x in design.blocks.values()}

@@ -20,7 +20,7 @@ from emery.pages.headers import sentence
 _FROM, _TO = {"src", "master", "output"}, {"snk", "slave", "input"}
 _FEW = 8  # a diagram of fewer boxes shows what the blocks are made of, too
 _LETTER, _LINE, _EDGE, _HEAD = 7.0, 16, 12, 24  # sizes: a letter, a line of text, the room around boxes, a box's headline
-_LEAST = 900  # pixels: a screen that is narrower scrolls
+_LEAST = 0.75  # of its size, so that its words (12 and 11 pixels) can be read; a screen that is narrower scrolls
 _RANK = {"stream": 2, "regs": 1, "wires": 0}
 
 
@@ -281,7 +281,7 @@ def svg(drawing: Drawing, name: str) -> str:
     """The drawing; `name` begins its ids. Colours are those of the page it stands in (report.css)."""
     wide, tall = drawing.placed.width + 2 * _EDGE, drawing.placed.height + 2 * _EDGE
     lines = [f'<svg class="blocks" xmlns="http://www.w3.org/2000/svg" viewBox="{-_EDGE} {-_EDGE} {wide:.0f} {tall:.0f}"']
-    lines[0] += f' width="{wide:.0f}" style="min-width:{min(wide, _LEAST):.0f}px" role="img"'
+    lines[0] += f' width="{wide:.0f}" style="min-width:{_LEAST * wide:.0f}px" role="img"'
     lines[0] += f' aria-label="block diagram of {escape(name)}"><defs>'
     for kind in _RANK:
         lines.append(

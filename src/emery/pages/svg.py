@@ -8,10 +8,11 @@ from emery.charts import EMERY, Bars, Curves, label, ticks
 from emery.published import number
 
 _WIDE, _TALL = 460, 290
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 12, 42
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 12, 42  # on the left more, where numbers are long
 COLOURS = 9  # series colours of the page; more series begin again, with another mark
 _FEW = 40  # points of a line that get a mark each
 _DIGIT = 7  # width of one in a tick
+_TITLE = 22  # how far from the left edge the y axis's title comes
 
 
 class _Scale:
@@ -31,18 +32,23 @@ class _Scale:
         return ticks(self.low, self.high, self.log)
 
 
-def _axes(found: Curves, x: _Scale, y: _Scale) -> list[str]:
+def _left(y: _Scale) -> int:
+    """Where the y axis is: its numbers have room beside its title."""
+    return max(_LEFT, _TITLE + 6 + _DIGIT * max(len(label(value)) for value in y.ticks()))
+
+
+def _axes(found: Curves, x: _Scale, y: _Scale, left: int) -> list[str]:
     lines = []
     for value in y.ticks():
         at = y(value)
-        lines.append(f'<path class="grid" d="M{_LEFT} {at}H{_WIDE - _RIGHT}"/>')
-        lines.append(f'<text class="tick" x="{_LEFT - 6}" y="{at + 4}" text-anchor="end">{label(value)}</text>')
+        lines.append(f'<path class="grid" d="M{left} {at}H{_WIDE - _RIGHT}"/>')
+        lines.append(f'<text class="tick" x="{left - 6}" y="{at + 4}" text-anchor="end">{label(value)}</text>')
     for value in _apart(x):
         at, words = x(value), label(value)
         beside = min(at, _WIDE - 1 - _DIGIT * len(words) / 2)
         lines.append(f'<path class="grid" d="M{at} {_TOP}V{_TALL - _BOTTOM}"/>')
         lines.append(f'<text class="tick" x="{beside}" y="{_TALL - _BOTTOM + 16}" text-anchor="middle">{words}</text>')
-    middle = (_LEFT + _WIDE - _RIGHT) / 2
+    middle = (left + _WIDE - _RIGHT) / 2
     lines.append(f'<text class="axis" x="{middle}" y="{_TALL - 6}" text-anchor="middle">{escape(found.x)}</text>')
     across = (_TOP + _TALL - _BOTTOM) / 2
     turned = f'transform="translate(12 {across}) rotate(-90)" text-anchor="middle"'
@@ -84,9 +90,10 @@ def _curves(found: Curves) -> str:
     if not found.log_x:
         room = (x_high - x_low) * 0.03 or 1
         x_low, x_high = (x_low if x_low == 0 else x_low - room), x_high + room
-    x = _Scale(x_low, x_high, found.log_x, _LEFT + 4, _WIDE - _RIGHT - 4)
     y = _Scale(*found.heights, found.log_y, _TALL - _BOTTOM, _TOP)
-    parts, told = _axes(found, x, y), []
+    left = _left(y)
+    x = _Scale(x_low, x_high, found.log_x, left + 4, _WIDE - _RIGHT - 4)
+    parts, told = _axes(found, x, y, left), []
     for line in found.lines:
         name, classes = line_name(found, line), look(found, line)
         places = [(x(a), y(b)) for a, b in line.points]
