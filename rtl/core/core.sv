@@ -29,6 +29,9 @@ module core
     parameter int History = 64,  // pairs of bits, a power of two; 0: only static prediction
     parameter bit Ahead = 1'b1,  // loads leave in EX; the pipeline goes on without regard to grants
     parameter bit Networks = 1'b0,  // x26 to x28 are networks, interrupts
+    parameter int ScratchBytes = 262144,  // the regions, for `req_region_o`
+    parameter int DeviceBytes = 4096,
+    parameter int FrameBytes = 32 * 1024 * 1024,
     parameter int LoadUse = 0,  // clocks more until a load's result can be used: a longer pipeline
     parameter int Mispredict = 0  // clocks more that a redirect costs
 ) (
@@ -39,8 +42,10 @@ module core
     input logic watchdog_i,  // trap: the program does not come back
     input logic wake_i = 1'b1,
     output logic sleeping_o,
-    // instruction cache: an address with fetch_en_o, its word in the next clock or later, kept until the next fetch_en_o
+    // instruction cache: an address with fetch_en_o, its word in the next clock or later, kept until the next fetch_en_o;
+    // no fill while fetch_early_o is high: it is not known yet whether the word of the address given last is wanted
     output logic fetch_en_o,
+    output logic fetch_early_o,
     output logic [31:0] fetch_addr_o,
     input logic fetch_valid_i,
     input logic [31:0] fetch_data_i,
@@ -48,6 +53,7 @@ module core
     // data port: a request stays until ready, but for a Load offered ahead, which may change or end (core_mem); an answer to all but Store, one clock later at the earliest
     output logic req_valid_o,
     output mem_req_t req_o,
+    output region_t req_region_o,  // where `req_o` goes; 0 when there is none
     input logic req_ready_i,
     input logic rsp_valid_i,
     input mem_rsp_t rsp_i,
@@ -102,6 +108,7 @@ module core
     logic access;  // of the data port
     logic stays;  // may stay when nothing of it is at the data port
     mem_req_t req;
+    region_t region;  // of it
     logic [31:0] rs1, rs2;  // for Rvfi
     logic [NetCount-1:0] takes, sends;
   } mem_t;
@@ -126,15 +133,18 @@ module core
   logic  stop;
   trap_e trap_d;
   logic id_go, ex_go, mem_go, mem_live, counting_q;
-  logic redirect;
+  logic mispredicted, redirect;
   logic [31:0] redirect_pc;
 
   // ---- IF
+  // The next address leaves whether or not ID takes the word that is there now: that one then waits in `held_q`, and no
+  // address leaves behind it until it is taken, so that what the other stages do decides nothing at the cache in its clock.
   logic fetching_q;  // an address was given
   logic late;  // a redirect still costs clocks
   logic [31:0] pc_q;
+  id_t held_q, word;
   wire if_valid = fetching_q && fetch_valid_i && !late;
-  wire if_go = if_valid && (!id_q.valid || id_go);
+  wire if_go = (held_q.valid || if_valid) && (!id_q.valid || id_go);
   logic if_taken;
   logic [31:0] if_offset;
   logic [1:0] if_wrong;
@@ -156,18 +166,34 @@ module core
     end
   end
   wire [31:0] if_next = pc_q + if_offset;
-  assign fetch_en_o   = !stop && (redirect || if_go || !fetching_q);
-  assign fetch_addr_o = redirect ? redirect_pc : fetching_q ? if_next : ResetPc;
+  // In a clock of `stop` it does not matter what is fetched.
+  assign fetch_en_o = mispredicted || (if_valid && !held_q.valid) || !fetching_q;
+  assign fetch_early_o = held_q.valid || !fetching_q;
+  assign fetch_addr_o = mispredicted ? redirect_pc : fetching_q ? if_next : ResetPc;
+  always_comb begin
+    word = '{
+        valid: if_valid,
+        use_: StallFetch,
+        pc: pc_q,
+        insn: fetch_data_i,
+        taken: if_taken,
+        wrong: if_wrong,
+        error: fetch_error_i
+    };
+    if (held_q.valid) word = held_q;
+  end
 
   always_ff @(posedge clk_i) begin
     if (fetch_en_o) pc_q <= fetch_addr_o;
     fetching_q <= !stop && !rst_i;
+    if (!held_q.valid) held_q <= word;
+    held_q.valid <= word.valid && !if_go && !redirect && !stop && !rst_i;
     if (if_go) begin
-      id_q.pc <= pc_q;
-      id_q.insn <= fetch_data_i;
-      id_q.taken <= if_taken;
-      id_q.wrong <= if_wrong;
-      id_q.error <= fetch_error_i;
+      id_q.pc <= word.pc;
+      id_q.insn <= word.insn;
+      id_q.taken <= word.taken;
+      id_q.wrong <= word.wrong;
+      id_q.error <= word.error;
     end
     if (if_go || !id_q.valid || id_go) id_q.valid <= if_go;
     if (!id_q.valid || id_go) id_q.use_ <= late ? StallPipe : StallFetch;
@@ -376,7 +402,8 @@ module core
       endcase
     end
   end
-  assign redirect = ex_q.valid && !redirected_q && !stop && ex_taken != ex_q.taken;
+  assign mispredicted = ex_q.valid && !redirected_q && ex_taken != ex_q.taken;
+  assign redirect = mispredicted && !stop;
   assign redirect_pc = ex_next;
 
   // Counts up to 3 when static prediction was wrong, down to 0 when it was right.
@@ -485,6 +512,7 @@ module core
       mem_q.access <= ex_trap == NoTrap && ex_q.op.unit inside {UnitLoad, UnitStore};
       mem_q.stays <= ex_q.op.unit == UnitWait || ex_q.op.sends != 0 || (ex_q.op.unit == UnitLoad && ex_q.op.mem_op == Update);
       mem_q.req <= ex_req;
+      mem_q.region <= region_of(ex_req.op, ex_req.addr, ScratchBytes, DeviceBytes, FrameBytes);
       mem_q.rs1 <= ex_q.rs1;
       mem_q.rs2 <= ex_q.rs2;
       mem_q.takes <= ex_q.takes;
@@ -514,29 +542,33 @@ module core
   wire to_count = mem_access && mem_q.unit == UnitLoad && mem_q.req.op == Update && !port_error;
   // An access of the 64 kB that the base register points into: what is late of its address chooses no slave but the bank.
   wire ex_ahead = ex_q.valid && ex_q.ahead && ex_q.a[31:28] == ScratchBase[31:28] && !(mem_q.valid && mem_q.stays && !counting_q);
+  wire [31:0] ahead_addr = {ex_q.a[31:16], sum[15:0]};
   core_mem #(
       .Ahead(Ahead)
   ) i_data_port (
       .clk_i,
       .rst_i,
-      .present_i     (mem_q.valid && mem_q.access && !counting_q),
-      .access_i      (mem_access),
-      .posted_i      (mem_q.unit == UnitStore),
-      .access_req_i  (mem_q.req),
-      .access_pc_i   (mem_q.pc),
-      .done_o        (port_done),
-      .conflict_o    (port_conflict),
-      .behind_o      (port_behind),
-      .rdata_o       (rdata),
-      .error_o       (port_error),
-      .posted_error_o(posted_error),
-      .posted_pc_o   (posted_pc),
-      .idle_o        (port_idle),
-      .ahead_i       (ex_ahead),
-      .ahead_addr_i  ({ex_q.a[31:16], sum[15:0]}),
-      .ahead_kept_i  (ex_go && !ex_misaligned && sum[31:16] == ex_q.a[31:16]),
+      .present_i      (mem_q.valid && mem_q.access && !counting_q),
+      .access_i       (mem_access),
+      .posted_i       (mem_q.unit == UnitStore),
+      .access_req_i   (mem_q.req),
+      .access_region_i(mem_q.region),
+      .access_pc_i    (mem_q.pc),
+      .done_o         (port_done),
+      .conflict_o     (port_conflict),
+      .behind_o       (port_behind),
+      .rdata_o        (rdata),
+      .error_o        (port_error),
+      .posted_error_o (posted_error),
+      .posted_pc_o    (posted_pc),
+      .idle_o         (port_idle),
+      .ahead_i        (ex_ahead),
+      .ahead_addr_i   (ahead_addr),
+      .ahead_region_i (region_of(Load, ahead_addr, ScratchBytes, DeviceBytes, FrameBytes)),
+      .ahead_kept_i   (ex_go && !ex_misaligned && sum[31:16] == ex_q.a[31:16]),
       .req_valid_o,
       .req_o,
+      .req_region_o,
       .req_ready_i,
       .rsp_valid_i,
       .rsp_i,

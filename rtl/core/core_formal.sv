@@ -25,6 +25,7 @@ module core_formal
   logic fetch_en, req_valid, sleeping;
   logic [31:0] fetch_addr, trap_pc;
   mem_req_t req;
+  region_t region;
   clock_use_e clock_use;
   rvfi_t rvfi;
   trap_e trap;
@@ -39,12 +40,14 @@ module core_formal
       .wake_i,
       .sleeping_o     (sleeping),
       .fetch_en_o     (fetch_en),
+      .fetch_early_o  (),
       .fetch_addr_o   (fetch_addr),
       .fetch_valid_i,
       .fetch_data_i,
       .fetch_error_i,
       .req_valid_o    (req_valid),
       .req_o          (req),
+      .req_region_o   (region),
       .req_ready_i,
       .rsp_valid_i,
       .rsp_i,
@@ -152,6 +155,10 @@ module core_formal
   always_comb begin
     if (started_q) begin
       stays : assert (!offered_q || req_q.op == Load || (req_valid && req == req_q));
+      where :
+      assert (region == (req_valid ? region_of(
+          req.op, req.addr, 262144, 4096, 32 * 1024 * 1024
+      ) : '0));
       is_counted : assert (done == (clock_use == Retire));
       if (slept_q)
         nothing_meanwhile :

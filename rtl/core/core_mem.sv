@@ -22,6 +22,7 @@ module core_mem
     input logic access_i,
     input logic posted_i,  // through the buffer
     input mem_req_t access_req_i,
+    input region_t access_region_i,
     input logic [31:0] access_pc_i,
     output logic done_o,
     output logic conflict_o,
@@ -34,10 +35,12 @@ module core_mem
     // the Load in EX
     input logic ahead_i,
     input logic [31:0] ahead_addr_i,
+    input region_t ahead_region_i,
     input logic ahead_kept_i,
     // data port
     output logic req_valid_o,
     output mem_req_t req_o,
+    output region_t req_region_o,
     input logic req_ready_i,
     input logic rsp_valid_i,
     input mem_rsp_t rsp_i,
@@ -45,6 +48,7 @@ module core_mem
 );
   logic full_q, sent_q, waiting_q, dropped_q, denied_q;
   mem_req_t buffer_q;
+  region_t  buffer_region_q;
   logic [31:0] buffer_pc_q, posted_pc_q;
 
   // An answer may be outstanding from a buffered access, whose reader has gone, or from the load in MEM.
@@ -57,6 +61,8 @@ module core_mem
   assign req_valid_o = port_free && (full_q || offer || ahead);
   always_comb begin
     req_o = full_q ? buffer_q : access_req_i;
+    req_region_o = port_free && (full_q || offer) ? (full_q ? buffer_region_q : access_region_i) : '0;
+    if (port_free && ahead) req_region_o = ahead_region_i;
     if (free_for_ahead) begin
       req_o.op   = Load;
       req_o.addr = {ahead_addr_i[31:2], 2'd0};
@@ -76,8 +82,10 @@ module core_mem
   wire fill = offer && posted_i && (full_q ? !Ahead && taken : !taken);
 
   always_ff @(posedge clk_i) begin
-    if (fill) begin
+    // While it is empty, whatever is in MEM.
+    if (!full_q || (!Ahead && taken)) begin
       buffer_q <= access_req_i;
+      buffer_region_q <= access_region_i;
       buffer_pc_q <= access_pc_i;
     end
     if (taken) posted_pc_q <= full_q ? buffer_pc_q : access_pc_i;

@@ -44,6 +44,25 @@ package core_pkg;
     logic [3:0]  be;
   } mem_req_t;
 
+  /// Which region of the memory map an access is to; none: it is an error. Masters that know it early say it to the crossbar.
+  typedef struct packed {
+    logic scratch;
+    logic device;
+    logic frame;
+  } region_t;
+
+  /// The region of an access; only Load and Store are known outside the scratchpad. Each is a power of two of bytes, at a
+  /// multiple of that (xbar).
+  function automatic region_t region_of(input mem_op_e op, input logic [31:0] addr,
+                                        input int scratch_bytes, input int device_bytes,
+                                        input int frame_bytes);
+    logic plain;
+    plain = op inside {Load, Store};
+    region_of.scratch = (addr & ~32'(scratch_bytes - 1)) == ScratchBase;
+    region_of.device = plain && (addr & ~32'(device_bytes - 1)) == DeviceBase;
+    region_of.frame = plain && (addr & ~32'(frame_bytes - 1)) == FrameBase;
+  endfunction
+
   /// `error`: an unmapped address, or an operation that is not supported there.
   typedef struct packed {
     logic [31:0] rdata;

@@ -52,13 +52,14 @@ module core_rig
     output logic        [31:0] trap_pc_o
 );
   localparam int FillW = $clog2(ImemBytes) - 4;
-  logic fetch_en, fetch_valid, fetch_error, fill_valid, fill_ready, fill_rsp_valid;
+  logic fetch_en, fetch_early, fetch_valid, fetch_error, fill_valid, fill_ready, fill_rsp_valid;
   logic [31:0] fetch_addr, fetch_data;
   logic [FillW-1:0] fill_addr;
   logic [127:0] fill_rsp_data;
   logic req_valid, req_ready, rsp_valid, store_error;
   logic [31:0] pc;
   mem_req_t req;
+  region_t region;
   mem_rsp_t rsp;
 
   // Networks, interrupts and wake-ups are driven and watched by the test that has them.
@@ -89,12 +90,14 @@ module core_rig
       .wake_i         (wake),
       .sleeping_o     (sleeping),
       .fetch_en_o     (fetch_en),
+      .fetch_early_o  (fetch_early),
       .fetch_addr_o   (fetch_addr),
       .fetch_valid_i  (fetch_valid),
       .fetch_data_i   (fetch_data),
       .fetch_error_i  (fetch_error),
       .req_valid_o    (req_valid),
       .req_o          (req),
+      .req_region_o   (region),
       .req_ready_i    (req_ready),
       .rsp_valid_i    (rsp_valid),
       .rsp_i          (rsp),
@@ -120,6 +123,7 @@ module core_rig
       .rst_i,
       .clear_i         (!run_i),
       .fetch_en_i      (fetch_en),
+      .fetch_early_i   (fetch_early),
       .fetch_addr_i    (fetch_addr),
       .fetch_valid_o   (fetch_valid),
       .fetch_data_o    (fetch_data),
@@ -203,6 +207,8 @@ module core_rig
     if (req_valid && req_ready && !rst_i) begin
       if (pending) $fatal(1, "FAIL: a request before the answer");
       if (req.addr[1:0] != 0) $fatal(1, "FAIL: not a word");
+      if (region != region_of(req.op, req.addr, 262144, 4096, 32 * 1024 * 1024))
+        $fatal(1, "FAIL: another region than that of %h", req.addr);
       rsp.error <= !known;
       if (known) mem[req.addr[15:2]] <= done(req.op, req.wdata, req.be, mem[req.addr[15:2]]);
       rsp.rdata <= mem[req.addr[15:2]];
@@ -212,6 +218,7 @@ module core_rig
         delay     <= $urandom_range(4);
       end
     end
+    if (!req_valid && region != '0) $fatal(1, "FAIL: a region without a request");
     if (rsp_valid) answered <= asked;
     if (req_valid && req_ready) asked <= req.addr;
     if (rvfi_o.valid && !rvfi_o.trap && rvfi_o.mem_rmask != 0 && answered != rvfi_o.mem_addr)

@@ -14,6 +14,7 @@ module xbar
   import core_pkg::*;
 #(
     parameter int Masters = 10,
+    parameter int Decoded = 0,  // masters, the first ones, that say in which region their requests are
     parameter int Banks = 4,  // a power of two; consecutive words lie in consecutive banks
     parameter int ScratchBytes = 256 * 1024,
     parameter int DeviceBytes = 4096,
@@ -24,13 +25,14 @@ module xbar
     input logic rst_i,
 
     // Masters.
-    input  logic     [Masters-1:0] req_valid_i,
-    input  mem_req_t               req_i        [Masters],
-    output logic     [Masters-1:0] req_ready_o,
-    output logic     [Masters-1:0] rsp_valid_o,
-    output mem_rsp_t               rsp_o        [Masters],
-    output logic     [Masters-1:0] store_error_o,
-    output logic     [Masters-1:0] wait_o,
+    input logic [Masters-1:0] req_valid_i,
+    input mem_req_t req_i[Masters],
+    input region_t [Masters-1:0] region_i = '0,  // of those below Decoded, with valid; else 0
+    output logic [Masters-1:0] req_ready_o,
+    output logic [Masters-1:0] rsp_valid_o,
+    output mem_rsp_t rsp_o[Masters],
+    output logic [Masters-1:0] store_error_o,
+    output logic [Masters-1:0] wait_o,
 
     // Banks: always ready. `addr` is the byte address inside the bank; the answer is there one clock later.
     output logic     [Banks-1:0] bank_valid_o,
@@ -81,27 +83,20 @@ module xbar
   // Requests by slave; requests of unmapped addresses.
   logic [Masters-1:0] requests[Slaves], unmapped;
   logic [SlaveW-1:0] slave[Masters];
+  region_t region[Masters];
   always_comb begin
-    for (int s = 0; s < Slaves; s++) requests[s] = '0;
-    unmapped = '0;
     for (int m = 0; m < Masters; m++) begin
-      slave[m] = '0;
-      if (req_valid_i[m]) begin
-        if ((req_i[m].addr & ~32'(ScratchBytes - 1)) == ScratchBase) begin
-          slave[m] = SlaveW'((req_i[m].addr >> 2) & 32'(Banks - 1));
-          requests[slave[m]][m] = 1'b1;
-        end else if (!(req_i[m].op inside {Load, Store})) begin
-          unmapped[m] = 1'b1;
-        end else if ((req_i[m].addr & ~32'(DeviceBytes - 1)) == DeviceBase) begin
-          slave[m] = SlaveW'(Device);
-          requests[Device][m] = 1'b1;
-        end else if ((req_i[m].addr & ~32'(FrameBytes - 1)) == FrameBase) begin
-          slave[m] = SlaveW'(Frame);
-          requests[Frame][m] = 1'b1;
-        end else begin
-          unmapped[m] = 1'b1;
-        end
-      end
+      logic [SlaveW-1:0] bank;
+      bank = SlaveW'((req_i[m].addr >> 2) & 32'(Banks - 1));
+      region[m] = m < Decoded ? region_i[m] :
+          region_of(req_i[m].op, req_i[m].addr, ScratchBytes, DeviceBytes, FrameBytes);
+      // A region that is given is that of a request.
+      if (m >= Decoded && !req_valid_i[m]) region[m] = '0;
+      unmapped[m] = req_valid_i[m] && region[m] == '0;
+      for (int s = 0; s < Banks; s++) requests[s][m] = region[m].scratch && bank == SlaveW'(s);
+      requests[Device][m] = region[m].device;
+      requests[Frame][m] = region[m].frame;
+      slave[m] = region[m].device ? SlaveW'(Device) : region[m].frame ? SlaveW'(Frame) : bank;
     end
   end
 
@@ -116,25 +111,22 @@ module xbar
   end
 
   // Those behind the one served last (`turn_q`) go first, among them the lowest.
-  logic [Masters-1:0] turn_q[Slaves], grant[Slaves], ahead, lower;
+  logic [Masters-1:0] turn_q[Slaves], grant[Slaves];
+  logic [Slaves-1:0] some;  // it serves one
   logic [Masters-1:0] granted, passed;
   always_comb begin
     granted = unmapped;
     passed  = '0;
-    ahead   = '0;
-    lower   = '0;
     for (int s = 0; s < Slaves; s++) begin
-      grant[s] = '0;
-      if (takes[s]) begin
-        ahead = requests[s] & turn_q[s];
-        for (int m = 0; m < Masters; m++) begin
-          // Whether one goes before it: those ahead of it in its turn, and in front of the turn all of the turn.
-          lower = Masters'((1 << m) - 1);
-          grant[s][m] = requests[s][m] && (turn_q[s][m] ? (ahead & lower) == '0 : (ahead == '0 && (requests[s] & lower) == '0));
-        end
-        granted |= grant[s];
-        passed |= requests[s] & ~grant[s];
-      end
+      grant[s] = takes[s] ? requests[s] : '0;
+      some[s]  = takes[s] && requests[s] != '0;
+      // Whether one goes before it: of two on the same side of the turn's begin the lower one, else the one of the turn.
+      for (int m = 0; m < Masters; m++)
+      for (int k = 0; k < Masters; k++)
+      if (requests[s][k] && (k < m ? turn_q[s][k] || !turn_q[s][m] : k > m && turn_q[s][k] && !turn_q[s][m]))
+        grant[s][m] = 1'b0;
+      granted |= grant[s];
+      if (takes[s]) passed |= requests[s] & ~grant[s];
     end
   end
   assign req_ready_o = granted;
@@ -156,7 +148,7 @@ module xbar
     end
   end
   for (genvar b = 0; b < Banks; b++) begin : g_bank
-    assign bank_valid_o[b] = grant[b] != '0;
+    assign bank_valid_o[b] = some[b];
     assign bank_req_o[b] = '{
             op: chosen[b].op,
             addr: ((chosen[b].addr - ScratchBase) >> (2 + BankW)) << 2,
@@ -164,10 +156,10 @@ module xbar
             be: chosen[b].be
         };
   end
-  assign dev_valid_o = grant[Device] != '0;
+  assign dev_valid_o = some[Device];
   assign dev_req_o = chosen[Device];
   assign dev_master_o = chosen_index[Device];
-  assign frame_valid_o = grant[Frame] != '0;
+  assign frame_valid_o = some[Frame];
   assign frame_req_o = chosen[Frame];
 
   // Answers. `quick_q`: one comes in this clock, from a bank or an error (`error_q`).
@@ -192,16 +184,17 @@ module xbar
     end
   end
 
-  wire dev_asked = dev_valid_o && dev_req_o.op != Store;
-  wire frame_asked = frame_valid_o && frame_req_o.op != Store;
+  wire dev_asked = (grant[Device] & ~is_store) != '0;
+  wire frame_asked = (grant[Frame] & ~is_store) != '0;
   always_ff @(posedge clk_i) begin
     quick_q <= granted & ~is_store & ~(grant[Device] | grant[Frame]);
     error_q <= unmapped & ~is_store;
     store_error_o <= unmapped & is_store;
-    for (int m = 0; m < Masters; m++) if (granted[m]) from_q[m] <= slave[m];
+    for (int m = 0; m < Masters; m++) from_q[m] <= slave[m];
     for (int s = 0; s < Slaves; s++) begin
       // All above the one served.
-      if (grant[s] != '0) turn_q[s] <= ~(grant[s] | (grant[s] - 1'b1));
+      if (some[s])
+        for (int m = 0; m < Masters; m++) turn_q[s][m] <= (grant[s] & Masters'((1 << m) - 1)) != '0;
     end
     dev_open_q   <= dev_asked || (dev_open_q && !dev_rsp_valid_i);
     frame_open_q <= frame_asked || (frame_open_q && !frame_rsp_valid_i);

@@ -36,8 +36,16 @@ module xbar_formal
   logic dev_valid, frame_valid;
   mem_req_t dev_req, frame_req;
   logic [1:0] dev_master;
+  // Two that say where their requests go, one whose region is found.
+  region_t [Masters-1:0] region;
+  always_comb begin
+    for (int m = 0; m < 2; m++)
+    region[m] = valid_i[m] ? region_of(req[m].op, req[m].addr, 16, 4096, 32 * 1024 * 1024) : '0;
+    region[2] = '0;
+  end
   xbar #(
       .Masters(Masters),
+      .Decoded(2),
       .Banks(Banks),
       .ScratchBytes(16)
   ) dut (
@@ -45,6 +53,7 @@ module xbar_formal
       .rst_i,
       .req_valid_i  (valid_i),
       .req_i        (req),
+      .region_i     (region),
       .req_ready_o  (ready),
       .rsp_valid_o  (rsp_valid),
       .rsp_o        (rsp),

@@ -57,6 +57,8 @@ module core_nic_cluster
     output access_seen_t access_o[4]
 );
   localparam int HostMaster = Cores + 4;
+  localparam int DeviceBytes = 2 ** device_pkg::AddrW;
+  localparam int FrameBytes = 2 ** dram_pkg::FrameAddrW;
   localparam int FillW = $clog2(ImemBytes) - 4;
 
   logic imem_we, imem_written;
@@ -64,6 +66,7 @@ module core_nic_cluster
   logic [31:0] imem_wdata;
   logic [Masters-1:0] req_valid, req_ready, rsp_valid, store_error, waits;
   mem_req_t mem_req[Masters];
+  region_t [Masters-1:0] mem_region;
   mem_rsp_t mem_rsp[Masters];
   clock_use_e core_use[Cores];
   trap_e core_trap[Cores];
@@ -92,11 +95,14 @@ module core_nic_cluster
       .q_o(imem_written)
   );
   for (genvar c = 0; c < Cores; c++) begin : g_core
-    logic fetch_en, fetch_valid, fetch_error;
+    logic fetch_en, fetch_early, fetch_valid, fetch_error;
     logic [31:0] fetch_addr, fetch_data;
     core #(
         .Rvfi(Rvfi),
-        .Predict(Predict)
+        .Predict(Predict),
+        .ScratchBytes(ScratchBytes),
+        .DeviceBytes(DeviceBytes),
+        .FrameBytes(FrameBytes)
     ) i_core (
         .clk_i,
         .rst_i,
@@ -106,12 +112,14 @@ module core_nic_cluster
         .wake_i(wake[c]),
         .sleeping_o(sleeping_o[c]),
         .fetch_en_o(fetch_en),
+        .fetch_early_o(fetch_early),
         .fetch_addr_o(fetch_addr),
         .fetch_valid_i(fetch_valid),
         .fetch_data_i(fetch_data),
         .fetch_error_i(fetch_error),
         .req_valid_o(req_valid[c]),
         .req_o(mem_req[c]),
+        .req_region_o(mem_region[c]),
         .req_ready_i(req_ready[c]),
         .rsp_valid_i(rsp_valid[c]),
         .rsp_i(mem_rsp[c]),
@@ -134,6 +142,7 @@ module core_nic_cluster
         .rst_i,
         .clear_i(imem_written),
         .fetch_en_i(fetch_en),
+        .fetch_early_i(fetch_early),
         .fetch_addr_i(fetch_addr),
         .fetch_valid_o(fetch_valid),
         .fetch_data_o(fetch_data),
@@ -191,6 +200,7 @@ module core_nic_cluster
   );
 
   // ---------------------------------------------------------------- crossbar and scratchpad
+  assign mem_region[Masters-1:Cores] = '0;  // found in the crossbar
   for (genvar a = 0; a < 4; a++) begin : g_assist
     assign req_valid[Cores+a] = assist[a].mem_valid;
     assign mem_req[Cores+a] = assist[a].mem_req;
@@ -205,15 +215,17 @@ module core_nic_cluster
   end
   xbar #(
       .Masters(Masters),
+      .Decoded(Cores),
       .Banks(Banks),
       .ScratchBytes(ScratchBytes),
-      .DeviceBytes(2 ** device_pkg::AddrW),
-      .FrameBytes(2 ** dram_pkg::FrameAddrW)
+      .DeviceBytes(DeviceBytes),
+      .FrameBytes(FrameBytes)
   ) i_xbar (
       .clk_i,
       .rst_i,
       .req_valid_i(req_valid),
       .req_i(mem_req),
+      .region_i(mem_region),
       .req_ready_o(req_ready),
       .rsp_valid_o(rsp_valid),
       .rsp_o(mem_rsp),
