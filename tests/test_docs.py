@@ -102,11 +102,11 @@ def test_every_block_has_numbers_or_a_reason():
     bare = {x for x, text in sections.items() if "| est. ns |" not in text}
     assert bare == {x.name for x in design.blocks.values() if x.is_interface} | {x for x, y in measured.items() if y.why_not}
     assert len(bare) < 12
-    one = replace(measured["time_regs"], sources=every.sources(design, "time_regs"))
-    told = blocks._area(design, "time_regs", rows, {"time_regs": one})
+    one = replace(measured["age_tick"], sources=every.sources(design, "age_tick"))
+    told = blocks._area(design, "age_tick", rows, {"age_tick": one})
     assert f"{one.lut:,}" in told and f"| {one.levels} | {one.est_ns:.1f} | {one.mhz:.0f} |" in told and "changed" not in told
-    assert "has changed since" in blocks._area(design, "time_regs", rows, {"time_regs": replace(one, sources="")})
-    assert "--every time_regs" in blocks._area(design, "time_regs", rows, {})
+    assert "has changed since" in blocks._area(design, "age_tick", rows, {"age_tick": replace(one, sources="")})
+    assert "--every age_tick" in blocks._area(design, "age_tick", rows, {})
     assert "no path between two" in sections["rotate"] and "tso=true" in sections["tx_header_fields"]
 
 
