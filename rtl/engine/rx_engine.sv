@@ -93,10 +93,16 @@ module rx_engine
   assign wait_in.valid = meta.valid && meta.ready;
   wire [7:0] header = 8'd14 + {1'b0, meta.data.info.header, 2'b00};
   wire header_known = (Split || Coalesce) && meta.data.info.header != '0 && 14'(header) <= meta.data.len;
+  rx_meta_t waits;
+  always_comb begin
+    waits = meta.data;
+    if (!Coalesce) {waits.join_as, waits.aggregate} = {Alone, aggregate_t'(0)};
+    waits.info.follow = '0;
+  end
   assign wait_in.data = '{
           one_row: recorded_len(meta.data.len) <= 15'(UnitBytes),
           header: header_known ? header : '0,
-          meta: meta.data
+          meta: waits
       };
 
   // Step 2: one descriptor a clock becomes a DMA request, or a frame that follows does.
@@ -317,8 +323,8 @@ module rx_engine
   wire has_slot = f.fate inside {Whole, Truncated, BadDescriptor};
   // What failed of an aggregate is told when it closes.
   error_e earlier;
-  wire error_e own_code = (f.code != ErrNone) ? f.code : failure;
-  wire error_e final_code = (earlier != ErrNone) ? earlier : own_code;
+  wire error_e broken = (earlier != ErrNone) ? earlier : failure;
+  wire error_e final_code = (f.code != ErrNone) ? f.code : broken;
   wire is_frame = !Coalesce || f.join_as != Closes;
   wire completes = finish && has_slot && (!Coalesce || f.join_as inside {Alone, Closes});
   if (Coalesce) begin : g_failed
@@ -336,7 +342,7 @@ module rx_engine
   assign stop_in.valid = completes && final_code != ErrNone;
   assign stop_in.data = '{queue: f.queue, code: final_code};
 
-  wire good = f.fate == Whole && final_code == ErrNone;
+  wire good = f.fate == Whole && broken == ErrNone;
   assign counted_in.valid = finish && is_frame;
   `STREAM_DATA(counted_in, '{queue: f.queue, packets: 16'(good), bytes: good ? queue_bytes_t'(
                                                                                   f.len) : '0,
@@ -363,7 +369,7 @@ module rx_engine
         QueueStopped:  count_o.queue_stopped <= 1'b1;
         BadDescriptor: count_o.descriptor_error <= 1'b1;
         default: begin
-          if (final_code != ErrNone) count_o.dma_error <= 1'b1;
+          if (broken != ErrNone) count_o.dma_error <= 1'b1;
           else if (f.fate == Truncated) count_o.truncated <= 1'b1;
           else count_o.delivered <= 1'b1;
         end
