@@ -19,6 +19,11 @@
   fifo_async #(.T(type_), .Depth(depth)) name ( \
       .wclk_i(from``_clk_i), .wrst_i(from``_rst_i), .in(source), .count_o(), \
       .rclk_i(to``_clk_i), .rrst_i(to``_rst_i), .out(sink));
+/// The stream `sink` is `source`, with `value` in place of what it carries.
+`define RELAY(source, sink, value) \
+  assign sink.valid = source.valid; \
+  assign sink.data = value; \
+  assign source.ready = sink.ready;
 /// A spill register of `type_` between the streams `source` and `sink`, on this module's clock.
 `define SPILL(type_, name, source, sink) \
   spill_reg #(.T(type_)) name (.clk_i, .rst_i, .in(source), .out(sink));

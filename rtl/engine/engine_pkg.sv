@@ -7,11 +7,31 @@ package engine_pkg;
 
   /// What a port is built with; the order is that of the bits in the register `features` of host-nic.
   typedef struct packed {
-    logic split;     // headers of received frames can go to buffers of their own
-    logic shared;    // queues are all ports', not one's each
-    logic segments;  // long TCP packets are cut into frames
-    logic vlan;      // tags are put in and taken out
+    logic coalesce;     // consecutive segments of a TCP flow are joined
+    logic is_function;  // 0 here: function_regs tells a virtual function with it
+    logic split;        // headers of received frames can go to buffers of their own
+    logic shared;       // queues are all ports', not one's each
+    logic segments;     // long TCP packets are cut into frames
+    logic vlan;         // tags are put in and taken out
   } built_t;
+
+  /// Aggregates of TCP segments that a port can have open at once: one a queue, by the low bits of its number.
+  localparam int Aggregates = 32;
+  typedef logic [$clog2(Aggregates)-1:0] aggregate_t;
+
+  /// What a frame is to the records: a slot and a record of its own, or of an aggregate of several the first, or one of the others.
+  typedef enum logic [1:0] {
+    Alone,
+    Opens,
+    Follows,
+    Closes    // no frame: the aggregate is complete; `len` and `info` are those of all of it
+  } rx_join_e;
+
+  /// What aggregates may have; changes hold for those that are opened later.
+  typedef struct packed {
+    logic [13:0] bytes;   // headers of one frame and payload of all; 0: none is opened
+    logic [15:0] clocks;  // that one stays open at the most
+  } rx_coalesce_t;
 
   /// A received frame in the packet RAM.
   typedef struct packed {
@@ -19,6 +39,8 @@ package engine_pkg;
     logic [13:0] len;
     queue_pkg::queue_t queue;  // filled in by rss_table
     logic recorded;  // its record lies behind it, from the next multiple of four bytes on
+    rx_join_e join_as;  // these two filled in by rx_coalesce
+    aggregate_t aggregate;
     eth_pkg::rx_info_t info;
   } rx_meta_t;
 
@@ -184,7 +206,7 @@ package engine_pkg;
   function automatic queue_pkg::cpl_t record_of(eth_pkg::rx_info_t info, logic [1:0] port,
                                                 logic [13:0] len);
     logic unused;
-    unused = &{1'b0, info.steered, info.header};
+    unused = &{1'b0, info.steered, info.header, info.follow};
     return
     '{
         timestamp: info.stamp[39:0],

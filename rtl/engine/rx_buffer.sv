@@ -119,6 +119,8 @@ module rx_buffer
           addr: ram_addr_t'({start, UnitLaneW'(0)}),
           len: len,
           queue: '0,
+          join_as: Alone,
+          aggregate: '0,
           recorded: records_i,
           info: info.data
       };

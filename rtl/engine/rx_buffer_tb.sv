@@ -63,7 +63,8 @@ module rx_buffer_tb;
         stripped: 2'(id),
         csum: 16'(id * 3),
         steered: 17'(id * 5),
-        header: 5'(id * 7)
+        header: 5'(id * 7),
+        follow: 11'(id * 9)
     }
     ;
   endfunction

@@ -14,6 +14,9 @@
 /// Of a stream queue (queue_pkg) the slot is the place of frame and record, which the packet RAM holds side by side: one DMA request
 /// takes both, not relaxed, and nothing goes to `record`. What lies in one row goes to rx_pack instead (`part`, `moved_i`), which
 /// makes one request of several. A stream queue whose ring lies at 0 is stopped as by a null address.
+/// With `Coalesce` a slot can take several frames, as rx_coalesce says: the first as any, but record and commit leave when the aggregate
+/// closes; of the others what is behind their headers, on from where the frame before ended, in the same descriptor. What fits no
+/// more there is cut off as of a frame, and what became of the first becomes of the others. A frame that follows takes three clocks.
 /// One frame a clock in every step; up to `MaxFrames` frames wait for descriptors or data, all streams may stall.
 /// `count_o` tells each frame's fate, `counted` what it adds to the counters of its queue (stat_ram). Reset forgets everything under way.
 module rx_engine
@@ -22,6 +25,7 @@ module rx_engine
     parameter ram_sel_t Sel = '0,
     parameter logic [1:0] Port = '0,  // told in the record's flags
     parameter bit Split = 0,
+    parameter bit Coalesce = 0,
     parameter int MaxFrames = 512  // that wait for their descriptors, and that wait for their data to be written
 ) (
     input logic clk_i,
@@ -53,11 +57,13 @@ module rx_engine
   typedef struct packed {
     rx_fate_e    fate;
     logic        stream;
-    logic        moved;     // by rx_pack
+    logic        moved;      // by rx_pack
     logic        recorded;
-    logic        split;     // the slot has a buffer for headers; those there are in `info`
+    logic        split;      // the slot has a buffer for headers; those there are in `info`
+    rx_join_e    join_as;
+    aggregate_t  aggregate;
     error_e      code;
-    logic [3:0]  requests;  // DMA statuses to wait for
+    logic [3:0]  requests;   // DMA statuses to wait for
     queue_t      queue;
     queue_t      cq;
     logic [13:0] len;
@@ -76,8 +82,8 @@ module rx_engine
   `SPILL(deq_req_t, i_req, req_in, req)
   `DEEP_FIFO(waiting_t, MaxFrames, i_wait, wait_in, wait_out)
   // Both readies come from registers, so taking them together closes no loop.
-  assign meta.ready   = req_in.ready && wait_in.ready;
-  assign req_in.valid = meta.valid && meta.ready;
+  assign meta.ready = req_in.ready && wait_in.ready;
+  assign req_in.valid = meta.valid && meta.ready && !(Coalesce && meta.data.join_as inside {Follows, Closes});
   wire [13:0] granules = ((meta.data.len + 14'd15) >> 4) + 14'd1;
   assign req_in.data = '{
           queue: meta.data.queue,
@@ -86,14 +92,20 @@ module rx_engine
       };
   assign wait_in.valid = meta.valid && meta.ready;
   wire [7:0] header = 8'd14 + {1'b0, meta.data.info.header, 2'b00};
-  wire header_known = Split && meta.data.info.header != '0 && 14'(header) <= meta.data.len;
+  wire header_known = (Split || Coalesce) && meta.data.info.header != '0 && 14'(header) <= meta.data.len;
+  rx_meta_t waits;
+  always_comb begin
+    waits = meta.data;
+    if (!Coalesce) {waits.join_as, waits.aggregate} = {Alone, aggregate_t'(0)};
+    waits.info.follow = '0;
+  end
   assign wait_in.data = '{
           one_row: recorded_len(meta.data.len) <= 15'(UnitBytes),
           header: header_known ? header : '0,
-          meta: meta.data
+          meta: waits
       };
 
-  // Step 2: one descriptor a clock becomes a DMA request.
+  // Step 2: one descriptor a clock becomes a DMA request, or a frame that follows does.
   `STREAM(dma_req_t, dma_in)
   `STREAM(flight_t, flight_in)
   `STREAM(flight_t, flight)
@@ -139,18 +151,42 @@ module rx_engine
     end
   end
 
-  wire step = desc.valid && wait_out.valid && dma_in.ready && part_in.ready && flight_in.ready && answer_room;
+  // Of each open aggregate, what the next frame needs; `kept_q` is that of the frame at hand.
+  typedef struct packed {
+    rx_fate_e      fate;
+    error_e        code;
+    logic          split;
+    header_words_t header;
+    queue_t        queue;
+    queue_t        cq;
+    logic [63:0]   addr;
+    logic [15:0]   room;
+  } kept_t;
+  kept_t kept_q;
+  logic kept_valid_q;
+  wire joined = Coalesce && wait_out.valid && m.join_as inside {Follows, Closes};
+  wire behind = joined && kept_valid_q && dma_in.ready && flight_in.ready && answer_room;
+  wire [13:0] rest = m.len - 14'(wait_out.data.header);
+  wire [13:0] rest_fits = (kept_q.room < 16'(rest)) ? kept_q.room[13:0] : rest;
+  wire adds = m.join_as == Follows && rest_fits != '0;
+
+  wire step = !joined && desc.valid && wait_out.valid && dma_in.ready && part_in.ready && flight_in.ready && answer_room;
   assign desc.ready = step;
-  assign wait_out.ready = step && done;
-  assign dma_in.valid = step && issue && !moves;
+  assign wait_out.ready = (step && done) || behind;
+  assign dma_in.valid = (step && issue && !moves) || (behind && adds);
   assign part_in.valid = step && issue && moves;
   `STREAM_DATA(part_in, '{queue: d.queue, place: d.desc.addr[63:4], row: m.addr[RamAddrW-1:
                                                                       UnitLaneW], dws: both[7:2]})
-  `STREAM_DATA(dma_in, '{host_addr: stream ? {d.desc.addr[63:2] - 62'(words), 2'b00} : d.desc.addr,
-                       sel: Sel, ram_addr: m.addr + ram_addr_t'(written_q),
-                       len: stream ? 16'(both) : splits ? 16'(wait_out.data.header) : 16'(piece),
-                       relaxed: !stream})
-  assign flight_in.valid = step && done;
+  dma_req_t dma_data;
+  `WHILE(dma_in.valid, dma_data, '{host_addr: stream ? {d.desc.addr[63:2] - 62'(words), 2'b00} :
+                                   d.desc.addr, sel: Sel, ram_addr: m.addr + ram_addr_t'(
+                                                           written_q),
+                                 len: stream ? 16'(both) : splits ? 16'(wait_out.data.header)
+                                 : 16'(piece), relaxed: !stream})
+  `STREAM_DATA(dma_in, !joined ? dma_data : '{host_addr: kept_q.addr, sel: Sel,
+                                            ram_addr: m.addr + ram_addr_t'(wait_out.data.header),
+                                            len: 16'(rest_fits), relaxed: 1'b1})
+  assign flight_in.valid = (step && done) || behind;
   always_comb begin
     flight_in.data = '{
         fate: Whole,
@@ -158,6 +194,8 @@ module rx_engine
         moved: writes && moves,
         recorded: m.recorded,
         split: split_q,
+        join_as: m.join_as,
+        aggregate: m.aggregate,
         code: code,
         requests: requests_q + 4'(writes && !moves),
         queue: d.queue,
@@ -170,6 +208,65 @@ module rx_engine
     else if (!found) flight_in.data.fate = QueueStopped;
     else if (code != ErrNone) flight_in.data.fate = BadDescriptor;
     else if (!stream && written != m.len) flight_in.data.fate = Truncated;
+    if (joined) begin
+      flight_in.data.fate = kept_q.fate;
+      if (m.join_as == Follows && kept_q.fate == Whole && rest_fits != rest)
+        flight_in.data.fate = Truncated;
+      flight_in.data.stream = 1'b0;
+      flight_in.data.moved = 1'b0;
+      flight_in.data.split = kept_q.split;
+      flight_in.data.code = kept_q.code;
+      flight_in.data.requests = 4'(adds);
+      flight_in.data.queue = kept_q.queue;
+      flight_in.data.cq = kept_q.cq;
+      flight_in.data.info.header = kept_q.header;
+    end
+  end
+
+  if (Coalesce) begin : g_coalesce
+    // What a frame leaves for the next is written a clock later, for speed.
+    kept_t kept[Aggregates];
+    kept_t late_q, late;
+    logic late_valid_q;
+    aggregate_t late_at_q;
+    logic [63:0] end_addr_q;  // of the descriptor where the frame ended
+    logic [15:0] end_room_q;
+    logic [13:0] end_bytes_q, late_bytes_q;
+    logic ended_q;
+    wire  ends = writes && !splits && written == m.len;
+    always_comb begin
+      late = late_q;
+      late.addr = late_q.addr + 64'(late_bytes_q);
+      late.room = late_q.fate == Whole ? late_q.room - 16'(late_bytes_q) : '0;
+    end
+    always_ff @(posedge clk_i) begin
+      if (step && ends && !ended_q) begin
+        end_addr_q  <= d.desc.addr;
+        end_room_q  <= d.desc.len;
+        end_bytes_q <= piece;
+      end
+      if (step) ended_q <= !done && (ended_q || ends);
+      late_valid_q <= (step && done && m.join_as == Opens) || behind;
+      late_at_q <= m.aggregate;
+      late_q <= '{
+          fate: flight_in.data.fate,
+          code: flight_in.data.code,
+          split: flight_in.data.split,
+          header: flight_in.data.info.header,
+          queue: flight_in.data.queue,
+          cq: flight_in.data.cq,
+          addr: joined ? kept_q.addr : ended_q ? end_addr_q : d.desc.addr,
+          room: joined ? kept_q.room : ended_q ? end_room_q : d.desc.len
+      };
+      late_bytes_q <= joined ? (adds ? rest_fits : '0) : ended_q ? end_bytes_q : piece;
+      if (late_valid_q) kept[late_at_q] <= late;
+      kept_q <= kept[m.aggregate];
+      kept_valid_q <= joined && !behind && !late_valid_q;
+      if (rst_i) {ended_q, late_valid_q, kept_valid_q} <= '0;
+    end
+  end else begin : g_alone
+    assign kept_q = '0;
+    assign kept_valid_q = 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -224,18 +321,29 @@ module rx_engine
       .take_i(finish)
   );
   wire has_slot = f.fate inside {Whole, Truncated, BadDescriptor};
-
-  wire error_e final_code = (f.code != ErrNone) ? f.code : failure;
+  // What failed of an aggregate is told when it closes.
+  error_e earlier;
+  wire error_e broken = (earlier != ErrNone) ? earlier : failure;
+  wire error_e final_code = (f.code != ErrNone) ? f.code : broken;
+  wire is_frame = !Coalesce || f.join_as != Closes;
+  wire completes = finish && has_slot && (!Coalesce || f.join_as inside {Alone, Closes});
+  if (Coalesce) begin : g_failed
+    error_e failed[Aggregates];
+    assign earlier = f.join_as inside {Follows, Closes} ? failed[f.aggregate] : ErrNone;
+    always_ff @(posedge clk_i) if (finish && f.join_as != Alone) failed[f.aggregate] <= final_code;
+  end else begin : g_none_failed
+    assign earlier = ErrNone;
+  end
 
   assign flight.ready = finish;
-  assign record_in.valid = finish && has_slot && !f.stream;
-  assign commit_in.valid = finish && has_slot;
+  assign record_in.valid = completes && !f.stream;
+  assign commit_in.valid = completes;
   assign commit_in.data = '{queue: f.queue, count: 9'd1};
-  assign stop_in.valid = finish && has_slot && final_code != ErrNone;
+  assign stop_in.valid = completes && final_code != ErrNone;
   assign stop_in.data = '{queue: f.queue, code: final_code};
 
-  wire good = f.fate == Whole && failure == ErrNone;
-  assign counted_in.valid = finish;
+  wire good = f.fate == Whole && broken == ErrNone;
+  assign counted_in.valid = finish && is_frame;
   `STREAM_DATA(counted_in, '{queue: f.queue, packets: 16'(good), bytes: good ? queue_bytes_t'(
                                                                                   f.len) : '0,
                            error: has_slot && !good, drop: !has_slot})
@@ -252,16 +360,16 @@ module rx_engine
   always_ff @(posedge clk_i) begin
     moved_q <= moved;
     moved_some_q <= moved != '0;
-    free_o.valid <= finish;
+    free_o.valid <= finish && is_frame;
     free_o.count <= 9'(units_of(f.recorded ? 16'(recorded_len(f.len)) : 16'(f.len)));
     count_o <= '0;
-    if (finish) begin
+    if (finish && is_frame) begin
       unique case (f.fate)
         NoDescriptor:  count_o.no_descriptor <= 1'b1;
         QueueStopped:  count_o.queue_stopped <= 1'b1;
         BadDescriptor: count_o.descriptor_error <= 1'b1;
         default: begin
-          if (failure != ErrNone) count_o.dma_error <= 1'b1;
+          if (broken != ErrNone) count_o.dma_error <= 1'b1;
           else if (f.fate == Truncated) count_o.truncated <= 1'b1;
           else count_o.delivered <= 1'b1;
         end

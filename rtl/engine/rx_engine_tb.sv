@@ -3,7 +3,7 @@
 `include "tb.svh"
 `include "stream.svh"
 /// rx_engine: each DMA request, record, commit, stop, free and count, of a queue too, against a model of what each frame meets
-/// (descriptor lists of 1 to 8, the first of them a buffer for headers, places in streams, empty and stopped queues, null addresses, failed reads and writes); one frame a clock.
+/// (descriptor lists of 1 to 8, the first of them a buffer for headers, places in streams, empty and stopped queues, null addresses, failed reads and writes); aggregates of several frames among them; one frame a clock.
 module rx_engine_tb;
   import dma_pkg::*, queue_pkg::*, engine_pkg::*, eth_pkg::*;
   `TB_BEGIN
@@ -26,6 +26,7 @@ module rx_engine_tb;
   rx_engine #(
       .Sel(Sel),
       .Split(1),
+      .Coalesce(1),
       .MaxFrames(256)
   ) dut (
       .clk_i(clk),
@@ -69,6 +70,8 @@ module rx_engine_tb;
     bit packs;
     bit split;
     header_words_t header;
+    logic [63:0] addr;  // behind it,
+    int unsigned room;  // as far as its descriptor goes
   } frame_t;
   typedef struct {
     int unsigned due;
@@ -77,6 +80,11 @@ module rx_engine_tb;
   rx_meta_t metas[$];
   frame_t frames[$];
   answer_t answers[$];
+  frame_t aggregates[Aggregates];  // the first frame, and what is left
+  error_e broken[Aggregates];
+  bit open[Aggregates];
+  bit joins = 0;
+  int unsigned followers = 0, cut_followers = 0, closed = 0, broken_ones = 0;
   dma_result_e results[$];
   dma_req_t want_dma[$];
   int unsigned want_free[$];
@@ -105,6 +113,8 @@ module rx_engine_tb;
     f.packs = 0;
     f.split = 0;
     f.header = '0;
+    f.addr = '0;
+    f.room = 0;
     b = '0;
     b.queue = m.queue;
     b.cq = f.cq;
@@ -182,6 +192,10 @@ module rx_engine_tb;
                                len: 16'(room), relaxed: 1'b1});
             f.requests++;
             at += room;
+            if (at == 32'(m.len)) begin
+              f.addr = b.desc.addr + 64'(room);
+              f.room = 32'(b.desc.len) - room;
+            end
           end
         end
         i_desc.send_in(b, desc_latency);
@@ -190,7 +204,46 @@ module rx_engine_tb;
       else if (at != 32'(m.len)) f.fate.truncated = 1;
       else f.fate.delivered = 1;
     end
+    if (!f.fate.delivered) f.room = 0;
+    if (m.join_as == Opens) aggregates[m.aggregate] = f;
     frames.push_back(f);
+  endfunction
+
+  /// Frames that need no slot, and what closes their aggregates.
+  function automatic void follow();
+    while (metas.size() != 0 && metas[0].join_as inside {Follows, Closes}) begin
+      frame_t   f;
+      rx_meta_t m;
+      int unsigned header, piece;
+      m = metas.pop_front();
+      f = aggregates[m.aggregate];
+      f.meta = m;
+      f.meta.queue = aggregates[m.aggregate].meta.queue;
+      f.requests = 0;
+      if (m.join_as == Follows) begin
+        header = 14 + 4 * 32'(m.info.header);
+        piece  = 32'(m.len) - header;
+        if (piece > f.room) begin
+          piece = f.room;
+          if (f.fate.delivered) begin
+            f.fate = '0;
+            f.fate.truncated = 1;
+            cut_followers++;
+          end
+        end
+        if (piece != 0) begin
+          want_dma.push_back('{host_addr: f.addr, sel: Sel, ram_addr: m.addr + 20'(header),
+                             len: 16'(piece), relaxed: 1'b1});
+          f.requests = 1;
+        end
+        f.addr += 64'(piece);
+        f.room = f.fate.delivered ? f.room - piece : 0;
+        aggregates[m.aggregate] = f;
+        followers++;
+      end else closed++;
+      asked++;
+      frames.push_back(f);
+    end
   endfunction
 
   // A frame is finished once all its results are known.
@@ -198,9 +251,19 @@ module rx_engine_tb;
     while (frames.size() != 0 && results.size() >= frames[0].requests && (!frames[0].packs || moves != 0)) begin
       frame_t f;
       error_e code;
-      cpl_t   cpl;
+      cpl_t cpl;
+      int at;
       f = frames.pop_front();
       code = f.code;
+      at = 32'(f.meta.aggregate);
+      if (f.meta.join_as inside {Follows, Closes} && broken[at] != ErrNone) begin
+        code = broken[at];
+        if (!f.fate.descriptor_error) begin
+          f.fate = '0;
+          f.fate.dma_error = 1;
+          broken_ones++;
+        end
+      end
       moves -= 32'(f.packs);
       for (int unsigned i = 0; i < f.requests; i++) begin
         dma_result_e r;
@@ -211,14 +274,17 @@ module rx_engine_tb;
         end
         if (code == ErrNone && r != DmaOk) code = r == DmaTimeout ? ErrTimeout : ErrUnsupported;
       end
-      want_free.push_back(rows(f.meta));
-      for (int i = 0; i < 6; i++) want_count[i] += 32'(f.fate[i]);
-      i_counted.expected.push_back(
-          '{queue: f.meta.queue, packets: 16'(f.fate.delivered),
-          bytes: f.fate.delivered ? 24'(f.meta.len) : 24'd0,
-          error: |{f.fate.descriptor_error, f.fate.dma_error, f.fate.truncated},
-          drop: f.fate.no_descriptor || f.fate.queue_stopped});
-      if (!f.fate.no_descriptor && !f.fate.queue_stopped) begin
+      if (f.meta.join_as != Alone) broken[at] = code;
+      if (f.meta.join_as != Closes) begin
+        want_free.push_back(rows(f.meta));
+        for (int i = 0; i < 6; i++) want_count[i] += 32'(f.fate[i]);
+        i_counted.expected.push_back(
+            '{queue: f.meta.queue, packets: 16'(f.fate.delivered),
+            bytes: f.fate.delivered ? 24'(f.meta.len) : 24'd0,
+            error: |{f.fate.descriptor_error, f.fate.dma_error, f.fate.truncated},
+            drop: f.fate.no_descriptor || f.fate.queue_stopped});
+      end
+      if (!f.fate.no_descriptor && !f.fate.queue_stopped && f.meta.join_as inside {Alone, Closes}) begin
         cpl = '{
             timestamp: f.meta.info.stamp[39:0],
             flags: {f.meta.info.stripped, 2'd0, f.meta.info.hash_type},
@@ -255,10 +321,14 @@ module rx_engine_tb;
       decide(metas.pop_front());
       asked++;
     end
+    follow();
     if (dma.valid && dma.ready && !rst) begin
       dma_status_t s;
       `CHECK(want_dma.size() != 0, "a DMA request too many")
-      `CHECK(dma.data == want_dma[0], $sformatf("DMA request %p, not %p", dma.data, want_dma[0]))
+      `CHECK(dma.data == want_dma[0], $sformatf("DMA request %h %h %0d, not %h %h %0d",
+                                                dma.data.host_addr, dma.data.ram_addr,
+                                                dma.data.len, want_dma[0].host_addr,
+                                                want_dma[0].ram_addr, want_dma[0].len))
       void'(want_dma.pop_front());
       s = '{1'b1, Sel, DmaOk};
       if (trouble != 0 && one_in(50)) s.result = one_in(2) ? DmaTimeout : DmaUnsupported;
@@ -294,6 +364,20 @@ module rx_engine_tb;
       m.info = {$urandom(), $urandom(), $urandom(), $urandom()};
       m.info.header = one_in(4) ? '0 : 5'($urandom_range(31, 1));
       m.recorded = records;
+      m.join_as = Alone;
+      m.aggregate = aggregate_t'($urandom_range(4));
+      if (joins || open[m.aggregate]) begin
+        if (!open[m.aggregate]) m.join_as = one_in(3) ? Alone : Opens;
+        else m.join_as = !joins || one_in(6) ? Closes : Follows;
+        open[m.aggregate] = m.join_as inside {Opens, Follows};
+        m.queue[4:0] = 5'(m.aggregate);
+        // One that opens has payload.
+        if (m.join_as == Opens && 14 + 4 * 32'(m.info.header) == 32'(m.len)) m.info.header = '0;
+        if (m.join_as == Follows) begin
+          m.info.header = 5'($urandom_range(20, 10));
+          m.len = 14'(14 + 4 * m.info.header + $urandom_range(max_len / 4, 1));
+        end
+      end
       next_addr += 20'(rows(m) * UnitBytes);
       metas.push_back(m);
       i_meta.queue.push_back(m);
@@ -318,6 +402,7 @@ module rx_engine_tb;
 
   initial begin
     int unsigned start;
+    foreach (open[i]) {open[i], broken[i]} = '0;
     @(negedge rst);
     // One 60-byte frame a clock with descriptors 200 clocks away.
     to_send = 3000;
@@ -366,6 +451,27 @@ module rx_engine_tb;
            split_frames,
            whole_frames,
            long_headers
+           ))
+    // Several frames in a slot.
+    for (int round = 0; round < 40; round++) begin
+      records = 0;
+      joins = round < 39;
+      trouble = round % 4 == 3 ? 0 : 1;
+      splits = round % 8 == 3;
+      ready_percent = $urandom_range(100, 15);
+      max_len = $urandom_range(1000, 60);
+      desc_latency = $urandom_range(100, 1);
+      dma_latency = $urandom_range(100, 1);
+      to_send = 300;
+      settle();
+    end
+    splits = 0;
+    `CHECK(followers > 4000 && cut_followers > 200 && closed > 700 && broken_ones > 50, $sformatf(
+           "%0d frames follow, %0d cut, %0d failed, %0d aggregates",
+           followers,
+           cut_followers,
+           broken_ones,
+           closed
            ))
     // Very slow writes: the engine must not ask for more than it can take.
     trouble = 0;

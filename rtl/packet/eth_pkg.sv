@@ -127,6 +127,14 @@ package eth_pkg;
   /// and TCP's or UDP's, 4 tags'.
   typedef logic [4:0] header_words_t;
 
+  /// Whether a frame continues the one before it of its flow (rx_follow).
+  typedef struct packed {
+    logic able;  // a TCP segment that can be joined with others and be told apart again
+    logic follows;  // and the one `serial` says before it, byte by byte
+    logic push;
+    logic [7:0] serial;  // of those that are able in its entry of rx_follow's table, modulo 256
+  } rx_follow_t;
+
   /// What the receive path found out about a frame, one for each frame.
   typedef struct packed {
     ptp_time_t stamp;
@@ -136,5 +144,6 @@ package eth_pkg;
     header_words_t header;
     logic [15:0] csum;
     flow_queue_t steered;
+    rx_follow_t follow;
   } rx_info_t;
 endpackage

@@ -4,8 +4,8 @@
 /// What the receive path finds out about each frame before it is stored: flow hash, checksum, and the queue that the host has named
 /// for its flow, if any, joined with its time stamp (host-nic paper, section II-E).
 ///
-/// With `Steered` the queue is what the low bits of the stamp say, as of a MAC side that has classified its frames. With `Vlan` the tag is taken out first, as rx_vlan says. Frames pass unchanged otherwise, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
-/// clocks after its last beat came in. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
+/// With `Follow` also whether it continues the frame before it of its flow (rx_follow). With `Steered` the queue is what the low bits of the stamp say, as of a MAC side that has classified its frames. With `Vlan` the tag is taken out first, as rx_vlan says. Frames pass unchanged otherwise, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
+/// clocks after its last beat came in, with `Follow` 11. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
 /// back-pressure: at most `Depth` frames are inside until their `info` is taken. Drops nothing. Reset empties it.
 module rx_parse
   import eth_pkg::*;
@@ -15,14 +15,16 @@ module rx_parse
     parameter int Queues = 65536,
     parameter bit Vlan = 0,  // of rx_vlan
     parameter bit Headers = 0,  // of rx_hash
+    parameter bit Follow = 0,  // takes Headers
     parameter bit Steered = 0  // the MAC side has chosen each frame's queue: it says that in place of a time
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    input  logic        [  1:0] strip_i,        // of rx_vlan
-    input  logic        [319:0] key_i,          // of the hash, first byte leftmost
-           reg_if.slave         flow_regs,      // of flow_table
+    input  logic        [  1:0] strip_i,         // of rx_vlan
+    input  logic        [319:0] key_i,           // of the hash, first byte leftmost
+           reg_if.slave         flow_regs,       // of flow_table
     output logic                flow_refused_o,
+    input  logic                lost_i,          // of rx_follow
 
     stream_if.snk frame_in,   // wide_beat_t
     stream_if.snk stamp,      // ptp_time_t
@@ -32,6 +34,9 @@ module rx_parse
   localparam int CountW = $clog2(Depth + 1);
   if (Depth < 12) begin : g_bad_parameter
     $fatal(1, "rx_parse: Depth %0d is below 12: not one frame a clock", Depth);
+  end
+  if (Follow && (!Headers || Depth < 16)) begin : g_bad_follow
+    $fatal(1, "rx_parse: Follow takes Headers and a Depth of 16");
   end
 
   typedef struct packed {
@@ -121,7 +126,35 @@ module rx_parse
   );
   `FIFO(logic [15:0], Depth, i_csums, csum_in, csum_out)
 
-  assign known.valid = hash_out.valid && steer_out.valid && csum_out.valid && stamp.valid;
+  `STREAM(rx_follow_t, follow_out)
+  if (Follow) begin : g_follow
+    `STREAM(rx_follow_t, follow_in)
+    rx_follow #(
+        .Depth(Depth)
+    ) i_follow (
+        .clk_i,
+        .rst_i,
+        .valid_i(moves),
+        .beat_i(beat),
+        .hash_valid_i(hash_in.valid),
+        .hash_i(hash_in.data.hash),
+        .type_i(hash_in.data.kind),
+        .header_i(hash_in.data.header),
+        .csum_valid_i(csum_in.valid),
+        .csum_i(csum_in.data),
+        .lost_i,
+        .valid_o(follow_in.valid),
+        .follow_o(follow_in.data)
+    );
+    `FIFO(rx_follow_t, Depth, i_follows, follow_in, follow_out)
+    `ASSERT(FollowHasRoom, follow_in.valid |-> follow_in.ready)
+  end else begin : g_no_follow
+    assign follow_out.valid = 1'b1;
+    assign follow_out.data  = '0;
+    wire unused = &{1'b0, lost_i, follow_out.ready};
+  end
+
+  assign known.valid = hash_out.valid && steer_out.valid && csum_out.valid && stamp.valid && follow_out.valid;
   assign known.data = '{
           stamp: stamp.data,
           hash: hash_out.data.hash,
@@ -129,12 +162,14 @@ module rx_parse
           stripped: '0,
           header: hash_out.data.header,
           csum: csum_out.data,
-          steered: Steered ? flow_queue_t'{hit: 1'b1, queue: stamp.data[15:0]} : steer_out.data
+          steered: Steered ? flow_queue_t'{hit: 1'b1, queue: stamp.data[15:0]} : steer_out.data,
+          follow: follow_out.data
       };
   assign hash_out.ready = leaves;
   assign csum_out.ready = leaves;
   assign steer_out.ready = leaves;
   assign stamp.ready = leaves;
+  assign follow_out.ready = leaves;
 
   `ASSERT(
       ResultsHaveRoom,

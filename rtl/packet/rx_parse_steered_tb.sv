@@ -27,6 +27,7 @@ module rx_parse_steered_tb;
       .rst_i(rst),
       .strip_i(2'b11),
       .key_i('1),
+      .lost_i('0),
       .flow_refused_o(refused),
       .frame_in(in),
       .frame_out(out),

@@ -34,6 +34,7 @@ module rx_parse_tb;
       .strip_i('0),
       .key_i(key),
       .flow_regs,
+      .lost_i('0),
       .flow_refused_o(refused),
       .frame_in(in),
       .stamp,

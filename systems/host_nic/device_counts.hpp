@@ -23,6 +23,11 @@ class DeviceCounts {
       pushed_ += counted(EMNIC_INTERFACE_tx_pushed, i);
       push_dropped_ += counted(EMNIC_INTERFACE_tx_push_dropped, i);
     }
+    for (unsigned i = 0; i < emnic_interfaces(driver.core()); ++i) {
+      const emnic_interface& is = driver.interface(i);
+      for (unsigned port = 0; (is.features & EMNIC_COALESCE) && port < is.ports; ++port)
+        joined_ += emnic_get_counter(driver.core(), EMNIC_PORT_rx_joined, i, port);
+    }
     timeouts_ = counted(EMNIC_DEVICE_dma_timeouts);
     errors_ = counted(EMNIC_DEVICE_dma_errors);
     late_ = counted(EMNIC_DEVICE_dma_late);
@@ -51,11 +56,12 @@ class DeviceCounts {
   }
   void write_pushes(JsonWriter& json) const {
     json.object("tx_push").field("taken", pushed_).field("in_vain", push_dropped_).end_object();
+    json.field("segments_joined", joined_);
   }
 
  private:
   std::uint64_t timeouts_ = 0, errors_ = 0, late_ = 0, unexpected_ = 0;
-  std::uint64_t settings_refused_ = 0, pushed_ = 0, push_dropped_ = 0;
+  std::uint64_t settings_refused_ = 0, pushed_ = 0, push_dropped_ = 0, joined_ = 0;
 };
 
 }  // namespace emery::host_nic

@@ -87,6 +87,8 @@ emnic_config Driver::core_config() const {
   c.rx_stream = config_.rx_stream;
   c.tx_buffers = c.rx_buffers = true;
   c.header_bytes = config_.header_bytes;
+  c.coalesce_bytes = config_.coalesce_bytes;
+  c.coalesce_clocks = config_.coalesce_clocks;
   c.max_frame = config_.max_frame;
   c.max_packet = config_.tso_bytes;
   c.segments = config_.segments;
@@ -337,13 +339,13 @@ void Driver::join(emnic_completion& c) {
 void Driver::complete_rx(const emnic_completion& completion, Time now) {
   emnic_completion c = completion;
   if (c.headers && !c.error) join(c);
-  counts_.received(c);
-  if (c.error) {
-    ++rx_errors_;
-  } else if (on_receive) {
-    stripped_ += c.tag != 0;
-    on_receive(received(c), now);
-  }
+  rx_errors_ += c.error != 0;
+  aggregates_.each_frame(c, [&](const emnic_completion& frame) {
+    counts_.received(frame);
+    if (frame.error || !on_receive) return;
+    stripped_ += frame.tag != 0;
+    on_receive(received(frame), now);
+  });
   emnic_rx* queue = rx(c.interface, c.queue);
   emnic_release(queue, 1);
   doorbells_ += emnic_rx_flush(queue) != 0;

@@ -20,6 +20,7 @@
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "sw/lib/host_nic/emnic.h"
+#include "systems/host_nic/aggregates.hpp"
 #include "systems/host_nic/queue_counts.hpp"
 #include "systems/host_nic/scheduling.hpp"
 #include "systems/nic_core/machine.hpp"
@@ -35,17 +36,18 @@ struct DriverConfig {
   bool tx_stream;         // transmit rings hold the frames; tx_ring counts granules of 16 bytes
   bool rx_stream;         // receive queues are streams
   unsigned header_bytes;  // of a buffer for the headers of each frame received; 0: there are none
-  unsigned max_frame;     // bytes without FCS
-  unsigned segments;      // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
-  unsigned tx_burst;      // packets a queue sends in its turn
-  bool tx_checksum;       // the device computes TCP and UDP checksums
-  unsigned tso_bytes;     // longest packet that the device cuts into frames; 0: it cuts none
-  bool vlan_tags;         // the device puts in and takes out the outermost tag of a frame
-  emnic_push tx_push;     // what goes with the doorbell of a frame that finds the device idle
-  bool recover;           // sets up anew what the device has stopped for an error
-  bool interrupts;        // wait for MSI-X instead of polling
-  unsigned cpus;          // each serves its share of the queues
-  Time cpu_per_packet;    // for each packet received or completed
+  unsigned coalesce_bytes, coalesce_clocks;  // of TCP segments under one record; 0: none are
+  unsigned max_frame;                        // bytes without FCS
+  unsigned segments;    // descriptors a transmitted packet is spread over: 1, 2, 4 or 8
+  unsigned tx_burst;    // packets a queue sends in its turn
+  bool tx_checksum;     // the device computes TCP and UDP checksums
+  unsigned tso_bytes;   // longest packet that the device cuts into frames; 0: it cuts none
+  bool vlan_tags;       // the device puts in and takes out the outermost tag of a frame
+  emnic_push tx_push;   // what goes with the doorbell of a frame that finds the device idle
+  bool recover;         // sets up anew what the device has stopped for an error
+  bool interrupts;      // wait for MSI-X instead of polling
+  unsigned cpus;        // each serves its share of the queues
+  Time cpu_per_packet;  // for each packet received or completed
   unsigned dma_timeout_clocks, dma_overtaken_clocks;
   Scheduling scheduling;
   unsigned doorbell_batch = 8;  // packets gathered for one doorbell of a queue busy with as many
@@ -266,6 +268,7 @@ class Driver {
   std::vector<DeviceError> errors_;
   std::vector<emnic_last_error> last_errors_;  // of each interface
   QueueCounts counts_;
+  Aggregates aggregates_;
   unsigned tx_outstanding_ = 0;
   std::uint64_t checksums_ = 0, tags_ = 0;  // left to the device
   std::uint64_t stripped_ = 0;

@@ -80,7 +80,10 @@ void Driver::read_error_registers() {
 void Driver::compare_counts(unsigned interfaces) {
   emnic_completion c;
   for (const Completions& queue : completions_)
-    while (emnic_take(queue.queue, &c, 1) != 0) c.transmit ? counts_.sent(c) : counts_.received(c);
+    while (emnic_take(queue.queue, &c, 1) != 0)
+      c.transmit ? counts_.sent(c) : aggregates_.each_frame(c, [&](const emnic_completion& frame) {
+        counts_.received(frame);
+      });
   for (unsigned i = 0; config_.rx_stream && i < interfaces; ++i)
     for (unsigned queue = 0; queue < config_.rx_queues; ++queue)
       while (emnic_take_stream(rx(i, queue), &c, 1) != 0) counts_.received(c);
@@ -178,6 +181,8 @@ void Driver::write(JsonWriter& json) const {
       .field("tags_taken", stripped_)
       .field("headers_split", split_)
       .field("headers_not_split", not_split_)
+      .field("aggregates", aggregates_.taken())
+      .field("aggregate_frames", aggregates_.frames())
       .field("pushes", pushes_)
       .field("interrupts", interrupts_)
       .field("polls", polls_)

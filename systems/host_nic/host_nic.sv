@@ -25,6 +25,7 @@ module host_nic
     parameter bit Vlan = 0,  // tags are put in and taken out
     parameter bit Segment = 0,  // long TCP packets are cut into frames
     parameter bit Split = 0,  // headers of received frames can go to buffers of their own
+    parameter bit Coalesce = 0,  // consecutive TCP segments are joined
     parameter bit Shared = 0,  // queues are all ports' of their interface
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
     parameter int CplLines = 64,  // completion lines open or being written, each direction
@@ -147,7 +148,16 @@ module host_nic
       .Scheduler(Scheduler),
       .FlowEntries(FlowEntries),
       .Functions(Functions),
-      .Built('{split: Split, shared: Shared, segments: Segment, vlan: Vlan}),
+      .Built(
+      '{
+          coalesce: Coalesce,
+          is_function: 1'b0,
+          split: Split,
+          shared: Shared,
+          segments: Segment,
+          vlan: Vlan
+      }
+      ),
       .DescSlots(DescSlots),
       .CplLines(CplLines),
       .MaxPackets(MaxPackets),

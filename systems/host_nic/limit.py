@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a queue-managed NIC needs of its PCIe link for a frame, and how fast its wires are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from emery.make import formats
@@ -13,6 +13,7 @@ _PAGE = _QUEUE.PageGranules * _GRANULE
 _ROW = formats.load("dma_pkg").RowBytes  # of the packet RAM: a frame that fits one with its record shares a write
 _LINE = 2 * _ROW  # the longest such write
 _HEADERS = 14 + 20 + 8  # of Ethernet, IPv4, UDP
+_HEADERS_LEAST, _HEADERS_MOST, _PAYLOAD_LEAST = 14 + 20 + 20, 94, 256  # of TCP segments that can share a record
 _IN_THE_CARD = 2048  # more frames than ever wait for their descriptors
 
 
@@ -34,6 +35,7 @@ class Nic:
     event_every: int = 32
     rx_stream: bool = False  # what is received goes with its record, small frames together, without anything else
     header: int = 0  # shortest headers that are written by themselves, with a descriptor of their own; 0: none are
+    coalesce: int = 0  # most bytes of segments under one record, their headers once; taken as if all joined
     tx_stream: bool = False  # frames sent lie in the ring, each with a head like a descriptor, and are read by the page
 
     def _records(self, fetch: float, descriptors: int = 1) -> PcieUse:
@@ -56,14 +58,25 @@ class Nic:
         elif records:
             found += self._records(self.fetch[0]) * tx
         if records and not self.rx_stream:
-            found += self._records(self.fetch[1], 2 if self.header else 1) * rx
+            slots = sum(share / total / self._together(size - FCS) for size, share in sizes.items())
+            found += self._records(self.fetch[1], 2 if self.header else 1) * (rx * slots)
         for size, share in sizes.items():
             frame = size - FCS
             found += self._sent(frame, tx * share / total, records) + self._received(frame, rx * share / total, records)
         return found
 
+    def _together(self, frame: int) -> int:
+        """As many such frames share a slot, at the most."""
+        if frame - _HEADERS_LEAST < _PAYLOAD_LEAST:
+            return 1
+        return max(1, (self.coalesce - _HEADERS_LEAST) // (frame - _HEADERS_MOST))
+
     def _received(self, frame: int, fps: float, records: bool) -> PcieUse:
         """Frames written, each by itself; of a stream as many together as are whole in one write."""
+        many = self._together(frame)
+        if many > 1:  # of all but the first no headers
+            behind = self.slot.write(frame - _HEADERS_MOST, fps * (many - 1) / many)
+            return replace(self, coalesce=0)._received(frame, fps / many, records) + behind
         if not self.rx_stream:
             if records and self.header:
                 return self.slot.write(self.header, fps) + self.slot.write(frame - self.header, fps)
@@ -106,6 +119,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         tx_stream=values["tx_mode"] == "stream",
         rx_stream=values["rx_mode"] == "stream",
         header=_HEADERS if values["header_split"] else 0,
+        coalesce=values["coalesce_bytes"] if values["receive_coalescing"] else 0,
     )
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
     frame = sum(

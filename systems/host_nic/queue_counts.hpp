@@ -44,6 +44,7 @@ class QueueCounts {
     bool stream = false;
     unsigned queues = 0;                   // of each interface
     std::vector<emnic_queue_counts> seen;  // of each queue, but for drops
+    bool failed_together = false;          // a record of several frames was of an error
     unsigned compared = 0;
     emnic_queue_counts sum{};  // of the queues compared, as the card has them
   };

@@ -2,12 +2,9 @@
 `include "stream.svh"
 /// One Ethernet port of a NIC: scheduler, transmit and receive engine, packet RAMs, MAC side (paper, section II-D, II-E).
 ///
-/// Wiring only. Transmit: scheduler, engine, checksum, VLAN tag, MAC. Receive: MAC, VLAN tag, flow hash, steering and checksum, packet buffer, queue by flow or hash, engine, packer.
+/// Wiring only. Transmit: scheduler, engine, checksum, VLAN tag, MAC. Receive: MAC, VLAN tag, flow hash, steering and checksum, packet buffer, queue by flow or hash, joining of segments, engine, packer.
 module nic_port
-  import queue_pkg::*, dma_pkg::*;
-  import eth_pkg::*;
-  import cmac_pkg::*;
-  import engine_pkg::*;
+  import queue_pkg::*, dma_pkg::*, eth_pkg::*, cmac_pkg::*, engine_pkg::*;
 #(
     parameter int Index = 0,
     parameter int Scheduler = SchedRr,
@@ -83,14 +80,16 @@ module nic_port
   mac_rx_count_t mac_rx_count;
   rx_engine_count_t rx_count;
   tx_engine_count_t tx_count;
-  logic rx_buffer_full, rx_hook_dropped;
+  logic rx_buffer_full, rx_hook_dropped, rx_joined;
+  rx_coalesce_t coalesce;
   logic [13:0] max_frame;
   logic rss_refused, flow_refused, limit_refused, tx_stat_refused, rx_stat_refused;
   logic [15:0] tx_units, rx_units;
   logic [  1:0] strip;
   logic [319:0] rss_key;
   nic_port_settings #(
-      .MaxFrame(MaxFrame)
+      .MaxFrame(MaxFrame),
+      .Coalesce(Built.coalesce)
   ) i_settings (
       .clk_i,
       .rst_i,
@@ -98,10 +97,12 @@ module nic_port
       .max_frame_o(max_frame),
       .strip_o(strip),
       .rss_key_o(rss_key),
+      .coalesce_o(coalesce),
       .refused_i({rss_refused, flow_refused, limit_refused, tx_stat_refused, rx_stat_refused}),
       .mac_rx_count_i(mac_rx_count),
       .rx_buffer_full_i(rx_buffer_full),
       .rx_hook_dropped_i(rx_hook_dropped),
+      .rx_joined_i(rx_joined),
       .rx_count_i(rx_count),
       .tx_count_i(tx_count),
       .tx_units_i(tx_units),
@@ -143,15 +144,9 @@ module nic_port
       .beat_ready_i(tx_beat.ready),
       .beat_i(tx_beat.data)
   );
-  assign tx_request.valid = grant.valid;
-  assign tx_request.data = '{port: port_t'(Index), req: grant.data};
-  assign grant.ready = tx_request.ready;
-  assign granted.valid = tx_granted.valid;
-  assign granted.data = tx_granted.data.granted;
-  assign tx_granted.ready = granted.ready;
-  assign tx_beat.valid = tx_desc.valid;
-  assign tx_beat.data = tx_desc.data.beat;
-  assign tx_desc.ready = tx_beat.ready;
+  `RELAY(grant, tx_request, '{port: port_t'(Index), req: grant.data})
+  `RELAY(tx_granted, granted, tx_granted.data.granted)
+  `RELAY(tx_desc, tx_beat, tx_desc.data.beat)
 
   tx_engine #(
       .RamBytes(TxRamBytes),
@@ -249,6 +244,7 @@ module nic_port
   `STREAM(rx_info_t, rx_found)
   `STREAM(rx_info_t, rx_info)
   `STREAM(rx_meta_t, rx_stored)
+  `STREAM(rx_meta_t, rx_queued)
   `STREAM(rx_meta_t, rx_meta)
   `STREAM(deq_req_t, rx_deq)
   `STREAM(desc_beat_t, rx_beat)
@@ -256,8 +252,7 @@ module nic_port
   rx_free_t rx_free;
   logic moved, row_valid, row_ready;
   row_addr_t row_addr;
-  ram_row_t row;
-  ram_row_t [1:0] ram_row;
+  ram_row_t row, ram_row[2];
 
   cmac_rx i_mac_rx (
       .mac_clk_i(mac_rx_clk_i),
@@ -290,7 +285,8 @@ module nic_port
       .FlowEntries(FlowEntries),
       .Queues(RxQueues),
       .Vlan(Built.vlan),
-      .Headers(Built.split),
+      .Headers(Built.split || Built.coalesce),
+      .Follow(Built.coalesce),
       .Steered(Steered)
   ) i_rx_parse (
       .clk_i,
@@ -299,6 +295,7 @@ module nic_port
       .key_i(rss_key),
       .flow_regs(steer_regs[1]),
       .flow_refused_o(flow_refused),
+      .lost_i(rx_buffer_full || rx_hook_dropped),
       .frame_in(rx_raw),
       .stamp(rx_stamp),
       .frame_out(rx_parsed),
@@ -345,12 +342,24 @@ module nic_port
       .regs(steer_regs[0]),
       .refused_o(rss_refused),
       .in(rx_stored),
-      .out(rx_meta)
+      .out(rx_queued)
+  );
+  rx_coalesce #(
+      .On(Built.coalesce)
+  ) i_coalesce (
+      .clk_i,
+      .rst_i,
+      .settings_i(coalesce),
+      .hold_i(queues_i.rx_streams),
+      .in(rx_queued),
+      .out(rx_meta),
+      .joined_o(rx_joined)
   );
   rx_engine #(
       .Sel(WriteSel),
       .Port(2'(Index)),
       .Split(Built.split),
+      .Coalesce(Built.coalesce),
       .MaxFrames(MaxPackets)
   ) i_rx_engine (
       .clk_i,
@@ -385,16 +394,7 @@ module nic_port
       .ram_i(ram_read_i),
       .ram_o(ram_row[1])
   );
-  ram_row_or #(
-      .N(2)
-  ) i_ram_row (
-      .row_i(ram_row),
-      .row_o(ram_row_o)
-  );
-  assign rx_request.valid = rx_deq.valid;
-  assign rx_request.data = '{port: port_t'(Index), req: rx_deq.data};
-  assign rx_deq.ready = rx_request.ready;
-  assign rx_beat.valid = rx_desc.valid;
-  assign rx_beat.data = rx_desc.data.beat;
-  assign rx_desc.ready = rx_beat.ready;
+  assign ram_row_o = ram_row[0] | ram_row[1];
+  `RELAY(rx_deq, rx_request, '{port: port_t'(Index), req: rx_deq.data})
+  `RELAY(rx_desc, rx_beat, rx_desc.data.beat)
 endmodule

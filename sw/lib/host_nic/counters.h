@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the device's counters and levels (emnic.h).
+// Names of the device's counters and levels, and where its queues stand (emnic.h).
 #ifndef EMNIC_COUNTERS_H
 #define EMNIC_COUNTERS_H
 
@@ -18,7 +18,7 @@
   X(PORT, settings_refused) X(PORT, rx_bad_fcs) X(PORT, rx_runt) \
   X(PORT, rx_oversize) X(PORT, rx_fifo_full) X(PORT, rx_buffer_full)                \
   X(PORT, rx_hook) X(PORT, rx_no_descriptor) X(PORT, rx_queue_stopped) X(PORT, rx_descriptor_error)  \
-  X(PORT, rx_truncated) X(PORT, rx_dma_error) X(PORT, tx_errors)
+  X(PORT, rx_truncated) X(PORT, rx_dma_error) X(PORT, rx_joined) X(PORT, tx_errors)
 #define EMNIC_LEVELS(X)                         \
   X(DEVICE, dma_reads)                          \
   X(INTERFACE, tx_slots) X(INTERFACE, rx_slots) \
@@ -84,5 +84,24 @@ unsigned emnic_port_size_from(unsigned which);
 // As emnic_get_queue_counts. Takes a read for each class of frames that there has been, and more.
 int emnic_get_port_counts(struct emnic* device, unsigned interface, int transmit, unsigned port,
                           struct emnic_port_counts* out);
+
+struct emnic_tx;
+struct emnic_rx;
+struct emnic_cq;
+// Where a queue stands and lies, for dumps and for tests.
+struct emnic_queue_state {
+  uint64_t ring_bus, buffers_bus;
+  uint8_t *ring, *buffers, *headers;  // of a receive stream: buffers, what lies below the ring
+  int completions;                    // number of its completion queue; -1: none
+  uint32_t doorbell;                  // offset in BAR 0
+  unsigned slots, slot_descriptors, buffer_bytes;
+  uint16_t producer, rung, done;  // of a receive queue: offered, told, taken
+  uint16_t newest;                // transmit: slot of the packet put in last
+  uint32_t made, told, sent;      // transmit: packets
+  int stopped, restarting;
+};
+void emnic_tx_state(const struct emnic_tx* queue, struct emnic_queue_state* out);
+void emnic_rx_state(const struct emnic_rx* queue, struct emnic_queue_state* out);
+unsigned emnic_cq_cpu(const struct emnic_cq* queue);  // which it was dealt to
 
 #endif

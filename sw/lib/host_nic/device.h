@@ -198,6 +198,9 @@ static inline uint32_t stream_granules(uint32_t bytes) {
   return (bytes + GranuleBytes - 1) / GranuleBytes + 1;
 }
 static inline uint32_t buffer_of(uint32_t max_frame) { return (max_frame + 127u) / 128u * 128u; }
+static inline uint32_t rx_buffer_of(const struct emnic_config* c, uint32_t max_frame) {
+  return buffer_of(c->coalesce_bytes > max_frame ? c->coalesce_bytes : max_frame);
+}
 
 int dma_get(struct emnic* d, size_t bytes, struct memory* out);
 void dma_give(struct emnic* d, struct memory* memory);

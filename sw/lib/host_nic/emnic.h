@@ -99,7 +99,8 @@ enum {  // emnic_interface.features
   EMNIC_TSO = 32,
   EMNIC_SHARED = 64,  // queues are all ports'
   EMNIC_SPLIT = 128,
-  EMNIC_VIRTUAL = 256  // a virtual function: its own queues, nothing else
+  EMNIC_VIRTUAL = 256,  // a virtual function: its own queues, nothing else
+  EMNIC_COALESCE = 512
 };
 
 // What the device says of an interface. The others are offsets of BAR 0, of the first one.
@@ -162,6 +163,11 @@ struct emnic_config {
   // Receive slots have a buffer of the ring's own more, of so many bytes, up to EMNIC_MAX_HEADERS +
   // 2: for the headers of TCP and UDP alone. 0: none. Needs EMNIC_SPLIT, and no stream.
   unsigned header_bytes;
+  // Consecutive segments of TCP take one slot under one record: up to so many bytes with the
+  // headers of the first, 16383 at the most, for which receive buffers have to be large enough; 0:
+  // none do. And core clocks that one waits for the next, up to 50000. Needs EMNIC_COALESCE, and no
+  // stream.
+  unsigned coalesce_bytes, coalesce_clocks;
   unsigned max_frame;       // longest frame, bytes without FCS
   unsigned max_packet;      // that becomes several, for transmit buffers; 0: none does
   unsigned segments;        // descriptors of a transmit slot: 1, 2, 4 or 8
@@ -261,6 +267,11 @@ struct emnic_completion {
   uint32_t hash;           // of a frame whose tag was taken out the lower half
   uint16_t tci, csum;      // its TCI; ones' complement sum of all 16-bit words from byte 14 on
   uint8_t flags;           // rx_flags_t of queue_formats.h
+  // Several segments of TCP: `data` has the headers of the first as they came, `csum` is 0, and the
+  // payload is theirs, of so many bytes each and a rest; 0: one frame. `push`: the last has PSH.
+  // Their other fields go on: sequence number, lengths, of IPv4 identification, checksums right.
+  unsigned segment_bytes;
+  int push;
 };
 
 // Up to `most` records of a completion queue, in order.
@@ -314,22 +325,6 @@ int emnic_rx_restarting(struct emnic_rx* queue);
 // Longest frame that the ports of an interface send and accept. EMNIC_BUSY while one of its queues
 // has smaller buffers: restart those first.
 int emnic_set_max_frame(struct emnic* device, unsigned interface, unsigned bytes);
-
-// Where a queue stands and lies, for dumps and for tests.
-struct emnic_queue_state {
-  uint64_t ring_bus, buffers_bus;
-  uint8_t *ring, *buffers, *headers;  // of a receive stream: buffers, what lies below the ring
-  int completions;                    // number of its completion queue; -1: none
-  uint32_t doorbell;                  // offset in BAR 0
-  unsigned slots, slot_descriptors, buffer_bytes;
-  uint16_t producer, rung, done;  // of a receive queue: offered, told, taken
-  uint16_t newest;                // transmit: slot of the packet put in last
-  uint32_t made, told, sent;      // transmit: packets
-  int stopped, restarting;
-};
-void emnic_tx_state(const struct emnic_tx* queue, struct emnic_queue_state* out);
-void emnic_rx_state(const struct emnic_rx* queue, struct emnic_queue_state* out);
-unsigned emnic_cq_cpu(const struct emnic_cq* queue);  // which it was dealt to
 
 // ---- which queue a frame goes to
 

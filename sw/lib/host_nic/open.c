@@ -144,6 +144,9 @@ static int check(const struct emnic* d, const struct emnic_config* c) {
     if (c->strip && !(is->features & EMNIC_VLAN)) return EMNIC_UNSUPPORTED;
     if (c->max_packet && !(is->features & EMNIC_TSO)) return EMNIC_UNSUPPORTED;
     if (c->header_bytes && (!(is->features & EMNIC_SPLIT) || c->rx_stream)) return EMNIC_UNSUPPORTED;
+    if (c->coalesce_bytes && (!(is->features & EMNIC_COALESCE) || c->rx_stream))
+      return EMNIC_UNSUPPORTED;
+    if (c->coalesce_bytes > 16383 || c->coalesce_clocks > 50000) return EMNIC_BAD_FRAME;
     if (c->header_bytes > EMNIC_MAX_HEADERS + 2) return EMNIC_BAD_FRAME;
     if (c->max_packet > EMNIC_MAX_PACKET) return EMNIC_BAD_FRAME;
     for (int transmit = 0; transmit < 2; ++transmit) {

@@ -210,7 +210,7 @@ static int open_receive(struct emnic* d, unsigned i) {
   struct interface* interface = &d->interface[i];
   const struct emnic_config* c = &d->config;
   const int buffers = c->rx_buffers && !c->rx_stream;
-  const uint32_t buffer_bytes = buffer_of(c->max_frame);
+  const uint32_t buffer_bytes = rx_buffer_of(c, c->max_frame);
   const size_t buffers_bytes = (size_t)c->rx_ring * buffer_bytes;
   size_t ring_bytes = rx_ring_bytes(d, c->rx_ring);
   if (c->rx_stream) ring_bytes = stream_stride(c->rx_ring, c->max_frame);

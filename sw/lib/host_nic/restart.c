@@ -163,7 +163,8 @@ static int move_stream(struct emnic_rx* q) {
 
 static int move_ring(struct emnic_rx* q, uint16_t left) {
   struct emnic* d = q->device;
-  const uint32_t buffer_bytes = buffer_of(q->restart.max_frame), slots = q->restart.slots;
+  const uint32_t buffer_bytes = rx_buffer_of(&d->config, q->restart.max_frame),
+                 slots = q->restart.slots;
   struct memory ring, buffers;
   const uint8_t* before = q->ring;
   const uint32_t slots_before = q->slots;

@@ -2,6 +2,9 @@
 // What the device has written: records of completion queues and streams, events. And buffers back.
 #include "device.h"
 
+// Types of hash of a record that is of several segments.
+enum { SEVERAL = EMNIC_TCP | EMNIC_UDP };
+
 // A ring's phase bit is 1 in the first pass and toggles with each one.
 static int is_new(uint64_t phase, uint16_t index, unsigned slots) {
   return (phase != 0) == !(index / slots & 1);
@@ -39,6 +42,12 @@ static void take_received(struct emnic_rx* q, const uint64_t words[2],
   out->bytes = (unsigned)cpl_len(words);
   out->csum = (uint16_t)cpl_csum(words);
   set_hash(out, (uint32_t)cpl_hash(words), (unsigned)cpl_flags(words));
+  if ((out->flags & SEVERAL) == SEVERAL) {
+    out->flags &= (uint8_t)~EMNIC_UDP;
+    out->segment_bytes = out->csum & 0x3fffu;
+    out->push = out->csum >> 15;
+    out->csum = 0;
+  }
   if (q->headers) {
     const uint64_t stamp = out->timestamp;
     const unsigned behind = (unsigned)split_stamp_words(stamp) * 4;
@@ -66,7 +75,8 @@ unsigned emnic_take(struct emnic_cq* cq, struct emnic_completion* out, unsigned 
     c->error = (int)cpl_error(words);
     c->timestamp = cpl_timestamp(words);
     c->data = c->headers = NULL;
-    c->packets = c->waiting = c->header_bytes = 0;
+    c->packets = c->waiting = c->header_bytes = c->segment_bytes = 0;
+    c->push = 0;
     struct emnic_tx* tx = cq->transmit ? emnic_tx_queue(d, cq->interface, c->queue) : NULL;
     struct emnic_rx* rx = cq->transmit ? NULL : emnic_rx_queue(d, cq->interface, c->queue);
     if (tx) take_sent(tx, words, c);
@@ -109,7 +119,8 @@ unsigned emnic_take_stream(struct emnic_rx* q, struct emnic_completion* out, uns
     c->queue = q->number;
     c->error = (int)stream_cpl_error(words);
     c->packets = 1;
-    c->waiting = c->header_bytes = 0;
+    c->waiting = c->header_bytes = c->segment_bytes = 0;
+    c->push = 0;
     c->headers = NULL;
     c->slot = (uint16_t)(~(uint32_t)q->done & (q->slots - 1));
     c->timestamp = stream_cpl_timestamp(words);

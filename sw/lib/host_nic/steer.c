@@ -14,6 +14,10 @@ void deal_frames(struct emnic* d, unsigned i) {
     const uint32_t regs = port_regs(d, i, p);
     reg_write(d, regs + PORT_REG(max_frame), interface->max_frame);
     if (interface->is.features & EMNIC_VLAN) reg_write(d, regs + PORT_REG(strip), interface->strip);
+    if (interface->is.features & EMNIC_COALESCE) {
+      reg_write(d, regs + PORT_REG(coalesce_bytes), d->config.coalesce_bytes);
+      reg_write(d, regs + PORT_REG(coalesce_clocks), d->config.coalesce_clocks);
+    }
     for (unsigned k = 0; k < EMNIC_KEY_WORDS; ++k)
       reg_write(d, regs + PORT_REG(rss_key) + 4 * k, interface->port[p].key[k]);
     for (unsigned e = 0; e < interface->is.rss_entries; ++e)

@@ -687,6 +687,7 @@ int main(void) {
   test_queue_counts(plain());
   test_port_counts(plain());
   test_split(plain());
+  test_coalescing(plain());
   test_gone(plain());
   test_segments();
   test_no_memory();

@@ -275,7 +275,9 @@ int fake_receive(struct fake_nic* nic, unsigned i, unsigned queue, const uint8_t
   cpl_set_queue(words, queue);
   cpl_set_len(words, bytes);
   cpl_set_hash(words, FAKE_HASH);
-  cpl_set_csum(words, 0x4321);
+  cpl_set_csum(words, nic->segment_bytes ? nic->segment_bytes | (nic->push ? 0x8000u : 0) : 0x4321);
+  cpl_set_flags(words, nic->segment_bytes ? EMNIC_IPV4 | EMNIC_TCP | EMNIC_UDP
+                                          : EMNIC_IPV4 | EMNIC_TCP);
   complete(nic, i, 0, regs->cq, words);
   return 1;
 }

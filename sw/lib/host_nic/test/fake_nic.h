@@ -39,7 +39,9 @@ struct fake_nic {
   uint8_t sent[16384];
   unsigned sent_bytes, sent_queue, sent_interface, csum_start, csum_offset, csum_enable, tag, tci;
   unsigned cut, mss;
-  unsigned header_words;  // that it finds in the next frames that it receives
+  unsigned header_words;   // that it finds in the next frames that it receives
+  unsigned segment_bytes;  // of the segments that these are; 0: one frame
+  int push;
   uint64_t frames;
   uint64_t pushes, push_bytes;
   uint8_t pushed[256];

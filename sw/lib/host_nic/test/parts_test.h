@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the driver core in files of their own, some with a plain configuration: how often
 // streams ring; packets that the device cuts into frames; rate limits; counters of the
-// device, of queues and of ports; headers in buffers of their own; a device that is pulled out.
+// device, of queues and of ports; headers in buffers of their own; several segments under one
+// record; a device that is pulled out.
 #ifndef PARTS_TEST_H
 #define PARTS_TEST_H
 
@@ -16,6 +17,7 @@ void test_counters(struct emnic_config c);
 void test_queue_counts(struct emnic_config c);
 void test_port_counts(struct emnic_config c);
 void test_split(struct emnic_config c);
+void test_coalescing(struct emnic_config c);
 void test_gone(struct emnic_config c);
 
 #endif

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
+`include "tb.svh"
+`include "stream.svh"
+/// rx_coalesce: every frame in order, and each entry that leaves has its reason, worked out from those that left before it; ages,
+/// switching off, queues that share an aggregate, lost frames; one frame a clock.
+module rx_coalesce_tb;
+  import engine_pkg::*, queue_pkg::*, eth_pkg::*;
+  `TB_BEGIN
+  `TB_TIMEOUT(400_000)
+  localparam int Flows = 12, Least = 256;
+
+  `STREAM_ON(rx_meta_t, in, clk, rst)
+  `STREAM_ON(rx_meta_t, out, clk, rst)
+  rx_coalesce_t settings = '{bytes: 14'd16383, clocks: 16'hffff};
+  logic hold = 0, joined;
+  rx_coalesce #(
+      .LeastPayload(Least)
+  ) dut (
+      .clk_i(clk),
+      .rst_i(rst),
+      .settings_i(settings),
+      .hold_i(hold),
+      .in,
+      .out,
+      .joined_o(joined)
+  );
+  int unsigned in_percent = 100, out_percent = 100;
+  `STREAM_SOURCE(rx_meta_t, i_in, in, in_percent)
+  `STREAM_SINK(rx_meta_t, i_out, out, out_percent)
+
+  // ---- Frames.
+  logic [7:0] serial[Flows];
+  int unsigned mss[Flows];
+  queue_t queues[Flows];
+  rx_meta_t sent[$];
+  task automatic frame(int unsigned flow, int unsigned loss);
+    rx_meta_t m = '0;
+    int unsigned payload = $urandom_range(9) == 0 ? $urandom_range(mss[flow], 1) : mss[flow];
+    if ($urandom_range(40) == 0) payload = mss[flow] + 1;
+    m.queue = queues[flow];
+    m.addr = 20'($urandom());
+    m.info.stamp = 48'({$urandom(), $urandom()});
+    m.info.hash = $urandom_range(60) == 0 ? 32'($urandom()) : 32'(flow);
+    m.info.stripped = $urandom_range(60) == 0 ? 2'd1 : 2'd0;
+    m.info.hash_type = 4'd5;
+    m.info.csum = 16'($urandom());
+    m.info.header = 5'($urandom_range(20, 10));
+    m.info.follow.able = $urandom_range(30) != 0;
+    m.info.follow.follows = m.info.follow.able && $urandom_range(20) != 0;
+    m.info.follow.push = $urandom_range(20) == 0;
+    if (m.info.follow.able) serial[flow]++;
+    m.info.follow.serial = serial[flow];
+    m.len = 14'(14 + 4 * m.info.header + payload);
+    if ($urandom_range(99) < loss) return;
+    i_in.queue.push_back(m);
+    sent.push_back(m);
+  endtask
+
+  // ---- What leaves, against what left.
+  typedef struct {
+    bit open;
+    bit ended;
+    queue_t queue;
+    rx_meta_t first;
+    rx_follow_t last;
+    int unsigned len;
+    int unsigned mss;
+    int unsigned frames;
+    int unsigned since;
+  } group_t;
+  group_t groups[Aggregates];
+  int unsigned
+      now = 0,
+      opens = 0,
+      follows = 0,
+      closes = 0,
+      lonely = 0,
+      biggest = 0,
+      joins = 0,
+      frames_out = 0,
+      reasons[4];
+  bit aged = 0;  // aggregates may close unasked
+  int accused = -1;  // closed, and the frame behind has to say why
+  int unsigned open_clocks = 0;
+  rx_meta_t accused_first;
+
+  function automatic int unsigned payload_of(rx_meta_t m);
+    return 32'(m.len) - 14 - 4 * 32'(m.info.header);
+  endfunction
+  function automatic bit may_join(group_t g, rx_meta_t m);
+    return g.queue == m.queue && m.info.follow.follows && m.info.hash == g.first.info.hash &&
+        m.info.stripped == g.first.info.stripped && m.info.follow.serial == 8'(g.last.serial + 1) &&
+        payload_of(m) <= g.mss && g.len + payload_of(m) <= 32'(settings.bytes);
+  endfunction
+  function automatic bit may_open(rx_meta_t m);
+    return m.info.follow.able && !m.info.follow.push && payload_of(m) >= Least &&
+        32'(m.len) + payload_of(m) <= 32'(settings.bytes);
+  endfunction
+
+  group_t closed;
+  always @(posedge clk) begin
+    now++;
+    if (!rst && joined) joins++;
+    open_clocks = out_percent == 100 ? open_clocks + 1 : 0;
+    for (int i = 0; i < Aggregates; i++)
+    if (!rst && open_clocks > 4 * Aggregates && groups[i].open && settings.clocks < 16'd60000)
+      `CHECK(now - groups[i].since <= 32'(settings.clocks) + 3 * Aggregates + 10, "too old")
+    if (!rst && out.valid && out.ready) begin
+      rx_meta_t m, want;
+      int at;
+      m  = out.data;
+      at = 32'(m.queue) % Aggregates;
+      if (m.join_as == Closes) begin
+        `CHECK(groups[at].open && groups[at].queue == m.queue && 32'(m.aggregate) == at,
+               "closes what is not open")
+        want = groups[at].first;
+        want.addr = '0;
+        want.join_as = Closes;
+        want.len = 14'(groups[at].len);
+        want.info.follow = m.info.follow;
+        if (groups[at].frames > 1) begin
+          want.info.hash_type |= 4'hc;
+          want.info.csum = {groups[at].last.push, 1'b0, 14'(groups[at].mss)};
+        end
+        `CHECK(m == want, $sformatf("%p, not %p", m, want))
+        `CHECK(accused < 0, "a close without a reason")
+        closed = groups[at];
+        if (groups[at].ended) reasons[0]++;
+        else if (!aged) accused = at;
+        else reasons[1]++;
+        if (groups[at].frames > biggest) biggest = groups[at].frames;
+        groups[at].open = 0;
+        closes++;
+      end else begin
+        want = sent.pop_front();
+        want.aggregate = aggregate_t'(at);
+        want.join_as = m.join_as;
+        `CHECK(m == want, $sformatf("%p, not %p", m, want))
+        frames_out++;
+        if (accused >= 0) begin
+          `CHECK(accused == at && !may_join(closed, m) && (m.queue == closed.queue || may_open(m)),
+                     "an aggregate is closed without a reason")
+          reasons[m.queue==closed.queue?2 : 3]++;
+          accused = -1;
+        end
+        if (m.join_as == Follows) begin
+          `CHECK(groups[at].open && !groups[at].ended && may_join(groups[at], m),
+                     "joins what it may not")
+          follows++;
+          groups[at].frames++;
+          groups[at].len += payload_of(m);
+          groups[at].last = m.info.follow;
+          groups[at].ended = m.info.follow.push || payload_of(m) != groups[at].mss ||
+              groups[at].len + groups[at].mss > 32'(settings.bytes);
+        end else begin
+          `CHECK(!groups[at].open || (groups[at].queue != m.queue && m.join_as == Alone),
+                 "a frame overtakes its queue's aggregate")
+          `CHECK(aged || (m.join_as == Opens) == may_open(m), "opened or not")
+          if (m.join_as == Opens) begin
+            opens++;
+            groups[at] = '{1, 0, m.queue, m, m.info.follow, 32'(m.len), payload_of(m), 1, now};
+          end else lonely++;
+        end
+      end
+    end
+  end
+
+  task automatic settle();
+    while (i_in.queue.size() != 0 || in.valid) @(posedge clk);
+    {in_percent, out_percent} = {32'd100, 32'd100};
+    repeat (20) @(posedge clk);
+    `CHECK(sent.size() == 0 && accused < 0, "a frame is missing")
+  endtask
+  task automatic shut();
+    aged = 1;
+    settings.bytes = '0;
+    repeat (3 * Aggregates + 10) @(posedge clk);
+    foreach (groups[i]) `CHECK(!groups[i].open, "an aggregate stays open")
+    aged = 0;
+  endtask
+
+  initial begin
+    int unsigned from;
+    foreach (groups[i]) groups[i].open = 0;
+    foreach (serial[i]) begin
+      serial[i] = 0;
+      mss[i] = $urandom_range(1460, Least);
+      // Some in one queue, some in queues that share an aggregate.
+      queues[i] = 16'($urandom_range(3) * Aggregates + $urandom_range(3));
+    end
+    @(negedge rst);
+    // Too small to be joined: one a clock.
+    for (int i = 0; i < Flows; i++) mss[i] = 100;
+    repeat (2200) frame($urandom_range(Flows - 1), 0);
+    repeat (20) @(posedge clk);
+    from = frames_out;
+    repeat (2000) @(posedge clk);
+    `CHECK(frames_out - from >= 1998 && follows == 0, $sformatf(
+           "%0d frames in 2000 clocks", frames_out - from))
+    settle();
+    for (int round = 0; round < 120; round++) begin
+      int unsigned flow = 0;
+      settings.bytes = $urandom_range(3) == 0 ? 14'd16383 : 14'($urandom_range(16383, 300));
+      settings.clocks = round % 3 == 2 ? 16'($urandom_range(300)) : 16'hffff;
+      aged = settings.clocks != '1;
+      foreach (mss[i]) mss[i] = $urandom_range(3) == 0 ? 1448 : $urandom_range(3000, 200);
+      foreach (queues[i])
+      queues[i] = 16'($urandom_range(3) * Aggregates + $urandom_range(round % 9));
+      in_percent  = $urandom_range(100, 20);
+      out_percent = round % 2 == 0 ? 100 : $urandom_range(100, 20);
+      repeat (300) begin
+        if ($urandom_range(round % 12) == 0) flow = $urandom_range(Flows - 1);
+        frame(flow, round % 5 == 4 ? 20 : 0);
+      end
+      settle();
+      if (aged) begin
+        repeat (32'(settings.clocks) + 3 * Aggregates + 10) @(posedge clk);
+        foreach (groups[i]) `CHECK(!groups[i].open, "an aggregate outlives its time")
+      end
+      shut();
+    end
+    // Nothing opens where queues are streams, and what is open closes.
+    settings = '{bytes: 14'd16383, clocks: 16'hffff};
+    mss[0]   = 1000;
+    repeat (8) frame(0, 0);
+    settle();
+    aged = 1;
+    hold = 1;
+    from = opens;
+    repeat (100) frame($urandom_range(Flows - 1), 0);
+    settle();
+    repeat (3 * Aggregates + 10) @(posedge clk);
+    foreach (groups[i]) `CHECK(!groups[i].open, "an aggregate stays open beside streams")
+    `CHECK(opens - from <= 1, "an aggregate is opened beside streams")
+    `CHECK(joins == follows && follows > 8000 && closes == opens && lonely > 3000 && biggest > 8,
+           $sformatf(
+           "%0d join, %0d follow, %0d open, %0d alone, at most %0d",
+           joins,
+           follows,
+           opens,
+           lonely,
+           biggest
+           ))
+    foreach (reasons[i])
+      `CHECK(reasons[i] > 50, $sformatf("reason %0d only %0d times", i, reasons[i]))
+    `TB_PASS
+  end
+endmodule
