@@ -32,6 +32,9 @@ module dma_gather_tb;
   dma_result_e given[$];  // statuses not used up
   int unsigned making = 0, made = 0, unanswered = 0, taken = 0, full = 0, failed = 0;
   error_e first;
+  int unsigned waited = 0;
+  int settled = 0;  // statuses not used up that were there a clock ago
+  logic fresh, whole = 0;  // all statuses of the oldest job were there when it came
 
   initial begin
     @(negedge rst);
@@ -62,9 +65,16 @@ module dma_gather_tb;
         status = '{valid: 1'b1, sel: Sel + 6'd1, result: DmaAborted};
       end
       // The oldest job.
+      fresh = !valid || take;
       valid = jobs.size() > 0 && ((valid && !take) || $urandom_range(1) == 0);
       requests = valid ? 4'(jobs[0]) : 4'($urandom);
       #1;
+      if (valid && fresh) begin
+        whole  = settled >= int'(jobs[0]);
+        waited = 0;
+      end
+      if (valid && whole && !done) waited++;
+      `CHECK(!valid || waited == 0 || waited < jobs[0], "a clock more than a job has requests")
       take = valid && done && $urandom_range(2) != 0;
       if (valid && done) begin
         `CHECK(given.size() >= int'(jobs[0]), "done before its statuses are there")
@@ -80,6 +90,7 @@ module dma_gather_tb;
         void'(jobs.pop_front());
         taken++;
       end
+      settled = given.size();
       @(posedge clk);
       if (status.valid && status.sel == Sel) begin
         given.push_back(status.result);
