@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """host-nic's receive coalescing: which TCP segments share a record, against scapy; beside the other offloads, under faults.
 
-Every run takes aggregates apart again (systems/host_nic/aggregates.cpp) and compares each frame byte by byte with what was sent.
+Every run takes aggregates apart again (systems/host_nic/aggregates.cpp) and compares each frame byte by byte.
 """
 
 import csv
