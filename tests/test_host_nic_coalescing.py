@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """host-nic's receive coalescing: which TCP segments share a record, against scapy; beside the other offloads, under faults.
 
-Every run takes aggregates apart again and compares each frame byte by byte with what was sent (systems/host_nic/aggregates.cpp).
+Every run takes aggregates apart again (systems/host_nic/aggregates.cpp) and compares each frame byte by byte.
 """
 
 import csv
@@ -157,7 +157,6 @@ def interleaved(flows, rounds, train):
         {"restart_every": 60},
         {"reset_at_us": 15, "reset_kind": "function"},
         {"rx_ring": 8, "doorbell": 1},
-        {"fault": "hostile_registers", "fault_frame": 50},
     ],
     ids=lambda x: "-".join(x),
 )
@@ -182,12 +181,12 @@ def test_with_tcp(simulate, settings):
 @pytest.mark.parametrize("fault", ["rx_null_address", "lost_rx_descriptor"])
 def test_a_bad_slot_stops_its_queue_alone(nic, fault):
     """Frames that would have gone on in it are lost with it, and counted."""
-    result, _, groups = nic(interleaved(30, 10, 5), fault=fault, fault_frame=100, rx_ring=64)
+    result, _, groups = nic(interleaved(30, 40, 3), fault=fault, fault_frame=100, rx_ring=64)
     (error,) = result["resources"]["device_errors"]
     assert error["kind"] == "rx_queue" and error["queue"] == result["resources"]["fault"]["queue"] and error["queue_stopped"]
     dropped = result["streams"]["rx"]["dropped"]
-    assert set(dropped) == {"descriptor_error", "queue_stopped"} and sum(dropped.values()) < 600
-    assert result["streams"]["rx"]["delivered"] + sum(dropped.values()) == 1500 and sum(groups) == 1500 - sum(dropped.values())
+    assert set(dropped) == {"descriptor_error", "queue_stopped"} and sum(dropped.values()) < 800
+    assert result["streams"]["rx"]["delivered"] + sum(dropped.values()) == 3600 and sum(groups) == 3600 - sum(dropped.values())
 
 
 def test_what_it_saves(nic):
