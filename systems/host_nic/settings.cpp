@@ -67,9 +67,11 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   const auto header_bytes = options.get<unsigned>("header_bytes");
   c.header_bytes = options.get<bool>("header_split") ? header_bytes : 0;
   c.rx_ring = ring_slots(options.get<unsigned>("rx_ring"), c.rx_queues, c.rx_stream);
+  const auto coalesce_bytes = options.get<unsigned>("coalesce_bytes"),
+             coalesce_us = options.get<unsigned>("coalesce_us");
   if (options.get<bool>("receive_coalescing")) {
-    c.coalesce_bytes = options.get<unsigned>("coalesce_bytes");
-    c.coalesce_clocks = options.get<unsigned>("coalesce_us") * (kCoreHz / 1'000'000);
+    c.coalesce_bytes = coalesce_bytes;
+    c.coalesce_clocks = coalesce_us * (kCoreHz / 1'000'000);
     // Buffers are as large: 128 MB for all at the most.
     if (options.get<unsigned>("rx_ring") == 0) c.rx_ring = ring_slots(0, 8 * c.rx_queues);
   }
