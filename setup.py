@@ -15,7 +15,8 @@ class Build(build_py):
         super().run()
         if self.editable_mode:
             return
-        for name in ("rtl", "systems", "boards", "bench", "sw", "requirements", "tests/loop_card"):  # the last one: `emery new system`
+        # The last one: `emery new system`.
+        for name in ("rtl", "systems", "boards", "bench", "sw", "requirements", "tests/loop_card"):
             target = Path(self.build_lib) / "emery" / "checkout" / name
             shutil.copytree(HERE / name, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copyfile(HERE / "LICENSE", target.parent / "LICENSE")
