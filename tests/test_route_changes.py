@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of routes that a file says (`--updates`), in both routers: all are made, in order, and each frame is judged by them."""
+"""Changes of routes that a file says (`--updates`), in both routers: all are made, in order; frames are judged by them."""
 
 import gzip
 import random
