@@ -46,12 +46,14 @@ def test_a_hostile_function_costs_no_other_anything(nic, seed):
     assert resources["hostile"]["did"]["armed"] > 200 and resources["hostile"]["did"]["doorbells"] > 1000
     assert resources["function_outside"] > 10 and resources["function_resets"] >= 2
     assert resources["hostile"]["frames_to"] > 100
-    # and the others have all of theirs: of the line what they send, a quarter each, at any moment. Its writes hold up no
-    # doorbell.
+    # and the others have all of theirs: they send as much as when it is a driver like them (a quarter of the line each, less what
+    # both ways at once have to share), at any moment. Its writes hold up no doorbell.
     for function in others:
         assert function["driver"]["device_errors"] == 0 and not function["device_errors"]
-    for stream in of(result, "tx"):
-        assert stream["l1_gbps"] > 0.98 * 25 and stream["latency_ns"]["max"] < 8_000
+    friendly = nic(*words)["streams"]
+    for name in ("tx0", "tx1", "tx2"):
+        stream = result["streams"][name]
+        assert stream["l1_gbps"] > max(0.98 * friendly[name]["l1_gbps"], 24) and stream["latency_ns"]["max"] < 8_000
 
 
 def test_doorbells_of_functions_are_taken_as_fast_as_those_of_one(nic):

@@ -146,11 +146,12 @@ def rate(result):
 
 def test_two_lines_full_by_one_queue_set(nic):
     """Queues that move from port to port, and queues that both ports serve, fill both lines."""
-    words = ("--size", 1518, "--flows", 15, "--duration", "100us", "--direction", "tx")
-    for least, more in ((190, {"migrate_us": 2}), (170, {"queue_ports": "all"})):
-        result = nic(*words, **FAST, **more)
+    words = ("--size", 1518, "--flows", 15, "--direction", "tx")
+    # Both ports begin with the same queues and one finds empty what the other has just taken: for some 100 us one line is full.
+    for duration, more in (("100us", {"migrate_us": 2}), ("300us", {"queue_ports": "all"})):
+        result = nic(*words, "--duration", duration, **FAST, **more)
         whole(result)
-        assert rate(result) > least
+        assert rate(result) > 190
         records_of_both_ports(result, 400)
 
 
