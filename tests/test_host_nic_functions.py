@@ -46,8 +46,8 @@ def test_a_hostile_function_costs_no_other_anything(nic, seed):
     assert resources["hostile"]["did"]["armed"] > 200 and resources["hostile"]["did"]["doorbells"] > 1000
     assert resources["function_outside"] > 10 and resources["function_resets"] >= 2
     assert resources["hostile"]["frames_to"] > 100
-    # and the others have all of theirs: they send as much as when it is a driver like them (a quarter of the line each, less what
-    # both ways at once have to share), at any moment. Its writes hold up no doorbell.
+    # and the others have all of theirs: they send as much as when it is a driver like them (a quarter of the line each, less
+    # what both ways at once have to share), at any moment. Its writes hold up no doorbell.
     for function in others:
         assert function["driver"]["device_errors"] == 0 and not function["device_errors"]
     friendly = nic(*words)["streams"]
