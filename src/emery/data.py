@@ -158,22 +158,22 @@ def plot_sizes(path: str, result: dict):
 
     found = result["sizes"]
     places = range(len(found))
-    pyplot.rcParams.update(pictures.LOOK)
-    canvas, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
-    axes.plot(places, [x["line_mpps"] for x in found], label="line rate", color="0.4", linestyle="--", marker="_")
-    heights = [x["line_mpps"] for x in found]
-    for number, name in enumerate(found[0]["goals"]):
-        at = [(n, x["goals"][name]["mpps"]["mean"]) for n, x in enumerate(found) if x["goals"][name].get("mpps")]
-        heights += [y for _, y in at]
-        if at:
-            axes.plot(*zip(*at, strict=True), label=name, color=f"C{number}", marker=pictures.MARKERS[number], alpha=0.8)
-    pictures.plain_numbers(axes, "y", min(heights), max(heights))
-    axes.set_xticks(places, [x["workload"]["size"] for x in found])
-    axes.set_xlabel("frame size, bytes with FCS")
-    axes.set_ylabel("Mpps")
-    axes.grid(alpha=0.3)
-    axes.legend()
-    axes.set_title(f"{result['system']}, {result['sizes'][0]['workload'].get('direction') or 'all inputs'}", fontsize=10)
-    with written(path):
-        canvas.savefig(path, dpi=130)
-    pyplot.close(canvas)
+    with pyplot.rc_context(pictures.LOOK):
+        canvas, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
+        axes.plot(places, [x["line_mpps"] for x in found], label="line rate", color="0.4", linestyle="--", marker="_")
+        heights = [x["line_mpps"] for x in found]
+        for number, name in enumerate(found[0]["goals"]):
+            at = [(n, x["goals"][name]["mpps"]["mean"]) for n, x in enumerate(found) if x["goals"][name].get("mpps")]
+            heights += [y for _, y in at]
+            if at:
+                axes.plot(*zip(*at, strict=True), label=name, color=f"C{number}", marker=pictures.MARKERS[number], alpha=0.8)
+        pictures.plain_numbers(axes, "y", min(heights), max(heights))
+        axes.set_xticks(places, [x["workload"]["size"] for x in found])
+        axes.set_xlabel("frame size, bytes with FCS")
+        axes.set_ylabel("Mpps")
+        axes.grid(alpha=0.3)
+        axes.legend()
+        axes.set_title(f"{result['system']}, {result['sizes'][0]['workload'].get('direction') or 'all inputs'}", fontsize=10)
+        with written(path):
+            canvas.savefig(path, dpi=130)
+        pyplot.close(canvas)

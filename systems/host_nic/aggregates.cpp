@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "bench/traffic/network_order.hpp"
 #include "bench/traffic/protocols.hpp"
 #include "systems/host_nic/offloads.hpp"
 
@@ -14,37 +15,20 @@ namespace {
 constexpr std::size_t kSequence = 4, kFlags = 13, kTcpSum = 16, kId = 4, kIpSum = 10;
 constexpr std::uint8_t kPush = 8;
 
-unsigned get(const std::uint8_t* at) { return at[0] << 8u | at[1]; }
-void put(std::uint8_t* at, unsigned value) {
-  at[0] = static_cast<std::uint8_t>(value >> 8);
-  at[1] = static_cast<std::uint8_t>(value);
-}
-
-// Ones' complement sum, not folded.
-std::uint64_t sum(std::span<const std::uint8_t> bytes) {
-  std::uint64_t total = 0;
-  for (std::size_t n = 0; n + 1 < bytes.size(); n += 2) total += get(&bytes[n]);
-  return total + (bytes.size() % 2 ? bytes.back() << 8u : 0u);
-}
-unsigned inverted(std::uint64_t sum) {
-  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<unsigned>(~sum & 0xffff);
-}
-
 // Lengths and checksums of a frame whose headers end at `headers`.
 void complete(std::span<std::uint8_t> frame, std::size_t ip, std::size_t tcp, bool v4) {
   const std::span segment = frame.subspan(tcp);
   if (v4) {
-    put(&frame[ip + 2], static_cast<unsigned>(frame.size() - ip));
-    put(&frame[ip + kIpSum], 0);
-    put(&frame[ip + kIpSum], inverted(sum(frame.subspan(ip, tcp - ip))));
+    put16(&frame[ip + 2], static_cast<unsigned>(frame.size() - ip));
+    put16(&frame[ip + kIpSum], 0);
+    put16(&frame[ip + kIpSum], checksum(sum16(frame.subspan(ip, tcp - ip))));
   } else {
-    put(&frame[ip + 4], static_cast<unsigned>(segment.size()));
+    put16(&frame[ip + 4], static_cast<unsigned>(segment.size()));
   }
   const std::size_t addresses = ip + (v4 ? 12 : 8);
-  put(&frame[tcp + kTcpSum], 0);
-  put(&frame[tcp + kTcpSum], inverted(sum(frame.subspan(addresses, tcp - addresses)) + kTcp +
-                                      segment.size() + sum(segment)));
+  put16(&frame[tcp + kTcpSum], 0);
+  put16(&frame[tcp + kTcpSum], checksum(sum16(frame.subspan(addresses, tcp - addresses)) + kTcp +
+                                        segment.size() + sum16(segment)));
 }
 
 }  // namespace
@@ -58,9 +42,8 @@ void Aggregates::each_frame(const emnic_completion& record,
   const std::size_t tcp = ip + (v4 ? kIp4Bytes : kIp6Bytes);
   if (headers == 0 || headers + record.segment_bytes >= all.size())
     throw std::runtime_error("host-nic driver: a record of several segments that is of none");
-  const unsigned id = get(&all[ip + kId]);
-  const std::uint32_t sequence =
-      std::uint32_t{get(&all[tcp + kSequence])} << 16 | get(&all[tcp + kSequence + 2]);
+  const std::uint32_t id = get16(&all[ip + kId]);
+  const std::uint32_t sequence = get32(&all[tcp + kSequence]);
   ++taken_;
   std::uint32_t n = 0;
   for (std::size_t at = headers; at < all.size(); at += record.segment_bytes, ++n) {
@@ -69,10 +52,8 @@ void Aggregates::each_frame(const emnic_completion& record,
     frame_.insert(frame_.end(), all.begin() + static_cast<std::ptrdiff_t>(at),
                   all.begin() + static_cast<std::ptrdiff_t>(end));
     if (n != 0) {
-      const std::uint32_t next = sequence + n * record.segment_bytes;
-      put(&frame_[tcp + kSequence], next >> 16);
-      put(&frame_[tcp + kSequence + 2], next);
-      if (v4) put(&frame_[ip + kId], id + n);
+      put32(&frame_[tcp + kSequence], sequence + n * record.segment_bytes);
+      if (v4) put16(&frame_[ip + kId], id + n);
       if (end == all.size() && record.push) frame_[tcp + kFlags] |= kPush;
       complete(frame_, ip, tcp, v4);
     }

@@ -34,9 +34,7 @@ class Row:
     flip_flop: int = 0
     ramb36: float = 0.0
     dsp: int = 0
-    clock: str = (
-        ""  # the tightest; empty: it has no path between registers, and the longest from, to or between ports stands here
-    )
+    clock: str = ""  # the tightest; empty: without a path between registers the longest from, to or between ports stands here
     levels: int = 0
     est_ns: float = 0.0
     declared_mhz: float = 0.0  # 0: the system does not declare this clock

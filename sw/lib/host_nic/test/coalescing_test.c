@@ -13,16 +13,10 @@ static struct emnic* device;
 static uint8_t bytes[FRAME];
 
 static int start(const struct emnic_config* c, unsigned features) {
-  fake_power_on(&nic, 1);
-  nic.bar->interface[0].regs.features = features;
-  const struct emnic_ops ops = fake_ops(&nic);
-  CHECK(emnic_open(&ops, &device) == 0);
+  device = fake_open(&nic, features);
   return emnic_start(device, c);
 }
-static void end(void) {
-  emnic_close(device);
-  fake_power_off(&nic);
-}
+static void end(void) { fake_close(&nic, device); }
 
 static void receive(unsigned segment_bytes, int push) {
   struct emnic_completion c;

@@ -553,3 +553,17 @@ void fake_power_off(struct fake_nic* nic) {
   CHECK(nic->dma_blocks == 0 && nic->own_blocks == 0 && !nic->mastering);
   free(nic->bar);
 }
+
+struct emnic* fake_open(struct fake_nic* nic, unsigned features) {
+  struct emnic* device = NULL;
+  fake_power_on(nic, 1);
+  nic->bar->interface[0].regs.features = features;
+  const struct emnic_ops ops = fake_ops(nic);
+  CHECK(emnic_open(&ops, &device) == 0);
+  return device;
+}
+
+void fake_close(struct fake_nic* nic, struct emnic* device) {
+  emnic_close(device);
+  fake_power_off(nic);
+}

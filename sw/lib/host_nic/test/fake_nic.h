@@ -65,6 +65,9 @@ void fake_power_on(struct fake_nic* nic, unsigned interfaces);
 void fake_reset(struct fake_nic* nic);
 void fake_power_off(struct fake_nic* nic);
 struct emnic_ops fake_ops(struct fake_nic* nic);
+// One interface that has these features, powered on and opened; and the end of both.
+struct emnic* fake_open(struct fake_nic* nic, unsigned features);
+void fake_close(struct fake_nic* nic, struct emnic* device);
 // A frame from the wire for this queue; 0 when there was no room.
 int fake_receive(struct fake_nic* nic, unsigned interface, unsigned queue, const uint8_t* frame,
                  unsigned bytes);

@@ -24,10 +24,7 @@ static struct emnic* begin(unsigned features, int stream) {
   c.max_packet = features & EMNIC_TSO ? LONGEST : 0;
   c.segments = c.refill_batch = c.cpus = c.doorbell_batch = 1;
   c.tx_push = EMNIC_PUSH_FRAME;
-  fake_power_on(&nic, 1);
-  nic.bar->interface[0].regs.features = features;
-  const struct emnic_ops ops = fake_ops(&nic);
-  CHECK(emnic_open(&ops, &device) == 0);
+  device = fake_open(&nic, features);
   if (features & EMNIC_TSO) {
     c.max_packet = EMNIC_MAX_PACKET + 1;
     CHECK(emnic_start(device, &c) == EMNIC_BAD_FRAME);
@@ -39,11 +36,6 @@ static struct emnic* begin(unsigned features, int stream) {
   }
   CHECK(emnic_start(device, &c) == 0);
   return device;
-}
-
-static void end(struct emnic* device) {
-  emnic_close(device);
-  fake_power_off(&nic);
 }
 
 void test_segments(void) {
@@ -88,12 +80,12 @@ void test_segments(void) {
   // The next frame has nothing of it.
   CHECK(emnic_send(q, packet, 60, NULL) == 0 && emnic_tx_flush(q, 1, 0) == EMNIC_RANG);
   CHECK(nic.cut == 0 && nic.sent_bytes == 60);
-  end(device);
+  fake_close(&nic, device);
 
   device = begin(all & ~EMNIC_TSO, 0);
   CHECK(emnic_send(emnic_tx_queue(device, 0, 0), packet, 1000, &cut) == EMNIC_UNSUPPORTED);
-  end(device);
+  fake_close(&nic, device);
   device = begin(all, 1);
   CHECK(emnic_send(emnic_tx_queue(device, 0, 0), packet, 1000, &cut) == EMNIC_UNSUPPORTED);
-  end(device);
+  fake_close(&nic, device);
 }
