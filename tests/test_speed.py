@@ -16,7 +16,7 @@ from emery.workload import from_table
 
 @pytest.fixture
 def checkout(tmp_path):
-    """Another checkout: its runs take 1,000 clocks a frame, and for 40 ms and 2 ms a frame the processor."""
+    """Another checkout: its runs take 1,000 clocks a frame, and for 300 ms and 2 ms a frame the processor: its start is in the 300."""
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "emery").write_text(
@@ -25,7 +25,7 @@ def checkout(tmp_path):
         "print(words, file=open(__file__ + '.words', 'a'))\n"
         "if 'nonsense=1' in words: sys.exit('emery: no parameter nonsense')\n"
         "frames = int(words[words.index('--frames') + 1])\n"
-        "while time.process_time() < 0.04 + 0.002 * frames: pass\n"
+        "while time.process_time() < 0.3 + 0.002 * frames: pass\n"
         "json.dump({'cycles': {'core': 5000 + 1000 * frames}}, open(words[words.index('--json') + 1], 'w'))\n"
     )
     return folder
@@ -38,8 +38,8 @@ def test_what_a_clock_costs(checkout, monkeypatch):
     monkeypatch.setitem(target.speed, "run", {"size": "64", "frames": 100, "set": {"jitter": True}})
     found = speed.measure(target, ["tags=32"], 1, checkout, [], lambda line: None)
     assert len(found.here) == len(found.there) == 1
-    assert all(400 < x < 520 for x in found.here + found.there), found  # 500 less what reading the clock takes
-    assert all(0.8 < x < 1.25 for x in found.ratios)
+    assert all(400 < x < 600 for x in found.here + found.there), found  # 500; with all that a run costs it is 210
+    assert all(0.7 < x < 1.45 for x in found.ratios)
     ran = (checkout / "emery.words").read_text()
     assert ran.count("'tags=32'") == 3 and ran.count("'jitter=True'") == 6 and ran.count("'10'") == 4
     assert found.as_json()["command"] == "./emery run pcie-bench --size 64 --set jitter=True --set tags=32 --frames 100"
