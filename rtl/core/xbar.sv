@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Crossbar between cores and assists and the memories they share (core-nic paper, section 4): scratchpad banks, device
 /// registers, frame memory. 32 bits wide; every slave takes one request a clock, round robin among its requests.
 ///
@@ -85,17 +86,19 @@ module xbar
   logic [SlaveW-1:0] slave[Masters];
   region_t region[Masters];
   always_comb begin
+    for (int s = 0; s < Slaves; s++) requests[s] = '0;
     for (int m = 0; m < Masters; m++) begin
       logic [SlaveW-1:0] bank;
       bank = SlaveW'((req_i[m].addr >> 2) & 32'(Banks - 1));
-      region[m] = m < Decoded ? region_i[m] :
-          region_of(req_i[m].op, req_i[m].addr, ScratchBytes, DeviceBytes, FrameBytes);
       // A region that is given is that of a request.
-      if (m >= Decoded && !req_valid_i[m]) region[m] = '0;
+      region[m] = m < Decoded ? region_i[m] : !req_valid_i[m] ? '0 :
+          region_of(req_i[m].op, req_i[m].addr, ScratchBytes, DeviceBytes, FrameBytes);
       unmapped[m] = req_valid_i[m] && region[m] == '0;
-      for (int s = 0; s < Banks; s++) requests[s][m] = region[m].scratch && bank == SlaveW'(s);
-      requests[Device][m] = region[m].device;
-      requests[Frame][m] = region[m].frame;
+      if (`WORTH(region[m] != '0)) begin
+        for (int s = 0; s < Banks; s++) requests[s][m] = region[m].scratch && bank == SlaveW'(s);
+        requests[Device][m] = region[m].device;
+        requests[Frame][m]  = region[m].frame;
+      end
       slave[m] = region[m].device ? SlaveW'(Device) : region[m].frame ? SlaveW'(Frame) : bank;
     end
   end
@@ -121,10 +124,16 @@ module xbar
       grant[s] = takes[s] ? requests[s] : '0;
       some[s]  = takes[s] && requests[s] != '0;
       // Whether one goes before it: of two on the same side of the turn's begin the lower one, else the one of the turn.
-      for (int m = 0; m < Masters; m++)
-      for (int k = 0; k < Masters; k++)
-      if (requests[s][k] && (k < m ? turn_q[s][k] || !turn_q[s][m] : k > m && turn_q[s][k] && !turn_q[s][m]))
-        grant[s][m] = 1'b0;
+      if (`WORTH(some[s])) begin
+        for (int m = 0; m < Masters; m++) begin
+          logic [Masters-1:0] lower, upper;
+          lower = Masters'((1 << m) - 1);
+          upper = ~lower & ~(Masters'(1) << m);
+          if ((requests[s] & ((lower & ~{Masters{turn_q[s][m]}}) | (lower & turn_q[s]) |
+                              (upper & turn_q[s] & ~{Masters{turn_q[s][m]}}))) != '0)
+            grant[s][m] = 1'b0;
+        end
+      end
       granted |= grant[s];
       if (takes[s]) passed |= requests[s] & ~grant[s];
     end
@@ -139,10 +148,12 @@ module xbar
     for (int s = 0; s < Slaves; s++) begin
       chosen_index[s] = '0;
       chosen[s] = '0;
-      for (int m = 0; m < Masters; m++) begin
-        if (grant[s][m]) begin
-          chosen_index[s] |= MasterW'(m);
-          chosen[s] |= req_i[m];
+      if (`WORTH(some[s])) begin
+        for (int m = 0; m < Masters; m++) begin
+          if (grant[s][m]) begin
+            chosen_index[s] |= MasterW'(m);
+            chosen[s] |= req_i[m];
+          end
         end
       end
     end
