@@ -18,6 +18,8 @@ from emery.make.formats import package_files
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
 _COLD = ["-O0"]  # runs once, at start
+_SHORT = ["-O1"]  # runs for seconds: a model takes the compiler half as long as with _HOT, a run a fifth longer
+_COMPILED_ONLY = "\n// compile: quickly\n"  # a line of a bench that runs for less than its optimisation would take
 _LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
 _BENCH = ["-Wno-INITIALDLY", "-Wno-ZERODLY", "-Wno-SPLITVAR"]  # delays and names inside blocks: a test bench may
@@ -263,6 +265,7 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
         parameters=tuple(system.rtl_parameters(values)),
         assertions=assertions,
         trace=trace,
+        hot=tuple(_SHORT if assertions or os.environ.get("EMERY_SHORT_RUNS") else _HOT),
     )
 
 
@@ -359,7 +362,7 @@ def test_rtl(bench: Path, coverage: bool = False, own: tuple[str, ...] = ()) -> 
         dirs=tuple(dict.fromkeys([*own, *rtl_dirs(), in_checkout(bench.parent)])),
         assertions=True,
         stand_alone=True,
-        hot=("-O1",),
+        hot=tuple(_COLD if _COMPILED_ONLY in bench.read_text() else _SHORT),
         coverage=coverage,
     )
 
