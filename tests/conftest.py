@@ -3,6 +3,7 @@
 
 import ast
 import csv
+import itertools
 import json
 import os
 import resource
@@ -44,7 +45,7 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [x for x in items if bool(x.get_closest_marker("slow")) == wanted]
     config.hook.pytest_deselected(items=left)
     if not wanted:
-        config.stash[LEFT_OUT] = sorted({x.nodeid.split("[")[0] for x in left})
+        config.stash[LEFT_OUT] = [x.nodeid for x in left]
 
 
 def spent():
@@ -90,8 +91,9 @@ def pytest_terminal_summary(terminalreporter, config):
             terminalreporter.write_line(f"{seconds:7.1f} s  {name}")
     if left := config.stash[LEFT_OUT]:
         terminalreporter.write_sep("=", "not run, being slow: ./emery test --slow")
-        for name in left:
-            terminalreporter.write_line(name)
+        for name, of_it in itertools.groupby(sorted(left), key=lambda x: x.partition("[")[0]):
+            cases = [x.partition("[")[2].removesuffix("]") for x in of_it]
+            terminalreporter.write_line(f"{name}: {', '.join(cases)}" if cases != [""] else name)
 
 
 def write_pcap(path, frames, order="<", nano=False, link=1):
