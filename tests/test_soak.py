@@ -12,7 +12,7 @@ from emery.cli import main
 from emery.common import UserError
 
 
-@pytest.mark.parametrize("frames", ["1e4", pytest.param("1e5", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("frames", ["3e4", pytest.param("1e5", marks=pytest.mark.slow)])
 def test_of_host_nic(frames, capsys):
     assert main(["soak", "host-nic", "--frames", frames, "--seed", "5"]) == 0
     said = capsys.readouterr()

@@ -84,8 +84,8 @@ def settings(formal_file: Path) -> dict[str, str]:
 
 
 def prove(formal_file, mode=None, depth=None, engine=None) -> tuple[bool, str]:
-    """Proves the assertions of a formal file and reaches its covers; (ok, log). The arguments override the file's line, `depth` where
-    counterexamples are looked for: covers are reached as deep as they are in the file.
+    """Proves the assertions of a formal file and reaches its covers; (ok, log). The arguments override the file's line; `depth`
+    is where counterexamples are looked for: covers are reached as deep as they are in the file.
 
     `engine` is what decides in mode prove: `induction`, `pdr`, by default one after the other; or `bmc3` to search only.
     """

@@ -110,7 +110,7 @@ def add(command):
         "test",
         _test,
         "run test cocotb fusesoc docs",
-        "the test suite; everything after it goes to pytest (see also: test --slow, which runs what is left out for its length, "
+        "the test suite; everything after it goes to pytest (see also: test --slow, which runs what is left out as too long, "
         "and test --coverage [BLOCK...|--python] [--record])",
     )
     test.add_argument("--with", metavar="DIR", help="test a folder of your own instead (repeatable)")

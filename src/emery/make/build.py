@@ -9,7 +9,7 @@ runtime, and a comment in one module recompiles next to nothing.
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
@@ -31,6 +31,10 @@ _FST = ROOT / "bench" / "sim" / "fst"  # headers of the libraries that write FST
 _LAZY = "-DEMERY_LAZY"  # logic is worked out where it matters only (rtl/base/stream.svh); what checks hardware sees all of it
 
 
+def _hot() -> tuple[str, ...]:
+    return tuple(_SHORT if os.environ.get("EMERY_SHORT_RUNS") else _HOT)
+
+
 @dataclass(frozen=True)
 class Rtl:
     """A top module and how to verilate it. Paths are relative to the checkout, or absolute for generated files."""
@@ -42,7 +46,7 @@ class Rtl:
     assertions: bool = False
     trace: str = ""  # "", "fst" or "vcd"
     stand_alone: bool = False  # a test bench: it has delays, and its main program is verilated.TEST_MAIN
-    hot: tuple[str, ...] = tuple(_HOT)
+    hot: tuple[str, ...] = field(default_factory=_hot)
     coverage: bool = False  # counts lines, branches and toggling bits
 
     def arguments(self) -> list[str]:
@@ -265,7 +269,7 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
         parameters=tuple(system.rtl_parameters(values)),
         assertions=assertions,
         trace=trace,
-        hot=tuple(_SHORT if assertions or os.environ.get("EMERY_SHORT_RUNS") else _HOT),
+        hot=tuple(_SHORT) if assertions else _hot(),
     )
 
 
