@@ -76,8 +76,8 @@ class HostInterface {
   virtual bool wait(const std::function<bool()>& done, Time timeout) = 0;
 };
 
-// The same of a whole slot, which is what a guest gets. A function of a device with several is none:
-// messages of all of them are its slot's.
+// The same of a whole slot, which is what a guest gets. A function of a device with several is
+// none: messages of all of them are its slot's.
 class SlotInterface : public HostInterface {
  public:
   using MessageHandler = std::function<void(MsixMessage message)>;
