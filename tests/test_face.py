@@ -532,10 +532,7 @@ def test_the_command_line_knows_no_system_by_name():
 def test_the_command_line_at_random(cases):
     """The first cases of a seed, runs of simulators left out; `./emery fuzz` goes on."""
     found = [
-        f"case {number}: {one}\n  {wrong}"
-        for number in cases
-        for one, _, wrong in [attempt(1, number, runs=False)]
-        if wrong
+        f"case {number}: {one}\n  {wrong}" for number in cases for one, _, wrong in [attempt(1, number, runs=False)] if wrong
     ]
     assert not found, "\n".join(found)
 
