@@ -3,8 +3,10 @@
 
 import ast
 import csv
+import itertools
 import json
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -26,6 +28,72 @@ HARM = ("corrupted", "duplicated", "misdelivered", "reordered")
 
 def pytest_addoption(parser):
     parser.addoption("--record", action="store_true", help="test_fence.py: write down what the runs give now")
+    parser.addoption("--slow", action="store_true", help="the tests that are left out otherwise, and no others (marked slow)")
+
+
+LEFT_OUT, SPENT = pytest.StashKey[list](), pytest.StashKey[dict]()
+
+
+def pytest_configure(config):
+    config.stash[LEFT_OUT], config.stash[SPENT] = [], {}
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out what is slow, or all else."""
+    wanted = config.getoption("--slow")
+    left = [x for x in items if bool(x.get_closest_marker("slow")) != wanted]
+    items[:] = [x for x in items if bool(x.get_closest_marker("slow")) == wanted]
+    config.hook.pytest_deselected(items=left)
+    if not wanted:
+        config.stash[LEFT_OUT] = [x.nodeid for x in left]
+
+
+def spent():
+    """Processor time of this process and of all that it has waited for: fair on a busy machine, as time that passes is not."""
+    used = [resource.getrusage(x) for x in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(x.ru_utime + x.ru_stime for x in used)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when == "setup":
+        item.config.stash[SPENT][item.nodeid] = item.config.stash[SPENT].get("", 0.0)  # as of the end of the test before
+    if call.when == "teardown":
+        item.config.stash[SPENT][""] = spent()
+        report.user_properties.append(("cpu_s", item.config.stash[SPENT][""] - item.config.stash[SPENT].pop(item.nodeid)))
+    return report
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", [])
+
+
+def pytest_sessionstart(session):
+    session.config.stash[SPENT][""] = spent()
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash[LEFT_OUT]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """The tests that took the processors longest, and those that were not run."""
+    reports = [x for kind in ("passed", "failed", "skipped", "") for x in terminalreporter.getreports(kind)]
+    took = sorted(
+        ((y, x.nodeid) for x in reports for key, y in getattr(x, "user_properties", ()) if key == "cpu_s"), reverse=True
+    )
+    if took:
+        terminalreporter.write_sep("=", f"processor time: {sum(x for x, _ in took):,.0f} s; most of it:")
+        for seconds, name in took[:10]:
+            terminalreporter.write_line(f"{seconds:7.1f} s  {name}")
+    if left := config.stash[LEFT_OUT]:
+        terminalreporter.write_sep("=", "not run, being slow: ./emery test --slow")
+        for name, of_it in itertools.groupby(sorted(left), key=lambda x: x.partition("[")[0]):
+            cases = [x.partition("[")[2].removesuffix("]") for x in of_it]
+            terminalreporter.write_line(f"{name}: {', '.join(cases)}" if cases != [""] else name)
 
 
 def write_pcap(path, frames, order="<", nano=False, link=1):

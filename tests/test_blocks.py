@@ -14,7 +14,9 @@ from emery.make import build, cache
 BENCHES = sorted(x for place in ("rtl", "systems", "boards") for x in (ROOT / place).rglob("*_tb.sv"))
 CXX_TESTS = sorted((ROOT / "bench").rglob("*_test.cpp"))
 PROOFS = sorted((ROOT / "rtl").rglob("*_formal.sv"))
-OF_EVERY_RUN = [x for x in PROOFS if prove.settings(x)["suite"] == "yes"]
+BOUNDED = {x: int(clocks) for x in PROOFS if (clocks := prove.settings(x)["suite"]).isdigit()}
+OF_EVERY_RUN = [x for x in PROOFS if prove.settings(x)["suite"] == "yes" or x in BOUNDED]
+LONG = [x for x in PROOFS if prove.settings(x)["suite"] != "yes"]
 
 
 def label(path):
@@ -45,14 +47,24 @@ def test_every_proof_has_a_cover():
     assert not [x.stem for x in PROOFS if "cover (" not in x.read_text()]
 
 
-@pytest.mark.parametrize("proof", OF_EVERY_RUN, ids=label)
-def test_proof(proof):
+def prove_once(proof, *bound):
     def work(out):
-        ok, log = prove.prove(proof)
+        ok, log = prove.prove(proof, *bound)
         assert ok, log[-3000:]
         (out / "log").write_text(log)
 
     # Proofs are long: one that held for exactly these sources is not done again.
     files = [*testing.needed_rtl(proof), Path(prove.__file__)]
     content = [(str(x.relative_to(ROOT)), cache.file_digest(x)) for x in files]
-    cache.entry("proofs", cache.digest(1, content, metadata.version("pyosys")), work)
+    cache.entry("proofs", cache.digest(1, content, metadata.version("pyosys"), *bound), work)
+
+
+@pytest.mark.parametrize("proof", OF_EVERY_RUN, ids=label)
+def test_proof(proof):
+    prove_once(proof, *(["bmc", BOUNDED[proof]] if proof in BOUNDED else []))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("proof", LONG, ids=label)
+def test_whole_proof(proof):
+    prove_once(proof)

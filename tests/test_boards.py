@@ -32,6 +32,7 @@ def test_rgmii(tmp_path):
     assert found == dict.fromkeys(["received_frames", "spoilt_frames", "sent_frames", "reset_in_a_frame"], ""), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_board(name, tmp_path):
     program = cosim.build_cosim(replace(bitstream.rtl(boards.load(name)), assertions=True), FOLDER / "board_top.sv")
@@ -39,6 +40,7 @@ def test_board(name, tmp_path):
     assert found == dict.fromkeys(["arp_and_ping", "back_to_back", "what_is_not_answered"], ""), found
 
 
+@pytest.mark.slow
 def test_store(tmp_path):
     target = boards.load("ecpix5")
     rtl = bitstream.rtl(replace(target, program={**target.program, "variant": "store"}))

@@ -21,13 +21,13 @@ HOSTS = "abc"  # at ports 0, 1, 2
 STATIONS = [f"02:00:00:00:01:0{p}" for p in range(3)]  # of the router's ports
 
 # An echo request after the other, with that time to live and IP options; of each answer a line: who sent it, ICMP type and
-# code, milliseconds; of none within a second `none`.
+# code, milliseconds; of none within so many seconds `none`.
 PROBE = (
     PING.partition("peer, *sizes")[0]
     + """
 import time
 peer, count, pause, ttl = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
-options = bytes.fromhex(sys.argv[5])
+options, patience = bytes.fromhex(sys.argv[5]), float(sys.argv[6])
 with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
     raw.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, ttl)
     if options:
@@ -37,7 +37,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
         began = time.monotonic()
         raw.sendto(struct.pack("!BBH", 8, 0, checksum(struct.pack("!BBH", 8, 0, 0) + body)) + body, (peer, 0))
         said = "none"
-        while said == "none" and (left := began + 1 - time.monotonic()) > 0:
+        while said == "none" and (left := began + patience - time.monotonic()) > 0:
             raw.settimeout(left)
             try:
                 packet, (sender, _) = raw.recvfrom(1 << 16)
@@ -126,11 +126,12 @@ class Router(Namespaces):
         names, values = (x.split()[1:] for x in lines if x.startswith("Ip:"))
         return int(dict(zip(names, values, strict=True))["ForwDatagrams"])
 
-    def probe(self, host: int, peer: str, count=1, ttl=64, options="") -> list[list[str]]:
-        return [x.split() for x in self.run(self.hosts[host], *self.prober(peer, count, 0, ttl, options)).splitlines()]
+    def probe(self, host: int, peer: str, count=1, ttl=64, options="", patience=1) -> list[list[str]]:
+        said = self.run(self.hosts[host], *self.prober(peer, count, 0, ttl, options, patience))
+        return [x.split() for x in said.splitlines()]
 
-    def prober(self, peer, count, pause, ttl=64, options="") -> list[str]:
-        return [sys.executable, "-c", PROBE, peer, str(count), str(pause), str(ttl), options]
+    def prober(self, peer, count, pause, ttl=64, options="", patience=1) -> list[str]:
+        return [sys.executable, "-c", PROBE, peer, str(count), str(pause), str(ttl), options, str(patience)]
 
     def answers(self, host: int, peer: str, kernel: int, count=4) -> bool:
         """Whether echoes are answered, of `count` there and back so many packets being forwarded by the kernel."""
@@ -184,10 +185,10 @@ def test_hosts_talk_through_the_cards_and_to_the_kernel(tmp_path):
         net.python(1, PING, "10.0.2.2", *[56] * 50, 1472)
         assert net.forwarded() == before
         # What the cards leave to the kernel: time to live, options; it says so, or forwards.
-        assert [x[:3] for x in net.probe(0, "10.0.1.2", ttl=1)] == [["10.0.0.1", "11", "0"]]
-        assert [x[:2] for x in net.probe(0, "10.0.1.2", ttl=2)] == [["10.0.1.2", "0"]]
+        assert [x[:3] for x in net.probe(0, "10.0.1.2", ttl=1, patience=30)] == [["10.0.0.1", "11", "0"]]
+        assert [x[:2] for x in net.probe(0, "10.0.1.2", ttl=2, patience=30)] == [["10.0.1.2", "0"]]
         before = net.forwarded()
-        assert [x[:2] for x in net.probe(0, "10.0.1.2", options="01010101")] == [["10.0.1.2", "0"]]
+        assert [x[:2] for x in net.probe(0, "10.0.1.2", options="01010101", patience=30)] == [["10.0.1.2", "0"]]
         assert net.forwarded() > before
         net.refuses("203.0.113.1", "0")
         result, said = net.end()
@@ -328,7 +329,7 @@ def test_over_pcie(tmp_path):
     with router(tmp_path, "--set", "bus=pcie", "--set", "host_path=true") as net:
         net.python(1, PING, "10.0.0.1", 56, 1472)
         net.until(lambda: net.answers(0, "10.0.1.2", 0, 2))
-        assert [x[:3] for x in net.probe(0, "10.0.1.2", ttl=1)] == [["10.0.0.1", "11", "0"]]
+        assert [x[:3] for x in net.probe(0, "10.0.1.2", ttl=1, patience=30)] == [["10.0.0.1", "11", "0"]]
         result, _ = net.end()
     accounted(result)
     assert result["resources"]["control_plane"]["routes"] == 2

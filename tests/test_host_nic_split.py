@@ -75,7 +75,7 @@ def frames():
 
 
 @pytest.mark.parametrize("header_bytes", [128, 64])
-@pytest.mark.parametrize("strip", [False, True])
+@pytest.mark.parametrize("strip", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_where_frames_are_cut(nic, tmp_path, header_bytes, strip):
     """Behind the headers and nowhere else; of frames whose tag was taken out there are fewer of them."""
     wanted = frames()

@@ -85,7 +85,7 @@ def test_whatever_the_rings_are(nic, more):
     assert shared(result)["port_changes"] > 5
 
 
-@pytest.mark.parametrize("scheduler", ["drr", "tdma", "pieo"])
+@pytest.mark.parametrize("scheduler", [*(pytest.param(x, marks=pytest.mark.slow) for x in ("drr", "tdma")), "pieo"])
 def test_other_schedulers(simulate, scheduler):
     """With what each is set to; round robin in all other tests."""
     more = {

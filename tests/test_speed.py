@@ -16,7 +16,7 @@ from emery.workload import from_table
 
 @pytest.fixture
 def checkout(tmp_path):
-    """Another checkout: its runs take 1,000 clocks a frame, and for 300 ms and 2 ms a frame the processor: its start is in the 300."""
+    """Another checkout: runs of 1,000 clocks a frame, which take the processor 300 ms (some for its start) and 2 ms a frame."""
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "emery").write_text(

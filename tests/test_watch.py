@@ -222,7 +222,7 @@ def test_many_points_are_thinned_out_and_nobody_misses_the_end():
     assert [x["n"] for x in live.since(count - 1, 0)[1]] == [count]
     threading.Timer(0.2, live.end, [{"status": "well"}]).start()
     began = time.monotonic()
-    assert live.since(count, 30)[1] == [] and time.monotonic() - began < 10 and live.ended == {"status": "well"}
+    assert live.since(count, 3600)[1] == [] and time.monotonic() - began < 600 and live.ended == {"status": "well"}
 
 
 def test_a_moment_above_the_line_rate_is_told_as_a_full_line():

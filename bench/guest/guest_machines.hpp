@@ -20,7 +20,7 @@ class GuestMachines {
   virtual ~GuestMachines() = default;
   /// One more guest, number N, with a device in each of these slots; its sockets are in FOLDER,
   /// that of slot S is FOLDER/pciN.S. Its memory is told of.
-  virtual void add(const std::string& folder, const std::vector<HostInterface*>& slots,
+  virtual void add(const std::string& folder, const std::vector<SlotInterface*>& slots,
                    OnMemory on_memory) = 0;
   /// Waits for them and runs until the first one has ended.
   virtual void run() = 0;

@@ -31,7 +31,7 @@ constexpr std::uint16_t kSize = 8;  // of a virtqueue
 
 // A device with configuration space and registers that answer late; register 0 asks for an
 // interrupt.
-class Device final : public HostInterface {
+class Device final : public SlotInterface {
  public:
   explicit Device(Simulation& simulation) : simulation_(simulation) { config_[0] = kIds; }
 

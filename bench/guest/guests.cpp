@@ -12,13 +12,13 @@ constexpr Time kLook = kMicrosecond;  // between looks at whether anything moves
 
 }  // namespace
 
-void Guests::add(const std::string& folder, const std::vector<HostInterface*>& slots,
+void Guests::add(const std::string& folder, const std::vector<SlotInterface*>& slots,
                  OnMemory on_memory) {
   const std::string number = std::to_string(guests_.size());
   guests_.push_back(std::unique_ptr<Guest>(
       new Guest{std::move(on_memory), Listener(folder + "/time" + number), {}, nullptr}));
   auto& own = guests_.back()->slots;
-  for (HostInterface* host : slots) {
+  for (SlotInterface* host : slots) {
     const std::string path = folder + "/pci" + number + "." + std::to_string(own.size());
     own.push_back(std::unique_ptr<Slot>(new Slot{*host, Listener(path), nullptr, nullptr}));
   }

@@ -36,7 +36,7 @@ class Guests : public GuestMachines {
         skipped_(-simulation.now()) {}
 
   /// One more guest; beside its devices' sockets there is FOLDER/timeN.
-  void add(const std::string& folder, const std::vector<HostInterface*>& slots,
+  void add(const std::string& folder, const std::vector<SlotInterface*>& slots,
            OnMemory on_memory) override;
   /// A guest writes registers of a device; set before run().
   VirtioPci::OnRegister on_register;

@@ -11,13 +11,13 @@ constexpr Time kLook = 200 * kNanosecond;  // between looks at what the guests a
 
 }  // namespace
 
-void ProxyGuests::add(const std::string& folder, const std::vector<HostInterface*>& slots,
+void ProxyGuests::add(const std::string& folder, const std::vector<SlotInterface*>& slots,
                       OnMemory on_memory) {
   const std::string number = std::to_string(guests_.size());
   guests_.push_back(std::unique_ptr<Guest>(
       new Guest{std::move(on_memory), Listener(folder + "/irq" + number), Descriptor(), {}}));
   Guest& guest = *guests_.back();
-  for (HostInterface* host : slots) {
+  for (SlotInterface* host : slots) {
     const std::string path = folder + "/pci" + number + "." + std::to_string(guest.slots.size());
     guest.slots.push_back(std::unique_ptr<Slot>(new Slot{*host, Listener(path), nullptr}));
     host->on_message([&guest](MsixMessage message) { guest.interrupt(message); });

@@ -30,7 +30,7 @@ class ProxyGuests : public GuestMachines {
       : simulation_(simulation), still_(simulation, std::move(activity)) {}
 
   /// One more guest; beside its devices' sockets there is FOLDER/irqN, for qtest.
-  void add(const std::string& folder, const std::vector<HostInterface*>& slots,
+  void add(const std::string& folder, const std::vector<SlotInterface*>& slots,
            OnMemory on_memory) override;
   void run() override;
   Time calendar(Time simulated) const override { return simulated; }

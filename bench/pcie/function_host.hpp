@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <utility>
 
 #include "bench/pcie/config_space.hpp"
@@ -65,9 +64,6 @@ class FunctionHost final : public HostInterface {
   }
   void on_vector(VectorHandler handler) override {
     root_.on_function_vector(number_, std::move(handler));
-  }
-  void on_message(MessageHandler) override {
-    throw std::logic_error("messages of all functions are the root complex's to tell");
   }
   Time now() const override { return root_.now(); }
   bool wait(const std::function<bool()>& done, Time timeout) override {

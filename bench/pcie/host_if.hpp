@@ -37,7 +37,6 @@ class HostInterface {
  public:
   using ReadDone = std::function<void(std::uint64_t value, bool ok)>;
   using VectorHandler = std::function<void(unsigned vector)>;
-  using MessageHandler = std::function<void(MsixMessage message)>;
   using WriteHandler = std::function<void(std::uint64_t addr, std::uint32_t bytes)>;
 
   virtual ~HostInterface() = default;
@@ -70,13 +69,21 @@ class HostInterface {
   // ---- interrupts
   virtual MsixMessage msix_message(unsigned vector) const = 0;
   virtual void on_vector(VectorHandler handler) = 0;
-  // Likewise, as the device has sent it.
-  virtual void on_message(MessageHandler handler) = 0;
 
   // ---- time
   virtual Time now() const = 0;
   // Runs until done() holds; false when `timeout` went by first.
   virtual bool wait(const std::function<bool()>& done, Time timeout) = 0;
+};
+
+// The same of a whole slot, which is what a guest gets. A function of a device with several is
+// none: messages of all of them are its slot's.
+class SlotInterface : public HostInterface {
+ public:
+  using MessageHandler = std::function<void(MsixMessage message)>;
+
+  // Interrupts as the device has sent them.
+  virtual void on_message(MessageHandler handler) = 0;
 };
 
 }  // namespace emery

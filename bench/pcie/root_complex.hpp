@@ -134,7 +134,7 @@ struct RootStats {
   }
 };
 
-class RootComplex : public Component, public HostInterface {
+class RootComplex : public Component, public SlotInterface {
  public:
   // Is told of what the device does to memory.
   class Observer {

@@ -17,7 +17,7 @@
 
 namespace emery {
 
-class SwitchSlot final : public HostInterface {
+class SwitchSlot final : public SlotInterface {
  public:
   SwitchSlot(Simulation& simulation, CpuPort& cpu, RootComplex& root, unsigned number)
       : simulation_(simulation), cpu_(cpu), root_(root), number_(number) {}

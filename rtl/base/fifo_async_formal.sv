@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "stream.svh"
-// prove: mode=prove depth=30 clocks=async
+// prove: mode=prove depth=30 clocks=async suite=24
 /// fifo_async with two clocks that tick as they please (also together) and two resets that come and go as they please, alone and
 /// together. Any beat comes out unharmed and exactly after those that went in before it, nothing else comes out. What is skipped
 /// was in before the reader's reset ended; a beat that was in before one of three clocks never comes out. It skips a beat in each

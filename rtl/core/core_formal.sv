@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prove: mode=bmc depth=12 timeout=500
+// prove: mode=bmc depth=12 timeout=500 suite=8
 `include "formal.svh"
 /// core: whatever instructions come, whenever cache and memory answer, what retires follows one another without a gap, its
 /// operands are what was last written, and results, next pc and accesses are those of the instruction, for the arithmetic,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prove: mode=bmc depth=28 timeout=900
+// prove: mode=bmc depth=28 timeout=900 suite=24
 `include "formal.svh"
 `include "rmw_ram_model.svh"
 /// rank_ring, in its first clocks: a queue that was pushed comes out once, with its rank; none comes out before one of a smaller rank that has been inside for

@@ -10,7 +10,8 @@ may be used to help an induction along). Its settings stand in a comment line, `
     depth=N         clocks searched for counterexamples (in mode prove for about 2 s at the most) and for covers (20)
     timeout=S       seconds of the processor for everything (600): a busy machine takes longer, and decides the same
     clocks=async    several clocks that are inputs as any other (default: all flip-flops follow `clk_i`)
-    suite=no        too long for every run of the suite: only `./emery prove` does it
+    suite=N         too long for every run of the suite, which only searches the first N clocks; suite=no: not even these.
+                    `./emery prove` and `./emery test --slow` do it whole
 
 Each `cover` must be reached within `depth` clocks: that is what shows that the assumptions leave something to prove.
 Yosys (from the pyosys wheel, with slang inside) makes an and-inverter graph of the proof and its ABC decides it. Inputs,
@@ -83,7 +84,8 @@ def settings(formal_file: Path) -> dict[str, str]:
 
 
 def prove(formal_file, mode=None, depth=None, engine=None) -> tuple[bool, str]:
-    """Proves the assertions of a formal file and reaches its covers; (ok, log). The arguments override the file's line.
+    """Proves the assertions of a formal file and reaches its covers; (ok, log). The arguments override the file's line; `depth`
+    is where counterexamples are looked for: covers are reached as deep as they are in the file.
 
     `engine` is what decides in mode prove: `induction`, `pdr`, by default one after the other; or `bmc3` to search only.
     """
@@ -92,6 +94,7 @@ def prove(formal_file, mode=None, depth=None, engine=None) -> tuple[bool, str]:
         raise UserError(f"{formal_file}: no such file")
     chosen = settings(path)
     mode = mode or chosen["mode"]
+    covers = max(int(depth or 0), int(chosen["depth"]))
     depth = int(depth or chosen["depth"])
     if mode not in ("prove", "bmc") or engine not in (None, "induction", "pdr", "bmc3"):
         raise UserError(f"{formal_file}: mode is prove or bmc, engine is induction, pdr or bmc3, not {mode}, {engine}")
@@ -102,7 +105,7 @@ def prove(formal_file, mode=None, depth=None, engine=None) -> tuple[bool, str]:
         run = _Run(Path(directory), Path(next(iter(package.submodule_search_locations))) / "yosys-abc", int(chosen["timeout"]))
         unbounded = mode == "prove" and engine != "bmc3"
         try:
-            ok = run.compile(path, chosen["clocks"]) and run.search(path, depth, 2 if unbounded else 0) and run.reach(depth)
+            ok = run.compile(path, chosen["clocks"]) and run.search(path, depth, 2 if unbounded else 0) and run.reach(covers)
             if ok and unbounded:
                 ok = run.settle(path, depth, engine)
         except subprocess.TimeoutExpired:

@@ -149,7 +149,7 @@ def main(arguments: list[str]) -> int:
         print("emery: pytest is not installed: start the tests with ./emery test", file=sys.stderr)
         return 2
     workers = min(2, os.cpu_count() or 1)
-    environment = dict(os.environ)
+    environment = {"EMERY_SHORT_RUNS": "1", **os.environ}
     if workers > 1 and not any(x in ("-n", "-p", "--pdb", "-s") for x in arguments):
         arguments = ["-n", str(workers), "--dist", "worksteal", *arguments]
         environment["EMERY_JOBS"] = "1"

@@ -110,7 +110,8 @@ def add(command):
         "test",
         _test,
         "run test cocotb fusesoc docs",
-        "the test suite; everything after it goes to pytest (see also: test --coverage [BLOCK...|--python] [--record])",
+        "the test suite; everything after it goes to pytest (see also: test --slow, which runs what is left out as too long, "
+        "and test --coverage [BLOCK...|--python] [--record])",
     )
     test.add_argument("--with", metavar="DIR", help="test a folder of your own instead (repeatable)")
     test.add_argument("pytest", nargs="*")

@@ -9,7 +9,7 @@ runtime, and a comment in one module recompiles next to nothing.
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
@@ -18,6 +18,8 @@ from emery.make.formats import package_files
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
 _COLD = ["-O0"]  # runs once, at start
+_SHORT = ["-O1"]  # runs for seconds: a model takes the compiler half as long as with _HOT, a run a fifth longer
+_COMPILED_ONLY = "\n// compile: quickly\n"  # a line of a bench that runs for less than its optimisation would take
 _LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
 _BENCH = ["-Wno-INITIALDLY", "-Wno-ZERODLY", "-Wno-SPLITVAR"]  # delays and names inside blocks: a test bench may
@@ -27,6 +29,10 @@ _OF_MODEL = ("verilated.h",)
 _OF_TEST = ("verilated.h", "verilated_timing.h", "random")
 _FST = ROOT / "bench" / "sim" / "fst"  # headers of the libraries that write FST
 _LAZY = "-DEMERY_LAZY"  # logic is worked out where it matters only (rtl/base/stream.svh); what checks hardware sees all of it
+
+
+def _hot() -> tuple[str, ...]:
+    return tuple(_SHORT if os.environ.get("EMERY_SHORT_RUNS") else _HOT)
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Rtl:
     assertions: bool = False
     trace: str = ""  # "", "fst" or "vcd"
     stand_alone: bool = False  # a test bench: it has delays, and its main program is verilated.TEST_MAIN
-    hot: tuple[str, ...] = tuple(_HOT)
+    hot: tuple[str, ...] = field(default_factory=_hot)
     coverage: bool = False  # counts lines, branches and toggling bits
 
     def arguments(self) -> list[str]:
@@ -263,6 +269,7 @@ def system_rtl(system, values: dict, trace: str = "", assertions: bool = False) 
         parameters=tuple(system.rtl_parameters(values)),
         assertions=assertions,
         trace=trace,
+        hot=tuple(_SHORT) if assertions else _hot(),
     )
 
 
@@ -359,7 +366,7 @@ def test_rtl(bench: Path, coverage: bool = False, own: tuple[str, ...] = ()) -> 
         dirs=tuple(dict.fromkeys([*own, *rtl_dirs(), in_checkout(bench.parent)])),
         assertions=True,
         stand_alone=True,
-        hot=("-O1",),
+        hot=tuple(_COLD if _COMPILED_ONLY in bench.read_text() else _SHORT),
         coverage=coverage,
     )
 

@@ -89,7 +89,7 @@ Bench::Bench(const Options& options)
   guests_->on_register = [this](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     if (offset == EMERY_REG(control) && (bytes[0] & CAP_REGS__CONTROL__ENABLE_bm) != 0) start();
   };
-  std::vector<HostInterface*> slots;
+  std::vector<SlotInterface*> slots;
   for (unsigned l = 0; l < links_.count(); ++l) slots.push_back(&links_[l].root);
   guests_->add(options.get<std::string>("folder"), slots,
                [this](const VhostDevice::Region& region) {
