@@ -495,7 +495,7 @@ module core
   wire signed [35:0] mixed = mixed_ab_q + mixed_ba_q;
   wire [63:0] product = {high_q[29:0], low_q[33:0]} + {{11{mixed[35]}}, mixed, 17'd0};
 
-  assign ex_go = ex_q.valid && ex_done && (!mem_live || mem_go) && !stop;
+  assign ex_go = ex_q.valid && ex_done && (!mem_q.valid || mem_go) && !stop;
 
   always_ff @(posedge clk_i) begin
     div_started_q <= ex_div && !ex_go && !stop && !rst_i;
@@ -540,7 +540,8 @@ module core
   // The ones that an Update cleared are counted in the clock after its answer.
   logic [31:0] word_q;
   wire mem_access = mem_live && mem_q.access && !mem_blocked && !counting_q;
-  wire to_count = mem_access && mem_q.unit == UnitLoad && mem_q.req.op == Update && !port_error;
+  wire counts = mem_q.unit == UnitLoad && mem_q.req.op == Update && !port_error;
+  wire to_count = mem_access && counts;
   // An access of the 64 kB that the base register points into: what is late of its address chooses no slave but the bank.
   wire ex_ahead = ex_q.valid && ex_q.ahead && ex_q.a[31:28] == ScratchBase[31:28] && !(mem_q.valid && mem_q.stays && !counting_q);
   wire [31:0] ahead_addr = {ex_q.a[31:16], sum[15:0]};
@@ -551,6 +552,7 @@ module core
       .rst_i,
       .present_i      (mem_q.valid && mem_q.access && !counting_q),
       .access_i       (mem_access),
+      .held_i         (mem_blocked),
       .posted_i       (mem_q.unit == UnitStore),
       .access_req_i   (mem_q.req),
       .access_region_i(mem_q.region),
@@ -580,7 +582,7 @@ module core
   );
   assign sleeping_o = mem_live && mem_q.unit == UnitWait && !stop;
   wire mem_sleeps = sleeping_o && !wake_i;
-  assign mem_go = mem_live && (!mem_access || (port_done && !to_count)) && !mem_blocked && !mem_sleeps;
+  assign mem_go = mem_live && (!mem_q.access || counting_q || (port_done && !counts)) && !mem_blocked && !mem_sleeps;
   always_ff @(posedge clk_i) begin
     counting_q <= to_count && port_done && !rst_i;
     if (to_count) word_q <= rdata;
@@ -648,7 +650,7 @@ module core
         .keep_i    (mem_fine ? mem_q.takes : '0)
     );
     // A load's result is there when it is answered, all else at once.
-    wire load_goes = counting_q || (port_answered && !to_count && !mem_blocked);
+    wire load_goes = counting_q || (port_answered && !counts && !mem_blocked);
     assign net_out_valid_o = mem_fine && (mem_q.unit != UnitLoad || load_goes) ? mem_q.sends : '0;
     assign net_out_data_o  = mem_result;
 
@@ -674,7 +676,7 @@ module core
         .mepc_o (mepc)
     );
   end else begin : g_no_networks
-    wire unused = &{1'b0, net_in_valid_i, net_in_data_i, irq_i};
+    wire unused = &{1'b0, net_in_valid_i, net_in_data_i, irq_i, port_answered};
     assign net_in_ready_o = '0;
     assign net_out_valid_o = '0;
     assign net_out_data_o = '0;

@@ -20,6 +20,7 @@ module core_mem
     // the instruction in MEM
     input logic present_i,  // there is an access in MEM, `access_i`: and it may be offered
     input logic access_i,
+    input logic held_i,  // it may not, but will be
     input logic posted_i,  // through the buffer
     input mem_req_t access_req_i,
     input region_t access_region_i,
@@ -77,12 +78,14 @@ module core_mem
   // What is in MEM and was not taken is offered again, be it from the buffer; else the next is what is in EX.
   always_comb begin
     next_addr_o = ex_addr_i;
-    if (present_i && !sent_q && (full_q || !taken)) next_addr_o = access_req_i.addr;
-    if (full_q && !taken) next_addr_o = buffer_q.addr;
+    if (present_i && !sent_q && (full_q || held_i || !port_free || !req_ready_i))
+      next_addr_o = access_req_i.addr;
+    if (full_q && !(port_free && req_ready_i)) next_addr_o = buffer_q.addr;
   end
 
   assign answered_o = sent_q && rsp_valid_i;
-  assign done_o = posted_i ? (!full_q || (!Ahead && taken)) : answered_o;
+  // What is in the buffer is offered without regard to what is in MEM.
+  assign done_o = posted_i ? (!full_q || (!Ahead && port_free && req_ready_i)) : answered_o;
   // Of a load that was not taken ahead, the clock in which it is taken is the one that cost.
   assign conflict_o = offer && port_free && (!req_ready_i || denied_q);
   assign behind_o = offer && (!port_free || (full_q && req_ready_i));

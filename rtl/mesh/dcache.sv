@@ -9,7 +9,7 @@
 /// from registers. A miss writes the line it replaces
 /// back (WriteLine) if it was changed, then asks for its own (ReadLine), from the next clock on; the load is answered in the clock
 /// after its word comes, the cache takes the next access when the line is in. The line replaced is the one not used last. Answers
-/// are always taken at once. A `drop_i` with the request writes the line back and invalidates it, for memory that others read or
+/// are always taken at once. A `drop_i` with the request writes the line at `wdata` back and invalidates it, for memory that others read or
 /// write too (answered like a Store, two clocks later; needs no `next_addr_i`). Atomics are errors, so is a region without a
 /// memory, and a line the memory refuses.
 /// Bits 31:28 of an address are its region: `map_*` says which memory that is, the bits below are the address there.
@@ -150,14 +150,14 @@ module dcache
   header_t answer;
   assign answer = in.data;
   always_ff @(posedge clk_i) begin
-    answer_valid_q <= in.valid && !rst_i;
+    answer_valid_q <= in.valid && state_q == Fill && !rst_i;
     answer_q <= in.data;
     refusal_q <= answer.user[4:3] != 2'b01;
   end
   logic inside_q;  // the header of the answer has come
   logic wanted_q;  // the next word is that of the load
-  wire  filled = state_q == Fill && answer_valid_q && inside_q;
-  wire  refused = state_q == Fill && answer_valid_q && !inside_q && refusal_q;
+  wire  filled = answer_valid_q && inside_q;
+  wire  refused = answer_valid_q && !inside_q && refusal_q;
   wire  first_fill = filled && count_q == 4'd0;
   wire  last_fill = filled && count_q == 4'd7;
   wire  load_filled = filled && wanted_q;
@@ -225,6 +225,7 @@ module dcache
     sees_q <= state_q == Find && !sees_q;
     if (accept) begin
       req_q <= req_i;
+      if (drop_i) req_q.addr <= req_i.wdata;
       drop_q <= drop_i;
       accesses_o <= accesses_o + 1'b1;
     end
@@ -285,6 +286,6 @@ module dcache
   end
 
   `ASSERT(OneWay, found |-> $onehot(hits))
-  `ASSERT(AnswerExpected, answer_valid_q |-> state_q == Fill)
+  `ASSERT(AnswerExpected, in.valid || answer_valid_q |-> state_q == Fill)
   `ASSERT(AddressKnown, looks |-> req_i.addr[31:2] == $past(next_addr_i[31:2]))
 endmodule

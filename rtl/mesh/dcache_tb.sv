@@ -106,7 +106,7 @@ module dcache_tb
     end
     // Between the edges: what is ready then is taken at the next one.
     req_valid = 1;
-    req = '{op: op, addr: addr, wdata: wdata, be: be};
+    req = '{op: op, addr: is_drop ? $urandom() : addr, wdata: is_drop ? addr : wdata, be: be};
     drop = is_drop;
     #1;
     while (!req_ready) begin

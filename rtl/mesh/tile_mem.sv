@@ -51,7 +51,7 @@ module tile_mem
   // ---- RAM
   logic busy, cache_ready, cache_rsp_valid, ram_q;
   logic [31:0] ram_rdata;
-  mem_req_t ram_req, cache_req;
+  mem_req_t ram_req;
   mem_rsp_t cache_rsp;
   wire ram_go = req_valid_i && in_ram && !busy && !boot_valid_i;
   always_comb begin
@@ -80,10 +80,6 @@ module tile_mem
   always_ff @(posedge clk_i) ram_q <= ram_go && req_i.op != Store && !rst_i;
 
   // ---- Cache
-  always_comb begin
-    cache_req = req_i;
-    if (drop) cache_req.addr = req_i.wdata;
-  end
   dcache #(
       .Bytes(CacheBytes)
   ) i_cache (
@@ -96,7 +92,7 @@ module tile_mem
       .map_data_i (boot_wdata_i),
       .next_addr_i,
       .req_valid_i(req_valid_i && !in_ram),
-      .req_i      (cache_req),
+      .req_i,
       .drop_i     (drop),
       .req_ready_o(cache_ready),
       .rsp_valid_o(cache_rsp_valid),
@@ -115,8 +111,7 @@ module tile_mem
   assign rsp_o = ram_q ? '{rdata: ram_rdata, error: 1'b0} : cache_rsp;
 
   wire unused = &{1'b0, req_region_i.frame};
-  `ASSERT(
-      RegionOfRequest,
-      req_valid_i |-> req_region_i.scratch == (req_i.addr - ScratchBase < 32'(RamBytes)) && (req_i.op == Store |-> req_region_i.device == (req_i.addr == DeviceBase)))
+  `ASSERT(RamOfRequest, req_valid_i |-> in_ram == (req_i.addr - ScratchBase < 32'(RamBytes)))
+  `ASSERT(DropOfRequest, req_valid_i |-> drop == (req_i.op == Store && req_i.addr == DeviceBase))
   `ASSERT(OneAnswer, !(ram_q && cache_rsp_valid))
 endmodule
