@@ -8,7 +8,8 @@
 module bank
   import core_pkg::*;
 #(
-    parameter int Words = 16384
+    parameter int Words = 16384,
+    parameter bit Early = 1'b0  // requests come early in their clock: with them is worked out whether the word is that of the access before
 ) (
     input  logic            clk_i,
     input  logic            rst_i,
@@ -42,7 +43,9 @@ module bank
   );
 
   // The RAM gives the word as it was before a write in the same clock.
-  wire again = before_valid_q && before_q == index_q;
+  logic again_q;
+  always_ff @(posedge clk_i) if (valid_i) again_q <= valid_q && index_q == index;
+  wire again = Early ? again_q : before_valid_q && before_q == index_q;
   assign old = again ? written_q : read;
 
   // Update adds a one at its first bit, which clears the ones from there on and sets the zero behind them.

@@ -21,6 +21,17 @@ module bank_tb
       .req_i  (req),
       .rdata_o(rdata)
   );
+  logic [31:0] early_rdata;
+  bank #(
+      .Words(Words),
+      .Early(1)
+  ) dut_early (
+      .clk_i  (clk),
+      .rst_i  (rst),
+      .valid_i(valid),
+      .req_i  (req),
+      .rdata_o(early_rdata)
+  );
 
   `include "bank_model.svh"
   int unsigned kinds[12];
@@ -37,8 +48,11 @@ module bank_tb
       answer = rdata;
       want   = bank_access(r);
       kinds[r.op]++;
-      if (r.op != Store)
+      if (r.op != Store) begin
         `CHECK(answer == want, $sformatf("%s at %h: %h, not %h", r.op.name(), r.addr, answer, want))
+        `CHECK(early_rdata == want, $sformatf("%s at %h, early: %h, not %h", r.op.name(), r.addr,
+                                              early_rdata, want))
+      end
     end
   endtask
 

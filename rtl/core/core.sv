@@ -53,7 +53,8 @@ module core
     // data port: a request stays until ready, but for a Load offered ahead, which may change or end (core_mem); an answer to all but Store, one clock later at the earliest
     output logic req_valid_o,
     output mem_req_t req_o,
-    output region_t req_region_o,  // where `req_o` goes; 0 when there is none
+    output region_t req_region_o,  // where `req_o` goes; with Ahead 0 when there is none
+    output logic [31:0] next_addr_o,  // of the request in the next clock, if there is one then; without Ahead
     input logic req_ready_i,
     input logic rsp_valid_i,
     input mem_rsp_t rsp_i,
@@ -90,6 +91,7 @@ module core
     logic taken;
     logic [1:0] wrong;
     decoded_t op;
+    csr_select_t csr;
     logic ahead;  // a Load
     logic [31:0] a, b;  // operands
     logic [31:0] rs1, rs2;
@@ -253,45 +255,48 @@ module core
   logic [NetCount-1:0] id_takes, net_some;
   logic [NetCount-1:0][31:0] net_word;
 
-  // The one place where registers are read. A result that is not there yet holds the instruction up.
+  // Whether an instruction is legal is known too late to decide whether it waits for a word: one that is not waits no longer
+  // than the clock in which that is found. What it took is given back.
+  logic illegal_q;
+  always_ff @(posedge clk_i) illegal_q <= id_q.valid && (op.trap != NoTrap || id_q.error);
+  // The one place where registers are read. A result that is not there yet holds the instruction up. Those of EX and MEM come
+  // late in the clock: what else there is has been chosen by then, and is 0 where they are wanted. (Nothing writes x26 to x28 in a
+  // core with networks.)
+  wire [1:0][4:0] rs_addr = {rs2_addr, rs1_addr};
+  wire [1:0] may_read = {may_read_rs2, may_read_rs1};
+  logic [1:0] of_ex, of_mem;
+  logic [1:0][31:0] early;
   always_comb begin
-    rs1 = regs[rs1_addr];
-    rs2 = regs[rs2_addr];
-    hazard = 1'b0;
+    for (int r = 0; r < 2; r++) begin
+      of_ex[r]  = ex_q.valid && ex_q.op.rd != 0 && ex_q.op.rd == rs_addr[r];
+      of_mem[r] = mem_q.valid && mem_q.rd != 0 && mem_q.rd == rs_addr[r];
+      early[r]  = regs[rs_addr[r]];
+      if (wb_q.valid && wb_q.rd != 0 && wb_q.rd == rs_addr[r]) early[r] = wb_q.result;
+      for (int n = 0; Networks && n < NetCount; n++)
+      if (rs_addr[r] == FirstNet + 5'(n)) early[r] = net_word[n];
+      if (of_ex[r] || of_mem[r]) early[r] = '0;
+    end
+    hazard = load_late;
+    if (mem_q.unit == UnitLoad && !mem_go) hazard |= (may_read & of_mem) != 0;
+    if (ex_q.op.unit inside {UnitLoad, UnitMul}) hazard |= (may_read & of_ex) != 0;
     id_takes = '0;
     waits = 1'b0;
-    if (wb_q.valid && wb_q.rd != 0) begin
-      if (wb_q.rd == rs1_addr) rs1 = wb_q.result;
-      if (wb_q.rd == rs2_addr) rs2 = wb_q.result;
-    end
-    if (mem_q.valid && mem_q.rd != 0) begin
-      if (mem_q.rd == rs1_addr) rs1 = mem_result;
-      if (mem_q.rd == rs2_addr) rs2 = mem_result;
-      if (mem_q.unit == UnitLoad && !mem_go)
-        hazard = (may_read_rs1 && mem_q.rd == rs1_addr) || (may_read_rs2 && mem_q.rd == rs2_addr);
-    end
-    if (ex_q.valid && ex_q.op.rd != 0) begin
-      if (ex_q.op.rd == rs1_addr) rs1 = ex_result;
-      if (ex_q.op.rd == rs2_addr) rs2 = ex_result;
-      if (ex_q.op.unit inside {UnitLoad, UnitMul})
-        hazard |= (may_read_rs1 && ex_q.op.rd == rs1_addr) || (may_read_rs2 && ex_q.op.rd == rs2_addr);
-    end
-    hazard |= load_late;
     if (Networks) begin
-      for (int n = 0; n < NetCount; n++) begin
-        if (rs1_addr == FirstNet + 5'(n)) rs1 = net_word[n];
-        if (rs2_addr == FirstNet + 5'(n)) rs2 = net_word[n];
-        id_takes[n] = (op.reads_rs1 && rs1_addr == FirstNet + 5'(n)) || (op.reads_rs2 && rs2_addr == FirstNet + 5'(n));
-      end
+      for (int n = 0; n < NetCount; n++)
+      id_takes[n] = !illegal_q && ((may_read_rs1 && rs1_addr == FirstNet + 5'(n)) ||
+                                   (may_read_rs2 && rs2_addr == FirstNet + 5'(n)));
       waits = (id_takes & ~net_some) != 0;
     end
-    operand_a = op.a == FromPc ? id_q.pc : rs1;
-    unique case (op.b)
-      FromReg: operand_b = rs2;
-      FromBit: operand_b = {3'd0, rs2[31:5], 2'd0};
-      default: operand_b = op.imm;
-    endcase
   end
+  wire [1:0] late_ex = of_ex;
+  wire [1:0] late_mem = of_mem & ~of_ex;
+  assign rs1 = early[0] | ({32{late_mem[0]}} & mem_result) | ({32{late_ex[0]}} & ex_result);
+  assign rs2 = early[1] | ({32{late_mem[1]}} & mem_result) | ({32{late_ex[1]}} & ex_result);
+  wire pc_a = op.a == FromPc;
+  assign operand_a = (pc_a ? id_q.pc : early[0]) |
+      ({32{late_mem[0] && !pc_a}} & mem_result) | ({32{late_ex[0] && !pc_a}} & ex_result);
+  assign operand_b = (op.b inside {FromReg, FromBit} ? '0 : op.imm) | ({32{op.b == FromReg}} & rs2) |
+      ({32{op.b == FromBit}} & {3'd0, rs2[31:5], 2'd0});
   assign id_go = id_q.valid && !hazard && !waits && (!ex_q.valid || ex_go);
 
   if (LoadUse > 0) begin : g_load_late
@@ -320,6 +325,7 @@ module core
       ex_q.taken <= id_q.taken && !id_irq;
       ex_q.wrong <= id_q.wrong;
       ex_q.op <= op;
+      ex_q.csr <= csr_select(id_q.insn[31:20]);
       ex_q.ahead <= op.unit == UnitLoad && op.mem_op == Load;
       ex_q.takes <= id_takes;
       if (id_q.error && !id_irq) begin
@@ -427,17 +433,12 @@ module core
   // Counters as they will be when all that is older has retired.
   wire [63:0] retired = retired_q + 64'(mem_q.valid) + 64'(wb_q.valid);
   always_comb begin
-    csr = '0;
-    if (ex_q.op.unit == UnitCsr) begin
-      unique case (ex_q.op.imm[11:0])
-        12'hb00, 12'hc00: csr = cycles_q[31:0];
-        12'hb80, 12'hc80: csr = cycles_q[63:32];
-        12'hb02, 12'hc02: csr = retired[31:0];
-        12'hb82, 12'hc82: csr = retired[63:32];
-        12'hf14: csr = {26'd0, hart_id_i};
-        default: csr = net_csr;
-      endcase
-    end
+    csr = net_csr;
+    if (ex_q.csr.cycle) csr |= cycles_q[31:0];
+    if (ex_q.csr.cycle_high) csr |= cycles_q[63:32];
+    if (ex_q.csr.retired) csr |= retired[31:0];
+    if (ex_q.csr.retired_high) csr |= retired[63:32];
+    if (ex_q.csr.hart) csr |= 32'(hart_id_i);
   end
 
   // A store's bytes on the word's lanes; an access across a word's end is a trap, and so is a jump into an instruction.
@@ -494,7 +495,7 @@ module core
   wire signed [35:0] mixed = mixed_ab_q + mixed_ba_q;
   wire [63:0] product = {high_q[29:0], low_q[33:0]} + {{11{mixed[35]}}, mixed, 17'd0};
 
-  assign ex_go = ex_q.valid && ex_done && (!mem_live || mem_go) && !stop;
+  assign ex_go = ex_q.valid && ex_done && (!mem_q.valid || mem_go) && !stop;
 
   always_ff @(posedge clk_i) begin
     div_started_q <= ex_div && !ex_go && !stop && !rst_i;
@@ -529,7 +530,7 @@ module core
   end
 
   // ---- MEM
-  logic port_done, port_conflict, port_behind, port_error, port_idle, posted_error;
+  logic port_done, port_answered, port_conflict, port_behind, port_error, port_idle, posted_error;
   logic [31:0] rdata, posted_pc, loaded;
   // What is to be sent and finds no room; a load whose result is sent begins when there is.
   wire mem_blocked = Networks && (mem_q.sends & ~net_out_ready_i) != 0;
@@ -539,7 +540,8 @@ module core
   // The ones that an Update cleared are counted in the clock after its answer.
   logic [31:0] word_q;
   wire mem_access = mem_live && mem_q.access && !mem_blocked && !counting_q;
-  wire to_count = mem_access && mem_q.unit == UnitLoad && mem_q.req.op == Update && !port_error;
+  wire counts = mem_q.unit == UnitLoad && mem_q.req.op == Update && !port_error;
+  wire to_count = mem_access && counts;
   // An access of the 64 kB that the base register points into: what is late of its address chooses no slave but the bank.
   wire ex_ahead = ex_q.valid && ex_q.ahead && ex_q.a[31:28] == ScratchBase[31:28] && !(mem_q.valid && mem_q.stays && !counting_q);
   wire [31:0] ahead_addr = {ex_q.a[31:16], sum[15:0]};
@@ -550,11 +552,13 @@ module core
       .rst_i,
       .present_i      (mem_q.valid && mem_q.access && !counting_q),
       .access_i       (mem_access),
+      .held_i         (mem_blocked),
       .posted_i       (mem_q.unit == UnitStore),
       .access_req_i   (mem_q.req),
       .access_region_i(mem_q.region),
       .access_pc_i    (mem_q.pc),
       .done_o         (port_done),
+      .answered_o     (port_answered),
       .conflict_o     (port_conflict),
       .behind_o       (port_behind),
       .rdata_o        (rdata),
@@ -566,6 +570,8 @@ module core
       .ahead_addr_i   (ahead_addr),
       .ahead_region_i (region_of(Load, ahead_addr, ScratchBytes, DeviceBytes, FrameBytes)),
       .ahead_kept_i   (ex_go && !ex_misaligned && sum[31:16] == ex_q.a[31:16]),
+      .ex_addr_i      (ex_req.addr),
+      .next_addr_o,
       .req_valid_o,
       .req_o,
       .req_region_o,
@@ -576,7 +582,7 @@ module core
   );
   assign sleeping_o = mem_live && mem_q.unit == UnitWait && !stop;
   wire mem_sleeps = sleeping_o && !wake_i;
-  assign mem_go = mem_live && (!mem_access || (port_done && !to_count)) && !mem_blocked && !mem_sleeps;
+  assign mem_go = mem_live && (!mem_q.access || counting_q || (port_done && !counts)) && !mem_blocked && !mem_sleeps;
   always_ff @(posedge clk_i) begin
     counting_q <= to_count && port_done && !rst_i;
     if (to_count) word_q <= rdata;
@@ -644,7 +650,8 @@ module core
         .keep_i    (mem_fine ? mem_q.takes : '0)
     );
     // A load's result is there when it is answered, all else at once.
-    assign net_out_valid_o = mem_fine && (mem_q.unit != UnitLoad || mem_go) ? mem_q.sends : '0;
+    wire load_goes = counting_q || (port_answered && !counts && !mem_blocked);
+    assign net_out_valid_o = mem_fine && (mem_q.unit != UnitLoad || load_goes) ? mem_q.sends : '0;
     assign net_out_data_o  = mem_result;
 
     wire [NetCount-1:0] room = net_out_ready_i & ~(mem_q.valid ? mem_q.sends : '0);
@@ -652,7 +659,7 @@ module core
         .clk_i,
         .rst_i,
         .run_i,
-        .addr_i (ex_q.op.imm[11:0]),
+        .select_i(ex_q.csr),
         .write_i(ex_go && ex_q.op.unit == UnitCsr),
         .op_i   (ex_q.op.funct3[1:0]),
         .wdata_i(ex_q.op.funct3[2] ? {27'd0, ex_q.insn[19:15]} : ex_q.rs1),
@@ -669,7 +676,7 @@ module core
         .mepc_o (mepc)
     );
   end else begin : g_no_networks
-    wire unused = &{1'b0, net_in_valid_i, net_in_data_i, irq_i};
+    wire unused = &{1'b0, net_in_valid_i, net_in_data_i, irq_i, port_answered};
     assign net_in_ready_o = '0;
     assign net_out_valid_o = '0;
     assign net_out_data_o = '0;

@@ -8,34 +8,34 @@
 /// mip and 0x7c0 do nothing. `run_i` low clears MIE, reset everything but mscratch; flags stay until they are cleared.
 /// Paper: tile-router, section 3.1 (a linecard's interrupt sets a flag).
 module core_csr
-  import core_pkg::*;
+  import core_pkg::*, core_pipe_pkg::csr_select_t;
 (
-    input  logic                               clk_i,
-    input  logic                               rst_i,
-    input  logic                               run_i,
+    input  logic                                      clk_i,
+    input  logic                                      rst_i,
+    input  logic                                      run_i,
     // the instruction in EX
-    input  logic [        11:0]                addr_i,
-    input  logic                               write_i,
-    input  logic [         1:0]                op_i,     // 1 write, 2 set, 3 clear bits
-    input  logic [        31:0]                wdata_i,
-    output logic [        31:0]                rdata_o,
+    input  csr_select_t                               select_i,
+    input  logic                                      write_i,
+    input  logic        [         1:0]                op_i,      // 1 write, 2 set, 3 clear bits
+    input  logic        [        31:0]                wdata_i,
+    output logic        [        31:0]                rdata_o,
     // networks
-    input  logic [NetCount-1:0]                some_i,
-    input  logic [NetCount-1:0][NetCountW-1:0] count_i,
-    input  logic [NetCount-1:0]                room_i,
+    input  logic        [NetCount-1:0]                some_i,
+    input  logic        [NetCount-1:0][NetCountW-1:0] count_i,
+    input  logic        [NetCount-1:0]                room_i,
     // interrupts
-    input  logic [IrqCount-1:0]                flag_i,
-    output logic                               irq_o,
-    input  logic                               enter_i,  // the interrupt is taken at pc_i
-    input  logic [        31:0]                pc_i,
-    input  logic                               leave_i,  // mret
-    output logic [        31:0]                mtvec_o,
-    output logic [        31:0]                mepc_o
+    input  logic        [IrqCount-1:0]                flag_i,
+    output logic                                      irq_o,
+    input  logic                                      enter_i,   // the interrupt is taken at pc_i
+    input  logic        [        31:0]                pc_i,
+    input  logic                                      leave_i,   // mret
+    output logic        [        31:0]                mtvec_o,
+    output logic        [        31:0]                mepc_o
 );
   logic on_q, before_q;  // MIE, MPIE
   logic [IrqCount-1:0] flags_q, enable_q, cause;
   logic [4:0] cause_q;
-  logic [31:0] scratch_q, next;
+  logic [31:0] scratch_q, status, next;
   logic [31:2] mtvec_q, mepc_q;
 
   assign irq_o   = on_q && (flags_q & enable_q) != 0;
@@ -44,24 +44,22 @@ module core_csr
   assign cause   = flags_q & enable_q;
 
   always_comb begin
+    status = '0;
+    for (int n = 0; n < NetCount; n++) begin
+      status[n] = some_i[n];
+      status[4+n] = room_i[n];
+      status[8+4*n+:4] = 4'(count_i[n]);
+    end
     rdata_o = '0;
-    unique case (addr_i)
-      CsrMstatus:  rdata_o = {24'd0, before_q, 3'd0, on_q, 3'd0};
-      CsrMie:      rdata_o = 32'(enable_q) << 16;
-      CsrMip:      rdata_o = 32'(flags_q) << 16;
-      CsrMtvec:    rdata_o = mtvec_o;
-      CsrMscratch: rdata_o = scratch_q;
-      CsrMepc:     rdata_o = mepc_o;
-      CsrMcause:   rdata_o = {1'b1, 26'd0, cause_q};
-      CsrIrqFlags: rdata_o = 32'(flags_q);
-      default: begin
-        for (int n = 0; n < NetCount; n++) begin
-          rdata_o[n] = some_i[n];
-          rdata_o[4+n] = room_i[n];
-          rdata_o[8+4*n+:4] = 4'(count_i[n]);
-        end
-      end
-    endcase
+    if (select_i.mstatus) rdata_o |= {24'd0, before_q, 3'd0, on_q, 3'd0};
+    if (select_i.mie) rdata_o |= 32'(enable_q) << 16;
+    if (select_i.mip) rdata_o |= 32'(flags_q) << 16;
+    if (select_i.mtvec) rdata_o |= mtvec_o;
+    if (select_i.mscratch) rdata_o |= scratch_q;
+    if (select_i.mepc) rdata_o |= mepc_o;
+    if (select_i.mcause) rdata_o |= {1'b1, 26'd0, cause_q};
+    if (select_i.irq_flags) rdata_o |= 32'(flags_q);
+    if (select_i.net_status) rdata_o |= status;
     unique case (op_i)
       2'd1: next = wdata_i;
       2'd2: next = rdata_o | wdata_i;
@@ -72,16 +70,13 @@ module core_csr
   always_ff @(posedge clk_i) begin
     if (flag_i != 0) flags_q <= flags_q | flag_i;
     if (write_i) begin
-      case (addr_i)
-        CsrMstatus: {before_q, on_q} <= {next[7], next[3]};
-        CsrMie: enable_q <= next[16+:IrqCount];
-        CsrMtvec: mtvec_q <= next[31:2];
-        CsrMscratch: scratch_q <= next;
-        CsrMepc: mepc_q <= next[31:2];
-        CsrMcause: cause_q <= next[4:0];
-        CsrIrqFlags: flags_q <= next[IrqCount-1:0] | flag_i;
-        default: ;
-      endcase
+      if (select_i.mstatus) {before_q, on_q} <= {next[7], next[3]};
+      if (select_i.mie) enable_q <= next[16+:IrqCount];
+      if (select_i.mtvec) mtvec_q <= next[31:2];
+      if (select_i.mscratch) scratch_q <= next;
+      if (select_i.mepc) mepc_q <= next[31:2];
+      if (select_i.mcause) cause_q <= next[4:0];
+      if (select_i.irq_flags) flags_q <= next[IrqCount-1:0] | flag_i;
     end
     if (enter_i) begin
       mepc_q <= pc_i[31:2];

@@ -48,6 +48,7 @@ module core_formal
       .req_valid_o    (req_valid),
       .req_o          (req),
       .req_region_o   (region),
+      .next_addr_o    (),
       .req_ready_i,
       .rsp_valid_i,
       .rsp_i,

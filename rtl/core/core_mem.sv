@@ -20,11 +20,13 @@ module core_mem
     // the instruction in MEM
     input logic present_i,  // there is an access in MEM, `access_i`: and it may be offered
     input logic access_i,
+    input logic held_i,  // it may not, but will be
     input logic posted_i,  // through the buffer
     input mem_req_t access_req_i,
     input region_t access_region_i,
     input logic [31:0] access_pc_i,
     output logic done_o,
+    output logic answered_o,  // a load is done
     output logic conflict_o,
     output logic behind_o,
     output logic [31:0] rdata_o,
@@ -37,6 +39,9 @@ module core_mem
     input logic [31:0] ahead_addr_i,
     input region_t ahead_region_i,
     input logic ahead_kept_i,
+    // without Ahead: the address of what is in EX, and of the request in the next clock, if there is one then
+    input logic [31:0] ex_addr_i,
+    output logic [31:0] next_addr_o,
     // data port
     output logic req_valid_o,
     output mem_req_t req_o,
@@ -61,7 +66,8 @@ module core_mem
   assign req_valid_o = port_free && (full_q || offer || ahead);
   always_comb begin
     req_o = full_q ? buffer_q : access_req_i;
-    req_region_o = port_free && (full_q || offer) ? (full_q ? buffer_region_q : access_region_i) : '0;
+    // Without Ahead whether there is a request comes too late to be told here, too.
+    req_region_o = !Ahead || (port_free && (full_q || offer)) ? (full_q ? buffer_region_q : access_region_i) : '0;
     if (port_free && ahead) req_region_o = ahead_region_i;
     if (free_for_ahead) begin
       req_o.op   = Load;
@@ -69,12 +75,22 @@ module core_mem
     end
   end
 
-  assign done_o = posted_i ? (!full_q || (!Ahead && taken)) : (sent_q && rsp_valid_i);
+  // What is in MEM and was not taken is offered again, be it from the buffer; else the next is what is in EX.
+  always_comb begin
+    next_addr_o = ex_addr_i;
+    if (present_i && !sent_q && (full_q || held_i || !port_free || !req_ready_i))
+      next_addr_o = access_req_i.addr;
+    if (full_q && !(port_free && req_ready_i)) next_addr_o = buffer_q.addr;
+  end
+
+  assign answered_o = sent_q && rsp_valid_i;
+  // What is in the buffer is offered without regard to what is in MEM.
+  assign done_o = posted_i ? (!full_q || (!Ahead && port_free && req_ready_i)) : answered_o;
   // Of a load that was not taken ahead, the clock in which it is taken is the one that cost.
   assign conflict_o = offer && port_free && (!req_ready_i || denied_q);
   assign behind_o = offer && (!port_free || (full_q && req_ready_i));
   assign rdata_o = rsp_i.rdata;
-  assign error_o = access_i && sent_q && rsp_valid_i && rsp_i.error;
+  assign error_o = answered_o && rsp_i.error;
   wire posted_error = store_error_i || (rsp_valid_i && waiting_q && !sent_q && !dropped_q && rsp_i.error);
   assign idle_o = !full_q && !waiting_q && !posted_error_o;
 

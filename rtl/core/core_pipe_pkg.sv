@@ -41,6 +41,44 @@ package core_pipe_pkg;
     UnitIrq  // stands in for the instruction at which an interrupt is taken
   } unit_e;
 
+  /// Which register an instruction reads and writes, one bit: known before EX, where its value is needed.
+  typedef struct packed {
+    logic cycle;
+    logic cycle_high;
+    logic retired;
+    logic retired_high;
+    logic hart;
+    logic mstatus;
+    logic mie;
+    logic mip;
+    logic mtvec;
+    logic mscratch;
+    logic mepc;
+    logic mcause;
+    logic net_status;
+    logic irq_flags;
+  } csr_select_t;
+  function automatic csr_select_t csr_select(input logic [11:0] addr);
+    return
+    '{
+        cycle: addr inside {12'hb00, 12'hc00},
+        cycle_high: addr inside {12'hb80, 12'hc80},
+        retired: addr inside {12'hb02, 12'hc02},
+        retired_high: addr inside {12'hb82, 12'hc82},
+        hart: addr == 12'hf14,
+        mstatus: addr == CsrMstatus,
+        mie: addr == CsrMie,
+        mip: addr == CsrMip,
+        mtvec: addr == CsrMtvec,
+        mscratch: addr == CsrMscratch,
+        mepc: addr == CsrMepc,
+        mcause: addr == CsrMcause,
+        net_status: addr == CsrNetStatus,
+        irq_flags: addr == CsrIrqFlags
+    }
+    ;
+  endfunction
+
   /// A decoded instruction.
   typedef struct packed {
     unit_e unit;

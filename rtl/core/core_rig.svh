@@ -57,9 +57,9 @@ module core_rig
   logic [FillW-1:0] fill_addr;
   logic [127:0] fill_rsp_data;
   logic req_valid, req_ready, rsp_valid, store_error;
-  logic [31:0] pc;
+  logic [31:0] pc, next_addr, announced;
   mem_req_t req;
-  region_t region;
+  region_t  region;
   mem_rsp_t rsp;
 
   // Networks, interrupts and wake-ups are driven and watched by the test that has them.
@@ -98,6 +98,7 @@ module core_rig
       .req_valid_o    (req_valid),
       .req_o          (req),
       .req_region_o   (region),
+      .next_addr_o    (next_addr),
       .req_ready_i    (req_ready),
       .rsp_valid_i    (rsp_valid),
       .rsp_i          (rsp),
@@ -218,7 +219,10 @@ module core_rig
         delay     <= $urandom_range(4);
       end
     end
-    if (!req_valid && region != '0) $fatal(1, "FAIL: a region without a request");
+    announced <= next_addr;
+    if (!Ahead && req_valid && req.addr != announced)
+      $fatal(1, "FAIL: a request of %h, not of %h as it was said", req.addr, announced);
+    if (Ahead && !req_valid && region != '0) $fatal(1, "FAIL: a region without a request");
     if (rsp_valid) answered <= asked;
     if (req_valid && req_ready) asked <= req.addr;
     if (rvfi_o.valid && !rvfi_o.trap && rvfi_o.mem_rmask != 0 && answered != rvfi_o.mem_addr)

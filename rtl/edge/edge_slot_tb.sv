@@ -63,6 +63,7 @@ module edge_slot_tb;
       .way_i(gdn_way),
       .way_o(),
       .room_o(),
+      .interrupt_o(),
       .words_o(gdn_words)
   );
   dynamic_router i_mdn_router (
@@ -75,6 +76,7 @@ module edge_slot_tb;
       .way_i(mdn_way),
       .way_o(),
       .room_o(),
+      .interrupt_o(),
       .words_o(mdn_words)
   );
   for (genvar s = 0; s < 3; s++) begin : g_slot

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// Data cache of a tile: two ways of 32-byte lines, written back, that misses over the memory network.
 ///
 /// The core's data port (core_pkg): a load that hits is answered in the next clock, and stores and loads go on one a clock,
-/// but for an access to the set that was stored to in the clock before, which waits one. A miss writes the line it replaces
-/// back (WriteLine) if it was changed, then asks for its own (ReadLine); the load is answered when its word comes, the cache
-/// takes the next access when the line is in. The line replaced is the one not used last. Answers are always taken at once.
-/// A `drop_i` with the request writes the line back and invalidates it, for memory that others read or write too (answered like
-/// a Store). Atomics are errors, so is a region without a memory, and a line the memory refuses.
+/// but for an access to the set that was stored to in the clock before, which waits one. Its line is looked for in the clock of
+/// the request, for which the address comes a clock before (`next_addr_i`): so that answers, `req_ready_o` and `busy_o` follow
+/// from registers. A miss writes the line it replaces
+/// back (WriteLine) if it was changed, then asks for its own (ReadLine), from the next clock on; the load is answered in the clock
+/// after its word comes, the cache takes the next access when the line is in. The line replaced is the one not used last. Answers
+/// are always taken at once. A `drop_i` with the request writes the line at `wdata` back and invalidates it, for memory that others read or
+/// write too (answered like a Store, two clocks later; needs no `next_addr_i`). Atomics are errors, so is a region without a
+/// memory, and a line the memory refuses.
 /// Bits 31:28 of an address are its region: `map_*` says which memory that is, the bits below are the address there.
-/// Empty `Bytes / 64` clocks after reset. Paper: tile-router, sections 3.1 and 5.1 (lookups hit or miss).
+/// Empty `Bytes / 64 + 1` clocks after reset. Paper: tile-router, sections 3.1 and 5.1 (lookups hit or miss).
 module dcache
   import core_pkg::*, mesh_pkg::word_t, mesh_pkg::place_t, mesh_pkg::header_t, mesh_pkg::message_e;
 #(
@@ -28,6 +32,7 @@ module dcache
     input word_t       map_data_i,
 
     // The core's data port.
+    input  word_t    next_addr_i,    // of a request in the next clock
     input  logic     req_valid_i,
     input  mem_req_t req_i,
     input  logic     drop_i,
@@ -61,10 +66,11 @@ module dcache
   typedef enum logic [2:0] {
     Clear,
     Idle,
+    Find,   // the line to be dropped
     Write,  // a line back
     Ask,    // for a line
     Fill,
-    Again   // the store is done now
+    Again   // the store is done now; the dropped line is away
   } state_e;
   state_e state_q;
 
@@ -79,35 +85,43 @@ module dcache
     if (rst_i) mapped_q <= '0;
   end
 
-  // ---- The access that is looked up, or missed
-  logic look_q, drop_q;
+  // ---- The access that is looked up: the request, or the line to be dropped; what is known of it in the clock after
+  logic drop_q;
   mem_req_t req_q;
+  wire word_t looked = state_q == Idle ? req_i.addr : req_q.addr;
+  wire [SetW-1:0] looked_set = looked[5+:SetW];
+  wire [TagW-1:0] looked_tag = looked[31-:TagW];
+  wire known = mapped_q[looked[31:28]] && (state_q != Idle || req_i.op inside {Load, Store});
   wire [SetW-1:0] set = req_q.addr[5+:SetW];
-  wire [TagW-1:0] tag = req_q.addr[31-:TagW];
-  wire known = mapped_q[req_q.addr[31:28]] && req_q.op inside {Load, Store};
 
   tag_t tags[2];
   word_t words[2];
   logic [1:0] hits;
-  logic last_q[Sets];  // the way used last
-  always_comb for (int w = 0; w < 2; w++) hits[w] = tags[w].valid && tags[w].tag == tag;
-  wire way = hits[1];
-  wire hit = hits != 0;
-  wire found = look_q && known && hit;
-  wire miss = look_q && known && !hit && !drop_q;
-  wire store_hit = found && req_q.op == Store && !drop_q;
+  logic last_used[Sets];  // the way used last
+  always_comb for (int w = 0; w < 2; w++) hits[w] = tags[w].valid && tags[w].tag == looked_tag;
+  wire  hit = hits != 0;
+
+  // In its second clock, a drop sees its line's tags.
+  logic sees_q;
+  wire  finds = state_q == Find && sees_q;
+  logic load_hit_q, store_hit_q, load_error_q, store_error_q, way_q;
+
+  // An access to the set that is being changed would see it as it was. (A drop is announced by no address, and may wait for nothing.)
+  logic next_same_q;
+  always_ff @(posedge clk_i) next_same_q <= next_addr_i[5+:SetW] == looked_set;
+  wire same_set = store_hit_q && next_same_q;
+  assign busy_o = state_q != Idle;
+  assign req_ready_o = !busy_o && !same_set;
+  wire accept = req_valid_i && req_ready_o;
+  wire looks = accept && !drop_i;
+  wire miss = looks && known && !hit;
+  wire found = (looks || finds) && known && hit;
 
   // What is thrown out: nothing if there is room, else the line not used last; or the line to be dropped.
-  wire victim = drop_q ? way : !tags[0].valid ? 1'b0 : !tags[1].valid ? 1'b1 : !last_q[set];
+  wire victim = finds ? hits[1] : !tags[0].valid ? 1'b0 : !tags[1].valid ? 1'b1 : !last_used[looked_set];
   wire dirty = tags[victim].valid && tags[victim].dirty;
   logic victim_q;
   logic [TagW-1:0] victim_tag_q;
-
-  // An access to the set that is being changed would see it as it was.
-  wire same_set = store_hit && req_i.addr[5+:SetW] == set;
-  assign busy_o = state_q != Idle || miss || (found && drop_q);
-  assign req_ready_o = !busy_o && !same_set;
-  wire accept = req_valid_i && req_ready_o;
 
   // ---- Messages
   logic [3:0] count_q, count_d;
@@ -129,54 +143,58 @@ module dcache
   end
   assign out.valid = state_q inside {Write, Ask};
 
-  // Only answers come here, and they are always taken.
+  // Only answers come here, and they are always taken; used a clock later.
   assign in.ready  = 1'b1;
-  logic inside_q;  // the header of the answer has come
+  logic answer_valid_q, refusal_q;
+  word_t   answer_q;
   header_t answer;
   assign answer = in.data;
-  wire filled = state_q == Fill && in.valid && inside_q;
-  wire refused = state_q == Fill && in.valid && !inside_q && answer.user[4:3] != 2'b01;
-  wire last_fill = filled && count_q == 4'd7;
-  wire load_filled = filled && req_q.op == Load && count_q[2:0] == req_q.addr[4:2];
+  always_ff @(posedge clk_i) begin
+    answer_valid_q <= in.valid && state_q == Fill && !rst_i;
+    answer_q <= in.data;
+    refusal_q <= answer.user[4:3] != 2'b01;
+  end
+  logic inside_q;  // the header of the answer has come
+  logic wanted_q;  // the next word is that of the load
+  wire  filled = answer_valid_q && inside_q;
+  wire  refused = answer_valid_q && !inside_q && refusal_q;
+  wire  first_fill = filled && count_q == 4'd0;
+  wire  last_fill = filled && count_q == 4'd7;
+  wire  load_filled = filled && wanted_q;
+  always_ff @(posedge clk_i)
+    wanted_q <= req_q.op == Load && req_q.addr[4:2] == (state_q == Fill ? count_q[2:0] + 3'(filled) : 3'd0);
 
   // ---- Answers
-  always_comb begin
-    rsp_valid_o = load_filled;
-    rsp_o = '{rdata: in.data, error: 1'b0};
-    store_error_o = 1'b0;
-    if (look_q) begin
-      rsp_valid_o   = (found && req_q.op == Load) || (!known && req_q.op != Store);
-      rsp_o.rdata   = words[way];
-      rsp_o.error   = !known;
-      store_error_o = !known && req_q.op == Store;
-    end
-    if (refused) begin
-      rsp_valid_o   = req_q.op == Load;
-      rsp_o.error   = 1'b1;
-      store_error_o = req_q.op == Store;
-    end
-  end
+  assign rsp_valid_o = load_hit_q || load_error_q || load_filled || (refused && req_q.op == Load);
+  assign rsp_o = '{rdata: load_hit_q ? words[way_q] : answer_q, error: load_error_q || refused};
+  assign store_error_o = store_error_q || (refused && req_q.op == Store);
 
   // ---- RAMs
-  logic [SetW-1:0] clear_q;
-  wire dropped = (found && drop_q && !dirty) || (state_q == Write && sent && last_sent && drop_q);
-  wire read = accept || state_q inside {Write, Again};
-  wire [SetW+2:0] read_at = accept ? req_i.addr[2+:SetW+3] :
-      state_q == Again ? req_q.addr[2+:SetW+3] : {set, 3'(count_d - 4'd2)};
+  logic [SetW:0] clear_q;
+  wire clear = state_q == Clear;
+  wire away = (finds && found && !dirty) || (state_q == Write && drop_q);
+  wire store_hit = looks && found && req_i.op == Store;
+  wire [SetW+2:0] read_at = state_q == Write ? {set, 3'(count_d - 4'd2)} : req_i.addr[2+:SetW+3];
   for (genvar w = 0; w < 2; w++) begin : g_way
-    wire mine = store_hit && way == 1'(w);
-    wire fill = filled && victim_q == 1'(w);
-    wire drop = dropped && (state_q == Write ? victim_q : way) == 1'(w);
+    wire  fill = filled && victim_q == 1'(w);
+    wire  store = store_hit_q && way_q == 1'(w);
+    wire  stored = store_hit && hits[w];
+    tag_t tag;
+    assign tag = '{
+            valid: stored || fill,
+            dirty: stored || (fill && req_q.op == Store),
+            tag: looked_tag
+        };
     ram_sdp #(
         .Width($bits(tag_t)),
         .Depth(Sets)
     ) i_tag_ram (
         .clk_i,
-        .we_i   (mine || drop || (fill && last_fill) || state_q == Clear),
-        .waddr_i(state_q == Clear ? clear_q : set),
-        .wdata_i({mine || (fill && last_fill), mine, tag}),
-        .re_i   (read && state_q != Write),
-        .raddr_i(read_at[3+:SetW]),
+        .we_i   (clear || stored || (fill && first_fill) || (away && (finds ? hits[w] : victim_q == 1'(w)))),
+        .waddr_i(clear ? clear_q[SetW-1:0] : looked_set),
+        .wdata_i(tag),
+        .re_i(1'b1),
+        .raddr_i(state_q == Find && !sees_q ? set : next_addr_i[5+:SetW]),
         .rdata_o(tags[w])
     );
     ram_sdp #(
@@ -185,71 +203,82 @@ module dcache
         .Lanes(4)
     ) i_data_ram (
         .clk_i,
-        .we_i   (mine ? req_q.be : {4{fill}}),
-        .waddr_i({set, mine ? req_q.addr[4:2] : count_q[2:0]}),
-        .wdata_i(mine ? req_q.wdata : in.data),
-        .re_i   (read),
+        .we_i   (store ? req_q.be : {4{fill}}),
+        .waddr_i({set, store ? req_q.addr[4:2] : count_q[2:0]}),
+        .wdata_i(store ? req_q.wdata : answer_q),
+        .re_i   (`WORTH(req_valid_i || state_q == Write)),
         .raddr_i(read_at),
         .rdata_o(words[w])
     );
   end
+  always_ff @(posedge clk_i) begin
+    if (clear || found || first_fill)
+      last_used[clear ? clear_q[SetW-1:0] : looked_set] <= !clear && (first_fill ? victim_q : hits[1]);
+  end
 
   always_ff @(posedge clk_i) begin
-    look_q <= accept || state_q == Again;
+    load_hit_q <= looks && found && req_i.op == Load;
+    store_hit_q <= store_hit || (state_q == Again && !drop_q);
+    load_error_q <= looks && !known && req_i.op != Store;
+    store_error_q <= (looks && !known && req_i.op == Store) || (finds && !known);
+    way_q <= state_q == Again ? victim_q : hits[1];
+    sees_q <= state_q == Find && !sees_q;
     if (accept) begin
       req_q <= req_i;
+      if (drop_i) req_q.addr <= req_i.wdata;
       drop_q <= drop_i;
       accesses_o <= accesses_o + 1'b1;
     end
-    if (found) last_q[set] <= way;
-    if (state_q != Idle || look_q) begin
-      unique case (state_q)
-        Clear: begin
-          last_q[clear_q] <= 1'b0;
-          clear_q <= clear_q + 1'b1;
-          if (clear_q == '1) state_q <= Idle;
-        end
-        Idle: begin
-          if (miss || (found && drop_q && dirty)) begin
-            state_q <= dirty ? Write : Ask;
-            victim_q <= victim;
-            victim_tag_q <= tags[victim].tag;
-            count_q <= '0;
-          end
-          if (miss) misses_o <= misses_o + 1'b1;
-        end
-        Write: begin
-          count_q <= count_d;
-          if (sent && last_sent) begin
-            state_q  <= drop_q ? Idle : Ask;
-            count_q  <= '0;
-            writes_o <= writes_o + 1'b1;
-          end
-        end
-        Ask: begin
-          count_q  <= count_d;
-          inside_q <= 1'b0;
-          if (sent && last_sent) begin
-            state_q <= Fill;
-            count_q <= '0;
-          end
-        end
-        Fill: begin
-          if (in.valid) inside_q <= 1'b1;
-          if (filled) count_q <= count_q + 1'b1;
-          if (last_fill) begin
-            last_q[set] <= victim_q;
-            state_q <= req_q.op == Store ? Again : Idle;
-          end
-          if (refused) state_q <= Idle;
-        end
-        default: state_q <= Idle;
-      endcase
+    if (miss || finds) begin
+      victim_q <= victim;
+      victim_tag_q <= tags[victim].tag;
+      count_q <= '0;
     end
+    unique case (state_q)
+      Clear: begin
+        clear_q <= clear_q + 1'b1;
+        if (clear_q[SetW]) state_q <= Idle;
+      end
+      Idle: begin
+        if (accept && drop_i) state_q <= Find;
+        if (miss) begin
+          state_q  <= dirty ? Write : Ask;
+          misses_o <= misses_o + 1'b1;
+        end
+      end
+      Find: if (finds) state_q <= !found ? Idle : dirty ? Write : Again;
+      Write: begin
+        count_q <= count_d;
+        if (sent && last_sent) begin
+          state_q  <= drop_q ? Idle : Ask;
+          count_q  <= '0;
+          writes_o <= writes_o + 1'b1;
+        end
+      end
+      Ask: begin
+        count_q  <= count_d;
+        inside_q <= 1'b0;
+        if (sent && last_sent) begin
+          state_q <= Fill;
+          count_q <= '0;
+        end
+      end
+      Fill: begin
+        if (answer_valid_q) inside_q <= 1'b1;
+        if (filled) count_q <= count_q + 1'b1;
+        if (last_fill) state_q <= req_q.op == Store ? Again : Idle;
+        if (refused) state_q <= Idle;
+      end
+      default: state_q <= Idle;
+    endcase
     if (rst_i) begin
       state_q <= Clear;
       clear_q <= '0;
-      look_q <= 1'b0;
+      load_hit_q <= 1'b0;
+      store_hit_q <= 1'b0;
+      load_error_q <= 1'b0;
+      store_error_q <= 1'b0;
+      sees_q <= 1'b0;
       accesses_o <= '0;
       misses_o <= '0;
       writes_o <= '0;
@@ -257,5 +286,6 @@ module dcache
   end
 
   `ASSERT(OneWay, found |-> $onehot(hits))
-  `ASSERT(AnswerExpected, in.valid |-> state_q == Fill)
+  `ASSERT(AnswerExpected, in.valid || answer_valid_q |-> state_q == Fill)
+  `ASSERT(AddressKnown, looks |-> req_i.addr[31:2] == $past(next_addr_i[31:2]))
 endmodule

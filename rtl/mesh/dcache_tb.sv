@@ -15,7 +15,7 @@ module dcache_tb
   localparam int Lines = 96;  // of each memory that are used: 2 kB hold 64
   logic map_we = 0, req_valid = 0, req_ready, rsp_valid, store_error, drop = 0;
   logic [3:0] map_addr = 0;
-  word_t map_data = 0, accesses, misses, writes;
+  word_t map_data = 0, next_addr = 0, accesses, misses, writes;
   mem_req_t req;
   mem_rsp_t rsp;
   `STREAM_ON(word_t, out, clk, rst)
@@ -30,6 +30,7 @@ module dcache_tb
       .map_we_i     (map_we),
       .map_addr_i   (map_addr),
       .map_data_i   (map_data),
+      .next_addr_i  (next_addr),
       .req_valid_i  (req_valid),
       .req_i        (req),
       .drop_i       (drop),
@@ -93,19 +94,26 @@ module dcache_tb
   // ---- Accesses
   int unsigned clocks = 0, since = 0;
   always @(posedge clk) clocks <= clocks + 1;
-  /// One access to its end; the clocks from being taken to the answer (0: none).
+  /// One access to its end; the clocks from being taken to the answer (0: none). Its address is said a clock before, if it was not
+  /// yet (a drop's is not); `next` is said in its clock.
   task automatic access (input mem_op_e op, input word_t addr, input word_t wdata = 0,
-                         input logic [3:0] be = '1, input logic is_drop = 0, input logic error = 0);
+                         input logic [3:0] be = '1, input logic is_drop = 0, input logic error = 0,
+                         input word_t next = 0);
     automatic int r = int'(addr[31:28]) - 4, at = int'(addr[27:2]);
+    if (!is_drop && next_addr != addr) begin
+      next_addr = addr;
+      @(negedge clk);
+    end
     // Between the edges: what is ready then is taken at the next one.
     req_valid = 1;
-    req = '{op: op, addr: addr, wdata: wdata, be: be};
+    req = '{op: op, addr: is_drop ? $urandom() : addr, wdata: is_drop ? addr : wdata, be: be};
     drop = is_drop;
     #1;
     while (!req_ready) begin
       @(negedge clk);
       #1;
     end
+    next_addr = next;
     @(negedge clk);
     req_valid = 0;
     if (op == Store) begin
@@ -142,6 +150,7 @@ module dcache_tb
 
   initial begin
     automatic int unsigned start, hits_before;
+    automatic word_t a, said, upcoming = any_addr();
     foreach (dram[r, i]) begin
       dram[r][i] = $urandom();
       flat[r][i] = dram[r][i];
@@ -165,7 +174,7 @@ module dcache_tb
     idle();
     start = clocks;
     for (int i = 0; i < 8; i++) begin
-      access (Load, 32'h4000_0020 + 4 * i);
+      access (Load, 32'h4000_0020 + 4 * i, .next(32'h4000_0024 + 4 * i));
       `CHECK(since == 1, "a hit takes more than a clock")
     end
     `CHECK(asked == 1 && accesses == 10, "hits are not misses")
@@ -173,7 +182,9 @@ module dcache_tb
     access (Load, 32'h4000_0040);
     idle();
     start = clocks;
-    for (int i = 0; i < 64; i++) access (Store, 32'h4000_0020 + ((i & 1) << 5) + 4 * (i / 8), i);
+    for (int i = 0; i < 64; i++)
+    access (Store, 32'h4000_0020 + ((i & 1) << 5) + 4 * (i / 8), i,
+            .next(32'h4000_0020 + ((~i & 1) << 5) + 4 * ((i + 1) / 8)));
     `CHECK(clocks - start <= 66, $sformatf("64 stores in %0d clocks", clocks - start))
 
     // The line replaced is the one not used last: of three in a set of two, the first stays when it was used again.
@@ -196,15 +207,17 @@ module dcache_tb
       valid_percent = $urandom_range(100, 10);
       delay = $urandom_range(30, 1);
       for (int i = 0; i < 1500; i++) begin
-        automatic word_t a = any_addr();
-        if ($urandom_range(1) == 0) a[27:10] = '0;  // more hits
+        a = upcoming;
+        upcoming = any_addr();
+        if ($urandom_range(1) == 0) upcoming[27:10] = '0;  // more hits
+        said = $urandom_range(3) == 0 ? any_addr() : upcoming;
         case ($urandom_range(
             9
         ))
-          0, 1, 2, 3, 4: access (Load, a);
-          5, 6, 7, 8: access (Store, a, $urandom(), 4'($urandom_range(15)));
+          0, 1, 2, 3, 4: access (Load, a, .next(said));
+          5, 6, 7, 8: access (Store, a, $urandom(), 4'($urandom_range(15)), .next(said));
           default: begin
-            access (Store, a, 0, '1, 1);
+            access (Store, a, 0, '1, 1, .next(said));
             if ($urandom_range(1) == 0) begin
               idle();
               while (message.size() != 0) @(negedge clk);
@@ -233,13 +246,16 @@ module dcache_tb
     access (Store, 32'h9000_0000, .error(1));
     idle();
     `CHECK(store_errors == 1, "a store to nowhere")
+    access (Store, 32'h9000_0000, 0, '1, 1, 1);
+    idle();
+    `CHECK(store_errors == 2, "a drop of nothing that is known")
     access (Store, 32'h4000_0b00, 0, '1, 1);
     idle();
     refuse = 1;
     access (Load, 32'h4000_0b00, .error(1));
     access (Store, 32'h4000_0b00, .error(1));
     idle();
-    `CHECK(store_errors == 2, "a store that memory refused")
+    `CHECK(store_errors == 3, "a store that memory refused")
     refuse = 0;
     access (Load, 32'h4000_0b00);
     $display("%0d accesses, %0d misses, %0d lines written", accesses, misses, writes);

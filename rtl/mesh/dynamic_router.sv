@@ -35,6 +35,7 @@ module dynamic_router
     input logic [RouterPorts-1:1][2:0] way_i,
     output logic [RouterPorts-1:1][2:0] way_o,
     output logic [RouterPorts-1:0] room_o,  // of the inputs, for a link_out
+    output logic interrupt_o,  // a header offered to the core is an interrupt's
 
     // Words sent by each output since reset.
     output word_t words_o[RouterPorts]
@@ -165,6 +166,13 @@ module dynamic_router
       end
     end
     for (int o = 0; o < N; o++) out_valid[o] = |grant[o];
+  end
+  // Told of each input's word, beside the choice between them.
+  always_comb begin
+    interrupt_o = 1'b0;
+    if (busy)
+      for (int i = 0; i < N; i++)
+      interrupt_o |= grant[Core][i] && asks[i][Core] && data[i][31:27] == Interrupt;
   end
   assign moved = out_valid & out_ready;
   always_comb begin

@@ -41,8 +41,9 @@ module dynamic_router_formal
       .in,
       .out,
       .way_i,
-      .way_o  (out_way),
-      .room_o (),
+      .way_o(out_way),
+      .room_o(),
+      .interrupt_o(),
       .words_o(words)
   );
 

@@ -36,6 +36,7 @@ module dynamic_router_tb;
         .way_i(to_way),
         .way_o(from_way),
         .room_o(),
+        .interrupt_o(),
         .words_o(words[t])
     );
     for (genvar p = 0; p < N; p++) begin : g_port

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
 /// Takes the interrupts out of what a dynamic network brings to a core.
 ///
 /// An `Interrupt` message (mesh_pkg) is consumed and sets flag `src.exit` of the core for a clock: 0 another core, 1 ... 4 a
@@ -9,11 +10,12 @@ module net_irq
 #(
     parameter int Flags = 8
 ) (
-    input  logic                     clk_i,
-    input  logic                     rst_i,
-           stream_if.snk             in,
-           stream_if.src             out,
-    output logic         [Flags-1:0] irq_o
+    input logic clk_i,
+    input logic rst_i,
+    stream_if.snk in,
+    input logic interrupt_i,  // a header in `in` is an interrupt's: known before the word
+    stream_if.src out,
+    output logic [Flags-1:0] irq_o
 );
   header_t header;
   assign header = in.data;
@@ -21,7 +23,7 @@ module net_irq
   logic [4:0] left_q;  // words to come of the message under way
   logic interrupt_q;  // which is an interrupt
   wire starts = left_q == 0;
-  wire interrupt = starts ? header.user == Interrupt : interrupt_q;
+  wire interrupt = starts ? interrupt_i : interrupt_q;
 
   assign out.valid = in.valid && !interrupt;
   assign out.data  = in.data;
@@ -37,4 +39,6 @@ module net_irq
     end
     if (rst_i) left_q <= '0;
   end
+
+  `ASSERT(AsItsHeader, in.valid && starts |-> interrupt_i == (header.user == Interrupt))
 endmodule

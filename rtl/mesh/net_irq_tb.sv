@@ -12,10 +12,13 @@ module net_irq_tb
   `STREAM_ON(word_t, in, clk, rst)
   `STREAM_ON(word_t, out, clk, rst)
   logic [7:0] irq;
+  header_t header;
+  assign header = in.data;
   net_irq dut (
       .clk_i(clk),
       .rst_i(rst),
       .in,
+      .interrupt_i(header.user == Interrupt),
       .out,
       .irq_o(irq)
   );

@@ -143,19 +143,22 @@ module tile
 
   // ---- Core
   logic fetch_en, fetch_valid, fetch_error, req_valid, req_ready, rsp_valid, store_error;
-  logic [31:0] fetch_addr, fetch_data, net_out_data;
+  logic [31:0] fetch_addr, fetch_data, next_addr, net_out_data;
   mem_req_t req;
+  region_t region;
   mem_rsp_t rsp;
   logic [IrqCount-1:0] irq;
   logic [NetCount-1:0] net_in_valid, net_in_ready, net_out_valid, net_out_ready;
   logic [NetCount-1:0][31:0] net_in_data;
   core #(
-      .Predict   (Predict),
-      .History   (0),
-      .Ahead     (1'b0),
-      .Networks  (1'b1),
-      .LoadUse   (LoadUse),
-      .Mispredict(Mispredict)
+      .Predict     (Predict),
+      .History     (0),
+      .Ahead       (1'b0),
+      .Networks    (1'b1),
+      .ScratchBytes(RamBytes),
+      .DeviceBytes (4),
+      .LoadUse     (LoadUse),
+      .Mispredict  (Mispredict)
   ) i_core (
       .clk_i,
       .rst_i,
@@ -171,7 +174,8 @@ module tile
       .fetch_error_i  (fetch_error),
       .req_valid_o    (req_valid),
       .req_o          (req),
-      .req_region_o   (),
+      .req_region_o   (region),
+      .next_addr_o    (next_addr),
       .req_ready_i    (req_ready),
       .rsp_valid_i    (rsp_valid),
       .rsp_i          (rsp),
@@ -212,8 +216,10 @@ module tile
       .rst_i,
       .x_i          (x_q),
       .y_i          (y_q),
+      .next_addr_i  (next_addr),
       .req_valid_i  (req_valid),
       .req_i        (req),
+      .req_region_i (region),
       .req_ready_o  (req_ready),
       .rsp_valid_o  (rsp_valid),
       .rsp_o        (rsp),
@@ -267,6 +273,9 @@ module tile
   `STREAM(word_t, to_core[2])
   `STREAM(word_t, deep_in)
   `STREAM(word_t, deep_out)
+  logic [1:0] interrupt;
+  mesh_pkg::header_t deep_header;
+  assign deep_header = deep_out.data;
   link_fifo #(
       .Depth(DeepWords)
   ) i_deep (
@@ -289,15 +298,16 @@ module tile
     dynamic_router i_router (
         .clk_i,
         .rst_i,
-        .x_i    (x_q),
-        .y_i    (y_q),
-        .turns_i(n == 0 ? turns : '0),
-        .in     (from[(2+n)*Ports+:Ports]),
-        .out    (to[(2+n)*Ports+:Ports]),
-        .way_i  (in_way_i[4*n+:4]),
-        .way_o  (out_way_o[4*n+:4]),
-        .room_o (room[2+n]),
-        .words_o(dynamic_words[n])
+        .x_i        (x_q),
+        .y_i        (y_q),
+        .turns_i    (n == 0 ? turns : '0),
+        .in         (from[(2+n)*Ports+:Ports]),
+        .out        (to[(2+n)*Ports+:Ports]),
+        .way_i      (in_way_i[4*n+:4]),
+        .way_o      (out_way_o[4*n+:4]),
+        .room_o     (room[2+n]),
+        .interrupt_o(interrupt[n]),
+        .words_o    (dynamic_words[n])
     );
     net_irq #(
         .Flags(IrqCount)
@@ -305,6 +315,7 @@ module tile
         .clk_i,
         .rst_i,
         .in   (to_core[n]),
+        .interrupt_i(n == 0 && deep ? deep_header.user == mesh_pkg::Interrupt : interrupt[n]),
         .out  (messages[n]),
         .irq_o(irqs[n])
     );

@@ -18,8 +18,10 @@ module tile_mem
     input logic [3:0] y_i,
 
     // The core's data port.
+    input  word_t    next_addr_i,
     input  logic     req_valid_i,
     input  mem_req_t req_i,
+    input  region_t  req_region_i,  // with RamBytes, and a word of device
     output logic     req_ready_o,
     output logic     rsp_valid_o,
     output mem_rsp_t rsp_o,
@@ -43,13 +45,13 @@ module tile_mem
     output word_t misses_o,
     output word_t writes_o
 );
-  wire in_ram = req_i.addr[31:16] == ScratchBase[31:16] && req_i.addr[15:0] < 16'(RamBytes);
-  wire drop = req_i.addr == DeviceBase && req_i.op == Store;
+  wire in_ram = req_region_i.scratch;
+  wire drop = req_region_i.device && req_i.op == Store;
 
   // ---- RAM
   logic busy, cache_ready, cache_rsp_valid, ram_q;
   logic [31:0] ram_rdata;
-  mem_req_t ram_req, cache_req;
+  mem_req_t ram_req;
   mem_rsp_t cache_rsp;
   wire ram_go = req_valid_i && in_ram && !busy && !boot_valid_i;
   always_comb begin
@@ -65,7 +67,8 @@ module tile_mem
     ram_req.addr = ram_req.addr & 32'(RamBytes - 1);
   end
   bank #(
-      .Words(RamBytes / 4)
+      .Words(RamBytes / 4),
+      .Early(1'b1)
   ) i_ram (
       .clk_i,
       .rst_i,
@@ -77,10 +80,6 @@ module tile_mem
   always_ff @(posedge clk_i) ram_q <= ram_go && req_i.op != Store && !rst_i;
 
   // ---- Cache
-  always_comb begin
-    cache_req = req_i;
-    if (drop) cache_req.addr = req_i.wdata;
-  end
   dcache #(
       .Bytes(CacheBytes)
   ) i_cache (
@@ -91,8 +90,9 @@ module tile_mem
       .map_we_i,
       .map_addr_i,
       .map_data_i (boot_wdata_i),
+      .next_addr_i,
       .req_valid_i(req_valid_i && !in_ram),
-      .req_i      (cache_req),
+      .req_i,
       .drop_i     (drop),
       .req_ready_o(cache_ready),
       .rsp_valid_o(cache_rsp_valid),
@@ -110,5 +110,8 @@ module tile_mem
   assign rsp_valid_o = ram_q || cache_rsp_valid;
   assign rsp_o = ram_q ? '{rdata: ram_rdata, error: 1'b0} : cache_rsp;
 
+  wire unused = &{1'b0, req_region_i.frame};
+  `ASSERT(RamOfRequest, req_valid_i |-> in_ram == (req_i.addr - ScratchBase < 32'(RamBytes)))
+  `ASSERT(DropOfRequest, req_valid_i |-> drop == (req_i.op == Store && req_i.addr == DeviceBase))
   `ASSERT(OneAnswer, !(ram_q && cache_rsp_valid))
 endmodule

@@ -46,6 +46,7 @@ module tile_regs
   localparam logic [5:0] LastUse = RegUses + 6'(ClockUses - 1);
   wire unused = &{1'b0, boot.wstrb};
   logic req_q, done_q, write_q;
+  logic ram_q;  // an access of the RAM: known early, the core's wait for it
   logic [17:0] addr_q;
   word_t wdata_q, rdata, rdata_q;
   logic [2:0] control_q;
@@ -58,7 +59,7 @@ module tile_regs
   assign imem_addr_o = addr_q[2+:ImemAddrW];
   assign switch_we_o = req_q && write_q && addr_q[17:16] == 2'd1;
   assign switch_addr_o = addr_q[2+:SwitchAddrW];
-  assign ram_valid_o = req_q && addr_q[17:16] == 2'd2;
+  assign ram_valid_o = ram_q;
   assign ram_write_o = write_q;
   assign ram_addr_o = addr_q[15:0];
   assign map_we_o = req_q && write_q && in_regs && register[5:4] == RegMap[5:4];
@@ -96,6 +97,7 @@ module tile_regs
   assign boot.rdata = addr_q[17:16] == 2'd2 ? ram_rdata_i : rdata_q;
   always_ff @(posedge clk_i) begin
     req_q  <= boot.req;
+    ram_q  <= boot.req && boot.addr[17:16] == 2'd2 && !rst_i;
     done_q <= req_q;
     if (boot.req) begin
       write_q <= boot.write;

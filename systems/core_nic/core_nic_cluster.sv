@@ -120,6 +120,7 @@ module core_nic_cluster
         .req_valid_o(req_valid[c]),
         .req_o(mem_req[c]),
         .req_region_o(mem_region[c]),
+        .next_addr_o(),
         .req_ready_i(req_ready[c]),
         .rsp_valid_i(rsp_valid[c]),
         .rsp_i(mem_rsp[c]),
