@@ -345,15 +345,31 @@ def test_a_signal_while_python_starts(tmp_path, name):
     assert (done.stdout, done.stderr, done.returncode) == ("", f"emery: {line}\n", status)
 
 
-@pytest.mark.parametrize("environment", [{}, {"PATH": os.environ["PATH"], "PYTHONINSPECT": "1"}], ids=["none", "inspect"])
+# Each of these values stops or changes a Python that reads it.
+ODD = {"INSPECT": "1", "HOME": "/nowhere", "IOENCODING": "no", "UTF8": "7", "HASHSEED": "x", "MALLOC": "x", "TRACEMALLOC": "x"}
+
+
+@pytest.mark.parametrize("environment", [{}, {"PATH": os.environ["PATH"]} | {f"PYTHON{x}": y for x, y in ODD.items()}], ids=["none", "odd"])
 def test_the_launcher_in_an_odd_environment(environment):
-    words = ["/usr/bin/env", "python3", "-c", "import sys; print(*sys.version_info[:2])"]
+    words = ["/usr/bin/env", "python3", "-E", "-c", "import sys; print(*sys.version_info[:2])"]
     other = subprocess.run(words, env=environment, capture_output=True, text=True).stdout
     if other.split() != [str(x) for x in sys.version_info[:2]]:
         pytest.skip(f"the python3 of that environment is {other or 'not there'}: packages would be set up for it")
     home = {"EMERY_HOME": os.environ["EMERY_HOME"]} if "EMERY_HOME" in os.environ else {}
     done = subprocess.run([ROOT / "emery", "list"], env=environment | home, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("capture ")
+
+
+def test_the_launcher_without_a_python(tmp_path):
+    done = subprocess.run([ROOT / "emery", "list"], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "emery: there is no python3 on the PATH\n", 2)
+
+
+def test_errors_that_nobody_hears():
+    for words in ["rum"], ["run", "capture", "--frames", "0"]:
+        for name, mode in ("/dev/full", "w"), ("/dev/null", "r"):
+            with open(name, mode) as deaf:
+                assert subprocess.call([sys.executable, ROOT / "emery", *words], stderr=deaf) == 2
 
 
 @pytest.mark.parametrize("closed", [1, 2])
