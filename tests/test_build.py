@@ -349,7 +349,9 @@ def test_a_signal_while_python_starts(tmp_path, name):
 ODD = {"INSPECT": "1", "HOME": "/nowhere", "IOENCODING": "no", "UTF8": "7", "HASHSEED": "x", "MALLOC": "x", "TRACEMALLOC": "x"}
 
 
-@pytest.mark.parametrize("environment", [{}, {"PATH": os.environ["PATH"]} | {f"PYTHON{x}": y for x, y in ODD.items()}], ids=["none", "odd"])
+@pytest.mark.parametrize(
+    "environment", [{}, {"PATH": os.environ["PATH"]} | {f"PYTHON{x}": y for x, y in ODD.items()}], ids=["none", "odd"]
+)
 def test_the_launcher_in_an_odd_environment(environment):
     words = ["/usr/bin/env", "python3", "-E", "-c", "import sys; print(*sys.version_info[:2])"]
     other = subprocess.run(words, env=environment, capture_output=True, text=True).stdout
