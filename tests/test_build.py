@@ -202,6 +202,20 @@ def test_errors_name_the_place(own_cache, tmp_path):
         registers.generate(source, ["a"], "a")
 
 
+def test_a_cache_that_may_only_be_read(own_cache, monkeypatch):
+    """What is in it is used, and runs have a scratch directory elsewhere; what is not in it is refused in one line."""
+    kept = cache.entry("things", "a", lambda out: (out / "whole").write_text("y"))
+    access, taken = os.access, "locks/things-b"
+    monkeypatch.setattr(os, "access", lambda path, mode: own_cache not in Path(path).parents and access(path, mode))
+    (own_cache / taken).mkdir()  # no lock can be taken there
+    assert cache.entry("things", "a", None) == kept
+    made = cache.scratch()
+    assert own_cache not in made.parents and not list(made.iterdir())
+    made.rmdir()
+    with pytest.raises(UserError, match="cannot write the cache .*EMERY_CACHE"):
+        cache.entry("things", "b", None)
+
+
 def test_an_unwritable_cache(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("EMERY_CACHE", str(tmp_path / "file" / "cache"))
