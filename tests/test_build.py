@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from emery import common, system
+from emery import cli, common, system
 from emery.check import area
 from emery.common import ROOT, UserError
 from emery.make import build, cache, registers, toolchain, word_runs
@@ -214,6 +214,15 @@ def test_a_cache_that_may_only_be_read(own_cache, monkeypatch):
     made.rmdir()
     with pytest.raises(UserError, match="cannot write the cache .*EMERY_CACHE"):
         cache.entry("things", "b", None)
+
+
+def test_a_full_disk_is_no_fault_of_a_systems_python(own_cache, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(28, "No space left on device", str(own_cache))
+
+    monkeypatch.setattr(cache, "entry", full)
+    assert cli.main(["run", "capture", "--frames", "10"]) == 2
+    assert capsys.readouterr().err == f"emery: {own_cache}: No space left on device\n"
 
 
 def test_an_unwritable_cache(tmp_path, monkeypatch):
