@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from emery import common, system
+from emery import cli, common, system
 from emery.check import area
 from emery.common import ROOT, UserError
 from emery.make import build, cache, registers, toolchain, word_runs
@@ -202,6 +202,29 @@ def test_errors_name_the_place(own_cache, tmp_path):
         registers.generate(source, ["a"], "a")
 
 
+def test_a_cache_that_may_only_be_read(own_cache, monkeypatch):
+    """What is in it is used, and runs have a scratch directory elsewhere; what is not in it is refused in one line."""
+    kept = cache.entry("things", "a", lambda out: (out / "whole").write_text("y"))
+    access, taken = os.access, "locks/things-b"
+    monkeypatch.setattr(os, "access", lambda path, mode: own_cache not in Path(path).parents and access(path, mode))
+    (own_cache / taken).mkdir()  # no lock can be taken there
+    assert cache.entry("things", "a", None) == kept
+    made = cache.scratch()
+    assert own_cache not in made.parents and not list(made.iterdir())
+    made.rmdir()
+    with pytest.raises(UserError, match="cannot write the cache .*EMERY_CACHE"):
+        cache.entry("things", "b", None)
+
+
+def test_a_full_disk_is_no_fault_of_a_systems_python(own_cache, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(28, "No space left on device", str(own_cache))
+
+    monkeypatch.setattr(cache, "entry", full)
+    assert cli.main(["run", "capture", "--frames", "10"]) == 2
+    assert capsys.readouterr().err == f"emery: {own_cache}: No space left on device\n"
+
+
 def test_an_unwritable_cache(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("EMERY_CACHE", str(tmp_path / "file" / "cache"))
@@ -345,15 +368,33 @@ def test_a_signal_while_python_starts(tmp_path, name):
     assert (done.stdout, done.stderr, done.returncode) == ("", f"emery: {line}\n", status)
 
 
-@pytest.mark.parametrize("environment", [{}, {"PATH": os.environ["PATH"], "PYTHONINSPECT": "1"}], ids=["none", "inspect"])
+# Each of these values stops or changes a Python that reads it.
+ODD = {"INSPECT": "1", "HOME": "/nowhere", "IOENCODING": "no", "UTF8": "7", "HASHSEED": "x", "MALLOC": "x", "TRACEMALLOC": "x"}
+
+
+@pytest.mark.parametrize(
+    "environment", [{}, {"PATH": os.environ["PATH"]} | {f"PYTHON{x}": y for x, y in ODD.items()}], ids=["none", "odd"]
+)
 def test_the_launcher_in_an_odd_environment(environment):
-    words = ["/usr/bin/env", "python3", "-c", "import sys; print(*sys.version_info[:2])"]
+    words = ["/usr/bin/env", "python3", "-E", "-c", "import sys; print(*sys.version_info[:2])"]
     other = subprocess.run(words, env=environment, capture_output=True, text=True).stdout
     if other.split() != [str(x) for x in sys.version_info[:2]]:
         pytest.skip(f"the python3 of that environment is {other or 'not there'}: packages would be set up for it")
     home = {"EMERY_HOME": os.environ["EMERY_HOME"]} if "EMERY_HOME" in os.environ else {}
     done = subprocess.run([ROOT / "emery", "list"], env=environment | home, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("capture ")
+
+
+def test_the_launcher_without_a_python(tmp_path):
+    done = subprocess.run([ROOT / "emery", "list"], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "emery: there is no python3 on the PATH\n", 2)
+
+
+def test_errors_that_nobody_hears():
+    for words in ["rum"], ["run", "capture", "--frames", "0"]:
+        for name, mode in ("/dev/full", "w"), ("/dev/null", "r"):
+            with open(name, mode) as deaf:
+                assert subprocess.call([sys.executable, ROOT / "emery", *words], stderr=deaf) == 2
 
 
 @pytest.mark.parametrize("closed", [1, 2])

@@ -25,6 +25,7 @@ struct EndpointStats {
   std::uint64_t tx_not_master = 0;    // requests while bus mastering is off: dropped
   std::uint64_t rx_unsupported = 0;   // requests that missed BAR 0
   std::uint64_t rx_misrouted = 0;     // completions for someone else
+  double rq_beats = 0;                // that requests took at RQ, of places of half a beat
   std::uint64_t reads = 0, read_bytes = 0;
   std::uint64_t read_bytes_max =
       0;  // asked for and not yet given to the logic: what the hard block must buffer

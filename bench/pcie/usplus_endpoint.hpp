@@ -154,6 +154,7 @@ class UsPlusEndpoint final : public Endpoint {
         if (tlp.is_mem() || tlp.is_completion()) tlp.dw[1] |= std::uint32_t{requester_} << 16;
         tlp.time = now;
         ++stats_.tx_tlps;
+        if (!tlp.is_completion()) stats_.rq_beats += receiver.beats(tlp.bytes);
         if (tlp.is_mem_read()) read_begins(tlp, now);
         reads_held_ += tlp.fc_class() == kNonPosted;
         return true;

@@ -44,6 +44,12 @@ class UsPlusReceiver {
 
   UsPlusReceiver(const Layout& layout, const AxisPins& pins) : layout_(layout), pins_(pins) {}
 
+  // What a packet with so much payload takes: places of half a beat, where the next may begin.
+  double beats(std::uint32_t bytes) const {
+    const unsigned place = layout_.straddle ? 2 * kDws : 4 * kDws;
+    return (4 * layout_.desc_dws + bytes + place - 1) / place * place / (4.0 * kDws);
+  }
+
   // A clock in which nothing is valid.
   bool gap() const { return open_; }
 

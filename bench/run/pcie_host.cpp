@@ -42,6 +42,7 @@ void PcieHost::write_busy(JsonWriter& json, const Busy& from, const Busy& to, do
   const auto share = [&](Time time) { return static_cast<double>(time) / 1e12 / seconds; };
   json.field("pcie_up_busy", share(to.up - from.up))
       .field("pcie_down_busy", share(to.down - from.down));
+  if (to.rq != 0) json.field("rq_busy", share(to.rq - from.rq));
 }
 
 void PcieHost::write(JsonWriter& json, const std::string& prefix) const {

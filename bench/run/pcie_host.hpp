@@ -46,15 +46,20 @@ class PcieHost {
     EndpointConfig config;
     config.function = function;
     endpoint = make_endpoint(config, link, pins);
+    clock_ = clock;
     simulation_.add(clock, *endpoint);
     simulation_.add(clock, root);
   }
 
-  /// Time the link has been busy with packets so far.
+  /// Time the link, and RQ at the pins, have been busy with packets so far.
   struct Busy {
-    Time up = 0, down = 0;
+    Time up = 0, down = 0, rq = 0;
   };
-  Busy busy() const { return {link.up.busy_time(), link.down.busy_time()}; }
+  Busy busy() const {
+    const auto step = static_cast<double>(simulation_.period(clock_));
+    return {link.up.busy_time(), link.down.busy_time(),
+            static_cast<Time>(endpoint->stats().rq_beats * step)};
+  }
 
   /// Nothing is under way: all packets, tags and credits are back where they were at the start.
   bool at_rest() const;
@@ -64,7 +69,7 @@ class PcieHost {
   void check_open(Findings& findings) const;
   /// Both.
   void check(Findings& findings) const;
-  /// The shares of a time in which the link was busy.
+  /// The shares of a time in which these were busy; of RQ where there is one.
   static void write_busy(JsonWriter& json, const Busy& from, const Busy& to, double seconds);
   /// What each part has counted, as fields of the open object; those of the link are named
   /// `prefix`up and `prefix`down.
@@ -76,6 +81,7 @@ class PcieHost {
 
  private:
   Simulation& simulation_;
+  int clock_ = 0;
 };
 
 }  // namespace emery

@@ -2,8 +2,8 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"
-/// mac_tx: contents, padding, time stamps, no gap inside a frame and no bubble between frames; then with each side reset at random:
-/// whole frames come out whole or, where the MAC was reset, not at all; each has a stamp. For the 100G stream;
+/// mac_tx: contents, padding, time stamps (at once, late or never from the MAC), no gap inside a frame and no bubble between frames;
+/// then with each side reset at random: whole frames come out whole or, where the MAC was reset, not at all; each has a stamp. For the 100G stream;
 /// mac_tx_byte_tb has the same for that of 1G, with byte_unpack behind it, mac_tx_wide_tb for a wide core.
 module mac_tx_tb
   import eth_pkg::*;
@@ -32,7 +32,8 @@ module mac_tx_tb
   `STREAM_ON(ptp_time_t, stamp, clk, core_rst)
   logic tx_valid, tx_ready = 0;
   frame_beat_t tx;  // what the MAC takes, in the lowest lanes
-  ptp_time_t   now = 0;
+  ptp_time_t now = 0, late_time = 0;
+  logic late = 0, late_valid = 0;
   logic beat_valid, beat_ready;
   Beat beat;
   mac_tx #(
@@ -49,6 +50,9 @@ module mac_tx_tb
       .mac_clk_i(mac_clk),
       .mac_rst_i(mac_rst),
       .time_i(now),
+      .late_i(late),
+      .late_valid_i(late_valid),
+      .late_time_i(late_time),
       .tx_valid_o(beat_valid),
       .tx_ready_i(beat_ready),
       .tx_o(beat)
@@ -111,6 +115,9 @@ module mac_tx_tb
   int unsigned
       ready_percent = 100,
       stamp_percent = 100,
+      late_percent = 0,
+      never_percent = 0,
+      late_clocks = 0,  // in which no frame may begin: the newest one's time is not known
       got = 0,
       out_at = 0,
       beats = 0,
@@ -118,9 +125,15 @@ module mac_tx_tb
       stamped = 0;
   `STREAM_SINK(ptp_time_t, i_stamps, stamp, stamp_percent)
   ptp_time_t want_stamp[$];
+  bit never;  // is it said
   always @(posedge mac_clk) begin
     now <= now + 3;
     tx_ready <= !mac_rst && $urandom_range(99) < ready_percent;
+    late_valid <= 0;
+    if (!Bytes) begin
+      late <= $urandom_range(99) < late_percent;
+      late_time <= now + $urandom_range(1000, 1);
+    end
     if (tx_ready && !tx_valid && !mac_rst) bubbles++;
     if (!mac_rst && !resets && out_at != 0) `CHECK(tx_valid, "a gap inside a frame")
     if (tx_valid && tx_ready && !mac_rst && !resets) begin
@@ -135,9 +148,23 @@ module mac_tx_tb
       for (int unsigned i = 0; i < n; i++)
         `CHECK(tx.data[8*i+:8] == (out_at + i < sent_len[got] ? content(got, out_at + i) : 8'd0),
                "wrong byte")
-      if (tx.sop && !Bytes) want_stamp.push_back(now);
+      `CHECK(!tx.sop || late_clocks == 0, "a frame begins before the time of the last one is known")
+      if (tx.sop && !Bytes && !late) want_stamp.push_back(now);
       out_at = tx.eop ? 0 : out_at + Step;
       if (tx.eop) got++;
+    end
+    if (tx_valid && tx_ready && tx.sop && late) begin
+      never = $urandom_range(99) < never_percent;
+      late_clocks = never ? 1024 : $urandom_range(20, 2);
+      if (never && !resets) want_stamp.push_back(now);
+    end
+    if (late_clocks != 0) late_clocks--;
+    if (mac_rst) late_clocks = 0;
+    if (late_clocks == 1 && !never) begin
+      ptp_time_t said = now + $urandom_range(1000, 1);
+      late_valid <= 1;
+      late_time  <= said;
+      if (!resets) want_stamp.push_back(said);
     end
   end
   always @(posedge clk) begin
@@ -151,7 +178,7 @@ module mac_tx_tb
     while (to_send != 0 || i_source.queue.size() != 0 || frame.valid) @(posedge clk);
     ready_percent = 100;
     stamp_percent = 100;
-    repeat (Bytes ? 5000 : 500) @(posedge clk);
+    repeat (Bytes ? 5000 : never_percent != 0 ? 30_000 : 500) @(posedge clk);
     `CHECK(got == sent && stamped == (Bytes ? 0 : sent) && want_stamp.size() == 0,
            $sformatf("%0d sent, %0d out, %0d stamps", sent, got, stamped))
   endtask
@@ -310,6 +337,8 @@ module mac_tx_tb
       stamp_percent = $urandom_range(100, 3);
       pause_percent = $urandom_range(90);
       bad_percent = $urandom_range(20);
+      late_percent = Bytes || round % 2 == 0 ? 0 : $urandom_range(60);
+      never_percent = round % 10 == 1 ? 5 : 0;
       min_len = $urandom_range(64, 1);
       max_len = round % 3 == 0 ? 70 : $urandom_range(Bytes ? 1518 : 9018, 64);
       to_send = 60;
@@ -319,6 +348,8 @@ module mac_tx_tb
     bad_percent = 10;
     pause_percent = 20;
     hole_percent = 0;
+    late_percent = 20;
+    never_percent = 0;
     resets = 1;
     next_id = sent;
     last_id = sent - 1;

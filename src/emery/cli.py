@@ -144,11 +144,11 @@ def _told(work) -> int:
     except process.Ended as error:
         return _ended(error.number)
     except BrokenPipeError:
-        _drop_output()
+        process.drop(sys.stdout)
         return 0
     except OSError as error:  # a full disk, most likely
         note(f"{error.filename or 'output'}: {error.strerror or error}")
-        _drop_output()
+        process.drop(sys.stdout)
     except Exception as error:  # a fault of Emery's own
         if process.ending():  # modules in C give what came while they were loaded another name
             return _ended(process.ending())
@@ -163,11 +163,3 @@ def _told(work) -> int:
 def _ended(number: int) -> int:
     note(signals.told(number))
     return 128 + number
-
-
-def _drop_output():
-    """What is still to be written to a standard output that takes nothing is not tried again at the end."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -138,6 +138,14 @@ def open_standard_streams():
             setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - open until the end
 
 
+def drop(stream):
+    """What is still to be written to a stream that takes nothing is not tried again at the end."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def guard():
     """From now on signals that end this process end its children first. For the main thread of a program."""
     if threading.current_thread() is not threading.main_thread():

@@ -280,10 +280,11 @@ class System:
 
 @contextmanager
 def _told(folder: Path):
-    """An exception of a system's own Python as one line that says where; the rest is in the error's `log`."""
+    """An exception of a system's own Python as one line that says where; the rest is in the error's `log`. What the machine
+    refuses, a full disk say, is no fault of that Python."""
     try:
         yield
-    except UserError:
+    except (UserError, OSError):
         raise
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)

@@ -8,14 +8,18 @@ import os
 import re
 import sys
 
-from emery import executors, shapes, system
+from emery import executors, process, shapes, system
 from emery.common import written
 from emery.runs import check_file
 from emery.workload import DEFAULTS, OPTIONS
 
 
 def note(line: str):
-    print(f"emery: {' '.join(line.splitlines())}", file=sys.stderr)
+    """A line on standard error; one that takes nothing changes no status."""
+    try:
+        print(f"emery: {' '.join(line.splitlines())}", file=sys.stderr, flush=True)
+    except OSError:
+        process.drop(sys.stderr)
 
 
 def say():

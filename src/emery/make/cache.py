@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 import uuid
 from functools import cache
 from pathlib import Path
@@ -74,8 +75,12 @@ def sources_digest(source: Path, include_dirs: list[Path]) -> str:
 @contextlib.contextmanager
 def lock(name: str, waiting=None):
     """Holds the lock of that name, across processes; calls `waiting` when someone else has it."""
-    directory = _writable(cache_dir() / "locks")
-    with open(directory / name, "w") as handle:
+    path = _writable(cache_dir() / "locks") / name
+    try:
+        handle = open(path, "w")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise _refused(path, error) from error
+    with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -86,8 +91,12 @@ def lock(name: str, waiting=None):
 
 
 def scratch() -> Path:
-    """A new scratch directory inside the cache, to be renamed into place."""
-    base = _writable(cache_dir() / "tmp")
+    """A new scratch directory inside the cache, to be renamed into place; elsewhere for one who may only read the cache: what is
+    built there already runs."""
+    base = cache_dir() / "tmp"
+    if base.is_dir() and not os.access(base, os.W_OK):
+        return Path(tempfile.mkdtemp(prefix="emery-"))
+    _writable(base)
     for old in base.iterdir():
         owner = old.name.split("-")[0]
         if owner.isdigit() and not Path(f"/proc/{owner}").exists():
@@ -116,9 +125,13 @@ def entry(kind: str, key: str, make, waiting=None) -> Path:
     return path
 
 
+def _refused(path: Path, error: OSError) -> UserError:
+    return UserError(f"cannot write the cache {path}: {error.strerror} (set EMERY_CACHE)")
+
+
 def _writable(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"cannot write the cache {path}: {error.strerror} (set EMERY_CACHE)") from error
+        raise _refused(path, error) from error
     return path
