@@ -32,7 +32,8 @@ def test_writes_fill_the_link(bench, size, tlps, pcie_lanes):
 
 @pytest.mark.parametrize(("size", "beats"), [(64, 1.5), (112, 2.0), (256, 4.5)])
 def test_the_pins_that_writes_take(bench, size, beats):
-    """A descriptor of 16 bytes before the data, half beats of 32 bytes at 250 MHz; against the time that the same packets take on the link."""
+    """A descriptor of 16 bytes before the data, half beats of 32 bytes at 250 MHz; against the time that the same
+    packets take on the link."""
     found = bench("--size", size, "--frames", 1000, "--direction", "rx")["resources"]
     on_the_link = (size + 24) * 8 / LINE  # ns
     assert found["rq_busy"] / found["pcie_up_busy"] == pytest.approx(beats * 4 / on_the_link, rel=0.002)

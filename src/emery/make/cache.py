@@ -91,8 +91,8 @@ def lock(name: str, waiting=None):
 
 
 def scratch() -> Path:
-    """A new scratch directory inside the cache, to be renamed into place; elsewhere for one who may only read the cache: what is
-    built there already runs."""
+    """A new scratch directory inside the cache, to be renamed into place; elsewhere for one who may only read the cache:
+    what is built there already runs."""
     base = cache_dir() / "tmp"
     if base.is_dir() and not os.access(base, os.W_OK):
         return Path(tempfile.mkdtemp(prefix="emery-"))
