@@ -13,7 +13,6 @@ from emery.make import toolchain
 
 PAGES = sorted((ROOT / "docs" / "extend").glob("*.md"))
 COMPILED = ("firmware", "tile")
-LONG = ("firmware", "hook", "scheduler")  # a model or two of a system for each
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 
 
@@ -60,9 +59,7 @@ def test_there_is_a_page_for_each_kind():
     assert all(f"extend/{x.name}" in index and commands(x) for x in PAGES)
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(x, marks=pytest.mark.slow) if x.stem in LONG else x for x in PAGES], ids=lambda x: x.stem
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda x: x.stem)
 def test_page(page, tmp_path):
     if page.stem in COMPILED and not toolchain.cross_compiler():
         pytest.skip("no cross compiler")

@@ -17,8 +17,7 @@ WHOLE = [(x.name, [f"{k}={v}" for k, v in when.items()]) for x in CROSSED for wh
 # Where there is one clock nothing crosses, but latches and asynchronous resets count; a system of parts part by part.
 ALONE = [x for x in map(system.load, system.names()) if len(x.clocks) == 1]
 ONE_CLOCK = [(y["top"] if y else x.name, x.name if y else None) for x in ALONE for y in x.parts.get("modules", [None])]
-# Synthesis of a large block takes up to half a minute.
-BARS = [pytest.param(x, marks=[pytest.mark.slow] * (x.lut >= 1500), id=x.label) for x in clocks.declared() if x.levels]
+BARS = [x for x in clocks.declared() if x.levels]
 
 
 def alone(folder, ports, body, rates=None):
@@ -131,7 +130,7 @@ def test_where_nothing_can_cross(name, within):
     assert found.clean and not found.crossings and list(found.clocks) == ["clk_i"], crossings.text(found)
 
 
-@pytest.mark.parametrize("block", BARS)
+@pytest.mark.parametrize("block", BARS, ids=lambda x: x.label)
 def test_a_block_is_no_slower_and_no_larger(block):
     found = block.measure()
     clock = min(found.clocks, key=lambda x: x.spare)
