@@ -21,7 +21,7 @@ result = json.loads({body!r})
 for counts in (result['totals'], *result['streams'].values()):
     counts.update(offered=offered, delivered=delivered, dropped={{'full': offered - delivered}})
     counts.update(mpps=out, l1_gbps=out and out * .672, l2_gbps=out and out * .512)
-result['window'] = {{'from_ns': 0, 'to_ns': 1e3 * (micro or 1), 'steady': out is not None}}
+result['window'] = {{'from_ns': 0, 'to_ns': 1e3 * (micro or 1), 'steady': out is not None, 'settled_mpps': out}}
 open(settings['result'], 'w').write(json.dumps(result))
 sys.exit(0)
 """

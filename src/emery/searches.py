@@ -4,8 +4,8 @@
 A trial is a run of a load (a share of line rate) with one seed. Loads are whole multiples of the width asked for. What trials
 say of a load, and loads of a goal, is as in MLRsearch (IETF BMWG), with all trials of one duration:
 
-- A trial's loss ratio is what was dropped of what was offered; where less comes out in the steady window than was to be sent,
-  because whoever sends was held back or queues grew, it is that shortfall.
+- A trial's loss ratio is what was dropped of what was offered; where the system takes less for good than was to be sent
+  (`window.settled_mpps` of the result), because whoever sends was held back or queues went on growing, it is that shortfall.
 - A load is an upper bound of a goal when more than `exceed_ratio` of its trials have a loss ratio above the goal's, else a
   lower bound. All its seeds are run: what is found does not follow from how many runs there are side by side.
 - The goal's upper bound is its lowest one, its lower bound the highest below that: a load that does well above one that does
@@ -108,22 +108,23 @@ class Search:
         work, result = self._at(load, seed)
         total, told = result["totals"], {"rate": load / self.line, "seed": seed}
         told |= {"offered": total["offered"], "dropped": sum(total["dropped"].values()), "mpps": total["mpps"]}
-        told["shortfall"] = None if total["mpps"] is None else self._shortfall(work, result, load)
+        told["shortfall"] = None if result["window"]["settled_mpps"] is None else self._shortfall(work, result, load)
         told["loss_ratio"] = max(lost(total), told["shortfall"] or 0.0)
         self.say(f"rate {told['rate']:g}, seed {seed}: {100 * told['loss_ratio']:.3g} % lost")
         return told, result
 
     def _shortfall(self, work, result: dict, load: int) -> float:
         """The part of what was to be sent that did not come out, as far as that is more than edges and chance make of it."""
-        total, window = result["totals"], result["window"]
-        frames = total["mpps"] * (window["to_ns"] - window["from_ns"]) / 1e3
+        window = result["window"]
+        taken = window["settled_mpps"]
+        frames = taken * (window["to_ns"] - window["from_ns"]) / 2e3  # in its second half
         sizes = work.sizes()
         mean = sum(n * (x + GAP) for x, n in sizes.items()) / sizes.total()
         spread = math.sqrt(sum(n * (x + GAP - mean) ** 2 for x, n in sizes.items()) / sizes.total()) / mean
         few = min(frames, self.per_second * work.duration_ps / 1e12 / _REFERENCE)  # or of the reference
         slack = _SLACK + (2 * len(result["streams"]) + 3 * spread * math.sqrt(few)) / max(few, 1)
         wanted = self.per_second * load / self.line / 1e6
-        short = 1 - total["mpps"] / wanted
+        short = 1 - taken / wanted
         return short if short > slack else 0.0
 
     def prepare(self):
