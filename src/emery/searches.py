@@ -28,6 +28,7 @@ from emery.workload import DEFAULTS, NAMED, workload
 
 SCHEMA = 1
 _SLACK = 0.01  # how much less than was to be sent may come out in the window: edges and steadiness (score/meter.hpp)
+_LONG = 1 / 8  # a delay that is more of the time for which a load is sent may not have settled
 _REFERENCE = 4  # one of so many parts of line rate is the load that says how much is to be sent at others
 
 
@@ -109,6 +110,7 @@ class Search:
         total, told = result["totals"], {"rate": load / self.line, "seed": seed}
         told |= {"offered": total["offered"], "dropped": sum(total["dropped"].values()), "mpps": total["mpps"]}
         told["shortfall"] = None if result["window"]["settled_mpps"] is None else self._shortfall(work, result, load)
+        told["p99_ns"] = max((x["latency_ns"]["p99"] or 0 for x in result["streams"].values() if x["latency_ns"]), default=0)
         told["loss_ratio"] = max(lost(total), told["shortfall"] or 0.0)
         self.say(f"rate {told['rate']:g}, seed {seed}: {100 * told['loss_ratio']:.3g} % lost")
         return told, result
@@ -293,9 +295,21 @@ def sizes_table(result: dict) -> str:
     lines += [table(rows)]
     if names:
         lines += ["", f"line: all that is sent at line rate; p50 and p99 at {names[0]}, of the slowest stream and seed"]
+    lines += [f"{x['workload']['size']}: {slow}" for x in found if (slow := too_short(x))]
     if bursts:
         lines.append("back-to-back: frames an input at line rate, the least of the seeds (+: no longer ones were tried)")
     return "\n".join(lines)
+
+
+def too_short(result: dict) -> str:
+    """A line where a goal is bounded by a load at which delays were much of the time for which it was sent: they may not
+    have settled, and a shortfall be theirs."""
+    upper = [x["upper"] for x in result["goals"].values() if x["upper"]]
+    longest = max((x["p99_ns"] for x in result["trials"] if x["rate"] in upper and x["shortfall"]), default=0)
+    duration = result["workload"]["duration_ps"] / 1e3
+    if longest <= duration * _LONG:
+        return ""
+    return f"delays of {longest / 1e3:,.0f} us are much of {duration / 1e3:g} us: with a longer --duration more may hold"
 
 
 def _range(spread: dict | None, form: str) -> str:
@@ -337,6 +351,8 @@ def tables(result: dict) -> str:
         lines += [table(rows), ""]
     if any(x["lower"] and not x["mpps"] for x in result["goals"].values()):
         lines += ["never steady: a longer --duration gives rates, and says whether all that is sent comes out as fast", ""]
+    if slow := too_short(result):
+        lines += [slow, ""]
     if len(delays) > 1:
         lines += [table(delays, left=2), ""]
     if bursts := result.get("back_to_back"):
