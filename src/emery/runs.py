@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emery import extension, limits, routes, trace_records
-from emery.common import Progress, UserError
+from emery.common import UserError
+from emery.terminal import Progress
 from emery.debug import Debugger
 from emery.identity import changed, identity
 from emery.make import build, cache, tuned

@@ -14,7 +14,8 @@ from pathlib import Path
 from emery import report
 from emery.check import testing
 from emery.check.mutate import own_tests
-from emery.common import ROOT, Progress, UserError, jobs, nearest
+from emery.common import ROOT, UserError, jobs, nearest
+from emery.terminal import Progress
 from emery.make import build, cache
 
 KINDS = ("line", "branch", "toggle")

@@ -8,14 +8,14 @@ import os
 import re
 import sys
 
-from emery import executors, shapes, system
+from emery import executors, shapes, system, terminal
 from emery.common import written
 from emery.runs import check_file
 from emery.workload import DEFAULTS, OPTIONS
 
 
 def note(line: str):
-    print(f"emery: {' '.join(line.splitlines())}", file=sys.stderr)
+    terminal.line(f"emery: {' '.join(line.splitlines())}")
 
 
 def say():

@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
+from emery.common import ROOT, UserError, cache_dir, in_checkout, jobs
+from emery.terminal import Progress
 from emery.make import cache, formats, own_rtl, registers, toolchain, tuned, verilated
 from emery.make.formats import package_files
 

@@ -10,7 +10,8 @@ import shutil
 from pathlib import Path
 
 from emery import process
-from emery.common import Progress, UserError
+from emery.common import UserError
+from emery.terminal import Progress
 from emery.make import cache, linux, toolchain
 
 QEMU = "qemu-system-x86_64"

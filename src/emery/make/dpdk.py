@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from emery import process
-from emery.common import Progress, UserError
+from emery.common import UserError
+from emery.terminal import Progress
 from emery.make import build, cache, formats, registers, toolchain
 
 _PACKAGES = {"dpdk-testpmd": "dpdk-dev", "pkg-config": "pkg-config", "apt-get": "apt"}

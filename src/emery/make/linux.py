@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from emery import process
-from emery.common import Progress, UserError, jobs
+from emery.common import UserError, jobs
+from emery.terminal import Progress
 from emery.make import build, cache, formats, registers, toolchain
 
 SOURCE = Path("/usr/src/linux-source-6.1.tar.xz")

@@ -10,7 +10,8 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from emery.common import Progress, UserError, cache_dir, jobs
+from emery.common import UserError, cache_dir, jobs
+from emery.terminal import Progress
 from emery.make import cache, toolchain
 
 _COUNT = ("-fprofile-generate", "-fprofile-update=single")
