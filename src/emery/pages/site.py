@@ -126,6 +126,8 @@ def build(out: str):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         _run(work, _nav(found))
+        index = work / "site" / "search" / "search_index.json"
+        index.with_suffix(".js").write_text(f"searchIndex = {index.read_text()};\n")  # theme/js/search-files.js
         shutil.copytree(work / "site", target, dirs_exist_ok=True)
 
 
