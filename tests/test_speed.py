@@ -10,8 +10,8 @@ from emery import system
 from emery.check import speed
 from emery.cli import main
 from emery.common import UserError
-from emery.terminal import Progress
 from emery.make import build, tuned
+from emery.terminal import Progress
 from emery.workload import from_table
 
 

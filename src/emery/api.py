@@ -205,7 +205,7 @@ class Searches:
         return {x["workload"]["size"]: Search(x) for x in self.data["sizes"]}
 
     def frame(self) -> DataFrame:
-        """A row a size: `line_mpps`, and of each goal (`throughput.lower`, `throughput.mpps.mean` ...) what it found (needs pandas)."""
+        """A row a size: `line_mpps`, and what was found of each goal, like `throughput.lower` (needs pandas)."""
         rows = {size: data.one_level({"line_mpps": x.data["line_mpps"], **x.goals}) for size, x in self.sizes.items()}
         return data.pandas().DataFrame.from_dict(rows, orient="index").rename_axis("size")
 

@@ -15,8 +15,8 @@ from emery import report
 from emery.check import testing
 from emery.check.mutate import own_tests
 from emery.common import ROOT, UserError, jobs, nearest
-from emery.terminal import Progress
 from emery.make import build, cache
+from emery.terminal import Progress
 
 KINDS = ("line", "branch", "toggle")
 FLOORS = ROOT / "tests" / "coverage.json"

@@ -16,9 +16,9 @@ from emery import system
 from emery.check import blocks, clocks, structure, timing
 from emery.check.structure import Design
 from emery.common import ROOT, UserError, nearest
-from emery.terminal import Progress
 from emery.make import build
 from emery.make import cache as entries
+from emery.terminal import Progress
 
 FILE = ROOT / "docs" / "blocks.csv"
 

@@ -7,8 +7,8 @@ from emery import boards, extension, report, system
 from emery.commands import options
 from emery.commands.options import number, word
 from emery.common import UserError, in_checkout
-from emery.terminal import Progress
 from emery.runs import tune_system
+from emery.terminal import Progress
 from emery.workload import from_table, workload
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emery.common import ROOT, UserError, cache_dir, in_checkout, jobs
-from emery.terminal import Progress
 from emery.make import cache, formats, own_rtl, registers, toolchain, tuned, verilated
 from emery.make.formats import package_files
+from emery.terminal import Progress
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
 _COLD = ["-O0"]  # runs once, at start

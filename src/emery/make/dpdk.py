@@ -13,8 +13,8 @@ from pathlib import Path
 
 from emery import process
 from emery.common import UserError
-from emery.terminal import Progress
 from emery.make import build, cache, formats, registers, toolchain
+from emery.terminal import Progress
 
 _PACKAGES = {"dpdk-testpmd": "dpdk-dev", "pkg-config": "pkg-config", "apt-get": "apt"}
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
