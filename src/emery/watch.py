@@ -55,7 +55,7 @@ class _Server(http.server.ThreadingHTTPServer):
 
     @cached_property
     def _diagram(self) -> str:
-        # In a process of its own: what reads RTL lets no other thread of this one go on, and a simulator that nobody hears waits.
+        # In a process of its own: what reads RTL lets no other thread go on, and a simulator that nobody hears waits.
         own = [x.given for x in self.system.extensions]
         done = process.run([sys.executable, "-P", "-c", _DRAW, str(self.system.folder), *own])
         if done.returncode:
