@@ -17,7 +17,7 @@ from emery.workload import from_table
 
 @pytest.fixture
 def checkout(tmp_path):
-    """Another checkout: its runs take 1,000 clocks a frame, and the processor for 300 ms (with their start) and 2 ms a frame."""
+    """Another checkout: its runs take 1,000 clocks a frame, and CPU time: 300 ms (with their start) and 2 ms a frame."""
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "emery").write_text(
