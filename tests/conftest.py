@@ -192,7 +192,7 @@ def body(streams, totals=None):
         "simulated_s": 1e-5,
         "wall_s": 0.02,
         "cycles": {"core": 2500},
-        "window": {"from_ns": 1000.0, "to_ns": 9000.0, "steady": True},
+        "window": {"from_ns": 1000.0, "to_ns": 9000.0, "steady": True, "settled_mpps": 0.1},
         "streams": streams,
         "totals": totals or next(iter(streams.values())),
         "resources": {},

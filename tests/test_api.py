@@ -124,6 +124,22 @@ def test_a_search(tmp_path, fake):
             emery.search("core-nic", out=tmp_path / "runs.jsonl", **words)
 
 
+def test_searches_over_sizes(tmp_path, fake, data_packages):
+    fake(body({"rx": stream(100)}))
+    how = {"goals": ["throughput"], "seeds": 1, "width": 0.5, "direction": "rx", "out": tmp_path / "runs.jsonl"}
+    found = emery.search_sizes("core-nic", [64, "imix"], **how)
+    assert list(found.sizes) == ["64", "imix"] and found.sizes["imix"].goals["throughput"] and "imix" in str(found)
+    frame = found.frame()
+    assert list(frame.index) == ["64", "imix"] and frame.loc["64", "line_mpps"] == found.data["sizes"][0]["line_mpps"]
+    assert "throughput.lower" in frame.columns
+    found.plot(tmp_path / "sizes.svg")
+    assert ">imix</text>" in (tmp_path / "sizes.svg").read_text()
+    assert len(emery.search_sizes("core-nic", **how).sizes) == 7
+    for words, says in (({"sizes": [63]}, "size 63"), ({"sizes": [64], "size": 64}, "choose one"), ({"sizes": ()}, "size")):
+        with pytest.raises(emery.UserError, match=says):
+            emery.search_sizes("core-nic", **how | words)
+
+
 def test_what_is_public_is_there_and_typed():
     assert set(emery.__all__) <= set(dir(emery)) and emery.systems() and "tx_queues" in emery.parameters("host-nic")
     for name in emery.__all__:

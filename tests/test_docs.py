@@ -209,6 +209,20 @@ def test_in_a_browser(built, scheme):
         assert not seen.said
 
 
+@in_browser
+@pytest.mark.parametrize("of", ["files", "a server"])
+def test_search_in_a_browser(built, of):
+    """It finds the page of a block by a word of its head."""
+    with served(built) as address, browser.Browser() as seen:
+        seen.open(f"{built.as_uri() if of == 'files' else address}/docs/start.html")
+        seen.value("document.getElementById('mkdocs-search-query').value = 'change_detect'")
+        found = []
+        while not found:  # the index is being read; the browser's own time ends it
+            seen.value("void document.getElementById('mkdocs-search-query').dispatchEvent(new Event('keyup'))")
+            found = seen.value("[...document.querySelectorAll('#mkdocs-search-results a')].map(x => x.href)")
+        assert any("change_detect" in x for x in found) and not seen.said, (found, seen.said)
+
+
 # ---------------------------------------------------------------- what it tells to type
 
 

@@ -104,7 +104,7 @@ def test_the_launcher_says_what_is_set_up():
 # ---------------------------------------------------------------- completion
 
 
-@pytest.mark.parametrize(
+LINES = (
     ("line", "has", "not_"),
     [
         ("emery ", {"run", "search", "doctor"}, {"host-nic"}),
@@ -127,6 +127,9 @@ def test_the_launcher_says_what_is_set_up():
         ("emery test --wi", {"--with"}, {"--size"}),
     ],
 )
+
+
+@pytest.mark.parametrize(*LINES)
 def test_completion(capsys, tmp_path, line, has, not_):
     (tmp_path / "emery.sh").write_text(shown(capsys, "completion", "bash"))
     (tmp_path / "mark.pcap").write_text("")
@@ -139,7 +142,21 @@ def test_completion(capsys, tmp_path, line, has, not_):
     assert has <= found and not not_ & found
 
 
+@pytest.mark.skipif(not shutil.which("fish"), reason="no fish")
+@pytest.mark.parametrize(*LINES)
+def test_completion_of_fish(capsys, tmp_path, line, has, not_):
+    (tmp_path / "emery.fish").write_text(shown(capsys, "completion", "fish"))
+    (tmp_path / "mark.pcap").write_text("")
+    code = f"source emery.fish; complete -C '{line}'"
+    more = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    done = subprocess.run(["fish", "--no-config", "-c", code], cwd=tmp_path, capture_output=True, text=True, env=more)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    found = {x.partition("\t")[0] for x in done.stdout.splitlines()}
+    assert has <= found and not not_ & found
+
+
 def test_completion_of_other_shells(capsys):
     assert "bashcompinit" in shown(capsys, "completion", "zsh").splitlines()[0]
-    assert main(["completion", "fish"]) == 2
+    assert "complete -c emery" in shown(capsys, "completion", "fish")
+    assert main(["completion", "tcsh"]) == 2
     assert "invalid choice" in capsys.readouterr().err

@@ -9,8 +9,9 @@ import pytest
 from emery import system
 from emery.check import speed
 from emery.cli import main
-from emery.common import Progress, UserError
+from emery.common import UserError
 from emery.make import build, tuned
+from emery.terminal import Progress
 from emery.workload import from_table
 
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 
 #include "bench/traffic/frame.hpp"
 
@@ -63,10 +64,14 @@ void Watch::look(Time now, double part, const char* phase, const Resources& reso
   const Clock::time_point began = Clock::now();
   if (began < due_ && phase_ == phase) return;
   phase_ = phase;
+  const std::clock_t before = std::clock();
   write(now, part, phase, resources);
+  const std::chrono::duration<double> took(static_cast<double>(std::clock() - before) /
+                                           CLOCKS_PER_SEC);
   const Clock::time_point ended = Clock::now();
   const auto apart = std::min<Clock::duration>((ended - begun_) / 1000, 250ms);
-  due_ = ended + std::max<Clock::duration>({5ms, 50 * (ended - began), apart});
+  const auto cost = std::chrono::duration_cast<Clock::duration>(50 * took);
+  due_ = ended + std::max<Clock::duration>({5ms, cost, apart});
 }
 
 // Which queue a frame came by is known a little after it was delivered.

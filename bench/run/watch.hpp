@@ -4,7 +4,8 @@
 // the resources as a result would have them now, and the way of the newest frames that came out. A
 // run that nobody watches has no Watch.
 //
-// A line is due as often as lines take a fiftieth of the time, at least 5 ms after the one before,
+// A line is due as often as lines take a fiftieth of the processor's time (what it waits for
+// whoever reads it, or for the processor, is none of that), at least 5 ms after the one before,
 // later in a long run less often: four a second. What is simulated does not depend on them.
 //
 // Overtaken frames are those under way of which a later one of the same flow has come out: where a

@@ -116,6 +116,26 @@ Meter::Amount Meter::within(int stream, const Window& window) const {
                   [](const Amount& a, const Amount& b) { return a.line_bits() < b.line_bits(); });
 }
 
+std::optional<double> Meter::settled(const Window& window) const {
+  if (!window.steady) return std::nullopt;
+  const std::size_t to = bin(window.to), quarter = (to - bin(window.from)) / 4;
+  if (quarter == 0) return std::nullopt;
+  double in = 0, inside = 0, third = 0, fourth = 0;  // of a quarter: the sum over its bins
+  for (std::size_t i = to - 2 * quarter; i < to; ++i) {
+    for (const Stream& s : streams_) {
+      const auto frames = [i](const std::vector<Amount>& bins) {
+        return i < bins.size() ? static_cast<double>(bins[i].frames) : 0.0;
+      };
+      in += frames(s.in);
+      inside += frames(s.in) - frames(s.out);
+    }
+    (i < to - quarter ? third : fourth) += inside;
+  }
+  const auto bins = static_cast<double>(quarter);
+  const double growth = (fourth - third) / (bins * bins);  // frames a bin
+  return (in / (2 * bins) - growth) / static_cast<double>(width_) * 1e6;
+}
+
 std::optional<Meter::Rates> Meter::rates(const Amount& amount, const Window& window) {
   if (!window.steady) return std::nullopt;
   const double seconds = static_cast<double>(window.to - window.from) / 1e12;

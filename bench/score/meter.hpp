@@ -18,6 +18,10 @@
 //
 // A stream's rate is of the fewer of the frames that went in and of those that came out within the
 // window: what had waited before it, and comes out faster than anything can go in, is no rate.
+//
+// At the window's beginning delays may still grow to what they will be, so that less comes out of
+// it than goes in, the more so the shorter it is. `settled` leaves that out: it tells delays that
+// have grown from queues that go on growing.
 #pragma once
 
 #include <cstddef>
@@ -70,6 +74,9 @@ class Meter {
   Amount within(int stream, const Window& window) const;
   /// Rates of an amount; nothing when the window is not steady.
   static std::optional<Rates> rates(const Amount& amount, const Window& window);
+  /// Million frames a second that all streams take for good: that go in during the second half of a
+  /// window, less those by which what is inside grows from its third quarter to its fourth.
+  std::optional<double> settled(const Window& window) const;
 
  private:
   static constexpr std::size_t kBins = 4096;

@@ -139,6 +139,28 @@ void test_a_backlog_that_drains(Checks& check) {
   }
 }
 
+/// Delays that grow at first, in lumps, hold nothing back for good; a queue that goes on growing
+/// does, and so does a sender that has to wait.
+void test_settled(Checks& check) {
+  const auto settled = [](Time grows_until, double growth, double held) {
+    Meter meter;  // 100 frames a microsecond, less what is held back
+    for (int i = 0; i < 4000; ++i) {
+      const Time in = static_cast<Time>(i * 10'000.0 / (1 - held));
+      const double grown = growth * static_cast<double>(std::min(in, grows_until));
+      const Time lump = 700 * kNanosecond;
+      const Time out = (in + kMicrosecond + static_cast<Time>(grown)) / lump * lump;
+      meter.add(i % 2, out, 64, out - in);
+    }
+    meter.end(static_cast<Time>(40 * kMicrosecond / (1 - held)));
+    return meter.settled(meter.window()).value_or(-1);
+  };
+  check.near(settled(0, 0, 0), 100, 1, "constant delays");
+  check.near(settled(8 * kMicrosecond, 0.2, 0), 100, 1, "that have grown");
+  check.near(settled(400 * kMicrosecond, 0.05, 0), 100 / 1.05, 1, "that go on growing");
+  check.near(settled(0, 0, 0.1), 90, 1, "a sender that waits");
+  check.that(!Meter{}.settled({0, 1, false}), "not steady");
+}
+
 /// Frames that go to so many streams at random; the last stream gets `part` of its share in the
 /// second half of the run.
 Meter::Window random_streams(int streams, int frames, double part, std::uint64_t seed) {
@@ -189,6 +211,7 @@ int main() {
   emery::test_no_steady_time(check);
   emery::test_short_windows(check);
   emery::test_a_backlog_that_drains(check);
+  emery::test_settled(check);
   emery::test_many_random_streams(check);
   return check.finish();
 }

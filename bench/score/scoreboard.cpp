@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -190,6 +191,7 @@ void Scoreboard::write(JsonWriter& json) const {
       .field("from_ns", static_cast<double>(window.from) / kNanosecond)
       .field("to_ns", static_cast<double>(window.to) / kNanosecond)
       .field("steady", window.steady)
+      .field("settled_mpps", meter_.settled(window).value_or(NAN))
       .end_object();
   Histogram latency;
   Meter::Amount sum;

@@ -14,7 +14,21 @@ from typing import TYPE_CHECKING
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from emery.api import Latency, Result, Search, Stream, Sweep, parameters, run, search, sweep, systems, trace
+    from emery.api import (
+        Latency,
+        Result,
+        Search,
+        Searches,
+        Stream,
+        Sweep,
+        parameters,
+        run,
+        search,
+        search_sizes,
+        sweep,
+        systems,
+        trace,
+    )
     from emery.common import UserError
     from emery.runs import IntegrityError
     from emery.trace_records import Drop, Frame, Stage
@@ -22,7 +36,10 @@ if TYPE_CHECKING:
 
 _PUBLIC = {
     **dict.fromkeys(
-        ("Latency", "Result", "Search", "Stream", "Sweep", "parameters", "run", "search", "sweep", "systems", "trace"),
+        (
+            *("Latency", "Result", "Search", "Searches", "Stream", "Sweep", "parameters", "run", "search", "search_sizes"),
+            *("sweep", "systems", "trace"),
+        ),
         "emery.api",
     ),
     **dict.fromkeys(("Drop", "Frame", "Stage"), "emery.trace_records"),
@@ -38,6 +55,7 @@ __all__ = [
     "Latency",
     "Result",
     "Search",
+    "Searches",
     "Stage",
     "Stream",
     "Sweep",
@@ -47,6 +65,7 @@ __all__ = [
     "parameters",
     "run",
     "search",
+    "search_sizes",
     "sweep",
     "systems",
     "trace",

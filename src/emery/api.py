@@ -193,6 +193,31 @@ class Search:
         return searches.tables(self.data)
 
 
+@dataclass(frozen=True)
+class Searches:
+    """Searches with one size after the other. `data` is all of it (docs/search.md)."""
+
+    data: dict[str, Any]
+
+    @property
+    def sizes(self) -> dict[str, Search]:
+        """By size, in the order in which they were asked for."""
+        return {x["workload"]["size"]: Search(x) for x in self.data["sizes"]}
+
+    def frame(self) -> DataFrame:
+        """A row a size: `line_mpps`, and what was found of each goal, like `throughput.lower` (needs pandas)."""
+        rows = {size: data.one_level({"line_mpps": x.data["line_mpps"], **x.goals}) for size, x in self.sizes.items()}
+        return data.pandas().DataFrame.from_dict(rows, orient="index").rename_axis("size")
+
+    def plot(self, path: str | Path) -> None:
+        """Rates over sizes beside the line's, as .png, .svg or .pdf (RFC 2544, 26.1)."""
+        data.check_table("path", str(path), data.PICTURES)
+        data.plot_sizes(str(path), self.data)
+
+    def __str__(self) -> str:
+        return searches.sizes_table(self.data)
+
+
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(os.fspath(value) if isinstance(value, Path) else value)
 
@@ -324,6 +349,38 @@ def search(
     **settings: Any,
 ) -> Search:
     """The highest rates that lose nothing, and little: RFC 2544 throughput and back-to-back, NDR and PDR (docs/search.md)."""
+    return Search(_searched(searches.search, name, (), goals, with_, seeds, width, out, executor, settings))
+
+
+def search_sizes(
+    name: str,
+    sizes: Sequence[int | str] | str = "rfc2544",
+    *,
+    goals: Sequence[str] = searches.GOALS,
+    with_: str | Path | Sequence[str | Path] = (),
+    seeds: int = 3,
+    width: float = 0.005,
+    out: str | Path | None = None,
+    executor: str | None = None,
+    **settings: Any,
+) -> Searches:
+    """A search for each of these sizes and mixes of sizes; "rfc2544": the seven sizes of RFC 2544."""
+    named = searches.sizes_of(",".join(map(_text, [sizes] if isinstance(sizes, str) else sizes)))
+    return Searches(_searched(searches.search_sizes, name, (named,), goals, with_, seeds, width, out, executor, settings))
+
+
+def _searched(
+    how: Any,
+    name: str,
+    more: tuple[list[str], ...],
+    goals: Sequence[str],
+    with_: Any,
+    seeds: int,
+    width: float,
+    out: str | Path | None,
+    executor: str | None,
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
     target = _chosen(name, with_)
     for goal in goals:
         if goal not in searches.GOALS:
@@ -333,7 +390,7 @@ def search(
     named, options = _split(target, settings)
     file = str(out) if out else ""
     with executors.executor(executor) as where:
-        return Search(searches.search(target, named, options, goals, file, executor=where, seeds=seeds, width=width))
+        return how(target, named, options, *more, goals, file, executor=where, seeds=seeds, width=width)
 
 
 def trace(file: str | Path) -> traces.Trace:

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every module here shares: the checkout, user errors, progress."""
+"""What every module here shares: the checkout, user errors."""
 
 import difflib
 import errno
 import os
-import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,38 +58,3 @@ def nearest(name: str, known, shown=None) -> str:
     if near:
         return f" (did you mean {' or '.join(near)}?)"
     return f" (known: {', '.join(sorted(known if shown is None else shown))})"
-
-
-class Progress:
-    """One line on a terminal, rewritten in place; nothing at all in a pipe."""
-
-    def __init__(self, what: str):
-        self.what = what
-        self.start = time.monotonic()
-        self.width = 0
-        self.live = sys.stderr.isatty()
-
-    def update(self, done: float, total: float = 1.0, note: str = ""):
-        """Shows `done` of `total`."""
-        if not self.live:
-            return
-        seconds = time.monotonic() - self.start
-        text = f"{self.what} {100 * done / max(total, 1e-9):3.0f} %  {seconds:.0f} s {note}"
-        self._put(text[:100])
-
-    def say(self, note: str):
-        """Shows a note without a figure."""
-        if self.live:
-            self._put(f"{self.what}: {note}"[:100])
-
-    def _put(self, text: str):
-        sys.stderr.write("\r" + text.ljust(self.width))
-        sys.stderr.flush()
-        self.width = len(text)
-
-    def done(self):
-        """Clears the line."""
-        if self.live and self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-            sys.stderr.flush()
-            self.width = 0

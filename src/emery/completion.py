@@ -7,7 +7,7 @@ import shlex
 from emery import boards, shapes, system
 from emery.workload import DIRECTIONS, NAMED
 
-SHELLS = ("bash", "zsh")
+SHELLS = ("bash", "zsh", "fish")
 
 
 def _options(parser: argparse.ArgumentParser) -> list[str]:
@@ -48,7 +48,34 @@ def _words(words) -> str:
 
 
 def script(shell: str, commands: dict[str, argparse.ArgumentParser]) -> str:
-    """To be read by the shell: `eval "$(./emery completion bash)"`."""
+    """To be read by the shell: `eval "$(./emery completion bash)"`; fish: `./emery completion fish | source`."""
+    return _fish(commands) if shell == "fish" else _bash(shell, commands)
+
+
+def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
+    """Lines of `complete`, which fish joins itself."""
+    lines = ["# SPDX-License-Identifier: Apache-2.0", "complete -c emery -n __fish_use_subcommand -f -a " + _words(commands)]
+    for name, parser in commands.items():
+        seen = f"complete -c emery -n '__fish_seen_subcommand_from {name}'"
+        places = [*(system.names() if _takes_system(parser) else ()), *_places(parser)]
+        if places:
+            lines.append(f"{seen} -a {_words(places)}")
+        values = _values(parser)
+        for action in parser._actions:
+            for option in (x.removeprefix("--") for x in action.option_strings if x.startswith("--")):
+                told = f" -d {shlex.quote(action.help)}" if action.help and "%" not in action.help else ""
+                if found := values.get(f"--{option}"):
+                    told += f" -x -a {_words(found)}"
+                elif action.nargs != 0 and option not in ("set", "over"):
+                    told += " -r"
+                lines.append(f"{seen} -l {option}{told}")
+    for one in system.names():
+        there = f"__fish_seen_subcommand_from {one}; and __fish_prev_arg_in --set --over"
+        lines.append(f"complete -c emery -n {shlex.quote(there)} -f -a {_words(f'{x}=' for x in system.load(one).parameters)}")
+    return "\n".join(lines)
+
+
+def _bash(shell: str, commands: dict[str, argparse.ArgumentParser]) -> str:
     systems = system.names()
     lines = ["# SPDX-License-Identifier: Apache-2.0", "_emery() {"]
     lines += [f"  local commands={_words(commands)} systems={_words(systems)} cur=${{COMP_WORDS[COMP_CWORD]}} words=''"]

@@ -14,13 +14,8 @@ FORMATS = (".csv", ".parquet")
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def flat(result: dict) -> dict:
-    """The numbers and words of a result in one level: `totals.mpps`, `streams.rx.latency_ns.p99`, `resources...`, `limit.by`.
-
-    Lists (histograms, notes) are left out. A result that failed has `failure` alone.
-    """
-    if "failure" in result:
-        return {"failure": result["failure"]}
+def one_level(nested: dict) -> dict:
+    """What is not a list, by dotted names."""
     row = {}
 
     def add(name: str, value):
@@ -30,7 +25,18 @@ def flat(result: dict) -> dict:
         elif not isinstance(value, list):
             row[name] = value
 
-    add("", {name: x for name, x in result.items() if name not in ("parameters", "workload", "identity", "schema")})
+    add("", nested)
+    return row
+
+
+def flat(result: dict) -> dict:
+    """The numbers and words of a result in one level: `totals.mpps`, `streams.rx.latency_ns.p99`, `resources...`, `limit.by`.
+
+    Lists (histograms, notes) are left out. A result that failed has `failure` alone.
+    """
+    if "failure" in result:
+        return {"failure": result["failure"]}
+    row = one_level({name: x for name, x in result.items() if name not in ("parameters", "workload", "identity", "schema")})
     return row | {"totals.lost": lost(result["totals"]), "identity": result["identity"]["digest"]}
 
 

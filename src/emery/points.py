@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping
 
 from emery import shapes
 from emery.common import UserError, nearest
+from emery.workload import workload
 
-OPTIONS = ("size", "rate", "flows", "frames", "duration", "direction", "seed", *shapes.OPTIONS)
+_ALONE = ("size", "rate", "flows", "frames", "duration", "direction", "seed")  # whether a value can be does not hang on others
+OPTIONS = (*_ALONE, *shapes.OPTIONS)
 _NUMBER = r"[+-]?(?:[0-9]{1,18}(?:\.[0-9]{1,18})?|\.[0-9]{1,18})"
 
 
@@ -31,6 +33,8 @@ def _known(system, name: str, where: str):
 def _check(system, name: str, value: str):
     if name in system.parameters:
         system.parameters[name].parse(value)
+    elif name in _ALONE:
+        workload(system, {"size": "64", name: value})
 
 
 class Axis:

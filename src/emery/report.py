@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results for people: tables of plain text."""
+"""Results for people: tables, of plain text where they are not for a terminal."""
 
 import os
 from dataclasses import asdict
 
+from emery import terminal
 from emery.limits import lost
 
 
 def table(rows: list[list], left: int = 1) -> str:
     """Aligned columns: the first `left` to the left, the others to the right. The first row is the heading."""
     text = [[str(cell) for cell in row] for row in rows]
+    if fitting := terminal.table(text, left):
+        return fitting
     width = [max(len(row[i]) for row in text) for i in range(len(text[0]))]
     lines = []
     for row in text:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emery import extension, limits, routes, trace_records
-from emery.common import Progress, UserError
+from emery.common import UserError
 from emery.debug import Debugger
 from emery.identity import changed, identity
 from emery.make import build, cache, tuned
 from emery.process import check, finish, run, spent, start
+from emery.terminal import Progress
 from emery.waves import Waves, placed, told, wanted
 from emery.workload import Workload
 

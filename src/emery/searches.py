@@ -4,8 +4,8 @@
 A trial is a run of a load (a share of line rate) with one seed. Loads are whole multiples of the width asked for. What trials
 say of a load, and loads of a goal, is as in MLRsearch (IETF BMWG), with all trials of one duration:
 
-- A trial's loss ratio is what was dropped of what was offered; where less comes out in the steady window than was to be sent,
-  because whoever sends was held back or queues grew, it is that shortfall.
+- A trial's loss ratio is what was dropped of what was offered; where the system takes less for good than was to be sent
+  (`window.settled_mpps` of the result), because whoever sends was held back or queues went on growing, it is that shortfall.
 - A load is an upper bound of a goal when more than `exceed_ratio` of its trials have a loss ratio above the goal's, else a
   lower bound. All its seeds are run: what is found does not follow from how many runs there are side by side.
 - The goal's upper bound is its lowest one, its lower bound the highest below that: a load that does well above one that does
@@ -28,6 +28,7 @@ from emery.workload import DEFAULTS, NAMED, workload
 
 SCHEMA = 1
 _SLACK = 0.01  # how much less than was to be sent may come out in the window: edges and steadiness (score/meter.hpp)
+_LONG = 1 / 8  # a delay that is more of the time for which a load is sent may not have settled
 _REFERENCE = 4  # one of so many parts of line rate is the load that says how much is to be sent at others
 
 
@@ -108,22 +109,24 @@ class Search:
         work, result = self._at(load, seed)
         total, told = result["totals"], {"rate": load / self.line, "seed": seed}
         told |= {"offered": total["offered"], "dropped": sum(total["dropped"].values()), "mpps": total["mpps"]}
-        told["shortfall"] = None if total["mpps"] is None else self._shortfall(work, result, load)
+        told["shortfall"] = None if result["window"]["settled_mpps"] is None else self._shortfall(work, result, load)
+        told["p99_ns"] = max((x["latency_ns"]["p99"] or 0 for x in result["streams"].values() if x["latency_ns"]), default=0)
         told["loss_ratio"] = max(lost(total), told["shortfall"] or 0.0)
         self.say(f"rate {told['rate']:g}, seed {seed}: {100 * told['loss_ratio']:.3g} % lost")
         return told, result
 
     def _shortfall(self, work, result: dict, load: int) -> float:
         """The part of what was to be sent that did not come out, as far as that is more than edges and chance make of it."""
-        total, window = result["totals"], result["window"]
-        frames = total["mpps"] * (window["to_ns"] - window["from_ns"]) / 1e3
+        window = result["window"]
+        taken = window["settled_mpps"]
+        frames = taken * (window["to_ns"] - window["from_ns"]) / 2e3  # in its second half
         sizes = work.sizes()
         mean = sum(n * (x + GAP) for x, n in sizes.items()) / sizes.total()
         spread = math.sqrt(sum(n * (x + GAP - mean) ** 2 for x, n in sizes.items()) / sizes.total()) / mean
         few = min(frames, self.per_second * work.duration_ps / 1e12 / _REFERENCE)  # or of the reference
         slack = _SLACK + (2 * len(result["streams"]) + 3 * spread * math.sqrt(few)) / max(few, 1)
         wanted = self.per_second * load / self.line / 1e6
-        short = 1 - total["mpps"] / wanted
+        short = 1 - taken / wanted
         return short if short > slack else 0.0
 
     def prepare(self):
@@ -292,9 +295,21 @@ def sizes_table(result: dict) -> str:
     lines += [table(rows)]
     if names:
         lines += ["", f"line: all that is sent at line rate; p50 and p99 at {names[0]}, of the slowest stream and seed"]
+    lines += [f"{x['workload']['size']}: {slow}" for x in found if (slow := too_short(x))]
     if bursts:
         lines.append("back-to-back: frames an input at line rate, the least of the seeds (+: no longer ones were tried)")
     return "\n".join(lines)
+
+
+def too_short(result: dict) -> str:
+    """A line where a goal is bounded by a load at which delays were much of the time for which it was sent: they may not
+    have settled, and a shortfall be theirs."""
+    upper = [x["upper"] for x in result["goals"].values() if x["upper"]]
+    longest = max((x["p99_ns"] for x in result["trials"] if x["rate"] in upper and x["shortfall"]), default=0)
+    duration = result["workload"]["duration_ps"] / 1e3
+    if longest <= duration * _LONG:
+        return ""
+    return f"delays of {longest / 1e3:,.0f} us are much of {duration / 1e3:g} us: with a longer --duration more may hold"
 
 
 def _range(spread: dict | None, form: str) -> str:
@@ -336,6 +351,8 @@ def tables(result: dict) -> str:
         lines += [table(rows), ""]
     if any(x["lower"] and not x["mpps"] for x in result["goals"].values()):
         lines += ["never steady: a longer --duration gives rates, and says whether all that is sent comes out as fast", ""]
+    if slow := too_short(result):
+        lines += [slow, ""]
     if len(delays) > 1:
         lines += [table(delays, left=2), ""]
     if bursts := result.get("back_to_back"):

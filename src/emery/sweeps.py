@@ -11,6 +11,7 @@ from emery.points import OPTIONS
 from emery.report import number, reached, table
 from emery.results import Results, all_of, kept_in, told
 from emery.runs import run_system
+from emery.terminal import Progress
 from emery.workload import workload
 
 
@@ -43,19 +44,23 @@ class Sweep:
         if not pieces:
             raise UserError(refused[0]["failure"])
         finished = Results(kept_in(self.out, "sweep", self.system, self.points, self.settings, self.options), self.executor)
-        begun, done = time.monotonic(), itertools.count(1)
+        begun, done, progress = time.monotonic(), itertools.count(1), Progress("sweep")
 
         def one(place: int) -> dict:
             point, values, work = pieces[place]
             found = told(lambda: finished.get(self.system, values, work, point))
             so_far = next(done)
             left = (time.monotonic() - begun) / so_far * (len(pieces) - so_far)
+            progress.update(so_far, len(pieces), f"{span(left)} left")
             words = ", ".join(f"{k} {v}" for k, v in point.items())
             what = found.get("failure") or f"{number(found['totals']['mpps'], '.3f')} Mpps"
             say(f"{words}: {what} ({so_far} of {len(pieces)}{f', {span(left)} left' if left else ''})")
             return found
 
-        results = refused | dict(zip(pieces, all_of(list(pieces), one, self.executor), strict=True))
+        try:
+            results = refused | dict(zip(pieces, all_of(list(pieces), one, self.executor), strict=True))
+        finally:
+            progress.done()
         return [(point, results[place]) for place, point in enumerate(self.points)], str(finished.path)
 
 

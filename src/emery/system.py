@@ -315,7 +315,8 @@ def load(name: str) -> System:
             raise UserError(f"{name}: there is no system.toml in it")
         return read(folder)
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name) or not (_folder(name) / "system.toml").is_file():
-        raise UserError(f"there is no system {name}{nearest(name, names())}")
+        other = f" (the folder of that name is ./{name})" if Path(name, "system.toml").exists() else nearest(name, names())
+        raise UserError(f"there is no system {name}{other}")
     return read(_folder(name))
 
 

@@ -7,17 +7,22 @@ name (so that no page of somebody else's can look, by a name of its own that lea
 
 import http.server
 import json
+import sys
 import threading
 import time
 from contextlib import suppress
 from functools import cached_property
 
-from emery import report, runs
+from emery import process, report, runs
 from emery.common import UserError
 from emery.live import Live
 from emery.pages import watching
 
 HOST = "127.0.0.1"
+_DRAW = """import sys
+from emery import extension
+from emery.pages import watching
+sys.stdout.write(watching.diagrams(extension.chosen(sys.argv[1], sys.argv[2:])))"""
 _BREATH = 0.1  # seconds between two messages to a browser
 _SILENCE = 10.0  # seconds after which one is sent in any case: a browser that is gone is noticed
 _LAST = 3.0  # seconds that browsers have at the end to hear of it
@@ -50,7 +55,12 @@ class _Server(http.server.ThreadingHTTPServer):
 
     @cached_property
     def _diagram(self) -> str:
-        return watching.diagrams(self.system)
+        # In a process of its own: what reads RTL lets no other thread go on, and a simulator that nobody hears waits.
+        own = [x.given for x in self.system.extensions]
+        done = process.run([sys.executable, "-P", "-c", _DRAW, str(self.system.folder), *own])
+        if done.returncode:
+            raise OSError(done.stderr)
+        return done.stdout
 
     def handle_error(self, request, client_address):  # a browser that went away
         pass

@@ -161,11 +161,16 @@ def clocks(chosen: system.System, values: dict) -> dict[str, float]:
 
 
 def _type(kind: ast.Type) -> str:
-    """A type by a name that is known everywhere, or as so many bits."""
+    """A type by a name that is known everywhere; without one a structure by its members, whose names the block may use, and
+    all else as so many bits."""
     while kind.isAlias and not re.fullmatch(r"\w+::\w+", str(kind)):
         kind = kind.targetType.type
     text = str(kind)
-    return text if kind.isAlias or "{" not in text else f"logic [{kind.bitWidth - 1}:0]"
+    if kind.isAlias or "{" not in text:
+        return text
+    if isinstance(kind, ast.PackedStructType):
+        return f"struct packed {{ {' '.join(f'{_type(x.type)} {x.name};' for x in kind)} }}"
+    return f"logic [{kind.bitWidth - 1}:0]"
 
 
 def _plain(kind: ast.Type) -> str:
@@ -181,12 +186,16 @@ def _value(parameter: ast.ParameterSymbol) -> str:
     return _cast(kind, str(parameter.value))
 
 
-def _parameters(body, given: dict | None = None) -> str:
+def _parameters(body, inside: list[str], given: dict | None = None) -> str:
+    """Values of parameters; those that are structures by names that they are given in the wrapper."""
     found = []
     for x in body.parameters:
         if not x.isLocalParam:
             is_type = isinstance(x, ast.TypeParameterSymbol)
             value = _type(x.targetType.type) if is_type else (given or {}).get(x.name) or _value(x)
+            if value.startswith("struct"):
+                inside.append(f"typedef {value} type_{len(inside)}_t;")
+                value = f"type_{len(inside) - 1}_t"
             found.append(f".{x.name}({value})")
     return ", ".join(found)
 
@@ -210,7 +219,7 @@ def _wrapper(instance: ast.InstanceSymbol, given: dict) -> str:
         connections.append(f".{x.name}({_cast(x.type, x.name) if taken else x.name})")
     name = instance.definition.name
     head = f"module {name}_alone (\n  " + ",\n  ".join(ports) + "\n);\n"
-    block = f"  {name} #({_parameters(instance.body, given)}) i_block (\n    {', '.join(connections)}\n  );\n"
+    block = f"  {name} #({_parameters(instance.body, inside, given)}) i_block (\n    {', '.join(connections)}\n  );\n"
     return head + "".join(f"  {x}\n" for x in inside) + block + "endmodule\n"
 
 
@@ -227,7 +236,7 @@ def _interface(port: ast.InterfacePortSymbol, ports: list[str], inside: list[str
     lowest = min(ranges[0].left, ranges[0].right) if ranges else 0
     many = abs(ranges[0].left - ranges[0].right) + 1 if ranges else 1
     own = ", ".join(f".{x.name}({x.name})" for x in element.body.portList)
-    inside.append(f"{element.definition.name} #({_parameters(element.body)}) {port.name}_if{size} ({own});")
+    inside.append(f"{element.definition.name} #({_parameters(element.body, inside)}) {port.name}_if{size} ({own});")
     enums = [x.targetType.type for x in element.body.parameters if isinstance(x, ast.TypeParameterSymbol)]
     for member in element.body.find(modport.name):
         if not isinstance(member, ast.ModportPortSymbol):

@@ -14,8 +14,9 @@ from pathlib import Path
 from emery import report
 from emery.check import testing
 from emery.check.mutate import own_tests
-from emery.common import ROOT, Progress, UserError, jobs, nearest
+from emery.common import ROOT, UserError, jobs, nearest
 from emery.make import build, cache
+from emery.terminal import Progress
 
 KINDS = ("line", "branch", "toggle")
 FLOORS = ROOT / "tests" / "coverage.json"

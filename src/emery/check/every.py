@@ -15,9 +15,10 @@ from functools import cache
 from emery import system
 from emery.check import blocks, clocks, structure, timing
 from emery.check.structure import Design
-from emery.common import ROOT, Progress, UserError, nearest
+from emery.common import ROOT, UserError, nearest
 from emery.make import build
 from emery.make import cache as entries
+from emery.terminal import Progress
 
 FILE = ROOT / "docs" / "blocks.csv"
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from emery import boards, extension, report, system
 from emery.commands import options
 from emery.commands.options import number, word
-from emery.common import Progress, UserError, in_checkout
+from emery.common import UserError, in_checkout
 from emery.runs import tune_system
+from emery.terminal import Progress
 from emery.workload import from_table, workload
 
 

@@ -3,6 +3,8 @@
 
 import json
 
+from emery.completion import SHELLS
+
 
 def _doctor(arguments) -> int:
     from emery import doctor
@@ -25,4 +27,4 @@ def add(command):
     )
     doctor.add_argument("--json", action="store_true", help="the same as JSON")
     completion = command("completion", _completion, "", 'completes words in a shell: eval "$(./emery completion bash)"')
-    completion.add_argument("shell", choices=("bash", "zsh"))
+    completion.add_argument("shell", choices=SHELLS)

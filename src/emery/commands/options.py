@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-from emery import executors, process, shapes, system
+from emery import executors, process, shapes, system, terminal
 from emery.common import written
 from emery.runs import check_file
 from emery.workload import DEFAULTS, OPTIONS
@@ -17,7 +17,7 @@ from emery.workload import DEFAULTS, OPTIONS
 def note(line: str):
     """A line on standard error; one that takes nothing changes no status."""
     try:
-        print(f"emery: {' '.join(line.splitlines())}", file=sys.stderr, flush=True)
+        terminal.line(f"emery: {' '.join(line.splitlines())}")
     except OSError:
         process.drop(sys.stderr)
 

@@ -12,9 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from emery.common import ROOT, Progress, UserError, cache_dir, in_checkout, jobs
+from emery.common import ROOT, UserError, cache_dir, in_checkout, jobs
 from emery.make import cache, formats, own_rtl, registers, toolchain, tuned, verilated
 from emery.make.formats import package_files
+from emery.terminal import Progress
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
 _COLD = ["-O0"]  # runs once, at start

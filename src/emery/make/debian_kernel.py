@@ -10,8 +10,9 @@ import shutil
 from pathlib import Path
 
 from emery import process
-from emery.common import Progress, UserError
+from emery.common import UserError
 from emery.make import cache, linux, toolchain
+from emery.terminal import Progress
 
 QEMU = "qemu-system-x86_64"
 _PACKAGES = {QEMU: "qemu-system-x86", "make": "make", "apt-get": "apt", "dpkg-deb": "dpkg"}

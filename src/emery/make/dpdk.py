@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from emery import process
-from emery.common import Progress, UserError
+from emery.common import UserError
 from emery.make import build, cache, formats, registers, toolchain
+from emery.terminal import Progress
 
 _PACKAGES = {"dpdk-testpmd": "dpdk-dev", "pkg-config": "pkg-config", "apt-get": "apt"}
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")

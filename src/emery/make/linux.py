@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from emery import process
-from emery.common import Progress, UserError, jobs
+from emery.common import UserError, jobs
 from emery.make import build, cache, formats, registers, toolchain
+from emery.terminal import Progress
 
 SOURCE = Path("/usr/src/linux-source-6.1.tar.xz")
 _OWN = Path(__file__).parent.parent / "guest"

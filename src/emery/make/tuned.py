@@ -10,8 +10,9 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from emery.common import Progress, UserError, cache_dir, jobs
+from emery.common import UserError, cache_dir, jobs
 from emery.make import cache, toolchain
+from emery.terminal import Progress
 
 _COUNT = ("-fprofile-generate", "-fprofile-update=single")
 # Corrected: threads of a simulator may have counted at once. What was not counted was not linked, or is looked for elsewhere.

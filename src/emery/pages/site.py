@@ -114,11 +114,11 @@ def build(out: str):
         raise UserError(f"--out {out}: not an empty directory, and no site that was built before")
     if target == ROOT or target in ROOT.parents:
         raise UserError(f"--out {out}: the checkout is in it")
+    found = pages()
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"--out {out}: {error.strerror}") from error
-    found = pages()
     with tempfile.TemporaryDirectory(prefix="emery-docs-") as folder:
         work = Path(folder)
         for name, text in found.items():
@@ -126,6 +126,8 @@ def build(out: str):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         _run(work, _nav(found))
+        index = work / "site" / "search" / "search_index.json"
+        index.with_suffix(".js").write_text(f"searchIndex = {index.read_text()};\n")  # theme/js/search-files.js
         shutil.copytree(work / "site", target, dirs_exist_ok=True)
 
 
