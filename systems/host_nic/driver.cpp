@@ -242,9 +242,9 @@ void Driver::flush() {
     ring_if_due(index / config_.tx_queues, index % config_.tx_queues, false);
   }
   touched_.clear();
-  load_.release([this](std::size_t index) {
+  load_.release([this](std::size_t index, bool late) {
     ring_if_due(static_cast<unsigned>(index / config_.tx_queues),
-                static_cast<unsigned>(index % config_.tx_queues), false);
+                static_cast<unsigned>(index % config_.tx_queues), late);
   });
 }
 
@@ -328,7 +328,7 @@ void Driver::complete_tx(const emnic_completion& c, Time now) {
   if (c.waiting != 0) touch(c.interface, c.queue);
   if (!tx_stopped(c.interface, c.queue)) tx_outstanding_ -= c.packets;
   if (c.error) ++tx_errors_;
-  load_.sent(std::size_t{c.interface} * config_.tx_queues + c.queue, counts_.sent(c));
+  load_.sent(std::size_t{c.interface} * config_.tx_queues + c.queue, counts_.sent(c), c.packets);
   if (on_sent_record) on_sent_record(c);
   if (on_sent && (c.packets != 0 || c.error))
     on_sent(c.interface, c.queue, c.error != 0, c.timestamp, now);
