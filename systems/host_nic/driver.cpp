@@ -129,6 +129,7 @@ void Driver::forget_queues() {
   stream_pending_.assign(std::size_t{emnic_interfaces(core_)} * config_.rx_queues, false);
   touched_already_.assign(std::size_t{emnic_interfaces(core_)} * config_.tx_queues, false);
   tx_outstanding_ = 0;
+  load_.reset(touched_already_.size());
   counts_.reset(emnic_interfaces(core_), config_.tx_queues, config_.rx_queues, config_.tx_stream,
                 config_.rx_stream);
 }
@@ -197,6 +198,7 @@ bool Driver::transmit(unsigned interface, unsigned queue, std::span<const std::u
   if (status == EMNIC_FULL || status == EMNIC_STOPPED) return false;
   expect(status);
   counts_.put(interface, queue, frame, cut.mss, cut.tcp);
+  load_.put(std::size_t{interface} * config_.tx_queues + queue, frame.size());
   checksums_ += left.has_value();
   tags_ += tag.has_value();
   ++tx_outstanding_;
@@ -216,10 +218,16 @@ void Driver::touch(unsigned interface, unsigned queue) {
 }
 
 void Driver::ring_if_due(unsigned interface, unsigned queue, bool now) {
-  const int did = emnic_tx_flush(tx(interface, queue), now, tx_outstanding_ <= kIdlePackets);
+  const std::size_t index = std::size_t{interface} * config_.tx_queues + queue;
+  const bool loaded = !config_.tx_stream && load_.full();
+  const int load = tx_outstanding_ <= kIdlePackets ? EMNIC_IDLE : loaded ? EMNIC_LOADED : 0;
+  const int did = emnic_tx_flush(tx(interface, queue), now, load);
   if ((did & EMNIC_RANG) != 0) {
     ++doorbells_;
+    load_.rang(index);
     say_rung(interface, queue);
+  } else if (loaded) {
+    load_.hold(index);
   }
   pushes_ += (did & EMNIC_PUSHED) != 0;
 }
@@ -234,6 +242,10 @@ void Driver::flush() {
     ring_if_due(index / config_.tx_queues, index % config_.tx_queues, false);
   }
   touched_.clear();
+  load_.release([this](std::size_t index, bool late) {
+    ring_if_due(static_cast<unsigned>(index / config_.tx_queues),
+                static_cast<unsigned>(index % config_.tx_queues), late);
+  });
 }
 
 // ---- CPUs
@@ -316,7 +328,7 @@ void Driver::complete_tx(const emnic_completion& c, Time now) {
   if (c.waiting != 0) touch(c.interface, c.queue);
   if (!tx_stopped(c.interface, c.queue)) tx_outstanding_ -= c.packets;
   if (c.error) ++tx_errors_;
-  counts_.sent(c);
+  load_.sent(std::size_t{c.interface} * config_.tx_queues + c.queue, counts_.sent(c), c.packets);
   if (on_sent_record) on_sent_record(c);
   if (on_sent && (c.packets != 0 || c.error))
     on_sent(c.interface, c.queue, c.error != 0, c.timestamp, now);
@@ -377,6 +389,8 @@ void Driver::serve_events(std::uint32_t index, Time now) {
     if (event.kind == queue_pkg::EvtTxCpl || event.kind == queue_pkg::EvtRxCpl) continue;
     errors_.push_back({event.interface, event.kind, event.source, event.code, now});
     tx_outstanding_ -= event.stranded;
+    if (event.kind == queue_pkg::EvtTxError && event.source < config_.tx_queues)
+      load_.stopped(std::size_t{event.interface} * config_.tx_queues + event.source);
     if (config_.recover) recover(event.interface, event.kind, event.source);
   }
   emnic_arm(events.queue);
@@ -406,7 +420,10 @@ void Driver::go_on_restarting() {
                                   : emnic_rx_restarting(rx(r.interface, r.queue));
     expect(status);
     if (status == 0) return false;
-    if (r.transmit) say_rung(r.interface, r.queue);
+    if (r.transmit) {
+      load_.rang(std::size_t{r.interface} * config_.tx_queues + r.queue);
+      say_rung(r.interface, r.queue);
+    }
     if (stopped) tx_outstanding_ += tx_state(r.interface, r.queue).producer;  // all that is in it
     ++restarted_;
     return true;

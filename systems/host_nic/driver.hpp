@@ -23,6 +23,7 @@
 #include "systems/host_nic/aggregates.hpp"
 #include "systems/host_nic/queue_counts.hpp"
 #include "systems/host_nic/scheduling.hpp"
+#include "systems/host_nic/tx_load.hpp"
 #include "systems/nic_core/machine.hpp"
 
 namespace emery::host_nic {
@@ -268,6 +269,7 @@ class Driver {
   std::vector<DeviceError> errors_;
   std::vector<emnic_last_error> last_errors_;  // of each interface
   QueueCounts counts_;
+  TxLoad load_;
   Aggregates aggregates_;
   unsigned tx_outstanding_ = 0;
   std::uint64_t checksums_ = 0, tags_ = 0;  // left to the device

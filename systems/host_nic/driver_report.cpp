@@ -80,10 +80,13 @@ void Driver::read_error_registers() {
 void Driver::compare_counts(unsigned interfaces) {
   emnic_completion c;
   for (const Completions& queue : completions_)
-    while (emnic_take(queue.queue, &c, 1) != 0)
-      c.transmit ? counts_.sent(c) : aggregates_.each_frame(c, [&](const emnic_completion& frame) {
-        counts_.received(frame);
-      });
+    while (emnic_take(queue.queue, &c, 1) != 0) {
+      if (c.transmit) {
+        counts_.sent(c);
+      } else {
+        aggregates_.each_frame(c, [&](const emnic_completion& frame) { counts_.received(frame); });
+      }
+    }
   for (unsigned i = 0; config_.rx_stream && i < interfaces; ++i)
     for (unsigned queue = 0; queue < config_.rx_queues; ++queue)
       while (emnic_take_stream(rx(i, queue), &c, 1) != 0) counts_.received(c);

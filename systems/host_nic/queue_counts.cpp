@@ -44,7 +44,8 @@ void QueueCounts::put(unsigned interface, unsigned queue, std::span<const std::u
   under_way_[at(tx_, interface, queue)].push(p);
 }
 
-void QueueCounts::sent(const emnic_completion& c) {
+std::uint64_t QueueCounts::sent(const emnic_completion& c) {
+  std::uint64_t bytes = 0;
   emnic_queue_counts& seen = tx_.seen[at(tx_, c.interface, c.queue)];
   Ring<Packet>& under_way = under_way_[at(tx_, c.interface, c.queue)];
   seen.errors += c.error != 0;
@@ -53,8 +54,10 @@ void QueueCounts::sent(const emnic_completion& c) {
       seen.packets += under_way.front().frames;
       seen.bytes += under_way.front().bytes;
     }
+    bytes += under_way.front().bytes;
     under_way.pop();
   }
+  return bytes;
 }
 
 void QueueCounts::received(const emnic_completion& c) {

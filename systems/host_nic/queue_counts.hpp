@@ -25,7 +25,8 @@ class QueueCounts {
   /// of payload, whose TCP header is at `tcp`.
   void put(unsigned interface, unsigned queue, std::span<const std::uint8_t> packet, unsigned mss,
            unsigned tcp);
-  void sent(const emnic_completion& completion);
+  /// So many bytes of frames are done with.
+  std::uint64_t sent(const emnic_completion& completion);
   void received(const emnic_completion& completion);
 
   /// Reads the counters of up to `most` queues a way of the first interfaces that had something to

@@ -15,6 +15,7 @@ enum {
   ETHERNET = 14,
   SHORTEST_FRAME = 60,                         // on a wire, without its FCS
   PACKED_GRANULES = 1024 / (int)GranuleBytes,  // of a transmit stream, worth a doorbell
+  GATHERED_BYTES = 8192,                       // beside which a read of descriptors is little
   TALLIES = (int)EMNIC_COUNTERS_END * (int)EMNIC_MAX_INTERFACES * (int)EMNIC_MAX_PORTS
 };
 
@@ -51,7 +52,8 @@ struct emnic_tx {
   uint32_t regs, slots, buffer_bytes, max_frame;
   uint32_t made, told, sent;  // packets: in the ring, with a doorbell, done
   uint16_t producer, rung, done, newest;
-  uint16_t small;  // doorbells for less than PACKED_GRANULES since the stream was empty
+  uint32_t gathered;  // bytes without a doorbell
+  uint16_t small;     // doorbells for less than PACKED_GRANULES since the stream was empty
   uint8_t interface, stopped;
   struct restart restart;
   uint32_t window;
@@ -197,7 +199,13 @@ static inline void put_descriptor(uint8_t* ring, uint32_t index, uint64_t bus, u
 static inline uint32_t stream_granules(uint32_t bytes) {
   return (bytes + GranuleBytes - 1) / GranuleBytes + 1;
 }
-static inline uint32_t buffer_of(uint32_t max_frame) { return (max_frame + 127u) / 128u * 128u; }
+// As far apart as lets frames of up to 1 kB lie in one page each: another page is another read or
+// write.
+static inline uint32_t buffer_of(uint32_t max_frame) {
+  uint32_t unit = 128;
+  while (unit < 1024 && unit < max_frame) unit *= 2;
+  return (max_frame + unit - 1) / unit * unit;
+}
 static inline uint32_t rx_buffer_of(const struct emnic_config* c, uint32_t max_frame) {
   return buffer_of(c->coalesce_bytes > max_frame ? c->coalesce_bytes : max_frame);
 }

@@ -242,11 +242,13 @@ unsigned emnic_tx_room(const struct emnic_tx* queue);
 int emnic_tx_stopped(const struct emnic_tx* queue);
 // What emnic_tx_flush has done.
 enum { EMNIC_RANG = 1, EMNIC_PUSHED = 2 };
+enum emnic_load { EMNIC_IDLE = 1, EMNIC_LOADED };
 // Rings the doorbell if it is time, or in any case with `now`: a queue with a batch under way can
 // wait until it has gathered another, or the one under way is nearly done (call it again then). So
-// can a stream with many small batches under way, even with `now`. `idle`: the device has next to
-// nothing to do, so that a push is worth it.
-int emnic_tx_flush(struct emnic_tx* queue, int now, int idle);
+// can a stream with many small batches under way, even with `now`. `load`, as far as it is known:
+// EMNIC_IDLE where the device has next to nothing to do, so that a push is worth it; EMNIC_LOADED
+// where it has more bytes than a round trip takes: queues gather then (call it again later).
+int emnic_tx_flush(struct emnic_tx* queue, int now, int load);
 
 // ---- taking records
 

@@ -33,6 +33,7 @@ int emnic_tx_restart(struct emnic_tx* q, unsigned ring, unsigned max_frame) {
   if ((uint16_t)(q->producer - load16(&q->done)) > r->slots) return EMNIC_FULL;
   q->rung = q->producer;  // no doorbell until then
   q->told = q->made;
+  q->gathered = 0;
   disable(q->device, q->regs, 1, q->slots, r);
   return 0;
 }

@@ -60,9 +60,10 @@ static uint8_t* descriptors_of(const struct emnic_tx* q, uint16_t slot) {
   return q->ring + (place << q->device->log_block) * DESC_BYTES;
 }
 
-static void put_in(struct emnic_tx* q, uint16_t newest, uint16_t producer) {
+static void put_in(struct emnic_tx* q, uint16_t newest, uint16_t producer, uint32_t bytes) {
   q->newest = newest;
   q->producer = producer;
+  q->gathered += bytes;
   ++q->made;
 }
 
@@ -79,7 +80,7 @@ static int send_stream(struct emnic_tx* q, const void* frame, unsigned bytes,
   put_descriptor(head, 0, 0, bytes);
   __builtin_memcpy(head + DESC_BYTES, frame, bytes);
   if (offloads) leave(head, offloads);
-  put_in(q, newest, (uint16_t)(newest + granules));
+  put_in(q, newest, (uint16_t)(newest + granules), bytes);
   return 0;
 }
 
@@ -101,7 +102,7 @@ int emnic_send(struct emnic_tx* q, const void* frame, unsigned bytes,
     done += length;
   }
   if (offloads) leave(descriptors, offloads);
-  put_in(q, q->producer, (uint16_t)(q->producer + 1));
+  put_in(q, q->producer, (uint16_t)(q->producer + 1), bytes);
   return 0;
 }
 
@@ -120,7 +121,7 @@ int emnic_post(struct emnic_tx* q, const struct emnic_segment* segments, unsigne
     put_descriptor(descriptors, s, segments[s].bus, segments[s].bytes);
   if (count < most) put_descriptor(descriptors, count, 0, 0);  // which ends it
   if (offloads) leave(descriptors, offloads);
-  put_in(q, q->producer, (uint16_t)(q->producer + 1));
+  put_in(q, q->producer, (uint16_t)(q->producer + 1), bytes);
   return 0;
 }
 
@@ -148,12 +149,14 @@ static int push(struct emnic_tx* q) {
 }
 
 // The doorbells of a busy queue end at multiples of the batch: the device reads descriptors in such blocks, and a part costs it a read.
-static int due(const struct emnic_tx* q, int now) {
-  const struct emnic_config* c = &q->device->config;
+// A busy device is given whole blocks alone, or many bytes.
+static int due(const struct emnic_tx* q, int now, int busy) {
+  const uint32_t batch = q->device->config.doorbell_batch;
   const uint32_t waiting = q->made - q->told;
   const uint32_t under_way = q->told - __atomic_load_n(&q->sent, __ATOMIC_ACQUIRE);
   if (waiting == 0) return 0;
-  return now || under_way < c->doorbell_batch || waiting >= c->doorbell_batch - q->told % c->doorbell_batch;
+  if (now || waiting >= batch - q->told % batch) return 1;
+  return busy ? q->gathered >= GATHERED_BYTES : under_way < batch;
 }
 
 // A stream gathers what the device reads at once, or waits until all before is done. With `now` a few doorbells ring for less: as many
@@ -167,18 +170,19 @@ static int stream_due(struct emnic_tx* q, int now) {
   return 1;
 }
 
-int emnic_tx_flush(struct emnic_tx* q, int now, int idle) {
+int emnic_tx_flush(struct emnic_tx* q, int now, int load) {
   struct emnic* d = q->device;
   int did = EMNIC_RANG;
   if (q->restart.phase != RUNNING) return 0;
-  if (!(d->config.tx_stream ? stream_due(q, now) : due(q, now))) return 0;
+  if (!(d->config.tx_stream ? stream_due(q, now) : due(q, now, load == EMNIC_LOADED))) return 0;
   const int one = (uint16_t)(q->producer - q->rung) == 1 && d->log_block == 0;
-  if (d->config.tx_push != EMNIC_PUSH_NONE && d->ops.write_lines && !d->config.tx_stream && idle &&
-      one && q->rung == load16(&q->done)) {
+  if (d->config.tx_push != EMNIC_PUSH_NONE && d->ops.write_lines && !d->config.tx_stream &&
+      load == EMNIC_IDLE && one && q->rung == load16(&q->done)) {
     did |= push(q);
   }
   q->rung = q->producer;
   q->told = q->made;
+  q->gathered = 0;
   reg_write(d, q->regs + QUEUE_REG(producer), q->producer);
   return did;
 }

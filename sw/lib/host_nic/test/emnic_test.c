@@ -689,6 +689,7 @@ int main(void) {
   test_split(plain());
   test_coalescing(plain());
   test_gone(plain());
+  test_gathering(plain());
   test_segments();
   test_no_memory();
   CHECK(events > 0);

@@ -63,7 +63,7 @@ void test_segments(void) {
   }
   cut.tag = 0;
   cut.mss = MAX_FRAME - HEADERS;
-  CHECK(emnic_send(q, packet, LONGEST + 200, &cut) == EMNIC_BAD_FRAME);  // than its buffer
+  CHECK(emnic_send(q, packet, LONGEST + 1024, &cut) == EMNIC_BAD_FRAME);  // than its buffer
   CHECK(emnic_send(q, packet, EMNIC_MAX_PACKET + 1, &cut) == EMNIC_BAD_FRAME);
   CHECK(emnic_send(q, packet, 0, &cut) == EMNIC_BAD_FRAME);
   cut.tag = EMNIC_C_TAG;
