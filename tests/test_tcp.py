@@ -73,6 +73,13 @@ def check_connection(sent, answered, mss, window_kb=256):
     return len(came)
 
 
+def test_acknowledgements_do_not_wait_for_others(nic):
+    """Beside long frames that keep the card loaded nothing gathers: with that it was 57 Gb/s, and without a bound on it next to
+    nothing."""
+    tcp = nic("--size", 9018, "--duration", "300us", "--flows", 1, "--direction", "both")["resources"]["tcp"]
+    assert tcp["rx"]["goodput_gbps"] > 65 and tcp["tx"]["goodput_gbps"] > 94
+
+
 @pytest.mark.parametrize(("size", "direction"), [(1518, "both"), (9018, "tx"), (700, "rx")])
 def test_what_the_ports_saw(nic, tmp_path, size, direction):
     """Independently of the stack's own parts: scapy reads what came out at both ends."""

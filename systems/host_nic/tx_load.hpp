@@ -48,10 +48,12 @@ class TxLoad {
   // The card has stopped the queue: what it was told of goes nowhere.
   void stopped(std::size_t queue) { sent(queue, queues_[queue].told, queues_[queue].packets); }
 
-  // More than 100 Gb/s take for two round trips of 2.5 us, and then until it is less than for two
-  // of 2 us: 1518 bytes at line rate, which need none of this, stay below.
+  // Short packets, and more of them than 100 Gb/s take for two round trips of 2.5 us, and then
+  // until they are less than for two of 2 us. Beside long ones a read of descriptors is little; and
+  // what waits beside them are acknowledgements, for the next of which the sender of long ones
+  // waits.
   bool full() {
-    full_ = bytes_ > (full_ ? 48 : 64) * 1024;
+    full_ = bytes_ < kShort * packets_ && bytes_ > (full_ ? 48 : 64) * 1024;
     return full_;
   }
 
