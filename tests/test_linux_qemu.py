@@ -65,7 +65,7 @@ def card(tmp_path):
     values = target.values([])
     settings = {**target.settings(values), "seed": 1, "guests": 1, "folder": tmp_path, "result": tmp_path / "result"}
     simulator = Simulator(
-        linux.build_simulator(target, values), {**settings, "capture": "", "waves": "", "qemu": True}, tmp_path
+        linux.build_simulator(target, values), {**settings, "capture": "", "waves": "", "lane": "qemu"}, tmp_path
     )
     assert simulator.runs()
     proxy = socket.socket(socket.AF_UNIX)

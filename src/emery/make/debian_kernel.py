@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's own kernel for guests in QEMU (`./emery linux --lane qemu`): image and headers, unpacked into the cache.
+"""Debian's own kernel for guests in QEMU (`./emery linux --lane qemu|vfio-user`): image and headers, unpacked into the cache.
 
 The packages are fetched once, by apt from the machine's own mirrors; nothing of them is installed.
 """
 
 import functools
+import os
 import re
 import shutil
 from pathlib import Path
@@ -14,9 +15,11 @@ from emery.common import Progress, UserError
 from emery.make import cache, linux, toolchain
 
 QEMU = "qemu-system-x86_64"
-_PACKAGES = {QEMU: "qemu-system-x86", "make": "make", "apt-get": "apt", "dpkg-deb": "dpkg"}
+_TOOLS = {"make": "make", "apt-get": "apt", "dpkg-deb": "dpkg"}
+_PACKAGES = {QEMU: "qemu-system-x86", **_TOOLS}
 _IMAGE, _HEADERS = "linux-image-cloud-amd64", "linux-headers-cloud-amd64"
 _VERSION = re.compile(r"version 7\.2\.")
+_VFIO_USER = (10, 1)  # the first QEMU with the client of vfio-user
 
 
 def missing() -> list[str]:
@@ -30,6 +33,34 @@ def check():
     said = process.run([QEMU, "--version"]).stdout
     if not _VERSION.search(said):  # the protocol of its PCI proxy is private to a version
         raise UserError(f"linux: the proxy of the card is QEMU 7.2's; this is {said.splitlines()[0] if said else 'none'}")
+
+
+def missing_for_vfio_user() -> list[str]:
+    """Debian packages that are needed beside such a QEMU, and not here."""
+    return toolchain.missing_packages(_TOOLS, {"busybox-static": linux.busybox()})
+
+
+def vfio_user_qemu() -> str:
+    """The first QEMU of the PATH that has the client of vfio-user."""
+    found = []
+    for folder in os.get_exec_path():
+        path = shutil.which(QEMU, path=folder)
+        version = re.search(r"version (\d+)\.(\d+)", process.run([path, "--version"]).stdout) if path else None
+        if not path or not version:
+            continue
+        if tuple(map(int, version.groups())) >= _VFIO_USER:
+            return path
+        found.append(f"{path} is {version[1]}.{version[2]}")
+    raise UserError(
+        f"linux: --lane vfio-user needs QEMU {'.'.join(map(str, _VFIO_USER))} or later on the PATH, as {QEMU}: "
+        + ("; ".join(dict.fromkeys(found)) or "there is none")
+    )
+
+
+def check_vfio_user():
+    """Refuses in one line what cannot be on this machine."""
+    toolchain.check_packages("linux", missing_for_vfio_user())
+    vfio_user_qemu()
 
 
 def _depends(package: str) -> list[str]:
@@ -48,7 +79,6 @@ def _packages() -> list[str]:
 
 def kernel() -> tuple[Path, Path]:
     """The image, and the folder that modules are built against."""
-    check()
     names = _packages()
     policy = process.run(["apt-cache", "policy", *names]).stdout
     versions = re.findall(r"^ +Candidate: (\S+)", policy, re.MULTILINE)
