@@ -16,6 +16,18 @@ from emery.guest.simulator import Simulator
 from emery.make import debian_kernel, linux
 
 needs_qemu = pytest.mark.skipif(bool(debian_kernel.missing()), reason=f"Debian packages: {' '.join(debian_kernel.missing())}")
+
+
+def no_vfio_user():
+    """Why there is no QEMU with the client of vfio-user; empty: there is."""
+    try:
+        debian_kernel.check_vfio_user()
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+needs_vfio_user = pytest.mark.skipif(bool(no_vfio_user()), reason=no_vfio_user())
 MEMORY, ANSWER, SPACE_WRITE, SPACE_READ, BAR_WRITE, BAR_READ, RESET = 0, 1, 2, 3, 4, 5, 7
 BAR = 0xE000_0000
 
@@ -148,8 +160,8 @@ def test_a_proxy_that_makes_no_sense(card, command, body, says):
         simulator.check("linux")
 
 
-@needs_qemu
-def test_ping_and_tcp_between_two_debian_kernels(capfdbinary, tmp_path):
+@pytest.mark.parametrize("lane", [pytest.param("qemu", marks=needs_qemu), pytest.param("vfio-user", marks=needs_vfio_user)])
+def test_ping_and_tcp_between_two_debian_kernels(capfdbinary, tmp_path, lane):
     """Enumeration by BIOS and kernel, MSI-X, DMA, all bytes of TCP there and back, the status; the unchanged module."""
     script = [
         "ping -c 3 10.0.0.2",
@@ -160,7 +172,7 @@ def test_ping_and_tcp_between_two_debian_kernels(capfdbinary, tmp_path):
     status, out, err = guest(
         capfdbinary,
         "--lane",
-        "qemu",
+        lane,
         "--pcap-out",
         str(tmp_path),
         "--kernel-log",

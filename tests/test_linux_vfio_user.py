@@ -21,7 +21,7 @@ from emery.cli import main
 from emery.common import ROOT, UserError
 from emery.guest import run
 from emery.guest.simulator import Simulator
-from emery.make import debian_kernel, formats, linux, registers, toolchain
+from emery.make import debian_kernel, formats, linux, registers
 from emery.runs import IntegrityError
 
 MEMORY = 8 << 20
@@ -150,9 +150,24 @@ def versions(card):
     """What is agreed on, and what the client may say; the connection stays."""
     client = card.client()
     head = struct.pack("<HH", 0, 1)
-    for wrong in (b"", head[:3], struct.pack("<HH", 1, 0), head + b"{}", head + b"{\0", head + b"[]\0", head + b'{"capabilities": 1}\0'):
+    for wrong in (
+        b"",
+        head[:3],
+        struct.pack("<HH", 1, 0),
+        head + b"{}",
+        head + b"{\0",
+        head + b"[]\0",
+        head + b'{"capabilities": 1}\0',
+    ):
         refused(errno.EINVAL, client.ask, vfio_client.VERSION, wrong)
-    for wrong in ('{"max_data_xfer_size": 0}', '{"max_data_xfer_size": "1"}', '{"max_data_xfer_size": 1e3}', "[" * 99, '{"a" 1}', '{"a": tru}'):
+    for wrong in (
+        '{"max_data_xfer_size": 0}',
+        '{"max_data_xfer_size": "1"}',
+        '{"max_data_xfer_size": 1e3}',
+        "[" * 99,
+        '{"a" 1}',
+        '{"a": tru}',
+    ):
         refused(errno.EINVAL, client.ask, vfio_client.VERSION, head + b'{"capabilities": ' + wrong.encode() + b"}\0")
     found, capabilities = client.version(minor=7)
     assert found == (0, 1), "no more than there is"
@@ -207,7 +222,9 @@ def accesses(client, bar_bytes, msix):
     magic = client.read32(BAR0, 0)
     assert magic not in (0, 0xFFFFFFFF)
     first = client.read(BAR0, 0, 16)
-    assert first[:4] == struct.pack("<I", magic) and client.read(BAR0, 0, 8) == first[:8] and client.read(BAR0, 4, 12) == first[4:]
+    assert (
+        first[:4] == struct.pack("<I", magic) and client.read(BAR0, 0, 8) == first[:8] and client.read(BAR0, 4, 12) == first[4:]
+    )
     assert client.read(BAR0, 1, 1) == first[1:2] and client.read(BAR0, 2, 2) == first[2:4]
     client.write32(BAR0, 0, ~magic & 0xFFFFFFFF)  # cannot be written
     assert client.read32(BAR0, 0) == magic
@@ -341,8 +358,7 @@ def nonsense(client, bar_bytes):
 
 
 def test_what_a_monitor_asks_for(card):
-    """Version, regions, configuration space, registers, event descriptors, memory, reset; then the client goes, and the run ends
-    well."""
+    """Version, regions, configuration space, registers, events, memory, reset; the client goes, and the run ends well."""
     client = versions(card)
     bar_bytes, vectors = what_there_is(client)
     msix = configuration(client, bar_bytes, vectors)

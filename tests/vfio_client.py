@@ -84,7 +84,9 @@ class Client:
         assert command in (DMA_READ, DMA_WRITE) and error == 0
         self.transfers[command] += 1
         self.longest = max(self.longest, count)
-        found = [(start, memory) for start, memory in self.regions if start <= address and address + count <= start + len(memory)]
+        found = [
+            (start, memory) for start, memory in self.regions if start <= address and address + count <= start + len(memory)
+        ]
         out, flags = body[:16], REPLY
         if not found:
             out, flags, error = b"", REPLY | ERROR, errno.EFAULT

@@ -75,7 +75,8 @@ std::optional<std::vector<std::uint8_t>> VfioChannel::ask(std::uint16_t command,
   while (!gone_) {
     if (!take()) {
       if (!gone_ && !readable(socket_.number(), 1000 * kPatience))
-        throw ChannelError("vfio-user: the client does not answer");
+        throw ChannelError(
+            "vfio-user: the client does not answer for memory that it has not shared");
       continue;
     }
     Message message = taken();

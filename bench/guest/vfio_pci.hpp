@@ -7,6 +7,10 @@
 // writes to the register is kept for it, and its accesses are by offset. A reset is one of the
 // function. A read of a register is answered when the device has; a write at once, as it is posted.
 //
+// Memory that is in no file goes by messages, which stop the simulation until they are answered. A
+// client that does not answer them while it waits for a register itself (QEMU's does not) has to
+// share its memory.
+//
 // A message that asks for what there is not, or cannot be, is refused with an errno, and nothing
 // done. Left out: regions that the client maps, file descriptors of regions, a second socket for
 // commands to the client, several writes in a message, migration.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cards for machines that are not ours (`./emery linux --serve DIR`): each waits at a socket for a monitor that speaks vfio-user."""
+"""Cards for machines that are not ours (`./emery linux --serve DIR`): each waits at a socket for a client of vfio-user."""
 
 import contextlib
 import json

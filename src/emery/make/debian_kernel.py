@@ -42,7 +42,7 @@ def missing_for_vfio_user() -> list[str]:
 
 def vfio_user_qemu() -> str:
     """The first QEMU of the PATH that has the client of vfio-user."""
-    found = []
+    found = {}
     for folder in os.get_exec_path():
         path = shutil.which(QEMU, path=folder)
         version = re.search(r"version (\d+)\.(\d+)", process.run([path, "--version"]).stdout) if path else None
@@ -50,10 +50,10 @@ def vfio_user_qemu() -> str:
             continue
         if tuple(map(int, version.groups())) >= _VFIO_USER:
             return path
-        found.append(f"{path} is {version[1]}.{version[2]}")
+        found.setdefault(os.path.realpath(path), f"{path} is {version[1]}.{version[2]}")
     raise UserError(
         f"linux: --lane vfio-user needs QEMU {'.'.join(map(str, _VFIO_USER))} or later on the PATH, as {QEMU}: "
-        + ("; ".join(dict.fromkeys(found)) or "there is none")
+        + ("; ".join(found.values()) or "there is none")
     )
 
 
