@@ -15,19 +15,19 @@ from emery.guest import run
 from emery.guest.simulator import Simulator
 from emery.make import debian_kernel, linux
 
-needs_qemu = pytest.mark.skipif(bool(debian_kernel.missing()), reason=f"Debian packages: {' '.join(debian_kernel.missing())}")
 
-
-def no_vfio_user():
-    """Why there is no QEMU with the client of vfio-user; empty: there is."""
+def lacks(check):
+    """What this machine lacks, in a line; empty: nothing."""
     try:
-        debian_kernel.check_vfio_user()
+        check()
     except UserError as error:
         return str(error)
     return ""
 
 
-needs_vfio_user = pytest.mark.skipif(bool(no_vfio_user()), reason=no_vfio_user())
+needs_qemu, needs_vfio_user = (
+    pytest.mark.skipif(bool(why := lacks(x)), reason=why) for x in (debian_kernel.check, debian_kernel.check_vfio_user)
+)
 MEMORY, ANSWER, SPACE_WRITE, SPACE_READ, BAR_WRITE, BAR_READ, RESET = 0, 1, 2, 3, 4, 5, 7
 BAR = 0xE000_0000
 
@@ -53,12 +53,18 @@ def test_another_qemu_is_refused_in_one_line(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(debian_kernel, "missing", list)
     monkeypatch.setattr(debian_kernel, "QEMU", str(tmp_path / "qemu"))
     assert main(["linux", "--lane", "qemu", "--", "true"]) == 2
-    assert capsys.readouterr().err == "emery: linux: the proxy of the card is QEMU 7.2's; this is QEMU emulator version 9.2.0\n"
+    assert (
+        capsys.readouterr().err
+        == f"emery: linux: --lane qemu is for QEMU 7.2, as {tmp_path}/qemu on the PATH: {tmp_path}/qemu is 9.2\n"
+    )
 
 
 @needs_linux
 def test_a_qemu_that_does_not_start_is_one_line(capsys, monkeypatch, tmp_path):
-    for name, text in (("qemu", "#!/bin/sh\necho qemu: no such machine\nexit 1\n"), ("card.ko", "")):
+    for name, text in (
+        ("qemu", "#!/bin/sh\n[ $1 = --version ] && echo version 7.2.0 || echo qemu: no such machine\nexit 1\n"),
+        ("card.ko", ""),
+    ):
         (tmp_path / name).write_text(text)
     (tmp_path / "qemu").chmod(0o755)
     monkeypatch.setattr(debian_kernel, "check", lambda: None)

@@ -66,7 +66,7 @@ def test_no_qemu_that_can_is_one_line(capsys, monkeypatch, tmp_path, version, sa
     monkeypatch.setattr(debian_kernel, "missing_for_vfio_user", list)
     assert main(["linux", "--lane", "vfio-user", "--", "true"]) == 2
     said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "QEMU 10.1 or later" in said and says in said
+    assert said.count("\n") == 1 and "is for QEMU 10.1 or later" in said and says in said
 
 
 def test_the_first_qemu_that_can_is_taken(monkeypatch, tmp_path):

@@ -129,7 +129,7 @@ def _start_qemu(number: int, guests: Guests, folder: Path, image: Path) -> subpr
         else:
             device = [serve.device_word(path)]
         command = [
-            debian_kernel.QEMU if proxy else debian_kernel.vfio_user_qemu(),
+            debian_kernel.proxy_qemu() if proxy else debian_kernel.vfio_user_qemu(),
             *("-nodefaults", "-display", "none", "-no-reboot"),
             *(*serve.memory_words(_MEMORY, "pc" if proxy else "q35"), "-accel", "tcg", "-icount", "shift=2,sleep=on"),
             *("-kernel", str(image), "-initrd", str(folder / f"root{number}")),

@@ -18,8 +18,6 @@ QEMU = "qemu-system-x86_64"
 _TOOLS = {"make": "make", "apt-get": "apt", "dpkg-deb": "dpkg"}
 _PACKAGES = {QEMU: "qemu-system-x86", **_TOOLS}
 _IMAGE, _HEADERS = "linux-image-cloud-amd64", "linux-headers-cloud-amd64"
-_VERSION = re.compile(r"version 7\.2\.")
-_VFIO_USER = (10, 1)  # the first QEMU with the client of vfio-user
 
 
 def missing() -> list[str]:
@@ -27,38 +25,43 @@ def missing() -> list[str]:
     return toolchain.missing_packages(_PACKAGES, {"busybox-static": linux.busybox()})
 
 
-def check():
-    """Refuses in one line what cannot be on this machine."""
-    toolchain.check_packages("linux", missing())
-    said = process.run([QEMU, "--version"]).stdout
-    if not _VERSION.search(said):  # the protocol of its PCI proxy is private to a version
-        raise UserError(f"linux: the proxy of the card is QEMU 7.2's; this is {said.splitlines()[0] if said else 'none'}")
-
-
 def missing_for_vfio_user() -> list[str]:
-    """Debian packages that are needed beside such a QEMU, and not here."""
+    """Likewise, beside a QEMU that Debian 12 has none of."""
     return toolchain.missing_packages(_TOOLS, {"busybox-static": linux.busybox()})
 
 
-def vfio_user_qemu() -> str:
-    """The first QEMU of the PATH that has the client of vfio-user."""
+def _qemu(fits, wanted: str) -> str:
+    """The first QEMU of the PATH whose version fits; refuses in one line when there is none."""
     found = {}
     for folder in os.get_exec_path():
         path = shutil.which(QEMU, path=folder)
         version = re.search(r"version (\d+)\.(\d+)", process.run([path, "--version"]).stdout) if path else None
         if not path or not version:
             continue
-        if tuple(map(int, version.groups())) >= _VFIO_USER:
+        if fits(tuple(map(int, version.groups()))):
             return path
         found.setdefault(os.path.realpath(path), f"{path} is {version[1]}.{version[2]}")
-    raise UserError(
-        f"linux: --lane vfio-user needs QEMU {'.'.join(map(str, _VFIO_USER))} or later on the PATH, as {QEMU}: "
-        + ("; ".join(found.values()) or "there is none")
-    )
+    raise UserError(f"linux: {wanted}, as {QEMU} on the PATH: {'; '.join(found.values()) or 'there is none'}")
+
+
+def proxy_qemu() -> str:
+    """The QEMU whose proxy of a PCI device the simulator speaks: the protocol is private to a version."""
+    return _qemu(lambda version: version == (7, 2), "--lane qemu is for QEMU 7.2")
+
+
+def vfio_user_qemu() -> str:
+    """One that has the client of vfio-user."""
+    return _qemu(lambda version: version >= (10, 1), "--lane vfio-user is for QEMU 10.1 or later")
+
+
+def check():
+    """Refuses in one line what cannot be on this machine."""
+    toolchain.check_packages("linux", missing())
+    proxy_qemu()
 
 
 def check_vfio_user():
-    """Refuses in one line what cannot be on this machine."""
+    """Likewise."""
     toolchain.check_packages("linux", missing_for_vfio_user())
     vfio_user_qemu()
 
