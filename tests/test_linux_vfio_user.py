@@ -90,7 +90,8 @@ def test_the_command_serves_and_ends_with_a_signal(tmp_path):
         sockets = [Path(x.strip()) for x in lines[1:3]]
         assert [x.name for x in sockets] == ["pci0.0", "pci1.0"] and all(x.is_socket() for x in sockets)
         assert any("vfio-user-pci" in x and str(sockets[0]) in x for x in lines)
-        client = Client(sockets[0])
+        client, silent = Client(sockets[0]), Client(sockets[1])
+        silent.socket.sendall(bytes(9))  # the first half of a header: nobody waits for the rest
         assert client.version()[0] == (0, 1)
         assert client.read32(CONFIG, 0) not in (0, 0xFFFFFFFF)
         command.send_signal(signal.SIGINT)
@@ -378,6 +379,17 @@ def test_what_a_monitor_asks_for(card):
     assert card.ended() == 0
 
 
+def test_a_client_that_goes_while_it_owes_an_answer(driver, card):
+    """The card waits for memory by message; the run ends well."""
+    client = card.client()
+    client.version({})
+    nic = Nic(driver, client, 0x1000_0000, False)
+    nic.send(bytes(60))
+    assert client.wait(client.socket), "asked for its descriptor"
+    client.close()
+    assert card.ended() == 0
+
+
 HEADER = "<HHIII"
 
 
@@ -550,13 +562,19 @@ def test_a_driver_passes_frames_both_ways(driver, tmp_path):
         far.send(frames[4])
         assert near.receive(1) == [frames[4]] and far.receive(1) == [frames[3]]
 
-        os.ftruncate(near.file, 0)  # the card still has its receive ring there
+        os.ftruncate(near.file, 0)  # the card still has its rings there
         far.send(frames[5])
         for _ in range(200):
             first.read32(BAR0, 0)
-        second.unmap(1 << 40, MEMORY)
+        kept, second.regions = second.regions, []  # what the card asks for is refused
+        far.send(frames[6])
         for _ in range(20):
             second.read32(BAR0, 0)
+        second.unmap(1 << 40, MEMORY)
+        far.send(frames[7])
+        for _ in range(20):
+            second.read32(BAR0, 0)
+        second.map(1 << 41, kept[0][1])
         first.close()
         with pytest.raises(IntegrityError, match="memory that is not the machine's"):
             card.ended()

@@ -23,7 +23,7 @@ namespace emery {
 class VfioChannel {
  public:
   static constexpr std::size_t kMostData = 1 << 20;  // of one transfer; the protocol's default
-  static constexpr int kPatience = 30;               // s
+  static constexpr int kPatience = 60;               // s
 
   struct Header {
     std::uint16_t id, command;

@@ -45,8 +45,8 @@ def _serve(arguments) -> int:
     from emery.runs import make_directory
 
     given = [x for x in _OF_GUESTS if getattr(arguments, x)]
-    if given or arguments.lane != "uml":
-        word = "--lane" if not given else "a command" if given[0] == "command" else f"--{given[0].replace('_', '-')}"
+    if given or arguments.lane == "qemu":
+        word = "--lane qemu" if not given else "a command" if given[0] == "command" else f"--{given[0].replace('_', '-')}"
         raise UserError(f"linux: --serve: the machines are yours; {word} is of ours")
     target = _card(run.systems(), arguments.card)
     values = target.values(arguments.set)
@@ -59,7 +59,8 @@ def _serve(arguments) -> int:
     def begun():
         print(serve.announcement(target, paths), flush=True)
 
-    result = serve.run(target, values, paths, _capture(arguments), _waves(arguments), begun)
+    files = {"capture": _capture(arguments), "waves": _waves(arguments)}
+    result = serve.run(target, values, paths, arguments.seed, files, begun)
     print(serve.summary(target, result))
     return 0
 

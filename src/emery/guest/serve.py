@@ -45,10 +45,10 @@ def announcement(target: system.System, paths: list[Path]) -> str:
     return "\n".join([*lines, "The run ends when the first machine has, or with Ctrl-C."])
 
 
-def run(target: system.System, values: dict, paths: list[Path], capture: str, waves: str, begun) -> dict:
-    """Has cards wait at these sockets until the first machine has gone, or a signal comes; gives the result. `begun` is called
-    when they can be reached."""
-    simulator = linux.build_simulator(target, values, bool(waves))
+def run(target: system.System, values: dict, paths: list[Path], seed: int, files: dict, begun) -> dict:
+    """Has cards wait at these sockets until the first machine has gone, or a signal comes; gives the result. `files`: `capture`
+    and `waves`, empty where there are none. `begun` is called when the cards can be reached."""
+    simulator = linux.build_simulator(target, values, bool(files["waves"]))
     folder = Path(tempfile.mkdtemp(prefix="emery-"))
     told, tell = os.pipe()
     open_ends = {told, tell}
@@ -58,8 +58,8 @@ def run(target: system.System, values: dict, paths: list[Path], capture: str, wa
             open_ends.discard(tell)
             os.close(tell)
 
-    settings = {**target.settings(values), "seed": 1, "guests": len(paths), "folder": paths[0].parent, "lane": "vfio-user"}
-    settings |= {"result": folder / "result", "capture": capture, "waves": waves, "until": told}
+    settings = {**target.settings(values), "seed": seed, "guests": len(paths), "folder": paths[0].parent}
+    settings |= {**files, "result": folder / "result", "lane": "vfio-user", "until": told}
     card = None
     try:
         with process.until_told(stop):
