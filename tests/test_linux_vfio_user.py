@@ -42,9 +42,13 @@ BAR = 0x9_8000_0000
         ["--serve", "DIR", "--size", "64"],
         ["--serve", "FILE"],
         ["--serve", ""],
+        ["--lane", "vfio-user", "--debug", "--", "true"],
+        ["--lane", "vfio-user", "--card", "capture", "--", "true"],
+        ["--lane", "vfio-user", "--set", "fault=surprise_removal", "--", "true"],
     ],
 )
-def test_refuses(capsys, tmp_path, words):
+def test_refuses(capsys, monkeypatch, tmp_path, words):
+    monkeypatch.setattr(debian_kernel, "check_vfio_user", lambda: None)
     (tmp_path / "FILE").write_text("")
     places = {"DIR": str(tmp_path / "DIR"), "FILE": str(tmp_path / "FILE")}
     assert main(["linux", *(places.get(x, x) for x in words)]) == 2
@@ -539,22 +543,34 @@ def test_a_driver_passes_frames_both_ways(driver, tmp_path):
         assert near.receive(len(frames)) == frames[::-1]
         assert second.transfers[vfio_client.DMA_READ] > 12 and second.transfers[vfio_client.DMA_WRITE] > 12
         assert 0 < second.longest <= 100 and not any(first.transfers.values())
-        while near.sent < len(frames):
-            assert near.interrupted()
-            near.take()
+        for nic in (near, far):
+            while nic.sent < len(frames):
+                assert nic.interrupted() and not nic.take()
 
-        far.take()
-        while far.interrupted(0):
-            far.take()
+        msix = second.capability(0x11)
+        table, pending = (second.read32(CONFIG, msix + at) & ~7 for at in (4, 8))
         vectors = second.interrupts(vfio_client.MSIX)[3]
-        second.set_interrupts(DATA_NONE | MASK, 0, vectors)
-        near.send(frames[0])
-        pending = second.read32(CONFIG, second.capability(0x11) + 8) & ~7
-        while not int.from_bytes(second.read(BAR0, pending, 8), "little"):
-            pass
-        assert not far.interrupted(0)
-        second.set_interrupts(DATA_NONE | UNMASK, 0, vectors)
-        assert far.receive(1) == frames[:1] and not int.from_bytes(second.read(BAR0, pending, 8), "little")
+
+        def by_message(on):
+            second.set_interrupts(DATA_NONE | (MASK if on else UNMASK), 0, vectors)
+
+        def in_the_table(on):
+            for vector in range(vectors):
+                second.write32(BAR0, table + 16 * vector + 12, on)
+
+        def in_the_capability(on):
+            second.write(CONFIG, msix + 2, struct.pack("<H", 0xC000 if on else 0x8000))
+
+        for mask in (by_message, in_the_table, in_the_capability):
+            mask(1)
+            second.read(BAR0, pending, 8)  # what was on its way has come
+            assert not far.take()
+            far.interrupted(0)
+            near.send(frames[0])
+            assert any(any(second.read(BAR0, pending, 8)) for _ in range(10_000))
+            assert not far.interrupted(0)
+            mask(0)
+            assert far.interrupted() and far.receive(1) == frames[:1]
 
         first.reset()
         near.call("recover")
