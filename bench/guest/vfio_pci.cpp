@@ -8,8 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "bench/guest/slot_calls.hpp"
-#include "bench/pcie/host_calls.hpp"
 #include "bench/stats/json.hpp"
 #include "bench/stats/json_object.hpp"
 
@@ -32,10 +30,8 @@ enum Command : std::uint16_t {
   kReset = 13
 };
 
-// Regions and kinds of interrupts, as <linux/vfio.h> numbers them.
-constexpr std::uint32_t kBar0 = 0, kConfigSpace = 7, kRegions = 9;
+// Kinds of interrupts, as <linux/vfio.h> numbers them.
 constexpr std::uint32_t kMsix = 2, kKinds = 3;
-constexpr std::uint64_t kConfigBytes = 4096;
 
 struct Version {
   std::uint16_t major, minor;
@@ -82,9 +78,6 @@ static_assert(sizeof(DmaMap) == 32 && sizeof(DmaUnmap) == 24 && sizeof(DeviceInf
               sizeof(RegionInfo) == 32 && sizeof(IndexInfo) == 16 && sizeof(IrqSet) == 20 &&
               sizeof(Transfer) == 16);
 
-// What of the PCI Express capability's Device Control is the slot's: ordering, sizes, tags.
-constexpr std::uint32_t kOfSlot = 0x71f0, kInitiateReset = 0x8000;
-
 struct Refused {
   int error;
 };
@@ -118,14 +111,13 @@ struct VfioPci::Access {
 
 VfioPci::VfioPci(Descriptor socket, HostInterface& host, HostMemory* guest)
     : channel_(std::move(socket)),
-      host_(host),
       guest_(guest),
       memory_({[this](auto addr, void* to, auto bytes) { return transfer_in(addr, to, bytes); },
                [this](auto addr, const void* from, auto bytes) {
                  return transfer_out(addr, from, bytes);
                }}),
       vectors_(host),
-      bar_flags_(host.config_read(0x10) & 0xf) {
+      regions_(host, vectors_) {
   if (guest_) guest_->look_elsewhere(&memory_);
 }
 
@@ -173,7 +165,7 @@ VfioPci::Bytes VfioPci::answer(Message& message) {
       return write_region(message);
     case kReset:
       require(message.body.empty());
-      reset();
+      require(regions_.reset(), EIO);
       return {};
     default:
       throw Refused{ENOTSUP};
@@ -278,18 +270,13 @@ bool VfioPci::transfer_out(std::uint64_t addr, const void* from, std::uint64_t b
 
 VfioPci::Bytes VfioPci::device_info(const Message& message) const {
   require(body_of<DeviceInfo>(message).argsz >= sizeof(DeviceInfo));
-  return bytes_of(DeviceInfo{sizeof(DeviceInfo), kCanReset | kPci, kRegions, kKinds});
-}
-
-std::uint64_t VfioPci::region_bytes(std::uint32_t region) const {
-  if (region == kBar0) return host_.device().bar0_bytes;
-  return region == kConfigSpace ? kConfigBytes : 0;
+  return bytes_of(DeviceInfo{sizeof(DeviceInfo), kCanReset | kPci, VfioRegions::kCount, kKinds});
 }
 
 VfioPci::Bytes VfioPci::region_info(const Message& message) const {
   const auto wanted = body_of<RegionInfo>(message);
-  require(wanted.argsz >= sizeof wanted && wanted.index < kRegions);
-  const std::uint64_t bytes = region_bytes(wanted.index);
+  require(wanted.argsz >= sizeof wanted && wanted.index < VfioRegions::kCount);
+  const std::uint64_t bytes = regions_.bytes(wanted.index);
   const std::uint32_t flags = bytes ? kReadable | kWriteable : 0;
   return bytes_of(RegionInfo{sizeof wanted, flags, wanted.index, 0, bytes, 0});
 }
@@ -297,7 +284,7 @@ VfioPci::Bytes VfioPci::region_info(const Message& message) const {
 VfioPci::Bytes VfioPci::region_files(const Message& message) const {
   const auto wanted = body_of<IndexInfo>(message);
   require(wanted.argsz >= sizeof wanted && wanted.flags == 0 && wanted.count == 0 &&
-          wanted.index < kRegions);
+          wanted.index < VfioRegions::kCount);
   return bytes_of(IndexInfo{sizeof wanted, 0, wanted.index, 0});
 }
 
@@ -349,7 +336,7 @@ VfioPci::Bytes VfioPci::set_interrupts(Message& message) {
 // ---- accesses
 
 void VfioPci::check(const Access& access) const {
-  const std::uint64_t bytes = access.region < kRegions ? region_bytes(access.region) : 0;
+  const std::uint64_t bytes = regions_.bytes(access.region);
   require(access.bytes != 0 && access.bytes <= VfioChannel::kMostData);
   require(access.offset <= bytes && access.bytes <= bytes - access.offset);
 }
@@ -358,12 +345,7 @@ VfioPci::Bytes VfioPci::read_region(const Message& message) {
   const auto access = body_of<Access>(message);
   check(access);
   Bytes out = bytes_of(access, access.bytes);
-  std::uint8_t* to = out.data() + sizeof access;
-  if (access.region == kBar0) {
-    read_bar(access.offset, to, access.bytes);
-  } else {
-    read_config(static_cast<std::uint16_t>(access.offset), to, access.bytes);
-  }
+  regions_.read(access.region, access.offset, out.data() + sizeof access, access.bytes);
   return out;
 }
 
@@ -371,126 +353,8 @@ VfioPci::Bytes VfioPci::write_region(const Message& message) {
   const auto access = body_of<Access>(message, true);
   check(access);
   require(message.body.size() == sizeof access + access.bytes);
-  const std::uint8_t* from = message.body.data() + sizeof access;
-  if (access.region == kBar0) {
-    write_bar(access.offset, from, access.bytes);
-  } else {
-    write_config(static_cast<std::uint16_t>(access.offset), from, access.bytes);
-  }
+  regions_.write(access.region, access.offset, message.body.data() + sizeof access, access.bytes);
   return bytes_of(access);
-}
-
-// A word of configuration space as the client sees it.
-std::uint32_t VfioPci::shown(std::uint16_t offset, std::uint32_t word) const {
-  if (offset == 0x10) return static_cast<std::uint32_t>(bar_) | bar_flags_;
-  if (offset == 0x14) return static_cast<std::uint32_t>(bar_ >> 32);
-  if (vectors_.count() && offset == host_.device().msix_cap) {
-    constexpr std::uint32_t kOwn = VectorEvents::kEnable | VectorEvents::kMaskAll;
-    return (word & ~(kOwn << 16)) | std::uint32_t{vectors_.control()} << 16;
-  }
-  return word;
-}
-
-void VfioPci::read_config(std::uint16_t addr, std::uint8_t* to, std::size_t bytes) {
-  const std::uint16_t first = addr & 0xffc;
-  const std::size_t skip = addr & 3, count = (skip + bytes + 3) / 4;
-  const auto place = [&](std::size_t n) { return static_cast<std::uint16_t>(first + 4 * n); };
-  const auto words = read_side_by_side(
-      host_, count, [&](std::size_t n, auto done) { host_.config_read_async(place(n), done); });
-  Bytes all(4 * count);
-  for (std::size_t n = 0; n < count; ++n) {
-    const std::uint32_t word = shown(place(n), static_cast<std::uint32_t>(words[n]));
-    std::memcpy(all.data() + 4 * n, &word, 4);
-  }
-  std::copy_n(all.data() + skip, bytes, to);
-}
-
-void VfioPci::write_config(std::uint16_t addr, const std::uint8_t* from, std::size_t bytes) {
-  while (bytes != 0) {
-    const ConfigPart part{addr,
-                          static_cast<unsigned>(std::min<std::size_t>(bytes, 4 - (addr & 3)))};
-    std::uint32_t value = 0;
-    std::memcpy(&value, from, part.bytes);
-    write_config_word(part.word(), part.placed(value), part.enables());
-    addr = static_cast<std::uint16_t>(addr + part.bytes);
-    from += part.bytes;
-    bytes -= part.bytes;
-  }
-}
-
-void VfioPci::write_config_word(std::uint16_t offset, std::uint32_t value, unsigned enables) {
-  const PciDevice& device = host_.device();
-  std::uint32_t mask = 0;
-  for (int b = 0; b < 4; ++b) mask |= (enables >> b & 1) * (0xffu << 8 * b);
-  if (offset == 0x10 || offset == 0x14) {
-    const int shift = offset == 0x10 ? 0 : 32;
-    bar_ = (bar_ & ~(std::uint64_t{mask} << shift)) | std::uint64_t{value & mask} << shift;
-    bar_ &= ~(device.bar0_bytes - 1);
-  } else if (vectors_.count() && offset == device.msix_cap) {
-    const std::uint32_t both = (std::uint32_t{vectors_.control()} << 16 & ~mask) | (value & mask);
-    vectors_.set_control(static_cast<std::uint16_t>(both >> 16));
-  } else if (offset == device.pcie_cap + 0x08) {
-    if (value & mask & kInitiateReset) return reset();
-    const std::uint32_t kept = host_.config_read(offset) & kOfSlot;
-    host_.config_write(offset, (value & ~kOfSlot) | kept, enables);
-  } else if (offset != device.pcie_cap + 0x10 && offset != device.pcie_cap + 0x28) {
-    host_.config_write(offset, value, enables);  // others than Link Control, Device Control 2
-  }
-}
-
-namespace {
-
-// A range in pieces that do not cross an 8-byte border.
-template <class Each>
-void in_pieces(std::uint64_t offset, std::size_t bytes, Each each) {
-  for (std::size_t done = 0; done < bytes;) {
-    const std::uint64_t at = offset + done;
-    const auto piece = static_cast<unsigned>(std::min<std::uint64_t>(bytes - done, 8 - (at & 7)));
-    each(at, done, piece);
-    done += piece;
-  }
-}
-
-}  // namespace
-
-void VfioPci::read_bar(std::uint64_t offset, std::uint8_t* to, std::size_t bytes) {
-  struct Piece {
-    std::uint64_t at;
-    std::size_t done;
-    unsigned bytes;
-  };
-  std::vector<Piece> asked;
-  in_pieces(offset, bytes, [&](std::uint64_t at, std::size_t done, unsigned piece) {
-    if (in_table(at)) {
-      vectors_.read_table(at - host_.device().msix_table, to + done, piece);
-    } else {
-      asked.push_back({at, done, piece});
-    }
-  });
-  const auto values = read_side_by_side(host_, asked.size(), [&](std::size_t n, auto done) {
-    host_.mmio_read_async(host_.device().bar0 + asked[n].at, asked[n].bytes, done);
-  });
-  for (std::size_t n = 0; n < asked.size(); ++n)
-    std::memcpy(to + asked[n].done, &values[n], asked[n].bytes);
-}
-
-void VfioPci::write_bar(std::uint64_t offset, const std::uint8_t* from, std::size_t bytes) {
-  in_pieces(offset, bytes, [&](std::uint64_t at, std::size_t done, unsigned piece) {
-    if (in_table(at)) {
-      vectors_.write_table(at - host_.device().msix_table, from + done, piece);
-      return;
-    }
-    std::uint64_t value = 0;
-    std::memcpy(&value, from + done, piece);
-    wait_for_room(host_);
-    mmio_write(host_, host_.device().bar0 + at, value, piece);
-  });
-}
-
-void VfioPci::reset() {
-  bar_ = 0;
-  require(reset_function(host_), EIO);
-  vectors_.renew();
 }
 
 }  // namespace emery

@@ -2,10 +2,8 @@
 // A PCI device behind a vfio-user socket: the server's side of version 0.1 of the protocol. What
 // its client asks for is done at a HostInterface, what the device does to memory at the client's.
 //
-// What belongs to the slot is not the client's: sizes of packets and of read requests, tags and
-// ordering stay as enumeration has set them. BAR 0 stays where that has put it: what the client
-// writes to the register is kept for it, and its accesses are by offset. A reset is one of the
-// function. A read of a register is answered when the device has; a write at once, as it is posted.
+// A reset is one of the function. A read of a register is answered when the device has; a write at
+// once, as it is posted.
 //
 // Memory that is in no file goes by messages, which stop the simulation until they are answered. A
 // client that does not answer them while it waits for a register itself (QEMU's does not) has to
@@ -17,8 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "bench/guest/channel.hpp"
@@ -26,6 +22,7 @@
 #include "bench/guest/socket_guests.hpp"
 #include "bench/guest/vector_events.hpp"
 #include "bench/guest/vfio_channel.hpp"
+#include "bench/guest/vfio_regions.hpp"
 #include "bench/pcie/host_if.hpp"
 #include "bench/pcie/host_memory.hpp"
 
@@ -58,32 +55,18 @@ class VfioPci final : public SocketGuests::Peer {
   Bytes set_interrupts(Message& message);
   Bytes read_region(const Message& message);
   Bytes write_region(const Message& message);
-  void reset();
-
-  std::uint64_t region_bytes(std::uint32_t region) const;
   void check(const Access& access) const;
-  void read_config(std::uint16_t addr, std::uint8_t* to, std::size_t bytes);
-  void write_config(std::uint16_t addr, const std::uint8_t* from, std::size_t bytes);
-  void write_config_word(std::uint16_t offset, std::uint32_t value, unsigned enables);
-  std::uint32_t shown(std::uint16_t offset, std::uint32_t word) const;
-  void read_bar(std::uint64_t offset, std::uint8_t* to, std::size_t bytes);
-  void write_bar(std::uint64_t offset, const std::uint8_t* from, std::size_t bytes);
-  bool in_table(std::uint64_t offset) const {
-    return offset - host_.device().msix_table < vectors_.table_bytes();
-  }
 
   bool transfer_in(std::uint64_t addr, void* to, std::uint64_t bytes);
   bool transfer_out(std::uint64_t addr, const void* from, std::uint64_t bytes);
 
   VfioChannel channel_;
-  HostInterface& host_;
   HostMemory* guest_;
   ClientMemory memory_;
   VectorEvents vectors_;
+  VfioRegions regions_;
   bool agreed_ = false;
   std::uint64_t most_data_ = VfioChannel::kMostData;  // that the client takes in a transfer
-  std::uint32_t bar_flags_;
-  std::uint64_t bar_ = 0;  // as the client has written it
 };
 
 }  // namespace emery

@@ -39,7 +39,7 @@ PcieSettings slot_of_guest(const Options& options) {
   return settings;
 }
 
-// Those that the option `lane` says.
+// Those that the option `lane` says. `until`: a descriptor that ends the run when it can be read.
 std::unique_ptr<GuestMachines> machines(const Options& options, Simulation& simulation,
                                         Stillness::Activity activity) {
   const auto lane = options.get<std::string>("lane");
