@@ -15,7 +15,19 @@ from emery.guest import run
 from emery.guest.simulator import Simulator
 from emery.make import debian_kernel, linux
 
-needs_qemu = pytest.mark.skipif(bool(debian_kernel.missing()), reason=f"Debian packages: {' '.join(debian_kernel.missing())}")
+
+def lacks(check):
+    """What this machine lacks, in a line; empty: nothing."""
+    try:
+        check()
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+needs_qemu, needs_vfio_user = (
+    pytest.mark.skipif(bool(why := lacks(x)), reason=why) for x in (debian_kernel.check, debian_kernel.check_vfio_user)
+)
 MEMORY, ANSWER, SPACE_WRITE, SPACE_READ, BAR_WRITE, BAR_READ, RESET = 0, 1, 2, 3, 4, 5, 7
 BAR = 0xE000_0000
 
@@ -41,12 +53,18 @@ def test_another_qemu_is_refused_in_one_line(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(debian_kernel, "missing", list)
     monkeypatch.setattr(debian_kernel, "QEMU", str(tmp_path / "qemu"))
     assert main(["linux", "--lane", "qemu", "--", "true"]) == 2
-    assert capsys.readouterr().err == "emery: linux: the proxy of the card is QEMU 7.2's; this is QEMU emulator version 9.2.0\n"
+    assert (
+        capsys.readouterr().err
+        == f"emery: linux: --lane qemu is for QEMU 7.2, as {tmp_path}/qemu on the PATH: {tmp_path}/qemu is 9.2\n"
+    )
 
 
 @needs_linux
 def test_a_qemu_that_does_not_start_is_one_line(capsys, monkeypatch, tmp_path):
-    for name, text in (("qemu", "#!/bin/sh\necho qemu: no such machine\nexit 1\n"), ("card.ko", "")):
+    for name, text in (
+        ("qemu", "#!/bin/sh\n[ $1 = --version ] && echo version 7.2.0 || echo qemu: no such machine\nexit 1\n"),
+        ("card.ko", ""),
+    ):
         (tmp_path / name).write_text(text)
     (tmp_path / "qemu").chmod(0o755)
     monkeypatch.setattr(debian_kernel, "check", lambda: None)
@@ -65,7 +83,7 @@ def card(tmp_path):
     values = target.values([])
     settings = {**target.settings(values), "seed": 1, "guests": 1, "folder": tmp_path, "result": tmp_path / "result"}
     simulator = Simulator(
-        linux.build_simulator(target, values), {**settings, "capture": "", "waves": "", "qemu": True}, tmp_path
+        linux.build_simulator(target, values), {**settings, "capture": "", "waves": "", "lane": "qemu"}, tmp_path
     )
     assert simulator.runs()
     proxy = socket.socket(socket.AF_UNIX)
@@ -148,8 +166,8 @@ def test_a_proxy_that_makes_no_sense(card, command, body, says):
         simulator.check("linux")
 
 
-@needs_qemu
-def test_ping_and_tcp_between_two_debian_kernels(capfdbinary, tmp_path):
+@pytest.mark.parametrize("lane", [pytest.param("qemu", marks=needs_qemu), pytest.param("vfio-user", marks=needs_vfio_user)])
+def test_ping_and_tcp_between_two_debian_kernels(capfdbinary, tmp_path, lane):
     """Enumeration by BIOS and kernel, MSI-X, DMA, all bytes of TCP there and back, the status; the unchanged module."""
     script = [
         "ping -c 3 10.0.0.2",
@@ -160,7 +178,7 @@ def test_ping_and_tcp_between_two_debian_kernels(capfdbinary, tmp_path):
     status, out, err = guest(
         capfdbinary,
         "--lane",
-        "qemu",
+        lane,
         "--pcap-out",
         str(tmp_path),
         "--kernel-log",

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,8 +14,6 @@
 
 namespace emery {
 namespace {
-
-constexpr std::size_t kMostDescriptors = 8;  // beside one message
 
 [[noreturn]] void fail(const std::string& what) {
   throw ChannelError(what + ": " + std::strerror(errno));
@@ -28,9 +27,32 @@ void take_descriptors(const msghdr& message, std::vector<Descriptor>* out) {
       int number;
       std::memcpy(&number, CMSG_DATA(c) + i * sizeof(int), sizeof number);
       Descriptor taken(number);
-      if (out) out->push_back(std::move(taken));
+      if (out && out->size() < kMostDescriptors) out->push_back(std::move(taken));
     }
   }
+}
+
+// Up to so many bytes, at least one; 0 where it is not to wait and none is there. Nothing when the
+// other end has gone.
+std::optional<std::size_t> receive_part(const Descriptor& from, void* to, std::size_t bytes,
+                                        int flags, std::vector<Descriptor>* descriptors) {
+  alignas(cmsghdr) char control[CMSG_SPACE(kMostDescriptors * sizeof(int))];
+  iovec part{to, bytes};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t got;
+  do {
+    got = ::recvmsg(from.number(), &message, MSG_CMSG_CLOEXEC | flags);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN) return 0;
+  if (got < 0 && errno == ECONNRESET) return std::nullopt;
+  if (got < 0) fail("a guest's socket");
+  take_descriptors(message, descriptors);
+  if (got == 0) return std::nullopt;
+  return static_cast<std::size_t>(got);
 }
 
 }  // namespace
@@ -57,25 +79,26 @@ Descriptor Listener::accept() {
   return caller;
 }
 
+std::optional<std::size_t> receive_some(const Descriptor& from, void* to, std::size_t bytes,
+                                        std::vector<Descriptor>* descriptors) {
+  return receive_part(from, to, bytes, MSG_DONTWAIT, descriptors);
+}
+
 bool receive(const Descriptor& from, void* to, std::size_t bytes,
              std::vector<Descriptor>* descriptors) {
   for (std::size_t done = 0; done < bytes;) {
-    alignas(cmsghdr) char control[CMSG_SPACE(kMostDescriptors * sizeof(int))];
-    iovec part{static_cast<char*>(to) + done, bytes - done};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    const ssize_t got = ::recvmsg(from.number(), &message, MSG_CMSG_CLOEXEC);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == ECONNRESET) return false;
-    if (got < 0) fail("a guest's socket");
-    take_descriptors(message, descriptors);
-    if (got == 0) return false;
-    done += static_cast<std::size_t>(got);
+    const auto part =
+        receive_part(from, static_cast<char*>(to) + done, bytes - done, 0, descriptors);
+    if (!part) return false;
+    done += *part;
   }
   return true;
+}
+
+void limit_patience(const Descriptor& socket, int seconds) {
+  const timeval time{seconds, 0};
+  if (::setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time) != 0)
+    fail("a guest's socket");
 }
 
 void send(const Descriptor& to, const void* from, std::size_t bytes) {
@@ -84,6 +107,7 @@ void send(const Descriptor& to, const void* from, std::size_t bytes) {
     const ssize_t sent = ::send(to.number(), at, bytes - done, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return;
+    if (sent < 0 && errno == EAGAIN) throw ChannelError("a guest takes no answers");
     if (sent < 0) fail("a guest's socket");
     done += static_cast<std::size_t>(sent);
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@ class ChannelError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+constexpr std::size_t kMostDescriptors = 8;  // beside one message; more are closed
 
 /// A file descriptor that is closed once.
 class Descriptor {
@@ -60,8 +63,14 @@ class Listener {
 /// end has gone.
 bool receive(const Descriptor& from, void* to, std::size_t bytes,
              std::vector<Descriptor>* descriptors = nullptr);
+/// What has come already of so many bytes, and no more than that; nothing when the other end has
+/// gone.
+std::optional<std::size_t> receive_some(const Descriptor& from, void* to, std::size_t bytes,
+                                        std::vector<Descriptor>* descriptors = nullptr);
 /// Writes all of it; what cannot be written because the other end has gone is lost.
 void send(const Descriptor& to, const void* from, std::size_t bytes);
+/// From now on `send` throws when the other end takes nothing for so long.
+void limit_patience(const Descriptor& socket, int seconds);
 /// Waits until one of them can be read (or has ended), -1 for none; gives the first that can.
 std::size_t wait_readable(const std::vector<int>& descriptors);
 /// Whether it can be read (or has ended), within so many ms.

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guest machines whose PCI devices are in the simulation, whatever they run on (guests.hpp,
-// proxy_guests.hpp): what a bench needs of them.
+// proxy_guests.hpp, vfio_guests.hpp): what a bench needs of them.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "bench/guest/vhost_device.hpp"
 #include "bench/pcie/host_if.hpp"
+#include "bench/pcie/host_memory.hpp"
 #include "bench/sim/time.hpp"
 
 namespace emery {
 
 class GuestMachines {
  public:
-  using OnMemory = std::function<void(const VhostDevice::Region&)>;
-
   virtual ~GuestMachines() = default;
   /// One more guest, number N, with a device in each of these slots; its sockets are in FOLDER,
-  /// that of slot S is FOLDER/pciN.S. Its memory is told of.
+  /// that of slot S is FOLDER/pciN.S. `memory`, which the slots have in common, becomes its own.
   virtual void add(const std::string& folder, const std::vector<SlotInterface*>& slots,
-                   OnMemory on_memory) = 0;
+                   HostMemory& memory) = 0;
   /// Waits for them and runs until the first one has ended.
   virtual void run() = 0;
   /// The guests' time at a time of the simulation.

@@ -13,10 +13,10 @@ constexpr Time kLook = kMicrosecond;  // between looks at whether anything moves
 }  // namespace
 
 void Guests::add(const std::string& folder, const std::vector<SlotInterface*>& slots,
-                 OnMemory on_memory) {
+                 HostMemory& memory) {
   const std::string number = std::to_string(guests_.size());
-  guests_.push_back(std::unique_ptr<Guest>(
-      new Guest{std::move(on_memory), Listener(folder + "/time" + number), {}, nullptr}));
+  guests_.push_back(
+      std::unique_ptr<Guest>(new Guest{memory, Listener(folder + "/time" + number), {}, nullptr}));
   auto& own = guests_.back()->slots;
   for (SlotInterface* host : slots) {
     const std::string path = folder + "/pci" + number + "." + std::to_string(own.size());
@@ -74,7 +74,11 @@ bool Guests::answer(Guest& guest, std::size_t number) {
     guest.ended = !slot.device->serve();
   } else {
     slot.device = std::make_unique<VhostDevice>(slot.pci.accept(), VirtioPci::kQueues);
-    if (number == 0) slot.device->on_memory = guest.on_memory;
+    if (number == 0) {
+      slot.device->on_memory = [&guest](const VhostDevice::Region& region) {
+        guest.memory.lend(region.addr, region.bytes, region.at);
+      };
+    }
     slot.port = std::make_unique<VirtioPci>(*slot.device, slot.host);
     slot.port->on_register = on_register;
   }

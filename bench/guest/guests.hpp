@@ -37,7 +37,7 @@ class Guests : public GuestMachines {
 
   /// One more guest; beside its devices' sockets there is FOLDER/timeN.
   void add(const std::string& folder, const std::vector<SlotInterface*>& slots,
-           OnMemory on_memory) override;
+           HostMemory& memory) override;
   /// A guest writes registers of a device; set before run().
   VirtioPci::OnRegister on_register;
   void run() override;
@@ -56,7 +56,7 @@ class Guests : public GuestMachines {
     bool news() const { return port && port->news(); }
   };
   struct Guest {
-    OnMemory on_memory;
+    HostMemory& memory;
     Listener time;
     std::vector<std::unique_ptr<Slot>> slots;
     std::unique_ptr<TimeLink> link;

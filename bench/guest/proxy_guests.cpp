@@ -1,82 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/guest/proxy_guests.hpp"
 
-#include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "bench/guest/proxy_pci.hpp"
 
 namespace emery {
 namespace {
 
-constexpr Time kLook = 200 * kNanosecond;  // between looks at what the guests ask for
+void interrupt(const Descriptor& qtest, MsixMessage message) {
+  char line[64];
+  const int bytes = std::snprintf(line, sizeof line, "writel 0x%llx 0x%x\n",
+                                  static_cast<unsigned long long>(message.addr), message.data);
+  send(qtest, line, static_cast<std::size_t>(bytes));
+}
+
+// What qtest says to that.
+class Acknowledged final : public SocketGuests::Peer {
+ public:
+  explicit Acknowledged(std::shared_ptr<Descriptor> qtest) : qtest_(std::move(qtest)) {}
+  int number() const override { return qtest_->number(); }
+  bool serve() override {
+    char ok;  // a line each
+    return receive(*qtest_, &ok, 1);
+  }
+  bool moves() const override { return false; }
+
+ private:
+  std::shared_ptr<Descriptor> qtest_;
+};
 
 }  // namespace
 
 void ProxyGuests::add(const std::string& folder, const std::vector<SlotInterface*>& slots,
-                      OnMemory on_memory) {
-  const std::string number = std::to_string(guests_.size());
-  guests_.push_back(std::unique_ptr<Guest>(
-      new Guest{std::move(on_memory), Listener(folder + "/irq" + number), Descriptor(), {}}));
-  Guest& guest = *guests_.back();
-  for (SlotInterface* host : slots) {
-    const std::string path = folder + "/pci" + number + "." + std::to_string(guest.slots.size());
-    guest.slots.push_back(std::unique_ptr<Slot>(new Slot{*host, Listener(path), nullptr}));
-    host->on_message([&guest](MsixMessage message) { guest.interrupt(message); });
-  }
-}
-
-std::vector<int> ProxyGuests::Guest::numbers() const {
-  std::vector<int> numbers{interrupts ? interrupts.number() : listener.number()};
-  for (const auto& slot : slots)
-    numbers.push_back(slot->device ? slot->device->number() : slot->listener.number());
-  return numbers;
-}
-
-void ProxyGuests::Guest::interrupt(MsixMessage message) {
-  char line[64];
-  const int bytes = std::snprintf(line, sizeof line, "writel 0x%llx 0x%x\n",
-                                  static_cast<unsigned long long>(message.addr), message.data);
-  send(interrupts, line, static_cast<std::size_t>(bytes));
-}
-
-void ProxyGuests::Guest::answer(std::size_t number) {
-  if (number == 0) {
-    char acknowledged;  // OK, a line each
-    if (!interrupts) {
-      interrupts = listener.accept();
-    } else if (!receive(interrupts, &acknowledged, 1)) {
-      ended = true;
-    }
-    return;
-  }
-  Slot& slot = *slots[number - 1];
-  if (!slot.device) {
-    slot.device = std::make_unique<ProxyPci>(
-        slot.listener.accept(), slot.host, number == 1 ? on_memory : [](const auto&) {});
-  } else {
-    ended = !slot.device->serve() || ended;
-  }
-}
-
-void ProxyGuests::run() {
-  const auto ended = [](const auto& guest) { return guest->ended; };
-  while (std::none_of(guests_.begin(), guests_.end(), ended)) {
-    std::vector<int> all;
-    for (const auto& guest : guests_) {
-      const std::vector<int> own = guest->numbers();
-      all.insert(all.end(), own.begin(), own.end());
-    }
-    if (still_.quiet()) wait_readable(all);
-    bool asked = false;
-    for (const auto& guest : guests_) {
-      const std::vector<int> own = guest->numbers();
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        if (guest->ended || !readable(own[i], 0)) continue;
-        guest->answer(i);
-        asked = asked || i != 0;
-      }
-    }
-    if (asked) still_.moved();
-    if (!still_.quiet()) simulation_.run_for(kLook);
+                      HostMemory& memory) {
+  const std::string number = std::to_string(guests_++);
+  const auto qtest = std::make_shared<Descriptor>();
+  listen(folder + "/irq" + number, [qtest](Descriptor caller) {
+    *qtest = std::move(caller);
+    return std::make_unique<Acknowledged>(qtest);
+  });
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    SlotInterface& host = *slots[i];
+    host.on_message([qtest](MsixMessage message) { interrupt(*qtest, message); });
+    HostMemory* own = i == 0 ? &memory : nullptr;
+    listen(folder + "/pci" + number + "." + std::to_string(i), [&host, own](Descriptor caller) {
+      return std::make_unique<ProxyPci>(std::move(caller), host, own);
+    });
   }
 }
 

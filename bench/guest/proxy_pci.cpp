@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "bench/guest/slot_calls.hpp"
 #include "bench/pcie/host_calls.hpp"
 
 namespace emery {
@@ -112,21 +113,19 @@ void ProxyPci::take_memory(const std::vector<std::uint8_t>& body, std::vector<De
         ::mmap(nullptr, memory_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, files[i].number(), 0);
     if (at == MAP_FAILED) throw ChannelError("QEMU's memory cannot be mapped");
     memory_ = at;
-    on_memory_({0, memory_bytes_, static_cast<std::uint8_t*>(at)});
+    if (guest_) guest_->lend(0, memory_bytes_, static_cast<std::uint8_t*>(at));
   }
 }
 
 std::uint64_t ProxyPci::config(const std::vector<std::uint8_t>& body, bool write) {
   const auto access = body_of<Config>(body);
-  const unsigned shift = access.addr & 3;
-  if (access.bytes < 1 || access.addr > 0xfff || shift + static_cast<unsigned>(access.bytes) > 4)
+  if (access.bytes < 1 || access.addr > 0xfff ||
+      (access.addr & 3) + static_cast<unsigned>(access.bytes) > 4)
     throw ChannelError("QEMU's PCI proxy: an access to configuration space");
-  const auto offset = static_cast<std::uint16_t>(access.addr & 0xffc);
-  if (!write) {
-    const std::uint64_t mask = (std::uint64_t{1} << 8 * access.bytes) - 1;
-    return (host_.config_read(offset) >> 8 * shift) & mask;
-  }
-  host_.config_write(offset, access.value << 8 * shift, ((1u << access.bytes) - 1) << shift);
+  const ConfigPart part{static_cast<std::uint16_t>(access.addr),
+                        static_cast<unsigned>(access.bytes)};
+  if (!write) return part.taken_from(host_.config_read(part.word()));
+  host_.config_write(part.word(), part.placed(access.value), part.enables());
   return 0;
 }
 
@@ -135,8 +134,7 @@ std::uint64_t ProxyPci::bar(const std::vector<std::uint8_t>& body, bool write) {
   if (access.bytes < 1 || (access.addr & 7) + access.bytes > 8)
     throw ChannelError("QEMU's PCI proxy: an access to a BAR");
   if (!write) return mmio_read(host_, access.addr, access.bytes);
-  if (host_.mmio_room() == 0)
-    host_.wait([this] { return host_.mmio_room() != 0; }, kNever - host_.now());
+  wait_for_room(host_);
   mmio_write(host_, access.addr, access.value, access.bytes);
   return 0;
 }

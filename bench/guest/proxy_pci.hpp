@@ -8,27 +8,27 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "bench/guest/channel.hpp"
-#include "bench/guest/guest_machines.hpp"
+#include "bench/guest/socket_guests.hpp"
 #include "bench/pcie/host_if.hpp"
+#include "bench/pcie/host_memory.hpp"
 
 namespace emery {
 
-class ProxyPci {
+class ProxyPci final : public SocketGuests::Peer {
  public:
-  ProxyPci(Descriptor socket, HostInterface& host, GuestMachines::OnMemory on_memory)
-      : socket_(std::move(socket)), host_(host), on_memory_(std::move(on_memory)) {}
-  ~ProxyPci();
+  /// `guest` gets the machine's memory; null: it has it by another device.
+  ProxyPci(Descriptor socket, HostInterface& host, HostMemory* guest)
+      : socket_(std::move(socket)), host_(host), guest_(guest) {}
+  ~ProxyPci() override;
   ProxyPci(const ProxyPci&) = delete;
   ProxyPci& operator=(const ProxyPci&) = delete;
 
-  int number() const { return socket_.number(); }
-  /// Answers the next message; false when QEMU has ended. Runs the simulation for a read.
-  bool serve();
+  int number() const override { return socket_.number(); }
+  bool serve() override;
 
  private:
   struct Header;
@@ -39,7 +39,7 @@ class ProxyPci {
 
   Descriptor socket_;
   HostInterface& host_;
-  GuestMachines::OnMemory on_memory_;
+  HostMemory* guest_;
   void* memory_ = nullptr;
   std::size_t memory_bytes_ = 0;
 };

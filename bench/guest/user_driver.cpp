@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/guest/slot_calls.hpp"
 #include "bench/pcie/host_calls.hpp"
 
 namespace emery {
@@ -107,8 +108,7 @@ bool UserDriver::answer(const Descriptor& socket) {
     out.value = read32(host_, static_cast<std::uint32_t>(m.at));
   } else if (m.op == SIM_WRITE32 && inside) {
     ++stats_.writes;
-    if (host_.mmio_room() == 0)
-      host_.wait([this] { return host_.mmio_room() != 0; }, kNever - host_.now());
+    wait_for_room(host_);
     write32(host_, static_cast<std::uint32_t>(m.at), static_cast<std::uint32_t>(m.value));
     return true;
   } else if (m.op == SIM_MASTER) {

@@ -4,7 +4,8 @@
 // Allocations start on a page and are contiguous; a page is 4 kB. The page table is one array a
 // zone, so a lookup is one load. Addresses are never used again after free, and an unmapped page
 // follows each allocation, so a device that runs over the end of a buffer or uses a freed one is
-// seen. The memory starts as zero. Several root complexes may share it.
+// seen. The memory starts as zero. Several root complexes may share it. Where nothing is allocated
+// there may be memory of someone else (`Elsewhere`).
 #pragma once
 
 #include <algorithm>
@@ -32,6 +33,16 @@ class HostMemory {
   enum class Zone { kHigh, kLow };
   // A device's write has landed: its address and length.
   using WriteHandler = std::function<void(std::uint64_t addr, std::uint32_t bytes)>;
+
+  // Memory of someone else, reached access by access. False: not all of it is there, or may not be
+  // read or written; nothing is done then.
+  class Elsewhere {
+   public:
+    virtual ~Elsewhere() = default;
+    virtual bool mapped(std::uint64_t addr, std::uint64_t bytes) const = 0;
+    virtual bool read(std::uint64_t addr, void* to, std::uint64_t bytes) = 0;
+    virtual bool write(std::uint64_t addr, const void* from, std::uint64_t bytes) = 0;
+  };
 
   HostMemory() : high_(kHighBase), low_(kLowBase) {}
   HostMemory(const HostMemory&) = delete;
@@ -68,6 +79,9 @@ class HostMemory {
       low_.pages.push_back({data + at, kPage, -1});
   }
 
+  // Null: nothing is elsewhere.
+  void look_elsewhere(Elsewhere* memory) { elsewhere_ = memory; }
+
   void free(std::uint64_t addr) {
     const auto it = allocations_.find(addr);
     if (it == allocations_.end()) throw std::invalid_argument("HostMemory::free");
@@ -80,15 +94,7 @@ class HostMemory {
   }
 
   bool mapped(std::uint64_t addr, std::uint64_t bytes) const {
-    while (bytes) {
-      const Page* p = page(addr);
-      const std::uint64_t offset = addr % kPage;
-      const std::uint64_t here = std::min(bytes, kPage - offset);
-      if (!p || offset + here > p->valid) return false;
-      addr += here;
-      bytes -= here;
-    }
-    return true;
+    return here(addr, bytes) || (elsewhere_ && elsewhere_->mapped(addr, bytes));
   }
 
   // False, and nothing done, if any byte is unmapped.
@@ -97,10 +103,10 @@ class HostMemory {
       std::memcpy(to, from, bytes);
       return true;
     }
-    return mapped(addr, bytes) &&
-           copy(addr, bytes, [&](std::uint8_t* at, std::uint64_t done, std::uint64_t n) {
-             std::memcpy(static_cast<std::uint8_t*>(to) + done, at, n);
-           });
+    if (!here(addr, bytes)) return elsewhere_ && elsewhere_->read(addr, to, bytes);
+    return copy(addr, bytes, [&](std::uint8_t* at, std::uint64_t done, std::uint64_t n) {
+      std::memcpy(static_cast<std::uint8_t*>(to) + done, at, n);
+    });
   }
 
   bool write(std::uint64_t addr, const void* from, std::uint64_t bytes) {
@@ -108,15 +114,15 @@ class HostMemory {
       std::memcpy(to, from, bytes);
       return true;
     }
-    return mapped(addr, bytes) &&
-           copy(addr, bytes, [&](std::uint8_t* at, std::uint64_t done, std::uint64_t n) {
-             std::memcpy(at, static_cast<const std::uint8_t*>(from) + done, n);
-           });
+    if (!here(addr, bytes)) return elsewhere_ && elsewhere_->write(addr, from, bytes);
+    return copy(addr, bytes, [&](std::uint8_t* at, std::uint64_t done, std::uint64_t n) {
+      std::memcpy(at, static_cast<const std::uint8_t*>(from) + done, n);
+    });
   }
 
   // The bytes themselves, within one allocation; null if any is unmapped.
   std::uint8_t* pointer(std::uint64_t addr, std::uint64_t bytes) {
-    if (!mapped(addr, bytes) || bytes == 0) return nullptr;
+    if (!here(addr, bytes) || bytes == 0) return nullptr;
     return page(addr)->data + addr % kPage;
   }
 
@@ -176,6 +182,18 @@ class HostMemory {
   }
   Page* page(std::uint64_t addr) { return const_cast<Page*>(std::as_const(*this).page(addr)); }
 
+  bool here(std::uint64_t addr, std::uint64_t bytes) const {
+    while (bytes) {
+      const Page* p = page(addr);
+      const std::uint64_t offset = addr % kPage;
+      const std::uint64_t part = std::min(bytes, kPage - offset);
+      if (!p || offset + part > p->valid) return false;
+      addr += part;
+      bytes -= part;
+    }
+    return true;
+  }
+
   std::uint8_t* within_page(std::uint64_t addr, std::uint64_t bytes) const {
     const Page* p = page(addr);
     return p && addr % kPage + bytes <= p->valid ? p->data + addr % kPage : nullptr;
@@ -204,6 +222,7 @@ class HostMemory {
   std::unordered_map<std::uint64_t, Allocation> allocations_;
   std::deque<Watch> watches_;  // a handler may add a watch while it runs
   std::vector<Link> links_;
+  Elsewhere* elsewhere_ = nullptr;
 };
 
 }  // namespace emery

@@ -13,11 +13,9 @@ import math
 import os
 import re
 import shutil
-import signal
 import socket
 import struct
 import tempfile
-import threading
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -212,36 +210,6 @@ def _overrun(end: End) -> int:
     return int(counts[end.name][11]) if end.name in counts else 0
 
 
-@contextmanager
-def _until_told(stop, seconds: float):
-    """Calls `stop` when a signal asks this process to end, or after so many seconds; another signal ends it as ever."""
-    asked = [x for x in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(x) is not signal.SIG_IGN]
-    if threading.current_thread() is not threading.main_thread():
-        asked = []
-    before = {}
-
-    def restore():
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    def asks(_number, _frame):
-        restore()
-        stop()
-
-    timer = threading.Timer(seconds, stop) if seconds else None
-    try:
-        for number in asked:
-            before[number] = signal.signal(number, asks)
-        if timer:
-            timer.daemon = True
-            timer.start()
-        yield
-    finally:
-        if timer:
-            timer.cancel()
-        restore()
-
-
 def _settings(system: System, values: dict, outputs: Outputs) -> dict:
     settings = {**system.settings(values), **{x: DEFAULTS[x] for x in ("flows", "rate", "seed")}}
     settings |= {"direction": "both"} if "direction" in system.options else {}
@@ -263,7 +231,7 @@ def _simulate(program: Path, settings: dict, interfaces: dict[End, int], seconds
     try:
         settings = {**settings, "live": told, "result": folder / "result"}
         settings |= {f"tap.{end.place}": file for end, file in interfaces.items()}
-        with _until_told(stop, seconds):
+        with process.until_told(stop, seconds):
             files = (told, *interfaces.values(), *(settings[x] for x in ("rtnetlink",) if x in settings))
             card = Simulator(program, settings, folder, pass_fds=files)
             if card.has_said("ready"):

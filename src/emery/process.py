@@ -83,6 +83,36 @@ def check():
         raise KeyboardInterrupt if _ending == signal.SIGINT else Ended(_ending)
 
 
+@contextlib.contextmanager
+def until_told(stop, seconds: float = 0):
+    """Calls `stop` when a signal asks this process to end, or after so many seconds; another signal ends it as ever."""
+    asked = [x for x in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(x) is not signal.SIG_IGN]
+    if threading.current_thread() is not threading.main_thread():
+        asked = []
+    before = {}
+
+    def restore():
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def asks(_number, _frame):
+        restore()
+        stop()
+
+    timer = threading.Timer(seconds, stop) if seconds else None
+    try:
+        for number in asked:
+            before[number] = signal.signal(number, asks)
+        if timer:
+            timer.daemon = True
+            timer.start()
+        yield
+    finally:
+        if timer:
+            timer.cancel()
+        restore()
+
+
 def finish(child: subprocess.Popen):
     """Ends a child that still runs, and closes what it was heard through."""
     if child.poll() is None:

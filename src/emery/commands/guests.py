@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from pathlib import Path
 
 from emery.commands.options import check_json, note, number, put, set_option, system_with_option, traffic, traffic_options, word
 from emery.common import UserError
@@ -35,26 +36,70 @@ def _wire(target, values: dict, arguments) -> dict:
     return {**work.settings(), **work.played()}
 
 
+_OF_GUESTS = ("peer", "peer_log", "kernel_log", "kernel_words", "program", "debug", "command")
+
+
+def _serve(arguments) -> int:
+    """Cards for machines of the user's own."""
+    from emery.guest import run, serve
+    from emery.runs import make_directory
+
+    given = [x for x in _OF_GUESTS if getattr(arguments, x)]
+    if given or arguments.lane == "qemu":
+        word = "--lane qemu" if not given else "a command" if given[0] == "command" else f"--{given[0].replace('_', '-')}"
+        raise UserError(f"linux: --serve: the machines are yours; {word} is of ours")
+    target = _card(run.systems(), arguments.card)
+    values = target.values(arguments.set)
+    if target.linux.get("traffic") or values.get("fault", "none") != "none":
+        raise UserError("linux: --serve: --card capture and fault are of our own machines")
+    _wire(target, values, arguments)
+    make_directory("--serve", arguments.serve)
+    paths = serve.sockets(Path(arguments.serve).resolve(), arguments.guests or 2)
+
+    def begun():
+        print(serve.announcement(target, paths), flush=True)
+
+    files = {"capture": _capture(arguments), "waves": _waves(arguments)}
+    result = serve.run(target, values, paths, arguments.seed, files, begun)
+    print(serve.summary(target, result))
+    return 0
+
+
+def _capture(arguments) -> str:
+    """Where what crosses the wire is written; empty: nowhere."""
+    from emery.runs import make_directory
+
+    if not arguments.pcap_out:
+        return ""
+    make_directory("--pcap-out", arguments.pcap_out)
+    return os.path.abspath(os.path.join(arguments.pcap_out, "wire.pcap"))
+
+
+def _waves(arguments) -> str:
+    from emery.runs import prepare_outputs
+
+    return prepare_outputs(None, arguments.waves, note=note).waves.path
+
+
 def _linux(arguments) -> int:
     from emery.guest import run
     from emery.make import debian_kernel, linux
-    from emery.runs import check_file, make_directory, prepare_outputs
+    from emery.runs import check_file
 
+    if arguments.serve is not None:
+        return _serve(arguments)
     if arguments.command[:1] != ["--"] or len(arguments.command) == 1:
         raise UserError("linux: what is to run in the guest comes behind --: ./emery linux -- ping -c 3 10.0.0.2")
     command = arguments.command[1:]
-    qemu = arguments.lane == "qemu"
-    (debian_kernel if qemu else linux).check()
+    lane = arguments.lane
+    {"uml": linux.check, "qemu": debian_kernel.check, "vfio-user": debian_kernel.check_vfio_user}[lane]()
     target = _card(run.systems(), arguments.card)
     given = {x.partition("=")[0] for x in arguments.set}
     values = target.values([*(f"{k}={v}" for k, v in target.linux.get("set", {}).items() if k not in given), *arguments.set])
-    if qemu and (arguments.debug or target.linux.get("traffic") or values.get("fault", "none") != "none"):
-        raise UserError("linux: --lane qemu: --debug, --card capture and fault are of the other lane")
+    if lane != "uml" and (arguments.debug or target.linux.get("traffic") or values.get("fault", "none") != "none"):
+        raise UserError(f"linux: --lane {lane}: --debug, --card capture and fault are of the lane uml")
     wire = _wire(target, values, arguments)
-    capture = ""
-    if arguments.pcap_out:
-        make_directory("--pcap-out", arguments.pcap_out)
-        capture = os.path.abspath(os.path.join(arguments.pcap_out, "wire.pcap"))
+    capture = _capture(arguments)
     for option, path in (("--kernel-log", arguments.kernel_log), ("--peer-log", arguments.peer_log)):
         if path:
             check_file(option, path)
@@ -62,15 +107,14 @@ def _linux(arguments) -> int:
     if (arguments.peer or arguments.peer_log) and count < 2:
         raise UserError("linux: --peer and --peer-log are of a second guest, and there is one")
     kernel_log, peer_log = (os.path.abspath(x) if x else "" for x in (arguments.kernel_log, arguments.peer_log))
-    waves = prepare_outputs(None, arguments.waves, note=note).waves.path
-    outputs = run.Outputs(capture, waves, kernel_log, peer_log)
+    outputs = run.Outputs(capture, _waves(arguments), kernel_log, peer_log)
     words = tuple((arguments.kernel_words or "").split())
     for program in arguments.program:
         if not shutil.which(program):
             raise UserError(f"linux: --program {program}: there is no such program")
     programs = tuple(arguments.program)
     devices = values[target.linux["devices"]] if "devices" in target.linux else 1
-    guests = run.Guests(count, arguments.seed, arguments.peer or "", arguments.debug, words, programs, devices, qemu)
+    guests = run.Guests(count, arguments.seed, arguments.peer or "", arguments.debug, words, programs, devices, lane)
     return run.run(target, values, command, guests, outputs, wire)
 
 
@@ -162,7 +206,13 @@ def add(command):
     )
     linux.add_argument("--guests", type=number(1, 2), metavar="N", help="1: nobody at the other end (default 2)")
     linux.add_argument(
-        "--lane", choices=("uml", "qemu"), default="uml", help="qemu: Debian's kernel in QEMU, in a time of its own (uml)"
+        "--lane",
+        choices=("uml", "qemu", "vfio-user"),
+        default="uml",
+        help="Debian's kernel in QEMU, in a time of its own: qemu in 7.2, vfio-user in 10.1 or later (uml)",
+    )
+    linux.add_argument(
+        "--serve", type=word, metavar="DIR", help="no guests: the cards wait in DIR for machines of yours that speak vfio-user"
     )
     linux.add_argument("--seed", type=number(0, 2**62), default=1, metavar="N", help="of the guests' random numbers (1)")
     set_option(linux)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emery import process, system
+from emery.guest import serve
 from emery.guest.simulator import LOOK, Simulator
 from emery.make import debian_kernel, linux
 from emery.runs import IntegrityError
@@ -39,7 +40,11 @@ class Guests:
     words: tuple[str, ...] = ()  # of its command line, besides
     programs: tuple[str, ...] = ()  # of this machine, for the guests
     devices: int = 1  # slots of each that the card is in
-    qemu: bool = False  # in QEMU, with Debian's kernel
+    lane: str = "uml"  # or in QEMU, with Debian's kernel: qemu, vfio-user
+
+    @property
+    def qemu(self) -> bool:
+        return self.lane != "uml"
 
 
 @dataclass(frozen=True)
@@ -116,17 +121,20 @@ def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
 def _start_qemu(number: int, guests: Guests, folder: Path, image: Path) -> subprocess.Popen:
     words = ["console=ttyS0", "panic=-1", "lane=qemu", f"guest={number}", f"guests={guests.count}"]
     files = ("out", "err", "status") if number == 0 else ("said",)
+    path, proxy = folder / f"pci{number}.0", guests.lane == "qemu"
     with socket.socket(socket.AF_UNIX) as card, open(folder / f"qemu{number}", "w") as said:
-        card.connect(str(folder / f"pci{number}.0"))
+        if proxy:
+            card.connect(str(path))
+            device = [f"x-pci-proxy-dev,fd={card.fileno()}", "-qtest", f"unix:{folder / f'irq{number}'}", "-qtest-log", "none"]
+        else:
+            device = [serve.device_word(path)]
         command = [
-            debian_kernel.QEMU,
+            debian_kernel.proxy_qemu() if proxy else debian_kernel.vfio_user_qemu(),
             *("-nodefaults", "-display", "none", "-no-reboot"),
-            *("-machine", "pc,memory-backend=ram", "-accel", "tcg", "-icount", "shift=2,sleep=on"),
-            *("-m", f"{_MEMORY}M", "-object", f"memory-backend-memfd,id=ram,size={_MEMORY}M,share=on"),
+            *(*serve.memory_words(_MEMORY, "pc" if proxy else "q35"), "-accel", "tcg", "-icount", "shift=2,sleep=on"),
             *("-kernel", str(image), "-initrd", str(folder / f"root{number}")),
             *("-append", " ".join([*words, *(guests.words if number == 0 else ())])),
-            *("-device", f"x-pci-proxy-dev,fd={card.fileno()}"),
-            *("-qtest", f"unix:{folder / f'irq{number}'}", "-qtest-log", "none"),
+            *("-device", *device),
             *(word for name in (f"kernel{number}", *files) for word in ("-serial", f"file:{folder / name}")),
         ]
         streams = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": subprocess.STDOUT, "pass_fds": (card.fileno(),)}
@@ -151,7 +159,7 @@ def run(target: system.System, values: dict, command: list[str], guests: Guests,
             for name, text in texts.items():
                 (folder / name).write_text(text)
         settings = {**target.settings(values), **wire, "seed": guests.seed, "guests": guests.count, "folder": folder}
-        settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves, "qemu": guests.qemu}
+        settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves, "lane": guests.lane}
         card = Simulator(simulator, settings, folder)
         children.append(card.child)
         if card.runs():

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's own kernel for guests in QEMU (`./emery linux --lane qemu`): image and headers, unpacked into the cache.
+"""Debian's own kernel for guests in QEMU (`./emery linux --lane qemu|vfio-user`): image and headers, unpacked into the cache.
 
 The packages are fetched once, by apt from the machine's own mirrors; nothing of them is installed.
 """
 
 import functools
+import os
 import re
 import shutil
 from pathlib import Path
@@ -15,9 +16,9 @@ from emery.make import cache, linux, toolchain
 from emery.terminal import Progress
 
 QEMU = "qemu-system-x86_64"
-_PACKAGES = {QEMU: "qemu-system-x86", "make": "make", "apt-get": "apt", "dpkg-deb": "dpkg"}
+_TOOLS = {"make": "make", "apt-get": "apt", "dpkg-deb": "dpkg"}
+_PACKAGES = {QEMU: "qemu-system-x86", **_TOOLS}
 _IMAGE, _HEADERS = "linux-image-cloud-amd64", "linux-headers-cloud-amd64"
-_VERSION = re.compile(r"version 7\.2\.")
 
 
 def missing() -> list[str]:
@@ -25,12 +26,45 @@ def missing() -> list[str]:
     return toolchain.missing_packages(_PACKAGES, {"busybox-static": linux.busybox()})
 
 
+def missing_for_vfio_user() -> list[str]:
+    """Likewise, beside a QEMU that Debian 12 has none of."""
+    return toolchain.missing_packages(_TOOLS, {"busybox-static": linux.busybox()})
+
+
+def _qemu(fits, wanted: str) -> str:
+    """The first QEMU of the PATH whose version fits; refuses in one line when there is none."""
+    found = {}
+    for folder in os.get_exec_path():
+        path = shutil.which(QEMU, path=folder)
+        version = re.search(r"version (\d+)\.(\d+)", process.run([path, "--version"]).stdout) if path else None
+        if not path or not version:
+            continue
+        if fits(tuple(map(int, version.groups()))):
+            return path
+        found.setdefault(os.path.realpath(path), f"{path} is {version[1]}.{version[2]}")
+    raise UserError(f"linux: {wanted}, as {QEMU} on the PATH: {'; '.join(found.values()) or 'there is none'}")
+
+
+def proxy_qemu() -> str:
+    """The QEMU whose proxy of a PCI device the simulator speaks: the protocol is private to a version."""
+    return _qemu(lambda version: version == (7, 2), "--lane qemu is for QEMU 7.2")
+
+
+def vfio_user_qemu() -> str:
+    """One that has the client of vfio-user."""
+    return _qemu(lambda version: version >= (10, 1), "--lane vfio-user is for QEMU 10.1 or later")
+
+
 def check():
     """Refuses in one line what cannot be on this machine."""
     toolchain.check_packages("linux", missing())
-    said = process.run([QEMU, "--version"]).stdout
-    if not _VERSION.search(said):  # the protocol of its PCI proxy is private to a version
-        raise UserError(f"linux: the proxy of the card is QEMU 7.2's; this is {said.splitlines()[0] if said else 'none'}")
+    proxy_qemu()
+
+
+def check_vfio_user():
+    """Likewise."""
+    toolchain.check_packages("linux", missing_for_vfio_user())
+    vfio_user_qemu()
 
 
 def _depends(package: str) -> list[str]:
@@ -49,7 +83,6 @@ def _packages() -> list[str]:
 
 def kernel() -> tuple[Path, Path]:
     """The image, and the folder that modules are built against."""
-    check()
     names = _packages()
     policy = process.run(["apt-cache", "policy", *names]).stdout
     versions = re.findall(r"^ +Candidate: (\S+)", policy, re.MULTILINE)

@@ -91,10 +91,7 @@ Bench::Bench(const Options& options)
   };
   std::vector<SlotInterface*> slots;
   for (unsigned l = 0; l < links_.count(); ++l) slots.push_back(&links_[l].root);
-  guests_->add(options.get<std::string>("folder"), slots,
-               [this](const VhostDevice::Region& region) {
-                 memory_.lend(region.addr, region.bytes, region.at);
-               });
+  guests_->add(options.get<std::string>("folder"), slots, memory_);
 }
 
 void Bench::start() {

@@ -6,12 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "Vhost_nic.h"
 #include "bench/guest/beside.hpp"
 #include "bench/guest/guests.hpp"
 #include "bench/guest/proxy_guests.hpp"
+#include "bench/guest/vfio_guests.hpp"
 #include "bench/run/output.hpp"
 #include "bench/run/pcie_host.hpp"
 #include "bench/sim/verilated_model.hpp"
@@ -31,10 +33,22 @@ constexpr Time kFibre = 10 * kNanosecond;
 
 PcieSettings slot_of_guest(const Options& options) {
   PcieSettings settings = slot(options);
-  if (options.get("qemu", false)) return settings;
+  if (options.get<std::string>("lane") != "uml") return settings;
   settings.root.interrupt_base = kMessages;
   settings.root.interrupt_bytes = 4;
   return settings;
+}
+
+// Those that the option `lane` says. `until`: a descriptor that ends the run when it can be read.
+std::unique_ptr<GuestMachines> machines(const Options& options, Simulation& simulation,
+                                        Stillness::Activity activity) {
+  const auto lane = options.get<std::string>("lane");
+  if (lane == "uml") return std::make_unique<Guests>(simulation, std::move(activity));
+  if (lane == "qemu") return std::make_unique<ProxyGuests>(simulation, std::move(activity));
+  if (lane != "vfio-user") throw OptionError("lane: '" + lane + "'");
+  auto found = std::make_unique<VfioGuests>(simulation, std::move(activity));
+  if (options.has("until")) found->end_with(Descriptor(options.get<int>("until")));
+  return found;
 }
 
 class Bench {
@@ -65,19 +79,12 @@ Bench::Bench(const Options& options)
   Waves waves;
   waves.path = options.get("waves", "");
   model_.open_waves(waves);
-  const auto activity_of_all = [this] { return activity(); };
-  if (options.get("qemu", false)) {
-    guests_ = std::make_unique<ProxyGuests>(simulation_, activity_of_all);
-  } else {
-    guests_ = std::make_unique<Guests>(simulation_, activity_of_all);
-  }
+  guests_ = machines(options, simulation_, [this] { return activity(); });
   for (unsigned i = 0; i < count; ++i) {
     cards_.push_back(
         std::make_unique<Card>(options, slot_of_guest(options), simulation_, clocks, model_[i], i));
     Card& card = *cards_.back();
-    guests_->add(folder, {&card.host.root}, [&card](const VhostDevice::Region& region) {
-      card.memory.lend(region.addr, region.bytes, region.at);
-    });
+    guests_->add(folder, {&card.host.root}, card.memory);
   }
   if (const std::string path = options.get("capture", ""); !path.empty())
     capture_.emplace(std::vector<std::string>{path}, Output::Order::kByTime);

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cards for machines that are not ours (`./emery linux --serve DIR`): each waits at a socket for a client of vfio-user."""
+
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+
+from emery import process, system
+from emery.common import UserError
+from emery.guest.simulator import Simulator
+from emery.make import linux
+from emery.runs import IntegrityError
+
+
+def device_word(path: Path) -> str:
+    """QEMU's word for the device at that socket (`-device`)."""
+    return json.dumps({"driver": "vfio-user-pci", "socket": {"type": "unix", "path": str(path)}})
+
+
+def memory_words(megabytes: int, machine: str) -> list[str]:
+    """QEMU's words for memory that such a device reaches without being handed each byte."""
+    memory = f"memory-backend-memfd,id=ram,size={megabytes}M,share=on"
+    return ["-machine", f"{machine},memory-backend=ram", "-m", f"{megabytes}M", "-object", memory]
+
+
+def sockets(folder: Path, count: int) -> list[Path]:
+    """Where the cards wait; refuses what is there already."""
+    found = [folder / f"pci{number}.0" for number in range(count)]
+    for path in found:
+        if os.path.lexists(path):
+            raise UserError(f"--serve {folder}: {path} is there already")
+    return found
+
+
+def announcement(target: system.System, paths: list[Path]) -> str:
+    """What a user has to know of cards that wait."""
+    cards = "1 card, its wire leads nowhere" if len(paths) == 1 else f"{len(paths)} cards, joined by a wire"
+    words = shlex.join(["qemu-system-x86_64", *memory_words(1024, "q35"), "-device", device_word(paths[0])])
+    lines = [f"{target.name}: {cards}; each waits for a machine (vfio-user)", *(f"  {x}" for x in paths)]
+    lines += ["With QEMU 10.1 or later:", f"  {words} ..."]
+    return "\n".join([*lines, "The run ends when the first machine has, or with Ctrl-C."])
+
+
+def run(target: system.System, values: dict, paths: list[Path], seed: int, files: dict, begun) -> dict:
+    """Has cards wait at these sockets until the first machine has gone, or a signal comes; gives the result. `files`: `capture`
+    and `waves`, empty where there are none. `begun` is called when the cards can be reached."""
+    simulator = linux.build_simulator(target, values, bool(files["waves"]))
+    folder = Path(tempfile.mkdtemp(prefix="emery-"))
+    told, tell = os.pipe()
+    open_ends = {told, tell}
+
+    def stop():
+        if tell in open_ends:
+            open_ends.discard(tell)
+            os.close(tell)
+
+    settings = {**target.settings(values), "seed": seed, "guests": len(paths), "folder": paths[0].parent}
+    settings |= {**files, "result": folder / "result", "lane": "vfio-user", "until": told}
+    card = None
+    try:
+        with process.until_told(stop):
+            card = Simulator(simulator, settings, folder, pass_fds=(told,))
+            if card.has_said("ready"):
+                begun()
+            card.child.wait()
+        process.check()
+        card.check("linux")
+        if card.child.returncode < 0:
+            raise IntegrityError(f"linux: the simulator has ended by signal {-card.child.returncode}", None)
+        return json.loads((folder / "result").read_text())
+    finally:
+        if card:
+            process.finish(card.child)
+        for file in open_ends:
+            os.close(file)
+        for path in paths:
+            with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def summary(target: system.System, result: dict) -> str:
+    """What went over the wire."""
+    macs = [x["mac"] for x in result["cards"]]
+    counts = [f"card {n}: {x['tx_frames']:,} frames sent, {x['rx_frames']:,} received" for n, x in enumerate(macs)]
+    return "\n".join([f"{target.name}: {result['simulated_ns'] / 1000:,.1f} us simulated", *counts])
