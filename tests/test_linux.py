@@ -41,6 +41,14 @@ def test_the_module_builds_without_a_warning():
     assert module.name == "emery_host_nic.ko" and "warning" not in log.lower(), log
 
 
+@needs("sparse", "sparse")
+@pytest.mark.parametrize("system", run.systems(), ids=lambda x: x.name)
+def test_sparse_finds_nothing(system):
+    """Byte orders, address spaces, locks."""
+    _, log = linux.build_module(system, ("W=1", "C=2"))
+    assert "CHECK" in log and "warning" not in log.lower(), log
+
+
 @needs_linux
 def test_status_and_output_of_a_command(capfdbinary):
     script = "ip link show eth0; rmmod emery_host_nic && insmod /card.ko && ip link show eth0 | head -1; echo wrong >&2; exit 3"

@@ -41,7 +41,7 @@ static_assert(sizeof(struct emnic_queue_counts) == EMNIC_RX_QUEUE_COUNTS * sizeo
               "a name for each");
 const char* emnic_queue_count_name(unsigned which) {
   static const char* const names[] = {"packets", "bytes", "errors", "drops"};
-  return which < EMNIC_RX_QUEUE_COUNTS ? names[which] : 0;
+  return which < EMNIC_RX_QUEUE_COUNTS ? names[which] : NULL;
 }
 
 // The counters of a row, in the order of the registers: of their words those that are not 0.
@@ -85,7 +85,7 @@ static_assert(sizeof(struct emnic_port_counts) ==
                   sizeof port_count_names / sizeof *port_count_names * sizeof(uint64_t),
               "a name for each");
 const char* emnic_port_count_name(unsigned which) {
-  return which < EMNIC_PORT_COUNTS_END ? port_count_names[which] : 0;
+  return which < EMNIC_PORT_COUNTS_END ? port_count_names[which] : NULL;
 }
 
 static const uint16_t size_from[EMNIC_PORT_SIZES] = {64, 65, 128, 256, 512, 1024, 1519};
