@@ -43,7 +43,9 @@ def missing() -> list[str]:
 
 def missing_in_tests() -> list[str]:
     """Likewise, of programs that the tests run in guests, or on the modules."""
-    return toolchain.missing_packages({"ethtool": "ethtool", "ptp4l": "linuxptp", "devlink": "iproute2", "sparse": "sparse"}, {})
+    return toolchain.missing_packages(
+        {"ethtool": "ethtool", "ptp4l": "linuxptp", "devlink": "iproute2", "sparse": "sparse"}, {}
+    )
 
 
 def busybox() -> str:
