@@ -2,7 +2,6 @@
 #include "bench/guest/proxy_guests.hpp"
 
 #include <cstdio>
-#include <memory>
 #include <utility>
 
 #include "bench/guest/proxy_pci.hpp"
@@ -34,22 +33,20 @@ class Acknowledged final : public SocketGuests::Peer {
 
 }  // namespace
 
-void ProxyGuests::add(const std::string& folder, const std::vector<SlotInterface*>& slots,
-                      HostMemory& memory) {
-  const std::string number = std::to_string(guests_++);
+void ProxyGuests::add_more(const std::string& folder, const std::string& number,
+                           const std::vector<SlotInterface*>& slots) {
   const auto qtest = std::make_shared<Descriptor>();
   listen(folder + "/irq" + number, [qtest](Descriptor caller) {
     *qtest = std::move(caller);
     return std::make_unique<Acknowledged>(qtest);
   });
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    SlotInterface& host = *slots[i];
-    host.on_message([qtest](MsixMessage message) { interrupt(*qtest, message); });
-    HostMemory* own = i == 0 ? &memory : nullptr;
-    listen(folder + "/pci" + number + "." + std::to_string(i), [&host, own](Descriptor caller) {
-      return std::make_unique<ProxyPci>(std::move(caller), host, own);
-    });
-  }
+  for (SlotInterface* host : slots)
+    host->on_message([qtest](MsixMessage message) { interrupt(*qtest, message); });
+}
+
+std::unique_ptr<SocketGuests::Peer> ProxyGuests::meet(Descriptor caller, SlotInterface& host,
+                                                      HostMemory* memory) {
+  return std::make_unique<ProxyPci>(std::move(caller), host, memory);
 }
 
 }  // namespace emery

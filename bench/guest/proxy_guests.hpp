@@ -3,6 +3,7 @@
 // interrupts, QEMU's own test socket (qtest).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,11 @@ class ProxyGuests : public SocketGuests {
  public:
   using SocketGuests::SocketGuests;
 
-  /// One more guest; beside its devices' sockets there is FOLDER/irqN, for qtest.
-  void add(const std::string& folder, const std::vector<SlotInterface*>& slots,
-           HostMemory& memory) override;
-
  private:
-  unsigned guests_ = 0;
+  // FOLDER/irqN, for qtest.
+  void add_more(const std::string& folder, const std::string& number,
+                const std::vector<SlotInterface*>& slots) override;
+  std::unique_ptr<Peer> meet(Descriptor caller, SlotInterface& host, HostMemory* memory) override;
 };
 
 }  // namespace emery

@@ -24,6 +24,20 @@ void SocketGuests::end_with(Descriptor signal) {
   places_.push_back({nullptr, {}, std::make_unique<End>(std::move(signal))});
 }
 
+void SocketGuests::add(const std::string& folder, const std::vector<SlotInterface*>& slots,
+                       HostMemory& memory) {
+  const std::string number = std::to_string(guests_++);
+  add_more(folder, number, slots);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    SlotInterface& host = *slots[i];
+    HostMemory* own = i == 0 ? &memory : nullptr;
+    const auto met = [this, &host, own](Descriptor caller) {
+      return meet(std::move(caller), host, own);
+    };
+    listen(folder + "/pci" + number + "." + std::to_string(i), met);
+  }
+}
+
 void SocketGuests::listen(const std::string& path, Meet meet) {
   places_.push_back({std::make_unique<Listener>(path), std::move(meet), nullptr});
 }

@@ -41,6 +41,8 @@ class SocketGuests : public GuestMachines {
 
   /// Ends the run when this can be read from, or its other end has gone.
   void end_with(Descriptor signal);
+  void add(const std::string& folder, const std::vector<SlotInterface*>& slots,
+           HostMemory& memory) override;
   void run() override;
   Time calendar(Time simulated) const override { return simulated; }
   Time now() const override { return simulation_.now(); }
@@ -50,6 +52,12 @@ class SocketGuests : public GuestMachines {
   using Meet = std::function<std::unique_ptr<Peer>(Descriptor caller)>;
   /// Whoever calls there is met once.
   void listen(const std::string& path, Meet meet);
+  /// What a guest has beside its devices.
+  virtual void add_more(const std::string& /*folder*/, const std::string& /*number*/,
+                        const std::vector<SlotInterface*>& /*slots*/) {}
+  /// The end of a device's socket; `memory` of the first one of a guest is that of all of them.
+  virtual std::unique_ptr<Peer> meet(Descriptor caller, SlotInterface& host,
+                                     HostMemory* memory) = 0;
 
  private:
   struct Place {
@@ -66,6 +74,7 @@ class SocketGuests : public GuestMachines {
   Simulation& simulation_;
   Stillness still_;
   std::vector<Place> places_;
+  unsigned guests_ = 0;
 };
 
 }  // namespace emery

@@ -3,8 +3,7 @@
 // programs): each finds its device (VfioPci) at its socket.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <memory>
 
 #include "bench/guest/socket_guests.hpp"
 
@@ -14,11 +13,8 @@ class VfioGuests : public SocketGuests {
  public:
   using SocketGuests::SocketGuests;
 
-  void add(const std::string& folder, const std::vector<SlotInterface*>& slots,
-           HostMemory& memory) override;
-
  private:
-  unsigned guests_ = 0;
+  std::unique_ptr<Peer> meet(Descriptor caller, SlotInterface& host, HostMemory* memory) override;
 };
 
 }  // namespace emery

@@ -12,17 +12,15 @@ import json
 import math
 import os
 import re
-import shutil
 import socket
 import struct
-import tempfile
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from emery import extension, process
+from emery import extension
 from emery.common import UserError, nearest
-from emery.guest.simulator import Simulator
+from emery.guest.simulator import run_until_told
 from emery.make import build, tuned
 from emery.report import drops, integrity, number, table
 from emery.runs import IntegrityError, Outputs, outcome, problem
@@ -218,28 +216,14 @@ def _settings(system: System, values: dict, outputs: Outputs) -> dict:
 
 def _simulate(program: Path, settings: dict, interfaces: dict[End, int], seconds: float, begun) -> dict:
     """Runs the simulator until it is told to end; gives what it says, and what the kernel says of its interfaces."""
-    folder = Path(tempfile.mkdtemp(prefix="emery-"))
-    told, tell = os.pipe()
-    open_ends = {told, tell}
+    settings = {**settings, **{f"tap.{end.place}": file for end, file in interfaces.items()}}
+    files = (*interfaces.values(), *(settings[x] for x in ("rtnetlink",) if x in settings))
 
-    def stop():
-        if tell in open_ends:
-            open_ends.discard(tell)
-            os.close(tell)
+    def ready():
+        _begin(list(interfaces))
+        begun()
 
-    card = None
-    try:
-        settings = {**settings, "live": told, "result": folder / "result"}
-        settings |= {f"tap.{end.place}": file for end, file in interfaces.items()}
-        with process.until_told(stop, seconds):
-            files = (told, *interfaces.values(), *(settings[x] for x in ("rtnetlink",) if x in settings))
-            card = Simulator(program, settings, folder, pass_fds=files)
-            if card.has_said("ready"):
-                _begin(list(interfaces))
-                begun()
-            card.child.wait()
-        process.check()
-        path = folder / "result"
+    with run_until_told(program, settings, "live", ready, seconds, files) as (card, path):
         result = json.loads(path.read_text()) if path.exists() else None
         result, failure = outcome(card.child.returncode, card.last(), result)
         for end in interfaces:
@@ -250,12 +234,6 @@ def _simulate(program: Path, settings: dict, interfaces: dict[End, int], seconds
         if failure:
             raise IntegrityError(failure, result)
         return result
-    finally:
-        if card:
-            process.finish(card.child)
-        for file in open_ends:
-            os.close(file)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run(system: System, values: dict, found: list[End], outputs: Outputs, seconds: float, begun) -> dict:

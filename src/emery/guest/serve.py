@@ -5,13 +5,11 @@ import contextlib
 import json
 import os
 import shlex
-import shutil
-import tempfile
 from pathlib import Path
 
-from emery import process, system
+from emery import system
 from emery.common import UserError
-from emery.guest.simulator import Simulator
+from emery.guest.simulator import run_until_told
 from emery.make import linux
 from emery.runs import IntegrityError
 
@@ -49,38 +47,18 @@ def run(target: system.System, values: dict, paths: list[Path], seed: int, files
     """Has cards wait at these sockets until the first machine has gone, or a signal comes; gives the result. `files`: `capture`
     and `waves`, empty where there are none. `begun` is called when the cards can be reached."""
     simulator = linux.build_simulator(target, values, bool(files["waves"]))
-    folder = Path(tempfile.mkdtemp(prefix="emery-"))
-    told, tell = os.pipe()
-    open_ends = {told, tell}
-
-    def stop():
-        if tell in open_ends:
-            open_ends.discard(tell)
-            os.close(tell)
-
     settings = {**target.settings(values), "seed": seed, "guests": len(paths), "folder": paths[0].parent}
-    settings |= {**files, "result": folder / "result", "lane": "vfio-user", "until": told}
-    card = None
+    settings |= {**files, "lane": "vfio-user"}
     try:
-        with process.until_told(stop):
-            card = Simulator(simulator, settings, folder, pass_fds=(told,))
-            if card.has_said("ready"):
-                begun()
-            card.child.wait()
-        process.check()
-        card.check("linux")
-        if card.child.returncode < 0:
-            raise IntegrityError(f"linux: the simulator has ended by signal {-card.child.returncode}", None)
-        return json.loads((folder / "result").read_text())
+        with run_until_told(simulator, settings, "until", begun) as (card, result):
+            card.check("linux")
+            if card.child.returncode < 0:
+                raise IntegrityError(f"linux: the simulator has ended by signal {-card.child.returncode}", None)
+            return json.loads(result.read_text())
     finally:
-        if card:
-            process.finish(card.child)
-        for file in open_ends:
-            os.close(file)
         for path in paths:
             with contextlib.suppress(FileNotFoundError):
                 path.unlink()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def summary(target: system.System, result: dict) -> str:

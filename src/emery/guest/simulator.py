@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A simulator that runs beside the program that drives its card: started, listened to, ended."""
 
+import contextlib
+import os
+import shutil
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -49,3 +53,34 @@ class Simulator:
             raise IntegrityError(lines[-1].removeprefix("integrity: "), None)
         if lines:
             raise UserError(f"{command}: {lines[-1].removeprefix('error: ')}")
+
+
+@contextlib.contextmanager
+def run_until_told(program: Path, settings: dict, pipe: str, begun, seconds: float = 0, pass_fds: tuple[int, ...] = ()):
+    """A simulator that has run until a signal came, for so many seconds (0: without end), or until it ended by itself, and the
+    file of its result. `pipe`: its setting of what is closed when it is to end. `begun` is called when it can be reached."""
+    folder = Path(tempfile.mkdtemp(prefix="emery-"))
+    told, tell = os.pipe()
+    open_ends = {told, tell}
+
+    def stop():
+        if tell in open_ends:
+            open_ends.discard(tell)
+            os.close(tell)
+
+    card = None
+    try:
+        result = folder / "result"
+        with process.until_told(stop, seconds):
+            card = Simulator(program, {**settings, pipe: told, "result": result}, folder, pass_fds=(told, *pass_fds))
+            if card.has_said("ready"):
+                begun()
+            card.child.wait()
+        process.check()
+        yield card, result
+    finally:
+        if card:
+            process.finish(card.child)
+        for file in open_ends:
+            os.close(file)
+        shutil.rmtree(folder, ignore_errors=True)
