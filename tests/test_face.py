@@ -557,12 +557,14 @@ def test_the_fuzzer_finds_what_is_wrong(monkeypatch):
 
     def gives(delivered, streams, digest="x"):
         counts = {"offered": 3, "delivered": delivered, "dropped": {}}
-        found = {"streams": {str(n): counts for n in range(streams)}, "totals": counts, "digest": digest}
+        found = {"system": "host-nic", "streams": {str(n): counts for n in range(streams)}, "totals": counts, "digest": digest}
         Path("result.json").write_text(json.dumps(found))
         return 0
 
     monkeypatch.setattr(fuzz, "case", lambda seed, number, folder, runs: Case(["list"], result=str(folder / "result.json")))
     assert ": offered 3" in outcome(lambda: gives(2, 1))
     assert "add up" in outcome(lambda: gives(3, 2))
+    assert "is a required property" in outcome(lambda: gives(3, 1))
+    monkeypatch.setattr(fuzz, "undescribed", lambda *_: "")
     monkeypatch.setattr(cli, "main", lambda words: gives(3, 1, str(os.getpid())))
     assert attempt(1, 0)[1:] == (0, "") and "second time" in attempt(1, 3)[2]

@@ -9,6 +9,7 @@ import pytest
 
 from emery import system
 from emery.check import blocks
+from emery.check.described import undescribed
 from emery.cli import main
 
 HERE = Path(__file__).parent
@@ -35,6 +36,7 @@ def test_as_it_was(which, name, words, tmp_path, capsys, request):
     assert main(["run", which, *words.split(), "--json", str(out), "--assertions"]) == 0, capsys.readouterr().err
     result = json.loads(out.read_text())
     as_declared(which, result)
+    assert undescribed(which, result) == ""
     seen = {"digest": result["digest"], "cycles": result["cycles"], "totals": {x: result["totals"][x] for x in COUNTS}}
     records = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     if request.config.getoption("--record"):

@@ -13,6 +13,7 @@ from pathlib import Path
 from emery.common import ROOT, UserError, in_checkout
 
 BESIDE = {"limit": "limit", "paper": "paper_value", "peer": "peer_value"}  # what stands beside Emery's numbers: fields of rows
+WITHIN = 0.02  # by which a row may come out otherwise than it was published
 _ALIKE = 1e-3  # numbers of two series that differ by no more are one
 _BLOCK = re.compile(r"(<!-- measured: (\S+) ([^>]*?) -->\n).*?(<!-- /measured -->)", re.DOTALL)
 
@@ -41,6 +42,22 @@ def keep(system, rows: list[dict]):
     known = {row["id"]: row for row in [*measured(system), *map(_rounded, rows)]}
     lines = [json.dumps(known[x.id], ensure_ascii=False) for x in system.targets if x.id in known]
     _file(system).write_text("[\n" + ",\n".join(lines) + "\n]\n")
+
+
+def moved(system, rows: list[dict]) -> list[str]:
+    """What of these rows comes out otherwise than it is published: a line each, `target: was, is`."""
+    before = {row["id"]: row for row in measured(system)}
+    pairs = [(before[row["id"]], row) for row in rows if row["id"] in before]
+    said = [(was["id"], _emery(was), _emery(row)) for was, row in pairs if not _same(was, row)]
+    return [f"{name}: published {was}, now {now}" for name, was, now in said]
+
+
+def _same(was: dict, row: dict) -> bool:
+    """Whether two rows say the same of one target: number, what was lost, whether the goal is met."""
+    if was["emery"] is None or row["emery"] is None:
+        return was["emery"] is row["emery"]
+    number = abs(row["emery"] - was["emery"]) <= WITHIN * max(abs(was["emery"]), 1e-3)
+    return number and abs((row.get("lost") or 0) - (was.get("lost") or 0)) <= WITHIN and row["met"] == was["met"]
 
 
 def pages(system) -> list[Path]:

@@ -12,7 +12,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from emery.common import ROOT
+from emery.common import ROOT, UserError
 
 _BASE = Path(__file__).parent / "result.schema.json"
 _SHARED = ROOT / "bench" / "resources.toml"
@@ -52,6 +52,8 @@ def _place(node: dict, names: list[str], leaf: dict):
         known = next((x for x in patterns if x.endswith(f"){pattern}$")), "")
         inner = patterns.setdefault(known or f"^(?!(?:{before})$){pattern}$", {})
     else:
+        if plain not in exact and (before := next((x for x in patterns if re.search(x, plain)), None)):
+            raise UserError(f"[resources]: {plain} is said after what fits it as well, {before}")
         inner = exact.setdefault(plain, {})
     if name != plain:
         inner["type"] = "array"

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from emery import cli, process, shapes, system, workload
+from emery.check.described import undescribed
 from emery.common import UserError
 from emery.make import build, toolchain
 
@@ -391,7 +392,10 @@ def _finish(child: int, seconds: float) -> int | None:
         if done:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.005)
-    os.killpg(child, signal.SIGKILL)
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:  # it has no group of its own yet
+        os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return None
 
@@ -417,6 +421,7 @@ def _wrong(one: Case, status: int | None, said: str, seconds: float) -> str:
         for name in ("offered", "delivered"):
             if sum(x[name] for x in result["streams"].values()) != result["totals"][name]:
                 return f"streams do not add up to totals: {name}"
+        return undescribed(result["system"], result)
     return ""
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Soak: runs of a system one after the other, with settings, traffic and faults drawn from a seed, until so many frames are
-through. Each must account for every frame and give everything back.
+through. Each must account for every frame, give everything back, and have a result that its schema describes.
 
 What is drawn is said by the `[soak]` table of system.toml: `set`, parameters that stay; `options` and `draw`, lists of values
 for options of the run and for parameters. Tables `[[soak.also]]` say the same of other kinds of runs, each with the `share` of
@@ -10,6 +10,7 @@ all runs that are of it.
 import random
 from dataclasses import dataclass
 
+from emery.check.described import undescribed
 from emery.common import UserError
 from emery.runs import IntegrityError, run_system
 from emery.workload import workload
@@ -79,6 +80,8 @@ def soak(system, frames: int, seed: int, assertions: bool, say, stay: list[str] 
             continue
         except IntegrityError as error:
             raise IntegrityError(f"{error}: {line}", error.result) from error
+        if found := undescribed(system.name, result):
+            raise IntegrityError(f"against the schema, {found}: {line}", result)
         done.runs += 1
         done.offered += result["totals"]["offered"]
         done.delivered += result["totals"]["delivered"]

@@ -133,13 +133,16 @@ def add(command):
     mutate.add_argument("--list", action="store_true", help="only say which")
     mutate.add_argument("--json", action="store_true", help="the outcome of each as JSON, on standard output")
     fuzz = command(
-        "fuzz", _fuzz, "run", "try command lines, files and runs at random; status 1 when one is not answered as it should be"
+        "fuzz",
+        _fuzz,
+        "run test",
+        "try command lines, files and runs at random; status 1 when one is not answered as it should be",
     )
     fuzz.add_argument("--seed", type=number(0, 2**53), default=1, help="everything random follows from it (default 1)")
     fuzz.add_argument("--minutes", type=number(1, 10000), default=10, help="for how long (default 10)")
     fuzz.add_argument("--case", type=number(0, 10**9), metavar="N", help="only case N of the seed")
     soak = command(
-        "soak", _soak, "run", "runs with settings, traffic and faults drawn from a seed, until so many frames are through"
+        "soak", _soak, "run test", "runs with settings, traffic and faults drawn from a seed, until so many frames are through"
     )
     options.system_option(soak)
     many = number(1, 10**12)
