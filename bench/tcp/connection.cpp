@@ -97,6 +97,7 @@ Connection::Made Connection::next(std::vector<std::uint8_t>& frame, Time now) {
   ack_ = false;
   ack_at_ = kNever;
   unacked_ = 0;
+  acked_ = rcv_nxt_;
   if (p.kind == Plan::kSyn) {
     s.flags |= kSyn;
     s.mss = static_cast<std::uint16_t>(config_.mss);
@@ -314,7 +315,8 @@ void Connection::take_data(Place from, const Segment& s, Time now) {
     ++rcv_nxt_;
     eof_ = finished_ = true;
   }
-  if (gap || eof_ || ++unacked_ >= 2) {
+  const bool half = 2 * (rcv_nxt_ - acked_) >= config_.window;
+  if (gap || eof_ || half || ++unacked_ >= 2) {
     ack_ = true;
   } else {
     ack_at_ = std::min(ack_at_, now + config_.ack_delay);

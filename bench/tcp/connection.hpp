@@ -7,7 +7,8 @@
 // 9293), window scale (RFC 7323), slow start, congestion avoidance by bytes acknowledged and an
 // initial window of ten segments (RFC 5681, 3465, 6928), limited transmit (RFC 3042), fast
 // retransmit and NewReno recovery (RFC 6582), RTO with Karn's rule and back-off (RFC 6298), delayed
-// acknowledgements (every second segment).
+// acknowledgements (every second segment, and at once when half the window has come:
+// 9293, 3.8.6.2.2).
 //
 // Left out: SACK, time stamps, ECN, urgent data, Nagle, keep-alive, path MTU discovery, TIME_WAIT's
 // two minutes; and zero windows, for an application here reads at once, so the window that is
@@ -159,6 +160,7 @@ class Connection {
   std::map<Place, std::vector<std::uint8_t>> early_;
   bool ack_ = false;      // one is due
   unsigned unacked_ = 0;  // segments since the last one
+  Place acked_ = 0;       // as of the last one
   Time ack_at_ = kNever;
 };
 

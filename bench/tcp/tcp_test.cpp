@@ -296,12 +296,14 @@ void test_wrong_bytes(Checks& check) {
 
 // Rates follow window over round trip, and CPU time.
 void test_rates(Checks& check) {
-  const auto gbps = [&](std::uint32_t window, Time trip, Time per_segment) {
-    auto right = plain(false);
+  const auto gbps = [&](std::uint32_t window, Time trip, Time per_segment,
+                        std::uint32_t mss = 1460) {
+    auto left = plain(true), right = plain(false);
     right.window = window;
+    left.mss = right.mss = mss;
     StationConfig machine;
     machine.per_segment = per_segment;
-    Net net(plain(true), right, machine);
+    Net net(left, right, machine);
     net.trip = trip;
     net.frames_a_step = 100;
     const std::uint64_t bytes = 20'000'000;
@@ -310,6 +312,8 @@ void test_rates(Checks& check) {
   };
   check.near(gbps(65536, 50 * kMicrosecond, 0), 8 * 65536 / 100e3, 0.3, "window over round trip");
   check.near(gbps(131072, 50 * kMicrosecond, 0), 8 * 131072 / 100e3, 0.6, "twice the window");
+  // Room for one segment only: its acknowledgement does not wait for a second.
+  check.near(gbps(16000, 5 * kMicrosecond, 0, 8960), 8 * 8960 / 10e3, 0.3, "one at a time");
   // A segment, and half an acknowledgement.
   check.near(gbps(65536, kMicrosecond, 2 * kMicrosecond), 8 * 1.46 / 3, 0.3, "CPU time");
 }
