@@ -8,14 +8,13 @@ import re
 from collections import Counter
 
 import pytest
-from conftest import read_pcap
+from conftest import FOUR_PORTS, read_pcap
 
 from emery.cli import main
 from emery.common import ROOT
 from emery.make import registers
 
 FLOWS = 8
-SHAPE = ("ports=2", "interfaces=2", "tx_queues=16", "rx_queues=16")
 FRAMES = 600
 STREAMS = {"tx": "wire0.pcap", "rx": "host.pcap"}
 
@@ -151,7 +150,7 @@ def test_any_value_in_any_register_of_others(capsys, tmp_path, seed):
     """An ill-meaning driver of the other interface, of other queues of this one, and of settings that all share."""
     out = tmp_path / "result.json"
     words = ["--size", "64-1000", "--frames", "2300", "--rate", "0.3", "--flows", str(FLOWS), "--seed", str(seed)]
-    words += [x for setting in (*SHAPE, "fault=hostile_registers", "fault_frame=50") for x in ("--set", setting)]
+    words += [x for setting in (*FOUR_PORTS, "fault=hostile_registers", "fault_frame=50") for x in ("--set", setting)]
     assert main(["run", "host-nic", *words, "--json", str(out), "--assertions"]) == 0, capsys.readouterr().err
     result = json.loads(out.read_text())
     assert all(all_well(result["streams"][x]) for x in ("rx0", "rx1", "tx0", "tx1"))
@@ -251,7 +250,7 @@ def test_errors_are_told_to_people(nic, capsys):
 def test_a_port_whose_line_is_paused_holds_up_no_other(capsys, tmp_path):
     """For 100 us one of four takes nothing, while its frames wait: as many as host and device have room for."""
     out = tmp_path / "result.json"
-    words = [x for setting in (*SHAPE, "fault=paused_port", "fault_us=100") for x in ("--set", setting)]
+    words = [x for setting in (*FOUR_PORTS, "fault=paused_port", "fault_us=100") for x in ("--set", setting)]
     words += ["--size", "1518", "--frames", "500", "--rate", "0.24", "--direction", "tx", "--flows", "16"]
     assert main(["run", "host-nic", *words, "--json", str(out), "--assertions"]) == 0, capsys.readouterr().err
     streams = json.loads(out.read_text())["streams"]

@@ -61,7 +61,7 @@ def sources(source: Path, include_dirs: list[Path]) -> set[Path]:
         for name in _of_now(_file_includes, path):
             found = next((x for base in (os.path.dirname(path), *where) if os.path.isfile(x := f"{base}/{name}")), None)
             if found:
-                waiting.append(found if found in seen else os.path.realpath(found))
+                waiting.append(os.path.normpath(found) if ".." in name else found)
     return {Path(x) for x in seen}
 
 
