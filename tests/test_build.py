@@ -93,18 +93,20 @@ interface bus_if (); logic [7:0] x; endinterface
 module pins #(parameter int N = 1) (input logic clk_i, input logic [7:0] a_i, output logic [7:0] b_o,
                                     input logic [7:0] each_i[N], output pins_pkg::pin_t each_o[N]);
   logic [N:0][7:0] sum;
+  logic [7:0] more;
   always_ff @(posedge clk_i) for (int i = 0; i < N; ++i) each_o[i] <= '{each_i[i], ^each_i[i]};
   if (N > 1) begin : g_inner
     inner_pkg::inner_t kept;
     always_ff @(posedge clk_i) kept.x <= a_i + kept.x;
-  end
+    assign more = kept.x;
+  end else assign more = '0;
   assign sum[0] = a_i;
   for (genvar i = 0; i < N; ++i) begin : g_bus
     bus_if bus ();
     held i_held (.clk_i, .a_i(sum[i]), .bus);
     assign sum[i+1] = bus.x;
   end
-  assign b_o = sum[N];
+  assign b_o = sum[N] ^ more;
 endmodule
 module held (input logic clk_i, input logic [7:0] a_i, bus_if bus); always_ff @(posedge clk_i) bus.x <= a_i; endmodule
 """
