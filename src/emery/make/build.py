@@ -19,7 +19,7 @@ from emery.terminal import Progress
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
 _COLD = ["-O0"]  # runs once, at start
-_SHORT = ["-Og"]  # runs for seconds: a model takes the compiler two fifths as long as with _HOT, a run a quarter longer
+_SHORT = ["-Og"]  # runs for seconds: a model takes the compiler half as long as with _HOT, a run a quarter longer
 _COMPILED_ONLY = "\n// compile: quickly\n"  # a line of a bench that runs for less than its optimisation would take
 _LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
