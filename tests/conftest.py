@@ -24,6 +24,8 @@ pytest.register_assert_rewrite("routers")
 
 
 HARM = ("corrupted", "duplicated", "misdelivered", "reordered")
+# host-nic with several ports and interfaces, as the fence has it: those who need them share this model.
+FOUR_PORTS = ("ports=2", "interfaces=2", "tx_queues=16", "rx_queues=16")
 
 
 def pytest_addoption(parser):

@@ -87,16 +87,26 @@ def test_an_entry_is_whole_or_absent(own_cache):
     assert [x.name for x in path.iterdir()] == ["whole"]
 
 
-PINS = """interface bus_if (); logic [7:0] x; endinterface
-module pins #(parameter int N = 1) (input logic clk_i, input logic [7:0] a_i, output logic [7:0] b_o);
+PINS = """package pins_pkg; typedef struct { logic [7:0] x; logic y; } pin_t; endpackage
+package inner_pkg; typedef struct { logic [7:0] x; } inner_t; endpackage
+interface bus_if (); logic [7:0] x; endinterface
+module pins #(parameter int N = 1) (input logic clk_i, input logic [7:0] a_i, output logic [7:0] b_o,
+                                    input logic [7:0] each_i[N], output pins_pkg::pin_t each_o[N]);
   logic [N:0][7:0] sum;
+  logic [7:0] more;
+  always_ff @(posedge clk_i) for (int i = 0; i < N; ++i) each_o[i] <= '{each_i[i], ^each_i[i]};
+  if (N > 1) begin : g_inner
+    inner_pkg::inner_t kept;
+    always_ff @(posedge clk_i) kept.x <= a_i + kept.x;
+    assign more = kept.x;
+  end else assign more = '0;
   assign sum[0] = a_i;
   for (genvar i = 0; i < N; ++i) begin : g_bus
     bus_if bus ();
     held i_held (.clk_i, .a_i(sum[i]), .bus);
     assign sum[i+1] = bus.x;
   end
-  assign b_o = sum[N];
+  assign b_o = sum[N] ^ more;
 endmodule
 module held (input logic clk_i, input logic [7:0] a_i, bus_if bus); always_ff @(posedge clk_i) bus.x <= a_i; endmodule
 """
@@ -108,6 +118,7 @@ def test_models_with_the_same_pins_share_the_objects_of_a_bench(own_cache, tmp_p
     made = [build.verilate(x) for x in rtls]
     headers = [(x / "Vpins.h").read_text() for x in made]
     assert headers[0] == headers[1] and "seen_clk_i();" in headers[0]
+    assert "pins_pkg.h" in headers[0] and headers[0].count("EmeryPins<") == 2 and "VlUnpacked<CData" not in headers[0]
     assert "bus_if" not in headers[0] and all("bus_if" in (x / "Vpins__Syms.h").read_text() for x in made)
     assert [len(re.findall("bus_if", (x / "Vpins.cpp").read_text())) for x in made] == [0, 0]
 

@@ -14,12 +14,13 @@ from functools import partial
 
 import conftest
 import pytest
-from conftest import padded, read_pcap, whole, write_pcap
+from conftest import FOUR_PORTS, padded, read_pcap, whole, write_pcap
 
 from emery.cli import main
 from emery.common import ROOT
 
 SAMPLE = ROOT / "systems" / "samples" / "internet-mix-small.pcap"
+SHAPE = [x for setting in FOUR_PORTS for x in ("--set", setting)]
 STREAM = ("--set", "rx_mode=stream", "--set")
 refused = partial(conftest.refused, ("host-nic", "--assertions"))
 
@@ -192,7 +193,7 @@ def test_pushes_while_much_is_under_way(nic):
         "--size 64-1500 --frames 400 --rate 0.4 --set tx_checksum=true --set interrupts=true",
         "--size 4100 --frames 100 --direction tx --flows 3",
         "--size 64-2000 --frames 300 --rate 0.5 --set read_jitter_ns=2000",
-        "--size 64-1000 --frames 300 --rate 0.4 --set ports=2 --set interfaces=2 --set tx_queues=16 --set rx_queues=16",
+        " ".join(["--size 64-1000 --frames 300 --rate 0.4", *SHAPE]),
     ],
 )
 def test_frames_that_lie_in_the_ring(nic, words):
@@ -275,8 +276,7 @@ def test_a_narrow_link_costs_counted_drops_and_nothing_else(nic):
 
 
 def test_two_ports_and_two_interfaces(nic, tmp_path):
-    shape = ("--set", "ports=2", "--set", "interfaces=2", "--set", "tx_queues=16", "--set", "rx_queues=16")
-    result = nic("--pcap", SAMPLE, "--rate", "0.4", "--pcap-out", tmp_path / "out", *shape)
+    result = nic("--pcap", SAMPLE, "--rate", "0.4", "--pcap-out", tmp_path / "out", *SHAPE)
     whole(result)
     assert set(result["streams"]) == {f"{way}{port}" for way in ("tx", "rx") for port in range(4)}
     wires = [read_pcap(tmp_path / "out" / f"wire{port}.pcap") for port in range(4)]

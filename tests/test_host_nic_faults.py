@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 import pytest
-from conftest import read_pcap
+from conftest import FOUR_PORTS, read_pcap
 
 from emery.cli import main
 from emery.common import ROOT
@@ -149,11 +149,11 @@ def test_a_late_answer_meets_no_other_request(nic):
 def test_any_value_in_any_register_of_others(capsys, tmp_path, seed):
     """An ill-meaning driver of the other interface, of other queues of this one, and of settings that all share."""
     out = tmp_path / "result.json"
-    words = ["--size", "64-1000", "--frames", "3000", "--rate", "0.3", "--flows", str(FLOWS), "--seed", str(seed)]
-    words += ["--set", "interfaces=2", "--set", "fault=hostile_registers", "--set", "fault_frame=50"]
+    words = ["--size", "64-1000", "--frames", "2300", "--rate", "0.3", "--flows", str(FLOWS), "--seed", str(seed)]
+    words += [x for setting in (*FOUR_PORTS, "fault=hostile_registers", "fault_frame=50") for x in ("--set", setting)]
     assert main(["run", "host-nic", *words, "--json", str(out), "--assertions"]) == 0, capsys.readouterr().err
     result = json.loads(out.read_text())
-    assert all_well(result["streams"]["rx0"]) and all_well(result["streams"]["tx0"])
+    assert all(all_well(result["streams"][x]) for x in ("rx0", "rx1", "tx0", "tx1"))
     resources = result["resources"]
     assert resources["fault"]["writes"] > 3000 and resources["settings_refused"] > 100
     # Every register a host can write to got some.
@@ -247,13 +247,10 @@ def test_errors_are_told_to_people(nic, capsys):
     assert line.split(maxsplit=1)[1] == f"interface 0 tx_queue {queue}: null_address"
 
 
-SHAPE = ("ports=2", "interfaces=2", "tx_queues=16", "rx_queues=16")
-
-
 def test_a_port_whose_line_is_paused_holds_up_no_other(capsys, tmp_path):
     """For 100 us one of four takes nothing, while its frames wait: as many as host and device have room for."""
     out = tmp_path / "result.json"
-    words = [x for setting in (*SHAPE, "fault=paused_port", "fault_us=100") for x in ("--set", setting)]
+    words = [x for setting in (*FOUR_PORTS, "fault=paused_port", "fault_us=100") for x in ("--set", setting)]
     words += ["--size", "1518", "--frames", "500", "--rate", "0.24", "--direction", "tx", "--flows", "16"]
     assert main(["run", "host-nic", *words, "--json", str(out), "--assertions"]) == 0, capsys.readouterr().err
     streams = json.loads(out.read_text())["streams"]

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `rtl/timing.toml` declares: blocks and their bars, registers that may see another clock; and docs/clocks.md."""
+"""What `rtl/timing.toml` declares: blocks and their bars, registers that may see another clock; and docs/clocks.md, with what
+its rows were measured from (docs/clocks.json): a row of the sources that are there need not be measured again."""
 
+import json
 import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from emery import report
-from emery.check import blocks, timing
+from emery.check import blocks, netlist, synthesis, timing
 from emery.common import ROOT, UserError, nearest
+from emery.make import cache as entries
 
 PAGE = ROOT / "docs" / "clocks.md"
+_SOURCES = PAGE.with_suffix(".json")  # digests by what stands first in the rows
 SAME = 0.03  # how near a page's numbers are to what is measured
 _BEGIN, _END = "<!-- clocks -->\n", "<!-- /clocks -->"
 HEAD = (
@@ -36,10 +41,19 @@ class Block:
         """What stands first in its row."""
         return " ".join([f"`{self.name}`", *self.set])
 
+    def subject(self) -> blocks.Subject:
+        """What is synthesized."""
+        within = None if self.name == self.system else self.system  # a whole system may be one, too
+        return blocks.subject(self.name, list(self.set), within)
+
     def measure(self) -> timing.Timing:
         """What it is now."""
-        within = None if self.name == self.system else self.system  # a whole system may be one, too
-        return timing.measure(blocks.subject(self.name, list(self.set), within))
+        return timing.measure(self.subject())
+
+    def sources(self) -> str:
+        """Digest of all that its row follows from: its RTL with its parameters, Yosys, and what reads the netlist."""
+        tools = [entries.file_digest(Path(x.__file__)) for x in (netlist, timing, blocks)]
+        return entries.digest(synthesis.mapped_key(self.subject()), tools)
 
 
 def _declared() -> dict:
@@ -92,15 +106,34 @@ def bar(block: Block) -> tuple[int, float, int]:
     """The most levels, nanoseconds and LUTs it may have: those declared, or what the page says and a little."""
     if block.levels:
         return block.levels, block.ns, block.lut
-    said = rows()[block.label].split(" | ")
+    levels, ns, lut = said(block)
     most = 1 + SAME
-    return int(said[4]), round(float(said[5]) * most + 0.05, 2), int(float(said[2].split(" ")[0].replace(",", "")) * most)
+    return levels, round(ns * most + 0.05, 2), int(lut * most)
+
+
+def said(block: Block) -> tuple[int, float, int]:
+    """Levels, nanoseconds and LUTs that the page's row has."""
+    cells = rows()[block.label].split(" | ")
+    return int(cells[4]), float(cells[5]), int(cells[2].split(" ")[0].replace(",", ""))
+
+
+def up_to_date(block: Block) -> bool:
+    """Whether the page's row was measured from the sources that are there."""
+    return _kept().get(block.label) == block.sources()
+
+
+def _kept() -> dict[str, str]:
+    return json.loads(_SOURCES.read_text()) if _SOURCES.exists() else {}
 
 
 def over(block: Block, found: timing.Timing) -> str:
     """In what a block is above its bar; empty: in nothing."""
     clock = _tightest(found)
-    now = (clock.levels, clock.estimated_ns, found.cells["LUT"])
+    return above(block, (clock.levels, clock.estimated_ns, found.cells["LUT"]))
+
+
+def above(block: Block, now: tuple[int, float, float]) -> str:
+    """The same of levels, nanoseconds and LUTs."""
     names = ("levels", "ns", "LUT")
     return ", ".join(f"{x:,g} {name} > {most:,g}" for name, x, most in zip(names, now, bar(block), strict=True) if x > most)
 
@@ -137,9 +170,14 @@ def publish(names: list[str], say):
             raise UserError(f"rtl/timing.toml has no block {name}{nearest(name, known)}")
     for block in declared():
         if not names or block.name in names:
-            line = row(block, block.measure())
+            found = block.measure()
+            line = row(block, found)
             say(line.strip())
             write({**rows(), block.label: line})
+            labels = {x.label for x in declared()} - {block.label}
+            clean = not found.loops and not found.unknown and _tightest(found).declared_mhz
+            kept = {x: y for x, y in _kept().items() if x in labels} | ({block.label: block.sources()} if clean else {})
+            _SOURCES.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 
 
 def write(lines: dict[str, str]):

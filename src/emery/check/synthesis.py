@@ -49,7 +49,7 @@ def count(module: dict) -> dict[str, float]:
 
 def mapped(subject: Subject) -> dict:
     """The netlist after mapping: Yosys's JSON of the one module that is left."""
-    return _netlist(subject, "mapped", (f"{_MAP} -top {subject.top}",))
+    return _netlist(subject, "mapped", _mapping(subject))
 
 
 def gates(subject: Subject) -> dict:
@@ -94,8 +94,20 @@ def netlist_file(subject: Subject, kind: str, passes: tuple[str, ...], cells: tu
         (out / "net.json").unlink()
         (out / "yosys.log").write_text(done.stdout)
 
-    key = cache.digest("netlist", kind, passes, _digest(subject), metadata.version("pyosys"), *cells)
-    return cache.entry("netlist", key, make) / "net.json.gz"
+    return cache.entry("netlist", _key(subject, kind, passes, cells), make) / "net.json.gz"
+
+
+def mapped_key(subject: Subject) -> str:
+    """Names the netlist after mapping by all that it follows from, on whichever machine."""
+    return _key(subject, "mapped", _mapping(subject))
+
+
+def _mapping(subject: Subject) -> tuple[str, ...]:
+    return (f"{_MAP} -top {subject.top}",)
+
+
+def _key(subject: Subject, kind: str, passes: tuple[str, ...], cells: tuple[str, ...] = ()) -> str:
+    return cache.digest("netlist", kind, passes, _digest(subject), metadata.version("pyosys"), *cells)
 
 
 def _digest(subject: Subject) -> str:

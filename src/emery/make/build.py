@@ -19,7 +19,7 @@ from emery.terminal import Progress
 
 _HOT = ["-O2", "-fno-tree-slp-vectorize"]  # SLP vectorisation costs more than it gives on this code
 _COLD = ["-O0"]  # runs once, at start
-_SHORT = ["-O1"]  # runs for seconds: a model takes the compiler half as long as with _HOT, a run a fifth longer
+_SHORT = ["-Og"]  # runs for seconds: a model takes the compiler half as long as with _HOT, a run a quarter longer
 _COMPILED_ONLY = "\n// compile: quickly\n"  # a line of a bench that runs for less than its optimisation would take
 _LANGUAGE = ["-std=gnu++20", "-fcoroutines", "-pthread", "-faligned-new"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
@@ -89,7 +89,7 @@ def rtl_digest(rtl: Rtl) -> str:
     content = sorted((x.name, cache.file_digest(x)) for x in files)
     # Generated files lie in the cache, under a name that says their content: leave the place of the cache out.
     arguments = [x.replace(str(cache_dir()), "") for x in rtl.arguments()]
-    return cache.digest("verilated", 6, toolchain.verilator_version(), arguments, content)
+    return cache.digest("verilated", 7, toolchain.verilator_version(), arguments, content)
 
 
 def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:

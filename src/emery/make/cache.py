@@ -51,20 +51,18 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 def sources(source: Path, include_dirs: list[Path]) -> set[Path]:
     """A C++ file and everything it includes with quotes, as far as it is found here."""
-    seen: set[Path] = set()
-    waiting = [source.resolve()]
+    seen: set[str] = set()  # text: a run looks at thousands of names, and a Path of each takes longer than all else
+    waiting, where = [os.path.realpath(source)], [str(x) for x in include_dirs]
     while waiting:
         path = waiting.pop()
         if path in seen:
             continue
         seen.add(path)
         for name in _of_now(_file_includes, path):
-            for base in [path.parent, *include_dirs]:
-                found = base / name
-                if found.is_file():
-                    waiting.append(found.resolve())
-                    break
-    return seen
+            found = next((x for base in (os.path.dirname(path), *where) if os.path.isfile(x := f"{base}/{name}")), None)
+            if found:
+                waiting.append(os.path.normpath(found) if ".." in name else found)
+    return {Path(x) for x in seen}
 
 
 def sources_digest(source: Path, include_dirs: list[Path]) -> str:

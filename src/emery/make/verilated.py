@@ -30,6 +30,20 @@ def classes(directory: Path) -> dict[str, list[str]]:
     return {kind: names.replace("\\", " ").split() for kind, names in lists}
 
 
+# Pins that are an array, in a header without their number: models with more or fewer ports share a bench's objects.
+_PINS = """#ifndef EMERY_PINS
+#define EMERY_PINS
+template <class T>
+class EmeryPins final {
+  public:
+    template <std::size_t N> EmeryPins(VlUnpacked<T, N>& pins) : m_first{&pins[0]} {}
+    T& operator[](std::size_t number) const { return m_first[number]; }
+  private:
+    T* m_first;
+};
+#endif
+"""
+
 # How Verilator orders structs: by a tuple of all their members, for the keys of associative arrays.
 _ORDER = re.compile(r"    bool operator<\(const \w+& rhs\) const \{\n        return std::tie\([^;]*;\n    \}\n")
 
@@ -44,14 +58,22 @@ def _drop_orders(directory: Path):
 
 
 def _show_pins_only(directory: Path, top: str):
-    """Leaves in the header that a bench includes what a bench may use: pins, and the value that the model saw last of a clock
-    (`seen_CLOCK()`). As Verilator writes it, it names all that is in the model: no two models could share a bench's objects."""
+    """Leaves in the header that a bench includes what a bench may use: pins, their types, and the value that the model saw last
+    of a clock (`seen_CLOCK()`). As Verilator writes it, it names all that is in the model, and the headers of all its packages:
+    no two models could share a bench's objects."""
     header, body, root = (directory / f"V{top}{x}" for x in (".h", ".cpp", "___024root.h"))
     text = header.read_text()
     cells = re.search(r"^    // CELLS\n(?:.*\n)*?\n", text, re.M)
     names = set(re.findall(r"(\w+);$", cells[0], re.M)) if cells else set()
     text = text.replace(cells[0], "") if cells else text
     text = re.sub(rf"^class V{top}_(?!_Syms|__024root)\w+;\n", "", text, flags=re.M)
+    packages = re.findall(r'^#include "(\w+)\.h"\n', text, re.M)
+    idle = [x for x in packages if x.endswith("_pkg") and not _types(directory / f"{x}.h") & set(re.findall(r"\w+", text))]
+    text = re.sub(rf'^#include "(?:{"|".join(idle)})\.h"\n', "", text, flags=re.M) if idle else text
+    arrays = r"VlUnpacked<([^<>]*?)(?:/\*[\d:]+\*/)?, \d+> &(\w+);"
+    if re.search(arrays, text):
+        first = f"\nclass V{top}__Syms;\n"
+        text = re.sub(arrays, r"EmeryPins<\1> \2;", text).replace(first, f"\n{_PINS}{first}", 1)
     # To lower a clock takes an evaluation in which nothing else happens, a tenth to a third of a simulation's time. Verilator
     # has no call for it; this member, named by the (pinned) version, is the way around. Where it is not, no bench compiles.
     pins = set(re.findall(r"VL_IN8\(&(\w+),0,0\)", text))
@@ -62,6 +84,11 @@ def _show_pins_only(directory: Path, top: str):
     lines = [x for x in lines if not ((found := re.match(r"    , (\w+)\{vlSymsp->TOP\.\1\}$", x)) and found[1] in names)]
     lines += [f"CData& V{top}::seen_{x}() {{ return vlSymsp->TOP.__Vtrigprevexpr___TOP__{x}__0; }}" for x in clocks]
     body.write_text("\n".join(lines) + "\n")
+
+
+def _types(header: Path) -> set[str]:
+    """The structs that a header defines."""
+    return set(re.findall(r"^struct (\w+) \{", header.read_text(), re.M)) if header.exists() else set()
 
 
 def _batch(directory: Path, stand_alone: bool):
