@@ -74,7 +74,7 @@ def check_connection(sent, answered, mss, window_kb=256):
 
 
 def test_acknowledgements_do_not_wait_for_others(nic):
-    """Round robin grants no more than a window: 68 Gb/s came when it granted all that the rings had. Nor does anything gather in
+    """Round robin grants no more than a window: 68 Gb/s came when it granted all of the rings. Nor does anything gather in
     the rings beside long frames: with that it was 57."""
     tcp = nic("--size", 9018, "--duration", "300us", "--flows", 1, "--direction", "both")["resources"]["tcp"]
     assert tcp["rx"]["goodput_gbps"] > 97 and tcp["tx"]["goodput_gbps"] > 97
