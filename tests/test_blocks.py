@@ -12,7 +12,7 @@ from emery.common import ROOT
 from emery.make import build, cache
 
 BENCHES = sorted(x for place in ("rtl", "systems", "boards") for x in (ROOT / place).rglob("*_tb.sv"))
-CXX_TESTS = sorted((ROOT / "bench").rglob("*_test.cpp"))
+CXX_TESTS = sorted(x for place in ("bench", "systems") for x in (ROOT / place).rglob("*_test.cpp"))
 PROOFS = sorted((ROOT / "rtl").rglob("*_formal.sv"))
 BOUNDED = {x: int(clocks) for x in PROOFS if (clocks := prove.settings(x)["suite"]).isdigit()}
 OF_EVERY_RUN = [x for x in PROOFS if prove.settings(x)["suite"] == "yes" or x in BOUNDED]

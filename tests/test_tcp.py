@@ -74,10 +74,10 @@ def check_connection(sent, answered, mss, window_kb=256):
 
 
 def test_acknowledgements_do_not_wait_for_others(nic):
-    """Beside long frames that keep the card loaded nothing gathers: with that it was 57 Gb/s, and without a bound on it next to
-    nothing."""
+    """Round robin grants no more than a window: 68 Gb/s came when it granted all of the rings. Nor does anything gather in
+    the rings beside long frames: with that it was 57."""
     tcp = nic("--size", 9018, "--duration", "300us", "--flows", 1, "--direction", "both")["resources"]["tcp"]
-    assert tcp["rx"]["goodput_gbps"] > 65 and tcp["tx"]["goodput_gbps"] > 94
+    assert tcp["rx"]["goodput_gbps"] > 97 and tcp["tx"]["goodput_gbps"] > 97
 
 
 @pytest.mark.parametrize(("size", "direction"), [(1518, "both"), (9018, "tx"), (700, "rx")])

@@ -107,7 +107,7 @@ module tx_finish
   assign commit_in.valid = finish;
   assign commit_in.data = '{queue: head.data.queue, count: stream ? head.data.granules : 9'd1};
   assign sent_in.valid = finish && (!stream || head.data.ends);
-  assign sent_in.data = '{queue: head.data.queue, bytes: head.data.len};
+  assign sent_in.data = '{queue: head.data.queue, bytes: stream ? '0 : head.data.len};
 
   assign stop_in.valid = finish && (stream || cut) && broken && !head.data.error;
   assign stop_in.data = '{queue: head.data.queue, code: cut ? ErrSegments : ErrLength};

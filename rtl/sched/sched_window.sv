@@ -7,11 +7,14 @@
 /// before that as many as the longest of the last ones had, rounded up to a power of two; a grant that is not answered counts as
 /// eight packets. `room_o` is 0 ... 8; it knows of a grant six clocks after it was taken, and is 0 meanwhile where packets are long; with
 /// `Single`, for schedulers with many grants of a packet, it is less by what these grants are of.
-/// So more than the window is under way only where packets are much longer than those before, or where one alone is. Reset: nothing is.
+/// So more than the window is under way only where packets are much longer than those before, or where one alone is. With `Mean` they
+/// count as long as the last ones were in the mean, to within a factor of 1.5: short ones among long ones are not held up, and more may be
+/// under way. Pieces of stream queues weigh nothing. Reset: nothing is under way.
 module sched_window
   import queue_pkg::*;
 #(
-    parameter bit Single = 0
+    parameter bit Single = 0,
+    parameter bit Mean   = 0   // `room_o` is a register, and does not look at the grant on offer
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -38,7 +41,8 @@ module sched_window
     output sent_t begun_packet_o
 );
   localparam int Seen = 6;  // clocks until a grant is counted
-  localparam int LogSmall = 8;  // as much as may go unseen for so long: 32 packets of 256 bytes
+  // As much as may go unseen for so long: 32 packets of 256 bytes, or 56 of 1024.
+  localparam int LogSmall = Mean ? 10 : 8;
   typedef logic [22:0] bytes_t;
   typedef logic [13:0] packets_t;
 
@@ -64,8 +68,33 @@ module sched_window
   packets_t unknown_q, most_q;
   logic [7:0] grants_q;
   logic [3:0] log_q;
-  logic [5:0] age_q;
-  wire [3:0] log_new = log_up(begun_bytes_q);
+  if (Mean) begin : g_mean
+    logic [17:0] mean_q;  // in 16ths of a byte
+    logic weighs_q;
+    wire [13:0] mean = mean_q[17:4];
+    always_ff @(posedge clk_i) begin
+      weighs_q <= !beat_i.stream;
+      if (begun_q && weighs_q) mean_q <= mean_q - 18'(mean) + 18'(begun_bytes_q);
+      log_q <= log_up((mean - (mean >> 2)) | 14'd1);
+      if (rst_i) mean_q <= 18'(64 << 4);
+    end
+  end else begin : g_longest
+    logic [5:0] age_q;
+    wire  [3:0] log_new = log_up(begun_bytes_q);
+    always_ff @(posedge clk_i) begin
+      if (begun_q) begin
+        age_q <= age_q + 1'b1;
+        if (log_new >= log_q) begin
+          log_q <= log_new;
+          age_q <= '0;
+        end else if (&age_q) log_q <= log_q - 1'b1;
+      end
+      if (rst_i) begin
+        log_q <= 4'd14;
+        age_q <= '0;
+      end
+    end
+  end
 
   // Six clocks: counts, their sum, what that is in bytes, how much is free, how many packets that is, and the room.
   logic [27:0] may_be_q;
@@ -77,28 +106,32 @@ module sched_window
   wire [28:0] fits = free_q >>> log_q;
   wire unseen = grant_valid_i || recent_q != '0;
   logic none_q;  // nothing is under way: one packet may be, however long
-  wire limited = unseen && log_q > 4'(LogSmall);
-  logic [3:0] rest;  // of the room, when that is so
-  if (Single) begin : g_single
+  wire are_long = log_q > 4'(LogSmall);
+  wire [3:0] whole = none_q && room_q == '0 ? 4'd1 : room_q;
+  if (Mean) begin : g_mean_room
+    wire unused = &{1'b0, grant_max_i, unseen};
+    always_ff @(posedge clk_i)
+      room_o <= rst_i || (are_long && (take || recent_q[Seen-2:0] != '0)) ? '0 : whole;
+  end else if (Single) begin : g_single
     logic [Seen-1:0][3:0] recent_max_q;
     logic [6:0] granted_q;  // of these
     wire [7:0] granted = granted_q + (grant_valid_i ? 8'(grant_max_i) : '0);
-    assign rest = granted < 8'(room_q) ? room_q - granted[3:0] : '0;
+    wire [3:0] rest = granted < 8'(room_q) ? room_q - granted[3:0] : '0;
+    assign room_o = unseen ? are_long ? rest : room_q : whole;
     always_ff @(posedge clk_i) begin
       recent_max_q <= {recent_max_q[Seen-2:0], take ? grant_max_i : 4'd0};
       granted_q <= granted_q + (take ? 7'(grant_max_i) : '0) - 7'(recent_max_q[Seen-1]);
       if (rst_i) {recent_max_q, granted_q} <= '0;
     end
   end else begin : g_whole
-    assign rest = '0;
     wire unused = &{1'b0, grant_max_i};
+    assign room_o = unseen ? are_long ? '0 : room_q : whole;
   end
-  assign room_o = limited ? rest : !unseen && none_q && room_q == '0 ? 4'd1 : room_q;
 
   always_ff @(posedge clk_i) begin
-    begun_q <= begins && beat_i.last;
+    begun_q <= begins && beat_i.last && (!beat_i.stream || beat_i.ends);
     begun_queue_q <= beat_i.queue;
-    begun_bytes_q <= sum > 19'h3fff ? 14'h3fff : sum[13:0];
+    begun_bytes_q <= beat_i.stream ? '0 : sum > 19'h3fff ? 14'h3fff : sum[13:0];
     if (begins) sum_q <= beat_i.last ? '0 : sum;
     sent_q <= sent_valid_i && sent_ready_i;
     sent_bytes_q <= sent_i.bytes;
@@ -106,19 +139,12 @@ module sched_window
     known_q <= known_q + (begun_q ? bytes_t'(begun_bytes_q) : '0) - (sent_q ? bytes_t'(sent_bytes_q) : '0);
     grants_q <= grants_q + 8'(take) - 8'(answer);
     unknown_q <= unknown_q + (answer ? packets_t'(granted_i.count) : '0) - packets_t'(begun_q);
-    if (begun_q) begin
-      age_q <= age_q + 1'b1;
-      if (log_new >= log_q) begin
-        log_q <= log_new;
-        age_q <= '0;
-      end else if (&age_q) log_q <= log_q - 1'b1;
-    end
 
-    most_q   <= unknown_q + packets_t'({grants_q, 3'd0});
+    most_q <= unknown_q + packets_t'({grants_q, 3'd0});
     may_be_q <= 28'(most_q) << log_q;
-    free_q   <= $signed({9'd0, window_i}) - $signed({6'd0, known_q}) - $signed({1'b0, may_be_q});
-    room_q   <= free_q[28] ? '0 : fits > 29'd8 ? 4'd8 : fits[3:0];
-    none_q   <= known_q == '0 && most_q == '0;
+    free_q <= $signed({9'd0, window_i}) - $signed({6'd0, known_q}) - $signed({1'b0, may_be_q});
+    room_q <= free_q[28] ? '0 : fits > 29'd8 ? 4'd8 : fits[3:0];
+    none_q <= known_q == '0 && most_q == '0;
     recent_q <= {recent_q[Seen-2:0], take};
 
     if (rst_i) begin
@@ -128,8 +154,6 @@ module sched_window
       known_q <= '0;
       grants_q <= '0;
       unknown_q <= '0;
-      log_q <= 4'd14;
-      age_q <= '0;
       most_q <= '0;
       may_be_q <= '0;
       free_q <= '0;

@@ -76,7 +76,6 @@ module nic_port
     $fatal(1, "nic_port: the other schedulers than round robin count packets of one frame");
   end
 
-  // ---------------------------------------------------------------- registers
   mac_rx_count_t mac_rx_count;
   rx_engine_count_t rx_count;
   tx_engine_count_t tx_count;
@@ -125,7 +124,8 @@ module nic_port
   nic_scheduler #(
       .Kind  (Scheduler),
       .Queues(TxQueues),
-      .AddrW (AddrW)
+      .AddrW (AddrW),
+      .Window(Built.segments ? 0 : 98304 + ReadBytes)
   ) i_sched (
       .clk_i,
       .rst_i,

@@ -2,15 +2,16 @@
 `include "stream.svh"
 /// The transmit scheduler of a port of host-nic, one of rtl/sched (host-nic paper, section II-E, IV).
 ///
-/// Wiring only: the streams, `regs` and `max_burst_i` of every kind have the names they have here (`.*`). Those other than round robin have registers of their own, and sched_window beside them. `beat` is looked at as it goes
-/// from descriptor fetch to engine.
+/// Wiring only: the streams, `regs` and `max_burst_i` of every kind have the names they have here (`.*`). Those other than round robin have registers of their own, and sched_window beside them; behind round robin is a
+/// grant_gate of `Window` bytes (0: none). `beat` is looked at as it goes from descriptor fetch to engine.
 module nic_scheduler
   import queue_pkg::*;
   import nic_sched_map_pkg::*;
 #(
     parameter int Kind   = SchedRr,
     parameter int Queues = 256,
-    parameter int AddrW  = 26
+    parameter int AddrW  = 26,
+    parameter int Window = 0
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -40,8 +41,35 @@ module nic_scheduler
     assign refused_o = 1'b0;
   end
   if (Kind == int'(SchedRr)) begin : g_rr
+    `STREAM(grant_t, turn)
     wire unused = &{1'b0, time_i, beat_valid_i, beat_ready_i, beat_i};
-    sched_rr #(.Queues(Queues)) i_sched (.*);
+    sched_rr #(
+        .Queues(Queues)
+    ) i_sched (
+        .grant(turn),
+        .*
+    );
+    if (Window == 0) begin : g_open
+      `RELAY(turn, grant, turn.data)
+    end else begin : g_gate
+      grant_gate #(
+          .Window(20'(Window))
+      ) i_gate (
+          .clk_i,
+          .rst_i,
+          .in(turn),
+          .out(grant),
+          .granted_valid_i(granted.valid),
+          .granted_ready_i(granted.ready),
+          .granted_i(granted.data),
+          .beat_valid_i,
+          .beat_ready_i,
+          .beat_i,
+          .sent_valid_i(sent.valid),
+          .sent_ready_i(sent.ready),
+          .sent_i(sent.data)
+      );
+    end
   end else begin : g_windowed
     localparam int RegOwn = 0, RegSlots = 1;
     reg_if #(.AddrW(AddrW)) region[2] ();
