@@ -156,7 +156,7 @@ void Bench::connect_wire() {
   });
   // Of what was inside when the device's reset ended nothing comes out.
   mac_.on_rx_reset_end([this] {
-    if (offering_ && serving_ && direction_ != "tx") drops_->in_reset(score_, mac_.rx_unseen());
+    if (serving_ && direction_ != "tx") drops_->in_reset(score_, mac_.rx_unseen());
   });
   mac_.on_receiving([this](const Frame& frame, WireFault fault, Time started, Time arrives) {
     offer_from_wire(rx_stream_, frame, reason(fault), started, kMacRxStore, arrives);

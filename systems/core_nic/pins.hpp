@@ -21,8 +21,8 @@ inline FramePins mac_rx(Vcore_nic& m) {
 }
 
 inline DdrPins dram_pins(Vcore_nic& m) {
-  return {&m.dram_cmd_o,      &m.dram_bank_o, &m.dram_addr_o,    &m.dram_dq_valid_o,
-          m.dram_dq_o.data(), &m.dram_dm_o,   m.dram_dq_i.data()};
+  return {&m.dram_cmd_o,      &m.dram_bank_o, &m.dram_addr_o,     &m.dram_dq_valid_o,
+          m.dram_dq_o.data(), &m.dram_dm_o,   m.dram_dq_i.data(), &m.mac_rst_o};
 }
 
 inline Clocks add_clocks(const Options& options, Simulation& simulation,
