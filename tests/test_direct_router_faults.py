@@ -16,7 +16,7 @@ CARD = 1
 @pytest.fixture
 def router(simulate):
     """Four cards that all send to each other, far below what links and lines carry; gives the result."""
-    settings = {"bus": "pcie", "cards": 4, "pattern": "uniform", "timeout_us": 10, "retry_us": 300}
+    settings = {"bus": "pcie", "cards": 4, "pattern": "uniform", "timeout_us": 40, "retry_us": 200}
 
     def run(*words, **more):
         return simulate("direct-router", *words, **settings, **more)
@@ -33,7 +33,7 @@ def all_well(streams):
     assert len(streams) == 6
     for name, stream in streams.items():
         assert stream["delivered"] == stream["offered"] > 20 and not stream["dropped"], name
-        assert stream["latency_ns"]["max"] < 100_000, name
+        assert stream["latency_ns"]["max"] < 300_000, name
 
 
 def writable(folder, name):
@@ -75,5 +75,6 @@ def test_a_card_is_reset_under_traffic(router, kind, more):
 def test_a_card_that_stalls_holds_up_no_other(router):
     result = router(stalled_card=CARD, stall_at_us=200, stall_us=200)
     all_well(of_others(result))
+    assert set(result["totals"]["dropped"]) <= {"discarded"}
     to_it = [stream for name, stream in result["streams"].items() if name.endswith(f"->{CARD}")]
     assert max(stream["latency_ns"]["max"] for stream in to_it) > 100_000  # it did stall
