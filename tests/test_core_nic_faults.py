@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""core-nic with a bad host, a bad driver and resets in the middle of traffic: what fails costs its own frames, all of them counted.
+"""core-nic with a bad host, a bad driver and resets in the middle of traffic: what fails costs its own frames, all counted.
 
 All runs share the model of test_core_nic.py, with assertions in the RTL.
 """
@@ -95,8 +95,8 @@ def test_any_value_in_any_register(nic, seed):
     ids=["hot", "hot again and again", "function", "function again and again"],
 )
 def test_a_reset_under_traffic(nic, kind, more):
-    """What the device has is lost and nothing else; answers to what it had asked are dropped; the driver loads the firmware anew,
-    and in the end everything is back (the run fails where a credit or a tag is not, or a stray TLP was written)."""
+    """What the device has is lost and nothing else; answers to what it had asked are dropped; the driver loads the
+    firmware anew, and in the end everything is back (the run fails where a credit or a tag is not, or a stray TLP was written)."""
     result = nic(f"reset_kind={kind}", "reset_at_us=51.234", "read_latency_ns=4000", *more, frames=1200)
     resets = result["resources"]["resets"]
     assert len(resets) >= 3 if more else len(resets) == 1

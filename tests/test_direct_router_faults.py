@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cards of direct-router behind a PCI Express switch, of which one is reset in the middle of traffic or has a hostile driver: the
-others lose nothing. All runs share the models of test_direct_router.py."""
+"""Cards of direct-router behind a PCI Express switch, of which one is reset in mid-traffic or has a hostile driver: the others
+lose nothing. All runs share the models of test_direct_router.py."""
 
 import re
 from functools import partial

@@ -91,8 +91,8 @@ module core_nic_cluster
       .wdata_o(imem_wdata)
   );
   // What cores execute does not change under them.
-  assign imem_we = imem_write && run_i == '0;
-  assign imem_refused_o = imem_write && run_i != '0;
+  assign imem_we = imem_write && !(|run_i);
+  assign imem_refused_o = imem_write && |run_i;
   pipe_reg i_imem_written (
       .clk_i,
       .d_i(imem_we || rst_i),
