@@ -96,7 +96,7 @@ def test_any_value_in_any_register(nic, seed):
 )
 def test_a_reset_under_traffic(nic, kind, more):
     """What the device has is lost and nothing else; answers to what it had asked are dropped; the driver loads the
-    firmware anew, and in the end everything is back (the run fails where a credit or a tag is not, or a stray TLP was written)."""
+    firmware anew, and in the end everything is back (the run fails where a credit or a tag is not)."""
     result = nic(f"reset_kind={kind}", "reset_at_us=51.234", "read_latency_ns=4000", *more, frames=1200)
     resets = result["resources"]["resets"]
     assert len(resets) >= 3 if more else len(resets) == 1
