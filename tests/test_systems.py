@@ -238,6 +238,12 @@ REFUSED = {
         "rate=11G",
         "pcap=1=",
         "rcb=128 completion_bytes=64",
+        "fault=lost_rx_descriptor direction=tx",
+        "fault=null_address direction=rx",
+        "reset_every_us=5",
+        "reset_at_us=5 cosim=true",
+        "dma_timeout_us=20 read_latency_ns=20000",
+        "dma_overtaken_us=20 read_jitter_ns=20000",
     ],
     "direct-router": [
         "config=A bus=pcie", "slow_path=true bus=pcie", "config=F max_cards=2", "cards=9", "dead_card=3",
@@ -246,6 +252,8 @@ REFUSED = {
         "fib_nodes=1 lpm_nodes=0", "updates_per_s=9 lpm_nodes=0", "updates_per_s=9 slow_path=true",
         "updates_per_s=9 dead_card=1", "updates_per_s=9 bus=pcie", "updates_per_s=9 own_addresses=true",
         "updates_per_s=9 bad_ip_every=9", "updates= updates_per_s=0",
+        "reset_card=1", "bus=pcie reset_card=1 dead_card=2", "bus=pcie reset_card=1 host_path=true", "reset_at_us=5",
+        "bus=pcie fault=hostile_registers timeout_us=0", "bus=pcie reset_card=1 updates_per_s=9",
     ],
     "host-nic": [
         "shared_queues=true ports=1", "ports=2 migrate_us=5", "shared_queues=true ports=2 queue_ports=all migrate_us=5",

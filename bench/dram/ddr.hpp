@@ -41,6 +41,7 @@ struct DdrPins {
   const std::uint32_t* dq_out = nullptr;
   const std::uint16_t* dq_mask = nullptr;
   std::uint32_t* dq_in = nullptr;
+  const std::uint8_t* reset = nullptr;  // of the device, where it may come at any time
 };
 
 /// As `dram_cmd_e`.
@@ -126,7 +127,12 @@ class Ddr final : public Component {
     ++stats_.clocks;
     const std::int64_t now = static_cast<std::int64_t>(stats_.clocks);
     if (*pins_.cmd != 0) command(now);
-    if (*pins_.dq_valid || !writes_.empty()) take_data(now);
+    // Data of a write that a reset has cut off do not come; who knows what the cells have then.
+    if (pins_.reset && *pins_.reset) {
+      while (!writes_.empty()) writes_.pop();
+    } else if (*pins_.dq_valid || !writes_.empty()) {
+      take_data(now);
+    }
     if (now > refresh_by_) late_refresh(now);
   }
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "bench/pcie/host_calls.hpp"
 #include "bench/sim/random.hpp"
+#include "bench/stats/json.hpp"
 
 namespace emery {
 
@@ -40,8 +42,11 @@ class HostileWriter {
   HostileWriter(std::span<const RegisterPlace> places, Allowed allowed, std::uint64_t seed)
       : places_(places), allowed_(std::move(allowed)), random_(seed) {}
 
-  /// One write, now.
-  void write(HostInterface& host) {
+  /// What is written next: its offset and the value; without a register that may be harmed nothing.
+  struct Write {
+    std::uint32_t offset, value;
+  };
+  std::optional<Write> next() {
     for (int attempt = 0; attempt < 1000; ++attempt) {
       const RegisterPlace& place = places_[next_++ % places_.size()];
       std::uint32_t index[RegisterPlace::kArrays] = {};
@@ -53,14 +58,20 @@ class HostileWriter {
       if (!place.writable || !allowed_(place.name, index)) continue;
       written_.insert(place.name);
       ++writes_;
-      write32(host, offset, value());
-      return;
+      return Write{offset, value()};
     }
+    return {};
   }
-
-  std::uint64_t writes() const { return writes_; }
-  /// The names of those that have been written.
-  const std::set<std::string>& written() const { return written_; }
+  /// One write, now.
+  void write(HostInterface& host) {
+    if (const std::optional<Write> now = next()) write32(host, now->offset, now->value);
+  }
+  /// Fields of the object that is open.
+  void write(JsonWriter& json) const {
+    json.field("writes", writes_).array("registers");
+    for (const std::string& name : written_) json.value(name);
+    json.end_array();
+  }
 
  private:
   std::uint32_t pick(std::uint32_t count) {

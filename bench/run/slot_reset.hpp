@@ -106,6 +106,9 @@ class SlotReset {
     next_ = every_ ? simulation.now() - start + every_ : kNever;
   }
 
+  /// There is one, or was.
+  bool any() const { return next_ != kNever || !resets_.empty(); }
+
   /// The driver has nothing to do with the device.
   bool under_way() const { return under_way_; }
 

@@ -121,6 +121,7 @@ module core_nic_alone
       .frame_rsp_i(frame_rsp),
       .scratch_accesses_o(),
       .imem_reads_o(),
+      .imem_refused_o(),
       .seen_o(),
       .access_o()
   );
@@ -177,10 +178,18 @@ module core_nic_alone
       .count_o(mac_count),
       .no_buffer_o(no_buffer)
   );
+  // Frames come from the wire alone.
+  `STREAM(assist_pkg::slot_t, lost)
+  assign lost.valid = 1'b0;
+  assign lost.data  = '0;
+  wire unused_lost = &{1'b0, lost.ready};
+  assist_pkg::mac_skipped_t unused_skipped;
   mac_tx_assist i_mac_tx_assist (
       .core_clk_i,
       .core_rst_i,
       .cores(assist[2]),
+      .lost,
+      .skipped_o(unused_skipped),
       .mem_clk_i(clk_i),
       .mem_rst_i(rst_i),
       .req(req[1]),

@@ -35,4 +35,21 @@ package assist_pkg;
     logic                  scratch;    // else frame memory
     logic                  irq;
   } dma_command_t;
+
+  /// What a read into the scratchpad was about, when it is over.
+  typedef struct packed {
+    logic failed;  // its bytes have not come
+    dram_pkg::local_part_t part;
+  } read_part_t;
+
+  /// A piece of the frame memory in which a frame is put together, the whole of it or its begin.
+  localparam int SlotBytes = 2048;
+  localparam int SlotW = dram_pkg::FrameAddrW - $clog2(SlotBytes);
+  typedef logic [SlotW-1:0] slot_t;
+
+  /// Of MAC transmit commands that are skipped, high for a clock each.
+  typedef struct packed {
+    logic lost;   // a part of the frame could not be read
+    logic empty;  // no byte
+  } mac_skipped_t;
 endpackage

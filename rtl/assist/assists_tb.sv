@@ -203,6 +203,7 @@ module assists_tb
     int unsigned at;   // when it may be answered
   } read_t;
   read_t reads[$];
+  bit refused_at[int unsigned];  // by the place in host memory
   int unsigned
       hnow = 0,
       latency = 60,
@@ -238,6 +239,7 @@ module assists_tb
       hdr.status = StatusUR;
       last = at;
       refused++;
+      refused_at[at] = 1;
     end
     beat = '{hdr: hdr, sop: 1'b1, default: '0};
     do begin
@@ -291,6 +293,9 @@ module assists_tb
   localparam logic [31:0] RingAt[4] = '{32'h3_0000, 32'h3_1000, 32'h3_2000, 32'h3_3000};
   logic [31:0] producer[4], progress[4], freed;
   logic [2:0] bad;
+  localparam logic [3:0][31:0] Fill = {32'hf111_0003, 32'hf111_0002, 32'hf111_0001, 32'hf111_0000};
+  `STREAM_ON(assist_pkg::slot_t, lost, cclk, rst)
+  assist_pkg::mac_skipped_t skipped;
   logic read_error, write_interrupt, rx_enable = 0, no_buffer;
   logic tx_valid, tx_ready = 0, rx_valid = 0;
   word_beat_t tx, rx;
@@ -314,6 +319,8 @@ module assists_tb
       .core_clk_i(cclk),
       .core_rst_i(rst),
       .cores(assist[0]),
+      .fill_i(Fill),
+      .lost,
       .host_clk_i(hclk),
       .host_rst_i(rst),
       .dma(read_request),
@@ -345,6 +352,8 @@ module assists_tb
       .core_clk_i(cclk),
       .core_rst_i(rst),
       .cores(assist[2]),
+      .lost,
+      .skipped_o(skipped),
       .mem_clk_i(mclk),
       .mem_rst_i(rst),
       .req(bus_req[3]),
@@ -565,9 +574,13 @@ module assists_tb
     tx_ready <= tx_gap == 0 && $urandom_range(99) < tx_percent;
   end
   // Progress never runs ahead of the wire.
+  int unsigned tx_lost = 0, tx_empty = 0;
   always @(posedge cclk)
-    if (!rst)
-      `CHECK(progress[2] <= tx_frames + bad_given, "progress before the frame")
+    if (!rst) begin
+      tx_lost += 32'(skipped.lost);
+      tx_empty += 32'(skipped.empty);
+      `CHECK(progress[2] <= tx_frames + bad_given + tx_lost, "progress before the frame")
+    end
 
   // ---------------------------------------------------------------- MAC receive
   typedef struct {
@@ -758,6 +771,13 @@ module assists_tb
 
     // MAC receive: good ones, bad ones, then no slots.
     for (int i = 0; i < 1 << rx_log; i++) mark(i);
+    // While it is off each frame counts as one without room.
+    for (int i = 0; i < 5; i++) send_rx(0, 60 + i, 0, 3);
+    repeat (20) @(posedge xclk);
+    `CHECK(rx_dropped[3] + rx_dropped[4] == 5 && rx_good == 0 && progress[3] == 0,
+           "frames while receive is off")
+    rx_dropped[3] = 0;
+    rx_dropped[4] = 0;
     rx_enable <= 1;
     repeat (50) @(posedge xclk);
     errors = 0;
@@ -849,13 +869,51 @@ module assists_tb
     filling   = 0;
     while (progress[2] != producer[2]) @(posedge cclk);
 
-    // Reads that the host refuses are counted, and progress goes on.
-    errors = errors_seen;
-    refuse_percent = 30;
-    for (int i = 0; i < 100; i++)
-    give(0, '{kind: i % 2, host_at: i * 64, local_at: i * 64, len: 64, irq: 0});
-    while (progress[0] != producer[0]) @(posedge cclk);
-    `CHECK(refused > 10 && errors_seen - errors == refused, "refused reads miscounted")
+    // Reads that the host refuses are counted, and progress goes on: the scratchpad has the fill in place of their bytes, frames with a
+    // part of them are not sent, all others are, and the same places are good for the next frame.
+    fill();
+    tx_check = 1;
+    for (int round = 0; round < 3; round++) begin
+      int unsigned lost_before, skipped_frames;
+      errors  = errors_seen;
+      refused = 0;
+      refused_at.delete();
+      refuse_percent = round == 2 ? 0 : 30;
+      for (int unsigned i = 0; i < 100; i++) begin
+        give(0,
+             '{kind: 1, host_at: i * 256, local_at: i * 256 + 4 * (i % 5), len: 64, irq: 0});
+        give(0, '{kind: 0, host_at: i * 256 + 64, local_at: i * 2048, len: 64, irq: 0});
+        give(0, '{kind: 0, host_at: i * 256 + 128, local_at: i * 2048 + 64, len: 100, irq: 0});
+        while (producer[0] - progress[0] > 200) @(posedge cclk);
+      end
+      while (progress[0] != producer[0]) @(posedge cclk);
+      `CHECK(errors_seen - errors == refused && (refused > 20) == (round < 2),
+             "refused reads miscounted")
+      skipped_frames = 0;
+      for (int unsigned i = 0; i < 100; i++) begin
+        for (int unsigned j = 0; j < 64; j++) begin
+          logic [31:0] at;
+          at = i * 256 + 4 * (i % 5) + j;
+          want_scratch[at] = refused_at.exists(i * 256) ? Fill[at[3:2]][8*at[1:0]+:8] :
+              host[i*256+j];
+        end
+        for (int unsigned j = 0; j < 164; j++) want_frame[i*2048+j] = host[i*256+64+j];
+        if (refused_at.exists(i * 256 + 64) || refused_at.exists(i * 256 + 128)) begin
+          skipped_frames++;
+          put_word(RingAt[2] + (producer[2] % Ring) * 8, FrameBase + i * 2048);
+          put_word(RingAt[2] + (producer[2] % Ring) * 8 + 4, 164);
+          producer[2] = producer[2] + 1;
+          for (int unsigned j = 0; j < 164; j++) want_frame[i*2048+j] = get_frame(i * 2048 + j);
+        end else give_tx(i * 2048, 164);
+      end
+      lost_before = tx_lost;
+      give_tx(0, 0);
+      while (progress[2] != producer[2]) @(posedge cclk);
+      `CHECK(tx_lost - lost_before == skipped_frames && tx_given.size() == 0,
+             "frames lost miscounted")
+      compare();
+    end
+    `CHECK(tx_empty > 0, "empty frames miscounted")
     repeat (200) @(posedge cclk);
     `CHECK(32'(i_read.i_host.free_q) == i_read.i_host.Rows, "rows of the read buffer are lost")
     `CHECK(32'(i_write.i_host.free_q) == i_write.i_host.Rows, "rows of the write buffer are lost")

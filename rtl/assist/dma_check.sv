@@ -2,13 +2,15 @@
 /// Sorts the DMA commands that firmware wrote: to the host's clock, or refused.
 ///
 /// A command has 1 ... 2048 bytes that all lie in the scratchpad or all in the frame memory (assist_pkg). `kind` gets
-/// one word each, in order: 0 it uses the frame memory, 1 the scratchpad, 2 it was refused, which `bad_o` counts. Combinational.
+/// one word each, in order: 0 it uses the frame memory, 1 the scratchpad, 2 it was refused, which `bad_o` counts. With `Writes` a
+/// command for host address 0 is refused too: nobody has given that memory. Combinational.
 module dma_check
   import core_pkg::*;
   import assist_pkg::*;
   import dram_pkg::*;
 #(
-    parameter int ScratchBytes = 262144
+    parameter int ScratchBytes = 262144,
+    parameter bit Writes = 1'b0
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -25,7 +27,8 @@ module dma_check
   wire [31:0] in_scratch = word.local_addr - ScratchBase;
   wire frame = in_frame < 2 ** FrameAddrW && in_frame + 32'(len) <= 2 ** FrameAddrW;
   wire scratch = in_scratch < ScratchBytes && in_scratch + 32'(len) <= ScratchBytes;
-  wire good = len_ok && (frame || scratch);
+  wire nowhere = Writes && {word.host_high, word.host_low} == '0;
+  wire good = len_ok && (frame || scratch) && !nowhere;
   wire unused = &{1'b0, word.info.note, clk_i, rst_i};
 
   assign kind.valid = words.valid && (!good || command.ready);

@@ -12,6 +12,7 @@ module dma_commands
 #(
     parameter int ScratchBytes = 262144,
     parameter int Depth = 8,
+    parameter bit Writes = 1'b0,  // to the host
     parameter int Places = 1  // 1: all commands end in one; 2: in that of the frame memory or of the scratchpad
 ) (
     // Core clock.
@@ -70,7 +71,8 @@ module dma_commands
       .command(words)
   );
   dma_check #(
-      .ScratchBytes(ScratchBytes)
+      .ScratchBytes(ScratchBytes),
+      .Writes(Writes)
   ) i_check (
       .clk_i  (core_clk_i),
       .rst_i  (core_rst_i),

@@ -6,7 +6,8 @@
 /// belong, in order, so that a later access finds them. Any alignment on both sides. Commands overlap: up to 16 are
 /// with the host, within a buffer of two maximum-size frames. One 64-byte row moves in a host clock, one word of 16 bytes in
 /// a memory clock, one of 4 bytes in a core clock. Commands that cannot be are skipped (`cores.bad`); reads that the host
-/// refused are counted (`error_o`, host clock). Four clocks meet here; all resets must be given together.
+/// refused, or did not answer, are counted (`error_o`, host clock): in the scratchpad there is `fill_i` in their place, and of a frame
+/// `lost` names the slot. Four clocks meet here; all resets must be given together.
 module dma_read_assist
   import core_pkg::*;
   import dma_pkg::*;
@@ -20,6 +21,8 @@ module dma_read_assist
     input logic core_clk_i,
     input logic core_rst_i,
     assist_if.assist cores,
+    input logic [3:0][31:0] fill_i,
+    stream_if.src lost,  // slot_t
 
     // Host clock: DMA read engine.
     input  logic         host_clk_i,
@@ -37,6 +40,7 @@ module dma_read_assist
 );
   localparam int RowDepth = 16;
   localparam int CommandDepth = 8;
+  localparam int LostDepth = 4;
 
   // ---------------------------------------------------------------- core clock: commands and progress
   `STREAM_ON(dma_command_t, host_command, host_clk_i, host_rst_i)
@@ -72,7 +76,8 @@ module dma_read_assist
   // ---------------------------------------------------------------- host clock
   `STREAM_ON(local_part_t, frame_part, host_clk_i, host_rst_i)
   `STREAM_ON(row_t, frame_row, host_clk_i, host_rst_i)
-  `STREAM_ON(local_part_t, scratch_part, host_clk_i, host_rst_i)
+  `STREAM_ON(slot_t, host_lost, host_clk_i, host_rst_i)
+  `STREAM_ON(read_part_t, scratch_part, host_clk_i, host_rst_i)
   `STREAM_ON(row_t, scratch_row, host_clk_i, host_rst_i)
   logic [$clog2(RowDepth):0] frame_rows, scratch_rows;
 
@@ -90,6 +95,7 @@ module dma_read_assist
       .frame_part,
       .frame_row,
       .frame_count_i(frame_rows),
+      .lost(host_lost),
       .scratch_part,
       .scratch_row,
       .scratch_count_i(scratch_rows),
@@ -131,9 +137,10 @@ module dma_read_assist
   );
 
   // ---------------------------------------------------------------- core clock: into the scratchpad
-  `STREAM_ON(local_part_t, core_part, core_clk_i, core_rst_i)
+  `STREAM_ON(read_part_t, core_part, core_clk_i, core_rst_i)
   `STREAM_ON(row_t, core_row, core_clk_i, core_rst_i)
-  `FIFO_CROSS(local_part_t, RowDepth, i_scratch_parts, host, scratch_part, core, core_part)
+  `FIFO_CROSS(slot_t, LostDepth, i_lost, host, host_lost, core, lost)
+  `FIFO_CROSS(read_part_t, RowDepth, i_scratch_parts, host, scratch_part, core, core_part)
   fifo_async #(
       .T(row_t),
       .Depth(RowDepth)
@@ -149,6 +156,7 @@ module dma_read_assist
   scratch_writer i_scratch_writer (
       .clk_i(core_clk_i),
       .rst_i(core_rst_i),
+      .fill_i,
       .part(core_part),
       .row(core_row),
       .req_valid_o(own_valid),

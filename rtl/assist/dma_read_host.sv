@@ -6,7 +6,8 @@
 /// A command gets room in the buffer, a ring of 64-byte rows for two maximum-size frames, and becomes a request to the
 /// DMA read engine that puts the first byte at (local address mod 16) in its row: nothing is shifted later.
 /// Several commands are under way, up to `Depth` and the buffer's size. Those that are done go on in order, a row a clock:
-/// to the frame memory, or to the scratchpad. A read that failed is counted by `error_o`; its bytes go on as they are.
+/// to the frame memory, or to the scratchpad. A read that failed is counted by `error_o`. Into the scratchpad its rows go on, as
+/// `failed`; into the frame memory too, as they are, and before them `lost` says in which slot a frame is not whole.
 /// Back-pressure from all sides; the row FIFOs behind must hold at least 8 rows. Reset forgets all.
 module dma_read_host
   import dma_pkg::*;
@@ -29,11 +30,12 @@ module dma_read_host
     input ram_write_t ram_i,
     input dma_status_t status_i,
 
-    // To the frame memory and the scratchpad: local_part_t, row_t; how full the FIFOs are.
+    // To the frame memory (local_part_t, row_t) and the scratchpad (row_t); how full the FIFOs are.
     stream_if.src frame_part,
     stream_if.src frame_row,
     input logic [CountW-1:0] frame_count_i,
-    stream_if.src scratch_part,
+    stream_if.src lost,  // slot_t
+    stream_if.src scratch_part,  // read_part_t
     stream_if.src scratch_row,
     input logic [CountW-1:0] scratch_count_i,
 
@@ -41,8 +43,14 @@ module dma_read_host
 );
   localparam int Rows = BufferBytes / 64;
   localparam int RowW = $clog2(Rows);
-  if (BufferBytes < 4096 || RowDepth < 8) begin : g_bad_parameter
-    $fatal(1, "dma_read_host: BufferBytes %0d or RowDepth %0d is too small", BufferBytes, RowDepth);
+  if (BufferBytes < 4096 || RowDepth < 8 || 2 ** $clog2(Depth) != Depth) begin : g_bad_parameter
+    $fatal(
+        1,
+        "dma_read_host: BufferBytes %0d or RowDepth %0d is too small, or Depth %0d no power of two",
+        BufferBytes,
+        RowDepth,
+        Depth
+    );
   end
   typedef struct packed {
     local_part_t part;
@@ -86,7 +94,15 @@ module dma_read_host
   wire last = row_q == last_byte[11:6];
   wire to_scratch = pending.data.scratch;
   wire space = (to_scratch ? scratch_count_i : frame_count_i) < CountW'(RowDepth - 3);
-  wire read = pending.valid && done_q != '0 && space;
+  // Of those, in order, which have failed.
+  logic [Depth-1:0] failed_q;
+  logic [$clog2(Depth)-1:0] status_q, oldest_q;
+  wire failed = failed_q[oldest_q];
+  wire tells = failed && !to_scratch && row_q == '0;
+  wire due = pending.valid && done_q != '0 && space;
+  assign lost.valid = due && tells;
+  assign lost.data  = pending.data.part.addr[FrameAddrW-1-:SlotW];
+  wire read = due && (!tells || lost.ready);
   assign pending.ready = read && last;
   wire [511:0] rdata;
   seg_ram_dma_wr #(
@@ -102,7 +118,7 @@ module dma_read_host
   );
 
   logic [1:0] valid_q, first_q, scratch_q;
-  local_part_t part1_q, part2_q;
+  read_part_t part1_q, part2_q;
   always_ff @(posedge clk_i) begin
     if (read) begin
       row_q  <= last ? '0 : row_q + 1'b1;
@@ -114,15 +130,22 @@ module dma_read_host
     valid_q <= {valid_q[0], read};
     first_q <= {first_q[0], row_q == '0};
     scratch_q <= {scratch_q[0], to_scratch};
-    if (read && row_q == '0) part1_q <= pending.data.part;
+    if (read && row_q == '0) part1_q <= '{failed: failed, part: pending.data.part};
+    if (ours) begin
+      failed_q[status_q] <= status_i.result != DmaOk;
+      status_q <= status_q + 1'b1;
+    end
+    if (read && last) oldest_q <= oldest_q + 1'b1;
     if (valid_q[0] && first_q[0]) part2_q <= part1_q;
     error_o <= ours && status_i.result != DmaOk;
     if (rst_i) begin
-      row_q   <= '0;
-      head_q  <= '0;
-      tail_q  <= '0;
-      free_q  <= (RowW + 1)'(Rows);
-      done_q  <= '0;
+      row_q <= '0;
+      head_q <= '0;
+      tail_q <= '0;
+      free_q <= (RowW + 1)'(Rows);
+      done_q <= '0;
+      status_q <= '0;
+      oldest_q <= '0;
       valid_q <= '0;
       error_o <= 1'b0;
     end
@@ -130,7 +153,7 @@ module dma_read_host
   assign frame_row.valid = valid_q[1] && !scratch_q[1];
   assign frame_row.data = rdata;
   assign frame_part.valid = frame_row.valid && first_q[1];
-  assign frame_part.data = part2_q;
+  assign frame_part.data = part2_q.part;
   assign scratch_row.valid = valid_q[1] && scratch_q[1];
   assign scratch_row.data = rdata;
   assign scratch_part.valid = scratch_row.valid && first_q[1];

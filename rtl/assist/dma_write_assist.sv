@@ -51,6 +51,7 @@ module dma_write_assist
   dma_commands #(
       .ScratchBytes(ScratchBytes),
       .Depth(CommandDepth),
+      .Writes(1'b1),
       .Places(1)
   ) i_commands (
       .core_clk_i,

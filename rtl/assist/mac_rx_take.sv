@@ -5,7 +5,7 @@
 /// The buffer is a ring of 16-byte words, written here and read in the memory clock; a frame begins with a word of its own.
 /// When its last word is in, `frame` gives its length; a frame that is bad, of a wrong length or finds no room is taken back,
 /// and counted as one of its kinds: with MAC error, too short, too long, no room. Receive never waits. While `enable_i` is
-/// low frames that begin are ignored. `freed_i` is what the reader counts of the words that it is done with. Reset empties.
+/// low frames that begin are dropped, and counted as without room. `freed_i` is what the reader counts of the words that it is done with. Reset empties.
 module mac_rx_take
   import eth_pkg::*;
 #(
@@ -73,6 +73,8 @@ module mac_rx_take
       else if (too_long) kind.oversize = 1'b1;
       else if (keep) kind.good = 1'b1;
       else kind.fifo_full = 1'b1;
+    end else if (first && !enable_i) begin
+      kind.fifo_full = 1'b1;
     end
   end
   assign frame.valid = keep;

@@ -6,7 +6,8 @@
 /// Commands (assist_pkg, two words) come from a ring in the scratchpad; `cores.progress` counts the frames whose last word the MAC
 /// took, in order. A frame is read in one burst into a buffer of two maximum-size frames and starts when it is there to
 /// its end, so it has no gaps; the next ones are read meanwhile, as many as fit. Frames begin at any byte; those below 60
-/// bytes are padded. Commands with a length of 0 or above 1514, or not in the frame memory, are skipped (`cores.bad`). One
+/// bytes are padded. Commands with a length of 0 or above 1514, or not in the frame memory, are skipped (`cores.bad`), and those
+/// of frames a part of which could not be read: in a slot that came by `lost` before (lost_frames). `skipped_o` tells two kinds apart. One
 /// word of 16 bytes in a memory clock, one of 8 bytes in a MAC clock. All resets must be given together.
 module mac_tx_assist
   import core_pkg::*;
@@ -21,6 +22,8 @@ module mac_tx_assist
     input logic core_clk_i,
     input logic core_rst_i,
     assist_if.assist cores,
+    stream_if.snk lost,  // slot_t
+    output mac_skipped_t skipped_o,
 
     // Memory clock: frame bus.
     input logic mem_clk_i,
@@ -42,6 +45,7 @@ module mac_tx_assist
   end
 
   // ---------------------------------------------------------------- core clock: commands and progress
+  `STREAM_ON(mac_ring_command_t, fetched, core_clk_i, core_rst_i)
   `STREAM_ON(mac_ring_command_t, words, core_clk_i, core_rst_i)
   `STREAM_ON(local_part_t, part, core_clk_i, core_rst_i)
   `STREAM_ON(logic, kind, core_clk_i, core_rst_i)
@@ -58,20 +62,32 @@ module mac_tx_assist
       .req_ready_i(cores.mem_ready),
       .rsp_valid_i(cores.mem_rsp_valid),
       .rsp_i(cores.mem_rsp),
-      .command(words)
+      .command(fetched)
+  );
+  logic is_lost;
+  lost_frames i_lost (
+      .clk_i(core_clk_i),
+      .rst_i(core_rst_i),
+      .lost,
+      .in(fetched),
+      .out(words),
+      .is_lost_o(is_lost)
   );
   mac_ring_command_t command;
   assign command = words.data;
   wire [15:0] len = command.info.len;
   wire [31:0] offset = command.address - FrameBase;
-  wire good = len != '0 && len <= 16'(MaxFrame) && offset < 2 ** FrameAddrW && offset + 32'(len) <= 2 ** FrameAddrW;
+  wire possible = len != '0 && len <= 16'(MaxFrame) && offset < 2 ** FrameAddrW && offset + 32'(len) <= 2 ** FrameAddrW;
+  wire good = possible && !is_lost;
   wire unused_flags = &{1'b0, command.info};
   assign kind.valid  = words.valid && (!good || part.ready);
   assign kind.data   = !good;
   assign part.valid  = words.valid && good && kind.ready;
   assign part.data   = '{addr: command.address, len: len[11:0]};
   assign words.ready = kind.ready && (!good || part.ready);
-  assign cores.bad   = words.valid && words.ready && !good;
+  wire taken = words.valid && words.ready;
+  assign cores.bad = taken && !possible;
+  assign skipped_o = '{lost: taken && possible && is_lost, empty: taken && len == '0};
 
   logic [31:0] done;
   logic done_pulse;

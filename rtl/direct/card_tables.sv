@@ -18,9 +18,10 @@ module card_tables
     reg_if.slave regs,
 
     // Settings.
-    output route_rule_t [Peers-1:0]            routes_o,
-    output logic        [Peers-1:0][     63:0] windows_o,
-    output class_rule_t [  Peers:0][Masks-1:0] classes_o,
+    output route_rule_t [Peers-1:0] routes_o,
+    output logic [Peers-1:0][63:0] windows_o,
+    output class_rule_t [Peers:0][Masks-1:0] classes_o,
+    output logic refused_o,  // a clock for each value that was not taken as it was
 
     // Input FIFOs: one clock for each frame, words held.
     input logic   [Peers:0][Classes-1:0] accepted_i,
@@ -31,6 +32,7 @@ module card_tables
     input  words_t [1:0] out_used_i,
     output words_t [1:0] out_max_o
 );
+  localparam int WindowW = $clog2(WindowBytes);
   localparam int Queues = 64;  // places of class_mask[] and queue[]
 
   route_rule_t [Peers-1:0] routes_q;
@@ -49,6 +51,9 @@ module card_tables
   wire [1:0] mask_cls = regs.addr[6:5];
   wire [5:0] queue = regs.addr[9:4];
   wire write_peer = regs.req && regs.write && part == 2'd0;
+  // A window begins where windows do.
+  always_ff @(posedge clk_i)
+    refused_o <= write_peer && word == 3'd4 && regs.wdata[WindowW-1:0] != '0;
   wire write_mask = regs.req && regs.write && part == 2'd1;
 
   for (genvar p = 0; p < Peers; p++) begin : g_peer
@@ -62,7 +67,7 @@ module card_tables
             routes_q[p].valid <= regs.wdata[31];
             routes_q[p].next_hop[15:0] <= regs.wdata[15:0];
           end
-          3'd4: windows_q[p][31:0] <= regs.wdata;
+          3'd4: windows_q[p][31:0] <= {regs.wdata[31:WindowW], WindowW'(0)};
           3'd5: windows_q[p][63:32] <= regs.wdata;
           default: ;
         endcase

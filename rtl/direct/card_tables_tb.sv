@@ -18,6 +18,9 @@ module card_tables_tb;
   logic [Peers:0][Classes-1:0] accepted = '0, dropped = '0;
   words_t [Peers:0][Classes-1:0] used = '0;
   words_t [1:0] out_used = '0, out_max;
+  logic refused;
+  int unsigned refused_seen = 0, refused_made = 0;
+  always @(posedge clk) if (!rst) refused_seen += 32'(refused);
   card_tables #(
       .Peers  (Peers),
       .Classes(Classes)
@@ -28,6 +31,7 @@ module card_tables_tb;
       .routes_o(routes),
       .windows_o(windows),
       .classes_o(classes),
+      .refused_o(refused),
       .accepted_i(accepted),
       .dropped_i(dropped),
       .used_i(used),
@@ -41,6 +45,7 @@ module card_tables_tb;
     word = where[4:2];
     if (where < 14'h1000 && where[11:5] < 7'(Peers)) begin
       if (word == 3) return value & 32'h8000_ffff;
+      if (word == 4) return value & 32'hffff_e000;
       return (word < 6) ? value : 0;
     end
     if (where >= 14'h1000 && where < 14'h2000 && where[11:7] <= 5'(Peers) && where[6:5] < 2'(Masks)) begin
@@ -64,11 +69,14 @@ module card_tables_tb;
       if ($urandom_range(2) == 0) begin
         i_master.write(where, value);
         model[where] = kept(where, value);
+        refused_made += 32'(where < 14'h1000 && where[4:2] == 3'd4 && value[12:0] != 0);
       end else begin
         i_master.read(where, rdata);
         `CHECK(rdata == (model.exists(where) ? model[where] : 0), "wrong data read")
       end
     end
+    @(posedge clk);
+    `CHECK(refused_seen == refused_made && refused_made > 50, "values refused are miscounted")
     // Each setting on its own.
     for (int p = 0; p < Peers; p++) begin
       for (int w = 0; w < 6; w++)
@@ -81,7 +89,7 @@ module card_tables_tb;
                  next_hop: {32'h3333_3333 + 32'(p), 16'h4444 + 16'(p)}
              },
              "route")
-      `CHECK(windows[p] == {32'h6666_6666 + 32'(p), 32'h5555_5555 + 32'(p)}, "window")
+      `CHECK(windows[p] == {32'h6666_6666 + 32'(p), 32'h5555_4000}, "window")
       i_master.write(14'(p * 32 + 12), 32'h8000_0000);
       `CHECK(routes[p].valid, "route in use")
     end

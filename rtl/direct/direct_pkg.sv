@@ -9,6 +9,7 @@ package direct_pkg;
   /// On PCI Express, of a card with a way through the host: BAR 0 has so many address bits, and its upper half is the NIC's (host_nic.rdl, without
   /// `push`).
   localparam int HostBarW = 25, HostBase = 'h100_0000;
+  localparam int WindowBytes = 8192;  // of a peer's window, of which it begins at a multiple: bursts, then messages
 
   localparam int UnitsW = 12;  // counts in words: up to 4095 words, 32 kB
 

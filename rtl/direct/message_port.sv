@@ -34,7 +34,7 @@ module message_port
     output peer_t                           peer_o
 );
   typedef logic [(Peers > 1 ? $clog2(Peers) : 1)-1:0] index_t;
-  localparam int Mailbox = 'h1000;
+  localparam int Mailbox = WindowBytes / 2;
 
   logic busy_q, cmd_valid_q, last_was_req_q;
   logic [2:0] words_q;  // still to be handed over

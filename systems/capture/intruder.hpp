@@ -60,9 +60,9 @@ class Intruder {
   /// A field of the object that is open.
   void write(JsonWriter& json) const {
     if (!hostile_) return;
-    json.object("hostile").field("writes", writer_.writes()).array("registers");
-    for (const std::string& name : writer_.written()) json.value(name);
-    json.end_array().end_object();
+    json.object("hostile");
+    writer_.write(json);
+    json.end_object();
   }
 
  private:

@@ -2,32 +2,34 @@
 // core-nic on the bench: the NIC's RTL with its firmware between a PCIe link with its host, an
 // Ethernet wire and a frame memory.
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "Vcore_nic.h"
 #include "bench/dram/ddr.hpp"
 #include "bench/run/main.hpp"
 #include "bench/run/pcie_host.hpp"
 #include "bench/run/run.hpp"
+#include "bench/run/slot_reset.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac.hpp"
 #include "core_nic.h"
-#include "ids_formats.hpp"
 #include "systems/core_nic/driver.hpp"
 #include "systems/core_nic/drops.hpp"
+#include "systems/core_nic/faults.hpp"
 #include "systems/core_nic/image.hpp"
 #include "systems/core_nic/measurement.hpp"
 #include "systems/core_nic/observer.hpp"
+#include "systems/core_nic/pins.hpp"
+#include "systems/core_nic/settings.hpp"
 #include "systems/core_nic/ways.hpp"
 
 namespace emery::core_nic {
 namespace {
 
-constexpr double kLineRate = 10e9;
 constexpr unsigned kMostFrame = 1514;     // without FCS
 constexpr Time kStep = 2 * kMicrosecond;  // between looks at how the run goes
 constexpr Time kSettled =
@@ -35,79 +37,6 @@ constexpr Time kSettled =
 constexpr Time kBoot = 5'000 * kMicrosecond;  // for the firmware to get ready
 constexpr double kMeasureFrom = 0.1;          // of the traffic
 #define EMERY_REG(name) offsetof(core_nic_regs_t, name)
-
-FramePins mac_tx(Vcore_nic& m) {
-  return {&m.mac_tx_valid_o, &m.mac_tx_ready_i, &m.mac_tx_data_o, &m.mac_tx_len_o,
-          &m.mac_tx_sop_o,   &m.mac_tx_eop_o,   &m.mac_tx_err_o};
-}
-
-FramePins mac_rx(Vcore_nic& m) {
-  return {&m.mac_rx_valid_i, nullptr,         &m.mac_rx_data_i, &m.mac_rx_len_i,
-          &m.mac_rx_sop_i,   &m.mac_rx_eop_i, &m.mac_rx_err_i};
-}
-
-DdrPins dram_pins(Vcore_nic& m) {
-  return {&m.dram_cmd_o,      &m.dram_bank_o, &m.dram_addr_o,    &m.dram_dq_valid_o,
-          m.dram_dq_o.data(), &m.dram_dm_o,   m.dram_dq_i.data()};
-}
-
-FunctionConfig function() {
-  FunctionConfig f;
-  f.vendor = ids_pkg::IdVendor;
-  f.device = ids_pkg::IdCoreNic;
-  f.class_code = ids_pkg::ClassEthernet;
-  f.bar0_bytes = std::bit_ceil(sizeof(core_nic_t));
-  f.msix_vectors = 1;
-  f.msix_table = offsetof(core_nic_t, msix.entry);
-  f.msix_pba = offsetof(core_nic_t, msix.pending);
-  return f;
-}
-
-PcieSettings slot(const Options& options) {
-  PcieSettings s(options);
-  if (options.get<std::string>("interconnect") != "ideal") return s;
-  s.link.gen = 5;
-  s.link.lanes = 16;
-  s.link.latency = 20 * kNanosecond;
-  s.root.ingress = s.root.memory_latency = s.root.jitter = s.root.tail = s.root.wake = 0;
-  s.root.write_time = 0;
-  s.root.reorder = false;
-  return s;
-}
-
-DriverConfig driver_config(const Options& options) {
-  DriverConfig c{};
-  c.cores = options.get<unsigned>("cores");
-  c.send_ring = options.get<unsigned>("send_ring");
-  c.receive_ring = options.get<unsigned>("receive_ring");
-  c.segments = options.get<unsigned>("segments");
-  c.payload_offset = options.get<unsigned>("payload_offset");
-  c.receive_slots = options.get<unsigned>("receive_slots");
-  c.watchdog_clocks = static_cast<unsigned>(options.get<std::uint64_t>("watchdog_us") *
-                                            Clocks::core_thirds_of(options) / 3);
-  c.drop_udp_port = options.get<unsigned>("drop_udp_port");
-  c.queues = options.get<unsigned>("receive_queues");
-  c.cpu_per_frame = options.ns("cpu_ns_per_frame");
-  return c;
-}
-
-MacConfig mac_config(const Options& options) {
-  MacConfig c;
-  c.rate = kLineRate;
-  c.clock_hz = 156'250'000;
-  c.oversize_bytes = 1600;
-  c.seed = options.get<std::uint64_t>("seed") + 1000;
-  c.read_faults(options);
-  return c;
-}
-
-Clocks add_clocks(const Options& options, Simulation& simulation,
-                  VerilatedModel<Vcore_nic>& model) {
-  Clocks c(options);
-  c.core = model.add_clock(simulation, "core", c.core_thirds * 1'000'000ull, 3, model->core_clk_i);
-  c.mem = model.add_clock(simulation, "mem", c.mem_mhz * 1'000'000ull, 1, model->mem_clk_i);
-  return c;
-}
 
 class Bench final : public Run {
  public:
@@ -120,6 +49,9 @@ class Bench final : public Run {
   void connect_wire();
   void add_traffic(const Options& options);
   void boot();
+  void let_run();
+  std::vector<std::uint8_t*> resets();
+  SlotReset::System reset_system();
   void see_whether_it_goes_on();
 
   void open() override;
@@ -144,6 +76,8 @@ class Bench final : public Run {
   Ddr ddr_;
   WordMac mac_;
   Measurement measurement_;
+  Faults faults_;
+  SlotReset reset_;
   Source* sender_ = nullptr;
   Output *wire_output_ = nullptr, *host_output_ = nullptr;
   Tap *wire_tap_ = tap("wire0"), *host_tap_ = tap("host0");
@@ -168,6 +102,8 @@ Bench::Bench(const Options& options)
       ddr_(DdrConfig{}, dram_pins(*model_)),
       mac_(mac_config(options), mac_tx(*model_), mac_rx(*model_)),
       measurement_({simulation_, clocks_, driver_, observer_, ddr_, host_}),
+      faults_(options, driver_config(options)),
+      reset_(options),
       stall_after_(options.us("stall_after_us")),
       stall_for_(options.us("stall_us")),
       patience_(options.us("patience_us")) {
@@ -216,6 +152,11 @@ void Bench::connect_wire() {
     if (wire_tap_) wire_tap_->write(bytes);
     stage(kMacTxSend, mac_.tx_began());
     measurement_.sent();
+    reset_.delivered(tx_stream_, arrived);
+  });
+  // Of what was inside when the device's reset ended nothing comes out.
+  mac_.on_rx_reset_end([this] {
+    if (serving_ && direction_ != "tx") drops_->in_reset(score_, mac_.rx_unseen());
   });
   mac_.on_receiving([this](const Frame& frame, WireFault fault, Time started, Time arrives) {
     offer_from_wire(rx_stream_, frame, reason(fault), started, kMacRxStore, arrives);
@@ -226,16 +167,20 @@ void Bench::connect_wire() {
     if (host_tap_) host_tap_->write(bytes);
     if (ways_) ways_->taken(bytes, descriptor);
     measurement_.received();
+    faults_.received(driver_, host_.root);
+    reset_.delivered(rx_stream_, now);
   };
 }
 
 void Bench::sample(Time now) {
-  if (!serving_) return;
+  if (!serving_ || reset_.under_way()) return;
+  faults_.clock(host_.root);
   driver_.work(now, [&] {
     const Frame* frame = sender_ ? sender_->due(now) : nullptr;
     if (!frame || !driver_.transmit(frame->bytes())) return false;
     offer(tx_stream_, frame->bytes(), frame->flow, now);
     if (ways_) ways_->put();
+    faults_.transmitted(driver_, host_.root);
     sender_->pop();
     return true;
   });
@@ -243,12 +188,23 @@ void Bench::sample(Time now) {
 
 // ---- the run
 
-void Bench::open() {
+std::vector<std::uint8_t*> Bench::resets() {
   Vcore_nic& m = *model_;
-  model_.reset(simulation_, {&m.core_rst_i, &m.mem_rst_i, &m.host_rst_i, &m.mac_rst_i},
-               200 * kNanosecond);
+  return {&m.core_rst_i, &m.mem_rst_i, &m.host_rst_i, &m.mac_rst_i};
+}
+
+void Bench::open() {
+  model_.reset(simulation_, resets(), 200 * kNanosecond);
   simulation_.run_for(1 * kMicrosecond);
   host_.root.enumerate();
+  let_run();
+  if (given_up()) return;
+  const Time from = simulation_.now() + stall_after_;
+  if (stall_for_ != 0) host_.root.stall(from, from + stall_for_);
+}
+
+// The driver, as far as receive descriptors are fetched.
+void Bench::let_run() {
   driver_.probe();
   driver_.load(image_);
   observer_.halt(simulation_.now());
@@ -257,9 +213,27 @@ void Bench::open() {
   if (given_up()) return;
   serving_ = true;
   driver_.open();
-  simulation_.run_for(10 * kMicrosecond);  // receive descriptors are fetched
-  const Time from = simulation_.now() + stall_after_;
-  if (stall_for_ != 0) host_.root.stall(from, from + stall_for_);
+  simulation_.run_for(10 * kMicrosecond);
+}
+
+SlotReset::System Bench::reset_system() {
+  SlotReset::System system;
+  system.hold = [this](bool held) {
+    for (std::uint8_t* pin : resets()) *pin = held;
+  };
+  system.settle = [this](Time) { simulation_.run_for(2 * kMicrosecond); };
+  system.lose = [this] { return drops_->lose(score_); };
+  system.dropped = [this] { return driver_.read(EMERY_REG(dma_unexpected)); };
+  system.late = [this] { return driver_.read(EMERY_REG(dma_late)); };
+  system.open = [this] {
+    observer_.restart();
+    driver_.forget();
+    let_run();
+    moved();
+  };
+  if (direction_ != "rx") system.streams.push_back(tx_stream_);
+  if (direction_ != "tx") system.streams.push_back(rx_stream_);
+  return system;
 }
 
 void Bench::boot() {
@@ -280,7 +254,7 @@ void Bench::see_whether_it_goes_on() {
     trouble = "the firmware ended with exit code " + std::to_string(observer_.exit_code());
   if (trouble.empty()) trouble = observer_.mismatch();
   if (trouble.empty()) trouble = driver_.complaint();
-  if (trouble.empty() && quiet() > patience_ + stall_for_) {
+  if (trouble.empty() && quiet() > patience_ + stall_for_ + faults_.pause()) {
     if (serving_ && drops_->read(driver_)) return moved();
     trouble = "no frame has moved for " + std::to_string(patience_ / kMicrosecond) + " us";
     if (const std::string missing = drops_->missing(score_); !missing.empty())
@@ -290,8 +264,12 @@ void Bench::see_whether_it_goes_on() {
 }
 
 void Bench::look() {
+  if (!draining() && reset_.due(traffic_start(), simulation_.now() + kStep))
+    reset_.strike(traffic_start(), simulation_, host_, memory_, reset_system());
+  if (given_up()) return;
   // A source that ends before another has given so much leaves no time to measure in.
-  if (offering_ && !measurement_.begun() && progress() >= kMeasureFrom) measurement_.begin();
+  if (offering_ && !reset_.any() && !measurement_.begun() && progress() >= kMeasureFrom)
+    measurement_.begin();
   // Beyond this the load is no longer what was asked for.
   if (offering_ && sources_ended() != 0) {
     offering_ = false;
@@ -315,14 +293,18 @@ void Bench::account() {
   serving_ = false;
   drops_->read(driver_);
   drops_->account(score_);
+  driver_.read_counts();
 }
 
 // ---- the result
 
 void Bench::check(Findings& findings) const {
   host_.check(findings);
+  reset_.check(host_, findings);
   findings.add(host_.root.stats().wild_writes, "writes to host memory that nobody gave the device");
-  findings.add(host_.root.stats().unsupported, "reads of host memory that nobody gave the device");
+  if (!faults_.reads_wild())
+    findings.add(host_.root.stats().unsupported,
+                 "reads of host memory that nobody gave the device");
   findings.add(ddr_.stats().violations,
                "violations at the frame memory: " + ddr_.stats().first_violation);
   mac_.stats().check(findings);
@@ -333,6 +315,11 @@ void Bench::report(JsonWriter& json) const {
   host_.write(json, "pcie_");
   json.key("driver");
   driver_.write(json);
+  driver_.write_counts(json);
+  json.key("resets");
+  reset_.write(json);
+  json.key("fault");
+  faults_.write(json);
   json.key("mac");
   mac_.stats().write(json);
   json.field("instructions_checked", observer_.checked());

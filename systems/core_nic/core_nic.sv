@@ -5,7 +5,8 @@
 ///
 /// Wiring only. Four clocks: core (100 ... 800 MHz: cores, caches, scratchpad, crossbar, registers), memory (500 MHz: 128-bit
 /// bus and frame memory), host (125 MHz: one TLP beat a clock each way; at least a quarter of the memory clock) and MAC
-/// (156.25 MHz: 64 bits a clock). Resets are synchronous, active high, and given together. Registers: BAR 0 as in
+/// (156.25 MHz: 64 bits a clock). Resets are synchronous, active high, and given together; that of the function resets all, the MAC by
+/// `mac_rst_o` too. Registers: BAR 0 as in
 /// core_nic.rdl for the host, device_pkg for the cores. Receive is never held up: what finds no room is dropped whole and
 /// counted. No output depends combinationally on an input.
 module core_nic
@@ -56,6 +57,7 @@ module core_nic
     input  logic        mac_rx_sop_i,
     input  logic        mac_rx_eop_i,
     input  logic        mac_rx_err_i,
+    output logic        mac_rst_o,
 
     // Memory clock: frame memory (dram_pkg), all registered.
     output logic [  2:0] dram_cmd_o,
@@ -92,26 +94,44 @@ module core_nic
     );
   end
 
+  // ---------------------------------------------------------------- resets
+  logic device_rst, core_rst, mem_rst, host_rst;
+  logic [3:0] function_rst;
+  reset_sequencer #(
+      .Domains(4)
+  ) i_resets (
+      .clk_i({mac_clk_i, mem_clk_i, core_clk_i, host_clk_i}),
+      .rst_i({3'b0, device_rst && !host_rst_i}),
+      .rst_o(function_rst)
+  );
+  assign host_rst  = host_rst_i || function_rst[0];
+  assign core_rst  = core_rst_i || function_rst[1];
+  assign mem_rst   = mem_rst_i || function_rst[2];
+  assign mac_rst_o = mac_rst_i || function_rst[3];
+
   core_nic_regs_pkg::core_nic_regs__in_t  hw_in;
   core_nic_regs_pkg::core_nic_regs__out_t hw_out;
 
   // ---------------------------------------------------------------- the host's side
   reg_if #(.AddrW(AddrW)) core_regs ();
-  `STREAM_ON(dma_req_t, dma_read[1], host_clk_i, host_rst_i)
-  `STREAM_ON(dma_req_t, dma_write[1], host_clk_i, host_rst_i)
+  `STREAM_ON(dma_req_t, dma_read[1], host_clk_i, host_rst)
+  `STREAM_ON(dma_req_t, dma_write[1], host_clk_i, host_rst)
   ram_write_t ram_write;
   ram_read_t  ram_read;
   ram_row_t   ram_row;
   dma_status_t read_status, write_status;
   logic read_error, write_interrupt, interrupt;
-  logic [2:0][31:0] host_count;
+  logic [1:0] limit_refused;
+  logic [5:0][31:0] host_count;
   core_nic_host #(
       .PcieInterface(PcieInterface),
       .AddrW(AddrW),
       .Tags(Tags)
   ) i_host (
       .host_clk_i,
-      .host_rst_i,
+      .host_rst_i(host_rst),
+      .link_rst_i(host_rst_i),
+      .device_rst_o(device_rst),
       .pcie_i,
       .pcie_o,
       .dma_read,
@@ -124,9 +144,12 @@ module core_nic
       .write_status_o(write_status),
       .write_interrupt_i(write_interrupt),
       .core_clk_i,
-      .core_rst_i,
+      .core_rst_i(core_rst),
       .regs(core_regs),
       .interrupt_i(interrupt),
+      .limit_i({hw_out.dma_timeout.value.value, hw_out.dma_overtaken.value.value}),
+      .limit_o({hw_in.dma_timeout.value.next, hw_in.dma_overtaken.value.next}),
+      .limit_refused_o(limit_refused),
       .count_o(host_count)
   );
 
@@ -152,7 +175,7 @@ module core_nic
       .Rvfi(Rvfi)
   ) i_cluster (
       .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
+      .rst_i(core_rst),
       .run_i(run),
       .watchdog_i(watchdog),
       .trapped_o(trapped),
@@ -175,6 +198,7 @@ module core_nic
       .frame_rsp_i(frame_rsp),
       .scratch_accesses_o(hw_in.scratch_accesses.value.next),
       .imem_reads_o(hw_in.imem_reads.value.next),
+      .imem_refused_o(hw_in.imem_refused.value.incr),
       .seen_o,
       .access_o
   );
@@ -185,6 +209,8 @@ module core_nic
   dram_dq_t dram_dq;
   logic [31:0] slot_base;
   logic rx_enable;
+  logic [3:0][31:0] fill;
+  assist_pkg::mac_skipped_t skipped;
   logic [5:0][31:0] mac_count;
   assign mac_rx = '{
           data: mac_rx_data_i,
@@ -209,10 +235,12 @@ module core_nic
       .CasLatency(CasLatency)
   ) i_assists (
       .core_clk_i,
-      .core_rst_i,
+      .core_rst_i(core_rst),
       .assist,
       .slot_base_i(slot_base),
       .rx_enable_i(rx_enable),
+      .fill_i(fill),
+      .skipped_o(skipped),
       .frame_valid_i(frame_valid),
       .frame_req_i(frame_req),
       .frame_ready_o(frame_ready),
@@ -221,7 +249,7 @@ module core_nic
       .mac_count_o(mac_count),
       .frame_words_o(hw_in.frame_words.value.next),
       .host_clk_i,
-      .host_rst_i,
+      .host_rst_i(host_rst),
       .dma_read(dma_read[0]),
       .ram_write_i(ram_write),
       .read_status_i(read_status),
@@ -232,14 +260,14 @@ module core_nic
       .write_status_i(write_status),
       .write_interrupt_o(write_interrupt),
       .mac_clk_i,
-      .mac_rst_i,
+      .mac_rst_i(mac_rst_o),
       .mac_tx_valid_o,
       .mac_tx_ready_i,
       .mac_tx_o(mac_tx),
       .mac_rx_valid_i,
       .mac_rx_i(mac_rx),
       .mem_clk_i,
-      .mem_rst_i,
+      .mem_rst_i(mem_rst),
       .dram_ca_o(dram_ca),
       .dram_dq_valid_o,
       .dram_dq_o(dram_dq),
@@ -265,7 +293,7 @@ module core_nic
       .Size(RegionSize)
   ) i_regs (
       .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
+      .rst_i(core_rst),
       .in(core_regs),
       .out(region),
       .unmapped_o(unused_unmapped)
@@ -274,7 +302,6 @@ module core_nic
   logic [3:0][3:0] ring_log;
   logic [7:0][31:0] counter;
   logic [15:0][31:0] host_config;
-  logic exits;
   logic [31:0] bad_commands;
   logic [3:0] bad_command;
   for (genvar a = 0; a < 4; a++) begin : g_assist
@@ -287,12 +314,14 @@ module core_nic
   for (genvar i = 0; i < 16; i++) begin : g_config
     assign host_config[i] = hw_out.cfg[i].value.value;
   end
+  assign fill[1:0] = {hw_out.fill_1.value.value, hw_out.fill_0.value.value};
+  assign fill[3:2] = {hw_out.fill_3.value.value, hw_out.fill_2.value.value};
   assist_regs #(
       .Cores  (Cores),
       .Masters(Masters)
   ) i_assist_regs (
       .clk_i(core_clk_i),
-      .rst_i(core_rst_i),
+      .rst_i(core_rst),
       .valid_i(dev_valid),
       .req_i(dev_req),
       .master_i(dev_master),
@@ -315,35 +344,29 @@ module core_nic
       .print_o(print_valid_o),
       .print_char_o,
       .print_master_o(print_master),
-      .exit_o(exits),
+      .exit_o(exit_valid_o),
       .exit_code_o,
       .dropped_o({hw_in.tx_firmware.value.next, hw_in.rx_firmware.value.next}),
       .counter_i(counter),
       .clock_o(hw_in.clock.value.next)
   );
   assign print_core_o = 5'(print_master);
-  assign exit_valid_o = exits;
   event_count #(
       .N(4)
   ) i_bad_commands (
       .clk_i  (core_clk_i),
-      .rst_i  (core_rst_i),
+      .rst_i  (core_rst),
       .add_i  (bad_command),
       .count_o(bad_commands)
   );
-  event_count i_bad_tx_commands (
-      .clk_i  (core_clk_i),
-      .rst_i  (core_rst_i),
-      .add_i  (bad_command[2]),
-      .count_o(hw_in.tx_bad_commands.value.next)
-  );
+  assign hw_in.tx_bad_commands.value.incr = bad_command[2];
   assign counter = {bad_commands, host_count[0], mac_count};
 
   assign hw_in.cores.value.next = 32'(Cores);
   assign hw_in.banks.value.next = 32'(Banks);
   assign hw_in.scratch_bytes.value.next = 32'(ScratchBytes);
   assign hw_in.imem_bytes.value.next = 32'(ImemBytes);
-  assign hw_in.status.exited.hwset = exits;
+  assign hw_in.status.exited.hwset = exit_valid_o;
   assign hw_in.status.trapped.next = 16'(trapped);
   assign hw_in.exit_code.value.next = exit_code_o;
   assign hw_in.watchdog.expired.next = 16'(watchdog);
@@ -356,6 +379,11 @@ module core_nic
   assign hw_in.dma_errors.value.next = host_count[0];
   assign hw_in.tlp_foreign.value.next = host_count[1];
   assign hw_in.tlp_refused.value.next = host_count[2];
+  assign hw_in.dma_timeouts.value.next = host_count[3];
+  assign {hw_in.dma_unexpected.value.next, hw_in.dma_late.value.next} = host_count[5:4];
+  assign {hw_in.tx_lost.value.incr, hw_in.tx_empty.value.incr} = skipped;
+  assign {hw_in.dma_timeout.value.we, hw_in.dma_overtaken.value.we} = limit_refused;
+  assign hw_in.settings_refused.value.incr = |limit_refused;
   assign hw_in.dma_reads.value.next = progress[0];
   assign hw_in.dma_writes.value.next = progress[1];
   assign hw_in.tx_frames.value.next = progress[2];
@@ -364,7 +392,7 @@ module core_nic
   wire unused_run = &{1'b0, hw_out.control.run.value, hw_out.status.exited.value};
   core_nic_regs i_core_nic_regs (
       .clk(core_clk_i),
-      .rst(core_rst_i),
+      .rst(core_rst),
       .regs(region[0]),
       .hwif_in(hw_in),
       .hwif_out(hw_out)

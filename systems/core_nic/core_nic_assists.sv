@@ -22,6 +22,8 @@ module core_nic_assists
     assist_if.assist assist[4],  // DMA read, DMA write, MAC transmit, MAC receive
     input logic [31:0] slot_base_i,
     input logic rx_enable_i,
+    input logic [3:0][31:0] fill_i,  // dma_read_assist
+    output assist_pkg::mac_skipped_t skipped_o,
     input logic frame_valid_i,
     input mem_req_t frame_req_i,
     output logic frame_ready_o,
@@ -64,6 +66,7 @@ module core_nic_assists
 
   mac_rx_count_t mac_count;
   logic no_buffer;
+  `STREAM_ON(assist_pkg::slot_t, lost, core_clk_i, core_rst_i)
   `STREAM_ON(bus_req_t, bus_req[Clients], mem_clk_i, mem_rst_i)
   `STREAM_ON(bus_wdata_t, bus_wdata[Clients], mem_clk_i, mem_rst_i)
   `STREAM_ON(logic [127:0], bus_rdata[Clients], mem_clk_i, mem_rst_i)
@@ -73,6 +76,8 @@ module core_nic_assists
       .core_clk_i,
       .core_rst_i,
       .cores(assist[0]),
+      .fill_i,
+      .lost,
       .host_clk_i,
       .host_rst_i,
       .dma(dma_read),
@@ -106,6 +111,8 @@ module core_nic_assists
       .core_clk_i,
       .core_rst_i,
       .cores(assist[2]),
+      .lost,
+      .skipped_o,
       .mem_clk_i,
       .mem_rst_i,
       .req(bus_req[3]),

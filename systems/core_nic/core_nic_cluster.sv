@@ -53,6 +53,7 @@ module core_nic_cluster
     // Counts, and observers.
     output logic [31:0] scratch_accesses_o,
     output logic [31:0] imem_reads_o,
+    output logic imem_refused_o,
     output core_seen_t seen_o[Cores],
     output access_seen_t access_o[4]
 );
@@ -61,7 +62,7 @@ module core_nic_cluster
   localparam int FrameBytes = 2 ** dram_pkg::FrameAddrW;
   localparam int FillW = $clog2(ImemBytes) - 4;
 
-  logic imem_we, imem_written;
+  logic imem_write, imem_we, imem_written;
   logic [FillW+1:0] imem_waddr;
   logic [31:0] imem_wdata;
   logic [Masters-1:0] req_valid, req_ready, rsp_valid, store_error, waits;
@@ -85,10 +86,13 @@ module core_nic_cluster
       .Bytes(ImemBytes)
   ) i_imem_window (
       .regs(imem_regs),
-      .we_o(imem_we),
+      .we_o(imem_write),
       .waddr_o(imem_waddr),
       .wdata_o(imem_wdata)
   );
+  // What cores execute does not change under them.
+  assign imem_we = imem_write && !(|run_i);
+  assign imem_refused_o = imem_write && |run_i;
   pipe_reg i_imem_written (
       .clk_i,
       .d_i(imem_we || rst_i),

@@ -16,8 +16,10 @@ module core_nic_host
     parameter int AddrW = 21,  // of BAR 0
     parameter int Tags = 64  // PCIe reads in flight
 ) (
-    input logic host_clk_i,
-    input logic host_rst_i,
+    input  logic host_clk_i,
+    input  logic host_rst_i,
+    input  logic link_rst_i,   // of the link too
+    output logic device_rst_o, // what the link's and the function's reset ask for
 
     // PCIe hard block.
     input  pcie_pins_in_t  pcie_i,
@@ -39,7 +41,10 @@ module core_nic_host
     input logic core_rst_i,
     reg_if.master regs,
     input logic interrupt_i,  // one clock
-    output logic [2:0][31:0] count_o  // failed reads, requests for others, requests refused
+    input logic [1:0][31:0] limit_i,  // of a read: timeout, overtaken (dma_read)
+    output logic [1:0][31:0] limit_o,  // what they are taken for (reg_range)
+    output logic [1:0] limit_refused_o,
+    output logic [5:0][31:0] count_o  // unexpected and late completions, timeouts; requests refused, for others; failed reads
 );
   pcie_cfg_t cfg;
   reg_if #(.AddrW(AddrW)) host_regs ();
@@ -48,9 +53,33 @@ module core_nic_host
   `STREAM_ON(tlp_beat_t, completion, host_clk_i, host_rst_i)
   `STREAM_ON(tlp_beat_t, read_tlp, host_clk_i, host_rst_i)
   `STREAM_ON(tlp_beat_t, posted_tlp[2], host_clk_i, host_rst_i)
-  logic unused_up, unused_rst, foreign, unsupported, dropped;
-  logic [2:0] happened;
-  dma_read_count_t unused_count;
+  logic unused_up, foreign, unsupported, dropped;
+  logic [5:0] happened;
+  dma_read_count_t read_count;
+  logic [1:0][31:0] limit, core_limit;
+  reg_range #(
+      .N(2),
+      .Least({32'd1250, 32'd125}),
+      .Most({32'd125_000_000, 32'd65535})
+  ) i_limits (
+      .clk_i(core_clk_i),
+      .value_i(limit_i),
+      .hold_i('0),
+      .next_o(limit_o),
+      .refused_o(limit_refused_o),
+      .setting_o(core_limit)
+  );
+  setting_cross #(
+      .Width(64),
+      .Reset({32'd125_000, 32'd2500})
+  ) i_limit_cross (
+      .src_clk_i(core_clk_i),
+      .src_rst_i(core_rst_i),
+      .value_i  (core_limit),
+      .dst_clk_i(host_clk_i),
+      .dst_rst_i(host_rst_i),
+      .setting_o(limit)
+  );
 
   pcie_endpoint #(
       .Interface(PcieInterface),
@@ -58,12 +87,12 @@ module core_nic_host
       .Posted(2)
   ) i_endpoint (
       .clk_i(host_clk_i),
-      .rst_i(host_rst_i),
+      .rst_i(link_rst_i),
       .pins_i(pcie_i),
       .pins_o(pcie_o),
       .cfg_o(cfg),
       .up_o(unused_up),
-      .rst_o(unused_rst),
+      .rst_o(device_rst_o),
       .virtual_done_i('0),
       .req(request),
       .access(request),
@@ -80,17 +109,17 @@ module core_nic_host
   ) i_dma (
       .clk_i(host_clk_i),
       .rst_i(host_rst_i),
-      .forget_i(1'b1),
+      .forget_i(link_rst_i),
       .cfg_i(cfg),
-      .timeout_cycles_i(32'd6_250_000),  // 50 ms
-      .overtaken_cycles_i('0),
+      .timeout_cycles_i(limit[1]),
+      .overtaken_cycles_i(limit[0][15:0]),
       .read_tlp,
       .cpl(completion),
       .write_tlp(posted_tlp[0]),
       .read(dma_read),
       .ram_write_o,
       .read_status_o,
-      .read_count_o(unused_count),
+      .read_count_o(read_count),
       .write(dma_write),
       .ram_read_o,
       .ram_row_i,
@@ -163,8 +192,15 @@ module core_nic_host
   );
 
   // ---------------------------------------------------------------- counts
-  assign happened = {unsupported || dropped, foreign, read_error_i};
-  for (genvar i = 0; i < 3; i++) begin : g_count
+  assign happened = {
+    read_count.unexpected || read_count.malformed,
+    read_count.late,
+    read_count.timeout,
+    unsupported || dropped,
+    foreign,
+    read_error_i
+  };
+  for (genvar i = 0; i < 6; i++) begin : g_count
     count_cross i_count (
         .src_clk_i(host_clk_i),
         .src_rst_i(host_rst_i),

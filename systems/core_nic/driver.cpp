@@ -74,6 +74,8 @@ void Driver::start() {
                                      ring(kDescriptorBytes * config_.receive_ring, receive_),
                                      ring(kDescriptorBytes * config_.receive_ring, returned_),
                                      ring(64, status_)};
+  send_addr_ = addresses[0];
+  receive_addr_ = addresses[1];
   header_addr_ = ring(64 * config_.send_ring, headers_);
   payload_addr_ = ring(std::uint64_t{kBufferBytes} * config_.send_ring, payloads_);
   buffer_addr_ = ring(std::uint64_t{kBufferBytes} * config_.receive_ring, buffers_);
@@ -104,10 +106,21 @@ void Driver::start() {
   config(mailbox_pkg::ConfigWatchdog, config_.watchdog_clocks);
   config(mailbox_pkg::ConfigDropPort, config_.drop_udp_port);
   if (config_.queues > 1) config(mailbox_pkg::ConfigQueues, config_.queues);
+  if (config_.dma_timeout_clocks != CORE_NIC_REGS__DMA_TIMEOUT__VALUE_reset)
+    write32(EMERY_REG(dma_timeout), config_.dma_timeout_clocks);
+  if (config_.dma_overtaken_clocks != CORE_NIC_REGS__DMA_OVERTAKEN__VALUE_reset)
+    write32(EMERY_REG(dma_overtaken), config_.dma_overtaken_clocks);
   write32(EMERY_REG(send_producer), 0);
   write32(EMERY_REG(receive_producer), 0);
   write32(EMERY_REG(control), (1u << config_.cores) - 1);
   read(EMERY_REG(magic));
+}
+
+void Driver::forget() {
+  send_producer_ = send_rung_ = send_consumer_ = 0;
+  receive_producer_ = receive_rung_ = return_produced_ = return_consumer_ = 0;
+  pending_ = false;
+  descriptor_errors_ = bad_lengths_ = 0;
 }
 
 void Driver::open() {
@@ -144,6 +157,8 @@ bool Driver::transmit(std::span<const std::uint8_t> frame) {
   }
   const std::uint64_t at = std::uint64_t{slot} * kBufferBytes + config_.payload_offset;
   std::memcpy(payloads_ + at, frame.data() + headers, frame.size() - headers);
+  newest_.payload = payload_addr_ + at;
+  newest_.last = send_addr_ + std::uint64_t{slot} * kDescriptorBytes;
   newest_.part[1] = {payloads_ + at, frame.size() - headers};
   newest_.descriptor[1] = put(send_, config_.send_ring, send_producer_++,
                               descriptor(payload_addr_ + at, frame.size() - headers, true, last));
@@ -179,6 +194,14 @@ bool Driver::receive_one(Time now) {
   std::memcpy(&d, at, sizeof d);
   ++return_consumer_;
   const unsigned length = mailbox_pkg::bd_info_t{d.info}.len();
+  // In their order: this is what the descriptor was.
+  bd_t given;
+  std::memcpy(&given, receive_ + (at - returned_), sizeof given);
+  if (address_of(d) == 0 && d.cookie == CORE_NIC_REGS__FILL_3__VALUE_reset) {
+    ++descriptor_errors_;
+    give(given.cookie);
+    return true;
+  }
   if (d.cookie >= config_.receive_ring ||
       address_of(d) != buffer_addr_ + std::uint64_t{d.cookie} * kBufferBytes) {
     if (complaint_.empty())
@@ -215,6 +238,35 @@ void Driver::work(Time now, const std::function<bool()>& send) {
   }
   busy_until_ = std::max(busy_until_, now);  // time in which there was nothing to do is gone
   ring();
+}
+
+void Driver::spoil_newest(std::uint64_t address) {
+  const std::uint32_t last = send_producer_ - 1;
+  const std::uint32_t words[] = {static_cast<std::uint32_t>(address),
+                                 static_cast<std::uint32_t>(address >> 32)};
+  std::memcpy(send_ + std::size_t{last & (config_.send_ring - 1)} * kDescriptorBytes, words,
+              sizeof words);
+}
+
+std::uint64_t Driver::next_receive_descriptor() const {
+  return receive_addr_ +
+         std::uint64_t{receive_producer_ & (config_.receive_ring - 1)} * kDescriptorBytes;
+}
+
+void Driver::read_counts() {
+  counts_ = {{"timeouts", read(EMERY_REG(dma_timeouts))},
+             {"errors", read(EMERY_REG(dma_errors))},
+             {"late", read(EMERY_REG(dma_late))},
+             {"unexpected", read(EMERY_REG(dma_unexpected))},
+             {"settings_refused", read(EMERY_REG(settings_refused))}};
+}
+
+void Driver::write_counts(JsonWriter& json) const {
+  json.object("dma_read");
+  for (const auto& [name, count] : counts_)
+    if (&name != &counts_.back().first) json.field(name, count);
+  json.end_object();
+  json.field("settings_refused", counts_.empty() ? 0 : counts_.back().second);
 }
 
 // Tells the device of buffers given back, some at a time, and of all frames to be sent.

@@ -18,6 +18,8 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "bench/pcie/host_calls.hpp"
 #include "bench/sim/time.hpp"
@@ -38,7 +40,8 @@ struct DriverConfig {
   unsigned drop_udp_port;    // for a firmware that filters
   unsigned queues;           // for one that balances
   Time cpu_per_frame;
-  unsigned receive_batch = 8;  // buffers given back with one mailbox write
+  unsigned dma_timeout_clocks, dma_overtaken_clocks;  // of the host's clock
+  unsigned receive_batch = 8;                         // buffers given back with one mailbox write
 };
 
 class Driver {
@@ -55,6 +58,8 @@ class Driver {
   void start();
   // Gives the firmware the first receive buffers: it is ready.
   void open();
+  // The device has forgotten everything, and so does the driver: load() and so on follow.
+  void forget();
 
   // What the CPU does at this time. `send` calls transmit() for the next frame to be sent and says
   // whether there was one and it found room.
@@ -75,8 +80,13 @@ class Driver {
   // Where the frame transmitted last lies: its bytes and descriptors, in one or two parts each.
   struct Sent {
     std::span<const std::uint8_t> part[2], descriptor[2];
+    std::uint64_t payload = 0, last = 0;  // host addresses of the last part and its descriptor
   };
   const Sent& newest() const { return newest_; }
+  // Gives the last part of that frame another address. Only before the device was told.
+  void spoil_newest(std::uint64_t address);
+  // Host address of the receive descriptor that is written next.
+  std::uint64_t next_receive_descriptor() const;
 
   // When the CPU is through with the last frame it took.
   Time busy_until() const { return worked_until_; }
@@ -85,6 +95,12 @@ class Driver {
   std::uint32_t read(std::size_t offset);
   // Frames that came back with a length no frame has; they are given to nobody.
   std::uint64_t bad_lengths() const { return bad_lengths_; }
+  // Receive buffers that came back because their descriptor could not be read.
+  std::uint64_t descriptor_errors() const { return descriptor_errors_; }
+  unsigned segments() const { return config_.segments; }
+  // What the device counts of its reads and settings; reading takes simulated time.
+  void read_counts();
+  void write_counts(JsonWriter& json) const;
   // Findings about what the firmware wrote, empty when there are none.
   const std::string& complaint() const { return complaint_; }
   void write(JsonWriter& json) const;
@@ -106,6 +122,7 @@ class Driver {
   std::uint64_t bar_ = 0;
   std::uint8_t *send_ = nullptr, *receive_ = nullptr, *returned_ = nullptr, *status_ = nullptr;
   std::uint8_t *headers_ = nullptr, *payloads_ = nullptr, *buffers_ = nullptr;
+  std::uint64_t send_addr_ = 0, receive_addr_ = 0;
   std::uint64_t header_addr_ = 0, payload_addr_ = 0, buffer_addr_ = 0;
   std::uint32_t send_producer_ = 0, send_rung_ = 0, send_consumer_ = 0;
   std::uint32_t receive_producer_ = 0, receive_rung_ = 0;
@@ -117,6 +134,8 @@ class Driver {
   Time busy_until_ = 0, worked_until_ = 0;
   std::string complaint_;
   std::uint64_t mailbox_writes_ = 0, interrupts_ = 0, frames_ = 0, bad_lengths_ = 0;
+  std::uint64_t descriptor_errors_ = 0;
+  std::vector<std::pair<const char*, std::uint32_t>> counts_;
   std::array<std::uint64_t, 16> by_queue_{};
 };
 

@@ -8,8 +8,18 @@
 
 namespace emery::core_nic {
 
+std::uint64_t Drops::gone(Scoreboard& score, int stream, std::uint64_t unseen) {
+  if (stream < 0) return 0;
+  const std::uint64_t frames =
+      score.under_way(stream) - score.counts(stream).dropped_total() - unseen;
+  score.dropped(stream, "reset", frames);
+  return frames;
+}
+
 bool Drops::read(Driver& driver) {
 #define EMERY_COUNT(name) driver.read(offsetof(core_nic_regs_t, name))
+  // A descriptor that did not come is an empty frame to the firmware: each of a frame's.
+  const std::uint32_t empty = EMERY_COUNT(tx_empty);
   const Drop all[] = {{rx_, "bad_fcs", EMERY_COUNT(rx_bad_fcs)},
                       {rx_, "runt", EMERY_COUNT(rx_runt)},
                       {rx_, "oversize", EMERY_COUNT(rx_oversize)},
@@ -18,7 +28,9 @@ bool Drops::read(Driver& driver) {
                       {rx_, "firmware", EMERY_COUNT(rx_firmware)},
                       {rx_, "bad_length", driver.bad_lengths()},
                       {tx_, "firmware", EMERY_COUNT(tx_firmware)},
-                      {tx_, "bad_command", EMERY_COUNT(tx_bad_commands)}};
+                      {rx_, "descriptor_error", driver.descriptor_errors()},
+                      {tx_, "tx_error", EMERY_COUNT(tx_lost) + empty / driver.segments()},
+                      {tx_, "bad_command", EMERY_COUNT(tx_bad_commands) - empty}};
 #undef EMERY_COUNT
   std::vector<Drop> some;
   for (const Drop& drop : all)
@@ -33,7 +45,7 @@ std::string Drops::missing(const Scoreboard& score) const {
     if (stream < 0) continue;
     std::uint64_t counted = 0;
     for (const Drop& drop : drops_) counted += drop.stream == stream ? drop.frames : 0;
-    const std::uint64_t frames = score.under_way(stream);
+    const std::uint64_t frames = score.under_way(stream) - score.counts(stream).dropped_total();
     if (frames == counted) continue;
     text += (text.empty() ? "" : "; ") + std::to_string(frames) + " frames of " + name +
             " have not come out, " + std::to_string(counted) + " are counted as dropped";

@@ -45,6 +45,7 @@ class FirmwareLog {
     if (line.text.size() == kLongest) end(core);
   }
   bool ready() const { return ready_; }
+  void restart() { ready_ = false; }
 
  private:
   static constexpr std::size_t kLongest = 4096;

@@ -90,6 +90,8 @@ class Observer final : public Component {
     return "";
   }
   bool ready() const { return log_.ready(); }
+  /// The firmware starts again.
+  void restart() { log_.restart(); }
   bool exited() const { return exited_; }
   std::uint32_t exit_code() const { return exit_code_; }
   const std::string& mismatch() const { return mismatch_; }

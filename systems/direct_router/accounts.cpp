@@ -169,7 +169,7 @@ void Accounts::expect_for_host(unsigned card) {
   crossings_.expect(card, "no_slow_path", for_host);
 }
 
-void Accounts::collect_card(Host& host, unsigned c, int dead_card) {
+void Accounts::collect_card(Host& host, unsigned c, const std::optional<CardFaults::Lost>& lost) {
   for (const auto& [name, offset] : kCounters) counters_[c][name] = host.read(c, offset);
   for (const auto& [name, offset] : kDrops) drops_[c][name] += host.read(c, offset);
   if (config_.table_memory) counters_[c]["lpm_lost"] = host.read(c, EMERY_REG(lpm_lost));
@@ -201,12 +201,11 @@ void Accounts::collect_card(Host& host, unsigned c, int dead_card) {
     }
     drop(streams, "given_up", host.given_up(c, to));
   }
-  // What is missing to a dead card may as well have gone with it: those come last.
-  const auto lost =
-      dead_card < 0 ? std::vector<int>() : crossings_.to(static_cast<unsigned>(dead_card));
+  // What is missing to a lost card may as well have gone with it: those come last.
+  const auto gone = lost ? crossings_.to(lost->card) : std::vector<int>();
   for (unsigned k = 0; k < config_.classes; ++k) {
     std::vector<int> streams = from(c, static_cast<int>(k));
-    std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(lost, s) == 0; });
+    std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(gone, s) == 0; });
     drop(streams, "slow_fifo_full", slow_dropped[k]);
   }
   drop(any, "rx_fifo_full", host.read(c, EMERY_REG(rx_fifo_full)));
@@ -217,10 +216,10 @@ void Accounts::collect_card(Host& host, unsigned c, int dead_card) {
   }
 }
 
-void Accounts::collect(Host& host, int dead_card) {
-  const auto alive = [&](unsigned c) { return static_cast<int>(c) != dead_card; };
+void Accounts::collect(Host& host, const std::optional<CardFaults::Lost>& lost) {
+  const auto alive = [&](unsigned c) { return !lost || c != lost->card; };
   for (unsigned c = 0; c < config_.cards; ++c) {
-    if (alive(c)) collect_card(host, c, dead_card);
+    if (alive(c)) collect_card(host, c, lost);
   }
   for (unsigned c = 0; c < config_.cards; ++c) {
     if (!alive(c)) continue;
@@ -229,10 +228,9 @@ void Accounts::collect(Host& host, int dead_card) {
     settle_output(c, "tx_error", counters_[c]["nic_tx_errors"]);
   }
   settle_stranded();
-  if (dead_card < 0) return;
-  const auto card = static_cast<unsigned>(dead_card);
-  for (const auto& streams : {from(card, -1), crossings_.to(card)}) {
-    for (const int s : streams) score_.dropped(s, "dead_card", crossings_.missing(s));
+  if (!lost) return;
+  for (const auto& streams : {from(lost->card, -1), crossings_.to(lost->card)}) {
+    for (const int s : streams) score_.dropped(s, lost->reason, crossings_.missing(s));
   }
 }
 

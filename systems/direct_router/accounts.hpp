@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "systems/direct_router/host.hpp"
+#include "systems/direct_router/scenario.hpp"
 
 namespace emery::direct_router {
 
@@ -38,8 +40,8 @@ class Accounts {
   /// Frames of an input that the host dropped for a reason, beyond those that it was to.
   std::int64_t unexplained(const Host& host, unsigned in, const std::string& reason) const;
   /// Reads the counters, which takes simulated time, and attributes what did not arrive. Nobody can
-  /// ask a dead card what it lost (-1: none).
-  void collect(Host& host, int dead_card);
+  /// ask a lost card what it has lost.
+  void collect(Host& host, const std::optional<CardFaults::Lost>& lost);
 
   /// Findings of collect().
   const Findings& findings() const { return findings_; }
@@ -63,7 +65,7 @@ class Accounts {
     std::vector<int> streams;
   };
 
-  void collect_card(Host& host, unsigned card, int dead_card);
+  void collect_card(Host& host, unsigned card, const std::optional<CardFaults::Lost>& lost);
   Queue read_queue(Host& host, unsigned card, unsigned dest, unsigned cls);
   void expect_for_host(unsigned card);
   void settle_drops(unsigned card);

@@ -33,6 +33,7 @@ Bench::Bench(const Options& options)
       kernel_(rtnetlink()),
       port_(scenario_.cards),
       faults_(options, scenario_.cards),
+      reset_(options),
       hostile_every_(options.get<std::uint64_t>("bad_ip_every")),
       flows_(options.get<std::uint32_t>("flows")),
       updates_per_s_(options.get<double>("updates_per_s")),
@@ -47,6 +48,12 @@ Bench::Bench(const Options& options)
   simulation_.add(machine_->bus_clock(), *this);
   addresses_.emplace(tables_.routes, scenario_.cards);
   if (kernel_) join_kernel(options);
+  if (faults_.hostile_card >= 0) {
+    hostile_.emplace(options, machine_->slow_path());
+    machine_->distrust(faults_.lost()->card);
+    // What it would make of frames from its own line is for nobody to say.
+    scenario_.outputs[faults_.lost()->card].clear();
+  }
   unsigned inputs = 0;
   for (unsigned p = 0; p < scenario_.cards; ++p) {
     connect_port(p, options);
@@ -149,6 +156,7 @@ void Bench::left(unsigned p, std::span<const std::uint8_t> bytes, Time arrived) 
   if (const auto found = unsettled_ ? unsettled_->came(p, bytes) : std::nullopt)
     settle(found->first, found->second);
   deliver(crossings_.arrived(p, bytes, p == 0 ? 1 : 0), bytes, arrived, port_[p].output);
+  reset_.left(p, arrived);
   if (port_[p].wire) port_[p].wire->write(bytes);
   stage(kMacTx, port_[p].mac->tx_began());
 }
@@ -199,8 +207,9 @@ void Bench::open() {
       if (TableMemory* table = machine_->table(card)) table->load(4 * first, entries);
     };
   }
+  host_->on_found = [this](unsigned card) { machine_->found(card); };
   host_->probe();
-  machine_->found();
+  for (unsigned c = 0; c < scenario_.cards; ++c) machine_->found(c);
   if (trace()) watch_ways();
   const bool changes = kernel_ || changes_;
   for (unsigned c = 0; c < scenario_.cards; ++c)
@@ -266,6 +275,9 @@ bool Bench::offered() {
 }
 
 void Bench::look() {
+  if (!draining() && reset_.due(traffic_start(), simulation_.now() + kStep))
+    reset_.strike(traffic_start(), simulation_, *machine_, *host_,
+                  card_routes_[faults_.lost()->card]);
   if (control_plane_ && !draining()) control_plane_->look();
   if (draining()) {
     if (!host_->idle() || (writer_ && !writer_->idle())) moved();
@@ -292,7 +304,7 @@ void Bench::account() {
   if (unsettled_) {
     for (const auto& [frame, form] : unsettled_->rest(missed)) settle(frame, form);
   }
-  accounts_.collect(*host_, faults_.dead_card);
+  accounts_.collect(*host_, faults_.lost());
 }
 
 }  // namespace emery::direct_router

@@ -21,8 +21,10 @@
 #include "bench/wire/mac.hpp"
 #include "systems/direct_router/accounts.hpp"
 #include "systems/direct_router/burst_watch.hpp"
+#include "systems/direct_router/card_reset.hpp"
 #include "systems/direct_router/control_plane.hpp"
 #include "systems/direct_router/host.hpp"
+#include "systems/direct_router/hostile_card.hpp"
 #include "systems/direct_router/machine.hpp"
 #include "systems/direct_router/reference.hpp"
 #include "systems/direct_router/scenario.hpp"
@@ -43,6 +45,8 @@ class Bench final : public Run {
     if (host_) host_->poll(now);
     if (updates_) updates_->poll(now, draining());
     if (control_plane_) control_plane_->poll(now, draining());
+    if (hostile_ && running() && !draining())
+      hostile_->clock(machine_->cpu(), host_->base(faults_.lost()->card));
   }
 
  private:
@@ -103,6 +107,8 @@ class Bench final : public Run {
   std::unique_ptr<Reference> reference_;
   std::vector<Port> port_;
   CardFaults faults_;
+  std::optional<HostileCard> hostile_;
+  CardReset reset_;
   std::uint64_t hostile_every_;
   std::uint32_t flows_;
   double updates_per_s_;

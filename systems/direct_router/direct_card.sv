@@ -76,14 +76,16 @@ module direct_card
   class_rule_t [Peers:0][Masks-1:0] class_rules;
   logic [Peers:0][Classes-1:0] accepted, dropped;
   words_t [Peers:0][Classes-1:0] in_used;
-  logic lpm_write;
+  logic lpm_write, window_refused, max_refused;
   lpm_word_t lpm_word;
   logic [7:0] lpm_waiting;
 
   direct_mac i_mac (
       .clk_i,
       .rst_i,
-      .max_frame_i(hw_out.max_frame.value.value[13:0]),
+      .max_frame_i(hw_out.max_frame.value.value),
+      .max_frame_o(hw_in.max_frame.value.next),
+      .max_frame_refused_o(max_refused),
       .rx(wire_frame),
       .count_o(mac_count),
       .tx(out_frame),
@@ -305,6 +307,7 @@ module direct_card
       .routes_o(routes),
       .windows_o(windows),
       .classes_o(class_rules),
+      .refused_o(window_refused),
       .accepted_i(accepted),
       .dropped_i(dropped),
       .used_i(in_used),
@@ -312,6 +315,8 @@ module direct_card
       .out_max_o(out_max)
   );
 
+  assign hw_in.max_frame.value.we = max_refused;
+  assign hw_in.settings_refused.value.incr = max_refused || window_refused;
   assign read_timeout_o = hw_out.read_timeout.value.value;
   assign hw_in.peers.value.next = 32'(Peers);
   assign hw_in.classes.value.next = 32'(Classes);

@@ -8,7 +8,10 @@ module direct_mac
 (
     input logic clk_i,
     input logic rst_i,
-    input logic [13:0] max_frame_i,
+    // Register of the longest frame, and what it is kept in (reg_range).
+    input logic [31:0] max_frame_i,
+    output logic [31:0] max_frame_o,
+    output logic max_frame_refused_o,
     stream_if.src rx,  // word_beat_t
     output mac_rx_count_t count_o,
     stream_if.snk tx,  // word_beat_t
@@ -20,6 +23,19 @@ module direct_mac
     output byte_pins_t mac_tx_o,
     input  logic       mac_tx_ready_i
 );
+  logic [31:0] max_frame;
+  wire unused_max = &{1'b0, max_frame[31:14]};
+  reg_range #(
+      .Least(32'd60),
+      .Most (32'd9216)
+  ) i_max_frame (
+      .clk_i,
+      .value_i(max_frame_i),
+      .hold_i(1'b0),
+      .next_o(max_frame_o),
+      .refused_o(max_frame_refused_o),
+      .setting_o(max_frame)
+  );
   logic rx_word_valid, tx_word_valid, tx_word_ready;
   word_beat_t rx_word, tx_word;
   `STREAM(ptp_time_t, no_rx_stamp)
@@ -57,7 +73,7 @@ module direct_mac
       .time_i('0),
       .clk_i,
       .rst_i,
-      .max_frame_i,
+      .max_frame_i(max_frame[13:0]),
       .frame(rx),
       .stamp(no_rx_stamp),
       .count_o

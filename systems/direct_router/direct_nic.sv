@@ -14,6 +14,7 @@ module direct_nic
 ) (
     input logic clk_i,
     input logic rst_i,
+    input logic link_rst_i, // the link is reset too: no completion will come
 
     // PCIe, as in nic_core; tlp_beat_t.
     input pcie_cfg_t    cfg_i,
@@ -73,7 +74,7 @@ module direct_nic
   ) i_core (
       .clk_i,
       .rst_i,
-      .forget_i(rst_i),
+      .forget_i(link_rst_i),
       .function_done_o(),
       .cfg_i,
       .regs(nic_regs),

@@ -5,7 +5,7 @@
 /// paper).
 ///
 /// Wiring only. `clk_i` is the PCIe user clock, `mac_clk_i` the 125 MHz of the 8-bit MAC streams; resets are synchronous,
-/// active high, and given together. One stream of TLPs each way (pcie_pkg), configuration and credits from the hard block.
+/// active high, and given together; that of the function resets all, the MAC by `mac_rst_o` too. One stream of TLPs each way (pcie_pkg), configuration and credits from the hard block.
 /// Registers and windows: BAR 0 as in direct_router.rdl. With `HostPath` frames that need the host go through a NIC of host-nic's blocks
 /// (nic_core, host_port), whose registers are above those (direct_pkg::HostBase); else they are dropped and counted. Receive from the wire cannot wait; from PCIe it can. No output depends combinationally on an input.
 module direct_router_pcie
@@ -45,7 +45,8 @@ module direct_router_pcie
     input  logic       mac_rst_i,
     input  byte_pins_t mac_rx_i,
     output byte_pins_t mac_tx_o,
-    input  logic       mac_tx_ready_i
+    input  logic       mac_tx_ready_i,
+    output logic       mac_rst_o
 );
   localparam int Channels = 4;
   localparam int Writers = 2;  // channels 2 (messages) and 3 (bursts)
@@ -58,14 +59,26 @@ module direct_router_pcie
     $fatal(1, "direct_router_pcie: Cards %0d is not 2 ... 16", Cards);
   end
 
+  // ---------------------------------------------------------------- resets
+  logic device_rst, rst, mac_rst;
+  logic [1:0] function_rst;
+  reset_sequencer i_resets (
+      .clk_i({mac_clk_i, clk_i}),
+      .rst_i({1'b0, device_rst && !rst_i}),
+      .rst_o(function_rst)
+  );
+  assign rst = rst_i || function_rst[0];
+  assign mac_rst = mac_rst_i || function_rst[1];
+  assign mac_rst_o = mac_rst;
+
   // ---------------------------------------------------------------- PCIe
   pcie_cfg_t cfg;
-  `STREAM(tlp_beat_t, request)
-  `STREAM(tlp_beat_t, access)
-  `STREAM(tlp_beat_t, completion)
-  `STREAM(tlp_beat_t, read_tlp)
-  `STREAM(tlp_beat_t, write_tlp[Posted])
-  `STREAM(window_word_t, recv)
+  `STREAM_ON(tlp_beat_t, request, clk_i, rst)
+  `STREAM_ON(tlp_beat_t, access, clk_i, rst)
+  `STREAM_ON(tlp_beat_t, completion, clk_i, rst)
+  `STREAM_ON(tlp_beat_t, read_tlp, clk_i, rst)
+  `STREAM_ON(tlp_beat_t, write_tlp[Posted], clk_i, rst)
+  `STREAM_ON(window_word_t, recv, clk_i, rst)
   reg_if #(.AddrW(BarW)) bar ();
   reg_if #(.AddrW(BarW)) part[2] ();  // the card's registers; the NIC's
   reg_if #(.AddrW(CardW - 1)) regs ();
@@ -73,7 +86,6 @@ module direct_router_pcie
   logic [Writers-1:0] tlp_sent;
   logic
       unused_up,
-      unused_rst,
       foreign,
       write_dropped,
       access_dropped,
@@ -94,7 +106,7 @@ module direct_router_pcie
       .pins_o(pcie_o),
       .cfg_o(cfg),
       .up_o(unused_up),
-      .rst_o(unused_rst),
+      .rst_o(device_rst),
       .virtual_done_i('0),
       .req(request),
       .access,
@@ -110,7 +122,7 @@ module direct_router_pcie
       .AddrW(BarW)
   ) i_reader (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .in(request),
       .other(access),
       .recv,
@@ -129,7 +141,7 @@ module direct_router_pcie
       .Size(PartSize[Parts-1:0])
   ) i_parts (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .in(bar),
       .out(part[0:Parts-1]),
       .unmapped_o(unused_unmapped)
@@ -144,10 +156,10 @@ module direct_router_pcie
   wire unused_addr = &{1'b0, part[0].addr[BarW-1:CardW-1]};
 
   // ---------------------------------------------------------------- writes
-  `STREAM(channel_cmd_t, cmd[Channels])
-  `STREAM(logic [63:0], wdata[Channels])
-  `STREAM(channel_word_t, rdata[Channels])
-  `STREAM(channel_result_e, done[Channels])
+  `STREAM_ON(channel_cmd_t, cmd[Channels], clk_i, rst)
+  `STREAM_ON(logic [63:0], wdata[Channels], clk_i, rst)
+  `STREAM_ON(channel_word_t, rdata[Channels], clk_i, rst)
+  `STREAM_ON(channel_result_e, done[Channels], clk_i, rst)
   for (genvar i = 0; i < Channels; i++) begin : g_channel
     localparam int Writer = i - (Channels - Writers);
     assign rdata[i].valid = 1'b0;
@@ -156,7 +168,7 @@ module direct_router_pcie
     if (Writer >= 0) begin : g_writer
       window_writer i_writer (
           .clk_i,
-          .rst_i,
+          .rst_i(rst),
           .cfg_i(cfg),
           .cmd(cmd[i]),
           .wdata(wdata[i]),
@@ -183,8 +195,8 @@ module direct_router_pcie
       };
 
   // ---------------------------------------------------------------- the way through the host
-  `STREAM(direct_pkg::stored_word_t, to_host[Classes])
-  `STREAM(direct_pkg::stored_word_t, from_host)
+  `STREAM_ON(direct_pkg::stored_word_t, to_host[Classes], clk_i, rst)
+  `STREAM_ON(direct_pkg::stored_word_t, from_host, clk_i, rst)
   logic host_taken, host_sent;
   if (HostPath) begin : g_host_path
     direct_nic #(
@@ -192,7 +204,8 @@ module direct_router_pcie
         .MaxFrame(MaxFrame)
     ) i_nic (
         .clk_i,
-        .rst_i,
+        .rst_i(rst),
+        .link_rst_i(rst_i),
         .cfg_i(cfg),
         .regs(part[1]),
         .read_tlp,
@@ -244,7 +257,7 @@ module direct_router_pcie
       .HostPort(HostPath)
   ) i_card (
       .clk_i,
-      .rst_i,
+      .rst_i(rst),
       .cmd(cmd),
       .wdata(wdata),
       .rdata(rdata),
@@ -261,7 +274,7 @@ module direct_router_pcie
       .table_o,
       .table_i,
       .mac_clk_i,
-      .mac_rst_i,
+      .mac_rst_i(mac_rst),
       .mac_rx_i,
       .mac_tx_o,
       .mac_tx_ready_i

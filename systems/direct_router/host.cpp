@@ -63,7 +63,7 @@ std::uint32_t Host::read(unsigned card, std::size_t offset) {
   return value;
 }
 
-void Host::probe() {
+void Host::find(unsigned c) {
   const auto config_read = [&](unsigned device, unsigned reg) {
     std::uint32_t value = 0;
     bool done = false;
@@ -74,20 +74,22 @@ void Host::probe() {
     wait_for([&] { return done; }, "configuration space");
     return value;
   };
-  for (unsigned c = 0; c < config_.cards; ++c) {
-    // The first write also tells the card its number, without which it cannot answer a read.
-    bus_.config_write(c, kBar0, ~0u);
-    bus_.config_write(c, kBar0 + 4, 0);
-    if (config_read(c, 0) == ~0u)
-      throw std::runtime_error("host: there is no card " + std::to_string(c));
-    const std::uint32_t size = config_read(c, kBar0) & ~0xfu;
-    if (~size + 1 != config_.bar_bytes) throw std::runtime_error("host: BAR 0 has an unknown size");
-    card_[c].base = config_.bar_base + c * config_.bar_bytes;
-    bus_.config_write(c, kBar0, static_cast<std::uint32_t>(card_[c].base));
-    bus_.config_write(c, kCommand, 0x6);  // memory space, bus master
-    if (read(c, EMERY_REG(magic)) != CARD_REGS__MAGIC__VALUE_reset)
-      throw std::runtime_error("host: card " + std::to_string(c) + " is not a direct-router card");
-  }
+  // The first write also tells the card its number, without which it cannot answer a read.
+  bus_.config_write(c, kBar0, ~0u);
+  bus_.config_write(c, kBar0 + 4, 0);
+  if (config_read(c, 0) == ~0u)
+    throw std::runtime_error("host: there is no card " + std::to_string(c));
+  const std::uint32_t size = config_read(c, kBar0) & ~0xfu;
+  if (~size + 1 != config_.bar_bytes) throw std::runtime_error("host: BAR 0 has an unknown size");
+  card_[c].base = config_.bar_base + c * config_.bar_bytes;
+  bus_.config_write(c, kBar0, static_cast<std::uint32_t>(card_[c].base));
+  bus_.config_write(c, kCommand, 0x6);  // memory space, bus master
+  if (read(c, EMERY_REG(magic)) != CARD_REGS__MAGIC__VALUE_reset)
+    throw std::runtime_error("host: card " + std::to_string(c) + " is not a direct-router card");
+}
+
+void Host::probe() {
+  for (unsigned c = 0; c < config_.cards; ++c) find(c);
   peers_ = read(0, EMERY_REG(peers));
   lpm_nodes_ = read(0, EMERY_REG(lpm_nodes));
   if (config_.table_memory) fib_nodes_ = read(0, EMERY_REG(fib_nodes));
@@ -105,37 +107,54 @@ void Host::make_rings() {
   for (Card& card : card_) card.rings->start(card.base, free_);
 }
 
-void Host::start(const std::vector<CardRoutes>& routes) {
-  for (unsigned c = 0; c < config_.cards; ++c) {
-    write(c, EMERY_REG(max_frame), config_.max_frame);
-    write(c, EMERY_REG(mac_lo), static_cast<std::uint32_t>(config_.own_mac[c] >> 16));
-    write(c, EMERY_REG(mac_hi), static_cast<std::uint32_t>(config_.own_mac[c] & 0xffff));
-    write(c, EMERY_REG(res_min), config_.res_min_words);
-    write(c, EMERY_REG(timeout), config_.timeout_clocks);
-    write(c, EMERY_REG(retry), config_.retry_clocks);
-    load_routes(c, routes[c]);
-    load_classes(c);
-  }
-  if (config_.slow_path) make_rings();
-  // All cards know their peers before the first takes a frame.
-  for (unsigned c = 0; c < config_.cards; ++c) {
-    std::uint32_t control = CARD_REGS__CONTROL__ENABLE_bm;
-    if (config_.qos) control |= CARD_REGS__CONTROL__QOS_bm;
-    if (config_.fast_path) control |= CARD_REGS__CONTROL__FAST_PATH_bm;
-    if (routes[c].trie()) control |= CARD_REGS__CONTROL__LPM_bm;
-    if (config_.rewrite_source) control |= CARD_REGS__CONTROL__REWRITE_SOURCE_bm;
-    if (config_.output_round_robin) control |= CARD_REGS__CONTROL__OUTPUT_ROUND_ROBIN_bm;
-    if (config_.promiscuous) control |= CARD_REGS__CONTROL__PROMISCUOUS_bm;
-    if (control_.on() || to_kernel) control |= CARD_REGS__CONTROL__EXPIRED_TO_HOST_bm;
-    write(c, EMERY_REG(control), control);
-  }
+void Host::set_up(unsigned c, const CardRoutes& routes) {
+  write(c, EMERY_REG(max_frame), config_.max_frame);
+  write(c, EMERY_REG(mac_lo), static_cast<std::uint32_t>(config_.own_mac[c] >> 16));
+  write(c, EMERY_REG(mac_hi), static_cast<std::uint32_t>(config_.own_mac[c] & 0xffff));
+  write(c, EMERY_REG(res_min), config_.res_min_words);
+  write(c, EMERY_REG(timeout), config_.timeout_clocks);
+  write(c, EMERY_REG(retry), config_.retry_clocks);
+  load_routes(c, routes);
+  load_classes(c);
+}
+
+void Host::enable(unsigned c, const CardRoutes& routes) {
+  std::uint32_t control = CARD_REGS__CONTROL__ENABLE_bm;
+  if (config_.qos) control |= CARD_REGS__CONTROL__QOS_bm;
+  if (config_.fast_path) control |= CARD_REGS__CONTROL__FAST_PATH_bm;
+  if (routes.trie()) control |= CARD_REGS__CONTROL__LPM_bm;
+  if (config_.rewrite_source) control |= CARD_REGS__CONTROL__REWRITE_SOURCE_bm;
+  if (config_.output_round_robin) control |= CARD_REGS__CONTROL__OUTPUT_ROUND_ROBIN_bm;
+  if (config_.promiscuous) control |= CARD_REGS__CONTROL__PROMISCUOUS_bm;
+  if (control_.on() || to_kernel) control |= CARD_REGS__CONTROL__EXPIRED_TO_HOST_bm;
+  write(c, EMERY_REG(control), control);
+}
+
+void Host::settle() {
   const Time most = (static_cast<Time>(bus_.requests()) + 100) * kMicrosecond;
   if (!simulation_.run_until([&] { return bus_.quiet(); }, simulation_.now() + most))
     throw std::runtime_error("host: the cards do not take their settings");
+}
+
+void Host::start(const std::vector<CardRoutes>& routes) {
+  for (unsigned c = 0; c < config_.cards; ++c) set_up(c, routes[c]);
+  if (config_.slow_path) make_rings();
+  // All cards know their peers before the first takes a frame.
+  for (unsigned c = 0; c < config_.cards; ++c) enable(c, routes[c]);
+  settle();
   if (bus_.buffers_writes()) {
     for (unsigned c = 0; c < config_.cards; ++c) read(c, EMERY_REG(magic));
   }
   running_ = config_.slow_path;
+}
+
+void Host::reopen(unsigned c, const CardRoutes& routes) {
+  find(c);
+  on_found(c);
+  set_up(c, routes);
+  enable(c, routes);
+  settle();
+  read(c, EMERY_REG(magic));
 }
 
 void Host::load_routes(unsigned c, const CardRoutes& routes) {

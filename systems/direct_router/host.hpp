@@ -69,8 +69,13 @@ class Host {
   /// Finds the cards and gives them their addresses. Throws if one is missing or not what it
   /// should be.
   void probe();
+  /// A card has its address.
+  std::function<void(unsigned card)> on_found = [](unsigned) {};
   /// Sets the cards up; they take frames from then on.
   void start(const std::vector<CardRoutes>& routes);
+  /// A card that has forgotten everything, of those without a way through the host: finds it, sets
+  /// it up as at first, and lets it take frames.
+  void reopen(unsigned card, const CardRoutes& routes);
   /// On the bus clock.
   void poll(Time now);
   bool idle() const { return !working_ && !held_ && untold_ == 0 && bus_.quiet(); }
@@ -82,6 +87,8 @@ class Host {
   }
   /// The number a card has for the slow path as a destination.
   unsigned slow_destination() const { return peers_; }
+  /// Where a card's BAR 0 is.
+  std::uint64_t base(unsigned card) const { return card_[card].base; }
   /// A card's windows, one behind the other: where each lies, once the cards have addresses.
   std::uint64_t window(unsigned card, unsigned peer) const;
   static std::uint64_t window_bytes();
@@ -144,6 +151,10 @@ class Host {
     bool sends = false;  // the kernel does
   };
 
+  void find(unsigned card);
+  void set_up(unsigned card, const CardRoutes& routes);
+  void enable(unsigned card, const CardRoutes& routes);
+  void settle();
   void make_rings();
   void load_routes(unsigned card, const CardRoutes& routes);
   void load_trie(unsigned card, std::span<const std::uint32_t> entries);

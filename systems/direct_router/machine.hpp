@@ -53,8 +53,8 @@ class Machine {
   virtual void attach() = 0;
   /// The cards are out of reset.
   virtual void release() {}
-  /// The host has found the cards and given them their addresses.
-  virtual void found() {}
+  /// The host has found a card and given it its address.
+  virtual void found(unsigned card) { static_cast<void>(card); }
 
   /// Is told of each word that a card writes, with the address of its write, when it is on the bus.
   using OnWrite = std::function<void(std::uint64_t address, std::uint64_t word, Time now)>;
@@ -65,6 +65,13 @@ class Machine {
   /// The card vanishes; it gets no turn on the bus while it is stalled.
   virtual void set_dead(unsigned card) = 0;
   virtual void set_stalled(unsigned card, bool stalled) = 0;
+  /// Its slot is in reset, and its link lost. PCI Express only, like the next ones.
+  virtual void hold(unsigned card, bool held) { static_cast<void>(card), static_cast<void>(held); }
+  /// The host resets its function; it has not done that yet.
+  virtual void reset_function(unsigned card) { static_cast<void>(card); }
+  virtual bool resets_function(unsigned card) const { return static_cast<void>(card), false; }
+  /// What a card sends anywhere from now on is not the machine's fault.
+  virtual void distrust(unsigned card) { static_cast<void>(card); }
 
   /// Fields of the object that is open.
   virtual void write_summary(JsonWriter& json) const = 0;
@@ -108,9 +115,9 @@ class CardMachine : public Machine {
   double bus_mhz() const override { return bus_mhz_; }
 
   FramePins mac_tx(unsigned card) override {
-    return pins(model_[card].mac_tx_o, &model_[card].mac_tx_ready_i);
+    return pins(card, model_[card].mac_tx_o, &model_[card].mac_tx_ready_i);
   }
-  FramePins mac_rx(unsigned card) override { return pins(model_[card].mac_rx_i, nullptr); }
+  FramePins mac_rx(unsigned card) override { return pins(card, model_[card].mac_rx_i, nullptr); }
   TableMemory* table(unsigned card) override {
     return tables_.empty() ? nullptr : tables_[card].get();
   }
@@ -131,11 +138,13 @@ class CardMachine : public Machine {
  private:
   // Of the type byte_pins_t.
   template <class Pins>
-  static FramePins pins(Pins& mac, std::uint8_t* ready) {
-    return {&mac.EMERY_MEMBER(valid), ready,
-            &mac.EMERY_MEMBER(data),  nullptr,
-            &mac.EMERY_MEMBER(sop),   &mac.EMERY_MEMBER(eop),
-            &mac.EMERY_MEMBER(err)};
+  FramePins pins(unsigned card, Pins& mac, std::uint8_t* ready) {
+    FramePins found{&mac.EMERY_MEMBER(valid), ready,
+                    &mac.EMERY_MEMBER(data),  nullptr,
+                    &mac.EMERY_MEMBER(sop),   &mac.EMERY_MEMBER(eop),
+                    &mac.EMERY_MEMBER(err)};
+    if constexpr (requires { model_[card].mac_rst_o; }) found.reset = &model_[card].mac_rst_o;
+    return found;
   }
 };
 

@@ -33,6 +33,7 @@ static_assert(sizeof(direct_router_t) <= direct_pkg::HostBase &&
               "BAR 0 has room for the card, and for a NIC of one interface");
 constexpr std::uint64_t kUserHz = 125'000'000;  // as hard blocks of narrow links have it
 constexpr unsigned kDeviceControl = ConfigSpace::kPcieCap + 8;
+constexpr std::uint32_t kInitiate = 1u << 15;  // the reset of a function
 
 LinkConfig link_config(const Options& options) {
   LinkConfig config = LinkConfig::from(options);
@@ -50,6 +51,7 @@ FunctionConfig function_config(bool host_path, std::uint64_t bar_bytes) {
   function.bar0_bytes = bar_bytes;
   function.bar0_prefetchable = false;
   function.max_payload = 512;
+  function.function_reset = true;
   function.msix_vectors = host_path ? 32 : 0;
   function.msix_table = direct_pkg::HostBase + offsetof(host_nic_t, msix.entry);
   function.msix_pba = direct_pkg::HostBase + offsetof(host_nic_t, msix.pending);
@@ -114,11 +116,7 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
     return host_path_ ? kHostBarBytes : Machine::bar_bytes();
   }
 
-  void found() override {
-    const auto payload = static_cast<std::uint32_t>(std::bit_width(mps_ / 128) - 1);
-    for (unsigned c = 0; c < cards_; ++c)
-      cpu_.config_write(c, kDeviceControl, 0x2810 | payload << 5);
-  }
+  void found(unsigned card) override { cpu_.config_write(card, kDeviceControl, control()); }
 
   void on_write(OnWrite callback) override {
     switch_.on_packet([callback = std::move(callback)](const Tlp& tlp) {
@@ -144,6 +142,26 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
   void set_stalled(unsigned card, bool stalled) override {
     switch_.set_stalled(cpu_.port(card), stalled);
   }
+  void hold(unsigned card, bool held) override {
+    Endpoint& endpoint = *card_[card].endpoint;
+    card_[card].was_away = true;
+    if (held) {
+      set_reset(card, true);
+      endpoint.show_up(false);
+    }
+    endpoint.set_link_lost(held, true, simulation_.now());
+    if (held) return;
+    endpoint.show_up(true);
+    set_reset(card, false);
+  }
+  void reset_function(unsigned card) override {
+    card_[card].was_away = true;
+    cpu_.config_write(card, kDeviceControl, control() | kInitiate);
+  }
+  bool resets_function(unsigned card) const override {
+    return card_[card].endpoint->resets_function();
+  }
+  void distrust(unsigned card) override { card_[card].distrusted = distrusted_ = true; }
 
   void write_summary(JsonWriter& json) const override {
     double most = 0, sum = 0;
@@ -201,15 +219,20 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
       fail(e.fc_violations, "packets sent without credit");
       fail(e.tx_malformed, "malformed packets sent");
       fail(e.tx_not_master, "packets sent before it was bus master");
-      fail(e.rx_unsupported, "packets that missed BAR 0");
+      // While a card has no address.
+      fail(card.was_away ? 0 : e.rx_unsupported, "packets that missed BAR 0");
       fail(e.rx_misrouted, "completions for someone else");
       fail(card.link->up.stats().credit_overruns + card.link->down.stats().credit_overruns,
            "credit overruns on its link");
+      if (card.distrusted) continue;
       fail(switch_.stats(cpu_.port(c)).unroutable, "packets the switch has no port for");
     }
     if (root_) {
       findings.add(root_->stats().protocol_errors,
                    "PCIe protocol errors: " + root_->stats().first_protocol_error);
+    }
+    if (distrusted_) return;
+    if (root_) {
       findings.add(root_->stats().wild_writes, "writes to memory that is not there");
       findings.add(root_->stats().unsupported, "reads of memory that is not there");
     }
@@ -225,9 +248,14 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
     std::unique_ptr<PcieLink> link;
     std::unique_ptr<Endpoint> endpoint;
     std::array<Snapshot, 2> at;
-    bool dead = false;
+    bool dead = false, was_away = false, distrusted = false;
   };
 
+  std::uint32_t control() const {
+    return 0x2810 | static_cast<std::uint32_t>(std::bit_width(mps_ / 128) - 1) << 5;
+  }
+
+  bool distrusted_ = false;  // a card is
   bool host_path_;
   FunctionConfig function_;
   unsigned mps_;

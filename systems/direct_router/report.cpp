@@ -10,10 +10,11 @@ namespace emery::direct_router {
 
 void Bench::check(Findings& findings) const {
   findings.add(accounts_.findings().lines());
+  reset_.check(findings);
   machine_->check(findings);
   host_->check(findings);
   for (unsigned c = 0; c < scenario_.cards; ++c) {
-    if (faults_.dead(c)) continue;
+    if (faults_.lost(c)) continue;
     const MacStats& mac = port_[c].mac->stats();
     mac.check(findings);
     findings.add(mac.tx_aborted, "frames aborted on the wire");
@@ -49,6 +50,13 @@ void Bench::report(JsonWriter& json) const {
     json.object("control_plane");
     control_plane_->write(json);
     unsettled_->write(json);
+    json.end_object();
+  }
+  json.key("resets");
+  reset_.write(json);
+  if (hostile_) {
+    json.object("fault");
+    hostile_->write(json);
     json.end_object();
   }
   json.array("cards");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "bench/pcie/read_fault.hpp"
 #include "host_nic_registers.hpp"
 
 namespace emery::host_nic {
@@ -77,7 +78,7 @@ void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time
   strike(queue);
   if (kind_ == Kind::kHostileRegisters) return;
   const Driver::TxSlot slot = driver.newest_tx(0, queue);
-  ReadFault fault;
+  ReadFault fault = read_fault(name_, pause_);
   fault.addr = slot.buffer;
   fault.bytes = max_frame_;
   switch (kind_) {
@@ -95,20 +96,13 @@ void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time
       fault.addr = slot.descriptor;
       fault.bytes = 1;
       break;
-    case Kind::kLateCompletion:
-      fault.kind = ReadFault::Kind::kDelay;
-      fault.delay = pause_;
-      break;
-    case Kind::kPoisonedCompletion:
-      fault.kind = ReadFault::Kind::kPoison;
-      break;
     case Kind::kSlowHost:
       root.stall(now, now + lasts_);
       return;
     case Kind::kPausedPort:
       on_pause(now + lasts_);
       return;
-    default:  // kLostCompletion: as it stands
+    default:  // completions: as it stands
       break;
   }
   root.inject(fault);
@@ -156,11 +150,7 @@ bool Faults::may_harm(std::string_view name, const std::uint32_t* index) const {
 void Faults::write(JsonWriter& json) const {
   json.begin_object().field("kind", name_).field("struck", struck_);
   if (struck_) json.field("frame", frame_).field("queue", queue_);
-  if (kind_ == Kind::kHostileRegisters) {
-    json.field("writes", hostile_.writes()).array("registers");
-    for (const std::string& name : hostile_.written()) json.value(name);
-    json.end_array();
-  }
+  if (kind_ == Kind::kHostileRegisters) hostile_.write(json);
   json.end_object();
 }
 
