@@ -28,10 +28,9 @@ namespace emery::core_nic {
 namespace {
 
 constexpr double kLineRate = 10e9;
-constexpr unsigned kMostFrame = 1514;     // without FCS
-constexpr Time kStep = 2 * kMicrosecond;  // between looks at how the run goes
-constexpr Time kSettled =
-    30 * kMicrosecond;  // without a delivery: see whether all is accounted for
+constexpr unsigned kMostFrame = 1514;         // without FCS
+constexpr Time kStep = 2 * kMicrosecond;      // between looks at how the run goes
+constexpr Time kSettled = 30 * kMicrosecond;  // without a delivery: see what is accounted for
 constexpr Time kBoot = 5'000 * kMicrosecond;  // for the firmware to get ready
 constexpr double kMeasureFrom = 0.1;          // of the traffic
 #define EMERY_REG(name) offsetof(core_nic_regs_t, name)
@@ -47,8 +46,8 @@ FramePins mac_rx(Vcore_nic& m) {
 }
 
 DdrPins dram_pins(Vcore_nic& m) {
-  return {&m.dram_cmd_o,      &m.dram_bank_o, &m.dram_addr_o,    &m.dram_dq_valid_o,
-          m.dram_dq_o.data(), &m.dram_dm_o,   m.dram_dq_i.data()};
+  return {&m.dram_cmd_o,      &m.dram_bank_o, &m.dram_addr_o,     &m.dram_dq_valid_o,
+          m.dram_dq_o.data(), &m.dram_dm_o,   m.dram_dq_i.data(), dram_pkg::DramSlots};
 }
 
 FunctionConfig function() {
@@ -105,7 +104,8 @@ Clocks add_clocks(const Options& options, Simulation& simulation,
                   VerilatedModel<Vcore_nic>& model) {
   Clocks c(options);
   c.core = model.add_clock(simulation, "core", c.core_thirds * 1'000'000ull, 3, model->core_clk_i);
-  c.mem = model.add_clock(simulation, "mem", c.mem_mhz * 1'000'000ull, 1, model->mem_clk_i);
+  c.mem = model.add_clock(simulation, "mem", c.mem_mhz * 1'000'000ull, dram_pkg::DramSlots,
+                          model->mem_clk_i);
   return c;
 }
 
@@ -174,7 +174,7 @@ Bench::Bench(const Options& options)
   options.get<std::string>("firmware");  // the image is made from it
   observer_.debug(debugger(), ddr_.bytes(), options);
   model_.open_waves(waves());
-  model_.keeps(clocks_.mem, model_->seen_mem_clk_i());
+  model_.keeps(clocks_.core, model_->seen_core_clk_i());
   host_.attach(
       host_clock_, function(),
       EndpointPins::of(model_->pcie_i, model_->pcie_o, options.get<std::string>("pcie_interface")));
