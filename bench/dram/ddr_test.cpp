@@ -16,18 +16,18 @@ namespace {
 using namespace emery;
 using Word = std::array<std::uint32_t, 4>;
 
-/// A controller of which every clock is written down.
+/// A controller of one slot, of which every clock is written down.
 class Hand {
  public:
   explicit Hand(const DdrConfig& config = {}) : ddr(config, pins()) {}
 
-  DdrPins pins() { return {&cmd_, &bank_, &addr_, &dq_valid_, dq_out_, &mask_, dq_in_}; }
+  DdrPins pins() { return {&cmd_, &bank_, &addr_, &dq_valid_, dq_out_, &mask_, dq_in_, 1}; }
 
   /// One clock with a command; write data queued before come in their clock.
   void clock(DdrCommand cmd = DdrCommand::kNop, unsigned bank = 0, unsigned addr = 0) {
-    cmd_ = static_cast<std::uint8_t>(cmd);
-    bank_ = static_cast<std::uint8_t>(bank);
-    addr_ = static_cast<std::uint16_t>(addr);
+    cmd_ = static_cast<std::uint16_t>(cmd);
+    bank_ = static_cast<std::uint16_t>(bank);
+    addr_ = addr;
     const auto data = data_.find(now);
     dq_valid_ = data != data_.end();
     if (dq_valid_) {
@@ -48,8 +48,9 @@ class Hand {
   }
 
  private:
-  std::uint8_t cmd_ = 0, bank_ = 0, dq_valid_ = 0;
-  std::uint16_t addr_ = 0, mask_ = 0;
+  std::uint16_t cmd_ = 0, bank_ = 0;
+  std::uint64_t addr_ = 0, mask_ = 0;
+  std::uint8_t dq_valid_ = 0;
   std::uint32_t dq_out_[4] = {}, dq_in_[4] = {};
   std::map<std::uint64_t, std::pair<Word, std::uint16_t>> data_;
 
@@ -69,16 +70,18 @@ void test_data(Checks& check) {
   hand.write(3, 11, word_of(99), 0xfff0);  // its first four bytes only
   hand.wait(7);                            // write latency, tWTR
   for (unsigned i = 0; i < 4; ++i) hand.clock(DdrCommand::kRead, 3, 10 + i);
-  hand.wait(3);
+  hand.wait(4);
   for (unsigned i = 0; i < 4; ++i) {
     hand.clock();
     Word want = word_of(i);
     if (i == 1) want[0] = 99;
-    check.that(hand.seen == want, "word " + std::to_string(i) + " seven clocks after its command");
+    check.that(hand.seen == want,
+               "word " + std::to_string(i) +
+                   " seven clocks after its command, and at the end of that clock");
   }
   hand.clock();
   check.equal(hand.seen[0], 0xa5a5a5a5u, "nothing on the pins afterwards");
-  const std::size_t at = 16u * ((77u * 8 + 3) * 128 + 10);
+  const std::size_t at = 16u * ((77u * 8 + (3 ^ 77 % 8)) * 128 + 10);
   check.equal(unsigned{hand.ddr.bytes()[at + 16]}, 99u, "bytes at their linear address");
   const DdrStats& stats = hand.ddr.stats();
   check.equal(stats.violations, 0u, "violations: " + stats.first_violation);
@@ -90,6 +93,47 @@ void test_data(Checks& check) {
   JsonWriter json;
   stats.write(json);
   check.that(json.text().find("\"bytes_masked\": 12") != std::string::npos, "statistics as JSON");
+}
+
+/// Four slots a clock: a word written and read, each in its slot, and a command a slot too early.
+void test_slots(Checks& check) {
+  std::uint16_t cmd = 0, bank = 0;
+  std::uint64_t addr = 0, mask = 0;
+  std::uint8_t valid = 0;
+  std::uint32_t out[16] = {}, in[16] = {};
+  Ddr ddr({}, {&cmd, &bank, &addr, &valid, out, &mask, in, 4});
+  const auto clock = [&](DdrCommand what, unsigned slot = 0, unsigned at = 0, int data = -1) {
+    cmd = static_cast<std::uint16_t>(static_cast<unsigned>(what) << 3 * slot);
+    bank = static_cast<std::uint16_t>(5u << 3 * slot);
+    addr = std::uint64_t{at} << 14 * slot;
+    valid = static_cast<std::uint8_t>(data < 0 ? 0 : 1 << data);
+    ddr.sample(0);
+    ddr.drive();
+  };
+  using C = DdrCommand;
+  clock(C::kActivate, 1, 3);
+  clock(C::kNop);
+  for (unsigned i = 0; i < 4; ++i) out[12 + i] = 100 + i;
+  mask = std::uint64_t{0xff00} << 48;
+  clock(C::kWrite, 0, 9, 3);  // three clocks later: slot 3
+  clock(C::kNop);
+  check.equal(ddr.stats().violations, 0u, "slots: " + ddr.stats().first_violation);
+  clock(C::kRead, 1, 9);  // nine clocks behind it
+  clock(C::kNop);
+  check.equal(in[0], 0u, "not yet there");
+  clock(C::kNop);  // 7 clocks after the read: slot 0 of these four
+  check.equal(in[0], 100u, "a word in its slot");
+  check.equal(in[1], 101u, "and all of it");
+  check.equal(in[2], 0u, "but what the mask kept");
+  check.equal(in[4], 0u, "and in no other");
+  clock(C::kPrecharge, 0);
+  clock(C::kNop);
+  clock(C::kActivate, 2, 3);
+  clock(C::kNop);
+  check.equal(ddr.stats().violations, 0u, "slots: " + ddr.stats().first_violation);
+  clock(C::kRead, 0, 9);  // six clocks after its row was opened
+  check.equal(ddr.stats().violations, 1u, "a slot too early");
+  check.that(ddr.stats().first_violation.starts_with("tRCD"), ddr.stats().first_violation);
 }
 
 /// What follows `first` after `gap` clocks: the clock too early names `what`, the next is right.
@@ -161,13 +205,15 @@ void test_states(Checks& check) {
     h.clock(C::kRefresh);
   });
   fails("no such row", [](Hand& h) { h.clock(C::kActivate, 0, 2048); });
-  fails("no such bank", [](Hand& h) { h.clock(C::kActivate, 8, 0); });
   fails("no such command", [](Hand& h) { h.clock(static_cast<C>(7)); });
   fails("write data missing", [](Hand& h) {
     h.clock(C::kActivate, 0, 1);
     h.wait(10);
     h.clock(C::kWrite, 0, 1);
   });
+  Hand small({.banks = 4});
+  small.clock(C::kActivate, 4, 0);
+  check.equal(small.ddr.stats().first_violation, std::string("no such bank in clock 1"), "banks");
   Hand hand;
   hand.wait(9 * 3900);
   check.equal(hand.ddr.stats().violations, 0u, "eight refreshes may be late");
@@ -199,9 +245,9 @@ void test_random(Checks& check) {
         hand.clock(DdrCommand::kRead, bank, column + i);
       }
       if (!write && i == 7) {
-        // The first is sampled in the clock of the last command.
+        // The first is sampled in the clock after the last command.
         for (unsigned k = 0; k < 8; ++k) {
-          if (k != 0) hand.clock();
+          hand.clock();
           right = right && hand.seen == want[(row * 8 + bank) * 128 + column + k];
         }
       }
@@ -227,6 +273,7 @@ void measure() {
 int main(int argc, char**) {
   Checks check;
   test_data(check);
+  test_slots(check);
   test_times(check);
   test_states(check);
   test_random(check);

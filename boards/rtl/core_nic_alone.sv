@@ -237,7 +237,6 @@ module core_nic_alone
   ) i_frame_bus (
       .clk_i,
       .rst_i,
-      .word_o(),
       .req,
       .wdata,
       .rdata,

@@ -15,7 +15,7 @@ module assists_tb
   // Core 166.7, memory 500, host 125, MAC 156.25 MHz.
   logic cclk = 0, mclk = 0, hclk = 0, xclk = 0;
   always #3 cclk = !cclk;
-  always #1 mclk = !mclk;
+  always #4 mclk = !mclk;
   always #4 hclk = !hclk;
   always #3.2 xclk = !xclk;
 
@@ -98,12 +98,32 @@ module assists_tb
 
   // ---------------------------------------------------------------- frame memory
   `STREAM_ON(bus_req_t, bus_req[Clients], mclk, rst)
-  `STREAM_ON(bus_wdata_t, bus_wdata[Clients], mclk, rst)
-  `STREAM_ON(logic [127:0], bus_rdata[Clients], mclk, rst)
-  logic dq_valid;
-  logic [127:0] dq_in;
-  dram_ca_t ca;
-  dram_dq_t dq;
+  `STREAM_ON(bus_row_t, bus_wdata[Clients], mclk, rst)
+  `STREAM_ON(row_t, bus_rdata[Clients], mclk, rst)
+  `STREAM_ON(bus_req_t, rx_req, mclk, rst)
+  `STREAM_ON(bus_wdata_t, rx_wdata, mclk, rst)
+  `STREAM_ON(bus_req_t, tx_req, mclk, rst)
+  `STREAM_ON(logic [127:0], tx_rdata, mclk, rst)
+  logic [DramSlots-1:0] dq_valid;
+  logic [DramSlots-1:0][127:0] dq_in;
+  dram_ca_t [DramSlots-1:0] ca;
+  dram_dq_t [DramSlots-1:0] dq;
+  write_gearbox i_rx_gearbox (
+      .clk_i(mclk),
+      .rst_i(rst),
+      .req(rx_req),
+      .wdata(rx_wdata),
+      .row_req(bus_req[1]),
+      .row_wdata(bus_wdata[1])
+  );
+  read_gearbox i_tx_gearbox (
+      .clk_i(mclk),
+      .rst_i(rst),
+      .req(tx_req),
+      .rdata(tx_rdata),
+      .row_req(bus_req[3]),
+      .row_rdata(bus_rdata[3])
+  );
   frame_memory #(
       .Clients(Clients)
   ) i_frame_memory (
@@ -112,7 +132,7 @@ module assists_tb
       .req(bus_req),
       .wdata(bus_wdata),
       .rdata(bus_rdata),
-      .word_o(),
+      .moves_o(),
       .ca_o(ca),
       .dq_valid_o(dq_valid),
       .dq_o(dq),
@@ -122,17 +142,18 @@ module assists_tb
   logic [127:0] cells[2**21];
   int row[8];
   int unsigned write_cell[4], read_cell[8];
-  always @(posedge mclk) begin
-    if (dq_valid && !rst) begin
-      for (int i = 0; i < 16; i++) if (!dq.mask[i]) cells[write_cell[2]][8*i+:8] = dq.data[8*i+:8];
+  always @(posedge mclk)
+    for (int s = 0; s < DramSlots; s++) begin
+      if (dq_valid[s] && !rst)
+        for (int i = 0; i < 16; i++)
+        if (!dq[s].mask[i]) cells[write_cell[2]][8*i+:8] = dq[s].data[8*i+:8];
+      for (int i = 3; i > 0; i--) write_cell[i] = write_cell[i-1];
+      for (int i = 7; i > 0; i--) read_cell[i] = read_cell[i-1];
+      if (ca[s].cmd == Activate) row[ca[s].bank] = int'(ca[s].addr);
+      write_cell[0] = {row[ca[s].bank], ca[s].bank ^ 3'(row[ca[s].bank]), ca[s].addr[6:0]};
+      read_cell[0]  = write_cell[0];
+      dq_in[s] <= cells[read_cell[7][20:0]];
     end
-    for (int i = 3; i > 0; i--) write_cell[i] = write_cell[i-1];
-    for (int i = 7; i > 0; i--) read_cell[i] = read_cell[i-1];
-    if (ca.cmd == Activate) row[ca.bank] = int'(ca.addr);
-    write_cell[0] = {row[ca.bank], ca.bank, ca.addr[6:0]};
-    read_cell[0]  = write_cell[0];
-    dq_in <= cells[read_cell[6][20:0]];
-  end
   for (genvar i = 0; i < 2; i++) begin : g_one_way
     assign bus_rdata[i].ready   = 1'b1;
     assign bus_wdata[i+2].valid = 1'b0;
@@ -356,8 +377,8 @@ module assists_tb
       .skipped_o(skipped),
       .mem_clk_i(mclk),
       .mem_rst_i(rst),
-      .req(bus_req[3]),
-      .rdata(bus_rdata[3]),
+      .req(tx_req),
+      .rdata(tx_rdata),
       .mac_clk_i(xclk),
       .mac_rst_i(rst),
       .tx_valid_o(tx_valid),
@@ -372,8 +393,8 @@ module assists_tb
       .enable_i(rx_enable),
       .mem_clk_i(mclk),
       .mem_rst_i(rst),
-      .req(bus_req[1]),
-      .wdata(bus_wdata[1]),
+      .req(rx_req),
+      .wdata(rx_wdata),
       .mac_clk_i(xclk),
       .mac_rst_i(rst),
       .rx_valid_i(rx_valid),
@@ -630,15 +651,17 @@ module assists_tb
   endfunction
   task automatic take_rx();
     int unsigned at, slot, len;
+    int unsigned until_count = progress[3];
     sent_t s;
-    while (rx_next != progress[3]) begin
+    if (rx_check)
+      repeat (100) @(posedge mclk);  // the way to the cells, behind the bursts taken before
+    while (rx_next != until_count) begin
       slot = rx_next % (1 << rx_log);
       at   = RingAt[3] + slot * 8;
       repeat (2) @(posedge cclk);  // a bank writes its RAM a clock after it took the access
       `CHECK(get_word(at) == SlotBase + slot * 2048 && get_word(at + 4) >> 16 == 1, "descriptor")
       len = get_word(at + 4) & 'hffff;
       if (rx_check) begin
-        repeat (12) @(posedge cclk);  // the controller's way to the cells
         do begin
           `CHECK(rx_list.size() != 0, "a frame that was not sent")
           s = rx_list.pop_front();

@@ -4,8 +4,8 @@
 ///
 /// Commands (assist_pkg, four words) come from a ring in the scratchpad; `cores.progress` counts those whose bytes are where they
 /// belong, in order, so that a later access finds them. Any alignment on both sides. Commands overlap: up to 16 are
-/// with the host, within a buffer of two maximum-size frames. One 64-byte row moves in a host clock, one word of 16 bytes in
-/// a memory clock, one of 4 bytes in a core clock. Commands that cannot be are skipped (`cores.bad`); reads that the host
+/// with the host, within a buffer of two maximum-size frames. One 64-byte row moves in a host clock and in a
+/// memory clock, a word of 4 bytes in a core clock. Commands that cannot be are skipped (`cores.bad`); reads that the host
 /// refused, or did not answer, are counted (`error_o`, host clock): in the scratchpad there is `fill_i` in their place, and of a frame
 /// `lost` names the slot. Four clocks meet here; all resets must be given together.
 module dma_read_assist
@@ -36,7 +36,7 @@ module dma_read_assist
     input logic         mem_clk_i,
     input logic         mem_rst_i,
           stream_if.src req,        // bus_req_t
-          stream_if.src wdata       // bus_wdata_t
+          stream_if.src wdata       // bus_row_t
 );
   localparam int RowDepth = 16;
   localparam int CommandDepth = 8;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
 `include "stream.svh"
 /// DMA write assist: moves bytes of the frame memory or the scratchpad into host memory (core-nic paper, section 4).
 ///
@@ -6,8 +7,8 @@
 /// sent, in order: the host sees the writes of one command before those of the next. Any alignment on both sides. Commands
 /// overlap: up to 16, within a buffer of two maximum-size frames. `interrupt_o` (host clock) is high for a clock for
 /// each command that asks for an interrupt, after its last write was sent. Commands that cannot be are skipped (`cores.bad`).
-/// One word of 16 bytes in a memory clock (not more than one 64-byte row in a host clock: the memory clock is at most four
-/// times the host clock), one of 4 bytes in a core clock. Four clocks meet here; all resets must be given together.
+/// One 64-byte row in a memory clock (not more than one in a host clock: the memory clock is at most the host clock), a
+/// word of 4 bytes in a core clock. Four clocks meet here; all resets must be given together.
 module dma_write_assist
   import core_pkg::*;
   import dma_pkg::*;
@@ -35,7 +36,7 @@ module dma_write_assist
     input logic         mem_clk_i,
     input logic         mem_rst_i,
           stream_if.src req,        // bus_req_t
-          stream_if.snk rdata       // logic [127:0]
+          stream_if.snk rdata       // row_t
 );
   localparam int RowDepth = 16;
   localparam int CommandDepth = 8;
@@ -104,26 +105,22 @@ module dma_write_assist
   // ---------------------------------------------------------------- memory clock: from the frame memory
   `STREAM_ON(local_part_t, mem_part, mem_clk_i, mem_rst_i)
   `STREAM_ON(row_t, mem_row, mem_clk_i, mem_rst_i)
-  logic last;
   `FIFO_CROSS(local_part_t, CommandDepth, i_frame_parts, host, frame_part, mem, mem_part)
   assign rdata.ready = 1'b1;  // all was reserved before
-  frame_memory_reader i_frame_reader (
+  frame_memory_reader #(
+      .Words(DramSlots)
+  ) i_frame_reader (
       .clk_i(mem_clk_i),
       .rst_i(mem_rst_i),
       .part(mem_part),
       .req,
       .rvalid_i(rdata.valid),
-      .last_o(last)
+      .last_o()
   );
-  word_rows i_rows (
-      .clk_i(mem_clk_i),
-      .rst_i(mem_rst_i),
-      .valid_i(rdata.valid),
-      .last_i(last),
-      .data_i(rdata.data),
-      .row(mem_row)
-  );
+  assign mem_row.valid = rdata.valid;
+  assign mem_row.data  = rdata.data;
   `FIFO_CROSS(row_t, RowDepth, i_frame_rows, mem, mem_row, host, frame_row)
+  `ASSERT(RowPlaceKept, mem_row.valid |-> mem_row.ready, mem_clk_i, mem_rst_i)
 
   // ---------------------------------------------------------------- core clock: from the scratchpad
   `STREAM_ON(local_part_t, core_part, core_clk_i, core_rst_i)

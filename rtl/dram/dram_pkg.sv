@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Pins of the frame memory: two 32-bit graphics DDR devices side by side, seen as 128 bits a clock (both edges).
+/// Pins of the frame memory: two 32-bit graphics DDR devices side by side, seen as 128 bits a memory clock (both edges).
 ///
-/// A clock has one command. A Read or Write moves one 16-byte word (burst of two edges): read data comes CasLatency
-/// clocks after the command, write data and its mask go WriteLatency clocks after it. Mask bits: 1 leaves the byte alone.
+/// A memory clock has one command. A Read or Write moves one 16-byte word (burst of two edges): read data comes CasLatency
+/// memory clocks after the command, write data and its mask go WriteLatency memory clocks after it. Mask bits: 1 leaves the
+/// byte alone. The controller runs at a quarter of the memory clock: each of its clocks has DramSlots of everything, slot 0
+/// first. The serializers of the pins (a chip's hard cells) put them one after another.
 package dram_pkg;
   typedef enum logic [2:0] {
     Nop          = 3'd0,
@@ -25,10 +27,11 @@ package dram_pkg;
     logic [15:0]  mask;
   } dram_dq_t;
 
+  localparam int DramSlots = 4;
   localparam int BusBytes = 16;
   localparam int FrameAddrW = 25;  // 32 MB of frame memory
 
-  /// A burst of an assist (or a core) on the 128-bit bus: `beats` words of 16 bytes from a 16-byte-aligned address.
+  /// A burst of an assist (or a core): `beats` words of 16 bytes from a 16-byte-aligned address.
   typedef struct packed {
     logic write;
     logic [FrameAddrW-5:0] addr;  // in 16-byte units
@@ -49,4 +52,10 @@ package dram_pkg;
 
   /// 64 bytes of a part between clocks: byte i of a part lies in byte (address mod 16) + i of its rows.
   typedef logic [511:0] row_t;
+
+  /// Four words of a burst, from its first one on: word i of a burst in lane i mod 4. What is behind its last one is not used.
+  typedef struct packed {
+    row_t        data;
+    logic [63:0] strb;  // bytes that are written
+  } bus_row_t;
 endpackage

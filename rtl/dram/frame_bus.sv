@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
-/// The 128-bit bus between assists (and the cores' access) and the frame memory's controller, in the memory clock.
+/// The bus between assists (and the cores' access) and the frame memory's controller, of `Words` words of 16 bytes a clock.
 ///
 /// A client asks for a burst on `req` and gets the bus for all of it; clients take turns burst by burst. The data of its
-/// write bursts go on `wdata`, in the order of its bursts and one beat for each (16 bytes, `strb` says which are
-/// written); they may be offered before, with or after the request, but a beat that is late holds up all ports. Read
+/// write bursts go on `wdata`, in the order of its bursts (`strb` says which bytes are written; a burst begins in a beat of its own);
+/// they may be offered before, with or after the request, but a beat that is late holds up all ports. Read
 /// data come on `rdata`, in the order of the client's bursts, one beat a clock and without any back-pressure: a client asks
 /// only for what it has room for and is always ready. All bursts are done in the order their requests were
 /// taken, so a read sees every write taken before it. Clients that write should be neighbours, and those that read: the
@@ -12,13 +12,15 @@
 module frame_bus
   import dram_pkg::*;
 #(
-    parameter  int Clients = 5,
+    parameter int Clients = 5,
+    parameter int Words = 1,  // a beat: 1 (bus_wdata_t) or 4 (bus_row_t)
+    parameter type W = bus_wdata_t,
     localparam int ClientW = Clients > 1 ? $clog2(Clients) : 1
 ) (
     input logic clk_i,
     input logic rst_i,
 
-    // Clients: bus_req_t, bus_wdata_t, logic [127:0].
+    // Clients: bus_req_t, W, logic [128*Words-1:0].
     stream_if.snk req  [Clients],
     stream_if.snk wdata[Clients],
     stream_if.src rdata[Clients],
@@ -32,10 +34,8 @@ module frame_bus
     input logic write_i,
     input logic rvalid_i,
     input logic [ClientW-1:0] rclient_i,
-    input logic [127:0] rdata_i,
-    output logic word_o  // a word moves
+    input logic [128*Words-1:0] rdata_i
 );
-  assign word_o = (burst_wdata.valid && burst_wdata.ready) || rvalid_i;
   arb_rr #(
       .T(bus_req_t),
       .N(Clients)
@@ -48,7 +48,7 @@ module frame_bus
   );
 
   logic [Clients-1:0] wvalid;
-  bus_wdata_t wbeat[Clients];
+  W wbeat[Clients];
   for (genvar i = 0; i < Clients; i++) begin : g_client
     assign wvalid[i] = wdata[i].valid;
     assign wbeat[i] = wdata[i].data;

@@ -12,28 +12,30 @@ module frame_memory
     input logic clk_i,
     input logic rst_i,
 
-    // Clients: bus_req_t, bus_wdata_t, logic [127:0].
+    // Clients: bus_req_t, bus_row_t, row_t.
     stream_if.snk req[Clients],
     stream_if.snk wdata[Clients],
     stream_if.src rdata[Clients],
-    output logic word_o,  // a word moves
+    output logic moves_o,  // up to four words are read or written
 
     // Pins, all registered.
-    output dram_ca_t ca_o,
-    output logic dq_valid_o,  // drives the data pins
-    output dram_dq_t dq_o,
-    input logic [127:0] dq_i
+    output dram_ca_t [DramSlots-1:0] ca_o,
+    output logic [DramSlots-1:0] dq_valid_o,  // drives the data pins
+    output dram_dq_t [DramSlots-1:0] dq_o,
+    input logic [DramSlots-1:0][127:0] dq_i
 );
   localparam int ClientW = Clients > 1 ? $clog2(Clients) : 1;
 
   `STREAM(bus_req_t, burst)
-  `STREAM(bus_wdata_t, burst_wdata)
+  `STREAM(bus_row_t, burst_wdata)
   logic [ClientW-1:0] burst_client, wclient, rclient;
   logic write, rvalid;
-  logic [127:0] word;
+  row_t row;
 
   frame_bus #(
-      .Clients(Clients)
+      .Clients(Clients),
+      .Words(DramSlots),
+      .W(bus_row_t)
   ) i_frame_bus (
       .clk_i,
       .rst_i,
@@ -47,8 +49,7 @@ module frame_memory
       .write_i(write),
       .rvalid_i(rvalid),
       .rclient_i(rclient),
-      .rdata_i(word),
-      .word_o
+      .rdata_i(row)
   );
   sdram_ctrl #(
       .Banks(Banks),
@@ -64,7 +65,8 @@ module frame_memory
       .write_o(write),
       .rvalid_o(rvalid),
       .rclient_o(rclient),
-      .rdata_o(word),
+      .rdata_o(row),
+      .moves_o,
       .ca_o,
       .dq_valid_o,
       .dq_o,

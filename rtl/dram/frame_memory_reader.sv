@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
 `include "stream.svh"
-/// Reads parts from the frame memory: bursts on the bus, words of 16 bytes back (core-nic paper, section 4).
+/// Reads parts from the frame memory: bursts on the bus, beats of `Words` words of 16 bytes back (core-nic paper, section 4).
 ///
-/// A part is given only when there is room for all its words: they come without back-pressure, one a clock, from the word
+/// A part is given only when there is room for all its words: they come without back-pressure, a beat a clock, from the word
 /// with its first byte to that with its last one (`last_o`), in the order of the parts. Up to `Depth` parts are asked for
 /// ahead of their data. A part of more than 128 words is two bursts. Reset forgets all.
 module frame_memory_reader
   import dram_pkg::*;
 #(
+    parameter int Words = 1,  // 1, or as many as the controller moves in a clock
     parameter int Depth = 8
 ) (
     input  logic         clk_i,
@@ -16,7 +17,7 @@ module frame_memory_reader
            stream_if.snk part,      // local_part_t
            stream_if.src req,       // bus_req_t
     input  logic         rvalid_i,
-    output logic         last_o     // the word that comes now is the last one of its part
+    output logic         last_o     // the beat that comes now is the last one of its part
 );
   typedef logic [7:0] words_t;
   `STREAM(words_t, words_in)
@@ -48,12 +49,12 @@ module frame_memory_reader
 
   `FIFO(words_t, Depth, i_words, words_in, words_out)
 
-  logic [7:0] word_q;
-  assign last_o = word_q == words_out.data;
+  logic [7:0] beat_q;
+  assign last_o = beat_q == words_out.data >> $clog2(Words);
   assign words_out.ready = rvalid_i && last_o;
   always_ff @(posedge clk_i) begin
-    if (rvalid_i) word_q <= last_o ? '0 : word_q + 1'b1;
-    if (rst_i) word_q <= '0;
+    if (rvalid_i) beat_q <= last_o ? '0 : beat_q + 1'b1;
+    if (rst_i) beat_q <= '0;
   end
 
   `ASSERT(PartOfGoodSize, part.valid |-> now.len inside {[1 : MaxPart]})

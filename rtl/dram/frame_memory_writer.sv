@@ -5,8 +5,8 @@
 ///
 /// `part` says where the bytes go, `row` brings them: byte i of the part in byte (address mod 16) + i of its rows, the last
 /// row's rest unused. Only the part's bytes are written. The request goes out as soon as the part is known, up to four
-/// parts ahead of their data, so rows must come at the bus's rate (one in four clocks) or all ports wait. A part of more
-/// than 128 words is two bursts. `done_o` is high for a clock when the bus took a part's last word. One word a clock, no
+/// parts ahead of their data, so rows must come at the bus's rate (one a clock) or all ports wait. A part of more
+/// than 128 words is two bursts. `done_o` is high for a clock when the bus took a part's last row. One row a clock, no
 /// clock lost between parts. Reset forgets all.
 module frame_memory_writer
   import dram_pkg::*;
@@ -16,7 +16,7 @@ module frame_memory_writer
            stream_if.snk part,   // local_part_t
            stream_if.snk row,    // row_t
            stream_if.src req,    // bus_req_t
-           stream_if.src wdata,  // bus_wdata_t
+           stream_if.src wdata,  // bus_row_t
     output logic         done_o
 );
   typedef struct packed {
@@ -55,27 +55,24 @@ module frame_memory_writer
   `FIFO(shape_t, 4, i_shapes, shape_in, shape)
 
   // Data.
-  logic [7:0] word_q;
-  wire last = word_q == shape.data.words;
+  logic [5:0] row_q;
+  wire first = row_q == '0;
+  wire last = row_q == shape.data.words[7:2];
   wire go = wdata.valid && wdata.ready;
+  wire [5:0] last_in_row = {shape.data.words[1:0], shape.data.last};
   assign wdata.valid = shape.valid && row.valid;
   assign wdata.data = '{
-          data: row.data[128*word_q[1:0]+:128],
-          strb:
-          (
-          word_q == '0 ? 16'hffff << shape.data.first : 16'hffff
-          ) & (
-          last ? 16'hffff >> (4'd15 - shape.data.last) : 16'hffff
-          )
+          data: row.data,
+          strb: (first ? '1 << shape.data.first : '1) & (last ? '1 >> (6'd63 - last_in_row) : '1)
       };
-  assign row.ready = go && (last || word_q[1:0] == 2'd3);
+  assign row.ready = go;
   assign shape.ready = go && last;
 
   always_ff @(posedge clk_i) begin
-    if (go) word_q <= last ? '0 : word_q + 1'b1;
+    if (go) row_q <= last ? '0 : row_q + 1'b1;
     done_o <= go && last;
     if (rst_i) begin
-      word_q <= '0;
+      row_q  <= '0;
       done_o <= 1'b0;
     end
   end

@@ -30,10 +30,9 @@
 namespace emery::core_nic {
 namespace {
 
-constexpr unsigned kMostFrame = 1514;     // without FCS
-constexpr Time kStep = 2 * kMicrosecond;  // between looks at how the run goes
-constexpr Time kSettled =
-    30 * kMicrosecond;  // without a delivery: see whether all is accounted for
+constexpr unsigned kMostFrame = 1514;         // without FCS
+constexpr Time kStep = 2 * kMicrosecond;      // between looks at how the run goes
+constexpr Time kSettled = 30 * kMicrosecond;  // without a delivery: see what is accounted for
 constexpr Time kBoot = 5'000 * kMicrosecond;  // for the firmware to get ready
 constexpr double kMeasureFrom = 0.1;          // of the traffic
 #define EMERY_REG(name) offsetof(core_nic_regs_t, name)
@@ -110,7 +109,7 @@ Bench::Bench(const Options& options)
   options.get<std::string>("firmware");  // the image is made from it
   observer_.debug(debugger(), ddr_.bytes(), options);
   model_.open_waves(waves());
-  model_.keeps(clocks_.mem, model_->seen_mem_clk_i());
+  model_.keeps(clocks_.core, model_->seen_core_clk_i());
   host_.attach(
       host_clock_, function(),
       EndpointPins::of(model_->pcie_i, model_->pcie_o, options.get<std::string>("pcie_interface")));

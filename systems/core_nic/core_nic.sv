@@ -3,10 +3,10 @@
 /// core_nic: a NIC whose work is done by firmware on parallel cores, with assists that move the frames (core-nic paper,
 /// figure 6).
 ///
-/// Wiring only. Four clocks: core (100 ... 800 MHz: cores, caches, scratchpad, crossbar, registers), memory (500 MHz: 128-bit
-/// bus and frame memory), host (125 MHz: one TLP beat a clock each way; at least a quarter of the memory clock) and MAC
-/// (156.25 MHz: 64 bits a clock). Resets are synchronous, active high, and given together; that of the function resets all, the MAC by
-/// `mac_rst_o` too. Registers: BAR 0 as in
+/// Wiring only. Four clocks: core (100 ... 800 MHz: cores, caches, scratchpad, crossbar, registers), memory (125 MHz, a quarter of the
+/// frame memory's 500: four of its words and commands a clock), host (125 MHz: one TLP beat a clock each way; at least the
+/// memory clock) and MAC (156.25 MHz: 64 bits a clock). Resets are synchronous, active high, and given together; that of the function
+/// resets all, the MAC by `mac_rst_o` too. Registers: BAR 0 as in
 /// core_nic.rdl for the host, device_pkg for the cores. Receive is never held up: what finds no room is dropped whole and
 /// counted. No output depends combinationally on an input.
 module core_nic
@@ -25,7 +25,7 @@ module core_nic
     parameter int ICacheWays = 2,
     parameter bit Predict = 1'b1,  // static branch prediction
     parameter int DramBanks = 8,
-    parameter int CasLatency = 7,  // of the frame memory, in its clocks
+    parameter int CasLatency = 7,  // of the frame memory, in clocks of its own
     parameter int Tags = 64,  // PCIe reads in flight
     parameter int PcieInterface = PinsIdeal,  // whose pins the hard block has: pins_pkg
     parameter bit Rvfi = 1'b0  // seen_o shows retired instructions
@@ -59,14 +59,14 @@ module core_nic
     input  logic        mac_rx_err_i,
     output logic        mac_rst_o,
 
-    // Memory clock: frame memory (dram_pkg), all registered.
-    output logic [  2:0] dram_cmd_o,
-    output logic [  2:0] dram_bank_o,
-    output logic [ 13:0] dram_addr_o,
-    output logic         dram_dq_valid_o,  // drives the data pins
-    output logic [127:0] dram_dq_o,
-    output logic [ 15:0] dram_dm_o,
-    input  logic [127:0] dram_dq_i,
+    // Memory clock: the serializers of the frame memory's pins (dram_pkg), four slots, all registered.
+    output logic [3:0][  2:0] dram_cmd_o,
+    output logic [3:0][  2:0] dram_bank_o,
+    output logic [3:0][ 13:0] dram_addr_o,
+    output logic [3:0]        dram_dq_valid_o,  // drives the data pins
+    output logic [3:0][127:0] dram_dq_o,
+    output logic [3:0][ 15:0] dram_dm_o,
+    input  logic [3:0][127:0] dram_dq_i,
 
     // Core clock, for observers: what the cores do, what the firmware prints, its exit code.
     output core_seen_t        seen_o       [Cores],
@@ -205,8 +205,8 @@ module core_nic
 
   // ---------------------------------------------------------------- assists, frame memory, MAC
   word_beat_t mac_rx, mac_tx;
-  dram_ca_t dram_ca;
-  dram_dq_t dram_dq;
+  dram_ca_t [DramSlots-1:0] dram_ca;
+  dram_dq_t [DramSlots-1:0] dram_dq;
   logic [31:0] slot_base;
   logic rx_enable;
   logic [3:0][31:0] fill;
@@ -224,11 +224,13 @@ module core_nic
   assign mac_tx_sop_o = mac_tx.sop;
   assign mac_tx_eop_o = mac_tx.eop;
   assign mac_tx_err_o = mac_tx.err;
-  assign dram_cmd_o = dram_ca.cmd;
-  assign dram_bank_o = dram_ca.bank;
-  assign dram_addr_o = dram_ca.addr;
-  assign dram_dq_o = dram_dq.data;
-  assign dram_dm_o = dram_dq.mask;
+  for (genvar s = 0; s < DramSlots; s++) begin : g_slot
+    assign dram_cmd_o[s]  = dram_ca[s].cmd;
+    assign dram_bank_o[s] = dram_ca[s].bank;
+    assign dram_addr_o[s] = dram_ca[s].addr;
+    assign dram_dq_o[s]   = dram_dq[s].data;
+    assign dram_dm_o[s]   = dram_dq[s].mask;
+  end
   core_nic_assists #(
       .ScratchBytes(ScratchBytes),
       .DramBanks(DramBanks),
@@ -247,7 +249,7 @@ module core_nic
       .frame_rsp_valid_o(frame_rsp_valid),
       .frame_rsp_o(frame_rsp),
       .mac_count_o(mac_count),
-      .frame_words_o(hw_in.frame_words.value.next),
+      .frame_rows_o(hw_in.frame_rows.value.next),
       .host_clk_i,
       .host_rst_i(host_rst),
       .dma_read(dma_read[0]),

@@ -3,7 +3,7 @@
 /// core_nic_assists: what moves core-nic's frames: four assists, the frame memory they share, and the MAC.
 ///
 /// Wiring only. Each assist works off its ring of commands in the scratchpad (`assist`, core clock). DMA in the host's clock, frame
-/// memory in its own (128 bits a clock), MAC streams in the MAC's. Receive is never held up: what finds no room is dropped whole
+/// memory in a quarter of its own (512 bits a clock; the MAC's assists take 128 of them), MAC streams in the MAC's. Receive is never held up: what finds no room is dropped whole
 /// and counted.
 module core_nic_assists
   import pcie_pkg::*;
@@ -30,7 +30,7 @@ module core_nic_assists
     output logic frame_rsp_valid_o,
     output mem_rsp_t frame_rsp_o,
     output logic [5:0][31:0] mac_count_o,  // bad FCS, oversize, runt, no buffer, FIFO full, good
-    output logic [31:0] frame_words_o,
+    output logic [31:0] frame_rows_o,
 
     // Host clock: DMA.
     input logic host_clk_i,
@@ -54,13 +54,13 @@ module core_nic_assists
     input  logic       mac_rx_valid_i,
     input  word_beat_t mac_rx_i,
 
-    // Memory clock.
-    input  logic             mem_clk_i,
-    input  logic             mem_rst_i,
-    output dram_ca_t         dram_ca_o,
-    output logic             dram_dq_valid_o,
-    output dram_dq_t         dram_dq_o,
-    input  logic     [127:0] dram_dq_i
+    // Memory clock / 4.
+    input logic mem_clk_i,
+    input logic mem_rst_i,
+    output dram_ca_t [DramSlots-1:0] dram_ca_o,
+    output logic [DramSlots-1:0] dram_dq_valid_o,
+    output dram_dq_t [DramSlots-1:0] dram_dq_o,
+    input logic [DramSlots-1:0][127:0] dram_dq_i
 );
   localparam int Clients = 5;  // of the frame bus: DMA read, MAC receive, DMA write, MAC transmit, cores
 
@@ -68,8 +68,15 @@ module core_nic_assists
   logic no_buffer;
   `STREAM_ON(assist_pkg::slot_t, lost, core_clk_i, core_rst_i)
   `STREAM_ON(bus_req_t, bus_req[Clients], mem_clk_i, mem_rst_i)
-  `STREAM_ON(bus_wdata_t, bus_wdata[Clients], mem_clk_i, mem_rst_i)
-  `STREAM_ON(logic [127:0], bus_rdata[Clients], mem_clk_i, mem_rst_i)
+  `STREAM_ON(bus_row_t, bus_wdata[Clients], mem_clk_i, mem_rst_i)
+  `STREAM_ON(row_t, bus_rdata[Clients], mem_clk_i, mem_rst_i)
+  // Of those that move a word a clock.
+  `STREAM_ON(bus_req_t, rx_req, mem_clk_i, mem_rst_i)
+  `STREAM_ON(bus_wdata_t, rx_wdata, mem_clk_i, mem_rst_i)
+  `STREAM_ON(bus_req_t, tx_req, mem_clk_i, mem_rst_i)
+  `STREAM_ON(logic [127:0], tx_rdata, mem_clk_i, mem_rst_i)
+  `STREAM_ON(bus_wdata_t, core_wdata, mem_clk_i, mem_rst_i)
+  `STREAM_ON(logic [127:0], core_rdata, mem_clk_i, mem_rst_i)
   dma_read_assist #(
       .ScratchBytes(ScratchBytes)
   ) i_dma_read_assist (
@@ -115,8 +122,8 @@ module core_nic_assists
       .skipped_o,
       .mem_clk_i,
       .mem_rst_i,
-      .req(bus_req[3]),
-      .rdata(bus_rdata[3]),
+      .req(tx_req),
+      .rdata(tx_rdata),
       .mac_clk_i,
       .mac_rst_i,
       .tx_valid_o(mac_tx_valid_o),
@@ -131,8 +138,8 @@ module core_nic_assists
       .enable_i(rx_enable_i),
       .mem_clk_i,
       .mem_rst_i,
-      .req(bus_req[1]),
-      .wdata(bus_wdata[1]),
+      .req(rx_req),
+      .wdata(rx_wdata),
       .mac_clk_i,
       .mac_rst_i,
       .rx_valid_i(mac_rx_valid_i),
@@ -142,7 +149,23 @@ module core_nic_assists
   );
 
   // ---------------------------------------------------------------- frame memory
-  logic frame_word;
+  logic frame_row;
+  write_gearbox i_rx_gearbox (
+      .clk_i(mem_clk_i),
+      .rst_i(mem_rst_i),
+      .req(rx_req),
+      .wdata(rx_wdata),
+      .row_req(bus_req[1]),
+      .row_wdata(bus_wdata[1])
+  );
+  read_gearbox i_tx_gearbox (
+      .clk_i(mem_clk_i),
+      .rst_i(mem_rst_i),
+      .req(tx_req),
+      .rdata(tx_rdata),
+      .row_req(bus_req[3]),
+      .row_rdata(bus_rdata[3])
+  );
   frame_access i_frame_access (
       .clk_i(core_clk_i),
       .rst_i(core_rst_i),
@@ -154,9 +177,13 @@ module core_nic_assists
       .mem_clk_i,
       .mem_rst_i,
       .req(bus_req[4]),
-      .wdata(bus_wdata[4]),
-      .rdata(bus_rdata[4])
+      .wdata(core_wdata),
+      .rdata(core_rdata)
   );
+  // Bursts of one word: the first lane's.
+  `RELAY(core_wdata, bus_wdata[4], '{data: 512'(core_wdata.data.data), strb: 64'(
+                                                                        core_wdata.data.strb)})
+  `RELAY(bus_rdata[4], core_rdata, bus_rdata[4].data[127:0])
   // Clients that only write, and those that only read.
   for (genvar i = 0; i < 2; i++) begin : g_one_way
     assign bus_rdata[i].ready   = 1'b1;
@@ -174,7 +201,7 @@ module core_nic_assists
       .req(bus_req),
       .wdata(bus_wdata),
       .rdata(bus_rdata),
-      .word_o(frame_word),
+      .moves_o(frame_row),
       .ca_o(dram_ca_o),
       .dq_valid_o(dram_dq_valid_o),
       .dq_o(dram_dq_o),
@@ -201,12 +228,12 @@ module core_nic_assists
         .count_o(mac_count_o[i])
     );
   end
-  count_cross i_frame_words (
+  count_cross i_frame_rows (
       .src_clk_i(mem_clk_i),
       .src_rst_i(mem_rst_i),
-      .add_i(frame_word),
+      .add_i(frame_row),
       .dst_clk_i(core_clk_i),
       .dst_rst_i(core_rst_i),
-      .count_o(frame_words_o)
+      .count_o(frame_rows_o)
   );
 endmodule

@@ -73,7 +73,7 @@ void Measurement::write_memories(JsonWriter& json, double seconds) const {
       .field("assist_accesses", parts_.observer.assist_accesses())
       .end_object();
   const std::uint64_t words = to_.ddr_busy - from_.ddr_busy,
-                      clocks = to_.mem_clocks - from_.mem_clocks;
+                      clocks = dram_pkg::DramSlots * (to_.mem_clocks - from_.mem_clocks);
   json.object("frame_memory")
       .field("gbps", gbps(128 * words))
       .field("peak_gbps", parts_.clocks.mem_mhz * 0.128)

@@ -9,6 +9,7 @@
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/json.hpp"
+#include "dram_formats.hpp"
 #include "systems/core_nic/driver.hpp"
 #include "systems/core_nic/observer.hpp"
 

@@ -6,6 +6,7 @@
 #include "bench/dram/ddr.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac.hpp"
+#include "core_nic.h"
 #include "systems/core_nic/measurement.hpp"
 
 namespace emery::core_nic {
@@ -21,15 +22,17 @@ inline FramePins mac_rx(Vcore_nic& m) {
 }
 
 inline DdrPins dram_pins(Vcore_nic& m) {
-  return {&m.dram_cmd_o,      &m.dram_bank_o, &m.dram_addr_o,     &m.dram_dq_valid_o,
-          m.dram_dq_o.data(), &m.dram_dm_o,   m.dram_dq_i.data(), &m.mac_rst_o};
+  return {&m.dram_cmd_o,      &m.dram_bank_o,      &m.dram_addr_o,
+          &m.dram_dq_valid_o, m.dram_dq_o.data(),  &m.dram_dm_o,
+          m.dram_dq_i.data(), dram_pkg::DramSlots, &m.mac_rst_o};
 }
 
 inline Clocks add_clocks(const Options& options, Simulation& simulation,
                          VerilatedModel<Vcore_nic>& model) {
   Clocks c(options);
   c.core = model.add_clock(simulation, "core", c.core_thirds * 1'000'000ull, 3, model->core_clk_i);
-  c.mem = model.add_clock(simulation, "mem", c.mem_mhz * 1'000'000ull, 1, model->mem_clk_i);
+  c.mem = model.add_clock(simulation, "mem", c.mem_mhz * 1'000'000ull, dram_pkg::DramSlots,
+                          model->mem_clk_i);
   return c;
 }
 

@@ -146,12 +146,12 @@ def _in_system(name: str, settings: list[str], chosen: system.System) -> Subject
 
 def clocks(chosen: system.System, values: dict) -> dict[str, float]:
     """MHz of the clock ports of a system's top, as it declares them: numbers, names of parameters, or of a parameter whose
-    value stands for another number in a table."""
+    value stands for another number in a table, or is so many times the clock."""
 
     def mhz(x) -> float:
         if isinstance(x, dict):
             ((name, table),) = x.items()
-            return table.get(str(values[name]), values[name])
+            return table.get(str(values[name]), values[name]) if isinstance(table, dict) else table * values[name]
         return values[x] if isinstance(x, str) else x
 
     return {port: float(mhz(x)) for port, x in chosen.variant(values).clocks.items()}
