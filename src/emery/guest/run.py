@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emery import process, system
+from emery.common import written
 from emery.guest import serve
 from emery.guest.simulator import LOOK, Simulator
 from emery.make import debian_kernel, linux
@@ -35,7 +36,7 @@ class Guests:
 
     count: int
     seed: int
-    peer: str = ""  # what runs in the second, a shell's words
+    peers: tuple[str, ...] = ()  # what runs in the others, a shell's words
     debug: bool = False  # the kernel looks for leaks and for wrong use of memory
     words: tuple[str, ...] = ()  # of its command line, besides
     programs: tuple[str, ...] = ()  # of this machine, for the guests
@@ -51,10 +52,11 @@ class Guests:
 class Outputs:
     """Files that a run writes."""
 
-    capture: str = ""  # of the wire
-    waves: str = ""
+    capture: str  # of the wire
+    files: dict  # waves and trace, as settings
     kernel: str = ""  # what the first guest's kernel says
-    peer: str = ""  # what the second guest's command says
+    peers: tuple[str, ...] = ()  # what the others' commands say
+    json: str = ""  # the simulator's result
 
 
 def systems() -> list[system.System]:
@@ -120,7 +122,7 @@ def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
 
 def _start_qemu(number: int, guests: Guests, folder: Path, image: Path) -> subprocess.Popen:
     words = ["console=ttyS0", "panic=-1", "lane=qemu", f"guest={number}", f"guests={guests.count}"]
-    files = ("out", "err", "status") if number == 0 else ("said",)
+    files = ("out", "err", "status") if number == 0 else (f"said{number}",)
     path, proxy = folder / f"pci{number}.0", guests.lane == "qemu"
     with socket.socket(socket.AF_UNIX) as card, open(folder / f"qemu{number}", "w") as said:
         if proxy:
@@ -145,12 +147,12 @@ def run(target: system.System, values: dict, command: list[str], guests: Guests,
     """Runs a command in the first guest, and its peer beside it in the second; gives the first one's status. `wire`: what it
     brings, as settings, where it does not join the guests."""
     module = debian_kernel.build_module(target) if guests.qemu else linux.build_module(target)[0]
-    simulator = linux.build_simulator(target, values, bool(outputs.waves))
+    simulator = linux.build_simulator(target, values, bool(outputs.files["waves"]))
     folder = Path(tempfile.mkdtemp(prefix="emery-"))
     children = []
     try:
-        programs = _programs([command[0], *guests.peer.split()[:1], *guests.programs])
-        texts = {"command": shlex.join(command) + "\n", **({"peer": guests.peer + "\n"} if guests.peer else {})}
+        programs = _programs([command[0], *(x.split()[0] for x in guests.peers if x.split()), *guests.programs])
+        texts = {"command": shlex.join(command) + "\n", **{f"peer{n}": x + "\n" for n, x in enumerate(guests.peers, 1)}}
         if guests.qemu:
             for number in range(guests.count):
                 linux.root(module, programs, folder / f"root{number}", {f"host/{k}": v for k, v in texts.items()})
@@ -159,7 +161,7 @@ def run(target: system.System, values: dict, command: list[str], guests: Guests,
             for name, text in texts.items():
                 (folder / name).write_text(text)
         settings = {**target.settings(values), **wire, "seed": guests.seed, "guests": guests.count, "folder": folder}
-        settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves, "lane": guests.lane}
+        settings |= {"result": folder / "result", "capture": outputs.capture, **outputs.files, "lane": guests.lane}
         card = Simulator(simulator, settings, folder)
         children.append(card.child)
         if card.runs():
@@ -182,8 +184,12 @@ def run(target: system.System, values: dict, command: list[str], guests: Guests,
         if outputs.kernel:  # all of it, or of a kernel that came to grief what it said then
             said = next((x for x in (folder / "dmesg", folder / "kernel0") if x.exists()), os.devnull)
             shutil.copyfile(said, outputs.kernel)
-        if outputs.peer and (folder / "said").exists():
-            shutil.copyfile(folder / "said", outputs.peer)
+        for number, path in enumerate(outputs.peers, 1):
+            if (said := folder / f"said{number}").exists():
+                shutil.copyfile(said, path)
+        if outputs.json and (folder / "result").exists():
+            with written(outputs.json):
+                shutil.copyfile(folder / "result", outputs.json)
         return _status(card, folder)
     finally:
         for child in children:
