@@ -101,6 +101,7 @@ def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
         "console=stderr0",
         "stderr=1",
         "panic=-1",
+        "random.trust_cpu=on",  # of host.c; else whoever reads /dev/urandom waits for ever for jitter of a clock that has none
         f"uml_dir={folder}/",
         f"umid=guest{number}",
         f"guest={number}",
