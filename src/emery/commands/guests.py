@@ -128,10 +128,12 @@ def _linux(arguments) -> int:
 
     if arguments.serve is not None:
         return _serve(arguments)
-    if arguments.command[:1] != ["--"] or len(arguments.command) == 1:
-        raise UserError("linux: what is to run in the guest comes behind --: ./emery linux -- ping -c 3 10.0.0.2")
-    command = arguments.command[1:]
-    lane = arguments.lane
+    from emery.guest import shell
+
+    command, lane = arguments.command[1:], arguments.lane
+    if not command and (lane != "uml" or not shell.there()) or arguments.command[:1] not in ([], ["--"]):
+        else_ = "; without it there is a shell, on a terminal, in the lane uml"
+        raise UserError(f"linux: what is to run in the guest comes behind --: ./emery linux -- ping -c 3 10.0.0.2{else_}")
     {"uml": linux.check, "qemu": debian_kernel.check, "vfio-user": debian_kernel.check_vfio_user}[lane]()
     target = _card(run.systems(), arguments.card)
     given = {x.partition("=")[0] for x in arguments.set}
@@ -156,6 +158,8 @@ def _linux(arguments) -> int:
         if not shutil.which(program):
             raise UserError(f"linux: --program {program}: there is no such program")
     programs = tuple(arguments.program)
+    if not command:
+        note(f"a shell in the first guest; {shell.HOW}")
     devices = values[target.linux["devices"]] if "devices" in target.linux else 1
     guests = run.Guests(count, arguments.seed, tuple(arguments.peer), arguments.debug, words, programs, devices, lane)
     return run.run(target, values, command, guests, outputs, wire)
@@ -303,7 +307,9 @@ def add(command):
     )
     linux.add_argument("--json", type=word, metavar="FILE", help="write what cards, switch and clocks say at the end")
     linux.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
-    linux.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="what runs in the first guest")
+    linux.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="what runs in the first guest (nothing: a shell)"
+    )
 
     dpdk = command("dpdk", _dpdk, "run", "DPDK's testpmd forwards frames with the simulated NIC and its poll-mode driver")
     traffic_options(dpdk, ("traffic", "direction", "routes", "closed_loop"))

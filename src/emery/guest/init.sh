@@ -46,7 +46,11 @@ if [ "$guest" = 0 ]; then
   else
     while [ "$(ls /host/up* | wc -l)" -lt "$guests" ]; do sleep 0.001; done
   fi
-  sh /host/command </dev/null >/host/out 2>/host/err
+  if [ -n "$terminal" ]; then
+    setsid -c sh -c "stty rows ${terminal%x*} cols ${terminal#*x}; exec sh -l" </dev/tty0 >/dev/tty0 2>&1
+  else
+    sh /host/command </dev/null >/host/out 2>/host/err
+  fi
   echo $? >/host/status
   dmesg >/host/dmesg
   poweroff -f

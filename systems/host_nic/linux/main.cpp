@@ -35,11 +35,16 @@ PcieSettings slot_of_guest(const Options& options) {
   return settings;
 }
 
-// Those that the option `lane` says. `until`: a descriptor that ends the run when it can be read.
+// Those that the option `lane` says. `until`: a descriptor that ends the run when it can be read;
+// `terminal`: one that can be read when something is typed at the first one's terminal.
 std::unique_ptr<GuestMachines> machines(const Options& options, Simulation& simulation,
                                         Stillness::Activity activity) {
   const auto lane = options.get<std::string>("lane");
-  if (lane == "uml") return std::make_unique<Guests>(simulation, std::move(activity));
+  if (lane == "uml") {
+    auto found = std::make_unique<Guests>(simulation, std::move(activity));
+    if (options.has("terminal")) found->with_terminal(Descriptor(options.get<int>("terminal")));
+    return found;
+  }
   if (lane == "qemu") return std::make_unique<ProxyGuests>(simulation, std::move(activity));
   if (lane != "vfio-user") throw OptionError("lane: '" + lane + "'");
   auto found = std::make_unique<VfioGuests>(simulation, std::move(activity));
