@@ -124,7 +124,7 @@ def test_three_kernels_and_a_switch(capfdbinary, tmp_path):
     assert ports[0]["dropped"] > 0 and sum(x["flooded"] for x in ports) > 0
     assert {x["stream"] for x in records} == {f"{a}->{b}" for a in range(3) for b in range(3) if a != b}
     took = [x["at"]["cpl_write"] - x["at"]["cmac_tx"] for x in records if x["outcome"] == "delivered"]
-    assert len(took) > 0.9 * len(records) and 2300 < min(took) and max(took) < 10_000
+    assert len(took) > 0.9 * len(records) and min(took) > 2300 and max(took) < 10_000
     assert main(["trace", str(trace)]) == 0 and b"switch_queue_full" in capfdbinary.readouterr().out
 
 
