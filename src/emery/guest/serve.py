@@ -48,8 +48,11 @@ def announcement(target: system.System, paths: list[Path], switch: bool) -> str:
 
 
 def run(target: system.System, values: dict, paths: list[Path], seed: int, files: dict, begun) -> dict:
-    """Has cards wait at these sockets until the first machine has gone, or a signal comes; gives the result. `files`:
-    `capture`, `waves` and so on, empty where there are none, and the switch. `begun` is called when the cards can be reached."""
+    """Has cards wait at these sockets until the first machine has gone, or a signal comes; gives the result.
+
+    `files`: `capture`, `waves` and so on, empty where there are none, and the switch. `begun` is called when the cards can be
+    reached.
+    """
     simulator = linux.build_simulator(target, values, bool(files["waves"]))
     settings = {**target.settings(values), "seed": seed, "guests": len(paths), "folder": paths[0].parent}
     settings |= {**files, "lane": "vfio-user"}
