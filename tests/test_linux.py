@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Linux drives host-nic: the kernel module, guests in simulated time, `./emery linux`."""
 
+import json
 import re
 
 import pytest
@@ -18,9 +19,19 @@ from emery.make import linux
         [],
         ["--"],
         ["true"],
-        ["--guests", "3", "--", "true"],
+        ["--guests", "9", "--", "true"],
+        ["--guests", "1", "--switch", "--", "true"],
+        ["--switch", "speed=1", "--", "true"],
+        ["--switch", "latency=1us,latency=2us", "--", "true"],
+        ["--switch", "queue=64", "--", "true"],
+        ["--card", "capture", "--switch", "--", "true"],
+        ["--card", "capture", "--trace", "x.jsonl", "--", "true"],
+        ["--set", "vlan_tags=true", "--trace", "x.jsonl", "--", "true"],
+        ["--trace", "x.txt", "--", "true"],
+        ["--json", "/nowhere/x", "--", "true"],
         ["--set", "nothing=1", "--", "true"],
         ["--guests", "1", "--peer", "true", "--", "true"],
+        ["--guests", "3", *3 * ["--peer", "true"], "--", "true"],
     ],
 )
 def test_refuses(capsys, words):
@@ -77,6 +88,57 @@ def test_bytes_come_back_as_they_were_sent(capfdbinary):
     status, out, _ = guest(capfdbinary, "--", "sh", "-c", script)
     assert status == 0 and out.startswith("300000\n"), out
     assert all(f"{way} packets:" in out for way in ("RX", "TX")) and out.count("errors:0 dropped:0") == 2, out
+
+
+@needs_linux
+def test_three_kernels_and_a_switch(capfdbinary, tmp_path):
+    """All reach all; each frame is accounted for: in the switch's counts, the trace, and the machines' memory. What two send to
+    one at once is more than its port takes: dropped, counted, and sent again by TCP."""
+    flood = "head -c 300000 /bin/busybox | nc 10.0.0.1 9"
+    send = f"until [ -e /host/go ]; do sleep 0.01; done; {flood}; : >/host/done$guest"
+    others = ["--peer", f"ping -c 1 10.0.0.3; {send}", "--peer-log", str(tmp_path / "two"), "--peer", send]
+    script = lines("""
+        for n in 2 3; do
+        ping -c 1 10.0.0.$n; done
+        nc -ll -p 9 -e wc -c >got &
+        until grep -q :0009 /proc/net/tcp /proc/net/tcp6; do sleep 0.001; done
+        : >/host/go
+        for n in 1 2; do
+        until [ -e /host/done$n ]; do sleep 0.01; done; done
+        """)
+    trace, result = tmp_path / "trace.jsonl", tmp_path / "result"
+    words = ["--guests", "3", "--switch", "latency=2us,queue=4k", "--trace", str(trace), "--json", str(result), *others]
+    status, out, err = guest(capfdbinary, *words, "--", "sh", "-c", script)
+    assert status == 0 and out.count("0% packet loss") == 2, out + err
+    assert "1 packets received" in (tmp_path / "two").read_text()
+    said = json.loads(result.read_text())
+    ports = said["switch"]["ports"]
+    assert said["switch"]["addresses"] == 3 and [x["frames_in"] for x in ports] == [
+        x["mac"]["tx_frames"] for x in said["cards"]
+    ]
+    records = [json.loads(x) for x in trace.read_text().splitlines()]
+    for number, port in enumerate(ports):
+        own = [x for x in records if x["stream"].endswith(f"->{number}")]
+        lost = [x for x in own if x["reason"] == "switch_queue_full"]
+        assert (port["frames_out"], port["dropped"]) == (len(own) - len(lost), len(lost)) and port["most_waiting_bytes"] <= 4096
+    assert ports[0]["dropped"] > 0 and sum(x["flooded"] for x in ports) > 0
+    assert {x["stream"] for x in records} == {f"{a}->{b}" for a in range(3) for b in range(3) if a != b}
+    took = [x["at"]["cpl_write"] - x["at"]["cmac_tx"] for x in records if x["outcome"] == "delivered"]
+    assert len(took) > 0.9 * len(records) and min(took) > 2300 and max(took) < 10_000
+    assert main(["trace", str(trace)]) == 0 and b"switch_queue_full" in capfdbinary.readouterr().out
+
+
+@needs("iperf3", "iperf3")
+def test_iperf3_both_ways(capfdbinary, tmp_path):
+    """Over a wire, with segmentation by the card; and where a frame was, to the guests' memory."""
+    trace = tmp_path / "trace.jsonl"
+    script = "iperf3 -c 10.0.0.2 -n 1M && iperf3 -R -c 10.0.0.2 -n 1M"
+    status, out, err = guest(capfdbinary, "--set", "tso=true", "--trace", str(trace), "--", "sh", "-c", script)
+    assert status == 0 and out.count("iperf Done.") == 2, out + err
+    records = [json.loads(x) for x in trace.read_text().splitlines()]
+    long = [x["stream"] for x in records if x["bytes"] == 1518]
+    assert min(long.count("0->1"), long.count("1->0")) > 700
+    assert {x["outcome"] for x in records if x["bytes"] == 1518} == {"delivered"}
 
 
 @needs("ethtool", "ethtool")

@@ -9,6 +9,7 @@ namespace emery {
 namespace {
 
 constexpr Time kLook = kMicrosecond;  // between looks at whether anything moves
+constexpr Time kWhileNobodyTypes = 1'000'000 * kMicrosecond;
 
 }  // namespace
 
@@ -48,6 +49,10 @@ void Guests::run() {
     for (const auto& guest : guests_) next = std::min(next, guest->link->wanted());
     advance(next);
     if (news()) deliver();
+    if (terminal_ && terminal_->typed()) {
+      terminal_->take();
+      wake(*guests_.front());
+    }
     for (const auto& guest : guests_) {
       if (guest->link->wanted() > static_cast<std::uint64_t>(now() / kNanosecond)) continue;
       guest->link->run();
@@ -93,10 +98,12 @@ bool Guests::news() const {
 void Guests::advance(std::uint64_t until_ns) {
   const bool for_good = until_ns >= TimeLink::kNeverNs / kNanosecond;
   const Time until = for_good ? kNever : static_cast<Time>(until_ns) * kNanosecond;
-  while (!news() && now() < until) {
+  while (!news() && now() < until && !(terminal_ && terminal_->typed())) {
     if (!still_.quiet()) {
       const Time end = simulation_.now() + (for_good ? kLook : std::min(kLook, until - now()));
       if (!simulation_.run_until([this] { return news(); }, end)) simulation_.run_until(end);
+    } else if (terminal_) {
+      skipped_ += terminal_->wait(for_good ? kWhileNobodyTypes : until - now());
     } else if (for_good) {
       throw std::runtime_error("all guests sleep, and nothing is under way that could wake one");
     } else {
@@ -114,6 +121,14 @@ void Guests::deliver() {
         slot->port->deliver(guest->numbers(), [&](std::size_t n) { return answer(*guest, n); });
     }
   }
+}
+
+// A guest that waits looks at its terminal when it runs, and it runs when it has asked for that:
+// here for an interrupt with nothing in its queue.
+void Guests::wake(Guest& guest) {
+  if (!guest.gone() && !guest.slots.empty() && guest.slots.front()->port)
+    guest.slots.front()->port->wake(guest.numbers(),
+                                    [&](std::size_t n) { return answer(guest, n); });
 }
 
 }  // namespace emery

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "bench/guest/channel.hpp"
 #include "bench/guest/guest_machines.hpp"
 #include "bench/guest/stillness.hpp"
+#include "bench/guest/terminal.hpp"
 #include "bench/guest/time_link.hpp"
 #include "bench/guest/vhost_device.hpp"
 #include "bench/guest/virtio_pci.hpp"
@@ -38,6 +40,8 @@ class Guests : public GuestMachines {
   /// One more guest; beside its devices' sockets there is FOLDER/timeN.
   void add(const std::string& folder, const std::vector<SlotInterface*>& slots,
            HostMemory& memory) override;
+  /// Somebody types at a terminal of the first guest. `told` as of Terminal.
+  void with_terminal(Descriptor told) { terminal_.emplace(std::move(told)); }
   /// A guest writes registers of a device; set before run().
   VirtioPci::OnRegister on_register;
   void run() override;
@@ -72,11 +76,13 @@ class Guests : public GuestMachines {
   bool answer(Guest& guest, std::size_t number);
   void advance(std::uint64_t until_ns);
   void deliver();
+  void wake(Guest& guest);
   bool news() const;
 
   Simulation& simulation_;
   Stillness still_;
   std::vector<std::unique_ptr<Guest>> guests_;
+  std::optional<Terminal> terminal_;
   Time skipped_, skipped_before_ = 0;
 };
 

@@ -158,4 +158,8 @@ void VirtioPci::deliver(const std::vector<int>& others, const VhostDevice::Meanw
   }
 }
 
+void VirtioPci::wake(const std::vector<int>& others, const VhostDevice::Meanwhile& meanwhile) {
+  device_.notify(kInterrupts, others, meanwhile);
+}
+
 }  // namespace emery

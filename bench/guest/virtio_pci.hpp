@@ -35,6 +35,8 @@ class VirtioPci {
   }
   /// Tells the guest, which may ask for something at `others` first (VhostDevice::notify).
   void deliver(const std::vector<int>& others, const VhostDevice::Meanwhile& meanwhile);
+  /// Has it look what there is, though there is nothing from here.
+  void wake(const std::vector<int>& others, const VhostDevice::Meanwhile& meanwhile);
 
  private:
   static constexpr std::uint32_t kManyWrites = 64;

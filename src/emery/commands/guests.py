@@ -29,14 +29,43 @@ def _wire(target, values: dict, arguments) -> dict:
         if given := [x for x, value in options.items() if value and x != "seed"]:
             raise UserError(f"linux: --{given[0].replace('_', '-')}: the wire of {target.name} joins the guests")
         return {}
-    if arguments.guests == 2:
-        raise UserError(f"linux: --guests 2: the wire of {target.name} ends in its card")
+    if (arguments.guests or 1) > 1 or arguments.switch is not None:
+        raise UserError(f"linux: --guests 2, --switch: the wire of {target.name} ends in its card")
     work = workload(target, options)
     target.refuse({**values, **work.facts()})
     return {**work.settings(), **work.played()}
 
 
-_OF_GUESTS = ("peer", "peer_log", "kernel_log", "kernel_words", "program", "debug", "command")
+# A switch between the guests: what each word of `--switch` sets, the units that it may have, the default.
+_SWITCH = {
+    "latency": ("switch_latency_ns", {"ns": 1, "us": 1000, "ms": 10**6}, "500ns"),
+    "queue": ("switch_queue_bytes", {"B": 1, "k": 1024, "M": 1024**2}, "512k"),
+    "ageing": ("switch_ageing_ms", {"ms": 1, "s": 1000}, "300s"),
+}
+
+
+def _switch(text: str | None, guests: int) -> dict:
+    """The settings of what joins the guests."""
+    if text is None and guests < 3:
+        return {}
+    if guests < 2:
+        raise UserError("linux: --switch joins guests, and there is one")
+    given = {}
+    for part in (text or "").split(",") if text else []:
+        name, _, value = part.partition("=")
+        if name not in _SWITCH or name in given:
+            raise UserError(f"linux: --switch {part}: say each of {', '.join(_SWITCH)} once, like latency=1us,queue=64k")
+        given[name] = value
+    found = {"switch": True}
+    for name, (setting, units, default) in _SWITCH.items():
+        read = re.fullmatch("([0-9]{1,9})([a-zA-Z]+)", given.get(name, default))
+        if not read or read[2] not in units:
+            raise UserError(f"linux: --switch {name}={given[name]}: a whole number and one of {', '.join(units)}")
+        found[setting] = int(read[1]) * units[read[2]]
+    return found
+
+
+_OF_GUESTS = ("peer", "peer_log", "kernel_log", "kernel_words", "program", "debug", "json", "command")
 
 
 def _serve(arguments) -> int:
@@ -57,9 +86,10 @@ def _serve(arguments) -> int:
     paths = serve.sockets(Path(arguments.serve).resolve(), arguments.guests or 2)
 
     def begun():
-        print(serve.announcement(target, paths), flush=True)
+        print(serve.announcement(target, paths, "switch" in files), flush=True)
 
-    files = {"capture": _capture(arguments), "waves": _waves(arguments)}
+    files = {"capture": _capture(arguments), **_files(target, values, arguments)}
+    files |= _switch(arguments.switch, len(paths))
     result = serve.run(target, values, paths, arguments.seed, files, begun)
     print(serve.summary(target, result))
     return 0
@@ -75,10 +105,20 @@ def _capture(arguments) -> str:
     return os.path.abspath(os.path.join(arguments.pcap_out, "wire.pcap"))
 
 
-def _waves(arguments) -> str:
+# Of what the card makes other frames in memory than those on the line.
+_CHANGES = ("vlan_tags", "header_split", "receive_coalescing")
+
+
+def _files(target, values: dict, arguments) -> dict:
+    """Settings of waves and trace; empty words: none."""
     from emery.runs import prepare_outputs
 
-    return prepare_outputs(None, arguments.waves, note=note).waves.path
+    if arguments.trace and target.linux.get("traffic"):
+        raise UserError("linux: --trace: of frames between guests; --card capture is in one")
+    if arguments.trace and (wrong := next((x for x in _CHANGES if values.get(x)), None)):
+        raise UserError(f"linux: --trace looks for frames in memory as they came: not with {wrong}=true")
+    files = prepare_outputs(None, arguments.waves, arguments.trace, trace_bytes=arguments.trace_bytes, note=note)
+    return {"waves": files.waves.path, "trace": files.trace, "trace_bytes": files.trace_bytes}
 
 
 def _linux(arguments) -> int:
@@ -88,10 +128,12 @@ def _linux(arguments) -> int:
 
     if arguments.serve is not None:
         return _serve(arguments)
-    if arguments.command[:1] != ["--"] or len(arguments.command) == 1:
-        raise UserError("linux: what is to run in the guest comes behind --: ./emery linux -- ping -c 3 10.0.0.2")
-    command = arguments.command[1:]
-    lane = arguments.lane
+    from emery.guest import shell
+
+    command, lane = arguments.command[1:], arguments.lane
+    if not command and (lane != "uml" or not shell.there()) or arguments.command[:1] not in ([], ["--"]):
+        else_ = "; without it there is a shell, on a terminal, in the lane uml"
+        raise UserError(f"linux: what is to run in the guest comes behind --: ./emery linux -- ping -c 3 10.0.0.2{else_}")
     {"uml": linux.check, "qemu": debian_kernel.check, "vfio-user": debian_kernel.check_vfio_user}[lane]()
     target = _card(run.systems(), arguments.card)
     given = {x.partition("=")[0] for x in arguments.set}
@@ -100,24 +142,30 @@ def _linux(arguments) -> int:
         raise UserError(f"linux: --lane {lane}: --debug, --card capture and fault are of the lane uml")
     wire = _wire(target, values, arguments)
     capture = _capture(arguments)
-    for option, path in (("--kernel-log", arguments.kernel_log), ("--peer-log", arguments.peer_log)):
-        if path:
+    for option, paths in (("--kernel-log", [arguments.kernel_log]), ("--peer-log", arguments.peer_log)):
+        for path in filter(None, paths):
             check_file(option, path)
+    check_json(arguments.json)
     count = arguments.guests or (1 if wire else 2)
-    if (arguments.peer or arguments.peer_log) and count < 2:
-        raise UserError("linux: --peer and --peer-log are of a second guest, and there is one")
-    kernel_log, peer_log = (os.path.abspath(x) if x else "" for x in (arguments.kernel_log, arguments.peer_log))
-    outputs = run.Outputs(capture, _waves(arguments), kernel_log, peer_log)
+    wire |= _switch(arguments.switch, count)
+    if max(len(arguments.peer), len(arguments.peer_log)) >= count:
+        raise UserError(f"linux: --peer and --peer-log, each time, are of one more guest, and there are {count} in all")
+    kernel_log = os.path.abspath(arguments.kernel_log) if arguments.kernel_log else ""
+    peer_logs = tuple(map(os.path.abspath, arguments.peer_log))
+    outputs = run.Outputs(capture, _files(target, values, arguments), kernel_log, peer_logs, arguments.json or "")
     words = tuple((arguments.kernel_words or "").split())
     for program in arguments.program:
         if not shutil.which(program):
             raise UserError(f"linux: --program {program}: there is no such program")
     programs = tuple(arguments.program)
+    if not command:
+        note(f"a shell in the first guest; {shell.HOW}")
     devices = values[target.linux["devices"]] if "devices" in target.linux else 1
-    guests = run.Guests(count, arguments.seed, arguments.peer or "", arguments.debug, words, programs, devices, lane)
+    guests = run.Guests(count, arguments.seed, tuple(arguments.peer), arguments.debug, words, programs, devices, lane)
     return run.run(target, values, command, guests, outputs, wire)
 
 
+_MOST_GUESTS = 8
 _COSTS = ("poll_ns", "frame_ns", "mmio_ns")
 
 
@@ -204,7 +252,19 @@ def add(command):
     linux.add_argument(
         "--card", type=word, metavar="SYSTEM", help="the system in their slots (default: the one whose wire joins two guests)"
     )
-    linux.add_argument("--guests", type=number(1, 2), metavar="N", help="1: nobody at the other end (default 2)")
+    linux.add_argument(
+        "--guests",
+        type=number(1, _MOST_GUESTS),
+        metavar="N",
+        help="1: nobody at the other end; from 3 on: a switch (default 2)",
+    )
+    linux.add_argument(
+        "--switch",
+        nargs="?",
+        const="",
+        metavar="NAME=VALUE,...",
+        help="a learning switch between the guests: latency=500ns, queue=512k of a port, ageing=300s",
+    )
     linux.add_argument(
         "--lane",
         choices=("uml", "qemu", "vfio-user"),
@@ -224,10 +284,32 @@ def add(command):
     )
     linux.add_argument("--kernel-words", type=word, metavar="WORDS", help="of its command line, besides (pci=nomsi)")
     linux.add_argument("--debug", action="store_true", help="its kernel looks for leaks and for wrong use of memory")
-    linux.add_argument("--peer", type=word, metavar="CMD", help="what runs in the second guest meanwhile, as a shell takes it")
-    linux.add_argument("--peer-log", type=word, metavar="FILE", help="write what that says")
+    linux.add_argument(
+        "--peer",
+        action="append",
+        default=[],
+        type=word,
+        metavar="CMD",
+        help="what runs in the second guest meanwhile, as a shell takes it; again: in the third",
+    )
+    linux.add_argument(
+        "--peer-log", action="append", default=[], type=word, metavar="FILE", help="write what that says (likewise)"
+    )
+    linux.add_argument("--trace", type=word, metavar="FILE", help="write a record for each frame (.jsonl, .parquet)")
+    linux.add_argument(
+        "--trace-bytes",
+        type=number(1, 65535),
+        nargs="?",
+        const=65535,
+        default=0,
+        metavar="N",
+        help="trace: with each frame's first N bytes (default all)",
+    )
+    linux.add_argument("--json", type=word, metavar="FILE", help="write what cards, switch and clocks say at the end")
     linux.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
-    linux.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="what runs in the first guest")
+    linux.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="what runs in the first guest (nothing: a shell)"
+    )
 
     dpdk = command("dpdk", _dpdk, "run", "DPDK's testpmd forwards frames with the simulated NIC and its poll-mode driver")
     traffic_options(dpdk, ("traffic", "direction", "routes", "closed_loop"))

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded before a user-mode Linux (LD_PRELOAD), in place of two calls of its C library.
+// Loaded before a user-mode Linux (LD_PRELOAD), in place of some calls of its C library.
 //
 // getrandom: numbers from GUEST_SEED. Not all of the kernel's random numbers follow from them.
 //
 // ptrace: registers of vectors in full. Linux 6.1 keeps 2,696 bytes of them; a host whose processor
 // has more (AMX) takes no fewer than it has. What is missing stays as the process has it.
+//
+// epoll_wait: what is typed at a terminal (descriptor 0) and not read is told once more. While it
+// waits for time to go on, Linux 6.1 looks for its devices' interrupts only, and forgets that it
+// was told of others.
 #define _GNU_SOURCE
 #include <elf.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -72,4 +78,27 @@ long ptrace(enum __ptrace_request request, ...) {
     return status < 0 ? status : word;
   }
   return syscall(SYS_ptrace, request, pid, addr, data);
+}
+
+static void* terminal;  // the kernel's name for descriptor 0, where it listens to that
+
+int epoll_ctl(int epoll, int operation, int descriptor, struct epoll_event* event) {
+  if (descriptor == 0) terminal = operation == EPOLL_CTL_DEL ? NULL : event->data.ptr;
+  return (int)syscall(SYS_epoll_ctl, epoll, operation, descriptor, event);
+}
+
+// Asked again at once, it does not tell it again: who asks does so until there is nothing new.
+int epoll_wait(int epoll, struct epoll_event* events, int most, int timeout) {
+  static int just_told;
+  const int found = (int)syscall(SYS_epoll_wait, epoll, events, most, timeout);
+  if (!terminal) return found;
+  struct pollfd typed = {.fd = 0, .events = POLLIN};
+  if (found == 0 && !just_told && poll(&typed, 1, 0) == 1 && (typed.revents & POLLIN)) {
+    events[0] = (struct epoll_event){.events = EPOLLIN, .data.ptr = terminal};
+    just_told = 1;
+    return 1;
+  }
+  just_told = 0;
+  for (int i = 0; i < found; ++i) just_told |= events[i].data.ptr == terminal;
+  return found;
 }

@@ -12,7 +12,7 @@ exec >/dev/kmsg 2>&1
 if [ "$lane" = qemu ]; then
   n=1
   for name in out err status; do
-    [ "$guest" = 0 ] || name=said
+    [ "$guest" = 0 ] || name=said$guest
     stty -F /dev/ttyS$n raw -echo
     [ -e /host/$name ] || ln -s /dev/ttyS$n /host/$name
     n=$((n + 1))
@@ -32,17 +32,25 @@ cd /root
 if [ "$guest" != 0 ]; then
   nc -ll -p 7 -e cat & # TCP echo
   iperf3 -s &
-  [ ! -e /host/peer ] || sh /host/peer </dev/null >/host/said 2>&1 &
+  [ ! -e "/host/peer$guest" ] || sh "/host/peer$guest" </dev/null >"/host/said$guest" 2>&1 &
   until grep -q :0007 /proc/net/tcp /proc/net/tcp6; do sleep 0.001; done
 fi
 : >"/host/up$guest"
 if [ "$guest" = 0 ]; then
   if [ "$lane" = qemu ]; then
-    [ "$guests" = 1 ] || until nc 10.0.0.2 7 </dev/null; do sleep 0.1; done
+    n=1
+    while [ $n -lt "$guests" ]; do
+      n=$((n + 1))
+      until nc "10.0.0.$n" 7 </dev/null; do sleep 0.1; done
+    done
   else
     while [ "$(ls /host/up* | wc -l)" -lt "$guests" ]; do sleep 0.001; done
   fi
-  sh /host/command </dev/null >/host/out 2>/host/err
+  if [ -n "$terminal" ]; then
+    setsid -c sh -c "stty rows ${terminal%x*} cols ${terminal#*x}; exec sh -l" </dev/tty0 >/dev/tty0 2>&1
+  else
+    sh /host/command </dev/null >/host/out 2>/host/err
+  fi
   echo $? >/host/status
   dmesg >/host/dmesg
   poweroff -f

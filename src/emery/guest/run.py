@@ -4,6 +4,7 @@
 Guests are user-mode Linux; their time is simulated time (bench/guest), so a run says the same once more.
 """
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -16,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emery import process, system
+from emery.common import written
 from emery.guest import serve
+from emery.guest.shell import Shell
 from emery.guest.simulator import LOOK, Simulator
 from emery.make import debian_kernel, linux
 from emery.runs import IntegrityError
@@ -35,7 +38,7 @@ class Guests:
 
     count: int
     seed: int
-    peer: str = ""  # what runs in the second, a shell's words
+    peers: tuple[str, ...] = ()  # what runs in the others, a shell's words
     debug: bool = False  # the kernel looks for leaks and for wrong use of memory
     words: tuple[str, ...] = ()  # of its command line, besides
     programs: tuple[str, ...] = ()  # of this machine, for the guests
@@ -51,10 +54,11 @@ class Guests:
 class Outputs:
     """Files that a run writes."""
 
-    capture: str = ""  # of the wire
-    waves: str = ""
+    capture: str  # of the wire
+    files: dict  # waves and trace, as settings
     kernel: str = ""  # what the first guest's kernel says
-    peer: str = ""  # what the second guest's command says
+    peers: tuple[str, ...] = ()  # what the others' commands say
+    json: str = ""  # the simulator's result
 
 
 def systems() -> list[system.System]:
@@ -88,17 +92,20 @@ class _Tail:
             self.to.flush()
 
 
-def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
+def _start_guest(number: int, guests: Guests, folder: Path, shell: Shell | None) -> subprocess.Popen:
+    own = shell if number == 0 else None
     words = [
         "mem=128M",
         f"initrd={folder / 'root'}",
         f"time-travel=ext:{number}:{folder / f'time{number}'}",
         *(f"virtio_uml.device={folder / f'pci{number}.{slot}'}:1234" for slot in range(guests.devices)),
         "con=null",
-        "con0=null,null",
+        f"con0=fd:0,fd:{own.says}" if own else "con0=null,null",
+        *([f"terminal={own.size.lines}x{own.size.columns}", f"TERM={os.environ.get('TERM', 'vt100')}"] if own else ()),
         "console=stderr0",
         "stderr=1",
         "panic=-1",
+        "random.trust_cpu=on",  # of host.c; else whoever reads /dev/urandom waits for ever for jitter of a clock that has none
         f"uml_dir={folder}/",
         f"umid=guest{number}",
         f"guest={number}",
@@ -114,13 +121,14 @@ def _start_guest(number: int, guests: Guests, folder: Path) -> subprocess.Popen:
         "GUEST_SEED": str(guests.seed + number),
     }
     with open(folder / f"kernel{number}", "w") as said:
-        streams = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": subprocess.STDOUT, "env": environment}
+        streams = {"stdin": own.typed if own else subprocess.DEVNULL, "stdout": said, "stderr": subprocess.STDOUT}
+        streams |= {"env": environment, "pass_fds": (own.says,) if own else ()}
         return process.start([str(linux.kernel() / "linux"), *words], cwd=folder, **streams)
 
 
 def _start_qemu(number: int, guests: Guests, folder: Path, image: Path) -> subprocess.Popen:
     words = ["console=ttyS0", "panic=-1", "lane=qemu", f"guest={number}", f"guests={guests.count}"]
-    files = ("out", "err", "status") if number == 0 else ("said",)
+    files = ("out", "err", "status") if number == 0 else (f"said{number}",)
     path, proxy = folder / f"pci{number}.0", guests.lane == "qemu"
     with socket.socket(socket.AF_UNIX) as card, open(folder / f"qemu{number}", "w") as said:
         if proxy:
@@ -142,53 +150,88 @@ def _start_qemu(number: int, guests: Guests, folder: Path, image: Path) -> subpr
 
 
 def run(target: system.System, values: dict, command: list[str], guests: Guests, outputs: Outputs, wire: dict) -> int:
-    """Runs a command in the first guest, and its peer beside it in the second; gives the first one's status. `wire`: what it
-    brings, as settings, where it does not join the guests."""
+    """Runs a command in the first guest (none: a shell on this process's terminal), and others beside it in the other guests;
+    gives the first one's status. `wire`: what it brings, or what joins the guests, as settings."""
     module = debian_kernel.build_module(target) if guests.qemu else linux.build_module(target)[0]
-    simulator = linux.build_simulator(target, values, bool(outputs.waves))
+    simulator = linux.build_simulator(target, values, bool(outputs.files["waves"]))
     folder = Path(tempfile.mkdtemp(prefix="emery-"))
     children = []
     try:
-        programs = _programs([command[0], *guests.peer.split()[:1], *guests.programs])
-        texts = {"command": shlex.join(command) + "\n", **({"peer": guests.peer + "\n"} if guests.peer else {})}
-        if guests.qemu:
-            for number in range(guests.count):
-                linux.root(module, programs, folder / f"root{number}", {f"host/{k}": v for k, v in texts.items()})
-        else:
-            linux.root(module, programs, folder / "root")
-            for name, text in texts.items():
-                (folder / name).write_text(text)
+        _put_together(module, command, guests, folder)
         settings = {**target.settings(values), **wire, "seed": guests.seed, "guests": guests.count, "folder": folder}
-        settings |= {"result": folder / "result", "capture": outputs.capture, "waves": outputs.waves, "lane": guests.lane}
-        card = Simulator(simulator, settings, folder)
-        children.append(card.child)
-        if card.runs():
-            for number in range(guests.count):
-                if guests.qemu:
-                    children.append(_start_qemu(number, guests, folder, debian_kernel.kernel()[0]))
-                else:
-                    children.append(_start_guest(number, guests, folder))
-        tails = _Tail(folder / "out", sys.stdout.buffer), _Tail(folder / "err", sys.stderr.buffer)
-        while len(children) > 1 and all(x.poll() is None for x in children[:2]):
-            time.sleep(LOOK)
-            for tail in tails:
-                tail.pass_on()
-        process.check()
-        for child in children[1:]:
-            process.finish(child)
-        for tail in tails:
-            tail.pass_on()
+        settings |= {"result": folder / "result", "capture": outputs.capture, **outputs.files, "lane": guests.lane}
+        with contextlib.ExitStack() as undo:
+            shell = undo.enter_context(Shell()) if not command else None
+            if shell:
+                settings["terminal"] = shell.told.fileno()
+            card = Simulator(simulator, settings, folder, (shell.told.fileno(),) if shell else ())
+            children.append(card.child)
+            if card.runs():
+                for number in range(guests.count):
+                    children.append(_start(number, guests, folder, shell))
+            _pass_on(children, folder, shell)
         card.wait()
-        if outputs.kernel:  # all of it, or of a kernel that came to grief what it said then
-            said = next((x for x in (folder / "dmesg", folder / "kernel0") if x.exists()), os.devnull)
-            shutil.copyfile(said, outputs.kernel)
-        if outputs.peer and (folder / "said").exists():
-            shutil.copyfile(folder / "said", outputs.peer)
-        return _status(card, folder)
+        _keep(outputs, folder)
+        return 0 if shell and shell.ended else _status(card, folder)
     finally:
         for child in children:
             process.finish(child)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put_together(module: Path, command: list[str], guests: Guests, folder: Path):
+    """What the guests find: their root file systems and what each is to do."""
+    programs = _programs([*command[:1], *(x.split()[0] for x in guests.peers if x.split()), *guests.programs])
+    texts = {f"peer{n}": x + "\n" for n, x in enumerate(guests.peers, 1)}
+    if command:
+        texts["command"] = shlex.join(command) + "\n"
+    if guests.qemu:
+        for number in range(guests.count):
+            linux.root(module, programs, folder / f"root{number}", {f"host/{k}": v for k, v in texts.items()})
+        return
+    linux.root(module, programs, folder / "root")
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+
+
+def _start(number: int, guests: Guests, folder: Path, shell: Shell | None) -> subprocess.Popen:
+    if guests.qemu:
+        return _start_qemu(number, guests, folder, debian_kernel.kernel()[0])
+    return _start_guest(number, guests, folder, shell)
+
+
+def _pass_on(children: list[subprocess.Popen], folder: Path, shell: Shell | None):
+    """What the first guest says, until it ends, or the simulator does."""
+    tails = _Tail(folder / "out", sys.stdout.buffer), _Tail(folder / "err", sys.stderr.buffer)
+    while len(children) > 1 and all(x.poll() is None for x in children[:2]) and not process.ending():
+        if shell:
+            shell.pass_on(LOOK)
+            if shell.ended:
+                break
+        else:
+            time.sleep(LOOK)
+            for tail in tails:
+                tail.pass_on()
+    process.check()
+    for child in children[1:]:
+        process.finish(child)
+    if shell:
+        shell.pass_on(0)
+    for tail in tails:
+        tail.pass_on()
+
+
+def _keep(outputs: Outputs, folder: Path):
+    """The files that the user wants, of what there is."""
+    if outputs.kernel:  # all of it, or of a kernel that came to grief what it said then
+        said = next((x for x in (folder / "dmesg", folder / "kernel0") if x.exists()), os.devnull)
+        shutil.copyfile(said, outputs.kernel)
+    for number, path in enumerate(outputs.peers, 1):
+        if (said := folder / f"said{number}").exists():
+            shutil.copyfile(said, path)
+    if outputs.json and (folder / "result").exists():
+        with written(outputs.json):
+            shutil.copyfile(folder / "result", outputs.json)
 
 
 def _status(card: Simulator, folder: Path) -> int:

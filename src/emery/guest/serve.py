@@ -34,9 +34,13 @@ def sockets(folder: Path, count: int) -> list[Path]:
     return found
 
 
-def announcement(target: system.System, paths: list[Path]) -> str:
+def announcement(target: system.System, paths: list[Path], switch: bool) -> str:
     """What a user has to know of cards that wait."""
-    cards = "1 card, its wire leads nowhere" if len(paths) == 1 else f"{len(paths)} cards, joined by a wire"
+    cards = (
+        "1 card, its wire leads nowhere"
+        if len(paths) == 1
+        else f"{len(paths)} cards, joined by a {'switch' if switch else 'wire'}"
+    )
     words = shlex.join(["qemu-system-x86_64", *memory_words(1024, "q35"), "-device", device_word(paths[0])])
     lines = [f"{target.name}: {cards}; each waits for a machine (vfio-user)", *(f"  {x}" for x in paths)]
     lines += ["With QEMU 10.1 or later:", f"  {words} ..."]
@@ -44,8 +48,11 @@ def announcement(target: system.System, paths: list[Path]) -> str:
 
 
 def run(target: system.System, values: dict, paths: list[Path], seed: int, files: dict, begun) -> dict:
-    """Has cards wait at these sockets until the first machine has gone, or a signal comes; gives the result. `files`: `capture`
-    and `waves`, empty where there are none. `begun` is called when the cards can be reached."""
+    """Has cards wait at these sockets until the first machine has gone, or a signal comes; gives the result.
+
+    `files`: `capture`, `waves` and so on, empty where there are none, and the switch. `begun` is called when the cards can be
+    reached.
+    """
     simulator = linux.build_simulator(target, values, bool(files["waves"]))
     settings = {**target.settings(values), "seed": seed, "guests": len(paths), "folder": paths[0].parent}
     settings |= {**files, "lane": "vfio-user"}

@@ -86,6 +86,7 @@ Bench::Bench(const Options& options)
   });
 
   guests_.emplace(simulation_, [this] { return activity(); });
+  if (options.has("terminal")) guests_->with_terminal(Descriptor(options.get<int>("terminal")));
   guests_->on_register = [this](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     if (offset == EMERY_REG(control) && (bytes[0] & CAP_REGS__CONTROL__ENABLE_bm) != 0) start();
   };

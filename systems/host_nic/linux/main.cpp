@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// host-nic in the PCIe slots of guest machines (bench/guest): a Linux of its own drives each card,
-// and a wire joins the first two.
+// host-nic in the PCIe slots of guest machines (bench/guest): a Linux of its own drives each card.
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,13 +12,12 @@
 #include "bench/guest/guests.hpp"
 #include "bench/guest/proxy_guests.hpp"
 #include "bench/guest/vfio_guests.hpp"
-#include "bench/run/output.hpp"
 #include "bench/run/pcie_host.hpp"
 #include "bench/sim/verilated_model.hpp"
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
-#include "bench/wire/wire.hpp"
 #include "systems/host_nic/card.hpp"
+#include "systems/host_nic/linux/network.hpp"
 #include "systems/host_nic/linux/slot_faults.hpp"
 #include "systems/host_nic/settings.hpp"
 
@@ -29,7 +26,6 @@ namespace {
 
 // Where a user-mode Linux has MSI-X messages go (arch/um/drivers/virt-pci.c).
 constexpr std::uint64_t kMessages = 0xa'0000;
-constexpr Time kFibre = 10 * kNanosecond;
 
 PcieSettings slot_of_guest(const Options& options) {
   PcieSettings settings = slot(options);
@@ -39,11 +35,16 @@ PcieSettings slot_of_guest(const Options& options) {
   return settings;
 }
 
-// Those that the option `lane` says. `until`: a descriptor that ends the run when it can be read.
+// Those that the option `lane` says. `until`: a descriptor that ends the run when it can be read;
+// `terminal`: one that can be read when something is typed at the first one's terminal.
 std::unique_ptr<GuestMachines> machines(const Options& options, Simulation& simulation,
                                         Stillness::Activity activity) {
   const auto lane = options.get<std::string>("lane");
-  if (lane == "uml") return std::make_unique<Guests>(simulation, std::move(activity));
+  if (lane == "uml") {
+    auto found = std::make_unique<Guests>(simulation, std::move(activity));
+    if (options.has("terminal")) found->with_terminal(Descriptor(options.get<int>("terminal")));
+    return found;
+  }
   if (lane == "qemu") return std::make_unique<ProxyGuests>(simulation, std::move(activity));
   if (lane != "vfio-user") throw OptionError("lane: '" + lane + "'");
   auto found = std::make_unique<VfioGuests>(simulation, std::move(activity));
@@ -66,8 +67,7 @@ class Bench {
   VerilatedModel<Vhost_nic> model_;
   std::vector<std::unique_ptr<Card>> cards_;
   std::unique_ptr<GuestMachines> guests_;
-  std::optional<Wire> wire_;
-  std::optional<Output> capture_;
+  std::optional<Network> network_;
   SlotFaults faults_;
 };
 
@@ -86,18 +86,11 @@ Bench::Bench(const Options& options)
     Card& card = *cards_.back();
     guests_->add(folder, {&card.host.root}, card.memory);
   }
-  if (const std::string path = options.get("capture", ""); !path.empty())
-    capture_.emplace(std::vector<std::string>{path}, Output::Order::kByTime);
-  const auto seen = [this](unsigned card, std::span<const std::uint8_t> bytes, Time arrived) {
+  network_.emplace(options, simulation_, cards_,
+                   [this](Time simulated) { return guests_->calendar(simulated); });
+  network_->on_left = [this](unsigned card) {
     if (card == 0) faults_.transmitted(*cards_[0], model_[0], simulation_);
-    if (capture_) capture_->write(guests_->calendar(arrived), bytes);
   };
-  if (count > 1) {
-    wire_.emplace(simulation_, line_rate(options), kFibre, *cards_[0], *cards_[1], seen);
-  } else {
-    cards_[0]->on_transmitted(
-        [seen](std::span<const std::uint8_t> bytes, Time arrived) { seen(0, bytes, arrived); });
-  }
 }
 
 std::optional<std::uint64_t> Bench::activity() const {
@@ -106,19 +99,20 @@ std::optional<std::uint64_t> Bench::activity() const {
     if (!card->idle(simulation_.now())) return std::nullopt;
     sum += card->activity();
   }
-  if (wire_ && wire_->under_way(0) + wire_->under_way(1) != 0) return std::nullopt;
+  if (network_->under_way() != 0) return std::nullopt;
   return sum;
 }
 
 void Bench::run() {
   Card::start(model_, simulation_, options_, cards_);
   guests_->run();
-  if (capture_) capture_->close();
+  network_->close();
 }
 
 Findings Bench::findings() const {
   Findings findings;
   for (const auto& card : cards_) card->check(findings);
+  network_->check(findings);
   return findings;
 }
 
@@ -129,7 +123,9 @@ void Bench::write(JsonWriter& json) const {
   json.field("core_clocks", simulation_.cycles(0));
   json.array("cards");
   for (const auto& card : cards_) card->write(json);
-  json.end_array().end_object();
+  json.end_array();
+  network_->write(json);
+  json.end_object();
 }
 
 }  // namespace
