@@ -139,6 +139,18 @@ def test_frames_with_their_records_in_one_write(size, by, mpps):
     assert (found["by"], found["mpps"]) == (by, pytest.approx(mpps, rel=1e-3))
 
 
+def test_segments_are_read_as_one_packet():
+    """16 kB of segments of 1,514 bytes have the headers once, 11 at the most; 15,714 bytes are four requests of 4,096."""
+    nic = Nic(replace(link(), mrrs=4096), segmented=16384)
+    found = nic.use({1518: 1}, 1e6, 0, records=False)
+    assert (found.requests, found.asked) == pytest.approx((4e6 / 11, 15714e6 / 11))
+    alone = replace(nic, segmented=0)
+    assert nic.use({58: 1}, 1e6, 0, records=True) == alone.use({58: 1}, 1e6, 0, records=True)  # no payload of TCP
+    few = ("credits_nph=2", "mrrs=4096")
+    assert limit_of("host-nic", *few, size="1518", direction="tx")["by"] == "credits_nph"
+    assert limit_of("host-nic", *few, "tso=true", "tso_kb=16", size="1518", direction="tx")["by"] == "line"
+
+
 def test_what_sets_the_limit():
     assert limit_of("host-nic", size="1518", direction="both")["by"] == "line"
     assert limit_of("host-nic", "pcie_interface=ideal", size="64", direction="both")["by"] == "pcie_up"

@@ -13,7 +13,8 @@ _PAGE = _QUEUE.PageGranules * _GRANULE
 _ROW = formats.load("dma_pkg").RowBytes  # of the packet RAM: a frame that fits one with its record shares a write
 _LINE = 2 * _ROW  # the longest such write
 _HEADERS = 14 + 20 + 8  # of Ethernet, IPv4, UDP
-_HEADERS_LEAST, _HEADERS_MOST, _PAYLOAD_LEAST = 14 + 20 + 20, 94, 256  # of TCP segments that can share a record
+_HEADERS_LEAST, _HEADERS_MOST = 14 + 20 + 20, 94  # of TCP segments
+_PAYLOAD_LEAST = 256  # of segments that can share a record
 _IN_THE_CARD = 2048  # more frames than ever wait for their descriptors
 
 
@@ -36,6 +37,7 @@ class Nic:
     rx_stream: bool = False  # what is received goes with its record, small frames together, without anything else
     header: int = 0  # shortest headers that are written by themselves, with a descriptor of their own; 0: none are
     coalesce: int = 0  # most bytes of segments under one record, their headers once; taken as if all joined
+    segmented: int = 0  # most bytes that the card cuts into segments: read with one header and records; taken as if all were such
     tx_stream: bool = False  # frames sent lie in the ring, each with a head like a descriptor, and are read by the page
 
     def _records(self, fetch: float, descriptors: int = 1) -> PcieUse:
@@ -56,7 +58,8 @@ class Nic:
         if records and self.tx_stream:
             found += self.slot.told(4, tx / (self.doorbell or self.block))
         elif records:
-            found += self._records(self.fetch[0]) * tx
+            slots = sum(share / total / self._segments(size - FCS) for size, share in sizes.items())
+            found += self._records(self.fetch[0]) * (tx * slots)
         if records and not self.rx_stream:
             slots = sum(share / total / self._together(size - FCS) for size, share in sizes.items())
             found += self._records(self.fetch[1], 2 if self.header else 1) * (rx * slots)
@@ -70,6 +73,12 @@ class Nic:
         if frame - _HEADERS_LEAST < _PAYLOAD_LEAST:
             return 1
         return max(1, (self.coalesce - _HEADERS_LEAST) // (frame - _HEADERS_MOST))
+
+    def _segments(self, frame: int) -> int:
+        """As many such frames leave as one long packet, at the most."""
+        if not self.segmented or frame <= _HEADERS_LEAST:
+            return 1
+        return max(1, (self.segmented - _HEADERS_LEAST) // max(frame - _HEADERS_MOST, 1))
 
     def _received(self, frame: int, fps: float, records: bool) -> PcieUse:
         """Frames written, each by itself; of a stream as many together as are whole in one write."""
@@ -88,6 +97,9 @@ class Nic:
 
     def _sent(self, frame: int, fps: float, records: bool) -> PcieUse:
         """Frames read; from a stream a page at a time, whole granules and a head, with a record a page."""
+        many = self._segments(frame)
+        if many > 1:
+            return self.slot.read(frame + (many - 1) * max(frame - _HEADERS_MOST, 0), fps / many)
         if not self.tx_stream:
             return self.slot.read(frame, fps)
         pages = fps * (frame + (self.descriptor + -frame % _GRANULE) * records) / _PAGE
@@ -119,6 +131,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         tx_stream=values["tx_mode"] == "stream",
         rx_stream=values["rx_mode"] == "stream",
         header=_HEADERS if values["header_split"] else 0,
+        segmented=1024 * values["tso_kb"] if values["tso"] else 0,
         coalesce=values["coalesce_bytes"] if values["receive_coalescing"] else 0,
     )
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
