@@ -219,11 +219,8 @@ module core_nic
           eop: mac_rx_eop_i,
           err: mac_rx_err_i
       };
-  assign mac_tx_data_o = mac_tx.data;
-  assign mac_tx_len_o = mac_tx.len;
-  assign mac_tx_sop_o = mac_tx.sop;
-  assign mac_tx_eop_o = mac_tx.eop;
-  assign mac_tx_err_o = mac_tx.err;
+  assign {mac_tx_data_o, mac_tx_len_o} = {mac_tx.data, mac_tx.len};
+  assign {mac_tx_sop_o, mac_tx_eop_o, mac_tx_err_o} = {mac_tx.sop, mac_tx.eop, mac_tx.err};
   for (genvar s = 0; s < DramSlots; s++) begin : g_slot
     assign dram_cmd_o[s]  = dram_ca[s].cmd;
     assign dram_bank_o[s] = dram_ca[s].bank;

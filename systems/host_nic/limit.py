@@ -37,7 +37,7 @@ class Nic:
     rx_stream: bool = False  # what is received goes with its record, small frames together, without anything else
     header: int = 0  # shortest headers that are written by themselves, with a descriptor of their own; 0: none are
     coalesce: int = 0  # most bytes of segments under one record, their headers once; taken as if all joined
-    segmented: int = 0  # most bytes that the card cuts into segments: read with one header and records; taken as if all were such
+    segmented: int = 0  # most bytes that the card cuts into segments, read with one header and records; as if all were such
     tx_stream: bool = False  # frames sent lie in the ring, each with a head like a descriptor, and are read by the page
 
     def _records(self, fetch: float, descriptors: int = 1) -> PcieUse:
