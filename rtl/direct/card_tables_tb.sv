@@ -61,6 +61,7 @@ module card_tables_tb;
     int unsigned n_accepted[64], n_dropped[64], most[64];
     @(negedge rst);
     @(negedge clk);
+    `CHECK(routes == '0 && windows == '0 && classes == '0, "something is set after reset")
     for (int i = 0; i < 4000; i++) begin
       where = ($urandom_range(1) == 0) ? 14'($urandom_range('h1ff)) :
           14'('h1000 + $urandom_range('h7ff));

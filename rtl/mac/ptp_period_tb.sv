@@ -51,13 +51,13 @@ module ptp_period_tb;
     last = level;
   end
 
-  task automatic begin_at(ptp_time_t at, int unsigned ns);
+  task automatic begin_at(ptp_time_t at, int unsigned ns, int unsigned gap = 4);
     @(negedge clk);
     known = 0;
     run   = 0;
     start = at;
     half  = ns;
-    repeat (4) @(negedge clk);
+    repeat (gap) @(negedge clk);
     `CHECK(!level, "low when it does not run")
     run = 1;
     #1 edge_at = at;
@@ -89,6 +89,14 @@ module ptp_period_tb;
         @(negedge clk);
         set_valid = 0;
       end
+    end
+    // Stopped for a clock, whenever that is.
+    repeat (60) begin
+      int unsigned wanted;
+      begin_at(now + 48'($urandom_range(100, 40)), 20, 1);
+      wanted = edges + 4;
+      while (edges < wanted) @(negedge clk);
+      repeat ($urandom_range(6)) @(negedge clk);
     end
     // What lies in the past is caught up with.
     adjust = 0;
