@@ -795,6 +795,7 @@ module assists_tb
     // MAC receive: good ones, bad ones, then no slots.
     for (int i = 0; i < 1 << rx_log; i++) mark(i);
     // While it is off each frame counts as one without room.
+    @(posedge xclk);
     for (int i = 0; i < 5; i++) send_rx(0, 60 + i, 0, 3);
     repeat (20) @(posedge xclk);
     `CHECK(rx_dropped[3] + rx_dropped[4] == 5 && rx_good == 0 && progress[3] == 0,
