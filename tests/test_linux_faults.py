@@ -111,9 +111,9 @@ def test_everything_under_load(capfdbinary, tmp_path):
         start() { insmod /card.ko; ip addr add 10.0.0.1/24 dev eth0; ip link set eth0 up; }
         start
         xdp eth0 pass
-        head -c 200000 /bin/busybox >sent
+        head -c 400000 /bin/busybox >sent
         send() { nc 10.0.0.2 7 <sent >got$1 & sleep 0.00001; }
-        part() { [ $(wc -c <got$1) = 200000 ] || echo midway; }
+        part() { [ $(wc -c <got$1) = 400000 ] || echo midway; }
         for n in 1 2; do
         send $n; ip link set eth0 down; part $n; ip link set eth0 up; done
         for n in 3000 600; do
