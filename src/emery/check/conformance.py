@@ -79,10 +79,10 @@ def _modules(target: system.System, rules: dict) -> list:
 
 
 def tests_of(module: str) -> list[Path]:
-    """The block tests of a module: those that have an instance of it, or else the smallest of those that reach it."""
+    """The block tests of a module: its own, others that have an instance of it, or else the smallest of those that reach it."""
     design = structure.read()
     tests = [x for x in design.tests if x.path.stem == x.name and x.name.endswith("_tb")]
-    direct = [x for x in tests if module in x.children]
+    direct = sorted((x for x in tests if module in x.children), key=lambda x: x.name != f"{module}_tb")
     if not direct:
         reached = {x.name: design.below(x.children) for x in tests}
         direct = sorted((x for x in tests if module in reached[x.name]), key=lambda x: (len(reached[x.name]), x.name))
