@@ -158,12 +158,14 @@ def test_a_row_comes_out_again(block):
 def test_a_row_of_other_sources_is_measured(monkeypatch):
     """Whatever a row follows from: the block's file, what its system gives it, what reads the netlist."""
     block = next(x for x in BARS if x.name == "rx_csum")
+    kept = {block.label: block.sources()}
+    monkeypatch.setattr(clocks, "_kept", lambda: kept)
     assert clocks.up_to_date(block)
     subject = block.subject()
     one = subject.wrapper.replace("#(", "#(.Other(1), ", 1)
     monkeypatch.setattr(clocks.Block, "subject", lambda self: replace(subject, wrapper=one))
     assert not clocks.up_to_date(block)
-    monkeypatch.undo()
+    monkeypatch.setattr(clocks.Block, "subject", lambda self: subject)
     true = cache.file_digest
     for changed in ("rx_csum.sv", "netlist.py"):
         monkeypatch.setattr(cache, "file_digest", lambda x, changed=changed: "other" if x.name == changed else true(x))
