@@ -33,6 +33,12 @@ def test_what_is_set_is_not_drawn():
     assert said and all("--set mps=128" in x and "--set window_kb=1024" in x and x.count("mps=") == 1 for x in said)
 
 
+def test_a_system_of_ones_own():
+    """What its results are held against is its own schema: no list has its name."""
+    done = soak.soak(replace(system.load("pcie-bench"), name="mine"), 100, 1, False, print)
+    assert done.runs >= 1 and done.offered >= 100
+
+
 def test_a_system_that_says_nothing_of_it():
     with pytest.raises(UserError, match=r"no \[soak\] table"):
         soak.soak(replace(system.load("capture"), soak={}), 10, 1, False, print)

@@ -421,7 +421,7 @@ def _wrong(one: Case, status: int | None, said: str, seconds: float) -> str:
         for name in ("offered", "delivered"):
             if sum(x[name] for x in result["streams"].values()) != result["totals"][name]:
                 return f"streams do not add up to totals: {name}"
-        return undescribed(result["system"], result)
+        return undescribed(system.load(result["system"]), result)
     return ""
 
 

@@ -80,7 +80,7 @@ def soak(system, frames: int, seed: int, assertions: bool, say, stay: list[str] 
             continue
         except IntegrityError as error:
             raise IntegrityError(f"{error}: {line}", error.result) from error
-        if found := undescribed(system.name, result):
+        if found := undescribed(system, result):
             raise IntegrityError(f"against the schema, {found}: {line}", result)
         done.runs += 1
         done.offered += result["totals"]["offered"]
