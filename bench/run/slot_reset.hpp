@@ -24,6 +24,7 @@
 
 #include "bench/pcie/host_memory.hpp"
 #include "bench/run/pcie_host.hpp"
+#include "bench/run/reset_plan.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/stats/findings.hpp"
@@ -45,38 +46,34 @@ class SlotReset {
     std::vector<int> streams;                // that have recovered when a frame comes out
   };
 
-  explicit SlotReset(const Options& options)
-      : next_(options.fine_us("reset_at_us")),
-        every_(options.fine_us("reset_every_us")),
-        lasts_(options.us("reset_us")),
-        function_(options.get<std::string>("reset_kind") == "function") {
-    if (next_ == 0) next_ = kNever;
+  explicit SlotReset(const Options& options) : plan_(options) {
+    if (plan_.next == 0) plan_.next = kNever;
   }
 
   /// One is due before `until` of traffic that began at `start`.
-  bool due(Time start, Time until) const { return next_ < until - start; }
+  bool due(Time start, Time until) const { return plan_.due(start, until); }
 
   void strike(Time start, Simulation& simulation, PcieHost& host, HostMemory& memory,
               const System& system) {
-    simulation.run_until(start + next_);
+    simulation.run_until(start + plan_.next);
     Reset& reset = resets_.emplace_back();
     const auto control = static_cast<std::uint16_t>(host.root.device().pcie_cap + 8);
-    const std::uint32_t initiate = function_ ? host.root.config_read(control) | kInitiate : 0;
+    const std::uint32_t initiate = plan_.function ? host.root.config_read(control) | kInitiate : 0;
     under_way_ = true;
     reset.at = simulation.now();
     reset.since_start = reset.at - start;
-    if (function_) {
+    if (plan_.function) {
       host.root.config_write(control, initiate, 0x3);
-      simulation.run_for(lasts_);
+      simulation.run_for(plan_.lasts);
       reset.done = simulation.run_until([&] { return !host.endpoint->resets_function(); },
-                                        simulation.now() + kPatience);
+                                        simulation.now() + ResetPlan::kPatience);
       host.root.fail_requests();
     } else {
       system.hold(true);
       host.endpoint->show_up(false);
       host.endpoint->set_link_lost(true, true, reset.at);
       host.root.link_lost(true);
-      simulation.run_for(lasts_);
+      simulation.run_for(plan_.lasts);
       host.endpoint->set_link_lost(false, true, simulation.now());
       host.endpoint->show_up(true);
       system.hold(false);
@@ -88,8 +85,8 @@ class SlotReset {
     reset.dropped = host.endpoint->stats().rx_misrouted;
     host.root.answer_kept();
     simulation.run_until([&] { return host.root.reads_open() == 0 && host.at_rest(); },
-                         simulation.now() + kPatience);
-    if (function_) {
+                         simulation.now() + ResetPlan::kPatience);
+    if (plan_.function) {
       reset.answers = host.endpoint->completions_since_reset();
       reset.dropped = system.late();
       reset.unexpected = system.dropped();
@@ -103,11 +100,11 @@ class SlotReset {
     reset.opened = simulation.now() - reset.at;
     waiting_ = system.streams;
     under_way_ = false;
-    next_ = every_ ? simulation.now() - start + every_ : kNever;
+    plan_.again(simulation.now() - start);
   }
 
   /// There is one, or was.
-  bool any() const { return next_ != kNever || !resets_.empty(); }
+  bool any() const { return plan_.next != kNever || !resets_.empty(); }
 
   /// The driver has nothing to do with the device.
   bool under_way() const { return under_way_; }
@@ -123,11 +120,11 @@ class SlotReset {
     findings.add(host.root.stats().wild_writes - wild_before_,
                  "writes to memory from before a reset");
     for (const Reset& reset : resets_) {
-      if (!reset.done) findings.add("a function-level reset does not end");
+      reset.check(findings);
       findings.add(reset.unexpected,
                    "completions after a function-level reset that nobody asked for");
       // Some more of them were on their way in the device when the hard block was told.
-      if (function_ ? reset.dropped < reset.answers : reset.dropped != reset.answers)
+      if (plan_.function ? reset.dropped < reset.answers : reset.dropped != reset.answers)
         findings.add(std::to_string(reset.answers) + " answers from before a reset, " +
                      std::to_string(reset.dropped) + " of them dropped and counted");
     }
@@ -135,14 +132,10 @@ class SlotReset {
 
   /// An array of objects.
   void write(JsonWriter& json) const {
-    const auto us = [](Time time) { return static_cast<double>(time) / kMicrosecond; };
     json.begin_array();
     for (const Reset& reset : resets_) {
-      json.begin_object()
-          .field("at_us", us(reset.since_start))
-          .field("opened_us", us(reset.opened))
-          .key("recovered_us");
-      reset.recovered ? json.value(us(reset.recovered)) : json.null();
+      json.begin_object();
+      reset.write(json);
       json.field("lost_frames", reset.lost)
           .field("late_completions", reset.answers)
           .field("dropped_completions", reset.dropped)
@@ -152,17 +145,13 @@ class SlotReset {
   }
 
  private:
-  static constexpr Time kPatience = 100 * kMicrosecond;
   static constexpr std::uint32_t kInitiate = 1u << 15;
 
-  struct Reset {
-    Time at = 0, since_start = 0, opened = 0, recovered = 0;
+  struct Reset : ResetTimes {
     std::uint64_t lost = 0, answers = 0, dropped = 0, unexpected = 0;
-    bool done = true;
   };
 
-  Time next_, every_, lasts_;  // next_: of traffic
-  bool function_;              // level
+  ResetPlan plan_;
   bool under_way_ = false;
   std::vector<int> waiting_;  // streams
   std::vector<Reset> resets_;
