@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bench/traffic/frame.hpp"
 #include "bench/traffic/network_order.hpp"
 
 namespace emery {
@@ -18,15 +19,6 @@ EthernetSwitch::EthernetSwitch(Simulation& simulation, const Config& config,
                                std::function<Time(Time)> clock)
     : simulation_(simulation), config_(config), clock_(std::move(clock)) {
   if (!clock_) clock_ = [](Time time) { return time; };
-}
-
-bool EthernetSwitch::Port::next(Frame& frame) {
-  if (held.empty()) return false;
-  frame.assign(held.front().bytes);
-  frame.seq = count++;
-  frame.start = held.front().start;
-  held.pop_front();
-  return true;
 }
 
 std::size_t EthernetSwitch::under_way() const {
@@ -101,7 +93,7 @@ void EthernetSwitch::put(unsigned from, unsigned to, std::span<const std::uint8_
   }
   LineClock line(config_.rate);
   port.free = start + line.after(size + kLineOverhead);
-  port.held.push_back({start, {bytes.begin(), bytes.end()}});
+  port.held.push(bytes, start);
   ++port.stats.out;
 }
 

@@ -26,7 +26,7 @@
 #include "bench/sim/simulation.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
-#include "bench/traffic/frame.hpp"
+#include "bench/wire/frame_queue.hpp"
 
 namespace emery {
 
@@ -69,7 +69,7 @@ class EthernetSwitch {
     end.on_transmitted([this, number](std::span<const std::uint8_t> bytes, Time arrived) {
       forward(number, bytes, arrived);
     });
-    end.set_source(ports_.back().get());
+    end.set_source(&ports_.back()->held);
   }
   /// Told of each frame that has come, and then of each copy of it.
   void on_frame(OnFrame callback) { on_frame_ = std::move(callback); }
@@ -84,20 +84,14 @@ class EthernetSwitch {
   void write(JsonWriter& json) const;
 
  private:
-  struct Port final : public FrameSource {
-    struct Held {
-      Time start;
-      std::vector<std::uint8_t> bytes;
-    };
+  struct Port {
     struct Waiting {
       Time until;
       std::uint32_t bytes;  // with FCS
     };
-    bool next(Frame& frame) override;
-
-    std::deque<Held> held;        // not yet taken by the end
+    FrameQueue held;              // not yet taken by the end
     std::deque<Waiting> waiting;  // not yet begun on the line
-    std::uint64_t waiting_bytes = 0, count = 0;
+    std::uint64_t waiting_bytes = 0;
     Time free = 0;  // the line is busy until then
     PortStats stats;
   };

@@ -13,10 +13,10 @@
 #include <span>
 #include <utility>
 
-#include "bench/sim/ring.hpp"
 #include "bench/sim/simulation.hpp"
 #include "bench/sim/time.hpp"
 #include "bench/traffic/frame.hpp"
+#include "bench/wire/frame_queue.hpp"
 
 namespace emery {
 
@@ -29,8 +29,7 @@ class Wire {
   /// Both ends send at `rate`, in bits a second.
   template <class A, class B>
   Wire(Simulation& simulation, double rate, Time delay, A& a, B& b, OnFrame on_frame = {})
-      : on_frame_(std::move(on_frame)),
-        way_{Way(simulation, rate, delay), Way(simulation, rate, delay)} {
+      : simulation_(simulation), rate_(rate), delay_(delay), on_frame_(std::move(on_frame)) {
     join(0, a, b);
     join(1, b, a);
   }
@@ -41,47 +40,22 @@ class Wire {
   std::size_t under_way(unsigned from) const { return way_[from].size(); }
 
  private:
-  class Way final : public FrameSource {
-   public:
-    Way(Simulation& simulation, double rate, Time delay)
-        : simulation_(simulation), rate_(rate), delay_(delay) {}
-
-    void push(std::span<const std::uint8_t> bytes, Time arrived) {
-      LineClock line(rate_);
-      const Time took = line.after(kPreambleBytes + bytes.size() + kFcsBytes);
-      Frame frame;
-      frame.assign(bytes);
-      frame.seq = count_++;
-      frame.start = std::max(arrived - took + delay_, simulation_.now());
-      frames_.push(frame);
-    }
-    bool next(Frame& frame) override {
-      if (frames_.empty()) return false;
-      frame = frames_.front();
-      frames_.pop();
-      return true;
-    }
-    std::size_t size() const { return frames_.size(); }
-
-   private:
-    Simulation& simulation_;
-    double rate_;
-    Time delay_;
-    std::uint64_t count_ = 0;
-    Ring<Frame> frames_;
-  };
-
   template <class From, class To>
   void join(unsigned number, From& from, To& to) {
     from.on_transmitted([this, number](std::span<const std::uint8_t> bytes, Time arrived) {
       if (on_frame_) on_frame_(number, bytes, arrived);
-      way_[number].push(bytes, arrived);
+      LineClock line(rate_);
+      const Time took = line.after(kPreambleBytes + bytes.size() + kFcsBytes);
+      way_[number].push(bytes, std::max(arrived - took + delay_, simulation_.now()));
     });
     to.set_source(&way_[number]);
   }
 
+  Simulation& simulation_;
+  double rate_;
+  Time delay_;
   OnFrame on_frame_;
-  Way way_[2];
+  FrameQueue way_[2];
 };
 
 }  // namespace emery
