@@ -257,16 +257,14 @@ void Driver::read_counts() {
   counts_ = {{"timeouts", read(EMERY_REG(dma_timeouts))},
              {"errors", read(EMERY_REG(dma_errors))},
              {"late", read(EMERY_REG(dma_late))},
-             {"unexpected", read(EMERY_REG(dma_unexpected))},
-             {"settings_refused", read(EMERY_REG(settings_refused))}};
+             {"unexpected", read(EMERY_REG(dma_unexpected))}};
+  settings_refused_ = read(EMERY_REG(settings_refused));
 }
 
 void Driver::write_counts(JsonWriter& json) const {
   json.object("dma_read");
-  for (const auto& [name, count] : counts_)
-    if (&name != &counts_.back().first) json.field(name, count);
-  json.end_object();
-  json.field("settings_refused", counts_.empty() ? 0 : counts_.back().second);
+  for (const auto& [name, count] : counts_) json.field(name, count);
+  json.end_object().field("settings_refused", settings_refused_);
 }
 
 // Tells the device of buffers given back, some at a time, and of all frames to be sent.

@@ -135,7 +135,8 @@ class Driver {
   std::string complaint_;
   std::uint64_t mailbox_writes_ = 0, interrupts_ = 0, frames_ = 0, bad_lengths_ = 0;
   std::uint64_t descriptor_errors_ = 0;
-  std::vector<std::pair<const char*, std::uint32_t>> counts_;
+  std::vector<std::pair<const char*, std::uint32_t>> counts_;  // of reads
+  std::uint32_t settings_refused_ = 0;
   std::array<std::uint64_t, 16> by_queue_{};
 };
 
