@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import os
+import re
 import resource
 import struct
 import subprocess
@@ -17,7 +18,7 @@ import pytest
 from emery import limits, system
 from emery.cli import main
 from emery.common import ROOT
-from emery.make import build
+from emery.make import build, registers
 from emery.workload import workload
 
 pytest.register_assert_rewrite("routers")
@@ -150,6 +151,18 @@ def accounted_for(result):
     for name, stream in result["streams"].items():
         assert stream["offered"] == stream["delivered"] + sum(stream["dropped"].values()), name
         assert not any(stream[x] for x in HARM), name
+
+
+def all_well(stream):
+    """Nothing of a stream is lost."""
+    return stream["delivered"] == stream["offered"] and not stream["dropped"]
+
+
+def writable(folder, name):
+    """The registers that a host can write to, by their names in the register description of a system."""
+    top = registers.elaborate(ROOT / "systems" / folder / f"{name}.rdl", name)
+    found = [x for x in top.descendants(unroll=False) if getattr(x, "has_sw_writable", False)]
+    return {re.sub(r"\[.*?\]", "", x.get_path()).removeprefix(f"{name}.") for x in found}
 
 
 def whole(result):

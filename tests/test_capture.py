@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """capture as a whole: RTL, links, capture library and consumers, through the command line; assertions in the RTL are on."""
 
-import re
 import subprocess
 from functools import partial
 
 import conftest
 import pytest
-from conftest import HARM, limit_of, padded, read_pcap
+from conftest import HARM, limit_of, padded, read_pcap, writable
 
 from emery.common import ROOT
 from emery.make import build, formats, registers
@@ -168,9 +167,7 @@ def test_any_value_in_any_register(capture, source):
     resources = result["resources"]
     assert resources["settings_refused"] > 50 and resources["hostile"]["writes"] > 100
     # Every register a host can write to got some, but for those that turn capture on and off.
-    top = registers.elaborate(ROOT / "systems" / "capture" / "capture.rdl", "capture")
-    writable = [x for x in top.descendants(unroll=False) if getattr(x, "has_sw_writable", False)]
-    names = {re.sub(r"\[.*?\]", "", x.get_path()).removeprefix("capture.") for x in writable}
+    names = writable("capture", "capture")
     assert set(resources["hostile"]["registers"]) == names - {"device.control", "device.link.control", "device.gen_control"}
 
 

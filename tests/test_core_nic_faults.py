@@ -4,37 +4,22 @@
 All runs share the model of test_core_nic.py, with assertions in the RTL.
 """
 
-import json
-import re
-
 import pytest
-
-from emery.cli import main
-from emery.common import ROOT
-from emery.make import registers
+from conftest import accounted_for, all_well, writable
 
 
 @pytest.fixture
-def nic(tmp_path, capsys):
+def nic(simulate):
     """Runs core-nic below its limits, so that nothing but the fault can cost a frame; gives its result."""
 
     def run(*settings, size="64-1000", frames=600, seed=1):
-        out = tmp_path / "result.json"
         words = [x for setting in settings for x in ("--set", setting)]
-        words += ["--size", size, "--frames", str(frames), "--rate", "0.3", "--seed", str(seed)]
-        ended = main(["run", "core-nic", *words, "--json", str(out), "--assertions"])
-        assert ended == 0, capsys.readouterr().err
-        result = json.loads(out.read_text())
-        for stream in result["streams"].values():
-            assert stream["offered"] == frames == stream["delivered"] + sum(stream["dropped"].values())
-            assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered"))
+        result = simulate("core-nic", *words, "--size", size, "--frames", frames, "--rate", "0.3", "--seed", seed)
+        accounted_for(result)
+        assert all(stream["offered"] == frames for stream in result["streams"].values())
         return result
 
     return run
-
-
-def all_well(stream):
-    return stream["delivered"] == stream["offered"] and not stream["dropped"]
 
 
 @pytest.mark.parametrize(
@@ -82,9 +67,7 @@ def test_any_value_in_any_register(nic, seed):
     resources = result["resources"]
     assert resources["fault"]["writes"] > 300 and resources["settings_refused"] > 20
     assert not any(resources["dma_read"].values())
-    top = registers.elaborate(ROOT / "systems" / "core_nic" / "core_nic.rdl", "core_nic")
-    writable = [x for x in top.descendants(unroll=False) if getattr(x, "has_sw_writable", False)]
-    names = {re.sub(r"\[.*?\]", "", x.get_path()).removeprefix("core_nic.") for x in writable}
+    names = writable("core_nic", "core_nic")
     own = {"device.control", "device.send_producer", "device.receive_producer"}
     assert set(resources["fault"]["registers"]) == {x for x in names - own if not x.startswith("msix.")}
 

@@ -2,13 +2,10 @@
 """Cards of direct-router behind a PCI Express switch, of which one is reset in mid-traffic or has a hostile driver: the others
 lose nothing. All runs share the models of test_direct_router.py."""
 
-import re
 from functools import partial
 
 import pytest
-
-from emery.common import ROOT
-from emery.make import registers
+from conftest import writable
 
 CARD = 1
 
@@ -34,12 +31,6 @@ def all_well(streams):
     for name, stream in streams.items():
         assert stream["delivered"] == stream["offered"] > 20 and not stream["dropped"], name
         assert stream["latency_ns"]["max"] < 300_000, name
-
-
-def writable(folder, name):
-    top = registers.elaborate(ROOT / "systems" / folder / f"{name}.rdl", name)
-    found = [x for x in top.descendants(unroll=False) if getattr(x, "has_sw_writable", False)]
-    return {re.sub(r"\[.*?\]", "", x.get_path()).removeprefix(f"{name}.") for x in found}
 
 
 @pytest.mark.parametrize(("seed", "host_path"), [(1, False), (2, False), (3, True)])

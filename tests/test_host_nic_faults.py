@@ -4,15 +4,12 @@ and registers, stops that queue and no other, and every frame is accounted for. 
 """
 
 import json
-import re
 from collections import Counter
 
 import pytest
-from conftest import FOUR_PORTS, read_pcap
+from conftest import FOUR_PORTS, accounted_for, all_well, read_pcap, writable
 
 from emery.cli import main
-from emery.common import ROOT
-from emery.make import registers
 
 FLOWS = 8
 FRAMES = 600
@@ -20,21 +17,17 @@ STREAMS = {"tx": "wire0.pcap", "rx": "host.pcap"}
 
 
 @pytest.fixture
-def nic(tmp_path, capsys):
+def nic(simulate):
     """Runs host-nic below its limits, so that nothing but the fault can cost a frame; gives its result."""
 
     def run(*settings, direction="both", frames=FRAMES, rate="0.3", size="64-1000", flows=FLOWS, captures=None, seed=1):
-        out = tmp_path / "result.json"
         words = [x for setting in settings for x in ("--set", setting)]
-        words += ["--size", size, "--frames", str(frames), "--rate", rate, "--flows", str(flows), "--direction", direction]
-        words += ["--seed", str(seed)]
-        words += ["--pcap-out", str(captures)] if captures else []
-        ended = main(["run", "host-nic", *words, "--json", str(out), "--assertions"])
-        assert ended == 0, capsys.readouterr().err
-        result = json.loads(out.read_text())
-        for stream in result["streams"].values():
-            assert stream["offered"] == frames == stream["delivered"] + sum(stream["dropped"].values())
-            assert not any(stream[x] for x in ("corrupted", "duplicated", "misdelivered", "reordered"))
+        words += ["--size", size, "--frames", frames, "--rate", rate, "--flows", flows, "--direction", direction]
+        words += ["--seed", seed]
+        words += ["--pcap-out", captures] if captures else []
+        result = simulate("host-nic", *words)
+        accounted_for(result)
+        assert all(stream["offered"] == frames for stream in result["streams"].values())
         return result
 
     return run
@@ -72,10 +65,6 @@ def stopped_queue(result, kind, code):
     (registers,) = resources["error_registers"]
     assert registers == {"errors": 1, "last_kind": kind, "last_queue": error["queue"], "last_code": code}
     return error["queue"]
-
-
-def all_well(stream):
-    return stream["delivered"] == stream["offered"] and not stream["dropped"]
 
 
 @pytest.mark.parametrize(
@@ -157,9 +146,7 @@ def test_any_value_in_any_register_of_others(capsys, tmp_path, seed):
     resources = result["resources"]
     assert resources["fault"]["writes"] > 3000 and resources["settings_refused"] > 100
     # Every register a host can write to got some.
-    top = registers.elaborate(ROOT / "systems" / "nic_core" / "host_nic.rdl", "host_nic")
-    writable = [x for x in top.descendants(unroll=False) if getattr(x, "has_sw_writable", False)]
-    names = {re.sub(r"\[.*?\]", "", x.get_path()).removeprefix("host_nic.") for x in writable}
+    names = writable("nic_core", "host_nic")
     assert set(resources["fault"]["registers"]) == names
 
 

@@ -48,8 +48,7 @@ def moved(system, rows: list[dict]) -> list[str]:
     """What of these rows comes out otherwise than it is published: a line each, `target: was, is`."""
     before = {row["id"]: row for row in measured(system)}
     pairs = [(before[row["id"]], row) for row in rows if row["id"] in before]
-    said = [(was["id"], _emery(was), _emery(row)) for was, row in pairs if not _same(was, row)]
-    return [f"{name}: published {was}, now {now}" for name, was, now in said]
+    return [f"{was['id']}: published {_emery(was)}, now {_emery(row)}" for was, row in pairs if not _same(was, row)]
 
 
 def _same(was: dict, row: dict) -> bool:

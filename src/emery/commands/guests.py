@@ -8,7 +8,19 @@ import shutil
 import sys
 from pathlib import Path
 
-from emery.commands.options import check_json, note, number, put, set_option, system_with_option, traffic, traffic_options, word
+from emery.commands.options import (
+    check_json,
+    note,
+    number,
+    put,
+    set_option,
+    system_with_option,
+    trace_options,
+    traffic,
+    traffic_options,
+    waves_option,
+    word,
+)
 from emery.common import UserError
 
 
@@ -295,18 +307,9 @@ def add(command):
     linux.add_argument(
         "--peer-log", action="append", default=[], type=word, metavar="FILE", help="write what that says (likewise)"
     )
-    linux.add_argument("--trace", type=word, metavar="FILE", help="write a record for each frame (.jsonl, .parquet)")
-    linux.add_argument(
-        "--trace-bytes",
-        type=number(1, 65535),
-        nargs="?",
-        const=65535,
-        default=0,
-        metavar="N",
-        help="trace: with each frame's first N bytes (default all)",
-    )
+    trace_options(linux)
     linux.add_argument("--json", type=word, metavar="FILE", help="write what cards, switch and clocks say at the end")
-    linux.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
+    waves_option(linux)
     linux.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="what runs in the first guest (nothing: a shell)"
     )
@@ -321,7 +324,7 @@ def add(command):
     set_option(dpdk)
     dpdk.add_argument("--pcap-out", type=word, metavar="DIR", help="write what crossed the line: to_card.pcap, from_card.pcap")
     dpdk.add_argument("--json", type=word, metavar="FILE", help="write the result (- for standard output)")
-    dpdk.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
+    waves_option(dpdk)
     dpdk.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="-- ARGS ...", help="testpmd's arguments; EAL's own -- before"
     )
@@ -346,4 +349,4 @@ def add(command):
     attach.add_argument("--for", dest="seconds", type=_seconds, default=0, metavar="SECONDS", help="end by itself (wall time)")
     attach.add_argument("--json", type=word, metavar="FILE", help="write the result (- for standard output)")
     attach.add_argument("--pcap-out", type=word, metavar="DIR", help="write what came out, one capture an output")
-    attach.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
+    waves_option(attach)

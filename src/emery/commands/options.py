@@ -149,6 +149,23 @@ def traffic_options(parser, leave: tuple[str, ...] = ()):
     option("seed", "everything random follows from it{}")
 
 
+def waves_option(parser):
+    parser.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
+
+
+def trace_options(parser):
+    parser.add_argument("--trace", type=word, metavar="FILE", help="a record for each frame, as .jsonl or .parquet (see trace)")
+    parser.add_argument(
+        "--trace-bytes",
+        type=number(1, 65535),
+        nargs="?",
+        const=65535,
+        default=0,
+        metavar="N",
+        help="trace: with each frame's first N bytes (default all), for trace --pcapng",
+    )
+
+
 def _executor(text: str) -> str:
     """The type of `--executor`: refused before packages are fetched for it."""
     executors.address(text)

@@ -165,20 +165,11 @@ def _run_options(run):
         "--json", type=word, metavar="FILE", help="write the result; `-`: to standard output, in place of the table"
     )
     run.add_argument("--pcap-out", type=word, metavar="DIR", help="write what came out, one capture an output")
-    run.add_argument("--waves", type=word, metavar="FILE.fst", help="write waves (needs a build of its own; short runs)")
+    options.waves_option(run)
     run.add_argument("--waves-from", type=word, metavar="TIME", help="waves: from then on only, like 2.5us")
     run.add_argument("--waves-to", type=word, metavar="TIME", help="waves: until then only")
     run.add_argument("--waves-frame", type=number(0, 2**32), metavar="N", help="waves: only while frame N of a trace is inside")
-    run.add_argument("--trace", type=word, metavar="FILE", help="a record for each frame, as .jsonl or .parquet (see trace)")
-    run.add_argument(
-        "--trace-bytes",
-        type=number(1, 65535),
-        nargs="?",
-        const=65535,
-        default=0,
-        metavar="N",
-        help="trace: with each frame's first N bytes (default all), for trace --pcapng",
-    )
+    options.trace_options(run)
     run.add_argument("--firmware-log", type=word, metavar="FILE", help="write what the cores' firmware prints")
     run.add_argument(
         "--gdb", type=word, metavar="PORT", help="the cores stand until gdb comes (0: any port; a path: a socket there)"
