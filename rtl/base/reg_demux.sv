@@ -34,7 +34,7 @@ module reg_demux #(
   `STREAM(access_t, taken)
   `STREAM(access_t, held)
   logic [N-1:0] hit, ack;
-  logic busy_q, reading_q, answer_q, owed_q;
+  logic busy_q, reading_q, answer_q, posted_ack;
   logic [31:0] rdata_q;
   logic [31:0] rdata[N];
   access_t now;
@@ -92,26 +92,32 @@ module reg_demux #(
   end
   assign held.ready = !busy_q;
 
-  wire posted = AtOnce && in.req && in.write;
-  assign in.ack = answer_q || (posted && room) || (owed_q && free);
+  reg_posted i_posted (
+      .clk_i,
+      .rst_i,
+      .req_i  (in.req),
+      .write_i(AtOnce && in.write),
+      .room_i (room),
+      .free_i (free),
+      .ack_o  (posted_ack)
+  );
+  assign in.ack = answer_q || posted_ack;
   assign in.rdata = rdata_q;
   assign unmapped_o = nobody;
 
   always_ff @(posedge clk_i) begin
-    owed_q <= (posted && !room) || (owed_q && !free);
     busy_q <= (busy_q || (go && !nobody)) && !answered;
     if (go) reading_q <= !now.write;
     answer_q <= read_done || (!AtOnce && go && now.write);
     rdata_q  <= '0;
     for (int i = 0; i < N; i++) if (read_done && ack[i]) rdata_q <= rdata[i];
     if (rst_i) begin
-      owed_q   <= 1'b0;
       busy_q   <= 1'b0;
       answer_q <= 1'b0;
     end
   end
 
   `ASSERT(OneRegionAtMost, in.req |-> $onehot0(hit))
-  `ASSERT(OneAccess, in.req |-> taken.ready && !owed_q)
+  `ASSERT(OneAccess, in.req |-> taken.ready)
   `ASSERT(AnswersAreWanted, answered |-> busy_q || go)
 endmodule

@@ -26,7 +26,7 @@ module reg_merge #(
   `STREAM(access_t, taken)
   `STREAM(access_t, held)
   access_t side_q, now;
-  logic side_waits_q, busy_q, reading_q, of_side_q, owed_q, main_ack_q, side_ack_q;
+  logic side_waits_q, busy_q, reading_q, of_side_q, main_ack_q, posted_ack, side_ack_q;
   logic [31:0] rdata_q;
 
   assign taken.valid = main.req;
@@ -47,10 +47,16 @@ module reg_merge #(
   wire reading = out.req ? !now.write : reading_q;
 
   // There is room for what comes after a write when the one before it has gone on.
-  wire posted = main.req && main.write;
-  wire room = (!held.valid || main_goes) && !side_waits_q;
-  wire free = taken.ready && !side_waits_q;
-  assign main.ack   = main_ack_q || (posted && room) || (owed_q && free);
+  reg_posted i_posted (
+      .clk_i,
+      .rst_i,
+      .req_i  (main.req),
+      .write_i(main.write),
+      .room_i ((!held.valid || main_goes) && !side_waits_q),
+      .free_i (taken.ready && !side_waits_q),
+      .ack_o  (posted_ack)
+  );
+  assign main.ack   = main_ack_q || posted_ack;
   assign main.rdata = rdata_q;
   assign side.ack   = side_ack_q;
   assign side.rdata = rdata_q;
@@ -62,20 +68,18 @@ module reg_merge #(
     busy_q <= (busy_q || out.req) && !out.ack;
     of_side_q <= of_side;
     reading_q <= reading;
-    owed_q <= (posted && !room) || (owed_q && !free);
     main_ack_q <= out.ack && !of_side && reading;
     side_ack_q <= out.ack && of_side;
     if (out.ack) rdata_q <= out.rdata;
     if (rst_i) begin
       side_waits_q <= 1'b0;
       busy_q <= 1'b0;
-      owed_q <= 1'b0;
       main_ack_q <= 1'b0;
       side_ack_q <= 1'b0;
     end
   end
 
-  `ASSERT(OneAccess, main.req |-> taken.ready && !owed_q)
+  `ASSERT(OneAccess, main.req |-> taken.ready)
   `ASSERT(OneOfSide, side.req |-> !side_waits_q && !(busy_q && of_side_q))
   `ASSERT(AnswersAreWanted, out.ack |-> busy_q || out.req)
 endmodule
