@@ -119,6 +119,19 @@ def test_words_of_a_queue_are_those_of_the_register_map(tmp_path):
     compiled(tmp_path, "a.c", "\n".join([*lines, "int main(void) { return 0; }", ""]), "-std=c11", f"-I{folder}")
 
 
+def test_ranges_of_coalescing_are_those_of_the_register_map():
+    """What the text of the two registers says is what the RTL keeps them to, and system.toml lets a run set."""
+    target = system.load("host-nic")
+    (description,) = target.registers
+    port = registers.elaborate(target.folder / description.file, "nic_port_regs")
+    most = formats.load("queue_pkg")
+    for name, bound in (("coalesce_bytes", most.CoalesceMostBytes), ("coalesce_clocks", most.CoalesceMostClocks)):
+        text = port.get_child_by_name(name).get_property("desc")
+        assert re.search(r"\b0\b[^.,;]*? \.\.\. (\d+)", text)[1] == str(bound), name
+    assert target.parameters["coalesce_bytes"].maximum == most.CoalesceMostBytes
+    assert target.parameters["coalesce_us"].maximum * 250 == most.CoalesceMostClocks  # at 250 MHz
+
+
 def register_offsets() -> dict[str, set[int]]:
     """Where the registers of all systems are, by name: in their map, and in the part of it they are in."""
     found = {}

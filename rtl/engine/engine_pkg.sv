@@ -5,14 +5,13 @@ package engine_pkg;
   localparam int UnitBytes = dma_pkg::RowBytes;
   localparam int UnitLaneW = $clog2(UnitBytes);
 
-  /// What a port is built with; the order is that of the bits in the register `features` of host-nic.
+  /// What a port is built with (register `features` of host-nic).
   typedef struct packed {
-    logic coalesce;     // consecutive segments of a TCP flow are joined
-    logic is_function;  // 0 here: function_regs tells a virtual function with it
-    logic split;        // headers of received frames can go to buffers of their own
-    logic shared;       // queues are all ports', not one's each
-    logic segments;     // long TCP packets are cut into frames
-    logic vlan;         // tags are put in and taken out
+    logic coalesce;  // consecutive segments of a TCP flow are joined
+    logic split;     // headers of received frames can go to buffers of their own
+    logic shared;    // queues are all ports', not one's each
+    logic segments;  // long TCP packets are cut into frames
+    logic vlan;      // tags are put in and taken out
   } built_t;
 
   /// Aggregates of TCP segments that a port can have open at once: one a queue, by the low bits of its number.

@@ -44,24 +44,16 @@ module function_clear
     logic [4:0] log_share;
     logic [4:0] log_stride;
   } share_t;
-  localparam share_t Masks = '{
-      4'(ShareVectors),
-      count_t'(VectorEach),
-      5'($clog2(VectorEach) + 4),
-      5'd4
-  };
-  localparam share_t Moderation = '{
-      4'(ShareModeration),
-      count_t'(VectorEach),
-      5'($clog2(VectorEach) + 2),
-      5'd2
-  };
-  localparam share_t Txq = '{4'(ShareTxq), count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5};
-  localparam share_t Rxq = '{4'(ShareRxq), count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5};
-  localparam share_t Txcq = '{4'(ShareTxcq), count_t'(TxEach), 5'($clog2(TxEach) + 5), 5'd5};
-  localparam share_t Rxcq = '{4'(ShareRxcq), count_t'(RxEach), 5'($clog2(RxEach) + 5), 5'd5};
-  localparam share_t Eq = '{4'(ShareEq), count_t'(EventEach), 5'($clog2(EventEach) + 5), 5'd5};
-  localparam share_t Sched = '{4'(ShareSched), count_t'(TxEach), 5'($clog2(TxEach) + 2), 5'd2};
+  function automatic share_t share_of(int region, int count);
+    int log_stride = $clog2(share_stride(region));
+    return '{4'(region), count_t'(count), 5'($clog2(count) + log_stride), 5'(log_stride)};
+  endfunction
+  localparam share_t Masks = share_of(ShareVectors, VectorEach);
+  localparam share_t Moderation = share_of(ShareModeration, VectorEach);
+  localparam share_t Txq = share_of(ShareTxq, TxEach), Rxq = share_of(ShareRxq, RxEach);
+  localparam share_t Txcq = share_of(ShareTxcq, TxEach), Rxcq = share_of(ShareRxcq, RxEach);
+  localparam share_t Eq = share_of(ShareEq, EventEach);
+  localparam share_t Sched = share_of(ShareSched, TxEach);
 
   /// What a step does to each of them: to which word, and whether it looks there or what it writes.
   typedef struct packed {

@@ -7,7 +7,7 @@
 /// - the registers of its queues, vectors and scheduler queues go on, moved to where its share lies (`Base`, shares of `share_bytes`); numbers
 ///   of completion queues, event queues and vectors in them are its own both ways, one that it does not have is written and read as ffffh;
 ///   of a scheduler queue only `enable` is written, and a queue is never made a stream; pending bits are read shifted;
-/// - what says what the device is (32 bytes at `DeviceAt`, 96 at `InterfaceAt`, where places of counters read 0) can be read;
+/// - what says what the device is (`At`; places of counters read 0) can be read;
 /// - everything else is outside: reads give 0, writes are ignored, and `outside_o` is high for a clock. So is all while the function is in
 ///   `reset_i`: what it has written before and comes late undoes nothing of its reset (function_clear).
 /// Combinational, but for what is outside: answered a clock later. Reset forgets the access under way.
@@ -21,9 +21,7 @@ module function_regs
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
     parameter int Vectors = 32,
-    parameter int DeviceAt = 0,
-    parameter int InterfaceAt = 0,
-    parameter int PendingAt = 0,
+    parameter told_at_t At = '0,
     parameter logic [ShareSched+Ports-1:0][31:0] Base = '0,  // in the order of queue_pkg
     localparam int FunctionW = $clog2(Functions)
 ) (
@@ -49,12 +47,10 @@ module function_regs
   typedef logic [AddrW-1:0] addr_t;
   function automatic int share_bytes(int region);
     unique case (region)
-      ShareModeration: return 4 * VectorEach;
-      ShareVectors: return 16 * VectorEach;
-      ShareTxq, ShareTxcq: return 32 * TxEach;
-      ShareRxq, ShareRxcq: return 32 * RxEach;
-      ShareEq: return 32 * EventEach;
-      default: return 4 * TxEach;
+      ShareModeration, ShareVectors: return share_stride(region) * VectorEach;
+      ShareRxq, ShareRxcq: return share_stride(region) * RxEach;
+      ShareEq: return share_stride(region) * EventEach;
+      default: return share_stride(region) * TxEach;
     endcase
   endfunction
 
@@ -73,9 +69,9 @@ module function_regs
   end
   localparam int PendingShift = $clog2(VectorEach);
   wire [FunctionW+PendingShift-1:0] first_vector = {which, {PendingShift{1'b0}}};
-  wire pending = at == addr_t'(PendingAt) && !in.write;
-  wire device = (at & ~addr_t'('h1f)) == addr_t'(DeviceAt);
-  wire interface_words = at >= addr_t'(InterfaceAt) && at < addr_t'(InterfaceAt + 'h60);
+  wire pending = at == addr_t'(At.pending) && !in.write;
+  wire device = at - addr_t'(At.device) < addr_t'(At.device_end - At.device);
+  wire interface_words = at >= addr_t'(At.interface_begin) && at < addr_t'(At.interface_end);
   wire told = (device || interface_words) && !in.write;
   wire in_reset = !physical && reset_i[6'(which)];
   wire goes = physical || (!in_reset && (hit != '0 || pending || told));
@@ -145,7 +141,6 @@ module function_regs
     logic                 is_virtual;  // features of a virtual function
   } reading_t;
   reading_t reading, reading_q;
-  wire addr_t in_interface = at - addr_t'(InterfaceAt);
   always_comb begin
     reading = '{
         number: number,
@@ -156,18 +151,17 @@ module function_regs
         count: '0,
         is_virtual: 1'b0
     };
-    if (at == addr_t'(DeviceAt + 'h14)) {reading.counted, reading.count} = {1'b1, 17'(VectorEach)};
-    if (at == addr_t'(DeviceAt + 'h64)) {reading.counted, reading.count} = {1'b1, 17'(Functions)};
-    if (interface_words) begin
-      unique case (in_interface[6:2])
-        5'h01: {reading.counted, reading.count} = {1'b1, 17'(TxEach)};
-        5'h02: {reading.counted, reading.count} = {1'b1, 17'(RxEach)};
-        5'h03: {reading.counted, reading.count} = {1'b1, 17'(EventEach)};
-        5'h05: reading.is_virtual = !physical;
-        5'h14, 5'h15: reading.counted = !physical;  // shared windows on counters
-        default: ;
-      endcase
-    end
+    unique case (at)
+      addr_t'(At.vectors): {reading.counted, reading.count} = {1'b1, 17'(VectorEach)};
+      addr_t'(At.functions): {reading.counted, reading.count} = {1'b1, 17'(Functions)};
+      addr_t'(At.tx_queues): {reading.counted, reading.count} = {1'b1, 17'(TxEach)};
+      addr_t'(At.rx_queues): {reading.counted, reading.count} = {1'b1, 17'(RxEach)};
+      addr_t'(At.event_queues): {reading.counted, reading.count} = {1'b1, 17'(EventEach)};
+      addr_t'(At.features): reading.is_virtual = !physical;
+      addr_t'(At.tx_stat_offset), addr_t'(At.rx_stat_offset):
+      reading.counted = !physical;  // shared windows on counters
+      default: ;
+    endcase
   end
 
   logic outside_q;
@@ -185,7 +179,7 @@ module function_regs
       default: in.rdata = {16'd0, of_own(number_read, answered.which, bits_of(VectorNumber))};
     endcase
     if (answered.pending) in.rdata = 32'(VectorEach'(out.rdata >> answered.shift));
-    if (answered.is_virtual) in.rdata = out.rdata | 32'h100;
+    if (answered.is_virtual) in.rdata[At.virtual_bit] = 1'b1;
     if (answered.counted) in.rdata = 32'(answered.count);
     if (outside_q) in.rdata = '0;
   end

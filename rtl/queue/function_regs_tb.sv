@@ -39,9 +39,24 @@ module function_regs_tb;
       .RxQueues(Rx),
       .EventQueues(Ev),
       .Vectors(Vec),
-      .DeviceAt(0),
-      .InterfaceAt(InterfaceAt),
-      .PendingAt(PendingAt),
+      .At(
+      '{
+          device: 0,
+          device_end: 'h20,
+          vectors: 'h14,
+          functions: 'h64,
+          interface_begin: InterfaceAt,
+          interface_end: InterfaceAt + 'h60,
+          tx_queues: InterfaceAt + 'h4,
+          rx_queues: InterfaceAt + 'h8,
+          event_queues: InterfaceAt + 'hc,
+          features: InterfaceAt + 'h14,
+          virtual_bit: 8,
+          tx_stat_offset: InterfaceAt + 'h50,
+          rx_stat_offset: InterfaceAt + 'h54,
+          pending: PendingAt
+      }
+      ),
       .Base({32'h70000, 32'h60000, 32'h50000, 32'h40000, 32'h30000, 32'h20000, 32'h10000, 32'h4000})
   ) dut (
       .clk_i(clk),

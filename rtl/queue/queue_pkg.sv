@@ -25,6 +25,10 @@ package queue_pkg;
   localparam int PushBytes = 240;  // of a packet pushed with its descriptor, at the most
   localparam int BlockSlots = 8;  // descriptors or records moved in one DMA transfer at the most
 
+  localparam int QueueBytes = 32;  // of registers, from one queue to the next
+  localparam int CoalesceMostBytes = 16383;  // of an aggregate of TCP segments
+  localparam int CoalesceMostClocks = 50000;  // that it waits for more
+
   /// What the queues of a queue manager can be besides rings of descriptors.
   typedef logic [1:0] streams_t;
   localparam streams_t StreamsNone = 2'd0;
@@ -122,6 +126,34 @@ package queue_pkg;
   localparam int ShareModeration = 0, ShareVectors = 1, ShareTxq = 2, ShareRxq = 3, ShareTxcq = 4, ShareRxcq = 5, ShareEq = 6,
       ShareSched = 7;
 
+  /// Bytes from one of them to the next.
+  function automatic int share_stride(int share);
+    unique case (share)
+      ShareVectors: return 16;  // an entry of an MSI-X table
+      ShareTxq, ShareRxq, ShareTxcq, ShareRxcq, ShareEq: return QueueBytes;
+      default: return 4;
+    endcase
+  endfunction
+
+  /// Addresses of the registers that say what a device is, for function_regs: those of the device from `device` to below `device_end`, of
+  /// the interface likewise, of them those that are told otherwise to a function, and which bit of `features` says that it is a virtual one.
+  typedef struct packed {
+    logic [31:0] device;
+    logic [31:0] device_end;
+    logic [31:0] vectors;
+    logic [31:0] functions;
+    logic [31:0] interface_begin;
+    logic [31:0] interface_end;
+    logic [31:0] tx_queues;
+    logic [31:0] rx_queues;
+    logic [31:0] event_queues;
+    logic [31:0] features;
+    logic [4:0]  virtual_bit;
+    logic [31:0] tx_stat_offset;
+    logic [31:0] rx_stat_offset;
+    logic [31:0] pending;
+  } told_at_t;
+
   /// Whose a queue is, where each function has so many.
   function automatic pcie_pkg::function_t owner_of(queue_t queue, int each);
     return 8'(queue >> $clog2(each));
@@ -145,7 +177,7 @@ package queue_pkg;
     return '{cq: record.cq, record: cpl};
   endfunction
 
-  // Register words of a descriptor queue, 32 bytes apart (word address bits 2:0). Unused words read 0.
+  // Register words of a descriptor queue (word address bits 2:0). Unused words read 0.
   localparam logic [2:0] QRegBaseLo = 3'd0,  // bits 31:12 of the base address; bit 0: a stream
   QRegBaseHi = 3'd1,
   // bit 0 enable (RW), bit 1 stopped by an error (RO, cleared by writing enable), 7:4 log_size, 9:8 log_block,
@@ -338,6 +370,20 @@ package queue_pkg;
     ring_ptr_t index;  // of the packet's slot, before wrapping, where several ports share its queue; of a stream and elsewhere 0
     desc_t desc;
   } desc_beat_t;
+
+  /// What moves in a clock between scheduler, descriptor fetch and engine behind a grant: the answer to one, a packet that has left, a
+  /// descriptor as it goes to the engine.
+  typedef struct packed {
+    logic       granted_valid;
+    logic       granted_ready;
+    granted_t   granted;
+    logic       sent_valid;
+    logic       sent_ready;
+    sent_t      sent;
+    logic       beat_valid;
+    logic       beat_ready;
+    desc_beat_t beat;
+  } behind_grant_t;
 
   /// Index of the engine behind a shared descriptor fetch.
   typedef logic [1:0] port_t;

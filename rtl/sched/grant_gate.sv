@@ -14,18 +14,8 @@ module grant_gate
     input logic rst_i,
 
     stream_if.snk in,  // grant_t
-    stream_if.src out, // grant_t
-
-    // What passes between the scheduler, the fetch and the engine.
-    input logic       granted_valid_i,
-    input logic       granted_ready_i,
-    input granted_t   granted_i,
-    input logic       beat_valid_i,
-    input logic       beat_ready_i,
-    input desc_beat_t beat_i,
-    input logic       sent_valid_i,
-    input logic       sent_ready_i,
-    input sent_t      sent_i
+    stream_if.src out,  // grant_t
+    input behind_grant_t behind_i
 );
   logic [3:0] room, max, held_max_q;
   logic held_q, unused_begun;
@@ -41,15 +31,7 @@ module grant_gate
       .grant_valid_i(out.valid),
       .grant_ready_i(out.ready),
       .grant_max_i(max),
-      .granted_valid_i,
-      .granted_ready_i,
-      .granted_i,
-      .beat_valid_i,
-      .beat_ready_i,
-      .beat_i,
-      .sent_valid_i,
-      .sent_ready_i,
-      .sent_i,
+      .behind_i,
       .room_o(room),
       .begun_o(unused_begun),
       .begun_packet_o(unused_packet)

@@ -39,15 +39,7 @@ module grant_gate_tb
       .rst_i(rst),
       .in(turn),
       .out(grant),
-      .granted_valid_i(granted.valid),
-      .granted_ready_i(granted.ready),
-      .granted_i(granted.data),
-      .beat_valid_i(rig.beat_valid),
-      .beat_ready_i(1'b1),
-      .beat_i(rig.beat),
-      .sent_valid_i(sent.valid),
-      .sent_ready_i(sent.ready),
-      .sent_i(sent.data)
+      .behind_i(rig.behind)
   );
   sched_rig #(
       .Queues(Queues),

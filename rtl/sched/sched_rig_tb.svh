@@ -62,6 +62,18 @@ module sched_rig #(
   desc_beat_t beat = '0;
   logic known;
   sent_t known_packet;
+  behind_grant_t behind;
+  assign behind = '{
+          granted_valid: granted.valid,
+          granted_ready: granted.ready,
+          granted: granted.data,
+          sent_valid: sent.valid,
+          sent_ready: sent.ready,
+          sent: sent.data,
+          beat_valid: beat_valid,
+          beat_ready: 1'b1,
+          beat: beat
+      };
   sched_window #(
       .Single(Single)
   ) i_window (
@@ -71,15 +83,7 @@ module sched_rig #(
       .grant_valid_i(grant.valid),
       .grant_ready_i(grant.ready),
       .grant_max_i(grant.data.max),
-      .granted_valid_i(granted.valid),
-      .granted_ready_i(granted.ready),
-      .granted_i(granted.data),
-      .beat_valid_i(beat_valid),
-      .beat_ready_i(1'b1),
-      .beat_i(beat),
-      .sent_valid_i(sent.valid),
-      .sent_ready_i(sent.ready),
-      .sent_i(sent.data),
+      .behind_i(behind),
       .room_o(room),
       .begun_o(known),
       .begun_packet_o(known_packet)

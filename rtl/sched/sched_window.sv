@@ -3,7 +3,7 @@
 /// How many more packets a transmit scheduler may grant, so that no more than `window_i` bytes are between it and the wire.
 ///
 /// What is deeper than a round trip to host memory waits behind what was granted before, whatever the scheduler decides. Counted
-/// are the bytes of packets whose descriptors are here (`beat_i` as it goes to the engine; until `sent`), and for those granted
+/// are the bytes of packets whose descriptors are here (`behind_i.beat`; until `sent`), and for those granted
 /// before that as many as the longest of the last ones had, rounded up to a power of two; a grant that is not answered counts as
 /// eight packets. `room_o` is 0 ... 8; it knows of a grant six clocks after it was taken, and is 0 meanwhile where packets are long; with
 /// `Single`, for schedulers with many grants of a packet, it is less by what these grants are of.
@@ -20,19 +20,11 @@ module sched_window
     input logic rst_i,
     input logic [19:0] window_i,  // in bytes
 
-    // What passes between the scheduler, the fetch and the engine.
-    input logic             grant_valid_i,
-    input logic             grant_ready_i,
-    input logic       [3:0] grant_max_i,
-    input logic             granted_valid_i,
-    input logic             granted_ready_i,
-    input granted_t         granted_i,
-    input logic             beat_valid_i,
-    input logic             beat_ready_i,
-    input desc_beat_t       beat_i,
-    input logic             sent_valid_i,
-    input logic             sent_ready_i,
-    input sent_t            sent_i,
+    // The grant on offer, and what becomes of those before it.
+    input logic grant_valid_i,
+    input logic grant_ready_i,
+    input logic [3:0] grant_max_i,
+    input behind_grant_t behind_i,
 
     output logic [3:0] room_o,
 
@@ -53,10 +45,13 @@ module sched_window
     for (int i = 0; i < 14; i++) if (less[i]) log_up = 4'(i + 1);
   endfunction
 
+  desc_beat_t beat;
+  assign beat = behind_i.beat;
+
   // Packets: their lengths as the engine finds them (tx_engine's records and `sent` say the same).
   logic [18:0] sum_q;
-  wire [18:0] sum = sum_q + 19'(beat_i.desc.len);
-  wire begins = beat_valid_i && beat_ready_i && beat_i.status == DeqOk;
+  wire [18:0] sum = sum_q + 19'(beat.desc.len);
+  wire begins = behind_i.beat_valid && behind_i.beat_ready && beat.status == DeqOk;
   logic begun_q, sent_q;
   logic [13:0] begun_bytes_q, sent_bytes_q;
   queue_t begun_queue_q;
@@ -73,7 +68,7 @@ module sched_window
     logic weighs_q;
     wire [13:0] mean = mean_q[17:4];
     always_ff @(posedge clk_i) begin
-      weighs_q <= !beat_i.stream;
+      weighs_q <= !beat.stream;
       if (begun_q && weighs_q) mean_q <= mean_q - 18'(mean) + 18'(begun_bytes_q);
       log_q <= log_up((mean - (mean >> 2)) | 14'd1);
       if (rst_i) mean_q <= 18'(64 << 4);
@@ -102,7 +97,7 @@ module sched_window
   logic [3:0] room_q;
   logic [Seen-1:0] recent_q;
   wire take = grant_valid_i && grant_ready_i;
-  wire answer = granted_valid_i && granted_ready_i;
+  wire answer = behind_i.granted_valid && behind_i.granted_ready;
   wire [28:0] fits = free_q >>> log_q;
   wire unseen = grant_valid_i || recent_q != '0;
   logic none_q;  // nothing is under way: one packet may be, however long
@@ -129,16 +124,16 @@ module sched_window
   end
 
   always_ff @(posedge clk_i) begin
-    begun_q <= begins && beat_i.last && (!beat_i.stream || beat_i.ends);
-    begun_queue_q <= beat_i.queue;
-    begun_bytes_q <= beat_i.stream ? '0 : sum > 19'h3fff ? 14'h3fff : sum[13:0];
-    if (begins) sum_q <= beat_i.last ? '0 : sum;
-    sent_q <= sent_valid_i && sent_ready_i;
-    sent_bytes_q <= sent_i.bytes;
+    begun_q <= begins && beat.last && (!beat.stream || beat.ends);
+    begun_queue_q <= beat.queue;
+    begun_bytes_q <= beat.stream ? '0 : sum > 19'h3fff ? 14'h3fff : sum[13:0];
+    if (begins) sum_q <= beat.last ? '0 : sum;
+    sent_q <= behind_i.sent_valid && behind_i.sent_ready;
+    sent_bytes_q <= behind_i.sent.bytes;
 
     known_q <= known_q + (begun_q ? bytes_t'(begun_bytes_q) : '0) - (sent_q ? bytes_t'(sent_bytes_q) : '0);
     grants_q <= grants_q + 8'(take) - 8'(answer);
-    unknown_q <= unknown_q + (answer ? packets_t'(granted_i.count) : '0) - packets_t'(begun_q);
+    unknown_q <= unknown_q + (answer ? packets_t'(behind_i.granted.count) : '0) - packets_t'(begun_q);
 
     most_q <= unknown_q + packets_t'({grants_q, 3'd0});
     may_be_q <= 28'(most_q) << log_q;

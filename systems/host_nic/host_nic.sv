@@ -149,14 +149,7 @@ module host_nic
       .FlowEntries(FlowEntries),
       .Functions(Functions),
       .Built(
-      '{
-          coalesce: Coalesce,
-          is_function: 1'b0,
-          split: Split,
-          shared: Shared,
-          segments: Segment,
-          vlan: Vlan
-      }
+      '{coalesce: Coalesce, split: Split, shared: Shared, segments: Segment, vlan: Vlan}
       ),
       .DescSlots(DescSlots),
       .CplLines(CplLines),

@@ -36,6 +36,23 @@ module nic_functions
   endfunction
   if (Functions > 1) begin : g_functions
     localparam logic [ShareSched+Ports-1:0][31:0] Bases = shared_bases();
+    localparam int RegsAt = InterfaceBase + nic_interface_map_pkg::RegsBase;
+    localparam told_at_t At = '{
+        device: 32'(DeviceBase),
+        device_end: 32'(DeviceBase + nic_device_regs_map_pkg::DmaTimeoutAt),
+        vectors: 32'(DeviceBase + nic_device_regs_map_pkg::VectorsAt),
+        functions: 32'(DeviceBase + nic_device_regs_map_pkg::FunctionsAt),
+        interface_begin: 32'(RegsAt),
+        interface_end: 32'(RegsAt + nic_interface_regs_map_pkg::CplDelayAt),
+        tx_queues: 32'(RegsAt + nic_interface_regs_map_pkg::TxQueuesAt),
+        rx_queues: 32'(RegsAt + nic_interface_regs_map_pkg::RxQueuesAt),
+        event_queues: 32'(RegsAt + nic_interface_regs_map_pkg::EventQueuesAt),
+        features: 32'(RegsAt + nic_interface_regs_map_pkg::FeaturesAt),
+        virtual_bit: 5'(nic_interface_regs_map_pkg::FeaturesIsFunctionBit),
+        tx_stat_offset: 32'(RegsAt + nic_interface_regs_map_pkg::TxStatOffsetAt),
+        rx_stat_offset: 32'(RegsAt + nic_interface_regs_map_pkg::RxStatOffsetAt),
+        pending: 32'(MsixPendingBase)
+    };
     reg_if #(.AddrW(AddrW)) host ();
     reg_if #(.AddrW(AddrW)) clear ();
     function_regs #(
@@ -46,9 +63,7 @@ module nic_functions
         .RxQueues(RxQueues),
         .EventQueues(EventQueues),
         .Vectors(Vectors),
-        .DeviceAt(DeviceBase),
-        .InterfaceAt(InterfaceBase + nic_interface_map_pkg::RegsBase),
-        .PendingAt(MsixPendingBase),
+        .At(At),
         .Base(Bases)
     ) i_regs (
         .clk_i,

@@ -46,7 +46,16 @@ module nic_interface_settings
   assign hw_in.rx_queues.value.next = 32'(RxQueues);
   assign hw_in.event_queues.value.next = 32'(EventQueues);
   assign hw_in.max_frame.value.next = 32'(MaxFrame);
-  assign hw_in.features.value.next = 32'({Built, 4'hf});
+  assign hw_in.features.rx_hash.next = 1'b1;
+  assign hw_in.features.rx_csum.next = 1'b1;
+  assign hw_in.features.tx_csum.next = 1'b1;
+  assign hw_in.features.ptp.next = 1'b1;
+  assign hw_in.features.vlan.next = Built.vlan;
+  assign hw_in.features.segments.next = Built.segments;
+  assign hw_in.features.shared.next = Built.shared;
+  assign hw_in.features.split.next = Built.split;
+  assign hw_in.features.is_function.next = 1'b0;  // function_regs tells a virtual function with it
+  assign hw_in.features.coalesce.next = Built.coalesce;
   assign hw_in.txq_offset.value.next = 32'(TxqBase);
   assign hw_in.rxq_offset.value.next = 32'(RxqBase);
   assign hw_in.txcq_offset.value.next = 32'(TxcqBase);

@@ -42,7 +42,11 @@ module nic_port_settings
   reg_range #(
       .N(3),
       .Least({32'd60, 32'd0, 32'd0}),
-      .Most({32'(MaxFrame), Coalesce ? 32'd16383 : 32'd0, 32'd50000})
+      .Most({
+        32'(MaxFrame),
+        Coalesce ? 32'(queue_pkg::CoalesceMostBytes) : 32'd0,
+        32'(queue_pkg::CoalesceMostClocks)
+      })
   ) i_range (
       .clk_i,
       .value_i({

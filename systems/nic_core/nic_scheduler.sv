@@ -35,6 +35,18 @@ module nic_scheduler
     input logic beat_ready_i,
     input desc_beat_t beat_i
 );
+  behind_grant_t behind;
+  assign behind = '{
+          granted_valid: granted.valid,
+          granted_ready: granted.ready,
+          granted: granted.data,
+          sent_valid: sent.valid,
+          sent_ready: sent.ready,
+          sent: sent.data,
+          beat_valid: beat_valid_i,
+          beat_ready: beat_ready_i,
+          beat: beat_i
+      };
   if (!SchedLimited[Kind]) begin : g_no_limits
     assign limits.ack = limits.req;
     assign limits.rdata = '0;
@@ -42,7 +54,7 @@ module nic_scheduler
   end
   if (Kind == int'(SchedRr)) begin : g_rr
     `STREAM(grant_t, turn)
-    wire unused = &{1'b0, time_i, beat_valid_i, beat_ready_i, beat_i};
+    wire unused = &{1'b0, time_i, behind};
     sched_rr #(
         .Queues(Queues)
     ) i_sched (
@@ -59,15 +71,7 @@ module nic_scheduler
           .rst_i,
           .in(turn),
           .out(grant),
-          .granted_valid_i(granted.valid),
-          .granted_ready_i(granted.ready),
-          .granted_i(granted.data),
-          .beat_valid_i,
-          .beat_ready_i,
-          .beat_i,
-          .sent_valid_i(sent.valid),
-          .sent_ready_i(sent.ready),
-          .sent_i(sent.data)
+          .behind_i(behind)
       );
     end
   end else begin : g_windowed
@@ -108,15 +112,7 @@ module nic_scheduler
         .grant_valid_i(grant.valid),
         .grant_ready_i(grant.ready),
         .grant_max_i(grant.data.max),
-        .granted_valid_i(granted.valid),
-        .granted_ready_i(granted.ready),
-        .granted_i(granted.data),
-        .beat_valid_i,
-        .beat_ready_i,
-        .beat_i,
-        .sent_valid_i(sent.valid),
-        .sent_ready_i(sent.ready),
-        .sent_i(sent.data),
+        .behind_i(behind),
         .room_o(room),
         .begun_o(begun),
         .begun_packet_o(begun_packet)

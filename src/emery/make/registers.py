@@ -70,6 +70,21 @@ def _write_map(node, source: Path, out: Path):
     (out / f"{package}.sv").write_text("\n".join([*lines, "endpackage", ""]))
 
 
+def _write_offsets(node, source: Path, out: Path):
+    """The package of where the registers of a block are, and of the lowest bits of their fields where they have several."""
+    package = f"{node.type_name}_map_pkg"
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"/// Where registers of {node.type_name} are; from {source.name}.",
+    ]
+    lines += [f"package {package};"]
+    for reg in node.registers(unroll=False):
+        name, fields = _camel(reg.inst_name), list(reg.fields())
+        lines.append(f"  localparam int {name}At = 'h{reg.raw_absolute_address - node.raw_absolute_address:x};")
+        lines += [f"  localparam int {name}{_camel(x.inst_name)}Bit = {x.low};" for x in fields if len(fields) > 1]
+    (out / f"{package}.sv").write_text("\n".join([*lines, "endpackage", ""]))
+
+
 def _write_list(top, source: Path, out: Path):
     """All registers of a map for the bench: name, offset, whether writable, and the arrays it lies in, the outer one first."""
     from systemrdl.node import RegNode
@@ -121,8 +136,9 @@ wire unused_cpuif = &{{1'b0, cpuif_req_stall_wr, cpuif_req_stall_rd, cpuif_rd_er
 def generate(source: Path, blocks: list[str], top: str) -> Path:
     """A directory with what `source` describes.
 
-    BLOCK.sv and BLOCK_pkg.sv for each block, whose port `regs` is a slave of reg_if; MAP_map_pkg.sv, the addresses in `top` and
-    in the maps it has; TOP.h, the C header; TOP_registers.hpp, all registers as a table for the bench.
+    BLOCK.sv and BLOCK_pkg.sv for each block, whose port `regs` is a slave of reg_if, and BLOCK_map_pkg.sv, the addresses in it;
+    MAP_map_pkg.sv, the addresses in `top` and in the maps it has; TOP.h, the C header; TOP_registers.hpp, all
+    registers as a table for the bench.
     """
 
     def make(out: Path):
@@ -138,7 +154,9 @@ def generate(source: Path, blocks: list[str], top: str) -> Path:
                 return _REG_IF.format(width=self.addr_width)
 
         for block in blocks:
-            RegblockExporter().export(elaborate(source, block), str(out), cpuif_cls=RegIf)
+            described = elaborate(source, block)
+            _write_offsets(described, source, out)
+            RegblockExporter().export(described, str(out), cpuif_cls=RegIf)
             made = out / f"{block}.sv"  # drives each field of one struct from an always_comb of its own
             made.write_text(
                 "/* verilator lint_off MULTIDRIVEN */\n" + made.read_text() + "/* verilator lint_on MULTIDRIVEN */\n"

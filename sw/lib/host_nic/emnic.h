@@ -164,9 +164,9 @@ struct emnic_config {
   // 2: for the headers of TCP and UDP alone. 0: none. Needs EMNIC_SPLIT, and no stream.
   unsigned header_bytes;
   // Consecutive segments of TCP take one slot under one record: up to so many bytes with the
-  // headers of the first, 16383 at the most, for which receive buffers have to be large enough; 0:
-  // none do. And core clocks that one waits for the next, up to 50000. Needs EMNIC_COALESCE, and no
-  // stream.
+  // headers of the first, for which receive buffers have to be large enough; 0: none do. And core
+  // clocks that one waits for the next. CoalesceMostBytes and CoalesceMostClocks of queue_formats.h
+  // at the most. Needs EMNIC_COALESCE, and no stream.
   unsigned coalesce_bytes, coalesce_clocks;
   unsigned max_frame;       // longest frame, bytes without FCS
   unsigned max_packet;      // that becomes several, for transmit buffers; 0: none does

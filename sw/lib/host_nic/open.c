@@ -6,6 +6,20 @@ const uint32_t emnic_rss_key[EMNIC_KEY_WORDS] = {0x6d5a56da, 0x255b0ec2, 0x41672
                                                  0xd0ca2bcb, 0xae7b30b4, 0x77cb2da3, 0x8030f20c,
                                                  0x6a42b73b, 0xbeac01fa};
 
+// The names that a user has of the bits of `features` are those of the register.
+#define SAME_BIT(name, field) \
+  static_assert(name == NIC_INTERFACE_REGS__FEATURES__##field##_bm, #name)
+SAME_BIT(EMNIC_RX_HASH, RX_HASH);
+SAME_BIT(EMNIC_RX_CHECKSUM, RX_CSUM);
+SAME_BIT(EMNIC_TX_CHECKSUM, TX_CSUM);
+SAME_BIT(EMNIC_TIMESTAMPS, PTP);
+SAME_BIT(EMNIC_VLAN, VLAN);
+SAME_BIT(EMNIC_TSO, SEGMENTS);
+SAME_BIT(EMNIC_SHARED, SHARED);
+SAME_BIT(EMNIC_SPLIT, SPLIT);
+SAME_BIT(EMNIC_VIRTUAL, IS_FUNCTION);
+SAME_BIT(EMNIC_COALESCE, COALESCE);
+
 static_assert(sizeof(((nic_port_regs__stride1000_t*)0)->rss_key) == 4 * EMNIC_KEY_WORDS &&
                   sizeof(((host_nic_t*)0)->interface) ==
                       EMNIC_MAX_INTERFACES * sizeof(nic_interface_map__stride800000_t) &&
@@ -146,7 +160,8 @@ static int check(const struct emnic* d, const struct emnic_config* c) {
     if (c->header_bytes && (!(is->features & EMNIC_SPLIT) || c->rx_stream)) return EMNIC_UNSUPPORTED;
     if (c->coalesce_bytes && (!(is->features & EMNIC_COALESCE) || c->rx_stream))
       return EMNIC_UNSUPPORTED;
-    if (c->coalesce_bytes > 16383 || c->coalesce_clocks > 50000) return EMNIC_BAD_FRAME;
+    if (c->coalesce_bytes > CoalesceMostBytes || c->coalesce_clocks > CoalesceMostClocks)
+      return EMNIC_BAD_FRAME;
     if (c->header_bytes > EMNIC_MAX_HEADERS + 2) return EMNIC_BAD_FRAME;
     if (c->max_packet > EMNIC_MAX_PACKET) return EMNIC_BAD_FRAME;
     for (int transmit = 0; transmit < 2; ++transmit) {
