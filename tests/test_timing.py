@@ -173,10 +173,11 @@ def test_a_row_of_other_sources_is_measured(monkeypatch):
 
 
 def test_a_clock_of_thirds_is_timed_as_it_runs():
-    """66 is 66 2/3, as in the bench (systems/core_nic/measurement.hpp); other numbers are themselves."""
+    """66 is 66 2/3, as in the bench; other numbers are themselves."""
     chosen = system.load("core-nic")
     for mhz, declared in ((50, 50), (66, 66 + 2 / 3), (133, 133 + 1 / 3), (166, 166 + 2 / 3), (200, 200), (966, 966 + 2 / 3)):
-        assert blocks.clocks(chosen, chosen.values([f"core_mhz={mhz}"]))["core_clk_i"] == pytest.approx(declared, abs=1e-3)
+        assert blocks.clocks(chosen, chosen.values([f"core_mhz={mhz}"]))["core_clk_i"] == pytest.approx(declared, abs=1e-9)
+        assert chosen.settings(chosen.values([f"core_mhz={mhz}"]))["core_mhz_times_3"] == round(3 * declared)
 
 
 def test_a_systems_blocks_beside_the_peers(monkeypatch, capsys):

@@ -363,6 +363,8 @@ def _clocks(table: dict, parameters: dict) -> dict:
         name = next(iter(x)) if isinstance(x, dict) else x
         if isinstance(name, str) and name not in parameters:
             raise ValueError(f"rtl.clocks: {port}: there is no parameter {name}")
+        if isinstance(x, dict) and x[name] != "thirds" and not isinstance(x[name], dict | int | float):
+            raise ValueError(f'rtl.clocks: {port}: {x[name]!r} is neither a number, a table nor "thirds"')
     return table
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from emery.common import UserError
 from emery.make import cache, programs
+from emery.physics import mhz_times_3
 
 FOLDER = Path(__file__).resolve().parent / "firmware"
 _COUNTS = ("instructions", "accesses", "clocks")
@@ -19,13 +20,13 @@ def program(values: dict) -> Path:
 
 
 def settings(values: dict) -> dict:
-    """The program as the bench reads it (image.hpp)."""
+    """The program as the bench reads it (image.hpp), and three times the cores' clock."""
     try:
         text = image(program(values))
     except UserError as error:
         raise UserError(f"firmware_image: {error}") from error
     folder = cache.entry("firmware", cache.digest(text), lambda out: (out / "image").write_text(text))
-    return {"firmware_image": str(folder / "image")}
+    return {"firmware_image": str(folder / "image"), "core_mhz_times_3": mhz_times_3(values["core_mhz"])}
 
 
 def image(elf: Path) -> str:

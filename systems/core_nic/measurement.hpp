@@ -17,20 +17,13 @@ namespace emery::core_nic {
 
 /// The clocks of cores and frame memory, and what goes with them in numbers.
 struct Clocks {
-  unsigned core_thirds, mem_mhz, banks;
+  unsigned core_thirds, mem_mhz, banks;  // core_thirds: in thirds of a megahertz
   int core = 0, mem = 0;
 
   explicit Clocks(const Options& options)
-      : core_thirds(core_thirds_of(options)),
+      : core_thirds(options.get<unsigned>("core_mhz_times_3")),
         mem_mhz(options.get<unsigned>("mem_mhz")),
         banks(options.get<unsigned>("banks")) {}
-
-  /// Thirds of a megahertz: 166 stands for 166 2/3 MHz and so on.
-  static unsigned core_thirds_of(const Options& options) {
-    const auto mhz = options.get<unsigned>("core_mhz");
-    const unsigned rest = mhz % 100;
-    return 3 * mhz + (rest == 33 ? 1 : rest == 66 ? 2 : 0);
-  }
 };
 
 class Measurement {

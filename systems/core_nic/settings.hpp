@@ -53,7 +53,7 @@ inline DriverConfig driver_config(const Options& options) {
   c.payload_offset = options.get<unsigned>("payload_offset");
   c.receive_slots = options.get<unsigned>("receive_slots");
   c.watchdog_clocks = static_cast<unsigned>(options.get<std::uint64_t>("watchdog_us") *
-                                            Clocks::core_thirds_of(options) / 3);
+                                            Clocks(options).core_thirds / 3);
   c.drop_udp_port = options.get<unsigned>("drop_udp_port");
   c.queues = options.get<unsigned>("receive_queues");
   c.cpu_per_frame = options.ns("cpu_ns_per_frame");

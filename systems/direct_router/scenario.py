@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is sent where, and how fast the bus is: made once from the parameters, for the limits and for the bench."""
 
+from emery.physics import mhz_times_3
+
 _FIGURE_3 = {  # of the paper: the outputs of each input
     "A": [[1], []],
     "B": [[1], []],
@@ -9,7 +11,6 @@ _FIGURE_3 = {  # of the paper: the outputs of each input
     "E": [[1, 2], [], []],
     "F": [[1, 2], [2, 0], [0, 1]],
 }
-_MHZ_TIMES_3 = {66: 200, 133: 400}  # 66 2/3 and 133 1/3
 
 
 def outputs(values: dict) -> list[list[int]]:
@@ -35,7 +36,7 @@ def is_slow(values: dict) -> bool:
 
 def bus_hz_times_3(values: dict) -> int:
     """Three times the clock of a PCI-X bus."""
-    return _MHZ_TIMES_3.get(values["bus_mhz"], values["bus_mhz"] * 3) * 1_000_000
+    return mhz_times_3(values["bus_mhz"]) * 1_000_000
 
 
 def settings(values: dict) -> dict:

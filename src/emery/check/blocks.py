@@ -15,6 +15,7 @@ from emery import extension, system
 from emery.check import structure
 from emery.common import ROOT, UserError, nearest
 from emery.make import build, own_rtl
+from emery.physics import mhz_times_3
 
 
 @dataclass(frozen=True)
@@ -146,11 +147,13 @@ def _in_system(name: str, settings: list[str], chosen: system.System) -> Subject
 
 def clocks(chosen: system.System, values: dict) -> dict[str, float]:
     """MHz of the clock ports of a system's top, as it declares them: numbers, names of parameters, or of a parameter whose
-    value stands for another number in a table, or is so many times the clock."""
+    value stands for another number in a table, leaves thirds out, or is so many times the clock."""
 
     def mhz(x) -> float:
         if isinstance(x, dict):
             ((name, table),) = x.items()
+            if table == "thirds":
+                return mhz_times_3(values[name]) / 3
             return table.get(str(values[name]), values[name]) if isinstance(table, dict) else table * values[name]
         return values[x] if isinstance(x, str) else x
 
