@@ -38,16 +38,7 @@ module usplus_cfg
   logic [$clog2(Pause)-1:0] pause_q;
   logic link_q;
   assign mgmt_addr_o = link_q ? LinkControl : DeviceControl;
-  struct packed {
-    logic [15:0] requester_id;
-    logic [2:0]  max_payload;
-    logic [2:0]  max_read_request;
-    logic        bus_master;
-    logic        extended_tag;
-    logic        relaxed_ordering;
-    logic        msix_enable;
-    logic        msix_mask;
-  } own_q;
+  pcie_cfg_t own_q;  // of the physical function
   function_state_t functions_q;
   if (Functions > 1) begin : g_functions
     always_ff @(posedge clk_i) begin
@@ -66,20 +57,14 @@ module usplus_cfg
     assign functions_q = '0;
   end
   wire unused_functions = &{1'b0, vf_status_i, vf_flr_i, vf_msix_enable_i, vf_msix_mask_i};
-  assign cfg_o = '{
-          requester_id: own_q.requester_id,
-          max_payload: own_q.max_payload,
-          max_read_request: own_q.max_read_request,
-          bus_master: own_q.bus_master,
-          extended_tag: own_q.extended_tag,
-          wide_tag: 1'b0,  // the block has none
-          relaxed_ordering: own_q.relaxed_ordering,
-          msix_enable: own_q.msix_enable,
-          msix_mask: own_q.msix_mask,
-          functions: functions_q
-      };
+  always_comb begin
+    cfg_o = own_q;
+    cfg_o.functions = functions_q;
+  end
 
   always_ff @(posedge clk_i) begin
+    own_q.wide_tag <= 1'b0;  // the block has none
+    own_q.functions <= '0;
     own_q.requester_id <= {bus_number_i, 8'd0};
     own_q.max_payload <= {1'b0, max_payload_i};
     own_q.max_read_request <= max_read_req_i;
