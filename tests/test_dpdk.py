@@ -298,6 +298,7 @@ def test_statistics_and_settings(capfd, tmp_path):
     "words, says",
     [
         (["--nothing"], "unrecognized option '--nothing'"),
+        (["--forward-mode=flow"], "Invalid flow packet forwarding mode"),
         (["--rxq=999"], "rxq 999 invalid"),
         (["--rxd=96"], "96 descriptors: a ring has a power of two"),
         (["--max-pkt-len=9000"], "mbufs have room for"),

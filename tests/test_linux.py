@@ -171,6 +171,34 @@ def test_ethtool_sees_and_sets(capfdbinary):
 
 
 @needs("ethtool", "ethtool")
+def test_ethtool_changes_the_number_of_queues(capfdbinary):
+    """Down, up, and in the middle of a connection; not below what a flow or the user's own table needs."""
+    flow = "flow-type tcp4 src-ip 10.0.0.2 dst-ip 10.0.0.1 src-port 7 dst-port 5001"
+    script = f"""
+        ip link set eth0 down; rmmod emery_host_nic; insmod /card.ko queues=7; ip addr add 10.0.0.1/24 dev eth0
+        ethtool -L eth0 combined 3 && ip link set eth0 up
+        ethtool -x eth0 | head -1; grep -c eth0- /proc/interrupts; ls /sys/class/net/eth0/queues
+        head -c 100000 /bin/busybox >part; cat part part >sent
+        {{ cat part; sleep 0.01; cat part; }} | nc 10.0.0.2 7 >got & sleep 0.0001; ethtool -L eth0 combined 2
+        [ $(wc -c <got) = 200000 ] || echo midway
+        ethtool -L eth0 combined 6; wait; cmp sent got && echo same
+        ethtool -x eth0 | head -1; grep -c eth0- /proc/interrupts
+        ethtool -L eth0 combined 8 || echo too many
+        ethtool -N eth0 {flow} action 5 loc 9; ethtool -L eth0 combined 5 || echo a flow needs it
+        ethtool -N eth0 delete 9; ethtool -X eth0 weight 0 0 1; ethtool -L eth0 combined 2 || echo the table needs it
+        ethtool -X eth0 default; ethtool -L eth0 combined 1 && ethtool -l eth0 | tail -2
+        ip link set eth0 address 02:11:22:33:44:55; ping -q -c 1 10.0.0.2 | grep received
+        ethtool -S eth0 | grep -E "e_settings_refused|tx6_card_packets|xdp_refused" | sort -u
+        """
+    status, out, err = guest(capfdbinary, "--", "sh", "-c", script)
+    assert status == 0 and "same\n" in out and "midway\n" in out, out + err
+    assert re.findall(r"with (\d+) RX ring.*\n", out) == ["3", "6"] and "3\ntx-0\ntx-1\ntx-2\n" in out, out
+    assert all(out.count(x) == 1 for x in ("too many", "a flow needs it", "the table needs it", "Combined:\t1\n")), out + err
+    assert "1 packets received" in out and "device_settings_refused: 0\n" in out and "interface_settings_refused: 0\n" in out, out
+    assert "tx6_card_packets: 0\n" in out, "counters of all queues that there may be"
+
+
+@needs("ethtool", "ethtool")
 def test_a_flow_goes_to_its_queue(capfdbinary):
     """By a rule that outlives the interface going down and another key of the hash; others like it are refused."""
     flow = "src-ip 10.0.0.2 dst-ip 10.0.0.1 src-port 7 dst-port 5001"

@@ -137,6 +137,36 @@ def test_everything_under_load(capfdbinary, tmp_path):
     assert not WRONG.search(said), said
 
 
+@needs("phc_ctl", "linuxptp")
+def test_the_card_is_reset(capfdbinary, tmp_path):
+    """By a user, as a function, in the middle of TCP and when it is down: all that was set is as it was, counters go on."""
+    script = """
+        free() { read n </sys/kernel/debug/dma-api/num_free_entries; echo free $n; }
+        counted() { ethtool -S eth0 | grep "^ *rx_queue_stopped:"; }
+        start() { insmod /card.ko; ip addr add 10.0.0.1/24 dev eth0; ip link set eth0 up; }
+        reset=/sys/bus/pci/devices/0000:00:00.0/reset
+        rmmod emery_host_nic; free; start
+        ethtool -G eth0 rx 64; ethtool -C eth0 rx-usecs 7; ethtool -L eth0 combined 3; phc_ctl eth0 set 5000 >/dev/null 2>&1
+        ethtool -N eth0 flow-type tcp4 src-ip 10.0.0.2 dst-ip 10.0.0.1 src-port 7 dst-port 5001 action 2 loc 9
+        head -c 400000 /bin/busybox >sent
+        nc 10.0.0.2 7 <sent >got & sleep 0.00001
+        echo 1 >$reset && [ $(wc -c <got) = 400000 ] || echo midway
+        wait; cmp sent got && echo same
+        phc_ctl eth0 get; ethtool -c eth0 | grep ^rx-usecs:; ethtool -n eth0 | grep Total; ethtool -l eth0 | grep -c "3$"
+        counted; ip link set eth0 down; echo 1 >$reset && ip link set eth0 up; counted
+        ping -q -c 1 10.0.0.2 | grep received
+        rmmod emery_host_nic; sleep 3; free
+        """
+    log = tmp_path / "log"
+    status, out, err = guest(capfdbinary, "--debug", "--kernel-log", str(log), "--", "sh", "-c", script)
+    assert status == 0 and "midway\nsame\n" in out and "1 packets received" in out, out + err
+    assert 5000 < float(re.search(r"clock time is ([0-9.]+)", out)[1]) < 5010, out
+    assert "rx-usecs: 7\n" in out and "Total 1 rules\n" in out, out
+    free, stopped = (re.findall(rf"{x} (\d+)", out) for x in ("free", "stopped:"))
+    assert len(free) == 2 and free[0] == free[1] and stopped[0] == stopped[1], out
+    assert not WRONG.search(HELD.sub("", log.read_text())), log.read_text()
+
+
 @needs("ethtool", "ethtool")
 def test_the_card_is_pulled_out(capfdbinary, tmp_path):
     """In the middle of a TCP connection: the interface is detached, all that was lent comes back; the other guest goes on. The

@@ -394,6 +394,18 @@ def test_a_client_that_goes_while_it_owes_an_answer(driver, card):
     assert card.ended() == 0
 
 
+def test_a_client_that_waits_for_a_register_and_owes_an_answer(driver, card):
+    """As QEMU does whose memory is not shared: neither would go on; one line says so, within seconds."""
+    client = card.client()
+    client.version({})
+    nic = Nic(driver, client, 0x1000_0000, False)
+    nic.send(bytes(60))
+    assert client.wait(client.socket), "asked for its descriptor"
+    client.send(vfio_client.REGION_READ, struct.pack("<QII", 0, BAR0, 4))
+    with pytest.raises(UserError, match="share=on"):
+        card.ended()
+
+
 HEADER = "<HHIII"
 
 

@@ -40,15 +40,17 @@ VfioChannel::Message VfioChannel::taken() {
 }
 
 std::optional<VfioChannel::Message> VfioChannel::next() {
+  Message message;
   if (!waiting_.empty()) {
-    Message message = std::move(waiting_.front());
+    message = std::move(waiting_.front());
     waiting_.pop_front();
-    return message;
+  } else {
+    if (!take()) return std::nullopt;
+    message = taken();
+    if ((message.header.flags & kType) == kReply)
+      throw ChannelError("vfio-user: a reply that nobody waits for");
   }
-  if (!take()) return std::nullopt;
-  Message message = taken();
-  if ((message.header.flags & kType) == kReply)
-    throw ChannelError("vfio-user: a reply that nobody waits for");
+  owes_ = !(message.header.flags & kNoReply);
   return message;
 }
 
@@ -61,10 +63,12 @@ void VfioChannel::write(Header header, std::span<const std::uint8_t> body) {
 }
 
 void VfioChannel::reply(const Header& to, std::span<const std::uint8_t> body) {
+  owes_ = false;
   if (!(to.flags & kNoReply)) write({to.id, to.command, 0, kReply, 0}, body);
 }
 
 void VfioChannel::refuse(const Header& to, int error) {
+  owes_ = false;
   if (!(to.flags & kNoReply))
     write({to.id, to.command, 0, kReply | kError, static_cast<std::uint32_t>(error)}, {});
 }
@@ -74,9 +78,12 @@ std::optional<std::vector<std::uint8_t>> VfioChannel::ask(std::uint16_t command,
   write({++id_, command, 0, kCommand, 0}, body);
   while (!gone_) {
     if (!take()) {
-      if (!gone_ && !readable(socket_.number(), 1000 * kPatience))
+      const bool both = owes_ || !waiting_.empty();
+      if (!gone_ && !readable(socket_.number(), 1000 * (both ? kPatienceOfBoth : kPatience)))
         throw ChannelError(
-            "vfio-user: the client does not answer for memory that it has not shared");
+            both ? "vfio-user: the client waits for a register and does not answer for memory that "
+                   "it has not shared (QEMU: share=on)"
+                 : "vfio-user: the client does not answer for memory that it has not shared");
       continue;
     }
     Message message = taken();

@@ -6,6 +6,7 @@ It is read with the standard library alone: the launcher asks `packages` which p
 
 import argparse
 import os
+import re
 import signal
 import sys
 import traceback
@@ -68,8 +69,10 @@ def commands() -> list[str]:
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
-    for word in argv:
-        if not word.isprintable():  # bytes that are no text, line breaks: a message would not be a line
+    behind = argv.index("--") if argv[:1] == ["linux"] and "--" in argv else len(argv)
+    for at, word in enumerate(argv):
+        # Bytes that are no text, line breaks: a message would not be a line. A guest's command may have lines.
+        if not (re.sub("[\n\t]", "", word) if at > behind else word).isprintable():
             raise UserError(f"{word.encode(errors='backslashreplace')!r}: not plain text")
     parser, commands = _parser()
     if argv and not argv[0].startswith("-") and argv[0] not in commands:

@@ -29,6 +29,7 @@ _CORES = ("-l", "-c", "--lcores")
 _TOTAL = re.compile(r"([RT]X)-packets: (\d+) +[RT]X-dropped: (\d+)")
 _DRIVER = "net_emery: "  # begins what the driver says
 _EXITS = "EAL: Error - exiting"  # the cause stands in other lines
+_UNKNOWN_MODE = re.compile(r"^Invalid \S+ packet forwarding mode", re.MULTILINE)  # it goes on with another one
 _WRONG = re.compile(r"unrecognized option|invalid option|requires an argument|rror|nvalid|annot|ncorrect|must be")
 
 
@@ -134,6 +135,7 @@ def run(target: system.System, values: dict, job: Job) -> tuple[str, dict]:
         card.check("dpdk")
         said = (folder / "testpmd").read_text(errors="replace") if (folder / "testpmd").exists() else ""
         status = children[1].returncode if len(children) > 1 else 1
+        wrong = wrong or next(iter(_UNKNOWN_MODE.findall(said)), "")
         if wrong or (status and not interactive):
             raise UserError(f"dpdk: {wrong or _complaint(said)}")
         return said, _result(target, values, job, said, folder / "result")

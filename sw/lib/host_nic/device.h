@@ -222,6 +222,8 @@ int check_ring(const struct emnic* d, unsigned i, int transmit, unsigned ring, u
 int open_queues(struct emnic* d, unsigned i);
 void start_ring(struct emnic* d, uint32_t regs, uint64_t bus, int transmit, uint32_t slots,
                 uint16_t producer);
+// Registers that enable a queue, and those that take it out of use: it keeps its sizes then.
+uint32_t cq_control(unsigned slots, int enable);
 uint32_t queue_control(const struct emnic* d, int transmit, uint32_t slots, int enable);
 void lay_out_stream(struct emnic_rx* q, struct memory memory, size_t offset);
 size_t stream_stride(uint32_t slots, uint32_t max_frame);

@@ -193,7 +193,7 @@ int emnic_start(struct emnic* device, const struct emnic_config* config);
 int emnic_stop(struct emnic* device);
 // After the device was reset while it was in use: finds it again and does what emnic_start did, in
 // new memory, with the settings made since and the flows steered. What was with the device is gone.
-// No read of its registers may be under way.
+// One that is stopped stays so. Counters go on. No read of its registers may be under way.
 int emnic_recover(struct emnic* device);
 
 // The queues that emnic_start opened; NULL when there is no such. Completion and event queues are

@@ -284,11 +284,11 @@ int emnic_start(struct emnic* d, const struct emnic_config* config) {
 }
 
 int emnic_recover(struct emnic* d) {
-  if (!d->started) return EMNIC_BUSY;
+  for (unsigned n = 0; n < TALLIES; ++n) d->tally[n].last = 0;
+  if (!d->started) return 0;
   free_queues(d);
   int status = probe(d);
   if (status == 0) status = check(d, &d->config);
-  for (unsigned n = 0; n < TALLIES; ++n) d->tally[n].last = 0;
   if (status == 0) status = set_up(d);
   if (status != 0) emnic_stop(d);
   return status;
@@ -330,9 +330,11 @@ static int shut(struct emnic* d) {
   const unsigned tx = d->tx ? d->interfaces * d->config.tx_queues : 0;
   const unsigned rx = d->rx ? d->interfaces * d->config.rx_queues : 0;
   for (unsigned n = 0; n < rx; ++n)
-    if (d->rx[n].device) reg_write(d, d->rx[n].regs + QUEUE_REG(control), 0);
+    if (d->rx[n].device)
+      reg_write(d, d->rx[n].regs + QUEUE_REG(control), queue_control(d, 0, d->rx[n].slots, 0));
   for (unsigned n = 0; n < tx; ++n)
-    if (d->tx[n].device) reg_write(d, d->tx[n].regs + QUEUE_REG(control), 0);
+    if (d->tx[n].device)
+      reg_write(d, d->tx[n].regs + QUEUE_REG(control), queue_control(d, 1, d->tx[n].slots, 0));
   while (!at_rest(d) && ++looks < REST_LOOKS) d->ops.delay_us(d->ops.context, REST_US);
   // No record waits for company any more; the answer to a read comes behind them.
   for (unsigned i = 0; i < d->interfaces && !is_virtual(d); ++i)
@@ -340,8 +342,10 @@ static int shut(struct emnic* d) {
   reg_read(d, DEVICE_REG(magic));
   d->ops.delay_us(d->ops.context, REST_US);
   reg_read(d, DEVICE_REG(magic));
-  for (unsigned n = 0; n < d->cqs; ++n) reg_write(d, d->cq[n].regs + CQ_REG(control), 0);
-  for (unsigned n = 0; n < d->eqs; ++n) reg_write(d, d->eq[n].regs + CQ_REG(control), 0);
+  for (unsigned n = 0; n < d->cqs; ++n)
+    reg_write(d, d->cq[n].regs + CQ_REG(control), cq_control(CPL_RING, 0));
+  for (unsigned n = 0; n < d->eqs; ++n)
+    reg_write(d, d->eq[n].regs + CQ_REG(control), cq_control(EVENT_RING, 0));
   d->ops.interrupts(d->ops.context, 0);
   if (reg_read(d, DEVICE_REG(magic)) == GONE) return EMNIC_NO_DEVICE;
   return looks < REST_LOOKS ? 0 : EMNIC_TIMEOUT;

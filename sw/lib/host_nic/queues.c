@@ -45,14 +45,17 @@ int check_ring(const struct emnic* d, unsigned i, int transmit, unsigned ring, u
 
 // ---- registers
 
+uint32_t cq_control(unsigned slots, int enable) {
+  return (enable ? CPL_QUEUE_REGS__CONTROL__ENABLE_bm : 0u) |
+         log2_of(slots) << CPL_QUEUE_REGS__CONTROL__LOG_SIZE_bp;
+}
+
 static void set_up_cq(struct emnic* d, uint32_t regs, uint64_t bus, unsigned slots,
                       unsigned target) {
   reg_write(d, regs + CQ_REG(base_lo), (uint32_t)bus);
   reg_write(d, regs + CQ_REG(base_hi), (uint32_t)(bus >> 32));
   reg_write(d, regs + CQ_REG(target), target);
-  reg_write(d, regs + CQ_REG(control),
-            CPL_QUEUE_REGS__CONTROL__ENABLE_bm | log2_of(slots)
-                                                     << CPL_QUEUE_REGS__CONTROL__LOG_SIZE_bp);
+  reg_write(d, regs + CQ_REG(control), cq_control(slots, 1));
 }
 
 uint32_t queue_control(const struct emnic* d, int transmit, uint32_t slots, int enable) {

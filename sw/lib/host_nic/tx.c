@@ -29,7 +29,8 @@ static int refused(const struct emnic_tx* q, unsigned bytes,
   if (mss && (bytes > EMNIC_MAX_PACKET || (q->buffers && bytes > q->buffer_bytes)))
     return EMNIC_BAD_FRAME;
   if (tag && (!(is->features & EMNIC_VLAN) || bytes < ADDRESS_BYTES)) return EMNIC_UNSUPPORTED;
-  if (offloads && (offloads->start > 255 || offloads->offset > 255)) return EMNIC_UNSUPPORTED;
+  if (offloads && offloads->checksum && (offloads->start > 255 || offloads->offset > 255))
+    return EMNIC_UNSUPPORTED;
   return 0;
 }
 

@@ -26,7 +26,7 @@ static int nic_info_get(struct devlink *devlink, struct devlink_info_req *req,
 	char text[32];
 	int err;
 
-	if (READ_ONCE(nic->gone))
+	if (READ_ONCE(nic->gone) || READ_ONCE(nic->resetting))
 		return -ENODEV;
 	err = devlink_info_driver_name_put(req, NIC_NAME);
 	if (!err && serial) {
@@ -57,7 +57,7 @@ static int nic_recover(struct devlink_health_reporter *reporter, void *error,
 	int err = 0;
 
 	rtnl_lock();
-	if (READ_ONCE(own->nic->gone))
+	if (!netif_device_present(own->nic->netdev)) /* it has gone, or is being reset */
 		err = -ENODEV;
 	else if (netif_running(own->nic->netdev) && (!error || READ_ONCE(own->nic->broken)))
 		err = nic_again(own->nic);

@@ -38,17 +38,38 @@ static int nic_set_ringparam(struct net_device *netdev, struct ethtool_ringparam
 	unsigned int rx =
 		roundup_pow_of_two(clamp_t(u32, ring->rx_pending, NIC_LEAST_RING, NIC_MOST_RING));
 
+	struct nic_sizes sizes = nic_get_sizes(nic);
+
 	if (ring->rx_mini_pending || ring->rx_jumbo_pending)
 		return -EINVAL;
-	return nic_resize(nic, (struct nic_sizes){ netdev->mtu, tx, rx });
+	sizes.tx_ring = tx;
+	sizes.rx_ring = rx;
+	return nic_resize(nic, sizes);
 }
 
 static void nic_get_channels(struct net_device *netdev, struct ethtool_channels *channels)
 {
 	const struct nic *nic = netdev_priv(netdev);
 
-	channels->max_combined = nic->queues;
+	channels->max_combined = nic->most_queues;
 	channels->combined_count = nic->queues;
+}
+
+/* Whoever has set the table of the flow hash has it kept, and fewer queues than are in it refused:
+ * ethtool sees to that. */
+static int nic_set_channels(struct net_device *netdev, struct ethtool_channels *channels)
+{
+	struct nic *nic = netdev_priv(netdev);
+	struct nic_sizes sizes = nic_get_sizes(nic);
+
+	sizes.queues = channels->combined_count;
+	if (sizes.queues == 0 || sizes.queues % nic->is->ports != 0)
+		return -EINVAL;
+	if (nic_rules_need(nic, sizes.queues))
+		return -EBUSY;
+	if (!netif_is_rxfh_configured(netdev))
+		nic_rss_forget(nic);
+	return nic_resize(nic, sizes);
 }
 
 /* The card has no register for the line's rate: 100G is what it is made for. */
@@ -195,6 +216,7 @@ const struct ethtool_ops nic_ethtool_ops = {
 	.get_ringparam = nic_get_ringparam,
 	.set_ringparam = nic_set_ringparam,
 	.get_channels = nic_get_channels,
+	.set_channels = nic_set_channels,
 	.get_sset_count = nic_get_sset_count,
 	.get_strings = nic_get_strings,
 	.get_ethtool_stats = nic_get_ethtool_stats,

@@ -112,6 +112,17 @@ static int nic_insert(struct nic *nic, struct ethtool_rx_flow_spec *spec)
 	return err;
 }
 
+/* Whether a flow goes to this queue or to one behind it. */
+bool nic_rules_need(const struct nic *nic, unsigned int queue)
+{
+	unsigned int i;
+
+	for (i = 0; nic->rules && i < NIC_MOST_RULES; i++)
+		if (nic->rules[i].used && nic->rules[i].queue >= queue)
+			return true;
+	return false;
+}
+
 static struct nic_rule *nic_find(struct nic *nic, u32 location)
 {
 	if (!nic->rules || location >= NIC_MOST_RULES || !nic->rules[location].used)

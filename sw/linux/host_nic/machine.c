@@ -24,7 +24,7 @@ static u32 nic_read32(void *context, u32 offset)
 	struct nic *nic = context;
 	u32 value;
 
-	if (READ_ONCE(nic->gone))
+	if (READ_ONCE(nic->gone) || READ_ONCE(nic->resetting))
 		return U32_MAX;
 	nic->posted = 0;
 	value = readl(nic->bar + offset);
@@ -43,7 +43,7 @@ static void nic_write32(void *context, u32 offset, u32 value)
 {
 	struct nic *nic = context;
 
-	if (READ_ONCE(nic->gone))
+	if (READ_ONCE(nic->gone) || READ_ONCE(nic->resetting))
 		return;
 	writel(value, nic->bar + offset);
 	if (++nic->posted >= MOST_POSTED)

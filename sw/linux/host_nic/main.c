@@ -33,6 +33,7 @@ static void nic_set_up_netdev(struct nic *nic)
 	netdev->ethtool_ops = &nic_ethtool_ops;
 	netdev->watchdog_timeo = 5 * HZ;
 	netdev->min_mtu = ETH_MIN_MTU;
+	netdev->priv_flags |= IFF_LIVE_ADDR_CHANGE; /* the card looks at no address */
 	netdev->max_mtu = nic->is->max_frame - ETH_HLEN - VLAN_HLEN;
 	if (nic->is->features & EMNIC_TX_CHECKSUM)
 		netdev->hw_features |= NETIF_F_HW_CSUM | NETIF_F_SG;
@@ -134,6 +135,7 @@ static int nic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	nic->queues = min3(nic->queues, nic->is->event_queues, emnic_vectors(nic->core));
 	/* Receive queues are dealt to the ports: as many to each. */
 	nic->queues = max(rounddown(nic->queues, nic->is->ports), nic->is->ports);
+	nic->most_queues = nic->queues;
 	err = nic_allocate(nic);
 	if (err)
 		goto close;
@@ -205,6 +207,7 @@ static struct pci_driver nic_driver = {
 	.id_table = nic_ids,
 	.probe = nic_probe,
 	.remove = nic_remove,
+	.err_handler = &nic_resets,
 };
 module_pci_driver(nic_driver);
 

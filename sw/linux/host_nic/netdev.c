@@ -50,11 +50,25 @@ static int nic_set_features(struct net_device *netdev, netdev_features_t feature
 	return nic_status(nic, "VLAN", emnic_set_strip(nic->core, 0, nic_strip(features)));
 }
 
-static void nic_set_sizes(struct nic *nic, struct nic_sizes sizes)
+struct nic_sizes nic_get_sizes(const struct nic *nic)
 {
+	return (struct nic_sizes){ nic->netdev->mtu, nic->tx_ring, nic->rx_ring, nic->queues };
+}
+
+/* Of an interface that is down, or stopped. */
+static int nic_set_sizes(struct nic *nic, struct nic_sizes sizes)
+{
+	int err = 0;
+
+	if (sizes.queues != nic->queues)
+		err = netif_set_real_num_queues(nic->netdev, sizes.queues, sizes.queues);
+	if (err)
+		return err;
 	nic->netdev->mtu = sizes.mtu;
 	nic->tx_ring = sizes.tx_ring;
 	nic->rx_ring = sizes.rx_ring;
+	nic->queues = sizes.queues;
+	return 0;
 }
 
 static void nic_find_queues(struct nic *nic)
@@ -69,7 +83,7 @@ static void nic_find_queues(struct nic *nic)
 	}
 }
 
-static int nic_open(struct net_device *netdev)
+int nic_open(struct net_device *netdev)
 {
 	struct nic *nic = netdev_priv(netdev);
 	struct emnic_config config = {
@@ -132,7 +146,7 @@ free_sent:
 	return err;
 }
 
-static int nic_stop(struct net_device *netdev)
+int nic_stop(struct net_device *netdev)
 {
 	struct nic *nic = netdev_priv(netdev);
 	unsigned int i;
@@ -179,19 +193,19 @@ static void nic_tx_timeout(struct net_device *netdev, unsigned int queue)
 int nic_resize(struct nic *nic, struct nic_sizes sizes)
 {
 	struct net_device *netdev = nic->netdev;
-	struct nic_sizes before = { netdev->mtu, nic->tx_ring, nic->rx_ring };
+	struct nic_sizes before = nic_get_sizes(nic);
 	int err;
 
 	if (netif_running(netdev))
 		nic_stop(netdev);
-	nic_set_sizes(nic, sizes);
+	err = nic_set_sizes(nic, sizes);
 	if (!netif_running(netdev))
-		return 0;
-	err = nic_open(netdev);
+		return err;
+	if (!err)
+		err = nic_open(netdev);
 	if (!err)
 		return 0;
-	nic_set_sizes(nic, before);
-	if (nic_open(netdev))
+	if (nic_set_sizes(nic, before) || nic_open(netdev))
 		dev_close(netdev);
 	return err;
 }
@@ -199,12 +213,14 @@ int nic_resize(struct nic *nic, struct nic_sizes sizes)
 static int nic_change_mtu(struct net_device *netdev, int mtu)
 {
 	struct nic *nic = netdev_priv(netdev);
+	struct nic_sizes sizes = nic_get_sizes(nic);
 
 	if (nic->prog && !nic_fits_page(mtu)) {
 		netdev_warn(netdev, "an XDP program needs frames that fit into a page\n");
 		return -EINVAL;
 	}
-	return nic_resize(nic, (struct nic_sizes){ mtu, nic->tx_ring, nic->rx_ring });
+	sizes.mtu = mtu;
+	return nic_resize(nic, sizes);
 }
 
 /* Of the calls of the core for the whole device: under the rtnl lock, or where nobody else is. */
@@ -269,7 +285,7 @@ static void nic_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 
 	const u64 *device = nic->device;
 	unsigned int i;
 
-	for (i = 0; i < nic->queues; i++) {
+	for (i = 0; i < nic->most_queues; i++) {
 		nic_read(&nic->tx[i].counts, &s->tx_packets, &s->tx_bytes, &s->tx_errors,
 			 &s->tx_dropped);
 		nic_read(&nic->rx[i].counts, &s->rx_packets, &s->rx_bytes, &s->rx_errors,

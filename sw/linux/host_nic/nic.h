@@ -85,7 +85,7 @@ struct nic_rx {
 };
 
 struct nic_sizes {
-	unsigned int mtu, tx_ring, rx_ring;
+	unsigned int mtu, tx_ring, rx_ring, queues;
 };
 
 struct nic_clock {
@@ -93,6 +93,8 @@ struct nic_clock {
 	struct ptp_clock_info info;
 	spinlock_t lock;
 	u64 seen; /* its time when it was looked at last, ns since its epoch */
+	s64 rate; /* that it was set to, in 2^-40 */
+	ktime_t paused;
 	struct hwtstamp_config config;
 };
 
@@ -113,7 +115,8 @@ struct nic {
 	u8 __iomem *bar;
 	struct emnic *core;
 	const struct emnic_interface *is;
-	unsigned int queues; /* of each way, and vectors */
+	unsigned int queues; /* of each way, and vectors: in use */
+	unsigned int most_queues;
 	unsigned int tx_ring, rx_ring;
 	unsigned int posted;   /* writes since something came back from the device */
 	bool requested;	       /* interrupts */
@@ -132,6 +135,7 @@ struct nic {
 	u32 error[2]; /* to be reported of each way: queue << 16 | 0x100 | code; 0: none */
 	bool broken;  /* since nic_open */
 	bool gone;    /* pulled out, for good: nothing is read or written any more */
+	bool resetting; /* nor meanwhile */
 	struct delayed_work look;
 	struct emnic_port_counts port[2]; /* of each way, likewise as looked at last */
 	struct ethtool_rmon_hist_range sizes[EMNIC_PORT_SIZES + 1]; /* that it counts; the last 0 */
@@ -147,7 +151,10 @@ int nic_status(struct nic *nic, const char *what, int status);
 
 /* netdev.c */
 extern const struct net_device_ops nic_netdev_ops;
+int nic_open(struct net_device *netdev);
+int nic_stop(struct net_device *netdev);
 int nic_again(struct nic *nic);
+struct nic_sizes nic_get_sizes(const struct nic *nic);
 int nic_resize(struct nic *nic, struct nic_sizes sizes);
 void nic_look_work(struct work_struct *work);
 void nic_look(struct nic *nic);
@@ -159,6 +166,9 @@ void nic_devlink_stop(struct nic *nic);
 void nic_trouble(struct nic *nic, enum nic_way way, u32 error);
 void nic_report_work(struct work_struct *work);
 void nic_healthy(struct nic *nic);
+
+/* reset.c */
+extern const struct pci_error_handlers nic_resets;
 
 /* napi.c */
 irqreturn_t nic_interrupt(int irq, void *data);
@@ -201,6 +211,8 @@ static inline unsigned int nic_tx_room(const struct nic_tx *tx)
 /* ptp.c */
 int nic_ptp_start(struct nic *nic);
 void nic_ptp_stop(struct nic *nic);
+void nic_ptp_pause(struct nic *nic);
+void nic_ptp_resume(struct nic *nic);
 struct skb_shared_hwtstamps nic_stamp(struct nic *nic, u64 stamp);
 int nic_ioctl(struct net_device *netdev, struct ifreq *request, int command);
 
@@ -211,11 +223,13 @@ u32 nic_get_rxfh_key_size(struct net_device *netdev);
 int nic_get_rxfh(struct net_device *netdev, u32 *table, u8 *key, u8 *function);
 int nic_set_rxfh(struct net_device *netdev, const u32 *table, const u8 *key, const u8 function);
 int nic_rss_open(struct nic *nic);
+void nic_rss_forget(struct nic *nic);
 
 /* flows.c */
 int nic_flows_open(struct nic *nic);
 void nic_flows_close(struct nic *nic);
 int nic_set_rxnfc(struct net_device *netdev, struct ethtool_rxnfc *info);
+bool nic_rules_need(const struct nic *nic, unsigned int queue);
 int nic_get_rules(struct nic *nic, struct ethtool_rxnfc *info, u32 *locations);
 
 /* ethtool.c */

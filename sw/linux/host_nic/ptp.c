@@ -23,8 +23,11 @@ static int nic_clock_status(const struct nic *nic)
 /* Under the lock, as all that reads or moves the clock. */
 static u64 nic_time(struct nic *nic)
 {
-	u64 now = emnic_clock_read(nic->core, NULL);
+	u64 now;
 
+	if (nic->resetting)
+		return nic->clock.seen;
+	now = emnic_clock_read(nic->core, NULL);
 	nic->clock.seen += (now - nic->clock.seen) & CARD_TIME;
 	return nic->clock.seen;
 }
@@ -85,7 +88,9 @@ static int nic_adjfine(struct ptp_clock_info *info, long scaled_ppm)
 	unsigned long flags;
 
 	spin_lock_irqsave(&nic->clock.lock, flags);
-	emnic_clock_adjust(nic->core, div_s64((s64)scaled_ppm << 18, 15625));
+	nic->clock.rate = div_s64((s64)scaled_ppm << 18, 15625);
+	if (!nic->resetting)
+		emnic_clock_adjust(nic->core, nic->clock.rate);
 	spin_unlock_irqrestore(&nic->clock.lock, flags);
 	return nic_clock_status(nic);
 }
@@ -155,6 +160,30 @@ void nic_ptp_stop(struct nic *nic)
 	if (nic->clock.ptp)
 		ptp_clock_unregister(nic->clock.ptp);
 	nic->clock.ptp = NULL;
+}
+
+/* The card is about to forget its clock. What is set meanwhile holds from nic_ptp_resume on. */
+void nic_ptp_pause(struct nic *nic)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&nic->clock.lock, flags);
+	nic_time(nic);
+	nic->clock.paused = ktime_get();
+	WRITE_ONCE(nic->resetting, true);
+	spin_unlock_irqrestore(&nic->clock.lock, flags);
+}
+
+/* It goes on by what has gone by on the kernel's. */
+void nic_ptp_resume(struct nic *nic)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&nic->clock.lock, flags);
+	WRITE_ONCE(nic->resetting, false);
+	nic_set_time(nic, nic->clock.seen + ktime_to_ns(ktime_sub(ktime_get(), nic->clock.paused)));
+	emnic_clock_adjust(nic->core, nic->clock.rate);
+	spin_unlock_irqrestore(&nic->clock.lock, flags);
 }
 
 struct skb_shared_hwtstamps nic_stamp(struct nic *nic, u64 stamp)

@@ -82,6 +82,13 @@ int nic_rss_open(struct nic *nic)
 	return nic->rss_table ? nic_put_table(nic) : 0;
 }
 
+/* Queues are dealt by turns again, with the next start. */
+void nic_rss_forget(struct nic *nic)
+{
+	kvfree(nic->rss_table);
+	nic->rss_table = NULL;
+}
+
 /* Under the rtnl lock, as open and stop. Of several ports the receive queues are each one's own. */
 int nic_set_rxfh(struct net_device *netdev, const u32 *table, const u8 *key, const u8 function)
 {

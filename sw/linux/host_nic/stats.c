@@ -19,7 +19,7 @@ int nic_get_sset_count(struct net_device *netdev, int set)
 	if (set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
 	return EMNIC_COUNTERS_END + 2 * EMNIC_PORT_COUNTS_END + 1 + page_pool_ethtool_stats_get_count() +
-	       nic->queues * (EMNIC_TX_QUEUE_COUNTS + EMNIC_RX_QUEUE_COUNTS + NIC_XDP_END + 2);
+	       nic->most_queues * (EMNIC_TX_QUEUE_COUNTS + EMNIC_RX_QUEUE_COUNTS + NIC_XDP_END + 2);
 }
 
 void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
@@ -45,13 +45,13 @@ void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
 	}
 	ethtool_sprintf(&data, "tx_segmented");
 	data = page_pool_ethtool_stats_get_strings(data);
-	for (i = 0; i < nic->queues; i++) {
+	for (i = 0; i < nic->most_queues; i++) {
 		for (k = 0; k < NIC_XDP_END; k++)
 			ethtool_sprintf(&data, "rx%u_xdp_%s", i, nic_xdp_names[k]);
 		ethtool_sprintf(&data, "tx%u_xdp_xmit", i);
 		ethtool_sprintf(&data, "tx%u_xdp_refused", i);
 	}
-	for (i = 0; i < nic->queues; i++) {
+	for (i = 0; i < nic->most_queues; i++) {
 		for (k = 0; k < EMNIC_TX_QUEUE_COUNTS; k++)
 			ethtool_sprintf(&data, "tx%u_card_%s", i, emnic_queue_count_name(k));
 		for (k = 0; k < EMNIC_RX_QUEUE_COUNTS; k++)
@@ -91,16 +91,16 @@ void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stat
 		*data++ = rx[i];
 	}
 	*data = 0; /* packets that became several frames */
-	for (i = 0; i < nic->queues; i++)
+	for (i = 0; i < nic->most_queues; i++)
 		*data += READ_ONCE(nic->tx[i].segmented);
 	data = nic_get_pool_stats(nic, data + 1);
-	for (i = 0; i < nic->queues; i++) {
+	for (i = 0; i < nic->most_queues; i++) {
 		for (k = 0; k < NIC_XDP_END; k++)
 			*data++ = READ_ONCE(nic->rx[i].xdp_count[k]);
 		*data++ = READ_ONCE(nic->tx[i].xdp_xmit);
 		*data++ = READ_ONCE(nic->tx[i].xdp_refused);
 	}
-	for (i = 0; i < nic->queues; i++) {
+	for (i = 0; i < nic->most_queues; i++) {
 		memcpy(data, &nic->tx[i].card, EMNIC_TX_QUEUE_COUNTS * sizeof(*data));
 		data += EMNIC_TX_QUEUE_COUNTS;
 		memcpy(data, &nic->rx[i].card, EMNIC_RX_QUEUE_COUNTS * sizeof(*data));

@@ -147,7 +147,8 @@ int nic_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames
 	if (flags & ~XDP_XMIT_FLAGS_MASK)
 		return -EINVAL;
 	__netif_tx_lock(txq, smp_processor_id());
-	if (!netif_carrier_ok(netdev)) { /* nic_stop says so before it takes the lock */
+	/* nic_stop says so before it takes the lock; there may be fewer queues since. */
+	if (!netif_carrier_ok(netdev) || number >= nic->queues) {
 		__netif_tx_unlock(txq);
 		return -ENETDOWN;
 	}

@@ -37,6 +37,13 @@ void test_counters(struct emnic_config c) {
   CHECK(!emnic_counter_name(EMNIC_LEVELS_END, &of));
   CHECK(strcmp(emnic_queue_count_name(EMNIC_TX_QUEUE_COUNTS), "drops") == 0);
   CHECK(!emnic_queue_count_name(EMNIC_RX_QUEUE_COUNTS));
+  // Reset while it was stopped: it counts from 0 on, and that is added.
+  CHECK(emnic_stop(device) == 0);
+  const unsigned writes = nic.writes;
+  fake_reset(&nic);
+  nic.bar->interface[0].port[1].rx_runt = 2;
+  CHECK(emnic_recover(device) == 0 && nic.writes <= writes);
+  CHECK(emnic_get_counter(device, EMNIC_PORT_rx_runt, 0, 1) == 0x100000012);
   end();
 }
 

@@ -284,12 +284,20 @@ int fake_receive(struct fake_nic* nic, unsigned i, unsigned queue, const uint8_t
 
 // ---- registers
 
+// While it is enabled a queue's sizes stay as they are: another value is refused, and counted.
+static void check_sizes(uint32_t before, uint32_t value, uint32_t sizes) {
+  if (before & DESC_QUEUE_REGS__CONTROL__ENABLE_bm) CHECK(((before ^ value) & sizes) == 0);
+}
+
 static void write_queue(struct fake_nic* nic, unsigned i, int transmit, unsigned queue,
                         unsigned word, uint32_t value) {
   desc_queue_regs__stride20_t* regs = queue_regs(nic, i, transmit, queue);
   struct fake_queue* q = transmit ? &nic->txq[i][queue] : &nic->rxq[i][queue];
   const int enabled = (regs->control & DESC_QUEUE_REGS__CONTROL__ENABLE_bm) != 0;
   if (word <= QRegBaseHi || word == QRegCq) CHECK(!enabled);
+  if (word == QRegControl)
+    check_sizes(regs->control, value, DESC_QUEUE_REGS__CONTROL__LOG_SIZE_bm |
+                                          DESC_QUEUE_REGS__CONTROL__LOG_BLOCK_bm);
   ((uint32_t*)(void*)regs)[word] = value;
   if (word == QRegBaseLo) {
     q->taken = q->done = 0;
@@ -308,6 +316,8 @@ static void write_cq(struct fake_nic* nic, unsigned i, int transmit, unsigned cq
   cpl_queue_regs__stride20_t* regs =
       transmit ? &nic->bar->interface[i].txcq[cq] : &nic->bar->interface[i].rxcq[cq];
   struct fake_queue* q = transmit ? &nic->txcq[i][cq] : &nic->rxcq[i][cq];
+  if (word == CqRegControl)
+    check_sizes(regs->control, value, CPL_QUEUE_REGS__CONTROL__LOG_SIZE_bm);
   ((uint32_t*)(void*)regs)[word] = value;
   if (word == CqRegBaseLo) q->taken = q->done = 0;
   if (word != CqRegConsumer) return;
@@ -321,6 +331,9 @@ static void write_cq(struct fake_nic* nic, unsigned i, int transmit, unsigned cq
 
 static void write_eq(struct fake_nic* nic, unsigned i, unsigned eq, unsigned word, uint32_t value) {
   struct fake_queue* q = &nic->eq[i][eq];
+  if (word == CqRegControl)
+    check_sizes(nic->bar->interface[i].eq[eq].control, value,
+                CPL_QUEUE_REGS__CONTROL__LOG_SIZE_bm);
   ((uint32_t*)(void*)&nic->bar->interface[i].eq[eq])[word] = value;
   if (word == CqRegBaseLo) q->taken = 0;
   if (word != CqRegConsumer) return;

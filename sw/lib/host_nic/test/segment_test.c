@@ -76,6 +76,10 @@ void test_segments(void) {
   cut.mss = 100;
   cut.start = 256;
   CHECK(emnic_send(q, packet, LONGEST, &cut) == EMNIC_UNSUPPORTED);
+  struct emnic_offloads sum = {.checksum = 1, .start = 256};
+  CHECK(emnic_send(q, packet, 60, &sum) == EMNIC_UNSUPPORTED);
+  sum.checksum = 0;  // where nothing is left to the device, where it would be does not matter
+  CHECK(emnic_send(q, packet, 60, &sum) == 0);
   cut.start = TCP_AT;
   // The next frame has nothing of it.
   CHECK(emnic_send(q, packet, 60, NULL) == 0 && emnic_tx_flush(q, 1, 0) == EMNIC_RANG);
