@@ -63,6 +63,27 @@ def test_a_card_is_reset_under_traffic(router, kind, more):
     assert 0 < result["totals"]["dropped"]["reset"] < 0.3 * result["totals"]["offered"]
 
 
+def test_a_card_that_dies_costs_the_others_nothing(simulate):
+    """Near line rate and with the default timeouts (5 ms, far longer than FIFOs last): neither what is asked of a dead card, nor what it was
+    granted when it died, holds up frames among the others."""
+    result = simulate(
+        "direct-router",
+        "--size",
+        "64",
+        "--duration",
+        "1200us",
+        "--rate",
+        "0.9",
+        bus="pcie",
+        cards=4,
+        pattern="uniform",
+        dead_card=CARD,
+        dead_at_us=150,
+    )
+    all_well(of_others(result))
+    assert result["totals"]["dropped"]["dead_card"] > 200
+
+
 def test_a_card_that_stalls_holds_up_no_other(router):
     result = router(stalled_card=CARD, stall_at_us=200, stall_us=200)
     all_well(of_others(result))

@@ -71,6 +71,8 @@ module burst_receiver_formal
       .min_words_i('0),
       .timeout_i(32'd8),
       .room_i(room),
+      .empty_i(1'b1),
+      .lane_o(),
       .req_i(req),
       .req_own_i(req_own),
       .req_peer_i(from),

@@ -7,28 +7,33 @@
 /// Strict priority to the slow path, or round robin (`round_robin_i`). The fast FIFO cannot be held up: the response scheduler
 /// grants no more than `fast_room_o`; a frame that does not fit all the same is dropped whole (`overflow_o`). The slow one has
 /// back-pressure: it takes a frame when there is room for all of it (one that never fits, or is empty, is dropped). Reset empties both.
+/// With two `Lanes` there are two fast FIFOs, and `fast_lane_i` is the one that grants go into now: its frames leave when the other is
+/// empty, which keeps the order of each input (response_scheduler).
 module direct_output
   import direct_pkg::*;
 #(
-    parameter int FifoBytes = 15360  // of each FIFO
+    parameter int FifoBytes = 15360,  // of each FIFO
+    parameter int Lanes = 1
 ) (
-    input  logic         clk_i,
-    input  logic         rst_i,
-    input  logic         round_robin_i,
+    input  logic                     clk_i,
+    input  logic                     rst_i,
+    input  logic                     round_robin_i,
     // Fast path, from direct_scheduler
-    input  frame_write_t fast_i,
-    output words_t       fast_room_o,    // words, packet headers counted
+    input  frame_write_t [Lanes-1:0] fast_i,
+    input  logic                     fast_lane_i,
+    output words_t       [Lanes-1:0] fast_room_o,    // words, packet headers counted
+    output logic         [Lanes-1:0] fast_empty_o,
     // Slow path, in stored form (stored_word_t): packet header, data words
-           stream_if.snk slow,
-    output words_t       slow_room_o,
+           stream_if.snk             slow,
+    output words_t                   slow_room_o,
     // To the MAC: word_beat_t
-           stream_if.src out,
+           stream_if.src             out,
     // Words held; one clock for each frame that left, or was dropped
-    output words_t       fast_used_o,
-    output words_t       slow_used_o,
-    output logic         sent_fast_o,
-    output logic         sent_slow_o,
-    output logic         overflow_o
+    output words_t                   fast_used_o,
+    output words_t                   slow_used_o,
+    output logic                     sent_fast_o,
+    output logic                     sent_slow_o,
+    output logic                     overflow_o
 );
   localparam words_t Words = words_t'(FifoBytes / 8);
 
@@ -63,23 +68,40 @@ module direct_output
     if (rst_i) in_frame_q <= 1'b0;
   end
 
-  frame_read_if #(.Queues(1)) fast_read ();
   frame_read_if #(.Queues(1)) slow_read ();
-  `STREAM(stored_word_t, fast_out)
   `STREAM(stored_word_t, slow_out)
-  logic fast_accepted, fast_dropped, slow_accepted;
-  frame_queues #(
-      .Queues(1),
-      .Bytes (FifoBytes)
-  ) i_fast (
-      .clk_i,
-      .rst_i,
-      .write_i(fast_i),
-      .write_queue_i(1'b0),
-      .accepted_o(fast_accepted),
-      .dropped_o(fast_dropped),
-      .read(fast_read)
-  );
+  logic slow_accepted;
+  logic [Lanes-1:0] fast_accepted, fast_dropped, fast_valid, fast_ready;
+  stored_word_t [Lanes-1:0] fast_word;
+  words_t [Lanes-1:0] fast_used;
+  for (genvar l = 0; l < Lanes; l++) begin : g_fast
+    frame_read_if #(.Queues(1)) read ();
+    `STREAM(stored_word_t, frame)
+    frame_queues #(
+        .Queues(1),
+        .Bytes (FifoBytes)
+    ) i_queue (
+        .clk_i,
+        .rst_i,
+        .write_i(fast_i[l]),
+        .write_queue_i(1'b0),
+        .accepted_o(fast_accepted[l]),
+        .dropped_o(fast_dropped[l]),
+        .read
+    );
+    frame_reader i_reader (
+        .clk_i,
+        .rst_i,
+        .read,
+        .out(frame)
+    );
+    assign fast_valid[l] = frame.valid;
+    assign fast_word[l] = frame.data;
+    assign frame.ready = fast_ready[l];
+    assign fast_used[l] = read.used[0];
+    assign fast_room_o[l] = Words - fast_used[l];
+    assign fast_empty_o[l] = fast_used[l] == '0;
+  end
   frame_queues #(
       .Queues(1),
       .Bytes (FifoBytes)
@@ -92,30 +114,31 @@ module direct_output
       .dropped_o(slow_dropped),
       .read(slow_read)
   );
-  frame_reader i_fast_reader (
-      .clk_i,
-      .rst_i,
-      .read(fast_read),
-      .out (fast_out)
-  );
   frame_reader i_slow_reader (
       .clk_i,
       .rst_i,
       .read(slow_read),
       .out (slow_out)
   );
-  assign fast_used_o = fast_read.used[0];
+  logic [UnitsW:0] all_used;
+  always_comb begin
+    all_used = '0;
+    for (int l = 0; l < Lanes; l++) all_used += (UnitsW + 1)'(fast_used[l]);
+  end
+  assign fast_used_o = all_used[UnitsW] ? '1 : words_t'(all_used);
   assign slow_used_o = slow_read.used[0];
-  assign fast_room_o = Words - fast_used_o;
   assign slow_room_o = Words - slow_used_o;
 
   // The choice: headers are taken one at a time, the rest of the frame follows.
   logic busy_q, busy_slow_q, was_slow_q, first_q;
   logic [2:0] tail_q;  // valid bytes of the last word, 0 for 8: the frame's length modulo 8
-  wire pick_slow = slow_out.valid && !(round_robin_i && was_slow_q && fast_out.valid);
+  logic busy_lane_q;
+  wire other_lane = Lanes > 1 && !fast_lane_i;
+  wire lane = busy_q ? busy_lane_q : (fast_empty_o[other_lane] ? fast_lane_i : other_lane);
+  wire pick_slow = slow_out.valid && !(round_robin_i && was_slow_q && fast_valid[lane]);
   wire from_slow = busy_q ? busy_slow_q : pick_slow;
-  wire stored_word_t word = from_slow ? slow_out.data : fast_out.data;
-  wire valid = from_slow ? slow_out.valid : fast_out.valid;
+  wire stored_word_t word = from_slow ? slow_out.data : fast_word[lane];
+  wire valid = from_slow ? slow_out.valid : fast_valid[lane];
   wire take = valid && (busy_q ? out.ready : 1'b1);
   wire eth_pkg::word_beat_t beat =
   '{
@@ -129,13 +152,17 @@ module direct_output
   assign out.valid = busy_q && valid;
   assign out.data = beat;
   assign slow_out.ready = from_slow && (!busy_q || out.ready);
-  assign fast_out.ready = !from_slow && (!busy_q || out.ready);
+  always_comb begin
+    fast_ready = '0;
+    fast_ready[lane] = !from_slow && (!busy_q || out.ready);
+  end
 
   always_ff @(posedge clk_i) begin
     if (take) begin
       if (!busy_q) begin
         busy_q <= 1'b1;
         busy_slow_q <= from_slow;
+        busy_lane_q <= lane;
         was_slow_q <= from_slow;
         first_q <= 1'b1;
         tail_q <= word.data[2:0];
@@ -146,7 +173,7 @@ module direct_output
     end
     sent_fast_o <= take && busy_q && word.last && !from_slow;
     sent_slow_o <= take && busy_q && word.last && from_slow;
-    overflow_o  <= fast_dropped || slow_dropped || drop_slow;
+    overflow_o  <= |fast_dropped || slow_dropped || drop_slow;
     if (rst_i) begin
       busy_q <= 1'b0;
       was_slow_q <= 1'b0;
@@ -157,5 +184,5 @@ module direct_output
   end
 
   `ASSERT(FrameIsWhole, !busy_q || valid)
-  `ASSERT(OneKindOfEnd, !(slow_accepted && slow_dropped) && !(fast_accepted && fast_dropped))
+  `ASSERT(OneKindOfEnd, !(slow_accepted && slow_dropped) && (fast_accepted & fast_dropped) == '0)
 endmodule

@@ -14,8 +14,9 @@ module direct_scheduler
 #(
     parameter int Peers = 7,
     parameter int Classes = 2,
-    parameter int FifoBytes = 15360,  // of the output FIFO
-    parameter int MessageWords = 1  // of REQ, RES, burst header and packet header on the bus
+    parameter int FifoBytes = 15360,  // of the output FIFO, of each lane
+    parameter int MessageWords = 1,  // of REQ, RES, burst header and packet header on the bus
+    parameter int Lanes = 1  // 1: one REQ and one RES at a time (paper); 2: one REQ an output and two RESs (response_scheduler)
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -35,9 +36,11 @@ module direct_scheduler
     stream_if.snk burst_done,
     // Words from the windows: window_word_t, always ready
     stream_if.snk recv,
-    // Fast output FIFO
-    output frame_write_t out_o,
-    input words_t out_room_i,
+    // Fast output FIFOs, and the one that grants go into now
+    output frame_write_t [Lanes-1:0] out_o,
+    input words_t [Lanes-1:0] out_room_i,
+    input logic [Lanes-1:0] out_empty_i,
+    output logic out_lane_o,
     // Events; peers that are being left alone
     output scheduler_events_t events_o,
     output logic [Peers-1:0] silent_o
@@ -53,10 +56,10 @@ module direct_scheduler
   logic req, req_own, res, res_awaited;
   peer_t from;
   message_t got;
-  // The grant given to a peer.
-  logic open, cancel, burst_word, burst_done_in, burst_broken;
-  peer_t open_peer;
-  logic [3:0] open_tag;
+  // The grant given to a peer, by lane.
+  logic [Lanes-1:0] open, cancel, burst_word, burst_done_in, burst_broken;
+  peer_t [Lanes-1:0] open_peer;
+  logic [Lanes-1:0][3:0] open_tag;
   // Messages going out.
   logic req_want, req_take, res_want, res_take, sent, aborted;
   peer_t req_peer, res_peer, sent_peer;
@@ -75,7 +78,8 @@ module direct_scheduler
   burst_receiver #(
       .Peers(Peers),
       .Classes(Classes),
-      .MessageWords(MessageWords)
+      .MessageWords(MessageWords),
+      .Lanes(Lanes)
   ) i_receiver (
       .clk_i,
       .rst_i,
@@ -102,13 +106,16 @@ module direct_scheduler
   response_scheduler #(
       .Peers(Peers),
       .Classes(Classes),
-      .FifoBytes(FifoBytes)
+      .FifoBytes(FifoBytes),
+      .Lanes(Lanes)
   ) i_response (
       .clk_i,
       .rst_i,
       .min_words_i(res_min_words_i),
       .timeout_i,
       .room_i(out_room_i),
+      .empty_i(out_empty_i),
+      .lane_o(out_lane_o),
       .req_i(req),
       .req_own_i(req_own),
       .req_peer_i(from),
@@ -146,7 +153,8 @@ module direct_scheduler
   end
 
   request_scheduler #(
-      .Peers(Peers)
+      .Peers(Peers),
+      .OneAtATime(Lanes == 1)
   ) i_request (
       .clk_i,
       .rst_i,
@@ -230,11 +238,13 @@ module direct_scheduler
   assign events.req_sent = sent && !aborted && sent_kind == Request;
   assign events.res_sent = sent && !aborted && sent_kind == Respond;
   assign events.null_req = trailing && trailing_null;
-  assign events.burst_received = burst_done_in;
+  assign events.burst_received = |burst_done_in;
   assign events.aborted = aborted || burst_aborted;
   assign events.stale_res = res && !res_awaited;
   always_ff @(posedge clk_i) events_o <= rst_i ? '0 : events;
 
   // What no longer fits was never granted.
-  `ASSERT(RoomIsThere, !out_o.valid || out_room_i != '0)
+  for (genvar l = 0; l < Lanes; l++) begin : g_room
+    `ASSERT(RoomIsThere, !out_o[l].valid || out_room_i[l] != '0)
+  end
 endmodule

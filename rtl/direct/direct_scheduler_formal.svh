@@ -82,6 +82,8 @@ module direct_scheduler_rig
       .recv,
       .out_o(write),
       .out_room_i(room),
+      .out_empty_i(1'b1),
+      .out_lane_o(),
       .events_o(events_o),
       .silent_o(silent)
   );

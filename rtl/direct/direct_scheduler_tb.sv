@@ -11,7 +11,8 @@ module direct_scheduler_tb #(
     parameter int Cards = 4,
     parameter int Classes = 2,
     parameter int MessageWords = 1,
-    parameter int FifoBytes = 4096
+    parameter int FifoBytes = 4096,
+    parameter int Lanes = 1
 );
   import direct_pkg::*, route_pkg::*;
   `TB_BEGIN
@@ -85,9 +86,11 @@ module direct_scheduler_tb #(
     logic [Peers-1:0][63:0] base;
     logic [Peers:0][Classes-1:0] accepted, dropped;
     words_t [Peers:0][Classes-1:0] used;
-    frame_write_t write;
-    words_t room, slow_room, fast_used, slow_used;
-    logic sent_fast, sent_slow, overflow;
+    frame_write_t [Lanes-1:0] write;
+    words_t [Lanes-1:0] room;
+    logic [Lanes-1:0] empty;
+    words_t slow_room, fast_used, slow_used;
+    logic lane, sent_fast, sent_slow, overflow;
     logic [Peers-1:0] silent;
     always_comb begin
       for (int p = 0; p < Peers; p++)
@@ -111,7 +114,8 @@ module direct_scheduler_tb #(
         .Peers(Peers),
         .Classes(Classes),
         .FifoBytes(FifoBytes),
-        .MessageWords(MessageWords)
+        .MessageWords(MessageWords),
+        .Lanes(Lanes)
     ) i_scheduler (
         .clk_i(clk),
         .rst_i(card_rst[i]),
@@ -129,17 +133,22 @@ module direct_scheduler_tb #(
         .recv,
         .out_o(write),
         .out_room_i(room),
+        .out_empty_i(empty),
+        .out_lane_o(lane),
         .events_o(events[i]),
         .silent_o(silent)
     );
     direct_output #(
-        .FifoBytes(FifoBytes)
+        .FifoBytes(FifoBytes),
+        .Lanes(Lanes)
     ) i_output (
         .clk_i(clk),
         .rst_i(card_rst[i]),
         .round_robin_i(round_robin),
         .fast_i(write),
+        .fast_lane_i(lane),
         .fast_room_o(room),
+        .fast_empty_o(empty),
         .slow(slow[0]),
         .slow_room_o(slow_room),
         .out,

@@ -4,15 +4,17 @@
 ///
 /// An output is active when frames wait for it that no REQ announced: no REQ is unanswered, no RES unused, no burst under
 /// way. (That is the paper's rule, an arrival when all FIFOs of the output are empty, as a level: nothing that arrives between
-/// a null REQ and the end of its burst is forgotten.) Active outputs are served round robin, one REQ at a time: the next one
-/// waits until the RES to the one before has come. REQs that end bursts are noted here too, each REQ gets the next tag.
+/// a null REQ and the end of its burst is forgotten.) Active outputs are served round robin. With `OneAtATime` (the paper's rule)
+/// the next REQ waits until the RES to the one before has come; without it each output has a REQ of its own open, and none waits
+/// for what another answers. REQs that end bursts are noted here too, each REQ gets the next tag.
 /// An output that does not answer for 4 * `timeout_i` clocks, or whose REQ ends in an abort, is left alone for `retry_i`
 /// clocks. (An output waits `timeout_i` for a dead input's burst; its living inputs must outlast that.) `take_i` picks what
 /// `want_o`, `peer_o`, `tag_o` show in that clock. Reset forgets all.
 module request_scheduler
   import route_pkg::*;
 #(
-    parameter int Peers = 7
+    parameter int Peers = 7,
+    parameter bit OneAtATime = 1'b1
 ) (
     input  logic              clk_i,
     input  logic              rst_i,
@@ -50,7 +52,7 @@ module request_scheduler
   logic [Peers-1:0] asked_q, silent_q;
   logic [Peers-1:0][2:0] age_q;
   logic [Peers-1:0][3:0] tag_q;  // of the last REQ
-  // The REQ of its own that all others wait for.
+  // The REQ of its own that all others wait for, with OneAtATime.
   logic round_q;
   peer_t pointer_q;  // where the last one went
 
@@ -107,7 +109,7 @@ module request_scheduler
       age_q[index_t'(peer_o)] <= '0;
       tag_q[index_t'(peer_o)] <= tag_o;
       pointer_q <= peer_o;
-      round_q <= 1'b1;
+      round_q <= OneAtATime;
     end
     if (trailing_i) begin
       asked_q[index_t'(burst_peer_i)] <= !trailing_null_i;

@@ -2,12 +2,14 @@
 // prove: mode=prove depth=40
 `include "formal.svh"
 /// request_scheduler with three outputs: an active output is passed at most once by each other one and is offered a REQ
-/// whenever no other is waiting for its RES; that wait is over within a fixed time (timeout of 4 clocks, so 16 for a RES) even
+/// whenever no other is waiting for its RES (without OneAtATime, request_scheduler_open_formal: always); that wait is over within a fixed time (timeout of 4 clocks, so 16 for a RES) even
 /// if no RES ever comes; an output with a REQ unanswered, a RES unused or a burst under way gets no second REQ; only a RES with
 /// the latest tag counts. Relies on: a burst follows a RES, and ends with one trailing REQ or is aborted.
 module request_scheduler_formal
   import route_pkg::*;
-(
+#(
+    parameter bit OneAtATime = 1'b1
+) (
     input logic       clk_i,
     input logic       rst_i,
     input logic [2:0] waiting_i,
@@ -36,7 +38,8 @@ module request_scheduler_formal
   peer_t peer, burst_peer_q;
   logic [3:0] tag, trailing_tag;
   request_scheduler #(
-      .Peers(Peers)
+      .Peers(Peers),
+      .OneAtATime(OneAtATime)
   ) dut (
       .clk_i,
       .rst_i,
@@ -112,7 +115,11 @@ module request_scheduler_formal
                 !silent[peer[1:0]]);
       if (awaited) assert (res_tag_i == dut.tag_q[res_peer_i]);
       cover (passed_q == 1 && dut.pointer_q == 4'(other_i) && want && peer == 4'(watched_i));
-      cover (round_q == 5'(Bound));
+      if (OneAtATime) cover (round_q == 5'(Bound));
+      else begin
+        assert (!dut.round_q);
+        cover (dut.asked_q == '1);
+      end
       cover (timeout);
       cover (awaited && bursting_q[res_peer_i]);
     end

@@ -35,7 +35,7 @@ module response_scheduler_formal
   localparam int Bound = 5;  // a tick a clock, five of them, one clock to start
 
   message_t req, res;
-  logic want, open, cancel, timeout;
+  logic lane, want, open, cancel, timeout;
   peer_t peer, open_peer;
   logic [3:0] open_tag;
   response_scheduler #(
@@ -48,6 +48,8 @@ module response_scheduler_formal
       .min_words_i(words_t'(min_i)),
       .timeout_i(32'd4),
       .room_i(words_t'(room_i)),
+      .empty_i(1'b1),
+      .lane_o(lane),
       .req_i,
       .req_own_i,
       .req_peer_i(4'(req_peer_i)),
@@ -126,6 +128,7 @@ module response_scheduler_formal
           assert (res.count[0] == words_t'(high_q) || res.count[0] == words_t'(room_i));
         end
       end
+      assert (!lane);
       assert (passed_q <= 1);
       assert (idle_q <= 2);
       assert (age_q <= 4'(Bound));

@@ -19,6 +19,7 @@ module direct_card
     parameter int MessageWords = 1,
     parameter int LpmNodes = 2048,
     parameter int FibNodes = 0,  // more of them, in the card's memory
+    parameter int Lanes = 1,  // of direct_scheduler: 1 as in the paper, or 2
     parameter bit SlowPath = 1'b1,  // else channels 0 and 1 are silent, and frames for the host are dropped,
     parameter bit HostPort = 1'b0  // or leave at `to_host`, and what the host sends comes at `from_host`
 ) (
@@ -161,8 +162,11 @@ module direct_card
   );
 
   // ---------------------------------------------------------------- fast path
-  frame_write_t fast_out;
-  words_t fast_room, unused_slow_room, fast_used, slow_used;
+  frame_write_t [Lanes-1:0] fast_out;
+  words_t [Lanes-1:0] fast_room;
+  logic [Lanes-1:0] fast_empty;
+  logic fast_lane;
+  words_t unused_slow_room, fast_used, slow_used;
   words_t [1:0] out_max;
   scheduler_events_t sched;
   logic [Peers-1:0] silent;
@@ -171,7 +175,8 @@ module direct_card
       .Peers(Peers),
       .Classes(Classes),
       .FifoBytes(FifoBytes),
-      .MessageWords(MessageWords)
+      .MessageWords(MessageWords),
+      .Lanes(Lanes)
   ) i_scheduler (
       .clk_i,
       .rst_i,
@@ -189,6 +194,8 @@ module direct_card
       .recv,
       .out_o(fast_out),
       .out_room_i(fast_room),
+      .out_empty_i(fast_empty),
+      .out_lane_o(fast_lane),
       .events_o(sched),
       .silent_o(silent)
   );
@@ -264,13 +271,16 @@ module direct_card
 
   // ---------------------------------------------------------------- frames out
   direct_output #(
-      .FifoBytes(FifoBytes)
+      .FifoBytes(FifoBytes),
+      .Lanes(Lanes)
   ) i_output (
       .clk_i,
       .rst_i,
       .round_robin_i(hw_out.control.output_round_robin.value),
       .fast_i(fast_out),
+      .fast_lane_i(fast_lane),
       .fast_room_o(fast_room),
+      .fast_empty_o(fast_empty),
       .slow(slow_out),
       .slow_room_o(unused_slow_room),
       .out(out_frame),

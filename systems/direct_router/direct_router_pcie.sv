@@ -254,6 +254,7 @@ module direct_router_pcie
       .LpmNodes(LpmNodes),
       .FibNodes(FibNodes),
       .SlowPath(1'b0),
+      .Lanes(2),
       .HostPort(HostPath)
   ) i_card (
       .clk_i,

@@ -14,11 +14,12 @@ _FIGURE_3 = {  # of the paper: the outputs of each input
 
 
 def outputs(values: dict) -> list[list[int]]:
-    """Where each input sends."""
+    """Where each input sends. Flows are dealt to its outputs in this order: the first ones may have one more than the others, so no output
+    is the first of more than one input."""
     n = values["cards"]
     patterns = {
         "permutation": [[(i + 1) % n] for i in range(n)],
-        "uniform": [[o for o in range(n) if o != i] for i in range(n)],
+        "uniform": [[(i + 1 + k) % n for k in range(n - 1)] for i in range(n)],
         "hotspot": [[0 if i else 1] for i in range(n)],
     }
     return _FIGURE_3.get(values["config"]) or patterns[values["pattern"]]
