@@ -77,3 +77,53 @@ def test_moderated_interrupts_leave_the_link_to_frames(nic):
     interrupts = [sum(f["driver"]["interrupts"] for f in x["resources"]["functions"]) for x in (often, seldom)]
     assert interrupts[1] < interrupts[0] / 4
     assert seldom["resources"]["pcie_down_busy"] < often["resources"]["pcie_down_busy"]
+
+
+FILTER = {"function_filter": True}
+
+
+def test_a_frame_goes_to_the_function_whose_address_it_has(nic):
+    """By its address and its VLAN, there to the queue that the function's own table says; all else to the physical one.
+
+    The bench reads the frames' bytes: a frame elsewhere fails the run."""
+    words = ("--size", "64-512", "--direction", "both", "--duration", "60us", "--flows", "64", "--rate", "0.8")
+    result = nic(*words, "--vlan", "0.7", function_vlans="0,7,8,0", **FILTER)
+    whole(result)
+    functions = result["resources"]["functions"]
+    assert all(f["received"] > 50 and f["sent"] > 100 for f in functions)
+    # Of the frames to functions with a VLAN most have another or none: the physical one's, as those to all and to nobody.
+    assert functions[0]["received"] > functions[3]["received"] > max(functions[1]["received"], functions[2]["received"])
+    assert result["resources"]["function_spoofed"] == result["resources"]["function_outside"] == 0
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_hostile_function_gets_and_sends_nothing_in_anothers_name(nic, seed):
+    """It writes addresses of others into the filter and queues of others into the tables; and its frames have any source."""
+    words = ("--size", "64-1518", "--direction", "both", "--duration", "120us", "--flows", "64", "--seed", str(seed))
+    result = nic(*words, hostile_function=True, hostile_reset_us=50, **FILTER)
+    whole(result)
+    resources = result["resources"]
+    assert resources["function_spoofed"] > 3 and resources["hostile"]["frames_from"] == 0
+    assert resources["function_outside"] > 100 and resources["hostile"]["frames_to"] > 100
+    # What round robin grants it at once (128 kB before they leave, 10.5 us of the line) is the most that it holds up.
+    assert all(result["streams"][name]["latency_ns"]["max"] < 20_000 for name in ("tx0", "tx1", "tx2"))
+
+
+@pytest.mark.parametrize("settings", [{}, FILTER, {"shared_queues": True, **FILTER}])
+def test_functions_share_two_ports(nic, settings):
+    """Each has queues at both; what one port brings is its own stream."""
+    words = ("--size", "512", "--direction", "both", "--duration", "60us", "--flows", "64", "--rate", "0.4")
+    result = nic(*words, ports=2, **settings)
+    whole(result)
+    assert all(x["delivered"] == x["offered"] > 50 for x in result["streams"].values())
+    assert len(of(result, "rx")) == 8 and len(of(result, "tx")) == 4
+
+
+@pytest.mark.parametrize("scheduler", ["strict", "drr", "tdma", "rate", "pieo"])
+def test_functions_under_every_scheduler(nic, scheduler):
+    """Without shares of their own all functions have as much of the line."""
+    words = ("--size", "512", "--direction", "tx", "--duration", "60us", "--flows", "64")
+    result = nic(*words, scheduler=scheduler)
+    whole(result)
+    rates = [x["l1_gbps"] for x in of(result, "tx")]
+    assert sum(rates) > 95 and max(rates) < 1.15 * min(rates)

@@ -194,7 +194,9 @@ def test_ethtool_changes_the_number_of_queues(capfdbinary):
     assert status == 0 and "same\n" in out and "midway\n" in out, out + err
     assert re.findall(r"with (\d+) RX ring.*\n", out) == ["3", "6"] and "3\ntx-0\ntx-1\ntx-2\n" in out, out
     assert all(out.count(x) == 1 for x in ("too many", "a flow needs it", "the table needs it", "Combined:\t1\n")), out + err
-    assert "1 packets received" in out and "device_settings_refused: 0\n" in out and "interface_settings_refused: 0\n" in out, out
+    assert "1 packets received" in out and "device_settings_refused: 0\n" in out and "interface_settings_refused: 0\n" in out, (
+        out
+    )
     assert "tx6_card_packets: 0\n" in out, "counters of all queues that there may be"
 
 

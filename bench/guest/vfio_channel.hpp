@@ -24,7 +24,8 @@ class VfioChannel {
  public:
   static constexpr std::size_t kMostData = 1 << 20;  // of one transfer; the protocol's default
   static constexpr int kPatience = 60;               // s
-  /// Likewise, for the answer of a client that waits for ours: one that can give it does so at once.
+  /// Likewise, for the answer of a client that waits for ours: one that can give it does so at
+  /// once.
   static constexpr int kPatienceOfBoth = 5;
 
   struct Header {
@@ -69,7 +70,7 @@ class VfioChannel {
 
   Descriptor socket_;
   bool gone_ = false, owes_ = false;  // owes: an answer to the command taken last
-  std::vector<std::uint8_t> bytes_;  // of the message that is coming
+  std::vector<std::uint8_t> bytes_;   // of the message that is coming
   std::size_t have_ = 0;
   std::vector<Descriptor> files_;
   std::deque<Message> waiting_;

@@ -140,6 +140,8 @@ void Flows::mix(const std::vector<std::uint64_t>& weights) {
   for (std::uint32_t f = 0; f < config_.flows; ++f) {
     flows_[f].ipv6 = ipv6[f];
     if (tagged[f]) flows_[f].vlan = static_cast<std::uint16_t>(random_.between(1, 4094));
+    if (tagged[f] && !config_.vlan_ids.empty())
+      flows_[f].vlan = config_.vlan_ids[f % config_.vlan_ids.size()];
     const auto weight = static_cast<double>(weights[f]);
     all += weight;
     ipv6_ += ipv6[f] ? weight : 0;

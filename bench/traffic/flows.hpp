@@ -54,7 +54,8 @@ struct FlowsConfig {
   double ipv6 = 0, vlan = 0;  // the part of the frames, as near as whole flows come to it
   std::vector<std::uint32_t>
       destinations;  // IPv4 of flow f is destinations[f % size]; empty: addresses from the seed
-  std::vector<std::uint8_t> tos;  // type of service of flow f is tos[f % size]; empty: 0
+  std::vector<std::uint16_t> vlan_ids;  // of the tag of flow f vlan_ids[f % size]; empty: any
+  std::vector<std::uint8_t> tos;        // type of service of flow f is tos[f % size]; empty: 0
 };
 
 /// An IPv6 flow has the same addresses in the lower half of longer ones.

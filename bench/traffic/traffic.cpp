@@ -264,7 +264,8 @@ void Traffic::synthesize(Frame& frame) {
   const std::uint32_t size = frame.size = std::max(drawn, before + kNumbers);
 
   std::uint8_t* const eth = frame.data.data();
-  put48(eth, config_.dst_mac);
+  put48(eth, config_.dst_macs.empty() ? config_.dst_mac
+                                      : config_.dst_macs[flow.number % config_.dst_macs.size()]);
   put48(eth + 6, config_.src_mac);
   std::uint8_t* type = eth + 12;
   if (tagged) {

@@ -81,6 +81,7 @@ struct TrafficConfig : FlowsConfig {
   std::uint16_t source = 0;  // different in the sources of one run
   std::uint64_t src_mac = 0x020000000001;
   std::uint64_t dst_mac = 0x020000000002;
+  std::vector<std::uint64_t> dst_macs;  // of synthetic flow f dst_macs[f % size]; empty: dst_mac
 
   /// The longest synthetic frame there may be, without FCS.
   std::uint32_t longest() const;

@@ -7,11 +7,12 @@ package engine_pkg;
 
   /// What a port is built with (register `features` of host-nic).
   typedef struct packed {
+    logic filter;    // of PCI functions each has its address and its indirection table (function_filter)
     logic coalesce;  // consecutive segments of a TCP flow are joined
-    logic split;     // headers of received frames can go to buffers of their own
-    logic shared;    // queues are all ports', not one's each
+    logic split;  // headers of received frames can go to buffers of their own
+    logic shared;  // queues are all ports', not one's each
     logic segments;  // long TCP packets are cut into frames
-    logic vlan;      // tags are put in and taken out
+    logic vlan;  // tags are put in and taken out
   } built_t;
 
   /// Aggregates of TCP segments that a port can have open at once: one a queue, by the low bits of its number.
@@ -187,6 +188,7 @@ package engine_pkg;
     unused = &{1'b0, desc};
     return
     '{
+        owner: '0,
         vlan: vlan ? '{valid: desc.vlan, service: desc.service, tci: desc.slot} : '0,
         enable: desc.csum_enable,
         start: desc.csum_start,
@@ -205,7 +207,7 @@ package engine_pkg;
   function automatic queue_pkg::cpl_t record_of(eth_pkg::rx_info_t info, logic [1:0] port,
                                                 logic [13:0] len);
     logic unused;
-    unused = &{1'b0, info.steered, info.header, info.follow};
+    unused = &{1'b0, info.steered, info.owner, info.header, info.follow};
     return
     '{
         timestamp: info.stamp[39:0],

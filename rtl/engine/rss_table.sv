@@ -3,7 +3,8 @@
 `include "stream.svh"
 /// Indirection table of receive-side scaling: the flow hash picks the receive queue (host-nic paper, section II-E).
 ///
-/// The low bits of the hash pick one of `Entries`; a frame without a hash (type 0) goes by entry 0. One whose
+/// With `Functions` each PCI function has `Entries` / `Functions` of its own, one's behind the other's, and `Queues` receive queues, which its entries
+/// number from 0 on: whatever they say, the frame goes to a queue of the function that it is for (function_filter). The low bits of the hash pick one of `Entries`; a frame without a hash (type 0) goes by entry 0. One whose
 /// flow is steered (flow_table) goes to that queue instead. Latency 3 clocks, one frame
 /// a clock, full back-pressure; frames pass otherwise unchanged. `regs`: entry n at byte 4n, queue in bits 15:0; a changed entry
 /// counts for frames from the answer on. A write takes 1 clock, a read 2 and one of them from the frames; neither waits for
@@ -13,7 +14,8 @@ module rss_table
   import engine_pkg::*, queue_pkg::*;
 #(
     parameter int Entries = 128,
-    parameter int Queues  = 65536  // a power of two: so much of a queue as a write brings is enough to judge it
+    parameter int Queues  = 65536,  // a power of two: so much of a queue as a write brings is enough to judge it
+    parameter int Functions = 1
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -30,7 +32,12 @@ module rss_table
   if (Queues < 1 || Queues > 65536 || Queues != 2 ** $clog2(Queues)) begin : g_bad_queues
     $fatal(1, "rss_table: Queues %0d is not a power of two up to 65536", Queues);
   end
-  localparam int IndexW = $clog2(Entries);
+  if (Functions < 1 || Functions > eth_pkg::MostOwners || Functions != 2 ** $clog2(
+          Functions
+      ) || Functions * 2 > Entries) begin : g_bad_functions
+    $fatal(1, "rss_table: Functions %0d is no power of two, or there are too many", Functions);
+  end
+  localparam int IndexW = $clog2(Entries), HashW = $clog2(Entries / Functions);
   localparam int Depth = 4;  // frames on their way
   typedef logic [IndexW-1:0] index_t;
 
@@ -52,7 +59,8 @@ module rss_table
   logic   valid_q;
   queue_t entry;
   assign meta = in.data;
-  wire index_t index = meta.info.hash_type == '0 ? '0 : index_t'(meta.info.hash);
+  wire [HashW-1:0] hashed = meta.info.hash_type == '0 ? '0 : HashW'(meta.info.hash);
+  wire index_t index = index_t'(hashed) | (Functions > 1 ? index_t'(32'(meta.info.owner) << HashW) : '0);
   wire looks = in.valid && in.ready;
   ram_sdp #(
       .Width(16),
@@ -75,7 +83,10 @@ module rss_table
   assign found.valid = valid_q;
   always_comb begin
     found.data = meta_q;
-    found.data.queue = meta_q.info.steered.hit ? meta_q.info.steered.queue : entry;
+    found.data.queue = entry;
+    if (Functions > 1)
+      found.data.queue = entry | queue_t'(32'(meta_q.info.owner) << $clog2(Queues));
+    if (meta_q.info.steered.hit) found.data.queue = meta_q.info.steered.queue;
   end
   fifo #(
       .T(rx_meta_t),

@@ -25,6 +25,8 @@ module tx_engine
     parameter bit Segment = 0,  // and for TCP segments
     parameter bit Shared = 0,  // queues are of several ports: records tell slot and port,
     parameter logic [1:0] Port = '0,  // this one
+    parameter int Functions = 1,  // have their shares of the queues, in their order: frames tell whose they are
+    parameter int Queues = 256,  // of all of them
     parameter int ReadBytes = 32768,   // of packets under way from the host: bandwidth times round trip, and some
     localparam int Requests = MaxPackets  // DMA reads under way
 ) (
@@ -341,8 +343,13 @@ module tx_engine
   end
 
   tx_mark_t mark;
+  tx_csum_t told_csum;
+  always_comb begin
+    told_csum = r.csum;
+    if (Functions > 1) told_csum.owner = owner_t'(r.queue >> $clog2(Queues / Functions));
+  end
   wire length_t behind = r.len - length_t'({unit_q, UnitLaneW'(0)});  // bytes from this unit on
-  `WHILE(read, mark, '{sop: unit_q == '0, eop: last_unit, csum: r.csum, stream: r.stream,
+  `WHILE(read, mark, '{sop: unit_q == '0, eop: last_unit, csum: told_csum, stream: r.stream,
                      from : r.from, len: last_unit ? behind[UnitLaneW:0] : (UnitLaneW + 1)'(
                                     UnitBytes), ends: r.ends && last_unit, fail: !good,
                      cut: r.mss.cut, mss: r.mss.bytes, total: 16'(r.len)})

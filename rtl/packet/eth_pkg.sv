@@ -88,6 +88,20 @@ package eth_pkg;
   localparam int TagBytes = 4;
   localparam int AddrBytes = 12;  // behind which they stand
 
+  /// The PCI function that a frame is of, or for; 0 the physical one, and the only one where there are no others.
+  localparam int MostOwners = 64;
+  typedef logic [$clog2(MostOwners)-1:0] owner_t;
+
+  localparam int FilterAt = 'h400;  // of function_filter's registers, behind those of flow_table
+
+  /// Whether frames of a function must have its source address (tx_source); valid for one clock, never refused.
+  typedef struct packed {
+    logic valid;
+    owner_t owner;
+    logic check;
+    logic [47:0] address;  // the first byte lowest
+  } source_rule_t;
+
   /// A VLAN tag to be put into a frame.
   typedef struct packed {
     logic        valid;
@@ -98,6 +112,7 @@ package eth_pkg;
   /// What is to be done with a frame to send (from its first descriptor), valid while its first beat is offered: its checksum,
   /// and its tag.
   typedef struct packed {
+    owner_t     owner;   // whose the frame is
     tx_vlan_t   vlan;
     logic       enable;
     logic [7:0] start;   // first byte summed
@@ -144,6 +159,7 @@ package eth_pkg;
     header_words_t header;
     logic [15:0] csum;
     flow_queue_t steered;
+    owner_t owner;  // whom it is for (function_filter)
     rx_follow_t follow;
   } rx_info_t;
 endpackage

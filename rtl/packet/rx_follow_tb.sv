@@ -27,6 +27,7 @@ module rx_follow_tb;
       .flow_regs,
       .lost_i(lost),
       .flow_refused_o(refused),
+      .source_o(),
       .frame_in(in),
       .stamp,
       .frame_out(out),

@@ -4,7 +4,7 @@
 /// What the receive path finds out about each frame before it is stored: flow hash, checksum, and the queue that the host has named
 /// for its flow, if any, joined with its time stamp (host-nic paper, section II-E).
 ///
-/// With `Follow` also whether it continues the frame before it of its flow (rx_follow). With `Steered` the queue is what the low bits of the stamp say, as of a MAC side that has classified its frames. With `Vlan` the tag is taken out first, as rx_vlan says. Frames pass unchanged otherwise, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
+/// With `Functions` also which of these it is for (function_filter). With `Follow` also whether it continues the frame before it of its flow (rx_follow). With `Steered` the queue is what the low bits of the stamp say, as of a MAC side that has classified its frames. With `Vlan` the tag is taken out first, as rx_vlan says. Frames pass unchanged otherwise, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
 /// clocks after its last beat came in, with `Follow` 11. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
 /// back-pressure: at most `Depth` frames are inside until their `info` is taken. Drops nothing. Reset empties it.
 module rx_parse
@@ -16,15 +16,17 @@ module rx_parse
     parameter bit Vlan = 0,  // of rx_vlan
     parameter bit Headers = 0,  // of rx_hash
     parameter bit Follow = 0,  // takes Headers
+    parameter int Functions = 1,  // of function_filter; 1: there is none
     parameter bit Steered = 0  // the MAC side has chosen each frame's queue: it says that in place of a time
 ) (
-    input  logic                clk_i,
-    input  logic                rst_i,
-    input  logic        [  1:0] strip_i,         // of rx_vlan
-    input  logic        [319:0] key_i,           // of the hash, first byte leftmost
-           reg_if.slave         flow_regs,       // of flow_table
-    output logic                flow_refused_o,
-    input  logic                lost_i,          // of rx_follow
+    input logic clk_i,
+    input logic rst_i,
+    input logic [1:0] strip_i,  // of rx_vlan
+    input logic [319:0] key_i,  // of the hash, first byte leftmost
+    reg_if.slave flow_regs,  // of flow_table, from byte 400h on of function_filter
+    output logic flow_refused_o,
+    output source_rule_t source_o,  // of function_filter
+    input logic lost_i,  // of rx_follow
 
     stream_if.snk frame_in,   // wide_beat_t
     stream_if.snk stamp,      // ptp_time_t
@@ -98,6 +100,67 @@ module rx_parse
   );
   `FIFO(hash_t, Depth, i_hashes, hash_in, hash_out)
 
+  logic table_refused, filter_refused;
+  assign flow_refused_o = table_refused || filter_refused;
+  `STREAM(owner_t, owner_out)
+  localparam int SteerW = $clog2(2 * FilterAt);
+  reg_if #(.AddrW(SteerW)) steer_regs ();
+  reg_if #(.AddrW(SteerW)) part[2] ();
+  assign steer_regs.req = flow_regs.req;
+  assign steer_regs.write = flow_regs.write;
+  assign steer_regs.addr = SteerW'(flow_regs.addr);
+  assign steer_regs.wdata = flow_regs.wdata;
+  assign steer_regs.wstrb = flow_regs.wstrb;
+  assign flow_regs.ack = steer_regs.ack;
+  assign flow_regs.rdata = steer_regs.rdata;
+  if (Functions > 1) begin : g_filter
+    if (Vlan) begin : g_bad_vlan
+      $fatal(1, "rx_parse: function_filter looks at tags, which Vlan takes out before");
+    end
+    reg_demux #(
+        .N(2),
+        .AddrW(SteerW),
+        .AtOnce(1),
+        .Base({SteerW'(FilterAt), SteerW'(0)}),
+        .Size({2{SteerW'(FilterAt)}})
+    ) i_regs (
+        .clk_i,
+        .rst_i,
+        .in(steer_regs),
+        .out(part),
+        .unmapped_o()
+    );
+    `STREAM(owner_t, owner_in)
+    function_filter #(
+        .Functions(Functions)
+    ) i_filter (
+        .clk_i,
+        .rst_i,
+        .regs(part[1]),
+        .refused_o(filter_refused),
+        .set_o(source_o),
+        .valid_i(moves),
+        .beat_i(beat),
+        .valid_o(owner_in.valid),
+        .owner_o(owner_in.data)
+    );
+    `FIFO(owner_t, Depth, i_owners, owner_in, owner_out)
+    `ASSERT(OwnerHasRoom, owner_in.valid |-> owner_in.ready)
+  end else begin : g_no_filter
+    assign part[0].req = steer_regs.req;
+    assign part[0].write = steer_regs.write;
+    assign part[0].addr = steer_regs.addr;
+    assign part[0].wdata = steer_regs.wdata;
+    assign part[0].wstrb = steer_regs.wstrb;
+    assign steer_regs.ack = part[0].ack;
+    assign steer_regs.rdata = part[0].rdata;
+    assign filter_refused = 1'b0;
+    assign source_o = '0;
+    assign owner_out.valid = 1'b1;
+    assign owner_out.data = '0;
+    wire unused_owner = &{1'b0, owner_out.ready};
+  end
+
   `STREAM(flow_queue_t, steer_in)
   `STREAM(flow_queue_t, steer_out)
   flow_table #(
@@ -106,8 +169,8 @@ module rx_parse
   ) i_flows (
       .clk_i,
       .rst_i,
-      .regs(flow_regs),
-      .refused_o(flow_refused_o),
+      .regs(part[0]),
+      .refused_o(table_refused),
       .found_i(found),
       .valid_o(steer_in.valid),
       .queue_o(steer_in.data)
@@ -154,7 +217,7 @@ module rx_parse
     wire unused = &{1'b0, lost_i, follow_out.ready};
   end
 
-  assign known.valid = hash_out.valid && steer_out.valid && csum_out.valid && stamp.valid && follow_out.valid;
+  assign known.valid = hash_out.valid && steer_out.valid && csum_out.valid && stamp.valid && owner_out.valid && follow_out.valid;
   assign known.data = '{
           stamp: stamp.data,
           hash: hash_out.data.hash,
@@ -163,12 +226,14 @@ module rx_parse
           header: hash_out.data.header,
           csum: csum_out.data,
           steered: Steered ? flow_queue_t'{hit: 1'b1, queue: stamp.data[15:0]} : steer_out.data,
+          owner: owner_out.data,
           follow: follow_out.data
       };
   assign hash_out.ready = leaves;
   assign csum_out.ready = leaves;
   assign steer_out.ready = leaves;
   assign stamp.ready = leaves;
+  assign owner_out.ready = leaves;
   assign follow_out.ready = leaves;
 
   `ASSERT(

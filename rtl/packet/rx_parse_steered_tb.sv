@@ -29,6 +29,7 @@ module rx_parse_steered_tb;
       .key_i('1),
       .lost_i('0),
       .flow_refused_o(refused),
+      .source_o(),
       .frame_in(in),
       .frame_out(out),
       .*

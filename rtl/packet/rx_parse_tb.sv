@@ -36,6 +36,7 @@ module rx_parse_tb;
       .flow_regs,
       .lost_i('0),
       .flow_refused_o(refused),
+      .source_o(),
       .frame_in(in),
       .stamp,
       .frame_out(out),

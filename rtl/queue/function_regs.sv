@@ -7,6 +7,8 @@
 /// - the registers of its queues, vectors and scheduler queues go on, moved to where its share lies (`Base`, shares of `share_bytes`); numbers
 ///   of completion queues, event queues and vectors in them are its own both ways, one that it does not have is written and read as ffffh;
 ///   of a scheduler queue only `enable` is written, and a queue is never made a stream; pending bits are read shifted;
+/// - with `Filter` so do its entries of each port's indirection table (rss_table, which keeps to its queues), and its entry of the filter
+///   (function_filter) where it is read;
 /// - what says what the device is (`At`; places of counters read 0) can be read;
 /// - everything else is outside: reads give 0, writes are ignored, and `outside_o` is high for a clock. So is all while the function is in
 ///   `reset_i`: what it has written before and comes late undoes nothing of its reset (function_clear).
@@ -22,7 +24,9 @@ module function_regs
     parameter int EventQueues = 32,
     parameter int Vectors = 32,
     parameter told_at_t At = '0,
-    parameter logic [ShareSched+Ports-1:0][31:0] Base = '0,  // in the order of queue_pkg
+    parameter bit Filter = 0,
+    parameter int RssEach = 128,  // entries of a function in an indirection table
+    parameter logic [ShareSched+(Filter?3:1)*Ports-1:0][31:0] Base = '0,  // in the order of queue_pkg, a port's from ShareSched on one behind the other
     localparam int FunctionW = $clog2(Functions)
 ) (
     input  logic                 clk_i,
@@ -32,7 +36,8 @@ module function_regs
     input  pcie_pkg::functions_t reset_i,
     output logic                 outside_o
 );
-  localparam int Regions = ShareSched + Ports;
+  localparam int Rss = ShareSched + Ports, Own = Rss + Ports;  // of ports: tables, filters
+  localparam int Regions = Filter ? Own + Ports : Rss;
   localparam int TxEach = TxQueues / Functions, RxEach = RxQueues / Functions;
   localparam int EventEach = EventQueues / Functions, VectorEach = Vectors / Functions;
   if (Functions < 2 || 2 ** FunctionW != Functions || Functions > pcie_pkg::MostFunctions || TxEach < 1 || RxEach < 1 ||
@@ -46,6 +51,8 @@ module function_regs
 
   typedef logic [AddrW-1:0] addr_t;
   function automatic int share_bytes(int region);
+    if (region >= Own) return 16;
+    if (region >= Rss) return 4 * RssEach;
     unique case (region)
       ShareModeration, ShareVectors: return share_stride(region) * VectorEach;
       ShareRxq, ShareRxcq: return share_stride(region) * RxEach;
@@ -74,7 +81,13 @@ module function_regs
   wire interface_words = at >= addr_t'(At.interface_begin) && at < addr_t'(At.interface_end);
   wire told = (device || interface_words) && !in.write;
   wire in_reset = !physical && reset_i[6'(which)];
-  wire goes = physical || (!in_reset && (hit != '0 || pending || told));
+  logic filter;
+  if (Filter) begin : g_filter
+    assign filter = hit[Regions-1:Own] != '0;
+  end else begin : g_no_filter
+    assign filter = 1'b0;
+  end
+  wire goes = physical || (!in_reset && ((hit != '0 && !(filter && in.write)) || pending || told));
 
   // ---- numbers in it, of the function and of all
   typedef enum logic [2:0] {
@@ -119,7 +132,7 @@ module function_regs
     out.wdata = in.wdata;
     unique case (number)
       Plain: begin
-        if (!physical && hit[Regions-1:ShareSched] != '0) out.wdata = {31'd0, in.wdata[0]};
+        if (!physical && hit[Rss-1:ShareSched] != '0) out.wdata = {31'd0, in.wdata[0]};
         if (!physical && (hit[ShareTxq] || hit[ShareRxq]) && word == QRegBaseLo)
           out.wdata[0] = 1'b0;
       end
@@ -157,6 +170,7 @@ module function_regs
       addr_t'(At.tx_queues): {reading.counted, reading.count} = {1'b1, 17'(TxEach)};
       addr_t'(At.rx_queues): {reading.counted, reading.count} = {1'b1, 17'(RxEach)};
       addr_t'(At.event_queues): {reading.counted, reading.count} = {1'b1, 17'(EventEach)};
+      addr_t'(At.rss_entries): if (Filter) {reading.counted, reading.count} = {1'b1, 17'(RssEach)};
       addr_t'(At.features): reading.is_virtual = !physical;
       addr_t'(At.tx_stat_offset), addr_t'(At.rx_stat_offset):
       reading.counted = !physical;  // shared windows on counters

@@ -2,13 +2,13 @@
 `include "parts_tb.svh"
 `include "tb.svh"
 /// function_regs: accesses of all functions at random and at what is each one's, against a reference of where they go, what is
-/// written there and what is read; what is outside, or of a function in reset, reaches no register and is counted.
+/// written there and what is read; each has a share of a table, and reads of a filter; what is outside, or of a function in reset, reaches no register and is counted.
 module function_regs_tb;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
   localparam int Functions = 4, AddrW = 20, Tx = 16, Rx = 8, Ev = 8, Vec = 32;
   localparam int InterfaceAt = 'h78000, PendingAt = 'h18000;
-  localparam int Bases[8] = '{
+  localparam int Bases[10] = '{
       'h4000,
       'h10000,
       'h20000,
@@ -16,9 +16,12 @@ module function_regs_tb;
       'h40000,
       'h50000,
       'h60000,
-      'h70000
+      'h70000,
+      'h7a000,
+      'h7c400
   };
-  localparam int Each[8] = '{
+  localparam int RssEach = 32;
+  localparam int Each[10] = '{
       4 * Vec / 4,
       16 * Vec / 4,
       32 * Tx / 4,
@@ -26,7 +29,9 @@ module function_regs_tb;
       32 * Tx / 4,
       32 * Rx / 4,
       32 * Ev / 4,
-      4 * Tx / 4
+      4 * Tx / 4,
+      4 * RssEach,
+      16
   };
   reg_if #(.AddrW(AddrW + 2)) in ();
   reg_if #(.AddrW(AddrW)) out ();
@@ -50,6 +55,7 @@ module function_regs_tb;
           tx_queues: InterfaceAt + 'h4,
           rx_queues: InterfaceAt + 'h8,
           event_queues: InterfaceAt + 'hc,
+          rss_entries: InterfaceAt + 'h44,
           features: InterfaceAt + 'h14,
           virtual_bit: 8,
           tx_stat_offset: InterfaceAt + 'h50,
@@ -57,7 +63,20 @@ module function_regs_tb;
           pending: PendingAt
       }
       ),
-      .Base({32'h70000, 32'h60000, 32'h50000, 32'h40000, 32'h30000, 32'h20000, 32'h10000, 32'h4000})
+      .Filter(1),
+      .RssEach(RssEach),
+      .Base({
+        32'h7c400,
+        32'h7a000,
+        32'h70000,
+        32'h60000,
+        32'h50000,
+        32'h40000,
+        32'h30000,
+        32'h20000,
+        32'h10000,
+        32'h4000
+      })
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
@@ -101,8 +120,8 @@ module function_regs_tb;
     int region = -1, target = at, earlier = reached, earlier_outside = outsides, many;
     logic [31:0] want, got, old;
     bit goes;
-    for (int r = 0; r < 8; r++) if (at >= Bases[r] && at < Bases[r] + Each[r]) region = r;
-    goes = fn == 0 || region >= 0 || (!write && (at < 32 || at == PendingAt || (at >= InterfaceAt && at < InterfaceAt + 'h60)));
+    for (int r = 0; r < 10; r++) if (at >= Bases[r] && at < Bases[r] + Each[r]) region = r;
+    goes = fn == 0 || (region >= 0 && !(region == 9 && write)) || (!write && (at < 32 || at == PendingAt || (at >= InterfaceAt && at < InterfaceAt + 'h60)));
     if (in_reset[6'(fn)]) goes = 0;
     if (fn != 0 && region >= 0) target = at + fn * Each[region];
     if (fn != 0 && at == PendingAt) target = at + 4 * (fn * Vec / 4 / 32);
@@ -129,6 +148,7 @@ module function_regs_tb;
       if (at == InterfaceAt + 4) want = Tx / 4;
       if (at == InterfaceAt + 8) want = Rx / 4;
       if (at == InterfaceAt + 12) want = Ev / 4;
+      if (at == InterfaceAt + 'h44) want = RssEach;
       if (fn != 0 && at == InterfaceAt + 'h14) want = old | 32'h100;
       if (fn != 0 && at inside {InterfaceAt + 'h50, InterfaceAt + 'h54}) want = 0;
       if (!goes) want = 0;
@@ -146,13 +166,15 @@ module function_regs_tb;
       int at, r, fn;
       if (round % 50 == 0)
         in_reset = 64'($urandom_range(7)) << 1 & ($urandom_range(1) == 0 ? '1 : '0);
-      r  = $urandom_range(11);
+      r  = $urandom_range(13);
       fn = $urandom_range(3);
       unique case (r)
         8: at = 4 * $urandom_range(40);
         9: at = InterfaceAt + 4 * $urandom_range(40);
         10: at = PendingAt + 4 * $urandom_range(2);
         11: at = 4 * $urandom_range(2 ** (AddrW - 2) - 1);
+        12: at = Bases[8] + 4 * $urandom_range(2 * RssEach - 1);
+        13: at = Bases[9] + 4 * $urandom_range(7);
         default: at = Bases[r] + 4 * $urandom_range(Each[r] / 2 - 1);  // twice as many as it has
       endcase
       try_one(fn, at, 1'($urandom()), $urandom_range(2) == 0 ? $urandom() : $urandom_range(20));

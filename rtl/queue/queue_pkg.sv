@@ -147,6 +147,7 @@ package queue_pkg;
     logic [31:0] tx_queues;
     logic [31:0] rx_queues;
     logic [31:0] event_queues;
+    logic [31:0] rss_entries;
     logic [31:0] features;
     logic [4:0]  virtual_bit;
     logic [31:0] tx_stat_offset;

@@ -31,11 +31,10 @@ FunctionsBench::FunctionsBench(const Options& options)
     : Run(options, kStep, kQuiet),
       model_("host_nic"),
       core_(model_.add_clock(simulation_, "core", kCoreHz, 1, model_->clk_i)),
-      workload_(options, line(options), 1),
-      total_rx_queues_(options.get<unsigned>("rx_queues")),
-      clear_(std::max(options.get<unsigned>("tx_queues"), total_rx_queues_) + 64),
+      workload_(options, line(options), options.get<unsigned>("ports")),
       host_(slot(options), simulation_, memory_),
-      iommu_(options.get<unsigned>("functions")) {
+      iommu_(options.get<unsigned>("functions")),
+      addresses_(options) {
   // What does not go with functions is refused by system.toml.
   for (const std::string& key : options.endings("")) options.get<std::string>(key);
   const FunctionSettings settings(options);
@@ -46,24 +45,30 @@ FunctionsBench::FunctionsBench(const Options& options)
                                 options.get<std::string>("pcie_interface"), 128));
   MacConfig mac;
   mac.rate = line_rate(options);
-  const unsigned gbps = port_gbps(options);
-  const MacClocks clocks = MacClocks::add(model_, simulation_, options, gbps, 1);
-  port_ = std::make_unique<MacPort>(mac, gbps, *model_, 0);
-  simulation_.add(clocks.tx[0], port_->tx);
-  simulation_.add(clocks.rx[0], port_->rx);
+  const unsigned gbps = port_gbps(options), ports = options.get<unsigned>("ports");
+  const MacClocks clocks = MacClocks::add(model_, simulation_, options, gbps, ports);
+  for (unsigned p = 0; p < ports; ++p) {
+    ports_.push_back(std::make_unique<MacPort>(mac, gbps, *model_, p));
+    simulation_.add(clocks.tx[p], ports_[p]->tx);
+    simulation_.add(clocks.rx[p], ports_[p]->rx);
+  }
   simulation_.add(core_, *this);
 
   DriverConfig config = driver_config(options, workload_);
   config.tx_queues = options.get<unsigned>("tx_queues") / count;
-  config.rx_queues = total_rx_queues_ / count;
+  config.rx_queues = options.get<unsigned>("rx_queues") / count;
   slice_ = config.rx_queues;
+  // Until the card has cleared its queues and tables.
+  clear_ = std::max({options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"),
+                     addresses_.on() ? 128 * count : 0}) +
+           64;
   functions_.resize(count);
   for (unsigned n = 0; n < count; ++n)
     functions_[n].host = std::make_unique<FunctionHost>(host_.root, iommu_, n);
   if (settings.hostile) {
     hostile_ = std::make_unique<HostileFunction>(
-        *functions_.back().host, std::min(config.tx_queues, config.rx_queues), 1,
-        settings.reset_every, options.get<std::uint64_t>("seed"));
+        *functions_.back().host, std::min(config.tx_queues, config.rx_queues), ports,
+        settings.reset_every, options.get<std::uint64_t>("seed"), addresses_.on());
   }
   for (unsigned n = 0; n < count; ++n) add_function(n, config);
   add_traffic(options);
@@ -78,8 +83,13 @@ void FunctionsBench::add_function(unsigned n, const DriverConfig& of_each) {
   f.driver->on_receive = [this, n](const Received& r, Time now) {
     Function& to = functions_[n];
     ++to.received;
-    if (function_of(r.frame) != n) ++to.strangers;
-    deliver(to.rx_stream, r.frame, now, nullptr);
+    const unsigned port = queue_pkg::rx_flags_t{r.flags}.port();
+    const auto place = addresses_.of(r.frame, port);
+    if (place.function != n)
+      ++to.strangers;
+    else if (place.queue != r.queue)
+      ++to.misdealt;
+    deliver(to.rx_stream.at(port), r.frame, now, nullptr);
   };
   f.driver->on_sent = [this](unsigned, unsigned, bool, std::uint64_t, Time) { moved(); };
 }
@@ -88,21 +98,37 @@ void FunctionsBench::add_function(unsigned n, const DriverConfig& of_each) {
 void FunctionsBench::add_traffic(const Options& options) {
   const auto direction = options.get<std::string>("direction");
   const auto count = static_cast<unsigned>(functions_.size());
-  auto plan = *workload_.port(0);
+  const auto ports = static_cast<unsigned>(ports_.size());
+  const TrafficConfig plan = *workload_.port(0);
   for (unsigned n = 0; n < count; ++n) {
     Function& f = functions_[n];
     if (!f.driver) continue;
     const std::string name = std::to_string(n);
     if (direction != "rx") f.tx_stream = score_.stream("tx" + name);
-    if (direction != "tx") f.rx_stream = score_.stream("rx" + name);
+    for (unsigned p = 0; direction != "tx" && p < ports; ++p)
+      f.rx_stream.push_back(
+          score_.stream("rx" + name + (ports > 1 ? "p" + std::to_string(p) : "")));
     if (direction == "rx") continue;
     TrafficConfig own = plan;
-    own.rate /= count;
-    own.frames = plan.frames == 0 ? 0 : std::max<std::uint64_t>(plan.frames / count, 1);
+    own.rate *= static_cast<double>(ports) / count;
+    own.frames = plan.frames == 0 ? 0 : std::max<std::uint64_t>(plan.frames * ports / count, 1);
+    addresses_.address_sent(own, n);
     own.source = static_cast<std::uint16_t>(n);
     f.sends = &add_source(own);
   }
-  port_->tx.on_transmitted([this](std::span<const std::uint8_t> bytes, Time arrived) {
+  for (unsigned p = 0; p < ports; ++p) {
+    watch_port(p);
+    if (direction == "tx") continue;
+    TrafficConfig wire = *workload_.port(p);
+    wire.source = static_cast<std::uint16_t>(0x100 + p);
+    addresses_.address_received(wire);
+    MacEnd& mac = ports_[p]->rx;
+    mac.set_source(&add_source(wire, [&mac] { return mac.rx_idle(); }));
+  }
+}
+
+void FunctionsBench::watch_port(unsigned p) {
+  ports_[p]->tx.on_transmitted([this](std::span<const std::uint8_t> bytes, Time arrived) {
     const auto origin = Traffic::origin(bytes);
     if (!origin || origin->source >= functions_.size() ||
         functions_[origin->source].tx_stream < 0) {
@@ -112,23 +138,15 @@ void FunctionsBench::add_traffic(const Options& options) {
     ++functions_[origin->source].sent;
     deliver(functions_[origin->source].tx_stream, bytes, arrived, nullptr);
   });
-  if (direction == "tx") return;
-  port_->rx.on_receiving([this](const Frame& frame, WireFault, Time started, Time arrives) {
-    const Function& to = functions_[function_of(frame.bytes())];
+  ports_[p]->rx.on_receiving([this, p](const Frame& frame, WireFault, Time started, Time arrives) {
+    const Function& to = functions_[addresses_.of(frame.bytes(), p).function];
     if (!to.driver) {
       ++to_hostile_;
       return;
     }
-    offer_from_wire(to.rx_stream, frame, nullptr, started, kRxBuffer, arrives);
+    offer_from_wire(to.rx_stream[p], frame, nullptr, started, kRxBuffer, arrives);
     moved();
   });
-  plan.source = 0x100;
-  MacEnd& mac = port_->rx;
-  mac.set_source(&add_source(plan, [&mac] { return mac.rx_idle(); }));
-}
-
-unsigned FunctionsBench::function_of(std::span<const std::uint8_t> frame) const {
-  return hash_.of(frame).hash % rss_entries_ % total_rx_queues_ / slice_;
 }
 
 void FunctionsBench::feed(Function& f, Time now) {
@@ -160,8 +178,12 @@ void FunctionsBench::sample(Time now) {
 // ---- the run
 
 void FunctionsBench::open() {
-  model_.reset(simulation_, {&model_->rst_i, &model_->mac_tx_rst_i[0], &model_->mac_rx_rst_i[0]},
-               100 * kNanosecond);
+  std::vector<std::uint8_t*> resets = {&model_->rst_i};
+  for (unsigned p = 0; p < ports_.size(); ++p) {
+    resets.push_back(&model_->mac_tx_rst_i[p]);
+    resets.push_back(&model_->mac_rx_rst_i[p]);
+  }
+  model_.reset(simulation_, resets, 100 * kNanosecond);
   simulation_.run_for(clear_ * kCoreClock);
   host_.root.enumerate();
   host_.root.enable_functions(static_cast<unsigned>(functions_.size()), iommu_);
@@ -178,7 +200,7 @@ void FunctionsBench::open() {
       hostile_->knows(state.buffers_bus);
     }
   }
-  rss_entries_ = functions_[0].driver->interface(0).rss_entries;
+  addresses_.set_up(functions_[0].driver->core(), functions_[0].driver->rx_queues());
   if (hostile_) hostile_->open();
   before_ = host_.busy();
 }
@@ -208,23 +230,37 @@ void FunctionsBench::account() {
   for (const DropReason& reason : kReceiveDrops) {
     if (reason.counter != EMNIC_PORT_rx_fifo_full && reason.counter != EMNIC_PORT_rx_buffer_full)
       continue;
-    std::uint64_t left = emnic_get_counter(core, reason.counter, 0, 0);
-    for (const Function& f : functions_) {
-      if (f.rx_stream < 0) continue;
-      const auto lost = std::min(left, score_.under_way(f.rx_stream));
-      if (lost != 0) score_.dropped(f.rx_stream, reason.name, lost);
-      left -= lost;
+    for (unsigned p = 0; p < ports_.size(); ++p) {
+      std::uint64_t left = emnic_get_counter(core, reason.counter, 0, p);
+      for (const Function& f : functions_) {
+        if (f.rx_stream.empty()) continue;
+        const auto lost = std::min(left, score_.under_way(f.rx_stream[p]));
+        if (lost != 0) score_.dropped(f.rx_stream[p], reason.name, lost);
+        left -= lost;
+      }
     }
   }
   outside_ = emnic_read(core, offsetof(host_nic_t, device.function_outside));
   resets_ = emnic_read(core, offsetof(host_nic_t, device.function_resets));
+  for (unsigned p = 0; p < ports_.size(); ++p)
+    spoofed_ += emnic_get_counter(core, EMNIC_PORT_tx_spoofed, 0, p);
+  for (unsigned n = 0; n < functions_.size(); ++n)
+    if (functions_[n].driver)
+      readdressed_ += addresses_.changed(functions_[n].driver->core(), n == 0, n);
+}
+
+MacStats FunctionsBench::stats() const {
+  MacStats sum = ports_[0]->stats();
+  for (std::size_t p = 1; p < ports_.size(); ++p) sum = sum + ports_[p]->stats();
+  return sum;
 }
 
 bool FunctionsBench::at_rest() const { return host_.at_rest(); }
 
 void FunctionsBench::check(Findings& findings) const {
   host_.check(findings);
-  port_->stats().check(findings);
+  stats().check(findings);
+  findings.add(readdressed_, "addresses of functions that are not as they were set");
   findings.add(left_on_, "queues in use of a function that has been reset");
   for (unsigned n = 0; n < functions_.size(); ++n) {
     const Function& f = functions_[n];
@@ -234,6 +270,7 @@ void FunctionsBench::check(Findings& findings) const {
     findings.add(refused.reads + refused.writes + refused.interrupts,
                  name + "accesses that the IOMMU refused");
     findings.add(f.strangers, name + "frames of other functions");
+    findings.add(f.misdealt, name + "frames in another queue than their hash says");
     findings.add(f.driver->error_count(), name + "errors of its queues");
     f.driver->check(findings);
   }
@@ -261,6 +298,7 @@ void FunctionsBench::report(JsonWriter& json) const {
   }
   json.end_array();
   json.field("function_outside", outside_).field("function_resets", resets_);
+  json.field("function_spoofed", spoofed_);
   json.object("hostile").field("frames_to", to_hostile_).field("frames_from", of_hostile_);
   if (hostile_) {
     json.key("did");
@@ -269,7 +307,7 @@ void FunctionsBench::report(JsonWriter& json) const {
   json.end_object();
   host_.write(json, "pcie_");
   json.key("mac");
-  port_->stats().write(json);
+  stats().write(json);
 }
 
 }  // namespace emery::host_nic

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "Vhost_nic.h"
@@ -16,6 +17,7 @@
 #include "bench/sim/verilated_model.hpp"
 #include "bench/wire/mac_port.hpp"
 #include "systems/host_nic/driver.hpp"
+#include "systems/host_nic/function_addresses.hpp"
 #include "systems/host_nic/hostile_function.hpp"
 #include "systems/host_nic/offloads.hpp"
 
@@ -25,11 +27,15 @@ struct FunctionSettings {
   unsigned count;
   bool hostile;
   Time reset_every;
+  bool filter;
+  std::string vlans;  // of the filter
 
   explicit FunctionSettings(const Options& options)
       : count(options.get<unsigned>("functions")),
         hostile(options.get<bool>("hostile_function")),
-        reset_every(options.us("hostile_reset_us")) {}
+        reset_every(options.us("hostile_reset_us")),
+        filter(options.get<bool>("function_filter")),
+        vlans(options.get("function_vlans", "")) {}
 };
 
 class FunctionsBench final : public Run {
@@ -42,15 +48,17 @@ class FunctionsBench final : public Run {
     std::unique_ptr<FunctionHost> host;
     std::unique_ptr<Driver> driver;  // of one that is not hostile
     Source* sends = nullptr;
-    int tx_stream = -1, rx_stream = -1;
-    std::uint64_t sent = 0, received = 0, strangers = 0;
+    int tx_stream = -1;
+    std::vector<int> rx_stream;  // of each port
+    std::uint64_t sent = 0, received = 0, strangers = 0, misdealt = 0;
   };
 
   void add_function(unsigned number, const DriverConfig& config);
   void add_traffic(const Options& options);
   void feed(Function& function, Time now);
   bool is_hostile(unsigned number) const { return hostile_ && number + 1 == functions_.size(); }
-  unsigned function_of(std::span<const std::uint8_t> frame) const;
+  void watch_port(unsigned port);
+  MacStats stats() const;
 
   void open() override;
   void account() override;
@@ -62,19 +70,21 @@ class FunctionsBench final : public Run {
   VerilatedModel<Vhost_nic> model_;
   int core_;
   Workload workload_;
-  unsigned total_rx_queues_, clear_;  // of all; clocks in which the card clears its queues
+  unsigned clear_ = 0,
+           slice_ = 0;  // clocks in which the card clears its queues; receive queues of each
   HostMemory memory_;
   PcieHost host_;
   PcieHost::Busy before_;  // traffic
   Iommu iommu_;
   std::vector<Function> functions_;
   std::unique_ptr<HostileFunction> hostile_;
-  std::unique_ptr<MacPort> port_;
-  FlowHash hash_;
-  unsigned rss_entries_ = 0, slice_ = 0;
+  std::vector<std::unique_ptr<MacPort>> ports_;
+  FunctionAddresses addresses_;
   std::uint64_t to_hostile_ = 0, of_hostile_ = 0;  // frames that no one answers for
   std::uint32_t outside_ = 0, resets_ = 0;         // as the card has counted them
-  std::uint32_t left_on_ = 0;                      // queues of the hostile function, after it
+  std::uint64_t spoofed_ = 0;                      // frames that it did not send
+  unsigned readdressed_ = 0;
+  std::uint32_t left_on_ = 0;  // queues of the hostile function, after it
 };
 
 }  // namespace emery::host_nic

@@ -25,6 +25,7 @@ module host_nic
     parameter bit Vlan = 0,  // tags are put in and taken out
     parameter bit Segment = 0,  // long TCP packets are cut into frames
     parameter bit Split = 0,  // headers of received frames can go to buffers of their own
+    parameter bit Filter = 0,  // each function has a MAC address: frames to it are its own
     parameter bit Coalesce = 0,  // consecutive TCP segments are joined
     parameter bit Shared = 0,  // queues are all ports' of their interface
     parameter int DescSlots = 512,  // descriptor blocks kept on chip, each direction
@@ -149,7 +150,14 @@ module host_nic
       .FlowEntries(FlowEntries),
       .Functions(Functions),
       .Built(
-      '{coalesce: Coalesce, split: Split, shared: Shared, segments: Segment, vlan: Vlan}
+      '{
+          filter: Filter,
+          coalesce: Coalesce,
+          split: Split,
+          shared: Shared,
+          segments: Segment,
+          vlan: Vlan
+      }
       ),
       .DescSlots(DescSlots),
       .CplLines(CplLines),

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "bench/pcie/host_calls.hpp"
 #include "host_nic.h"
@@ -21,8 +22,13 @@ constexpr std::uint32_t kRegion[] = {
 }  // namespace
 
 HostileFunction::HostileFunction(FunctionHost& own, unsigned queues, unsigned ports,
-                                 Time reset_every, std::uint64_t seed)
-    : host_(own), queues_(queues), ports_(ports), reset_every_(reset_every), random_(seed) {}
+                                 Time reset_every, std::uint64_t seed, bool filter)
+    : host_(own),
+      queues_(queues),
+      ports_(ports),
+      filter_(filter),
+      reset_every_(reset_every),
+      random_(seed) {}
 
 void HostileFunction::open() {
   memory_ = host_.dma_alloc(kMemory, 4096);
@@ -110,6 +116,22 @@ void HostileFunction::impersonate() {
   put(entry + 12, 0);
 }
 
+// The filter's entries, its own and those of others, and where the hash sends its frames.
+void HostileFunction::readdress() {
+  const std::size_t port = random_.below(ports_);
+  using Interface = decltype(host_nic_t::interface[0]);
+  const auto entry = static_cast<std::uint32_t>(offsetof(host_nic_t, interface[0].flow[0].filter) +
+                                                port * sizeof(std::declval<Interface>().flow[0]) +
+                                                16 * random_.below(4));
+  put(entry + 8, 0);
+  put(entry, static_cast<std::uint32_t>(random_.next()));
+  put(entry + 4, 0x8000'0000u | static_cast<std::uint32_t>(random_.below(1 << 16)));
+  put(static_cast<std::uint32_t>(offsetof(host_nic_t, interface[0].rss) +
+                                 port * sizeof(std::declval<Interface>().rss[0]) +
+                                 4 * random_.below(512)),
+      static_cast<std::uint32_t>(random_.below(4 * queues_)));
+}
+
 void HostileFunction::command(std::uint32_t value) {
   asks_ = true;
   host_.config_write_async(0x04, value, 0x3, [this](std::uint64_t, bool) { asks_ = false; });
@@ -144,7 +166,7 @@ void HostileFunction::clock(Time now) {
     case 4:
       return storm();
     case 5:
-      return impersonate();
+      return filter_ && random_.below(2) ? readdress() : impersonate();
     case 6:
     case 7:
     case 8:

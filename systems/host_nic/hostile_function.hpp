@@ -5,8 +5,9 @@
 // It writes any value to any register of its BAR, most of all to those of its queues; sets up
 // queues with descriptors, rings and records that lie in memory of other functions, of nobody, or
 // at the end of all addresses; rings doorbells as fast as a CPU can; makes interrupt messages of
-// others; resets its function in the middle of all that, and takes bus mastering away and back.
-// It leaves the way from the CPUs to the link free for others: its writes wait behind each other.
+// others, and says that it has their addresses; resets its function in the middle of all that, and
+// takes bus mastering away and back. It leaves the way from the CPUs to the link free for others:
+// its writes wait behind each other.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ class HostileFunction {
  public:
   /// `own`: its side of the machine. `reset_every`: between two function-level resets.
   HostileFunction(FunctionHost& own, unsigned queues, unsigned ports, Time reset_every,
-                  std::uint64_t seed);
+                  std::uint64_t seed, bool filter);
 
   /// Memory that belongs to others.
   void knows(std::uint64_t victim) { victims_.push_back(victim); }
@@ -52,11 +53,13 @@ class HostileFunction {
   void storm();
   void scribble();
   void impersonate();
+  void readdress();
   void reset(bool for_good);
   void command(std::uint32_t value);
 
   FunctionHost& host_;
   unsigned queues_, ports_;
+  bool filter_;  // functions have addresses
   Time reset_every_, reset_at_ = 0;
   Random random_;
   std::vector<std::uint64_t> victims_;

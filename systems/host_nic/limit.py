@@ -142,6 +142,8 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
     read_bytes = 1024 * values["read_kb"] * values["ports"] * values["interfaces"]
     lines = {"tx": values["ports"] if values["shared_queues"] else 1}  # that carry a stream
     busiest = max(fps / lines.get(name[:2], 1) for name, fps in rates.items())
+    if values["functions"] > 1:  # each a stream, over all ports
+        busiest = max(tx, rx) / values["ports"]
     always = {"line": busiest * frame, "read_bytes": bare.asked * nic.slot.round_trip / read_bytes}
     return {
         name: always | nic.slot.loads(use, tags=values["tags"])

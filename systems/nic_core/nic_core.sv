@@ -76,6 +76,9 @@ module nic_core
     $fatal(1, "nic_core: more DMA clients than dma_pkg::SelW can name");
   end
 
+  if (Built.filter && Functions == 1) begin : g_bad_filter
+    $fatal(1, "nic_core: the filter is by function, and there is one");
+  end
   if (Functions > 1 && Interfaces > 1) begin : g_bad_functions
     $fatal(1, "nic_core: functions share the queues of one interface");
   end
@@ -143,7 +146,8 @@ module nic_core
       .TxQueues(TxQueues),
       .RxQueues(RxQueues),
       .EventQueues(EventQueues),
-      .Vectors(Vectors)
+      .Vectors(Vectors),
+      .Filter(Built.filter)
   ) i_functions (
       .clk_i,
       .rst_i,

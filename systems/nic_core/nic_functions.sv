@@ -13,7 +13,8 @@ module nic_functions
     parameter int TxQueues = 256,
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
-    parameter int Vectors = 32
+    parameter int Vectors = 32,
+    parameter bit Filter = 0  // functions have addresses, and indirection tables
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -23,7 +24,9 @@ module nic_functions
     reg_if.master out,
     output logic outside_o
 );
-  function automatic logic [ShareSched+Ports-1:0][31:0] shared_bases();
+  localparam int Shares = ShareSched + (Filter ? 3 : 1) * Ports;
+  localparam int RssEach = RxQueues > 128 * Functions ? RxQueues / Functions : 128;
+  function automatic logic [Shares-1:0][31:0] shared_bases();
     shared_bases[ShareModeration] = 32'(ModerationBase);
     shared_bases[ShareVectors] = 32'(MsixBase);
     shared_bases[ShareTxq] = 32'(InterfaceBase + nic_interface_map_pkg::TxqBase);
@@ -33,9 +36,13 @@ module nic_functions
     shared_bases[ShareEq] = 32'(InterfaceBase + nic_interface_map_pkg::EqBase);
     for (int p = 0; p < Ports; p++)
     shared_bases[ShareSched+p] = 32'(InterfaceBase + nic_interface_map_pkg::SchedBase + p * nic_interface_map_pkg::SchedStride);
+    for (int p = 0; Filter && p < Ports; p++) begin
+      shared_bases[ShareSched+Ports+p] = 32'(InterfaceBase + nic_interface_map_pkg::RssBase + p * nic_interface_map_pkg::RssStride);
+      shared_bases[ShareSched+2*Ports+p] = 32'(InterfaceBase + nic_interface_map_pkg::FlowBase + p * nic_interface_map_pkg::FlowStride + eth_pkg::FilterAt);
+    end
   endfunction
   if (Functions > 1) begin : g_functions
-    localparam logic [ShareSched+Ports-1:0][31:0] Bases = shared_bases();
+    localparam logic [Shares-1:0][31:0] Bases = shared_bases();
     localparam int RegsAt = InterfaceBase + nic_interface_map_pkg::RegsBase;
     localparam told_at_t At = '{
         device: 32'(DeviceBase),
@@ -47,6 +54,7 @@ module nic_functions
         tx_queues: 32'(RegsAt + nic_interface_regs_map_pkg::TxQueuesAt),
         rx_queues: 32'(RegsAt + nic_interface_regs_map_pkg::RxQueuesAt),
         event_queues: 32'(RegsAt + nic_interface_regs_map_pkg::EventQueuesAt),
+        rss_entries: 32'(RegsAt + nic_interface_regs_map_pkg::RssEntriesAt),
         features: 32'(RegsAt + nic_interface_regs_map_pkg::FeaturesAt),
         virtual_bit: 5'(nic_interface_regs_map_pkg::FeaturesIsFunctionBit),
         tx_stat_offset: 32'(RegsAt + nic_interface_regs_map_pkg::TxStatOffsetAt),
@@ -64,6 +72,8 @@ module nic_functions
         .EventQueues(EventQueues),
         .Vectors(Vectors),
         .At(At),
+        .Filter(Filter),
+        .RssEach(RssEach),
         .Base(Bases)
     ) i_regs (
         .clk_i,
@@ -81,7 +91,7 @@ module nic_functions
         .RxQueues(RxQueues),
         .EventQueues(EventQueues),
         .Vectors(Vectors),
-        .Base(Bases)
+        .Base(Bases[ShareSched+Ports-1:0])
     ) i_clear (
         .clk_i,
         .rst_i,

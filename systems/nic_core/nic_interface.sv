@@ -64,7 +64,8 @@ module nic_interface
 );
   localparam int ReadBase = Index * ReadClients;
   localparam int WriteBase = Index * WriteClients;
-  localparam int RssEntries = RxQueues > 128 ? 2 ** $clog2(RxQueues) : 128;
+  localparam int RssLeast = Built.filter ? 128 * Functions : 128;
+  localparam int RssEntries = RxQueues > RssLeast ? 2 ** $clog2(RxQueues) : RssLeast;
 
   // ---------------------------------------------------------------- registers
   localparam int RegTxq = 0, RegRxq = 1, RegTxcq = 2, RegRxcq = 3, RegEq = 4, RegOwn = 5, RegTxStat = 6, RegRxStat = 7, RegPorts = 8;
@@ -333,6 +334,7 @@ module nic_interface
         .RxQueues(RxQueues),
         .RssEntries(RssEntries),
         .FlowEntries(FlowEntries),
+        .Functions(Functions),
         .Built(Built),
         .Steered(Steered),
         .MaxPackets(MaxPackets),

@@ -56,6 +56,7 @@ module nic_interface_settings
   assign hw_in.features.split.next = Built.split;
   assign hw_in.features.is_function.next = 1'b0;  // function_regs tells a virtual function with it
   assign hw_in.features.coalesce.next = Built.coalesce;
+  assign hw_in.features.filter.next = Built.filter;
   assign hw_in.txq_offset.value.next = 32'(TxqBase);
   assign hw_in.rxq_offset.value.next = 32'(RxqBase);
   assign hw_in.txcq_offset.value.next = 32'(TxcqBase);

@@ -13,6 +13,7 @@ module nic_port
     parameter int RxQueues = 256,
     parameter int RssEntries = 128,
     parameter int FlowEntries = 1024,
+    parameter int Functions = 1,
     parameter built_t Built = '0,
     parameter bit Steered = 0,
     parameter int MaxPackets = 512,
@@ -79,7 +80,8 @@ module nic_port
   mac_rx_count_t mac_rx_count;
   rx_engine_count_t rx_count;
   tx_engine_count_t tx_count;
-  logic rx_buffer_full, rx_hook_dropped, rx_joined;
+  logic rx_buffer_full, rx_hook_dropped, rx_joined, tx_spoofed;
+  source_rule_t source;
   rx_coalesce_t coalesce;
   logic [13:0] max_frame;
   logic rss_refused, flow_refused, limit_refused, tx_stat_refused, rx_stat_refused;
@@ -102,6 +104,7 @@ module nic_port
       .rx_buffer_full_i(rx_buffer_full),
       .rx_hook_dropped_i(rx_hook_dropped),
       .rx_joined_i(rx_joined),
+      .tx_spoofed_i(tx_spoofed),
       .rx_count_i(rx_count),
       .tx_count_i(tx_count),
       .tx_units_i(tx_units),
@@ -114,12 +117,10 @@ module nic_port
   `STREAM(sent_t, sent)
   `STREAM(desc_beat_t, tx_beat)
   `STREAM(wide_beat_t, tx_read)
-  `STREAM(wide_beat_t, tx_raw)
-  `STREAM(wide_beat_t, tx_summed)
   `STREAM(wide_beat_t, tx_frame)
+  `STREAM(ptp_time_t, tx_mac_stamp)
   `STREAM(ptp_time_t, tx_stamp)
-  tx_csum_t tx_read_csum, tx_csum_command;
-  tx_vlan_t tx_vlan_command;
+  tx_csum_t tx_read_csum;
 
   nic_scheduler #(
       .Kind  (Scheduler),
@@ -156,7 +157,9 @@ module nic_port
       .Vlan(Built.vlan),
       .Segment(Built.segments),
       .Shared(Built.shared),
-      .Port(2'(Index))
+      .Port(2'(Index)),
+      .Functions(Built.filter ? Functions : 1),
+      .Queues(TxQueues)
   ) i_tx_engine (
       .clk_i,
       .rst_i,
@@ -178,37 +181,27 @@ module nic_port
       .count_o(tx_count),
       .units_o(tx_units)
   );
-  tx_hook i_tx_hook (
+  nic_port_tx #(
+      .Functions(Built.filter ? Functions : 1),
+      .Depth(MaxPackets),
+      .Vlan(Built.vlan)
+  ) i_tx_frames (
       .clk_i,
       .rst_i,
+      .source_i(source),
       .frame_in(tx_read),
       .csum_i(tx_read_csum),
-      .frame_out(tx_raw),
-      .csum_o(tx_csum_command)
-  );
-  tx_csum i_tx_csum (
-      .clk_i,
-      .rst_i,
-      .frame_in(tx_raw),
-      .csum_i(tx_csum_command),
-      .frame_out(tx_summed),
-      .vlan_o(tx_vlan_command)
-  );
-  tx_vlan #(
-      .On(Built.vlan)
-  ) i_tx_vlan (
-      .clk_i,
-      .rst_i,
-      .frame_in(tx_summed),
-      .vlan_i(tx_vlan_command),
-      .frame_out(tx_frame)
+      .frame_out(tx_frame),
+      .mac_stamp(tx_mac_stamp),
+      .stamp(tx_stamp),
+      .spoofed_o(tx_spoofed)
   );
   cmac_tx i_mac_tx (
       .clk_i,
       .rst_i,
       .time_i,
       .frame(tx_frame),
-      .stamp(tx_stamp),
+      .stamp(tx_mac_stamp),
       .mac_clk_i(mac_tx_clk_i),
       .mac_rst_i(mac_tx_rst_i),
       .tx_tready_i(mac_i.tx_tready),
@@ -287,6 +280,7 @@ module nic_port
       .Vlan(Built.vlan),
       .Headers(Built.split || Built.coalesce),
       .Follow(Built.coalesce),
+      .Functions(Built.filter ? Functions : 1),
       .Steered(Steered)
   ) i_rx_parse (
       .clk_i,
@@ -295,6 +289,7 @@ module nic_port
       .key_i(rss_key),
       .flow_regs(steer_regs[1]),
       .flow_refused_o(flow_refused),
+      .source_o(source),
       .lost_i(rx_buffer_full || rx_hook_dropped),
       .frame_in(rx_raw),
       .stamp(rx_stamp),
@@ -335,7 +330,8 @@ module nic_port
   );
   rss_table #(
       .Entries(RssEntries),
-      .Queues (RxQueues)
+      .Queues(Built.filter ? RxQueues / Functions : RxQueues),
+      .Functions(Built.filter ? Functions : 1)
   ) i_rss (
       .clk_i,
       .rst_i,

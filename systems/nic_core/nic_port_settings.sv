@@ -27,6 +27,7 @@ module nic_port_settings
     input logic                   rx_buffer_full_i,
     input logic                   rx_hook_dropped_i,
     input logic                   rx_joined_i,
+    input logic                   tx_spoofed_i,
     input rx_engine_count_t       rx_count_i,
     input tx_engine_count_t       tx_count_i,
 
@@ -87,6 +88,7 @@ module nic_port_settings
   assign hw_in.rx_truncated.value.incr = rx_count_i.truncated;
   assign hw_in.rx_hook.value.incr = rx_hook_dropped_i;
   assign hw_in.rx_joined.value.incr = rx_joined_i;
+  assign hw_in.tx_spoofed.value.incr = tx_spoofed_i;
   assign hw_in.tx_errors.value.incr = tx_count_i.error;
 
   nic_port_regs i_regs (

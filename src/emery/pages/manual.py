@@ -80,8 +80,8 @@ def _bits(field) -> str:
     return f"{field.high}:{field.low}" if field.high != field.low else str(field.low)
 
 
-def _register(reg, prefix: str) -> tuple:
-    offset = _hex(reg.raw_address_offset, 3)
+def _register(reg, prefix: str, base: int = 0) -> tuple:
+    offset = _hex(base + reg.raw_address_offset, 3)
     name = reg.inst_name + "".join(f"[{x}]" for x in reg.array_dimensions or [])
     fields = sorted(reg.fields(), key=lambda x: x.low)
     parts = [_text(reg)]
@@ -106,7 +106,8 @@ def _registers(top, name: str) -> str:
         if isinstance(part, RegNode):
             rows.append(_register(part, ""))
         else:  # a table: the registers of its first entry
-            rows += [_register(x, f"{part.inst_name}[].") for x in part.children(unroll=False)]
+            base = part.raw_address_offset
+            rows += [_register(x, f"{part.inst_name}[].", base) for x in part.children(unroll=False)]
     return f"{_text(block)}\n\n" + _table(["register", "offset", "access", "reset", "what"], rows)
 
 

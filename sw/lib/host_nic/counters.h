@@ -18,7 +18,8 @@
   X(PORT, settings_refused) X(PORT, rx_bad_fcs) X(PORT, rx_runt) \
   X(PORT, rx_oversize) X(PORT, rx_fifo_full) X(PORT, rx_buffer_full)                \
   X(PORT, rx_hook) X(PORT, rx_no_descriptor) X(PORT, rx_queue_stopped) X(PORT, rx_descriptor_error)  \
-  X(PORT, rx_truncated) X(PORT, rx_dma_error) X(PORT, rx_joined) X(PORT, tx_errors)
+  X(PORT, rx_truncated) X(PORT, rx_dma_error) X(PORT, rx_joined) X(PORT, tx_errors) \
+  X(PORT, tx_spoofed)
 #define EMNIC_LEVELS(X)                         \
   X(DEVICE, dma_reads)                          \
   X(INTERFACE, tx_slots) X(INTERFACE, rx_slots) \

@@ -4,6 +4,7 @@
 #define EMNIC_DEVICE_H
 
 #include "emnic.h"
+#include "filter.h"
 #include "host_nic.h"       // registers, generated from systems/nic_core/host_nic.rdl
 #include "queue_formats.h"  // what lies in memory, generated from rtl/queue/queue_pkg.sv
 
@@ -110,6 +111,7 @@ struct flow_table {
 
 struct port {
   uint16_t* rss;
+  struct emnic_address* address;  // of each function; NULL: none set
   uint32_t key[EMNIC_KEY_WORDS];
   struct flow_table flows;
 };
@@ -133,7 +135,7 @@ struct tally {
 struct emnic {
   struct emnic_ops ops;
   struct emnic_config config;
-  unsigned interfaces, vectors;
+  unsigned interfaces, vectors, functions;
   uint32_t core_khz;  // 0: not read yet
   struct interface interface[EMNIC_MAX_INTERFACES];
   struct emnic_tx* tx;
@@ -234,6 +236,7 @@ void put_slot(struct emnic_rx* q, uint32_t slot, uint64_t bus, uint32_t bytes);
 
 // steer.c
 void deal_frames(struct emnic* d, unsigned i);
+uint32_t flow_regs(struct emnic* d, unsigned i, unsigned p);  // 0: the device has gone
 // Of each port: what its transmit scheduler is set to besides its queues.
 void set_up_scheduler(struct emnic* device, unsigned interface);
 void tell_longest(struct emnic* device, unsigned interface);  // where queues have rate limits
@@ -247,6 +250,7 @@ static inline uint32_t share_of(const struct emnic_scheduler* scheduler, unsigne
   return share << SCHED_REGS__QUEUE__SHARE_bp | priority << SCHED_REGS__QUEUE__PRIORITY_bp;
 }
 void restore_flows(struct emnic* d, unsigned i);
+void restore_addresses(struct emnic* d, unsigned i);  // filter.c
 void forget_flows(struct emnic* d, unsigned i, unsigned p);
 
 #endif

@@ -100,7 +100,8 @@ enum {  // emnic_interface.features
   EMNIC_SHARED = 64,  // queues are all ports'
   EMNIC_SPLIT = 128,
   EMNIC_VIRTUAL = 256,  // a virtual function: its own queues, nothing else
-  EMNIC_COALESCE = 512
+  EMNIC_COALESCE = 512,
+  EMNIC_FILTER = 1024  // functions have addresses (filter.h), and RSS tables of their own
 };
 
 // What the device says of an interface. The others are offsets of BAR 0, of the first one.
@@ -154,7 +155,8 @@ struct emnic_scheduler {
 struct emnic_config {
   unsigned tx_queues, rx_queues;  // to open; receive queues are dealt to the ports by turns,
   int shared;                     // or each takes frames of all ports. Needs EMNIC_SHARED
-  unsigned functions;  // whose rx_queues a physical function's frames are dealt to; 0: its own
+  unsigned functions;  // whose rx_queues a physical function's frames are dealt to; 0: its own, as
+                       // ever with EMNIC_FILTER
   unsigned tx_ring, rx_ring;  // slots, or of streams granules of 16 bytes: 8 ... 32768
   int tx_stream, rx_stream;   // rings hold the frames themselves
   // Buffers of the rings' own (streams have them anyway): emnic_send copies into them, emnic_take

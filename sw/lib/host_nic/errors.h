@@ -22,7 +22,8 @@
   X(NOT_FOUND, -15, ENOENT, "no such thing")                                                     \
   X(UNSUPPORTED, -16, EOPNOTSUPP, "what the device or this mode does not have")                  \
   X(TIMEOUT, -17, ETIMEDOUT, "the device did not come to rest")                                  \
-  X(BAD_BURST, -18, EINVAL, "a queue's burst has 2^20 bytes or more")
+  X(BAD_BURST, -18, EINVAL, "a queue's burst has 2^20 bytes or more")                            \
+  X(BAD_ADDRESS, -19, EINVAL, "a group address, or a VLAN above 4095")
 #define EMNIC_ERROR_ENUM(name, value, posix, words) EMNIC_##name = (value),
 enum { EMNIC_ERRORS(EMNIC_ERROR_ENUM) EMNIC_OK = 0 };
 #undef EMNIC_ERROR_ENUM

@@ -19,6 +19,7 @@ SAME_BIT(EMNIC_SHARED, SHARED);
 SAME_BIT(EMNIC_SPLIT, SPLIT);
 SAME_BIT(EMNIC_VIRTUAL, IS_FUNCTION);
 SAME_BIT(EMNIC_COALESCE, COALESCE);
+SAME_BIT(EMNIC_FILTER, FILTER);
 
 static_assert(sizeof(((nic_port_regs__stride1000_t*)0)->rss_key) == 4 * EMNIC_KEY_WORDS &&
                   sizeof(((host_nic_t*)0)->interface) ==
@@ -111,12 +112,20 @@ static int probe(struct emnic* d) {
   const uint32_t stride = reg_read(d, DEVICE_REG(interface_stride));
   if (stride == GONE) return EMNIC_NO_DEVICE;
   if (interfaces > EMNIC_MAX_INTERFACES) return EMNIC_BAD_VERSION;
+  d->functions = 1;
   d->vectors = vectors;
   d->interfaces = interfaces;
   int status = 0;
   for (unsigned i = 0; i < d->interfaces && status == 0; ++i)
     status = probe_interface(d, i, offset + i * stride);
-  return status;
+  if (status != 0 || d->interfaces == 0 || is_virtual(d)) return status;
+  if (d->interface[0].is.features & EMNIC_FILTER) {
+    const uint32_t functions = reg_read(d, DEVICE_REG(functions));
+    if (functions == GONE) return EMNIC_NO_DEVICE;
+    if (functions > EMNIC_MAX_FUNCTIONS) return EMNIC_BAD_VERSION;
+    d->functions = functions;
+  }
+  return 0;
 }
 
 int emnic_open(const struct emnic_ops* ops, struct emnic** out) {
@@ -235,7 +244,8 @@ static int set_up(struct emnic* d) {
 // Queue of an entry: those of a function come after all that the one before has.
 static unsigned dealt_to(const struct emnic_config* c, const struct emnic_interface* is,
                          unsigned entry, unsigned port) {
-  const unsigned queues = c->rx_queues * (c->functions ? c->functions : 1);
+  const int all = c->functions && !(is->features & EMNIC_FILTER);
+  const unsigned queues = c->rx_queues * (all ? c->functions : 1);
   const unsigned nth = c->shared ? emnic_rss_queue(entry, 0, 1, queues)
                                  : emnic_rss_queue(entry, port, is->ports, queues);
   return nth / c->rx_queues * is->rx_queues + nth % c->rx_queues;
@@ -370,6 +380,7 @@ void emnic_close(struct emnic* d) {
     forget_schedules(d, i);
     for (unsigned p = 0; p < EMNIC_MAX_PORTS; ++p) {
       own_give(d, d->interface[i].port[p].rss);
+      own_give(d, d->interface[i].port[p].address);
       forget_flows(d, i, p);
     }
   }

@@ -266,12 +266,13 @@ int open_queues(struct emnic* d, unsigned i) {
   int status = open_events(d, i);
   if (status == 0) status = open_transmit(d, i);
   // What deals frames to queues is there before they are when frames may be coming.
-  if (status == 0 && d->was_open && own) {
+  if (status == 0 && d->was_open) {
     deal_frames(d, i);
-    restore_flows(d, i);
+    if (own) restore_flows(d, i);
+    if (own) restore_addresses(d, i);
   }
   if (status == 0) status = open_receive(d, i);
-  if (status == 0 && !d->was_open && own) deal_frames(d, i);
+  if (status == 0 && !d->was_open) deal_frames(d, i);
   return status;
 }
 

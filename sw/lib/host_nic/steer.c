@@ -8,9 +8,19 @@
 
 enum { FLOW_WORDS = EMNIC_FLOW_BYTES / 4, NO_PLACE = -1 };
 
+static void write_rss(struct emnic* d, unsigned i, unsigned p) {
+  const struct emnic_interface* is = &d->interface[i].is;
+  for (unsigned e = 0; e < is->rss_entries; ++e)
+    reg_write(d, is->rss + p * is->rss_stride + 4 * e, d->interface[i].port[p].rss[e]);
+}
+
 void deal_frames(struct emnic* d, unsigned i) {
   const struct interface* interface = &d->interface[i];
   for (unsigned p = 0; p < interface->is.ports; ++p) {
+    if (is_virtual(d)) {  // has a table at the most
+      if (interface->is.features & EMNIC_FILTER) write_rss(d, i, p);
+      continue;
+    }
     const uint32_t regs = port_regs(d, i, p);
     reg_write(d, regs + PORT_REG(max_frame), interface->max_frame);
     if (interface->is.features & EMNIC_VLAN) reg_write(d, regs + PORT_REG(strip), interface->strip);
@@ -20,9 +30,7 @@ void deal_frames(struct emnic* d, unsigned i) {
     }
     for (unsigned k = 0; k < EMNIC_KEY_WORDS; ++k)
       reg_write(d, regs + PORT_REG(rss_key) + 4 * k, interface->port[p].key[k]);
-    for (unsigned e = 0; e < interface->is.rss_entries; ++e)
-      reg_write(d, interface->is.rss + p * interface->is.rss_stride + 4 * e,
-                interface->port[p].rss[e]);
+    write_rss(d, i, p);
   }
 }
 
@@ -43,9 +51,11 @@ int emnic_set_strip(struct emnic* d, unsigned i, unsigned tags) {
 }
 
 int emnic_set_rss(struct emnic* d, unsigned i, unsigned p, unsigned entry, unsigned queue) {
-  struct port* port = find_port(d, i, p);
-  if (!port) return EMNIC_NOT_FOUND;
+  if (i >= d->interfaces) return EMNIC_NOT_FOUND;
   const struct emnic_interface* is = &d->interface[i].is;
+  const int own_table = is_virtual(d) && (is->features & EMNIC_FILTER);
+  struct port* port = own_table && d->started && p < is->ports ? &d->interface[i].port[p] : find_port(d, i, p);
+  if (!port) return EMNIC_NOT_FOUND;
   if (entry >= is->rss_entries || queue >= d->config.rx_queues) return EMNIC_BAD_QUEUES;
   port->rss[entry] = (uint16_t)queue;
   reg_write(d, is->rss + p * is->rss_stride + 4 * entry, queue);
@@ -120,7 +130,7 @@ static int32_t find_place(struct flow_table* t, uint32_t hash) {
 
 // ---- its registers
 
-static uint32_t flow_regs(struct emnic* d, unsigned i, unsigned p) {
+uint32_t flow_regs(struct emnic* d, unsigned i, unsigned p) {
   struct interface* interface = &d->interface[i];
   if (interface->flow == 0) {
     const uint32_t offset = interface_read(d, i, INTERFACE_REG(flow_offset));

@@ -132,9 +132,9 @@ struct nic {
 	u32 interval;		/* between two interrupts of a vector, at the least: core clocks */
 	struct nic_devlink *devlink;
 	struct work_struct report;
-	u32 error[2]; /* to be reported of each way: queue << 16 | 0x100 | code; 0: none */
-	bool broken;  /* since nic_open */
-	bool gone;    /* pulled out, for good: nothing is read or written any more */
+	u32 error[2];	/* to be reported of each way: queue << 16 | 0x100 | code; 0: none */
+	bool broken;	/* since nic_open */
+	bool gone;	/* pulled out, for good: nothing is read or written any more */
 	bool resetting; /* nor meanwhile */
 	struct delayed_work look;
 	struct emnic_port_counts port[2]; /* of each way, likewise as looked at last */

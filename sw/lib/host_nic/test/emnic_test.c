@@ -82,8 +82,8 @@ static void test_refusals(void) {
   REFUSED(max_frame, 9019, EMNIC_BAD_FRAME)
   c.rx_stream = 1;
   REFUSED(rx_ring, 64, EMNIC_SHORT_RING)
-  for (int code = -18; code <= 0; ++code) CHECK(strcmp(emnic_error(code), "unknown error") != 0);
-  CHECK(strcmp(emnic_error(-19), "unknown error") == 0);
+  for (int code = -19; code <= 0; ++code) CHECK(strcmp(emnic_error(code), "unknown error") != 0);
+  CHECK(strcmp(emnic_error(-20), "unknown error") == 0);
   emnic_close(device);
   fake_power_off(&nic);
 }
