@@ -64,8 +64,8 @@ def test_a_card_is_reset_under_traffic(router, kind, more):
 
 
 def test_a_card_that_dies_costs_the_others_nothing(simulate):
-    """Near line rate and with the default timeouts (5 ms, far longer than FIFOs last): neither what is asked of a dead card, nor what it was
-    granted when it died, holds up frames among the others."""
+    """Near line rate and with the default timeouts (5 ms, far longer than FIFOs last): neither what is asked of a dead card, nor
+    what it was granted when it died, holds up frames among the others."""
     result = simulate(
         "direct-router",
         "--size",
