@@ -13,7 +13,7 @@ _MHZ_TIMES_3 = {66: 200, 133: 400}  # 66 2/3 and 133 1/3
 
 
 def outputs(values: dict) -> list[list[int]]:
-    """Where each input sends. Flows are dealt to its outputs in this order, and the first ones may have one more than the others:
+    """Where each input sends. Flows are dealt to its outputs in this order, and the first ones may have one more than others:
     no output is the first of more than one input."""
     n = values["cards"]
     patterns = {
