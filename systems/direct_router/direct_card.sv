@@ -165,12 +165,11 @@ module direct_card
   frame_write_t [Lanes-1:0] fast_out;
   words_t [Lanes-1:0] fast_room;
   logic [Lanes-1:0] fast_empty;
-  logic fast_lane;
   words_t unused_slow_room, fast_used, slow_used;
   words_t [1:0] out_max;
   scheduler_events_t sched;
   logic [Peers-1:0] silent;
-
+  logic fast_lane;
   direct_scheduler #(
       .Peers(Peers),
       .Classes(Classes),
@@ -336,7 +335,6 @@ module direct_card
   assign hw_in.lpm_addr.value.incr = lpm_write;
   assign hw_in.fib_nodes.value.next = 32'(FibNodes);
   assign hw_in.lpm_waiting.value.next = 32'(lpm_waiting);
-
   assign hw_in.irq_cause.rx.hwset = slow_rx_frame;
   assign hw_in.irq_cause.tx.hwset = slow_tx_written;
   assign hw_in.irq_cause.error.hwset = slow_rx_bus_error || slow_tx_bus_error;
@@ -359,7 +357,6 @@ module direct_card
   assign hw_in.drop_no_route.value.incr = route_drop.no_route;
   assign hw_in.drop_not_ours.value.incr = route_drop.not_ours;
   assign hw_in.drop_full.value.incr = |dropped;
-
   assign hw_in.sched_requests.value.incr = sched.req_sent;
   assign hw_in.sched_responses.value.incr = sched.res_sent;
   assign hw_in.sched_bursts.value.incr = sched.burst_sent;
@@ -376,10 +373,8 @@ module direct_card
   assign hw_in.sched_stale_burst.value.incr = sched.stale_burst;
   assign hw_in.sched_malformed.value.incr = sched.malformed;
   assign hw_in.sched_silent.value.next = 32'(silent);
-
   assign hw_in.slow_rx_bus_error.value.incr = slow_rx_bus_error;
   assign hw_in.slow_tx_bus_error.value.incr = slow_tx_bus_error;
-
   assign hw_in.bus_master_abort.value.incr = bus_event_i.master_abort;
   assign hw_in.bus_target_abort.value.incr = bus_event_i.target_abort;
   assign hw_in.bus_retry.value.incr = bus_event_i.retry;
@@ -393,7 +388,6 @@ module direct_card
   assign hw_in.bus_transactions.value.incr = bus_event_i.transaction;
   assign hw_in.bus_words_out.value.incr = bus_event_i.word_out;
   assign hw_in.bus_words_in.value.incr = bus_event_i.word_in;
-
   assign hw_in.out_fast_words.value.next = 32'(fast_used);
   assign hw_in.out_slow_words.value.next = 32'(slow_used);
   assign hw_in.out_fast_max.value.next = 32'(out_max[0]);
