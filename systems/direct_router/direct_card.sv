@@ -25,7 +25,6 @@ module direct_card
 ) (
     input logic clk_i,
     input logic rst_i,
-
     // Bus side.
     stream_if.src cmd[4],  // channel_cmd_t
     stream_if.src wdata[4],  // logic [63:0]
@@ -38,21 +37,19 @@ module direct_card
     output logic irq_o,
 
     // The way through a NIC (host_port): frames in stored form, and a clock for each to the host and from it.
-    stream_if.src to_host[Classes],
-    stream_if.snk from_host,
-    input logic host_taken_i,
-    input logic host_sent_i,
-
+           stream_if.src    to_host       [Classes],
+           stream_if.snk    from_host,
+    input  logic            host_taken_i,
+    input  logic            host_sent_i,
     // The card's memory.
     output table_pins_out_t table_o,
     input  table_pins_in_t  table_i,
-
     // MAC side.
-    input  logic       mac_clk_i,
-    input  logic       mac_rst_i,
-    input  byte_pins_t mac_rx_i,
-    output byte_pins_t mac_tx_o,
-    input  logic       mac_tx_ready_i
+    input  logic            mac_clk_i,
+    input  logic            mac_rst_i,
+    input  byte_pins_t      mac_rx_i,
+    output byte_pins_t      mac_tx_o,
+    input  logic            mac_tx_ready_i
 );
   localparam int RegsW = MapW - 1;  // the lower half of BAR 0
   localparam int Masks = Classes > 1 ? Classes - 1 : 1;
