@@ -53,7 +53,9 @@ def test_a_card_is_reset_under_traffic(router, kind, more):
     assert len(resets) >= 3 if more else len(resets) == 1
     for reset in resets:
         assert reset["opened_us"] < 100
-    assert resets[0]["recovered_us"] > resets[0]["opened_us"]
+    # What was asked of the card before its reset is asked again after 4 * timeout_us and retry_us: not between any two resets.
+    recovered = [x for x in resets if x["recovered_us"] is not None]
+    assert recovered and all(x["recovered_us"] > x["opened_us"] for x in recovered)
     all_well(of_others(result))
     for name, stream in result["streams"].items():
         if str(CARD) in name.split("->"):
@@ -64,8 +66,8 @@ def test_a_card_is_reset_under_traffic(router, kind, more):
 
 
 def test_a_card_that_dies_costs_the_others_nothing(simulate):
-    """Near line rate and with the default timeouts (5 ms, far longer than FIFOs last): neither what is asked of a dead card, nor what it was
-    granted when it died, holds up frames among the others."""
+    """Near line rate and with the default timeouts (5 ms, longer than FIFOs last): neither what is asked of a dead card, nor
+    what it was granted when it died, holds up frames among the others."""
     result = simulate(
         "direct-router",
         "--size",

@@ -25,7 +25,6 @@ module direct_card
 ) (
     input logic clk_i,
     input logic rst_i,
-
     // Bus side.
     stream_if.src cmd[4],  // channel_cmd_t
     stream_if.src wdata[4],  // logic [63:0]
@@ -38,21 +37,19 @@ module direct_card
     output logic irq_o,
 
     // The way through a NIC (host_port): frames in stored form, and a clock for each to the host and from it.
-    stream_if.src to_host[Classes],
-    stream_if.snk from_host,
-    input logic host_taken_i,
-    input logic host_sent_i,
-
+           stream_if.src    to_host       [Classes],
+           stream_if.snk    from_host,
+    input  logic            host_taken_i,
+    input  logic            host_sent_i,
     // The card's memory.
     output table_pins_out_t table_o,
     input  table_pins_in_t  table_i,
-
     // MAC side.
-    input  logic       mac_clk_i,
-    input  logic       mac_rst_i,
-    input  byte_pins_t mac_rx_i,
-    output byte_pins_t mac_tx_o,
-    input  logic       mac_tx_ready_i
+    input  logic            mac_clk_i,
+    input  logic            mac_rst_i,
+    input  byte_pins_t      mac_rx_i,
+    output byte_pins_t      mac_tx_o,
+    input  logic            mac_tx_ready_i
 );
   localparam int RegsW = MapW - 1;  // the lower half of BAR 0
   localparam int Masks = Classes > 1 ? Classes - 1 : 1;
@@ -165,12 +162,11 @@ module direct_card
   frame_write_t [Lanes-1:0] fast_out;
   words_t [Lanes-1:0] fast_room;
   logic [Lanes-1:0] fast_empty;
-  logic fast_lane;
   words_t unused_slow_room, fast_used, slow_used;
   words_t [1:0] out_max;
   scheduler_events_t sched;
   logic [Peers-1:0] silent;
-
+  logic fast_lane;
   direct_scheduler #(
       .Peers(Peers),
       .Classes(Classes),
@@ -336,7 +332,6 @@ module direct_card
   assign hw_in.lpm_addr.value.incr = lpm_write;
   assign hw_in.fib_nodes.value.next = 32'(FibNodes);
   assign hw_in.lpm_waiting.value.next = 32'(lpm_waiting);
-
   assign hw_in.irq_cause.rx.hwset = slow_rx_frame;
   assign hw_in.irq_cause.tx.hwset = slow_tx_written;
   assign hw_in.irq_cause.error.hwset = slow_rx_bus_error || slow_tx_bus_error;
@@ -359,7 +354,6 @@ module direct_card
   assign hw_in.drop_no_route.value.incr = route_drop.no_route;
   assign hw_in.drop_not_ours.value.incr = route_drop.not_ours;
   assign hw_in.drop_full.value.incr = |dropped;
-
   assign hw_in.sched_requests.value.incr = sched.req_sent;
   assign hw_in.sched_responses.value.incr = sched.res_sent;
   assign hw_in.sched_bursts.value.incr = sched.burst_sent;
@@ -376,10 +370,8 @@ module direct_card
   assign hw_in.sched_stale_burst.value.incr = sched.stale_burst;
   assign hw_in.sched_malformed.value.incr = sched.malformed;
   assign hw_in.sched_silent.value.next = 32'(silent);
-
   assign hw_in.slow_rx_bus_error.value.incr = slow_rx_bus_error;
   assign hw_in.slow_tx_bus_error.value.incr = slow_tx_bus_error;
-
   assign hw_in.bus_master_abort.value.incr = bus_event_i.master_abort;
   assign hw_in.bus_target_abort.value.incr = bus_event_i.target_abort;
   assign hw_in.bus_retry.value.incr = bus_event_i.retry;
@@ -393,7 +385,6 @@ module direct_card
   assign hw_in.bus_transactions.value.incr = bus_event_i.transaction;
   assign hw_in.bus_words_out.value.incr = bus_event_i.word_out;
   assign hw_in.bus_words_in.value.incr = bus_event_i.word_in;
-
   assign hw_in.out_fast_words.value.next = 32'(fast_used);
   assign hw_in.out_slow_words.value.next = 32'(slow_used);
   assign hw_in.out_fast_max.value.next = 32'(out_max[0]);

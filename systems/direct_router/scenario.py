@@ -14,8 +14,8 @@ _FIGURE_3 = {  # of the paper: the outputs of each input
 
 
 def outputs(values: dict) -> list[list[int]]:
-    """Where each input sends. Flows are dealt to its outputs in this order: the first ones may have one more than the others, so no output
-    is the first of more than one input."""
+    """Where each input sends. Flows are dealt to its outputs in this order, and the first ones may have one more than others:
+    no output is the first of more than one input."""
     n = values["cards"]
     patterns = {
         "permutation": [[(i + 1) % n] for i in range(n)],
