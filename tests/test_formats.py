@@ -132,6 +132,20 @@ def test_ranges_of_coalescing_are_those_of_the_register_map():
     assert target.parameters["coalesce_us"].maximum * 250 == most.CoalesceMostClocks  # at 250 MHz
 
 
+def own_defaults(text: str, parameters: set[str]) -> list[str]:
+    """The parameters for which a bench has a value of its own: it takes them for settings that may be left out."""
+    return [x for x in re.findall(r'\bget(?:<[^<>]*>)?\(\s*"([^"]+)",', text) if x in parameters]
+
+
+def test_defaults_stand_in_system_toml_alone():
+    """A parameter without a value is an error of whoever starts the bench, not the bench's to make up."""
+    parameters = {name for target in map(system.load, system.names()) for name in target.parameters}
+    files = testing.sources(("*.cpp", "*.hpp"))
+    found = {x.name: names for x in files if (names := own_defaults(x.read_text(), parameters))}
+    assert len(parameters) > 150 and len(files) > 300 and not found
+    assert own_defaults('options.get("mps", 256u) + options.get<unsigned>(\n"frames", 0)', parameters) == ["mps"]
+
+
 def register_offsets() -> dict[str, set[int]]:
     """Where the registers of all systems are, by name: in their map, and in the part of it they are in."""
     found = {}

@@ -15,7 +15,7 @@ constexpr std::uint32_t kSlack = 1200;  // ns: what a frame takes besides waitin
 // A class for each set of slots that some queue may use.
 void deal_classes(const Options& options, Scheduling& scheduling) {
   std::vector<std::set<unsigned>> classes;
-  for (const std::string& entry : list_of(options.get("queue_slots", ""))) {
+  for (const std::string& entry : list_of(options.get<std::string>("queue_slots"))) {
     std::set<unsigned> slots;
     for (const std::string& slot : list_of(entry, '+'))
       slots.insert(static_cast<unsigned>(std::stoul(slot)));
@@ -51,10 +51,10 @@ Scheduling::Scheduling(const Options& options) {
     for (const std::string& share : list_of(options.get(name, "")))
       (beside ? priorities : shares).push_back(static_cast<std::uint8_t>(std::stoul(share)));
   }
-  for (const std::string& us : list_of(options.get("tdma_slots_us", "")))
+  for (const std::string& us : list_of(options.get<std::string>("tdma_slots_us")))
     slots.push_back({static_cast<std::uint32_t>(std::lround(std::stod(us) * 1000)), 0});
   const std::uint32_t burst = options.get<std::uint32_t>("queue_burst_kb") * 1024;
-  for (const std::string& mbps : list_of(options.get("queue_limits_mbps", "")))
+  for (const std::string& mbps : list_of(options.get<std::string>("queue_limits_mbps")))
     limits.push_back({static_cast<std::uint64_t>(std::llround(std::stod(mbps) * 1e6)), burst});
   deal_classes(options, *this);
 }

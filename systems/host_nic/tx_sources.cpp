@@ -21,7 +21,7 @@ TxSources::TxSources(const Options& options, unsigned interfaces, Driver& driver
       most_outstanding_(options.get<std::string>("tx_mode") == "stream"
                             ? std::clamp(64 * driver.tx_queues(), kMostOutstanding, kMostInStreams)
                             : std::min(16 * driver.tx_queues() + 512, kMostOutstanding)) {
-  for (const std::string& rate : list_of(options.get("queue_rates", "")))
+  for (const std::string& rate : list_of(options.get<std::string>("queue_rates")))
     rates_.push_back(std::stod(rate));
 }
 
