@@ -63,6 +63,7 @@ module rx_buffer_tb;
         stripped: 2'(id),
         csum: 16'(id * 3),
         steered: 17'(id * 5),
+        owner: owner_t'(id * 13),
         header: 5'(id * 7),
         follow: 11'(id * 9)
     }
