@@ -89,7 +89,8 @@ def _cells(block: Block, found: timing.Timing) -> list[str]:
     more = f", {cells['DSP']} DSP" if found.cells["DSP"] else ""
     area = f"{cells['LUT']}{memory} / {cells['flip-flop']} / {cells['RAMB36']}{more}"
     clock = _tightest(found)
-    numbers = [str(clock.levels), f"{clock.estimated_ns:.1f}", f"{clock.calibrated_mhz:.0f}", str(clock.declared_mhz or "-")]
+    mhz = str(round(clock.declared_mhz or 0, 3) or "-")
+    numbers = [str(clock.levels), f"{clock.estimated_ns:.1f}", f"{clock.calibrated_mhz:.0f}", mhz]
     return [block.label, block.system, area, block.peer, *numbers, timing.verdict(clock)]
 
 

@@ -107,7 +107,7 @@ def measure(design: Design, name: str) -> Row:
     inside = [x for x in found.clocks if x.slowest]
     if inside:
         clock = min(inside, key=lambda x: x.spare if x.spare is not None else x.calibrated_mhz)
-        path = (clock.name, clock.levels, clock.estimated_ns, clock.declared_mhz or 0.0)
+        path = (clock.name, clock.levels, clock.estimated_ns, round(clock.declared_mhz or 0.0, 3))
     else:
         ways = [(x.estimated_ns, x.levels) for x in (*found.inputs, *found.outputs, *found.through)]
         ns, levels = max(ways, default=(0.0, 0))
