@@ -298,7 +298,10 @@ def checkout(folder, fails=False):
 def start(folder, environment, *words, **how):
     python = folder / "python" / "bin" / "python3"
     command = [python if python.exists() else sys.executable, folder / "emery", *words]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # Under nohup a process inherits that SIGHUP is ignored.
+    how = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)} | how
+    return subprocess.Popen(command, env=environment, **pipes, **how)
 
 
 def test_set_up_happens_once(tmp_path):
