@@ -3,7 +3,6 @@
 # The guest's first process: the card up, then the command, whose output and status go to the host's folder ($lane, $folder,
 # $guest: words of the kernel's command line). In QEMU there is no such folder: a serial line for each of its files.
 /bin/busybox --install -s /bin
-[ ! -x /usr/sbin/tc ] && [ ! -x /sbin/tc ] || rm /bin/tc # busybox's knows little
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
