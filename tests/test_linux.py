@@ -289,7 +289,8 @@ def test_tc_shapes_and_filters(capfdbinary):
         $tc qdisc add dev eth0 root netem delay 3ms && ping -q -c 3 10.0.0.2 | grep round
         $tc qdisc replace dev eth0 root tbf rate 800mbit burst 4k latency 50ms && {echo}; $tc -s qdisc show dev eth0
         $tc qdisc replace dev eth0 root handle 1: prio bands 3
-        $tc filter add dev eth0 parent 1: protocol ip u32 match ip dport 7 0xffff flowid 1:3 && {echo}; $tc -s class show dev eth0
+        $tc filter add dev eth0 parent 1: protocol ip u32 match ip dport 7 0xffff flowid 1:3 && {echo}
+        $tc -s class show dev eth0
         $tc qdisc replace dev eth0 root mqprio num_tc 2 map 0 1 queues 1@0 3@1 hw 0 && {echo}; $tc qdisc del dev eth0 root
         $tc qdisc add dev eth0 clsact; $tc filter add dev eth0 ingress protocol ip flower ip_proto icmp action drop
         ping -q -c 2 -W 1 10.0.0.2 | grep received; $tc -s filter show dev eth0 ingress | grep Sent
