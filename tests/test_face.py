@@ -435,6 +435,7 @@ def test_what_ends_emery_ends_its_children(tmp_path, name, command):
         "import signal, sys; from pathlib import Path\n"
         "from emery import cli, process; from emery.make import build, toolchain\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs of a shell ignore it
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # those of nohup this
         f"compiled = lambda *a, **k: toolchain.run_cxx([], Path({str(tmp_path)!r}))\n"
         f"build.build_system = compiled if {command!r} == 'build' else lambda *a, **k: Path({str(program)!r})\n"
         f"process.guard()\nsys.exit(cli.main([{command!r}, *{more!r}]))\n"
