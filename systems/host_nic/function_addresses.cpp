@@ -26,7 +26,7 @@ FunctionAddresses::FunctionAddresses(const Options& options)
       ports_(options.get<unsigned>("ports")),
       shared_(options.get<bool>("shared_queues")),
       address_(functions_) {
-  const std::vector<std::string> vlans = list_of(options.get("function_vlans", ""));
+  const std::vector<std::string> vlans = list_of(options.get<std::string>("function_vlans"));
   for (unsigned n = 0; n < functions_; ++n) {
     emnic_address& a = address_[n];
     for (unsigned b = 0; b < EMNIC_MAC_BYTES; ++b)

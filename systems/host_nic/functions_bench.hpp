@@ -35,7 +35,7 @@ struct FunctionSettings {
         hostile(options.get<bool>("hostile_function")),
         reset_every(options.us("hostile_reset_us")),
         filter(options.get<bool>("function_filter")),
-        vlans(options.get("function_vlans", "")) {}
+        vlans(options.get<std::string>("function_vlans")) {}
 };
 
 class FunctionsBench final : public Run {
