@@ -27,17 +27,16 @@ FunctionConfig with_functions(const Options& options) {
 
 }  // namespace
 
-FunctionsBench::FunctionsBench(const Options& options)
+FunctionsBench::FunctionsBench(const Options& options, const FunctionSettings& settings)
     : Run(options, kStep, kQuiet),
       model_("host_nic"),
       core_(model_.add_clock(simulation_, "core", kCoreHz, 1, model_->clk_i)),
       workload_(options, line(options), options.get<unsigned>("ports")),
       host_(slot(options), simulation_, memory_),
-      iommu_(options.get<unsigned>("functions")),
-      addresses_(options) {
+      iommu_(settings.count),
+      addresses_(settings.addresses) {
   // What does not go with functions is refused by system.toml.
   for (const std::string& key : options.endings("")) options.get<std::string>(key);
-  const FunctionSettings settings(options);
   const unsigned count = settings.count;
   model_.open_waves(waves());
   host_.attach(core_, with_functions(options),

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "Vhost_nic.h"
@@ -27,20 +26,19 @@ struct FunctionSettings {
   unsigned count;
   bool hostile;
   Time reset_every;
-  bool filter;
-  std::string vlans;  // of the filter
+  FunctionAddresses addresses;
 
   explicit FunctionSettings(const Options& options)
       : count(options.get<unsigned>("functions")),
         hostile(options.get<bool>("hostile_function")),
         reset_every(options.us("hostile_reset_us")),
-        filter(options.get<bool>("function_filter")),
-        vlans(options.get<std::string>("function_vlans")) {}
+        addresses(options) {}
 };
 
 class FunctionsBench final : public Run {
  public:
-  explicit FunctionsBench(const Options& options);
+  explicit FunctionsBench(const Options& options)
+      : FunctionsBench(options, FunctionSettings(options)) {}
   void sample(Time now) override;
 
  private:
@@ -53,6 +51,7 @@ class FunctionsBench final : public Run {
     std::uint64_t sent = 0, received = 0, strangers = 0, misdealt = 0;
   };
 
+  FunctionsBench(const Options& options, const FunctionSettings& settings);
   void add_function(unsigned number, const DriverConfig& config);
   void add_traffic(const Options& options);
   void feed(Function& function, Time now);

@@ -122,10 +122,12 @@ void HostileFunction::readdress() {
   using Interface = decltype(host_nic_t::interface[0]);
   const auto entry = static_cast<std::uint32_t>(offsetof(host_nic_t, interface[0].flow[0].filter) +
                                                 port * sizeof(std::declval<Interface>().flow[0]) +
-                                                16 * random_.below(4));
-  put(entry + 8, 0);
-  put(entry, static_cast<std::uint32_t>(random_.next()));
-  put(entry + 4, 0x8000'0000u | static_cast<std::uint32_t>(random_.below(1 << 16)));
+                                                sizeof(flow_regs__filter_t) * random_.below(4));
+  put(entry + offsetof(flow_regs__filter_t, vlan), 0);
+  put(entry + offsetof(flow_regs__filter_t, address_lo),
+      static_cast<std::uint32_t>(random_.next()));
+  put(entry + offsetof(flow_regs__filter_t, address_hi),
+      FLOW_REGS__FILTER__ADDRESS_HI__VALID_bm | static_cast<std::uint32_t>(random_.below(1 << 16)));
   put(static_cast<std::uint32_t>(offsetof(host_nic_t, interface[0].rss) +
                                  port * sizeof(std::declval<Interface>().rss[0]) +
                                  4 * random_.below(512)),

@@ -5,9 +5,8 @@
 #include "device.h"
 
 #define FILTER_REG(function, field) \
-  (FLOW_REG(filter) + (uint32_t)((function) * FILTER_BYTES) + (uint32_t)offsetof(filter_regs, field))
-typedef __typeof__(((flow_regs__stride1000_t*)0)->filter[0]) filter_regs;
-enum { FILTER_BYTES = sizeof(filter_regs) };
+  (FLOW_REG(filter) + (uint32_t)((function) * FILTER_BYTES) + (uint32_t)offsetof(flow_regs__filter_t, field))
+enum { FILTER_BYTES = sizeof(flow_regs__filter_t) };
 static_assert(sizeof(((flow_regs__stride1000_t*)0)->filter) == EMNIC_MAX_FUNCTIONS * FILTER_BYTES,
               "as the register map has them");
 

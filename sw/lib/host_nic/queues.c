@@ -268,8 +268,10 @@ int open_queues(struct emnic* d, unsigned i) {
   // What deals frames to queues is there before they are when frames may be coming.
   if (status == 0 && d->was_open) {
     deal_frames(d, i);
-    if (own) restore_flows(d, i);
-    if (own) restore_addresses(d, i);
+    if (own) {
+      restore_flows(d, i);
+      restore_addresses(d, i);
+    }
   }
   if (status == 0) status = open_receive(d, i);
   if (status == 0 && !d->was_open) deal_frames(d, i);
