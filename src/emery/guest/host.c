@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaded before a user-mode Linux (LD_PRELOAD), in place of some calls of its C library.
 //
-// getrandom: numbers from GUEST_SEED. Not all of the kernel's random numbers follow from them.
+// getrandom: numbers from GUEST_SEED.
+//
+// Before all: addresses that are the same in each run, where this machine allows that. The kernel's
+// memory begins where the process's heap does, and the kernel hashes by address.
 //
 // ptrace: registers of vectors in full. Linux 6.1 keeps 2,696 bytes of them; a host whose processor
 // has more (AMX) takes no fewer than it has. What is missing stays as the process has it.
@@ -17,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -24,6 +28,14 @@
 #include <unistd.h>
 
 enum { MOST_STATE = 1 << 16 };
+
+__attribute__((constructor)) static void same_addresses(int argc, char** argv, char** environment) {
+  (void)argc;
+  const int now = personality(0xffffffff);
+  if (now == -1 || (now & ADDR_NO_RANDOMIZE)) return;
+  if (personality((unsigned)now | ADDR_NO_RANDOMIZE) == -1) return;
+  execve("/proc/self/exe", argv, environment);
+}
 
 // SplitMix64.
 static uint64_t next_random(void) {

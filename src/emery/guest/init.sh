@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: Apache-2.0
-# The guest's first process: the card up, then the command, whose output and status go to the host's folder ($lane, $folder,
-# $guest: words of the kernel's command line). In QEMU there is no such folder: a serial line for each of its files.
+# The guest's first process: the card up, then the command, whose output and status go to the folder that the kernel runs in
+# ($lane, $guest: words of the kernel's command line). In QEMU there is no such folder: a serial line for each of its files.
 /bin/busybox --install -s /bin
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root
 mount -t proc proc /proc
@@ -18,7 +18,7 @@ if [ "$lane" = qemu ]; then
     n=$((n + 1))
   done
 else
-  mount -t hostfs -o "sync,$folder" none /host
+  mount -t hostfs -o sync,/proc/self/cwd none /host
 fi
 insmod /card.ko
 ip link set lo up

@@ -94,11 +94,12 @@ class _Tail:
 
 def _start_guest(number: int, guests: Guests, folder: Path, shell: Shell | None) -> subprocess.Popen:
     own = shell if number == 0 else None
+    # The kernel stirs these into its random numbers: no name here may be another one in the next run.
     words = [
         "mem=128M",
-        f"initrd={folder / 'root'}",
-        f"time-travel=ext:{number}:{folder / f'time{number}'}",
-        *(f"virtio_uml.device={folder / f'pci{number}.{slot}'}:1234" for slot in range(guests.devices)),
+        "initrd=root",
+        f"time-travel=ext:{number}:time{number}",
+        *(f"virtio_uml.device=pci{number}.{slot}:1234" for slot in range(guests.devices)),
         "con=null",
         f"con0=fd:0,fd:{own.says}" if own else "con0=null,null",
         *([f"terminal={own.size.lines}x{own.size.columns}", f"TERM={os.environ.get('TERM', 'vt100')}"] if own else ()),
@@ -106,17 +107,16 @@ def _start_guest(number: int, guests: Guests, folder: Path, shell: Shell | None)
         "stderr=1",
         "panic=-1",
         "random.trust_cpu=on",  # of host.c; else whoever reads /dev/urandom waits for ever for jitter of a clock that has none
-        f"uml_dir={folder}/",
+        "uml_dir=./",
         f"umid=guest{number}",
         f"guest={number}",
         f"guests={guests.count}",
-        f"folder={folder}",
         *(_DEBUG if guests.debug and number == 0 else _QUIET),
         *(guests.words if number == 0 else ()),
     ]
     environment = {
         "PATH": os.environ["PATH"],
-        "HOME": str(folder),
+        "HOME": "/root",
         "LD_PRELOAD": str(linux.host_library()),
         "GUEST_SEED": str(guests.seed + number),
     }
