@@ -299,8 +299,8 @@ def start(folder, environment, *words, **how):
     python = folder / "python" / "bin" / "python3"
     command = [python if python.exists() else sys.executable, folder / "emery", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    # Under nohup a process inherits that SIGHUP is ignored.
-    how = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)} | how
+    # Under nohup a process inherits that SIGHUP is ignored, in a script's background SIGINT.
+    how = {"preexec_fn": lambda: [signal.signal(getattr(signal, f"SIG{x}"), signal.SIG_DFL) for x in ENDS]} | how
     return subprocess.Popen(command, env=environment, **pipes, **how)
 
 
@@ -360,7 +360,8 @@ def test_a_signal_while_emery_starts(tmp_path, name):
     assert (*process.communicate(timeout=180), process.returncode) == ("", f"emery: {line}\n", status)
     follow = (
         "import os, signal, sys; from emery import signals\n"
-        f"signal.signal(signal.SIGINT, signal.default_int_handler); signals.hold(); os.kill(os.getpid(), {int(number)})\n"
+        f"signal.signal({int(number)}, signal.SIG_DFL); signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"signals.hold(); os.kill(os.getpid(), {int(number)})\n"
         "os.execv(sys.executable, [sys.executable, '-m', 'emery', 'list'])\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

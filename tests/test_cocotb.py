@@ -15,7 +15,7 @@ FOLDER = ROOT / "tests" / "usplus"
 XGMII = ROOT / "tests" / "xgmii"
 
 
-@pytest.mark.parametrize("interface", ["usplus", "usplus_plain", "ptile"])
+@pytest.mark.parametrize("interface", ["usplus", pytest.param("usplus_plain", marks=pytest.mark.slow), "ptile"])
 @pytest.mark.parametrize(
     ("name", "folder", "tests"),
     [

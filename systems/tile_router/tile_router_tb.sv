@@ -2,7 +2,7 @@
 `include "slot_dram_tb.svh"
 `include "tb.svh"
 /// tile_router: 2 x 2 tiles run a compiled program (tests/mesh/smoke.c) that uses all networks, interrupts, caches and two
-/// memories, loaded and judged through the boot port, a few times over; a word takes 3 clocks from core to core, one a clock;
+/// memories, loaded and judged through the boot port, twice over; a word takes 3 clocks from core to core, one a clock;
 /// what the cores did sums to all clocks; an access to no unit is reported.
 module tile_router_tb
   import boot_pkg::*;
@@ -167,7 +167,7 @@ module tile_router_tb
       end
     join
 
-    for (int pass = 0; pass < 3; pass++) begin
+    for (int pass = 0; pass < 2; pass++) begin
       for (int t = 0; t < Tiles; t++) begin
         fd = $fopen("tests/mesh/program.hex", "r");
         if (fd == 0) $fatal(1, "FAIL: no file tests/mesh/program.hex");
@@ -242,7 +242,7 @@ module tile_router_tb
              "%0d words came by GDN", sum))
       $display("retired, fetch, load, bank, store, pipe, halted, sleep, receive, send");
     end
-    `CHECK(words_seen == 3 * 400 && least == 3, $sformatf("%0d clocks from core to core", least))
+    `CHECK(words_seen == 2 * 400 && least == 3, $sformatf("%0d clocks from core to core", least))
 
     `TB_PASS
   end

@@ -111,14 +111,18 @@ def _key(subject: Subject, kind: str, passes: tuple[str, ...], cells: tuple[str,
 
 
 def _digest(subject: Subject) -> str:
-    """What a netlist follows from. Of a block only the files below it count, so that it is not made anew for another's sake."""
+    """What a netlist follows from. Of a block only what it uses counts: it is not made anew for another's sake."""
     if not subject.wrapper:
         return build.rtl_digest(subject.rtl)
     design = structure.read()
     files = {ROOT / design.modules[x].path for x in design.below({subject.name}) | _interfaces(subject)}
-    files |= {ROOT / x for x in subject.rtl.files if x.endswith("_pkg.sv")} | set((ROOT / "rtl").glob("*/*.svh"))
-    for generated in (Path(x) for x in subject.rtl.dirs if Path(x).is_absolute()):
-        files |= set(generated.glob("*.sv"))
+    others = [ROOT / x for x in subject.rtl.files if x.endswith("_pkg.sv")] + list((ROOT / "rtl").glob("*/*.svh"))
+    others += [x for folder in subject.rtl.dirs if Path(folder).is_absolute() for x in Path(folder).glob("*.sv")]
+    named, texts = {x.stem: x for x in others}, [subject.wrapper, *(x.read_text() for x in files)]
+    while texts:  # packages, headers and generated modules, by name
+        found = {named.pop(x) for x in set(re.findall(r"\w+", texts.pop())) & named.keys()}
+        files |= found
+        texts += [x.read_text() for x in found]
     return cache.digest(subject.wrapper, sorted((x.name, cache.file_digest(x)) for x in files))
 
 

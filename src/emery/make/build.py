@@ -241,7 +241,9 @@ def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
     names, beside = classes["GLOBAL_FAST"] + classes["GLOBAL_SLOW"], (_FST,) if rtl.trace == "fst" else ()
     ahead = _OF_TEST if rtl.stand_alone else _OF_MODEL
     units = [Unit(runtime / f"{name}.cpp", (*_HOT, *common), (*beside, runtime)) for name in names]
-    units += [Unit(x, (*rtl.hot, *common), (directory,), ahead) for x in sorted(directory.glob("batch_fast_*.cpp"))]
+    fast = sorted(directory.glob("batch_fast_*.cpp"))
+    hot = _HOT if rtl.hot == tuple(_SHORT) and len(fast) == 1 and not rtl.stand_alone else rtl.hot  # a small one is run often
+    units += [Unit(x, (*hot, *common), (directory,), ahead) for x in fast]
     units += [Unit(x, (*_COLD, *common), (directory,), ahead) for x in sorted(directory.glob("batch_slow_*.cpp"))]
     return units
 
