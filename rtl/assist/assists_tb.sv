@@ -313,7 +313,7 @@ module assists_tb
   // ---------------------------------------------------------------- assists
   localparam logic [31:0] RingAt[4] = '{32'h3_0000, 32'h3_1000, 32'h3_2000, 32'h3_3000};
   logic [31:0] producer[4], progress[4], freed;
-  logic [2:0] bad;
+  logic [3:0] bad;
   localparam logic [3:0][31:0] Fill = {32'hf111_0003, 32'hf111_0002, 32'hf111_0001, 32'hf111_0000};
   `STREAM_ON(assist_pkg::slot_t, lost, cclk, rst)
   assist_pkg::mac_skipped_t skipped;
@@ -329,7 +329,7 @@ module assists_tb
     assign assist[a].log = a == 3 ? rx_log : 4'(RingLog);
     assign assist[a].producer = a == 3 ? freed : producer[a];
     assign progress[a] = assist[a].progress;
-    if (a < 3) assign bad[a] = assist[a].bad;
+    assign bad[a] = assist[a].bad;
     assign req_valid[a] = assist[a].mem_valid;
     assign mem_req[a] = assist[a].mem_req;
     assign assist[a].mem_ready = req_ready[a];

@@ -214,6 +214,7 @@ module cap_pack_tb;
 
   // The consumer: next block to read, offset in it, packets taken, packets lost as the entries tell.
   int seq[Rings], off[Rings], taken[Rings], lost[Rings], holes[Rings];
+  int unsigned lost_records = 0;  // bytes of the records of packets lost (without stamps)
   bit hold_returns = 0;
   bit may_lose = 0;
 
@@ -268,7 +269,7 @@ module cap_pack_tb;
         `CHECK(first >= taken[r] + lost[r] && (may_lose || first == taken[r] + lost[r]),
                "packets before the block")
         while (taken[r] + lost[r] < first) begin
-          void'(sent_len[r].pop_front());
+          lost_records += (sent_len[r].pop_front() + 7) / 8 * 8 + 8;
           void'(sent_number[r].pop_front());
           lost[r]++;
         end
@@ -477,8 +478,14 @@ module cap_pack_tb;
       walk_all();
       `CHECK(total(taken) + total(lost) + dropped_count + long_count == number,
              "each packet delivered or lost")
-      $display("link %0d off: %0d packets lost, %0d blocks missing, device says %0d", which, total(
-               lost), total(holes), lost_packets[0] + lost_packets[1]);
+      $display("link %0d off: %0d packets of %0d bytes lost, %0d blocks missing", which, total(lost
+               ), lost_records, total(holes));
+      `CHECK(lost_packets[0] + lost_packets[1] == 32'(total(lost
+             )) && lost_bytes[0] + lost_bytes[1] == lost_records, $sformatf(
+             "the device says %0d packets, %0d bytes",
+             lost_packets[0] + lost_packets[1],
+             lost_bytes[0] + lost_bytes[1]
+             ))
       link_rst[which] = 0;
       enable = 2'b11;
       repeat (10) @(posedge clk);

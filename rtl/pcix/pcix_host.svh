@@ -190,6 +190,8 @@ always @(posedge clk) begin
     end
     1: begin
       t_attr = bus.ad[34:0];
+      if (t_command != SplitCompletion)
+        `CHECK(!t_attr.message && !t_attr.unused && t_attr.func == 0, "attributes nobody asked for")
       target_q.target_oe <= 1;
       answer(Wait);
       target_state = 2;
