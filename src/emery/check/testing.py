@@ -126,14 +126,14 @@ def needed_rtl(path: Path) -> list[Path]:
     return sorted(needed)
 
 
-# Seed; what registers and memories hold before the reset (1 ones, 2 random bits); and how often the test is run
+# Seed; what registers and memories hold before the reset (0 zeros, 1 ones, 2 random bits); and how often the test is run
 # again from a state that its traffic leads to, as after a reset in the middle of it (rtl/base/tb_main.cpp).
-_RUNS = ((1, 2, 1), (2, 1, 0))
+_RUNS = ((1, 2, 1), (2, 1, 0), (3, 0, 0))
 
 
-def block_problem(program: Path, more: tuple[str, ...] = (), cpu_seconds: int = 600) -> str:
+def block_problem(program: Path, more: tuple[str, ...] = (), cpu_seconds: int = 600, runs: int = len(_RUNS)) -> str:
     """Runs a block test as often as it is to be run; gives what the first run that fails said. `more` are words for each."""
-    for seed, held, restarts in _RUNS:
+    for seed, held, restarts in _RUNS[:runs]:
         words = [str(program), f"+seed={seed}", f"+verilator+rand+reset+{held}", f"+restarts={restarts}", *more]
         done = process.run(words, cpu_seconds, errors="replace")
         if done.returncode or f"\n{done.stdout}".count("\nPASS ") != 1 + restarts:
