@@ -60,7 +60,8 @@ class Rtl:
         # A test bench's loops written out are up to 40 times the code, for runs of a second.
         words += ["--timing", "--unroll-count", "8", *_BENCH] if self.stand_alone else ["--no-timing"]
         words += ["--assert" if self.assertions else "--no-assert"]
-        words += ["--coverage-line", "--coverage-toggle"] if self.coverage else []
+        # Counters hold signals together that are split otherwise, and Verilator sees circles.
+        words += ["--coverage-line", "--coverage-toggle", "-Wno-UNOPTFLAT"] if self.coverage else []
         words += [f"--trace-{self.trace}", "--trace-structs"] if self.trace else []
         words += [f"-G{name}={value}" for name, value in self.parameters]
         for directory in self.dirs:
