@@ -52,8 +52,8 @@ with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
 """
 
 
-def _hears_signals():
-    """Also where whoever began the tests ignores them."""
+def hears_signals():
+    """Also where whoever began the tests ignores them: under nohup SIGHUP, in a script's background SIGINT."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
@@ -73,7 +73,7 @@ class Namespaces:
         self.result = path / "result.json"
         command = [sys.executable, str(ROOT / "emery"), "attach", name, "--json", str(self.result), *words]
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_hears_signals
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hears_signals
         )
         assert "slower than the wall" in self.process.stdout.readline(), self.process.communicate()
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from namespaces import hears_signals
 
 from emery import cli, common, system
 from emery.check import area
@@ -299,8 +300,7 @@ def start(folder, environment, *words, **how):
     python = folder / "python" / "bin" / "python3"
     command = [python if python.exists() else sys.executable, folder / "emery", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    # Under nohup a process inherits that SIGHUP is ignored, in a script's background SIGINT.
-    how = {"preexec_fn": lambda: [signal.signal(getattr(signal, f"SIG{x}"), signal.SIG_DFL) for x in ENDS]} | how
+    how = {"preexec_fn": hears_signals} | how
     return subprocess.Popen(command, env=environment, **pipes, **how)
 
 

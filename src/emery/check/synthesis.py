@@ -118,11 +118,7 @@ def _digest(subject: Subject) -> str:
     files = {ROOT / design.modules[x].path for x in design.below({subject.name}) | _interfaces(subject)}
     others = [ROOT / x for x in subject.rtl.files if x.endswith("_pkg.sv")] + list((ROOT / "rtl").glob("*/*.svh"))
     others += [x for folder in subject.rtl.dirs if Path(folder).is_absolute() for x in Path(folder).glob("*.sv")]
-    named, texts = {x.stem: x for x in others}, [subject.wrapper, *(x.read_text() for x in files)]
-    while texts:  # packages, headers and generated modules, by name
-        found = {named.pop(x) for x in set(re.findall(r"\w+", texts.pop())) & named.keys()}
-        files |= found
-        texts += [x.read_text() for x in found]
+    files |= build.named({x.stem: x for x in others}, [subject.wrapper, *(x.read_text() for x in files)])
     return cache.digest(subject.wrapper, sorted((x.name, cache.file_digest(x)) for x in files))
 
 

@@ -117,13 +117,7 @@ def lint_rtl(rtl: build.Rtl) -> str:
 def needed_rtl(path: Path) -> list[Path]:
     """A file of RTL and all it may use: the modules, packages and headers whose names occur in it, and so on."""
     known = {x.stem: x for x in sources(("*.sv", "*.svh")) if build.is_design_file(x)}
-    needed, waiting = {path}, [path]
-    while waiting:
-        words = set(re.findall(r"\w+", waiting.pop().read_text()))
-        new = {known[x] for x in words & known.keys()} - needed
-        needed |= new
-        waiting += new
-    return sorted(needed)
+    return sorted({path} | build.named(known, [path.read_text()]))
 
 
 # Seed; what registers and memories hold before the reset (0 zeros, 1 ones, 2 random bits); and how often the test is run

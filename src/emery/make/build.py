@@ -79,6 +79,16 @@ def is_design_file(path: Path) -> bool:
     return path.suffix in (".sv", ".svh", ".v") and not path.stem.endswith(("_tb", "_formal"))
 
 
+def named(known: dict[str, Path], texts: list[str]) -> set[Path]:
+    """The files, of those `known` by name, whose names occur in texts, in those files, and so on."""
+    left, texts, found = dict(known), list(texts), set()
+    while texts:
+        new = {left.pop(x) for x in set(re.findall(r"\w+", texts.pop())) & left.keys()}
+        found |= new
+        texts += [x.read_text() for x in new]
+    return found
+
+
 def rtl_digest(rtl: Rtl) -> str:
     """What a verilated model of `rtl` follows from."""
     files = {ROOT / name for name in rtl.files}
@@ -243,7 +253,7 @@ def model_units(rtl: Rtl, directory: Path) -> list[Unit]:
     ahead = _OF_TEST if rtl.stand_alone else _OF_MODEL
     units = [Unit(runtime / f"{name}.cpp", (*_HOT, *common), (*beside, runtime)) for name in names]
     fast = sorted(directory.glob("batch_fast_*.cpp"))
-    hot = _HOT if rtl.hot == tuple(_SHORT) and len(fast) == 1 and not rtl.stand_alone else rtl.hot  # a small one is run often
+    hot = _HOT if len(fast) == 1 and not rtl.stand_alone else rtl.hot  # a small one: its runs are most of it
     units += [Unit(x, (*hot, *common), (directory,), ahead) for x in fast]
     units += [Unit(x, (*_COLD, *common), (directory,), ahead) for x in sorted(directory.glob("batch_slow_*.cpp"))]
     return units
