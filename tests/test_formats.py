@@ -105,18 +105,31 @@ def test_languages_agree(tmp_path):
     assert len(checks) > 600 and subprocess.run([program]).returncode == 0
 
 
-def test_words_of_a_queue_are_those_of_the_register_map(tmp_path):
-    target = system.load("host-nic")
-    (description,) = target.registers
-    folder = registers.generate(target.folder / description.file, description.blocks, description.map)
-    lines = ['#include "queue_formats.h"', '#include "host_nic.h"', "#include <assert.h>", "#include <stddef.h>"]
-    for prefix, struct in (("QReg", "desc_queue_regs__stride20_t"), ("CqReg", "cpl_queue_regs__stride20_t")):
-        for name in everything()["queue_pkg"].constants:
-            if name.startswith(prefix):
-                field = "_".join(formats.words_of(name.removeprefix(prefix)))
-                lines.append(f"static_assert(offsetof({struct}, {field}) == 4 * {name}, {chr(34)}{name}{chr(34)});")
-    assert len(lines) > 14
-    compiled(tmp_path, "a.c", "\n".join([*lines, "int main(void) { return 0; }", ""]), "-std=c11", f"-I{folder}")
+# Registers that a block answers for by itself: the words it knows, in a package, and where they are described.
+@pytest.mark.parametrize(
+    ("package", "prefix", "name", "block"),
+    [
+        ("queue_pkg", "QReg", "host-nic", "desc_queue_regs"),
+        ("queue_pkg", "CqReg", "host-nic", "cpl_queue_regs"),
+        ("queue_pkg", "StatReg", "host-nic", "stat_regs"),
+        ("eth_pkg", "FlowReg", "host-nic", "flow_regs"),
+        ("cap_pkg", "RingReg", "capture", "ring_regs"),
+        ("direct_pkg", "PeerReg", "direct-router", "peer_regs"),
+        ("direct_pkg", "ClassReg", "direct-router", "class_regs"),
+        ("direct_pkg", "QueueReg", "direct-router", "queue_regs"),
+    ],
+)
+def test_words_are_those_of_the_register_map(package, prefix, name, block):
+    target = system.load(name)
+    maps = [registers.elaborate(target.folder / x.file, x.map) for x in target.registers]
+    part = next(x for whole in maps for x in whole.descendants(unroll=False) if x.type_name == block)
+    described = {x.inst_name: x.raw_address_offset // 4 for x in part.children(unroll=False)}
+    found = {
+        "_".join(formats.words_of(x.removeprefix(prefix))): value
+        for x, value in everything()[package].constants.items()
+        if re.match(rf"{prefix}[A-Z]", x)
+    }
+    assert len(found) > 3 and found == {x: described.get(x) for x in found}
 
 
 def test_ranges_of_coalescing_are_those_of_the_register_map():

@@ -8,7 +8,7 @@ import json
 import random
 
 import pytest
-from conftest import read_pcap, write_pcap
+from conftest import HARM, read_pcap, write_pcap
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
@@ -114,6 +114,32 @@ def test_frames_of_other_queues_between(nic):
     told = result["resources"]["segmented"]
     assert 500 < told["frames"] < 3900 and told["packets"] > 200
     assert result["totals"]["delivered"] == 4000 and result["totals"]["l1_gbps"] > 95
+
+
+@pytest.mark.parametrize(
+    ("fault", "settings"),
+    [
+        ("lost_completion", {"fault_frame": 20}),
+        ("null_address", {"recover": True}),
+        ("wild_address", {"restart_every": 10}),
+        ("doorbell", {"fault_frame": 33}),
+    ],
+)
+def test_a_packet_that_fails_is_told_in_frames(nic, fault, settings):
+    """The frames of one packet and of those behind it in its queue, none of others."""
+    words = ("--size", "1518", "--frames", "2000", "--flows", "20", "--set", "train=7")
+    result, _ = nic(*words, fault=fault, vlan_tags=False, **settings)
+    stream = result["streams"]["tx"]
+    lost = stream["offered"] - stream["delivered"]
+    assert result["resources"]["fault"]["struck"] and len(result["resources"]["device_errors"]) == 1
+    assert lost == sum(stream["dropped"].values()) and 1 <= lost <= 2000 / 20 + 7
+    assert not any(stream[x] for x in HARM)
+
+
+def test_a_reset_loses_what_waits_to_be_joined(nic):
+    result, _ = nic("--size", "1518", "--frames", "2000", "--flows", "20", "--set", "train=7", vlan_tags=False, reset_at_us=30)
+    stream = result["streams"]["tx"]
+    assert 0 < stream["dropped"]["reset"] == 2000 - stream["delivered"] and not any(stream[x] for x in HARM)
 
 
 def test_without_it_nothing_is_joined(capsys, tmp_path):

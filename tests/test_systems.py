@@ -269,7 +269,7 @@ REFUSED = {
         "tx_mode=stream scheduler=strict", "queue_rates=1 pcap=", "queue_rates=1 tx_queues=8192 size=64",
         "tx_mode=stream segments=2", "tx_mode=stream tx_push=frame", "tx_mode=stream fault=null_address",
         "ptp=true ports=2", "ptp=true mac_tx_ppm=50", "ptp=true scheduler=drr", "ptp=true reset_at_us=9", "ptp_load=false",
-        "tso=true scheduler=drr", "tso=true tx_ram_kb=64", "tso=true tx_mode=stream", "tso=true fault=doorbell", "tso_kb=8",
+        "tso=true scheduler=drr", "tso=true tx_ram_kb=64", "tso=true tx_mode=stream", "tso_kb=8",
         "ptp=true ptp_residence_ns=18000", "ptp=true ptp_settle_us=160",
         "ptp=true tso=true", "traffic=tcp ports=2", "traffic=tcp train=2", "traffic=tcp ptp=true",
         "rate=26G port_gbps=25", "pcap=2= ports=2", "rcb=128 completion_bytes=64",

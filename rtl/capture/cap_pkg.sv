@@ -132,6 +132,10 @@ package cap_pkg;
     logic [31:0]     count;
   } gen_cfg_t;
 
+  // Register words of a ring (word address bits 2:0).
+  localparam logic [2:0] RingRegReturned = 3'd0, RingRegClosed = 3'd1, RingRegOpened = 3'd2, RingRegPackets = 3'd3,
+  RingRegDropped = 3'd4;
+
   /// What a link is doing; `opened` for a clock when a block is given to it.
   typedef struct packed {
     logic        up;

@@ -50,7 +50,7 @@ module cap_rings
         .open_i(open_i && hit),
         .close_i(close_i && hit),
         .room_o(room_o[r]),
-        .return_i(regs.req && regs.write && word == 3'd0 && which == r),
+        .return_i(regs.req && regs.write && word == RingRegReturned && which == r),
         .count_i(regs.wdata),
         .refused_o(refused[r]),
         .opened_o(opened_o[r]),
@@ -78,11 +78,11 @@ module cap_rings
       for (int r = 0; r < Rings; r++) begin
         if (which == r) begin
           unique case (word)
-            3'd0: rdata_q <= returned[r];
-            3'd1: rdata_q <= closed[r];
-            3'd2: rdata_q <= opened_o[r];
-            3'd3: rdata_q <= packets_q[r];
-            3'd4: rdata_q <= dropped_q[r];
+            RingRegReturned: rdata_q <= returned[r];
+            RingRegClosed: rdata_q <= closed[r];
+            RingRegOpened: rdata_q <= opened_o[r];
+            RingRegPackets: rdata_q <= packets_q[r];
+            RingRegDropped: rdata_q <= dropped_q[r];
             default: rdata_q <= '0;
           endcase
         end

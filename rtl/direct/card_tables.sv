@@ -53,22 +53,22 @@ module card_tables
   wire write_peer = regs.req && regs.write && part == 2'd0;
   // A window begins where windows do.
   always_ff @(posedge clk_i)
-    refused_o <= write_peer && word == 3'd4 && regs.wdata[WindowW-1:0] != '0;
+    refused_o <= write_peer && word == PeerRegWindowLo && regs.wdata[WindowW-1:0] != '0;
   wire write_mask = regs.req && regs.write && part == 2'd1;
 
   for (genvar p = 0; p < Peers; p++) begin : g_peer
     always_ff @(posedge clk_i) begin
       if (write_peer && peer == 4'(p)) begin
         case (word)
-          3'd0: routes_q[p].value <= regs.wdata;
-          3'd1: routes_q[p].mask <= regs.wdata;
-          3'd2: routes_q[p].next_hop[47:16] <= regs.wdata;
-          3'd3: begin
+          PeerRegValue: routes_q[p].value <= regs.wdata;
+          PeerRegMask: routes_q[p].mask <= regs.wdata;
+          PeerRegHopLo: routes_q[p].next_hop[47:16] <= regs.wdata;
+          PeerRegHopHi: begin
             routes_q[p].valid <= regs.wdata[31];
             routes_q[p].next_hop[15:0] <= regs.wdata[15:0];
           end
-          3'd4: windows_q[p][31:0] <= {regs.wdata[31:WindowW], WindowW'(0)};
-          3'd5: windows_q[p][63:32] <= regs.wdata;
+          PeerRegWindowLo: windows_q[p][31:0] <= {regs.wdata[31:WindowW], WindowW'(0)};
+          PeerRegWindowHi: windows_q[p][63:32] <= regs.wdata;
           default: ;
         endcase
       end
@@ -83,17 +83,17 @@ module card_tables
       always_ff @(posedge clk_i) begin
         if (write_mask && mask_dest == 4'(d) && mask_cls == 2'(c)) begin
           case (word)
-            3'd0: classes_q[d][c].value.src <= regs.wdata;
-            3'd1: classes_q[d][c].mask.src <= regs.wdata;
-            3'd2: classes_q[d][c].value.dst <= regs.wdata;
-            3'd3: classes_q[d][c].mask.dst <= regs.wdata;
-            3'd4: begin
+            ClassRegSrc: classes_q[d][c].value.src <= regs.wdata;
+            ClassRegSrcMask: classes_q[d][c].mask.src <= regs.wdata;
+            ClassRegDst: classes_q[d][c].value.dst <= regs.wdata;
+            ClassRegDstMask: classes_q[d][c].mask.dst <= regs.wdata;
+            ClassRegOther: begin
               classes_q[d][c].value.tos <= regs.wdata[31:24];
               classes_q[d][c].mask.tos <= regs.wdata[23:16];
               classes_q[d][c].value.protocol <= regs.wdata[15:8];
               classes_q[d][c].mask.protocol <= regs.wdata[7:0];
             end
-            3'd5: classes_q[d][c].valid <= regs.wdata[31];
+            ClassRegControl: classes_q[d][c].valid <= regs.wdata[31];
             default: ;
           endcase
         end
@@ -154,28 +154,35 @@ module card_tables
     ack_q <= regs.req && !rst_i;
     if (regs.req) begin
       rdata_q <= '0;
-      case ({
-        part, word
-      })
-        {2'd0, 3'd0} : rdata_q <= route.value;
-        {2'd0, 3'd1} : rdata_q <= route.mask;
-        {2'd0, 3'd2} : rdata_q <= route.next_hop[47:16];
-        {2'd0, 3'd3} : rdata_q <= {route.valid, 15'd0, route.next_hop[15:0]};
-        {2'd0, 3'd4} : rdata_q <= window[31:0];
-        {2'd0, 3'd5} : rdata_q <= window[63:32];
-        {2'd1, 3'd0} : rdata_q <= mask.value.src;
-        {2'd1, 3'd1} : rdata_q <= mask.mask.src;
-        {2'd1, 3'd2} : rdata_q <= mask.value.dst;
-        {2'd1, 3'd3} : rdata_q <= mask.mask.dst;
-        {
-          2'd1, 3'd4
-        } :
-        rdata_q <= {mask.value.tos, mask.mask.tos, mask.value.protocol, mask.mask.protocol};
-        {2'd1, 3'd5} : rdata_q <= {mask.valid, 31'd0};
-        {2'd2, 3'd0}, {2'd2, 3'd4} : rdata_q <= accepted_q[queue];
-        {2'd2, 3'd1}, {2'd2, 3'd5} : rdata_q <= dropped_q[queue];
-        {2'd2, 3'd2}, {2'd2, 3'd6} : rdata_q <= 32'(used);
-        {2'd2, 3'd3}, {2'd2, 3'd7} : rdata_q <= 32'(max_q[queue]);
+      case (part)
+        2'd0:
+        case (word)
+          PeerRegValue: rdata_q <= route.value;
+          PeerRegMask: rdata_q <= route.mask;
+          PeerRegHopLo: rdata_q <= route.next_hop[47:16];
+          PeerRegHopHi: rdata_q <= {route.valid, 15'd0, route.next_hop[15:0]};
+          PeerRegWindowLo: rdata_q <= window[31:0];
+          PeerRegWindowHi: rdata_q <= window[63:32];
+          default: ;
+        endcase
+        2'd1:
+        case (word)
+          ClassRegSrc: rdata_q <= mask.value.src;
+          ClassRegSrcMask: rdata_q <= mask.mask.src;
+          ClassRegDst: rdata_q <= mask.value.dst;
+          ClassRegDstMask: rdata_q <= mask.mask.dst;
+          ClassRegOther:
+          rdata_q <= {mask.value.tos, mask.mask.tos, mask.value.protocol, mask.mask.protocol};
+          ClassRegControl: rdata_q <= {mask.valid, 31'd0};
+          default: ;
+        endcase
+        2'd2:
+        case (word[1:0])
+          QueueRegAccepted: rdata_q <= accepted_q[queue];
+          QueueRegDropped: rdata_q <= dropped_q[queue];
+          QueueRegWords: rdata_q <= 32'(used);
+          default: rdata_q <= 32'(max_q[queue]);
+        endcase
         default: ;
       endcase
     end

@@ -105,4 +105,11 @@ package direct_pkg;
     logic stale_burst;
     logic malformed;         // a word that cannot stand where it came
   } scheduler_events_t;
+
+  // Register words of a peer, of a class mask (word address bits 2:0) and of an input FIFO (bits 1:0).
+  localparam logic [2:0] PeerRegValue = 3'd0, PeerRegMask = 3'd1, PeerRegHopLo = 3'd2, PeerRegHopHi = 3'd3,
+  PeerRegWindowLo = 3'd4, PeerRegWindowHi = 3'd5;
+  localparam logic [2:0] ClassRegSrc = 3'd0, ClassRegSrcMask = 3'd1, ClassRegDst = 3'd2, ClassRegDstMask = 3'd3,
+  ClassRegOther = 3'd4, ClassRegControl = 3'd5;
+  localparam logic [1:0] QueueRegAccepted = 2'd0, QueueRegDropped = 2'd1, QueueRegWords = 2'd2, QueueRegMax = 2'd3;
 endpackage

@@ -132,6 +132,9 @@ package eth_pkg;
     flow_t flow;
   } flow_found_t;
 
+  // Register words of the table of flows (word address bits 3:0): nine hold the flow.
+  localparam logic [3:0] FlowRegFlow = 4'd0, FlowRegAction = 4'd9, FlowRegPut = 4'd10, FlowRegEntries = 4'd11;
+
   /// The receive queue that the host has named for a flow, if it has.
   typedef struct packed {
     logic        hit;

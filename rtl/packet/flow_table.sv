@@ -32,7 +32,7 @@ module flow_table
     $fatal(1, "flow_table: Entries %0d is neither 0 nor a power of two from 4 to 65536", Entries);
   end
   localparam int Ways = 2;
-  localparam int Words = 9;  // of the flow
+  localparam int Words = 32'(FlowRegAction) - 32'(FlowRegFlow);
   typedef struct packed {
     logic        valid;
     logic [15:0] queue;
@@ -58,7 +58,7 @@ module flow_table
   );
   logic [Words-1:0][31:0] words_q;  // word 0 the leftmost
   logic [31:0] action_q;
-  wire put = take && write && word == 4'd10;
+  wire put = take && write && word == FlowRegPut;
   wire known = Entries != 0 && wdata < Entries && (!action_q[31] || 32'(action_q[15:0]) < Queues);
   assign refused_o = put && !known;
   always_ff @(posedge clk_i) begin
@@ -66,16 +66,16 @@ module flow_table
     if (take) begin
       rdata_q <= '0;
       for (int i = 0; i < Words; i++) begin
-        if (word == 4'(i)) begin
+        if (word == FlowRegFlow + 4'(i)) begin
           rdata_q <= words_q[Words-1-i];
           if (write) words_q[Words-1-i] <= wdata;
         end
       end
-      if (word == 4'd9) begin
+      if (word == FlowRegAction) begin
         rdata_q <= action_q;
         if (write) action_q <= wdata;
       end
-      if (word == 4'd11) rdata_q <= Entries;
+      if (word == FlowRegEntries) rdata_q <= Entries;
     end
     if (rst_i) begin
       answer_q <= 1'b0;

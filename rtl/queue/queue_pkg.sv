@@ -195,6 +195,10 @@ package queue_pkg;
   CqRegConsumer = 3'd4,  // 15:0 consumer pointer, bit 31 arm: notify once when a record is there
   CqRegProducer = 3'd5;  // 15:0 (RO) records written
 
+  // Register words of counters in RAM (word address bits 3:0); each counter has two, the lower half first.
+  localparam logic [3:0] StatRegSelect = 4'd0, StatRegNonzero = 4'd1, StatRegBusyLo = 4'd2, StatRegBusyHi = 4'd3,
+  StatRegPacketsLo = 4'd8;
+
   /// What the host wrote to a queue's Producer word.
   typedef struct packed {
     queue_t    queue;

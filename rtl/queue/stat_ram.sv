@@ -39,7 +39,8 @@ module stat_ram
   logic [63:0] busy;  // rows
   wire ready = low_ready && high_ready;
   wire take = waiting && ready;
-  wire selects = take && write && addr[5:2] == '0;
+  wire [3:0] word = addr[5:2];
+  wire selects = take && write && word == StatRegSelect;
   wire known = 32'(wdata[15:0]) < Rows;
   wire keeps = selects && known;
   reg_slot i_slot (
@@ -56,10 +57,11 @@ module stat_ram
   );
   always_comb begin
     rdata = '0;
-    if (addr[5:2] == 4'd0) rdata = 32'(select_q);
-    if (addr[5:2] == 4'd1) for (int i = 0; i < 2 * Most; i++) rdata[i] = words[i] != '0;
-    if (addr[5:3] == 3'd1) rdata = addr[2] ? busy[63:32] : busy[31:0];
-    if (addr[5]) rdata = words[addr[4:2]];
+    if (word == StatRegSelect) rdata = 32'(select_q);
+    if (word == StatRegNonzero) for (int i = 0; i < 2 * Most; i++) rdata[i] = words[i] != '0;
+    if (word == StatRegBusyLo) rdata = busy[31:0];
+    if (word == StatRegBusyHi) rdata = busy[63:32];
+    if (word >= StatRegPacketsLo) rdata = words[3'(word-StatRegPacketsLo)];
   end
   always_ff @(posedge clk_i) begin
     refused_o <= selects && !known;

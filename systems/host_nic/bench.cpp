@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "Vhost_nic.h"
@@ -15,7 +14,6 @@
 #include "bench/run/run.hpp"
 #include "bench/run/slot_reset.hpp"
 #include "bench/sim/verilated_model.hpp"
-#include "host_nic.h"
 #include "queue_formats.hpp"
 #include "systems/host_nic/device_counts.hpp"
 #include "systems/host_nic/driver.hpp"
@@ -117,7 +115,7 @@ Bench::Bench(const Options& options)
           std::max(options.get<unsigned>("tx_queues"), options.get<unsigned>("rx_queues"))),
       steered_(options),
       shared_(options, driver_, line_rate(options)),
-      drops_(score_, driver_, ports_) {
+      drops_(score_, driver_, joiner_, ports_) {
   model_.open_waves(waves());
   speak_tcp(options, line_rate(options), driver_config_.tso_bytes);
   if (trace()) ways_.emplace(*trace(), host_.root, driver_, ports_.interfaces(), driver_config_);
@@ -132,6 +130,9 @@ Bench::Bench(const Options& options)
   if (host_output_) record_file_.emplace(options.get("pcap_out", "") + "/host.csv");
   for (unsigned p = 0; p < ports_.size(); ++p) connect_port(p);
   faults_.on_pause = [this](Time until) { ports_[0].mac->tx.pause(until); };
+  joiner_.on_given = [this](unsigned interface, unsigned queue, Time now) {
+    if (interface == 0) faults_.transmitted(driver_, host_.root, queue, now);
+  };
   add_traffic();
   // What each transmit queue gets: where it is not all the same.
   if (ports_.transmit() && (tx_sources_.by_queue() || driver_config_.scheduling.own_registers)) {
@@ -222,8 +223,6 @@ bool Bench::offer_frame(unsigned interface, unsigned queue, std::uint32_t flow, 
   if (stopped) {
     score_.dropped(stream, "queue_stopped", 1);
     lost("queue_stopped");
-  } else if (interface == 0) {
-    faults_.transmitted(driver_, host_.root, queue, now);
   }
   return true;
 }

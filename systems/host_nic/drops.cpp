@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/host_nic/drops.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "host_nic.h"
@@ -16,6 +17,7 @@ std::uint64_t Drops::gone(int stream, std::uint64_t unseen) {
 
 std::uint64_t Drops::lose() {
   std::uint64_t sum = std::exchange(lost_, 0);
+  joiner_.forget();
   for (unsigned p = 0; ports_.transmit() && p < ports_.size(); ++p)
     sum += gone(ports_[p].tx_stream, 0);
   return sum;
@@ -45,8 +47,15 @@ void Drops::account_received(int stream, unsigned interface, unsigned port) {
 void Drops::account_sent(int stream, unsigned interface, unsigned port, bool is_stream) {
   // Of streams what is lost is all stranded; that register counts reads.
   const auto errors = emnic_get_counter(driver_.core(), EMNIC_PORT_tx_errors, interface, port);
-  dropped(stream, "tx_error", is_stream ? 0 : errors);
-  dropped(stream, "queue_stopped", driver_.tx_stranded(interface, port));
+  const std::uint64_t stranded =
+      joiner_.on() ? joiner_.stranded(interface, port) : driver_.tx_stranded(interface, port);
+  dropped(stream, "queue_stopped", stranded);
+  // The device counts packets. Of one that it was to cut, the frames before the error may have
+  // gone.
+  const std::uint64_t missing = score_.under_way(stream) - score_.counts(stream).dropped_total();
+  const std::uint64_t more = missing > errors ? missing - errors : 0;
+  dropped(stream, "tx_error",
+          is_stream ? 0 : errors + std::min(more, joiner_.broken(interface, port)));
 }
 
 SlotReset::System of_card(Ports& ports, Drops& drops, Driver& driver) {

@@ -9,6 +9,7 @@
 #include "bench/run/slot_reset.hpp"
 #include "bench/score/scoreboard.hpp"
 #include "systems/host_nic/driver.hpp"
+#include "systems/host_nic/joiner.hpp"
 #include "systems/host_nic/ports.hpp"
 
 namespace emery::host_nic {
@@ -31,8 +32,8 @@ inline constexpr DropReason kReceiveDrops[] = {{"bad_fcs", EMNIC_PORT_rx_bad_fcs
 
 class Drops {
  public:
-  Drops(Scoreboard& score, Driver& driver, Ports& ports)
-      : score_(score), driver_(driver), ports_(ports) {}
+  Drops(Scoreboard& score, Driver& driver, Joiner& joiner, Ports& ports)
+      : score_(score), driver_(driver), joiner_(joiner), ports_(ports) {}
 
   /// A reset ends: what is under way of a stream is lost, but for so many frames.
   void in_reset(int stream, std::uint64_t unseen) { lost_ += gone(stream, unseen); }
@@ -52,6 +53,7 @@ class Drops {
 
   Scoreboard& score_;
   Driver& driver_;
+  Joiner& joiner_;
   Ports& ports_;
   std::uint64_t lost_ = 0;  // received ones, in the reset under way
 };

@@ -2,6 +2,7 @@
 #include "systems/host_nic/joiner.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "bench/traffic/frame.hpp"
 #include "bench/traffic/network_order.hpp"
@@ -37,6 +38,14 @@ Bytes unpadded(Bytes frame) {
 }
 
 }  // namespace
+
+Joiner::Joiner(Driver& driver, unsigned longest) : driver_(driver), longest_(longest) {
+  if (!on()) return;
+  driver.on_sent_record = [this, before = driver.on_sent_record](const emnic_completion& record) {
+    sent(record);
+    if (before) before(record);
+  };
+}
 
 std::optional<Joiner::Segment> Joiner::segment(Bytes frame) {
   if (frame.size() < kEthBytes + kIp4Bytes + kTcpBytes) return {};
@@ -104,14 +113,29 @@ void Joiner::append(Packet& p, Bytes frame, const Segment& at) {
   ++p.frames;
 }
 
-bool Joiner::give(unsigned interface, unsigned queue, Packet& p) {
+bool Joiner::hand(unsigned interface, unsigned number, Bytes bytes, unsigned frames,
+                  Driver::Cut cut, Time now) {
+  if (!driver_.transmit(interface, number, bytes, cut)) return false;
+  if (on()) queue(interface, number).under_way.push_back(frames);
+  on_given(interface, number, now);
+  return true;
+}
+
+void Joiner::sent(const emnic_completion& record) {
+  Queue& of = queue(record.interface, record.queue);
+  if (of.under_way.empty()) return;  // of before a reset
+  if (record.error) of.broken += of.under_way.front() - 1;
+  of.under_way.pop_front();
+}
+
+bool Joiner::give(unsigned interface, unsigned queue, Packet& p, Time now) {
   Driver::Cut cut{};
   if (p.frames > 1) {
     cut = {static_cast<unsigned>(p.mss), static_cast<unsigned>(p.at.tcp)};
     std::uint64_t sum = pseudo(p.bytes, p.at.ip, p.at.v4);
     put16(&p.bytes[p.at.tcp + kSum], ~checksum(sum));
   }
-  if (!driver_.transmit(interface, queue, p.frames > 1 ? p.bytes : p.first, cut)) return false;
+  if (!hand(interface, queue, p.frames > 1 ? p.bytes : p.first, p.frames, cut, now)) return false;
   if (p.frames > 1) {
     joined_ += p.frames;
     ++given_;
@@ -122,23 +146,23 @@ bool Joiner::give(unsigned interface, unsigned queue, Packet& p) {
   return true;
 }
 
-Joiner::Packet& Joiner::packet(unsigned interface, unsigned queue) {
+Joiner::Queue& Joiner::queue(unsigned interface, unsigned queue) {
   const std::size_t index = std::size_t{interface} * driver_.tx_queues() + queue;
-  if (index >= packets_.size()) packets_.resize(index + 1);
-  return packets_[index];
+  if (index >= queues_.size()) queues_.resize(index + 1);
+  return queues_[index];
 }
 
 bool Joiner::transmit(unsigned interface, unsigned queue, Bytes frame, Time now) {
-  if (!on()) return driver_.transmit(interface, queue, frame);
-  Packet& p = packet(interface, queue);
+  if (!on()) return hand(interface, queue, frame, 1, {}, now);
+  Packet& p = this->queue(interface, queue).packet;
   const Bytes bare = unpadded(frame);
   const auto at = segment(bare);
   if (at && continues(p, bare, *at)) {
     append(p, bare, *at);
     return true;
   }
-  if (p.frames != 0 && !give(interface, queue, p)) return false;
-  if (!at) return driver_.transmit(interface, queue, frame);
+  if (p.frames != 0 && !give(interface, queue, p, now)) return false;
+  if (!at) return hand(interface, queue, frame, 1, {}, now);
   append(p, bare, *at);
   p.since = now;
   const std::uint32_t index = interface * driver_.tx_queues() + queue;
@@ -150,11 +174,42 @@ bool Joiner::transmit(unsigned interface, unsigned queue, Bytes frame, Time now)
 void Joiner::poll(Time now) {
   const auto gone = [&](std::uint32_t index) {
     const unsigned queues = driver_.tx_queues();
-    Packet& p = packets_[index];
+    Packet& p = queues_[index].packet;
     const bool due = !p.whole || p.bytes.size() + p.mss > longest_ || now - p.since >= kHold;
-    return p.frames == 0 || (due && give(index / queues, index % queues, p));
+    return p.frames == 0 || (due && give(index / queues, index % queues, p, now));
   };
   waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), gone), waiting_.end());
+}
+
+void Joiner::forget() {
+  for (Queue& of : queues_) {
+    of.packet.frames = 0;
+    of.packet.bytes.clear();
+    of.under_way.clear();
+  }
+  waiting_.clear();
+}
+
+template <class Count>
+std::uint64_t Joiner::sum(unsigned interface, unsigned port, Count count) const {
+  const unsigned queues = driver_.tx_queues(), ports = driver_.interface(interface).ports;
+  std::uint64_t total = 0;
+  for (unsigned number = port; number < queues; number += ports) {
+    const std::size_t index = std::size_t{interface} * queues + number;
+    if (index < queues_.size()) total += count(queues_[index], number);
+  }
+  return total;
+}
+
+std::uint64_t Joiner::stranded(unsigned interface, unsigned port) const {
+  return sum(interface, port, [&](const Queue& of, unsigned number) -> std::uint64_t {
+    if (!driver_.tx_stopped(interface, number)) return 0;
+    return std::accumulate(of.under_way.begin(), of.under_way.end(), of.packet.frames);
+  });
+}
+
+std::uint64_t Joiner::broken(unsigned interface, unsigned port) const {
+  return sum(interface, port, [](const Queue& of, unsigned) { return of.broken; });
 }
 
 void Joiner::write(JsonWriter& json) const {

@@ -21,7 +21,11 @@ SharedQueues::SharedQueues(const Options& options, Driver& driver, double rate)
       every_(static_cast<Time>(options.get<double>("migrate_us") * kMicrosecond)),
       driver_(driver),
       told_(std::size_t{interfaces_} * ports_) {
-  if (on_) driver.on_sent_record = [this](const emnic_completion& c) { sent(c); };
+  if (!on_) return;
+  driver.on_sent_record = [this, before = driver.on_sent_record](const emnic_completion& record) {
+    sent(record);
+    if (before) before(record);
+  };
 }
 
 void SharedQueues::opened(Time now) {
