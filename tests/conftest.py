@@ -99,6 +99,11 @@ def pytest_terminal_summary(terminalreporter, config):
             terminalreporter.write_line(f"{name}: {', '.join(cases)}" if cases != [""] else name)
 
 
+def slow(*cases):
+    """Cases of a test that `./emery test --slow` has alone."""
+    return [pytest.param(*(x if isinstance(x, tuple) else (x,)), marks=pytest.mark.slow) for x in cases]
+
+
 def write_pcap(path, frames, order="<", nano=False, link=1):
     """A capture of these frames; one with too long a length field when a frame is a (bytes, length) pair."""
     magic = 0xA1B23C4D if nano else 0xA1B2C3D4

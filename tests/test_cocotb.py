@@ -5,6 +5,7 @@ The MAC at XGMII, with a line that no one here wrote (cocotbext-eth): tests/xgmi
 from dataclasses import replace
 
 import pytest
+from conftest import slow
 
 from emery import system
 from emery.check import cosim
@@ -15,7 +16,7 @@ FOLDER = ROOT / "tests" / "usplus"
 XGMII = ROOT / "tests" / "xgmii"
 
 
-@pytest.mark.parametrize("interface", ["usplus", pytest.param("usplus_plain", marks=pytest.mark.slow), "ptile"])
+@pytest.mark.parametrize("interface", ["usplus", *slow("usplus_plain"), "ptile"])
 @pytest.mark.parametrize(
     ("name", "folder", "tests"),
     [

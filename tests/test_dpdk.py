@@ -107,7 +107,7 @@ def test_the_driver_builds_without_a_warning():
 def test_suites_of_dpdk_for_ports_behind_an_event_device(tmp_path, suite, tests):
     """What DPDK's own tests do to whatever port there is: receive queues come to and leave an adapter, each alone and all,
     polled or by interrupts, started and stopped. The others of `dpdk-test` make ports of their own."""
-    card = card_alone(tmp_path, "rx_queues=8", "tx_queues=8", silent=True)
+    card = card_alone(tmp_path, "rx_queues=16", "tx_queues=16", silent=True)
     assert card.runs()
     eal = testpmd.eal(
         dpdk.plugin(testpmd.default_system()), tmp_path / "card", memory=2600
@@ -260,7 +260,17 @@ def test_segmentation(capfd, tmp_path):
     wrpcap(str(tmp_path / "in.pcap"), [Ether(frame(n, 0, x, "PA")) for n, x in whole])
     script = tmp_path / "commands"
     script.write_text("port stop 0\ntso set 400 0\nport start 0\n")
-    words = ("--set", "tso=true", "--pcap", str(tmp_path / "in.pcap"), "--", "--forward-mode=csum", "--tx-offloads=0x2c")
+    words = (
+        "--set",
+        "tso=true",
+        "--set",
+        "vlan_tags=true",
+        "--pcap",
+        str(tmp_path / "in.pcap"),
+        "--",
+        "--forward-mode=csum",
+        "--tx-offloads=0x2c",
+    )
     out, result, _, back = forward(capfd, tmp_path, *words, f"--cmdline-file={script}")
     wanted = [frame(*x)[12:].ljust(48, b"\0") for x in cut]
     assert [x[12:] for x in back] == wanted, out

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import body, read_pcap, stream, write_pcap
+from conftest import body, read_pcap, slow, stream, write_pcap
 
 from emery import cli, common, limits, reproduce, system
 from emery.check import fuzz
@@ -529,7 +529,7 @@ def test_the_command_line_knows_no_system_by_name():
         assert not found, f"{path.relative_to(ROOT)}: {found[0]}"
 
 
-@pytest.mark.parametrize("cases", [range(100), pytest.param(range(100, 300), marks=pytest.mark.slow)], ids=["first", "more"])
+@pytest.mark.parametrize("cases", [range(100), *slow(range(100, 300))], ids=["first", "more"])
 def test_the_command_line_at_random(cases):
     """The first cases of a seed, runs of simulators left out; `./emery fuzz` goes on."""
     found = [

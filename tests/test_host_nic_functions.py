@@ -5,7 +5,7 @@ of the line.
 """
 
 import pytest
-from conftest import whole
+from conftest import slow, whole
 
 CARD = {"functions": 4, "tx_queues": 16, "rx_queues": 16, "interrupts": True}
 
@@ -109,9 +109,7 @@ def test_a_hostile_function_gets_and_sends_nothing_in_anothers_name(nic, seed):
     assert all(result["streams"][name]["latency_ns"]["max"] < 20_000 for name in ("tx0", "tx1", "tx2"))
 
 
-@pytest.mark.parametrize(
-    "settings", [*(pytest.param(x, marks=pytest.mark.slow) for x in ({}, FILTER)), {"shared_queues": True, **FILTER}]
-)
+@pytest.mark.parametrize("settings", [*slow({}, FILTER), {"shared_queues": True, **FILTER}])
 def test_functions_share_two_ports(nic, settings):
     """Each has queues at both; what one port brings is its own stream."""
     words = ("--size", "512", "--direction", "both", "--duration", "60us", "--flows", "64", "--rate", "0.4")
@@ -121,10 +119,7 @@ def test_functions_share_two_ports(nic, settings):
     assert len(of(result, "rx")) == 8 and len(of(result, "tx")) == 4
 
 
-SLOW = [pytest.param(x, marks=pytest.mark.slow) for x in ("strict", "rate", "pieo")]
-
-
-@pytest.mark.parametrize("scheduler", ["drr", "tdma", *SLOW])
+@pytest.mark.parametrize("scheduler", ["rr", *slow("strict", "drr", "tdma", "rate", "pieo")])
 def test_functions_under_every_scheduler(nic, scheduler):
     """Without shares of their own all functions have as much of the line."""
     words = ("--size", "512", "--direction", "tx", "--duration", "60us", "--flows", "64")

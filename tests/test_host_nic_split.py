@@ -8,7 +8,7 @@ Every run compares each frame byte by byte, and where it was cut with the bench'
 import csv
 
 import pytest
-from conftest import read_pcap, write_pcap
+from conftest import read_pcap, slow, write_pcap
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import ARP, Dot1Q, Ether
@@ -75,7 +75,7 @@ def frames():
 
 
 @pytest.mark.parametrize("header_bytes", [128, 64])
-@pytest.mark.parametrize("strip", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.parametrize("strip", [*slow(False), True])
 def test_where_frames_are_cut(nic, tmp_path, header_bytes, strip):
     """Behind the headers and nowhere else; of frames whose tag was taken out there are fewer of them."""
     wanted = frames()

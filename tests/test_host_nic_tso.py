@@ -8,7 +8,7 @@ import json
 import random
 
 import pytest
-from conftest import HARM, read_pcap, write_pcap
+from conftest import HARM, read_pcap, slow, write_pcap
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
@@ -79,9 +79,7 @@ def packets():
 PLAIN = {"vlan_tags": False}
 
 
-@pytest.mark.parametrize(
-    "settings", [pytest.param(PLAIN, marks=pytest.mark.slow), {"tx_checksum": True, "segments": 8}], ids=["plain", "tags"]
-)
+@pytest.mark.parametrize("settings", [*slow(PLAIN), {"tx_checksum": True, "segments": 8}], ids=["plain", "tags"])
 def test_the_wire_has_every_segment(nic, tmp_path, settings):
     """Between them frames that are none: the driver gives a packet for each list, the card makes its frames."""
     wanted = packets()

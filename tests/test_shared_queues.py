@@ -10,7 +10,7 @@ from functools import partial
 
 import conftest
 import pytest
-from conftest import accounted_for, whole, write_pcap
+from conftest import accounted_for, slow, whole, write_pcap
 
 refused = partial(conftest.refused, ("host-nic", "--assertions"))
 CARD = {"ports": 2, "shared_queues": True, "tx_queues": 16, "rx_queues": 16, "pcie_interface": "ideal"}
@@ -85,7 +85,7 @@ def test_whatever_the_rings_are(nic, more):
     assert shared(result)["port_changes"] > 5
 
 
-@pytest.mark.parametrize("scheduler", [*(pytest.param(x, marks=pytest.mark.slow) for x in ("drr", "tdma")), "pieo"])
+@pytest.mark.parametrize("scheduler", [*slow("drr", "tdma"), "pieo"])
 def test_other_schedulers(simulate, scheduler):
     """With what each is set to; round robin in all other tests."""
     more = {

@@ -66,7 +66,7 @@ def test_turns_at_a_hot_spot(router):
 
 @pytest.mark.parametrize(
     ("columns", "rows", "version", "ports", "frames"),
-    [(2, 2, "IV", 1, 60), *(pytest.param(*x, marks=pytest.mark.slow) for x in ((8, 6, "III", 8, 30), (8, 8, "IV", 16, 20)))],
+    [(2, 2, "IV", 1, 60), *conftest.slow((8, 6, "III", 8, 30), (8, 8, "IV", 16, 20))],
 )
 def test_other_grids(router, columns, rows, version, ports, frames):
     """Every pipeline of the least and the largest grid, and static paths that lie around each other, deliver all they get."""

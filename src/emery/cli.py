@@ -33,7 +33,7 @@ environment:
   EMERY_CACHE  where built models are kept (default: .cache/emery in the checkout; ~/.cache/emery where that is not yours)
   EMERY_JOBS   how many compilers, and simulations of a sweep, run side by side (default: one a core)
   EMERY_DEBUG  set: after the line that says what is wrong comes what the tool behind it said, or where in Emery it was
-  EMERY_SHORT_RUNS  set: models are compiled in half the time, and take a fifth more (./emery test sets it)
+  EMERY_SHORT_RUNS  set: models are compiled in half the time, with assertions, and take longer (./emery test sets it)
   EMERY_TUNED  0: simulators that ./emery tune made are left aside
   CXX          the C++ compiler (default: g++)
 
