@@ -82,6 +82,9 @@ def test_a_bench_that_leaves_a_branch_out_is_below_the_floor_of_one_that_does_no
     assert floor["line"] == 100 and floor["toggle"] >= 70
     done = run("1'b0")
     assert done.returncode == 1 and "below its floor   rtl/base/tiny.sv: toggle" in done.stdout, done.stdout + done.stderr
+    copy.write("rtl/base/tiny_tb.sv", BENCH.replace("ENABLED", "1'b1").replace("count >= 0", "count == 0").encode())
+    done = copy.python(["-m", "emery", "test", "--coverage", "tiny", "arb_rr"])
+    assert done.returncode == 1 and "coverage: tiny_tb fails" in done.stdout and "rtl/base/arb_rr.sv" in done.stdout
 
 
 @pytest.mark.parametrize("words, told", [(["nothing_tb"], "nothing_tb"), (["-k", "fifo"], "-k")])

@@ -220,15 +220,16 @@ module core_rig
       end
     end
     announced <= next_addr;
-    if (!Ahead && req_valid && req.addr != announced)
-      $fatal(1, "FAIL: a request of %h, not of %h as it was said", req.addr, announced);
-    if (Ahead && !req_valid && region != '0) $fatal(1, "FAIL: a region without a request");
+    if (!rst_i) begin
+      if (!Ahead && req_valid && req.addr != announced)
+        $fatal(1, "FAIL: a request of %h, not of %h as it was said", req.addr, announced);
+      if (Ahead && !req_valid && region != '0) $fatal(1, "FAIL: a region without a request");
+      if (rvfi_o.valid && !rvfi_o.trap && rvfi_o.mem_rmask != 0 && answered != rvfi_o.mem_addr)
+        $fatal(1, "FAIL: a load of %h got the word of %h", rvfi_o.mem_addr, answered);
+      if (rvfi_o.valid && pc != rvfi_o.pc_rdata) $fatal(1, "FAIL: pc_o is not what retires");
+    end
     if (rsp_valid) answered <= asked;
     if (req_valid && req_ready) asked <= req.addr;
-    if (rvfi_o.valid && !rvfi_o.trap && rvfi_o.mem_rmask != 0 && answered != rvfi_o.mem_addr)
-      $fatal(1, "FAIL: a load of %h got the word of %h", rvfi_o.mem_addr, answered);
-    if (rvfi_o.valid && !rst_i && pc != rvfi_o.pc_rdata)
-      $fatal(1, "FAIL: pc_o is not what retires");
     if (we_i && waddr_i[31:16] == ScratchBase[31:16]) mem[waddr_i[15:2]] <= wdata_i;
     if (rst_i) begin
       rsp_valid <= 0;

@@ -136,6 +136,24 @@ module burst_receiver_formal
     if (rst_i) {budget_q, coming_q, packets_q} <= '0;
   end
 
+  // A burst that the open grant did not name when it began is passed over: that of a peer without one, and what comes late of an
+  // earlier one, though the peer has been granted again.
+  logic [1:0] late_q;
+  logic open_q;
+  logic [3:0] tag_q;
+  peer_t open_peer_q;
+  wire late_window = dut.peer[0];
+  wire same = open && open_q && open_peer == open_peer_q && open_tag == tag_q;
+  wire head = dut.is_burst && dut.now.pad == 0 && dut.now.state == 3'd0;
+  wire foreign = late_q[late_window] || !same;
+  always_ff @(posedge clk_i) begin
+    {open_q, open_peer_q, tag_q} <= {open, open_peer, open_tag};
+    if (!same) late_q <= '1;
+    if (head)
+      late_q[late_window] <= !(open && open_peer == dut.peer && open_tag == dut.message.tag);
+    if (rst_i) {late_q, open_q} <= {2'b11, 1'b0};
+  end
+
   always_comb begin
     // The sender keeps to its grant.
     if (header) assume (needs <= 14'(budget_q));
@@ -151,11 +169,14 @@ module burst_receiver_formal
       assert (5'(used) + 5'(coming_q) + 5'(budget_q) <= 5'(Words));
       assert (used >= {packets_q, 1'b0} || packets_q >= 4);
       if (!open) assert (budget_q == 0);
+      if (dut.data_word && foreign) assert (dut.store == '0);
+      if (same && dut.accepts_q[0] && !head) assert (!late_q[open_peer[0]]);
       cover (read.used[0] == words_t'(Words));
       cover (accepted && packets_q == 2);
       cover (cancel && coming_q != 0);
       cover (discarded);
       cover (timeout);
+      cover (dut.data_word && foreign && open && open_peer == dut.peer);
     end
   end
 endmodule

@@ -94,17 +94,32 @@ def below(reached: dict[str, dict[str, float]], floors: dict[str, dict[str, floa
     ]
 
 
-def main(names: list[str], record: bool = False) -> int:
-    """Runs the block tests that are named, or all; prints a line a file. Status 1 where a file is below its floor."""
-    benches = _benches(names)
-    progress = Progress("coverage")
+def _of_all(benches: list[Path]) -> tuple[dict[Path, Points], list[str]]:
+    """What each reaches; of those that fail, a line each."""
+    failed = []
+
+    def one(bench: Path):
+        try:
+            return bench, of_bench(bench)
+        except UserError as error:
+            failed.append(str(error))
+            return bench, None
+
+    progress, parts = Progress("coverage"), {}
     with ThreadPoolExecutor(jobs()) as pool:
-        parts = []
-        for number, part in enumerate(pool.map(of_bench, benches), 1):
-            parts.append(part)
+        for number, (bench, part) in enumerate(pool.map(one, benches), 1):
+            if part is not None:
+                parts[bench] = part
             progress.update(number, len(benches))
     progress.done()
-    found = merged(parts)
+    return parts, failed
+
+
+def main(names: list[str], record: bool = False) -> int:
+    """Runs the block tests that are named, or all; prints a line a file. Status 1 where a file is below its floor or a test fails."""
+    parts, failed = _of_all(_benches(names))
+    benches = list(parts)
+    found = merged(list(parts.values()))
     # Of a file that others use too, only all of its own benches say enough.
     files = [x for x in sorted(found) if x.startswith("rtl/") and not x.endswith(("_tb.sv", ".svh", "_pkg.sv"))]
     if names:
@@ -115,10 +130,12 @@ def main(names: list[str], record: bool = False) -> int:
     whole = shares({kind: {f"{x}:{y}": n for x in files for y, n in found[x].get(kind, {}).items()} for kind in KINDS})
     rows.append(("all", *(f"{whole[kind]:.1f}" if kind in whole else "-" for kind in KINDS)))
     print(report.table(rows))
+    for line in failed:
+        print(line)
     sure = {x: reached[x] for x in files if set(own_tests.benches_of(ROOT / x)) <= set(benches)}
     if record:
         write_floors(sure)
-    return judge(sure)
+    return max(judge(sure), int(bool(failed)))
 
 
 def _floors() -> dict[str, dict[str, float]]:
