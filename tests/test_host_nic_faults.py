@@ -363,3 +363,12 @@ def test_a_function_reset_under_traffic(nic, seed, direction, more):
 
 def test_no_reset_no_trace(nic):
     assert nic("mtu=1500")["resources"]["resets"] == []
+
+
+def test_hundreds_of_queues_that_stop_at_once(nic):
+    """Of each the driver hears, however long its interrupt is moderated: there is room for all in the first event queue."""
+    late = ("interrupts=true", "interrupt_us=400", "recover=true")
+    settings = ("tx_queues=1024", "rx_queues=1024", "read_latency_ns=9000", "dma_timeout_us=10", *late)
+    result = nic(*settings, direction="tx", size="512", frames=4000, rate="1.0", flows=1000)
+    stops = result["resources"]["device_errors"]
+    assert len({x["queue"] for x in stops}) > 300 and result["resources"]["error_registers"][0]["errors"] == len(stops)

@@ -53,6 +53,7 @@ class Bench final : public Run {
   void received(const Received& received, Time now);
   bool offer_frame(unsigned interface, unsigned queue, std::uint32_t flow, const Frame& frame,
                    Time now);
+  Time patience() const { return kQuiet + driver_config_.interrupt_interval_clocks * kCoreClock; }
 
   void open() override;
   void look() override;
@@ -283,12 +284,12 @@ SlotReset::System Bench::reset_system() {
 void Bench::look() {
   if (!draining() && reset_.due(traffic_start(), simulation_.now() + kStep))
     reset_.strike(traffic_start(), simulation_, host_, memory_, reset_system());
-  if (quiet() > driver_config_.dma_timeout_clocks * kCoreClock + kQuiet &&
+  if (quiet() > driver_config_.dma_timeout_clocks * kCoreClock + patience() &&
       tx_sources_.held_up(simulation_.now()))
     give_up();
 }
 
-bool Bench::settled() { return score_.under_way() == 0 || quiet() > kQuiet + faults_.pause(); }
+bool Bench::settled() { return score_.under_way() == 0 || quiet() > patience() + faults_.pause(); }
 
 void Bench::account() {
   drops_.account(used_interfaces(), driver_config_.tx_stream);

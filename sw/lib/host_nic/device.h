@@ -11,7 +11,7 @@
 enum {
   RECORD_BYTES = CPL_BYTES,
   CPL_RING = 32768,
-  EVENT_RING = 256,
+  LEAST_EVENTS = 256,
   LARGEST_RING = 32768,
   ETHERNET = 14,
   SHORTEST_FRAME = 60,                         // on a wire, without its FCS
@@ -86,7 +86,7 @@ struct emnic_cq {
 struct emnic_eq {
   struct emnic* device;
   struct memory memory;
-  uint32_t regs;
+  uint32_t regs, slots;
   uint16_t consumer;
   uint8_t interface;
 };

@@ -355,7 +355,7 @@ static int shut(struct emnic* d) {
   for (unsigned n = 0; n < d->cqs; ++n)
     reg_write(d, d->cq[n].regs + CQ_REG(control), cq_control(CPL_RING, 0));
   for (unsigned n = 0; n < d->eqs; ++n)
-    reg_write(d, d->eq[n].regs + CQ_REG(control), cq_control(EVENT_RING, 0));
+    reg_write(d, d->eq[n].regs + CQ_REG(control), cq_control(d->eq[n].slots, 0));
   d->ops.interrupts(d->ops.context, 0);
   if (reg_read(d, DEVICE_REG(magic)) == GONE) return EMNIC_NO_DEVICE;
   return looks < REST_LOOKS ? 0 : EMNIC_TIMEOUT;

@@ -83,6 +83,19 @@ static void set_up_queue(struct emnic* d, uint32_t regs, uint64_t bus, int trans
 
 // ---- queues
 
+// Records that may be in an event queue at once: one of each completion queue that has something;
+// in the first also one of each queue, of descriptors or completions, that has stopped. What finds no
+// room is lost, and with it that a queue has stopped.
+static unsigned events(const struct emnic* d, unsigned i, int first) {
+  const struct emnic_config* c = &d->config;
+  const unsigned cqs = completion_queues(d, i, 1, c->tx_ring) +
+                       (c->rx_stream ? 0 : completion_queues(d, i, 0, c->rx_ring));
+  const unsigned most = cqs + (first ? cqs + c->tx_queues + c->rx_queues : 0);
+  unsigned slots = LEAST_EVENTS;
+  while (slots < most && slots < LARGEST_RING) slots *= 2;
+  return slots;
+}
+
 // One a vector, as many as there are CPUs to interrupt.
 static int open_events(struct emnic* d, unsigned i) {
   struct interface* interface = &d->interface[i];
@@ -94,13 +107,14 @@ static int open_events(struct emnic* d, unsigned i) {
   interface->eqs = count;
   for (unsigned e = 0; e < count; ++e) {
     struct emnic_eq* q = &d->eq[d->eqs];
-    const size_t bytes = (size_t)EVENT_RING * RECORD_BYTES;
+    q->slots = events(d, i, e == 0);
+    const size_t bytes = (size_t)q->slots * RECORD_BYTES;
     const int status = dma_get(d, bytes, &q->memory);
     if (status != 0) return status;
     q->device = d;
     q->interface = (uint8_t)i;
     q->regs = interface->is.eq + e * (uint32_t)sizeof(cpl_queue_regs__stride20_t);
-    set_up_cq(d, q->regs, q->memory.bus, EVENT_RING, d->eqs);
+    set_up_cq(d, q->regs, q->memory.bus, q->slots, d->eqs);
     ++d->eqs;
     emnic_arm(q);
     tell_memory(d, EMNIC_EVENT_RINGS, d->eqs - 1, 1, q->memory.bus, bytes);

@@ -216,9 +216,9 @@ static void note_event(struct emnic* d, struct emnic_event* e) {
 
 int emnic_next_event(struct emnic_eq* q, struct emnic_event* out) {
   uint64_t words[2];
-  load_record(q->device, q->memory.at + (size_t)(q->consumer & (EVENT_RING - 1)) * RECORD_BYTES, 0,
+  load_record(q->device, q->memory.at + (size_t)(q->consumer & (q->slots - 1)) * RECORD_BYTES, 0,
               words);
-  if (!is_new(event_phase(words), q->consumer, EVENT_RING)) return 0;
+  if (!is_new(event_phase(words), q->consumer, q->slots)) return 0;
   ++q->consumer;
   out->interface = q->interface;
   out->kind = (unsigned)event_kind(words);
