@@ -108,8 +108,17 @@ module function_clear_tb;
     repeat (4) @(posedge clk);
   endtask
 
+  // Not a fork: Verilator's C++ of one that counts coverage cannot be compiled.
+  event later;
+  int unsigned finished;
+  always @(later) begin
+    repeat (900) @(posedge clk);
+    i_slave.words[consumer_of(2, 2*4+3)] = 32'h0009_0009;
+    finished = now;
+  end
+
   initial begin
-    int unsigned began, finished;
+    int unsigned began;
     foreach (told[f]) told[f] = 0;
     @(negedge rst);
     for (int f = 1; f < Functions; f++) begin
@@ -123,14 +132,8 @@ module function_clear_tb;
     // A queue that has not finished is waited for,
     enable_all();
     i_slave.words[consumer_of(2, 2*4+3)] = 32'h0009_0007;
-    fork
-      run(functions_t'('b100));
-      begin
-        repeat (900) @(posedge clk);
-        i_slave.words[consumer_of(2, 2*4+3)] = 32'h0009_0009;
-        finished = now;
-      end
-    join
+    ->later;
+    run(functions_t'('b100));
     `CHECK(told_at > finished + Settle && told_at < finished + Settle + 100, "as soon as it has")
     // that of another is not, and one that never finishes not for ever.
     enable_all();

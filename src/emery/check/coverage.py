@@ -116,7 +116,7 @@ def _of_all(benches: list[Path]) -> tuple[dict[Path, Points], list[str]]:
 
 
 def main(names: list[str], record: bool = False) -> int:
-    """Runs the block tests that are named, or all; prints a line a file. Status 1 where one is below its floor, or a test fails."""
+    """Runs the block tests named, or all; prints a line a file. Status 1 where one is below its floor, or a test fails."""
     parts, failed = _of_all(_benches(names))
     benches = list(parts)
     found = merged(list(parts.values()))
