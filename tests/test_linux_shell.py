@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 
 from guests import needs_linux
+from namespaces import hears_signals
 
 PATIENCE = 300  # s that nobody waits in vain on a busy machine
 
@@ -21,7 +23,7 @@ class Session:
         ours, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (33, 99))
         self.before = termios.tcgetattr(theirs)
-        how = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
+        how = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True, "preexec_fn": hears_signals}
         self.child = subprocess.Popen([sys.executable, "-m", "emery", "linux", *words], **how)
         self.terminal, self.theirs, self.said = ours, theirs, b""
 
@@ -71,7 +73,9 @@ def test_it_ends_at_once_when_told():
         shell.types(b"while :; do echo alive; done\r")
         shell.until(b"alive\r\nalive")
         how(shell)
+        late = time.monotonic() + PATIENCE
         while shell.child.poll() is None:
+            assert time.monotonic() < late
             if select.select([shell.terminal], [], [], 0.05)[0]:
                 os.read(shell.terminal, 65536)
         assert shell.ends() == status
