@@ -260,17 +260,8 @@ def test_segmentation(capfd, tmp_path):
     wrpcap(str(tmp_path / "in.pcap"), [Ether(frame(n, 0, x, "PA")) for n, x in whole])
     script = tmp_path / "commands"
     script.write_text("port stop 0\ntso set 400 0\nport start 0\n")
-    words = (
-        "--set",
-        "tso=true",
-        "--set",
-        "vlan_tags=true",
-        "--pcap",
-        str(tmp_path / "in.pcap"),
-        "--",
-        "--forward-mode=csum",
-        "--tx-offloads=0x2c",
-    )
+    settings = ("--set", "tso=true", "--set", "vlan_tags=true")
+    words = (*settings, "--pcap", str(tmp_path / "in.pcap"), "--", "--forward-mode=csum", "--tx-offloads=0x2c")
     out, result, _, back = forward(capfd, tmp_path, *words, f"--cmdline-file={script}")
     wanted = [frame(*x)[12:].ljust(48, b"\0") for x in cut]
     assert [x[12:] for x in back] == wanted, out
