@@ -2,7 +2,7 @@
 /// event_mux_tb with functions, each of which has its share of the queues.
 module event_mux_functions_tb;
   event_mux_tb #(
-      .Functions(4),
+      .Functions(2),
       .TxQueues(64),
       .RxQueues(256),
       .EventQueues(32)

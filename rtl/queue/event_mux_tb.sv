@@ -5,8 +5,8 @@
 /// event_mux: every notification and error becomes one record with the right fields, for the right event queue.
 module event_mux_tb #(
     parameter int Functions = 1,
-    parameter int TxQueues = 65536,
-    parameter int RxQueues = 65536,
+    parameter int TxQueues = 60001,
+    parameter int RxQueues = 50000,
     parameter int EventQueues = 1
 );
   import queue_pkg::*;
@@ -78,9 +78,11 @@ module event_mux_tb #(
     end
   end
 
+  logic [3:0] waiting;
   localparam event_e Kind[4] = '{EvtTxError, EvtRxError, EvtTxCqError, EvtRxCqError};
   for (genvar i = 0; i < 4; i++) begin : g_error
     `STREAM_SOURCE(queue_error_t, i_error, error[i], 100)
+    assign waiting[i] = error[i].valid;
     always @(posedge clk) begin
       if (error[i].valid && error[i].ready && !rst) begin
         expect_record(Kind[i], error[i].data.queue, i % 2 == 1, 0, '0, error[i].data.code);
@@ -101,6 +103,8 @@ module event_mux_tb #(
     repeat (5000) @(posedge clk);
     run = 0;
     repeat (100) @(posedge clk);
+    `CHECK(i_tx_notify.queue.size() == 0 && i_rx_notify.queue.size() == 0 && waiting == 0,
+           "something still waits")
     `CHECK(errors_in == errors_shown && errors_in > 500, "errors shown differ from errors taken")
     `CHECK(i_record.taken > 2500, "too few records")
     foreach (expected[k]) `CHECK(expected[k].size() == 0, "a record was lost")
