@@ -166,6 +166,12 @@ def test_settings(nic, settings):
     whole(nic("--size", "64-1000", "--frames", "300", "--rate", "0.3", *words))
 
 
+@pytest.mark.parametrize("more", [[], ["ptp=true", "ptp_settle_us=1500"]], ids=["", "ptp"])
+def test_an_interrupt_that_is_held_for_longer_than_a_run_is_patient(nic, more):
+    settings = ["interrupts=true", "interrupt_us=1000", *more]
+    whole(nic("--size", "64", "--frames", "300", "--direction", "tx", *(x for one in settings for x in ("--set", one))))
+
+
 @pytest.mark.parametrize(("push", "least", "most"), [("none", 2000, 2300), ("descriptor", 1000, 1400), ("frame", 300, 500)])
 def test_a_push_spares_an_idle_device_the_reads(nic, push, least, most):
     words = ("--size", "64-220", "--direction", "tx", "--rate", "0.01", "--frames", "100")

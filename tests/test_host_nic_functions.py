@@ -79,6 +79,10 @@ def test_moderated_interrupts_leave_the_link_to_frames(nic):
     assert seldom["resources"]["pcie_down_busy"] < often["resources"]["pcie_down_busy"]
 
 
+def test_an_interrupt_that_is_held_for_longer_than_a_run_is_patient(nic):
+    whole(nic("--size", "64", "--frames", "300", "--direction", "tx", interrupt_us=1000))
+
+
 FILTER = {"function_filter": True}
 
 

@@ -178,6 +178,8 @@ class Run : public Component {
 
   const Waves& waves() const { return waves_; }
 
+  Time patience() const { return patience_; }
+
   Simulation simulation_;
   Scoreboard score_;
 

@@ -53,7 +53,6 @@ class Bench final : public Run {
   void received(const Received& received, Time now);
   bool offer_frame(unsigned interface, unsigned queue, std::uint32_t flow, const Frame& frame,
                    Time now);
-  Time patience() const { return kQuiet + driver_config_.interrupt_interval_clocks * kCoreClock; }
 
   void open() override;
   void look() override;
@@ -99,7 +98,7 @@ class Bench final : public Run {
 };
 
 Bench::Bench(const Options& options)
-    : Run(options, kStep, kQuiet),
+    : Run(options, kStep, kQuiet + interrupt_hold(options)),
       model_("host_nic"),
       core_(model_.add_clock(simulation_, "core", kCoreHz, 1, model_->clk_i)),
       plans_(options),
@@ -295,7 +294,8 @@ void Bench::account() {
   drops_.account(used_interfaces(), driver_config_.tx_stream);
   driver_.read_error_registers();
   // At the latest when the last lost read has timed out.
-  const Time until = simulation_.now() + driver_config_.dma_timeout_clocks * kCoreClock + kQuiet;
+  const Time until =
+      simulation_.now() + driver_config_.dma_timeout_clocks * kCoreClock + patience();
   trouble().add(counts_.levels(driver_, simulation_, until).lines());
   counts_.read(driver_, driver_config_.tx_push != EMNIC_PUSH_NONE);
 }

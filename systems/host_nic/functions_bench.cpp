@@ -28,7 +28,7 @@ FunctionConfig with_functions(const Options& options) {
 }  // namespace
 
 FunctionsBench::FunctionsBench(const Options& options, const FunctionSettings& settings)
-    : Run(options, kStep, kQuiet + options.get<unsigned>("interrupt_us") * kMicrosecond),
+    : Run(options, kStep, kQuiet + interrupt_hold(options)),
       model_("host_nic"),
       core_(model_.add_clock(simulation_, "core", kCoreHz, 1, model_->clk_i)),
       workload_(options, line(options), options.get<unsigned>("ports")),

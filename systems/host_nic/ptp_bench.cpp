@@ -24,7 +24,7 @@ constexpr unsigned kMostOutstanding = 1024;
 PtpBench::PtpBench(const Options& options)
     : Run(options, kStep,
           kQuiet + options.ns("ptp_residence_ns") + options.ns("ptp_cable_ns") +
-              options.get<unsigned>("interrupt_us") * kMicrosecond),
+              interrupt_hold(options)),
       settings_(options),
       models_("host_nic", 2),
       workload_(options, line(options), 2),

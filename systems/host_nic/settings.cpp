@@ -24,6 +24,10 @@ unsigned ring_slots(unsigned wanted, unsigned queues, bool stream = false) {
 
 }  // namespace
 
+Time interrupt_hold(const Options& options) {
+  return options.get<unsigned>("interrupt_us") * kMicrosecond;
+}
+
 PcieSettings slot(const Options& options) {
   PcieSettings s(options);
   s.root.wide_tags = wide_tags(options);
@@ -87,7 +91,7 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   c.counted_queues = options.get<unsigned>("counted_queues");
   c.recover = options.get<bool>("recover");
   c.interrupts = options.get<bool>("interrupts");
-  c.interrupt_interval_clocks = options.get<unsigned>("interrupt_us") * (kCoreHz / 1'000'000);
+  c.interrupt_interval_clocks = static_cast<unsigned>(interrupt_hold(options) / kCoreClock);
   c.cpl_delay_clocks = static_cast<unsigned>(options.ns("record_ns") / kCoreClock);
   if (const auto every = options.get<unsigned>("doorbell"))
     c.doorbell_batch = c.refill_batch = every;

@@ -18,6 +18,8 @@ PcieSettings slot(const Options& options);
 FunctionConfig function(const Options& options);
 DriverConfig driver_config(const Options& options, const Workload& workload);
 unsigned port_gbps(const Options& options);
+/// The longest that an interrupt is held back: a run waits so much longer for what may come.
+Time interrupt_hold(const Options& options);
 double line_rate(const Options& options);  // bits a second
 Workload::Line line(const Options& options);
 
