@@ -205,14 +205,18 @@ module cap_link
     if (engine_rst) req_full_q <= 1'b0;
   end
 
-  // What has left. After the engine was reset nothing more comes of what was in it.
+  // What the engine is through with, and how much of that went out: when the link is lost the gate drops what follows. After the
+  // engine was reset nothing more comes of what was in it.
   dma_status_t status;
-  logic [$clog2(InFlight+4)-1:0] left_q;
+  logic dropped, dropped_q;
+  logic [$clog2(InFlight+4)-1:0] left_q, whole_q;
+  wire whole = status.valid && !dropped_q;
   going_t gone;
   assign gone = going.data;
   assign done = going.valid && (!gone.waits || left_q != '0 || engine_rst);
   assign going.ready = done;
-  wire lost = gone.lost || !active_q;
+  wire some_whole = whole_q != '0 || whole;
+  wire lost = gone.lost || (gone.waits && !some_whole);
   assign free_now  = done && gone.free;
   assign free_page = gone.page;
   always_ff @(posedge clk_i) begin
@@ -221,6 +225,12 @@ module cap_link
     ))'(status.valid) - ($clog2(
         InFlight + 4
     ))'(done && gone.waits);
+    whole_q <= whole_q + ($clog2(
+        InFlight + 4
+    ))'(whole) - ($clog2(
+        InFlight + 4
+    ))'(done && gone.waits && some_whole);
+    dropped_q <= dropped;
     dead_q <= link_rst_i || (dead_q && going_count != '0);
     if (done) begin
       if (!lost) begin
@@ -234,6 +244,7 @@ module cap_link
     end
     if (engine_rst) left_q <= '0;
     if (rst_i) begin
+      whole_q <= '0;
       dead_q <= 1'b0;
       bytes_o <= '0;
       entries_o <= '0;
@@ -288,7 +299,7 @@ module cap_link
       .closed_i(!active_q),
       .in(engine_tlp),
       .out(tlp),
-      .dropped_o()
+      .dropped_o(dropped)
   );
   wire unused = &{1'b0, status.sel, status.result};
 

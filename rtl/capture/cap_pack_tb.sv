@@ -161,12 +161,13 @@ module cap_pack_tb;
   // Packets: number in bytes 0-3, the rest from it. The next number that a ring has got, and those sent to each.
   int sent_len[Rings][$], sent_number[Rings][$];
   int all_len[$], told = 0;
-  int number = 0, dropped_count = 0, long_count = 0, captured = 0;
+  int number = 0, dropped_count = 0, long_count = 0, captured = 0, link_blocks = 0;
   always @(posedge clk)
     if (!rst) begin
       dropped_count += int'(dropped);
       long_count += int'(too_long);
       captured += int'(packet);
+      link_blocks += $countones(link_opened);
       // The packer tells what becomes of each packet, in order.
       if (packet || dropped || too_long) begin
         automatic int n = told++;
@@ -420,8 +421,19 @@ module cap_pack_tb;
     end
     cfg.timestamps = 0;
 
+    // Links that stand still while each ring is flushed again and again: entries of many rings are on their way together.
+    speed = '{0, 0};
+    for (int i = 0; i < 12; i++) begin
+      for (int r = 0; r < Rings; r++) send(60 + i + r, r);
+      repeat (250) @(posedge clk);
+    end
+    speed = '{100, 100};
+    repeat (1500) @(posedge clk);
+    walk_all();
+    `CHECK(total(taken) + dropped_count == number, "all there")
+
     // A consumer that does not return blocks: the ring fills, whole packets are dropped and counted; wrong returns refused.
-    hold_returns   = 1;
+    hold_returns = 1;
     for (int i = 0; i < 200; i++) send(1500, 1);
     repeat (1500) @(posedge clk);
     walk_all();
@@ -520,6 +532,7 @@ module cap_pack_tb;
       end
       `CHECK(sums[0] == total(seq) && sums[1] == sums[0] && sums[2] == sums[0],
              "all blocks closed and returned")
+      `CHECK(sums[0] == link_blocks, "each block opened on one link")
       `CHECK(sums[3] == captured && sums[4] == dropped_count, "packets and drops")
     end
     done = 1;

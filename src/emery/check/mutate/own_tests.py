@@ -63,13 +63,14 @@ def subject(test: Path) -> str:
 
 
 def _of_rtl(path: Path) -> list[Path]:
-    """Those named after it. Where no bench is, those that instantiate it: itself rather than through others, the smallest."""
+    """Those named after it. Where no bench is, those that instantiate it: themselves, else those of a block that does, the
+    smallest first."""
     those = {x: needed for x, needed in _rtl_tests().items() if path in needed}
     own = [x for x in those if subject(x) == path.stem]
     found = list(own)
     if not any(x.stem.endswith("_tb") for x in own):
         others = [x for x in those if x not in own and (x.stem.endswith("_tb") or not own)]
-        others.sort(key=lambda x: (x.stem.endswith("_formal"), path not in _direct(x), len(those[x])))
+        others.sort(key=lambda x: (x.stem.endswith("_formal"), path not in _direct(x), *_beside(x, path), len(those[x])))
         found += others[:_AT_THE_MOST]  # what a proof says is not all there is to say
     return sorted(found, key=lambda x: x.stem.endswith("_formal"))
 
@@ -80,6 +81,13 @@ def _direct(test: Path) -> set[Path]:
     design = structure.read()
     names = set().union(*(x.children for x in design.tests if ROOT / x.path == test))
     return {ROOT / design.modules[x].path for x in names & design.modules.keys()}
+
+
+def _beside(test: Path, path: Path) -> tuple[bool, bool]:
+    """False where it is the test of a block that instantiates the source itself, and where it is that block's first."""
+    block = structure.read().modules.get(subject(test))
+    inside = block is not None and path.stem in block.children
+    return not inside, not (inside and block.name == re.sub("_(tb|formal)$", "", test.stem))
 
 
 def _of_cxx(path: Path) -> list[Path]:

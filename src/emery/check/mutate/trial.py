@@ -23,7 +23,8 @@ from emery.make import toolchain
 
 _FOLDERS = ("rtl", "systems", "bench", "sw", "src", "tests", "docs", "requirements", ".ci")
 _FILES = ("emery", "pyproject.toml", "README.md", "setup.py", ".clang-format", ".rules.verible_lint")
-_ERROR = re.compile(r"^%(?:Error|Warning)[-\w]*: ([^:\s]+):(\d+):", re.M)  # a loop without a register is a warning
+# A loop without a register is a warning; of a function that is to be constant the first line says where it is used.
+_ERROR = re.compile(r"^(?:%(?:Error|Warning)[-\w]*: |(?= +\S+ \.\.\. Location of non-constant) +)([^:\s]+):(\d+):", re.M)
 _TEST_SECONDS = 5  # a test of Python that takes longer is not asked
 _FAULT_SECONDS = 30  # what the tests that are asked about a fault of Python take together, the shortest first
 # Compiled quickly, and warnings are no errors: an unused name is not what is to be noticed.
