@@ -52,7 +52,18 @@ module direct_scheduler_tb #(
   int unsigned next_id = 1, last_id[Flows], doubled = 0;
   bit reborn = 0;
   int unsigned delivered[Cards][Cards], input_drops[Classes], skipped, discarded;
-  int unsigned bursts, packets, empties, nulls, timeouts, aborts, stale, commands, words_moved;
+  int unsigned
+      bursts,
+      packets,
+      empties,
+      nulls,
+      timeouts,
+      aborts,
+      stale,
+      commands,
+      words_moved,
+      messages,
+      told_messages;
   function automatic int flow (int from, int to, int cls);
     return (from * Cards + to) * Classes + cls;
   endfunction
@@ -286,6 +297,7 @@ module direct_scheduler_tb #(
       if (!card_rst[i]) begin
         `CHECK(!overflow, "output FIFO overflow")
         `CHECK(!events[i].malformed || faulty[i], "malformed")
+        told_messages += int'(events[i].req_sent) + int'(events[i].res_sent);
         bursts += int'(events[i].burst_sent);
         packets += int'(events[i].packet_sent);
         empties += int'(events[i].empty_burst);
@@ -403,7 +415,10 @@ module direct_scheduler_tb #(
           end
           default:
           if (wait_q[c] != 0) wait_q[c] <= wait_q[c] - 1;
-          else if (done_ready[c]) bus[c] <= Free;
+          else if (done_ready[c]) begin
+            if (cmd[c].addr[12]) messages++;
+            bus[c] <= Free;
+          end
         endcase
       end
     end
@@ -436,6 +451,7 @@ module direct_scheduler_tb #(
         "%s: %0d bursts, %0d packets, %0d empty, %0d null, %0d timeouts, %0d aborts, %0d stale, %0d discarded",
         what, bursts, packets, empties, nulls, timeouts, aborts, stale, discarded);
     `CHECK(nulls != 0, {what, ": no exchange ended"})
+    if (!faulty[2]) `CHECK(messages == told_messages, {what, ": messages that went out"})
   endtask
   task automatic clear();
     {bursts, packets, empties, nulls, timeouts, aborts, stale, discarded, skipped} = '0;

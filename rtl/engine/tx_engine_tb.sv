@@ -25,6 +25,7 @@ module tx_engine_tb;
   ram_write_t ram;
   tx_csum_t csum;
   tx_engine_count_t count;
+  logic [15:0] in_use;
   push_store_t push_line = '0;
   push_store_t lines[$];
   logic [PushEntries-1:0] push_release, free_entries = '1;
@@ -52,7 +53,8 @@ module tx_engine_tb;
       .sent,
       .stop,
       .counted,
-      .count_o(count)
+      .count_o(count),
+      .units_o(in_use)
   );
 
   int unsigned
@@ -320,6 +322,7 @@ module tx_engine_tb;
         "a record, commit, sent, stop or count is missing")
     `CHECK(i_record.taken == offered && got_good == good && got_bad == bad, "packets miscounted")
     `CHECK(free_entries == '1, "an entry is not given back")
+    `CHECK(in_use == '0, "the level says that nothing is held")
     `CHECK(32'(dut.free_q) == dut.Units && 32'(dut.may_fly_q) == dut.FlyUnits,
            $sformatf("of %0d units %0d are free, of %0d on their way %0d", dut.Units, dut.free_q,
                      dut.FlyUnits, dut.may_fly_q))

@@ -91,6 +91,8 @@ module function_clear_tb;
   int unsigned told[Functions], now = 0, told_at;
   always @(posedge clk) begin
     now++;
+    if (!rst && regs.req)
+      `CHECK(regs.addr[1:0] == 2'd0 && (!regs.write || regs.wstrb == '1), "whole words")
     if (!rst && done.valid) begin
       `CHECK(done.which != 0 && in_reset[6'(done.which)], "it was to be reset")
       told[done.which]++;

@@ -25,6 +25,8 @@ _FOLDERS = ("rtl", "systems", "bench", "sw", "src", "tests", "docs", "requiremen
 _FILES = ("emery", "pyproject.toml", "README.md", "setup.py", ".clang-format", ".rules.verible_lint")
 # A loop without a register is a warning; of a function that is to be constant the first line says where it is used.
 _ERROR = re.compile(r"^(?:%(?:Error|Warning)[-\w]*: |(?= +\S+ \.\.\. Location of non-constant) +)([^:\s]+):(\d+):", re.M)
+# Of C++ that Verilator makes of one and that cannot be compiled (a choice between structs): the number that is compared.
+_CHOSEN = re.compile(r"0x([0-9a-f]+)U(?:(?!0x)[^;])*?__fault_pkg\.chosen")
 _TEST_SECONDS = 5  # a test of Python that takes longer is not asked
 _FAULT_SECONDS = 30  # what the tests that are asked about a fault of Python take together, the shortest first
 # Compiled quickly, and warnings are no errors: an unused name is not what is to be noticed.
@@ -107,6 +109,7 @@ class RtlTrial:
                 break
             bad = {(path, int(line)) for path, line in _ERROR.findall(done.stderr)}
             gone = [number for number, x in self.faults.items() if any(self._is_at(x, place) for place in bad)]
+            gone = gone or [x for x in {int(x, 16) for x in _CHOSEN.findall(done.stderr)} if x in self.faults]
             if not gone:
                 raise toolchain.BuildError(f"mutate: {name} cannot be built with faults to choose from", done.stderr)
             paths = {self.faults.pop(number).path for number in gone}

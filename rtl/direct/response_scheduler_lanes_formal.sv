@@ -5,7 +5,7 @@
 /// without a grant, and grants no more than the room of that lane; the lane of new grants changes only to one that has neither a
 /// grant nor a frame, after `Patience` clocks without a word. While one input at the most holds a grant and sends nothing for ever, and the
 /// other lane is empty, another input that asks is offered its RES within Patience and four clocks. Counts up to 7 words here.
-module response_lanes_formal
+module response_scheduler_lanes_formal
   import direct_pkg::*, route_pkg::*;
 (
     input logic            clk_i,
