@@ -173,7 +173,7 @@ def test_own_tests():
     # Only instances count: comments and wires say "core" and "wide" in many benches.
     assert names("rtl/base/stream_gate.sv") == ["cap_pack_tb.sv", "stream_gate_formal.sv"]
     assert names("rtl/pcie/usplus_rc.sv")[0] == "usplus_pcie_tb.sv"
-    assert names("rtl/core/core_div.sv") == ["core_isa_tb.sv", "core_net_tb.sv"]
+    assert names("rtl/core/core_div.sv") == ["core_tb.sv", "core_isa_tb.sv"]
     assert names("bench/score/meter.hpp") == ["meter_test.cpp"]
     assert names("src/emery/published.py") == ["test_published.py"]
     assert mutate.choose(["fifo"]) == [ROOT / "rtl/base/fifo.sv"]
