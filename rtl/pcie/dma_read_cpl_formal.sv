@@ -149,6 +149,7 @@ module dma_read_cpl_formal
       if (freed_q) assert (!dut.lost[freed_tag_q].lost);
       if (told_q) assert (!quarantined);
       cover (late && !ready);
+      cover (told_q);
       cover (malformed && written_q != '0);
       cover (ours && done && dut.progress_d.result == DmaOk && dut.begun[0] && written_q > 13'd32);
     end
