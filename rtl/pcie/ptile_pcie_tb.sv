@@ -4,7 +4,8 @@
 `include "stream.svh"
 /// ptile_pcie for both widths of the logic's beats against a model of the block: random TLPs of every size both ways, headers and
 /// payloads to the bit, the clocks in which the block may be driven and drives, no gap inside a TLP, reads within the block's
-/// room, settings and credits by turns, resets of function 0 alone, and how many segments go in a clock when nothing holds them up.
+/// room, settings and credits by turns, resets of function 0 alone, and how many segments go in a clock when
+/// nothing holds them up.
 module ptile_pcie_tb;
   `TB_BEGIN
   `TB_TIMEOUT(100_000)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
-/// seg_ram_read with one lane a segment and with two: random writes of any lanes, and reads of any segments in every clock, of its
-/// own and of another RAM's `Sel`: what was asked for is there 2 clocks later, zero if nothing was, and after a reset.
+/// seg_ram_read with one lane a segment and with two: random writes of any lanes, and reads of any segments in every clock,
+/// of its own and of another RAM's `Sel`: what was asked for is there 2 clocks later, zero if nothing was, and after a reset.
 module seg_ram_read_tb;
   `TB_BEGIN
   `TB_TIMEOUT(50_000)

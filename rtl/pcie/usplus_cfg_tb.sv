@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
-/// usplus_cfg with one function and with several: what the pins say is there a clock later, each function's at its own place and
-/// nothing at the others'; Device Control and Link Control follow what the management interface reads, however long that takes.
+/// usplus_cfg with one function and with several: what the pins say is there a clock later, each function's at its own place
+/// and nothing at the others'; Device Control and Link Control follow what the management interface reads, however long that takes.
 module usplus_cfg_tb;
   import pcie_pkg::*;
   `TB_BEGIN

@@ -180,7 +180,8 @@ task automatic answer(response_e r);
   t_response = r;
   {target_q.devsel_n, target_q.stop_n, target_q.trdy_n} <= r;
 endtask
-// A Split Completion is one word. It has the byte count and the place of the read, or is an error message of 4 bytes that says what is missing.
+// A Split Completion is one word. It has the byte count and the place of the read, or is an error
+// message of 4 bytes that says what is missing.
 task automatic check_completion(logic [63:0] word);
   split_address_t to = t_begin[31:0];
   bit config_space = host_op.command == ConfigRead;
