@@ -4,8 +4,9 @@
 `include "stream.svh"
 /// dma_read_cpl: whatever completions arrive, in whatever order and how ever wrong, the bytes of a request are written at its
 /// place, each once and in order, and nothing beside them; and when its tag reports that all is well, all have been written.
-/// Reset without `forget_i` may come at any time, and nothing is written for what was asked before it. Two tags, one of them
-/// watched; all that can happen in 8 clocks, the states that assertions name in them included.
+/// A lost tag is free again as soon as its last completion has come late. Reset without `forget_i` may come at any time, and
+/// nothing is written for what was asked before it. Two tags, one of them watched; all that can happen in 8 clocks, the states
+/// that assertions name in them included.
 module dma_read_cpl_formal
   import dma_pkg::*, pcie_pkg::*;
 (
@@ -97,6 +98,14 @@ module dma_read_cpl_formal
       written_q <= '0;
     end
   end
+  // A lost tag whose last completion has come late is free at once, not only when the next sweep has been there.
+  logic freed_q, freed_tag_q, told_q;
+  always_ff @(posedge clk_i) begin
+    freed_q <= late && (!dut.success || dut.said_q.last);
+    freed_tag_q <= dut.tag;
+    told_q <= freed_q && freed_tag_q == 1'b0;
+    if (rst_i) {freed_q, told_q} <= '0;
+  end
   // What the tables say of it, and the TLP that has begun and is to it.
   wire waiting = ready && dut.started[0] != dut.ended[0];
   wire [12:0] left = dut.begun[0] ? dut.i_progress.mem[0][12:0] : request_q.len;
@@ -137,7 +146,10 @@ module dma_read_cpl_formal
         if (dut.success && dut.fits && dut.left_q != '0)
           assert (dut.dest_q == request_q.ram_addr + ram_addr_t'(written_q));
       end
+      if (freed_q) assert (!dut.lost[freed_tag_q].lost);
+      if (told_q) assert (!quarantined);
       cover (late && !ready);
+      cover (told_q);
       cover (malformed && written_q != '0);
       cover (ours && done && dut.progress_d.result == DmaOk && dut.begun[0] && written_q > 13'd32);
     end

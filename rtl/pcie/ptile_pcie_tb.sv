@@ -4,7 +4,8 @@
 `include "stream.svh"
 /// ptile_pcie for both widths of the logic's beats against a model of the block: random TLPs of every size both ways, headers and
 /// payloads to the bit, the clocks in which the block may be driven and drives, no gap inside a TLP, reads within the block's
-/// room, settings and credits by turns, and how many segments go in a clock when nothing holds them up.
+/// room, settings and credits by turns, resets of function 0 alone, and how many segments go in a clock when
+/// nothing holds them up.
 module ptile_pcie_tb;
   `TB_BEGIN
   `TB_TIMEOUT(100_000)
@@ -58,6 +59,7 @@ module ptile_side_tb
   ptile_in_t block = '{default: '0};
   ptile_out_t logic_pins;
   block_state_t state;
+  logic reset_done = 0;
   `STREAM_ON(beat_t, rx, clk, rst)
   `STREAM_ON(beat_t, tx, clk, rst)
   `STREAM_ON(mem4_hdr_t, read, clk, rst)
@@ -71,7 +73,7 @@ module ptile_side_tb
       .ptile_i(block),
       .ptile_o(logic_pins),
       .state_o(state),
-      .function_reset_done_i(1'b0),
+      .function_reset_done_i(reset_done),
       .rx,
       .tx,
       .read
@@ -282,6 +284,14 @@ module ptile_side_tb
     rx_ready <= !rst && $urandom_range(99) < take_percent;
   end
 
+  // ---------------------------------------------------------------- function resets: function 0 is the only one there is
+  always @(posedge clk) begin
+    `CHECK(logic_pins.flr_completed_pf == {7'd0, reset_done}, "end of another function's reset")
+    `CHECK(state.function_reset == block.flr_rcvd_pf[0], "reset of another function")
+    reset_done <= 1'($urandom());
+    block.flr_rcvd_pf[7:1] <= 7'($urandom());
+  end
+
   // ---------------------------------------------------------------- settings and credits
   logic [15:0] setting[32], limit[8];
   logic [4:0] add = 0;
@@ -374,6 +384,8 @@ module ptile_side_tb
     repeat (200) @(posedge clk);
     `CHECK(got - start >= 199, $sformatf("%0d TLPs of 64 bytes in 200 clocks", got - start))
     settle();
+    block.flr_rcvd_pf[0] <= 1;
+    repeat (5) @(posedge clk);
     done_o = 1;
   end
 endmodule

@@ -4,8 +4,10 @@
 /* verilator lint_off PROCASSINIT */
 /* verilator lint_off UNUSEDSIGNAL */
 // The host of pcix_core_tb: memory, configuration and register accesses. Uses clk, bus, gnt_n, out[Host] of the test.
+// The bus has the number HostBus, the host is its device 0, card c its device c + 1.
 // Addresses: 0xA... target abort, 0xD... reads get an error message, 0xE... no target; else below 4 GB memory.
 
+localparam logic [7:0] HostBus = 8'h2a;
 logic [63:0] memory[logic [63:0]];
 logic [63:0] reference[logic [63:0]];
 int unsigned retries = 0;  // said to cards
@@ -30,6 +32,8 @@ host_op_t ops[$];
 int unsigned ops_done = 0, ops_given = 0;
 logic host_aborted = 0, host_waits = 0, host_bad = 0;
 logic [63:0] host_value;
+host_op_t host_op;  // the read it waits for
+bit numbered[32] = '{default: 0};  // devices that have been told their numbers
 logic in_transaction = 0;
 
 function automatic bit host_busy();
@@ -142,6 +146,7 @@ initial begin
       automatic attribute_t attr = '0;
       in_transaction = 1;
       attr.byte_count = 12'(op.bytes);
+      attr.bus = HostBus;
       attr.device = op.command == ConfigWrite ? op.device : '0;
       attr.tag = 5'(ops_done);
       data = '{op.data};
@@ -151,7 +156,9 @@ initial begin
         host_aborted = response == Silent;
         host_waits   = response == SplitResponse;
         host_bad     = host_aborted;
+        host_op      = op;
         if (!host_waits) ops_done++;
+        if (op.command == ConfigWrite) numbered[op.device] = 1;
         if (op.command inside {ConfigRead, MemReadDword, MemReadBlock})
           `CHECK(response inside {SplitResponse, Silent}, "a read was not split")
         else `CHECK(response == Transfer && taken == 1, "a write was not taken")
@@ -173,6 +180,23 @@ task automatic answer(response_e r);
   t_response = r;
   {target_q.devsel_n, target_q.stop_n, target_q.trdy_n} <= r;
 endtask
+// A Split Completion is one word. It has the byte count and the place of the read, or is an error
+// message of 4 bytes that says what is missing.
+task automatic check_completion(logic [63:0] word);
+  split_address_t to = t_begin[31:0];
+  bit config_space = host_op.command == ConfigRead;
+  logic [3:0] lower = config_space ? '0 : host_op.addr[6:3];
+  logic [11:0] bytes = 12'(host_op.bytes);
+  `CHECK(t_words == 0 && bus.frame_n, "a completion of more than a word")
+  `CHECK(t_begin[63:32] == 0 && !to.unused_high && to.unused == 0, "unused bits of the address")
+  `CHECK(!t_attr.unused && t_attr.tag == 0 && t_attr.func == 0, "unused attributes")
+  `CHECK(t_attr.byte_count == (t_attr.message ? 12'd4 : bytes), "byte count of a completion")
+  `CHECK(to.lower_addr == (t_attr.message ? 4'd0 : lower), "place of a completion")
+  `CHECK({t_attr.bus, t_attr.device} == (numbered[host_op.device] ? {HostBus, host_op.device} : '0),
+         "completer's number")
+  if (t_attr.message)
+    `CHECK(word == {32'd0, 4'h2, 8'h00, 1'b0, lower, 3'd0, bytes}, "error message")
+endtask
 always @(posedge clk) begin
   t_before <= bus.frame_n;
   case (target_state)
@@ -184,14 +208,16 @@ always @(posedge clk) begin
         t_begin = bus.ad;
         t_tag = bus.ad[24:20];
         t_claim = (t_command inside {MemWriteBlock, MemReadBlock} && t_addr < 64'he000_0000) ||
-            (t_command == SplitCompletion && t_addr[19:4] == 0);
+            (t_command == SplitCompletion && t_addr[19:4] == {HostBus, 8'd0});
         if (t_claim) target_state = 1;
       end
     end
     1: begin
       t_attr = bus.ad[34:0];
-      if (t_command != SplitCompletion)
+      if (t_command != SplitCompletion) begin
         `CHECK(!t_attr.message && !t_attr.unused && t_attr.func == 0, "attributes nobody asked for")
+        `CHECK(t_attr.bus == HostBus && t_attr.device inside {[1 : Cards]}, "not a card's number")
+      end
       target_q.target_oe <= 1;
       answer(Wait);
       target_state = 2;
@@ -220,6 +246,7 @@ always @(posedge clk) begin
       if (t_response inside {Transfer, DisconnectNextAdb, SingleDisconnect} && !bus.irdy_n) begin
         if (t_command == SplitCompletion) begin
           `CHECK(host_waits && t_tag == 5'(ops_done), "a completion the host does not wait for")
+          check_completion(bus.ad);
           host_value = bus.ad;
           host_bad   = t_attr.message;
           host_waits = 0;
@@ -258,7 +285,7 @@ task automatic config_write(int card, logic [5:0] index, logic [31:0] data);
   issue(ConfigWrite, (64'd1 << (16 + card)) + (64'(index) << 2), {32'd0, data}, 8'hf0, 4, card + 1);
 endtask
 task automatic config_read(int card, logic [5:0] index, output logic [31:0] data);
-  issue(ConfigRead, (64'd1 << (16 + card)) + (64'(index) << 2), 0, 8'hf0, 4, 0);
+  issue(ConfigRead, (64'd1 << (16 + card)) + (64'(index) << 2), 0, 8'hf0, 4, card + 1);
   data = host_value[31:0];
 endtask
 task automatic host_write(logic [63:0] addr, logic [63:0] data, logic [7:0] cbe_n, int bytes);
@@ -269,7 +296,7 @@ task automatic host_post(logic [63:0] addr, logic [63:0] data, logic [7:0] cbe_n
 endtask
 task automatic host_read(logic [63:0] addr, int bytes, command_e command, output logic [63:0] data,
                          output logic bad);
-  issue(command, addr, 0, 8'h00, bytes, 0);
+  issue(command, addr, 0, 8'h00, bytes, int'(addr[18]) + 1);
   data = host_value;
   bad  = host_bad;
 endtask
