@@ -142,7 +142,10 @@ def test_the_card_is_reset(capfdbinary, tmp_path):
     """By a user, as a function, in the middle of TCP and when it is down: all that was set is as it was, counters go on."""
     script = """
         free() { read n </sys/kernel/debug/dma-api/num_free_entries; echo free $n; }
-        counted() { ethtool -S eth0 | grep "^ *rx_queue_stopped:"; echo packets: $(cat /sys/class/net/eth0/statistics/rx_packets); }
+        counted() {
+            ethtool -S eth0 | grep "^ *rx_queue_stopped:"
+            echo packets: $(cat /sys/class/net/eth0/statistics/rx_packets)
+        }
         start() { insmod /card.ko; ip addr add 10.0.0.1/24 dev eth0; ip link set eth0 up; }
         reset=/sys/bus/pci/devices/0000:00:00.0/reset
         rmmod emery_host_nic; free; start
