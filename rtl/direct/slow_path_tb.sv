@@ -230,6 +230,14 @@ module slow_path_tb;
     @(negedge clk);
   endtask
 
+  // Frame `i` of those that lie ready for the stopped output.
+  task automatic send_long(int i, int unsigned bytes);
+    expect_bytes.push_back(bytes);
+    expect_class.push_back(0);
+    expect_number.push_back(i);
+    send('h400000 + 'h4000 * 64'(i), bytes);
+  endtask
+
   // Takes the next frame of class c if there is one, checks it, and sends it out again.
   logic [15:0] taken[Classes];
   int unsigned seen[Classes], expect_bytes[$], expect_class[$], expect_number[$];
@@ -341,11 +349,10 @@ module slow_path_tb;
     `CHECK(rx_frames == 1204 && tx_frames == 1204, "frames miscounted")
     `CHECK(rx_long == 0 && rx_errors == 0 && tx_bads == 0 && tx_errors == 0, "errors without cause")
 
-    // Back to back: several descriptors at once, the output stopped for a while.
+    // Back to back: several descriptors at once.
     begin
-      int unsigned start, goal;
-      goal  = came + 8;
-      start = checks;
+      int unsigned goal;
+      goal = came + 8;
       for (int i = 0; i < 8; i++) begin
         expect_bytes.push_back(64);
         expect_class.push_back(0);
@@ -354,6 +361,46 @@ module slow_path_tb;
       end
       for (int i = 0; i < 8; i++) send('h200000 + 512 * 64'(i), 64);
       while (came != goal) @(negedge clk);
+    end
+
+    // The output stops: a frame is read when the buffer has room for its header and all its words, and one that waits for room goes when its ring is
+    // turned off. Of 2048 words, with the first header on the output, the longest frame leaves 896.
+    begin
+      int unsigned goal, there;
+      for (int i = 0; i < 4; i++)
+      for (int w = 0; w < 1152; w++) tx_memory.mem['h400000/8+64'('h800*i+w)] = word_of(0, i, w);
+      out_percent = 0;
+      repeat (3) @(negedge clk);
+      goal  = came + 3;
+      there = tx_frames;
+      send_long(0, 9216);
+      send_long(1, 895 * 8);
+      send_long(2, 1);
+      while (tx_frames != there + 2) @(negedge clk);
+      repeat (100) @(negedge clk);
+      `CHECK(tx_frames == there + 2 && tx_consumer == tx_ring.producer - 1,
+             "a frame was read into a full buffer")
+      out_percent = 50;
+      while (came != goal) @(negedge clk);
+      while (16'(tx_memory.mem[Status/8]) != tx_ring.producer) @(negedge clk);
+
+      out_percent = 0;
+      repeat (3) @(negedge clk);
+      send_long(3, 9216);
+      send('h404000, 895 * 8 + 1);
+      while (tx_frames != there + 4) @(negedge clk);
+      there = tx_memory.reads;
+      repeat (100) @(negedge clk);
+      `CHECK(tx_memory.reads <= there + 1 && tx_consumer == tx_ring.producer - 1,
+             "a frame was read into a buffer without room for all of it")
+      tx_ring.enable   <= 0;
+      tx_ring.producer <= 0;
+      repeat (3) @(negedge clk);
+      `CHECK(tx_consumer == 0, "a frame that waits for room keeps its ring on")
+      tx_memory.mem[Status/8] = 0;
+      tx_ring.enable <= 1;
+      out_percent = 100;
+      while (came != goal + 1) @(negedge clk);
     end
 
     // Bad descriptors are skipped, between good ones.

@@ -3,7 +3,8 @@
 `include "tb.svh"
 /// sched_pieo: the common conformance run (sched_rig), with weights and priorities, without limits and with limits that change all the while; then queues that
 /// always have work: bytes are as weights are; with limits beside them each limited queue has its rate and the others the rest by weights; of lower priorities
-/// one has what higher ones leave; one that comes back has its credit and no more. The line is full all the while. +any_policy: conformance alone.
+/// one has what higher ones leave; one that comes back has its credit and no more. The line is full all the while.
+/// Then equals, how often one is granted. +any_policy: conformance alone.
 module sched_pieo_tb
   import queue_pkg::*;
 ;
@@ -115,7 +116,15 @@ module sched_pieo_tb
     int unsigned packets;
     real rates[Queues], rest;
     @(negedge rst);
-    wait (dut.ring_ready);
+    // While tables are cleared nothing is accepted.
+    rig.i_doorbell.queue.push_back(queue_t'(0));
+    repeat (8190) begin
+      @(negedge clk);
+      `CHECK(!doorbell.ready && !granted.ready,
+             "something is accepted before all tables are cleared")
+    end
+    repeat (10) @(negedge clk);
+    `CHECK(rig.i_doorbell.taken == 1, "a doorbell is not taken")
     for (int q = 0; q < Queues; q++) begin
       rig.shares[q] = $urandom_range(255);
       rig.priorities[q] = $urandom_range(7);
@@ -145,6 +154,8 @@ module sched_pieo_tb
         end
       end
       longest = 1518;
+      if (round == 0)
+        rig.overload(8000);  // one may be 112 kB of weight 1 ahead, of what it had before
       measure(200000, round == 0 ? Queues'(7) : '1);
       $display(
           "weights, round %0d: never more than %0.0f bytes of weight 1 apart, together %0.2f bytes a clock",
@@ -213,6 +224,20 @@ module sched_pieo_tb
     packets = rig.granted_packets[0];
     measure(100000);
     `CHECK(near(got[0], got[1], 0.05), "one that comes back is not as the other")
+    idle_all();
+
+    // Equals whose every packet is more than 2 kB: one that is that far ahead waits for those on their way, the others at its place do not wait for it.
+    for (int q = 0; q < Queues; q++) begin
+      set(q, 1, 0, 0, 2500, 2500);
+      rig.endless[q] = 1;
+    end
+    {max_burst, rig.line_free} = {4'd1, 1'b1};
+    rig.overload(2000);
+    packets = rig.grants;
+    rig.overload(10000);
+    packets = rig.grants - packets;
+    $display("equals of long packets: a grant every %0.2f clocks", 10000.0 / packets);
+    `CHECK(packets > 1500, "equals wait for each other")
     idle_all();
     `CHECK(rig.sents == rig.produced, "not all was sent")
     `TB_PASS

@@ -242,6 +242,10 @@ module sched_rig #(
       end
       drain();
     end
+    if (empties == 0) begin  // no doorbell for nothing was drawn
+      produce(0, 0);
+      drain();
+    end
     if (empties == 0) $fatal(1, "FAIL: no grant ever found nothing");
   endtask
 
