@@ -471,7 +471,12 @@ module cap_pack_tb;
     may_lose = 1;
     for (int round = 0; round < 6; round++) begin
       automatic int which = round & 1;
-      if (round == 4) speed[which] = 0;
+      if (round == 4) begin
+        // Entries are in the engine when it goes.
+        speed[which] = 0;
+        for (int r = 0; r < Rings; r++) send(60 + r, r);
+        repeat (250) @(posedge clk);
+      end
       for (int i = 0; i < 20; i++) send($urandom_range(1500, 60), $urandom_range(Rings - 1));
       if (round < 2) link_rst[which] = 1;
       else enable[which] = 0;
