@@ -31,6 +31,15 @@
     $finish; \
   end
 
+/// Ends the test when all parts of it are done, one bit each in `done`; how many checks each made is in `made`.
+`define TB_PASS_WITH(done, made) \
+  initial begin \
+    @(negedge rst); \
+    while (done != '1) @(posedge clk); \
+    checks = made.sum(); \
+    `TB_PASS \
+  end
+
 /// Fails a test that does not end.
 `define TB_TIMEOUT(cycles) \
   initial begin \

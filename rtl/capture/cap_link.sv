@@ -209,7 +209,8 @@ module cap_link
   // engine was reset nothing more comes of what was in it.
   dma_status_t status;
   logic dropped, dropped_q;
-  logic [$clog2(InFlight+4)-1:0] left_q, whole_q;
+  typedef logic [$clog2(InFlight+4)-1:0] statuses_t;
+  statuses_t left_q, whole_q;
   wire whole = status.valid && !dropped_q;
   going_t gone;
   assign gone = going.data;
@@ -220,16 +221,8 @@ module cap_link
   assign free_now  = done && gone.free;
   assign free_page = gone.page;
   always_ff @(posedge clk_i) begin
-    left_q <= left_q + ($clog2(
-        InFlight + 4
-    ))'(status.valid) - ($clog2(
-        InFlight + 4
-    ))'(done && gone.waits);
-    whole_q <= whole_q + ($clog2(
-        InFlight + 4
-    ))'(whole) - ($clog2(
-        InFlight + 4
-    ))'(done && gone.waits && some_whole);
+    left_q <= left_q + statuses_t'(status.valid) - statuses_t'(done && gone.waits);
+    whole_q <= whole_q + statuses_t'(whole) - statuses_t'(done && gone.waits && some_whole);
     dropped_q <= dropped;
     dead_q <= link_rst_i || (dead_q && going_count != '0);
     if (done) begin

@@ -55,19 +55,17 @@ module imem_formal (
       since_q[p] <= req_valid_i[p] && !req_ready[p] ? since_q[p] | req_ready : '0;
     end
     served_q <= req_ready;
-    if (rst_i || !started_q) {waits_q, since_q, served_q, known_q} <= '0;
+    if (!started_q) {waits_q, since_q, served_q, known_q} <= '0;
     if (!started_q) written_q <= 1'b0;
   end
   always_comb begin
     if (started_q) begin
       assume (watched_i == watched_q);
       assume ((waits_q & ~req_valid_i) == '0);
-      if (!rst_i) begin
-        assert (req_ready == (req_ready & req_valid_i) && $onehot0(
-            req_ready
-        ) && |req_ready == |req_valid_i);
-        for (int p = 0; p < Ports; p++) assert ((since_q[p] & req_ready) == '0);
-      end
+      assert ((req_ready & ~req_valid_i) == '0);
+      assert ($onehot0(req_ready));
+      assert (|req_ready == |req_valid_i);
+      for (int p = 0; p < Ports; p++) assert ((since_q[p] & req_ready) == '0);
       assert (rsp_valid == served_q);
       if (known_q) assert (rsp_data[32*watched_i[1:0]+:32] == read_q);
       cover (since_q[1] == 3'b101 && req_ready[1]);

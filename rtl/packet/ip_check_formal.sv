@@ -27,15 +27,15 @@ module ip_check_formal
   always_comb begin
     assume (header_i.half_sum <= 20'd10 * 20'd65535);
     if (started_q) begin
-      if (!valid_i)
+      if (!valid_i) begin
         assert (verdict == '0);
-        else begin
-          assert (verdict.ip == (header_i.typed && header_i.ethertype == EtherIpv4));
-          assert (verdict.bad_header == !(header_i.complete && header_i.version == 4'd4 && header_i.ihl > 4'd4 &&
+      end else begin
+        assert (verdict.ip == (header_i.typed && header_i.ethertype == EtherIpv4));
+        assert (verdict.bad_header == !(header_i.complete && header_i.version == 4'd4 && header_i.ihl > 4'd4 &&
                                         header_i.total_length >= 16'(header_i.ihl) * 16'd4));
-          assert (verdict.bad_checksum == (!options && bad_sum));
-          assert (verdict.forwardable == (!options && !group && hosts));
-        end
+        assert (verdict.bad_checksum == (!options && bad_sum));
+        assert (verdict.forwardable == (!options && !group && hosts));
+      end
       cover (valid_i && verdict.ip && verdict.forwardable && !verdict.bad_header && !verdict.bad_checksum &&
              header_i.half_sum > 20'd65535);
       cover (valid_i && !options && !bad_sum && header_i.half_sum[15:0] == 16'hfffe);

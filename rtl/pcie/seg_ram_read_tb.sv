@@ -16,12 +16,7 @@ module seg_ram_read_tb;
         .checks_o(made[s])
     );
   end
-  initial begin
-    @(negedge rst);
-    while (done != '1) @(posedge clk);
-    checks = made.sum();
-    `TB_PASS
-  end
+  `TB_PASS_WITH(done, made)
 endmodule
 
 /// One of them.

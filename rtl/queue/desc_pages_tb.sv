@@ -6,7 +6,6 @@ module desc_pages_tb;
   import queue_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(200_000)
-  localparam int Most = TurnGranules;
   logic load = 0, step = 0, ends;
   logic [59:0] addr;
   turn_t granules;
@@ -33,10 +32,10 @@ module desc_pages_tb;
       logic [63:0] at, page;
       ring_ptr_t here;
       int left, pieces, enough;
-      left = $urandom_range($urandom_range(1) == 0 ? Most / 4 : Most, 1);
+      left = $urandom_range($urandom_range(1) == 0 ? TurnGranules / 4 : TurnGranules, 1);
       pieces = 0;
-      enough = $urandom_range(3) == 0 ? $urandom_range(4, 1) :
-          Most;  // others are left in the middle
+      // A quarter of them may be left in the middle.
+      enough = $urandom_range(3) == 0 ? $urandom_range(4, 1) : TurnGranules;
       // Half of them on a page's first or last granules.
       at = {4'd0, 28'($urandom()), 32'($urandom())} & ~64'd15;
       if ($urandom_range(1) == 0) at = {at[63:12], 12'd0} - 64'($urandom_range(2) * 16);

@@ -87,7 +87,7 @@ def _beside(test: Path, path: Path) -> tuple[bool, bool]:
     """False where it is the test of a block that instantiates the source itself, and where it is that block's first."""
     block = structure.read().modules.get(subject(test))
     inside = block is not None and path.stem in block.children
-    return not inside, not (inside and block.name == re.sub("_(tb|formal)$", "", test.stem))
+    return not inside, not (inside and block.name == test.stem.rpartition("_")[0])
 
 
 def _of_cxx(path: Path) -> list[Path]:

@@ -109,7 +109,7 @@ class RtlTrial:
                 break
             bad = {(path, int(line)) for path, line in _ERROR.findall(done.stderr)}
             gone = [number for number, x in self.faults.items() if any(self._is_at(x, place) for place in bad)]
-            gone = gone or [x for x in {int(x, 16) for x in _CHOSEN.findall(done.stderr)} if x in self.faults]
+            gone = gone or [*{int(x, 16) for x in _CHOSEN.findall(done.stderr)} & self.faults.keys()]
             if not gone:
                 raise toolchain.BuildError(f"mutate: {name} cannot be built with faults to choose from", done.stderr)
             paths = {self.faults.pop(number).path for number in gone}
