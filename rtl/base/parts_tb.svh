@@ -3,9 +3,20 @@
 `ifndef EMERY_PARTS_TB_SVH
 `define EMERY_PARTS_TB_SVH
 
+/// A value of random bits.
+class random_value #(
+    type T = logic
+);
+  static function T bits();
+    logic [$bits(T)+31:0] words = '0;
+    for (int i = 0; i < $bits(T); i += 32) words[i+:32] = $urandom();
+    return T'(words[$bits(T)-1:0]);
+  endfunction
+endclass
+
 /// Sends the beats of its `queue` on the stream `on`, in order. A beat is offered in `percent` of the clocks in which it could be;
 /// with `Endless` there is always another, of random bits. `send_in` adds a beat that is offered so many clocks later at the
-/// earliest; all beats of a source have such a time, or none. `taken` counts those that moved.
+/// earliest; all beats of a source have such a time, or none. `taken` counts those that moved. Without `valid` there are random bits.
 module stream_source #(
     parameter type T = logic,
     parameter bit Endless = 0
@@ -20,11 +31,6 @@ module stream_source #(
     queue.push_back(beat);
     due.push_back(now + clocks);
   endfunction
-  function automatic T random();
-    logic [$bits(T)+31:0] bits = '0;
-    for (int i = 0; i < $bits(T); i += 32) bits[i+:32] = $urandom();
-    return T'(bits[$bits(T)-1:0]);
-  endfunction
   always @(posedge on.clk_i) begin
     now++;
     if (on.rst_i) begin
@@ -33,11 +39,12 @@ module stream_source #(
       if (on.valid && on.ready) taken++;
       if (!on.valid || on.ready) begin
         on.valid <= 0;
+        on.data  <= random_value#(T)::bits();
         if ((Endless || queue.size() != 0) && (due.size() == 0 || due[0] <= now) && $urandom_range(
                 99
             ) < percent) begin
           on.valid <= 1;
-          on.data  <= Endless ? random() : queue.pop_front();
+          if (!Endless) on.data <= queue.pop_front();
           if (due.size() != 0) void'(due.pop_front());
         end
       end
@@ -48,7 +55,8 @@ endmodule
 typedef byte unsigned bytes_t[$];
 
 /// Sends frames on the stream `on`, whose beats have data, len, sop, eop and err. A frame begins in `percent` of the clocks in which
-/// it could, each other beat follows in `inside_percent`. What lies behind a frame's end is random. `taken` counts beats.
+/// it could, each other beat follows in `inside_percent`. What lies behind a frame's end is random, and all without `valid`. `taken` counts
+/// beats.
 module frame_source #(
     parameter type T = logic
 ) (
@@ -78,6 +86,7 @@ module frame_source #(
       if (on.valid && on.ready) taken++;
       if (!on.valid || on.ready) begin
         on.valid <= 0;
+        on.data  <= random_value#(T)::bits();
         if (queue.size() != 0 && $urandom_range(
                 99
             ) < (queue[0].sop ? percent : inside_percent)) begin
@@ -116,7 +125,7 @@ endmodule
 
 /// Register accesses, one at a time: `write` and `read` return when the answer is there, in the clock after it. An answer
 /// without an access, or none in 1000 clocks, fails. `post` returns at once: such writes follow each other as fast as they are
-/// answered, before any other access; `posted` counts them.
+/// answered, before any other access; `posted` counts them. In reset none begins, and one under way is forgotten.
 module reg_master #(
     parameter int AddrW = 16
 ) (
@@ -136,7 +145,8 @@ module reg_master #(
       open  = 0;
       rdata = on.rdata;
     end
-    if (!open && posts.size() != 0) begin
+    if (rst) {open, start} = '0;
+    else if (!open && posts.size() != 0) begin
       {open, start, is_write, wstrb} = '1;
       {addr, wdata} = posts.pop_front();
       posted++;

@@ -178,6 +178,8 @@ module cap_front_tb;
       if (protocol == 17 && f[15:0] == 16'd2) drop = 0;  // entry 0 keeps UDP port 2
       else if (f[71:64] == 8'd5) drop = 1;  // entry 1 drops sources that end with 5
       else if (bits == 96 && f[15:0] == 16'd3) drop = 1;  // entry 2 drops ports 3
+      else if (f[39:32] % 8 == 8'd6)
+        drop = 1;  // entry 3 drops destinations that end with 6, modulo 8
     end
     if (!enable) begin
     end else if (p.bad) begin
@@ -238,6 +240,7 @@ module cap_front_tb;
     };
     filter[1] = '{enable: 1, drop: 1, src_ip: 32'd5, src_mask: 32'hff, default: '0};
     filter[2] = '{enable: 1, drop: 1, ports: 32'd3, ports_mask: 32'hffff, default: '0};
+    filter[3] = '{enable: 1, drop: 1, dst_ip: 32'd6, dst_mask: 32'h7, default: '0};
     for (int round = 0; round < 8; round++) begin
       percent = $urandom_range(100, 50);
       out_percent = $urandom_range(100, 60);

@@ -145,6 +145,7 @@ module cap_generator_tb;
   int unsigned start;
   initial begin
     @(negedge rst);
+    `CHECK(sent == 0, "packets sent before any")
     // Packets of one beat: one a clock.
     for (int len = 60; len <= 128; len += len == 60 ? 5 : 63) begin
       restart(0, len, len);

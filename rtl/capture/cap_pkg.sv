@@ -89,7 +89,6 @@ package cap_pkg;
 
   /// A write to staging memory: 16 lanes of 8 bytes, those that wrapped around go to the second row.
   typedef struct packed {
-    logic               valid;
     logic [15:0]        lanes;
     logic [15:0]        second;
     logic [PageIdW+3:0] row;       // {page, row in page} at the most 8 rows a page

@@ -31,7 +31,6 @@ module cap_place
 
   always_ff @(posedge clk_i) begin
     stage_valid_o <= '0;
-    stage_o.valid <= write_i && !rst_i;
     if (write_i) begin
       stage_valid_o[link_i] <= !rst_i;
       stage_o.row <= row_i;

@@ -45,5 +45,5 @@ module cap_stage_ram
       .ram_i,
       .ram_o
   );
-  wire unused = &{1'b0, stage_i.valid, stage_i.row, stage_i.next_row};
+  wire unused = &{1'b0, stage_i.row, stage_i.next_row};
 endmodule

@@ -59,7 +59,8 @@ module direct_scheduler_tb #(
       nulls,
       timeouts,
       aborts,
-      stale,
+      stale_res,
+      stale_burst,
       commands,
       words_moved,
       messages,
@@ -304,7 +305,8 @@ module direct_scheduler_tb #(
         nulls += int'(events[i].null_req);
         timeouts += int'(events[i].request_timeout) + int'(events[i].burst_timeout);
         aborts += int'(events[i].aborted);
-        stale += int'(events[i].stale_res) + int'(events[i].stale_burst);
+        stale_res += int'(events[i].stale_res);
+        stale_burst += int'(events[i].stale_burst);
         discarded += int'(events[i].packet_discarded);
       end
     end
@@ -448,13 +450,13 @@ module direct_scheduler_tb #(
     repeat (2000) @(posedge clk);
     `CHECK(commands == at, {what, ": the exchange goes on with nothing to send"})
     $display(
-        "%s: %0d bursts, %0d packets, %0d empty, %0d null, %0d timeouts, %0d aborts, %0d stale, %0d discarded",
-        what, bursts, packets, empties, nulls, timeouts, aborts, stale, discarded);
+        "%s: %0d bursts, %0d packets, %0d empty, %0d null, %0d timeouts, %0d aborts, %0d + %0d stale, %0d discarded",
+        what, bursts, packets, empties, nulls, timeouts, aborts, stale_res, stale_burst, discarded);
     `CHECK(nulls != 0, {what, ": no exchange ended"})
     if (!faulty[2]) `CHECK(messages == told_messages, {what, ": messages that went out"})
   endtask
   task automatic clear();
-    {bursts, packets, empties, nulls, timeouts, aborts, stale, discarded, skipped} = '0;
+    {bursts, packets, empties, nulls, timeouts, aborts, stale_res, stale_burst, discarded, skipped} = '0;
     foreach (input_drops[c]) input_drops[c] = 0;
     foreach (delivered[a, b]) delivered[a][b] = 0;
   endtask
@@ -485,7 +487,8 @@ module direct_scheduler_tb #(
       repeat (4000) @(posedge clk);
     end
     drain("random");
-    `CHECK(timeouts == 0 && aborts == 0 && stale == 0 && discarded == 0, "faults that are none")
+    `CHECK(timeouts == 0 && aborts == 0 && stale_res + stale_burst == 0 && discarded == 0,
+           "faults that are none")
     clear();
 
     // All share one bus that is too small.
@@ -571,6 +574,7 @@ module direct_scheduler_tb #(
     drain("stall");
     `CHECK(timeouts != 0 && skipped == discarded, $sformatf(
            "%0d missing, %0d discarded", skipped, discarded))
+    `CHECK(stale_res != 0 && stale_burst != 0, "what a stalled card sent too late is not told of")
     clear();
 
     // A card dies in the middle of things and comes back empty.

@@ -46,7 +46,7 @@ module write_gearbox_tb
     bus_wdata_t word;
     asked = '{write: 1, addr: $bits(asked.addr)'($urandom()), beats: 8'(beats)};
     for (int unsigned i = 0; i < beats; i++) begin
-      word = i_words.random();
+      word = random_value#(bus_wdata_t)::bits();
       i_words.queue.push_back(word);
       expected.row.data[128*(i%4)+:128] = word.data;
       expected.row.strb[16*(i%4)+:16] = word.strb;

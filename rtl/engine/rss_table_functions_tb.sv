@@ -49,7 +49,7 @@ module rss_table_functions_tb;
       end
       percent = $urandom_range(100, 30);
       for (int i = 0; i < 200; i++) begin
-        automatic rx_meta_t m = i_in.random();
+        automatic rx_meta_t m = random_value#(rx_meta_t)::bits();
         m.info.owner = eth_pkg::owner_t'($urandom_range(Functions - 1));
         m.info.steered.hit = $urandom_range(9) == 0;
         if ($urandom_range(4) == 0) m.info.hash_type = '0;

@@ -43,7 +43,8 @@ module tx_cut_tb;
     logic [13:0] bytes;
   } want_token_t;
   want_token_t want_token[$];
-  int unsigned total = 0, total_bytes = 0, beats = 0, tokens = 0, broken = 0, aborted = 0;
+  int unsigned
+      total = 0, total_bytes = 0, beats = 0, tokens = 0, broken = 0, aborted = 0, told_aborted = 0;
 
   always @(posedge clk)
     if (!rst) begin
@@ -73,6 +74,7 @@ module tx_cut_tb;
             $sformatf("token %0d: %0d %0b, not %0d %0b", tokens, token.data.frames,
                       token.data.broken, w.frames, w.broken))
         tokens++;
+        told_aborted += 32'(token.data.aborted);
       end
     end
 
@@ -201,6 +203,8 @@ module tx_cut_tb;
     repeat (200) @(posedge clk);
     `CHECK(want.size() == 0 && want_token.size() == 0,
            $sformatf("%0d beats and %0d tokens are missing", want.size(), want_token.size()))
+    `CHECK(told_aborted == aborted, $sformatf("%0d aborted frames, %0d told of", aborted,
+                                              told_aborted))
   endtask
 
   task automatic measure(int unsigned bytes, int unsigned frames, int unsigned clocks);

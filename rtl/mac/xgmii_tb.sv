@@ -368,6 +368,19 @@ module xgmii_tb
       `CHECK(
           fault == (sets < 4 ? link_fault_t'('0) : kind == LocalFault ? link_fault_t'(2'b01) : link_fault_t'(2'b10)),
           $sformatf("%0d sets of %0d, %0d words apart: %b", sets, kind, quiet, fault))
+      // Of the other kind it takes four, too; till then it stays what it was.
+      sets = sets < 4 ? 0 : $urandom_range(5);
+      repeat (sets) begin
+        line.push_back(IdleWord);
+        line[$].ctl[3:0]   = 4'h1;
+        line[$].data[31:0] = {kind ^ LocalFault ^ RemoteFault, 16'h0, Sequence};
+      end
+      while (line.size() != 0) @(posedge clk);
+      repeat (6) @(posedge clk);
+      if (sets != 0)
+        `CHECK(
+            fault == ((sets < 4) == (kind == LocalFault) ? link_fault_t'(2'b01) : link_fault_t'(2'b10)),
+            $sformatf("%0d sets of the other kind than %0d: %b", sets, kind, fault))
       repeat (70) @(posedge clk);
       `CHECK(fault == '0, "a fault that has gone")
     end

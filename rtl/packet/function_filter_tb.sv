@@ -32,7 +32,13 @@ module function_filter_tb;
   int unsigned percent = 100, ready_percent = 100;
   `FRAME_SOURCE(wide_beat_t, i_frames, in, percent, percent)
   `STREAM_SINK(wide_beat_t, i_out, in, ready_percent)
-  `REG_MASTER(11, i_regs, regs)
+  reg_master #(
+      .AddrW(11)
+  ) i_regs (
+      .clk,
+      .rst(reset),
+      .on (regs)
+  );
 
   typedef struct {
     bit valid, check, vlan_on;
@@ -205,11 +211,15 @@ module function_filter_tb;
     repeat (510) @(posedge clk);
     `CHECK(results - start >= 498, $sformatf("%0d results in 510 clocks", results - start))
     settle();
-    // After a reset there are none.
-    again <= 1;
-    repeat (2) @(posedge clk);
-    again <= 0;
-    repeat (2) @(posedge clk);
+    // After a reset there are none, and no answer to an access of before.
+    for (int k = 0; k < 5; k++) begin
+      i_regs.post('0, '0);
+      repeat (k) @(posedge clk);
+      again <= 1;
+      @(posedge clk);
+      again <= 0;
+      repeat (5) @(posedge clk);
+    end
     foreach (rules[i]) rules[i].valid = 0;
     for (int n = 0; n < Functions; n++) check_reads(n);
     start = of_virtual;

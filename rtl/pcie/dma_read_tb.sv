@@ -127,6 +127,9 @@ module dma_read_tb
           default: r.len = 16'($urandom_range(2000, 1));
         endcase
         if ($urandom_range(3) == 0) r.host_addr[11:0] = 12'(4096 - $urandom_range(80, 1));
+        // A first read up to the page's end that is as long as one may be.
+        if ($urandom_range(7) == 0)
+          r.host_addr[11:0] = 12'(4096 - (128 << cfg.max_read_request) + $urandom_range(127));
       end
     endcase
     free_addr[r.sel[1:0]] += $urandom_range(130);

@@ -153,6 +153,16 @@ module msix_tb;
     for (int v = 0; v < Vectors; v++) fill(v);
     access (0, 16'h7000, 0, 0, r);
     `CHECK(r == 0, "unused address reads other than 0")
+    // Behind table and pending bits: what is written there changes no entry.
+    for (int k = 0; k < 4; k++) begin
+      access (1, 16'(16 * Vectors + 4 * k), '1, 4'hf, r);
+      access (0, 16'(16 * Vectors + 4 * k), 0, 0, r);
+      `CHECK(r == 0, "behind the table there is something")
+    end
+    access (0, 16'h0000, 0, 0, r);
+    `CHECK(r == addr[0][31:0], "a write behind the table changes its first entry")
+    access (0, PbaOffset + 16'd8, 0, 0, r);
+    `CHECK(r == 0, "behind the pending bits there is something")
     {cfg.msix_enable, cfg.bus_master} = 2'b11;
     for (int v = 0; v < Vectors; v++) set_mask(v, 0);
 
