@@ -264,6 +264,7 @@ REFUSED = {
         "read_kb=128 tx_ram_kb=64", "reset_every_us=5", "interrupt_us=5",
         "rx_mode=stream fault=rx_null_address", "rx_mode=stream interrupts=true", "rx_mode=stream header_split=true",
         "receive_coalescing=true rx_mode=stream", "receive_coalescing=true functions=2", "coalesce_us=20",
+        "receive_coalescing=true shared_queues=true ports=2", "receive_coalescing=true coalescing_functions=1",
         "header_bytes=64", "tx_mode=stream size=9018",
         "tx_mode=stream restart_every=60", "tx_mode=stream recover=true", "steered_flows=2000",
         "tx_mode=stream scheduler=strict", "queue_rates=1 pcap=", "queue_rates=1 tx_queues=8192 size=64",

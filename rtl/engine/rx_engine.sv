@@ -26,6 +26,7 @@ module rx_engine
     parameter logic [1:0] Port = '0,  // told in the record's flags
     parameter bit Split = 0,
     parameter bit Coalesce = 0,
+    parameter int Functions = 1,  // as rx_coalesce has them
     parameter int MaxFrames = 512  // that wait for their descriptors, and that wait for their data to be written
 ) (
     input logic clk_i,
@@ -152,6 +153,8 @@ module rx_engine
   end
 
   // Of each open aggregate, what the next frame needs; `kept_q` is that of the frame at hand.
+  localparam int Places = aggregates_of(Functions);
+  typedef logic [$clog2(Places)-1:0] place_t;
   typedef struct packed {
     rx_fate_e      fate;
     error_e        code;
@@ -168,7 +171,7 @@ module rx_engine
   wire behind = joined && kept_valid_q && dma_in.ready && flight_in.ready && answer_room;
   wire [13:0] rest = m.len - 14'(wait_out.data.header);
   wire [13:0] rest_fits = (kept_q.room < 16'(rest)) ? kept_q.room[13:0] : rest;
-  wire adds = m.join_as == Follows && rest_fits != '0;
+  wire adds = m.join_as == Follows && kept_q.room != '0 && m.len != 14'(wait_out.data.header);
 
   wire step = !joined && desc.valid && wait_out.valid && dma_in.ready && part_in.ready && flight_in.ready && answer_room;
   assign desc.ready = step;
@@ -225,10 +228,10 @@ module rx_engine
 
   if (Coalesce) begin : g_coalesce
     // What a frame leaves for the next is written a clock later, for speed.
-    kept_t kept[Aggregates];
+    kept_t kept[Places];
     kept_t late_q, late;
     logic late_valid_q;
-    aggregate_t late_at_q;
+    place_t late_at_q;
     logic [63:0] end_addr_q;  // of the descriptor where the frame ended
     logic [15:0] end_room_q;
     logic [13:0] end_bytes_q, late_bytes_q;
@@ -247,7 +250,7 @@ module rx_engine
       end
       if (step) ended_q <= !done && (ended_q || ends);
       late_valid_q <= (step && done && m.join_as == Opens) || behind;
-      late_at_q <= m.aggregate;
+      late_at_q <= place_t'(m.aggregate);
       late_q <= '{
           fate: flight_in.data.fate,
           code: flight_in.data.code,
@@ -260,7 +263,7 @@ module rx_engine
       };
       late_bytes_q <= joined ? (adds ? rest_fits : '0) : ended_q ? end_bytes_q : piece;
       if (late_valid_q) kept[late_at_q] <= late;
-      kept_q <= kept[m.aggregate];
+      kept_q <= kept[place_t'(m.aggregate)];
       kept_valid_q <= joined && !behind && !late_valid_q;
       if (rst_i) {ended_q, late_valid_q, kept_valid_q} <= '0;
     end
@@ -328,9 +331,10 @@ module rx_engine
   wire is_frame = !Coalesce || f.join_as != Closes;
   wire completes = finish && has_slot && (!Coalesce || f.join_as inside {Alone, Closes});
   if (Coalesce) begin : g_failed
-    error_e failed[Aggregates];
-    assign earlier = f.join_as inside {Follows, Closes} ? failed[f.aggregate] : ErrNone;
-    always_ff @(posedge clk_i) if (finish && f.join_as != Alone) failed[f.aggregate] <= final_code;
+    error_e failed[Places];
+    wire place_t at = place_t'(f.aggregate);
+    assign earlier = f.join_as inside {Follows, Closes} ? failed[at] : ErrNone;
+    always_ff @(posedge clk_i) if (finish && f.join_as != Alone) failed[at] <= final_code;
   end else begin : g_none_failed
     assign earlier = ErrNone;
   end

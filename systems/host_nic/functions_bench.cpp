@@ -7,6 +7,7 @@
 
 #include "host_nic.h"
 #include "queue_formats.hpp"
+#include "systems/host_nic/device_counts.hpp"
 #include "systems/host_nic/drops.hpp"
 #include "systems/host_nic/settings.hpp"
 #include "systems/host_nic/ways.hpp"
@@ -77,6 +78,7 @@ void FunctionsBench::add_function(unsigned n, const DriverConfig& of_each) {
   Function& f = functions_[n];
   if (is_hostile(n)) return;
   DriverConfig config = of_each;
+  if (!addresses_.joins(n)) config.coalesce_bytes = 0;
   config.functions = n == 0 ? static_cast<unsigned>(functions_.size()) : 0;
   f.driver = std::make_unique<Driver>(*f.host, config);
   f.driver->on_receive = [this, n](const Received& r, Time now) {
@@ -121,6 +123,8 @@ void FunctionsBench::add_traffic(const Options& options) {
     TrafficConfig wire = *workload_.port(p);
     wire.source = static_cast<std::uint16_t>(0x100 + p);
     addresses_.address_received(wire);
+    wire.train = options.get<unsigned>("train");
+    wire.tcp = options.get<bool>("receive_coalescing");
     MacEnd& mac = ports_[p]->rx;
     mac.set_source(&add_source(wire, [&mac] { return mac.rx_idle(); }));
   }
@@ -224,6 +228,8 @@ void FunctionsBench::count_left_on() {
 // What was dropped before a queue was found is nobody's.
 void FunctionsBench::account() {
   if (hostile_) hostile_->close();
+  trouble().add(
+      DeviceCounts::levels(*functions_[0].driver, simulation_, simulation_.now() + kQuiet).lines());
   emnic* const core = functions_[0].driver->core();
   if (hostile_) count_left_on();
   for (const DropReason& reason : kReceiveDrops) {
@@ -243,6 +249,8 @@ void FunctionsBench::account() {
   resets_ = emnic_read(core, offsetof(host_nic_t, device.function_resets));
   for (unsigned p = 0; p < ports_.size(); ++p)
     spoofed_ += emnic_get_counter(core, EMNIC_PORT_tx_spoofed, 0, p);
+  for (unsigned p = 0; p < ports_.size(); ++p)
+    joined_ += emnic_get_counter(core, EMNIC_PORT_rx_joined, 0, p);
   for (unsigned n = 0; n < functions_.size(); ++n)
     if (functions_[n].driver)
       readdressed_ += addresses_.changed(functions_[n].driver->core(), n == 0, n);
@@ -297,7 +305,7 @@ void FunctionsBench::report(JsonWriter& json) const {
   }
   json.end_array();
   json.field("function_outside", outside_).field("function_resets", resets_);
-  json.field("function_spoofed", spoofed_);
+  json.field("function_spoofed", spoofed_).field("segments_joined", joined_);
   json.object("hostile").field("frames_to", to_hostile_).field("frames_from", of_hostile_);
   if (hostile_) {
     json.key("did");

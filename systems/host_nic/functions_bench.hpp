@@ -82,6 +82,7 @@ class FunctionsBench final : public Run {
   std::uint64_t to_hostile_ = 0, of_hostile_ = 0;  // frames that no one answers for
   std::uint32_t outside_ = 0, resets_ = 0;         // as the card has counted them
   std::uint64_t spoofed_ = 0;                      // frames that it did not send
+  std::uint64_t joined_ = 0;                       // segments
   unsigned readdressed_ = 0;
   std::uint32_t left_on_ = 0;  // queues of the hostile function, after it
 };

@@ -341,12 +341,15 @@ module nic_port
       .out(rx_queued)
   );
   rx_coalesce #(
-      .On(Built.coalesce)
+      .On(Built.coalesce),
+      .Functions(Functions),
+      .Queues(RxQueues)
   ) i_coalesce (
       .clk_i,
       .rst_i,
       .settings_i(coalesce),
       .hold_i(queues_i.rx_streams),
+      .reset_i(queues_i.in_reset),
       .in(rx_queued),
       .out(rx_meta),
       .joined_o(rx_joined)
@@ -356,6 +359,7 @@ module nic_port
       .Port(2'(Index)),
       .Split(Built.split),
       .Coalesce(Built.coalesce),
+      .Functions(Functions),
       .MaxFrames(MaxPackets)
   ) i_rx_engine (
       .clk_i,
