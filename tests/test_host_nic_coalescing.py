@@ -237,6 +237,33 @@ def test_a_hostile_function_ends_no_aggregate_of_another(simulate, functions):
         assert result["streams"][f"rx{n}"]["delivered"] == friendly["streams"][f"rx{n}"]["delivered"]
 
 
+@pytest.mark.parametrize("at", [40, 55, 70, 85])
+@pytest.mark.parametrize("functions", [2, 8])
+def test_a_function_is_reset_in_the_middle_of_its_aggregates(simulate, functions, at):
+    """They close with it: nothing is written into memory that its driver has given back, and nothing is lost when it is open again."""
+    words = (
+        "--size",
+        "1000",
+        "--direction",
+        "both",
+        "--duration",
+        "250us",
+        "--rate",
+        "0.1",
+        "--flows",
+        "64",
+        "--seed",
+        str(at),
+    )
+    result = simulate("host-nic", *words, functions=functions, train=6, coalesce_us=200, function_reset_at_us=at, **SHARED_OUT)
+    last = str(functions - 1)
+    for name, stream in result["streams"].items():
+        dropped = stream["offered"] - stream["delivered"]
+        assert stream["dropped"] == ({"reset": dropped} if dropped else {}) and (dropped == 0 or name[2:] == last)
+    assert result["streams"]["rx" + last]["delivered"] > 0 and result["resources"]["function_reset"]["lost"] > 5
+    assert result["resources"]["function_resets"] == 1 and min(joined(result)) >= 0
+
+
 @pytest.mark.parametrize(
     "words",
     [
