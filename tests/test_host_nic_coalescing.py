@@ -203,12 +203,17 @@ SHARED_OUT = {"receive_coalescing": True, "function_filter": True, "interrupts":
 TRAINS = ("--size", "1000", "--direction", "both", "--duration", "80us", "--flows", "64")
 
 
+def lost(result):
+    return result["resources"]["function_reset"]["lost"]
+
+
 def joined(result):
-    """Segments that were joined, by function; all of them are those that the card has counted."""
-    drivers = [function.get("driver", {}) for function in result["resources"]["functions"]]
+    """Segments that were joined, by function: those that the card has counted, but for what was lost."""
+    functions, counted = result["resources"]["functions"], result["resources"]["segments_joined"]
+    drivers = [function.get("driver", {}) for function in functions]
     of_each = [driver.get("aggregate_frames", 0) - driver.get("aggregates", 0) for driver in drivers]
-    if not any(function["hostile"] for function in result["resources"]["functions"]):
-        assert sum(of_each) == result["resources"]["segments_joined"]
+    some_lost = lost(result) > 0 or any(function["hostile"] for function in functions)
+    assert sum(of_each) < counted if some_lost else sum(of_each) == counted
     return of_each
 
 
@@ -231,37 +236,25 @@ def test_a_hostile_function_ends_no_aggregate_of_another(simulate, functions):
     result = simulate("host-nic", *TRAINS, hostile_function=True, hostile_reset_us=20, **settings)
     whole(friendly)
     whole(result)
-    assert joined(result)[:-1] == joined(friendly)[:-1] and result["resources"]["segments_joined"] > sum(joined(result))
+    assert joined(result)[:-1] == joined(friendly)[:-1]
     assert result["resources"]["function_resets"] >= 2 and result["resources"]["hostile"]["frames_to"] > 50
     for n in range(functions - 1):
         assert result["streams"][f"rx{n}"]["delivered"] == friendly["streams"][f"rx{n}"]["delivered"]
 
 
-@pytest.mark.parametrize("at", [40, 55, 70, 85])
+@pytest.mark.parametrize("at", [100, 140, 180, 220])
 @pytest.mark.parametrize("functions", [2, 8])
 def test_a_function_is_reset_in_the_middle_of_its_aggregates(simulate, functions, at):
     """They close with it: nothing is written into memory that its driver has given back, and nothing is lost when it is open again."""
-    words = (
-        "--size",
-        "1000",
-        "--direction",
-        "both",
-        "--duration",
-        "250us",
-        "--rate",
-        "0.1",
-        "--flows",
-        "64",
-        "--seed",
-        str(at),
-    )
-    result = simulate("host-nic", *words, functions=functions, train=6, coalesce_us=200, function_reset_at_us=at, **SHARED_OUT)
+    words = ("--size", "1000", "--direction", "both", "--duration", "600us", "--flows", "64", "--seed", str(at))
+    settings = SHARED_OUT | {"functions": functions, "train": 6, "coalesce_us": 200, "function_reset_at_us": at}
+    result = simulate("host-nic", *words, "--rate", str(0.01 * functions), **settings)
     last = str(functions - 1)
     for name, stream in result["streams"].items():
         dropped = stream["offered"] - stream["delivered"]
         assert stream["dropped"] == ({"reset": dropped} if dropped else {}) and (dropped == 0 or name[2:] == last)
-    assert result["streams"]["rx" + last]["delivered"] > 0 and result["resources"]["function_reset"]["lost"] > 5
-    assert result["resources"]["function_resets"] == 1 and min(joined(result)) >= 0
+    assert result["streams"]["rx" + last]["delivered"] > 5 and lost(result) > 5
+    assert result["resources"]["function_resets"] == 1 and joined(result)[-1] > 0
 
 
 @pytest.mark.parametrize(
