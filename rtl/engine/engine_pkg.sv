@@ -59,6 +59,12 @@ package engine_pkg;
     eth_pkg::rx_info_t info;
   } rx_meta_t;
 
+  /// The queue had no slot for the first frame of an aggregate, so none of its frames has a place; valid for one clock, never refused.
+  typedef struct packed {
+    logic       valid;
+    aggregate_t aggregate;
+  } rx_slotless_t;
+
   /// The oldest frame in the packet RAM is no longer needed; valid for one clock, never refused.
   typedef struct packed {
     logic       valid;

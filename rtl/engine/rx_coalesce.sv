@@ -9,7 +9,7 @@
 /// follow what joined last, and have no more payload than the first; one with PSH, with less payload, or behind which there is no
 /// room for another ends it. So does any other frame of the queue, for records of a queue come in the order of its slots; one that
 /// opens an aggregate of a queue with the same place (engine_pkg: aggregate_of), which is always the same function's; and its age, up to 3 clocks
-/// a place late. While `hold_i` is high nothing joins. Of a function in `reset_i` (function-level reset) nothing opens, and what
+/// a place late. One without a slot (`slotless_i`; or what is open in its place by then) closes as if it were old: the next frame may find one. While `hold_i` is high nothing joins. Of a function in `reset_i` (function-level reset) nothing opens, and what
 /// is open closes as if it were old: long before function_clear, which waits for its slot, loses patience.
 /// One frame a clock where nothing is open; one that opens an aggregate, or finds one open in its place, takes 2 clocks, one that joins 4,
 /// and what closes it 2. Latency 2 clocks, full back-pressure; drops nothing. `joined_o`: a frame follows. Reset closes all, unsaid.
@@ -27,6 +27,7 @@ module rx_coalesce
     input rx_coalesce_t settings_i,
     input logic hold_i,  // queues are streams
     input pcie_pkg::functions_t reset_i,
+    input rx_slotless_t slotless_i,
     stream_if.snk in,  // rx_meta_t
     stream_if.src out,  // rx_meta_t
     output logic joined_o
@@ -44,7 +45,7 @@ module rx_coalesce
     typedef logic [PlaceW-1:0] place_t;
     group_t groups[Places];
     logic [15:0] opened[Places];  // when
-    logic [Places-1:0] open_q;
+    logic [Places-1:0] open_q, slotless_q;
     pcie_pkg::functions_t reset_q;
     function automatic logic gone(place_t place, pcie_pkg::functions_t resets);
       return Functions > 1 && resets[6'(place>>$clog2(Places/Functions))];
@@ -120,7 +121,7 @@ module rx_coalesce
       end else made.data.join_as = joins ? Follows : opens_q ? Opens : Alone;
     end
 
-    wire old = open_q[scan_q] && (!on || gone(
+    wire old = open_q[scan_q] && (!on || slotless_q[scan_q] || gone(
         scan_q, reset_q
     ) || now_q - opened[scan_q] >= settings_i.clocks);
     always_ff @(posedge clk_i) begin
@@ -145,6 +146,8 @@ module rx_coalesce
       if (moves && takes && (joins || opens_q)) groups[at_q] <= next;
       if (moves && takes && opens_q && !joins) opened[at_q] <= now_q;
       if (moves && (closes || opens_q)) open_q[at_q] <= !closes;
+      if (moves && (closes || opens_q)) slotless_q[at_q] <= 1'b0;
+      if (slotless_i.valid) slotless_q[place_t'(slotless_i.aggregate)] <= 1'b1;
       if (closing_q) closing_q <= !loads;
       else if (old) begin
         closing_q <= 1'b1;
@@ -161,6 +164,6 @@ module rx_coalesce
     assign out.data  = in.data;
     assign in.ready  = out.ready;
     assign joined_o  = 1'b0;
-    wire unused = &{1'b0, clk_i, rst_i, settings_i, hold_i, reset_i};
+    wire unused = &{1'b0, clk_i, rst_i, settings_i, hold_i, reset_i, slotless_i};
   end
 endmodule

@@ -21,6 +21,7 @@ module rx_coalesce_tb #(
   rx_coalesce_t settings = '{bytes: 14'd16383, clocks: 16'hffff};
   logic hold = 0, joined;
   pcie_pkg::functions_t resets = '0;
+  rx_slotless_t slotless = '0;
   rx_coalesce #(
       .Functions(Functions),
       .Queues(Queues),
@@ -31,6 +32,7 @@ module rx_coalesce_tb #(
       .settings_i(settings),
       .hold_i(hold),
       .reset_i(resets),
+      .slotless_i(slotless),
       .in,
       .out,
       .joined_o(joined)
@@ -102,8 +104,12 @@ module rx_coalesce_tb #(
       frames_out = 0,
       reset_closes = 0,
       others_open = 0,
+      doomed_closes = 0,
       reasons[4];
   bit aged = 0;  // aggregates may close unasked
+  int unsigned doomed[Places];  // said to have no slot, then; 0: is not
+  bit hinted[Places];  // or what was in its place a moment ago: any may close until the round ends
+  int unsigned dooms = 0;  // one in so many clocks; 0: never
   int unsigned reset_since[Functions];  // 0: is not in reset
   int edge_at = -1;  // a function whose reset begins or ends with frames under way: they are judged either way
   int accused = -1;  // closed, and the frame behind has to say why
@@ -136,6 +142,18 @@ module rx_coalesce_tb #(
     for (int i = 0; i < Places; i++)
     if (!rst && open_clocks > 4 * Places && groups[i].open && settings.clocks < 16'd60000)
       `CHECK(now - groups[i].since <= 32'(settings.clocks) + 3 * Places + 10, "too old")
+    slotless <= '{
+        valid: dooms != 0 && $urandom_range(dooms) == 0,
+        aggregate: aggregate_t'($urandom_range(Places - 1))
+    };
+    if (slotless.valid && !rst) begin
+      hinted[slotless.aggregate] = 1;
+      if (groups[slotless.aggregate].open && doomed[slotless.aggregate] == 0)
+        doomed[slotless.aggregate] = now;
+    end
+    for (int i = 0; i < Places; i++)
+    if (!rst && open_clocks > 6 * Places && groups[i].open && doomed[i] != 0)
+      `CHECK(now - doomed[i] <= 6 * Places + 20, "an aggregate without a slot goes on")
     for (int f = 0; f < Functions; f++) begin
       reset_since[f] = !resets[f] ? 0 : reset_since[f] == 0 ? now : reset_since[f];
       if (!rst && reset_since[f] != 0 && now - reset_since[f] > 6 * Places + 20 && out_percent == 100)
@@ -163,10 +181,12 @@ module rx_coalesce_tb #(
         closed = groups[at];
         if (groups[at].ended) reasons[0]++;
         else if (resets[function_of(m.queue)]) reset_closes++;
+        else if (hinted[at]) doomed_closes++;
         else if (!aged) accused = at;
         else reasons[1]++;
         if (groups[at].frames > biggest) biggest = groups[at].frames;
         groups[at].open = 0;
+        doomed[at] = 0;
         closes++;
       end else begin
         want = sent.pop_front();
@@ -221,7 +241,7 @@ module rx_coalesce_tb #(
 
   initial begin
     int unsigned from;
-    foreach (groups[i]) groups[i].open = 0;
+    foreach (groups[i]) {groups[i].open, doomed[i], hinted[i]} = '0;
     foreach (serial[i]) begin
       serial[i] = 0;
       mss[i] = $urandom_range(1460, Least);
@@ -245,8 +265,9 @@ module rx_coalesce_tb #(
       aged = settings.clocks != '1;
       foreach (mss[i]) mss[i] = $urandom_range(3) == 0 ? 1448 : $urandom_range(3000, 200);
       foreach (queues[i]) queues[i] = random_queue($urandom_range(round % 9));
-      in_percent  = $urandom_range(100, 20);
+      in_percent = $urandom_range(100, 20);
       out_percent = round % 2 == 0 ? 100 : $urandom_range(100, 20);
+      dooms = round % 4 == 1 ? 20 : 0;
       repeat (300) begin
         if ($urandom_range(round % 12) == 0) flow = $urandom_range(Flows - 1);
         frame(flow, round % 5 == 4 ? 20 : 0);
@@ -256,8 +277,11 @@ module rx_coalesce_tb #(
         repeat (32'(settings.clocks) + 3 * Places + 10) @(posedge clk);
         foreach (groups[i]) `CHECK(!groups[i].open, "an aggregate outlives its time")
       end
+      dooms = 0;
       shut();
+      foreach (hinted[i]) hinted[i] = 0;
     end
+    `CHECK(doomed_closes > 100, $sformatf("%0d closed without a slot", doomed_closes))
     // A function in reset has nothing open soon, and opens nothing; the others go on.
     settings = '{bytes: 14'd16383, clocks: 16'hffff};
     for (int round = 0; Functions > 1 && round < 60; round++) begin

@@ -17,6 +17,7 @@
 /// With `Coalesce` a slot can take several frames, as rx_coalesce says: the first as any, but record and commit leave when the aggregate
 /// closes; of the others what is behind their headers, on from where the frame before ended, in the same descriptor. What fits no
 /// more there is cut off as of a frame, and what became of the first becomes of the others. A frame that follows takes three clocks.
+/// `slotless_o` tells of an aggregate that has no slot, whose frames are dropped.
 /// One frame a clock in every step; up to `MaxFrames` frames wait for descriptors or data, all streams may stall.
 /// `count_o` tells each frame's fate, `counted` what it adds to the counters of its queue (stat_ram). Reset forgets everything under way.
 module rx_engine
@@ -33,8 +34,9 @@ module rx_engine
     input logic rst_i,
 
     // Packet buffer.
-           stream_if.snk meta,   // rx_meta_t
+           stream_if.snk meta,       // rx_meta_t
     output rx_free_t     free_o,
+    output rx_slotless_t slotless_o,
 
     // Descriptor fetch: one request a frame, its descriptors in the order of the requests.
     stream_if.src req,  // deq_req_t
@@ -264,12 +266,14 @@ module rx_engine
       late_bytes_q <= joined ? (adds ? rest_fits : '0) : ended_q ? end_bytes_q : piece;
       if (late_valid_q) kept[late_at_q] <= late;
       kept_q <= kept[place_t'(m.aggregate)];
+      slotless_o <= '{valid: step && m.join_as == Opens && !found, aggregate: m.aggregate};
       kept_valid_q <= joined && !behind && !late_valid_q;
-      if (rst_i) {ended_q, late_valid_q, kept_valid_q} <= '0;
+      if (rst_i) {ended_q, late_valid_q, kept_valid_q, slotless_o.valid} <= '0;
     end
   end else begin : g_alone
     assign kept_q = '0;
     assign kept_valid_q = 1'b0;
+    assign slotless_o = '0;
   end
 
   always_ff @(posedge clk_i) begin

@@ -20,6 +20,7 @@ module rx_engine_tb;
   `STREAM_ON(queue_error_t, stop, clk, rst)
   `STREAM_ON(queue_count_t, counted, clk, rst)
   rx_free_t free;
+  rx_slotless_t slotless;
   logic moved;
   dma_status_t status;
   rx_engine_count_t count;
@@ -33,6 +34,7 @@ module rx_engine_tb;
       .rst_i(rst),
       .meta,
       .free_o(free),
+      .slotless_o(slotless),
       .req,
       .desc,
       .dma,
@@ -85,6 +87,8 @@ module rx_engine_tb;
   bit open[Aggregates];
   bit joins = 0;
   int unsigned followers = 0, cut_followers = 0, closed = 0, broken_ones = 0;
+  aggregate_t slotless_due[$];
+  int unsigned slotless_ones = 0;
   dma_result_e results[$];
   dma_req_t want_dma[$];
   int unsigned want_free[$];
@@ -206,6 +210,8 @@ module rx_engine_tb;
     end
     if (!f.fate.delivered) f.room = 0;
     if (m.join_as == Opens) aggregates[m.aggregate] = f;
+    if (m.join_as == Opens && (f.fate.no_descriptor || f.fate.queue_stopped))
+      slotless_due.push_back(m.aggregate);
     frames.push_back(f);
   endfunction
 
@@ -335,6 +341,11 @@ module rx_engine_tb;
       if (s.result != DmaOk) dma_fails++;
       answers.push_back('{now + dma_latency, s});
     end
+    if (slotless.valid && !rst) begin
+      `CHECK(slotless_due.size() != 0 && slotless.aggregate == slotless_due.pop_front(),
+             "wrong aggregate without a slot")
+      slotless_ones++;
+    end
     if (free.valid && !rst)
       `CHECK(want_free.size() != 0 && 32'(free.count) == want_free.pop_front(), "wrong free")
     if (!rst) for (int i = 0; i < 6; i++) got_count[i] += 32'(count[i]);
@@ -393,8 +404,8 @@ module rx_engine_tb;
     `CHECK(frames.size() == 0 && metas.size() == 0 && want_dma.size() == 0 && asked == sent,
            "a frame is stuck")
     `CHECK(
-        i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_stop.expected.size() == 0 && want_free.size() == 0 && i_part.expected.size() == 0,
-        "a record, commit, stop or free is missing")
+        i_record.expected.size() == 0 && i_commit.expected.size() == 0 && i_stop.expected.size() == 0 && want_free.size() == 0 && i_part.expected.size() == 0 && slotless_due.size() == 0,
+        "a record, commit, stop, free or an aggregate without a slot is missing")
     for (int i = 0; i < 6; i++)
       `CHECK(got_count[i] == want_count[i], $sformatf(
              "count %0d: %0d, not %0d", i, got_count[i], want_count[i]))
@@ -466,13 +477,15 @@ module rx_engine_tb;
       settle();
     end
     splits = 0;
-    `CHECK(followers > 4000 && cut_followers > 200 && closed > 700 && broken_ones > 50, $sformatf(
-           "%0d frames follow, %0d cut, %0d failed, %0d aggregates",
-           followers,
-           cut_followers,
-           broken_ones,
-           closed
-           ))
+    `CHECK(
+        followers > 4000 && cut_followers > 200 && closed > 700 && broken_ones > 50 && slotless_ones > 50,
+        $sformatf(
+        "%0d frames follow, %0d cut, %0d failed, %0d aggregates",
+        followers,
+        cut_followers,
+        broken_ones,
+        closed
+        ))
     // Very slow writes: the engine must not ask for more than it can take.
     trouble = 0;
     dma_latency = 2000;

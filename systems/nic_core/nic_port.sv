@@ -243,6 +243,7 @@ module nic_port
   `STREAM(desc_beat_t, rx_beat)
   `STREAM(rx_piece_t, rx_piece)
   rx_free_t rx_free;
+  rx_slotless_t slotless;
   logic moved, row_valid, row_ready;
   row_addr_t row_addr;
   ram_row_t row, ram_row[2];
@@ -350,6 +351,7 @@ module nic_port
       .settings_i(coalesce),
       .hold_i(queues_i.rx_streams),
       .reset_i(queues_i.in_reset),
+      .slotless_i(slotless),
       .in(rx_queued),
       .out(rx_meta),
       .joined_o(rx_joined)
@@ -366,6 +368,7 @@ module nic_port
       .rst_i,
       .meta(rx_meta),
       .free_o(rx_free),
+      .slotless_o(slotless),
       .req(rx_deq),
       .desc(rx_beat),
       .dma(rx_dma),
