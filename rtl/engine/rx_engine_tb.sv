@@ -72,6 +72,7 @@ module rx_engine_tb;
     bit packs;
     bit split;
     header_words_t header;
+    logic [63:0] start;  // of the descriptor where it ends,
     logic [63:0] addr;  // behind it,
     int unsigned room;  // as far as its descriptor goes
   } frame_t;
@@ -88,7 +89,7 @@ module rx_engine_tb;
   bit joins = 0;
   int unsigned followers = 0, cut_followers = 0, closed = 0, broken_ones = 0;
   aggregate_t slotless_due[$];
-  int unsigned slotless_ones = 0;
+  int unsigned slotless_ones = 0, beyond = 0;
   dma_result_e results[$];
   dma_req_t want_dma[$];
   int unsigned want_free[$];
@@ -117,6 +118,7 @@ module rx_engine_tb;
     f.packs = 0;
     f.split = 0;
     f.header = '0;
+    f.start = '0;
     f.addr = '0;
     f.room = 0;
     b = '0;
@@ -162,7 +164,9 @@ module rx_engine_tb;
       f.split = b.desc.headers && n > 1;
       for (int unsigned i = 0; i < n; i++) begin
         b.last = i == n - 1;
-        b.desc.addr = {16'h1, 16'(m.queue), 32'($urandom())};
+        // Of a function of a device with several, some at the end of its memory: what lies behind the first frame stays its own.
+        b.desc.addr = one_in(3) ? pcie_pkg::owned(8'(m.queue), {12'd0, {42{1'b1}}, 10'($urandom())})
+            : {16'h1, 16'(m.queue), 32'($urandom())};
         b.desc.len = trouble == 0 ? 16'd2048 : one_in(12) ? 16'd0 : 16'($urandom_range(700, 1));
         b.result = DmaOk;
         if (trouble != 0 && one_in(40)) b.desc.addr = 0;
@@ -197,8 +201,9 @@ module rx_engine_tb;
             f.requests++;
             at += room;
             if (at == 32'(m.len)) begin
-              f.addr = b.desc.addr + 64'(room);
-              f.room = 32'(b.desc.len) - room;
+              f.start = b.desc.addr;
+              f.addr  = b.desc.addr + 64'(room);
+              f.room  = 32'(b.desc.len) - room;
             end
           end
         end
@@ -241,6 +246,11 @@ module rx_engine_tb;
           want_dma.push_back('{host_addr: f.addr, sel: Sel, ram_addr: m.addr + 20'(header),
                              len: 16'(piece), relaxed: 1'b1});
           f.requests = 1;
+        end
+        if (piece != 0) begin
+          `CHECK(pcie_pkg::function_of(f.addr) == pcie_pkg::function_of(f.start),
+                     "payload for another function's memory")
+          beyond += 32'(f.addr[52]);
         end
         f.addr += 64'(piece);
         f.room = f.fate.delivered ? f.room - piece : 0;
@@ -478,7 +488,7 @@ module rx_engine_tb;
     end
     splits = 0;
     `CHECK(
-        followers > 4000 && cut_followers > 200 && closed > 700 && broken_ones > 50 && slotless_ones > 50,
+        followers > 4000 && cut_followers > 200 && closed > 700 && broken_ones > 50 && slotless_ones > 50 && beyond > 50,
         $sformatf(
         "%0d frames follow, %0d cut, %0d failed, %0d aggregates",
         followers,
