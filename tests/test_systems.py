@@ -277,7 +277,7 @@ REFUSED = {
         "functions=4 pcie_interface=ideal", "functions=4 interfaces=2", "functions=4 scheduler=drr queue_weights=1,2",
         "functions=64 ports=2 rx_queues=64",
         "function_filter=true", "functions=4 function_vlans=7", "functions=64 rx_queues=32", "functions=4 tx_mode=stream",
-        "functions=4 size=64 fault=doorbell", "hostile_function=true",
+        "functions=4 size=64 fault=doorbell", "hostile_function=true", "function_reset_at_us=9",
         "ptp=true vlan_tags=true", "port_gbps=25 line_gbps=10", "dma_timeout_us=20 read_latency_ns=20000",
     ],
     "pcie-bench": ["size=4096 window_kb=64", "pcap=2=", "rcb=128 completion_bytes=64"],

@@ -355,14 +355,7 @@ module nic_interface
         .sched_limits(region[RegLimits+p]),
         .steer_regs(region[RegPorts+PortRegions*p+2:RegPorts+PortRegions*p+3]),
         .stat_regs(region[RegPorts+PortRegions*p+4:RegPorts+PortRegions*p+5]),
-        .queues_i(
-        '{
-            rx_streams: rx_streams,
-            burst: tx_burst[3:0],
-            in_flight: tx_max_inflight[15:0],
-            in_reset: reset_i
-        }
-        ),
+        .queues_i('{rx_streams, tx_burst[3:0], tx_max_inflight[15:0], reset_i}),
         .doorbell(port_doorbell[p]),
         .tx_request(tx_request[p]),
         .tx_granted(tx_granted[p]),

@@ -76,7 +76,6 @@ module nic_port
   if (Built.segments && Scheduler != int'(SchedRr)) begin : g_bad_scheduler
     $fatal(1, "nic_port: the other schedulers than round robin count packets of one frame");
   end
-
   mac_rx_count_t mac_rx_count;
   rx_engine_count_t rx_count;
   tx_engine_count_t tx_count;
@@ -121,7 +120,6 @@ module nic_port
   `STREAM(ptp_time_t, tx_mac_stamp)
   `STREAM(ptp_time_t, tx_stamp)
   tx_csum_t tx_read_csum;
-
   nic_scheduler #(
       .Kind  (Scheduler),
       .Queues(TxQueues),
@@ -247,7 +245,6 @@ module nic_port
   logic moved, row_valid, row_ready;
   row_addr_t row_addr;
   ram_row_t row, ram_row[2];
-
   cmac_rx i_mac_rx (
       .mac_clk_i(mac_rx_clk_i),
       .mac_rst_i(mac_rx_rst_i),
