@@ -8,7 +8,7 @@ import csv
 import itertools
 
 import pytest
-from conftest import read_pcap, write_pcap
+from conftest import read_pcap, whole, write_pcap
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
@@ -199,7 +199,73 @@ def test_what_it_saves(nic):
     assert without["streams"]["rx"]["dropped"]["no_descriptor"] > 1000 and max(alone) == 1
 
 
-@pytest.mark.parametrize("words", ["rx_mode=stream", "shared_queues=true ports=2", "functions=2"])
+SHARED_OUT = {"receive_coalescing": True, "function_filter": True, "interrupts": True, "tx_queues": 32, "rx_queues": 32}
+TRAINS = ("--size", "1000", "--direction", "both", "--duration", "80us", "--flows", "64")
+
+
+def lost(result):
+    return result["resources"]["function_reset"]["lost"]
+
+
+def joined(result):
+    """Segments that were joined, by function: those that the card has counted, but for what was lost."""
+    functions, counted = result["resources"]["functions"], result["resources"]["segments_joined"]
+    drivers = [function.get("driver", {}) for function in functions]
+    of_each = [driver.get("aggregate_frames", 0) - driver.get("aggregates", 0) for driver in drivers]
+    some_lost = lost(result) > 0 or any(function["hostile"] for function in functions)
+    assert sum(of_each) < counted if some_lost else sum(of_each) == counted
+    return of_each
+
+
+@pytest.mark.parametrize("functions", [2, 8])
+def test_segments_of_functions_are_joined(simulate, functions):
+    """Each function's where its entry of the filter says so: a driver that does not know has buffers of one frame."""
+    result = simulate("host-nic", *TRAINS, functions=functions, train=6, **SHARED_OUT)
+    whole(result)
+    assert all(n > 20 for n in joined(result))
+    result = simulate("host-nic", *TRAINS, functions=functions, train=6, coalescing_functions="0,0,1,1", **SHARED_OUT)
+    whole(result)
+    assert [n > 20 for n in joined(result)] == [n == 0 or n % 4 >= 2 for n in range(functions)]
+
+
+@pytest.mark.parametrize("functions", [2, 8])
+def test_a_hostile_function_ends_no_aggregate_of_another(simulate, functions):
+    """Nor do resets of it, in the middle of its own: what it held comes back, and the others' segments are joined as ever."""
+    settings = SHARED_OUT | {"functions": functions, "train": 6, "coalesce_us": 200}
+    friendly = simulate("host-nic", *TRAINS, **settings)
+    result = simulate("host-nic", *TRAINS, hostile_function=True, hostile_reset_us=20, **settings)
+    whole(friendly)
+    whole(result)
+    assert joined(result)[:-1] == joined(friendly)[:-1]
+    assert result["resources"]["function_resets"] >= 2 and result["resources"]["hostile"]["frames_to"] > 50
+    for n in range(functions - 1):
+        assert result["streams"][f"rx{n}"]["delivered"] == friendly["streams"][f"rx{n}"]["delivered"]
+
+
+@pytest.mark.parametrize("at", [100, 140, 180, 220])
+@pytest.mark.parametrize("functions", [2, 8])
+def test_a_function_is_reset_in_the_middle_of_its_aggregates(simulate, functions, at):
+    """They close with it: nothing is written into memory that its driver has given back, and nothing is lost when it is open again."""
+    words = ("--size", "1000", "--direction", "both", "--duration", "600us", "--flows", "64", "--seed", str(at))
+    settings = SHARED_OUT | {"functions": functions, "train": 6, "coalesce_us": 200, "function_reset_at_us": at}
+    result = simulate("host-nic", *words, "--rate", str(0.01 * functions), **settings)
+    last = str(functions - 1)
+    for name, stream in result["streams"].items():
+        dropped = stream["offered"] - stream["delivered"]
+        assert stream["dropped"] == ({"reset": dropped} if dropped else {}) and (dropped == 0 or name[2:] == last)
+    assert result["streams"]["rx" + last]["delivered"] > 5 and lost(result) > 5
+    assert result["resources"]["function_resets"] == 1 and joined(result)[-1] > 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "rx_mode=stream",
+        "shared_queues=true ports=2",
+        "functions=2",
+        "functions=2 coalescing_functions=1,2 function_filter=true",
+    ],
+)
 def test_it_is_refused(capsys, words):
     assert main(["run", "host-nic", "--set", "receive_coalescing=true", *(f"--set={x}" for x in words.split())]) == 2
     assert capsys.readouterr().err.count("\n") == 1

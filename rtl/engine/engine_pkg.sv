@@ -15,9 +15,24 @@ package engine_pkg;
     logic vlan;  // tags are put in and taken out
   } built_t;
 
-  /// Aggregates of TCP segments that a port can have open at once: one a queue, by the low bits of its number.
-  localparam int Aggregates = 32;
-  typedef logic [$clog2(Aggregates)-1:0] aggregate_t;
+  /// Aggregates of TCP segments that a port can have open at once: one a queue, by the low bits of its number among its function's.
+  /// Each PCI function has as many places as the others, one at the least.
+  localparam int Aggregates = 32, MostAggregates = pcie_pkg::MostFunctions;
+  typedef logic [$clog2(MostAggregates)-1:0] aggregate_t;
+  function automatic int aggregates_of(int functions);
+    return functions > Aggregates ? functions : Aggregates;
+  endfunction
+  /// The place of a queue of a device with so many functions, each of which has `queues`.
+  function automatic aggregate_t aggregate_of(queue_pkg::queue_t queue, int functions, int queues);
+    int places = aggregates_of(functions) / functions;
+    return aggregate_t'(32'(queue_pkg::owner_of(
+        queue, queues
+    )) << $clog2(
+        places
+    )) | aggregate_t'(queue_pkg::own_number(
+        queue, queues
+    ) & 16'(places - 1));
+  endfunction
 
   /// What a frame is to the records: a slot and a record of its own, or of an aggregate of several the first, or one of the others.
   typedef enum logic [1:0] {
@@ -43,6 +58,12 @@ package engine_pkg;
     aggregate_t aggregate;
     eth_pkg::rx_info_t info;
   } rx_meta_t;
+
+  /// The queue had no slot for the first frame of an aggregate, so none of its frames has a place; valid for one clock, never refused.
+  typedef struct packed {
+    logic       valid;
+    aggregate_t aggregate;
+  } rx_slotless_t;
 
   /// The oldest frame in the packet RAM is no longer needed; valid for one clock, never refused.
   typedef struct packed {

@@ -3,24 +3,36 @@
 `include "tb.svh"
 `include "stream.svh"
 /// rx_coalesce: every frame in order, and each entry that leaves has its reason, worked out from those that left before it; ages,
-/// switching off, queues that share an aggregate, lost frames; one frame a clock.
-module rx_coalesce_tb;
+/// switching off, queues that share an aggregate, lost frames; one frame a clock. With functions none closes another's, and one that is reset has
+/// none open any more.
+module rx_coalesce_tb #(
+    parameter int Functions = 1,
+    parameter int Queues = 65536
+);
   import engine_pkg::*, queue_pkg::*, eth_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
-  localparam int Flows = 12, Least = 256;
+  localparam int Flows = 12, Least = 256, Each = Queues / Functions, Places = aggregates_of(
+      Functions
+  );
 
   `STREAM_ON(rx_meta_t, in, clk, rst)
   `STREAM_ON(rx_meta_t, out, clk, rst)
   rx_coalesce_t settings = '{bytes: 14'd16383, clocks: 16'hffff};
   logic hold = 0, joined;
+  pcie_pkg::functions_t resets = '0;
+  rx_slotless_t slotless = '0;
   rx_coalesce #(
+      .Functions(Functions),
+      .Queues(Queues),
       .LeastPayload(Least)
   ) dut (
       .clk_i(clk),
       .rst_i(rst),
       .settings_i(settings),
       .hold_i(hold),
+      .reset_i(resets),
+      .slotless_i(slotless),
       .in,
       .out,
       .joined_o(joined)
@@ -57,6 +69,17 @@ module rx_coalesce_tb;
     sent.push_back(m);
   endtask
 
+  // Places, in the words of the contract: so many of each function, one function's behind the other's.
+  function automatic int function_of(queue_t queue);
+    return 32'(queue) / Each;
+  endfunction
+  function automatic int place_of(queue_t queue);
+    return Places / Functions * function_of(queue) + 32'(queue) % Each % (Places / Functions);
+  endfunction
+  function automatic queue_t random_queue(int unsigned low);
+    return 16'(($urandom_range(3) * Places + low) % Each + $urandom_range(Functions - 1) * Each);
+  endfunction
+
   // ---- What leaves, against what left.
   typedef struct {
     bit open;
@@ -69,7 +92,7 @@ module rx_coalesce_tb;
     int unsigned frames;
     int unsigned since;
   } group_t;
-  group_t groups[Aggregates];
+  group_t groups[Places];
   int unsigned
       now = 0,
       opens = 0,
@@ -79,8 +102,16 @@ module rx_coalesce_tb;
       biggest = 0,
       joins = 0,
       frames_out = 0,
+      reset_closes = 0,
+      others_open = 0,
+      doomed_closes = 0,
       reasons[4];
   bit aged = 0;  // aggregates may close unasked
+  int unsigned doomed[Places];  // said to have no slot, then; 0: is not
+  bit hinted[Places];  // or what was in its place a moment ago: any may close until the round ends
+  int unsigned dooms = 0;  // one in so many clocks; 0: never
+  int unsigned reset_since[Functions];  // 0: is not in reset
+  int edge_at = -1;  // a function whose reset begins or ends with frames under way: they are judged either way
   int accused = -1;  // closed, and the frame behind has to say why
   int unsigned open_clocks = 0;
   rx_meta_t accused_first;
@@ -98,19 +129,41 @@ module rx_coalesce_tb;
         32'(m.len) + payload_of(m) <= 32'(settings.bytes);
   endfunction
 
+  function automatic int open_of(int f);
+    open_of = 0;
+    foreach (groups[i]) open_of += 32'(groups[i].open && function_of(groups[i].queue) == f);
+  endfunction
+
   group_t closed;
   always @(posedge clk) begin
     now++;
     if (!rst && joined) joins++;
     open_clocks = out_percent == 100 ? open_clocks + 1 : 0;
-    for (int i = 0; i < Aggregates; i++)
-    if (!rst && open_clocks > 4 * Aggregates && groups[i].open && settings.clocks < 16'd60000)
-      `CHECK(now - groups[i].since <= 32'(settings.clocks) + 3 * Aggregates + 10, "too old")
+    for (int i = 0; i < Places; i++)
+    if (!rst && open_clocks > 4 * Places && groups[i].open && settings.clocks < 16'd60000)
+      `CHECK(now - groups[i].since <= 32'(settings.clocks) + 3 * Places + 10, "too old")
+    slotless <= '{
+        valid: dooms != 0 && $urandom_range(dooms) == 0,
+        aggregate: aggregate_t'($urandom_range(Places - 1))
+    };
+    if (slotless.valid && !rst) begin
+      hinted[slotless.aggregate] = 1;
+      if (groups[slotless.aggregate].open && doomed[slotless.aggregate] == 0)
+        doomed[slotless.aggregate] = now;
+    end
+    for (int i = 0; i < Places; i++)
+    if (!rst && open_clocks > 6 * Places && groups[i].open && doomed[i] != 0)
+      `CHECK(now - doomed[i] <= 6 * Places + 20, "an aggregate without a slot goes on")
+    for (int f = 0; f < Functions; f++) begin
+      reset_since[f] = !resets[f] ? 0 : reset_since[f] == 0 ? now : reset_since[f];
+      if (!rst && reset_since[f] != 0 && now - reset_since[f] > 6 * Places + 20 && out_percent == 100)
+        `CHECK(open_of(f) == 0, "an aggregate of a function in reset")
+    end
     if (!rst && out.valid && out.ready) begin
       rx_meta_t m, want;
       int at;
       m  = out.data;
-      at = 32'(m.queue) % Aggregates;
+      at = place_of(m.queue);
       if (m.join_as == Closes) begin
         `CHECK(groups[at].open && groups[at].queue == m.queue && 32'(m.aggregate) == at,
                "closes what is not open")
@@ -127,10 +180,13 @@ module rx_coalesce_tb;
         `CHECK(accused < 0, "a close without a reason")
         closed = groups[at];
         if (groups[at].ended) reasons[0]++;
+        else if (resets[function_of(m.queue)]) reset_closes++;
+        else if (hinted[at]) doomed_closes++;
         else if (!aged) accused = at;
         else reasons[1]++;
         if (groups[at].frames > biggest) biggest = groups[at].frames;
         groups[at].open = 0;
+        doomed[at] = 0;
         closes++;
       end else begin
         want = sent.pop_front();
@@ -139,6 +195,8 @@ module rx_coalesce_tb;
         `CHECK(m == want, $sformatf("%p, not %p", m, want))
         frames_out++;
         if (accused >= 0) begin
+          `CHECK(function_of(m.queue) == function_of(closed.queue),
+                     "closed by another function's frame")
           `CHECK(accused == at && !may_join(closed, m) && (m.queue == closed.queue || may_open(m)),
                      "an aggregate is closed without a reason")
           reasons[m.queue==closed.queue?2 : 3]++;
@@ -156,7 +214,8 @@ module rx_coalesce_tb;
         end else begin
           `CHECK(!groups[at].open || (groups[at].queue != m.queue && m.join_as == Alone),
                  "a frame overtakes its queue's aggregate")
-          `CHECK(aged || (m.join_as == Opens) == may_open(m), "opened or not")
+          `CHECK(aged || edge_at == function_of(m.queue) || (m.join_as == Opens) == (may_open(m
+                 ) && !resets[function_of(m.queue)]), "opened or not")
           if (m.join_as == Opens) begin
             opens++;
             groups[at] = '{1, 0, m.queue, m, m.info.follow, 32'(m.len), payload_of(m), 1, now};
@@ -175,19 +234,19 @@ module rx_coalesce_tb;
   task automatic shut();
     aged = 1;
     settings.bytes = '0;
-    repeat (3 * Aggregates + 10) @(posedge clk);
+    repeat (3 * Places + 10) @(posedge clk);
     foreach (groups[i]) `CHECK(!groups[i].open, "an aggregate stays open")
     aged = 0;
   endtask
 
   initial begin
     int unsigned from;
-    foreach (groups[i]) groups[i].open = 0;
+    foreach (groups[i]) {groups[i].open, doomed[i], hinted[i]} = '0;
     foreach (serial[i]) begin
       serial[i] = 0;
       mss[i] = $urandom_range(1460, Least);
       // Some in one queue, some in queues that share an aggregate.
-      queues[i] = 16'($urandom_range(3) * Aggregates + $urandom_range(3));
+      queues[i] = random_queue($urandom_range(3));
     end
     @(negedge rst);
     // Too small to be joined: one a clock.
@@ -205,21 +264,56 @@ module rx_coalesce_tb;
       settings.clocks = round % 3 == 2 ? 16'($urandom_range(300)) : 16'hffff;
       aged = settings.clocks != '1;
       foreach (mss[i]) mss[i] = $urandom_range(3) == 0 ? 1448 : $urandom_range(3000, 200);
-      foreach (queues[i])
-      queues[i] = 16'($urandom_range(3) * Aggregates + $urandom_range(round % 9));
-      in_percent  = $urandom_range(100, 20);
+      foreach (queues[i]) queues[i] = random_queue($urandom_range(round % 9));
+      in_percent = $urandom_range(100, 20);
       out_percent = round % 2 == 0 ? 100 : $urandom_range(100, 20);
+      dooms = round % 4 == 1 ? 20 : 0;
       repeat (300) begin
         if ($urandom_range(round % 12) == 0) flow = $urandom_range(Flows - 1);
         frame(flow, round % 5 == 4 ? 20 : 0);
       end
       settle();
       if (aged) begin
-        repeat (32'(settings.clocks) + 3 * Aggregates + 10) @(posedge clk);
+        repeat (32'(settings.clocks) + 3 * Places + 10) @(posedge clk);
         foreach (groups[i]) `CHECK(!groups[i].open, "an aggregate outlives its time")
       end
+      dooms = 0;
       shut();
+      foreach (hinted[i]) hinted[i] = 0;
     end
+    `CHECK(doomed_closes > 100, $sformatf("%0d closed without a slot", doomed_closes))
+    // A function in reset has nothing open soon, and opens nothing; the others go on.
+    settings = '{bytes: 14'd16383, clocks: 16'hffff};
+    for (int round = 0; Functions > 1 && round < 60; round++) begin
+      int f, others;
+      in_percent = $urandom_range(100, 50);
+      foreach (mss[i]) mss[i] = $urandom_range(600, Least);
+      foreach (queues[i]) queues[i] = random_queue($urandom_range(8));
+      f = function_of(queues[0]);
+      edge_at = round % 3 == 2 ? f : -1;
+      repeat (200) frame($urandom_range(Flows - 1), 0);
+      if (edge_at < 0) settle();
+      else repeat ($urandom_range(200)) @(posedge clk);
+      others = 0;
+      for (int g = 0; g < Functions; g++) if (g != f) others += open_of(g);
+      others_open += others;
+      resets[f] <= 1;
+      repeat (6 * Places + 30) @(posedge clk);
+      for (int g = 0; edge_at < 0 && g < Functions; g++) if (g != f) others -= open_of(g);
+      `CHECK(edge_at >= 0 || others == 0, "a reset closes another function's aggregate")
+      repeat (200) frame($urandom_range(Flows - 1), 0);
+      if (edge_at < 0) settle();
+      else repeat ($urandom_range(200)) @(posedge clk);
+      resets[f] <= 0;
+      repeat (3) @(posedge clk);
+      repeat (200) frame($urandom_range(Flows - 1), 0);
+      settle();
+      shut();
+      settings.bytes = '1;
+    end
+    edge_at = -1;
+    `CHECK(Functions == 1 || (reset_closes > 20 && others_open > 60), $sformatf(
+           "%0d closed by a reset, %0d of others open", reset_closes, others_open))
     // Nothing opens where queues are streams, and what is open closes.
     settings = '{bytes: 14'd16383, clocks: 16'hffff};
     mss[0]   = 1000;
@@ -230,7 +324,7 @@ module rx_coalesce_tb;
     from = opens;
     repeat (100) frame($urandom_range(Flows - 1), 0);
     settle();
-    repeat (3 * Aggregates + 10) @(posedge clk);
+    repeat (3 * Places + 10) @(posedge clk);
     foreach (groups[i]) `CHECK(!groups[i].open, "an aggregate stays open beside streams")
     `CHECK(opens - from <= 1, "an aggregate is opened beside streams")
     `CHECK(joins == follows && follows > 8000 && closes == opens && lonely > 3000 && biggest > 8,

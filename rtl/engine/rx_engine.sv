@@ -17,6 +17,7 @@
 /// With `Coalesce` a slot can take several frames, as rx_coalesce says: the first as any, but record and commit leave when the aggregate
 /// closes; of the others what is behind their headers, on from where the frame before ended, in the same descriptor. What fits no
 /// more there is cut off as of a frame, and what became of the first becomes of the others. A frame that follows takes three clocks.
+/// `slotless_o` tells of an aggregate that has no slot, whose frames are dropped.
 /// One frame a clock in every step; up to `MaxFrames` frames wait for descriptors or data, all streams may stall.
 /// `count_o` tells each frame's fate, `counted` what it adds to the counters of its queue (stat_ram). Reset forgets everything under way.
 module rx_engine
@@ -26,14 +27,16 @@ module rx_engine
     parameter logic [1:0] Port = '0,  // told in the record's flags
     parameter bit Split = 0,
     parameter bit Coalesce = 0,
+    parameter int Functions = 1,  // as rx_coalesce has them
     parameter int MaxFrames = 512  // that wait for their descriptors, and that wait for their data to be written
 ) (
     input logic clk_i,
     input logic rst_i,
 
     // Packet buffer.
-           stream_if.snk meta,   // rx_meta_t
+           stream_if.snk meta,       // rx_meta_t
     output rx_free_t     free_o,
+    output rx_slotless_t slotless_o,
 
     // Descriptor fetch: one request a frame, its descriptors in the order of the requests.
     stream_if.src req,  // deq_req_t
@@ -152,6 +155,8 @@ module rx_engine
   end
 
   // Of each open aggregate, what the next frame needs; `kept_q` is that of the frame at hand.
+  localparam int Places = aggregates_of(Functions);
+  typedef logic [$clog2(Places)-1:0] place_t;
   typedef struct packed {
     rx_fate_e      fate;
     error_e        code;
@@ -168,7 +173,7 @@ module rx_engine
   wire behind = joined && kept_valid_q && dma_in.ready && flight_in.ready && answer_room;
   wire [13:0] rest = m.len - 14'(wait_out.data.header);
   wire [13:0] rest_fits = (kept_q.room < 16'(rest)) ? kept_q.room[13:0] : rest;
-  wire adds = m.join_as == Follows && rest_fits != '0;
+  wire adds = m.join_as == Follows && kept_q.room != '0 && m.len != 14'(wait_out.data.header);
 
   wire step = !joined && desc.valid && wait_out.valid && dma_in.ready && part_in.ready && flight_in.ready && answer_room;
   assign desc.ready = step;
@@ -225,10 +230,10 @@ module rx_engine
 
   if (Coalesce) begin : g_coalesce
     // What a frame leaves for the next is written a clock later, for speed.
-    kept_t kept[Aggregates];
+    kept_t kept[Places];
     kept_t late_q, late;
     logic late_valid_q;
-    aggregate_t late_at_q;
+    place_t late_at_q;
     logic [63:0] end_addr_q;  // of the descriptor where the frame ended
     logic [15:0] end_room_q;
     logic [13:0] end_bytes_q, late_bytes_q;
@@ -247,7 +252,7 @@ module rx_engine
       end
       if (step) ended_q <= !done && (ended_q || ends);
       late_valid_q <= (step && done && m.join_as == Opens) || behind;
-      late_at_q <= m.aggregate;
+      late_at_q <= place_t'(m.aggregate);
       late_q <= '{
           fate: flight_in.data.fate,
           code: flight_in.data.code,
@@ -260,13 +265,15 @@ module rx_engine
       };
       late_bytes_q <= joined ? (adds ? rest_fits : '0) : ended_q ? end_bytes_q : piece;
       if (late_valid_q) kept[late_at_q] <= late;
-      kept_q <= kept[m.aggregate];
+      kept_q <= kept[place_t'(m.aggregate)];
+      slotless_o <= '{valid: step && m.join_as == Opens && !found, aggregate: m.aggregate};
       kept_valid_q <= joined && !behind && !late_valid_q;
-      if (rst_i) {ended_q, late_valid_q, kept_valid_q} <= '0;
+      if (rst_i) {ended_q, late_valid_q, kept_valid_q, slotless_o.valid} <= '0;
     end
   end else begin : g_alone
     assign kept_q = '0;
     assign kept_valid_q = 1'b0;
+    assign slotless_o = '0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -328,9 +335,10 @@ module rx_engine
   wire is_frame = !Coalesce || f.join_as != Closes;
   wire completes = finish && has_slot && (!Coalesce || f.join_as inside {Alone, Closes});
   if (Coalesce) begin : g_failed
-    error_e failed[Aggregates];
-    assign earlier = f.join_as inside {Follows, Closes} ? failed[f.aggregate] : ErrNone;
-    always_ff @(posedge clk_i) if (finish && f.join_as != Alone) failed[f.aggregate] <= final_code;
+    error_e failed[Places];
+    wire place_t at = place_t'(f.aggregate);
+    assign earlier = f.join_as inside {Follows, Closes} ? failed[at] : ErrNone;
+    always_ff @(posedge clk_i) if (finish && f.join_as != Alone) failed[at] <= final_code;
   end else begin : g_none_failed
     assign earlier = ErrNone;
   end

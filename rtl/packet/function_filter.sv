@@ -5,8 +5,8 @@
 /// Watches the beats of a stream of frames. A frame to the address of a virtual function whose entry is valid is that function's; if the entry
 /// names a VLAN only when the frame's outermost tag (802.1Q or 802.1ad) has that ID. Of several such functions it is the one with the lowest
 /// number's. All else is the physical function's (0): broadcast, multicast, addresses of nobody. `valid_o` comes 3 clocks after a first beat,
-/// one frame a clock, never refused.
-/// `regs`: 16 bytes a function: word 0 bytes 0 ... 3 of its address, the first in bits 7:0; word 1 the other two (15:0), `check` (30: tx_source
+/// one frame a clock, never refused. `coalesce_o`: that function's segments may be joined (rx_coalesce); the physical one's always.
+/// `regs`: 16 bytes a function: word 0 bytes 0 ... 3 of its address, the first in bits 7:0; word 1 the other two (15:0), `coalesce` (29), `check` (30: tx_source
 /// looks at the source of what it sends) and `valid` (31); word 2 the VLAN ID (11:0) and whether there is one (31). Words 0 and 2 are held until a
 /// write of word 1 puts all three into that function's entry at once; so reads give what is in the entry. A function that there is not, or a group
 /// address, is not written and pulses `refused_o`. A frame sees an entry as it was or as it is. `set_o` tells what was put.
@@ -27,7 +27,8 @@ module function_filter
     input wide_beat_t beat_i,
 
     output logic   valid_o,
-    output owner_t owner_o
+    output owner_t owner_o,
+    output logic   coalesce_o
 );
   localparam int FunctionW = $clog2(Functions);
   if (Functions < 2 || Functions > MostOwners || 2 ** FunctionW != Functions) begin : g_bad_parameter
@@ -80,25 +81,25 @@ module function_filter
 
   logic  [Functions-1:0] valid_q;
   rule_t [Functions-1:0] rule_q;
-  logic check, there_q;
+  logic check, coalesce, there_q;
   logic [1:0] word_q;
   rule_t read;
   ram_sdp #(
-      .Width($bits(rule_t) + 1),
+      .Width($bits(rule_t) + 2),
       .Depth(Functions)
   ) i_read (
       .clk_i,
       .we_i(put && known),
       .waddr_i(index),
-      .wdata_i({wdata[30], rule}),
+      .wdata_i({wdata[30:29], rule}),
       .re_i(take),
       .raddr_i(index),
-      .rdata_o({check, read})
+      .rdata_o({check, coalesce, read})
   );
   always_comb begin
     unique case (word_q)
       2'd0: rdata = read.address[31:0];
-      2'd1: rdata = {1'b1, check, 14'd0, read.address[47:32]};
+      2'd1: rdata = {1'b1, check, coalesce, 13'd0, read.address[47:32]};
       2'd2: rdata = {read.vlan.on, 19'd0, read.vlan.id};
       default: rdata = '0;
     endcase
@@ -189,4 +190,8 @@ module function_filter
       if (hit_q[b] && !group_match_q) owner_o <= owner_t'(b * Bank) | owner_t'(place_q[b]);
     end
   end
+  // As it is when the owner is told: what has been found has been put.
+  logic joins[Functions];
+  always_ff @(posedge clk_i) if (put && known) joins[index] <= wdata[29];
+  assign coalesce_o = owner_o == '0 || joins[index_t'(owner_o)];
 endmodule

@@ -13,7 +13,7 @@ module function_filter_tb;
   wire reset = rst || again;
   `STREAM_ON(wide_beat_t, in, clk, reset)
   reg_if #(.AddrW(11)) regs ();
-  logic refused, valid;
+  logic refused, valid, coalesce;
   owner_t owner;
   source_rule_t set;
   function_filter #(
@@ -27,7 +27,8 @@ module function_filter_tb;
       .valid_i(in.valid && in.ready),
       .beat_i(in.data),
       .valid_o(valid),
-      .owner_o(owner)
+      .owner_o(owner),
+      .coalesce_o(coalesce)
   );
   int unsigned percent = 100, ready_percent = 100;
   `FRAME_SOURCE(wide_beat_t, i_frames, in, percent, percent)
@@ -41,13 +42,13 @@ module function_filter_tb;
   );
 
   typedef struct {
-    bit valid, check, vlan_on;
+    bit valid, check, coalesce, vlan_on;
     logic [11:0] vlan;
     logic [47:0] address;  // first byte highest
   } rule_t;
   rule_t rules[Functions];
   int want[$];  // -1: 0 or `moving`
-  int unsigned refusals = 0, sets = 0, results = 0, of_virtual = 0;
+  int unsigned refusals = 0, sets = 0, results = 0, of_virtual = 0, of_joined = 0;
   int moving = 3;
   source_rule_t last_set;
 
@@ -63,7 +64,11 @@ module function_filter_tb;
       else
         `CHECK(int'(owner) == want[0], $sformatf(
                "owner %0d, not %0d, of frame %0d", owner, want[0], results))
+      if (want[0] >= 0)
+        `CHECK(coalesce == (owner == 0 || rules[32'(owner)].coalesce),
+               "joined or not, against its entry")
       of_virtual += 32'(owner != 0);
+      of_joined += 32'(owner != 0 && coalesce);
       results++;
       void'(want.pop_front());
     end
@@ -76,7 +81,7 @@ module function_filter_tb;
     logic [47:0] a = wire_order(r.address);
     i_regs.write(11'(16 * n + 8), {r.vlan_on, 19'd0, r.vlan});
     i_regs.write(11'(16 * n), a[31:0]);
-    i_regs.write(11'(16 * n + 4), {r.valid, r.check, 14'd0, a[47:32]});
+    i_regs.write(11'(16 * n + 4), {r.valid, r.check, r.coalesce, 13'd0, a[47:32]});
   endtask
   task automatic check_reads(int n);
     logic [31:0] lo, hi, vlan;
@@ -87,7 +92,7 @@ module function_filter_tb;
     if (!rules[n].valid) `CHECK({lo, hi, vlan} == '0, "an entry that is not valid")
     else
       `CHECK(
-          lo == a[31:0] && hi == {1'b1, rules[n].check, 14'd0, a[47:32]} && vlan == {rules[n].vlan_on, 19'd0, rules[n].vlan},
+          lo == a[31:0] && hi == {1'b1, rules[n].check, rules[n].coalesce, 13'd0, a[47:32]} && vlan == {rules[n].vlan_on, 19'd0, rules[n].vlan},
           "an entry that reads back")
   endtask
   function automatic int model(logic [47:0] to, bit has_tag, logic [11:0] vlan);
@@ -157,6 +162,7 @@ module function_filter_tb;
         if ($urandom_range(3) == 0) continue;
         rules[n].valid = $urandom_range(4) != 0;
         rules[n].check = 1'($urandom());
+        rules[n].coalesce = 1'($urandom());
         rules[n].vlan_on = 1'($urandom());
         rules[n].vlan = 12'($urandom_range(5));
         rules[n].address = $urandom_range(3) == 0 ? rules[$urandom_range(Functions-1)].address :
@@ -173,10 +179,18 @@ module function_filter_tb;
       random_frames(300);
       settle();
     end
-    `CHECK(of_virtual > 1000, "few frames were of a virtual function")
+    `CHECK(of_virtual > 1000 && of_joined > 300 && of_virtual - of_joined > 300,
+           "few frames were of a virtual function, or of one whose are joined")
     // What is not a rule.
     start = refusals;
-    a = '{valid: 1, check: 1, vlan_on: 0, vlan: 0, address: 48'h01_00_5e_00_00_01};
+    a = '{
+        valid: 1,
+        check: 1,
+        coalesce: 0,
+        vlan_on: 0,
+        vlan: 0,
+        address: 48'h01_00_5e_00_00_01
+    };
     put(moving, a);
     put(Functions, rules[1]);
     i_regs.read(11'(16 * Functions), word);
@@ -185,8 +199,22 @@ module function_filter_tb;
     // A rule that moves between two addresses, and the halves of both, which no one has.
     percent = 100;
     ready_percent = 100;
-    a = '{valid: 1, check: 0, vlan_on: 0, vlan: 0, address: 48'h02_11_22_33_44_55};
-    b = '{valid: 1, check: 0, vlan_on: 0, vlan: 0, address: 48'h06_77_88_99_aa_bb};
+    a = '{
+        valid: 1,
+        check: 0,
+        coalesce: 0,
+        vlan_on: 0,
+        vlan: 0,
+        address: 48'h02_11_22_33_44_55
+    };
+    b = '{
+        valid: 1,
+        check: 0,
+        coalesce: 0,
+        vlan_on: 0,
+        vlan: 0,
+        address: 48'h06_77_88_99_aa_bb
+    };
     put(moving, a);
     for (int i = 0; i < 50; i++) begin
       for (int j = 0; j < 3; j++) begin

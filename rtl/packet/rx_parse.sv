@@ -4,7 +4,7 @@
 /// What the receive path finds out about each frame before it is stored: flow hash, checksum, and the queue that the host has named
 /// for its flow, if any, joined with its time stamp (host-nic paper, section II-E).
 ///
-/// With `Functions` also which of these it is for (function_filter). With `Follow` also whether it continues the frame before it of its flow (rx_follow). With `Steered` the queue is what the low bits of the stamp say, as of a MAC side that has classified its frames. With `Vlan` the tag is taken out first, as rx_vlan says. Frames pass unchanged otherwise, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
+/// With `Functions` also which of these it is for (function_filter). With `Follow` also whether it continues the frame before it of its flow (rx_follow), if its function takes what is joined. With `Steered` the queue is what the low bits of the stamp say, as of a MAC side that has classified its frames. With `Vlan` the tag is taken out first, as rx_vlan says. Frames pass unchanged otherwise, 2 clocks later; `info` has one entry for each frame that passes, in order (bad ones too), 6
 /// clocks after its last beat came in, with `Follow` 11. `stamp` brings one stamp for each frame. One beat a clock, one frame a clock, full
 /// back-pressure: at most `Depth` frames are inside until their `info` is taken. Drops nothing. Reset empties it.
 module rx_parse
@@ -102,7 +102,11 @@ module rx_parse
 
   logic table_refused, filter_refused;
   assign flow_refused_o = table_refused || filter_refused;
-  `STREAM(owner_t, owner_out)
+  typedef struct packed {
+    owner_t owner;
+    logic   coalesce;  // its segments may be joined
+  } target_t;
+  `STREAM(target_t, owner_out)
   localparam int SteerW = $clog2(2 * FilterAt);
   reg_if #(.AddrW(SteerW)) steer_regs ();
   reg_if #(.AddrW(SteerW)) part[2] ();
@@ -130,7 +134,7 @@ module rx_parse
         .out(part),
         .unmapped_o()
     );
-    `STREAM(owner_t, owner_in)
+    `STREAM(target_t, owner_in)
     function_filter #(
         .Functions(Functions)
     ) i_filter (
@@ -142,9 +146,10 @@ module rx_parse
         .valid_i(moves),
         .beat_i(beat),
         .valid_o(owner_in.valid),
-        .owner_o(owner_in.data)
+        .owner_o(owner_in.data.owner),
+        .coalesce_o(owner_in.data.coalesce)
     );
-    `FIFO(owner_t, Depth, i_owners, owner_in, owner_out)
+    `FIFO(target_t, Depth, i_owners, owner_in, owner_out)
     `ASSERT(OwnerHasRoom, owner_in.valid |-> owner_in.ready)
   end else begin : g_no_filter
     assign part[0].req = steer_regs.req;
@@ -157,7 +162,7 @@ module rx_parse
     assign filter_refused = 1'b0;
     assign source_o = '0;
     assign owner_out.valid = 1'b1;
-    assign owner_out.data = '0;
+    assign owner_out.data = '{owner: '0, coalesce: 1'b1};
     wire unused_owner = &{1'b0, owner_out.ready};
   end
 
@@ -218,6 +223,15 @@ module rx_parse
   end
 
   assign known.valid = hash_out.valid && steer_out.valid && csum_out.valid && stamp.valid && owner_out.valid && follow_out.valid;
+  // What is steered to a queue of another function than the one asked is not joined.
+  rx_follow_t follow;
+  wire elsewhere = Functions > 1 && steer_out.data.hit && owner_t'(steer_out.data.queue >> $clog2(
+      Queues / Functions
+  )) != owner_out.data.owner;
+  always_comb begin
+    follow = follow_out.data;
+    if (elsewhere || !owner_out.data.coalesce) {follow.able, follow.follows} = '0;
+  end
   assign known.data = '{
           stamp: stamp.data,
           hash: hash_out.data.hash,
@@ -226,8 +240,8 @@ module rx_parse
           header: hash_out.data.header,
           csum: csum_out.data,
           steered: Steered ? flow_queue_t'{hit: 1'b1, queue: stamp.data[15:0]} : steer_out.data,
-          owner: owner_out.data,
-          follow: follow_out.data
+          owner: owner_out.data.owner,
+          follow: follow
       };
   assign hash_out.ready = leaves;
   assign csum_out.ready = leaves;

@@ -410,9 +410,10 @@ package queue_pkg;
 
   /// The queues to the ports that share them.
   typedef struct packed {
-    logic        rx_streams;  // some are streams
-    logic [3:0]  burst;       // packets of a queue in its turn,
-    logic [15:0] in_flight;   // and granted and not yet sent
+    logic                 rx_streams;  // some are streams
+    logic [3:0]           burst;       // packets of a queue in its turn,
+    logic [15:0]          in_flight;   // and granted and not yet sent
+    pcie_pkg::functions_t in_reset;    // virtual functions, until what they had under way has ended
   } queues_tell_t;
 
   /// A port to the queues that it shares with others.

@@ -26,12 +26,15 @@ FunctionAddresses::FunctionAddresses(const Options& options)
       ports_(options.get<unsigned>("ports")),
       shared_(options.get<bool>("shared_queues")),
       address_(functions_) {
+  const bool coalescing = options.get<bool>("receive_coalescing");
+  const auto joins = list_of(options.get<std::string>("coalescing_functions"));
   const std::vector<std::string> vlans = list_of(options.get<std::string>("function_vlans"));
   for (unsigned n = 0; n < functions_; ++n) {
     emnic_address& a = address_[n];
     for (unsigned b = 0; b < EMNIC_MAC_BYTES; ++b)
       a.mac[b] = static_cast<std::uint8_t>(mac_of(n) >> 8 * (EMNIC_MAC_BYTES - 1 - b));
     a.valid = a.check = true;
+    a.coalesce = coalescing && (n == 0 || joins.empty() || joins[n % joins.size()] == "1");
     if (!vlans.empty()) a.vlan = static_cast<unsigned>(std::stoul(vlans[n % vlans.size()]));
     a.has_vlan = a.vlan != 0;
   }
@@ -95,7 +98,8 @@ unsigned FunctionAddresses::changed(emnic* driver, bool physical, unsigned funct
       emnic_address is{};
       found += emnic_get_address(driver, 0, p, n, &is) != 0 ||
                std::memcmp(is.mac, want.mac, EMNIC_MAC_BYTES) != 0 || is.valid != want.valid ||
-               is.check != want.check || is.has_vlan != want.has_vlan || is.vlan != want.vlan;
+               is.check != want.check || is.coalesce != want.coalesce ||
+               is.has_vlan != want.has_vlan || is.vlan != want.vlan;
     }
   }
   return found;

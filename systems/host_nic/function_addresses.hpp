@@ -22,6 +22,8 @@ class FunctionAddresses {
   explicit FunctionAddresses(const Options& options);
 
   bool on() const { return on_; }
+  /// Whether segments that a function receives are joined.
+  bool joins(unsigned function) const { return address_[function].coalesce != 0; }
   /// Of frames that a function sends; of those of the wire, to all functions, to groups and to
   /// nobody.
   void address_sent(TrafficConfig& config, unsigned function) const;

@@ -7,6 +7,7 @@
 
 #include "host_nic.h"
 #include "queue_formats.hpp"
+#include "systems/host_nic/device_counts.hpp"
 #include "systems/host_nic/drops.hpp"
 #include "systems/host_nic/settings.hpp"
 #include "systems/host_nic/ways.hpp"
@@ -18,6 +19,7 @@ namespace {
 constexpr Time kStep = 2 * kMicrosecond;
 constexpr Time kQuiet = 200 * kMicrosecond;
 constexpr unsigned kMostOutstanding = 512;
+constexpr Time kFunctionReset = 100 * kMicrosecond;  // a real host waits 100 ms
 
 FunctionConfig with_functions(const Options& options) {
   FunctionConfig config = function(options);
@@ -34,6 +36,7 @@ FunctionsBench::FunctionsBench(const Options& options, const FunctionSettings& s
       workload_(options, line(options), options.get<unsigned>("ports")),
       host_(slot(options), simulation_, memory_),
       iommu_(settings.count),
+      reset_at_(settings.reset_at ? settings.reset_at : kNever),
       addresses_(settings.addresses) {
   // What does not go with functions is refused by system.toml.
   for (const std::string& key : options.endings("")) options.get<std::string>(key);
@@ -77,6 +80,7 @@ void FunctionsBench::add_function(unsigned n, const DriverConfig& of_each) {
   Function& f = functions_[n];
   if (is_hostile(n)) return;
   DriverConfig config = of_each;
+  if (!addresses_.joins(n)) config.coalesce_bytes = 0;
   config.functions = n == 0 ? static_cast<unsigned>(functions_.size()) : 0;
   f.driver = std::make_unique<Driver>(*f.host, config);
   f.driver->on_receive = [this, n](const Received& r, Time now) {
@@ -121,6 +125,8 @@ void FunctionsBench::add_traffic(const Options& options) {
     TrafficConfig wire = *workload_.port(p);
     wire.source = static_cast<std::uint16_t>(0x100 + p);
     addresses_.address_received(wire);
+    wire.train = options.get<unsigned>("train");
+    wire.tcp = options.get<bool>("receive_coalescing");
     MacEnd& mac = ports_[p]->rx;
     mac.set_source(&add_source(wire, [&mac] { return mac.rx_idle(); }));
   }
@@ -166,7 +172,7 @@ void FunctionsBench::sample(Time now) {
   const std::size_t count = functions_.size(), first = simulation_.cycles(core_) % count;
   for (std::size_t i = 0; i < count; ++i) {
     Function& f = functions_[(first + i) % count];
-    if (!f.driver || !host_.root.mmio_room()) continue;
+    if (!f.driver || f.away || !host_.root.mmio_room()) continue;
     f.driver->poll(now);
     feed(f, now);
     f.driver->flush();
@@ -204,6 +210,45 @@ void FunctionsBench::open() {
   before_ = host_.busy();
 }
 
+// ---- a function-level reset of one that behaves
+
+void FunctionsBench::look() {
+  if (!draining() && reset_at_ != kNever && simulation_.now() >= traffic_start() + reset_at_)
+    reset_function();
+}
+
+std::vector<int> FunctionsBench::streams_of(const Function& f) const {
+  std::vector<int> streams = f.rx_stream;
+  if (f.tx_stream >= 0) streams.push_back(f.tx_stream);
+  return streams;
+}
+
+void FunctionsBench::reset_function() {
+  reset_at_ = kNever;
+  Function& f = functions_[functions_.size() - (hostile_ ? 2 : 1)];
+  f.away = true;
+  bool written = false;
+  f.host->config_write_async(static_cast<std::uint16_t>(f.host->device().pcie_cap + 8), 0x8000, 0x2,
+                             [&written](std::uint64_t, bool) { written = true; });
+  f.host->wait([&written] { return written; }, kFunctionReset);
+  f.host->wait([] { return false; }, kFunctionReset);
+  f.driver->reopen();
+  for (const int stream : streams_of(f)) in_reset_.push_back(score_.under_way(stream));
+  f.away = false;
+}
+
+// What was under way when it was open again may be lost, and nothing that came later.
+void FunctionsBench::lose_in_reset() {
+  const auto streams = streams_of(functions_[functions_.size() - (hostile_ ? 2 : 1)]);
+  for (std::size_t i = 0; i < in_reset_.size(); ++i) {
+    const std::uint64_t missing =
+        score_.under_way(streams[i]) - score_.counts(streams[i]).dropped_total();
+    const std::uint64_t lost = std::min(missing, in_reset_[i]);
+    if (lost != 0) score_.dropped(streams[i], "reset", lost);
+    lost_ += lost;
+  }
+}
+
 // A function that has been reset has no queue in use, whatever it wrote last. The physical one sees
 // the registers of all.
 void FunctionsBench::count_left_on() {
@@ -224,6 +269,8 @@ void FunctionsBench::count_left_on() {
 // What was dropped before a queue was found is nobody's.
 void FunctionsBench::account() {
   if (hostile_) hostile_->close();
+  trouble().add(
+      DeviceCounts::levels(*functions_[0].driver, simulation_, simulation_.now() + kQuiet).lines());
   emnic* const core = functions_[0].driver->core();
   if (hostile_) count_left_on();
   for (const DropReason& reason : kReceiveDrops) {
@@ -239,10 +286,13 @@ void FunctionsBench::account() {
       }
     }
   }
+  lose_in_reset();
   outside_ = emnic_read(core, offsetof(host_nic_t, device.function_outside));
   resets_ = emnic_read(core, offsetof(host_nic_t, device.function_resets));
   for (unsigned p = 0; p < ports_.size(); ++p)
     spoofed_ += emnic_get_counter(core, EMNIC_PORT_tx_spoofed, 0, p);
+  for (unsigned p = 0; p < ports_.size(); ++p)
+    joined_ += emnic_get_counter(core, EMNIC_PORT_rx_joined, 0, p);
   for (unsigned n = 0; n < functions_.size(); ++n)
     if (functions_[n].driver)
       readdressed_ += addresses_.changed(functions_[n].driver->core(), n == 0, n);
@@ -297,7 +347,8 @@ void FunctionsBench::report(JsonWriter& json) const {
   }
   json.end_array();
   json.field("function_outside", outside_).field("function_resets", resets_);
-  json.field("function_spoofed", spoofed_);
+  json.object("function_reset").field("lost", lost_).end_object();
+  json.field("function_spoofed", spoofed_).field("segments_joined", joined_);
   json.object("hostile").field("frames_to", to_hostile_).field("frames_from", of_hostile_);
   if (hostile_) {
     json.key("did");

@@ -25,13 +25,14 @@ namespace emery::host_nic {
 struct FunctionSettings {
   unsigned count;
   bool hostile;
-  Time reset_every;
+  Time reset_every, reset_at;
   FunctionAddresses addresses;
 
   explicit FunctionSettings(const Options& options)
       : count(options.get<unsigned>("functions")),
         hostile(options.get<bool>("hostile_function")),
         reset_every(options.us("hostile_reset_us")),
+        reset_at(options.us("function_reset_at_us")),
         addresses(options) {}
 };
 
@@ -48,6 +49,7 @@ class FunctionsBench final : public Run {
     Source* sends = nullptr;
     int tx_stream = -1;
     std::vector<int> rx_stream;  // of each port
+    bool away = false;           // in reset, and until it is open again
     std::uint64_t sent = 0, received = 0, strangers = 0, misdealt = 0;
   };
 
@@ -60,6 +62,10 @@ class FunctionsBench final : public Run {
   MacStats stats() const;
 
   void open() override;
+  void look() override;
+  void reset_function();
+  std::vector<int> streams_of(const Function& function) const;
+  void lose_in_reset();
   void account() override;
   void count_left_on();
   bool at_rest() const override;
@@ -77,11 +83,15 @@ class FunctionsBench final : public Run {
   Iommu iommu_;
   std::vector<Function> functions_;
   std::unique_ptr<HostileFunction> hostile_;
+  Time reset_at_;  // of the function that is reset; kNever: it has been, or will not
+  std::vector<std::uint64_t> in_reset_;  // frames of its streams that it may have lost
+  std::uint64_t lost_ = 0;               // and those that it has
   std::vector<std::unique_ptr<MacPort>> ports_;
   FunctionAddresses addresses_;
   std::uint64_t to_hostile_ = 0, of_hostile_ = 0;  // frames that no one answers for
   std::uint32_t outside_ = 0, resets_ = 0;         // as the card has counted them
   std::uint64_t spoofed_ = 0;                      // frames that it did not send
+  std::uint64_t joined_ = 0;                       // segments
   unsigned readdressed_ = 0;
   std::uint32_t left_on_ = 0;  // queues of the hostile function, after it
 };

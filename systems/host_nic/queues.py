@@ -71,5 +71,6 @@ def settings(values: dict) -> dict:
     for x in _numbers("queue_limits_mbps", values, 0, _LIMIT_MBPS[1]):
         if 0 < x < _LIMIT_MBPS[0]:
             _refuse("queue_limits_mbps", values, f"a limit is 0 (none) or at least {_LIMIT_MBPS[0]:g}")
+    _wholes("coalescing_functions", values, 0, 1)
     _slots(values)
     return {}

@@ -79,6 +79,9 @@ module nic_core
   if (Built.filter && Functions == 1) begin : g_bad_filter
     $fatal(1, "nic_core: the filter is by function, and there is one");
   end
+  if (Built.coalesce && Functions > 1 && !Built.filter) begin : g_bad_coalesce
+    $fatal(1, "nic_core: the filter says whose segments are joined");
+  end
   if (Functions > 1 && Interfaces > 1) begin : g_bad_functions
     $fatal(1, "nic_core: functions share the queues of one interface");
   end
@@ -351,6 +354,7 @@ module nic_core
         .read_status_i(read_status),
         .ram_write_i(ram_write),
         .line_i,
+        .reset_i(cfg_i.functions.in_reset),
         .dma_write(write_client[i*WriteClients:(i+1)*WriteClients-1]),
         .write_status_i(write_status),
         .ram_read_i(ram_read),

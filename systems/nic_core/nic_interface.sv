@@ -47,8 +47,9 @@ module nic_interface
     input  ram_read_t    ram_read_i,
     output ram_row_t     ram_row_o,
 
-    // What the host writes to its windows.
+    // What the host writes to its windows; virtual functions that it resets.
     input pcie_pkg::line_write_t line_i,
+    input pcie_pkg::functions_t  reset_i,
 
     // Interrupts: vector numbers, queue_t.
     stream_if.src vector,
@@ -354,9 +355,7 @@ module nic_interface
         .sched_limits(region[RegLimits+p]),
         .steer_regs(region[RegPorts+PortRegions*p+2:RegPorts+PortRegions*p+3]),
         .stat_regs(region[RegPorts+PortRegions*p+4:RegPorts+PortRegions*p+5]),
-        .queues_i(
-        '{rx_streams: rx_streams, burst: tx_burst[3:0], in_flight: tx_max_inflight[15:0]}
-        ),
+        .queues_i('{rx_streams, tx_burst[3:0], tx_max_inflight[15:0], reset_i}),
         .doorbell(port_doorbell[p]),
         .tx_request(tx_request[p]),
         .tx_granted(tx_granted[p]),

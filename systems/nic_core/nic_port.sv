@@ -76,7 +76,6 @@ module nic_port
   if (Built.segments && Scheduler != int'(SchedRr)) begin : g_bad_scheduler
     $fatal(1, "nic_port: the other schedulers than round robin count packets of one frame");
   end
-
   mac_rx_count_t mac_rx_count;
   rx_engine_count_t rx_count;
   tx_engine_count_t tx_count;
@@ -121,7 +120,6 @@ module nic_port
   `STREAM(ptp_time_t, tx_mac_stamp)
   `STREAM(ptp_time_t, tx_stamp)
   tx_csum_t tx_read_csum;
-
   nic_scheduler #(
       .Kind  (Scheduler),
       .Queues(TxQueues),
@@ -243,10 +241,10 @@ module nic_port
   `STREAM(desc_beat_t, rx_beat)
   `STREAM(rx_piece_t, rx_piece)
   rx_free_t rx_free;
+  rx_slotless_t slotless;
   logic moved, row_valid, row_ready;
   row_addr_t row_addr;
   ram_row_t row, ram_row[2];
-
   cmac_rx i_mac_rx (
       .mac_clk_i(mac_rx_clk_i),
       .mac_rst_i(mac_rx_rst_i),
@@ -341,12 +339,16 @@ module nic_port
       .out(rx_queued)
   );
   rx_coalesce #(
-      .On(Built.coalesce)
+      .On(Built.coalesce),
+      .Functions(Functions),
+      .Queues(RxQueues)
   ) i_coalesce (
       .clk_i,
       .rst_i,
       .settings_i(coalesce),
       .hold_i(queues_i.rx_streams),
+      .reset_i(queues_i.in_reset),
+      .slotless_i(slotless),
       .in(rx_queued),
       .out(rx_meta),
       .joined_o(rx_joined)
@@ -356,12 +358,14 @@ module nic_port
       .Port(2'(Index)),
       .Split(Built.split),
       .Coalesce(Built.coalesce),
+      .Functions(Functions),
       .MaxFrames(MaxPackets)
   ) i_rx_engine (
       .clk_i,
       .rst_i,
       .meta(rx_meta),
       .free_o(rx_free),
+      .slotless_o(slotless),
       .req(rx_deq),
       .desc(rx_beat),
       .dma(rx_dma),

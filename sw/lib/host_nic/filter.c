@@ -25,6 +25,7 @@ static void write_entry(struct emnic* d, uint32_t regs, unsigned n, const struct
             m[0] | (uint32_t)m[1] << 8 | (uint32_t)m[2] << 16 | (uint32_t)m[3] << 24);
   reg_write(d, regs + FILTER_REG(n, address_hi),
             m[4] | (uint32_t)m[5] << 8 | (a->valid ? FLOW_REGS__FILTER__ADDRESS_HI__VALID_bm : 0u) |
+                (a->coalesce ? FLOW_REGS__FILTER__ADDRESS_HI__COALESCE_bm : 0u) |
                 (a->check ? FLOW_REGS__FILTER__ADDRESS_HI__CHECK_bm : 0u));
 }
 
@@ -35,6 +36,7 @@ int emnic_set_address(struct emnic* d, unsigned i, unsigned p, unsigned function
   if (is_virtual(d) || !d->started) return EMNIC_NOT_FOUND;
   if ((address->valid && (address->mac[0] & 1)) || address->vlan > FLOW_REGS__FILTER__VLAN__ID_bm)
     return EMNIC_BAD_ADDRESS;
+  if (address->coalesce && !(d->interface[i].is.features & EMNIC_COALESCE)) return EMNIC_UNSUPPORTED;
   const uint32_t regs = flow_regs(d, i, p);
   if (regs == 0) return EMNIC_NO_DEVICE;
   struct port* port = &d->interface[i].port[p];
@@ -59,6 +61,7 @@ int emnic_get_address(struct emnic* d, unsigned i, unsigned p, unsigned function
   for (unsigned b = 0; b < EMNIC_MAC_BYTES; ++b)
     out->mac[b] = (uint8_t)(b < 4 ? lo >> 8 * b : hi >> 8 * (b - 4));
   out->valid = (hi & FLOW_REGS__FILTER__ADDRESS_HI__VALID_bm) != 0;
+  out->coalesce = (hi & FLOW_REGS__FILTER__ADDRESS_HI__COALESCE_bm) != 0;
   out->check = (hi & FLOW_REGS__FILTER__ADDRESS_HI__CHECK_bm) != 0;
   out->has_vlan = (vlan & FLOW_REGS__FILTER__VLAN__ONLY_bm) != 0;
   out->vlan = vlan & FLOW_REGS__FILTER__VLAN__ID_bm;

@@ -17,13 +17,15 @@ struct emnic_address {
   int check;      // what it sends has this source, or is dropped and counted (PORT_tx_spoofed)
   int has_vlan;   // it gets frames of one VLAN alone: of this ID in the outermost tag
   unsigned vlan;  // 0 ... 4095
+  int coalesce;  // its TCP segments are joined, too (emnic_config.coalesce_bytes, of both drivers);
+                 // to be taken back before a driver that does not know comes into the function
 };
 
 // By the physical function, at any time after emnic_start; function 0 is itself, whose address only
 // `check` asks for: it receives all that is no other's, broadcast and multicast among them. Frames
 // on their way go by the old entry or by the new one. Kept through emnic_recover. EMNIC_NOT_FOUND:
 // no such port or function, or a virtual one asks; EMNIC_BAD_ADDRESS: a group address, or no such
-// VLAN; EMNIC_UNSUPPORTED, EMNIC_NO_MEMORY.
+// VLAN; EMNIC_UNSUPPORTED: no filter, or nothing is joined; EMNIC_NO_MEMORY.
 int emnic_set_address(struct emnic* device, unsigned interface, unsigned port, unsigned function,
                       const struct emnic_address* address);
 // As it is in the device; a virtual function finds its own as function 0. Also EMNIC_NO_DEVICE;

@@ -29,7 +29,19 @@ static const volatile uint32_t* entry(unsigned port, unsigned function) {
   return (const uint32_t*)(const void*)&nic.bar->interface[0].flow[port].filter[function];
 }
 
-static const struct emnic_address kEach = {{2, 0x11, 0x22, 0x33, 0x44, 0x55}, 1, 1, 1, 7};
+static const struct emnic_address kEach = {{2, 0x11, 0x22, 0x33, 0x44, 0x55}, 1, 1, 1, 7, 1};
+
+static void power_on_filter(struct emnic_config* c, unsigned features) {
+  fake_power_on(&nic, 1);
+  nic.bar->interface[0].regs.features |= features;
+  nic.bar->device.functions = 4;
+  const struct emnic_ops ops = fake_ops(&nic);
+  CHECK(emnic_open(&ops, &device) == 0);
+  CHECK(emnic_set_address(device, 0, 0, 1, &kEach) == EMNIC_NOT_FOUND);
+  c->functions = 4;  // each deals to its own queues all the same
+  CHECK(emnic_start(device, c) == 0);
+  nic.writes = 0;
+}
 
 static void test_filter(struct emnic_config c) {
   struct emnic_address is, address = kEach;
@@ -39,20 +51,16 @@ static void test_filter(struct emnic_config c) {
   power_on(0);
   CHECK(emnic_set_address(device, 0, 0, 0, &address) == EMNIC_UNSUPPORTED);
   fake_close(&nic, device);
-  fake_power_on(&nic, 1);
-  nic.bar->interface[0].regs.features |= EMNIC_FILTER;
-  nic.bar->device.functions = 4;
-  const struct emnic_ops ops = fake_ops(&nic);
-  CHECK(emnic_open(&ops, &device) == 0);
-  CHECK(emnic_set_address(device, 0, 0, 1, &address) == EMNIC_NOT_FOUND);
-  c.functions = 4;  // each deals to its own queues all the same
-  CHECK(emnic_start(device, &c) == 0);
+  // A card that joins nothing joins nothing of a function's.
+  power_on_filter(&c, EMNIC_FILTER);
+  CHECK(emnic_set_address(device, 0, 1, 3, &address) == EMNIC_UNSUPPORTED && nic.writes == 0);
+  fake_close(&nic, device);
+  power_on_filter(&c, EMNIC_FILTER | EMNIC_COALESCE);
   for (unsigned e = 0; e < 128; ++e)
     CHECK(nic.bar->interface[0].rss[0].entry[e] == emnic_rss_queue(e, 0, FAKE_PORTS, 4));
 
-  nic.writes = 0;
   CHECK(emnic_set_address(device, 0, 1, 3, &address) == 0);
-  const uint32_t want[] = {0x33221102, 0xc0005544, 0x80000007};
+  const uint32_t want[] = {0x33221102, 0xe0005544, 0x80000007};
   CHECK(memcmp((const void*)entry(1, 3), want, sizeof want) == 0);
   // The word that puts the entry comes last.
   const uint32_t at = (uint32_t)offsetof(host_nic_t, interface[0].flow[1].filter[3].address_hi);
@@ -60,10 +68,10 @@ static void test_filter(struct emnic_config c) {
   memset(&is, 0, sizeof is);
   CHECK(emnic_get_address(device, 0, 1, 3, &is) == 0);
   CHECK(memcmp(&is, &kEach, sizeof is) == 0);
-  address.has_vlan = address.check = 0;
+  address.has_vlan = address.check = address.coalesce = 0;
   address.vlan = 0;
   CHECK(emnic_set_address(device, 0, 0, 2, &address) == 0 && entry(0, 2)[1] == 0x80005544);
-  CHECK(emnic_get_address(device, 0, 0, 2, &is) == 0 && !is.has_vlan && !is.check);
+  CHECK(emnic_get_address(device, 0, 0, 2, &is) == 0 && !is.has_vlan && !is.check && !is.coalesce);
 
   // What is refused is not written.
   nic.writes = 0;
