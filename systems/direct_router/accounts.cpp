@@ -99,6 +99,15 @@ std::vector<int> Accounts::from(unsigned in, int cls) const {
   return found;
 }
 
+// What is missing to a lost card may as well have gone with it: those come last.
+std::vector<int> Accounts::lost_last(std::vector<int> streams,
+                                     const std::optional<CardFaults::Lost>& lost) const {
+  if (!lost) return streams;
+  const std::vector<int>& gone = crossings_.to(lost->card);
+  std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(gone, s) == 0; });
+  return streams;
+}
+
 Accounts::Queue Accounts::read_queue(Host& host, unsigned card, unsigned dest, unsigned cls) {
   const std::size_t at = kQueue + (4 * dest + cls) * sizeof(queue_regs_t);
   Queue queue;
@@ -176,7 +185,7 @@ void Accounts::collect_card(Host& host, unsigned c, const std::optional<CardFaul
   for (const auto& [name, count] : host.drops(c)) drops_[c][name] += count;
 
   // Input FIFOs: those to a peer hold one way's frames (or one a class), the slow path's any.
-  const auto any = from(c, -1);
+  const auto any = lost_last(from(c, -1), lost);
   std::vector<std::uint64_t> slow_dropped;
   for (unsigned n = 0; n < config_.cards; ++n) {
     const bool peer = n + 1 < config_.cards;
@@ -199,17 +208,16 @@ void Accounts::collect_card(Host& host, unsigned c, const std::optional<CardFaul
     for (unsigned kind = 0; kind < crossings_.kinds(); ++kind) {
       if (const int s = crossings_.find(c, to, kind); s >= 0) streams.push_back(s);
     }
-    drop(streams, "given_up", host.given_up(c, to));
+    for (const auto& [reason, count] : host.refused(c, to)) drop(streams, reason.c_str(), count);
   }
-  // What is missing to a lost card may as well have gone with it: those come last.
-  const auto gone = lost ? crossings_.to(lost->card) : std::vector<int>();
-  for (unsigned k = 0; k < config_.classes; ++k) {
-    std::vector<int> streams = from(c, static_cast<int>(k));
-    std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(gone, s) == 0; });
-    drop(streams, "slow_fifo_full", slow_dropped[k]);
-  }
+  for (unsigned k = 0; k < config_.classes; ++k)
+    drop(lost_last(from(c, static_cast<int>(k)), lost), "slow_fifo_full", slow_dropped[k]);
   drop(any, "rx_fifo_full", host.read(c, EMERY_REG(rx_fifo_full)));
   drop(any, "too_long", counters_[c]["slow_rx_too_long"]);
+  if (const auto restarts = host.restarts(c)) {
+    counters_[c]["nic_queues_restarted"] = restarts->queues;
+    counters_[c]["nic_completion_errors"] = restarts->errors;
+  }
   for (const auto& [reason, transmit, frames] : host.lost(c)) {
     counters_[c][reason] = frames;
     if (!transmit) drop(any, reason, frames);

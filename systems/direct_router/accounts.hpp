@@ -74,6 +74,8 @@ class Accounts {
   bool of_class(unsigned kind, unsigned cls) const;
   std::vector<int> from(unsigned in, unsigned out, unsigned cls) const;
   std::vector<int> from(unsigned in, int cls) const;
+  std::vector<int> lost_last(std::vector<int> streams,
+                             const std::optional<CardFaults::Lost>& lost) const;
   std::uint64_t by_end(int stream) const;
   void drop(const std::vector<int>& streams, const char* reason, std::uint64_t count) {
     crossings_.dropped(streams, reason, count, findings_);
